@@ -1,0 +1,3 @@
+tacitinclude_HEADERS += \
+  %D%/tacit/export.h \
+  %D%/tacit/status.h

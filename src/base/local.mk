@@ -1,0 +1,4 @@
+libtacit_core_la_SOURCES += \
+  %D%/alloc.c %D%/alloc.h \
+  %D%/compiler.h \
+  %D%/error.c %D%/error.h

@@ -1,0 +1,33 @@
+#include "tests/lib/check.h"
+
+#include <math.h>
+#include <string.h>
+
+void check_close(double a, double b, double relative, double absolute, const char *a_text,
+                 const char *b_text, const char *file, int line)
+{
+    double scale = fabs(a) > fabs(b) ? fabs(a) : fabs(b);
+    if (isnan(a) && isnan(b))
+        return;
+    if (a == b || fabs(a - b) <= absolute + relative * scale)
+        return;
+    print_error("%s = %.17g\n%s = %.17g\ndifference %.3g, allowed %.3g\n", a_text, a, b_text, b,
+                fabs(a - b), absolute + relative * scale);
+    _fail(file, line);
+}
+
+void check_ok(int status, const char *message, const char *file, int line)
+{
+    if (status == 0)
+        return;
+    print_error("status %d: %s\n", status, message != NULL ? message : "(no message)");
+    _fail(file, line);
+}
+
+void check_contains(const char *text, const char *part, const char *file, int line)
+{
+    if (text != NULL && strstr(text, part) != NULL)
+        return;
+    print_error("\"%s\" does not contain \"%s\"\n", text != NULL ? text : "(null)", part);
+    _fail(file, line);
+}

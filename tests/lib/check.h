@@ -1,0 +1,27 @@
+/* Test helpers on top of cmocka: comparisons in double (cmocka's own cast to float). */
+#ifndef TESTS_LIB_CHECK_H
+#define TESTS_LIB_CHECK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Fails unless |a - b| <= absolute + relative * max(|a|, |b|); NaN equals NaN only. */
+#define assert_close(a, b, relative, absolute)                                                     \
+    check_close((a), (b), (relative), (absolute), #a, #b, __FILE__, __LINE__)
+
+/* Fails, with the message in err, unless status is DP_OK. */
+#define assert_ok(status, err) check_ok((int)(status), (err), __FILE__, __LINE__)
+
+/* Fails unless `text` contains `part`. */
+#define assert_contains(text, part) check_contains((text), (part), __FILE__, __LINE__)
+
+void check_close(double a, double b, double relative, double absolute, const char *a_text,
+                 const char *b_text, const char *file, int line);
+void check_ok(int status, const char *message, const char *file, int line);
+void check_contains(const char *text, const char *part, const char *file, int line);
+
+#endif

@@ -1,0 +1,25 @@
+# Tests speak TAP; one program a source file, named t-<file>.
+TEST_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' CMOCKA_MESSAGE_OUTPUT=TAP \
+  $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+LOG_DRIVER = $(TEST_LOG_DRIVER)
+AM_TESTS_ENVIRONMENT = top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)'; \
+  export top_srcdir top_builddir; OPENBLAS_NUM_THREADS=1; export OPENBLAS_NUM_THREADS;
+
+check_LTLIBRARIES = libcheck.la
+libcheck_la_SOURCES = %D%/lib/check.c %D%/lib/check.h
+libcheck_la_CPPFLAGS = $(AM_CPPFLAGS) -UNDEBUG
+TEST_INTERNAL = libcheck.la libtacit-core.la libtacit-accountant.la $(TACIT_LIBS) $(CMOCKA_LIBS)
+TEST_PUBLIC = libcheck.la libtacit.la $(CMOCKA_LIBS)
+LDADD = $(TEST_INTERNAL)
+
+if HAVE_CMOCKA
+UNIT_TESTS =
+check_PROGRAMS += $(UNIT_TESTS)
+TESTS += $(UNIT_TESTS)
+include tests/base/local.mk
+else
+check-local: no-cmocka
+no-cmocka:
+	@echo "make check needs cmocka (Debian: apt-get install libcmocka-dev); run configure again"
+	@exit 1
+endif
