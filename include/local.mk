@@ -1,3 +1,4 @@
 tacitinclude_HEADERS += \
+  %D%/tacit/dataset.h \
   %D%/tacit/export.h \
   %D%/tacit/status.h

@@ -1,0 +1,44 @@
+/* The records that a model is fitted to: named columns, borrowed from the caller.
+ *
+ * One record is one privacy unit.  Values are checked when the data set meets a model, before
+ * anything is computed from them: real columns must be finite, group numbers in their range, labels
+ * in the support of their distribution.  Messages name the column and the record, never the value. */
+#ifndef TACIT_DATASET_H
+#define TACIT_DATASET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/export.h>
+#include <tacit/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct dp_dataset dp_dataset;
+
+/* An empty data set of n records, n >= 1.  NULL when memory is out or n is 0.  Owned by the caller;
+ * free with dp_dataset_free.  Not thread-safe while columns are added; const use is. */
+DP_API dp_dataset *dp_dataset_new(size_t n);
+
+/* Frees the data set, not the columns' values.  NULL is allowed. */
+DP_API void dp_dataset_free(dp_dataset *data);
+
+/* Adds a real column block: values[n][d], borrowed until the data set is freed.  d >= 1.
+ * The first error sticks and is reported by dp_dataset_error and by every later use. */
+DP_API void dp_dataset_real(dp_dataset *data, const char *name, size_t d, const double *values);
+
+/* Adds a column of whole numbers, 0-based group numbers or labels: values[n], borrowed. */
+DP_API void dp_dataset_index(dp_dataset *data, const char *name, const int32_t *values);
+
+/* Number of records. */
+DP_API size_t dp_dataset_size(const dp_dataset *data);
+
+/* Message of the first error, or NULL; lives as long as the data set. */
+DP_API const char *dp_dataset_error(const dp_dataset *data);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,94 @@
+/* Named, borrowed columns. */
+#include "exec/dataset.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+dp_dataset *dp_dataset_new(size_t n)
+{
+    if (n == 0)
+        return NULL;
+    dp_dataset *data = dpi_alloc(1, sizeof *data);
+    if (data != NULL)
+        data->n = n;
+    return data;
+}
+
+void dp_dataset_free(dp_dataset *data)
+{
+    if (data == NULL)
+        return;
+    dpi_arena_free(&data->arena);
+    dpi_free(data);
+}
+
+const dpi_column *dpi_dataset_find(const dp_dataset *data, const char *name)
+{
+    for (size_t i = 0; i < data->n_columns; i++)
+        if (strcmp(data->columns[i].name, name) == 0)
+            return &data->columns[i];
+    return NULL;
+}
+
+static void add(dp_dataset *data, const char *name, dpi_column column)
+{
+    if (data == NULL || name == NULL || (column.real == NULL && column.index == NULL))
+        dpi_misuse("dp_dataset", "NULL data set, name or values");
+    if (data->err.status != DP_OK)
+        return;
+    if (dpi_dataset_find(data, name) != NULL) {
+        (void)dpi_fail(&data->err, DP_ENAME, "column '%s' is given twice; use another name", name);
+        return;
+    }
+    size_t cells;
+    if (column.size == 0 || !dpi_mul(data->n, column.size, &cells)) {
+        (void)dpi_fail(&data->err, DP_ESHAPE, "column '%s' has %zu numbers a record; it needs at least one",
+                       name, column.size);
+        return;
+    }
+    column.name = dpi_arena_strdup(&data->arena, name);
+    if (column.name == NULL || !dpi_arena_grow(&data->arena, (void **)&data->columns, &data->capacity,
+                                               data->n_columns + 1, sizeof column)) {
+        (void)dpi_fail_nomem(&data->err);
+        return;
+    }
+    data->columns[data->n_columns++] = column;
+}
+
+void dp_dataset_real(dp_dataset *data, const char *name, size_t d, const double *values)
+{
+    add(data, name, (dpi_column){.size = d, .real = values});
+}
+
+void dp_dataset_index(dp_dataset *data, const char *name, const int32_t *values)
+{
+    add(data, name, (dpi_column){.size = 1, .index = values});
+}
+
+size_t dp_dataset_size(const dp_dataset *data)
+{
+    return data->n;
+}
+
+const char *dp_dataset_error(const dp_dataset *data)
+{
+    return data->err.status == DP_OK ? NULL : data->err.text;
+}
+
+void dpi_column_gather(const dpi_column *column, size_t m, const size_t *index, size_t first, double *out)
+{
+    size_t size = column->size;
+    if (column->index != NULL) {
+        for (size_t i = 0; i < m; i++)
+            out[i] = column->index[index != NULL ? index[i] : first + i];
+        return;
+    }
+    if (index == NULL) {
+        memcpy(out, column->real + first * size, m * size * sizeof *out);
+        return;
+    }
+    for (size_t i = 0; i < m; i++)
+        for (size_t e = 0; e < size; e++)
+            out[i * size + e] = column->real[index[i] * size + e];
+}

@@ -1,0 +1,336 @@
+/* Compiling a graph into call lists, and running them.
+ *
+ * Legend: m records in a chunk, parts = the per-record gradients, one for each value that crosses
+ * from the global side to the records.  A part whose operation has factored forms is never made: its
+ * squared norm and weighted sum come from its inputs. */
+#include "exec/run.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { GLOBALS, RECORDS, LATE, N_STAGES };
+
+typedef struct binding {
+    const dpi_column *column;
+    double *out;
+} binding;
+
+typedef struct part {
+    const dpi_op *op; /* with factored forms, or NULL: the value itself is summed */
+    dpi_call call;
+    size_t size;
+} part;
+
+struct dpi_run {
+    dpi_arena arena;
+    dpi_run_spec spec;
+    double **value; /* [n_nodes], NULL for nodes that are not made */
+    dpi_call *calls[N_STAGES];
+    size_t n_calls[N_STAGES];
+    binding *bindings;
+    size_t n_bindings;
+    part *parts;
+    dpi_call **sums; /* calls that sum over records, whose results start at zero */
+    size_t n_sums;
+    size_t bytes;
+};
+
+static bool is_factored(const dpi_node *node)
+{
+    return node->op->norm2 != NULL && node->op->weighted_sum != NULL;
+}
+
+/* The nodes whose values must be made. */
+static bool *needed_nodes(const dpi_run_spec *spec, dpi_arena *arena)
+{
+    const dpi_graph *g = spec->graph;
+    bool *needed = dpi_arena_alloc(arena, g->n_nodes, sizeof *needed);
+    if (needed == NULL)
+        return NULL;
+    for (size_t i = 0; i < spec->n_wanted; i++)
+        dpi_mark(g, spec->wanted[i], needed);
+    for (size_t i = 0; i < spec->n_parts; i++) {
+        const dpi_node *node = dpi_get(g, spec->parts[i]);
+        if (!is_factored(node))
+            dpi_mark(g, spec->parts[i], needed);
+        for (int k = 0; k < node->op->n_inputs; k++)
+            dpi_mark(g, node->in[k], needed);
+    }
+    return needed;
+}
+
+/* The stage of every node; false where a record would need what comes only after all records. */
+static bool assign_stages(const dpi_graph *g, const bool *needed, unsigned char *stage)
+{
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const dpi_node *node = &g->nodes[i];
+        bool late = node->op == &dpi_op_sum_records ||
+                    (node->op == &dpi_op_input && node->attr.number == DPI_LATE);
+        for (int k = 0; k < node->op->n_inputs; k++)
+            late = late || (stage[node->in[k]] == LATE);
+        stage[i] = late ? LATE : node->shape.per_record ? RECORDS : GLOBALS;
+        if (needed[i] && late && node->shape.per_record)
+            return false;
+    }
+    return true;
+}
+
+static bool make_buffers(dpi_run *run, const bool *needed)
+{
+    const dpi_graph *g = run->spec.graph;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const dpi_node *node = &g->nodes[i];
+        size_t size = dpi_shape_size(&node->shape), count;
+        if (!needed[i])
+            continue;
+        if (!dpi_mul(size, node->shape.per_record ? run->spec.chunk : 1, &count) ||
+            (run->value[i] = dpi_arena_alloc(&run->arena, count, sizeof(double))) == NULL)
+            return false;
+        run->bytes += count * sizeof(double);
+        if (node->op == &dpi_op_const && node->attr.array != NULL)
+            memcpy(run->value[i], node->attr.array, size * sizeof(double));
+        for (size_t e = 0; e < count && node->op == &dpi_op_ones; e++)
+            run->value[i][e] = 1;
+        if (node->op == &dpi_op_const && node->attr.array == NULL)
+            *run->value[i] = node->attr.value;
+    }
+    return true;
+}
+
+static dpi_call make_call(const dpi_run *run, dpi_id id)
+{
+    const dpi_graph *g = run->spec.graph;
+    const dpi_node *node = &g->nodes[id];
+    dpi_call call = {.forward = node->op->forward,
+                     .n = 1,
+                     .out = run->value[id],
+                     .out_size = dpi_shape_size(&node->shape),
+                     .attr = &node->attr};
+    for (int k = 0; k < node->op->n_inputs; k++) {
+        const dpi_shape *shape = &g->nodes[node->in[k]].shape;
+        call.in[k] = run->value[node->in[k]];
+        call.in_size[k] = dpi_shape_size(shape);
+        call.in_step[k] = shape->per_record ? call.in_size[k] : 0;
+    }
+    return call;
+}
+
+/* Sums over records belong to the records' stage: each chunk adds to them. */
+static int stage_of_call(const dpi_graph *g, dpi_id id, const unsigned char *stage)
+{
+    return g->nodes[id].op == &dpi_op_sum_records ? RECORDS : stage[id];
+}
+
+static bool make_calls(dpi_run *run, const bool *needed, const unsigned char *stage)
+{
+    const dpi_graph *g = run->spec.graph;
+    for (int s = 0; s < N_STAGES; s++) {
+        run->calls[s] = dpi_arena_alloc(&run->arena, g->n_nodes, sizeof *run->calls[s]);
+        if (run->calls[s] == NULL)
+            return false;
+    }
+    run->sums = dpi_arena_alloc(&run->arena, g->n_nodes, sizeof *run->sums);
+    if (run->sums == NULL)
+        return false;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        if (!needed[i] || g->nodes[i].op->forward == NULL)
+            continue;
+        int s = stage_of_call(g, (dpi_id)i, stage);
+        dpi_call *call = &run->calls[s][run->n_calls[s]++];
+        *call = make_call(run, (dpi_id)i);
+        if (g->nodes[i].op == &dpi_op_sum_records)
+            run->sums[run->n_sums++] = call;
+    }
+    return true;
+}
+
+static bool make_parts(dpi_run *run)
+{
+    const dpi_run_spec *spec = &run->spec;
+    run->parts = dpi_arena_alloc(&run->arena, spec->n_parts, sizeof *run->parts);
+    if (run->parts == NULL)
+        return false;
+    for (size_t i = 0; i < spec->n_parts; i++) {
+        const dpi_node *node = dpi_get(spec->graph, spec->parts[i]);
+        part *p = &run->parts[i];
+        p->call = make_call(run, spec->parts[i]);
+        p->size = p->call.out_size;
+        p->op = is_factored(node) ? node->op : NULL;
+    }
+    return true;
+}
+
+static dp_status check_column(const dpi_column *column, const dpi_node *node, size_t n, dp_error *err)
+{
+    size_t size = dpi_shape_size(&node->shape);
+    bool index = node->op == &dpi_op_index;
+    if (column->size != size || (index && column->index == NULL))
+        return dpi_fail(err, DP_ESHAPE,
+                        "column '%s' has %zu %s a record, the model asks for %zu %s", column->name,
+                        column->size, column->index != NULL ? "whole number" : "real number(s)", size,
+                        index ? "group number; use dp_dataset_index" : "real number(s)");
+    for (size_t i = 0; column->real != NULL && i < n * size; i++)
+        if (!isfinite(column->real[i]))
+            return dpi_fail(err, DP_EDATA,
+                            "column '%s', record %zu (from 0): the value is missing or not finite; "
+                            "leave the record out or impute it beforehand",
+                            column->name, i / size);
+    for (size_t i = 0; index && i < n; i++)
+        if (column->index[i] < 0 || (size_t)column->index[i] >= node->attr.number)
+            return dpi_fail(err, DP_EDATA,
+                            "column '%s', record %zu (from 0): the group number is not in 0 ... %zu",
+                            column->name, i, node->attr.number - 1);
+    return DP_OK;
+}
+
+static dp_status bind_data(dpi_run *run, const bool *needed, dp_error *err)
+{
+    const dpi_graph *g = run->spec.graph;
+    const dp_dataset *data = run->spec.data;
+    run->bindings = dpi_arena_alloc(&run->arena, g->n_nodes, sizeof *run->bindings);
+    if (run->bindings == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const dpi_node *node = &g->nodes[i];
+        if (node->op != &dpi_op_data && node->op != &dpi_op_index)
+            continue;
+        const dpi_column *column = data != NULL ? dpi_dataset_find(data, node->name) : NULL;
+        if (column == NULL && needed[i])
+            return dpi_fail(err, DP_ENAME, "the data set has no column '%s', which the model reads",
+                            node->name);
+        if (column == NULL)
+            continue;
+        dp_status status = check_column(column, node, data->n, err);
+        if (status != DP_OK)
+            return status;
+        if (needed[i])
+            run->bindings[run->n_bindings++] = (binding){column, run->value[i]};
+    }
+    return DP_OK;
+}
+
+static dp_status build(dpi_run *run, dp_error *err)
+{
+    const dpi_run_spec *spec = &run->spec;
+    size_t n_nodes = spec->graph->n_nodes;
+    if (spec->data != NULL && spec->data->err.status != DP_OK)
+        return dpi_fail(err, spec->data->err.status, "%s", spec->data->err.text);
+    bool *needed = needed_nodes(spec, &run->arena);
+    unsigned char *stage = dpi_arena_alloc(&run->arena, n_nodes, sizeof *stage);
+    run->value = dpi_arena_alloc(&run->arena, n_nodes, sizeof *run->value);
+    if (needed == NULL || stage == NULL || run->value == NULL)
+        return dpi_fail_nomem(err);
+    if (!assign_stages(spec->graph, needed, stage))
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "a value of each record depends on a sum over all records; "
+                        "compute such sums beforehand, from public numbers");
+    if (!make_buffers(run, needed) || !make_calls(run, needed, stage) || !make_parts(run))
+        return dpi_fail_nomem(err);
+    return bind_data(run, needed, err);
+}
+
+dp_status dpi_run_new(const dpi_run_spec *spec, dpi_run **out, dp_error *err)
+{
+    *out = NULL;
+    dpi_run *run = dpi_alloc(1, sizeof *run);
+    if (run == NULL)
+        return dpi_fail_nomem(err);
+    run->spec = *spec;
+    dp_status status = build(run, err);
+    if (status != DP_OK) {
+        dpi_run_free(run);
+        return status;
+    }
+    *out = run;
+    return DP_OK;
+}
+
+void dpi_run_free(dpi_run *run)
+{
+    if (run == NULL)
+        return;
+    dpi_arena_free(&run->arena);
+    dpi_free(run);
+}
+
+double *dpi_run_value(dpi_run *run, dpi_id id)
+{
+    return id == DPI_NONE ? NULL : run->value[id];
+}
+
+size_t dpi_run_bytes(const dpi_run *run)
+{
+    return run->bytes;
+}
+
+static void run_stage(dpi_run *run, int stage)
+{
+    const dpi_call *end = run->calls[stage] + run->n_calls[stage];
+    for (const dpi_call *call = run->calls[stage]; call < end; call++)
+        call->forward(call);
+}
+
+void dpi_run_globals(dpi_run *run)
+{
+    run_stage(run, GLOBALS);
+}
+
+void dpi_run_late(dpi_run *run)
+{
+    run_stage(run, LATE);
+}
+
+void dpi_run_start_records(dpi_run *run)
+{
+    for (size_t i = 0; i < run->n_sums; i++)
+        memset(run->sums[i]->out, 0, run->sums[i]->out_size * sizeof(double));
+}
+
+void dpi_run_records(dpi_run *run, size_t m, const size_t *index, size_t first)
+{
+    for (size_t i = 0; i < run->n_bindings; i++)
+        dpi_column_gather(run->bindings[i].column, m, index, first, run->bindings[i].out);
+    for (size_t i = 0; i < run->n_calls[RECORDS]; i++)
+        run->calls[RECORDS][i].n = m;
+    run_stage(run, RECORDS);
+}
+
+static void add_norm2(const part *p, size_t m, double *norm2)
+{
+    if (p->op != NULL) {
+        p->op->norm2(&p->call, norm2);
+        return;
+    }
+    for (size_t r = 0; r < m; r++)
+        for (size_t e = 0; e < p->size; e++)
+            norm2[r] += p->call.out[r * p->size + e] * p->call.out[r * p->size + e];
+}
+
+static void add_weighted(const part *p, size_t m, const double *weight, double *sum)
+{
+    if (p->op != NULL) {
+        p->op->weighted_sum(&p->call, weight, sum);
+        return;
+    }
+    for (size_t r = 0; r < m; r++)
+        for (size_t e = 0; weight[r] != 0 && e < p->size; e++)
+            sum[e] += weight[r] * p->call.out[r * p->size + e];
+}
+
+void dpi_run_clip_sum(dpi_run *run, size_t m, double clip, double *scratch, double *sum)
+{
+    double *norm2 = scratch, *weight = scratch + run->spec.chunk;
+    memset(norm2, 0, m * sizeof *norm2);
+    for (size_t i = 0; i < run->spec.n_parts; i++) {
+        run->parts[i].call.n = m;
+        add_norm2(&run->parts[i], m, norm2);
+    }
+    for (size_t r = 0; r < m; r++) {
+        double norm = sqrt(norm2[r]);
+        weight[r] = !isfinite(norm) ? 0 : norm > clip ? clip / norm : 1;
+    }
+    for (size_t i = 0; i < run->spec.n_parts; i++) {
+        add_weighted(&run->parts[i], m, weight, sum);
+        sum += run->parts[i].size;
+    }
+}

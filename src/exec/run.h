@@ -1,0 +1,59 @@
+/* Running a graph: buffers and calls of the nodes that are wanted, in three stages.
+ *
+ *   globals   what depends on no record
+ *   records   what each record has, a chunk of records at a time
+ *   late      what depends on sums over records or on inputs marked late
+ *
+ * A run is state: one for each thread, over a const graph.  Memory is fixed when it is made: one
+ * value of each global node, `chunk` values of each per-record node.  No stage allocates. */
+#ifndef DPI_EXEC_RUN_H
+#define DPI_EXEC_RUN_H
+
+#include "exec/dataset.h"
+#include "graph/op.h"
+
+/* attr.number of an input that is set only after the records have run. */
+enum { DPI_LATE = 1 };
+
+typedef struct dpi_run dpi_run;
+
+typedef struct dpi_run_spec {
+    const dpi_graph *graph;
+    const dpi_id *wanted; /* nodes whose values are asked for */
+    size_t n_wanted;
+    const dpi_id *parts; /* per-record nodes for dpi_run_clip_sum; made only if they must be */
+    size_t n_parts;
+    const dp_dataset *data; /* bound to the data and index nodes; NULL when there are none */
+    size_t chunk;           /* records at a time, >= 1 */
+} dpi_run_spec;
+
+/* Makes a run.  Fails with DP_ENOMEM; DP_ENAME or DP_ESHAPE when a column is missing or has another
+ * size; DP_EDATA when a value is not finite or a group number out of range. */
+dp_status dpi_run_new(const dpi_run_spec *spec, dpi_run **run, dp_error *err) DP_MUST_CHECK;
+
+void dpi_run_free(dpi_run *run);
+
+/* The buffer of a node, [size] or [chunk][size]; NULL when the node is not part of the run.
+ * Inputs are set by writing to it. */
+double *dpi_run_value(dpi_run *run, dpi_id id);
+
+/* Bytes of all buffers. */
+size_t dpi_run_bytes(const dpi_run *run);
+
+void dpi_run_globals(dpi_run *run);
+
+/* Sets the sums over records to zero; call before the first chunk. */
+void dpi_run_start_records(dpi_run *run);
+
+/* Runs m <= chunk records: records index[0..m-1], or first ... first + m - 1 when index is NULL.
+ * Per-record inputs must have been set for them. */
+void dpi_run_records(dpi_run *run, size_t m, const size_t *index, size_t first);
+
+void dpi_run_late(dpi_run *run);
+
+/* After dpi_run_records(m): adds to sum[] the parts of each record, laid side by side in the order
+ * of spec.parts, each record scaled so that its joint Euclidean norm is at most `clip` (INFINITY:
+ * not scaled).  A record whose norm is not finite adds zero.  scratch[2 * chunk]. */
+void dpi_run_clip_sum(dpi_run *run, size_t m, double clip, double *scratch, double *sum);
+
+#endif

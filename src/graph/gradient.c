@@ -1,0 +1,111 @@
+/* Reverse accumulation over the ids in falling order.
+ *
+ * Invariant: the adjoint kept for a node broadcasts to the node's shape (it may be smaller: a number
+ * standing for an equal value everywhere) and is per-record when the node is.  `fit` restores it
+ * after a backward rule: it sums over the dimensions and records over which the input was
+ * broadcast.  In a per-record gradient the record axis is not summed. */
+#include "graph/gradient.h"
+
+#include <string.h>
+
+#include "graph/op.h"
+
+typedef struct pass {
+    dpi_graph *g;
+    bool sum_records; /* the root is global */
+    bool *active;     /* depends on a node of wrt */
+    dpi_id *adjoint;
+} pass;
+
+/* Turns the adjoint that a rule gave for an input into one that fits the input. */
+static dpi_id fit(const pass *p, dpi_id input, dpi_id adjoint)
+{
+    dpi_graph *g = p->g;
+    if (adjoint == DPI_NONE)
+        return DPI_NONE;
+    const dpi_shape wanted = dpi_get(g, input)->shape, found = dpi_get(g, adjoint)->shape;
+    if (found.n_dims > wanted.n_dims)
+        adjoint = dpi_sum_to(g, adjoint, wanted);
+    if (p->sum_records && adjoint != DPI_NONE && found.per_record && !wanted.per_record) {
+        /* A smaller adjoint stands for a repeated value: repetition and summing commute. */
+        adjoint = dpi_apply(g, &dpi_op_sum_records, adjoint, DPI_NONE, NULL);
+    }
+    return adjoint;
+}
+
+static void accumulate(pass *p, const dpi_node *node, dpi_id input, dpi_id adjoint)
+{
+    if (!p->active[input] || adjoint == DPI_NONE)
+        return;
+    /* A repeated input collects from every repetition, so these must be there to be summed. */
+    if (node->op->broadcasts && dpi_get(p->g, input)->shape.n_dims < node->shape.n_dims)
+        adjoint = dpi_expand(p->g, adjoint, node->shape);
+    adjoint = fit(p, input, adjoint);
+    dpi_id *sum = &p->adjoint[input];
+    *sum = *sum == DPI_NONE ? adjoint : dpi_add(p->g, *sum, adjoint);
+}
+
+static void mark_active(pass *p, size_t n_nodes, size_t n, const dpi_id *wrt)
+{
+    for (size_t k = 0; k < n; k++)
+        p->active[wrt[k]] = true;
+    for (size_t i = 0; i < n_nodes; i++) {
+        const dpi_node *node = &p->g->nodes[i];
+        for (int k = 0; k < node->op->n_inputs; k++)
+            p->active[i] = p->active[i] || p->active[node->in[k]];
+    }
+}
+
+static bool is_wrt(size_t n, const dpi_id *wrt, dpi_id id)
+{
+    for (size_t k = 0; k < n; k++)
+        if (wrt[k] == id)
+            return true;
+    return false;
+}
+
+static void walk(pass *p, dpi_id root, size_t n, const dpi_id *wrt)
+{
+    for (dpi_id y = root; y >= 0; y--) {
+        if (p->adjoint[y] == DPI_NONE || !p->active[y] || is_wrt(n, wrt, y))
+            continue;
+        const dpi_node node = *dpi_get(p->g, y);
+        dpi_id result[2] = {DPI_NONE, DPI_NONE};
+        if (node.op->backward != NULL)
+            node.op->backward(p->g, y, p->adjoint[y], result);
+        for (int k = 0; k < node.op->n_inputs; k++)
+            accumulate(p, &node, node.in[k], result[k]);
+    }
+}
+
+dp_status dpi_gradient(dpi_graph *g, dpi_id root, size_t n, const dpi_id *wrt, dpi_id *adjoint)
+{
+    for (size_t k = 0; k < n; k++)
+        adjoint[k] = DPI_NONE;
+    if (g->err->status != DP_OK)
+        return g->err->status;
+    if (root == DPI_NONE || dpi_get(g, root)->shape.n_dims != 0)
+        dpi_misuse(__func__, "the root of a gradient is one number");
+    size_t n_nodes = g->n_nodes;
+    bool per_record = dpi_get(g, root)->shape.per_record;
+    pass p = {.g = g, .sum_records = !per_record};
+    p.active = dpi_alloc(n_nodes, sizeof *p.active);
+    p.adjoint = dpi_alloc(n_nodes, sizeof *p.adjoint);
+    if (p.active == NULL || p.adjoint == NULL) {
+        (void)dpi_fail_nomem(g->err);
+        goto out;
+    }
+    for (size_t i = 0; i < n_nodes; i++)
+        p.adjoint[i] = DPI_NONE;
+    mark_active(&p, n_nodes, n, wrt);
+    p.adjoint[root] = per_record ? dpi_apply(g, &dpi_op_ones, DPI_NONE, DPI_NONE, NULL)
+                                 : dpi_constant(g, 1);
+    walk(&p, root, n, wrt);
+    for (size_t k = 0; k < n; k++)
+        if (p.adjoint[wrt[k]] != DPI_NONE)
+            adjoint[k] = dpi_full_adjoint(g, wrt[k], p.adjoint[wrt[k]]);
+out:
+    dpi_free(p.active);
+    dpi_free(p.adjoint);
+    return g->err->status;
+}

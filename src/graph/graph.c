@@ -1,0 +1,240 @@
+/* Adding nodes: shape, constant folding, reuse of equal nodes, errors in the user's terms. */
+#include "graph/graph.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "graph/op.h"
+
+enum { FIRST_TABLE = 64 };
+
+void dpi_graph_init(dpi_graph *g, dpi_arena *arena, dp_error *err)
+{
+    *g = (dpi_graph){.arena = arena, .err = err};
+}
+
+const dpi_node *dpi_get(const dpi_graph *g, dpi_id id)
+{
+    if (id < 0 || (size_t)id >= g->n_nodes)
+        dpi_misuse(__func__, "no such node");
+    return &g->nodes[id];
+}
+
+bool dpi_is_constant(const dpi_graph *g, dpi_id id, double value)
+{
+    const dpi_node *node = dpi_get(g, id);
+    return node->op == &dpi_op_const && node->shape.n_dims == 0 && node->attr.value == value;
+}
+
+/* Sources other than numbers differ by what they stand for, so they are never merged. */
+static bool mergeable(const dpi_node *node)
+{
+    return node->op->n_inputs > 0 || (node->op == &dpi_op_const && node->attr.array == NULL) ||
+           node->op == &dpi_op_ones;
+}
+
+static bool same_attr(const dpi_attr *a, const dpi_attr *b)
+{
+    return memcmp(&a->value, &b->value, sizeof a->value) == 0 && a->array == b->array &&
+           a->number == b->number && a->transpose[0] == b->transpose[0] &&
+           a->transpose[1] == b->transpose[1] && a->shape.per_record == b->shape.per_record &&
+           dpi_shape_same(&a->shape, &b->shape);
+}
+
+static size_t hash(const dpi_node *node)
+{
+    uint64_t h = (uint64_t)(uintptr_t)node->op, bits;
+    memcpy(&bits, &node->attr.value, sizeof bits);
+    const uint64_t parts[] = {(uint64_t)node->in[0], (uint64_t)node->in[1], bits, node->attr.number};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        h = (h ^ parts[i] ^ (h >> 29)) * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(h ^ (h >> 32));
+}
+
+/* The place in the table that holds an equal node, or the empty place where it belongs. */
+static dpi_id *find_place(const dpi_graph *g, const dpi_node *node)
+{
+    size_t mask = g->table_size - 1;
+    for (size_t i = hash(node) & mask;; i = (i + 1) & mask) {
+        dpi_id *place = &g->table[i];
+        if (*place == DPI_NONE)
+            return place;
+        const dpi_node *other = &g->nodes[*place];
+        if (other->op == node->op && other->in[0] == node->in[0] && other->in[1] == node->in[1] &&
+            same_attr(&other->attr, &node->attr))
+            return place;
+    }
+}
+
+static bool grow_table(dpi_graph *g)
+{
+    if (g->table_size > 2 * g->n_nodes)
+        return true;
+    size_t size = g->table_size == 0 ? FIRST_TABLE : 2 * g->table_size;
+    dpi_id *table = dpi_arena_alloc(g->arena, size, sizeof *table);
+    if (table == NULL)
+        return false;
+    for (size_t i = 0; i < size; i++)
+        table[i] = DPI_NONE;
+    g->table = table;
+    g->table_size = size;
+    for (size_t i = 0; i < g->n_nodes; i++)
+        if (mergeable(&g->nodes[i]))
+            *find_place(g, &g->nodes[i]) = (dpi_id)i;
+    return true;
+}
+
+static dpi_id add_node(dpi_graph *g, const dpi_node *node)
+{
+    if (g->n_nodes >= INT32_MAX ||
+        !dpi_arena_grow(g->arena, (void **)&g->nodes, &g->capacity, g->n_nodes + 1, sizeof *node) ||
+        !grow_table(g)) {
+        (void)dpi_fail_nomem(g->err);
+        return DPI_NONE;
+    }
+    if (mergeable(node)) {
+        dpi_id *place = find_place(g, node);
+        if (*place != DPI_NONE)
+            return *place;
+        *place = (dpi_id)g->n_nodes;
+    }
+    g->nodes[g->n_nodes] = *node;
+    g->nodes[g->n_nodes].where = g->where;
+    return (dpi_id)g->n_nodes++;
+}
+
+/* Evaluates an operation on constant numbers. */
+static bool fold(const dpi_graph *g, const dpi_node *node, double *value)
+{
+    const dpi_op *op = node->op;
+    double in[2] = {0, 0};
+    if (op->forward == NULL || op->n_inputs == 0 || node->shape.n_dims > 0 || node->shape.per_record)
+        return false;
+    for (int k = 0; k < op->n_inputs; k++) {
+        const dpi_node *input = &g->nodes[node->in[k]];
+        if (input->op != &dpi_op_const || input->shape.n_dims > 0)
+            return false;
+        in[k] = input->attr.value;
+    }
+    dpi_call call = {.n = 1,
+                     .in = {&in[0], &in[1]},
+                     .out = value,
+                     .in_size = {1, 1},
+                     .out_size = 1,
+                     .attr = &node->attr};
+    op->forward(&call);
+    return true;
+}
+
+/* x + 0, x - 0, x * 1, x / 1 and 1 * x with a result of x's own shape are x. */
+static dpi_id simplify(const dpi_graph *g, const dpi_node *node)
+{
+    const dpi_op *op = node->op;
+    if (op->n_inputs != 2 || op == &dpi_op_matmul || op == &dpi_op_outer)
+        return DPI_NONE;
+    bool additive = op == &dpi_op_add || op == &dpi_op_sub;
+    bool multiplicative = op == &dpi_op_mul || op == &dpi_op_div;
+    double neutral = additive ? 0 : 1;
+    for (int k = 0; k < 2 && (additive || multiplicative); k++) {
+        const dpi_node *kept = &g->nodes[node->in[k]];
+        dpi_id other = node->in[1 - k];
+        bool is_neutral = dpi_is_constant(g, other, neutral) ||
+                          (multiplicative && g->nodes[other].op == &dpi_op_ones);
+        bool commutes = k == 0 || op == &dpi_op_add || op == &dpi_op_mul;
+        if (is_neutral && commutes && dpi_shape_same(&kept->shape, &node->shape) &&
+            kept->shape.per_record == node->shape.per_record)
+            return node->in[k];
+    }
+    return DPI_NONE;
+}
+
+static dpi_id fail_shape(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, const char *why)
+{
+    char left[2][DPI_SHAPE_TEXT], name[2][64];
+    const char *file = g->where.file != NULL ? g->where.file : "model";
+    if (op->n_inputs < 2)
+        (void)dpi_fail(g->err, DP_ESHAPE, "after %s:%d: %s: '%s' is %s; %s", file, g->where.line,
+                       op->name, dpi_node_text(g, a, name[0], sizeof name[0]),
+                       dpi_shape_text(&dpi_get(g, a)->shape, left[0]), why);
+    else
+        (void)dpi_fail(g->err, DP_ESHAPE, "after %s:%d: %s: left '%s' is %s, right '%s' is %s; %s",
+                       file, g->where.line, op->name,
+                       dpi_node_text(g, a, name[0], sizeof name[0]),
+                       dpi_shape_text(&dpi_get(g, a)->shape, left[0]),
+                       dpi_node_text(g, b, name[1], sizeof name[1]),
+                       dpi_shape_text(&dpi_get(g, b)->shape, left[1]), why);
+    return DPI_NONE;
+}
+
+dpi_id dpi_apply(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, const dpi_attr *attr)
+{
+    if (g->err->status != DP_OK || (op->n_inputs > 0 && a == DPI_NONE) ||
+        (op->n_inputs > 1 && b == DPI_NONE))
+        return DPI_NONE;
+    dpi_node node = {.op = op, .in = {a, b}};
+    if (attr != NULL)
+        node.attr = *attr;
+    const char *why = op->shape(op->n_inputs > 0 ? &dpi_get(g, a)->shape : NULL,
+                                op->n_inputs > 1 ? &dpi_get(g, b)->shape : NULL, &node.attr,
+                                &node.shape);
+    if (why != NULL)
+        return fail_shape(g, op, a, b, why);
+    dpi_id same = simplify(g, &node);
+    if (same != DPI_NONE)
+        return same;
+    double value;
+    if (fold(g, &node, &value))
+        return dpi_constant(g, value);
+    return add_node(g, &node);
+}
+
+dpi_id dpi_source(dpi_graph *g, const dpi_op *op, const char *name, dpi_attr attr)
+{
+    if (g->err->status != DP_OK)
+        return DPI_NONE;
+    dpi_node node = {.op = op, .in = {DPI_NONE, DPI_NONE}, .shape = attr.shape, .attr = attr};
+    if (name != NULL && (node.name = dpi_arena_strdup(g->arena, name)) == NULL) {
+        (void)dpi_fail_nomem(g->err);
+        return DPI_NONE;
+    }
+    return add_node(g, &node);
+}
+
+dpi_id dpi_constant(dpi_graph *g, double value)
+{
+    return dpi_source(g, &dpi_op_const, NULL, (dpi_attr){.value = value});
+}
+
+dpi_id dpi_constant_array(dpi_graph *g, dpi_shape shape, const double *values)
+{
+    size_t size = dpi_shape_size(&shape);
+    if (g->err->status != DP_OK)
+        return DPI_NONE;
+    double *copy = dpi_arena_alloc(g->arena, size, sizeof *copy);
+    if (copy == NULL) {
+        (void)dpi_fail_nomem(g->err);
+        return DPI_NONE;
+    }
+    memcpy(copy, values, size * sizeof *copy);
+    return dpi_source(g, &dpi_op_const, NULL, (dpi_attr){.shape = shape, .array = copy});
+}
+
+void dpi_mark(const dpi_graph *g, dpi_id id, bool *needed)
+{
+    needed[id] = true;
+    for (dpi_id i = id; i >= 0; i--)
+        for (int k = 0; needed[i] && k < g->nodes[i].op->n_inputs; k++)
+            needed[g->nodes[i].in[k]] = true;
+}
+
+const char *dpi_node_text(const dpi_graph *g, dpi_id id, char *buffer, size_t size)
+{
+    const dpi_node *node = dpi_get(g, id);
+    if (node->name != NULL)
+        (void)snprintf(buffer, size, "%s", node->name);
+    else if (node->op == &dpi_op_const && node->attr.array == NULL)
+        (void)snprintf(buffer, size, "%g", node->attr.value);
+    else
+        (void)snprintf(buffer, size, "%s(...)", node->op->name);
+    return buffer;
+}

@@ -1,0 +1,10 @@
+libtacit_core_la_SOURCES += \
+  %D%/gradient.c %D%/gradient.h \
+  %D%/graph.c %D%/graph.h \
+  %D%/op.c %D%/op.h \
+  %D%/op-elementwise.c \
+  %D%/op-product.c \
+  %D%/op-reduce.c \
+  %D%/op-select.c \
+  %D%/op-source.c \
+  %D%/shape.c %D%/shape.h

@@ -1,0 +1,157 @@
+/* Sums over dimensions or records, their inverses, and the logarithm of a sum of exponentials. */
+#include <math.h>
+#include <string.h>
+
+#include "graph/op.h"
+
+/* y = a summed over its leading dimensions, so that y has the dimensions attr.shape. */
+static const char *sum_to_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                                dpi_shape *shape)
+{
+    (void)b;
+    dpi_shape joined;
+    attr->shape.per_record = a->per_record;
+    *shape = attr->shape;
+    if (!dpi_shape_join(a, shape, &joined) || !dpi_shape_same(a, &joined))
+        return "it cannot be summed to that shape";
+    return NULL;
+}
+
+static void sum_to_forward(const dpi_call *c)
+{
+    memset(c->out, 0, c->n * c->out_size * sizeof *c->out);
+    for (size_t r = 0; r < c->n; r++) {
+        const double *a = c->in[0] + r * c->in_size[0];
+        double *y = c->out + r * c->out_size;
+        for (size_t start = 0; start < c->in_size[0]; start += c->out_size)
+            for (size_t e = 0; e < c->out_size; e++)
+                y[e] += a[start + e];
+    }
+}
+
+static void sum_to_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    (void)g;
+    (void)y;
+    result[0] = adjoint; /* broadcasting does the rest */
+}
+
+/* y = a repeated over the leading dimensions of attr.shape. */
+static const char *expand_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                                dpi_shape *shape)
+{
+    (void)b;
+    dpi_shape joined;
+    attr->shape.per_record = a->per_record;
+    *shape = attr->shape;
+    if (!dpi_shape_join(a, shape, &joined) || !dpi_shape_same(shape, &joined))
+        return "it cannot be repeated to that shape";
+    return NULL;
+}
+
+static void expand_forward(const dpi_call *c)
+{
+    size_t repeats = c->in_size[0] == 0 ? 0 : c->out_size / c->in_size[0];
+    for (size_t r = 0; r < c->n; r++)
+        for (size_t k = 0; k < repeats; k++)
+            memcpy(c->out + r * c->out_size + k * c->in_size[0], c->in[0] + r * c->in_size[0],
+                   c->in_size[0] * sizeof *c->out);
+}
+
+static void expand_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    result[0] = dpi_sum_to(g, dpi_full_adjoint(g, y, adjoint), dpi_get(g, dpi_get(g, y)->in[0])->shape);
+}
+
+/* y = log sum_j e^(a_j) over the last dimension. */
+static const char *log_sum_exp_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                                     dpi_shape *shape)
+{
+    (void)b;
+    (void)attr;
+    if (a->n_dims != 1)
+        return "log_sum_exp takes a vector";
+    *shape = dpi_scalar(a->per_record);
+    return NULL;
+}
+
+static void log_sum_exp_forward(const dpi_call *c)
+{
+    for (size_t r = 0; r < c->n; r++) {
+        const double *a = c->in[0] + r * c->in_size[0];
+        double top = -INFINITY, sum = 0;
+        for (size_t e = 0; e < c->in_size[0]; e++)
+            top = a[e] > top || isnan(a[e]) ? a[e] : top;
+        for (size_t e = 0; e < c->in_size[0]; e++)
+            sum += exp(a[e] - top);
+        c->out[r] = isinf(top) ? top : top + log(sum);
+    }
+}
+
+/* dy/da_j = e^(a_j - y) */
+static void log_sum_exp_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    dpi_id share = dpi_unary(g, &dpi_op_exp, dpi_sub(g, dpi_get(g, y)->in[0], y));
+    result[0] = dpi_times(g, adjoint, share);
+}
+
+/* y = sum over records of a_i; the executor adds chunk after chunk to the result, which it has set
+ * to zero before the first. */
+static const char *sum_records_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                                     dpi_shape *shape)
+{
+    (void)b;
+    (void)attr;
+    if (!a->per_record)
+        return "only a value of each record can be summed over records";
+    *shape = *a;
+    shape->per_record = false;
+    return NULL;
+}
+
+static void sum_records_forward(const dpi_call *c)
+{
+    for (size_t r = 0; r < c->n; r++)
+        for (size_t e = 0; e < c->out_size; e++)
+            c->out[e] += c->in[0][r * c->in_size[0] + e];
+}
+
+static void sum_records_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    (void)y;
+    result[0] = dpi_times(g, adjoint, dpi_apply(g, &dpi_op_ones, DPI_NONE, DPI_NONE, NULL));
+}
+
+static double input_flops(const dpi_node *node)
+{
+    return (double)dpi_shape_size(&node->attr.shape);
+}
+
+const dpi_op dpi_op_sum_to = {.name = "sum",
+                              .formula = "sum over leading dimensions of a",
+                              .n_inputs = 1,
+                              .shape = sum_to_shape,
+                              .forward = sum_to_forward,
+                              .backward = sum_to_backward,
+                              .flops = input_flops};
+const dpi_op dpi_op_expand = {.name = "expand",
+                              .formula = "a repeated over leading dimensions",
+                              .n_inputs = 1,
+                              .shape = expand_shape,
+                              .forward = expand_forward,
+                              .backward = expand_backward,
+                              .flops = dpi_flops_none};
+const dpi_op dpi_op_log_sum_exp = {.name = "log_sum_exp",
+                                   .formula = "log sum_j e^(a_j)",
+                                   .n_inputs = 1,
+                                   .shape = log_sum_exp_shape,
+                                   .forward = log_sum_exp_forward,
+                                   .backward = log_sum_exp_backward,
+                                   .flops = dpi_flops_transcendental};
+const dpi_op dpi_op_sum_records = {.name = "sum_records",
+                                   .formula = "sum_i a_i over records",
+                                   .n_inputs = 1,
+                                   .shape = sum_records_shape,
+                                   .forward = sum_records_forward,
+                                   .backward = sum_records_backward,
+                                   .flops = dpi_flops_cheap};

@@ -1,0 +1,172 @@
+/* Selection along the first dimension: by a group number, or by position. */
+#include <string.h>
+
+#include "graph/op.h"
+
+static bool is_number(const dpi_shape *shape)
+{
+    return shape->n_dims == 0;
+}
+
+/* y = a[g]: the row of a that the number g names. */
+static const char *pick_shape(const dpi_shape *a, const dpi_shape *g, dpi_attr *attr, dpi_shape *shape)
+{
+    if (a->n_dims < 1 || !is_number(g))
+        return "dp_pick takes a value per group and one group number";
+    attr->rows = a->dim[0];
+    *shape = dpi_shape_drop_first(*a);
+    shape->per_record = a->per_record || g->per_record;
+    return NULL;
+}
+
+static void pick_forward(const dpi_call *c)
+{
+    for (size_t r = 0; r < c->n; r++) {
+        size_t row = (size_t)c->in[1][r * c->in_step[1]];
+        memcpy(c->out + r * c->out_size, c->in[0] + r * c->in_step[0] + row * c->out_size,
+               c->out_size * sizeof *c->out);
+    }
+}
+
+static void pick_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    const dpi_node node = *dpi_get(g, y);
+    dpi_attr attr = {.number = dpi_get(g, node.in[0])->shape.dim[0],
+                     .shape.plate[0] = dpi_get(g, node.in[0])->shape.plate[0]};
+    result[0] = dpi_apply(g, &dpi_op_scatter, dpi_full_adjoint(g, y, adjoint), node.in[1], &attr);
+}
+
+/* y[k] = a for k = g, 0 elsewhere; attr.number groups. */
+static const char *scatter_shape(const dpi_shape *a, const dpi_shape *g, dpi_attr *attr,
+                                 dpi_shape *shape)
+{
+    *shape = *a;
+    shape->per_record = a->per_record || g->per_record;
+    if (!is_number(g) || !dpi_shape_prepend(shape, attr->number, attr->shape.plate[0]))
+        return "a scatter takes a value and one group number";
+    return NULL;
+}
+
+static void scatter_forward(const dpi_call *c)
+{
+    memset(c->out, 0, c->n * c->out_size * sizeof *c->out);
+    for (size_t r = 0; r < c->n; r++) {
+        size_t row = (size_t)c->in[1][r * c->in_step[1]];
+        memcpy(c->out + r * c->out_size + row * c->in_size[0], c->in[0] + r * c->in_step[0],
+               c->in_size[0] * sizeof *c->out);
+    }
+}
+
+static void scatter_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    result[0] = dpi_apply(g, &dpi_op_pick, dpi_full_adjoint(g, y, adjoint), dpi_get(g, y)->in[1], NULL);
+}
+
+static void scatter_norm2(const dpi_call *c, double *norm2)
+{
+    for (size_t r = 0; r < c->n; r++)
+        for (size_t e = 0; e < c->in_size[0]; e++)
+            norm2[r] += c->in[0][r * c->in_step[0] + e] * c->in[0][r * c->in_step[0] + e];
+}
+
+static void scatter_weighted_sum(const dpi_call *c, const double *weight, double *total)
+{
+    for (size_t r = 0; r < c->n; r++) {
+        double *group = total + (size_t)c->in[1][r * c->in_step[1]] * c->in_size[0];
+        for (size_t e = 0; weight[r] != 0 && e < c->in_size[0]; e++)
+            group[e] += weight[r] * c->in[0][r * c->in_step[0] + e];
+    }
+}
+
+/* y = a[from : from + m] along the first dimension; attr.number = from, attr.rows = m; with m = 1
+ * and attr.shape scalar-like the dimension is dropped. */
+static const char *slice_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr, dpi_shape *shape)
+{
+    (void)b;
+    *shape = *a;
+    if (a->n_dims < 1 || attr->rows == 0 || attr->number > a->dim[0] ||
+        attr->rows > a->dim[0] - attr->number)
+        return "the slice must lie inside the first dimension";
+    if (attr->rows == 1)
+        *shape = dpi_shape_drop_first(*a);
+    else
+        shape->dim[0] = attr->rows;
+    return NULL;
+}
+
+static void slice_forward(const dpi_call *c)
+{
+    size_t offset = c->attr->number * (c->out_size / c->attr->rows);
+    for (size_t r = 0; r < c->n; r++)
+        memcpy(c->out + r * c->out_size, c->in[0] + r * c->in_size[0] + offset,
+               c->out_size * sizeof *c->out);
+}
+
+static void slice_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    const dpi_node node = *dpi_get(g, y);
+    dpi_attr attr = {.number = node.attr.number,
+                     .inner = node.attr.rows,
+                     .shape = dpi_get(g, node.in[0])->shape};
+    result[0] = dpi_apply(g, &dpi_op_pad, dpi_full_adjoint(g, y, adjoint), DPI_NONE, &attr);
+}
+
+/* y = a at rows from ... from + m - 1 of zeros of shape attr.shape; attr.number = from, attr.inner = m. */
+static const char *pad_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr, dpi_shape *shape)
+{
+    (void)b;
+    *shape = attr->shape;
+    shape->per_record = a->per_record;
+    if (shape->n_dims < 1 || attr->inner == 0 || attr->number > shape->dim[0] ||
+        attr->inner > shape->dim[0] - attr->number ||
+        dpi_shape_size(a) != attr->inner * (dpi_shape_size(shape) / shape->dim[0]))
+        return "what is padded must fit in the padded shape";
+    return NULL;
+}
+
+static void pad_forward(const dpi_call *c)
+{
+    size_t offset = c->attr->number * (c->in_size[0] / c->attr->inner);
+    memset(c->out, 0, c->n * c->out_size * sizeof *c->out);
+    for (size_t r = 0; r < c->n; r++)
+        memcpy(c->out + r * c->out_size + offset, c->in[0] + r * c->in_size[0],
+               c->in_size[0] * sizeof *c->out);
+}
+
+static void pad_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    const dpi_node node = *dpi_get(g, y);
+    dpi_attr attr = {.number = node.attr.number, .rows = node.attr.inner};
+    result[0] = dpi_apply(g, &dpi_op_slice, dpi_full_adjoint(g, y, adjoint), DPI_NONE, &attr);
+}
+
+const dpi_op dpi_op_pick = {.name = "pick",
+                            .formula = "a[g]",
+                            .n_inputs = 2,
+                            .shape = pick_shape,
+                            .forward = pick_forward,
+                            .backward = pick_backward,
+                            .flops = dpi_flops_none};
+const dpi_op dpi_op_scatter = {.name = "scatter",
+                               .formula = "a in row g of zeros",
+                               .n_inputs = 2,
+                               .shape = scatter_shape,
+                               .forward = scatter_forward,
+                               .backward = scatter_backward,
+                               .flops = dpi_flops_none,
+                               .norm2 = scatter_norm2,
+                               .weighted_sum = scatter_weighted_sum};
+const dpi_op dpi_op_slice = {.name = "slice",
+                             .formula = "a[from ... from + m - 1]",
+                             .n_inputs = 1,
+                             .shape = slice_shape,
+                             .forward = slice_forward,
+                             .backward = slice_backward,
+                             .flops = dpi_flops_none};
+const dpi_op dpi_op_pad = {.name = "pad",
+                           .formula = "a in rows from ... from + m - 1 of zeros",
+                           .n_inputs = 1,
+                           .shape = pad_shape,
+                           .forward = pad_forward,
+                           .backward = pad_backward,
+                           .flops = dpi_flops_none};

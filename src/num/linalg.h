@@ -1,0 +1,16 @@
+/* Small dense products, with OpenBLAS for the large ones. */
+#ifndef DPI_NUM_LINALG_H
+#define DPI_NUM_LINALG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* c[m][n] = op(a) op(b), op(a) being [m][k] and op(b) [k][n]; a transposed factor is stored as
+ * [k][m] or [n][k].  Row-major, no overlap. */
+void dpi_gemm(bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k, const double *a,
+              const double *b, double *c);
+
+/* Sum of a[i] * b[i], in four interleaved partial sums: the same for the same n everywhere. */
+double dpi_dot(size_t n, const double *a, const double *b);
+
+#endif
