@@ -1,4 +1,5 @@
 tacitinclude_HEADERS += \
   %D%/tacit/dataset.h \
   %D%/tacit/export.h \
-  %D%/tacit/status.h
+  %D%/tacit/status.h \
+  %D%/tacit/table.h

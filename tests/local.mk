@@ -17,6 +17,7 @@ UNIT_TESTS =
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 include tests/base/local.mk
+include tests/data/local.mk
 else
 check-local: no-cmocka
 no-cmocka:

@@ -1,0 +1,66 @@
+/* Hostile CSV texts: whatever the bytes are, reading ends, stays in bounds, and either gives a table
+ * in which every value is what the schema declares, or an error with a message and no table. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tacit/table.h>
+
+#include "fuzz/fuzz.h"
+
+enum { N_COLUMNS = 4, N_LEVELS = 3 };
+
+static void expect(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void check_table(dp_table *table)
+{
+    const double *age = dp_table_real(table, "age"), *height = dp_table_real(table, "height");
+    const int32_t *district = dp_table_level(table, "district"),
+                  *use = dp_table_level(table, "use");
+    expect(age != NULL && height != NULL && district != NULL && use != NULL);
+    expect(dp_table_rows(table) >= 1);
+    for (size_t i = 0; i < dp_table_rows(table); i++) {
+        expect(age[i] >= -20 && age[i] <= 20.5);
+        expect(height[i] >= 0 && height[i] <= 1);
+        expect(district[i] >= 0 && district[i] < 61);
+        expect(use[i] >= 0 && use[i] < N_LEVELS);
+    }
+}
+
+static void read_once(const char *text, size_t size, const dp_csv_options *options)
+{
+    static const char *const levels[N_LEVELS] = {"N", "Y", "don't \"know\""};
+    const dp_column schema[N_COLUMNS] = {
+        {.name = "age", .kind = DP_COLUMN_REAL, .low = -20, .high = 20.5},
+        {.name = "height", .kind = DP_COLUMN_REAL, .low = 0, .high = 1, .clamp = true},
+        {.name = "district", .kind = DP_COLUMN_INTEGER, .low = 1, .high = 61},
+        {.name = "use", .kind = DP_COLUMN_LEVEL, .levels = levels, .n_levels = N_LEVELS},
+    };
+    dp_error err = {0};
+    dp_table *table;
+    dp_status status = dp_table_parse_csv(text, size, options, N_COLUMNS, schema, &table, &err);
+    expect((status == DP_OK) == (table != NULL) && status == err.status);
+    expect(status == DP_OK || (strlen(err.text) > 10 && strlen(err.text) < sizeof err.text));
+    if (table != NULL)
+        check_table(table);
+    dp_table_free(table);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const dp_csv_options semicolon = {.separator = ';'};
+    const dp_csv_options tight = {.max_line = 40, .max_rows = 2, .max_bytes = 400};
+    char *text = malloc(size > 0 ? size : 1); /* a block of just this size shows any overrun */
+    expect(text != NULL);
+    if (size > 0)
+        memcpy(text, data, size);
+    read_once(text, size, NULL);
+    read_once(text, size, &semicolon);
+    read_once(text, size, &tight);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,103 @@
+/* Tables of typed columns, read from CSV under a public schema.
+ *
+ * A schema says, before any record is seen, which columns are wanted, between which bounds their
+ * numbers lie and which levels they may take.  All of it comes from public knowledge (a code book,
+ * a questionnaire): a range, a list of categories or a type that is read off private records leaks
+ * them.  What the schema does not name is not read.  A table is data, not a release: whoever holds
+ * it holds the records.
+ *
+ * No message quotes anything that stands in the file, its first line included, because a file
+ * without a header has a record there.  Whether reading fails, and on which line, does depend on
+ * the records: messages are for the holder of the data.
+ *
+ * Threads: different tables may be used at the same time; one table by one thread at a time. */
+#ifndef TACIT_TABLE_H
+#define TACIT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/export.h>
+#include <tacit/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct dp_table dp_table;
+
+typedef enum dp_column_kind {
+    DP_COLUMN_REAL = 1, /* a number in [low, high]; read with dp_table_real */
+    DP_COLUMN_INTEGER,  /* a whole number low..high, as level 0..high - low; dp_table_level */
+    DP_COLUMN_LEVEL     /* one of `levels`, byte for byte, as its place there; dp_table_level */
+} dp_column_kind;
+
+/* One wanted column.  Everything is public and borrowed for the call only. */
+typedef struct dp_column {
+    const char *name;
+    dp_column_kind kind;
+    double low, high;          /* REAL, INTEGER: finite, low < high (INTEGER: both whole) */
+    bool clamp;                /* REAL: a number outside becomes the nearer bound; else an error */
+    const char *const *levels; /* [n_levels]  LEVEL: not empty, no two alike */
+    size_t n_levels;           /* LEVEL: at least 1 */
+} dp_column;
+
+/* How a CSV file is written and how much of it is let in; zero means the default. */
+typedef struct dp_csv_options {
+    char separator;   /* ',' (default) or ';' */
+    size_t max_bytes; /* of the file; default 1 GiB */
+    size_t max_line;  /* bytes of one record, line end not counted; default 1 MiB */
+    size_t max_rows;  /* default 100 million */
+} dp_csv_options;
+
+/* Reads the columns of a schema from a CSV file.
+ *   options  nullable; borrowed         columns [n_columns]  the schema; borrowed
+ *   *table   [out] owned by the caller (dp_table_free); NULL on any error
+ * The format is RFC 4180: a header line with the names, LF or CRLF, fields with separators, line
+ * ends or quotes in them quoted.  A UTF-8 byte order mark is skipped, empty lines at the end too.
+ * Columns of the file that are not in the schema are passed over.  Numbers are decimal with a
+ * point, whatever the locale, and may have blanks around them.  An empty field or NA is missing,
+ * which is an error (NA is a level where the schema declares it).
+ * Memory: the file, at most 4 times its size for the columns, and a line.
+ * DP_EIO the file cannot be read; DP_EDATA the text is broken, empty or too large, or a value is
+ * missing or no number; DP_EDOMAIN a value is outside the schema; DP_ENAME the header lacks a
+ * column or has it twice; DP_EINVAL the schema or an option is not allowed; DP_ENOMEM.
+ * Messages give path, line, column and a remedy.  Thread-safe. */
+DP_API DP_MUST_CHECK dp_status dp_table_read_csv(const char *path, const dp_csv_options *options,
+                                                 size_t n_columns, const dp_column *columns,
+                                                 dp_table **table, dp_error *err);
+
+/* The same from memory: `size` bytes at `text`, borrowed for the call.  Never DP_EIO. */
+DP_API DP_MUST_CHECK dp_status dp_table_parse_csv(const char *text, size_t size,
+                                                  const dp_csv_options *options, size_t n_columns,
+                                                  const dp_column *columns, dp_table **table,
+                                                  dp_error *err);
+
+/* Frees the table with everything in it; NULL is allowed. */
+DP_API void dp_table_free(dp_table *table);
+
+/* Records in the table, at least 1. */
+DP_API size_t dp_table_rows(const dp_table *table);
+
+/* [dp_table_rows] numbers of a REAL column, in [low, high], in file order; borrowed from the table.
+ * NULL when there is no such REAL column (DP_ENAME) or an earlier call on this table failed. */
+DP_API const double *dp_table_real(dp_table *table, const char *name);
+
+/* [dp_table_rows] levels 0..n_levels - 1 of a LEVEL or INTEGER column; as dp_table_real. */
+DP_API const int32_t *dp_table_level(dp_table *table, const char *name);
+
+/* The declared number of levels of a LEVEL or INTEGER column, seen in the records or not; 0 where
+ * dp_table_level gives NULL. */
+DP_API size_t dp_table_n_levels(dp_table *table, const char *name);
+
+/* The first error of the calls on this table, DP_OK while there is none. */
+DP_API dp_status dp_table_status(const dp_table *table);
+
+/* Its message, NULL while there is none; borrowed from the table. */
+DP_API const char *dp_table_error(const dp_table *table);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,196 @@
+/* Fields into numbers and levels.
+ *
+ *   number = [sign] (digits ["." *digit] / "." digits) [("e" / "E") [sign] digits], blanks around
+ *
+ * The grammar is checked here, because strtod takes more: hexadecimal, "inf", and in other locales
+ * a decimal comma.  strtod does the conversion, correctly rounded, under the C locale, which the
+ * caller sets for its thread.  Levels are found by bisection, log2(n) comparisons a field.
+ * Messages never hold the field itself: it is private. */
+#include "data/cell.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static dp_status bad(const dpi_place *at, const char *what, dp_error *err)
+{
+    return dpi_fail(err, DP_EDATA, "%s, line %zu, column '%s': %s", at->source, at->line,
+                    at->column, what);
+}
+
+static dp_status missing(const dpi_place *at, dp_error *err)
+{
+    return bad(at, "the value is missing (an empty field or NA); fill it in or remove the record",
+               err);
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static const char *skip_blanks(const char *p)
+{
+    return p + strspn(p, " \t");
+}
+
+static const char *skip_digits(const char *p)
+{
+    while (is_digit(*p))
+        p++;
+    return p;
+}
+
+static const char *skip_sign(const char *p)
+{
+    return *p == '+' || *p == '-' ? p + 1 : p;
+}
+
+static bool is_number(const char *p)
+{
+    p = skip_sign(p);
+    const char *whole = skip_digits(p);
+    const char *end = *whole == '.' ? skip_digits(whole + 1) : whole;
+    if (whole == p && end <= whole + 1)
+        return false;
+    if (*end == 'e' || *end == 'E') {
+        const char *exponent = skip_sign(end + 1);
+        end = skip_digits(exponent);
+        if (end == exponent)
+            return false;
+    }
+    return *skip_blanks(end) == 0;
+}
+
+/* Whether the text, in any case, is one of the words for what is not finite, sign aside. */
+static bool is_not_finite(const char *p)
+{
+    static const char *const words[] = {"nan", "inf", "infinity"};
+    p = skip_sign(p);
+    for (size_t w = 0; w < sizeof words / sizeof words[0]; w++) {
+        size_t i = 0;
+        while (words[w][i] != 0 && (p[i] | 0x20) == words[w][i])
+            i++;
+        if (words[w][i] == 0 && *skip_blanks(p + i) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_missing(const char *p)
+{
+    if (strncmp(p, "NA", 2) == 0)
+        p += 2;
+    return *skip_blanks(p) == 0;
+}
+
+static dp_status number(const char *field, const dpi_place *place, double *value, dp_error *err)
+{
+    const char *p = skip_blanks(field);
+    *value = NAN;
+    if (is_missing(p))
+        return missing(place, err);
+    if (is_not_finite(p))
+        return bad(place, "the value is not finite; give a number or remove the record", err);
+    if (!is_number(p))
+        return bad(place, "the value is not a number; write digits with a decimal point", err);
+    double parsed = strtod(p, NULL);
+    if (!isfinite(parsed))
+        return bad(place, "the value is too large for a double; change its unit", err);
+    *value = parsed;
+    return DP_OK;
+}
+
+dp_status dpi_cell_real(const dp_column *column, const char *field, const dpi_place *place,
+                        double *value, dp_error *err)
+{
+    dp_status status = number(field, place, value, err);
+    if (status != DP_OK)
+        return status;
+    bool inside = *value >= column->low && *value <= column->high;
+    if (!inside && !column->clamp) {
+        *value = NAN;
+        return dpi_fail(err, DP_EDOMAIN,
+                        "%s, line %zu, column '%s': the value is outside the declared range "
+                        "%.15g to %.15g; declare a wider range from public knowledge, or set clamp",
+                        place->source, place->line, place->column, column->low, column->high);
+    }
+    if (!inside)
+        *value = *value < column->low ? column->low : column->high;
+    return DP_OK;
+}
+
+dp_status dpi_cell_integer(const dp_column *column, const char *field, const dpi_place *place,
+                           int32_t *level, dp_error *err)
+{
+    double value;
+    *level = -1;
+    dp_status status = number(field, place, &value, err);
+    if (status != DP_OK)
+        return status;
+    if (value != floor(value))
+        return bad(place, "the value is not a whole number; declare the column REAL", err);
+    if (!(value >= column->low && value <= column->high))
+        return dpi_fail(err, DP_EDOMAIN,
+                        "%s, line %zu, column '%s': the value is outside the declared range "
+                        "%.15g to %.15g; declare a wider range from public knowledge",
+                        place->source, place->line, place->column, column->low, column->high);
+    *level = (int32_t)(value - column->low);
+    return DP_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const dpi_level *)a)->name, ((const dpi_level *)b)->name);
+}
+
+dp_status dpi_levels_sort(const dp_column *column, dpi_arena *arena, dpi_level **sorted,
+                          dp_error *err)
+{
+    size_t n = column->n_levels;
+    *sorted = NULL;
+    dpi_level *levels = dpi_arena_alloc(arena, n, sizeof *levels);
+    if (levels == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        if (column->levels[i] == NULL || column->levels[i][0] == 0)
+            return dpi_fail(err, DP_EINVAL, "column '%s': level %zu is empty; give it a name",
+                            column->name, i);
+        levels[i] = (dpi_level){column->levels[i], (int32_t)i};
+    }
+    qsort(levels, n, sizeof *levels, by_name);
+    for (size_t i = 1; i < n; i++)
+        if (strcmp(levels[i - 1].name, levels[i].name) == 0)
+            return dpi_fail(err, DP_EINVAL, "column '%s': level '%s' is declared twice; remove one",
+                            column->name, levels[i].name);
+    *sorted = levels;
+    return DP_OK;
+}
+
+dp_status dpi_cell_level(const dpi_level *sorted, size_t n, const char *field,
+                         const dpi_place *place, int32_t *level, dp_error *err)
+{
+    size_t low = 0, high = n;
+    *level = -1;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(field, sorted[middle].name);
+        if (order == 0) {
+            *level = sorted[middle].number;
+            return DP_OK;
+        }
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    if (is_missing(skip_blanks(field)))
+        return missing(place, err);
+    return dpi_fail(err, DP_EDOMAIN,
+                    "%s, line %zu, column '%s': the value is none of the %zu declared levels; "
+                    "declare all levels from public knowledge, spelt as in the file",
+                    place->source, place->line, place->column, n);
+}

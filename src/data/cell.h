@@ -1,0 +1,44 @@
+/* One field of a record as a number or a level of its column. */
+#ifndef DPI_DATA_CELL_H
+#define DPI_DATA_CELL_H
+
+#include <stdint.h>
+
+#include <tacit/status.h>
+#include <tacit/table.h>
+
+#include "base/alloc.h"
+
+/* A declared level and its place in the schema. */
+typedef struct dpi_level {
+    const char *name;
+    int32_t number;
+} dpi_level;
+
+/* Where a field stands, for messages. */
+typedef struct dpi_place {
+    const char *source;
+    size_t line;
+    const char *column;
+} dpi_place;
+
+/* The levels of a LEVEL column in the order of strcmp, for dpi_cell_level; arena-owned.
+ * DP_EINVAL a level is empty or declared twice; DP_ENOMEM. */
+dp_status dpi_levels_sort(const dp_column *column, dpi_arena *arena, dpi_level **sorted,
+                          dp_error *err);
+
+/* The number in a field of a REAL column, in [low, high].  The calling thread's locale must be C.
+ * DP_EDATA missing or no finite number; DP_EDOMAIN outside.  *value is NaN on error. */
+dp_status dpi_cell_real(const dp_column *column, const char *field, const dpi_place *place,
+                        double *value, dp_error *err);
+
+/* The same for an INTEGER column; *level = number - low, -1 on error. */
+dp_status dpi_cell_integer(const dp_column *column, const char *field, const dpi_place *place,
+                           int32_t *level, dp_error *err);
+
+/* The place of a field among the n levels of dpi_levels_sort; *level is -1 on error.
+ * DP_EDATA missing; DP_EDOMAIN not declared. */
+dp_status dpi_cell_level(const dpi_level *sorted, size_t n, const char *field,
+                         const dpi_place *place, int32_t *level, dp_error *err);
+
+#endif

@@ -1,0 +1,24 @@
+/* What a table is made of. */
+#ifndef DPI_DATA_TABLE_H
+#define DPI_DATA_TABLE_H
+
+#include <tacit/table.h>
+
+#include "base/alloc.h"
+
+typedef struct dpi_table_column {
+    const char *name;
+    dp_column_kind kind;
+    size_t n_levels; /* 0 for REAL */
+    double *real;    /* [n_rows] REAL, else NULL */
+    int32_t *level;  /* [n_rows] LEVEL and INTEGER, else NULL */
+} dpi_table_column;
+
+struct dp_table {
+    dpi_arena arena;
+    dp_error error;
+    size_t n_rows, n_columns;
+    dpi_table_column *columns; /* [n_columns] in schema order */
+};
+
+#endif

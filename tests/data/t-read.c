@@ -1,0 +1,259 @@
+#include <tacit/table.h>
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/lib/check.h"
+
+static const char *const yes_no[] = {"N", "Y"};
+static const dp_column schema[] = {
+    {.name = "age", .kind = DP_COLUMN_REAL, .low = -20, .high = 20},
+    {.name = "use", .kind = DP_COLUMN_LEVEL, .levels = yes_no, .n_levels = 2},
+};
+
+/* The allocation with this number, from 1, fails; 0 lets all succeed. */
+static size_t failing, allocations;
+
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return ++allocations == failing ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+/* While this is set, strtod takes a comma and no point unless the thread has a locale of its own. */
+static bool comma_locale;
+
+double __real_strtod(const char *text, char **end);
+double __wrap_strtod(const char *text, char **end);
+
+double __wrap_strtod(const char *text, char **end)
+{
+    char swapped[64];
+    size_t i = 0;
+    if (!comma_locale || uselocale((locale_t)0) != LC_GLOBAL_LOCALE)
+        return __real_strtod(text, end);
+    assert_null(end);
+    for (; text[i] != 0 && text[i] != '.' && i < sizeof swapped - 1; i++)
+        swapped[i] = (char)(text[i] == ',' ? '.' : text[i]);
+    swapped[i] = 0;
+    return __real_strtod(swapped, NULL);
+}
+
+/* Parses the text and gives the status; the table must be there on success only. */
+static dp_status parse_with(const char *text, const dp_csv_options *options, dp_error *err)
+{
+    dp_table *table = (dp_table *)&failing;
+    dp_status status = dp_table_parse_csv(text, strlen(text), options, 2, schema, &table, err);
+    assert_true((status == DP_OK) == (table != NULL));
+    dp_table_free(table);
+    return status;
+}
+
+static void fails(const char *text, dp_status expected, const char *why)
+{
+    dp_error err = {0};
+    assert_int_equal(parse_with(text, NULL, &err), expected);
+    assert_int_equal(err.status, expected);
+    assert_contains(err.text, why);
+    assert_null(strstr(err.text, "SECRET"));
+    assert_null(strstr(err.text, "77"));
+    assert_int_equal(parse_with(text, NULL, NULL), expected);
+}
+
+static void reads_the_declared_columns_in_any_order(void **state)
+{
+    (void)state;
+    static const char text[] = "\xef\xbb\xbfid;use;\"age\"\r\n\"x;1\";Y;1e1\r\n2;\"N\";-2.385\r\n";
+    const dp_csv_options semicolon = {.separator = ';'};
+    dp_table *t;
+    dp_error err = {0};
+    assert_ok(dp_table_parse_csv(text, strlen(text), &semicolon, 2, schema, &t, &err), err.text);
+    assert_int_equal(dp_table_rows(t), 2);
+    assert_true(dp_table_real(t, "age")[0] == 10 && dp_table_real(t, "age")[1] == -2.385);
+    assert_true(dp_table_level(t, "use")[0] == 1 && dp_table_level(t, "use")[1] == 0);
+    dp_table_free(t);
+}
+
+static void explains_what_is_wrong_with_the_text(void **state)
+{
+    (void)state;
+    fails("", DP_EDATA, "CSV text is empty");
+    fails("age,use\n", DP_EDATA, "no record after its first line");
+    fails("age,SECRET\n1,Y\n", DP_ENAME, "no column 'use' among the 2 of the first line");
+    fails("age;use\n1;Y\n", DP_ENAME, "no column 'age' among the 1 of the first line");
+    fails("use,age,x,use\nY,1,2,Y\n", DP_ENAME, "has column 'use' 2 times");
+    fails("age,use\n1,Y\n77\n", DP_EDATA, "line 3: 1 fields, but the header has 2");
+    fails("age,use\n1,Y\n77,SECRET,\n", DP_EDATA, "line 3: 3 fields, but the header has 2");
+    fails("age,use\n77,\"SECRET\n", DP_EDATA, "line 2: a quote opens here and is never closed");
+}
+
+static void explains_what_is_wrong_with_a_value(void **state)
+{
+    (void)state;
+    fails("age,use\n1,Y\n,Y\n", DP_EDATA, "CSV text, line 3, column 'age': the value is missing");
+    fails("age,use\n1,NA\n", DP_EDATA, "line 2, column 'use': the value is missing");
+    fails("age,use\nSECRET,Y\n", DP_EDATA, "line 2, column 'age': the value is not a number");
+    fails("age,use\n\"1,77\",Y\n", DP_EDATA, "column 'age': the value is not a number");
+    fails("age,use\nNaN,Y\n", DP_EDATA, "line 2, column 'age': the value is not finite");
+    fails("age,use\n77,Y\n", DP_EDOMAIN, "column 'age': the value is outside the declared range");
+    fails("age,use\n1,SECRET\n", DP_EDOMAIN, "column 'use': the value is none of the 2 declared");
+    fails("x,age,use\n\"\n\n\",1,Y\n1,77,Y\n", DP_EDOMAIN, "line 5, column 'age'");
+}
+
+static void a_nul_byte_is_refused(void **state)
+{
+    (void)state;
+    dp_table *t;
+    dp_error err = {0};
+    assert_int_equal(dp_table_parse_csv("age,use\n1\0,Y\n", 13, NULL, 2, schema, &t, &err),
+                     DP_EDATA);
+    assert_null(t);
+    assert_contains(err.text, "line 2: a NUL byte");
+}
+
+static void limits_hold(void **state)
+{
+    (void)state;
+    static const char text[] = "age,use\n1,Y\n2,N\n3,Y\n";
+    dp_error err = {0};
+    assert_ok(
+        parse_with(text, &(dp_csv_options){.max_rows = 3, .max_line = 7, .max_bytes = 20}, &err),
+        err.text);
+    assert_int_equal(parse_with(text, &(dp_csv_options){.max_rows = 2}, &err), DP_EDATA);
+    assert_contains(err.text, "CSV text has more than 2 records; raise max_rows");
+    err = (dp_error){0};
+    assert_int_equal(parse_with(text, &(dp_csv_options){.max_line = 6}, &err), DP_EDATA);
+    assert_contains(err.text, "line 1: the record is longer than 6 bytes");
+    err = (dp_error){0};
+    assert_int_equal(parse_with(text, &(dp_csv_options){.max_bytes = 19}, &err), DP_EDATA);
+    assert_contains(err.text, "larger than 19 bytes; raise max_bytes");
+    assert_int_equal(parse_with(text, &(dp_csv_options){.separator = 'x'}, NULL), DP_EINVAL);
+}
+
+static void a_faulty_schema_is_refused(void **state)
+{
+    (void)state;
+    dp_table *t;
+    dp_error err = {0};
+    const dp_column none = {.name = "age"};
+    assert_int_equal(dp_table_parse_csv("age\n1\n", 6, NULL, 1, &none, &t, &err), DP_EINVAL);
+    assert_null(t);
+    err = (dp_error){0};
+    assert_int_equal(dp_table_read_csv("no-such.csv", NULL, 1, &none, &t, &err), DP_EINVAL);
+    assert_null(t);
+    static const char *const twice[] = {"a", "a"};
+    const dp_column c = {.name = "x", .kind = DP_COLUMN_LEVEL, .levels = twice, .n_levels = 2};
+    assert_int_equal(dp_table_parse_csv("x\na\n", 4, NULL, 1, &c, &t, NULL), DP_EINVAL);
+}
+
+static void files_that_cannot_be_read_are_named(void **state)
+{
+    (void)state;
+    dp_table *t;
+    dp_error err = {0};
+    assert_int_equal(dp_table_read_csv("no/such.csv", NULL, 2, schema, &t, &err), DP_EIO);
+    assert_null(t);
+    assert_contains(err.text, "cannot open no/such.csv; check the path");
+    char path[3000];
+    memset(path, 'x', sizeof path);
+    (void)snprintf(path + 2980, 20, "/the-end.csv");
+    err = (dp_error){0};
+    assert_int_equal(dp_table_read_csv(path, NULL, 2, schema, &t, &err), DP_EIO);
+    assert_contains(err.text, "/the-end.csv; check the path and your right to read it");
+}
+
+static void the_longest_table_fits(void **state)
+{
+    (void)state;
+    enum { N = 5000 };
+    static char text[2 * N + 3] = "a\n";
+    for (size_t i = 0; i < N; i++)
+        memcpy(text + 2 + 2 * i, "7\n", 2);
+    const dp_column a = {.name = "a", .kind = DP_COLUMN_REAL, .high = 9};
+    dp_table *t;
+    dp_error err = {0};
+    assert_ok(dp_table_parse_csv(text, 2 * N + 2, NULL, 1, &a, &t, &err), err.text);
+    assert_int_equal(dp_table_rows(t), N);
+    for (size_t i = 0; i < N; i++)
+        assert_true(dp_table_real(t, "a")[i] == 7);
+    dp_table_free(t);
+}
+
+static void check_point_is_decimal(void)
+{
+    static const char text[] = "age,use\n2.385,Y\n";
+    dp_table *t;
+    dp_error err = {0};
+    assert_ok(dp_table_parse_csv(text, strlen(text), NULL, 2, schema, &t, &err), err.text);
+    assert_true(dp_table_real(t, "age")[0] == 2.385);
+    dp_table_free(t);
+    fails("age,use\n\"2,3\",Y\n", DP_EDATA, "not a number");
+}
+
+/* Simulated, so that it is tested on machines with no such locale; with a real one where it is. */
+static void a_decimal_comma_locale_changes_nothing(void **state)
+{
+    (void)state;
+    static const char *const locales[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "ru_RU.UTF-8"};
+    comma_locale = true;
+    assert_true(strtod("1,5", NULL) == 1.5 && strtod("1.5", NULL) == 1);
+    check_point_is_decimal();
+    assert_true(strtod("1,5", NULL) == 1.5);
+    comma_locale = false;
+    for (size_t i = 0; i < sizeof locales / sizeof locales[0]; i++) {
+        if (setlocale(LC_ALL, locales[i]) == NULL)
+            continue;
+        check_point_is_decimal();
+        assert_true(strtod("1,5", NULL) == 1.5);
+    }
+    (void)setlocale(LC_ALL, "C");
+}
+
+static void every_failing_allocation_is_survived(void **state)
+{
+    (void)state;
+    static const char path[] = "t-read-alloc.csv";
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    for (int i = 0; i < 20000; i++)
+        (void)fprintf(file, i == 0 ? "age,use\n" : "%d,Y\n", i % 20);
+    assert_int_equal(fclose(file), 0);
+    dp_status status = DP_ENOMEM;
+    for (failing = 1; status == DP_ENOMEM; failing++) {
+        dp_table *t;
+        dp_error err = {0};
+        allocations = 0;
+        status = dp_table_read_csv(path, NULL, 2, schema, &t, &err);
+        if (status == DP_ENOMEM) {
+            assert_null(t);
+            assert_contains(err.text, "out of memory");
+        }
+        dp_table_free(t);
+    }
+    assert_int_equal(status, DP_OK);
+    assert_true(failing > 6);
+    failing = 0;
+    (void)remove(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_the_declared_columns_in_any_order),
+        cmocka_unit_test(explains_what_is_wrong_with_the_text),
+        cmocka_unit_test(explains_what_is_wrong_with_a_value),
+        cmocka_unit_test(a_nul_byte_is_refused),
+        cmocka_unit_test(limits_hold),
+        cmocka_unit_test(a_faulty_schema_is_refused),
+        cmocka_unit_test(files_that_cannot_be_read_are_named),
+        cmocka_unit_test(the_longest_table_fits),
+        cmocka_unit_test(a_decimal_comma_locale_changes_nothing),
+        cmocka_unit_test(every_failing_allocation_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
