@@ -1,5 +1,7 @@
 tacitinclude_HEADERS += \
   %D%/tacit/dataset.h \
+  %D%/tacit/dist.h \
   %D%/tacit/export.h \
+  %D%/tacit/expr.h \
   %D%/tacit/status.h \
   %D%/tacit/table.h

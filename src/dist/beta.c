@@ -1,0 +1,37 @@
+/* Beta(a, b) on (0, 1). */
+#include <gsl/gsl_randist.h>
+
+#include "dist/family.h"
+
+static dpi_id log_beta(dpi_graph *g, dpi_id a, dpi_id b)
+{
+    dpi_id sum = dpi_unary(g, &dpi_op_lgamma, dpi_add(g, a, b));
+    return dpi_sub(g, dpi_add(g, dpi_unary(g, &dpi_op_lgamma, a), dpi_unary(g, &dpi_op_lgamma, b)),
+                   sum);
+}
+
+static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id minus_one = dpi_constant(g, -1);
+    dpi_id rest = dpi_unary(g, &dpi_op_log1p, dpi_unary(g, &dpi_op_neg, x));
+    dpi_id low = dpi_times(g, dpi_add(g, arg[0], minus_one), dpi_unary(g, &dpi_op_log, x));
+    dpi_id high = dpi_times(g, dpi_add(g, arg[1], minus_one), rest);
+    return dpi_sub(g, dpi_add(g, low, high), log_beta(g, arg[0], arg[1]));
+}
+
+static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
+{
+    (void)arg_size;
+    return dpi_into_unit(gsl_ran_beta(rng, *arg[0], *arg[1]));
+}
+
+const dpi_family dpi_beta = {
+    .name = "beta",
+    .formula = "(a - 1) log x + (b - 1) log(1 - x) - log B(a, b)",
+    .n_args = 2,
+    .arg_name = {"a", "b"},
+    .arg_domain = {DPI_POSITIVE, DPI_POSITIVE},
+    .support = DPI_UNIT,
+    .log_density = log_density,
+    .draw = draw,
+};

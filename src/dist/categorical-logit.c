@@ -1,0 +1,44 @@
+/* Categories 0 ... K - 1 with the vector of unnormalised log probabilities as the parameter.
+ *
+ * y is one number (of each record): picking reads the vector at y, so y must lie in the support
+ * before the graph runs, which the binding of index columns checks. */
+#include <gsl/gsl_math.h>
+
+#include "dist/family.h"
+
+static dpi_id log_density(dpi_graph *g, dpi_id y, const dpi_id arg[])
+{
+    dpi_id chosen = dpi_apply(g, &dpi_op_pick, arg[0], y, NULL);
+    return dpi_sub(g, chosen, dpi_unary(g, &dpi_op_log_sum_exp, arg[0]));
+}
+
+/* By inversion.  The last category takes what rounding leaves. */
+static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
+{
+    const double *logits = arg[0];
+    double top = -INFINITY, total = 0;
+    for (size_t k = 0; k < arg_size; k++)
+        top = GSL_MAX(top, logits[k]);
+    for (size_t k = 0; k < arg_size; k++)
+        total += exp(logits[k] - top);
+    double left = gsl_rng_uniform(rng) * total;
+    size_t k = 0;
+    for (; k + 1 < arg_size; k++) {
+        left -= exp(logits[k] - top);
+        if (left < 0)
+            break;
+    }
+    return (double)k;
+}
+
+const dpi_family dpi_categorical_logit = {
+    .name = "categorical_logit",
+    .formula = "logits[y] - log sum_k e^logits[k]",
+    .n_args = 1,
+    .arg_name = {"logits"},
+    .arg_domain = {DPI_ANY},
+    .support = DPI_CATEGORY,
+    .vector_arg = true,
+    .log_density = log_density,
+    .draw = draw,
+};

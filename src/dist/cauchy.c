@@ -1,0 +1,31 @@
+/* Cauchy(loc, scale) on the real line.  The square of z overflows for |z| > 1e154; the log density
+ * is then -INFINITY. */
+#include <gsl/gsl_math.h>
+#include <gsl/gsl_randist.h>
+
+#include "dist/family.h"
+
+static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id z = dpi_div(g, dpi_sub(g, x, arg[0]), arg[1]);
+    dpi_id kernel = dpi_unary(g, &dpi_op_log1p, dpi_unary(g, &dpi_op_square, z));
+    dpi_id norm = dpi_add(g, dpi_unary(g, &dpi_op_log, arg[1]), dpi_constant(g, log(M_PI)));
+    return dpi_unary(g, &dpi_op_neg, dpi_add(g, kernel, norm));
+}
+
+static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
+{
+    (void)arg_size;
+    return dpi_into_real(*arg[0] + gsl_ran_cauchy(rng, *arg[1]));
+}
+
+const dpi_family dpi_cauchy = {
+    .name = "cauchy",
+    .formula = "-log(1 + ((x - loc) / scale)^2) - log scale - log pi",
+    .n_args = 2,
+    .arg_name = {"loc", "scale"},
+    .arg_domain = {DPI_ANY, DPI_POSITIVE},
+    .support = DPI_REAL,
+    .log_density = log_density,
+    .draw = draw,
+};

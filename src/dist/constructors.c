@@ -1,0 +1,154 @@
+/* The public constructors: a family and its arguments in the order of its row. */
+#include <tacit/dist.h>
+
+#include "dist/family.h"
+
+dp_expr dp_num(double value)
+{
+    return (dp_expr){.value = value};
+}
+
+static dp_dist of_numbers(const dpi_family *family, double first, double second, double third)
+{
+    return (dp_dist){family, {dp_num(first), dp_num(second), dp_num(third)}};
+}
+
+static dp_dist of_expressions(const dpi_family *family, dp_expr first, dp_expr second)
+{
+    return (dp_dist){family, {first, second, dp_num(0)}};
+}
+
+dp_dist dp_normal(double loc, double scale)
+{
+    return of_numbers(&dpi_normal, loc, scale, 0);
+}
+
+dp_dist dp_normal_v(dp_expr loc, dp_expr scale)
+{
+    return of_expressions(&dpi_normal, loc, scale);
+}
+
+dp_dist dp_half_normal(double scale)
+{
+    return of_numbers(&dpi_half_normal, scale, 0, 0);
+}
+
+dp_dist dp_half_normal_v(dp_expr scale)
+{
+    return of_expressions(&dpi_half_normal, scale, dp_num(0));
+}
+
+dp_dist dp_log_normal(double loc, double scale)
+{
+    return of_numbers(&dpi_log_normal, loc, scale, 0);
+}
+
+dp_dist dp_log_normal_v(dp_expr loc, dp_expr scale)
+{
+    return of_expressions(&dpi_log_normal, loc, scale);
+}
+
+dp_dist dp_student_t(double df, double loc, double scale)
+{
+    return of_numbers(&dpi_student_t, df, loc, scale);
+}
+
+dp_dist dp_student_t_v(dp_expr df, dp_expr loc, dp_expr scale)
+{
+    return (dp_dist){&dpi_student_t, {df, loc, scale}};
+}
+
+dp_dist dp_cauchy(double loc, double scale)
+{
+    return of_numbers(&dpi_cauchy, loc, scale, 0);
+}
+
+dp_dist dp_cauchy_v(dp_expr loc, dp_expr scale)
+{
+    return of_expressions(&dpi_cauchy, loc, scale);
+}
+
+dp_dist dp_half_cauchy(double scale)
+{
+    return of_numbers(&dpi_half_cauchy, scale, 0, 0);
+}
+
+dp_dist dp_half_cauchy_v(dp_expr scale)
+{
+    return of_expressions(&dpi_half_cauchy, scale, dp_num(0));
+}
+
+dp_dist dp_laplace(double loc, double scale)
+{
+    return of_numbers(&dpi_laplace, loc, scale, 0);
+}
+
+dp_dist dp_laplace_v(dp_expr loc, dp_expr scale)
+{
+    return of_expressions(&dpi_laplace, loc, scale);
+}
+
+dp_dist dp_exponential(double rate)
+{
+    return of_numbers(&dpi_exponential, rate, 0, 0);
+}
+
+dp_dist dp_exponential_v(dp_expr rate)
+{
+    return of_expressions(&dpi_exponential, rate, dp_num(0));
+}
+
+dp_dist dp_gamma(double shape, double rate)
+{
+    return of_numbers(&dpi_gamma, shape, rate, 0);
+}
+
+dp_dist dp_gamma_v(dp_expr shape, dp_expr rate)
+{
+    return of_expressions(&dpi_gamma, shape, rate);
+}
+
+dp_dist dp_inverse_gamma(double shape, double scale)
+{
+    return of_numbers(&dpi_inverse_gamma, shape, scale, 0);
+}
+
+dp_dist dp_inverse_gamma_v(dp_expr shape, dp_expr scale)
+{
+    return of_expressions(&dpi_inverse_gamma, shape, scale);
+}
+
+dp_dist dp_beta(double a, double b)
+{
+    return of_numbers(&dpi_beta, a, b, 0);
+}
+
+dp_dist dp_beta_v(dp_expr a, dp_expr b)
+{
+    return of_expressions(&dpi_beta, a, b);
+}
+
+dp_dist dp_uniform(double low, double high)
+{
+    return of_numbers(&dpi_uniform, low, high, 0);
+}
+
+dp_dist dp_bernoulli_logit(dp_expr logit)
+{
+    return of_expressions(&dpi_bernoulli_logit, logit, dp_num(0));
+}
+
+dp_dist dp_binomial_logit(dp_expr trials, dp_expr logit)
+{
+    return of_expressions(&dpi_binomial_logit, trials, logit);
+}
+
+dp_dist dp_poisson_log(dp_expr log_rate)
+{
+    return of_expressions(&dpi_poisson_log, log_rate, dp_num(0));
+}
+
+dp_dist dp_categorical_logit(dp_expr logits)
+{
+    return of_expressions(&dpi_categorical_logit, logits, dp_num(0));
+}

@@ -1,0 +1,26 @@
+/* Exponential(rate) on the positive numbers. */
+#include <gsl/gsl_randist.h>
+
+#include "dist/family.h"
+
+static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return dpi_sub(g, dpi_unary(g, &dpi_op_log, arg[0]), dpi_times(g, arg[0], x));
+}
+
+static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
+{
+    (void)arg_size;
+    return dpi_into_positive(gsl_ran_exponential(rng, 1) / *arg[0]);
+}
+
+const dpi_family dpi_exponential = {
+    .name = "exponential",
+    .formula = "log rate - rate x",
+    .n_args = 1,
+    .arg_name = {"rate"},
+    .arg_domain = {DPI_POSITIVE},
+    .support = DPI_ABOVE_ZERO,
+    .log_density = log_density,
+    .draw = draw,
+};

@@ -1,0 +1,48 @@
+/* The table of distribution families: one row and one file each.
+ *
+ * A row serves every interpreter: log density as graph nodes (and by reverse mode its gradient),
+ * support and bijector, draws for prior and predictive simulation, and the path by which standard
+ * normal noise becomes a draw inside a guide.  Adding a family is one row in its own file, a line in
+ * the table of family.c, a constructor in <tacit/dist.h> and the reference values of its test. */
+#ifndef DPI_DIST_FAMILY_H
+#define DPI_DIST_FAMILY_H
+
+#include <gsl/gsl_rng.h>
+
+#include "dist/support.h"
+#include "graph/op.h"
+
+enum { DPI_MAX_ARGS = 3 };
+
+typedef enum dpi_domain {
+    DPI_ANY,         /* any finite number */
+    DPI_POSITIVE,    /* > 0 */
+    DPI_NOT_NEGATIVE /* a whole number >= 0: a count of trials */
+} dpi_domain;
+
+typedef struct dpi_family {
+    const char *name;    /* "normal" */
+    const char *formula; /* of the log density */
+    int n_args;
+    const char *arg_name[DPI_MAX_ARGS];
+    dpi_domain arg_domain[DPI_MAX_ARGS];
+    dpi_support_kind support;
+    bool vector_arg; /* the one argument is a vector: the last dimension is used up (categorical) */
+    /* Log density of each element of x, normalised, as a node that broadcasts x and the arguments.
+     * Outside the support the value is unspecified: data are checked and latents are bijected. */
+    dpi_id (*log_density)(dpi_graph *g, dpi_id x, const dpi_id arg[]);
+    /* One draw; arg[k] points to the element's argument (arg_size numbers for a vector argument). */
+    double (*draw)(gsl_rng *rng, const double *const arg[], size_t arg_size);
+    /* A draw as a differentiable function of standard normal noise; NULL: not for guides. */
+    dpi_id (*from_normal)(dpi_graph *g, dpi_id noise, const dpi_id arg[]);
+} dpi_family;
+
+extern const dpi_family *const dpi_families[];
+extern const size_t dpi_n_families;
+
+extern const dpi_family dpi_normal, dpi_half_normal, dpi_log_normal, dpi_student_t, dpi_cauchy;
+extern const dpi_family dpi_half_cauchy, dpi_laplace, dpi_exponential, dpi_gamma;
+extern const dpi_family dpi_inverse_gamma, dpi_beta, dpi_uniform, dpi_bernoulli_logit;
+extern const dpi_family dpi_binomial_logit, dpi_poisson_log, dpi_categorical_logit;
+
+#endif

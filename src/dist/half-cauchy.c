@@ -1,0 +1,31 @@
+/* |Cauchy(0, scale)| on the positive numbers.  The square of x / scale overflows above 1e154; the log
+ * density is then -INFINITY. */
+#include <gsl/gsl_math.h>
+#include <gsl/gsl_randist.h>
+
+#include "dist/family.h"
+
+static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id z = dpi_div(g, x, arg[0]);
+    dpi_id kernel = dpi_unary(g, &dpi_op_log1p, dpi_unary(g, &dpi_op_square, z));
+    dpi_id norm = dpi_add(g, dpi_unary(g, &dpi_op_log, arg[0]), dpi_constant(g, log(M_PI_2)));
+    return dpi_unary(g, &dpi_op_neg, dpi_add(g, kernel, norm));
+}
+
+static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
+{
+    (void)arg_size;
+    return dpi_into_positive(fabs(gsl_ran_cauchy(rng, *arg[0])));
+}
+
+const dpi_family dpi_half_cauchy = {
+    .name = "half_cauchy",
+    .formula = "-log(1 + (x / scale)^2) - log scale - log(pi / 2)",
+    .n_args = 1,
+    .arg_name = {"scale"},
+    .arg_domain = {DPI_POSITIVE},
+    .support = DPI_ABOVE_ZERO,
+    .log_density = log_density,
+    .draw = draw,
+};

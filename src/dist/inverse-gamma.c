@@ -1,0 +1,30 @@
+/* 1 / Gamma(shape, rate = scale) on the positive numbers. */
+#include <gsl/gsl_randist.h>
+
+#include "dist/family.h"
+
+static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id shape = arg[0], scale = arg[1];
+    dpi_id log_x = dpi_unary(g, &dpi_op_log, x);
+    dpi_id power = dpi_times(g, shape, dpi_sub(g, dpi_unary(g, &dpi_op_log, scale), log_x));
+    dpi_id decay = dpi_add(g, dpi_div(g, scale, x), log_x);
+    return dpi_sub(g, dpi_sub(g, power, decay), dpi_unary(g, &dpi_op_lgamma, shape));
+}
+
+static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
+{
+    (void)arg_size;
+    return dpi_into_positive(*arg[1] / gsl_ran_gamma(rng, *arg[0], 1));
+}
+
+const dpi_family dpi_inverse_gamma = {
+    .name = "inverse_gamma",
+    .formula = "shape log(scale / x) - log x - scale / x - log Gamma(shape)",
+    .n_args = 2,
+    .arg_name = {"shape", "scale"},
+    .arg_domain = {DPI_POSITIVE, DPI_POSITIVE},
+    .support = DPI_ABOVE_ZERO,
+    .log_density = log_density,
+    .draw = draw,
+};

@@ -1,0 +1,29 @@
+/* Laplace(loc, scale) on the real line; the derivative at x = loc is taken as 0. */
+#include <gsl/gsl_math.h>
+#include <gsl/gsl_randist.h>
+
+#include "dist/family.h"
+
+static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id distance = dpi_unary(g, &dpi_op_abs, dpi_sub(g, x, arg[0]));
+    dpi_id norm = dpi_add(g, dpi_unary(g, &dpi_op_log, arg[1]), dpi_constant(g, M_LN2));
+    return dpi_unary(g, &dpi_op_neg, dpi_add(g, dpi_div(g, distance, arg[1]), norm));
+}
+
+static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
+{
+    (void)arg_size;
+    return dpi_into_real(*arg[0] + gsl_ran_laplace(rng, *arg[1]));
+}
+
+const dpi_family dpi_laplace = {
+    .name = "laplace",
+    .formula = "-|x - loc| / scale - log(2 scale)",
+    .n_args = 2,
+    .arg_name = {"loc", "scale"},
+    .arg_domain = {DPI_ANY, DPI_POSITIVE},
+    .support = DPI_REAL,
+    .log_density = log_density,
+    .draw = draw,
+};

@@ -1,0 +1,20 @@
+libtacit_core_la_SOURCES += \
+  %D%/bernoulli-logit.c \
+  %D%/beta.c \
+  %D%/binomial-logit.c \
+  %D%/categorical-logit.c \
+  %D%/cauchy.c \
+  %D%/constructors.c \
+  %D%/exponential.c \
+  %D%/family.c %D%/family.h \
+  %D%/gamma.c \
+  %D%/half-cauchy.c \
+  %D%/half-normal.c \
+  %D%/inverse-gamma.c \
+  %D%/laplace.c \
+  %D%/log-normal.c \
+  %D%/normal.c \
+  %D%/poisson-log.c \
+  %D%/student-t.c \
+  %D%/support.c %D%/support.h \
+  %D%/uniform.c

@@ -1,0 +1,38 @@
+/* e^Normal(loc, scale) on the positive numbers. */
+#include <gsl/gsl_math.h>
+#include <gsl/gsl_randist.h>
+
+#include "dist/family.h"
+
+static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id log_x = dpi_unary(g, &dpi_op_log, x);
+    dpi_id z = dpi_div(g, dpi_sub(g, log_x, arg[0]), arg[1]);
+    dpi_id kernel = dpi_sub(g, dpi_scale(g, -0.5, dpi_unary(g, &dpi_op_square, z)), log_x);
+    dpi_id norm =
+        dpi_add(g, dpi_unary(g, &dpi_op_log, arg[1]), dpi_constant(g, 0.5 * log(2 * M_PI)));
+    return dpi_sub(g, kernel, norm);
+}
+
+static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
+{
+    (void)arg_size;
+    return dpi_into_positive(exp(*arg[0] + gsl_ran_gaussian(rng, *arg[1])));
+}
+
+static dpi_id from_normal(dpi_graph *g, dpi_id noise, const dpi_id arg[])
+{
+    return dpi_unary(g, &dpi_op_exp, dpi_add(g, arg[0], dpi_times(g, arg[1], noise)));
+}
+
+const dpi_family dpi_log_normal = {
+    .name = "log_normal",
+    .formula = "-((log x - loc) / scale)^2 / 2 - log x - log scale - log(2 pi) / 2",
+    .n_args = 2,
+    .arg_name = {"loc", "scale"},
+    .arg_domain = {DPI_ANY, DPI_POSITIVE},
+    .support = DPI_ABOVE_ZERO,
+    .log_density = log_density,
+    .draw = draw,
+    .from_normal = from_normal,
+};

@@ -1,0 +1,37 @@
+/* Normal(loc, scale) on the real line. */
+#include <gsl/gsl_math.h>
+#include <gsl/gsl_randist.h>
+
+#include "dist/family.h"
+
+static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id z = dpi_div(g, dpi_sub(g, x, arg[0]), arg[1]);
+    dpi_id kernel = dpi_scale(g, -0.5, dpi_unary(g, &dpi_op_square, z));
+    dpi_id norm =
+        dpi_add(g, dpi_unary(g, &dpi_op_log, arg[1]), dpi_constant(g, 0.5 * log(2 * M_PI)));
+    return dpi_sub(g, kernel, norm);
+}
+
+static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
+{
+    (void)arg_size;
+    return dpi_into_real(*arg[0] + gsl_ran_gaussian(rng, *arg[1]));
+}
+
+static dpi_id from_normal(dpi_graph *g, dpi_id noise, const dpi_id arg[])
+{
+    return dpi_add(g, arg[0], dpi_times(g, arg[1], noise));
+}
+
+const dpi_family dpi_normal = {
+    .name = "normal",
+    .formula = "-((x - loc) / scale)^2 / 2 - log scale - log(2 pi) / 2",
+    .n_args = 2,
+    .arg_name = {"loc", "scale"},
+    .arg_domain = {DPI_ANY, DPI_POSITIVE},
+    .support = DPI_REAL,
+    .log_density = log_density,
+    .draw = draw,
+    .from_normal = from_normal,
+};

@@ -1,0 +1,137 @@
+/* Bijectors and membership. */
+#include "dist/support.h"
+
+#include <float.h>
+#include <math.h>
+
+static dpi_id real_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
+{
+    (void)g;
+    (void)arg;
+    return z;
+}
+
+static dpi_id positive_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
+{
+    (void)arg;
+    return dpi_unary(g, &dpi_op_exp, z);
+}
+
+static dpi_id positive_log_jacobian(dpi_graph *g, dpi_id z, const dpi_id arg[])
+{
+    (void)g;
+    (void)arg;
+    return z;
+}
+
+static dpi_id unit_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
+{
+    (void)arg;
+    return dpi_unary(g, &dpi_op_logistic, z);
+}
+
+static dpi_id unit_log_jacobian(dpi_graph *g, dpi_id z, const dpi_id arg[])
+{
+    (void)arg;
+    dpi_id both = dpi_add(g, dpi_unary(g, &dpi_op_softplus, z),
+                          dpi_unary(g, &dpi_op_softplus, dpi_unary(g, &dpi_op_neg, z)));
+    return dpi_unary(g, &dpi_op_neg, both);
+}
+
+static dpi_id interval_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
+{
+    dpi_id share = dpi_unary(g, &dpi_op_logistic, z);
+    return dpi_add(g, arg[0], dpi_times(g, share, dpi_sub(g, arg[1], arg[0])));
+}
+
+static dpi_id interval_log_jacobian(dpi_graph *g, dpi_id z, const dpi_id arg[])
+{
+    dpi_id width = dpi_unary(g, &dpi_op_log, dpi_sub(g, arg[1], arg[0]));
+    return dpi_add(g, unit_log_jacobian(g, z, arg), width);
+}
+
+static bool real_contains(double x, double low, double high)
+{
+    (void)low;
+    (void)high;
+    return isfinite(x);
+}
+
+static bool positive_contains(double x, double low, double high)
+{
+    (void)low;
+    (void)high;
+    return x > 0 && isfinite(x);
+}
+
+static bool unit_contains(double x, double low, double high)
+{
+    (void)low;
+    (void)high;
+    return x > 0 && x < 1;
+}
+
+static bool interval_contains(double x, double low, double high)
+{
+    return x >= low && x <= high;
+}
+
+static bool binary_contains(double x, double low, double high)
+{
+    (void)low;
+    (void)high;
+    return x == 0 || x == 1;
+}
+
+static bool count_contains(double x, double low, double high)
+{
+    (void)low;
+    (void)high;
+    return x >= 0 && x == floor(x) && isfinite(x);
+}
+
+static bool count_to_contains(double x, double low, double high)
+{
+    return count_contains(x, low, high) && x <= low;
+}
+
+static bool category_contains(double x, double low, double high)
+{
+    return count_contains(x, low, high) && x < low;
+}
+
+const dpi_support dpi_supports[DPI_N_SUPPORTS] = {
+    [DPI_REAL] = {"real", "a finite number", false, real_constrain, NULL, real_contains},
+    [DPI_ABOVE_ZERO] = {"positive", "a number above 0", false, positive_constrain,
+                        positive_log_jacobian, positive_contains},
+    [DPI_UNIT] = {"unit", "a number strictly between 0 and 1", false, unit_constrain,
+                  unit_log_jacobian, unit_contains},
+    [DPI_INTERVAL] = {"interval", "a number between the given bounds", false, interval_constrain,
+                      interval_log_jacobian, interval_contains},
+    [DPI_BINARY] = {"binary", "0 or 1", true, NULL, NULL, binary_contains},
+    [DPI_COUNT] = {"count", "a whole number from 0 up", true, NULL, NULL, count_contains},
+    [DPI_COUNT_TO] = {"count_to", "a whole number from 0 to the number of trials", true, NULL, NULL,
+                      count_to_contains},
+    [DPI_CATEGORY] = {"category", "a category number, 0 to the number of categories less one", true,
+                      NULL, NULL, category_contains},
+};
+
+static double into(double x, double low, double high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+double dpi_into_real(double x)
+{
+    return into(x, -DBL_MAX, DBL_MAX);
+}
+
+double dpi_into_positive(double x)
+{
+    return into(x, DBL_MIN, DBL_MAX);
+}
+
+double dpi_into_unit(double x)
+{
+    return into(x, DBL_MIN, 1 - DBL_EPSILON / 2);
+}

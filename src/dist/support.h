@@ -1,0 +1,46 @@
+/* Supports of distributions and the bijectors from the real line onto them.
+ *
+ *   real       x = z
+ *   positive   x = e^z                      log |dx/dz| = z
+ *   unit       x = 1 / (1 + e^-z)           log |dx/dz| = -softplus(z) - softplus(-z)
+ *   interval   x = low + (high - low) unit  log |dx/dz| = that of unit + log(high - low)
+ *   binary, count, count_to, category       discrete: for data only, no bijector */
+#ifndef DPI_DIST_SUPPORT_H
+#define DPI_DIST_SUPPORT_H
+
+#include "graph/op.h"
+
+typedef enum dpi_support_kind {
+    DPI_REAL,
+    DPI_ABOVE_ZERO,
+    DPI_UNIT,
+    DPI_INTERVAL, /* between the family's first two arguments */
+    DPI_BINARY,   /* 0 or 1 */
+    DPI_COUNT,    /* 0, 1, 2, ... */
+    DPI_COUNT_TO, /* 0 ... the family's first argument */
+    DPI_CATEGORY, /* 0 ... size of the vector argument - 1 */
+    DPI_N_SUPPORTS
+} dpi_support_kind;
+
+typedef struct dpi_support {
+    const char *name, *says; /* "binary", "0 or 1" */
+    bool discrete;
+    /* x as a node of z, and log |dx/dz| of each element; NULL for discrete supports.  arg are the
+     * family's arguments. */
+    dpi_id (*constrain)(dpi_graph *g, dpi_id z, const dpi_id arg[]);
+    dpi_id (*log_jacobian)(dpi_graph *g, dpi_id z, const dpi_id arg[]); /* NULL: zero */
+    /* Whether x lies in it; low and high are the first two arguments (count_to and category use
+     * low: the greatest value, the number of categories). */
+    bool (*contains)(double x, double low, double high);
+} dpi_support;
+
+extern const dpi_support dpi_supports[DPI_N_SUPPORTS];
+
+/* What a draw becomes that rounding has put on the edge of its support: the nearest number inside,
+ * in the normal range.  Samplers reach 0, 1 and infinity where the numbers are too small or too
+ * large for double; the density there is not finite.  NaN stays NaN. */
+double dpi_into_real(double x);
+double dpi_into_positive(double x);
+double dpi_into_unit(double x);
+
+#endif
