@@ -3,7 +3,8 @@ TEST_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' CMOCKA_MESSAGE_OUTPUT=TAP \
   $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 LOG_DRIVER = $(TEST_LOG_DRIVER)
 AM_TESTS_ENVIRONMENT = top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)'; \
-  export top_srcdir top_builddir; OPENBLAS_NUM_THREADS=1; export OPENBLAS_NUM_THREADS;
+  export top_srcdir top_builddir; CC='$(CC)'; CFLAGS='$(CFLAGS)'; MAKE='$(MAKE)'; \
+  PKG_CONFIG='$(PKG_CONFIG)'; export CC CFLAGS MAKE PKG_CONFIG; OPENBLAS_NUM_THREADS=1; export OPENBLAS_NUM_THREADS;
 
 check_LTLIBRARIES = libcheck.la
 libcheck_la_SOURCES = %D%/lib/check.c %D%/lib/check.h
@@ -17,6 +18,7 @@ UNIT_TESTS =
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 include tests/base/local.mk
+include tests/graph/local.mk
 include tests/data/local.mk
 else
 check-local: no-cmocka

@@ -33,12 +33,18 @@ static bool mergeable(const dpi_node *node)
            node->op == &dpi_op_ones;
 }
 
+static bool same_shape(const dpi_shape *a, const dpi_shape *b)
+{
+    return a->per_record == b->per_record && dpi_shape_same(a, b) &&
+           memcmp(a->plate, b->plate, sizeof a->plate) == 0;
+}
+
 static bool same_attr(const dpi_attr *a, const dpi_attr *b)
 {
     return memcmp(&a->value, &b->value, sizeof a->value) == 0 && a->array == b->array &&
-           a->number == b->number && a->transpose[0] == b->transpose[0] &&
-           a->transpose[1] == b->transpose[1] && a->shape.per_record == b->shape.per_record &&
-           dpi_shape_same(&a->shape, &b->shape);
+           a->number == b->number && a->rows == b->rows && a->inner == b->inner &&
+           a->columns == b->columns && a->transpose[0] == b->transpose[0] &&
+           a->transpose[1] == b->transpose[1] && same_shape(&a->shape, &b->shape);
 }
 
 static size_t hash(const dpi_node *node)
@@ -208,8 +214,12 @@ dpi_id dpi_constant(dpi_graph *g, double value)
 dpi_id dpi_constant_array(dpi_graph *g, dpi_shape shape, const double *values)
 {
     size_t size = dpi_shape_size(&shape);
+    if (shape.per_record)
+        dpi_misuse(__func__, "a constant is one value for all records");
     if (g->err->status != DP_OK)
         return DPI_NONE;
+    if (shape.n_dims == 0)
+        return dpi_constant(g, *values);
     double *copy = dpi_arena_alloc(g->arena, size, sizeof *copy);
     if (copy == NULL) {
         (void)dpi_fail_nomem(g->err);

@@ -174,11 +174,12 @@ static void exp_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
     result[0] = dpi_times(g, adjoint, y);
 }
 
-/* y = e^a - 1;  y' = y + 1 */
+/* y = e^a - 1;  y' = e^a, which y + 1 has lost where a is far below 0 */
 static void expm1_forward(const dpi_call *c) { unary(c, expm1); }
 static void expm1_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
-    result[0] = dpi_times(g, adjoint, dpi_add(g, y, dpi_constant(g, 1)));
+    dpi_id slope = dpi_unary(g, &dpi_op_exp, dpi_get(g, y)->in[0]);
+    result[0] = dpi_times(g, adjoint, slope);
 }
 
 /* y = log a;  y' = 1 / a */
@@ -240,8 +241,8 @@ static void abs_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
     result[0] = dpi_times(g, adjoint, dpi_unary(g, &dpi_op_sign, dpi_get(g, y)->in[0]));
 }
 
-/* y = sign a;  y' = 0 */
-DPI_INLINE double sign(double a) { return (double)((a > 0) - (a < 0)); }
+/* y = sign a, NaN for NaN;  y' = 0 */
+DPI_INLINE double sign(double a) { return a > 0 ? 1 : a < 0 ? -1 : a; }
 static void sign_forward(const dpi_call *c) { unary(c, sign); }
 
 /* y = log Gamma(a);  y' = digamma(a) */

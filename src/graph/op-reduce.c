@@ -4,7 +4,8 @@
 
 #include "graph/op.h"
 
-/* y = a summed over its leading dimensions, so that y has the dimensions attr.shape. */
+/* y = a summed over its leading dimensions, so that y has the dimensions attr.shape; attr.inner is
+ * the size of a. */
 static const char *sum_to_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
                                 dpi_shape *shape)
 {
@@ -14,6 +15,7 @@ static const char *sum_to_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr
     *shape = attr->shape;
     if (!dpi_shape_join(a, shape, &joined) || !dpi_shape_same(a, &joined))
         return "it cannot be summed to that shape";
+    attr->inner = dpi_shape_size(a);
     return NULL;
 }
 
@@ -63,14 +65,14 @@ static void expand_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id resul
     result[0] = dpi_sum_to(g, dpi_full_adjoint(g, y, adjoint), dpi_get(g, dpi_get(g, y)->in[0])->shape);
 }
 
-/* y = log sum_j e^(a_j) over the last dimension. */
+/* y = log sum_j e^(a_j) over the last dimension, of attr.inner numbers. */
 static const char *log_sum_exp_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
                                      dpi_shape *shape)
 {
     (void)b;
-    (void)attr;
     if (a->n_dims != 1)
         return "log_sum_exp takes a vector";
+    attr->inner = a->dim[0];
     *shape = dpi_scalar(a->per_record);
     return NULL;
 }
@@ -122,9 +124,14 @@ static void sum_records_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id 
     result[0] = dpi_times(g, adjoint, dpi_apply(g, &dpi_op_ones, DPI_NONE, DPI_NONE, NULL));
 }
 
-static double input_flops(const dpi_node *node)
+static double sum_to_flops(const dpi_node *node)
 {
-    return (double)dpi_shape_size(&node->attr.shape);
+    return (double)node->attr.inner;
+}
+
+static double log_sum_exp_flops(const dpi_node *node)
+{
+    return 21 * (double)node->attr.inner;
 }
 
 const dpi_op dpi_op_sum_to = {.name = "sum",
@@ -133,7 +140,7 @@ const dpi_op dpi_op_sum_to = {.name = "sum",
                               .shape = sum_to_shape,
                               .forward = sum_to_forward,
                               .backward = sum_to_backward,
-                              .flops = input_flops};
+                              .flops = sum_to_flops};
 const dpi_op dpi_op_expand = {.name = "expand",
                               .formula = "a repeated over leading dimensions",
                               .n_inputs = 1,
@@ -147,7 +154,7 @@ const dpi_op dpi_op_log_sum_exp = {.name = "log_sum_exp",
                                    .shape = log_sum_exp_shape,
                                    .forward = log_sum_exp_forward,
                                    .backward = log_sum_exp_backward,
-                                   .flops = dpi_flops_transcendental};
+                                   .flops = log_sum_exp_flops};
 const dpi_op dpi_op_sum_records = {.name = "sum_records",
                                    .formula = "sum_i a_i over records",
                                    .n_inputs = 1,

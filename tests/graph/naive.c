@@ -1,0 +1,313 @@
+#include "tests/graph/naive.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef long double real;
+
+naive *naive_new(const dpi_graph *g, size_t n)
+{
+    naive *e = calloc(1, sizeof *e);
+    *e = (naive){.g = g, .n = n};
+    return e;
+}
+
+void naive_free(naive *e)
+{
+    for (size_t i = 0; i < e->n_nodes; i++)
+        free(e->value[i]);
+    free(e->value);
+    free(e);
+}
+
+size_t naive_count(const naive *e, dpi_id id)
+{
+    const dpi_shape *shape = &dpi_get(e->g, id)->shape;
+    return dpi_shape_size(shape) * (shape->per_record ? e->n : 1);
+}
+
+real *naive_value(naive *e, dpi_id id)
+{
+    if (e->n_nodes < e->g->n_nodes) {
+        e->value = realloc(e->value, e->g->n_nodes * sizeof *e->value);
+        for (; e->n_nodes < e->g->n_nodes; e->n_nodes++)
+            e->value[e->n_nodes] = NULL;
+    }
+    if (e->value[id] == NULL)
+        e->value[id] = calloc(naive_count(e, id) + 1, sizeof **e->value);
+    return e->value[id];
+}
+
+/* The Bernoulli numbers B_2, B_4, ... */
+static const real bernoulli[] = {1 / 6.0L,         -1 / 30.0L,      1 / 42.0L,
+                                 -1 / 30.0L,       5 / 66.0L,       -691 / 2730.0L,
+                                 7 / 6.0L,         -3617 / 510.0L,  43867 / 798.0L,
+                                 -174611 / 330.0L, 854513 / 138.0L, -236364091 / 2730.0L};
+
+static real factorial(size_t n)
+{
+    real product = 1;
+    for (size_t i = 2; i <= n; i++)
+        product *= (real)i;
+    return product;
+}
+
+/* x^-n */
+static real inverse_power(real x, size_t n)
+{
+    real power = 1;
+    for (size_t i = 0; i < n; i++)
+        power *= x;
+    return 1 / power;
+}
+
+real naive_polygamma(size_t order, real x)
+{
+    real sum = 0;
+    for (; x < 30; x += 1)
+        sum += factorial(order) * inverse_power(x, order + 1);
+    sum += order == 0 ? 0.5L / x - logl(x)
+                      : factorial(order - 1) * inverse_power(x, order) +
+                            factorial(order) * inverse_power(x, order + 1) / 2;
+    real term = factorial(order + 1) / 2 * inverse_power(x, order + 2);
+    for (size_t k = 1; k <= sizeof bernoulli / sizeof bernoulli[0]; k++) {
+        sum += bernoulli[k - 1] * term;
+        term *= (real)((2 * k + order) * (2 * k + order + 1)) / (real)((2 * k + 1) * (2 * k + 2)) /
+                (x * x);
+    }
+    return order % 2 == 0 ? -sum : sum;
+}
+
+static real unary(const dpi_node *node, real a)
+{
+    const dpi_op *op = node->op;
+    if (op == &dpi_op_neg)
+        return -a;
+    if (op == &dpi_op_exp)
+        return expl(a);
+    if (op == &dpi_op_expm1)
+        return expm1l(a);
+    if (op == &dpi_op_log)
+        return logl(a);
+    if (op == &dpi_op_log1p)
+        return log1pl(a);
+    if (op == &dpi_op_sqrt)
+        return sqrtl(a);
+    if (op == &dpi_op_square)
+        return a * a;
+    if (op == &dpi_op_logistic)
+        return 1 / (1 + expl(-a));
+    if (op == &dpi_op_softplus)
+        return a > 40 ? a + expl(-a) : log1pl(expl(a));
+    if (op == &dpi_op_tanh)
+        return tanhl(a);
+    if (op == &dpi_op_abs)
+        return fabsl(a);
+    if (op == &dpi_op_sign)
+        return a > 0 ? 1 : a < 0 ? -1 : a;
+    if (op == &dpi_op_lgamma)
+        return lgammal(a);
+    if (op == &dpi_op_polygamma)
+        return naive_polygamma(node->attr.number, a);
+    abort();
+}
+
+static real binary(const dpi_op *op, real a, real b)
+{
+    if (op == &dpi_op_add)
+        return a + b;
+    if (op == &dpi_op_sub)
+        return a - b;
+    if (op == &dpi_op_mul)
+        return a * b;
+    if (op == &dpi_op_div)
+        return a / b;
+    abort();
+}
+
+/* Position in a value of `shape` of the element whose last subscripts are those of `index`, which
+ * has n_dims of them. */
+static size_t position(const dpi_shape *shape, const size_t *index, int n_dims)
+{
+    size_t at = 0;
+    for (int i = 0; i < shape->n_dims; i++)
+        at = at * shape->dim[i] + index[n_dims - shape->n_dims + i];
+    return at;
+}
+
+/* The subscripts of element e. */
+static void subscripts(const dpi_shape *shape, size_t e, size_t *index)
+{
+    for (int i = shape->n_dims - 1; i >= 0; i--) {
+        index[i] = e % shape->dim[i];
+        e /= shape->dim[i];
+    }
+}
+
+/* Element of a factor of a product; vectors are rows on the left, columns on the right. */
+static real factor(const dpi_shape *shape, bool transposed, const real *a, size_t row,
+                   size_t column, bool left)
+{
+    if (shape->n_dims == 1)
+        return a[left ? column : row];
+    return transposed ? a[column * shape->dim[1] + row] : a[row * shape->dim[1] + column];
+}
+
+static real product(const dpi_node *node, const dpi_shape *s[2], const real *in[2], size_t i,
+                    size_t j)
+{
+    size_t inner = s[0]->n_dims == 1 ? s[0]->dim[0] : s[0]->dim[node->attr.transpose[0] ? 0 : 1];
+    real sum = 0;
+    for (size_t k = 0; k < inner; k++)
+        sum += factor(s[0], node->attr.transpose[0], in[0], i, k, true) *
+               factor(s[1], node->attr.transpose[1], in[1], k, j, false);
+    return sum;
+}
+
+/* Element of the result with subscripts `index`, for one record. */
+static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[2],
+                    const size_t *index)
+{
+    const dpi_op *op = node->op;
+    const dpi_shape *shape = &node->shape;
+    size_t moved[DPI_MAX_DIMS + 1];
+    if (op->broadcasts)
+        return binary(op, in[0][position(s[0], index, shape->n_dims)],
+                      in[1][position(s[1], index, shape->n_dims)]);
+    if (op == &dpi_op_expand)
+        return in[0][position(s[0], index, shape->n_dims)];
+    if (op == &dpi_op_matmul)
+        return product(node, s, in, s[0]->n_dims == 2 ? index[0] : 0,
+                       s[1]->n_dims == 2 ? index[shape->n_dims - 1] : 0);
+    if (op == &dpi_op_outer)
+        return in[0][index[0]] * in[1][index[1]];
+    if (op == &dpi_op_scatter)
+        return index[0] == (size_t)in[1][0] ? in[0][position(s[0], index, shape->n_dims)] : 0;
+    if (op == &dpi_op_pick || op == &dpi_op_slice) {
+        bool dropped = shape->n_dims < s[0]->n_dims;
+        size_t first = op == &dpi_op_pick ? (size_t)in[1][0] : node->attr.number;
+        memcpy(moved + (dropped ? 1 : 0), index, (size_t)shape->n_dims * sizeof *index);
+        moved[0] = first + (dropped ? 0 : index[0]);
+        return in[0][position(s[0], moved, s[0]->n_dims)];
+    }
+    if (op == &dpi_op_pad) {
+        if (index[0] < node->attr.number || index[0] >= node->attr.number + node->attr.inner)
+            return 0;
+        memcpy(moved, index, (size_t)shape->n_dims * sizeof *index);
+        moved[0] -= node->attr.number;
+        return in[0][position(s[0], moved, shape->n_dims)];
+    }
+    return unary(node, in[0][position(s[0], index, shape->n_dims)]);
+}
+
+/* sum, log_sum_exp and sum_records go over the input's elements. */
+static void reduce(naive *e, dpi_id id, real *out)
+{
+    const dpi_node *node = &e->g->nodes[id];
+    const dpi_shape *s = &e->g->nodes[node->in[0]].shape;
+    const real *a = naive_value(e, node->in[0]);
+    size_t in_size = dpi_shape_size(s), out_size = dpi_shape_size(&node->shape),
+           index[DPI_MAX_DIMS];
+    memset(out, 0, naive_count(e, id) * sizeof *out);
+    for (size_t r = 0; r < (s->per_record ? e->n : 1); r++)
+        for (size_t i = 0; i < in_size; i++) {
+            subscripts(s, i, index);
+            real x = a[r * in_size + i];
+            size_t at = position(&node->shape, index, s->n_dims);
+            if (node->op == &dpi_op_sum_records)
+                out[at] += x;
+            else
+                out[r * out_size + at] += node->op == &dpi_op_log_sum_exp ? expl(x) : x;
+        }
+    for (size_t i = 0; i < naive_count(e, id) && node->op == &dpi_op_log_sum_exp; i++)
+        out[i] = logl(out[i]);
+}
+
+static void source(naive *e, dpi_id id, real *out)
+{
+    const dpi_node *node = &e->g->nodes[id];
+    for (size_t i = 0; i < naive_count(e, id); i++)
+        if (node->op == &dpi_op_ones)
+            out[i] = 1;
+        else if (node->op == &dpi_op_const)
+            out[i] = node->attr.array != NULL ? node->attr.array[i] : node->attr.value;
+}
+
+static void compute(naive *e, dpi_id id)
+{
+    const dpi_node *node = &e->g->nodes[id];
+    real *out = naive_value(e, id);
+    if (node->op->n_inputs == 0) {
+        source(e, id, out);
+        return;
+    }
+    if (node->op == &dpi_op_sum_to || node->op == &dpi_op_log_sum_exp ||
+        node->op == &dpi_op_sum_records) {
+        reduce(e, id, out);
+        return;
+    }
+    const dpi_shape *s[2] = {NULL, NULL};
+    for (int k = 0; k < node->op->n_inputs; k++)
+        s[k] = &e->g->nodes[node->in[k]].shape;
+    size_t size = dpi_shape_size(&node->shape), index[DPI_MAX_DIMS + 1];
+    for (size_t r = 0; r < (node->shape.per_record ? e->n : 1); r++)
+        for (size_t i = 0; i < size; i++) {
+            const real *in[2] = {NULL, NULL};
+            for (int k = 0; k < node->op->n_inputs; k++)
+                in[k] =
+                    naive_value(e, node->in[k]) + (s[k]->per_record ? r * dpi_shape_size(s[k]) : 0);
+            subscripts(&node->shape, i, index);
+            out[r * size + i] = element(node, s, in, index);
+        }
+}
+
+void naive_run(naive *e, dpi_id id)
+{
+    bool *needed = calloc(e->g->n_nodes, sizeof *needed);
+    dpi_mark(e->g, id, needed);
+    for (dpi_id i = 0; i <= id; i++)
+        if (needed[i])
+            compute(e, i);
+    free(needed);
+}
+
+static void shift(naive *e, size_t n_in, const dpi_id *in, const real *const *direction, real by)
+{
+    for (size_t k = 0; k < n_in; k++)
+        for (size_t i = 0; i < naive_count(e, in[k]); i++)
+            naive_value(e, in[k])[i] += by * direction[k][i];
+}
+
+void naive_slope(naive *e, dpi_id root, size_t n_in, const dpi_id *in, const real *const *direction,
+                 real h, real *slope, real *error)
+{
+    size_t count = naive_count(e, root);
+    real **kept = calloc(n_in + 1, sizeof *kept), *level[3];
+    for (size_t k = 0; k < n_in; k++) {
+        kept[k] = calloc(naive_count(e, in[k]) + 1, sizeof *kept[k]);
+        memcpy(kept[k], naive_value(e, in[k]), naive_count(e, in[k]) * sizeof *kept[k]);
+    }
+    for (int j = 0; j < 3; j++, h /= 2) {
+        level[j] = calloc(count, sizeof *level[j]);
+        for (int side = 1; side >= -1; side -= 2) {
+            shift(e, n_in, in, direction, side * h);
+            naive_run(e, root);
+            for (size_t i = 0; i < count; i++)
+                level[j][i] += side * naive_value(e, root)[i] / (2 * h);
+            for (size_t k = 0; k < n_in; k++)
+                memcpy(naive_value(e, in[k]), kept[k], naive_count(e, in[k]) * sizeof *kept[k]);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        real coarse = (4 * level[1][i] - level[0][i]) / 3,
+             fine = (4 * level[2][i] - level[1][i]) / 3;
+        slope[i] = (16 * fine - coarse) / 15;
+        error[i] = fabsl(slope[i] - fine);
+    }
+    for (int j = 0; j < 3; j++)
+        free(level[j]);
+    for (size_t k = 0; k < n_in; k++)
+        free(kept[k]);
+    free(kept);
+}

@@ -1,0 +1,260 @@
+#include "tests/graph/points.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/run.h"
+
+/* clang-format off */
+#define EVERYWHERE {-2.385, 2.913}
+#define POSITIVE {0.217, 3.385}
+#define BINARY(name, of_a, of_b) {.op = &dpi_op_##name, .a = "?", .b = "?", .range = {of_a, of_b}}
+#define UNARY(name, ...) {.op = &dpi_op_##name, .a = "?", .range = {{__VA_ARGS__}}}
+#define STEPPED(name, unit, ...) {.op = &dpi_op_##name, .a = "?", .range = {{__VA_ARGS__}}, .step = unit}
+#define POLYGAMMA(order, ...) {.op = &dpi_op_polygamma, .a = "?", .range = {{__VA_ARGS__}}, .attr.number = order}
+#define ON(name, shapes) .op = &dpi_op_##name, .a = shapes, .range = {EVERYWHERE, EVERYWHERE}
+
+static const point table[] = {
+    BINARY(add, EVERYWHERE, EVERYWHERE),
+    BINARY(sub, EVERYWHERE, EVERYWHERE),
+    BINARY(mul, EVERYWHERE, EVERYWHERE),
+    BINARY(div, EVERYWHERE, POSITIVE),
+    {.op = &dpi_op_div, .a = "3", .b = "*2x3", .range = {EVERYWHERE, {-3.385, -0.517}}},
+    {.op = &dpi_op_mul, .a = "2x2x3", .b = "*2x3", .range = {EVERYWHERE, EVERYWHERE}},
+    {.op = &dpi_op_mul, .a = "*3", .b = "2x2x2x3", .range = {EVERYWHERE, EVERYWHERE}},
+    UNARY(neg, -2.385, 2.913),
+    UNARY(exp, -2.385, 2.913), STEPPED(exp, 1, -41.7, -38.2), STEPPED(exp, 1, 31.3, 52.9),
+    UNARY(expm1, -2.385, 2.913), STEPPED(expm1, 1, -9.7, -7.3), STEPPED(expm1, 1, 1.3e-9, 2.9e-8),
+    UNARY(log, 0.217, 3.385), UNARY(log, 1.7e-9, 3.1e-7), UNARY(log, 2.3e8, 4.1e9),
+    UNARY(log1p, -0.872, 3.385), STEPPED(log1p, 1, 1.3e-9, 2.9e-8), STEPPED(log1p, 1e-3, -0.999, -0.998),
+    UNARY(sqrt, 0.217, 3.385), UNARY(sqrt, 2.3e-9, 4.1e-8), UNARY(sqrt, 2.3e8, 4.1e9),
+    UNARY(square, -2.385, 2.913), UNARY(square, 213.7, 413.9),
+    UNARY(logistic, -2.385, 2.913), STEPPED(logistic, 1, -33.7, -28.3), STEPPED(logistic, 1, 11.3, 19.7),
+    UNARY(softplus, -2.385, 2.913), STEPPED(softplus, 1, -33.7, -28.3), STEPPED(softplus, 1, 11.3, 19.7),
+    UNARY(tanh, -2.385, 2.913), STEPPED(tanh, 1, 4.3e-8, 5.9e-7),
+    UNARY(abs, -2.913, -0.385), UNARY(abs, 0.385, 2.913),
+    UNARY(sign, -2.913, -0.385), UNARY(sign, 0.385, 2.913),
+    UNARY(lgamma, 0.217, 3.385), UNARY(lgamma, 1.3e-6, 2.1e-3), UNARY(lgamma, 7.3, 41.7),
+    UNARY(lgamma, 2.1e3, 7.3e6),
+    POLYGAMMA(0, 0.217, 3.385), POLYGAMMA(0, 1.3e-3, 2.1e-2), POLYGAMMA(0, 21.3, 713.7),
+    POLYGAMMA(1, 0.217, 3.385), POLYGAMMA(1, 1.3e-3, 2.1e-2), POLYGAMMA(1, 21.3, 713.7),
+    POLYGAMMA(2, 0.217, 3.385), POLYGAMMA(2, 21.3, 713.7),
+    POLYGAMMA(3, 0.217, 3.385), POLYGAMMA(3, 21.3, 713.7),
+
+    {ON(sum_to, "3"), .to = ""}, {ON(sum_to, "*3"), .to = ""}, {ON(sum_to, "2x3"), .to = ""},
+    {ON(sum_to, "2x3"), .to = "3"}, {ON(sum_to, "*2x3"), .to = "3"}, {ON(sum_to, "*4x2x3"), .to = "2x3"},
+    {ON(sum_to, "4x2x3"), .to = "3"}, {ON(sum_to, "*3"), .to = "3"},
+    {ON(expand, ""), .to = "3"}, {ON(expand, "*"), .to = "2x3"}, {ON(expand, "3"), .to = "2x3"},
+    {ON(expand, "*3"), .to = "2x3"}, {ON(expand, "*3"), .to = "4x2x3"}, {ON(expand, "*3"), .to = "3"},
+    {ON(log_sum_exp, "5")}, {ON(log_sum_exp, "*5")}, {ON(log_sum_exp, "*1")},
+    {.op = &dpi_op_log_sum_exp, .a = "*4", .range = {{-717.3, -703.1}}, .step = 1},
+    {.op = &dpi_op_log_sum_exp, .a = "*4", .range = {{711.3, 723.1}}, .step = 1},
+    {ON(sum_records, "*")}, {ON(sum_records, "*3")}, {ON(sum_records, "*2x3")},
+
+    {ON(outer, "2"), .b = "3"}, {ON(outer, "*2"), .b = "3"}, {ON(outer, "2"), .b = "*3"},
+    {ON(outer, "*2"), .b = "*3"}, {ON(outer, "*1"), .b = "3"},
+    {ON(pick, "4"), .b = "", .groups = 4}, {ON(pick, "4"), .b = "*", .groups = 4},
+    {ON(pick, "*4"), .b = "", .groups = 4}, {ON(pick, "*4"), .b = "*", .groups = 4},
+    {ON(pick, "4x2"), .b = "*", .groups = 4}, {ON(pick, "*4x2x3"), .b = "*", .groups = 4},
+    {ON(pick, "1x2"), .b = "*", .groups = 1},
+    {ON(scatter, ""), .b = "", .groups = 4}, {ON(scatter, ""), .b = "*", .groups = 4},
+    {ON(scatter, "*"), .b = "", .groups = 4}, {ON(scatter, "*"), .b = "*", .groups = 4},
+    {ON(scatter, "3"), .b = "*", .groups = 2}, {ON(scatter, "*2x3"), .b = "*", .groups = 4},
+    {ON(slice, "5"), .attr = {.number = 0, .rows = 5}}, {ON(slice, "5"), .attr = {.number = 1, .rows = 3}},
+    {ON(slice, "*5"), .attr = {.number = 4, .rows = 1}}, {ON(slice, "*5x2"), .attr = {.number = 3, .rows = 2}},
+    {ON(slice, "5x2x3"), .attr = {.number = 2, .rows = 1}}, {ON(slice, "*1"), .attr = {.rows = 1}},
+    {ON(pad, ""), .to = "5", .attr = {.number = 4, .inner = 1}},
+    {ON(pad, "*"), .to = "5", .attr = {.number = 0, .inner = 1}},
+    {ON(pad, "3"), .to = "5", .attr = {.number = 1, .inner = 3}},
+    {ON(pad, "*3"), .to = "3", .attr = {.inner = 3}},
+    {ON(pad, "*2x3"), .to = "5x3", .attr = {.number = 3, .inner = 2}},
+    {ON(pad, "*2x3"), .to = "4x2x3", .attr = {.number = 2, .inner = 1}},
+};
+
+/* Every vector and matrix on both sides, plain and transposed, global and per record; also sizes 1. */
+static const char *const products[][2] = {
+    {"4", "4"}, {"2x4", "4"}, {"4", "4x3"}, {"2x4", "4x3"},
+    {"1", "1"}, {"1x4", "4"}, {"4", "4x1"}, {"2x1", "1x3"}, {"1x4", "4x1"}, {"2x1", "1"}, {"1", "1x3"},
+};
+/* clang-format on */
+
+static const char *const all_shapes[] = {"", "3", "2x3", "*", "*3", "*2x3"};
+enum {
+    N_TABLE = sizeof table / sizeof table[0],
+    N_PRODUCTS = sizeof products / sizeof products[0]
+};
+enum { N_SHAPES = sizeof all_shapes / sizeof all_shapes[0] };
+
+dpi_shape point_shape(const char *text)
+{
+    dpi_shape shape = dpi_scalar(*text == '*');
+    for (text += *text == '*'; *text != 0; text += *text == 'x') {
+        char *end;
+        shape.dim[shape.n_dims++] = (size_t)strtoul(text, &end, 10);
+        text = end;
+    }
+    return shape;
+}
+
+/* "2x4" as "4x2" when `transposed`, with a star in front when per-record; vectors stay. */
+static const char *variant(const char *shape, bool transposed, bool per_record)
+{
+    static char texts[512][8];
+    static size_t used;
+    char *text = texts[used++ % 512];
+    bool turn = transposed && strlen(shape) == 3;
+    (void)snprintf(text, sizeof texts[0], "%s%c%s%c", per_record ? "*" : "", shape[turn ? 2 : 0],
+                   strlen(shape) == 3 ? "x" : "", strlen(shape) == 3 ? shape[turn ? 0 : 2] : 0);
+    return text;
+}
+
+static size_t add_products(point *list)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < N_PRODUCTS; i++)
+        for (int bits = 0; bits < 16; bits++) {
+            bool ta = bits & 1, tb = bits & 2;
+            list[n++] =
+                (point){ON(matmul, variant(products[i][0], ta, bits & 4)),
+                        .b = variant(products[i][1], tb, bits & 8), .attr.transpose = {ta, tb}};
+        }
+    return n;
+}
+
+size_t points_all(point **list)
+{
+    *list = calloc(N_TABLE * N_SHAPES * N_SHAPES + N_PRODUCTS * 16, sizeof **list);
+    size_t n = add_products(*list);
+    for (size_t i = 0; i < N_TABLE; i++) {
+        point p = table[i];
+        bool all_a = *p.a == '?', all_b = p.b != NULL && *p.b == '?';
+        for (size_t a = 0; a < (all_a ? N_SHAPES : 1); a++)
+            for (size_t b = 0; b < (all_b ? N_SHAPES : 1); b++) {
+                p.a = all_a ? all_shapes[a] : table[i].a;
+                p.b = all_b ? all_shapes[b] : table[i].b;
+                (*list)[n++] = p;
+            }
+    }
+    return n;
+}
+
+void world_new(world *w)
+{
+    *w = (world){.in = {DPI_NONE, DPI_NONE}, .y = DPI_NONE};
+    dpi_graph_init(&w->g, &w->arena, &w->err);
+    w->e = naive_new(&w->g, POINT_RECORDS);
+}
+
+void world_free(world *w)
+{
+    naive_free(w->e);
+    dpi_arena_free(&w->arena);
+}
+
+/* Element i of the values of that name: the golden ratio's multiples modulo 1 have no pattern. */
+static double spread(const char *name, size_t i, double low, double high)
+{
+    double at = (double)(i + 1) * 0.6180339887498949;
+    for (; *name != 0; name++)
+        at += (unsigned char)*name * 0.7548776662466927;
+    return low + (high - low) * (at - floor(at));
+}
+
+dpi_id world_input(world *w, const char *name, dpi_shape shape, double low, double high)
+{
+    dpi_id id = dpi_source(&w->g, &dpi_op_input, name, (dpi_attr){.shape = shape});
+    assert_ok(w->err.status, w->err.text);
+    for (size_t i = 0; i < naive_count(w->e, id); i++)
+        naive_value(w->e, id)[i] = spread(name, i, low, high);
+    return id;
+}
+
+dpi_id world_groups(world *w, const char *name, bool per_record, size_t groups)
+{
+    dpi_id id = world_input(w, name, dpi_scalar(per_record), 0, (double)groups);
+    for (size_t i = 0; i < naive_count(w->e, id); i++)
+        naive_value(w->e, id)[i] = floorl(naive_value(w->e, id)[i]);
+    return id;
+}
+
+dpi_id world_constant(world *w, const char *name, dpi_shape shape, double low, double high)
+{
+    size_t size = dpi_shape_size(&shape);
+    double *values = calloc(size + 1, sizeof *values);
+    for (size_t i = 0; i < size; i++)
+        values[i] = spread(name, i, low, high);
+    dpi_id id = dpi_constant_array(&w->g, shape, values);
+    free(values);
+    return id;
+}
+
+void world_of_point(world *w, const point *p)
+{
+    world_new(w);
+    dpi_attr attr = p->attr;
+    w->step = p->step;
+    if (p->to != NULL)
+        attr.shape = point_shape(p->to);
+    if (p->op == &dpi_op_scatter)
+        attr.number = p->groups;
+    (void)snprintf(w->text, sizeof w->text,
+                   "%s(\"%s\" in %g ... %g, \"%s\"), number %zu, transpose %d %d", p->op->name,
+                   p->a, p->range[0][0], p->range[0][1], p->b != NULL ? p->b : "-", attr.number,
+                   attr.transpose[0], attr.transpose[1]);
+    w->in[0] = world_input(w, "a", point_shape(p->a), p->range[0][0], p->range[0][1]);
+    w->n_real = 1;
+    if (p->b != NULL && p->groups > 0)
+        w->in[1] = world_groups(w, "b", *p->b == '*', p->groups);
+    else if (p->b != NULL)
+        w->in[w->n_real++] = world_input(w, "b", point_shape(p->b), p->range[1][0], p->range[1][1]);
+    w->y = dpi_apply(&w->g, p->op, w->in[0], w->in[1], &attr);
+    assert_ok(w->err.status, w->err.text);
+}
+
+static void copy_inputs(world *w, dpi_run *run, size_t from, size_t m)
+{
+    for (size_t i = 0; i < w->g.n_nodes; i++) {
+        const dpi_node *node = &w->g.nodes[i];
+        double *to = dpi_run_value(run, (dpi_id)i);
+        if (node->op != &dpi_op_input || to == NULL)
+            continue;
+        size_t size = dpi_shape_size(&node->shape);
+        const long double *value =
+            naive_value(w->e, (dpi_id)i) + (node->shape.per_record ? from * size : 0);
+        for (size_t k = 0; k < (node->shape.per_record ? m : 1) * size; k++)
+            to[k] = (double)value[k];
+    }
+}
+
+void world_run(world *w, size_t n_wanted, const dpi_id *wanted, size_t chunk, double **out)
+{
+    dp_error err = {0};
+    dpi_run *run;
+    dp_status status = dpi_run_new(
+        &(dpi_run_spec){.graph = &w->g, .wanted = wanted, .n_wanted = n_wanted, .chunk = chunk},
+        &run, &err);
+    assert_ok(status, err.text);
+    copy_inputs(w, run, 0, chunk < w->e->n ? chunk : w->e->n);
+    dpi_run_globals(run);
+    dpi_run_start_records(run);
+    for (size_t k = 0; k < n_wanted; k++)
+        out[k] = calloc(naive_count(w->e, wanted[k]) + 1, sizeof **out);
+    for (size_t from = 0; from < w->e->n; from += chunk) {
+        size_t m = w->e->n - from < chunk ? w->e->n - from : chunk;
+        copy_inputs(w, run, from, m);
+        dpi_run_records(run, m, NULL, from);
+        for (size_t k = 0; k < n_wanted; k++) {
+            size_t size = dpi_shape_size(&dpi_get(&w->g, wanted[k])->shape);
+            if (dpi_get(&w->g, wanted[k])->shape.per_record)
+                memcpy(out[k] + from * size, dpi_run_value(run, wanted[k]),
+                       m * size * sizeof **out);
+        }
+    }
+    dpi_run_late(run);
+    for (size_t k = 0; k < n_wanted; k++)
+        if (!dpi_get(&w->g, wanted[k])->shape.per_record)
+            memcpy(out[k], dpi_run_value(run, wanted[k]),
+                   naive_count(w->e, wanted[k]) * sizeof **out);
+    dpi_run_free(run);
+}
