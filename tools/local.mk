@@ -1,0 +1,31 @@
+# Checks of the source and of the built library; all but the slow ones belong to make check.
+dist_check_SCRIPTS += %D%/check-layers %D%/check-symbols %D%/check-headers %D%/check-install
+TESTS += $(dist_check_SCRIPTS)
+EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R
+
+# Unit tests under valgrind: no invalid access, no leak.
+VALGRIND_FLAGS = --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect \
+  --errors-for-leak-kinds=definite,indirect --child-silent-after-fork=yes
+check-valgrind: $(check_PROGRAMS)
+	@test -n '$(VALGRIND)' || \
+	  { echo 'valgrind is missing (Debian: apt-get install valgrind); run configure again'; exit 1; }
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(UNIT_TESTS)' \
+	  LOG_COMPILER='$(LIBTOOL) --mode=execute $(VALGRIND) $(VALGRIND_FLAGS)'
+
+# All tests under the address and undefined-behaviour sanitizers, in a build folder of their own.
+check-asan:
+	$(MKDIR_P) asan
+	cd asan && $(abs_top_srcdir)/configure --silent --enable-sanitize CC='$(CC)' CFLAGS='-g -O1'
+	cd asan && $(MAKE) $(AM_MAKEFLAGS) check
+
+# make check, then LONG_TESTS, which are too slow for every commit.
+LONG_TESTS =
+check-long: check
+	test -z '$(LONG_TESTS)' || \
+	  { $(MAKE) $(AM_MAKEFLAGS) $(LONG_TESTS) && $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(LONG_TESTS)'; }
+
+CLANG_FORMAT = clang-format
+check-format:
+	cd $(srcdir) && find include src accountant models examples tools tests fuzz bench \
+	  -name '*.[ch]' -exec $(CLANG_FORMAT) --dry-run -Werror {} +
+.PHONY: check-asan check-format check-long check-valgrind
