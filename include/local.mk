@@ -3,5 +3,6 @@ tacitinclude_HEADERS += \
   %D%/tacit/dist.h \
   %D%/tacit/export.h \
   %D%/tacit/expr.h \
+  %D%/tacit/random.h \
   %D%/tacit/status.h \
   %D%/tacit/table.h

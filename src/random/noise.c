@@ -1,0 +1,168 @@
+/* dp_noise: the private source, keyed by the operating system.
+ *
+ * The stream lies in memory pages of its own, which are
+ *   - zeroed by the kernel in a forked child (MADV_WIPEONFORK): a zeroed stream is one without a
+ *     key, so the child takes a new key, and a stream pointer kept across the fork aborts instead
+ *     of repeating the parent's noise;
+ *   - kept out of core files and, where the limits allow, out of swap (sodium_mlock).
+ * Where the kernel has no MADV_WIPEONFORK (Linux before 4.14, other systems) the process id is
+ * compared instead at every use.
+ *
+ * A seeded source lies in the same kind of memory but is not wiped on fork: it is repeatable. */
+#include "random/noise.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "random/entropy.h"
+#include "random/normal.h"
+
+struct dp_noise {
+    dpi_stream *stream; /* at the start of the pages */
+    void *block;        /* what dpi_alloc gave; holds the pages */
+    size_t pages_size;  /* whole pages, bytes */
+    pid_t owner;        /* process that drew the key */
+    bool private;
+    bool wiped_on_fork;
+};
+
+static bool wipe_on_fork(void *pages, size_t size)
+{
+#ifdef MADV_WIPEONFORK
+    return madvise(pages, size, MADV_WIPEONFORK) == 0;
+#else
+    (void)pages;
+    (void)size;
+    return false;
+#endif
+}
+
+static void keep_on_fork(void *pages, size_t size)
+{
+#ifdef MADV_KEEPONFORK
+    (void)madvise(pages, size, MADV_KEEPONFORK);
+#else
+    (void)pages;
+    (void)size;
+#endif
+}
+
+static dp_status draw_key(dp_noise *noise, dp_error *err)
+{
+    unsigned char key[DPI_STREAM_KEY];
+    dpi_stream_end(noise->stream);
+    dp_status status = dpi_entropy(key, sizeof key, err);
+    if (status == DP_OK)
+        dpi_stream_start(noise->stream, key);
+    sodium_memzero(key, sizeof key);
+    noise->owner = getpid();
+    return status;
+}
+
+/* A source without a key, its stream on whole pages. */
+static dp_status new_without_key(dp_noise **noise, dp_error *err)
+{
+    *noise = NULL;
+    dp_status status = dpi_sodium_start(err);
+    if (status != DP_OK)
+        return status;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t size = (sizeof(dpi_stream) + page - 1) / page * page;
+    dp_noise *made = dpi_alloc(1, sizeof *made);
+    unsigned char *block = dpi_alloc(1, size + page);
+    if (made == NULL || block == NULL) {
+        dpi_free(made);
+        dpi_free(block);
+        return dpi_fail_nomem(err);
+    }
+    made->block = block;
+    made->pages_size = size;
+    made->stream = (dpi_stream *)(void *)(block + (page - (uintptr_t)block % page) % page);
+    (void)sodium_mlock(made->stream, size);
+    *noise = made;
+    return DP_OK;
+}
+
+dp_status dp_noise_new(dp_noise **noise, dp_error *err)
+{
+    dp_status status = new_without_key(noise, err);
+    if (status != DP_OK)
+        return status;
+    (*noise)->private = true;
+    (*noise)->wiped_on_fork = wipe_on_fork((*noise)->stream, (*noise)->pages_size);
+    status = draw_key(*noise, err);
+    if (status != DP_OK) {
+        dp_noise_free(*noise);
+        *noise = NULL;
+    }
+    return status;
+}
+
+dp_status dp_noise_new_seeded(uint64_t seed, dp_noise **noise, dp_error *err)
+{
+    dp_status status = new_without_key(noise, err);
+    if (status == DP_OK)
+        dpi_stream_start_seeded((*noise)->stream, seed, "tacit dp_noise for tests 1");
+    return status;
+}
+
+bool dp_noise_is_private(const dp_noise *noise)
+{
+    return noise->private;
+}
+
+void dp_noise_free(dp_noise *noise)
+{
+    if (noise == NULL)
+        return;
+    (void)sodium_munlock(noise->stream, noise->pages_size); /* wipes, too */
+    sodium_memzero(noise->stream, noise->pages_size);
+    if (noise->wiped_on_fork)
+        keep_on_fork(noise->stream, noise->pages_size);
+    dpi_free(noise->block);
+    dpi_free(noise);
+}
+
+static bool key_is_lost(const dp_noise *noise)
+{
+    if (!noise->stream->keyed)
+        return true;
+    return noise->private && !noise->wiped_on_fork && noise->owner != getpid();
+}
+
+dp_status dpi_noise_stream(dp_noise *noise, dpi_stream **stream, dp_error *err)
+{
+    *stream = NULL;
+    if (DPI_UNLIKELY(key_is_lost(noise))) {
+        dp_status status = draw_key(noise, err);
+        if (status != DP_OK)
+            return status;
+    }
+    *stream = noise->stream;
+    return DP_OK;
+}
+
+dp_status dp_noise_normal(dp_noise *noise, size_t n, double sd, double *out, dp_error *err)
+{
+    dpi_stream *stream = NULL;
+    dp_status status = DP_OK;
+    if (!(sd > 0) || !isfinite(sd))
+        status =
+            dpi_fail(err, DP_EDOMAIN,
+                     "noise of standard deviation %g was asked for; it must be finite and > 0", sd);
+    if (status == DP_OK)
+        status = dpi_noise_stream(noise, &stream, err);
+    if (status != DP_OK) {
+        for (size_t i = 0; i < n; i++)
+            out[i] = NAN;
+        return status;
+    }
+    dpi_stream_normals(stream, n, out);
+    for (size_t i = 0; i < n; i++)
+        out[i] *= sd;
+    return DP_OK;
+}

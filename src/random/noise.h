@@ -1,0 +1,16 @@
+/* The inside of dp_noise. */
+#ifndef DPI_RANDOM_NOISE_H
+#define DPI_RANDOM_NOISE_H
+
+#include <tacit/random.h>
+
+#include "random/stream.h"
+
+/* The stream of the source, with a new key when the process has forked since the last call.
+ *   *stream  [out] borrowed, valid until dp_noise_free; NULL on error
+ * Ask for it at the start of every step and do not keep it: the fork is noticed here.
+ * DP_EENTROPY after a fork, when the system gives no new key. */
+DP_MUST_CHECK dp_status dpi_noise_stream(dp_noise *noise, dpi_stream **stream, dp_error *err)
+    DP_NONNULL(1, 2);
+
+#endif

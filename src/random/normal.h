@@ -1,0 +1,12 @@
+/* Standard normal numbers from a stream. */
+#ifndef DPI_RANDOM_NORMAL_H
+#define DPI_RANDOM_NORMAL_H
+
+#include "random/stream.h"
+
+/* n independent standard normal numbers.  Takes 16 bytes of the stream for every two; an odd n
+ * drops one of the last two.  The time does not depend on the numbers drawn.  Method, error and
+ * tails: normal.c. */
+void dpi_stream_normals(dpi_stream *stream, size_t n, double *out /* [n] */);
+
+#endif
