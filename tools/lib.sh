@@ -43,13 +43,23 @@ need_packages()
     if [ "$(id -u)" -ne 0 ]; then
         die "an administrator must run: apt-get update && apt-get install -y$missing"
     fi
+    # shellcheck disable=SC2086
+    if ! apt-cache show $missing >/dev/null 2>&1; then
+        update_package_lists
+    fi
     say "installing$missing"
     # shellcheck disable=SC2086
     install_packages $missing || {
-        say "that did not work; fetching the package lists first"
-        apt-get update -q </dev/null || die "apt-get update failed; check the network"
+        say "that did not work; perhaps the package lists are old"
+        update_package_lists
         install_packages $missing || die "cannot install$missing; see the lines above"
     }
+}
+
+update_package_lists()
+{
+    say "fetching the package lists (apt-get update)"
+    apt-get update -q </dev/null || die "apt-get update failed; check the network"
 }
 
 install_packages()
