@@ -114,17 +114,29 @@ check_in()
 }
 
 # count_tests FOLDER: sets passed, failed and skipped from the results of the test driver.  Each TAP
-# line is a test; a program that crashes, or stops before its last test, is one more failure.
+# line is a test; a program that crashes, or stops before its last test, is one more failure, but not
+# one that only ends with a status after a failed test (which stands in the log).
 count_tests()
 {
     counts=$({ find "$1" -name '*.trs' -exec awk '
-        function close_file() { if (crashed || (ended && !bad)) failed++; crashed = ended = bad = 0 }
-        FNR == 1 { close_file() }
+        function close_file() {
+            if (errors > ended || (ended > 0 && !bad))
+                failed++
+            errors = ended = bad = 0
+        }
+        FNR == 1 {
+            close_file()
+            log_file = FILENAME
+            sub(/trs$/, "log", log_file)
+            while ((getline line < log_file) > 0)
+                ended += line ~ /^ERROR: .* - exited with status [0-9]+$/
+            close(log_file)
+        }
         /^:test-result: X?PASS/ { if (/XPASS/) { failed++; bad = 1 } else passed++ }
         /^:test-result: XFAIL/ { passed++ }
         /^:test-result: FAIL/ { failed++; bad = 1 }
         /^:test-result: SKIP/ { skipped++ }
-        /^:test-result: ERROR/ { if (/exited with status [0-9]+$/) ended = 1; else crashed = 1 }
+        /^:test-result: ERROR/ { errors++ }
         END { close_file(); print passed + 0, failed + 0, skipped + 0 }' {} + || true; } |
         awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }')
     passed=${counts%% *}
