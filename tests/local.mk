@@ -19,6 +19,7 @@ check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 include tests/base/local.mk
 include tests/graph/local.mk
+include tests/dist/local.mk
 include tests/data/local.mk
 else
 check-local: no-cmocka

@@ -1,10 +1,15 @@
-/* Bernoulli with the log odds as its parameter: y in {0, 1}. */
+/* Bernoulli with the log odds as its parameter: y in {0, 1}.
+ *
+ * y logit - log(1 + e^logit) is -log(1 + e^(s logit)) with s = 1 - 2y, which keeps all digits of value
+ * and derivative where y is nearly certain. */
 #include "dist/family.h"
 #include "num/special.h"
 
 static dpi_id log_density(dpi_graph *g, dpi_id y, const dpi_id arg[])
 {
-    return dpi_sub(g, dpi_times(g, y, arg[0]), dpi_unary(g, &dpi_op_softplus, arg[0]));
+    dpi_id sign = dpi_sub(g, dpi_constant(g, 1), dpi_scale(g, 2, y));
+    dpi_id surprise = dpi_unary(g, &dpi_op_softplus, dpi_times(g, sign, arg[0]));
+    return dpi_unary(g, &dpi_op_neg, surprise);
 }
 
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)

@@ -1,5 +1,8 @@
 /* Binomial with the log odds as its parameter: y successes in n trials.
  *
+ * y logit - n log(1 + e^logit) is taken as -y log(1 + e^-logit) - (n - y) log(1 + e^logit): nothing
+ * cancels.
+ *
  * The binomial coefficient does not depend on the log odds: where only gradients are asked for, its
  * nodes are not run. */
 #include <gsl/gsl_randist.h>
@@ -16,10 +19,11 @@ static dpi_id log_factorial(dpi_graph *g, dpi_id n)
 static dpi_id log_density(dpi_graph *g, dpi_id y, const dpi_id arg[])
 {
     dpi_id n = arg[0], logit = arg[1];
-    dpi_id kernel =
-        dpi_sub(g, dpi_times(g, y, logit), dpi_times(g, n, dpi_unary(g, &dpi_op_softplus, logit)));
+    dpi_id fail = dpi_times(g, dpi_sub(g, n, y), dpi_unary(g, &dpi_op_softplus, logit));
+    dpi_id succeed = dpi_unary(g, &dpi_op_softplus, dpi_unary(g, &dpi_op_neg, logit));
+    dpi_id kernel = dpi_add(g, dpi_times(g, y, succeed), fail);
     dpi_id ways = dpi_add(g, log_factorial(g, y), log_factorial(g, dpi_sub(g, n, y)));
-    return dpi_add(g, kernel, dpi_sub(g, log_factorial(g, n), ways));
+    return dpi_sub(g, dpi_sub(g, log_factorial(g, n), ways), kernel);
 }
 
 /* GSL counts in int: more trials are done in parts, whose successes add up. */

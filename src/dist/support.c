@@ -11,10 +11,12 @@ static dpi_id real_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
     return z;
 }
 
+/* e^z rounds to 0 below z = -745: the smallest normal number, added, keeps x inside.  It changes no x
+ * above 1e-292 and no derivative. */
 static dpi_id positive_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
 {
     (void)arg;
-    return dpi_unary(g, &dpi_op_exp, z);
+    return dpi_add(g, dpi_unary(g, &dpi_op_exp, z), dpi_constant(g, DBL_MIN));
 }
 
 static dpi_id positive_log_jacobian(dpi_graph *g, dpi_id z, const dpi_id arg[])
@@ -24,10 +26,13 @@ static dpi_id positive_log_jacobian(dpi_graph *g, dpi_id z, const dpi_id arg[])
     return z;
 }
 
+/* The logistic function rounds to 1 above z = 37, where log(1 - x) is infinite, and to 0 below -745:
+ * the factor, one step below 1, and the smallest normal number keep x inside. */
 static dpi_id unit_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
 {
+    dpi_id below_one = dpi_scale(g, 1 - DBL_EPSILON / 2, dpi_unary(g, &dpi_op_logistic, z));
     (void)arg;
-    return dpi_unary(g, &dpi_op_logistic, z);
+    return dpi_add(g, below_one, dpi_constant(g, DBL_MIN));
 }
 
 static dpi_id unit_log_jacobian(dpi_graph *g, dpi_id z, const dpi_id arg[])

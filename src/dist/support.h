@@ -4,7 +4,10 @@
  *   positive   x = e^z                      log |dx/dz| = z
  *   unit       x = 1 / (1 + e^-z)           log |dx/dz| = -softplus(z) - softplus(-z)
  *   interval   x = low + (high - low) unit  log |dx/dz| = that of unit + log(high - low)
- *   binary, count, count_to, category       discrete: for data only, no bijector */
+ *   binary, count, count_to, category       discrete: for data only, no bijector
+ *
+ * In double, positive and unit stay strictly inside their support (for z <= 709): densities are
+ * infinite or undefined on its edge. */
 #ifndef DPI_DIST_SUPPORT_H
 #define DPI_DIST_SUPPORT_H
 

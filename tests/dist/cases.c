@@ -1,0 +1,216 @@
+#include "tests/dist/cases.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+
+#include "exec/run.h"
+#include "graph/gradient.h"
+#include "tests/dist/reference.h"
+
+static double normal_cdf(double x, const double arg[])
+{
+    return gsl_cdf_gaussian_P(x - arg[0], arg[1]);
+}
+
+static double half_normal_cdf(double x, const double arg[])
+{
+    return 2 * gsl_cdf_gaussian_P(x, arg[0]) - 1;
+}
+
+static double log_normal_cdf(double x, const double arg[])
+{
+    return gsl_cdf_lognormal_P(x, arg[0], arg[1]);
+}
+
+static double student_t_cdf(double x, const double arg[])
+{
+    return gsl_cdf_tdist_P((x - arg[1]) / arg[2], arg[0]);
+}
+
+static double cauchy_cdf(double x, const double arg[])
+{
+    return gsl_cdf_cauchy_P(x - arg[0], arg[1]);
+}
+
+static double half_cauchy_cdf(double x, const double arg[])
+{
+    return 2 * gsl_cdf_cauchy_P(x, arg[0]) - 1;
+}
+
+static double laplace_cdf(double x, const double arg[])
+{
+    return gsl_cdf_laplace_P(x - arg[0], arg[1]);
+}
+
+static double exponential_cdf(double x, const double arg[])
+{
+    return -expm1(-arg[0] * x);
+}
+
+static double gamma_cdf(double x, const double arg[])
+{
+    return gsl_cdf_gamma_P(x * arg[1], arg[0], 1);
+}
+
+static double inverse_gamma_cdf(double x, const double arg[])
+{
+    return gsl_cdf_gamma_Q(arg[1] / x, arg[0], 1);
+}
+
+static double beta_cdf(double x, const double arg[])
+{
+    return gsl_cdf_beta_P(x, arg[0], arg[1]);
+}
+
+static double uniform_cdf(double x, const double arg[])
+{
+    return gsl_cdf_flat_P(x, arg[0], arg[1]);
+}
+
+static double bernoulli_top(const double arg[])
+{
+    (void)arg;
+    return 1;
+}
+
+static double binomial_top(const double arg[])
+{
+    return arg[0];
+}
+
+static double poisson_top(const double arg[])
+{
+    return floor(exp(arg[0]) + 20 * exp(0.5 * arg[0]) + 30);
+}
+
+static double categorical_top(const double arg[])
+{
+    (void)arg;
+    return MAX_NUMBERS - 1;
+}
+
+/* The derivative in df is a difference of numbers of size z^2 / df, that in scale one of 1 / scale. */
+static double student_t_slack(const struct point *p, int k)
+{
+    double df = p->arg[0], z = (p->x - p->arg[1]) / p->arg[2];
+    return k == 1 && df > 1 ? 1e-15 * (1 + z * z) / df : k == 3 ? 4e-16 / p->arg[2] : 0;
+}
+
+/* The derivative in the number of trials, which no model asks for, is a difference of digammas. */
+static double binomial_slack(const struct point *p, int k)
+{
+    (void)p;
+    return k == 1 ? 1e-15 : 0;
+}
+
+/* One logit less the logarithm of a sum, of the size of the largest; shares of the sum are e^ that. */
+static double categorical_slack(const struct point *p, int k)
+{
+    double top = 0;
+    for (int i = 0; i < MAX_NUMBERS; i++)
+        top = fmax(top, fabs(p->arg[i]));
+    return 4e-16 * (k == VALUE ? 1 : 2) * (1 + top);
+}
+
+#define POINTS(name)                                                                               \
+    .points = name##_points, .n_points = sizeof name##_points / sizeof name##_points[0]
+#define ROW(name, numbers) .family = &dpi_##name, .n_numbers = numbers, POINTS(name)
+
+static const dist_case cases[] = {
+    {ROW(normal, 2), .tried = {{0.713, 1.391}, {-3.17, 0.217}, {11.9, 7.3}}, .cdf = normal_cdf},
+    {ROW(half_normal, 1), .tried = {{0.731}, {1.917}, {4.41}}, .cdf = half_normal_cdf},
+    {ROW(log_normal, 2), .tried = {{0.41, 0.817}, {-1.37, 1.31}, {2.3, 0.29}},
+     .cdf = log_normal_cdf},
+    {ROW(student_t, 3), .tried = {{3.71, 0.317, 0.871}, {1.37, -2.71, 2.13}, {217.9, 1.31, 0.413}},
+     .cdf = student_t_cdf, .slack = student_t_slack},
+    {ROW(cauchy, 2), .tried = {{0.319, 0.771}, {-2.17, 2.91}, {5.3, 0.213}}, .cdf = cauchy_cdf},
+    {ROW(half_cauchy, 1), .tried = {{0.719}, {2.31}, {0.173}}, .cdf = half_cauchy_cdf},
+    {ROW(laplace, 2), .tried = {{0.213, 0.931}, {-1.73, 2.37}, {3.1, 0.319}}, .cdf = laplace_cdf},
+    {ROW(exponential, 1), .tried = {{0.613}, {2.71}, {17.3}}, .cdf = exponential_cdf},
+    {ROW(gamma, 2), .tried = {{2.71, 1.39}, {0.417, 0.319}, {13.7, 5.17}}, .cdf = gamma_cdf},
+    {ROW(inverse_gamma, 2), .tried = {{3.17, 2.39}, {0.771, 0.432}, {11.3, 7.19}},
+     .cdf = inverse_gamma_cdf},
+    {ROW(beta, 2), .tried = {{2.71, 1.93}, {0.417, 0.732}, {17.9, 5.31}}, .cdf = beta_cdf},
+    {ROW(uniform, 2), .tried = {{0.217, 1.913}, {-7.72, 11.9}, {3.1, 3.37}}, .cdf = uniform_cdf},
+    {ROW(bernoulli_logit, 1), .tried = {{0.713}, {-2.17}, {4.39}}, .top = bernoulli_top},
+    {ROW(binomial_logit, 2),
+     .tried = {{11, -0.713}, {113, 1.37}, {40, -2.71}},
+     .top = binomial_top,
+     .slack = binomial_slack},
+    {ROW(poisson_log, 1), .tried = {{0.713}, {-1.37}, {3.71}}, .top = poisson_top},
+    {ROW(categorical_logit, MAX_NUMBERS),
+     .tried = {{0.713, -1.39, 2.21, 0.0319},
+               {-3.1, -2.7, -4.4, -2.9},
+               {701.3, 700.9, 699.1, 702.7}},
+     .top = categorical_top, .slack = categorical_slack},
+};
+
+const dist_case *case_of(const dpi_family *family)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (cases[i].family == family && cases[i].n_points >= MIN_POINTS &&
+            (cases[i].cdf != NULL) != dpi_supports[family->support].discrete)
+            return &cases[i];
+    print_error("family %s has no test case\n", family->name);
+    fail();
+    return NULL;
+}
+
+static dpi_id input(density *d, const char *name, size_t n)
+{
+    return dpi_source(&d->graph, &dpi_op_input, name, (dpi_attr){.shape = dpi_vector(n, false)});
+}
+
+static dpi_id free_density(dpi_graph *g, const dpi_family *family, dpi_id z, const dpi_id arg[])
+{
+    const dpi_support *support = &dpi_supports[family->support];
+    dpi_id value = family->log_density(g, support->constrain(g, z, arg), arg);
+    return support->log_jacobian == NULL ? value
+                                         : dpi_add(g, value, support->log_jacobian(g, z, arg));
+}
+
+void density_open(density *d, const dist_case *of, bool on_line)
+{
+    *d = (density){.of = of};
+    const dpi_family *f = of->family;
+    dpi_graph_init(&d->graph, &d->arena, &d->err);
+    dpi_id wrt[1 + DPI_MAX_ARGS], wanted[2 + 2 * (1 + DPI_MAX_ARGS)];
+    size_t n_wrt = 0, n_wanted = 0;
+    wrt[n_wrt++] = d->x = input(d, "x", 1);
+    for (int k = 0; k < f->n_args; k++)
+        wrt[n_wrt++] = d->arg[k] = input(d, f->arg_name[k], f->vector_arg ? of->n_numbers : 1);
+    d->value = on_line ? free_density(&d->graph, f, d->x, d->arg)
+                       : f->log_density(&d->graph, d->x, d->arg);
+    assert_ok(d->err.status, d->err.text);
+    assert_ok(dpi_gradient(&d->graph, d->value, n_wrt, wrt, d->slope), d->err.text);
+    wanted[n_wanted++] = d->value;
+    for (size_t k = 0; k < n_wrt; k++) {
+        wanted[n_wanted++] = wrt[k];
+        if (d->slope[k] != DPI_NONE)
+            wanted[n_wanted++] = d->slope[k];
+    }
+    dpi_run_spec spec = {.graph = &d->graph, .wanted = wanted, .n_wanted = n_wanted, .chunk = 1};
+    assert_ok(dpi_run_new(&spec, &d->run, &d->err), d->err.text);
+}
+
+void density_close(density *d)
+{
+    dpi_run_free(d->run);
+    dpi_arena_free(&d->arena);
+}
+
+double density_at(density *d, double x, const double arg[], double slope[])
+{
+    const dpi_family *f = d->of->family;
+    size_t each = f->vector_arg ? d->of->n_numbers : 1;
+    *dpi_run_value(d->run, d->x) = x;
+    for (int k = 0; k < f->n_args; k++)
+        for (size_t e = 0; e < each; e++)
+            dpi_run_value(d->run, d->arg[k])[e] = arg[(size_t)k + e];
+    dpi_run_globals(d->run);
+    for (int k = 0; slope != NULL && k <= f->n_args; k++)
+        for (size_t e = 0; e < (k == 0 ? 1 : each); e++)
+            slope[(size_t)k + e] =
+                d->slope[k] == DPI_NONE ? 0 : dpi_run_value(d->run, d->slope[k])[e];
+    return *dpi_run_value(d->run, d->value);
+}

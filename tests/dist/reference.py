@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Writes reference.h: log densities and their derivatives to 17 digits.
+
+Needs mpmath (pip install mpmath); run as  python3 reference.py > reference.h
+Every density is written here from its textbook form, in 80 digits, not from the library's code.
+Inputs are the doubles that the C compiler will read, so nothing is lost on the way.
+"""
+from mpmath import mp, mpf, log, exp, pi, loggamma, fabs, fsum, diff, nstr, binomial
+
+mp.dps = 80
+
+
+def normal(x, m, s):
+    return log(exp(-((x - m) / s) ** 2 / 2) / (s * mp.sqrt(2 * pi)))
+
+
+def half_normal(x, s):
+    return log(2) + normal(x, mpf(0), s)
+
+
+def log_normal(x, m, s):
+    return normal(log(x), m, s) - log(x)
+
+
+def student_t(x, df, m, s):
+    z = (x - m) / s
+    constant = loggamma((df + 1) / 2) - loggamma(df / 2) - log(df * pi) / 2 - log(s)
+    return constant - (df + 1) / 2 * log(1 + z * z / df)
+
+
+def cauchy(x, m, s):
+    return log(s / (pi * (s * s + (x - m) ** 2)))
+
+
+def half_cauchy(x, s):
+    return log(2) + cauchy(x, mpf(0), s)
+
+
+def laplace(x, m, s):
+    return -fabs(x - m) / s - log(2 * s)
+
+
+def exponential(x, r):
+    return log(r * exp(-r * x))
+
+
+def gamma(x, k, r):
+    return log(r**k * x ** (k - 1) * exp(-r * x)) - loggamma(k)
+
+
+def inverse_gamma(x, k, s):
+    return gamma(1 / x, k, s) - 2 * log(x)
+
+
+def beta(x, a, b):
+    return (a - 1) * log(x) + (b - 1) * log(1 - x) - log(mp.beta(a, b))
+
+
+def uniform(x, low, high):
+    return -log(high - low)
+
+
+def bernoulli_logit(y, logit):
+    return log(1 / (1 + exp(-logit if y == 1 else logit)))
+
+
+def binomial_logit(y, n, logit):
+    p = 1 / (1 + exp(-logit))
+    return log(binomial(n, y)) + y * log(p) + (n - y) * log(1 - p)
+
+
+def poisson_log(y, log_rate):
+    return y * log_rate - exp(log_rate) - loggamma(y + 1)
+
+
+def categorical_logit(y, *logits):
+    return logits[int(y)] - log(fsum(exp(v) for v in logits))
+
+
+# family: points (x, arguments ...)
+POINTS = {
+    normal: [
+        (2.385, 1.173, 0.731), (-0.4519, 0.2837, 1.9143), (41.37, -2.719, 1.137),
+        (-873.1, 12.91, 0.6113), (1.3e-7, -4.1e-8, 3.7e-6), (5.17e11, 4.93e11, 2.31e9),
+        (0.7071, 0.7072, 13.77), (1e30, 3.3, 0.917),
+    ],
+    half_normal: [
+        (0.3819, 1.417), (2.618, 0.8119), (57.31, 1.733), (3.1e-9, 0.2291), (8.8e5, 7.13e5),
+        (1.7e-12, 6.31e-12), (1e25, 2.23),
+    ],
+    log_normal: [
+        (1.937, 0.4171, 0.8837), (0.0731, -1.219, 0.517), (183.1, 2.37, 1.891), (4.4e-17, 0.311, 2.73),
+        (7.1e21, -3.17, 3.33), (0.99987, 0.0123, 0.0457), (1e-300, 1.7, 0.93),
+    ],
+    student_t: [
+        (1.311, 3.717, 0.219, 0.871), (-7.919, 1.283, 2.417, 1.593), (431.9, 5.123, -1.7, 0.391),
+        (0.8837, 0.2319, -0.417, 2.91), (2.113, 57.91, 1.07, 0.613), (-3.371, 1093.7, 0.517, 1.213),
+        (4.719, 3.13e6, 0.291, 1.871), (-2.93, 7.77e12, 0.73, 0.837), (6.1e40, 2.291, 1.3, 0.77),
+        (0.2291, 1.37e-3, 0.113, 0.517), (11.77, 4.4e15, -1.9, 2.2), (1.217, 2.5e-9, 0.71, 1.9),
+    ],
+    cauchy: [
+        (0.6119, -1.283, 0.7717), (-311.7, 2.119, 1.373), (7.13e9, -3.19, 0.2917),
+        (1.7e-5, 1.3e-5, 2.9e-6), (4.417, 4.4171, 83.71), (-2.9e70, 1.91, 3.17),
+    ],
+    half_cauchy: [
+        (0.8117, 2.719), (47.13, 1.193), (9.1e12, 0.6173), (3.3e-11, 0.4127), (2.77e-6, 1.93e-6),
+        (6.6e80, 25.3),
+    ],
+    laplace: [
+        (1.817, -0.6131, 1.371), (-5.519, 2.177, 0.4913), (913.7, 3.391, 0.717), (0.2213, 0.2219, 7.93),
+        (-3.1e-8, 1.9e-8, 4.7e-7), (-2.71e14, 5.11, 31.7),
+    ],
+    exponential: [
+        (0.7313, 1.931), (4.917, 0.2719), (131.9, 2.713), (5.3e-13, 0.417), (8.1e7, 3.3e-7),
+        (2.9e-5, 7.1e4),
+    ],
+    gamma: [
+        (1.913, 2.717, 1.391), (0.3119, 0.6173, 0.2217), (47.31, 13.77, 0.3319), (2.2e-9, 0.1173, 1.731),
+        (913.1, 4.119, 2.917), (3.7e-210, 1.37e-3, 0.873), (0.4417, 2.9e-8, 3.11), (117.3, 119.9, 1.017),
+        (1e-290, 0.0371, 1e-20),
+    ],
+    inverse_gamma: [
+        (0.8713, 3.171, 2.391), (3.119, 0.7713, 0.4317), (0.0213, 2.119, 1.713), (7.7e11, 0.3391, 1.931),
+        (0.0191, 41.73, 0.817), (5.1e150, 2.3e-3, 1.337),
+    ],
+    beta: [
+        (0.3719, 2.713, 1.931), (0.9173, 0.4171, 0.7319), (1.3e-11, 0.2291, 3.717),
+        (0.9999983, 5.913, 0.3317), (0.6173, 71.93, 43.17), (0.0417, 1.3e-4, 2.719),
+        (1.7e-250, 0.0173, 0.0291), (0.5119, 1.0009, 0.9993),
+    ],
+    uniform: [
+        (0.7313, 0.217, 1.913), (-3.117, -7.719, 11.93), (2.91e-7, 1.7e-8, 3.3e-7),
+        (117.3, -1.3e9, 8.1e8), (5.5, 5.4931, 5.5119), (0.413, 0.4119, 7.7),
+    ],
+    bernoulli_logit: [
+        (0, 0.7313), (1, -1.917), (1, 37.13), (0, 37.13), (1, -713.9), (0, -43.71), (1, 0.0217),
+        (0, 1.3e5),
+    ],
+    binomial_logit: [
+        (3, 11, -0.713), (0, 7, 1.391), (19, 19, 0.217), (37, 113, -2.917), (1, 1, -31.7),
+        (5, 23, 41.37), (0, 3, -37.1), (211, 431, 0.0319),
+    ],
+    poisson_log: [
+        (3, 0.713), (0, -2.917), (41, 3.119), (7, -11.37), (0, 5.713), (113, 4.019), (1, -313.7),
+        (2, 7.713),
+    ],
+    categorical_logit: [
+        (0, 0.713, -1.391, 2.217, 0.0319), (3, -0.417, 1.913, 0.331, -2.719),
+        (1, 37.13, -41.9, 3.3, 11.7), (2, 713.9, 711.3, 709.1, 714.7), (1, -803.1, -801.7, -817.3, -799.9),
+        (3, 0.1173, 0.1179, 0.1171, 0.1177), (2, -1.3e5, 0.3, 1.1e5, -7.7),
+    ],
+}
+
+DISCRETE = (bernoulli_logit, binomial_logit, poisson_log, categorical_logit)
+WHOLE_FIRST = (binomial_logit,)  # no derivative in the number of trials is meant, but there is one
+
+
+def derivative(f, point, k):
+    if f in WHOLE_FIRST and k == 1:  # log C(n, y) as a function of real n
+        y, n, logit = point
+        return mp.digamma(n + 1) - mp.digamma(n - y + 1) - log(1 + exp(logit))
+    scale = fabs(point[k]) if point[k] != 0 else mpf(1)
+    h = scale * mpf(10) ** -40
+    return diff(lambda v: f(*point[:k], v, *point[k + 1:]), point[k], h=h)
+
+
+def text(v):
+    return nstr(v, 17, min_fixed=-4, max_fixed=8, strip_zeros=False)
+
+
+def main():
+    mp.dps = 120
+    print("/* Written by reference.py with mpmath; see there.  Do not edit. */")
+    for f, points in POINTS.items():
+        print(f"static const struct point {f.__name__}_points[] = {{")
+        for raw in points:
+            point = [mpf(float(v)) for v in raw]
+            value = text(f(*point))
+            skip_x = f in DISCRETE
+            slopes = ["0" if skip_x and k == 0 else text(derivative(f, point, k)) for k in range(len(point))]
+            arguments = ", ".join(repr(float(v)) for v in raw[1:])
+            print(f"    {{{float(raw[0])!r},\n     {{{arguments}}},\n     {value},\n     {{{', '.join(slopes)}}}}},")
+        print("};")
+
+
+main()
