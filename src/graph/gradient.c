@@ -70,6 +70,13 @@ static void walk(pass *p, dpi_id root, size_t n, const dpi_id *wrt)
         if (p->adjoint[y] == DPI_NONE || !p->active[y] || is_wrt(n, wrt, y))
             continue;
         const dpi_node node = *dpi_get(p->g, y);
+        /* Record i's root would depend on record j: no per-record adjoint can hold that. */
+        if (node.op == &dpi_op_sum_records && !p->sum_records) {
+            (void)dpi_fail(p->g->err, DP_EUNSUPPORTED,
+                           "a value of each record depends on a sum over all records; compute such "
+                           "sums beforehand, from public numbers");
+            return;
+        }
         dpi_id result[2] = {DPI_NONE, DPI_NONE};
         if (node.op->backward != NULL)
             node.op->backward(p->g, y, p->adjoint[y], result);
@@ -104,6 +111,8 @@ dp_status dpi_gradient(dpi_graph *g, dpi_id root, size_t n, const dpi_id *wrt, d
     for (size_t k = 0; k < n; k++)
         if (p.adjoint[wrt[k]] != DPI_NONE)
             adjoint[k] = dpi_full_adjoint(g, wrt[k], p.adjoint[wrt[k]]);
+    for (size_t k = 0; k < n && g->err->status != DP_OK; k++)
+        adjoint[k] = DPI_NONE;
 out:
     dpi_free(p.active);
     dpi_free(p.adjoint);

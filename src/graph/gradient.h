@@ -11,7 +11,8 @@
 
 /* For each of n nodes wrt[k]: adjoint[k] = the node that holds d root / d wrt[k], of wrt[k]'s
  * dimensions, or DPI_NONE where root does not depend on it.  A node of wrt counts as independent:
- * nothing flows through it to another.  `root` is a number.  Errors go to the graph's dp_error. */
+ * nothing flows through it to another.  `root` is a number.  Errors go to the graph's dp_error:
+ * DP_ENOMEM; DP_EUNSUPPORTED when a per-record root depends on a sum over records. */
 dp_status dpi_gradient(dpi_graph *g, dpi_id root, size_t n, const dpi_id *wrt, dpi_id *adjoint);
 
 #endif

@@ -78,20 +78,25 @@ static void scatter_weighted_sum(const dpi_call *c, const double *weight, double
     }
 }
 
-/* y = a[from : from + m] along the first dimension; attr.number = from, attr.rows = m; with m = 1
- * and attr.shape scalar-like the dimension is dropped. */
+/* The shape of rows from ... from + m - 1 of `whole`; one row has no first dimension.  False when
+ * they are not all there. */
+static bool rows_of(const dpi_shape *whole, size_t from, size_t m, dpi_shape *rows)
+{
+    if (whole->n_dims < 1 || m == 0 || from > whole->dim[0] || m > whole->dim[0] - from)
+        return false;
+    *rows = m == 1 ? dpi_shape_drop_first(*whole) : *whole;
+    if (m > 1)
+        rows->dim[0] = m;
+    return true;
+}
+
+/* y = a[from : from + m] along the first dimension, which is dropped for m = 1; attr.number = from,
+ * attr.rows = m. */
 static const char *slice_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr, dpi_shape *shape)
 {
     (void)b;
-    *shape = *a;
-    if (a->n_dims < 1 || attr->rows == 0 || attr->number > a->dim[0] ||
-        attr->rows > a->dim[0] - attr->number)
-        return "the slice must lie inside the first dimension";
-    if (attr->rows == 1)
-        *shape = dpi_shape_drop_first(*a);
-    else
-        shape->dim[0] = attr->rows;
-    return NULL;
+    return rows_of(a, attr->number, attr->rows, shape) ? NULL
+                                                       : "the slice must lie inside the first dimension";
 }
 
 static void slice_forward(const dpi_call *c)
@@ -115,11 +120,10 @@ static void slice_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result
 static const char *pad_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr, dpi_shape *shape)
 {
     (void)b;
+    dpi_shape rows;
     *shape = attr->shape;
     shape->per_record = a->per_record;
-    if (shape->n_dims < 1 || attr->inner == 0 || attr->number > shape->dim[0] ||
-        attr->inner > shape->dim[0] - attr->number ||
-        dpi_shape_size(a) != attr->inner * (dpi_shape_size(shape) / shape->dim[0]))
+    if (!rows_of(shape, attr->number, attr->inner, &rows) || !dpi_shape_same(a, &rows))
         return "what is padded must fit in the padded shape";
     return NULL;
 }

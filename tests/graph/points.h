@@ -6,7 +6,7 @@
 #include "tests/graph/naive.h"
 #include "tests/lib/check.h"
 
-enum { POINT_RECORDS = 3 };
+enum { POINT_RECORDS = 3, WORLD_INPUTS = 8 };
 
 /* One operation at inputs of some shapes.  Shapes are written "" (a number), "3", "2x3", with a
  * leading '*' when per-record; "?" stands for "", "3", "2x3" and the same per record, in turn. */
@@ -25,13 +25,13 @@ size_t points_all(point **list);
 
 dpi_shape point_shape(const char *text);
 
-/* A graph with the point's inputs and operation, and values of the inputs. */
+/* A graph with inputs and their values, and perhaps the operation of a point. */
 typedef struct world {
     dpi_arena arena;
     dp_error err;
     dpi_graph g;
     naive *e;
-    dpi_id in[2], y;
+    dpi_id in[WORLD_INPUTS], y;
     size_t n_real; /* the first so many inputs are real: differentiable */
     double step;
     char text[160];
