@@ -48,6 +48,11 @@ static void refuses_faulty_declarations(void **state)
             ".clamp would move");
     refuses((dp_column){.name = "a", .kind = DP_COLUMN_LEVEL}, "no levels");
     refuses((dp_column){.name = "a", .kind = DP_COLUMN_LEVEL, .levels = yes_no}, "no levels");
+    refuses((dp_column){.name = "a",
+                        .kind = DP_COLUMN_LEVEL,
+                        .levels = yes_no,
+                        .n_levels = (size_t)INT32_MAX + 1},
+            "more levels than");
     refuses(
         (dp_column){
             .name = "a", .kind = DP_COLUMN_LEVEL, .levels = yes_no, .n_levels = 2, .high = 1},
