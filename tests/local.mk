@@ -18,7 +18,9 @@ UNIT_TESTS =
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 include tests/base/local.mk
+include tests/random/local.mk
 include tests/graph/local.mk
+include tests/exec/local.mk
 include tests/dist/local.mk
 include tests/data/local.mk
 else

@@ -42,8 +42,11 @@ static void add(dp_dataset *data, const char *name, dpi_column column)
         return;
     }
     size_t cells;
-    if (column.size == 0 || !dpi_mul(data->n, column.size, &cells)) {
-        (void)dpi_fail(&data->err, DP_ESHAPE, "column '%s' has %zu numbers a record; it needs at least one",
+    if (column.size == 0 || !dpi_mul(data->n, column.size, &cells) ||
+        !dpi_mul(cells, sizeof(double), &cells)) {
+        (void)dpi_fail(&data->err, DP_ESHAPE,
+                       "column '%s' is said to have %zu numbers a record; give at least one, and no "
+                       "more than there are",
                        name, column.size);
         return;
     }

@@ -25,6 +25,7 @@ struct dpi_run {
     dpi_arena arena;
     dpi_run_spec spec;
     double **value; /* [n_nodes], NULL for nodes that are not made */
+    size_t n_nodes; /* of the graph when the run was made; it may have grown since */
     dpi_call *calls[N_STAGES];
     size_t n_calls[N_STAGES];
     binding *bindings;
@@ -51,6 +52,8 @@ static bool *needed_nodes(const dpi_run_spec *spec, dpi_arena *arena)
         dpi_mark(g, spec->wanted[i], needed);
     for (size_t i = 0; i < spec->n_parts; i++) {
         const dpi_node *node = dpi_get(g, spec->parts[i]);
+        if (!node->shape.per_record)
+            dpi_misuse("dpi_run_new", "a part of each record's gradient is a value for all records");
         if (!is_factored(node))
             dpi_mark(g, spec->parts[i], needed);
         for (int k = 0; k < node->op->n_inputs; k++)
@@ -236,6 +239,7 @@ dp_status dpi_run_new(const dpi_run_spec *spec, dpi_run **out, dp_error *err)
     if (run == NULL)
         return dpi_fail_nomem(err);
     run->spec = *spec;
+    run->n_nodes = spec->graph->n_nodes;
     dp_status status = build(run, err);
     if (status != DP_OK) {
         dpi_run_free(run);
@@ -255,7 +259,7 @@ void dpi_run_free(dpi_run *run)
 
 double *dpi_run_value(dpi_run *run, dpi_id id)
 {
-    return id == DPI_NONE ? NULL : run->value[id];
+    return id < 0 || (size_t)id >= run->n_nodes ? NULL : run->value[id];
 }
 
 size_t dpi_run_bytes(const dpi_run *run)

@@ -21,6 +21,13 @@ void naive_free(naive *e)
     free(e);
 }
 
+bool naive_is_sharp(void)
+{
+    volatile real sum = 1, small = 1e-18L;
+    sum += small;
+    return sum != 1;
+}
+
 size_t naive_count(const naive *e, dpi_id id)
 {
     const dpi_shape *shape = &dpi_get(e->g, id)->shape;

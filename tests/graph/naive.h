@@ -34,6 +34,10 @@ void naive_slope(naive *e, dpi_id root, size_t n_in, const dpi_id *in,
                  const long double *const *direction, long double h, long double *slope,
                  long double *error);
 
+/* False where long double has no more digits than double (under valgrind, for one): differences are
+ * then too coarse to compare with. */
+bool naive_is_sharp(void);
+
 /* The derivative of order n of digamma for x > 0: recurrence up to 30, then the asymptotic series. */
 long double naive_polygamma(size_t order, long double x);
 

@@ -46,8 +46,12 @@ static dpi_id total(world *w, dpi_id a)
 static void finish(world *w, dpi_id root)
 {
     assert_ok(w->err.status, w->err.text);
-    check_root(w, root);
+    bool sharp = naive_is_sharp();
+    if (sharp)
+        check_root(w, root);
     world_free(w);
+    if (!sharp)
+        skip();
 }
 
 static void a_global_value_may_cross_many_times(void **state)

@@ -1,0 +1,162 @@
+#include "exec/dataset.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/graph/faulty.h"
+#include "tests/lib/check.h"
+
+static const double real[12] = {2.385, -1.25, 3.5,    0.125, 7.385, -2.75,
+                                9.5,   4.25,  -6.625, 5.5,   1.75,  8.875};
+static const int32_t group[4] = {2, 0, 3, 1};
+
+static void columns_are_found_by_name(void **state)
+{
+    (void)state;
+    dp_dataset *data = dp_dataset_new(4);
+    dp_dataset_real(data, "x", 3, real);
+    dp_dataset_index(data, "g", group);
+    assert_null(dp_dataset_error(data));
+    assert_int_equal(dp_dataset_size(data), 4);
+    const dpi_column *x = dpi_dataset_find(data, "x"), *g = dpi_dataset_find(data, "g");
+    assert_true(x->size == 3 && x->real == real && x->index == NULL);
+    assert_true(g->size == 1 && g->index == group && g->real == NULL);
+    assert_null(dpi_dataset_find(data, "X"));
+    assert_null(dpi_dataset_find(data, ""));
+    dp_dataset_free(data);
+}
+
+static void names_are_copied(void **state)
+{
+    (void)state;
+    char name[] = "dose";
+    dp_dataset *data = dp_dataset_new(4);
+    dp_dataset_real(data, name, 3, real);
+    memset(name, '?', sizeof name - 1);
+    assert_non_null(dpi_dataset_find(data, "dose"));
+    dp_dataset_free(data);
+}
+
+static void gathers_ranges_and_lists(void **state)
+{
+    (void)state;
+    dp_dataset *data = dp_dataset_new(4);
+    dp_dataset_real(data, "x", 3, real);
+    dp_dataset_index(data, "g", group);
+    const dpi_column *x = dpi_dataset_find(data, "x"), *g = dpi_dataset_find(data, "g");
+    double out[9];
+    const size_t list[3] = {3, 1, 3}; /* a record may come twice */
+    dpi_column_gather(x, 3, NULL, 1, out);
+    assert_memory_equal(out, real + 3, sizeof out);
+    dpi_column_gather(x, 3, list, 99, out);
+    for (size_t i = 0; i < 9; i++)
+        assert_close(out[i], real[3 * list[i / 3] + i % 3], 0, 0);
+    dpi_column_gather(g, 2, NULL, 2, out);
+    assert_true(out[0] == 3 && out[1] == 1);
+    dpi_column_gather(g, 3, list, 99, out);
+    assert_true(out[0] == 1 && out[1] == 0 && out[2] == 1);
+    out[0] = -77;
+    dpi_column_gather(x, 0, list, 0, out);
+    dpi_column_gather(g, 0, NULL, 4, out);
+    assert_close(out[0], -77, 0, 0);
+    dp_dataset_free(data);
+}
+
+static void first_error_stays(void **state)
+{
+    (void)state;
+    dp_dataset *data = dp_dataset_new(4);
+    dp_dataset_real(data, "x", 3, real);
+    dp_dataset_index(data, "x", group);
+    assert_contains(dp_dataset_error(data), "'x' is given twice");
+    assert_int_equal(data->err.status, DP_ENAME);
+    dp_dataset_real(data, "y", 0, real);
+    assert_contains(dp_dataset_error(data), "'x' is given twice");
+    assert_null(dpi_dataset_find(data, "y"));
+    dp_dataset_free(data);
+}
+
+static void refuses_impossible_sizes(void **state)
+{
+    (void)state;
+    assert_null(dp_dataset_new(0));
+    const size_t sizes[] = {0, SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 16};
+    for (size_t i = 0; i < 4; i++) {
+        dp_dataset *data = dp_dataset_new(4);
+        dp_dataset_real(data, "x", sizes[i], real);
+        assert_int_equal(data->err.status, DP_ESHAPE);
+        assert_contains(dp_dataset_error(data), "'x'");
+        assert_null(dpi_dataset_find(data, "x"));
+        dp_dataset_free(data);
+    }
+    dp_dataset_free(NULL);
+}
+
+static void null_columns_are_misuse(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 4; which++) {
+        pid_t child = fork();
+        if (child == 0) {
+            dp_dataset *data = dp_dataset_new(4);
+            (void)close(2);
+            if (which == 0)
+                dp_dataset_real(NULL, "x", 3, real);
+            if (which == 1)
+                dp_dataset_real(data, NULL, 3, real);
+            if (which == 2)
+                dp_dataset_real(data, "x", 3, NULL);
+            if (which == 3)
+                dp_dataset_index(data, "x", NULL);
+            _exit(0);
+        }
+        int how;
+        assert_int_equal(waitpid(child, &how, 0), child);
+        assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT);
+    }
+}
+
+static void every_failed_allocation_is_reported(void **state)
+{
+    (void)state;
+    size_t k = 1;
+    for (;; k++) {
+        faulty_fail(k);
+        dp_dataset *data = dp_dataset_new(4);
+        for (int i = 0; i < 300 && data != NULL; i++) {
+            char name[2000];
+            memset(name, 'a' + i % 26, sizeof name);
+            name[1000 + i] = 0;
+            dp_dataset_real(data, name, 3, real);
+        }
+        int failed = faulty_failed();
+        faulty_fail(0);
+        if (data != NULL) {
+            assert_int_equal(data->err.status, failed ? DP_ENOMEM : DP_OK);
+            assert_int_equal(dp_dataset_error(data) != NULL, failed);
+            assert_true(failed || data->n_columns == 300);
+        }
+        dp_dataset_free(data);
+        assert_int_equal(faulty_live(), 0);
+        if (!failed)
+            break;
+    }
+    assert_true(k > 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_are_found_by_name),
+        cmocka_unit_test(names_are_copied),
+        cmocka_unit_test(gathers_ranges_and_lists),
+        cmocka_unit_test(first_error_stays),
+        cmocka_unit_test(refuses_impossible_sizes),
+        cmocka_unit_test(null_columns_are_misuse),
+        cmocka_unit_test(every_failed_allocation_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
