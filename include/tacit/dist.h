@@ -3,7 +3,7 @@
  * A distribution is copied freely and owns nothing.  The plain constructors take numbers, those that
  * end in _v take expressions (dp_num makes one of a number).  Arguments broadcast over the site's
  * shape.  A number outside an argument's domain is an error of the model, DP_EDOMAIN, reported when
- * the distribution meets a site. */
+ * the distribution meets a site.  The constructors are pure: any thread may call them. */
 #ifndef TACIT_DIST_H
 #define TACIT_DIST_H
 

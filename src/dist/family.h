@@ -29,9 +29,11 @@ typedef struct dpi_family {
     dpi_support_kind support;
     bool vector_arg; /* the one argument is a vector: the last dimension is used up (categorical) */
     /* Log density of each element of x, normalised, as a node that broadcasts x and the arguments.
-     * Outside the support the value is unspecified: data are checked and latents are bijected. */
+     * Outside the support the value is unspecified: data are checked and latents are bijected.  With
+     * a vector argument x is one number (of each record) and indexes the vector when the graph runs. */
     dpi_id (*log_density)(dpi_graph *g, dpi_id x, const dpi_id arg[]);
-    /* One draw; arg[k] points to the element's argument (arg_size numbers for a vector argument). */
+    /* One draw, inside the support; NaN for a Poisson mean that overflows.  arg[k] points to the
+     * element's argument (arg_size numbers for a vector argument). */
     double (*draw)(gsl_rng *rng, const double *const arg[], size_t arg_size);
     /* A draw as a differentiable function of standard normal noise; NULL: not for guides. */
     dpi_id (*from_normal)(dpi_graph *g, dpi_id noise, const dpi_id arg[]);

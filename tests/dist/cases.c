@@ -121,7 +121,7 @@ static const dist_case cases[] = {
     {ROW(half_normal, 1), .tried = {{0.731}, {1.917}, {4.41}}, .cdf = half_normal_cdf},
     {ROW(log_normal, 2), .tried = {{0.41, 0.817}, {-1.37, 1.31}, {2.3, 0.29}},
      .cdf = log_normal_cdf},
-    {ROW(student_t, 3), .tried = {{3.71, 0.317, 0.871}, {1.37, -2.71, 2.13}, {217.9, 1.31, 0.413}},
+    {ROW(student_t, 3), .tried = {{3.71, 0.317, 0.871}, {0.417, -2.71, 2.13}, {217.9, 1.31, 0.413}},
      .cdf = student_t_cdf, .slack = student_t_slack},
     {ROW(cauchy, 2), .tried = {{0.319, 0.771}, {-2.17, 2.91}, {5.3, 0.213}}, .cdf = cauchy_cdf},
     {ROW(half_cauchy, 1), .tried = {{0.719}, {2.31}, {0.173}}, .cdf = half_cauchy_cdf},
@@ -133,17 +133,18 @@ static const dist_case cases[] = {
     {ROW(beta, 2), .tried = {{2.71, 1.93}, {0.417, 0.732}, {17.9, 5.31}}, .cdf = beta_cdf},
     {ROW(uniform, 2), .tried = {{0.217, 1.913}, {-7.72, 11.9}, {3.1, 3.37}}, .cdf = uniform_cdf},
     {ROW(bernoulli_logit, 1), .tried = {{0.713}, {-2.17}, {4.39}}, .top = bernoulli_top},
-    {ROW(binomial_logit, 2),
-     .tried = {{11, -0.713}, {113, 1.37}, {40, -2.71}},
-     .top = binomial_top,
+    {ROW(binomial_logit, 2), .tried = {{11, -0.713}, {113, 1.37}, {40, -2.71}}, .top = binomial_top,
      .slack = binomial_slack},
     {ROW(poisson_log, 1), .tried = {{0.713}, {-1.37}, {3.71}}, .top = poisson_top},
     {ROW(categorical_logit, MAX_NUMBERS),
      .tried = {{0.713, -1.39, 2.21, 0.0319},
                {-3.1, -2.7, -4.4, -2.9},
-               {701.3, 700.9, 699.1, 702.7}},
+               {901.3, 900.9, 899.1, 902.7}},
      .top = categorical_top, .slack = categorical_slack},
 };
+
+const struct point *const centre_points = student_t_centre_points;
+const size_t n_centre_points = sizeof student_t_centre_points / sizeof student_t_centre_points[0];
 
 const dist_case *case_of(const dpi_family *family)
 {

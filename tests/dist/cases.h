@@ -29,6 +29,10 @@ typedef struct dist_case {
     double (*slack)(const struct point *p, int k);
 } dist_case;
 
+/* Student's t at x = loc, scale = 1: the normalising constant alone, for df from small to large. */
+extern const struct point *const centre_points;
+extern const size_t n_centre_points;
+
 /* The case of a family; fails when there is none or it has too few points. */
 const dist_case *case_of(const dpi_family *family);
 

@@ -1,6 +1,9 @@
-UNIT_TESTS += %D%/t-family
+UNIT_TESTS += %D%/t-constructors %D%/t-draw %D%/t-family %D%/t-shapes \
+  %D%/t-support
 
 dist_help = %D%/cases.c %D%/cases.h %D%/reference.h
 EXTRA_DIST += %D%/reference.py
+%C%_t_draw_SOURCES = %D%/t-draw.c $(dist_help)
 %C%_t_family_SOURCES = %D%/t-family.c $(dist_help)
+%C%_t_shapes_SOURCES = %D%/t-shapes.c $(dist_help)
 %C%_t_family_LDFLAGS = -Wl,--wrap=aligned_alloc

@@ -2,12 +2,12 @@
 """Writes reference.h: log densities and their derivatives to 17 digits.
 
 Needs mpmath (pip install mpmath); run as  python3 reference.py > reference.h
-Every density is written here from its textbook form, in 80 digits, not from the library's code.
+Every density is written here from its textbook form, in 400 digits, not from the library's code.
 Inputs are the doubles that the C compiler will read, so nothing is lost on the way.
 """
 from mpmath import mp, mpf, log, exp, pi, loggamma, fabs, fsum, diff, nstr, binomial
 
-mp.dps = 80
+mp.dps = 400
 
 
 def normal(x, m, s):
@@ -151,6 +151,8 @@ POINTS = {
     ],
 }
 
+CENTRES = [(0, df, 0, 1) for df in (1.3e-6, 0.0137, 0.2291, 0.917, 2.31, 5.713, 17.9, 113.7, 1.93e4, 7.1e8, 3.3e120)]
+
 DISCRETE = (bernoulli_logit, binomial_logit, poisson_log, categorical_logit)
 WHOLE_FIRST = (binomial_logit,)  # no derivative in the number of trials is meant, but there is one
 
@@ -160,7 +162,7 @@ def derivative(f, point, k):
         y, n, logit = point
         return mp.digamma(n + 1) - mp.digamma(n - y + 1) - log(1 + exp(logit))
     scale = fabs(point[k]) if point[k] != 0 else mpf(1)
-    h = scale * mpf(10) ** -40
+    h = scale * mpf(10) ** -100
     return diff(lambda v: f(*point[:k], v, *point[k + 1:]), point[k], h=h)
 
 
@@ -168,19 +170,23 @@ def text(v):
     return nstr(v, 17, min_fixed=-4, max_fixed=8, strip_zeros=False)
 
 
+def table(name, f, points):
+    print(f"static const struct point {name}_points[] = {{")
+    for raw in points:
+        point = [mpf(float(v)) for v in raw]
+        value = text(f(*point))
+        skip_x = f in DISCRETE
+        slopes = ["0" if skip_x and k == 0 else text(derivative(f, point, k)) for k in range(len(point))]
+        arguments = ", ".join(repr(float(v)) for v in raw[1:])
+        print(f"    {{{float(raw[0])!r},\n     {{{arguments}}},\n     {value},\n     {{{', '.join(slopes)}}}}},")
+    print("};")
+
+
 def main():
-    mp.dps = 120
     print("/* Written by reference.py with mpmath; see there.  Do not edit. */")
     for f, points in POINTS.items():
-        print(f"static const struct point {f.__name__}_points[] = {{")
-        for raw in points:
-            point = [mpf(float(v)) for v in raw]
-            value = text(f(*point))
-            skip_x = f in DISCRETE
-            slopes = ["0" if skip_x and k == 0 else text(derivative(f, point, k)) for k in range(len(point))]
-            arguments = ", ".join(repr(float(v)) for v in raw[1:])
-            print(f"    {{{float(raw[0])!r},\n     {{{arguments}}},\n     {value},\n     {{{', '.join(slopes)}}}}},")
-        print("};")
+        table(f.__name__, f, points)
+    table("student_t_centre", student_t, CENTRES)
 
 
 main()

@@ -1,0 +1,80 @@
+/* Every constructor puts every argument where its family looks for it. */
+#include <tacit/dist.h>
+
+#include <string.h>
+
+#include "dist/family.h"
+#include "tests/lib/check.h"
+
+/* The family's name, and its arguments by name in the order in which the header gives them. */
+static void check(dp_dist found, const char *family, const char *names, double first, double second,
+                  double third)
+{
+    const double value[] = {first, second, third};
+    char joined[64] = "";
+    assert_string_equal(found.family->name, family);
+    for (int k = 0; k < DPI_MAX_ARGS; k++) {
+        assert_null(found.arg[k].model);
+        if (k < found.family->n_args) {
+            assert_true(found.arg[k].value == value[k]);
+            (void)strcat(strcat(joined, k > 0 ? " " : ""), found.family->arg_name[k]);
+        }
+    }
+    assert_string_equal(joined, names);
+}
+
+static void numbers_are_expressions_without_a_model(void **state)
+{
+    (void)state;
+    dp_expr e = dp_num(-2.713);
+    assert_null(e.model);
+    assert_true(e.value == -2.713);
+}
+
+static void constructors_of_numbers_keep_the_order(void **state)
+{
+    (void)state;
+    check(dp_normal(0.31, 1.7), "normal", "loc scale", 0.31, 1.7, 0);
+    check(dp_half_normal(1.9), "half_normal", "scale", 1.9, 0, 0);
+    check(dp_log_normal(0.37, 1.3), "log_normal", "loc scale", 0.37, 1.3, 0);
+    check(dp_student_t(3.1, 0.7, 1.1), "student_t", "df loc scale", 3.1, 0.7, 1.1);
+    check(dp_cauchy(0.41, 2.3), "cauchy", "loc scale", 0.41, 2.3, 0);
+    check(dp_half_cauchy(2.9), "half_cauchy", "scale", 2.9, 0, 0);
+    check(dp_laplace(0.43, 3.1), "laplace", "loc scale", 0.43, 3.1, 0);
+    check(dp_exponential(3.7), "exponential", "rate", 3.7, 0, 0);
+    check(dp_gamma(4.1, 4.3), "gamma", "shape rate", 4.1, 4.3, 0);
+    check(dp_inverse_gamma(4.7, 5.3), "inverse_gamma", "shape scale", 4.7, 5.3, 0);
+    check(dp_beta(5.9, 6.1), "beta", "a b", 5.9, 6.1, 0);
+    check(dp_uniform(-6.7, 7.1), "uniform", "low high", -6.7, 7.1, 0);
+}
+
+static void constructors_of_expressions_keep_the_order(void **state)
+{
+    (void)state;
+    const dp_expr a = dp_num(0.71), b = dp_num(1.73), c = dp_num(2.79);
+    check(dp_normal_v(a, b), "normal", "loc scale", 0.71, 1.73, 0);
+    check(dp_half_normal_v(a), "half_normal", "scale", 0.71, 0, 0);
+    check(dp_log_normal_v(a, b), "log_normal", "loc scale", 0.71, 1.73, 0);
+    check(dp_student_t_v(a, b, c), "student_t", "df loc scale", 0.71, 1.73, 2.79);
+    check(dp_cauchy_v(a, b), "cauchy", "loc scale", 0.71, 1.73, 0);
+    check(dp_half_cauchy_v(a), "half_cauchy", "scale", 0.71, 0, 0);
+    check(dp_laplace_v(a, b), "laplace", "loc scale", 0.71, 1.73, 0);
+    check(dp_exponential_v(a), "exponential", "rate", 0.71, 0, 0);
+    check(dp_gamma_v(a, b), "gamma", "shape rate", 0.71, 1.73, 0);
+    check(dp_inverse_gamma_v(a, b), "inverse_gamma", "shape scale", 0.71, 1.73, 0);
+    check(dp_beta_v(a, b), "beta", "a b", 0.71, 1.73, 0);
+    check(dp_bernoulli_logit(a), "bernoulli_logit", "logit", 0.71, 0, 0);
+    check(dp_binomial_logit(a, b), "binomial_logit", "trials logit", 0.71, 1.73, 0);
+    check(dp_poisson_log(a), "poisson_log", "log_rate", 0.71, 0, 0);
+    check(dp_categorical_logit(a), "categorical_logit", "logits", 0.71, 0, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_expressions_without_a_model),
+        cmocka_unit_test(constructors_of_numbers_keep_the_order),
+        cmocka_unit_test(constructors_of_expressions_keep_the_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
