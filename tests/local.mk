@@ -18,6 +18,7 @@ UNIT_TESTS =
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 include tests/base/local.mk
+include tests/num/local.mk
 include tests/random/local.mk
 include tests/graph/local.mk
 include tests/exec/local.mk

@@ -1,0 +1,128 @@
+/* Products against three plain loops in long double, on both sides of the size from which BLAS is
+ * called. */
+#include "num/linalg.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "tests/lib/check.h"
+
+enum { BLAS_FROM = 8192, LARGEST = 64 * 64 };
+
+static double spread(size_t i)
+{
+    double at = (double)(i + 1) * 0.6180339887498949;
+    return 3.385 * (at - floor(at)) - 1.713;
+}
+
+static void check_gemm(bool ta, bool tb, size_t m, size_t n, size_t k)
+{
+    static double a[LARGEST], b[LARGEST], c[LARGEST + 1];
+    assert_true(m * k <= LARGEST && k * n <= LARGEST && m * n <= LARGEST);
+    for (size_t i = 0; i < m * k; i++)
+        a[i] = spread(i);
+    for (size_t i = 0; i < k * n; i++)
+        b[i] = spread(i + 999);
+    for (size_t i = 0; i <= m * n; i++)
+        c[i] = NAN; /* what was there before must not matter */
+    c[m * n] = 2.385;
+    dpi_gemm(ta, tb, m, n, k, a, b, c);
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++) {
+            long double sum = 0, scale = 0;
+            for (size_t l = 0; l < k; l++) {
+                long double term =
+                    (long double)a[ta ? l * m + i : i * k + l] * b[tb ? j * k + l : l * n + j];
+                sum += term;
+                scale += fabsl(term);
+            }
+            assert_close(c[i * n + j], (double)sum, 0, 4e-15 * (double)scale);
+        }
+    assert_close(c[m * n], 2.385, 0, 0);
+}
+
+static void products_equal_plain_loops(void **state)
+{
+    (void)state;
+    static const size_t sizes[][3] = {
+        {1, 1, 1},    {1, 1, 17},   {1, 7, 5},    {7, 1, 5},   {5, 7, 1},    {2, 3, 4},
+        {13, 11, 7},  {31, 33, 8},  {32, 32, 8},  {33, 31, 9}, {64, 64, 64}, {64, 1, 64},
+        {1, 64, 64},  {64, 64, 2},  {3, 64, 64},  {64, 3, 64}, {1, 1, 4096}, {37, 41, 43},
+        {2, 2, 2047}, {2, 2, 2048}, {1024, 4, 3},
+    };
+    size_t small = 0, large = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (int bits = 0; bits < 4; bits++) {
+            const size_t *s = sizes[i];
+            check_gemm(bits & 1, bits & 2, s[0], s[1], s[2]);
+            *(s[0] * s[1] * s[2] < BLAS_FROM ? &small : &large) += 1;
+        }
+    assert_true(small > 20 && large > 20);
+}
+
+static void empty_sums_are_zero(void **state)
+{
+    (void)state;
+    for (int bits = 0; bits < 4; bits++) {
+        double c[6] = {1, 2, 3, 4, 5, 6}, none[1] = {0};
+        dpi_gemm(bits & 1, bits & 2, 2, 3, 0, none, none, c);
+        for (size_t i = 0; i < 6; i++)
+            assert_close(c[i], 0, 0, 0);
+        dpi_gemm(bits & 1, bits & 2, 0, 3, 2, none, none, c);
+        dpi_gemm(bits & 1, bits & 2, 2, 0, 3, none, none, c);
+    }
+    assert_close(dpi_dot(0, NULL, NULL), 0, 0, 0);
+}
+
+/* Records are rows: what is not finite in one of them must not reach another. */
+static void rows_do_not_touch_each_other(void **state)
+{
+    (void)state;
+    enum { M = 24, K = 20, N = 24 };
+    static double a[M * K], b[K * N], clean[M * N], spoilt[M * N];
+    for (size_t n = 1; n <= N; n += 23)
+        for (int tb = 0; tb < 2; tb++)
+            for (size_t bad = 0; bad < M; bad++) {
+                for (size_t i = 0; i < M * K; i++)
+                    a[i] = spread(i);
+                for (size_t i = 0; i < K * N; i++)
+                    b[i] = spread(i + 77);
+                dpi_gemm(false, tb != 0, M, n, K, a, b, clean);
+                a[bad * K + bad % K] = bad % 2 ? NAN : INFINITY;
+                dpi_gemm(false, tb != 0, M, n, K, a, b, spoilt);
+                for (size_t i = 0; i < M * n; i++)
+                    if (i / n == bad)
+                        assert_false(isfinite(spoilt[i]));
+                    else
+                        assert_close(spoilt[i], clean[i], 0, 0);
+            }
+}
+
+static void dot_products_equal_plain_loops(void **state)
+{
+    (void)state;
+    static double a[1000], b[1000];
+    for (size_t i = 0; i < 1000; i++) {
+        a[i] = spread(i);
+        b[i] = spread(i + 5);
+    }
+    for (size_t n = 0; n < 1000; n = n * 5 / 4 + 1) {
+        long double sum = 0, scale = 0;
+        for (size_t i = 0; i < n; i++) {
+            sum += (long double)a[i] * b[i];
+            scale += fabsl((long double)a[i] * b[i]);
+        }
+        assert_close(dpi_dot(n, a, b), (double)sum, 0, 4e-15 * (double)scale);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_equal_plain_loops),
+        cmocka_unit_test(empty_sums_are_zero),
+        cmocka_unit_test(rows_do_not_touch_each_other),
+        cmocka_unit_test(dot_products_equal_plain_loops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+/* Special functions against mpmath, from the smallest double to the largest. */
+#include "num/special.h"
+
+#include "tests/lib/check.h"
+#include "tests/num/reference.h"
+
+enum {
+    N_LOGISTIC = sizeof logistic_values / sizeof logistic_values[0],
+    N_SOFTPLUS = sizeof softplus_values / sizeof softplus_values[0],
+    N_LGAMMA = sizeof lgamma_values / sizeof lgamma_values[0],
+    N_POLYGAMMA = sizeof polygamma_values / sizeof polygamma_values[0],
+};
+
+static const double smallest = 5e-324;
+
+static void logistic_is_accurate_on_both_sides(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_LOGISTIC; i++)
+        assert_close(dpi_logistic(logistic_values[i][0]), logistic_values[i][1], 4e-16,
+                     2 * smallest);
+    assert_close(dpi_logistic(INFINITY), 1, 0, 0);
+    assert_close(dpi_logistic(-INFINITY), 0, 0, 0);
+    assert_true(isnan(dpi_logistic(NAN)));
+}
+
+static void softplus_is_accurate_on_both_sides(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_SOFTPLUS; i++)
+        assert_close(dpi_softplus(softplus_values[i][0]), softplus_values[i][1], 4e-16,
+                     2 * smallest);
+    assert_close(dpi_softplus(INFINITY), INFINITY, 0, 0);
+    assert_close(dpi_softplus(-INFINITY), 0, 0, 0);
+    assert_true(isnan(dpi_softplus(NAN)));
+}
+
+static void lgamma_is_accurate(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_LGAMMA; i++)
+        assert_close(dpi_lgamma(lgamma_values[i][0]), lgamma_values[i][1], 2e-15, 2e-15);
+    assert_close(dpi_lgamma(INFINITY), INFINITY, 0, 0);
+    assert_close(dpi_lgamma(1e308), INFINITY, 0, 0);
+}
+
+static void polygamma_is_accurate(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_POLYGAMMA; i++) {
+        const double *row = polygamma_values[i];
+        assert_close(dpi_polygamma((size_t)row[0], row[1]), row[2], 4e-15, row[0] == 0 ? 1e-17 : 2 * smallest);
+    }
+    assert_close(dpi_polygamma(0, INFINITY), INFINITY, 0, 0);
+    assert_close(dpi_polygamma(0, smallest), -INFINITY, 0, 0);
+    assert_true(isnan(dpi_polygamma(101, 2.385)));
+    for (size_t order = 1; order < 6; order++)
+        assert_close(dpi_polygamma(order, INFINITY), 0, 0, 0);
+}
+
+static void nothing_is_defined_at_poles_and_below(void **state)
+{
+    (void)state;
+    const double bad[] = {0.0, -0.0, -5e-324, -0.5, -1, -2.385, -1e300, -INFINITY, NAN};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_true(isnan(dpi_lgamma(bad[i])));
+        for (size_t order = 0; order < 4; order++)
+            assert_true(isnan(dpi_polygamma(order, bad[i])));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(logistic_is_accurate_on_both_sides),
+        cmocka_unit_test(softplus_is_accurate_on_both_sides),
+        cmocka_unit_test(lgamma_is_accurate),
+        cmocka_unit_test(polygamma_is_accurate),
+        cmocka_unit_test(nothing_is_defined_at_poles_and_below),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
