@@ -1,4 +1,5 @@
 tacitinclude_HEADERS += \
+  %D%/tacit/accountant.h \
   %D%/tacit/dataset.h \
   %D%/tacit/dist.h \
   %D%/tacit/export.h \

@@ -1,0 +1,17 @@
+/* Powers of a sequence under circular convolution, with a bound on the rounding error. */
+#ifndef DPI_ACCOUNTANT_FFT_H
+#define DPI_ACCOUNTANT_FFT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Replaces data[0 ... n-1], non-negative with sum 1 (within 1e-9), by its `steps`-fold circular
+ * convolution with itself.  n is a power of two; data has n + 2 places, 64-byte aligned (dpi_alloc).
+ * *error bounds the absolute error of every entry.  False when FFTW has no memory. */
+bool dpi_fft_power(double *data, size_t n, double steps, double *error);
+
+/* Bound on the error of every coefficient of one transform of n numbers whose absolute values sum
+ * to 1. */
+double dpi_fft_error(size_t n);
+
+#endif
