@@ -63,13 +63,12 @@ static dp_status draw_key(dp_noise *noise, dp_error *err)
     return status;
 }
 
-/* A source without a key, its stream on whole pages. */
-static dp_status new_without_key(dp_noise **noise, dp_error *err)
+/* A source without a key, its stream on whole pages; NULL with *status set on error. */
+static dp_noise *new_without_key(dp_status *status, dp_error *err)
 {
-    *noise = NULL;
-    dp_status status = dpi_sodium_start(err);
-    if (status != DP_OK)
-        return status;
+    *status = dpi_sodium_start(err);
+    if (*status != DP_OK)
+        return NULL;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t size = (sizeof(dpi_stream) + page - 1) / page * page;
     dp_noise *made = dpi_alloc(1, sizeof *made);
@@ -77,35 +76,38 @@ static dp_status new_without_key(dp_noise **noise, dp_error *err)
     if (made == NULL || block == NULL) {
         dpi_free(made);
         dpi_free(block);
-        return dpi_fail_nomem(err);
+        *status = dpi_fail_nomem(err);
+        return NULL;
     }
     made->block = block;
     made->pages_size = size;
     made->stream = (dpi_stream *)(void *)(block + (page - (uintptr_t)block % page) % page);
     (void)sodium_mlock(made->stream, size);
-    *noise = made;
-    return DP_OK;
+    return made;
 }
 
 dp_status dp_noise_new(dp_noise **noise, dp_error *err)
 {
-    dp_status status = new_without_key(noise, err);
-    if (status != DP_OK)
+    dp_status status;
+    *noise = NULL;
+    dp_noise *made = new_without_key(&status, err);
+    if (made == NULL)
         return status;
-    (*noise)->private = true;
-    (*noise)->wiped_on_fork = wipe_on_fork((*noise)->stream, (*noise)->pages_size);
-    status = draw_key(*noise, err);
-    if (status != DP_OK) {
-        dp_noise_free(*noise);
-        *noise = NULL;
-    }
+    made->private = true;
+    made->wiped_on_fork = wipe_on_fork(made->stream, made->pages_size);
+    status = draw_key(made, err);
+    if (status == DP_OK)
+        *noise = made;
+    else
+        dp_noise_free(made);
     return status;
 }
 
 dp_status dp_noise_new_seeded(uint64_t seed, dp_noise **noise, dp_error *err)
 {
-    dp_status status = new_without_key(noise, err);
-    if (status == DP_OK)
+    dp_status status;
+    *noise = new_without_key(&status, err);
+    if (*noise != NULL)
         dpi_stream_start_seeded((*noise)->stream, seed, "tacit dp_noise for tests 1");
     return status;
 }
