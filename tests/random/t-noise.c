@@ -55,7 +55,7 @@ static void sources_differ_and_seeds_repeat(void **state)
 static void seeded_noise_is_not_the_reproducible_source(void **state)
 {
     (void)state;
-    double x, y;
+    double x = 0, y = 0;
     dp_rng *rng;
     dp_noise *noise = new_seeded(5);
     assert_ok(dp_rng_new(5, &rng, NULL), NULL);
