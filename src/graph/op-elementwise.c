@@ -7,6 +7,7 @@
 
 #include "base/compiler.h"
 #include "graph/op.h"
+#include "num/linalg.h"
 #include "num/special.h"
 
 static const char *binary_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
@@ -102,7 +103,8 @@ static void mul_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
     result[1] = dpi_times(g, adjoint, a);
 }
 
-/* y = a b where one factor is a number of each record: |y|^2 = factor^2 |other|^2. */
+/* y = a b where one factor is a number of each record: |y| = |factor| |other|, multiplied before it is
+ * squared, since |other|^2 alone may be 0 where the product is not. */
 static bool scaled_operand(const dpi_call *c, int *scale)
 {
     *scale = c->in_size[0] == 1 ? 0 : 1;
@@ -115,17 +117,13 @@ static void mul_norm2(const dpi_call *c, double *norm2)
     bool factored = scaled_operand(c, &s);
     for (size_t r = 0; r < c->n; r++) {
         const double *a = c->in[0] + r * c->in_step[0], *b = c->in[1] + r * c->in_step[1];
-        const double *vector = s == 0 ? b : a;
-        double factor = s == 0 ? *a : *b, sum = 0;
-        if (factored)
-            for (size_t e = 0; e < c->out_size; e++)
-                sum += vector[e] * vector[e];
-        else
-            for (size_t e = 0; e < c->out_size; e++) {
-                double product = a[e % c->in_size[0]] * b[e % c->in_size[1]];
-                sum += product * product;
-            }
-        norm2[r] += factored ? factor * factor * sum : sum;
+        double norm = factored ? (s == 0 ? *a : *b) * dpi_norm(c->out_size, s == 0 ? b : a) : 0;
+        double sum = norm * norm;
+        for (size_t e = 0; !factored && e < c->out_size; e++) {
+            double product = a[e % c->in_size[0]] * b[e % c->in_size[1]];
+            sum += product * product;
+        }
+        norm2[r] += sum;
     }
 }
 

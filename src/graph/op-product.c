@@ -115,12 +115,14 @@ static void outer_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result
     result[1] = product(g, node.in[0], false, G, false);
 }
 
-/* |a b^T|^2 = |a|^2 |b|^2 */
+/* |a b^T| = |a| |b|, multiplied before they are squared: |a|^2 alone may be 0 where the product is
+ * not, and clipping rests on this norm. */
 static void outer_norm2(const dpi_call *c, double *norm2)
 {
     for (size_t r = 0; r < c->n; r++) {
         const double *a = c->in[0] + r * c->in_step[0], *b = c->in[1] + r * c->in_step[1];
-        norm2[r] += dpi_dot(c->in_size[0], a, a) * dpi_dot(c->in_size[1], b, b);
+        double norm = dpi_norm(c->in_size[0], a) * dpi_norm(c->in_size[1], b);
+        norm2[r] += norm * norm;
     }
 }
 

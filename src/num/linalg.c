@@ -2,6 +2,7 @@
 #include "num/linalg.h"
 
 #include <cblas.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/compiler.h"
@@ -21,6 +22,23 @@ double dpi_dot(size_t n, const double *a, const double *b)
     for (; i < n; i++)
         s0 += a[i] * b[i];
     return (s0 + s1) + (s2 + s3);
+}
+
+/* Sums of squares between these lose nothing that counts: a lost square is below 1e-308. */
+static const double squares_from = 1e-250, squares_to = 1e250;
+
+double dpi_norm(size_t n, const double *a)
+{
+    double squares = dpi_dot(n, a, a), top = 0, sum = 0;
+    if (squares > squares_from && squares < squares_to)
+        return sqrt(squares);
+    for (size_t i = 0; i < n; i++)
+        top = fabs(a[i]) > top ? fabs(a[i]) : top;
+    if (top == 0 || !isfinite(top))
+        return isnan(squares) ? squares : top;
+    for (size_t i = 0; i < n; i++)
+        sum += (a[i] / top) * (a[i] / top);
+    return top * sqrt(sum);
 }
 
 /* One row of c as a combination of the rows of b. */

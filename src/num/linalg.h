@@ -13,4 +13,8 @@ void dpi_gemm(bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k, 
 /* Sum of a[i] * b[i], in four interleaved partial sums: the same for the same n everywhere. */
 double dpi_dot(size_t n, const double *a, const double *b);
 
+/* Euclidean norm of a[n], to a few units in the last place: no square under- or overflows on the way.
+ * NaN or infinite where an element is. */
+double dpi_norm(size_t n, const double *a);
+
 #endif

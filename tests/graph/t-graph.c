@@ -108,6 +108,23 @@ static void slices_differ_by_offset_and_length(void **state)
     world_free(&w);
 }
 
+/* Nodes that share a place in the hash table differ by each field. */
+static void many_nodes_of_one_kind_stay_apart(void **state)
+{
+    (void)state;
+    world w;
+    world_new(&w);
+    dpi_id a = input(&w, "a", "1000"), m = input(&w, "m", "2x2"), before = (dpi_id)w.g.n_nodes;
+    for (size_t from = 0; from < 1000; from++)
+        assert_int_equal(
+            apply(&w, &dpi_op_slice, a, DPI_NONE, (dpi_attr){.number = from, .rows = 1}),
+            before + (dpi_id)from);
+    before = (dpi_id)w.g.n_nodes;
+    for (size_t i = 0; i < 500; i++)
+        assert_int_equal(dpi_add(&w.g, m, (dpi_id)(2 + i)), before + (dpi_id)i);
+    world_free(&w);
+}
+
 static void plates_keep_nodes_apart(void **state)
 {
     (void)state;
@@ -298,6 +315,7 @@ int main(void)
         cmocka_unit_test(records_and_arrays_are_not_folded),
         cmocka_unit_test(equal_nodes_are_one_node),
         cmocka_unit_test(slices_differ_by_offset_and_length),
+        cmocka_unit_test(many_nodes_of_one_kind_stay_apart),
         cmocka_unit_test(plates_keep_nodes_apart),
         cmocka_unit_test(sources_are_never_merged),
         cmocka_unit_test(neutral_elements_vanish),

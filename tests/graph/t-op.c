@@ -127,12 +127,65 @@ static void factored_forms_equal_the_value(void **state)
     free(list);
 }
 
+/* Clipping rests on norms: no factor may vanish by being squared alone. */
+static void factored_norms_hold_at_the_ends_of_the_range(void **state)
+{
+    (void)state;
+    static const double scales[][2] = {{1, 1},          {3e-163, 7e153}, {2e-170, 5e160},
+                                       {4e160, 3e-170}, {1e-300, 1e300}, {7e153, 3e-163}};
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
+        double a[2] = {2.385, -1.25}, b[2] = {-0.713, 1.917}, expected = 0, norm2 = 0, scaled = 0;
+        const dpi_attr attr = {.rows = 2, .columns = 2, .inner = 1};
+        for (size_t k = 0; k < 2; k++) {
+            a[k] *= scales[i][0];
+            b[k] *= scales[i][1];
+        }
+        dpi_call call = {.n = 1,
+                         .in = {a, b},
+                         .in_size = {2, 2},
+                         .in_step = {2, 2},
+                         .out_size = 4,
+                         .attr = &attr};
+        for (size_t k = 0; k < 4; k++)
+            expected += a[k / 2] * b[k % 2] * (a[k / 2] * b[k % 2]);
+        dpi_op_outer.norm2(&call, &norm2);
+        assert_close(norm2, expected, 1e-14, 0);
+        call.in_size[0] = call.in_step[0] = 1;
+        call.out_size = 2;
+        expected = a[0] * b[0] * (a[0] * b[0]) + a[0] * b[1] * (a[0] * b[1]);
+        dpi_op_mul.norm2(&call, &scaled);
+        assert_close(scaled, expected, 1e-14, 0);
+    }
+}
+
+static double log_sum_exp(size_t n, double *a)
+{
+    double y;
+    dpi_op_log_sum_exp.forward(
+        &(dpi_call){.n = 1, .in = {a}, .in_size = {n}, .out = &y, .out_size = 1});
+    return y;
+}
+
+static void log_sum_exp_takes_infinities(void **state)
+{
+    (void)state;
+    const double inf = INFINITY;
+    assert_true(log_sum_exp(3, (double[]){-inf, -inf, -inf}) == -inf);
+    assert_true(log_sum_exp(3, (double[]){-inf, 2.385, -inf}) == 2.385);
+    assert_true(log_sum_exp(3, (double[]){1, inf, -inf}) == inf);
+    assert_true(isnan(log_sum_exp(3, (double[]){NAN, inf, 1})));
+    assert_true(isnan(log_sum_exp(3, (double[]){-inf, NAN, -inf})));
+    assert_true(isnan(log_sum_exp(1, (double[]){NAN})));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operation_has_points),
         cmocka_unit_test(gradients_match_differences),
         cmocka_unit_test(factored_forms_equal_the_value),
+        cmocka_unit_test(factored_norms_hold_at_the_ends_of_the_range),
+        cmocka_unit_test(log_sum_exp_takes_infinities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

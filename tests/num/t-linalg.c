@@ -64,7 +64,7 @@ static void empty_sums_are_zero(void **state)
 {
     (void)state;
     for (int bits = 0; bits < 4; bits++) {
-        double c[6] = {1, 2, 3, 4, 5, 6}, none[1] = {0};
+        double c[6] = {1, 2, 3, 4, 5, 6}, none[6] = {1, 2, 3, 4, 5, 6};
         dpi_gemm(bits & 1, bits & 2, 2, 3, 0, none, none, c);
         for (size_t i = 0; i < 6; i++)
             assert_close(c[i], 0, 0, 0);
@@ -116,6 +116,30 @@ static void dot_products_equal_plain_loops(void **state)
     }
 }
 
+static void norms_neither_vanish_nor_overflow(void **state)
+{
+    (void)state;
+    double a[7], b[7] = {0};
+    for (size_t i = 0; i < 7; i++)
+        a[i] = spread(i);
+    const double plain = sqrt(dpi_dot(7, a, a));
+    for (int e = -1000; e <= 1000; e += 25) {
+        for (size_t i = 0; i < 7; i++)
+            b[i] = ldexp(a[i], e);
+        assert_close(dpi_norm(7, b), ldexp(plain, e), 1e-15, 0);
+    }
+    b[3] = INFINITY;
+    assert_true(isinf(dpi_norm(7, b)));
+    for (size_t i = 0; i < 7; i++) {
+        double c[7] = {1, 0, INFINITY, 1e-300, -INFINITY, 1e300, 2};
+        c[i] = NAN;
+        assert_true(isnan(dpi_norm(7, c)));
+    }
+    assert_close(dpi_norm(3, (double[]){0, 0, 0}), 0, 0, 0);
+    assert_close(dpi_norm(0, NULL), 0, 0, 0);
+    assert_close(dpi_norm(1, (double[]){-5e-324}), 5e-324, 0, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +147,7 @@ int main(void)
         cmocka_unit_test(empty_sums_are_zero),
         cmocka_unit_test(rows_do_not_touch_each_other),
         cmocka_unit_test(dot_products_equal_plain_loops),
+        cmocka_unit_test(norms_neither_vanish_nor_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
