@@ -172,6 +172,21 @@ static dpi_id fail_shape(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, con
     return DPI_NONE;
 }
 
+/* A group number that is too large would reach beyond the array: columns are checked against their
+ * range when they are bound, so the range must fit here.  Other inputs are their setter's concern. */
+static const char *misfit_of_groups(const dpi_graph *g, const dpi_node *node)
+{
+    if (node->op != &dpi_op_pick && node->op != &dpi_op_scatter)
+        return NULL;
+    const dpi_node *number = dpi_get(g, node->in[1]);
+    size_t groups = node->op == &dpi_op_pick ? node->attr.rows : node->attr.number;
+    if (number->op == &dpi_op_data)
+        return "group numbers must come from an index column";
+    if (number->op == &dpi_op_index && number->attr.number > groups)
+        return "the index has more groups than the value";
+    return NULL;
+}
+
 dpi_id dpi_apply(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, const dpi_attr *attr)
 {
     if (g->err->status != DP_OK || (op->n_inputs > 0 && a == DPI_NONE) ||
@@ -183,6 +198,8 @@ dpi_id dpi_apply(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, const dpi_a
     const char *why = op->shape(op->n_inputs > 0 ? &dpi_get(g, a)->shape : NULL,
                                 op->n_inputs > 1 ? &dpi_get(g, b)->shape : NULL, &node.attr,
                                 &node.shape);
+    if (why == NULL)
+        why = misfit_of_groups(g, &node);
     if (why != NULL)
         return fail_shape(g, op, a, b, why);
     dpi_id same = simplify(g, &node);

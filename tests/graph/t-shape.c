@@ -174,6 +174,30 @@ static void misfits_are_refused_in_the_users_words(void **state)
     }
 }
 
+/* A column's numbers are checked against its range, so its range is checked against the array. */
+static void group_numbers_stay_inside_the_array(void **state)
+{
+    (void)state;
+    const dpi_op *ops[] = {&dpi_op_pick, &dpi_op_scatter};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t groups = 3; groups <= 5; groups++)
+            for (int real = 0; real < 2; real++) {
+                world w;
+                world_new(&w);
+                dpi_id a = world_input(&w, "a", point_shape("4"), 0, 1);
+                dpi_attr attr = {.shape = dpi_scalar(true), .number = groups};
+                dpi_id g = dpi_source(&w.g, real ? &dpi_op_data : &dpi_op_index, "g", attr);
+                bool fits = groups <= 4 && !real;
+                dpi_id y = dpi_apply(&w.g, ops[i], a, g, &(dpi_attr){.number = 4});
+                assert_int_equal(y != DPI_NONE, fits);
+                assert_int_equal(w.err.status, fits ? DP_OK : DP_ESHAPE);
+                if (!fits)
+                    assert_contains(w.err.text,
+                                    real ? "from an index column" : "more groups than the value");
+                world_free(&w);
+            }
+}
+
 /* Elementwise operations of one input take every shape; all others must be among the misfits. */
 static void every_operation_that_can_refuse_is_tried(void **state)
 {
@@ -202,6 +226,7 @@ int main(void)
         cmocka_unit_test(joins_when_one_ends_the_other),
         cmocka_unit_test(plates_join_when_equal_or_unnamed),
         cmocka_unit_test(misfits_are_refused_in_the_users_words),
+        cmocka_unit_test(group_numbers_stay_inside_the_array),
         cmocka_unit_test(every_operation_that_can_refuse_is_tried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
