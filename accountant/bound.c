@@ -18,7 +18,6 @@ static const double COARSEST = 0.05;
 
 static const double MIN_SIGMA = 0.05, MAX_SIGMA = 1e6;
 static const double MIN_RATE = 1e-9;
-static const double MIN_DELTA = 1e-100;
 static const uint64_t MAX_STEPS = 1000000000;
 
 dp_status dpi_check_sampling(dp_sampling sampling, double rate, uint64_t steps, dp_error *err)
@@ -86,8 +85,9 @@ dp_status dpi_check_delta(double delta, dp_error *err)
                         "delta is %g; give a number above 0 and below 1, below 1 / (number of "
                         "records) to mean anything",
                         delta);
-    if (delta < MIN_DELTA)
-        return dpi_fail(err, DP_EACCURACY, "delta is %g; ask for at least %g", delta, MIN_DELTA);
+    if (delta < DPI_LEAST_DELTA)
+        return dpi_fail(err, DP_EACCURACY, "delta is %g; ask for at least %g", delta,
+                        DPI_LEAST_DELTA);
     return DP_OK;
 }
 
@@ -96,10 +96,11 @@ static dp_status full_batch_bound(const dp_mechanism *m, dpi_query query, double
 {
     double mu = sqrt((double)m->steps) / m->sigma * (1 + 0x1p-50);
     if (query.ask == DPI_ASK_DELTA)
-        *answer = exp(dpi_gaussian_log_delta(mu, query.given)) * (1 + 0x1p-42);
+        *answer =
+            fmax(exp(dpi_gaussian_log_delta(mu, query.given)) * (1 + 0x1p-42), DPI_LEAST_DELTA);
     else
         *answer = dpi_gaussian_epsilon(mu, log(query.given) - 0x1p-44);
-    if (query.ask == DPI_ASK_DELTA ? *answer < INFINITY : *answer < INFINITY)
+    if (*answer < INFINITY)
         return DP_OK;
     return dpi_fail(err, DP_EACCURACY, "no finite epsilon is found for sigma %g and %llu steps",
                     m->sigma, (unsigned long long)m->steps);

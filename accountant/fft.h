@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* Replaces data[0 ... n-1], non-negative with sum 1 (within 1e-9), by its `steps`-fold circular
- * convolution with itself.  n is a power of two; data has n + 2 places, 64-byte aligned (dpi_alloc).
+ * convolution with itself.  n is a power of two, at least 64; data has n + 2 places, 64-byte aligned (dpi_alloc).
  * *error bounds the absolute error of every entry.  False when FFTW has no memory. */
 bool dpi_fft_power(double *data, size_t n, double steps, double *error);
 

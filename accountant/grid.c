@@ -51,6 +51,7 @@ typedef struct reading {
     double delta;   /* without log_slack */
     double slope;   /* -d log delta / d epsilon */
     double noise;   /* part of delta due to beta */
+    double local;   /* mass on the knots around epsilon / delta */
 } reading;
 
 /* delta and U, of the masses and of the noise in them, at the present epsilon. */
@@ -76,6 +77,17 @@ static reading read_at(const sums *s, double epsilon, bool reached)
                      .noise = s->noise_delta};
 }
 
+/* Tilted mass at knot k, and the factor that takes the tilt off. */
+static double mass_at(const curve *c, int64_t k)
+{
+    return fmax(c->mass[(size_t)k & (c->grid.size - 1)] + c->noise, 0);
+}
+
+static double scale_at(const curve *c, int64_t k)
+{
+    return exp(c->log_scale - c->grid.tilt * (double)k * c->grid.spacing);
+}
+
 /* Distance below the present knot at which the query is answered; INFINITY when further than dx. */
 static double distance(const sums *s, dpi_query query, double epsilon, double dx)
 {
@@ -97,14 +109,15 @@ static reading read_curve(const curve *c, dpi_query query)
     double part = -expm1(-dx), rest = exp(-dx);
     for (int64_t k = c->high; k >= c->grid.low; k--) {
         double l = (double)k * dx;
-        double d = c->mass[(size_t)k & (c->grid.size - 1)] + c->noise;
-        double scale = exp(c->log_scale - c->grid.tilt * l);
-        s.above += fmax(d, 0) * scale;
+        double scale = scale_at(c, k);
+        s.above += mass_at(c, k) * scale;
         s.noise_above += c->noise * scale;
         double t = distance(&s, query, c->base + l, dx);
         if (t < INFINITY) {
             go_down(&s, t);
-            return read_at(&s, c->base + l - t, true);
+            reading r = read_at(&s, c->base + l - t, true);
+            r.local = (mass_at(c, k) + mass_at(c, k - 1)) * scale / s.delta;
+            return r;
         }
         s.delta += part * s.above;
         s.noise_delta += part * s.noise_above;
@@ -142,7 +155,9 @@ static dp_status compose(const dpi_pair *pair, double steps, const dpi_grid *g, 
     return DP_OK;
 }
 
-/* What lies between the answer and the exact value, in log delta. */
+/* What lies between the answer and the exact value, in log delta.  Spacing: each step raises
+ * E_P e^(cL) by gap c(c+1) / 2 relative; and where few steps leave the loss rough, the chord in the
+ * answer's own bin lies above the curve by at most a quarter of the bin's mass times dx. */
 typedef struct excess {
     double spacing, alias, cut, rest;
 } excess;
@@ -156,7 +171,7 @@ static excess measure(const curve *c, const dpi_mass *mass, double steps, const 
                    c->grid.tail_tilt * (r->epsilon - c->base + length) + tilt * length - log_delta;
     bool has_right = steps * (double)mass->top * c->grid.spacing > r->epsilon - c->base + length;
     return (excess){
-        .spacing = steps * mass->gap * slope * (slope + 1) / 2,
+        .spacing = steps * mass->gap * slope * (slope + 1) / 2 + r->local * c->grid.spacing / 4,
         .alias = exp(-tilt * length - log_delta) + (has_right ? exp(fmin(right, 600)) : 0),
         .cut = c->cut / r->delta,
         .rest = (c->tail + r->noise) / r->delta + c->log_slack + slope * c->loss_slack,
@@ -171,6 +186,7 @@ typedef struct engine {
     double enough;
     double log_cut;   /* P-mass given up per step at either end */
     double anchor;    /* epsilon to plan for; negative: from the query */
+    double noise;     /* excess.rest of the last round that suffered from it */
     double log_delta; /* what delta is there, once it is known */
     dpi_nodes nodes;
     dpi_saddle saddle;
@@ -219,6 +235,14 @@ static dp_status look_around(engine *e, dp_error *err)
     return status;
 }
 
+static dp_status too_loose(const engine *e, dp_error *err)
+{
+    return dpi_fail(err, DP_EACCURACY,
+                    "the bound stays looser than %g for sigma %g, rate %g, %.0f steps; ask for a "
+                    "larger delta, fewer steps or more noise",
+                    ACCEPT, e->pair->sigma, e->pair->q, e->steps);
+}
+
 /* Makes finer what the excess says is too coarse. */
 static dp_status sharpen(engine *e, const excess *x, const reading *r, double allowed,
                          dp_error *err)
@@ -241,7 +265,10 @@ static dp_status sharpen(engine *e, const excess *x, const reading *r, double al
     bool noisy = x->rest > 0.25 * allowed;
     if (!noisy && !(x->cut > 0.1 * allowed))
         return DP_OK;
+    if (noisy && e->noise > 0 && x->rest > 0.7 * e->noise)
+        return too_loose(e, err); /* the last round did not help */
     if (noisy) {
+        e->noise = e->anchor >= 0 ? x->rest : 0;
         e->aim.noise *= fmax(1e-60, fmin(1e-1, 0.05 * allowed / x->rest));
         e->anchor = fmax(0, r->epsilon);
         e->log_delta = log(r->delta);
@@ -294,8 +321,9 @@ static dp_status attempt(engine *e, double *answer, bool *done, dp_error *err)
     return status;
 }
 
-dp_status dpi_grid_solve(const dpi_pair *pair, uint64_t steps, dpi_query query, double width,
-                         double enough, double *answer, dp_error *err)
+/* The engine from first look to last round. */
+static dp_status run(const dpi_pair *pair, uint64_t steps, dpi_query query, double width,
+                     double enough, double *answer, dp_error *err)
 {
     bool for_epsilon = query.ask == DPI_ASK_EPSILON, done = false;
     double worst = for_epsilon ? INFINITY : 1, found = worst;
@@ -308,22 +336,55 @@ dp_status dpi_grid_solve(const dpi_pair *pair, uint64_t steps, dpi_query query, 
                       .widest = fmax(width, 0.4 * ACCEPT),
                       .slack = for_epsilon ? 0.4 * NO_MATTER : width};
     *answer = worst;
-    if (!for_epsilon && pair->sign < 0 &&
-        query.given >= e.steps * pair->base * (1 + 4 * DBL_EPSILON)) {
-        *answer = 0; /* no loss is that large */
-        return DP_OK;
-    }
     dp_status status = look_around(&e, err);
     for (int i = 0; i < ROUNDS && status == DP_OK && !done; i++)
         status = attempt(&e, &found, &done, err);
     dpi_nodes_free(&e.nodes);
+    if (status == DP_OK && (!done || !(found == found)))
+        return too_loose(&e, err);
+    if (status == DP_OK)
+        *answer = fmin(worst, fmax(found, 0));
+    return status;
+}
+
+/* Delta by bisection on epsilon's own query, where the direct one fails: far out in the tails.  The
+ * answer is a delta whose epsilon is certified to be at most what was given. */
+static dp_status search_delta(const dpi_pair *pair, uint64_t steps, double epsilon, double width,
+                              double *answer, dp_error *err)
+{
+    double low = log(DPI_LEAST_DELTA), high = 0, middle = low;
+    while (high - low > 0.5 * ACCEPT) {
+        double found;
+        dpi_query query = {DPI_ASK_EPSILON, exp(middle)};
+        dp_status status = run(pair, steps, query, width, epsilon, &found, err);
+        if (status != DP_OK)
+            return status;
+        if (found <= epsilon)
+            high = middle;
+        else
+            low = middle;
+        middle = (low + high) / 2;
+    }
+    *answer = fmax(exp(high), DPI_LEAST_DELTA);
+    return DP_OK;
+}
+
+dp_status dpi_grid_solve(const dpi_pair *pair, uint64_t steps, dpi_query query, double width,
+                         double enough, double *answer, dp_error *err)
+{
+    if (query.ask == DPI_ASK_EPSILON)
+        return run(pair, steps, query, width, enough, answer, err);
+    *answer = 0;
+    if (pair->sign < 0 && query.given >= (double)steps * pair->base * (1 + 4 * DBL_EPSILON))
+        return DP_OK; /* no loss is that large */
+    dp_error first = {0};
+    dp_status status = run(pair, steps, query, width, enough, answer, &first);
+    if (status == DP_EACCURACY) {
+        *answer = 1;
+        return search_delta(pair, steps, query.given, width, answer, err);
+    }
     if (status != DP_OK)
-        return status;
-    if (!done || !(found == found))
-        return dpi_fail(err, DP_EACCURACY,
-                        "the bound stays looser than %g for sigma %g, rate %g, %.0f steps; ask for "
-                        "a larger delta, fewer steps or more noise",
-                        ACCEPT, pair->sigma, pair->q, e.steps);
-    *answer = fmin(worst, fmax(found, 0));
+        return dpi_fail(err, status, "%s", first.text);
+    *answer = fmax(*answer, DPI_LEAST_DELTA);
     return DP_OK;
 }

@@ -9,6 +9,9 @@
 
 #include "accountant/pair.h"
 
+/* Smallest delta asked for or answered. */
+#define DPI_LEAST_DELTA 1e-30
+
 typedef enum dpi_ask { DPI_ASK_EPSILON, DPI_ASK_DELTA } dpi_ask;
 
 /* One question: epsilon at a delta, or delta at an epsilon. */

@@ -213,6 +213,6 @@ void dpi_mass_fill(const dpi_pair *pair, const dpi_grid *grid, double log_cut, d
     mass->gap = f.gap / sum;
     mass->loss_error = pair->ops->excess_error(pair, r.x_low, r.x_high);
     mass->mass_error = pair->ops->density_error(pair, r.x_low, r.x_high) +
-                       4 * DBL_EPSILON * (exponents + 64) + 2 * QUADRATURE;
+                       4 * DBL_EPSILON * (exponents + 64) + 2 * QUADRATURE + 8 * DBL_EPSILON;
     mass->top = rises ? r.last + 1 : -r.first;
 }

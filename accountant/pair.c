@@ -57,13 +57,19 @@ static double roughness(const dpi_pair *pair, double x)
     return (fabs(x) + sigma / 4) / (sigma * sigma) + 1 / sigma + 1 / (sigma * sigma);
 }
 
-/* From Phi(-z) ~ exp(-z^2 / 2) / (z sqrt(2 pi)), one fixed-point step. */
-static double quantile(const dpi_pair *pair, double log_p, int side)
+/* z with Phi(-z) about p: Phi(-z) ~ exp(-z^2 / 2) / (z sqrt(2 pi)), one fixed-point step. */
+static double normal_quantile(double log_p)
 {
     double first = sqrt(fmax(0, -2 * log_p));
-    double z = sqrt(fmax(0, -2 * (log_p + LOG_SQRT_2PI + log(fmax(first, 1)))));
-    double shift = pair->sign > 0 && side > 0 ? 1 : 0;
-    return shift + side * z * pair->sigma;
+    return sqrt(fmax(0, -2 * (log_p + LOG_SQRT_2PI + log(fmax(first, 1)))));
+}
+
+static double quantile(const dpi_pair *pair, double log_p, int side)
+{
+    double x = pair->sigma * normal_quantile(log_p);
+    if (pair->sign > 0 && side > 0)
+        x = fmax(x, 1 + pair->sigma * normal_quantile(log_p - log(pair->q)));
+    return side * x;
 }
 
 /* erfc is within a few ulp; 1e-12 covers that and the rounding of its argument at |z| < 40. */

@@ -17,6 +17,7 @@ if HAVE_CMOCKA
 UNIT_TESTS =
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
+include tests/accountant/local.mk
 include tests/base/local.mk
 include tests/num/local.mk
 include tests/random/local.mk

@@ -56,7 +56,7 @@ DP_API DP_MUST_CHECK dp_status dp_epsilon(const dp_mechanism *m, double delta, d
 /* The delta that `m` satisfies at `epsilon`.
  *   epsilon  nats, >= 0; 0 asks for the total variation distance
  *   *delta   [out] not below the exact delta, above it by at most 1e-3 of it or by what a change of
- *            epsilon by 1e-3 of itself does; 1 on any error
+ *            epsilon by 1e-3 of itself does; never below 1e-30; 1 on any error
  * Errors and method as dp_epsilon. */
 DP_API DP_MUST_CHECK dp_status dp_delta(const dp_mechanism *m, double epsilon, double *delta,
                                         dp_error *err) DP_NONNULL(1, 3);

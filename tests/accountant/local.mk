@@ -1,0 +1,14 @@
+UNIT_TESTS += %D%/t-account %D%/t-bound %D%/t-fft %D%/t-grid %D%/t-mass
+oracle = %D%/oracle.c %D%/oracle.h
+# The accountant stands on base, which lies in the core: it comes first.
+accountant_test = libcheck.la libtacit-accountant.la libtacit-core.la $(TACIT_LIBS) $(CMOCKA_LIBS)
+%C%_t_account_SOURCES = %D%/t-account.c $(oracle)
+%C%_t_account_LDADD = $(accountant_test)
+%C%_t_bound_LDFLAGS = -Wl,--wrap=dpi_grid_solve
+%C%_t_bound_LDADD = $(accountant_test)
+%C%_t_fft_LDADD = $(accountant_test)
+%C%_t_grid_SOURCES = %D%/t-grid.c $(oracle)
+%C%_t_grid_LDFLAGS = -Wl,--wrap=aligned_alloc
+%C%_t_grid_LDADD = $(accountant_test)
+%C%_t_mass_SOURCES = %D%/t-mass.c $(oracle)
+%C%_t_mass_LDADD = $(accountant_test)

@@ -1,0 +1,178 @@
+/* The grid engine, one direction at a time, against exact values; running out of memory. */
+#include "accountant/grid.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "tests/accountant/oracle.h"
+#include "tests/lib/check.h"
+
+static const double WIDTH = 2e-5;
+
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+static int allocations_left = -1; /* negative: no limit */
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    if (allocations_left == 0)
+        return NULL;
+    if (allocations_left > 0)
+        allocations_left--;
+    return __real_aligned_alloc(alignment, size);
+}
+
+static double solve(double sigma, double q, double steps, dpi_direction direction, dpi_ask ask,
+                    double given)
+{
+    dpi_pair pair = dpi_pair_gaussian(sigma, q, direction);
+    dp_error err = {0};
+    double answer = NAN;
+    assert_ok(
+        dpi_grid_solve(&pair, (uint64_t)steps, (dpi_query){ask, given}, WIDTH, -1, &answer, &err),
+        err.text);
+    return answer;
+}
+
+static void bounds_both_directions_of_the_table(void **state)
+{
+    (void)state;
+    for (int i = 0; i < oracle_table_size; i++) {
+        const reference *r = &oracle_table[i];
+        for (int d = DPI_REMOVE; d <= DPI_ADD; d++) {
+            double exact = d == DPI_REMOVE ? r->remove : r->add;
+            double bound =
+                solve(r->sigma, r->q, r->steps, (dpi_direction)d, DPI_ASK_EPSILON, r->delta);
+            if (!(bound >= exact * (1 - 1e-9) && bound <= exact * (1 + 1e-3)))
+                fail_msg("row %d, direction %d: %.12g for %.12g", i, d, bound, exact);
+        }
+    }
+}
+
+static double uniform(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*seed >> 11) * 0x1p-53;
+}
+
+static double between(uint64_t *seed, double low, double high)
+{
+    return low * pow(high / low, uniform(seed));
+}
+
+/* The bound at delta lies where exact delta is just below what was asked. */
+static void bounds_the_inversion_integral(void **state)
+{
+    (void)state;
+    uint64_t seed = 715;
+    for (int i = 0; i < 24; i++) {
+        double sigma = between(&seed, 0.7, 5), q = between(&seed, 1e-3, 0.3);
+        double steps = floor(between(&seed, 200, 1e5)), delta = between(&seed, 1e-10, 1e-3);
+        dpi_direction d = i % 2 ? DPI_ADD : DPI_REMOVE;
+        double bound = solve(sigma, q, steps, d, DPI_ASK_EPSILON, delta);
+        if (bound == 0)
+            continue;
+        double at = oracle_delta(sigma, q, steps, bound, d == DPI_ADD);
+        double below = oracle_delta(sigma, q, steps, bound * (1 - 1e-3), d == DPI_ADD);
+        if (!(at <= delta * (1 + 1e-8) && below >= delta))
+            fail_msg("sigma %g q %g steps %g delta %g direction %d: bound %.10g, exact %.10g there",
+                     sigma, q, steps, delta, d, bound, at);
+    }
+}
+
+static void bounds_one_step_in_closed_form(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    for (int i = 0; i < 200; i++) {
+        double sigma = between(&seed, 0.3, 30), q = between(&seed, 1e-4, 0.99);
+        double loss = i % 2 ? -log1p(-q) : log1p(q * expm1(1 / sigma)); /* typical */
+        double epsilon = loss * between(&seed, 0.05, 0.95);
+        bool add = i % 2 == 1;
+        double exact = oracle_delta_once(sigma, q, epsilon, add);
+        if (exact < 1e-14) /* the closed form has cancelled */
+            continue;
+        double bound = solve(sigma, q, 1, add ? DPI_ADD : DPI_REMOVE, DPI_ASK_DELTA, epsilon);
+        double slack = oracle_delta_once(sigma, q, epsilon * (1 - 1.1e-3), add);
+        if (!(bound >= exact * (1 - 1e-9) && bound <= fmax(slack, exact * 1.0011)))
+            fail_msg("sigma %g q %g epsilon %g add %d: %.12g for %.12g", sigma, q, epsilon, add,
+                     bound, exact);
+    }
+}
+
+static void answers_tiny_deltas_with_the_least_one(void **state)
+{
+    (void)state;
+    for (int d = DPI_REMOVE; d <= DPI_ADD; d++)
+        assert_close(solve(27, 0.1, 1, (dpi_direction)d, DPI_ASK_DELTA, 0.06), DPI_LEAST_DELTA,
+                     1e-12, 0);
+}
+
+/* Total variation is symmetric, the two computations are not. */
+static void directions_agree_at_epsilon_zero(void **state)
+{
+    (void)state;
+    const double points[][3] = {{1.5, 0.002, 9375}, {1, 0.01, 1000}, {4, 0.1, 300}, {0.8, 0.3, 20}};
+    for (int i = 0; i < 4; i++) {
+        const double *p = points[i];
+        double removed = solve(p[0], p[1], p[2], DPI_REMOVE, DPI_ASK_DELTA, 0);
+        double added = solve(p[0], p[1], p[2], DPI_ADD, DPI_ASK_DELTA, 0);
+        assert_close(removed, added, 2e-4, 0);
+    }
+}
+
+static void no_loss_exceeds_the_end_of_add(void **state)
+{
+    (void)state;
+    double end = -10 * log1p(-0.25);
+    assert_true(solve(1, 0.25, 10, DPI_ADD, DPI_ASK_DELTA, end * (1 + 1e-9)) == 0);
+    assert_true(solve(1, 0.25, 10, DPI_ADD, DPI_ASK_DELTA, end * 0.5) > 0);
+    assert_true(solve(1, 0.25, 10, DPI_ADD, DPI_ASK_EPSILON, 1e-12) <= end * (1 + 1e-9));
+}
+
+static void accepts_any_bound_below_enough(void **state)
+{
+    (void)state;
+    dpi_pair pair = dpi_pair_gaussian(1, 0.01, DPI_ADD);
+    double coarse, fine;
+    dpi_query query = {DPI_ASK_EPSILON, 1e-6};
+    assert_int_equal(dpi_grid_solve(&pair, 1000, query, 0.05, 1e9, &coarse, NULL), DP_OK);
+    assert_int_equal(dpi_grid_solve(&pair, 1000, query, WIDTH, -1, &fine, NULL), DP_OK);
+    assert_true(coarse >= fine);
+}
+
+static void survives_every_failed_allocation(void **state)
+{
+    (void)state;
+    dpi_pair pair = dpi_pair_gaussian(2, 0.01, DPI_REMOVE);
+    dp_status status = DP_ENOMEM;
+    for (int k = 0; status != DP_OK; k++) {
+        dp_error err = {0};
+        double answer = NAN;
+        allocations_left = k;
+        status = dpi_grid_solve(&pair, 100, (dpi_query){DPI_ASK_EPSILON, 1e-5}, WIDTH, -1, &answer,
+                                &err);
+        allocations_left = -1;
+        if (status != DP_OK) {
+            assert_int_equal(status, DP_ENOMEM);
+            assert_true(answer == INFINITY);
+        }
+        assert_true(k < 40);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bounds_both_directions_of_the_table),
+        cmocka_unit_test(bounds_the_inversion_integral),
+        cmocka_unit_test(bounds_one_step_in_closed_form),
+        cmocka_unit_test(answers_tiny_deltas_with_the_least_one),
+        cmocka_unit_test(directions_agree_at_epsilon_zero),
+        cmocka_unit_test(no_loss_exceeds_the_end_of_add),
+        cmocka_unit_test(accepts_any_bound_below_enough),
+        cmocka_unit_test(survives_every_failed_allocation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+/* One step on a grid: what the discretisation must keep and must not lose. */
+#include "accountant/mass.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "tests/accountant/oracle.h"
+#include "tests/lib/check.h"
+
+enum { SIZE = 1 << 14 };
+
+static double data[SIZE + 2];
+
+static void fill(const dpi_pair *pair, double spacing, double tilt, dpi_mass *mass, dpi_grid *grid)
+{
+    *grid = (dpi_grid){.spacing = spacing, .tilt = tilt, .tail_tilt = 2 * tilt, .size = SIZE};
+    for (int i = 0; i < SIZE; i++)
+        data[i] = 0;
+    dpi_mass_fill(pair, grid, -60, data, mass);
+}
+
+/* Untilted mass and loss of array place i; knots are centred on 0. */
+static double untilted(const dpi_pair *pair, const dpi_grid *g, const dpi_mass *m, int i,
+                       double *loss)
+{
+    double l = (i < SIZE / 2 ? i : i - SIZE) * g->spacing;
+    *loss = pair->base + l;
+    return data[i] * exp(m->log_sum - g->tilt * l);
+}
+
+static void keeps_both_total_masses(void **state)
+{
+    (void)state;
+    const double cases[][4] = {
+        {1.3, 0.021, 1e-3, 1.7}, {0.4, 0.3, 5e-3, 0.3}, {7, 0.6, 5e-4, 5}, {1, 1e-5, 1e-3, 2}};
+    for (int i = 0; i < 8; i++) {
+        const double *c = cases[i / 2];
+        dpi_pair pair = dpi_pair_gaussian(c[0], c[1], i % 2 ? DPI_ADD : DPI_REMOVE);
+        dpi_grid grid;
+        dpi_mass mass;
+        fill(&pair, c[2], c[3], &mass, &grid);
+        double p = 0, q = 0;
+        for (int k = 0; k < SIZE; k++) {
+            double l, one = untilted(&pair, &grid, &mass, k, &l);
+            assert_true(one >= 0);
+            p += one;
+            q += one * exp(-l);
+        }
+        assert_close(p, 1, 2e-12, 0);
+        assert_close(q, 1, 2e-12, 0);
+    }
+}
+
+/* At every knot delta of the grid is exact, between knots it is the chord in e^eps: an upper bound. */
+static void is_exact_on_knots_and_above_between(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        dpi_pair pair = dpi_pair_gaussian(1.3, 0.2, i ? DPI_ADD : DPI_REMOVE);
+        dpi_grid grid;
+        dpi_mass mass;
+        fill(&pair, 0.01, 1.5, &mass, &grid);
+        for (int k = 5; k < 40; k++) {
+            double eps_knot = pair.base + (i ? -k : k) * 0.01;
+            for (int half = 0; half < 2; half++) {
+                double eps = eps_knot + 0.005 * half, delta = 0;
+                if (eps <= 0)
+                    continue;
+                for (int j = 0; j < SIZE; j++) {
+                    double l, one = untilted(&pair, &grid, &mass, j, &l);
+                    delta += l > eps ? one * -expm1(eps - l) : 0;
+                }
+                double exact = oracle_delta_once(1.3, 0.2, eps, i == 1);
+                assert_true(delta >= exact * (1 - 1e-10) - 1e-15);
+                if (!half)
+                    assert_close(delta, exact, 1e-9, 1e-13);
+                else
+                    assert_true(delta > exact * (1 + 1e-7));
+            }
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_both_total_masses),
+        cmocka_unit_test(is_exact_on_knots_and_above_between),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
