@@ -4,6 +4,8 @@ tacitinclude_HEADERS += \
   %D%/tacit/dist.h \
   %D%/tacit/export.h \
   %D%/tacit/expr.h \
+  %D%/tacit/model.h \
   %D%/tacit/random.h \
   %D%/tacit/status.h \
+  %D%/tacit/svi.h \
   %D%/tacit/table.h

@@ -12,9 +12,6 @@
 #include "exec/dataset.h"
 #include "graph/op.h"
 
-/* attr.number of an input that is set only after the records have run. */
-enum { DPI_LATE = 1 };
-
 typedef struct dpi_run dpi_run;
 
 typedef struct dpi_run_spec {

@@ -39,6 +39,9 @@ typedef struct dpi_op {
     void (*weighted_sum)(const dpi_call *call, const double *weight, double *sum);
 } dpi_op;
 
+/* attr.number of an input that the caller sets only after all records have run. */
+enum { DPI_LATE = 1 };
+
 extern const dpi_op *const dpi_ops[];
 extern const size_t dpi_n_ops;
 

@@ -9,7 +9,7 @@ void check_close(double a, double b, double relative, double absolute, const cha
     double scale = fabs(a) > fabs(b) ? fabs(a) : fabs(b);
     if (isnan(a) && isnan(b))
         return;
-    if (a == b || fabs(a - b) <= absolute + relative * scale)
+    if (a == b || (isfinite(scale) && fabs(a - b) <= absolute + relative * scale))
         return;
     print_error("%s = %.17g\n%s = %.17g\ndifference %.3g, allowed %.3g\n", a_text, a, b_text, b,
                 fabs(a - b), absolute + relative * scale);

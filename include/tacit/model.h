@@ -1,0 +1,147 @@
+/* Writing a model down.
+ *
+ * A call here computes nothing: it adds to a graph, from which log densities, gradients, prior and
+ * predictive draws are derived.  The first error sticks to the model with the caller's file and line
+ * and a remedy; every later call does nothing, so that one check at the end is enough
+ * (dp_model_error, or the error of the call that takes the model).
+ *
+ * Values are global (one for the model) or per-record (one for each row of the unit plate).  A group
+ * effect meets records by dp_pick.  Shapes: n = 1 is a number, n > 1 a vector [n]; in a plate of K
+ * members, [K] or [K][n].  Smaller operands are repeated over leading dimensions.
+ *
+ * A model belongs to its caller, who frees it; it is not thread-safe while it is written, and const
+ * use afterwards is.  The macros of this header only record file and line. */
+#ifndef TACIT_MODEL_H
+#define TACIT_MODEL_H
+
+#include <stdio.h>
+
+#include <tacit/dist.h>
+#include <tacit/expr.h>
+#include <tacit/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A set of exchangeable members: the records, or groups. */
+typedef struct dp_plate {
+    dp_model *model;
+    int32_t id;
+} dp_plate;
+
+/* An empty model; NULL when memory is out. */
+DP_API dp_model *dp_model_new(void);
+
+/* An empty guide for a model: a variational family written in the same vocabulary, with a dp_sample
+ * of a reparameterisable family (normal, log-normal) for every latent of the model, by the same
+ * names, and dp_param for what is to be learnt.  The model must outlive the guide.  NULL when memory
+ * is out. */
+DP_API dp_model *dp_guide_new(const dp_model *model);
+
+/* Frees a model or guide with all its expressions; NULL is allowed. */
+DP_API void dp_model_free(dp_model *m);
+
+/* Status of the first error, DP_OK when there was none. */
+DP_API dp_status dp_model_status(const dp_model *m);
+
+/* Message of the first error, or NULL; valid until the model is freed. */
+DP_API const char *dp_model_error(const dp_model *m);
+
+/* The plate of records; one record is one unit of privacy.  A model has one. */
+DP_API dp_plate dp_unit_plate_at(dp_model *m, const char *name, const char *file, int line);
+#define dp_unit_plate(m, name) dp_unit_plate_at(m, name, __FILE__, __LINE__)
+
+/* A plate of `size` groups, size >= 1; its size must be public.  In a guide: the model's plate of
+ * that name. */
+DP_API dp_plate dp_plate_new_at(dp_model *m, const char *name, size_t size, const char *file, int line);
+#define dp_plate_new(m, name, size) dp_plate_new_at(m, name, size, __FILE__, __LINE__)
+
+/* A real column block of the records, d numbers each: per-record. */
+DP_API dp_expr dp_data_at(dp_plate rows, const char *name, size_t d, const char *file, int line);
+#define dp_data(rows, name, d) dp_data_at(rows, name, d, __FILE__, __LINE__)
+
+/* A column of group numbers, 0 ... size of `groups` - 1: per-record. */
+DP_API dp_expr dp_index_at(dp_plate rows, const char *name, dp_plate groups, const char *file, int line);
+#define dp_index(rows, name, groups) dp_index_at(rows, name, groups, __FILE__, __LINE__)
+
+/* A latent value of n independent numbers. */
+DP_API dp_expr dp_sample_at(dp_model *m, const char *name, size_t n, dp_dist dist, const char *file,
+                            int line);
+#define dp_sample(m, name, n, dist) dp_sample_at(m, name, n, dist, __FILE__, __LINE__)
+
+/* A latent value of n numbers for each member of a plate.  In the unit plate it is per-record, and
+ * the guide must provide it from the record's data. */
+DP_API dp_expr dp_sample_in_at(dp_plate plate, const char *name, size_t n, dp_dist dist,
+                               const char *file, int line);
+#define dp_sample_in(plate, name, n, dist) dp_sample_in_at(plate, name, n, dist, __FILE__, __LINE__)
+
+/* The observed column `name` of the records; as many numbers a record as the distribution's
+ * arguments broadcast to. */
+DP_API void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *file, int line);
+#define dp_observe(rows, name, dist) dp_observe_at(rows, name, dist, __FILE__, __LINE__)
+
+/* A plain parameter of n numbers, fitted without a prior; starts at init everywhere. */
+DP_API dp_expr dp_param_at(dp_model *m, const char *name, size_t n, double init, const char *file,
+                           int line);
+#define dp_param(m, name, n, init) dp_param_at(m, name, n, init, __FILE__, __LINE__)
+
+/* A parameter of n numbers for each member of a plate (not the unit plate). */
+DP_API dp_expr dp_param_in_at(dp_plate plate, const char *name, size_t n, double init,
+                              const char *file, int line);
+#define dp_param_in(plate, name, n, init) dp_param_in_at(plate, name, n, init, __FILE__, __LINE__)
+
+/* A constant vector [n] (a number for n = 1) or matrix [rows][columns]; values are copied. */
+DP_API dp_expr dp_constant(dp_model *m, size_t n, const double *values);
+DP_API dp_expr dp_constant_matrix(dp_model *m, size_t rows, size_t columns, const double *values);
+
+/* Elementwise arithmetic; smaller operands are repeated. */
+DP_API dp_expr dp_add(dp_expr a, dp_expr b);
+DP_API dp_expr dp_sub(dp_expr a, dp_expr b);
+DP_API dp_expr dp_mul(dp_expr a, dp_expr b);
+DP_API dp_expr dp_div(dp_expr a, dp_expr b);
+DP_API dp_expr dp_scale(double factor, dp_expr a);
+
+/* Elementwise functions. */
+DP_API dp_expr dp_neg(dp_expr a);
+DP_API dp_expr dp_exp(dp_expr a);
+DP_API dp_expr dp_log(dp_expr a);
+DP_API dp_expr dp_log1p(dp_expr a);
+DP_API dp_expr dp_sqrt(dp_expr a);
+DP_API dp_expr dp_square(dp_expr a);
+DP_API dp_expr dp_logistic(dp_expr a);
+DP_API dp_expr dp_softplus(dp_expr a);
+DP_API dp_expr dp_tanh(dp_expr a);
+DP_API dp_expr dp_abs(dp_expr a);
+
+/* Sum over all dimensions of a value (never over records). */
+DP_API dp_expr dp_sum(dp_expr a);
+
+/* Inner product of two vectors [k]; a number. */
+DP_API dp_expr dp_dot(dp_expr a, dp_expr b);
+
+/* Matrix product: [m][k] by [k][n], [m][k] by [k], or [k] by [k][n]. */
+DP_API dp_expr dp_matmul(dp_expr a, dp_expr b);
+
+/* log sum_j e^(a_j) of a vector. */
+DP_API dp_expr dp_log_sum_exp(dp_expr a);
+
+/* The group's row: value [K] or [K][n], index a group number; per-record when the index is. */
+DP_API dp_expr dp_pick(dp_expr value, dp_expr index);
+
+/* Elements from ... from + n - 1 of the first dimension; with n = 1 that dimension is dropped. */
+DP_API dp_expr dp_slice(dp_expr a, size_t from, size_t n);
+
+/* Two vectors one after the other: [k] and [l] to [k + l]; numbers count as [1]. */
+DP_API dp_expr dp_concat(dp_expr a, dp_expr b);
+
+/* The graph as text, one line a node: formula, shape, place in the caller's source, cost. */
+DP_API dp_status dp_model_describe(const dp_model *m, FILE *out);
+
+/* The graph in Graphviz' dot language; where data can reach parameters is marked. */
+DP_API dp_status dp_model_dot(const dp_model *m, FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,139 @@
+/* Differentially private stochastic variational inference (DP-SVI).
+ *
+ * One step takes a batch of records, clips each record's gradient to norm `clip`, adds the sum and
+ * normal noise of standard deviation sigma * clip, and releases that and nothing else; division by
+ * the public sampling rate, priors, entropies, the optimiser and averages come after and cost no
+ * privacy.  What the run shows is public too: steps, time, privacy spent; never a loss, a norm or a
+ * batch size.
+ *
+ * Initialise, step, done: the caller owns the loop, or lets dp_svi_run do it.  An object belongs to
+ * one thread at a time. */
+#ifndef TACIT_SVI_H
+#define TACIT_SVI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <tacit/accountant.h>
+#include <tacit/dataset.h>
+#include <tacit/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum dp_mode {
+    DP_PRIVATE = 0,       /* clip, noise, accounted guarantee */
+    DP_WITHOUT_GUARANTEE, /* clip and noise as given, nothing certified: for experiments */
+    DP_NO_PRIVACY         /* no clip, no noise: for public data */
+} dp_mode;
+
+typedef enum dp_form {
+    DP_FORM_LATENTS = 0, /* gradients of the values that records read; the rest is exact */
+    DP_FORM_PARAMETERS   /* gradients of the guide's parameters, the prior within (as in d3p) */
+} dp_form;
+
+typedef enum dp_optimizer { DP_ADAM = 0, DP_MOMENTUM, DP_SGD } dp_optimizer;
+
+typedef enum dp_schedule {
+    DP_LINEAR_DECAY = 0, /* step size falls linearly to zero */
+    DP_CONSTANT,
+    DP_COSINE_DECAY
+} dp_schedule;
+
+/* What to do.  Zero means the default, except for epsilon, delta, sigma, clip and rate, which are
+ * privacy's own numbers and have none: a private run needs delta, clip, and either epsilon or sigma. */
+typedef struct dp_svi_opts {
+    dp_mode mode;
+    double epsilon;       /* asked; sigma is calibrated to it */
+    double delta;         /* in (0, 1), well below one over the number of records */
+    double sigma;         /* noise multiplier, instead of epsilon */
+    double clip;          /* norm to which a record's gradient is clipped */
+    dp_sampling sampling; /* default: every record in every step */
+    double rate;          /* of Poisson sampling, (0, 1] */
+    size_t batch;         /* of fixed-size sampling, 1 ... n */
+    uint64_t steps;       /* default 1000 */
+    dp_form form;
+    dp_optimizer optimizer;
+    dp_schedule schedule;
+    double step_size;  /* default 1 / sqrt(steps) for Adam; needed by the others */
+    double momentum;   /* default 0.9; of Adam and momentum, in [0, 1) */
+    double beta2;      /* default 0.999; of Adam, in (0, 1) */
+    double average;    /* share of the last steps whose iterates are averaged, [0, 1]; default 0 */
+    double init_scale; /* start of the mean-field guide's scales; default 0.1 */
+    uint64_t seed;     /* not 0: a repeatable run for tests, marked as not private */
+} dp_svi_opts;
+
+/* What has been guaranteed. */
+typedef struct dp_privacy {
+    bool is_private;
+    const char *why_not;   /* static text when it is not; NULL when it is */
+    const char *adjacency; /* static text: what neighbouring data sets are */
+    double epsilon, delta; /* spent by the steps done so far; +INFINITY and 1 without guarantee */
+    double sigma, clip, rate;
+    dp_sampling sampling;
+    uint64_t steps; /* done so far */
+} dp_privacy;
+
+typedef struct dp_svi dp_svi;
+
+/* Prepares a run of `model` on `data` with `guide`, or the mean-field normal guide for NULL.  Model
+ * and guide may be freed afterwards; data and its columns must stay as they are.  Nothing is computed
+ * from the data but checks of validity.
+ * On error *svi is NULL: DP_EINVAL or DP_EDOMAIN for an option, DP_EMISMATCH for a sampler that cannot
+ * be accounted for, DP_EDATA, DP_ENAME, DP_ESHAPE when data and model do not fit, DP_ENOMEM,
+ * DP_EENTROPY, or the model's own first error. */
+DP_API dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_dataset *data,
+                            const dp_svi_opts *opts, dp_svi **svi, dp_error *err) DP_MUST_CHECK;
+
+DP_API void dp_svi_free(dp_svi *svi);
+
+/* One step.  DP_ESTATE when all steps are done; DP_EDOMAIN when the parameters ceased to be finite
+ * numbers (a function of what was released, so it may be told). */
+DP_API dp_status dp_svi_step(dp_svi *svi, dp_error *err) DP_MUST_CHECK;
+
+/* True when all steps are done. */
+DP_API bool dp_svi_done(const dp_svi *svi);
+
+/* All remaining steps, with a line of progress on `progress` (nullable) about once a second. */
+DP_API dp_status dp_svi_run(dp_svi *svi, FILE *progress, dp_error *err) DP_MUST_CHECK;
+
+/* The guarantee of the steps done so far. */
+DP_API dp_status dp_svi_privacy(const dp_svi *svi, dp_privacy *privacy, dp_error *err) DP_MUST_CHECK;
+
+/* Sets or reads a parameter block, n numbers: "<latent>.loc" and "<latent>.log_scale" of the
+ * mean-field guide, or a dp_param by its name.  Setting is allowed before the first step only.
+ * DP_ENAME, DP_ESHAPE, DP_ESTATE. */
+DP_API dp_status dp_svi_set(dp_svi *svi, const char *name, size_t n, const double *values,
+                            dp_error *err) DP_MUST_CHECK;
+DP_API dp_status dp_svi_get(const dp_svi *svi, const char *name, size_t n, double *values,
+                            dp_error *err) DP_MUST_CHECK;
+
+/* ---- the posterior ---- */
+
+typedef struct dp_posterior dp_posterior;
+
+typedef struct dp_summary {
+    double mean, sd, q05, q50, q95;
+} dp_summary;
+
+/* The fitted guide at the parameters reached so far (averaged, if the run averages).  Owned by the
+ * caller; the run must outlive it. */
+DP_API dp_status dp_posterior_new(const dp_svi *svi, dp_posterior **posterior, dp_error *err) DP_MUST_CHECK;
+
+DP_API void dp_posterior_free(dp_posterior *posterior);
+
+/* Number of elements of a global latent; 0 for an unknown name. */
+DP_API size_t dp_posterior_size(const dp_posterior *posterior, const char *name);
+
+/* Mean, standard deviation and quantiles of each of the n elements of a latent, from 4000 draws
+ * stratified in every coordinate of the guide's noise (Latin hypercube), so that margins of a
+ * mean-field guide are exact to about 1e-3 standard deviations.  Repeatable. */
+DP_API dp_status dp_posterior_summary(dp_posterior *posterior, const char *name, size_t n,
+                                      dp_summary *summary, dp_error *err) DP_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

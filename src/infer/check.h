@@ -1,0 +1,12 @@
+/* Observed data against the support of their distribution. */
+#ifndef DPI_INFER_CHECK_H
+#define DPI_INFER_CHECK_H
+
+#include "exec/dataset.h"
+#include "model/objective.h"
+
+/* DP_EDATA, naming column and record but not the value, when an observation is impossible under the
+ * model whatever the parameters. */
+dp_status dpi_check_observations(const dpi_objective *o, const dp_dataset *data, dp_error *err) DP_MUST_CHECK;
+
+#endif

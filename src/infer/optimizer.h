@@ -1,0 +1,29 @@
+/* Step-size schedules, gradient ascent with and without memory, and averages of iterates. */
+#ifndef DPI_INFER_OPTIMIZER_H
+#define DPI_INFER_OPTIMIZER_H
+
+#include <tacit/svi.h>
+
+#include "base/alloc.h"
+
+typedef struct dpi_optimizer {
+    size_t n;
+    uint64_t steps, done;
+    dp_optimizer kind;
+    dp_schedule schedule;
+    double step_size, momentum, beta2;
+    uint64_t average_from; /* steps after this one enter the average */
+    double *theta, *first, *second, *mean; /* [n] each */
+} dpi_optimizer;
+
+/* Takes resolved options (nothing zero that has a default).  Memory lives in the arena. */
+dp_status dpi_optimizer_init(dpi_optimizer *o, dpi_arena *arena, size_t n, const dp_svi_opts *opts,
+                             dp_error *err);
+
+/* One step uphill along gradient[n]. */
+void dpi_optimizer_step(dpi_optimizer *o, const double *gradient);
+
+/* The averaged parameters, or the last ones when nothing is averaged. */
+const double *dpi_optimizer_result(const dpi_optimizer *o);
+
+#endif

@@ -1,0 +1,14 @@
+/* Options of a run: checked, completed with defaults, and matched with the accountant. */
+#ifndef DPI_INFER_OPTIONS_H
+#define DPI_INFER_OPTIONS_H
+
+#include <tacit/svi.h>
+
+/* Completes *opts for n records.  On return everything that has a default is set, rate is the
+ * expected share of records in a step, and sigma is calibrated (0 without noise). */
+dp_status dpi_options_resolve(dp_svi_opts *opts, size_t n, dp_error *err) DP_MUST_CHECK;
+
+/* The mechanism of `steps` steps. */
+dp_mechanism dpi_options_mechanism(const dp_svi_opts *opts, uint64_t steps);
+
+#endif

@@ -1,0 +1,362 @@
+/* DP-SVI: one step is
+ *
+ *   draw the guide's noise; evaluate what is global; choose the batch; chunk after chunk run the
+ *   records and add their clipped gradients to the release; add N(0, (sigma C)^2) to it; divide by
+ *   the public rate; pull back to the parameters; step the optimiser.
+ *
+ * The release is the only place where records reach anything that outlives the step.  A record whose
+ * gradient is not finite adds zero, so that it cannot be seen in the outcome either. */
+#define _POSIX_C_SOURCE 200809L
+#include "infer/svi.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "infer/check.h"
+#include "infer/options.h"
+#include "random/noise.h"
+#include "random/subset.h"
+
+enum { CHUNK = 256 };
+
+static dp_status make_random(dp_svi *s, dp_error *err)
+{
+    uint64_t seed = s->opts.seed;
+    s->seeded = seed != 0;
+    dp_status status = s->seeded ? dp_noise_new_seeded(seed, &s->noise, err) : dp_noise_new(&s->noise, err);
+    if (status == DP_OK)
+        status = s->seeded ? dp_rng_new(seed, &s->rng, err) : dp_rng_new_random(&s->rng, NULL, err);
+    if (status == DP_OK && s->opts.sampling == DP_SAMPLING_POISSON)
+        status = dpi_bernoulli_set(&s->rate, s->opts.rate, err);
+    return status;
+}
+
+static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
+{
+    const dpi_objective *o = &s->objective;
+    dpi_id *wanted = dpi_arena_alloc(&s->arena, 2 * o->n_blocks + o->n_noise, sizeof *wanted);
+    if (wanted == NULL)
+        return dpi_fail_nomem(err);
+    size_t n = 0;
+    for (size_t k = 0; k < o->n_blocks; k++) {
+        wanted[n++] = o->blocks[k].node;
+        if (o->cut == DPI_CUT_LATENTS)
+            wanted[n++] = o->blocks[k].gradient;
+    }
+    for (size_t k = 0; k < o->n_noise; k++)
+        wanted[n++] = o->noise[k];
+    s->chunk = s->n < CHUNK ? s->n : CHUNK;
+    dpi_run_spec spec = {.graph = &o->graph,
+                         .wanted = wanted,
+                         .n_wanted = n,
+                         .parts = o->part,
+                         .n_parts = o->n_parts,
+                         .data = data,
+                         .chunk = s->chunk};
+    dp_status status = dpi_check_observations(o, data, err);
+    return status != DP_OK ? status : dpi_run_new(&spec, &s->run, err);
+}
+
+static dp_status make_state(dp_svi *s, dp_error *err)
+{
+    const dpi_objective *o = &s->objective;
+    dp_status status = dpi_optimizer_init(&s->optimizer, &s->arena, o->n_theta, &s->opts, err);
+    if (status != DP_OK)
+        return status;
+    s->batch = dpi_arena_alloc(&s->arena, s->n, sizeof *s->batch);
+    s->scratch = dpi_arena_alloc(&s->arena, 2 * s->chunk, sizeof *s->scratch);
+    s->release = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->release);
+    s->disguise = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->disguise);
+    s->gradient = dpi_arena_alloc(&s->arena, o->n_theta, sizeof *s->gradient);
+    if (s->batch == NULL || s->scratch == NULL || s->release == NULL || s->disguise == NULL ||
+        s->gradient == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t k = 0; k < o->n_blocks; k++)
+        for (size_t e = 0; e < o->blocks[k].size; e++)
+            s->optimizer.theta[o->blocks[k].offset + e] = o->blocks[k].init;
+    return DP_OK;
+}
+
+dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_dataset *data,
+                     const dp_svi_opts *opts, dp_svi **out, dp_error *err)
+{
+    if (model == NULL || data == NULL || opts == NULL || out == NULL)
+        dpi_misuse(__func__, "NULL model, data, options or result");
+    *out = NULL;
+    dp_svi *s = dpi_alloc(1, sizeof *s);
+    if (s == NULL)
+        return dpi_fail_nomem(err);
+    s->opts = *opts;
+    s->n = data->n;
+    dp_status status = dpi_options_resolve(&s->opts, s->n, err);
+    if (status == DP_OK) {
+        dpi_objective_spec spec = {.model = model,
+                                   .guide = guide,
+                                   .cut = s->opts.form == DP_FORM_PARAMETERS ? DPI_CUT_PARAMETERS
+                                                                             : DPI_CUT_LATENTS,
+                                   .population = (double)s->n,
+                                   .init_scale = s->opts.init_scale};
+        status = dpi_objective_init(&s->objective, &spec, err);
+    }
+    if (status == DP_OK)
+        status = make_run(s, data, err);
+    if (status == DP_OK)
+        status = make_state(s, err);
+    if (status == DP_OK)
+        status = make_random(s, err);
+    if (status != DP_OK) {
+        dp_svi_free(s);
+        return status;
+    }
+    *out = s;
+    return DP_OK;
+}
+
+void dp_svi_free(dp_svi *s)
+{
+    if (s == NULL)
+        return;
+    dpi_run_free(s->run);
+    dpi_objective_free(&s->objective);
+    dp_noise_free(s->noise);
+    dp_rng_free(s->rng);
+    dpi_arena_free(&s->arena);
+    dpi_free(s);
+}
+
+bool dp_svi_done(const dp_svi *s)
+{
+    return s->optimizer.done >= s->opts.steps;
+}
+
+/* ---- one step ---- */
+
+/* Draws the guide's noise for m records (per-record noise), or for the step (global noise). */
+static void draw_noise(dp_svi *s, bool per_record, size_t m)
+{
+    const dpi_objective *o = &s->objective;
+    for (size_t k = 0; k < o->n_noise; k++) {
+        const dpi_shape *shape = &dpi_get(&o->graph, o->noise[k])->shape;
+        if (shape->per_record == per_record)
+            dp_rng_normal(s->rng, m * dpi_shape_size(shape), dpi_run_value(s->run, o->noise[k]));
+    }
+}
+
+static void set_parameters(dp_svi *s)
+{
+    const dpi_objective *o = &s->objective;
+    for (size_t k = 0; k < o->n_blocks; k++)
+        memcpy(dpi_run_value(s->run, o->blocks[k].node), s->optimizer.theta + o->blocks[k].offset,
+               o->blocks[k].size * sizeof(double));
+}
+
+/* Chooses the batch; *index is NULL for all records in order. */
+static dp_status choose_batch(dp_svi *s, size_t *size, const size_t **index, dp_error *err)
+{
+    dpi_stream *stream;
+    *size = s->n;
+    *index = NULL;
+    if (s->opts.sampling == DP_SAMPLING_FULL)
+        return DP_OK;
+    dp_status status = dpi_noise_stream(s->noise, &stream, err);
+    if (status != DP_OK)
+        return status;
+    *index = s->batch;
+    if (s->opts.sampling == DP_SAMPLING_POISSON) {
+        *size = dpi_poisson_subset(stream, s->n, &s->rate, s->batch);
+        return DP_OK;
+    }
+    *size = s->opts.batch;
+    dpi_fixed_subset(stream, s->n, s->opts.batch, s->batch);
+    return DP_OK;
+}
+
+static dp_status sum_batch(dp_svi *s, dp_error *err)
+{
+    size_t size;
+    const size_t *index;
+    dp_status status = choose_batch(s, &size, &index, err);
+    if (status != DP_OK)
+        return status;
+    memset(s->release, 0, s->objective.n_release * sizeof *s->release);
+    dpi_run_start_records(s->run);
+    for (size_t first = 0; first < size; first += s->chunk) {
+        size_t m = size - first < s->chunk ? size - first : s->chunk;
+        draw_noise(s, true, m);
+        dpi_run_records(s->run, m, index != NULL ? index + first : NULL, first);
+        dpi_run_clip_sum(s->run, m, s->opts.clip, s->scratch, s->release);
+    }
+    return DP_OK;
+}
+
+/* Turns the clipped sum into the release, and that into an estimate of the full sum. */
+static dp_status protect(dp_svi *s, dp_error *err)
+{
+    size_t n = s->objective.n_release;
+    if (s->opts.mode != DP_NO_PRIVACY && s->opts.sigma > 0) {
+        dp_status status = dp_noise_normal(s->noise, n, s->opts.sigma * s->opts.clip, s->disguise, err);
+        if (status != DP_OK) {
+            memset(s->release, 0, n * sizeof *s->release);
+            return status;
+        }
+        for (size_t k = 0; k < n; k++)
+            s->release[k] += s->disguise[k];
+    }
+    for (size_t k = 0; k < n; k++)
+        s->release[k] /= s->opts.rate;
+    return DP_OK;
+}
+
+static void pull_back(dp_svi *s)
+{
+    const dpi_objective *o = &s->objective;
+    const double *part = s->release;
+    if (o->cut == DPI_CUT_PARAMETERS) {
+        memcpy(s->gradient, s->release, o->n_release * sizeof *s->release);
+        return;
+    }
+    for (size_t k = 0; k < o->n_parts; k++) {
+        size_t size = dpi_shape_size(&dpi_get(&o->graph, o->feed[k])->shape);
+        memcpy(dpi_run_value(s->run, o->feed[k]), part, size * sizeof *part);
+        part += size;
+    }
+    dpi_run_late(s->run);
+    for (size_t k = 0; k < o->n_blocks; k++)
+        memcpy(s->gradient + o->blocks[k].offset, dpi_run_value(s->run, o->blocks[k].gradient),
+               o->blocks[k].size * sizeof(double));
+}
+
+dp_status dp_svi_step(dp_svi *s, dp_error *err)
+{
+    if (dp_svi_done(s))
+        return dpi_fail(err, DP_ESTATE, "all %llu steps are done; make a new run to go on",
+                        (unsigned long long)s->opts.steps);
+    draw_noise(s, false, 1);
+    set_parameters(s);
+    dpi_run_globals(s->run);
+    dp_status status = sum_batch(s, err);
+    if (status == DP_OK)
+        status = protect(s, err);
+    if (status != DP_OK)
+        return status;
+    pull_back(s);
+    dpi_optimizer_step(&s->optimizer, s->gradient);
+    for (size_t k = 0; k < s->objective.n_theta; k++)
+        if (!isfinite(s->optimizer.theta[k]))
+            return dpi_fail(err, DP_EDOMAIN, "step %llu: the parameters are no longer finite; take a "
+                            "smaller step_size, or check the priors' scales",
+                            (unsigned long long)s->optimizer.done);
+    return DP_OK;
+}
+
+/* ---- runs ---- */
+
+static double now(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void show_progress(const dp_svi *s, FILE *out, double started)
+{
+    dp_privacy privacy;
+    (void)fprintf(out, "tacit: step %llu of %llu, %.1f s", (unsigned long long)s->optimizer.done,
+                  (unsigned long long)s->opts.steps, now() - started);
+    if (dp_svi_privacy(s, &privacy, NULL) == DP_OK && privacy.is_private)
+        (void)fprintf(out, ", spent epsilon %.4g at delta %.3g", privacy.epsilon, privacy.delta);
+    (void)fprintf(out, "\n");
+}
+
+dp_status dp_svi_run(dp_svi *s, FILE *progress, dp_error *err)
+{
+    double started = now(), shown = started;
+    while (!dp_svi_done(s)) {
+        dp_status status = dp_svi_step(s, err);
+        if (status != DP_OK)
+            return status;
+        if (progress != NULL && s->optimizer.done % 64 == 0 && now() - shown > 1) {
+            shown = now();
+            show_progress(s, progress, started);
+        }
+    }
+    if (progress != NULL)
+        show_progress(s, progress, started);
+    return DP_OK;
+}
+
+static const char *adjacency(dp_sampling sampling)
+{
+    return sampling == DP_SAMPLING_FIXED ? "replace one record" : "add or remove one record";
+}
+
+dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
+{
+    *privacy = (dp_privacy){.adjacency = adjacency(s->opts.sampling),
+                            .epsilon = INFINITY,
+                            .delta = 1,
+                            .sigma = s->opts.sigma,
+                            .clip = s->opts.clip,
+                            .rate = s->opts.rate,
+                            .sampling = s->opts.sampling,
+                            .steps = s->optimizer.done};
+    privacy->why_not = s->opts.mode == DP_NO_PRIVACY          ? "run without privacy"
+                       : s->opts.mode == DP_WITHOUT_GUARANTEE ? "run without a certified guarantee"
+                       : s->seeded                            ? "seeded: the noise can be computed again"
+                                                              : NULL;
+    if (s->opts.mode != DP_PRIVATE)
+        return DP_OK;
+    dp_mechanism spent = dpi_options_mechanism(&s->opts, s->optimizer.done);
+    double epsilon = 0;
+    dp_status status =
+        s->optimizer.done == 0 ? DP_OK : dp_epsilon(&spent, s->opts.delta, &epsilon, err);
+    if (status != DP_OK)
+        return status;
+    privacy->is_private = !s->seeded;
+    privacy->epsilon = epsilon;
+    privacy->delta = s->opts.delta;
+    return DP_OK;
+}
+
+/* ---- parameters ---- */
+
+static dp_status find_block(const dp_svi *s, const char *name, size_t n, const dpi_block **block,
+                            dp_error *err)
+{
+    for (size_t k = 0; k < s->objective.n_blocks; k++) {
+        *block = &s->objective.blocks[k];
+        if (strcmp((*block)->name, name) != 0)
+            continue;
+        if ((*block)->size == n)
+            return DP_OK;
+        return dpi_fail(err, DP_ESHAPE, "parameter '%s' has %zu numbers, not %zu", name, (*block)->size, n);
+    }
+    return dpi_fail(err, DP_ENAME, "there is no parameter '%s'; the mean-field guide's are "
+                    "'<latent>.loc' and '<latent>.log_scale'", name);
+}
+
+dp_status dp_svi_set(dp_svi *s, const char *name, size_t n, const double *values, dp_error *err)
+{
+    const dpi_block *block;
+    dp_status status = find_block(s, name, n, &block, err);
+    if (status == DP_OK && s->optimizer.done > 0)
+        status = dpi_fail(err, DP_ESTATE, "parameters are set before the first step");
+    for (size_t i = 0; status == DP_OK && i < n; i++)
+        if (!isfinite(values[i]))
+            status = dpi_fail(err, DP_EDOMAIN, "parameter '%s' is not finite at %zu", name, i);
+    if (status == DP_OK)
+        memcpy(s->optimizer.theta + block->offset, values, n * sizeof *values);
+    return status;
+}
+
+dp_status dp_svi_get(const dp_svi *s, const char *name, size_t n, double *values, dp_error *err)
+{
+    const dpi_block *block;
+    dp_status status = find_block(s, name, n, &block, err);
+    for (size_t i = 0; status != DP_OK && i < n; i++)
+        values[i] = NAN;
+    if (status == DP_OK)
+        memcpy(values, dpi_optimizer_result(&s->optimizer) + block->offset, n * sizeof *values);
+    return status;
+}

@@ -1,0 +1,32 @@
+/* The state of a run, for the posterior that is made from it. */
+#ifndef DPI_INFER_SVI_H
+#define DPI_INFER_SVI_H
+
+#include <tacit/random.h>
+#include <tacit/svi.h>
+
+#include "exec/run.h"
+#include "infer/optimizer.h"
+#include "model/objective.h"
+#include "random/poisson.h"
+
+struct dp_svi {
+    dpi_arena arena;
+    dp_svi_opts opts; /* resolved */
+    bool seeded;
+    size_t n; /* records */
+    dpi_objective objective;
+    dpi_run *run;
+    dpi_optimizer optimizer;
+    dp_noise *noise; /* of releases and batches */
+    dp_rng *rng;     /* of the guide's draws */
+    dpi_bernoulli rate;
+    size_t chunk;
+    size_t *batch;    /* [n] */
+    double *scratch;  /* [2][chunk] */
+    double *release;  /* [n_release] the clipped, noisy sum */
+    double *disguise; /* [n_release] its noise */
+    double *gradient; /* [n_theta] */
+};
+
+#endif

@@ -1,0 +1,222 @@
+/* Arithmetic on expressions: each call adds one node of the operation table. */
+#include "model/model.h"
+
+/* The model of an operation's operands; NULL when all are plain numbers. */
+static dp_model *model_of(dp_expr a, dp_expr b)
+{
+    return a.model != NULL ? a.model : b.model;
+}
+
+/* An operation on numbers only is done at once. */
+static dp_expr on_numbers(const dpi_op *op, double a, double b)
+{
+    dp_expr result = {0};
+    dpi_attr attr = {0};
+    dpi_call call = {.n = 1,
+                     .in = {&a, &b},
+                     .out = &result.value,
+                     .in_size = {1, 1},
+                     .out_size = 1,
+                     .attr = &attr};
+    op->forward(&call);
+    return result;
+}
+
+static dp_expr binary(const dpi_op *op, dp_expr a, dp_expr b)
+{
+    dp_model *m = model_of(a, b);
+    if (m == NULL)
+        return on_numbers(op, a.value, b.value);
+    dpi_id left = dpi_expr_id(m, a), right = dpi_expr_id(m, b);
+    return (dp_expr){.model = m, .id = dpi_apply(&m->graph, op, left, right, NULL)};
+}
+
+static dp_expr unary(const dpi_op *op, dp_expr a)
+{
+    if (a.model == NULL)
+        return on_numbers(op, a.value, 0);
+    return (dp_expr){.model = a.model, .id = dpi_apply(&a.model->graph, op, a.id, DPI_NONE, NULL)};
+}
+
+/* Calls that have a meaning only for expressions of a model. */
+static dp_model *need_model(dp_expr a, dp_expr b, const char *call)
+{
+    dp_model *m = model_of(a, b);
+    if (m == NULL)
+        dpi_misuse(call, "plain numbers where an expression of a model is needed");
+    return m;
+}
+
+dp_expr dp_add(dp_expr a, dp_expr b)
+{
+    return binary(&dpi_op_add, a, b);
+}
+
+dp_expr dp_sub(dp_expr a, dp_expr b)
+{
+    return binary(&dpi_op_sub, a, b);
+}
+
+dp_expr dp_mul(dp_expr a, dp_expr b)
+{
+    return binary(&dpi_op_mul, a, b);
+}
+
+dp_expr dp_div(dp_expr a, dp_expr b)
+{
+    return binary(&dpi_op_div, a, b);
+}
+
+dp_expr dp_scale(double factor, dp_expr a)
+{
+    return binary(&dpi_op_mul, dp_num(factor), a);
+}
+
+dp_expr dp_neg(dp_expr a)
+{
+    return unary(&dpi_op_neg, a);
+}
+
+dp_expr dp_exp(dp_expr a)
+{
+    return unary(&dpi_op_exp, a);
+}
+
+dp_expr dp_log(dp_expr a)
+{
+    return unary(&dpi_op_log, a);
+}
+
+dp_expr dp_log1p(dp_expr a)
+{
+    return unary(&dpi_op_log1p, a);
+}
+
+dp_expr dp_sqrt(dp_expr a)
+{
+    return unary(&dpi_op_sqrt, a);
+}
+
+dp_expr dp_square(dp_expr a)
+{
+    return unary(&dpi_op_square, a);
+}
+
+dp_expr dp_logistic(dp_expr a)
+{
+    return unary(&dpi_op_logistic, a);
+}
+
+dp_expr dp_softplus(dp_expr a)
+{
+    return unary(&dpi_op_softplus, a);
+}
+
+dp_expr dp_tanh(dp_expr a)
+{
+    return unary(&dpi_op_tanh, a);
+}
+
+dp_expr dp_abs(dp_expr a)
+{
+    return unary(&dpi_op_abs, a);
+}
+
+dp_expr dp_sum(dp_expr a)
+{
+    if (a.model == NULL)
+        return a;
+    return (dp_expr){.model = a.model, .id = dpi_sum(&a.model->graph, a.id)};
+}
+
+dp_expr dp_dot(dp_expr a, dp_expr b)
+{
+    dp_model *m = need_model(a, b, __func__);
+    dpi_id left = dpi_expr_id(m, a), right = dpi_expr_id(m, b);
+    if (left == DPI_NONE || right == DPI_NONE)
+        return (dp_expr){.model = m, .id = DPI_NONE};
+    /* Two numbers, vectors of length one: their product. */
+    bool numbers = dpi_get(&m->graph, left)->shape.n_dims == 0 &&
+                   dpi_get(&m->graph, right)->shape.n_dims == 0;
+    const dpi_op *op = numbers ? &dpi_op_mul : &dpi_op_matmul;
+    bool vectors = dpi_get(&m->graph, left)->shape.n_dims < 2 &&
+                   dpi_get(&m->graph, right)->shape.n_dims < 2;
+    if (!vectors)
+        (void)dpi_fail(&m->err, DP_ESHAPE, "after %s:%d: dp_dot takes two vectors; use dp_matmul",
+                       m->graph.where.file, m->graph.where.line);
+    return (dp_expr){.model = m, .id = dpi_apply(&m->graph, op, left, right, NULL)};
+}
+
+dp_expr dp_matmul(dp_expr a, dp_expr b)
+{
+    dp_model *m = need_model(a, b, __func__);
+    return (dp_expr){.model = m,
+                     .id = dpi_apply(&m->graph, &dpi_op_matmul, dpi_expr_id(m, a), dpi_expr_id(m, b),
+                                     NULL)};
+}
+
+dp_expr dp_log_sum_exp(dp_expr a)
+{
+    (void)need_model(a, a, __func__);
+    return unary(&dpi_op_log_sum_exp, a);
+}
+
+dp_expr dp_pick(dp_expr value, dp_expr index)
+{
+    dp_model *m = need_model(value, index, __func__);
+    dpi_id groups = dpi_expr_id(m, value), number = dpi_expr_id(m, index);
+    if (groups == DPI_NONE || number == DPI_NONE)
+        return (dp_expr){.model = m, .id = DPI_NONE};
+    const dpi_node *node = dpi_get(&m->graph, number), *rows = dpi_get(&m->graph, groups);
+    char text[DPI_SHAPE_TEXT];
+    if (node->op != &dpi_op_index || rows->shape.n_dims < 1 || rows->shape.dim[0] != node->attr.number)
+        (void)dpi_fail(&m->err, DP_ESHAPE,
+                       "after %s:%d: dp_pick takes a value of each group and a column of dp_index over "
+                       "the same plate; the value is %s, the index has %zu groups",
+                       m->graph.where.file, m->graph.where.line, dpi_shape_text(&rows->shape, text),
+                       node->op == &dpi_op_index ? node->attr.number : 0);
+    return (dp_expr){.model = m, .id = dpi_apply(&m->graph, &dpi_op_pick, groups, number, NULL)};
+}
+
+dp_expr dp_slice(dp_expr a, size_t from, size_t n)
+{
+    dp_model *m = need_model(a, a, __func__);
+    dpi_attr attr = {.number = from, .rows = n};
+    return (dp_expr){.model = m, .id = dpi_apply(&m->graph, &dpi_op_slice, a.id, DPI_NONE, &attr)};
+}
+
+/* a in the first rows and b in the last of a longer vector of zeros, added up. */
+dp_expr dp_concat(dp_expr a, dp_expr b)
+{
+    dp_model *m = need_model(a, b, __func__);
+    dpi_id left = dpi_expr_id(m, a), right = dpi_expr_id(m, b);
+    if (left == DPI_NONE || right == DPI_NONE)
+        return (dp_expr){.model = m, .id = DPI_NONE};
+    const dpi_shape *first = &dpi_get(&m->graph, left)->shape, *second = &dpi_get(&m->graph, right)->shape;
+    if (first->n_dims > 1 || second->n_dims > 1)
+        (void)dpi_fail(&m->err, DP_ESHAPE, "after %s:%d: dp_concat takes two vectors",
+                       m->graph.where.file, m->graph.where.line);
+    size_t k = dpi_shape_size(first), l = dpi_shape_size(second);
+    dpi_attr head = {.shape = dpi_vector(k + l, false), .number = 0, .inner = k};
+    dpi_attr tail = {.shape = dpi_vector(k + l, false), .number = k, .inner = l};
+    dpi_id sum = dpi_add(&m->graph, dpi_apply(&m->graph, &dpi_op_pad, left, DPI_NONE, &head),
+                         dpi_apply(&m->graph, &dpi_op_pad, right, DPI_NONE, &tail));
+    return (dp_expr){.model = m, .id = sum};
+}
+
+dp_expr dp_constant(dp_model *m, size_t n, const double *values)
+{
+    if (n == 0 && m->err.status == DP_OK)
+        (void)dpi_fail(&m->err, DP_ESHAPE, "dp_constant: n is at least 1");
+    dpi_id id = n == 1 ? dpi_constant(&m->graph, *values)
+                       : dpi_constant_array(&m->graph, dpi_vector(n, false), values);
+    return (dp_expr){.model = m, .id = id};
+}
+
+dp_expr dp_constant_matrix(dp_model *m, size_t rows, size_t columns, const double *values)
+{
+    dpi_shape shape = {.n_dims = 2, .dim = {rows, columns}};
+    if ((rows == 0 || columns == 0) && m->err.status == DP_OK)
+        (void)dpi_fail(&m->err, DP_ESHAPE, "dp_constant_matrix: rows and columns are at least 1");
+    return (dp_expr){.model = m, .id = dpi_constant_array(&m->graph, shape, values)};
+}

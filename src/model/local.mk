@@ -1,0 +1,4 @@
+libtacit_core_la_SOURCES += \
+  %D%/expr.c \
+  %D%/model.c %D%/model.h \
+  %D%/objective.c %D%/objective.h

@@ -1,0 +1,49 @@
+/* What a model is inside: a graph and the list of its sites. */
+#ifndef DPI_MODEL_MODEL_H
+#define DPI_MODEL_MODEL_H
+
+#include <tacit/model.h>
+
+#include "dist/family.h"
+#include "graph/graph.h"
+
+typedef enum dpi_site_kind { DPI_LATENT, DPI_OBSERVED, DPI_PARAM } dpi_site_kind;
+
+/* One named random or learnt value. */
+typedef struct dpi_site {
+    dpi_site_kind kind;
+    const char *name;
+    dpi_where where;
+    dpi_id value; /* the input node that stands for it, or the data node of an observation */
+    const dpi_family *family; /* NULL for parameters */
+    dpi_id arg[DPI_MAX_ARGS];
+    double init; /* of a parameter */
+} dpi_site;
+
+typedef struct dpi_plate {
+    const char *name;
+    size_t size; /* 0 for the unit plate */
+} dpi_plate;
+
+struct dp_model {
+    dpi_arena arena;
+    dp_error err;
+    dpi_graph graph;
+    const dp_model *of; /* the model whose guide this is, or NULL */
+    dpi_plate *plates;  /* number k is plates[k - 1] */
+    size_t n_plates, plate_capacity;
+    dpi_site *sites;
+    size_t n_sites, site_capacity;
+};
+
+/* The latent or observed site or parameter of that name, or NULL. */
+const dpi_site *dpi_find_site(const dp_model *m, const char *name);
+
+/* The node of an expression in m's graph; a number becomes a constant.  DPI_NONE, with the error
+ * set, for an expression of another model. */
+dpi_id dpi_expr_id(dp_model *m, dp_expr e);
+
+/* Adds to g, elementwise and summed to a number, the log density of x under the family. */
+dpi_id dpi_log_density(dpi_graph *g, const dpi_family *family, dpi_id x, const dpi_id arg[]);
+
+#endif

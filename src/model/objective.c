@@ -1,0 +1,422 @@
+/* Building the objective: the guide first, then the model with its latents replaced by the guide's
+ * values, then scores, then gradients.
+ *
+ * Copying a graph calls dpi_apply again for each node, so that shapes follow from what was put in:
+ * the same model text gives global latents under one cut and per-record ones under the other. */
+#include "model/objective.h"
+
+#include <gsl/gsl_math.h>
+#include <string.h>
+
+#include "graph/gradient.h"
+
+typedef struct builder {
+    dpi_objective *o;
+    dpi_graph *g;
+    const dpi_objective_spec *spec;
+    dpi_id *value; /* [sites of the model] the latent's value in the new graph */
+    dpi_id prior, record;
+} builder;
+
+static dpi_id add_if(dpi_graph *g, dpi_id sum, dpi_id term)
+{
+    return sum == DPI_NONE ? term : dpi_add(g, sum, term);
+}
+
+/* Adds a term of the ELBO to the records' side or to the prior's. */
+static void add_score(builder *b, bool of_record, dpi_id term)
+{
+    if (term == DPI_NONE)
+        return;
+    dpi_id *sum = of_record ? &b->record : &b->prior;
+    *sum = add_if(b->g, *sum, term);
+}
+
+static void *grow(dpi_objective *o, void **array, size_t *capacity, size_t n, size_t size)
+{
+    if (!dpi_arena_grow(&o->arena, array, capacity, n + 1, size)) {
+        (void)dpi_fail_nomem(&o->err);
+        return NULL;
+    }
+    return (char *)*array + n * size;
+}
+
+static dpi_id add_block(builder *b, const char *name, const char *suffix, dpi_shape shape, double init)
+{
+    dpi_objective *o = b->o;
+    char full[256];
+    (void)snprintf(full, sizeof full, "%s%s", name, suffix);
+    dpi_id node = dpi_source(b->g, &dpi_op_input, full, (dpi_attr){.shape = shape});
+    dpi_block *block =
+        node == DPI_NONE ? NULL
+                         : grow(o, (void **)&o->blocks, &o->block_capacity, o->n_blocks, sizeof *block);
+    if (block == NULL)
+        return DPI_NONE;
+    *block = (dpi_block){.name = dpi_get(b->g, node)->name,
+                         .node = node,
+                         .size = dpi_shape_size(&shape),
+                         .offset = o->n_theta,
+                         .init = init,
+                         .gradient = DPI_NONE};
+    o->n_blocks++;
+    o->n_theta += block->size;
+    return node;
+}
+
+/* Standard normal noise of a latent's shape; of each record when the cut asks for it. */
+static dpi_id add_noise(builder *b, const char *name, dpi_shape shape)
+{
+    dpi_objective *o = b->o;
+    char full[256];
+    (void)snprintf(full, sizeof full, "%s.noise", name);
+    shape.per_record = shape.per_record || o->cut == DPI_CUT_PARAMETERS;
+    dpi_id node = dpi_source(b->g, &dpi_op_input, full, (dpi_attr){.shape = shape});
+    dpi_id *place = node == DPI_NONE
+                        ? NULL
+                        : grow(o, (void **)&o->noise, &o->noise_capacity, o->n_noise, sizeof *place);
+    if (place == NULL)
+        return DPI_NONE;
+    *place = node;
+    o->n_noise++;
+    return node;
+}
+
+static void add_latent(builder *b, size_t site, const char *name, dpi_id value, const dpi_shape *shape)
+{
+    dpi_objective *o = b->o;
+    b->value[site] = value;
+    if (value == DPI_NONE)
+        return;
+    dpi_latent *latent = grow(o, (void **)&o->latents, &o->latent_capacity, o->n_latents, sizeof *latent);
+    char *copy = latent != NULL ? dpi_arena_strdup(&o->arena, name) : NULL;
+    if (copy == NULL) {
+        (void)dpi_fail_nomem(&o->err);
+        return;
+    }
+    *latent = (dpi_latent){copy, value, dpi_shape_size(shape), shape->per_record};
+    o->n_latents++;
+}
+
+/* ---- copying ---- */
+
+/* The node that a column has in the new graph: model and guide read the same columns. */
+static dpi_id copy_column(builder *b, const dpi_node *node)
+{
+    for (size_t i = 0; i < b->g->n_nodes; i++) {
+        const dpi_node *other = &b->g->nodes[i];
+        if (other->op != node->op || other->name == NULL || strcmp(other->name, node->name) != 0)
+            continue;
+        if (!dpi_shape_same(&other->shape, &node->shape) || other->attr.number != node->attr.number)
+            (void)dpi_fail(&b->o->err, DP_ESHAPE,
+                           "model and guide read column '%s' with different sizes", node->name);
+        return (dpi_id)i;
+    }
+    return dpi_source(b->g, node->op, node->name, node->attr);
+}
+
+static dpi_id copy_node(builder *b, const dpi_node *node, const dpi_id *map)
+{
+    b->g->where = node->where;
+    if (node->op == &dpi_op_data || node->op == &dpi_op_index)
+        return copy_column(b, node);
+    if (node->op == &dpi_op_const)
+        return node->attr.array != NULL ? dpi_constant_array(b->g, node->shape, node->attr.array)
+                                        : dpi_constant(b->g, node->attr.value);
+    dpi_id in[2] = {DPI_NONE, DPI_NONE};
+    for (int k = 0; k < node->op->n_inputs; k++)
+        in[k] = map[node->in[k]];
+    return dpi_apply(b->g, node->op, in[0], in[1], &node->attr);
+}
+
+static const dpi_site *site_of_node(const dp_model *m, dpi_id id)
+{
+    for (size_t i = 0; i < m->n_sites; i++)
+        if (m->sites[i].value == id)
+            return &m->sites[i];
+    return NULL;
+}
+
+static void map_arguments(const dpi_site *site, const dpi_id *map, dpi_id arg[])
+{
+    for (int k = 0; k < DPI_MAX_ARGS; k++)
+        arg[k] = k < site->family->n_args ? map[site->arg[k]] : DPI_NONE;
+}
+
+/* Adds log p(x) of a latent of the model. */
+static void score_latent(builder *b, const dpi_site *site, dpi_id x, const dpi_id arg[])
+{
+    bool of_record = dpi_get(&b->spec->model->graph, site->value)->shape.per_record;
+    add_score(b, of_record, dpi_log_density(b->g, site->family, x, arg));
+}
+
+/* ---- guides ---- */
+
+/* A latent under the mean-field normal guide: x = constrain(loc + e^log_scale * noise).
+ * -log q(x) = sum log_scale + log |dx/dz| + (1 + log 2 pi) / 2 for each number, the entropy of the
+ * normal being taken exactly. */
+static dpi_id mean_field(builder *b, const dpi_site *site, const dpi_id arg[])
+{
+    dpi_graph *g = b->g;
+    dpi_shape shape = dpi_get(&b->spec->model->graph, site->value)->shape;
+    if (shape.per_record) {
+        (void)dpi_fail(&b->o->err, DP_EUNSUPPORTED,
+                       "%s:%d: latent '%s' belongs to each record and has no guide; write a guide that "
+                       "samples it from the record's data (dp_guide_new), or sum it out",
+                       site->where.file, site->where.line, site->name);
+        return DPI_NONE;
+    }
+    dpi_id loc = add_block(b, site->name, ".loc", shape, 0);
+    dpi_id log_scale = add_block(b, site->name, ".log_scale", shape, log(b->spec->init_scale));
+    dpi_id noise = add_noise(b, site->name, shape);
+    dpi_id z = dpi_add(g, loc, dpi_times(g, dpi_unary(g, &dpi_op_exp, log_scale), noise));
+    const dpi_support *support = &dpi_supports[site->family->support];
+    dpi_id x = z == DPI_NONE ? DPI_NONE : support->constrain(g, z, arg);
+    double constant = 0.5 * (1 + log(2 * M_PI)) * (double)dpi_shape_size(&shape);
+    add_score(b, false, dpi_sum(g, log_scale));
+    add_score(b, false, dpi_constant(g, constant));
+    if (support->log_jacobian != NULL && z != DPI_NONE)
+        add_score(b, false, dpi_sum(g, dpi_expand(g, support->log_jacobian(g, z, arg),
+                                                  dpi_get(g, z)->shape)));
+    return x;
+}
+
+/* A latent as a written guide samples it, with -log q(x). */
+static dpi_id guided(builder *b, const dpi_site *site, const dpi_id arg[])
+{
+    dpi_graph *g = b->g;
+    dpi_shape shape = dpi_get(&b->spec->guide->graph, site->value)->shape;
+    dpi_id noise = add_noise(b, site->name, shape);
+    if (noise == DPI_NONE)
+        return DPI_NONE;
+    dpi_id x = site->family->from_normal(g, noise, arg);
+    dpi_id score = dpi_log_density(g, site->family, x, arg);
+    add_score(b, shape.per_record, dpi_unary(g, &dpi_op_neg, score));
+    return x;
+}
+
+static void build_guide(builder *b)
+{
+    const dp_model *guide = b->spec->guide, *model = b->spec->model;
+    dpi_id *map = dpi_arena_alloc(&b->o->arena, guide->graph.n_nodes, sizeof *map);
+    if (map == NULL) {
+        (void)dpi_fail_nomem(&b->o->err);
+        return;
+    }
+    for (size_t i = 0; i < guide->graph.n_nodes && b->o->err.status == DP_OK; i++) {
+        const dpi_node *node = &guide->graph.nodes[i];
+        const dpi_site *site = node->op == &dpi_op_input ? site_of_node(guide, (dpi_id)i) : NULL;
+        if (site == NULL) {
+            map[i] = copy_node(b, node, map);
+            continue;
+        }
+        b->g->where = site->where;
+        if (site->kind == DPI_PARAM) {
+            map[i] = add_block(b, site->name, "", node->shape, site->init);
+            continue;
+        }
+        dpi_id arg[DPI_MAX_ARGS];
+        map_arguments(site, map, arg);
+        map[i] = guided(b, site, arg);
+        size_t number = (size_t)(dpi_find_site(model, site->name) - model->sites);
+        add_latent(b, number, site->name, map[i], &node->shape);
+    }
+}
+
+/* ---- the model ---- */
+
+static dpi_id place_site(builder *b, const dpi_site *site, const dpi_node *node, const dpi_id *map)
+{
+    size_t number = (size_t)(site - b->spec->model->sites);
+    b->g->where = site->where;
+    if (site->kind == DPI_PARAM)
+        return add_block(b, site->name, "", node->shape, site->init);
+    dpi_id arg[DPI_MAX_ARGS];
+    map_arguments(site, map, arg);
+    if (b->spec->guide == NULL)
+        add_latent(b, number, site->name, mean_field(b, site, arg), &node->shape);
+    else if (b->value[number] == DPI_NONE)
+        (void)dpi_fail(&b->o->err, DP_ENAME,
+                       "latent '%s' (%s:%d) is not in the guide; add a dp_sample of that name to it",
+                       site->name, site->where.file, site->where.line);
+    dpi_id x = b->value[number];
+    if (x != DPI_NONE)
+        score_latent(b, site, x, arg);
+    return x;
+}
+
+static void build_model(builder *b)
+{
+    const dp_model *model = b->spec->model;
+    dpi_objective *o = b->o;
+    dpi_id *map = dpi_arena_alloc(&o->arena, model->graph.n_nodes, sizeof *map);
+    if (map == NULL) {
+        (void)dpi_fail_nomem(&o->err);
+        return;
+    }
+    for (size_t i = 0; i < model->graph.n_nodes && o->err.status == DP_OK; i++) {
+        const dpi_node *node = &model->graph.nodes[i];
+        const dpi_site *site = node->op == &dpi_op_input ? site_of_node(model, (dpi_id)i) : NULL;
+        map[i] = site != NULL ? place_site(b, site, node, map) : copy_node(b, node, map);
+    }
+    for (size_t i = 0; i < model->n_sites && o->err.status == DP_OK; i++) {
+        const dpi_site *site = &model->sites[i];
+        dpi_observation *seen;
+        if (site->kind != DPI_OBSERVED)
+            continue;
+        seen = grow(o, (void **)&o->observations, &o->observation_capacity, o->n_observations, sizeof *seen);
+        if (seen == NULL)
+            return;
+        *seen = (dpi_observation){.family = site->family, .value = map[site->value]};
+        seen->name = dpi_get(b->g, seen->value)->name;
+        map_arguments(site, map, seen->arg);
+        o->n_observations++;
+        b->g->where = site->where;
+        add_score(b, true, dpi_log_density(b->g, site->family, seen->value, seen->arg));
+    }
+}
+
+/* ---- gradients ---- */
+
+/* Per-record gradients with respect to each of n nodes, kept where there are any. */
+static dpi_id *find_parts(builder *b, dpi_id root, size_t n, dpi_id *wrt)
+{
+    dpi_objective *o = b->o;
+    o->part = dpi_arena_alloc(&o->arena, n, sizeof *o->part);
+    if (o->part == NULL) {
+        (void)dpi_fail_nomem(&o->err);
+        return NULL;
+    }
+    if (dpi_gradient(b->g, root, n, wrt, o->part) != DP_OK)
+        return NULL;
+    for (size_t k = 0; k < n; k++) {
+        if (o->part[k] == DPI_NONE)
+            continue;
+        o->part[o->n_parts] = o->part[k];
+        wrt[o->n_parts++] = wrt[k];
+        o->n_release += dpi_shape_size(&dpi_get(b->g, o->part[k])->shape);
+    }
+    return wrt;
+}
+
+/* prior + <feed, c>, whose gradient needs no more data. */
+static dpi_id pull_back(builder *b, const dpi_id *crossing)
+{
+    dpi_objective *o = b->o;
+    dpi_id total = b->prior;
+    o->feed = dpi_arena_alloc(&o->arena, o->n_parts, sizeof *o->feed);
+    if (o->feed == NULL) {
+        (void)dpi_fail_nomem(&o->err);
+        return DPI_NONE;
+    }
+    for (size_t k = 0; k < o->n_parts; k++) {
+        dpi_attr attr = {.shape = dpi_get(b->g, crossing[k])->shape, .number = DPI_LATE};
+        o->feed[k] = dpi_source(b->g, &dpi_op_input, "release", attr);
+        total = add_if(b->g, total, dpi_sum(b->g, dpi_times(b->g, o->feed[k], crossing[k])));
+    }
+    return total;
+}
+
+static void cut_at_latents(builder *b)
+{
+    dpi_objective *o = b->o;
+    size_t n = 0, most = o->n_latents + o->n_blocks;
+    dpi_id *wrt = dpi_arena_alloc(&o->arena, most, sizeof *wrt);
+    dpi_id *gradient = dpi_arena_alloc(&o->arena, o->n_blocks, sizeof *gradient);
+    if (wrt == NULL || gradient == NULL) {
+        (void)dpi_fail_nomem(&o->err);
+        return;
+    }
+    for (size_t k = 0; k < o->n_latents; k++)
+        if (!o->latents[k].per_record)
+            wrt[n++] = o->latents[k].value;
+    for (size_t k = 0; k < o->n_blocks; k++)
+        wrt[n++] = o->blocks[k].node;
+    if (find_parts(b, b->record, n, wrt) == NULL)
+        return;
+    dpi_id total = pull_back(b, wrt);
+    for (size_t k = 0; k < o->n_blocks; k++)
+        wrt[k] = o->blocks[k].node;
+    if (o->err.status != DP_OK || dpi_gradient(b->g, total, o->n_blocks, wrt, gradient) != DP_OK)
+        return;
+    for (size_t k = 0; k < o->n_blocks; k++) {
+        o->blocks[k].gradient = gradient[k];
+        if (gradient[k] == DPI_NONE)
+            (void)dpi_fail(&o->err, DP_EINVAL, "parameter '%s' influences nothing; leave it out",
+                           o->blocks[k].name);
+    }
+}
+
+static void cut_at_parameters(builder *b)
+{
+    dpi_objective *o = b->o;
+    dpi_id *wrt = dpi_arena_alloc(&o->arena, o->n_blocks, sizeof *wrt);
+    dpi_id root = b->record;
+    if (wrt == NULL) {
+        (void)dpi_fail_nomem(&o->err);
+        return;
+    }
+    for (size_t k = 0; k < o->n_blocks; k++)
+        wrt[k] = o->blocks[k].node;
+    if (b->prior != DPI_NONE)
+        root = dpi_add(b->g, root, dpi_scale(b->g, 1 / b->spec->population, b->prior));
+    if (find_parts(b, root, o->n_blocks, wrt) != NULL && o->n_parts < o->n_blocks)
+        (void)dpi_fail(&o->err, DP_EINVAL, "a parameter influences nothing; leave it out");
+}
+
+static void build(builder *b)
+{
+    dpi_objective *o = b->o;
+    const dp_model *model = b->spec->model, *guide = b->spec->guide;
+    b->value = dpi_arena_alloc(&o->arena, model->n_sites, sizeof *b->value);
+    if (b->value == NULL) {
+        (void)dpi_fail_nomem(&o->err);
+        return;
+    }
+    for (size_t i = 0; i < model->n_sites; i++)
+        b->value[i] = DPI_NONE;
+    if (guide != NULL)
+        build_guide(b);
+    build_model(b);
+    if (o->err.status != DP_OK)
+        return;
+    if (o->n_observations == 0 || b->record == DPI_NONE || o->n_blocks == 0) {
+        (void)dpi_fail(&o->err, DP_EINVAL, o->n_blocks == 0
+                           ? "the model has no latent and no parameter; there is nothing to fit"
+                           : "the model observes nothing; add dp_observe");
+        return;
+    }
+    if (o->cut == DPI_CUT_LATENTS)
+        cut_at_latents(b);
+    else
+        cut_at_parameters(b);
+    if (o->err.status == DP_OK && o->n_parts == 0)
+        (void)dpi_fail(&o->err, DP_EINVAL, "the observations depend on no latent and no parameter");
+    o->prior = b->prior;
+    o->record = b->record;
+}
+
+dp_status dpi_objective_init(dpi_objective *o, const dpi_objective_spec *spec, dp_error *err)
+{
+    const dp_model *broken = spec->model->err.status != DP_OK                            ? spec->model
+                             : spec->guide != NULL && spec->guide->err.status != DP_OK ? spec->guide
+                                                                                         : NULL;
+    *o = (dpi_objective){.cut = spec->cut};
+    if (broken != NULL)
+        return dpi_fail(err, broken->err.status, "%s", broken->err.text);
+    if (spec->guide != NULL && spec->guide->of != spec->model)
+        return dpi_fail(err, DP_EINVAL, "the guide was made for another model; use dp_guide_new(model)");
+    dpi_graph_init(&o->graph, &o->arena, &o->err);
+    builder b = {.o = o, .g = &o->graph, .spec = spec, .prior = DPI_NONE, .record = DPI_NONE};
+    build(&b);
+    if (o->err.status == DP_OK)
+        return DP_OK;
+    dp_status status = dpi_fail(err, o->err.status, "%s", o->err.text);
+    dpi_objective_free(o);
+    return status;
+}
+
+void dpi_objective_free(dpi_objective *o)
+{
+    dpi_arena_free(&o->arena);
+    *o = (dpi_objective){0};
+}

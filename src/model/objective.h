@@ -1,0 +1,80 @@
+/* The objective of variational inference as one graph, and where it is cut for privacy.
+ *
+ * From a model and a guide (or none: mean-field normal on the unconstrained space) this makes
+ *
+ *   ELBO = prior + sum over records i of record_i,
+ *   prior    = log p(latents) - log q(latents), entropy and Jacobians exact,
+ *   record_i = log p(observed_i | latents) + the same for the record's own latents,
+ *
+ * with latents written as functions of parameters theta and standard normal noise.  Then
+ *
+ *   DPI_CUT_LATENTS     c = the latents and parameters that records read.  Parts are d record_i / dc.
+ *                       The released, noisy sum is fed back as `feed`, and the gradient of
+ *                       prior + <feed, c> with respect to theta is exact post-processing.
+ *   DPI_CUT_PARAMETERS  parts are d (record_i + prior / N) / dtheta, each record with noise of its own
+ *                       (the form of d3p, Prediger et al. 2022).
+ *
+ * Built once, then const.  Nothing here has seen data. */
+#ifndef DPI_MODEL_OBJECTIVE_H
+#define DPI_MODEL_OBJECTIVE_H
+
+#include "model/model.h"
+
+typedef enum dpi_cut { DPI_CUT_LATENTS, DPI_CUT_PARAMETERS } dpi_cut;
+
+/* A block of theta. */
+typedef struct dpi_block {
+    const char *name;
+    dpi_id node;
+    size_t size, offset;
+    double init;
+    dpi_id gradient; /* node of d ELBO / d block after the release; DPI_CUT_LATENTS only */
+} dpi_block;
+
+/* A latent of the model as the guide gives it. */
+typedef struct dpi_latent {
+    const char *name;
+    dpi_id value;
+    size_t size;
+    bool per_record;
+} dpi_latent;
+
+/* An observed column, for checking the data against the distribution's support. */
+typedef struct dpi_observation {
+    const char *name;
+    const dpi_family *family;
+    dpi_id value, arg[DPI_MAX_ARGS];
+} dpi_observation;
+
+typedef struct dpi_objective {
+    dpi_arena arena;
+    dp_error err;
+    dpi_graph graph;
+    dpi_cut cut;
+    dpi_block *blocks;
+    size_t n_blocks, block_capacity, n_theta;
+    dpi_latent *latents;
+    size_t n_latents, latent_capacity;
+    dpi_id *noise; /* standard normal inputs, global or per-record */
+    size_t n_noise, noise_capacity;
+    dpi_observation *observations;
+    size_t n_observations, observation_capacity;
+    dpi_id prior, record;
+    dpi_id *part; /* [n_parts] per-record gradients, side by side the release */
+    dpi_id *feed; /* [n_parts] inputs for the released sums; DPI_CUT_LATENTS only */
+    size_t n_parts, n_release;
+} dpi_objective;
+
+typedef struct dpi_objective_spec {
+    const dp_model *model, *guide; /* guide nullable */
+    dpi_cut cut;
+    double population; /* N, the public number of records; for DPI_CUT_PARAMETERS */
+    double init_scale; /* of the mean-field guide, on the unconstrained space; > 0 */
+} dpi_objective_spec;
+
+/* Builds the objective in place; on failure it is empty and the message in err. */
+dp_status dpi_objective_init(dpi_objective *o, const dpi_objective_spec *spec, dp_error *err) DP_MUST_CHECK;
+
+void dpi_objective_free(dpi_objective *o);
+
+#endif
