@@ -120,7 +120,7 @@ static void fit(const women *data, const settings *ask, bool private, fitted *re
     dp_dataset_real(records, "x", D, data->x);
     dp_dataset_real(records, "use", 1, data->use);
     dp_dataset_index(records, "district", data->district);
-    dp_svi_opts o = {.steps = 500, .schedule = DP_CONSTANT, .step_size = 0.04, .average = 0.75,
+    dp_svi_opts o = {.steps = 1500, .schedule = DP_CONSTANT, .step_size = 0.02, .average = 0.75,
                      .seed = ask->seed};
     if (private) {
         o.clip = 0.57 * sqrt(6);
