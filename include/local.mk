@@ -6,6 +6,8 @@ tacitinclude_HEADERS += \
   %D%/tacit/expr.h \
   %D%/tacit/model.h \
   %D%/tacit/random.h \
+  %D%/tacit/simulate.h \
   %D%/tacit/status.h \
   %D%/tacit/svi.h \
-  %D%/tacit/table.h
+  %D%/tacit/table.h \
+  %D%/tacit/tacit.h

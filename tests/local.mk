@@ -9,7 +9,7 @@ AM_TESTS_ENVIRONMENT = top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)'
 check_LTLIBRARIES = libcheck.la
 libcheck_la_SOURCES = %D%/lib/check.c %D%/lib/check.h
 libcheck_la_CPPFLAGS = $(AM_CPPFLAGS) -UNDEBUG
-TEST_INTERNAL = libcheck.la libtacit-core.la libtacit-accountant.la libtacit-core.la $(TACIT_LIBS) $(CMOCKA_LIBS)
+TEST_INTERNAL = libcheck.la libtacit-internal.la $(TACIT_LIBS) $(CMOCKA_LIBS)
 TEST_PUBLIC = libcheck.la libtacit.la $(CMOCKA_LIBS)
 LDADD = $(TEST_INTERNAL)
 
@@ -23,6 +23,7 @@ include tests/num/local.mk
 include tests/random/local.mk
 include tests/graph/local.mk
 include tests/exec/local.mk
+include tests/infer/local.mk
 include tests/dist/local.mk
 include tests/data/local.mk
 else

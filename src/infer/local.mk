@@ -2,5 +2,6 @@ libtacit_core_la_SOURCES += \
   %D%/check.c %D%/check.h \
   %D%/optimizer.c %D%/optimizer.h \
   %D%/options.c %D%/options.h \
-  %D%/posterior.c \
+  %D%/posterior.c %D%/posterior.h \
+  %D%/simulate.c \
   %D%/svi.c %D%/svi.h

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "infer/posterior.h"
 #include "infer/svi.h"
 #include "random/rng.h"
 #include "random/stream.h"
@@ -174,4 +175,22 @@ dp_status dp_posterior_summary(dp_posterior *p, const char *name, size_t n, dp_s
         summary[e] = summarise(draws + e * DRAWS);
     dpi_free(draws);
     return DP_OK;
+}
+
+void dpi_posterior_draw(dp_posterior *p, dp_rng *rng)
+{
+    const dpi_objective *o = p->objective;
+    for (size_t k = 0; k < o->n_noise; k++) {
+        double *value = dpi_run_value(p->run, o->noise[k]);
+        if (value != NULL)
+            dp_rng_normal(rng, dpi_shape_size(&dpi_get(&o->graph, o->noise[k])->shape), value);
+    }
+    dpi_run_globals(p->run);
+    dpi_run_records(p->run, 1, NULL, 0);
+}
+
+const double *dpi_posterior_value(dp_posterior *p, const char *name, size_t n)
+{
+    const dpi_latent *latent = find_latent(p, name);
+    return latent != NULL && latent->size == n ? dpi_run_value(p->run, latent->value) : NULL;
 }

@@ -1,0 +1,16 @@
+/* All of Tacit. */
+#ifndef TACIT_TACIT_H
+#define TACIT_TACIT_H
+
+#include <tacit/accountant.h>
+#include <tacit/dataset.h>
+#include <tacit/dist.h>
+#include <tacit/expr.h>
+#include <tacit/model.h>
+#include <tacit/random.h>
+#include <tacit/simulate.h>
+#include <tacit/status.h>
+#include <tacit/svi.h>
+#include <tacit/table.h>
+
+#endif
