@@ -1,0 +1,294 @@
+/* Hierarchical logistic regression, the experiment of section 5.3 of Prediger, Loppi, Kaski and
+ * Honkela, d3p: a Python package for differentially-private probabilistic programming (2022).
+ *
+ *   M_k ~ N(0, 4),  w_l ~ N(M_l, 1),  P(y) = logit^-1(x . w_l),  D = 5, K = L = 3, delta = 1 / N
+ *
+ * Form "d3p": the guide learns M and draws w from the model; every record's gradient holds the prior;
+ * batches of 10 without replacement, Adam 1e-3, and the noise multipliers printed there, for which
+ * nothing is certified here.  Form "tacit": the same model with this library's defaults, Poisson
+ * sampling at the same rate, noise calibrated to the certified epsilon.
+ *
+ * One JSON line a run; auc is of the test half.  Seeded runs are repeatable and so are not private:
+ * epsilon_certified is what an unseeded run of the same steps has.
+ *   make bench/hierarchical_logistic && bench/hierarchical_logistic [--n N] [--seeds S] [--steps T]
+ *                                                                   [--form d3p|tacit] */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <tacit/random.h>
+#include <tacit/svi.h>
+
+#include "numpy-legacy.h"
+
+enum { D = 5, K = 3, L = 3, BATCH = 10 };
+
+static const double identity[L * K] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+/* Records 0 ... n - 1 train, n ... 2 n - 1 test. */
+typedef struct simulated {
+    size_t n;
+    double *x; /* [2 n][D] */
+    double *y; /* [2 n] */
+    int32_t *group;
+    double factors[L][D], weights[L][D];
+} simulated;
+
+typedef struct budget {
+    double epsilon, sigma; /* INFINITY without privacy; sigma as published */
+} budget;
+
+typedef struct settings {
+    size_t n;
+    uint64_t seeds, steps;
+    const char *form; /* NULL: both */
+} settings;
+
+typedef struct outcome {
+    double certified, auc, seconds;
+} outcome;
+
+static void stop(const char *what, const char *why)
+{
+    (void)fprintf(stderr, "hierarchical_logistic: %s: %s\n", what, why);
+    exit(1);
+}
+
+static double score(const double *x, const double *w)
+{
+    double s = 0;
+    for (int d = 0; d < D; d++)
+        s += x[d] * w[d];
+    return s;
+}
+
+/* P(score of a positive > score of a negative) in the test half, ties counting half. */
+static double test_auc(const simulated *data, double weights[L][D])
+{
+    double won = 0, pairs = 0;
+    double *s = calloc(2 * data->n, sizeof *s);
+    if (s == NULL)
+        stop("auc", "out of memory");
+    for (size_t i = data->n; i < 2 * data->n; i++)
+        s[i] = score(data->x + i * D, weights[data->group[i]]);
+    for (size_t i = data->n; i < 2 * data->n; i++)
+        for (size_t j = data->n; j < 2 * data->n; j++)
+            if (data->y[i] > data->y[j]) {
+                won += s[i] > s[j] ? 1 : s[i] == s[j] ? 0.5 : 0;
+                pairs++;
+            }
+    free(s);
+    return won / pairs;
+}
+
+static void simulate(size_t n, simulated *data)
+{
+    numpy_legacy g;
+    double factors[D][K];
+    *data = (simulated){.n = n,
+                        .x = calloc(2 * n * D, sizeof(double)),
+                        .y = calloc(2 * n, sizeof(double)),
+                        .group = calloc(2 * n, sizeof(int32_t))};
+    if (data->x == NULL || data->y == NULL || data->group == NULL)
+        stop("data", "out of memory");
+    numpy_legacy_seed(&g, 0);
+    for (size_t i = 0; i < 2 * n * D; i++)
+        data->x[i] = numpy_legacy_normal(&g);
+    for (size_t i = 0; i < 2 * n; i++)
+        data->group[i] = (int32_t)numpy_legacy_below(&g, L);
+    for (int d = 0; d < D; d++)
+        for (int k = 0; k < K; k++)
+            factors[d][k] = numpy_legacy_normal(&g);
+    for (int l = 0; l < L; l++) {
+        for (int d = 0; d < D; d++) {
+            data->factors[l][d] = factors[d][l];
+            data->weights[l][d] = factors[d][l] + sqrt(0.1) * numpy_legacy_normal(&g);
+        }
+        for (size_t i = 0; i < 2 * n; i++)
+            if (data->group[i] == l)
+                data->y[i] = numpy_legacy_bernoulli(
+                    &g, 1 / (1 + exp(-score(data->x + i * D, data->weights[l]))));
+    }
+}
+
+/* The published data set or none. */
+static void check_fingerprints(simulated *data)
+{
+    bool same = fabs(data->x[0] - 1.764052345967664) < 1e-12;
+    if (data->n == 500)
+        same = same && fabs(data->factors[0][0] - -1.8201253472342291) < 1e-12 &&
+               fabs(data->weights[0][0] - -2.2049067994085654) < 1e-12 &&
+               fabs(test_auc(data, data->weights) - 0.8850) < 1e-4 &&
+               fabs(test_auc(data, data->factors) - 0.8440) < 1e-4;
+    if (!same)
+        stop("data", "not the published data set");
+}
+
+static void write_model(dp_model *m)
+{
+    dp_plate rows = dp_unit_plate(m, "records");
+    dp_plate factors = dp_plate_new(m, "factors", K), groups = dp_plate_new(m, "groups", L);
+    dp_expr x = dp_data(rows, "x", D), group = dp_index(rows, "group", groups);
+    dp_expr mt = dp_sample_in(factors, "M", D, dp_normal(0, 4));
+    dp_expr mean = dp_matmul(dp_constant_matrix(m, L, K, identity), mt);
+    dp_expr w = dp_sample_in(groups, "w", D, dp_normal_v(mean, dp_num(1)));
+    dp_observe(rows, "y", dp_bernoulli_logit(dp_dot(x, dp_pick(w, group))));
+}
+
+static void write_guide(dp_model *guide)
+{
+    dp_plate factors = dp_plate_new(guide, "factors", K), groups = dp_plate_new(guide, "groups", L);
+    dp_expr loc = dp_param_in(factors, "loc", D, 0);
+    dp_expr log_scale = dp_param_in(factors, "log_scale", D, 0);
+    dp_expr mt = dp_sample_in(factors, "M", D, dp_normal_v(loc, dp_exp(log_scale)));
+    dp_expr mean = dp_matmul(dp_constant_matrix(guide, L, K, identity), mt);
+    (void)dp_sample_in(groups, "w", D, dp_normal_v(mean, dp_num(1)));
+}
+
+static dp_svi_opts options(const settings *ask, budget b, bool as_d3p, uint64_t seed)
+{
+    bool private = isfinite(b.epsilon);
+    dp_svi_opts o = {.mode = private ? DP_PRIVATE : DP_NO_PRIVACY,
+                     .sampling = DP_SAMPLING_POISSON,
+                     .rate = (double)BATCH / (double)ask->n,
+                     .steps = ask->steps,
+                     .seed = seed + 1}; /* 0 asks for an unrepeatable run */
+    if (private)
+        o.clip = 1;
+    if (private && !as_d3p) {
+        o.epsilon = b.epsilon;
+        o.delta = 1 / (double)ask->n;
+    }
+    if (as_d3p) {
+        o.mode = private ? DP_WITHOUT_GUARANTEE : DP_NO_PRIVACY;
+        o.sigma = private ? b.sigma : 0;
+        o.sampling = DP_SAMPLING_FIXED;
+        o.rate = 0;
+        o.batch = BATCH;
+        o.form = DP_FORM_PARAMETERS;
+        o.schedule = DP_CONSTANT;
+        o.step_size = 1e-3;
+    }
+    return o;
+}
+
+/* loc and log_scale start at independent N(0, 1) numbers. */
+static dp_status start_as_d3p(dp_svi *svi, uint64_t seed, dp_error *err)
+{
+    double start[2 * K * D];
+    dp_rng *rng;
+    dp_status status = dp_rng_new(seed, &rng, err);
+    if (status != DP_OK)
+        return status;
+    dp_rng_normal(rng, sizeof start / sizeof *start, start);
+    dp_rng_free(rng);
+    status = dp_svi_set(svi, "loc", K * D, start, err);
+    return status != DP_OK ? status : dp_svi_set(svi, "log_scale", K * D, start + K * D, err);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    (void)timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static outcome fit(const simulated *data, const settings *ask, budget b, bool as_d3p, uint64_t seed)
+{
+    dp_error err = {0};
+    dp_svi *svi;
+    dp_privacy privacy;
+    double weights[L][D], started = now();
+    dp_svi_opts o = options(ask, b, as_d3p, seed);
+    dp_model *m = dp_model_new(), *guide = as_d3p ? dp_guide_new(m) : NULL;
+    dp_dataset *records = dp_dataset_new(data->n);
+    if (m == NULL || records == NULL || (as_d3p && guide == NULL))
+        stop("fit", "out of memory");
+    write_model(m);
+    if (as_d3p)
+        write_guide(guide);
+    dp_dataset_real(records, "x", D, data->x);
+    dp_dataset_real(records, "y", 1, data->y);
+    dp_dataset_index(records, "group", data->group);
+    if (dp_svi_new(m, guide, records, &o, &svi, &err) ||
+        (as_d3p && start_as_d3p(svi, seed, &err)) || dp_svi_run(svi, NULL, &err) ||
+        dp_svi_privacy(svi, &privacy, &err) ||
+        dp_svi_get(svi, as_d3p ? "loc" : "w.loc", L * D, weights[0], &err))
+        stop("fit", err.text);
+    outcome result = {.certified = privacy.epsilon, .seconds = now() - started};
+    result.auc = test_auc(data, weights);
+    dp_svi_free(svi);
+    dp_dataset_free(records);
+    dp_model_free(guide);
+    dp_model_free(m);
+    return result;
+}
+
+static void print_number(const char *name, double value)
+{
+    if (isfinite(value))
+        (void)printf("\"%s\": %.6g, ", name, value);
+    else
+        (void)printf("\"%s\": null, ", name);
+}
+
+static void run_form(const simulated *data, const settings *ask, bool as_d3p)
+{
+    static const budget budgets[] = {
+        {2, 17.088}, {4, 9.852}, {8, 5.811}, {INFINITY, 0}}; /* sigma for N = 500 and 100000 steps */
+    for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++)
+        for (uint64_t seed = 0; seed < ask->seeds; seed++) {
+            outcome r = fit(data, ask, budgets[b], as_d3p, seed);
+            (void)printf("{\"n\": %zu, ", ask->n);
+            print_number("epsilon_asked", budgets[b].epsilon);
+            print_number("epsilon_certified", r.certified);
+            (void)printf("\"form\": \"%s\", \"seed\": %llu, \"private\": false, \"steps\": %llu, "
+                         "\"auc\": %.4f, \"seconds\": %.3f, \"steps_per_second\": %.0f}\n",
+                         as_d3p ? "d3p" : "tacit", (unsigned long long)seed,
+                         (unsigned long long)ask->steps, r.auc, r.seconds,
+                         (double)ask->steps / r.seconds);
+            (void)fflush(stdout);
+        }
+}
+
+static settings parse(int argc, char **argv)
+{
+    settings s = {.n = 500, .seeds = 10, .steps = 100000};
+    for (int i = 1; i < argc; i += 2) {
+        if (i + 1 == argc)
+            stop(argv[i], "needs a value: --n N --seeds S --steps T --form d3p|tacit");
+        if (strcmp(argv[i], "--n") == 0)
+            s.n = strtoull(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--seeds") == 0)
+            s.seeds = strtoull(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--steps") == 0)
+            s.steps = strtoull(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--form") == 0)
+            s.form = argv[i + 1];
+        else
+            stop(argv[i], "use --n N --seeds S --steps T --form d3p|tacit");
+    }
+    if (s.n < BATCH || s.n > 1000000 || s.steps == 0)
+        stop("options", "n is 10 to 1000000 and steps at least 1");
+    if (s.form != NULL && strcmp(s.form, "d3p") != 0 && strcmp(s.form, "tacit") != 0)
+        stop(s.form, "the forms are d3p and tacit");
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    settings ask = parse(argc, argv);
+    simulated data;
+    simulate(ask.n, &data);
+    check_fingerprints(&data);
+    if (ask.form == NULL || strcmp(ask.form, "d3p") == 0)
+        run_form(&data, &ask, true);
+    if (ask.form == NULL || strcmp(ask.form, "tacit") == 0)
+        run_form(&data, &ask, false);
+    free(data.x);
+    free(data.y);
+    free(data.group);
+    return 0;
+}
