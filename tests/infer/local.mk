@@ -1,1 +1,1 @@
-UNIT_TESTS += %D%/t-simulate
+UNIT_TESTS += %D%/t-options %D%/t-simulate

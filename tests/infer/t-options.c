@@ -1,0 +1,177 @@
+/* What is refused, with which status and words, before anything is computed from the data. */
+#include <tacit/svi.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "tests/lib/check.h"
+
+enum { N = 8 };
+
+typedef struct world {
+    dp_model *m;
+    dp_dataset *data;
+    double x[N][2], y[N];
+    int32_t group[N];
+    dp_svi_opts o;
+} world;
+
+static void start(world *u)
+{
+    *u = (world){.m = dp_model_new(), .data = dp_dataset_new(N)};
+    u->o = (dp_svi_opts){.epsilon = 1, .delta = 1e-3, .clip = 1, .steps = 3, .seed = 1};
+    for (int i = 0; i < N; i++) {
+        u->x[i][0] = 1;
+        u->x[i][1] = i - 3.5;
+        u->y[i] = i % 2;
+        u->group[i] = i % 3;
+    }
+    dp_plate rows = dp_unit_plate(u->m, "rows"), groups = dp_plate_new(u->m, "groups", 3);
+    dp_expr x = dp_data(rows, "x", 2), g = dp_index(rows, "g", groups);
+    dp_expr w = dp_sample(u->m, "w", 2, dp_normal(0, 1));
+    dp_expr b = dp_sample_in(groups, "b", 1, dp_normal(0, 1));
+    dp_observe(rows, "y", dp_bernoulli_logit(dp_add(dp_dot(x, w), dp_pick(b, g))));
+    dp_dataset_real(u->data, "x", 2, &u->x[0][0]);
+    dp_dataset_real(u->data, "y", 1, u->y);
+    dp_dataset_index(u->data, "g", u->group);
+}
+
+/* The run is refused with this status and a message that has these words. */
+static void refused(world *u, dp_status status, const char *words)
+{
+    dp_error err = {0};
+    dp_svi *svi;
+    assert_int_equal(dp_svi_new(u->m, NULL, u->data, &u->o, &svi, &err), status);
+    assert_null(svi);
+    assert_contains(err.text, words);
+    dp_dataset_free(u->data);
+    dp_model_free(u->m);
+}
+
+static void options_out_of_range(void **state)
+{
+    (void)state;
+    world u;
+    start(&u), u.o.epsilon = 0, refused(&u, DP_EDOMAIN, "epsilon is 0");
+    start(&u), u.o.epsilon = NAN, refused(&u, DP_EDOMAIN, "epsilon");
+    start(&u), u.o.delta = 1, refused(&u, DP_EDOMAIN, "delta is 1");
+    start(&u), u.o.delta = 0, refused(&u, DP_EDOMAIN, "delta is 0");
+    start(&u), u.o.clip = 0, refused(&u, DP_EDOMAIN, "clip is 0");
+    start(&u), u.o.sampling = DP_SAMPLING_POISSON, u.o.rate = 1.5, refused(&u, DP_EDOMAIN, "rate is 1.5");
+    start(&u), u.o.rate = 0.5, refused(&u, DP_EINVAL, "set sampling");
+    start(&u), u.o.sampling = DP_SAMPLING_FULL, u.o.rate = 0.5, refused(&u, DP_EMISMATCH, "rate is 0.5");
+    start(&u), u.o.sampling = DP_SAMPLING_FIXED, u.o.batch = 9, refused(&u, DP_EINVAL, "batch is 9");
+    start(&u), u.o.mode = DP_NO_PRIVACY, refused(&u, DP_EMISMATCH, "DP_NO_PRIVACY");
+    start(&u), u.o.average = 2, refused(&u, DP_EDOMAIN, "average is 2");
+}
+
+static void the_fixed_size_sampler_has_no_account(void **state)
+{
+    (void)state;
+    world u;
+    start(&u), u.o.sampling = DP_SAMPLING_FIXED, u.o.batch = 2, refused(&u, DP_EMISMATCH, "fixed");
+    start(&u), u.o.sampling = DP_SAMPLING_FIXED, u.o.batch = 2, u.o.epsilon = 0, u.o.sigma = 5;
+    refused(&u, DP_EMISMATCH, "fixed");
+}
+
+static void data_that_do_not_fit(void **state)
+{
+    (void)state;
+    world u;
+    start(&u), u.y[5] = 0.7312, refused(&u, DP_EDATA, "record 5");
+    start(&u), u.x[2][1] = NAN, refused(&u, DP_EDATA, "'x', record 2");
+    start(&u), u.group[4] = 3, refused(&u, DP_EDATA, "'g', record 4");
+    dp_error err = {0};
+    dp_svi *svi;
+    start(&u), u.y[5] = 0.7312;
+    assert_int_equal(dp_svi_new(u.m, NULL, u.data, &u.o, &svi, &err), DP_EDATA);
+    assert_null(strstr(err.text, "7312")); /* a private value is not quoted */
+    dp_dataset_free(u.data);
+    u.data = dp_dataset_new(N);
+    refused(&u, DP_ENAME, "no column");
+}
+
+static void models_that_do_not_hold_together(void **state)
+{
+    (void)state;
+    dp_model *m = dp_model_new();
+    dp_plate rows = dp_unit_plate(m, "rows");
+    (void)dp_sample(m, "w", 2, dp_normal(0, 1));
+    (void)dp_sample(m, "w", 2, dp_normal(0, 1));
+    (void)rows;
+    assert_int_equal(dp_model_status(m), DP_ENAME);
+    assert_contains(dp_model_error(m), "t-options.c:");
+    assert_contains(dp_model_error(m), "'w' was used at");
+    (void)dp_sample(m, "v", 0, dp_normal(0, -1)); /* the first error stays */
+    assert_contains(dp_model_error(m), "'w' was used at");
+    dp_model_free(m);
+
+    m = dp_model_new();
+    (void)dp_add(dp_sample(m, "a", 2, dp_normal(0, 1)), dp_sample(m, "b", 3, dp_normal(0, 1)));
+    assert_int_equal(dp_model_status(m), DP_ESHAPE);
+    assert_contains(dp_model_error(m), "left 'a' is [2]");
+    dp_model_free(m);
+
+    m = dp_model_new();
+    (void)dp_sample(m, "a", 1, dp_normal(0, -1));
+    assert_int_equal(dp_model_status(m), DP_EDOMAIN);
+    dp_model_free(m);
+
+    m = dp_model_new();
+    dp_expr x = dp_data(dp_unit_plate(m, "rows"), "x", 1);
+    (void)dp_sample(m, "a", 1, dp_normal_v(x, dp_num(1)));
+    assert_int_equal(dp_model_status(m), DP_EPRIVACY);
+    (void)dp_unit_plate(m, "more");
+    dp_model_free(m);
+}
+
+static void a_latent_of_each_record_needs_a_guide(void **state)
+{
+    (void)state;
+    world u;
+    start(&u);
+    dp_model_free(u.m);
+    u.m = dp_model_new();
+    dp_plate rows = dp_unit_plate(u.m, "rows");
+    dp_expr z = dp_sample_in(rows, "z", 1, dp_normal(0, 1));
+    dp_observe(rows, "y", dp_bernoulli_logit(z));
+    refused(&u, DP_EUNSUPPORTED, "has no guide");
+}
+
+static void a_seeded_run_repeats_itself_and_is_not_private(void **state)
+{
+    (void)state;
+    double loc[2][2];
+    for (int k = 0; k < 2; k++) {
+        world u;
+        dp_svi *svi;
+        dp_privacy privacy;
+        dp_error err = {0};
+        start(&u);
+        assert_ok(dp_svi_new(u.m, NULL, u.data, &u.o, &svi, &err), err.text);
+        assert_ok(dp_svi_run(svi, NULL, &err), err.text);
+        assert_ok(dp_svi_privacy(svi, &privacy, &err), err.text);
+        assert_false(privacy.is_private);
+        assert_true(privacy.epsilon <= 1 && privacy.epsilon > 0.99);
+        assert_ok(dp_svi_get(svi, "w.loc", 2, loc[k], &err), err.text);
+        assert_int_equal(dp_svi_step(svi, NULL), DP_ESTATE);
+        dp_svi_free(svi);
+        dp_dataset_free(u.data);
+        dp_model_free(u.m);
+    }
+    assert_memory_equal(loc[0], loc[1], sizeof loc[0]);
+    assert_true(loc[0][0] != 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_out_of_range),
+        cmocka_unit_test(the_fixed_size_sampler_has_no_account),
+        cmocka_unit_test(data_that_do_not_fit),
+        cmocka_unit_test(models_that_do_not_hold_together),
+        cmocka_unit_test(a_latent_of_each_record_needs_a_guide),
+        cmocka_unit_test(a_seeded_run_repeats_itself_and_is_not_private),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
