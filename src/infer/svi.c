@@ -54,6 +54,8 @@ static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
                          .n_parts = o->n_parts,
                          .data = data,
                          .chunk = s->chunk};
+    if (data->err.status != DP_OK)
+        return dpi_fail(err, data->err.status, "%s", data->err.text);
     dp_status status = dpi_check_observations(o, data, err);
     return status != DP_OK ? status : dpi_run_new(&spec, &s->run, err);
 }
