@@ -7,6 +7,12 @@ static dp_model *model_of(dp_expr a, dp_expr b)
     return a.model != NULL ? a.model : b.model;
 }
 
+/* File of the last declaration, for messages. */
+static const char *place(const dp_model *m)
+{
+    return m->graph.where.file != NULL ? m->graph.where.file : "model";
+}
+
 /* An operation on numbers only is done at once. */
 static dp_expr on_numbers(const dpi_op *op, double a, double b)
 {
@@ -143,7 +149,7 @@ dp_expr dp_dot(dp_expr a, dp_expr b)
                    dpi_get(&m->graph, right)->shape.n_dims < 2;
     if (!vectors)
         (void)dpi_fail(&m->err, DP_ESHAPE, "after %s:%d: dp_dot takes two vectors; use dp_matmul",
-                       m->graph.where.file, m->graph.where.line);
+                       place(m), m->graph.where.line);
     return (dp_expr){.model = m, .id = dpi_apply(&m->graph, op, left, right, NULL)};
 }
 
@@ -161,6 +167,15 @@ dp_expr dp_log_sum_exp(dp_expr a)
     return unary(&dpi_op_log_sum_exp, a);
 }
 
+/* A value [K] or [K][n] and a column of numbers below K, not of different plates. */
+static bool picks(const dpi_node *value, const dpi_node *index)
+{
+    return index->op == &dpi_op_index && value->shape.n_dims >= 1 &&
+           value->shape.dim[0] == index->attr.number &&
+           (value->shape.plate[0] == 0 || index->attr.rows == 0 ||
+            (size_t)value->shape.plate[0] == index->attr.rows);
+}
+
 dp_expr dp_pick(dp_expr value, dp_expr index)
 {
     dp_model *m = need_model(value, index, __func__);
@@ -169,11 +184,11 @@ dp_expr dp_pick(dp_expr value, dp_expr index)
         return (dp_expr){.model = m, .id = DPI_NONE};
     const dpi_node *node = dpi_get(&m->graph, number), *rows = dpi_get(&m->graph, groups);
     char text[DPI_SHAPE_TEXT];
-    if (node->op != &dpi_op_index || rows->shape.n_dims < 1 || rows->shape.dim[0] != node->attr.number)
+    if (!picks(rows, node))
         (void)dpi_fail(&m->err, DP_ESHAPE,
                        "after %s:%d: dp_pick takes a value of each group and a column of dp_index over "
                        "the same plate; the value is %s, the index has %zu groups",
-                       m->graph.where.file, m->graph.where.line, dpi_shape_text(&rows->shape, text),
+                       place(m), m->graph.where.line, dpi_shape_text(&rows->shape, text),
                        node->op == &dpi_op_index ? node->attr.number : 0);
     return (dp_expr){.model = m, .id = dpi_apply(&m->graph, &dpi_op_pick, groups, number, NULL)};
 }
@@ -195,7 +210,7 @@ dp_expr dp_concat(dp_expr a, dp_expr b)
     const dpi_shape *first = &dpi_get(&m->graph, left)->shape, *second = &dpi_get(&m->graph, right)->shape;
     if (first->n_dims > 1 || second->n_dims > 1)
         (void)dpi_fail(&m->err, DP_ESHAPE, "after %s:%d: dp_concat takes two vectors",
-                       m->graph.where.file, m->graph.where.line);
+                       place(m), m->graph.where.line);
     size_t k = dpi_shape_size(first), l = dpi_shape_size(second);
     dpi_attr head = {.shape = dpi_vector(k + l, false), .number = 0, .inner = k};
     dpi_attr tail = {.shape = dpi_vector(k + l, false), .number = k, .inner = l};

@@ -196,7 +196,10 @@ dp_expr dp_index_at(dp_plate rows, const char *name, dp_plate groups, const char
         FAIL(m, DP_EINVAL, "index '%s' needs a plate of groups of the same model (dp_plate_new)", name);
         return expression(m, DPI_NONE);
     }
-    dpi_attr attr = {.shape = dpi_scalar(true), .number = get_plate(&groups)->size};
+    /* The plate's number rides along in `rows`, for dp_pick to compare. */
+    dpi_attr attr = {.shape = dpi_scalar(true),
+                     .number = get_plate(&groups)->size,
+                     .rows = (size_t)groups.id};
     return expression(m, dpi_source(&m->graph, &dpi_op_index, name, attr));
 }
 
