@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-options %D%/t-simulate %D%/t-svi
+UNIT_TESTS += %D%/t-options %D%/t-simulate %D%/t-step %D%/t-svi
 
 %C%_t_svi_SOURCES = %D%/t-svi.c tests/graph/faulty.c tests/graph/faulty.h
 %C%_t_svi_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=aligned_alloc -Wl,--wrap=free
