@@ -22,8 +22,20 @@ static void fill(void)
 
 typedef dp_dist (*likelihood)(dp_expr);
 
+/* A run and the data set that it borrows. */
+typedef struct started {
+    dp_svi *svi;
+    dp_dataset *data;
+} started;
+
+static void stop(started run)
+{
+    dp_svi_free(run.svi);
+    dp_dataset_free(run.data);
+}
+
 /* y ~ likelihood(x . w), w ~ N(0, 10), on the first n records. */
-static dp_svi *start(likelihood of, size_t n, const dp_svi_opts *opts)
+static started start(likelihood of, size_t n, const dp_svi_opts *opts)
 {
     dp_error err = {0};
     dp_svi *svi;
@@ -36,9 +48,8 @@ static dp_svi *start(likelihood of, size_t n, const dp_svi_opts *opts)
     dp_dataset_real(data, "x", D, x_values);
     dp_dataset_real(data, "y", 1, y_values);
     assert_ok(dp_svi_new(m, NULL, data, opts, &svi, &err), err.text);
-    dp_dataset_free(data);
     dp_model_free(m);
-    return svi;
+    return (started){svi, data};
 }
 
 /* The release of a run's first step. */
@@ -46,13 +57,14 @@ static void first_release(likelihood of, size_t n, const dp_svi_opts *opts, doub
 {
     dp_error err = {0};
     const double loc[D] = {1, 1, 1}, log_scale[D] = {-20, -20, -20};
-    dp_svi *svi = start(of, n, opts);
+    started run = start(of, n, opts);
+    dp_svi *svi = run.svi;
     assert_int_equal(svi->objective.n_release, D);
     assert_ok(dp_svi_set(svi, "w.loc", D, loc, &err), err.text);
     assert_ok(dp_svi_set(svi, "w.log_scale", D, log_scale, &err), err.text);
     assert_ok(dp_svi_step(svi, &err), err.text);
     memcpy(release, svi->release, D * sizeof *release);
-    dp_svi_free(svi);
+    stop(run);
 }
 
 static double norm(const double v[D])
@@ -109,7 +121,8 @@ static void a_batch_is_divided_by_the_public_rate(void **state)
                         .seed = 5};
     fill();
     x_values[0] = x_values[1] = x_values[2] = 1; /* a gradient well above clip in every step */
-    dp_svi *svi = start(dp_bernoulli_logit, 1, &opts);
+    started run = start(dp_bernoulli_logit, 1, &opts);
+    dp_svi *svi = run.svi;
     for (int t = 0; t < STEPS; t++) {
         assert_ok(dp_svi_step(svi, &err), err.text);
         double length = norm(svi->release);
@@ -121,7 +134,7 @@ static void a_batch_is_divided_by_the_public_rate(void **state)
     assert_true(dp_svi_done(svi));
     assert_int_equal(dp_svi_step(svi, &err), DP_ESTATE);
     assert_contains(err.text, "make a new run");
-    dp_svi_free(svi);
+    stop(run);
 }
 
 /* A share of 0.7 at x = 1 and of 0.4 at x = -1, 1000 records each: logits a + b and a - b. */
@@ -170,7 +183,8 @@ static void an_unseeded_run_is_private(void **state)
     dp_privacy p;
     dp_svi_opts opts = {.clip = 1, .delta = 1e-4, .epsilon = 1, .steps = 2};
     fill();
-    dp_svi *svi = start(dp_bernoulli_logit, N, &opts);
+    started run = start(dp_bernoulli_logit, N, &opts);
+    dp_svi *svi = run.svi;
     assert_ok(dp_svi_privacy(svi, &p, &err), err.text);
     assert_true(p.is_private && p.epsilon == 0 && p.steps == 0);
     assert_ok(dp_svi_run(svi, NULL, &err), err.text);
@@ -179,7 +193,7 @@ static void an_unseeded_run_is_private(void **state)
     assert_null(p.why_not);
     assert_true(p.epsilon > 0.9 && p.epsilon <= 1);
     assert_true(p.delta == 1e-4);
-    dp_svi_free(svi);
+    stop(run);
 }
 
 int main(void)
