@@ -236,8 +236,10 @@ static void print_number(const char *name, double value)
 
 static void run_form(const simulated *data, const settings *ask, bool as_d3p)
 {
-    static const budget budgets[] = {
-        {2, 17.088}, {4, 9.852}, {8, 5.811}, {INFINITY, 0}}; /* sigma for N = 500 and 100000 steps */
+    static const budget budgets[] = {{2, 17.088},
+                                     {4, 9.852},
+                                     {8, 5.811},
+                                     {INFINITY, 0}}; /* sigma for N = 500 and 100000 steps */
     for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++)
         for (uint64_t seed = 0; seed < ask->seeds; seed++) {
             outcome r = fit(data, ask, budgets[b], as_d3p, seed);

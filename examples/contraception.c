@@ -62,7 +62,8 @@ static void read_women(const char *path, women *w)
         stop(path, err.text);
     const double *age = dp_table_real(table, "age");
     const int32_t *use = dp_table_level(table, "use"), *urban = dp_table_level(table, "urban");
-    const int32_t *livch = dp_table_level(table, "livch"), *place = dp_table_level(table, "district");
+    const int32_t *livch = dp_table_level(table, "livch"),
+                  *place = dp_table_level(table, "district");
     w->n = dp_table_rows(table);
     w->x = calloc(w->n * D, sizeof *w->x);
     w->use = calloc(w->n, sizeof *w->use);
@@ -120,12 +121,16 @@ static void fit(const women *data, const settings *ask, bool private, fitted *re
     dp_dataset_real(records, "x", D, data->x);
     dp_dataset_real(records, "use", 1, data->use);
     dp_dataset_index(records, "district", data->district);
-    dp_svi_opts o = {.steps = 1500, .schedule = DP_CONSTANT, .step_size = 0.02, .average = 0.75,
+    dp_svi_opts o = {.steps = 1500,
+                     .schedule = DP_CONSTANT,
+                     .step_size = 0.02,
+                     .average = 0.75,
                      .seed = ask->seed};
     if (private) {
         o.clip = 0.57 * sqrt(6);
         o.delta = ask->delta;
-        if (dp_approximate_sigma(ask->epsilon, ask->delta, 1, o.steps, DP_SAMPLING_FULL, &o.sigma, &err))
+        if (dp_approximate_sigma(ask->epsilon, ask->delta, 1, o.steps, DP_SAMPLING_FULL, &o.sigma,
+                                 &err))
             stop("privacy", err.text);
     } else {
         o.mode = DP_NO_PRIVACY;
@@ -141,8 +146,8 @@ static void fit(const women *data, const settings *ask, bool private, fitted *re
         stop("fit", err.text);
     for (int j = 0; j < D; j++) {
         dp_summary *s = &result->effect[j];
-        *s = (dp_summary){s->mean / bound[j], s->sd / bound[j], s->q05 / bound[j], s->q50 / bound[j],
-                          s->q95 / bound[j]};
+        *s = (dp_summary){s->mean / bound[j], s->sd / bound[j], s->q05 / bound[j],
+                          s->q50 / bound[j], s->q95 / bound[j]};
     }
     result->seconds = now() - started;
     dp_posterior_free(posterior);
@@ -162,8 +167,9 @@ static void print_json(const fitted *f)
                  (unsigned long long)f->privacy.steps);
     for (int j = 0; j < N_EFFECTS; j++) {
         const dp_summary *s = &f->effect[j];
-        (void)printf("%s{\"name\": \"%s\", \"mean\": %.6g, \"sd\": %.6g, \"q05\": %.6g, \"q95\": %.6g}",
-                     j > 0 ? ", " : "", names[j], s->mean, s->sd, s->q05, s->q95);
+        (void)printf(
+            "%s{\"name\": \"%s\", \"mean\": %.6g, \"sd\": %.6g, \"q05\": %.6g, \"q95\": %.6g}",
+            j > 0 ? ", " : "", names[j], s->mean, s->sd, s->q05, s->q95);
     }
     (void)printf("]}\n");
 }
@@ -175,7 +181,8 @@ static void print_districts(const fitted *f)
     for (int rank = 0; rank < 5; rank++) {
         int top = 0;
         for (int k = 1; k < DISTRICTS; k++)
-            if (shown[top] || (!shown[k] && fabs(f->district[k].mean) > fabs(f->district[top].mean)))
+            if (shown[top] ||
+                (!shown[k] && fabs(f->district[k].mean) > fabs(f->district[top].mean)))
                 top = k;
         shown[top] = true;
         (void)printf("  district %2d  %+.2f (sd %.2f)\n", top + 1 + (top + 1 >= MISSING_DISTRICT),
@@ -192,16 +199,18 @@ static void print_table(const fitted *f, const fitted *plain, size_t n)
                      (unsigned long long)f->privacy.steps, f->privacy.sigma, f->privacy.clip);
     else
         (void)printf("NOT PRIVATE: %s\n", f->privacy.why_not);
-    (void)printf("time: %.2f s\n\n%-12s %8s %7s %18s   without privacy: %s %7s\n", f->seconds, "", "mean",
-                 "sd", "90 % interval", "mean", "sd");
+    (void)printf("time: %.2f s\n\n%-12s %8s %7s %18s   without privacy: %s %7s\n", f->seconds, "",
+                 "mean", "sd", "90 % interval", "mean", "sd");
     for (int j = 0; j < N_EFFECTS; j++) {
         const dp_summary *s = &f->effect[j], *p = &plain->effect[j];
-        (void)printf("%-12s %8.3f %7.3f   [%6.3f, %6.3f]          %10.3f %8.3f\n", names[j], s->mean,
-                     s->sd, s->q05, s->q95, p->mean, p->sd);
+        (void)printf("%-12s %8.3f %7.3f   [%6.3f, %6.3f]          %10.3f %8.3f\n", names[j],
+                     s->mean, s->sd, s->q05, s->q95, p->mean, p->sd);
     }
     print_districts(f);
-    (void)printf("\nThe fit without privacy is shown because this data set is public.  Standard deviations are\n"
-                 "those of a mean-field guide: they leave out correlations and the noise of privacy.\n");
+    (void)printf(
+        "\nThe fit without privacy is shown because this data set is public.  Standard deviations "
+        "are\n"
+        "those of a mean-field guide: they leave out correlations and the noise of privacy.\n");
 }
 
 static settings parse(int argc, char **argv)

@@ -35,6 +35,7 @@ int main(void)
         return fprintf(stderr, "%s\n", err.text), 1;
     for (int j = 0; j < D; j++)
         printf("w[%d] = %6.3f +- %.3f, true %6.3f\n", j, s[j].mean, s[j].sd, truth[j]);
-    dp_posterior_free(fit), dp_svi_free(svi), dp_dataset_free(data), dp_model_free(m), dp_rng_free(rng);
+    dp_posterior_free(fit), dp_svi_free(svi), dp_dataset_free(data), dp_model_free(m),
+        dp_rng_free(rng);
     return 0;
 }

@@ -54,7 +54,8 @@ DP_API dp_plate dp_unit_plate_at(dp_model *m, const char *name, const char *file
 
 /* A plate of `size` groups, size >= 1; its size must be public.  In a guide: the model's plate of
  * that name. */
-DP_API dp_plate dp_plate_new_at(dp_model *m, const char *name, size_t size, const char *file, int line);
+DP_API dp_plate dp_plate_new_at(dp_model *m, const char *name, size_t size, const char *file,
+                                int line);
 #define dp_plate_new(m, name, size) dp_plate_new_at(m, name, size, __FILE__, __LINE__)
 
 /* A real column block of the records, d numbers each: per-record. */
@@ -62,7 +63,8 @@ DP_API dp_expr dp_data_at(dp_plate rows, const char *name, size_t d, const char 
 #define dp_data(rows, name, d) dp_data_at(rows, name, d, __FILE__, __LINE__)
 
 /* A column of group numbers, 0 ... size of `groups` - 1: per-record. */
-DP_API dp_expr dp_index_at(dp_plate rows, const char *name, dp_plate groups, const char *file, int line);
+DP_API dp_expr dp_index_at(dp_plate rows, const char *name, dp_plate groups, const char *file,
+                           int line);
 #define dp_index(rows, name, groups) dp_index_at(rows, name, groups, __FILE__, __LINE__)
 
 /* A latent value of n independent numbers. */
@@ -78,7 +80,8 @@ DP_API dp_expr dp_sample_in_at(dp_plate plate, const char *name, size_t n, dp_di
 
 /* The observed column `name` of the records; as many numbers a record as the distribution's
  * arguments broadcast to. */
-DP_API void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *file, int line);
+DP_API void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *file,
+                          int line);
 #define dp_observe(rows, name, dist) dp_observe_at(rows, name, dist, __FILE__, __LINE__)
 
 /* A plain parameter of n numbers, fitted without a prior; starts at init everywhere. */

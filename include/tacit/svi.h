@@ -100,7 +100,8 @@ DP_API bool dp_svi_done(const dp_svi *svi);
 DP_API dp_status dp_svi_run(dp_svi *svi, FILE *progress, dp_error *err) DP_MUST_CHECK;
 
 /* The guarantee of the steps done so far. */
-DP_API dp_status dp_svi_privacy(const dp_svi *svi, dp_privacy *privacy, dp_error *err) DP_MUST_CHECK;
+DP_API dp_status dp_svi_privacy(const dp_svi *svi, dp_privacy *privacy,
+                                dp_error *err) DP_MUST_CHECK;
 
 /* Sets or reads a parameter block, n numbers: "<latent>.loc" and "<latent>.log_scale" of the
  * mean-field guide, or a dp_param by its name.  Setting is allowed before the first step only.
@@ -120,7 +121,8 @@ typedef struct dp_summary {
 
 /* The fitted guide at the parameters reached so far (averaged, if the run averages).  Owned by the
  * caller; the run must outlive it. */
-DP_API dp_status dp_posterior_new(const dp_svi *svi, dp_posterior **posterior, dp_error *err) DP_MUST_CHECK;
+DP_API dp_status dp_posterior_new(const dp_svi *svi, dp_posterior **posterior,
+                                  dp_error *err) DP_MUST_CHECK;
 
 DP_API void dp_posterior_free(dp_posterior *posterior);
 

@@ -44,15 +44,17 @@ static void add(dp_dataset *data, const char *name, dpi_column column)
     size_t cells;
     if (column.size == 0 || !dpi_mul(data->n, column.size, &cells) ||
         !dpi_mul(cells, sizeof(double), &cells)) {
-        (void)dpi_fail(&data->err, DP_ESHAPE,
-                       "column '%s' is said to have %zu numbers a record; give at least one, and no "
-                       "more than there are",
-                       name, column.size);
+        (void)dpi_fail(
+            &data->err, DP_ESHAPE,
+            "column '%s' is said to have %zu numbers a record; give at least one, and no "
+            "more than there are",
+            name, column.size);
         return;
     }
     column.name = dpi_arena_strdup(&data->arena, name);
-    if (column.name == NULL || !dpi_arena_grow(&data->arena, (void **)&data->columns, &data->capacity,
-                                               data->n_columns + 1, sizeof column)) {
+    if (column.name == NULL ||
+        !dpi_arena_grow(&data->arena, (void **)&data->columns, &data->capacity, data->n_columns + 1,
+                        sizeof column)) {
         (void)dpi_fail_nomem(&data->err);
         return;
     }
@@ -79,7 +81,8 @@ const char *dp_dataset_error(const dp_dataset *data)
     return data->err.status == DP_OK ? NULL : data->err.text;
 }
 
-void dpi_column_gather(const dpi_column *column, size_t m, const size_t *index, size_t first, double *out)
+void dpi_column_gather(const dpi_column *column, size_t m, const size_t *index, size_t first,
+                       double *out)
 {
     size_t size = column->size;
     if (column->index != NULL) {

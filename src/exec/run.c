@@ -53,7 +53,8 @@ static bool *needed_nodes(const dpi_run_spec *spec, dpi_arena *arena)
     for (size_t i = 0; i < spec->n_parts; i++) {
         const dpi_node *node = dpi_get(g, spec->parts[i]);
         if (!node->shape.per_record)
-            dpi_misuse("dpi_run_new", "a part of each record's gradient is a value for all records");
+            dpi_misuse("dpi_run_new",
+                       "a part of each record's gradient is a value for all records");
         if (!is_factored(node))
             dpi_mark(g, spec->parts[i], needed);
         for (int k = 0; k < node->op->n_inputs; k++)
@@ -163,15 +164,16 @@ static bool make_parts(dpi_run *run)
     return true;
 }
 
-static dp_status check_column(const dpi_column *column, const dpi_node *node, size_t n, dp_error *err)
+static dp_status check_column(const dpi_column *column, const dpi_node *node, size_t n,
+                              dp_error *err)
 {
     size_t size = dpi_shape_size(&node->shape);
     bool index = node->op == &dpi_op_index;
     if (column->size != size || (index && column->index == NULL))
         return dpi_fail(err, DP_ESHAPE,
                         "column '%s' has %zu %s a record, the model asks for %zu %s", column->name,
-                        column->size, column->index != NULL ? "whole number" : "real number(s)", size,
-                        index ? "group number; use dp_dataset_index" : "real number(s)");
+                        column->size, column->index != NULL ? "whole number" : "real number(s)",
+                        size, index ? "group number; use dp_dataset_index" : "real number(s)");
     for (size_t i = 0; column->real != NULL && i < n * size; i++)
         if (!isfinite(column->real[i]))
             return dpi_fail(err, DP_EDATA,
@@ -180,9 +182,10 @@ static dp_status check_column(const dpi_column *column, const dpi_node *node, si
                             column->name, i / size);
     for (size_t i = 0; index && i < n; i++)
         if (column->index[i] < 0 || (size_t)column->index[i] >= node->attr.number)
-            return dpi_fail(err, DP_EDATA,
-                            "column '%s', record %zu (from 0): the group number is not in 0 ... %zu",
-                            column->name, i, node->attr.number - 1);
+            return dpi_fail(
+                err, DP_EDATA,
+                "column '%s', record %zu (from 0): the group number is not in 0 ... %zu",
+                column->name, i, node->attr.number - 1);
     return DP_OK;
 }
 

@@ -105,8 +105,8 @@ dp_status dpi_gradient(dpi_graph *g, dpi_id root, size_t n, const dpi_id *wrt, d
     for (size_t i = 0; i < n_nodes; i++)
         p.adjoint[i] = DPI_NONE;
     mark_active(&p, n_nodes, n, wrt);
-    p.adjoint[root] = per_record ? dpi_apply(g, &dpi_op_ones, DPI_NONE, DPI_NONE, NULL)
-                                 : dpi_constant(g, 1);
+    p.adjoint[root] =
+        per_record ? dpi_apply(g, &dpi_op_ones, DPI_NONE, DPI_NONE, NULL) : dpi_constant(g, 1);
     walk(&p, root, n, wrt);
     for (size_t k = 0; k < n; k++)
         if (p.adjoint[wrt[k]] != DPI_NONE)

@@ -51,7 +51,8 @@ static size_t hash(const dpi_node *node)
 {
     uint64_t h = (uint64_t)(uintptr_t)node->op, bits;
     memcpy(&bits, &node->attr.value, sizeof bits);
-    const uint64_t parts[] = {(uint64_t)node->in[0], (uint64_t)node->in[1], bits, node->attr.number};
+    const uint64_t parts[] = {(uint64_t)node->in[0], (uint64_t)node->in[1], bits,
+                              node->attr.number};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         h = (h ^ parts[i] ^ (h >> 29)) * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(h ^ (h >> 32));
@@ -114,7 +115,8 @@ static bool fold(const dpi_graph *g, const dpi_node *node, double *value)
 {
     const dpi_op *op = node->op;
     double in[2] = {0, 0};
-    if (op->forward == NULL || op->n_inputs == 0 || node->shape.n_dims > 0 || node->shape.per_record)
+    if (op->forward == NULL || op->n_inputs == 0 || node->shape.n_dims > 0 ||
+        node->shape.per_record)
         return false;
     for (int k = 0; k < op->n_inputs; k++) {
         const dpi_node *input = &g->nodes[node->in[k]];
@@ -164,8 +166,7 @@ static dpi_id fail_shape(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, con
                        dpi_shape_text(&dpi_get(g, a)->shape, left[0]), why);
     else
         (void)dpi_fail(g->err, DP_ESHAPE, "after %s:%d: %s: left '%s' is %s, right '%s' is %s; %s",
-                       file, g->where.line, op->name,
-                       dpi_node_text(g, a, name[0], sizeof name[0]),
+                       file, g->where.line, op->name, dpi_node_text(g, a, name[0], sizeof name[0]),
                        dpi_shape_text(&dpi_get(g, a)->shape, left[0]),
                        dpi_node_text(g, b, name[1], sizeof name[1]),
                        dpi_shape_text(&dpi_get(g, b)->shape, left[1]), why);
@@ -195,9 +196,9 @@ dpi_id dpi_apply(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, const dpi_a
     dpi_node node = {.op = op, .in = {a, b}};
     if (attr != NULL)
         node.attr = *attr;
-    const char *why = op->shape(op->n_inputs > 0 ? &dpi_get(g, a)->shape : NULL,
-                                op->n_inputs > 1 ? &dpi_get(g, b)->shape : NULL, &node.attr,
-                                &node.shape);
+    const char *why =
+        op->shape(op->n_inputs > 0 ? &dpi_get(g, a)->shape : NULL,
+                  op->n_inputs > 1 ? &dpi_get(g, b)->shape : NULL, &node.attr, &node.shape);
     if (why == NULL)
         why = misfit_of_groups(g, &node);
     if (why != NULL)

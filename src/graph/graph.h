@@ -29,10 +29,10 @@ typedef struct dpi_where {
 
 /* What an operation needs besides its inputs; each operation says which fields it reads. */
 typedef struct dpi_attr {
-    dpi_shape shape;     /* of a source, or the wanted shape */
-    double value;        /* of a constant number */
-    const double *array; /* of a constant array; lives as long as the graph */
-    size_t number;       /* range of an index, offset of a slice, order of a polygamma */
+    dpi_shape shape;             /* of a source, or the wanted shape */
+    double value;                /* of a constant number */
+    const double *array;         /* of a constant array; lives as long as the graph */
+    size_t number;               /* range of an index, offset of a slice, order of a polygamma */
     size_t rows, inner, columns; /* of a product: [rows][inner] * [inner][columns] */
     bool transpose[2];
 } dpi_attr;

@@ -21,7 +21,8 @@ static const char *binary_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr
     return "the shapes must be equal, or the smaller one the last dimensions of the larger";
 }
 
-static const char *unary_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr, dpi_shape *shape)
+static const char *unary_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                               dpi_shape *shape)
 {
     (void)b;
     (void)attr;
@@ -73,8 +74,14 @@ DPI_INLINE void unary(const dpi_call *c, double (*f)(double))
 }
 
 /* y = a + b */
-DPI_INLINE double add(double a, double b) { return a + b; }
-static void add_forward(const dpi_call *c) { binary(c, add); }
+DPI_INLINE double add(double a, double b)
+{
+    return a + b;
+}
+static void add_forward(const dpi_call *c)
+{
+    binary(c, add);
+}
 static void add_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     (void)g;
@@ -83,8 +90,14 @@ static void add_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
 }
 
 /* y = a - b */
-DPI_INLINE double sub(double a, double b) { return a - b; }
-static void sub_forward(const dpi_call *c) { binary(c, sub); }
+DPI_INLINE double sub(double a, double b)
+{
+    return a - b;
+}
+static void sub_forward(const dpi_call *c)
+{
+    binary(c, sub);
+}
 static void sub_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     (void)y;
@@ -93,8 +106,14 @@ static void sub_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
 }
 
 /* y = a b */
-DPI_INLINE double mul(double a, double b) { return a * b; }
-static void mul_forward(const dpi_call *c) { binary(c, mul); }
+DPI_INLINE double mul(double a, double b)
+{
+    return a * b;
+}
+static void mul_forward(const dpi_call *c)
+{
+    binary(c, mul);
+}
 static void mul_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     const dpi_node *node = dpi_get(g, y);
@@ -147,8 +166,14 @@ static void mul_weighted_sum(const dpi_call *c, const double *weight, double *to
 }
 
 /* y = a / b;  dy/db = -y / b */
-DPI_INLINE double quotient(double a, double b) { return a / b; }
-static void div_forward(const dpi_call *c) { binary(c, quotient); }
+DPI_INLINE double quotient(double a, double b)
+{
+    return a / b;
+}
+static void div_forward(const dpi_call *c)
+{
+    binary(c, quotient);
+}
 static void div_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     dpi_id b = dpi_get(g, y)->in[1];
@@ -157,8 +182,14 @@ static void div_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
 }
 
 /* y = -a */
-DPI_INLINE double negative(double a) { return -a; }
-static void neg_forward(const dpi_call *c) { unary(c, negative); }
+DPI_INLINE double negative(double a)
+{
+    return -a;
+}
+static void neg_forward(const dpi_call *c)
+{
+    unary(c, negative);
+}
 static void neg_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     (void)y;
@@ -166,14 +197,20 @@ static void neg_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
 }
 
 /* y = e^a;  y' = y */
-static void exp_forward(const dpi_call *c) { unary(c, exp); }
+static void exp_forward(const dpi_call *c)
+{
+    unary(c, exp);
+}
 static void exp_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     result[0] = dpi_times(g, adjoint, y);
 }
 
 /* y = e^a - 1;  y' = e^a, which y + 1 has lost where a is far below 0 */
-static void expm1_forward(const dpi_call *c) { unary(c, expm1); }
+static void expm1_forward(const dpi_call *c)
+{
+    unary(c, expm1);
+}
 static void expm1_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     dpi_id slope = dpi_unary(g, &dpi_op_exp, dpi_get(g, y)->in[0]);
@@ -181,36 +218,54 @@ static void expm1_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result
 }
 
 /* y = log a;  y' = 1 / a */
-static void log_forward(const dpi_call *c) { unary(c, log); }
+static void log_forward(const dpi_call *c)
+{
+    unary(c, log);
+}
 static void log_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     result[0] = dpi_div(g, adjoint, dpi_get(g, y)->in[0]);
 }
 
 /* y = log(1 + a);  y' = 1 / (1 + a) */
-static void log1p_forward(const dpi_call *c) { unary(c, log1p); }
+static void log1p_forward(const dpi_call *c)
+{
+    unary(c, log1p);
+}
 static void log1p_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     result[0] = dpi_div(g, adjoint, dpi_add(g, dpi_get(g, y)->in[0], dpi_constant(g, 1)));
 }
 
 /* y = sqrt a;  y' = 1 / (2 y) */
-static void sqrt_forward(const dpi_call *c) { unary(c, sqrt); }
+static void sqrt_forward(const dpi_call *c)
+{
+    unary(c, sqrt);
+}
 static void sqrt_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     result[0] = dpi_scale(g, 0.5, dpi_div(g, adjoint, y));
 }
 
 /* y = a^2;  y' = 2 a */
-DPI_INLINE double square(double a) { return a * a; }
-static void square_forward(const dpi_call *c) { unary(c, square); }
+DPI_INLINE double square(double a)
+{
+    return a * a;
+}
+static void square_forward(const dpi_call *c)
+{
+    unary(c, square);
+}
 static void square_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     result[0] = dpi_times(g, dpi_scale(g, 2, adjoint), dpi_get(g, y)->in[0]);
 }
 
 /* y = 1 / (1 + e^-a);  y' = y (1 - y) */
-static void logistic_forward(const dpi_call *c) { unary(c, dpi_logistic); }
+static void logistic_forward(const dpi_call *c)
+{
+    unary(c, dpi_logistic);
+}
 static void logistic_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     dpi_id rest = dpi_unary(g, &dpi_op_logistic, dpi_unary(g, &dpi_op_neg, dpi_get(g, y)->in[0]));
@@ -218,14 +273,20 @@ static void logistic_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id res
 }
 
 /* y = log(1 + e^a);  y' = logistic(a) */
-static void softplus_forward(const dpi_call *c) { unary(c, dpi_softplus); }
+static void softplus_forward(const dpi_call *c)
+{
+    unary(c, dpi_softplus);
+}
 static void softplus_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     result[0] = dpi_times(g, adjoint, dpi_unary(g, &dpi_op_logistic, dpi_get(g, y)->in[0]));
 }
 
 /* y = tanh a;  y' = 1 - y^2 */
-static void tanh_forward(const dpi_call *c) { unary(c, tanh); }
+static void tanh_forward(const dpi_call *c)
+{
+    unary(c, tanh);
+}
 static void tanh_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     dpi_id slope = dpi_sub(g, dpi_constant(g, 1), dpi_unary(g, &dpi_op_square, y));
@@ -233,18 +294,30 @@ static void tanh_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[
 }
 
 /* y = |a|;  y' = sign(a) */
-static void abs_forward(const dpi_call *c) { unary(c, fabs); }
+static void abs_forward(const dpi_call *c)
+{
+    unary(c, fabs);
+}
 static void abs_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     result[0] = dpi_times(g, adjoint, dpi_unary(g, &dpi_op_sign, dpi_get(g, y)->in[0]));
 }
 
 /* y = sign a, NaN for NaN;  y' = 0 */
-DPI_INLINE double sign(double a) { return a > 0 ? 1 : a < 0 ? -1 : a; }
-static void sign_forward(const dpi_call *c) { unary(c, sign); }
+DPI_INLINE double sign(double a)
+{
+    return a > 0 ? 1 : a < 0 ? -1 : a;
+}
+static void sign_forward(const dpi_call *c)
+{
+    unary(c, sign);
+}
 
 /* y = log Gamma(a);  y' = digamma(a) */
-static void lgamma_forward(const dpi_call *c) { unary(c, dpi_lgamma); }
+static void lgamma_forward(const dpi_call *c)
+{
+    unary(c, dpi_lgamma);
+}
 static void lgamma_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     result[0] = dpi_times(g, adjoint, dpi_polygamma_node(g, 0, dpi_get(g, y)->in[0]));
@@ -267,14 +340,16 @@ static void polygamma_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id re
 
 #define BINARY(op_name, op_formula)                                                                \
     .name = #op_name, .formula = op_formula, .n_inputs = 2, .broadcasts = true,                    \
-    .shape = binary_shape, .forward = op_name##_forward, .backward = op_name##_backward, .flops = dpi_flops_cheap
+    .shape = binary_shape, .forward = op_name##_forward, .backward = op_name##_backward,           \
+    .flops = dpi_flops_cheap
 #define UNARY(op_name, op_formula, cost)                                                           \
     .name = #op_name, .formula = op_formula, .n_inputs = 1, .shape = unary_shape,                  \
     .forward = op_name##_forward, .backward = op_name##_backward, .flops = cost
 
 const dpi_op dpi_op_add = {BINARY(add, "a + b")};
 const dpi_op dpi_op_sub = {BINARY(sub, "a - b")};
-const dpi_op dpi_op_mul = {BINARY(mul, "a * b"), .norm2 = mul_norm2, .weighted_sum = mul_weighted_sum};
+const dpi_op dpi_op_mul = {BINARY(mul, "a * b"), .norm2 = mul_norm2,
+                           .weighted_sum = mul_weighted_sum};
 const dpi_op dpi_op_div = {BINARY(div, "a / b")};
 const dpi_op dpi_op_neg = {UNARY(neg, "-a", dpi_flops_cheap)};
 const dpi_op dpi_op_exp = {UNARY(exp, "e^a", dpi_flops_transcendental)};

@@ -82,7 +82,8 @@ static double matmul_flops(const dpi_node *node)
 }
 
 /* y[i][j] = a[i] b[j] */
-static const char *outer_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr, dpi_shape *shape)
+static const char *outer_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                               dpi_shape *shape)
 {
     if (a->n_dims != 1 || b->n_dims != 1)
         return "an outer product takes two vectors";

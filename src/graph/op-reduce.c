@@ -62,7 +62,8 @@ static void expand_forward(const dpi_call *c)
 
 static void expand_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
-    result[0] = dpi_sum_to(g, dpi_full_adjoint(g, y, adjoint), dpi_get(g, dpi_get(g, y)->in[0])->shape);
+    result[0] =
+        dpi_sum_to(g, dpi_full_adjoint(g, y, adjoint), dpi_get(g, dpi_get(g, y)->in[0])->shape);
 }
 
 /* y = log sum_j e^(a_j) over the last dimension, of attr.inner numbers. */

@@ -9,7 +9,8 @@ static bool is_number(const dpi_shape *shape)
 }
 
 /* y = a[g]: the row of a that the number g names. */
-static const char *pick_shape(const dpi_shape *a, const dpi_shape *g, dpi_attr *attr, dpi_shape *shape)
+static const char *pick_shape(const dpi_shape *a, const dpi_shape *g, dpi_attr *attr,
+                              dpi_shape *shape)
 {
     if (a->n_dims < 1 || !is_number(g))
         return "dp_pick takes a value per group and one group number";
@@ -59,7 +60,8 @@ static void scatter_forward(const dpi_call *c)
 
 static void scatter_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
-    result[0] = dpi_apply(g, &dpi_op_pick, dpi_full_adjoint(g, y, adjoint), dpi_get(g, y)->in[1], NULL);
+    result[0] =
+        dpi_apply(g, &dpi_op_pick, dpi_full_adjoint(g, y, adjoint), dpi_get(g, y)->in[1], NULL);
 }
 
 static void scatter_norm2(const dpi_call *c, double *norm2)
@@ -92,11 +94,13 @@ static bool rows_of(const dpi_shape *whole, size_t from, size_t m, dpi_shape *ro
 
 /* y = a[from : from + m] along the first dimension, which is dropped for m = 1; attr.number = from,
  * attr.rows = m. */
-static const char *slice_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr, dpi_shape *shape)
+static const char *slice_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                               dpi_shape *shape)
 {
     (void)b;
-    return rows_of(a, attr->number, attr->rows, shape) ? NULL
-                                                       : "the slice must lie inside the first dimension";
+    return rows_of(a, attr->number, attr->rows, shape)
+               ? NULL
+               : "the slice must lie inside the first dimension";
 }
 
 static void slice_forward(const dpi_call *c)
@@ -117,7 +121,8 @@ static void slice_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result
 }
 
 /* y = a at rows from ... from + m - 1 of zeros of shape attr.shape; attr.number = from, attr.inner = m. */
-static const char *pad_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr, dpi_shape *shape)
+static const char *pad_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                             dpi_shape *shape)
 {
     (void)b;
     dpi_shape rows;

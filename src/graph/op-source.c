@@ -11,7 +11,8 @@ static const char *source_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr
     return NULL;
 }
 
-static const char *ones_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr, dpi_shape *shape)
+static const char *ones_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                              dpi_shape *shape)
 {
     (void)a;
     (void)b;

@@ -46,11 +46,11 @@ extern const dpi_op *const dpi_ops[];
 extern const size_t dpi_n_ops;
 
 /* sources */
-extern const dpi_op dpi_op_const;   /* attr.value, or attr.array */
-extern const dpi_op dpi_op_input;   /* set by the executor's caller: parameters, draws, sites */
-extern const dpi_op dpi_op_data;    /* a real column block of the records */
-extern const dpi_op dpi_op_index;   /* a 0-based group number of each record, below attr.number */
-extern const dpi_op dpi_op_ones;    /* 1 for each record */
+extern const dpi_op dpi_op_const; /* attr.value, or attr.array */
+extern const dpi_op dpi_op_input; /* set by the executor's caller: parameters, draws, sites */
+extern const dpi_op dpi_op_data;  /* a real column block of the records */
+extern const dpi_op dpi_op_index; /* a 0-based group number of each record, below attr.number */
+extern const dpi_op dpi_op_ones;  /* 1 for each record */
 /* elementwise */
 extern const dpi_op dpi_op_add, dpi_op_sub, dpi_op_mul, dpi_op_div;
 extern const dpi_op dpi_op_neg, dpi_op_exp, dpi_op_expm1, dpi_op_log, dpi_op_log1p, dpi_op_sqrt;

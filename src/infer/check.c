@@ -20,8 +20,8 @@ static double argument(const dpi_graph *g, const dp_dataset *data, dpi_id id, si
     return value;
 }
 
-static dp_status check_one(const dpi_objective *o, const dpi_observation *seen, const dp_dataset *data,
-                           dp_error *err)
+static dp_status check_one(const dpi_objective *o, const dpi_observation *seen,
+                           const dp_dataset *data, dp_error *err)
 {
     const dpi_column *column = dpi_dataset_find(data, seen->name);
     const dpi_support *support = &dpi_supports[seen->family->support];
@@ -36,9 +36,11 @@ static dp_status check_one(const dpi_objective *o, const dpi_observation *seen, 
         bool unknown = isnan(low) && (seen->family->support == DPI_COUNT_TO ||
                                       seen->family->support == DPI_INTERVAL);
         for (size_t e = 0; e < column->size && !unknown; e++) {
-            double x = column->index != NULL ? column->index[i] : column->real[i * column->size + e];
+            double x =
+                column->index != NULL ? column->index[i] : column->real[i * column->size + e];
             if (!support->contains(x, low, high))
-                return dpi_fail(err, DP_EDATA, "column '%s', record %zu (from 0): the value is not %s, as "
+                return dpi_fail(err, DP_EDATA,
+                                "column '%s', record %zu (from 0): the value is not %s, as "
                                 "%s needs; mend the data or choose another distribution",
                                 seen->name, i, support->says, seen->family->name);
         }

@@ -7,6 +7,7 @@
 
 /* DP_EDATA, naming column and record but not the value, when an observation is impossible under the
  * model whatever the parameters. */
-dp_status dpi_check_observations(const dpi_objective *o, const dp_dataset *data, dp_error *err) DP_MUST_CHECK;
+dp_status dpi_check_observations(const dpi_objective *o, const dp_dataset *data,
+                                 dp_error *err) DP_MUST_CHECK;
 
 #endif

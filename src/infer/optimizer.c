@@ -57,7 +57,8 @@ static void adam(dpi_optimizer *o, const double *gradient, double size)
         double g = gradient[i];
         o->first[i] = b1 * o->first[i] + (1 - b1) * g;
         o->second[i] = b2 * o->second[i] + (1 - b2) * g * g;
-        o->theta[i] += size * (o->first[i] * correct1) / (sqrt(o->second[i] * correct2) + adam_epsilon);
+        o->theta[i] +=
+            size * (o->first[i] * correct1) / (sqrt(o->second[i] * correct2) + adam_epsilon);
     }
 }
 

@@ -12,7 +12,7 @@ typedef struct dpi_optimizer {
     dp_optimizer kind;
     dp_schedule schedule;
     double step_size, momentum, beta2;
-    uint64_t average_from; /* steps after this one enter the average */
+    uint64_t average_from;                 /* steps after this one enter the average */
     double *theta, *first, *second, *mean; /* [n] each */
 } dpi_optimizer;
 

@@ -22,25 +22,33 @@ static dp_status resolve_sampling(dp_svi_opts *o, size_t n, dp_error *err)
     switch (o->sampling) {
     case DP_SAMPLING_FULL:
         if ((o->rate != 0 && o->rate != 1) || (o->batch != 0 && o->batch != n))
-            return dpi_fail(err, DP_EMISMATCH, "sampling is full, but rate is %g and batch %zu; leave "
-                            "both 0, or choose Poisson or fixed-size sampling", o->rate, o->batch);
+            return dpi_fail(err, DP_EMISMATCH,
+                            "sampling is full, but rate is %g and batch %zu; leave "
+                            "both 0, or choose Poisson or fixed-size sampling",
+                            o->rate, o->batch);
         o->rate = 1;
         return DP_OK;
     case DP_SAMPLING_POISSON:
         if (!(o->rate > 0 && o->rate <= 1))
-            return dpi_fail(err, DP_EDOMAIN, "rate is %g; Poisson sampling needs a rate in (0, 1]", o->rate);
+            return dpi_fail(err, DP_EDOMAIN, "rate is %g; Poisson sampling needs a rate in (0, 1]",
+                            o->rate);
         if (o->batch != 0)
-            return dpi_fail(err, DP_EMISMATCH, "batch is %zu; under Poisson sampling the batch size is "
-                            "random, give rate and leave batch 0", o->batch);
+            return dpi_fail(err, DP_EMISMATCH,
+                            "batch is %zu; under Poisson sampling the batch size is "
+                            "random, give rate and leave batch 0",
+                            o->batch);
         return DP_OK;
     case DP_SAMPLING_FIXED:
         if (o->batch == 0 || o->batch > n || o->rate != 0)
-            return dpi_fail(err, DP_EINVAL, "batch is %zu and rate %g; fixed-size sampling needs a batch "
-                            "of 1 ... number of records, and no rate", o->batch, o->rate);
+            return dpi_fail(err, DP_EINVAL,
+                            "batch is %zu and rate %g; fixed-size sampling needs a batch "
+                            "of 1 ... number of records, and no rate",
+                            o->batch, o->rate);
         o->rate = (double)o->batch / (double)n;
         return DP_OK;
     default:
-        return dpi_fail(err, DP_EINVAL, "rate or batch is given without a sampling; set sampling to "
+        return dpi_fail(err, DP_EINVAL,
+                        "rate or batch is given without a sampling; set sampling to "
                         "DP_SAMPLING_POISSON or DP_SAMPLING_FIXED");
     }
 }
@@ -50,7 +58,8 @@ static dp_status resolve_optimizer(dp_svi_opts *o, dp_error *err)
     if (o->steps == 0)
         o->steps = default_steps;
     if (o->step_size == 0 && o->optimizer != DP_ADAM)
-        return dpi_fail(err, DP_EINVAL, "step_size has no default for this optimizer; give one, or use "
+        return dpi_fail(err, DP_EINVAL,
+                        "step_size has no default for this optimizer; give one, or use "
                         "DP_ADAM");
     if (o->step_size == 0)
         o->step_size = 1 / sqrt((double)o->steps);
@@ -76,27 +85,35 @@ static dp_status resolve_noise(dp_svi_opts *o, dp_error *err)
 {
     if (o->mode == DP_NO_PRIVACY) {
         if (o->epsilon != 0 || o->delta != 0 || o->sigma != 0 || o->clip != 0)
-            return dpi_fail(err, DP_EMISMATCH, "mode is DP_NO_PRIVACY, but epsilon, delta, sigma or clip "
+            return dpi_fail(err, DP_EMISMATCH,
+                            "mode is DP_NO_PRIVACY, but epsilon, delta, sigma or clip "
                             "is given; leave them 0");
         o->clip = INFINITY;
         return DP_OK;
     }
     if (!(o->clip > 0 && isfinite(o->clip)))
-        return dpi_fail(err, DP_EDOMAIN, "clip is %g; give the norm, above 0, to which each record's "
-                        "gradient is clipped", o->clip);
+        return dpi_fail(err, DP_EDOMAIN,
+                        "clip is %g; give the norm, above 0, to which each record's "
+                        "gradient is clipped",
+                        o->clip);
     if (o->mode == DP_WITHOUT_GUARANTEE)
         return o->sigma >= 0 && isfinite(o->sigma)
                    ? DP_OK
                    : dpi_fail(err, DP_EDOMAIN, "sigma is %g; it must not be negative", o->sigma);
     if (!(o->delta > 0 && o->delta < 1))
-        return dpi_fail(err, DP_EDOMAIN, "delta is %g; it must be in (0, 1), well below one over the "
-                        "number of records", o->delta);
+        return dpi_fail(err, DP_EDOMAIN,
+                        "delta is %g; it must be in (0, 1), well below one over the "
+                        "number of records",
+                        o->delta);
     if (o->sigma != 0 && o->epsilon != 0)
-        return dpi_fail(err, DP_EINVAL, "epsilon is %g and sigma %g; give one of them", o->epsilon, o->sigma);
+        return dpi_fail(err, DP_EINVAL, "epsilon is %g and sigma %g; give one of them", o->epsilon,
+                        o->sigma);
     if (o->sigma == 0 && !(o->epsilon > 0 && isfinite(o->epsilon)))
-        return dpi_fail(err, DP_EDOMAIN, "epsilon is %g; it must be above 0 (or give sigma)", o->epsilon);
+        return dpi_fail(err, DP_EDOMAIN, "epsilon is %g; it must be above 0 (or give sigma)",
+                        o->epsilon);
     if (o->sigma == 0)
-        return dp_approximate_sigma(o->epsilon, o->delta, o->rate, o->steps, o->sampling, &o->sigma, err);
+        return dp_approximate_sigma(o->epsilon, o->delta, o->rate, o->steps, o->sampling, &o->sigma,
+                                    err);
     /* The accountant says whether it knows the mechanism at all. */
     double epsilon;
     dp_mechanism whole = dpi_options_mechanism(o, o->steps);

@@ -17,8 +17,8 @@ struct dp_posterior {
     dpi_arena arena;
     const dpi_objective *objective; /* of the run, which outlives the posterior */
     dpi_run *run;
-    double *quantile;  /* [DRAWS] of the standard normal */
-    uint16_t *order;   /* [n_noise numbers][DRAWS] */
+    double *quantile; /* [DRAWS] of the standard normal */
+    uint16_t *order;  /* [n_noise numbers][DRAWS] */
     size_t n_numbers;
 };
 
@@ -53,7 +53,8 @@ static dp_status make_run(dp_posterior *p, const double *theta, dp_error *err)
 {
     const dpi_objective *o = p->objective;
     size_t n = 0;
-    dpi_id *wanted = dpi_arena_alloc(&p->arena, o->n_blocks + o->n_noise + o->n_latents, sizeof *wanted);
+    dpi_id *wanted =
+        dpi_arena_alloc(&p->arena, o->n_blocks + o->n_noise + o->n_latents, sizeof *wanted);
     if (wanted == NULL)
         return dpi_fail_nomem(err);
     for (size_t k = 0; k < o->n_blocks; k++)
@@ -103,7 +104,8 @@ void dp_posterior_free(dp_posterior *p)
 static const dpi_latent *find_latent(const dp_posterior *p, const char *name)
 {
     for (size_t k = 0; k < p->objective->n_latents; k++)
-        if (!p->objective->latents[k].per_record && strcmp(p->objective->latents[k].name, name) == 0)
+        if (!p->objective->latents[k].per_record &&
+            strcmp(p->objective->latents[k].name, name) == 0)
             return &p->objective->latents[k];
     return NULL;
 }
@@ -161,7 +163,8 @@ dp_status dp_posterior_summary(dp_posterior *p, const char *name, size_t n, dp_s
     if (latent == NULL)
         return dpi_fail(err, DP_ENAME, "there is no global latent '%s' in the model", name);
     if (latent->size != n)
-        return dpi_fail(err, DP_ESHAPE, "latent '%s' has %zu numbers, not %zu", name, latent->size, n);
+        return dpi_fail(err, DP_ESHAPE, "latent '%s' has %zu numbers, not %zu", name, latent->size,
+                        n);
     double *draws = dpi_alloc(n, DRAWS * sizeof *draws);
     if (draws == NULL)
         return dpi_fail_nomem(err);

@@ -26,12 +26,15 @@ static dp_status check(const dp_model *model, dp_error *err)
     for (size_t i = 0; i < model->n_sites; i++)
         if (model->sites[i].kind == DPI_LATENT &&
             dpi_get(&model->graph, model->sites[i].value)->shape.per_record)
-            return dpi_fail(err, DP_EUNSUPPORTED, "latent '%s' belongs to each record; such models "
-                            "cannot be simulated yet", model->sites[i].name);
+            return dpi_fail(err, DP_EUNSUPPORTED,
+                            "latent '%s' belongs to each record; such models "
+                            "cannot be simulated yet",
+                            model->sites[i].name);
     return DP_OK;
 }
 
-dp_status dp_simulator_new(const dp_model *model, const dp_dataset *data, dp_simulator **out, dp_error *err)
+dp_status dp_simulator_new(const dp_model *model, const dp_dataset *data, dp_simulator **out,
+                           dp_error *err)
 {
     *out = NULL;
     dp_status status = check(model, err);
@@ -104,7 +107,8 @@ dp_status dp_simulate_prior(dp_simulator *s, dp_rng *rng, dp_error *err)
     for (size_t i = 0; i < s->model->n_sites; i++) {
         const dpi_site *site = &s->model->sites[i];
         if (site->kind == DPI_PARAM)
-            return dpi_fail(err, DP_EUNSUPPORTED, "parameter '%s' has no prior to draw from", site->name);
+            return dpi_fail(err, DP_EUNSUPPORTED, "parameter '%s' has no prior to draw from",
+                            site->name);
         if (site->kind != DPI_LATENT)
             continue;
         dpi_run_globals(s->run);
@@ -115,7 +119,8 @@ dp_status dp_simulate_prior(dp_simulator *s, dp_rng *rng, dp_error *err)
     return DP_OK;
 }
 
-dp_status dp_simulate_posterior(dp_simulator *s, dp_posterior *posterior, dp_rng *rng, dp_error *err)
+dp_status dp_simulate_posterior(dp_simulator *s, dp_posterior *posterior, dp_rng *rng,
+                                dp_error *err)
 {
     dpi_posterior_draw(posterior, rng);
     for (size_t i = 0; i < s->model->n_sites; i++) {
@@ -133,7 +138,8 @@ dp_status dp_simulate_posterior(dp_simulator *s, dp_posterior *posterior, dp_rng
     return DP_OK;
 }
 
-dp_status dp_simulated(const dp_simulator *s, const char *name, size_t n, double *values, dp_error *err)
+dp_status dp_simulated(const dp_simulator *s, const char *name, size_t n, double *values,
+                       dp_error *err)
 {
     const dpi_site *site = dpi_find_site(s->model, name);
     for (size_t i = 0; i < n; i++)
@@ -141,15 +147,16 @@ dp_status dp_simulated(const dp_simulator *s, const char *name, size_t n, double
     if (site == NULL || site->kind != DPI_LATENT)
         return dpi_fail(err, DP_ENAME, "the model has no latent '%s'", name);
     if (site_size(s, site) != n)
-        return dpi_fail(err, DP_ESHAPE, "latent '%s' has %zu numbers, not %zu", name, site_size(s, site), n);
+        return dpi_fail(err, DP_ESHAPE, "latent '%s' has %zu numbers, not %zu", name,
+                        site_size(s, site), n);
     if (!s->drawn)
         return dpi_fail(err, DP_ESTATE, "nothing is drawn yet; call dp_simulate_prior first");
     memcpy(values, dpi_run_value(s->run, site->value), n * sizeof *values);
     return DP_OK;
 }
 
-dp_status dp_simulate_records(dp_simulator *s, const char *name, dp_rng *rng, size_t n, double *values,
-                              dp_error *err)
+dp_status dp_simulate_records(dp_simulator *s, const char *name, dp_rng *rng, size_t n,
+                              double *values, dp_error *err)
 {
     const dpi_site *site = dpi_find_site(s->model, name);
     for (size_t i = 0; i < n; i++)
@@ -158,7 +165,8 @@ dp_status dp_simulate_records(dp_simulator *s, const char *name, dp_rng *rng, si
         return dpi_fail(err, DP_ENAME, "the model observes no column '%s'", name);
     size_t size = site_size(s, site);
     if (n != s->n * size)
-        return dpi_fail(err, DP_ESHAPE, "column '%s' has %zu x %zu numbers, not %zu", name, s->n, size, n);
+        return dpi_fail(err, DP_ESHAPE, "column '%s' has %zu x %zu numbers, not %zu", name, s->n,
+                        size, n);
     if (!s->drawn)
         return dpi_fail(err, DP_ESTATE, "latents are not drawn yet; call dp_simulate_prior first");
     gsl_rng source = dpi_rng_gsl(rng);

@@ -24,7 +24,8 @@ static dp_status make_random(dp_svi *s, dp_error *err)
 {
     uint64_t seed = s->opts.seed;
     s->seeded = seed != 0;
-    dp_status status = s->seeded ? dp_noise_new_seeded(seed, &s->noise, err) : dp_noise_new(&s->noise, err);
+    dp_status status =
+        s->seeded ? dp_noise_new_seeded(seed, &s->noise, err) : dp_noise_new(&s->noise, err);
     if (status == DP_OK)
         status = s->seeded ? dp_rng_new(seed, &s->rng, err) : dp_rng_new_random(&s->rng, NULL, err);
     if (status == DP_OK && s->opts.sampling == DP_SAMPLING_POISSON)
@@ -197,7 +198,8 @@ static dp_status protect(dp_svi *s, dp_error *err)
 {
     size_t n = s->objective.n_release;
     if (s->opts.mode != DP_NO_PRIVACY && s->opts.sigma > 0) {
-        dp_status status = dp_noise_normal(s->noise, n, s->opts.sigma * s->opts.clip, s->disguise, err);
+        dp_status status =
+            dp_noise_normal(s->noise, n, s->opts.sigma * s->opts.clip, s->disguise, err);
         if (status != DP_OK) {
             memset(s->release, 0, n * sizeof *s->release);
             return status;
@@ -246,7 +248,8 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
     dpi_optimizer_step(&s->optimizer, s->gradient);
     for (size_t k = 0; k < s->objective.n_theta; k++)
         if (!isfinite(s->optimizer.theta[k]))
-            return dpi_fail(err, DP_EDOMAIN, "step %llu: the parameters are no longer finite; take a "
+            return dpi_fail(err, DP_EDOMAIN,
+                            "step %llu: the parameters are no longer finite; take a "
                             "smaller step_size, or check the priors' scales",
                             (unsigned long long)s->optimizer.done);
     return DP_OK;
@@ -305,8 +308,8 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
                             .steps = s->optimizer.done};
     privacy->why_not = s->opts.mode == DP_NO_PRIVACY          ? "run without privacy"
                        : s->opts.mode == DP_WITHOUT_GUARANTEE ? "run without a certified guarantee"
-                       : s->seeded                            ? "seeded: the noise can be computed again"
-                                                              : NULL;
+                       : s->seeded ? "seeded: the noise can be computed again"
+                                   : NULL;
     if (s->opts.mode != DP_PRIVATE)
         return DP_OK;
     dp_mechanism spent = dpi_options_mechanism(&s->opts, s->optimizer.done);
@@ -332,10 +335,13 @@ static dp_status find_block(const dp_svi *s, const char *name, size_t n, const d
             continue;
         if ((*block)->size == n)
             return DP_OK;
-        return dpi_fail(err, DP_ESHAPE, "parameter '%s' has %zu numbers, not %zu", name, (*block)->size, n);
+        return dpi_fail(err, DP_ESHAPE, "parameter '%s' has %zu numbers, not %zu", name,
+                        (*block)->size, n);
     }
-    return dpi_fail(err, DP_ENAME, "there is no parameter '%s'; the mean-field guide's are "
-                    "'<latent>.loc' and '<latent>.log_scale'", name);
+    return dpi_fail(err, DP_ENAME,
+                    "there is no parameter '%s'; the mean-field guide's are "
+                    "'<latent>.loc' and '<latent>.log_scale'",
+                    name);
 }
 
 dp_status dp_svi_set(dp_svi *s, const char *name, size_t n, const double *values, dp_error *err)

@@ -142,11 +142,11 @@ dp_expr dp_dot(dp_expr a, dp_expr b)
     if (left == DPI_NONE || right == DPI_NONE)
         return (dp_expr){.model = m, .id = DPI_NONE};
     /* Two numbers, vectors of length one: their product. */
-    bool numbers = dpi_get(&m->graph, left)->shape.n_dims == 0 &&
-                   dpi_get(&m->graph, right)->shape.n_dims == 0;
+    bool numbers =
+        dpi_get(&m->graph, left)->shape.n_dims == 0 && dpi_get(&m->graph, right)->shape.n_dims == 0;
     const dpi_op *op = numbers ? &dpi_op_mul : &dpi_op_matmul;
-    bool vectors = dpi_get(&m->graph, left)->shape.n_dims < 2 &&
-                   dpi_get(&m->graph, right)->shape.n_dims < 2;
+    bool vectors =
+        dpi_get(&m->graph, left)->shape.n_dims < 2 && dpi_get(&m->graph, right)->shape.n_dims < 2;
     if (!vectors)
         (void)dpi_fail(&m->err, DP_ESHAPE, "after %s:%d: dp_dot takes two vectors; use dp_matmul",
                        place(m), m->graph.where.line);
@@ -156,9 +156,9 @@ dp_expr dp_dot(dp_expr a, dp_expr b)
 dp_expr dp_matmul(dp_expr a, dp_expr b)
 {
     dp_model *m = need_model(a, b, __func__);
-    return (dp_expr){.model = m,
-                     .id = dpi_apply(&m->graph, &dpi_op_matmul, dpi_expr_id(m, a), dpi_expr_id(m, b),
-                                     NULL)};
+    return (dp_expr){
+        .model = m,
+        .id = dpi_apply(&m->graph, &dpi_op_matmul, dpi_expr_id(m, a), dpi_expr_id(m, b), NULL)};
 }
 
 dp_expr dp_log_sum_exp(dp_expr a)
@@ -185,11 +185,12 @@ dp_expr dp_pick(dp_expr value, dp_expr index)
     const dpi_node *node = dpi_get(&m->graph, number), *rows = dpi_get(&m->graph, groups);
     char text[DPI_SHAPE_TEXT];
     if (!picks(rows, node))
-        (void)dpi_fail(&m->err, DP_ESHAPE,
-                       "after %s:%d: dp_pick takes a value of each group and a column of dp_index over "
-                       "the same plate; the value is %s, the index has %zu groups",
-                       place(m), m->graph.where.line, dpi_shape_text(&rows->shape, text),
-                       node->op == &dpi_op_index ? node->attr.number : 0);
+        (void)dpi_fail(
+            &m->err, DP_ESHAPE,
+            "after %s:%d: dp_pick takes a value of each group and a column of dp_index over "
+            "the same plate; the value is %s, the index has %zu groups",
+            place(m), m->graph.where.line, dpi_shape_text(&rows->shape, text),
+            node->op == &dpi_op_index ? node->attr.number : 0);
     return (dp_expr){.model = m, .id = dpi_apply(&m->graph, &dpi_op_pick, groups, number, NULL)};
 }
 
@@ -207,10 +208,11 @@ dp_expr dp_concat(dp_expr a, dp_expr b)
     dpi_id left = dpi_expr_id(m, a), right = dpi_expr_id(m, b);
     if (left == DPI_NONE || right == DPI_NONE)
         return (dp_expr){.model = m, .id = DPI_NONE};
-    const dpi_shape *first = &dpi_get(&m->graph, left)->shape, *second = &dpi_get(&m->graph, right)->shape;
+    const dpi_shape *first = &dpi_get(&m->graph, left)->shape,
+                    *second = &dpi_get(&m->graph, right)->shape;
     if (first->n_dims > 1 || second->n_dims > 1)
-        (void)dpi_fail(&m->err, DP_ESHAPE, "after %s:%d: dp_concat takes two vectors",
-                       place(m), m->graph.where.line);
+        (void)dpi_fail(&m->err, DP_ESHAPE, "after %s:%d: dp_concat takes two vectors", place(m),
+                       m->graph.where.line);
     size_t k = dpi_shape_size(first), l = dpi_shape_size(second);
     dpi_attr head = {.shape = dpi_vector(k + l, false), .number = 0, .inner = k};
     dpi_attr tail = {.shape = dpi_vector(k + l, false), .number = k, .inner = l};

@@ -82,8 +82,10 @@ static bool name_is_new(dp_model *m, const char *name)
         const dpi_node *node = &m->graph.nodes[i];
         if (node->name == NULL || strcmp(node->name, name) != 0)
             continue;
-        FAIL(m, DP_ENAME, "the name '%s' was used at %s:%d; give this one another name, or use the "
-             "expression that the first call returned", name, node->where.file, node->where.line);
+        FAIL(m, DP_ENAME,
+             "the name '%s' was used at %s:%d; give this one another name, or use the "
+             "expression that the first call returned",
+             name, node->where.file, node->where.line);
         return false;
     }
     if (*name == 0)
@@ -107,13 +109,15 @@ static dp_plate add_plate(dp_model *m, const char *name, size_t size)
     /* A guide numbers its plates as its model does. */
     int number = m->of != NULL ? find_plate(m->of, name) : 0;
     if (m->of != NULL && (number == 0 || m->of->plates[number - 1].size != size)) {
-        FAIL(m, DP_ENAME, "the guide's plate '%s' is not a plate of the model with the same size", name);
+        FAIL(m, DP_ENAME, "the guide's plate '%s' is not a plate of the model with the same size",
+             name);
         return none;
     }
     if (number != 0)
         return (dp_plate){m, number};
     if (find_plate(m, name) != 0) {
-        FAIL(m, DP_ENAME, "a plate '%s' exists already; keep the one that the first call returned", name);
+        FAIL(m, DP_ENAME, "a plate '%s' exists already; keep the one that the first call returned",
+             name);
         return none;
     }
     char *copy = dpi_arena_strdup(&m->arena, name);
@@ -132,8 +136,10 @@ dp_plate dp_unit_plate_at(dp_model *m, const char *name, const char *file, int l
         return (dp_plate){m, 0};
     for (size_t i = 0; i < m->n_plates; i++)
         if (m->plates[i].size == 0) {
-            FAIL(m, DP_EPRIVACY, "the model already has the unit plate '%s'; one record is one unit of "
-                 "privacy, so there is one plate of records", m->plates[i].name);
+            FAIL(m, DP_EPRIVACY,
+                 "the model already has the unit plate '%s'; one record is one unit of "
+                 "privacy, so there is one plate of records",
+                 m->plates[i].name);
             return (dp_plate){m, 0};
         }
     return add_plate(m, name, 0);
@@ -144,8 +150,10 @@ dp_plate dp_plate_new_at(dp_model *m, const char *name, size_t size, const char 
     if (!enter(m, name, file, line))
         return (dp_plate){m, 0};
     if (size == 0) {
-        FAIL(m, DP_EINVAL, "plate '%s' has no members; give its public size, or use dp_unit_plate for "
-             "the records", name);
+        FAIL(m, DP_EINVAL,
+             "plate '%s' has no members; give its public size, or use dp_unit_plate for "
+             "the records",
+             name);
         return (dp_plate){m, 0};
     }
     return add_plate(m, name, size);
@@ -168,7 +176,8 @@ static bool need_unit(const dp_plate *plate, const char *what)
 {
     if (is_unit(plate))
         return true;
-    FAIL(plate->model, DP_EINVAL, "%s belongs to the records; give it the plate of dp_unit_plate", what);
+    FAIL(plate->model, DP_EINVAL, "%s belongs to the records; give it the plate of dp_unit_plate",
+         what);
     return false;
 }
 
@@ -190,16 +199,17 @@ dp_expr dp_data_at(dp_plate rows, const char *name, size_t d, const char *file, 
 dp_expr dp_index_at(dp_plate rows, const char *name, dp_plate groups, const char *file, int line)
 {
     dp_model *m = rows.model;
-    if (!enter(m, name, file, line) || !need_unit(&rows, "an index column") || !name_is_new(m, name))
+    if (!enter(m, name, file, line) || !need_unit(&rows, "an index column") ||
+        !name_is_new(m, name))
         return expression(m, DPI_NONE);
     if (groups.model != m || get_plate(&groups) == NULL || is_unit(&groups)) {
-        FAIL(m, DP_EINVAL, "index '%s' needs a plate of groups of the same model (dp_plate_new)", name);
+        FAIL(m, DP_EINVAL, "index '%s' needs a plate of groups of the same model (dp_plate_new)",
+             name);
         return expression(m, DPI_NONE);
     }
     /* The plate's number rides along in `rows`, for dp_pick to compare. */
-    dpi_attr attr = {.shape = dpi_scalar(true),
-                     .number = get_plate(&groups)->size,
-                     .rows = (size_t)groups.id};
+    dpi_attr attr = {
+        .shape = dpi_scalar(true), .number = get_plate(&groups)->size, .rows = (size_t)groups.id};
     return expression(m, dpi_source(&m->graph, &dpi_op_index, name, attr));
 }
 
@@ -210,9 +220,11 @@ dpi_id dpi_expr_id(dp_model *m, dp_expr e)
     if (e.model == NULL)
         return dpi_constant(&m->graph, e.value);
     if (e.model != m && m->err.status == DP_OK)
-        (void)dpi_fail(&m->err, DP_EINVAL, "after %s:%d: an expression of another model is used here; "
+        (void)dpi_fail(&m->err, DP_EINVAL,
+                       "after %s:%d: an expression of another model is used here; "
                        "expressions belong to the model that made them",
-                       m->graph.where.file != NULL ? m->graph.where.file : "model", m->graph.where.line);
+                       m->graph.where.file != NULL ? m->graph.where.file : "model",
+                       m->graph.where.line);
     return e.model != m ? DPI_NONE : e.id;
 }
 
@@ -250,13 +262,14 @@ static bool take_arguments(dp_model *m, const char *name, dp_dist dist, dpi_id a
         const dpi_node *node = dpi_get(&m->graph, arg[k]);
         if (node->op == &dpi_op_const && node->attr.array == NULL &&
             !in_domain(dist.family->arg_domain[k], node->attr.value)) {
-            FAIL(m, DP_EDOMAIN, "'%s': %s of %s is %g; it must be %s", name, dist.family->arg_name[k],
-                 dist.family->name, node->attr.value, domain_text(dist.family->arg_domain[k]));
+            FAIL(m, DP_EDOMAIN, "'%s': %s of %s is %g; it must be %s", name,
+                 dist.family->arg_name[k], dist.family->name, node->attr.value,
+                 domain_text(dist.family->arg_domain[k]));
             return false;
         }
     }
-    if (dist.family->support == DPI_INTERVAL && dist.arg[0].model == NULL && dist.arg[1].model == NULL &&
-        !(dist.arg[0].value < dist.arg[1].value)) {
+    if (dist.family->support == DPI_INTERVAL && dist.arg[0].model == NULL &&
+        dist.arg[1].model == NULL && !(dist.arg[0].value < dist.arg[1].value)) {
         FAIL(m, DP_EDOMAIN, "'%s': the interval from %g to %g is empty", name, dist.arg[0].value,
              dist.arg[1].value);
         return false;
@@ -289,7 +302,8 @@ static dpi_id add_site(dp_model *m, dpi_site site, const dpi_op *op, dpi_attr at
     if (site.value == DPI_NONE)
         return DPI_NONE;
     site.name = dpi_get(&m->graph, site.value)->name;
-    if (!dpi_arena_grow(&m->arena, (void **)&m->sites, &m->site_capacity, m->n_sites + 1, sizeof site)) {
+    if (!dpi_arena_grow(&m->arena, (void **)&m->sites, &m->site_capacity, m->n_sites + 1,
+                        sizeof site)) {
         (void)dpi_fail_nomem(&m->err);
         return DPI_NONE;
     }
@@ -298,7 +312,8 @@ static dpi_id add_site(dp_model *m, dpi_site site, const dpi_op *op, dpi_attr at
 }
 
 /* The shape of n numbers in a plate, or outside plates when plate is NULL. */
-static bool site_shape(dp_model *m, const dp_plate *plate, const char *name, size_t n, dpi_shape *shape)
+static bool site_shape(dp_model *m, const dp_plate *plate, const char *name, size_t n,
+                       dpi_shape *shape)
 {
     const dpi_plate *p = plate != NULL ? get_plate(plate) : NULL;
     if (n == 0 || (plate != NULL && p == NULL)) {
@@ -326,8 +341,8 @@ static bool matches_model(dp_model *m, const char *name, const dpi_shape *shape)
     const dpi_shape *other = &dpi_get(&m->of->graph, site->value)->shape;
     if (dpi_shape_same(other, shape) && other->per_record == shape->per_record)
         return true;
-    FAIL(m, DP_ESHAPE, "the guide's '%s' is %s, the model's is %s", name, dpi_shape_text(shape, found),
-         dpi_shape_text(other, wanted));
+    FAIL(m, DP_ESHAPE, "the guide's '%s' is %s, the model's is %s", name,
+         dpi_shape_text(shape, found), dpi_shape_text(other, wanted));
     return false;
 }
 
@@ -343,21 +358,26 @@ static dp_expr sample(dp_model *m, const dp_plate *plate, const char *name, size
         FAIL(m, DP_EUNSUPPORTED, "latent '%s' is discrete (%s); sum it out, or observe it", name,
              dist.family->name);
     else if (m->of != NULL && dist.family->from_normal == NULL)
-        FAIL(m, DP_EUNSUPPORTED, "a guide cannot sample from %s; use dp_normal or dp_log_normal "
-             "and transform", dist.family->name);
-    else if (!arguments_shape(m, dist.family, site.arg, &args) || !dpi_shape_join(&shape, &args, &joined) ||
-             !dpi_shape_same(&shape, &joined))
+        FAIL(m, DP_EUNSUPPORTED,
+             "a guide cannot sample from %s; use dp_normal or dp_log_normal "
+             "and transform",
+             dist.family->name);
+    else if (!arguments_shape(m, dist.family, site.arg, &args) ||
+             !dpi_shape_join(&shape, &args, &joined) || !dpi_shape_same(&shape, &joined))
         FAIL(m, DP_ESHAPE, "'%s' is %s, but the arguments of %s are together %s", name,
              dpi_shape_text(&shape, text[0]), dist.family->name, dpi_shape_text(&args, text[1]));
     else if (args.per_record && !shape.per_record)
-        FAIL(m, DP_EPRIVACY, "global latent '%s' would depend on single records; put it in the unit "
-             "plate, or give it global arguments", name);
+        FAIL(m, DP_EPRIVACY,
+             "global latent '%s' would depend on single records; put it in the unit "
+             "plate, or give it global arguments",
+             name);
     if (m->err.status != DP_OK)
         return expression(m, DPI_NONE);
     return expression(m, add_site(m, site, &dpi_op_input, (dpi_attr){.shape = shape}));
 }
 
-dp_expr dp_sample_at(dp_model *m, const char *name, size_t n, dp_dist dist, const char *file, int line)
+dp_expr dp_sample_at(dp_model *m, const char *name, size_t n, dp_dist dist, const char *file,
+                     int line)
 {
     return enter(m, name, file, line) ? sample(m, NULL, name, n, dist) : expression(m, DPI_NONE);
 }
@@ -374,8 +394,8 @@ void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *fi
     dp_model *m = rows.model;
     dpi_shape shape;
     dpi_site site = {.kind = DPI_OBSERVED, .name = name, .family = dist.family};
-    if (!enter(m, name, file, line) || !need_unit(&rows, "an observation") || !name_is_new(m, name) ||
-        !take_arguments(m, name, dist, site.arg))
+    if (!enter(m, name, file, line) || !need_unit(&rows, "an observation") ||
+        !name_is_new(m, name) || !take_arguments(m, name, dist, site.arg))
         return;
     if (m->of != NULL) {
         FAIL(m, DP_EINVAL, "a guide observes nothing ('%s'); use dp_data to read a column", name);
@@ -400,15 +420,17 @@ static dp_expr param(dp_model *m, const dp_plate *plate, const char *name, size_
         return expression(m, DPI_NONE);
     if (shape.per_record || !isfinite(init)) {
         FAIL(m, shape.per_record ? DP_EPRIVACY : DP_EDOMAIN, "parameter '%s': %s", name,
-             shape.per_record ? "a parameter of each record would be that record's own secret; compute "
-                                "it from the record's data instead"
-                              : "its start is not a finite number");
+             shape.per_record
+                 ? "a parameter of each record would be that record's own secret; compute "
+                   "it from the record's data instead"
+                 : "its start is not a finite number");
         return expression(m, DPI_NONE);
     }
     return expression(m, add_site(m, site, &dpi_op_input, (dpi_attr){.shape = shape}));
 }
 
-dp_expr dp_param_at(dp_model *m, const char *name, size_t n, double init, const char *file, int line)
+dp_expr dp_param_at(dp_model *m, const char *name, size_t n, double init, const char *file,
+                    int line)
 {
     return enter(m, name, file, line) ? param(m, NULL, name, n, init) : expression(m, DPI_NONE);
 }
@@ -422,7 +444,8 @@ dp_expr dp_param_in_at(dp_plate plate, const char *name, size_t n, double init, 
 
 /* Writes what `describe` makes of the graph. */
 static dp_status describe_to(const dp_model *m, FILE *out,
-                             dp_status (*describe)(const dpi_graph *, const bool *, char **, dp_error *))
+                             dp_status (*describe)(const dpi_graph *, const bool *, char **,
+                                                   dp_error *))
 {
     char *text = NULL;
     if (m->err.status != DP_OK)

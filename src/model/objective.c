@@ -41,15 +41,16 @@ static void *grow(dpi_objective *o, void **array, size_t *capacity, size_t n, si
     return (char *)*array + n * size;
 }
 
-static dpi_id add_block(builder *b, const char *name, const char *suffix, dpi_shape shape, double init)
+static dpi_id add_block(builder *b, const char *name, const char *suffix, dpi_shape shape,
+                        double init)
 {
     dpi_objective *o = b->o;
     char full[256];
     (void)snprintf(full, sizeof full, "%s%s", name, suffix);
     dpi_id node = dpi_source(b->g, &dpi_op_input, full, (dpi_attr){.shape = shape});
-    dpi_block *block =
-        node == DPI_NONE ? NULL
-                         : grow(o, (void **)&o->blocks, &o->block_capacity, o->n_blocks, sizeof *block);
+    dpi_block *block = node == DPI_NONE ? NULL
+                                        : grow(o, (void **)&o->blocks, &o->block_capacity,
+                                               o->n_blocks, sizeof *block);
     if (block == NULL)
         return DPI_NONE;
     *block = (dpi_block){.name = dpi_get(b->g, node)->name,
@@ -71,9 +72,9 @@ static dpi_id add_noise(builder *b, const char *name, dpi_shape shape)
     (void)snprintf(full, sizeof full, "%s.noise", name);
     shape.per_record = shape.per_record || o->cut == DPI_CUT_PARAMETERS;
     dpi_id node = dpi_source(b->g, &dpi_op_input, full, (dpi_attr){.shape = shape});
-    dpi_id *place = node == DPI_NONE
-                        ? NULL
-                        : grow(o, (void **)&o->noise, &o->noise_capacity, o->n_noise, sizeof *place);
+    dpi_id *place = node == DPI_NONE ? NULL
+                                     : grow(o, (void **)&o->noise, &o->noise_capacity, o->n_noise,
+                                            sizeof *place);
     if (place == NULL)
         return DPI_NONE;
     *place = node;
@@ -81,13 +82,15 @@ static dpi_id add_noise(builder *b, const char *name, dpi_shape shape)
     return node;
 }
 
-static void add_latent(builder *b, size_t site, const char *name, dpi_id value, const dpi_shape *shape)
+static void add_latent(builder *b, size_t site, const char *name, dpi_id value,
+                       const dpi_shape *shape)
 {
     dpi_objective *o = b->o;
     b->value[site] = value;
     if (value == DPI_NONE)
         return;
-    dpi_latent *latent = grow(o, (void **)&o->latents, &o->latent_capacity, o->n_latents, sizeof *latent);
+    dpi_latent *latent =
+        grow(o, (void **)&o->latents, &o->latent_capacity, o->n_latents, sizeof *latent);
     char *copy = latent != NULL ? dpi_arena_strdup(&o->arena, name) : NULL;
     if (copy == NULL) {
         (void)dpi_fail_nomem(&o->err);
@@ -159,10 +162,11 @@ static dpi_id mean_field(builder *b, const dpi_site *site, const dpi_id arg[])
     dpi_graph *g = b->g;
     dpi_shape shape = dpi_get(&b->spec->model->graph, site->value)->shape;
     if (shape.per_record) {
-        (void)dpi_fail(&b->o->err, DP_EUNSUPPORTED,
-                       "%s:%d: latent '%s' belongs to each record and has no guide; write a guide that "
-                       "samples it from the record's data (dp_guide_new), or sum it out",
-                       site->where.file, site->where.line, site->name);
+        (void)dpi_fail(
+            &b->o->err, DP_EUNSUPPORTED,
+            "%s:%d: latent '%s' belongs to each record and has no guide; write a guide that "
+            "samples it from the record's data (dp_guide_new), or sum it out",
+            site->where.file, site->where.line, site->name);
         return DPI_NONE;
     }
     dpi_id loc = add_block(b, site->name, ".loc", shape, 0);
@@ -175,8 +179,9 @@ static dpi_id mean_field(builder *b, const dpi_site *site, const dpi_id arg[])
     add_score(b, false, dpi_sum(g, log_scale));
     add_score(b, false, dpi_constant(g, constant));
     if (support->log_jacobian != NULL && z != DPI_NONE)
-        add_score(b, false, dpi_sum(g, dpi_expand(g, support->log_jacobian(g, z, arg),
-                                                  dpi_get(g, z)->shape)));
+        add_score(
+            b, false,
+            dpi_sum(g, dpi_expand(g, support->log_jacobian(g, z, arg), dpi_get(g, z)->shape)));
     return x;
 }
 
@@ -235,9 +240,10 @@ static dpi_id place_site(builder *b, const dpi_site *site, const dpi_node *node,
     if (b->spec->guide == NULL)
         add_latent(b, number, site->name, mean_field(b, site, arg), &node->shape);
     else if (b->value[number] == DPI_NONE)
-        (void)dpi_fail(&b->o->err, DP_ENAME,
-                       "latent '%s' (%s:%d) is not in the guide; add a dp_sample of that name to it",
-                       site->name, site->where.file, site->where.line);
+        (void)dpi_fail(
+            &b->o->err, DP_ENAME,
+            "latent '%s' (%s:%d) is not in the guide; add a dp_sample of that name to it",
+            site->name, site->where.file, site->where.line);
     dpi_id x = b->value[number];
     if (x != DPI_NONE)
         score_latent(b, site, x, arg);
@@ -263,7 +269,8 @@ static void build_model(builder *b)
         dpi_observation *seen;
         if (site->kind != DPI_OBSERVED)
             continue;
-        seen = grow(o, (void **)&o->observations, &o->observation_capacity, o->n_observations, sizeof *seen);
+        seen = grow(o, (void **)&o->observations, &o->observation_capacity, o->n_observations,
+                    sizeof *seen);
         if (seen == NULL)
             return;
         *seen = (dpi_observation){.family = site->family, .value = map[site->value]};
@@ -380,7 +387,8 @@ static void build(builder *b)
     if (o->err.status != DP_OK)
         return;
     if (o->n_observations == 0 || b->record == DPI_NONE || o->n_blocks == 0) {
-        (void)dpi_fail(&o->err, DP_EINVAL, o->n_blocks == 0
+        (void)dpi_fail(&o->err, DP_EINVAL,
+                       o->n_blocks == 0
                            ? "the model has no latent and no parameter; there is nothing to fit"
                            : "the model observes nothing; add dp_observe");
         return;
@@ -397,14 +405,15 @@ static void build(builder *b)
 
 dp_status dpi_objective_init(dpi_objective *o, const dpi_objective_spec *spec, dp_error *err)
 {
-    const dp_model *broken = spec->model->err.status != DP_OK                            ? spec->model
+    const dp_model *broken = spec->model->err.status != DP_OK                          ? spec->model
                              : spec->guide != NULL && spec->guide->err.status != DP_OK ? spec->guide
-                                                                                         : NULL;
+                                                                                       : NULL;
     *o = (dpi_objective){.cut = spec->cut};
     if (broken != NULL)
         return dpi_fail(err, broken->err.status, "%s", broken->err.text);
     if (spec->guide != NULL && spec->guide->of != spec->model)
-        return dpi_fail(err, DP_EINVAL, "the guide was made for another model; use dp_guide_new(model)");
+        return dpi_fail(err, DP_EINVAL,
+                        "the guide was made for another model; use dp_guide_new(model)");
     dpi_graph_init(&o->graph, &o->arena, &o->err);
     builder b = {.o = o, .g = &o->graph, .spec = spec, .prior = DPI_NONE, .record = DPI_NONE};
     build(&b);

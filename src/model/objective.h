@@ -73,7 +73,8 @@ typedef struct dpi_objective_spec {
 } dpi_objective_spec;
 
 /* Builds the objective in place; on failure it is empty and the message in err. */
-dp_status dpi_objective_init(dpi_objective *o, const dpi_objective_spec *spec, dp_error *err) DP_MUST_CHECK;
+dp_status dpi_objective_init(dpi_objective *o, const dpi_objective_spec *spec,
+                             dp_error *err) DP_MUST_CHECK;
 
 void dpi_objective_free(dpi_objective *o);
 

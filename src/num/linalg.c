@@ -42,7 +42,8 @@ double dpi_norm(size_t n, const double *a)
 }
 
 /* One row of c as a combination of the rows of b. */
-static void row_product(size_t n, size_t k, const double *a, size_t a_step, const double *b, double *c)
+static void row_product(size_t n, size_t k, const double *a, size_t a_step, const double *b,
+                        double *c)
 {
     memset(c, 0, n * sizeof *c);
     for (size_t l = 0; l < k; l++) {
@@ -82,5 +83,6 @@ void dpi_gemm(bool ta, bool tb, size_t m, size_t n, size_t k, const double *a, c
         return;
     }
     cblas_dgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans,
-                (int)m, (int)n, (int)k, 1, a, (int)(ta ? m : k), b, (int)(tb ? k : n), 0, c, (int)n);
+                (int)m, (int)n, (int)k, 1, a, (int)(ta ? m : k), b, (int)(tb ? k : n), 0, c,
+                (int)n);
 }

@@ -43,7 +43,8 @@ static void growing_keeps_what_was_there(void **state)
     int *items = NULL;
     size_t capacity = 0;
     for (int i = 0; i < 1000; i++) {
-        assert_true(dpi_arena_grow(&arena, (void **)&items, &capacity, (size_t)i + 1, sizeof *items));
+        assert_true(
+            dpi_arena_grow(&arena, (void **)&items, &capacity, (size_t)i + 1, sizeof *items));
         items[i] = i;
     }
     for (int i = 0; i < 1000; i++)

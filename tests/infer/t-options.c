@@ -57,10 +57,13 @@ static void options_out_of_range(void **state)
     start(&u), u.o.delta = 1, refused(&u, DP_EDOMAIN, "delta is 1");
     start(&u), u.o.delta = 0, refused(&u, DP_EDOMAIN, "delta is 0");
     start(&u), u.o.clip = 0, refused(&u, DP_EDOMAIN, "clip is 0");
-    start(&u), u.o.sampling = DP_SAMPLING_POISSON, u.o.rate = 1.5, refused(&u, DP_EDOMAIN, "rate is 1.5");
+    start(&u), u.o.sampling = DP_SAMPLING_POISSON, u.o.rate = 1.5,
+               refused(&u, DP_EDOMAIN, "rate is 1.5");
     start(&u), u.o.rate = 0.5, refused(&u, DP_EINVAL, "set sampling");
-    start(&u), u.o.sampling = DP_SAMPLING_FULL, u.o.rate = 0.5, refused(&u, DP_EMISMATCH, "rate is 0.5");
-    start(&u), u.o.sampling = DP_SAMPLING_FIXED, u.o.batch = 9, refused(&u, DP_EINVAL, "batch is 9");
+    start(&u), u.o.sampling = DP_SAMPLING_FULL, u.o.rate = 0.5,
+               refused(&u, DP_EMISMATCH, "rate is 0.5");
+    start(&u), u.o.sampling = DP_SAMPLING_FIXED, u.o.batch = 9,
+               refused(&u, DP_EINVAL, "batch is 9");
     start(&u), u.o.mode = DP_NO_PRIVACY, refused(&u, DP_EMISMATCH, "DP_NO_PRIVACY");
     start(&u), u.o.average = 2, refused(&u, DP_EDOMAIN, "average is 2");
 }

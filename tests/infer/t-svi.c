@@ -55,7 +55,8 @@ static void noise_has_the_size_that_is_accounted(void **state)
         }
     }
     assert_close(square, 1, 0, 6.2 * sqrt(2.0 / (2 * STEPS)));
-    assert_true(largest > 0 && largest <= N * o.clip * (1 + 1e-12)); /* what is disguised is clipped */
+    assert_true(largest > 0 &&
+                largest <= N * o.clip * (1 + 1e-12)); /* what is disguised is clipped */
     dp_svi_free(svi);
     dp_dataset_free(data);
     dp_model_free(m);
