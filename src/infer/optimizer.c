@@ -27,7 +27,8 @@ dp_status dpi_optimizer_init(dpi_optimizer *o, dpi_arena *arena, size_t n, const
                          .step_size = opts->step_size,
                          .momentum = opts->momentum,
                          .beta2 = opts->beta2};
-    o->average_from = opts->steps - (uint64_t)(opts->average * (double)opts->steps);
+    /* Rounded: 0.29 * 100 is a little less than 29. */
+    o->average_from = opts->steps - (uint64_t)round(opts->average * (double)opts->steps);
     double **blocks[] = {&o->theta, &o->first, &o->second, &o->mean};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         if ((*blocks[i] = dpi_arena_alloc(arena, n, sizeof(double))) == NULL)
