@@ -35,8 +35,8 @@ DP_API dp_model *dp_model_new(void);
 
 /* An empty guide for a model: a variational family written in the same vocabulary, with a dp_sample
  * of a reparameterisable family (normal, log-normal) for every latent of the model, by the same
- * names, and dp_param for what is to be learnt.  The model must outlive the guide.  NULL when memory
- * is out. */
+ * names and within the support of its prior, and dp_param for what is to be learnt, by names that
+ * the model's parameters do not have.  The model must outlive the guide.  NULL when memory is out. */
 DP_API dp_model *dp_guide_new(const dp_model *model);
 
 /* Frees a model or guide with all its expressions; NULL is allowed. */

@@ -346,6 +346,22 @@ static bool matches_model(dp_model *m, const char *name, const dpi_shape *shape)
     return false;
 }
 
+/* In a guide: whatever the family draws is a value that the model's latent can take. */
+static bool stays_in_support(dp_model *m, const char *name, const dpi_family *family)
+{
+    if (m->of == NULL)
+        return true;
+    const dpi_family *prior = dpi_find_site(m->of, name)->family;
+    if (prior->support == DPI_REAL || prior->support == family->support)
+        return true;
+    FAIL(m, DP_EDOMAIN, "the guide samples '%s' from %s, but the model's %s needs %s; %s", name,
+         family->name, prior->name, dpi_supports[prior->support].says,
+         prior->support == DPI_ABOVE_ZERO
+             ? "use dp_log_normal"
+             : "sample a normal latent instead and transform it in the model");
+    return false;
+}
+
 static dp_expr sample(dp_model *m, const dp_plate *plate, const char *name, size_t n, dp_dist dist)
 {
     dpi_shape shape, args, joined;
@@ -362,6 +378,8 @@ static dp_expr sample(dp_model *m, const dp_plate *plate, const char *name, size
              "a guide cannot sample from %s; use dp_normal or dp_log_normal "
              "and transform",
              dist.family->name);
+    else if (!stays_in_support(m, name, dist.family))
+        return expression(m, DPI_NONE);
     else if (!arguments_shape(m, dist.family, site.arg, &args) ||
              !dpi_shape_join(&shape, &args, &joined) || !dpi_shape_same(&shape, &joined))
         FAIL(m, DP_ESHAPE, "'%s' is %s, but the arguments of %s are together %s", name,

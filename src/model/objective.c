@@ -41,12 +41,29 @@ static void *grow(dpi_objective *o, void **array, size_t *capacity, size_t n, si
     return (char *)*array + n * size;
 }
 
+/* Name and suffix in one, of any length; NULL, with the error set, when memory is out. */
+static const char *join(dpi_objective *o, const char *name, const char *suffix)
+{
+    size_t size = strlen(name) + strlen(suffix) + 1;
+    char *full = dpi_arena_alloc(&o->arena, size, 1);
+    if (full == NULL)
+        (void)dpi_fail_nomem(&o->err);
+    else
+        (void)snprintf(full, size, "%s%s", name, suffix);
+    return full;
+}
+
 static dpi_id add_block(builder *b, const char *name, const char *suffix, dpi_shape shape,
                         double init)
 {
     dpi_objective *o = b->o;
-    char full[256];
-    (void)snprintf(full, sizeof full, "%s%s", name, suffix);
+    const char *full = join(o, name, suffix);
+    for (size_t k = 0; full != NULL && k < o->n_blocks; k++)
+        if (strcmp(o->blocks[k].name, full) == 0)
+            (void)dpi_fail(&o->err, DP_ENAME,
+                           "%s:%d: two parameters are called '%s'; rename this one, or the latent "
+                           "or parameter of the model or guide that has the name already",
+                           b->g->where.file, b->g->where.line, full);
     dpi_id node = dpi_source(b->g, &dpi_op_input, full, (dpi_attr){.shape = shape});
     dpi_block *block = node == DPI_NONE ? NULL
                                         : grow(o, (void **)&o->blocks, &o->block_capacity,
@@ -68,10 +85,9 @@ static dpi_id add_block(builder *b, const char *name, const char *suffix, dpi_sh
 static dpi_id add_noise(builder *b, const char *name, dpi_shape shape)
 {
     dpi_objective *o = b->o;
-    char full[256];
-    (void)snprintf(full, sizeof full, "%s.noise", name);
     shape.per_record = shape.per_record || o->cut == DPI_CUT_PARAMETERS;
-    dpi_id node = dpi_source(b->g, &dpi_op_input, full, (dpi_attr){.shape = shape});
+    dpi_id node =
+        dpi_source(b->g, &dpi_op_input, join(o, name, ".noise"), (dpi_attr){.shape = shape});
     dpi_id *place = node == DPI_NONE ? NULL
                                      : grow(o, (void **)&o->noise, &o->noise_capacity, o->n_noise,
                                             sizeof *place);
@@ -323,6 +339,12 @@ static dpi_id pull_back(builder *b, const dpi_id *crossing)
     return total;
 }
 
+static void say_idle(dpi_objective *o, const dpi_block *block)
+{
+    (void)dpi_fail(&o->err, DP_EINVAL, "parameter '%s' influences nothing; leave it out",
+                   block->name);
+}
+
 static void cut_at_latents(builder *b)
 {
     dpi_objective *o = b->o;
@@ -348,8 +370,7 @@ static void cut_at_latents(builder *b)
     for (size_t k = 0; k < o->n_blocks; k++) {
         o->blocks[k].gradient = gradient[k];
         if (gradient[k] == DPI_NONE)
-            (void)dpi_fail(&o->err, DP_EINVAL, "parameter '%s' influences nothing; leave it out",
-                           o->blocks[k].name);
+            say_idle(o, &o->blocks[k]);
     }
 }
 
@@ -366,8 +387,12 @@ static void cut_at_parameters(builder *b)
         wrt[k] = o->blocks[k].node;
     if (b->prior != DPI_NONE)
         root = dpi_add(b->g, root, dpi_scale(b->g, 1 / b->spec->population, b->prior));
-    if (find_parts(b, root, o->n_blocks, wrt) != NULL && o->n_parts < o->n_blocks)
-        (void)dpi_fail(&o->err, DP_EINVAL, "a parameter influences nothing; leave it out");
+    if (find_parts(b, root, o->n_blocks, wrt) == NULL || o->n_parts == o->n_blocks)
+        return;
+    size_t idle = 0; /* wrt now holds the nodes that have a gradient, in their order */
+    while (idle < o->n_parts && wrt[idle] == o->blocks[idle].node)
+        idle++;
+    say_idle(o, &o->blocks[idle]);
 }
 
 static void build(builder *b)

@@ -1,2 +1,5 @@
-UNIT_TESTS += %D%/t-model
+UNIT_TESTS += %D%/t-model %D%/t-objective %D%/t-objective-refused
 %C%_t_model_SOURCES = %D%/t-model.c
+%C%_t_objective_SOURCES = %D%/t-objective.c %D%/scene.c %D%/scene.h $(faulty)
+%C%_t_objective_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_objective_refused_SOURCES = %D%/t-objective-refused.c
