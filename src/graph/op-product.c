@@ -4,7 +4,7 @@
  *
  * attr.transpose marks matrices that are used transposed; attr.rows, inner, columns are the sizes
  * m, k, n.  When one side is global and the other a vector of each record, all records of a chunk
- * make one matrix product. */
+ * make one matrix product, in which a record's row does not depend on the others (num/linalg.c). */
 #include "graph/op.h"
 #include "num/linalg.h"
 
@@ -42,6 +42,10 @@ static void matmul_forward(const dpi_call *c)
     }
     if (t->columns == 1 && !tb && c->in_step[1] != 0 && c->in_step[0] == 0) {
         dpi_gemm(false, !ta, c->n, t->rows, t->inner, c->in[1], c->in[0], c->out);
+        return;
+    }
+    if (c->in_step[0] == 0 && c->in_step[1] == 0) {
+        dpi_gemm_global(ta, tb, t->rows, t->columns, t->inner, c->in[0], c->in[1], c->out);
         return;
     }
     for (size_t r = 0; r < c->n; r++)

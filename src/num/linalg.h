@@ -1,4 +1,4 @@
-/* Small dense products, with OpenBLAS for the large ones. */
+/* Dense products. */
 #ifndef DPI_NUM_LINALG_H
 #define DPI_NUM_LINALG_H
 
@@ -6,9 +6,18 @@
 #include <stddef.h>
 
 /* c[m][n] = op(a) op(b), op(a) being [m][k] and op(b) [k][n]; a transposed factor is stored as
- * [k][m] or [n][k].  Row-major, no overlap. */
+ * [k][m] or [n][k].  Row-major, no overlap.  A row of c depends on that row of op(a) and on b alone,
+ * to the bit, whatever m and the other rows are: rows may be records. */
 void dpi_gemm(bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k, const double *a,
               const double *b, double *c);
+
+/* The same for values that belong to no record, by OpenBLAS where that is faster; rows may depend on
+ * each other by rounding. */
+void dpi_gemm_global(bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k,
+                     const double *a, const double *b, double *c);
+
+/* Whether dpi_gemm_global leaves a product of these sizes to BLAS, which counts in int. */
+bool dpi_gemm_fits_blas(size_t m, size_t n, size_t k);
 
 /* Sum of a[i] * b[i], in four interleaved partial sums: the same for the same n everywhere. */
 double dpi_dot(size_t n, const double *a, const double *b);

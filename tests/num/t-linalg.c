@@ -1,13 +1,15 @@
-/* Products against three plain loops in long double, on both sides of the size from which BLAS is
- * called. */
+/* Products against three plain loops in long double, on both sides of the sizes from which tiles and
+ * BLAS are used; and rows that know nothing of each other. */
 #include "num/linalg.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/lib/check.h"
 
-enum { BLAS_FROM = 8192, LARGEST = 64 * 64 };
+enum { LARGEST = 64 * 64 };
 
 static double spread(size_t i)
 {
@@ -15,7 +17,10 @@ static double spread(size_t i)
     return 3.385 * (at - floor(at)) - 1.713;
 }
 
-static void check_gemm(bool ta, bool tb, size_t m, size_t n, size_t k)
+typedef void (*product)(bool, bool, size_t, size_t, size_t, const double *, const double *,
+                        double *);
+
+static void check_gemm(product multiply, bool ta, bool tb, size_t m, size_t n, size_t k)
 {
     static double a[LARGEST], b[LARGEST], c[LARGEST + 1];
     assert_true(m * k <= LARGEST && k * n <= LARGEST && m * n <= LARGEST);
@@ -26,7 +31,7 @@ static void check_gemm(bool ta, bool tb, size_t m, size_t n, size_t k)
     for (size_t i = 0; i <= m * n; i++)
         c[i] = NAN; /* what was there before must not matter */
     c[m * n] = 2.385;
-    dpi_gemm(ta, tb, m, n, k, a, b, c);
+    multiply(ta, tb, m, n, k, a, b, c);
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++) {
             long double sum = 0, scale = 0;
@@ -48,14 +53,16 @@ static void products_equal_plain_loops(void **state)
         {1, 1, 1},    {1, 1, 17},   {1, 7, 5},    {7, 1, 5},   {5, 7, 1},    {2, 3, 4},
         {13, 11, 7},  {31, 33, 8},  {32, 32, 8},  {33, 31, 9}, {64, 64, 64}, {64, 1, 64},
         {1, 64, 64},  {64, 64, 2},  {3, 64, 64},  {64, 3, 64}, {1, 1, 4096}, {37, 41, 43},
-        {2, 2, 2047}, {2, 2, 2048}, {1024, 4, 3},
+        {2, 2, 2047}, {2, 2, 2048}, {1024, 4, 3}, {3, 7, 300}, {3, 8, 255},  {4, 8, 256},
+        {5, 9, 257},  {7, 15, 5},   {2, 16, 1},   {1, 7, 512}, {2, 7, 513},
     };
     size_t small = 0, large = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         for (int bits = 0; bits < 4; bits++) {
             const size_t *s = sizes[i];
-            check_gemm(bits & 1, bits & 2, s[0], s[1], s[2]);
-            *(s[0] * s[1] * s[2] < BLAS_FROM ? &small : &large) += 1;
+            check_gemm(dpi_gemm, bits & 1, bits & 2, s[0], s[1], s[2]);
+            check_gemm(dpi_gemm_global, bits & 1, bits & 2, s[0], s[1], s[2]);
+            *(dpi_gemm_fits_blas(s[0], s[1], s[2]) ? &large : &small) += 1;
         }
     assert_true(small > 20 && large > 20);
 }
@@ -96,6 +103,42 @@ static void rows_do_not_touch_each_other(void **state)
                     else
                         assert_close(spoilt[i], clean[i], 0, 0);
             }
+}
+
+/* What a record contributes may not depend on who else is in its chunk, not even by rounding. */
+static void a_row_is_the_same_in_every_company(void **state)
+{
+    (void)state;
+    enum { M = 40, K = 300, N = 40 };
+    static const size_t widths[] = {1, 2, 7, 8, 9, 16, 40}, depths[] = {1, 3, 33, 256, 300};
+    static double a[M * K], b[K * N], c[M * N], alone[N];
+    for (size_t i = 0; i < K * N; i++)
+        b[i] = spread(i + 77);
+    for (size_t u = 0; u < sizeof widths / sizeof widths[0]; u++)
+        for (size_t v = 0; v < 2 * sizeof depths / sizeof depths[0]; v++) {
+            size_t n = widths[u], k = depths[v / 2];
+            bool tb = v % 2;
+            for (size_t m = 1; m <= M; m += m < 5 ? 1 : 7)
+                for (size_t at = 0; at < m; at++) {
+                    for (size_t i = 0; i < m * k; i++)
+                        a[i] = spread(i / k == at ? i % k : i + m);
+                    dpi_gemm(false, tb, m, n, k, a, b, c);
+                    if (m == 1)
+                        memcpy(alone, c, n * sizeof *c);
+                    assert_memory_equal(alone, c + at * n, n * sizeof *c);
+                }
+        }
+}
+
+static void blas_is_given_no_size_beyond_int(void **state)
+{
+    (void)state;
+    const size_t most = INT_MAX, beyond = most + 1;
+    assert_true(dpi_gemm_fits_blas(most, 4, 4));
+    assert_false(dpi_gemm_fits_blas(beyond, 4, 4));
+    assert_false(dpi_gemm_fits_blas(4, beyond, 4));
+    assert_false(dpi_gemm_fits_blas(4, 4, beyond));
+    assert_false(dpi_gemm_fits_blas(SIZE_MAX, SIZE_MAX, SIZE_MAX));
 }
 
 static void dot_products_equal_plain_loops(void **state)
@@ -146,6 +189,8 @@ int main(void)
         cmocka_unit_test(products_equal_plain_loops),
         cmocka_unit_test(empty_sums_are_zero),
         cmocka_unit_test(rows_do_not_touch_each_other),
+        cmocka_unit_test(a_row_is_the_same_in_every_company),
+        cmocka_unit_test(blas_is_given_no_size_beyond_int),
         cmocka_unit_test(dot_products_equal_plain_loops),
         cmocka_unit_test(norms_neither_vanish_nor_overflow),
     };
