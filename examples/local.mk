@@ -1,5 +1,4 @@
 noinst_PROGRAMS += %D%/contraception %D%/logistic
 examples_contraception_LDADD = libtacit.la -lm
 examples_logistic_LDADD = libtacit.la -lm
-TESTS += %D%/check-examples
 dist_check_SCRIPTS += %D%/check-examples

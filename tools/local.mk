@@ -1,7 +1,10 @@
 # Checks of the source and of the built library; all but the slow ones belong to make check.
 dist_check_SCRIPTS += %D%/check-layers %D%/check-symbols %D%/check-headers %D%/check-install
 TESTS += $(dist_check_SCRIPTS)
-EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R tests/symbols.txt
+EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/run-test tests/symbols.txt
+
+RUN_TEST = $(SHELL) $(top_srcdir)/%D%/run-test
+LOG_COMPILER = $(RUN_TEST)
 
 # Unit tests under valgrind: no invalid access, no leak.  It computes long double in 64 bits, so the
 # tests that take their reference from it are left to check-asan.
@@ -14,7 +17,7 @@ check-valgrind: $(check_PROGRAMS)
 	tests=; for t in $(UNIT_TESTS); do \
 	  case ' $(LONG_DOUBLE_TESTS) ' in *" $$t "*) ;; *) tests="$$tests $$t" ;; esac; done; \
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS="$$tests" \
-	  LOG_COMPILER='$(LIBTOOL) --mode=execute $(VALGRIND) $(VALGRIND_FLAGS)'
+	  LOG_COMPILER='$(RUN_TEST) $(LIBTOOL) --mode=execute $(VALGRIND) $(VALGRIND_FLAGS)'
 
 # All tests under the address and undefined-behaviour sanitizers, in a build folder of their own.
 check-asan:
