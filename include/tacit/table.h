@@ -45,7 +45,7 @@ typedef struct dp_column {
 
 /* How a CSV file is written and how much of it is let in; zero means the default. */
 typedef struct dp_csv_options {
-    char separator;   /* ',' (default) or ';' */
+    char separator;   /* ',' (default), ';' or '\t' */
     size_t max_bytes; /* of the file; default 1 GiB */
     size_t max_line;  /* bytes of one record, line end not counted; default 1 MiB */
     size_t max_rows;  /* default 100 million */

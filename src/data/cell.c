@@ -96,7 +96,11 @@ static dp_status number(const char *field, const dpi_place *place, double *value
     if (is_not_finite(p))
         return bad(place, "the value is not finite; give a number or remove the record", err);
     if (!is_number(p))
-        return bad(place, "the value is not a number; write digits with a decimal point", err);
+        return bad(
+            place,
+            "the value is not a number; write digits with a decimal point, or declare the column "
+            "LEVEL with its words",
+            err);
     double parsed = strtod(p, NULL);
     if (!isfinite(parsed))
         return bad(place, "the value is too large for a double; change its unit", err);
@@ -189,8 +193,9 @@ dp_status dpi_cell_level(const dpi_level *sorted, size_t n, const char *field,
     }
     if (is_missing(skip_blanks(field)))
         return missing(place, err);
-    return dpi_fail(err, DP_EDOMAIN,
-                    "%s, line %zu, column '%s': the value is none of the %zu declared levels; "
-                    "declare all levels from public knowledge, spelt as in the file",
-                    place->source, place->line, place->column, n);
+    return dpi_fail(
+        err, DP_EDOMAIN,
+        "%s, line %zu, column '%s': the value is none of the %zu declared levels; "
+        "declare all levels from public knowledge, spelt as in the file (case and blanks count)",
+        place->source, place->line, place->column, n);
 }

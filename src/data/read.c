@@ -11,6 +11,7 @@
  * Two arenas: the table's own lives as long as the table, the reader's ends with the call. */
 #include <locale.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -41,6 +42,32 @@ static size_t most_rows(const dpi_csv *csv, size_t n_columns)
     return lines < fit ? lines : fit;
 }
 
+/* Whether the names differ in case or in blanks around them only. */
+static bool nearly_same(const char *field, const char *name)
+{
+    size_t length = strlen(name);
+    field += strspn(field, " \t");
+    return strncasecmp(field, name, length) == 0 &&
+           field[length + strspn(field + length, " \t")] == 0;
+}
+
+/* The first line lacks the column: says what may be wrong with it, and quotes nothing of it. */
+static dp_status no_column(const reading *r, const char *name, dp_error *err)
+{
+    const dpi_csv *csv = &r->csv;
+    const char *why = "that line must name the columns";
+    for (size_t f = 0; f < csv->n_header; f++)
+        if (nearly_same(csv->fields[f], name))
+            why = "one differs in case or in blanks only; declare the name as the file spells it";
+    const char *other = csv->n_header == 1 ? strpbrk(csv->fields[0], ",;\t") : NULL;
+    if (other != NULL)
+        why = *other == ','   ? "there are commas in it; set .separator = ','"
+              : *other == ';' ? "there are semicolons in it; set .separator = ';'"
+                              : "there are tabs in it; set .separator = '\\t'";
+    return dpi_fail(err, DP_ENAME, "%s: no column '%s' among the %zu of the first line; %s",
+                    csv->name, name, csv->n_header, why);
+}
+
 static dp_status find_column(reading *r, size_t j, dp_error *err)
 {
     const char *name = r->schema[j].name;
@@ -51,10 +78,7 @@ static dp_status find_column(reading *r, size_t j, dp_error *err)
             found++;
         }
     if (found == 0)
-        return dpi_fail(err, DP_ENAME,
-                        "%s: no column '%s' among the %zu of the first line; that line must name "
-                        "the columns, separated by '%c'",
-                        r->csv.name, name, r->csv.n_header, r->csv.separator);
+        return no_column(r, name, err);
     if (found > 1)
         return dpi_fail(err, DP_ENAME,
                         "%s: the first line has column '%s' %zu times; rename all "

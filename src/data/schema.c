@@ -20,8 +20,9 @@ dp_status dpi_csv_options_fill(const dp_csv_options *options, dp_csv_options *fi
         filled->max_line = MAX_LINE;
     if (filled->max_rows == 0)
         filled->max_rows = MAX_ROWS;
-    if (filled->separator != ',' && filled->separator != ';')
-        return dpi_fail(err, DP_EINVAL, "CSV separator with code %d; use ',' or ';'",
+    if (filled->separator != ',' && filled->separator != ';' && filled->separator != '\t')
+        return dpi_fail(err, DP_EINVAL,
+                        "CSV separator with code %d; use ',', ';' or a tab (code 9)",
                         filled->separator);
     return DP_OK;
 }

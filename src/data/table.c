@@ -33,8 +33,13 @@ static const dpi_table_column *column_of(dp_table *table, const char *name, bool
         if (strcmp(c->name, name) == 0 && (c->kind == DP_COLUMN_REAL) == real)
             return c;
     }
-    (void)dpi_fail(&table->error, DP_ENAME, "%s: the schema has no %s column '%s'; declare it",
-                   function, real ? "REAL" : "LEVEL or INTEGER", name);
+    const char *remedy = "declare it";
+    for (size_t j = 0; j < table->n_columns; j++)
+        if (strcmp(table->columns[j].name, name) == 0)
+            remedy = real ? "it is LEVEL or INTEGER: use dp_table_level"
+                          : "it is REAL: use dp_table_real";
+    (void)dpi_fail(&table->error, DP_ENAME, "%s: the schema has no %s column '%s'; %s", function,
+                   real ? "REAL" : "LEVEL or INTEGER", name, remedy);
     return NULL;
 }
 

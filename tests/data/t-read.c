@@ -79,13 +79,31 @@ static void reads_the_declared_columns_in_any_order(void **state)
     dp_table_free(t);
 }
 
+static void reads_tabs_between_fields(void **state)
+{
+    (void)state;
+    static const char text[] = "use\tage\nY\t 1.5 \n";
+    dp_table *t;
+    dp_error err = {0};
+    assert_ok(dp_table_parse_csv(text, strlen(text), &(dp_csv_options){.separator = '\t'}, 2,
+                                 schema, &t, &err),
+              err.text);
+    assert_true(dp_table_real(t, "age")[0] == 1.5 && dp_table_level(t, "use")[0] == 1);
+    dp_table_free(t);
+}
+
 static void explains_what_is_wrong_with_the_text(void **state)
 {
     (void)state;
     fails("", DP_EDATA, "CSV text is empty");
     fails("age,use\n", DP_EDATA, "no record after its first line");
     fails("age,SECRET\n1,Y\n", DP_ENAME, "no column 'use' among the 2 of the first line");
-    fails("age;use\n1;Y\n", DP_ENAME, "no column 'age' among the 1 of the first line");
+    fails("age;use\n1;Y\n", DP_ENAME, "among the 1 of the first line; there are semicolons in it");
+    fails("age\tuse\n1\tY\n", DP_ENAME, "tabs in it; set .separator = '\\t'");
+    fails("age, use \n1,Y\n", DP_ENAME,
+          "no column 'use' among the 2 of the first line; one differs");
+    fails("AGE,use\n1,Y\n", DP_ENAME, "differs in case or in blanks only");
+    fails("ages,use\n1,Y\n", DP_ENAME, "'age' among the 2 of the first line; that line must name");
     fails("use,age,x,use\nY,1,2,Y\n", DP_ENAME, "has column 'use' 2 times");
     fails("age,use\n1,Y\n77\n", DP_EDATA, "line 3: 1 fields, but the header has 2");
     fails("age,use\n1,Y\n77,SECRET,\n", DP_EDATA, "line 3: 3 fields, but the header has 2");
@@ -256,6 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_the_declared_columns_in_any_order),
+        cmocka_unit_test(reads_tabs_between_fields),
         cmocka_unit_test(explains_what_is_wrong_with_the_text),
         cmocka_unit_test(explains_what_is_wrong_with_a_value),
         cmocka_unit_test(a_nul_byte_is_refused),

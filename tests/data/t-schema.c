@@ -80,9 +80,10 @@ static void options_have_defaults(void **state)
     const dp_csv_options mine = {';', 1, 2, 3};
     assert_ok(dpi_csv_options_fill(&mine, &o, &err), err.text);
     assert_true(o.separator == ';' && o.max_bytes == 1 && o.max_line == 2 && o.max_rows == 3);
-    assert_int_equal(dpi_csv_options_fill(&(dp_csv_options){.separator = '\t'}, &o, &err),
+    assert_ok(dpi_csv_options_fill(&(dp_csv_options){.separator = '\t'}, &o, &err), err.text);
+    assert_int_equal(dpi_csv_options_fill(&(dp_csv_options){.separator = '|'}, &o, &err),
                      DP_EINVAL);
-    assert_contains(err.text, "use ',' or ';'");
+    assert_contains(err.text, "use ',', ';' or a tab");
 }
 
 int main(void)
