@@ -146,6 +146,8 @@ static void mul_norm2(const dpi_call *c, double *norm2)
     }
 }
 
+/* The factors are multiplied before the weight comes in: a small factor times a small weight is
+ * rounded coarsely below 1e-308, and a large other factor would bring that back beyond the bound. */
 static void mul_weighted_sum(const dpi_call *c, const double *weight, double *total)
 {
     int s;
@@ -155,10 +157,10 @@ static void mul_weighted_sum(const dpi_call *c, const double *weight, double *to
         const double *vector = s == 0 ? b : a;
         if (weight[r] == 0)
             continue;
-        double factor = weight[r] * (s == 0 ? *a : *b);
+        double factor = s == 0 ? *a : *b;
         if (factored)
             for (size_t e = 0; e < c->out_size; e++)
-                total[e] += factor * vector[e];
+                total[e] += weight[r] * (factor * vector[e]);
         else
             for (size_t e = 0; e < c->out_size; e++)
                 total[e] += weight[r] * (a[e % c->in_size[0]] * b[e % c->in_size[1]]);

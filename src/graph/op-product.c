@@ -131,16 +131,15 @@ static void outer_norm2(const dpi_call *c, double *norm2)
     }
 }
 
+/* The weight comes last, as in mul_weighted_sum. */
 static void outer_weighted_sum(const dpi_call *c, const double *weight, double *total)
 {
     size_t columns = c->attr->columns;
     for (size_t r = 0; r < c->n; r++) {
         const double *a = c->in[0] + r * c->in_step[0], *b = c->in[1] + r * c->in_step[1];
-        for (size_t i = 0; weight[r] != 0 && i < c->attr->rows; i++) {
-            double factor = weight[r] * a[i];
+        for (size_t i = 0; weight[r] != 0 && i < c->attr->rows; i++)
             for (size_t j = 0; j < columns; j++)
-                total[i * columns + j] += factor * b[j];
-        }
+                total[i * columns + j] += weight[r] * (a[i] * b[j]);
     }
 }
 

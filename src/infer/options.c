@@ -9,6 +9,11 @@
 static const double default_init_scale = 0.1, default_momentum = 0.9, default_beta2 = 0.999;
 static const uint64_t default_steps = 1000;
 
+/* Clipping norms far outside what anyone means, whose squares, and those of gradients near them, stay
+ * far inside the range of double: a norm is compared with clip after it was squared, so a gradient of
+ * 1e-170 would pass under a clip of 1e-200. */
+static const double least_clip = 1e-100, greatest_clip = 1e100;
+
 dp_mechanism dpi_options_mechanism(const dp_svi_opts *opts, uint64_t steps)
 {
     return (dp_mechanism){
@@ -55,6 +60,14 @@ static dp_status resolve_sampling(dp_svi_opts *o, size_t n, dp_error *err)
 
 static dp_status resolve_optimizer(dp_svi_opts *o, dp_error *err)
 {
+    if ((o->form != DP_FORM_LATENTS && o->form != DP_FORM_PARAMETERS) ||
+        (o->optimizer != DP_ADAM && o->optimizer != DP_MOMENTUM && o->optimizer != DP_SGD) ||
+        (o->schedule != DP_LINEAR_DECAY && o->schedule != DP_CONSTANT &&
+         o->schedule != DP_COSINE_DECAY))
+        return dpi_fail(err, DP_EINVAL,
+                        "form %d, optimizer %d or schedule %d is unknown; use the names of "
+                        "tacit/svi.h",
+                        (int)o->form, (int)o->optimizer, (int)o->schedule);
     if (o->steps == 0)
         o->steps = default_steps;
     if (o->step_size == 0 && o->optimizer != DP_ADAM)
@@ -91,11 +104,15 @@ static dp_status resolve_noise(dp_svi_opts *o, dp_error *err)
         o->clip = INFINITY;
         return DP_OK;
     }
-    if (!(o->clip > 0 && isfinite(o->clip)))
+    if (!(o->clip >= least_clip && o->clip <= greatest_clip))
         return dpi_fail(err, DP_EDOMAIN,
-                        "clip is %g; give the norm, above 0, to which each record's "
-                        "gradient is clipped",
-                        o->clip);
+                        "clip is %g; give the norm to which each record's gradient is "
+                        "clipped, above 0 (from %g to %g)",
+                        o->clip, least_clip, greatest_clip);
+    if (o->mode == DP_WITHOUT_GUARANTEE && (o->epsilon != 0 || o->delta != 0))
+        return dpi_fail(err, DP_EMISMATCH,
+                        "mode is DP_WITHOUT_GUARANTEE, which certifies nothing, but epsilon "
+                        "or delta is given; leave them 0 and give sigma, or use DP_PRIVATE");
     if (o->mode == DP_WITHOUT_GUARANTEE)
         return o->sigma >= 0 && isfinite(o->sigma)
                    ? DP_OK

@@ -5,11 +5,18 @@
  *   the public rate; pull back to the parameters; step the optimiser.
  *
  * The release is the only place where records reach anything that outlives the step.  A record whose
- * gradient is not finite adds zero, so that it cannot be seen in the outcome either. */
+ * gradient is not finite adds zero, so that it cannot be seen in the outcome either.
+ *
+ * Draws of the guide that belong to records are secrets, as the batch is: they are handed out by place
+ * in the batch, so that one record more moves all that follow it to other draws.  The sum's
+ * distribution given the batch is still that of draws tied to records, but only to an observer who
+ * does not know them.  They come from the source of the noise.  The guide's draws of global values
+ * are the same for all records and need no secrecy. */
 #define _POSIX_C_SOURCE 200809L
 #include "infer/svi.h"
 
 #include <math.h>
+#include <sodium.h>
 #include <string.h>
 #include <time.h>
 
@@ -116,10 +123,27 @@ dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_data
     return DP_OK;
 }
 
+/* Overwrites what must not stay in memory: the last batch, the last noise, the records' draws. */
+static void wipe(dp_svi *s)
+{
+    const dpi_objective *o = &s->objective;
+    if (s->batch != NULL)
+        sodium_memzero(s->batch, s->n * sizeof *s->batch);
+    if (s->disguise != NULL)
+        sodium_memzero(s->disguise, o->n_release * sizeof *s->disguise);
+    for (size_t k = 0; s->run != NULL && k < o->n_noise; k++) {
+        const dpi_shape *shape = &dpi_get(&o->graph, o->noise[k])->shape;
+        if (shape->per_record)
+            sodium_memzero(dpi_run_value(s->run, o->noise[k]),
+                           s->chunk * dpi_shape_size(shape) * sizeof(double));
+    }
+}
+
 void dp_svi_free(dp_svi *s)
 {
     if (s == NULL)
         return;
+    wipe(s);
     dpi_run_free(s->run);
     dpi_objective_free(&s->objective);
     dp_noise_free(s->noise);
@@ -135,15 +159,29 @@ bool dp_svi_done(const dp_svi *s)
 
 /* ---- one step ---- */
 
-/* Draws the guide's noise for m records (per-record noise), or for the step (global noise). */
-static void draw_noise(dp_svi *s, bool per_record, size_t m)
+/* Draws the guide's noise of the step. */
+static void draw_global_noise(dp_svi *s)
 {
     const dpi_objective *o = &s->objective;
     for (size_t k = 0; k < o->n_noise; k++) {
         const dpi_shape *shape = &dpi_get(&o->graph, o->noise[k])->shape;
-        if (shape->per_record == per_record)
-            dp_rng_normal(s->rng, m * dpi_shape_size(shape), dpi_run_value(s->run, o->noise[k]));
+        if (!shape->per_record)
+            dp_rng_normal(s->rng, dpi_shape_size(shape), dpi_run_value(s->run, o->noise[k]));
     }
+}
+
+/* Draws the guide's noise of m records. */
+static dp_status draw_record_noise(dp_svi *s, size_t m, dp_error *err)
+{
+    const dpi_objective *o = &s->objective;
+    dp_status status = DP_OK;
+    for (size_t k = 0; k < o->n_noise && status == DP_OK; k++) {
+        const dpi_shape *shape = &dpi_get(&o->graph, o->noise[k])->shape;
+        if (shape->per_record)
+            status = dp_noise_normal(s->noise, m * dpi_shape_size(shape), 1,
+                                     dpi_run_value(s->run, o->noise[k]), err);
+    }
+    return status;
 }
 
 static void set_parameters(dp_svi *s)
@@ -186,7 +224,9 @@ static dp_status sum_batch(dp_svi *s, dp_error *err)
     dpi_run_start_records(s->run);
     for (size_t first = 0; first < size; first += s->chunk) {
         size_t m = size - first < s->chunk ? size - first : s->chunk;
-        draw_noise(s, true, m);
+        status = draw_record_noise(s, m, err);
+        if (status != DP_OK)
+            return status;
         dpi_run_records(s->run, m, index != NULL ? index + first : NULL, first);
         dpi_run_clip_sum(s->run, m, s->opts.clip, s->scratch, s->release);
     }
@@ -197,15 +237,14 @@ static dp_status sum_batch(dp_svi *s, dp_error *err)
 static dp_status protect(dp_svi *s, dp_error *err)
 {
     size_t n = s->objective.n_release;
-    if (s->opts.mode != DP_NO_PRIVACY && s->opts.sigma > 0) {
+    if (s->opts.mode == DP_PRIVATE || (s->opts.mode != DP_NO_PRIVACY && s->opts.sigma > 0)) {
         dp_status status =
             dp_noise_normal(s->noise, n, s->opts.sigma * s->opts.clip, s->disguise, err);
-        if (status != DP_OK) {
-            memset(s->release, 0, n * sizeof *s->release);
+        if (status != DP_OK)
             return status;
-        }
         for (size_t k = 0; k < n; k++)
             s->release[k] += s->disguise[k];
+        sodium_memzero(s->disguise, n * sizeof *s->disguise);
     }
     for (size_t k = 0; k < n; k++)
         s->release[k] /= s->opts.rate;
@@ -236,14 +275,16 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
     if (dp_svi_done(s))
         return dpi_fail(err, DP_ESTATE, "all %llu steps are done; make a new run to go on",
                         (unsigned long long)s->opts.steps);
-    draw_noise(s, false, 1);
+    draw_global_noise(s);
     set_parameters(s);
     dpi_run_globals(s->run);
     dp_status status = sum_batch(s, err);
     if (status == DP_OK)
         status = protect(s, err);
-    if (status != DP_OK)
+    if (status != DP_OK) { /* a sum without noise must not lie about */
+        sodium_memzero(s->release, s->objective.n_release * sizeof *s->release);
         return status;
+    }
     pull_back(s);
     dpi_optimizer_step(&s->optimizer, s->gradient);
     for (size_t k = 0; k < s->objective.n_theta; k++)
@@ -291,14 +332,20 @@ dp_status dp_svi_run(dp_svi *s, FILE *progress, dp_error *err)
     return DP_OK;
 }
 
-static const char *adjacency(dp_sampling sampling)
+/* In the form of d3p every record's gradient holds 1/n of the prior's, so that n must be the same in
+ * neighbouring data sets: a record is then left out by leaving out what it adds. */
+static const char *adjacency(const dp_svi_opts *opts)
 {
-    return sampling == DP_SAMPLING_FIXED ? "replace one record" : "add or remove one record";
+    if (opts->sampling == DP_SAMPLING_FIXED)
+        return "replace one record";
+    return opts->form == DP_FORM_PARAMETERS
+               ? "add or remove what one record adds, the number of records being public"
+               : "add or remove one record";
 }
 
 dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
 {
-    *privacy = (dp_privacy){.adjacency = adjacency(s->opts.sampling),
+    *privacy = (dp_privacy){.adjacency = adjacency(&s->opts),
                             .epsilon = INFINITY,
                             .delta = 1,
                             .sigma = s->opts.sigma,

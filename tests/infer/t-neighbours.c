@@ -80,10 +80,86 @@ static void the_other_records_do_not_notice(void **state)
     }
 }
 
+/* Models whose records' gradients are made in different forms: a scaled vector, an outer product, plain
+ * values beside a scattered one. */
+typedef void (*writer)(dp_model *m, dp_plate rows, dp_expr x);
+
+static void scaled_vector(dp_model *m, dp_plate rows, dp_expr x)
+{
+    dp_observe(rows, "y", dp_bernoulli_logit(dp_dot(x, dp_sample(m, "w", 2, dp_normal(0, 10)))));
+}
+
+static void outer_product(dp_model *m, dp_plate rows, dp_expr x)
+{
+    dp_expr w = dp_sample_in(dp_plate_new(m, "inputs", 2), "w", 3, dp_normal(0, 10));
+    dp_observe(rows, "k", dp_categorical_logit(dp_matmul(x, w)));
+}
+
+static void several_parts(dp_model *m, dp_plate rows, dp_expr x)
+{
+    dp_plate groups = dp_plate_new(m, "groups", 3);
+    dp_expr w = dp_sample(m, "w", 2, dp_normal(0, 10)), s = dp_sample(m, "s", 1, dp_half_normal(1)),
+            a = dp_sample_in(groups, "a", 1, dp_normal(0, 1));
+    dp_expr loc = dp_mul(dp_pick(a, dp_index(rows, "g", groups)), dp_dot(x, w));
+    dp_observe(rows, "y", dp_normal_v(loc, s));
+}
+
+/* The norm of what one record adds to a release, x = (size, size / 2) and w = at / size throughout. */
+static double contribution(writer write, double size, double at, double clip)
+{
+    dp_error err = {0};
+    dp_svi *svi;
+    double x[2] = {size, size / 2}, y = 1, w[6], scale[6], norm2 = 0;
+    int32_t number = 2;
+    dp_svi_opts opts = {.mode = DP_WITHOUT_GUARANTEE, .clip = clip, .steps = 1, .seed = 1};
+    dp_model *m = dp_model_new();
+    dp_dataset *data = dp_dataset_new(1);
+    assert_true(m != NULL && data != NULL);
+    dp_plate rows = dp_unit_plate(m, "rows");
+    write(m, rows, dp_data(rows, "x", 2));
+    dp_dataset_real(data, "x", 2, x);
+    dp_dataset_real(data, "y", 1, &y);
+    dp_dataset_index(data, "k", &number);
+    dp_dataset_index(data, "g", &number);
+    assert_ok(dp_svi_new(m, NULL, data, &opts, &svi, &err), err.text);
+    for (int j = 0; j < 6; j++)
+        w[j] = isfinite(at / size) ? at / size * (j + 1) : 0, scale[j] = -800;
+    size_t n = write == outer_product ? 6 : 2;
+    assert_ok(dp_svi_set(svi, "w.loc", n, w, &err), err.text);
+    assert_ok(dp_svi_set(svi, "w.log_scale", n, scale, &err), err.text);
+    assert_ok(dp_svi_step(svi, &err), err.text);
+    for (size_t k = 0; k < svi->objective.n_release; k++)
+        norm2 += svi->release[k] / clip * (svi->release[k] / clip);
+    dp_svi_free(svi);
+    dp_dataset_free(data);
+    dp_model_free(m);
+    return sqrt(norm2);
+}
+
+static void no_record_is_too_small_or_too_large_to_be_clipped(void **state)
+{
+    (void)state;
+    const writer models[] = {scaled_vector, outer_product, several_parts};
+    const double clips[] = {1e-100, 1e-15, 1, 1e100}, places[] = {0, 0.7, 40, 350, 365, 600};
+    size_t clipped = 0;
+    for (int k = 0; k < 3; k++)
+        for (int power = -320; power <= 308; power += power > 295 ? 1 : 11)
+            for (int c = 0; c < 4; c++)
+                for (int p = 0; p < 6; p++) {
+                    double norm = contribution(models[k], pow(10, power), places[p], clips[c]);
+                    clipped += norm > 0.999;
+                    if (!(norm <= 1 + 1e-9))
+                        fail_msg("model %d, x = 1e%d, at %g, clip %g: norm is %.15g clips", k,
+                                 power, places[p], clips[c], norm);
+                }
+    assert_true(clipped > 500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_other_records_do_not_notice),
+        cmocka_unit_test(no_record_is_too_small_or_too_large_to_be_clipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

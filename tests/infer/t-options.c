@@ -66,6 +66,17 @@ static void options_out_of_range(void **state)
                refused(&u, DP_EINVAL, "batch is 9");
     start(&u), u.o.mode = DP_NO_PRIVACY, refused(&u, DP_EMISMATCH, "DP_NO_PRIVACY");
     start(&u), u.o.average = 2, refused(&u, DP_EDOMAIN, "average is 2");
+    start(&u), u.o.clip = 1e-200, refused(&u, DP_EDOMAIN, "from 1e-100 to 1e+100");
+    start(&u), u.o.clip = 1e200, refused(&u, DP_EDOMAIN, "clip is 1e+200");
+    start(&u), u.o.clip = NAN, refused(&u, DP_EDOMAIN, "clip is");
+    start(&u), u.o.form = (dp_form)2, refused(&u, DP_EINVAL, "form 2");
+    start(&u), u.o.optimizer = (dp_optimizer)3, refused(&u, DP_EINVAL, "optimizer 3");
+    start(&u), u.o.schedule = (dp_schedule)3, refused(&u, DP_EINVAL, "schedule 3");
+    start(&u), u.o.mode = DP_WITHOUT_GUARANTEE, refused(&u, DP_EMISMATCH, "certifies nothing");
+    start(&u), u.o.epsilon = 0, u.o.sigma = NAN, refused(&u, DP_EDOMAIN, "sigma is nan");
+    start(&u), u.o.epsilon = 0, u.o.sigma = -1, refused(&u, DP_EDOMAIN, "sigma is -1");
+    start(&u), u.o.mode = DP_WITHOUT_GUARANTEE, u.o.epsilon = u.o.delta = 0, u.o.sigma = NAN,
+               refused(&u, DP_EDOMAIN, "sigma is nan");
 }
 
 static void the_fixed_size_sampler_has_no_account(void **state)
@@ -128,6 +139,26 @@ static void models_that_do_not_hold_together(void **state)
     dp_model_free(m);
 }
 
+/* The prior's share in each record's gradient is 1/n: that n is public must be said. */
+static void the_neighbours_are_named(void **state)
+{
+    (void)state;
+    for (int form = 0; form < 2; form++) {
+        world u;
+        dp_error err = {0};
+        dp_svi *svi;
+        dp_privacy privacy;
+        start(&u), u.o.form = form == 0 ? DP_FORM_LATENTS : DP_FORM_PARAMETERS;
+        assert_ok(dp_svi_new(u.m, NULL, u.data, &u.o, &svi, &err), err.text);
+        assert_ok(dp_svi_privacy(svi, &privacy, &err), err.text);
+        assert_contains(privacy.adjacency, "add or remove");
+        assert_int_equal(strstr(privacy.adjacency, "number of records being public") != NULL, form);
+        dp_svi_free(svi);
+        dp_dataset_free(u.data);
+        dp_model_free(u.m);
+    }
+}
+
 static void a_latent_of_each_record_needs_a_guide(void **state)
 {
     (void)state;
@@ -173,6 +204,7 @@ int main(void)
         cmocka_unit_test(the_fixed_size_sampler_has_no_account),
         cmocka_unit_test(data_that_do_not_fit),
         cmocka_unit_test(models_that_do_not_hold_together),
+        cmocka_unit_test(the_neighbours_are_named),
         cmocka_unit_test(a_latent_of_each_record_needs_a_guide),
         cmocka_unit_test(a_seeded_run_repeats_itself_and_is_not_private),
     };
