@@ -6,7 +6,7 @@
 #include "model/objective.h"
 
 /* DP_EDATA, naming column and record but not the value, when an observation is impossible under the
- * model whatever the parameters. */
+ * model whatever the parameters, or a column that serves as an argument is outside its domain. */
 dp_status dpi_check_observations(const dpi_objective *o, const dp_dataset *data,
                                  dp_error *err) DP_MUST_CHECK;
 

@@ -235,13 +235,13 @@ dpi_id dpi_log_density(dpi_graph *g, const dpi_family *family, dpi_id x, const d
     return dpi_sum(g, family->log_density(g, x, arg));
 }
 
-static bool in_domain(dpi_domain domain, double x)
+bool dpi_in_domain(dpi_domain domain, double x)
 {
     return isfinite(x) && (domain != DPI_POSITIVE || x > 0) &&
            (domain != DPI_NOT_NEGATIVE || (x >= 0 && x == floor(x)));
 }
 
-static const char *domain_text(dpi_domain domain)
+const char *dpi_domain_text(dpi_domain domain)
 {
     return domain == DPI_POSITIVE       ? "a number above 0"
            : domain == DPI_NOT_NEGATIVE ? "a whole number from 0 up"
@@ -260,13 +260,15 @@ static bool take_arguments(dp_model *m, const char *name, dp_dist dist, dpi_id a
         if (arg[k] == DPI_NONE)
             return false;
         const dpi_node *node = dpi_get(&m->graph, arg[k]);
-        if (node->op == &dpi_op_const && node->attr.array == NULL &&
-            !in_domain(dist.family->arg_domain[k], node->attr.value)) {
-            FAIL(m, DP_EDOMAIN, "'%s': %s of %s is %g; it must be %s", name,
-                 dist.family->arg_name[k], dist.family->name, node->attr.value,
-                 domain_text(dist.family->arg_domain[k]));
-            return false;
-        }
+        const double *values = node->attr.array != NULL ? node->attr.array : &node->attr.value;
+        size_t n = node->op == &dpi_op_const ? dpi_shape_size(&node->shape) : 0;
+        for (size_t e = 0; e < n; e++)
+            if (!dpi_in_domain(dist.family->arg_domain[k], values[e])) {
+                FAIL(m, DP_EDOMAIN, "'%s': %s of %s is %g; it must be %s", name,
+                     dist.family->arg_name[k], dist.family->name, values[e],
+                     dpi_domain_text(dist.family->arg_domain[k]));
+                return false;
+            }
     }
     if (dist.family->support == DPI_INTERVAL && dist.arg[0].model == NULL &&
         dist.arg[1].model == NULL && !(dist.arg[0].value < dist.arg[1].value)) {
