@@ -53,16 +53,12 @@ static dp_status make_run(dp_posterior *p, const double *theta, dp_error *err)
 {
     const dpi_objective *o = p->objective;
     size_t n = 0;
-    dpi_id *wanted =
-        dpi_arena_alloc(&p->arena, o->n_blocks + o->n_noise + o->n_latents, sizeof *wanted);
+    dpi_id *wanted = dpi_arena_alloc(&p->arena, o->n_blocks + o->n_latents, sizeof *wanted);
     if (wanted == NULL)
         return dpi_fail_nomem(err);
     for (size_t k = 0; k < o->n_blocks; k++)
         wanted[n++] = o->blocks[k].node;
-    for (size_t k = 0; k < o->n_noise; k++)
-        if (!dpi_get(&o->graph, o->noise[k])->shape.per_record || o->cut == DPI_CUT_PARAMETERS)
-            wanted[n++] = o->noise[k];
-    for (size_t k = 0; k < o->n_latents; k++)
+    for (size_t k = 0; k < o->n_latents; k++) /* the noise that they need comes with them */
         if (!o->latents[k].per_record)
             wanted[n++] = o->latents[k].value;
     dpi_run_spec spec = {.graph = &o->graph, .wanted = wanted, .n_wanted = n, .chunk = 1};

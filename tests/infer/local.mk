@@ -1,6 +1,8 @@
-UNIT_TESTS += %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-simulate %D%/t-step %D%/t-svi
+UNIT_TESTS += %D%/t-check %D%/t-guide %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-posterior %D%/t-simulate %D%/t-step %D%/t-svi
 
 %C%_t_optimizer_SOURCES = %D%/t-optimizer.c $(faulty)
 %C%_t_optimizer_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_svi_SOURCES = %D%/t-svi.c tests/graph/faulty.c tests/graph/faulty.h
 %C%_t_svi_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=aligned_alloc -Wl,--wrap=free
+%C%_t_posterior_SOURCES = %D%/t-posterior.c $(faulty)
+%C%_t_posterior_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
