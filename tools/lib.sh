@@ -88,8 +88,8 @@ build_in()
     folder=$1
     shift
     bootstrap_if_needed
-    mkdir -p "$folder"
-    say "configuring in $folder $*"
+    mkdir -p "$folder" || die "cannot write here; run it in a checkout of your own"
+    say "configuring in $folder${1:+ $*}"
     (cd "$folder" && ../configure --silent "$@" >configure.out 2>&1) || {
         tail -n 30 "$folder/configure.out"
         die "configure failed; more is in $folder/config.log"

@@ -25,11 +25,14 @@ DP_API dp_dataset *dp_dataset_new(size_t n);
 /* Frees the data set, not the columns' values.  NULL is allowed. */
 DP_API void dp_dataset_free(dp_dataset *data);
 
-/* Adds a real column block: values[n][d], borrowed until the data set is freed.  d >= 1.
- * The first error sticks and is reported by dp_dataset_error and by every later use. */
+/* Adds a real column block: values[n][d], row after row, borrowed: they must stay, unchanged, until
+ * the data set and every run on it are freed.  d >= 1.
+ * The first error sticks (DP_ENAME the name is taken, DP_ESHAPE d, DP_EINVAL values is NULL, as after
+ * a failed dp_table_real) and is reported by dp_dataset_error and by every later use. */
 DP_API void dp_dataset_real(dp_dataset *data, const char *name, size_t d, const double *values);
 
-/* Adds a column of whole numbers, 0-based group numbers or labels: values[n], borrowed. */
+/* Adds a column of whole numbers, 0-based group numbers or labels: values[n], borrowed as above.
+ * Errors as above. */
 DP_API void dp_dataset_index(dp_dataset *data, const char *name, const int32_t *values);
 
 /* Number of records. */

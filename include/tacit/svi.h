@@ -70,6 +70,9 @@ typedef struct dp_svi_opts {
 typedef struct dp_privacy {
     bool is_private;
     const char *why_not;   /* static text when it is not; NULL when it is */
+    const char *warning;   /* static text on a guarantee that holds and means little: delta is not
+                            * below 1 / (number of records); else NULL.  The number of records is
+                            * taken to be public here. */
     const char *adjacency; /* static text: what neighbouring data sets are */
     double epsilon, delta; /* spent by the steps done so far; of a seeded run, what an unseeded one
                             * would have spent; +INFINITY and 1 in a mode without guarantee */

@@ -33,10 +33,17 @@ const dpi_column *dpi_dataset_find(const dp_dataset *data, const char *name)
 
 static void add(dp_dataset *data, const char *name, dpi_column column)
 {
-    if (data == NULL || name == NULL || (column.real == NULL && column.index == NULL))
-        dpi_misuse("dp_dataset", "NULL data set, name or values");
+    if (data == NULL || name == NULL)
+        dpi_misuse("dp_dataset_real or dp_dataset_index", "NULL data set or name");
     if (data->err.status != DP_OK)
         return;
+    if (column.real == NULL && column.index == NULL) {
+        (void)dpi_fail(&data->err, DP_EINVAL,
+                       "column '%s' has no values (NULL); look for the error of the call that "
+                       "should have given them, such as dp_table_error",
+                       name);
+        return;
+    }
     if (dpi_dataset_find(data, name) != NULL) {
         (void)dpi_fail(&data->err, DP_ENAME, "column '%s' is given twice; use another name", name);
         return;

@@ -34,14 +34,14 @@ static dp_status resolve_sampling(dp_svi_opts *o, size_t n, dp_error *err)
         o->rate = 1;
         return DP_OK;
     case DP_SAMPLING_POISSON:
-        if (!(o->rate > 0 && o->rate <= 1))
-            return dpi_fail(err, DP_EDOMAIN, "rate is %g; Poisson sampling needs a rate in (0, 1]",
-                            o->rate);
         if (o->batch != 0)
             return dpi_fail(err, DP_EMISMATCH,
                             "batch is %zu; under Poisson sampling the batch size is "
                             "random, give rate and leave batch 0",
                             o->batch);
+        if (!(o->rate > 0 && o->rate <= 1))
+            return dpi_fail(err, DP_EDOMAIN, "rate is %g; Poisson sampling needs a rate in (0, 1]",
+                            o->rate);
         return DP_OK;
     case DP_SAMPLING_FIXED:
         if (o->batch == 0 || o->batch > n || o->rate != 0)
@@ -51,10 +51,13 @@ static dp_status resolve_sampling(dp_svi_opts *o, size_t n, dp_error *err)
                             o->batch, o->rate);
         o->rate = (double)o->batch / (double)n;
         return DP_OK;
-    default:
+    case DP_SAMPLING_NONE_GIVEN:
         return dpi_fail(err, DP_EINVAL,
                         "rate or batch is given without a sampling; set sampling to "
                         "DP_SAMPLING_POISSON or DP_SAMPLING_FIXED");
+    default:
+        return dpi_fail(err, DP_EINVAL, "sampling %d is unknown; use the names of dp_sampling",
+                        (int)o->sampling);
     }
 }
 
@@ -126,7 +129,8 @@ static dp_status resolve_noise(dp_svi_opts *o, dp_error *err)
         return dpi_fail(err, DP_EINVAL, "epsilon is %g and sigma %g; give one of them", o->epsilon,
                         o->sigma);
     if (o->sigma == 0 && !(o->epsilon > 0 && isfinite(o->epsilon)))
-        return dpi_fail(err, DP_EDOMAIN, "epsilon is %g; it must be above 0 (or give sigma)",
+        return dpi_fail(err, DP_EDOMAIN,
+                        "epsilon is %g; give the epsilon to spend, above 0 and finite (or sigma)",
                         o->epsilon);
     if (o->sigma == 0)
         return dp_approximate_sigma(o->epsilon, o->delta, o->rate, o->steps, o->sampling, &o->sigma,

@@ -307,12 +307,16 @@ static double now(void)
 
 static void show_progress(const dp_svi *s, FILE *out, double started)
 {
-    dp_privacy privacy;
+    dp_privacy privacy = {0};
     (void)fprintf(out, "tacit: step %llu of %llu, %.1f s", (unsigned long long)s->optimizer.done,
                   (unsigned long long)s->opts.steps, now() - started);
     if (dp_svi_privacy(s, &privacy, NULL) == DP_OK && privacy.is_private)
         (void)fprintf(out, ", spent epsilon %.4g at delta %.3g", privacy.epsilon, privacy.delta);
+    else if (privacy.why_not != NULL)
+        (void)fprintf(out, ", NOT PRIVATE: %s", privacy.why_not);
     (void)fprintf(out, "\n");
+    if (dp_svi_done(s) && privacy.warning != NULL)
+        (void)fprintf(out, "tacit: warning: %s\n", privacy.warning);
 }
 
 dp_status dp_svi_run(dp_svi *s, FILE *progress, dp_error *err)
@@ -368,6 +372,10 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
     privacy->is_private = !s->seeded;
     privacy->epsilon = epsilon;
     privacy->delta = s->opts.delta;
+    if (s->opts.delta * (double)s->n >= 1)
+        privacy->warning =
+            "delta is not below 1 / (number of records): publishing one whole record "
+            "would be allowed; take a smaller delta";
     return DP_OK;
 }
 

@@ -95,10 +95,10 @@ static void refuses_impossible_sizes(void **state)
     dp_dataset_free(NULL);
 }
 
-static void null_columns_are_misuse(void **state)
+static void null_objects_are_misuse(void **state)
 {
     (void)state;
-    for (int which = 0; which < 4; which++) {
+    for (int which = 0; which < 2; which++) {
         pid_t child = fork();
         if (child == 0) {
             dp_dataset *data = dp_dataset_new(4);
@@ -107,15 +107,28 @@ static void null_columns_are_misuse(void **state)
                 dp_dataset_real(NULL, "x", 3, real);
             if (which == 1)
                 dp_dataset_real(data, NULL, 3, real);
-            if (which == 2)
-                dp_dataset_real(data, "x", 3, NULL);
-            if (which == 3)
-                dp_dataset_index(data, "x", NULL);
             _exit(0);
         }
         int how;
         assert_int_equal(waitpid(child, &how, 0), child);
         assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT);
+    }
+}
+
+/* What dp_table_real returns after an error goes straight into the data set. */
+static void columns_without_values_are_an_error(void **state)
+{
+    (void)state;
+    for (int index = 0; index < 2; index++) {
+        dp_dataset *data = dp_dataset_new(4);
+        if (index)
+            dp_dataset_index(data, "x", NULL);
+        else
+            dp_dataset_real(data, "x", 3, NULL);
+        assert_int_equal(data->err.status, DP_EINVAL);
+        assert_contains(dp_dataset_error(data), "column 'x' has no values");
+        assert_null(dpi_dataset_find(data, "x"));
+        dp_dataset_free(data);
     }
 }
 
@@ -155,7 +168,8 @@ int main(void)
         cmocka_unit_test(gathers_ranges_and_lists),
         cmocka_unit_test(first_error_stays),
         cmocka_unit_test(refuses_impossible_sizes),
-        cmocka_unit_test(null_columns_are_misuse),
+        cmocka_unit_test(null_objects_are_misuse),
+        cmocka_unit_test(columns_without_values_are_an_error),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

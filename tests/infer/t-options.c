@@ -60,6 +60,9 @@ static void options_out_of_range(void **state)
     start(&u), u.o.sampling = DP_SAMPLING_POISSON, u.o.rate = 1.5,
                refused(&u, DP_EDOMAIN, "rate is 1.5");
     start(&u), u.o.rate = 0.5, refused(&u, DP_EINVAL, "set sampling");
+    start(&u), u.o.sampling = (dp_sampling)9, refused(&u, DP_EINVAL, "sampling 9");
+    start(&u), u.o.sampling = DP_SAMPLING_POISSON, u.o.batch = 4,
+               refused(&u, DP_EMISMATCH, "batch is 4");
     start(&u), u.o.sampling = DP_SAMPLING_FULL, u.o.rate = 0.5,
                refused(&u, DP_EMISMATCH, "rate is 0.5");
     start(&u), u.o.sampling = DP_SAMPLING_FIXED, u.o.batch = 9,
@@ -159,6 +162,53 @@ static void the_neighbours_are_named(void **state)
     }
 }
 
+/* Runs with what progress is printed in `text`, and returns the warning of the result. */
+static const char *run_and_tell(world *u, char text[512])
+{
+    dp_error err = {0};
+    dp_svi *svi;
+    dp_privacy privacy;
+    FILE *progress = tmpfile();
+    assert_non_null(progress);
+    assert_ok(dp_svi_new(u->m, NULL, u->data, &u->o, &svi, &err), err.text);
+    assert_ok(dp_svi_run(svi, progress, &err), err.text);
+    assert_ok(dp_svi_privacy(svi, &privacy, &err), err.text);
+    rewind(progress);
+    text[fread(text, 1, 511, progress)] = 0;
+    (void)fclose(progress);
+    dp_svi_free(svi);
+    dp_dataset_free(u->data);
+    dp_model_free(u->m);
+    return privacy.warning;
+}
+
+static void a_delta_of_one_record_or_more_is_warned_of(void **state)
+{
+    (void)state;
+    char text[512];
+    world u;
+    start(&u), u.o.delta = 1.0 / N, u.o.seed = 0;
+    assert_contains(run_and_tell(&u, text), "delta is not below 1 / (number of records)");
+    assert_contains(text, "at delta 0.125\ntacit: warning: delta is not below");
+    start(&u), u.o.delta = 0.9999 / N, u.o.seed = 0;
+    assert_null(run_and_tell(&u, text));
+    assert_null(strstr(text, "warning"));
+    assert_null(strstr(text, "NOT PRIVATE"));
+}
+
+static void progress_says_when_a_run_is_not_private(void **state)
+{
+    (void)state;
+    char text[512];
+    world u;
+    start(&u), assert_null(run_and_tell(&u, text));
+    assert_contains(text, "NOT PRIVATE: seeded");
+    assert_null(strstr(text, "spent"));
+    start(&u), u.o = (dp_svi_opts){.mode = DP_NO_PRIVACY, .steps = 3};
+    assert_null(run_and_tell(&u, text));
+    assert_contains(text, "NOT PRIVATE: run without privacy");
+}
+
 static void a_latent_of_each_record_needs_a_guide(void **state)
 {
     (void)state;
@@ -205,6 +255,8 @@ int main(void)
         cmocka_unit_test(data_that_do_not_fit),
         cmocka_unit_test(models_that_do_not_hold_together),
         cmocka_unit_test(the_neighbours_are_named),
+        cmocka_unit_test(a_delta_of_one_record_or_more_is_warned_of),
+        cmocka_unit_test(progress_says_when_a_run_is_not_private),
         cmocka_unit_test(a_latent_of_each_record_needs_a_guide),
         cmocka_unit_test(a_seeded_run_repeats_itself_and_is_not_private),
     };
