@@ -19,10 +19,22 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_sub(g, dpi_add(g, low, high), log_beta(g, arg[0], arg[1]));
 }
 
+/* Below this shape, 1 / shape overflows; long before, all mass is at the ends: x is above 1/2 with
+ * probability a / (a + b), and then 1 to double precision. */
+static const double at_the_ends = 1e-300;
+
+/* Two Gamma numbers, whose sum may overflow, or GSL's method (Johnk 1964) for two small shapes, whose
+ * Gamma numbers may both be 0. */
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
+    double a = *arg[0], b = *arg[1];
     (void)arg_size;
-    return dpi_into_unit(gsl_ran_beta(rng, *arg[0], *arg[1]));
+    if (a < at_the_ends && b < at_the_ends)
+        return dpi_into_unit(gsl_rng_uniform(rng) * (a / b + 1) < a / b);
+    if (a <= 1 && b <= 1)
+        return dpi_into_unit(gsl_ran_beta(rng, a, b));
+    double x = gsl_ran_gamma(rng, a, 1), y = gsl_ran_gamma(rng, b, 1);
+    return dpi_into_unit(1 / (1 + y / x));
 }
 
 const dpi_family dpi_beta = {

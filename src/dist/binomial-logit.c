@@ -5,6 +5,8 @@
  *
  * The binomial coefficient does not depend on the log odds: where only gradients are asked for, its
  * nodes are not run. */
+#include <math.h>
+
 #include <gsl/gsl_randist.h>
 
 #include "dist/family.h"
@@ -26,19 +28,34 @@ static dpi_id log_density(dpi_graph *g, dpi_id y, const dpi_id arg[])
     return dpi_sub(g, dpi_sub(g, log_factorial(g, n), ways), kernel);
 }
 
-/* GSL counts in int: more trials are done in parts, whose successes add up. */
-static const double trials_at_once = 1 << 30;
+/* GSL counts in int: more trials are done in parts, whose successes add up.  Where the variance is
+ * above 2^30 a rounded normal number stands in, off by 2e-6 in the distribution function as in
+ * poisson-log.c.  What is left beyond 2^48 trials has successes (or failures) so rare, p < 4e-6, that
+ * they are Poisson numbers, off by at most p (Barbour and Hall 1984, Math. Proc. Camb. Phil. Soc. 95,
+ * 473). */
+static const double trials_at_once = 1 << 30, normal_from = 1 << 30, rare_from = 0x1p48;
+
+static double in_parts(gsl_rng *rng, double trials, double p)
+{
+    double successes = 0;
+    for (double left = trials; left > 0; left -= trials_at_once)
+        successes +=
+            gsl_ran_binomial(rng, p, (unsigned)(left < trials_at_once ? left : trials_at_once));
+    return successes;
+}
 
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     (void)arg_size;
-    double left = *arg[0], p = dpi_logistic(*arg[1]), successes = 0;
-    while (left > 0) {
-        double now = left < trials_at_once ? left : trials_at_once;
-        successes += gsl_ran_binomial(rng, p, (unsigned)now);
-        left -= now;
+    double trials = *arg[0], p = dpi_logistic(*arg[1]), q = dpi_logistic(-*arg[1]);
+    double mean = trials * p, variance = mean * q;
+    if (variance > normal_from) {
+        double x = round(mean + gsl_ran_gaussian(rng, sqrt(mean) * sqrt(q)));
+        return x < 0 ? 0 : x > trials ? trials : x;
     }
-    return successes;
+    if (trials <= rare_from)
+        return in_parts(rng, trials, p);
+    return p < q ? gsl_ran_poisson(rng, mean) : trials - gsl_ran_poisson(rng, trials * q);
 }
 
 const dpi_family dpi_binomial_logit = {

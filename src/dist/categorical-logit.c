@@ -2,7 +2,7 @@
  *
  * y is one number (of each record): picking reads the vector at y, so y must lie in the support
  * before the graph runs, which the binding of index columns checks. */
-#include <gsl/gsl_math.h>
+#include <math.h>
 
 #include "dist/family.h"
 
@@ -12,23 +12,27 @@ static dpi_id log_density(dpi_graph *g, dpi_id y, const dpi_id arg[])
     return dpi_sub(g, chosen, dpi_unary(g, &dpi_op_log_sum_exp, arg[0]));
 }
 
-/* By inversion.  The last category takes what rounding leaves. */
+/* By inversion.  Rounding may leave something at the end, for the last category that is possible.  A
+ * logit of -infinity is a category that never comes; infinity, NaN, or nothing but -infinity leaves
+ * no distribution. */
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     const double *logits = arg[0];
     double top = -INFINITY, total = 0;
     for (size_t k = 0; k < arg_size; k++)
-        top = GSL_MAX(top, logits[k]);
+        top = logits[k] > top || isnan(logits[k]) ? logits[k] : top;
+    if (!isfinite(top))
+        return NAN;
     for (size_t k = 0; k < arg_size; k++)
         total += exp(logits[k] - top);
     double left = gsl_rng_uniform(rng) * total;
-    size_t k = 0;
-    for (; k + 1 < arg_size; k++) {
-        left -= exp(logits[k] - top);
-        if (left < 0)
-            break;
+    size_t possible = 0;
+    for (size_t k = 0; k < arg_size && left >= 0; k++) {
+        double share = exp(logits[k] - top);
+        possible = share > 0 ? k : possible;
+        left -= share;
     }
-    return (double)k;
+    return (double)possible;
 }
 
 const dpi_family dpi_categorical_logit = {

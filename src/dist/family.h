@@ -32,8 +32,9 @@ typedef struct dpi_family {
      * Outside the support the value is unspecified: data are checked and latents are bijected.  With
      * a vector argument x is one number (of each record) and indexes the vector when the graph runs. */
     dpi_id (*log_density)(dpi_graph *g, dpi_id x, const dpi_id arg[]);
-    /* One draw, inside the support; NaN for a Poisson mean that overflows.  arg[k] points to the
-     * element's argument (arg_size numbers for a vector argument). */
+    /* One draw, inside the support; NaN for a Poisson mean that overflows and for categories without
+     * a largest finite logit.  arg[k] points to the element's argument (arg_size numbers for a vector
+     * argument), inside its domain: call dpi_draw, which sees to that. */
     double (*draw)(gsl_rng *rng, const double *const arg[], size_t arg_size);
     /* A draw as a differentiable function of standard normal noise; NULL: not for guides. */
     dpi_id (*from_normal)(dpi_graph *g, dpi_id noise, const dpi_id arg[]);
@@ -41,6 +42,13 @@ typedef struct dpi_family {
 
 extern const dpi_family *const dpi_families[];
 extern const size_t dpi_n_families;
+
+/* Whether x may be an argument with this domain. */
+bool dpi_in_domain(dpi_domain domain, double x);
+
+/* family->draw, or NaN where an argument is outside its domain: values of a model that overflow on
+ * the way.  GSL's samplers would not return (binomial with probability NaN) or return anything. */
+double dpi_draw(const dpi_family *family, gsl_rng *rng, const double *const arg[], size_t arg_size);
 
 extern const dpi_family dpi_normal, dpi_half_normal, dpi_log_normal, dpi_student_t, dpi_cauchy;
 extern const dpi_family dpi_half_cauchy, dpi_laplace, dpi_exponential, dpi_gamma;

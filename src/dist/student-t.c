@@ -65,10 +65,14 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_sub(g, dpi_sub(g, norm, dpi_constant(g, 0.5 * log(M_PI))), kernel);
 }
 
+/* A normal number over the root of chi-square / df, half of which is Gamma(df / 2).  GSL's own sampler
+ * rejects nearly everything where df is a little above 2.  A Gamma of very small shape may be 0. */
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     (void)arg_size;
-    return dpi_into_real(*arg[1] + *arg[2] * gsl_ran_tdist(rng, *arg[0]));
+    double half = 0.5 * *arg[0], normal = gsl_ran_gaussian(rng, 1);
+    double share = half > 0 ? gsl_ran_gamma(rng, half, 1) / half : 0;
+    return dpi_into_real(*arg[1] + *arg[2] * (normal / sqrt(share)));
 }
 
 const dpi_family dpi_student_t = {

@@ -14,6 +14,7 @@ enum { CHUNK = 256 };
 
 struct dp_simulator {
     const dp_model *model;
+    size_t n_sites; /* of the model when this was made; what was added since is not simulated */
     dpi_run *run;
     size_t n;
     bool drawn;
@@ -56,6 +57,7 @@ dp_status dp_simulator_new(const dp_model *model, const dp_dataset *data, dp_sim
             wanted[n++] = site->arg[k];
     }
     s->model = model;
+    s->n_sites = model->n_sites;
     s->n = data->n;
     dpi_run_spec spec = {
         .graph = &model->graph, .wanted = wanted, .n_wanted = n, .data = data, .chunk = CHUNK};
@@ -92,7 +94,7 @@ static void draw_site(dp_simulator *s, const dpi_site *site, gsl_rng *rng, size_
         const double *element[DPI_MAX_ARGS] = {NULL};
         for (int k = 0; k < site->family->n_args; k++)
             element[k] = site->family->vector_arg ? arg[k] : arg[k] + e % arg_size[k];
-        out[e] = site->family->draw(rng, element, arg_size[0]);
+        out[e] = dpi_draw(site->family, rng, element, arg_size[0]);
     }
 }
 
@@ -101,10 +103,18 @@ static size_t site_size(const dp_simulator *s, const dpi_site *site)
     return dpi_shape_size(&dpi_get(&s->model->graph, site->value)->shape);
 }
 
+/* The site of that name, or NULL. */
+static const dpi_site *find_site(const dp_simulator *s, const char *name)
+{
+    const dpi_site *site = dpi_find_site(s->model, name);
+    return site != NULL && (size_t)(site - s->model->sites) < s->n_sites ? site : NULL;
+}
+
 dp_status dp_simulate_prior(dp_simulator *s, dp_rng *rng, dp_error *err)
 {
     gsl_rng source = dpi_rng_gsl(rng);
-    for (size_t i = 0; i < s->model->n_sites; i++) {
+    s->drawn = false; /* until all is */
+    for (size_t i = 0; i < s->n_sites; i++) {
         const dpi_site *site = &s->model->sites[i];
         if (site->kind == DPI_PARAM)
             return dpi_fail(err, DP_EUNSUPPORTED, "parameter '%s' has no prior to draw from",
@@ -123,7 +133,8 @@ dp_status dp_simulate_posterior(dp_simulator *s, dp_posterior *posterior, dp_rng
                                 dp_error *err)
 {
     dpi_posterior_draw(posterior, rng);
-    for (size_t i = 0; i < s->model->n_sites; i++) {
+    s->drawn = false; /* until all is */
+    for (size_t i = 0; i < s->n_sites; i++) {
         const dpi_site *site = &s->model->sites[i];
         size_t size = site_size(s, site);
         if (site->kind == DPI_OBSERVED)
@@ -141,7 +152,7 @@ dp_status dp_simulate_posterior(dp_simulator *s, dp_posterior *posterior, dp_rng
 dp_status dp_simulated(const dp_simulator *s, const char *name, size_t n, double *values,
                        dp_error *err)
 {
-    const dpi_site *site = dpi_find_site(s->model, name);
+    const dpi_site *site = find_site(s, name);
     for (size_t i = 0; i < n; i++)
         values[i] = NAN;
     if (site == NULL || site->kind != DPI_LATENT)
@@ -158,7 +169,7 @@ dp_status dp_simulated(const dp_simulator *s, const char *name, size_t n, double
 dp_status dp_simulate_records(dp_simulator *s, const char *name, dp_rng *rng, size_t n,
                               double *values, dp_error *err)
 {
-    const dpi_site *site = dpi_find_site(s->model, name);
+    const dpi_site *site = find_site(s, name);
     for (size_t i = 0; i < n; i++)
         values[i] = NAN;
     if (site == NULL || site->kind != DPI_OBSERVED)

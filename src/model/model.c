@@ -7,9 +7,6 @@
 
 #include <math.h>
 #include <string.h>
-
-#include "graph/describe.h"
-
 dp_model *dp_model_new(void)
 {
     dp_model *m = dpi_alloc(1, sizeof *m);
@@ -235,12 +232,6 @@ dpi_id dpi_log_density(dpi_graph *g, const dpi_family *family, dpi_id x, const d
     return dpi_sum(g, family->log_density(g, x, arg));
 }
 
-bool dpi_in_domain(dpi_domain domain, double x)
-{
-    return isfinite(x) && (domain != DPI_POSITIVE || x > 0) &&
-           (domain != DPI_NOT_NEGATIVE || (x >= 0 && x == floor(x)));
-}
-
 const char *dpi_domain_text(dpi_domain domain)
 {
     return domain == DPI_POSITIVE       ? "a number above 0"
@@ -460,29 +451,4 @@ dp_expr dp_param_in_at(dp_plate plate, const char *name, size_t n, double init, 
 {
     return enter(plate.model, name, file, line) ? param(plate.model, &plate, name, n, init)
                                                 : expression(plate.model, DPI_NONE);
-}
-
-/* Writes what `describe` makes of the graph. */
-static dp_status describe_to(const dp_model *m, FILE *out,
-                             dp_status (*describe)(const dpi_graph *, const bool *, char **,
-                                                   dp_error *))
-{
-    char *text = NULL;
-    if (m->err.status != DP_OK)
-        return m->err.status;
-    dp_status status = describe(&m->graph, NULL, &text, NULL);
-    if (status == DP_OK && fputs(text, out) < 0)
-        status = DP_EIO;
-    dpi_free(text);
-    return status;
-}
-
-dp_status dp_model_describe(const dp_model *m, FILE *out)
-{
-    return describe_to(m, out, dpi_graph_text);
-}
-
-dp_status dp_model_dot(const dp_model *m, FILE *out)
-{
-    return describe_to(m, out, dpi_graph_dot);
 }

@@ -43,8 +43,7 @@ const dpi_site *dpi_find_site(const dp_model *m, const char *name);
  * set, for an expression of another model. */
 dpi_id dpi_expr_id(dp_model *m, dp_expr e);
 
-/* Whether x may be an argument with this domain, and the domain in words. */
-bool dpi_in_domain(dpi_domain domain, double x);
+/* The domain of an argument in words. */
 const char *dpi_domain_text(dpi_domain domain);
 
 /* Adds to g, elementwise and summed to a number, the log density of x under the family. */

@@ -10,6 +10,8 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "random/gsl.h"
@@ -37,7 +39,7 @@ static void draw_many(const dist_case *c, const double numbers[], uint64_t seed,
     assert_ok(dp_rng_new(seed, &rng, &err), err.text);
     gsl_rng source = dpi_rng_gsl(rng);
     for (size_t i = 0; i < n; i++)
-        out[i] = c->family->draw(&source, arg, size);
+        out[i] = dpi_draw(c->family, &source, arg, size);
     dp_rng_free(rng);
 }
 
@@ -166,12 +168,22 @@ static void draws_stay_inside_the_support(void **state)
         {&dpi_beta, {2, 1e-3}},
         {&dpi_beta, {1e10, 1e-2}},
         {&dpi_beta, {1e-300, 1e-300}},
+        {&dpi_beta, {1e-310, 3e-310}},
+        {&dpi_beta, {5e-324, 1}},
+        {&dpi_beta, {1e308, 1e308}},
+        {&dpi_student_t, {5e-324, 0, 1}},
+        {&dpi_student_t, {2 + 4e-15, 0, 1}},
         {&dpi_bernoulli_logit, {1e5}},
         {&dpi_bernoulli_logit, {-1e5}},
         {&dpi_binomial_logit, {0, 0.3}},
         {&dpi_binomial_logit, {17, 1e5}},
         {&dpi_binomial_logit, {17, -1e5}},
         {&dpi_binomial_logit, {5e9, 0.7}},
+        {&dpi_binomial_logit, {1e300, 0.7}},
+        {&dpi_binomial_logit, {1e300, -700}},
+        {&dpi_binomial_logit, {1e300, 700}},
+        {&dpi_binomial_logit, {1e300, -1e5}},
+        {&dpi_binomial_logit, {1e300, 1e5}},
         {&dpi_poisson_log, {-1e5}},
         {&dpi_poisson_log, {20.5}},
         {&dpi_poisson_log, {40}},
@@ -200,6 +212,73 @@ static void a_poisson_mean_that_overflows_gives_no_number(void **state)
     assert_true(isnan(x));
 }
 
+/* A model's values overflow on their way to a distribution; its sampler must come back all the same. */
+static void arguments_outside_their_domain_give_no_number(void **state)
+{
+    (void)state;
+    const double never[] = {NAN, INFINITY, -INFINITY}, not_positive[] = {0, -2.385},
+                 no_count[] = {-1, 2.385};
+    (void)alarm(20); /* seconds, for a sampler that does not come back */
+    for (size_t i = 0; i < dpi_n_families; i++) {
+        const dist_case *c = case_of(dpi_families[i]);
+        for (int k = 0; k < c->family->n_args && !c->family->vector_arg; k++)
+            for (size_t v = 0; v < 7; v++) {
+                dpi_domain domain = c->family->arg_domain[k];
+                double arg[MAX_NUMBERS], x;
+                memcpy(arg, c->tried[0], sizeof arg);
+                if ((v >= 3 && v < 5 && domain != DPI_POSITIVE) ||
+                    (v >= 5 && domain != DPI_NOT_NEGATIVE))
+                    continue;
+                arg[k] = v < 3 ? never[v] : v < 5 ? not_positive[v - 3] : no_count[v - 5];
+                draw_many(c, arg, 3, 1, &x);
+                if (!isnan(x))
+                    fail_msg("%s, argument %d is %g: draw %g", c->family->name, k, arg[k], x);
+            }
+    }
+    double empty[] = {2, 1}, x;
+    draw_many(case_of(&dpi_uniform), empty, 3, 1, &x);
+    assert_true(isnan(x));
+    (void)alarm(0);
+}
+
+static void categories_need_a_largest_logit(void **state)
+{
+    (void)state;
+    const double bad[][MAX_NUMBERS] = {{0, NAN, 1, 2},
+                                       {NAN, 1, 2, 3},
+                                       {1, INFINITY, 0, 0},
+                                       {-INFINITY, -INFINITY, -INFINITY, -INFINITY}};
+    const double last_impossible[MAX_NUMBERS] = {0, -INFINITY, 1, -INFINITY};
+    enum { N = 2000 };
+    double x[N];
+    for (size_t i = 0; i < 4; i++) {
+        draw_many(case_of(&dpi_categorical_logit), bad[i], 3, 1, x);
+        assert_true(isnan(x[0]));
+    }
+    draw_many(case_of(&dpi_categorical_logit), last_impossible, 3, N, x);
+    for (size_t i = 0; i < N; i++)
+        assert_true(x[i] == 0 || x[i] == 2);
+}
+
+/* Beta(a, b) at the ends: above 1/2 with probability a / (a + b) = 1/4; 2000 draws are off by 0.085
+ * or more with probability below 2 e^(-2 2000 0.085^2) < 1e-12 (Hoeffding). */
+static void a_beta_of_tiny_shapes_is_at_its_ends(void **state)
+{
+    (void)state;
+    enum { N = 2000 };
+    const double arg[][2] = {{1e-300, 3e-300}, {1e-310, 3e-310}, {1e-9, 3e-9}};
+    double x[N];
+    for (size_t i = 0; i < 3; i++) {
+        size_t above = 0;
+        draw_many(case_of(&dpi_beta), arg[i], 5, N, x);
+        for (size_t k = 0; k < N; k++)
+            above += x[k] > 0.5;
+        assert_close((double)above / N, 0.25, 0, 0.085);
+    }
+    draw_many(case_of(&dpi_beta), (const double[]){1e308, 1e308}, 5, 1, x);
+    assert_close(x[0], 0.5, 1e-12, 0);
+}
+
 /* Means and variances where draws are made in parts or from the normal: 400 draws, so that the mean
  * is normal with sd / 20, and 7 of those are left to chance (2.6e-12); 400 squared deviations have a
  * chi-square law, between 238 and 620 but for 1e-11 on either side. */
@@ -212,6 +291,8 @@ static void large_counts_have_the_mean_and_variance(void **state)
     } large[] = {
         {&dpi_binomial_logit, {5e9, 0.7}, 3340938860.8, 1108564366.5},
         {&dpi_poisson_log, {21.5}, 2174359553.6, 2174359553.6},
+        {&dpi_binomial_logit, {1e20, -30}, 9357622.968839, 9357622.968838},
+        {&dpi_binomial_logit, {1e13, -8}, 3353501304.66, 3352376706.9},
         {&dpi_poisson_log, {20}, 485165195.41, 485165195.41},
     };
     enum { N = 400 };
@@ -235,6 +316,9 @@ int main(void)
         cmocka_unit_test(equal_seeds_give_equal_draws),
         cmocka_unit_test(draws_stay_inside_the_support),
         cmocka_unit_test(a_poisson_mean_that_overflows_gives_no_number),
+        cmocka_unit_test(arguments_outside_their_domain_give_no_number),
+        cmocka_unit_test(categories_need_a_largest_logit),
+        cmocka_unit_test(a_beta_of_tiny_shapes_is_at_its_ends),
         cmocka_unit_test(large_counts_have_the_mean_and_variance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

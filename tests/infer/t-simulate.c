@@ -3,6 +3,7 @@
 #include <tacit/simulate.h>
 
 #include <math.h>
+#include <stdio.h>
 
 #include "tests/lib/check.h"
 
@@ -120,6 +121,47 @@ static void unknown_names_and_sizes_are_errors(void **state)
     end(&u);
 }
 
+/* The simulator is of the model as it was. */
+static void a_model_that_grows_is_simulated_as_it_was(void **state)
+{
+    (void)state;
+    world u;
+    double w;
+    start(&u);
+    assert_ok(dp_simulate_prior(u.sim, u.rng, &u.err), u.err.text);
+    for (int i = 0; i < 50; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "later%d", i);
+        (void)dp_sample(u.m, name, 1, dp_normal(0, 1));
+    }
+    assert_ok(dp_simulate_prior(u.sim, u.rng, &u.err), u.err.text);
+    assert_ok(dp_simulated(u.sim, "w", 1, &w, &u.err), u.err.text);
+    assert_true(isfinite(w));
+    assert_int_equal(dp_simulated(u.sim, "later3", 1, &w, NULL), DP_ENAME);
+    end(&u);
+}
+
+/* e^800 trials' odds, or a scale of infinity: a draw that cannot be is no number, and comes back. */
+static void values_that_overflow_give_no_number(void **state)
+{
+    (void)state;
+    world u = {.m = dp_model_new(), .data = dp_dataset_new(2)};
+    double w, seen[2];
+    dp_plate rows = dp_unit_plate(u.m, "rows");
+    dp_expr big = dp_exp(dp_sample(u.m, "a", 1, dp_normal(800, 1)));
+    dp_expr none = dp_sub(big, big);
+    (void)dp_sample(u.m, "w", 1, dp_normal_v(dp_num(0), big));
+    dp_observe(rows, "y", dp_binomial_logit(dp_num(100), none));
+    assert_ok(dp_simulator_new(u.m, u.data, &u.sim, &u.err), u.err.text);
+    assert_ok(dp_rng_new(11, &u.rng, &u.err), u.err.text);
+    assert_ok(dp_simulate_prior(u.sim, u.rng, &u.err), u.err.text);
+    assert_ok(dp_simulated(u.sim, "w", 1, &w, &u.err), u.err.text);
+    assert_true(isnan(w));
+    assert_ok(dp_simulate_records(u.sim, "y", u.rng, 2, seen, &u.err), u.err.text);
+    assert_true(isnan(seen[0]) && isnan(seen[1]));
+    end(&u);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +169,8 @@ int main(void)
         cmocka_unit_test(records_follow_the_latents),
         cmocka_unit_test(posterior_draws_come_from_the_guide),
         cmocka_unit_test(unknown_names_and_sizes_are_errors),
+        cmocka_unit_test(a_model_that_grows_is_simulated_as_it_was),
+        cmocka_unit_test(values_that_overflow_give_no_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
