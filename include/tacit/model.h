@@ -79,7 +79,7 @@ DP_API dp_expr dp_sample_in_at(dp_plate plate, const char *name, size_t n, dp_di
 #define dp_sample_in(plate, name, n, dist) dp_sample_in_at(plate, name, n, dist, __FILE__, __LINE__)
 
 /* The observed column `name` of the records; as many numbers a record as the distribution's
- * arguments broadcast to. */
+ * arguments broadcast to.  A value of each group comes in by dp_pick(value, index). */
 DP_API void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *file,
                           int line);
 #define dp_observe(rows, name, dist) dp_observe_at(rows, name, dist, __FILE__, __LINE__)
@@ -138,10 +138,12 @@ DP_API dp_expr dp_slice(dp_expr a, size_t from, size_t n);
 /* Two vectors one after the other: [k] and [l] to [k + l]; numbers count as [1]. */
 DP_API dp_expr dp_concat(dp_expr a, dp_expr b);
 
-/* The graph as text, one line a node: formula, shape, place in the caller's source, cost. */
+/* The model as text: a line a site (latent, observed, parameter) with shape, distribution and place in
+ * the caller's source, then a line a node of the graph with formula, shape, place and cost.  The
+ * model's own first error; DP_EIO, DP_ENOMEM. */
 DP_API dp_status dp_model_describe(const dp_model *m, FILE *out);
 
-/* The graph in Graphviz' dot language; where data can reach parameters is marked. */
+/* The graph in Graphviz' dot language; where data can reach parameters is marked.  Errors as above. */
 DP_API dp_status dp_model_dot(const dp_model *m, FILE *out);
 
 #ifdef __cplusplus

@@ -170,8 +170,7 @@ dp_expr dp_log_sum_exp(dp_expr a)
 /* A value [K] or [K][n] and a column of numbers below K, not of different plates. */
 static bool picks(const dpi_node *value, const dpi_node *index)
 {
-    return index->op == &dpi_op_index && value->shape.n_dims >= 1 &&
-           value->shape.dim[0] == index->attr.number &&
+    return value->shape.n_dims >= 1 && value->shape.dim[0] == index->attr.number &&
            (value->shape.plate[0] == 0 || index->attr.rows == 0 ||
             (size_t)value->shape.plate[0] == index->attr.rows);
 }
@@ -183,14 +182,19 @@ dp_expr dp_pick(dp_expr value, dp_expr index)
     if (groups == DPI_NONE || number == DPI_NONE)
         return (dp_expr){.model = m, .id = DPI_NONE};
     const dpi_node *node = dpi_get(&m->graph, number), *rows = dpi_get(&m->graph, groups);
-    char text[DPI_SHAPE_TEXT];
-    if (!picks(rows, node))
+    char text[DPI_SHAPE_TEXT], name[64];
+    if (node->op != &dpi_op_index)
+        (void)dpi_fail(&m->err, DP_ESHAPE,
+                       "after %s:%d: dp_pick(value, index): '%s' is no column of group numbers; "
+                       "declare it with dp_index over the plate of the value",
+                       place(m), m->graph.where.line,
+                       dpi_node_text(&m->graph, number, name, sizeof name));
+    else if (!picks(rows, node))
         (void)dpi_fail(
             &m->err, DP_ESHAPE,
             "after %s:%d: dp_pick takes a value of each group and a column of dp_index over "
             "the same plate; the value is %s, the index has %zu groups",
-            place(m), m->graph.where.line, dpi_shape_text(&rows->shape, text),
-            node->op == &dpi_op_index ? node->attr.number : 0);
+            place(m), m->graph.where.line, dpi_shape_text(&rows->shape, text), node->attr.number);
     return (dp_expr){.model = m, .id = dpi_apply(&m->graph, &dpi_op_pick, groups, number, NULL)};
 }
 

@@ -1,4 +1,5 @@
 libtacit_core_la_SOURCES += \
+  %D%/describe.c \
   %D%/expr.c \
   %D%/model.c %D%/model.h \
   %D%/objective.c %D%/objective.h

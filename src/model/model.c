@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/describe.h"
-
 dp_model *dp_model_new(void)
 {
     dp_model *m = dpi_alloc(1, sizeof *m);
@@ -454,29 +452,4 @@ dp_expr dp_param_in_at(dp_plate plate, const char *name, size_t n, double init, 
 {
     return enter(plate.model, name, file, line) ? param(plate.model, &plate, name, n, init)
                                                 : expression(plate.model, DPI_NONE);
-}
-
-/* Writes what `describe` makes of the graph. */
-static dp_status describe_to(const dp_model *m, FILE *out,
-                             dp_status (*describe)(const dpi_graph *, const bool *, char **,
-                                                   dp_error *))
-{
-    char *text = NULL;
-    if (m->err.status != DP_OK)
-        return m->err.status;
-    dp_status status = describe(&m->graph, NULL, &text, NULL);
-    if (status == DP_OK && fputs(text, out) < 0)
-        status = DP_EIO;
-    dpi_free(text);
-    return status;
-}
-
-dp_status dp_model_describe(const dp_model *m, FILE *out)
-{
-    return describe_to(m, out, dpi_graph_text);
-}
-
-dp_status dp_model_dot(const dp_model *m, FILE *out)
-{
-    return describe_to(m, out, dpi_graph_dot);
 }

@@ -413,9 +413,11 @@ static void build(builder *b)
         return;
     if (o->n_observations == 0 || b->record == DPI_NONE || o->n_blocks == 0) {
         (void)dpi_fail(&o->err, DP_EINVAL,
-                       o->n_blocks == 0
-                           ? "the model has no latent and no parameter; there is nothing to fit"
-                           : "the model observes nothing; add dp_observe");
+                       o->n_blocks > 0 ? "the model observes nothing; add dp_observe"
+                       : guide != NULL
+                           ? "neither guide nor model has a parameter; add dp_param to the guide "
+                             "for what is to be learnt"
+                           : "the model has no latent and no parameter; there is nothing to fit");
         return;
     }
     if (o->cut == DPI_CUT_LATENTS)

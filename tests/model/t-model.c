@@ -144,6 +144,7 @@ static void a_pick_is_over_the_plate_of_its_index(void **state)
     s = set_up();
     (void)dp_pick(dp_sample_in(s.groups, "b", 1, dp_normal(0, 1)), s.x);
     assert_int_equal(dp_model_status(s.m), DP_ESHAPE);
+    assert_contains(dp_model_error(s.m), "'x' is no column of group numbers; declare it with");
     dp_model_free(s.m);
 }
 

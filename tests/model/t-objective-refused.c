@@ -62,6 +62,11 @@ static void a_model_without_anything_to_fit_is_told(void **state)
     scene s = {.m = dp_model_new()};
     dp_observe(dp_unit_plate(s.m, "rows"), "y", dp_normal(0, 1));
     refused(s, DP_EINVAL, "there is nothing to fit");
+
+    s = plain();
+    s.guide = dp_guide_new(s.m);
+    (void)dp_sample(s.guide, "w", 1, dp_normal(0, 1));
+    refused(s, DP_EINVAL, "add dp_param to the guide");
 }
 
 static void two_parameters_have_two_names(void **state)

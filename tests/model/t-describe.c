@@ -1,0 +1,74 @@
+/* What dp_model_describe says of the sites; the nodes below are tests/graph/t-describe.c's concern. */
+#include <tacit/model.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/lib/check.h"
+
+/* The text of a model, in a buffer of `size`. */
+static void describe(const dp_model *m, char *text, size_t size)
+{
+    FILE *out = tmpfile();
+    assert_non_null(out);
+    assert_int_equal(dp_model_describe(m, out), DP_OK);
+    rewind(out);
+    text[fread(text, 1, size - 1, out)] = 0;
+    (void)fclose(out);
+}
+
+/* Each line has these words in this order. */
+static void assert_line(const char *text, const char *first, const char *second, const char *third)
+{
+    const char *line = strstr(text, first);
+    assert_non_null(line);
+    char copy[256];
+    (void)snprintf(copy, sizeof copy, "%.*s", (int)strcspn(line, "\n"), line);
+    assert_contains(copy, second);
+    assert_contains(strstr(copy, second), third);
+}
+
+static void sites_have_a_line_each(void **state)
+{
+    (void)state;
+    char text[8192];
+    dp_model *m = dp_model_new();
+    dp_plate rows = dp_unit_plate(m, "rows"), groups = dp_plate_new(m, "groups", 4);
+    dp_expr w = dp_sample(m, "w", 3, dp_normal(0, 2.5)),
+            tau = dp_sample(m, "tau", 1, dp_half_normal(1));
+    dp_expr b = dp_sample_in(groups, "b", 1, dp_normal_v(dp_num(0), tau));
+    dp_expr shift = dp_param(m, "shift", 1, 0.5);
+    dp_expr eta = dp_dot(dp_data(rows, "x", 3), w);
+    dp_observe(rows, "y", dp_normal_v(dp_add(eta, dp_pick(b, dp_index(rows, "g", groups))), shift));
+    describe(m, text, sizeof text);
+    assert_line(text, "latent     w ", "[3]", "normal(0, 2.5)  t-describe.c:");
+    assert_line(text, "latent     tau ", "a number", "half_normal(1)  t-describe.c:");
+    assert_line(text, "latent     b ", "[4]", "normal(0, tau)  t-describe.c:");
+    assert_line(text, "parameter  shift ", "a number", "no prior  t-describe.c:");
+    assert_line(text, "observed   y ", "one per record", "normal(#");
+    assert_line(text, "observed   y ", ", shift)", "t-describe.c:");
+    assert_contains(text, "crossings");
+    dp_model_free(m);
+}
+
+static void a_file_that_cannot_be_written_is_told(void **state)
+{
+    (void)state;
+    dp_model *m = dp_model_new();
+    (void)dp_sample(m, "w", 1, dp_normal(0, 1));
+    FILE *out = fopen("/dev/null", "r");
+    assert_non_null(out);
+    assert_int_equal(dp_model_describe(m, out), DP_EIO);
+    assert_int_equal(dp_model_dot(m, out), DP_EIO);
+    (void)fclose(out);
+    dp_model_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sites_have_a_line_each),
+        cmocka_unit_test(a_file_that_cannot_be_written_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
