@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-check %D%/t-guide %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-posterior %D%/t-simulate %D%/t-step %D%/t-svi
+UNIT_TESTS += %D%/t-batch %D%/t-check %D%/t-guide %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-posterior %D%/t-simulate %D%/t-step %D%/t-svi
 
 %C%_t_optimizer_SOURCES = %D%/t-optimizer.c $(faulty)
 %C%_t_optimizer_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
