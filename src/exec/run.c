@@ -170,10 +170,13 @@ static dp_status check_column(const dpi_column *column, const dpi_node *node, si
     size_t size = dpi_shape_size(&node->shape);
     bool index = node->op == &dpi_op_index;
     if (column->size != size || (index && column->index == NULL))
-        return dpi_fail(err, DP_ESHAPE,
-                        "column '%s' has %zu %s a record, the model asks for %zu %s", column->name,
-                        column->size, column->index != NULL ? "whole number" : "real number(s)",
-                        size, index ? "group number; use dp_dataset_index" : "real number(s)");
+        return dpi_fail(
+            err, DP_ESHAPE, "column '%s' has %zu %s number(s) a record, %s:%d asks for %zu %s; %s",
+            column->name, column->size, column->index != NULL ? "whole" : "real",
+            node->where.file != NULL ? node->where.file : "the model", node->where.line, size,
+            index ? "group number" : "real number(s)",
+            index ? "use dp_dataset_index"
+                  : "change one of them (a value of each group meets records by dp_pick)");
     for (size_t i = 0; column->real != NULL && i < n * size; i++)
         if (!isfinite(column->real[i]))
             return dpi_fail(err, DP_EDATA,

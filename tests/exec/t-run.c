@@ -275,7 +275,8 @@ static void bad_columns_are_refused(void **state)
     refused(&s, s.root, NULL, DP_ENAME, "no column 'x'");
     refused(&s, s.unused, s.data, DP_ENAME, "no column 'not there'");
     dpi_id wide = source(&s, &dpi_op_data, "x", dpi_vector(D + 1, true), 0);
-    refused(&s, wide, s.data, DP_ESHAPE, "'x' has 3 real number(s) a record, the model asks for 4");
+    refused(&s, wide, s.data, DP_ESHAPE, "'x' has 3 real number(s) a record");
+    refused(&s, wide, s.data, DP_ESHAPE, "asks for 4 real number(s)");
     dpi_id real_group = source(&s, &dpi_op_index, "y", dpi_scalar(true), 2);
     s.g.nodes[wide].name = "y"; /* the wide column out of the way */
     s.g.nodes[wide].shape = dpi_scalar(true);
