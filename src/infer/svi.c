@@ -22,6 +22,7 @@
 
 #include "infer/check.h"
 #include "infer/options.h"
+#include "num/linalg.h"
 #include "random/noise.h"
 #include "random/subset.h"
 
@@ -76,16 +77,39 @@ static dp_status make_state(dp_svi *s, dp_error *err)
         return status;
     s->batch = dpi_arena_alloc(&s->arena, s->n, sizeof *s->batch);
     s->scratch = dpi_arena_alloc(&s->arena, 2 * s->chunk, sizeof *s->scratch);
+    s->part = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->part);
+    s->lost = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->lost);
     s->release = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->release);
     s->disguise = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->disguise);
     s->gradient = dpi_arena_alloc(&s->arena, o->n_theta, sizeof *s->gradient);
-    if (s->batch == NULL || s->scratch == NULL || s->release == NULL || s->disguise == NULL ||
-        s->gradient == NULL)
+    if (s->batch == NULL || s->scratch == NULL || s->part == NULL || s->lost == NULL ||
+        s->release == NULL || s->disguise == NULL || s->gradient == NULL)
         return dpi_fail_nomem(err);
     for (size_t k = 0; k < o->n_blocks; k++)
         for (size_t e = 0; e < o->blocks[k].size; e++)
             s->optimizer.theta[o->blocks[k].offset + e] = o->blocks[k].init;
     return DP_OK;
+}
+
+/* Clipping leaves this share of the bound to rounding, so that what is computed, not only what is meant,
+ * changes by at most clip when a record comes or goes.  With u = 2^-53 and n records of P numbers:
+ *   a record's norm, from sums of at most P squares: off by P u / 2, and its numbers by 3 u;
+ *   the sum of a chunk of 256: off by 256 u * 256 clip, that is 2^-37 clip; for n / 256 chunks and two
+ *   neighbouring data sets 2^-44 n clip, since one record more may shift all chunks;
+ *   the sum of chunks, compensated: off by 2 u n clip for each of the two, 2^-51 n clip.
+ * Together below 2^-16 for n <= 2^27 and P <= 2^30.  It must not depend on n, which is not public. */
+static const double left_to_rounding = 0x1p-16;
+static const size_t most_records = (size_t)1 << 27, most_numbers = (size_t)1 << 30;
+
+static dp_status check_sizes(const dp_svi *s, dp_error *err)
+{
+    if (s->opts.mode != DP_PRIVATE ||
+        (s->n <= most_records && s->objective.n_release <= most_numbers))
+        return DP_OK;
+    return dpi_fail(err, DP_EUNSUPPORTED,
+                    "rounding is accounted for up to %zu records and %zu released numbers, not "
+                    "for %zu and %zu; fit a sample of the records",
+                    most_records, most_numbers, s->n, s->objective.n_release);
 }
 
 dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_dataset *data,
@@ -109,6 +133,8 @@ dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_data
                                    .init_scale = s->opts.init_scale};
         status = dpi_objective_init(&s->objective, &spec, err);
     }
+    if (status == DP_OK)
+        status = check_sizes(s, err);
     if (status == DP_OK)
         status = make_run(s, data, err);
     if (status == DP_OK)
@@ -215,20 +241,23 @@ static dp_status choose_batch(dp_svi *s, size_t *size, const size_t **index, dp_
 
 static dp_status sum_batch(dp_svi *s, dp_error *err)
 {
-    size_t size;
+    size_t size, n = s->objective.n_release;
     const size_t *index;
     dp_status status = choose_batch(s, &size, &index, err);
     if (status != DP_OK)
         return status;
-    memset(s->release, 0, s->objective.n_release * sizeof *s->release);
+    memset(s->release, 0, n * sizeof *s->release);
+    memset(s->lost, 0, n * sizeof *s->lost);
     dpi_run_start_records(s->run);
     for (size_t first = 0; first < size; first += s->chunk) {
         size_t m = size - first < s->chunk ? size - first : s->chunk;
         status = draw_record_noise(s, m, err);
         if (status != DP_OK)
             return status;
+        memset(s->part, 0, n * sizeof *s->part);
         dpi_run_records(s->run, m, index != NULL ? index + first : NULL, first);
-        dpi_run_clip_sum(s->run, m, s->opts.clip, s->scratch, s->release);
+        dpi_run_clip_sum(s->run, m, s->opts.clip * (1 - left_to_rounding), s->scratch, s->part);
+        dpi_add_compensated(n, s->part, s->release, s->lost);
     }
     return DP_OK;
 }

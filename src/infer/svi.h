@@ -24,6 +24,8 @@ struct dp_svi {
     size_t chunk;
     size_t *batch;    /* [n] */
     double *scratch;  /* [2][chunk] */
+    double *part;     /* [n_release] the clipped sum of a chunk */
+    double *lost;     /* [n_release] what adding the chunks has lost to rounding */
     double *release;  /* [n_release] the clipped, noisy sum */
     double *disguise; /* [n_release] its noise */
     double *gradient; /* [n_theta] */

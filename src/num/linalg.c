@@ -53,6 +53,15 @@ double dpi_norm(size_t n, const double *a)
     return top * sqrt(sum);
 }
 
+void dpi_add_compensated(size_t n, const double *a, double *sum, double *lost)
+{
+    for (size_t i = 0; i < n; i++) {
+        double added = a[i] - lost[i], total = sum[i] + added;
+        lost[i] = (total - sum[i]) - added;
+        sum[i] = total;
+    }
+}
+
 /* One row of c as a combination of the rows of b. */
 static void row_product(size_t n, size_t k, const double *a, size_t a_step, const double *b,
                         double *c)

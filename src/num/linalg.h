@@ -26,4 +26,9 @@ double dpi_dot(size_t n, const double *a, const double *b);
  * NaN or infinite where an element is. */
 double dpi_norm(size_t n, const double *a);
 
+/* sum[n] += a[n], with what rounding loses kept in lost[n] and given back at the next call (Kahan 1965,
+ * CACM 8, 40).  Starting from sum and lost zero, K calls are off by at most (2 u + O(K u^2)) sum_k |a_k|
+ * in each element, u = 2^-53. */
+void dpi_add_compensated(size_t n, const double *a, double *sum, double *lost);
+
 #endif

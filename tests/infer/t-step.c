@@ -86,7 +86,7 @@ static void one_record_more_changes_the_sum_by_at_most_clip(void **state)
             for (size_t k = 0; k < D; k++)
                 after[k] -= before[k];
             largest = fmax(largest, norm(after));
-            assert_true(norm(after) <= clips[c] * (1 + 1e-9));
+            assert_true(norm(after) <= clips[c]); /* nothing is left to rounding */
         }
         assert_true(largest > 0.99 * clips[c]);
     }
@@ -126,7 +126,7 @@ static void a_batch_is_divided_by_the_public_rate(void **state)
     for (int t = 0; t < STEPS; t++) {
         assert_ok(dp_svi_step(svi, &err), err.text);
         double length = norm(svi->release);
-        assert_true(length == 0 || fabs(length - clip / rate) < 1e-9);
+        assert_true(length == 0 || (length <= clip / rate && length > 0.9999 * clip / rate));
         taken += length != 0;
     }
     /* Hoeffding: off by more than 0.165 with probability below 2 e^(-2 400 0.165^2) < 1e-9. */

@@ -183,6 +183,21 @@ static void norms_neither_vanish_nor_overflow(void **state)
     assert_close(dpi_norm(1, (double[]){-5e-324}), 5e-324, 0, 0);
 }
 
+/* Adding 0.1 a hundred thousand times: the sum of 1e4 is off by 2 units at most, plainly by thousands. */
+static void compensated_sums_keep_their_digits(void **state)
+{
+    (void)state;
+    double a[3] = {0.1, -0.1, 1e-17}, sum[3] = {0, 0, 1}, lost[3] = {0, 0, 0}, plain = 0;
+    for (size_t i = 0; i < 100000; i++) {
+        dpi_add_compensated(3, a, sum, lost);
+        plain += a[0];
+    }
+    assert_close(sum[0], 1e4, 0, 4e-12);
+    assert_close(sum[1], -1e4, 0, 4e-12);
+    assert_close(sum[2], 1 + 1e-12, 0, 3e-16);
+    assert_true(fabs(plain - 1e4) > 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +207,7 @@ int main(void)
         cmocka_unit_test(a_row_is_the_same_in_every_company),
         cmocka_unit_test(blas_is_given_no_size_beyond_int),
         cmocka_unit_test(dot_products_equal_plain_loops),
+        cmocka_unit_test(compensated_sums_keep_their_digits),
         cmocka_unit_test(norms_neither_vanish_nor_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
