@@ -109,12 +109,13 @@ static dp_status full_batch_bound(const dp_mechanism *m, dpi_query query, double
 /* Saddle-point epsilon of one direction. */
 static double estimate(const dpi_pair *pair, double steps, double delta)
 {
-    dpi_nodes nodes;
-    if (!dpi_nodes_new(pair, log(delta) - log(steps) - 12, &nodes))
-        return NAN;
-    dpi_saddle s = dpi_saddle_for_delta(pair, &nodes, steps, log(delta));
-    dpi_nodes_free(&nodes);
-    return s.epsilon;
+    dpi_law law;
+    dpi_term term = {pair, steps};
+    double epsilon = NAN;
+    if (dpi_law_new(&term, 1, &law) && dpi_law_look(&law, log(delta) - log(steps) - 12))
+        epsilon = dpi_saddle_for_delta(&law, log(delta)).epsilon;
+    dpi_law_free(&law);
+    return epsilon;
 }
 
 double dpi_estimate_epsilon(const dp_mechanism *m, double delta)
@@ -137,18 +138,23 @@ dp_status dpi_bound(const dp_mechanism *m, dpi_query query, double *answer, dp_e
 {
     if (m->rate == 1)
         return full_batch_bound(m, query, answer, err);
-    double removed, added;
+    dpi_bounds removed, added;
     dpi_pair remove = dpi_pair_gaussian(m->sigma, m->rate, DPI_REMOVE);
     dpi_pair add = dpi_pair_gaussian(m->sigma, m->rate, DPI_ADD);
-    dp_status status = dpi_grid_solve(&remove, m->steps, query, WIDTH, -1, &removed, err);
+    const dpi_term remove_term = {&remove, (double)m->steps}, add_term = {&add, (double)m->steps};
+    dpi_wish wish = {.width = WIDTH, .enough = -1};
+    dp_status status = dpi_grid_solve(&remove_term, 1, query, &wish, &removed, err);
     if (status != DP_OK)
         return status;
-    double width = width_for_add(&add, (double)m->steps, query, removed);
-    status = dpi_grid_solve(&add, m->steps, query, width, removed, &added, err);
-    if (status == DP_OK && added > removed && width > WIDTH)
-        status = dpi_grid_solve(&add, m->steps, query, WIDTH, removed, &added, err);
+    wish.width = width_for_add(&add, (double)m->steps, query, removed.upper);
+    wish.enough = removed.upper;
+    status = dpi_grid_solve(&add_term, 1, query, &wish, &added, err);
+    if (status == DP_OK && added.upper > removed.upper && wish.width > WIDTH) {
+        wish.width = WIDTH;
+        status = dpi_grid_solve(&add_term, 1, query, &wish, &added, err);
+    }
     if (status != DP_OK)
         return status;
-    *answer = fmax(removed, added);
+    *answer = fmax(removed.upper, added.upper);
     return DP_OK;
 }

@@ -1,4 +1,4 @@
-/* T-fold convolution power by one FFT, exp(T log F), one inverse FFT.
+/* Products of T-fold convolution powers: one FFT a factor, exp(sum T log F), one inverse FFT.
  *
  * Transform.  Each coefficient is a sum of the n inputs times products of twiddle factors, formed in
  * log2 n levels; an input meets in each level one complex product and one sum (relative error below
@@ -13,10 +13,11 @@
  * (That F_0 is 1 only within 2u changes t_0 >= 1/4 by 8u relative: counted in mass.c.)  log(1 + G)
  * comes from log1p, so rounding is relative to G.
  *
- * Power.  |a^T - b^T| <= T max(|a|, |b|)^(T-1) |a - b| for the error of F; what log, its product with
- * T, exp, cos and sin add is (POWER T |log F| + POWER) u, relative, |log F| at most pi + |log |F||;
- * without the core log F itself has an absolute error of 2u more.  Coefficients with
- * |F|^T < e^-FLAT are set to 0 and cost e^-FLAT.
+ * Power.  |a^T - b^T| <= T m^T |a - b| / m, m = max(|a|, |b|), and for products of powers
+ * |prod a - prod b| <= prod m^T sum T |a - b| / m.  What log, its product with T, exp, cos and sin add
+ * is (POWER T |log F| + POWER) u, relative, |log F| at most pi + |log |F||, and the same once more for
+ * every further factor; without the core log F itself has an absolute error of 2u more.  Coefficients
+ * below e^-(0.9 FLAT) are set to 0 and cost that.
  *
  * Back.  Every output is a mean of n coefficients, so its error is at most the mean of the errors
  * plus e times the mean of |F|^T.  With a core t_0^T is taken off all coefficients, and put back on
@@ -31,6 +32,8 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+
+#include "base/alloc.h"
 
 static pthread_mutex_t fftw_planner_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -150,26 +153,107 @@ static coefficient around_one(const core *c, const double *z, double zero, doubl
         .log_abs = log_abs, .arg = arg, .error = 2 * c->e + UNIT * (relative + 4 * c->rest)};
 }
 
-/* Raises one coefficient to the power, less `atom`; adds its size and its error. */
-static void raise(double *z, const coefficient *f, double steps, double atom, double *size,
-                  double *error)
+struct dpi_product {
+    size_t n;
+    plans plans;
+    double *data;                /* [n + 2], where the plans were made */
+    double *log_abs, *arg;       /* [n/2 + 1]: sum of T log F */
+    double *largest, *deviation; /* sum of T log(|F| + error), of T error / (|F| + error) */
+    double log_atom;             /* sum of T log t_0; +INFINITY when some factor has no core */
+};
+
+dpi_product *dpi_product_new(size_t n, double *data)
 {
-    double r = exp(f->log_abs);
-    double top = (steps - 1) * log(r * (1 + POWER * UNIT) + f->error); /* of |F|^(T-1) */
-    double g = 0;
-    if (top < -FLAT) {
-        z[0] = z[1] = 0;
-        *error += exp(-FLAT);
+    size_t half = n / 2 + 1;
+    dpi_product *p = dpi_alloc(1, sizeof *p);
+    if (p == NULL)
+        return NULL;
+    p->n = n;
+    p->data = data;
+    p->log_abs = dpi_alloc(4 * half, sizeof(double));
+    if (p->log_abs == NULL || !plans_new(&p->plans, data, n)) {
+        dpi_free(p->log_abs);
+        dpi_free(p);
+        return NULL;
+    }
+    p->arg = p->log_abs + half;
+    p->largest = p->arg + half;
+    p->deviation = p->largest + half;
+    return p;
+}
+
+void dpi_product_free(dpi_product *p)
+{
+    if (p == NULL)
+        return;
+    plans_free(&p->plans);
+    dpi_free(p->log_abs);
+    dpi_free(p);
+}
+
+void dpi_product_multiply(dpi_product *p, double steps)
+{
+    core c;
+    core_take(&c, p->data, p->n);
+    fftw_execute(p->plans.forth);
+    double zero = p->data[0];
+    /* Where |F|^2 is below e^(-2 FLAT / T), F^T need not be computed. */
+    double faint = exp(-FLAT / steps);
+    bool skips = !c.used && steps * log(faint + c.e) < -0.9 * FLAT;
+    for (size_t j = 0; j <= p->n / 2; j++) {
+        const double *z = p->data + 2 * j;
+        double theta = 2 * M_PI * (double)j / (double)p->n;
+        if (!(p->largest[j] >= -FLAT))
+            continue; /* an earlier factor has made it vanish */
+        if (skips && z[0] * z[0] + z[1] * z[1] < faint * faint * (1 - 1e-9)) {
+            p->largest[j] = -INFINITY;
+            continue;
+        }
+        coefficient f = c.used ? around_one(&c, z, zero, theta) : whole(&c, z);
+        double above = exp(f.log_abs) * (1 + POWER * UNIT) + f.error;
+        p->log_abs[j] += steps * f.log_abs;
+        p->arg[j] = remainder(p->arg[j] + steps * f.arg, 2 * M_PI);
+        p->largest[j] += steps * log(above);
+        p->deviation[j] += steps * f.error / above +
+                           POWER * UNIT * (1 + fmin(fabs(p->log_abs[j]), FLAT) + fabs(p->arg[j]));
+    }
+    p->log_atom += c.used ? steps * log(c.mass[CORE]) : INFINITY;
+}
+
+/* One coefficient of the product, less `atom`; adds its size and its error. */
+static void assemble(const dpi_product *p, size_t j, double atom, double *size, double *error)
+{
+    double *z = p->data + 2 * j, g = 0;
+    z[0] = z[1] = 0;
+    if (!(p->largest[j] >= -0.9 * FLAT)) {
+        *error += exp(-0.9 * FLAT);
     } else {
-        double angle = steps * f->arg;
-        g = exp(steps * f->log_abs);
-        *error += steps * exp(top) * f->error * 1.000001 + POWER * UNIT * g;
-        z[0] = g * cos(angle);
-        z[1] = g * sin(angle);
+        g = exp(p->log_abs[j]);
+        *error += exp(p->largest[j]) * p->deviation[j] * 1.000001 + POWER * UNIT * g;
+        z[0] = g * cos(p->arg[j]);
+        z[1] = g * sin(p->arg[j]);
     }
     z[0] -= atom;
     *error += UNIT * fabs(z[0]);
     *size += hypot(z[0], z[1]);
+}
+
+double dpi_product_finish(dpi_product *p)
+{
+    double size = 0, sum = 0;
+    double atom = p->log_atom < INFINITY ? exp(p->log_atom) : 0;
+    for (size_t j = 0; j <= p->n / 2; j++) {
+        double one_size = 0, one_error = 0;
+        assemble(p, j, atom, &one_size, &one_error);
+        double twin = j == 0 || j == p->n / 2 ? 1 : 2;
+        size += twin * one_size;
+        sum += twin * one_error;
+    }
+    fftw_execute(p->plans.back);
+    for (size_t i = 0; i < p->n; i++)
+        p->data[i] /= (double)p->n;
+    p->data[0] += atom;
+    return (sum + 2 * dpi_fft_error(p->n) * size) / (double)p->n * (1 + 1e-6) + UNIT * atom;
 }
 
 bool dpi_fft_power(double *data, size_t n, double steps, double *error)
@@ -177,28 +261,11 @@ bool dpi_fft_power(double *data, size_t n, double steps, double *error)
     *error = 0;
     if (steps == 1)
         return true;
-    plans p = {0};
-    if (!plans_new(&p, data, n))
+    dpi_product *p = dpi_product_new(n, data);
+    if (p == NULL)
         return false;
-    core c;
-    core_take(&c, data, n);
-    fftw_execute(p.forth);
-    double size = 0, sum = 0, zero = data[0];
-    double atom = c.used ? exp(steps * log(c.mass[CORE])) : 0;
-    for (size_t j = 0; j <= n / 2; j++) {
-        double *z = data + 2 * j, one_size = 0, one_error = 0;
-        double theta = 2 * M_PI * (double)j / (double)n;
-        coefficient f = c.used ? around_one(&c, z, zero, theta) : whole(&c, z);
-        raise(z, &f, steps, atom, &one_size, &one_error);
-        double twin = j == 0 || j == n / 2 ? 1 : 2;
-        size += twin * one_size;
-        sum += twin * one_error;
-    }
-    fftw_execute(p.back);
-    for (size_t i = 0; i < n; i++)
-        data[i] /= (double)n;
-    data[0] += atom;
-    *error = (sum + 2 * dpi_fft_error(n) * size) / (double)n * (1 + 1e-6) + UNIT * atom;
-    plans_free(&p);
+    dpi_product_multiply(p, steps);
+    *error = dpi_product_finish(p);
+    dpi_product_free(p);
     return true;
 }

@@ -1,29 +1,31 @@
-/* The grid engine: a certified upper bound on epsilon or delta of one pair after `steps` steps. */
+/* The grid engine: certified bounds on epsilon or delta of a composition in one direction. */
 #ifndef DPI_ACCOUNTANT_GRID_H
 #define DPI_ACCOUNTANT_GRID_H
 
 #include <stdbool.h>
-#include <stdint.h>
+#include <stddef.h>
 
 #include <tacit/status.h>
 
-#include "accountant/pair.h"
+#include "accountant/curve.h"
 
 /* Smallest delta asked for or answered. */
 #define DPI_LEAST_DELTA 1e-30
 
-typedef enum dpi_ask { DPI_ASK_EPSILON, DPI_ASK_DELTA } dpi_ask;
+/* What is wanted of an answer. */
+typedef struct dpi_wish {
+    double width;  /* relative excess of the upper bound aimed at; at most 1e-3 is accepted */
+    double enough; /* any bound at most this is accepted as it is; negative: every bound matters */
+    double interval; /* greatest (upper - lower) / upper; 0: no lower bound is wanted */
+} dpi_wish;
 
-/* One question: epsilon at a delta, or delta at an epsilon. */
-typedef struct dpi_query {
-    dpi_ask ask;
-    double given;
-} dpi_query;
+typedef struct dpi_bounds {
+    double lower, upper;
+    size_t points; /* of the largest transform */
+} dpi_bounds;
 
-/* *answer [out] upper bound, +INFINITY (epsilon) or 1 (delta) on errors.  `width` is the relative
- * excess aimed at; at most 1e-3 is accepted in the end.  Any bound that is at most `enough` is
- * accepted as it is (pass a negative number when every bound matters). */
-dp_status dpi_grid_solve(const dpi_pair *pair, uint64_t steps, dpi_query query, double width,
-                         double enough, double *answer, dp_error *err);
+/* Bounds for the n >= 1 terms composed; {0, +INFINITY} (epsilon) or {0, 1} (delta) on errors. */
+dp_status dpi_grid_solve(const dpi_term *term, size_t n, dpi_query query, const dpi_wish *wish,
+                         dpi_bounds *bounds, dp_error *err);
 
 #endif

@@ -12,48 +12,50 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/alloc.h"
+
 #define LOG_SQRT_2PI 0.91893853320467274178
 static const double UNIT = DBL_EPSILON / 2;
 
-static double exponent(const dpi_pair *pair, double x)
+static double exponent(const dpi_piece *piece, double x)
 {
-    return (2 * x - 1) / (2 * pair->sigma * pair->sigma);
+    return (2 * x - 1) / (2 * piece->sigma * piece->sigma);
 }
 
-static double excess(const dpi_pair *pair, double x)
+static double excess(const dpi_piece *piece, double x)
 {
-    double t = pair->log_odds + exponent(pair, x);
-    return t > 30 ? t + log1p(exp(-t)) : log1p(pair->odds * exp(exponent(pair, x)));
+    double t = piece->log_odds + exponent(piece, x);
+    return t > 30 ? t + log1p(exp(-t)) : log1p(piece->odds * exp(exponent(piece, x)));
 }
 
-static double place(const dpi_pair *pair, double s)
+static double place(const dpi_piece *piece, double s)
 {
-    double y = (s > 30 ? s + log1p(-exp(-s)) : log(expm1(s))) - pair->log_odds;
-    return pair->sigma * pair->sigma * y + 0.5;
+    double y = (s > 30 ? s + log1p(-exp(-s)) : log(expm1(s))) - piece->log_odds;
+    return piece->sigma * piece->sigma * y + 0.5;
 }
 
-static double log_base_density(const dpi_pair *pair, double x)
+static double log_base_density(const dpi_piece *piece, double x)
 {
-    double z = x / pair->sigma;
-    return -0.5 * z * z - log(pair->sigma) - LOG_SQRT_2PI;
+    double z = x / piece->sigma;
+    return -0.5 * z * z - log(piece->sigma) - LOG_SQRT_2PI;
 }
 
-static double log_mixture_density(const dpi_pair *pair, double x, double s)
+static double log_mixture_density(const dpi_piece *piece, double x, double s)
 {
-    return log_base_density(pair, x) + pair->log_rest + s;
+    return log_base_density(piece, x) + piece->log_rest + s;
 }
 
-static double log_plain_density(const dpi_pair *pair, double x, double s)
+static double log_plain_density(const dpi_piece *piece, double x, double s)
 {
     (void)s;
-    return log_base_density(pair, x);
+    return log_base_density(piece, x);
 }
 
 /* d/dx of x^2 / 2 sigma^2, of y, and the width of the Gaussian itself, with room for a quarter of
  * sigma to either side. */
-static double roughness(const dpi_pair *pair, double x)
+static double roughness(const dpi_piece *piece, double x)
 {
-    double sigma = pair->sigma;
+    double sigma = piece->sigma;
     return (fabs(x) + sigma / 4) / (sigma * sigma) + 1 / sigma + 1 / (sigma * sigma);
 }
 
@@ -64,11 +66,11 @@ static double normal_quantile(double log_p)
     return sqrt(fmax(0, -2 * (log_p + LOG_SQRT_2PI + log(fmax(first, 1)))));
 }
 
-static double quantile(const dpi_pair *pair, double log_p, int side)
+static double quantile(const dpi_piece *piece, double log_p, int side)
 {
-    double x = pair->sigma * normal_quantile(log_p);
-    if (pair->sign > 0 && side > 0)
-        x = fmax(x, 1 + pair->sigma * normal_quantile(log_p - log(pair->q)));
+    double x = piece->sigma * normal_quantile(log_p);
+    if (piece->sign > 0 && side > 0)
+        x = fmax(x, 1 + piece->sigma * normal_quantile(log_p - log(piece->q)));
     return side * x;
 }
 
@@ -78,41 +80,46 @@ static double normal_tail(double z)
     return 0.5 * erfc(z * M_SQRT1_2) * (1 + 1e-12) + DBL_MIN;
 }
 
-static double tail(const dpi_pair *pair, double x, int side)
+static double tail(const dpi_piece *piece, double x, int side)
 {
-    double from_base = normal_tail(side * x / pair->sigma);
-    if (pair->sign < 0)
+    double from_base = normal_tail(side * x / piece->sigma);
+    if (piece->sign < 0)
         return from_base;
-    return (1 - pair->q) * from_base + pair->q * normal_tail(side * (x - 1) / pair->sigma);
+    return (1 - piece->q) * from_base + piece->q * normal_tail(side * (x - 1) / piece->sigma);
 }
 
-static double largest_exponent(const dpi_pair *pair, double x_low, double x_high)
+static double largest_exponent(const dpi_piece *piece, double x_low, double x_high)
 {
-    return fmax(fabs(exponent(pair, x_low)), fabs(exponent(pair, x_high)));
+    return fmax(fabs(exponent(piece, x_low)), fabs(exponent(piece, x_high)));
 }
 
-static double excess_error(const dpi_pair *pair, double x_low, double x_high)
+static double excess_error(const dpi_piece *piece, double x_low, double x_high)
 {
-    double s = excess(pair, x_high);
-    double y = largest_exponent(pair, x_low, x_high) + fabs(pair->log_odds);
+    double s = excess(piece, x_high);
+    double y = largest_exponent(piece, x_low, x_high) + fabs(piece->log_odds);
     return UNIT * ((3 * y + 8) * fmin(1, s) + 4 * s);
 }
 
-static double density_error(const dpi_pair *pair, double x_low, double x_high)
+static double density_error(const dpi_piece *piece, double x_low, double x_high)
 {
-    double z = fmax(fabs(x_low), fabs(x_high)) / pair->sigma;
-    double s = pair->sign > 0 ? 4 * (excess(pair, x_high) + fabs(pair->log_rest)) : 0;
-    return UNIT * (16 + 2 * z * z + s + 4 * fabs(log(pair->sigma))) +
-           (pair->sign > 0 ? excess_error(pair, x_low, x_high) : 0);
+    double z = fmax(fabs(x_low), fabs(x_high)) / piece->sigma;
+    double s = piece->sign > 0 ? 4 * (excess(piece, x_high) + fabs(piece->log_rest)) : 0;
+    return UNIT * (16 + 2 * z * z + s + 4 * fabs(log(piece->sigma))) +
+           (piece->sign > 0 ? excess_error(piece, x_low, x_high) : 0);
 }
 
-/* The integrand is analytic in the strip |Im x| < pi sigma^2 and decays like a Gaussian. */
-static double step(const dpi_pair *pair)
+/* The integrand P e^(zL) is analytic in the strip |Im x| < pi sigma^2; over a half-width d the trapezoidal
+ * rule of step h errs by e^(d^2 / 2 sigma^2 + u d / sigma^2 - 2 pi d / h) at most, apart from a factor of
+ * the order of one (Trefethen and Weideman, SIAM Review 2014); d is chosen near its best. */
+static double step(const dpi_piece *piece, double u)
 {
-    return fmin(0.5 * pair->sigma, 0.4 * pair->sigma * pair->sigma);
+    const double digits = 32; /* e^-32 < 2e-14 */
+    double sigma = piece->sigma;
+    double d = fmin(sigma * sqrt(2 * digits), 3 * sigma * sigma);
+    return 2 * M_PI * d / (digits + d * d / (2 * sigma * sigma) + fabs(u) * d / (sigma * sigma));
 }
 
-static const dpi_pair_ops remove_ops = {
+static const dpi_piece_ops remove_ops = {
     .excess = excess,
     .place = place,
     .log_density = log_mixture_density,
@@ -124,7 +131,7 @@ static const dpi_pair_ops remove_ops = {
     .step = step,
 };
 
-static const dpi_pair_ops add_ops = {
+static const dpi_piece_ops add_ops = {
     .excess = excess,
     .place = place,
     .log_density = log_plain_density,
@@ -139,14 +146,36 @@ static const dpi_pair_ops add_ops = {
 dpi_pair dpi_pair_gaussian(double sigma, double q, dpi_direction direction)
 {
     double log_rest = log1p(-q);
-    return (dpi_pair){
+    dpi_pair pair = {.base = direction == DPI_REMOVE ? log_rest : -log_rest, .n_pieces = 1};
+    pair.piece[0] = (dpi_piece){
         .ops = direction == DPI_REMOVE ? &remove_ops : &add_ops,
-        .base = direction == DPI_REMOVE ? log_rest : -log_rest,
         .sign = direction == DPI_REMOVE ? 1 : -1,
+        .from = -INFINITY,
+        .to = INFINITY,
+        .weight = 1,
         .sigma = sigma,
         .q = q,
         .odds = q / (1 - q),
         .log_odds = log(q) - log_rest,
         .log_rest = log_rest,
     };
+    return pair;
+}
+
+void dpi_pair_free(dpi_pair *pair)
+{
+    dpi_free(pair->atom);
+    dpi_free(pair->owned);
+    *pair = (dpi_pair){0};
+}
+
+double dpi_pair_top(const dpi_pair *pair)
+{
+    double top = 0;
+    for (size_t i = 0; i < pair->n_pieces; i++)
+        if (pair->piece[i].sign > 0)
+            return INFINITY;
+    if (pair->n_atoms > 0)
+        top = fmax(0, pair->atom[pair->n_atoms - 1].offset + pair->offset_error);
+    return pair->base + top + 4 * DBL_EPSILON * fabs(pair->base);
 }

@@ -39,17 +39,16 @@ typedef struct tilts {
     double noise[N_TILTS]; /* log of the FFT's rounding in delta */
 } tilts;
 
-static void fill_tilts(tilts *t, const dpi_pair *pair, const dpi_nodes *nodes, double steps,
-                       const dpi_saddle *saddle)
+static void fill_tilts(tilts *t, const dpi_law *law, const dpi_saddle *saddle)
 {
-    double offset = saddle->epsilon - steps * pair->base;
-    double rounding = log(steps * dpi_fft_error(DPI_MAX_POINTS));
+    double offset = saddle->epsilon - law->base;
+    double rounding = log(law->steps * dpi_fft_error(DPI_MAX_POINTS));
     for (int m = 0; m < N_TILTS; m++) {
         double c = saddle->tilt * pow(TILT_STEP, m - BELOW), variance = 0;
         t->tilt[m] = c;
-        t->bound[m] = steps * dpi_cumulant(nodes, c, NULL, &variance) - c * offset;
+        t->bound[m] = dpi_law_cumulant(law, c, NULL, &variance) - c * offset;
         t->noise[m] = rounding + t->bound[m] - log(c) - log1p(c) -
-                      0.5 * log(2 * M_PI * (steps * variance + 1 / (c * c)));
+                      0.5 * log(2 * M_PI * (variance + 1 / (c * c)));
     }
 }
 
@@ -102,29 +101,32 @@ static size_t round_up(double points)
     return (double)n < points ? 0 : n;
 }
 
-bool dpi_plan_grid(const dpi_pair *pair, const dpi_nodes *nodes, double steps,
-                   const dpi_saddle *saddle, const dpi_aim *aim, double bottom_margin,
-                   double log_cut, dpi_grid *grid)
+bool dpi_plan_grid(const dpi_law *law, const dpi_saddle *saddle, const dpi_aim *aim,
+                   double bottom_margin, double log_cut, dpi_grid *grid)
 {
     double unit = fmax(0, saddle->tilt * saddle->epsilon); /* epsilon in terms of log delta */
     double excess = fmin(fmax(aim->width * unit, aim->slack), MAX_EXCESS);
     double log_delta = fmax(fmin(saddle->log_delta, -1e-3), -550);
     tilts t;
-    fill_tilts(&t, pair, nodes, steps, saddle);
+    fill_tilts(&t, law, saddle);
     window w = shortest_window(&t, log_delta + log(aim->alias * excess),
                                log_delta + log(aim->noise * excess));
     double below = bottom_margin * (1 / saddle->tilt + 0.03 * w.length);
     double length = w.length * 1.02 + below;
     if (!(length < INFINITY))
         return false;
-    double dx = spacing_for(saddle, steps, excess);
-    double widest = spacing_for(saddle, steps, fmax(excess, fmin(aim->widest * unit, MAX_EXCESS)));
+    double dx = spacing_for(saddle, law->steps, excess);
+    double widest =
+        spacing_for(saddle, law->steps, fmax(excess, fmin(aim->widest * unit, MAX_EXCESS)));
     dx = fmin(widest, fmax(dx, length / CHEAP_POINTS));
     *grid = (dpi_grid){.spacing = dx, .tilt = w.tilt, .tail_tilt = w.tail_tilt};
     grid->size = round_up(length / dx);
-    if (grid->size == 0 || dpi_mass_knots(pair, grid, log_cut) > DPI_MAX_POINTS)
+    for (size_t i = 0; grid->size > 0 && i < law->n; i++)
+        if (dpi_mass_knots(law->term[i].pair, grid, log_cut) > DPI_MAX_POINTS)
+            return false;
+    if (grid->size == 0)
         return false;
-    double bottom = saddle->epsilon - below - steps * pair->base;
+    double bottom = saddle->epsilon - below - law->base;
     if (!(fabs(bottom / dx) < 0x1p52))
         return false;
     grid->low = (int64_t)floor(bottom / dx) - 1;

@@ -12,28 +12,59 @@
 
 #include "base/alloc.h"
 
-enum { MAX_NODES = 1 << 16, BISECTIONS = 48 };
+enum { MAX_NODES = 1 << 16, PANELS = 600, BISECTIONS = 48 };
+
+/* Trapezoidal rule over the range of one piece. */
+typedef struct stretch {
+    double low, h;
+    size_t n;
+} stretch;
+
+static stretch stretch_of(const dpi_piece *piece, double log_cut)
+{
+    double low = piece->ops->quantile(piece, log_cut, -1);
+    double high = fmax(piece->ops->quantile(piece, log_cut, 1), low);
+    double step = piece->ops->step(piece, 0);
+    double h = fmax(step > 0 ? step : (high - low) / PANELS, (high - low) / MAX_NODES);
+    stretch s = {.low = low, .n = high > low ? (size_t)((high - low) / h) + 3 : 1};
+    s.h = s.n > 1 ? (high - low) / (double)(s.n - 1) : 0;
+    return s;
+}
+
+static void fill(const dpi_piece *piece, const stretch *s, double *weight, double *offset)
+{
+    for (size_t j = 0; j < s->n; j++) {
+        double x = s->low + (double)j * s->h;
+        double excess = piece->ops->excess(piece, x);
+        weight[j] = s->h * exp(piece->ops->log_density(piece, x, excess));
+        offset[j] = piece->sign * excess;
+    }
+    weight[0] /= 2;
+    weight[s->n - 1] /= 2;
+}
 
 bool dpi_nodes_new(const dpi_pair *pair, double log_cut, dpi_nodes *nodes)
 {
-    double low = pair->ops->quantile(pair, log_cut, -1);
-    double high = pair->ops->quantile(pair, log_cut, 1);
-    double h = fmax(pair->ops->step(pair), (high - low) / MAX_NODES);
-    size_t pieces = (size_t)((high - low) / h) + 2;
-    h = (high - low) / (double)pieces;
-    nodes->n = pieces + 1;
-    nodes->weight = dpi_alloc(nodes->n, 2 * sizeof(double));
+    stretch s[DPI_MAX_PIECES];
+    size_t n = pair->n_atoms;
+    for (size_t i = 0; i < pair->n_pieces; i++) {
+        s[i] = stretch_of(&pair->piece[i], log_cut);
+        n += s[i].n;
+    }
+    nodes->n = n;
+    nodes->weight = dpi_alloc(n, 2 * sizeof(double));
     if (nodes->weight == NULL)
         return false;
-    nodes->offset = nodes->weight + nodes->n;
-    for (size_t j = 0; j <= pieces; j++) {
-        double x = low + (double)j * h;
-        double s = pair->ops->excess(pair, x);
-        nodes->weight[j] = h * exp(pair->ops->log_density(pair, x, s));
-        nodes->offset[j] = pair->sign * s;
+    nodes->offset = nodes->weight + n;
+    size_t done = 0;
+    for (size_t i = 0; i < pair->n_pieces; done += s[i++].n)
+        fill(&pair->piece[i], &s[i], nodes->weight + done, nodes->offset + done);
+    double cut = exp(log_cut), above = 0;
+    for (size_t j = pair->n_atoms; j-- > 0;) {
+        above += pair->atom[j].mass;
+        nodes->weight[done + j] = above > cut ? pair->atom[j].mass : 0;
+        nodes->offset[done + j] = above > cut ? pair->atom[j].offset : 0;
     }
-    nodes->weight[0] /= 2;
-    nodes->weight[pieces] /= 2;
     return true;
 }
 
@@ -65,51 +96,96 @@ double dpi_cumulant(const dpi_nodes *nodes, double c, double *mean, double *vari
     return fabs(excess) < 0.5 ? log1p(excess) : log(sum);
 }
 
+bool dpi_law_new(const dpi_term *term, size_t n, dpi_law *law)
+{
+    *law = (dpi_law){.n = n, .term = term};
+    for (size_t i = 0; i < n; i++) {
+        law->steps += term[i].times;
+        law->base += term[i].times * term[i].pair->base;
+    }
+    law->nodes = dpi_alloc(n, sizeof *law->nodes);
+    return law->nodes != NULL;
+}
+
+bool dpi_law_look(dpi_law *law, double log_cut)
+{
+    for (size_t i = 0; i < law->n; i++) {
+        dpi_nodes_free(&law->nodes[i]);
+        if (!dpi_nodes_new(law->term[i].pair, log_cut, &law->nodes[i]))
+            return false;
+    }
+    return true;
+}
+
+void dpi_law_free(dpi_law *law)
+{
+    for (size_t i = 0; law->nodes != NULL && i < law->n; i++)
+        dpi_nodes_free(&law->nodes[i]);
+    dpi_free(law->nodes);
+    *law = (dpi_law){0};
+}
+
+double dpi_law_cumulant(const dpi_law *law, double c, double *mean, double *variance)
+{
+    double k = 0, first = 0, second = 0;
+    for (size_t i = 0; i < law->n; i++) {
+        double times = law->term[i].times, m = 0, v = 0;
+        k += times * dpi_cumulant(&law->nodes[i], c, &m, &v);
+        first += times * m;
+        second += times * v;
+    }
+    if (mean != NULL)
+        *mean = first;
+    if (variance != NULL)
+        *variance = second;
+    return k;
+}
+
 /* Epsilon is INFINITY and log delta -INFINITY where K overflows. */
-static dpi_saddle saddle_at(const dpi_pair *pair, const dpi_nodes *nodes, double steps, double c)
+static dpi_saddle saddle_at(const dpi_law *law, double c)
 {
     double mean = 0, variance = 0;
-    double k = dpi_cumulant(nodes, c, &mean, &variance);
+    double k = dpi_law_cumulant(law, c, &mean, &variance);
     if (!(k < INFINITY))
         return (dpi_saddle){.tilt = c, .epsilon = INFINITY, .log_delta = -INFINITY};
-    double shift = steps * pair->base;
-    double eps = shift + steps * mean - 1 / c - 1 / (1 + c);
-    double v = steps * variance + 1 / (c * c) + 1 / ((1 + c) * (1 + c));
-    double log_delta = steps * k - c * (eps - shift) - log(c) - log1p(c) - 0.5 * log(2 * M_PI * v);
+    double eps = law->base + mean - 1 / c - 1 / (1 + c);
+    double v = variance + 1 / (c * c) + 1 / ((1 + c) * (1 + c));
+    double log_delta = k - c * (eps - law->base) - log(c) - log1p(c) - 0.5 * log(2 * M_PI * v);
     return (dpi_saddle){.tilt = c, .epsilon = eps, .log_delta = log_delta};
 }
 
 /* Tilts looked at.  A loss bounded above can ask for any tilt, the closer epsilon is to the bound;
  * beyond 1e6 / bound nothing is left to resolve. */
-static double largest_tilt(const dpi_pair *pair, double steps)
+static double largest_tilt(const dpi_law *law)
 {
-    return pair->sign < 0 ? fmin(1e9, 1e6 / (steps * pair->base)) : 1e9;
+    double top = 0;
+    for (size_t i = 0; i < law->n; i++)
+        top += law->term[i].times * dpi_pair_top(law->term[i].pair);
+    return top > 0 && top < INFINITY ? fmin(1e9, 1e6 / top) : 1e9;
 }
 
-dpi_saddle dpi_saddle_for_delta(const dpi_pair *pair, const dpi_nodes *nodes, double steps,
-                                double log_delta)
+dpi_saddle dpi_saddle_for_delta(const dpi_law *law, double log_delta)
 {
-    double low = 1e-9, high = largest_tilt(pair, steps);
+    double low = 1e-9, high = largest_tilt(law);
     for (int i = 0; i < BISECTIONS && high > low * 1.0001; i++) {
         double middle = sqrt(low * high);
-        if (saddle_at(pair, nodes, steps, middle).log_delta > log_delta)
+        if (saddle_at(law, middle).log_delta > log_delta)
             low = middle;
         else
             high = middle;
     }
-    return saddle_at(pair, nodes, steps, low);
+    return saddle_at(law, low);
 }
 
-dpi_saddle dpi_saddle_for_epsilon(const dpi_pair *pair, const dpi_nodes *nodes, double steps,
-                                  double epsilon)
+dpi_saddle dpi_saddle_for_epsilon(const dpi_law *law, double epsilon)
 {
-    double low = 1e-9, high = largest_tilt(pair, steps);
+    double low = 1e-9, high = largest_tilt(law);
     for (int i = 0; i < BISECTIONS && high > low * 1.0001; i++) {
         double middle = sqrt(low * high);
-        if (saddle_at(pair, nodes, steps, middle).epsilon < epsilon)
+        if (saddle_at(law, middle).epsilon < epsilon)
             low = middle;
         else
             high = middle;
     }
-    return saddle_at(pair, nodes, steps, low);
+    return saddle_at(law, low);
 }

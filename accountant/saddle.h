@@ -26,16 +26,32 @@ void dpi_nodes_free(dpi_nodes *nodes);
  * term overflows. */
 double dpi_cumulant(const dpi_nodes *nodes, double c, double *mean, double *variance);
 
-/* Saddle point of the inversion integral at (epsilon, delta) after `steps` steps. */
+/* A composition, with nodes of each of its terms. */
+typedef struct dpi_law {
+    size_t n;
+    const dpi_term *term; /* [n], borrowed */
+    dpi_nodes *nodes;     /* [n], owned */
+    double steps, base;   /* sum of times, of times * base */
+} dpi_law;
+
+/* n >= 1.  False when memory is out; dpi_law_free in any case. */
+bool dpi_law_new(const dpi_term *term, size_t n, dpi_law *law);
+
+/* Makes the nodes anew for another cut. */
+bool dpi_law_look(dpi_law *law, double log_cut);
+void dpi_law_free(dpi_law *law);
+
+/* Cumulant of the whole composition, of L - base. */
+double dpi_law_cumulant(const dpi_law *law, double c, double *mean, double *variance);
+
+/* Saddle point of the inversion integral at (epsilon, delta). */
 typedef struct dpi_saddle {
     double tilt; /* c > 0; -c is the slope of log delta in epsilon */
     double epsilon;
     double log_delta;
 } dpi_saddle;
 
-dpi_saddle dpi_saddle_for_delta(const dpi_pair *pair, const dpi_nodes *nodes, double steps,
-                                double log_delta);
-dpi_saddle dpi_saddle_for_epsilon(const dpi_pair *pair, const dpi_nodes *nodes, double steps,
-                                  double epsilon);
+dpi_saddle dpi_saddle_for_delta(const dpi_law *law, double log_delta);
+dpi_saddle dpi_saddle_for_epsilon(const dpi_law *law, double epsilon);
 
 #endif

@@ -9,7 +9,8 @@
 
 static dp_mechanism poisson(double sigma, double q, double steps)
 {
-    return (dp_mechanism){DP_SAMPLING_POISSON, sigma, q, (uint64_t)steps};
+    return (dp_mechanism){
+        .sampling = DP_SAMPLING_POISSON, .sigma = sigma, .rate = q, .steps = (uint64_t)steps};
 }
 
 static double epsilon_of(dp_mechanism m, double delta)
@@ -74,13 +75,13 @@ static void full_batches_follow_the_closed_form(void **state)
 {
     (void)state;
     /* mu = 1 and delta of Balle and Wang at eps = 1; inverses computed with 40 digits. */
-    dp_mechanism m = {DP_SAMPLING_FULL, 1, 1, 1};
+    dp_mechanism m = {.sampling = DP_SAMPLING_FULL, .sigma = 1, .rate = 1, .steps = 1};
     assert_close(delta_of(m, 1), 0.12693673750664394, 1e-11, 0);
     check_upper(epsilon_of(m, 1e-5), 4.377178095681223);
     assert_close(epsilon_of(m, 1e-5), 4.377178095681223, 1e-11, 0);
-    m = (dp_mechanism){DP_SAMPLING_FULL, 5, 1, 100};
+    m = (dp_mechanism){.sampling = DP_SAMPLING_FULL, .sigma = 5, .rate = 1, .steps = 100};
     assert_close(epsilon_of(m, 1e-12), 15.641125779460983, 1e-11, 0);
-    m = (dp_mechanism){DP_SAMPLING_FULL, 50, 1, 1000};
+    m = (dp_mechanism){.sampling = DP_SAMPLING_FULL, .sigma = 50, .rate = 1, .steps = 1000};
     assert_close(epsilon_of(m, 1e-3), 1.7939472003584784, 1e-11, 0);
     m.sampling = DP_SAMPLING_POISSON;
     assert_close(epsilon_of(m, 1e-3), 1.7939472003584784, 1e-11, 0);
@@ -89,7 +90,8 @@ static void full_batches_follow_the_closed_form(void **state)
 static void nearly_full_batches_meet_the_closed_form(void **state)
 {
     (void)state;
-    double full = epsilon_of((dp_mechanism){DP_SAMPLING_FULL, 20, 1, 100}, 1e-6);
+    double full = epsilon_of(
+        (dp_mechanism){.sampling = DP_SAMPLING_FULL, .sigma = 20, .rate = 1, .steps = 100}, 1e-6);
     double nearly = epsilon_of(poisson(20, 1 - 1e-9, 100), 1e-6);
     assert_close(nearly, full, 1e-3, 0);
 }
@@ -119,8 +121,10 @@ static void noise_of_full_batches_is_the_closed_form(void **state)
         dp_approximate_sigma(1.7939472003584784, 1e-3, 1, 1000, DP_SAMPLING_FULL, &sigma, &err),
         err.text);
     assert_close(sigma, 50, 1e-8, 0);
-    assert_true(epsilon_of((dp_mechanism){DP_SAMPLING_FULL, sigma, 1, 1000}, 1e-3) <=
-                1.7939472003584784);
+    assert_true(
+        epsilon_of(
+            (dp_mechanism){.sampling = DP_SAMPLING_FULL, .sigma = sigma, .rate = 1, .steps = 1000},
+            1e-3) <= 1.7939472003584784);
 }
 
 static void delta_and_epsilon_are_inverse(void **state)
@@ -228,7 +232,7 @@ static void refuses_what_is_out_of_range(void **state)
 static void refuses_fixed_batches(void **state)
 {
     (void)state;
-    dp_mechanism m = {DP_SAMPLING_FIXED, 1, 0.01, 100};
+    dp_mechanism m = {.sampling = DP_SAMPLING_FIXED, .sigma = 1, .rate = 0.01, .steps = 100};
     refuses(m, 1e-5, DP_EMISMATCH, "are not Poisson");
     dp_error err = {0};
     double sigma = NAN;

@@ -8,30 +8,32 @@
 
 #include "tests/lib/check.h"
 
-dp_status __wrap_dpi_grid_solve(const dpi_pair *pair, uint64_t steps, dpi_query query, double width,
-                                double enough, double *answer, dp_error *err);
+dp_status __wrap_dpi_grid_solve(const dpi_term *term, size_t n, dpi_query query,
+                                const dpi_wish *wish, dpi_bounds *bounds, dp_error *err);
 
 static double removed, added_coarse, added_fine;
 static dp_status add_status;
 static int calls;
 
-dp_status __wrap_dpi_grid_solve(const dpi_pair *pair, uint64_t steps, dpi_query query, double width,
-                                double enough, double *answer, dp_error *err)
+dp_status __wrap_dpi_grid_solve(const dpi_term *term, size_t n, dpi_query query,
+                                const dpi_wish *wish, dpi_bounds *bounds, dp_error *err)
 {
-    (void)steps;
+    bool removes = term->pair->piece[0].sign > 0;
+    (void)n;
     (void)query;
-    (void)enough;
     calls++;
-    if (pair->sign > 0)
-        *answer = removed;
+    *bounds = (dpi_bounds){0};
+    if (removes)
+        bounds->upper = removed;
     else
-        *answer = width > 1e-4 ? added_coarse : added_fine;
-    return pair->sign > 0 || add_status == DP_OK ? DP_OK : dpi_fail(err, add_status, "add");
+        bounds->upper = wish->width > 1e-4 ? added_coarse : added_fine;
+    return removes || add_status == DP_OK ? DP_OK : dpi_fail(err, add_status, "add");
 }
 
 static double bound(dpi_ask ask, double given)
 {
-    const dp_mechanism m = {DP_SAMPLING_POISSON, 1, 0.01, 1000};
+    const dp_mechanism m = {
+        .sampling = DP_SAMPLING_POISSON, .sigma = 1, .rate = 0.01, .steps = 1000};
     double answer = NAN;
     assert_int_equal(dpi_bound(&m, (dpi_query){ask, given}, &answer, NULL), DP_OK);
     return answer;
@@ -66,7 +68,8 @@ static void repeats_a_coarse_answer_that_matters(void **state)
 static void fails_when_one_direction_fails(void **state)
 {
     (void)state;
-    const dp_mechanism m = {DP_SAMPLING_POISSON, 1, 0.01, 1000};
+    const dp_mechanism m = {
+        .sampling = DP_SAMPLING_POISSON, .sigma = 1, .rate = 0.01, .steps = 1000};
     removed = 1;
     add_status = DP_EACCURACY;
     double epsilon = NAN;

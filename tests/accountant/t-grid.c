@@ -27,12 +27,49 @@ static double solve(double sigma, double q, double steps, dpi_direction directio
                     double given)
 {
     dpi_pair pair = dpi_pair_gaussian(sigma, q, direction);
+    dpi_term term = {&pair, steps};
+    dpi_wish wish = {.width = WIDTH, .enough = -1};
+    dpi_bounds bounds = {NAN, NAN, 0};
     dp_error err = {0};
-    double answer = NAN;
-    assert_ok(
-        dpi_grid_solve(&pair, (uint64_t)steps, (dpi_query){ask, given}, WIDTH, -1, &answer, &err),
-        err.text);
-    return answer;
+    assert_ok(dpi_grid_solve(&term, 1, (dpi_query){ask, given}, &wish, &bounds, &err), err.text);
+    return bounds.upper;
+}
+
+/* The remove direction, which is the one that an interval is asked for. */
+static void intervals_of_the_table_hold_the_exact_value(void **state)
+{
+    (void)state;
+    for (int i = 0; i < oracle_table_size; i++) {
+        const reference *r = &oracle_table[i];
+        dpi_pair pair = dpi_pair_gaussian(r->sigma, r->q, DPI_REMOVE);
+        dpi_term term = {&pair, r->steps};
+        dpi_wish wish = {.width = 2.5e-4, .enough = -1, .interval = 1e-3};
+        dpi_bounds b = {NAN, NAN, 0};
+        dp_error err = {0};
+        assert_ok(dpi_grid_solve(&term, 1, (dpi_query){DPI_ASK_EPSILON, r->delta}, &wish, &b, &err),
+                  err.text);
+        if (!(b.lower <= r->remove * (1 + 1e-9) && b.upper >= r->remove * (1 - 1e-9) &&
+              b.upper - b.lower <= 1e-3 * b.upper))
+            fail_msg("row %d: [%.12g, %.12g] for %.12g", i, b.lower, b.upper, r->remove);
+    }
+}
+
+/* One term of 500 steps twice is one of 1000. */
+static void a_list_composes_like_one_run(void **state)
+{
+    (void)state;
+    dpi_pair pair = dpi_pair_gaussian(1.2, 0.02, DPI_REMOVE);
+    dpi_term twice[] = {{&pair, 300}, {&pair, 700}}, once = {&pair, 1000};
+    for (int ask = 0; ask < 2; ask++) {
+        dpi_query query = {ask ? DPI_ASK_DELTA : DPI_ASK_EPSILON, ask ? 1.0 : 1e-6};
+        dpi_wish wish = {.width = 1e-4, .enough = -1, .interval = 1e-3};
+        dpi_bounds a, b;
+        assert_int_equal(dpi_grid_solve(twice, 2, query, &wish, &a, NULL), DP_OK);
+        assert_int_equal(dpi_grid_solve(&once, 1, query, &wish, &b, NULL), DP_OK);
+        assert_close(a.upper, b.upper, 1e-9, 0);
+        assert_close(a.lower, b.lower, 1e-9, 0);
+        assert_true(a.lower > 0 && a.lower < a.upper);
+    }
 }
 
 static void bounds_both_directions_of_the_table(void **state)
@@ -135,30 +172,33 @@ static void accepts_any_bound_below_enough(void **state)
 {
     (void)state;
     dpi_pair pair = dpi_pair_gaussian(1, 0.01, DPI_ADD);
-    double coarse, fine;
+    dpi_term term = {&pair, 1000};
+    dpi_bounds coarse, fine;
     dpi_query query = {DPI_ASK_EPSILON, 1e-6};
-    assert_int_equal(dpi_grid_solve(&pair, 1000, query, 0.05, 1e9, &coarse, NULL), DP_OK);
-    assert_int_equal(dpi_grid_solve(&pair, 1000, query, WIDTH, -1, &fine, NULL), DP_OK);
-    assert_true(coarse >= fine);
+    dpi_wish any = {.width = 0.05, .enough = 1e9}, every = {.width = WIDTH, .enough = -1};
+    assert_int_equal(dpi_grid_solve(&term, 1, query, &any, &coarse, NULL), DP_OK);
+    assert_int_equal(dpi_grid_solve(&term, 1, query, &every, &fine, NULL), DP_OK);
+    assert_true(coarse.upper >= fine.upper);
 }
 
 static void survives_every_failed_allocation(void **state)
 {
     (void)state;
     dpi_pair pair = dpi_pair_gaussian(2, 0.01, DPI_REMOVE);
+    dpi_term term = {&pair, 100};
+    dpi_wish wish = {.width = WIDTH, .enough = -1, .interval = 1e-3};
     dp_status status = DP_ENOMEM;
     for (int k = 0; status != DP_OK; k++) {
         dp_error err = {0};
-        double answer = NAN;
+        dpi_bounds bounds = {NAN, NAN, 0};
         allocations_left = k;
-        status = dpi_grid_solve(&pair, 100, (dpi_query){DPI_ASK_EPSILON, 1e-5}, WIDTH, -1, &answer,
-                                &err);
+        status = dpi_grid_solve(&term, 1, (dpi_query){DPI_ASK_EPSILON, 1e-5}, &wish, &bounds, &err);
         allocations_left = -1;
         if (status != DP_OK) {
             assert_int_equal(status, DP_ENOMEM);
-            assert_true(answer == INFINITY);
+            assert_true(bounds.upper == INFINITY && bounds.lower == 0);
         }
-        assert_true(k < 40);
+        assert_true(k < 80);
     }
 }
 
@@ -166,6 +206,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_both_directions_of_the_table),
+        cmocka_unit_test(intervals_of_the_table_hold_the_exact_value),
+        cmocka_unit_test(a_list_composes_like_one_run),
         cmocka_unit_test(bounds_the_inversion_integral),
         cmocka_unit_test(bounds_one_step_in_closed_form),
         cmocka_unit_test(answers_tiny_deltas_with_the_least_one),

@@ -16,7 +16,7 @@ static void fill(const dpi_pair *pair, double spacing, double tilt, dpi_mass *ma
     *grid = (dpi_grid){.spacing = spacing, .tilt = tilt, .tail_tilt = 2 * tilt, .size = SIZE};
     for (int i = 0; i < SIZE; i++)
         data[i] = 0;
-    dpi_mass_fill(pair, grid, -60, data, mass);
+    dpi_mass_upper(pair, grid, -60, data, mass);
 }
 
 /* Untilted mass and loss of array place i; knots are centred on 0. */
@@ -81,11 +81,42 @@ static void is_exact_on_knots_and_above_between(void **state)
     }
 }
 
+/* At every epsilon delta of the lower masses is below the exact one, and not by much. */
+static void lower_masses_stay_below(void **state)
+{
+    (void)state;
+    static double lower[SIZE + 2];
+    for (int i = 0; i < 2; i++) {
+        dpi_pair pair = dpi_pair_gaussian(1.3, 0.2, i ? DPI_ADD : DPI_REMOVE);
+        dpi_grid grid = {.spacing = 0.01, .tilt = 1.5, .tail_tilt = 3, .size = SIZE};
+        dpi_mass mass;
+        for (int k = 0; k < SIZE; k++)
+            data[k] = lower[k] = 0;
+        dpi_mass_lower(&pair, &grid, -60, lower, data, &mass);
+        assert_true(mass.log_sum > -INFINITY);
+        for (double eps = 1e-3; eps < (i ? 0.21 : 1.5); eps += 0.00137) {
+            double delta = 0;
+            for (int j = 0; j < SIZE; j++) {
+                double l = pair.base + mass.shift + (j < SIZE / 2 ? j : j - SIZE) * grid.spacing;
+                double one =
+                    lower[j] * exp(mass.log_sum - grid.tilt * (l - pair.base - mass.shift));
+                assert_true(one >= 0);
+                delta += l > eps ? one * -expm1(eps - l) : 0;
+            }
+            double exact = oracle_delta_once(1.3, 0.2, eps, i == 1);
+            assert_true(delta <= exact * (1 + 1e-10) + 1e-15);
+            if (exact > 1e-3)
+                assert_true(delta > exact * 0.95);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_both_total_masses),
         cmocka_unit_test(is_exact_on_knots_and_above_between),
+        cmocka_unit_test(lower_masses_stay_below),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
