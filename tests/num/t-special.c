@@ -1,6 +1,8 @@
 /* Special functions against mpmath, from the smallest double to the largest. */
 #include "num/special.h"
 
+#include <gsl/gsl_errno.h>
+
 #include "tests/lib/check.h"
 #include "tests/num/reference.h"
 
@@ -75,6 +77,47 @@ static void nothing_is_defined_at_poles_and_below(void **state)
     }
 }
 
+static size_t complaints;
+
+static void complain(const char *reason, const char *file, int line, int status)
+{
+    (void)reason, (void)file, (void)line, (void)status;
+    complaints++;
+}
+
+static void call_all(double x)
+{
+    (void)dpi_lgamma(x);
+    for (size_t order = 0; order < 4; order++)
+        (void)dpi_polygamma(order, x);
+}
+
+/* GSL's default handler ends the process: no argument may reach it.  Every power of two with three
+ * mantissas and either sign, and three doubles about every place where GSL or this file changes
+ * methods. */
+static void no_argument_reaches_the_handler_of_gsl(void **state)
+{
+    (void)state;
+    const double mantissas[] = {1, 1.0000000000000002, 1.618};
+    const double edges[] = {1e-18, 1e-10, 0.01, 0.02, 0.5, 1,    2,   3,
+                            10,    15,    16,   170,  1e9, 1e10, 1e15};
+    gsl_error_handler_t *before = gsl_set_error_handler(complain);
+    for (int power = -1074; power <= 1023; power++)
+        for (int m = 0; m < 3; m++)
+            for (int sign = -1; sign <= 1; sign += 2)
+                call_all(sign * ldexp(mantissas[m], power));
+    for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++) {
+        call_all(edges[i]);
+        call_all(nextafter(edges[i], 0));
+        call_all(nextafter(edges[i], INFINITY));
+    }
+    const double odd[] = {0, -0.0, NAN, INFINITY, -INFINITY, 5e-324, 1.7976931348623157e308};
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)
+        call_all(odd[i]);
+    (void)gsl_set_error_handler(before);
+    assert_int_equal(complaints, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -83,6 +126,7 @@ int main(void)
         cmocka_unit_test(lgamma_is_accurate),
         cmocka_unit_test(polygamma_is_accurate),
         cmocka_unit_test(nothing_is_defined_at_poles_and_below),
+        cmocka_unit_test(no_argument_reaches_the_handler_of_gsl),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
