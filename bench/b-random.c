@@ -4,15 +4,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "bench.h"
 #include "random/entropy.h"
 #include "random/normal.h"
 #include "random/poisson.h"
 #include "random/stream.h"
 #include "random/subset.h"
-
-enum { RUNS = 11 };
 
 typedef struct kernel {
     const char *name;
@@ -105,39 +103,26 @@ static void feistel(dpi_stream *stream, size_t n, size_t size)
     dpi_subset_feistel(stream, n, size, indices);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    (void)timespec_get(&t, TIME_UTC);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
+typedef struct task {
+    const kernel *kernel;
+    dpi_stream *stream;
+} task;
 
-static int by_size(const void *a, const void *b)
+static void run(void *of)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    const task *t = of;
+    t->kernel->run(t->stream, t->kernel->n, t->kernel->size);
 }
 
 static void measure(const kernel *k, dpi_stream *stream)
 {
-    double time[RUNS];
-    size_t calls = 1;
-    for (double t = 0; t < 2e6; calls *= 2) {
-        t = now();
-        for (size_t i = 0; i < calls; i++)
-            k->run(stream, k->n, k->size);
-        t = now() - t;
-    }
-    for (int r = 0; r < RUNS; r++) {
-        time[r] = now();
-        for (size_t i = 0; i < calls; i++)
-            k->run(stream, k->n, k->size);
-        time[r] = (now() - time[r]) / (double)calls;
-    }
-    qsort(time, RUNS, sizeof *time, by_size);
+    task t = {k, stream};
+    bench_times times = bench_measure(run, &t);
     printf("{\"kernel\": \"%s\", \"n\": %zu, \"size\": %zu, \"ns_per_op\": %.1f, \"low\": %.1f, "
-           "\"high\": %.1f, \"runs\": %d}\n",
-           k->name, k->n, k->size, time[RUNS / 2], time[0], time[RUNS - 1], RUNS);
+           "\"high\": %.1f, \"runs\": %d, ",
+           k->name, k->n, k->size, 1e9 * times.median, 1e9 * times.low, 1e9 * times.high,
+           BENCH_RUNS);
+    bench_end_line();
 }
 
 int main(void)

@@ -16,11 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <tacit/random.h>
 #include <tacit/svi.h>
 
+#include "bench.h"
 #include "numpy-legacy.h"
 
 enum { D = 5, K = 3, L = 3, BATCH = 10 };
@@ -188,19 +188,12 @@ static dp_status start_as_d3p(dp_svi *svi, uint64_t seed, dp_error *err)
     return status != DP_OK ? status : dp_svi_set(svi, "log_scale", K * D, start + K * D, err);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    (void)timespec_get(&t, TIME_UTC);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static outcome fit(const simulated *data, const settings *ask, budget b, bool as_d3p, uint64_t seed)
 {
     dp_error err = {0};
     dp_svi *svi;
     dp_privacy privacy;
-    double weights[L][D], started = now();
+    double weights[L][D], started = bench_now();
     dp_svi_opts o = options(ask, b, as_d3p, seed);
     dp_model *m = dp_model_new(), *guide = as_d3p ? dp_guide_new(m) : NULL;
     dp_dataset *records = dp_dataset_new(data->n);
@@ -217,7 +210,7 @@ static outcome fit(const simulated *data, const settings *ask, budget b, bool as
         dp_svi_privacy(svi, &privacy, &err) ||
         dp_svi_get(svi, as_d3p ? "loc" : "w.loc", L * D, weights[0], &err))
         stop("fit", err.text);
-    outcome result = {.certified = privacy.epsilon, .seconds = now() - started};
+    outcome result = {.certified = privacy.epsilon, .seconds = bench_now() - started};
     result.auc = test_auc(data, weights);
     dp_svi_free(svi);
     dp_dataset_free(records);
@@ -243,15 +236,15 @@ static void run_form(const simulated *data, const settings *ask, bool as_d3p)
     for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++)
         for (uint64_t seed = 0; seed < ask->seeds; seed++) {
             outcome r = fit(data, ask, budgets[b], as_d3p, seed);
-            (void)printf("{\"n\": %zu, ", ask->n);
+            (void)printf("{\"kernel\": \"hierarchical_logistic\", \"n\": %zu, ", ask->n);
             print_number("epsilon_asked", budgets[b].epsilon);
             print_number("epsilon_certified", r.certified);
             (void)printf("\"form\": \"%s\", \"seed\": %llu, \"private\": false, \"steps\": %llu, "
-                         "\"auc\": %.4f, \"seconds\": %.3f, \"steps_per_second\": %.0f}\n",
+                         "\"auc\": %.4f, \"seconds\": %.3f, \"steps_per_second\": %.0f, ",
                          as_d3p ? "d3p" : "tacit", (unsigned long long)seed,
                          (unsigned long long)ask->steps, r.auc, r.seconds,
                          (double)ask->steps / r.seconds);
-            (void)fflush(stdout);
+            bench_end_line();
         }
 }
 

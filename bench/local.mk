@@ -1,7 +1,24 @@
-# Not built by `make all`: make bench/b-random && bench/b-random.
+# Benchmarks are not built by `make all`: make bench/b-random && bench/b-random.
+benchmark = %D%/bench.c %D%/bench.h
+
 EXTRA_PROGRAMS += %D%/b-random
+%C%_b_random_SOURCES = %D%/b-random.c $(benchmark)
 %C%_b_random_LDADD = libtacit-core.la $(TACIT_LIBS)
-# make bench/hierarchical_logistic && bench/hierarchical_logistic
+
 EXTRA_PROGRAMS += %D%/hierarchical_logistic
-%C%_hierarchical_logistic_SOURCES = %D%/hierarchical_logistic.c %D%/numpy-legacy.c %D%/numpy-legacy.h
+%C%_hierarchical_logistic_SOURCES = %D%/hierarchical_logistic.c %D%/numpy-legacy.c \
+  %D%/numpy-legacy.h $(benchmark)
 %C%_hierarchical_logistic_LDADD = libtacit.la -lm
+
+# Commit, compiler and flags of the build; written again by each make that builds a benchmark.
+%D%/bench.$(OBJEXT): %D%/built.h
+CLEANFILES += %D%/built.h $(EXTRA_PROGRAMS)
+.PHONY: built-now
+%D%/built.h: built-now
+	@$(MKDIR_P) %D%
+	@commit=`git -C $(srcdir) describe --always --dirty --abbrev=12 2>/dev/null || \
+	  echo $(PACKAGE)-$(VERSION)`; \
+	flags=`echo '$(CC) '\`$(CC) -dumpfullversion\`' $(CFLAGS) $(AM_CFLAGS)' | \
+	  sed -e 's/ -W[^ ]*//g' -e 's/["\\\\]//g'`; \
+	{ echo "#define BENCH_COMMIT \"$$commit\""; echo "#define BENCH_FLAGS \"$$flags\""; } >$@.new; \
+	if cmp -s $@.new $@; then rm -f $@.new; else mv $@.new $@; fi

@@ -1,0 +1,24 @@
+/* What every benchmark shares: a clock, the median of repeated runs, and the end of a JSON line,
+ * which says from what the figures are. */
+#ifndef TACIT_BENCH_BENCH_H
+#define TACIT_BENCH_BENCH_H
+
+#include <stddef.h>
+
+enum { BENCH_RUNS = 11 };
+
+typedef struct bench_times {
+    double median, low, high; /* seconds a call, of BENCH_RUNS runs */
+} bench_times;
+
+/* Seconds since some fixed moment. */
+double bench_now(void);
+
+/* Times call(of): as many calls a run as take about 2 ms together. */
+bench_times bench_measure(void (*call)(void *of), void *of);
+
+/* Ends a JSON line on stdout whose last field was followed by ", ": commit (with "-dirty" where the
+ * tree had changes when the program was built), cpu, flags, and the closing brace. */
+void bench_end_line(void);
+
+#endif
