@@ -212,14 +212,17 @@ dp_expr dp_concat(dp_expr a, dp_expr b)
     dpi_id left = dpi_expr_id(m, a), right = dpi_expr_id(m, b);
     if (left == DPI_NONE || right == DPI_NONE)
         return (dp_expr){.model = m, .id = DPI_NONE};
-    const dpi_shape *first = &dpi_get(&m->graph, left)->shape,
-                    *second = &dpi_get(&m->graph, right)->shape;
-    if (first->n_dims > 1 || second->n_dims > 1)
+    const dpi_shape first = dpi_get(&m->graph, left)->shape,
+                    second = dpi_get(&m->graph, right)->shape;
+    if (first.n_dims > 1 || second.n_dims > 1)
         (void)dpi_fail(&m->err, DP_ESHAPE, "after %s:%d: dp_concat takes two vectors", place(m),
                        m->graph.where.line);
-    size_t k = dpi_shape_size(first), l = dpi_shape_size(second);
+    size_t k = dpi_shape_size(&first), l = dpi_shape_size(&second);
     dpi_attr head = {.shape = dpi_vector(k + l, false), .number = 0, .inner = k};
     dpi_attr tail = {.shape = dpi_vector(k + l, false), .number = k, .inner = l};
+    /* A row of one number is padded as a number, also where it is the [1] of a plate. */
+    left = k == 1 ? dpi_sum(&m->graph, left) : left;
+    right = l == 1 ? dpi_sum(&m->graph, right) : right;
     dpi_id sum = dpi_add(&m->graph, dpi_apply(&m->graph, &dpi_op_pad, left, DPI_NONE, &head),
                          dpi_apply(&m->graph, &dpi_op_pad, right, DPI_NONE, &tail));
     return (dp_expr){.model = m, .id = sum};
@@ -229,8 +232,7 @@ dp_expr dp_constant(dp_model *m, size_t n, const double *values)
 {
     if (n == 0 && m->err.status == DP_OK)
         (void)dpi_fail(&m->err, DP_ESHAPE, "dp_constant: n is at least 1");
-    dpi_id id = n == 1 ? dpi_constant(&m->graph, *values)
-                       : dpi_constant_array(&m->graph, dpi_vector(n, false), values);
+    dpi_id id = dpi_constant_array(&m->graph, dpi_vector(n, false), values);
     return (dp_expr){.model = m, .id = id};
 }
 
