@@ -32,7 +32,7 @@ typedef struct settings {
     const char *path;
     double epsilon, delta;
     bool no_privacy, json;
-    unsigned long long seed;
+    uint64_t seed; /* 0: none */
 } settings;
 
 typedef struct fitted {
@@ -59,7 +59,7 @@ static void read_women(const char *path, women *w)
     dp_table *table;
     dp_error err = {0};
     if (dp_table_read_csv(path, NULL, 5, columns, &table, &err) != DP_OK)
-        stop(path, err.text);
+        stop("--data", err.text);
     const double *age = dp_table_real(table, "age");
     const int32_t *use = dp_table_level(table, "use"), *urban = dp_table_level(table, "urban");
     const int32_t *livch = dp_table_level(table, "livch"),
@@ -213,25 +213,64 @@ static void print_table(const fitted *f, const fitted *plain, size_t n)
         "those of a mean-field guide: they leave out correlations and the noise of privacy.\n");
 }
 
+static const char usage[] =
+    "usage: contraception [options]\n"
+    "Fits a hierarchical logistic regression under differential privacy and compares it with the\n"
+    "same fit without privacy.\n"
+    "  --epsilon E    privacy to spend, above 0 (default 4)\n"
+    "  --delta D      between 0 and 1, below 1 / (number of women) (default 1e-4)\n"
+    "  --no-privacy   only the fit without privacy; epsilon and delta do not matter then\n"
+    "  --seed N       a repeatable run, for tests: not private\n"
+    "  --json         print one JSON object: epsilon, delta, private, seconds, steps, parameters\n"
+    "  --data FILE    the survey (default examples/data/contraception.csv)\n"
+    "  --help         print this\n";
+
+static double number(const char *option, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end != 0)
+        stop(option, "needs a number; --help lists the options");
+    return value;
+}
+
+/* Seed 0 is a seed here; to the library it would be none. */
+static uint64_t seed_number(const char *text)
+{
+    char *end;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != 0)
+        stop("--seed", "needs a whole number from 0 up; --help lists the options");
+    return value != 0 ? value : UINT64_MAX;
+}
+
 static settings parse(int argc, char **argv)
 {
     settings s = {.path = "examples/data/contraception.csv", .epsilon = 4, .delta = 1e-4};
     for (int i = 1; i < argc; i++) {
-        bool has_value = i + 1 < argc;
-        if (strcmp(argv[i], "--no-privacy") == 0)
-            s.no_privacy = true;
-        else if (strcmp(argv[i], "--json") == 0)
-            s.json = true;
-        else if (strcmp(argv[i], "--epsilon") == 0 && has_value)
-            s.epsilon = strtod(argv[++i], NULL);
-        else if (strcmp(argv[i], "--delta") == 0 && has_value)
-            s.delta = strtod(argv[++i], NULL);
-        else if (strcmp(argv[i], "--seed") == 0 && has_value)
-            s.seed = strtoull(argv[++i], NULL, 10);
-        else if (strcmp(argv[i], "--data") == 0 && has_value)
-            s.path = argv[++i];
-        else
-            stop(argv[i], "use --epsilon E --delta D --no-privacy --seed N --json --data FILE");
+        const char *option = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        bool takes_value = true;
+        if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) {
+            (void)fputs(usage, stdout);
+            exit(0);
+        } else if (strcmp(option, "--no-privacy") == 0) {
+            s.no_privacy = true, takes_value = false;
+        } else if (strcmp(option, "--json") == 0) {
+            s.json = true, takes_value = false;
+        } else if (value == NULL) {
+            stop(option, "not an option, or its value is missing; --help lists the options");
+        } else if (strcmp(option, "--epsilon") == 0) {
+            s.epsilon = number(option, value);
+        } else if (strcmp(option, "--delta") == 0) {
+            s.delta = number(option, value);
+        } else if (strcmp(option, "--seed") == 0) {
+            s.seed = seed_number(value);
+        } else if (strcmp(option, "--data") == 0) {
+            s.path = value;
+        } else {
+            stop(option, "not an option; --help lists the options");
+        }
+        i += takes_value;
     }
     return s;
 }
@@ -243,6 +282,8 @@ int main(int argc, char **argv)
     fitted result, plain;
     read_women(ask.path, &data);
     fit(&data, &ask, !ask.no_privacy, &result);
+    if (result.privacy.warning != NULL)
+        (void)fprintf(stderr, "contraception: warning: %s\n", result.privacy.warning);
     if (ask.json) {
         print_json(&result);
     } else {
