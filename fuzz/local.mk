@@ -1,16 +1,21 @@
 # Every fuzz-<name>.c is a libFuzzer target (make check-fuzz) and, linked with replay.c, a test that
 # replays its corpus.
-REPLAYERS = %D%/replay-csv
+REPLAYERS = %D%/replay-csv %D%/replay-plan
 check_PROGRAMS += $(REPLAYERS)
 TESTS += $(REPLAYERS)
 %C%_replay_csv_SOURCES = %D%/fuzz-csv.c %D%/replay.c %D%/fuzz.h
 %C%_replay_csv_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/csv"'
 %C%_replay_csv_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)
+plan_sources = tools/plan.c tools/plan.h tools/mechanism.c tools/mechanism.h tools/options.c \
+  tools/options.h
+%C%_replay_plan_SOURCES = %D%/fuzz-plan.c %D%/replay.c %D%/fuzz.h $(plan_sources)
+%C%_replay_plan_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/plan"'
+%C%_replay_plan_LDADD = -lm
 EXTRA_DIST += %D%/corpus
 
 FUZZ_SECONDS = 60
 check-fuzz: $(REPLAYERS)
 	$(AM_V_at)FUZZ_SECONDS='$(FUZZ_SECONDS)' CPPFLAGS='$(AM_CPPFLAGS) -I.' LIBS='$(TACIT_LIBS) -lm' \
-	  $(SHELL) $(top_srcdir)/tools/check-fuzz '$(top_srcdir)' $(libtacit_core_la_SOURCES)
+	  $(SHELL) $(top_srcdir)/tools/check-fuzz '$(top_srcdir)' $(libtacit_core_la_SOURCES) $(plan_sources)
 	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(REPLAYERS)'
 .PHONY: check-fuzz

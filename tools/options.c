@@ -1,0 +1,355 @@
+/* The table of options and what reads it.
+ *
+ * Numbers are decimals or fractions a/b; anything after them, an infinity or a NaN is an error.  The
+ * table's ranges are the widest that can make sense; the library judges the rest. */
+#include "tools/options.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tacit/accountant.h>
+
+#define LENGTH(a) (sizeof(a) / sizeof(a)[0])
+
+static const option_word sampling_words[] = {
+    {"poisson", DP_SAMPLING_POISSON, "each record with probability q, independently in every step"},
+    {"fixed", DP_SAMPLING_FIXED, "batches of a fixed size without replacement, drawn afresh"},
+    {"none", DP_SAMPLING_FULL, "every record in every step"},
+    {"allocation", DP_SAMPLING_ALLOCATION,
+     "each record in one random batch of every epoch, drawn afresh"},
+    {"truncated", DP_SAMPLING_TRUNCATED, "poisson, but cut to at most --cap records"},
+    {"shuffle", DP_SAMPLING_SHUFFLE, "batches cut from a shuffled list: refused"},
+};
+
+static const option_word adjacency_words[] = {
+    {"add-remove", DP_ADD_REMOVE, "one record more or less"},
+    {"replace-one", DP_REPLACE_ONE, "one record changed to any other"},
+};
+
+static const option_word noise_words[] = {
+    {"gaussian", DP_NOISE_GAUSSIAN, "normal"},
+    {"laplace", DP_NOISE_LAPLACE, "Laplace of scale sigma"},
+    {"discrete-gaussian", DP_NOISE_DISCRETE_GAUSSIAN, "on the integers"},
+    {"rounded-gaussian", DP_NOISE_ROUNDED_GAUSSIAN, "normal, rounded to integers"},
+    {"randomised-response", DP_NOISE_RANDOMISED_RESPONSE, "an answer replaced with chance sigma"},
+};
+
+#define MOST_COUNT 9007199254740992.0 /* 2^53: every whole number up to it is a double */
+
+static const option_range positive = {0, HUGE_VAL, true, true, false, "a number above 0"},
+                          not_negative = {0, HUGE_VAL, false, true, false, "a number, not below 0"},
+                          fraction = {0, 1, true, true, false, "a number above 0 and below 1"},
+                          rate = {0, 1, true, false, false, "a number above 0 and at most 1"},
+                          jump = {0,    HUGE_VAL, false,
+                                  true, false,    "at most 64 numbers, not below 0"},
+                          chance = {0, 1, false, false, false, "at most 64 numbers from 0 to 1"},
+                          count = {1, MOST_COUNT, false, false, true, "a whole number from 1 up"},
+                          several = {2,     4294967295.0, false,
+                                     false, true,         "a whole number from 2 up"},
+                          few = {1, 64, false, false, true, "a whole number from 1 to 64"};
+
+enum {
+    COMMANDS = FOR_EPSILON | FOR_DELTA | FOR_SIGMA | FOR_RISK,
+    MECHANISM = COMMANDS | FOR_PLAN,
+    KNOWN_SIGMA = FOR_EPSILON | FOR_DELTA | FOR_RISK | FOR_PLAN,
+    LISTS = FOR_EPSILON | FOR_DELTA | FOR_RISK
+};
+
+#define PLACE(member) offsetof(settings, member)
+#define WORDS(array) .words = array, .n_words = LENGTH(array)
+
+const option option_table[] = {
+    {"sigma", OPTION_NUMBER, KNOWN_SIGMA, PLACE(sigma), "S",
+     "noise: its standard deviation divided by the clipping norm", "1.5", .range = &positive},
+    {"sampling", OPTION_WORD, MECHANISM, PLACE(sampling), "WORD",
+     "how the records of one step are chosen; always needed", "poisson", WORDS(sampling_words)},
+    {"q", OPTION_NUMBER, MECHANISM, PLACE(q), "Q", "sampling rate; or give --n and --batch",
+     "128/60000", .range = &rate},
+    {"rate", OPTION_NUMBER, MECHANISM, PLACE(q), "Q", "the same as --q", "128/60000",
+     .range = &rate},
+    {"n", OPTION_NUMBER, MECHANISM, PLACE(n), "N", "number of records", "60000", .range = &count},
+    {"batch", OPTION_NUMBER, MECHANISM, PLACE(batch), "B",
+     "records in a batch (poisson: expected); q = B / N", "128", .range = &count},
+    {"steps", OPTION_NUMBER, MECHANISM, PLACE(steps), "T", "number of releases", "9375",
+     .range = &count},
+    {"epoch", OPTION_NUMBER, MECHANISM, PLACE(epoch), "E",
+     "allocation: steps of an epoch; q = 1 / E", "469", .range = &several},
+    {"cap", OPTION_NUMBER, MECHANISM, PLACE(cap), "B", "truncated: largest batch", "200",
+     .range = &count},
+    {"rows", OPTION_NUMBER, MECHANISM, PLACE(rows), "K",
+     "poisson: rows of one person, each sampled by itself", "3", .range = &few},
+    {"noise", OPTION_WORD, MECHANISM, PLACE(noise), "WORD", "law of the noise", "gaussian",
+     WORDS(noise_words)},
+    {"categories", OPTION_NUMBER, MECHANISM, PLACE(categories), "K",
+     "randomised-response: number of answers", "2", .range = &several},
+    {"jumps", OPTION_NUMBERS, MECHANISM, PLACE(jumps), "X,...",
+     "one person moves the sum by so many clipping norms", "0,1,2", .range = &jump},
+    {"chances", OPTION_NUMBERS, MECHANISM, PLACE(chances), "P,...",
+     "with these probabilities, one for each of --jumps", "0.9,0.08,0.02", .range = &chance},
+    {"adjacency", OPTION_WORD, MECHANISM, PLACE(adjacency), "WORD",
+     "which data sets are neighbours; that of the sampling when not given", "add-remove",
+     WORDS(adjacency_words)},
+    {"epsilon", OPTION_NUMBER, FOR_DELTA, PLACE(epsilon), "E", "privacy loss, in nats", "1",
+     .range = &not_negative},
+    {"epsilon", OPTION_NUMBER, FOR_SIGMA, PLACE(epsilon), "E", "privacy loss, in nats", "1",
+     .range = &positive},
+    {"delta", OPTION_NUMBER, FOR_EPSILON | FOR_SIGMA | FOR_RISK, PLACE(delta), "D",
+     "probability with which epsilon may fail; below 1 / N", "1e-6", .range = &fraction},
+    {"plan", OPTION_TEXT, LISTS, PLACE(plan), "FILE",
+     "a list of mechanisms instead of one; - is standard input", "plan.txt", .range = NULL},
+    {"width", OPTION_NUMBER, COMMANDS, PLACE(width), "W",
+     "widest interval, relative to its upper end; 0.001 when not given", "0.001",
+     .range = &fraction},
+    {"plot", OPTION_TEXT, FOR_RISK, PLACE(plot), "FILE", "draw the curves as SVG", "risk.svg",
+     .range = NULL},
+    {"json", OPTION_FLAG, COMMANDS, PLACE(json), NULL, "answer with one JSON object",
+     .range = NULL},
+    {"help", OPTION_FLAG, COMMANDS, PLACE(help), NULL, "this text", .range = NULL},
+};
+const size_t n_options = LENGTH(option_table);
+_Static_assert(LENGTH(option_table) <= MOST_OPTIONS, "settings.given has a place for each option");
+
+bool complain(message *why, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(why->text, sizeof why->text, format, list);
+    va_end(list);
+    return false;
+}
+
+settings settings_none(void)
+{
+    return (settings){.sigma = NAN,
+                      .q = NAN,
+                      .steps = NAN,
+                      .n = NAN,
+                      .batch = NAN,
+                      .epoch = NAN,
+                      .cap = NAN,
+                      .rows = NAN,
+                      .categories = NAN,
+                      .sampling = -1,
+                      .noise = -1,
+                      .adjacency = -1,
+                      .epsilon = NAN,
+                      .delta = NAN,
+                      .width = NAN};
+}
+
+/* Edit distance of two words; `LONGEST` when one is longer than that. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { LONGEST = 32 };
+    size_t row[LONGEST + 1], na = strlen(a), nb = strlen(b);
+    if (na > LONGEST || nb > LONGEST)
+        return LONGEST;
+    for (size_t j = 0; j <= nb; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= na; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            size_t insert = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = change < insert ? change : insert;
+        }
+    }
+    return row[nb];
+}
+
+const char *nearest_name(const char *name, const char *const *names, size_t n)
+{
+    const char *best = NULL;
+    size_t least = strlen(name) / 2 + 1;
+    for (size_t i = 0; i < n; i++) {
+        size_t d = distance(name, names[i]);
+        if (d < least) {
+            least = d;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+/* A decimal number or a fraction; false on anything else. */
+static bool read_number(const char *text, double *value)
+{
+    char *end;
+    if (!isdigit((unsigned char)text[text[0] == '-' || text[0] == '.']))
+        return false;
+    *value = strtod(text, &end);
+    if (*end == '/' && isdigit((unsigned char)end[1]))
+        *value /= strtod(end + 1, &end);
+    return *end == '\0' && isfinite(*value);
+}
+
+static bool in_range(const option_range *r, double value)
+{
+    return (r->open_below ? value > r->least : value >= r->least) &&
+           (r->open_above ? value < r->most : value <= r->most) &&
+           (!r->whole || value == floor(value));
+}
+
+static bool set_numbers(const option *o, const char *text, number_list *list)
+{
+    char item[64];
+    for (list->n = 0; list->n < MOST_JUMPS;) {
+        size_t length = strcspn(text, ",");
+        if (length == 0 || length >= sizeof item)
+            return false;
+        memcpy(item, text, length);
+        item[length] = '\0';
+        double *value = &list->value[list->n++];
+        if (!read_number(item, value) || !in_range(o->range, *value))
+            return false;
+        if (text[length] == '\0')
+            return true;
+        text += length + 1;
+    }
+    return false;
+}
+
+static bool set_word(const option *o, const char *text, int *word)
+{
+    for (size_t i = 0; i < o->n_words; i++)
+        if (strcmp(text, o->words[i].name) == 0) {
+            *word = o->words[i].value;
+            return true;
+        }
+    return false;
+}
+
+/* What the option takes: "a number above 0", "poisson, fixed or none". */
+static void describe_values(const option *o, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (o->range != NULL)
+        (void)snprintf(text, size, "%s", o->range->text);
+    for (size_t i = 0; i < o->n_words; i++) {
+        size_t length = strlen(text);
+        const char *joint = i == 0 ? "" : i + 1 < o->n_words ? ", " : " or ";
+        (void)snprintf(text + length, size - length, "%s%s", joint, o->words[i].name);
+    }
+}
+
+static bool set_value(const option *o, const char *dashes, const char *text, settings *into,
+                      message *why)
+{
+    void *place = (char *)into + o->offset;
+    bool good = true;
+    for (size_t i = 0; i < n_options; i++)
+        if (into->given[i] && option_table[i].offset == o->offset)
+            return complain(why, "%s%s is given twice; give it once", dashes, o->name);
+    into->given[o - option_table] = true;
+    if (o->kind == OPTION_TEXT)
+        *(const char **)place = text;
+    else if (o->kind == OPTION_FLAG)
+        *(bool *)place = true;
+    else if (o->kind == OPTION_WORD)
+        good = set_word(o, text, place);
+    else if (o->kind == OPTION_NUMBERS)
+        good = set_numbers(o, text, place);
+    else
+        good = read_number(text, place) && in_range(o->range, *(double *)place);
+    if (good)
+        return true;
+    char values[160];
+    describe_values(o, values, sizeof values);
+    return complain(why, "%s%s is '%.60s'; give %s, as in %s%s%s%s", dashes, o->name, text, values,
+                    dashes, o->name, dashes[0] == '-' ? " " : "=", o->example);
+}
+
+static const option *find(unsigned command, const char *name, size_t length)
+{
+    for (size_t i = 0; i < n_options; i++) {
+        const option *o = &option_table[i];
+        if ((o->commands & command) && strlen(o->name) == length &&
+            memcmp(o->name, name, length) == 0)
+            return o;
+    }
+    return NULL;
+}
+
+static bool unknown(unsigned command, const char *dashes, const char *name, size_t length,
+                    message *why)
+{
+    const char *names[LENGTH(option_table)];
+    size_t n = 0;
+    char given[40];
+    (void)snprintf(given, sizeof given, "%.*s", (int)(length < 39 ? length : 39), name);
+    for (size_t i = 0; i < n_options; i++)
+        if (option_table[i].commands & command)
+            names[n++] = option_table[i].name;
+    for (size_t i = 0; i < n_options; i++)
+        if (strcmp(option_table[i].name, given) == 0)
+            return complain(why, "%s%s does not belong here; leave it out", dashes, given);
+    const char *near = nearest_name(given, names, n);
+    const char *what = dashes[0] == '-' ? "option" : "key";
+    if (near != NULL)
+        return complain(why, "there is no %s %s%s here; did you mean %s%s?", what, dashes, given,
+                        dashes, near);
+    return complain(why, "there is no %s %s%s here; %s", what, dashes, given,
+                    dashes[0] == '-' ? "--help lists all" : "tacit(1) lists all");
+}
+
+bool options_set(unsigned command, const char *name, const char *text, settings *into, message *why)
+{
+    const option *o = find(command, name, strlen(name));
+    if (o == NULL)
+        return unknown(command, "", name, strlen(name), why);
+    return set_value(o, "", text, into, why);
+}
+
+bool options_parse(unsigned command, int argc, char **argv, settings *into, message *why)
+{
+    for (int i = 0; i < argc; i++) {
+        const char *name = argv[i];
+        if (strncmp(name, "--", 2) != 0)
+            return complain(
+                why, "'%.60s' is not an option; options begin with --, --help lists all", name);
+        name += 2;
+        size_t length = strcspn(name, "=");
+        const option *o = find(command, name, length);
+        if (o == NULL)
+            return unknown(command, "--", name, length, why);
+        const char *value = name[length] == '=' ? name + length + 1 : NULL;
+        if (o->kind == OPTION_FLAG && value != NULL)
+            return complain(why, "--%s takes no value; leave out '=%.60s'", o->name, value);
+        if (o->kind != OPTION_FLAG && value == NULL && i + 1 < argc)
+            value = argv[++i];
+        if (o->kind != OPTION_FLAG && value == NULL)
+            return complain(why, "--%s has no value; give one, as in --%s %s", o->name, o->name,
+                            o->example);
+        if (!set_value(o, "--", value, into, why))
+            return false;
+    }
+    return true;
+}
+
+void options_help(FILE *out, unsigned command)
+{
+    for (size_t i = 0; i < n_options; i++) {
+        const option *o = &option_table[i];
+        if (!(o->commands & command))
+            continue;
+        char left[40];
+        (void)snprintf(left, sizeof left, "--%s %s", o->name, o->value != NULL ? o->value : "");
+        (void)fprintf(out, "  %-20s %s\n", left, o->help);
+        for (size_t w = 0; w < o->n_words; w++)
+            (void)fprintf(out, "  %-20s   %-20s %s\n", "", o->words[w].name, o->words[w].help);
+    }
+}
+
+const char *option_word_of(const char *name, int value)
+{
+    const option *o = find(FOR_PLAN, name, strlen(name));
+    for (size_t i = 0; o != NULL && i < o->n_words; i++)
+        if (o->words[i].value == value)
+            return o->words[i].name;
+    return "?";
+}

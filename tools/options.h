@@ -1,0 +1,108 @@
+/* The options of the command `tacit`: one table serves the parser, the help texts, the error messages
+ * and the keys of plan files.
+ *
+ * An option is `--name value` or `--name=value`; a key of a plan file is `name=value`.  Values go into
+ * a struct of settings at the place that the table names; what was not given is NaN, NULL, -1 or
+ * false there.  No option has a default that privacy depends on. */
+#ifndef TOOLS_OPTIONS_H
+#define TOOLS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { MESSAGE_SIZE = 640, MOST_JUMPS = 64, MOST_OPTIONS = 32 };
+
+/* A message for the user; empty when there is nothing to say. */
+typedef struct message {
+    char text[MESSAGE_SIZE];
+} message;
+
+#if defined(__GNUC__)
+#define TOOLS_PRINTF(string, first) __attribute__((format(printf, string, first)))
+#else
+#define TOOLS_PRINTF(string, first)
+#endif
+
+/* Writes the message and gives false, so that `return complain(...)` ends a failed function. */
+bool complain(message *why, const char *format, ...) TOOLS_PRINTF(2, 3);
+
+typedef struct number_list {
+    size_t n; /* 0: not given */
+    double value[MOST_JUMPS];
+} number_list;
+
+/* What the user said. */
+typedef struct settings {
+    /* one mechanism */
+    double sigma, q, steps, n, batch, epoch, cap, rows, categories;
+    int sampling, noise, adjacency; /* constants of tacit/accountant.h; -1: not given */
+    number_list jumps, chances;
+    /* the question */
+    double epsilon, delta, width;
+    const char *plan, *plot; /* borrowed from the command line */
+    bool json, help;
+    bool given[MOST_OPTIONS]; /* rows of the table that were set */
+} settings;
+
+/* Commands, as bits: which of them know an option.  PLAN is a line of a plan file. */
+enum { FOR_EPSILON = 1, FOR_DELTA = 2, FOR_SIGMA = 4, FOR_RISK = 8, FOR_PLAN = 16 };
+
+typedef enum option_kind {
+    OPTION_NUMBER,  /* double: 0.01, 1e-5 or 128/60000 */
+    OPTION_NUMBERS, /* number_list: such numbers with commas between */
+    OPTION_WORD,    /* int, one of `words` */
+    OPTION_TEXT,
+    OPTION_FLAG
+} option_kind;
+
+/* Which numbers an option takes. */
+typedef struct option_range {
+    double least, most;
+    bool open_below, open_above, whole;
+    const char *text; /* "a number above 0" */
+} option_range;
+
+typedef struct option_word {
+    const char *name;
+    int value;
+    const char *help;
+} option_word;
+
+typedef struct option {
+    const char *name;
+    option_kind kind;
+    unsigned commands;
+    size_t offset;     /* in settings */
+    const char *value; /* how help names the value */
+    const char *help;
+    const char *example;       /* a value that is right, for error messages */
+    const option_range *range; /* of numbers */
+    const option_word *words;  /* [n_words] */
+    size_t n_words;
+} option;
+
+extern const option option_table[];
+extern const size_t n_options;
+
+/* Nothing given. */
+settings settings_none(void);
+
+/* Reads the arguments of a command.  False with a message that names the option, the value and the
+ * remedy. */
+bool options_parse(unsigned command, int argc, char **argv, settings *into, message *why);
+
+/* Sets one key of a plan's line. */
+bool options_set(unsigned command, const char *name, const char *text, settings *into,
+                 message *why);
+
+/* Lists the options of a command for its help. */
+void options_help(FILE *out, unsigned command);
+
+/* The word for a value; "?" when the option has no such word. */
+const char *option_word_of(const char *name, int value);
+
+/* The entry of names[0 ... n-1] nearest to `name`, NULL when none is near. */
+const char *nearest_name(const char *name, const char *const *names, size_t n);
+
+#endif
