@@ -16,8 +16,11 @@ static const double least_clip = 1e-100, greatest_clip = 1e100;
 
 dp_mechanism dpi_options_mechanism(const dp_svi_opts *opts, uint64_t steps)
 {
+    /* batch / n may have been rounded down; privacy only worsens with the rate. */
+    double rate = opts->sampling == DP_SAMPLING_FIXED && opts->rate < 1 ? nextafter(opts->rate, 1)
+                                                                        : opts->rate;
     return (dp_mechanism){
-        .sampling = opts->sampling, .sigma = opts->sigma, .rate = opts->rate, .steps = steps};
+        .sampling = opts->sampling, .sigma = opts->sigma, .rate = rate, .steps = steps};
 }
 
 static dp_status resolve_sampling(dp_svi_opts *o, size_t n, dp_error *err)
@@ -56,7 +59,9 @@ static dp_status resolve_sampling(dp_svi_opts *o, size_t n, dp_error *err)
                         "rate or batch is given without a sampling; set sampling to "
                         "DP_SAMPLING_POISSON or DP_SAMPLING_FIXED");
     default:
-        return dpi_fail(err, DP_EINVAL, "sampling %d is unknown; use the names of dp_sampling",
+        return dpi_fail(err, DP_EINVAL,
+                        "sampling %d is not one that a run draws; use DP_SAMPLING_FULL, "
+                        "DP_SAMPLING_POISSON or DP_SAMPLING_FIXED",
                         (int)o->sampling);
     }
 }
@@ -133,8 +138,8 @@ static dp_status resolve_noise(dp_svi_opts *o, dp_error *err)
                         "epsilon is %g; give the epsilon to spend, above 0 and finite (or sigma)",
                         o->epsilon);
     if (o->sigma == 0)
-        return dp_approximate_sigma(o->epsilon, o->delta, o->rate, o->steps, o->sampling, &o->sigma,
-                                    err);
+        return dp_approximate_sigma(o->epsilon, o->delta, dpi_options_mechanism(o, 1).rate,
+                                    o->steps, o->sampling, &o->sigma, err);
     /* The accountant says whether it knows the mechanism at all. */
     double epsilon;
     dp_mechanism whole = dpi_options_mechanism(o, o->steps);

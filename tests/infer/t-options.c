@@ -1,5 +1,5 @@
 /* What is refused, with which status and words, before anything is computed from the data. */
-#include <tacit/svi.h>
+#include "infer/options.h"
 
 #include <math.h>
 #include <string.h>
@@ -89,6 +89,35 @@ static void the_fixed_size_sampler_has_no_account(void **state)
     start(&u), u.o.sampling = DP_SAMPLING_FIXED, u.o.batch = 2, refused(&u, DP_EMISMATCH, "fixed");
     start(&u), u.o.sampling = DP_SAMPLING_FIXED, u.o.batch = 2, u.o.epsilon = 0, u.o.sigma = 5;
     refused(&u, DP_EMISMATCH, "fixed");
+}
+
+/* The accountant knows samplers that no run draws: none of them may lend its figure. */
+static void only_samplers_that_are_drawn_are_taken(void **state)
+{
+    (void)state;
+    const int others[] = {DP_SAMPLING_ALLOCATION, DP_SAMPLING_TRUNCATED, DP_SAMPLING_SHUFFLE,
+                          DP_SAMPLING_SHUFFLE + 1, -1};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        world u;
+        start(&u), u.o.sampling = (dp_sampling)others[i], u.o.rate = 0.5;
+        refused(&u, DP_EINVAL, "not one that a run draws");
+    }
+}
+
+/* 1/49 in double is below 1/49 by 6e-19. */
+static void a_share_is_accounted_rounded_up(void **state)
+{
+    (void)state;
+    const size_t n[] = {3, 49, 500, 1000003};
+    for (size_t i = 0; i < 4; i++) {
+        dp_svi_opts o = {.sampling = DP_SAMPLING_FIXED, .rate = 1 / (double)n[i]};
+        assert_true((long double)dpi_options_mechanism(&o, 1).rate * n[i] >= 1);
+    }
+    dp_svi_opts whole = {.sampling = DP_SAMPLING_FIXED, .rate = 1};
+    assert_true(dpi_options_mechanism(&whole, 1).rate == 1);
+    dp_svi_opts poisson = {.sampling = DP_SAMPLING_POISSON,
+                           .rate = 0.1}; /* drawn at just that rate */
+    assert_true(dpi_options_mechanism(&poisson, 1).rate == 0.1);
 }
 
 static void data_that_do_not_fit(void **state)
@@ -252,6 +281,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_out_of_range),
         cmocka_unit_test(the_fixed_size_sampler_has_no_account),
+        cmocka_unit_test(only_samplers_that_are_drawn_are_taken),
+        cmocka_unit_test(a_share_is_accounted_rounded_up),
         cmocka_unit_test(data_that_do_not_fit),
         cmocka_unit_test(models_that_do_not_hold_together),
         cmocka_unit_test(the_neighbours_are_named),
