@@ -1,5 +1,6 @@
 libtacit_accountant_la_SOURCES += \
   %D%/account.c \
+  %D%/binomial.c %D%/binomial.h \
   %D%/bound.c %D%/bound.h \
   %D%/curve.c %D%/curve.h \
   %D%/lower.c %D%/lower.h \
@@ -7,7 +8,17 @@ libtacit_accountant_la_SOURCES += \
   %D%/gaussian.c %D%/gaussian.h \
   %D%/grid.c %D%/grid.h \
   %D%/mass.c %D%/mass.h \
-  %D%/pair.c %D%/pair.h \
+  %D%/normal.c %D%/normal.h \
+  %D%/pair.c %D%/pair.h %D%/make.h \
+  %D%/pair-fixed.c \
+  %D%/pair-full.c \
+  %D%/pair-laplace.c \
+  %D%/pair-lattice.c \
+  %D%/pair-mixture.c \
+  %D%/pair-poisson.c \
+  %D%/pair-replace.c \
+  %D%/pair-response.c \
+  %D%/pair-truncated.c \
   %D%/plan.c %D%/plan.h \
   %D%/saddle.c %D%/saddle.h \
   %D%/sigma.c %D%/sigma.h

@@ -1,165 +1,83 @@
-/* The Poisson-subsampled Gaussian as a dominating pair.
- *
- * With B = N(0, sigma^2) and M = (1-q) B + q N(1, sigma^2), the ratio is
- *     M/B = (1-q) (1 + odds e^y),  odds = q/(1-q),  y = (2x - 1) / (2 sigma^2),
- * so the excess is  s(x) = log(1 + odds e^y)  in both directions: no cancellation, whatever q is.
- * remove: P = M, L = log(1-q) + s.  add: P = B, L = -log(1-q) - s.
- *
- * Rounding (u = 2^-53, libm's exp, log, log1p, expm1 within 2u): y has relative error 3u, e^y
- * (3|y| + 2)u, so s has absolute error at most (3|y| + 6)u min(1, s) + 3u s. */
+/* Which pair belongs to which mechanism; doc/design/mechanisms.md has the table and the proofs. */
 #include "accountant/pair.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 
+#include "accountant/make.h"
 #include "base/alloc.h"
+#include "base/error.h"
 
-#define LOG_SQRT_2PI 0.91893853320467274178
-static const double UNIT = DBL_EPSILON / 2;
-
-static double exponent(const dpi_piece *piece, double x)
+/* One row, no jumps. */
+static dpi_pair plain_gaussian(const dp_mechanism *m, dpi_direction direction)
 {
-    return (2 * x - 1) / (2 * piece->sigma * piece->sigma);
+    bool replaced = m->adjacency == DP_REPLACE_ONE;
+    if (m->rate == 1)
+        return dpi_make_full(replaced ? m->sigma / 2 : m->sigma);
+    return replaced ? dpi_make_replace(m->sigma, m->rate)
+                    : dpi_pair_gaussian(m->sigma, m->rate, direction);
 }
 
-static double excess(const dpi_piece *piece, double x)
+static dp_status gaussian(const dp_mechanism *m, dpi_direction direction, dpi_side side,
+                          dpi_pair *pair, dp_error *err)
 {
-    double t = piece->log_odds + exponent(piece, x);
-    return t > 30 ? t + log1p(exp(-t)) : log1p(piece->odds * exp(exponent(piece, x)));
+    if (m->jumps != NULL)
+        return dpi_make_jumps(m, direction, side, pair, err);
+    if (m->rows > 1 && m->rate < 1)
+        return dpi_make_rows(m, direction, side, pair, err);
+    *pair = m->rows > 1 ? dpi_make_full(m->sigma / m->rows) : plain_gaussian(m, direction);
+    return DP_OK;
 }
 
-static double place(const dpi_piece *piece, double s)
+/* Sensitivity 2C: sigma / 2 in its units. */
+static dp_status fixed(const dp_mechanism *m, dpi_direction direction, dpi_side side,
+                       dpi_pair *pair, dp_error *err)
 {
-    double y = (s > 30 ? s + log1p(-exp(-s)) : log(expm1(s))) - piece->log_odds;
-    return piece->sigma * piece->sigma * y + 0.5;
+    if (m->rate == 1)
+        *pair = dpi_make_full(m->sigma / 2);
+    else if (side == DPI_LOWER)
+        *pair = dpi_pair_gaussian(m->sigma / 2, m->rate, direction);
+    else
+        return dpi_make_fixed(m->sigma / 2, m->rate, pair, err);
+    return DP_OK;
 }
 
-static double log_base_density(const dpi_piece *piece, double x)
+static dp_status by_noise(const dp_mechanism *m, dpi_direction direction, dpi_side side,
+                          dpi_pair *pair, dp_error *err)
 {
-    double z = x / piece->sigma;
-    return -0.5 * z * z - log(piece->sigma) - LOG_SQRT_2PI;
+    bool replaced = m->adjacency == DP_REPLACE_ONE;
+    switch (m->noise) {
+    case DP_NOISE_GAUSSIAN:
+        return gaussian(m, direction, side, pair, err);
+    case DP_NOISE_LAPLACE:
+        return dpi_make_laplace(replaced ? m->sigma / 2 : m->sigma, m->rate, direction, pair, err);
+    case DP_NOISE_DISCRETE_GAUSSIAN:
+    case DP_NOISE_ROUNDED_GAUSSIAN:
+        return dpi_make_lattice(m, direction, side, pair, err);
+    case DP_NOISE_RANDOMISED_RESPONSE:
+        return dpi_make_response(m->sigma, m->categories, pair, err);
+    }
+    return dpi_fail(err, DP_EDOMAIN, "noise is %d; name one of DP_NOISE_*", (int)m->noise);
 }
 
-static double log_mixture_density(const dpi_piece *piece, double x, double s)
+dp_status dpi_pair_of(const dp_mechanism *m, dpi_direction direction, dpi_side side, dpi_pair *pair,
+                      double *times, dp_error *err)
 {
-    return log_base_density(piece, x) + piece->log_rest + s;
-}
-
-static double log_plain_density(const dpi_piece *piece, double x, double s)
-{
-    (void)s;
-    return log_base_density(piece, x);
-}
-
-/* d/dx of x^2 / 2 sigma^2, of y, and the width of the Gaussian itself, with room for a quarter of
- * sigma to either side. */
-static double roughness(const dpi_piece *piece, double x)
-{
-    double sigma = piece->sigma;
-    return (fabs(x) + sigma / 4) / (sigma * sigma) + 1 / sigma + 1 / (sigma * sigma);
-}
-
-/* z with Phi(-z) about p: Phi(-z) ~ exp(-z^2 / 2) / (z sqrt(2 pi)), one fixed-point step. */
-static double normal_quantile(double log_p)
-{
-    double first = sqrt(fmax(0, -2 * log_p));
-    return sqrt(fmax(0, -2 * (log_p + LOG_SQRT_2PI + log(fmax(first, 1)))));
-}
-
-static double quantile(const dpi_piece *piece, double log_p, int side)
-{
-    double x = piece->sigma * normal_quantile(log_p);
-    if (piece->sign > 0 && side > 0)
-        x = fmax(x, 1 + piece->sigma * normal_quantile(log_p - log(piece->q)));
-    return side * x;
-}
-
-/* erfc is within a few ulp; 1e-12 covers that and the rounding of its argument at |z| < 40. */
-static double normal_tail(double z)
-{
-    return 0.5 * erfc(z * M_SQRT1_2) * (1 + 1e-12) + DBL_MIN;
-}
-
-static double tail(const dpi_piece *piece, double x, int side)
-{
-    double from_base = normal_tail(side * x / piece->sigma);
-    if (piece->sign < 0)
-        return from_base;
-    return (1 - piece->q) * from_base + piece->q * normal_tail(side * (x - 1) / piece->sigma);
-}
-
-static double largest_exponent(const dpi_piece *piece, double x_low, double x_high)
-{
-    return fmax(fabs(exponent(piece, x_low)), fabs(exponent(piece, x_high)));
-}
-
-static double excess_error(const dpi_piece *piece, double x_low, double x_high)
-{
-    double s = excess(piece, x_high);
-    double y = largest_exponent(piece, x_low, x_high) + fabs(piece->log_odds);
-    return UNIT * ((3 * y + 8) * fmin(1, s) + 4 * s);
-}
-
-static double density_error(const dpi_piece *piece, double x_low, double x_high)
-{
-    double z = fmax(fabs(x_low), fabs(x_high)) / piece->sigma;
-    double s = piece->sign > 0 ? 4 * (excess(piece, x_high) + fabs(piece->log_rest)) : 0;
-    return UNIT * (16 + 2 * z * z + s + 4 * fabs(log(piece->sigma))) +
-           (piece->sign > 0 ? excess_error(piece, x_low, x_high) : 0);
-}
-
-/* The integrand P e^(zL) is analytic in the strip |Im x| < pi sigma^2; over a half-width d the trapezoidal
- * rule of step h errs by e^(d^2 / 2 sigma^2 + u d / sigma^2 - 2 pi d / h) at most, apart from a factor of
- * the order of one (Trefethen and Weideman, SIAM Review 2014); d is chosen near its best. */
-static double step(const dpi_piece *piece, double u)
-{
-    const double digits = 32; /* e^-32 < 2e-14 */
-    double sigma = piece->sigma;
-    double d = fmin(sigma * sqrt(2 * digits), 3 * sigma * sigma);
-    return 2 * M_PI * d / (digits + d * d / (2 * sigma * sigma) + fabs(u) * d / (sigma * sigma));
-}
-
-static const dpi_piece_ops remove_ops = {
-    .excess = excess,
-    .place = place,
-    .log_density = log_mixture_density,
-    .roughness = roughness,
-    .quantile = quantile,
-    .tail = tail,
-    .excess_error = excess_error,
-    .density_error = density_error,
-    .step = step,
-};
-
-static const dpi_piece_ops add_ops = {
-    .excess = excess,
-    .place = place,
-    .log_density = log_plain_density,
-    .roughness = roughness,
-    .quantile = quantile,
-    .tail = tail,
-    .excess_error = excess_error,
-    .density_error = density_error,
-    .step = step,
-};
-
-dpi_pair dpi_pair_gaussian(double sigma, double q, dpi_direction direction)
-{
-    double log_rest = log1p(-q);
-    dpi_pair pair = {.base = direction == DPI_REMOVE ? log_rest : -log_rest, .n_pieces = 1};
-    pair.piece[0] = (dpi_piece){
-        .ops = direction == DPI_REMOVE ? &remove_ops : &add_ops,
-        .sign = direction == DPI_REMOVE ? 1 : -1,
-        .from = -INFINITY,
-        .to = INFINITY,
-        .weight = 1,
-        .sigma = sigma,
-        .q = q,
-        .odds = q / (1 - q),
-        .log_odds = log(q) - log_rest,
-        .log_rest = log_rest,
-    };
-    return pair;
+    *pair = (dpi_pair){0};
+    *times = (double)m->steps;
+    switch (m->sampling) {
+    case DP_SAMPLING_POISSON:
+    case DP_SAMPLING_FULL:
+        return by_noise(m, direction, side, pair, err);
+    case DP_SAMPLING_FIXED:
+        return fixed(m, direction, side, pair, err);
+    case DP_SAMPLING_TRUNCATED:
+        *pair = dpi_make_truncated(m, direction, side);
+        return DP_OK;
+    default:
+        return dpi_fail(err, DP_EMISMATCH, "sampling %d has no pair", (int)m->sampling);
+    }
 }
 
 void dpi_pair_free(dpi_pair *pair)

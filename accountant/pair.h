@@ -44,24 +44,24 @@ typedef struct dpi_piece_ops {
     double (*step)(const dpi_piece *piece, double u);
 } dpi_piece_ops;
 
-/* A mixture of normal densities with the common deviation sigma. */
-enum { DPI_MAX_PARTS = 65 };
-typedef struct dpi_mixture {
-    size_t n;
-    double weight[DPI_MAX_PARTS], log_weight[DPI_MAX_PARTS], mean[DPI_MAX_PARTS];
-} dpi_mixture;
+typedef struct dpi_mixture dpi_mixture; /* pair-mixture.c */
 
 struct dpi_piece {
     const dpi_piece_ops *ops;
     int sign;        /* +1: loss above base; -1: below */
     double from, to; /* x, from < to; infinite ends allowed */
     double shift;    /* least excess of the piece, added by its ops */
-    double weight;   /* log-free factor of the density, included by its ops */
+    double weight;   /* factor of the density, included by its ops */
+    /* What the ops need besides; each maker's file says which.  P is, up to the weight, the normal
+     * mixture (1 - share) N(mean, sigma^2) + share N(moved, sigma^2) where it has only two parts. */
     double sigma, q;
-    double odds;                      /* q / (1 - q) */
-    double log_odds;                  /* its log */
-    double log_rest;                  /* log(1 - q) */
-    const dpi_mixture *p, *q_mixture; /* of general mixtures; owned by the pair */
+    double mean, moved, share;
+    double odds;                /* q / (1 - q) */
+    double log_odds;            /* its log */
+    double log_rest;            /* log(1 - q) */
+    double log_scale;           /* log of the density's constant factors */
+    int mirror;                 /* -1: x is turned around */
+    const dpi_mixture *mixture; /* owned by the pair */
 };
 
 typedef struct dpi_atom {
@@ -82,7 +82,7 @@ typedef struct dpi_pair {
     double infinite;     /* P-mass with loss +INFINITY, rounded up */
     double lost; /* P-mass that an upper bound must add at +INFINITY: numerical loss of atoms */
     double
-        normal_mu; /* > 0: L is N(mu^2/2, mu^2), a Gaussian without sampling; pieces say the same */
+        normal_mu; /* > 0: L is N(mu^2/2, mu^2), a Gaussian without sampling; pieces say so too */
     void *owned;   /* freed with the pair */
 } dpi_pair;
 
@@ -97,12 +97,13 @@ void dpi_pair_free(dpi_pair *pair);
 /* Least upper bound of the finite losses, rounded up; +INFINITY when there is none. */
 double dpi_pair_top(const dpi_pair *pair);
 
-/* Which of the two bounds a pair serves.  They differ where the worst case is not known exactly:
- * batches of a fixed size have a realisable pair (lower) and a dominating one (upper). */
+/* Which of the two bounds a pair serves.  They differ where the worst case is not known exactly
+ * (fixed-size and truncated batches: a realisable pair below, a dominating one above) and where mass is
+ * left out (atoms: none of it below, at +INFINITY above). */
 typedef enum dpi_side { DPI_LOWER, DPI_UPPER } dpi_side;
 
-/* The pair of one release of `m` (checked before).  For DP_SAMPLING_ALLOCATION one "release" is a
- * whole epoch; *times [out] is how many such releases m has.  Owned by the caller, free with
+/* The pair of one release of `m` (checked before, check.h).  For DP_SAMPLING_ALLOCATION one "release" is
+ * a whole epoch; *times [out] is how many such releases m has.  Owned by the caller, free with
  * dpi_pair_free; all zero on errors.  DP_ENOMEM, DP_EACCURACY, DP_EMISMATCH. */
 dp_status dpi_pair_of(const dp_mechanism *m, dpi_direction direction, dpi_side side, dpi_pair *pair,
                       double *times, dp_error *err);
