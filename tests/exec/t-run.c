@@ -77,6 +77,30 @@ static void clipped_sums_equal_the_naive_ones(void **state)
     tear_down(&s);
 }
 
+/* To the bit: a record's gradient may not show who else is in the chunk. */
+static void a_gradient_is_the_same_in_every_chunk(void **state)
+{
+    (void)state;
+    setting s;
+    set_up(&s);
+    for (size_t chunk = 1; chunk <= N; chunk++) {
+        dpi_run *run = start(&s, CROSSINGS, s.part, 0, chunk);
+        for (size_t from = 0; from < N; from += chunk) {
+            size_t m = N - from < chunk ? N - from : chunk;
+            dpi_run_records(run, m, NULL, from);
+            for (size_t i = 0; i < m; i++) {
+                double alone[SIZE];
+                reference_gradient(&s, from + i, alone);
+                for (size_t k = 0, at = 0; k < CROSSINGS; at += setting_sizes[k++])
+                    assert_memory_equal(dpi_run_value(run, s.part[k]) + i * setting_sizes[k],
+                                        alone + at, setting_sizes[k] * sizeof *alone);
+            }
+        }
+        dpi_run_free(run);
+    }
+    tear_down(&s);
+}
+
 static void one_record_never_exceeds_the_bound(void **state)
 {
     (void)state;
@@ -418,6 +442,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clipped_sums_equal_the_naive_ones),
+        cmocka_unit_test(a_gradient_is_the_same_in_every_chunk),
         cmocka_unit_test(one_record_never_exceeds_the_bound),
         cmocka_unit_test(unclipped_sums_are_the_gradient_of_the_total),
         cmocka_unit_test(chunks_do_not_change_sums),
