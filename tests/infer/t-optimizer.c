@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "infer/options.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
 
@@ -228,6 +229,66 @@ static void nothing_to_fit_is_no_error(void **state)
     dpi_arena_free(&arena);
 }
 
+/* ---- options ---- */
+
+static dp_svi_opts with_defaults(dp_svi_opts opts)
+{
+    dp_error err = {0};
+    opts.mode = DP_NO_PRIVACY;
+    assert_ok(dpi_options_resolve(&opts, 10, &err), err.text);
+    return opts;
+}
+
+static void what_is_left_out_has_a_default(void **state)
+{
+    (void)state;
+    dp_svi_opts o = with_defaults((dp_svi_opts){0});
+    assert_int_equal(o.steps, 1000);
+    assert_int_equal(o.optimizer, DP_ADAM);
+    assert_int_equal(o.schedule, DP_LINEAR_DECAY);
+    assert_close(o.step_size, 1 / sqrt(1000), 1e-15, 0);
+    assert_true(o.momentum == 0.9 && o.beta2 == 0.999 && o.average == 0 && o.init_scale == 0.1);
+    o = with_defaults((dp_svi_opts){.steps = 25});
+    assert_close(o.step_size, 0.2, 1e-15, 0);
+    o = with_defaults(resolved); /* what is given is kept */
+    assert_true(o.step_size == 0.25 && o.momentum == 0.75 && o.beta2 == 0.96875 && o.steps == 5);
+}
+
+static void options_outside_their_domain_are_refused(void **state)
+{
+    (void)state;
+    const struct {
+        dp_svi_opts o;
+        dp_status status;
+        const char *says;
+    } cases[] = {
+        {{.optimizer = DP_SGD}, DP_EINVAL, "step_size has no default"},
+        {{.optimizer = DP_MOMENTUM}, DP_EINVAL, "or use DP_ADAM"},
+        {{.step_size = -0.5}, DP_EDOMAIN, "step_size is -0.5"},
+        {{.step_size = INFINITY}, DP_EDOMAIN, "step_size"},
+        {{.step_size = NAN}, DP_EDOMAIN, "step_size"},
+        {{.momentum = 1}, DP_EDOMAIN, "momentum is 1 "},
+        {{.momentum = -0.5}, DP_EDOMAIN, "momentum is -0.5"},
+        {{.momentum = NAN}, DP_EDOMAIN, "momentum"},
+        {{.beta2 = 1}, DP_EDOMAIN, "beta2 1;"},
+        {{.beta2 = -0.5}, DP_EDOMAIN, "beta2 -0.5"},
+        {{.beta2 = NAN}, DP_EDOMAIN, "beta2"},
+        {{.average = -0.5}, DP_EDOMAIN, "average is -0.5"},
+        {{.average = 1.5}, DP_EDOMAIN, "average is 1.5"},
+        {{.average = NAN}, DP_EDOMAIN, "average"},
+        {{.init_scale = -1}, DP_EDOMAIN, "init_scale is -1"},
+        {{.init_scale = INFINITY}, DP_EDOMAIN, "init_scale"},
+        {{.init_scale = NAN}, DP_EDOMAIN, "init_scale"},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        dp_error err = {0};
+        dp_svi_opts o = cases[c].o;
+        o.mode = DP_NO_PRIVACY;
+        assert_int_equal(dpi_options_resolve(&o, 10, &err), cases[c].status);
+        assert_contains(err.text, cases[c].says);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +299,8 @@ int main(void)
         cmocka_unit_test(the_share_is_a_whole_number_of_steps),
         cmocka_unit_test(every_failed_allocation_is_reported),
         cmocka_unit_test(nothing_to_fit_is_no_error),
+        cmocka_unit_test(what_is_left_out_has_a_default),
+        cmocka_unit_test(options_outside_their_domain_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

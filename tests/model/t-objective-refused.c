@@ -73,16 +73,21 @@ static void two_parameters_have_two_names(void **state)
 {
     (void)state;
     scene s = plain();
+    char says[96];
+    (void)snprintf(says, sizeof says, "refused.c:%d: two parameters are called 'w.loc'",
+                   __LINE__ + 1);
     dp_expr other = dp_param(s.m, "w.loc", 1, 0);
     dp_observe(s.rows, "z", dp_normal_v(other, dp_num(1)));
-    refused(s, DP_ENAME, "two parameters are called 'w.loc'");
+    refused(s, DP_ENAME, says);
 
     s = plain();
+    (void)snprintf(says, sizeof says, "refused.c:%d: two parameters are called 'shift'",
+                   __LINE__ + 1);
     dp_expr shift = dp_param(s.m, "shift", 1, 0);
     dp_observe(s.rows, "z", dp_normal_v(shift, dp_num(1)));
     s.guide = dp_guide_new(s.m);
     (void)dp_sample(s.guide, "w", 1, dp_normal_v(dp_param(s.guide, "shift", 1, 0), dp_num(1)));
-    refused(s, DP_ENAME, "two parameters are called 'shift'");
+    refused(s, DP_ENAME, says);
 }
 
 /* A long name does not lose its ending. */
