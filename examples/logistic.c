@@ -22,7 +22,6 @@ int main(void)
     dp_plate rows = dp_unit_plate(m, "rows");
     dp_expr w = dp_sample(m, "w", D, dp_normal(0, 4));
     dp_observe(rows, "y", dp_bernoulli_logit(dp_dot(dp_data(rows, "x", D), w)));
-
     dp_dataset *data = dp_dataset_new(N);
     dp_dataset_real(data, "x", D, &x[0][0]);
     dp_dataset_real(data, "y", 1, y);
