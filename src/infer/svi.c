@@ -157,6 +157,8 @@ static void wipe(dp_svi *s)
         sodium_memzero(s->batch, s->n * sizeof *s->batch);
     if (s->disguise != NULL)
         sodium_memzero(s->disguise, o->n_release * sizeof *s->disguise);
+    if (s->part != NULL)
+        sodium_memzero(s->part, o->n_release * sizeof *s->part);
     for (size_t k = 0; s->run != NULL && k < o->n_noise; k++) {
         const dpi_shape *shape = &dpi_get(&o->graph, o->noise[k])->shape;
         if (shape->per_record)
@@ -259,6 +261,8 @@ static dp_status sum_batch(dp_svi *s, dp_error *err)
         dpi_run_clip_sum(s->run, m, s->opts.clip * (1 - left_to_rounding), s->scratch, s->part);
         dpi_add_compensated(n, s->part, s->release, s->lost);
     }
+    sodium_memzero(s->part, n * sizeof *s->part);
+    sodium_memzero(s->lost, n * sizeof *s->lost);
     return DP_OK;
 }
 

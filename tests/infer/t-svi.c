@@ -125,7 +125,32 @@ static void draws_of_records_come_from_the_secret_source(void **state)
         found++;
     }
     assert_int_equal(found, 1);
+    for (size_t k = 0; k < svi->objective.n_release; k++) /* sums without noise are not kept */
+        assert_true(svi->release[k] != 0 && svi->part[k] == 0 && svi->lost[k] == 0);
     dp_noise_free(twin);
+    dp_svi_free(svi);
+    dp_dataset_free(data);
+}
+
+/* A standard deviation that overflows, for want of a source that fails. */
+static void a_step_without_noise_releases_nothing(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_dataset *data;
+    double before, after;
+    const dp_svi_opts o = {
+        .mode = DP_WITHOUT_GUARANTEE, .sigma = 1e300, .clip = 1e10, .steps = 3, .seed = 4};
+    dp_svi *svi = with_record_latents(&data, &o);
+    dp_privacy privacy;
+    assert_ok(dp_svi_get(svi, "slope", 1, &before, &err), err.text);
+    assert_int_equal(dp_svi_step(svi, NULL), DP_EDOMAIN);
+    assert_ok(dp_svi_get(svi, "slope", 1, &after, &err), err.text);
+    assert_true(before == after);
+    for (size_t k = 0; k < svi->objective.n_release; k++)
+        assert_true(svi->release[k] == 0 && svi->part[k] == 0 && svi->lost[k] == 0);
+    assert_ok(dp_svi_privacy(svi, &privacy, &err), err.text);
+    assert_int_equal(privacy.steps, 0);
     dp_svi_free(svi);
     dp_dataset_free(data);
 }
@@ -180,6 +205,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(noise_has_the_size_that_is_accounted),
         cmocka_unit_test(draws_of_records_come_from_the_secret_source),
+        cmocka_unit_test(a_step_without_noise_releases_nothing),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
