@@ -58,8 +58,10 @@ static void adam(dpi_optimizer *o, const double *gradient, double size)
         double g = gradient[i];
         o->first[i] = b1 * o->first[i] + (1 - b1) * g;
         o->second[i] = b2 * o->second[i] + (1 - b2) * g * g;
+        double root = sqrt(o->second[i] * correct2);
+        /* Above 1e154 the square overflows and Adam would stand still for ever, without a word. */
         o->theta[i] +=
-            size * (o->first[i] * correct1) / (sqrt(o->second[i] * correct2) + adam_epsilon);
+            isfinite(root) ? size * (o->first[i] * correct1) / (root + adam_epsilon) : (double)NAN;
     }
 }
 

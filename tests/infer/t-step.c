@@ -196,6 +196,28 @@ static void an_unseeded_run_is_private(void **state)
     stop(run);
 }
 
+/* A prior of scale 1e-110 has gradients about 1e110 / 1e-110, whose squares overflow. */
+static void a_gradient_beyond_adam_is_told(void **state)
+{
+    (void)state;
+    double y[2] = {0, 1};
+    dp_error err = {0};
+    dp_svi *svi;
+    dp_model *m = dp_model_new();
+    dp_dataset *data = dp_dataset_new(2);
+    assert_true(m != NULL && data != NULL);
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_observe(rows, "y", dp_bernoulli_logit(dp_sample(m, "w", 1, dp_normal(0, 1e-110))));
+    dp_dataset_real(data, "y", 1, y);
+    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 10, .seed = 3};
+    assert_ok(dp_svi_new(m, NULL, data, &opts, &svi, &err), err.text);
+    assert_int_equal(dp_svi_run(svi, NULL, &err), DP_EDOMAIN);
+    assert_contains(err.text, "no longer finite");
+    dp_svi_free(svi);
+    dp_dataset_free(data);
+    dp_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +225,7 @@ int main(void)
         cmocka_unit_test(a_record_without_a_finite_gradient_cannot_be_told),
         cmocka_unit_test(a_batch_is_divided_by_the_public_rate),
         cmocka_unit_test(without_privacy_the_posterior_is_that_of_the_data),
+        cmocka_unit_test(a_gradient_beyond_adam_is_told),
         cmocka_unit_test(an_unseeded_run_is_private),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
