@@ -82,15 +82,33 @@ bootstrap_if_needed()
     rm -f bootstrap.log
 }
 
+# Sets source to where FOLDER finds the sources: this folder, or a copy where it is configured in
+# place, since configure refuses to build elsewhere from such a folder.
+find_source()
+{
+    source=..
+    if [ ! -f config.status ]; then
+        return 0
+    fi
+    say "this folder is configured in place; building from a copy of its sources, $1-source"
+    make -s distdir distdir="$1-source" </dev/null >"$1-source.log" 2>&1 || {
+        tail -n 30 "$1-source.log"
+        die "copying the sources failed; run make distclean and try again"
+    }
+    rm -f "$1-source.log"
+    source=../$1-source
+}
+
 # build_in FOLDER [CONFIGURE ARGUMENT...]: configures and builds there.
 build_in()
 {
     folder=$1
     shift
     bootstrap_if_needed
+    find_source "$folder"
     mkdir -p "$folder" || die "cannot write here; run it in a checkout of your own"
     say "configuring in $folder${1:+ $*}"
-    (cd "$folder" && ../configure --silent "$@" >configure.out 2>&1) || {
+    (cd "$folder" && "$source/configure" --silent "$@" >configure.out 2>&1) || {
         tail -n 30 "$folder/configure.out"
         die "configure failed; more is in $folder/config.log"
     }
