@@ -121,6 +121,37 @@ static void unknown_names_and_sizes_are_errors(void **state)
     end(&u);
 }
 
+/* y = b exactly, but for a deviation of 1e-3: records drawn after the fit are near 3. */
+static void plain_parameters_are_simulated_as_fitted(void **state)
+{
+    (void)state;
+    enum { ROWS = 20 };
+    double seen[ROWS], drawn[ROWS];
+    dp_error err = {0};
+    dp_svi *svi;
+    dp_posterior *posterior;
+    world u = {.m = dp_model_new(), .data = dp_dataset_new(ROWS)};
+    for (size_t i = 0; i < ROWS; i++)
+        seen[i] = 3;
+    dp_plate rows = dp_unit_plate(u.m, "rows");
+    dp_expr b = dp_param(u.m, "b", 1, 2.9);
+    dp_observe(rows, "y", dp_normal_v(b, dp_num(1e-3)));
+    dp_dataset_real(u.data, "y", 1, seen);
+    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 200, .seed = 3};
+    assert_ok(dp_svi_new(u.m, NULL, u.data, &opts, &svi, &err), err.text);
+    assert_ok(dp_svi_run(svi, NULL, &err), err.text);
+    assert_ok(dp_posterior_new(svi, &posterior, &err), err.text);
+    assert_ok(dp_simulator_new(u.m, u.data, &u.sim, &err), err.text);
+    assert_ok(dp_rng_new(11, &u.rng, &err), err.text);
+    assert_ok(dp_simulate_posterior(u.sim, posterior, u.rng, &err), err.text);
+    assert_ok(dp_simulate_records(u.sim, "y", u.rng, ROWS, drawn, &err), err.text);
+    for (size_t i = 0; i < ROWS; i++)
+        assert_close(drawn[i], 3, 0, 0.02);
+    dp_posterior_free(posterior);
+    dp_svi_free(svi);
+    end(&u);
+}
+
 /* The simulator is of the model as it was. */
 static void a_model_that_grows_is_simulated_as_it_was(void **state)
 {
@@ -169,6 +200,7 @@ int main(void)
         cmocka_unit_test(records_follow_the_latents),
         cmocka_unit_test(posterior_draws_come_from_the_guide),
         cmocka_unit_test(unknown_names_and_sizes_are_errors),
+        cmocka_unit_test(plain_parameters_are_simulated_as_fitted),
         cmocka_unit_test(a_model_that_grows_is_simulated_as_it_was),
         cmocka_unit_test(values_that_overflow_give_no_number),
     };
