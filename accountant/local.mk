@@ -1,5 +1,6 @@
 libtacit_accountant_la_SOURCES += \
   %D%/account.c \
+  %D%/allocation.c %D%/allocation.h \
   %D%/binomial.c %D%/binomial.h \
   %D%/bound.c %D%/bound.h \
   %D%/curve.c %D%/curve.h \
@@ -21,4 +22,5 @@ libtacit_accountant_la_SOURCES += \
   %D%/pair-truncated.c \
   %D%/plan.c %D%/plan.h \
   %D%/saddle.c %D%/saddle.h \
-  %D%/sigma.c %D%/sigma.h
+  %D%/sigma.c %D%/sigma.h \
+  %D%/sums.c %D%/sums.h

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "accountant/allocation.h"
 #include "accountant/make.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -75,6 +76,9 @@ dp_status dpi_pair_of(const dp_mechanism *m, dpi_direction direction, dpi_side s
     case DP_SAMPLING_TRUNCATED:
         *pair = dpi_make_truncated(m, direction, side);
         return DP_OK;
+    case DP_SAMPLING_ALLOCATION:
+        *times = (double)(m->steps / m->epoch);
+        return dpi_allocation_pair(m->sigma, m->epoch, direction, side, 0, pair, err);
     default:
         return dpi_fail(err, DP_EMISMATCH, "sampling %d has no pair", (int)m->sampling);
     }
