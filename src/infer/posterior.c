@@ -190,10 +190,13 @@ void dpi_posterior_draw(dp_posterior *p, dp_rng *rng)
 
 const double *dpi_posterior_value(dp_posterior *p, const char *name, size_t n)
 {
-    const dpi_objective *o = p->objective;
     const dpi_latent *latent = find_latent(p, name);
-    if (latent != NULL)
-        return latent->size == n ? dpi_run_value(p->run, latent->value) : NULL;
+    return latent != NULL && latent->size == n ? dpi_run_value(p->run, latent->value) : NULL;
+}
+
+const double *dpi_posterior_parameter(dp_posterior *p, const char *name, size_t n)
+{
+    const dpi_objective *o = p->objective;
     for (size_t k = 0; k < o->n_blocks; k++)
         if (strcmp(o->blocks[k].name, name) == 0 && o->blocks[k].size == n)
             return dpi_run_value(p->run, o->blocks[k].node);

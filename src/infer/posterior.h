@@ -8,8 +8,10 @@
 /* One joint draw of the guide's global latents. */
 void dpi_posterior_draw(dp_posterior *p, dp_rng *rng);
 
-/* The n numbers of a latent as drawn last, or of a plain parameter as fitted; NULL when there is none of
- * that name and size. */
+/* The n numbers of a latent as drawn last; NULL when there is no such latent of that size. */
 const double *dpi_posterior_value(dp_posterior *p, const char *name, size_t n);
+
+/* The n numbers of a parameter as fitted; NULL when there is no such parameter of that size. */
+const double *dpi_posterior_parameter(dp_posterior *p, const char *name, size_t n);
 
 #endif

@@ -139,7 +139,9 @@ dp_status dp_simulate_posterior(dp_simulator *s, dp_posterior *posterior, dp_rng
         size_t size = site_size(s, site);
         if (site->kind == DPI_OBSERVED)
             continue;
-        const double *value = dpi_posterior_value(posterior, site->name, size);
+        const double *value = site->kind == DPI_PARAM
+                                  ? dpi_posterior_parameter(posterior, site->name, size)
+                                  : dpi_posterior_value(posterior, site->name, size);
         if (value == NULL)
             return dpi_fail(err, DP_ENAME, "the posterior has no '%s' of this model", site->name);
         memcpy(dpi_run_value(s->run, site->value), value, size * sizeof *value);
