@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-account %D%/t-bound %D%/t-fft %D%/t-grid %D%/t-mass
+UNIT_TESTS += %D%/t-account %D%/t-bound %D%/t-contour %D%/t-fft %D%/t-grid %D%/t-mass
 oracle = %D%/oracle.c %D%/oracle.h
 # The accountant stands on base, which lies in the core: it comes first.
 accountant_test = libcheck.la libtacit-accountant.la libtacit-core.la $(TACIT_LIBS) $(CMOCKA_LIBS)
@@ -12,6 +12,9 @@ accountant_test = libcheck.la libtacit-accountant.la libtacit-core.la $(TACIT_LI
 %C%_t_grid_LDADD = $(accountant_test)
 %C%_t_mass_SOURCES = %D%/t-mass.c $(oracle)
 %C%_t_mass_LDADD = $(accountant_test)
+%C%_t_contour_SOURCES = %D%/t-contour.c $(oracle)
+%C%_t_contour_LDFLAGS = -Wl,--wrap=aligned_alloc
+%C%_t_contour_LDADD = $(accountant_test)
 UNIT_TESTS += %D%/t-allocation %D%/t-sums
 %C%_t_allocation_SOURCES = %D%/t-allocation.c tests/graph/faulty.c tests/graph/faulty.h
 %C%_t_allocation_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)

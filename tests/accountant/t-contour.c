@@ -1,0 +1,445 @@
+/* The contour: exact values by other roads, closed forms, laws, and what it refuses. */
+#include "accountant/contour.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/accountant/oracle.h"
+#include "tests/lib/check.h"
+
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+static int allocations_left = -1; /* negative: no limit */
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    if (allocations_left == 0)
+        return NULL;
+    if (allocations_left > 0)
+        allocations_left--;
+    return __real_aligned_alloc(alignment, size);
+}
+
+/* ---- helpers ---- */
+
+static dpi_pair normal(double sigma)
+{
+    return (dpi_pair){.normal_mu = 1 / sigma};
+}
+
+static dpi_pair gaussian(double sigma, double q, dpi_direction direction)
+{
+    return q < 1 ? dpi_pair_gaussian(sigma, q, direction) : normal(sigma);
+}
+
+static double epsilon_of(const dpi_term *terms, size_t n, double delta)
+{
+    dp_error err = {0};
+    double epsilon = NAN;
+    assert_ok(dpi_contour_epsilon(terms, n, log(delta), &epsilon, &err), err.text);
+    return epsilon;
+}
+
+static double log_delta_of(const dpi_term *terms, size_t n, double epsilon)
+{
+    dp_error err = {0};
+    double log_delta = NAN;
+    assert_ok(dpi_contour_log_delta(terms, n, epsilon, &log_delta, &err), err.text);
+    return log_delta;
+}
+
+/* Opens a reference file behind its header line; NULL after a word when there is none. */
+static FILE *open_references(const char *name)
+{
+    char path[4096], line[1024];
+    FILE *f = oracle_file(name, path) == NULL ? NULL : fopen(path, "r");
+    if (f == NULL) {
+        print_message("# no %s: skipped\n", name);
+        return NULL;
+    }
+    assert_non_null(fgets(line, sizeof line, f));
+    return f;
+}
+
+/* ---- references ---- */
+
+/* Rows by contour or in closed form are met to 1e-8, or within their own interval where that is
+ * wider; rows whose reference is a grid must lie in its interval or be refused. */
+static void check_row(const char *line, const char *method, dpi_term term, double delta,
+                      double exact, double width)
+{
+    dp_error err = {0};
+    double epsilon = NAN;
+    dp_status status = dpi_contour_epsilon(&term, 1, log(delta), &epsilon, &err);
+    bool loose = strcmp(method, "grid") == 0;
+    if (loose && status == DP_EACCURACY)
+        return;
+    assert_ok(status, err.text);
+    double allowed = loose ? 1e-5 : fmax(1e-8, width);
+    if (!(fabs(epsilon / exact - 1) <= allowed))
+        fail_msg("%s: %.14g, not %.14g", line, epsilon, exact);
+}
+
+static void meets_every_row_for_poisson_sampling(void **state)
+{
+    (void)state;
+    char line[1024], method[64], tag[64];
+    FILE *f = open_references("poisson.csv");
+    if (f == NULL)
+        skip();
+    int rows = 0;
+    while (fgets(line, sizeof line, f) != NULL) {
+        double sigma, q, steps, delta, low, high, exact[2];
+        assert_int_equal(sscanf(line, "%lf,%lf,%lf,%lf,%lf,%lf,%63[^,],%63[^,],%lf,%lf", &sigma, &q,
+                                &steps, &delta, &low, &high, method, tag, &exact[0], &exact[1]),
+                         10);
+        for (int d = 0; d < 2; d++) {
+            dpi_pair pair = gaussian(sigma, q, d == 0 ? DPI_REMOVE : DPI_ADD);
+            check_row(line, method, (dpi_term){&pair, steps}, delta, exact[d],
+                      (high - low) / (high + low));
+        }
+        rows++;
+    }
+    (void)fclose(f);
+    assert_true(rows >= 40);
+}
+
+static void meets_the_table_of_references(void **state)
+{
+    (void)state;
+    for (int i = 0; i < oracle_table_size; i++) {
+        const reference *r = &oracle_table[i];
+        if ((r->steps > 1 && r->steps < 30) || r->q == 1e-6)
+            continue; /* known to less than 1e-8 */
+        dpi_pair remove = gaussian(r->sigma, r->q, DPI_REMOVE);
+        dpi_pair add = gaussian(r->sigma, r->q, DPI_ADD);
+        assert_close(epsilon_of(&(dpi_term){&remove, r->steps}, 1, r->delta), r->remove, 1e-10, 0);
+        assert_close(epsilon_of(&(dpi_term){&add, r->steps}, 1, r->delta), r->add, 1e-10, 0);
+    }
+}
+
+static void meets_every_point_of_the_curves(void **state)
+{
+    (void)state;
+    char line[1024], name[64], way[16];
+    FILE *f = open_references("curve.csv");
+    if (f == NULL)
+        skip();
+    while (fgets(line, sizeof line, f) != NULL) {
+        double sigma, q, steps, epsilon, delta;
+        assert_int_equal(sscanf(line, "%63[^,],%lf,%lf,%lf,%15[^,],%lf,%lf", name, &sigma, &q,
+                                &steps, way, &epsilon, &delta),
+                         7);
+        dpi_pair pair = gaussian(sigma, q, strcmp(way, "add") == 0 ? DPI_ADD : DPI_REMOVE);
+        dpi_term term = {&pair, steps};
+        double log_delta = log_delta_of(&term, 1, epsilon);
+        if (!(fabs(expm1(log_delta - log(delta))) <= 1e-8))
+            fail_msg("%s: %.14g", line, exp(log_delta));
+    }
+    (void)fclose(f);
+}
+
+/* P(L > t) where Q(L > t) = fpr. */
+static double power_at(const dpi_term *term, double fpr)
+{
+    double low = -20, high = 40, log_p = NAN, log_q = NAN;
+    for (int i = 0; i < 70; i++) {
+        double t = (low + high) / 2;
+        dp_error err = {0};
+        assert_ok(dpi_contour_tails(term, 1, t, &log_p, &log_q, &err), err.text);
+        if (log_q > log(fpr))
+            low = t;
+        else
+            high = t;
+    }
+    return exp(log_p);
+}
+
+static void meets_known_true_positive_rates(void **state)
+{
+    (void)state;
+    static const struct {
+        double sigma, q, steps;
+        dpi_direction direction;
+        double at_1000, at_100, at_10;
+    } rows[] = {
+        {1.5, 0.0021333333333333334, 9375, DPI_REMOVE, 0.001674568638, 0.01498834978, 0.1300090742},
+        {1.0, 0.01, 1000, DPI_ADD, 0.00332443242, 0.02602741501, 0.1874850663},
+        {20, 0.1, 100000, DPI_REMOVE, 0.06576152227, 0.2283400477, 0.618046415},
+        {1.0, 0.001, 1000000, DPI_ADD, 0.03711132496, 0.1537812743, 0.510301591},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        dpi_pair pair = gaussian(rows[i].sigma, rows[i].q, rows[i].direction);
+        dpi_term term = {&pair, rows[i].steps};
+        assert_close(power_at(&term, 1e-3), rows[i].at_1000, 2e-9, 0);
+        assert_close(power_at(&term, 1e-2), rows[i].at_100, 2e-9, 0);
+        assert_close(power_at(&term, 1e-1), rows[i].at_10, 2e-9, 0);
+    }
+}
+
+static void composes_lists(void **state)
+{
+    (void)state;
+    static const double list[][3][3] = {
+        {{1.5, 0.0021333333333333334, 5000}, {1, 0.005, 2000}, {20, 1, 10}},
+        {{4, 0.05, 100}, {30, 1, 1}},
+    };
+    static const double exact[][2] = {{1.42413281823, 1.27641541416},
+                                      {0.693955666977, 0.618066985318}};
+    static const double delta[] = {1e-5, 1e-8};
+    for (int i = 0; i < 2; i++)
+        for (int d = 0; d < 2; d++) {
+            dpi_pair pair[3];
+            dpi_term term[3];
+            size_t n = 0;
+            for (; n < 3 && list[i][n][0] > 0; n++) {
+                pair[n] = gaussian(list[i][n][0], list[i][n][1], d == 0 ? DPI_REMOVE : DPI_ADD);
+                term[n] = (dpi_term){&pair[n], list[i][n][2]};
+            }
+            assert_close(epsilon_of(term, n, delta[i]), exact[i][d], 1e-10, 0);
+        }
+}
+
+static void four_noises_in_a_row(void **state)
+{
+    (void)state;
+    static const double sigma[] = {2, 1.5, 1.2, 1};
+    static const double exact[] = {2.92537650219, 2.54031364688};
+    for (int d = 0; d < 2; d++) {
+        dpi_pair pair[4];
+        dpi_term term[4];
+        for (int i = 0; i < 4; i++) {
+            pair[i] = gaussian(sigma[i], 0.01, d == 0 ? DPI_REMOVE : DPI_ADD);
+            term[i] = (dpi_term){&pair[i], 1000};
+        }
+        assert_close(epsilon_of(term, 4, 1e-6), exact[d], 1e-10, 0);
+    }
+}
+
+static void replacing_a_record_meets_its_references(void **state)
+{
+    (void)state;
+    static const double rows[][5] = {
+        {1.5, 0.0021333333333333334, 9375, 1.6666666666666667e-05, 1.01254478774},
+        {10, 0.02, 100000, 0.002, 3.92450298413},
+        {2, 0.01, 1000, 1e-10, 1.920792907565},
+        {2, 0.01, 100000, 1e-6, 19.5138704614},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        dp_mechanism m = {.sampling = DP_SAMPLING_POISSON,
+                          .sigma = rows[i][0],
+                          .rate = rows[i][1],
+                          .steps = (uint64_t)rows[i][2],
+                          .adjacency = DP_REPLACE_ONE};
+        dpi_pair pair;
+        double times;
+        dp_error err = {0};
+        assert_ok(dpi_pair_of(&m, DPI_REMOVE, DPI_UPPER, &pair, &times, &err), err.text);
+        assert_close(epsilon_of(&(dpi_term){&pair, times}, 1, rows[i][3]), rows[i][4], 1.2e-9, 0);
+        dpi_pair_free(&pair);
+    }
+}
+
+/* ---- closed forms and laws ---- */
+
+static void meets_the_closed_form_without_sampling(void **state)
+{
+    (void)state;
+    dpi_pair pair = normal(1), fifth = normal(5);
+    assert_close(epsilon_of(&(dpi_term){&pair, 1}, 1, 1e-5), 4.377178095681223, 1e-12, 0);
+    assert_close(epsilon_of(&(dpi_term){&fifth, 25}, 1, 1e-5), 4.377178095681223, 1e-12, 0);
+    assert_close(exp(log_delta_of(&(dpi_term){&pair, 1}, 1, 1)), 0.12693673750664394, 1e-12, 0);
+    assert_close(epsilon_of(&(dpi_term){&fifth, 100}, 1, 1e-12), 15.641125779460983, 1e-12, 0);
+}
+
+static void one_step_meets_its_closed_form(void **state)
+{
+    (void)state;
+    static const double rows[][3] = {
+        {1, 0.01, 0.05}, {1, 1e-4, 5e-4}, {0.7, 0.3, 0.2}, {5, 0.5, 0.1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int d = 0; d < 2; d++) {
+            dpi_pair pair = gaussian(rows[i][0], rows[i][1], d == 0 ? DPI_REMOVE : DPI_ADD);
+            dpi_term term = {&pair, 1};
+            double epsilon = d == 0 ? rows[i][2] : -0.5 * log1p(-rows[i][1]);
+            double exact = oracle_delta_once(rows[i][0], rows[i][1], epsilon, d == 1);
+            assert_close(exp(log_delta_of(&term, 1, epsilon)), exact, 1e-9, 0);
+            assert_close(epsilon_of(&term, 1, exact), epsilon, 1e-8, 0);
+        }
+    dpi_pair add = gaussian(1, 0.1, DPI_ADD);
+    assert_true(log_delta_of(&(dpi_term){&add, 1}, 1, -log1p(-0.1) * 1.000001) == -INFINITY);
+}
+
+/* delta(0) does not know which of the two is called P. */
+static void total_variation_is_the_same_both_ways(void **state)
+{
+    (void)state;
+    static const double rows[][3] = {
+        {1, 0.01, 1000}, {0.7, 0.2, 50}, {30, 1e-3, 1e7}, {2, 1e-8, 1e7}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        dpi_pair remove = gaussian(rows[i][0], rows[i][1], DPI_REMOVE);
+        dpi_pair add = gaussian(rows[i][0], rows[i][1], DPI_ADD);
+        dpi_term one = {&remove, rows[i][2]}, other = {&add, rows[i][2]};
+        assert_close(log_delta_of(&one, 1, 0), log_delta_of(&other, 1, 0), 1e-10, 1e-9);
+    }
+}
+
+/* delta = P(L > eps) - e^eps Q(L > eps). */
+static void tails_and_delta_agree(void **state)
+{
+    (void)state;
+    static const double epsilon[] = {-1, 0, 0.4, 1.1};
+    dpi_pair pair = gaussian(1.3, 0.02, DPI_REMOVE);
+    dpi_term term = {&pair, 700};
+    for (size_t i = 0; i < sizeof epsilon / sizeof *epsilon; i++) {
+        double log_p = NAN, log_q = NAN;
+        dp_error err = {0};
+        assert_ok(dpi_contour_tails(&term, 1, epsilon[i], &log_p, &log_q, &err), err.text);
+        assert_close(exp(log_p) - exp(epsilon[i] + log_q), exp(log_delta_of(&term, 1, epsilon[i])),
+                     1e-10, 1e-12);
+    }
+}
+
+static void epsilon_and_delta_are_inverse_far_out(void **state)
+{
+    (void)state;
+    static const double rows[][4] = {{1, 0.01, 1000, -700},    {1.5, 0.002, 9375, -90},
+                                     {50, 1e-3, 1e7, -30},     {3, 1e-8, 1e7, -12},
+                                     {0.6, 0.001, 1e5, -34.5}, {1000, 0.5, 1e6, -34.5}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int d = 0; d < 2; d++) {
+            dpi_pair pair = gaussian(rows[i][0], rows[i][1], d == 0 ? DPI_REMOVE : DPI_ADD);
+            dpi_term term = {&pair, rows[i][2]};
+            double epsilon = NAN, log_delta = rows[i][3];
+            dp_error err = {0};
+            assert_ok(dpi_contour_epsilon(&term, 1, log_delta, &epsilon, &err), err.text);
+            if (epsilon > 0)
+                assert_close(log_delta_of(&term, 1, epsilon), log_delta, 0, 1e-7);
+        }
+}
+
+static void a_large_delta_costs_nothing(void **state)
+{
+    (void)state;
+    dpi_pair pair = gaussian(1.5, 0.002, DPI_REMOVE);
+    assert_true(epsilon_of(&(dpi_term){&pair, 9375}, 1, 0.3) == 0);
+    assert_true(epsilon_of(&(dpi_term){&pair, 1}, 1, 0.3) == 0);
+}
+
+static void infinite_losses_count(void **state)
+{
+    (void)state;
+    dpi_pair pair = gaussian(1.5, 0.002, DPI_REMOVE);
+    double without = exp(log_delta_of(&(dpi_term){&pair, 9375}, 1, 0.5));
+    pair.infinite = 1e-9;
+    double infinite = -expm1(9375 * log1p(-1e-9));
+    double with = exp(log_delta_of(&(dpi_term){&pair, 9375}, 1, 0.5));
+    assert_close(with, infinite + (1 - infinite) * without, 1e-9, 0);
+    assert_true(epsilon_of(&(dpi_term){&pair, 9375}, 1, 9e-6) == INFINITY);
+}
+
+/* ---- refusals ---- */
+
+static void refuses(dpi_term term, const char *says)
+{
+    dp_error err = {0};
+    double epsilon = NAN, log_delta = 1, log_p = 1, log_q = 1;
+    assert_int_equal(dpi_contour_epsilon(&term, 1, log(1e-6), &epsilon, &err), DP_EACCURACY);
+    assert_contains(err.text, says);
+    assert_true(epsilon == INFINITY);
+    assert_int_equal(dpi_contour_log_delta(&term, 1, 0.3, &log_delta, NULL), DP_EACCURACY);
+    assert_true(isnan(log_delta));
+    assert_int_equal(dpi_contour_tails(&term, 1, 0.3, &log_p, &log_q, NULL), DP_EACCURACY);
+    assert_true(isnan(log_p) && isnan(log_q));
+}
+
+/* Losses 0.3 and -0.3 alone: characteristic functions come back to 1 for ever. */
+static void refuses_a_lattice(void **state)
+{
+    (void)state;
+    double p = 1 / (1 + exp(-0.3));
+    dpi_atom atoms[] = {{-0.3, 1 - p}, {0.3, p}};
+    dpi_pair pair = {.n_atoms = 2, .atom = atoms};
+    refuses((dpi_term){&pair, 40}, "lattice");
+    refuses((dpi_term){&pair, 4000}, "lattice");
+}
+
+/* The same beside a Gaussian falls fast enough. */
+static void a_lattice_beside_a_gaussian_is_smooth(void **state)
+{
+    (void)state;
+    double p = 1 / (1 + exp(-0.3)), exact = 0;
+    dpi_atom atoms[] = {{-0.3, 1 - p}, {0.3, p}};
+    dpi_pair pair = {.n_atoms = 2, .atom = atoms}, smooth = normal(2);
+    dpi_term term[] = {{&pair, 2}, {&smooth, 1}};
+    /* Mixture over the three sums of atoms. */
+    double weight[] = {(1 - p) * (1 - p), 2 * p * (1 - p), p * p};
+    for (int i = 0; i < 3; i++)
+        exact += weight[i] * exp(log_delta_of(&term[1], 1, 0.7 - 0.6 * (i - 1)));
+    assert_close(exp(log_delta_of(term, 2, 0.7)), exact, 1e-10, 0);
+}
+
+static void one_step_of_atoms_is_a_sum(void **state)
+{
+    (void)state;
+    double p = 1 / (1 + exp(-0.3));
+    dpi_atom atoms[] = {{-0.3, 1 - p}, {0.3, p}};
+    dpi_pair pair = {.n_atoms = 2, .atom = atoms};
+    assert_close(exp(log_delta_of(&(dpi_term){&pair, 1}, 1, 0.1)), p * -expm1(-0.2), 1e-14, 0);
+    assert_close(epsilon_of(&(dpi_term){&pair, 1}, 1, p * -expm1(-0.2)), 0.1, 1e-12, 0);
+}
+
+static void refuses_few_steps_that_do_not_decay(void **state)
+{
+    (void)state;
+    dpi_pair pair = gaussian(1, 1e-4, DPI_REMOVE);
+    refuses((dpi_term){&pair, 2}, "take the certified interval");
+}
+
+static void reports_failing_memory(void **state)
+{
+    (void)state;
+    dpi_pair pair = gaussian(1.5, 0.002, DPI_REMOVE);
+    dpi_term term = {&pair, 9375};
+    dp_status status = DP_ENOMEM;
+    for (int k = 0; k < 1000 && status != DP_OK; k++) {
+        double epsilon = NAN, log_delta = 1;
+        allocations_left = k;
+        status = dpi_contour_epsilon(&term, 1, -11, &epsilon, NULL);
+        allocations_left = k;
+        dp_status other = dpi_contour_log_delta(&term, 1, 0.5, &log_delta, NULL);
+        allocations_left = -1;
+        assert_true(status == DP_OK || (status == DP_ENOMEM && epsilon == INFINITY));
+        assert_true(other == DP_OK || (other == DP_ENOMEM && isnan(log_delta)));
+    }
+    assert_int_equal(status, DP_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(meets_every_row_for_poisson_sampling),
+        cmocka_unit_test(meets_the_table_of_references),
+        cmocka_unit_test(meets_every_point_of_the_curves),
+        cmocka_unit_test(meets_known_true_positive_rates),
+        cmocka_unit_test(composes_lists),
+        cmocka_unit_test(four_noises_in_a_row),
+        cmocka_unit_test(replacing_a_record_meets_its_references),
+        cmocka_unit_test(meets_the_closed_form_without_sampling),
+        cmocka_unit_test(one_step_meets_its_closed_form),
+        cmocka_unit_test(total_variation_is_the_same_both_ways),
+        cmocka_unit_test(tails_and_delta_agree),
+        cmocka_unit_test(epsilon_and_delta_are_inverse_far_out),
+        cmocka_unit_test(a_large_delta_costs_nothing),
+        cmocka_unit_test(infinite_losses_count),
+        cmocka_unit_test(refuses_a_lattice),
+        cmocka_unit_test(a_lattice_beside_a_gaussian_is_smooth),
+        cmocka_unit_test(one_step_of_atoms_is_a_sum),
+        cmocka_unit_test(refuses_few_steps_that_do_not_decay),
+        cmocka_unit_test(reports_failing_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
