@@ -1,5 +1,6 @@
 libtacit_accountant_la_SOURCES += \
   %D%/account.c \
+  %D%/allocation.c %D%/allocation.h \
   %D%/binomial.c %D%/binomial.h \
   %D%/bound.c %D%/bound.h \
   %D%/contour.c %D%/contour.h \
@@ -26,4 +27,5 @@ libtacit_accountant_la_SOURCES += \
   %D%/phase.c %D%/phase.h \
   %D%/plan.c %D%/plan.h \
   %D%/saddle.c %D%/saddle.h \
-  %D%/sigma.c %D%/sigma.h
+  %D%/sigma.c %D%/sigma.h \
+  %D%/sums.c %D%/sums.h
