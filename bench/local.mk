@@ -1,4 +1,6 @@
 # Benchmarks are not built by `make all`: make bench/b-random && bench/b-random.
+# Results that documents quote are kept: results/<date>-<commit>.json.
+EXTRA_DIST += %D%/results
 benchmark = %D%/bench.c %D%/bench.h
 
 EXTRA_PROGRAMS += %D%/b-random
