@@ -34,6 +34,6 @@ check-long: check
 
 CLANG_FORMAT = clang-format
 check-format:
-	cd $(srcdir) && find include src accountant models examples tools tests fuzz bench \
+	cd $(srcdir) && find include src accountant examples tools tests fuzz bench \
 	  -name '*.[ch]' -exec $(CLANG_FORMAT) --dry-run -Werror {} +
 .PHONY: check-asan check-format check-long check-valgrind
