@@ -111,7 +111,12 @@ static double contribution(writer write, double size, double at, double clip)
     dp_svi *svi;
     double x[2] = {size, size / 2}, y = 1, w[6], scale[6], norm2 = 0;
     int32_t number = 2;
-    dp_svi_opts opts = {.mode = DP_WITHOUT_GUARANTEE, .clip = clip, .steps = 1, .seed = 1};
+    dp_svi_opts opts = {.mode = DP_WITHOUT_GUARANTEE,
+                        .clip = clip,
+                        .optimizer = DP_SGD, /* Adam would square a gradient of 1e200 */
+                        .step_size = 1e-250,
+                        .steps = 1,
+                        .seed = 1};
     dp_model *m = dp_model_new();
     dp_dataset *data = dp_dataset_new(1);
     assert_true(m != NULL && data != NULL);
