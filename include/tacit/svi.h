@@ -101,7 +101,9 @@ DP_API dp_status dp_svi_step(dp_svi *svi, dp_error *err) DP_MUST_CHECK;
 /* True when all steps are done. */
 DP_API bool dp_svi_done(const dp_svi *svi);
 
-/* All remaining steps, with a line of progress on `progress` (nullable) about once a second. */
+/* All remaining steps, with a line of progress on `progress` (nullable) about once a second and at the
+ * end: steps, time, and privacy spent or why the run is not private; then privacy's warning, if any.
+ * Errors as dp_svi_step. */
 DP_API dp_status dp_svi_run(dp_svi *svi, FILE *progress, dp_error *err) DP_MUST_CHECK;
 
 /* The guarantee of the steps done so far.  It holds for a number of steps that was fixed beforehand or
