@@ -54,7 +54,9 @@ typedef struct dp_svi_opts {
     dp_sampling sampling; /* default: every record in every step */
     double rate;          /* of Poisson sampling, (0, 1] */
     size_t batch;         /* of fixed-size sampling, 1 ... n */
-    uint64_t steps;       /* default 1000 */
+    uint64_t epoch; /* of random allocation: steps of an epoch, 2 ... 10^6; every record is in the
+                           * batch of exactly one of them, drawn afresh in every epoch */
+    uint64_t steps; /* default 1000; epochs of random allocation are paid whole, so a multiple */
     dp_form form;
     dp_optimizer optimizer;
     dp_schedule schedule;
@@ -78,6 +80,7 @@ typedef struct dp_privacy {
                             * would have spent; +INFINITY and 1 in a mode without guarantee */
     double sigma, clip, rate;
     dp_sampling sampling;
+    uint64_t epoch; /* of random allocation, else 0: one that has begun is accounted for as whole */
     uint64_t steps; /* done so far */
 } dp_privacy;
 

@@ -9,6 +9,9 @@
 static const double default_init_scale = 0.1, default_momentum = 0.9, default_beta2 = 0.999;
 static const uint64_t default_steps = 1000;
 
+/* Offsets of batches are kept for a whole epoch, and the account reaches as far. */
+static const uint64_t greatest_epoch = 1000000;
+
 /* Clipping norms far outside what anyone means, whose squares, and those of gradients near them, stay
  * far inside the range of double: a norm is compared with clip after it was squared, so a gradient of
  * 1e-170 would pass under a clip of 1e-200. */
@@ -19,12 +22,41 @@ dp_mechanism dpi_options_mechanism(const dp_svi_opts *opts, uint64_t steps)
     /* batch / n may have been rounded down; privacy only worsens with the rate. */
     double rate = opts->sampling == DP_SAMPLING_FIXED && opts->rate < 1 ? nextafter(opts->rate, 1)
                                                                         : opts->rate;
-    return (dp_mechanism){
-        .sampling = opts->sampling, .sigma = opts->sigma, .rate = rate, .steps = steps};
+    /* An epoch that has begun costs what a whole one does. */
+    uint64_t over = opts->sampling == DP_SAMPLING_ALLOCATION ? steps % opts->epoch : 0;
+    return (dp_mechanism){.sampling = opts->sampling,
+                          .sigma = opts->sigma,
+                          .rate = rate,
+                          .epoch = opts->sampling == DP_SAMPLING_ALLOCATION ? opts->epoch : 0,
+                          .steps = over > 0 ? steps - over + opts->epoch : steps};
+}
+
+static dp_status resolve_allocation(dp_svi_opts *o, dp_error *err)
+{
+    if (o->rate != 0 || o->batch != 0)
+        return dpi_fail(
+            err, DP_EMISMATCH,
+            "rate is %g and batch %zu; under random allocation the batch size is random "
+            "and the rate 1 / epoch: give epoch and leave both 0",
+            o->rate, o->batch);
+    if (o->epoch < 2 || o->epoch > greatest_epoch)
+        return dpi_fail(err, DP_EDOMAIN,
+                        "epoch is %llu; random allocation needs the number of steps of an epoch, 2 "
+                        "to %llu",
+                        (unsigned long long)o->epoch, (unsigned long long)greatest_epoch);
+    if (o->steps > UINT64_MAX - o->epoch)
+        return dpi_fail(err, DP_EDOMAIN, "steps is %llu; take fewer", (unsigned long long)o->steps);
+    o->rate = 1 / (double)o->epoch;
+    return DP_OK;
 }
 
 static dp_status resolve_sampling(dp_svi_opts *o, size_t n, dp_error *err)
 {
+    if (o->epoch != 0 && o->sampling != DP_SAMPLING_ALLOCATION)
+        return dpi_fail(err, DP_EMISMATCH,
+                        "epoch is %llu, which belongs to random allocation; set sampling to "
+                        "DP_SAMPLING_ALLOCATION, or leave epoch 0",
+                        (unsigned long long)o->epoch);
     if (o->sampling == DP_SAMPLING_NONE_GIVEN)
         o->sampling = o->rate != 0 || o->batch != 0 ? DP_SAMPLING_NONE_GIVEN : DP_SAMPLING_FULL;
     switch (o->sampling) {
@@ -54,6 +86,8 @@ static dp_status resolve_sampling(dp_svi_opts *o, size_t n, dp_error *err)
                             o->batch, o->rate);
         o->rate = (double)o->batch / (double)n;
         return DP_OK;
+    case DP_SAMPLING_ALLOCATION:
+        return resolve_allocation(o, err);
     case DP_SAMPLING_NONE_GIVEN:
         return dpi_fail(err, DP_EINVAL,
                         "rate or batch is given without a sampling; set sampling to "
@@ -61,7 +95,7 @@ static dp_status resolve_sampling(dp_svi_opts *o, size_t n, dp_error *err)
     default:
         return dpi_fail(err, DP_EINVAL,
                         "sampling %d is not one that a run draws; use DP_SAMPLING_FULL, "
-                        "DP_SAMPLING_POISSON or DP_SAMPLING_FIXED",
+                        "DP_SAMPLING_POISSON, DP_SAMPLING_ALLOCATION or DP_SAMPLING_FIXED",
                         (int)o->sampling);
     }
 }

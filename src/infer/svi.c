@@ -23,6 +23,7 @@
 #include "infer/check.h"
 #include "infer/options.h"
 #include "num/linalg.h"
+#include "random/allocation.h"
 #include "random/noise.h"
 #include "random/subset.h"
 
@@ -75,6 +76,11 @@ static dp_status make_state(dp_svi *s, dp_error *err)
     dp_status status = dpi_optimizer_init(&s->optimizer, &s->arena, o->n_theta, &s->opts, err);
     if (status != DP_OK)
         return status;
+    bool allocates = s->opts.sampling == DP_SAMPLING_ALLOCATION;
+    if (allocates) {
+        s->places = dpi_arena_alloc(&s->arena, s->n, sizeof *s->places);
+        s->start = dpi_arena_alloc(&s->arena, (size_t)s->opts.epoch + 1, sizeof *s->start);
+    }
     s->batch = dpi_arena_alloc(&s->arena, s->n, sizeof *s->batch);
     s->scratch = dpi_arena_alloc(&s->arena, 2 * s->chunk, sizeof *s->scratch);
     s->part = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->part);
@@ -83,7 +89,8 @@ static dp_status make_state(dp_svi *s, dp_error *err)
     s->disguise = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->disguise);
     s->gradient = dpi_arena_alloc(&s->arena, o->n_theta, sizeof *s->gradient);
     if (s->batch == NULL || s->scratch == NULL || s->part == NULL || s->lost == NULL ||
-        s->release == NULL || s->disguise == NULL || s->gradient == NULL)
+        s->release == NULL || s->disguise == NULL || s->gradient == NULL ||
+        (allocates && (s->places == NULL || s->start == NULL)))
         return dpi_fail_nomem(err);
     for (size_t k = 0; k < o->n_blocks; k++)
         for (size_t e = 0; e < o->blocks[k].size; e++)
@@ -234,6 +241,14 @@ static dp_status choose_batch(dp_svi *s, size_t *size, const size_t **index, dp_
     *index = s->batch;
     if (s->opts.sampling == DP_SAMPLING_POISSON) {
         *size = dpi_poisson_subset(stream, s->n, &s->rate, s->batch);
+        return DP_OK;
+    }
+    if (s->opts.sampling == DP_SAMPLING_ALLOCATION) {
+        size_t k = (size_t)(s->optimizer.done % s->opts.epoch);
+        if (k == 0)
+            dpi_allocation_draw(stream, s->n, (size_t)s->opts.epoch, s->batch, s->start, s->places);
+        *index = s->batch + s->start[k];
+        *size = s->start[k + 1] - s->start[k];
         return DP_OK;
     }
     *size = s->opts.batch;
@@ -389,6 +404,7 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
                             .clip = s->opts.clip,
                             .rate = s->opts.rate,
                             .sampling = s->opts.sampling,
+                            .epoch = s->opts.epoch,
                             .steps = s->optimizer.done};
     privacy->why_not = s->opts.mode == DP_NO_PRIVACY          ? "run without privacy"
                        : s->opts.mode == DP_WITHOUT_GUARANTEE ? "run without a certified guarantee"

@@ -22,6 +22,8 @@ struct dp_svi {
     dp_rng *rng;     /* of the guide's draws */
     dpi_bernoulli rate;
     size_t chunk;
+    size_t *start;    /* [epoch + 1] of random allocation: where batches begin in `batch` */
+    size_t *places;   /* [n] of random allocation: scratch */
     size_t *batch;    /* [n] */
     double *scratch;  /* [2][chunk] */
     double *part;     /* [n_release] the clipped sum of a chunk */

@@ -1,4 +1,5 @@
 libtacit_core_la_SOURCES += \
+  %D%/allocation.c %D%/allocation.h \
   %D%/entropy.c %D%/entropy.h \
   %D%/feistel.c %D%/feistel.h \
   %D%/gsl.c %D%/gsl.h \

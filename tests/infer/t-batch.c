@@ -123,6 +123,36 @@ static void a_fixed_batch_over_chunks_has_its_size(void **state)
     }
 }
 
+static void every_record_is_in_one_batch_of_an_epoch(void **state)
+{
+    (void)state;
+    const uint64_t epochs[] = {2, 3, 2 * N};
+    for (size_t k = 0; k < 3; k++) {
+        dp_svi_opts opts = plain;
+        opts.sampling = DP_SAMPLING_ALLOCATION;
+        opts.epoch = epochs[k];
+        opts.steps = 2 * epochs[k];
+        scene s = begin(&opts);
+        double total[N], place[2][N];
+        for (uint64_t t = 0; t < opts.steps; t++) {
+            if (t % opts.epoch == 0)
+                memset(total, 0, sizeof total);
+            step(&s);
+            count(&s, 1 / (double)opts.epoch);
+            for (size_t i = 0; i < N; i++) {
+                total[i] += s.svi->release[i];
+                if (s.svi->release[i] != 0)
+                    place[t / opts.epoch][i] = (double)(t % opts.epoch);
+            }
+            for (size_t i = 0; i < N && t % opts.epoch == opts.epoch - 1; i++)
+                assert_close(total[i], y[i] * (double)opts.epoch, 1e-14, 0);
+        }
+        assert_true(memcmp(place[0], place[1], sizeof place[0]) != 0); /* drawn afresh */
+        assert_true(dp_svi_done(s.svi));
+        end(&s);
+    }
+}
+
 /* Each to the bound, less what is left to rounding (below 2^-15 of it); smaller ones stay whole. */
 static void records_are_clipped_one_by_one_in_every_chunk(void **state)
 {
@@ -188,6 +218,7 @@ int main(void)
         cmocka_unit_test(a_full_batch_has_every_record_in_every_step),
         cmocka_unit_test(a_poisson_batch_over_chunks_has_each_record_at_most_once),
         cmocka_unit_test(a_fixed_batch_over_chunks_has_its_size),
+        cmocka_unit_test(every_record_is_in_one_batch_of_an_epoch),
         cmocka_unit_test(records_are_clipped_one_by_one_in_every_chunk),
         cmocka_unit_test(an_empty_batch_is_an_ordinary_step),
     };

@@ -67,6 +67,16 @@ static void options_out_of_range(void **state)
                refused(&u, DP_EMISMATCH, "rate is 0.5");
     start(&u), u.o.sampling = DP_SAMPLING_FIXED, u.o.batch = 9,
                refused(&u, DP_EINVAL, "batch is 9");
+    start(&u), u.o.epoch = 2, refused(&u, DP_EMISMATCH, "epoch is 2, which belongs to");
+    start(&u), u.o.sampling = DP_SAMPLING_ALLOCATION, refused(&u, DP_EDOMAIN, "epoch is 0");
+    start(&u), u.o.sampling = DP_SAMPLING_ALLOCATION, u.o.epoch = UINT64_MAX,
+               refused(&u, DP_EDOMAIN, "2 to 1000000");
+    start(&u), u.o.sampling = DP_SAMPLING_ALLOCATION, u.o.epoch = 2, u.o.batch = 4,
+               refused(&u, DP_EMISMATCH, "batch 4");
+    start(&u), u.o.sampling = DP_SAMPLING_ALLOCATION, u.o.epoch = 2, u.o.rate = 0.5,
+               refused(&u, DP_EMISMATCH, "rate is 0.5");
+    start(&u), u.o.sampling = DP_SAMPLING_ALLOCATION, u.o.epoch = 9, u.o.steps = UINT64_MAX - 2,
+               refused(&u, DP_EDOMAIN, "steps is");
     start(&u), u.o.mode = DP_NO_PRIVACY, refused(&u, DP_EMISMATCH, "DP_NO_PRIVACY");
     start(&u), u.o.average = 2, refused(&u, DP_EDOMAIN, "average is 2");
     start(&u), u.o.clip = 1e-200, refused(&u, DP_EDOMAIN, "from 1e-100 to 1e+100");
@@ -95,8 +105,7 @@ static void the_fixed_size_sampler_has_no_account(void **state)
 static void only_samplers_that_are_drawn_are_taken(void **state)
 {
     (void)state;
-    const int others[] = {DP_SAMPLING_ALLOCATION, DP_SAMPLING_TRUNCATED, DP_SAMPLING_SHUFFLE,
-                          DP_SAMPLING_SHUFFLE + 1, -1};
+    const int others[] = {DP_SAMPLING_TRUNCATED, DP_SAMPLING_SHUFFLE, DP_SAMPLING_SHUFFLE + 1, -1};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         world u;
         start(&u), u.o.sampling = (dp_sampling)others[i], u.o.rate = 0.5;
@@ -118,6 +127,18 @@ static void a_share_is_accounted_rounded_up(void **state)
     dp_svi_opts poisson = {.sampling = DP_SAMPLING_POISSON,
                            .rate = 0.1}; /* drawn at just that rate */
     assert_true(dpi_options_mechanism(&poisson, 1).rate == 0.1);
+}
+
+static void an_epoch_that_has_begun_is_accounted_for_as_whole(void **state)
+{
+    (void)state;
+    const uint64_t steps[][2] = {{1, 7}, {6, 7}, {7, 7}, {8, 14}, {14, 14}, {699, 700}};
+    dp_svi_opts o = {.sampling = DP_SAMPLING_ALLOCATION, .epoch = 7, .rate = 1. / 7, .sigma = 2};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        dp_mechanism m = dpi_options_mechanism(&o, steps[i][0]);
+        assert_true(m.sampling == DP_SAMPLING_ALLOCATION && m.epoch == 7 && m.rate == 1. / 7);
+        assert_int_equal(m.steps, steps[i][1]);
+    }
 }
 
 static void data_that_do_not_fit(void **state)
@@ -283,6 +304,7 @@ int main(void)
         cmocka_unit_test(the_fixed_size_sampler_has_no_account),
         cmocka_unit_test(only_samplers_that_are_drawn_are_taken),
         cmocka_unit_test(a_share_is_accounted_rounded_up),
+        cmocka_unit_test(an_epoch_that_has_begun_is_accounted_for_as_whole),
         cmocka_unit_test(data_that_do_not_fit),
         cmocka_unit_test(models_that_do_not_hold_together),
         cmocka_unit_test(the_neighbours_are_named),

@@ -1,9 +1,10 @@
-RANDOM_TESTS = %D%/t-feistel %D%/t-gsl %D%/t-noise %D%/t-normal %D%/t-poisson %D%/t-rng \
+RANDOM_TESTS = %D%/t-allocation %D%/t-feistel %D%/t-gsl %D%/t-noise %D%/t-normal %D%/t-poisson %D%/t-rng \
   %D%/t-stream %D%/t-subset
 UNIT_TESTS += $(RANDOM_TESTS)
 RANDOM_CHI = %D%/chi.c %D%/chi.h
 RANDOM_WRAPS = %D%/wraps.c %D%/wraps.h
 WRAP_SYSTEM = -Wl,--wrap=aligned_alloc -Wl,--wrap=getentropy -Wl,--wrap=madvise
+%C%_t_allocation_SOURCES = %D%/t-allocation.c $(RANDOM_CHI)
 %C%_t_feistel_SOURCES = %D%/t-feistel.c $(RANDOM_CHI)
 %C%_t_gsl_SOURCES = %D%/t-gsl.c $(RANDOM_CHI)
 %C%_t_noise_SOURCES = %D%/t-noise.c $(RANDOM_CHI) $(RANDOM_WRAPS)
