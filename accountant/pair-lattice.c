@@ -36,33 +36,45 @@
 static const double NEGLIGIBLE = 1e-70;
 static const double SMOOTH = 2; /* exponents up to which Gauss's rule of 10 points is exact */
 
-/* Positive half of Gauss-Legendre with 10 points on [-1, 1]. */
+/* Positive halves of Gauss-Legendre on [-1, 1]: 10 points, and 4 where exponents stay below EASY. */
+static const double EASY = 0.02;
 static const double node[] = {0.14887433898163121088, 0.43339539412924719080,
                               0.67940956829902440623, 0.86506336668898451073,
                               0.97390652851717172008};
 static const double weight[] = {0.29552422471475287017, 0.26926671930999635509,
                                 0.21908636251598204400, 0.14945134915058059315,
                                 0.06667134430868813759};
+static const double node_4[] = {0.33998104358485626480, 0.86113631159405257522};
+static const double weight_4[] = {0.65214515486254614263, 0.34785484513745385737};
 
 typedef struct law {
     double sigma, log_z;
     bool rounded;
+    double *cell; /* rounded: [reach + 3], log I_k where that is smooth, else log a_k; owned */
 } law;
+
+static double largest_exponent(const law *a, double k)
+{
+    return (fabs(k) / 2 + 0.125) / (a->sigma * a->sigma);
+}
 
 static bool smooth(const law *a, double k)
 {
-    return (fabs(k) / 2 + 0.125) / (a->sigma * a->sigma) <= SMOOTH;
+    return largest_exponent(a, k) <= SMOOTH;
 }
 
 /* log I_k. */
 static double log_cell(const law *a, double k)
 {
     double excess = 0, v = a->sigma * a->sigma;
-    for (int i = 0; i < 10; i++) {
-        double t = 0.25 * (i % 2 ? 1 - node[i / 2] : 1 + node[i / 2]);
+    bool easy = largest_exponent(a, k) <= EASY;
+    int n = easy ? 4 : 10;
+    for (int i = 0; i < n; i++) {
+        double x = easy ? node_4[i / 2] : node[i / 2], w = easy ? weight_4[i / 2] : weight[i / 2];
+        double t = 0.25 * (i % 2 ? 1 - x : 1 + x);
         double c = sinh(k * t / (2 * v));
         double up = 2 * c * c, down = expm1(-t * t / (2 * v)); /* cosh - 1, e^.. - 1 */
-        excess += 0.5 * weight[i / 2] * (up + down + up * down);
+        excess += 0.5 * w * (up + down + up * down);
     }
     return log1p(excess);
 }
@@ -75,15 +87,22 @@ static double log_tail(double z)
     return r.val - M_LN2;
 }
 
-static double log_mass(const law *a, double k)
+/* log a_k where cells are not smooth. */
+static double log_steep(const law *a, double k)
 {
-    double v = a->sigma * a->sigma;
-    if (!a->rounded || smooth(a, k))
-        return -k * k / (2 * v) - a->log_z + (a->rounded ? log_cell(a, k) : 0);
     if (k == 0)
         return log(erf(M_SQRT1_2 / (2 * a->sigma)));
-    double near = log_tail((fabs(k) - 0.5) / a->sigma), far = log_tail((fabs(k) + 0.5) / a->sigma);
+    double near = log_tail((k - 0.5) / a->sigma), far = log_tail((k + 0.5) / a->sigma);
     return near + log1p(-exp(far - near));
+}
+
+static double log_mass(const law *a, double k)
+{
+    double plain = -k * k / (2 * a->sigma * a->sigma) - a->log_z;
+    if (!a->rounded)
+        return plain;
+    double cell = a->cell[(size_t)fabs(k)];
+    return smooth(a, k) ? plain + cell : cell;
 }
 
 /* y_k = log a_(k-1) / a_k. */
@@ -93,20 +112,33 @@ static double log_ratio(const law *a, double k)
     if (!a->rounded)
         return plain;
     if (smooth(a, k) && smooth(a, k - 1))
-        return plain + log_cell(a, k - 1) - log_cell(a, k);
+        return plain + a->cell[(size_t)fabs(k - 1)] - a->cell[(size_t)fabs(k)];
     return log_mass(a, k - 1) - log_mass(a, k);
 }
 
-static law law_of(const dp_mechanism *m)
+static double normaliser(const law *a)
 {
-    law a = {.sigma = m->sigma, .rounded = m->noise == DP_NOISE_ROUNDED_GAUSSIAN};
-    double v = m->sigma * m->sigma, sum = 1;
-    for (int k = 1; k <= 40 && m->sigma < 1; k++)
+    double v = a->sigma * a->sigma, sum = 1, smooth_sum = a->sigma * sqrt(2 * M_PI);
+    if (a->rounded)
+        return smooth_sum;
+    if (a->sigma >= 1)
+        return smooth_sum * (1 + 2 * exp(-2 * M_PI * M_PI * v));
+    for (int k = 1; k <= 40; k++)
         sum += 2 * exp(-k * k / (2 * v));
-    if (a.rounded || m->sigma >= 1)
-        sum = m->sigma * sqrt(2 * M_PI) * (a.rounded ? 1 : 1 + 2 * exp(-2 * M_PI * M_PI * v));
-    a.log_z = log(sum);
-    return a;
+    return sum;
+}
+
+/* False when memory is out. */
+static bool law_new(const dp_mechanism *m, double reach, law *a)
+{
+    *a = (law){.sigma = m->sigma, .rounded = m->noise == DP_NOISE_ROUNDED_GAUSSIAN};
+    a->log_z = log(normaliser(a));
+    if (!a->rounded)
+        return true;
+    a->cell = dpi_alloc((size_t)reach + 3, sizeof *a->cell);
+    for (double k = 0; a->cell != NULL && k < reach + 3; k++)
+        a->cell[(size_t)k] = smooth(a, k) ? log_cell(a, k) : log_steep(a, k);
+    return a->cell != NULL;
 }
 
 /* The loss of atoms in one direction. */
@@ -115,14 +147,14 @@ typedef struct losses {
     double q, y0, g, rest, base; /* rest = 1 - g; base of remove */
 } losses;
 
-static losses losses_of(const dp_mechanism *m)
+static losses losses_of(const law *a, double q)
 {
-    losses l = {.a = law_of(m), .q = m->rate};
-    l.y0 = log_ratio(&l.a, 0);
-    double decay = exp(l.y0), sum = 1 - l.q + l.q * decay, drop = l.q * expm1(l.y0);
-    l.g = l.q * decay / sum;
-    l.rest = (1 - l.q) / sum;
-    l.base = l.q == 1 ? l.y0 : drop > -0.5 ? log1p(drop) : log(sum);
+    losses l = {.a = *a, .q = q};
+    l.y0 = log_ratio(a, 0);
+    double decay = exp(l.y0), sum = 1 - q + q * decay, drop = q * expm1(l.y0);
+    l.g = q * decay / sum;
+    l.rest = (1 - q) / sum;
+    l.base = q == 1 ? l.y0 : drop > -0.5 ? log1p(drop) : log(sum);
     return l;
 }
 
@@ -160,7 +192,7 @@ static void fill(dpi_pair *pair, const losses *l, bool remove, double reach)
             continue;
         double offset = offset_at(l, k);
         append(pair, remove ? offset : -offset, mass);
-        widest = fmax(widest, fabs(log_ratio(&l->a, k)));
+        widest = fmax(widest, (2 * fabs(k) + 1) / (2 * l->a.sigma * l->a.sigma));
         largest = fmax(largest, fabs(offset));
     }
     bool coarse = l->a.rounded && !(smooth(&l->a, reach + 1) && smooth(&l->a, reach));
@@ -175,15 +207,19 @@ dp_status dpi_make_lattice(const dp_mechanism *m, dpi_direction direction, dpi_s
                            dpi_pair *pair, dp_error *err)
 {
     bool remove = direction == DPI_REMOVE && m->rate < 1;
-    losses l = losses_of(m);
     double reach = ceil(17 * m->sigma) + 2;
-    *pair = (dpi_pair){.base = remove ? l.base : -l.base};
-    pair->atom = dpi_alloc((size_t)(2 * reach + 2), sizeof *pair->atom);
+    law a;
+    *pair = (dpi_pair){0};
+    if (law_new(m, reach, &a))
+        pair->atom = dpi_alloc((size_t)(2 * reach + 2), sizeof *pair->atom);
     if (pair->atom == NULL) {
-        *pair = (dpi_pair){0};
+        dpi_free(a.cell);
         return dpi_fail_nomem(err);
     }
+    losses l = losses_of(&a, m->rate);
+    pair->base = remove ? l.base : -l.base;
     fill(pair, &l, remove, reach);
     pair->infinite = side == DPI_UPPER ? m->sigma * 1e-63 + 1e-68 : 0;
+    dpi_free(a.cell);
     return DP_OK;
 }

@@ -20,3 +20,7 @@ UNIT_TESTS += %D%/t-allocation %D%/t-sums
 %C%_t_allocation_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_allocation_LDADD = $(accountant_test)
 %C%_t_sums_LDADD = $(accountant_test)
+UNIT_TESTS += %D%/t-pair
+%C%_t_pair_SOURCES = %D%/t-pair.c %D%/naive.c %D%/naive.h
+%C%_t_pair_LDFLAGS = -Wl,--wrap=aligned_alloc
+%C%_t_pair_LDADD = $(accountant_test)
