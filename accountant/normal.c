@@ -69,7 +69,8 @@ double dpi_normal_piece_quantile(const dpi_piece *piece, double log_p, int side)
     if (isfinite(end))
         return end;
     log_p -= log(piece->weight);
-    double x = side * piece->mean + piece->sigma * dpi_normal_quantile(log_p);
+    double x =
+        side * piece->mean + piece->sigma * dpi_normal_quantile(log_p - log1p(-piece->share));
     if (piece->share > 0)
         x = fmax(x, side * piece->moved +
                         piece->sigma * dpi_normal_quantile(log_p - log(piece->share)));
