@@ -12,7 +12,8 @@ static bool given(double value)
 static bool sampling_needs(const settings *said, const char *dashes, message *why)
 {
     const char *alien = NULL, *owner = NULL;
-    if (given(said->epoch) && said->sampling != DP_SAMPLING_ALLOCATION)
+    if (given(said->epoch) && said->sampling != DP_SAMPLING_ALLOCATION &&
+        said->sampling != DP_SAMPLING_SHUFFLE)
         alien = "epoch", owner = "allocation";
     else if (given(said->cap) && said->sampling != DP_SAMPLING_TRUNCATED)
         alien = "cap", owner = "truncated";
@@ -46,15 +47,16 @@ static bool find_rate(const settings *said, const char *dashes, double *rate, me
         return complain(why, "%sbatch is %.0f with %sn %.0f; a batch is at most all records",
                         dashes, said->batch, dashes, said->n);
     *rate = by_batch ? said->batch / said->n : said->q;
-    if (said->sampling == DP_SAMPLING_FULL || said->sampling == DP_SAMPLING_SHUFFLE) {
-        if (given(*rate) && *rate != 1 && said->sampling == DP_SAMPLING_FULL)
+    if (said->sampling == DP_SAMPLING_FULL) {
+        if (given(*rate) && *rate != 1)
             return complain(why,
                             "the sampling rate is %g with sampling none; leave out %s, or name the "
                             "sampling",
                             *rate, by_batch ? "the batch" : "q");
-        *rate = given(*rate) ? *rate : 1;
-        return true;
+        *rate = 1;
     }
+    if (said->sampling == DP_SAMPLING_SHUFFLE && !given(*rate)) /* all is one epoch */
+        *rate = 1 / (given(said->epoch) ? said->epoch : said->steps);
     if (given(*rate))
         return true;
     if (given(said->epoch))

@@ -1,0 +1,22 @@
+/* The command's own parts: every subcommand is one of these. */
+#ifndef TOOLS_TACIT_H
+#define TOOLS_TACIT_H
+
+/* Exit statuses. */
+enum { EXIT_CERTIFIED = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2 };
+
+typedef struct command {
+    const char *name;
+    unsigned options;    /* which options it knows: a FOR_... bit */
+    const char *summary; /* one line for `tacit help` */
+    const char *about;   /* a paragraph for its own help */
+    const char *example;
+    int (*run)(const struct command *self, int argc, char **argv);
+} command;
+
+extern const command command_epsilon, command_delta, command_sigma, command_risk;
+
+/* Prints the help of one command to standard output. */
+void command_help(const command *self);
+
+#endif
