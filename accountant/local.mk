@@ -1,6 +1,7 @@
 libtacit_accountant_la_SOURCES += \
   %D%/account.c \
   %D%/allocation.c %D%/allocation.h \
+  %D%/atoms.c %D%/atoms.h \
   %D%/binomial.c %D%/binomial.h \
   %D%/bound.c %D%/bound.h \
   %D%/contour.c %D%/contour.h \

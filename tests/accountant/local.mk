@@ -15,7 +15,8 @@ accountant_test = libcheck.la libtacit-accountant.la libtacit-core.la $(TACIT_LI
 %C%_t_contour_SOURCES = %D%/t-contour.c $(oracle)
 %C%_t_contour_LDFLAGS = -Wl,--wrap=aligned_alloc
 %C%_t_contour_LDADD = $(accountant_test)
-UNIT_TESTS += %D%/t-allocation %D%/t-sums
+UNIT_TESTS += %D%/t-allocation %D%/t-atoms %D%/t-sums
+%C%_t_atoms_LDADD = $(accountant_test)
 %C%_t_allocation_SOURCES = %D%/t-allocation.c tests/graph/faulty.c tests/graph/faulty.h
 %C%_t_allocation_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_allocation_LDADD = $(accountant_test)
