@@ -157,7 +157,7 @@ static size_t merge(dpi_atom *atom, size_t n)
 static void make_atoms(const dpi_sums *sums, const dpi_law *law, dpi_direction direction,
                        dpi_side side, dpi_pair *pair)
 {
-    double t = law->terms;
+    double t = law->terms, smallest = INFINITY;
     for (size_t k = law->first; k < law->end; k++) {
         double m = law->mass[k], sum = dpi_law_knot(sums, law, k);
         if (m == 0)
@@ -165,6 +165,8 @@ static void make_atoms(const dpi_sums *sums, const dpi_law *law, dpi_direction d
         if (side == DPI_LOWER)
             sum += law->moment[k] / m;
         double x = sum / t;
+        if (x > 0)
+            smallest = fmin(smallest, x);
         if (direction == DPI_ADD && side == DPI_UPPER && x == 0)
             pair->infinite += m * (1 + law->error) * (1 + DBL_EPSILON);
         else if (x > 0)
@@ -173,7 +175,8 @@ static void make_atoms(const dpi_sums *sums, const dpi_law *law, dpi_direction d
                                               : (dpi_atom){.offset = log(x), .mass = m * x};
     }
     pair->n_atoms = merge(pair->atom, pair->n_atoms);
-    double mean_error = side == DPI_LOWER ? 2 * law->error * (law->blur + 1) : 0;
+    double blur = fmin(law->blur, law->smear * (1 + 1 / smallest));
+    double mean_error = side == DPI_LOWER ? 2 * law->error * (blur + 1) : 0;
     pair->mass_error = law->error + mean_error + 64 * DBL_EPSILON;
     pair->offset_error = mean_error * (1 + mean_error) + 256 * DBL_EPSILON;
 }

@@ -22,7 +22,8 @@
  * the same error bounds them relative to the sum of absolute values, A.  With blur the largest
  * A / E(X; knot), that of a product is at most the larger blur of its factors plus the largest
  * spacing / E(X | knot): the first part of A / E(X; knot) is a mean of the factors', and a point is
- * moved by at most the spacing.  So E(X | knot) has the relative error 2 error (blur + 1).
+ * moved by at most the spacing.  So E(X | knot) has the relative error 2 error (blur + 1).  The same
+ * holds for smear, where E(X | knot) + terms, which adds up over sums as well, replaces E(X | knot).
  *
  * Cost: knots^2 / 2 a squaring.  The body is a plain convolution (a few thousand knots); FFT would
  * be faster and lose the relative accuracy of small masses, on which small deltas stand. */
@@ -346,17 +347,20 @@ static void add_tails(const target *t, const dpi_law *a, const dpi_law *b)
 /* Adds what the last placement did to the blur; drops knots whose mean is lost in rounding. */
 static void add_blur(const dpi_sums *s, dpi_law *law)
 {
-    double worst = 0;
+    double worst = 0, wide = 0;
     for (size_t k = law->first; k < law->end && s->rule.moments; k++) {
         if (law->mass[k] == 0)
             continue;
         double mean = dpi_law_knot(s, law, k) + law->moment[k] / law->mass[k];
+        double spacing = law->unit * (s->knot[k + 1] - s->knot[k]);
         if (mean > 0)
-            worst = fmax(worst, law->unit * (s->knot[k + 1] - s->knot[k]) / mean);
-        else if (mean < 0)
+            worst = fmax(worst, spacing / mean);
+        wide = fmax(wide, spacing / (fmax(mean, 0) + law->terms));
+        if (mean < 0)
             law->mass[k] = law->moment[k] = 0;
     }
     law->blur += worst * (1 + 1e-3);
+    law->smear += wide * (1 + 1e-3);
 }
 
 /* now = a * b for laws with the same unit, of which one is the present `now`. */
@@ -380,6 +384,7 @@ static void product(dpi_sums *s, const dpi_law *a, const dpi_law *b)
     double depth = (double)(a->end - a->first + b->end - b->first) + 16;
     to->error = a->error + b->error + depth * UNIT_ROUND;
     to->blur = fmax(a->blur, b->blur);
+    to->smear = fmax(a->smear, b->smear);
     add_blur(s, to);
     dpi_law done = s->next;
     s->next = s->now;
@@ -404,6 +409,7 @@ static const dpi_law *term_like(dpi_sums *s, double unit)
     law_trim(to);
     to->error = from->error + (double)(from->end - from->first + 16) * UNIT_ROUND;
     to->blur = from->blur;
+    to->smear = from->smear;
     add_blur(s, to);
     return to;
 }
@@ -412,7 +418,7 @@ const dpi_law *dpi_sums_run(dpi_sums *s)
 {
     law_trim(&s->term);
     cut_top(s, &s->term);
-    s->term.blur = 0;
+    s->term.blur = s->term.smear = 0;
     add_blur(s, &s->term);
     memcpy(s->now.mass, s->term.mass, 2 * KNOTS * sizeof *s->now.mass);
     double *mass = s->now.mass, *moment = s->now.moment;

@@ -22,7 +22,8 @@ typedef struct dpi_law {
     double unit, origin; /* unit a power of 2, origin a multiple of it */
     size_t first, end;   /* knots in use */
     double error;        /* masses are exact within this, relative */
-    double blur;         /* with moments: E|X - knot| <= blur E(X), given any knot */
+    double blur, smear;  /* with moments, given any knot, E|X - knot| <= blur E(X) and
+                          * E|X - knot| <= smear (E(X) + terms) */
     double *mass;        /* [DPI_SUMS_KNOTS] */
     double *moment;      /* [DPI_SUMS_KNOTS] E(X - knot; knot), X the exact sum */
 } dpi_law;
