@@ -54,16 +54,18 @@ static dp_status reserve(dpi_contour_nodes *nodes, size_t more, dp_error *err)
         return too_many(err);
     while (capacity < needed)
         capacity = capacity == 0 ? FIRST_CAPACITY : 2 * capacity;
-    double *weight = dpi_alloc(capacity, 2 * sizeof *weight);
-    if (weight == NULL)
+    double *block = dpi_alloc(capacity, 4 * sizeof *block);
+    if (block == NULL)
         return dpi_fail_nomem(err);
-    if (nodes->n > 0) {
-        memcpy(weight, nodes->weight, nodes->n * sizeof *weight);
-        memcpy(weight + capacity, nodes->loss, nodes->n * sizeof *weight);
+    double **array[] = {&nodes->weight, &nodes->loss, &nodes->weight_im, &nodes->loss_im};
+    double *old = nodes->weight;
+    for (int i = 0; i < 4; i++) {
+        double *part = block + (size_t)i * capacity;
+        if (nodes->n > 0)
+            memcpy(part, *array[i], nodes->n * sizeof *part);
+        *array[i] = part;
     }
-    dpi_free(nodes->weight);
-    nodes->weight = weight;
-    nodes->loss = weight + capacity;
+    dpi_free(old);
     nodes->capacity = capacity;
     return DP_OK;
 }
@@ -75,12 +77,63 @@ static void push(dpi_contour_nodes *nodes, double weight, double loss)
     nodes->n++;
 }
 
+static bool whole_line(const dpi_piece *piece)
+{
+    return piece->ops->step(piece, 0) > 0;
+}
+
 /* Room has been made. */
 static void push_at(dpi_contour_nodes *nodes, const dpi_pair *pair, const dpi_piece *piece,
                     double x, double width)
 {
     double s = piece->ops->excess(piece, x);
     push(nodes, width * exp(piece->ops->log_density(piece, x, s)), pair->base + piece->sign * s);
+}
+
+/* Node of a line moved by id, d = sign min(sigma, sigma^2): there log(1 + odds e^(y + i theta)),
+ * theta = d / sigma^2, has an imaginary part of d's sign, and the losses' is positive. */
+static void push_moved(dpi_contour_nodes *nodes, const dpi_pair *pair, const dpi_piece *piece,
+                       double x, double width)
+{
+    double variance = piece->sigma * piece->sigma;
+    double d = piece->sign * fmin(piece->sigma, variance), theta = d / variance;
+    double t = piece->log_odds + (2 * x - 1) / (2 * variance);
+    double large = fmax(t, 0), e = exp(-fabs(t)), square = e * (2 * cos(theta) + e);
+    double re = large + 0.5 * log1p(square);
+    double im = atan2(e * sin(theta), 1 + e * cos(theta));
+    if (t > 0)
+        im = theta - im;
+    double angle = (piece->sign > 0 ? im : 0) - x * theta;
+    double size = width * exp(piece->ops->log_density(piece, x, re) + d * d / (2 * variance));
+    nodes->weight_im[nodes->n] = size * sin(angle);
+    nodes->loss_im[nodes->n] = piece->sign * im;
+    push(nodes, size * cos(angle), pair->base + piece->sign * re);
+}
+
+static bool movable(const dpi_piece *piece)
+{
+    double variance = piece->sigma * piece->sigma;
+    if (!(piece->sigma > 0 && piece->odds > 0 && piece->odds < INFINITY))
+        return false;
+    for (int i = -2; i <= 4; i += 3) {
+        double x = i * piece->sigma, s = piece->ops->excess(piece, x);
+        double t = piece->log_odds + (2 * x - 1) / (2 * variance);
+        double known = fmax(t, 0) + log1p(exp(-fabs(t)));
+        double density = -x * x / (2 * variance) - log(piece->sigma) - 0.5 * log(2 * M_PI) +
+                         (piece->sign > 0 ? piece->log_rest + s : 0);
+        if (!(fabs(s - known) <= 1e-9 * known) ||
+            !(fabs(piece->ops->log_density(piece, x, s) - density) <= 1e-9))
+            return false;
+    }
+    return true;
+}
+
+bool dpi_contour_movable(const dpi_pair *pair)
+{
+    for (size_t i = 0; i < pair->n_pieces; i++)
+        if (whole_line(&pair->piece[i]) && !movable(&pair->piece[i]))
+            return false;
+    return true;
 }
 
 static dp_status add_line(dpi_contour_nodes *nodes, const dpi_pair *pair, const dpi_piece *piece,
@@ -95,8 +148,13 @@ static dp_status add_line(dpi_contour_nodes *nodes, const dpi_pair *pair, const 
     dp_status status = reserve(nodes, (size_t)count, err);
     if (status != DP_OK)
         return status;
-    for (size_t j = 0; j < (size_t)count; j++)
-        push_at(nodes, pair, piece, low + (double)j * h, h);
+    for (size_t j = 0; j < (size_t)count; j++) {
+        double x = low + (double)j * h;
+        if (fineness->moved)
+            push_moved(nodes, pair, piece, x, h);
+        else
+            push_at(nodes, pair, piece, x, h);
+    }
     nodes->line[++nodes->n_lines] = nodes->n;
     return DP_OK;
 }
@@ -158,11 +216,6 @@ static dp_status add_atoms(dpi_contour_nodes *nodes, const dpi_pair *pair, dp_er
     return DP_OK;
 }
 
-static bool whole_line(const dpi_piece *piece)
-{
-    return piece->ops->step(piece, 0) > 0;
-}
-
 /* Lines first: their places among the nodes are remembered. */
 static dp_status add_pieces(dpi_contour_nodes *nodes, const dpi_pair *pair,
                             const dpi_fineness *fineness, dp_error *err)
@@ -189,6 +242,7 @@ static void normalise(dpi_contour_nodes *nodes)
     nodes->greatest = -INFINITY;
     for (size_t j = 0; j < nodes->n; j++) {
         nodes->weight[j] *= (1 - nodes->infinite) / sum;
+        nodes->weight_im[j] *= (1 - nodes->infinite) / sum;
         mean += nodes->weight[j] * nodes->loss[j];
         nodes->greatest = fmax(nodes->greatest, nodes->loss[j]);
     }
@@ -267,20 +321,19 @@ static double alternating(const dpi_contour_nodes *nodes, size_t line, double c,
 {
     double re = 0, im = 0, sign = 1;
     for (size_t j = nodes->line[line]; j < nodes->line[line + 1]; j++) {
-        double p = sign * nodes->weight[j] * exp(c * nodes->loss[j] - log_total);
-        re += p * cos(u * nodes->loss[j]);
-        im += p * sin(u * nodes->loss[j]);
+        double size = sign * exp(c * nodes->loss[j] - u * nodes->loss_im[j] - log_total);
+        double angle = u * nodes->loss[j] + c * nodes->loss_im[j];
+        double x = size * cos(angle), y = size * sin(angle);
+        re += nodes->weight[j] * x - nodes->weight_im[j] * y;
+        im += nodes->weight[j] * y + nodes->weight_im[j] * x;
         sign = -sign;
     }
     return hypot(re, im);
 }
 
-double dpi_contour_nodes_error(const dpi_contour_nodes *nodes, double c, double u)
+double dpi_contour_nodes_error(const dpi_contour_nodes *nodes, double c, double u, double log_total)
 {
-    if (nodes->n_lines == 0)
-        return 0;
-    double mean, variance, sum = 0;
-    double log_total = dpi_contour_cumulant(nodes, c, &mean, &variance);
+    double sum = 0;
     for (size_t i = 0; i < nodes->n_lines; i++)
         sum += alternating(nodes, i, c, u, log_total);
     return sum;

@@ -28,14 +28,22 @@
 
 static const double ALIAS = 30; /* e^-30 = 1e-13 */
 static const double FALL = 30;
-static const double CUT = 28;       /* P-mass left out, against delta */
-static const double CANCEL = 8;     /* log of the cancellation that leaving the saddle may bring */
-static const double ROOM = 8;       /* log of what two tilts' sizes may differ by */
-static const double MAX_WORK = 1e9; /* rotations */
+static const double CUT = 28;        /* P-mass left out, against delta */
+static const double CANCEL = 8;      /* log of the cancellation that leaving the saddle may bring */
+static const double ROOM = 8;        /* log of what two tilts' sizes may differ by */
+static const double OPENING = 1e-11; /* see opening() */
+static const double MAX_WORK = 1e8;  /* rotations */
 static const double LEAST_TILT = 1e-9, MOST_TILT = 1e12;
 static const double LEAST_LOG_DELTA = -1e5;
 
-enum { MAX_FREQUENCIES = 1 << 20, MAX_SHARPNESS = 24, SEARCH = 200, LOOKS = 20 };
+enum {
+    MAX_FREQUENCIES = 1 << 20,
+    MAX_SHARPNESS = 24,
+    MOVE = 4,
+    BELOW = 20,
+    SEARCH = 200,
+    LOOKS = 20
+};
 
 /* ---- parts ---- */
 
@@ -59,6 +67,7 @@ void dpi_path_free(dpi_path *path)
 {
     for (size_t i = 0; path->part != NULL && i < path->n; i++) {
         dpi_contour_nodes_free(&path->part[i].nodes);
+        dpi_contour_nodes_free(&path->part[i].wave);
         dpi_tilted_free(&path->part[i].tilted);
     }
     dpi_free(path->part);
@@ -79,6 +88,8 @@ static dp_status look(dpi_path *path, double log_delta, dp_error *err)
     for (size_t i = 0; i < path->n; i++) {
         dpi_part *part = &path->part[i];
         part->fineness.log_cut = path->log_cut - log(part->times);
+        part->moved.moved = false;
+        part->unmovable = !dpi_contour_movable(part->pair);
         dp_status status = build(part, err);
         if (status != DP_OK)
             return status;
@@ -228,6 +239,12 @@ static void choose_period(dpi_path *path)
 
 /* ---- the frequencies ---- */
 
+/* The nodes that serve frequencies. */
+static const dpi_contour_nodes *waves(const dpi_part *part)
+{
+    return part->moved.moved ? &part->wave : &part->nodes;
+}
+
 /* The law of one part at the path's tilt. */
 static dp_status tilt_part(const dpi_path *path, dpi_part *part, dp_error *err)
 {
@@ -235,9 +252,51 @@ static dp_status tilt_part(const dpi_path *path, dpi_part *part, dp_error *err)
     double total = dpi_contour_cumulant(&part->nodes, path->at.c, &mean, &variance);
     dpi_tilted_free(&part->tilted);
     if (part->pair->normal_mu > 0 ||
-        dpi_tilted_new(&part->nodes, path->at.c, total, mean, 1e-18 / part->times, &part->tilted))
+        dpi_tilted_new(waves(part), path->at.c, total, mean, 1e-18 / part->times, &part->tilted))
         return DP_OK;
     return dpi_fail_nomem(err);
+}
+
+/* At the frequency u and, on a moved line, where high frequencies fade, at all below it. */
+static double worst_error(const dpi_part *part, double tilt, double u, double log_total)
+{
+    double worst = dpi_contour_nodes_error(waves(part), tilt, u, log_total);
+    for (int i = 0; i <= BELOW && part->moved.moved; i++) {
+        u = i < BELOW ? u / 1.5 : 0;
+        worst = fmax(worst, dpi_contour_nodes_error(waves(part), tilt, u, log_total));
+    }
+    return worst;
+}
+
+/* More nodes; beyond MOVE, beside the real axis. */
+static dp_status sharpen(dpi_part *part, dp_error *err)
+{
+    dpi_fineness *f = part->moved.moved ? &part->moved : &part->fineness;
+    if (!part->moved.moved && f->sharpness >= MOVE && !part->unmovable) {
+        part->moved = *f;
+        part->moved.moved = true;
+        part->moved.sharpness = 0;
+    } else if (f->sharpness++ == MAX_SHARPNESS) {
+        return dpi_fail(err, DP_EACCURACY,
+                        "the inversion integral cannot resolve the privacy loss of a step; "
+                        "take the certified interval");
+    }
+    if (!part->moved.moved)
+        return build(part, err);
+    dpi_contour_nodes_free(&part->wave);
+    return dpi_contour_nodes_new(part->pair, &part->moved, &part->wave, err);
+}
+
+/* How far the moved line's total mass is from the 1 of the real one.  They are connected at infinity,
+ * not at the end of the range, so what lies beyond must not be felt at this tilt. */
+static double opening(const dpi_part *part)
+{
+    double re = -1, im = 0;
+    for (size_t j = 0; j < part->tilted.n; j++) {
+        re += part->tilted.mass[j];
+        im += part->tilted.mass_im[j];
+    }
+    return hypot(re, im);
 }
 
 /* Makes the part's nodes fine enough for frequency u; log_allowed is of the error in all steps. */
@@ -252,17 +311,21 @@ static dp_status resolve(const dpi_path *path, dpi_part *part, double u, double 
         f->speed = 1.7 * speed;
         status = build(part, err);
     }
+    double mean, variance;
+    double total = dpi_contour_cumulant(&part->nodes, path->probe, &mean, &variance);
     while (status == DP_OK) {
-        double root = dpi_contour_nodes_error(&part->nodes, path->probe, u);
+        double root = worst_error(part, path->probe, u, total);
         if (log(part->times) + 2 * log(root) <= log_allowed)
             break;
-        if (f->sharpness++ == MAX_SHARPNESS)
-            return dpi_fail(err, DP_EACCURACY,
-                            "the inversion integral cannot resolve the privacy loss of a step; "
-                            "take the certified interval");
-        status = build(part, err);
+        status = sharpen(part, err);
     }
-    return status == DP_OK ? tilt_part(path, part, err) : status;
+    if (status == DP_OK)
+        status = tilt_part(path, part, err);
+    if (status != DP_OK || !part->moved.moved || part->times * opening(part) <= OPENING)
+        return status;
+    part->moved.moved = false;
+    part->unmovable = true;
+    return resolve(path, part, u, log_allowed, err);
 }
 
 /* log of the integrand's envelope at u, times u / pi. */

@@ -14,8 +14,11 @@ typedef struct dpi_part {
     const dpi_pair *pair;
     double times;
     dpi_fineness fineness;
-    dpi_contour_nodes nodes;
-    dpi_tilted tilted; /* at the path's tilt */
+    dpi_contour_nodes nodes; /* for real tilts */
+    dpi_fineness moved;
+    dpi_contour_nodes wave; /* moved ones for the frequencies, when moved.moved */
+    bool unmovable;         /* or the end of the range would be felt */
+    dpi_tilted tilted;      /* at the path's tilt */
 } dpi_part;
 
 /* K and its derivatives at a tilt c, summed over the terms; epsilon is that whose saddle c is, and

@@ -1,10 +1,10 @@
 /* phi(u) - 1 = sum p_j (e^(i u l_j) - 1), l_j the losses less their mean, by rotation.
  *
  * A node's term is carried from one frequency to the next by
- *     (a, b) <- (a, b) + (p + a, b) * (cos t - 1, sin t),   a = p (cos th - 1), b = p sin th:
- * ten multiplications and additions instead of a sine and a cosine, and the small numbers a and b
+ *     f <- f + (p + f) (e^(it) - 1),   f = p (e^(i th) - 1):
+ * a dozen multiplications and additions instead of a sine and a cosine, and the small numbers f
  * keep their relative accuracy where all angles are small, as they are after many steps: the
- * T-th power multiplies an error of phi by T.  Terms are seeded afresh every DPI_PHASES
+ * T-th power multiplies an error of phi by T.  Masses and angles are complex on a moved line (nodes.c).  Terms are seeded afresh every DPI_PHASES
  * frequencies, so that rounding grows no further than that.  Four nodes at a time fill the
  * registers of any machine; the sums stay in the first-level cache. */
 #include "accountant/phase.h"
@@ -25,18 +25,23 @@ bool dpi_tilted_new(const dpi_contour_nodes *nodes, double c, double log_total, 
                     double least, dpi_tilted *tilted)
 {
     size_t room = padded(nodes->n_atoms) + padded(nodes->n - nodes->n_atoms), n = 0;
-    *tilted = (dpi_tilted){.mass = dpi_alloc(room, 2 * sizeof(double))};
+    *tilted = (dpi_tilted){.mass = dpi_alloc(room, 4 * sizeof(double))};
     if (tilted->mass == NULL)
         return false;
     tilted->angle = tilted->mass + room;
+    tilted->mass_im = tilted->mass + 2 * room;
+    tilted->angle_im = tilted->mass + 3 * room;
     for (size_t j = 0; j < nodes->n; j++) {
         if (j == nodes->n_atoms)
             tilted->n_atoms = n = padded(n);
-        double p = nodes->weight[j] * exp(c * nodes->loss[j] - log_total);
-        if (!(p >= least))
+        double size = exp(c * nodes->loss[j] - log_total), angle = c * nodes->loss_im[j];
+        double re = nodes->weight[j] * size, im = nodes->weight_im[j] * size;
+        if (!(fabs(re) + fabs(im) >= least))
             continue;
-        tilted->mass[n] = p;
+        tilted->mass[n] = angle == 0 ? re : re * cos(angle) - im * sin(angle);
+        tilted->mass_im[n] = angle == 0 ? im : re * sin(angle) + im * cos(angle);
         tilted->angle[n] = nodes->loss[j] - mean;
+        tilted->angle_im[n] = nodes->loss_im[j];
         n++;
     }
     tilted->n = padded(n);
@@ -51,27 +56,36 @@ void dpi_tilted_free(dpi_tilted *tilted)
     *tilted = (dpi_tilted){0};
 }
 
-/* Adds four nodes to the lanes of all frequencies. */
-static void rotate(const double *mass, const double *angle, double h, double start,
+/* e^(i step (angle + i angle_im)) - 1, small where the exponent is. */
+static void turn(double step, double angle, double angle_im, double *re, double *im)
+{
+    double s = sin(0.5 * step * angle), c = cos(0.5 * step * angle);
+    double shrink = angle_im > 0 ? expm1(-step * angle_im) : 0;
+    *re = -2 * s * s + shrink * (1 - 2 * s * s);
+    *im = 2 * s * c * (1 + shrink);
+}
+
+/* Adds nodes j ... j + 3 to the lanes of all frequencies. */
+static void rotate(const dpi_tilted *tilted, size_t j, double h, double start,
                    double (*restrict re)[LANES], double (*restrict im)[LANES])
 {
-    double a[LANES], b[LANES], p[LANES], turn_a[LANES], turn_b[LANES];
+    double a[LANES], b[LANES], p[LANES], q[LANES], turn_a[LANES], turn_b[LANES];
     for (int i = 0; i < LANES; i++) {
-        double half = 0.5 * start * angle[i], quarter = 0.5 * h * angle[i];
-        double s = sin(half), t = sin(quarter);
-        p[i] = mass[i];
-        a[i] = -2 * p[i] * s * s;
-        b[i] = 2 * p[i] * s * cos(half);
-        turn_a[i] = -2 * t * t;
-        turn_b[i] = 2 * t * cos(quarter);
+        double angle = tilted->angle[j + i], angle_im = tilted->angle_im[j + i], x, y;
+        turn(start, angle, angle_im, &x, &y);
+        turn(h, angle, angle_im, &turn_a[i], &turn_b[i]);
+        p[i] = tilted->mass[j + i];
+        q[i] = tilted->mass_im[j + i];
+        a[i] = p[i] * x - q[i] * y;
+        b[i] = p[i] * y + q[i] * x;
     }
     for (int k = 0; k < DPI_PHASES; k++) {
         for (int i = 0; i < LANES; i++) {
             re[k][i] += a[i];
             im[k][i] += b[i];
-            double whole = p[i] + a[i], old = b[i];
-            b[i] = old + (whole * turn_b[i] + old * turn_a[i]);
-            a[i] = a[i] + (whole * turn_a[i] - old * turn_b[i]);
+            double x = p[i] + a[i], y = q[i] + b[i];
+            a[i] += x * turn_a[i] - y * turn_b[i];
+            b[i] += x * turn_b[i] + y * turn_a[i];
         }
     }
 }
@@ -83,7 +97,7 @@ void dpi_phases(const dpi_tilted *tilted, double h, size_t first, double re[DPI_
     memset(lane_re, 0, sizeof lane_re);
     memset(lane_im, 0, sizeof lane_im);
     for (size_t j = 0; j < tilted->n; j += LANES)
-        rotate(tilted->mass + j, tilted->angle + j, h, (double)first * h, lane_re, lane_im);
+        rotate(tilted, j, h, (double)first * h, lane_re, lane_im);
     for (int k = 0; k < DPI_PHASES; k++) {
         re[k] = (lane_re[k][0] + lane_re[k][1]) + (lane_re[k][2] + lane_re[k][3]);
         im[k] = (lane_im[k][0] + lane_im[k][1]) + (lane_im[k][2] + lane_im[k][3]);
@@ -96,8 +110,10 @@ double dpi_phase_envelope(const dpi_tilted *tilted, double u)
     for (size_t j = 0; j < tilted->n_atoms; j++)
         atoms += tilted->mass[j];
     for (size_t j = tilted->n_atoms; j < tilted->n; j++) {
-        re += tilted->mass[j] * cos(u * tilted->angle[j]);
-        im += tilted->mass[j] * sin(u * tilted->angle[j]);
+        double size = exp(-u * tilted->angle_im[j]);
+        double x = size * cos(u * tilted->angle[j]), y = size * sin(u * tilted->angle[j]);
+        re += tilted->mass[j] * x - tilted->mass_im[j] * y;
+        im += tilted->mass[j] * y + tilted->mass_im[j] * x;
     }
     return atoms + hypot(re, im);
 }

@@ -8,11 +8,11 @@
 #include "accountant/nodes.h"
 
 /* Masses p of the tilted law, sum 1, and losses less its mean.  n is a multiple of 4; atoms come
- * first, padded to a multiple of 4 themselves; padding has mass 0. */
+ * first, padded to a multiple of 4 themselves; padding has mass 0.  Complex where nodes were moved. */
 typedef struct dpi_tilted {
     size_t n, n_atoms;
-    double *mass;  /* [n], owned */
-    double *angle; /* [n] */
+    double *mass, *mass_im;   /* [n], owned */
+    double *angle, *angle_im; /* [n]; angle_im >= 0 */
 } dpi_tilted;
 
 /* The law of `nodes` tilted by c, K(c) = log_total and its derivative mean; nodes that hold a mass

@@ -145,7 +145,7 @@ static void meets_every_point_of_the_curves(void **state)
 /* P(L > t) where Q(L > t) = fpr. */
 static double power_at(const dpi_term *term, double fpr)
 {
-    double low = -20, high = 40, log_p = NAN, log_q = NAN;
+    double low = -3, high = 4, log_p = NAN, log_q = NAN;
     for (int i = 0; i < 70; i++) {
         double t = (low + high) / 2;
         dp_error err = {0};
