@@ -416,8 +416,7 @@ static dp_status search_steps(const dp_mechanism *m, double epsilon, double delt
     if (status != DP_OK || !(root == root))
         return status;
     /* Where a step more or less is far below the bound's excess, begin behind it. */
-    double begin = fmax(1, fmin(root, floor(root * (1 - EXCESS))));
-    return whole_settle(&s, begin, units, err);
+    return whole_settle(&s, root - floor(root * EXCESS), units, err);
 }
 
 dp_status dp_calibrate_steps(const dp_mechanism *m, double epsilon, double delta, uint64_t *steps,
