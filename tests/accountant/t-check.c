@@ -125,6 +125,10 @@ static void refuses_what_the_engines_do_not_cover(void **state)
             "sigma is");
     REFUSES(poisson, (x.rate = DBL_TRUE_MIN), DP_EACCURACY, "rate is");
     REFUSES(poisson, (x.steps = UINT64_MAX), DP_EACCURACY, "steps is");
+    REFUSES(poisson, (x.steps = 1000000001), DP_EACCURACY, "steps is");
+    ACCEPTS(poisson, (x.steps = 1000000000));
+    ACCEPTS(poisson, (x.sigma = 0.05, x.rate = 1e-9));
+    ACCEPTS(poisson, (x.sigma = 1e6, x.rate = 1));
     REFUSES(poisson, (x.rows = UINT32_MAX), DP_EACCURACY, "rows is");
     REFUSES(truncated, (x.records = UINT64_MAX), DP_EACCURACY, "records is");
     REFUSES(response, (x.sigma = 1e-30), DP_EACCURACY, "sigma is");

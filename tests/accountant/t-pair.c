@@ -353,6 +353,65 @@ static void rounding_errors_keep_to_their_bounds(void **state)
     assert_true(largest > 0.01); /* the bounds are not idle */
 }
 
+static const double gauss_node[3][4] = {
+    {0.21132486540518712, 0.78867513459481288},
+    {0.11270166537925831, 0.5, 0.88729833462074169},
+    {0.069431844202973713, 0.33000947820757187, 0.66999052179242813, 0.93056815579702629}};
+static const double gauss_weight[3][4] = {
+    {0.5, 0.5},
+    {0.27777777777777778, 0.44444444444444444, 0.27777777777777778},
+    {0.17392742256872693, 0.32607257743127307, 0.32607257743127307, 0.17392742256872693}};
+
+/* Share of the P-mass of [x, x + width] that goes to the knot with the larger loss when its ends are
+ * knots, by a rule of n points; the mass itself. */
+static double share(const dpi_piece *piece, double x, double width, const double *nodes,
+                    const double *weights, int n, double *mass)
+{
+    const dpi_piece_ops *ops = piece->ops;
+    double s0 = ops->excess(piece, x), dx = ops->excess(piece, x + width) - s0, sum = 0;
+    *mass = 0;
+    for (int i = 0; i < n; i++) {
+        double at = x + width * nodes[i], s = ops->excess(piece, at);
+        double p = width * weights[i] * exp(ops->log_density(piece, at, s));
+        double above = piece->sign > 0 ? s - s0 : s0 + dx - s;
+        sum += p * expm1(-above) / expm1(-dx);
+        *mass += p;
+    }
+    return sum;
+}
+
+/* What mass.c builds on: n points err by at most 300 (1 + 21/h) (h/8)^2n of the mass of a stretch of
+ * width h / roughness. */
+static void roughness_covers_the_error_of_quadrature(void **state)
+{
+    (void)state;
+    uint64_t seed = 11;
+    double largest = 0;
+    for (int i = 0; i < 2 * N_ALL; i++) {
+        dpi_pair pair = pair_of(i, DPI_UPPER);
+        for (int k = 0; k < 300 && pair.n_pieces > 0; k++) {
+            const dpi_piece *piece = &pair.piece[k % (int)pair.n_pieces];
+            double low = piece->ops->quantile(piece, -40, -1);
+            double high = piece->ops->quantile(piece, -40, 1), h = between(&seed, 0.1, 0.25);
+            double x = between(&seed, low, high), width = h / piece->ops->roughness(piece, x), all;
+            double exact = share(piece, x, width, node, weight, 8, &all);
+            if (!(x + width < high) || !(piece->ops->excess(piece, x) > 1e-9))
+                continue; /* beyond the end; differences of tiny losses are all rounding */
+            for (int n = 2; n <= 4; n++) {
+                double mass, bound = 300 * (1 + 21 / h) * pow(h / 8, 2 * n);
+                double found =
+                    share(piece, x, width, gauss_node[n - 2], gauss_weight[n - 2], n, &mass);
+                double error = fmax(fabs(found - exact), fabs(mass - all)) / all;
+                largest = fmax(largest, error / bound);
+                if (!(error <= bound + 1e-11))
+                    fail_msg("pair %d at %g: %d points err by %g, not %g", i, x, n, error, bound);
+            }
+        }
+        dpi_pair_free(&pair);
+    }
+    assert_true(largest > 1e-3);
+}
+
 /* Losses of atoms, against long double. */
 static void atoms_of_lattices_keep_to_their_bounds(void **state)
 {
@@ -461,6 +520,7 @@ int main(void)
         cmocka_unit_test(tails_bound_what_lies_beyond),
         cmocka_unit_test(place_inverts_excess),
         cmocka_unit_test(rounding_errors_keep_to_their_bounds),
+        cmocka_unit_test(roughness_covers_the_error_of_quadrature),
         cmocka_unit_test(atoms_of_lattices_keep_to_their_bounds),
         cmocka_unit_test(negligible_parts_are_rounded_outward),
         cmocka_unit_test(binomial_tails_are_exact),
