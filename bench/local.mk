@@ -12,6 +12,10 @@ EXTRA_PROGRAMS += %D%/hierarchical_logistic
   %D%/numpy-legacy.h $(benchmark)
 %C%_hierarchical_logistic_LDADD = libtacit.la -lm
 
+EXTRA_PROGRAMS += %D%/accountant
+%C%_accountant_SOURCES = %D%/accountant.c $(benchmark)
+%C%_accountant_LDADD = libtacit-accountant.la libtacit-core.la $(TACIT_LIBS)
+
 # Commit, compiler and flags of the build; written again by each make that builds a benchmark.
 %D%/bench.$(OBJEXT): %D%/built.h
 CLEANFILES += %D%/built.h $(EXTRA_PROGRAMS)
