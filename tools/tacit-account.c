@@ -14,6 +14,9 @@
 #include "tools/plan.h"
 #include "tools/tacit.h"
 
+/* Width of the figures about attacks beside an epsilon; `tacit risk` has those that were asked for. */
+static const double GLANCE = 0.01;
+
 /* What the command line came to. */
 typedef struct task {
     settings said;
@@ -155,7 +158,7 @@ static int answer_question(const command *self, task *t)
     if (exit_status != EXIT_CERTIFIED)
         return exit_status;
     if (a->full || !t->said.json)
-        answer_attack(a, t->width);
+        answer_attack(a, a->full ? t->width : fmax(t->width, GLANCE));
     if (a->full && a->attack.advantage_error.status != DP_OK)
         return told(self, a->attack.advantage_error.status, &a->attack.advantage_error);
     if (t->said.plot != NULL && !curves_draw(t->said.plot, a->list, a->n, &why))

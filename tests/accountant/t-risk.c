@@ -9,9 +9,15 @@
 #include "tests/accountant/oracle.h"
 #include "tests/lib/check.h"
 
+static dp_mechanism gaussian(dp_sampling sampling, double sigma, double q, double steps)
+{
+    return (dp_mechanism){
+        .sampling = sampling, .sigma = sigma, .rate = q, .steps = (uint64_t)steps};
+}
+
 static dp_mechanism poisson(double sigma, double q, double steps)
 {
-    return (dp_mechanism){DP_SAMPLING_POISSON, sigma, q, (uint64_t)steps};
+    return gaussian(DP_SAMPLING_POISSON, sigma, q, steps);
 }
 
 static dp_interval tpr_of(const dp_mechanism *list, size_t n, double fpr)
@@ -72,7 +78,8 @@ static void true_positive_rates_are_those_of_the_tails(void **state)
 static void a_gaussian_follows_its_own_curve(void **state)
 {
     (void)state;
-    const dp_mechanism list[] = {{DP_SAMPLING_FULL, 2, 1, 3}, {DP_SAMPLING_FULL, 1, 1, 1}};
+    const dp_mechanism list[] = {gaussian(DP_SAMPLING_FULL, 2, 1, 3),
+                                 gaussian(DP_SAMPLING_FULL, 1, 1, 1)};
     double mu = sqrt(3 / 4.0 + 1), fprs[] = {1e-6, 0.0123, 0.5, 0.987};
     for (int i = 0; i < 4; i++)
         check_interval(tpr_of(list, 2, fprs[i]),
@@ -123,7 +130,7 @@ static void rates_rise_with_steps_and_with_the_false_positive_rate(void **state)
 static void fixed_batches_have_a_gap_and_their_bounds_hold(void **state)
 {
     (void)state;
-    dp_mechanism fixed = {DP_SAMPLING_FIXED, 4, 0.01, 1000};
+    dp_mechanism fixed = gaussian(DP_SAMPLING_FIXED, 4, 0.01, 1000);
     dp_mechanism reached = poisson(2, 0.01, 1000);
     dp_interval both = tpr_of(&fixed, 1, 0.01), inner = tpr_of(&reached, 1, 0.01);
     assert_true(both.lower <= inner.upper && inner.lower <= both.lower * (1 + 2e-3));
@@ -189,8 +196,8 @@ static void errors_give_the_worst_value_and_a_remedy(void **state)
 {
     (void)state;
     dp_mechanism m = poisson(1, 0.01, 1000), none = {0};
-    dp_mechanism shuffled = {DP_SAMPLING_SHUFFLE, 1, 0.01, 100};
-    dp_mechanism fixed = {DP_SAMPLING_FIXED, 1, 0.01, 100};
+    dp_mechanism shuffled = gaussian(DP_SAMPLING_SHUFFLE, 1, 0.01, 100);
+    dp_mechanism fixed = gaussian(DP_SAMPLING_FIXED, 1, 0.01, 100);
     const double bad[] = {0, 1, -1, NAN, INFINITY, -INFINITY};
     for (int i = 0; i < 6; i++) {
         dp_error err = {0};
