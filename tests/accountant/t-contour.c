@@ -273,6 +273,51 @@ static void one_step_meets_its_closed_form(void **state)
     assert_true(log_delta_of(&(dpi_term){&add, 1}, 1, -log1p(-0.1) * 1.000001) == -INFINITY);
 }
 
+static double upper_normal(double x)
+{
+    return 0.5 * erfc(x * M_SQRT1_2);
+}
+
+static void one_step_has_the_tails_of_normal_laws(void **state)
+{
+    (void)state;
+    const double sigma = 0.8, q = 0.2, x = 1.3; /* the loss rises through t at x */
+    dpi_pair pair = gaussian(sigma, q, DPI_REMOVE);
+    double t = log1p(q * expm1((2 * x - 1) / (2 * sigma * sigma))), log_p = NAN, log_q = NAN;
+    dp_error err = {0};
+    assert_ok(dpi_contour_tails(&(dpi_term){&pair, 1}, 1, t, &log_p, &log_q, &err), err.text);
+    double base = upper_normal(x / sigma), shifted = upper_normal((x - 1) / sigma);
+    assert_close(exp(log_q), base, 1e-12, 0);
+    assert_close(exp(log_p), (1 - q) * base + q * shifted, 1e-12, 0);
+}
+
+/* delta of two steps: the first one's loss is integrated over, step by closed form. */
+static double delta_twice(double sigma, double q, double epsilon, bool add)
+{
+    double sum = 0, h = sigma / 60;
+    for (int i = -900; i <= 900; i++) {
+        double x = i * h, loss = log1p(q * expm1((2 * x - 1) / (2 * sigma * sigma)));
+        double density = exp(-x * x / (2 * sigma * sigma) + (add ? 0 : loss));
+        dpi_pair pair = gaussian(sigma, q, add ? DPI_ADD : DPI_REMOVE);
+        double left = epsilon - (add ? -loss : loss);
+        sum += density * exp(log_delta_of(&(dpi_term){&pair, 1}, 1, left));
+    }
+    return sum * h / (sigma * sqrt(2 * M_PI));
+}
+
+static void two_steps_meet_a_double_integral(void **state)
+{
+    (void)state;
+    static const double rows[][4] = {
+        {1, 0.01, 0.0181303, 1}, {1, 0.5, 1.2948, 1}, {1, 0.5, 5.5724, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool add = rows[i][3] == 1;
+        dpi_pair pair = gaussian(rows[i][0], rows[i][1], add ? DPI_ADD : DPI_REMOVE);
+        double twice = delta_twice(rows[i][0], rows[i][1], rows[i][2], add);
+        assert_close(exp(log_delta_of(&(dpi_term){&pair, 2}, 1, rows[i][2])), twice, 1e-9, 0);
+    }
+}
+
 /* delta(0) does not know which of the two is called P. */
 static void total_variation_is_the_same_both_ways(void **state)
 {
@@ -430,6 +475,8 @@ int main(void)
         cmocka_unit_test(replacing_a_record_meets_its_references),
         cmocka_unit_test(meets_the_closed_form_without_sampling),
         cmocka_unit_test(one_step_meets_its_closed_form),
+        cmocka_unit_test(one_step_has_the_tails_of_normal_laws),
+        cmocka_unit_test(two_steps_meet_a_double_integral),
         cmocka_unit_test(total_variation_is_the_same_both_ways),
         cmocka_unit_test(tails_and_delta_agree),
         cmocka_unit_test(epsilon_and_delta_are_inverse_far_out),
