@@ -301,16 +301,17 @@ static dp_status check_enums(const dp_mechanism *m, dp_error *err)
     return DP_OK;
 }
 
+typedef dp_status (*field_check)(const dp_mechanism *m, dp_error *err);
+
 dp_status dpi_check_mechanism(const dp_mechanism *m, dp_error *err)
 {
+    static const field_check check[] = {check_enums, check_combination, check_sigma, check_epoch,
+                                        check_cap,   check_categories,  check_rows,  check_jumps};
     if (m->sampling == DP_SAMPLING_SHUFFLE)
         return refuse_shuffle(m->sigma, m->rate, err);
     dp_status status = dpi_check_sampling(m->sampling, m->rate, m->steps, err);
-    dp_status (*const checks[])(const dp_mechanism *, dp_error *) = {
-        check_enums, check_combination, check_sigma, check_epoch,
-        check_cap,   check_categories,  check_rows,  check_jumps};
-    for (size_t i = 0; i < sizeof checks / sizeof *checks && status == DP_OK; i++)
-        status = checks[i](m, err);
+    for (size_t i = 0; i < sizeof check / sizeof *check && status == DP_OK; i++)
+        status = check[i](m, err);
     return status;
 }
 
