@@ -393,15 +393,16 @@ static void roughness_covers_the_error_of_quadrature(void **state)
             const dpi_piece *piece = &pair.piece[k % (int)pair.n_pieces];
             double low = piece->ops->quantile(piece, -40, -1);
             double high = piece->ops->quantile(piece, -40, 1), h = between(&seed, 0.1, 0.25);
-            double x = between(&seed, low, high), width = h / piece->ops->roughness(piece, x), all;
-            double exact = share(piece, x, width, node, weight, 8, &all);
+            double x = between(&seed, low, high), total;
+            double width = h / piece->ops->roughness(piece, x);
+            double exact = share(piece, x, width, node, weight, 8, &total);
             if (!(x + width < high) || !(piece->ops->excess(piece, x) > 1e-9))
                 continue; /* beyond the end; differences of tiny losses are all rounding */
             for (int n = 2; n <= 4; n++) {
                 double mass, bound = 300 * (1 + 21 / h) * pow(h / 8, 2 * n);
                 double found =
                     share(piece, x, width, gauss_node[n - 2], gauss_weight[n - 2], n, &mass);
-                double error = fmax(fabs(found - exact), fabs(mass - all)) / all;
+                double error = fmax(fabs(found - exact), fabs(mass - total)) / total;
                 largest = fmax(largest, error / bound);
                 if (!(error <= bound + 1e-11))
                     fail_msg("pair %d at %g: %d points err by %g, not %g", i, x, n, error, bound);
