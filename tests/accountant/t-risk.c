@@ -6,7 +6,7 @@
 
 #include <gsl/gsl_cdf.h>
 
-#include "tests/accountant/oracle.h"
+#include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
 
 static dp_mechanism gaussian(dp_sampling sampling, double sigma, double q, double steps)
@@ -225,6 +225,39 @@ static void errors_give_the_worst_value_and_a_remedy(void **state)
     assert_int_equal(dp_account_tpr(mixed, 2, 0.1, 0, &tpr, NULL), DP_EMISMATCH);
 }
 
+/* Memory that fails once either spoils the search, which then takes another road, or the answer. */
+static void failed_allocations_give_the_worst_value_or_a_bound(void **state)
+{
+    (void)state;
+    dp_mechanism m = poisson(2, 0.1, 40);
+    size_t refused = 0;
+    for (size_t k = 1;; k += 1 + k / 3) {
+        dp_interval tpr;
+        dp_error err = {0};
+        size_t before = faulty_live();
+        faulty_fail(k);
+        dp_status status = dp_account_tpr(&m, 1, 0.05, 0.05, &tpr, &err);
+        int failed = faulty_failed();
+        faulty_fail(0);
+        assert_int_equal(faulty_live(), before);
+        if (status == DP_OK)
+            assert_true(tpr.lower > 0.09 && tpr.upper < 0.12 && tpr.lower <= tpr.upper);
+        else {
+            assert_int_equal(status, DP_ENOMEM);
+            assert_true(tpr.lower == 0 && tpr.upper == 1);
+            refused++;
+        }
+        if (!failed)
+            break;
+    }
+    assert_true(refused >= 3);
+    double mu = 0;
+    faulty_fail(2);
+    assert_int_equal(dp_account_mu(&m, 1, 0.01, &mu, NULL), DP_ENOMEM);
+    faulty_fail(0);
+    assert_true(mu == INFINITY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +272,7 @@ int main(void)
         cmocka_unit_test(renyi_of_laplace_is_the_closed_form),
         cmocka_unit_test(posterior_follows_bayes),
         cmocka_unit_test(errors_give_the_worst_value_and_a_remedy),
+        cmocka_unit_test(failed_allocations_give_the_worst_value_or_a_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
