@@ -32,7 +32,7 @@ static const double CUT = 28;        /* P-mass left out, against delta */
 static const double CANCEL = 8;      /* log of the cancellation that leaving the saddle may bring */
 static const double ROOM = 8;        /* log of what two tilts' sizes may differ by */
 static const double OPENING = 1e-11; /* see opening() */
-static const double MAX_WORK = 1e8;  /* rotations */
+static const double MAX_WORK = 6e7;  /* rotations */
 static const double LEAST_TILT = 1e-9, MOST_TILT = 1e12;
 static const double LEAST_LOG_DELTA = -1e5;
 
