@@ -1,160 +1,253 @@
-/* Checks of the arguments, and the worse of the two directions.
+/* Both directions, both sides, both engines.
  *
  * Neither direction dominates the other in general, and worst cases need not compose to worst cases
- * (Lebeda et al., 2024): each direction is composed on its own and the larger figure counts.  An
- * estimate tells how far the smaller one can be from mattering, and it is computed only as finely as
- * that needs; it stays a bound whatever the estimate is worth. */
+ * (Lebeda et al., 2024): each direction is composed on its own and the larger figure counts.  Where
+ * records are replaced the two directions are one.  The contour, which is quick, tells which direction is
+ * likely to be the worse one; the other is then bounded only as finely as is needed to be sure of that.
+ *
+ * An interval is [largest lower bound, largest upper bound] over the directions.  Where the pair that
+ * dominates and the pair that is realised differ (dpi_side), each bound comes from its own pair.  The
+ * contour's figure must lie in the interval of its pair, or nothing is answered. */
 #include "accountant/bound.h"
 
+#include <float.h>
 #include <math.h>
 
+#include "accountant/composition.h"
+#include "accountant/contour.h"
 #include "accountant/gaussian.h"
-#include "accountant/saddle.h"
 #include "base/error.h"
 
-/* Relative excess of epsilon aimed at. */
-static const double WIDTH = 2e-5;
-static const double COARSEST = 0.05;
+static const double WIDTH = 2e-5;     /* relative excess that dp_epsilon aims at */
+static const double COARSEST = 0.05;  /* for a direction that does not matter */
+static const double AGREEMENT = 1e-8; /* relative error that the contour may have */
 
-static const double MIN_SIGMA = 0.05, MAX_SIGMA = 1e6;
-static const double MIN_RATE = 1e-9;
-static const uint64_t MAX_STEPS = 1000000000;
-
-dp_status dpi_check_sampling(dp_sampling sampling, double rate, uint64_t steps, dp_error *err)
+static double worst(dpi_query query)
 {
-    if (sampling == DP_SAMPLING_FIXED)
-        return dpi_fail(err, DP_EMISMATCH,
-                        "batches of a fixed size without replacement are not Poisson samples, and "
-                        "the account of Poisson sampling is no bound for them; there is no account "
-                        "for them yet: sample with DP_SAMPLING_POISSON");
-    if (sampling != DP_SAMPLING_POISSON && sampling != DP_SAMPLING_FULL)
-        return dpi_fail(err, DP_EDOMAIN,
-                        "sampling is %d; name the sampler: DP_SAMPLING_POISSON or DP_SAMPLING_FULL",
-                        (int)sampling);
-    if (!(rate > 0 && rate <= 1))
-        return dpi_fail(err, DP_EDOMAIN,
-                        "rate is %g; give the probability that a record is in the batch, above 0 "
-                        "and at most 1",
-                        rate);
-    if (sampling == DP_SAMPLING_FULL && rate != 1)
-        return dpi_fail(err, DP_EDOMAIN,
-                        "rate is %g with DP_SAMPLING_FULL; full batches have rate 1, sampled ones "
-                        "are DP_SAMPLING_POISSON",
-                        rate);
-    if (rate < MIN_RATE)
-        return dpi_fail(err, DP_EACCURACY, "rate is %g; rates below %g are not accounted for", rate,
-                        MIN_RATE);
-    if (steps == 0)
-        return dpi_fail(err, DP_EDOMAIN, "steps is 0; give the number of releases, at least 1");
-    if (steps > MAX_STEPS)
-        return dpi_fail(err, DP_EACCURACY, "steps is %llu; more than %llu are not accounted for",
-                        (unsigned long long)steps, (unsigned long long)MAX_STEPS);
-    return DP_OK;
+    return query.ask == DPI_ASK_EPSILON ? INFINITY : 1;
 }
 
-dp_status dpi_check_mechanism(const dp_mechanism *m, dp_error *err)
+/* Closed form of Gaussian releases without sampling, on both sides. */
+static dp_status closed_form(double mu, dpi_query query, dpi_bounds *b, dp_error *err)
 {
-    dp_status status = dpi_check_sampling(m->sampling, m->rate, m->steps, err);
+    double up = mu * (1 + 0x1p-50), down = mu * (1 - 0x1p-50);
+    const double slack = 0x1p-42;
+    if (query.ask == DPI_ASK_DELTA) {
+        b->upper = fmin(
+            1, fmax(exp(dpi_gaussian_log_delta(up, query.given)) * (1 + slack), DPI_LEAST_DELTA));
+        b->lower = exp(dpi_gaussian_log_delta(down, query.given)) * (1 - 1e-9);
+    } else {
+        b->upper = dpi_gaussian_epsilon(up, log(query.given) - 0x1p-44);
+        b->lower = fmax(0, dpi_gaussian_epsilon(down, log(query.given)) * (1 - 1e-9) - 1e-12);
+    }
+    if (b->upper < INFINITY)
+        return DP_OK;
+    return dpi_fail(err, DP_EACCURACY, "no finite epsilon is found for mu = %g", mu);
+}
+
+static dp_status contour(const dpi_composition *c, dpi_query query, double *answer, dp_error *err)
+{
+    *answer = NAN;
+    if (query.ask == DPI_ASK_EPSILON)
+        return dpi_contour_epsilon(c->term, c->n, log(query.given), answer, err);
+    double log_delta;
+    dp_status status = dpi_contour_log_delta(c->term, c->n, query.given, &log_delta, err);
+    if (status == DP_OK)
+        *answer = exp(log_delta);
+    return status;
+}
+
+/* The contour where it applies, else NaN; only memory is worth an error. */
+static dp_status glance(const dpi_composition *c, dpi_query query, double *answer, dp_error *err)
+{
+    dp_error ignored;
+    dp_status status = contour(c, query, answer, &ignored);
+    if (status == DP_ENOMEM)
+        return dpi_fail_nomem(err);
     if (status != DP_OK)
-        return status;
-    if (!(m->sigma > 0 && m->sigma < INFINITY))
-        return dpi_fail(err, DP_EDOMAIN,
-                        "sigma is %g; give the noise as a multiple of the clipping norm, above 0",
-                        m->sigma);
-    if (m->sigma < MIN_SIGMA || m->sigma > MAX_SIGMA)
-        return dpi_fail(err, DP_EACCURACY,
-                        "sigma is %g; the account covers noise of %g to %g clipping norms",
-                        m->sigma, MIN_SIGMA, MAX_SIGMA);
+        *answer = NAN;
     return DP_OK;
 }
 
-dp_status dpi_check_epsilon(double epsilon, bool zero_allowed, dp_error *err)
+static dp_status bounds_of(const dpi_composition *c, dpi_query query, const dpi_wish *wish,
+                           dpi_bounds *b, dp_error *err)
 {
-    if (epsilon > 0 && epsilon < INFINITY)
-        return DP_OK;
-    if (epsilon == 0 && zero_allowed)
-        return DP_OK;
-    return dpi_fail(err, DP_EDOMAIN, "epsilon is %g; give a finite number %s 0", epsilon,
-                    zero_allowed ? "not below" : "above");
+    if (c->normal_mu > 0)
+        return closed_form(c->normal_mu, query, b, err);
+    return dpi_grid_solve(c->term, c->n, query, wish, b, err);
 }
 
-dp_status dpi_check_delta(double delta, dp_error *err)
+/* Compositions of a list in both directions; the second is unused where one serves both. */
+typedef struct both {
+    dpi_composition way[2];
+    double glance[2]; /* contour's figures, or NaN */
+    int n;
+    int first; /* the one that is likely to be worse */
+} both;
+
+static void both_free(both *b)
 {
-    if (!(delta > 0 && delta < 1))
-        return dpi_fail(err, DP_EDOMAIN,
-                        "delta is %g; give a number above 0 and below 1, below 1 / (number of "
-                        "records) to mean anything",
-                        delta);
-    if (delta < DPI_LEAST_DELTA)
-        return dpi_fail(err, DP_EACCURACY, "delta is %g; ask for at least %g", delta,
-                        DPI_LEAST_DELTA);
-    return DP_OK;
+    for (int i = 0; i < b->n; i++)
+        dpi_composition_free(&b->way[i]);
 }
 
-static dp_status full_batch_bound(const dp_mechanism *m, dpi_query query, double *answer,
-                                  dp_error *err)
+static dp_status both_new(const dp_mechanism *list, size_t n, dpi_side side, dpi_query query,
+                          both *b, dp_error *err)
 {
-    double mu = sqrt((double)m->steps) / m->sigma * (1 + 0x1p-50);
-    if (query.ask == DPI_ASK_DELTA)
-        *answer =
-            fmax(exp(dpi_gaussian_log_delta(mu, query.given)) * (1 + 0x1p-42), DPI_LEAST_DELTA);
-    else
-        *answer = dpi_gaussian_epsilon(mu, log(query.given) - 0x1p-44);
-    if (*answer < INFINITY)
-        return DP_OK;
-    return dpi_fail(err, DP_EACCURACY, "no finite epsilon is found for sigma %g and %llu steps",
-                    m->sigma, (unsigned long long)m->steps);
+    *b = (both){.n = dpi_composition_directions(list)};
+    dp_status status = DP_OK;
+    for (int i = 0; i < b->n && status == DP_OK; i++) {
+        status = dpi_composition_new(list, n, i == 0 ? DPI_REMOVE : DPI_ADD, side, &b->way[i], err);
+        if (status == DP_OK)
+            status = glance(&b->way[i], query, &b->glance[i], err);
+    }
+    if (status != DP_OK)
+        both_free(b);
+    b->first = b->n == 2 && b->glance[1] > b->glance[0] * (1 + AGREEMENT);
+    return status;
 }
 
-/* Saddle-point epsilon of one direction. */
-static double estimate(const dpi_pair *pair, double steps, double delta)
+/* Width that is likely to keep the other direction's bound below what the first gave. */
+static double width_for_other(const both *b, dpi_query query, double found)
 {
-    dpi_law law;
-    dpi_term term = {pair, steps};
-    double epsilon = NAN;
-    if (dpi_law_new(&term, 1, &law) && dpi_law_look(&law, log(delta) - log(steps) - 12))
-        epsilon = dpi_saddle_for_delta(&law, log(delta)).epsilon;
-    dpi_law_free(&law);
-    return epsilon;
-}
-
-double dpi_estimate_epsilon(const dp_mechanism *m, double delta)
-{
-    dpi_pair remove = dpi_pair_gaussian(m->sigma, m->rate, DPI_REMOVE);
-    return estimate(&remove, (double)m->steps, delta);
-}
-
-/* Width that is likely to keep the add direction's epsilon below what remove gave. */
-static double width_for_add(const dpi_pair *add, double steps, dpi_query query, double found)
-{
-    if (query.ask == DPI_ASK_DELTA)
+    double guess = b->glance[1 - b->first];
+    if (!(guess == guess))
+        return COARSEST;
+    if (query.ask == DPI_ASK_DELTA || guess >= found)
         return WIDTH;
-    double guess = estimate(add, steps, query.given);
     double room = 0.25 * (found - guess) / fmax(guess, 1e-3 * found);
     return room > WIDTH ? fmin(room, COARSEST) : WIDTH;
 }
 
-dp_status dpi_bound(const dp_mechanism *m, dpi_query query, double *answer, dp_error *err)
+/* Upper bound of the other direction, as fine as it needs to be; *matters [out]: it is above `found`. */
+static dp_status bound_other(const both *b, dpi_query query, const dpi_wish *wish, double found,
+                             dpi_bounds *other, bool *matters, dp_error *err)
 {
-    if (m->rate == 1)
-        return full_batch_bound(m, query, answer, err);
-    dpi_bounds removed, added;
-    dpi_pair remove = dpi_pair_gaussian(m->sigma, m->rate, DPI_REMOVE);
-    dpi_pair add = dpi_pair_gaussian(m->sigma, m->rate, DPI_ADD);
-    const dpi_term remove_term = {&remove, (double)m->steps}, add_term = {&add, (double)m->steps};
+    dpi_wish coarse = {.width = width_for_other(b, query, found), .enough = found};
+    const dpi_composition *c = &b->way[1 - b->first];
+    dp_status status = bounds_of(c, query, &coarse, other, err);
+    *matters = status == DP_OK && other->upper > found;
+    if (*matters && (coarse.width > wish->width || wish->interval > 0))
+        status = bounds_of(c, query, wish, other, err);
+    return status;
+}
+
+/* Bounds over both directions; *worse [out] the index of the one that decides. */
+static dp_status bound_both(const both *b, dpi_query query, const dpi_wish *wish, dpi_bounds *found,
+                            int *worse, dp_error *err)
+{
+    dpi_bounds other = {0};
+    bool matters = false;
+    *worse = b->first;
+    dp_status status = bounds_of(&b->way[b->first], query, wish, found, err);
+    if (status == DP_OK && b->n == 2)
+        status = bound_other(b, query, wish, found->upper, &other, &matters, err);
+    if (status != DP_OK || !matters)
+        return status;
+    *worse = other.upper > found->upper ? 1 - b->first : b->first;
+    found->upper = fmax(found->upper, other.upper);
+    found->lower = fmax(found->lower, other.lower);
+    return DP_OK;
+}
+
+dp_status dpi_bound_upper(const dp_mechanism *list, size_t n, dpi_query query, double *answer,
+                          dp_error *err)
+{
+    both b;
+    dpi_bounds found = {0};
+    int worse;
     dpi_wish wish = {.width = WIDTH, .enough = -1};
-    dp_status status = dpi_grid_solve(&remove_term, 1, query, &wish, &removed, err);
+    *answer = worst(query);
+    dp_status status = both_new(list, n, DPI_UPPER, query, &b, err);
     if (status != DP_OK)
         return status;
-    wish.width = width_for_add(&add, (double)m->steps, query, removed.upper);
-    wish.enough = removed.upper;
-    status = dpi_grid_solve(&add_term, 1, query, &wish, &added, err);
-    if (status == DP_OK && added.upper > removed.upper && wish.width > WIDTH) {
-        wish.width = WIDTH;
-        status = dpi_grid_solve(&add_term, 1, query, &wish, &added, err);
+    status = bound_both(&b, query, &wish, &found, &worse, err);
+    if (status == DP_OK)
+        *answer = fmin(found.upper, worst(query));
+    both_free(&b);
+    return status;
+}
+
+dp_status dpi_bound_contour(const dp_mechanism *list, size_t n, dpi_query query, double *answer,
+                            dp_error *err)
+{
+    double figure = 0, one;
+    dp_status status = DP_OK;
+    int directions = dpi_composition_directions(list);
+    *answer = NAN;
+    for (int i = 0; i < directions && status == DP_OK; i++) {
+        dpi_composition c;
+        status = dpi_composition_new(list, n, i == 0 ? DPI_REMOVE : DPI_ADD, DPI_UPPER, &c, err);
+        if (status != DP_OK)
+            break;
+        status = contour(&c, query, &one, err);
+        figure = fmax(figure, one);
+        dpi_composition_free(&c);
     }
+    if (status == DP_OK)
+        *answer = figure;
+    return status;
+}
+
+/* The contour's figure for a pair of compositions: the larger one, NaN when either is missing. */
+static double estimate_of(const both *b)
+{
+    if (b->n == 1)
+        return b->glance[0];
+    return b->glance[0] >= 0 && b->glance[1] >= 0 ? fmax(b->glance[0], b->glance[1]) : NAN;
+}
+
+static dp_status check_contour(double estimate, const dpi_bounds *b, bool has_lower, dp_error *err)
+{
+    if (!(estimate == estimate))
+        return DP_OK;
+    double slack = AGREEMENT * estimate + DPI_LEAST_DELTA;
+    if (estimate <= b->upper + slack && (!has_lower || estimate >= b->lower - slack))
+        return DP_OK;
+    return dpi_fail(err, DP_EACCURACY,
+                    "the engines disagree: the contour gives %.10g, the grid [%.10g, %.10g]; "
+                    "please report this with the arguments",
+                    estimate, has_lower ? b->lower : 0, b->upper);
+}
+
+/* One side: bounds, compared with the contour. */
+static dp_status solve_side(const dp_mechanism *list, size_t n, dpi_side side, dpi_query query,
+                            double width, dpi_bounds *found, dp_interval *answer, dp_error *err)
+{
+    both b;
+    int worse = 0;
+    dpi_wish wish = {.width = 0.4 * width, .enough = -1, .interval = width};
+    dp_status status = both_new(list, n, side, query, &b, err);
     if (status != DP_OK)
         return status;
-    *answer = fmax(removed.upper, added.upper);
+    status = bound_both(&b, query, &wish, found, &worse, err);
+    if (status == DP_OK)
+        status = check_contour(estimate_of(&b), found, true, err);
+    answer->estimate = estimate_of(&b);
+    answer->worse = b.n == 1 ? DP_WORSE_EITHER : worse == 0 ? DP_WORSE_REMOVE : DP_WORSE_ADD;
+    answer->grid = found->points > answer->grid ? found->points : answer->grid;
+    if (b.way[0].normal_mu > 0)
+        answer->method = "closed form";
+    else
+        answer->method = answer->estimate == answer->estimate ? "grid and contour" : "grid";
+    both_free(&b);
+    return status;
+}
+
+dp_status dpi_bound_interval(const dp_mechanism *list, size_t n, dpi_query query, double width,
+                             dp_interval *answer, dp_error *err)
+{
+    dpi_bounds upper = {0}, lower = {0};
+    dp_interval found = {0}, ignored = {0};
+    *answer = (dp_interval){.upper = worst(query), .estimate = NAN, .method = "none"};
+    dp_status status = solve_side(list, n, DPI_UPPER, query, width, &upper, &found, err);
+    lower = upper;
+    if (status == DP_OK && dpi_composition_has_gap(list, n))
+        status = solve_side(list, n, DPI_LOWER, query, width, &lower, &ignored, err);
+    if (status != DP_OK)
+        return status;
+    *answer = found;
+    answer->lower = lower.lower;
+    answer->upper = fmin(upper.upper, worst(query));
     return DP_OK;
 }

@@ -1,4 +1,4 @@
-/* The certified bound of a checked mechanism, and the checks. */
+/* Certified bounds for lists of checked mechanisms. */
 #ifndef DPI_ACCOUNTANT_BOUND_H
 #define DPI_ACCOUNTANT_BOUND_H
 
@@ -6,17 +6,17 @@
 
 #include "accountant/grid.h"
 
-/* DP_OK when the parts of `m` are in range and its sampling has an account. */
-dp_status dpi_check_mechanism(const dp_mechanism *m, dp_error *err);
-dp_status dpi_check_sampling(dp_sampling sampling, double rate, uint64_t steps, dp_error *err);
-dp_status dpi_check_epsilon(double epsilon, bool zero_allowed, dp_error *err);
-dp_status dpi_check_delta(double delta, dp_error *err);
+/* Upper bound over both directions, within the accuracy that dp_epsilon promises; +INFINITY or 1 on
+ * errors. */
+dp_status dpi_bound_upper(const dp_mechanism *list, size_t n, dpi_query query, double *answer,
+                          dp_error *err);
 
-/* Upper bound over both directions for a mechanism that passed the checks. */
-dp_status dpi_bound(const dp_mechanism *m, dpi_query query, double *answer, dp_error *err);
+/* Interval over both directions, compared with the contour; {0, +INFINITY or 1, NaN} on errors. */
+dp_status dpi_bound_interval(const dp_mechanism *list, size_t n, dpi_query query, double width,
+                             dp_interval *answer, dp_error *err);
 
-/* Quick estimate of epsilon (saddle point; not certified), within some percent; NaN when memory is
- * out.  rate < 1. */
-double dpi_estimate_epsilon(const dp_mechanism *m, double delta);
+/* The contour's figure over both directions. */
+dp_status dpi_bound_contour(const dp_mechanism *list, size_t n, dpi_query query, double *answer,
+                            dp_error *err);
 
 #endif

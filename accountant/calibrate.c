@@ -28,11 +28,12 @@ static const double LEAST_SIGMA = 0.1, MOST_SIGMA = 1e5;
 static const double LEAST_RATE = 1e-9;
 static const uint64_t MOST_STEPS = 1000000000;
 static const double TOLERANCE = 1e-4;
-static const double ROOT = 2e-6;     /* relative error of epsilon at the root */
-static const double FINE = 2e-5;     /* width of bounds that stand for the exact value */
-static const double COARSE = 0.05;   /* of those that need not be close */
-static const double EXCESS = 2.5e-5; /* relative excess of a fine bound, as a rule */
-static const double STRIDE = 1.5;    /* furthest step in log x without a slope */
+static const double CLOSED_FORM = 1e-9; /* tolerance where certificates are closed forms */
+static const double ROOT = 2e-6;        /* relative error of epsilon at the root */
+static const double FINE = 2e-5;        /* width of bounds that stand for the exact value */
+static const double COARSE = 0.05;      /* of those that need not be close */
+static const double EXCESS = 2.5e-5;    /* relative excess of a fine bound, as a rule */
+static const double STRIDE = 1.5;       /* furthest step in log x without a slope */
 
 typedef enum unknown { NOISE, RATE, STEPS, CAP } unknown;
 
@@ -257,6 +258,17 @@ static dp_status outside(const search *s, dp_error *err)
                     s->epsilon, s->delta, LEAST_SIGMA, MOST_SIGMA);
 }
 
+/* Without sampling a certificate is the closed form itself: nothing is gained by a tolerance. */
+static dp_status finest(const dp_mechanism *m, double *tolerance, dp_error *err)
+{
+    dpi_composition c;
+    dp_status status = dpi_composition_new(m, 1, DPI_REMOVE, DPI_UPPER, &c, err);
+    if (status == DP_OK && c.normal_mu > 0)
+        *tolerance = fmin(*tolerance, CLOSED_FORM);
+    dpi_composition_free(&c);
+    return status;
+}
+
 static dp_status search_sigma(const dp_mechanism *m, double epsilon, double delta, double tolerance,
                               double *sigma, dp_error *err)
 {
@@ -264,7 +276,9 @@ static dp_status search_sigma(const dp_mechanism *m, double epsilon, double delt
     s.least = LEAST_SIGMA;
     s.most = m->noise == DP_NOISE_RANDOMISED_RESPONSE ? 1 : MOST_SIGMA;
     bracket b;
-    dp_status status = find_root(&s, &b, err);
+    dp_status status = finest(m, &tolerance, err);
+    if (status == DP_OK)
+        status = find_root(&s, &b, err);
     if (status != DP_OK)
         return status;
     bool found = fabs(b.log_ratio) < 1e-3 || (b.safe == b.safe && b.unsafe == b.unsafe);

@@ -250,6 +250,9 @@ static dp_status search_delta(const dpi_term *term, size_t n, double epsilon, co
     while (high - low > width) {
         dpi_bounds found;
         dpi_query query = {DPI_ASK_EPSILON, exp(middle)};
+        /* The slope of log delta in log epsilon is at most about 2 log delta. */
+        if (wish->interval > 0)
+            inner.interval = fmax(1e-6, 0.3 * wish->interval / fmax(1, -2 * middle));
         dp_status status = run(term, n, query, &inner, &found, err);
         if (status != DP_OK)
             return status;

@@ -4,9 +4,13 @@ libtacit_accountant_la_SOURCES += \
   %D%/atoms.c %D%/atoms.h \
   %D%/binomial.c %D%/binomial.h \
   %D%/bound.c %D%/bound.h \
+  %D%/calibrate.c \
+  %D%/check.c %D%/check.h \
+  %D%/composition.c %D%/composition.h \
   %D%/contour.c %D%/contour.h \
   %D%/curve.c %D%/curve.h \
   %D%/lower.c %D%/lower.h \
+  %D%/lump.c %D%/lump.h \
   %D%/fft.c %D%/fft.h \
   %D%/gaussian.c %D%/gaussian.h \
   %D%/grid.c %D%/grid.h \
@@ -27,6 +31,10 @@ libtacit_accountant_la_SOURCES += \
   %D%/path.c %D%/path.h \
   %D%/phase.c %D%/phase.h \
   %D%/plan.c %D%/plan.h \
+  %D%/quadrature.c %D%/quadrature.h \
+  %D%/renyi.c %D%/renyi.h \
+  %D%/risk.c \
   %D%/saddle.c %D%/saddle.h \
-  %D%/sigma.c %D%/sigma.h \
+  %D%/tradeoff.c %D%/tradeoff.h \
+  %D%/shuffle.c %D%/shuffle.h \
   %D%/sums.c %D%/sums.h

@@ -60,7 +60,7 @@ static profile_end find_end(const lower *s, int64_t low, int64_t high, const dou
 {
     double d = 0, u = data[at(s, high)];
     bool possible = gap[at(s, high - 1)] == 0; /* a lump above an empty bin */
-    for (int64_t k = high - 1; k >= low; k--) {
+    for (int64_t k = high - 1; k >= low - 1; k--) {
         double above = d;
         d = (d + s->spread * u) / s->up;
         u = data[at(s, k)] + u * (1 - s->spread) / s->up;
@@ -79,6 +79,9 @@ bool dpi_lower_masses(const dpi_grid *grid, int64_t low, int64_t high, const dou
     lower s = {.mask = grid->size - 1, .spread = -expm1(-grid->spacing)};
     s.up = exp(grid->tilt * grid->spacing);
     profile_end end = {0};
+    int64_t all = high;
+    while (high > low && data[at(&s, high)] == 0)
+        high--;
     if (high - low + 8 < (int64_t)grid->size)
         end = find_end(&s, low, high, data, gap);
     double grow = expm1(grid->spacing), carry = 0;
@@ -94,7 +97,7 @@ bool dpi_lower_masses(const dpi_grid *grid, int64_t low, int64_t high, const dou
         here = next;
     }
     double top = end.found ? end.excess * s.up / s.spread + carry : -1;
-    for (int64_t k = top >= 0 ? end.knot : low; k <= high; k++)
+    for (int64_t k = top >= 0 ? end.knot : low; k <= all; k++)
         gap[at(&s, k)] = 0;
     if (top > 0)
         gap[at(&s, end.knot)] = top;

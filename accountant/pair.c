@@ -94,10 +94,15 @@ void dpi_pair_free(dpi_pair *pair)
 double dpi_pair_top(const dpi_pair *pair)
 {
     double top = 0;
-    for (size_t i = 0; i < pair->n_pieces; i++)
-        if (pair->piece[i].sign > 0)
+    for (size_t i = 0; i < pair->n_pieces; i++) {
+        const dpi_piece *piece = &pair->piece[i];
+        if (piece->sign > 0 && !(piece->to < INFINITY))
             return INFINITY;
+        if (piece->sign > 0)
+            top = fmax(top, piece->ops->excess(piece, piece->to) +
+                                piece->ops->excess_error(piece, piece->from, piece->to));
+    }
     if (pair->n_atoms > 0)
-        top = fmax(0, pair->atom[pair->n_atoms - 1].offset + pair->offset_error);
-    return pair->base + top + 4 * DBL_EPSILON * fabs(pair->base);
+        top = fmax(top, pair->atom[pair->n_atoms - 1].offset + pair->offset_error);
+    return pair->base + top + 4 * DBL_EPSILON * (fabs(pair->base) + top);
 }

@@ -12,6 +12,8 @@
  * Rounding of the FFT: T e (fft.c) in every tilted mass, for delta about T e times the second-order
  * estimate of saddle.c at the tilt used instead of the saddle's.
  *
+ * Losses on a lattice get knots on it: nothing is then split, and a lower bound need not be rounded down.
+ *
  * The tilt with the shortest window is taken among those whose rounding is small enough. */
 #include "accountant/plan.h"
 
@@ -101,6 +103,33 @@ static size_t round_up(double points)
     return (double)n < points ? 0 : n;
 }
 
+/* Distance that all offsets of a pair's atoms are multiples of, or 0: then knots can meet the atoms. */
+static double lattice_of(const dpi_pair *pair)
+{
+    size_t n = pair->n_atoms, met = 0;
+    const dpi_atom *atom = pair->atom;
+    double period = n < 2 ? 0 : atom[1].offset - atom[0].offset;
+    for (int half = 0; half < 2 && period > 0; half++, period /= 2) {
+        double close = 1e-10 * (fabs(atom[0].offset) + fabs(atom[n - 1].offset));
+        for (met = 0; met < n && fabs(remainder(atom[met].offset, period)) <= close;)
+            met++;
+        if (met == n)
+            return period;
+    }
+    return 0;
+}
+
+/* The spacing next below dx with a knot on every atom of the first pair that lies on a lattice. */
+static double align(const dpi_law *law, double dx)
+{
+    for (size_t i = 0; i < law->n; i++) {
+        double period = lattice_of(law->term[i].pair);
+        if (period > 0.5 * dx)
+            return period / ceil(period / dx);
+    }
+    return dx;
+}
+
 bool dpi_plan_grid(const dpi_law *law, const dpi_saddle *saddle, const dpi_aim *aim,
                    double bottom_margin, double log_cut, dpi_grid *grid)
 {
@@ -118,7 +147,7 @@ bool dpi_plan_grid(const dpi_law *law, const dpi_saddle *saddle, const dpi_aim *
     double dx = spacing_for(saddle, law->steps, excess);
     double widest =
         spacing_for(saddle, law->steps, fmax(excess, fmin(aim->widest * unit, MAX_EXCESS)));
-    dx = fmin(widest, fmax(dx, length / CHEAP_POINTS));
+    dx = align(law, fmin(widest, fmax(dx, length / CHEAP_POINTS)));
     *grid = (dpi_grid){.spacing = dx, .tilt = w.tilt, .tail_tilt = w.tail_tilt};
     grid->size = round_up(length / dx);
     for (size_t i = 0; grid->size > 0 && i < law->n; i++)

@@ -1,8 +1,29 @@
 # Checks of the source and of the built library; all but the slow ones belong to make check.
 dist_check_SCRIPTS += %D%/check-layers %D%/check-symbols %D%/check-headers %D%/check-install \
-  %D%/check-version
+  %D%/check-version tests/tools/check-tacit
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/run-test tests/symbols.txt
+
+# The command, its manual and its completion in bash.
+bin_PROGRAMS += tacit
+tacit_SOURCES = $(plan_sources) %D%/answer.c %D%/answer.h %D%/curves.c %D%/curves.h %D%/json.c \
+  %D%/json.h %D%/plot.c %D%/plot.h %D%/tacit-account.c %D%/tacit.c %D%/tacit.h
+tacit_CPPFLAGS = $(AM_CPPFLAGS) -DTACIT_VERSION='"$(PACKAGE_VERSION)"'
+tacit_LDADD = libtacit.la -lm
+man1_MANS = doc/man/tacit.1 doc/man/tacit-delta.1 doc/man/tacit-epsilon.1 doc/man/tacit-risk.1 \
+  doc/man/tacit-sigma.1
+bashcompdir = $(datadir)/bash-completion/completions
+dist_bashcomp_DATA = %D%/completion/tacit
+
+# The figures of doc, which are kept in the tree.
+EXTRA_PROGRAMS += %D%/figure-fixed-size
+%C%_figure_fixed_size_SOURCES = %D%/figure-fixed-size.c %D%/plot.c %D%/plot.h
+%C%_figure_fixed_size_LDADD = libtacit.la -lm
+CLEANFILES += %D%/figure-fixed-size
+figures: %D%/figure-fixed-size
+	$(AM_V_GEN)%D%/figure-fixed-size >fixed-size.svg && \
+	  mv fixed-size.svg $(srcdir)/doc/figures/fixed-size.svg
+.PHONY: figures
 
 RUN_TEST = $(SHELL) $(top_srcdir)/%D%/run-test
 LOG_COMPILER = $(RUN_TEST)

@@ -171,6 +171,10 @@ static dp_status resolve_noise(dp_svi_opts *o, dp_error *err)
         return dpi_fail(err, DP_EDOMAIN,
                         "epsilon is %g; give the epsilon to spend, above 0 and finite (or sigma)",
                         o->epsilon);
+    if (o->sigma == 0 && o->sampling == DP_SAMPLING_ALLOCATION) {
+        dp_mechanism asked = dpi_options_mechanism(o, o->steps);
+        return dp_calibrate_sigma(&asked, o->epsilon, o->delta, 0, &o->sigma, err);
+    }
     if (o->sigma == 0)
         return dp_approximate_sigma(o->epsilon, o->delta, dpi_options_mechanism(o, 1).rate,
                                     o->steps, o->sampling, &o->sigma, err);

@@ -229,14 +229,14 @@ static void refuses_what_is_out_of_range(void **state)
     }
 }
 
-static void refuses_fixed_batches(void **state)
+static void shuffled_epochs_are_refused(void **state)
 {
     (void)state;
-    dp_mechanism m = {.sampling = DP_SAMPLING_FIXED, .sigma = 1, .rate = 0.01, .steps = 100};
-    refuses(m, 1e-5, DP_EMISMATCH, "are not Poisson");
+    dp_mechanism m = {.sampling = DP_SAMPLING_SHUFFLE, .sigma = 1, .rate = 0.01, .steps = 100};
+    refuses(m, 1e-5, DP_EMISMATCH, "DP_SAMPLING_ALLOCATION");
     dp_error err = {0};
     double sigma = NAN;
-    assert_int_equal(dp_approximate_sigma(1, 1e-5, 0.01, 100, DP_SAMPLING_FIXED, &sigma, &err),
+    assert_int_equal(dp_approximate_sigma(1, 1e-5, 0.01, 100, DP_SAMPLING_SHUFFLE, &sigma, &err),
                      DP_EMISMATCH);
     assert_true(sigma == INFINITY);
 }
@@ -293,7 +293,7 @@ int main(void)
         cmocka_unit_test(delta_and_epsilon_are_inverse),
         cmocka_unit_test(epsilon_is_monotone_everywhere),
         cmocka_unit_test(refuses_what_is_out_of_range),
-        cmocka_unit_test(refuses_fixed_batches),
+        cmocka_unit_test(shuffled_epochs_are_refused),
         cmocka_unit_test(refuses_what_it_cannot_resolve),
         cmocka_unit_test(noise_search_refuses),
     };

@@ -35,7 +35,7 @@ static double bound(dpi_ask ask, double given)
     const dp_mechanism m = {
         .sampling = DP_SAMPLING_POISSON, .sigma = 1, .rate = 0.01, .steps = 1000};
     double answer = NAN;
-    assert_int_equal(dpi_bound(&m, (dpi_query){ask, given}, &answer, NULL), DP_OK);
+    assert_int_equal(dpi_bound_upper(&m, 1, (dpi_query){ask, given}, &answer, NULL), DP_OK);
     return answer;
 }
 

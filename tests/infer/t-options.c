@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "infer/svi.h"
 #include "tests/lib/check.h"
 
 enum { N = 8 };
@@ -92,13 +93,29 @@ static void options_out_of_range(void **state)
                refused(&u, DP_EDOMAIN, "sigma is nan");
 }
 
-static void the_fixed_size_sampler_has_no_account(void **state)
+/* By the pair that dominates, well above what Poisson sampling costs under the same replacement. */
+static void the_fixed_size_sampler_is_accounted_for_as_such(void **state)
 {
     (void)state;
     world u;
-    start(&u), u.o.sampling = DP_SAMPLING_FIXED, u.o.batch = 2, refused(&u, DP_EMISMATCH, "fixed");
+    dp_error err = {0};
+    dp_svi *svi;
+    dp_privacy privacy;
+    double fixed, poisson;
     start(&u), u.o.sampling = DP_SAMPLING_FIXED, u.o.batch = 2, u.o.epsilon = 0, u.o.sigma = 5;
-    refused(&u, DP_EMISMATCH, "fixed");
+    assert_ok(dp_svi_new(u.m, NULL, u.data, &u.o, &svi, &err), err.text);
+    assert_ok(dp_svi_step(svi, &err), err.text);
+    assert_ok(dp_svi_privacy(svi, &privacy, &err), err.text);
+    assert_string_equal(privacy.adjacency, "replace one record");
+    dp_mechanism m = dpi_options_mechanism(&svi->opts, 1);
+    assert_ok(dp_epsilon(&m, u.o.delta, &fixed, &err), err.text);
+    m.sampling = DP_SAMPLING_POISSON;
+    m.adjacency = DP_REPLACE_ONE;
+    assert_ok(dp_epsilon(&m, u.o.delta, &poisson, &err), err.text);
+    assert_true(privacy.epsilon == fixed && fixed > 1.1 * poisson);
+    dp_svi_free(svi);
+    dp_dataset_free(u.data);
+    dp_model_free(u.m);
 }
 
 /* The accountant knows samplers that no run draws: none of them may lend its figure. */
@@ -139,6 +156,43 @@ static void an_epoch_that_has_begun_is_accounted_for_as_whole(void **state)
         assert_true(m.sampling == DP_SAMPLING_ALLOCATION && m.epoch == 7 && m.rate == 1. / 7);
         assert_int_equal(m.steps, steps[i][1]);
     }
+}
+
+/* One step of an epoch costs what all of them do, and the next epoch's first step as much again. */
+static void epochs_are_paid_when_they_begin(void **state)
+{
+    (void)state;
+    world u;
+    start(&u);
+    u.o.epsilon = 0, u.o.sigma = 4, u.o.steps = 6, u.o.epoch = 3;
+    u.o.sampling = DP_SAMPLING_ALLOCATION;
+    dp_error err = {0};
+    dp_svi *svi;
+    assert_ok(dp_svi_new(u.m, NULL, u.data, &u.o, &svi, &err), err.text);
+    double spent[7];
+    for (int i = 0; i <= 6; i++) {
+        dp_privacy privacy;
+        assert_ok(dp_svi_privacy(svi, &privacy, &err), err.text);
+        spent[i] = privacy.epsilon;
+        assert_true(privacy.epoch == 3 && privacy.sampling == DP_SAMPLING_ALLOCATION);
+        if (i < 6)
+            assert_ok(dp_svi_step(svi, &err), err.text);
+    }
+    assert_true(spent[0] == 0 && spent[1] > 0);
+    assert_true(spent[1] == spent[2] && spent[2] == spent[3]);
+    assert_true(spent[4] > 1.2 * spent[3] && spent[4] == spent[5] && spent[5] == spent[6]);
+    dp_svi_free(svi);
+    u.o.sigma = 0, u.o.epsilon = 1;
+    assert_ok(dp_svi_new(u.m, NULL, u.data, &u.o, &svi, &err), err.text);
+    assert_true(svi->opts.sigma > 1 && svi->opts.sigma < 4);
+    for (int i = 0; i < 6; i++)
+        assert_ok(dp_svi_step(svi, &err), err.text);
+    dp_privacy privacy;
+    assert_ok(dp_svi_privacy(svi, &privacy, &err), err.text);
+    assert_true(privacy.epsilon <= 1 && privacy.epsilon > 0.99);
+    dp_svi_free(svi);
+    dp_dataset_free(u.data);
+    dp_model_free(u.m);
 }
 
 static void data_that_do_not_fit(void **state)
@@ -301,10 +355,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_out_of_range),
-        cmocka_unit_test(the_fixed_size_sampler_has_no_account),
+        cmocka_unit_test(the_fixed_size_sampler_is_accounted_for_as_such),
         cmocka_unit_test(only_samplers_that_are_drawn_are_taken),
         cmocka_unit_test(a_share_is_accounted_rounded_up),
         cmocka_unit_test(an_epoch_that_has_begun_is_accounted_for_as_whole),
+        cmocka_unit_test(epochs_are_paid_when_they_begin),
         cmocka_unit_test(data_that_do_not_fit),
         cmocka_unit_test(models_that_do_not_hold_together),
         cmocka_unit_test(the_neighbours_are_named),
