@@ -41,3 +41,6 @@ UNIT_TESTS += %D%/t-check %D%/t-mechanisms
 UNIT_TESTS += %D%/t-worst
 %C%_t_worst_SOURCES = %D%/t-worst.c %D%/naive.c %D%/naive.h
 %C%_t_worst_LDADD = $(accountant_test)
+UNIT_TESTS += %D%/t-binomial
+%C%_t_binomial_SOURCES = %D%/t-binomial.c %D%/naive.c %D%/naive.h
+%C%_t_binomial_LDADD = $(accountant_test)
