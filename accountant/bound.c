@@ -13,6 +13,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "accountant/atoms.h"
 #include "accountant/composition.h"
 #include "accountant/contour.h"
 #include "accountant/gaussian.h"
@@ -74,6 +75,11 @@ static dp_status bounds_of(const dpi_composition *c, dpi_query query, const dpi_
 {
     if (c->normal_mu > 0)
         return closed_form(c->normal_mu, query, b, err);
+    /* One release of atoms is a plain sum, where a grid would have to resolve every atom. */
+    if (c->n == 1 && c->term[0].times == 1 && c->pair[0].n_pieces == 0) {
+        dpi_atoms_solve(&c->pair[0], query, b);
+        return DP_OK;
+    }
     return dpi_grid_solve(c->term, c->n, query, wish, b, err);
 }
 
