@@ -212,17 +212,27 @@ static bool single(const dpi_term *terms, size_t n)
     return n == 1 && terms[0].times == 1 && !(terms[0].pair->normal_mu > 0);
 }
 
+static dp_status check_finite(double x, dp_error *err)
+{
+    if (fabs(x) < INFINITY)
+        return DP_OK;
+    return dpi_fail(err, DP_EDOMAIN, "epsilon is %g; give a finite number", x);
+}
+
 dp_status dpi_contour_log_delta(const dpi_term *terms, size_t n, double epsilon, double *log_delta,
                                 dp_error *err)
 {
     *log_delta = NAN;
+    dp_status status = check_finite(epsilon, err);
+    if (status != DP_OK)
+        return status;
     if (single(terms, n)) {
         *log_delta = dpi_once(terms[0].pair, epsilon).log_delta;
         return DP_OK;
     }
     integral g = {0};
     double found = NAN;
-    dp_status status = dpi_path_new(terms, n, &g.path, err);
+    status = dpi_path_new(terms, n, &g.path, err);
     if (status == DP_OK)
         status = dpi_path_estimate(&g.path, DPI_GOAL_EPSILON, epsilon, err);
     if (status == DP_OK)
@@ -237,6 +247,9 @@ dp_status dpi_contour_tails(const dpi_term *terms, size_t n, double threshold, d
                             double *log_q, dp_error *err)
 {
     *log_p = *log_q = NAN;
+    dp_status status = check_finite(threshold, err);
+    if (status != DP_OK)
+        return status;
     if (single(terms, n)) {
         dpi_once_answer once = dpi_once(terms[0].pair, threshold);
         *log_p = once.log_p;
@@ -246,7 +259,7 @@ dp_status dpi_contour_tails(const dpi_term *terms, size_t n, double threshold, d
     integral g = {0};
     double delta;
     total p = {.log_value = -INFINITY}, q = p;
-    dp_status status = dpi_path_new(terms, n, &g.path, err);
+    status = dpi_path_new(terms, n, &g.path, err);
     if (status == DP_OK)
         status = dpi_path_estimate(&g.path, DPI_GOAL_EPSILON, threshold, err);
     if (status == DP_OK)

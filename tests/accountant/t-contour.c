@@ -444,6 +444,25 @@ static void refuses_few_steps_that_do_not_decay(void **state)
     refuses((dpi_term){&pair, 2}, "take the certified interval");
 }
 
+static void refuses_what_is_not_finite(void **state)
+{
+    (void)state;
+    static const double wrong[] = {NAN, INFINITY, -INFINITY};
+    dpi_pair pair = gaussian(1, 0.1, DPI_REMOVE);
+    for (int i = 0; i < 3; i++)
+        for (int steps = 1; steps < 100; steps += 98) {
+            dpi_term term = {&pair, steps};
+            double log_delta = 1, log_p = 1, log_q = 1;
+            dp_error err = {0};
+            assert_int_equal(dpi_contour_log_delta(&term, 1, wrong[i], &log_delta, &err),
+                             DP_EDOMAIN);
+            assert_contains(err.text, "finite");
+            assert_int_equal(dpi_contour_tails(&term, 1, wrong[i], &log_p, &log_q, NULL),
+                             DP_EDOMAIN);
+            assert_true(isnan(log_delta) && isnan(log_p) && isnan(log_q));
+        }
+}
+
 static void reports_failing_memory(void **state)
 {
     (void)state;
@@ -486,6 +505,7 @@ int main(void)
         cmocka_unit_test(a_lattice_beside_a_gaussian_is_smooth),
         cmocka_unit_test(one_step_of_atoms_is_a_sum),
         cmocka_unit_test(refuses_few_steps_that_do_not_decay),
+        cmocka_unit_test(refuses_what_is_not_finite),
         cmocka_unit_test(reports_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
