@@ -277,11 +277,13 @@ static dp_status bound_rate(const dpi_trade *trade, int direction, dpi_side side
                             const place *at, double step, double width, dpi_bounds *rate,
                             bool *missing, dp_error *err)
 {
+    static const double offset[N_POINTS] = {-3, -1, 0, 1,
+                                            3}; /* the outer ones rise above the noise */
     point p[N_POINTS];
     *rate = (dpi_bounds){0, 1, 0};
     *missing = false;
     for (int i = 0; i < N_POINTS; i++) {
-        double e = fmin(at->e + (i - N_POINTS / 2) * step, -log(fpr) - 1e-9 * (N_POINTS - i));
+        double e = fmin(at->e + offset[i] * step, -log(fpr) - 1e-9 * (N_POINTS - i));
         dp_status status =
             bound_point(trade, direction, side, fpr, at, e, width, &p[i], &rate->points, err);
         if (status != DP_OK)
@@ -297,7 +299,7 @@ static dp_status bound_rate(const dpi_trade *trade, int direction, dpi_side side
 static dp_status narrow_rate(const dpi_trade *trade, int direction, dpi_side side, double fpr,
                              double width, const place *at, dpi_bounds *rate, dp_error *err)
 {
-    double step = sqrt(width * at->rate / (3 * at->bend + 1e-3 * at->rate)), fine = width / 3;
+    double step = sqrt(width * at->rate / (2 * at->bend + 1e-3 * at->rate)), fine = width / 6;
     step = fmax(fmin(step, 0.5), 1e-5);
     for (int i = 0; i < ROUNDS; i++) {
         bool missing;
@@ -307,8 +309,8 @@ static dp_status narrow_rate(const dpi_trade *trade, int direction, dpi_side sid
             return status;
         if (rate->upper - rate->lower <= width * rate->upper)
             return DP_OK;
-        step = missing ? fmin(16 * step, 0.3) : step / 2; /* away from the corner, or closer */
-        fine = missing ? fine : fine / 3;
+        step = missing ? fmin(16 * step, 0.3) : 0.6 * step; /* away from the corner, or closer */
+        fine = missing ? fine : fine / 4;
     }
     return dpi_fail(err, DP_EACCURACY,
                     "the true positive rate at %g lies in [%.6g, %.6g], wider than %g; allow a "
