@@ -114,46 +114,59 @@ static dp_status both_new(const dp_mechanism *list, size_t n, dpi_side side, dpi
 }
 
 /* Width that is likely to keep the other direction's bound below what the first gave. */
-static double width_for_other(const both *b, dpi_query query, double found)
+static double width_for_other(const both *b, dpi_query query, const dpi_wish *wish, double found)
 {
     double guess = b->glance[1 - b->first];
     if (!(guess == guess))
         return COARSEST;
     if (query.ask == DPI_ASK_DELTA || guess >= found)
-        return WIDTH;
+        return wish->width;
     double room = 0.25 * (found - guess) / fmax(guess, 1e-3 * found);
-    return room > WIDTH ? fmin(room, COARSEST) : WIDTH;
+    return fmin(fmax(room, wish->width), COARSEST);
 }
 
-/* Upper bound of the other direction, as fine as it needs to be; *matters [out]: it is above `found`. */
-static dp_status bound_other(const both *b, dpi_query query, const dpi_wish *wish, double found,
-                             dpi_bounds *other, bool *matters, dp_error *err)
+/* Adds the other direction to what the first gave: its upper bound as fine as it needs to be, and its
+ * lower one where the interval would be too wide without. */
+static dp_status add_other(const both *b, dpi_query query, const dpi_wish *wish, dpi_bounds *found,
+                           int *worse, dp_error *err)
 {
-    dpi_wish coarse = {.width = width_for_other(b, query, found), .enough = found};
     const dpi_composition *c = &b->way[1 - b->first];
-    dp_status status = bounds_of(c, query, &coarse, other, err);
-    *matters = status == DP_OK && other->upper > found;
-    if (*matters && (coarse.width > wish->width || wish->interval > 0))
-        status = bounds_of(c, query, wish, other, err);
-    return status;
+    dpi_bounds other = {0};
+    dpi_wish inner = {.enough = found->upper, .hint = b->glance[1 - b->first]};
+    inner.width = width_for_other(b, query, wish, found->upper);
+    dp_status status = bounds_of(c, query, &inner, &other, err);
+    bool matters = status == DP_OK && other.upper > found->upper;
+    if (matters && inner.width > wish->width) {
+        inner.width = wish->width;
+        status = bounds_of(c, query, &inner, &other, err);
+        matters = status == DP_OK && other.upper > found->upper;
+    }
+    if (matters && other.upper - found->lower > wish->interval * other.upper &&
+        wish->interval > 0) {
+        dpi_wish both_sides = *wish;
+        both_sides.hint = inner.hint;
+        status = bounds_of(c, query, &both_sides, &other, err);
+        found->lower = fmax(found->lower, other.lower);
+    }
+    if (status != DP_OK || !(other.upper > found->upper))
+        return status;
+    *worse = 1 - b->first;
+    found->upper = other.upper;
+    found->points = other.points > found->points ? other.points : found->points;
+    return DP_OK;
 }
 
 /* Bounds over both directions; *worse [out] the index of the one that decides. */
 static dp_status bound_both(const both *b, dpi_query query, const dpi_wish *wish, dpi_bounds *found,
                             int *worse, dp_error *err)
 {
-    dpi_bounds other = {0};
-    bool matters = false;
+    dpi_wish first = *wish;
+    first.hint = b->glance[b->first];
     *worse = b->first;
-    dp_status status = bounds_of(&b->way[b->first], query, wish, found, err);
+    dp_status status = bounds_of(&b->way[b->first], query, &first, found, err);
     if (status == DP_OK && b->n == 2)
-        status = bound_other(b, query, wish, found->upper, &other, &matters, err);
-    if (status != DP_OK || !matters)
-        return status;
-    *worse = other.upper > found->upper ? 1 - b->first : b->first;
-    found->upper = fmax(found->upper, other.upper);
-    found->lower = fmax(found->lower, other.lower);
-    return DP_OK;
+        status = add_other(b, query, wish, found, worse, err);
+    return status;
 }
 
 dp_status dpi_bound_upper(const dp_mechanism *list, size_t n, dpi_query query, double *answer,
@@ -218,17 +231,18 @@ static dp_status check_contour(double estimate, const dpi_bounds *b, bool has_lo
 
 /* One side: bounds, compared with the contour. */
 static dp_status solve_side(const dp_mechanism *list, size_t n, dpi_side side, dpi_query query,
-                            double width, dpi_bounds *found, dp_interval *answer, dp_error *err)
+                            const dpi_wish *asked, dpi_bounds *found, dp_interval *answer,
+                            dp_error *err)
 {
     both b;
     int worse = 0;
-    dpi_wish wish = {.width = 0.4 * width, .enough = -1, .interval = width};
+    dpi_wish wish = *asked;
     dp_status status = both_new(list, n, side, query, &b, err);
     if (status != DP_OK)
         return status;
     status = bound_both(&b, query, &wish, found, &worse, err);
     if (status == DP_OK)
-        status = check_contour(estimate_of(&b), found, true, err);
+        status = check_contour(estimate_of(&b), found, wish.interval > 0, err);
     answer->estimate = estimate_of(&b);
     answer->worse = b.n == 1 ? DP_WORSE_EITHER : worse == 0 ? DP_WORSE_REMOVE : DP_WORSE_ADD;
     answer->grid = found->points > answer->grid ? found->points : answer->grid;
@@ -246,10 +260,15 @@ dp_status dpi_bound_interval(const dp_mechanism *list, size_t n, dpi_query query
     dpi_bounds upper = {0}, lower = {0};
     dp_interval found = {0}, ignored = {0};
     *answer = (dp_interval){.upper = worst(query), .estimate = NAN, .method = "none"};
-    dp_status status = solve_side(list, n, DPI_UPPER, query, width, &upper, &found, err);
+    bool gap = dpi_composition_has_gap(list, n);
+    dpi_wish wish = {.width = 0.4 * width, .enough = -1, .interval = gap ? 0 : width};
+    dp_status status = solve_side(list, n, DPI_UPPER, query, &wish, &upper, &found, err);
     lower = upper;
-    if (status == DP_OK && dpi_composition_has_gap(list, n))
-        status = solve_side(list, n, DPI_LOWER, query, width, &lower, &ignored, err);
+    /* Where the gap remains anyhow, a lower bound that is a little further down is worth having. */
+    wish.interval = width;
+    wish.best = true;
+    if (status == DP_OK && gap)
+        status = solve_side(list, n, DPI_LOWER, query, &wish, &lower, &ignored, err);
     if (status != DP_OK)
         return status;
     *answer = found;

@@ -100,22 +100,8 @@ dpi_reading dpi_read(const dpi_curve *c, dpi_query query)
     return read_at(&s, c->base + (double)c->grid.low * dx - dx, false);
 }
 
-static double lower_answer(const dpi_curve *c, dpi_query query, dpi_reading *r)
+double dpi_upper_answer(const dpi_curve *c, dpi_query query, dpi_reading *reading)
 {
-    if (!(c->log_scale > -INFINITY))
-        return 0;
-    bool for_epsilon = query.ask == DPI_ASK_EPSILON;
-    query.given = for_epsilon ? query.given * exp(c->log_slack) : query.given + c->loss_slack;
-    *r = dpi_read(c, query);
-    double answer = for_epsilon ? r->epsilon - c->loss_slack : r->delta * exp(-c->log_slack);
-    return r->reached && answer > 0 ? answer : 0;
-}
-
-double dpi_answer(const dpi_curve *c, dpi_query query, dpi_reading *reading)
-{
-    *reading = (dpi_reading){.epsilon = INFINITY, .delta = 1};
-    if (c->side == DPI_LOWER)
-        return lower_answer(c, query, reading);
     bool for_epsilon = query.ask == DPI_ASK_EPSILON;
     query.given = for_epsilon ? query.given * exp(-c->log_slack) : query.given - c->loss_slack;
     *reading = dpi_read(c, query);
@@ -128,15 +114,30 @@ static double geometric(double log_first, double log_ratio)
     return log_ratio < 0 ? exp(fmin(log_first, 700)) / -expm1(log_ratio) : INFINITY;
 }
 
-/* Bound on what wraps around; bottom is the window's lowest loss above `base` of the upper curve. */
-static double alias_of(const dpi_grid *g, double bottom, double log_tail_sum, bool above)
+/* Bound on what wraps around to losses from `loss` on. */
+static double alias_at(const dpi_curve *c, double loss)
 {
-    double length = (double)g->size * g->spacing;
+    const dpi_grid *g = &c->grid;
+    double length = (double)g->size * g->spacing, offset = loss - c->start;
     double alias = geometric(-g->tilt * length, -g->tilt * length);
-    if (above)
-        alias += geometric(log_tail_sum - g->tail_tilt * (bottom + length) + g->tilt * length,
+    if (c->top > (double)c->high)
+        alias += geometric(c->log_tail_sum - g->tail_tilt * (offset + length) + g->tilt * length,
                            -(g->tail_tilt - g->tilt) * length);
     return alias * (1 + 1e-6);
+}
+
+double dpi_lower_answer(dpi_curve *c, dpi_query query, double near)
+{
+    bool for_epsilon = query.ask == DPI_ASK_EPSILON;
+    double bottom = c->base + (double)c->grid.low * c->grid.spacing;
+    double from = fmax(for_epsilon ? near : fmin(near, query.given), bottom);
+    if (!(c->log_scale > -INFINITY))
+        return 0;
+    c->alias = alias_at(c, from);
+    query.given = for_epsilon ? query.given * exp(c->log_slack) : query.given + c->loss_slack;
+    dpi_reading r = dpi_read(c, query);
+    double answer = for_epsilon ? r.epsilon - c->loss_slack : r.delta * exp(-c->log_slack);
+    return r.reached && r.epsilon >= from && answer > 0 ? answer : 0;
 }
 
 static void clear(double *data, size_t n)
@@ -232,8 +233,7 @@ dp_status dpi_compose_lower(const dpi_law *law, const dpi_curve *upper, double l
                                : status;
     curve->grid.low -= (int64_t)moved;
     close_curve(curve);
-    double bottom = curve->base - law->base + (double)curve->grid.low * upper->grid.spacing;
-    curve->alias =
-        alias_of(&upper->grid, bottom, upper->log_tail_sum, curve->top > (double)curve->high);
+    curve->start = law->base;
+    curve->log_tail_sum = upper->log_tail_sum;
     return status;
 }

@@ -28,7 +28,8 @@ typedef struct dpi_curve {
     double noise;        /* bound on the error of each mass */
     double cut;          /* mass with infinite loss */
     double tail;         /* bound on the mass above the window */
-    double alias;        /* bound on what wrapping around adds to delta anywhere in the window */
+    double alias;        /* bound on what wrapping around adds to delta, where it is read */
+    double start;        /* base of the upper curve, that log_tail_sum refers to */
     double base;         /* loss of knot 0 */
     double top;          /* highest knot of the composition */
     double gap;          /* sum of times * gap (mass.h) */
@@ -57,8 +58,11 @@ dp_status dpi_compose_lower(const dpi_law *law, const dpi_curve *upper, double l
 /* Reads from the top of the window down to the query, or to the bottom. */
 dpi_reading dpi_read(const dpi_curve *curve, dpi_query query);
 
-/* The answer with all roundings counted: an upper bound from an upper curve, a lower one (0 when
- * nothing is proved) from a lower curve.  *reading [out]. */
-double dpi_answer(const dpi_curve *curve, dpi_query query, dpi_reading *reading);
+/* The answer of an upper curve with all roundings counted.  *reading [out]. */
+double dpi_upper_answer(const dpi_curve *curve, dpi_query query, dpi_reading *reading);
+
+/* The answer of a lower curve, 0 when nothing is proved.  What wraps around is bounded at the loss
+ * `near` and above: an epsilon below it is not found; -INFINITY: anywhere in the window. */
+double dpi_lower_answer(dpi_curve *curve, dpi_query query, double near);
 
 #endif

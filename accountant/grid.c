@@ -47,6 +47,7 @@ typedef struct engine {
     const dpi_wish *wish;
     double log_cut;   /* P-mass given up per step at either end */
     double anchor;    /* epsilon to plan for; negative: from the query */
+    bool measured;    /* anchor is what a round has found */
     double noise;     /* excess.rest of the last round that suffered from it */
     double log_delta; /* what delta is there, once it is known */
     dpi_saddle saddle;
@@ -128,7 +129,8 @@ static dp_status sharpen(engine *e, const excess *x, const dpi_reading *r, doubl
     if (noisy && e->noise > 0 && x->rest > 0.7 * e->noise)
         return too_loose(e, err); /* the last round did not help */
     if (noisy) {
-        e->noise = e->anchor >= 0 ? x->rest : 0;
+        e->noise = e->measured ? x->rest : 0;
+        e->measured = true;
         e->aim.noise *= fmax(1e-60, fmin(1e-1, 0.05 * allowed / x->rest));
         e->anchor = fmax(0, r->epsilon);
         e->log_delta = log(r->delta);
@@ -138,15 +140,17 @@ static dp_status sharpen(engine *e, const excess *x, const dpi_reading *r, doubl
     return look(e, err);
 }
 
-/* The interval is too wide: finer by as much as an error of second order needs. */
-static dp_status narrow(engine *e, double width)
+/* The interval is too wide: finer by as much as an error of second order needs.  `rest` is the upper
+ * bound's relative excess from rounding; the lower one has as much again. */
+static void narrow(engine *e, double width, double rest)
 {
     double factor = fmin(0.6, fmax(0.7 * e->wish->interval / width, 0.02));
     e->aim.width *= factor;
     e->aim.slack *= factor;
     e->aim.widest *= factor;
     e->aim.alias *= fmin(factor, 0.1);
-    return DP_OK;
+    if (rest > 0.1 * e->wish->interval)
+        e->aim.noise *= 0.1;
 }
 
 /* From below, on the same grid; `upper` has been read and serves as scratch. */
@@ -154,11 +158,16 @@ static dp_status read_lower(engine *e, const dpi_curve *above, double *upper, do
                             dp_error *err)
 {
     dpi_curve below;
-    dpi_reading r;
     dp_status status = dpi_compose_lower(&e->law, above, e->log_cut, lower, upper, &below, err);
-    if (status == DP_OK)
-        e->found.lower = dpi_answer(&below, e->query, &r);
-    return status;
+    if (status != DP_OK)
+        return status;
+    bool for_epsilon = e->query.ask == DPI_ASK_EPSILON;
+    double near = for_epsilon ? e->found.upper * (1 - 3 * e->wish->interval) : e->query.given;
+    double answer = dpi_lower_answer(&below, e->query, near);
+    if (for_epsilon && !(answer > 0))
+        answer = dpi_lower_answer(&below, e->query, -INFINITY);
+    e->found.lower = fmax(e->found.lower, answer);
+    return DP_OK;
 }
 
 /* One round on a grid; *done when the answer is to be kept. */
@@ -171,11 +180,12 @@ static dp_status round_on(engine *e, const dpi_grid *grid, double *upper, double
     if (status != DP_OK)
         return status;
     bool for_epsilon = e->query.ask == DPI_ASK_EPSILON;
-    double answer = dpi_answer(&above, e->query, &r);
-    e->found = (dpi_bounds){.upper = answer, .points = grid->size};
+    double answer = dpi_upper_answer(&above, e->query, &r);
+    e->found.upper = fmin(e->found.upper, answer);
+    e->found.points = grid->size > e->found.points ? grid->size : e->found.points;
     if (lower != NULL && (status = read_lower(e, &above, upper, lower, err)) != DP_OK)
         return status;
-    double width = (answer - e->found.lower) / answer;
+    double width = (e->found.upper - e->found.lower) / e->found.upper;
     excess x = measure(&above, &r);
     double allowed = fmax(ACCEPT * r.slope * fmax(0, r.epsilon), for_epsilon ? NO_MATTER : ACCEPT);
     bool tight = r.reached && x.spacing + x.alias + x.cut + x.rest <= allowed;
@@ -187,7 +197,10 @@ static dp_status round_on(engine *e, const dpi_grid *grid, double *upper, double
         e->margin *= 4; /* epsilon lies below the window */
         return DP_OK;
     }
-    return tight ? narrow(e, width) : sharpen(e, &x, &r, allowed, err);
+    if (!tight)
+        return sharpen(e, &x, &r, allowed, err);
+    narrow(e, width, x.rest / fmax(r.slope * fmax(r.epsilon, 1e-300), 1));
+    return DP_OK;
 }
 
 static dp_status attempt(engine *e, bool *done, dp_error *err)
@@ -211,6 +224,17 @@ static dp_status attempt(engine *e, bool *done, dp_error *err)
     return status;
 }
 
+/* Plans for an answer that is known about. */
+static void take_hint(engine *e)
+{
+    bool for_epsilon = e->query.ask == DPI_ASK_EPSILON;
+    if (!(e->wish->hint > 0))
+        return;
+    if (for_epsilon)
+        e->anchor = e->wish->hint;
+    e->log_delta = log(for_epsilon ? e->query.given : e->wish->hint);
+}
+
 /* The engine from first look to last round. */
 static dp_status run(const dpi_term *term, size_t n, dpi_query query, const dpi_wish *wish,
                      dpi_bounds *bounds, dp_error *err)
@@ -223,12 +247,18 @@ static dp_status run(const dpi_term *term, size_t n, dpi_query query, const dpi_
                       .noise = 0.1,
                       .widest = fmax(wish->width, 0.4 * ACCEPT),
                       .slack = for_epsilon ? 0.4 * NO_MATTER : wish->width};
-    *bounds = (dpi_bounds){.upper = worst};
+    *bounds = e.found = (dpi_bounds){.upper = worst};
+    take_hint(&e);
     dp_status status = dpi_law_new(term, n, &e.law) ? look_around(&e, err) : dpi_fail_nomem(err);
+    dp_error stopped = {0};
     for (int i = 0; i < ROUNDS && status == DP_OK && !done; i++)
-        status = attempt(&e, &done, err);
-    if (status == DP_OK && (!done || !(e.found.upper == e.found.upper)))
+        status = attempt(&e, &done, &stopped);
+    if (status == DP_EACCURACY && wish->best && e.found.upper < worst)
+        status = DP_OK;
+    else if (status == DP_OK && !done && !wish->best)
         status = too_loose(&e, err);
+    else if (status != DP_OK && stopped.status != DP_OK)
+        (void)dpi_fail(err, status, "%s", stopped.text);
     if (status == DP_OK)
         *bounds = (dpi_bounds){.lower = fmax(e.found.lower, 0),
                                .upper = fmin(worst, fmax(e.found.upper, 0)),
@@ -253,6 +283,7 @@ static dp_status search_delta(const dpi_term *term, size_t n, double epsilon, co
         /* The slope of log delta in log epsilon is at most about 2 log delta. */
         if (wish->interval > 0)
             inner.interval = fmax(1e-6, 0.3 * wish->interval / fmax(1, -2 * middle));
+        inner.hint = wish->hint > 0 ? epsilon : 0;
         dp_status status = run(term, n, query, &inner, &found, err);
         if (status != DP_OK)
             return status;

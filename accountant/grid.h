@@ -17,6 +17,8 @@ typedef struct dpi_wish {
     double width;  /* relative excess of the upper bound aimed at; at most 1e-3 is accepted */
     double enough; /* any bound at most this is accepted as it is; negative: every bound matters */
     double interval; /* greatest (upper - lower) / upper; 0: no lower bound is wanted */
+    bool best;       /* an interval that stays wider is an answer, too */
+    double hint;     /* > 0: about the answer, to plan for */
 } dpi_wish;
 
 typedef struct dpi_bounds {

@@ -125,22 +125,32 @@ static void add_bin(filler *f, const dpi_piece *piece, int64_t k, double x_low, 
     put_bin(f, &b, k);
 }
 
-/* An upper bound splits an atom onto the knots around it.  A lower one moves it down to a knot: splitting
- * takes smooth neighbours to make good for it. */
-static void add_atom(filler *f, const dpi_atom *atom)
+/* Splitting takes smooth neighbours to make good for it from below: atoms on both sides within a bin. */
+static bool is_dense(const dpi_pair *pair, size_t i, double dx)
 {
+    const dpi_atom *atom = pair->atom;
+    return i > 0 && i + 1 < pair->n_atoms && atom[i].offset - atom[i - 1].offset < dx &&
+           atom[i + 1].offset - atom[i].offset < dx;
+}
+
+/* An upper bound splits an atom onto the knots around it.  A lower one does that only to one of many
+ * close ones; it moves a single one down to a knot. */
+static void add_atom(filler *f, size_t i)
+{
+    const dpi_atom *atom = &f->pair->atom[i];
     double dx = f->grid->spacing;
+    bool down = f->gap_data != NULL && !is_dense(f->pair, i, dx);
     bool merged = atom->offset > f->lump_low && atom->offset < f->lump_high;
-    int64_t k = (int64_t)floor((atom->offset - f->shift) / dx + (f->gap_data != NULL ? MEETS : 0));
+    int64_t k = (int64_t)floor((atom->offset - f->shift) / dx + (down ? MEETS : 0));
     if (merged || k < f->least || k >= f->most)
         return;
     bin b = {.tilt = f->grid->tilt * above_origin(f, k)};
     double d = fmin(fmax(atom->offset - knot_offset(f, k), 0), dx);
     double mass = atom->mass * exp(b.tilt);
-    if (f->gap_data == NULL)
-        split(f, &b, mass, d, 0);
-    else
+    if (down)
         b.at_low = mass;
+    else
+        split(f, &b, mass, d, 0);
     put_bin(f, &b, k);
 }
 
@@ -246,7 +256,7 @@ static void add_atoms(filler *f, double log_cut, dpi_mass *m, double *end)
     if (pair->n_atoms == 0)
         return;
     for (size_t i = r.first; i < r.last; i++)
-        add_atom(f, &pair->atom[i]);
+        add_atom(f, i);
     m->infinite += r.above * (1 + SUMMATION);
     *end += r.below * (1 + SUMMATION);
     double reach = fmax(fabs(pair->atom[0].offset), fabs(pair->atom[pair->n_atoms - 1].offset));
