@@ -11,25 +11,6 @@
 
 static const double DEFAULT_WIDTH = 1e-3;
 
-static dp_status check_list(const dp_mechanism *list, size_t n, dp_error *err)
-{
-    if (n == 0)
-        return dpi_fail(err, DP_EDOMAIN, "the list of mechanisms is empty; give at least one");
-    for (size_t i = 0; i < n; i++) {
-        dp_status status = dpi_check_mechanism(&list[i], err);
-        if (status != DP_OK)
-            return status;
-        if (dpi_adjacency_of(&list[i]) != dpi_adjacency_of(&list[0]))
-            return dpi_fail(
-                err, DP_EMISMATCH,
-                "mechanism %zu speaks of one record %s, the first of one record %s; "
-                "give all of them the same adjacency",
-                i + 1, dpi_adjacency_of(&list[i]) == DP_ADD_REMOVE ? "more or less" : "replaced",
-                dpi_adjacency_of(&list[0]) == DP_ADD_REMOVE ? "more or less" : "replaced");
-    }
-    return DP_OK;
-}
-
 static dp_status check_query(dpi_query query, dp_error *err)
 {
     return query.ask == DPI_ASK_EPSILON ? dpi_check_delta(query.given, err)
@@ -38,7 +19,7 @@ static dp_status check_query(dpi_query query, dp_error *err)
 
 static dp_status check(const dp_mechanism *list, size_t n, dpi_query query, dp_error *err)
 {
-    dp_status status = check_list(list, n, err);
+    dp_status status = dpi_check_list(list, n, err);
     return status == DP_OK ? check_query(query, err) : status;
 }
 

@@ -29,21 +29,28 @@ static double worst(dpi_query query)
 }
 
 /* Closed form of Gaussian releases without sampling, on both sides. */
-static dp_status closed_form(double mu, dpi_query query, dpi_bounds *b, dp_error *err)
+static dp_status closed_form(double mu, dpi_query query, const dpi_wish *wish, dpi_bounds *b,
+                             dp_error *err)
 {
-    double up = mu * (1 + 0x1p-50), down = mu * (1 - 0x1p-50);
-    const double slack = 0x1p-42;
+    double up = mu * (1 + 0x1p-50), down = mu * (1 - 0x1p-50), slack = 0x1p-44;
     if (query.ask == DPI_ASK_DELTA) {
-        b->upper = fmin(
-            1, fmax(exp(dpi_gaussian_log_delta(up, query.given)) * (1 + slack), DPI_LEAST_DELTA));
-        b->lower = exp(dpi_gaussian_log_delta(down, query.given)) * (1 - 1e-9);
+        double log_up = dpi_gaussian_log_delta(up, query.given, DPI_UPPER);
+        double log_down = dpi_gaussian_log_delta(down, query.given, DPI_LOWER);
+        b->upper = fmin(1, fmax(exp(log_up) * (1 + 4 * slack), DPI_LEAST_DELTA));
+        b->lower = exp(log_down) * (1 - 4 * slack);
     } else {
-        b->upper = dpi_gaussian_epsilon(up, log(query.given) - 0x1p-44);
-        b->lower = fmax(0, dpi_gaussian_epsilon(down, log(query.given)) * (1 - 1e-9) - 1e-12);
+        b->upper = dpi_gaussian_epsilon(up, log(query.given) - slack, DPI_UPPER);
+        b->lower = dpi_gaussian_epsilon(down, log(query.given) + slack, DPI_LOWER);
     }
-    if (b->upper < INFINITY)
-        return DP_OK;
-    return dpi_fail(err, DP_EACCURACY, "no finite epsilon is found for mu = %g", mu);
+    if (!(b->upper < INFINITY))
+        return dpi_fail(err, DP_EACCURACY, "no finite epsilon is found for mu = %g", mu);
+    if (wish->interval > 0 && b->upper > DPI_LEAST_DELTA &&
+        b->upper - b->lower > wish->interval * b->upper)
+        return dpi_fail(err, DP_EACCURACY,
+                        "the closed form is known to lie in [%.17g, %.17g] only; ask for a greater "
+                        "width",
+                        b->lower, b->upper);
+    return DP_OK;
 }
 
 static dp_status contour(const dpi_composition *c, dpi_query query, double *answer, dp_error *err)
@@ -74,7 +81,7 @@ static dp_status bounds_of(const dpi_composition *c, dpi_query query, const dpi_
                            dpi_bounds *b, dp_error *err)
 {
     if (c->normal_mu > 0)
-        return closed_form(c->normal_mu, query, b, err);
+        return closed_form(c->normal_mu, query, wish, b, err);
     /* One release of atoms is a plain sum, where a grid would have to resolve every atom. */
     if (c->n == 1 && c->term[0].times == 1 && c->pair[0].n_pieces == 0) {
         dpi_atoms_solve(&c->pair[0], query, b);

@@ -83,7 +83,8 @@ static dp_status certify_way(const search *s, dpi_direction direction, double wi
     if (status != DP_OK)
         return status;
     if (c.normal_mu > 0)
-        b.upper = dpi_gaussian_epsilon(c.normal_mu * (1 + 0x1p-50), log(s->delta) - 0x1p-44);
+        b.upper =
+            dpi_gaussian_epsilon(c.normal_mu * (1 + 0x1p-50), log(s->delta) - 0x1p-44, DPI_UPPER);
     else
         status = dpi_grid_solve(c.term, c.n, query, &wish, &b, err);
     dpi_composition_free(&c);
@@ -136,7 +137,7 @@ static double mu_for(double epsilon, double delta)
     double low = 1e-6, high = 1e3;
     for (int i = 0; i < HALVINGS && high > 1.01 * low; i++) {
         double middle = sqrt(low * high);
-        if (dpi_gaussian_epsilon(middle, log(delta)) > epsilon)
+        if (dpi_gaussian_epsilon(middle, log(delta), DPI_UPPER) > epsilon)
             high = middle;
         else
             low = middle;

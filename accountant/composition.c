@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "accountant/check.h"
 #include "base/alloc.h"
 #include "base/error.h"
 
@@ -27,6 +28,25 @@ bool dpi_composition_has_gap(const dp_mechanism *list, size_t n)
             list[i].sampling == DP_SAMPLING_ALLOCATION)
             return true;
     return false;
+}
+
+dp_status dpi_check_list(const dp_mechanism *list, size_t n, dp_error *err)
+{
+    if (n == 0)
+        return dpi_fail(err, DP_EDOMAIN, "the list of mechanisms is empty; give at least one");
+    for (size_t i = 0; i < n; i++) {
+        dp_status status = dpi_check_mechanism(&list[i], err);
+        if (status != DP_OK)
+            return status;
+        if (dpi_adjacency_of(&list[i]) != dpi_adjacency_of(&list[0]))
+            return dpi_fail(
+                err, DP_EMISMATCH,
+                "mechanism %zu speaks of one record %s, the first of one record %s; "
+                "give all of them the same adjacency",
+                i + 1, dpi_adjacency_of(&list[i]) == DP_ADD_REMOVE ? "more or less" : "replaced",
+                dpi_adjacency_of(&list[0]) == DP_ADD_REMOVE ? "more or less" : "replaced");
+    }
+    return DP_OK;
 }
 
 static dp_status fill(const dp_mechanism *list, size_t n, dpi_direction direction, dpi_side side,

@@ -13,6 +13,9 @@ typedef struct dpi_composition {
     double normal_mu; /* > 0: all of it is one Gaussian release with this mu */
 } dpi_composition;
 
+/* DP_OK when list[0 ... n-1] are mechanisms with an account and the same adjacency, n >= 1. */
+dp_status dpi_check_list(const dp_mechanism *list, size_t n, dp_error *err);
+
 /* list[0 ... n-1], n >= 1, have been checked.  All zero on errors. */
 dp_status dpi_composition_new(const dp_mechanism *list, size_t n, dpi_direction direction,
                               dpi_side side, dpi_composition *c, dp_error *err);

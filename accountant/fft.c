@@ -4,7 +4,7 @@
  * log2 n levels; an input meets in each level one complex product and one sum (relative error below
  * 6u, u = 2^-53, exact twiddles within u) and one level more for real data.  So
  *     |F^ - F| <= e = LEVEL u (log2 n + 2) sum |t|,   sum |t| = 1,
- * with LEVEL = 16 to leave room for FFTW's merged constants; the test compares with long double.
+ * with LEVEL = 8 to leave room for FFTW's merged constants; the test compares with long double.
  *
  * Core.  At small sampling rates nearly all mass lies on a few knots around 0, and e would be paid T
  * times for it.  Then those knots are transformed directly: with theta_j = 2 pi j / n,
@@ -38,7 +38,7 @@
 static pthread_mutex_t fftw_planner_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const double UNIT = DBL_EPSILON / 2;
-static const double LEVEL = 16;
+static const double LEVEL = 8;
 static const double POWER = 8;
 static const double FLAT = 100;
 static const double DEEP = 800; /* -log of anything that does not underflow is less */

@@ -2,11 +2,14 @@
 #ifndef DPI_ACCOUNTANT_GAUSSIAN_H
 #define DPI_ACCOUNTANT_GAUSSIAN_H
 
-/* log of an upper bound on delta at `epsilon` >= 0 for mu = sqrt(steps) / sigma > 0. */
-double dpi_gaussian_log_delta(double mu, double epsilon);
+#include "accountant/pair.h"
 
-/* Smallest epsilon >= 0 (within 1e-12, from above) with that at most log_delta < 0; +INFINITY when
- * none is found. */
-double dpi_gaussian_epsilon(double mu, double log_delta);
+/* log of a bound on delta at `epsilon` >= 0 for mu = sqrt(steps) / sigma > 0: an upper one, at most 0,
+ * or a lower one, -INFINITY where nothing is proved. */
+double dpi_gaussian_log_delta(double mu, double epsilon, dpi_side side);
+
+/* Upper: an epsilon >= 0 with that at most log_delta < 0, +INFINITY when none is found.  Lower: one that
+ * is not above the exact epsilon.  Each within 1e-12 or so. */
+double dpi_gaussian_epsilon(double mu, double log_delta, dpi_side side);
 
 #endif

@@ -11,28 +11,11 @@
 
 static const double WIDTH = 1e-3; /* when the caller gives none */
 
-static dp_status check_list(const dp_mechanism *list, size_t n, dp_error *err)
-{
-    if (n == 0)
-        return dpi_fail(err, DP_EDOMAIN, "the list of mechanisms is empty; give at least one");
-    for (size_t i = 0; i < n; i++) {
-        dp_status status = dpi_check_mechanism(&list[i], err);
-        if (status != DP_OK)
-            return status;
-        if (dpi_adjacency_of(&list[i]) != dpi_adjacency_of(&list[0]))
-            return dpi_fail(err, DP_EMISMATCH,
-                            "mechanism %zu of the list has another adjacency than the first; give "
-                            "all of them the same",
-                            i + 1);
-    }
-    return DP_OK;
-}
-
 dp_status dp_account_tpr(const dp_mechanism *list, size_t n, double fpr, double width,
                          dp_interval *tpr, dp_error *err)
 {
     *tpr = (dp_interval){0, 1, NAN, DP_WORSE_EITHER, "none", 0};
-    dp_status status = check_list(list, n, err);
+    dp_status status = dpi_check_list(list, n, err);
     if (status == DP_OK && !(fpr > 0 && fpr < 1))
         status = dpi_fail(err, DP_EDOMAIN,
                           "fpr is %g; give a false positive rate above 0 and below 1", fpr);
@@ -55,7 +38,7 @@ dp_status dp_account_mu(const dp_mechanism *list, size_t n, double least_fpr, do
                         dp_error *err)
 {
     *mu = INFINITY;
-    dp_status status = check_list(list, n, err);
+    dp_status status = dpi_check_list(list, n, err);
     if (status == DP_OK && !(least_fpr > 0 && least_fpr <= 0.5))
         status = dpi_fail(err, DP_EDOMAIN,
                           "least_fpr is %g; give a false positive rate above 0 and at most 1/2",
@@ -76,7 +59,7 @@ dp_status dp_account_renyi(const dp_mechanism *list, size_t n, double alpha, dou
                            dp_error *err)
 {
     *divergence = INFINITY;
-    dp_status status = check_list(list, n, err);
+    dp_status status = dpi_check_list(list, n, err);
     if (status == DP_OK && !(alpha > 1 && alpha < INFINITY))
         status = dpi_fail(err, DP_EDOMAIN, "the order is %g; give a finite number above 1", alpha);
     double sum = 0;

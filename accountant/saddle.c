@@ -155,13 +155,13 @@ static dpi_saddle saddle_at(const dpi_law *law, double c)
 }
 
 /* Tilts looked at.  A loss bounded above can ask for any tilt, the closer epsilon is to the bound;
- * beyond 1e6 / bound nothing is left to resolve. */
+ * beyond 1e9 / bound nothing is left to resolve. */
 static double largest_tilt(const dpi_law *law)
 {
     double top = 0;
     for (size_t i = 0; i < law->n; i++)
         top += law->term[i].times * dpi_pair_top(law->term[i].pair);
-    return top > 0 && top < INFINITY ? fmin(1e9, 1e6 / top) : 1e9;
+    return top > 0 && top < INFINITY ? fmin(1e9, 1e9 / top) : 1e9;
 }
 
 dpi_saddle dpi_saddle_for_delta(const dpi_law *law, double log_delta)

@@ -101,6 +101,32 @@ static void lists_compose(void **state)
     check_exact(e, epsilon_of(&one, 1, 1e-6).estimate, "closed form");
 }
 
+/* Far out nothing is proved from below, and nothing is claimed. */
+static void closed_forms_are_bounds_on_both_sides(void **state)
+{
+    (void)state;
+    const double epsilons[] = {0, 1e-3, 0.5, 3, 20, 300, 1e6, 1e300};
+    for (int i = 0; i < 8; i++)
+        for (double sigma = 0.05; sigma < 1e6; sigma *= 7) {
+            dp_mechanism m = {.sampling = DP_SAMPLING_FULL, .sigma = sigma, .rate = 1, .steps = 3};
+            dp_interval d;
+            dp_error err = {0};
+            double mu = sqrt(3) / sigma;
+            double chernoff =
+                epsilons[i] > mu * mu / 2 ? exp(-0.5 * pow(epsilons[i] / mu - mu / 2, 2)) : 1;
+            dp_status status = dp_account_delta(&m, 1, epsilons[i], 0, &d, &err);
+            assert_true(status == DP_OK || status == DP_EACCURACY);
+            assert_true(d.lower >= 0 && d.lower <= d.upper && d.upper <= 1);
+            assert_true(d.lower <= chernoff * (1 + 1e-9));
+        }
+    dp_mechanism m = {.sampling = DP_SAMPLING_FULL, .sigma = 1, .rate = 1, .steps = 1};
+    dp_interval d;
+    assert_int_equal(dp_account_delta(&m, 1, 1, 0, &d, NULL), DP_OK);
+    assert_close(d.lower, 0.12693673750664394, 1e-12, 0);
+    assert_close(d.upper, 0.12693673750664394, 1e-12, 0);
+    assert_int_equal(dp_account_delta(&m, 1, 1, 1e-16, &d, NULL), DP_EACCURACY);
+}
+
 static dp_mechanism noise(dp_noise_law law, double sigma, double rate, double steps)
 {
     dp_mechanism m = poisson(sigma, rate, steps);
@@ -319,6 +345,7 @@ int main(void)
         cmocka_unit_test(fixed_batches_get_both_bounds),
         cmocka_unit_test(replacing_a_record_of_all_moves_the_sum_twice_as_far),
         cmocka_unit_test(lists_compose),
+        cmocka_unit_test(closed_forms_are_bounds_on_both_sides),
         cmocka_unit_test(other_noises_meet_their_references),
         cmocka_unit_test(mixtures_of_jumps_meet_their_references),
         cmocka_unit_test(a_largest_batch_costs_what_it_must),
