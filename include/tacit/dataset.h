@@ -1,6 +1,7 @@
 /* The records that a model is fitted to: named columns, borrowed from the caller.
  *
- * One record is one privacy unit.  Values are checked when the data set meets a model, before
+ * One record is one privacy unit, unless dp_dataset_unit names a column that tells which records belong
+ * together.  Values are checked when the data set meets a model, before
  * anything is computed from them: real columns must be finite, group numbers in their range, labels
  * in the support of their distribution.  Messages name the column and the record, never the value. */
 #ifndef TACIT_DATASET_H
@@ -34,6 +35,13 @@ DP_API void dp_dataset_real(dp_dataset *data, const char *name, size_t d, const 
 /* Adds a column of whole numbers, 0-based group numbers or labels: values[n], borrowed as above.
  * Errors as above. */
 DP_API void dp_dataset_index(dp_dataset *data, const char *name, const int32_t *values);
+
+/* Makes the whole-number column `name`, which must be there, the unit column: all records with the same
+ * value are one unit of privacy (all visits of one patient).  They are sampled together, and their
+ * gradients are summed before they are clipped.  Any values will do, negative ones too; they need not
+ * be sorted, and nothing of them is released.  Without a call every record is a unit.
+ * Errors as above: DP_ENAME no such column, or a second unit column; DP_EINVAL a real column. */
+DP_API void dp_dataset_unit(dp_dataset *data, const char *name);
 
 /* Number of records. */
 DP_API size_t dp_dataset_size(const dp_dataset *data);

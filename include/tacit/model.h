@@ -48,7 +48,8 @@ DP_API dp_status dp_model_status(const dp_model *m);
 /* Message of the first error, or NULL; valid until the model is freed. */
 DP_API const char *dp_model_error(const dp_model *m);
 
-/* The plate of records; one record is one unit of privacy.  A model has one. */
+/* The plate of records; one record is one unit of privacy, unless the data set has a unit column
+ * (dp_dataset_unit).  A model has one. */
 DP_API dp_plate dp_unit_plate_at(dp_model *m, const char *name, const char *file, int line);
 #define dp_unit_plate(m, name) dp_unit_plate_at(m, name, __FILE__, __LINE__)
 

@@ -1,13 +1,15 @@
 /* Differentially private stochastic variational inference (DP-SVI).
  *
- * One step takes a batch of records, clips each record's gradient to norm `clip`, adds the sum and
+ * One step takes a batch of units, clips each unit's gradient to norm `clip`, adds the sum and
  * normal noise of standard deviation sigma * clip, and releases that and nothing else; division by
  * the public sampling rate, priors, entropies, the optimiser and averages come after and cost no
- * privacy.  What the run shows is public too: steps, time, privacy spent; never a loss, a norm or a
- * batch size.
+ * privacy.  A unit is one record, or all records with one value in the data set's unit column
+ * (dp_dataset_unit): they are in the batch together or not at all, and their gradients are added up
+ * before they are clipped.  Rates, batch sizes and n count units.  What the run shows is public too:
+ * steps, time, privacy spent; never a loss, a norm or a batch size.
  *
  * Initialise, step, done: the caller owns the loop, or lets dp_svi_run do it.  An object belongs to
- * one thread at a time. */
+ * one thread at a time; opts.threads is about threads of its own, which sleep between steps. */
 #ifndef TACIT_SVI_H
 #define TACIT_SVI_H
 
@@ -31,8 +33,8 @@ typedef enum dp_mode {
 
 typedef enum dp_form {
     DP_FORM_LATENTS = 0, /* gradients of the values that records read; the rest is exact */
-    DP_FORM_PARAMETERS /* gradients of the guide's parameters, with 1/n of the prior in each record's
-                          * (as in d3p); n, the data set's number of records, counts as public */
+    DP_FORM_PARAMETERS /* gradients of the guide's parameters, with 1/n of the prior in each unit's
+                          * (as in d3p); n, the data set's number of units, counts as public */
 } dp_form;
 
 typedef enum dp_optimizer { DP_ADAM = 0, DP_MOMENTUM, DP_SGD } dp_optimizer;
@@ -48,13 +50,13 @@ typedef enum dp_schedule {
 typedef struct dp_svi_opts {
     dp_mode mode;
     double epsilon;       /* asked; sigma is calibrated to it */
-    double delta;         /* in (0, 1), well below one over the number of records */
+    double delta;         /* in (0, 1), well below one over the number of units */
     double sigma;         /* noise multiplier, instead of epsilon */
-    double clip;          /* norm to which a record's gradient is clipped, 1e-100 ... 1e100 */
-    dp_sampling sampling; /* default: every record in every step */
+    double clip;          /* norm to which a unit's gradient is clipped, 1e-100 ... 1e100 */
+    dp_sampling sampling; /* default: every unit in every step */
     double rate;          /* of Poisson sampling, (0, 1] */
     size_t batch;         /* of fixed-size sampling, 1 ... n */
-    uint64_t epoch; /* of random allocation: steps of an epoch, 2 ... 10^6; every record is in the
+    uint64_t epoch; /* of random allocation: steps of an epoch, 2 ... 10^6; every unit is in the
                            * batch of exactly one of them, drawn afresh in every epoch */
     uint64_t steps; /* default 1000; epochs of random allocation are paid whole, so a multiple */
     dp_form form;
@@ -65,7 +67,9 @@ typedef struct dp_svi_opts {
     double beta2;      /* default 0.999; of Adam, in (0, 1) */
     double average;    /* share of the last steps whose iterates are averaged, [0, 1]; default 0 */
     double init_scale; /* start of the mean-field guide's scales; default 0.1 */
-    uint64_t seed;     /* not 0: a repeatable run for tests, marked as not private */
+    size_t threads; /* that gradients are computed on, at most 1024; default 1.  The result is the
+                           * same to the bit for any number. */
+    uint64_t seed;  /* not 0: a repeatable run for tests, marked as not private */
 } dp_svi_opts;
 
 /* What has been guaranteed. */
@@ -73,7 +77,7 @@ typedef struct dp_privacy {
     bool is_private;
     const char *why_not;   /* static text when it is not; NULL when it is */
     const char *warning;   /* static text on a guarantee that holds and means little: delta is not
-                            * below 1 / (number of records); else NULL.  The number of records is
+                            * below 1 / (number of units); else NULL.  The number of units is
                             * taken to be public here. */
     const char *adjacency; /* static text: what neighbouring data sets are */
     double epsilon, delta; /* spent by the steps done so far; of a seeded run, what an unseeded one

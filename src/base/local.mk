@@ -1,4 +1,5 @@
 libtacit_core_la_SOURCES += \
   %D%/alloc.c %D%/alloc.h \
   %D%/compiler.h \
-  %D%/error.c %D%/error.h
+  %D%/error.c %D%/error.h \
+  %D%/pool.c %D%/pool.h

@@ -78,6 +78,32 @@ void dp_dataset_index(dp_dataset *data, const char *name, const int32_t *values)
     add(data, name, (dpi_column){.size = 1, .index = values});
 }
 
+void dp_dataset_unit(dp_dataset *data, const char *name)
+{
+    if (data == NULL || name == NULL)
+        dpi_misuse("dp_dataset_unit", "NULL data set or name");
+    if (data->err.status != DP_OK)
+        return;
+    const dpi_column *column = dpi_dataset_find(data, name);
+    if (data->unit != NULL)
+        (void)dpi_fail(&data->err, DP_ENAME,
+                       "'%s' is to be the unit column, but there is one already; call "
+                       "dp_dataset_unit once",
+                       name);
+    else if (column == NULL)
+        (void)dpi_fail(&data->err, DP_ENAME,
+                       "the data set has no column '%s' to be the unit column; add it with "
+                       "dp_dataset_index before dp_dataset_unit",
+                       name);
+    else if (column->index == NULL)
+        (void)dpi_fail(&data->err, DP_EINVAL,
+                       "column '%s' is real and cannot be the unit column; number the units "
+                       "and add the numbers with dp_dataset_index",
+                       name);
+    else
+        data->unit = column->index;
+}
+
 size_t dp_dataset_size(const dp_dataset *data)
 {
     return data->n;

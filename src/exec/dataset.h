@@ -20,6 +20,7 @@ struct dp_dataset {
     size_t n;
     dpi_column *columns;
     size_t n_columns, capacity;
+    const int32_t *unit; /* [n] borrowed: rows with equal values are one unit; NULL: each is one */
 };
 
 /* The column of that name, or NULL. */

@@ -1,3 +1,5 @@
 libtacit_core_la_SOURCES += \
   %D%/dataset.c %D%/dataset.h \
-  %D%/run.c %D%/run.h
+  %D%/run.c %D%/run.h %D%/run-state.h \
+  %D%/clip.c %D%/clip.h \
+  %D%/unit.c %D%/unit.h

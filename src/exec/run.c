@@ -2,52 +2,31 @@
  *
  * Legend: m records in a chunk, parts = the per-record gradients, one for each value that crosses
  * from the global side to the records.  A part whose operation has factored forms is never made: its
- * squared norm and weighted sum come from its inputs. */
+ * squared norm and weighted sum come from its inputs (clip.c). */
 #include "exec/run.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { GLOBALS, RECORDS, LATE, N_STAGES };
-
-typedef struct binding {
-    const dpi_column *column;
-    double *out;
-} binding;
-
-typedef struct part {
-    const dpi_op *op; /* with factored forms, or NULL: the value itself is summed */
-    dpi_call call;
-    size_t size;
-} part;
-
-struct dpi_run {
-    dpi_arena arena;
-    dpi_run_spec spec;
-    double **value; /* [n_nodes], NULL for nodes that are not made */
-    size_t n_nodes; /* of the graph when the run was made; it may have grown since */
-    dpi_call *calls[N_STAGES];
-    size_t n_calls[N_STAGES];
-    binding *bindings;
-    size_t n_bindings;
-    part *parts;
-    dpi_call **sums; /* calls that sum over records, whose results start at zero */
-    size_t n_sums;
-    size_t bytes;
-};
+#include "exec/run-state.h"
 
 static bool is_factored(const dpi_node *node)
 {
     return node->op->norm2 != NULL && node->op->weighted_sum != NULL;
 }
 
-/* The nodes whose values must be made. */
-static bool *needed_nodes(const dpi_run_spec *spec, dpi_arena *arena)
+/* The nodes whose values must be made; for a clone, those that its original has. */
+static bool *needed_nodes(dpi_run *run)
 {
+    const dpi_run_spec *spec = &run->spec;
     const dpi_graph *g = spec->graph;
-    bool *needed = dpi_arena_alloc(arena, g->n_nodes, sizeof *needed);
+    bool *needed = dpi_arena_alloc(&run->arena, g->n_nodes, sizeof *needed);
     if (needed == NULL)
         return NULL;
+    for (size_t i = 0; run->of != NULL && i < run->n_nodes; i++)
+        needed[i] = run->of->value[i] != NULL;
+    if (run->of != NULL)
+        return needed;
     for (size_t i = 0; i < spec->n_wanted; i++)
         dpi_mark(g, spec->wanted[i], needed);
     for (size_t i = 0; i < spec->n_parts; i++) {
@@ -87,6 +66,10 @@ static bool make_buffers(dpi_run *run, const bool *needed)
         size_t size = dpi_shape_size(&node->shape), count;
         if (!needed[i])
             continue;
+        if (run->of != NULL && !node->shape.per_record) {
+            run->value[i] = run->of->value[i];
+            continue;
+        }
         if (!dpi_mul(size, node->shape.per_record ? run->spec.chunk : 1, &count) ||
             (run->value[i] = dpi_arena_alloc(&run->arena, count, sizeof(double))) == NULL)
             return false;
@@ -152,11 +135,14 @@ static bool make_parts(dpi_run *run)
 {
     const dpi_run_spec *spec = &run->spec;
     run->parts = dpi_arena_alloc(&run->arena, spec->n_parts, sizeof *run->parts);
-    if (run->parts == NULL)
+    run->ones = dpi_arena_alloc(&run->arena, spec->chunk, sizeof *run->ones);
+    if (run->parts == NULL || run->ones == NULL)
         return false;
+    for (size_t i = 0; i < spec->chunk; i++)
+        run->ones[i] = 1;
     for (size_t i = 0; i < spec->n_parts; i++) {
         const dpi_node *node = dpi_get(spec->graph, spec->parts[i]);
-        part *p = &run->parts[i];
+        dpi_part *p = &run->parts[i];
         p->call = make_call(run, spec->parts[i]);
         p->size = p->call.out_size;
         p->op = is_factored(node) ? node->op : NULL;
@@ -209,11 +195,12 @@ static dp_status bind_data(dpi_run *run, const bool *needed, dp_error *err)
                             node->name);
         if (column == NULL)
             continue;
-        dp_status status = check_column(column, node, data->n, err);
+        dp_status status =
+            run->of == NULL ? check_column(column, node, data->n, err) : DP_OK; /* once is enough */
         if (status != DP_OK)
             return status;
         if (needed[i])
-            run->bindings[run->n_bindings++] = (binding){column, run->value[i]};
+            run->bindings[run->n_bindings++] = (dpi_binding){column, run->value[i]};
     }
     return DP_OK;
 }
@@ -224,7 +211,7 @@ static dp_status build(dpi_run *run, dp_error *err)
     size_t n_nodes = spec->graph->n_nodes;
     if (spec->data != NULL && spec->data->err.status != DP_OK)
         return dpi_fail(err, spec->data->err.status, "%s", spec->data->err.text);
-    bool *needed = needed_nodes(spec, &run->arena);
+    bool *needed = needed_nodes(run);
     unsigned char *stage = dpi_arena_alloc(&run->arena, n_nodes, sizeof *stage);
     run->value = dpi_arena_alloc(&run->arena, n_nodes, sizeof *run->value);
     if (needed == NULL || stage == NULL || run->value == NULL)
@@ -238,14 +225,15 @@ static dp_status build(dpi_run *run, dp_error *err)
     return bind_data(run, needed, err);
 }
 
-dp_status dpi_run_new(const dpi_run_spec *spec, dpi_run **out, dp_error *err)
+static dp_status make(const dpi_run_spec *spec, const dpi_run *of, dpi_run **out, dp_error *err)
 {
     *out = NULL;
     dpi_run *run = dpi_alloc(1, sizeof *run);
     if (run == NULL)
         return dpi_fail_nomem(err);
     run->spec = *spec;
-    run->n_nodes = spec->graph->n_nodes;
+    run->of = of;
+    run->n_nodes = of != NULL ? of->n_nodes : spec->graph->n_nodes;
     dp_status status = build(run, err);
     if (status != DP_OK) {
         dpi_run_free(run);
@@ -253,6 +241,20 @@ dp_status dpi_run_new(const dpi_run_spec *spec, dpi_run **out, dp_error *err)
     }
     *out = run;
     return DP_OK;
+}
+
+dp_status dpi_run_new(const dpi_run_spec *spec, dpi_run **out, dp_error *err)
+{
+    return make(spec, NULL, out, err);
+}
+
+dp_status dpi_run_clone(const dpi_run *run, dpi_run **clone, dp_error *err)
+{
+    *clone = NULL;
+    if (run->n_sums > 0)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "values are summed over records, which one thread does; use one thread");
+    return make(&run->spec, run, clone, err);
 }
 
 void dpi_run_free(dpi_run *run)
@@ -303,44 +305,4 @@ void dpi_run_records(dpi_run *run, size_t m, const size_t *index, size_t first)
     for (size_t i = 0; i < run->n_calls[RECORDS]; i++)
         run->calls[RECORDS][i].n = m;
     run_stage(run, RECORDS);
-}
-
-static void add_norm2(const part *p, size_t m, double *norm2)
-{
-    if (p->op != NULL) {
-        p->op->norm2(&p->call, norm2);
-        return;
-    }
-    for (size_t r = 0; r < m; r++)
-        for (size_t e = 0; e < p->size; e++)
-            norm2[r] += p->call.out[r * p->size + e] * p->call.out[r * p->size + e];
-}
-
-static void add_weighted(const part *p, size_t m, const double *weight, double *sum)
-{
-    if (p->op != NULL) {
-        p->op->weighted_sum(&p->call, weight, sum);
-        return;
-    }
-    for (size_t r = 0; r < m; r++)
-        for (size_t e = 0; weight[r] != 0 && e < p->size; e++)
-            sum[e] += weight[r] * p->call.out[r * p->size + e];
-}
-
-void dpi_run_clip_sum(dpi_run *run, size_t m, double clip, double *scratch, double *sum)
-{
-    double *norm2 = scratch, *weight = scratch + run->spec.chunk;
-    memset(norm2, 0, m * sizeof *norm2);
-    for (size_t i = 0; i < run->spec.n_parts; i++) {
-        run->parts[i].call.n = m;
-        add_norm2(&run->parts[i], m, norm2);
-    }
-    for (size_t r = 0; r < m; r++) {
-        double norm = sqrt(norm2[r]);
-        weight[r] = !isfinite(norm) ? 0 : norm > clip ? clip / norm : 1;
-    }
-    for (size_t i = 0; i < run->spec.n_parts; i++) {
-        add_weighted(&run->parts[i], m, weight, sum);
-        sum += run->parts[i].size;
-    }
 }

@@ -18,7 +18,7 @@ typedef struct dpi_run_spec {
     const dpi_graph *graph;
     const dpi_id *wanted; /* nodes whose values are asked for */
     size_t n_wanted;
-    const dpi_id *parts; /* per-record nodes for dpi_run_clip_sum; made only if they must be */
+    const dpi_id *parts; /* per-record nodes for clip.h; made only if they must be */
     size_t n_parts;
     const dp_dataset *data; /* bound to the data and index nodes; NULL when there are none */
     size_t chunk;           /* records at a time, >= 1 */
@@ -28,13 +28,19 @@ typedef struct dpi_run_spec {
  * size; DP_EDATA when a value is not finite or a group number out of range. */
 dp_status dpi_run_new(const dpi_run_spec *spec, dpi_run **run, dp_error *err) DP_MUST_CHECK;
 
+/* A run for another thread: it reads the values of `run`'s global nodes and has its own of the records'
+ * nodes, dpi_run_bytes(clone) in all.  Only dpi_run_records and the calls of clip.h are for it, between
+ * dpi_run_globals and dpi_run_late of `run`, which must outlive it.  A run that sums values over
+ * records has none (DP_EUNSUPPORTED); DP_ENOMEM. */
+dp_status dpi_run_clone(const dpi_run *run, dpi_run **clone, dp_error *err) DP_MUST_CHECK;
+
 void dpi_run_free(dpi_run *run);
 
 /* The buffer of a node, [size] or [chunk][size]; NULL when the node is not part of the run.
  * Inputs are set by writing to it. */
 double *dpi_run_value(dpi_run *run, dpi_id id);
 
-/* Bytes of all buffers. */
+/* Bytes of all buffers that are its own. */
 size_t dpi_run_bytes(const dpi_run *run);
 
 void dpi_run_globals(dpi_run *run);
@@ -47,10 +53,5 @@ void dpi_run_start_records(dpi_run *run);
 void dpi_run_records(dpi_run *run, size_t m, const size_t *index, size_t first);
 
 void dpi_run_late(dpi_run *run);
-
-/* After dpi_run_records(m): adds to sum[] the parts of each record, laid side by side in the order
- * of spec.parts, each record scaled so that its joint Euclidean norm is at most `clip` (INFINITY:
- * not scaled).  A record whose norm is not finite adds zero.  scratch[2 * chunk]. */
-void dpi_run_clip_sum(dpi_run *run, size_t m, double clip, double *scratch, double *sum);
 
 #endif

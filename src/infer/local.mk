@@ -4,4 +4,5 @@ libtacit_core_la_SOURCES += \
   %D%/options.c %D%/options.h \
   %D%/posterior.c %D%/posterior.h \
   %D%/simulate.c \
+  %D%/sum.c %D%/sum.h \
   %D%/svi.c %D%/svi.h

@@ -9,6 +9,8 @@
 static const double default_init_scale = 0.1, default_momentum = 0.9, default_beta2 = 0.999;
 static const uint64_t default_steps = 1000;
 
+static const size_t most_threads = 1024;
+
 /* Offsets of batches are kept for a whole epoch, and the account reaches as far. */
 static const uint64_t greatest_epoch = 1000000;
 
@@ -184,6 +186,16 @@ static dp_status resolve_noise(dp_svi_opts *o, dp_error *err)
     return dp_epsilon(&whole, o->delta, &epsilon, err);
 }
 
+static dp_status resolve_threads(dp_svi_opts *o, dp_error *err)
+{
+    if (o->threads == 0)
+        o->threads = 1;
+    if (o->threads > most_threads)
+        return dpi_fail(err, DP_EDOMAIN, "threads is %zu; take at most %zu, one a core", o->threads,
+                        most_threads);
+    return DP_OK;
+}
+
 dp_status dpi_options_resolve(dp_svi_opts *o, size_t n, dp_error *err)
 {
     if (o->mode != DP_PRIVATE && o->mode != DP_WITHOUT_GUARANTEE && o->mode != DP_NO_PRIVACY)
@@ -191,6 +203,8 @@ dp_status dpi_options_resolve(dp_svi_opts *o, size_t n, dp_error *err)
     dp_status status = resolve_sampling(o, n, err);
     if (status == DP_OK)
         status = resolve_optimizer(o, err);
+    if (status == DP_OK)
+        status = resolve_threads(o, err);
     if (status == DP_OK)
         status = resolve_noise(o, err);
     return status;

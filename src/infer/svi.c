@@ -1,11 +1,12 @@
 /* DP-SVI: one step is
  *
  *   draw the guide's noise; evaluate what is global; choose the batch; chunk after chunk run the
- *   records and add their clipped gradients to the release; add N(0, (sigma C)^2) to it; divide by
- *   the public rate; pull back to the parameters; step the optimiser.
+ *   records and add their units' clipped gradients to the release (sum.c); add N(0, (sigma C)^2) to it;
+ *   divide by the public rate; pull back to the parameters; step the optimiser.
  *
- * The release is the only place where records reach anything that outlives the step.  A record whose
- * gradient is not finite adds zero, so that it cannot be seen in the outcome either.
+ * A unit is a record, or all records with one value in the unit column.  The release is the only place
+ * where records reach anything that outlives the step.  A unit whose gradient is not finite adds zero, so
+ * that it cannot be seen in the outcome either.
  *
  * Draws of the guide that belong to records are secrets, as the batch is: they are handed out by place
  * in the batch, so that one record more moves all that follow it to other draws.  The sum's
@@ -22,7 +23,7 @@
 
 #include "infer/check.h"
 #include "infer/options.h"
-#include "num/linalg.h"
+#include "infer/sum.h"
 #include "random/allocation.h"
 #include "random/noise.h"
 #include "random/subset.h"
@@ -56,7 +57,7 @@ static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
     }
     for (size_t k = 0; k < o->n_noise; k++)
         wanted[n++] = o->noise[k];
-    s->chunk = s->n < CHUNK ? s->n : CHUNK;
+    s->chunk = data->n < CHUNK ? data->n : CHUNK;
     dpi_run_spec spec = {.graph = &o->graph,
                          .wanted = wanted,
                          .n_wanted = n,
@@ -82,15 +83,12 @@ static dp_status make_state(dp_svi *s, dp_error *err)
         s->start = dpi_arena_alloc(&s->arena, (size_t)s->opts.epoch + 1, sizeof *s->start);
     }
     s->batch = dpi_arena_alloc(&s->arena, s->n, sizeof *s->batch);
-    s->scratch = dpi_arena_alloc(&s->arena, 2 * s->chunk, sizeof *s->scratch);
-    s->part = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->part);
     s->lost = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->lost);
     s->release = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->release);
     s->disguise = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->disguise);
     s->gradient = dpi_arena_alloc(&s->arena, o->n_theta, sizeof *s->gradient);
-    if (s->batch == NULL || s->scratch == NULL || s->part == NULL || s->lost == NULL ||
-        s->release == NULL || s->disguise == NULL || s->gradient == NULL ||
-        (allocates && (s->places == NULL || s->start == NULL)))
+    if (s->batch == NULL || s->lost == NULL || s->release == NULL || s->disguise == NULL ||
+        s->gradient == NULL || (allocates && (s->places == NULL || s->start == NULL)))
         return dpi_fail_nomem(err);
     for (size_t k = 0; k < o->n_blocks; k++)
         for (size_t e = 0; e < o->blocks[k].size; e++)
@@ -99,24 +97,26 @@ static dp_status make_state(dp_svi *s, dp_error *err)
 }
 
 /* Clipping leaves this share of the bound to rounding, so that what is computed, not only what is meant,
- * changes by at most clip when a record comes or goes.  With u = 2^-53 and n records of P numbers:
- *   a record's norm, from sums of at most P squares: off by P u / 2, and its numbers by 3 u;
- *   the sum of a chunk of 256: off by 256 u * 256 clip, that is 2^-37 clip; for n / 256 chunks and two
- *   neighbouring data sets 2^-44 n clip, since one record more may shift all chunks;
- *   the sum of chunks, compensated: off by 2 u n clip for each of the two, 2^-51 n clip.
+ * changes by at most clip when a unit comes or goes.  With u = 2^-53, n units and P released numbers:
+ *   a unit's gradient as computed is a function of its own rows, to the bit (clip.c).  Rounding on the way
+ *   to it, where its rows are added up too, is no part of the bound: what came out is what is clipped;
+ *   its norm, from sums of at most P squares: off by P u / 2, and its numbers by 3 u;
+ *   the sum of a task of k <= 256 units (sum.c): off by k u * k clip; for all tasks of two neighbouring
+ *   data sets 2^-44 n clip, since one unit more may shift all tasks;
+ *   the sum of tasks, compensated: off by 2 u n clip for each of the two, 2^-51 n clip.
  * Together below 2^-16 for n <= 2^27 and P <= 2^30.  It must not depend on n, which is not public. */
 static const double left_to_rounding = 0x1p-16;
-static const size_t most_records = (size_t)1 << 27, most_numbers = (size_t)1 << 30;
+static const size_t most_units = (size_t)1 << 27, most_numbers = (size_t)1 << 30;
 
 static dp_status check_sizes(const dp_svi *s, dp_error *err)
 {
     if (s->opts.mode != DP_PRIVATE ||
-        (s->n <= most_records && s->objective.n_release <= most_numbers))
+        (s->n <= most_units && s->objective.n_release <= most_numbers))
         return DP_OK;
     return dpi_fail(err, DP_EUNSUPPORTED,
-                    "rounding is accounted for up to %zu records and %zu released numbers, not "
-                    "for %zu and %zu; fit a sample of the records",
-                    most_records, most_numbers, s->n, s->objective.n_release);
+                    "rounding is accounted for up to %zu records (or units of them) and %zu "
+                    "released numbers, not for %zu and %zu; fit a sample of the records",
+                    most_units, most_numbers, s->n, s->objective.n_release);
 }
 
 dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_dataset *data,
@@ -129,14 +129,18 @@ dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_data
     if (s == NULL)
         return dpi_fail_nomem(err);
     s->opts = *opts;
-    s->n = data->n;
-    dp_status status = dpi_options_resolve(&s->opts, s->n, err);
+    s->grouped = data->unit != NULL;
+    dp_status status = dpi_units_init(&s->units, &s->arena, data, err);
+    s->n = s->units.n;
+    if (status == DP_OK)
+        status = dpi_options_resolve(&s->opts, s->n, err);
     if (status == DP_OK) {
         dpi_objective_spec spec = {.model = model,
                                    .guide = guide,
                                    .cut = s->opts.form == DP_FORM_PARAMETERS ? DPI_CUT_PARAMETERS
                                                                              : DPI_CUT_LATENTS,
                                    .population = (double)s->n,
+                                   .shared = s->units.start != NULL,
                                    .init_scale = s->opts.init_scale};
         status = dpi_objective_init(&s->objective, &spec, err);
     }
@@ -147,6 +151,8 @@ dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_data
     if (status == DP_OK)
         status = make_state(s, err);
     if (status == DP_OK)
+        status = dpi_workers_init(s, data->n, err);
+    if (status == DP_OK)
         status = make_random(s, err);
     if (status != DP_OK) {
         dp_svi_free(s);
@@ -156,7 +162,7 @@ dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_data
     return DP_OK;
 }
 
-/* Overwrites what must not stay in memory: the last batch, the last noise, the records' draws. */
+/* Overwrites what must not stay in memory: the last batch and the last noise. */
 static void wipe(dp_svi *s)
 {
     const dpi_objective *o = &s->objective;
@@ -164,14 +170,6 @@ static void wipe(dp_svi *s)
         sodium_memzero(s->batch, s->n * sizeof *s->batch);
     if (s->disguise != NULL)
         sodium_memzero(s->disguise, o->n_release * sizeof *s->disguise);
-    if (s->part != NULL)
-        sodium_memzero(s->part, o->n_release * sizeof *s->part);
-    for (size_t k = 0; s->run != NULL && k < o->n_noise; k++) {
-        const dpi_shape *shape = &dpi_get(&o->graph, o->noise[k])->shape;
-        if (shape->per_record)
-            sodium_memzero(dpi_run_value(s->run, o->noise[k]),
-                           s->chunk * dpi_shape_size(shape) * sizeof(double));
-    }
 }
 
 void dp_svi_free(dp_svi *s)
@@ -179,6 +177,7 @@ void dp_svi_free(dp_svi *s)
     if (s == NULL)
         return;
     wipe(s);
+    dpi_workers_free(s);
     dpi_run_free(s->run);
     dpi_objective_free(&s->objective);
     dp_noise_free(s->noise);
@@ -203,20 +202,6 @@ static void draw_global_noise(dp_svi *s)
         if (!shape->per_record)
             dp_rng_normal(s->rng, dpi_shape_size(shape), dpi_run_value(s->run, o->noise[k]));
     }
-}
-
-/* Draws the guide's noise of m records. */
-static dp_status draw_record_noise(dp_svi *s, size_t m, dp_error *err)
-{
-    const dpi_objective *o = &s->objective;
-    dp_status status = DP_OK;
-    for (size_t k = 0; k < o->n_noise && status == DP_OK; k++) {
-        const dpi_shape *shape = &dpi_get(&o->graph, o->noise[k])->shape;
-        if (shape->per_record)
-            status = dp_noise_normal(s->noise, m * dpi_shape_size(shape), 1,
-                                     dpi_run_value(s->run, o->noise[k]), err);
-    }
-    return status;
 }
 
 static void set_parameters(dp_svi *s)
@@ -258,27 +243,12 @@ static dp_status choose_batch(dp_svi *s, size_t *size, const size_t **index, dp_
 
 static dp_status sum_batch(dp_svi *s, dp_error *err)
 {
-    size_t size, n = s->objective.n_release;
+    size_t size;
     const size_t *index;
     dp_status status = choose_batch(s, &size, &index, err);
     if (status != DP_OK)
         return status;
-    memset(s->release, 0, n * sizeof *s->release);
-    memset(s->lost, 0, n * sizeof *s->lost);
-    dpi_run_start_records(s->run);
-    for (size_t first = 0; first < size; first += s->chunk) {
-        size_t m = size - first < s->chunk ? size - first : s->chunk;
-        status = draw_record_noise(s, m, err);
-        if (status != DP_OK)
-            return status;
-        memset(s->part, 0, n * sizeof *s->part);
-        dpi_run_records(s->run, m, index != NULL ? index + first : NULL, first);
-        dpi_run_clip_sum(s->run, m, s->opts.clip * (1 - left_to_rounding), s->scratch, s->part);
-        dpi_add_compensated(n, s->part, s->release, s->lost);
-    }
-    sodium_memzero(s->part, n * sizeof *s->part);
-    sodium_memzero(s->lost, n * sizeof *s->lost);
-    return DP_OK;
+    return dpi_sum_batch(s, size, index, s->opts.clip * (1 - left_to_rounding), err);
 }
 
 /* Turns the clipped sum into the release, and that into an estimate of the full sum. */
@@ -384,20 +354,33 @@ dp_status dp_svi_run(dp_svi *s, FILE *progress, dp_error *err)
     return DP_OK;
 }
 
-/* In the form of d3p every record's gradient holds 1/n of the prior's, so that n must be the same in
- * neighbouring data sets: a record is then left out by leaving out what it adds. */
-static const char *adjacency(const dp_svi_opts *opts)
+#define UNIT "one unit (all rows with one value in the unit column)"
+
+/* In the form of d3p every unit's gradient holds 1/n of the prior's, so that n must be the same in
+ * neighbouring data sets: a unit is then left out by leaving out what it adds. */
+static const char *adjacency(const dp_svi *s)
 {
-    if (opts->sampling == DP_SAMPLING_FIXED)
-        return "replace one record";
-    return opts->form == DP_FORM_PARAMETERS
-               ? "add or remove what one record adds, the number of records being public"
-               : "add or remove one record";
+    if (s->opts.sampling == DP_SAMPLING_FIXED)
+        return s->grouped ? "replace " UNIT : "replace one record";
+    if (s->opts.form == DP_FORM_PARAMETERS)
+        return s->grouped
+                   ? "add or remove what " UNIT " adds, the number of units being public"
+                   : "add or remove what one record adds, the number of records being public";
+    return s->grouped ? "add or remove " UNIT : "add or remove one record";
+}
+
+/* What delta means when it is too large. */
+static const char *delta_warning(const dp_svi *s)
+{
+    return s->grouped ? "delta is not below 1 / (number of units): publishing all rows of one unit "
+                        "would be allowed; take a smaller delta"
+                      : "delta is not below 1 / (number of records): publishing one whole record "
+                        "would be allowed; take a smaller delta";
 }
 
 dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
 {
-    *privacy = (dp_privacy){.adjacency = adjacency(&s->opts),
+    *privacy = (dp_privacy){.adjacency = adjacency(s),
                             .epsilon = INFINITY,
                             .delta = 1,
                             .sigma = s->opts.sigma,
@@ -422,9 +405,7 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
     privacy->epsilon = epsilon;
     privacy->delta = s->opts.delta;
     if (s->opts.delta * (double)s->n >= 1)
-        privacy->warning =
-            "delta is not below 1 / (number of records): publishing one whole record "
-            "would be allowed; take a smaller delta";
+        privacy->warning = delta_warning(s);
     return DP_OK;
 }
 

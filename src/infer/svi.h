@@ -5,28 +5,36 @@
 #include <tacit/random.h>
 #include <tacit/svi.h>
 
+#include "base/pool.h"
 #include "exec/run.h"
+#include "exec/unit.h"
 #include "infer/optimizer.h"
 #include "model/objective.h"
 #include "random/poisson.h"
+
+typedef struct dpi_worker dpi_worker; /* sum.h */
 
 struct dp_svi {
     dpi_arena arena;
     dp_svi_opts opts; /* resolved */
     bool seeded;
-    size_t n; /* records */
+    bool draws;   /* the guide draws for records */
+    bool grouped; /* a column names the units */
+    size_t n;     /* units */
+    dpi_units units;
     dpi_objective objective;
     dpi_run *run;
     dpi_optimizer optimizer;
     dp_noise *noise; /* of releases and batches */
     dp_rng *rng;     /* of the guide's draws */
     dpi_bernoulli rate;
-    size_t chunk;
+    dpi_pool *pool; /* NULL: one thread */
+    dpi_worker *workers;
+    size_t n_workers;
+    size_t chunk;     /* records at a time */
     size_t *start;    /* [epoch + 1] of random allocation: where batches begin in `batch` */
     size_t *places;   /* [n] of random allocation: scratch */
     size_t *batch;    /* [n] */
-    double *scratch;  /* [2][chunk] */
-    double *part;     /* [n_release] the clipped sum of a chunk */
     double *lost;     /* [n_release] what adding the chunks has lost to rounding */
     double *release;  /* [n_release] the clipped, noisy sum */
     double *disguise; /* [n_release] its noise */

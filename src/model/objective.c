@@ -385,7 +385,11 @@ static void cut_at_parameters(builder *b)
     }
     for (size_t k = 0; k < o->n_blocks; k++)
         wrt[k] = o->blocks[k].node;
-    if (b->prior != DPI_NONE)
+    if (b->spec->shared)
+        o->share = dpi_source(b->g, &dpi_op_input, "share", (dpi_attr){.shape = dpi_scalar(true)});
+    if (b->prior != DPI_NONE && b->spec->shared)
+        root = dpi_add(b->g, root, dpi_times(b->g, o->share, b->prior));
+    else if (b->prior != DPI_NONE)
         root = dpi_add(b->g, root, dpi_scale(b->g, 1 / b->spec->population, b->prior));
     if (find_parts(b, root, o->n_blocks, wrt) == NULL || o->n_parts == o->n_blocks)
         return;
@@ -435,7 +439,7 @@ dp_status dpi_objective_init(dpi_objective *o, const dpi_objective_spec *spec, d
     const dp_model *broken = spec->model->err.status != DP_OK                          ? spec->model
                              : spec->guide != NULL && spec->guide->err.status != DP_OK ? spec->guide
                                                                                        : NULL;
-    *o = (dpi_objective){.cut = spec->cut};
+    *o = (dpi_objective){.cut = spec->cut, .share = DPI_NONE};
     if (broken != NULL)
         return dpi_fail(err, broken->err.status, "%s", broken->err.text);
     if (spec->guide != NULL && spec->guide->of != spec->model)

@@ -12,7 +12,8 @@
  *                       The released, noisy sum is fed back as `feed`, and the gradient of
  *                       prior + <feed, c> with respect to theta is exact post-processing.
  *   DPI_CUT_PARAMETERS  parts are d (record_i + prior / N) / dtheta, each record with noise of its own
- *                       (the form of d3p, Prediger et al. 2022).
+ *                       (the form of d3p, Prediger et al. 2022).  Where a unit of privacy has several
+ *                       records, each has its share of the unit's prior / N.
  *
  * Built once, then const.  Nothing here has seen data. */
 #ifndef DPI_MODEL_OBJECTIVE_H
@@ -60,6 +61,7 @@ typedef struct dpi_objective {
     dpi_observation *observations;
     size_t n_observations, observation_capacity;
     dpi_id prior, record;
+    dpi_id share; /* input, of each record: 1 / (N rows of its unit); DPI_NONE unless asked for */
     dpi_id *part; /* [n_parts] per-record gradients, side by side the release */
     dpi_id *feed; /* [n_parts] inputs for the released sums; DPI_CUT_LATENTS only */
     size_t n_parts, n_release;
@@ -68,7 +70,8 @@ typedef struct dpi_objective {
 typedef struct dpi_objective_spec {
     const dp_model *model, *guide; /* guide nullable */
     dpi_cut cut;
-    double population; /* N, the public number of records; for DPI_CUT_PARAMETERS */
+    double population; /* N, the public number of units; for DPI_CUT_PARAMETERS */
+    bool shared;       /* units may have several records; for DPI_CUT_PARAMETERS */
     double init_scale; /* of the mean-field guide, on the unconstrained space; > 0 */
 } dpi_objective_spec;
 

@@ -1,1 +1,1 @@
-UNIT_TESTS += %D%/t-alloc %D%/t-error
+UNIT_TESTS += %D%/t-alloc %D%/t-error %D%/t-pool

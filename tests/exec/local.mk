@@ -1,5 +1,9 @@
-UNIT_TESTS += %D%/t-dataset %D%/t-factored %D%/t-run
+UNIT_TESTS += %D%/t-clip %D%/t-dataset %D%/t-factored %D%/t-run %D%/t-unit
 %C%_t_dataset_SOURCES = %D%/t-dataset.c $(faulty)
 %C%_t_dataset_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_run_SOURCES = %D%/t-run.c %D%/setting.c %D%/setting.h $(faulty)
 %C%_t_run_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_unit_SOURCES = %D%/t-unit.c $(faulty)
+%C%_t_unit_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_clip_SOURCES = %D%/t-clip.c %D%/setting.c %D%/setting.h $(faulty)
+%C%_t_clip_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)

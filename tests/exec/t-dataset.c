@@ -98,7 +98,7 @@ static void refuses_impossible_sizes(void **state)
 static void null_objects_are_misuse(void **state)
 {
     (void)state;
-    for (int which = 0; which < 2; which++) {
+    for (int which = 0; which < 4; which++) {
         pid_t child = fork();
         if (child == 0) {
             dp_dataset *data = dp_dataset_new(4);
@@ -107,6 +107,10 @@ static void null_objects_are_misuse(void **state)
                 dp_dataset_real(NULL, "x", 3, real);
             if (which == 1)
                 dp_dataset_real(data, NULL, 3, real);
+            if (which == 2)
+                dp_dataset_unit(NULL, "x");
+            if (which == 3)
+                dp_dataset_unit(data, NULL);
             _exit(0);
         }
         int how;
@@ -128,6 +132,33 @@ static void columns_without_values_are_an_error(void **state)
         assert_int_equal(data->err.status, DP_EINVAL);
         assert_contains(dp_dataset_error(data), "column 'x' has no values");
         assert_null(dpi_dataset_find(data, "x"));
+        dp_dataset_free(data);
+    }
+}
+
+static void the_unit_column_is_a_whole_number_column(void **state)
+{
+    (void)state;
+    static const int32_t person[4] = {-7, 12, -7, INT32_MAX};
+    const struct {
+        const char *name, *says;
+        dp_status status;
+    } wrong[] = {{"nobody", "no column 'nobody' to be the unit column; add it", DP_ENAME},
+                 {"x", "column 'x' is real", DP_EINVAL},
+                 {"person", "there is one already", DP_ENAME}};
+    for (int k = 0; k < 3; k++) {
+        dp_dataset *data = dp_dataset_new(4);
+        dp_dataset_real(data, "x", 1, real);
+        dp_dataset_index(data, "person", person);
+        if (k == 2)
+            dp_dataset_unit(data, "person");
+        assert_null(dp_dataset_error(data));
+        assert_ptr_equal(data->unit, k == 2 ? person : NULL);
+        dp_dataset_unit(data, wrong[k].name);
+        assert_int_equal(data->err.status, wrong[k].status);
+        assert_contains(dp_dataset_error(data), wrong[k].says);
+        dp_dataset_unit(data, "person"); /* the first error stays */
+        assert_contains(dp_dataset_error(data), wrong[k].says);
         dp_dataset_free(data);
     }
 }
@@ -170,6 +201,7 @@ int main(void)
         cmocka_unit_test(refuses_impossible_sizes),
         cmocka_unit_test(null_objects_are_misuse),
         cmocka_unit_test(columns_without_values_are_an_error),
+        cmocka_unit_test(the_unit_column_is_a_whole_number_column),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

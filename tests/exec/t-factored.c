@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "exec/run.h"
+#include "exec/clip.h"
 #include "graph/gradient.h"
 #include "tests/lib/check.h"
 

@@ -1,6 +1,6 @@
 /* Runs of one model.  Per-record gradients, made one record at a time in plain loops, are the
  * reference. */
-#include "exec/run.h"
+#include "exec/clip.h"
 
 #include <math.h>
 #include <signal.h>

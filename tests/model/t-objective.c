@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "exec/run.h"
+#include "exec/clip.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
 #include "tests/model/scene.h"

@@ -1,0 +1,27 @@
+/* Clipped sums of the gradients of a chunk's records. */
+#ifndef DPI_EXEC_CLIP_H
+#define DPI_EXEC_CLIP_H
+
+#include "exec/run.h"
+
+/* After dpi_run_records(m): adds to sum[] the parts of each record, laid side by side in the order
+ * of spec.parts, each record scaled so that its joint Euclidean norm is at most `clip` (INFINITY:
+ * not scaled).  A record whose norm is not finite adds zero.  scratch[2 * chunk]. */
+void dpi_run_clip_sum(dpi_run *run, size_t m, double clip, double *scratch, double *sum);
+
+/* The same for units of several records: the chunk's first rows[0] records are one unit, the next
+ * rows[1] the next one, rows[] >= 1 and m in all.  A unit's records are added up before they are
+ * clipped, in unit[], which has the length of sum[].  Where rows[] is 1 throughout the result is that of
+ * dpi_run_clip_sum, to the bit. */
+void dpi_run_clip_units(dpi_run *run, size_t n_units, const size_t *rows, double clip,
+                        double *scratch, double *unit, double *sum);
+
+/* For a unit of more records than a chunk holds.  After dpi_run_records of at least first + m records:
+ * adds to unit[] the parts of records first ... first + m - 1, not scaled. */
+void dpi_run_add_rows(const dpi_run *run, size_t first, size_t m, double *unit);
+
+/* Adds unit[n] to sum[n], scaled so that its norm is at most `clip`; nothing when the norm, or the sum
+ * of squares behind it, is not finite. */
+void dpi_clip_add(size_t n, const double *unit, double clip, double *sum);
+
+#endif

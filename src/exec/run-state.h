@@ -1,0 +1,40 @@
+/* What a run is made of, for run.c and clip.c. */
+#ifndef DPI_EXEC_RUN_STATE_H
+#define DPI_EXEC_RUN_STATE_H
+
+#include "exec/run.h"
+
+enum { GLOBALS, RECORDS, LATE, N_STAGES };
+
+/* A column and where its values go. */
+typedef struct dpi_binding {
+    const dpi_column *column;
+    double *out;
+} dpi_binding;
+
+/* A part of each record's gradient. */
+typedef struct dpi_part {
+    const dpi_op *op; /* with factored forms, or NULL: the value itself is summed */
+    dpi_call call;
+    size_t size;
+} dpi_part;
+
+struct dpi_run {
+    dpi_arena arena;
+    dpi_run_spec spec;
+    const dpi_run *of; /* of a clone: the run it was made from; else NULL */
+    double **value;    /* [n_nodes], NULL for nodes that are not made; a clone has only borrowed its
+                     * global ones */
+    size_t n_nodes;    /* of the graph when the run was made; it may have grown since */
+    dpi_call *calls[N_STAGES];
+    size_t n_calls[N_STAGES];
+    dpi_binding *bindings;
+    size_t n_bindings;
+    dpi_part *parts;
+    dpi_call **sums; /* calls that sum over records, whose results start at zero */
+    size_t n_sums;
+    double *ones; /* [chunk] weights of records that are added as they are */
+    size_t bytes;
+};
+
+#endif

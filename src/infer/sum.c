@@ -1,0 +1,293 @@
+/* The clipped sum of a batch.
+ *
+ * A batch is cut into tasks: as many whole units as fit in a chunk, or one unit of more rows than that,
+ * which goes through chunk after chunk.  How it is cut depends on the batch alone.  Threads take
+ * tasks in their order and compute their sums side by side; the sums are added to the release in the
+ * order of tasks again, with compensation, each thread waiting for its turn.  So every addition happens
+ * between the same numbers in the same order whatever the number of threads, and the release is the same
+ * to the bit.  Waiting costs little, since tasks take about the same time and adding one takes
+ * 4 operations a released number where computing it took hundreds.
+ *
+ * Draws of records are secrets from the source of noise, and are handed out when a task is taken, in
+ * the tasks' order.  A unit of several chunks keeps the source for itself until it has its last draws.
+ *
+ * Memory: each thread has a chunk of the records' values and one sum of a task, and one of a unit where
+ * units have several rows. */
+#include "infer/sum.h"
+
+#include <pthread.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "exec/clip.h"
+#include "num/linalg.h"
+
+/* Chunks of rows from which waking other threads, some 10 us each, is worth it. */
+enum { FEW = 4 };
+
+/* Consecutive places of the batch. */
+typedef struct task {
+    size_t number, first, units, rows;
+} task;
+
+typedef struct sum {
+    dp_svi *s;
+    const size_t *batch;
+    size_t size;
+    double clip;
+    dp_error *err;          /* under `source`, as is what follows */
+    pthread_mutex_t source; /* of tasks and of draws */
+    size_t at, next;        /* first place not handed out; number of the next task */
+    pthread_mutex_t fold;   /* held while a task is added to the release */
+    pthread_cond_t turned;
+    size_t turn; /* task that may be added; under `fold`, as is what follows */
+    dp_status status;
+} sum;
+
+/* ---- workers ---- */
+
+static dp_status init_worker(dp_svi *s, size_t k, dp_error *err)
+{
+    dpi_worker *w = &s->workers[k];
+    size_t n = s->objective.n_release;
+    bool grouped = s->units.start != NULL;
+    w->scratch = dpi_arena_alloc(&s->arena, 2 * s->chunk, sizeof *w->scratch);
+    w->part = dpi_arena_alloc(&s->arena, n, sizeof *w->part);
+    if (grouped) {
+        w->unit = dpi_arena_alloc(&s->arena, n, sizeof *w->unit);
+        w->row = dpi_arena_alloc(&s->arena, s->chunk, sizeof *w->row);
+        w->rows = dpi_arena_alloc(&s->arena, s->chunk, sizeof *w->rows);
+    }
+    if (w->scratch == NULL || w->part == NULL ||
+        (grouped && (w->unit == NULL || w->row == NULL || w->rows == NULL)))
+        return dpi_fail_nomem(err);
+    if (k > 0)
+        return dpi_run_clone(s->run, &w->run, err);
+    w->run = s->run;
+    return DP_OK;
+}
+
+static bool of_record(const dp_svi *s, size_t noise)
+{
+    return dpi_get(&s->objective.graph, s->objective.noise[noise])->shape.per_record;
+}
+
+dp_status dpi_workers_init(dp_svi *s, size_t n_rows, dp_error *err)
+{
+    size_t chunks = (n_rows - 1) / s->chunk + 1;
+    size_t most = chunks < FEW ? 1 : chunks;
+    s->n_workers = s->opts.threads < most ? s->opts.threads : most;
+    s->workers = dpi_arena_alloc(&s->arena, s->n_workers, sizeof *s->workers);
+    if (s->workers == NULL) {
+        s->n_workers = 0;
+        return dpi_fail_nomem(err);
+    }
+    for (size_t k = 0; k < s->objective.n_noise; k++)
+        s->draws = s->draws || of_record(s, k);
+    dp_status status = DP_OK;
+    for (size_t k = 0; k < s->n_workers && status == DP_OK; k++)
+        status = init_worker(s, k, err);
+    if (status == DP_OK && s->n_workers > 1)
+        status = dpi_pool_new(s->n_workers, &s->pool, err);
+    return status;
+}
+
+static void wipe_draws(const dp_svi *s, dpi_run *run)
+{
+    for (size_t k = 0; k < s->objective.n_noise; k++) {
+        dpi_id node = s->objective.noise[k];
+        if (of_record(s, k))
+            sodium_memzero(dpi_run_value(run, node),
+                           s->chunk * dpi_shape_size(&dpi_get(&s->objective.graph, node)->shape) *
+                               sizeof(double));
+    }
+}
+
+/* Overwrites what a worker knows of the last batch, its draws aside. */
+static void wipe_sums(const dp_svi *s, dpi_worker *w)
+{
+    sodium_memzero(w->part, s->objective.n_release * sizeof *w->part);
+    if (w->unit == NULL)
+        return;
+    sodium_memzero(w->unit, s->objective.n_release * sizeof *w->unit);
+    sodium_memzero(w->row, s->chunk * sizeof *w->row);
+    sodium_memzero(w->rows, s->chunk * sizeof *w->rows);
+}
+
+void dpi_workers_free(dp_svi *s)
+{
+    dpi_pool_free(s->pool);
+    for (size_t k = 0; k < s->n_workers; k++) {
+        dpi_worker *w = &s->workers[k];
+        if (w->run != NULL)
+            wipe_draws(s, w->run);
+        if (k > 0)
+            dpi_run_free(w->run);
+    }
+}
+
+/* ---- tasks ---- */
+
+static size_t unit_at(const sum *t, size_t place)
+{
+    return t->batch != NULL ? t->batch[place] : place;
+}
+
+/* Takes the next task; false when there is none.  The source is locked. */
+static bool next_task(sum *t, task *job)
+{
+    const dp_svi *s = t->s;
+    size_t left = t->size - t->at;
+    *job = (task){.number = t->next, .first = t->at};
+    if (left == 0)
+        return false;
+    if (s->units.start == NULL)
+        job->units = job->rows = left < s->chunk ? left : s->chunk;
+    while (s->units.start != NULL && job->units < left) {
+        size_t rows = dpi_unit_rows(&s->units, unit_at(t, t->at + job->units));
+        if (job->units > 0 && job->rows + rows > s->chunk)
+            break;
+        job->units++;
+        job->rows += rows;
+    }
+    t->next++;
+    t->at += job->units;
+    return true;
+}
+
+/* Draws the guide's noise of m records.  The source is locked. */
+static dp_status draw(const sum *t, dpi_worker *w, size_t m)
+{
+    const dpi_objective *o = &t->s->objective;
+    dp_status status = DP_OK;
+    for (size_t k = 0; k < o->n_noise && t->s->draws && status == DP_OK; k++)
+        if (of_record(t->s, k))
+            status = dp_noise_normal(t->s->noise,
+                                     m * dpi_shape_size(&dpi_get(&o->graph, o->noise[k])->shape), 1,
+                                     dpi_run_value(w->run, o->noise[k]), t->err);
+    return status;
+}
+
+/* Lists the rows `done` ... `done` + m - 1 of a task, and each one's share of the prior. */
+static void list_rows(const sum *t, dpi_worker *w, const task *job, size_t done, size_t m)
+{
+    const dp_svi *s = t->s;
+    double *share = dpi_run_value(w->run, s->objective.share);
+    size_t n = 0;
+    for (size_t u = 0; u < job->units; u++) {
+        size_t unit = unit_at(t, job->first + u), rows = dpi_unit_rows(&s->units, unit);
+        const size_t *row = s->units.row + s->units.start[unit] + done;
+        w->rows[u] = rows;
+        for (size_t k = 0; k < rows && n < m; k++, n++) {
+            w->row[n] = row[k];
+            if (share != NULL)
+                share[n] = 1 / ((double)s->n * (double)rows);
+        }
+    }
+}
+
+/* Runs a chunk of a task and adds it up: units that are whole into part[], clipped; rows of a larger one
+ * into unit[]. */
+static void run_chunk(const sum *t, dpi_worker *w, const task *job, size_t done, size_t m)
+{
+    if (t->s->units.start == NULL) {
+        dpi_run_records(w->run, m, t->batch != NULL ? t->batch + job->first : NULL, job->first);
+        dpi_run_clip_sum(w->run, m, t->clip, w->scratch, w->part);
+        return;
+    }
+    list_rows(t, w, job, done, m);
+    dpi_run_records(w->run, m, w->row, 0);
+    if (job->rows > t->s->chunk)
+        dpi_run_add_rows(w->run, 0, m, w->unit);
+    else
+        dpi_run_clip_units(w->run, job->units, w->rows, t->clip, w->scratch, w->unit, w->part);
+}
+
+/* Computes part[] of a task.  The source is locked at the start and not at the end. */
+static dp_status run_task(sum *t, dpi_worker *w, const task *job)
+{
+    const dp_svi *s = t->s;
+    size_t n = s->objective.n_release;
+    bool locked = true, large = job->rows > s->chunk;
+    dp_status status = DP_OK;
+    memset(w->part, 0, n * sizeof *w->part);
+    if (large)
+        memset(w->unit, 0, n * sizeof *w->unit);
+    for (size_t done = 0, m; done < job->rows && status == DP_OK; done += m) {
+        m = job->rows - done < s->chunk ? job->rows - done : s->chunk;
+        status = draw(t, w, m);
+        if (status != DP_OK)
+            t->at = t->size; /* no more tasks */
+        if (locked && (!s->draws || done + m == job->rows || status != DP_OK)) {
+            (void)pthread_mutex_unlock(&t->source);
+            locked = false;
+        }
+        if (status == DP_OK)
+            run_chunk(t, w, job, done, m);
+    }
+    if (large && status == DP_OK)
+        dpi_clip_add(n, w->unit, t->clip, w->part);
+    return status;
+}
+
+/* Adds part[] to the release when all tasks before are in; ends all waiting when the task has failed. */
+static void fold(sum *t, const dpi_worker *w, const task *job, dp_status status)
+{
+    dp_svi *s = t->s;
+    (void)pthread_mutex_lock(&t->fold);
+    if (status != DP_OK)
+        t->status = status;
+    while (t->turn != job->number && t->status == DP_OK)
+        (void)pthread_cond_wait(&t->turned, &t->fold);
+    if (t->status == DP_OK)
+        dpi_add_compensated(s->objective.n_release, w->part, s->release, s->lost);
+    t->turn++;
+    (void)pthread_cond_broadcast(&t->turned);
+    (void)pthread_mutex_unlock(&t->fold);
+}
+
+/* What each thread does: tasks, until there are no more. */
+static void work(void *of, size_t k)
+{
+    sum *t = of;
+    dpi_worker *w = &t->s->workers[k];
+    task job;
+    for (;;) {
+        (void)pthread_mutex_lock(&t->source);
+        if (!next_task(t, &job))
+            break;
+        fold(t, w, &job, run_task(t, w, &job));
+    }
+    (void)pthread_mutex_unlock(&t->source);
+    wipe_sums(t->s, w);
+}
+
+static bool is_worth_threads(const sum *t)
+{
+    const dp_svi *s = t->s;
+    size_t rows = 0;
+    for (size_t i = 0; i < t->size && rows < FEW * s->chunk; i++)
+        rows += dpi_unit_rows(&s->units, unit_at(t, i));
+    return s->pool != NULL && rows >= FEW * s->chunk;
+}
+
+dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip, dp_error *err)
+{
+    size_t n = s->objective.n_release;
+    sum t = {.s = s, .batch = batch, .size = size, .clip = clip, .err = err};
+    (void)pthread_mutex_init(&t.source, NULL); /* with default attributes these cannot fail */
+    (void)pthread_mutex_init(&t.fold, NULL);
+    (void)pthread_cond_init(&t.turned, NULL);
+    memset(s->release, 0, n * sizeof *s->release);
+    memset(s->lost, 0, n * sizeof *s->lost);
+    if (is_worth_threads(&t))
+        dpi_pool_run(s->pool, work, &t);
+    else
+        work(&t, 0);
+    sodium_memzero(s->lost, n * sizeof *s->lost);
+    (void)pthread_cond_destroy(&t.turned);
+    (void)pthread_mutex_destroy(&t.fold);
+    (void)pthread_mutex_destroy(&t.source);
+    return t.status;
+}

@@ -1,0 +1,30 @@
+/* The clipped sum of a batch, on any number of threads. */
+#ifndef DPI_INFER_SUM_H
+#define DPI_INFER_SUM_H
+
+#include "infer/svi.h"
+
+/* What one thread has of its own. */
+struct dpi_worker {
+    dpi_run *run;    /* the first worker's is the run itself, the others' are clones */
+    double *scratch; /* [2][chunk] */
+    double *part;    /* [n_release] the clipped sum of a task */
+    double *unit;    /* [n_release] the sum of a unit's rows; only where units have several */
+    size_t *row;     /* [chunk] rows of a chunk, and */
+    size_t *rows;    /* [chunk] how many each unit has; both as above */
+};
+
+/* Makes the workers of s, whose units, objective, run and chunk are there.  DP_ENOMEM. */
+dp_status dpi_workers_init(dp_svi *s, size_t n_rows, dp_error *err) DP_MUST_CHECK;
+
+/* Ends the threads and frees the workers' runs, after wiping what they hold of records.  Allowed however
+ * far dpi_workers_init has come. */
+void dpi_workers_free(dp_svi *s);
+
+/* release[] = the sum over `size` units of a batch, numbers batch[] or 0 ... size - 1 for NULL, of each
+ * unit's gradient clipped to `clip`.  The same to the bit for any number of threads.  Errors of the
+ * source of noise; release[] is unfinished then. */
+dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip,
+                        dp_error *err) DP_MUST_CHECK;
+
+#endif
