@@ -13,6 +13,10 @@ TEST_INTERNAL = libcheck.la libtacit-internal.la $(TACIT_LIBS) $(CMOCKA_LIBS)
 TEST_PUBLIC = libcheck.la libtacit.la $(CMOCKA_LIBS)
 LDADD = $(TEST_INTERNAL)
 
+# Too slow for every commit; make check-long builds and runs them.
+LONG_TESTS =
+EXTRA_PROGRAMS += $(LONG_TESTS)
+
 if HAVE_CMOCKA
 UNIT_TESTS =
 check_PROGRAMS += $(UNIT_TESTS)

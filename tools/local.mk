@@ -47,8 +47,7 @@ check-asan:
 	cd asan && $(abs_top_srcdir)/configure --silent --enable-sanitize CC='$(CC)' CFLAGS='-g -O1'
 	cd asan && $(MAKE) $(AM_MAKEFLAGS) check
 
-# make check, then LONG_TESTS, which are too slow for every commit.
-LONG_TESTS =
+# make check, then LONG_TESTS (tests/local.mk), which are too slow for every commit.
 check-long: check
 	test -z '$(LONG_TESTS)' || \
 	  { $(MAKE) $(AM_MAKEFLAGS) $(LONG_TESTS) && $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(LONG_TESTS)'; }

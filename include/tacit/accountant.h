@@ -43,9 +43,11 @@ typedef enum dp_sampling {
 
 /* Which data sets are neighbours. */
 typedef enum dp_adjacency {
-    DP_ADJACENCY_OF_SAMPLING = 0, /* add/remove, or replace one for DP_SAMPLING_FIXED */
-    DP_ADD_REMOVE,                /* one record more or less */
-    DP_REPLACE_ONE                /* one record changed to any other */
+    DP_ADJACENCY_OF_SAMPLING =
+        0,         /* add/remove; replace one for DP_SAMPLING_FIXED and for randomised
+                                   * response */
+    DP_ADD_REMOVE, /* one record more or less */
+    DP_REPLACE_ONE /* one record changed to any other */
 } dp_adjacency;
 
 /* Which noise. */
@@ -95,8 +97,9 @@ typedef struct dp_interval {
 
 /* Epsilon of the composition of list[0 ... n-1] at delta.
  *   delta      (0, 1)
- *   width      (upper - lower) / upper asked for, (0, 1); 0: 1e-3.  For DP_SAMPLING_FIXED, each of
- *              the two pairs is bounded that well; the gap between them remains
+ *   width      (upper - lower) / upper asked for, (0, 1); 0: 1e-3.  For DP_SAMPLING_FIXED, TRUNCATED
+ *              and ALLOCATION `upper` is that close to the pair that dominates; the gap to the pair
+ *              that is realised remains (for ALLOCATION it is of the order of 1e-3)
  *   *epsilon   [out] nats, lower >= 0; {0, +INFINITY, NaN} on any error
  * DP_EDOMAIN an argument is out of range; DP_EMISMATCH no account for this sampling, noise and
  * adjacency, or mechanisms with different adjacencies in one list; DP_ENOMEM; DP_EACCURACY the width is
@@ -157,8 +160,8 @@ DP_API DP_MUST_CHECK dp_status dp_delta(const dp_mechanism *m, double epsilon, d
 /* The smallest noise that keeps `steps` releases within (epsilon, delta).
  *   epsilon   > 0, nats       delta  (0, 1)       q  (0, 1]
  *   sampling  POISSON, FULL (q = 1), FIXED
- *   *sigma    [out] dp_epsilon at it is at most `epsilon`, and at 0.9999 of it is above `epsilon`;
- *             +INFINITY on any error
+ *   *sigma    [out] certified to keep epsilon, and within a relative 1e-4 of the least sigma that
+ *             does (for FIXED: that the dominating pair asks for); +INFINITY on any error
  * Errors as dp_epsilon; DP_EACCURACY also when the noise asked for lies outside [0.1, 1e5]. */
 DP_API DP_MUST_CHECK dp_status dp_approximate_sigma(double epsilon, double delta, double q,
                                                     uint64_t steps, dp_sampling sampling,

@@ -44,3 +44,5 @@ UNIT_TESTS += %D%/t-worst
 UNIT_TESTS += %D%/t-binomial
 %C%_t_binomial_SOURCES = %D%/t-binomial.c %D%/naive.c %D%/naive.h
 %C%_t_binomial_LDADD = $(accountant_test)
+LONG_TESTS += %D%/sweep
+%C%_sweep_LDADD = $(accountant_test)
