@@ -127,7 +127,7 @@ DP_API dp_expr dp_dot(dp_expr a, dp_expr b);
 /* Matrix product: [m][k] by [k][n], [m][k] by [k], or [k] by [k][n]. */
 DP_API dp_expr dp_matmul(dp_expr a, dp_expr b);
 
-/* log sum_j e^(a_j) of a vector. */
+/* log sum_j e^(a_j) of a vector, or of each row of [m][n]: of the last dimension. */
 DP_API dp_expr dp_log_sum_exp(dp_expr a);
 
 /* The group's row: value [K] or [K][n], index a group number; per-record when the index is. */

@@ -4,6 +4,7 @@ libtacit_core_la_SOURCES += \
   %D%/graph.c %D%/graph.h \
   %D%/op.c %D%/op.h \
   %D%/op-elementwise.c \
+  %D%/op-last.c \
   %D%/op-product.c \
   %D%/op-reduce.c \
   %D%/op-select.c \

@@ -1,5 +1,4 @@
-/* Sums over dimensions or records, their inverses, and the logarithm of a sum of exponentials. */
-#include <math.h>
+/* Sums over leading dimensions or records, and their inverses. */
 #include <string.h>
 
 #include "graph/op.h"
@@ -66,38 +65,6 @@ static void expand_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id resul
         dpi_sum_to(g, dpi_full_adjoint(g, y, adjoint), dpi_get(g, dpi_get(g, y)->in[0])->shape);
 }
 
-/* y = log sum_j e^(a_j) over the last dimension, of attr.inner numbers. */
-static const char *log_sum_exp_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
-                                     dpi_shape *shape)
-{
-    (void)b;
-    if (a->n_dims != 1)
-        return "log_sum_exp takes a vector";
-    attr->inner = a->dim[0];
-    *shape = dpi_scalar(a->per_record);
-    return NULL;
-}
-
-static void log_sum_exp_forward(const dpi_call *c)
-{
-    for (size_t r = 0; r < c->n; r++) {
-        const double *a = c->in[0] + r * c->in_size[0];
-        double top = -INFINITY, sum = 0;
-        for (size_t e = 0; e < c->in_size[0]; e++)
-            top = a[e] > top || isnan(a[e]) ? a[e] : top;
-        for (size_t e = 0; e < c->in_size[0]; e++)
-            sum += exp(a[e] - top);
-        c->out[r] = isinf(top) ? top : top + log(sum);
-    }
-}
-
-/* dy/da_j = e^(a_j - y) */
-static void log_sum_exp_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
-{
-    dpi_id share = dpi_unary(g, &dpi_op_exp, dpi_sub(g, dpi_get(g, y)->in[0], y));
-    result[0] = dpi_times(g, adjoint, share);
-}
-
 /* y = sum over records of a_i; the executor adds chunk after chunk to the result, which it has set
  * to zero before the first. */
 static const char *sum_records_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
@@ -130,11 +97,6 @@ static double sum_to_flops(const dpi_node *node)
     return (double)node->attr.inner;
 }
 
-static double log_sum_exp_flops(const dpi_node *node)
-{
-    return 21 * (double)node->attr.inner;
-}
-
 const dpi_op dpi_op_sum_to = {.name = "sum",
                               .formula = "sum over leading dimensions of a",
                               .n_inputs = 1,
@@ -149,13 +111,6 @@ const dpi_op dpi_op_expand = {.name = "expand",
                               .forward = expand_forward,
                               .backward = expand_backward,
                               .flops = dpi_flops_none};
-const dpi_op dpi_op_log_sum_exp = {.name = "log_sum_exp",
-                                   .formula = "log sum_j e^(a_j)",
-                                   .n_inputs = 1,
-                                   .shape = log_sum_exp_shape,
-                                   .forward = log_sum_exp_forward,
-                                   .backward = log_sum_exp_backward,
-                                   .flops = log_sum_exp_flops};
 const dpi_op dpi_op_sum_records = {.name = "sum_records",
                                    .formula = "sum_i a_i over records",
                                    .n_inputs = 1,

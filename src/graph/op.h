@@ -57,7 +57,8 @@ extern const dpi_op dpi_op_neg, dpi_op_exp, dpi_op_expm1, dpi_op_log, dpi_op_log
 extern const dpi_op dpi_op_square, dpi_op_logistic, dpi_op_softplus, dpi_op_tanh, dpi_op_abs;
 extern const dpi_op dpi_op_sign, dpi_op_lgamma, dpi_op_polygamma;
 /* reductions and their inverses */
-extern const dpi_op dpi_op_sum_to, dpi_op_expand, dpi_op_log_sum_exp, dpi_op_sum_records;
+extern const dpi_op dpi_op_sum_to, dpi_op_expand, dpi_op_sum_records;
+extern const dpi_op dpi_op_sum_last, dpi_op_log_sum_exp, dpi_op_spread;
 /* products */
 extern const dpi_op dpi_op_matmul, dpi_op_outer;
 /* selection */

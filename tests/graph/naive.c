@@ -184,6 +184,8 @@ static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[
                       in[1][position(s[1], index, shape->n_dims)]);
     if (op == &dpi_op_expand)
         return in[0][position(s[0], index, shape->n_dims)];
+    if (op == &dpi_op_spread)
+        return in[0][position(s[0], index, s[0]->n_dims)];
     if (op == &dpi_op_matmul)
         return product(node, s, in, s[0]->n_dims == 2 ? index[0] : 0,
                        s[1]->n_dims == 2 ? index[shape->n_dims - 1] : 0);
@@ -208,7 +210,8 @@ static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[
     return unary(node, in[0][position(s[0], index, shape->n_dims)]);
 }
 
-/* sum, log_sum_exp and sum_records go over the input's elements. */
+/* Sums, plain or in logarithms, go over the input's elements; the result's subscripts are the input's
+ * last, or its first where the last dimension is summed over. */
 static void reduce(naive *e, dpi_id id, real *out)
 {
     const dpi_node *node = &e->g->nodes[id];
@@ -216,12 +219,13 @@ static void reduce(naive *e, dpi_id id, real *out)
     const real *a = naive_value(e, node->in[0]);
     size_t in_size = dpi_shape_size(s), out_size = dpi_shape_size(&node->shape),
            index[DPI_MAX_DIMS];
+    bool last = node->op == &dpi_op_log_sum_exp || node->op == &dpi_op_sum_last;
     memset(out, 0, naive_count(e, id) * sizeof *out);
     for (size_t r = 0; r < (s->per_record ? e->n : 1); r++)
         for (size_t i = 0; i < in_size; i++) {
             subscripts(s, i, index);
             real x = a[r * in_size + i];
-            size_t at = position(&node->shape, index, s->n_dims);
+            size_t at = position(&node->shape, index, last ? node->shape.n_dims : s->n_dims);
             if (node->op == &dpi_op_sum_records)
                 out[at] += x;
             else
@@ -250,7 +254,7 @@ static void compute(naive *e, dpi_id id)
         return;
     }
     if (node->op == &dpi_op_sum_to || node->op == &dpi_op_log_sum_exp ||
-        node->op == &dpi_op_sum_records) {
+        node->op == &dpi_op_sum_last || node->op == &dpi_op_sum_records) {
         reduce(e, id, out);
         return;
     }

@@ -50,6 +50,11 @@ static const point table[] = {
     {ON(log_sum_exp, "5")}, {ON(log_sum_exp, "*5")}, {ON(log_sum_exp, "*1")},
     {.op = &dpi_op_log_sum_exp, .a = "*4", .range = {{-717.3, -703.1}}, .step = 1},
     {.op = &dpi_op_log_sum_exp, .a = "*4", .range = {{711.3, 723.1}}, .step = 1},
+    {ON(log_sum_exp, "2x3")}, {ON(log_sum_exp, "*2x3")}, {ON(log_sum_exp, "*2x2x3")}, {ON(log_sum_exp, "*2x1")},
+    {ON(sum_last, "3")}, {ON(sum_last, "*3")}, {ON(sum_last, "2x3")}, {ON(sum_last, "*2x3")},
+    {ON(sum_last, "*4x2x3")}, {ON(sum_last, "*1x3")}, {ON(sum_last, "*3x1")},
+    {ON(spread, ""), .attr.number = 3}, {ON(spread, "*"), .attr.number = 3}, {ON(spread, "2"), .attr.number = 3},
+    {ON(spread, "*2"), .attr.number = 3}, {ON(spread, "*4x2"), .attr.number = 1}, {ON(spread, "*4x2"), .attr.number = 3},
     {ON(sum_records, "*")}, {ON(sum_records, "*3")}, {ON(sum_records, "*2x3")},
 
     {ON(outer, "2"), .b = "3"}, {ON(outer, "*2"), .b = "3"}, {ON(outer, "2"), .b = "*3"},

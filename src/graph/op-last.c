@@ -1,0 +1,173 @@
+/* The last dimension: summed away, summed away in logarithms, and put there again.
+ *
+ *   sum_last     [..][d] -> [..]     log_sum_exp  [..][d] -> [..]     spread  [..] -> [..][d]
+ *
+ * Broadcasting repeats over leading dimensions (op-reduce.c); these are for values that have a number
+ * for each row: the components of a mixture, each with a density of d numbers. */
+#include <math.h>
+
+#include "graph/op.h"
+
+static const char *drop_last(const dpi_shape *a, dpi_attr *attr, dpi_shape *shape)
+{
+    *shape = *a;
+    shape->n_dims--;
+    attr->inner = a->dim[shape->n_dims];
+    shape->dim[shape->n_dims] = 0;
+    shape->plate[shape->n_dims] = 0;
+    return NULL;
+}
+
+/* y repeated over the last dimension of a, so that it fits a. */
+static dpi_id spread_over(dpi_graph *g, dpi_id y, dpi_id a)
+{
+    const dpi_shape shape = dpi_get(g, a)->shape;
+    if (shape.n_dims <= 1)
+        return y; /* a number is repeated by broadcasting */
+    dpi_attr attr = {.number = shape.dim[shape.n_dims - 1],
+                     .shape.plate[0] = shape.plate[shape.n_dims - 1]};
+    return dpi_apply(g, &dpi_op_spread, y, DPI_NONE, &attr);
+}
+
+/* y = sum_j a_j over the last dimension, of attr.inner numbers. */
+static const char *sum_last_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                                  dpi_shape *shape)
+{
+    (void)b;
+    return a->n_dims > 0 ? drop_last(a, attr, shape) : "a sum over the last dimension needs one";
+}
+
+static void sum_last_forward(const dpi_call *c)
+{
+    size_t d = c->out_size == 0 ? 0 : c->in_size[0] / c->out_size;
+    for (size_t i = 0; i < c->n * c->out_size; i++) {
+        c->out[i] = 0;
+        for (size_t j = 0; j < d; j++)
+            c->out[i] += c->in[0][i * d + j];
+    }
+}
+
+static void sum_last_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    bool is_number = dpi_get(g, adjoint)->shape.n_dims == 0;
+    result[0] = is_number
+                    ? adjoint
+                    : spread_over(g, dpi_full_adjoint(g, y, adjoint), dpi_get(g, y)->in[0]);
+}
+
+/* y = log sum_j e^(a_j) over the last dimension, of attr.inner numbers. */
+static const char *log_sum_exp_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                                     dpi_shape *shape)
+{
+    (void)b;
+    return a->n_dims > 0 ? drop_last(a, attr, shape) : "log_sum_exp takes a vector or rows";
+}
+
+static double log_sum_exp(size_t n, const double *a)
+{
+    double top = -INFINITY, sum = 0;
+    for (size_t e = 0; e < n; e++)
+        top = a[e] > top || isnan(a[e]) ? a[e] : top;
+    for (size_t e = 0; e < n; e++)
+        sum += exp(a[e] - top);
+    return isinf(top) ? top : top + log(sum);
+}
+
+static void log_sum_exp_forward(const dpi_call *c)
+{
+    size_t d = c->out_size == 0 ? 0 : c->in_size[0] / c->out_size;
+    for (size_t i = 0; i < c->n * c->out_size; i++)
+        c->out[i] = log_sum_exp(d, c->in[0] + i * d);
+}
+
+/* dy/da_j = e^(a_j - y) */
+static void log_sum_exp_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    dpi_id a = dpi_get(g, y)->in[0];
+    bool is_number = dpi_get(g, adjoint)->shape.n_dims == 0;
+    dpi_id share = dpi_unary(g, &dpi_op_exp, dpi_sub(g, a, spread_over(g, y, a)));
+    dpi_id each = is_number ? adjoint : spread_over(g, dpi_full_adjoint(g, y, adjoint), a);
+    result[0] = dpi_times(g, each, share);
+}
+
+/* y_j = a for j < attr.number, along a new last dimension of the plate attr.shape.plate[0]. */
+static const char *spread_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                                dpi_shape *shape)
+{
+    (void)b;
+    if (a->n_dims == DPI_MAX_DIMS || attr->number == 0)
+        return "it cannot have one more dimension";
+    *shape = *a;
+    shape->plate[shape->n_dims] = attr->shape.plate[0];
+    shape->dim[shape->n_dims++] = attr->number;
+    return NULL;
+}
+
+static void spread_forward(const dpi_call *c)
+{
+    size_t d = c->attr->number;
+    for (size_t i = 0; i < c->n * c->in_size[0]; i++)
+        for (size_t j = 0; j < d; j++)
+            c->out[i * d + j] = c->in[0][i];
+}
+
+static void spread_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    result[0] = dpi_unary(g, &dpi_op_sum_last, dpi_full_adjoint(g, y, adjoint));
+}
+
+/* |y|^2 = d |a|^2 */
+static void spread_norm2(const dpi_call *c, double *norm2)
+{
+    for (size_t r = 0; r < c->n; r++) {
+        double sum = 0;
+        for (size_t i = 0; i < c->in_size[0]; i++) {
+            double a = c->in[0][r * c->in_step[0] + i];
+            sum += a * a;
+        }
+        norm2[r] += (double)c->attr->number * sum;
+    }
+}
+
+static void spread_weighted_sum(const dpi_call *c, const double *weight, double *total)
+{
+    size_t d = c->attr->number;
+    for (size_t r = 0; r < c->n; r++)
+        for (size_t i = 0; weight[r] != 0 && i < c->in_size[0]; i++)
+            for (size_t j = 0; j < d; j++)
+                total[i * d + j] += weight[r] * c->in[0][r * c->in_step[0] + i];
+}
+
+static double sum_last_flops(const dpi_node *node)
+{
+    return (double)node->attr.inner * (double)dpi_shape_size(&node->shape);
+}
+
+static double log_sum_exp_flops(const dpi_node *node)
+{
+    return 21 * sum_last_flops(node);
+}
+
+const dpi_op dpi_op_sum_last = {.name = "sum_last",
+                                .formula = "sum_j a_j over the last dimension",
+                                .n_inputs = 1,
+                                .shape = sum_last_shape,
+                                .forward = sum_last_forward,
+                                .backward = sum_last_backward,
+                                .flops = sum_last_flops};
+const dpi_op dpi_op_log_sum_exp = {.name = "log_sum_exp",
+                                   .formula = "log sum_j e^(a_j)",
+                                   .n_inputs = 1,
+                                   .shape = log_sum_exp_shape,
+                                   .forward = log_sum_exp_forward,
+                                   .backward = log_sum_exp_backward,
+                                   .flops = log_sum_exp_flops};
+const dpi_op dpi_op_spread = {.name = "spread",
+                              .formula = "a along a new last dimension",
+                              .n_inputs = 1,
+                              .shape = spread_shape,
+                              .forward = spread_forward,
+                              .backward = spread_backward,
+                              .flops = dpi_flops_none,
+                              .norm2 = spread_norm2,
+                              .weighted_sum = spread_weighted_sum};
