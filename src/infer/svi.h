@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "exec/run.h"
 #include "exec/unit.h"
+#include "infer/extras.h"
 #include "infer/optimizer.h"
 #include "model/objective.h"
 #include "random/poisson.h"
@@ -16,7 +17,8 @@ typedef struct dpi_worker dpi_worker; /* sum.h */
 
 struct dp_svi {
     dpi_arena arena;
-    dp_svi_opts opts; /* resolved */
+    dp_svi_opts opts; /* resolved; clip is that of the next step */
+    dpi_extras extras;
     bool seeded;
     bool draws;   /* the guide draws for records */
     bool grouped; /* a column names the units */
@@ -36,9 +38,19 @@ struct dp_svi {
     size_t *places;   /* [n] of random allocation: scratch */
     size_t *batch;    /* [n] */
     double *lost;     /* [n_release] what adding the chunks has lost to rounding */
-    double *release;  /* [n_release] the clipped, noisy sum */
+    double *release;  /* [n_release] the clipped, noisy sum and extras */
     double *disguise; /* [n_release] its noise */
     double *gradient; /* [n_theta] */
 };
+
+/* A run whose chunks are of another size than usual; otherwise as dp_svi_new. */
+typedef struct dpi_svi_spec {
+    const dp_model *model, *guide; /* guide nullable */
+    const dp_dataset *data;
+    const dp_svi_opts *opts;
+    size_t chunk; /* records at a time, >= 1; what is left to rounding is derived for at most 256 */
+} dpi_svi_spec;
+
+dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **svi, dp_error *err) DP_MUST_CHECK;
 
 #endif

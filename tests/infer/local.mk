@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-batch %D%/t-check %D%/t-guide %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-posterior %D%/t-simulate %D%/t-step %D%/t-svi
+UNIT_TESTS += %D%/t-batch %D%/t-check %D%/t-guide %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-posterior %D%/t-simulate %D%/t-step %D%/t-svi %D%/t-threads %D%/t-units
 
 %C%_t_optimizer_SOURCES = %D%/t-optimizer.c $(faulty)
 %C%_t_optimizer_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
@@ -6,3 +6,5 @@ UNIT_TESTS += %D%/t-batch %D%/t-check %D%/t-guide %D%/t-neighbours %D%/t-optimiz
 %C%_t_svi_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=aligned_alloc -Wl,--wrap=free
 %C%_t_posterior_SOURCES = %D%/t-posterior.c $(faulty)
 %C%_t_posterior_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_units_SOURCES = %D%/t-units.c $(faulty)
+%C%_t_units_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)

@@ -1,0 +1,151 @@
+/* Runs on several threads: the same parameters to the bit as on one. */
+#include <math.h>
+#include <string.h>
+
+#include "infer/sum.h"
+#include "tests/lib/check.h"
+
+enum { ROWS = 3000, WIDTH = 6, GROUPS = 5, THETA = 64 };
+
+static double x[ROWS * WIDTH], y[ROWS];
+static int32_t person[ROWS], group[ROWS];
+
+static double next_number(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(*state >> 11) * 0x1p-52 - 1;
+}
+
+/* Person 3 has a third of all rows, which is more than three chunks; the others have about three. */
+static void fill(void)
+{
+    uint64_t r = 1;
+    for (size_t i = 0; i < ROWS; i++) {
+        for (size_t j = 0; j < WIDTH; j++)
+            x[i * WIDTH + j] = 3 * next_number(&r);
+        y[i] = next_number(&r) < 0.2;
+        group[i] = (int32_t)(i % GROUPS);
+        person[i] = i % 3 == 0 ? 3 : (int32_t)(i * 7919 % 700);
+    }
+}
+
+typedef enum shape { PLAIN, WITH_UNITS, WITH_DRAWS, WITH_BOTH, N_SHAPES } shape;
+
+/* A logistic regression with group effects; with a latent of each record where asked for. */
+static size_t fit(shape kind, dp_svi_opts o, double theta[THETA])
+{
+    dp_error err = {0};
+    dp_svi *svi;
+    bool draws = kind == WITH_DRAWS || kind == WITH_BOTH;
+    dp_model *m = dp_model_new(), *guide = draws ? dp_guide_new(m) : NULL;
+    dp_dataset *data = dp_dataset_new(ROWS);
+    dp_plate rows = dp_unit_plate(m, "rows"), groups = dp_plate_new(m, "groups", GROUPS);
+    dp_expr w = dp_sample(m, "w", WIDTH, dp_normal(0, 1)),
+            a = dp_sample_in(groups, "a", 1, dp_normal(0, 1)),
+            at = dp_add(dp_dot(dp_data(rows, "x", WIDTH), w),
+                        dp_pick(a, dp_index(rows, "g", groups)));
+    if (draws) {
+        at = dp_add(at, dp_sample_in(rows, "z", 1, dp_normal(0, 1)));
+        dp_plate same = dp_unit_plate(guide, "rows"), also = dp_plate_new(guide, "groups", GROUPS);
+        dp_expr loc = dp_param(guide, "loc", WIDTH, 0), of_a = dp_param_in(also, "of_a", 1, 0);
+        (void)dp_sample(guide, "w", WIDTH, dp_normal_v(loc, dp_num(0.1)));
+        (void)dp_sample_in(also, "a", 1, dp_normal_v(of_a, dp_num(0.1)));
+        dp_expr slope = dp_param(guide, "slope", WIDTH, 0.1);
+        (void)dp_sample_in(same, "z", 1,
+                           dp_normal_v(dp_dot(dp_data(same, "x", WIDTH), slope), dp_num(1)));
+    }
+    dp_observe(rows, "y", dp_bernoulli_logit(at));
+    dp_dataset_real(data, "x", WIDTH, x);
+    dp_dataset_real(data, "y", 1, y);
+    dp_dataset_index(data, "g", group);
+    dp_dataset_index(data, "person", person);
+    if (kind == WITH_UNITS || kind == WITH_BOTH)
+        dp_dataset_unit(data, "person");
+    assert_ok(dp_svi_new(m, guide, data, &o, &svi, &err), err.text);
+    assert_int_equal(svi->n_workers, o.threads == 0 ? 1 : o.threads);
+    assert_ok(dp_svi_run(svi, NULL, &err), err.text);
+    size_t n = svi->objective.n_theta;
+    assert_true(n <= THETA);
+    memcpy(theta, svi->optimizer.theta, n * sizeof *theta);
+    for (size_t k = 0; k < svi->n_workers; k++) /* nothing of the batch stays */
+        for (size_t e = 0; e < svi->objective.n_release; e++)
+            assert_true(svi->workers[k].part[e] == 0 &&
+                        (svi->workers[k].unit == NULL || svi->workers[k].unit[e] == 0));
+    dp_svi_free(svi);
+    dp_dataset_free(data);
+    dp_model_free(guide);
+    dp_model_free(m);
+    return n;
+}
+
+static void any_number_of_threads_gives_the_same_bits(void **state)
+{
+    (void)state;
+    const size_t threads[] = {2, 3, 7};
+    for (int kind = PLAIN; kind < N_SHAPES; kind++)
+        for (int sampled = 0; sampled < 2; sampled++)
+            for (int form = DP_FORM_LATENTS; form <= DP_FORM_PARAMETERS; form++) {
+                double one[THETA], theta[THETA];
+                dp_svi_opts o = {.sigma = 2, .delta = 1e-6, .clip = 1, .steps = 10, .seed = 5};
+                o.form = (dp_form)form;
+                o.sampling = sampled ? DP_SAMPLING_POISSON : DP_SAMPLING_FULL;
+                o.rate = sampled ? 0.75 : 0;
+                size_t n = fit((shape)kind, o, one);
+                assert_true(one[0] != 0);
+                for (int k = 0; k < 3; k++) {
+                    o.threads = threads[k];
+                    assert_int_equal(fit((shape)kind, o, theta), n);
+                    assert_memory_equal(theta, one, n * sizeof *one);
+                }
+            }
+}
+
+/* A few records are not worth a thread. */
+static void small_data_have_one_thread(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_svi *svi;
+    dp_svi_opts o = {.mode = DP_NO_PRIVACY, .steps = 1, .threads = 8};
+    dp_model *m = dp_model_new();
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_observe(rows, "y", dp_normal_v(dp_sample(m, "w", 1, dp_normal(0, 1)), dp_num(1)));
+    for (size_t n = 500; n <= 2000; n *= 2) {
+        dp_dataset *data = dp_dataset_new(n);
+        dp_dataset_real(data, "y", 1, y);
+        assert_ok(dp_svi_new(m, NULL, data, &o, &svi, &err), err.text);
+        assert_int_equal(svi->n_workers, n == 500 ? 1 : n == 1000 ? 4 : 8);
+        assert_ok(dp_svi_step(svi, &err), err.text);
+        dp_svi_free(svi);
+        dp_dataset_free(data);
+    }
+    dp_model_free(m);
+}
+
+static void too_many_threads_are_refused(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_svi *svi;
+    dp_svi_opts o = {.mode = DP_NO_PRIVACY, .threads = 1025};
+    dp_model *m = dp_model_new();
+    dp_dataset *data = dp_dataset_new(ROWS);
+    dp_dataset_real(data, "y", 1, y);
+    dp_observe(dp_unit_plate(m, "rows"), "y",
+               dp_normal_v(dp_sample(m, "w", 1, dp_normal(0, 1)), dp_num(1)));
+    assert_int_equal(dp_svi_new(m, NULL, data, &o, &svi, &err), DP_EDOMAIN);
+    assert_contains(err.text, "at most 1024");
+    dp_dataset_free(data);
+    dp_model_free(m);
+}
+
+int main(void)
+{
+    fill();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
+        cmocka_unit_test(small_data_have_one_thread),
+        cmocka_unit_test(too_many_threads_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
