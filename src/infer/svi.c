@@ -22,7 +22,6 @@
 #include <time.h>
 
 #include "infer/check.h"
-#include "infer/cost.h"
 #include "infer/options.h"
 #include "infer/sum.h"
 #include "random/allocation.h"
@@ -47,7 +46,7 @@ static dp_status make_random(dp_svi *s, dp_error *err)
 static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
 {
     const dpi_objective *o = &s->objective;
-    dpi_id *wanted = dpi_arena_alloc(&s->arena, 2 * o->n_blocks + o->n_noise + 1, sizeof *wanted);
+    dpi_id *wanted = dpi_arena_alloc(&s->arena, 2 * o->n_blocks + o->n_noise, sizeof *wanted);
     if (wanted == NULL)
         return dpi_fail_nomem(err);
     size_t n = 0;
@@ -58,8 +57,6 @@ static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
     }
     for (size_t k = 0; k < o->n_noise; k++)
         wanted[n++] = o->noise[k];
-    if (s->extras.n > 0)
-        wanted[n++] = o->record;
     dpi_run_spec spec = {.graph = &o->graph,
                          .wanted = wanted,
                          .n_wanted = n,
@@ -145,14 +142,12 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
     if (status == DP_OK)
         status = dpi_options_resolve(&s->opts, s->n, err);
     if (status == DP_OK) {
-        dpi_extras_init(&s->extras, &s->opts, s->n);
         dpi_objective_spec parts = {.model = spec->model,
                                     .guide = spec->guide,
                                     .cut = s->opts.form == DP_FORM_PARAMETERS ? DPI_CUT_PARAMETERS
                                                                               : DPI_CUT_LATENTS,
                                     .population = (double)s->n,
                                     .shared = s->units.start != NULL,
-                                    .n_extra = s->extras.n,
                                     .init_scale = s->opts.init_scale};
         status = dpi_objective_init(&s->objective, &parts, err);
     }
@@ -286,7 +281,7 @@ static void pull_back(dp_svi *s)
     const dpi_objective *o = &s->objective;
     const double *part = s->release;
     if (o->cut == DPI_CUT_PARAMETERS) {
-        memcpy(s->gradient, s->release, o->n_theta * sizeof *s->release);
+        memcpy(s->gradient, s->release, o->n_release * sizeof *s->release);
         return;
     }
     for (size_t k = 0; k < o->n_parts; k++) {
@@ -308,8 +303,6 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
     draw_global_noise(s);
     set_parameters(s);
     dpi_run_globals(s->run);
-    uint64_t step = s->optimizer.done + 1;
-    dpi_extras_prepare(&s->extras, &s->opts, step, 1 - left_to_rounding);
     dp_status status = sum_batch(s, err);
     if (status == DP_OK)
         status = protect(s, err);
@@ -317,7 +310,6 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
         sodium_memzero(s->release, s->objective.n_release * sizeof *s->release);
         return status;
     }
-    dpi_extras_take(&s->extras, s->release + s->objective.n_release - s->extras.n, &s->opts, step);
     pull_back(s);
     dpi_optimizer_step(&s->optimizer, s->gradient);
     for (size_t k = 0; k < s->objective.n_theta; k++)
@@ -341,12 +333,8 @@ static double now(void)
 static void show_progress(const dp_svi *s, FILE *out, double started)
 {
     dp_privacy privacy = {0};
-    const dp_loss *loss = &s->extras.last;
     (void)fprintf(out, "tacit: step %llu of %llu, %.1f s", (unsigned long long)s->optimizer.done,
                   (unsigned long long)s->opts.steps, now() - started);
-    if (loss->step > 0)
-        (void)fprintf(out, ", loss %.5g +- %.2g (step %llu)", loss->value, loss->noise,
-                      (unsigned long long)loss->step);
     if (dp_svi_privacy(s, &privacy, NULL) == DP_OK && privacy.is_private)
         (void)fprintf(out, ", spent epsilon %.4g at delta %.3g", privacy.epsilon, privacy.delta);
     else if (privacy.why_not != NULL)
@@ -414,8 +402,10 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
                                    : NULL;
     if (s->opts.mode != DP_PRIVATE)
         return DP_OK;
+    dp_mechanism spent = dpi_options_mechanism(&s->opts, s->optimizer.done);
     double epsilon = 0;
-    dp_status status = dpi_cost_epsilon(&s->opts, s->optimizer.done, &epsilon, err);
+    dp_status status =
+        s->optimizer.done == 0 ? DP_OK : dp_epsilon(&spent, s->opts.delta, &epsilon, err);
     if (status != DP_OK)
         return status;
     privacy->is_private = !s->seeded;
@@ -424,17 +414,6 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
     if (s->opts.delta * (double)s->n >= 1)
         privacy->warning = delta_warning(s);
     return DP_OK;
-}
-
-dp_status dp_svi_loss(const dp_svi *s, dp_loss *loss, dp_error *err)
-{
-    *loss = s->extras.last;
-    if (loss->step > 0)
-        return DP_OK;
-    return dpi_fail(err, DP_ESTATE,
-                    s->opts.loss_every > 0
-                        ? "no loss has been released yet; wait for step number loss_every"
-                        : "this run releases no loss; set loss_every, loss_clip and loss_sigma");
 }
 
 /* ---- parameters ---- */

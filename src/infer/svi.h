@@ -8,7 +8,6 @@
 #include "base/pool.h"
 #include "exec/run.h"
 #include "exec/unit.h"
-#include "infer/extras.h"
 #include "infer/optimizer.h"
 #include "model/objective.h"
 #include "random/poisson.h"
@@ -17,8 +16,7 @@ typedef struct dpi_worker dpi_worker; /* sum.h */
 
 struct dp_svi {
     dpi_arena arena;
-    dp_svi_opts opts; /* resolved; clip is that of the next step */
-    dpi_extras extras;
+    dp_svi_opts opts; /* resolved */
     bool seeded;
     bool draws;   /* the guide draws for records */
     bool grouped; /* a column names the units */
@@ -38,7 +36,7 @@ struct dp_svi {
     size_t *places;   /* [n] of random allocation: scratch */
     size_t *batch;    /* [n] */
     double *lost;     /* [n_release] what adding the chunks has lost to rounding */
-    double *release;  /* [n_release] the clipped, noisy sum and extras */
+    double *release;  /* [n_release] the clipped, noisy sum */
     double *disguise; /* [n_release] its noise */
     double *gradient; /* [n_theta] */
 };
