@@ -1,6 +1,7 @@
-/* The last dimension: summed away, summed away in logarithms, and put there again.
+/* The last dimension: summed away, summed away in logarithms, put there again, and shortened by one.
  *
  *   sum_last     [..][d] -> [..]     log_sum_exp  [..][d] -> [..]     spread  [..] -> [..][d]
+ *   contrast     [..][d] -> [..][d + 1], and transposed [..][d + 1] -> [..][d]
  *
  * Broadcasting repeats over leading dimensions (op-reduce.c); these are for values that have a number
  * for each row: the components of a mixture, each with a density of d numbers. */
@@ -18,9 +19,10 @@ static const char *drop_last(const dpi_shape *a, dpi_attr *attr, dpi_shape *shap
     return NULL;
 }
 
-/* y repeated over the last dimension of a, so that it fits a. */
-static dpi_id spread_over(dpi_graph *g, dpi_id y, dpi_id a)
+dpi_id dpi_spread_over(dpi_graph *g, dpi_id y, dpi_id a)
 {
+    if (y == DPI_NONE || a == DPI_NONE)
+        return DPI_NONE;
     const dpi_shape shape = dpi_get(g, a)->shape;
     if (shape.n_dims <= 1)
         return y; /* a number is repeated by broadcasting */
@@ -52,7 +54,7 @@ static void sum_last_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id res
     bool is_number = dpi_get(g, adjoint)->shape.n_dims == 0;
     result[0] = is_number
                     ? adjoint
-                    : spread_over(g, dpi_full_adjoint(g, y, adjoint), dpi_get(g, y)->in[0]);
+                    : dpi_spread_over(g, dpi_full_adjoint(g, y, adjoint), dpi_get(g, y)->in[0]);
 }
 
 /* y = log sum_j e^(a_j) over the last dimension, of attr.inner numbers. */
@@ -85,8 +87,8 @@ static void log_sum_exp_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id 
 {
     dpi_id a = dpi_get(g, y)->in[0];
     bool is_number = dpi_get(g, adjoint)->shape.n_dims == 0;
-    dpi_id share = dpi_unary(g, &dpi_op_exp, dpi_sub(g, a, spread_over(g, y, a)));
-    dpi_id each = is_number ? adjoint : spread_over(g, dpi_full_adjoint(g, y, adjoint), a);
+    dpi_id share = dpi_unary(g, &dpi_op_exp, dpi_sub(g, a, dpi_spread_over(g, y, a)));
+    dpi_id each = is_number ? adjoint : dpi_spread_over(g, dpi_full_adjoint(g, y, adjoint), a);
     result[0] = dpi_times(g, each, share);
 }
 
@@ -138,6 +140,70 @@ static void spread_weighted_sum(const dpi_call *c, const double *weight, double 
                 total[i * d + j] += weight[r] * c->in[0][r * c->in_step[0] + i];
 }
 
+/* y = V a, where V is [d + 1][d] with orthonormal columns that sum to 0 (Helmert's):
+ *
+ *   V_ij = s_j for i <= j,  -(j + 1) s_j for i = j + 1,  else 0,   s_j = 1 / sqrt((j + 1) (j + 2)).
+ *
+ * Lengths stay as they are.  With attr.transpose[0], y = V^T a, which undoes it. */
+static const char *contrast_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                                  dpi_shape *shape)
+{
+    (void)b;
+    bool back = attr->transpose[0];
+    size_t d = a->n_dims > 0 ? a->dim[a->n_dims - 1] : 0;
+    if (d < (back ? 2 : 1))
+        return "contrasts are of two numbers or more";
+    *shape = *a;
+    shape->dim[a->n_dims - 1] = attr->inner = back ? d - 1 : d + 1;
+    return NULL;
+}
+
+/* s_j */
+static double contrast_scale(size_t j)
+{
+    return 1 / sqrt((double)(j + 1) * (double)(j + 2));
+}
+
+static void contrast(size_t d, const double *a, double *y)
+{
+    double sum = 0;
+    for (size_t i = d; i > 0; i--) {
+        double term = contrast_scale(i - 1) * a[i - 1];
+        y[i] = sum - (double)i * term;
+        sum += term;
+    }
+    y[0] = sum;
+}
+
+static void contrast_back(size_t d, const double *a, double *y)
+{
+    double sum = 0;
+    for (size_t j = 0; j < d; j++) {
+        sum += a[j];
+        y[j] = contrast_scale(j) * (sum - (double)(j + 1) * a[j + 1]);
+    }
+}
+
+static void contrast_forward(const dpi_call *c)
+{
+    size_t to = c->attr->inner;
+    bool back = c->attr->transpose[0];
+    size_t from = back ? to + 1 : to - 1;
+    for (size_t i = 0; i < c->n * c->out_size / to; i++)
+        (back ? contrast_back : contrast)(back ? to : from, c->in[0] + i * from, c->out + i * to);
+}
+
+static void contrast_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    dpi_attr attr = {.transpose[0] = !dpi_get(g, y)->attr.transpose[0]};
+    result[0] = dpi_apply(g, &dpi_op_contrast, dpi_full_adjoint(g, y, adjoint), DPI_NONE, &attr);
+}
+
+static double contrast_flops(const dpi_node *node)
+{
+    return 4 * (double)dpi_shape_size(&node->shape);
+}
+
 static double sum_last_flops(const dpi_node *node)
 {
     return (double)node->attr.inner * (double)dpi_shape_size(&node->shape);
@@ -171,3 +237,10 @@ const dpi_op dpi_op_spread = {.name = "spread",
                               .flops = dpi_flops_none,
                               .norm2 = spread_norm2,
                               .weighted_sum = spread_weighted_sum};
+const dpi_op dpi_op_contrast = {.name = "contrast",
+                                .formula = "V a, V orthonormal with columns of sum 0",
+                                .n_inputs = 1,
+                                .shape = contrast_shape,
+                                .forward = contrast_forward,
+                                .backward = contrast_backward,
+                                .flops = contrast_flops};

@@ -58,7 +58,7 @@ extern const dpi_op dpi_op_square, dpi_op_logistic, dpi_op_softplus, dpi_op_tanh
 extern const dpi_op dpi_op_sign, dpi_op_lgamma, dpi_op_polygamma;
 /* reductions and their inverses */
 extern const dpi_op dpi_op_sum_to, dpi_op_expand, dpi_op_sum_records;
-extern const dpi_op dpi_op_sum_last, dpi_op_log_sum_exp, dpi_op_spread;
+extern const dpi_op dpi_op_sum_last, dpi_op_log_sum_exp, dpi_op_spread, dpi_op_contrast;
 /* products */
 extern const dpi_op dpi_op_matmul, dpi_op_outer;
 /* selection */
@@ -75,6 +75,9 @@ dpi_id dpi_polygamma_node(dpi_graph *g, size_t order, dpi_id a);
 dpi_id dpi_sum(dpi_graph *g, dpi_id a); /* over all dimensions, not over records */
 dpi_id dpi_sum_to(dpi_graph *g, dpi_id a, dpi_shape shape);
 dpi_id dpi_expand(dpi_graph *g, dpi_id a, dpi_shape shape);
+
+/* y, of one dimension less, repeated over the last dimension of a so that it fits a. */
+dpi_id dpi_spread_over(dpi_graph *g, dpi_id y, dpi_id a);
 
 /* Value of a node's adjoint in the node's own full shape. */
 dpi_id dpi_full_adjoint(dpi_graph *g, dpi_id y, dpi_id adjoint);

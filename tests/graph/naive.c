@@ -172,6 +172,26 @@ static real product(const dpi_node *node, const dpi_shape *s[2], const real *in[
     return sum;
 }
 
+/* Element (i, j) of the contrasts: column j compares number j + 1 with those before it. */
+static real contrast(size_t i, size_t j)
+{
+    real m = (real)(j + 1);
+    return i <= j ? 1 / sqrtl(m * (m + 1)) : i == j + 1 ? -sqrtl(m / (m + 1)) : 0;
+}
+
+static real contrasts(const dpi_node *node, const dpi_shape *s, const real *in, const size_t *index)
+{
+    int last = s->n_dims - 1;
+    size_t inner[DPI_MAX_DIMS];
+    real sum = 0;
+    memcpy(inner, index, sizeof inner);
+    for (inner[last] = 0; inner[last] < s->dim[last]; inner[last]++)
+        sum += in[position(s, inner, s->n_dims)] * (node->attr.transpose[0]
+                                                        ? contrast(inner[last], index[last])
+                                                        : contrast(index[last], inner[last]));
+    return sum;
+}
+
 /* Element of the result with subscripts `index`, for one record. */
 static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[2],
                     const size_t *index)
@@ -184,6 +204,8 @@ static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[
                       in[1][position(s[1], index, shape->n_dims)]);
     if (op == &dpi_op_expand)
         return in[0][position(s[0], index, shape->n_dims)];
+    if (op == &dpi_op_contrast)
+        return contrasts(node, s[0], in[0], index);
     if (op == &dpi_op_spread)
         return in[0][position(s[0], index, s[0]->n_dims)];
     if (op == &dpi_op_matmul)

@@ -55,6 +55,9 @@ static const point table[] = {
     {ON(sum_last, "*4x2x3")}, {ON(sum_last, "*1x3")}, {ON(sum_last, "*3x1")},
     {ON(spread, ""), .attr.number = 3}, {ON(spread, "*"), .attr.number = 3}, {ON(spread, "2"), .attr.number = 3},
     {ON(spread, "*2"), .attr.number = 3}, {ON(spread, "*4x2"), .attr.number = 1}, {ON(spread, "*4x2"), .attr.number = 3},
+    {ON(contrast, "1")}, {ON(contrast, "*1")}, {ON(contrast, "4")}, {ON(contrast, "*4")}, {ON(contrast, "*2x3")},
+    {ON(contrast, "2"), .attr.transpose = {true}}, {ON(contrast, "*2"), .attr.transpose = {true}},
+    {ON(contrast, "*5"), .attr.transpose = {true}}, {ON(contrast, "3x4"), .attr.transpose = {true}},
     {ON(sum_records, "*")}, {ON(sum_records, "*3")}, {ON(sum_records, "*2x3")},
 
     {ON(outer, "2"), .b = "3"}, {ON(outer, "*2"), .b = "3"}, {ON(outer, "2"), .b = "*3"},

@@ -29,8 +29,12 @@ static void gradients_match_differences(void **state)
     point *list;
     size_t n = points_all(&list);
     for (size_t i = 0; i < n; i++)
-        for (int weighted = 0; weighted < 2; weighted++)
-            check_point(&list[i], weighted != 0);
+        for (int weighted = 0; weighted < 2; weighted++) {
+            /* The plain sum of contrasts is 0 and its derivative rounding. */
+            bool nothing = list[i].op == &dpi_op_contrast && !list[i].attr.transpose[0];
+            if (weighted != 0 || !nothing)
+                check_point(&list[i], weighted != 0);
+        }
     free(list);
 }
 
