@@ -27,6 +27,7 @@ include tests/num/local.mk
 include tests/random/local.mk
 include tests/graph/local.mk
 include tests/exec/local.mk
+include tests/ledger/local.mk
 include tests/model/local.mk
 include tests/infer/local.mk
 include tests/dist/local.mk

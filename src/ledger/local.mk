@@ -1,0 +1,10 @@
+libtacit_core_la_SOURCES += \
+  %D%/check.c \
+  %D%/compose.c %D%/compose.h \
+  %D%/contents.c %D%/contents.h \
+  %D%/data.c %D%/data.h \
+  %D%/hash.c %D%/hash.h \
+  %D%/reserve.c %D%/reserve.h \
+  %D%/rows.c %D%/rows.h \
+  %D%/statement.c \
+  %D%/store.c %D%/store.h

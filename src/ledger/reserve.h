@@ -1,0 +1,36 @@
+/* Reservations with a counter: what a run that can be resumed needs.  See doc/design/ledger.md. */
+#ifndef DPI_LEDGER_RESERVE_H
+#define DPI_LEDGER_RESERVE_H
+
+#include "ledger/contents.h"
+
+/* What a run adds to dp_spending. */
+typedef struct dpi_purpose {
+    dp_spending spending;
+    const char *model;       /* nullable: hash in hexadecimal digits */
+    const char *const *used; /* [n_used] columns of spending.records that are read */
+    size_t n_used;
+} dpi_purpose;
+
+dp_status dpi_reserve(dp_ledger *ledger, const dpi_purpose *what, dp_reservation **reservation,
+                      dp_error *err) DP_MUST_CHECK;
+
+/* Takes over entry `id`, of one mechanism, for `remaining` more steps of a run whose other fields are
+ * in `what` (data, label and mechanism are not read): the data must be the same.  *begun [out] the
+ * steps that may have been begun so far; the new ones count from there. */
+dp_status dpi_reserve_again(dp_ledger *ledger, uint64_t id, uint64_t remaining,
+                            const dpi_purpose *what, uint64_t *begun, dp_reservation **reservation,
+                            dp_error *err) DP_MUST_CHECK;
+
+/* Sets what may have been begun; at most what is reserved, and by the caller's word at least what has
+ * been.  DP_EPRIVACY when another has taken over. */
+dp_status dpi_reservation_mark(dp_reservation *r, uint64_t begun, dp_error *err) DP_MUST_CHECK;
+
+/* Writes the end of a run that has begun all it reserved. */
+dp_status dpi_reservation_finish(dp_reservation *r, dp_error *err) DP_MUST_CHECK;
+
+/* The entry's number, and the first mechanism's steps as reserved. */
+uint64_t dpi_reservation_id(const dp_reservation *r);
+uint64_t dpi_reservation_steps(const dp_reservation *r);
+
+#endif

@@ -1,0 +1,80 @@
+#define _POSIX_C_SOURCE 200809L
+#include "tests/ledger/folder.h"
+
+#include <dirent.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/lib/check.h"
+
+static char folder[] = "ledger-test-XXXXXX";
+static char paths[8][600];
+static int next;
+
+const char *folder_path(const char *name)
+{
+    char *path = paths[next++ % 8];
+    assert_true(snprintf(path, sizeof paths[0], "%s/%s", folder, name) < (int)sizeof paths[0]);
+    return path;
+}
+
+static void empty(void)
+{
+    DIR *list = opendir(folder);
+    assert_non_null(list);
+    for (struct dirent *entry; (entry = readdir(list)) != NULL;)
+        if (entry->d_name[0] != '.')
+            (void)unlink(folder_path(entry->d_name));
+    (void)closedir(list);
+}
+
+int folder_make(void **state)
+{
+    (void)state;
+    strcpy(folder, "ledger-test-XXXXXX");
+    return mkdtemp(folder) == NULL;
+}
+
+int folder_remove(void **state)
+{
+    (void)state;
+    empty();
+    return rmdir(folder);
+}
+
+void folder_write(const char *name, const char *text)
+{
+    FILE *file = fopen(folder_path(name), "wb");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+dp_ledger *folder_ledger(double epsilon)
+{
+    dp_error err = {0};
+    dp_ledger *ledger;
+    const dp_budget budget = {.epsilon = epsilon, .delta = 1e-6, .adjacency = DP_ADD_REMOVE};
+    const dp_ledger_source source = {.path = folder_path("data.csv")};
+    empty();
+    folder_write("data.csv", "x,y\n1,2\n");
+    assert_ok(dp_ledger_create(folder_path("ledger"), &ledger, &err), err.text);
+    assert_ok(dp_ledger_add_data(ledger, "d", &source, &budget, &err), err.text);
+    return ledger;
+}
+
+dp_mechanism gaussian(double sigma, uint64_t steps)
+{
+    return (dp_mechanism){.sampling = DP_SAMPLING_FULL, .sigma = sigma, .rate = 1, .steps = steps};
+}
+
+void folder_sql(const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(folder_path("ledger"), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}

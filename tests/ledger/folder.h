@@ -1,0 +1,25 @@
+/* A folder of its own for a test, with a ledger and data files. */
+#ifndef TESTS_LEDGER_FOLDER_H
+#define TESTS_LEDGER_FOLDER_H
+
+#include <tacit/ledger.h>
+
+/* Makes the folder and remembers it; removes it with all files in it. */
+int folder_make(void **state);
+int folder_remove(void **state);
+
+/* The path of a file there; valid until the eighth call after this one. */
+const char *folder_path(const char *name);
+
+void folder_write(const char *name, const char *text);
+
+/* A new ledger "ledger" with the file "data.csv" as data set "d", add or remove, at delta 1e-6. */
+dp_ledger *folder_ledger(double epsilon);
+
+/* `steps` full batches of Gaussian noise sigma. */
+dp_mechanism gaussian(double sigma, uint64_t steps);
+
+/* Runs SQL on the ledger behind its back. */
+void folder_sql(const char *sql);
+
+#endif

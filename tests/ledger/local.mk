@@ -1,0 +1,5 @@
+UNIT_TESTS += %D%/t-ledger %D%/t-reserve
+ledger_folder = %D%/folder.c %D%/folder.h
+%C%_t_ledger_SOURCES = %D%/t-ledger.c $(ledger_folder)
+%C%_t_reserve_SOURCES = %D%/t-reserve.c $(ledger_folder) $(faulty)
+%C%_t_reserve_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
