@@ -33,7 +33,7 @@ static dp_status trade_off(const dp_mechanism *list, size_t n, curve *c, dp_erro
 static dp_status profile(const dp_mechanism *list, size_t n, curve *c, dp_error *err)
 {
     dp_interval most;
-    dp_status status = dp_account_epsilon(list, n, LEAST_DELTA, 0.05, &most, err);
+    dp_status status = dp_account_epsilon(list, n, LEAST_DELTA, 2e-3, &most, err);
     for (int i = 0; i < N_LOSSES && status == DP_OK; i++) {
         dp_interval delta;
         c->x[i] = most.upper * i / (N_LOSSES - 1);

@@ -55,7 +55,7 @@ static void compute(int curve, line *profile, line *cost)
     dp_error err = {0};
     dp_interval y;
     dp_mechanism m = mechanism(curve, SIGMA);
-    dp_status status = dp_account_epsilon(&m, 1, LEAST_DELTA, 0.05, &y, &err);
+    dp_status status = dp_account_epsilon(&m, 1, LEAST_DELTA, 2e-3, &y, &err);
     double most = fmin(y.upper, LARGEST_EPSILON);
     for (int i = 0; i < N_POINTS; i++) {
         double share = (double)i / (N_POINTS - 1);
