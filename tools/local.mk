@@ -30,7 +30,7 @@ LOG_COMPILER = $(RUN_TEST)
 
 # Unit tests under valgrind: no invalid access, no leak.  It computes long double in 64 bits, so the
 # tests that take their reference from it are left to check-asan.
-LONG_DOUBLE_TESTS = tests/graph/t-op
+LONG_DOUBLE_TESTS = tests/graph/t-op tests/random/t-grid-error
 VALGRIND_FLAGS = --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect \
   --errors-for-leak-kinds=definite,indirect --child-silent-after-fork=yes
 check-valgrind: $(check_PROGRAMS)

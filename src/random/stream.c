@@ -10,13 +10,14 @@
  * Distinguishing T buffers from random bytes is at most T times as easy as distinguishing one
  * ChaCha20 keystream of 4 KiB.
  *
- * A buffer costs one libsodium call and 1/128 of it goes to the key. */
+ * A buffer costs one call of dpi_chacha (libsodium, or AVX-512) and 1/128 of it goes to the key. */
 #include "random/stream.h"
 
 #include <sodium.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "random/chacha.h"
 
 void dpi_stream_start(dpi_stream *stream, const unsigned char key[DPI_STREAM_KEY])
 {
@@ -48,10 +49,9 @@ void dpi_stream_end(dpi_stream *stream)
 
 void dpi_stream_refill(dpi_stream *stream)
 {
-    static const unsigned char nonce[crypto_stream_chacha20_NONCEBYTES];
     if (!stream->keyed)
         dpi_misuse("dpi_stream_refill", "the stream has no key (ended, or copied into a fork)");
-    (void)crypto_stream_chacha20(stream->buffer, DPI_STREAM_BUFFER, nonce, stream->key);
+    dpi_chacha(stream->key, stream->buffer);
     memcpy(stream->key, stream->buffer, DPI_STREAM_KEY);
     sodium_memzero(stream->buffer, DPI_STREAM_KEY);
     stream->left = DPI_STREAM_BUFFER - DPI_STREAM_KEY;

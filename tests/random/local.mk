@@ -1,11 +1,14 @@
-RANDOM_TESTS = %D%/t-allocation %D%/t-feistel %D%/t-gsl %D%/t-noise %D%/t-normal %D%/t-poisson %D%/t-rng \
-  %D%/t-stream %D%/t-subset
+RANDOM_TESTS = %D%/t-allocation %D%/t-chacha %D%/t-feistel %D%/t-grid %D%/t-grid-error %D%/t-gsl %D%/t-noise %D%/t-normal %D%/t-poisson %D%/t-rng \
+  %D%/t-stream %D%/t-subset %D%/t-wide
 UNIT_TESTS += $(RANDOM_TESTS)
 RANDOM_CHI = %D%/chi.c %D%/chi.h
 RANDOM_WRAPS = %D%/wraps.c %D%/wraps.h
 WRAP_SYSTEM = -Wl,--wrap=aligned_alloc -Wl,--wrap=getentropy -Wl,--wrap=madvise
 %C%_t_allocation_SOURCES = %D%/t-allocation.c $(RANDOM_CHI)
+%C%_t_chacha_SOURCES = %D%/t-chacha.c
 %C%_t_feistel_SOURCES = %D%/t-feistel.c $(RANDOM_CHI)
+%C%_t_grid_SOURCES = %D%/t-grid.c $(RANDOM_CHI)
+%C%_t_grid_error_SOURCES = %D%/t-grid-error.c
 %C%_t_gsl_SOURCES = %D%/t-gsl.c $(RANDOM_CHI)
 %C%_t_noise_SOURCES = %D%/t-noise.c $(RANDOM_CHI) $(RANDOM_WRAPS)
 %C%_t_noise_LDFLAGS = $(WRAP_SYSTEM) -Wl,--wrap=free
@@ -15,3 +18,4 @@ WRAP_SYSTEM = -Wl,--wrap=aligned_alloc -Wl,--wrap=getentropy -Wl,--wrap=madvise
 %C%_t_rng_LDFLAGS = $(WRAP_SYSTEM)
 %C%_t_stream_SOURCES = %D%/t-stream.c $(RANDOM_CHI)
 %C%_t_subset_SOURCES = %D%/t-subset.c $(RANDOM_CHI)
+%C%_t_wide_SOURCES = %D%/t-wide.c

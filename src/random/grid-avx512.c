@@ -1,0 +1,11 @@
+/* Normal numbers on a grid with AVX-512. */
+#include "random/grid.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define KERNEL_NAME dpi_grid_avx512
+#define KERNEL_BYTES 64
+#define KERNEL_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma")))
+#define root _mm512_sqrt_pd
+#include "random/grid-kernel.h"
+#endif

@@ -1,0 +1,295 @@
+#include "random/grid.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/random/chi.h"
+
+enum { DRAWS = 1000000, GROUP = 2 * DPI_GRID_GROUP };
+static int64_t draw[DRAWS], other[DRAWS];
+static dpi_stream stream;
+
+static int setup(void **state)
+{
+    (void)state;
+    if (sodium_init() < 0)
+        return 1;
+    dpi_stream_start_seeded(&stream, 31, "test");
+    dpi_stream_grid(&stream, DRAWS, draw);
+    return 0;
+}
+
+static void every_instruction_set_gives_the_same_integers(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < dpi_n_grid_kernels; k++) {
+        if (!dpi_grid_kernels[k].runs_here())
+            continue;
+        dpi_stream_start_seeded(&stream, 31, "test");
+        memset(other, 0, sizeof other);
+        dpi_stream_grid_with(&dpi_grid_kernels[k], &stream, DRAWS, other);
+        assert_memory_equal(other, draw, sizeof draw);
+    }
+}
+
+static const uint64_t no_more[6],
+    all_more[6] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+
+/* Whatever a kernel decides is what the exact way says, whatever the bits below are. */
+static size_t check_kernels(const uint64_t in[GROUP])
+{
+    size_t undecided = 0;
+    for (size_t k = 0; k < dpi_n_grid_kernels; k++) {
+        int64_t out[GROUP];
+        if (!dpi_grid_kernels[k].runs_here())
+            continue;
+        (void)dpi_grid_kernels[k].make(1, in, out);
+        for (int i = 0; i < GROUP; i++) {
+            const uint64_t word[2] = {in[i % DPI_GRID_GROUP],
+                                      in[DPI_GRID_GROUP + i % DPI_GRID_GROUP]};
+            undecided += out[i] == DPI_GRID_UNDECIDED;
+            if (out[i] == DPI_GRID_UNDECIDED)
+                continue;
+            assert_int_equal(out[i], dpi_grid_exact(word, no_more, i >= DPI_GRID_GROUP));
+            assert_int_equal(out[i], dpi_grid_exact(word, all_more, i >= DPI_GRID_GROUP));
+        }
+    }
+    return undecided;
+}
+
+static void what_is_decided_is_exact(void **state)
+{
+    (void)state;
+    uint64_t in[GROUP];
+    dpi_stream_start_seeded(&stream, 32, "test");
+    for (int k = 0; k < 100; k++) {
+        for (int i = 0; i < GROUP; i++)
+            in[i] = dpi_stream_u64(&stream);
+        (void)check_kernels(in);
+    }
+}
+
+/* Words near all ends of their ranges: radius small and large, angle near its limits and its middle. */
+static void ends_of_ranges_are_exact_or_undecided(void **state)
+{
+    (void)state;
+    const uint64_t middle = UINT64_C(1) << 63,
+                   angles[] = {0, middle - 4096, middle, UINT64_MAX - 4095};
+    size_t undecided = 0;
+    for (int bit = 0; bit < 64; bit++) {
+        uint64_t in[GROUP], step = UINT64_C(1) << bit;
+        for (int i = 0; i < DPI_GRID_GROUP; i++) {
+            in[i] = i % 2 == 0 ? step - 1 : ~(step - 1);
+            in[DPI_GRID_GROUP + i] = angles[i / 2] ^ (uint64_t)bit << 6;
+        }
+        undecided += check_kernels(in);
+    }
+    assert_true(undecided > 0);
+}
+
+/* The definition of grid.c in long double, which is good for 2^-60 of r. */
+static void exact_integers_are_box_muller_of_the_words(void **state)
+{
+    (void)state;
+    const long double pi = 3.14159265358979323846264338327950288L;
+    dpi_stream_start_seeded(&stream, 33, "test");
+    for (int i = 0; i < 2000; i++) {
+        uint64_t word[2] = {dpi_stream_u64(&stream) >> i % 40, dpi_stream_u64(&stream)};
+        long double u =
+            ((long double)word[0] + (long double)(word[1] & 1023) * 0x1p-10L) * 0x1p-64L;
+        long double r = sqrtl(-2 * logl(u + 0x1p-75L));
+        long double x = ((long double)(word[1] >> 12) + 0.5L) * 0x1p-52L * pi / 2 - pi / 4;
+        long double sign = word[1] >> 11 & 1 ? -1 : 1, c = cosl(x), s = sinl(x);
+        bool swap = (word[1] >> 10 & 1) != 0;
+        uint64_t half[6] = {UINT64_C(1) << 63, 0, 0, UINT64_C(1) << 63, 0, 0};
+        for (int which = 0; which < 2; which++) {
+            long double z = sign * r * (swap != (which == 1) ? s : c) * 0x1p32L;
+            assert_close((double)((long double)dpi_grid_exact(word, half, which) - z), 0, 0,
+                         0.5 + 1e-4);
+        }
+    }
+}
+
+/* Every integer is reached: with cos x = 1 up to 2^-106, u of one integer after the other. */
+static void no_integer_is_missing(void **state)
+{
+    (void)state;
+    const int64_t starts[] = {1 << 20, INT64_C(3) << 30, (INT64_C(5) << 32) + 12345};
+    const uint64_t more[6] = {0};
+    for (int k = 0; k < 3; k++)
+        for (int64_t wanted = starts[k]; wanted < starts[k] + 300; wanted++) {
+            long double z = (long double)wanted * 0x1p-32L;
+            uint64_t gap = (uint64_t)(-expm1l(-z * z / 2) * 0x1p64L); /* 1 - u */
+            const uint64_t word[2] = {UINT64_MAX - gap, UINT64_C(1) << 63};
+            assert_int_equal(dpi_grid_exact(word, more, 0), wanted);
+        }
+}
+
+static void a_few_are_the_first_of_many(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < 70; n++) {
+        dpi_stream_start_seeded(&stream, 31, "test");
+        memset(other, 0x11, 80 * sizeof *other);
+        dpi_stream_grid(&stream, n, other);
+        assert_memory_equal(other, draw, n * sizeof *other);
+        assert_int_equal(other[n], INT64_C(0x1111111111111111));
+    }
+}
+
+/* The stream may stand anywhere: words do not depend on where its buffers end. */
+static void numbers_do_not_depend_on_the_place_in_the_buffer(void **state)
+{
+    (void)state;
+    for (size_t skip_bytes = 0; skip_bytes < 40; skip_bytes += 3) {
+        unsigned char bytes[40];
+        dpi_stream plain;
+        dpi_stream_start_seeded(&stream, 34, "test");
+        dpi_stream_bytes(&stream, skip_bytes, bytes);
+        plain = stream;
+        dpi_stream_grid(&stream, 2000, other);
+        unsigned char key[DPI_STREAM_KEY];
+        dpi_stream_bytes(&plain, sizeof key, key);
+        for (size_t g = 0; g < 2000 / GROUP; g++) {
+            uint64_t in[GROUP];
+            int64_t out[GROUP];
+            for (int i = 0; i < GROUP; i++)
+                in[i] = dpi_stream_u64(&plain);
+            (void)dpi_grid_portable(1, in, out);
+            for (int i = 0; i < GROUP; i++)
+                assert_true(out[i] == other[GROUP * g + (size_t)i] || out[i] == DPI_GRID_UNDECIDED);
+        }
+        assert_int_equal(dpi_stream_u64(&plain), dpi_stream_u64(&stream));
+    }
+}
+
+/* 2 E(r) 2^-17 = 1.912e-5, and 2^-24 for the ends. */
+static void undecided_numbers_are_as_rare_as_stated(void **state)
+{
+    (void)state;
+    uint64_t in[GROUP];
+    size_t count = 0, n = 4 * (size_t)DRAWS;
+    dpi_stream_start_seeded(&stream, 35, "test");
+    for (size_t k = 0; k < n / GROUP; k++) {
+        int64_t out[GROUP];
+        for (int i = 0; i < GROUP; i++)
+            in[i] = dpi_stream_u64(&stream);
+        if (!dpi_grid_portable(1, in, out))
+            continue;
+        for (int i = 0; i < GROUP; i++)
+            count += out[i] == DPI_GRID_UNDECIDED;
+    }
+    double mean = (double)n * 2 * (sqrt(acos(0)) * 0x1p-17 + 0x1p-21);
+    assert_standard(((double)count - mean) / sqrt(mean));
+}
+
+static double unit(int64_t k)
+{
+    return (double)k * (1 / DPI_GRID_SCALE);
+}
+
+static void distribution_function_is_uniform(void **state)
+{
+    (void)state;
+    static size_t count[1000];
+    for (int i = 0; i < DRAWS; i++)
+        count[(int)(gsl_cdf_ugaussian_P(unit(draw[i])) * 1000)]++;
+    assert_plausible(chi_square_p(1000, count, NULL));
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Anderson and Darling.  A^2 tends to the sum of chi-squares over j (j + 1), so P(A^2 > a) is near
+ * sqrt 3 P(chi_1^2 > 2 a) for large a. */
+static void distance_to_the_distribution_function_is_small(void **state)
+{
+    (void)state;
+    enum { N = 200000 };
+    memcpy(other, draw, N * sizeof *other);
+    qsort(other, N, sizeof *other, ascending);
+    double sum = 0;
+    for (int i = 0; i < N; i++)
+        sum += (2 * i + 1) * (log(gsl_cdf_ugaussian_P(unit(other[i]))) +
+                              log(gsl_cdf_ugaussian_Q(unit(other[N - 1 - i]))));
+    double a2 = -N - sum / N;
+    assert_plausible(fmin(1, sqrt(3) * chi_p(2 * a2, 1)));
+}
+
+static void lowest_bits_are_uniform(void **state)
+{
+    (void)state;
+    static size_t low[4096], middle[4096];
+    for (int i = 0; i < DRAWS; i++) {
+        low[draw[i] & 4095]++;
+        middle[draw[i] >> 12 & 4095]++;
+    }
+    assert_plausible(chi_square_p(4096, low, NULL));
+    assert_plausible(chi_square_p(4096, middle, NULL));
+}
+
+static void moments_and_products_are_those_of_independent_normals(void **state)
+{
+    (void)state;
+    double square = 0, fourth = 0, sum = 0, next = 0, pair = 0;
+    for (int i = 0; i + GROUP < DRAWS; i++) {
+        double z = unit(draw[i]);
+        sum += z;
+        square += z * z;
+        fourth += z * z * z * z;
+        next += z * unit(draw[i + 1]);
+        pair += z * z * unit(draw[i + DPI_GRID_GROUP]) * unit(draw[i + DPI_GRID_GROUP]);
+    }
+    double n = DRAWS - GROUP;
+    assert_standard(sum / sqrt(n));
+    assert_standard((square - n) / sqrt(2 * n));
+    assert_standard((fourth - 3 * n) / sqrt(96 * n));
+    assert_standard(next / sqrt(n));
+    assert_standard((pair - n) / sqrt(16 * n)); /* variance 8, and 4 twice for neighbours */
+}
+
+/* Pairs with u < 2^-24: r^2 - 48 log 2 is exponential with mean 2, hence the tails beyond 6 have their
+ * rate. */
+static void radii_beyond_six_have_their_rate(void **state)
+{
+    (void)state;
+    enum { N = 4000 };
+    static double excess[N];
+    size_t count[20] = {0};
+    dpi_stream_start_seeded(&stream, 36, "test");
+    for (int i = 0; i < N; i++) {
+        uint64_t word[2] = {dpi_stream_u64(&stream) >> 24, dpi_stream_u64(&stream)}, more[6];
+        for (int k = 0; k < 6; k++)
+            more[k] = dpi_stream_u64(&stream);
+        double a = unit(dpi_grid_exact(word, more, 0)), b = unit(dpi_grid_exact(word, more, 1));
+        excess[i] = exp(-(a * a + b * b - 48 * log(2)) / 2);
+        count[(int)(excess[i] * 20)]++;
+    }
+    assert_plausible(chi_square_p(20, count, NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_instruction_set_gives_the_same_integers),
+        cmocka_unit_test(what_is_decided_is_exact),
+        cmocka_unit_test(ends_of_ranges_are_exact_or_undecided),
+        cmocka_unit_test(exact_integers_are_box_muller_of_the_words),
+        cmocka_unit_test(no_integer_is_missing),
+        cmocka_unit_test(a_few_are_the_first_of_many),
+        cmocka_unit_test(numbers_do_not_depend_on_the_place_in_the_buffer),
+        cmocka_unit_test(undecided_numbers_are_as_rare_as_stated),
+        cmocka_unit_test(distribution_function_is_uniform),
+        cmocka_unit_test(distance_to_the_distribution_function_is_small),
+        cmocka_unit_test(lowest_bits_are_uniform),
+        cmocka_unit_test(moments_and_products_are_those_of_independent_normals),
+        cmocka_unit_test(radii_beyond_six_have_their_rate),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
