@@ -1,5 +1,6 @@
 tacitinclude_HEADERS += \
   %D%/tacit/accountant.h \
+  %D%/tacit/audit.h \
   %D%/tacit/dataset.h \
   %D%/tacit/dist.h \
   %D%/tacit/export.h \

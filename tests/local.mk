@@ -30,6 +30,7 @@ include tests/exec/local.mk
 include tests/ledger/local.mk
 include tests/model/local.mk
 include tests/infer/local.mk
+include tests/audit/local.mk
 include tests/dist/local.mk
 include tests/data/local.mk
 else

@@ -3,6 +3,7 @@
 #define TACIT_TACIT_H
 
 #include <tacit/accountant.h>
+#include <tacit/audit.h>
 #include <tacit/dataset.h>
 #include <tacit/dist.h>
 #include <tacit/expr.h>

@@ -1,0 +1,74 @@
+/* Audits: what an attacker finds out about one record from real runs of dp_svi, as a proven lower bound
+ * on epsilon that stands beside the certified upper one.
+ *
+ * The attacker knows the program, all other records and the record in question (the canary, whose
+ * gradient has norm `clip` in a known direction), and sees either every release of every step, or only
+ * the parameters at the end.  Both are more than what a publication shows, as in the definition of
+ * differential privacy.  A lower bound above the certified figure means that the program does not do
+ * what its account says.  One far below it means little: an audit finds no more than its attack does.
+ * Maths: doc/design/audit.md. */
+#ifndef TACIT_AUDIT_H
+#define TACIT_AUDIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/accountant.h>
+#include <tacit/export.h>
+#include <tacit/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the attacker sees. */
+typedef enum dp_audit_target {
+    DP_AUDIT_GRADIENTS = 0, /* the noisy sum of every step */
+    DP_AUDIT_PARAMETERS     /* the parameters after the last step, through dp_svi_get */
+} dp_audit_target;
+
+/* Which runs.  Zero means the default, except for epsilon, delta, sigma and rate, which have none. */
+typedef struct dp_audit_opts {
+    dp_audit_target target;
+    dp_sampling sampling; /* DP_SAMPLING_FULL or DP_SAMPLING_POISSON; no default */
+    double rate;          /* of Poisson sampling, (0, 1] */
+    double epsilon;       /* asked of the runs; or */
+    double sigma;         /* their noise multiplier; one of the two */
+    double delta;         /* (0, 1) */
+    uint64_t steps;       /* of a run; default 1 */
+    size_t runs;          /* with the canary, and as many without it, 100 ... 10^8; default 20000 */
+    size_t canaries;      /* not 0: one run with so many canaries, each there with probability 1/2
+                           * (10 ... 10^6); leave `runs` 0 then */
+    double confidence;    /* (0, 1); default 0.99 */
+} dp_audit_opts;
+
+typedef struct dp_audit_result {
+    double epsilon_certified;      /* dp_svi_privacy's upper bound for such a run, at delta */
+    double epsilon_measured_lower; /* at the confidence; 0 when nothing was found */
+    double epsilon_as_gaussian;    /* full batches and many runs: the same from the measured mu of
+                                    * Gaussian DP.  Sharper, but a bound for releases of Gaussian
+                                    * noise only; otherwise NaN */
+    double delta, confidence, sigma, rate;
+    uint64_t steps;
+    size_t canaries; /* 1 in the audit of many runs */
+    size_t runs;     /* of the program in all */
+    size_t guesses;  /* many runs: those that decided the bound, of one world; one run: records not
+                      * abstained from */
+    size_t correct;  /* one run: right ones among the guesses; many runs: 0 */
+    double false_positives, false_negatives; /* rates seen in many runs; NaN for one run */
+} dp_audit_result;
+
+/* Audits the program.
+ *   *result  [out] on error epsilon_certified is +INFINITY, epsilon_measured_lower 0
+ * DP_EINVAL, DP_EDOMAIN an option; DP_EUNSUPPORTED another sampling; errors of dp_svi_new and
+ * dp_svi_step; DP_ENOMEM.
+ * Takes `runs` times twice the time of a small dp_svi (0.05 ms and more each).  Thread-safe.
+ * Source: Jagielski, Ullman, Oprea 2020 (many runs); Steinke, Nasr, Jagielski 2023, theorem 5.2 (one
+ * run). */
+DP_API DP_MUST_CHECK dp_status dp_audit(const dp_audit_opts *opts, dp_audit_result *result,
+                                        dp_error *err) DP_NONNULL(1, 2);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

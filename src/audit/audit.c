@@ -1,0 +1,263 @@
+/* Audits of the program: many runs with and without one canary, or one run with many canaries.
+ *
+ * Every run is one of dp_svi as a user makes it: dp_svi_new with DP_PRIVATE, its steps, dp_svi_free;
+ * for many runs, some follow each other in one dp_svi (scene.c).  The certified figure is what
+ * dp_svi_privacy says at the end of a run, not what it should say.
+ *
+ * One run: the g canaries with the greatest and the g with the least scores are guessed to be there and
+ * not to be there, and the rest is abstained from.  Which g is best depends on the noise, so g = m/2, m/4,
+ * ... are all tried, each at its share of 1 - confidence. */
+#include "audit/audit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "audit/bound.h"
+#include "audit/scene.h"
+#include "base/error.h"
+
+enum {
+    DEFAULT_RUNS = 20000,
+    LEAST_RUNS = 100,
+    MOST_RUNS = 100000000,
+    LEAST_CANARIES = 10,
+    MOST_CANARIES = 1000000,
+    LEAST_GUESSES = 4, /* of each kind */
+    TRIALS = 256       /* in one run of dp_svi */
+};
+static const double default_confidence = 0.99, clip = 1;
+
+static dp_status resolve(dp_audit_opts *o, dp_error *err)
+{
+    if (o->target != DP_AUDIT_GRADIENTS && o->target != DP_AUDIT_PARAMETERS)
+        return dpi_fail(err, DP_EINVAL, "target %d is unknown; use the names of tacit/audit.h",
+                        (int)o->target);
+    if (o->sampling != DP_SAMPLING_FULL && o->sampling != DP_SAMPLING_POISSON)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "sampling %d has no audit; use DP_SAMPLING_FULL or DP_SAMPLING_POISSON",
+                        (int)o->sampling);
+    if (o->canaries != 0 && o->runs != 0)
+        return dpi_fail(err, DP_EINVAL,
+                        "canaries is %zu and runs %zu; the audit with many canaries is of one run: "
+                        "give one of the two",
+                        o->canaries, o->runs);
+    if (o->canaries != 0 && (o->canaries < LEAST_CANARIES || o->canaries > MOST_CANARIES))
+        return dpi_fail(err, DP_EDOMAIN, "canaries is %zu; it must be from %d to %d", o->canaries,
+                        LEAST_CANARIES, MOST_CANARIES);
+    if (o->runs == 0 && o->canaries == 0)
+        o->runs = DEFAULT_RUNS;
+    if (o->canaries == 0 && (o->runs < LEAST_RUNS || o->runs > MOST_RUNS))
+        return dpi_fail(err, DP_EDOMAIN, "runs is %zu; it must be from %d to %d", o->runs,
+                        LEAST_RUNS, MOST_RUNS);
+    if (o->confidence == 0)
+        o->confidence = default_confidence;
+    if (!(o->confidence > 0 && o->confidence < 1))
+        return dpi_fail(err, DP_EDOMAIN, "confidence is %g; it must be above 0 and below 1",
+                        o->confidence);
+    if (o->steps == 0)
+        o->steps = 1;
+    return DP_OK;
+}
+
+static dp_svi_opts options_of_run(const dp_audit_opts *o, uint64_t seed)
+{
+    return (dp_svi_opts){.epsilon = o->epsilon,
+                         .sigma = o->sigma,
+                         .delta = o->delta,
+                         .clip = clip,
+                         .sampling = o->sampling,
+                         .rate = o->rate,
+                         .steps = o->steps,
+                         .seed = seed};
+}
+
+/* Runs once with the canaries there and notes what such a run says of itself. */
+static dp_status certify(const dp_audit_opts *o, uint64_t seed, const dpi_scene *scene,
+                         dpi_trials *run, double *scores, dp_audit_result *result, dp_error *err)
+{
+    dp_privacy privacy;
+    *run =
+        (dpi_trials){.opts = options_of_run(o, seed), .target = o->target, .world = 1, .trials = 1};
+    dp_status status = dpi_scene_run(scene, run, &privacy, scores, err);
+    if (status != DP_OK)
+        return status;
+    result->epsilon_certified = privacy.epsilon;
+    result->sigma = run->opts.sigma = privacy.sigma;
+    result->rate = privacy.rate;
+    result->delta = privacy.delta;
+    result->steps = privacy.steps;
+    run->opts.epsilon = 0; /* found once, and given from now on */
+    return DP_OK;
+}
+
+/* ---- many runs ---- */
+
+/* Epsilon at delta of mu-Gaussian DP. */
+static dp_status gaussian_epsilon(double mu, double delta, double *epsilon, dp_error *err)
+{
+    const double least_mu = 1e-4;
+    *epsilon = 0;
+    if (mu < least_mu)
+        return DP_OK;
+    dp_interval found;
+    dp_mechanism m = {.sampling = DP_SAMPLING_FULL, .sigma = 1 / mu, .rate = 1, .steps = 1};
+    dp_status status = dp_account_epsilon(&m, 1, delta, 0, &found, err);
+    if (status == DP_OK)
+        *epsilon = found.lower;
+    return status;
+}
+
+static dp_status judge_many(const dp_audit_opts *o, double *const scores[2],
+                            dp_audit_result *result, dp_error *err)
+{
+    dpi_separation found;
+    dpi_separate(o->runs, scores, o->delta, 1 - o->confidence, &found);
+    result->epsilon_measured_lower = found.epsilon;
+    result->guesses = found.events;
+    result->false_positives = found.false_positives;
+    result->false_negatives = found.false_negatives;
+    result->canaries = 1;
+    result->runs = 2 * o->runs;
+    if (o->sampling != DP_SAMPLING_FULL)
+        return DP_OK;
+    return gaussian_epsilon(found.mu, o->delta, &result->epsilon_as_gaussian, err);
+}
+
+/* Both worlds' runs, some trials in each. */
+static dp_status try_all(const dp_audit_opts *o, const dpi_scene *scene, dpi_trials *run,
+                         double *const scores[2], dp_error *err)
+{
+    size_t most = TRIALS;
+    dp_status status = DP_OK;
+    for (size_t done = 0; done < o->runs && status == DP_OK; done += run->trials) {
+        run->trials = o->runs - done < most ? o->runs - done : most;
+        for (run->world = 0; run->world < 2 && status == DP_OK; run->world++) {
+            run->opts.seed += run->opts.seed != 0;
+            dp_error why = {0};
+            status = dpi_scene_run(scene, run, NULL, scores[run->world] + done, &why);
+            if (status == DP_EACCURACY && most > 1) { /* so many trials have no account */
+                most /= 2;
+                run->trials = 0;
+                status = DP_OK;
+                break;
+            }
+            if (status != DP_OK)
+                return dpi_fail(err, status, "%s", why.text);
+        }
+    }
+    return status;
+}
+
+static dp_status many_runs(const dp_audit_opts *o, uint64_t seed, dp_audit_result *result,
+                           dp_error *err)
+{
+    dpi_scene scene;
+    dpi_trials run;
+    double *scores[2];
+    dp_status status = dpi_scene_pair(&scene, err);
+    if (status != DP_OK)
+        return status;
+    for (int world = 0; world < 2; world++)
+        scores[world] = dpi_arena_alloc(&scene.arena, o->runs, sizeof *scores[world]);
+    if (scores[0] == NULL || scores[1] == NULL)
+        status = dpi_fail_nomem(err);
+    if (status == DP_OK)
+        status = certify(o, seed, &scene, &run, scores[0], result, err);
+    if (status == DP_OK)
+        status = try_all(o, &scene, &run, scores, err);
+    if (status == DP_OK)
+        status = judge_many(o, scores, result, err);
+    dpi_scene_free(&scene);
+    return status;
+}
+
+/* ---- one run ---- */
+
+typedef struct guess {
+    double score;
+    bool present;
+} guess;
+
+static int compare(const void *a, const void *b)
+{
+    double x = ((const guess *)a)->score, y = ((const guess *)b)->score;
+    return (x > y) - (x < y);
+}
+
+static void judge_one(const dp_audit_opts *o, guess *sorted, dp_audit_result *result)
+{
+    size_t m = o->canaries, tries = 0;
+    for (size_t g = m / 2; g >= LEAST_GUESSES; g /= 2)
+        tries++;
+    result->canaries = m;
+    result->runs = 1;
+    qsort(sorted, m, sizeof *sorted, compare);
+    for (size_t g = m / 2; g >= LEAST_GUESSES; g /= 2) {
+        size_t correct = 0;
+        for (size_t j = 0; j < g; j++)
+            correct += (size_t)!sorted[j].present + sorted[m - 1 - j].present;
+        double epsilon =
+            dpi_one_run_epsilon(m, 2 * g, correct, o->delta, (1 - o->confidence) / (double)tries);
+        if (result->guesses != 0 && epsilon <= result->epsilon_measured_lower)
+            continue;
+        result->epsilon_measured_lower = epsilon;
+        result->guesses = 2 * g;
+        result->correct = correct;
+    }
+}
+
+static dp_status one_run(const dp_audit_opts *o, uint64_t seed, dp_audit_result *result,
+                         dp_error *err)
+{
+    dpi_scene scene;
+    dp_rng *coins;
+    dp_status status =
+        seed != 0 ? dp_rng_new(seed, &coins, err) : dp_rng_new_random(&coins, NULL, err);
+    if (status != DP_OK)
+        return status;
+    status = dpi_scene_crowd(&scene, o->canaries, coins, err);
+    dp_rng_free(coins);
+    if (status != DP_OK)
+        return status;
+    dpi_trials run;
+    double *scores = dpi_arena_alloc(&scene.arena, o->canaries, sizeof *scores);
+    guess *guesses = dpi_arena_alloc(&scene.arena, o->canaries, sizeof *guesses);
+    if (scores == NULL || guesses == NULL)
+        status = dpi_fail_nomem(err);
+    if (status == DP_OK)
+        status = certify(o, seed, &scene, &run, scores, result, err);
+    for (size_t j = 0; j < o->canaries && status == DP_OK; j++)
+        guesses[j] = (guess){scores[j], scene.present[j]};
+    if (status == DP_OK)
+        judge_one(o, guesses, result);
+    dpi_scene_free(&scene);
+    return status;
+}
+
+/* ---- the public call ---- */
+
+static const dp_audit_result nothing = {.epsilon_certified = INFINITY,
+                                        .epsilon_as_gaussian = NAN,
+                                        .false_positives = NAN,
+                                        .false_negatives = NAN};
+
+dp_status dpi_audit(const dp_audit_opts *opts, uint64_t seed, dp_audit_result *result,
+                    dp_error *err)
+{
+    dp_audit_opts o = *opts;
+    *result = nothing;
+    dp_status status = resolve(&o, err);
+    if (status == DP_OK)
+        status =
+            o.canaries != 0 ? one_run(&o, seed, result, err) : many_runs(&o, seed, result, err);
+    if (status != DP_OK)
+        *result = nothing;
+    else
+        result->confidence = o.confidence;
+    return status;
+}
+
+dp_status dp_audit(const dp_audit_opts *opts, dp_audit_result *result, dp_error *err)
+{
+    return dpi_audit(opts, 0, result, err);
+}
