@@ -3,16 +3,16 @@
  * A batch is cut into tasks: as many whole units as fit in a chunk, or one unit of more rows than that,
  * which goes through chunk after chunk.  How it is cut depends on the batch alone.  Threads take
  * tasks in their order and compute their sums side by side; the sums are added to the release in the
- * order of tasks again, with compensation, each thread waiting for its turn.  So every addition happens
- * between the same numbers in the same order whatever the number of threads, and the release is the same
- * to the bit.  Waiting costs little, since tasks take about the same time and adding one takes
- * 4 operations a released number where computing it took hundreds.
+ * order of tasks again, with compensation.  So every addition happens between the same numbers in the
+ * same order whatever the number of threads, and the release is the same to the bit.  A thread that is
+ * early parks its sum for the one whose turn it is, and goes on; when there is no room to park it waits.
+ * Adding takes 4 operations a released number where computing took hundreds.
  *
  * Draws of records are secrets from the source of noise, and are handed out when a task is taken, in
  * the tasks' order.  A unit of several chunks keeps the source for itself until it has its last draws.
  *
- * Memory: each thread has a chunk of the records' values and one sum of a task, and one of a unit where
- * units have several rows. */
+ * Memory: each thread has a chunk of the records' values and the sum of a task, room to park two more
+ * where these are short, and the sum of a unit where units have several rows. */
 #include "infer/sum.h"
 
 #include <pthread.h>
@@ -25,6 +25,9 @@
 
 /* Chunks of rows from which waking other threads, some 10 us each, is worth it. */
 enum { FEW = 4 };
+
+/* Longer releases are not parked: their tasks take so much longer that waiting costs nothing. */
+enum { LONG_RELEASE = 1 << 16 };
 
 /* Consecutive places of the batch. */
 typedef struct task {
@@ -41,7 +44,8 @@ typedef struct sum {
     size_t at, next;        /* first place not handed out; number of the next task */
     pthread_mutex_t fold;   /* held while a task is added to the release */
     pthread_cond_t turned;
-    size_t turn; /* task that may be added; under `fold`, as is what follows */
+    size_t turn;   /* task that may be added; under `fold`, as are the parked sums and the rest */
+    size_t parked; /* tasks from turn on that there is room for */
     dp_status status;
 } sum;
 
@@ -59,7 +63,11 @@ static dp_status init_worker(dp_svi *s, size_t k, dp_error *err)
         w->row = dpi_arena_alloc(&s->arena, s->chunk, sizeof *w->row);
         w->rows = dpi_arena_alloc(&s->arena, s->chunk, sizeof *w->rows);
     }
-    if (w->scratch == NULL || w->part == NULL ||
+    bool parks = s->n_workers > 1 && n <= LONG_RELEASE;
+    for (int i = 0; i < 2 && parks; i++)
+        w->parked[i].part = dpi_arena_alloc(&s->arena, n, sizeof *w->part);
+    if (w->scratch == NULL || w->part == NULL || (parks && w->parked[1].part == NULL) ||
+        (parks && w->parked[0].part == NULL) ||
         (grouped && (w->unit == NULL || w->row == NULL || w->rows == NULL)))
         return dpi_fail_nomem(err);
     if (k > 0)
@@ -231,19 +239,53 @@ static dp_status run_task(sum *t, dpi_worker *w, const task *job)
     return status;
 }
 
-/* Adds part[] to the release when all tasks before are in; ends all waiting when the task has failed. */
-static void fold(sum *t, const dpi_worker *w, const task *job, dp_status status)
+/* Where the sum of a task is parked. */
+static dpi_parked *place_of(const sum *t, size_t number)
+{
+    size_t at = number % t->parked;
+    return &t->s->workers[at / 2].parked[at % 2];
+}
+
+/* Adds part[], whose turn it is, and what is parked behind it. */
+static void add_in_turn(sum *t, const dpi_worker *w)
 {
     dp_svi *s = t->s;
-    (void)pthread_mutex_lock(&t->fold);
-    if (status != DP_OK)
-        t->status = status;
-    while (t->turn != job->number && t->status == DP_OK)
-        (void)pthread_cond_wait(&t->turned, &t->fold);
-    if (t->status == DP_OK)
-        dpi_add_compensated(s->objective.n_release, w->part, s->release, s->lost);
-    t->turn++;
+    size_t n = s->objective.n_release;
+    dpi_add_compensated(n, w->part, s->release, s->lost);
+    for (t->turn++; t->parked > 0 && place_of(t, t->turn)->full && 0; t->turn++) {
+        dpi_parked *place = place_of(t, t->turn);
+        dpi_add_compensated(n, place->part, s->release, s->lost);
+        sodium_memzero(place->part, n * sizeof *place->part);
+        place->full = false;
+    }
     (void)pthread_cond_broadcast(&t->turned);
+}
+
+/* Leaves part[] for the thread whose turn comes before, and takes the empty one for it. */
+static void park(const sum *t, dpi_worker *w, size_t number)
+{
+    dpi_parked *place = place_of(t, number);
+    double *part = place->part;
+    place->part = w->part;
+    place->full = true;
+    w->part = part;
+}
+
+/* Sees to it that part[] is added to the release when all tasks before are; ends all waiting when the
+ * task has failed. */
+static void fold(sum *t, dpi_worker *w, const task *job, dp_status status)
+{
+    (void)pthread_mutex_lock(&t->fold);
+    if (status != DP_OK) {
+        t->status = status;
+        (void)pthread_cond_broadcast(&t->turned);
+    }
+    while (t->status == DP_OK && job->number != t->turn && job->number - t->turn >= t->parked)
+        (void)pthread_cond_wait(&t->turned, &t->fold);
+    if (t->status == DP_OK && job->number == t->turn)
+        add_in_turn(t, w);
+    else if (t->status == DP_OK)
+        park(t, w, job->number);
     (void)pthread_mutex_unlock(&t->fold);
 }
 
@@ -263,6 +305,17 @@ static void work(void *of, size_t k)
     wipe_sums(t->s, w);
 }
 
+/* After an error sums may still be parked. */
+static void wipe_parked(const dp_svi *s)
+{
+    for (size_t i = 0; i < 2 * s->n_workers; i++) {
+        dpi_parked *place = &s->workers[i / 2].parked[i % 2];
+        if (place->full)
+            sodium_memzero(place->part, s->objective.n_release * sizeof *place->part);
+        place->full = false;
+    }
+}
+
 static bool is_worth_threads(const sum *t)
 {
     const dp_svi *s = t->s;
@@ -276,6 +329,7 @@ dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip
 {
     size_t n = s->objective.n_release;
     sum t = {.s = s, .batch = batch, .size = size, .clip = clip, .err = err};
+    t.parked = s->workers[0].parked[0].part != NULL ? 2 * s->n_workers : 0;
     (void)pthread_mutex_init(&t.source, NULL); /* with default attributes these cannot fail */
     (void)pthread_mutex_init(&t.fold, NULL);
     (void)pthread_cond_init(&t.turned, NULL);
@@ -286,6 +340,7 @@ dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip
     else
         work(&t, 0);
     sodium_memzero(s->lost, n * sizeof *s->lost);
+    wipe_parked(s);
     (void)pthread_cond_destroy(&t.turned);
     (void)pthread_mutex_destroy(&t.fold);
     (void)pthread_mutex_destroy(&t.source);

@@ -4,14 +4,21 @@
 
 #include "infer/svi.h"
 
+/* A sum that waits for its turn. */
+typedef struct dpi_parked {
+    double *part; /* [n_release]; NULL where there is no parking */
+    bool full;
+} dpi_parked;
+
 /* What one thread has of its own. */
 struct dpi_worker {
-    dpi_run *run;    /* the first worker's is the run itself, the others' are clones */
-    double *scratch; /* [2][chunk] */
-    double *part;    /* [n_release] the clipped sum of a task */
-    double *unit;    /* [n_release] the sum of a unit's rows; only where units have several */
-    size_t *row;     /* [chunk] rows of a chunk, and */
-    size_t *rows;    /* [chunk] how many each unit has; both as above */
+    dpi_run *run;         /* the first worker's is the run itself, the others' are clones */
+    double *scratch;      /* [2][chunk] */
+    double *part;         /* [n_release] the clipped sum of a task */
+    double *unit;         /* [n_release] the sum of a unit's rows; only where units have several */
+    dpi_parked parked[2]; /* room that all threads share */
+    size_t *row;          /* [chunk] rows of a chunk, and */
+    size_t *rows;         /* [chunk] how many each unit has; both as above */
 };
 
 /* Makes the workers of s, whose units, objective, run and chunk are there.  DP_ENOMEM. */

@@ -100,6 +100,37 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
             }
 }
 
+/* A release that is too long to be parked: threads wait for their turn. */
+static void long_releases_have_the_same_bits(void **state)
+{
+    (void)state;
+    enum { MANY = (1 << 16) + 1 };
+    static double release[2][MANY];
+    for (size_t threads = 1; threads <= 3; threads += 2) {
+        dp_error err = {0};
+        dp_svi *svi;
+        dp_svi_opts o = {.mode = DP_WITHOUT_GUARANTEE, .clip = 0.5, .steps = 1, .seed = 2};
+        o.threads = threads;
+        dp_model *m = dp_model_new();
+        dp_dataset *data = dp_dataset_new(ROWS);
+        dp_plate rows = dp_unit_plate(m, "rows"), groups = dp_plate_new(m, "groups", MANY - 1);
+        dp_expr a =
+            dp_pick(dp_sample_in(groups, "a", 1, dp_normal(0, 1)), dp_index(rows, "g", groups));
+        dp_observe(rows, "y", dp_bernoulli_logit(dp_add(a, dp_sample(m, "b", 1, dp_normal(0, 1)))));
+        dp_dataset_index(data, "g", group);
+        dp_dataset_real(data, "y", 1, y);
+        assert_ok(dp_svi_new(m, NULL, data, &o, &svi, &err), err.text);
+        assert_int_equal(svi->workers[0].parked[0].part != NULL, 0);
+        assert_ok(dp_svi_step(svi, &err), err.text);
+        memcpy(release[threads > 1], svi->release, sizeof release[0]);
+        dp_svi_free(svi);
+        dp_dataset_free(data);
+        dp_model_free(m);
+    }
+    assert_true(release[0][0] != 0);
+    assert_memory_equal(release[0], release[1], sizeof release[0]);
+}
+
 /* A few records are not worth a thread. */
 static void small_data_have_one_thread(void **state)
 {
@@ -144,6 +175,7 @@ int main(void)
     fill();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
+        cmocka_unit_test(long_releases_have_the_same_bits),
         cmocka_unit_test(small_data_have_one_thread),
         cmocka_unit_test(too_many_threads_are_refused),
     };
