@@ -252,7 +252,7 @@ static void add_in_turn(sum *t, const dpi_worker *w)
     dp_svi *s = t->s;
     size_t n = s->objective.n_release;
     dpi_add_compensated(n, w->part, s->release, s->lost);
-    for (t->turn++; t->parked > 0 && place_of(t, t->turn)->full && 0; t->turn++) {
+    for (t->turn++; t->parked > 0 && place_of(t, t->turn)->full; t->turn++) {
         dpi_parked *place = place_of(t, t->turn);
         dpi_add_compensated(n, place->part, s->release, s->lost);
         sodium_memzero(place->part, n * sizeof *place->part);
