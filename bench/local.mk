@@ -32,3 +32,5 @@ CLEANFILES += %D%/built.h $(EXTRA_PROGRAMS)
 	  sed -e 's/ -W[^ ]*//g' -e 's/["\\\\]//g'`; \
 	{ echo "#define BENCH_COMMIT \"$$commit\""; echo "#define BENCH_FLAGS \"$$flags\""; } >$@.new; \
 	if cmp -s $@.new $@; then rm -f $@.new; else mv $@.new $@; fi
+# The same work by other libraries; Python, from outside the distribution.
+EXTRA_DIST += %D%/peers/hierarchical_d3p.py
