@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <tacit/accountant.h>
+#include <tacit/audit.h>
 
 #define LENGTH(a) (sizeof(a) / sizeof(a)[0])
 
@@ -35,6 +36,11 @@ static const option_word noise_words[] = {
     {"discrete-gaussian", DP_NOISE_DISCRETE_GAUSSIAN, "on the integers"},
     {"rounded-gaussian", DP_NOISE_ROUNDED_GAUSSIAN, "normal, rounded to integers"},
     {"randomised-response", DP_NOISE_RANDOMISED_RESPONSE, "an answer replaced with chance sigma"},
+};
+
+static const option_word target_words[] = {
+    {"gradients", DP_AUDIT_GRADIENTS, "the attacker sees the noisy sum of every step"},
+    {"parameters", DP_AUDIT_PARAMETERS, "the attacker sees the parameters after the last step"},
 };
 
 #define MOST_COUNT 9007199254740992.0 /* 2^53: every whole number up to it is a double */
@@ -62,18 +68,18 @@ enum {
 #define WORDS(array) .words = array, .n_words = LENGTH(array)
 
 const option option_table[] = {
-    {"sigma", OPTION_NUMBER, KNOWN_SIGMA, PLACE(sigma), "S",
+    {"sigma", OPTION_NUMBER, KNOWN_SIGMA | FOR_AUDIT, PLACE(sigma), "S",
      "noise: its standard deviation divided by the clipping norm", "1.5", .range = &positive},
-    {"sampling", OPTION_WORD, MECHANISM, PLACE(sampling), "WORD",
+    {"sampling", OPTION_WORD, MECHANISM | FOR_AUDIT, PLACE(sampling), "WORD",
      "how the records of one step are chosen; always needed", "poisson", WORDS(sampling_words)},
-    {"q", OPTION_NUMBER, MECHANISM, PLACE(q), "Q", "sampling rate; or give --n and --batch",
-     "128/60000", .range = &rate},
-    {"rate", OPTION_NUMBER, MECHANISM, PLACE(q), "Q", "the same as --q", "128/60000",
+    {"q", OPTION_NUMBER, MECHANISM | FOR_AUDIT, PLACE(q), "Q",
+     "sampling rate; or give --n and --batch", "128/60000", .range = &rate},
+    {"rate", OPTION_NUMBER, MECHANISM | FOR_AUDIT, PLACE(q), "Q", "the same as --q", "128/60000",
      .range = &rate},
     {"n", OPTION_NUMBER, MECHANISM, PLACE(n), "N", "number of records", "60000", .range = &count},
     {"batch", OPTION_NUMBER, MECHANISM, PLACE(batch), "B",
      "records in a batch (poisson: expected); q = B / N", "128", .range = &count},
-    {"steps", OPTION_NUMBER, MECHANISM, PLACE(steps), "T", "number of releases", "9375",
+    {"steps", OPTION_NUMBER, MECHANISM | FOR_AUDIT, PLACE(steps), "T", "number of releases", "9375",
      .range = &count},
     {"epoch", OPTION_NUMBER, MECHANISM, PLACE(epoch), "E",
      "allocation: steps of an epoch; q = 1 / E", "469", .range = &several},
@@ -94,9 +100,9 @@ const option option_table[] = {
      WORDS(adjacency_words)},
     {"epsilon", OPTION_NUMBER, FOR_DELTA, PLACE(epsilon), "E", "privacy loss, in nats", "1",
      .range = &not_negative},
-    {"epsilon", OPTION_NUMBER, FOR_SIGMA, PLACE(epsilon), "E", "privacy loss, in nats", "1",
-     .range = &positive},
-    {"delta", OPTION_NUMBER, FOR_EPSILON | FOR_SIGMA | FOR_RISK, PLACE(delta), "D",
+    {"epsilon", OPTION_NUMBER, FOR_SIGMA | FOR_AUDIT, PLACE(epsilon), "E", "privacy loss, in nats",
+     "1", .range = &positive},
+    {"delta", OPTION_NUMBER, FOR_EPSILON | FOR_SIGMA | FOR_RISK | FOR_AUDIT, PLACE(delta), "D",
      "probability with which epsilon may fail; below 1 / N", "1e-6", .range = &fraction},
     {"plan", OPTION_TEXT, LISTS, PLACE(plan), "FILE",
      "a list of mechanisms instead of one; - is standard input", "plan.txt", .range = NULL},
@@ -105,9 +111,18 @@ const option option_table[] = {
      .range = &fraction},
     {"plot", OPTION_TEXT, FOR_RISK, PLACE(plot), "FILE", "draw the curves as SVG", "risk.svg",
      .range = NULL},
-    {"json", OPTION_FLAG, COMMANDS, PLACE(json), NULL, "answer with one JSON object",
+    {"target", OPTION_WORD, FOR_AUDIT, PLACE(target), "WORD",
+     "what is seen; gradients when not given", "parameters", WORDS(target_words)},
+    {"runs", OPTION_NUMBER, FOR_AUDIT, PLACE(runs), "R",
+     "runs with the record, and as many without; 100000 when not given", "200000", .range = &count},
+    {"canaries", OPTION_NUMBER, FOR_AUDIT, PLACE(canaries), "M",
+     "instead: one run with so many records, each there by a fair coin", "3000", .range = &several},
+    {"confidence", OPTION_NUMBER, FOR_AUDIT, PLACE(confidence), "P",
+     "probability that the measured bound is right; 0.99 when not given", "0.99",
+     .range = &fraction},
+    {"json", OPTION_FLAG, COMMANDS | FOR_AUDIT, PLACE(json), NULL, "answer with one JSON object",
      .range = NULL},
-    {"help", OPTION_FLAG, COMMANDS, PLACE(help), NULL, "this text", .range = NULL},
+    {"help", OPTION_FLAG, COMMANDS | FOR_AUDIT, PLACE(help), NULL, "this text", .range = NULL},
 };
 const size_t n_options = LENGTH(option_table);
 _Static_assert(LENGTH(option_table) <= MOST_OPTIONS, "settings.given has a place for each option");
@@ -137,7 +152,11 @@ settings settings_none(void)
                       .adjacency = -1,
                       .epsilon = NAN,
                       .delta = NAN,
-                      .width = NAN};
+                      .width = NAN,
+                      .runs = NAN,
+                      .canaries = NAN,
+                      .confidence = NAN,
+                      .target = -1};
 }
 
 /* Edit distance of two words; `LONGEST` when one is longer than that. */
@@ -347,7 +366,7 @@ void options_help(FILE *out, unsigned command)
 
 const char *option_word_of(const char *name, int value)
 {
-    const option *o = find(FOR_PLAN, name, strlen(name));
+    const option *o = find(FOR_PLAN | FOR_AUDIT, name, strlen(name));
     for (size_t i = 0; o != NULL && i < o->n_words; i++)
         if (o->words[i].value == value)
             return o->words[i].name;

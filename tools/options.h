@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { MESSAGE_SIZE = 640, MOST_JUMPS = 64, MOST_OPTIONS = 32 };
+enum { MESSAGE_SIZE = 640, MOST_JUMPS = 64, MOST_OPTIONS = 48 };
 
 /* A message for the user; empty when there is nothing to say. */
 typedef struct message {
@@ -40,13 +40,15 @@ typedef struct settings {
     number_list jumps, chances;
     /* the question */
     double epsilon, delta, width;
-    const char *plan, *plot; /* borrowed from the command line */
+    double runs, canaries, confidence; /* of an audit */
+    int target;                        /* of tacit/audit.h; -1: not given */
+    const char *plan, *plot;           /* borrowed from the command line */
     bool json, help;
     bool given[MOST_OPTIONS]; /* rows of the table that were set */
 } settings;
 
 /* Commands, as bits: which of them know an option.  PLAN is a line of a plan file. */
-enum { FOR_EPSILON = 1, FOR_DELTA = 2, FOR_SIGMA = 4, FOR_RISK = 8, FOR_PLAN = 16 };
+enum { FOR_EPSILON = 1, FOR_DELTA = 2, FOR_SIGMA = 4, FOR_RISK = 8, FOR_PLAN = 16, FOR_AUDIT = 32 };
 
 typedef enum option_kind {
     OPTION_NUMBER,  /* double: 0.01, 1e-5 or 128/60000 */

@@ -14,7 +14,7 @@ typedef struct command {
     int (*run)(const struct command *self, int argc, char **argv);
 } command;
 
-extern const command command_epsilon, command_delta, command_sigma, command_risk;
+extern const command command_epsilon, command_delta, command_sigma, command_risk, command_audit;
 
 /* Prints the help of one command to standard output. */
 void command_help(const command *self);

@@ -36,10 +36,10 @@ typedef struct dp_audit_opts {
     double sigma;         /* their noise multiplier; one of the two */
     double delta;         /* (0, 1) */
     uint64_t steps;       /* of a run; default 1 */
-    size_t runs;          /* with the canary, and as many without it, 100 ... 10^8; default 20000 */
-    size_t canaries;      /* not 0: one run with so many canaries, each there with probability 1/2
+    size_t runs;       /* with the canary, and as many without it, 100 ... 10^8; default 100000 */
+    size_t canaries;   /* not 0: one run with so many canaries, each there with probability 1/2
                            * (10 ... 10^6); leave `runs` 0 then */
-    double confidence;    /* (0, 1); default 0.99 */
+    double confidence; /* (0, 1); default 0.99 */
 } dp_audit_opts;
 
 typedef struct dp_audit_result {

@@ -17,7 +17,7 @@
 #include "base/error.h"
 
 enum {
-    DEFAULT_RUNS = 20000,
+    DEFAULT_RUNS = 100000,
     LEAST_RUNS = 100,
     MOST_RUNS = 100000000,
     LEAST_CANARIES = 10,
