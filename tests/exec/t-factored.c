@@ -1,9 +1,9 @@
 /* Per-record gradients that are never made, against the same by hand: every operation with factored
  * forms, weights that are used once and twice, and batches of more records than a chunk holds.
  *
- *   root = c x.w + v.Wx + c a[g] + v.B[g] + sum_j tanh(e_j x_j)        each weight once
+ *   root = c x.w + v.Wx + c a[g] + v.B[g] + sum_j tanh(e_j x_j) + v.(P 1)     each weight once
  *        + x.w2 + c z.w2 + v.W2 x + u.W2 z + a2[g] a2[h] + v.B2[h] B2[g].u
- *        + sum_j tanh(e2_j x_j) + c e2.z                               each twice */
+ *        + sum_j tanh(e2_j x_j) + c e2.z + v.(P2 1) + v.P2 x           each twice */
 #include <math.h>
 #include <string.h>
 
@@ -11,14 +11,14 @@
 #include "graph/gradient.h"
 #include "tests/lib/check.h"
 
-enum { N = 600, D = 3, H = 2, K = 4, CHUNK = 256, ONCE = 5, PARTS = 10 };
-enum { SIZE = 2 * (2 * D + H * D + K + K * H) };
+enum { N = 600, D = 3, H = 2, K = 4, CHUNK = 256, ONCE = 6, PARTS = 12 };
+enum { SIZE = 2 * (2 * D + 2 * H * D + K + K * H) };
 
 static double x[N][D], z[N][D], u[N][H], v[N][H], c[N];
 static int32_t g[N], h[N];
 
 typedef struct weights {
-    double w[D], W[H][D], a[K], B[K][H], e[D];
+    double w[D], W[H][D], a[K], B[K][H], e[D], P[H][D];
 } weights;
 
 /* The weights that are used once, and those that are used twice. */
@@ -48,6 +48,7 @@ static void fill(void)
     scatter(K, value[0].a, 20040), scatter(K, value[1].a, 20050);
     scatter(K * H, value[0].B[0], 20060), scatter(K * H, value[1].B[0], 20070);
     scatter(D, value[0].e, 20080), scatter(D, value[1].e, 20090);
+    scatter(H * D, value[0].P[0], 20100), scatter(H * D, value[1].P[0], 20110);
     for (size_t i = 0; i < N; i++) {
         g[i] = (int32_t)(i * 7 % K);
         h[i] = (int32_t)(i * 5 / 3 % K); /* the same group as g for some records */
@@ -73,6 +74,8 @@ static void gradient_by_hand(size_t i, weights out[2])
         for (int k = 0; k < H; k++) {
             out[0].W[k][j] = v[i][k] * x[i][j];
             out[1].W[k][j] = v[i][k] * x[i][j] + u[i][k] * z[i][j];
+            out[0].P[k][j] = v[i][k];
+            out[1].P[k][j] = v[i][k] + v[i][k] * x[i][j];
         }
     }
     out[0].a[g[i]] = c[i];
@@ -150,14 +153,17 @@ static void build(setting *s)
     dpi_id X = column(s, "x", D), Z = column(s, "z", D), U = column(s, "u", H),
            V = column(s, "v", H), C = column(s, "c", 1), first = groups_of(s, "g"),
            second = groups_of(s, "h"), *W = s->weight;
+    s->root = DPI_NONE;
     for (int k = 0; k < 2; k++) {
         W[ONCE * k] = input(s, 1, D);
         W[ONCE * k + 1] = input(s, H, D);
         W[ONCE * k + 2] = input(s, 1, K);
         W[ONCE * k + 3] = input(s, K, H);
         W[ONCE * k + 4] = input(s, 1, D);
+        W[ONCE * k + 5] = input(s, H, D);
+        add(s, product(s, V, dpi_unary(G, &dpi_op_sum_last, W[ONCE * k + 5])));
     }
-    s->root = DPI_NONE;
+    add(s, product(s, V, product(s, W[ONCE + 5], X)));
     add(s, dpi_times(G, C, product(s, X, W[0])));
     add(s, product(s, V, product(s, W[1], X)));
     add(s, dpi_times(G, C, pick(s, W[2], first)));
@@ -215,6 +221,7 @@ static dpi_run *start(const setting *s, size_t chunk)
         memcpy(dpi_run_value(run, s->weight[ONCE * k + 2]), value[k].a, sizeof value[k].a);
         memcpy(dpi_run_value(run, s->weight[ONCE * k + 3]), value[k].B, sizeof value[k].B);
         memcpy(dpi_run_value(run, s->weight[ONCE * k + 4]), value[k].e, sizeof value[k].e);
+        memcpy(dpi_run_value(run, s->weight[ONCE * k + 5]), value[k].P, sizeof value[k].P);
     }
     dpi_run_globals(run);
     return run;
