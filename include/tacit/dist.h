@@ -15,7 +15,7 @@ extern "C" {
 
 typedef struct dp_dist {
     const struct dpi_family *family;
-    dp_expr arg[3];
+    dp_expr arg[4];
 } dp_dist;
 
 /* Normal with mean loc and standard deviation scale > 0. */
@@ -76,6 +76,25 @@ DP_API dp_dist dp_poisson_log(dp_expr log_rate);
 
 /* Category k = 0 ... K - 1 with probability proportional to e^(logits[k]); logits is a vector [K]. */
 DP_API dp_dist dp_categorical_logit(dp_expr logits);
+
+/* K numbers above 0 that sum to 1, K >= 2, with density proportional to prod_k x_k^(c_k - 1); the
+ * concentration c > 0 is a number for all, or an expression [K].  A latent of n = K numbers:
+ * dp_sample(m, "weights", 5, dp_dirichlet(1)).  Its free parameters are K - 1 numbers z with
+ * x = softmax(V z), V an isometry onto the vectors that sum to 0; z = 0 is 1 / K for each.  By default
+ * records are cut at z, not at x: K - 1 numbers are released, and an x near 0 makes no gradient large. */
+DP_API dp_dist dp_dirichlet(double concentration);
+DP_API dp_dist dp_dirichlet_v(dp_expr concentration);
+
+/* A value from component k = 0 ... K - 1 with probability proportional to weights[k] > 0, the component
+ * summed out; for dp_observe.  weights is [K], K >= 2.  The component's arguments are numbers, [K], or
+ * [K][d], as values of a plate of K components are; with a [K][d] among them an observation has d
+ * numbers, independent given the component (a diagonal covariance).
+ *   dp_expr w = dp_sample(m, "w", 3, dp_dirichlet(1));
+ *   dp_expr mean = dp_sample_in(components, "mean", 2, dp_normal(0, 1));
+ *   dp_observe(rows, "x", dp_mixture(w, dp_normal_v(mean, dp_num(1))));
+ * Components are of the families above but uniform, binomial, categorical and Dirichlet; another is an
+ * error of the model, DP_EUNSUPPORTED, as is a mixture as the prior of a latent. */
+DP_API dp_dist dp_mixture(dp_expr weights, dp_dist component);
 
 #ifdef __cplusplus
 }

@@ -152,3 +152,19 @@ dp_dist dp_categorical_logit(dp_expr logits)
 {
     return of_expressions(&dpi_categorical_logit, logits, dp_num(0));
 }
+
+dp_dist dp_dirichlet(double concentration)
+{
+    return of_numbers(&dpi_dirichlet, concentration, 0, 0);
+}
+
+dp_dist dp_dirichlet_v(dp_expr concentration)
+{
+    return of_expressions(&dpi_dirichlet, concentration, dp_num(0));
+}
+
+dp_dist dp_mixture(dp_expr weights, dp_dist component)
+{
+    return (dp_dist){dpi_mixture_of(component.family),
+                     {weights, component.arg[0], component.arg[1], component.arg[2]}};
+}

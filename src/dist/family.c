@@ -26,3 +26,43 @@ double dpi_draw(const dpi_family *family, gsl_rng *rng, const double *const arg[
         return NAN;
     return family->draw(rng, arg, arg_size);
 }
+
+static bool all_in_domain(const dpi_family *family, const double *const arg[],
+                          const size_t arg_size[])
+{
+    for (int k = 0; k < family->n_args; k++)
+        for (size_t e = 0; e < arg_size[k]; e++)
+            if (!dpi_in_domain(family->arg_domain[k], arg[k][e]))
+                return false;
+    return true;
+}
+
+/* One value of a joint family. */
+static void draw_row(const dpi_family *family, gsl_rng *rng, const double *const arg[],
+                     const size_t arg_size[], size_t row, double *out)
+{
+    for (size_t e = 0; e < row; e++)
+        out[e] = NAN;
+    if (all_in_domain(family, arg, arg_size))
+        family->draw_joint(rng, arg, arg_size, row, out);
+}
+
+void dpi_draw_site(const dpi_family *family, gsl_rng *rng, const double *const arg[],
+                   const size_t arg_size[], size_t size, size_t row, double *out)
+{
+    bool joint = family->draw_joint != NULL;
+    for (size_t e = 0; e < size; e += joint ? row : 1) {
+        const double *at[DPI_MAX_ARGS] = {NULL};
+        size_t at_size[DPI_MAX_ARGS] = {0};
+        /* A mixture has one value; its arguments are not those of a row. */
+        bool whole = family->vector_arg || family->component != NULL;
+        for (int k = 0; k < family->n_args; k++) {
+            at[k] = whole ? arg[k] : arg[k] + e % arg_size[k];
+            at_size[k] = whole || arg_size[k] < row ? arg_size[k] : row;
+        }
+        if (joint)
+            draw_row(family, rng, at, at_size, row, out + e);
+        else
+            out[e] = dpi_draw(family, rng, at, arg_size[0]);
+    }
+}

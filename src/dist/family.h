@@ -12,7 +12,7 @@
 #include "dist/support.h"
 #include "graph/op.h"
 
-enum { DPI_MAX_ARGS = 3 };
+enum { DPI_MAX_ARGS = 4 };
 
 typedef enum dpi_domain {
     DPI_ANY,         /* any finite number */
@@ -28,6 +28,8 @@ typedef struct dpi_family {
     dpi_domain arg_domain[DPI_MAX_ARGS];
     dpi_support_kind support;
     bool vector_arg; /* the one argument is a vector: the last dimension is used up (categorical) */
+    const struct dpi_family *component; /* of a mixture; NULL for all others */
+    const char *refused;                /* why no site can have it; NULL for all others */
     /* Log density of each element of x, normalised, as a node that broadcasts x and the arguments.
      * Outside the support the value is unspecified: data are checked and latents are bijected.  With
      * a vector argument x is one number (of each record) and indexes the vector when the graph runs. */
@@ -36,12 +38,25 @@ typedef struct dpi_family {
      * a largest finite logit.  arg[k] points to the element's argument (arg_size numbers for a vector
      * argument), inside its domain: call dpi_draw, which sees to that. */
     double (*draw)(gsl_rng *rng, const double *const arg[], size_t arg_size);
+    /* Instead of draw, for families whose value is n numbers with one density between them: Dirichlet,
+     * mixtures.  Their log_density is one number for each value, that is, for each row of x.  Here
+     * arg_size[k] counts the numbers of argument k.  NaN where there is no distribution. */
+    void (*draw_joint)(gsl_rng *rng, const double *const arg[], const size_t arg_size[], size_t n,
+                       double *out);
     /* A draw as a differentiable function of standard normal noise; NULL: not for guides. */
     dpi_id (*from_normal)(dpi_graph *g, dpi_id noise, const dpi_id arg[]);
 } dpi_family;
 
+/* Families of single numbers. */
 extern const dpi_family *const dpi_families[];
 extern const size_t dpi_n_families;
+
+/* Mixtures, by what their components are. */
+extern const dpi_family *const dpi_mixtures[];
+extern const size_t dpi_n_mixtures;
+
+/* The mixture with such components; a family that is refused when there is none. */
+const dpi_family *dpi_mixture_of(const dpi_family *component);
 
 /* Whether x may be an argument with this domain. */
 bool dpi_in_domain(dpi_domain domain, double x);
@@ -50,9 +65,14 @@ bool dpi_in_domain(dpi_domain domain, double x);
  * the way.  GSL's samplers would not return (binomial with probability NaN) or return anything. */
 double dpi_draw(const dpi_family *family, gsl_rng *rng, const double *const arg[], size_t arg_size);
 
+/* All numbers of a site, out[size], each value of which has `row` numbers.  Argument k has arg_size[k]
+ * numbers, repeated over leading dimensions. */
+void dpi_draw_site(const dpi_family *family, gsl_rng *rng, const double *const arg[],
+                   const size_t arg_size[], size_t size, size_t row, double *out);
+
 extern const dpi_family dpi_normal, dpi_half_normal, dpi_log_normal, dpi_student_t, dpi_cauchy;
 extern const dpi_family dpi_half_cauchy, dpi_laplace, dpi_exponential, dpi_gamma;
 extern const dpi_family dpi_inverse_gamma, dpi_beta, dpi_uniform, dpi_bernoulli_logit;
-extern const dpi_family dpi_binomial_logit, dpi_poisson_log, dpi_categorical_logit;
+extern const dpi_family dpi_binomial_logit, dpi_poisson_log, dpi_categorical_logit, dpi_dirichlet;
 
 #endif

@@ -5,6 +5,7 @@ libtacit_core_la_SOURCES += \
   %D%/categorical-logit.c \
   %D%/cauchy.c \
   %D%/constructors.c \
+  %D%/dirichlet.c \
   %D%/exponential.c \
   %D%/family.c %D%/family.h \
   %D%/gamma.c \
@@ -13,6 +14,7 @@ libtacit_core_la_SOURCES += \
   %D%/inverse-gamma.c \
   %D%/laplace.c \
   %D%/log-normal.c \
+  %D%/mixture.c \
   %D%/normal.c \
   %D%/poisson-log.c \
   %D%/student-t.c \

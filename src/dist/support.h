@@ -4,10 +4,16 @@
  *   positive   x = e^z                      log |dx/dz| = z
  *   unit       x = 1 / (1 + e^-z)           log |dx/dz| = -softplus(z) - softplus(-z)
  *   interval   x = low + (high - low) unit  log |dx/dz| = that of unit + log(high - low)
+ *   simplex    x = softmax(V z)             log |dx/dz| = log(K) / 2 - K log sum_k e^((V z)_k)
  *   binary, count, count_to, category       discrete: for data only, no bijector
  *
  * In double, positive and unit stay strictly inside their support (for z <= 709): densities are
- * infinite or undefined on its edge. */
+ * infinite or undefined on its edge.  So do the numbers of a simplex, all of them up to 1e-15.
+ *
+ * A value of the simplex is K numbers that sum to 1, and z has K - 1; V is the isometry of
+ * dpi_op_contrast (Egozcue et al. 2003, Math. Geol. 35, 279).  No number is apart from the others: a
+ * z of independent equal normals gives the same distribution in every order.  From the derivative
+ * for softmax with reference, u_k = log(x_k / x_K) = (A z)_k, |dx/du| = prod_k x_k and |det A| = sqrt K. */
 #ifndef DPI_DIST_SUPPORT_H
 #define DPI_DIST_SUPPORT_H
 
@@ -18,6 +24,7 @@ typedef enum dpi_support_kind {
     DPI_ABOVE_ZERO,
     DPI_UNIT,
     DPI_INTERVAL, /* between the family's first two arguments */
+    DPI_SIMPLEX,  /* K numbers above 0 that sum to 1 */
     DPI_BINARY,   /* 0 or 1 */
     DPI_COUNT,    /* 0, 1, 2, ... */
     DPI_COUNT_TO, /* 0 ... the family's first argument */
@@ -28,11 +35,12 @@ typedef enum dpi_support_kind {
 typedef struct dpi_support {
     const char *name, *says; /* "binary", "0 or 1" */
     bool discrete;
-    /* x as a node of z, and log |dx/dz| of each element; NULL for discrete supports.  arg are the
+    bool rows; /* a value is a row: all numbers of the last dimension; z has one less */
+    /* x as a node of z, and log |dx/dz| of each value; NULL for discrete supports.  arg are the
      * family's arguments. */
     dpi_id (*constrain)(dpi_graph *g, dpi_id z, const dpi_id arg[]);
     dpi_id (*log_jacobian)(dpi_graph *g, dpi_id z, const dpi_id arg[]); /* NULL: zero */
-    /* Whether x lies in it; low and high are the first two arguments (count_to and category use
+    /* Whether x (one number of a row) lies in it; low and high are the first two arguments (count_to and category use
      * low: the greatest value, the number of categories). */
     bool (*contains)(double x, double low, double high);
 } dpi_support;

@@ -75,6 +75,27 @@ static dp_status check_values(const dpi_observation *seen, const dpi_column *col
     return DP_OK;
 }
 
+/* Rows of numbers that sum to 1: as far as their text and arithmetic of their makers allow. */
+static const double off_one = 1e-6;
+
+static dp_status check_rows(const dpi_observation *seen, const dpi_column *column, size_t n,
+                            dp_error *err)
+{
+    if (!dpi_supports[seen->family->support].rows)
+        return DP_OK;
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (size_t e = 0; e < column->size; e++)
+            sum += column_value(column, i, e);
+        if (!(fabs(sum - 1) <= off_one))
+            return dpi_fail(err, DP_EDATA,
+                            "column '%s', record %zu (from 0): the numbers do not sum to 1, as %s "
+                            "needs; divide them by their sum, or leave the record out",
+                            seen->name, i, seen->family->name);
+    }
+    return DP_OK;
+}
+
 static dp_status check_one(const dpi_objective *o, const dpi_observation *seen,
                            const dp_dataset *data, dp_error *err)
 {
@@ -92,7 +113,8 @@ static dp_status check_one(const dpi_objective *o, const dpi_observation *seen,
         if (status != DP_OK)
             return status;
     }
-    return check_values(seen, column, data->n, arg, err);
+    dp_status status = check_values(seen, column, data->n, arg, err);
+    return status != DP_OK ? status : check_rows(seen, column, data->n, err);
 }
 
 dp_status dpi_check_observations(const dpi_objective *o, const dp_dataset *data, dp_error *err)

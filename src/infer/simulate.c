@@ -86,16 +86,13 @@ static void draw_site(dp_simulator *s, const dpi_site *site, gsl_rng *rng, size_
     const double *arg[DPI_MAX_ARGS] = {NULL};
     size_t arg_size[DPI_MAX_ARGS] = {0};
     for (int k = 0; k < site->family->n_args; k++) {
-        const dpi_shape *shape = &dpi_get(&s->model->graph, site->arg[k])->shape;
-        arg_size[k] = dpi_shape_size(shape);
-        arg[k] = dpi_run_value(s->run, site->arg[k]) + (shape->per_record ? r * arg_size[k] : 0);
+        const dpi_shape *of_arg = &dpi_get(&s->model->graph, site->arg[k])->shape;
+        arg_size[k] = dpi_shape_size(of_arg);
+        arg[k] = dpi_run_value(s->run, site->arg[k]) + (of_arg->per_record ? r * arg_size[k] : 0);
     }
-    for (size_t e = 0; e < size; e++) {
-        const double *element[DPI_MAX_ARGS] = {NULL};
-        for (int k = 0; k < site->family->n_args; k++)
-            element[k] = site->family->vector_arg ? arg[k] : arg[k] + e % arg_size[k];
-        out[e] = dpi_draw(site->family, rng, element, arg_size[0]);
-    }
+    const dpi_shape *shape = &dpi_get(&s->model->graph, site->value)->shape;
+    size_t row = shape->n_dims > 0 ? shape->dim[shape->n_dims - 1] : 1;
+    dpi_draw_site(site->family, rng, arg, arg_size, size, row, out);
 }
 
 static size_t site_size(const dp_simulator *s, const dpi_site *site)

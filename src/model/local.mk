@@ -1,4 +1,5 @@
 libtacit_core_la_SOURCES += \
+  %D%/arguments.c \
   %D%/describe.c \
   %D%/expr.c \
   %D%/model.c %D%/model.h \

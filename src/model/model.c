@@ -233,62 +233,6 @@ dpi_id dpi_log_density(dpi_graph *g, const dpi_family *family, dpi_id x, const d
     return dpi_sum(g, family->log_density(g, x, arg));
 }
 
-const char *dpi_domain_text(dpi_domain domain)
-{
-    return domain == DPI_POSITIVE       ? "a number above 0"
-           : domain == DPI_NOT_NEGATIVE ? "a whole number from 0 up"
-                                        : "a finite number";
-}
-
-/* Fills site->arg from the distribution; false, with an error, when an argument does not serve. */
-static bool take_arguments(dp_model *m, const char *name, dp_dist dist, dpi_id arg[])
-{
-    if (dist.family == NULL) {
-        FAIL(m, DP_EINVAL, "'%s' has no distribution; use a constructor such as dp_normal", name);
-        return false;
-    }
-    for (int k = 0; k < dist.family->n_args; k++) {
-        arg[k] = dpi_expr_id(m, dist.arg[k]);
-        if (arg[k] == DPI_NONE)
-            return false;
-        const dpi_node *node = dpi_get(&m->graph, arg[k]);
-        const double *values = node->attr.array != NULL ? node->attr.array : &node->attr.value;
-        size_t n = node->op == &dpi_op_const ? dpi_shape_size(&node->shape) : 0;
-        for (size_t e = 0; e < n; e++)
-            if (!dpi_in_domain(dist.family->arg_domain[k], values[e])) {
-                FAIL(m, DP_EDOMAIN, "'%s': %s of %s is %g; it must be %s", name,
-                     dist.family->arg_name[k], dist.family->name, values[e],
-                     dpi_domain_text(dist.family->arg_domain[k]));
-                return false;
-            }
-    }
-    if (dist.family->support == DPI_INTERVAL && dist.arg[0].model == NULL &&
-        dist.arg[1].model == NULL && !(dist.arg[0].value < dist.arg[1].value)) {
-        FAIL(m, DP_EDOMAIN, "'%s': the interval from %g to %g is empty", name, dist.arg[0].value,
-             dist.arg[1].value);
-        return false;
-    }
-    return true;
-}
-
-/* The shape that the arguments give one value: what is left of a vector argument, or their join. */
-static bool arguments_shape(const dp_model *m, const dpi_family *family, const dpi_id arg[],
-                            dpi_shape *shape)
-{
-    *shape = dpi_scalar(false);
-    for (int k = 0; k < family->n_args; k++) {
-        dpi_shape next = dpi_get(&m->graph, arg[k])->shape;
-        if (family->vector_arg) {
-            if (next.n_dims != 1)
-                return false;
-            next = dpi_scalar(next.per_record);
-        }
-        if (!dpi_shape_join(shape, &next, shape))
-            return false;
-    }
-    return true;
-}
-
 static dpi_id add_site(dp_model *m, dpi_site site, const dpi_op *op, dpi_attr attr)
 {
     site.where = m->graph.where;
@@ -356,15 +300,25 @@ static bool stays_in_support(dp_model *m, const char *name, const dpi_family *fa
     return false;
 }
 
+/* A row of one number, which could only be 1. */
+static bool is_short_row(const dpi_shape *shape, const dpi_family *family)
+{
+    return dpi_supports[family->support].rows &&
+           (shape->n_dims == 0 || shape->dim[shape->n_dims - 1] < 2);
+}
+
 static dp_expr sample(dp_model *m, const dp_plate *plate, const char *name, size_t n, dp_dist dist)
 {
     dpi_shape shape, args, joined;
     dpi_site site = {.kind = DPI_LATENT, .name = name, .family = dist.family};
     char text[2][DPI_SHAPE_TEXT];
     if (!name_is_new(m, name) || !site_shape(m, plate, name, n, &shape) ||
-        !take_arguments(m, name, dist, site.arg) || !matches_model(m, name, &shape))
+        !dpi_take_arguments(m, name, dist, site.arg) || !matches_model(m, name, &shape))
         return expression(m, DPI_NONE);
-    if (dpi_supports[dist.family->support].discrete)
+    if (dist.family->component != NULL)
+        FAIL(m, DP_EUNSUPPORTED, "latent '%s' has a mixture as its prior; mixtures can be observed",
+             name);
+    else if (dpi_supports[dist.family->support].discrete)
         FAIL(m, DP_EUNSUPPORTED, "latent '%s' is discrete (%s); sum it out, or observe it", name,
              dist.family->name);
     else if (m->of != NULL && dist.family->from_normal == NULL)
@@ -372,9 +326,12 @@ static dp_expr sample(dp_model *m, const dp_plate *plate, const char *name, size
              "a guide cannot sample from %s; use dp_normal or dp_log_normal "
              "and transform",
              dist.family->name);
+    else if (is_short_row(&shape, dist.family))
+        FAIL(m, DP_ESHAPE, "'%s': %s is of n >= 2 numbers that sum to 1; give their number as n",
+             name, dist.family->name);
     else if (!stays_in_support(m, name, dist.family))
         return expression(m, DPI_NONE);
-    else if (!arguments_shape(m, dist.family, site.arg, &args) ||
+    else if (!dpi_arguments_shape(m, dist.family, site.arg, &args) ||
              !dpi_shape_join(&shape, &args, &joined) || !dpi_shape_same(&shape, &joined))
         FAIL(m, DP_ESHAPE, "'%s' is %s, but the arguments of %s are together %s", name,
              dpi_shape_text(&shape, text[0]), dist.family->name, dpi_shape_text(&args, text[1]));
@@ -407,14 +364,23 @@ void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *fi
     dpi_shape shape;
     dpi_site site = {.kind = DPI_OBSERVED, .name = name, .family = dist.family};
     if (!enter(m, name, file, line) || !need_unit(&rows, "an observation") ||
-        !name_is_new(m, name) || !take_arguments(m, name, dist, site.arg))
+        !name_is_new(m, name) || !dpi_take_arguments(m, name, dist, site.arg))
         return;
     if (m->of != NULL) {
         FAIL(m, DP_EINVAL, "a guide observes nothing ('%s'); use dp_data to read a column", name);
         return;
     }
-    if (!arguments_shape(m, dist.family, site.arg, &shape)) {
-        FAIL(m, DP_ESHAPE, "the arguments of '%s' do not fit together", name);
+    if (!dpi_arguments_shape(m, dist.family, site.arg, &shape)) {
+        FAIL(m, DP_ESHAPE, "the arguments of '%s' do not fit together%s", name,
+             dist.family->component == NULL
+                 ? ""
+                 : "; dp_mixture takes weights [K], K at least 2, and components' arguments that "
+                   "are numbers, [K] or [K][d]");
+        return;
+    }
+    if (is_short_row(&shape, dist.family)) {
+        FAIL(m, DP_ESHAPE, "'%s': %s needs a vector [K] as argument, to tell how many numbers",
+             name, dist.family->name);
         return;
     }
     shape.per_record = true;

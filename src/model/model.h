@@ -46,6 +46,14 @@ dpi_id dpi_expr_id(dp_model *m, dp_expr e);
 /* The domain of an argument in words. */
 const char *dpi_domain_text(dpi_domain domain);
 
+/* Fills arg from the distribution; false, with an error, when an argument does not serve. */
+bool dpi_take_arguments(dp_model *m, const char *name, dp_dist dist, dpi_id arg[]);
+
+/* The shape that the arguments give one value: their join, what is left of a vector argument, or of a
+ * mixture's behind the component.  False when they do not fit together. */
+bool dpi_arguments_shape(const dp_model *m, const dpi_family *family, const dpi_id arg[],
+                         dpi_shape *shape);
+
 /* Adds to g, elementwise and summed to a number, the log density of x under the family. */
 dpi_id dpi_log_density(dpi_graph *g, const dpi_family *family, dpi_id x, const dpi_id arg[]);
 

@@ -98,7 +98,7 @@ static dpi_id add_noise(builder *b, const char *name, dpi_shape shape)
     return node;
 }
 
-static void add_latent(builder *b, size_t site, const char *name, dpi_id value,
+static void add_latent(builder *b, size_t site, const char *name, dpi_id value, dpi_id cut,
                        const dpi_shape *shape)
 {
     dpi_objective *o = b->o;
@@ -112,7 +112,7 @@ static void add_latent(builder *b, size_t site, const char *name, dpi_id value,
         (void)dpi_fail_nomem(&o->err);
         return;
     }
-    *latent = (dpi_latent){copy, value, dpi_shape_size(shape), shape->per_record};
+    *latent = (dpi_latent){copy, value, cut, dpi_shape_size(shape), shape->per_record};
     o->n_latents++;
 }
 
@@ -170,13 +170,15 @@ static void score_latent(builder *b, const dpi_site *site, dpi_id x, const dpi_i
 
 /* ---- guides ---- */
 
-/* A latent under the mean-field normal guide: x = constrain(loc + e^log_scale * noise).
- * -log q(x) = sum log_scale + log |dx/dz| + (1 + log 2 pi) / 2 for each number, the entropy of the
- * normal being taken exactly. */
-static dpi_id mean_field(builder *b, const dpi_site *site, const dpi_id arg[])
+/* A latent under the mean-field normal guide: x = constrain(z), z = loc + e^log_scale * noise, given in
+ * *free.  -log q(x) = sum log_scale + log |dx/dz| + (1 + log 2 pi) / 2 for each number of z, the entropy
+ * of the normal being taken exactly. */
+static dpi_id mean_field(builder *b, const dpi_site *site, const dpi_id arg[], dpi_id *free)
 {
     dpi_graph *g = b->g;
+    const dpi_support *support = &dpi_supports[site->family->support];
     dpi_shape shape = dpi_get(&b->spec->model->graph, site->value)->shape;
+    *free = DPI_NONE;
     if (shape.per_record) {
         (void)dpi_fail(
             &b->o->err, DP_EUNSUPPORTED,
@@ -185,19 +187,23 @@ static dpi_id mean_field(builder *b, const dpi_site *site, const dpi_id arg[])
             site->where.file, site->where.line, site->name);
         return DPI_NONE;
     }
+    if (support->rows)
+        shape.dim[shape.n_dims - 1]--;
     dpi_id loc = add_block(b, site->name, ".loc", shape, 0);
     dpi_id log_scale = add_block(b, site->name, ".log_scale", shape, log(b->spec->init_scale));
     dpi_id noise = add_noise(b, site->name, shape);
     dpi_id z = dpi_add(g, loc, dpi_times(g, dpi_unary(g, &dpi_op_exp, log_scale), noise));
-    const dpi_support *support = &dpi_supports[site->family->support];
+    *free = z;
     dpi_id x = z == DPI_NONE ? DPI_NONE : support->constrain(g, z, arg);
     double constant = 0.5 * (1 + log(2 * M_PI)) * (double)dpi_shape_size(&shape);
     add_score(b, false, dpi_sum(g, log_scale));
     add_score(b, false, dpi_constant(g, constant));
-    if (support->log_jacobian != NULL && z != DPI_NONE)
-        add_score(
-            b, false,
-            dpi_sum(g, dpi_expand(g, support->log_jacobian(g, z, arg), dpi_get(g, z)->shape)));
+    if (support->log_jacobian != NULL && z != DPI_NONE) {
+        dpi_id each = support->log_jacobian(g, z, arg);
+        if (!support->rows)
+            each = dpi_expand(g, each, dpi_get(g, z)->shape);
+        add_score(b, false, dpi_sum(g, each));
+    }
     return x;
 }
 
@@ -239,7 +245,7 @@ static void build_guide(builder *b)
         map_arguments(site, map, arg);
         map[i] = guided(b, site, arg);
         size_t number = (size_t)(dpi_find_site(model, site->name) - model->sites);
-        add_latent(b, number, site->name, map[i], &node->shape);
+        add_latent(b, number, site->name, map[i], map[i], &node->shape);
     }
 }
 
@@ -253,9 +259,11 @@ static dpi_id place_site(builder *b, const dpi_site *site, const dpi_node *node,
         return add_block(b, site->name, "", node->shape, site->init);
     dpi_id arg[DPI_MAX_ARGS];
     map_arguments(site, map, arg);
-    if (b->spec->guide == NULL)
-        add_latent(b, number, site->name, mean_field(b, site, arg), &node->shape);
-    else if (b->value[number] == DPI_NONE)
+    if (b->spec->guide == NULL) {
+        dpi_id free, value = mean_field(b, site, arg, &free);
+        bool short_of_one = dpi_supports[site->family->support].rows;
+        add_latent(b, number, site->name, value, short_of_one ? free : value, &node->shape);
+    } else if (b->value[number] == DPI_NONE)
         (void)dpi_fail(
             &b->o->err, DP_ENAME,
             "latent '%s' (%s:%d) is not in the guide; add a dp_sample of that name to it",
@@ -357,7 +365,7 @@ static void cut_at_latents(builder *b)
     }
     for (size_t k = 0; k < o->n_latents; k++)
         if (!o->latents[k].per_record)
-            wrt[n++] = o->latents[k].value;
+            wrt[n++] = o->latents[k].cut;
     for (size_t k = 0; k < o->n_blocks; k++)
         wrt[n++] = o->blocks[k].node;
     if (find_parts(b, b->record, n, wrt) == NULL)

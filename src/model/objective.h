@@ -9,6 +9,7 @@
  * with latents written as functions of parameters theta and standard normal noise.  Then
  *
  *   DPI_CUT_LATENTS     c = the latents and parameters that records read.  Parts are d record_i / dc.
+ *                       (Of a simplex under the mean-field guide, its K - 1 free numbers.)
  *                       The released, noisy sum is fed back as `feed`, and the gradient of
  *                       prior + <feed, c> with respect to theta is exact post-processing.
  *   DPI_CUT_PARAMETERS  parts are d (record_i + prior / N) / dtheta, each record with noise of its own
@@ -36,6 +37,7 @@ typedef struct dpi_block {
 typedef struct dpi_latent {
     const char *name;
     dpi_id value;
+    dpi_id cut; /* where DPI_CUT_LATENTS cuts: value, or what it is made of where that is shorter */
     size_t size;
     bool per_record;
 } dpi_latent;

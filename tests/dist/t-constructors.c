@@ -45,6 +45,11 @@ static void constructors_of_numbers_keep_the_order(void **state)
     check(dp_gamma(4.1, 4.3), "gamma", "shape rate", 4.1, 4.3, 0);
     check(dp_inverse_gamma(4.7, 5.3), "inverse_gamma", "shape scale", 4.7, 5.3, 0);
     check(dp_beta(5.9, 6.1), "beta", "a b", 5.9, 6.1, 0);
+    check(dp_dirichlet(1.3), "dirichlet", "concentration", 1.3, 0, 0);
+    check(dp_mixture(dp_num(6.1), dp_exponential(6.3)), "mixture of exponential", "weights rate",
+          6.1, 6.3, 0);
+    check(dp_mixture(dp_num(6.1), dp_normal(6.2, 6.3)), "mixture of normal", "weights loc scale",
+          6.1, 6.2, 6.3);
     check(dp_uniform(-6.7, 7.1), "uniform", "low high", -6.7, 7.1, 0);
 }
 
@@ -63,6 +68,7 @@ static void constructors_of_expressions_keep_the_order(void **state)
     check(dp_gamma_v(a, b), "gamma", "shape rate", 0.71, 1.73, 0);
     check(dp_inverse_gamma_v(a, b), "inverse_gamma", "shape scale", 0.71, 1.73, 0);
     check(dp_beta_v(a, b), "beta", "a b", 0.71, 1.73, 0);
+    check(dp_dirichlet_v(a), "dirichlet", "concentration", 0.71, 0, 0);
     check(dp_bernoulli_logit(a), "bernoulli_logit", "logit", 0.71, 0, 0);
     check(dp_binomial_logit(a, b), "binomial_logit", "trials logit", 0.71, 1.73, 0);
     check(dp_poisson_log(a), "poisson_log", "log_rate", 0.71, 0, 0);

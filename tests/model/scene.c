@@ -157,7 +157,78 @@ scene written(void)
     return s;
 }
 
-scene (*const scenes[N_SCENES])(void) = {field, written};
+/* ---- a mixture with free weights ---- */
+
+/* theta: of the weights' two free numbers, loc and log_scale; of means [3][2]; of scales [3] */
+enum { FREE = 0, MEAN = 4, SCALE = 16 };
+
+/* The logarithms of the weights, up to a common term: Helmert's contrasts of three. */
+static void blend_logits(const double *t, size_t r, double logit[GROUPS])
+{
+    double first = at(t, FREE, FREE + 2, noise_of(0, r)) / sqrt(2),
+           second = at(t, FREE + 1, FREE + 3, noise_of(1, r)) / sqrt(6);
+    logit[0] = first + second;
+    logit[1] = -first + second;
+    logit[2] = -2 * second;
+}
+
+static double blend_mean(const double *t, size_t e, size_t r)
+{
+    return at(t, MEAN + e, MEAN + 6 + e, noise_of(2 + e, r));
+}
+
+static double blend_log_scale(const double *t, size_t k, size_t r)
+{
+    return at(t, SCALE + k, SCALE + GROUPS + k, noise_of(8 + k, r));
+}
+
+static double blend_prior(const double *t, size_t r)
+{
+    double logit[GROUPS], total = 0, sum = 11 * (0.5 + half_log_2pi);
+    blend_logits(t, r, logit);
+    for (size_t k = 0; k < GROUPS; k++)
+        total += exp(logit[k]);
+    /* Dirichlet(0.8), and the Jacobian: the product of the weights times the root of 3. */
+    for (size_t k = 0; k < GROUPS; k++)
+        sum += (0.8 - 1 + 1) * (logit[k] - log(total)) - lgamma(0.8);
+    sum += lgamma(GROUPS * 0.8) + 0.5 * log(3) + t[FREE + 2] + t[FREE + 3];
+    for (size_t e = 0; e < 6; e++)
+        sum += log_normal_density(blend_mean(t, e, r), 0, 1.2) + t[MEAN + 6 + e];
+    for (size_t k = 0; k < GROUPS; k++) { /* inverse gamma(1, 1): e^(-1 / s) / s^2 */
+        double z = blend_log_scale(t, k, r);
+        sum += -exp(-z) - 2 * z + z + t[SCALE + GROUPS + k];
+    }
+    return sum;
+}
+
+static double blend_record(const double *t, size_t i, size_t r)
+{
+    double logit[GROUPS], total = 0, sum = 0;
+    blend_logits(t, r, logit);
+    for (size_t k = 0; k < GROUPS; k++) {
+        double scale = exp(blend_log_scale(t, k, r));
+        total += exp(logit[k]);
+        sum += exp(logit[k] + log_normal_density(x[i][0], blend_mean(t, 2 * k, r), scale) +
+                   log_normal_density(x[i][1], blend_mean(t, 2 * k + 1, r), scale));
+    }
+    return log(sum / total);
+}
+
+scene blend(void)
+{
+    scene s = {
+        .m = dp_model_new(), .n_theta = BLEND_SIZE, .prior = blend_prior, .record = blend_record};
+    if (s.m == NULL)
+        return s;
+    dp_plate rows = dp_unit_plate(s.m, "rows"), groups = dp_plate_new(s.m, "groups", GROUPS);
+    dp_expr weights = dp_sample(s.m, "weights", GROUPS, dp_dirichlet(0.8));
+    dp_expr mean = dp_sample_in(groups, "mean", 2, dp_normal(0, 1.2));
+    dp_expr scale = dp_sample_in(groups, "scale", 1, dp_inverse_gamma(1, 1));
+    dp_observe(rows, "x", dp_mixture(weights, dp_normal_v(mean, scale)));
+    return s;
+}
+
+scene (*const scenes[N_SCENES])(void) = {field, written, blend};
 
 void leave(scene *s)
 {

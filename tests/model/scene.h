@@ -1,11 +1,12 @@
-/* Two models with their ELBO written out by hand, one under the mean-field guide and one with a
+/* Three models with their ELBO written out by hand, two under the mean-field guide and one with a
  * written guide, over the same records. */
 #ifndef TESTS_MODEL_SCENE_H
 #define TESTS_MODEL_SCENE_H
 
 #include <tacit/model.h>
 
-enum { N = 7, GROUPS = 3, MOST = 24, FIELD_SIZE = 19, WRITTEN_SIZE = 6, N_SCENES = 2 };
+enum { N = 7, GROUPS = 3, MOST = 24, N_SCENES = 3 };
+enum { FIELD_SIZE = 19, WRITTEN_SIZE = 6, BLEND_SIZE = 22 }; /* of theta */
 
 extern double x[N][2], y[N];
 extern int32_t group[N];
@@ -23,6 +24,9 @@ scene field(void);
 
 /* Dependent latents and one of each record, under a written guide. */
 scene written(void);
+
+/* A mixture of three components in the plane whose weights are a simplex. */
+scene blend(void);
 
 extern scene (*const scenes[N_SCENES])(void);
 

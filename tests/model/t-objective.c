@@ -275,6 +275,22 @@ static void only_what_records_read_is_released(void **state)
     leave(&s);
 }
 
+/* K weights are K - 1 free numbers, at which they are cut. */
+static void a_simplex_releases_one_number_less_than_it_has(void **state)
+{
+    (void)state;
+    double theta[MOST] = {0};
+    scene s = blend();
+    work w;
+    open(&w, &s, DPI_CUT_LATENTS, theta);
+    assert_int_equal(w.o.n_release, GROUPS - 1 + 2 * GROUPS + GROUPS);
+    assert_int_equal(w.o.latents[0].size, GROUPS);
+    assert_int_equal(w.o.blocks[0].size, GROUPS - 1);
+    assert_int_equal(dpi_shape_size(&dpi_get(&w.o.graph, w.o.part[0])->shape), GROUPS - 1);
+    close(&w);
+    leave(&s);
+}
+
 static void blocks_are_named_after_their_latents(void **state)
 {
     (void)state;
@@ -310,7 +326,7 @@ static void every_failed_allocation_is_reported(void **state)
                 faulty_fail(k);
                 scene s = scenes[which]();
                 dp_status status = DP_ENOMEM;
-                if (s.m != NULL && (s.n_theta == FIELD_SIZE || s.guide != NULL))
+                if (s.m != NULL && (s.n_theta != WRITTEN_SIZE || s.guide != NULL))
                     status = make(&s, (dpi_cut)cut, &o, &err);
                 int failed = faulty_failed();
                 faulty_fail(0);
@@ -334,6 +350,7 @@ int main(void)
         cmocka_unit_test(prior_and_entropy_are_not_clipped_when_cut_at_the_latents),
         cmocka_unit_test(the_prior_is_inside_what_is_clipped_when_cut_at_the_parameters),
         cmocka_unit_test(only_what_records_read_is_released),
+        cmocka_unit_test(a_simplex_releases_one_number_less_than_it_has),
         cmocka_unit_test(blocks_are_named_after_their_latents),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Writes reference-joint.h: Dirichlet and mixtures, log densities and derivatives to 17 digits.
+
+Needs mpmath (pip install mpmath); run as  python3 reference-joint.py > reference-joint.h
+Written from textbook forms in 400 digits: products of densities over dimensions, sums over components.
+Inputs are the doubles that the C compiler will read.
+"""
+from mpmath import mp, mpf, fsum, fprod, log, exp, gamma, pi, diff, fabs, nstr
+
+mp.dps = 400
+
+
+def normal(x, m, s):
+    return exp(-((x - m) / s) ** 2 / 2) / (s * mp.sqrt(2 * pi))
+
+
+def student_t(x, df, m, s):
+    z = (x - m) / s
+    return gamma((df + 1) / 2) / (gamma(df / 2) * mp.sqrt(df * pi) * s) * (1 + z * z / df) ** (-(df + 1) / 2)
+
+
+def gamma_density(x, k, r):
+    return r**k * x ** (k - 1) * exp(-r * x) / gamma(k)
+
+
+def beta(x, a, b):
+    return x ** (a - 1) * (1 - x) ** (b - 1) * gamma(a + b) / (gamma(a) * gamma(b))
+
+
+def bernoulli_logit(y, logit):
+    p = 1 / (1 + exp(-logit))
+    return p if y == 1 else 1 - p
+
+
+def poisson_log(y, log_rate):
+    return exp(y * log_rate - exp(log_rate)) / gamma(y + 1)
+
+
+def at(argument, shape, k, j):
+    """The number of component k and dimension j."""
+    return argument[0 if shape == "" else k if "x" not in shape else k * int(shape[2:]) + j]
+
+
+def mixture(density):
+    def log_density(x, shapes, arguments):
+        weights, theta = arguments[0], list(zip(arguments[1:], shapes[1:]))
+        parts = [w * fprod(density(v, *(at(a, s, k, j) for a, s in theta)) for j, v in enumerate(x))
+                 for k, w in enumerate(weights)]
+        return log(fsum(parts) / fsum(weights))
+    return log_density
+
+
+def dirichlet(x, shapes, arguments):
+    a = [at(arguments[0], shapes[0], k, 0) for k in range(len(x))]
+    return log(fprod(v ** (c - 1) / gamma(c) for v, c in zip(x, a)) * gamma(fsum(a)))
+
+
+MIXED = (mixture(normal), mixture(student_t), mixture(gamma_density), mixture(beta), mixture(bernoulli_logit),
+         mixture(poisson_log))
+N, T, G, B, L, P = MIXED
+DISCRETE = (L, P)
+
+# density, name, x, shapes of the arguments, the arguments
+POINTS = [
+    (N, "normal", [0.713], ["2", "2", "2"], [[0.31, 0.69], [-1.173, 0.917], [0.731, 1.391]]),
+    (N, "normal", [0.713, -1.391], ["3", "3x2", "3"],
+     [[0.217, 0.431, 0.352], [0.31, -0.7, 1.9, 2.13, -2.71, 0.413], [0.717, 1.31, 0.553]]),
+    (N, "normal", [2.385, 0.127], ["3", "3x2", "3x2"],
+     [[0.217, 0.431, 0.352], [0.31, -0.7, 1.9, 2.13, -2.71, 0.413], [0.717, 1.31, 0.553, 0.37, 2.1, 0.91]]),
+    (N, "normal", [2.385, 0.127, -0.31], ["2", "2x3", ""],
+     [[0.871, 0.129], [0.31, -0.7, 1.9, 2.13, -2.71, 0.413], [0.717]]),
+    (N, "normal", [0.713, 1.37], ["2", "", "2x2"], [[0.31, 0.69], [0.4], [0.731, 1.391, 0.917, 2.3]]),
+    (N, "normal", [0.713], ["3", "3", ""], [[3.1, 6.9, 0.7], [-1.173, 0.917, 2.3], [0.731]]),  # sum is not 1
+    (N, "normal", [0.713], ["2", "2", "2"], [[1e-300, 1.0], [0.72, 41.0], [0.731, 0.0913]]),
+    (N, "normal", [1.7e5, -3.1e6], ["3", "3x2", "3"],
+     [[0.217, 0.431, 0.352], [0.31, -0.7, 1.9, 2.13, -2.71, 0.413], [0.717, 1.31, 0.553]]),
+    (T, "student_t", [0.713, -1.391], ["2", "2", "2x2", "2"],
+     [[0.417, 0.583], [3.71, 11.3], [0.31, -0.7, 1.9, 2.13], [0.717, 1.31]]),
+    (T, "student_t", [-37.1], ["2", "", "2", "2"], [[0.417, 0.583], [2.3], [0.31, -0.7], [0.717, 1.31]]),
+    (G, "gamma", [0.917], ["2", "2", "2"], [[0.173, 0.827], [2.71, 0.417], [1.39, 0.319]]),
+    (G, "gamma", [0.917, 3.1], ["2", "2x2", ""], [[0.173, 0.827], [2.71, 0.417, 11.3, 1.7], [1.39]]),
+    (B, "beta", [0.371], ["2", "2", "2"], [[0.173, 0.827], [2.71, 0.417], [1.39, 3.19]]),
+    (L, "bernoulli_logit", [1, 0, 1], ["2", "2x3"], [[0.37, 0.63], [0.713, -2.1, 0.317, -1.3, 0.7, 2.9]]),
+    (P, "poisson_log", [4], ["3", "3"], [[0.1, 0.3, 0.6], [0.713, -1.37, 2.31]]),
+    (dirichlet, "dirichlet", [0.171, 0.329, 0.5], ["3"], [[0.713, 2.39, 11.7]]),
+    (dirichlet, "dirichlet", [0.171, 0.329, 0.25, 0.25], [""], [[0.371]]),
+    (dirichlet, "dirichlet", [0.25, 0.75], ["2"], [[2.71, 1.93]]),
+    (dirichlet, "dirichlet", [1e-290, 0.375, 0.625], ["3"], [[0.0713, 31.7, 1.3]]),
+]
+
+
+def text(v):
+    return nstr(v, 17, min_fixed=-4, max_fixed=8, strip_zeros=False)
+
+
+def main():
+    print("/* Written by reference-joint.py with mpmath; see there.  Do not edit. */")
+    print("static const struct joint_point joint_points[] = {")
+    for f, name, x, shapes, arguments in POINTS:
+        flat = [mpf(float(v)) for v in x + sum(arguments, [])]
+
+        def value(*numbers):
+            rest, parts = list(numbers[len(x):]), []
+            for a in arguments:
+                parts.append(rest[:len(a)])
+                rest = rest[len(a):]
+            return f(numbers[:len(x)], shapes, parts)
+
+        def slope(i):
+            if f in DISCRETE and i < len(x):
+                return mpf(0)
+            return diff(lambda v: value(*flat[:i], v, *flat[i + 1:]), flat[i], h=fabs(flat[i]) * mpf(10) ** -100)
+
+        numbers = ", ".join(repr(float(v)) for v in flat)
+        print(f'    {{"{name}", {len(x)}, {{{", ".join(chr(34) + s + chr(34) for s in shapes)}}},')
+        print(f"     {{{numbers}}},\n     {text(value(*flat))},")
+        print(f"     {{{', '.join(text(slope(i)) for i in range(len(flat)))}}}}},")
+    print("};")
+
+
+main()
