@@ -5,8 +5,8 @@
  * would change the others' gradients by rounding, and where rounding decides a sign, by twice the
  * clipping norm each.  BLAS gives no such promise (OpenBLAS 0.3.21 breaks it: it chooses kernels by
  * the number of rows, and treats the last rows apart), so dpi_gemm does its own sums, over l in
- * order for every element, and BLAS is left to products that no record takes part in.  There, below
- * a few thousand multiplications, a call of it costs more than the work. */
+ * order for every element (gemm-kernel.h), and BLAS is left to products that no record takes part in.
+ * There, below a few thousand multiplications, a call of it costs more than the work. */
 #include "num/linalg.h"
 
 #include <cblas.h>
@@ -14,12 +14,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/compiler.h"
+#include "num/gemm.h"
 
 static const double blas_from = 8192; /* multiplications; measured where the plain loop loses */
 
-/* A tile of TILE columns, 8 numbers wide for two to eight vectors, and DEPTH rows: 16 KiB of stack. */
-enum { TILE = 8, DEPTH = 256 };
+enum { FEW = 8 }; /* columns for which plain loops do */
 
 double dpi_dot(size_t n, const double *a, const double *b)
 {
@@ -98,72 +97,41 @@ static void plain_gemm(bool ta, bool tb, size_t m, size_t n, size_t k, const dou
     }
 }
 
-/* A tile of op(b) lies on the stack: `depth` rows of TILE columns, those beyond the last zero. */
-static void pack(bool tb, size_t n, size_t k, size_t row, size_t depth, size_t column,
-                 size_t columns, const double *b, double *tile)
-{
-    for (size_t l = 0; l < depth; l++)
-        for (size_t t = 0; t < TILE; t++)
-            tile[l * TILE + t] = t >= columns ? 0
-                                 : tb         ? b[(column + t) * k + row + l]
-                                              : b[(row + l) * n + column + t];
-}
-
-/* Adds to TILE columns of two rows of c. */
-static void two_rows(size_t depth, const double *a0, const double *a1, size_t step,
-                     const double *tile, double *c)
-{
-    double s0[TILE], s1[TILE];
-    memcpy(s0, c, sizeof s0);
-    memcpy(s1, c + TILE, sizeof s1);
-    for (size_t l = 0; l < depth; l++) {
-        double x = a0[l * step], y = a1[l * step];
-        const double *b = tile + l * TILE;
-        for (size_t t = 0; t < TILE; t++) {
-            s0[t] += x * b[t];
-            s1[t] += y * b[t];
-        }
-    }
-    memcpy(c, s0, sizeof s0);
-    memcpy(c + TILE, s1, sizeof s1);
-}
-
-/* Column tile after column tile.  A last row without a partner goes in twice, so that all rows take
- * the same way through the same instructions. */
-static void tiled_gemm(bool ta, bool tb, size_t m, size_t n, size_t k, const double *a,
-                       const double *b, double *c)
-{
-    double tile[DEPTH * TILE];
-    size_t row = ta ? 1 : k, step = ta ? m : 1;
-    for (size_t j = 0; j < n; j += TILE) {
-        size_t columns = n - j < TILE ? n - j : TILE, bytes = columns * sizeof *c;
-        for (size_t l = 0; l < k; l += DEPTH) {
-            size_t depth = k - l < DEPTH ? k - l : DEPTH;
-            pack(tb, n, k, l, depth, j, columns, b, tile);
-            for (size_t i = 0; i < m; i += 2) {
-                double sums[2 * TILE] = {0};
-                size_t next = i + 1 < m ? i + 1 : i;
-                if (l > 0) {
-                    memcpy(sums, c + i * n + j, bytes);
-                    memcpy(sums + TILE, c + next * n + j, bytes);
-                }
-                two_rows(depth, a + i * row + l * step, a + next * row + l * step, step, tile,
-                         sums);
-                memcpy(c + i * n + j, sums, bytes);
-                memcpy(c + next * n + j, sums + TILE, bytes);
-            }
-        }
-    }
-}
-
 void dpi_gemm(bool ta, bool tb, size_t m, size_t n, size_t k, const double *a, const double *b,
               double *c)
 {
     /* The way is chosen without a look at m: see the opening comment. */
-    if (n < TILE || k == 0)
+    if (n < FEW || k == 0) {
         plain_gemm(ta, tb, m, n, k, a, b, c);
-    else
-        tiled_gemm(ta, tb, m, n, k, a, b, c);
+        return;
+    }
+    const dpi_product product = {ta, tb, m, n, k, a, b, c};
+    dpi_gemm_best()->multiply(&product);
+}
+
+/* A weight is given to the longer factor.  A product of a weight and a number may fall below 2^-1022,
+ * where it is rounded to a multiple of 2^-1074, and the other factor multiplies that error: by less than
+ * 2^512 where it is the shorter one and |a| |b| is finite, so that nothing is left of it. */
+static dpi_term weighted(size_t rows, size_t columns, const double *a, const double *b,
+                         double weight)
+{
+    bool to_a = weight != 1 && dpi_norm(rows, a) > dpi_norm(columns, b);
+    return (dpi_term){a, b, to_a ? weight : 1, to_a ? 1 : weight};
+}
+
+void dpi_add_outer(const dpi_outer *p, const double *weight, double *sum)
+{
+    dpi_term term[DPI_GEMM_TERMS];
+    size_t n = 0;
+    for (size_t r = 0; r < p->n; r++) {
+        if (weight[r] != 0)
+            term[n++] = weighted(p->rows, p->columns, p->a + r * p->a_step, p->b + r * p->b_step,
+                                 weight[r]);
+        if (n == DPI_GEMM_TERMS || (n > 0 && r + 1 == p->n)) {
+            dpi_gemm_best()->add_outer(n, term, p->rows, p->columns, sum);
+            n = 0;
+        }
+    }
 }
 
 bool dpi_gemm_fits_blas(size_t m, size_t n, size_t k)

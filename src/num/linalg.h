@@ -11,6 +11,19 @@
 void dpi_gemm(bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k, const double *a,
               const double *b, double *c);
 
+/* n outer products a_r b_r^T of vectors a_r[rows] and b_r[columns], whose distance is a step. */
+typedef struct dpi_outer {
+    size_t n, rows, columns;
+    const double *a, *b;
+    size_t a_step, b_step;
+} dpi_outer;
+
+/* sum[rows][columns] += weight[r] a_r b_r^T, in the order of r, and nothing where weight[r] is 0.  Each
+ * element is added by multiply-adds in the order of r, so sums are the same in however many calls; rounding
+ * is that of the additions and half a unit of weight[r] a_ri or weight[r] b_rj, 2^-500 aside, for weights
+ * in [0, 1].  Meant for columns of 8 numbers or more. */
+void dpi_add_outer(const dpi_outer *products, const double *weight, double *sum);
+
 /* The same for values that belong to no record, by OpenBLAS where that is faster; rows may depend on
  * each other by rounding. */
 void dpi_gemm_global(bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k,

@@ -1,0 +1,198 @@
+/* Matrix products: the code that each instruction set compiles for itself, once for each type.
+ *
+ * The file that includes it defines KERNEL_REAL, KERNEL_BYTES (of a vector), KERNEL_TARGET (an attribute),
+ * KERNEL_ROWS (of a tile), KERNEL_PRODUCT (the type of what it takes), KERNEL_MULTIPLY and, if it is
+ * wanted, KERNEL_OUTER (names), and `fused`, the vector a b + c.
+ *
+ * Every element of a result is one chain s = a_l b_l + s over l in rising order, whatever the tile it
+ * falls into, wherever that stands and however deep it is cut: tiles differ in how many chains run side
+ * by side, never in a chain.  So a row is a function of that row of the left factor and of the right
+ * factor alone, to the bit.  Instruction sets differ from each other by rounding.
+ *
+ * A panel of VECTORS vectors' columns and DEPTH rows of the right factor is packed on the stack, 48 KiB
+ * at most, and meets KERNEL_ROWS rows of the left factor at a time, whose sums stay in registers (Goto
+ * and van de Geijn 2008, ACM TOMS 34, 3). */
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "num/gemm.h"
+
+#define KERNEL_INLINE static inline KERNEL_TARGET __attribute__((always_inline))
+
+typedef KERNEL_REAL real;
+typedef real vector __attribute__((vector_size(KERNEL_BYTES)));
+
+enum { LANES = sizeof(vector) / sizeof(real), VECTORS = 3, DEPTH = 256 };
+
+/* Where the left factor's element of row i and depth l is: a[i * row + l * step]. */
+typedef struct left {
+    const real *a;
+    size_t row, step;
+} left;
+
+/* A panel that meets rows of the left factor. */
+typedef struct meeting {
+    const real *panel;
+    size_t panel_step, depth;
+    real *c;
+    size_t c_step, columns;
+    bool fresh; /* sums start from zero, else from c */
+} meeting;
+
+/* Sums of `rows` rows and `width` vectors. */
+KERNEL_INLINE void tile(size_t rows, size_t width, const meeting *p, left side, real *c,
+                        size_t c_step)
+{
+    vector sum[KERNEL_ROWS][VECTORS];
+#pragma GCC unroll 8
+    for (size_t i = 0; i < rows; i++)
+#pragma GCC unroll 3
+        for (size_t v = 0; v < width; v++) {
+            sum[i][v] = (vector){0};
+            if (!p->fresh)
+                memcpy(&sum[i][v], c + i * c_step + v * LANES, KERNEL_BYTES);
+        }
+    const size_t depth = p->depth, step = p->panel_step;
+    const real *panel = p->panel;
+    for (size_t l = 0; l < depth; l++, panel += step, side.a += side.step) {
+        vector b[VECTORS];
+#pragma GCC unroll 3
+        for (size_t v = 0; v < width; v++)
+            memcpy(&b[v], panel + v * LANES, KERNEL_BYTES);
+#pragma GCC unroll 8
+        for (size_t i = 0; i < rows; i++) {
+            vector a = side.a[i * side.row] - (vector){0}; /* in every lane */
+#pragma GCC unroll 3
+            for (size_t v = 0; v < width; v++)
+                sum[i][v] = fused(a, b[v], sum[i][v]);
+        }
+    }
+#pragma GCC unroll 8
+    for (size_t i = 0; i < rows; i++)
+#pragma GCC unroll 3
+        for (size_t v = 0; v < width; v++)
+            memcpy(c + i * c_step + v * LANES, &sum[i][v], KERNEL_BYTES);
+}
+
+/* A tile whose columns need not fill the vectors: it is computed beside c then. */
+KERNEL_INLINE void any_tile(size_t rows, size_t width, const meeting *p, left side, size_t i)
+{
+    real beside[KERNEL_ROWS * VECTORS * LANES] = {0}, *c = p->c + i * p->c_step;
+    size_t bytes = p->columns * sizeof *c, step = width * LANES;
+    side.a += i * side.row;
+    if (p->columns == step) {
+        tile(rows, width, p, side, c, p->c_step);
+        return;
+    }
+    for (size_t r = 0; r < rows && !p->fresh; r++)
+        memcpy(beside + r * step, c + r * p->c_step, bytes);
+    tile(rows, width, p, side, beside, step);
+    for (size_t r = 0; r < rows; r++)
+        memcpy(c + r * p->c_step, beside + r * step, bytes);
+}
+
+/* All m rows of the left factor. */
+KERNEL_INLINE void meet_width(size_t width, const meeting *p, size_t m, left side)
+{
+    size_t i = 0;
+    for (; i + KERNEL_ROWS <= m; i += KERNEL_ROWS)
+        any_tile(KERNEL_ROWS, width, p, side, i);
+    for (; i + KERNEL_ROWS / 2 <= m; i += KERNEL_ROWS / 2)
+        any_tile(KERNEL_ROWS / 2, width, p, side, i);
+    for (; i < m; i++)
+        any_tile(1, width, p, side, i);
+}
+
+static KERNEL_TARGET void meet(const meeting *p, size_t m, left side)
+{
+    size_t width = (p->columns + LANES - 1) / LANES;
+    if (width == 3)
+        meet_width(3, p, m, side);
+    else if (width == 2)
+        meet_width(2, p, m, side);
+    else
+        meet_width(1, p, m, side);
+}
+
+/* The columns from j of rows l ... of op(b), zero beyond the last. */
+static KERNEL_TARGET void pack(const KERNEL_PRODUCT *p, size_t l, size_t j, const meeting *here,
+                               real *panel)
+{
+    size_t step = here->panel_step, columns = here->columns;
+    if (columns < step)
+        memset(panel, 0, here->depth * step * sizeof *panel);
+    if (!p->transpose_b) {
+        for (size_t i = 0; i < here->depth; i++)
+            memcpy(panel + i * step, p->b + (l + i) * p->n + j, columns * sizeof *panel);
+        return;
+    }
+    for (size_t t = 0; t < columns; t++)
+        for (size_t i = 0; i < here->depth; i++)
+            panel[i * step + t] = p->b[(j + t) * p->k + l + i];
+}
+
+KERNEL_TARGET void KERNEL_MULTIPLY(const KERNEL_PRODUCT *p)
+{
+    real panel[DEPTH * VECTORS * LANES];
+    bool ta = p->transpose_a;
+    size_t n = p->n, k = p->k;
+    for (size_t j = 0; j < n; j += VECTORS * LANES)
+        for (size_t l = 0; l < k; l += DEPTH) {
+            size_t columns = n - j < VECTORS * LANES ? n - j : VECTORS * LANES;
+            size_t width = (columns + LANES - 1) / LANES * LANES;
+            left side = {ta ? p->a + l * p->m : p->a + l, ta ? 1 : k, ta ? p->m : 1};
+            meeting here = {.panel = panel,
+                            .panel_step = width,
+                            .depth = k - l < DEPTH ? k - l : DEPTH,
+                            .c = p->c + j,
+                            .c_step = n,
+                            .columns = columns,
+                            .fresh = l == 0};
+            if (p->m > KERNEL_ROWS || p->transpose_b || columns < width) {
+                pack(p, l, j, &here, panel);
+            } else { /* where it is, since too few rows will read it */
+                here.panel = p->b + l * n + j;
+                here.panel_step = n;
+            }
+            meet(&here, p->m, side);
+        }
+}
+
+#ifdef KERNEL_OUTER
+/* scale * vector[0 ... count - 1], zero up to `step`. */
+KERNEL_INLINE void scaled(size_t count, size_t step, real scale, const real *from, real *to)
+{
+    for (size_t t = 0; t < count; t++)
+        to[t] = scale * from[t];
+    for (size_t t = count; t < step; t++)
+        to[t] = 0;
+}
+
+KERNEL_TARGET void KERNEL_OUTER(size_t n_terms, const dpi_term *term, size_t rows, size_t columns,
+                                real *sum)
+{
+    real panel[DPI_GEMM_TERMS * VECTORS * LANES], side[DPI_GEMM_TERMS * KERNEL_ROWS];
+    for (size_t j = 0; j < columns; j += VECTORS * LANES) {
+        size_t count = columns - j < VECTORS * LANES ? columns - j : VECTORS * LANES;
+        size_t width = (count + LANES - 1) / LANES * LANES;
+        for (size_t l = 0; l < n_terms; l++)
+            scaled(count, width, term[l].scale_b, term[l].b + j, panel + l * width);
+        for (size_t i = 0; i < rows; i += KERNEL_ROWS) {
+            size_t m = rows - i < KERNEL_ROWS ? rows - i : KERNEL_ROWS;
+            for (size_t l = 0; l < n_terms && m == KERNEL_ROWS; l++)
+                scaled(KERNEL_ROWS, KERNEL_ROWS, term[l].scale_a, term[l].a + i,
+                       side + l * KERNEL_ROWS);
+            for (size_t l = 0; l < n_terms && m < KERNEL_ROWS; l++)
+                scaled(m, KERNEL_ROWS, term[l].scale_a, term[l].a + i, side + l * KERNEL_ROWS);
+            meeting here = {.panel = panel,
+                            .panel_step = width,
+                            .depth = n_terms,
+                            .c = sum + i * columns + j,
+                            .c_step = columns,
+                            .columns = count};
+            meet(&here, m, (left){side, 1, KERNEL_ROWS});
+        }
+    }
+}
+#endif
