@@ -19,6 +19,7 @@
 
 #include <tacit/accountant.h>
 #include <tacit/dataset.h>
+#include <tacit/ledger.h>
 #include <tacit/model.h>
 
 #ifdef __cplusplus
@@ -70,6 +71,12 @@ typedef struct dp_svi_opts {
     size_t threads; /* that gradients are computed on, at most 1024; default 1.  The result is the
                            * same to the bit for any number. */
     uint64_t seed;  /* not 0: a repeatable run for tests, marked as not private */
+    /* Where the steps are paid for before the first one; private runs without a seed only.  NULL: nobody
+     * adds up what several runs spend, and the guarantee is that of this run alone. */
+    dp_ledger *ledger; /* borrowed until the run is freed */
+    const char
+        *ledger_data; /* the data set's name there; needed with a ledger; borrowed for the call */
+    const char *ledger_label; /* nullable: what to write beside the entry; borrowed for the call */
 } dp_svi_opts;
 
 /* What has been guaranteed. */
@@ -95,10 +102,12 @@ typedef struct dp_svi dp_svi;
  * from the data but checks of validity.
  * On error *svi is NULL: DP_EINVAL or DP_EDOMAIN for an option, DP_EMISMATCH for a sampler that cannot
  * be accounted for, DP_EDATA, DP_ENAME, DP_ESHAPE when data and model do not fit, DP_ENOMEM,
- * DP_EENTROPY, or the model's own first error. */
+ * DP_EENTROPY, or the model's own first error; with a ledger those of dp_ledger_reserve, before the
+ * values of the data are looked at. */
 DP_API dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_dataset *data,
                             const dp_svi_opts *opts, dp_svi **svi, dp_error *err) DP_MUST_CHECK;
 
+/* Frees the run.  What it has reserved in a ledger stays spent unless it was done or settled. */
 DP_API void dp_svi_free(dp_svi *svi);
 
 /* One step.  DP_ESTATE when all steps are done; DP_EDOMAIN when the parameters ceased to be finite
@@ -126,6 +135,34 @@ DP_API dp_status dp_svi_set(dp_svi *svi, const char *name, size_t n, const doubl
                             dp_error *err) DP_MUST_CHECK;
 DP_API dp_status dp_svi_get(const dp_svi *svi, const char *name, size_t n, double *values,
                             dp_error *err) DP_MUST_CHECK;
+
+/* ---- interrupting ---- */
+
+/* Writes what the run has released so far, and what is public, to a file from which dp_svi_resume goes
+ * on; never the key of its noise or batches, nor the number of records.  The file is replaced as a
+ * whole or not at all.  The run can go on; with a ledger it then takes steps from there in small leases,
+ * so that after a crash only the steps since the checkpoint are lost.
+ * DP_ESTATE inside an epoch of random allocation; DP_EDOMAIN the parameters are not finite; DP_EIO;
+ * DP_ENOMEM; with a ledger its errors. */
+DP_API dp_status dp_svi_save(dp_svi *svi, const char *path, dp_error *err) DP_MUST_CHECK;
+
+/* Makes a run that goes on from a checkpoint, with fresh noise and batches.  Model, guide (NULL as for
+ * dp_svi_new) and data are those that the run was started with; the options are in the checkpoint.
+ *   ledger  the one that the run was reserved in, or NULL where there was none
+ * The ledger counts every step that may have been begun, those lost in a crash and those of an earlier
+ * resumption too: what exceeds the reservation is reserved anew, or refused (DP_EPRIVACY).  The run that
+ * wrote the checkpoint may not go on then.  Without a ledger nobody sees what was lost or resumed
+ * twice; dp_privacy.warning says so.
+ * A seeded run goes on repeatably, with other noise than it would have had.
+ * DP_EIO, DP_EDATA for the file; DP_EMISMATCH another model, guide or ledger; else as dp_svi_new. */
+DP_API dp_status dp_svi_resume(const char *path, const dp_model *model, const dp_model *guide,
+                               const dp_dataset *data, dp_ledger *ledger, dp_svi **svi,
+                               dp_error *err) DP_MUST_CHECK;
+
+/* Ends the run and lowers what it has reserved in its ledger to the steps begun (whole epochs of random
+ * allocation).  Only for a run that is given up for reasons that have nothing to do with what its steps
+ * have shown; otherwise free it without.  DP_ESTATE without a ledger, or settled already. */
+DP_API dp_status dp_svi_settle(dp_svi *svi, dp_error *err) DP_MUST_CHECK;
 
 /* ---- the posterior ---- */
 

@@ -6,3 +6,9 @@ libtacit_core_la_SOURCES += \
   %D%/simulate.c \
   %D%/sum.c %D%/sum.h \
   %D%/svi.c %D%/svi.h
+
+# What a run pays, and what is kept of it.
+libtacit_core_la_SOURCES += \
+  %D%/checkpoint.c %D%/checkpoint.h \
+  %D%/save.c \
+  %D%/spend.c %D%/spend.h

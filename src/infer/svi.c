@@ -28,12 +28,12 @@
 #include "random/noise.h"
 #include "random/subset.h"
 
-enum { CHUNK = 256 };
-
 static dp_status make_random(dp_svi *s, dp_error *err)
 {
     uint64_t seed = s->opts.seed;
     s->seeded = seed != 0;
+    if (s->seeded && s->optimizer.done > 0) /* resumed: repeatable, but nothing is repeated */
+        seed = (seed ^ s->optimizer.done * 0x9e3779b97f4a7c15) | 1;
     dp_status status =
         s->seeded ? dp_noise_new_seeded(seed, &s->noise, err) : dp_noise_new(&s->noise, err);
     if (status == DP_OK)
@@ -123,7 +123,7 @@ dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_data
 {
     if (model == NULL || data == NULL || opts == NULL || out == NULL)
         dpi_misuse(__func__, "NULL model, data, options or result");
-    dpi_svi_spec spec = {model, guide, data, opts, CHUNK};
+    dpi_svi_spec spec = {model, guide, data, opts, DPI_SVI_CHUNK, NULL};
     return dpi_svi_new(&spec, out, err);
 }
 
@@ -154,17 +154,24 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
     if (status == DP_OK)
         status = check_sizes(s, err);
     if (status == DP_OK)
+        status = dpi_spend_open(s, spec, err);
+    if (status == DP_OK)
         status = make_run(s, data, err);
     if (status == DP_OK)
         status = make_state(s, err);
+    if (status == DP_OK && spec->resume != NULL)
+        status = dpi_svi_restore(s, spec->resume, err);
     if (status == DP_OK)
         status = dpi_workers_init(s, data->n, err);
     if (status == DP_OK)
         status = make_random(s, err);
     if (status != DP_OK) {
+        dpi_spend_cancel(s);
         dp_svi_free(s);
         return status;
     }
+    dpi_model_print(spec->model, s->print[0]);
+    dpi_model_print(spec->guide, s->print[1]);
     *out = s;
     return DP_OK;
 }
@@ -184,6 +191,7 @@ void dp_svi_free(dp_svi *s)
     if (s == NULL)
         return;
     wipe(s);
+    dp_reservation_free(s->spend.reservation);
     dpi_workers_free(s);
     dpi_run_free(s->run);
     dpi_objective_free(&s->objective);
@@ -300,6 +308,10 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
     if (dp_svi_done(s))
         return dpi_fail(err, DP_ESTATE, "all %llu steps are done; make a new run to go on",
                         (unsigned long long)s->opts.steps);
+    dp_status paid = dpi_spend_step(s, err);
+    if (paid != DP_OK)
+        return paid;
+    s->begun = s->optimizer.done + 1;
     draw_global_noise(s);
     set_parameters(s);
     dpi_run_globals(s->run);
@@ -312,6 +324,7 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
     }
     pull_back(s);
     dpi_optimizer_step(&s->optimizer, s->gradient);
+    dpi_spend_done(s);
     for (size_t k = 0; k < s->objective.n_theta; k++)
         if (!isfinite(s->optimizer.theta[k]))
             return dpi_fail(err, DP_EDOMAIN,
@@ -413,6 +426,13 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
     privacy->delta = s->opts.delta;
     if (s->opts.delta * (double)s->n >= 1)
         privacy->warning = delta_warning(s);
+    if (!s->spend.resumed)
+        return DP_OK;
+    if (s->spend.reservation != NULL)
+        return dpi_spend_epsilon(s, &privacy->epsilon, err);
+    if (privacy->warning == NULL)
+        privacy->warning = "resumed without a ledger: steps that were done after the checkpoint "
+                           "and lost are not counted, nor is another resumption";
     return DP_OK;
 }
 

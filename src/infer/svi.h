@@ -9,6 +9,7 @@
 #include "exec/run.h"
 #include "exec/unit.h"
 #include "infer/optimizer.h"
+#include "infer/spend.h"
 #include "model/objective.h"
 #include "random/poisson.h"
 
@@ -18,9 +19,12 @@ struct dp_svi {
     dpi_arena arena;
     dp_svi_opts opts; /* resolved */
     bool seeded;
-    bool draws;   /* the guide draws for records */
-    bool grouped; /* a column names the units */
-    size_t n;     /* units */
+    bool draws;     /* the guide draws for records */
+    bool grouped;   /* a column names the units */
+    uint64_t begun; /* steps that were begun, failed ones too */
+    dpi_spend spend;
+    unsigned char print[2][DPI_PRINT]; /* of model and guide */
+    size_t n;                          /* units */
     dpi_units units;
     dpi_objective objective;
     dpi_run *run;
@@ -41,14 +45,20 @@ struct dp_svi {
     double *gradient; /* [n_theta] */
 };
 
+enum { DPI_SVI_CHUNK = 256 };
+
 /* A run whose chunks are of another size than usual; otherwise as dp_svi_new. */
 typedef struct dpi_svi_spec {
     const dp_model *model, *guide; /* guide nullable */
     const dp_dataset *data;
     const dp_svi_opts *opts;
     size_t chunk; /* records at a time, >= 1; what is left to rounding is derived for at most 256 */
+    const dpi_checkpoint *resume; /* nullable: the run goes on from there */
 } dpi_svi_spec;
 
 dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **svi, dp_error *err) DP_MUST_CHECK;
+
+/* Puts a checkpoint's state in the place of a new run's. */
+dp_status dpi_svi_restore(dp_svi *s, const dpi_checkpoint *c, dp_error *err) DP_MUST_CHECK;
 
 #endif

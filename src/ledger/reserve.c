@@ -15,7 +15,7 @@
 
 struct dp_reservation {
     dp_ledger *ledger;
-    uint64_t id, steps;
+    uint64_t id;
     unsigned char owner[DPI_TAG];
     bool settled;
 };
@@ -25,11 +25,6 @@ static const unsigned char nobody[DPI_TAG];
 uint64_t dpi_reservation_id(const dp_reservation *r)
 {
     return r->id;
-}
-
-uint64_t dpi_reservation_steps(const dp_reservation *r)
-{
-    return r->steps;
 }
 
 void dp_reservation_free(dp_reservation *r)
@@ -144,7 +139,6 @@ static dp_status reserve(dp_ledger *ledger, const dpi_purpose *what, dpi_part *p
         entry.data = present.data[0].id;
         status = dpi_entry_insert(ledger, &entry, err);
         r->id = entry.id;
-        r->steps = parts[0].mechanism.steps;
     }
     dpi_contents_free(&present);
     return status;
@@ -234,18 +228,20 @@ static dp_status alter(dp_reservation *r, change apply, const void *how, dp_erro
 
 static dp_status set_begun(dpi_entry *entry, const void *how, dp_error *err)
 {
-    uint64_t begun = *(const uint64_t *)how;
-    if (begun > entry->parts[0].mechanism.steps)
-        return dpi_fail(err, DP_EPRIVACY, "%llu steps are reserved, and %llu would be begun",
-                        (unsigned long long)entry->parts[0].mechanism.steps,
-                        (unsigned long long)begun);
-    entry->parts[0].begun = begun;
+    const uint64_t *begun = how;
+    for (size_t k = 0; k < entry->n; k++) {
+        uint64_t reserved = entry->parts[k].mechanism.steps;
+        if (begun[k] > reserved)
+            return dpi_fail(err, DP_EPRIVACY, "%llu steps are reserved, and %llu would be begun",
+                            (unsigned long long)reserved, (unsigned long long)begun[k]);
+        entry->parts[k].begun = begun[k];
+    }
     return DP_OK;
 }
 
-dp_status dpi_reservation_mark(dp_reservation *r, uint64_t begun, dp_error *err)
+dp_status dpi_reservation_mark(dp_reservation *r, const uint64_t *begun, dp_error *err)
 {
-    return alter(r, set_begun, &begun, err);
+    return alter(r, set_begun, begun, err);
 }
 
 /* Lowers every mechanism to steps[k], or, for NULL, keeps them. */
@@ -288,33 +284,53 @@ dp_status dpi_reservation_finish(dp_reservation *r, dp_error *err)
 
 /* ---- resuming ---- */
 
-static dp_status take_over(dp_ledger *ledger, dp_reservation *r, uint64_t remaining,
-                           const dpi_purpose *what, uint64_t *begun, dp_error *err)
+/* Raises what is reserved to what has been begun and remains; the budget must allow it. */
+static dp_status extend(const dpi_data *data, dpi_entry *entry, const dpi_resumption *how,
+                        uint64_t *begun, dp_error *err)
 {
+    size_t n = 0;
+    dpi_part *more = dpi_alloc(entry->n, sizeof *more);
+    if (more == NULL)
+        return dpi_fail_nomem(err);
+    dp_status status = DP_OK;
+    for (size_t k = 0; k < entry->n && status == DP_OK; k++) {
+        dpi_part *part = &entry->parts[k];
+        uint64_t needed = part->begun + how->remaining[k], reserved = part->mechanism.steps;
+        if (how->remaining[k] > INT64_MAX / 4 || needed > INT64_MAX / 2)
+            status =
+                dpi_fail(err, DP_EDATA, "%llu steps are to be resumed; the checkpoint is damaged",
+                         (unsigned long long)how->remaining[k]);
+        begun[k] = part->begun;
+        if (needed <= reserved)
+            continue;
+        more[n] = *part;
+        more[n++].mechanism.steps = needed - reserved;
+    }
+    if (status == DP_OK && n > 0)
+        status = dpi_compose_admit(data, more, n, err);
+    for (size_t k = 0; k < entry->n && status == DP_OK; k++)
+        if (begun[k] + how->remaining[k] > entry->parts[k].mechanism.steps)
+            entry->parts[k].mechanism.steps = begun[k] + how->remaining[k];
+    dpi_free(more);
+    return status;
+}
+
+static dp_status take_over(dp_reservation *r, const dpi_resumption *how, const dpi_purpose *what,
+                           uint64_t *begun, dp_error *err)
+{
+    dp_ledger *ledger = r->ledger;
     dpi_contents present = {.n = 0};
     dpi_data *data = NULL;
     dpi_entry *entry = NULL;
     unsigned char print[DPI_HASH];
     dp_status status = find_entry(ledger, r->id, &present, &data, &entry, err);
-    if (status == DP_OK && entry->n != 1)
-        status = dpi_fail(err, DP_EDATA, "entry %llu of the ledger is not that of a run",
+    if (status == DP_OK && entry->n != how->n)
+        status = dpi_fail(err, DP_EDATA, "entry %llu of the ledger is not that of this run",
                           (unsigned long long)r->id);
     if (status == DP_OK)
         status = check_unit(data, what->spending.unit, err);
-    if (status == DP_OK) {
-        dpi_part *part = &entry->parts[0];
-        uint64_t needed = part->begun + remaining;
-        dpi_part more = *part;
-        more.mechanism.steps = needed > part->mechanism.steps ? needed - part->mechanism.steps : 0;
-        if (needed > INT64_MAX / 2)
-            status = dpi_fail(err, DP_EDATA, "entry %llu has too many steps; start a new run",
-                              (unsigned long long)r->id);
-        else if (more.mechanism.steps > 0)
-            status = dpi_compose_admit(data, &more, 1, err);
-        part->mechanism.steps += more.mechanism.steps;
-        *begun = part->begun;
-        r->steps = part->mechanism.steps;
-    }
+    if (status == DP_OK)
+        status = extend(data, entry, how, begun, err);
     if (status == DP_OK)
         status =
             dpi_data_verify(ledger, data, what->spending.records, what->used, what->n_used, err);
@@ -334,21 +350,16 @@ static dp_status take_over(dp_ledger *ledger, dp_reservation *r, uint64_t remain
     return status;
 }
 
-dp_status dpi_reserve_again(dp_ledger *ledger, uint64_t id, uint64_t remaining,
-                            const dpi_purpose *what, uint64_t *begun, dp_reservation **out,
-                            dp_error *err)
+dp_status dpi_reserve_again(dp_ledger *ledger, const dpi_resumption *entry, const dpi_purpose *what,
+                            uint64_t *begun, dp_reservation **out, dp_error *err)
 {
-    *begun = 0;
     *out = NULL;
-    if (remaining > INT64_MAX / 2)
-        return dpi_fail(err, DP_EDATA, "%llu steps remain; the checkpoint is damaged",
-                        (unsigned long long)remaining);
     dp_status status = new_reservation(ledger, out, err);
     if (status == DP_OK)
-        (*out)->id = id;
+        (*out)->id = entry->id;
     if (status == DP_OK)
         status = dpi_store_begin(ledger, err);
     if (status == DP_OK)
-        status = take_over(ledger, *out, remaining, what, begun, err);
+        status = take_over(*out, entry, what, begun, err);
     return finish(ledger, status, out, err);
 }

@@ -15,22 +15,28 @@ typedef struct dpi_purpose {
 dp_status dpi_reserve(dp_ledger *ledger, const dpi_purpose *what, dp_reservation **reservation,
                       dp_error *err) DP_MUST_CHECK;
 
-/* Takes over entry `id`, of one mechanism, for `remaining` more steps of a run whose other fields are
- * in `what` (data, label and mechanism are not read): the data must be the same.  *begun [out] the
- * steps that may have been begun so far; the new ones count from there. */
-dp_status dpi_reserve_again(dp_ledger *ledger, uint64_t id, uint64_t remaining,
-                            const dpi_purpose *what, uint64_t *begun, dp_reservation **reservation,
+/* Takes over entry `id` for remaining[n] more steps of its n mechanisms (what.spending's data, label
+ * and list are not read): the columns must be the same.  begun[n] [out] the steps that may have been
+ * begun so far; the new ones count from there. */
+typedef struct dpi_resumption {
+    uint64_t id;
+    size_t n;
+    const uint64_t *remaining; /* [n] */
+} dpi_resumption;
+
+dp_status dpi_reserve_again(dp_ledger *ledger, const dpi_resumption *entry, const dpi_purpose *what,
+                            uint64_t *begun, dp_reservation **reservation,
                             dp_error *err) DP_MUST_CHECK;
 
-/* Sets what may have been begun; at most what is reserved, and by the caller's word at least what has
- * been.  DP_EPRIVACY when another has taken over. */
-dp_status dpi_reservation_mark(dp_reservation *r, uint64_t begun, dp_error *err) DP_MUST_CHECK;
+/* Sets what may have been begun, begun[n]; at most what is reserved, and by the caller's word at least
+ * what has been.  DP_EPRIVACY when another has taken over. */
+dp_status dpi_reservation_mark(dp_reservation *r, const uint64_t *begun,
+                               dp_error *err) DP_MUST_CHECK;
 
 /* Writes the end of a run that has begun all it reserved. */
 dp_status dpi_reservation_finish(dp_reservation *r, dp_error *err) DP_MUST_CHECK;
 
-/* The entry's number, and the first mechanism's steps as reserved. */
+/* The entry's number. */
 uint64_t dpi_reservation_id(const dp_reservation *r);
-uint64_t dpi_reservation_steps(const dp_reservation *r);
 
 #endif

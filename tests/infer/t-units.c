@@ -72,7 +72,7 @@ static scene begin(const dp_svi_opts *opts, bool grouped, size_t chunk)
     dp_dataset_index(s.data, "person", person);
     if (grouped)
         dp_dataset_unit(s.data, "person");
-    dpi_svi_spec spec = {s.m, NULL, s.data, opts, chunk};
+    dpi_svi_spec spec = {s.m, NULL, s.data, opts, chunk, NULL};
     assert_ok(dpi_svi_new(&spec, &s.svi, &err), err.text);
     assert_ok(dp_svi_set(s.svi, "a.log_scale", UNITS, log_scale, &err), err.text);
     return s;
@@ -291,7 +291,7 @@ static dp_svi *linear(bool grouped, dp_svi_opts o, size_t chunk, scene *s)
     dp_dataset_index(s->data, "person", person);
     if (grouped)
         dp_dataset_unit(s->data, "person");
-    dpi_svi_spec spec = {s->m, NULL, s->data, &o, chunk};
+    dpi_svi_spec spec = {s->m, NULL, s->data, &o, chunk, NULL};
     assert_ok(dpi_svi_new(&spec, &s->svi, &err), err.text);
     return s->svi;
 }

@@ -3,3 +3,7 @@ ledger_folder = %D%/folder.c %D%/folder.h
 %C%_t_ledger_SOURCES = %D%/t-ledger.c $(ledger_folder)
 %C%_t_reserve_SOURCES = %D%/t-reserve.c $(ledger_folder) $(faulty)
 %C%_t_reserve_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+# Of src/infer, beside the ledger whose folder it uses.
+UNIT_TESTS += tests/infer/t-save
+tests_infer_t_save_SOURCES = tests/infer/t-save.c $(ledger_folder) $(faulty)
+tests_infer_t_save_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)

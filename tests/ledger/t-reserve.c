@@ -308,6 +308,19 @@ static void entry_is(dp_ledger *ledger, uint64_t begun, uint64_t reserved)
     dp_ledger_statement_free(s);
 }
 
+static dp_status again(dp_ledger *ledger, uint64_t id, uint64_t remaining, uint64_t *begun,
+                       dp_reservation **r, dp_error *err)
+{
+    const dpi_purpose same = {.n_used = 0};
+    const dpi_resumption entry = {.id = id, .n = 1, .remaining = &remaining};
+    return dpi_reserve_again(ledger, &entry, &same, begun, r, err);
+}
+
+static dp_status mark(dp_reservation *r, uint64_t begun, dp_error *err)
+{
+    return dpi_reservation_mark(r, &begun, err);
+}
+
 /* A run of 100 steps, saved at 40: an orderly stop costs nothing, a second resumption what the first
  * has begun, and the one before may not go on. */
 static void taking_over_counts_every_step_once(void **state)
@@ -315,33 +328,31 @@ static void taking_over_counts_every_step_once(void **state)
     (void)state;
     dp_error err = {0};
     dp_ledger *ledger = folder_ledger(2);
-    const dpi_purpose same = {.n_used = 0};
     dp_reservation *first = reserve(ledger, gaussian(100, 100)), *second, *third;
     uint64_t begun;
     entry_is(ledger, 100, 100);
-    assert_ok(dpi_reservation_mark(first, 40, &err), err.text);
-    assert_ok(dpi_reserve_again(ledger, 1, 60, &same, &begun, &second, &err), err.text);
-    assert_true(begun == 40 && dpi_reservation_steps(second) == 100);
-    fails(dpi_reservation_mark(first, 50, &err), DP_EPRIVACY, &err, "resumed elsewhere");
+    assert_ok(mark(first, 40, &err), err.text);
+    assert_ok(again(ledger, 1, 60, &begun, &second, &err), err.text);
+    assert_int_equal(begun, 40);
+    entry_is(ledger, 40, 100);
+    fails(mark(first, 50, &err), DP_EPRIVACY, &err, "resumed elsewhere");
     fails(dp_reservation_settle(first, (const uint64_t[]){1}, &err), DP_EPRIVACY, &err,
           "elsewhere");
-    assert_ok(dpi_reservation_mark(second, 70, &err), err.text);
-    assert_ok(dpi_reserve_again(ledger, 1, 60, &same, &begun, &third, &err), err.text);
-    assert_true(begun == 70 && dpi_reservation_steps(third) == 130);
+    assert_ok(mark(second, 70, &err), err.text);
+    assert_ok(again(ledger, 1, 60, &begun, &third, &err), err.text);
+    assert_int_equal(begun, 70);
     entry_is(ledger, 70, 130);
-    fails(dpi_reservation_mark(third, 131, &err), DP_EPRIVACY, &err, "130 steps");
+    fails(mark(third, 131, &err), DP_EPRIVACY, &err, "130 steps");
     assert_ok(dpi_reservation_finish(third, &err), err.text);
     entry_is(ledger, 130, 130);
     dp_reservation_free(first);
     dp_reservation_free(second);
     dp_reservation_free(third);
-    fails(dpi_reserve_again(ledger, 1, 1000000, &same, &begun, &third, &err), DP_EPRIVACY, &err,
-          "would fit");
+    fails(again(ledger, 1, 1000000, &begun, &third, &err), DP_EPRIVACY, &err, "would fit");
     assert_null(third);
     entry_is(ledger, 130, 130);
-    fails(dpi_reserve_again(ledger, 2, 1, &same, &begun, &third, &err), DP_EDATA, &err, "older");
-    fails(dpi_reserve_again(ledger, 1, UINT64_MAX, &same, &begun, &third, &err), DP_EDATA, &err,
-          "damaged");
+    fails(again(ledger, 2, 1, &begun, &third, &err), DP_EDATA, &err, "older");
+    fails(again(ledger, 1, UINT64_MAX, &begun, &third, &err), DP_EDATA, &err, "damaged");
     dp_ledger_close(ledger);
 }
 
