@@ -18,6 +18,7 @@
 #include "data/cell.h"
 #include "data/csv.h"
 #include "data/file.h"
+#include "data/names.h"
 #include "data/schema.h"
 #include "data/table.h"
 
@@ -30,6 +31,7 @@ typedef struct reading {
     const dp_column *schema; /* [n_columns] */
     size_t *where;           /* [n_columns] place in the header line */
     dpi_level **sorted;      /* [n_columns] of LEVEL columns */
+    dpi_names *names;        /* [n_columns] of UNIT columns */
 } reading;
 
 /* The number of records cannot be more than this; see the head of the file. */
@@ -101,6 +103,8 @@ static dp_status prepare_column(reading *r, dp_table *table, size_t j, dp_error 
         c->level = dpi_arena_alloc(&table->arena, r->capacity, sizeof *c->level);
     if (c->name == NULL || (real ? (void *)c->real : (void *)c->level) == NULL)
         return dpi_fail_nomem(err);
+    if (declared->kind == DP_COLUMN_UNIT) /* a name's NUL takes the place of its separator */
+        return dpi_names_init(&r->names[j], &r->arena, r->capacity, r->csv.size + 1, err);
     if (declared->kind == DP_COLUMN_INTEGER)
         c->n_levels = (size_t)(declared->high - declared->low) + 1;
     if (declared->kind != DP_COLUMN_LEVEL)
@@ -119,8 +123,9 @@ static dp_status prepare(reading *r, dp_table *table, size_t n_columns, dp_error
         r->capacity = r->max_rows;
     r->where = dpi_arena_alloc(&r->arena, n_columns, sizeof *r->where);
     r->sorted = dpi_arena_alloc(&r->arena, n_columns, sizeof *r->sorted);
+    r->names = dpi_arena_alloc(&r->arena, n_columns, sizeof *r->names);
     table->columns = dpi_arena_alloc(&table->arena, n_columns, sizeof *table->columns);
-    if (r->where == NULL || r->sorted == NULL || table->columns == NULL)
+    if (r->where == NULL || r->sorted == NULL || r->names == NULL || table->columns == NULL)
         return dpi_fail_nomem(err);
     table->n_columns = n_columns;
     for (size_t j = 0; status == DP_OK && j < n_columns; j++)
@@ -131,7 +136,7 @@ static dp_status prepare(reading *r, dp_table *table, size_t n_columns, dp_error
 }
 
 /* Converts the current record into row `row` of every column. */
-static dp_status read_row(const reading *r, dp_table *table, size_t row, dp_error *err)
+static dp_status read_row(reading *r, dp_table *table, size_t row, dp_error *err)
 {
     dp_status status = DP_OK;
     for (size_t j = 0; status == DP_OK && j < table->n_columns; j++) {
@@ -140,11 +145,24 @@ static dp_status read_row(const reading *r, dp_table *table, size_t row, dp_erro
         const dpi_place place = {r->csv.name, r->csv.record_line, c->name};
         if (c->kind == DP_COLUMN_REAL)
             status = dpi_cell_real(&r->schema[j], field, &place, &c->real[row], err);
+        else if (c->kind == DP_COLUMN_UNIT)
+            status = dpi_names_keep(&r->names[j], row, field, &place, err);
         else if (c->kind == DP_COLUMN_INTEGER)
             status = dpi_cell_integer(&r->schema[j], field, &place, &c->level[row], err);
         else
             status = dpi_cell_level(r->sorted[j], c->n_levels, field, &place, &c->level[row], err);
     }
+    return status;
+}
+
+/* When all records are there. */
+static dp_status number_units(const reading *r, dp_table *table, dp_error *err)
+{
+    dp_status status = DP_OK;
+    for (size_t j = 0; j < table->n_columns && status == DP_OK; j++)
+        if (table->columns[j].kind == DP_COLUMN_UNIT)
+            status = dpi_names_number(&r->names[j], table->n_rows, r->csv.name,
+                                      table->columns[j].level, err);
     return status;
 }
 
@@ -170,7 +188,7 @@ static dp_status read_rows(reading *r, dp_table *table, dp_error *err)
                         "%s has no record after its first line; that line must name "
                         "the columns and records follow it",
                         r->csv.name);
-    return DP_OK;
+    return number_units(r, table, err);
 }
 
 /* Reads the records with the calling thread in the C locale, so that strtod takes a point. */

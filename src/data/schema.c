@@ -61,6 +61,13 @@ static dp_status check_bounds(const dp_column *c, dp_error *err)
     return DP_OK;
 }
 
+static dp_status check_unit(const dp_column *c, dp_error *err)
+{
+    if (c->levels != NULL || c->n_levels != 0 || c->low != 0 || c->high != 0 || c->clamp)
+        return refuse(c, "a UNIT column has a name and nothing else; remove the rest", err);
+    return DP_OK;
+}
+
 static dp_status check_column(const dp_column *c, dp_error *err)
 {
     switch (c->kind) {
@@ -69,9 +76,10 @@ static dp_status check_column(const dp_column *c, dp_error *err)
         return check_bounds(c, err);
     case DP_COLUMN_LEVEL:
         return check_levels(c, err);
+    case DP_COLUMN_UNIT:
+        return check_unit(c, err);
     }
-    return refuse(c, "no such .kind; use DP_COLUMN_REAL, DP_COLUMN_INTEGER or DP_COLUMN_LEVEL",
-                  err);
+    return refuse(c, "no such .kind; use DP_COLUMN_REAL, _INTEGER, _LEVEL or _UNIT", err);
 }
 
 dp_status dpi_schema_check(size_t n_columns, const dp_column *columns, dp_error *err)

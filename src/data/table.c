@@ -36,10 +36,10 @@ static const dpi_table_column *column_of(dp_table *table, const char *name, bool
     const char *remedy = "declare it";
     for (size_t j = 0; j < table->n_columns; j++)
         if (strcmp(table->columns[j].name, name) == 0)
-            remedy = real ? "it is LEVEL or INTEGER: use dp_table_level"
+            remedy = real ? "it is LEVEL, INTEGER or UNIT: use dp_table_level"
                           : "it is REAL: use dp_table_real";
     (void)dpi_fail(&table->error, DP_ENAME, "%s: the schema has no %s column '%s'; %s", function,
-                   real ? "REAL" : "LEVEL or INTEGER", name, remedy);
+                   real ? "REAL" : "LEVEL, INTEGER or UNIT", name, remedy);
     return NULL;
 }
 

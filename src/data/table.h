@@ -9,9 +9,9 @@
 typedef struct dpi_table_column {
     const char *name;
     dp_column_kind kind;
-    size_t n_levels; /* 0 for REAL */
+    size_t n_levels; /* 0 for REAL and UNIT */
     double *real;    /* [n_rows] REAL, else NULL */
-    int32_t *level;  /* [n_rows] LEVEL and INTEGER, else NULL */
+    int32_t *level;  /* [n_rows] LEVEL, INTEGER and UNIT, else NULL */
 } dpi_table_column;
 
 struct dp_table {

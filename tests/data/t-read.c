@@ -232,6 +232,53 @@ static void a_decimal_comma_locale_changes_nothing(void **state)
     (void)setlocale(LC_ALL, "C");
 }
 
+/* Whom records belong to: any text, numbered as it is met; blanks around it do not make a new person. */
+static void units_are_numbered_in_the_order_of_the_file(void **state)
+{
+    (void)state;
+    static const int32_t expected[8] = {0, 1, 0, 2, 3, 1, 4, 3};
+    const dp_column columns[] = {{.name = "who", .kind = DP_COLUMN_UNIT},
+                                 {.name = "age", .kind = DP_COLUMN_INTEGER, .high = 9}};
+    dp_error err = {0};
+    dp_table *t;
+    static const char good[] = "who,age\n"
+                               "Mo,1\n007,2\n\" Mo\t\",3\nmo,4\n"
+                               "\"M, \"\"o\"\"\",5\n007 ,6\n7,7\n\"M, \"\"o\"\"\",8";
+    assert_ok(dp_table_parse_csv(good, sizeof good - 1, NULL, 2, columns, &t, &err), err.text);
+    const int32_t *who = dp_table_level(t, "who");
+    assert_non_null(who);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(who[i], expected[i]);
+    assert_int_equal(dp_table_n_levels(t, "who"), 0);
+    assert_int_equal(dp_table_status(t), DP_OK);
+    dp_table_free(t);
+    static const char *const nobody[] = {"who,age\n,1", "who,age\na,1\n NA ,1", "who,age\n\" \",1"};
+    for (int k = 0; k < 3; k++) {
+        err = (dp_error){0};
+        assert_int_equal(
+            dp_table_parse_csv(nobody[k], strlen(nobody[k]), NULL, 2, columns, &t, &err), DP_EDATA);
+        assert_null(t);
+        assert_contains(err.text, "the record belongs to nobody");
+    }
+}
+
+/* The shortest records, whose names take all the room there is. */
+static void names_fill_their_room(void **state)
+{
+    (void)state;
+    const dp_column column = {.name = "w", .kind = DP_COLUMN_UNIT};
+    char text[401] = "w";
+    dp_error err = {0};
+    dp_table *t;
+    for (size_t i = 0; i < 199; i++)
+        text[1 + 2 * i] = '\n', text[2 + 2 * i] = (char)('a' + i % 26);
+    assert_ok(dp_table_parse_csv(text, 399, NULL, 1, &column, &t, &err), err.text);
+    assert_int_equal(dp_table_rows(t), 199);
+    for (int32_t i = 0; i < 199; i++)
+        assert_int_equal(dp_table_level(t, "w")[i], i % 26);
+    dp_table_free(t);
+}
+
 static void every_failing_allocation_is_survived(void **state)
 {
     (void)state;
@@ -246,18 +293,19 @@ static void every_failing_allocation_is_survived(void **state)
     const dp_column large[] = {
         schema[0],
         {.name = "use", .kind = DP_COLUMN_LEVEL, .levels = levels, .n_levels = LEVELS},
+        {.name = "who", .kind = DP_COLUMN_UNIT},
     };
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     for (int i = 0; i < 20000; i++)
-        (void)fprintf(file, i == 0 ? "age,use\n" : "%d,Y\n", i % 20);
+        (void)fprintf(file, i == 0 ? "age,use,who\n" : "%d,Y,p%d\n", i % 20, i % 300);
     assert_int_equal(fclose(file), 0);
     dp_status status = DP_ENOMEM;
     for (failing = 1; status == DP_ENOMEM; failing++) {
         dp_table *t;
         dp_error err = {0};
         allocations = 0;
-        status = dp_table_read_csv(path, NULL, 2, large, &t, &err);
+        status = dp_table_read_csv(path, NULL, 3, large, &t, &err);
         if (status == DP_ENOMEM) {
             assert_null(t);
             assert_contains(err.text, "out of memory");
@@ -283,6 +331,8 @@ int main(void)
         cmocka_unit_test(files_that_cannot_be_read_are_named),
         cmocka_unit_test(the_longest_table_fits),
         cmocka_unit_test(a_decimal_comma_locale_changes_nothing),
+        cmocka_unit_test(units_are_numbered_in_the_order_of_the_file),
+        cmocka_unit_test(names_fill_their_room),
         cmocka_unit_test(every_failing_allocation_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

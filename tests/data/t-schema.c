@@ -57,6 +57,8 @@ static void refuses_faulty_declarations(void **state)
         (dp_column){
             .name = "a", .kind = DP_COLUMN_LEVEL, .levels = yes_no, .n_levels = 2, .high = 1},
         "no .low, .high or .clamp");
+    refuses((dp_column){.name = "a", .kind = DP_COLUMN_UNIT, .high = 9}, "nothing else");
+    refuses((dp_column){.name = "a", .kind = DP_COLUMN_UNIT, .levels = yes_no}, "nothing else");
 }
 
 static void refuses_a_name_that_stands_twice(void **state)

@@ -60,7 +60,7 @@ static void a_wrong_kind_is_an_error(void **state)
     (void)state;
     dp_table *t = small_table();
     assert_null(dp_table_level(t, "age"));
-    assert_contains(dp_table_error(t), "no LEVEL or INTEGER column 'age'");
+    assert_contains(dp_table_error(t), "no LEVEL, INTEGER or UNIT column 'age'");
     dp_table_free(t);
     t = small_table();
     assert_null(dp_table_real(t, "use"));
