@@ -3,6 +3,7 @@ libtacit_core_la_SOURCES += \
   %D%/optimizer.c %D%/optimizer.h \
   %D%/options.c %D%/options.h \
   %D%/posterior.c %D%/posterior.h \
+  %D%/release.c %D%/release.h \
   %D%/simulate.c \
   %D%/sum.c %D%/sum.h \
   %D%/svi.c %D%/svi.h

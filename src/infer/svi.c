@@ -23,6 +23,7 @@
 
 #include "infer/check.h"
 #include "infer/options.h"
+#include "infer/release.h"
 #include "infer/sum.h"
 #include "random/allocation.h"
 #include "random/noise.h"
@@ -102,13 +103,31 @@ static dp_status make_state(dp_svi *s, dp_error *err)
  *   its norm, from sums of at most P squares: off by P u / 2, and its numbers by 3 u;
  *   the sum of a task of k <= 256 units (sum.c): off by k u * k clip; for all tasks of two neighbouring
  *   data sets 2^-44 n clip, since one unit more may shift all tasks;
- *   the sum of tasks, compensated: off by 2 u n clip for each of the two, 2^-51 n clip.
+ *   the sum of tasks, compensated: off by 2 u n clip for each of the two, 2^-51 n clip;
+ *   dividing it by the step of the grid: off by 2 u n clip for the two.
  * Together below 2^-16 for n <= 2^27 and P <= 2^30.  It must not depend on n, which is not public. */
 static const double left_to_rounding = 0x1p-16;
+static const double least_clipped = 0.5;
 static const size_t most_units = (size_t)1 << 27, most_numbers = (size_t)1 << 30;
+
+/* Share of clip that gradients are clipped to: the grid of the noise (release.c) takes its own. */
+static double share_clipped(const dp_svi *s)
+{
+    return 1 - left_to_rounding - dpi_release_share(s->opts.sigma, s->objective.n_release);
+}
 
 static dp_status check_sizes(const dp_svi *s, dp_error *err)
 {
+    if (s->opts.mode != DP_NO_PRIVACY && share_clipped(s) < least_clipped)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "noise of %g times the clip norm on %zu released numbers needs a finer "
+                        "grid than there is; raise epsilon or release fewer numbers",
+                        s->opts.sigma, s->objective.n_release);
+    if (s->opts.mode == DP_WITHOUT_GUARANTEE && s->opts.sigma > 0 &&
+        s->opts.sigma * 0x1p30 < (double)s->n) /* sums would not fit the grid */
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "sigma is %g; noise so small is not drawn, leave it 0 for none",
+                        s->opts.sigma);
     if (s->opts.mode != DP_PRIVATE ||
         (s->n <= most_units && s->objective.n_release <= most_numbers))
         return DP_OK;
@@ -135,6 +154,9 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
     if (s == NULL)
         return dpi_fail_nomem(err);
     s->opts = *spec->opts;
+    s->delta = s->opts.delta;
+    if (s->delta < 1) /* else it is refused as it is */
+        s->opts.delta = dpi_release_delta(s->delta);
     s->chunk = data->n < spec->chunk ? data->n : spec->chunk;
     s->grouped = data->unit != NULL;
     dp_status status = dpi_units_init(&s->units, &s->arena, data, err);
@@ -263,21 +285,18 @@ static dp_status sum_batch(dp_svi *s, dp_error *err)
     dp_status status = choose_batch(s, &size, &index, err);
     if (status != DP_OK)
         return status;
-    return dpi_sum_batch(s, size, index, s->opts.clip * (1 - left_to_rounding), err);
+    return dpi_sum_batch(s, size, index, s->opts.clip * share_clipped(s), err);
 }
 
 /* Turns the clipped sum into the release, and that into an estimate of the full sum. */
 static dp_status protect(dp_svi *s, dp_error *err)
 {
     size_t n = s->objective.n_release;
+    double sd = s->opts.sigma * s->opts.clip;
     if (s->opts.mode == DP_PRIVATE || (s->opts.mode != DP_NO_PRIVACY && s->opts.sigma > 0)) {
-        dp_status status =
-            dp_noise_normal(s->noise, n, s->opts.sigma * s->opts.clip, s->disguise, err);
+        dp_status status = dpi_release_protect(s->noise, sd, n, s->release, s->disguise, err);
         if (status != DP_OK)
             return status;
-        for (size_t k = 0; k < n; k++)
-            s->release[k] += s->disguise[k];
-        sodium_memzero(s->disguise, n * sizeof *s->disguise);
     }
     for (size_t k = 0; k < n; k++)
         s->release[k] /= s->opts.rate;
@@ -423,8 +442,9 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
         return status;
     privacy->is_private = !s->seeded;
     privacy->epsilon = epsilon;
-    privacy->delta = s->opts.delta;
-    if (s->opts.delta * (double)s->n >= 1)
+    double draws = (double)s->optimizer.done * (double)s->objective.n_release;
+    privacy->delta = dpi_release_whole_delta(s->delta, s->opts.delta, draws, epsilon);
+    if (s->delta * (double)s->n >= 1)
         privacy->warning = delta_warning(s);
     if (!s->spend.resumed)
         return DP_OK;

@@ -17,7 +17,8 @@ typedef struct dpi_worker dpi_worker; /* sum.h */
 
 struct dp_svi {
     dpi_arena arena;
-    dp_svi_opts opts; /* resolved */
+    dp_svi_opts opts; /* resolved; delta: what accounts are made with */
+    double delta;     /* asked for */
     bool seeded;
     bool draws;     /* the guide draws for records */
     bool grouped;   /* a column names the units */
@@ -35,14 +36,14 @@ struct dp_svi {
     dpi_pool *pool; /* NULL: one thread */
     dpi_worker *workers;
     size_t n_workers;
-    size_t chunk;     /* records at a time */
-    size_t *start;    /* [epoch + 1] of random allocation: where batches begin in `batch` */
-    size_t *places;   /* [n] of random allocation: scratch */
-    size_t *batch;    /* [n] */
-    double *lost;     /* [n_release] what adding the chunks has lost to rounding */
-    double *release;  /* [n_release] the clipped, noisy sum */
-    double *disguise; /* [n_release] its noise */
-    double *gradient; /* [n_theta] */
+    size_t chunk;      /* records at a time */
+    size_t *start;     /* [epoch + 1] of random allocation: where batches begin in `batch` */
+    size_t *places;    /* [n] of random allocation: scratch */
+    size_t *batch;     /* [n] */
+    double *lost;      /* [n_release] what adding the chunks has lost to rounding */
+    double *release;   /* [n_release] the clipped, noisy sum */
+    int64_t *disguise; /* [n_release] its noise, in steps of the grid */
+    double *gradient;  /* [n_theta] */
 };
 
 enum { DPI_SVI_CHUNK = 256 };

@@ -108,7 +108,7 @@ static void the_fixed_size_sampler_is_accounted_for_as_such(void **state)
     assert_ok(dp_svi_privacy(svi, &privacy, &err), err.text);
     assert_string_equal(privacy.adjacency, "replace one record");
     dp_mechanism m = dpi_options_mechanism(&svi->opts, 1);
-    assert_ok(dp_epsilon(&m, u.o.delta, &fixed, &err), err.text);
+    assert_ok(dp_epsilon(&m, svi->opts.delta, &fixed, &err), err.text);
     m.sampling = DP_SAMPLING_POISSON;
     m.adjacency = DP_REPLACE_ONE;
     assert_ok(dp_epsilon(&m, u.o.delta, &poisson, &err), err.text);
