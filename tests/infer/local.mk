@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-batch %D%/t-check %D%/t-guide %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-posterior %D%/t-release %D%/t-simulate %D%/t-step %D%/t-svi %D%/t-threads %D%/t-units
+UNIT_TESTS += %D%/t-batch %D%/t-check %D%/t-guide %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-posterior %D%/t-release %D%/t-rounding %D%/t-simulate %D%/t-step %D%/t-svi %D%/t-threads %D%/t-units
 
 %C%_t_optimizer_SOURCES = %D%/t-optimizer.c $(faulty)
 %C%_t_optimizer_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
@@ -8,3 +8,5 @@ UNIT_TESTS += %D%/t-batch %D%/t-check %D%/t-guide %D%/t-neighbours %D%/t-optimiz
 %C%_t_posterior_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_units_SOURCES = %D%/t-units.c $(faulty)
 %C%_t_units_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_rounding_SOURCES = %D%/t-rounding.c %D%/release.c %D%/release.h
+dist_check_SCRIPTS += %D%/check-instructions
