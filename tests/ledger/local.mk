@@ -7,3 +7,10 @@ ledger_folder = %D%/folder.c %D%/folder.h
 UNIT_TESTS += tests/infer/t-save
 tests_infer_t_save_SOURCES = tests/infer/t-save.c $(ledger_folder) $(faulty)
 tests_infer_t_save_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+
+# 50 kills in make check, 2000 in make check-long.
+UNIT_TESTS += %D%/t-kill
+%C%_t_kill_SOURCES = %D%/t-kill.c $(ledger_folder)
+LONG_TESTS += %D%/kill-long
+%C%_kill_long_SOURCES = %D%/t-kill.c $(ledger_folder)
+%C%_kill_long_CPPFLAGS = $(AM_CPPFLAGS) -DKILLS=2000
