@@ -2,6 +2,8 @@
 #ifndef DPI_BASE_COMPILER_H
 #define DPI_BASE_COMPILER_H
 
+#include <limits.h> /* says whose C library it is */
+
 #if defined(__GNUC__)
 #define DPI_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define DPI_NORETURN __attribute__((noreturn))
@@ -14,6 +16,18 @@
 #define DPI_INLINE static inline
 #define DPI_LIKELY(x) (x)
 #define DPI_UNLIKELY(x) (x)
+#endif
+
+/* For a plain loop over numbers: compiled for vectors, and on x86-64 several times, the widest that the
+ * machine has being taken when the library is loaded.  Not with sanitizers, whose run-time library is not
+ * there yet at that moment. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) &&       \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define DPI_LOOPS                                                                                  \
+    __attribute__((optimize("tree-vectorize", "vect-cost-model=dynamic"),                          \
+                   target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define DPI_LOOPS
 #endif
 
 #endif

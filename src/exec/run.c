@@ -145,7 +145,7 @@ static bool make_parts(dpi_run *run)
         dpi_part *p = &run->parts[i];
         p->call = make_call(run, spec->parts[i]);
         p->size = p->call.out_size;
-        p->op = is_factored(node) ? node->op : NULL;
+        p->op = p->call.out == NULL ? node->op : NULL; /* made for others, it is read as it is */
     }
     return true;
 }

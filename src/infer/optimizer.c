@@ -9,10 +9,12 @@
  * Juditsky 1992). */
 #include "infer/optimizer.h"
 
+#include <float.h>
 #include <gsl/gsl_math.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/error.h"
 
 static const double adam_epsilon = 1e-8;
@@ -50,19 +52,28 @@ static double scheduled(const dpi_optimizer *o)
     }
 }
 
+/* size holds the correction of the mean, `correct` is that of the square. */
+DPI_LOOPS static void adam_step(size_t n, const double *gradient, const double beta[2], double size,
+                                double correct, double *restrict first, double *restrict second,
+                                double *restrict theta)
+{
+    const double b1 = beta[0], b2 = beta[1], rest1 = 1 - b1, rest2 = 1 - b2;
+    for (size_t i = 0; i < n; i++) {
+        double g = gradient[i];
+        double mean = b1 * first[i] + rest1 * g, square = b2 * second[i] + rest2 * g * g;
+        double root = sqrt(square * correct);
+        first[i] = mean;
+        second[i] = square;
+        /* Above 1e154 the square overflows and Adam would stand still for ever, without a word. */
+        theta[i] += root <= DBL_MAX ? size * mean / (root + adam_epsilon) : (double)NAN;
+    }
+}
+
 static void adam(dpi_optimizer *o, const double *gradient, double size)
 {
-    double t = (double)o->done + 1, b1 = o->momentum, b2 = o->beta2;
-    double correct1 = 1 / (1 - pow(b1, t)), correct2 = 1 / (1 - pow(b2, t));
-    for (size_t i = 0; i < o->n; i++) {
-        double g = gradient[i];
-        o->first[i] = b1 * o->first[i] + (1 - b1) * g;
-        o->second[i] = b2 * o->second[i] + (1 - b2) * g * g;
-        double root = sqrt(o->second[i] * correct2);
-        /* Above 1e154 the square overflows and Adam would stand still for ever, without a word. */
-        o->theta[i] +=
-            isfinite(root) ? size * (o->first[i] * correct1) / (root + adam_epsilon) : (double)NAN;
-    }
+    double t = (double)o->done + 1, beta[2] = {o->momentum, o->beta2};
+    double correct1 = 1 / (1 - pow(beta[0], t)), correct2 = 1 / (1 - pow(beta[1], t));
+    adam_step(o->n, gradient, beta, size * correct1, correct2, o->first, o->second, o->theta);
 }
 
 static void momentum(dpi_optimizer *o, const double *gradient, double size)
