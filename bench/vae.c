@@ -1,0 +1,67 @@
+/* The network: h = softplus(x V1 + c1), z ~ Normal(h V2 + c2, e^(h V3 + c3)) in the encoder,
+ * logits = softplus(z W1 + b1) W2 + b2 in the decoder. */
+#include "vae.h"
+
+#include <stdlib.h>
+
+/* x[from] W + b as a vector of `to` numbers; from is the size of a plate. */
+static dp_expr dense(dp_expr x, dp_plate from, const char *weights, const char *biases, size_t to)
+{
+    dp_expr w = dp_param_in(from, weights, to, 0), b = dp_param(from.model, biases, to, 0);
+    return dp_add(dp_matmul(x, w), b);
+}
+
+dp_model *vae_decoder(void)
+{
+    dp_model *m = dp_model_new();
+    if (m == NULL)
+        return NULL;
+    dp_plate rows = dp_unit_plate(m, "rows");
+    (void)dp_plate_new(m, "pixels", VAE_PIXELS);
+    dp_plate hidden = dp_plate_new(m, "hidden", VAE_HIDDEN);
+    dp_plate latent = dp_plate_new(m, "latent", VAE_LATENT);
+    dp_expr z = dp_sample_in(rows, "z", VAE_LATENT, dp_normal(0, 1));
+    dp_expr h = dp_softplus(dense(z, latent, "W1", "b1", VAE_HIDDEN));
+    dp_observe(rows, "x", dp_bernoulli_logit(dense(h, hidden, "W2", "b2", VAE_PIXELS)));
+    return m;
+}
+
+dp_model *vae_encoder(const dp_model *decoder)
+{
+    dp_model *q = dp_guide_new(decoder);
+    if (q == NULL)
+        return NULL;
+    dp_plate rows = dp_unit_plate(q, "rows");
+    dp_plate pixels = dp_plate_new(q, "pixels", VAE_PIXELS);
+    dp_plate hidden = dp_plate_new(q, "hidden", VAE_HIDDEN);
+    dp_expr x = dp_data(rows, "x", VAE_PIXELS);
+    dp_expr h = dp_softplus(dense(x, pixels, "V1", "c1", VAE_HIDDEN));
+    dp_expr loc = dense(h, hidden, "V2", "c2", VAE_LATENT);
+    dp_expr scale = dp_exp(dense(h, hidden, "V3", "c3", VAE_LATENT));
+    (void)dp_sample_in(rows, "z", VAE_LATENT, dp_normal_v(loc, scale));
+    return q;
+}
+
+dp_status vae_start(dp_svi *svi, uint64_t seed, dp_error *err)
+{
+    static const struct {
+        const char *name;
+        size_t n;
+    } blocks[] = {{"V1", (size_t)VAE_PIXELS * VAE_HIDDEN}, {"c1", VAE_HIDDEN},
+                  {"V2", (size_t)VAE_HIDDEN * VAE_LATENT}, {"c2", VAE_LATENT},
+                  {"V3", (size_t)VAE_HIDDEN * VAE_LATENT}, {"c3", VAE_LATENT},
+                  {"W1", (size_t)VAE_LATENT * VAE_HIDDEN}, {"b1", VAE_HIDDEN},
+                  {"W2", (size_t)VAE_HIDDEN * VAE_PIXELS}, {"b2", VAE_PIXELS}};
+    double *values = malloc((size_t)VAE_PIXELS * VAE_HIDDEN * sizeof *values);
+    dp_rng *rng = NULL;
+    dp_status status = values == NULL ? DP_ENOMEM : dp_rng_new(seed, &rng, err);
+    for (size_t k = 0; k < sizeof blocks / sizeof blocks[0] && status == DP_OK; k++) {
+        dp_rng_normal(rng, blocks[k].n, values);
+        for (size_t i = 0; i < blocks[k].n; i++)
+            values[i] *= 0.01;
+        status = dp_svi_set(svi, blocks[k].name, blocks[k].n, values, err);
+    }
+    dp_rng_free(rng);
+    free(values);
+    return status;
+}
