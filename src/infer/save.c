@@ -41,6 +41,7 @@ dp_status dp_svi_save(dp_svi *s, const char *path, dp_error *err)
                         .first = s->optimizer.first,
                         .second = s->optimizer.second,
                         .mean = s->optimizer.mean};
+    c.opts.delta = s->delta; /* as asked */
     memcpy(c.model, s->print[0], sizeof c.model);
     memcpy(c.guide, s->print[1], sizeof c.guide);
     if (s->spend.reservation != NULL) {

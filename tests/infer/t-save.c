@@ -373,7 +373,7 @@ static void an_orderly_stop_costs_nothing(void **state)
     assert_ok(dp_svi_run(svi, NULL, &err), err.text);
     entry_is(&b, 100, 100, true);
     const dp_mechanism whole = gaussian(50, 100);
-    assert_ok(dp_epsilon(&whole, 1e-6, &epsilon, &err), err.text);
+    assert_ok(dp_epsilon(&whole, svi->opts.delta, &epsilon, &err), err.text);
     assert_ok(dp_svi_privacy(svi, &privacy, &err), err.text);
     assert_true(privacy.epsilon == epsilon && privacy.warning == NULL);
     dp_svi_free(svi);
@@ -409,7 +409,7 @@ static void lost_steps_and_second_resumptions_are_paid(void **state)
     assert_int_equal(dp_svi_step(second, NULL), DP_EPRIVACY);
     assert_ok(dp_svi_privacy(third, &privacy, &err), err.text);
     const dp_mechanism whole = gaussian(50, 108);
-    assert_ok(dp_epsilon(&whole, 1e-6, &epsilon, &err), err.text);
+    assert_ok(dp_epsilon(&whole, third->opts.delta, &epsilon, &err), err.text);
     assert_true(privacy.epsilon == epsilon && privacy.steps == 100);
     dp_svi_free(first);
     dp_svi_free(second);
