@@ -105,7 +105,10 @@ double dpi_upper_answer(const dpi_curve *c, dpi_query query, dpi_reading *readin
     bool for_epsilon = query.ask == DPI_ASK_EPSILON;
     query.given = for_epsilon ? query.given * exp(-c->log_slack) : query.given - c->loss_slack;
     *reading = dpi_read(c, query);
-    return for_epsilon ? reading->epsilon + c->loss_slack : reading->delta * exp(c->log_slack);
+    if (for_epsilon)
+        return reading->epsilon + c->loss_slack;
+    /* Below the window delta is larger than what was read at its bottom. */
+    return reading->reached ? reading->delta * exp(c->log_slack) : 1;
 }
 
 /* Bound on a geometric series, by the logs of its first term and of its ratio. */
@@ -123,7 +126,8 @@ static double alias_at(const dpi_curve *c, double loss)
     if (c->top > (double)c->high)
         alias += geometric(c->log_tail_sum - g->tail_tilt * (offset + length) + g->tilt * length,
                            -(g->tail_tilt - g->tilt) * length);
-    return alias * (1 + 1e-6);
+    /* It is not scaled with delta: the slack of delta is in it twice. */
+    return alias * (1 + 1e-6) * exp(2 * c->log_slack);
 }
 
 double dpi_lower_answer(dpi_curve *c, dpi_query query, double near)

@@ -9,7 +9,8 @@
  * Core.  At small sampling rates nearly all mass lies on a few knots around 0, and e would be paid T
  * times for it.  Then those knots are transformed directly: with theta_j = 2 pi j / n,
  *     F_j = 1 + G_j,  G_j = sum_core t_i (e^(-i theta_j i) - 1) + (R_j - R_0),  R the transform of the rest,
- * where the core costs 8 u theta_j sum |i| t_i + 24 u |G_j| and only the rest costs e sum |rest|.
+ * where the core costs CORE_STEPS u theta_j sum |i| t_i + 24 u |G_j| (e^(-i theta i) - 1 comes from |i| <=
+ * CORE rotations, each of which adds less than 6 u |i| theta_j) and only the rest costs e sum |rest|.
  * (That F_0 is 1 only within 2u changes t_0 >= 1/4 by 8u relative: counted in mass.c.)  log(1 + G)
  * comes from log1p, so rounding is relative to G.
  *
@@ -77,7 +78,7 @@ double dpi_fft_error(size_t n)
 }
 
 /* Knots -CORE ... CORE are the core. */
-enum { CORE = 16 };
+enum { CORE = 16, CORE_STEPS = 4 * CORE };
 
 typedef struct core {
     bool used;
@@ -147,8 +148,8 @@ static coefficient around_one(const core *c, const double *z, double zero, doubl
     double square = 2 * g_re + size * size; /* |F|^2 - 1; cancels when F is small */
     double log_abs = square > -0.75 ? 0.5 * log1p(square) : log(hypot(1 + g_re, g_im));
     double arg = atan2(g_im, 1 + g_re);
-    double relative =
-        24 * size + POWER * (fmin(fabs(log_abs), DEEP) + fabs(arg)) + 8 * theta * c->moment;
+    double relative = 24 * size + POWER * (fmin(fabs(log_abs), DEEP) + fabs(arg)) +
+                      CORE_STEPS * theta * c->moment;
     return (coefficient){
         .log_abs = log_abs, .arg = arg, .error = 2 * c->e + UNIT * (relative + 4 * c->rest)};
 }

@@ -13,7 +13,7 @@
  * The bins beside the lump (mass.c) are empty, G = 0; what its neighbours' g takes away comes from it.
  *
  * Ends.  Below the lowest knot g goes on as a constant: v runs parallel to delta (some P-mass is
- * dropped).  At the top v ends in 0 at the highest knot K where delta_K >= G_(K-1) and delta_(K-1) >=
+ * dropped); from the knot below it where v ends on the lowest.  At the top v ends in 0 at the highest knot K where delta_K >= G_(K-1) and delta_(K-1) >=
  * g_(K-1): 0 is then below delta_K - G_(K-1), and masses above K are dropped.
  *
  * Masses that come out negative (a few, where g has a kink) are made up from the next higher knot:
@@ -48,7 +48,8 @@ static double g_at(const lower *s, const double *data, const double *gap, int64_
     return fmax(own, below) + 1e-12 * s->spread * wide * near;
 }
 
-/* Where the profile ends: at `knot`, where it is 0 and delta is `delta`; `excess` is v one knot below. */
+/* Where the profile ends: at `knot`, where it is 0 and delta is at most `delta`; `excess` is v one knot
+ * below. */
 typedef struct profile_end {
     bool found;
     int64_t knot;
@@ -67,7 +68,7 @@ static profile_end find_end(const lower *s, int64_t low, int64_t high, const dou
         double sure = d * (1 - ROUNDING * (double)(high - k));
         double v = sure - g_at(s, data, gap, k);
         if (possible && 2 * v >= sure)
-            return (profile_end){true, k + 1, above, v};
+            return (profile_end){true, k + 1, above * (1 + ROUNDING * (double)(high - k)), v};
         possible = d > 0 && sure >= gap[at(s, k - 1)] * s->up;
     }
     return (profile_end){false, 0, 0, 0};
@@ -85,8 +86,9 @@ bool dpi_lower_masses(const dpi_grid *grid, int64_t low, int64_t high, const dou
     if (high - low + 8 < (int64_t)grid->size)
         end = find_end(&s, low, high, data, gap);
     double grow = expm1(grid->spacing), carry = 0;
-    double here = end.found ? g_at(&s, data, gap, low) : 0, before = here / s.up;
-    for (int64_t k = low; end.found && k < end.knot; k++) {
+    int64_t first = end.knot > low ? low : low - 1; /* where v leaves delta's parallel */
+    double here = end.found ? g_at(&s, data, gap, first) : 0, before = here / s.up;
+    for (int64_t k = first; end.found && k < end.knot; k++) {
         double next = k + 1 == end.knot ? end.delta : g_at(&s, data, gap, k + 1);
         double rise = (next / s.up - here) / grow, fall = (here - before * s.up) / s.spread;
         double m = data[at(&s, k)];

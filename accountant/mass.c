@@ -11,8 +11,8 @@
  * twice that is added to both knots.  All terms are positive: no cancellation, full relative accuracy in
  * every bin.
  *
- * Ends.  Mass beyond the range is put on the knot at or above its loss where the loss is small, and
- * counts as a loss of +INFINITY where it is large; for a lower bound it is left out.
+ * Ends.  Mass beyond the range of a piece is put on the knot at or above the range's end where the loss
+ * is small, and counts as a loss of +INFINITY where it is large; for a lower bound it is left out.
  *
  * From below, see lower.c and lump.c: the losses next to the base are first merged into lumps on knots,
  * which are counted from the first of them.
@@ -79,11 +79,22 @@ static double above_origin(const filler *f, int64_t offset)
 }
 
 /* Untilted mass on one knot. */
-static void put_end(filler *f, int64_t offset, double mass)
+static void put_mass(filler *f, int64_t offset, double mass)
 {
+    if (offset < f->least || offset > f->most)
+        return;
     double l = above_origin(f, offset);
     f->data[slot(f->grid, offset)] += mass * exp(f->grid->tilt * l);
     f->tail_sum += mass * exp(f->grid->tail_tilt * l);
+    f->low = offset < f->low ? offset : f->low;
+    f->high = offset > f->high ? offset : f->high;
+}
+
+/* Mass beyond the end with small losses: on knot `k`, not below any of them, or left out. */
+static void put_end(filler *f, int64_t k, double mass)
+{
+    if (f->gap_data == NULL && mass > 0)
+        put_mass(f, k, mass);
 }
 
 /* Puts what a bin has gathered on its knots; `small` is the one with the smaller loss. */
@@ -154,15 +165,6 @@ static void add_atom(filler *f, size_t i)
     put_bin(f, &b, k);
 }
 
-static void put_lump(filler *f, int64_t k, double mass)
-{
-    if (k < f->least || k > f->most)
-        return;
-    put_end(f, k, mass);
-    f->low = k < f->low ? k : f->low;
-    f->high = k > f->high ? k : f->high;
-}
-
 /* Kahan sum; scales the array to sum 1. */
 static double normalise(double *data, size_t n)
 {
@@ -224,7 +226,7 @@ static int64_t nearest_knot(const dpi_pair *pair, const dpi_grid *grid, double l
 }
 
 /* The mass of one piece in its range; the rest of it goes to the ends of `m`. */
-static void add_piece(filler *f, const dpi_piece *piece, double log_cut, dpi_mass *m, double *end)
+static void add_piece(filler *f, const dpi_piece *piece, double log_cut, dpi_mass *m)
 {
     const dpi_piece_ops *ops = piece->ops;
     bool rises = piece->sign > 0;
@@ -236,12 +238,12 @@ static void add_piece(filler *f, const dpi_piece *piece, double log_cut, dpi_mas
     double s_low = ops->excess(piece, x_low), s_high = ops->excess(piece, r.x_high);
     int64_t first = (int64_t)floor(((rises ? s_low : -s_high) - f->shift) / dx);
     int64_t last = (int64_t)floor(((rises ? s_high : -s_low) - f->shift) / dx);
+    put_end(f, first + 1, ops->tail(piece, rises ? r.x_low : r.x_high, rises ? -1 : 1));
     first = first < f->least ? f->least : first;
     last = last > f->most - 1 ? f->most - 1 : last;
     for (int64_t k = first; k <= last && x_low < r.x_high; k++)
         add_bin(f, piece, k, x_low, r.x_high);
     m->infinite += ops->tail(piece, rises ? r.x_high : r.x_low, rises ? 1 : -1);
-    *end += ops->tail(piece, rises ? r.x_low : r.x_high, rises ? -1 : 1);
     double exponents = f->grid->tilt * (double)(r.last - r.first + 2) * dx;
     m->loss_error = fmax(m->loss_error, ops->excess_error(piece, r.x_low, r.x_high));
     m->mass_error = fmax(m->mass_error, ops->density_error(piece, r.x_low, r.x_high) +
@@ -249,7 +251,7 @@ static void add_piece(filler *f, const dpi_piece *piece, double log_cut, dpi_mas
                                             10 * QUADRATURE + 8 * DBL_EPSILON);
 }
 
-static void add_atoms(filler *f, double log_cut, dpi_mass *m, double *end)
+static void add_atoms(filler *f, double log_cut, dpi_mass *m)
 {
     const dpi_pair *pair = f->pair;
     atom_range r = atoms_for(pair, log_cut);
@@ -258,7 +260,9 @@ static void add_atoms(filler *f, double log_cut, dpi_mass *m, double *end)
     for (size_t i = r.first; i < r.last; i++)
         add_atom(f, i);
     m->infinite += r.above * (1 + SUMMATION);
-    *end += r.below * (1 + SUMMATION);
+    if (r.first > 0)
+        put_end(f, (int64_t)floor(pair->atom[r.first - 1].offset / f->grid->spacing) + 1,
+                r.below * (1 + SUMMATION));
     double reach = fmax(fabs(pair->atom[0].offset), fabs(pair->atom[pair->n_atoms - 1].offset));
     m->loss_error = fmax(m->loss_error,
                          pair->offset_error + 2 * DBL_EPSILON * reach + MEETS * f->grid->spacing);
@@ -279,14 +283,11 @@ static filler filler_of(const dpi_pair *pair, const dpi_grid *grid, double log_c
     return f;
 }
 
-/* All of the pair; returns the mass of the end with small losses. */
-static double fill(filler *f, double log_cut, dpi_mass *mass)
+static void fill(filler *f, double log_cut, dpi_mass *mass)
 {
-    double end = 0;
     for (size_t i = 0; i < f->pair->n_pieces; i++)
-        add_piece(f, &f->pair->piece[i], log_cut, mass, &end);
-    add_atoms(f, log_cut, mass, &end);
-    return end;
+        add_piece(f, &f->pair->piece[i], log_cut, mass);
+    add_atoms(f, log_cut, mass);
 }
 
 /* Scaling turns tilts around the origin into tilts around knot 0. */
@@ -304,8 +305,7 @@ void dpi_mass_upper(const dpi_pair *pair, const dpi_grid *grid, double log_cut, 
 {
     filler f = filler_of(pair, grid, log_cut, data);
     *mass = (dpi_mass){.infinite = pair->infinite + pair->lost};
-    double end = fill(&f, log_cut, mass);
-    put_end(&f, f.low + 1, end);
+    fill(&f, log_cut, mass);
     finish(&f, normalise(data, grid->size), mass);
     double exponent = grid->tail_tilt * (double)f.origin * grid->spacing;
     mass->log_tail_sum = log(f.tail_sum) + exponent + SUMMATION + 4 * DBL_EPSILON * fabs(exponent);
@@ -329,6 +329,14 @@ static void make_room(filler *f, double log_cut)
     f->most = f->least + room;
 }
 
+/* All outcomes merged into one, of loss 0: where the spacing is too wide for anything better.  In a
+ * list with terms of very different sizes the small ones cost little that way. */
+static void tell_nothing(const dpi_pair *pair, double *data, dpi_mass *mass)
+{
+    data[0] = 1;
+    *mass = (dpi_mass){.shift = -pair->base};
+}
+
 void dpi_mass_lower(const dpi_pair *pair, const dpi_grid *grid, double log_cut, double *data,
                     double *work, dpi_mass *mass)
 {
@@ -339,11 +347,15 @@ void dpi_mass_lower(const dpi_pair *pair, const dpi_grid *grid, double log_cut, 
     f.lump_low = lumps.low;
     f.lump_high = lumps.high;
     make_room(&f, log_cut);
-    *mass = (dpi_mass){.shift = f.shift, .log_sum = -INFINITY};
-    (void)fill(&f, log_cut, mass);
+    *mass = (dpi_mass){.shift = f.shift};
+    fill(&f, log_cut, mass);
+    /* What quadrature adds to both knots of a bin moves losses by less than this. */
+    mass->loss_error += 6 * QUADRATURE * grid->spacing;
     for (int k = 0; k < 2; k++)
         if (lumps.mass[k] > 0)
-            put_lump(&f, lumps.way * k, lumps.mass[k]);
+            put_mass(&f, lumps.way * k, lumps.mass[k]);
     if (f.low < f.high && dpi_lower_masses(grid, f.low, f.high, work, data))
         finish(&f, normalise(data, grid->size), mass);
+    else
+        tell_nothing(pair, data, mass);
 }

@@ -19,10 +19,9 @@ typedef struct dpi_grid {
 } dpi_grid;
 
 typedef struct dpi_mass {
-    double shift;     /* knot o lies at base + shift + o * spacing; 0 for DPI_UPPER */
-    double log_sum;   /* log of the sum of tilted masses (they are scaled to sum 1); -INFINITY for a
-                          * lower bound that would be trivial */
-    double log_error; /* bound on its rounding error */
+    double shift;        /* knot o lies at base + shift + o * spacing; 0 for DPI_UPPER */
+    double log_sum;      /* log of the sum of tilted masses (they are scaled to sum 1) */
+    double log_error;    /* bound on its rounding error */
     double log_tail_sum; /* the same sum at tail_tilt, rounded up; of DPI_UPPER */
     double infinite;     /* P-mass beyond the range: loss +INFINITY; of DPI_UPPER */
     double gap;          /* tilted mean of (l-a)(b-l), a and b the knots around l */

@@ -102,6 +102,26 @@ static void lists_compose(void **state)
 }
 
 /* Far out nothing is proved from below, and nothing is claimed. */
+/* One grid for all: where it suits the large losses, all of a small one lies between two knots. */
+static void lists_of_very_different_terms_have_lower_bounds(void **state)
+{
+    (void)state;
+    const double rows[][9] = {
+        {6.641845798471189, 0.7608920115418135, 415, 3.446918347905008, 0.0021594915001505624,
+         11969, 7.660838434548836, 6.532368837111743e-12, 18.348965876342522},
+        {34.031276165255086, 2.2857388382745064e-05, 17237, 0.6186590499238007, 0.04288863325684196,
+         2969, 57.151045721273185, 2.287777363245039e-05, 53.19327054696544},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const double *r = rows[i];
+        dp_mechanism list[] = {
+            poisson(r[0], r[1], r[2]),
+            poisson(r[3], r[4], r[5]),
+            {.sampling = DP_SAMPLING_FULL, .sigma = r[6], .rate = 1, .steps = 5}};
+        check_exact(epsilon_of(list, 3, r[7]), r[8], "terms of different size");
+    }
+}
+
 static void closed_forms_are_bounds_on_both_sides(void **state)
 {
     (void)state;
@@ -345,6 +365,7 @@ int main(void)
         cmocka_unit_test(fixed_batches_get_both_bounds),
         cmocka_unit_test(replacing_a_record_of_all_moves_the_sum_twice_as_far),
         cmocka_unit_test(lists_compose),
+        cmocka_unit_test(lists_of_very_different_terms_have_lower_bounds),
         cmocka_unit_test(closed_forms_are_bounds_on_both_sides),
         cmocka_unit_test(other_noises_meet_their_references),
         cmocka_unit_test(mixtures_of_jumps_meet_their_references),

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "accountant/make.h"
 #include "tests/accountant/oracle.h"
 #include "tests/lib/check.h"
 
@@ -111,12 +112,91 @@ static void lower_masses_stay_below(void **state)
     }
 }
 
+/* Exact profile of one step at any epsilon: delta(e) = 1 - e^e + e^e delta'(-e), the other way round. */
+static double profile_once(double sigma, double q, double eps, bool add)
+{
+    return eps >= 0 ? oracle_delta_once(sigma, q, eps, add)
+                    : -expm1(eps) + exp(eps) * oracle_delta_once(sigma, q, -eps, !add);
+}
+
+/* Profile of masses whose knots all lie on one side of the base. */
+static double profile_of(const double *masses, const dpi_pair *pair, const dpi_grid *g,
+                         const dpi_mass *m, double eps)
+{
+    double delta = m->infinite;
+    for (int i = 0; i < SIZE; i++) {
+        bool wrapped = pair->piece[0].sign > 0 ? i >= SIZE - 16 : i >= 16;
+        double l = (wrapped ? i - SIZE : i) * g->spacing;
+        double loss = pair->base + m->shift + l;
+        if (loss > eps && masses[i] > 0)
+            delta += masses[i] * exp(m->log_sum - g->tilt * l) * -expm1(eps - loss);
+    }
+    return delta;
+}
+
+/* Knots so far apart that all of a step lies on two or three of them, above the base and below 0. */
+static void lower_masses_stay_below_on_coarse_grids(void **state)
+{
+    (void)state;
+    static double lower[SIZE + 2];
+    const double steps[][2] = {{3.4469, 0.00216}, {1.3, 0.2}, {20, 0.01}, {0.6, 1e-3}};
+    for (int i = 0; i < 8; i++) {
+        double sigma = steps[i / 2][0], q = steps[i / 2][1];
+        bool add = i % 2;
+        dpi_pair pair = dpi_pair_gaussian(sigma, q, add ? DPI_ADD : DPI_REMOVE);
+        for (double coarse = 0.1; coarse < 40; coarse *= 1.17) {
+            dpi_grid grid = {.spacing = coarse * q, .tilt = 2.86, .tail_tilt = 5, .size = SIZE};
+            dpi_mass mass;
+            for (int k = 0; k < SIZE; k++)
+                data[k] = lower[k] = 0;
+            dpi_mass_lower(&pair, &grid, -40, lower, data, &mass);
+            for (int k = -40; k < 40; k++) {
+                double eps = 0.25 * k * grid.spacing;
+                double found = profile_of(lower, &pair, &grid, &mass, eps);
+                assert_true(found <= profile_once(sigma, q, eps, add) * (1 + 1e-10) + 1e-15);
+            }
+            assert_true(profile_of(lower, &pair, &grid, &mass, -50) <= 1 + 1e-12);
+        }
+    }
+}
+
+/* Two pieces whose small losses end at different places: what is cut off either must not sink. */
+static void ends_of_small_losses_are_moved_up(void **state)
+{
+    (void)state;
+    const dp_mechanism m = {.sampling = DP_SAMPLING_TRUNCATED,
+                            .sigma = 0.7,
+                            .rate = 0.1,
+                            .steps = 1,
+                            .records = 100,
+                            .cap = 10};
+    for (int add = 0; add < 2; add++) {
+        dpi_pair pair = dpi_make_truncated(&m, add ? DPI_ADD : DPI_REMOVE, DPI_UPPER);
+        assert_int_equal(pair.n_pieces, 2);
+        double share = pair.piece[1].weight;
+        for (double cut = -8; cut < -1.5; cut++) {
+            dpi_grid grid = {.spacing = 0.01, .tilt = 0.5, .tail_tilt = 1, .size = SIZE};
+            dpi_mass mass;
+            for (int k = 0; k < SIZE; k++)
+                data[k] = 0;
+            dpi_mass_upper(&pair, &grid, cut, data, &mass);
+            for (double eps = -6; eps < 3; eps += 0.0173) {
+                double exact = (1 - share) * profile_once(0.7, 0.1, eps, add) +
+                               share * profile_once(0.35, 0.1, eps, add);
+                assert_true(profile_of(data, &pair, &grid, &mass, eps) >= exact * (1 - 1e-11));
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_both_total_masses),
         cmocka_unit_test(is_exact_on_knots_and_above_between),
         cmocka_unit_test(lower_masses_stay_below),
+        cmocka_unit_test(lower_masses_stay_below_on_coarse_grids),
+        cmocka_unit_test(ends_of_small_losses_are_moved_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
