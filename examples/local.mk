@@ -1,4 +1,5 @@
-noinst_PROGRAMS += %D%/contraception %D%/logistic
+noinst_PROGRAMS += %D%/contraception %D%/logistic %D%/visits
 examples_contraception_LDADD = libtacit.la -lm
 examples_logistic_LDADD = libtacit.la -lm
+examples_visits_LDADD = libtacit.la -lm
 dist_check_SCRIPTS += %D%/check-examples
