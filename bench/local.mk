@@ -11,6 +11,10 @@ EXTRA_PROGRAMS += %D%/b-threads
 %C%_b_threads_SOURCES = %D%/b-threads.c $(benchmark)
 %C%_b_threads_LDADD = libtacit.la
 
+EXTRA_PROGRAMS += %D%/noise
+%C%_noise_SOURCES = %D%/noise.c $(benchmark)
+%C%_noise_LDADD = libtacit-internal.la $(TACIT_LIBS)
+
 EXTRA_PROGRAMS += %D%/hierarchical_logistic
 %C%_hierarchical_logistic_SOURCES = %D%/hierarchical_logistic.c %D%/numpy-legacy.c \
   %D%/numpy-legacy.h $(benchmark)

@@ -19,3 +19,5 @@ WRAP_SYSTEM = -Wl,--wrap=aligned_alloc -Wl,--wrap=getentropy -Wl,--wrap=madvise
 %C%_t_stream_SOURCES = %D%/t-stream.c $(RANDOM_CHI)
 %C%_t_subset_SOURCES = %D%/t-subset.c $(RANDOM_CHI)
 %C%_t_wide_SOURCES = %D%/t-wide.c
+LONG_TESTS += %D%/t-grid-long
+%C%_t_grid_long_SOURCES = %D%/t-grid-long.c $(RANDOM_CHI)
