@@ -42,13 +42,22 @@ typedef struct settings {
     double epsilon, delta, width;
     double runs, canaries, confidence; /* of an audit */
     int target;                        /* of tacit/audit.h; -1: not given */
+    const char *data, *name, *unit;    /* of a ledger; borrowed likewise */
     const char *plan, *plot;           /* borrowed from the command line */
     bool json, help;
     bool given[MOST_OPTIONS]; /* rows of the table that were set */
 } settings;
 
 /* Commands, as bits: which of them know an option.  PLAN is a line of a plan file. */
-enum { FOR_EPSILON = 1, FOR_DELTA = 2, FOR_SIGMA = 4, FOR_RISK = 8, FOR_PLAN = 16, FOR_AUDIT = 32 };
+enum {
+    FOR_EPSILON = 1,
+    FOR_DELTA = 2,
+    FOR_SIGMA = 4,
+    FOR_RISK = 8,
+    FOR_PLAN = 16,
+    FOR_AUDIT = 32,
+    FOR_LEDGER = 64
+};
 
 typedef enum option_kind {
     OPTION_NUMBER,  /* double: 0.01, 1e-5 or 128/60000 */

@@ -9,7 +9,7 @@
 #include "tools/options.h"
 
 static const command *const commands[] = {&command_epsilon, &command_delta, &command_sigma,
-                                          &command_risk, &command_audit};
+                                          &command_risk,    &command_audit, &command_ledger};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static const command *find(const char *name)

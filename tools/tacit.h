@@ -14,7 +14,8 @@ typedef struct command {
     int (*run)(const struct command *self, int argc, char **argv);
 } command;
 
-extern const command command_epsilon, command_delta, command_sigma, command_risk, command_audit;
+extern const command command_epsilon, command_delta, command_sigma, command_risk, command_audit,
+    command_ledger;
 
 /* Prints the help of one command to standard output. */
 void command_help(const command *self);

@@ -14,3 +14,7 @@ UNIT_TESTS += %D%/t-kill
 LONG_TESTS += %D%/kill-long
 %C%_kill_long_SOURCES = %D%/t-kill.c $(ledger_folder)
 %C%_kill_long_CPPFLAGS = $(AM_CPPFLAGS) -DKILLS=2000
+
+# Something for tests/tools/check-ledger to show.
+check_PROGRAMS += %D%/reserve-once
+%C%_reserve_once_LDADD = $(TEST_PUBLIC)
