@@ -1,5 +1,6 @@
 libtacit_core_la_SOURCES += \
   %D%/dataset.c %D%/dataset.h \
   %D%/run.c %D%/run.h %D%/run-state.h \
+  %D%/single.c %D%/single.h \
   %D%/clip.c %D%/clip.h \
   %D%/unit.c %D%/unit.h

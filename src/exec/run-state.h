@@ -19,6 +19,21 @@ typedef struct dpi_part {
     size_t size;
 } dpi_part;
 
+/* A value and its copy in single precision. */
+typedef struct dpi_copy {
+    size_t size;
+    bool of_record;
+    const double *from;
+    float *to;
+} dpi_copy;
+
+/* A call on floats; on widened values where forward is NULL. */
+typedef struct dpi_single {
+    void (*forward)(const dpi_call_single *call);
+    dpi_call_single call;
+    const dpi_call *wide; /* pointers are NULL where there is no double buffer */
+} dpi_single;
+
 struct dpi_run {
     dpi_arena arena;
     dpi_run_spec spec;
@@ -35,6 +50,12 @@ struct dpi_run {
     size_t n_sums;
     double *ones; /* [chunk] weights of records that are added as they are */
     size_t bytes;
+    /* in single precision only */
+    float **narrow;      /* [n_nodes] as `value`: of records' nodes and of what they read */
+    dpi_single *singles; /* [n_calls[RECORDS]] */
+    dpi_copy *copies;    /* what is narrowed */
+    size_t n_copies;
+    double *room[3]; /* widened operands and result of one operation */
 };
 
 #endif

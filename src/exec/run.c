@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "exec/run-state.h"
+#include "exec/single.h"
 
 static bool is_factored(const dpi_node *node)
 {
@@ -24,7 +25,8 @@ static bool *needed_nodes(dpi_run *run)
     if (needed == NULL)
         return NULL;
     for (size_t i = 0; run->of != NULL && i < run->n_nodes; i++)
-        needed[i] = run->of->value[i] != NULL;
+        needed[i] =
+            run->of->value[i] != NULL || (run->of->narrow != NULL && run->of->narrow[i] != NULL);
     if (run->of != NULL)
         return needed;
     for (size_t i = 0; i < spec->n_wanted; i++)
@@ -58,13 +60,13 @@ static bool assign_stages(const dpi_graph *g, const bool *needed, unsigned char 
     return true;
 }
 
-static bool make_buffers(dpi_run *run, const bool *needed)
+static bool make_buffers(dpi_run *run, const bool *needed, const bool *wide)
 {
     const dpi_graph *g = run->spec.graph;
     for (size_t i = 0; i < g->n_nodes; i++) {
         const dpi_node *node = &g->nodes[i];
         size_t size = dpi_shape_size(&node->shape), count;
-        if (!needed[i])
+        if (!needed[i] || !wide[i])
             continue;
         if (run->of != NULL && !node->shape.per_record) {
             run->value[i] = run->of->value[i];
@@ -108,7 +110,9 @@ static int stage_of_call(const dpi_graph *g, dpi_id id, const unsigned char *sta
     return g->nodes[id].op == &dpi_op_sum_records ? RECORDS : stage[id];
 }
 
-static bool make_calls(dpi_run *run, const bool *needed, const unsigned char *stage)
+/* Also says, in node_of_call, whose the calls of the records' stage are. */
+static bool make_calls(dpi_run *run, const bool *needed, const unsigned char *stage,
+                       dpi_id *node_of_call)
 {
     const dpi_graph *g = run->spec.graph;
     for (int s = 0; s < N_STAGES; s++) {
@@ -125,6 +129,8 @@ static bool make_calls(dpi_run *run, const bool *needed, const unsigned char *st
         int s = stage_of_call(g, (dpi_id)i, stage);
         dpi_call *call = &run->calls[s][run->n_calls[s]++];
         *call = make_call(run, (dpi_id)i);
+        if (s == RECORDS)
+            node_of_call[run->n_calls[s] - 1] = (dpi_id)i;
         if (g->nodes[i].op == &dpi_op_sum_records)
             run->sums[run->n_sums++] = call;
     }
@@ -213,16 +219,22 @@ static dp_status build(dpi_run *run, dp_error *err)
         return dpi_fail(err, spec->data->err.status, "%s", spec->data->err.text);
     bool *needed = needed_nodes(run);
     unsigned char *stage = dpi_arena_alloc(&run->arena, n_nodes, sizeof *stage);
+    dpi_id *node_of_call = dpi_arena_alloc(&run->arena, n_nodes, sizeof *node_of_call);
+    bool *wide = dpi_arena_alloc(&run->arena, n_nodes, sizeof *wide);
     run->value = dpi_arena_alloc(&run->arena, n_nodes, sizeof *run->value);
-    if (needed == NULL || stage == NULL || run->value == NULL)
+    if (needed == NULL || stage == NULL || node_of_call == NULL || wide == NULL ||
+        run->value == NULL)
         return dpi_fail_nomem(err);
+    dpi_single_mark_wide(run, needed, wide);
     if (!assign_stages(spec->graph, needed, stage))
         return dpi_fail(err, DP_EUNSUPPORTED,
                         "a value of each record depends on a sum over all records; "
                         "compute such sums beforehand, from public numbers");
-    if (!make_buffers(run, needed) || !make_calls(run, needed, stage) || !make_parts(run))
+    if (!make_buffers(run, needed, wide) || !make_calls(run, needed, stage, node_of_call) ||
+        !make_parts(run))
         return dpi_fail_nomem(err);
-    return bind_data(run, needed, err);
+    dp_status status = spec->single ? dpi_single_make(run, needed, node_of_call, err) : DP_OK;
+    return status == DP_OK ? bind_data(run, needed, err) : status;
 }
 
 static dp_status make(const dpi_run_spec *spec, const dpi_run *of, dpi_run **out, dp_error *err)
@@ -261,6 +273,7 @@ void dpi_run_free(dpi_run *run)
 {
     if (run == NULL)
         return;
+    dpi_single_wipe(run);
     dpi_arena_free(&run->arena);
     dpi_free(run);
 }
@@ -285,6 +298,7 @@ static void run_stage(dpi_run *run, int stage)
 void dpi_run_globals(dpi_run *run)
 {
     run_stage(run, GLOBALS);
+    dpi_single_globals(run);
 }
 
 void dpi_run_late(dpi_run *run)
@@ -302,6 +316,10 @@ void dpi_run_records(dpi_run *run, size_t m, const size_t *index, size_t first)
 {
     for (size_t i = 0; i < run->n_bindings; i++)
         dpi_column_gather(run->bindings[i].column, m, index, first, run->bindings[i].out);
+    if (run->spec.single) {
+        dpi_single_records(run, m);
+        return;
+    }
     for (size_t i = 0; i < run->n_calls[RECORDS]; i++)
         run->calls[RECORDS][i].n = m;
     run_stage(run, RECORDS);

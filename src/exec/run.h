@@ -22,6 +22,7 @@ typedef struct dpi_run_spec {
     size_t n_parts;
     const dp_dataset *data; /* bound to the data and index nodes; NULL when there are none */
     size_t chunk;           /* records at a time, >= 1 */
+    bool single;            /* values of records are computed in single precision (single.c) */
 } dpi_run_spec;
 
 /* Makes a run.  Fails with DP_ENOMEM; DP_ENAME or DP_ESHAPE when a column is missing or has another
@@ -36,7 +37,8 @@ dp_status dpi_run_clone(const dpi_run *run, dpi_run **clone, dp_error *err) DP_M
 
 void dpi_run_free(dpi_run *run);
 
-/* The buffer of a node, [size] or [chunk][size]; NULL when the node is not part of the run.
+/* The buffer of a node, [size] or [chunk][size]; NULL when the node is not part of the run, and in single
+ * precision for records' nodes that are neither wanted nor sources.
  * Inputs are set by writing to it. */
 double *dpi_run_value(dpi_run *run, dpi_id id);
 

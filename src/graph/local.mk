@@ -8,5 +8,6 @@ libtacit_core_la_SOURCES += \
   %D%/op-product.c \
   %D%/op-reduce.c \
   %D%/op-select.c \
+  %D%/op-single.c %D%/op-single.h \
   %D%/op-source.c \
   %D%/shape.c %D%/shape.h

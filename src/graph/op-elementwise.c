@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/compiler.h"
-#include "graph/op.h"
+#include "graph/op-single.h"
 #include "num/linalg.h"
 #include "num/special.h"
 
@@ -348,20 +348,22 @@ static void polygamma_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id re
     .name = #op_name, .formula = op_formula, .n_inputs = 1, .shape = unary_shape,                  \
     .forward = op_name##_forward, .backward = op_name##_backward, .flops = cost
 
-const dpi_op dpi_op_add = {BINARY(add, "a + b")};
-const dpi_op dpi_op_sub = {BINARY(sub, "a - b")};
-const dpi_op dpi_op_mul = {BINARY(mul, "a * b"), .norm2 = mul_norm2,
+const dpi_op dpi_op_add = {BINARY(add, "a + b"), .single = dpi_single_add};
+const dpi_op dpi_op_sub = {BINARY(sub, "a - b"), .single = dpi_single_sub};
+const dpi_op dpi_op_mul = {BINARY(mul, "a * b"), .single = dpi_single_mul, .norm2 = mul_norm2,
                            .weighted_sum = mul_weighted_sum};
-const dpi_op dpi_op_div = {BINARY(div, "a / b")};
-const dpi_op dpi_op_neg = {UNARY(neg, "-a", dpi_flops_cheap)};
-const dpi_op dpi_op_exp = {UNARY(exp, "e^a", dpi_flops_transcendental)};
+const dpi_op dpi_op_div = {BINARY(div, "a / b"), .single = dpi_single_div};
+const dpi_op dpi_op_neg = {UNARY(neg, "-a", dpi_flops_cheap), .single = dpi_single_neg};
+const dpi_op dpi_op_exp = {UNARY(exp, "e^a", dpi_flops_transcendental), .single = dpi_single_exp};
 const dpi_op dpi_op_expm1 = {UNARY(expm1, "e^a - 1", dpi_flops_transcendental)};
 const dpi_op dpi_op_log = {UNARY(log, "log a", dpi_flops_transcendental)};
 const dpi_op dpi_op_log1p = {UNARY(log1p, "log(1 + a)", dpi_flops_transcendental)};
 const dpi_op dpi_op_sqrt = {UNARY(sqrt, "sqrt a", dpi_flops_cheap)};
-const dpi_op dpi_op_square = {UNARY(square, "a^2", dpi_flops_cheap)};
-const dpi_op dpi_op_logistic = {UNARY(logistic, "1 / (1 + e^-a)", dpi_flops_transcendental)};
-const dpi_op dpi_op_softplus = {UNARY(softplus, "log(1 + e^a)", dpi_flops_transcendental)};
+const dpi_op dpi_op_square = {UNARY(square, "a^2", dpi_flops_cheap), .single = dpi_single_square};
+const dpi_op dpi_op_logistic = {UNARY(logistic, "1 / (1 + e^-a)", dpi_flops_transcendental),
+                                .single = dpi_single_logistic};
+const dpi_op dpi_op_softplus = {UNARY(softplus, "log(1 + e^a)", dpi_flops_transcendental),
+                                .single = dpi_single_softplus};
 const dpi_op dpi_op_tanh = {UNARY(tanh, "tanh a", dpi_flops_transcendental)};
 const dpi_op dpi_op_abs = {UNARY(abs, "|a|", dpi_flops_cheap)};
 const dpi_op dpi_op_sign = {.name = "sign",

@@ -5,7 +5,7 @@
  * attr.transpose marks matrices that are used transposed; attr.rows, inner, columns are the sizes
  * m, k, n.  When one side is global and the other a vector of each record, all records of a chunk
  * make one matrix product, in which a record's row does not depend on the others (num/linalg.c). */
-#include "graph/op.h"
+#include "graph/op-single.h"
 #include "num/linalg.h"
 
 static const char *matmul_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
@@ -156,6 +156,7 @@ const dpi_op dpi_op_matmul = {.name = "matmul",
                               .n_inputs = 2,
                               .shape = matmul_shape,
                               .forward = matmul_forward,
+                              .single = dpi_single_matmul,
                               .backward = matmul_backward,
                               .flops = matmul_flops};
 const dpi_op dpi_op_outer = {.name = "outer",

@@ -1,7 +1,7 @@
 /* Sums over leading dimensions or records, and their inverses. */
 #include <string.h>
 
-#include "graph/op.h"
+#include "graph/op-single.h"
 
 /* y = a summed over its leading dimensions, so that y has the dimensions attr.shape; attr.inner is
  * the size of a. */
@@ -109,6 +109,7 @@ const dpi_op dpi_op_expand = {.name = "expand",
                               .n_inputs = 1,
                               .shape = expand_shape,
                               .forward = expand_forward,
+                              .single = dpi_single_expand,
                               .backward = expand_backward,
                               .flops = dpi_flops_none};
 const dpi_op dpi_op_sum_records = {.name = "sum_records",

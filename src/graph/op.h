@@ -20,6 +20,15 @@ typedef struct dpi_call {
     const dpi_attr *attr;
 } dpi_call;
 
+/* The same in single precision. */
+typedef struct dpi_call_single {
+    size_t n;
+    const float *in[2];
+    float *out;
+    size_t in_size[2], out_size, in_step[2];
+    const dpi_attr *attr;
+} dpi_call_single;
+
 typedef struct dpi_op {
     const char *name, *formula;
     int n_inputs;
@@ -27,7 +36,8 @@ typedef struct dpi_op {
     /* Sets *shape, and fields of *attr that depend on the inputs' shapes.  On a misfit returns a
      * sentence fragment saying what would fit; NULL when all is well. */
     const char *(*shape)(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr, dpi_shape *shape);
-    void (*forward)(const dpi_call *call); /* NULL: the value is put there from outside */
+    void (*forward)(const dpi_call *call);       /* NULL: the value is put there from outside */
+    void (*single)(const dpi_call_single *call); /* forward on floats; NULL: on widened values */
     /* adjoint[k] = the adjoint of y times dy/d(input k), as nodes of g, of the input's shape or one
      * that broadcasting or summing over broadcast axes turns into it.  NULL: no gradient. */
     void (*backward)(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2]);

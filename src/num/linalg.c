@@ -109,6 +109,16 @@ void dpi_gemm(bool ta, bool tb, size_t m, size_t n, size_t k, const double *a, c
     dpi_gemm_best()->multiply(&product);
 }
 
+void dpi_gemm_single(bool ta, bool tb, size_t m, size_t n, size_t k, const float *a, const float *b,
+                     float *c)
+{
+    const dpi_product_single product = {ta, tb, m, n, k, a, b, c};
+    if (k == 0)
+        memset(c, 0, m * n * sizeof *c);
+    else
+        dpi_gemm_best()->multiply_single(&product);
+}
+
 /* A weight is given to the longer factor.  A product of a weight and a number may fall below 2^-1022,
  * where it is rounded to a multiple of 2^-1074, and the other factor multiplies that error: by less than
  * 2^512 where it is the shorter one and |a| |b| is finite, so that nothing is left of it. */

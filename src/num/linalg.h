@@ -11,6 +11,10 @@
 void dpi_gemm(bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k, const double *a,
               const double *b, double *c);
 
+/* The same in single precision. */
+void dpi_gemm_single(bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k,
+                     const float *a, const float *b, float *c);
+
 /* n outer products a_r b_r^T of vectors a_r[rows] and b_r[columns], whose distance is a step. */
 typedef struct dpi_outer {
     size_t n, rows, columns;

@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-clip %D%/t-dataset %D%/t-factored %D%/t-run %D%/t-unit
+UNIT_TESTS += %D%/t-clip %D%/t-dataset %D%/t-factored %D%/t-run %D%/t-single %D%/t-unit
 %C%_t_dataset_SOURCES = %D%/t-dataset.c $(faulty)
 %C%_t_dataset_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_run_SOURCES = %D%/t-run.c %D%/setting.c %D%/setting.h $(faulty)
@@ -7,3 +7,5 @@ UNIT_TESTS += %D%/t-clip %D%/t-dataset %D%/t-factored %D%/t-run %D%/t-unit
 %C%_t_unit_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_clip_SOURCES = %D%/t-clip.c %D%/setting.c %D%/setting.h $(faulty)
 %C%_t_clip_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_single_SOURCES = %D%/t-single.c %D%/setting.c %D%/setting.h $(faulty)
+%C%_t_single_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)

@@ -1,0 +1,201 @@
+/* Records in single precision.
+ *
+ * The values of records are floats, and so are copies of the global values that they meet.  Operations
+ * that networks are made of have kernels for floats; others run in double on widened values.  What comes
+ * from outside (data, draws) is narrowed, what goes out (values that are wanted, and the factors of the
+ * gradients) is widened, exactly, and norms, clipping and sums are those of double precision (clip.c).
+ * So a record's gradient is, as before, a function of that record alone, to the bit, which is clipped as it
+ * is: rounding to floats costs accuracy and never privacy.  A float that overflows makes a norm that is
+ * not finite, and the record adds zero. */
+#include "exec/single.h"
+
+#include <sodium.h>
+
+#include "base/compiler.h"
+
+/* A group number below this is a float. */
+static const size_t most_groups = (size_t)1 << 24;
+
+DPI_LOOPS static void narrow(size_t n, const double *restrict in, float *restrict out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = (float)in[i];
+}
+
+DPI_LOOPS static void widen(size_t n, const float *restrict in, double *restrict out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = in[i];
+}
+
+static bool is_source(const dpi_node *node)
+{
+    return node->op->forward == NULL;
+}
+
+void dpi_single_mark_wide(const dpi_run *run, const bool *needed, bool *wide)
+{
+    const dpi_graph *g = run->spec.graph;
+    for (size_t i = 0; i < g->n_nodes; i++)
+        wide[i] = !run->spec.single || !g->nodes[i].shape.per_record || is_source(&g->nodes[i]);
+    for (size_t i = 0; i < run->spec.n_wanted; i++)
+        wide[run->spec.wanted[i]] = true;
+    for (size_t i = 0; i < run->spec.n_parts; i++) {
+        dpi_id part = run->spec.parts[i];
+        for (int k = 0; k < g->nodes[part].op->n_inputs && !needed[part]; k++)
+            wide[g->nodes[part].in[k]] = true;
+        wide[part] = true;
+    }
+}
+
+/* Makes the float buffers: of records' values, and of what else they read. */
+static bool make_floats(dpi_run *run, const bool *needed)
+{
+    const dpi_graph *g = run->spec.graph;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const dpi_node *node = &g->nodes[i];
+        for (int k = -1; k < node->op->n_inputs; k++) {
+            dpi_id id = k < 0 ? (dpi_id)i : node->in[k];
+            const dpi_shape *shape = &g->nodes[id].shape;
+            size_t count = dpi_shape_size(shape);
+            if (!needed[i] || !node->shape.per_record || run->narrow[id] != NULL)
+                continue;
+            if (run->of != NULL && !shape->per_record) {
+                run->narrow[id] = run->of->narrow[id];
+                continue;
+            }
+            if (shape->per_record && !dpi_mul(count, run->spec.chunk, &count))
+                return false;
+            run->narrow[id] = dpi_arena_alloc(&run->arena, count, sizeof(float));
+            if (run->narrow[id] == NULL)
+                return false;
+            run->bytes += count * sizeof(float);
+        }
+    }
+    return true;
+}
+
+/* Makes the list of values that are narrowed. */
+static bool make_copies(dpi_run *run)
+{
+    const dpi_graph *g = run->spec.graph;
+    run->copies = dpi_arena_alloc(&run->arena, g->n_nodes, sizeof *run->copies);
+    if (run->copies == NULL)
+        return false;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const dpi_node *node = &g->nodes[i];
+        bool of_record = node->shape.per_record;
+        if (run->narrow[i] == NULL || run->value[i] == NULL || (of_record && !is_source(node)))
+            continue;
+        run->copies[run->n_copies++] = (dpi_copy){.size = dpi_shape_size(&node->shape),
+                                                  .of_record = of_record,
+                                                  .from = run->value[i],
+                                                  .to = run->narrow[i]};
+    }
+    return true;
+}
+
+static void make_single(const dpi_run *run, dpi_id id, const dpi_call *call, dpi_single *s)
+{
+    const dpi_node *node = &run->spec.graph->nodes[id];
+    s->forward = node->op->single;
+    s->wide = call;
+    s->call = (dpi_call_single){.out = run->narrow[id],
+                                .in_size = {call->in_size[0], call->in_size[1]},
+                                .out_size = call->out_size,
+                                .in_step = {call->in_step[0], call->in_step[1]},
+                                .attr = &node->attr};
+    for (int k = 0; k < node->op->n_inputs; k++)
+        s->call.in[k] = run->narrow[node->in[k]];
+}
+
+/* Room for the widened values of the operation that needs most. */
+static bool make_room(dpi_run *run)
+{
+    size_t size[3] = {0}, count;
+    for (size_t i = 0; i < run->n_calls[RECORDS]; i++) {
+        const dpi_call *call = run->singles[i].wide;
+        const size_t of_call[3] = {call->in_size[0], call->in_size[1], call->out_size};
+        for (int k = 0; k < 3 && run->singles[i].forward == NULL; k++)
+            size[k] = of_call[k] > size[k] ? of_call[k] : size[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        if (!dpi_mul(size[k], run->spec.chunk, &count))
+            return false;
+        run->room[k] = dpi_arena_alloc(&run->arena, count, sizeof(double));
+        if (run->room[k] == NULL)
+            return false;
+        run->bytes += count * sizeof(double);
+    }
+    return true;
+}
+
+dp_status dpi_single_make(dpi_run *run, const bool *needed, const dpi_id *node_of_call,
+                          dp_error *err)
+{
+    const dpi_graph *g = run->spec.graph;
+    for (size_t i = 0; i < g->n_nodes; i++)
+        if (needed[i] && g->nodes[i].op == &dpi_op_index && g->nodes[i].attr.number > most_groups)
+            return dpi_fail(err, DP_EUNSUPPORTED,
+                            "column '%s' has more groups than single precision can number (%zu); "
+                            "use double precision",
+                            g->nodes[i].name, most_groups);
+    run->narrow = dpi_arena_alloc(&run->arena, g->n_nodes, sizeof *run->narrow);
+    run->singles = dpi_arena_alloc(&run->arena, run->n_calls[RECORDS], sizeof *run->singles);
+    if (run->narrow == NULL || run->singles == NULL || !make_floats(run, needed) ||
+        !make_copies(run))
+        return dpi_fail_nomem(err);
+    for (size_t i = 0; i < run->n_calls[RECORDS]; i++)
+        make_single(run, node_of_call[i], &run->calls[RECORDS][i], &run->singles[i]);
+    return make_room(run) ? DP_OK : dpi_fail_nomem(err);
+}
+
+void dpi_single_globals(dpi_run *run)
+{
+    for (size_t i = 0; i < run->n_copies; i++)
+        if (!run->copies[i].of_record)
+            narrow(run->copies[i].size, run->copies[i].from, run->copies[i].to);
+}
+
+/* One operation in double. */
+static void run_wide(dpi_run *run, const dpi_single *s, size_t m)
+{
+    dpi_call call = *s->wide;
+    call.n = m;
+    for (int k = 0; k < 2; k++)
+        if (call.in[k] == NULL && call.in_step[k] != 0) {
+            widen(m * call.in_size[k], s->call.in[k], run->room[k]);
+            call.in[k] = run->room[k];
+        }
+    if (call.out == NULL)
+        call.out = run->room[2];
+    call.forward(&call);
+    if (s->call.out != NULL)
+        narrow(m * call.out_size, call.out, s->call.out);
+}
+
+void dpi_single_records(dpi_run *run, size_t m)
+{
+    for (size_t i = 0; i < run->n_copies; i++)
+        if (run->copies[i].of_record)
+            narrow(m * run->copies[i].size, run->copies[i].from, run->copies[i].to);
+    for (size_t i = 0; i < run->n_calls[RECORDS]; i++) {
+        dpi_single *s = &run->singles[i];
+        if (s->forward == NULL) {
+            run_wide(run, s, m);
+            continue;
+        }
+        s->call.n = m;
+        s->forward(&s->call);
+        if (s->wide->out != NULL)
+            widen(m * s->call.out_size, s->call.out, s->wide->out);
+    }
+}
+
+void dpi_single_wipe(dpi_run *run)
+{
+    for (size_t i = 0; i < run->n_copies; i++)
+        if (run->copies[i].of_record)
+            sodium_memzero(run->copies[i].to,
+                           run->spec.chunk * run->copies[i].size * sizeof(float));
+}

@@ -1,0 +1,24 @@
+/* Records in single precision, for run.c. */
+#ifndef DPI_EXEC_SINGLE_H
+#define DPI_EXEC_SINGLE_H
+
+#include "exec/run-state.h"
+
+/* wide[n_nodes]: which values have a double buffer.  All, in double precision. */
+void dpi_single_mark_wide(const dpi_run *run, const bool *needed, bool *wide);
+
+/* Makes the float side of a run whose calls are there; the call i of the records' stage is of node
+ * node_of_call[i].  DP_ENOMEM; DP_EUNSUPPORTED: groups that floats cannot number. */
+dp_status dpi_single_make(dpi_run *run, const bool *needed, const dpi_id *node_of_call,
+                          dp_error *err) DP_MUST_CHECK;
+
+/* After the globals' stage; not for clones, which read its results. */
+void dpi_single_globals(dpi_run *run);
+
+/* The records' stage, on m records whose data are in place. */
+void dpi_single_records(dpi_run *run, size_t m);
+
+/* Overwrites the copies of draws and data. */
+void dpi_single_wipe(dpi_run *run);
+
+#endif

@@ -1,0 +1,149 @@
+/* Single precision: the formulas of op-elementwise.c, op-reduce.c and op-product.c on floats.
+ *
+ * Operations without a kernel here run in double on widened values (exec/single.c).  As there, what is
+ * computed for a record is a function of that record alone, to the bit. */
+#include "graph/op-single.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "num/linalg.h"
+#include "num/map.h"
+
+/* Index e of the result reads element e modulo the operand's size. */
+DPI_INLINE void broadcast(const dpi_call_single *c, float (*f)(float, float))
+{
+    for (size_t r = 0; r < c->n; r++) {
+        const float *a = c->in[0] + r * c->in_step[0], *b = c->in[1] + r * c->in_step[1];
+        float *y = c->out + r * c->out_size;
+        size_t i = 0, j = 0;
+        for (size_t e = 0; e < c->out_size; e++) {
+            y[e] = f(a[i], b[j]);
+            i = i + 1 == c->in_size[0] ? 0 : i + 1;
+            j = j + 1 == c->in_size[1] ? 0 : j + 1;
+        }
+    }
+}
+
+DPI_INLINE void binary(const dpi_call_single *c, float (*f)(float, float))
+{
+    size_t size = c->out_size;
+    bool a_full = c->in_size[0] == size, b_full = c->in_size[1] == size;
+    if (!(a_full || c->in_size[0] == 1) || !(b_full || c->in_size[1] == 1)) {
+        broadcast(c, f);
+        return;
+    }
+    for (size_t r = 0; r < c->n; r++) {
+        const float *a = c->in[0] + r * c->in_step[0], *b = c->in[1] + r * c->in_step[1];
+        float *y = c->out + r * size;
+        if (a_full && b_full)
+            for (size_t e = 0; e < size; e++)
+                y[e] = f(a[e], b[e]);
+        else if (a_full)
+            for (size_t e = 0; e < size; e++)
+                y[e] = f(a[e], *b);
+        else
+            for (size_t e = 0; e < size; e++)
+                y[e] = f(*a, b[e]);
+    }
+}
+
+DPI_INLINE void unary(const dpi_call_single *c, float (*f)(float))
+{
+    for (size_t i = 0; i < c->n * c->out_size; i++)
+        c->out[i] = f(c->in[0][i]);
+}
+
+DPI_INLINE float sum(float a, float b)
+{
+    return a + b;
+}
+DPI_INLINE float difference(float a, float b)
+{
+    return a - b;
+}
+DPI_INLINE float product(float a, float b)
+{
+    return a * b;
+}
+DPI_INLINE float quotient(float a, float b)
+{
+    return a / b;
+}
+DPI_INLINE float negative(float a)
+{
+    return -a;
+}
+DPI_INLINE float square(float a)
+{
+    return a * a;
+}
+
+void dpi_single_add(const dpi_call_single *c)
+{
+    binary(c, sum);
+}
+
+void dpi_single_sub(const dpi_call_single *c)
+{
+    binary(c, difference);
+}
+
+void dpi_single_mul(const dpi_call_single *c)
+{
+    binary(c, product);
+}
+
+void dpi_single_div(const dpi_call_single *c)
+{
+    binary(c, quotient);
+}
+
+void dpi_single_neg(const dpi_call_single *c)
+{
+    unary(c, negative);
+}
+
+void dpi_single_square(const dpi_call_single *c)
+{
+    unary(c, square);
+}
+
+void dpi_single_exp(const dpi_call_single *c)
+{
+    dpi_map_single(DPI_MAP_EXP, c->n * c->out_size, c->in[0], c->out);
+}
+
+void dpi_single_logistic(const dpi_call_single *c)
+{
+    dpi_map_single(DPI_MAP_LOGISTIC, c->n * c->out_size, c->in[0], c->out);
+}
+
+void dpi_single_softplus(const dpi_call_single *c)
+{
+    dpi_map_single(DPI_MAP_SOFTPLUS, c->n * c->out_size, c->in[0], c->out);
+}
+
+void dpi_single_expand(const dpi_call_single *c)
+{
+    for (size_t r = 0; r < c->n; r++)
+        for (size_t e = 0; e < c->out_size && c->in_size[0] > 0; e += c->in_size[0])
+            memcpy(c->out + r * c->out_size + e, c->in[0] + r * c->in_size[0],
+                   c->in_size[0] * sizeof *c->out);
+}
+
+/* The cases of matmul_forward. */
+void dpi_single_matmul(const dpi_call_single *c)
+{
+    const dpi_attr *t = c->attr;
+    bool ta = t->transpose[0], tb = t->transpose[1];
+    if (t->rows == 1 && !ta && c->in_step[0] != 0 && c->in_step[1] == 0)
+        dpi_gemm_single(false, tb, c->n, t->columns, t->inner, c->in[0], c->in[1], c->out);
+    else if (t->columns == 1 && !tb && c->in_step[1] != 0 && c->in_step[0] == 0)
+        dpi_gemm_single(false, !ta, c->n, t->rows, t->inner, c->in[1], c->in[0], c->out);
+    else
+        for (size_t r = 0; r < c->n; r++)
+            dpi_gemm_single(ta, tb, t->rows, t->columns, t->inner, c->in[0] + r * c->in_step[0],
+                            c->in[1] + r * c->in_step[1], c->out + r * c->out_size);
+}

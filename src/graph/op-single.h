@@ -1,0 +1,19 @@
+/* Kernels in single precision of the operations that networks are made of; dpi_op.single. */
+#ifndef DPI_GRAPH_OP_SINGLE_H
+#define DPI_GRAPH_OP_SINGLE_H
+
+#include "graph/op.h"
+
+void dpi_single_add(const dpi_call_single *c);
+void dpi_single_sub(const dpi_call_single *c);
+void dpi_single_mul(const dpi_call_single *c);
+void dpi_single_div(const dpi_call_single *c);
+void dpi_single_neg(const dpi_call_single *c);
+void dpi_single_square(const dpi_call_single *c);
+void dpi_single_exp(const dpi_call_single *c);
+void dpi_single_logistic(const dpi_call_single *c);
+void dpi_single_softplus(const dpi_call_single *c);
+void dpi_single_expand(const dpi_call_single *c);
+void dpi_single_matmul(const dpi_call_single *c);
+
+#endif

@@ -1,0 +1,28 @@
+/* Functions of many floats. */
+#ifndef DPI_NUM_MAP_H
+#define DPI_NUM_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum dpi_map { DPI_MAP_EXP, DPI_MAP_LOGISTIC, DPI_MAP_SOFTPLUS } dpi_map;
+
+/* out[i] = f(in[i]), to 8 2^-24 of itself; e^x is 0 where it is below 2^-126.  out[i] is a function of
+ * in[i] alone, to the bit, on one machine. */
+void dpi_map_single(dpi_map function, size_t n, const float *in, float *out);
+
+typedef struct dpi_map_kernel {
+    const char *name;
+    bool (*works)(void); /* on this machine */
+    void (*map)(dpi_map function, size_t n, const float *in, float *out);
+} dpi_map_kernel;
+
+/* Fastest first; the last works everywhere. */
+extern const dpi_map_kernel dpi_map_kernels[];
+extern const size_t dpi_n_map_kernels;
+
+void dpi_map_avx512(dpi_map function, size_t n, const float *in, float *out);
+void dpi_map_avx2(dpi_map function, size_t n, const float *in, float *out);
+void dpi_map_portable(dpi_map function, size_t n, const float *in, float *out);
+
+#endif

@@ -1,0 +1,261 @@
+/* Runs in single precision against the same in double: clipped sums of a model that uses operations with
+ * and without kernels for floats, every such kernel, clones, and rows that know nothing of each other. */
+#include "exec/clip.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/exec/setting.h"
+#include "tests/graph/faulty.h"
+#include "tests/lib/check.h"
+
+static dp_status new_run(const setting *s, bool single, size_t chunk, dpi_run **run, dp_error *err)
+{
+    dpi_run_spec spec = {.graph = &s->g,
+                         .wanted = &s->root,
+                         .n_wanted = 1,
+                         .parts = s->part,
+                         .n_parts = CROSSINGS,
+                         .data = s->data,
+                         .chunk = chunk,
+                         .single = single};
+    return dpi_run_new(&spec, run, err);
+}
+
+/* Inputs that floats hold exactly, as setting.c numbers them. */
+static dpi_run *start_run(const setting *s, bool single, size_t chunk)
+{
+    dpi_run *run;
+    dp_error err = {0};
+    size_t k = 0;
+    assert_ok(new_run(s, single, chunk, &run, &err), err.text);
+    for (size_t i = 0; i < s->g.n_nodes; i++) {
+        double *value = dpi_run_value(run, (dpi_id)i);
+        for (size_t e = 0; s->g.nodes[i].op == &dpi_op_input && value != NULL &&
+                           e < dpi_shape_size(&s->g.nodes[i].shape);
+             e++, k++)
+            value[e] = (float)(1.4 * sin(2.385 * (double)k + 1));
+    }
+    dpi_run_globals(run);
+    return run;
+}
+
+static void sum_records(dpi_run *run, size_t chunk, double clip, double *sum)
+{
+    double scratch[2 * N];
+    for (size_t from = 0; from < N; from += chunk) {
+        size_t m = N - from < chunk ? N - from : chunk;
+        dpi_run_records(run, m, NULL, from);
+        dpi_run_clip_sum(run, m, clip, scratch, sum);
+    }
+}
+
+static void sums_are_those_of_double_precision(void **state)
+{
+    (void)state;
+    setting s;
+    set_up(&s);
+    for (size_t chunk = 1; chunk <= N; chunk += 3)
+        for (int k = 0; k < 3; k++) {
+            static const double clips[] = {0.3, 2, INFINITY};
+            double single[SIZE] = {0}, wide[SIZE] = {0};
+            dpi_run *a = start_run(&s, true, chunk), *b = start_run(&s, false, chunk);
+            sum_records(a, chunk, clips[k], single);
+            sum_records(b, chunk, clips[k], wide);
+            double differs = 0;
+            for (size_t e = 0; e < SIZE; e++) {
+                assert_close(single[e], wide[e], 2e-6, 4e-6);
+                differs += fabs(single[e] - wide[e]);
+            }
+            assert_true(differs > 0); /* it was not double precision */
+            assert_close(dpi_run_value(a, s.root)[0], dpi_run_value(b, s.root)[0], 1e-6, 1e-6);
+            dpi_run_free(b);
+            dpi_run_free(a);
+        }
+    tear_down(&s);
+}
+
+/* The clip holds for what is computed: one record's sum has the norm it is clipped to. */
+static void clipped_norms_hold(void **state)
+{
+    (void)state;
+    setting s;
+    set_up(&s);
+    dpi_run *run = start_run(&s, true, 1);
+    for (size_t i = 0; i < N; i++) {
+        double sum[SIZE] = {0}, scratch[2], norm2 = 0;
+        dpi_run_records(run, 1, NULL, i);
+        dpi_run_clip_sum(run, 1, 0.01, scratch, sum);
+        for (size_t e = 0; e < SIZE; e++)
+            norm2 += sum[e] * sum[e];
+        assert_close(sqrt(norm2), 0.01, 1e-14, 0);
+    }
+    dpi_run_free(run);
+    tear_down(&s);
+}
+
+static void a_record_is_the_same_in_every_company(void **state)
+{
+    (void)state;
+    setting s;
+    set_up(&s);
+    dpi_run *run = start_run(&s, true, N), *clone;
+    assert_ok(dpi_run_clone(run, &clone, NULL), "");
+    for (size_t i = 0; i < N; i++)
+        for (size_t m = 1; m <= N; m++) {
+            double alone[SIZE] = {0}, among[SIZE] = {0};
+            size_t list[N], at = (i + m) % m;
+            for (size_t r = 0; r < m; r++)
+                list[r] = r == at ? i : (i + r) % N;
+            dpi_run_records(clone, 1, NULL, i);
+            dpi_run_add_rows(clone, 0, 1, alone);
+            dpi_run_records(run, m, list, 0);
+            dpi_run_add_rows(run, at, 1, among);
+            assert_memory_equal(alone, among, sizeof alone);
+        }
+    dpi_run_free(clone);
+    dpi_run_free(run);
+    tear_down(&s);
+}
+
+/* A float overflows where a double does not; the record adds nothing, and nothing else changes. */
+static void records_that_overflow_add_zero(void **state)
+{
+    (void)state;
+    setting s;
+    set_up(&s);
+    s.x[3 * D] = 1e200;
+    dpi_run *run = start_run(&s, true, 1);
+    double all[SIZE] = {0}, others[SIZE] = {0}, scratch[2];
+    for (size_t i = 0; i < N; i++) {
+        dpi_run_records(run, 1, NULL, i);
+        dpi_run_clip_sum(run, 1, INFINITY, scratch, all);
+        if (i != 3)
+            dpi_run_clip_sum(run, 1, INFINITY, scratch, others);
+    }
+    for (size_t e = 0; e < SIZE; e++)
+        assert_true(isfinite(all[e]));
+    assert_memory_equal(all, others, sizeof all);
+    dpi_run_free(run);
+    tear_down(&s);
+}
+
+/* ---- kernels ---- */
+
+static void check_operation(const dpi_op *op, size_t left, bool left_of_record, size_t right,
+                            bool right_of_record, const dpi_attr *attr)
+{
+    setting s;
+    dp_error err = {0};
+    set_up(&s);
+    dpi_shape a = left > 1 ? dpi_vector(left, left_of_record) : dpi_scalar(left_of_record);
+    dpi_shape b = right > 1 ? dpi_vector(right, right_of_record) : dpi_scalar(right_of_record);
+    dpi_id x = source(&s, &dpi_op_input, "left", a, 0);
+    dpi_id y = op->n_inputs > 1 ? source(&s, &dpi_op_input, "right", b, 0) : DPI_NONE;
+    dpi_id node = dpi_apply(&s.g, op, x, y, attr);
+    assert_ok(s.err.status, s.err.text);
+    dpi_run *run[2];
+    for (int k = 0; k < 2; k++) {
+        dpi_run_spec spec = {
+            .graph = &s.g, .wanted = &node, .n_wanted = 1, .chunk = 3, .single = k == 1};
+        assert_ok(dpi_run_new(&spec, &run[k], &err), err.text);
+        double *value = dpi_run_value(run[k], x);
+        for (size_t e = 0; e < left * (left_of_record ? 3 : 1); e++)
+            value[e] = (float)(3 * sin(1.7 * (double)e + 1));
+        value = y != DPI_NONE ? dpi_run_value(run[k], y) : NULL;
+        for (size_t e = 0; value != NULL && e < right * (right_of_record ? 3 : 1); e++)
+            value[e] = (float)(2 + sin(2.3 * (double)e));
+        dpi_run_globals(run[k]);
+        dpi_run_records(run[k], 3, NULL, 0);
+    }
+    for (size_t e = 0; e < 3 * dpi_shape_size(&dpi_get(&s.g, node)->shape); e++)
+        assert_close(dpi_run_value(run[1], node)[e], dpi_run_value(run[0], node)[e],
+                     8 * FLT_EPSILON, 4 * FLT_EPSILON);
+    dpi_run_free(run[0]);
+    dpi_run_free(run[1]);
+    tear_down(&s);
+}
+
+static void every_kernel_for_floats_is_that_for_doubles(void **state)
+{
+    (void)state;
+    size_t seen = 0, known = 0;
+    for (size_t i = 0; i < dpi_n_ops; i++)
+        seen += dpi_ops[i]->single != NULL;
+    static const dpi_op *const unary[] = {&dpi_op_neg,      &dpi_op_exp,      &dpi_op_square,
+                                          &dpi_op_logistic, &dpi_op_softplus, &dpi_op_tanh};
+    for (size_t i = 0; i < sizeof unary / sizeof unary[0]; i++) {
+        check_operation(unary[i], 5, true, 1, false, NULL);
+        check_operation(unary[i], 19, true, 1, false, NULL);
+        known += unary[i]->single != NULL;
+    }
+    static const dpi_op *const binary[] = {&dpi_op_add, &dpi_op_sub, &dpi_op_mul, &dpi_op_div};
+    for (size_t i = 0; i < 4; i++, known++)
+        for (int bits = 0; bits < 4; bits++) {
+            check_operation(binary[i], 5, true, bits & 1 ? 5 : 1, bits & 2, NULL);
+            check_operation(binary[i], bits & 1 ? 5 : 1, bits & 2, 5, true, NULL);
+        }
+    check_operation(&dpi_op_matmul, 5, true, 5, true, NULL);
+    check_operation(&dpi_op_matmul, 17, true, 17, false, NULL), known++;
+    dpi_shape wide = dpi_vector(4, true);
+    check_operation(&dpi_op_expand, 1, true, 1, false, &(dpi_attr){.shape = wide}), known++;
+    assert_int_equal(seen, known); /* a new kernel needs a line here */
+}
+
+static void too_many_groups_are_refused(void **state)
+{
+    (void)state;
+    setting s;
+    dp_error err = {0};
+    dpi_run *run;
+    set_up(&s);
+    dpi_id group = source(&s, &dpi_op_index, "district", dpi_scalar(true), (1 << 24) + 1);
+    dpi_run_spec spec = {
+        .graph = &s.g, .wanted = &group, .n_wanted = 1, .data = s.data, .chunk = 2, .single = true};
+    assert_int_equal(dpi_run_new(&spec, &run, &err), DP_EUNSUPPORTED);
+    assert_null(run);
+    assert_non_null(strstr(err.text, "use double precision"));
+    spec.single = false;
+    assert_ok(dpi_run_new(&spec, &run, &err), err.text);
+    dpi_run_free(run);
+    tear_down(&s);
+}
+
+static void every_failed_allocation_is_reported(void **state)
+{
+    (void)state;
+    setting s;
+    bool failed = true;
+    set_up(&s);
+    for (size_t k = 1; failed; k++) {
+        dp_error err = {0};
+        dpi_run *run, *clone = NULL;
+        faulty_fail(k);
+        dp_status status = new_run(&s, true, 4, &run, &err);
+        if (status == DP_OK)
+            status = dpi_run_clone(run, &clone, &err);
+        failed = faulty_failed();
+        faulty_fail(0);
+        assert_int_equal(status, failed ? DP_ENOMEM : DP_OK);
+        dpi_run_free(clone);
+        dpi_run_free(run);
+        assert_true(k < 1000);
+    }
+    tear_down(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_are_those_of_double_precision),
+        cmocka_unit_test(clipped_norms_hold),
+        cmocka_unit_test(a_record_is_the_same_in_every_company),
+        cmocka_unit_test(records_that_overflow_add_zero),
+        cmocka_unit_test(every_kernel_for_floats_is_that_for_doubles),
+        cmocka_unit_test(too_many_groups_are_refused),
+        cmocka_unit_test(every_failed_allocation_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

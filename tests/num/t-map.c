@@ -1,0 +1,96 @@
+/* Functions of floats, by every kernel that works on this machine, against those of the C library in double:
+ * all orders of magnitude, both signs, what is not finite, and the same at every place of an array. */
+#include "num/map.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "tests/lib/check.h"
+
+enum { N = 40000 };
+
+static float in[N], out[N];
+
+static double reference(dpi_map function, double x)
+{
+    if (function == DPI_MAP_EXP)
+        return exp(x);
+    if (function == DPI_MAP_LOGISTIC)
+        return x > 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x));
+    return fmax(x, 0) + log1p(exp(-fabs(x)));
+}
+
+static void fill(void)
+{
+    for (size_t i = 0; i < N; i++) {
+        double at = (double)(i + 1) * 0.6180339887498949, turn = at - floor(at);
+        in[i] = (float)(i % 2 ? 178 * turn - 89 : (i % 4 ? 1 : -1) * pow(10, 10 * turn - 8));
+    }
+}
+
+static void functions_are_those_of_the_library(void **state)
+{
+    (void)state;
+    fill();
+    for (size_t k = 0; k < dpi_n_map_kernels; k++)
+        for (int f = DPI_MAP_EXP; f <= DPI_MAP_SOFTPLUS && dpi_map_kernels[k].works(); f++) {
+            dpi_map_kernels[k].map((dpi_map)f, N, in, out);
+            for (size_t i = 0; i < N; i++) {
+                double y = reference((dpi_map)f, in[i]);
+                if (y > 3.4e38) /* infinite from 88.72 on, a little early */
+                    assert_true(out[i] > 3.4e38F);
+                else
+                    assert_close(out[i], y, 8 * 0x1p-24, 1.3 * FLT_MIN);
+            }
+        }
+}
+
+static void what_is_not_finite_stays_so(void **state)
+{
+    (void)state;
+    const float odd[] = {NAN, INFINITY, -INFINITY, 0, -0.0F, 1e30F, -1e30F, FLT_MIN, -1e-42F};
+    const float want[][9] = {
+        {NAN, INFINITY, 0, 1, 1, INFINITY, 0, 1, 1},
+        {NAN, 1, 0, 0.5, 0.5, 1, 0, 0.5, 0.5},
+        {NAN, INFINITY, 0, (float)M_LN2, (float)M_LN2, 1e30F, 0, (float)M_LN2, (float)M_LN2}};
+    for (size_t k = 0; k < dpi_n_map_kernels; k++)
+        for (int f = DPI_MAP_EXP; f <= DPI_MAP_SOFTPLUS && dpi_map_kernels[k].works(); f++) {
+            float y[9];
+            dpi_map_kernels[k].map((dpi_map)f, 9, odd, y);
+            assert_true(isnan(y[0]));
+            for (size_t i = 1; i < 9; i++)
+                if (isinf(want[f][i]))
+                    assert_true(isinf(y[i]));
+                else
+                    assert_close(y[i], want[f][i], 1e-6, 0);
+        }
+}
+
+static void an_element_is_the_same_at_every_place(void **state)
+{
+    (void)state;
+    fill();
+    for (size_t k = 0; k < dpi_n_map_kernels; k++)
+        for (int f = DPI_MAP_EXP; f <= DPI_MAP_SOFTPLUS && dpi_map_kernels[k].works(); f++) {
+            dpi_map_kernels[k].map((dpi_map)f, 200, in, out);
+            for (size_t from = 0; from < 50; from++)
+                for (size_t n = 1; n < 40; n++) {
+                    float some[41];
+                    some[n] = 2.5F;
+                    dpi_map_kernels[k].map((dpi_map)f, n, in + from, some);
+                    assert_memory_equal(some, out + from, n * sizeof *some);
+                    assert_true(some[n] == 2.5F);
+                }
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions_are_those_of_the_library),
+        cmocka_unit_test(what_is_not_finite_stays_so),
+        cmocka_unit_test(an_element_is_the_same_at_every_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
