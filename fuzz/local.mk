@@ -1,8 +1,11 @@
 # Every fuzz-<name>.c is a libFuzzer target (make check-fuzz) and, linked with replay.c, a test that
 # replays its corpus.
-REPLAYERS = %D%/replay-csv %D%/replay-plan
+REPLAYERS = %D%/replay-checkpoint %D%/replay-csv %D%/replay-plan
 check_PROGRAMS += $(REPLAYERS)
 TESTS += $(REPLAYERS)
+%C%_replay_checkpoint_SOURCES = %D%/fuzz-checkpoint.c %D%/replay.c %D%/fuzz.h
+%C%_replay_checkpoint_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/checkpoint"'
+%C%_replay_checkpoint_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)
 %C%_replay_csv_SOURCES = %D%/fuzz-csv.c %D%/replay.c %D%/fuzz.h
 %C%_replay_csv_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/csv"'
 %C%_replay_csv_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)

@@ -32,6 +32,12 @@ dp_status dp_svi_save(dp_svi *s, const char *path, dp_error *err)
                         "save after step %llu",
                         (unsigned long long)done, (unsigned long long)o->epoch,
                         (unsigned long long)(done - done % o->epoch + o->epoch));
+#if __has_include("infer/extras.h")
+    if (s->extras.n > 0)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "a run that releases losses or counts of norms cannot be saved yet; set "
+                        "loss_every and clip_quantile to 0");
+#endif
     if (!all_finite(s))
         return dpi_fail(err, DP_EDOMAIN, "the parameters are no longer finite; nothing is saved");
     dpi_checkpoint c = {.opts = *o,
