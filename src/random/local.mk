@@ -1,6 +1,7 @@
 libtacit_core_la_SOURCES += \
   %D%/allocation.c %D%/allocation.h \
   %D%/chacha.c %D%/chacha.h \
+  %D%/discrete.c %D%/discrete.h \
   %D%/entropy.c %D%/entropy.h \
   %D%/feistel.c %D%/feistel.h \
   %D%/grid-avx2.c %D%/grid-avx512.c %D%/grid-kernel.h %D%/grid-portable.c %D%/grid.c %D%/grid.h \

@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "random/discrete.h"
 #include "random/entropy.h"
 #include "random/normal.h"
 
@@ -167,4 +168,22 @@ dp_status dp_noise_normal(dp_noise *noise, size_t n, double sd, double *out, dp_
     for (size_t i = 0; i < n; i++)
         out[i] *= sd;
     return DP_OK;
+}
+
+dp_status dp_noise_discrete_gaussian(dp_noise *noise, size_t n, double sigma, int64_t *out,
+                                     dp_error *err)
+{
+    dpi_stream *stream = NULL;
+    dp_status status = DP_OK;
+    if (!(sigma >= DPI_DISCRETE_LEAST && sigma <= DPI_DISCRETE_GREATEST))
+        status = dpi_fail(err, DP_EDOMAIN,
+                          "a discrete Gaussian of sigma %g was asked for; it must be in [%g, %g]",
+                          sigma, DPI_DISCRETE_LEAST, DPI_DISCRETE_GREATEST);
+    if (status == DP_OK)
+        status = dpi_noise_stream(noise, &stream, err);
+    for (size_t i = 0; i < n && status != DP_OK; i++)
+        out[i] = INT64_MIN;
+    if (status == DP_OK)
+        dpi_discrete_gaussians(stream, n, sigma, out);
+    return status;
 }

@@ -1,4 +1,4 @@
-RANDOM_TESTS = %D%/t-allocation %D%/t-chacha %D%/t-feistel %D%/t-grid %D%/t-grid-error %D%/t-gsl %D%/t-noise %D%/t-normal %D%/t-poisson %D%/t-rng \
+RANDOM_TESTS = %D%/t-allocation %D%/t-chacha %D%/t-discrete %D%/t-feistel %D%/t-grid %D%/t-grid-error %D%/t-gsl %D%/t-noise %D%/t-normal %D%/t-poisson %D%/t-rng \
   %D%/t-stream %D%/t-subset %D%/t-wide
 UNIT_TESTS += $(RANDOM_TESTS)
 RANDOM_CHI = %D%/chi.c %D%/chi.h
@@ -6,6 +6,7 @@ RANDOM_WRAPS = %D%/wraps.c %D%/wraps.h
 WRAP_SYSTEM = -Wl,--wrap=aligned_alloc -Wl,--wrap=getentropy -Wl,--wrap=madvise
 %C%_t_allocation_SOURCES = %D%/t-allocation.c $(RANDOM_CHI)
 %C%_t_chacha_SOURCES = %D%/t-chacha.c
+%C%_t_discrete_SOURCES = %D%/t-discrete.c $(RANDOM_CHI)
 %C%_t_feistel_SOURCES = %D%/t-feistel.c $(RANDOM_CHI)
 %C%_t_grid_SOURCES = %D%/t-grid.c $(RANDOM_CHI)
 %C%_t_grid_error_SOURCES = %D%/t-grid-error.c
