@@ -237,9 +237,11 @@ static void draw_picture(const char *name, const simulated *data, const componen
     (void)fprintf(svg,
                   "<svg xmlns='http://www.w3.org/2000/svg' viewBox='-5 -5 10 10' width='480'>\n"
                   "<rect x='-5' y='-5' width='10' height='10' fill='white'/>\n");
+    (void)fprintf(svg, "<path stroke='#888' stroke-width='.04' stroke-linecap='round' d='");
     for (size_t i = 0; i < N; i++)
-        (void)fprintf(svg, "<circle cx='%.2f' cy='%.2f' r='.02' fill='#999'/>\n", data->train[i][0],
+        (void)fprintf(svg, "%sM%.2f %.2fh0", i % 8 == 0 ? "\n" : "", data->train[i][0],
                       -data->train[i][1]);
+    (void)fprintf(svg, "'/>\n");
     for (int k = 0; k < K; k++)
         for (int sds = 1; sds <= 2; sds++)
             (void)fprintf(svg,
