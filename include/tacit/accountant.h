@@ -134,7 +134,7 @@ DP_API DP_MUST_CHECK dp_status dp_account_renyi(const dp_mechanism *list, size_t
                                                 double *divergence, dp_error *err) DP_NONNULL(1, 4);
 
 /* Smallest mu such that mu-Gaussian DP covers the list's trade-off curve at every false positive rate
- * in [least_fpr, 1/2], as an upper bound (on a grid of rates, interpolated on the safe side);
+ * in [least_fpr, 1/2], as an upper bound (at the corners of certified lines, so for all rates between);
  * +INFINITY on any error. */
 DP_API DP_MUST_CHECK dp_status dp_account_mu(const dp_mechanism *list, size_t n, double least_fpr,
                                              double *mu, dp_error *err) DP_NONNULL(1, 4);

@@ -202,6 +202,36 @@ static void survives_every_failed_allocation(void **state)
     }
 }
 
+/* Rounding and lost mass are in the bound, though too small to be seen in it. */
+static void what_is_lost_is_counted(void **state)
+{
+    (void)state;
+    enum { SIZE = 1 << 14, STEPS = 1000 };
+    static double data[SIZE + 2], work[SIZE + 2];
+    dpi_pair pair = dpi_pair_gaussian(1.3, 0.01, DPI_REMOVE);
+    pair.infinite = 2e-9;
+    pair.lost = 1e-9;
+    dpi_term term = {&pair, STEPS};
+    dpi_law law;
+    assert_true(dpi_law_new(&term, 1, &law));
+    dpi_grid grid = {.spacing = 1e-3, .tilt = 3, .tail_tilt = 6, .size = SIZE};
+    grid.low = (int64_t)(0.5 / grid.spacing) + (int64_t)(-law.base / grid.spacing);
+    dpi_curve upper, lower;
+    dpi_reading r;
+    assert_int_equal(dpi_compose_upper(&law, &grid, -40, data, &upper, NULL), DP_OK);
+    assert_true(upper.cut >= STEPS * 3e-9);
+    assert_true(upper.log_slack >= STEPS * 1e-12);
+    assert_true(upper.loss_slack > 0);
+    double bottom = law.base + (double)grid.low * grid.spacing;
+    dpi_query in = {DPI_ASK_DELTA, bottom + 0.1}, below = {DPI_ASK_DELTA, bottom - 0.1};
+    double answer = dpi_upper_answer(&upper, in, &r);
+    assert_true(r.reached && answer < 1 && answer >= r.delta * exp(upper.log_slack));
+    assert_true(dpi_upper_answer(&upper, below, &r) == 1);
+    assert_int_equal(dpi_compose_lower(&law, &upper, -40, data, work, &lower, NULL), DP_OK);
+    assert_true(lower.log_slack >= STEPS * 1e-12);
+    dpi_law_free(&law);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +244,7 @@ int main(void)
         cmocka_unit_test(directions_agree_at_epsilon_zero),
         cmocka_unit_test(no_loss_exceeds_the_end_of_add),
         cmocka_unit_test(accepts_any_bound_below_enough),
+        cmocka_unit_test(what_is_lost_is_counted),
         cmocka_unit_test(survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
