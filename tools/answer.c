@@ -46,11 +46,12 @@ static void warn_of_point(const answer *a, warnings *w)
 {
     double epsilon = a->is_delta ? a->given : a->found.upper;
     double delta = a->is_delta ? a->found.upper : a->given;
-    if (!isnan(a->records) && delta > 1 / a->records)
-        (void)complain(&w->text[w->n++],
-                       "delta %.4g is above 1 / n = %.4g: publishing one record whole, chosen at "
-                       "random, would satisfy it; choose delta well below 1 / n",
-                       delta, 1 / a->records);
+    if (!isnan(a->records) && delta >= 1 / a->records)
+        (void)complain(
+            &w->text[w->n++],
+            "delta %.4g is not below 1 / n = %.4g: publishing one record whole, chosen at "
+            "random, would satisfy it; choose delta well below 1 / n",
+            delta, 1 / a->records);
     if (epsilon > LARGE_EPSILON)
         (void)complain(&w->text[w->n++],
                        "epsilon %.4g is above 10: even odds may turn into a probability of %.9g, "

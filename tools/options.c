@@ -203,10 +203,12 @@ const char *nearest_name(const char *name, const char *const *names, size_t n)
     return best;
 }
 
-/* A decimal number or a fraction; false on anything else. */
+/* A decimal number or a fraction; false on anything else (strtod would read hexadecimal, too). */
 static bool read_number(const char *text, double *value)
 {
     char *end;
+    if (strpbrk(text, "xXpP") != NULL)
+        return false;
     if (!isdigit((unsigned char)text[text[0] == '-' || text[0] == '.']))
         return false;
     *value = strtod(text, &end);

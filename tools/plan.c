@@ -235,6 +235,10 @@ static bool parse_object(reader *r)
 
 static bool parse_json(reader *r)
 {
+    bool one = *r->at == '{'; /* a single mechanism needs no list around it */
+    if (one)
+        return parse_object(r) && (next(r) == '\0' || broken(r, "something follows the mechanism; "
+                                                                "put several into a list [...]"));
     r->at++; /* [ */
     do {
         if (!parse_object(r))
@@ -257,7 +261,7 @@ bool plan_parse(const char *text, size_t size, const char *name, plan *p, messag
     else if (memchr(text, '\0', size) != NULL)
         good = broken(&r, "there is a NUL byte in it; save the plan as plain text");
     else
-        good = next(&r) == '[' ? parse_json(&r) : parse_lines(&r);
+        good = next(&r) == '[' || next(&r) == '{' ? parse_json(&r) : parse_lines(&r);
     if (good && p->n == 0)
         good = broken(&r, "there is no mechanism in it; write one a line, as in "
                           "poisson sigma=1.5 q=128/60000 steps=9375");
