@@ -68,6 +68,17 @@ typedef struct dp_svi_opts {
     double beta2;      /* default 0.999; of Adam, in (0, 1) */
     double average;    /* share of the last steps whose iterates are averaged, [0, 1]; default 0 */
     double init_scale; /* start of the mean-field guide's scales; default 0.1 */
+    /* A noisy loss, every loss_every steps (0: none).  It costs privacy, which is accounted for. */
+    uint64_t loss_every;
+    double loss_clip;  /* -log likelihood of a unit is cut to [-loss_clip, loss_clip] */
+    double loss_sigma; /* noise / loss_clip, 0.1 ... 10^6 */
+    /* A clip norm that follows a quantile of the gradients' norms (0: it stays); `clip` is its start.
+     * The share below it is counted with noise in every step, which is accounted for. */
+    double clip_quantile;  /* share of gradients that are to be below, (0, 1) */
+    double clip_sigma;     /* noise of the count of a batch, in units, 0.1 ... 10^6 */
+    double clip_speed;     /* of the clip norm's logarithm a step, (0, 1]; default 0.2 */
+    uint64_t public_units; /* number of units as far as it is public, a rough one will do.  Sets the
+                           * speed of clip_quantile, which needs it unless batches are fixed. */
     size_t threads; /* that gradients are computed on, at most 1024; default 1.  The result is the
                            * same to the bit for any number. */
     uint64_t seed;  /* not 0: a repeatable run for tests, marked as not private */
@@ -89,11 +100,20 @@ typedef struct dp_privacy {
     const char *adjacency; /* static text: what neighbouring data sets are */
     double epsilon, delta; /* spent by the steps done so far; of a seeded run, what an unseeded one
                             * would have spent; +INFINITY and 1 in a mode without guarantee */
-    double sigma, clip, rate;
+    double sigma, clip, rate; /* clip: of the next step, where it follows a quantile */
     dp_sampling sampling;
     uint64_t epoch; /* of random allocation, else 0: one that has begun is accounted for as whole */
     uint64_t steps; /* done so far */
 } dp_privacy;
+
+/* A loss that was released: of the step's draw of the latents, the sum over all units of
+ * -log likelihood (of the local ELBO's negative where records have latents), each cut to loss_clip;
+ * estimated from the batch. */
+typedef struct dp_loss {
+    uint64_t step; /* from 1 */
+    double value;
+    double noise; /* standard deviation of the noise in it; that of sampling comes on top */
+} dp_loss;
 
 typedef struct dp_svi dp_svi;
 
@@ -127,6 +147,10 @@ DP_API dp_status dp_svi_run(dp_svi *svi, FILE *progress, dp_error *err) DP_MUST_
  * have shown (parameters, an error of dp_svi_step) has the guarantee of all the steps planned. */
 DP_API dp_status dp_svi_privacy(const dp_svi *svi, dp_privacy *privacy,
                                 dp_error *err) DP_MUST_CHECK;
+
+/* The last loss released (see dp_svi_opts.loss_every; without privacy it is exact).  It is part of
+ * what dp_svi_privacy speaks of.  DP_ESTATE when there is none; step is 0 then, the rest NaN. */
+DP_API dp_status dp_svi_loss(const dp_svi *svi, dp_loss *loss, dp_error *err) DP_MUST_CHECK;
 
 /* Sets or reads a parameter block, n numbers: "<latent>.loc" and "<latent>.log_scale" of the
  * mean-field guide, or a dp_param by its name.  Setting is allowed before the first step only.

@@ -84,11 +84,12 @@ void dpi_run_add_rows(const dpi_run *run, size_t first, size_t m, double *unit)
     add_parts(run, first, m, run->ones, unit);
 }
 
-void dpi_clip_add(size_t n, const double *unit, double clip, double *sum)
+double dpi_clip_add(size_t n, const double *unit, double clip, double *sum)
 {
     double weight = clip_weight(dpi_dot(n, unit, unit), clip);
     for (size_t e = 0; weight != 0 && e < n; e++)
         sum[e] += weight * unit[e];
+    return weight;
 }
 
 static size_t release_size(const dpi_run *run)
@@ -116,6 +117,6 @@ void dpi_run_clip_units(dpi_run *run, size_t n_units, const size_t *rows, double
             continue;
         memset(unit, 0, n * sizeof *unit);
         dpi_run_add_rows(run, r, rows[u], unit);
-        dpi_clip_add(n, unit, clip, sum);
+        weight[r] = dpi_clip_add(n, unit, clip, sum);
     }
 }

@@ -6,12 +6,14 @@
 
 /* After dpi_run_records(m): adds to sum[] the parts of each record, laid side by side in the order
  * of spec.parts, each record scaled so that its joint Euclidean norm is at most `clip` (INFINITY:
- * not scaled).  A record whose norm is not finite adds zero.  scratch[2 * chunk]. */
+ * not scaled).  A record whose norm is not finite adds zero.  scratch[2 * chunk]; scratch[chunk + r] is
+ * the factor of record r afterwards: 1 when its norm is at most `clip`, else less. */
 void dpi_run_clip_sum(dpi_run *run, size_t m, double clip, double *scratch, double *sum);
 
 /* The same for units of several records: the chunk's first rows[0] records are one unit, the next
  * rows[1] the next one, rows[] >= 1 and m in all.  A unit's records are added up before they are
- * clipped, in unit[], which has the length of sum[].  Where rows[] is 1 throughout the result is that of
+ * clipped, in unit[], which has the length of sum[]; a unit's factor is where that of its first record
+ * would be.  Where rows[] is 1 throughout the result is that of
  * dpi_run_clip_sum, to the bit. */
 void dpi_run_clip_units(dpi_run *run, size_t n_units, const size_t *rows, double clip,
                         double *scratch, double *unit, double *sum);
@@ -21,7 +23,7 @@ void dpi_run_clip_units(dpi_run *run, size_t n_units, const size_t *rows, double
 void dpi_run_add_rows(const dpi_run *run, size_t first, size_t m, double *unit);
 
 /* Adds unit[n] to sum[n], scaled so that its norm is at most `clip`; nothing when the norm, or the sum
- * of squares behind it, is not finite. */
-void dpi_clip_add(size_t n, const double *unit, double clip, double *sum);
+ * of squares behind it, is not finite.  Returns the factor. */
+double dpi_clip_add(size_t n, const double *unit, double clip, double *sum);
 
 #endif

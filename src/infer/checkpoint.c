@@ -97,6 +97,13 @@ static void walk_options(walker *w, dp_svi_opts *o)
     walk_real(w, &o->beta2);
     walk_real(w, &o->average);
     walk_real(w, &o->init_scale);
+    walk_count(w, &o->loss_every);
+    walk_real(w, &o->loss_clip);
+    walk_real(w, &o->loss_sigma);
+    walk_real(w, &o->clip_quantile);
+    walk_real(w, &o->clip_sigma);
+    walk_real(w, &o->clip_speed);
+    walk_count(w, &o->public_units);
     walk_count(w, &o->seed);
     walk_count(w, &threads);
     o->threads = (size_t)threads;

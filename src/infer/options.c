@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "infer/cost.h"
 
 static const double default_init_scale = 0.1, default_momentum = 0.9, default_beta2 = 0.999;
 static const uint64_t default_steps = 1000;
@@ -18,20 +19,6 @@ static const uint64_t greatest_epoch = 1000000;
  * far inside the range of double: a norm is compared with clip after it was squared, so a gradient of
  * 1e-170 would pass under a clip of 1e-200. */
 static const double least_clip = 1e-100, greatest_clip = 1e100;
-
-dp_mechanism dpi_options_mechanism(const dp_svi_opts *opts, uint64_t steps)
-{
-    /* batch / n may have been rounded down; privacy only worsens with the rate. */
-    double rate = opts->sampling == DP_SAMPLING_FIXED && opts->rate < 1 ? nextafter(opts->rate, 1)
-                                                                        : opts->rate;
-    /* An epoch that has begun costs what a whole one does. */
-    uint64_t over = opts->sampling == DP_SAMPLING_ALLOCATION ? steps % opts->epoch : 0;
-    return (dp_mechanism){.sampling = opts->sampling,
-                          .sigma = opts->sigma,
-                          .rate = rate,
-                          .epoch = opts->sampling == DP_SAMPLING_ALLOCATION ? opts->epoch : 0,
-                          .steps = over > 0 ? steps - over + opts->epoch : steps};
-}
 
 static dp_status resolve_allocation(dp_svi_opts *o, dp_error *err)
 {
@@ -63,7 +50,7 @@ static dp_status resolve_sampling(dp_svi_opts *o, size_t n, dp_error *err)
         o->sampling = o->rate != 0 || o->batch != 0 ? DP_SAMPLING_NONE_GIVEN : DP_SAMPLING_FULL;
     switch (o->sampling) {
     case DP_SAMPLING_FULL:
-        if ((o->rate != 0 && o->rate != 1) || (o->batch != 0 && o->batch != n))
+        if ((o->rate != 0 && o->rate != 1) || o->batch != 0) /* batch == n would tell n */
             return dpi_fail(err, DP_EMISMATCH,
                             "sampling is full, but rate is %g and batch %zu; leave "
                             "both 0, or choose Poisson or fixed-size sampling",
@@ -138,6 +125,83 @@ static dp_status resolve_optimizer(dp_svi_opts *o, dp_error *err)
     return DP_OK;
 }
 
+/* Noise so small is a mistake, and sums in units of it need not fit the grid of the noise. */
+static const double least_extra_sigma = 0.1, greatest_extra_sigma = 1e6, default_clip_speed = 0.2;
+
+static bool is_noise(double sigma)
+{
+    return sigma >= least_extra_sigma && sigma <= greatest_extra_sigma;
+}
+
+static dp_status resolve_loss(const dp_svi_opts *o, dp_error *err)
+{
+    bool given = o->loss_clip != 0 || o->loss_sigma != 0;
+    if (o->loss_every == 0)
+        return !given
+                   ? DP_OK
+                   : dpi_fail(err, DP_EMISMATCH,
+                              "loss_clip is %g and loss_sigma %g, but loss_every is 0; say every "
+                              "how many steps a loss is to be released, or leave them 0",
+                              o->loss_clip, o->loss_sigma);
+    if (o->mode == DP_NO_PRIVACY)
+        return !given ? DP_OK
+                      : dpi_fail(err, DP_EMISMATCH,
+                                 "mode is DP_NO_PRIVACY, which shows the loss as it is, but "
+                                 "loss_clip is %g and loss_sigma %g; leave them 0",
+                                 o->loss_clip, o->loss_sigma);
+    if (!(o->loss_clip >= least_clip && o->loss_clip <= greatest_clip) || !is_noise(o->loss_sigma))
+        return dpi_fail(err, DP_EDOMAIN,
+                        "loss_clip is %g and loss_sigma %g; a noisy loss needs the bound to which "
+                        "each loss is cut, above 0, and noise of %g to %g of it",
+                        o->loss_clip, o->loss_sigma, least_extra_sigma, greatest_extra_sigma);
+    return DP_OK;
+}
+
+static dp_status resolve_clip(dp_svi_opts *o, dp_error *err)
+{
+    if (o->clip_quantile == 0)
+        return o->clip_sigma == 0 && o->clip_speed == 0
+                   ? DP_OK
+                   : dpi_fail(err, DP_EMISMATCH,
+                              "clip_sigma is %g and clip_speed %g, but clip_quantile is 0; give "
+                              "the share of gradients that the clip norm is to leave as they are",
+                              o->clip_sigma, o->clip_speed);
+    if (o->mode == DP_NO_PRIVACY)
+        return dpi_fail(err, DP_EMISMATCH,
+                        "mode is DP_NO_PRIVACY, which clips nothing, but clip_quantile is %g; "
+                        "leave it 0",
+                        o->clip_quantile);
+    if (o->clip_speed == 0)
+        o->clip_speed = default_clip_speed;
+    if (!(o->clip_quantile > 0 && o->clip_quantile < 1) || !is_noise(o->clip_sigma) ||
+        !(o->clip_speed > 0 && o->clip_speed <= 1))
+        return dpi_fail(err, DP_EDOMAIN,
+                        "clip_quantile is %g, clip_sigma %g and clip_speed %g; they must be in (0, "
+                        "1), [%g, %g] and (0, 1]",
+                        o->clip_quantile, o->clip_sigma, o->clip_speed, least_extra_sigma,
+                        greatest_extra_sigma);
+    if (o->public_units == 0 && o->sampling != DP_SAMPLING_FIXED)
+        return dpi_fail(
+            err, DP_EINVAL,
+            "clip_quantile is %g, but public_units is 0; give the number of records (or "
+            "units), roughly and from public knowledge: the data set's own is private",
+            o->clip_quantile);
+    return DP_OK;
+}
+
+static dp_status resolve_extras(dp_svi_opts *o, dp_error *err)
+{
+    dp_status status = resolve_loss(o, err);
+    if (status == DP_OK)
+        status = resolve_clip(o, err);
+    if (status == DP_OK && o->mode == DP_WITHOUT_GUARANTEE && o->sigma == 0 &&
+        (o->loss_every > 0 || o->clip_quantile > 0))
+        return dpi_fail(err, DP_EMISMATCH,
+                        "sigma is 0; a noisy loss or a count of norms is measured by the "
+                        "gradient's noise: give sigma above 0");
+    return status;
+}
+
 static dp_status resolve_noise(dp_svi_opts *o, dp_error *err)
 {
     if (o->mode == DP_NO_PRIVACY) {
@@ -173,20 +237,14 @@ static dp_status resolve_noise(dp_svi_opts *o, dp_error *err)
         return dpi_fail(err, DP_EDOMAIN,
                         "epsilon is %g; give the epsilon to spend, above 0 and finite (or sigma)",
                         o->epsilon);
-    if (o->sigma == 0 && o->sampling == DP_SAMPLING_ALLOCATION) {
-        dp_mechanism asked = dpi_options_mechanism(o, o->steps);
-        return dp_calibrate_sigma(&asked, o->epsilon, o->delta, 0, &o->sigma, err);
-    }
     if (o->sigma == 0)
-        return dp_approximate_sigma(o->epsilon, o->delta, dpi_options_mechanism(o, 1).rate,
-                                    o->steps, o->sampling, &o->sigma, err);
-    /* The accountant says whether it knows the mechanism at all. */
+        return dpi_cost_calibrate(o, err);
+    /* The accountant says whether it knows the mechanisms at all. */
     double epsilon;
-    dp_mechanism whole = dpi_options_mechanism(o, o->steps);
-    return dp_epsilon(&whole, o->delta, &epsilon, err);
+    return dpi_cost_epsilon(o, o->steps, &epsilon, err);
 }
 
-static dp_status resolve_threads(dp_svi_opts *o, dp_error *err)
+static dp_status resolve_machine(dp_svi_opts *o, dp_error *err)
 {
     if (o->threads == 0)
         o->threads = 1;
@@ -204,7 +262,9 @@ dp_status dpi_options_resolve(dp_svi_opts *o, size_t n, dp_error *err)
     if (status == DP_OK)
         status = resolve_optimizer(o, err);
     if (status == DP_OK)
-        status = resolve_threads(o, err);
+        status = resolve_machine(o, err);
+    if (status == DP_OK)
+        status = resolve_extras(o, err);
     if (status == DP_OK)
         status = resolve_noise(o, err);
     return status;

@@ -8,7 +8,4 @@
  * expected share of records in a step, and sigma is calibrated (0 without noise). */
 dp_status dpi_options_resolve(dp_svi_opts *opts, size_t n, dp_error *err) DP_MUST_CHECK;
 
-/* The mechanism of `steps` steps. */
-dp_mechanism dpi_options_mechanism(const dp_svi_opts *opts, uint64_t steps);
-
 #endif

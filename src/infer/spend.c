@@ -16,26 +16,11 @@
 
 #include "base/error.h"
 #include "graph/op.h"
-#if __has_include("infer/cost.h")
 #include "infer/cost.h"
-#define COST_LIST dpi_cost_list
-#else
-#include "infer/options.h"
-#endif
 #include "infer/svi.h"
 
 enum { FIRST_LEASES = 64, COLUMNS_TEXT = 1000 };
 static const double short_lease = 1, long_lease = 4;
-
-static size_t cost_list(const dp_svi_opts *opts, uint64_t steps, dp_mechanism list[DPI_SPEND_MOST])
-{
-#ifdef COST_LIST
-    return COST_LIST(opts, steps, list);
-#else
-    list[0] = dpi_options_mechanism(opts, steps);
-    return 1;
-#endif
-}
 
 static double now(void)
 {
@@ -48,8 +33,8 @@ static double now(void)
 static void begun_at(const dp_svi *s, uint64_t steps, uint64_t begun[DPI_SPEND_MOST])
 {
     dp_mechanism from[DPI_SPEND_MOST], to[DPI_SPEND_MOST];
-    (void)cost_list(&s->opts, s->spend.from, from);
-    size_t n = cost_list(&s->opts, steps, to);
+    (void)dpi_cost_list(&s->opts, s->spend.from, from);
+    size_t n = dpi_cost_list(&s->opts, steps, to);
     for (size_t k = 0; k < n; k++)
         begun[k] = s->spend.before[k] + to[k].steps - from[k].steps;
 }
@@ -124,8 +109,8 @@ static dp_status take_over(dp_svi *s, const dpi_checkpoint *c, const dpi_purpose
 {
     dp_mechanism done[DPI_SPEND_MOST], all[DPI_SPEND_MOST];
     uint64_t remaining[DPI_SPEND_MOST];
-    (void)cost_list(&s->opts, c->done, done);
-    size_t n = cost_list(&s->opts, s->opts.steps, all);
+    (void)dpi_cost_list(&s->opts, c->done, done);
+    size_t n = dpi_cost_list(&s->opts, s->opts.steps, all);
     for (size_t k = 0; k < n; k++)
         remaining[k] = all[k].steps - done[k].steps;
     const dpi_resumption entry = {.id = c->entry, .n = n, .remaining = remaining};
@@ -138,7 +123,7 @@ static dp_status reserve(dp_svi *s, const dpi_svi_spec *spec, dpi_purpose *what,
     unsigned char print[DPI_PRINT];
     char model[2 * DPI_PRINT + 1];
     dp_mechanism list[DPI_SPEND_MOST];
-    size_t n = 0, all = cost_list(&s->opts, s->opts.steps, list);
+    size_t n = 0, all = dpi_cost_list(&s->opts, s->opts.steps, list);
     if (s->opts.ledger_data == NULL)
         return dpi_fail(err, DP_EINVAL,
                         "a ledger is given and no ledger_data; name the data set as the ledger "
@@ -254,7 +239,7 @@ dp_status dpi_spend_epsilon(const dp_svi *s, double *epsilon, dp_error *err)
 {
     dp_mechanism all[DPI_SPEND_MOST], list[DPI_SPEND_MOST];
     uint64_t begun[DPI_SPEND_MOST];
-    size_t n = 0, most = cost_list(&s->opts, s->opts.steps, all);
+    size_t n = 0, most = dpi_cost_list(&s->opts, s->opts.steps, all);
     dp_interval bounds;
     begun_at(s, s->optimizer.done, begun);
     *epsilon = 0;

@@ -116,6 +116,7 @@ static void wipe_draws(const dp_svi *s, dpi_run *run)
 static void wipe_sums(const dp_svi *s, dpi_worker *w)
 {
     sodium_memzero(w->part, s->objective.n_release * sizeof *w->part);
+    sodium_memzero(&w->score, sizeof w->score);
     if (w->unit == NULL)
         return;
     sodium_memzero(w->unit, s->objective.n_release * sizeof *w->unit);
@@ -195,6 +196,43 @@ static void list_rows(const sum *t, dpi_worker *w, const task *job, size_t done,
     }
 }
 
+/* Where the numbers beside the gradient stand in a task's sum. */
+static double *extra_of(const dp_svi *s, const dpi_worker *w)
+{
+    return w->part + s->objective.n_release - s->extras.n;
+}
+
+/* Adds what the units of a chunk that has been clipped add beside their gradients. */
+static void add_extras(const sum *t, dpi_worker *w, const task *job)
+{
+    const dp_svi *s = t->s;
+    const double *score = dpi_run_value(w->run, s->objective.record);
+    const double *factor = w->scratch + s->chunk;
+    for (size_t u = 0, r = 0, rows; u < job->units; r += rows, u++) {
+        double total = 0;
+        rows = s->units.start != NULL ? w->rows[u] : 1;
+        for (size_t k = 0; k < rows; k++)
+            total += score[r + k];
+        dpi_extras_add(&s->extras, total, factor[r] == 1, extra_of(s, w));
+    }
+}
+
+/* The same for the m rows of a chunk of one large unit, and when it is whole. */
+static void add_score(const dp_svi *s, dpi_worker *w, size_t m)
+{
+    const double *score = dpi_run_value(w->run, s->objective.record);
+    for (size_t r = 0; r < m; r++)
+        w->score += score[r];
+}
+
+static void finish_large(const sum *t, dpi_worker *w)
+{
+    const dp_svi *s = t->s;
+    double factor = dpi_clip_add(s->objective.n_release, w->unit, t->clip, w->part);
+    if (s->extras.n > 0)
+        dpi_extras_add(&s->extras, w->score, factor == 1, extra_of(s, w));
+}
+
 /* Runs a chunk of a task and adds it up: units that are whole into part[], clipped; rows of a larger one
  * into unit[]. */
 static void run_chunk(const sum *t, dpi_worker *w, const task *job, size_t done, size_t m)
@@ -202,14 +240,21 @@ static void run_chunk(const sum *t, dpi_worker *w, const task *job, size_t done,
     if (t->s->units.start == NULL) {
         dpi_run_records(w->run, m, t->batch != NULL ? t->batch + job->first : NULL, job->first);
         dpi_run_clip_sum(w->run, m, t->clip, w->scratch, w->part);
+        if (t->s->extras.n > 0)
+            add_extras(t, w, job);
         return;
     }
     list_rows(t, w, job, done, m);
     dpi_run_records(w->run, m, w->row, 0);
-    if (job->rows > t->s->chunk)
+    if (job->rows > t->s->chunk) {
         dpi_run_add_rows(w->run, 0, m, w->unit);
-    else
-        dpi_run_clip_units(w->run, job->units, w->rows, t->clip, w->scratch, w->unit, w->part);
+        if (t->s->extras.n > 0)
+            add_score(t->s, w, m);
+        return;
+    }
+    dpi_run_clip_units(w->run, job->units, w->rows, t->clip, w->scratch, w->unit, w->part);
+    if (t->s->extras.n > 0)
+        add_extras(t, w, job);
 }
 
 /* Computes part[] of a task.  The source is locked at the start and not at the end. */
@@ -220,6 +265,7 @@ static dp_status run_task(sum *t, dpi_worker *w, const task *job)
     bool locked = true, large = job->rows > s->chunk;
     dp_status status = DP_OK;
     memset(w->part, 0, n * sizeof *w->part);
+    w->score = 0;
     if (large)
         memset(w->unit, 0, n * sizeof *w->unit);
     for (size_t done = 0, m; done < job->rows && status == DP_OK; done += m) {
@@ -235,7 +281,7 @@ static dp_status run_task(sum *t, dpi_worker *w, const task *job)
             run_chunk(t, w, job, done, m);
     }
     if (large && status == DP_OK)
-        dpi_clip_add(n, w->unit, t->clip, w->part);
+        finish_large(t, w);
     return status;
 }
 

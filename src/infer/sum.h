@@ -15,6 +15,7 @@ struct dpi_worker {
     dpi_run *run;         /* the first worker's is the run itself, the others' are clones */
     double *scratch;      /* [2][chunk] */
     double *part;         /* [n_release] the clipped sum of a task */
+    double score;         /* of the rows so far of a unit of several chunks; for extras.h */
     double *unit;         /* [n_release] the sum of a unit's rows; only where units have several */
     dpi_parked parked[2]; /* room that all threads share */
     size_t *row;          /* [chunk] rows of a chunk, and */

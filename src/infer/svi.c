@@ -22,12 +22,15 @@
 #include <time.h>
 
 #include "infer/check.h"
+#include "infer/cost.h"
 #include "infer/options.h"
 #include "infer/release.h"
 #include "infer/sum.h"
 #include "random/allocation.h"
 #include "random/noise.h"
 #include "random/subset.h"
+
+static const size_t large_release = 50000; /* numbers */
 
 static dp_status make_random(dp_svi *s, dp_error *err)
 {
@@ -47,7 +50,7 @@ static dp_status make_random(dp_svi *s, dp_error *err)
 static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
 {
     const dpi_objective *o = &s->objective;
-    dpi_id *wanted = dpi_arena_alloc(&s->arena, 2 * o->n_blocks + o->n_noise, sizeof *wanted);
+    dpi_id *wanted = dpi_arena_alloc(&s->arena, 2 * o->n_blocks + o->n_noise + 1, sizeof *wanted);
     if (wanted == NULL)
         return dpi_fail_nomem(err);
     size_t n = 0;
@@ -58,6 +61,8 @@ static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
     }
     for (size_t k = 0; k < o->n_noise; k++)
         wanted[n++] = o->noise[k];
+    if (s->extras.n > 0)
+        wanted[n++] = o->record;
     dpi_run_spec spec = {.graph = &o->graph,
                          .wanted = wanted,
                          .n_wanted = n,
@@ -69,6 +74,15 @@ static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
         return dpi_fail(err, data->err.status, "%s", data->err.text);
     dp_status status = dpi_check_observations(o, data, err);
     return status != DP_OK ? status : dpi_run_new(&spec, &s->run, err);
+}
+
+/* Records at a time.  Where a record is much work, batches of usual sizes are to make more than one
+ * task for the threads; it may depend on the model, and not on the threads. */
+static size_t records_at_a_time(const dp_svi *s, size_t n_rows, size_t most)
+{
+    if (s->objective.n_release >= large_release && most > DPI_SVI_LARGE_CHUNK)
+        most = DPI_SVI_LARGE_CHUNK;
+    return n_rows < most ? n_rows : most;
 }
 
 static dp_status make_state(dp_svi *s, dp_error *err)
@@ -157,19 +171,20 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
     s->delta = s->opts.delta;
     if (s->delta < 1) /* else it is refused as it is */
         s->opts.delta = dpi_release_delta(s->delta);
-    s->chunk = data->n < spec->chunk ? data->n : spec->chunk;
     s->grouped = data->unit != NULL;
     dp_status status = dpi_units_init(&s->units, &s->arena, data, err);
     s->n = s->units.n;
     if (status == DP_OK)
         status = dpi_options_resolve(&s->opts, s->n, err);
     if (status == DP_OK) {
+        dpi_extras_init(&s->extras, &s->opts, s->n);
         dpi_objective_spec parts = {.model = spec->model,
                                     .guide = spec->guide,
                                     .cut = s->opts.form == DP_FORM_PARAMETERS ? DPI_CUT_PARAMETERS
                                                                               : DPI_CUT_LATENTS,
                                     .population = (double)s->n,
                                     .shared = s->units.start != NULL,
+                                    .n_extra = s->extras.n,
                                     .init_scale = s->opts.init_scale};
         status = dpi_objective_init(&s->objective, &parts, err);
     }
@@ -177,6 +192,7 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
         status = check_sizes(s, err);
     if (status == DP_OK)
         status = dpi_spend_open(s, spec, err);
+    s->chunk = records_at_a_time(s, data->n, spec->chunk);
     if (status == DP_OK)
         status = make_run(s, data, err);
     if (status == DP_OK)
@@ -308,7 +324,7 @@ static void pull_back(dp_svi *s)
     const dpi_objective *o = &s->objective;
     const double *part = s->release;
     if (o->cut == DPI_CUT_PARAMETERS) {
-        memcpy(s->gradient, s->release, o->n_release * sizeof *s->release);
+        memcpy(s->gradient, s->release, o->n_theta * sizeof *s->release);
         return;
     }
     for (size_t k = 0; k < o->n_parts; k++) {
@@ -334,6 +350,8 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
     draw_global_noise(s);
     set_parameters(s);
     dpi_run_globals(s->run);
+    uint64_t step = s->optimizer.done + 1;
+    dpi_extras_prepare(&s->extras, &s->opts, step, share_clipped(s));
     dp_status status = sum_batch(s, err);
     if (status == DP_OK)
         status = protect(s, err);
@@ -341,6 +359,7 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
         sodium_memzero(s->release, s->objective.n_release * sizeof *s->release);
         return status;
     }
+    dpi_extras_take(&s->extras, s->release + s->objective.n_release - s->extras.n, &s->opts, step);
     pull_back(s);
     dpi_optimizer_step(&s->optimizer, s->gradient);
     dpi_spend_done(s);
@@ -365,8 +384,12 @@ static double now(void)
 static void show_progress(const dp_svi *s, FILE *out, double started)
 {
     dp_privacy privacy = {0};
+    const dp_loss *loss = &s->extras.last;
     (void)fprintf(out, "tacit: step %llu of %llu, %.1f s", (unsigned long long)s->optimizer.done,
                   (unsigned long long)s->opts.steps, now() - started);
+    if (loss->step > 0)
+        (void)fprintf(out, ", loss %.5g +- %.2g (step %llu)", loss->value, loss->noise,
+                      (unsigned long long)loss->step);
     if (dp_svi_privacy(s, &privacy, NULL) == DP_OK && privacy.is_private)
         (void)fprintf(out, ", spent epsilon %.4g at delta %.3g", privacy.epsilon, privacy.delta);
     else if (privacy.why_not != NULL)
@@ -434,10 +457,8 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
                                    : NULL;
     if (s->opts.mode != DP_PRIVATE)
         return DP_OK;
-    dp_mechanism spent = dpi_options_mechanism(&s->opts, s->optimizer.done);
     double epsilon = 0;
-    dp_status status =
-        s->optimizer.done == 0 ? DP_OK : dp_epsilon(&spent, s->opts.delta, &epsilon, err);
+    dp_status status = dpi_cost_epsilon(&s->opts, s->optimizer.done, &epsilon, err);
     if (status != DP_OK)
         return status;
     privacy->is_private = !s->seeded;
@@ -454,6 +475,17 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
         privacy->warning = "resumed without a ledger: steps that were done after the checkpoint "
                            "and lost are not counted, nor is another resumption";
     return DP_OK;
+}
+
+dp_status dp_svi_loss(const dp_svi *s, dp_loss *loss, dp_error *err)
+{
+    *loss = s->extras.last;
+    if (loss->step > 0)
+        return DP_OK;
+    return dpi_fail(err, DP_ESTATE,
+                    s->opts.loss_every > 0
+                        ? "no loss has been released yet; wait for step number loss_every"
+                        : "this run releases no loss; set loss_every, loss_clip and loss_sigma");
 }
 
 /* ---- parameters ---- */

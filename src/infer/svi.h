@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "exec/run.h"
 #include "exec/unit.h"
+#include "infer/extras.h"
 #include "infer/optimizer.h"
 #include "infer/spend.h"
 #include "model/objective.h"
@@ -17,8 +18,9 @@ typedef struct dpi_worker dpi_worker; /* sum.h */
 
 struct dp_svi {
     dpi_arena arena;
-    dp_svi_opts opts; /* resolved; delta: what accounts are made with */
+    dp_svi_opts opts; /* resolved; clip: of the next step; delta: what accounts are made with */
     double delta;     /* asked for */
+    dpi_extras extras;
     bool seeded;
     bool draws;     /* the guide draws for records */
     bool grouped;   /* a column names the units */
@@ -41,12 +43,12 @@ struct dp_svi {
     size_t *places;    /* [n] of random allocation: scratch */
     size_t *batch;     /* [n] */
     double *lost;      /* [n_release] what adding the chunks has lost to rounding */
-    double *release;   /* [n_release] the clipped, noisy sum */
+    double *release;   /* [n_release] the clipped, noisy sum and extras */
     int64_t *disguise; /* [n_release] its noise, in steps of the grid */
     double *gradient;  /* [n_theta] */
 };
 
-enum { DPI_SVI_CHUNK = 256 };
+enum { DPI_SVI_CHUNK = 256, DPI_SVI_LARGE_CHUNK = 96 };
 
 /* A run whose chunks are of another size than usual; otherwise as dp_svi_new. */
 typedef struct dpi_svi_spec {

@@ -438,6 +438,7 @@ static void build(builder *b)
         cut_at_parameters(b);
     if (o->err.status == DP_OK && o->n_parts == 0)
         (void)dpi_fail(&o->err, DP_EINVAL, "the observations depend on no latent and no parameter");
+    o->n_release += b->spec->n_extra;
     o->prior = b->prior;
     o->record = b->record;
 }

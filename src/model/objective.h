@@ -66,7 +66,7 @@ typedef struct dpi_objective {
     dpi_id share; /* input, of each record: 1 / (N rows of its unit); DPI_NONE unless asked for */
     dpi_id *part; /* [n_parts] per-record gradients, side by side the release */
     dpi_id *feed; /* [n_parts] inputs for the released sums; DPI_CUT_LATENTS only */
-    size_t n_parts, n_release;
+    size_t n_parts, n_release; /* n_release: numbers of all parts, and spec.n_extra behind them */
 } dpi_objective;
 
 typedef struct dpi_objective_spec {
@@ -74,6 +74,7 @@ typedef struct dpi_objective_spec {
     dpi_cut cut;
     double population; /* N, the public number of units; for DPI_CUT_PARAMETERS */
     bool shared;       /* units may have several records; for DPI_CUT_PARAMETERS */
+    size_t n_extra;    /* numbers that are released beside the parts, of the caller's making */
     double init_scale; /* of the mean-field guide, on the unconstrained space; > 0 */
 } dpi_objective_spec;
 

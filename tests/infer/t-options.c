@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "infer/cost.h"
 #include "infer/svi.h"
 #include "tests/lib/check.h"
 
@@ -47,6 +48,14 @@ static void refused(world *u, dp_status status, const char *words)
     assert_contains(err.text, words);
     dp_dataset_free(u->data);
     dp_model_free(u->m);
+}
+
+/* The one mechanism of a run that releases nothing beside its gradients. */
+static dp_mechanism mechanism_of(const dp_svi_opts *o, uint64_t steps)
+{
+    dp_mechanism list[DPI_COST_MOST];
+    assert_int_equal(dpi_cost_list(o, steps, list), 1);
+    return list[0];
 }
 
 static void options_out_of_range(void **state)
@@ -107,7 +116,7 @@ static void the_fixed_size_sampler_is_accounted_for_as_such(void **state)
     assert_ok(dp_svi_step(svi, &err), err.text);
     assert_ok(dp_svi_privacy(svi, &privacy, &err), err.text);
     assert_string_equal(privacy.adjacency, "replace one record");
-    dp_mechanism m = dpi_options_mechanism(&svi->opts, 1);
+    dp_mechanism m = mechanism_of(&svi->opts, 1);
     assert_ok(dp_epsilon(&m, svi->opts.delta, &fixed, &err), err.text);
     m.sampling = DP_SAMPLING_POISSON;
     m.adjacency = DP_REPLACE_ONE;
@@ -137,13 +146,13 @@ static void a_share_is_accounted_rounded_up(void **state)
     const size_t n[] = {3, 49, 500, 1000003};
     for (size_t i = 0; i < 4; i++) {
         dp_svi_opts o = {.sampling = DP_SAMPLING_FIXED, .rate = 1 / (double)n[i]};
-        assert_true((long double)dpi_options_mechanism(&o, 1).rate * n[i] >= 1);
+        assert_true((long double)mechanism_of(&o, 1).rate * n[i] >= 1);
     }
     dp_svi_opts whole = {.sampling = DP_SAMPLING_FIXED, .rate = 1};
-    assert_true(dpi_options_mechanism(&whole, 1).rate == 1);
+    assert_true(mechanism_of(&whole, 1).rate == 1);
     dp_svi_opts poisson = {.sampling = DP_SAMPLING_POISSON,
                            .rate = 0.1}; /* drawn at just that rate */
-    assert_true(dpi_options_mechanism(&poisson, 1).rate == 0.1);
+    assert_true(mechanism_of(&poisson, 1).rate == 0.1);
 }
 
 static void an_epoch_that_has_begun_is_accounted_for_as_whole(void **state)
@@ -152,7 +161,7 @@ static void an_epoch_that_has_begun_is_accounted_for_as_whole(void **state)
     const uint64_t steps[][2] = {{1, 7}, {6, 7}, {7, 7}, {8, 14}, {14, 14}, {699, 700}};
     dp_svi_opts o = {.sampling = DP_SAMPLING_ALLOCATION, .epoch = 7, .rate = 1. / 7, .sigma = 2};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        dp_mechanism m = dpi_options_mechanism(&o, steps[i][0]);
+        dp_mechanism m = mechanism_of(&o, steps[i][0]);
         assert_true(m.sampling == DP_SAMPLING_ALLOCATION && m.epoch == 7 && m.rate == 1. / 7);
         assert_int_equal(m.steps, steps[i][1]);
     }
