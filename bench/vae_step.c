@@ -2,7 +2,7 @@
  * products: one JSON line with medians of PAIRS alternating plain and private steps, the same matrix
  * products alone through OpenBLAS, and the noise alone.
  *
- *   vae_step [batch [threads]]
+ *   vae_step [batch [threads [single]]]
  *
  * Data are 10000 made-up binary images: a step's time does not depend on them.  Batches have a fixed
  * size here, so that both kinds of step do the same work. */
@@ -10,6 +10,7 @@
 #include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "bench.h"
@@ -32,7 +33,8 @@ static double peak_mb(void)
     return (double)usage.ru_maxrss / 1024;
 }
 
-static dp_svi *new_run(dp_mode mode, size_t batch, size_t threads, const dp_dataset *data)
+static dp_svi *new_run(dp_mode mode, size_t batch, size_t threads, bool single,
+                       const dp_dataset *data)
 {
     dp_error err;
     dp_svi *svi;
@@ -42,7 +44,8 @@ static dp_svi *new_run(dp_mode mode, size_t batch, size_t threads, const dp_data
                         .steps = 9375,
                         .schedule = DP_CONSTANT,
                         .step_size = 1e-3,
-                        .threads = threads};
+                        .threads = threads,
+                        .precision = single ? DP_SINGLE : DP_DOUBLE};
     if (mode == DP_PRIVATE) {
         opts.sigma = sigma;
         opts.clip = clip;
@@ -117,11 +120,12 @@ int main(int argc, char **argv)
 {
     size_t batch = argc > 1 ? strtoul(argv[1], NULL, 10) : 128;
     size_t threads = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
+    bool single = argc > 3 && strcmp(argv[3], "single") == 0;
     double *x = malloc((size_t)N * VAE_PIXELS * sizeof *x), *work = calloc(4000000, sizeof *work);
     dp_error err;
     dp_noise *noise;
     if (batch < 1 || batch > 1024 || x == NULL || work == NULL)
-        fail("usage: vae_step [batch, 1 ... 1024 [threads]]");
+        fail("usage: vae_step [batch, 1 ... 1024 [threads [single]]]");
     uint32_t random = 1;
     for (size_t i = 0; i < (size_t)N * VAE_PIXELS; i++) {
         random = random * 1664525 + 1013904223;
@@ -133,10 +137,10 @@ int main(int argc, char **argv)
     dp_dataset_real(data, "x", VAE_PIXELS, x);
     openblas_set_num_threads((int)threads);
     double before = peak_mb();
-    dp_svi *private = new_run(DP_PRIVATE, batch, threads, data);
+    dp_svi *private = new_run(DP_PRIVATE, batch, threads, single, data);
     (void)time_step(private);
     double peak = peak_mb() - before;
-    dp_svi *plain = new_run(DP_NO_PRIVACY, batch, threads, data);
+    dp_svi *plain = new_run(DP_NO_PRIVACY, batch, threads, single, data);
     (void)time_step(plain);
     double plain_s[PAIRS], private_s[PAIRS], ratio[PAIRS], products_s[PAIRS], noise_s[PAIRS];
     for (int k = 0; k < PAIRS; k++) {
@@ -148,10 +152,11 @@ int main(int argc, char **argv)
     }
     (void)printf(
         "{\"kernel\": \"vae_step\", \"plain_ms\": %.3f, \"private_ms\": %.3f, \"ratio\": %.3f, "
-        "\"gemm_ms\": %.3f, \"noise_ms\": %.3f, \"batch\": %zu, \"threads\": %zu, "
+        "\"gemm_ms\": %.3f, \"noise_ms\": %.3f, \"batch\": %zu, \"threads\": %zu, \"precision\": "
+        "\"%s\", "
         "\"peak_mb\": %.0f, ",
         median_ms(plain_s), median_ms(private_s), median_ms(ratio), median_ms(products_s),
-        median_ms(noise_s), batch, threads, peak);
+        median_ms(noise_s), batch, threads, single ? "single" : "double", peak);
     bench_end_line();
     dp_svi_free(plain);
     dp_svi_free(private);

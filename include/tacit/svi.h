@@ -46,6 +46,13 @@ typedef enum dp_schedule {
     DP_COSINE_DECAY
 } dp_schedule;
 
+typedef enum dp_precision {
+    DP_DOUBLE = 0,
+    DP_SINGLE /* values of records as floats: for networks, faster.  Norms, clipping, sums and all that
+               * comes after stay in double, and what is guaranteed is the same.  Gradients beyond 1e38
+               * add zero, and groups are at most 2^24. */
+} dp_precision;
+
 /* What to do.  Zero means the default, except for epsilon, delta, sigma, clip and rate, which are
  * privacy's own numbers and have none: a private run needs delta, clip, and either epsilon or sigma. */
 typedef struct dp_svi_opts {
@@ -81,7 +88,8 @@ typedef struct dp_svi_opts {
                            * speed of clip_quantile, which needs it unless batches are fixed. */
     size_t threads; /* that gradients are computed on, at most 1024; default 1.  The result is the
                            * same to the bit for any number. */
-    uint64_t seed;  /* not 0: a repeatable run for tests, marked as not private */
+    dp_precision precision;
+    uint64_t seed; /* not 0: a repeatable run for tests, marked as not private */
     /* Where the steps are paid for before the first one; private runs without a seed only.  NULL: nobody
      * adds up what several runs spend, and the guarantee is that of this run alone. */
     dp_ledger *ledger; /* borrowed until the run is freed */

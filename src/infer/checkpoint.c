@@ -104,6 +104,7 @@ static void walk_options(walker *w, dp_svi_opts *o)
     walk_real(w, &o->clip_sigma);
     walk_real(w, &o->clip_speed);
     walk_count(w, &o->public_units);
+    o->precision = (dp_precision)walk_choice(w, (int)o->precision);
     walk_count(w, &o->seed);
     walk_count(w, &threads);
     o->threads = (size_t)threads;

@@ -246,6 +246,9 @@ static dp_status resolve_noise(dp_svi_opts *o, dp_error *err)
 
 static dp_status resolve_machine(dp_svi_opts *o, dp_error *err)
 {
+    if (o->precision != DP_DOUBLE && o->precision != DP_SINGLE)
+        return dpi_fail(err, DP_EINVAL, "precision %d is unknown; use DP_DOUBLE or DP_SINGLE",
+                        (int)o->precision);
     if (o->threads == 0)
         o->threads = 1;
     if (o->threads > most_threads)

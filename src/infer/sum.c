@@ -1,7 +1,7 @@
 /* The clipped sum of a batch.
  *
- * A batch is cut into tasks: as many whole units as fit in a chunk, or one unit of more rows than that,
- * which goes through chunk after chunk.  How it is cut depends on the batch alone.  Threads take
+ * A batch is cut into tasks: as many whole units as fit in a chunk (tasks of equal size where all units
+ * are single records), or one unit of more rows than that, which goes through chunk after chunk.  How it is cut depends on the batch alone.  Threads take
  * tasks in their order and compute their sums side by side; the sums are added to the release in the
  * order of tasks again, with compensation.  So every addition happens between the same numbers in the
  * same order whatever the number of threads, and the release is the same to the bit.  A thread that is
@@ -151,8 +151,10 @@ static bool next_task(sum *t, task *job)
     *job = (task){.number = t->next, .first = t->at};
     if (left == 0)
         return false;
-    if (s->units.start == NULL)
-        job->units = job->rows = left < s->chunk ? left : s->chunk;
+    if (s->units.start == NULL) { /* equal tasks, as few as can be */
+        size_t tasks = (left - 1) / s->chunk + 1;
+        job->units = job->rows = (left - 1) / tasks + 1;
+    }
     while (s->units.start != NULL && job->units < left) {
         size_t rows = dpi_unit_rows(&s->units, unit_at(t, t->at + job->units));
         if (job->units > 0 && job->rows + rows > s->chunk)
@@ -297,7 +299,10 @@ static void add_in_turn(sum *t, const dpi_worker *w)
 {
     dp_svi *s = t->s;
     size_t n = s->objective.n_release;
-    dpi_add_compensated(n, w->part, s->release, s->lost);
+    if (t->turn == 0) /* to zero, exactly */
+        memcpy(s->release, w->part, n * sizeof *w->part);
+    else
+        dpi_add_compensated(n, w->part, s->release, s->lost);
     for (t->turn++; t->parked > 0 && place_of(t, t->turn)->full; t->turn++) {
         dpi_parked *place = place_of(t, t->turn);
         dpi_add_compensated(n, place->part, s->release, s->lost);
@@ -366,9 +371,10 @@ static bool is_worth_threads(const sum *t)
 {
     const dp_svi *s = t->s;
     size_t rows = 0;
-    for (size_t i = 0; i < t->size && rows < FEW * s->chunk; i++)
+    size_t few = s->chunk < DPI_SVI_CHUNK ? s->chunk + 1 : FEW * s->chunk;
+    for (size_t i = 0; i < t->size && rows < few; i++)
         rows += dpi_unit_rows(&s->units, unit_at(t, i));
-    return s->pool != NULL && rows >= FEW * s->chunk;
+    return s->pool != NULL && rows >= few;
 }
 
 dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip, dp_error *err)

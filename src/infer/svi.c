@@ -69,7 +69,8 @@ static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
                          .parts = o->part,
                          .n_parts = o->n_parts,
                          .data = data,
-                         .chunk = s->chunk};
+                         .chunk = s->chunk,
+                         .single = s->opts.precision == DP_SINGLE};
     if (data->err.status != DP_OK)
         return dpi_fail(err, data->err.status, "%s", data->err.text);
     dp_status status = dpi_check_observations(o, data, err);

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "num/gemm.h"
 
 static const double blas_from = 8192; /* multiplications; measured where the plain loop loses */
@@ -52,7 +53,7 @@ double dpi_norm(size_t n, const double *a)
     return top * sqrt(sum);
 }
 
-void dpi_add_compensated(size_t n, const double *a, double *sum, double *lost)
+DPI_LOOPS void dpi_add_compensated(size_t n, const double *a, double *sum, double *lost)
 {
     for (size_t i = 0; i < n; i++) {
         double added = a[i] - lost[i], total = sum[i] + added;

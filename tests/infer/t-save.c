@@ -241,7 +241,7 @@ static void a_checkpoint_has_no_room_for_secrets(void **state)
     FILE *file = fopen(folder_path("run"), "rb");
     assert_non_null(file);
     assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    assert_int_equal(ftell(file), 16 + 8 + 2 * 32 + 27 * 8 + 8 + 16 + 3 * 8 + 4 * 2 * 8 + 32);
+    assert_int_equal(ftell(file), 16 + 8 + 2 * 32 + 28 * 8 + 8 + 16 + 3 * 8 + 4 * 2 * 8 + 32);
     (void)fclose(file);
     dp_svi_free(svi);
     tear_down(&b);
