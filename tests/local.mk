@@ -17,6 +17,8 @@ LDADD = $(TEST_INTERNAL)
 LONG_TESTS =
 EXTRA_PROGRAMS += $(LONG_TESTS)
 
+include tests/faults/local.mk
+
 if HAVE_CMOCKA
 UNIT_TESTS =
 check_PROGRAMS += $(UNIT_TESTS)

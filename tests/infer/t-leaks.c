@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "infer/svi.h"
 #include "random/noise.h"
@@ -127,7 +128,16 @@ static void noise_is_fresh_in_every_number_and_step(void **state)
     end(&s);
 }
 
-/* No two runs have a number in common. */
+/* Among independent ones hardly ever 1: the grid has 2^32 points in a standard deviation. */
+static size_t numbers_in_common(const scene *one, const scene *other)
+{
+    size_t equal = 0;
+    for (size_t i = 0; i < N; i++)
+        equal += one->svi->release[i] == other->svi->release[i];
+    return equal;
+}
+
+/* No two runs have the same noise. */
 static void runs_without_a_seed_have_noise_of_their_own(void **state)
 {
     (void)state;
@@ -141,15 +151,76 @@ static void runs_without_a_seed_have_noise_of_their_own(void **state)
     scene one = begin(1, &opts), other = begin(1, &opts);
     assert_true(dp_noise_is_private(one.svi->noise) && dp_noise_is_private(other.svi->noise));
     for (uint64_t t = 0; t < opts.steps; t++) {
-        size_t equal = 0;
         step(&one);
         step(&other);
-        for (size_t i = 0; i < N; i++)
-            equal += one.svi->release[i] == other.svi->release[i];
-        assert_true(equal < 10); /* a grid has some 2^30 points in a standard deviation */
+        assert_true(numbers_in_common(&one, &other) < 10);
     }
     end(&one);
     end(&other);
+}
+
+/* The first run and two that go on from where it was saved. */
+static void resumed_runs_have_noise_of_their_own(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    char path[64];
+    dp_svi_opts opts = plain;
+    opts.mode = DP_PRIVATE;
+    opts.sigma = 1;
+    opts.clip = 1;
+    opts.delta = 1e-5;
+    opts.seed = 0;
+    scene runs[3];
+    (void)snprintf(path, sizeof path, "t-leaks-%ld.run", (long)getpid());
+    runs[0] = begin(1, &opts);
+    step(&runs[0]);
+    assert_ok(dp_svi_save(runs[0].svi, path, &err), err.text);
+    for (int k = 1; k < 3; k++) {
+        runs[k] = runs[0];
+        assert_ok(dp_svi_resume(path, runs[0].m, NULL, runs[0].data, NULL, &runs[k].svi, &err),
+                  err.text);
+    }
+    (void)unlink(path);
+    for (int t = 0; t < 3; t++) {
+        for (int k = 0; k < 3; k++)
+            step(&runs[k]);
+        for (int k = 0; k < 3; k++)
+            assert_true(numbers_in_common(&runs[k], &runs[(k + 1) % 3]) < 10);
+    }
+    dp_svi_free(runs[1].svi);
+    dp_svi_free(runs[2].svi);
+    end(&runs[0]);
+}
+
+/* The same noise on both sides, so that what differs is what became of one record's gradient.  A coarse
+ * grid would round it up now and then. */
+static void a_record_moves_what_is_released_by_at_most_clip(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 20; k++) {
+        dp_svi_opts opts = plain;
+        opts.mode = DP_PRIVATE;
+        opts.sampling = DP_SAMPLING_FULL;
+        opts.rate = 0;
+        opts.sigma = 0.7 * pow(1.3, k);
+        opts.clip = 1;
+        opts.delta = 1e-5;
+        opts.steps = 1;
+        double without[N], square = 0;
+        scene s = begin(0, &opts);
+        step(&s);
+        memcpy(without, s.svi->release, sizeof without);
+        end(&s);
+        s = begin(1e9, &opts);
+        step(&s);
+        for (size_t i = 0; i < N; i++) {
+            double moved = s.svi->release[i] - without[i];
+            square += moved * moved;
+        }
+        assert_true(square <= 1 && square > 0.999);
+        end(&s);
+    }
 }
 
 /* What a run says beside its seconds, which are taken out. */
@@ -196,6 +267,8 @@ int main(void)
         cmocka_unit_test(poisson_batches_are_cut_nowhere_and_drawn_afresh),
         cmocka_unit_test(noise_is_fresh_in_every_number_and_step),
         cmocka_unit_test(runs_without_a_seed_have_noise_of_their_own),
+        cmocka_unit_test(resumed_runs_have_noise_of_their_own),
+        cmocka_unit_test(a_record_moves_what_is_released_by_at_most_clip),
         cmocka_unit_test(progress_is_the_same_for_any_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
