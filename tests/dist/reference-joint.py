@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes reference-joint.h: Dirichlet and mixtures, log densities and derivatives to 17 digits.
 
-Needs mpmath (pip install mpmath); run as  python3 reference-joint.py > reference-joint.h
+Needs mpmath (pip install mpmath); run as  python3 reference-joint.py | clang-format > reference-joint.h
 Written from textbook forms in 400 digits: products of densities over dimensions, sums over components.
 Inputs are the doubles that the C compiler will read.
 """
