@@ -20,7 +20,7 @@
 
 /* For a plain loop over numbers: compiled for vectors, and on x86-64 several times, the widest that the
  * machine has being taken when the library is loaded.  Not with sanitizers, whose run-time library is not
- * there yet at that moment. */
+ * there yet at that moment.  For static functions only: the choice would be exported with the others. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) &&       \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define DPI_LOOPS                                                                                  \

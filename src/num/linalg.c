@@ -53,13 +53,19 @@ double dpi_norm(size_t n, const double *a)
     return top * sqrt(sum);
 }
 
-DPI_LOOPS void dpi_add_compensated(size_t n, const double *a, double *sum, double *lost)
+/* Static, because the several versions of a function would be exported with it. */
+DPI_LOOPS static void add_compensated(size_t n, const double *a, double *sum, double *lost)
 {
     for (size_t i = 0; i < n; i++) {
         double added = a[i] - lost[i], total = sum[i] + added;
         lost[i] = (total - sum[i]) - added;
         sum[i] = total;
     }
+}
+
+void dpi_add_compensated(size_t n, const double *a, double *sum, double *lost)
+{
+    add_compensated(n, a, sum, lost);
 }
 
 /* One row of c as a combination of the rows of b. */
