@@ -19,6 +19,7 @@
 #include "accountant/bound.h"
 #include "accountant/check.h"
 #include "accountant/composition.h"
+#include "accountant/contour.h"
 #include "accountant/gaussian.h"
 #include "base/error.h"
 
@@ -82,6 +83,12 @@ static dp_status certify_way(const search *s, dpi_direction direction, double wi
     dp_status status = dpi_composition_new(&s->m, 1, direction, DPI_UPPER, &c, err);
     if (status != DP_OK)
         return status;
+    /* A direction that lies well below is bounded only as finely as is needed to see that. */
+    double guess = NAN;
+    if (direction == DPI_ADD &&
+        dpi_contour_epsilon(c.term, c.n, log(s->delta), &guess, NULL) == DP_OK)
+        wish.width = fmax(width, fmin(0.25 * (s->epsilon - guess) / guess, COARSE));
+    wish.hint = guess > 0 && guess < INFINITY ? guess : s->refused ? 0 : s->epsilon;
     if (c.normal_mu > 0)
         b.upper =
             dpi_gaussian_epsilon(c.normal_mu * (1 + 0x1p-50), log(s->delta) - 0x1p-44, DPI_UPPER);
@@ -100,9 +107,7 @@ static dp_status certify(search *s, double x, double width, double *bound, dp_er
     if (status != DP_OK || *bound > s->epsilon || dpi_composition_directions(&s->m) == 1)
         return status;
     double added;
-    status = certify_way(s, DPI_ADD, COARSE, &added, err);
-    if (status == DP_OK && added > s->epsilon)
-        status = certify_way(s, DPI_ADD, width, &added, err);
+    status = certify_way(s, DPI_ADD, width, &added, err);
     *bound = fmax(*bound, added);
     return status;
 }
@@ -224,7 +229,7 @@ static dp_status settle(search *s, const bracket *b, double tolerance, double *a
     double root = b->x * exp(b->log_ratio / slope * way);
     double unsafe = log(root) * way, safe = INFINITY; /* grow to the safe side */
     double limit = log(rises(s) ? s->most : s->least) * way;
-    double ahead = 0.8 * tolerance, width = fmin(0.6 * tolerance * slope, 1e-3);
+    double ahead = 0.8 * tolerance, width = fmin(0.72 * tolerance * slope, 1e-3);
     for (int i = 0; i < MAX_CERTIFICATES; i++) {
         double bound, y = safe < INFINITY ? (safe + unsafe) / 2 : fmin(unsafe + ahead, limit);
         double x = exp(y * way);
