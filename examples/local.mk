@@ -1,6 +1,7 @@
-noinst_PROGRAMS += %D%/contraception %D%/logistic %D%/mixture %D%/visits
+noinst_PROGRAMS += %D%/contraception %D%/logistic %D%/mixture %D%/vae %D%/visits
 examples_contraception_LDADD = libtacit.la -lm
 examples_logistic_LDADD = libtacit.la -lm
 examples_mixture_LDADD = libtacit.la -lm
+examples_vae_LDADD = libtacit.la -lm
 examples_visits_LDADD = libtacit.la -lm
 dist_check_SCRIPTS += %D%/check-examples
