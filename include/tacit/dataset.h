@@ -3,7 +3,8 @@
  * One record is one privacy unit, unless dp_dataset_unit names a column that tells which records belong
  * together.  Values are checked when the data set meets a model, before
  * anything is computed from them: real columns must be finite, group numbers in their range, labels
- * in the support of their distribution.  Messages name the column and the record, never the value. */
+ * in the support of their distribution.  Messages name the column and the record, never the value;
+ * those of a private run name neither (dp_check_data in tacit/svi.h does). */
 #ifndef TACIT_DATASET_H
 #define TACIT_DATASET_H
 

@@ -136,6 +136,13 @@ DP_API dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const 
                             const dp_svi_opts *opts, dp_svi **svi, dp_error *err) DP_MUST_CHECK;
 
 /* Frees the run.  What it has reserved in a ledger stays spent unless it was done or settled. */
+/* Says whether every record is what the model needs: the message names the first column and record that
+ * are not, never the value.  This is for the data's owner: the answer is a function of the records that
+ * no epsilon speaks of.  A private run that meets such data refuses with a message that names neither.
+ * DP_EDATA, and what else dp_svi_new says of model and data. */
+DP_API dp_status dp_check_data(const dp_model *model, const dp_model *guide, const dp_dataset *data,
+                               dp_error *err) DP_MUST_CHECK;
+
 DP_API void dp_svi_free(dp_svi *svi);
 
 /* One step.  DP_ESTATE when all steps are done; DP_EDOMAIN when the parameters ceased to be finite

@@ -86,6 +86,20 @@ static size_t records_at_a_time(const dp_svi *s, size_t n_rows, size_t most)
     return n_rows < most ? n_rows : most;
 }
 
+/* Which record is not what the model needs, and in which column, is for the data's owner to know: whoever
+ * reads the messages of a private run learns that there is one, and no more. */
+static dp_status make_run_discreetly(dp_svi *s, const dp_dataset *data, dp_error *err)
+{
+    dp_error found = {0};
+    dp_status status = make_run(s, data, &found);
+    if (status == DP_EDATA && s->opts.mode == DP_PRIVATE)
+        return dpi_fail(
+            err, status,
+            "the data are not what the model needs; dp_check_data tells their owner which "
+            "column and record, for which to leave records out or mend them beforehand");
+    return status == DP_OK ? status : dpi_fail(err, status, "%s", found.text);
+}
+
 static dp_status make_state(dp_svi *s, dp_error *err)
 {
     const dpi_objective *o = &s->objective;
@@ -148,8 +162,8 @@ static dp_status check_sizes(const dp_svi *s, dp_error *err)
         return DP_OK;
     return dpi_fail(err, DP_EUNSUPPORTED,
                     "rounding is accounted for up to %zu records (or units of them) and %zu "
-                    "released numbers, not for %zu and %zu; fit a sample of the records",
-                    most_units, most_numbers, s->n, s->objective.n_release);
+                    "released numbers (here %zu); fit a sample of the records",
+                    most_units, most_numbers, s->objective.n_release);
 }
 
 dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_dataset *data,
@@ -195,7 +209,7 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
         status = dpi_spend_open(s, spec, err);
     s->chunk = records_at_a_time(s, data->n, spec->chunk);
     if (status == DP_OK)
-        status = make_run(s, data, err);
+        status = make_run_discreetly(s, data, err);
     if (status == DP_OK)
         status = make_state(s, err);
     if (status == DP_OK && spec->resume != NULL)
@@ -243,6 +257,16 @@ void dp_svi_free(dp_svi *s)
 bool dp_svi_done(const dp_svi *s)
 {
     return s->optimizer.done >= s->opts.steps;
+}
+
+dp_status dp_check_data(const dp_model *model, const dp_model *guide, const dp_dataset *data,
+                        dp_error *err)
+{
+    dp_svi *svi;
+    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 1};
+    dp_status status = dp_svi_new(model, guide, data, &opts, &svi, err);
+    dp_svi_free(svi);
+    return status;
 }
 
 /* ---- one step ---- */

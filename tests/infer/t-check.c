@@ -321,6 +321,35 @@ static void columns_that_are_arguments_stay_in_their_domain(void **state)
     taken(s);
 }
 
+/* ---- whom it is told ---- */
+
+/* A private run says that there is such a record; where it is, its owner hears from dp_check_data. */
+static void a_private_run_names_neither_column_nor_record(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        dp_error err = {0}, owner = {0};
+        dp_svi *svi;
+        const dp_svi_opts opts = {.epsilon = 1, .delta = 1e-6, .clip = 1, .steps = 1};
+        scene s = begin(1, 1);
+        dp_dataset *data = dp_dataset_new(N);
+        dp_observe(s.rows, "y", dp_normal_v(s.w, dp_data(s.rows, "a", 1)));
+        dp_dataset_real(data, "y", 1, s.y);
+        dp_dataset_real(data, "a", 1, s.a);
+        assert_ok(dp_check_data(s.m, NULL, data, &owner), owner.text);
+        (k == 0 ? s.y : s.a)[BAD] = k == 2 ? -1 : NAN;
+        assert_int_equal(dp_check_data(s.m, NULL, data, &owner), DP_EDATA);
+        assert_contains(owner.text, k == 0 ? "column 'y'" : "column 'a'");
+        assert_contains(owner.text, "record 5 (from 0)");
+        assert_int_equal(dp_svi_new(s.m, NULL, data, &opts, &svi, &err), DP_EDATA);
+        assert_null(svi);
+        assert_contains(err.text, "dp_check_data tells their owner");
+        assert_null(strpbrk(err.text, "0123456789'"));
+        dp_dataset_free(data);
+        dp_model_free(s.m);
+    }
+}
+
 /* ---- columns ---- */
 
 static void columns_that_are_not_there_are_named(void **state)
@@ -388,6 +417,7 @@ int main(void)
         cmocka_unit_test(every_number_of_a_record_is_checked),
         cmocka_unit_test(successes_are_at_most_the_trials_of_their_record),
         cmocka_unit_test(columns_that_are_arguments_stay_in_their_domain),
+        cmocka_unit_test(a_private_run_names_neither_column_nor_record),
         cmocka_unit_test(columns_that_are_not_there_are_named),
         cmocka_unit_test(columns_of_another_size_are_refused),
         cmocka_unit_test(constants_that_are_arguments_stay_in_their_domain),

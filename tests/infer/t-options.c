@@ -208,14 +208,16 @@ static void data_that_do_not_fit(void **state)
 {
     (void)state;
     world u;
-    start(&u), u.y[5] = 0.7312, refused(&u, DP_EDATA, "record 5");
-    start(&u), u.x[2][1] = NAN, refused(&u, DP_EDATA, "'x', record 2");
-    start(&u), u.group[4] = 3, refused(&u, DP_EDATA, "'g', record 4");
     dp_error err = {0};
-    dp_svi *svi;
+    start(&u), u.y[5] = 0.7312, refused(&u, DP_EDATA, "not what the model needs");
+    start(&u), u.x[2][1] = NAN, refused(&u, DP_EDATA, "not what the model needs");
+    start(&u), u.group[4] = 3, refused(&u, DP_EDATA, "not what the model needs");
+    start(&u), u.group[4] = 3, u.o = (dp_svi_opts){.mode = DP_NO_PRIVACY};
+    refused(&u, DP_EDATA, "'g', record 4");
     start(&u), u.y[5] = 0.7312;
-    assert_int_equal(dp_svi_new(u.m, NULL, u.data, &u.o, &svi, &err), DP_EDATA);
-    assert_null(strstr(err.text, "7312")); /* a private value is not quoted */
+    assert_int_equal(dp_check_data(u.m, NULL, u.data, &err), DP_EDATA);
+    assert_contains(err.text, "'y', record 5");
+    assert_null(strstr(err.text, "7312")); /* a value is not quoted even to its owner */
     dp_dataset_free(u.data);
     u.data = dp_dataset_new(N);
     refused(&u, DP_ENAME, "no column");
