@@ -28,6 +28,10 @@ EXTRA_PROGRAMS += %D%/mixture
 %C%_mixture_SOURCES = %D%/mixture.c %D%/numpy-legacy.c %D%/numpy-legacy.h $(benchmark)
 %C%_mixture_LDADD = libtacit.la -lm
 
+EXTRA_PROGRAMS += %D%/vae_train
+%C%_vae_train_SOURCES = %D%/vae_train.c %D%/vae.c %D%/vae.h $(benchmark)
+%C%_vae_train_LDADD = libtacit.la $(BLAS_LIBS) -lm
+
 EXTRA_PROGRAMS += %D%/accountant
 %C%_accountant_SOURCES = %D%/accountant.c $(benchmark)
 %C%_accountant_LDADD = libtacit-accountant.la libtacit-core.la $(TACIT_LIBS)

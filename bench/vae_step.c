@@ -1,6 +1,6 @@
 /* What privacy costs in a step of a variational autoencoder, and what a step costs beside its matrix
  * products: one JSON line with medians of PAIRS alternating plain and private steps, the same matrix
- * products alone through OpenBLAS, and the noise alone.
+ * products alone through OpenBLAS in the same precision, and the noise alone.
  *
  *   vae_step [batch [threads [single]]]
  *
@@ -71,8 +71,24 @@ static double time_step(dp_svi *svi)
     return bench_now() - started;
 }
 
+/* The same products in single precision; contents do not matter. */
+static void layer_single(int batch, int from, int to, bool backward, const double *of_a,
+                         double *of_b, double *of_c)
+{
+    const float *a = (const void *)of_a;
+    float *b = (void *)of_b, *c = (void *)of_c;
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, batch, to, from, 1, a, from, b, to, 0, c,
+                to);
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, from, to, batch, 1, a, from, c, to, 0, b,
+                to);
+    if (backward)
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, batch, from, to, 1, a, to, b, to, 0, c,
+                    from);
+}
+
 /* One dense layer [from][to]: forward, weights, and backward unless its input is data. */
-static void layer(int batch, int from, int to, bool backward, const double *a, double *b, double *c)
+static void layer_double(int batch, int from, int to, bool backward, const double *a, double *b,
+                         double *c)
 {
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, batch, to, from, 1, a, from, b, to, 0, c,
                 to);
@@ -83,9 +99,11 @@ static void layer(int batch, int from, int to, bool backward, const double *a, d
                     from);
 }
 
-static double time_products(size_t batch, const double *a, double *b, double *c)
+static double time_products(bool single, size_t batch, const double *a, double *b, double *c)
 {
     int m = (int)batch;
+    void (*layer)(int, int, int, bool, const double *, double *, double *) =
+        single ? layer_single : layer_double;
     double started = bench_now();
     layer(m, VAE_PIXELS, VAE_HIDDEN, false, a, b, c);
     layer(m, VAE_HIDDEN, VAE_LATENT, true, a, b, c);
@@ -147,7 +165,7 @@ int main(int argc, char **argv)
         plain_s[k] = time_step(plain);
         private_s[k] = time_step(private);
         ratio[k] = 1e-3 * private_s[k] / plain_s[k];
-        products_s[k] = time_products(batch, work, work + 1000000, work + 2000000);
+        products_s[k] = time_products(single, batch, work, work + 1000000, work + 2000000);
         noise_s[k] = time_noise(noise, work + 3000000);
     }
     (void)printf(

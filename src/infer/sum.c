@@ -295,14 +295,17 @@ static dpi_parked *place_of(const sum *t, size_t number)
 }
 
 /* Adds part[], whose turn it is, and what is parked behind it. */
-static void add_in_turn(sum *t, const dpi_worker *w)
+static void add_in_turn(sum *t, dpi_worker *w)
 {
     dp_svi *s = t->s;
     size_t n = s->objective.n_release;
-    if (t->turn == 0) /* to zero, exactly */
-        memcpy(s->release, w->part, n * sizeof *w->part);
-    else
+    if (t->turn == 0) { /* the first one is the release so far; what it held may be overwritten */
+        double *part = w->part;
+        w->part = s->release;
+        s->release = part;
+    } else {
         dpi_add_compensated(n, w->part, s->release, s->lost);
+    }
     for (t->turn++; t->parked > 0 && place_of(t, t->turn)->full; t->turn++) {
         dpi_parked *place = place_of(t, t->turn);
         dpi_add_compensated(n, place->part, s->release, s->lost);
@@ -385,13 +388,13 @@ dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip
     (void)pthread_mutex_init(&t.source, NULL); /* with default attributes these cannot fail */
     (void)pthread_mutex_init(&t.fold, NULL);
     (void)pthread_cond_init(&t.turned, NULL);
-    memset(s->release, 0, n * sizeof *s->release);
-    memset(s->lost, 0, n * sizeof *s->lost);
+    if (size == 0)
+        memset(s->release, 0, n * sizeof *s->release);
     if (is_worth_threads(&t))
         dpi_pool_run(s->pool, work, &t);
     else
         work(&t, 0);
-    sodium_memzero(s->lost, n * sizeof *s->lost);
+    sodium_memzero(s->lost, n * sizeof *s->lost); /* as the next batch expects it */
     wipe_parked(s);
     (void)pthread_cond_destroy(&t.turned);
     (void)pthread_mutex_destroy(&t.fold);

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/compiler.h"
 #include "infer/check.h"
 #include "infer/cost.h"
 #include "infer/options.h"
@@ -329,6 +330,12 @@ static dp_status sum_batch(dp_svi *s, dp_error *err)
     return dpi_sum_batch(s, size, index, s->opts.clip * share_clipped(s), err);
 }
 
+DPI_LOOPS static void divide_all(size_t n, double by, double *values)
+{
+    for (size_t k = 0; k < n; k++)
+        values[k] /= by;
+}
+
 /* Turns the clipped sum into the release, and that into an estimate of the full sum. */
 static dp_status protect(dp_svi *s, dp_error *err)
 {
@@ -339,8 +346,7 @@ static dp_status protect(dp_svi *s, dp_error *err)
         if (status != DP_OK)
             return status;
     }
-    for (size_t k = 0; k < n; k++)
-        s->release[k] /= s->opts.rate;
+    divide_all(n, s->opts.rate, s->release);
     return DP_OK;
 }
 
