@@ -256,17 +256,3 @@ double dpi_product_finish(dpi_product *p)
     p->data[0] += atom;
     return (sum + 2 * dpi_fft_error(p->n) * size) / (double)p->n * (1 + 1e-6) + UNIT * atom;
 }
-
-bool dpi_fft_power(double *data, size_t n, double steps, double *error)
-{
-    *error = 0;
-    if (steps == 1)
-        return true;
-    dpi_product *p = dpi_product_new(n, data);
-    if (p == NULL)
-        return false;
-    dpi_product_multiply(p, steps);
-    *error = dpi_product_finish(p);
-    dpi_product_free(p);
-    return true;
-}

@@ -18,11 +18,6 @@ void dpi_product_multiply(dpi_product *product, double steps);
 /* Puts the product into data; returns a bound on the absolute error of every entry. */
 double dpi_product_finish(dpi_product *product);
 
-/* Replaces data[0 ... n-1], non-negative with sum 1 (within 1e-9), by its `steps`-fold circular
- * convolution with itself.  n is a power of two, at least 64; data has n + 2 places, 64-byte aligned (dpi_alloc).
- * *error bounds the absolute error of every entry.  False when FFTW has no memory. */
-bool dpi_fft_power(double *data, size_t n, double steps, double *error);
-
 /* Bound on the error of every coefficient of one transform of n numbers whose absolute values sum
  * to 1. */
 double dpi_fft_error(size_t n);

@@ -13,8 +13,9 @@
  * The bins beside the lump (mass.c) are empty, G = 0; what its neighbours' g takes away comes from it.
  *
  * Ends.  Below the lowest knot g goes on as a constant: v runs parallel to delta (some P-mass is
- * dropped); from the knot below it where v ends on the lowest.  At the top v ends in 0 at the highest knot K where delta_K >= G_(K-1) and delta_(K-1) >=
- * g_(K-1): 0 is then below delta_K - G_(K-1), and masses above K are dropped.
+ * dropped); from the knot below it where v ends on the lowest.  At the top v ends in 0 at the highest
+ * knot K where delta_K >= G_(K-1) and delta_(K-1) >= g_(K-1): 0 is then below delta_K - G_(K-1), and
+ * masses above K are dropped.
  *
  * Masses that come out negative (a few, where g has a kink) are made up from the next higher knot:
  * mass moved to a smaller loss lowers the profile.

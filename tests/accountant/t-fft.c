@@ -7,6 +7,18 @@
 #include "base/alloc.h"
 #include "tests/lib/check.h"
 
+/* One factor alone, raised to a power. */
+static bool power_of(double *data, size_t n, double steps, double *error)
+{
+    dpi_product *p = dpi_product_new(n, data);
+    if (p == NULL)
+        return false;
+    dpi_product_multiply(p, steps);
+    *error = dpi_product_finish(p);
+    dpi_product_free(p);
+    return true;
+}
+
 /* Power by squaring with the plain O(n^2) convolution. */
 static void convolve(const long double *a, const long double *b, long double *c, size_t n)
 {
@@ -55,7 +67,7 @@ static void power_is_within_its_bound(void **state)
 {
     (void)state;
     const double at_zero[] = {0, 0.3, 0.9, 0.999999};
-    const int steps[] = {1, 2, 3, 50, 1000};
+    const int steps[] = {2, 3, 7, 50, 1000};
     double *t = dpi_alloc(N + 2, sizeof *t);
     assert_non_null(t);
     for (int a = 0; a < 4; a++) {
@@ -64,7 +76,7 @@ static void power_is_within_its_bound(void **state)
             double error;
             make(t, 0.2, at_zero[a]);
             plain_power(t, steps[s], exact);
-            assert_true(dpi_fft_power(t, N, steps[s], &error));
+            assert_true(power_of(t, N, steps[s], &error));
             assert_true(error >= 0 && error < 3e-14 * steps[s]);
             for (int i = 0; i < N; i++)
                 assert_true(fabsl(t[i] - exact[i]) <= error + 2e-16L * steps[s]);
@@ -80,7 +92,7 @@ static void impulse_moves_by_steps(void **state)
     assert_non_null(t);
     t[3] = 1;
     double error;
-    assert_true(dpi_fft_power(t, 1024, 1001, &error));
+    assert_true(power_of(t, 1024, 1001, &error));
     for (int i = 0; i < 1024; i++)
         assert_true(fabs(t[i] - (i == 3003 % 1024)) <= error);
     dpi_free(t);
@@ -99,7 +111,7 @@ static void *power_in_thread(void *result)
     bool good = t != NULL;
     for (int i = 0; good && i < 50; i++) {
         make(t, 0.2, 0.1);
-        good = dpi_fft_power(t, N, 7, &error);
+        good = power_of(t, N, 7, &error);
     }
     *(double *)result = good ? t[20] : NAN;
     dpi_free(t);
