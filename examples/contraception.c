@@ -162,9 +162,10 @@ static void print_json(const fitted *f)
         (void)printf("{\"epsilon\": %.6g, \"delta\": %.6g, ", f->privacy.epsilon, f->privacy.delta);
     else
         (void)printf("{\"epsilon\": null, \"delta\": null, ");
-    (void)printf("\"private\": %s, \"seconds\": %.3f, \"steps\": %llu, \"parameters\": [",
-                 f->privacy.is_private ? "true" : "false", f->seconds,
-                 (unsigned long long)f->privacy.steps);
+    (void)printf(
+        "\"private\": %s, \"eta\": %.3g, \"seconds\": %.3f, \"steps\": %llu, \"parameters\": [",
+        f->privacy.is_private ? "true" : "false", f->privacy.eta, f->seconds,
+        (unsigned long long)f->privacy.steps);
     for (int j = 0; j < N_EFFECTS; j++) {
         const dp_summary *s = &f->effect[j];
         (void)printf(
@@ -194,9 +195,12 @@ static void print_table(const fitted *f, const fitted *plain, size_t n)
 {
     (void)printf("Contraceptive use, %zu women in %d districts, Bangladesh 1988\n", n, DISTRICTS);
     if (f->privacy.is_private)
-        (void)printf("spent: epsilon %.4g at delta %.3g (%s; %llu steps, noise %.4g x clip %.3g)\n",
-                     f->privacy.epsilon, f->privacy.delta, f->privacy.adjacency,
-                     (unsigned long long)f->privacy.steps, f->privacy.sigma, f->privacy.clip);
+        (void)printf(
+            "spent: epsilon %.4g at delta %.3g (%s; %llu steps, noise %.4g x clip %.3g, eta "
+            "%.2g)\n",
+            f->privacy.epsilon, f->privacy.delta, f->privacy.adjacency,
+            (unsigned long long)f->privacy.steps, f->privacy.sigma, f->privacy.clip,
+            f->privacy.eta);
     else
         (void)printf("NOT PRIVATE: %s\n", f->privacy.why_not);
     (void)printf("time: %.2f s\n\n%-12s %8s %7s %18s   without privacy: %s %7s\n", f->seconds, "",

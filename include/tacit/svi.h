@@ -109,6 +109,10 @@ typedef struct dp_privacy {
     double epsilon, delta; /* spent by the steps done so far; of a seeded run, what an unseeded one
                             * would have spent; +INFINITY and 1 in a mode without guarantee */
     double sigma, clip, rate; /* clip: of the next step, where it follows a quantile */
+    /* Share of clip that is left to rounding and to the grid of the noise: gradients are clipped to
+     * clip (1 - eta), so that what is computed moves by at most clip.  A function of options and model;
+     * 0 in DP_NO_PRIVACY.  doc/design/noise.md derives it. */
+    double eta;
     dp_sampling sampling;
     uint64_t epoch; /* of random allocation, else 0: one that has begun is accounted for as whole */
     uint64_t steps; /* done so far */
@@ -135,7 +139,6 @@ typedef struct dp_svi dp_svi;
 DP_API dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_dataset *data,
                             const dp_svi_opts *opts, dp_svi **svi, dp_error *err) DP_MUST_CHECK;
 
-/* Frees the run.  What it has reserved in a ledger stays spent unless it was done or settled. */
 /* Says whether every record is what the model needs: the message names the first column and record that
  * are not, never the value.  This is for the data's owner: the answer is a function of the records that
  * no epsilon speaks of.  A private run that meets such data refuses with a message that names neither.
@@ -143,6 +146,7 @@ DP_API dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const 
 DP_API dp_status dp_check_data(const dp_model *model, const dp_model *guide, const dp_dataset *data,
                                dp_error *err) DP_MUST_CHECK;
 
+/* Frees the run.  What it has reserved in a ledger stays spent unless it was done or settled. */
 DP_API void dp_svi_free(dp_svi *svi);
 
 /* One step.  DP_ESTATE when all steps are done; DP_EDOMAIN when the parameters ceased to be finite

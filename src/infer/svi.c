@@ -422,7 +422,8 @@ static void show_progress(const dp_svi *s, FILE *out, double started)
         (void)fprintf(out, ", loss %.5g +- %.2g (step %llu)", loss->value, loss->noise,
                       (unsigned long long)loss->step);
     if (dp_svi_privacy(s, &privacy, NULL) == DP_OK && privacy.is_private)
-        (void)fprintf(out, ", spent epsilon %.4g at delta %.3g", privacy.epsilon, privacy.delta);
+        (void)fprintf(out, ", spent epsilon %.4g at delta %.3g (eta %.2g)", privacy.epsilon,
+                      privacy.delta, privacy.eta);
     else if (privacy.why_not != NULL)
         (void)fprintf(out, ", NOT PRIVATE: %s", privacy.why_not);
     (void)fprintf(out, "\n");
@@ -479,6 +480,7 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
                             .sigma = s->opts.sigma,
                             .clip = s->opts.clip,
                             .rate = s->opts.rate,
+                            .eta = s->opts.mode == DP_NO_PRIVACY ? 0 : 1 - share_clipped(s),
                             .sampling = s->opts.sampling,
                             .epoch = s->opts.epoch,
                             .steps = s->optimizer.done};

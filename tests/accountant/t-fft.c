@@ -73,7 +73,7 @@ static void power_is_within_its_bound(void **state)
     for (int a = 0; a < 4; a++) {
         for (int s = 0; s < 5; s++) {
             long double exact[N];
-            double error;
+            double error = -1;
             make(t, 0.2, at_zero[a]);
             plain_power(t, steps[s], exact);
             assert_true(power_of(t, N, steps[s], &error));

@@ -67,6 +67,11 @@ static void first_release(likelihood of, size_t n, const dp_svi_opts *opts, doub
     stop(run);
 }
 
+static dp_dist around(dp_expr mean)
+{
+    return dp_normal_v(mean, dp_num(1));
+}
+
 static double norm(const double v[D])
 {
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
@@ -90,6 +95,41 @@ static void one_record_more_changes_the_sum_by_at_most_clip(void **state)
         }
         assert_true(largest > 0.99 * clips[c]);
     }
+}
+
+/* With equal noise, the difference that a long gradient makes; the grid moves it by its step sqrt(D). */
+static void eta_is_what_clipping_leaves(void **state)
+{
+    (void)state;
+    const double sigmas[] = {1, 1000};
+    dp_error err = {0};
+    fill();
+    for (int single = 0; single < 2; single++)
+        for (size_t k = 0; k < 2; k++) {
+            const dp_svi_opts opts = {.delta = 1e-6,
+                                      .clip = 3,
+                                      .sigma = sigmas[k],
+                                      .steps = 1,
+                                      .precision = single ? DP_SINGLE : DP_DOUBLE,
+                                      .seed = 1};
+            double before[D], after[D], grid = sigmas[k] * 0x1p-32 * sqrt(D);
+            dp_privacy privacy;
+            started run = start(around, 21, &opts);
+            assert_ok(dp_svi_privacy(run.svi, &privacy, &err), err.text);
+            stop(run);
+            first_release(around, 20, &opts, before);
+            first_release(around, 21, &opts, after);
+            for (size_t j = 0; j < D; j++)
+                after[j] -= before[j];
+            assert_true(privacy.eta > grid && privacy.eta < 1e-2);
+            assert_close(norm(after) / 3, 1 - privacy.eta, 0, grid + 1e-9);
+        }
+    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 1};
+    dp_privacy privacy;
+    started run = start(around, 21, &opts);
+    assert_ok(dp_svi_privacy(run.svi, &privacy, &err), err.text);
+    assert_true(privacy.eta == 0);
+    stop(run);
 }
 
 static void a_record_without_a_finite_gradient_cannot_be_told(void **state)
@@ -222,6 +262,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_record_more_changes_the_sum_by_at_most_clip),
+        cmocka_unit_test(eta_is_what_clipping_leaves),
         cmocka_unit_test(a_record_without_a_finite_gradient_cannot_be_told),
         cmocka_unit_test(a_batch_is_divided_by_the_public_rate),
         cmocka_unit_test(without_privacy_the_posterior_is_that_of_the_data),
