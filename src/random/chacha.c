@@ -1,7 +1,9 @@
-/* ChaCha20, 64 blocks at a time: sixteen blocks side by side with AVX-512, else libsodium's.
+/* ChaCha20, 64 blocks at a time: twice sixteen blocks side by side with AVX-512, else libsodium's.
  *
- * Vector j of the state holds word j of sixteen blocks, so that a quarter round is twelve vector
+ * Vector j of a group's state holds word j of sixteen blocks, so that a quarter round is twelve vector
  * instructions, a rotation one of them (Bernstein, "ChaCha, a variant of Salsa20", 2008; RFC 8439).
+ * These wait for each other; the four quarter rounds of one group leave half of the time unused, so
+ * two groups go together, whose states fill the 32 registers.
  * At the end 16 x 16 words are transposed.  Loops are unrolled, since the state is in registers only
  * where every index is a constant.  No table and no branch: the time is the same for all
  * keys.  The 64-bit counter starts at zero and stays below 64, so only its low word moves.
@@ -68,40 +70,58 @@ INLINE void store_blocks(const __m512i *v, int i, unsigned char *out)
     _mm512_storeu_si512(out + 64 * (12 + i), _mm512_shuffle_i32x4(high01, high23, 0xdd));
 }
 
+/* The first state of a group of sixteen blocks. */
+INLINE void begin_group(const uint32_t *start, __m512i counter, __m512i *v)
+{
+#pragma GCC unroll 16
+    for (int j = 0; j < WORDS; j++)
+        v[j] = j == 12 ? counter : _mm512_set1_epi32((int)start[j]);
+}
+
+INLINE void end_group(const uint32_t *start, __m512i counter, __m512i *v, unsigned char *out)
+{
+#pragma GCC unroll 16
+    for (int j = 0; j < WORDS; j++)
+        v[j] = _mm512_add_epi32(v[j], j == 12 ? counter : _mm512_set1_epi32((int)start[j]));
+#pragma GCC unroll 16
+    for (int j = 0; j < WORDS; j += 4)
+        transpose_quarter(v + j);
+#pragma GCC unroll 16
+    for (int i = 0; i < 4; i++)
+        store_blocks(v, i, out);
+}
+
 AVX512 void dpi_chacha_avx512(const unsigned char *key, unsigned char *out)
 {
     const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     uint32_t start[WORDS] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
     for (int j = 0; j < 8; j++)
         start[4 + j] = dpi_load32(key + 4 * j);
-    for (int first = 0; first < DPI_CHACHA_BYTES / 64; first += WIDTH, out += 64 * WIDTH) {
-        __m512i v[WORDS], counter = _mm512_add_epi32(lanes, _mm512_set1_epi32(first));
-#pragma GCC unroll 16
-        for (int j = 0; j < WORDS; j++)
-            v[j] = _mm512_set1_epi32((int)start[j]);
-        v[12] = counter;
+    for (int first = 0; first < DPI_CHACHA_BYTES / 64; first += 2 * WIDTH, out += 128 * WIDTH) {
+        const __m512i one = _mm512_add_epi32(lanes, _mm512_set1_epi32(first));
+        const __m512i two = _mm512_add_epi32(one, _mm512_set1_epi32(WIDTH));
+        __m512i v[WORDS], w[WORDS];
+        begin_group(start, one, v);
+        begin_group(start, two, w);
         for (int r = 0; r < ROUND_PAIRS; r++) {
 #pragma GCC unroll 16
-            for (int j = 0; j < 4; j++)
+            for (int j = 0; j < 4; j++) {
                 quarter_round(&v[j], &v[4 + j], &v[8 + j], &v[12 + j]);
+                quarter_round(&w[j], &w[4 + j], &w[8 + j], &w[12 + j]);
+            }
 #pragma GCC unroll 16
-            for (int j = 0; j < 4; j++)
+            for (int j = 0; j < 4; j++) {
                 quarter_round(&v[j], &v[4 + (j + 1) % 4], &v[8 + (j + 2) % 4],
                               &v[12 + (j + 3) % 4]);
+                quarter_round(&w[j], &w[4 + (j + 1) % 4], &w[8 + (j + 2) % 4],
+                              &w[12 + (j + 3) % 4]);
+            }
         }
-#pragma GCC unroll 16
-        for (int j = 0; j < WORDS; j++)
-            v[j] = _mm512_add_epi32(v[j], j == 12 ? counter : _mm512_set1_epi32((int)start[j]));
-#pragma GCC unroll 16
-        for (int j = 0; j < WORDS; j += 4)
-            transpose_quarter(v + j);
-#pragma GCC unroll 16
-        for (int i = 0; i < 4; i++)
-            store_blocks(v, i, out);
+        end_group(start, one, v, out);
+        end_group(start, two, w, out + 64 * WIDTH);
     }
     sodium_memzero(start, sizeof start);
 }
-
 bool dpi_chacha_has_avx512(void)
 {
     return __builtin_cpu_supports("avx512f") != 0;

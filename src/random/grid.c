@@ -52,9 +52,10 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "random/wide.h"
 
-enum { BLOCK = 32, GROUP_NUMBERS = 2 * DPI_GRID_GROUP }; /* groups made at a time */
+enum { GROUP_NUMBERS = 2 * DPI_GRID_GROUP };
 
 static bool everywhere(void)
 {
@@ -126,7 +127,7 @@ int64_t dpi_grid_exact(const uint64_t word[2], const uint64_t more[6], int which
     return negative ? -(int64_t)below : (int64_t)below;
 }
 
-/* Decides what a kernel left; `first` is the number of the block's first pair within the call. */
+/* Decides what a kernel left; `first` is the number of the first pair within the call. */
 static void finish(const unsigned char *key, uint64_t first, size_t groups, const uint64_t *in,
                    int64_t *out)
 {
@@ -150,6 +151,8 @@ static void finish(const unsigned char *key, uint64_t first, size_t groups, cons
     sodium_memzero(more, sizeof more);
 }
 
+/* The next n words.  A piece of the stream's buffer is copied as it is and then put in this machine's order
+ * of bytes, which most have. */
 static void read_words(dpi_stream *stream, size_t n, uint64_t *word)
 {
     for (size_t got; n > 0; n -= got / 8, word += got / 8) {
@@ -159,41 +162,69 @@ static void read_words(dpi_stream *stream, size_t n, uint64_t *word)
             continue;
         }
         size_t want = 8 * n < stream->left / 8 * 8 ? 8 * n : stream->left / 8 * 8;
-        const unsigned char *bytes = dpi_stream_view(stream, want, &got);
+        memcpy(word, dpi_stream_view(stream, want, &got), want);
         for (size_t i = 0; i < got / 8; i++)
-            word[i] = dpi_load64(bytes + 8 * i);
+            word[i] = dpi_load64((const unsigned char *)&word[i]);
     }
 }
 
-void dpi_stream_grid_with(const dpi_grid_kernel *kernel, dpi_stream *stream, size_t n, int64_t *out)
+void dpi_grid_begin(dpi_grid *g, const dpi_grid_kernel *kernel, dpi_stream *stream)
 {
-    uint64_t word[BLOCK * GROUP_NUMBERS];
-    int64_t last[GROUP_NUMBERS];
-    unsigned char key[DPI_STREAM_KEY];
-    dpi_stream_bytes(stream, sizeof key, key);
-    for (uint64_t pair = 0; n > 0;) {
-        size_t whole = n / GROUP_NUMBERS, groups = whole < BLOCK ? whole : BLOCK;
-        int64_t *to = groups > 0 ? out : last;
-        groups = groups > 0 ? groups : 1;
-        read_words(stream, GROUP_NUMBERS * groups, word);
-        if (kernel->make(groups, word, to))
-            finish(key, pair, groups, word, to);
-        if (to == last)
-            memcpy(out, last, n * sizeof *out);
-        size_t made = to == last ? n : GROUP_NUMBERS * groups;
-        pair += DPI_GRID_GROUP * groups;
-        n -= made;
-        out += made;
-    }
-    sodium_memzero(word, sizeof word);
-    sodium_memzero(last, sizeof last);
-    sodium_memzero(key, sizeof key);
+    g->kernel = kernel;
+    g->stream = stream;
+    g->pair = 0;
+    g->used = 0;
+    dpi_stream_bytes(stream, sizeof g->key, g->key);
 }
 
-void dpi_stream_grid(dpi_stream *stream, size_t n, int64_t *out)
+void dpi_grid_next(dpi_grid *g, size_t n, int64_t *out)
+{
+    size_t groups = n / GROUP_NUMBERS, rest = n % GROUP_NUMBERS;
+    size_t words = (groups + (rest > 0)) * GROUP_NUMBERS;
+    int64_t *last = g->last;
+    if (words > DPI_GRID_PIECE)
+        dpi_misuse(__func__, "more numbers than a piece has");
+    g->used = words > g->used ? words : g->used;
+    read_words(g->stream, words, g->word);
+    if (groups > 0 && g->kernel->make(groups, g->word, out))
+        finish(g->key, g->pair, groups, g->word, out);
+    g->pair += DPI_GRID_GROUP * groups;
+    if (rest == 0)
+        return;
+    const uint64_t *word = g->word + words - GROUP_NUMBERS;
+    if (g->kernel->make(1, word, last))
+        finish(g->key, g->pair, 1, word, last);
+    memcpy(out + n - rest, last, rest * sizeof *out);
+    g->pair += DPI_GRID_GROUP;
+}
+
+void dpi_grid_end(dpi_grid *g)
+{
+    sodium_memzero(g->word, g->used * sizeof *g->word);
+    sodium_memzero(g->last, sizeof g->last);
+    sodium_memzero(g->key, sizeof g->key);
+}
+
+const dpi_grid_kernel *dpi_grid_best(void)
 {
     const dpi_grid_kernel *kernel = dpi_grid_kernels;
     while (!kernel->runs_here())
         kernel++;
-    dpi_stream_grid_with(kernel, stream, n, out);
+    return kernel;
+}
+
+void dpi_stream_grid_with(const dpi_grid_kernel *kernel, dpi_stream *stream, size_t n, int64_t *out)
+{
+    dpi_grid g;
+    dpi_grid_begin(&g, kernel, stream);
+    for (size_t made; n > 0; n -= made, out += made) {
+        made = n < DPI_GRID_PIECE ? n : DPI_GRID_PIECE;
+        dpi_grid_next(&g, made, out);
+    }
+    dpi_grid_end(&g);
+}
+
+void dpi_stream_grid(dpi_stream *stream, size_t n, int64_t *out)
+{
+    dpi_stream_grid_with(dpi_grid_best(), stream, n, out);
 }

@@ -23,7 +23,7 @@
  * that tells. */
 void dpi_stream_grid(dpi_stream *stream, size_t n, int64_t *out /* [n] */);
 
-/* ---- for tests and benchmarks ---- */
+/* ---- kernels ---- */
 
 enum { DPI_GRID_GROUP = 8 }; /* pairs that are made together */
 #define DPI_GRID_UNDECIDED INT64_MIN
@@ -49,8 +49,35 @@ typedef struct dpi_grid_kernel {
 extern const dpi_grid_kernel dpi_grid_kernels[];
 extern const size_t dpi_n_grid_kernels;
 
+const dpi_grid_kernel *dpi_grid_best(void); /* the fastest that runs here */
+
 void dpi_stream_grid_with(const dpi_grid_kernel *kernel, dpi_stream *stream, size_t n,
                           int64_t *out /* [n] */);
+
+/* ---- a call of dpi_stream_grid in pieces, so that each can be used while it is at hand ---- */
+
+enum { DPI_GRID_PIECE = 512 };
+
+/* Holds secrets between dpi_grid_begin and dpi_grid_end; for one thread. */
+typedef struct dpi_grid {
+    const dpi_grid_kernel *kernel;
+    dpi_stream *stream;
+    uint64_t pair;                     /* number of the next pair within the call */
+    size_t used;                       /* words that were written to */
+    unsigned char key[DPI_STREAM_KEY]; /* of bits that are hardly ever needed */
+    int64_t last[2 * DPI_GRID_GROUP];
+    uint64_t word[DPI_GRID_PIECE];
+} dpi_grid;
+
+void dpi_grid_begin(dpi_grid *g, const dpi_grid_kernel *kernel, dpi_stream *stream);
+
+/* The next n <= DPI_GRID_PIECE integers; a multiple of 16, except in the last piece. */
+void dpi_grid_next(dpi_grid *g, size_t n, int64_t *out /* [n] */);
+
+/* Overwrites what it holds. */
+void dpi_grid_end(dpi_grid *g);
+
+/* ---- for tests and benchmarks ---- */
 
 dpi_grid_make dpi_grid_portable, dpi_grid_avx2, dpi_grid_avx512;
 
