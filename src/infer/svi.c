@@ -43,9 +43,23 @@ static dp_status make_random(dp_svi *s, dp_error *err)
         s->seeded ? dp_noise_new_seeded(seed, &s->noise, err) : dp_noise_new(&s->noise, err);
     if (status == DP_OK)
         status = s->seeded ? dp_rng_new(seed, &s->rng, err) : dp_rng_new_random(&s->rng, NULL, err);
-    if (status == DP_OK && s->opts.sampling == DP_SAMPLING_POISSON)
-        status = dpi_bernoulli_set(&s->rate, s->opts.rate, err);
     return status;
+}
+
+/* Room for the indices that choose_batch puts there: only of random allocation it grows with n. */
+static dp_status make_batch(dp_svi *s, dp_error *err)
+{
+    dp_status status = DP_OK;
+    s->batch_room = s->opts.sampling == DP_SAMPLING_ALLOCATION ? s->n
+                    : s->opts.sampling == DP_SAMPLING_FIXED    ? s->opts.batch
+                                                               : 1;
+    if (s->opts.sampling == DP_SAMPLING_POISSON) {
+        status = dpi_bernoulli_set(&s->rate, s->opts.rate, err);
+        s->batch_room = dpi_poisson_room(&s->rate, s->n);
+    }
+    if (status == DP_OK)
+        s->batch = dpi_arena_alloc(&s->arena, s->batch_room, sizeof *s->batch);
+    return status != DP_OK ? status : s->batch == NULL ? dpi_fail_nomem(err) : DP_OK;
 }
 
 static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
@@ -105,6 +119,8 @@ static dp_status make_state(dp_svi *s, dp_error *err)
 {
     const dpi_objective *o = &s->objective;
     dp_status status = dpi_optimizer_init(&s->optimizer, &s->arena, o->n_theta, &s->opts, err);
+    if (status == DP_OK)
+        status = make_batch(s, err);
     if (status != DP_OK)
         return status;
     bool allocates = s->opts.sampling == DP_SAMPLING_ALLOCATION;
@@ -112,13 +128,12 @@ static dp_status make_state(dp_svi *s, dp_error *err)
         s->places = dpi_arena_alloc(&s->arena, s->n, sizeof *s->places);
         s->start = dpi_arena_alloc(&s->arena, (size_t)s->opts.epoch + 1, sizeof *s->start);
     }
-    s->batch = dpi_arena_alloc(&s->arena, s->n, sizeof *s->batch);
     s->lost = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->lost);
     s->release = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->release);
     s->disguise = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->disguise);
     s->gradient = dpi_arena_alloc(&s->arena, o->n_theta, sizeof *s->gradient);
-    if (s->batch == NULL || s->lost == NULL || s->release == NULL || s->disguise == NULL ||
-        s->gradient == NULL || (allocates && (s->places == NULL || s->start == NULL)))
+    if (s->lost == NULL || s->release == NULL || s->disguise == NULL || s->gradient == NULL ||
+        (allocates && (s->places == NULL || s->start == NULL)))
         return dpi_fail_nomem(err);
     for (size_t k = 0; k < o->n_blocks; k++)
         for (size_t e = 0; e < o->blocks[k].size; e++)
@@ -235,7 +250,7 @@ static void wipe(dp_svi *s)
 {
     const dpi_objective *o = &s->objective;
     if (s->batch != NULL)
-        sodium_memzero(s->batch, s->n * sizeof *s->batch);
+        sodium_memzero(s->batch, s->batch_room * sizeof *s->batch);
     if (s->disguise != NULL)
         sodium_memzero(s->disguise, o->n_release * sizeof *s->disguise);
 }
@@ -305,7 +320,12 @@ static dp_status choose_batch(dp_svi *s, size_t *size, const size_t **index, dp_
     *index = s->batch;
     if (s->opts.sampling == DP_SAMPLING_POISSON) {
         *size = dpi_poisson_subset(stream, s->n, &s->rate, s->batch);
-        return DP_OK;
+        if (*size <= s->n)
+            return DP_OK;
+        *size = 0;
+        return dpi_fail(err, DP_EENTROPY,
+                        "a batch was drawn that is larger than chance allows (2^-500); the source "
+                        "of randomness is broken, mend the machine before private data are used");
     }
     if (s->opts.sampling == DP_SAMPLING_ALLOCATION) {
         size_t k = (size_t)(s->optimizer.done % s->opts.epoch);

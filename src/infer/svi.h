@@ -41,7 +41,8 @@ struct dp_svi {
     size_t chunk;      /* records at a time */
     size_t *start;     /* [epoch + 1] of random allocation: where batches begin in `batch` */
     size_t *places;    /* [n] of random allocation: scratch */
-    size_t *batch;     /* [n] */
+    size_t *batch;     /* [batch_room] */
+    size_t batch_room;
     double *lost;      /* [n_release] what adding the chunks has lost to rounding */
     double *release;   /* [n_release] the clipped, noisy sum and extras */
     int64_t *disguise; /* [n_release] its noise, in steps of the grid */

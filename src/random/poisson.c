@@ -12,8 +12,13 @@
  * The groups are 8 bits, then 64 each; the first one decides for 255 records of 256.  That is what
  * makes the loop over records a comparison of bytes.
  *
- * What is public is q, never the size of the subset: nothing here caps it.
- * Time: the keystream and one comparison a record. */
+ * Where q is small, the members are found by their gaps instead (gap.c), in time that grows with the
+ * subset and not with n.
+ *
+ * What is public is q, never the size of the subset: nothing here caps it.  Of a binomial number X with
+ * mean m, P(X > m + 40 sqrt(m) + 64) < 2^-500 (Bennett 1962: e^(-m h(t / m)) with
+ * h(u) = (1 + u) log(1 + u) - u), so a subset that does not fit that room is taken for a broken stream.
+ * Time: the keystream and one comparison a record, or one logarithm a member. */
 #include "random/poisson.h"
 
 #include <math.h>
@@ -21,6 +26,8 @@
 #include "base/error.h"
 
 enum { CHUNK = 2048 }; /* records compared at once; ties are kept apart in so many bytes of stack */
+
+static const double sparse_below = 1.0 / 64; /* from here on a member's logarithm costs less */
 
 dp_status dpi_bernoulli_set(dpi_bernoulli *rate, double q, dp_error *err)
 {
@@ -32,6 +39,10 @@ dp_status dpi_bernoulli_set(dpi_bernoulli *rate, double q, dp_error *err)
     rate->always = q == 1;
     rate->first = rate->always ? 255 : (unsigned char)first;
     rate->rest = q * 256 - first;
+    rate->q = q;
+    rate->sparse = q < sparse_below && dpi_gap_serves(q);
+    if (rate->sparse)
+        dpi_gap_set(&rate->gap, q);
     return DP_OK;
 }
 
@@ -100,6 +111,26 @@ static size_t settle(dpi_stream *stream, double rest, size_t count, const unsign
     return kept;
 }
 
+size_t dpi_poisson_room(const dpi_bernoulli *rate, size_t n)
+{
+    double mean = rate->q * (double)n, room = ceil(mean + 40 * sqrt(mean) + 64);
+    return rate->sparse && room < (double)n ? (size_t)room : n;
+}
+
+static size_t by_gaps(dpi_stream *stream, size_t n, const dpi_bernoulli *rate, size_t *out)
+{
+    size_t count = 0, room = dpi_poisson_room(rate, n);
+    for (size_t at = 0;; at++) {
+        uint64_t gap = dpi_gap_draw(stream, &rate->gap);
+        if (gap >= n - at)
+            return count;
+        if (count == room)
+            return SIZE_MAX;
+        at += (size_t)gap;
+        out[count++] = at;
+    }
+}
+
 size_t dpi_poisson_subset(dpi_stream *stream, size_t n, const dpi_bernoulli *rate, size_t *out)
 {
     unsigned char tie[CHUNK];
@@ -109,6 +140,8 @@ size_t dpi_poisson_subset(dpi_stream *stream, size_t n, const dpi_bernoulli *rat
             out[i] = i;
         return n;
     }
+    if (rate->sparse)
+        return by_gaps(stream, n, rate, out);
     for (size_t base = 0; base < n; base += got) {
         size_t want = n - base < CHUNK ? n - base : CHUNK;
         const unsigned char *bytes = dpi_stream_view(stream, want, &got);

@@ -1,4 +1,4 @@
-RANDOM_TESTS = %D%/t-allocation %D%/t-chacha %D%/t-discrete %D%/t-feistel %D%/t-grid %D%/t-grid-error %D%/t-gsl %D%/t-noise %D%/t-normal %D%/t-poisson %D%/t-rng \
+RANDOM_TESTS = %D%/t-allocation %D%/t-chacha %D%/t-discrete %D%/t-feistel %D%/t-gap %D%/t-grid %D%/t-grid-error %D%/t-gsl %D%/t-noise %D%/t-normal %D%/t-poisson %D%/t-rng \
   %D%/t-stream %D%/t-subset %D%/t-wide
 UNIT_TESTS += $(RANDOM_TESTS)
 RANDOM_CHI = %D%/chi.c %D%/chi.h
@@ -14,6 +14,7 @@ WRAP_SYSTEM = -Wl,--wrap=aligned_alloc -Wl,--wrap=getentropy -Wl,--wrap=madvise
 %C%_t_noise_SOURCES = %D%/t-noise.c $(RANDOM_CHI) $(RANDOM_WRAPS)
 %C%_t_noise_LDFLAGS = $(WRAP_SYSTEM) -Wl,--wrap=free
 %C%_t_normal_SOURCES = %D%/t-normal.c $(RANDOM_CHI)
+%C%_t_gap_SOURCES = %D%/t-gap.c $(RANDOM_CHI)
 %C%_t_poisson_SOURCES = %D%/t-poisson.c $(RANDOM_CHI)
 %C%_t_rng_SOURCES = %D%/t-rng.c $(RANDOM_CHI) $(RANDOM_WRAPS)
 %C%_t_rng_LDFLAGS = $(WRAP_SYSTEM)

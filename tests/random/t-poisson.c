@@ -103,10 +103,11 @@ static void the_smallest_double_is_a_rate(void **state)
 }
 
 /* Inclusion counts and counts of neighbours in `runs` subsets of n. */
-static void check_rate(double q, size_t n, int runs)
+static void check_way(double q, bool sparse, size_t n, int runs)
 {
     static size_t single[2000], pair[2000];
     dpi_bernoulli rate = rate_of(q);
+    rate.sparse = sparse;
     memset(single, 0, sizeof single);
     memset(pair, 0, sizeof pair);
     for (int r = 0; r < runs; r++) {
@@ -133,11 +134,19 @@ static void check_rate(double q, size_t n, int runs)
         assert_plausible(chi_p(sum_pair / 2, (double)n / 2));
 }
 
+static void check_rate(double q, size_t n, int runs)
+{
+    check_way(q, false, n, runs);
+    if (rate_of(q).sparse)
+        check_way(q, true, n, runs);
+}
+
 static void records_are_included_at_the_rate_and_independently(void **state)
 {
     (void)state;
     dpi_stream_start_seeded(&stream, 4, "test");
     check_rate(1.0 / 300, 500, 20000); /* below one byte: nothing but ties */
+    check_rate(1.0 / 100, 50, 200000);
     check_rate(5.5 / 256, 100, 50000); /* half of the ties are in, rare words */
     check_rate(10.0 / 500, 500, 10000);
     check_rate(0.1, 100, 50000);
@@ -151,9 +160,9 @@ static void sizes_are_binomial(void **state)
 {
     (void)state;
     enum { N = 20 };
-    const double rates[] = {0.05, 0.3, 0.8};
+    const double rates[] = {0.01, 0.05, 0.3, 0.8};
     dpi_stream_start_seeded(&stream, 5, "test");
-    for (int r = 0; r < 3; r++) {
+    for (int r = 0; r < 4; r++) {
         dpi_bernoulli rate = rate_of(rates[r]);
         size_t count[N + 1] = {0};
         double p[N + 1];
@@ -204,6 +213,49 @@ static void subsets_may_be_empty_or_everything(void **state)
     assert_int_equal(out[100000], 77);
 }
 
+/* 10^15 records would be 7 PiB of bytes to compare; that their subset is right by its size and its
+ * spread says that time and memory go with the subset. */
+static void small_rates_cost_by_the_member(void **state)
+{
+    (void)state;
+    const size_t n = (size_t)1000000 * 1000000 * 1000;
+    dpi_bernoulli rate = rate_of(1e-11);
+    dpi_stream_start_seeded(&stream, 7, "test");
+    size_t room = dpi_poisson_room(&rate, n);
+    assert_true(room > 10000 && room < 15000);
+    double members = 0, squares = 0, place = 0;
+    enum { RUNS = 300 };
+    for (int r = 0; r < RUNS; r++) {
+        size_t count = dpi_poisson_subset(&stream, n, &rate, out);
+        assert_true(count <= room);
+        members += (double)count;
+        squares += ((double)count - 1e4) * ((double)count - 1e4);
+        for (size_t i = 0; i < count; i++)
+            place += (double)out[i] / (double)n - 0.5;
+        for (size_t i = 1; i < count; i++)
+            assert_true(out[i - 1] < out[i] && out[i] < n);
+    }
+    assert_standard((members - RUNS * 1e4) / sqrt(RUNS * 1e4));
+    assert_plausible(chi_p(squares / 1e4, RUNS));
+    assert_standard(place / sqrt(members / 12));
+}
+
+/* A stream of bytes 254: one record in 40 is a member, which no random stream gives at this rate. */
+static void a_subset_beyond_chance_is_no_subset(void **state)
+{
+    (void)state;
+    dpi_bernoulli rate = rate_of(0.0001);
+    dpi_stream_start_seeded(&stream, 8, "test");
+    dpi_stream_refill(&stream);
+    memset(stream.buffer, 0xfe, sizeof stream.buffer);
+    assert_true(dpi_poisson_room(&rate, 100000) < 300);
+    stream.left = 4056;
+    assert_true(dpi_poisson_subset(&stream, 100000, &rate, out) == SIZE_MAX);
+    assert_int_equal(dpi_poisson_room(&rate, 50), 50);
+    rate = rate_of(0.5);
+    assert_int_equal(dpi_poisson_room(&rate, 100000), 100000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +266,8 @@ int main(void)
         cmocka_unit_test(records_are_included_at_the_rate_and_independently),
         cmocka_unit_test(sizes_are_binomial),
         cmocka_unit_test(subsets_may_be_empty_or_everything),
+        cmocka_unit_test(small_rates_cost_by_the_member),
+        cmocka_unit_test(a_subset_beyond_chance_is_no_subset),
     };
     return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
 }
