@@ -78,7 +78,8 @@ DP_API DP_MUST_CHECK dp_status dp_ledger_update_data(dp_ledger *ledger, const ch
     DP_NONNULL(1, 2, 3);
 
 /* Epsilon, at the budget's delta, of everything reserved on a data set so far; [0, 0] when that is
- * nothing.  {0, +INFINITY, NaN} on any error: DP_ENAME, those of dp_account_epsilon. */
+ * nothing.  A 2^-40th of delta is kept for failures of the sampler of noise, so that the figure is the
+ * program's; where that is not enough, above some 60 nats, the upper end is +INFINITY.  {0, +INFINITY, NaN} on any error: DP_ENAME, those of dp_account_epsilon. */
 DP_API DP_MUST_CHECK dp_status dp_ledger_spent(dp_ledger *ledger, const char *data,
                                                dp_interval *epsilon, dp_error *err)
     DP_NONNULL(1, 2, 3);

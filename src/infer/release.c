@@ -62,19 +62,3 @@ dp_status dpi_release_protect(dp_noise *source, double sd, size_t n, double *sum
     sodium_memzero(noise, n * sizeof *noise);
     return DP_OK;
 }
-
-/* Share of delta that is kept back.  The failures of 2^40 draws at epsilon 50 are a 2^-88th. */
-static const double kept_back = 0x1p-40;
-
-double dpi_release_delta(double delta)
-{
-    return delta * (1 - kept_back);
-}
-
-/* Two distributions within t of ideal ones that are (epsilon, delta)-close are
- * (epsilon, delta + (1 + e^epsilon) t)-close; twice that covers the rounding here. */
-double dpi_release_whole_delta(double asked, double accounted, double draws, double epsilon)
-{
-    double failures = ldexp(draws, DPI_GRID_FAILURE_LOG2 + 1) * (1 + exp(epsilon));
-    return failures <= asked * kept_back / 2 ? asked : fmin(1, accounted + failures);
-}

@@ -20,12 +20,4 @@ double dpi_release_share(double sigma, size_t n);
 dp_status dpi_release_protect(dp_noise *source, double sd, size_t n, double *sum, int64_t *noise,
                               dp_error *err) DP_MUST_CHECK;
 
-/* Accounts are made with a little less than the delta that was asked for; the rest is for the sampler's
- * failures. */
-double dpi_release_delta(double delta);
-
-/* The delta at epsilon of `draws` numbers released, when the accountant allows `accounted`: at most
- * `asked`, of which `accounted` is dpi_release_delta, unless epsilon is above 50 or so. */
-double dpi_release_whole_delta(double asked, double accounted, double draws, double epsilon);
-
 #endif

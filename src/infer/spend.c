@@ -235,16 +235,17 @@ dp_status dp_svi_settle(dp_svi *s, dp_error *err)
     return status;
 }
 
-dp_status dpi_spend_epsilon(const dp_svi *s, double *epsilon, dp_error *err)
+dp_status dpi_spend_epsilon(const dp_svi *s, double *epsilon, double *steps, dp_error *err)
 {
     dp_mechanism all[DPI_SPEND_MOST], list[DPI_SPEND_MOST];
     uint64_t begun[DPI_SPEND_MOST];
     size_t n = 0, most = dpi_cost_list(&s->opts, s->opts.steps, all);
     dp_interval bounds;
     begun_at(s, s->optimizer.done, begun);
-    *epsilon = 0;
+    *epsilon = *steps = 0;
     for (size_t k = 0; k < most; k++)
         if (begun[k] > 0) {
+            *steps += (double)begun[k];
             list[n] = all[k];
             list[n++].steps = begun[k];
         }

@@ -38,8 +38,9 @@ void dpi_spend_done(dp_svi *s);
 /* Writes to the ledger that just the steps done have been begun. */
 dp_status dpi_spend_save(dp_svi *s, dp_error *err) DP_MUST_CHECK;
 
-/* Epsilon of what was begun under this entry, lost steps included; where `resumed`, instead of that of
- * the run's own steps. */
-dp_status dpi_spend_epsilon(const dp_svi *s, double *epsilon, dp_error *err) DP_MUST_CHECK;
+/* Epsilon of what was begun under this entry, lost steps included, and the number of these steps; where
+ * `resumed`, instead of that of the run's own steps. */
+dp_status dpi_spend_epsilon(const dp_svi *s, double *epsilon, double *steps,
+                            dp_error *err) DP_MUST_CHECK;
 
 #endif

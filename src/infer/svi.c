@@ -28,6 +28,7 @@
 #include "infer/release.h"
 #include "infer/sum.h"
 #include "random/allocation.h"
+#include "random/failure.h"
 #include "random/noise.h"
 #include "random/subset.h"
 
@@ -153,7 +154,7 @@ static dp_status make_state(dp_svi *s, dp_error *err)
  * Together below 2^-16 for n <= 2^27 and P <= 2^30.  It must not depend on n, which is not public. */
 static const double left_to_rounding = 0x1p-16;
 static const double least_clipped = 0.5;
-static const size_t most_units = (size_t)1 << 27, most_numbers = (size_t)1 << 30;
+static const size_t most_units = (size_t)1 << 27, most_numbers = DPI_MOST_RELEASED;
 
 /* Share of clip that gradients are clipped to: the grid of the noise (release.c) takes its own. */
 static double share_clipped(const dp_svi *s)
@@ -510,20 +511,20 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
                                    : NULL;
     if (s->opts.mode != DP_PRIVATE)
         return DP_OK;
-    double epsilon = 0;
-    dp_status status = dpi_cost_epsilon(&s->opts, s->optimizer.done, &epsilon, err);
+    double steps = (double)s->optimizer.done;
+    bool counted = s->spend.resumed && s->spend.reservation != NULL;
+    dp_status status = counted
+                           ? dpi_spend_epsilon(s, &privacy->epsilon, &steps, err)
+                           : dpi_cost_epsilon(&s->opts, s->optimizer.done, &privacy->epsilon, err);
     if (status != DP_OK)
         return status;
     privacy->is_private = !s->seeded;
-    privacy->epsilon = epsilon;
-    double draws = (double)s->optimizer.done * (double)s->objective.n_release;
-    privacy->delta = dpi_release_whole_delta(s->delta, s->opts.delta, draws, epsilon);
+    privacy->delta = dpi_release_whole_delta(
+        s->delta, s->opts.delta, steps * (double)s->objective.n_release, privacy->epsilon);
     if (s->delta * (double)s->n >= 1)
         privacy->warning = delta_warning(s);
-    if (!s->spend.resumed)
+    if (!s->spend.resumed || counted)
         return DP_OK;
-    if (s->spend.reservation != NULL)
-        return dpi_spend_epsilon(s, &privacy->epsilon, err);
     if (privacy->warning == NULL)
         privacy->warning = "resumed without a ledger: steps that were done after the checkpoint "
                            "and lost are not counted, nor is another resumption";

@@ -2,13 +2,18 @@
  *
  * Mechanisms that differ in their steps alone are one mechanism with the sum of the steps: the same
  * composition, and the cost of an account grows with the number of different ones.  What would fit is
- * searched by bisection on the same certified upper bound, so that it is then admitted. */
+ * searched by bisection on the same certified upper bound, so that it is then admitted.
+ *
+ * The accountant is given a little less than the budget's delta; the rest is for failures of the sampler
+ * (random/failure.h), as in the run's own account: what fits a run's epsilon and delta fits a budget of
+ * the same.  Numbers released are not in the ledger: each step counts as the most that there may be. */
 #include "ledger/compose.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "random/failure.h"
 
 /* Bisections end at a relative 1/512 of the steps, 1/128 of the noise. */
 enum { STEP_PARTS = 512, SIGMA_HALVINGS = 9, MOST_DOUBLINGS = 12 };
@@ -74,6 +79,15 @@ static dp_status account(const dp_mechanism *list, size_t n, double delta, dp_in
     return status;
 }
 
+/* Whether the failures of all samplers are within what is left of delta. */
+static bool failures_are_covered(const dp_mechanism *list, size_t n, double delta, double epsilon)
+{
+    double draws = 0;
+    for (size_t i = 0; i < n; i++)
+        draws += (double)list[i].steps * (double)DPI_MOST_RELEASED;
+    return dpi_release_whole_delta(delta, dpi_release_delta(delta), draws, epsilon) <= delta;
+}
+
 dp_status dpi_compose(const dpi_data *data, const dpi_part *more, size_t n_more,
                       dp_interval *epsilon, dp_error *err)
 {
@@ -86,13 +100,16 @@ dp_status dpi_compose(const dpi_data *data, const dpi_part *more, size_t n_more,
         return dpi_fail_nomem(err);
     dp_status status = DP_OK;
     dp_adjacency budget = data->budget.adjacency;
+    const double delta = data->budget.delta;
     for (size_t i = 0; i < data->n; i++)
         for (size_t k = 0; status == DP_OK && k < data->entries[i].n; k++)
             status = add(list, &n, &data->entries[i].parts[k], budget, err);
     for (size_t k = 0; status == DP_OK && k < n_more; k++)
         status = add(list, &n, &more[k], budget, err);
     if (status == DP_OK)
-        status = account(list, n, data->budget.delta, epsilon, err);
+        status = account(list, n, dpi_release_delta(delta), epsilon, err);
+    if (status == DP_OK && !failures_are_covered(list, n, delta, epsilon->upper))
+        epsilon->upper = INFINITY;
     dpi_free(list);
     return status;
 }

@@ -3,6 +3,7 @@ libtacit_core_la_SOURCES += \
   %D%/chacha.c %D%/chacha.h \
   %D%/discrete.c %D%/discrete.h \
   %D%/entropy.c %D%/entropy.h \
+  %D%/failure.c %D%/failure.h \
   %D%/feistel.c %D%/feistel.h \
   %D%/gap.c %D%/gap.h \
   %D%/grid-avx2.c %D%/grid-avx512.c %D%/grid-kernel.h %D%/grid-portable.c %D%/grid.c %D%/grid.h \

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "infer/svi.h"
+#include "random/failure.h"
 #include "tests/graph/faulty.h"
 #include "tests/ledger/folder.h"
 #include "tests/lib/check.h"
@@ -423,7 +424,7 @@ static void a_resumption_beyond_the_budget_is_refused(void **state)
     dp_error err = {0};
     double epsilon;
     const dp_mechanism whole = gaussian(50, 110);
-    assert_ok(dp_epsilon(&whole, 1e-6, &epsilon, &err), err.text);
+    assert_ok(dp_epsilon(&whole, dpi_release_delta(1e-6), &epsilon, &err), err.text);
     bench b = set_up(&plain, epsilon);
     dp_svi *svi = start(&b);
     save(svi, "run");

@@ -68,6 +68,27 @@ static void runs_compose_through_the_accountant(void **state)
     dp_ledger_close(ledger);
 }
 
+/* What is composed leaves a share of delta to the sampler; where that cannot be enough, nothing fits. */
+static void delta_covers_failures_of_the_sampler(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    double whole, most;
+    dp_reservation *r;
+    dp_ledger *ledger = folder_ledger(1000);
+    const dp_mechanism m = gaussian(5, 10), loud = gaussian(0.1, 3);
+    const dp_spending what = {.data = "d", .list = &loud, .n = 1};
+    dp_reservation_free(reserve(ledger, m));
+    assert_ok(dp_epsilon(&m, 1e-6, &whole, &err), err.text);
+    assert_ok(dp_epsilon(&m, 1e-6 * (1 - 0x1p-40), &most, &err), err.text);
+    assert_true(whole < most && spent(ledger) == most);
+    assert_ok(dp_epsilon(&loud, 1e-6, &whole, &err), err.text);
+    assert_true(whole > 100 && whole < 1000);
+    fails(dp_ledger_reserve(ledger, &what, &r, &err), DP_EPRIVACY, &err, "would make it inf");
+    assert_true(spent(ledger) == most);
+    dp_ledger_close(ledger);
+}
+
 static void a_run_calibrated_to_the_budget_fits(void **state)
 {
     (void)state;
@@ -446,6 +467,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_compose_through_the_accountant),
+        cmocka_unit_test(delta_covers_failures_of_the_sampler),
         cmocka_unit_test(a_run_calibrated_to_the_budget_fits),
         cmocka_unit_test(a_refusal_says_what_would_fit),
         cmocka_unit_test(a_refusal_of_several_or_of_everything_has_a_remedy),

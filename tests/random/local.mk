@@ -1,4 +1,4 @@
-RANDOM_TESTS = %D%/t-allocation %D%/t-chacha %D%/t-discrete %D%/t-feistel %D%/t-gap %D%/t-grid %D%/t-grid-error %D%/t-gsl %D%/t-noise %D%/t-normal %D%/t-poisson %D%/t-rng \
+RANDOM_TESTS = %D%/t-allocation %D%/t-chacha %D%/t-discrete %D%/t-failure %D%/t-feistel %D%/t-gap %D%/t-grid %D%/t-grid-error %D%/t-gsl %D%/t-noise %D%/t-normal %D%/t-poisson %D%/t-rng \
   %D%/t-stream %D%/t-subset %D%/t-wide
 UNIT_TESTS += $(RANDOM_TESTS)
 RANDOM_CHI = %D%/chi.c %D%/chi.h
