@@ -15,7 +15,8 @@
  * reserved); DP_EDATA it is damaged or no ledger; DP_ESTATE another process holds it for a minute;
  * DP_ENOMEM.
  * Threads and processes: any number may have the same file open, each with its own dp_ledger; one
- * dp_ledger is used by one thread at a time, and not after fork. */
+ * dp_ledger is used by one thread at a time.  A child of fork is refused (DP_ESTATE): steps that are
+ * reserved once would be taken by both.  It opens the file anew. */
 #ifndef TACIT_LEDGER_H
 #define TACIT_LEDGER_H
 

@@ -104,24 +104,25 @@ static dp_status check_resume(const dp_svi_opts *opts, const dpi_checkpoint *c, 
     return DP_OK;
 }
 
-static dp_status take_over(dp_svi *s, const dpi_checkpoint *c, const dpi_purpose *what,
-                           dp_error *err)
+static dp_status take_over(dp_svi *s, const dpi_checkpoint *c, dpi_purpose *what, dp_error *err)
 {
     dp_mechanism done[DPI_SPEND_MOST], all[DPI_SPEND_MOST];
-    uint64_t remaining[DPI_SPEND_MOST];
+    uint64_t known[DPI_SPEND_MOST], remaining[DPI_SPEND_MOST];
     (void)dpi_cost_list(&s->opts, c->done, done);
     size_t n = dpi_cost_list(&s->opts, s->opts.steps, all);
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n; k++) {
+        known[k] = done[k].steps;
         remaining[k] = all[k].steps - done[k].steps;
-    const dpi_resumption entry = {.id = c->entry, .n = n, .remaining = remaining};
+    }
+    what->spending.list = all;
+    what->spending.n = n;
+    const dpi_resumption entry = {.id = c->entry, .n = n, .done = known, .remaining = remaining};
     return dpi_reserve_again(s->opts.ledger, &entry, what, s->spend.before, &s->spend.reservation,
                              err);
 }
 
-static dp_status reserve(dp_svi *s, const dpi_svi_spec *spec, dpi_purpose *what, dp_error *err)
+static dp_status reserve(dp_svi *s, dpi_purpose *what, dp_error *err)
 {
-    unsigned char print[DPI_PRINT];
-    char model[2 * DPI_PRINT + 1];
     dp_mechanism list[DPI_SPEND_MOST];
     size_t n = 0, all = dpi_cost_list(&s->opts, s->opts.steps, list);
     if (s->opts.ledger_data == NULL)
@@ -132,8 +133,6 @@ static dp_status reserve(dp_svi *s, const dpi_svi_spec *spec, dpi_purpose *what,
         n += list[k].steps > 0;
     if (n < all)
         return dpi_fail(err, DP_EINVAL, "a mechanism of this run has no steps; take more steps");
-    dpi_model_print(spec->model, print);
-    what->model = sodium_bin2hex(model, sizeof model, print, sizeof print);
     what->spending.data = s->opts.ledger_data;
     what->spending.label = s->opts.ledger_label;
     what->spending.list = list;
@@ -147,16 +146,20 @@ dp_status dpi_spend_open(dp_svi *s, const dpi_svi_spec *spec, dp_error *err)
     dpi_spend *spend = &s->spend;
     dpi_purpose what = {.spending = {.records = spec->data}};
     dpi_arena arena = {NULL};
+    unsigned char print[DPI_PRINT];
+    char model[2 * DPI_PRINT + 1];
     dp_status status = c != NULL ? check_resume(&s->opts, c, err) : DP_OK;
     spend->resumed = c != NULL;
     spend->from = c != NULL ? c->done : 0;
     if (status != DP_OK || s->opts.ledger == NULL)
         return status;
+    dpi_model_print(spec->model, print);
+    what.model = sodium_bin2hex(model, sizeof model, print, sizeof print);
     status = check_mode(&s->opts, err);
     if (status == DP_OK)
         status = find_columns(s, spec->data, &arena, &what, err);
     if (status == DP_OK)
-        status = c != NULL ? take_over(s, c, &what, err) : reserve(s, spec, &what, err);
+        status = c != NULL ? take_over(s, c, &what, err) : reserve(s, &what, err);
     dpi_arena_free(&arena);
     spend->ledger = s->opts.ledger;
     spend->leased = c != NULL ? c->done : s->opts.steps;
@@ -194,8 +197,11 @@ dp_status dpi_spend_step(dp_svi *s, dp_error *err)
     if (spend->closed)
         return dpi_fail(err, DP_ESTATE, "the run was settled after %llu steps; make a new one",
                         (unsigned long long)done);
-    if (spend->reservation == NULL || done < spend->leased)
+    if (spend->reservation == NULL)
         return DP_OK;
+    dp_status here = dpi_reservation_here(spend->reservation, err);
+    if (here != DP_OK || done < spend->leased)
+        return here;
     double time = now();
     if (spend->leased_at > 0 && time - spend->leased_at < short_lease)
         spend->block *= 2;

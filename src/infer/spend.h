@@ -28,8 +28,8 @@ dp_status dpi_spend_open(dp_svi *s, const struct dpi_svi_spec *spec, dp_error *e
 /* The run could not be made: a new reservation is given back. */
 void dpi_spend_cancel(dp_svi *s);
 
-/* Before the step after the last one done.  DP_ESTATE when the run was settled, DP_EPRIVACY when it goes
- * on elsewhere; DP_EIO. */
+/* Before the step after the last one done.  DP_ESTATE when the run was settled, and in a child of
+ * fork; DP_EPRIVACY when it goes on elsewhere; DP_EIO. */
 dp_status dpi_spend_step(dp_svi *s, dp_error *err) DP_MUST_CHECK;
 
 /* After the last step; what cannot be written then changes nothing that is spent. */

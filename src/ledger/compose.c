@@ -18,7 +18,7 @@
 /* Bisections end at a relative 1/512 of the steps, 1/128 of the noise. */
 enum { STEP_PARTS = 512, SIGMA_HALVINGS = 9, MOST_DOUBLINGS = 12 };
 
-static bool same(const dp_mechanism *a, const dp_mechanism *b)
+bool dpi_compose_same(const dp_mechanism *a, const dp_mechanism *b)
 {
     if (a->sampling != b->sampling || a->noise != b->noise || a->adjacency != b->adjacency ||
         a->sigma != b->sigma || a->rate != b->rate || a->epoch != b->epoch ||
@@ -51,7 +51,7 @@ static dp_status add(dp_mechanism *list, size_t *n, const dpi_part *part, dp_adj
         return DP_OK;
     m.adjacency = neighbours(&m, budget);
     for (size_t i = 0; i < *n; i++) {
-        if (!same(&list[i], &m))
+        if (!dpi_compose_same(&list[i], &m))
             continue;
         if (list[i].steps > INT64_MAX - m.steps)
             return dpi_fail(err, DP_EDOMAIN, "the steps of all runs together overflow; take fewer");

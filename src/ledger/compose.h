@@ -4,6 +4,9 @@
 
 #include "ledger/contents.h"
 
+/* Whether two mechanisms differ in their steps alone. */
+bool dpi_compose_same(const dp_mechanism *a, const dp_mechanism *b);
+
 /* Epsilon, at the budget's delta, of all entries of `data` and of more[n_more] with their steps;
  * [0, 0] for no steps at all.  The upper end holds of the program, failures of its sampler included, which
  * are within the budget's delta; +INFINITY where they are not (epsilon above 60 or so). */

@@ -27,6 +27,11 @@ uint64_t dpi_reservation_id(const dp_reservation *r)
     return r->id;
 }
 
+dp_status dpi_reservation_here(const dp_reservation *r, dp_error *err)
+{
+    return dpi_store_here(r->ledger, err);
+}
+
 void dp_reservation_free(dp_reservation *r)
 {
     if (r == NULL)
@@ -284,6 +289,33 @@ dp_status dpi_reservation_finish(dp_reservation *r, dp_error *err)
 
 /* ---- resuming ---- */
 
+/* Whether the entry is that of this run, and has all its steps.  It need not: a copy of the ledger from
+ * before may have been put back, and the number given to another run since. */
+static dp_status check_entry(const dpi_entry *entry, const dpi_resumption *how,
+                             const dpi_purpose *what, dp_error *err)
+{
+    bool same = entry->n == how->n && what->spending.n == how->n;
+    if (same && what->model != NULL)
+        same = entry->model != NULL && strcmp(entry->model, what->model) == 0;
+    for (size_t k = 0; same && k < how->n; k++)
+        same = dpi_compose_same(&entry->parts[k].mechanism, &what->spending.list[k]);
+    if (!same)
+        return dpi_fail(err, DP_EMISMATCH,
+                        "entry %llu of the ledger is that of another run; was an older copy of the "
+                        "ledger put back?  Start the run anew",
+                        (unsigned long long)entry->id);
+    for (size_t k = 0; k < how->n; k++)
+        if (entry->parts[k].begun < how->done[k])
+            return dpi_fail(
+                err, DP_EDATA,
+                "entry %llu of the ledger has %llu steps begun, and the checkpoint %llu "
+                "done: an older copy of the ledger was put back, and lacks what was "
+                "spent since; take the newest",
+                (unsigned long long)entry->id, (unsigned long long)entry->parts[k].begun,
+                (unsigned long long)how->done[k]);
+    return DP_OK;
+}
+
 /* Raises what is reserved to what has been begun and remains; the budget must allow it. */
 static dp_status extend(const dpi_data *data, dpi_entry *entry, const dpi_resumption *how,
                         uint64_t *begun, dp_error *err)
@@ -324,9 +356,8 @@ static dp_status take_over(dp_reservation *r, const dpi_resumption *how, const d
     dpi_entry *entry = NULL;
     unsigned char print[DPI_HASH];
     dp_status status = find_entry(ledger, r->id, &present, &data, &entry, err);
-    if (status == DP_OK && entry->n != how->n)
-        status = dpi_fail(err, DP_EDATA, "entry %llu of the ledger is not that of this run",
-                          (unsigned long long)r->id);
+    if (status == DP_OK)
+        status = check_entry(entry, how, what, err);
     if (status == DP_OK)
         status = check_unit(data, what->spending.unit, err);
     if (status == DP_OK)

@@ -15,12 +15,14 @@ typedef struct dpi_purpose {
 dp_status dpi_reserve(dp_ledger *ledger, const dpi_purpose *what, dp_reservation **reservation,
                       dp_error *err) DP_MUST_CHECK;
 
-/* Takes over entry `id` for remaining[n] more steps of its n mechanisms (what.spending's data, label
- * and list are not read): the columns must be the same.  begun[n] [out] the steps that may have been
- * begun so far; the new ones count from there. */
+/* Takes over entry `id` for remaining[n] more steps of its n mechanisms (what.spending's data and label
+ * are not read): columns, mechanisms but for their steps, and the model must be the same.  begun[n]
+ * [out] the steps that may have been begun so far; the new ones count from there.  DP_EMISMATCH,
+ * DP_EDATA the entry is not that of the run, or not as far. */
 typedef struct dpi_resumption {
     uint64_t id;
     size_t n;
+    const uint64_t *done;      /* [n] steps that the run knows of */
     const uint64_t *remaining; /* [n] */
 } dpi_resumption;
 
@@ -35,6 +37,9 @@ dp_status dpi_reservation_mark(dp_reservation *r, const uint64_t *begun,
 
 /* Writes the end of a run that has begun all it reserved. */
 dp_status dpi_reservation_finish(dp_reservation *r, dp_error *err) DP_MUST_CHECK;
+
+/* DP_ESTATE in a child of fork, which has no right to the steps. */
+dp_status dpi_reservation_here(const dp_reservation *r, dp_error *err) DP_MUST_CHECK;
 
 /* The entry's number. */
 uint64_t dpi_reservation_id(const dp_reservation *r);

@@ -153,9 +153,19 @@ static dp_status run(dp_ledger *ledger, const char *sql, const char *doing, dp_e
     return code == SQLITE_OK ? DP_OK : dpi_store_fail(ledger->db, code, doing, err);
 }
 
+dp_status dpi_store_here(const dp_ledger *ledger, dp_error *err)
+{
+    if (ledger->process == getpid())
+        return DP_OK;
+    return dpi_fail(err, DP_ESTATE,
+                    "the ledger was opened by the process that this one was forked from, and runs "
+                    "that use it stay there; open it, and make runs, after the fork");
+}
+
 dp_status dpi_store_begin(dp_ledger *ledger, dp_error *err)
 {
-    return run(ledger, "BEGIN IMMEDIATE", "locking the ledger", err);
+    dp_status status = dpi_store_here(ledger, err);
+    return status == DP_OK ? run(ledger, "BEGIN IMMEDIATE", "locking the ledger", err) : status;
 }
 
 dp_status dpi_store_end(dp_ledger *ledger, dp_status status, dp_error *err)
@@ -175,6 +185,7 @@ static dp_status connect(const char *path, dp_ledger **out, dp_error *err)
     *out = ledger;
     if (ledger == NULL)
         return dpi_fail_nomem(err);
+    ledger->process = getpid();
     /* A name of its own: SQLite gives a meaning to "", ":memory:" and "file:...". */
     char *name = sqlite3_mprintf("%s%s", path[0] == '/' ? "" : "./", path);
     int code = name == NULL ? SQLITE_NOMEM
@@ -292,7 +303,8 @@ void dp_ledger_close(dp_ledger *ledger)
 {
     if (ledger == NULL)
         return;
-    (void)sqlite3_close_v2(ledger->db);
+    if (ledger->process == getpid()) /* SQLite forbids its child to touch the connection */
+        (void)sqlite3_close_v2(ledger->db);
     sodium_memzero(ledger, sizeof *ledger);
     dpi_free(ledger);
 }

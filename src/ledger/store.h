@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include <tacit/ledger.h>
 
@@ -13,10 +14,14 @@ struct dp_ledger {
     sqlite3 *db;
     unsigned char key[DPI_KEY];      /* of all hashes */
     unsigned char identity[DPI_TAG]; /* which ledger this is, for checkpoints */
+    pid_t process;                   /* that opened it */
 };
 
 /* A status for what SQLite says, with a message about `doing`. */
 dp_status dpi_store_fail(sqlite3 *db, int code, const char *doing, dp_error *err);
+
+/* DP_ESTATE in a child of fork: SQLite's locks belong to the parent, and so do reservations. */
+dp_status dpi_store_here(const dp_ledger *ledger, dp_error *err) DP_MUST_CHECK;
 
 /* BEGIN IMMEDIATE: waits for other writers, at most a minute.  Every begin is followed by one end:
  * COMMIT when status is DP_OK, else ROLLBACK.  dpi_store_end gives the status of both. */

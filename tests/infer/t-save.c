@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "infer/svi.h"
 #include "random/failure.h"
@@ -452,6 +454,118 @@ static void without_a_ledger_the_resumed_run_is_warned_of(void **state)
     tear_down(&b);
 }
 
+/* ---- fork ---- */
+
+/* What a child of fork may do with its parent's run: 1, 2, 4, 8 for a step, settling, saving and a
+ * reservation. */
+static int allowed_to_child(const bench *b, dp_svi *svi)
+{
+    int status, allowed = 0;
+    (void)fflush(stdout);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dp_svi *other;
+        allowed |= dp_svi_step(svi, NULL) == DP_OK;
+        allowed |= (dp_svi_settle(svi, NULL) == DP_OK) << 1;
+        allowed |= (dp_svi_save(svi, folder_path("child"), NULL) == DP_OK) << 2;
+        allowed |= (dp_svi_new(b->model, NULL, b->data, &b->opts, &other, NULL) == DP_OK) << 3;
+        dp_svi_free(svi);
+        dp_ledger_close(b->ledger);
+        _exit(allowed);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* Parent and child would each take the steps that are paid for once, and either could lower what the other
+ * spends. */
+static void a_forked_child_may_not_spend_what_its_parent_reserved(void **state)
+{
+    (void)state;
+    bench b = set_up(&plain, 2);
+    dp_svi *svi = start(&b);
+    walk(svi, 5);
+    assert_int_equal(allowed_to_child(&b, svi), 0);
+    entry_is(&b, 100, 100, false);
+    save(svi, "run");
+    walk(svi, 2); /* one step of its lease is left */
+    assert_int_equal(allowed_to_child(&b, svi), 0);
+    walk(svi, 93);
+    entry_is(&b, 100, 100, true);
+    dp_svi_free(svi);
+    tear_down(&b);
+}
+
+/* ---- copies that are put back ---- */
+
+static void copy(const char *from, const char *to)
+{
+    unsigned char bytes[1 << 17];
+    FILE *in = fopen(folder_path(from), "rb"), *out = fopen(folder_path(to), "wb");
+    assert_true(in != NULL && out != NULL);
+    size_t n = fread(bytes, 1, sizeof bytes, in);
+    assert_true(n > 0 && n < sizeof bytes);
+    assert_int_equal(fwrite(bytes, 1, n, out), n);
+    (void)fclose(in);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void put_back(bench *b)
+{
+    dp_error err = {0};
+    dp_ledger_close(b->ledger);
+    copy("kept", "ledger");
+    assert_ok(dp_ledger_open(folder_path("ledger"), &b->ledger, &err), err.text);
+    b->opts.ledger = b->ledger;
+}
+
+/* The number of a run's entry may belong to a cheaper run by then. */
+static void a_run_is_not_resumed_on_the_entry_of_another(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_svi *svi;
+    bench b = set_up(&plain, 2);
+    copy("ledger", "kept");
+    svi = start(&b);
+    save(svi, "run");
+    dp_svi_free(svi);
+    put_back(&b);
+    b.opts.sigma = 500;
+    dp_svi_free(start(&b));
+    fails(try(&b, "run", &svi, &err), DP_EMISMATCH, &err, "older copy");
+    put_back(&b);
+    b.opts.sigma = plain.sigma;
+    dp_model *kept = b.model;
+    b.model = make_model(2);
+    dp_svi_free(start(&b));
+    dp_model_free(b.model);
+    b.model = kept;
+    fails(try(&b, "run", &svi, &err), DP_EMISMATCH, &err, "older copy");
+    tear_down(&b);
+}
+
+static void a_ledger_behind_the_checkpoint_is_told(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    bench b = set_up(&plain, 2);
+    dp_svi *svi = start(&b);
+    walk(svi, 10);
+    save(svi, "run");
+    copy("ledger", "kept");
+    walk(svi, 30);
+    save(svi, "run");
+    dp_svi_free(svi);
+    put_back(&b);
+    fails(try(&b, "run", &svi, &err), DP_EDATA, &err, "older copy");
+    assert_null(svi);
+    entry_is(&b, 100, 10, false);
+    tear_down(&b);
+}
+
 /* ---- errors ---- */
 
 static void only_the_same_model_data_and_ledger_will_do(void **state)
@@ -605,6 +719,9 @@ int main(void)
         cmocka_unit_test(lost_steps_and_second_resumptions_are_paid),
         cmocka_unit_test(a_resumption_beyond_the_budget_is_refused),
         cmocka_unit_test(without_a_ledger_the_resumed_run_is_warned_of),
+        cmocka_unit_test(a_forked_child_may_not_spend_what_its_parent_reserved),
+        cmocka_unit_test(a_run_is_not_resumed_on_the_entry_of_another),
+        cmocka_unit_test(a_ledger_behind_the_checkpoint_is_told),
         cmocka_unit_test(only_the_same_model_data_and_ledger_will_do),
         cmocka_unit_test(every_changed_byte_is_told),
         cmocka_unit_test(a_full_disk_leaves_what_was_there),

@@ -332,8 +332,10 @@ static void entry_is(dp_ledger *ledger, uint64_t begun, uint64_t reserved)
 static dp_status again(dp_ledger *ledger, uint64_t id, uint64_t remaining, uint64_t *begun,
                        dp_reservation **r, dp_error *err)
 {
-    const dpi_purpose same = {.n_used = 0};
-    const dpi_resumption entry = {.id = id, .n = 1, .remaining = &remaining};
+    const uint64_t done = 40;
+    const dp_mechanism m = gaussian(100, 100);
+    const dpi_purpose same = {.spending = {.list = &m, .n = 1}};
+    const dpi_resumption entry = {.id = id, .n = 1, .done = &done, .remaining = &remaining};
     return dpi_reserve_again(ledger, &entry, &same, begun, r, err);
 }
 
