@@ -127,6 +127,28 @@ DP_API dp_expr dp_dot(dp_expr a, dp_expr b);
 /* Matrix product: [m][k] by [k][n], [m][k] by [k], or [k] by [k][n]. */
 DP_API dp_expr dp_matmul(dp_expr a, dp_expr b);
 
+/* A dense layer x W + b: x [k] or [m][k], W [k][n], b [n] (a number where n is 1). */
+DP_API dp_expr dp_dense(dp_expr x, dp_expr weights, dp_expr bias);
+
+/* A window of size[0] rows and size[1] columns that moves over an image in strides (0: 1), with padding[0]
+ * rows of zeros above and below the image and padding[1] columns beside it, each less than the window's size.
+ * Along an axis it stops floor((image + 2 padding - size) / stride) + 1 times. */
+typedef struct dp_window {
+    size_t image[2], size[2], stride[2], padding[2]; /* rows, columns */
+} dp_window;
+
+/* Convolution in two dimensions: y[i][o] = sum over places p of the window at its i-th stop and channels c of
+ * image[p][c] weights[p c][o].
+ *   image    [rows columns][channels], row after row of the image, or a vector of all of that in this
+ *            order (a column of dp_data); the same for all or per record
+ *   weights  [size[0] size[1] channels][channels out], the window's places row after row, each with all channels
+ * The result is an image again, [stops][channels out].  A bias [channels out] is added by dp_add. */
+DP_API dp_expr dp_conv2d(dp_expr image, dp_expr weights, const dp_window *window);
+
+/* The same numbers row after row as a matrix [rows][columns], and as a vector. */
+DP_API dp_expr dp_reshape(dp_expr a, size_t rows, size_t columns);
+DP_API dp_expr dp_flatten(dp_expr a);
+
 /* log sum_j e^(a_j) of a vector, or of each row of [m][n]: of the last dimension. */
 DP_API dp_expr dp_log_sum_exp(dp_expr a);
 

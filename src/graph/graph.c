@@ -44,7 +44,8 @@ static bool same_attr(const dpi_attr *a, const dpi_attr *b)
     return memcmp(&a->value, &b->value, sizeof a->value) == 0 && a->array == b->array &&
            a->number == b->number && a->rows == b->rows && a->inner == b->inner &&
            a->columns == b->columns && a->transpose[0] == b->transpose[0] &&
-           a->transpose[1] == b->transpose[1] && same_shape(&a->shape, &b->shape);
+           a->transpose[1] == b->transpose[1] && same_shape(&a->shape, &b->shape) &&
+           memcmp(&a->window, &b->window, sizeof a->window) == 0;
 }
 
 static size_t hash(const dpi_node *node)

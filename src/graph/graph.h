@@ -27,6 +27,11 @@ typedef struct dpi_where {
     int line;
 } dpi_where;
 
+/* A window that moves over an image in strides, with zeros around the image; rows come before columns. */
+typedef struct dpi_window {
+    size_t image[2], size[2], stride[2], padding[2];
+} dpi_window;
+
 /* What an operation needs besides its inputs; each operation says which fields it reads. */
 typedef struct dpi_attr {
     dpi_shape shape;             /* of a source, or the wanted shape */
@@ -35,6 +40,7 @@ typedef struct dpi_attr {
     size_t number;               /* range of an index, offset of a slice, order of a polygamma */
     size_t rows, inner, columns; /* of a product: [rows][inner] * [inner][columns] */
     bool transpose[2];
+    dpi_window window;
 } dpi_attr;
 
 typedef struct dpi_node {

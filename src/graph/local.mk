@@ -5,6 +5,7 @@ libtacit_core_la_SOURCES += \
   %D%/op.c %D%/op.h \
   %D%/op-elementwise.c \
   %D%/op-last.c \
+  %D%/op-layout.c \
   %D%/op-product.c \
   %D%/op-reduce.c \
   %D%/op-select.c \

@@ -3,8 +3,9 @@
  *   [k] [k] -> number     [m][k] [k] -> [m]     [k] [k][n] -> [n]     [m][k] [k][n] -> [m][n]
  *
  * attr.transpose marks matrices that are used transposed; attr.rows, inner, columns are the sizes
- * m, k, n.  When one side is global and the other a vector of each record, all records of a chunk
- * make one matrix product, in which a record's row does not depend on the others (num/linalg.c). */
+ * m, k, n.  When one side is global and the other a vector of each record, or the left one a matrix of
+ * each record, all records of a chunk make one matrix product, in which a record's rows do not depend on
+ * the others (num/linalg.c). */
 #include "graph/op-single.h"
 #include "num/linalg.h"
 
@@ -36,8 +37,8 @@ static void matmul_forward(const dpi_call *c)
 {
     const dpi_attr *t = c->attr;
     bool ta = t->transpose[0], tb = t->transpose[1];
-    if (t->rows == 1 && !ta && c->in_step[0] != 0 && c->in_step[1] == 0) {
-        dpi_gemm(false, tb, c->n, t->columns, t->inner, c->in[0], c->in[1], c->out);
+    if (!ta && c->in_step[0] != 0 && c->in_step[1] == 0) {
+        dpi_gemm(false, tb, c->n * t->rows, t->columns, t->inner, c->in[0], c->in[1], c->out);
         return;
     }
     if (t->columns == 1 && !tb && c->in_step[1] != 0 && c->in_step[0] == 0) {

@@ -138,8 +138,9 @@ void dpi_single_matmul(const dpi_call_single *c)
 {
     const dpi_attr *t = c->attr;
     bool ta = t->transpose[0], tb = t->transpose[1];
-    if (t->rows == 1 && !ta && c->in_step[0] != 0 && c->in_step[1] == 0)
-        dpi_gemm_single(false, tb, c->n, t->columns, t->inner, c->in[0], c->in[1], c->out);
+    if (!ta && c->in_step[0] != 0 && c->in_step[1] == 0)
+        dpi_gemm_single(false, tb, c->n * t->rows, t->columns, t->inner, c->in[0], c->in[1],
+                        c->out);
     else if (t->columns == 1 && !tb && c->in_step[1] != 0 && c->in_step[0] == 0)
         dpi_gemm_single(false, !ta, c->n, t->rows, t->inner, c->in[1], c->in[0], c->out);
     else

@@ -9,7 +9,7 @@ const dpi_op *const dpi_ops[] = {
     &dpi_op_sign,        &dpi_op_lgamma,      &dpi_op_polygamma, &dpi_op_sum_to,   &dpi_op_expand,
     &dpi_op_log_sum_exp, &dpi_op_sum_records, &dpi_op_matmul,    &dpi_op_outer,    &dpi_op_pick,
     &dpi_op_scatter,     &dpi_op_slice,       &dpi_op_pad,       &dpi_op_sum_last, &dpi_op_spread,
-    &dpi_op_contrast,
+    &dpi_op_contrast,    &dpi_op_reshape,     &dpi_op_patches,   &dpi_op_fold,
 };
 const size_t dpi_n_ops = sizeof dpi_ops / sizeof dpi_ops[0];
 

@@ -73,6 +73,8 @@ extern const dpi_op dpi_op_sum_last, dpi_op_log_sum_exp, dpi_op_spread, dpi_op_c
 extern const dpi_op dpi_op_matmul, dpi_op_outer;
 /* selection */
 extern const dpi_op dpi_op_pick, dpi_op_scatter, dpi_op_slice, dpi_op_pad;
+/* numbers in other places */
+extern const dpi_op dpi_op_reshape, dpi_op_patches, dpi_op_fold;
 
 /* Shorthands used by rules and distributions; same conventions as dpi_apply. */
 dpi_id dpi_add(dpi_graph *g, dpi_id a, dpi_id b);
@@ -88,6 +90,12 @@ dpi_id dpi_expand(dpi_graph *g, dpi_id a, dpi_shape shape);
 
 /* y, of one dimension less, repeated over the last dimension of a so that it fits a. */
 dpi_id dpi_spread_over(dpi_graph *g, dpi_id y, dpi_id a);
+
+/* Number of positions of a window along an axis: 0 from row to row, 1 from column to column. */
+size_t dpi_window_stops(const dpi_window *window, int axis);
+
+/* NULL when the window fits its image, else what would fit. */
+const char *dpi_window_misfit(const dpi_window *window);
 
 /* Value of a node's adjoint in the node's own full shape. */
 dpi_id dpi_full_adjoint(dpi_graph *g, dpi_id y, dpi_id adjoint);

@@ -2,5 +2,6 @@ libtacit_core_la_SOURCES += \
   %D%/arguments.c \
   %D%/describe.c \
   %D%/expr.c \
+  %D%/layers.c \
   %D%/model.c %D%/model.h \
   %D%/objective.c %D%/objective.h

@@ -57,4 +57,7 @@ bool dpi_arguments_shape(const dp_model *m, const dpi_family *family, const dpi_
 /* Adds to g, elementwise and summed to a number, the log density of x under the family. */
 dpi_id dpi_log_density(dpi_graph *g, const dpi_family *family, dpi_id x, const dpi_id arg[]);
 
+/* A window as operations of the graph take it, strides of 0 being 1. */
+dpi_window dpi_window_of(const dp_window *window);
+
 #endif

@@ -151,6 +151,9 @@ static void check_operation(const dpi_op *op, size_t left, bool left_of_record, 
     dp_error err = {0};
     set_up(&s);
     dpi_shape a = left > 1 ? dpi_vector(left, left_of_record) : dpi_scalar(left_of_record);
+    if (attr != NULL && attr->rows > 0)
+        a = (dpi_shape){
+            .per_record = left_of_record, .n_dims = 2, .dim = {attr->rows, left / attr->rows}};
     dpi_shape b = right > 1 ? dpi_vector(right, right_of_record) : dpi_scalar(right_of_record);
     dpi_id x = source(&s, &dpi_op_input, "left", a, 0);
     dpi_id y = op->n_inputs > 1 ? source(&s, &dpi_op_input, "right", b, 0) : DPI_NONE;
@@ -201,6 +204,13 @@ static void every_kernel_for_floats_is_that_for_doubles(void **state)
     check_operation(&dpi_op_matmul, 17, true, 17, false, NULL), known++;
     dpi_shape wide = dpi_vector(4, true);
     check_operation(&dpi_op_expand, 1, true, 1, false, &(dpi_attr){.shape = wide}), known++;
+    dpi_attr matrix = {.rows = 3};
+    check_operation(&dpi_op_matmul, 15, true, 5, false, &matrix);
+    check_operation(&dpi_op_reshape, 4, true, 1, false, &(dpi_attr){.shape = wide}), known++;
+    dpi_window window = {{2, 3}, {2, 2}, {1, 1}, {1, 0}};
+    check_operation(&dpi_op_patches, 12, true, 1, false, &(dpi_attr){.window = window}), known++;
+    dpi_attr fold = {.rows = 6, .window = window, .shape = dpi_vector(12, true)};
+    check_operation(&dpi_op_fold, 48, true, 1, false, &fold), known++;
     assert_int_equal(seen, known); /* a new kernel needs a line here */
 }
 

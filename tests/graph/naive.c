@@ -192,6 +192,40 @@ static real contrasts(const dpi_node *node, const dpi_shape *s, const real *in, 
     return sum;
 }
 
+/* What the window sees: the number at `index` of the patches, whose second subscript counts rows, columns
+ * and channels of the window.  *at, where not NULL, is its place in the image; the return value says
+ * whether it has one. */
+static bool place_of(const dpi_node *node, const dpi_shape *image, const size_t *index, size_t *at)
+{
+    const dpi_window *w = &node->attr.window;
+    size_t channels = dpi_shape_size(image) / (w->image[0] * w->image[1]);
+    size_t columns = (w->image[1] + 2 * w->padding[1] - w->size[1]) / w->stride[1] + 1;
+    size_t in_window = index[1] / channels;
+    size_t y = index[0] / columns * w->stride[0] + in_window / w->size[1];
+    size_t x = index[0] % columns * w->stride[1] + in_window % w->size[1];
+    *at = ((y - w->padding[0]) * w->image[1] + x - w->padding[1]) * channels + index[1] % channels;
+    return y >= w->padding[0] && y < w->padding[0] + w->image[0] && x >= w->padding[1] &&
+           x < w->padding[1] + w->image[1];
+}
+
+static real seen(const dpi_node *node, const dpi_shape *s, const real *in, const size_t *index)
+{
+    size_t at;
+    return place_of(node, s, index, &at) ? in[at] : 0;
+}
+
+static real folded(const dpi_node *node, const dpi_shape *s, const real *in, size_t wanted)
+{
+    size_t index[DPI_MAX_DIMS], at;
+    real sum = 0;
+    for (size_t e = 0; e < dpi_shape_size(s); e++) {
+        subscripts(s, e, index);
+        if (place_of(node, &node->shape, index, &at) && at == wanted)
+            sum += in[e];
+    }
+    return sum;
+}
+
 /* Element of the result with subscripts `index`, for one record. */
 static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[2],
                     const size_t *index)
@@ -222,6 +256,12 @@ static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[
         moved[0] = first + (dropped ? 0 : index[0]);
         return in[0][position(s[0], moved, s[0]->n_dims)];
     }
+    if (op == &dpi_op_reshape)
+        return in[0][position(shape, index, shape->n_dims)];
+    if (op == &dpi_op_patches)
+        return seen(node, s[0], in[0], index);
+    if (op == &dpi_op_fold)
+        return folded(node, s[0], in[0], position(shape, index, shape->n_dims));
     if (op == &dpi_op_pad) {
         if (index[0] < node->attr.number || index[0] >= node->attr.number + node->attr.inner)
             return 0;

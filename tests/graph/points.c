@@ -15,6 +15,10 @@
 #define POLYGAMMA(order, ...) {.op = &dpi_op_polygamma, .a = "?", .range = {{__VA_ARGS__}}, .attr.number = order}
 #define ON(name, shapes) .op = &dpi_op_##name, .a = shapes, .range = {EVERYWHERE, EVERYWHERE}
 
+#define WINDOW(star, image, view, ...) \
+    {ON(patches, star image), .attr.window = {__VA_ARGS__}}, \
+    {ON(fold, star view), .to = image, .attr.window = {__VA_ARGS__}}
+
 static const point table[] = {
     BINARY(add, EVERYWHERE, EVERYWHERE),
     BINARY(sub, EVERYWHERE, EVERYWHERE),
@@ -78,6 +82,11 @@ static const point table[] = {
     {ON(pad, "*3"), .to = "3", .attr = {.inner = 3}},
     {ON(pad, "*2x3"), .to = "5x3", .attr = {.number = 3, .inner = 2}},
     {ON(pad, "*2x3"), .to = "4x2x3", .attr = {.number = 2, .inner = 1}},
+    {ON(reshape, "3"), .to = "3x1"}, {ON(reshape, "*2x3"), .to = "3x2"}, {ON(reshape, "*2x3"), .to = "6"},
+    {ON(reshape, "*1"), .to = ""}, {ON(reshape, "4x2x3"), .to = "2x12"},
+    WINDOW("", "6", "4x2", {2, 3}, {1, 2}, {1, 1}, {0, 0}), WINDOW("*", "6x2", "2x8", {2, 3}, {2, 2}, {1, 1}, {0, 0}),
+    WINDOW("*", "4", "12x6", {2, 2}, {2, 3}, {1, 1}, {1, 2}), WINDOW("*", "12x1", "4x4", {3, 4}, {2, 2}, {2, 2}, {1, 0}),
+    WINDOW("*", "5x2", "3x4", {1, 5}, {1, 2}, {1, 2}, {0, 1}), WINDOW("", "8", "1x8", {2, 2}, {2, 2}, {3, 1}, {0, 0}),
 };
 
 /* Every vector and matrix on both sides, plain and transposed, global and per record; also sizes 1. */

@@ -53,13 +53,19 @@ static bool needs_positive(const dpi_op *op)
 /* Attributes to try; the shape rule decides whether they fit. */
 static dpi_attr random_attr(random_graph *r, const dpi_op *op)
 {
-    static const char *const shapes[] = {"", "2", "3", "2x3", "4x3", "4x2x3"};
+    static const char *const shapes[] = {"", "2", "3", "2x3", "4x3", "4x2x3", "6", "9", "3x1"};
     dpi_attr attr = {.number = draw(r, 3), .rows = 1 + draw(r, 3), .inner = 1 + draw(r, 2)};
     attr.transpose[0] = draw(r, 2);
     attr.transpose[1] = draw(r, 2);
     attr.shape = point_shape(shapes[draw(r, sizeof shapes / sizeof shapes[0])]);
     if (op == &dpi_op_scatter)
         attr.number = 4;
+    for (int k = 0; k < 2 && (op == &dpi_op_patches || op == &dpi_op_fold); k++) {
+        attr.window.image[k] = 1 + draw(r, 3);
+        attr.window.size[k] = 1 + draw(r, 2);
+        attr.window.stride[k] = 1 + draw(r, 2);
+        attr.window.padding[k] = draw(r, 2);
+    }
     return attr;
 }
 

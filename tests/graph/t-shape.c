@@ -141,6 +141,21 @@ static const misfit misfits[] = {
     {&dpi_op_pad, "2x3", NULL, {.inner = 2}, "4x2", "fit in the padded shape"},
     {&dpi_op_pad, "4x3", NULL, {.inner = 2}, "4x2x3", "fit in the padded shape"},
     {&dpi_op_pad, "1x3", NULL, {.inner = 1}, "4x3", "fit in the padded shape"},
+    {&dpi_op_reshape, "2x3", NULL, {.value = 0}, "5", "as many numbers"},
+    {&dpi_op_reshape, "", NULL, {.value = 0}, "2", "as many numbers"},
+    {&dpi_op_patches, "7", NULL, {.window = {{2, 3}, {2, 2}, {1, 1}, {0, 0}}}, NULL, "height times width places"},
+    {&dpi_op_patches, "3x2", NULL, {.window = {{2, 3}, {2, 2}, {1, 1}, {0, 0}}}, NULL, "height times width places"},
+    {&dpi_op_patches, "6x2x1", NULL, {.window = {{2, 3}, {2, 2}, {1, 1}, {0, 0}}}, NULL, "height times width places"},
+    {&dpi_op_patches, "6", NULL, {.window = {{2, 3}, {3, 2}, {1, 1}, {0, 0}}}, NULL, "fit in its image"},
+    {&dpi_op_patches, "6", NULL, {.window = {{2, 3}, {2, 2}, {1, 1}, {0, 2}}}, NULL, "less than the window"},
+    {&dpi_op_patches, "6", NULL, {.window = {{2, 3}, {2, 2}, {0, 1}, {0, 0}}}, NULL, "at least 1"},
+    {&dpi_op_patches, "6", NULL, {.window = {{2, 3}, {2, 0}, {1, 1}, {0, 0}}}, NULL, "at least 1"},
+    {&dpi_op_patches, "6", NULL, {.window = {{2, SIZE_MAX / 2}, {2, 2}, {1, 1}, {0, 0}}}, NULL, "fit in its image"},
+    {&dpi_op_patches, "1", NULL, {.window = {{SIZE_MAX / 4, SIZE_MAX / 4}, {1, 1}, {1, 1}, {0, 0}}}, NULL, "height times"},
+    {&dpi_op_fold, "2x5", NULL, {.window = {{2, 3}, {2, 2}, {1, 1}, {0, 0}}}, "6", "of an image of that size"},
+    {&dpi_op_fold, "3x4", NULL, {.window = {{2, 3}, {2, 2}, {1, 1}, {0, 0}}}, "6", "of an image of that size"},
+    {&dpi_op_fold, "2x4", NULL, {.window = {{2, 3}, {2, 2}, {1, 0}, {0, 0}}}, "6", "at least 1"},
+    {&dpi_op_fold, "2x4", NULL, {.window = {{2, 3}, {2, 2}, {1, 1}, {0, 0}}}, "7", "of an image of that size"},
 };
 /* clang-format on */
 

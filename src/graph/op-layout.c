@@ -1,0 +1,257 @@
+/* Numbers that change places: a value in another shape, and the patches of an image.
+ *
+ *   reshape   any dimensions -> attr.shape, row after row
+ *   patches   [h w][c] -> [oh ow][kh kw c]     fold   [oh ow][kh kw c] -> [h w][c]
+ *
+ * An image is a matrix with a row for each of its h w places, row after row of the image, and a column for
+ * each channel; a vector of h w c numbers in that order serves too.  A window of kh kw places stands at oh ow
+ * positions, and row i of `patches` holds what it sees at the i-th, place after place with all channels,
+ * zeros where it reaches beyond the image.  So a convolution is a product of patches and a matrix of weights
+ * [kh kw c][channels out], and needs no operation of its own.  `fold` is the transpose of `patches`: it adds
+ * what the windows hold where they overlap.
+ *
+ * Runs of kw c numbers are neighbours on both sides and are moved together. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/compiler.h"
+#include "graph/op.h"
+
+size_t dpi_window_stops(const dpi_window *w, int axis)
+{
+    return (w->image[axis] + 2 * w->padding[axis] - w->size[axis]) / w->stride[axis] + 1;
+}
+
+const char *dpi_window_misfit(const dpi_window *w)
+{
+    for (int k = 0; k < 2; k++) {
+        size_t image = w->image[k], size = w->size[k], most = SIZE_MAX / 4;
+        if (image == 0 || size == 0 || w->stride[k] == 0)
+            return "the sizes and strides of a window are at least 1";
+        if (image > most || size > most || w->padding[k] >= size ||
+            size > image + 2 * w->padding[k])
+            return "a window must fit in its image with the padding, which is less than the window";
+    }
+    return NULL;
+}
+
+/* Channels of an image of these dimensions, 0 when it is none. */
+static size_t channels_of(const dpi_window *w, const dpi_shape *image)
+{
+    size_t places, size = dpi_shape_size(image);
+    if (image->n_dims > 2 || size == SIZE_MAX || !dpi_mul(w->image[0], w->image[1], &places) ||
+        (image->n_dims == 2 && image->dim[0] != places) || size % places != 0)
+        return 0;
+    return size / places;
+}
+
+/* The shape of the patches; false when there are too many numbers. */
+static bool patches_of(const dpi_window *w, size_t channels, dpi_shape *shape)
+{
+    size_t *dim = shape->dim;
+    shape->n_dims = 2;
+    return dpi_mul(dpi_window_stops(w, 0), dpi_window_stops(w, 1), &dim[0]) &&
+           dpi_mul(w->size[0], w->size[1], &dim[1]) && dpi_mul(dim[1], channels, &dim[1]);
+}
+
+static const char *patches_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                                 dpi_shape *shape)
+{
+    (void)b;
+    const char *misfit = dpi_window_misfit(&attr->window);
+    size_t channels = misfit == NULL ? channels_of(&attr->window, a) : 0;
+    *shape = dpi_scalar(a->per_record);
+    if (misfit != NULL)
+        return misfit;
+    if (channels == 0)
+        return "an image is [places][channels], or a vector of as many numbers, with height times "
+               "width places";
+    attr->inner = channels;
+    return patches_of(&attr->window, channels, shape) ? NULL : "the patches are too large";
+}
+
+/* What is done with `count` numbers that stand together in the image and in the patches. */
+typedef void move(const void *from, void *to, size_t count);
+
+/* Values of `size` bytes go from images to patches, or the other way. */
+typedef struct route {
+    const dpi_attr *attr;
+    size_t size, n, image_size, patches_size; /* n images; numbers in one, and in its patches */
+    bool folds;
+    const char *from;
+    char *to;
+} route;
+
+/* Calls f for each run of the window whose first number is the `patch`-th, at row y and column x of the image
+ * that begins at number `image`; rows and columns count the padding. */
+DPI_INLINE void move_window(const route *r, size_t y, size_t x, size_t image, size_t patch, move *f)
+{
+    const dpi_window *w = &r->attr->window;
+    size_t c = r->attr->inner, left = x < w->padding[1] ? w->padding[1] - x : 0;
+    size_t end = w->image[1] + w->padding[1] - x; /* first column of the window beyond the image */
+    end = end < w->size[1] ? end : w->size[1];
+    for (size_t k = 0; k < w->size[0]; k++) {
+        if (y + k < w->padding[0] || y + k >= w->image[0] + w->padding[0] || left >= end)
+            continue;
+        size_t row = y + k - w->padding[0], column = x + left - w->padding[1];
+        size_t in_image = image + (row * w->image[1] + column) * c;
+        size_t in_patch = patch + (k * w->size[1] + left) * c;
+        f(r->from + (r->folds ? in_patch : in_image) * r->size,
+          r->to + (r->folds ? in_image : in_patch) * r->size, (end - left) * c);
+    }
+}
+
+/* All windows of all images. */
+DPI_INLINE void move_all(const route *r, move *f)
+{
+    const dpi_window *w = &r->attr->window;
+    size_t rows = dpi_window_stops(w, 0), columns = dpi_window_stops(w, 1);
+    size_t step = r->patches_size / (rows * columns);
+    memset(r->to, 0, r->n * (r->folds ? r->image_size : r->patches_size) * r->size);
+    for (size_t k = 0; k < r->n; k++)
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < columns; j++)
+                move_window(r, i * w->stride[0], j * w->stride[1], k * r->image_size,
+                            k * r->patches_size + (i * columns + j) * step, f);
+}
+
+DPI_INLINE void copy_double(const void *from, void *to, size_t count)
+{
+    memcpy(to, from, count * sizeof(double));
+}
+
+DPI_INLINE void copy_float(const void *from, void *to, size_t count)
+{
+    memcpy(to, from, count * sizeof(float));
+}
+
+DPI_INLINE void add_double(const void *from, void *to, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        ((double *)to)[i] += ((const double *)from)[i];
+}
+
+DPI_INLINE void add_float(const void *from, void *to, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        ((float *)to)[i] += ((const float *)from)[i];
+}
+
+static void patches_forward(const dpi_call *c)
+{
+    move_all(&(route){c->attr, sizeof(double), c->n, c->in_size[0], c->out_size, false,
+                      (const char *)c->in[0], (char *)c->out},
+             copy_double);
+}
+
+static void patches_single(const dpi_call_single *c)
+{
+    move_all(&(route){c->attr, sizeof(float), c->n, c->in_size[0], c->out_size, false,
+                      (const char *)c->in[0], (char *)c->out},
+             copy_float);
+}
+
+static void patches_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    const dpi_node node = *dpi_get(g, y);
+    dpi_attr attr = {.window = node.attr.window, .shape = dpi_get(g, node.in[0])->shape};
+    result[0] = dpi_apply(g, &dpi_op_fold, dpi_full_adjoint(g, y, adjoint), DPI_NONE, &attr);
+}
+
+/* The image has the dimensions attr.shape. */
+static const char *fold_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                              dpi_shape *shape)
+{
+    (void)b;
+    const char *misfit = dpi_window_misfit(&attr->window);
+    size_t channels = misfit == NULL ? channels_of(&attr->window, &attr->shape) : 0;
+    dpi_shape patches = dpi_scalar(false);
+    attr->shape.per_record = a->per_record;
+    attr->inner = channels;
+    *shape = attr->shape;
+    if (misfit != NULL)
+        return misfit;
+    if (channels == 0 || !patches_of(&attr->window, channels, &patches) ||
+        !dpi_shape_same(a, &patches))
+        return "what is folded must be the patches of an image of that size";
+    return NULL;
+}
+
+static void fold_forward(const dpi_call *c)
+{
+    move_all(&(route){c->attr, sizeof(double), c->n, c->out_size, c->in_size[0], true,
+                      (const char *)c->in[0], (char *)c->out},
+             add_double);
+}
+
+static void fold_single(const dpi_call_single *c)
+{
+    move_all(&(route){c->attr, sizeof(float), c->n, c->out_size, c->in_size[0], true,
+                      (const char *)c->in[0], (char *)c->out},
+             add_float);
+}
+
+static void fold_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    dpi_attr attr = {.window = dpi_get(g, y)->attr.window};
+    result[0] = dpi_apply(g, &dpi_op_patches, dpi_full_adjoint(g, y, adjoint), DPI_NONE, &attr);
+}
+
+/* y = a in the dimensions attr.shape, which hold as many numbers. */
+static const char *reshape_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                                 dpi_shape *shape)
+{
+    (void)b;
+    attr->shape.per_record = a->per_record;
+    *shape = attr->shape;
+    return dpi_shape_size(a) == dpi_shape_size(shape) ? NULL
+                                                      : "another shape holds as many numbers";
+}
+
+static void reshape_forward(const dpi_call *c)
+{
+    memcpy(c->out, c->in[0], c->n * c->out_size * sizeof *c->out);
+}
+
+static void reshape_single(const dpi_call_single *c)
+{
+    memcpy(c->out, c->in[0], c->n * c->out_size * sizeof *c->out);
+}
+
+static void reshape_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    dpi_attr attr = {.shape = dpi_get(g, dpi_get(g, y)->in[0])->shape};
+    result[0] = dpi_apply(g, &dpi_op_reshape, dpi_full_adjoint(g, y, adjoint), DPI_NONE, &attr);
+}
+
+static double fold_flops(const dpi_node *node)
+{
+    const dpi_window *w = &node->attr.window;
+    return (double)dpi_window_stops(w, 0) * (double)dpi_window_stops(w, 1) * (double)w->size[0] *
+           (double)w->size[1] * (double)node->attr.inner;
+}
+
+const dpi_op dpi_op_reshape = {.name = "reshape",
+                               .formula = "a in other dimensions",
+                               .n_inputs = 1,
+                               .shape = reshape_shape,
+                               .forward = reshape_forward,
+                               .single = reshape_single,
+                               .backward = reshape_backward,
+                               .flops = dpi_flops_none};
+const dpi_op dpi_op_patches = {.name = "patches",
+                               .formula = "what a window sees of a",
+                               .n_inputs = 1,
+                               .shape = patches_shape,
+                               .forward = patches_forward,
+                               .single = patches_single,
+                               .backward = patches_backward,
+                               .flops = dpi_flops_none};
+const dpi_op dpi_op_fold = {.name = "fold",
+                            .formula = "sum of windows where they stood",
+                            .n_inputs = 1,
+                            .shape = fold_shape,
+                            .forward = fold_forward,
+                            .single = fold_single,
+                            .backward = fold_backward,
+                            .flops = fold_flops};
