@@ -8,6 +8,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/idx.h \
   %D%/tacit/ledger.h \
   %D%/tacit/model.h \
+  %D%/tacit/npy.h \
   %D%/tacit/random.h \
   %D%/tacit/simulate.h \
   %D%/tacit/status.h \

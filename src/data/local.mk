@@ -4,6 +4,8 @@ libtacit_core_la_SOURCES += \
   %D%/file.c %D%/file.h \
   %D%/idx.c \
   %D%/names.c %D%/names.h \
+  %D%/npy.c \
+  %D%/npy-header.c %D%/npy-header.h \
   %D%/read.c \
   %D%/schema.c %D%/schema.h \
   %D%/table.c %D%/table.h
