@@ -25,6 +25,9 @@ typedef real vector __attribute__((vector_size(KERNEL_BYTES)));
 
 enum { LANES = sizeof(vector) / sizeof(real), VECTORS = 3, DEPTH = 256 };
 
+/* Numbers of a cache line: a factor is transposed so many columns at a time, in cache. */
+enum { LINE = 64 / sizeof(real) };
+
 /* Where the left factor's element of row i and depth l is: a[i * row + l * step]. */
 typedef struct left {
     const real *a;
@@ -115,21 +118,51 @@ static KERNEL_TARGET void meet(const meeting *p, size_t m, left side)
         meet_width(1, p, m, side);
 }
 
+/* Rows of `width` whole vectors.  The width is a constant, since compilers make a call of memcpy, or worse,
+ * of a loop over it. */
+KERNEL_INLINE void copy_rows(size_t width, size_t rows, size_t from_step, const real *from,
+                             real *panel)
+{
+    for (size_t i = 0; i < rows; i++)
+#pragma GCC unroll 3
+        for (size_t v = 0; v < width; v++)
+            memcpy(panel + (i * width + v) * LANES, from + i * from_step + v * LANES, KERNEL_BYTES);
+}
+
+/* A line of each of `columns` rows, at most LINE numbers, into as many rows. */
+KERNEL_INLINE void turn_line(size_t count, size_t columns, size_t from_step, const real *from,
+                             size_t step, real *panel)
+{
+    for (size_t t = 0; t < columns; t++)
+#pragma GCC unroll 16
+        for (size_t d = 0; d < count; d++)
+            panel[d * step + t] = from[t * from_step + d];
+}
+
 /* The columns from j of rows l ... of op(b), zero beyond the last. */
 static KERNEL_TARGET void pack(const KERNEL_PRODUCT *p, size_t l, size_t j, const meeting *here,
                                real *panel)
 {
-    size_t step = here->panel_step, columns = here->columns;
+    size_t step = here->panel_step, columns = here->columns, depth = here->depth;
+    const real *from = p->transpose_b ? p->b + j * p->k + l : p->b + l * p->n + j;
     if (columns < step)
-        memset(panel, 0, here->depth * step * sizeof *panel);
-    if (!p->transpose_b) {
-        for (size_t i = 0; i < here->depth; i++)
-            memcpy(panel + i * step, p->b + (l + i) * p->n + j, columns * sizeof *panel);
+        memset(panel, 0, depth * step * sizeof *panel);
+    for (size_t i = 0; i < depth && p->transpose_b; i += LINE)
+        if (i + LINE <= depth)
+            turn_line(LINE, columns, p->k, from + i, step, panel + i * step);
+        else
+            turn_line(depth - i, columns, p->k, from + i, step, panel + i * step);
+    if (p->transpose_b)
         return;
-    }
-    for (size_t t = 0; t < columns; t++)
-        for (size_t i = 0; i < here->depth; i++)
-            panel[i * step + t] = p->b[(j + t) * p->k + l + i];
+    if (columns == 3 * LANES)
+        copy_rows(3, depth, p->n, from, panel);
+    else if (columns == 2 * LANES)
+        copy_rows(2, depth, p->n, from, panel);
+    else if (columns == LANES)
+        copy_rows(1, depth, p->n, from, panel);
+    else
+        for (size_t i = 0; i < depth; i++)
+            memcpy(panel + i * step, from + i * p->n, columns * sizeof *panel);
 }
 
 KERNEL_TARGET void KERNEL_MULTIPLY(const KERNEL_PRODUCT *p)
