@@ -113,10 +113,36 @@ DP_API dp_expr dp_log(dp_expr a);
 DP_API dp_expr dp_log1p(dp_expr a);
 DP_API dp_expr dp_sqrt(dp_expr a);
 DP_API dp_expr dp_square(dp_expr a);
-DP_API dp_expr dp_logistic(dp_expr a);
+DP_API dp_expr dp_logistic(dp_expr a); /* 1 / (1 + e^-a), the sigmoid */
 DP_API dp_expr dp_softplus(dp_expr a);
 DP_API dp_expr dp_tanh(dp_expr a);
 DP_API dp_expr dp_abs(dp_expr a);
+DP_API dp_expr dp_normal_cdf(dp_expr a); /* Phi(a) */
+
+/* The larger of two numbers, elementwise; where they are equal, the derivative is b's. */
+DP_API dp_expr dp_max(dp_expr a, dp_expr b);
+
+/* Activations, elementwise: relu is max(a, 0); leaky_relu is a for a > 0 and slope a below, slope finite
+ * (DP_EDOMAIN on the model otherwise); their derivative at 0 is that of the side below.  gelu is a Phi(a),
+ * by erfc and not an approximation of it. */
+DP_API dp_expr dp_relu(dp_expr a);
+DP_API dp_expr dp_leaky_relu(double slope, dp_expr a);
+DP_API dp_expr dp_gelu(dp_expr a);
+
+/* e^(a_j) / sum_k e^(a_k) over the last dimension, and its logarithm, without overflow. */
+DP_API dp_expr dp_softmax(dp_expr a);
+DP_API dp_expr dp_log_softmax(dp_expr a);
+
+/* (a - mean) / sqrt(variance + 1e-5) * scale + shift, with mean and variance (divided by the count) of
+ *   layer_norm  the last dimension: of a vector [d], or of each row of [m][d]
+ *   group_norm  each of `groups` equal groups of successive channels of an image [pixels][channels], over
+ *               all pixels; of a vector [channels], over the group.  groups = 1: all numbers.
+ * scale and shift are repeated as in dp_mul and dp_add: numbers, or one for each channel; dp_num(1) and
+ * dp_num(0) leave them out.  DP_ESHAPE on the model where groups do not divide the channels.
+ * Both are of one record alone.  There is no batch normalisation: statistics of a batch mix records, so that
+ * no record has a gradient of its own to clip (Wu and He 2018, arXiv:1803.08494, sect. 3, for groups). */
+DP_API dp_expr dp_layer_norm(dp_expr a, dp_expr scale, dp_expr shift);
+DP_API dp_expr dp_group_norm(dp_expr a, size_t groups, dp_expr scale, dp_expr shift);
 
 /* Sum over all dimensions of a value (never over records). */
 DP_API dp_expr dp_sum(dp_expr a);

@@ -35,7 +35,7 @@ typedef struct dpi_window {
 /* What an operation needs besides its inputs; each operation says which fields it reads. */
 typedef struct dpi_attr {
     dpi_shape shape;             /* of a source, or the wanted shape */
-    double value;                /* of a constant number */
+    double value;                /* of a constant number; slope of a rectifier below 0 */
     const double *array;         /* of a constant array; lives as long as the graph */
     size_t number;               /* range of an index, offset of a slice, order of a polygamma */
     size_t rows, inner, columns; /* of a product: [rows][inner] * [inner][columns] */

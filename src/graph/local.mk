@@ -3,9 +3,12 @@ libtacit_core_la_SOURCES += \
   %D%/gradient.c %D%/gradient.h \
   %D%/graph.c %D%/graph.h \
   %D%/op.c %D%/op.h \
+  %D%/op-activation.c \
   %D%/op-elementwise.c \
+  %D%/op-group.c \
   %D%/op-last.c \
   %D%/op-layout.c \
+  %D%/op-loops.h \
   %D%/op-product.c \
   %D%/op-reduce.c \
   %D%/op-select.c \

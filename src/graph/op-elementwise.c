@@ -5,13 +5,13 @@
  * if y = f(a) then a's adjoint is (adjoint of y) * f'(a), written as nodes. */
 #include <math.h>
 
-#include "base/compiler.h"
+#include "graph/op-loops.h"
 #include "graph/op-single.h"
 #include "num/linalg.h"
 #include "num/special.h"
 
-static const char *binary_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
-                                dpi_shape *shape)
+const char *dpi_binary_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                             dpi_shape *shape)
 {
     (void)attr;
     if (dpi_shape_join(a, b, shape))
@@ -21,56 +21,13 @@ static const char *binary_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr
     return "the shapes must be equal, or the smaller one the last dimensions of the larger";
 }
 
-static const char *unary_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
-                               dpi_shape *shape)
+const char *dpi_unary_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                            dpi_shape *shape)
 {
     (void)b;
     (void)attr;
     *shape = *a;
     return NULL;
-}
-
-/* Any broadcast: index e of the result reads element e modulo the operand's size. */
-DPI_INLINE void broadcast(const dpi_call *c, double (*f)(double, double))
-{
-    for (size_t r = 0; r < c->n; r++) {
-        const double *a = c->in[0] + r * c->in_step[0], *b = c->in[1] + r * c->in_step[1];
-        double *y = c->out + r * c->out_size;
-        size_t i = 0, j = 0;
-        for (size_t e = 0; e < c->out_size; e++) {
-            y[e] = f(a[i], b[j]);
-            i = i + 1 == c->in_size[0] ? 0 : i + 1;
-            j = j + 1 == c->in_size[1] ? 0 : j + 1;
-        }
-    }
-}
-
-DPI_INLINE void binary(const dpi_call *c, double (*f)(double, double))
-{
-    const double *a = c->in[0], *b = c->in[1];
-    size_t total = c->n * c->out_size;
-    bool a_flat = c->in_size[0] == c->out_size && (c->n == 1 || c->in_step[0] != 0);
-    bool b_flat = c->in_size[1] == c->out_size && (c->n == 1 || c->in_step[1] != 0);
-    bool a_number = c->in_size[0] == 1 && c->in_step[0] == 0;
-    bool b_number = c->in_size[1] == 1 && c->in_step[1] == 0;
-    if (a_flat && b_flat)
-        for (size_t i = 0; i < total; i++)
-            c->out[i] = f(a[i], b[i]);
-    else if (a_flat && b_number)
-        for (size_t i = 0; i < total; i++)
-            c->out[i] = f(a[i], *b);
-    else if (a_number && b_flat)
-        for (size_t i = 0; i < total; i++)
-            c->out[i] = f(*a, b[i]);
-    else
-        broadcast(c, f);
-}
-
-DPI_INLINE void unary(const dpi_call *c, double (*f)(double))
-{
-    size_t total = c->n * c->out_size;
-    for (size_t i = 0; i < total; i++)
-        c->out[i] = f(c->in[0][i]);
 }
 
 /* y = a + b */
@@ -80,7 +37,7 @@ DPI_INLINE double add(double a, double b)
 }
 static void add_forward(const dpi_call *c)
 {
-    binary(c, add);
+    dpi_binary_loop(c, add);
 }
 static void add_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -96,7 +53,7 @@ DPI_INLINE double sub(double a, double b)
 }
 static void sub_forward(const dpi_call *c)
 {
-    binary(c, sub);
+    dpi_binary_loop(c, sub);
 }
 static void sub_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -112,7 +69,7 @@ DPI_INLINE double mul(double a, double b)
 }
 static void mul_forward(const dpi_call *c)
 {
-    binary(c, mul);
+    dpi_binary_loop(c, mul);
 }
 static void mul_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -174,7 +131,7 @@ DPI_INLINE double quotient(double a, double b)
 }
 static void div_forward(const dpi_call *c)
 {
-    binary(c, quotient);
+    dpi_binary_loop(c, quotient);
 }
 static void div_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -190,7 +147,7 @@ DPI_INLINE double negative(double a)
 }
 static void neg_forward(const dpi_call *c)
 {
-    unary(c, negative);
+    dpi_unary_loop(c, negative);
 }
 static void neg_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -201,7 +158,7 @@ static void neg_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
 /* y = e^a;  y' = y */
 static void exp_forward(const dpi_call *c)
 {
-    unary(c, exp);
+    dpi_unary_loop(c, exp);
 }
 static void exp_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -211,7 +168,7 @@ static void exp_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
 /* y = e^a - 1;  y' = e^a, which y + 1 has lost where a is far below 0 */
 static void expm1_forward(const dpi_call *c)
 {
-    unary(c, expm1);
+    dpi_unary_loop(c, expm1);
 }
 static void expm1_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -222,7 +179,7 @@ static void expm1_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result
 /* y = log a;  y' = 1 / a */
 static void log_forward(const dpi_call *c)
 {
-    unary(c, log);
+    dpi_unary_loop(c, log);
 }
 static void log_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -232,7 +189,7 @@ static void log_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
 /* y = log(1 + a);  y' = 1 / (1 + a) */
 static void log1p_forward(const dpi_call *c)
 {
-    unary(c, log1p);
+    dpi_unary_loop(c, log1p);
 }
 static void log1p_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -242,7 +199,7 @@ static void log1p_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result
 /* y = sqrt a;  y' = 1 / (2 y) */
 static void sqrt_forward(const dpi_call *c)
 {
-    unary(c, sqrt);
+    dpi_unary_loop(c, sqrt);
 }
 static void sqrt_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -256,7 +213,7 @@ DPI_INLINE double square(double a)
 }
 static void square_forward(const dpi_call *c)
 {
-    unary(c, square);
+    dpi_unary_loop(c, square);
 }
 static void square_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -266,7 +223,7 @@ static void square_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id resul
 /* y = 1 / (1 + e^-a);  y' = y (1 - y) */
 static void logistic_forward(const dpi_call *c)
 {
-    unary(c, dpi_logistic);
+    dpi_unary_loop(c, dpi_logistic);
 }
 static void logistic_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -277,7 +234,7 @@ static void logistic_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id res
 /* y = log(1 + e^a);  y' = logistic(a) */
 static void softplus_forward(const dpi_call *c)
 {
-    unary(c, dpi_softplus);
+    dpi_unary_loop(c, dpi_softplus);
 }
 static void softplus_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -287,7 +244,7 @@ static void softplus_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id res
 /* y = tanh a;  y' = 1 - y^2 */
 static void tanh_forward(const dpi_call *c)
 {
-    unary(c, tanh);
+    dpi_unary_loop(c, tanh);
 }
 static void tanh_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -298,7 +255,7 @@ static void tanh_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[
 /* y = |a|;  y' = sign(a) */
 static void abs_forward(const dpi_call *c)
 {
-    unary(c, fabs);
+    dpi_unary_loop(c, fabs);
 }
 static void abs_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -312,13 +269,13 @@ DPI_INLINE double sign(double a)
 }
 static void sign_forward(const dpi_call *c)
 {
-    unary(c, sign);
+    dpi_unary_loop(c, sign);
 }
 
 /* y = log Gamma(a);  y' = digamma(a) */
 static void lgamma_forward(const dpi_call *c)
 {
-    unary(c, dpi_lgamma);
+    dpi_unary_loop(c, dpi_lgamma);
 }
 static void lgamma_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -342,10 +299,10 @@ static void polygamma_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id re
 
 #define BINARY(op_name, op_formula)                                                                \
     .name = #op_name, .formula = op_formula, .n_inputs = 2, .broadcasts = true,                    \
-    .shape = binary_shape, .forward = op_name##_forward, .backward = op_name##_backward,           \
+    .shape = dpi_binary_shape, .forward = op_name##_forward, .backward = op_name##_backward,       \
     .flops = dpi_flops_cheap
 #define UNARY(op_name, op_formula, cost)                                                           \
-    .name = #op_name, .formula = op_formula, .n_inputs = 1, .shape = unary_shape,                  \
+    .name = #op_name, .formula = op_formula, .n_inputs = 1, .shape = dpi_unary_shape,              \
     .forward = op_name##_forward, .backward = op_name##_backward, .flops = cost
 
 const dpi_op dpi_op_add = {BINARY(add, "a + b"), .single = dpi_single_add};
@@ -358,7 +315,7 @@ const dpi_op dpi_op_exp = {UNARY(exp, "e^a", dpi_flops_transcendental), .single 
 const dpi_op dpi_op_expm1 = {UNARY(expm1, "e^a - 1", dpi_flops_transcendental)};
 const dpi_op dpi_op_log = {UNARY(log, "log a", dpi_flops_transcendental)};
 const dpi_op dpi_op_log1p = {UNARY(log1p, "log(1 + a)", dpi_flops_transcendental)};
-const dpi_op dpi_op_sqrt = {UNARY(sqrt, "sqrt a", dpi_flops_cheap)};
+const dpi_op dpi_op_sqrt = {UNARY(sqrt, "sqrt a", dpi_flops_cheap), .single = dpi_single_sqrt};
 const dpi_op dpi_op_square = {UNARY(square, "a^2", dpi_flops_cheap), .single = dpi_single_square};
 const dpi_op dpi_op_logistic = {UNARY(logistic, "1 / (1 + e^-a)", dpi_flops_transcendental),
                                 .single = dpi_single_logistic};
@@ -369,7 +326,7 @@ const dpi_op dpi_op_abs = {UNARY(abs, "|a|", dpi_flops_cheap)};
 const dpi_op dpi_op_sign = {.name = "sign",
                             .formula = "sign of a",
                             .n_inputs = 1,
-                            .shape = unary_shape,
+                            .shape = dpi_unary_shape,
                             .forward = sign_forward,
                             .flops = dpi_flops_cheap};
 const dpi_op dpi_op_lgamma = {UNARY(lgamma, "log Gamma(a)", dpi_flops_transcendental)};

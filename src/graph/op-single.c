@@ -79,6 +79,14 @@ DPI_INLINE float square(float a)
 {
     return a * a;
 }
+DPI_INLINE float larger(float a, float b)
+{
+    return a > b || isnan(a) ? a : b;
+}
+DPI_INLINE float above(float a, float b)
+{
+    return a > b ? 1 : a <= b ? 0 : NAN;
+}
 
 void dpi_single_add(const dpi_call_single *c)
 {
@@ -108,6 +116,63 @@ void dpi_single_neg(const dpi_call_single *c)
 void dpi_single_square(const dpi_call_single *c)
 {
     unary(c, square);
+}
+
+void dpi_single_sqrt(const dpi_call_single *c)
+{
+    unary(c, sqrtf);
+}
+
+void dpi_single_max(const dpi_call_single *c)
+{
+    binary(c, larger);
+}
+
+void dpi_single_step(const dpi_call_single *c)
+{
+    float low = (float)c->attr->value;
+    binary(c, above);
+    for (size_t i = 0; low != 0 && i < c->n * c->out_size; i++)
+        c->out[i] = c->out[i] == 0 ? low : c->out[i];
+}
+
+DPI_LOOPS static void rectify(size_t n, const float *restrict a, float *restrict y)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = a[i] < 0 ? 0 : a[i];
+}
+
+DPI_LOOPS static void leak(size_t n, float slope, const float *restrict a, float *restrict y)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = a[i] < 0 ? slope * a[i] : a[i];
+}
+
+void dpi_single_relu(const dpi_call_single *c)
+{
+    float slope = (float)c->attr->value;
+    if (slope == 0)
+        rectify(c->n * c->out_size, c->in[0], c->out);
+    else
+        leak(c->n * c->out_size, slope, c->in[0], c->out);
+}
+
+/* The sum is kept in double: images have thousands of numbers. */
+void dpi_single_group_mean(const dpi_call_single *c)
+{
+    const dpi_attr *t = c->attr;
+    size_t width = t->number * t->columns, row = t->inner * width;
+    for (size_t k = 0; k < c->n * t->rows * t->number; k++) {
+        size_t start = k / t->number * row + k % t->number * t->columns;
+        double sum = 0;
+        for (size_t i = 0; i < t->inner; i++)
+            for (size_t j = 0; j < t->columns; j++)
+                sum += c->in[0][start + i * width + j];
+        float mean = (float)(sum / (double)(t->inner * t->columns));
+        for (size_t i = 0; i < t->inner; i++)
+            for (size_t j = 0; j < t->columns; j++)
+                c->out[start + i * width + j] = mean;
+    }
 }
 
 void dpi_single_exp(const dpi_call_single *c)

@@ -66,6 +66,8 @@ extern const dpi_op dpi_op_add, dpi_op_sub, dpi_op_mul, dpi_op_div;
 extern const dpi_op dpi_op_neg, dpi_op_exp, dpi_op_expm1, dpi_op_log, dpi_op_log1p, dpi_op_sqrt;
 extern const dpi_op dpi_op_square, dpi_op_logistic, dpi_op_softplus, dpi_op_tanh, dpi_op_abs;
 extern const dpi_op dpi_op_sign, dpi_op_lgamma, dpi_op_polygamma;
+/* between layers */
+extern const dpi_op dpi_op_relu, dpi_op_step, dpi_op_max, dpi_op_normal_cdf, dpi_op_group_mean;
 /* reductions and their inverses */
 extern const dpi_op dpi_op_sum_to, dpi_op_expand, dpi_op_sum_records;
 extern const dpi_op dpi_op_sum_last, dpi_op_log_sum_exp, dpi_op_spread, dpi_op_contrast;

@@ -14,16 +14,15 @@ static const char *place(const dp_model *m)
 }
 
 /* An operation on numbers only is done at once. */
-static dp_expr on_numbers(const dpi_op *op, double a, double b)
+static dp_expr on_numbers(const dpi_op *op, double a, double b, const dpi_attr *attr)
 {
     dp_expr result = {0};
-    dpi_attr attr = {0};
     dpi_call call = {.n = 1,
                      .in = {&a, &b},
                      .out = &result.value,
                      .in_size = {1, 1},
                      .out_size = 1,
-                     .attr = &attr};
+                     .attr = attr};
     op->forward(&call);
     return result;
 }
@@ -32,20 +31,24 @@ static dp_expr binary(const dpi_op *op, dp_expr a, dp_expr b)
 {
     dp_model *m = model_of(a, b);
     if (m == NULL)
-        return on_numbers(op, a.value, b.value);
+        return on_numbers(op, a.value, b.value, &(dpi_attr){0});
     dpi_id left = dpi_expr_id(m, a), right = dpi_expr_id(m, b);
     return (dp_expr){.model = m, .id = dpi_apply(&m->graph, op, left, right, NULL)};
 }
 
-static dp_expr unary(const dpi_op *op, dp_expr a)
+dp_expr dpi_expr_unary(const dpi_op *op, dp_expr a, const dpi_attr *attr)
 {
     if (a.model == NULL)
-        return on_numbers(op, a.value, 0);
-    return (dp_expr){.model = a.model, .id = dpi_apply(&a.model->graph, op, a.id, DPI_NONE, NULL)};
+        return on_numbers(op, a.value, 0, attr);
+    return (dp_expr){.model = a.model, .id = dpi_apply(&a.model->graph, op, a.id, DPI_NONE, attr)};
 }
 
-/* Calls that have a meaning only for expressions of a model. */
-static dp_model *need_model(dp_expr a, dp_expr b, const char *call)
+static dp_expr unary(const dpi_op *op, dp_expr a)
+{
+    return dpi_expr_unary(op, a, &(dpi_attr){0});
+}
+
+dp_model *dpi_expr_model(dp_expr a, dp_expr b, const char *call)
 {
     dp_model *m = model_of(a, b);
     if (m == NULL)
@@ -128,6 +131,21 @@ dp_expr dp_abs(dp_expr a)
     return unary(&dpi_op_abs, a);
 }
 
+dp_expr dp_max(dp_expr a, dp_expr b)
+{
+    return binary(&dpi_op_max, a, b);
+}
+
+dp_expr dp_relu(dp_expr a)
+{
+    return unary(&dpi_op_relu, a);
+}
+
+dp_expr dp_normal_cdf(dp_expr a)
+{
+    return unary(&dpi_op_normal_cdf, a);
+}
+
 dp_expr dp_sum(dp_expr a)
 {
     if (a.model == NULL)
@@ -137,7 +155,7 @@ dp_expr dp_sum(dp_expr a)
 
 dp_expr dp_dot(dp_expr a, dp_expr b)
 {
-    dp_model *m = need_model(a, b, __func__);
+    dp_model *m = dpi_expr_model(a, b, __func__);
     dpi_id left = dpi_expr_id(m, a), right = dpi_expr_id(m, b);
     if (left == DPI_NONE || right == DPI_NONE)
         return (dp_expr){.model = m, .id = DPI_NONE};
@@ -155,7 +173,7 @@ dp_expr dp_dot(dp_expr a, dp_expr b)
 
 dp_expr dp_matmul(dp_expr a, dp_expr b)
 {
-    dp_model *m = need_model(a, b, __func__);
+    dp_model *m = dpi_expr_model(a, b, __func__);
     return (dp_expr){
         .model = m,
         .id = dpi_apply(&m->graph, &dpi_op_matmul, dpi_expr_id(m, a), dpi_expr_id(m, b), NULL)};
@@ -163,7 +181,7 @@ dp_expr dp_matmul(dp_expr a, dp_expr b)
 
 dp_expr dp_log_sum_exp(dp_expr a)
 {
-    (void)need_model(a, a, __func__);
+    (void)dpi_expr_model(a, a, __func__);
     return unary(&dpi_op_log_sum_exp, a);
 }
 
@@ -177,7 +195,7 @@ static bool picks(const dpi_node *value, const dpi_node *index)
 
 dp_expr dp_pick(dp_expr value, dp_expr index)
 {
-    dp_model *m = need_model(value, index, __func__);
+    dp_model *m = dpi_expr_model(value, index, __func__);
     dpi_id groups = dpi_expr_id(m, value), number = dpi_expr_id(m, index);
     if (groups == DPI_NONE || number == DPI_NONE)
         return (dp_expr){.model = m, .id = DPI_NONE};
@@ -200,7 +218,7 @@ dp_expr dp_pick(dp_expr value, dp_expr index)
 
 dp_expr dp_slice(dp_expr a, size_t from, size_t n)
 {
-    dp_model *m = need_model(a, a, __func__);
+    dp_model *m = dpi_expr_model(a, a, __func__);
     dpi_attr attr = {.number = from, .rows = n};
     return (dp_expr){.model = m, .id = dpi_apply(&m->graph, &dpi_op_slice, a.id, DPI_NONE, &attr)};
 }
@@ -208,7 +226,7 @@ dp_expr dp_slice(dp_expr a, size_t from, size_t n)
 /* a in the first rows and b in the last of a longer vector of zeros, added up. */
 dp_expr dp_concat(dp_expr a, dp_expr b)
 {
-    dp_model *m = need_model(a, b, __func__);
+    dp_model *m = dpi_expr_model(a, b, __func__);
     dpi_id left = dpi_expr_id(m, a), right = dpi_expr_id(m, b);
     if (left == DPI_NONE || right == DPI_NONE)
         return (dp_expr){.model = m, .id = DPI_NONE};

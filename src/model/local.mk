@@ -3,5 +3,6 @@ libtacit_core_la_SOURCES += \
   %D%/describe.c \
   %D%/expr.c \
   %D%/layers.c \
+  %D%/expr-layer.c \
   %D%/model.c %D%/model.h \
   %D%/objective.c %D%/objective.h

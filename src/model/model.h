@@ -43,6 +43,13 @@ const dpi_site *dpi_find_site(const dp_model *m, const char *name);
  * set, for an expression of another model. */
 dpi_id dpi_expr_id(dp_model *m, dp_expr e);
 
+/* op(a) as an expression, at once where a is a plain number. */
+dp_expr dpi_expr_unary(const dpi_op *op, dp_expr a, const dpi_attr *attr);
+
+/* The model of the operands of `call`, which has a meaning only for expressions of a model; aborts where
+ * both are plain numbers. */
+dp_model *dpi_expr_model(dp_expr a, dp_expr b, const char *call);
+
 /* The domain of an argument in words. */
 const char *dpi_domain_text(dpi_domain domain);
 

@@ -166,7 +166,7 @@ static void check_operation(const dpi_op *op, size_t left, bool left_of_record, 
         assert_ok(dpi_run_new(&spec, &run[k], &err), err.text);
         double *value = dpi_run_value(run[k], x);
         for (size_t e = 0; e < left * (left_of_record ? 3 : 1); e++)
-            value[e] = (float)(3 * sin(1.7 * (double)e + 1));
+            value[e] = (float)((op == &dpi_op_sqrt ? 3 : 0) + 3 * sin(1.7 * (double)e + 1));
         value = y != DPI_NONE ? dpi_run_value(run[k], y) : NULL;
         for (size_t e = 0; value != NULL && e < right * (right_of_record ? 3 : 1); e++)
             value[e] = (float)(2 + sin(2.3 * (double)e));
@@ -188,18 +188,24 @@ static void every_kernel_for_floats_is_that_for_doubles(void **state)
     for (size_t i = 0; i < dpi_n_ops; i++)
         seen += dpi_ops[i]->single != NULL;
     static const dpi_op *const unary[] = {&dpi_op_neg,      &dpi_op_exp,      &dpi_op_square,
-                                          &dpi_op_logistic, &dpi_op_softplus, &dpi_op_tanh};
+                                          &dpi_op_logistic, &dpi_op_softplus, &dpi_op_tanh,
+                                          &dpi_op_sqrt,     &dpi_op_relu,     &dpi_op_normal_cdf};
     for (size_t i = 0; i < sizeof unary / sizeof unary[0]; i++) {
         check_operation(unary[i], 5, true, 1, false, NULL);
         check_operation(unary[i], 19, true, 1, false, NULL);
         known += unary[i]->single != NULL;
     }
-    static const dpi_op *const binary[] = {&dpi_op_add, &dpi_op_sub, &dpi_op_mul, &dpi_op_div};
-    for (size_t i = 0; i < 4; i++, known++)
+    static const dpi_op *const binary[] = {&dpi_op_add, &dpi_op_sub, &dpi_op_mul,
+                                           &dpi_op_div, &dpi_op_max, &dpi_op_step};
+    for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++, known++)
         for (int bits = 0; bits < 4; bits++) {
             check_operation(binary[i], 5, true, bits & 1 ? 5 : 1, bits & 2, NULL);
             check_operation(binary[i], bits & 1 ? 5 : 1, bits & 2, 5, true, NULL);
         }
+    check_operation(&dpi_op_relu, 19, true, 1, false, &(dpi_attr){.value = 0.217});
+    check_operation(&dpi_op_step, 19, true, 1, false, &(dpi_attr){.value = 0.217});
+    dpi_attr groups = {.rows = 1, .number = 3};
+    check_operation(&dpi_op_group_mean, 12, true, 1, false, &groups), known++;
     check_operation(&dpi_op_matmul, 5, true, 5, true, NULL);
     check_operation(&dpi_op_matmul, 17, true, 17, false, NULL), known++;
     dpi_shape wide = dpi_vector(4, true);

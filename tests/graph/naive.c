@@ -113,6 +113,10 @@ static real unary(const dpi_node *node, real a)
         return fabsl(a);
     if (op == &dpi_op_sign)
         return a > 0 ? 1 : a < 0 ? -1 : a;
+    if (op == &dpi_op_relu)
+        return a > 0 ? a : a * node->attr.value;
+    if (op == &dpi_op_normal_cdf)
+        return erfcl(-a / sqrtl(2)) / 2;
     if (op == &dpi_op_lgamma)
         return lgammal(a);
     if (op == &dpi_op_polygamma)
@@ -120,8 +124,9 @@ static real unary(const dpi_node *node, real a)
     abort();
 }
 
-static real binary(const dpi_op *op, real a, real b)
+static real binary(const dpi_node *node, real a, real b)
 {
+    const dpi_op *op = node->op;
     if (op == &dpi_op_add)
         return a + b;
     if (op == &dpi_op_sub)
@@ -130,6 +135,10 @@ static real binary(const dpi_op *op, real a, real b)
         return a * b;
     if (op == &dpi_op_div)
         return a / b;
+    if (op == &dpi_op_max)
+        return fmaxl(a, b);
+    if (op == &dpi_op_step)
+        return a > b ? 1 : node->attr.value;
     abort();
 }
 
@@ -226,6 +235,20 @@ static real folded(const dpi_node *node, const dpi_shape *s, const real *in, siz
     return sum;
 }
 
+/* The mean over all elements that have the same row and group as element `at`. */
+static real group_mean(const dpi_node *node, const dpi_shape *s, const real *in, size_t at)
+{
+    size_t size = dpi_shape_size(s), last = s->dim[s->n_dims - 1], each = size / node->attr.rows,
+           channels = last / node->attr.number, count = 0;
+    real sum = 0;
+    for (size_t i = 0; i < size; i++)
+        if (i / each == at / each && i % last / channels == at % last / channels) {
+            sum += in[i];
+            count++;
+        }
+    return sum / (real)count;
+}
+
 /* Element of the result with subscripts `index`, for one record. */
 static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[2],
                     const size_t *index)
@@ -234,12 +257,14 @@ static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[
     const dpi_shape *shape = &node->shape;
     size_t moved[DPI_MAX_DIMS + 1];
     if (op->broadcasts)
-        return binary(op, in[0][position(s[0], index, shape->n_dims)],
+        return binary(node, in[0][position(s[0], index, shape->n_dims)],
                       in[1][position(s[1], index, shape->n_dims)]);
     if (op == &dpi_op_expand)
         return in[0][position(s[0], index, shape->n_dims)];
     if (op == &dpi_op_contrast)
         return contrasts(node, s[0], in[0], index);
+    if (op == &dpi_op_group_mean)
+        return group_mean(node, s[0], in[0], position(s[0], index, shape->n_dims));
     if (op == &dpi_op_spread)
         return in[0][position(s[0], index, s[0]->n_dims)];
     if (op == &dpi_op_matmul)

@@ -13,6 +13,10 @@
 #define UNARY(name, ...) {.op = &dpi_op_##name, .a = "?", .range = {{__VA_ARGS__}}}
 #define STEPPED(name, unit, ...) {.op = &dpi_op_##name, .a = "?", .range = {{__VA_ARGS__}}, .step = unit}
 #define POLYGAMMA(order, ...) {.op = &dpi_op_polygamma, .a = "?", .range = {{__VA_ARGS__}}, .attr.number = order}
+#define RELU(slope, ...) {.op = &dpi_op_relu, .a = "?", .range = {{__VA_ARGS__}}, .attr.value = slope}
+#define APART(name, low, ...) \
+    {.op = &dpi_op_##name, .a = "?", .b = "?", .range = {__VA_ARGS__}, .attr.value = low}
+#define GROUPS(of_rows, groups) .attr = {.rows = of_rows, .number = groups}
 #define ON(name, shapes) .op = &dpi_op_##name, .a = shapes, .range = {EVERYWHERE, EVERYWHERE}
 
 #define WINDOW(star, image, view, ...) \
@@ -39,6 +43,13 @@ static const point table[] = {
     UNARY(tanh, -2.385, 2.913), STEPPED(tanh, 1, 4.3e-8, 5.9e-7),
     UNARY(abs, -2.913, -0.385), UNARY(abs, 0.385, 2.913),
     UNARY(sign, -2.913, -0.385), UNARY(sign, 0.385, 2.913),
+    RELU(0, -2.913, -0.385), RELU(0, 0.385, 2.913), RELU(0.217, -2.913, -0.385), RELU(0.217, 0.385, 2.913),
+    RELU(-1.385, -2.913, -0.385), RELU(-1.385, 0.385, 2.913),
+    APART(max, 0, {-2.913, 0.385}, {0.613, 2.917}), APART(max, 0, {0.613, 2.917}, {-2.913, 0.385}),
+    {.op = &dpi_op_max, .a = "3", .b = "*2x3", .range = {{-2.913, 0.385}, {0.613, 2.917}}},
+    APART(step, 0, {-2.913, 0.385}, {0.613, 2.917}), APART(step, 0, {0.613, 2.917}, {-2.913, 0.385}),
+    APART(step, 0.217, {-2.913, 0.385}, {0.613, 2.917}), APART(step, 0.217, {0.613, 2.917}, {-2.913, 0.385}),
+    UNARY(normal_cdf, -2.385, 2.913), STEPPED(normal_cdf, 1, -11.3, -7.9), STEPPED(normal_cdf, 1, 2.7, 3.3),
     UNARY(lgamma, 0.217, 3.385), UNARY(lgamma, 1.3e-6, 2.1e-3), UNARY(lgamma, 7.3, 41.7),
     UNARY(lgamma, 2.1e3, 7.3e6),
     POLYGAMMA(0, 0.217, 3.385), POLYGAMMA(0, 1.3e-3, 2.1e-2), POLYGAMMA(0, 21.3, 713.7),
@@ -62,6 +73,10 @@ static const point table[] = {
     {ON(contrast, "1")}, {ON(contrast, "*1")}, {ON(contrast, "4")}, {ON(contrast, "*4")}, {ON(contrast, "*2x3")},
     {ON(contrast, "2"), .attr.transpose = {true}}, {ON(contrast, "*2"), .attr.transpose = {true}},
     {ON(contrast, "*5"), .attr.transpose = {true}}, {ON(contrast, "3x4"), .attr.transpose = {true}},
+    {ON(group_mean, "1"), GROUPS(1, 1)}, {ON(group_mean, "6"), GROUPS(1, 3)}, {ON(group_mean, "*6"), GROUPS(1, 2)},
+    {ON(group_mean, "4x6"), GROUPS(4, 1)}, {ON(group_mean, "*4x6"), GROUPS(4, 1)}, {ON(group_mean, "*4x6"), GROUPS(1, 1)},
+    {ON(group_mean, "4x6"), GROUPS(1, 2)}, {ON(group_mean, "*4x6"), GROUPS(1, 3)}, {ON(group_mean, "*4x6"), GROUPS(2, 3)},
+    {ON(group_mean, "*2x3x4"), GROUPS(2, 2)}, {ON(group_mean, "*3x1"), GROUPS(3, 1)},
     {ON(sum_records, "*")}, {ON(sum_records, "*3")}, {ON(sum_records, "*2x3")},
 
     {ON(outer, "2"), .b = "3"}, {ON(outer, "*2"), .b = "3"}, {ON(outer, "2"), .b = "*3"},

@@ -182,6 +182,41 @@ static void log_sum_exp_takes_infinities(void **state)
     assert_true(isnan(log_sum_exp(1, (double[]){NAN})));
 }
 
+static double of_one(const dpi_op *op, double a, double b, double slope)
+{
+    double y;
+    const dpi_attr attr = {.value = slope};
+    op->forward(&(dpi_call){
+        .n = 1, .in = {&a, &b}, .in_size = {1, 1}, .out = &y, .out_size = 1, .attr = &attr});
+    return y;
+}
+
+/* At a jump the derivative is that of the side below. */
+static void kinks_have_the_slope_of_the_side_below(void **state)
+{
+    (void)state;
+    assert_true(of_one(&dpi_op_relu, 0, 0, 0) == 0 && of_one(&dpi_op_relu, 0, 0, 0.217) == 0);
+    assert_true(of_one(&dpi_op_step, 0, 0, 0) == 0 && of_one(&dpi_op_step, 0, 0, 0.217) == 0.217);
+    assert_true(of_one(&dpi_op_step, 1e-300, 0, 0.217) == 1);
+    assert_true(isnan(of_one(&dpi_op_step, NAN, 0, 0)) && isnan(of_one(&dpi_op_step, 0, NAN, 1)));
+    assert_true(of_one(&dpi_op_max, 2.385, 2.385, 0) == 2.385);
+    for (int equal = 0; equal < 2; equal++) {
+        world w;
+        dpi_id adjoint[2];
+        double *value[2];
+        world_new(&w);
+        dpi_id a = world_input(&w, "a", dpi_scalar(false), equal ? 0 : 1, equal ? 0 : 1),
+               b = world_input(&w, "b", dpi_scalar(false), 0, 0);
+        dpi_id y = dpi_apply(&w.g, &dpi_op_max, a, b, NULL);
+        assert_ok(dpi_gradient(&w.g, y, 2, (dpi_id[]){a, b}, adjoint), w.err.text);
+        world_run(&w, 2, adjoint, POINT_RECORDS, value);
+        assert_true(*value[0] == (equal ? 0 : 1) && *value[1] == (equal ? 1 : 0));
+        free(value[0]);
+        free(value[1]);
+        world_free(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +225,7 @@ int main(void)
         cmocka_unit_test(factored_forms_equal_the_value),
         cmocka_unit_test(factored_norms_hold_at_the_ends_of_the_range),
         cmocka_unit_test(log_sum_exp_takes_infinities),
+        cmocka_unit_test(kinks_have_the_slope_of_the_side_below),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

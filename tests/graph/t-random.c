@@ -98,7 +98,9 @@ static void grow(random_graph *r)
         return;
     if (op == &dpi_op_pick && of_a.dim[0] != 4)
         return;
-    if ((op == &dpi_op_abs || op == &dpi_op_sign) && !is_tame(r, a, 0.05))
+    if ((op == &dpi_op_abs || op == &dpi_op_sign || op == &dpi_op_relu) && !is_tame(r, a, 0.05))
+        return;
+    if ((op == &dpi_op_max || op == &dpi_op_step) && !is_tame(r, dpi_sub(g, a, b), 0.05))
         return;
     if (needs_positive(op))
         a = positive(r, a);
