@@ -7,6 +7,10 @@ EXTRA_PROGRAMS += %D%/b-random
 %C%_b_random_SOURCES = %D%/b-random.c $(benchmark)
 %C%_b_random_LDADD = libtacit-core.la $(TACIT_LIBS)
 
+EXTRA_PROGRAMS += %D%/b-records
+%C%_b_records_SOURCES = %D%/b-records.c $(benchmark)
+%C%_b_records_LDADD = libtacit-internal.la $(TACIT_LIBS)
+
 EXTRA_PROGRAMS += %D%/b-threads
 %C%_b_threads_SOURCES = %D%/b-threads.c $(benchmark)
 %C%_b_threads_LDADD = libtacit.la
