@@ -64,7 +64,8 @@ typedef struct dp_budget {
 
 /* Adds a data set.  The budget cannot be changed afterwards.
  *   name   1 to 200 bytes without control characters; borrowed
- * DP_ENAME the name, or the same data under another name, is there already; DP_EDOMAIN the budget;
+ * DP_ENAME the name, or the same data under another name, is there already (columns also in another
+ * order, with more of them or with fewer); DP_EDOMAIN the budget;
  * DP_EINVAL the name or the source. */
 DP_API DP_MUST_CHECK dp_status dp_ledger_add_data(dp_ledger *ledger, const char *name,
                                                   const dp_ledger_source *source,

@@ -119,12 +119,39 @@ static dp_status read_data(reader *r, const char *name)
     return status == DP_OK && nomem ? dpi_fail_nomem(r->err) : status;
 }
 
+dp_status dpi_contents_count(dp_ledger *ledger, const char *table, dp_error *err)
+{
+    char sql[200];
+    long long count = 0, most = 0;
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT count(*), max(coalesce(max(id), 0), coalesce((SELECT max(seq) FROM "
+                   "sqlite_sequence WHERE name = '%s'), 0)) FROM %s",
+                   table, table);
+    dpi_query q = dpi_query_new(ledger, sql);
+    if (dpi_query_row(&q)) {
+        count = dpi_row_number(&q, 0);
+        most = dpi_row_number(&q, 1);
+    }
+    dp_status status = dpi_query_end(&q, err);
+    if (status != DP_OK || count == most)
+        return status;
+    return dpi_fail(
+        err, DP_EDATA,
+        "rows of table '%s' are missing: %lld were written and %lld are there; what they "
+        "spent is spent, and an intact copy is needed",
+        table, most, count);
+}
+
 dp_status dpi_contents_read(dp_ledger *ledger, const char *name, dpi_contents *contents,
                             dp_error *err)
 {
     *contents = (dpi_contents){.n = 0};
     reader r = {.ledger = ledger, .contents = contents, .err = err};
-    dp_status status = read_data(&r, name);
+    dp_status status = dpi_contents_count(ledger, "data", err);
+    if (status == DP_OK)
+        status = dpi_contents_count(ledger, "entry", err);
+    if (status == DP_OK)
+        status = read_data(&r, name);
     if (status == DP_OK && name != NULL && contents->n == 0)
         status = dpi_fail(err, DP_ENAME,
                           "the ledger has no data set '%.200s'; tacit ledger show lists them, "

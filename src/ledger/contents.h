@@ -47,6 +47,11 @@ dp_status dpi_contents_read(dp_ledger *ledger, const char *name, dpi_contents *c
                             dp_error *err) DP_MUST_CHECK;
 dp_status dpi_contents_survey(dp_ledger *ledger, dpi_contents *contents, FILE *out, size_t *faults,
                               dp_error *err) DP_MUST_CHECK;
+
+/* DP_EDATA unless the numbers of the rows of table "data" or "entry" run from 1, without gaps, to the last
+ * that was given.  dpi_contents_read looks for itself. */
+dp_status dpi_contents_count(dp_ledger *ledger, const char *table, dp_error *err) DP_MUST_CHECK;
+
 void dpi_contents_free(dpi_contents *contents);
 
 /* Writes a new row, in a transaction; ids are set. */

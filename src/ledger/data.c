@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -155,6 +156,32 @@ static dp_status check_new(const dpi_data *data, const dpi_contents *present, dp
     return DP_OK;
 }
 
+/* Of columns that have been written: that they are not another data set's in another order, nor all of
+ * its columns and more, nor some of them. */
+static dp_status check_columns(dp_ledger *ledger, int64_t data, dp_error *err)
+{
+    char other[DPI_MOST_NAME + 1] = "";
+    dpi_query q = dpi_query_new(
+        ledger,
+        "SELECT (SELECT name FROM data WHERE id = o.data) FROM data_column n JOIN data_column o"
+        " ON o.name = n.name AND o.hash = n.hash AND o.data <> n.data WHERE n.data = ?"
+        " GROUP BY o.data HAVING count(*) IN ((SELECT count(*) FROM data_column WHERE data = "
+        "o.data),"
+        " (SELECT count(*) FROM data_column WHERE data = ?))");
+    dpi_bind_number(&q, data);
+    dpi_bind_number(&q, data);
+    bool found = dpi_query_row(&q);
+    const char *name = found ? dpi_row_text(&q, 0) : NULL;
+    (void)snprintf(other, sizeof other, "%s", name != NULL ? name : "");
+    dp_status status = dpi_query_end(&q, err);
+    if (status != DP_OK || !found)
+        return status;
+    return dpi_fail(err, DP_ENAME,
+                    "columns of these data are the ledger's data set '%.100s'; use that name, and "
+                    "dp_ledger_update_data for further columns of the same people",
+                    other);
+}
+
 static dp_status check_budget(const dp_budget *b, dp_error *err)
 {
     if (!(b->epsilon > 0 && isfinite(b->epsilon)) || !(b->delta > 0 && b->delta < 1))
@@ -188,6 +215,8 @@ dp_status dp_ledger_add_data(dp_ledger *ledger, const char *name, const dp_ledge
             status = dpi_data_insert(ledger, &data, err);
         if (status == DP_OK)
             status = write_columns(ledger, data.id, source->records, err);
+        if (status == DP_OK)
+            status = check_columns(ledger, data.id, err);
         status = dpi_store_end(ledger, status, err);
     }
     dpi_contents_free(&present);
@@ -225,6 +254,8 @@ dp_status dp_ledger_update_data(dp_ledger *ledger, const char *name, const dp_le
             status = dpi_data_update(ledger, data, err);
         if (status == DP_OK)
             status = write_columns(ledger, data->id, source->records, err);
+        if (status == DP_OK)
+            status = check_columns(ledger, data->id, err);
         status = dpi_store_end(ledger, status, err);
     }
     dpi_contents_free(&present);

@@ -154,8 +154,8 @@ static void every_fault_is_found_and_named(void **state)
         {"UPDATE data SET epsilon = '4059000000000000'", "data set 1", true},
         {"UPDATE data SET epsilon = 'large'", "data set 1", true},
         {"DELETE FROM mechanism WHERE entry = 1", "entry 1", true},
-        {"DELETE FROM mechanism WHERE entry = 2; DELETE FROM entry WHERE id = 2", "missing", false},
-        {"DELETE FROM entry WHERE id = 2", "belongs to nothing", false},
+        {"DELETE FROM mechanism WHERE entry = 2; DELETE FROM entry WHERE id = 2", "missing", true},
+        {"DELETE FROM entry WHERE id = 2", "belongs to nothing", true},
         {"UPDATE data_column SET hash = zeroblob(32) WHERE name = 'x'", "its columns", false},
     };
     char text[2000];
@@ -182,7 +182,7 @@ static void every_fault_is_found_and_named(void **state)
         assert_true(faults_in(ledger, text, sizeof text) > 0);
         assert_contains(text, cases[i].line);
         if (cases[i].refused) {
-            fails(dp_ledger_spent(ledger, "d", &spent, &err), DP_EDATA, &err, "not as it was");
+            fails(dp_ledger_spent(ledger, "d", &spent, &err), DP_EDATA, &err, "intact copy");
             assert_true(spent.upper == INFINITY);
         }
         dp_ledger_close(ledger);

@@ -318,6 +318,39 @@ static void columns_in_memory_are_known_by_their_content(void **state)
     dp_ledger_close(ledger);
 }
 
+/* The same columns in another order, without some or with more are the same people. */
+static void the_same_columns_have_one_budget(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_ledger *ledger = folder_ledger(2);
+    const double x[] = {1, 2}, y[] = {3, 4}, z[] = {5, 6};
+    const struct {
+        const char *name;
+        const double *values;
+    } columns[][3] = {
+        {{"x", x}, {"y", y}}, {{"y", y}, {"x", x}}, {{"x", x}}, {{"z", z}, {"x", x}, {"y", y}}};
+    const dp_budget budget = {.epsilon = 2, .delta = 1e-6, .adjacency = DP_ADD_REMOVE};
+    for (int k = 0; k < 5; k++) {
+        dp_dataset *data = dp_dataset_new(2);
+        for (int i = 0; k < 4 && i < 3 && columns[k][i].name != NULL; i++)
+            dp_dataset_real(data, columns[k][i].name, 1, columns[k][i].values);
+        if (k == 4) { /* one column in common is no sign of anything */
+            dp_dataset_real(data, "x", 1, x);
+            dp_dataset_real(data, "z", 1, z);
+        }
+        const dp_ledger_source source = {.records = data};
+        const char *name = k == 0 ? "m" : "again";
+        dp_status status = dp_ledger_add_data(ledger, name, &source, &budget, &err);
+        if (k == 0 || k == 4)
+            assert_ok(status, err.text);
+        else
+            fails(status, DP_ENAME, &err, "'m'");
+        dp_dataset_free(data);
+    }
+    dp_ledger_close(ledger);
+}
+
 /* begun, reserved of entry 1. */
 static void entry_is(dp_ledger *ledger, uint64_t begun, uint64_t reserved)
 {
@@ -479,6 +512,7 @@ int main(void)
         cmocka_unit_test(what_is_asked_is_checked),
         cmocka_unit_test(data_that_changed_are_refused_until_the_owner_says_so),
         cmocka_unit_test(columns_in_memory_are_known_by_their_content),
+        cmocka_unit_test(the_same_columns_have_one_budget),
         cmocka_unit_test(taking_over_counts_every_step_once),
         cmocka_unit_test(processes_at_once_cannot_overspend),
         cmocka_unit_test(memory_may_run_out_anywhere),
