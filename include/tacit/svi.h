@@ -149,9 +149,9 @@ DP_API dp_status dp_check_data(const dp_model *model, const dp_model *guide, con
 /* Frees the run.  What it has reserved in a ledger stays spent unless it was done or settled. */
 DP_API void dp_svi_free(dp_svi *svi);
 
-/* One step.  DP_ESTATE when all steps are done, and in a child of fork where the run has a ledger;
- * DP_EDOMAIN when the parameters ceased to be finite numbers (a function of what was released, so it
- * may be told). */
+/* One step.  DP_ESTATE when all steps are done, and in a child of fork where the run has a ledger or is
+ * inside an epoch of random allocation; DP_EDOMAIN when the parameters ceased to be finite numbers (a
+ * function of what was released, so it may be told). */
 DP_API dp_status dp_svi_step(dp_svi *svi, dp_error *err) DP_MUST_CHECK;
 
 /* True when all steps are done. */

@@ -20,6 +20,7 @@
 #include <sodium.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/compiler.h"
 #include "infer/check.h"
@@ -330,8 +331,14 @@ static dp_status choose_batch(dp_svi *s, size_t *size, const size_t **index, dp_
     }
     if (s->opts.sampling == DP_SAMPLING_ALLOCATION) {
         size_t k = (size_t)(s->optimizer.done % s->opts.epoch);
-        if (k == 0)
+        if (k == 0) {
             dpi_allocation_draw(stream, s->n, (size_t)s->opts.epoch, s->batch, s->start, s->places);
+            s->drawn_by = getpid();
+        }
+        if (s->drawn_by != getpid())
+            return dpi_fail(err, DP_ESTATE,
+                            "the batches of this epoch were drawn by the process that this one was "
+                            "forked from, which goes on with them; fork between epochs");
         *index = s->batch + s->start[k];
         *size = s->start[k + 1] - s->start[k];
         return DP_OK;

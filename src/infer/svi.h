@@ -2,6 +2,8 @@
 #ifndef DPI_INFER_SVI_H
 #define DPI_INFER_SVI_H
 
+#include <sys/types.h>
+
 #include <tacit/random.h>
 #include <tacit/svi.h>
 
@@ -38,10 +40,11 @@ struct dp_svi {
     dpi_pool *pool; /* NULL: one thread */
     dpi_worker *workers;
     size_t n_workers;
-    size_t chunk;      /* records at a time */
-    size_t *start;     /* [epoch + 1] of random allocation: where batches begin in `batch` */
-    size_t *places;    /* [n] of random allocation: scratch */
-    size_t *batch;     /* [batch_room] */
+    size_t chunk;   /* records at a time */
+    size_t *start;  /* [epoch + 1] of random allocation: where batches begin in `batch` */
+    size_t *places; /* [n] of random allocation: scratch */
+    pid_t drawn_by; /* process that drew the epoch */
+    size_t *batch;  /* [batch_room] */
     size_t batch_room;
     double *lost;      /* [n_release] what adding the chunks has lost to rounding */
     double *release;   /* [n_release] the clipped, noisy sum and extras */

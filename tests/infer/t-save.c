@@ -498,6 +498,26 @@ static void a_forked_child_may_not_spend_what_its_parent_reserved(void **state)
     tear_down(&b);
 }
 
+/* Batches of the rest of an epoch, used twice, are not what the account of either process assumes. */
+static void a_forked_child_may_not_finish_its_parents_epoch(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    const dp_svi_opts o = {.epsilon = 1,
+                           .delta = 1e-6,
+                           .clip = 1,
+                           .steps = 20,
+                           .sampling = DP_SAMPLING_ALLOCATION,
+                           .epoch = 10};
+    bench b = set_up(&o, 0);
+    dp_svi *svi = start(&b);
+    walk(svi, 3);
+    assert_int_equal(allowed_to_child(&b, svi) & 1, 0);
+    assert_ok(dp_svi_run(svi, NULL, &err), err.text);
+    dp_svi_free(svi);
+    tear_down(&b);
+}
+
 /* ---- copies that are put back ---- */
 
 static void copy(const char *from, const char *to)
@@ -720,6 +740,7 @@ int main(void)
         cmocka_unit_test(a_resumption_beyond_the_budget_is_refused),
         cmocka_unit_test(without_a_ledger_the_resumed_run_is_warned_of),
         cmocka_unit_test(a_forked_child_may_not_spend_what_its_parent_reserved),
+        cmocka_unit_test(a_forked_child_may_not_finish_its_parents_epoch),
         cmocka_unit_test(a_run_is_not_resumed_on_the_entry_of_another),
         cmocka_unit_test(a_ledger_behind_the_checkpoint_is_told),
         cmocka_unit_test(only_the_same_model_data_and_ledger_will_do),
