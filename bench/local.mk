@@ -28,6 +28,10 @@ EXTRA_PROGRAMS += %D%/vae_step
 %C%_vae_step_SOURCES = %D%/vae_step.c %D%/vae.c %D%/vae.h $(benchmark)
 %C%_vae_step_LDADD = libtacit.la $(BLAS_LIBS)
 
+EXTRA_PROGRAMS += %D%/step_noise
+%C%_step_noise_SOURCES = %D%/step_noise.c %D%/vae.c %D%/vae.h $(benchmark)
+%C%_step_noise_LDADD = libtacit.la
+
 EXTRA_PROGRAMS += %D%/mixture
 %C%_mixture_SOURCES = %D%/mixture.c %D%/numpy-legacy.c %D%/numpy-legacy.h $(benchmark)
 %C%_mixture_LDADD = libtacit.la -lm
