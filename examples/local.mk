@@ -1,4 +1,5 @@
-noinst_PROGRAMS += %D%/contraception %D%/logistic %D%/mixture %D%/vae %D%/visits
+noinst_PROGRAMS += %D%/bounds %D%/contraception %D%/logistic %D%/mixture %D%/vae %D%/visits
+examples_bounds_LDADD = libtacit.la -lm
 examples_contraception_LDADD = libtacit.la -lm
 examples_logistic_LDADD = libtacit.la -lm
 examples_mixture_LDADD = libtacit.la -lm

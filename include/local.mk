@@ -1,6 +1,7 @@
 tacitinclude_HEADERS += \
   %D%/tacit/accountant.h \
   %D%/tacit/audit.h \
+  %D%/tacit/bounds.h \
   %D%/tacit/dataset.h \
   %D%/tacit/dist.h \
   %D%/tacit/export.h \

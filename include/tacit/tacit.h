@@ -4,6 +4,7 @@
 
 #include <tacit/accountant.h>
 #include <tacit/audit.h>
+#include <tacit/bounds.h>
 #include <tacit/dataset.h>
 #include <tacit/dist.h>
 #include <tacit/expr.h>

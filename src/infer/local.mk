@@ -1,10 +1,12 @@
 libtacit_core_la_SOURCES += \
+  %D%/bounds.c \
   %D%/check.c %D%/check.h \
   %D%/cost.c %D%/cost.h \
   %D%/extras.c %D%/extras.h \
   %D%/optimizer.c %D%/optimizer.h \
   %D%/options.c %D%/options.h \
   %D%/posterior.c %D%/posterior.h \
+  %D%/quantile.c %D%/quantile.h \
   %D%/release.c %D%/release.h \
   %D%/simulate.c \
   %D%/sum.c %D%/sum.h \

@@ -8,6 +8,10 @@ UNIT_TESTS += tests/infer/t-save
 tests_infer_t_save_SOURCES = tests/infer/t-save.c $(ledger_folder) $(faulty)
 tests_infer_t_save_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 
+UNIT_TESTS += tests/infer/t-bounds
+tests_infer_t_bounds_SOURCES = tests/infer/t-bounds.c $(ledger_folder) $(faulty)
+tests_infer_t_bounds_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+
 # 50 kills in make check, 2000 in make check-long.
 UNIT_TESTS += %D%/t-kill
 %C%_t_kill_SOURCES = %D%/t-kill.c $(ledger_folder)
