@@ -58,3 +58,9 @@ CLEANFILES += %D%/built.h $(EXTRA_PROGRAMS)
 	if cmp -s $@.new $@; then rm -f $@.new; else mv $@.new $@; fi
 # The same work by other libraries; Python, from outside the distribution.
 EXTRA_DIST += %D%/peers/hierarchical_d3p.py
+
+# doc/performance.md and its pictures: make performance PERFORMANCE_OPTIONS="--peers FILE"
+EXTRA_DIST += %D%/performance.py
+performance: %D%/vae_step %D%/hierarchical_logistic %D%/b-records %D%/b-random %D%/b-threads
+	/usr/bin/python3 $(srcdir)/bench/performance.py --build . $(PERFORMANCE_OPTIONS)
+.PHONY: performance
