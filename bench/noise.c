@@ -24,7 +24,8 @@ typedef struct kernel {
 } kernel;
 
 static int64_t integers[MOST];
-static double sum[MOST], floating[MOST];
+static double sum[MOST], released[MOST], floating[MOST];
+static unsigned char keys[MOST];
 static uint64_t words[WORDS];
 static dpi_stream stream;
 static dp_noise *source;
@@ -48,8 +49,13 @@ static void run_chacha(const kernel *self)
 
 static void run_release(const kernel *self)
 {
-    if (dpi_release_protect(source, 1, self->n, sum, integers, NULL) != DP_OK)
+    dpi_release r = {
+        .n = self->n, .noisy = true, .sd = 1, .rate = 1, .sum = sum, .out = released, .keys = keys};
+    if (dpi_release_begin(&r, source, NULL) != DP_OK)
         abort();
+    for (size_t b = 0; b < dpi_release_blocks(r.n); b++)
+        dpi_release_block(&r, b, NULL, NULL);
+    dpi_release_end(&r);
 }
 
 static void run_ordinary(const kernel *self)

@@ -66,7 +66,7 @@ static bool make_buffers(dpi_run *run, const bool *needed, const bool *wide)
     for (size_t i = 0; i < g->n_nodes; i++) {
         const dpi_node *node = &g->nodes[i];
         size_t size = dpi_shape_size(&node->shape), count;
-        if (!needed[i] || !wide[i])
+        if (!needed[i] || !wide[i] || run->value[i] != NULL)
             continue;
         if (run->of != NULL && !node->shape.per_record) {
             run->value[i] = run->of->value[i];
@@ -226,6 +226,9 @@ static dp_status build(dpi_run *run, dp_error *err)
         run->value == NULL)
         return dpi_fail_nomem(err);
     dpi_single_mark_wide(run, needed, wide);
+    for (size_t i = 0; i < spec->n_places; i++)
+        if (run->of == NULL && needed[spec->places[i].node])
+            run->value[spec->places[i].node] = spec->places[i].value;
     if (!assign_stages(spec->graph, needed, stage))
         return dpi_fail(err, DP_EUNSUPPORTED,
                         "a value of each record depends on a sum over all records; "

@@ -14,12 +14,20 @@
 
 typedef struct dpi_run dpi_run;
 
+/* A buffer of the caller's for the value of a global input, which outlives the run and its clones. */
+typedef struct dpi_place {
+    dpi_id node;
+    double *value;
+} dpi_place;
+
 typedef struct dpi_run_spec {
     const dpi_graph *graph;
     const dpi_id *wanted; /* nodes whose values are asked for */
     size_t n_wanted;
     const dpi_id *parts; /* per-record nodes for clip.h; made only if they must be */
     size_t n_parts;
+    const dpi_place *places; /* read while the run is made; all other buffers are its own */
+    size_t n_places;
     const dp_dataset *data; /* bound to the data and index nodes; NULL when there are none */
     size_t chunk;           /* records at a time, >= 1 */
     bool single;            /* values of records are computed in single precision (single.c) */

@@ -3,6 +3,7 @@ libtacit_core_la_SOURCES += \
   %D%/check.c %D%/check.h \
   %D%/cost.c %D%/cost.h \
   %D%/extras.c %D%/extras.h \
+  %D%/finish.c %D%/finish.h \
   %D%/optimizer.c %D%/optimizer.h \
   %D%/options.c %D%/options.h \
   %D%/posterior.c %D%/posterior.h \

@@ -52,13 +52,21 @@ static double scheduled(const dpi_optimizer *o)
     }
 }
 
-/* size holds the correction of the mean, `correct` is that of the square. */
-DPI_LOOPS static void adam_step(size_t n, const double *gradient, const double beta[2], double size,
-                                double correct, double *restrict first, double *restrict second,
-                                double *restrict theta)
+/* A part of the parameters and what belongs to them. */
+typedef struct piece {
+    size_t n;
+    const double *gradient;
+    double *theta, *first, *second, *mean;
+} piece;
+
+/* o->size holds the correction of the mean. */
+DPI_LOOPS static void adam(const dpi_optimizer *o, const piece *p)
 {
-    const double b1 = beta[0], b2 = beta[1], rest1 = 1 - b1, rest2 = 1 - b2;
-    for (size_t i = 0; i < n; i++) {
+    const double b1 = o->momentum, b2 = o->beta2, rest1 = 1 - b1, rest2 = 1 - b2;
+    const double size = o->size, correct = o->correct;
+    const double *gradient = p->gradient;
+    double *restrict first = p->first, *restrict second = p->second, *restrict theta = p->theta;
+    for (size_t i = 0; i < p->n; i++) {
         double g = gradient[i];
         double mean = b1 * first[i] + rest1 * g, square = b2 * second[i] + rest2 * g * g;
         double root = sqrt(square * correct);
@@ -69,35 +77,68 @@ DPI_LOOPS static void adam_step(size_t n, const double *gradient, const double b
     }
 }
 
-static void adam(dpi_optimizer *o, const double *gradient, double size)
-{
-    double t = (double)o->done + 1, beta[2] = {o->momentum, o->beta2};
-    double correct1 = 1 / (1 - pow(beta[0], t)), correct2 = 1 / (1 - pow(beta[1], t));
-    adam_step(o->n, gradient, beta, size * correct1, correct2, o->first, o->second, o->theta);
-}
-
-static void momentum(dpi_optimizer *o, const double *gradient, double size)
+static void momentum(const dpi_optimizer *o, const piece *p)
 {
     double keep = o->kind == DP_MOMENTUM ? o->momentum : 0;
-    for (size_t i = 0; i < o->n; i++) {
-        o->first[i] = keep * o->first[i] + gradient[i];
-        o->theta[i] += size * o->first[i];
+    for (size_t i = 0; i < p->n; i++) {
+        p->first[i] = keep * p->first[i] + p->gradient[i];
+        p->theta[i] += o->size * p->first[i];
     }
 }
 
-void dpi_optimizer_step(dpi_optimizer *o, const double *gradient)
+static void average(const dpi_optimizer *o, const piece *p)
 {
-    double size = scheduled(o);
+    for (size_t i = 0; i < p->n; i++)
+        p->mean[i] += o->weight * (p->theta[i] - p->mean[i]);
+}
+
+DPI_LOOPS static bool all_finite(size_t n, const double *x)
+{
+    uint64_t wrong = 0;
+    for (size_t i = 0; i < n; i++)
+        wrong |= fabs(x[i]) <= DBL_MAX ? 0 : 1;
+    return wrong == 0;
+}
+
+void dpi_optimizer_begin(dpi_optimizer *o)
+{
+    double t = (double)o->done + 1;
+    o->size = scheduled(o);
+    if (o->kind == DP_ADAM) {
+        o->size *= 1 / (1 - pow(o->momentum, t));
+        o->correct = 1 / (1 - pow(o->beta2, t));
+    }
+    o->weight = o->done < o->average_from ? 0 : 1 / (double)(o->done + 1 - o->average_from);
+}
+
+bool dpi_optimizer_move(const dpi_optimizer *o, size_t first, size_t n, const double *gradient)
+{
+    const piece p = {.n = n,
+                     .gradient = gradient,
+                     .theta = o->theta + first,
+                     .first = o->first + first,
+                     .second = o->second + first,
+                     .mean = o->mean + first};
     if (o->kind == DP_ADAM)
-        adam(o, gradient, size);
+        adam(o, &p);
     else
-        momentum(o, gradient, size);
+        momentum(o, &p);
+    if (o->weight > 0)
+        average(o, &p);
+    return all_finite(n, p.theta);
+}
+
+void dpi_optimizer_end(dpi_optimizer *o)
+{
     o->done++;
-    if (o->done <= o->average_from)
-        return;
-    double weight = 1 / (double)(o->done - o->average_from);
-    for (size_t i = 0; i < o->n; i++)
-        o->mean[i] += weight * (o->theta[i] - o->mean[i]);
+}
+
+bool dpi_optimizer_step(dpi_optimizer *o, const double *gradient)
+{
+    dpi_optimizer_begin(o);
+    bool finite = dpi_optimizer_move(o, 0, o->n, gradient);
+    dpi_optimizer_end(o);
+    return finite;
 }
 
 const double *dpi_optimizer_result(const dpi_optimizer *o)

@@ -14,14 +14,22 @@ typedef struct dpi_optimizer {
     double step_size, momentum, beta2;
     uint64_t average_from;                 /* steps after this one enter the average */
     double *theta, *first, *second, *mean; /* [n] each */
+    double size, correct; /* of the step that has begun: its length, Adam's square */
+    double weight;        /* of its iterate in the average; 0: none */
 } dpi_optimizer;
 
 /* Takes resolved options (nothing zero that has a default).  Memory lives in the arena. */
 dp_status dpi_optimizer_init(dpi_optimizer *o, dpi_arena *arena, size_t n, const dp_svi_opts *opts,
                              dp_error *err);
 
-/* One step uphill along gradient[n]. */
-void dpi_optimizer_step(dpi_optimizer *o, const double *gradient);
+/* One step uphill along gradient[n].  False when a parameter is no longer finite. */
+bool dpi_optimizer_step(dpi_optimizer *o, const double *gradient);
+
+/* The same in parts: of the parameters first ... first + n - 1 along gradient[n], for any number of threads,
+ * after dpi_optimizer_begin; every parameter once, and then dpi_optimizer_end. */
+void dpi_optimizer_begin(dpi_optimizer *o);
+bool dpi_optimizer_move(const dpi_optimizer *o, size_t first, size_t n, const double *gradient);
+void dpi_optimizer_end(dpi_optimizer *o);
 
 /* The averaged parameters, or the last ones when nothing is averaged. */
 const double *dpi_optimizer_result(const dpi_optimizer *o);

@@ -20,6 +20,7 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/error.h"
 #include "random/grid.h"
 #include "random/noise.h"
@@ -32,33 +33,123 @@ double dpi_release_share(double sigma, size_t n)
 /* Far from where steps of the grid, or sums of 2^62 of them, leave the doubles. */
 static const double least_sd = 1e-250, greatest_sd = 1e250;
 
-/* The integer of a quotient; |x| > 2^62 and NaN go to the ends. */
-static int64_t put_on_grid(double x)
+size_t dpi_release_blocks(size_t n)
 {
-    const double most = 0x1p62;
-    x = x > -most ? x : -most;
-    return (int64_t)rint(x < most ? x : most);
+    return n == 0 ? 0 : (n - 1) / DPI_RELEASE_BLOCK + 1;
 }
 
-dp_status dpi_release_protect(dp_noise *source, double sd, size_t n, double *sum, int64_t *noise,
-                              dp_error *err)
+dp_status dpi_release_begin(dpi_release *r, dp_noise *source, dp_error *err)
 {
-    dpi_stream *stream;
-    const double step = sd / DPI_GRID_SCALE;
-    dp_status status = DP_OK;
-    if (!(sd >= least_sd && sd <= greatest_sd))
-        status = dpi_fail(err, DP_EDOMAIN,
-                          "noise of standard deviation %g was asked for; it must be in [%g, %g]",
-                          sd, least_sd, greatest_sd);
-    if (status == DP_OK)
-        status = dpi_noise_stream(source, &stream, err);
-    if (status != DP_OK) {
-        sodium_memzero(sum, n * sizeof *sum);
-        return status;
-    }
-    dpi_stream_grid(stream, n, noise);
+    size_t blocks = dpi_release_blocks(r->n);
+    r->stream = NULL;
+    if (!r->noisy)
+        return DP_OK;
+    if (!(r->sd >= least_sd && r->sd <= greatest_sd))
+        return dpi_fail(err, DP_EDOMAIN,
+                        "noise of standard deviation %g was asked for; it must be in [%g, %g]",
+                        r->sd, least_sd, greatest_sd);
+    dp_status status = dpi_noise_stream(source, &r->stream, err);
+    if (status == DP_OK && blocks > 1)
+        dpi_stream_bytes(r->stream, blocks * DPI_STREAM_KEY, r->keys);
+    return status;
+}
+
+void dpi_release_end(dpi_release *r)
+{
+    if (r->noisy && dpi_release_blocks(r->n) > 1)
+        sodium_memzero(r->keys, dpi_release_blocks(r->n) * DPI_STREAM_KEY);
+    r->stream = NULL;
+}
+
+/* ---- pieces of a block ---- */
+
+DPI_LOOPS static void add_last(size_t n, const double *last, double *sum)
+{
     for (size_t j = 0; j < n; j++)
-        sum[j] = (double)(put_on_grid(sum[j] / step) + noise[j]) * step;
-    sodium_memzero(noise, n * sizeof *noise);
-    return DP_OK;
+        sum[j] += last[j];
+}
+
+DPI_LOOPS static void add_last_compensated(size_t n, const double *last, const double *lost,
+                                           double *sum)
+{
+    for (size_t j = 0; j < n; j++)
+        sum[j] += last[j] - lost[j];
+}
+
+DPI_LOOPS static void divide(size_t n, const double *sum, double rate, double *out)
+{
+    for (size_t j = 0; j < n; j++)
+        out[j] = sum[j] / rate;
+}
+
+/* Quotients beyond 2^62 and NaN go to the ends. */
+DPI_LOOPS static void add_noise(size_t n, const double *sum, const int64_t *noise, double step,
+                                double rate, double *out)
+{
+    const double most = 0x1p62;
+    for (size_t j = 0; j < n; j++) {
+        double x = sum[j] / step;
+        x = x > -most ? x : -most;
+        x = x < most ? x : most;
+        out[j] = (double)((int64_t)rint(x) + noise[j]) * step / rate;
+    }
+}
+
+/* Adds up what there is of the sum of a piece. */
+static void complete(const dpi_release *r, size_t first, size_t n)
+{
+    if (r->last != NULL && r->lost != NULL)
+        add_last_compensated(n, r->last + first, r->lost + first, r->sum + first);
+    else if (r->last != NULL)
+        add_last(n, r->last + first, r->sum + first);
+}
+
+/* Wipes what has been used; the values are in the cache still. */
+static void wipe(const dpi_release *r, size_t first, size_t n)
+{
+    double *used[] = {r->sum, r->last, r->lost};
+    for (size_t k = 0; k < sizeof used / sizeof *used; k++)
+        if (used[k] != NULL)
+            memset(used[k] + first, 0, n * sizeof *used[k]);
+}
+
+/* Releases the numbers from `first` on with the noise of `grid`, or without where it is NULL. */
+static void release_piece(const dpi_release *r, dpi_grid *grid, size_t first, size_t n,
+                          int64_t *noise)
+{
+    complete(r, first, n);
+    if (grid == NULL) {
+        divide(n, r->sum + first, r->rate, r->out + first);
+    } else {
+        dpi_grid_next(grid, n, noise);
+        add_noise(n, r->sum + first, noise, r->sd / DPI_GRID_SCALE, r->rate, r->out + first);
+    }
+    wipe(r, first, n);
+}
+
+void dpi_release_block(const dpi_release *r, size_t block, dpi_release_then *then, void *user)
+{
+    int64_t noise[DPI_GRID_PIECE];
+    dpi_stream own, *stream = r->stream;
+    dpi_grid grid;
+    size_t first = block * DPI_RELEASE_BLOCK, left = r->n - first;
+    left = left < DPI_RELEASE_BLOCK ? left : DPI_RELEASE_BLOCK;
+    const size_t used = left < DPI_GRID_PIECE ? left : DPI_GRID_PIECE;
+    bool of_key = r->noisy && dpi_release_blocks(r->n) > 1;
+    if (of_key)
+        dpi_stream_start(stream = &own, r->keys + block * DPI_STREAM_KEY);
+    if (r->noisy)
+        dpi_grid_begin(&grid, dpi_grid_best(), stream);
+    for (size_t n; left > 0; left -= n, first += n) {
+        n = left < DPI_GRID_PIECE ? left : DPI_GRID_PIECE;
+        release_piece(r, r->noisy ? &grid : NULL, first, n, noise);
+        if (then != NULL)
+            then(user, first, n);
+    }
+    if (!r->noisy)
+        return;
+    sodium_memzero(noise, used * sizeof *noise);
+    dpi_grid_end(&grid);
+    if (of_key)
+        dpi_stream_end(&own);
 }

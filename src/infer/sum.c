@@ -2,11 +2,13 @@
  *
  * A batch is cut into tasks: as many whole units as fit in a chunk (tasks of equal size where all units
  * are single records), or one unit of more rows than that, which goes through chunk after chunk.  How it is cut depends on the batch alone.  Threads take
- * tasks in their order and compute their sums side by side; the sums are added to the release in the
+ * tasks in their order and compute their sums side by side; the sums are added up in the
  * order of tasks again, with compensation.  So every addition happens between the same numbers in the
  * same order whatever the number of threads, and the release is the same to the bit.  A thread that is
  * early parks its sum for the one whose turn it is, and goes on; when there is no room to park it waits.
- * Adding takes 4 operations a released number where computing took hundreds.
+ * Adding takes 4 operations a released number where computing took hundreds.  Still, passes over long
+ * releases cost: the first task's sum is made in its place, the last one's is added where the release is
+ * made (release.c), and all are wiped there, so that they are zero when the next batch begins.
  *
  * Draws of records are secrets from the source of noise, and are handed out when a task is taken, in
  * the tasks' order.  A unit of several chunks keeps the source for itself until it has its last draws.
@@ -32,6 +34,7 @@ enum { LONG_RELEASE = 1 << 16 };
 /* Consecutive places of the batch. */
 typedef struct task {
     size_t number, first, units, rows;
+    bool last; /* of the batch */
 } task;
 
 typedef struct sum {
@@ -112,10 +115,9 @@ static void wipe_draws(const dp_svi *s, dpi_run *run)
     }
 }
 
-/* Overwrites what a worker knows of the last batch, its draws aside. */
-static void wipe_sums(const dp_svi *s, dpi_worker *w)
+/* Overwrites what a worker knows of the last batch, beside its draws and the sums. */
+static void wipe_units(const dp_svi *s, dpi_worker *w)
 {
-    sodium_memzero(w->part, s->objective.n_release * sizeof *w->part);
     sodium_memzero(&w->score, sizeof w->score);
     if (w->unit == NULL)
         return;
@@ -164,6 +166,7 @@ static bool next_task(sum *t, task *job)
     }
     t->next++;
     t->at += job->units;
+    job->last = t->at == t->size;
     return true;
 }
 
@@ -201,7 +204,7 @@ static void list_rows(const sum *t, dpi_worker *w, const task *job, size_t done,
 /* Where the numbers beside the gradient stand in a task's sum. */
 static double *extra_of(const dp_svi *s, const dpi_worker *w)
 {
-    return w->part + s->objective.n_release - s->extras.n;
+    return w->to + s->objective.n_release - s->extras.n;
 }
 
 /* Adds what the units of a chunk that has been clipped add beside their gradients. */
@@ -230,18 +233,18 @@ static void add_score(const dp_svi *s, dpi_worker *w, size_t m)
 static void finish_large(const sum *t, dpi_worker *w)
 {
     const dp_svi *s = t->s;
-    double factor = dpi_clip_add(s->objective.n_release, w->unit, t->clip, w->part);
+    double factor = dpi_clip_add(s->objective.n_release, w->unit, t->clip, w->to);
     if (s->extras.n > 0)
         dpi_extras_add(&s->extras, w->score, factor == 1, extra_of(s, w));
 }
 
-/* Runs a chunk of a task and adds it up: units that are whole into part[], clipped; rows of a larger one
+/* Runs a chunk of a task and adds it up: units that are whole into to[], clipped; rows of a larger one
  * into unit[]. */
 static void run_chunk(const sum *t, dpi_worker *w, const task *job, size_t done, size_t m)
 {
     if (t->s->units.start == NULL) {
         dpi_run_records(w->run, m, t->batch != NULL ? t->batch + job->first : NULL, job->first);
-        dpi_run_clip_sum(w->run, m, t->clip, w->scratch, w->part);
+        dpi_run_clip_sum(w->run, m, t->clip, w->scratch, w->to);
         if (t->s->extras.n > 0)
             add_extras(t, w, job);
         return;
@@ -254,19 +257,19 @@ static void run_chunk(const sum *t, dpi_worker *w, const task *job, size_t done,
             add_score(t->s, w, m);
         return;
     }
-    dpi_run_clip_units(w->run, job->units, w->rows, t->clip, w->scratch, w->unit, w->part);
+    dpi_run_clip_units(w->run, job->units, w->rows, t->clip, w->scratch, w->unit, w->to);
     if (t->s->extras.n > 0)
         add_extras(t, w, job);
 }
 
-/* Computes part[] of a task.  The source is locked at the start and not at the end. */
+/* Computes to[] of a task.  The source is locked at the start and not at the end. */
 static dp_status run_task(sum *t, dpi_worker *w, const task *job)
 {
     const dp_svi *s = t->s;
     size_t n = s->objective.n_release;
     bool locked = true, large = job->rows > s->chunk;
     dp_status status = DP_OK;
-    memset(w->part, 0, n * sizeof *w->part);
+    w->to = job->number == 0 ? s->sum : w->part;
     w->score = 0;
     if (large)
         memset(w->unit, 0, n * sizeof *w->unit);
@@ -294,33 +297,42 @@ static dpi_parked *place_of(const sum *t, size_t number)
     return &t->s->workers[at / 2].parked[at % 2];
 }
 
-/* Adds part[], whose turn it is, and what is parked behind it. */
-static void add_in_turn(sum *t, dpi_worker *w)
+/* Adds the sum of a task that is neither the first nor the last, and empties it. */
+static void add_part(dp_svi *s, double *part)
+{
+    size_t n = s->objective.n_release;
+    dpi_add_compensated(n, part, s->sum, s->lost);
+    memset(part, 0, n * sizeof *part);
+    s->has_lost = true;
+}
+
+/* Adds part[], whose turn it is, and what is parked behind it.  The first task has added to the sum
+ * itself; the last one's is left for the release (release.c), which is the next to go over all numbers. */
+static void add_in_turn(sum *t, const dpi_worker *w, const task *job)
 {
     dp_svi *s = t->s;
-    size_t n = s->objective.n_release;
-    if (t->turn == 0) { /* the first one is the release so far; what it held may be overwritten */
-        double *part = w->part;
-        w->part = s->release;
-        s->release = part;
-    } else {
-        dpi_add_compensated(n, w->part, s->release, s->lost);
-    }
+    if (job->number > 0 && job->last)
+        s->last = w->part;
+    else if (job->number > 0)
+        add_part(s, w->part);
     for (t->turn++; t->parked > 0 && place_of(t, t->turn)->full; t->turn++) {
         dpi_parked *place = place_of(t, t->turn);
-        dpi_add_compensated(n, place->part, s->release, s->lost);
-        sodium_memzero(place->part, n * sizeof *place->part);
+        if (place->last)
+            s->last = place->part;
+        else
+            add_part(s, place->part);
         place->full = false;
     }
     (void)pthread_cond_broadcast(&t->turned);
 }
 
 /* Leaves part[] for the thread whose turn comes before, and takes the empty one for it. */
-static void park(const sum *t, dpi_worker *w, size_t number)
+static void park(const sum *t, dpi_worker *w, const task *job)
 {
-    dpi_parked *place = place_of(t, number);
+    dpi_parked *place = place_of(t, job->number);
     double *part = place->part;
     place->part = w->part;
+    place->last = job->last;
     place->full = true;
     w->part = part;
 }
@@ -337,9 +349,9 @@ static void fold(sum *t, dpi_worker *w, const task *job, dp_status status)
     while (t->status == DP_OK && job->number != t->turn && job->number - t->turn >= t->parked)
         (void)pthread_cond_wait(&t->turned, &t->fold);
     if (t->status == DP_OK && job->number == t->turn)
-        add_in_turn(t, w);
+        add_in_turn(t, w, job);
     else if (t->status == DP_OK)
-        park(t, w, job->number);
+        park(t, w, job);
     (void)pthread_mutex_unlock(&t->fold);
 }
 
@@ -356,18 +368,23 @@ static void work(void *of, size_t k)
         fold(t, w, &job, run_task(t, w, &job));
     }
     (void)pthread_mutex_unlock(&t->source);
-    wipe_sums(t->s, w);
+    wipe_units(t->s, w);
 }
 
-/* After an error sums may still be parked. */
-static void wipe_parked(const dp_svi *s)
+void dpi_sum_wipe(dp_svi *s)
 {
-    for (size_t i = 0; i < 2 * s->n_workers; i++) {
-        dpi_parked *place = &s->workers[i / 2].parked[i % 2];
-        if (place->full)
-            sodium_memzero(place->part, s->objective.n_release * sizeof *place->part);
-        place->full = false;
+    size_t bytes = s->objective.n_release * sizeof *s->sum;
+    sodium_memzero(s->sum, bytes);
+    sodium_memzero(s->lost, bytes);
+    for (size_t k = 0; k < s->n_workers; k++) {
+        sodium_memzero(s->workers[k].part, bytes);
+        for (int i = 0; i < 2 && s->workers[k].parked[i].part != NULL; i++) {
+            sodium_memzero(s->workers[k].parked[i].part, bytes);
+            s->workers[k].parked[i].full = false;
+        }
     }
+    s->last = NULL;
+    s->has_lost = false;
 }
 
 static bool is_worth_threads(const sum *t)
@@ -382,20 +399,17 @@ static bool is_worth_threads(const sum *t)
 
 dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip, dp_error *err)
 {
-    size_t n = s->objective.n_release;
     sum t = {.s = s, .batch = batch, .size = size, .clip = clip, .err = err};
     t.parked = s->workers[0].parked[0].part != NULL ? 2 * s->n_workers : 0;
     (void)pthread_mutex_init(&t.source, NULL); /* with default attributes these cannot fail */
     (void)pthread_mutex_init(&t.fold, NULL);
     (void)pthread_cond_init(&t.turned, NULL);
-    if (size == 0)
-        memset(s->release, 0, n * sizeof *s->release);
     if (is_worth_threads(&t))
         dpi_pool_run(s->pool, work, &t);
     else
         work(&t, 0);
-    sodium_memzero(s->lost, n * sizeof *s->lost); /* as the next batch expects it */
-    wipe_parked(s);
+    if (t.status != DP_OK)
+        dpi_sum_wipe(s);
     (void)pthread_cond_destroy(&t.turned);
     (void)pthread_mutex_destroy(&t.fold);
     (void)pthread_mutex_destroy(&t.source);

@@ -6,15 +6,16 @@
 
 /* A sum that waits for its turn. */
 typedef struct dpi_parked {
-    double *part; /* [n_release]; NULL where there is no parking */
-    bool full;
+    double *part;    /* [n_release]; NULL where there is no parking */
+    bool full, last; /* of the batch */
 } dpi_parked;
 
 /* What one thread has of its own. */
 struct dpi_worker {
     dpi_run *run;         /* the first worker's is the run itself, the others' are clones */
     double *scratch;      /* [2][chunk] */
-    double *part;         /* [n_release] the clipped sum of a task */
+    double *part;         /* [n_release] the clipped sum of a task; zero between tasks */
+    double *to;           /* where that of its task goes: part, or for the first task svi.sum */
     double score;         /* of the rows so far of a unit of several chunks; for extras.h */
     double *unit;         /* [n_release] the sum of a unit's rows; only where units have several */
     dpi_parked parked[2]; /* room that all threads share */
@@ -29,10 +30,15 @@ dp_status dpi_workers_init(dp_svi *s, size_t n_rows, dp_error *err) DP_MUST_CHEC
  * far dpi_workers_init has come. */
 void dpi_workers_free(dp_svi *s);
 
-/* release[] = the sum over `size` units of a batch, numbers batch[] or 0 ... size - 1 for NULL, of each
- * unit's gradient clipped to `clip`.  The same to the bit for any number of threads.  Errors of the
- * source of noise; release[] is unfinished then. */
+/* Makes the sum over `size` units of a batch, numbers batch[] or 0 ... size - 1 for NULL, of each unit's
+ * gradient clipped to `clip`: it is s->sum, and where s->last is not NULL s->last more, to which
+ * belongs s->lost where s->has_lost.  The same to the bit for any number of threads.  All of these must
+ * be zero and NULL before, as dpi_finish leaves them.
+ * Errors of the source of noise; they are wiped then. */
 dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip,
                         dp_error *err) DP_MUST_CHECK;
+
+/* Overwrites all sums, after an error. */
+void dpi_sum_wipe(dp_svi *s);
 
 #endif

@@ -1,8 +1,8 @@
 /* DP-SVI: one step is
  *
  *   draw the guide's noise; evaluate what is global; choose the batch; chunk after chunk run the
- *   records and add their units' clipped gradients to the release (sum.c); add N(0, (sigma C)^2) to it;
- *   divide by the public rate; pull back to the parameters; step the optimiser.
+ *   records and add up their units' clipped gradients (sum.c); add N(0, (sigma C)^2) to the sum;
+ *   divide by the public rate; pull back to the parameters; step the optimiser (finish.c).
  *
  * A unit is a record, or all records with one value in the unit column.  The release is the only place
  * where records reach anything that outlives the step.  A unit whose gradient is not finite adds zero, so
@@ -25,6 +25,7 @@
 #include "base/compiler.h"
 #include "infer/check.h"
 #include "infer/cost.h"
+#include "infer/finish.h"
 #include "infer/options.h"
 #include "infer/release.h"
 #include "infer/sum.h"
@@ -80,11 +81,17 @@ static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
         wanted[n++] = o->noise[k];
     if (s->extras.n > 0)
         wanted[n++] = o->record;
+    size_t n_places;
+    const dpi_place *places = dpi_finish_places(s, &n_places);
+    if (places == NULL)
+        return dpi_fail_nomem(err);
     dpi_run_spec spec = {.graph = &o->graph,
                          .wanted = wanted,
                          .n_wanted = n,
                          .parts = o->part,
                          .n_parts = o->n_parts,
+                         .places = places,
+                         .n_places = n_places,
                          .data = data,
                          .chunk = s->chunk,
                          .single = s->opts.precision == DP_SINGLE};
@@ -130,13 +137,11 @@ static dp_status make_state(dp_svi *s, dp_error *err)
         s->places = dpi_arena_alloc(&s->arena, s->n, sizeof *s->places);
         s->start = dpi_arena_alloc(&s->arena, (size_t)s->opts.epoch + 1, sizeof *s->start);
     }
-    s->lost = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->lost);
-    s->release = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->release);
-    s->disguise = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->disguise);
-    s->gradient = dpi_arena_alloc(&s->arena, o->n_theta, sizeof *s->gradient);
-    if (s->lost == NULL || s->release == NULL || s->disguise == NULL || s->gradient == NULL ||
-        (allocates && (s->places == NULL || s->start == NULL)))
+    if (allocates && (s->places == NULL || s->start == NULL))
         return dpi_fail_nomem(err);
+    status = dpi_finish_init(s, err);
+    if (status != DP_OK)
+        return status;
     for (size_t k = 0; k < o->n_blocks; k++)
         for (size_t e = 0; e < o->blocks[k].size; e++)
             s->optimizer.theta[o->blocks[k].offset + e] = o->blocks[k].init;
@@ -227,9 +232,9 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
         status = dpi_spend_open(s, spec, err);
     s->chunk = records_at_a_time(s, data->n, spec->chunk);
     if (status == DP_OK)
-        status = make_run_discreetly(s, data, err);
-    if (status == DP_OK)
         status = make_state(s, err);
+    if (status == DP_OK)
+        status = make_run_discreetly(s, data, err);
     if (status == DP_OK && spec->resume != NULL)
         status = dpi_svi_restore(s, spec->resume, err);
     if (status == DP_OK)
@@ -247,14 +252,11 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
     return DP_OK;
 }
 
-/* Overwrites what must not stay in memory: the last batch and the last noise. */
+/* Overwrites what must not stay in memory: the last batch.  Sums and noise were wiped as they were used. */
 static void wipe(dp_svi *s)
 {
-    const dpi_objective *o = &s->objective;
     if (s->batch != NULL)
         sodium_memzero(s->batch, s->batch_room * sizeof *s->batch);
-    if (s->disguise != NULL)
-        sodium_memzero(s->disguise, o->n_release * sizeof *s->disguise);
 }
 
 void dp_svi_free(dp_svi *s)
@@ -298,14 +300,6 @@ static void draw_global_noise(dp_svi *s)
         if (!shape->per_record)
             dp_rng_normal(s->rng, dpi_shape_size(shape), dpi_run_value(s->run, o->noise[k]));
     }
-}
-
-static void set_parameters(dp_svi *s)
-{
-    const dpi_objective *o = &s->objective;
-    for (size_t k = 0; k < o->n_blocks; k++)
-        memcpy(dpi_run_value(s->run, o->blocks[k].node), s->optimizer.theta + o->blocks[k].offset,
-               o->blocks[k].size * sizeof(double));
 }
 
 /* Chooses the batch; *index is NULL for all records in order. */
@@ -358,45 +352,6 @@ static dp_status sum_batch(dp_svi *s, dp_error *err)
     return dpi_sum_batch(s, size, index, s->opts.clip * share_clipped(s), err);
 }
 
-DPI_LOOPS static void divide_all(size_t n, double by, double *values)
-{
-    for (size_t k = 0; k < n; k++)
-        values[k] /= by;
-}
-
-/* Turns the clipped sum into the release, and that into an estimate of the full sum. */
-static dp_status protect(dp_svi *s, dp_error *err)
-{
-    size_t n = s->objective.n_release;
-    double sd = s->opts.sigma * s->opts.clip;
-    if (s->opts.mode == DP_PRIVATE || (s->opts.mode != DP_NO_PRIVACY && s->opts.sigma > 0)) {
-        dp_status status = dpi_release_protect(s->noise, sd, n, s->release, s->disguise, err);
-        if (status != DP_OK)
-            return status;
-    }
-    divide_all(n, s->opts.rate, s->release);
-    return DP_OK;
-}
-
-static void pull_back(dp_svi *s)
-{
-    const dpi_objective *o = &s->objective;
-    const double *part = s->release;
-    if (o->cut == DPI_CUT_PARAMETERS) {
-        memcpy(s->gradient, s->release, o->n_theta * sizeof *s->release);
-        return;
-    }
-    for (size_t k = 0; k < o->n_parts; k++) {
-        size_t size = dpi_shape_size(&dpi_get(&o->graph, o->feed[k])->shape);
-        memcpy(dpi_run_value(s->run, o->feed[k]), part, size * sizeof *part);
-        part += size;
-    }
-    dpi_run_late(s->run);
-    for (size_t k = 0; k < o->n_blocks; k++)
-        memcpy(s->gradient + o->blocks[k].offset, dpi_run_value(s->run, o->blocks[k].gradient),
-               o->blocks[k].size * sizeof(double));
-}
-
 dp_status dp_svi_step(dp_svi *s, dp_error *err)
 {
     if (dp_svi_done(s))
@@ -407,27 +362,22 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
         return paid;
     s->begun = s->optimizer.done + 1;
     draw_global_noise(s);
-    set_parameters(s);
     dpi_run_globals(s->run);
     uint64_t step = s->optimizer.done + 1;
     dpi_extras_prepare(&s->extras, &s->opts, step, share_clipped(s));
     dp_status status = sum_batch(s, err);
+    bool finite = true;
     if (status == DP_OK)
-        status = protect(s, err);
-    if (status != DP_OK) { /* a sum without noise must not lie about */
-        sodium_memzero(s->release, s->objective.n_release * sizeof *s->release);
+        status = dpi_finish(s, &finite, err);
+    if (status != DP_OK)
         return status;
-    }
     dpi_extras_take(&s->extras, s->release + s->objective.n_release - s->extras.n, &s->opts, step);
-    pull_back(s);
-    dpi_optimizer_step(&s->optimizer, s->gradient);
     dpi_spend_done(s);
-    for (size_t k = 0; k < s->objective.n_theta; k++)
-        if (!isfinite(s->optimizer.theta[k]))
-            return dpi_fail(err, DP_EDOMAIN,
-                            "step %llu: the parameters are no longer finite; take a "
-                            "smaller step_size, or check the priors' scales",
-                            (unsigned long long)s->optimizer.done);
+    if (!finite)
+        return dpi_fail(err, DP_EDOMAIN,
+                        "step %llu: the parameters are no longer finite; take a smaller step_size, "
+                        "or check the priors' scales",
+                        (unsigned long long)s->optimizer.done);
     return DP_OK;
 }
 

@@ -46,10 +46,14 @@ struct dp_svi {
     pid_t drawn_by; /* process that drew the epoch */
     size_t *batch;  /* [batch_room] */
     size_t batch_room;
-    double *lost;      /* [n_release] what adding the chunks has lost to rounding */
-    double *release;   /* [n_release] the clipped, noisy sum and extras */
-    int64_t *disguise; /* [n_release] its noise, in steps of the grid */
-    double *gradient;  /* [n_theta] */
+    double *sum;  /* [n_release] the clipped sum; zero between steps, as is what belongs to it */
+    double *lost; /* [n_release] what adding tasks to it has lost to rounding, where has_lost */
+    double *last; /* [n_release] of a worker: the last task's sum, still to be added; or NULL */
+    bool has_lost;
+    unsigned char *keys; /* of the noise of a step (release.h) */
+    double *release; /* [n_release] an estimate of the whole sum from the noisy one, and extras */
+    size_t *target; /* [n_parts] parameter that each part begins at, where parts are gradients; else
+                          * NULL (finish.c) */
 };
 
 enum { DPI_SVI_CHUNK = 256, DPI_SVI_LARGE_CHUNK = 96 };

@@ -100,35 +100,57 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
             }
 }
 
-/* A release that is too long to be parked: threads wait for their turn. */
+enum { MANY = (1 << 16) + 1 };
+
+/* Three steps of a model with MANY numbers: parameters of the groups, or latents whose guide's parameters
+ * are pulled back to.  Copies the last release and the first MANY parameters. */
+static void fit_long(bool latents, double sigma, size_t threads, double *release, double *theta)
+{
+    dp_error err = {0};
+    dp_svi *svi;
+    const dp_svi_opts o = {.mode = DP_WITHOUT_GUARANTEE,
+                           .sigma = sigma,
+                           .clip = 0.5,
+                           .steps = 3,
+                           .seed = 2,
+                           .average = 0.5,
+                           .threads = threads};
+    dp_model *m = dp_model_new();
+    dp_dataset *data = dp_dataset_new(ROWS);
+    dp_plate rows = dp_unit_plate(m, "rows"), groups = dp_plate_new(m, "groups", MANY - 1);
+    dp_expr a =
+        latents ? dp_sample_in(groups, "a", 1, dp_normal(0, 1)) : dp_param_in(groups, "a", 1, 0.1);
+    dp_expr b = latents ? dp_sample(m, "b", 1, dp_normal(0, 1)) : dp_param(m, "b", 1, 0);
+    dp_observe(rows, "y", dp_bernoulli_logit(dp_add(dp_pick(a, dp_index(rows, "g", groups)), b)));
+    dp_dataset_index(data, "g", group);
+    dp_dataset_real(data, "y", 1, y);
+    assert_ok(dp_svi_new(m, NULL, data, &o, &svi, &err), err.text);
+    assert_int_equal(svi->workers[0].parked[0].part != NULL, 0);
+    assert_int_equal(svi->target != NULL, !latents);
+    assert_ok(dp_svi_run(svi, NULL, &err), err.text);
+    memcpy(release, svi->release, MANY * sizeof *release);
+    memcpy(theta, svi->optimizer.mean, MANY * sizeof *theta);
+    dp_svi_free(svi);
+    dp_dataset_free(data);
+    dp_model_free(m);
+}
+
+/* Releases that are too long to be parked: threads wait for their turn, and share the blocks of noise and
+ * of the optimiser. */
 static void long_releases_have_the_same_bits(void **state)
 {
     (void)state;
-    enum { MANY = (1 << 16) + 1 };
-    static double release[2][MANY];
-    for (size_t threads = 1; threads <= 3; threads += 2) {
-        dp_error err = {0};
-        dp_svi *svi;
-        dp_svi_opts o = {.mode = DP_WITHOUT_GUARANTEE, .clip = 0.5, .steps = 1, .seed = 2};
-        o.threads = threads;
-        dp_model *m = dp_model_new();
-        dp_dataset *data = dp_dataset_new(ROWS);
-        dp_plate rows = dp_unit_plate(m, "rows"), groups = dp_plate_new(m, "groups", MANY - 1);
-        dp_expr a =
-            dp_pick(dp_sample_in(groups, "a", 1, dp_normal(0, 1)), dp_index(rows, "g", groups));
-        dp_observe(rows, "y", dp_bernoulli_logit(dp_add(a, dp_sample(m, "b", 1, dp_normal(0, 1)))));
-        dp_dataset_index(data, "g", group);
-        dp_dataset_real(data, "y", 1, y);
-        assert_ok(dp_svi_new(m, NULL, data, &o, &svi, &err), err.text);
-        assert_int_equal(svi->workers[0].parked[0].part != NULL, 0);
-        assert_ok(dp_svi_step(svi, &err), err.text);
-        memcpy(release[threads > 1], svi->release, sizeof release[0]);
-        dp_svi_free(svi);
-        dp_dataset_free(data);
-        dp_model_free(m);
+    static double release[2][MANY], theta[2][MANY];
+    for (int kind = 0; kind < 4; kind++) {
+        double sigma = kind % 2;
+        fit_long(kind / 2, sigma, 1, release[0], theta[0]);
+        assert_true(release[0][0] != 0 && theta[0][0] != 0);
+        for (size_t threads = 2; threads <= 3; threads++) {
+            fit_long(kind / 2, sigma, threads, release[1], theta[1]);
+            assert_memory_equal(release[0], release[1], sizeof release[0]);
+            assert_memory_equal(theta[0], theta[1], sizeof theta[0]);
+        }
     }
-    assert_true(release[0][0] != 0);
-    assert_memory_equal(release[0], release[1], sizeof release[0]);
 }
 
 /* A few records are not worth a thread. */
