@@ -21,6 +21,7 @@
 #include <tacit/dataset.h>
 #include <tacit/ledger.h>
 #include <tacit/model.h>
+#include <tacit/random.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -179,6 +180,17 @@ DP_API dp_status dp_svi_set(dp_svi *svi, const char *name, size_t n, const doubl
                             dp_error *err) DP_MUST_CHECK;
 DP_API dp_status dp_svi_get(const dp_svi *svi, const char *name, size_t n, double *values,
                             dp_error *err) DP_MUST_CHECK;
+
+/* The mean over the records of `data` of the ELBO's part of a record, in nats: log density of what is
+ * observed plus the terms of the record's own latents; not the global latents' KL divergence.  At the
+ * parameters reached so far (averaged, if the run averages), with one draw of every latent and of every
+ * drawn column from rng; 10 000 records are as good as 10 000 draws.  Its negative is the test loss of a
+ * variational autoencoder.  *mean is NaN on error.
+ * For public records, a test set: what is computed from other people's records here is not covered by the
+ * run's epsilon.  DP_EPRIVACY for the data set of a private run; DP_ENAME, DP_ESHAPE, DP_EDATA (column
+ * and record are named) as dp_svi_new; DP_ENOMEM. */
+DP_API dp_status dp_svi_elbo(const dp_svi *svi, const dp_dataset *data, dp_rng *rng, double *mean,
+                             dp_error *err) DP_MUST_CHECK;
 
 /* ---- interrupting ---- */
 

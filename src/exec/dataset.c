@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/error.h"
 
 dp_dataset *dp_dataset_new(size_t n)
@@ -34,10 +35,10 @@ const dpi_column *dpi_dataset_find(const dp_dataset *data, const char *name)
 static void add(dp_dataset *data, const char *name, dpi_column column)
 {
     if (data == NULL || name == NULL)
-        dpi_misuse("dp_dataset_real or dp_dataset_index", "NULL data set or name");
+        dpi_misuse("tacit/dataset.h", "NULL data set or name");
     if (data->err.status != DP_OK)
         return;
-    if (column.real == NULL && column.index == NULL) {
+    if (column.real == NULL && column.index == NULL && column.odds == NULL) {
         (void)dpi_fail(&data->err, DP_EINVAL,
                        "column '%s' has no values (NULL); look for the error of the call that "
                        "should have given them, such as dp_table_error",
@@ -76,6 +77,20 @@ void dp_dataset_real(dp_dataset *data, const char *name, size_t d, const double 
 void dp_dataset_index(dp_dataset *data, const char *name, const int32_t *values)
 {
     add(data, name, (dpi_column){.size = 1, .index = values});
+}
+
+void dp_dataset_bernoulli(dp_dataset *data, const char *name, size_t d, unsigned most,
+                          const unsigned char *values)
+{
+    if (most >= 1 && most <= UINT8_MAX)
+        add(data, name, (dpi_column){.size = d, .odds = values, .most = most});
+    else if (data == NULL || name == NULL)
+        add(data, name, (dpi_column){0}); /* misuse */
+    else if (data->err.status == DP_OK)
+        (void)dpi_fail(&data->err, DP_EDOMAIN,
+                       "column '%s': odds are out of %u; give 1 to 255, such as 255 for the bytes "
+                       "of a grey image",
+                       name, most);
 }
 
 void dp_dataset_unit(dp_dataset *data, const char *name)
@@ -130,4 +145,35 @@ void dpi_column_gather(const dpi_column *column, size_t m, const size_t *index, 
     for (size_t i = 0; i < m; i++)
         for (size_t e = 0; e < size; e++)
             out[i * size + e] = column->real[index[i] * size + e];
+}
+
+/* The byte c is uniform below most * k, so it is below v * k with probability v / most. */
+DPI_LOOPS static void draw_row(size_t n, unsigned k, const unsigned char *restrict odds,
+                               const unsigned char *restrict chance, double *restrict out)
+{
+    for (size_t e = 0; e < n; e++)
+        out[e] = chance[e] < odds[e] * k;
+}
+
+void dpi_column_draw(const dpi_column *column, size_t m, const size_t *index, size_t first,
+                     const unsigned char *chance, double *out)
+{
+    size_t size = column->size;
+    for (size_t i = 0; i < m; i++) {
+        size_t record = index != NULL ? index[i] : first + i;
+        draw_row(size, 256 / column->most, column->odds + record * size, chance + i * size,
+                 out + i * size);
+    }
+}
+
+void dpi_column_range(const dpi_column *column, size_t record, size_t e, double range[2])
+{
+    if (column->odds != NULL) {
+        unsigned odds = column->odds[record * column->size + e];
+        range[0] = odds >= column->most;
+        range[1] = odds > 0;
+        return;
+    }
+    range[0] = range[1] =
+        column->index != NULL ? column->index[record] : column->real[record * column->size + e];
 }

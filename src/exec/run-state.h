@@ -10,6 +10,7 @@ enum { GLOBALS, RECORDS, LATE, N_STAGES };
 typedef struct dpi_binding {
     const dpi_column *column;
     double *out;
+    unsigned char *chance; /* [chunk][size] what decides a drawn column; else NULL */
 } dpi_binding;
 
 /* A part of each record's gradient. */

@@ -6,6 +6,7 @@
 #include "exec/run.h"
 
 #include <math.h>
+#include <sodium.h>
 #include <string.h>
 
 #include "exec/run-state.h"
@@ -175,6 +176,12 @@ static dp_status check_column(const dpi_column *column, const dpi_node *node, si
                             "column '%s', record %zu (from 0): the value is missing or not finite; "
                             "leave the record out or impute it beforehand",
                             column->name, i / size);
+    for (size_t i = 0; column->odds != NULL && i < n * size; i++)
+        if (column->odds[i] > column->most)
+            return dpi_fail(err, DP_EDATA,
+                            "column '%s', record %zu (from 0): the odds are above %u; leave the "
+                            "record out, or give another `most`",
+                            column->name, i / size, column->most);
     for (size_t i = 0; index && i < n; i++)
         if (column->index[i] < 0 || (size_t)column->index[i] >= node->attr.number)
             return dpi_fail(
@@ -182,6 +189,20 @@ static dp_status check_column(const dpi_column *column, const dpi_node *node, si
                 "column '%s', record %zu (from 0): the group number is not in 0 ... %zu",
                 column->name, i, node->attr.number - 1);
     return DP_OK;
+}
+
+static bool bind(dpi_run *run, const dpi_column *column, double *out)
+{
+    dpi_binding *b = &run->bindings[run->n_bindings++];
+    size_t count;
+    *b = (dpi_binding){.column = column, .out = out};
+    if (column->odds == NULL)
+        return true;
+    if (!dpi_mul(run->spec.chunk, column->size, &count))
+        return false;
+    b->chance = dpi_arena_alloc(&run->arena, count, 1);
+    run->bytes += count;
+    return b->chance != NULL;
 }
 
 static dp_status bind_data(dpi_run *run, const bool *needed, dp_error *err)
@@ -205,8 +226,8 @@ static dp_status bind_data(dpi_run *run, const bool *needed, dp_error *err)
             run->of == NULL ? check_column(column, node, data->n, err) : DP_OK; /* once is enough */
         if (status != DP_OK)
             return status;
-        if (needed[i])
-            run->bindings[run->n_bindings++] = (dpi_binding){column, run->value[i]};
+        if (needed[i] && !bind(run, column, run->value[i]))
+            return dpi_fail_nomem(err);
     }
     return DP_OK;
 }
@@ -277,6 +298,10 @@ void dpi_run_free(dpi_run *run)
     if (run == NULL)
         return;
     dpi_single_wipe(run);
+    for (size_t i = 0; i < run->n_bindings; i++)
+        if (run->bindings[i].chance != NULL)
+            sodium_memzero(run->bindings[i].chance,
+                           run->spec.chunk * run->bindings[i].column->size);
     dpi_arena_free(&run->arena);
     dpi_free(run);
 }
@@ -315,10 +340,33 @@ void dpi_run_start_records(dpi_run *run)
         memset(run->sums[i]->out, 0, run->sums[i]->out_size * sizeof(double));
 }
 
+bool dpi_run_draws(const dpi_run *run)
+{
+    bool draws = false;
+    for (size_t i = 0; i < run->n_bindings; i++)
+        draws = draws || run->bindings[i].chance != NULL;
+    return draws;
+}
+
+void dpi_run_draw(dpi_run *run, size_t m, dpi_stream *stream)
+{
+    for (size_t i = 0; i < run->n_bindings; i++) {
+        const dpi_binding *b = &run->bindings[i];
+        if (b->chance != NULL)
+            dpi_stream_bytes_below(stream, dpi_column_chances(b->column), m * b->column->size,
+                                   b->chance);
+    }
+}
+
 void dpi_run_records(dpi_run *run, size_t m, const size_t *index, size_t first)
 {
-    for (size_t i = 0; i < run->n_bindings; i++)
-        dpi_column_gather(run->bindings[i].column, m, index, first, run->bindings[i].out);
+    for (size_t i = 0; i < run->n_bindings; i++) {
+        const dpi_binding *b = &run->bindings[i];
+        if (b->chance != NULL)
+            dpi_column_draw(b->column, m, index, first, b->chance, b->out);
+        else
+            dpi_column_gather(b->column, m, index, first, b->out);
+    }
     if (run->spec.single) {
         dpi_single_records(run, m);
         return;

@@ -11,6 +11,7 @@
 
 #include "exec/dataset.h"
 #include "graph/op.h"
+#include "random/stream.h"
 
 typedef struct dpi_run dpi_run;
 
@@ -57,6 +58,13 @@ void dpi_run_globals(dpi_run *run);
 
 /* Sets the sums over records to zero; call before the first chunk. */
 void dpi_run_start_records(dpi_run *run);
+
+/* Whether the run reads columns that are drawn (dp_dataset_bernoulli). */
+bool dpi_run_draws(const dpi_run *run);
+
+/* Draws for the next m <= chunk records what dpi_run_records(m) then makes of such columns; without a call the
+ * last draws serve again. */
+void dpi_run_draw(dpi_run *run, size_t m, dpi_stream *stream);
 
 /* Runs m <= chunk records: records index[0..m-1], or first ... first + m - 1 when index is NULL.
  * Per-record inputs must have been set for them. */

@@ -26,18 +26,16 @@ static argument find_argument(const dpi_graph *g, const dp_dataset *data, dpi_id
     return column == NULL || column->size != size ? (argument){0} : (argument){column, NULL, size};
 }
 
-static double column_value(const dpi_column *column, size_t record, size_t e)
-{
-    return column->index != NULL ? column->index[record] : column->real[record * column->size + e];
-}
-
 /* The argument of a record's number e, repeated over leading dimensions; `unknown` when computed. */
 static double argument_value(const argument *a, size_t record, size_t e, double unknown)
 {
     if (a->size == 0)
         return unknown;
-    return a->column != NULL ? column_value(a->column, record, e % a->size)
-                             : a->values[e % a->size];
+    if (a->column == NULL)
+        return a->values[e % a->size];
+    double range[2];
+    dpi_column_range(a->column, record, e % a->size, range);
+    return range[0] == range[1] ? range[0] : unknown;
 }
 
 /* A column that serves as an argument: scales above 0, whole numbers of trials. */
@@ -46,8 +44,10 @@ static dp_status check_argument(const argument *a, const dpi_family *family, int
 {
     for (size_t i = 0; a->column != NULL && i < n; i++)
         for (size_t e = 0; e < a->size; e++) {
-            double x = column_value(a->column, i, e);
-            if (isfinite(x) && !dpi_in_domain(family->arg_domain[k], x))
+            double x[2];
+            dpi_column_range(a->column, i, e, x);
+            if (isfinite(x[0]) && (!dpi_in_domain(family->arg_domain[k], x[0]) ||
+                                   !dpi_in_domain(family->arg_domain[k], x[1])))
                 return dpi_fail(err, DP_EDATA,
                                 "column '%s', record %zu (from 0): the value is not %s, as the %s "
                                 "of %s must be; mend the data or leave the record out",
@@ -65,8 +65,9 @@ static dp_status check_values(const dpi_observation *seen, const dpi_column *col
     for (size_t i = 0; i < n; i++)
         for (size_t e = 0; e < column->size; e++) {
             double low = argument_value(&arg[0], i, e, lowest),
-                   high = argument_value(&arg[1], i, e, INFINITY);
-            if (!support->contains(column_value(column, i, e), low, high))
+                   high = argument_value(&arg[1], i, e, INFINITY), x[2];
+            dpi_column_range(column, i, e, x);
+            if (!support->contains(x[0], low, high) || !support->contains(x[1], low, high))
                 return dpi_fail(err, DP_EDATA,
                                 "column '%s', record %zu (from 0): the value is not %s, as "
                                 "%s needs; mend the data or choose another distribution",
@@ -84,9 +85,11 @@ static dp_status check_rows(const dpi_observation *seen, const dpi_column *colum
     if (!dpi_supports[seen->family->support].rows)
         return DP_OK;
     for (size_t i = 0; i < n; i++) {
-        double sum = 0;
-        for (size_t e = 0; e < column->size; e++)
-            sum += column_value(column, i, e);
+        double sum = 0, x[2];
+        for (size_t e = 0; e < column->size; e++) {
+            dpi_column_range(column, i, e, x);
+            sum += x[0] == x[1] ? x[0] : (double)NAN; /* drawn numbers have no sum */
+        }
         if (!(fabs(sum - 1) <= off_one))
             return dpi_fail(err, DP_EDATA,
                             "column '%s', record %zu (from 0): the numbers do not sum to 1, as %s "

@@ -2,6 +2,7 @@ libtacit_core_la_SOURCES += \
   %D%/bounds.c \
   %D%/check.c %D%/check.h \
   %D%/cost.c %D%/cost.h \
+  %D%/evaluate.c \
   %D%/extras.c %D%/extras.h \
   %D%/finish.c %D%/finish.h \
   %D%/optimizer.c %D%/optimizer.h \

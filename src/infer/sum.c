@@ -24,6 +24,7 @@
 #include "base/error.h"
 #include "exec/clip.h"
 #include "num/linalg.h"
+#include "random/noise.h"
 
 /* Chunks of rows from which waking other threads, some 10 us each, is worth it. */
 enum { FEW = 4 };
@@ -96,6 +97,7 @@ dp_status dpi_workers_init(dp_svi *s, size_t n_rows, dp_error *err)
     }
     for (size_t k = 0; k < s->objective.n_noise; k++)
         s->draws = s->draws || of_record(s, k);
+    s->draws = s->draws || dpi_run_draws(s->run);
     dp_status status = DP_OK;
     for (size_t k = 0; k < s->n_workers && status == DP_OK; k++)
         status = init_worker(s, k, err);
@@ -170,11 +172,14 @@ static bool next_task(sum *t, task *job)
     return true;
 }
 
-/* Draws the guide's noise of m records.  The source is locked. */
+/* Draws the guide's noise of m records, and what decides their drawn columns.  The source is locked. */
 static dp_status draw(const sum *t, dpi_worker *w, size_t m)
 {
     const dpi_objective *o = &t->s->objective;
+    dpi_stream *stream;
     dp_status status = DP_OK;
+    if (dpi_run_draws(w->run) && (status = dpi_noise_stream(t->s->noise, &stream, t->err)) == DP_OK)
+        dpi_run_draw(w->run, m, stream);
     for (size_t k = 0; k < o->n_noise && t->s->draws && status == DP_OK; k++)
         if (of_record(t->s, k))
             status = dp_noise_normal(t->s->noise,

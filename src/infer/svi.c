@@ -9,7 +9,8 @@
  * that it cannot be seen in the outcome either.
  *
  * Draws of the guide that belong to records are secrets, as the batch is: they are handed out by place
- * in the batch, so that one record more moves all that follow it to other draws.  The sum's
+ * in the batch, so that one record more moves all that follow it to other draws.  Those of columns that are
+ * drawn (dp_dataset_bernoulli) likewise.  The sum's
  * distribution given the batch is still that of draws tied to records, but only to an observer who
  * does not know them.  They come from the source of the noise.  The guide's draws of global values
  * are the same for all records and need no secrecy. */
@@ -209,6 +210,7 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
     s->delta = s->opts.delta;
     if (s->delta < 1) /* else it is refused as it is */
         s->opts.delta = dpi_release_delta(s->delta);
+    s->data = data;
     s->grouped = data->unit != NULL;
     dp_status status = dpi_units_init(&s->units, &s->arena, data, err);
     s->n = s->units.n;

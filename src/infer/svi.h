@@ -24,11 +24,12 @@ struct dp_svi {
     double delta;     /* asked for */
     dpi_extras extras;
     bool seeded;
-    bool draws;     /* the guide draws for records */
+    bool draws;     /* the guide draws for records, or columns are drawn */
     bool grouped;   /* a column names the units */
     uint64_t begun; /* steps that were begun, failed ones too */
     dpi_spend spend;
     unsigned char print[2][DPI_PRINT]; /* of model and guide */
+    const dp_dataset *data;            /* for comparison only */
     size_t n;                          /* units */
     dpi_units units;
     dpi_objective objective;

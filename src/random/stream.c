@@ -104,6 +104,16 @@ uint64_t dpi_stream_below(dpi_stream *stream, uint64_t bound)
     return draw;
 }
 
+void dpi_stream_bytes_below(dpi_stream *stream, unsigned bound, size_t n, unsigned char *out)
+{
+    if (bound == 0)
+        dpi_misuse("dpi_stream_bytes_below", "an empty range");
+    dpi_stream_bytes(stream, n, out);
+    for (size_t i = 0; i < n; i++)
+        while (DPI_UNLIKELY(out[i] >= bound))
+            out[i] = dpi_stream_u8(stream);
+}
+
 double dpi_stream_uniform(dpi_stream *stream)
 {
     uint64_t draw;

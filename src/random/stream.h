@@ -45,6 +45,11 @@ const unsigned char *dpi_stream_view(dpi_stream *stream, size_t want, size_t *go
  * for bound <= 2^32, else 8; fewer than 2 tries on average. */
 uint64_t dpi_stream_below(dpi_stream *stream, uint64_t bound);
 
+/* n bytes exactly uniform on 0 .. bound-1, 1 <= bound <= 256, by rejection: what is rejected, and so the time
+ * taken, tells nothing of the bytes that stay. */
+void dpi_stream_bytes_below(dpi_stream *stream, unsigned bound, size_t n,
+                            unsigned char *out /* [n] */);
+
 /* Uniform on the multiples of 2^-53 strictly between 0 and 1; takes 8 bytes a try. */
 double dpi_stream_uniform(dpi_stream *stream);
 

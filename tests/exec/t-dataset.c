@@ -65,6 +65,63 @@ static void gathers_ranges_and_lists(void **state)
     dp_dataset_free(data);
 }
 
+/* Every chance once: 1 comes out with probability odds / most, exactly. */
+static void odds_are_exact(void **state)
+{
+    (void)state;
+    static unsigned char odds[256];
+    static double out[256];
+    const size_t second[1] = {1};
+    for (unsigned most = 1; most <= 255; most++) {
+        dpi_column column = {.size = most + 1, .odds = odds, .most = most};
+        unsigned chances = dpi_column_chances(&column), ones[256] = {0};
+        assert_true(chances % most == 0 && chances <= 256 && chances > 256 - most);
+        for (unsigned v = 0; v <= most; v++)
+            odds[v] = (unsigned char)v;
+        for (unsigned c = 0; c < chances; c++) {
+            unsigned char chance[256];
+            memset(chance, (int)c, sizeof chance);
+            dpi_column_draw(&column, 1, NULL, 0, chance, out);
+            for (unsigned v = 0; v <= most; v++)
+                ones[v] += out[v] == 1;
+            assert_true(out[0] == 0 && out[most] == 1);
+        }
+        for (unsigned v = 0; v <= most; v++)
+            assert_int_equal(ones[v] * most, v * chances);
+    }
+    static const unsigned char two[4] = {0, 9, 9, 0}, chance[4] = {0, 0, 0, 0};
+    const dpi_column column = {.size = 2, .odds = two, .most = 9};
+    dpi_column_draw(&column, 1, second, 77, chance, out);
+    assert_true(out[0] == 1 && out[1] == 0);
+    dpi_column_draw(&column, 2, NULL, 0, chance, out);
+    assert_true(out[0] == 0 && out[1] == 1 && out[2] == 1 && out[3] == 0);
+}
+
+static void odds_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    static const unsigned char odds[4] = {0};
+    const unsigned wrong[] = {0, 256, UINT32_MAX};
+    for (int k = 0; k < 3; k++) {
+        dp_dataset *data = dp_dataset_new(4);
+        dp_dataset_bernoulli(data, "x", 1, wrong[k], odds);
+        assert_int_equal(data->err.status, DP_EDOMAIN);
+        assert_contains(dp_dataset_error(data), "column 'x': odds are out of");
+        dp_dataset_bernoulli(data, "y", 1, 1, odds); /* the first error stays */
+        dp_dataset_bernoulli(data, "y", 1, 0, odds);
+        assert_contains(dp_dataset_error(data), "column 'x'");
+        assert_null(dpi_dataset_find(data, "x"));
+        dp_dataset_free(data);
+    }
+    dp_dataset *data = dp_dataset_new(4);
+    dp_dataset_bernoulli(data, "x", 1, 255, odds);
+    assert_null(dp_dataset_error(data));
+    assert_ptr_equal(dpi_dataset_find(data, "x")->odds, odds);
+    dp_dataset_bernoulli(data, "y", 1, 255, NULL);
+    assert_int_equal(data->err.status, DP_EINVAL);
+    dp_dataset_free(data);
+}
+
 static void first_error_stays(void **state)
 {
     (void)state;
@@ -98,7 +155,7 @@ static void refuses_impossible_sizes(void **state)
 static void null_objects_are_misuse(void **state)
 {
     (void)state;
-    for (int which = 0; which < 4; which++) {
+    for (int which = 0; which < 6; which++) {
         pid_t child = fork();
         if (child == 0) {
             dp_dataset *data = dp_dataset_new(4);
@@ -111,6 +168,10 @@ static void null_objects_are_misuse(void **state)
                 dp_dataset_unit(NULL, "x");
             if (which == 3)
                 dp_dataset_unit(data, NULL);
+            if (which == 4)
+                dp_dataset_bernoulli(NULL, "x", 1, 0, NULL);
+            if (which == 5)
+                dp_dataset_bernoulli(data, NULL, 1, 0, NULL);
             _exit(0);
         }
         int how;
@@ -197,6 +258,8 @@ int main(void)
         cmocka_unit_test(columns_are_found_by_name),
         cmocka_unit_test(names_are_copied),
         cmocka_unit_test(gathers_ranges_and_lists),
+        cmocka_unit_test(odds_are_exact),
+        cmocka_unit_test(odds_out_of_range_are_refused),
         cmocka_unit_test(first_error_stays),
         cmocka_unit_test(refuses_impossible_sizes),
         cmocka_unit_test(null_objects_are_misuse),

@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-batch %D%/t-check %D%/t-extras %D%/t-guide %D%/t-leaks %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-posterior %D%/t-precision %D%/t-release %D%/t-rounding %D%/t-simulate %D%/t-step %D%/t-svi %D%/t-threads %D%/t-units
+UNIT_TESTS += %D%/t-batch %D%/t-check %D%/t-drawn %D%/t-extras %D%/t-guide %D%/t-leaks %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-posterior %D%/t-precision %D%/t-release %D%/t-rounding %D%/t-simulate %D%/t-step %D%/t-svi %D%/t-threads %D%/t-units
 
 %C%_t_optimizer_SOURCES = %D%/t-optimizer.c $(faulty)
 %C%_t_optimizer_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
@@ -9,4 +9,6 @@ UNIT_TESTS += %D%/t-batch %D%/t-check %D%/t-extras %D%/t-guide %D%/t-leaks %D%/t
 %C%_t_units_SOURCES = %D%/t-units.c $(faulty)
 %C%_t_units_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_rounding_SOURCES = %D%/t-rounding.c %D%/release.c %D%/release.h
+%C%_t_drawn_SOURCES = %D%/t-drawn.c $(faulty)
+%C%_t_drawn_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 dist_check_SCRIPTS += %D%/check-instructions

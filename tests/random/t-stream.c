@@ -137,6 +137,23 @@ static void integers_below_a_bound_are_uniform(void **state)
     }
 }
 
+static void bytes_below_a_bound_are_uniform(void **state)
+{
+    (void)state;
+    static unsigned char bytes[50000];
+    const unsigned bounds[] = {1, 2, 3, 100, 128, 129, 240, 254, 255, 256};
+    dpi_stream_start_seeded(&stream, 8, "test");
+    for (size_t b = 0; b < sizeof bounds / sizeof bounds[0]; b++) {
+        size_t count[256] = {0};
+        dpi_stream_bytes_below(&stream, bounds[b], sizeof bytes, bytes);
+        for (size_t i = 0; i < sizeof bytes; i++) {
+            assert_true(bytes[i] < bounds[b]);
+            count[bytes[i]]++;
+        }
+        assert_plausible(chi_square_p(bounds[b], count, NULL));
+    }
+}
+
 /* Without rejection one residue modulo 3 would come twice as often at these bounds. */
 static void remainders_are_rejected(void **state)
 {
@@ -227,6 +244,7 @@ int main(void)
         cmocka_unit_test(bytes_do_not_depend_on_request_sizes),
         cmocka_unit_test(streams_of_other_seeds_and_purposes_are_independent),
         cmocka_unit_test(integers_below_a_bound_are_uniform),
+        cmocka_unit_test(bytes_below_a_bound_are_uniform),
         cmocka_unit_test(remainders_are_rejected),
         cmocka_unit_test(uniform_numbers_fill_the_open_interval),
         cmocka_unit_test(uniform_numbers_never_are_0_or_1),
