@@ -3,7 +3,7 @@
 # shellcheck shell=sh disable=SC2034
 
 BUILD_PACKAGES="build-essential autoconf automake libtool pkg-config libgsl-dev libopenblas-dev
-libfftw3-dev libsodium-dev libsqlite3-dev"
+libfftw3-dev libsodium-dev libsqlite3-dev zlib1g-dev"
 TEST_PACKAGES="libcmocka-dev valgrind"
 
 say()

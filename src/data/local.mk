@@ -2,6 +2,7 @@ libtacit_core_la_SOURCES += \
   %D%/cell.c %D%/cell.h \
   %D%/csv.c %D%/csv.h \
   %D%/file.c %D%/file.h \
+  %D%/gunzip.c %D%/gunzip.h \
   %D%/idx.c \
   %D%/names.c %D%/names.h \
   %D%/npy.c \
