@@ -15,7 +15,7 @@
 #include "model/model.h"
 
 static const char magic[] = "tacit-checkpoint"; /* 16 bytes and a NUL that is not written */
-enum { VERSION = 1, MAGIC = 16, HASH = 32 };
+enum { VERSION = 2, MAGIC = 16, HASH = 32 };
 static const uint64_t most_theta = (uint64_t)1 << 40;
 static const size_t most_bytes = (size_t)1 << 40;
 
@@ -124,6 +124,9 @@ static void walk_head(walker *w, dpi_checkpoint *c)
     walk_bytes(w, c->ledger, sizeof c->ledger);
     walk_count(w, &c->entry);
     walk_count(w, &c->done);
+    walk_count(w, &c->loss_step);
+    walk_real(w, &c->loss);
+    walk_real(w, &c->below);
     walk_count(w, &c->n_theta);
 }
 
@@ -189,6 +192,17 @@ static dp_status read_arrays(walker *w, dpi_arena *arena, dpi_checkpoint *c, dp_
                : DP_OK;
 }
 
+/* What the steps done have released beside the gradient, by the options. */
+static bool extras_are_sound(const dpi_checkpoint *c)
+{
+    uint64_t every = c->opts.loss_every, step = every > 0 ? c->done - c->done % every : 0;
+    bool counts = c->opts.clip_quantile > 0 && c->done > 0;
+    /* Without privacy a loss may overflow. */
+    bool is_loss = c->opts.mode == DP_NO_PRIVACY ? !isnan(c->loss) : isfinite(c->loss);
+    return c->loss_step == step && (step > 0 ? is_loss : isnan(c->loss)) &&
+           (counts ? c->below >= 0 && c->below <= 1 : isnan(c->below));
+}
+
 dp_status dpi_checkpoint_parse(const unsigned char *bytes, size_t n, dpi_arena *arena,
                                dpi_checkpoint *c, dp_error *err)
 {
@@ -203,7 +217,7 @@ dp_status dpi_checkpoint_parse(const unsigned char *bytes, size_t n, dpi_arena *
     walk_head(&w, c);
     if (memcmp(hash, bytes + n - HASH, HASH) != 0 || w.bad || c->ledgered > 1 ||
         c->n_theta > most_theta || w.left != 4 * sizeof(double) * c->n_theta ||
-        c->done > c->opts.steps)
+        c->done > c->opts.steps || !extras_are_sound(c))
         return damaged(err);
     return read_arrays(&w, arena, c, err);
 }

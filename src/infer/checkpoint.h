@@ -15,7 +15,11 @@ typedef struct dpi_checkpoint {
     dp_svi_opts opts; /* resolved; without the ledger and its names */
     uint64_t done, n_theta;
     double *theta, *first, *second, *mean; /* [n_theta] */
-    uint64_t ledgered;                     /* 1: the rest is of the ledger's entry */
+    uint64_t loss_step;                    /* the last loss released is of this step; 0: none */
+    double loss;                           /* NaN: none */
+    double
+        below; /* share of gradients below the clip norm at the last step, as released; NaN: none */
+    uint64_t ledgered; /* 1: the rest is of the ledger's entry */
     unsigned char ledger[DPI_LEDGER_TAG];
     uint64_t entry;
 } dpi_checkpoint;

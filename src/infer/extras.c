@@ -56,14 +56,24 @@ static void move_clip(dpi_extras *e, double excess, double *clip)
     *clip = fmin(fmax(*clip * exp(-e->speed * (below - e->quantile)), least_clip), greatest_clip);
 }
 
+static double noise_of_loss(const dp_svi_opts *opts)
+{
+    return opts->mode != DP_NO_PRIVACY ? opts->loss_sigma * opts->loss_clip / opts->rate : 0;
+}
+
 void dpi_extras_take(dpi_extras *e, const double *extra, dp_svi_opts *opts, uint64_t step)
 {
-    bool is_private = opts->mode != DP_NO_PRIVACY;
     if (e->loss_now)
         e->last =
-            (dp_loss){.step = step,
-                      .value = extra[0] / e->loss_unit,
-                      .noise = is_private ? opts->loss_sigma * opts->loss_clip / opts->rate : 0};
+            (dp_loss){.step = step, .value = extra[0] / e->loss_unit, .noise = noise_of_loss(opts)};
     if (e->count)
         move_clip(e, extra[e->n - 1] / e->count_unit, &opts->clip);
+}
+
+void dpi_extras_restore(dpi_extras *e, const dp_svi_opts *opts, uint64_t loss_step, double loss,
+                        double fraction_below)
+{
+    e->fraction_below = fraction_below;
+    if (loss_step > 0)
+        e->last = (dp_loss){.step = loss_step, .value = loss, .noise = noise_of_loss(opts)};
 }

@@ -37,4 +37,8 @@ void dpi_extras_add(const dpi_extras *e, double score, bool below, double *extra
 /* Takes extra[n] of a release that has its noise and is divided by the rate, and moves opts->clip. */
 void dpi_extras_take(dpi_extras *e, const double *extra, dp_svi_opts *opts, uint64_t step);
 
+/* What a run that goes on from a checkpoint has released last; the clip norm is in its options. */
+void dpi_extras_restore(dpi_extras *e, const dp_svi_opts *opts, uint64_t loss_step, double loss,
+                        double fraction_below);
+
 #endif

@@ -32,16 +32,13 @@ dp_status dp_svi_save(dp_svi *s, const char *path, dp_error *err)
                         "save after step %llu",
                         (unsigned long long)done, (unsigned long long)o->epoch,
                         (unsigned long long)(done - done % o->epoch + o->epoch));
-#if __has_include("infer/extras.h")
-    if (s->extras.n > 0)
-        return dpi_fail(err, DP_EUNSUPPORTED,
-                        "a run that releases losses or counts of norms cannot be saved yet; set "
-                        "loss_every and clip_quantile to 0");
-#endif
     if (!all_finite(s))
         return dpi_fail(err, DP_EDOMAIN, "the parameters are no longer finite; nothing is saved");
     dpi_checkpoint c = {.opts = *o,
                         .done = done,
+                        .loss_step = s->extras.last.step,
+                        .loss = s->extras.last.value,
+                        .below = s->extras.fraction_below,
                         .n_theta = s->optimizer.n,
                         .theta = s->optimizer.theta,
                         .first = s->optimizer.first,
@@ -110,6 +107,7 @@ dp_status dpi_svi_restore(dp_svi *s, const dpi_checkpoint *c, dp_error *err)
     memcpy(o->second, c->second, o->n * sizeof *o->second);
     memcpy(o->mean, c->mean, o->n * sizeof *o->mean);
     o->done = c->done;
+    dpi_extras_restore(&s->extras, &s->opts, c->loss_step, c->loss, c->below);
     s->opts.epsilon = c->opts.epsilon;
     return DP_OK;
 }

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "infer/cost.h"
 #include "infer/svi.h"
 #include "random/failure.h"
 #include "tests/graph/faulty.h"
@@ -150,6 +151,7 @@ static void a_resumed_run_has_the_state_that_was_saved(void **state)
     const dp_svi_opts kinds[] = {
         plain,
         {.mode = DP_NO_PRIVACY, .steps = 100, .optimizer = DP_MOMENTUM, .step_size = 1e-3},
+        {.mode = DP_NO_PRIVACY, .steps = 100, .loss_every = 4},
         {.mode = DP_WITHOUT_GUARANTEE,
          .sigma = 3,
          .clip = 2,
@@ -194,6 +196,92 @@ static void a_resumed_run_has_the_state_that_was_saved(void **state)
         dp_svi_free(second);
         tear_down(&b);
     }
+}
+
+/* A loss every three steps and a clip norm that follows a quantile. */
+static dp_svi_opts with_extras(dp_precision precision)
+{
+    dp_svi_opts o = plain;
+    o.precision = precision;
+    o.loss_every = 3, o.loss_clip = 4, o.loss_sigma = 60;
+    o.clip_quantile = 0.6, o.clip_sigma = 50, o.public_units = N;
+    return o;
+}
+
+static void loss_and_clip_norm_go_on(void **state)
+{
+    (void)state;
+    for (int single = 0; single < 2; single++)
+        for (int steps = 0; steps < 8; steps += 7) {
+            dp_error err = {0};
+            dp_loss before, after;
+            dp_privacy privacy;
+            double epsilon;
+            const dp_svi_opts o = with_extras(single ? DP_SINGLE : DP_DOUBLE);
+            bench b = set_up(&o, 5);
+            dp_svi *first = start(&b);
+            walk(first, steps);
+            save(first, "run");
+            dp_svi *second = go_on(&b, "run");
+            dp_status told = dp_svi_loss(first, &before, NULL);
+            assert_int_equal(dp_svi_loss(second, &after, NULL), told);
+            assert_int_equal(told, steps == 0 ? DP_ESTATE : DP_OK);
+            if (steps > 0) {
+                assert_true(after.step == 6 && after.value == before.value);
+                assert_true(after.noise == 60 * 4 && before.noise == after.noise);
+                assert_true(second->opts.clip != o.clip);
+                assert_true(second->extras.fraction_below == first->extras.fraction_below);
+            }
+            assert_true(second->opts.clip == first->opts.clip);
+            dp_svi_free(first);
+            assert_ok(dp_svi_run(second, NULL, &err), err.text);
+            assert_ok(dp_svi_loss(second, &after, &err), err.text);
+            assert_int_equal(after.step, 99);
+            assert_ok(dp_svi_privacy(second, &privacy, &err), err.text);
+            assert_ok(dpi_cost_epsilon(&second->opts, 100, &epsilon, &err), err.text);
+            assert_true(privacy.epsilon == epsilon);
+            entry_is(&b, 67, 67, true); /* steps without a loss; 33 with one */
+            dp_svi_free(second);
+            tear_down(&b);
+        }
+}
+
+/* With its hash put right, a checkpoint whose loss or share does not go with its options and steps. */
+static void losses_that_cannot_be_are_damage(void **state)
+{
+    (void)state;
+    const struct {
+        uint64_t step;
+        double loss, below;
+        dp_status status;
+    } cases[] = {
+        {6, 1, 0.5, DP_OK},    {6, -1e9, 0, DP_OK},     {6, 1, 1, DP_OK},
+        {3, 1, 0.5, DP_EDATA}, {0, NAN, 0.5, DP_EDATA}, {7, 1, 0.5, DP_EDATA},
+        {9, 1, 0.5, DP_EDATA}, {6, NAN, 0.5, DP_EDATA}, {6, INFINITY, 0.5, DP_EDATA},
+        {6, 1, NAN, DP_EDATA}, {6, 1, -0.1, DP_EDATA},  {6, 1, 1.1, DP_EDATA},
+    };
+    const dp_svi_opts o = with_extras(DP_DOUBLE);
+    bench b = set_up(&o, 0);
+    dp_svi *svi = start(&b);
+    walk(svi, 7);
+    save(svi, "run");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        dp_error err = {0};
+        dpi_arena arena = {NULL};
+        dpi_checkpoint c, again;
+        unsigned char *bytes;
+        size_t n;
+        assert_ok(dpi_checkpoint_read(folder_path("run"), &arena, &c, &err), err.text);
+        c.loss_step = cases[i].step;
+        c.loss = cases[i].loss;
+        c.below = cases[i].below;
+        assert_ok(dpi_checkpoint_write(&c, &bytes, &n, &err), err.text);
+        assert_int_equal(dpi_checkpoint_parse(bytes, n, &arena, &again, &err), cases[i].status);
+        dpi_free(bytes);
+        dpi_arena_free(&arena);
+    }
+    dp_svi_free(svi);
+    tear_down(&b);
 }
 
 /* The noise of a step, as far as it shows: the release of data whose gradients it drowns. */
@@ -244,7 +332,7 @@ static void a_checkpoint_has_no_room_for_secrets(void **state)
     FILE *file = fopen(folder_path("run"), "rb");
     assert_non_null(file);
     assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    assert_int_equal(ftell(file), 16 + 8 + 2 * 32 + 28 * 8 + 8 + 16 + 3 * 8 + 4 * 2 * 8 + 32);
+    assert_int_equal(ftell(file), 16 + 8 + 2 * 32 + 28 * 8 + 8 + 16 + 6 * 8 + 4 * 2 * 8 + 32);
     (void)fclose(file);
     dp_svi_free(svi);
     tear_down(&b);
@@ -650,6 +738,25 @@ static void every_changed_byte_is_told(void **state)
     tear_down(&b);
 }
 
+/* Else the fuzzer would see refusals only. */
+static void the_fuzzers_corpus_is_of_this_version(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"two-parameters", "loss-and-clip-norm"};
+    const char *root = getenv("top_srcdir");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        dp_error err = {0};
+        dpi_arena arena = {NULL};
+        dpi_checkpoint c;
+        char path[4096];
+        (void)snprintf(path, sizeof path, "%s/fuzz/corpus/checkpoint/%s", root ? root : "..",
+                       names[i]);
+        assert_ok(dpi_checkpoint_read(path, &arena, &c, &err), err.text);
+        assert_int_equal(c.loss_step, 6 * i);
+        dpi_arena_free(&arena);
+    }
+}
+
 static int files_in_folder(void)
 {
     int count = 0;
@@ -728,6 +835,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_resumed_run_has_the_state_that_was_saved),
+        cmocka_unit_test(loss_and_clip_norm_go_on),
+        cmocka_unit_test(losses_that_cannot_be_are_damage),
         cmocka_unit_test(no_noise_is_repeated),
         cmocka_unit_test(a_checkpoint_has_no_room_for_secrets),
         cmocka_unit_test(epochs_are_not_cut),
@@ -745,6 +854,7 @@ int main(void)
         cmocka_unit_test(a_ledger_behind_the_checkpoint_is_told),
         cmocka_unit_test(only_the_same_model_data_and_ledger_will_do),
         cmocka_unit_test(every_changed_byte_is_told),
+        cmocka_unit_test(the_fuzzers_corpus_is_of_this_version),
         cmocka_unit_test(a_full_disk_leaves_what_was_there),
         cmocka_unit_test(memory_may_run_out_while_saving_and_resuming),
     };
