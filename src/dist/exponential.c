@@ -14,6 +14,12 @@ static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
     return dpi_into_positive(gsl_ran_exponential(rng, 1) / *arg[0]);
 }
 
+static dpi_id expected(dpi_graph *g, dpi_id loc, dpi_id scale, const dpi_id arg[])
+{
+    dpi_id decay = dpi_times(g, arg[0], dpi_log_normal_moment(g, 1, loc, scale));
+    return dpi_sub(g, dpi_unary(g, &dpi_op_log, arg[0]), decay);
+}
+
 const dpi_family dpi_exponential = {
     .name = "exponential",
     .formula = "log rate - rate x",
@@ -23,4 +29,5 @@ const dpi_family dpi_exponential = {
     .support = DPI_ABOVE_ZERO,
     .log_density = log_density,
     .draw = draw,
+    .expected = expected,
 };

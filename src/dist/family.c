@@ -11,6 +11,12 @@ const dpi_family *const dpi_families[] = {
 };
 const size_t dpi_n_families = sizeof dpi_families / sizeof dpi_families[0];
 
+dpi_id dpi_log_normal_moment(dpi_graph *g, double power, dpi_id loc, dpi_id scale)
+{
+    dpi_id spread = dpi_scale(g, 0.5 * power * power, dpi_unary(g, &dpi_op_square, scale));
+    return dpi_unary(g, &dpi_op_exp, dpi_add(g, dpi_scale(g, power, loc), spread));
+}
+
 bool dpi_in_domain(dpi_domain domain, double x)
 {
     return isfinite(x) && (domain != DPI_POSITIVE || x > 0) &&

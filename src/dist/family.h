@@ -45,7 +45,13 @@ typedef struct dpi_family {
                        double *out);
     /* A draw as a differentiable function of standard normal noise; NULL: not for guides. */
     dpi_id (*from_normal)(dpi_graph *g, dpi_id noise, const dpi_id arg[]);
+    /* The mean of log_density over x = loc + scale noise (support DPI_REAL) or x = e to that
+     * (DPI_ABOVE_ZERO), noise being standard normal, elementwise; NULL: no closed form here. */
+    dpi_id (*expected)(dpi_graph *g, dpi_id loc, dpi_id scale, const dpi_id arg[]);
 } dpi_family;
+
+/* The mean of x^power for log x normal: e^(power loc + (power scale)^2 / 2). */
+dpi_id dpi_log_normal_moment(dpi_graph *g, double power, dpi_id loc, dpi_id scale);
 
 /* Families of single numbers. */
 extern const dpi_family *const dpi_families[];

@@ -21,6 +21,14 @@ static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
     return dpi_into_positive(gsl_ran_gamma(rng, *arg[0], 1) / *arg[1]);
 }
 
+static dpi_id expected(dpi_graph *g, dpi_id loc, dpi_id scale, const dpi_id arg[])
+{
+    dpi_id power = dpi_times(g, arg[0], dpi_add(g, dpi_unary(g, &dpi_op_log, arg[1]), loc));
+    dpi_id mean = dpi_times(g, arg[1], dpi_log_normal_moment(g, 1, loc, scale));
+    return dpi_sub(g, dpi_sub(g, power, dpi_add(g, mean, loc)),
+                   dpi_unary(g, &dpi_op_lgamma, arg[0]));
+}
+
 const dpi_family dpi_gamma = {
     .name = "gamma",
     .formula = "shape log(rate x) - log x - rate x - log Gamma(shape)",
@@ -30,4 +38,5 @@ const dpi_family dpi_gamma = {
     .support = DPI_ABOVE_ZERO,
     .log_density = log_density,
     .draw = draw,
+    .expected = expected,
 };

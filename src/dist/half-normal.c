@@ -18,6 +18,14 @@ static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
     return dpi_into_positive(fabs(gsl_ran_gaussian(rng, *arg[0])));
 }
 
+static dpi_id expected(dpi_graph *g, dpi_id loc, dpi_id scale, const dpi_id arg[])
+{
+    dpi_id in_scales = dpi_sub(g, loc, dpi_unary(g, &dpi_op_log, arg[0]));
+    dpi_id kernel = dpi_scale(g, -0.5, dpi_log_normal_moment(g, 2, in_scales, scale));
+    dpi_id norm = dpi_add(g, dpi_unary(g, &dpi_op_log, arg[0]), dpi_constant(g, 0.5 * log(M_PI_2)));
+    return dpi_sub(g, kernel, norm);
+}
+
 const dpi_family dpi_half_normal = {
     .name = "half_normal",
     .formula = "-(x / scale)^2 / 2 - log scale - log(pi / 2) / 2",
@@ -27,4 +35,5 @@ const dpi_family dpi_half_normal = {
     .support = DPI_ABOVE_ZERO,
     .log_density = log_density,
     .draw = draw,
+    .expected = expected,
 };

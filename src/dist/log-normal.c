@@ -25,6 +25,12 @@ static dpi_id from_normal(dpi_graph *g, dpi_id noise, const dpi_id arg[])
     return dpi_unary(g, &dpi_op_exp, dpi_add(g, arg[0], dpi_times(g, arg[1], noise)));
 }
 
+/* As of the normal, log x having the mean loc. */
+static dpi_id expected(dpi_graph *g, dpi_id loc, dpi_id scale, const dpi_id arg[])
+{
+    return dpi_sub(g, dpi_normal.expected(g, loc, scale, arg), loc);
+}
+
 const dpi_family dpi_log_normal = {
     .name = "log_normal",
     .formula = "-((log x - loc) / scale)^2 / 2 - log x - log scale - log(2 pi) / 2",
@@ -35,4 +41,5 @@ const dpi_family dpi_log_normal = {
     .log_density = log_density,
     .draw = draw,
     .from_normal = from_normal,
+    .expected = expected,
 };

@@ -24,6 +24,13 @@ static dpi_id from_normal(dpi_graph *g, dpi_id noise, const dpi_id arg[])
     return dpi_add(g, arg[0], dpi_times(g, arg[1], noise));
 }
 
+/* ((x - loc') / scale')^2 has the mean ((loc - loc') / scale')^2 + (scale / scale')^2. */
+static dpi_id expected(dpi_graph *g, dpi_id loc, dpi_id scale, const dpi_id arg[])
+{
+    dpi_id spread = dpi_unary(g, &dpi_op_square, dpi_div(g, scale, arg[1]));
+    return dpi_sub(g, log_density(g, loc, arg), dpi_scale(g, 0.5, spread));
+}
+
 const dpi_family dpi_normal = {
     .name = "normal",
     .formula = "-((x - loc) / scale)^2 / 2 - log scale - log(2 pi) / 2",
@@ -34,4 +41,5 @@ const dpi_family dpi_normal = {
     .log_density = log_density,
     .draw = draw,
     .from_normal = from_normal,
+    .expected = expected,
 };

@@ -1,6 +1,7 @@
 libtacit_core_la_SOURCES += \
   %D%/arguments.c \
   %D%/describe.c \
+  %D%/divergence.c %D%/divergence.h \
   %D%/expr.c \
   %D%/layers.c \
   %D%/expr-layer.c \

@@ -9,12 +9,21 @@
 #include <string.h>
 
 #include "graph/gradient.h"
+#include "model/divergence.h"
+
+/* What the guide says of a latent. */
+typedef struct given {
+    dpi_id value, free; /* the value in the new graph; under the mean-field guide, unconstrained */
+    dpi_gaussian q;
+    const dpi_family *family; /* and arguments, under a written guide */
+    dpi_id arg[DPI_MAX_ARGS];
+} given;
 
 typedef struct builder {
     dpi_objective *o;
     dpi_graph *g;
     const dpi_objective_spec *spec;
-    dpi_id *value; /* [sites of the model] the latent's value in the new graph */
+    given *given; /* [sites of the model] */
     dpi_id prior, record;
 } builder;
 
@@ -98,11 +107,10 @@ static dpi_id add_noise(builder *b, const char *name, dpi_shape shape)
     return node;
 }
 
-static void add_latent(builder *b, size_t site, const char *name, dpi_id value, dpi_id cut,
+static void add_latent(builder *b, const char *name, dpi_id value, dpi_id cut,
                        const dpi_shape *shape)
 {
     dpi_objective *o = b->o;
-    b->value[site] = value;
     if (value == DPI_NONE)
         return;
     dpi_latent *latent =
@@ -161,64 +169,84 @@ static void map_arguments(const dpi_site *site, const dpi_id *map, dpi_id arg[])
         arg[k] = k < site->family->n_args ? map[site->arg[k]] : DPI_NONE;
 }
 
-/* Adds log p(x) of a latent of the model. */
-static void score_latent(builder *b, const dpi_site *site, dpi_id x, const dpi_id arg[])
-{
-    bool of_record = dpi_get(&b->spec->model->graph, site->value)->shape.per_record;
-    add_score(b, of_record, dpi_log_density(b->g, site->family, x, arg));
-}
-
 /* ---- guides ---- */
 
-/* A latent under the mean-field normal guide: x = constrain(z), z = loc + e^log_scale * noise, given in
- * *free.  -log q(x) = sum log_scale + log |dx/dz| + (1 + log 2 pi) / 2 for each number of z, the entropy
- * of the normal being taken exactly. */
-static dpi_id mean_field(builder *b, const dpi_site *site, const dpi_id arg[], dpi_id *free)
+/* A latent under the mean-field normal guide: x = constrain(z), z = loc + e^log_scale * noise. */
+static void mean_field(builder *b, const dpi_site *site, const dpi_id arg[], given *its)
 {
     dpi_graph *g = b->g;
     const dpi_support *support = &dpi_supports[site->family->support];
     dpi_shape shape = dpi_get(&b->spec->model->graph, site->value)->shape;
-    *free = DPI_NONE;
     if (shape.per_record) {
         (void)dpi_fail(
             &b->o->err, DP_EUNSUPPORTED,
             "%s:%d: latent '%s' belongs to each record and has no guide; write a guide that "
             "samples it from the record's data (dp_guide_new), or sum it out",
             site->where.file, site->where.line, site->name);
-        return DPI_NONE;
+        return;
     }
     if (support->rows)
         shape.dim[shape.n_dims - 1]--;
-    dpi_id loc = add_block(b, site->name, ".loc", shape, 0);
-    dpi_id log_scale = add_block(b, site->name, ".log_scale", shape, log(b->spec->init_scale));
-    dpi_id noise = add_noise(b, site->name, shape);
-    dpi_id z = dpi_add(g, loc, dpi_times(g, dpi_unary(g, &dpi_op_exp, log_scale), noise));
-    *free = z;
-    dpi_id x = z == DPI_NONE ? DPI_NONE : support->constrain(g, z, arg);
-    double constant = 0.5 * (1 + log(2 * M_PI)) * (double)dpi_shape_size(&shape);
-    add_score(b, false, dpi_sum(g, log_scale));
-    add_score(b, false, dpi_constant(g, constant));
-    if (support->log_jacobian != NULL && z != DPI_NONE) {
-        dpi_id each = support->log_jacobian(g, z, arg);
-        if (!support->rows)
-            each = dpi_expand(g, each, dpi_get(g, z)->shape);
-        add_score(b, false, dpi_sum(g, each));
-    }
-    return x;
+    its->q.support = site->family->support;
+    its->q.loc = add_block(b, site->name, ".loc", shape, 0);
+    its->q.log_scale = add_block(b, site->name, ".log_scale", shape, log(b->spec->init_scale));
+    its->q.noise = add_noise(b, site->name, shape);
+    its->q.scale = dpi_unary(g, &dpi_op_exp, its->q.log_scale);
+    its->free = dpi_add(g, its->q.loc, dpi_times(g, its->q.scale, its->q.noise));
+    its->value = its->free == DPI_NONE ? DPI_NONE : support->constrain(g, its->free, arg);
 }
 
-/* A latent as a written guide samples it, with -log q(x). */
-static dpi_id guided(builder *b, const dpi_site *site, const dpi_id arg[])
+/* -log q(x) = sum log_scale + log |dx/dz| + (1 + log 2 pi) / 2 for each number of z, the entropy of the
+ * normal being taken exactly. */
+static void score_mean_field(builder *b, const dpi_site *site, const dpi_id arg[], const given *its)
 {
     dpi_graph *g = b->g;
-    dpi_shape shape = dpi_get(&b->spec->guide->graph, site->value)->shape;
-    dpi_id noise = add_noise(b, site->name, shape);
+    const dpi_support *support = &dpi_supports[site->family->support];
+    const dpi_shape shape = dpi_get(g, its->free)->shape;
+    double constant = 0.5 * (1 + log(2 * M_PI)) * (double)dpi_shape_size(&shape);
+    add_score(b, false, dpi_sum(g, its->q.log_scale));
+    add_score(b, false, dpi_constant(g, constant));
+    if (support->log_jacobian != NULL) {
+        dpi_id each = support->log_jacobian(g, its->free, arg);
+        if (!support->rows)
+            each = dpi_expand(g, each, shape);
+        add_score(b, false, dpi_sum(g, each));
+    }
+}
+
+/* A latent as a written guide samples it, from the family and arguments of *its. */
+static void guided(builder *b, const dpi_site *site, given *its)
+{
+    dpi_id noise = add_noise(b, site->name, dpi_get(&b->spec->guide->graph, site->value)->shape);
     if (noise == DPI_NONE)
-        return DPI_NONE;
-    dpi_id x = site->family->from_normal(g, noise, arg);
-    dpi_id score = dpi_log_density(g, site->family, x, arg);
-    add_score(b, shape.per_record, dpi_unary(g, &dpi_op_neg, score));
-    return x;
+        return;
+    its->value = site->family->from_normal(b->g, noise, its->arg);
+    its->q = (dpi_gaussian){.support = site->family->support,
+                            .loc = its->arg[0],
+                            .scale = its->arg[1],
+                            .log_scale = dpi_log_of(b->g, its->arg[1]),
+                            .noise = noise};
+}
+
+/* Adds what a latent of the model contributes to the ELBO.  The cut at the parameters is the form of
+ * d3p, which draws throughout. */
+static void score_latent(builder *b, const dpi_site *site, const dpi_id arg[], const given *its)
+{
+    dpi_graph *g = b->g;
+    const dpi_shape shape = dpi_get(&b->spec->model->graph, site->value)->shape;
+    bool of_record = shape.per_record, draws = b->o->cut == DPI_CUT_PARAMETERS;
+    dpi_id closed = draws ? DPI_NONE : dpi_minus_divergence(g, site->family, arg, &its->q, shape);
+    if (closed != DPI_NONE) {
+        add_score(b, of_record, closed);
+        return;
+    }
+    if (its->family == NULL)
+        score_mean_field(b, site, arg, its);
+    else {
+        dpi_id log_q = dpi_log_density(g, its->family, its->value, its->arg);
+        add_score(b, of_record, dpi_unary(g, &dpi_op_neg, log_q));
+    }
+    add_score(b, of_record, dpi_log_density(g, site->family, its->value, arg));
 }
 
 static void build_guide(builder *b)
@@ -241,11 +269,12 @@ static void build_guide(builder *b)
             map[i] = add_block(b, site->name, "", node->shape, site->init);
             continue;
         }
-        dpi_id arg[DPI_MAX_ARGS];
-        map_arguments(site, map, arg);
-        map[i] = guided(b, site, arg);
-        size_t number = (size_t)(dpi_find_site(model, site->name) - model->sites);
-        add_latent(b, number, site->name, map[i], map[i], &node->shape);
+        given *its = &b->given[dpi_find_site(model, site->name) - model->sites];
+        its->family = site->family;
+        map_arguments(site, map, its->arg);
+        guided(b, site, its);
+        map[i] = its->value;
+        add_latent(b, site->name, map[i], map[i], &node->shape);
     }
 }
 
@@ -253,25 +282,24 @@ static void build_guide(builder *b)
 
 static dpi_id place_site(builder *b, const dpi_site *site, const dpi_node *node, const dpi_id *map)
 {
-    size_t number = (size_t)(site - b->spec->model->sites);
+    given *its = &b->given[site - b->spec->model->sites];
     b->g->where = site->where;
     if (site->kind == DPI_PARAM)
         return add_block(b, site->name, "", node->shape, site->init);
     dpi_id arg[DPI_MAX_ARGS];
     map_arguments(site, map, arg);
     if (b->spec->guide == NULL) {
-        dpi_id free, value = mean_field(b, site, arg, &free);
+        mean_field(b, site, arg, its);
         bool short_of_one = dpi_supports[site->family->support].rows;
-        add_latent(b, number, site->name, value, short_of_one ? free : value, &node->shape);
-    } else if (b->value[number] == DPI_NONE)
+        add_latent(b, site->name, its->value, short_of_one ? its->free : its->value, &node->shape);
+    } else if (its->value == DPI_NONE)
         (void)dpi_fail(
             &b->o->err, DP_ENAME,
             "latent '%s' (%s:%d) is not in the guide; add a dp_sample of that name to it",
             site->name, site->where.file, site->where.line);
-    dpi_id x = b->value[number];
-    if (x != DPI_NONE)
-        score_latent(b, site, x, arg);
-    return x;
+    if (its->value != DPI_NONE)
+        score_latent(b, site, arg, its);
+    return its->value;
 }
 
 static void build_model(builder *b)
@@ -411,13 +439,13 @@ static void build(builder *b)
 {
     dpi_objective *o = b->o;
     const dp_model *model = b->spec->model, *guide = b->spec->guide;
-    b->value = dpi_arena_alloc(&o->arena, model->n_sites, sizeof *b->value);
-    if (b->value == NULL) {
+    b->given = dpi_arena_alloc(&o->arena, model->n_sites, sizeof *b->given);
+    if (b->given == NULL) {
         (void)dpi_fail_nomem(&o->err);
         return;
     }
     for (size_t i = 0; i < model->n_sites; i++)
-        b->value[i] = DPI_NONE;
+        b->given[i] = (given){.value = DPI_NONE, .free = DPI_NONE};
     if (guide != NULL)
         build_guide(b);
     build_model(b);

@@ -3,10 +3,12 @@
  * From a model and a guide (or none: mean-field normal on the unconstrained space) this makes
  *
  *   ELBO = prior + sum over records i of record_i,
- *   prior    = log p(latents) - log q(latents), entropy and Jacobians exact,
+ *   prior    = log p(latents) - log q(latents), entropy and Jacobians of the mean-field guide exact,
  *   record_i = log p(observed_i | latents) + the same for the record's own latents,
  *
- * with latents written as functions of parameters theta and standard normal noise.  Then
+ * with latents written as functions of parameters theta and standard normal noise.  Where a latent's
+ * log p - log q has a mean in closed form over its own noise (divergence.c), that stands in its place, but not
+ * with DPI_CUT_PARAMETERS.  Then
  *
  *   DPI_CUT_LATENTS     c = the latents and parameters that records read.  Parts are d record_i / dc.
  *                       (Of a simplex under the mean-field guide, its K - 1 free numbers.)

@@ -1,6 +1,7 @@
-UNIT_TESTS += %D%/t-describe %D%/t-expr %D%/t-expr-layer %D%/t-layers %D%/t-mixture %D%/t-model \
-  %D%/t-objective %D%/t-objective-refused
+UNIT_TESTS += %D%/t-describe %D%/t-divergence %D%/t-expr %D%/t-expr-layer %D%/t-layers %D%/t-mixture \
+  %D%/t-model %D%/t-objective %D%/t-objective-refused
 %C%_t_describe_SOURCES = %D%/t-describe.c
+%C%_t_divergence_SOURCES = %D%/t-divergence.c
 %C%_t_expr_SOURCES = %D%/t-expr.c
 %C%_t_expr_layer_SOURCES = %D%/t-expr-layer.c
 %C%_t_layers_SOURCES = %D%/t-layers.c

@@ -24,6 +24,17 @@ static double log_normal_density(double at, double loc, double scale)
     return -0.5 * z * z - log(scale) - half_log_2pi;
 }
 
+/* log p - log q of a latent whose q is normal: drawn, with the entropy of q taken exactly; or its mean,
+ * minus the divergence of normal distributions. */
+static double normal_term(bool closed, double loc, double scale, double noise, double to,
+                          double scale_to)
+{
+    if (closed)
+        return 0.5 + log(scale / scale_to) -
+               (scale * scale + (loc - to) * (loc - to)) / (2 * scale_to * scale_to);
+    return log_normal_density(loc + scale * noise, to, scale_to) + log(scale) + 0.5 + half_log_2pi;
+}
+
 static double logistic(double z)
 {
     return 1 / (1 + exp(-z));
@@ -49,26 +60,27 @@ static double at(const double *theta, size_t loc, size_t log_scale, double noise
     return theta[loc] + exp(theta[log_scale]) * noise;
 }
 
-static double field_prior(const double *t, size_t r)
+static double field_prior(const double *t, size_t r, bool closed)
 {
     double mu = at(t, MU, MU + 1, noise_of(0, r)), z_tau = at(t, TAU, TAU + 1, noise_of(1, r)),
            z_p = at(t, P, P + 1, noise_of(2, r)), z_u = at(t, U, U + 1, noise_of(3, r)),
            tau = exp(z_tau), p = logistic(z_p), q = logistic(z_u);
-    double sum = log_normal_density(mu, 0.3, 2) + log(2) + log_normal_density(tau, 0, 1.5) +
-                 log(12) + log(p) + 2 * log(1 - p) -
-                 log(3.5); /* half-normal, beta(2, 3), uniform */
+    double tau2 = closed ? exp(2 * t[TAU] + 2 * exp(2 * t[TAU + 1])) : tau * tau,
+           log_tau = closed ? t[TAU] : z_tau;
+    double sum = normal_term(closed, t[MU], exp(t[MU + 1]), noise_of(0, r), 0.3, 2) + log(2) -
+                 tau2 / (2 * 1.5 * 1.5) - log(1.5) - half_log_2pi + log(12) + log(p) +
+                 2 * log(1 - p) - log(3.5); /* half-normal, beta(2, 3), uniform */
     for (size_t k = 0; k < 2; k++)
-        sum +=
-            log_normal_density(at(t, W + k, W + 2 + k, noise_of(4 + k, r)), 0, 1.7) + t[W + 2 + k];
+        sum += normal_term(closed, t[W + k], exp(t[W + 2 + k]), noise_of(4 + k, r), 0, 1.7);
     for (size_t k = 0; k < GROUPS; k++)
-        sum += log_normal_density(at(t, A + k, A + GROUPS + k, noise_of(6 + k, r)), mu, tau) +
-               t[A + GROUPS + k];
-    sum += t[MU + 1] + t[TAU + 1] + t[P + 1] + t[U + 1] + 9 * (0.5 + half_log_2pi);
-    return sum + z_tau + log(p * (1 - p)) + log(3.5 * q * (1 - q));
+        sum += normal_term(closed, t[A + k], exp(t[A + GROUPS + k]), noise_of(6 + k, r), mu, tau);
+    sum += t[TAU + 1] + t[P + 1] + t[U + 1] + 3 * (0.5 + half_log_2pi);
+    return sum + log_tau + log(p * (1 - p)) + log(3.5 * q * (1 - q));
 }
 
-static double field_record(const double *t, size_t i, size_t r)
+static double field_record(const double *t, size_t i, size_t r, bool closed)
 {
+    (void)closed;
     size_t k = (size_t)group[i];
     double eta = at(t, A + k, A + GROUPS + k, noise_of(6 + k, r)) + t[B];
     eta +=
@@ -114,19 +126,26 @@ static double written_log_v(const double *t, size_t r)
     return t[MV] + t[C] * written_u(t, r) + 0.4 * noise_of(1, r);
 }
 
-static double written_prior(const double *t, size_t r)
+/* A written guide's entropy is drawn where its latent is. */
+static double guided_term(bool closed, double loc, double scale, double noise, double to,
+                          double scale_to)
 {
-    double u = written_u(t, r), log_v = written_log_v(t, r);
-    return log_normal_density(u, 0, 1) - log_normal_density(u, t[M], exp(t[LS])) +
-           log_normal_density(log_v, 0.1, 0.8) -
-           log_normal_density(log_v, t[MV] + t[C] * u, 0.4); /* the Jacobians cancel */
+    double drawn = 0.5 * (noise * noise - 1);
+    return normal_term(closed, loc, scale, noise, to, scale_to) + (closed ? 0 : drawn);
 }
 
-static double written_record(const double *t, size_t i, size_t r)
+/* The Jacobians of log v cancel. */
+static double written_prior(const double *t, size_t r, bool closed)
+{
+    return guided_term(closed, t[M], exp(t[LS]), noise_of(0, r), 0, 1) +
+           guided_term(closed, t[MV] + t[C] * written_u(t, r), 0.4, noise_of(1, r), 0.1, 0.8);
+}
+
+static double written_record(const double *t, size_t i, size_t r, bool closed)
 {
     double u = written_u(t, r), loc = x[i][0] + t[K] * u, scale = exp(t[D]);
     double z = loc + scale * noise_of(2, i);
-    return log_normal_density(z, u, 1.3) - log_normal_density(z, loc, scale) +
+    return guided_term(closed, loc, scale, noise_of(2, i), u, 1.3) +
            log_normal_density(y[i], z * exp(written_log_v(t, r)), 0.9);
 }
 
@@ -182,9 +201,9 @@ static double blend_log_scale(const double *t, size_t k, size_t r)
     return at(t, SCALE + k, SCALE + GROUPS + k, noise_of(8 + k, r));
 }
 
-static double blend_prior(const double *t, size_t r)
+static double blend_prior(const double *t, size_t r, bool closed)
 {
-    double logit[GROUPS], total = 0, sum = 11 * (0.5 + half_log_2pi);
+    double logit[GROUPS], total = 0, sum = 5 * (0.5 + half_log_2pi);
     blend_logits(t, r, logit);
     for (size_t k = 0; k < GROUPS; k++)
         total += exp(logit[k]);
@@ -193,16 +212,18 @@ static double blend_prior(const double *t, size_t r)
         sum += (0.8 - 1 + 1) * (logit[k] - log(total)) - lgamma(0.8);
     sum += lgamma(GROUPS * 0.8) + 0.5 * log(3) + t[FREE + 2] + t[FREE + 3];
     for (size_t e = 0; e < 6; e++)
-        sum += log_normal_density(blend_mean(t, e, r), 0, 1.2) + t[MEAN + 6 + e];
+        sum += normal_term(closed, t[MEAN + e], exp(t[MEAN + 6 + e]), noise_of(2 + e, r), 0, 1.2);
     for (size_t k = 0; k < GROUPS; k++) { /* inverse gamma(1, 1): e^(-1 / s) / s^2 */
-        double z = blend_log_scale(t, k, r);
-        sum += -exp(-z) - 2 * z + z + t[SCALE + GROUPS + k];
+        double z = blend_log_scale(t, k, r), loc = t[SCALE + k], log_scale = t[SCALE + GROUPS + k];
+        double inverse = closed ? exp(-loc + exp(2 * log_scale) / 2) : exp(-z);
+        sum += -inverse - (closed ? loc : z) + log_scale;
     }
     return sum;
 }
 
-static double blend_record(const double *t, size_t i, size_t r)
+static double blend_record(const double *t, size_t i, size_t r, bool closed)
 {
+    (void)closed;
     double logit[GROUPS], total = 0, sum = 0;
     blend_logits(t, r, logit);
     for (size_t k = 0; k < GROUPS; k++) {

@@ -3,6 +3,8 @@
 #ifndef TESTS_MODEL_SCENE_H
 #define TESTS_MODEL_SCENE_H
 
+#include <stdbool.h>
+
 #include <tacit/model.h>
 
 enum { N = 7, GROUPS = 3, MOST = 24, N_SCENES = 3 };
@@ -15,8 +17,9 @@ extern int32_t group[N];
 typedef struct scene {
     dp_model *m, *guide;
     size_t n_theta;
-    double (*prior)(const double *theta, size_t r); /* with the noise of row r */
-    double (*record)(const double *theta, size_t i, size_t r);
+    /* With the noise of row r; closed: divergences between normal distributions are not drawn. */
+    double (*prior)(const double *theta, size_t r, bool closed);
+    double (*record)(const double *theta, size_t i, size_t r, bool closed);
 } scene;
 
 /* Latents of every support in plates and out of them, under the mean-field guide. */
