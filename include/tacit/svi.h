@@ -34,10 +34,11 @@ typedef enum dp_mode {
 } dp_mode;
 
 typedef enum dp_form {
-    DP_FORM_LATENTS = 0, /* gradients of the values that records read; the rest is exact, and the divergence
+    DP_FORM_LATENTS =
+        0, /* gradients of the values that records read; the rest is exact, and the divergence
                           * of guide from prior in closed form where there is one (normal and log-normal
                           * guides), of a record's latents too */
-    DP_FORM_PARAMETERS   /* gradients of the guide's parameters, with 1/n of the prior in each unit's
+    DP_FORM_PARAMETERS /* gradients of the guide's parameters, with 1/n of the prior in each unit's
                           * (as in d3p), draws throughout; n, the data set's number of units, counts as
                           * public */
 } dp_form;
