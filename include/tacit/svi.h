@@ -40,7 +40,7 @@ typedef enum dp_form {
                           * guides), of a record's latents too */
     DP_FORM_PARAMETERS /* gradients of the guide's parameters, with 1/n of the prior in each unit's
                           * (as in d3p), draws throughout; n, the data set's number of units, counts as
-                          * public */
+                          * public, and a ledger's budget for DP_ADD_REMOVE refuses it */
 } dp_form;
 
 typedef enum dp_optimizer { DP_ADAM = 0, DP_MOMENTUM, DP_SGD } dp_optimizer;

@@ -144,7 +144,8 @@ dp_status dpi_spend_open(dp_svi *s, const dpi_svi_spec *spec, dp_error *err)
 {
     const dpi_checkpoint *c = spec->resume;
     dpi_spend *spend = &s->spend;
-    dpi_purpose what = {.spending = {.records = spec->data}};
+    dpi_purpose what = {.spending = {.records = spec->data},
+                        .tells_size = s->opts.form == DP_FORM_PARAMETERS};
     dpi_arena arena = {NULL};
     unsigned char print[DPI_PRINT];
     char model[2 * DPI_PRINT + 1];

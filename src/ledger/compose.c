@@ -50,7 +50,8 @@ static dp_status add(dp_mechanism *list, size_t *n, const dpi_part *part, dp_adj
     if (m.steps == 0)
         return DP_OK;
     m.adjacency = neighbours(&m, budget);
-    for (size_t i = 0; i < *n; i++) {
+    bool whole = m.epoch == 0 || m.steps % m.epoch == 0; /* else the accountant refuses it */
+    for (size_t i = 0; i < *n && whole; i++) {
         if (!dpi_compose_same(&list[i], &m))
             continue;
         if (list[i].steps > INT64_MAX - m.steps)

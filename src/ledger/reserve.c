@@ -98,6 +98,18 @@ static dp_status check_unit(const dpi_data *data, const char *unit, dp_error *er
                     unit != NULL ? unit : "");
 }
 
+static dp_status check_size(const dpi_data *data, const dpi_purpose *what, dp_error *err)
+{
+    if (!what->tells_size || data->budget.adjacency == DP_REPLACE_ONE)
+        return DP_OK;
+    return dpi_fail(
+        err, DP_EMISMATCH,
+        "the budget of '%.100s' is for neighbours with one record more or less, and this "
+        "run's guarantee (of DP_FORM_PARAMETERS) takes the number of records for public; "
+        "use DP_FORM_LATENTS, or a budget for DP_REPLACE_ONE",
+        data->name);
+}
+
 /* A hash of the columns that are read, for the comparison at a resumption. */
 static void print_of(const dp_ledger *ledger, const dpi_purpose *what,
                      unsigned char print[DPI_HASH])
@@ -134,6 +146,8 @@ static dp_status reserve(dp_ledger *ledger, const dpi_purpose *what, dpi_part *p
     dp_status status = dpi_contents_read(ledger, s->data, &present, err);
     if (status == DP_OK)
         status = check_unit(&present.data[0], s->unit, err);
+    if (status == DP_OK)
+        status = check_size(&present.data[0], what, err);
     if (status == DP_OK)
         status = dpi_compose_admit(&present.data[0], parts, s->n, err);
     if (status == DP_OK)

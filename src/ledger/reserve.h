@@ -8,6 +8,7 @@
 typedef struct dpi_purpose {
     dp_spending spending;
     const char *model;       /* nullable: hash in hexadecimal digits */
+    bool tells_size;         /* the number of records is public in the run's guarantee */
     const char *const *used; /* [n_used] columns of spending.records that are read */
     size_t n_used;
 } dpi_purpose;

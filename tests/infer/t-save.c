@@ -64,7 +64,7 @@ typedef struct bench {
 } bench;
 
 /* With a ledger where epsilon > 0. */
-static bench set_up(const dp_svi_opts *opts, double epsilon)
+static bench set_up_for(const dp_svi_opts *opts, double epsilon, dp_adjacency adjacency)
 {
     dp_error err = {0};
     bench b = {.model = make_model(1), .data = make_data(), .opts = *opts};
@@ -75,13 +75,18 @@ static bench set_up(const dp_svi_opts *opts, double epsilon)
         b.ledger = NULL;
         return b;
     }
-    const dp_budget budget = {.epsilon = epsilon, .delta = 1e-6, .adjacency = DP_ADD_REMOVE};
+    const dp_budget budget = {.epsilon = epsilon, .delta = 1e-6, .adjacency = adjacency};
     const dp_ledger_source source = {.records = b.data};
     assert_ok(dp_ledger_add_data(b.ledger, "columns", &source, &budget, &err), err.text);
     b.opts.ledger = b.ledger;
     b.opts.ledger_data = "columns";
     b.opts.ledger_label = "a test";
     return b;
+}
+
+static bench set_up(const dp_svi_opts *opts, double epsilon)
+{
+    return set_up_for(opts, epsilon, DP_ADD_REMOVE);
 }
 
 static void tear_down(bench *b)
@@ -420,6 +425,28 @@ static void a_run_that_could_not_be_made_spends_nothing(void **state)
     b.opts.seed = 1;
     fails(dp_svi_new(b.model, NULL, b.data, &b.opts, &svi, &err), DP_EPRIVACY, &err, "seeded");
     dp_model_free(other);
+    tear_down(&b);
+}
+
+/* In the form of d3p gradients hold 1/n, which a budget for neighbours of other sizes does not allow. */
+static void a_budget_that_hides_the_number_of_records_refuses_what_tells_it(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_interval spent;
+    dp_svi *svi;
+    dp_svi_opts o = plain;
+    o.form = DP_FORM_PARAMETERS;
+    bench b = set_up(&o, 2);
+    fails(dp_svi_new(b.model, NULL, b.data, &b.opts, &svi, &err), DP_EMISMATCH, &err,
+          "DP_REPLACE_ONE");
+    assert_ok(dp_ledger_spent(b.ledger, "columns", &spent, &err), err.text);
+    assert_true(spent.upper == 0);
+    tear_down(&b);
+    b = set_up_for(&o, 2, DP_REPLACE_ONE);
+    dp_svi_free(start(&b));
+    assert_ok(dp_ledger_spent(b.ledger, "columns", &spent, &err), err.text);
+    assert_true(spent.upper > 0);
     tear_down(&b);
 }
 
@@ -843,6 +870,7 @@ int main(void)
         cmocka_unit_test(a_run_reserves_first_and_settles_last),
         cmocka_unit_test(a_refused_run_does_not_touch_the_data),
         cmocka_unit_test(a_run_that_could_not_be_made_spends_nothing),
+        cmocka_unit_test(a_budget_that_hides_the_number_of_records_refuses_what_tells_it),
         cmocka_unit_test(only_settling_lowers),
         cmocka_unit_test(an_orderly_stop_costs_nothing),
         cmocka_unit_test(lost_steps_and_second_resumptions_are_paid),

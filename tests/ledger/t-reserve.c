@@ -199,6 +199,12 @@ static void begun_epochs_count_whole(void **state)
     assert_int_equal(s->data[0].entries[0].planned[0], 40);
     assert_true(s->data[0].entries[0].settled > 0);
     dp_ledger_statement_free(s);
+    /* Halves of two epochs are not one: a record may be in both. */
+    const dp_mechanism half = {
+        .sampling = DP_SAMPLING_ALLOCATION, .sigma = 20, .rate = 0.1, .epoch = 10, .steps = 5};
+    const dp_mechanism halves[] = {half, half};
+    const dp_spending what = {.data = "d", .list = halves, .n = 2};
+    fails(dp_ledger_reserve(ledger, &what, &r, &err), DP_EDOMAIN, &err, "whole epochs");
     dp_ledger_close(ledger);
 }
 
