@@ -52,6 +52,11 @@ static void add_weighted(const dpi_part *p, size_t first, size_t m, const double
             sum[e] += weight[r] * out[r * p->size + e];
 }
 
+void dpi_run_add_part(const dpi_run *run, size_t part, size_t m, const double *weight, double *sum)
+{
+    add_weighted(&run->parts[part], 0, m, weight, sum);
+}
+
 static void add_parts(const dpi_run *run, size_t first, size_t m, const double *weight, double *sum)
 {
     for (size_t i = 0; i < run->spec.n_parts; i++) {
@@ -60,8 +65,7 @@ static void add_parts(const dpi_run *run, size_t first, size_t m, const double *
     }
 }
 
-/* The weight that clips each of m records. */
-static void find_weights(dpi_run *run, size_t m, double clip, double *norm2, double *weight)
+void dpi_run_weights(dpi_run *run, size_t m, double clip, double *norm2, double *weight)
 {
     memset(norm2, 0, m * sizeof *norm2);
     for (size_t i = 0; i < run->spec.n_parts; i++) {
@@ -75,7 +79,7 @@ static void find_weights(dpi_run *run, size_t m, double clip, double *norm2, dou
 void dpi_run_clip_sum(dpi_run *run, size_t m, double clip, double *scratch, double *sum)
 {
     double *weight = scratch + run->spec.chunk;
-    find_weights(run, m, clip, scratch, weight);
+    dpi_run_weights(run, m, clip, scratch, weight);
     add_parts(run, 0, m, weight, sum);
 }
 
@@ -107,7 +111,7 @@ void dpi_run_clip_units(dpi_run *run, size_t n_units, const size_t *rows, double
     size_t m = 0, n = release_size(run);
     for (size_t u = 0; u < n_units; u++)
         m += rows[u];
-    find_weights(run, m, clip, scratch, weight);
+    dpi_run_weights(run, m, clip, scratch, weight);
     for (size_t u = 0, r = 0; u < n_units; r += rows[u], u++)
         for (size_t k = 0; rows[u] > 1 && k < rows[u]; k++)
             weight[r + k] = 0;

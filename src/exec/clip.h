@@ -18,6 +18,11 @@ void dpi_run_clip_sum(dpi_run *run, size_t m, double clip, double *scratch, doub
 void dpi_run_clip_units(dpi_run *run, size_t n_units, const size_t *rows, double clip,
                         double *scratch, double *unit, double *sum);
 
+/* The two halves of dpi_run_clip_sum: the factors of m records, weight[m], from their norms, whose squares
+ * go to norm2[m]; and one part's sum with them, added to sum[]. */
+void dpi_run_weights(dpi_run *run, size_t m, double clip, double *norm2, double *weight);
+void dpi_run_add_part(const dpi_run *run, size_t part, size_t m, const double *weight, double *sum);
+
 /* For a unit of more records than a chunk holds.  After dpi_run_records of at least first + m records:
  * adds to unit[] the parts of records first ... first + m - 1, not scaled. */
 void dpi_run_add_rows(const dpi_run *run, size_t first, size_t m, double *unit);

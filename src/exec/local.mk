@@ -3,4 +3,5 @@ libtacit_core_la_SOURCES += \
   %D%/run.c %D%/run.h %D%/run-state.h \
   %D%/single.c %D%/single.h \
   %D%/clip.c %D%/clip.h \
+  %D%/factors.c %D%/factors.h \
   %D%/unit.c %D%/unit.h

@@ -12,7 +12,8 @@ libtacit_core_la_SOURCES += \
   %D%/release.c %D%/release.h \
   %D%/simulate.c \
   %D%/sum.c %D%/sum.h \
-  %D%/svi.c %D%/svi.h
+  %D%/svi.c %D%/svi.h \
+  %D%/waves.c %D%/waves.h
 
 # What a run pays, and what is kept of it.
 libtacit_core_la_SOURCES += \

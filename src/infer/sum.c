@@ -23,6 +23,7 @@
 
 #include "base/error.h"
 #include "exec/clip.h"
+#include "infer/waves.h"
 #include "num/linalg.h"
 #include "random/noise.h"
 
@@ -61,16 +62,18 @@ static dp_status init_worker(dp_svi *s, size_t k, dp_error *err)
     size_t n = s->objective.n_release;
     bool grouped = s->units.start != NULL;
     w->scratch = dpi_arena_alloc(&s->arena, 2 * s->chunk, sizeof *w->scratch);
-    w->part = dpi_arena_alloc(&s->arena, n, sizeof *w->part);
+    bool sums = s->factors == NULL;
+    if (sums)
+        w->part = dpi_arena_alloc(&s->arena, n, sizeof *w->part);
     if (grouped) {
         w->unit = dpi_arena_alloc(&s->arena, n, sizeof *w->unit);
         w->row = dpi_arena_alloc(&s->arena, s->chunk, sizeof *w->row);
         w->rows = dpi_arena_alloc(&s->arena, s->chunk, sizeof *w->rows);
     }
-    bool parks = s->n_workers > 1 && n <= LONG_RELEASE;
+    bool parks = sums && s->n_workers > 1 && n <= LONG_RELEASE;
     for (int i = 0; i < 2 && parks; i++)
         w->parked[i].part = dpi_arena_alloc(&s->arena, n, sizeof *w->part);
-    if (w->scratch == NULL || w->part == NULL || (parks && w->parked[1].part == NULL) ||
+    if (w->scratch == NULL || (sums && w->part == NULL) || (parks && w->parked[1].part == NULL) ||
         (parks && w->parked[0].part == NULL) ||
         (grouped && (w->unit == NULL || w->row == NULL || w->rows == NULL)))
         return dpi_fail_nomem(err);
@@ -98,7 +101,7 @@ dp_status dpi_workers_init(dp_svi *s, size_t n_rows, dp_error *err)
     for (size_t k = 0; k < s->objective.n_noise; k++)
         s->draws = s->draws || of_record(s, k);
     s->draws = s->draws || dpi_run_draws(s->run);
-    dp_status status = DP_OK;
+    dp_status status = dpi_waves_init(s, n_rows, err);
     for (size_t k = 0; k < s->n_workers && status == DP_OK; k++)
         status = init_worker(s, k, err);
     if (status == DP_OK && s->n_workers > 1)
@@ -131,6 +134,7 @@ static void wipe_units(const dp_svi *s, dpi_worker *w)
 void dpi_workers_free(dp_svi *s)
 {
     dpi_pool_free(s->pool);
+    dpi_waves_free(s);
     for (size_t k = 0; k < s->n_workers; k++) {
         dpi_worker *w = &s->workers[k];
         if (w->run != NULL)
@@ -172,19 +176,18 @@ static bool next_task(sum *t, task *job)
     return true;
 }
 
-/* Draws the guide's noise of m records, and what decides their drawn columns.  The source is locked. */
-static dp_status draw(const sum *t, dpi_worker *w, size_t m)
+dp_status dpi_draw_records(dp_svi *s, dpi_run *run, size_t m, dp_error *err)
 {
-    const dpi_objective *o = &t->s->objective;
+    const dpi_objective *o = &s->objective;
     dpi_stream *stream;
     dp_status status = DP_OK;
-    if (dpi_run_draws(w->run) && (status = dpi_noise_stream(t->s->noise, &stream, t->err)) == DP_OK)
-        dpi_run_draw(w->run, m, stream);
-    for (size_t k = 0; k < o->n_noise && t->s->draws && status == DP_OK; k++)
-        if (of_record(t->s, k))
-            status = dp_noise_normal(t->s->noise,
+    if (dpi_run_draws(run) && (status = dpi_noise_stream(s->noise, &stream, err)) == DP_OK)
+        dpi_run_draw(run, m, stream);
+    for (size_t k = 0; k < o->n_noise && s->draws && status == DP_OK; k++)
+        if (of_record(s, k))
+            status = dp_noise_normal(s->noise,
                                      m * dpi_shape_size(&dpi_get(&o->graph, o->noise[k])->shape), 1,
-                                     dpi_run_value(w->run, o->noise[k]), t->err);
+                                     dpi_run_value(run, o->noise[k]), err);
     return status;
 }
 
@@ -280,7 +283,7 @@ static dp_status run_task(sum *t, dpi_worker *w, const task *job)
         memset(w->unit, 0, n * sizeof *w->unit);
     for (size_t done = 0, m; done < job->rows && status == DP_OK; done += m) {
         m = job->rows - done < s->chunk ? job->rows - done : s->chunk;
-        status = draw(t, w, m);
+        status = dpi_draw_records(t->s, w->run, m, t->err);
         if (status != DP_OK)
             t->at = t->size; /* no more tasks */
         if (locked && (!s->draws || done + m == job->rows || status != DP_OK)) {
@@ -382,7 +385,8 @@ void dpi_sum_wipe(dp_svi *s)
     sodium_memzero(s->sum, bytes);
     sodium_memzero(s->lost, bytes);
     for (size_t k = 0; k < s->n_workers; k++) {
-        sodium_memzero(s->workers[k].part, bytes);
+        if (s->workers[k].part != NULL)
+            sodium_memzero(s->workers[k].part, bytes);
         for (int i = 0; i < 2 && s->workers[k].parked[i].part != NULL; i++) {
             sodium_memzero(s->workers[k].parked[i].part, bytes);
             s->workers[k].parked[i].full = false;
@@ -404,6 +408,8 @@ static bool is_worth_threads(const sum *t)
 
 dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip, dp_error *err)
 {
+    if (s->factors != NULL)
+        return dpi_sum_waves(s, size, batch, clip, err);
     sum t = {.s = s, .batch = batch, .size = size, .clip = clip, .err = err};
     t.parked = s->workers[0].parked[0].part != NULL ? 2 * s->n_workers : 0;
     (void)pthread_mutex_init(&t.source, NULL); /* with default attributes these cannot fail */

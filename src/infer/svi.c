@@ -158,15 +158,22 @@ static dp_status make_state(dp_svi *s, dp_error *err)
  *   data sets 2^-44 n clip, since one unit more may shift all tasks;
  *   the sum of tasks, compensated: off by 2 u n clip for each of the two, 2^-51 n clip;
  *   dividing it by the step of the grid: off by 2 u n clip for the two.
- * Together below 2^-16 for n <= 2^27 and P <= 2^30.  It must not depend on n, which is not public. */
-static const double left_to_rounding = 0x1p-16;
+ * Together below 2^-16 for n <= 2^27 and P <= 2^30.  It must not depend on n, which is not public.
+ *
+ * Long releases (waves.c): factors of a clipped gradient are rounded once more, 3 u of each number; a task of k <= 256
+ * units is off by u k (k + 1) / 2 clip, which is less than above, and tasks are added as there.
+ *
+ * In single precision what is left besides is for sums of floats, 0.94 2^-10 (exec/factors.c), and for
+ * factors rounded to floats, 2^-23.  Where sums are in double, by n or by the clip norm, the lines above hold. */
+static const double left_to_rounding = 0x1p-16, left_to_floats = 0x1p-10;
 static const double least_clipped = 0.5;
 static const size_t most_units = (size_t)1 << 27, most_numbers = DPI_MOST_RELEASED;
 
 /* Share of clip that gradients are clipped to: the grid of the noise (release.c) takes its own. */
 static double share_clipped(const dp_svi *s)
 {
-    return 1 - left_to_rounding - dpi_release_share(s->opts.sigma, s->objective.n_release);
+    double left = s->opts.precision == DP_SINGLE ? left_to_floats : left_to_rounding;
+    return 1 - left - dpi_release_share(s->opts.sigma, s->objective.n_release);
 }
 
 static dp_status check_sizes(const dp_svi *s, dp_error *err)

@@ -8,6 +8,7 @@
 #include <tacit/svi.h>
 
 #include "base/pool.h"
+#include "exec/factors.h"
 #include "exec/run.h"
 #include "exec/unit.h"
 #include "infer/extras.h"
@@ -41,11 +42,12 @@ struct dp_svi {
     dpi_pool *pool; /* NULL: one thread */
     dpi_worker *workers;
     size_t n_workers;
-    size_t chunk;   /* records at a time */
-    size_t *start;  /* [epoch + 1] of random allocation: where batches begin in `batch` */
-    size_t *places; /* [n] of random allocation: scratch */
-    pid_t drawn_by; /* process that drew the epoch */
-    size_t *batch;  /* [batch_room] */
+    size_t chunk;         /* records at a time */
+    size_t *start;        /* [epoch + 1] of random allocation: where batches begin in `batch` */
+    size_t *places;       /* [n] of random allocation: scratch */
+    pid_t drawn_by;       /* process that drew the epoch */
+    size_t *batch;        /* [batch_room] */
+    dpi_factors *factors; /* of long releases (waves.h), else NULL */
     size_t batch_room;
     double *sum;  /* [n_release] the clipped sum; zero between steps, as is what belongs to it */
     double *lost; /* [n_release] what adding tasks to it has lost to rounding, where has_lost */
@@ -57,7 +59,7 @@ struct dp_svi {
                           * NULL (finish.c) */
 };
 
-enum { DPI_SVI_CHUNK = 256, DPI_SVI_LARGE_CHUNK = 96 };
+enum { DPI_SVI_CHUNK = 256, DPI_SVI_LARGE_CHUNK = 64 };
 
 /* A run whose chunks are of another size than usual; otherwise as dp_svi_new. */
 typedef struct dpi_svi_spec {

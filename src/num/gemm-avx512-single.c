@@ -9,6 +9,8 @@
 #define KERNEL_ROWS 8
 #define KERNEL_PRODUCT dpi_product_single
 #define KERNEL_MULTIPLY dpi_gemm_avx512_single
+#define KERNEL_CHAIN dpi_chain_single
+#define KERNEL_CHAINS dpi_gemm_avx512_chains_single
 #define fused _mm512_fmadd_ps
 #include "num/gemm-kernel.h"
 #endif

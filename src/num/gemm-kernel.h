@@ -1,8 +1,8 @@
 /* Matrix products: the code that each instruction set compiles for itself, once for each type.
  *
  * The file that includes it defines KERNEL_REAL, KERNEL_BYTES (of a vector), KERNEL_TARGET (an attribute),
- * KERNEL_ROWS (of a tile), KERNEL_PRODUCT (the type of what it takes), KERNEL_MULTIPLY and, if it is
- * wanted, KERNEL_OUTER (names), and `fused`, the vector a b + c.
+ * KERNEL_ROWS (of a tile), KERNEL_PRODUCT (the type of what it takes), KERNEL_MULTIPLY KERNEL_CHAIN (the type), KERNEL_CHAINS and,
+ * if it is wanted, KERNEL_OUTER (names), and `fused`, the vector a b + c.
  *
  * Every element of a result is one chain s = a_l b_l + s over l in rising order, whatever the tile it
  * falls into, wherever that stands and however deep it is cut: tiles differ in how many chains run side
@@ -229,3 +229,83 @@ KERNEL_TARGET void KERNEL_OUTER(size_t n_terms, const dpi_term *term, size_t row
     }
 }
 #endif
+
+/* ---- sums of chains ---- */
+
+typedef double wide __attribute__((vector_size(KERNEL_BYTES)));
+enum { WIDE = sizeof(wide) / sizeof(double), PRECISE = sizeof(real) == sizeof(double) };
+typedef real part __attribute__((vector_size(WIDE * sizeof(real))));
+
+KERNEL_INLINE double added(double number, bool fresh, double *sum, double *lost)
+{
+    double term = PRECISE && !fresh ? number - *lost : number;
+    double total = fresh ? term : *sum + term;
+    *lost = PRECISE && !fresh ? (total - *sum) - term : 0;
+    *sum = total;
+    return total;
+}
+
+/* Adds a row of a tile; in single precision `lost` is not used. */
+KERNEL_INLINE void add_row(size_t count, const real *row, bool fresh, double *sum, double *lost)
+{
+    size_t t = 0;
+    for (; t + WIDE <= count; t += WIDE) {
+        part narrow;
+        wide old, off, total;
+        memcpy(&narrow, row + t, sizeof narrow);
+        wide term = __builtin_convertvector(narrow, wide);
+        if (!fresh) {
+            memcpy(&old, sum + t, sizeof old);
+            if (PRECISE) {
+                memcpy(&off, lost + t, sizeof off);
+                term -= off;
+            }
+            total = old + term;
+            off = (total - old) - term;
+        } else {
+            total = term;
+            off = (wide){0};
+        }
+        memcpy(sum + t, &total, sizeof total);
+        if (PRECISE)
+            memcpy(lost + t, &off, sizeof off);
+    }
+    for (; t < count; t++) {
+        double unused = 0;
+        (void)added(row[t], fresh, sum + t, PRECISE ? lost + t : &unused);
+    }
+}
+
+/* One tile of all chains. */
+KERNEL_INLINE void chain_tile(size_t width, size_t n, const KERNEL_CHAIN *chain,
+                              const dpi_chain_sum *to, size_t i, size_t j)
+{
+    _Alignas(KERNEL_BYTES) real beside[KERNEL_ROWS * VECTORS * LANES];
+    _Alignas(KERNEL_BYTES) double off[KERNEL_ROWS * VECTORS * LANES] = {0};
+    size_t step = width * LANES, rows = to->rows - i < KERNEL_ROWS ? to->rows - i : KERNEL_ROWS;
+    size_t count = to->columns - j < step ? to->columns - j : step;
+    double *sum = to->sum + i * to->columns + j;
+    for (size_t l = 0; l < n; l++) {
+        const meeting here = {
+            .panel = chain[l].b + j, .panel_step = to->b_step, .depth = chain[l].n, .fresh = true};
+        tile(KERNEL_ROWS, width, &here, (left){chain[l].a + i, 1, to->a_step}, beside, step);
+        for (size_t r = 0; r < rows; r++)
+            add_row(count, beside + r * step, to->fresh && l == 0, sum + r * to->columns,
+                    to->lost != NULL ? to->lost + i * to->columns + j + r * to->columns
+                                     : off + r * step);
+    }
+}
+
+KERNEL_TARGET void KERNEL_CHAINS(size_t n, const KERNEL_CHAIN *chain, const dpi_chain_sum *to)
+{
+    for (size_t j = 0; j < to->columns; j += VECTORS * LANES) {
+        size_t width = (to->columns - j + LANES - 1) / LANES;
+        for (size_t i = 0; i < to->rows; i += KERNEL_ROWS)
+            if (width >= VECTORS)
+                chain_tile(VECTORS, n, chain, to, i, j);
+            else if (width == 2)
+                chain_tile(2, n, chain, to, i, j);
+            else
+                chain_tile(1, n, chain, to, i, j);
+    }
+}

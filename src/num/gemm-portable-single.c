@@ -6,5 +6,7 @@
 #define KERNEL_ROWS 4
 #define KERNEL_PRODUCT dpi_product_single
 #define KERNEL_MULTIPLY dpi_gemm_portable_single
+#define KERNEL_CHAIN dpi_chain_single
+#define KERNEL_CHAINS dpi_gemm_portable_chains_single
 #define fused(a, b, c) ((a) * (b) + (c))
 #include "num/gemm-kernel.h"

@@ -6,6 +6,8 @@
 #define KERNEL_ROWS 4
 #define KERNEL_PRODUCT dpi_product
 #define KERNEL_MULTIPLY dpi_gemm_portable
+#define KERNEL_CHAIN dpi_chain
+#define KERNEL_CHAINS dpi_gemm_portable_chains
 #define KERNEL_OUTER dpi_gemm_portable_outer
 #define fused(a, b, c) ((a) * (b) + (c))
 #include "num/gemm-kernel.h"

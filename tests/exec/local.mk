@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-clip %D%/t-dataset %D%/t-factored %D%/t-run %D%/t-single %D%/t-unit
+UNIT_TESTS += %D%/t-clip %D%/t-dataset %D%/t-factored %D%/t-factors %D%/t-run %D%/t-single %D%/t-unit
 %C%_t_dataset_SOURCES = %D%/t-dataset.c $(faulty)
 %C%_t_dataset_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_run_SOURCES = %D%/t-run.c %D%/setting.c %D%/setting.h $(faulty)
@@ -9,3 +9,5 @@ UNIT_TESTS += %D%/t-clip %D%/t-dataset %D%/t-factored %D%/t-run %D%/t-single %D%
 %C%_t_clip_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_single_SOURCES = %D%/t-single.c %D%/setting.c %D%/setting.h $(faulty)
 %C%_t_single_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_factors_SOURCES = %D%/t-factors.c $(faulty)
+%C%_t_factors_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
