@@ -25,6 +25,7 @@ EXTRA_DIST += %D%/corpus
 FUZZ_SECONDS = 60
 check-fuzz: $(REPLAYERS)
 	$(AM_V_at)FUZZ_SECONDS='$(FUZZ_SECONDS)' CPPFLAGS='$(AM_CPPFLAGS) -I.' LIBS='$(TACIT_LIBS) -lm' \
-	  $(SHELL) $(top_srcdir)/tools/check-fuzz '$(top_srcdir)' $(libtacit_core_la_SOURCES) $(plan_sources)
+	  $(SHELL) $(top_srcdir)/tools/check-fuzz '$(top_srcdir)' $(libtacit_core_la_SOURCES) \
+	  $(libtacit_accountant_la_SOURCES) $(plan_sources)
 	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(REPLAYERS)'
 .PHONY: check-fuzz

@@ -1,16 +1,16 @@
 # Checks of the source and of the built library; all but the slow ones belong to make check.
 dist_check_SCRIPTS += %D%/check-layers %D%/check-symbols %D%/check-headers %D%/check-install \
-  %D%/check-version tests/tools/check-tacit tests/tools/check-ledger
+  %D%/check-version tests/tools/check-bounds tests/tools/check-tacit tests/tools/check-ledger
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/run-test tests/symbols.txt
 
 # The command, its manual and its completion in bash.
 bin_PROGRAMS += tacit
 tacit_SOURCES = $(plan_sources) %D%/answer.c %D%/answer.h %D%/curves.c %D%/curves.h %D%/json.c \
-  %D%/json.h %D%/plot.c %D%/plot.h %D%/tacit-account.c %D%/tacit-audit.c %D%/tacit-ledger.c %D%/tacit.c %D%/tacit.h
+  %D%/json.h %D%/plot.c %D%/plot.h %D%/tacit-account.c %D%/tacit-audit.c %D%/tacit-bounds.c %D%/tacit-ledger.c %D%/tacit.c %D%/tacit.h
 tacit_CPPFLAGS = $(AM_CPPFLAGS) -DTACIT_VERSION='"$(PACKAGE_VERSION)"'
 tacit_LDADD = libtacit.la -lm
-man1_MANS = doc/man/tacit.1 doc/man/tacit-audit.1 doc/man/tacit-delta.1 doc/man/tacit-epsilon.1 doc/man/tacit-ledger.1 doc/man/tacit-risk.1 \
+man1_MANS = doc/man/tacit.1 doc/man/tacit-audit.1 doc/man/tacit-bounds.1 doc/man/tacit-delta.1 doc/man/tacit-epsilon.1 doc/man/tacit-ledger.1 doc/man/tacit-risk.1 \
   doc/man/tacit-sigma.1
 bashcompdir = $(datadir)/bash-completion/completions
 dist_bashcomp_DATA = %D%/completion/tacit

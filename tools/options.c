@@ -55,7 +55,9 @@ static const option_range positive = {0, HUGE_VAL, true, true, false, "a number 
                           count = {1, MOST_COUNT, false, false, true, "a whole number from 1 up"},
                           several = {2,     4294967295.0, false,
                                      false, true,         "a whole number from 2 up"},
-                          few = {1, 64, false, false, true, "a whole number from 1 to 64"};
+                          few = {1, 64, false, false, true, "a whole number from 1 to 64"},
+                          halvings = {1, 52, false, false, true, "a whole number from 1 to 52"},
+                          any = {-HUGE_VAL, HUGE_VAL, true, true, false, "two numbers"};
 
 enum {
     COMMANDS = FOR_EPSILON | FOR_DELTA | FOR_SIGMA | FOR_RISK,
@@ -68,7 +70,7 @@ enum {
 #define WORDS(array) .words = array, .n_words = LENGTH(array)
 
 const option option_table[] = {
-    {"sigma", OPTION_NUMBER, KNOWN_SIGMA | FOR_AUDIT, PLACE(sigma), "S",
+    {"sigma", OPTION_NUMBER, KNOWN_SIGMA | FOR_AUDIT | FOR_BOUNDS, PLACE(sigma), "S",
      "noise: its standard deviation divided by the clipping norm", "1.5", .range = &positive},
     {"sampling", OPTION_WORD, MECHANISM | FOR_AUDIT, PLACE(sampling), "WORD",
      "how the records of one step are chosen; always needed", "poisson", WORDS(sampling_words)},
@@ -100,11 +102,11 @@ const option option_table[] = {
      WORDS(adjacency_words)},
     {"epsilon", OPTION_NUMBER, FOR_DELTA, PLACE(epsilon), "E", "privacy loss, in nats", "1",
      .range = &not_negative},
-    {"epsilon", OPTION_NUMBER, FOR_SIGMA | FOR_AUDIT | FOR_LEDGER, PLACE(epsilon), "E",
+    {"epsilon", OPTION_NUMBER, FOR_SIGMA | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS, PLACE(epsilon), "E",
      "privacy loss, in nats", "1", .range = &positive},
-    {"delta", OPTION_NUMBER, FOR_EPSILON | FOR_SIGMA | FOR_RISK | FOR_AUDIT | FOR_LEDGER,
-     PLACE(delta), "D", "probability with which epsilon may fail; below 1 / N", "1e-6",
-     .range = &fraction},
+    {"delta", OPTION_NUMBER,
+     FOR_EPSILON | FOR_SIGMA | FOR_RISK | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS, PLACE(delta), "D",
+     "probability with which epsilon may fail; below 1 / N", "1e-6", .range = &fraction},
     {"plan", OPTION_TEXT, LISTS, PLACE(plan), "FILE",
      "a list of mechanisms instead of one; - is standard input", "plan.txt", .range = NULL},
     {"width", OPTION_NUMBER, COMMANDS, PLACE(width), "W",
@@ -121,16 +123,26 @@ const option option_table[] = {
     {"confidence", OPTION_NUMBER, FOR_AUDIT, PLACE(confidence), "P",
      "probability that the measured bound is right; 0.99 when not given", "0.99",
      .range = &fraction},
-    {"data", OPTION_TEXT, FOR_LEDGER, PLACE(data), "FILE", "the data set's file", "visits.csv",
-     .range = NULL},
-    {"name", OPTION_TEXT, FOR_LEDGER, PLACE(name), "NAME", "its name in the ledger", "visits",
-     .range = NULL},
-    {"unit", OPTION_TEXT, FOR_LEDGER, PLACE(unit), "COLUMN",
+    {"ledger", OPTION_TEXT, FOR_BOUNDS, PLACE(ledger), "LEDGER", "the ledger that pays",
+     "clinic.ledger", .range = NULL},
+    {"data", OPTION_TEXT, FOR_LEDGER | FOR_BOUNDS, PLACE(data), "FILE", "the data set's file",
+     "visits.csv", .range = NULL},
+    {"name", OPTION_TEXT, FOR_LEDGER | FOR_BOUNDS, PLACE(name), "NAME", "its name in the ledger",
+     "visits", .range = NULL},
+    {"unit", OPTION_TEXT, FOR_LEDGER | FOR_BOUNDS, PLACE(unit), "COLUMN",
      "column that tells whose a record is, where people have several", "person", .range = NULL},
-    {"json", OPTION_FLAG, COMMANDS | FOR_AUDIT | FOR_LEDGER, PLACE(json), NULL,
-     "answer with one JSON object", .range = NULL},
-    {"help", OPTION_FLAG, COMMANDS | FOR_AUDIT | FOR_LEDGER, PLACE(help), NULL, "this text",
+    {"column", OPTION_TEXT, FOR_BOUNDS, PLACE(column), "NAME", "column of numbers", "age",
      .range = NULL},
+    {"range", OPTION_NUMBERS, FOR_BOUNDS, PLACE(range), "LOW,HIGH",
+     "what is known of its values without the data", "0,120", .range = &any},
+    {"share", OPTION_NUMBER, FOR_BOUNDS, PLACE(share), "P",
+     "share of records that is to lie between; 0.95 when not given", "0.95", .range = &fraction},
+    {"levels", OPTION_NUMBER, FOR_BOUNDS, PLACE(levels), "L",
+     "halvings of the range, two counts each; 12 when not given", "12", .range = &halvings},
+    {"json", OPTION_FLAG, COMMANDS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS, PLACE(json), NULL,
+     "answer with one JSON object", .range = NULL},
+    {"help", OPTION_FLAG, COMMANDS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS, PLACE(help), NULL,
+     "this text", .range = NULL},
 };
 const size_t n_options = LENGTH(option_table);
 _Static_assert(LENGTH(option_table) <= MOST_OPTIONS, "settings.given has a place for each option");
@@ -164,6 +176,8 @@ settings settings_none(void)
                       .runs = NAN,
                       .canaries = NAN,
                       .confidence = NAN,
+                      .share = NAN,
+                      .levels = NAN,
                       .target = -1};
 }
 

@@ -43,7 +43,10 @@ typedef struct settings {
     double runs, canaries, confidence; /* of an audit */
     int target;                        /* of tacit/audit.h; -1: not given */
     const char *data, *name, *unit;    /* of a ledger; borrowed likewise */
-    const char *plan, *plot;           /* borrowed from the command line */
+    const char *ledger, *column;       /* of bounds; borrowed likewise */
+    number_list range;
+    double share, levels;
+    const char *plan, *plot; /* borrowed from the command line */
     bool json, help;
     bool given[MOST_OPTIONS]; /* rows of the table that were set */
 } settings;
@@ -56,7 +59,8 @@ enum {
     FOR_RISK = 8,
     FOR_PLAN = 16,
     FOR_AUDIT = 32,
-    FOR_LEDGER = 64
+    FOR_LEDGER = 64,
+    FOR_BOUNDS = 128
 };
 
 typedef enum option_kind {
