@@ -68,7 +68,7 @@ static dp_status contour(const dpi_composition *c, dpi_query query, double *answ
 /* The contour where it applies, else NaN; only memory is worth an error. */
 static dp_status glance(const dpi_composition *c, dpi_query query, double *answer, dp_error *err)
 {
-    dp_error ignored;
+    dp_error ignored = {.status = DP_OK};
     dp_status status = contour(c, query, answer, &ignored);
     if (status == DP_ENOMEM)
         return dpi_fail_nomem(err);
