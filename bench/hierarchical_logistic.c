@@ -17,24 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tacit/random.h>
-#include <tacit/svi.h>
-
 #include "bench.h"
-#include "numpy-legacy.h"
-
-enum { D = 5, K = 3, L = 3, BATCH = 10 };
-
-static const double identity[L * K] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-
-/* Records 0 ... n - 1 train, n ... 2 n - 1 test. */
-typedef struct simulated {
-    size_t n;
-    double *x; /* [2 n][D] */
-    double *y; /* [2 n] */
-    int32_t *group;
-    double factors[L][D], weights[L][D];
-} simulated;
+#include "hierarchical.h"
 
 typedef struct budget {
     double epsilon, sigma; /* INFINITY without privacy; sigma as published */
@@ -56,14 +40,6 @@ static void stop(const char *what, const char *why)
     exit(1);
 }
 
-static double score(const double *x, const double *w)
-{
-    double s = 0;
-    for (int d = 0; d < D; d++)
-        s += x[d] * w[d];
-    return s;
-}
-
 /* P(score of a positive > score of a negative) in the test half, ties counting half. */
 static double test_auc(const simulated *data, double weights[L][D])
 {
@@ -72,7 +48,7 @@ static double test_auc(const simulated *data, double weights[L][D])
     if (s == NULL)
         stop("auc", "out of memory");
     for (size_t i = data->n; i < 2 * data->n; i++)
-        s[i] = score(data->x + i * D, weights[data->group[i]]);
+        s[i] = hierarchical_score(data->x + i * D, weights[data->group[i]]);
     for (size_t i = data->n; i < 2 * data->n; i++)
         for (size_t j = data->n; j < 2 * data->n; j++)
             if (data->y[i] > data->y[j]) {
@@ -81,36 +57,6 @@ static double test_auc(const simulated *data, double weights[L][D])
             }
     free(s);
     return won / pairs;
-}
-
-static void simulate(size_t n, simulated *data)
-{
-    numpy_legacy g;
-    double factors[D][K];
-    *data = (simulated){.n = n,
-                        .x = calloc(2 * n * D, sizeof(double)),
-                        .y = calloc(2 * n, sizeof(double)),
-                        .group = calloc(2 * n, sizeof(int32_t))};
-    if (data->x == NULL || data->y == NULL || data->group == NULL)
-        stop("data", "out of memory");
-    numpy_legacy_seed(&g, 0);
-    for (size_t i = 0; i < 2 * n * D; i++)
-        data->x[i] = numpy_legacy_normal(&g);
-    for (size_t i = 0; i < 2 * n; i++)
-        data->group[i] = (int32_t)numpy_legacy_below(&g, L);
-    for (int d = 0; d < D; d++)
-        for (int k = 0; k < K; k++)
-            factors[d][k] = numpy_legacy_normal(&g);
-    for (int l = 0; l < L; l++) {
-        for (int d = 0; d < D; d++) {
-            data->factors[l][d] = factors[d][l];
-            data->weights[l][d] = factors[d][l] + sqrt(0.1) * numpy_legacy_normal(&g);
-        }
-        for (size_t i = 0; i < 2 * n; i++)
-            if (data->group[i] == l)
-                data->y[i] = numpy_legacy_bernoulli(
-                    &g, 1 / (1 + exp(-score(data->x + i * D, data->weights[l]))));
-    }
 }
 
 /* The published data set or none. */
@@ -124,27 +70,6 @@ static void check_fingerprints(simulated *data)
                fabs(test_auc(data, data->factors) - 0.8440) < 1e-4;
     if (!same)
         stop("data", "not the published data set");
-}
-
-static void write_model(dp_model *m)
-{
-    dp_plate rows = dp_unit_plate(m, "records");
-    dp_plate factors = dp_plate_new(m, "factors", K), groups = dp_plate_new(m, "groups", L);
-    dp_expr x = dp_data(rows, "x", D), group = dp_index(rows, "group", groups);
-    dp_expr mt = dp_sample_in(factors, "M", D, dp_normal(0, 4));
-    dp_expr mean = dp_matmul(dp_constant_matrix(m, L, K, identity), mt);
-    dp_expr w = dp_sample_in(groups, "w", D, dp_normal_v(mean, dp_num(1)));
-    dp_observe(rows, "y", dp_bernoulli_logit(dp_dot(x, dp_pick(w, group))));
-}
-
-static void write_guide(dp_model *guide)
-{
-    dp_plate factors = dp_plate_new(guide, "factors", K), groups = dp_plate_new(guide, "groups", L);
-    dp_expr loc = dp_param_in(factors, "loc", D, 0);
-    dp_expr log_scale = dp_param_in(factors, "log_scale", D, 0);
-    dp_expr mt = dp_sample_in(factors, "M", D, dp_normal_v(loc, dp_exp(log_scale)));
-    dp_expr mean = dp_matmul(dp_constant_matrix(guide, L, K, identity), mt);
-    (void)dp_sample_in(groups, "w", D, dp_normal_v(mean, dp_num(1)));
 }
 
 static dp_svi_opts options(const settings *ask, budget b, bool as_d3p, uint64_t seed)
@@ -174,20 +99,6 @@ static dp_svi_opts options(const settings *ask, budget b, bool as_d3p, uint64_t 
     return o;
 }
 
-/* loc and log_scale start at independent N(0, 1) numbers. */
-static dp_status start_as_d3p(dp_svi *svi, uint64_t seed, dp_error *err)
-{
-    double start[2 * K * D];
-    dp_rng *rng;
-    dp_status status = dp_rng_new(seed, &rng, err);
-    if (status != DP_OK)
-        return status;
-    dp_rng_normal(rng, sizeof start / sizeof *start, start);
-    dp_rng_free(rng);
-    status = dp_svi_set(svi, "loc", K * D, start, err);
-    return status != DP_OK ? status : dp_svi_set(svi, "log_scale", K * D, start + K * D, err);
-}
-
 static outcome fit(const simulated *data, const settings *ask, budget b, bool as_d3p, uint64_t seed)
 {
     dp_error err = {0};
@@ -196,17 +107,14 @@ static outcome fit(const simulated *data, const settings *ask, budget b, bool as
     double weights[L][D], started = bench_now();
     dp_svi_opts o = options(ask, b, as_d3p, seed);
     dp_model *m = dp_model_new(), *guide = as_d3p ? dp_guide_new(m) : NULL;
-    dp_dataset *records = dp_dataset_new(data->n);
+    dp_dataset *records = hierarchical_records(data);
     if (m == NULL || records == NULL || (as_d3p && guide == NULL))
         stop("fit", "out of memory");
-    write_model(m);
+    hierarchical_model(m);
     if (as_d3p)
-        write_guide(guide);
-    dp_dataset_real(records, "x", D, data->x);
-    dp_dataset_real(records, "y", 1, data->y);
-    dp_dataset_index(records, "group", data->group);
+        hierarchical_guide(guide);
     if (dp_svi_new(m, guide, records, &o, &svi, &err) ||
-        (as_d3p && start_as_d3p(svi, seed, &err)) || dp_svi_run(svi, NULL, &err) ||
+        (as_d3p && hierarchical_start(svi, seed, &err)) || dp_svi_run(svi, NULL, &err) ||
         dp_svi_privacy(svi, &privacy, &err) ||
         dp_svi_get(svi, as_d3p ? "loc" : "w.loc", L * D, weights[0], &err))
         stop("fit", err.text);
@@ -276,14 +184,13 @@ int main(int argc, char **argv)
 {
     settings ask = parse(argc, argv);
     simulated data;
-    simulate(ask.n, &data);
+    if (!hierarchical_simulate(ask.n, &data))
+        stop("data", "out of memory");
     check_fingerprints(&data);
     if (ask.form == NULL || strcmp(ask.form, "d3p") == 0)
         run_form(&data, &ask, true);
     if (ask.form == NULL || strcmp(ask.form, "tacit") == 0)
         run_form(&data, &ask, false);
-    free(data.x);
-    free(data.y);
-    free(data.group);
+    hierarchical_free(&data);
     return 0;
 }

@@ -20,8 +20,8 @@ EXTRA_PROGRAMS += %D%/noise
 %C%_noise_LDADD = libtacit-internal.la $(TACIT_LIBS)
 
 EXTRA_PROGRAMS += %D%/hierarchical_logistic
-%C%_hierarchical_logistic_SOURCES = %D%/hierarchical_logistic.c %D%/numpy-legacy.c \
-  %D%/numpy-legacy.h $(benchmark)
+hierarchical = %D%/hierarchical.c %D%/hierarchical.h %D%/numpy-legacy.c %D%/numpy-legacy.h
+%C%_hierarchical_logistic_SOURCES = %D%/hierarchical_logistic.c $(hierarchical) $(benchmark)
 %C%_hierarchical_logistic_LDADD = libtacit.la -lm
 
 EXTRA_PROGRAMS += %D%/vae_step
@@ -56,8 +56,20 @@ CLEANFILES += %D%/built.h $(EXTRA_PROGRAMS)
 	  sed -e 's/ -W[^ ]*//g' -e 's/["\\\\]//g'`; \
 	{ echo "#define BENCH_COMMIT \"$$commit\""; echo "#define BENCH_FLAGS \"$$flags\""; } >$@.new; \
 	if cmp -s $@.new $@; then rm -f $@.new; else mv $@.new $@; fi
-# The same work by other libraries; Python, from outside the distribution.
-EXTRA_DIST += %D%/peers/hierarchical_d3p.py
+
+# The same work by other libraries, side by side: Python packages from outside the distribution, one
+# virtual environment each under PEERS.  bench/peers/run says how they are made.
+EXTRA_PROGRAMS += %D%/peers/tacit
+%C%_peers_tacit_SOURCES = %D%/peers/tacit.c $(hierarchical) %D%/vae.c %D%/vae.h $(benchmark)
+%C%_peers_tacit_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/%D%
+%C%_peers_tacit_LDADD = libtacit.la -lm
+PEERS = %D%/peers/environments
+.PHONY: bench-peers
+bench-peers: %D%/peers/tacit
+	$(srcdir)/%D%/peers/run --tacit %D%/peers/tacit --environments $(PEERS)
+EXTRA_DIST += %D%/peers/run %D%/peers/worker.py %D%/peers/vae_d3p.py %D%/peers/vae_jax_privacy.py \
+  %D%/peers/vae_opacus.py %D%/peers/hierarchical_d3p.py %D%/peers/requirements-d3p.txt \
+  %D%/peers/requirements-jax.txt %D%/peers/requirements-opacus.txt
 
 # doc/performance.md and its pictures: make performance PERFORMANCE_OPTIONS="--peers FILE"
 EXTRA_DIST += %D%/performance.py

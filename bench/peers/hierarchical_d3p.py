@@ -1,31 +1,23 @@
-"""d3p on the work of bench/hierarchical_logistic: one JSON line with its steps per second.
+"""The hierarchical logistic regression of bench/hierarchical_logistic by d3p, and without privacy by NumPyro.
 
-    python3 -m venv peers && peers/bin/pip install "d3p==0.2.0" "jax==0.4.25" "jaxlib==0.4.25" \
-        "numpyro==0.13.2" "scipy<1.13"
-    peers/bin/python bench/peers/hierarchical_d3p.py [steps]
+    hierarchical_d3p.py private | plain
 
-Hierarchical logistic regression of the d3p paper (Prediger et al., 2022, section 5.3): N = 500, D = 5,
-K = 3, L = 3, batches of 10 without replacement, Adam 1e-3, clip 1, noise 17.088, a guide for M alone.
-Compilation is not counted: the loop runs once before it is timed.
+Section 5.3 of the d3p paper (Prediger et al., 2022): N = 500, D = 5, K = 3, L = 3, batches of 10 without
+replacement, Adam 1e-3, clip 1, noise 17.088, a guide for M alone.
 """
-import json
-import platform
-import statistics
 import sys
-import time
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
-import d3p.random as strong_rng
-from d3p.minibatch import subsample_batchify_data
-from d3p.svi import DPSVI
-from numpyro.infer import Trace_ELBO
+from numpyro.infer import SVI, Trace_ELBO
+
+from worker import jitted, serve, versions
 
 N, D, K, L, BATCH = 500, 5, 3, 3, 10
-REPEATS = 9
+CLIP, SIGMA, RATE = 1.0, 17.088, 1e-3
 
 
 def data():
@@ -58,34 +50,32 @@ def guide(xs=None, groups=None, ys=None):
     numpyro.sample("M", dist.Normal(loc, jnp.exp(log_scale)).to_event(2))
 
 
-def main():
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+def private():
+    import d3p.random as rng
+    from d3p.minibatch import subsample_batchify_data
+    from d3p.svi import DPSVI
+    init, get_batch = subsample_batchify_data(tuple(jnp.asarray(a) for a in data()), batch_size=BATCH)
+    svi = DPSVI(model, guide, numpyro.optim.Adam(RATE), Trace_ELBO(), clipping_threshold=CLIP,
+                dp_scale=SIGMA)
+    _, batches = init(rng.PRNGKey(1))
+    state = svi.init(rng.PRNGKey(0), *get_batch(0, batches))
+    serve(jitted(state, lambda i, state: svi.update(state, *get_batch(i, batches))[0]), private=True,
+          note="float32, noise and batches from ChaCha, d3p's default",
+          versions=versions("d3p", "numpyro", "jax", "jaxlib"))
+
+
+def plain():
     arrays = tuple(jnp.asarray(a) for a in data())
-    init, get_batch = subsample_batchify_data(arrays, batch_size=BATCH)
-    svi = DPSVI(model, guide, numpyro.optim.Adam(1e-3), Trace_ELBO(), clipping_threshold=1.0,
-                dp_scale=17.088)
-    _, batches = init(strong_rng.PRNGKey(1))
-    state = svi.init(strong_rng.PRNGKey(0), *get_batch(0, batches))
+    svi = SVI(model, guide, numpyro.optim.Adam(RATE), Trace_ELBO())
+    state = svi.init(jax.random.PRNGKey(0), *(a[:BATCH] for a in arrays))
 
-    @jax.jit
-    def run(state):
-        def body(i, state):
-            return svi.update(state, *get_batch(i, batches))[0]
-        return jax.lax.fori_loop(0, steps, body, state)
+    def step(i, state):
+        rows = jax.random.randint(jax.random.fold_in(jax.random.PRNGKey(1), i), (BATCH,), 0, N)
+        return svi.update(state, *(a[rows] for a in arrays))[0]
 
-    jax.block_until_ready(run(state))
-    seconds = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        jax.block_until_ready(run(state))
-        seconds.append(time.perf_counter() - start)
-    median = statistics.median(seconds)
-    print(json.dumps({"kernel": "hierarchical_logistic", "form": "d3p 0.2.0 on jax " + jax.__version__,
-                      "n": N, "batch": BATCH, "steps": steps, "seconds": round(median, 4),
-                      "spread": round(max(seconds) - min(seconds), 4),
-                      "steps_per_second": round(steps / median), "cpu": platform.processor()
-                      or platform.machine()}))
+    serve(jitted(state, step), private=False, note="float32, rows drawn with replacement",
+          versions=versions("numpyro", "jax", "jaxlib"))
 
 
 if __name__ == "__main__":
-    main()
+    private() if sys.argv[1] == "private" else plain()
