@@ -29,6 +29,10 @@ static void add_norm2(const dpi_part *p, size_t m, double *norm2)
         p->op->norm2(&p->call, norm2);
         return;
     }
+    if (p->terms != NULL) {
+        dpi_terms_norm2(p->terms, m, norm2);
+        return;
+    }
     for (size_t r = 0; r < m; r++)
         for (size_t e = 0; e < p->size; e++)
             norm2[r] += p->call.out[r * p->size + e] * p->call.out[r * p->size + e];
@@ -52,17 +56,24 @@ static void add_weighted(const dpi_part *p, size_t first, size_t m, const double
             sum[e] += weight[r] * out[r * p->size + e];
 }
 
-void dpi_run_add_part(const dpi_run *run, size_t part, size_t m, const double *weight, double *sum)
+/* Adds a part of the first m records, whose weights were just found. */
+static void add_part(const dpi_part *p, size_t m, const double *weight, double *sum)
 {
-    add_weighted(&run->parts[part], 0, m, weight, sum);
+    if (p->terms != NULL)
+        dpi_terms_add_clipped(p->terms, m, weight, sum);
+    else
+        add_weighted(p, 0, m, weight, sum);
 }
 
-static void add_parts(const dpi_run *run, size_t first, size_t m, const double *weight, double *sum)
+void dpi_run_add_part(const dpi_run *run, size_t part, size_t m, const double *weight, double *sum)
 {
-    for (size_t i = 0; i < run->spec.n_parts; i++) {
-        add_weighted(&run->parts[i], first, m, weight, sum);
-        sum += run->parts[i].size;
-    }
+    add_part(&run->parts[part], m, weight, sum);
+}
+
+static void add_parts(const dpi_run *run, size_t m, const double *weight, double *sum)
+{
+    for (const dpi_part *p = run->parts; p < run->parts + run->spec.n_parts; sum += p->size, p++)
+        add_part(p, m, weight, sum);
 }
 
 void dpi_run_weights(dpi_run *run, size_t m, double clip, double *norm2, double *weight)
@@ -80,12 +91,16 @@ void dpi_run_clip_sum(dpi_run *run, size_t m, double clip, double *scratch, doub
 {
     double *weight = scratch + run->spec.chunk;
     dpi_run_weights(run, m, clip, scratch, weight);
-    add_parts(run, 0, m, weight, sum);
+    add_parts(run, m, weight, sum);
 }
 
 void dpi_run_add_rows(const dpi_run *run, size_t first, size_t m, double *unit)
 {
-    add_parts(run, first, m, run->ones, unit);
+    for (const dpi_part *p = run->parts; p < run->parts + run->spec.n_parts; unit += p->size, p++)
+        if (p->terms != NULL)
+            dpi_terms_add(p->terms, first, m, unit);
+        else
+            add_weighted(p, first, m, run->ones, unit);
 }
 
 double dpi_clip_add(size_t n, const double *unit, double clip, double *sum)
@@ -115,7 +130,7 @@ void dpi_run_clip_units(dpi_run *run, size_t n_units, const size_t *rows, double
     for (size_t u = 0, r = 0; u < n_units; r += rows[u], u++)
         for (size_t k = 0; rows[u] > 1 && k < rows[u]; k++)
             weight[r + k] = 0;
-    add_parts(run, 0, m, weight, sum);
+    add_parts(run, m, weight, sum);
     for (size_t u = 0, r = 0; u < n_units; r += rows[u], u++) {
         if (rows[u] == 1)
             continue;

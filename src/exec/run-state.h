@@ -3,6 +3,7 @@
 #define DPI_EXEC_RUN_STATE_H
 
 #include "exec/run.h"
+#include "exec/terms.h"
 
 enum { GLOBALS, RECORDS, LATE, N_STAGES };
 
@@ -15,9 +16,10 @@ typedef struct dpi_binding {
 
 /* A part of each record's gradient. */
 typedef struct dpi_part {
-    const dpi_op *op; /* with factored forms, or NULL: the value itself is summed */
+    const dpi_op *op; /* with factored forms, or NULL: see terms */
     dpi_call call;
     size_t size;
+    dpi_terms *terms; /* or NULL: the value itself is summed */
 } dpi_part;
 
 /* A value and its copy in single precision. */
@@ -46,6 +48,7 @@ struct dpi_run {
     size_t n_calls[N_STAGES];
     dpi_binding *bindings;
     size_t n_bindings;
+    dpi_form *forms; /* [n_parts] */
     dpi_part *parts;
     dpi_call **sums; /* calls that sum over records, whose results start at zero */
     size_t n_sums;

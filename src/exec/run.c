@@ -1,8 +1,8 @@
 /* Compiling a graph into call lists, and running them.
  *
  * Legend: m records in a chunk, parts = the per-record gradients, one for each value that crosses
- * from the global side to the records.  A part whose operation has factored forms is never made: its
- * squared norm and weighted sum come from its inputs (clip.c). */
+ * from the global side to the records.  A part is made only where that is cheapest (graph/form.h): else its
+ * squared norm and weighted sum come from its factors (clip.c, terms.c). */
 #include "exec/run.h"
 
 #include <math.h>
@@ -12,9 +12,25 @@
 #include "exec/run-state.h"
 #include "exec/single.h"
 
-static bool is_factored(const dpi_node *node)
+/* Chooses the parts' forms; what others need is there and read as it is. */
+static bool choose_forms(dpi_run *run, bool *needed)
 {
-    return node->op->norm2 != NULL && node->op->weighted_sum != NULL;
+    const dpi_run_spec *spec = &run->spec;
+    run->forms = dpi_arena_alloc(&run->arena, spec->n_parts, sizeof *run->forms);
+    if (run->forms == NULL)
+        return false;
+    for (size_t i = 0; i < spec->n_parts; i++) {
+        dpi_id part = spec->parts[i];
+        if (!dpi_get(spec->graph, part)->shape.per_record)
+            dpi_misuse("dpi_run_new",
+                       "a part of each record's gradient is a value for all records");
+        dpi_form_of(spec->graph, part, spec->choice, &run->forms[i]);
+        dpi_form_mark(spec->graph, part, &run->forms[i], needed);
+    }
+    for (size_t i = 0; i < spec->n_parts; i++)
+        if (needed[spec->parts[i]])
+            run->forms[i].way = DPI_MADE;
+    return true;
 }
 
 /* The nodes whose values must be made; for a clone, those that its original has. */
@@ -28,21 +44,13 @@ static bool *needed_nodes(dpi_run *run)
     for (size_t i = 0; run->of != NULL && i < run->n_nodes; i++)
         needed[i] =
             run->of->value[i] != NULL || (run->of->narrow != NULL && run->of->narrow[i] != NULL);
-    if (run->of != NULL)
+    if (run->of != NULL) {
+        run->forms = run->of->forms;
         return needed;
+    }
     for (size_t i = 0; i < spec->n_wanted; i++)
         dpi_mark(g, spec->wanted[i], needed);
-    for (size_t i = 0; i < spec->n_parts; i++) {
-        const dpi_node *node = dpi_get(g, spec->parts[i]);
-        if (!node->shape.per_record)
-            dpi_misuse("dpi_run_new",
-                       "a part of each record's gradient is a value for all records");
-        if (!is_factored(node))
-            dpi_mark(g, spec->parts[i], needed);
-        for (int k = 0; k < node->op->n_inputs; k++)
-            dpi_mark(g, node->in[k], needed);
-    }
-    return needed;
+    return choose_forms(run, needed) ? needed : NULL;
 }
 
 /* The stage of every node; false where a record would need what comes only after all records. */
@@ -152,7 +160,13 @@ static bool make_parts(dpi_run *run)
         dpi_part *p = &run->parts[i];
         p->call = make_call(run, spec->parts[i]);
         p->size = p->call.out_size;
-        p->op = p->call.out == NULL ? node->op : NULL; /* made for others, it is read as it is */
+        p->op = run->forms[i].way == DPI_FACTORED ? node->op : NULL;
+        if (run->forms[i].way != DPI_PRODUCTS && run->forms[i].way != DPI_ONE_BY_ONE)
+            continue;
+        p->terms = dpi_arena_alloc(&run->arena, 1, sizeof *p->terms);
+        if (p->terms == NULL || !dpi_terms_init(p->terms, &run->arena, spec->graph, &run->forms[i],
+                                                run->value, spec->chunk))
+            return false;
     }
     return true;
 }
@@ -246,7 +260,7 @@ static dp_status build(dpi_run *run, dp_error *err)
     if (needed == NULL || stage == NULL || node_of_call == NULL || wide == NULL ||
         run->value == NULL)
         return dpi_fail_nomem(err);
-    dpi_single_mark_wide(run, needed, wide);
+    dpi_single_mark_wide(run, wide);
     for (size_t i = 0; i < spec->n_places; i++)
         if (run->of == NULL && needed[spec->places[i].node])
             run->value[spec->places[i].node] = spec->places[i].value;

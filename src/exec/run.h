@@ -10,6 +10,7 @@
 #define DPI_EXEC_RUN_H
 
 #include "exec/dataset.h"
+#include "graph/form.h"
 #include "graph/op.h"
 #include "random/stream.h"
 
@@ -31,6 +32,7 @@ typedef struct dpi_run_spec {
     size_t n_places;
     const dp_dataset *data; /* bound to the data and index nodes; NULL when there are none */
     size_t chunk;           /* records at a time, >= 1 */
+    dpi_choice choice;      /* of the parts' forms */
     bool single;            /* values of records are computed in single precision (single.c) */
 } dpi_run_spec;
 

@@ -33,19 +33,26 @@ static bool is_source(const dpi_node *node)
     return node->op->forward == NULL;
 }
 
-void dpi_single_mark_wide(const dpi_run *run, const bool *needed, bool *wide)
+/* What norms and sums of a part read: the part, or its factors. */
+static void mark_part(const dpi_graph *g, dpi_id part, const dpi_form *form, bool *wide)
+{
+    wide[part] = true;
+    for (size_t t = 0; t < (form->way == DPI_FACTORED ? 1 : form->n_terms); t++) {
+        const dpi_node *node = &g->nodes[form->way == DPI_FACTORED ? part : form->term[t].node];
+        for (int k = 0; k < node->op->n_inputs && form->way != DPI_MADE; k++)
+            wide[node->in[k]] = true;
+    }
+}
+
+void dpi_single_mark_wide(const dpi_run *run, bool *wide)
 {
     const dpi_graph *g = run->spec.graph;
     for (size_t i = 0; i < g->n_nodes; i++)
         wide[i] = !run->spec.single || !g->nodes[i].shape.per_record || is_source(&g->nodes[i]);
     for (size_t i = 0; i < run->spec.n_wanted; i++)
         wide[run->spec.wanted[i]] = true;
-    for (size_t i = 0; i < run->spec.n_parts; i++) {
-        dpi_id part = run->spec.parts[i];
-        for (int k = 0; k < g->nodes[part].op->n_inputs && !needed[part]; k++)
-            wide[g->nodes[part].in[k]] = true;
-        wide[part] = true;
-    }
+    for (size_t i = 0; i < run->spec.n_parts; i++)
+        mark_part(g, run->spec.parts[i], &run->forms[i], wide);
 }
 
 /* Makes the float buffers: of records' values, and of what else they read. */

@@ -5,7 +5,7 @@
 #include "exec/run-state.h"
 
 /* wide[n_nodes]: which values have a double buffer.  All, in double precision. */
-void dpi_single_mark_wide(const dpi_run *run, const bool *needed, bool *wide);
+void dpi_single_mark_wide(const dpi_run *run, bool *wide);
 
 /* Makes the float side of a run whose calls are there; the call i of the records' stage is of node
  * node_of_call[i].  DP_ENOMEM; DP_EUNSUPPORTED: groups that floats cannot number. */

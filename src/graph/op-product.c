@@ -132,24 +132,12 @@ static void outer_norm2(const dpi_call *c, double *norm2)
     }
 }
 
-enum { FEW = 8 }; /* columns for which plain loops do */
-
 /* The weight comes last, as in mul_weighted_sum. */
 static void outer_weighted_sum(const dpi_call *c, const double *weight, double *total)
 {
-    size_t rows = c->attr->rows, columns = c->attr->columns;
-    if (columns >= FEW) {
-        const dpi_outer products = {c->n,     rows,          columns,      c->in[0],
-                                    c->in[1], c->in_step[0], c->in_step[1]};
-        dpi_add_outer(&products, weight, total);
-        return;
-    }
-    for (size_t r = 0; r < c->n; r++) {
-        const double *a = c->in[0] + r * c->in_step[0], *b = c->in[1] + r * c->in_step[1];
-        for (size_t i = 0; weight[r] != 0 && i < rows; i++)
-            for (size_t j = 0; j < columns; j++)
-                total[i * columns + j] += weight[r] * (a[i] * b[j]);
-    }
+    const dpi_outer products = {c->n,     c->attr->rows, c->attr->columns, c->in[0],
+                                c->in[1], c->in_step[0], c->in_step[1]};
+    dpi_add_outer(&products, weight, total);
 }
 
 const dpi_op dpi_op_matmul = {.name = "matmul",

@@ -1,31 +1,39 @@
-/* Selection along the first dimension: by a group number, or by position. */
+/* Selection along the first dimension: by group numbers, or by position.
+ *
+ * One number picks a row; d numbers, such as the words of a sentence, pick d rows. */
 #include <string.h>
 
 #include "graph/op.h"
 
-static bool is_number(const dpi_shape *shape)
-{
-    return shape->n_dims == 0;
-}
-
-/* y = a[g]: the row of a that the number g names. */
+/* y = a[g]: the row of a that the number g names, or a row for each number. */
 static const char *pick_shape(const dpi_shape *a, const dpi_shape *g, dpi_attr *attr,
                               dpi_shape *shape)
 {
-    if (a->n_dims < 1 || !is_number(g))
-        return "dp_pick takes a value per group and one group number";
+    if (a->n_dims < 1 || g->n_dims > 1)
+        return "dp_pick takes a value per group and a group number, or a vector of them";
     attr->rows = a->dim[0];
     *shape = dpi_shape_drop_first(*a);
+    if (g->n_dims == 1)
+        (void)dpi_shape_prepend(shape, g->dim[0], g->plate[0]);
     shape->per_record = a->per_record || g->per_record;
     return NULL;
 }
 
 static void pick_forward(const dpi_call *c)
 {
-    for (size_t r = 0; r < c->n; r++) {
-        size_t row = (size_t)c->in[1][r * c->in_step[1]];
-        memcpy(c->out + r * c->out_size, c->in[0] + r * c->in_step[0] + row * c->out_size,
-               c->out_size * sizeof *c->out);
+    size_t picks = c->in_size[1], size = picks == 0 ? 0 : c->out_size / picks;
+    for (size_t i = 0; i < c->n * picks; i++) {
+        size_t r = i / picks, row = (size_t)c->in[1][r * c->in_step[1] + i % picks];
+        memcpy(c->out + i * size, c->in[0] + r * c->in_step[0] + row * size, size * sizeof *c->out);
+    }
+}
+
+static void pick_single(const dpi_call_single *c)
+{
+    size_t picks = c->in_size[1], size = picks == 0 ? 0 : c->out_size / picks;
+    for (size_t i = 0; i < c->n * picks; i++) {
+        size_t r = i / picks, row = (size_t)c->in[1][r * c->in_step[1] + i % picks];
+        memcpy(c->out + i * size, c->in[0] + r * c->in_step[0] + row * size, size * sizeof *c->out);
     }
 }
 
@@ -37,24 +45,30 @@ static void pick_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[
     result[0] = dpi_apply(g, &dpi_op_scatter, dpi_full_adjoint(g, y, adjoint), node.in[1], &attr);
 }
 
-/* y[k] = a for k = g, 0 elsewhere; attr.number groups. */
+/* y[k] = a for k = g, 0 elsewhere; attr.number groups.  With several numbers, the sum over them of their rows
+ * of a. */
 static const char *scatter_shape(const dpi_shape *a, const dpi_shape *g, dpi_attr *attr,
                                  dpi_shape *shape)
 {
-    *shape = *a;
+    bool several = g->n_dims == 1;
+    *shape = several ? dpi_shape_drop_first(*a) : *a;
     shape->per_record = a->per_record || g->per_record;
-    if (!is_number(g) || !dpi_shape_prepend(shape, attr->number, attr->shape.plate[0]))
-        return "a scatter takes a value and one group number";
+    if (g->n_dims > 1 || (several && (a->n_dims == 0 || a->dim[0] != g->dim[0])) ||
+        !dpi_shape_prepend(shape, attr->number, attr->shape.plate[0]))
+        return "a scatter takes a value and a group number, or as many of both";
     return NULL;
 }
 
 static void scatter_forward(const dpi_call *c)
 {
+    size_t picks = c->in_size[1], size = picks == 0 ? 0 : c->in_size[0] / picks;
     memset(c->out, 0, c->n * c->out_size * sizeof *c->out);
-    for (size_t r = 0; r < c->n; r++) {
-        size_t row = (size_t)c->in[1][r * c->in_step[1]];
-        memcpy(c->out + r * c->out_size + row * c->in_size[0], c->in[0] + r * c->in_step[0],
-               c->in_size[0] * sizeof *c->out);
+    for (size_t i = 0; i < c->n * picks; i++) {
+        size_t r = i / picks, k = i % picks, row = (size_t)c->in[1][r * c->in_step[1] + k];
+        const double *from = c->in[0] + r * c->in_step[0] + k * size;
+        double *to = c->out + r * c->out_size + row * size;
+        for (size_t e = 0; e < size; e++)
+            to[e] += from[e];
     }
 }
 
@@ -64,19 +78,40 @@ static void scatter_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id resu
         dpi_apply(g, &dpi_op_pick, dpi_full_adjoint(g, y, adjoint), dpi_get(g, y)->in[1], NULL);
 }
 
+/* The square of the row that pick k names, when no pick before it names it too. */
+static double row_norm2(size_t picks, size_t size, const double *a, const double *g, size_t k)
+{
+    double sum = 0;
+    for (size_t l = 0; l < k; l++)
+        if (g[l] == g[k])
+            return 0;
+    for (size_t e = 0; e < size; e++) {
+        double x = 0;
+        for (size_t l = k; l < picks; l++)
+            x += g[l] == g[k] ? a[l * size + e] : 0;
+        sum += x * x;
+    }
+    return sum;
+}
+
+/* Rows that are picked twice are added up first. */
 static void scatter_norm2(const dpi_call *c, double *norm2)
 {
+    size_t picks = c->in_size[1], size = picks == 0 ? 0 : c->in_size[0] / picks;
     for (size_t r = 0; r < c->n; r++)
-        for (size_t e = 0; e < c->in_size[0]; e++)
-            norm2[r] += c->in[0][r * c->in_step[0] + e] * c->in[0][r * c->in_step[0] + e];
+        for (size_t k = 0; k < picks; k++)
+            norm2[r] += row_norm2(picks, size, c->in[0] + r * c->in_step[0],
+                                  c->in[1] + r * c->in_step[1], k);
 }
 
 static void scatter_weighted_sum(const dpi_call *c, const double *weight, double *total)
 {
-    for (size_t r = 0; r < c->n; r++) {
-        double *group = total + (size_t)c->in[1][r * c->in_step[1]] * c->in_size[0];
-        for (size_t e = 0; weight[r] != 0 && e < c->in_size[0]; e++)
-            group[e] += weight[r] * c->in[0][r * c->in_step[0] + e];
+    size_t picks = c->in_size[1], size = picks == 0 ? 0 : c->in_size[0] / picks;
+    for (size_t i = 0; i < c->n * picks; i++) {
+        size_t r = i / picks, k = i % picks;
+        double *group = total + (size_t)c->in[1][r * c->in_step[1] + k] * size;
+        for (size_t e = 0; weight[r] != 0 && e < size; e++)
+            group[e] += weight[r] * c->in[0][r * c->in_step[0] + k * size + e];
     }
 }
 
@@ -154,6 +189,7 @@ const dpi_op dpi_op_pick = {.name = "pick",
                             .n_inputs = 2,
                             .shape = pick_shape,
                             .forward = pick_forward,
+                            .single = pick_single,
                             .backward = pick_backward,
                             .flops = dpi_flops_none};
 const dpi_op dpi_op_scatter = {.name = "scatter",

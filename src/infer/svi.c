@@ -154,7 +154,7 @@ static dp_status make_state(dp_svi *s, dp_error *err)
  *   a unit's gradient as computed is a function of its own rows, to the bit (clip.c).  Rounding on the way
  *   to it, where its rows are added up too, is no part of the bound: what came out is what is clipped;
  *   its norm, from sums of at most P squares: off by P u / 2, and its numbers by 3 u;
- *   the sum of a task of k <= 256 units (sum.c): off by k u * k clip; for all tasks of two neighbouring
+ *   the sum of a task of k <= 256 units (sum.c; exec/terms.c): off by k u * k clip; for all tasks of two neighbouring
  *   data sets 2^-44 n clip, since one unit more may shift all tasks;
  *   the sum of tasks, compensated: off by 2 u n clip for each of the two, 2^-51 n clip;
  *   dividing it by the step of the grid: off by 2 u n clip for the two.

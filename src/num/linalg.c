@@ -136,19 +136,43 @@ static dpi_term weighted(size_t rows, size_t columns, const double *a, const dou
     return (dpi_term){a, b, to_a ? weight : 1, to_a ? 1 : weight};
 }
 
+void dpi_outer_start(dpi_outer_sum *outer, size_t rows, size_t columns, double *sum)
+{
+    outer->rows = rows;
+    outer->columns = columns;
+    outer->sum = sum;
+    outer->n = 0;
+}
+
+void dpi_outer_flush(dpi_outer_sum *outer)
+{
+    if (outer->n > 0)
+        dpi_gemm_best()->add_outer(outer->n, outer->term, outer->rows, outer->columns, outer->sum);
+    outer->n = 0;
+}
+
+void dpi_outer_push(dpi_outer_sum *outer, const double *a, const double *b, double weight)
+{
+    size_t columns = outer->columns;
+    if (columns < FEW) {
+        for (size_t i = 0; i < outer->rows; i++)
+            for (size_t j = 0; j < columns; j++)
+                outer->sum[i * columns + j] += weight * (a[i] * b[j]);
+        return;
+    }
+    outer->term[outer->n++] = weighted(outer->rows, columns, a, b, weight);
+    if (outer->n == DPI_GEMM_TERMS)
+        dpi_outer_flush(outer);
+}
+
 void dpi_add_outer(const dpi_outer *p, const double *weight, double *sum)
 {
-    dpi_term term[DPI_GEMM_TERMS];
-    size_t n = 0;
-    for (size_t r = 0; r < p->n; r++) {
+    dpi_outer_sum outer;
+    dpi_outer_start(&outer, p->rows, p->columns, sum);
+    for (size_t r = 0; r < p->n; r++)
         if (weight[r] != 0)
-            term[n++] = weighted(p->rows, p->columns, p->a + r * p->a_step, p->b + r * p->b_step,
-                                 weight[r]);
-        if (n == DPI_GEMM_TERMS || (n > 0 && r + 1 == p->n)) {
-            dpi_gemm_best()->add_outer(n, term, p->rows, p->columns, sum);
-            n = 0;
-        }
-    }
+            dpi_outer_push(&outer, p->a + r * p->a_step, p->b + r * p->b_step, weight[r]);
+    dpi_outer_flush(&outer);
 }
 
 bool dpi_gemm_fits_blas(size_t m, size_t n, size_t k)

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "num/gemm.h"
+
 /* c[m][n] = op(a) op(b), op(a) being [m][k] and op(b) [k][n]; a transposed factor is stored as
  * [k][m] or [n][k].  Row-major, no overlap.  A row of c depends on that row of op(a) and on b alone,
  * to the bit, whatever m and the other rows are: rows may be records. */
@@ -25,10 +27,22 @@ typedef struct dpi_outer {
 /* sum[rows][columns] += weight[r] a_r b_r^T, in the order of r, and nothing where weight[r] is 0.  Each
  * element is added by multiply-adds in the order of r, so sums are the same in however many calls; rounding
  * is that of the additions and half a unit of weight[r] a_ri or weight[r] b_rj, 2^-500 aside, for weights
- * in [0, 1].  Meant for columns of 8 numbers or more. */
+ * in [0, 1]. */
 void dpi_add_outer(const dpi_outer *products, const double *weight, double *sum);
 
-/* The same for values that belong to no record, by OpenBLAS where that is faster; rows may depend on
+/* The same, product after product: sum[rows][columns] += weight a b^T, at the latest when flushed; a and b must
+ * stay until then.  Any number of columns. */
+typedef struct dpi_outer_sum {
+    size_t rows, columns, n;
+    double *sum;
+    dpi_term term[DPI_GEMM_TERMS];
+} dpi_outer_sum;
+
+void dpi_outer_start(dpi_outer_sum *outer, size_t rows, size_t columns, double *sum);
+void dpi_outer_push(dpi_outer_sum *outer, const double *a, const double *b, double weight);
+void dpi_outer_flush(dpi_outer_sum *outer);
+
+/* c[m][n] = op(a) op(b) for values that belong to no record, by OpenBLAS where that is faster; rows may depend on
  * each other by rounding. */
 void dpi_gemm_global(bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k,
                      const double *a, const double *b, double *c);

@@ -1,4 +1,5 @@
-UNIT_TESTS += %D%/t-clip %D%/t-dataset %D%/t-factored %D%/t-factors %D%/t-run %D%/t-single %D%/t-unit
+UNIT_TESTS += %D%/t-clip %D%/t-dataset %D%/t-factored %D%/t-factors %D%/t-networks %D%/t-run \
+  %D%/t-single %D%/t-terms %D%/t-unit
 %C%_t_dataset_SOURCES = %D%/t-dataset.c $(faulty)
 %C%_t_dataset_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_run_SOURCES = %D%/t-run.c %D%/setting.c %D%/setting.h $(faulty)
@@ -11,3 +12,6 @@ UNIT_TESTS += %D%/t-clip %D%/t-dataset %D%/t-factored %D%/t-factors %D%/t-run %D
 %C%_t_single_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_factors_SOURCES = %D%/t-factors.c $(faulty)
 %C%_t_factors_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_networks_SOURCES = %D%/t-networks.c %D%/network.c %D%/network.h
+%C%_t_terms_SOURCES = %D%/t-terms.c $(faulty)
+%C%_t_terms_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)

@@ -217,6 +217,8 @@ static void every_kernel_for_floats_is_that_for_doubles(void **state)
     check_operation(&dpi_op_patches, 12, true, 1, false, &(dpi_attr){.window = window}), known++;
     dpi_attr fold = {.rows = 6, .window = window, .shape = dpi_vector(12, true)};
     check_operation(&dpi_op_fold, 48, true, 1, false, &fold), known++;
+    check_operation(&dpi_op_pick, 15, false, 4, true, &(dpi_attr){.rows = 5}), known++;
+    check_operation(&dpi_op_pick, 15, true, 1, true, &(dpi_attr){.rows = 5});
     assert_int_equal(seen, known); /* a new kernel needs a line here */
 }
 

@@ -249,6 +249,18 @@ static real group_mean(const dpi_node *node, const dpi_shape *s, const real *in,
     return sum / (real)count;
 }
 
+/* The sum of the numbers' rows that belong in row index[0]. */
+static real scattered(const dpi_shape *s[2], const real *in[2], const size_t *index)
+{
+    size_t from[DPI_MAX_DIMS];
+    real sum = 0;
+    memcpy(from, index, sizeof from);
+    for (from[0] = 0; from[0] < s[1]->dim[0]; from[0]++)
+        if ((size_t)in[1][from[0]] == index[0])
+            sum += in[0][position(s[0], from, s[0]->n_dims)];
+    return sum;
+}
+
 /* Element of the result with subscripts `index`, for one record. */
 static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[2],
                     const size_t *index)
@@ -272,8 +284,15 @@ static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[
                        s[1]->n_dims == 2 ? index[shape->n_dims - 1] : 0);
     if (op == &dpi_op_outer)
         return in[0][index[0]] * in[1][index[1]];
+    if (op == &dpi_op_scatter && s[1]->n_dims == 1)
+        return scattered(s, in, index);
     if (op == &dpi_op_scatter)
         return index[0] == (size_t)in[1][0] ? in[0][position(s[0], index, shape->n_dims)] : 0;
+    if (op == &dpi_op_pick && s[1]->n_dims == 1) {
+        memcpy(moved, index, (size_t)shape->n_dims * sizeof *index);
+        moved[0] = (size_t)in[1][index[0]];
+        return in[0][position(s[0], moved, s[0]->n_dims)];
+    }
     if (op == &dpi_op_pick || op == &dpi_op_slice) {
         bool dropped = shape->n_dims < s[0]->n_dims;
         size_t first = op == &dpi_op_pick ? (size_t)in[1][0] : node->attr.number;

@@ -88,6 +88,10 @@ static const point table[] = {
     {ON(scatter, ""), .b = "", .groups = 4}, {ON(scatter, ""), .b = "*", .groups = 4},
     {ON(scatter, "*"), .b = "", .groups = 4}, {ON(scatter, "*"), .b = "*", .groups = 4},
     {ON(scatter, "3"), .b = "*", .groups = 2}, {ON(scatter, "*2x3"), .b = "*", .groups = 4},
+    {ON(pick, "4x2"), .b = "*3", .groups = 4}, {ON(pick, "*4"), .b = "5", .groups = 4}, {ON(pick, "4x2x2"), .b = "*2", .groups = 4},
+    {ON(pick, "*2x3"), .b = "*1", .groups = 2},
+    {ON(scatter, "*5x2"), .b = "*5", .groups = 3}, {ON(scatter, "5"), .b = "*5", .groups = 4}, {ON(scatter, "*3x2"), .b = "3", .groups = 2},
+    {ON(scatter, "*6x2x3"), .b = "*6", .groups = 3}, {ON(scatter, "3x2"), .b = "3", .groups = 2}, {ON(scatter, "*1x2"), .b = "*1", .groups = 3},
     {ON(slice, "5"), .attr = {.number = 0, .rows = 5}}, {ON(slice, "5"), .attr = {.number = 1, .rows = 3}},
     {ON(slice, "*5"), .attr = {.number = 4, .rows = 1}}, {ON(slice, "*5x2"), .attr = {.number = 3, .rows = 2}},
     {ON(slice, "5x2x3"), .attr = {.number = 2, .rows = 1}}, {ON(slice, "*1"), .attr = {.rows = 1}},
@@ -202,9 +206,9 @@ dpi_id world_input(world *w, const char *name, dpi_shape shape, double low, doub
     return id;
 }
 
-dpi_id world_groups(world *w, const char *name, bool per_record, size_t groups)
+dpi_id world_groups(world *w, const char *name, dpi_shape shape, size_t groups)
 {
-    dpi_id id = world_input(w, name, dpi_scalar(per_record), 0, (double)groups);
+    dpi_id id = world_input(w, name, shape, 0, (double)groups);
     for (size_t i = 0; i < naive_count(w->e, id); i++)
         naive_value(w->e, id)[i] = floorl(naive_value(w->e, id)[i]);
     return id;
@@ -237,7 +241,7 @@ void world_of_point(world *w, const point *p)
     w->in[0] = world_input(w, "a", point_shape(p->a), p->range[0][0], p->range[0][1]);
     w->n_real = 1;
     if (p->b != NULL && p->groups > 0)
-        w->in[1] = world_groups(w, "b", *p->b == '*', p->groups);
+        w->in[1] = world_groups(w, "b", point_shape(p->b), p->groups);
     else if (p->b != NULL)
         w->in[w->n_real++] = world_input(w, "b", point_shape(p->b), p->range[1][0], p->range[1][1]);
     w->y = dpi_apply(&w->g, p->op, w->in[0], w->in[1], &attr);

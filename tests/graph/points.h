@@ -44,7 +44,7 @@ void world_free(world *w);
 dpi_id world_input(world *w, const char *name, dpi_shape shape, double low, double high);
 
 /* An input with group numbers. */
-dpi_id world_groups(world *w, const char *name, bool per_record, size_t groups);
+dpi_id world_groups(world *w, const char *name, dpi_shape shape, size_t groups);
 
 /* A constant array (or number) with such values. */
 dpi_id world_constant(world *w, const char *name, dpi_shape shape, double low, double high);

@@ -88,7 +88,7 @@ static void hierarchies_cross_by_pick(void **state)
     world w;
     world_new(&w);
     dpi_id a = input(&w, "a", "4"), tau = input(&w, "tau", ""), slope = input(&w, "slope", "4x2");
-    dpi_id g = world_groups(&w, "g", true, 4), x = data(&w, "x", "*2");
+    dpi_id g = world_groups(&w, "g", dpi_scalar(true), 4), x = data(&w, "x", "*2");
     dpi_id effect =
         dpi_apply(&w.g, &dpi_op_pick, dpi_times(&w.g, a, of(&w, &dpi_op_exp, tau)), g, NULL);
     dpi_id mine = product(&w, dpi_apply(&w.g, &dpi_op_pick, slope, g, NULL), x);
@@ -103,7 +103,7 @@ static void networks_have_per_record_gradients(void **state)
     world_new(&w);
     dpi_id first = input(&w, "W", "4x3"), bias = input(&w, "b", "4"),
            second = input(&w, "V", "4x2");
-    dpi_id x = data(&w, "x", "*3"), g = world_groups(&w, "label", true, 2);
+    dpi_id x = data(&w, "x", "*3"), g = world_groups(&w, "label", dpi_scalar(true), 2);
     dpi_id hidden = of(&w, &dpi_op_tanh, dpi_add(&w.g, product(&w, first, x), bias));
     dpi_id out = product(&w, hidden, second);
     dpi_id chosen = dpi_apply(&w.g, &dpi_op_pick, out, g, NULL);
@@ -171,8 +171,8 @@ static void logistic_regression_has_the_known_gradient(void **state)
     (void)state;
     world w;
     world_new(&w);
-    dpi_id v = input(&w, "w", "3"), x = data(&w, "x", "*3"), y = world_groups(&w, "y", true, 2),
-           adjoint;
+    dpi_id v = input(&w, "w", "3"), x = data(&w, "x", "*3"),
+           y = world_groups(&w, "y", dpi_scalar(true), 2), adjoint;
     dpi_id eta = product(&w, x, v);
     dpi_id root = dpi_sub(&w.g, dpi_times(&w.g, y, eta), of(&w, &dpi_op_softplus, eta));
     assert_ok(dpi_gradient(&w.g, root, 1, &v, &adjoint), w.err.text);
@@ -195,7 +195,7 @@ static void adjoints_at_crossings_can_be_factored(void **state)
     world w;
     world_new(&w);
     dpi_id m = input(&w, "W", "4x3"), a = input(&w, "a", "5"), v = input(&w, "w", "3"), adjoint[3];
-    dpi_id x = data(&w, "x", "*3"), g = world_groups(&w, "g", true, 5);
+    dpi_id x = data(&w, "x", "*3"), g = world_groups(&w, "g", dpi_scalar(true), 5);
     dpi_id sum = dpi_sum(&w.g, of(&w, &dpi_op_tanh, product(&w, m, x)));
     sum = dpi_add(&w.g, sum, of(&w, &dpi_op_square, dpi_apply(&w.g, &dpi_op_pick, a, g, NULL)));
     sum = dpi_add(&w.g, sum, of(&w, &dpi_op_exp, product(&w, x, v)));

@@ -126,7 +126,7 @@ static void add_inputs(random_graph *r)
             world_input(&r->w, name, point_shape(shapes[i]), -1.385, 1.713);
     }
     r->w.n_real = 7;
-    r->w.in[7] = world_groups(&r->w, "groups", true, 4);
+    r->w.in[7] = world_groups(&r->w, "groups", dpi_scalar(true), 4);
     r->pool[r->n_pool++] = dpi_apply(&r->w.g, &dpi_op_ones, DPI_NONE, DPI_NONE, NULL);
     r->pool[r->n_pool++] = world_constant(&r->w, "const", point_shape("3"), -1.2, 2.3);
 }
