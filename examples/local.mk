@@ -5,4 +5,10 @@ examples_logistic_LDADD = libtacit.la -lm
 examples_mixture_LDADD = libtacit.la -lm
 examples_vae_LDADD = libtacit.la -lm
 examples_visits_LDADD = libtacit.la -lm
+if WITH_MPI
+noinst_PROGRAMS += %D%/ranks
+examples_ranks_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+examples_ranks_LDADD = libtacit-mpi.la libtacit.la $(MPI_LIBS)
+endif
+EXTRA_DIST += %D%/ranks.c
 dist_check_SCRIPTS += %D%/check-examples

@@ -6,6 +6,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/dist.h \
   %D%/tacit/export.h \
   %D%/tacit/expr.h \
+  %D%/tacit/group.h \
   %D%/tacit/idx.h \
   %D%/tacit/ledger.h \
   %D%/tacit/model.h \

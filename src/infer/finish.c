@@ -13,8 +13,10 @@
 #include "infer/finish.h"
 
 #include <pthread.h>
+#include <sodium.h>
 
 #include "base/error.h"
+#include "infer/group.h"
 #include "infer/release.h"
 #include "infer/sum.h"
 
@@ -50,12 +52,22 @@ static bool parts_are_gradients(const dpi_objective *o)
     return all;
 }
 
+static bool has_noise(const dp_svi *s)
+{
+    return s->opts.mode == DP_PRIVATE || (s->opts.mode != DP_NO_PRIVACY && s->opts.sigma > 0);
+}
+
 dp_status dpi_finish_init(dp_svi *s, dp_error *err)
 {
     const dpi_objective *o = &s->objective;
     s->sum = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->sum);
     s->lost = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->lost);
     s->release = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->release);
+    size_t ranks = s->opts.group == NULL ? 0 : has_noise(s) ? 1 : s->opts.group->size, room;
+    if (!dpi_mul(o->n_release, ranks, &room))
+        return dpi_fail_nomem(err);
+    if (ranks > 0 && (s->whole = dpi_arena_alloc(&s->arena, room + 1, sizeof *s->whole)) == NULL)
+        return dpi_fail_nomem(err);
     s->keys = dpi_arena_alloc(&s->arena, dpi_release_blocks(o->n_release), DPI_STREAM_KEY);
     if (s->sum == NULL || s->lost == NULL || s->release == NULL || s->keys == NULL)
         return dpi_fail_nomem(err);
@@ -129,9 +141,10 @@ static void release_blocks(void *of, size_t k)
     pass *t = of;
     mover m = {t->s, true};
     size_t blocks = dpi_release_blocks(t->release.n);
+    bool moves = t->s->target != NULL && t->release.whole == NULL && t->s->opts.group == NULL;
     (void)k;
     for (size_t b = take(t, true); b < blocks; b = take(t, m.finite))
-        dpi_release_block(&t->release, b, t->s->target != NULL ? move_released : NULL, &m);
+        dpi_release_block(&t->release, b, moves ? move_released : NULL, &m);
 }
 
 /* The same for parameters whose gradients have been pulled back. */
@@ -161,14 +174,48 @@ static void on_threads(pass *t, size_t n, void (*work)(void *of, size_t k))
         work(t, 0);
 }
 
-static bool has_noise(const dp_svi *s)
+/* Adds up what the ranks of a group have put on the grid, or their sums where there is no noise. */
+static dp_status exchange(dp_svi *s, const dpi_release *r, dp_status mine, dp_error *err)
 {
-    return s->opts.mode == DP_PRIVATE || (s->opts.mode != DP_NO_PRIVACY && s->opts.sigma > 0);
+    if (!r->noisy)
+        return dpi_group_add_real(s->opts.group, mine, r->n, r->out, s->whole, err);
+    dp_status status = dpi_group_add(s->opts.group, mine, r->n, s->whole, err);
+    if (status == DP_OK)
+        dpi_release_whole(r, s->whole);
+    sodium_memzero(s->whole, (r->n + 1) * sizeof *s->whole);
+    return status;
 }
 
-dp_status dpi_finish(dp_svi *s, bool *finite, dp_error *err)
+/* Makes the release and, where they do not wait for more, moves the parameters. */
+static dp_status release_all(dp_svi *s, pass *t, dp_status mine, dp_error *err)
+{
+    const dp_group *group = s->opts.group;
+    size_t n = t->release.n;
+    if (mine == DP_OK)
+        mine = dpi_release_begin(&t->release, s->noise, err);
+    if (mine == DP_OK) {
+        on_threads(t, n, release_blocks);
+        dpi_release_end(&t->release);
+        s->last = NULL;
+        s->has_lost = false;
+    } else { /* a sum without noise must not lie about */
+        dpi_sum_wipe(s);
+    }
+    if (group == NULL)
+        return mine;
+    mine = exchange(s, &t->release, mine, err);
+    if (mine == DP_OK && s->target != NULL) {
+        mover m = {s, true};
+        move_released(&m, 0, n);
+        t->finite = m.finite;
+    }
+    return mine;
+}
+
+dp_status dpi_finish(dp_svi *s, dp_status mine, bool *finite, dp_error *err)
 {
     const dpi_objective *o = &s->objective;
+    const dp_group *group = s->opts.group;
     pass t = {.s = s,
               .finite = true,
               .release = {.n = o->n_release,
@@ -179,24 +226,19 @@ dp_status dpi_finish(dp_svi *s, bool *finite, dp_error *err)
                           .last = s->last,
                           .lost = s->has_lost ? s->lost : NULL,
                           .out = s->release,
+                          .whole = s->whole,
+                          .quiet = group != NULL && group->rank != 0,
                           .keys = s->keys}};
-    dp_status status = dpi_release_begin(&t.release, s->noise, err);
-    if (status != DP_OK) { /* a sum without noise must not lie about */
-        dpi_sum_wipe(s);
-        return status;
-    }
     (void)pthread_mutex_init(&t.lock, NULL); /* with default attributes this cannot fail */
     dpi_optimizer_begin(&s->optimizer);
-    on_threads(&t, o->n_release, release_blocks);
-    dpi_release_end(&t.release);
-    s->last = NULL;
-    s->has_lost = false;
-    if (s->target == NULL) {
+    dp_status status = release_all(s, &t, mine, err);
+    if (status == DP_OK && s->target == NULL) {
         dpi_run_late(s->run);
         on_threads(&t, o->n_theta, move_blocks);
     }
-    dpi_optimizer_end(&s->optimizer);
+    if (status == DP_OK)
+        dpi_optimizer_end(&s->optimizer);
     (void)pthread_mutex_destroy(&t.lock);
     *finite = t.finite;
-    return DP_OK;
+    return status;
 }

@@ -13,7 +13,8 @@ dpi_place *dpi_finish_places(dp_svi *s, size_t *n);
 
 /* Turns the sum that dpi_sum_batch has left into the release and that into an estimate of the full sum,
  * pulls it back to the parameters and moves them.  *finite is false when they no longer all are.
- * Errors of dpi_release_begin; the sum is wiped then, and nothing has changed. */
-dp_status dpi_finish(dp_svi *s, bool *finite, dp_error *err) DP_MUST_CHECK;
+ *   mine  whether there is such a sum; where not, it is returned, and the other ranks of a group are told
+ * Errors of dpi_release_begin and dpi_group_add; the sum is wiped then, and nothing has changed. */
+dp_status dpi_finish(dp_svi *s, dp_status mine, bool *finite, dp_error *err) DP_MUST_CHECK;
 
 #endif

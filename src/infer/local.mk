@@ -5,6 +5,8 @@ libtacit_core_la_SOURCES += \
   %D%/evaluate.c \
   %D%/extras.c %D%/extras.h \
   %D%/finish.c %D%/finish.h \
+  %D%/group.c %D%/group.h \
+  %D%/join.c %D%/join.h \
   %D%/optimizer.c %D%/optimizer.h \
   %D%/options.c %D%/options.h \
   %D%/posterior.c %D%/posterior.h \

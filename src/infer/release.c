@@ -42,7 +42,7 @@ dp_status dpi_release_begin(dpi_release *r, dp_noise *source, dp_error *err)
 {
     size_t blocks = dpi_release_blocks(r->n);
     r->stream = NULL;
-    if (!r->noisy)
+    if (!r->noisy || r->quiet)
         return DP_OK;
     if (!(r->sd >= least_sd && r->sd <= greatest_sd))
         return dpi_fail(err, DP_EDOMAIN,
@@ -56,7 +56,7 @@ dp_status dpi_release_begin(dpi_release *r, dp_noise *source, dp_error *err)
 
 void dpi_release_end(dpi_release *r)
 {
-    if (r->noisy && dpi_release_blocks(r->n) > 1)
+    if (r->noisy && !r->quiet && dpi_release_blocks(r->n) > 1)
         sodium_memzero(r->keys, dpi_release_blocks(r->n) * DPI_STREAM_KEY);
     r->stream = NULL;
 }
@@ -83,16 +83,32 @@ DPI_LOOPS static void divide(size_t n, const double *sum, double rate, double *o
 }
 
 /* Quotients beyond 2^62 and NaN go to the ends. */
+static inline int64_t on_grid(double x)
+{
+    const double most = 0x1p62;
+    x = x > -most ? x : -most;
+    return (int64_t)rint(x < most ? x : most);
+}
+
 DPI_LOOPS static void add_noise(size_t n, const double *sum, const int64_t *noise, double step,
                                 double rate, double *out)
 {
-    const double most = 0x1p62;
-    for (size_t j = 0; j < n; j++) {
-        double x = sum[j] / step;
-        x = x > -most ? x : -most;
-        x = x < most ? x : most;
-        out[j] = (double)((int64_t)rint(x) + noise[j]) * step / rate;
-    }
+    for (size_t j = 0; j < n; j++)
+        out[j] = (double)(on_grid(sum[j] / step) + noise[j]) * step / rate;
+}
+
+DPI_LOOPS static void add_to_grid(size_t n, const double *sum, const int64_t *noise, double step,
+                                  int64_t *whole)
+{
+    for (size_t j = 0; j < n; j++)
+        whole[j] = on_grid(sum[j] / step) + noise[j];
+}
+
+DPI_LOOPS static void off_grid(size_t n, const int64_t *whole, double step, double rate,
+                               double *out)
+{
+    for (size_t j = 0; j < n; j++)
+        out[j] = (double)whole[j] * step / rate;
 }
 
 /* Adds up what there is of the sum of a piece. */
@@ -113,17 +129,20 @@ static void wipe(const dpi_release *r, size_t first, size_t n)
             memset(used[k] + first, 0, n * sizeof *used[k]);
 }
 
-/* Releases the numbers from `first` on with the noise of `grid`, or without where it is NULL. */
+/* Releases the numbers from `first` on with the noise of `grid`; NULL: without, noise[] being zero. */
 static void release_piece(const dpi_release *r, dpi_grid *grid, size_t first, size_t n,
                           int64_t *noise)
 {
+    const double step = r->sd / DPI_GRID_SCALE;
     complete(r, first, n);
-    if (grid == NULL) {
-        divide(n, r->sum + first, r->rate, r->out + first);
-    } else {
+    if (grid != NULL)
         dpi_grid_next(grid, n, noise);
-        add_noise(n, r->sum + first, noise, r->sd / DPI_GRID_SCALE, r->rate, r->out + first);
-    }
+    if (!r->noisy)
+        divide(n, r->sum + first, r->rate, r->out + first);
+    else if (r->whole == NULL)
+        add_noise(n, r->sum + first, noise, step, r->rate, r->out + first);
+    else
+        add_to_grid(n, r->sum + first, noise, step, r->whole + first);
     wipe(r, first, n);
 }
 
@@ -135,21 +154,28 @@ void dpi_release_block(const dpi_release *r, size_t block, dpi_release_then *the
     size_t first = block * DPI_RELEASE_BLOCK, left = r->n - first;
     left = left < DPI_RELEASE_BLOCK ? left : DPI_RELEASE_BLOCK;
     const size_t used = left < DPI_GRID_PIECE ? left : DPI_GRID_PIECE;
-    bool of_key = r->noisy && dpi_release_blocks(r->n) > 1;
+    bool draws = r->noisy && !r->quiet, of_key = draws && dpi_release_blocks(r->n) > 1;
     if (of_key)
         dpi_stream_start(stream = &own, r->keys + block * DPI_STREAM_KEY);
-    if (r->noisy)
+    if (draws)
         dpi_grid_begin(&grid, dpi_grid_best(), stream);
+    else
+        memset(noise, 0, used * sizeof *noise);
     for (size_t n; left > 0; left -= n, first += n) {
         n = left < DPI_GRID_PIECE ? left : DPI_GRID_PIECE;
-        release_piece(r, r->noisy ? &grid : NULL, first, n, noise);
+        release_piece(r, draws ? &grid : NULL, first, n, noise);
         if (then != NULL)
             then(user, first, n);
     }
-    if (!r->noisy)
+    if (!draws)
         return;
     sodium_memzero(noise, used * sizeof *noise);
     dpi_grid_end(&grid);
     if (of_key)
         dpi_stream_end(&own);
+}
+
+void dpi_release_whole(const dpi_release *r, const int64_t *whole)
+{
+    off_grid(r->n, whole, r->sd / DPI_GRID_SCALE, r->rate, r->out);
 }

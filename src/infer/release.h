@@ -29,6 +29,10 @@ typedef struct dpi_release {
         lost; /* [n] what adding to the sum has lost, to be made good when the last is added; wiped;
                    * or NULL */
     double *out; /* [n] the release */
+    int64_t *
+        whole; /* [n] instead of the release: the sum on the grid, with the noise unless `quiet`; for
+                     * ranks that add these up; or NULL */
+    bool quiet; /* another rank draws the noise */
     unsigned char
         *keys; /* [dpi_release_blocks(n)][DPI_STREAM_KEY] room for what dpi_release_begin draws */
     dpi_stream *stream; /* of the only block */
@@ -49,6 +53,9 @@ typedef void dpi_release_then(void *user, size_t first, size_t n);
  * noise of standard deviation sd, rounded to the same grid, and divides an integer times h, rounded to
  * double, by the rate.  Blocks may be made by several threads at once; each must be made once. */
 void dpi_release_block(const dpi_release *r, size_t block, dpi_release_then *then, void *user);
+
+/* Makes the release of integers that have been added up. */
+void dpi_release_whole(const dpi_release *r, const int64_t *whole);
 
 /* Wipes the keys. */
 void dpi_release_end(dpi_release *r);

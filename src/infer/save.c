@@ -32,6 +32,10 @@ dp_status dp_svi_save(dp_svi *s, const char *path, dp_error *err)
                         "save after step %llu",
                         (unsigned long long)done, (unsigned long long)o->epoch,
                         (unsigned long long)(done - done % o->epoch + o->epoch));
+    if (o->group != NULL)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "a run of several ranks cannot be saved; save what dp_svi_get gives, and "
+                        "plan a run for what is left");
     if (!all_finite(s))
         return dpi_fail(err, DP_EDOMAIN, "the parameters are no longer finite; nothing is saved");
     dpi_checkpoint c = {.opts = *o,

@@ -27,6 +27,8 @@
 #include "infer/check.h"
 #include "infer/cost.h"
 #include "infer/finish.h"
+#include "infer/group.h"
+#include "infer/join.h"
 #include "infer/options.h"
 #include "infer/release.h"
 #include "infer/sum.h"
@@ -43,8 +45,8 @@ static dp_status make_random(dp_svi *s, dp_error *err)
     s->seeded = seed != 0;
     if (s->seeded && s->optimizer.done > 0) /* resumed: repeatable, but nothing is repeated */
         seed = (seed ^ s->optimizer.done * 0x9e3779b97f4a7c15) | 1;
-    dp_status status =
-        s->seeded ? dp_noise_new_seeded(seed, &s->noise, err) : dp_noise_new(&s->noise, err);
+    dp_status status = s->seeded ? dp_noise_new_seeded(dpi_join_seed(s, seed), &s->noise, err)
+                                 : dp_noise_new(&s->noise, err);
     if (status == DP_OK)
         status = s->seeded ? dp_rng_new(seed, &s->rng, err) : dp_rng_new_random(&s->rng, NULL, err);
     return status;
@@ -210,19 +212,24 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
 {
     const dp_dataset *data = spec->data;
     *out = NULL;
+    dp_status status = dpi_group_check(spec->opts->group, err);
+    if (status != DP_OK)
+        return status;
     dp_svi *s = dpi_alloc(1, sizeof *s);
     if (s == NULL)
-        return dpi_fail_nomem(err);
+        return dpi_group_agree(spec->opts->group, dpi_fail_nomem(err), err);
     s->opts = *spec->opts;
     s->delta = s->opts.delta;
     if (s->delta < 1) /* else it is refused as it is */
         s->opts.delta = dpi_release_delta(s->delta);
     s->data = data;
     s->grouped = data->unit != NULL;
-    dp_status status = dpi_units_init(&s->units, &s->arena, data, err);
+    status = dpi_units_init(&s->units, &s->arena, data, err);
     s->n = s->units.n;
     if (status == DP_OK)
         status = dpi_options_resolve(&s->opts, s->n, err);
+    if (status == DP_OK)
+        status = dpi_join_check(s, err);
     if (status == DP_OK) {
         dpi_extras_init(&s->extras, &s->opts, s->n);
         dpi_objective_spec parts = {.model = spec->model,
@@ -250,6 +257,7 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
         status = dpi_workers_init(s, data->n, err);
     if (status == DP_OK)
         status = make_random(s, err);
+    status = dpi_join(s, status, err);
     if (status != DP_OK) {
         dpi_spend_cancel(s);
         dp_svi_free(s);
@@ -361,23 +369,29 @@ static dp_status sum_batch(dp_svi *s, dp_error *err)
     return dpi_sum_batch(s, size, index, s->opts.clip * share_clipped(s), err);
 }
 
+/* A step as far as a rank gets by itself. */
+static dp_status begin_step(dp_svi *s, dp_error *err)
+{
+    dp_status status = dpi_spend_step(s, err);
+    if (s->begun == 0)
+        status = dpi_join_compare(s, status, err);
+    if (status != DP_OK)
+        return status;
+    s->begun = s->optimizer.done + 1;
+    draw_global_noise(s);
+    dpi_run_globals(s->run);
+    dpi_extras_prepare(&s->extras, &s->opts, s->begun, share_clipped(s));
+    return sum_batch(s, err);
+}
+
 dp_status dp_svi_step(dp_svi *s, dp_error *err)
 {
     if (dp_svi_done(s))
         return dpi_fail(err, DP_ESTATE, "all %llu steps are done; make a new run to go on",
                         (unsigned long long)s->opts.steps);
-    dp_status paid = dpi_spend_step(s, err);
-    if (paid != DP_OK)
-        return paid;
-    s->begun = s->optimizer.done + 1;
-    draw_global_noise(s);
-    dpi_run_globals(s->run);
     uint64_t step = s->optimizer.done + 1;
-    dpi_extras_prepare(&s->extras, &s->opts, step, share_clipped(s));
-    dp_status status = sum_batch(s, err);
     bool finite = true;
-    if (status == DP_OK)
-        status = dpi_finish(s, &finite, err);
+    dp_status status = dpi_finish(s, begin_step(s, err), &finite, err);
     if (status != DP_OK)
         return status;
     dpi_extras_take(&s->extras, s->release + s->objective.n_release - s->extras.n, &s->opts, step);
@@ -487,7 +501,7 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
     privacy->is_private = !s->seeded;
     privacy->delta = dpi_release_whole_delta(
         s->delta, s->opts.delta, steps * (double)s->objective.n_release, privacy->epsilon);
-    if (s->delta * (double)s->n >= 1)
+    if (s->delta * (double)s->n_all >= 1)
         privacy->warning = delta_warning(s);
     if (!s->spend.resumed || counted)
         return DP_OK;

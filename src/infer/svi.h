@@ -32,6 +32,7 @@ struct dp_svi {
     unsigned char print[2][DPI_PRINT]; /* of model and guide */
     const dp_dataset *data;            /* for comparison only */
     size_t n;                          /* units */
+    size_t n_all;                      /* of all ranks of a group */
     dpi_units units;
     dpi_objective objective;
     dpi_run *run;
@@ -53,6 +54,7 @@ struct dp_svi {
     double *lost; /* [n_release] what adding tasks to it has lost to rounding, where has_lost */
     double *last; /* [n_release] of a worker: the last task's sum, still to be added; or NULL */
     bool has_lost;
+    int64_t *whole;      /* [n_release + 1] of a group's rank: what the ranks add up; else NULL */
     unsigned char *keys; /* of the noise of a step (release.h) */
     double *release; /* [n_release] an estimate of the whole sum from the noisy one, and extras */
     size_t *target; /* [n_parts] parameter that each part begins at, where parts are gradients; else
