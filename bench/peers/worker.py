@@ -55,4 +55,4 @@ def jitted(state, step):
 
 def versions(*names):
     from importlib.metadata import version
-    return {name: version(name) for name in names}
+    return ", ".join("%s %s" % (name, version(name)) for name in names)
