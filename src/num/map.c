@@ -1,4 +1,4 @@
-/* The table of kernels for functions of floats, and the choice among them. */
+/* The table of kernels for functions of many numbers, and the choice among them. */
 #include "num/map.h"
 
 static bool everywhere(void)
@@ -21,17 +21,27 @@ static bool has_avx512(void)
 
 const dpi_map_kernel dpi_map_kernels[] = {
 #if defined(__x86_64__)
-    {"avx512", has_avx512, dpi_map_avx512},
-    {"avx2", has_avx2, dpi_map_avx2},
+    {"avx512", has_avx512, dpi_map_avx512, dpi_map_avx512_double},
+    {"avx2", has_avx2, dpi_map_avx2, dpi_map_avx2_double},
 #endif
-    {"portable", everywhere, dpi_map_portable},
+    {"portable", everywhere, dpi_map_portable, dpi_map_portable_double},
 };
 const size_t dpi_n_map_kernels = sizeof dpi_map_kernels / sizeof *dpi_map_kernels;
 
-void dpi_map_single(dpi_map function, size_t n, const float *in, float *out)
+static const dpi_map_kernel *best(void)
 {
     const dpi_map_kernel *kernel = dpi_map_kernels;
     while (!kernel->works())
         kernel++;
-    kernel->map(function, n, in, out);
+    return kernel;
+}
+
+void dpi_map_single(dpi_map function, size_t n, const float *in, float *out)
+{
+    best()->map(function, n, in, out);
+}
+
+void dpi_map_double(dpi_map function, size_t n, const double *in, double *out)
+{
+    best()->map_double(function, n, in, out);
 }
