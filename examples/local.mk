@@ -1,9 +1,8 @@
-noinst_PROGRAMS += %D%/bounds %D%/contraception %D%/logistic %D%/mixture %D%/vae %D%/visits
+noinst_PROGRAMS += %D%/bounds %D%/contraception %D%/logistic %D%/mixture %D%/visits
 examples_bounds_LDADD = libtacit.la -lm
 examples_contraception_LDADD = libtacit.la -lm
 examples_logistic_LDADD = libtacit.la -lm
 examples_mixture_LDADD = libtacit.la -lm
-examples_vae_LDADD = libtacit.la -lm
 examples_visits_LDADD = libtacit.la -lm
 if WITH_MPI
 noinst_PROGRAMS += %D%/ranks
@@ -11,4 +10,9 @@ examples_ranks_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 examples_ranks_LDADD = libtacit-mpi.la libtacit.la $(MPI_LIBS)
 endif
 EXTRA_DIST += %D%/ranks.c
+if HAVE_PNG
+noinst_PROGRAMS += %D%/vae
+endif
+examples_vae_CPPFLAGS = $(AM_CPPFLAGS) $(PNG_CFLAGS)
+examples_vae_LDADD = libtacit.la $(PNG_LIBS) -lm
 dist_check_SCRIPTS += %D%/check-examples
