@@ -171,6 +171,12 @@ typedef struct dp_window {
  * The result is an image again, [stops][channels out].  A bias [channels out] is added by dp_add. */
 DP_API dp_expr dp_conv2d(dp_expr image, dp_expr weights, const dp_window *window);
 
+/* Means and largest numbers of what the window sees, channel by channel: [stops][channels] from an image as
+ * in dp_conv2d.  A mean is the sum divided by the window's size, places in the padding being zeros; a
+ * maximum leaves the padding out, and where two are equal the derivative is the first one's. */
+DP_API dp_expr dp_avg_pool2d(dp_expr image, const dp_window *window);
+DP_API dp_expr dp_max_pool2d(dp_expr image, const dp_window *window);
+
 /* The same numbers row after row as a matrix [rows][columns], and as a vector. */
 DP_API dp_expr dp_reshape(dp_expr a, size_t rows, size_t columns);
 DP_API dp_expr dp_flatten(dp_expr a);

@@ -35,8 +35,7 @@ const char *dpi_window_misfit(const dpi_window *w)
     return NULL;
 }
 
-/* Channels of an image of these dimensions, 0 when it is none. */
-static size_t channels_of(const dpi_window *w, const dpi_shape *image)
+size_t dpi_window_channels(const dpi_window *w, const dpi_shape *image)
 {
     size_t places, size = dpi_shape_size(image);
     if (image->n_dims > 2 || size == SIZE_MAX || !dpi_mul(w->image[0], w->image[1], &places) ||
@@ -59,7 +58,7 @@ static const char *patches_shape(const dpi_shape *a, const dpi_shape *b, dpi_att
 {
     (void)b;
     const char *misfit = dpi_window_misfit(&attr->window);
-    size_t channels = misfit == NULL ? channels_of(&attr->window, a) : 0;
+    size_t channels = misfit == NULL ? dpi_window_channels(&attr->window, a) : 0;
     *shape = dpi_scalar(a->per_record);
     if (misfit != NULL)
         return misfit;
@@ -164,7 +163,7 @@ static const char *fold_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *
 {
     (void)b;
     const char *misfit = dpi_window_misfit(&attr->window);
-    size_t channels = misfit == NULL ? channels_of(&attr->window, &attr->shape) : 0;
+    size_t channels = misfit == NULL ? dpi_window_channels(&attr->window, &attr->shape) : 0;
     dpi_shape patches = dpi_scalar(false);
     attr->shape.per_record = a->per_record;
     attr->inner = channels;

@@ -13,6 +13,7 @@ const dpi_op *const dpi_ops[] = {
     &dpi_op_pad,        &dpi_op_sum_last,    &dpi_op_spread,      &dpi_op_contrast,
     &dpi_op_relu,       &dpi_op_step,        &dpi_op_max,         &dpi_op_normal_cdf,
     &dpi_op_group_mean, &dpi_op_reshape,     &dpi_op_patches,     &dpi_op_fold,
+    &dpi_op_pool_sum,   &dpi_op_unpool_sum,  &dpi_op_pool_max,    &dpi_op_unpool_max,
 };
 const size_t dpi_n_ops = sizeof dpi_ops / sizeof dpi_ops[0];
 

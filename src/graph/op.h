@@ -68,6 +68,7 @@ extern const dpi_op dpi_op_square, dpi_op_logistic, dpi_op_softplus, dpi_op_tanh
 extern const dpi_op dpi_op_sign, dpi_op_lgamma, dpi_op_polygamma;
 /* between layers */
 extern const dpi_op dpi_op_relu, dpi_op_step, dpi_op_max, dpi_op_normal_cdf, dpi_op_group_mean;
+extern const dpi_op dpi_op_pool_sum, dpi_op_unpool_sum, dpi_op_pool_max, dpi_op_unpool_max;
 /* reductions and their inverses */
 extern const dpi_op dpi_op_sum_to, dpi_op_expand, dpi_op_sum_records;
 extern const dpi_op dpi_op_sum_last, dpi_op_log_sum_exp, dpi_op_spread, dpi_op_contrast;
@@ -98,6 +99,9 @@ size_t dpi_window_stops(const dpi_window *window, int axis);
 
 /* NULL when the window fits its image, else what would fit. */
 const char *dpi_window_misfit(const dpi_window *window);
+
+/* Channels of an image of these dimensions, of a window that fits; 0 when it is none. */
+size_t dpi_window_channels(const dpi_window *window, const dpi_shape *image);
 
 /* Value of a node's adjoint in the node's own full shape. */
 dpi_id dpi_full_adjoint(dpi_graph *g, dpi_id y, dpi_id adjoint);

@@ -35,6 +35,21 @@ dp_expr dp_conv2d(dp_expr image, dp_expr weights, const dp_window *window)
     return dp_matmul(one_input(image, &dpi_op_patches, &attr, __func__), weights);
 }
 
+dp_expr dp_avg_pool2d(dp_expr image, const dp_window *window)
+{
+    const dpi_attr attr = {.window = dpi_window_of(window)};
+    dp_expr sum = one_input(image, &dpi_op_pool_sum, &attr, __func__);
+    return dp_div(sum, dp_num((double)attr.window.size[0] * (double)attr.window.size[1]));
+}
+
+dp_expr dp_max_pool2d(dp_expr image, const dp_window *window)
+{
+    const dpi_attr attr = {.window = dpi_window_of(window)};
+    dp_model *m = dpi_expr_model(image, image, __func__);
+    return (dp_expr){.model = m,
+                     .id = dpi_apply(&m->graph, &dpi_op_pool_max, image.id, image.id, &attr)};
+}
+
 dp_expr dp_reshape(dp_expr a, size_t rows, size_t columns)
 {
     const dpi_attr attr = {.shape = {.n_dims = 2, .dim = {rows, columns}}};

@@ -155,6 +155,10 @@ static void check_operation(const dpi_op *op, size_t left, bool left_of_record, 
         a = (dpi_shape){
             .per_record = left_of_record, .n_dims = 2, .dim = {attr->rows, left / attr->rows}};
     dpi_shape b = right > 1 ? dpi_vector(right, right_of_record) : dpi_scalar(right_of_record);
+    if (attr != NULL && attr->columns > 0)
+        b = (dpi_shape){.per_record = right_of_record,
+                        .n_dims = 2,
+                        .dim = {attr->columns, right / attr->columns}};
     dpi_id x = source(&s, &dpi_op_input, "left", a, 0);
     dpi_id y = op->n_inputs > 1 ? source(&s, &dpi_op_input, "right", b, 0) : DPI_NONE;
     dpi_id node = dpi_apply(&s.g, op, x, y, attr);
@@ -219,6 +223,14 @@ static void every_kernel_for_floats_is_that_for_doubles(void **state)
     check_operation(&dpi_op_fold, 48, true, 1, false, &fold), known++;
     check_operation(&dpi_op_pick, 15, false, 4, true, &(dpi_attr){.rows = 5}), known++;
     check_operation(&dpi_op_pick, 15, true, 1, true, &(dpi_attr){.rows = 5});
+    dpi_attr pool = {.window = window}, stops = {.window = window, .columns = 6};
+    check_operation(&dpi_op_pool_sum, 12, true, 1, false, &pool), known++;
+    check_operation(&dpi_op_unpool_sum, 12, true, 1, false, &fold), known++;
+    for (int bits = 1; bits < 4; bits++) {
+        check_operation(&dpi_op_pool_max, 12, bits & 1, 12, bits & 2, &pool);
+        check_operation(&dpi_op_unpool_max, 12, bits & 1, 12, bits & 2, &stops);
+    }
+    known += 2;
     assert_int_equal(seen, known); /* a new kernel needs a line here */
 }
 

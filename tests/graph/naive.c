@@ -235,6 +235,48 @@ static real folded(const dpi_node *node, const dpi_shape *s, const real *in, siz
     return sum;
 }
 
+static size_t channels_of(const dpi_node *node, const dpi_shape *image)
+{
+    return dpi_shape_size(image) / (node->attr.window.image[0] * node->attr.window.image[1]);
+}
+
+/* The sum of what the window sees of channel c at a stop; *top, where it is largest. */
+static real pooled(const dpi_node *node, const dpi_shape *image, const real *a, size_t stop,
+                   size_t c, size_t *top)
+{
+    const dpi_window *w = &node->attr.window;
+    real sum = 0, most = -INFINITY;
+    for (size_t q = 0; q < w->size[0] * w->size[1]; q++) {
+        size_t at, index[2] = {stop, q * channels_of(node, image) + c};
+        if (!place_of(node, image, index, &at))
+            continue;
+        sum += a[at];
+        if (a[at] > most) {
+            most = a[at];
+            *top = at;
+        }
+    }
+    return sum;
+}
+
+/* What comes to a place from the stops that see it, or see it as the largest. */
+static real unpooled(const dpi_node *node, const dpi_shape *stops, const real *of_stops,
+                     const real *image, size_t wanted)
+{
+    const dpi_window *w = &node->attr.window;
+    size_t channels = channels_of(node, &node->shape), c = wanted % channels, at, top = 0;
+    real sum = 0;
+    for (size_t stop = 0; stop < stops->dim[0]; stop++) {
+        if (image != NULL)
+            (void)pooled(node, &node->shape, image, stop, c, &top);
+        for (size_t q = 0; q < w->size[0] * w->size[1]; q++)
+            if (place_of(node, &node->shape, (size_t[]){stop, q * channels + c}, &at) &&
+                at == wanted && (image == NULL || top == wanted))
+                sum += of_stops[stop * channels + c];
+    }
+    return sum;
+}
+
 /* The mean over all elements that have the same row and group as element `at`. */
 static real group_mean(const dpi_node *node, const dpi_shape *s, const real *in, size_t at)
 {
@@ -275,6 +317,15 @@ static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[
         return in[0][position(s[0], index, shape->n_dims)];
     if (op == &dpi_op_contrast)
         return contrasts(node, s[0], in[0], index);
+    if (op == &dpi_op_pool_sum || op == &dpi_op_pool_max) {
+        size_t top = 0;
+        real sum = pooled(node, s[0], in[0], index[0], index[1], &top);
+        return op == &dpi_op_pool_sum ? sum : in[1][top];
+    }
+    if (op == &dpi_op_unpool_sum)
+        return unpooled(node, s[0], in[0], NULL, position(shape, index, shape->n_dims));
+    if (op == &dpi_op_unpool_max)
+        return unpooled(node, s[1], in[1], in[0], position(shape, index, shape->n_dims));
     if (op == &dpi_op_group_mean)
         return group_mean(node, s[0], in[0], position(s[0], index, shape->n_dims));
     if (op == &dpi_op_spread)

@@ -23,6 +23,12 @@
     {ON(patches, star image), .attr.window = {__VA_ARGS__}}, \
     {ON(fold, star view), .to = image, .attr.window = {__VA_ARGS__}}
 
+#define POOL(star, other, image, view, ...) \
+    {ON(pool_sum, star image), .attr.window = {__VA_ARGS__}}, \
+    {ON(unpool_sum, star view), .to = image, .attr.window = {__VA_ARGS__}}, \
+    {ON(pool_max, star image), .b = other image, .attr.window = {__VA_ARGS__}}, \
+    {ON(unpool_max, star image), .b = other view, .attr.window = {__VA_ARGS__}}
+
 static const point table[] = {
     BINARY(add, EVERYWHERE, EVERYWHERE),
     BINARY(sub, EVERYWHERE, EVERYWHERE),
@@ -77,6 +83,9 @@ static const point table[] = {
     {ON(group_mean, "4x6"), GROUPS(4, 1)}, {ON(group_mean, "*4x6"), GROUPS(4, 1)}, {ON(group_mean, "*4x6"), GROUPS(1, 1)},
     {ON(group_mean, "4x6"), GROUPS(1, 2)}, {ON(group_mean, "*4x6"), GROUPS(1, 3)}, {ON(group_mean, "*4x6"), GROUPS(2, 3)},
     {ON(group_mean, "*2x3x4"), GROUPS(2, 2)}, {ON(group_mean, "*3x1"), GROUPS(3, 1)},
+    POOL("", "", "6", "2x1", {2, 3}, {2, 2}, {1, 1}, {0, 0}), POOL("*", "*", "6x2", "2x2", {2, 3}, {2, 2}, {1, 1}, {0, 0}),
+    POOL("*", "", "12", "4x2", {2, 3}, {2, 2}, {2, 1}, {1, 0}), POOL("", "*", "9x2", "4x2", {3, 3}, {2, 3}, {1, 2}, {0, 1}),
+    POOL("*", "*", "20x1", "6x1", {4, 5}, {2, 2}, {2, 2}, {0, 1}), POOL("*", "*", "9x1", "9x1", {3, 3}, {3, 3}, {1, 1}, {1, 1}),
     {ON(sum_records, "*")}, {ON(sum_records, "*3")}, {ON(sum_records, "*2x3")},
 
     {ON(outer, "2"), .b = "3"}, {ON(outer, "*2"), .b = "3"}, {ON(outer, "2"), .b = "*3"},

@@ -217,6 +217,39 @@ static void kinks_have_the_slope_of_the_side_below(void **state)
     }
 }
 
+/* Of equal numbers a window takes the first; what is not a number, before all others. */
+static void windows_take_the_first_of_equal_maxima(void **state)
+{
+    (void)state;
+    const dpi_attr attr = {.window = {{2, 2}, {2, 2}, {1, 1}, {0, 0}}, .inner = 1};
+    static const struct {
+        double a[4];
+        size_t place;
+    } cases[] = {{{0, 2.385, 2.385, 1}, 1},
+                 {{-INFINITY, -INFINITY, -INFINITY, -INFINITY}, 0},
+                 {{INFINITY, 1, NAN, NAN}, 2},
+                 {{-0.5, -1, -0.25, -0.25}, 2}};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        const double b[4] = {1, 2, 3, 4}, g = 1.75;
+        double y, back[4];
+        dpi_call call = {.n = 1,
+                         .in = {cases[k].a, b},
+                         .in_size = {4, 4},
+                         .out = &y,
+                         .out_size = 1,
+                         .attr = &attr};
+        dpi_op_pool_max.forward(&call);
+        assert_true(y == b[cases[k].place]);
+        call.in[1] = &g;
+        call.in_size[1] = 1;
+        call.out = back;
+        call.out_size = 4;
+        dpi_op_unpool_max.forward(&call);
+        for (size_t i = 0; i < 4; i++)
+            assert_true(back[i] == (i == cases[k].place ? g : 0));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +258,7 @@ int main(void)
         cmocka_unit_test(factored_forms_equal_the_value),
         cmocka_unit_test(factored_norms_hold_at_the_ends_of_the_range),
         cmocka_unit_test(log_sum_exp_takes_infinities),
+        cmocka_unit_test(windows_take_the_first_of_equal_maxima),
         cmocka_unit_test(kinks_have_the_slope_of_the_side_below),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

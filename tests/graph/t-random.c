@@ -50,6 +50,12 @@ static bool needs_positive(const dpi_op *op)
            op == &dpi_op_polygamma;
 }
 
+static bool has_window(const dpi_op *op)
+{
+    return op == &dpi_op_patches || op == &dpi_op_fold || op == &dpi_op_pool_sum ||
+           op == &dpi_op_unpool_sum || op == &dpi_op_pool_max || op == &dpi_op_unpool_max;
+}
+
 /* Attributes to try; the shape rule decides whether they fit. */
 static dpi_attr random_attr(random_graph *r, const dpi_op *op)
 {
@@ -60,7 +66,7 @@ static dpi_attr random_attr(random_graph *r, const dpi_op *op)
     attr.shape = point_shape(shapes[draw(r, sizeof shapes / sizeof shapes[0])]);
     if (op == &dpi_op_scatter)
         attr.number = 4;
-    for (int k = 0; k < 2 && (op == &dpi_op_patches || op == &dpi_op_fold); k++) {
+    for (int k = 0; k < 2 && has_window(op); k++) {
         attr.window.image[k] = 1 + draw(r, 3);
         attr.window.size[k] = 1 + draw(r, 2);
         attr.window.stride[k] = 1 + draw(r, 2);
@@ -78,6 +84,19 @@ static bool is_tame(random_graph *r, dpi_id id, double least)
         if (!(x < 30) || x < least)
             return false;
     }
+    return true;
+}
+
+/* True when no two numbers of a record's value are near each other. */
+static bool is_apart(random_graph *r, dpi_id id)
+{
+    naive_run(r->w.e, id);
+    const long double *a = naive_value(r->w.e, id);
+    size_t size = dpi_shape_size(&dpi_get(&r->w.g, id)->shape);
+    for (size_t i = 0; i < naive_count(r->w.e, id); i++)
+        for (size_t k = i / size * size; k < i; k++)
+            if (fabs((double)(a[i] - a[k])) < 0.05)
+                return false;
     return true;
 }
 
@@ -99,6 +118,8 @@ static void grow(random_graph *r)
     if (op == &dpi_op_pick && of_a.dim[0] != 4)
         return;
     if ((op == &dpi_op_abs || op == &dpi_op_sign || op == &dpi_op_relu) && !is_tame(r, a, 0.05))
+        return;
+    if ((op == &dpi_op_pool_max || op == &dpi_op_unpool_max) && !is_apart(r, a))
         return;
     if ((op == &dpi_op_max || op == &dpi_op_step) && !is_tame(r, dpi_sub(g, a, b), 0.05))
         return;

@@ -89,7 +89,49 @@ static void check_convolution(const dp_window *g, size_t channels, size_t out)
     dp_model_free(m);
 }
 
-static void convolutions_are_those_by_hand(void **state)
+/* The mean, or the largest number, of channel c of record r at stop (i, j). */
+static double pooled(const dp_window *g, size_t channels, const size_t at[4], bool largest)
+{
+    const long rows = (long)g->image[0], columns = (long)g->image[1];
+    double sum = 0, top = -INFINITY;
+    for (size_t k = 0; k < g->size[0]; k++)
+        for (size_t l = 0; l < g->size[1]; l++) {
+            long row = (long)(at[1] * g->stride[0] + k) - (long)g->padding[0];
+            long column = (long)(at[2] * g->stride[1] + l) - (long)g->padding[1];
+            if (row < 0 || row >= rows || column < 0 || column >= columns)
+                continue;
+            size_t place = (size_t)(((long)at[0] * rows + row) * columns + column);
+            sum += x[place * channels + at[3]];
+            top = fmax(top, x[place * channels + at[3]]);
+        }
+    return largest ? top : sum / (double)(g->size[0] * g->size[1]);
+}
+
+static void check_pools(const dp_window *g, size_t channels)
+{
+    static double y[N * MOST];
+    size_t places = g->image[0] * g->image[1], stops[2];
+    for (int k = 0; k < 2; k++)
+        stops[k] = (g->image[k] + 2 * g->padding[k] - g->size[k]) / g->stride[k] + 1;
+    for (int largest = 0; largest < 2; largest++) {
+        dp_model *m = dp_model_new();
+        dp_plate rows = dp_unit_plate(m, "rows");
+        dp_expr image = dp_data(rows, "x", places * channels);
+        if (channels == 2)
+            image = dp_reshape(image, places, channels);
+        evaluate(largest ? dp_max_pool2d(image, g) : dp_avg_pool2d(image, g), places * channels, y);
+        for (size_t e = 0; e < N * stops[0] * stops[1] * channels; e++) {
+            size_t stop = e / channels % (stops[0] * stops[1]);
+            const size_t at[4] = {e / channels / (stops[0] * stops[1]), stop / stops[1],
+                                  stop % stops[1], e % channels};
+            assert_close(y[e], pooled(g, channels, at, largest), 1e-15, 1e-15);
+        }
+        dp_model_free(m);
+    }
+}
+
+/* Convolutions and pools over a grid of geometries. */
+static void windows_see_what_they_see_by_hand(void **state)
 {
     (void)state;
     size_t tried = 0;
@@ -105,6 +147,7 @@ static void convolutions_are_those_by_hand(void **state)
         if (g.padding[0] >= g.size[0] || g.padding[1] >= g.size[1])
             continue;
         check_convolution(&g, 1 + code % 3, 1 + code % 4);
+        check_pools(&g, 1 + code % 3);
         tried++;
     }
     assert_true(tried > 200);
@@ -165,6 +208,8 @@ static void shapes_that_do_not_fit_are_told(void **state)
         assert_int_equal(dp_flatten(y).id, DPI_NONE);
         assert_int_equal(dp_dense(y, weights, y).id, DPI_NONE);
         assert_int_equal(dp_conv2d(y, y, &bad[0].window).id, DPI_NONE);
+        assert_int_equal(dp_avg_pool2d(y, &bad[0].window).id, DPI_NONE);
+        assert_int_equal(dp_max_pool2d(y, &bad[0].window).id, DPI_NONE);
         dp_model_free(m);
     }
 }
@@ -172,13 +217,16 @@ static void shapes_that_do_not_fit_are_told(void **state)
 static void numbers_are_misuse(void **state)
 {
     (void)state;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 5; k++) {
         pid_t child = fork();
         if (child == 0) {
             (void)signal(SIGABRT, SIG_DFL);
             (void)close(2);
             if (k == 0)
                 (void)dp_flatten(dp_num(1));
+            else if (k > 2)
+                (void)(k == 3 ? dp_avg_pool2d : dp_max_pool2d)(dp_num(1),
+                                                               &(dp_window){.size = {1, 1}});
             else
                 (void)dp_conv2d(dp_num(1), dp_num(2), k == 1 ? NULL : &(dp_window){.size = {1, 1}});
             _exit(0);
@@ -196,7 +244,7 @@ int main(void)
     for (size_t i = 0; i < MOST; i++)
         w[i] = spread(i + 7000);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolutions_are_those_by_hand),
+        cmocka_unit_test(windows_see_what_they_see_by_hand),
         cmocka_unit_test(strides_of_zero_are_one),
         cmocka_unit_test(dense_layers_are_products_and_biases),
         cmocka_unit_test(shapes_that_do_not_fit_are_told),
