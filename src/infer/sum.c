@@ -56,6 +56,23 @@ typedef struct sum {
 
 /* ---- workers ---- */
 
+static bool of_record(const dp_svi *s, size_t noise)
+{
+    return dpi_get(&s->objective.graph, s->objective.noise[noise])->shape.per_record;
+}
+
+/* The largest odd number of draws that a record has, and one more; 0 for none. */
+static size_t odd_draws(const dp_svi *s)
+{
+    size_t most = 0;
+    for (size_t k = 0; k < s->objective.n_noise; k++) {
+        size_t size = dpi_shape_size(&dpi_get(&s->objective.graph, s->objective.noise[k])->shape);
+        if (of_record(s, k) && size % 2 == 1 && size + 1 > most)
+            most = size + 1;
+    }
+    return most;
+}
+
 static dp_status init_worker(dp_svi *s, size_t k, dp_error *err)
 {
     dpi_worker *w = &s->workers[k];
@@ -83,11 +100,6 @@ static dp_status init_worker(dp_svi *s, size_t k, dp_error *err)
     return DP_OK;
 }
 
-static bool of_record(const dp_svi *s, size_t noise)
-{
-    return dpi_get(&s->objective.graph, s->objective.noise[noise])->shape.per_record;
-}
-
 dp_status dpi_workers_init(dp_svi *s, size_t n_rows, dp_error *err)
 {
     size_t chunks = (n_rows - 1) / s->chunk + 1;
@@ -98,6 +110,11 @@ dp_status dpi_workers_init(dp_svi *s, size_t n_rows, dp_error *err)
         s->n_workers = 0;
         return dpi_fail_nomem(err);
     }
+    size_t odd = odd_draws(s), room = 0;
+    if (odd > 0 && dpi_mul(odd, s->chunk, &room))
+        s->pairs = dpi_arena_alloc(&s->arena, room, sizeof *s->pairs);
+    if (odd > 0 && s->pairs == NULL)
+        return dpi_fail_nomem(err);
     for (size_t k = 0; k < s->objective.n_noise; k++)
         s->draws = s->draws || of_record(s, k);
     s->draws = s->draws || dpi_run_draws(s->run);
@@ -176,6 +193,22 @@ static bool next_task(sum *t, task *job)
     return true;
 }
 
+/* Draws `size` numbers for each of m records, whole pairs for each: numbers are made in pairs (normal.c),
+ * whose two are independent but for rounding, and records must be so exactly, since a record more or less
+ * moves those behind it to other places. */
+static dp_status draw_pairs(dp_svi *s, size_t m, size_t size, double *out, dp_error *err)
+{
+    size_t whole = size + size % 2;
+    double *to = whole == size ? out : s->pairs;
+    dp_status status = dp_noise_normal(s->noise, m * whole, 1, to, err);
+    if (to == out)
+        return status;
+    for (size_t r = 0; r < m; r++)
+        memcpy(out + r * size, to + r * whole, size * sizeof *out);
+    sodium_memzero(to, m * whole * sizeof *to);
+    return status;
+}
+
 dp_status dpi_draw_records(dp_svi *s, dpi_run *run, size_t m, dp_error *err)
 {
     const dpi_objective *o = &s->objective;
@@ -185,9 +218,8 @@ dp_status dpi_draw_records(dp_svi *s, dpi_run *run, size_t m, dp_error *err)
         dpi_run_draw(run, m, stream);
     for (size_t k = 0; k < o->n_noise && s->draws && status == DP_OK; k++)
         if (of_record(s, k))
-            status = dp_noise_normal(s->noise,
-                                     m * dpi_shape_size(&dpi_get(&o->graph, o->noise[k])->shape), 1,
-                                     dpi_run_value(run, o->noise[k]), err);
+            status = draw_pairs(s, m, dpi_shape_size(&dpi_get(&o->graph, o->noise[k])->shape),
+                                dpi_run_value(run, o->noise[k]), err);
     return status;
 }
 
