@@ -37,6 +37,10 @@ DP_API void dp_dataset_real(dp_dataset *data, const char *name, size_t d, const 
  * Errors as above. */
 DP_API void dp_dataset_index(dp_dataset *data, const char *name, const int32_t *values);
 
+/* Adds a block of d whole numbers a record, such as the words of a sentence: values[n][d], borrowed as above.
+ * Errors as above. */
+DP_API void dp_dataset_indices(dp_dataset *data, const char *name, size_t d, const int32_t *values);
+
 /* Adds a block of d numbers that are drawn afresh in every use of a record: number e of record i is 1 with
  * probability values[i][e] / most, exactly, and 0 otherwise; values[n][d] are borrowed as above.  A model
  * reads it like real numbers, and whatever reads it in one step sees the same draw, so that
@@ -51,7 +55,8 @@ DP_API void dp_dataset_bernoulli(dp_dataset *data, const char *name, size_t d, u
  * value are one unit of privacy (all visits of one patient).  They are sampled together, and their
  * gradients are summed before they are clipped.  Any values will do, negative ones too; they need not
  * be sorted, and nothing of them is released.  Without a call every record is a unit.
- * Errors as above: DP_ENAME no such column, or a second unit column; DP_EINVAL a real column. */
+ * Errors as above: DP_ENAME no such column, or a second unit column; DP_EINVAL a real column; DP_ESHAPE a
+ * column of several numbers a record. */
 DP_API void dp_dataset_unit(dp_dataset *data, const char *name);
 
 /* Number of records. */

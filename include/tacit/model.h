@@ -68,6 +68,11 @@ DP_API dp_expr dp_index_at(dp_plate rows, const char *name, dp_plate groups, con
                            int line);
 #define dp_index(rows, name, groups) dp_index_at(rows, name, groups, __FILE__, __LINE__)
 
+/* A column of d such numbers a record, such as words: dp_pick gives a row for each, [d][n]. */
+DP_API dp_expr dp_indices_at(dp_plate rows, const char *name, size_t d, dp_plate groups,
+                             const char *file, int line);
+#define dp_indices(rows, name, d, groups) dp_indices_at(rows, name, d, groups, __FILE__, __LINE__)
+
 /* A latent value of n independent numbers. */
 DP_API dp_expr dp_sample_at(dp_model *m, const char *name, size_t n, dp_dist dist, const char *file,
                             int line);
@@ -184,7 +189,8 @@ DP_API dp_expr dp_flatten(dp_expr a);
 /* log sum_j e^(a_j) of a vector, or of each row of [m][n]: of the last dimension. */
 DP_API dp_expr dp_log_sum_exp(dp_expr a);
 
-/* The group's row: value [K] or [K][n], index a group number; per-record when the index is. */
+/* The group's row: value [K] or [K][n], index a group number; per-record when the index is.  With the d numbers
+ * of dp_indices the rows of all, [d] or [d][n]: an embedding. */
 DP_API dp_expr dp_pick(dp_expr value, dp_expr index);
 
 /* Elements from ... from + n - 1 of the first dimension; with n = 1 that dimension is dropped. */
@@ -194,8 +200,9 @@ DP_API dp_expr dp_slice(dp_expr a, size_t from, size_t n);
 DP_API dp_expr dp_concat(dp_expr a, dp_expr b);
 
 /* The model as text: a line a site (latent, observed, parameter) with shape, distribution and place in
- * the caller's source, then a line a node of the graph with formula, shape, place and cost.  The
- * model's own first error; DP_EIO, DP_ENOMEM. */
+ * the caller's source, then a line a value that crosses to the records, saying whether each record's gradient
+ * is made or its norm comes from factors and what that costs (of a guide, with its model), then a line a node of the graph with
+ * formula, shape, place and cost.  The model's own first error; DP_EIO, DP_ENOMEM. */
 DP_API dp_status dp_model_describe(const dp_model *m, FILE *out);
 
 /* The graph in Graphviz' dot language; where data can reach parameters is marked.  Errors as above. */

@@ -79,6 +79,11 @@ void dp_dataset_index(dp_dataset *data, const char *name, const int32_t *values)
     add(data, name, (dpi_column){.size = 1, .index = values});
 }
 
+void dp_dataset_indices(dp_dataset *data, const char *name, size_t d, const int32_t *values)
+{
+    add(data, name, (dpi_column){.size = d, .index = values});
+}
+
 void dp_dataset_bernoulli(dp_dataset *data, const char *name, size_t d, unsigned most,
                           const unsigned char *values)
 {
@@ -115,6 +120,11 @@ void dp_dataset_unit(dp_dataset *data, const char *name)
                        "column '%s' is real and cannot be the unit column; number the units "
                        "and add the numbers with dp_dataset_index",
                        name);
+    else if (column->size != 1)
+        (void)dpi_fail(&data->err, DP_ESHAPE,
+                       "column '%s' has %zu numbers a record and cannot be the unit column, which "
+                       "has one",
+                       name, column->size);
     else
         data->unit = column->index;
 }
@@ -135,7 +145,9 @@ void dpi_column_gather(const dpi_column *column, size_t m, const size_t *index, 
     size_t size = column->size;
     if (column->index != NULL) {
         for (size_t i = 0; i < m; i++)
-            out[i] = column->index[index != NULL ? index[i] : first + i];
+            for (size_t e = 0; e < size; e++)
+                out[i * size + e] =
+                    column->index[(index != NULL ? index[i] : first + i) * size + e];
         return;
     }
     if (index == NULL) {
@@ -174,6 +186,6 @@ void dpi_column_range(const dpi_column *column, size_t record, size_t e, double 
         range[1] = odds > 0;
         return;
     }
-    range[0] = range[1] =
-        column->index != NULL ? column->index[record] : column->real[record * column->size + e];
+    range[0] = range[1] = column->index != NULL ? column->index[record * column->size + e]
+                                                : column->real[record * column->size + e];
 }

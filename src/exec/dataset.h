@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-/* One column block: real values [n][size], whole numbers [n], or what is drawn in each use: 1 with
+/* One column block: real values [n][size], whole numbers [n][size], or what is drawn in each use: 1 with
  * probability odds[n][size] / most, else 0. */
 typedef struct dpi_column {
     const char *name;

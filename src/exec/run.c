@@ -182,7 +182,7 @@ static dp_status check_column(const dpi_column *column, const dpi_node *node, si
             column->name, column->size, column->index != NULL ? "whole" : "real",
             node->where.file != NULL ? node->where.file : "the model", node->where.line, size,
             index ? "group number" : "real number(s)",
-            index ? "use dp_dataset_index"
+            index ? size == 1 ? "use dp_dataset_index" : "use dp_dataset_indices"
                   : "change one of them (a value of each group meets records by dp_pick)");
     for (size_t i = 0; column->real != NULL && i < n * size; i++)
         if (!isfinite(column->real[i]))
@@ -196,12 +196,12 @@ static dp_status check_column(const dpi_column *column, const dpi_node *node, si
                             "column '%s', record %zu (from 0): the odds are above %u; leave the "
                             "record out, or give another `most`",
                             column->name, i / size, column->most);
-    for (size_t i = 0; index && i < n; i++)
+    for (size_t i = 0; index && i < n * size; i++)
         if (column->index[i] < 0 || (size_t)column->index[i] >= node->attr.number)
             return dpi_fail(
                 err, DP_EDATA,
                 "column '%s', record %zu (from 0): the group number is not in 0 ... %zu",
-                column->name, i, node->attr.number - 1);
+                column->name, i / size, node->attr.number - 1);
     return DP_OK;
 }
 

@@ -204,7 +204,7 @@ dp_expr dp_pick(dp_expr value, dp_expr index)
     if (node->op != &dpi_op_index)
         (void)dpi_fail(&m->err, DP_ESHAPE,
                        "after %s:%d: dp_pick(value, index): '%s' is no column of group numbers; "
-                       "declare it with dp_index over the plate of the value",
+                       "declare it with dp_index or dp_indices over the plate of the value",
                        place(m), m->graph.where.line,
                        dpi_node_text(&m->graph, number, name, sizeof name));
     else if (!picks(rows, node))

@@ -194,7 +194,8 @@ dp_expr dp_data_at(dp_plate rows, const char *name, size_t d, const char *file, 
     return expression(m, dpi_source(&m->graph, &dpi_op_data, name, attr));
 }
 
-dp_expr dp_index_at(dp_plate rows, const char *name, dp_plate groups, const char *file, int line)
+dp_expr dp_indices_at(dp_plate rows, const char *name, size_t d, dp_plate groups, const char *file,
+                      int line)
 {
     dp_model *m = rows.model;
     if (!enter(m, name, file, line) || !need_unit(&rows, "an index column") ||
@@ -205,10 +206,20 @@ dp_expr dp_index_at(dp_plate rows, const char *name, dp_plate groups, const char
              name);
         return expression(m, DPI_NONE);
     }
+    if (d == 0) {
+        FAIL(m, DP_ESHAPE, "column '%s' has no numbers; d is at least 1", name);
+        return expression(m, DPI_NONE);
+    }
     /* The plate's number rides along in `rows`, for dp_pick to compare. */
-    dpi_attr attr = {
-        .shape = dpi_scalar(true), .number = get_plate(&groups)->size, .rows = (size_t)groups.id};
+    dpi_attr attr = {.shape = dpi_vector(d, true),
+                     .number = get_plate(&groups)->size,
+                     .rows = (size_t)groups.id};
     return expression(m, dpi_source(&m->graph, &dpi_op_index, name, attr));
+}
+
+dp_expr dp_index_at(dp_plate rows, const char *name, dp_plate groups, const char *file, int line)
+{
+    return dp_indices_at(rows, name, 1, groups, file, line);
 }
 
 /* ---- sites ---- */

@@ -341,7 +341,8 @@ static dpi_id *find_parts(builder *b, dpi_id root, size_t n, dpi_id *wrt)
 {
     dpi_objective *o = b->o;
     o->part = dpi_arena_alloc(&o->arena, n, sizeof *o->part);
-    if (o->part == NULL) {
+    o->crossing = dpi_arena_alloc(&o->arena, n, sizeof *o->crossing);
+    if (o->part == NULL || o->crossing == NULL) {
         (void)dpi_fail_nomem(&o->err);
         return NULL;
     }
@@ -351,6 +352,7 @@ static dpi_id *find_parts(builder *b, dpi_id root, size_t n, dpi_id *wrt)
         if (o->part[k] == DPI_NONE)
             continue;
         o->part[o->n_parts] = o->part[k];
+        o->crossing[o->n_parts] = wrt[k];
         wrt[o->n_parts++] = wrt[k];
         o->n_release += dpi_shape_size(&dpi_get(b->g, o->part[k])->shape);
     }
@@ -490,6 +492,15 @@ dp_status dpi_objective_init(dpi_objective *o, const dpi_objective_spec *spec, d
     dp_status status = dpi_fail(err, o->err.status, "%s", o->err.text);
     dpi_objective_free(o);
     return status;
+}
+
+const char *dpi_objective_name(const dpi_objective *o, size_t part)
+{
+    for (size_t k = 0; k < o->n_latents; k++)
+        if (o->latents[k].cut == o->crossing[part])
+            return o->latents[k].name;
+    const char *name = dpi_get(&o->graph, o->crossing[part])->name;
+    return name != NULL ? name : "-";
 }
 
 void dpi_objective_free(dpi_objective *o)

@@ -67,7 +67,8 @@ typedef struct dpi_objective {
     dpi_id prior, record;
     dpi_id share; /* input, of each record: 1 / (N rows of its unit); DPI_NONE unless asked for */
     dpi_id *part; /* [n_parts] per-record gradients, side by side the release */
-    dpi_id *feed; /* [n_parts] inputs for the released sums; DPI_CUT_LATENTS only */
+    dpi_id *crossing;          /* [n_parts] the value that part k is the gradient with respect to */
+    dpi_id *feed;              /* [n_parts] inputs for the released sums; DPI_CUT_LATENTS only */
     size_t n_parts, n_release; /* n_release: numbers of all parts, and spec.n_extra behind them */
 } dpi_objective;
 
@@ -83,6 +84,9 @@ typedef struct dpi_objective_spec {
 /* Builds the objective in place; on failure it is empty and the message in err. */
 dp_status dpi_objective_init(dpi_objective *o, const dpi_objective_spec *spec,
                              dp_error *err) DP_MUST_CHECK;
+
+/* The latent or parameter that a part belongs to. */
+const char *dpi_objective_name(const dpi_objective *o, size_t part);
 
 void dpi_objective_free(dpi_objective *o);
 

@@ -122,6 +122,32 @@ static void odds_out_of_range_are_refused(void **state)
     dp_dataset_free(data);
 }
 
+static void whole_numbers_come_in_blocks(void **state)
+{
+    (void)state;
+    const int32_t words[8] = {4, 1, 0, 7, 2, 2, 5, 3};
+    dp_dataset *data = dp_dataset_new(4);
+    dp_dataset_indices(data, "words", 2, words);
+    assert_null(dp_dataset_error(data));
+    const dpi_column *column = dpi_dataset_find(data, "words");
+    double out[6], range[2];
+    const size_t list[3] = {3, 0, 3};
+    dpi_column_gather(column, 2, NULL, 1, out);
+    assert_true(out[0] == 0 && out[1] == 7 && out[2] == 2 && out[3] == 2);
+    dpi_column_gather(column, 3, list, 99, out);
+    for (size_t i = 0; i < 6; i++)
+        assert_close(out[i], words[2 * list[i / 2] + i % 2], 0, 0);
+    dpi_column_range(column, 3, 0, range);
+    assert_true(range[0] == 5 && range[1] == 5);
+    dp_dataset_unit(data, "words");
+    assert_contains(dp_dataset_error(data), "has 2 numbers a record and cannot be the unit column");
+    dp_dataset_free(data);
+    data = dp_dataset_new(4);
+    dp_dataset_indices(data, "words", 0, words);
+    assert_contains(dp_dataset_error(data), "is said to have 0 numbers a record");
+    dp_dataset_free(data);
+}
+
 static void first_error_stays(void **state)
 {
     (void)state;
@@ -260,6 +286,7 @@ int main(void)
         cmocka_unit_test(gathers_ranges_and_lists),
         cmocka_unit_test(odds_are_exact),
         cmocka_unit_test(odds_out_of_range_are_refused),
+        cmocka_unit_test(whole_numbers_come_in_blocks),
         cmocka_unit_test(first_error_stays),
         cmocka_unit_test(refuses_impossible_sizes),
         cmocka_unit_test(null_objects_are_misuse),

@@ -15,12 +15,12 @@ enum { N = 2, GROUPS = 3 };
 static const double v_is[3] = {0.385, -1.25, 2.5}, W_is[6] = {1, -2, 0.5, 3, 0.25, -0.75},
                     s_is[1] = {1.7}, one_is[1] = {-0.6}, b_is[6] = {1, 2, 3, 4, 5, 6};
 static const double x_is[N][3] = {{1, 2, -1}, {0.5, -3, 4}};
-static const int32_t g_is[N] = {2, 0};
+static const int32_t g_is[N] = {2, 0}, words_are[N][3] = {{1, 2, 1}, {0, 0, 2}};
 
 /* Globals s (a number), v [3], W [2][3], one [1], a [3] and b [3][2] over groups; records x [3], g. */
 typedef struct scene {
     dp_model *m;
-    dp_expr s, v, W, one, a, b, x, g;
+    dp_expr s, v, W, one, a, b, x, g, words;
 } scene;
 
 static scene begin(void)
@@ -36,6 +36,7 @@ static scene begin(void)
     q.b = dp_sample_in(groups, "b", 2, dp_normal(0, 1));
     q.x = dp_data(rows, "x", 3);
     q.g = dp_index(rows, "g", groups);
+    q.words = dp_indices(rows, "words", 3, groups);
     assert_int_equal(dp_model_status(q.m), DP_OK);
     return q;
 }
@@ -57,6 +58,7 @@ static void assert_value(const scene *q, dp_expr e, size_t n, const double *want
     dp_dataset *data = dp_dataset_new(N);
     dp_dataset_real(data, "x", 3, x_is[0]);
     dp_dataset_index(data, "g", g_is);
+    dp_dataset_indices(data, "words", 3, words_are[0]);
     dpi_run_spec spec = {
         .graph = &q->m->graph, .wanted = &e.id, .n_wanted = 1, .data = data, .chunk = N};
     assert_ok(dpi_run_new(&spec, &run, &err), err.text);
@@ -250,6 +252,11 @@ static void a_pick_is_the_row_of_the_records_group(void **state)
     assert_value(&q, dp_pick(q.b, q.g), N * 2, b);
     assert_value(&q, dp_pick(dp_constant(q.m, 3, constant), q.g), N, picked);
     assert_dims(dp_pick(q.b, q.g), "[2], one per record");
+    const double several[N * 3] = {-1.25, 2.5, -1.25, 0.385, 0.385, 2.5},
+                             rows[N * 6] = {3, 4, 5, 6, 3, 4, 1, 2, 1, 2, 5, 6};
+    assert_value(&q, dp_pick(q.a, q.words), N * 3, several);
+    assert_value(&q, dp_pick(q.b, q.words), N * 6, rows);
+    assert_dims(dp_pick(q.b, q.words), "[3][2], one per record");
     dp_model_free(q.m);
 }
 
@@ -359,7 +366,7 @@ static const struct {
     {dp_pick, W, G, "takes a value of each group and a column of dp_index over the same plate"},
     {pick_from_four, V, G, "the value is [4], the index has 3 groups"},
     {dp_pick, S, G, "the value is a number, the index has 3 groups"},
-    {dp_pick, A, S, "declare it with dp_index over the plate of the value"},
+    {dp_pick, A, S, "declare it with dp_index or dp_indices over the plate of the value"},
     {slice_over_end, V, S, "the slice must lie inside the first dimension"},
     {slice_of_none, V, S, "the slice must lie inside the first dimension"},
     {slice_far, V, S, "the slice must lie inside the first dimension"},
