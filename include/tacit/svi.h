@@ -93,7 +93,8 @@ typedef struct dp_svi_opts {
     size_t threads; /* that gradients are computed on, at most 1024; default 1.  The result is the
                            * same to the bit for any number. */
     dp_precision precision;
-    const dp_group *group; /* nullable: this process is one of several that fit together; borrowed until
+    const dp_group
+        *group;    /* nullable: this process is one of several that fit together; borrowed until
                            * the run is freed */
     uint64_t seed; /* not 0: a repeatable run for tests, marked as not private */
     /* Where the steps are paid for before the first one; private runs without a seed only.  NULL: nobody
