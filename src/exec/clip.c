@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "exec/run-state.h"
 #include "num/linalg.h"
 
@@ -38,6 +39,12 @@ static void add_norm2(const dpi_part *p, size_t m, double *norm2)
             norm2[r] += p->call.out[r * p->size + e] * p->call.out[r * p->size + e];
 }
 
+DPI_LOOPS static void add_scaled(size_t n, double weight, const double *x, double *restrict sum)
+{
+    for (size_t e = 0; e < n; e++)
+        sum[e] += weight * x[e];
+}
+
 /* Adds the weighted parts of m records, the first being number `first` of the chunk. */
 static void add_weighted(const dpi_part *p, size_t first, size_t m, const double *weight,
                          double *sum)
@@ -52,8 +59,8 @@ static void add_weighted(const dpi_part *p, size_t first, size_t m, const double
     }
     const double *out = p->call.out + first * p->size;
     for (size_t r = 0; r < m; r++)
-        for (size_t e = 0; weight[r] != 0 && e < p->size; e++)
-            sum[e] += weight[r] * out[r * p->size + e];
+        if (weight[r] != 0)
+            add_scaled(p->size, weight[r], out + r * p->size, sum);
 }
 
 /* Adds a part of the first m records, whose weights were just found. */

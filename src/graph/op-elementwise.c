@@ -2,7 +2,8 @@
  *
  * The larger operand's dimensions are the result's; the smaller one is repeated over its leading
  * dimensions and, when global, over records.  Each pair of C functions is a formula and its rule:
- * if y = f(a) then a's adjoint is (adjoint of y) * f'(a), written as nodes. */
+ * if y = f(a) then a's adjoint is (adjoint of y) * f'(a), written as nodes.  Those of one instruction are
+ * compiled for vectors, which changes no bit. */
 #include <math.h>
 
 #include "graph/op-loops.h"
@@ -46,7 +47,7 @@ DPI_INLINE double add(double a, double b)
 {
     return a + b;
 }
-static void add_forward(const dpi_call *c)
+DPI_LOOPS static void add_forward(const dpi_call *c)
 {
     dpi_binary_loop(c, add);
 }
@@ -62,7 +63,7 @@ DPI_INLINE double sub(double a, double b)
 {
     return a - b;
 }
-static void sub_forward(const dpi_call *c)
+DPI_LOOPS static void sub_forward(const dpi_call *c)
 {
     dpi_binary_loop(c, sub);
 }
@@ -78,7 +79,7 @@ DPI_INLINE double mul(double a, double b)
 {
     return a * b;
 }
-static void mul_forward(const dpi_call *c)
+DPI_LOOPS static void mul_forward(const dpi_call *c)
 {
     dpi_binary_loop(c, mul);
 }
@@ -140,7 +141,7 @@ DPI_INLINE double quotient(double a, double b)
 {
     return a / b;
 }
-static void div_forward(const dpi_call *c)
+DPI_LOOPS static void div_forward(const dpi_call *c)
 {
     dpi_binary_loop(c, quotient);
 }
@@ -156,7 +157,7 @@ DPI_INLINE double negative(double a)
 {
     return -a;
 }
-static void neg_forward(const dpi_call *c)
+DPI_LOOPS static void neg_forward(const dpi_call *c)
 {
     dpi_unary_loop(c, negative);
 }
@@ -222,7 +223,7 @@ DPI_INLINE double square(double a)
 {
     return a * a;
 }
-static void square_forward(const dpi_call *c)
+DPI_LOOPS static void square_forward(const dpi_call *c)
 {
     dpi_unary_loop(c, square);
 }

@@ -51,7 +51,8 @@ DPI_INLINE void binary(const dpi_call_single *c, float (*f)(float, float))
 
 DPI_INLINE void unary(const dpi_call_single *c, float (*f)(float))
 {
-    for (size_t i = 0; i < c->n * c->out_size; i++)
+    size_t total = c->n * c->out_size;
+    for (size_t i = 0; i < total; i++)
         c->out[i] = f(c->in[0][i]);
 }
 
@@ -88,34 +89,60 @@ DPI_INLINE float above(float a, float b)
     return a > b ? 1 : a <= b ? 0 : NAN;
 }
 
-void dpi_single_add(const dpi_call_single *c)
+/* Compiled for vectors (base/compiler.h); each number is one operation, so the same in all versions. */
+DPI_LOOPS static void sum_all(const dpi_call_single *c)
 {
     binary(c, sum);
+}
+DPI_LOOPS static void difference_all(const dpi_call_single *c)
+{
+    binary(c, difference);
+}
+DPI_LOOPS static void product_all(const dpi_call_single *c)
+{
+    binary(c, product);
+}
+DPI_LOOPS static void quotient_all(const dpi_call_single *c)
+{
+    binary(c, quotient);
+}
+DPI_LOOPS static void negative_all(const dpi_call_single *c)
+{
+    unary(c, negative);
+}
+DPI_LOOPS static void square_all(const dpi_call_single *c)
+{
+    unary(c, square);
+}
+
+void dpi_single_add(const dpi_call_single *c)
+{
+    sum_all(c);
 }
 
 void dpi_single_sub(const dpi_call_single *c)
 {
-    binary(c, difference);
+    difference_all(c);
 }
 
 void dpi_single_mul(const dpi_call_single *c)
 {
-    binary(c, product);
+    product_all(c);
 }
 
 void dpi_single_div(const dpi_call_single *c)
 {
-    binary(c, quotient);
+    quotient_all(c);
 }
 
 void dpi_single_neg(const dpi_call_single *c)
 {
-    unary(c, negative);
+    negative_all(c);
 }
 
 void dpi_single_square(const dpi_call_single *c)
 {
-    unary(c, square);
+    square_all(c);
 }
 
 void dpi_single_sqrt(const dpi_call_single *c)
