@@ -140,6 +140,61 @@ static void every_kernel_adds_outer_products(void **state)
             check_outer(&dpi_gemm_kernels[i], sizes[s][0], sizes[s][1], sizes[s][2]);
 }
 
+/* Three chains of n - 1, n and 0 terms onto a sum, or from zero, in two calls. */
+static void check_chains(const dpi_gemm_kernel *kernel, size_t n, size_t rows, size_t columns,
+                         bool fresh)
+{
+    static double start[LARGEST], lost[LARGEST];
+    size_t a_step = (rows + 15) / 16 * 16, b_step = (columns + 15) / 16 * 16;
+    fill(n * a_step, n * b_step, 0);
+    for (size_t l = 0; l < n; l++) { /* zero beyond the last, as kernels are promised */
+        for (size_t i = rows; i < a_step; i++)
+            a[l * a_step + i] = fa[l * a_step + i] = 0;
+        for (size_t j = columns; j < b_step; j++)
+            b[l * b_step + j] = fb[l * b_step + j] = 0;
+    }
+    for (int single = 0; single < 2; single++) {
+        const dpi_chain chain[] = {{n - 1, a, b}, {n, a, b}, {0, a, b}};
+        const dpi_chain_single chain_single[] = {{n - 1, fa, fb}, {n, fa, fb}, {0, fa, fb}};
+        for (size_t i = 0; i <= rows * columns; i++) {
+            start[i] = fresh ? 0 : spread(i + 31);
+            c[i] = fresh && i < rows * columns ? NAN : spread(i + 31);
+            lost[i] = fresh ? NAN : 0;
+        }
+        dpi_chain_sum to = {rows, columns, a_step, b_step, fresh, c, lost};
+        for (size_t l = 0; l < 3; l += 2, to.fresh = false)
+            if (single)
+                kernel->add_chains_single(2 - l / 2, chain_single + l, &to);
+            else
+                kernel->add_chains(2 - l / 2, chain + l, &to);
+        assert_close(c[rows * columns], spread(rows * columns + 31), 0, 0);
+        for (size_t i = 0; i < rows * columns; i++) {
+            long double sum = start[i], scale = fabs(start[i]);
+            for (size_t l = 0; l < 2 * n - 1; l++) {
+                size_t r = l < n - 1 ? l : l - (n - 1);
+                long double part =
+                    (long double)a[r * a_step + i / columns] * b[r * b_step + i % columns];
+                sum += part;
+                scale += fabsl(part);
+            }
+            assert_close(c[i], (double)sum, 0,
+                         (double)(n + 2) * (single ? FLT_EPSILON : DBL_EPSILON) * (double)scale);
+        }
+    }
+}
+
+static void every_kernel_adds_chains(void **state)
+{
+    (void)state;
+    static const size_t sizes[][3] = {{1, 1, 1},   {3, 8, 24},   {5, 9, 25},    {64, 7, 49},
+                                      {2, 31, 72}, {70, 16, 8},  {64, 50, 400}, {33, 40, 50},
+                                      {9, 17, 16}, {12, 33, 47}, {6, 3, 100}};
+    for (size_t i = 0; i < dpi_n_gemm_kernels; i++)
+        for (size_t s = 0; s < 22 && dpi_gemm_kernels[i].works(); s++)
+            check_chains(&dpi_gemm_kernels[i], sizes[s / 2][0], sizes[s / 2][1], sizes[s / 2][2],
+                         s % 2);
+}
+
 /* Records that weigh nothing leave no trace, and sums are the same however records are cut into calls. */
 static void weightless_records_and_calls_leave_no_trace(void **state)
 {
@@ -187,6 +242,7 @@ int main(void)
         cmocka_unit_test(every_kernel_multiplies),
         cmocka_unit_test(a_row_is_the_same_in_every_company),
         cmocka_unit_test(every_kernel_adds_outer_products),
+        cmocka_unit_test(every_kernel_adds_chains),
         cmocka_unit_test(weightless_records_and_calls_leave_no_trace),
         cmocka_unit_test(weights_keep_their_digits),
     };
