@@ -26,7 +26,7 @@ dp_model *vae_decoder(void)
     return m;
 }
 
-dp_model *vae_encoder(const dp_model *decoder)
+dp_model *vae_encoder(const dp_model *decoder, const char *column)
 {
     dp_model *q = dp_guide_new(decoder);
     if (q == NULL)
@@ -34,7 +34,7 @@ dp_model *vae_encoder(const dp_model *decoder)
     dp_plate rows = dp_unit_plate(q, "rows");
     dp_plate pixels = dp_plate_new(q, "pixels", VAE_PIXELS);
     dp_plate hidden = dp_plate_new(q, "hidden", VAE_HIDDEN);
-    dp_expr x = dp_data(rows, "x", VAE_PIXELS);
+    dp_expr x = dp_data(rows, column, VAE_PIXELS);
     dp_expr h = dp_softplus(dense(x, pixels, "V1", "c1", VAE_HIDDEN));
     dp_expr loc = dense(h, hidden, "V2", "c2", VAE_LATENT);
     dp_expr scale = dp_exp(dense(h, hidden, "V3", "c3", VAE_LATENT));

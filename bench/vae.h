@@ -7,9 +7,9 @@
 
 enum { VAE_PIXELS = 784, VAE_HIDDEN = 400, VAE_LATENT = 50, VAE_NUMBERS = 688884 };
 
-/* The decoder as a model and the encoder as its guide. */
+/* The decoder as a model, which observes the column "x", and the encoder as its guide, which reads `column`. */
 dp_model *vae_decoder(void);
-dp_model *vae_encoder(const dp_model *decoder);
+dp_model *vae_encoder(const dp_model *decoder, const char *column);
 
 /* Sets every parameter to normal draws of standard deviation 0.01. */
 dp_status vae_start(dp_svi *svi, uint64_t seed, dp_error *err);

@@ -51,7 +51,8 @@ static dp_svi *new_run(dp_mode mode, size_t batch, size_t threads, bool single,
         opts.clip = clip;
         opts.delta = 1e-5;
     }
-    dp_model *decoder = vae_decoder(), *encoder = decoder != NULL ? vae_encoder(decoder) : NULL;
+    dp_model *decoder = vae_decoder(),
+             *encoder = decoder != NULL ? vae_encoder(decoder, "x") : NULL;
     if (encoder == NULL)
         fail("out of memory");
     if (dp_svi_new(decoder, encoder, data, &opts, &svi, &err) != DP_OK ||

@@ -41,13 +41,19 @@ DP_API void dp_dataset_index(dp_dataset *data, const char *name, const int32_t *
  * Errors as above. */
 DP_API void dp_dataset_indices(dp_dataset *data, const char *name, size_t d, const int32_t *values);
 
-/* Adds a block of d numbers that are drawn afresh in every use of a record: number e of record i is 1 with
- * probability values[i][e] / most, exactly, and 0 otherwise; values[n][d] are borrowed as above.  A model
- * reads it like real numbers, and whatever reads it in one step sees the same draw, so that
+/* Adds a block of d numbers values[i][e] / most, from bytes values[n][d] that are borrowed as above: grey images
+ * for most = 255, in an eighth of the memory of real numbers.  1 <= most <= 255; that no byte is above it is
+ * checked when the data meet a model.  Errors as above; DP_EDOMAIN most. */
+DP_API void dp_dataset_bytes(dp_dataset *data, const char *name, size_t d, unsigned most,
+                             const unsigned char *values);
+
+/* The same, drawn afresh in every use of a record: number e of record i is 1 with probability
+ * values[i][e] / most, exactly, and 0 otherwise.  A model reads it like real numbers, and whatever reads it
+ * in one step sees the same draw, so that
  *   dp_data(rows, "x", d)  in a guide and  dp_observe(rows, "x", dp_bernoulli_logit(...))  in its model
- * make of grey images (most = 255) the binary ones that a variational autoencoder learns.
- * In a private run the draws are secrets from the source of the noise (svi.c).  1 <= most <= 255; that no
- * value is above it is checked when the data meet a model.  Errors as above; DP_EDOMAIN most. */
+ * make of grey images the binary ones that a variational autoencoder learns.  One array may be both, under two
+ * names: a guide that reads the grey image then codes it with less noise.
+ * In a private run the draws are secrets from the source of the noise (svi.c). */
 DP_API void dp_dataset_bernoulli(dp_dataset *data, const char *name, size_t d, unsigned most,
                                  const unsigned char *values);
 

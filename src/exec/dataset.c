@@ -38,7 +38,7 @@ static void add(dp_dataset *data, const char *name, dpi_column column)
         dpi_misuse("tacit/dataset.h", "NULL data set or name");
     if (data->err.status != DP_OK)
         return;
-    if (column.real == NULL && column.index == NULL && column.odds == NULL) {
+    if (column.real == NULL && column.index == NULL && column.bytes == NULL) {
         (void)dpi_fail(&data->err, DP_EINVAL,
                        "column '%s' has no values (NULL); look for the error of the call that "
                        "should have given them, such as dp_table_error",
@@ -84,18 +84,31 @@ void dp_dataset_indices(dp_dataset *data, const char *name, size_t d, const int3
     add(data, name, (dpi_column){.size = d, .index = values});
 }
 
-void dp_dataset_bernoulli(dp_dataset *data, const char *name, size_t d, unsigned most,
-                          const unsigned char *values)
+static void add_bytes(dp_dataset *data, const char *name, size_t d, unsigned most, bool drawn,
+                      const unsigned char *values)
 {
     if (most >= 1 && most <= UINT8_MAX)
-        add(data, name, (dpi_column){.size = d, .odds = values, .most = most});
+        add(data, name, (dpi_column){.size = d, .bytes = values, .most = most, .drawn = drawn});
     else if (data == NULL || name == NULL)
         add(data, name, (dpi_column){0}); /* misuse */
     else if (data->err.status == DP_OK)
-        (void)dpi_fail(&data->err, DP_EDOMAIN,
-                       "column '%s': odds are out of %u; give 1 to 255, such as 255 for the bytes "
-                       "of a grey image",
-                       name, most);
+        (void)dpi_fail(
+            &data->err, DP_EDOMAIN,
+            "column '%s': bytes are out of %u; give 1 to 255, such as 255 for those of a "
+            "grey image",
+            name, most);
+}
+
+void dp_dataset_bytes(dp_dataset *data, const char *name, size_t d, unsigned most,
+                      const unsigned char *values)
+{
+    add_bytes(data, name, d, most, false, values);
+}
+
+void dp_dataset_bernoulli(dp_dataset *data, const char *name, size_t d, unsigned most,
+                          const unsigned char *values)
+{
+    add_bytes(data, name, d, most, true, values);
 }
 
 void dp_dataset_unit(dp_dataset *data, const char *name)
@@ -139,6 +152,13 @@ const char *dp_dataset_error(const dp_dataset *data)
     return data->err.status == DP_OK ? NULL : data->err.text;
 }
 
+DPI_LOOPS static void divide_row(size_t n, double most, const unsigned char *restrict bytes,
+                                 double *restrict out)
+{
+    for (size_t e = 0; e < n; e++)
+        out[e] = bytes[e] / most;
+}
+
 void dpi_column_gather(const dpi_column *column, size_t m, const size_t *index, size_t first,
                        double *out)
 {
@@ -150,6 +170,11 @@ void dpi_column_gather(const dpi_column *column, size_t m, const size_t *index, 
                     column->index[(index != NULL ? index[i] : first + i) * size + e];
         return;
     }
+    for (size_t i = 0; i < m && column->bytes != NULL; i++)
+        divide_row(size, column->most,
+                   column->bytes + (index != NULL ? index[i] : first + i) * size, out + i * size);
+    if (column->bytes != NULL)
+        return;
     if (index == NULL) {
         memcpy(out, column->real + first * size, m * size * sizeof *out);
         return;
@@ -173,17 +198,17 @@ void dpi_column_draw(const dpi_column *column, size_t m, const size_t *index, si
     size_t size = column->size;
     for (size_t i = 0; i < m; i++) {
         size_t record = index != NULL ? index[i] : first + i;
-        draw_row(size, 256 / column->most, column->odds + record * size, chance + i * size,
+        draw_row(size, 256 / column->most, column->bytes + record * size, chance + i * size,
                  out + i * size);
     }
 }
 
 void dpi_column_range(const dpi_column *column, size_t record, size_t e, double range[2])
 {
-    if (column->odds != NULL) {
-        unsigned odds = column->odds[record * column->size + e];
-        range[0] = odds >= column->most;
-        range[1] = odds > 0;
+    if (column->bytes != NULL) {
+        unsigned byte = column->bytes[record * column->size + e];
+        range[0] = column->drawn ? byte >= column->most : byte / (double)column->most;
+        range[1] = column->drawn ? byte > 0 : range[0];
         return;
     }
     range[0] = range[1] = column->index != NULL ? column->index[record * column->size + e]

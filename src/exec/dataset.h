@@ -6,15 +6,16 @@
 
 #include "base/alloc.h"
 
-/* One column block: real values [n][size], whole numbers [n][size], or what is drawn in each use: 1 with
- * probability odds[n][size] / most, else 0. */
+/* One column block: real values [n][size], whole numbers [n][size], or bytes [n][size] out of `most`: the
+ * numbers bytes / most, or in each use 1 with that probability and else 0. */
 typedef struct dpi_column {
     const char *name;
     size_t size;
     const double *real;
     const int32_t *index;
-    const unsigned char *odds;
+    const unsigned char *bytes;
     unsigned most;
+    bool drawn;
 } dpi_column;
 
 struct dp_dataset {

@@ -190,10 +190,10 @@ static dp_status check_column(const dpi_column *column, const dpi_node *node, si
                             "column '%s', record %zu (from 0): the value is missing or not finite; "
                             "leave the record out or impute it beforehand",
                             column->name, i / size);
-    for (size_t i = 0; column->odds != NULL && i < n * size; i++)
-        if (column->odds[i] > column->most)
+    for (size_t i = 0; column->bytes != NULL && i < n * size; i++)
+        if (column->bytes[i] > column->most)
             return dpi_fail(err, DP_EDATA,
-                            "column '%s', record %zu (from 0): the odds are above %u; leave the "
+                            "column '%s', record %zu (from 0): the byte is above %u; leave the "
                             "record out, or give another `most`",
                             column->name, i / size, column->most);
     for (size_t i = 0; index && i < n * size; i++)
@@ -210,7 +210,7 @@ static bool bind(dpi_run *run, const dpi_column *column, double *out)
     dpi_binding *b = &run->bindings[run->n_bindings++];
     size_t count;
     *b = (dpi_binding){.column = column, .out = out};
-    if (column->odds == NULL)
+    if (!column->drawn)
         return true;
     if (!dpi_mul(run->spec.chunk, column->size, &count))
         return false;

@@ -95,11 +95,12 @@ void dpi_hash_column(const dp_ledger *ledger, const dpi_column *column, size_t n
     size_t cells = n * column->size, filled = 0;
     dpi_hash_begin(&h, ledger, "column");
     dpi_hash_text(&h, column->name);
-    dpi_hash_number(&h, column->odds != NULL ? 1 + column->most : column->index != NULL);
+    dpi_hash_number(&h, column->bytes != NULL ? 1 + column->most + (column->drawn ? 0 : 256)
+                                              : column->index != NULL);
     dpi_hash_number(&h, column->size);
     dpi_hash_number(&h, n);
     for (size_t i = 0; i < cells; i++) {
-        put(block + 8 * filled++, column->odds != NULL    ? column->odds[i]
+        put(block + 8 * filled++, column->bytes != NULL   ? column->bytes[i]
                                   : column->index != NULL ? (uint64_t)(int64_t)column->index[i]
                                                           : bits(column->real[i]));
         if (filled == NUMBERS || i + 1 == cells) {

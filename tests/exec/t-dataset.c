@@ -73,7 +73,7 @@ static void odds_are_exact(void **state)
     static double out[256];
     const size_t second[1] = {1};
     for (unsigned most = 1; most <= 255; most++) {
-        dpi_column column = {.size = most + 1, .odds = odds, .most = most};
+        dpi_column column = {.size = most + 1, .bytes = odds, .most = most};
         unsigned chances = dpi_column_chances(&column), ones[256] = {0};
         assert_true(chances % most == 0 && chances <= 256 && chances > 256 - most);
         for (unsigned v = 0; v <= most; v++)
@@ -90,7 +90,7 @@ static void odds_are_exact(void **state)
             assert_int_equal(ones[v] * most, v * chances);
     }
     static const unsigned char two[4] = {0, 9, 9, 0}, chance[4] = {0, 0, 0, 0};
-    const dpi_column column = {.size = 2, .odds = two, .most = 9};
+    const dpi_column column = {.size = 2, .bytes = two, .most = 9};
     dpi_column_draw(&column, 1, second, 77, chance, out);
     assert_true(out[0] == 1 && out[1] == 0);
     dpi_column_draw(&column, 2, NULL, 0, chance, out);
@@ -106,7 +106,7 @@ static void odds_out_of_range_are_refused(void **state)
         dp_dataset *data = dp_dataset_new(4);
         dp_dataset_bernoulli(data, "x", 1, wrong[k], odds);
         assert_int_equal(data->err.status, DP_EDOMAIN);
-        assert_contains(dp_dataset_error(data), "column 'x': odds are out of");
+        assert_contains(dp_dataset_error(data), "column 'x': bytes are out of");
         dp_dataset_bernoulli(data, "y", 1, 1, odds); /* the first error stays */
         dp_dataset_bernoulli(data, "y", 1, 0, odds);
         assert_contains(dp_dataset_error(data), "column 'x'");
@@ -116,7 +116,7 @@ static void odds_out_of_range_are_refused(void **state)
     dp_dataset *data = dp_dataset_new(4);
     dp_dataset_bernoulli(data, "x", 1, 255, odds);
     assert_null(dp_dataset_error(data));
-    assert_ptr_equal(dpi_dataset_find(data, "x")->odds, odds);
+    assert_ptr_equal(dpi_dataset_find(data, "x")->bytes, odds);
     dp_dataset_bernoulli(data, "y", 1, 255, NULL);
     assert_int_equal(data->err.status, DP_EINVAL);
     dp_dataset_free(data);
@@ -145,6 +145,26 @@ static void whole_numbers_come_in_blocks(void **state)
     data = dp_dataset_new(4);
     dp_dataset_indices(data, "words", 0, words);
     assert_contains(dp_dataset_error(data), "is said to have 0 numbers a record");
+    dp_dataset_free(data);
+}
+
+static void bytes_are_divided(void **state)
+{
+    (void)state;
+    static const unsigned char grey[8] = {0, 255, 51, 1, 254, 102, 7, 128};
+    const size_t list[3] = {3, 1, 3};
+    double out[6], range[2];
+    dp_dataset *data = dp_dataset_new(4);
+    dp_dataset_bytes(data, "x", 2, 255, grey);
+    assert_null(dp_dataset_error(data));
+    const dpi_column *x = dpi_dataset_find(data, "x");
+    dpi_column_gather(x, 3, list, 99, out);
+    for (size_t i = 0; i < 6; i++)
+        assert_close(out[i], grey[2 * list[i / 2] + i % 2] / 255., 0, 0);
+    dpi_column_gather(x, 2, NULL, 1, out);
+    assert_true(out[0] == 0.2 && out[1] == 1 / 255. && out[2] == 254 / 255. && out[3] == 0.4);
+    dpi_column_range(x, 1, 0, range);
+    assert_true(range[0] == 0.2 && range[1] == 0.2);
     dp_dataset_free(data);
 }
 
@@ -287,6 +307,7 @@ int main(void)
         cmocka_unit_test(odds_are_exact),
         cmocka_unit_test(odds_out_of_range_are_refused),
         cmocka_unit_test(whole_numbers_come_in_blocks),
+        cmocka_unit_test(bytes_are_divided),
         cmocka_unit_test(first_error_stays),
         cmocka_unit_test(refuses_impossible_sizes),
         cmocka_unit_test(null_objects_are_misuse),

@@ -175,7 +175,7 @@ static void numbers_above_the_odds_are_refused(void **state)
     odds[7 * WIDTH + 2] = MOST + 1;
     write(&w, 1);
     assert_int_equal(dp_check_data(w.m, w.guide, w.data, &w.err), DP_EDATA);
-    assert_contains(w.err.text, "column 'x', record 7 (from 0): the odds are above 16");
+    assert_contains(w.err.text, "column 'x', record 7 (from 0): the byte is above 16");
     end(&w);
     write(&w, 1);
     assert_int_equal(dp_svi_new(w.m, w.guide, w.data, &private, &w.svi, &w.err), DP_EDATA);
@@ -211,6 +211,27 @@ static void distributions_must_take_both_values(void **state)
         dp_dataset_real(data, "y", 1, y);
         assert_int_equal(dp_check_data(m, NULL, data, &err), DP_EDATA);
         assert_contains(err.text, "'x', record 0");
+        dp_dataset_free(data);
+        dp_model_free(m);
+    }
+}
+
+/* 0.25 is no binary number, but the mean of many. */
+static void bytes_are_not_drawn(void **state)
+{
+    (void)state;
+    static const unsigned char grey[4] = {0, 4, 8, 16};
+    for (int drawn = 0; drawn < 2; drawn++) {
+        dp_error err = {0};
+        dp_model *m = dp_model_new();
+        dp_dataset *data = dp_dataset_new(4);
+        dp_observe(dp_unit_plate(m, "rows"), drawn ? "x" : "grey",
+                   dp_bernoulli_logit(dp_param(m, "a", 1, 0)));
+        dp_dataset_bytes(data, "grey", 1, MOST, grey);
+        dp_dataset_bernoulli(data, "x", 1, MOST, grey);
+        assert_int_equal(dp_check_data(m, NULL, data, &err), drawn ? DP_OK : DP_EDATA);
+        if (!drawn)
+            assert_contains(err.text, "column 'grey', record 1");
         dp_dataset_free(data);
         dp_model_free(m);
     }
@@ -308,6 +329,7 @@ int main(void)
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(numbers_above_the_odds_are_refused),
         cmocka_unit_test(distributions_must_take_both_values),
+        cmocka_unit_test(bytes_are_not_drawn),
         cmocka_unit_test(the_elbo_of_private_records_is_refused),
         cmocka_unit_test(the_elbo_has_a_known_value),
         cmocka_unit_test(failed_allocations_leave_nothing),
