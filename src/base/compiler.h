@@ -18,6 +18,19 @@
 #define DPI_UNLIKELY(x) (x)
 #endif
 
+/* The number of the lowest bit that is set in x, an unsigned long long that is not 0. */
+DPI_INLINE int dpi_lowest_bit(unsigned long long x)
+{
+#if defined(__GNUC__)
+    return __builtin_ctzll(x);
+#else
+    int bit = 0;
+    while ((x >> bit & 1) == 0)
+        bit++;
+    return bit;
+#endif
+}
+
 /* For a plain loop over numbers: compiled for vectors, and on x86-64 several times, the widest that the
  * machine has being taken when the library is loaded.  Not with sanitizers, whose run-time library is not
  * there yet at that moment.  For static functions only: the choice would be exported with the others. */

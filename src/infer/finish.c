@@ -14,6 +14,7 @@
 
 #include <pthread.h>
 #include <sodium.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "infer/group.h"
@@ -23,9 +24,12 @@
 /* Blocks from which waking other threads, some 10 us each, is worth it. */
 enum { MANY = 4 };
 
+enum { PIECE = 512 }; /* parameters moved at a time */
+
 typedef struct pass {
     dp_svi *s;
     dpi_release release;
+    bool shared; /* several threads are at it */
     pthread_mutex_t lock;
     size_t next; /* block that is not taken; under the lock, as is */
     bool finite;
@@ -107,10 +111,12 @@ dpi_place *dpi_finish_places(dp_svi *s, size_t *n)
 
 static size_t take(pass *t, bool finite)
 {
-    (void)pthread_mutex_lock(&t->lock);
+    if (t->shared)
+        (void)pthread_mutex_lock(&t->lock);
     size_t mine = t->next++;
     t->finite = t->finite && finite;
-    (void)pthread_mutex_unlock(&t->lock);
+    if (t->shared)
+        (void)pthread_mutex_unlock(&t->lock);
     return mine;
 }
 
@@ -147,20 +153,35 @@ static void release_blocks(void *of, size_t k)
         dpi_release_block(&t->release, b, moves ? move_released : NULL, &m);
 }
 
-/* The same for parameters whose gradients have been pulled back. */
+/* The gradient of n parameters, as the late stage has left it in one value a block. */
+static void gather(const dp_svi *s, size_t first, size_t n, double *gradient)
+{
+    const dpi_objective *o = &s->objective;
+    size_t end = first + n;
+    for (const dpi_block *b = o->blocks; b < o->blocks + o->n_blocks && b->offset < end; b++) {
+        size_t from = first > b->offset ? first : b->offset;
+        size_t to = end < b->offset + b->size ? end : b->offset + b->size;
+        if (from < to)
+            memcpy(gradient + from - first, dpi_run_value(s->run, b->gradient) + from - b->offset,
+                   (to - from) * sizeof *gradient);
+    }
+}
+
+/* What each thread does where gradients have been pulled back. */
 static void move_blocks(void *of, size_t k)
 {
     pass *t = of;
-    const dpi_objective *o = &t->s->objective;
-    size_t at = 0, mine = take(t, true);
+    const dpi_optimizer *o = &t->s->optimizer;
+    double gradient[PIECE];
+    bool finite = true;
     (void)k;
-    for (const dpi_block *b = o->blocks; b < o->blocks + o->n_blocks; b++) {
-        const double *gradient = dpi_run_value(t->s->run, b->gradient);
-        for (size_t first = 0, n; first < b->size; first += n, at++) {
-            n = b->size - first < DPI_RELEASE_BLOCK ? b->size - first : DPI_RELEASE_BLOCK;
-            if (at == mine)
-                mine = take(t, dpi_optimizer_move(&t->s->optimizer, b->offset + first, n,
-                                                  gradient + first));
+    for (size_t b = take(t, true); b * DPI_RELEASE_BLOCK < o->n; b = take(t, finite)) {
+        size_t left = o->n - b * DPI_RELEASE_BLOCK;
+        size_t end = left < DPI_RELEASE_BLOCK ? o->n : (b + 1) * DPI_RELEASE_BLOCK;
+        for (size_t first = b * DPI_RELEASE_BLOCK, n; first < end; first += n) {
+            n = end - first < PIECE ? end - first : PIECE;
+            gather(t->s, first, n, gradient);
+            finite &= dpi_optimizer_move(o, first, n, gradient);
         }
     }
 }
@@ -168,7 +189,8 @@ static void move_blocks(void *of, size_t k)
 static void on_threads(pass *t, size_t n, void (*work)(void *of, size_t k))
 {
     t->next = 0;
-    if (t->s->pool != NULL && dpi_release_blocks(n) >= MANY)
+    t->shared = t->s->pool != NULL && dpi_release_blocks(n) >= MANY;
+    if (t->shared)
         dpi_pool_run(t->s->pool, work, t);
     else
         work(t, 0);

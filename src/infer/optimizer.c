@@ -31,6 +31,9 @@ dp_status dpi_optimizer_init(dpi_optimizer *o, dpi_arena *arena, size_t n, const
                          .beta2 = opts->beta2};
     /* Rounded: 0.29 * 100 is a little less than 29. */
     o->average_from = opts->steps - (uint64_t)round(opts->average * (double)opts->steps);
+    const double betas[2] = {o->momentum, o->beta2};
+    for (int i = 0; i < 2; i++)
+        o->settled[i] = (uint64_t)ceil(-60 / log2(betas[i]));
     double **blocks[] = {&o->theta, &o->first, &o->second, &o->mean};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         if ((*blocks[i] = dpi_arena_alloc(arena, n, sizeof(double))) == NULL)
@@ -100,13 +103,18 @@ DPI_LOOPS static bool all_finite(size_t n, const double *x)
     return wrong == 0;
 }
 
+/* Of the mean or the square; beside 1, beta^t below 2^-60 is nothing. */
+static double correction(const dpi_optimizer *o, int which, double beta)
+{
+    return o->done < o->settled[which] ? 1 / (1 - pow(beta, (double)o->done + 1)) : 1;
+}
+
 void dpi_optimizer_begin(dpi_optimizer *o)
 {
-    double t = (double)o->done + 1;
     o->size = scheduled(o);
     if (o->kind == DP_ADAM) {
-        o->size *= 1 / (1 - pow(o->momentum, t));
-        o->correct = 1 / (1 - pow(o->beta2, t));
+        o->size *= correction(o, 0, o->momentum);
+        o->correct = correction(o, 1, o->beta2);
     }
     o->weight = o->done < o->average_from ? 0 : 1 / (double)(o->done + 1 - o->average_from);
 }

@@ -13,6 +13,7 @@ typedef struct dpi_optimizer {
     dp_schedule schedule;
     double step_size, momentum, beta2;
     uint64_t average_from;                 /* steps after this one enter the average */
+    uint64_t settled[2];                   /* steps from which Adam's corrections are 1 */
     double *theta, *first, *second, *mean; /* [n] each */
     double size, correct; /* of the step that has begun: its length, Adam's square */
     double weight;        /* of its iterate in the average; 0: none */

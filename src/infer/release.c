@@ -63,6 +63,11 @@ void dpi_release_end(dpi_release *r)
 
 /* ---- pieces of a block ---- */
 
+/* Numbers at a time.  Few enough that sums, parameters and what belongs to them stay in cache from one loop
+ * to the next, and enough for the processor to fetch the next ones ahead: with 512, between whose noise it
+ * forgets where it was, a release of 688 884 took a fifth longer. */
+enum { PIECE = 4 * DPI_GRID_PIECE };
+
 DPI_LOOPS static void add_last(size_t n, const double *last, double *sum)
 {
     for (size_t j = 0; j < n; j++)
@@ -82,33 +87,38 @@ DPI_LOOPS static void divide(size_t n, const double *sum, double rate, double *o
         out[j] = sum[j] / rate;
 }
 
-/* Quotients beyond 2^62 and NaN go to the ends. */
-static inline int64_t on_grid(double x)
+/* Makes whole numbers of steps of sums; quotients beyond 2^62 and NaN go to the ends.  A loop of its own,
+ * because rounding and conversion in one expression become one instruction, of which there is no vector
+ * form. */
+DPI_LOOPS static void put_on_grid(size_t n, double step, double *sum)
 {
     const double most = 0x1p62;
-    x = x > -most ? x : -most;
-    return (int64_t)rint(x < most ? x : most);
+    for (size_t j = 0; j < n; j++) {
+        double x = sum[j] / step;
+        x = x > -most ? x : -most;
+        sum[j] = rint(x < most ? x : most);
+    }
 }
 
-DPI_LOOPS static void add_noise(size_t n, const double *sum, const int64_t *noise, double step,
-                                double rate, double *out)
+/* `worth` is what a step of the grid is in the release. */
+DPI_LOOPS static void add_noise(size_t n, const double *steps, const int64_t *noise, double worth,
+                                double *out)
 {
     for (size_t j = 0; j < n; j++)
-        out[j] = (double)(on_grid(sum[j] / step) + noise[j]) * step / rate;
+        out[j] = (double)((int64_t)steps[j] + noise[j]) * worth;
 }
 
-DPI_LOOPS static void add_to_grid(size_t n, const double *sum, const int64_t *noise, double step,
+DPI_LOOPS static void add_to_grid(size_t n, const double *steps, const int64_t *noise,
                                   int64_t *whole)
 {
     for (size_t j = 0; j < n; j++)
-        whole[j] = on_grid(sum[j] / step) + noise[j];
+        whole[j] = (int64_t)steps[j] + noise[j];
 }
 
-DPI_LOOPS static void off_grid(size_t n, const int64_t *whole, double step, double rate,
-                               double *out)
+DPI_LOOPS static void off_grid(size_t n, const int64_t *whole, double worth, double *out)
 {
     for (size_t j = 0; j < n; j++)
-        out[j] = (double)whole[j] * step / rate;
+        out[j] = (double)whole[j] * worth;
 }
 
 /* Adds up what there is of the sum of a piece. */
@@ -126,7 +136,7 @@ static void wipe(const dpi_release *r, size_t first, size_t n)
     double *used[] = {r->sum, r->last, r->lost};
     for (size_t k = 0; k < sizeof used / sizeof *used; k++)
         if (used[k] != NULL)
-            memset(used[k] + first, 0, n * sizeof *used[k]);
+            sodium_memzero(used[k] + first, n * sizeof *used[k]);
 }
 
 /* Releases the numbers from `first` on with the noise of `grid`; NULL: without, noise[] being zero. */
@@ -134,26 +144,29 @@ static void release_piece(const dpi_release *r, dpi_grid *grid, size_t first, si
                           int64_t *noise)
 {
     const double step = r->sd / DPI_GRID_SCALE;
+    for (size_t made = 0; grid != NULL && made < n; made += DPI_GRID_PIECE)
+        dpi_grid_next(grid, n - made < DPI_GRID_PIECE ? n - made : DPI_GRID_PIECE, noise + made);
     complete(r, first, n);
-    if (grid != NULL)
-        dpi_grid_next(grid, n, noise);
-    if (!r->noisy)
+    if (!r->noisy) {
         divide(n, r->sum + first, r->rate, r->out + first);
-    else if (r->whole == NULL)
-        add_noise(n, r->sum + first, noise, step, r->rate, r->out + first);
-    else
-        add_to_grid(n, r->sum + first, noise, step, r->whole + first);
+    } else {
+        put_on_grid(n, step, r->sum + first);
+        if (r->whole == NULL)
+            add_noise(n, r->sum + first, noise, step / r->rate, r->out + first);
+        else
+            add_to_grid(n, r->sum + first, noise, r->whole + first);
+    }
     wipe(r, first, n);
 }
 
 void dpi_release_block(const dpi_release *r, size_t block, dpi_release_then *then, void *user)
 {
-    int64_t noise[DPI_GRID_PIECE];
+    int64_t noise[PIECE];
     dpi_stream own, *stream = r->stream;
     dpi_grid grid;
     size_t first = block * DPI_RELEASE_BLOCK, left = r->n - first;
     left = left < DPI_RELEASE_BLOCK ? left : DPI_RELEASE_BLOCK;
-    const size_t used = left < DPI_GRID_PIECE ? left : DPI_GRID_PIECE;
+    const size_t used = left < PIECE ? left : PIECE;
     bool draws = r->noisy && !r->quiet, of_key = draws && dpi_release_blocks(r->n) > 1;
     if (of_key)
         dpi_stream_start(stream = &own, r->keys + block * DPI_STREAM_KEY);
@@ -162,7 +175,7 @@ void dpi_release_block(const dpi_release *r, size_t block, dpi_release_then *the
     else
         memset(noise, 0, used * sizeof *noise);
     for (size_t n; left > 0; left -= n, first += n) {
-        n = left < DPI_GRID_PIECE ? left : DPI_GRID_PIECE;
+        n = left < PIECE ? left : PIECE;
         release_piece(r, draws ? &grid : NULL, first, n, noise);
         if (then != NULL)
             then(user, first, n);
@@ -177,5 +190,5 @@ void dpi_release_block(const dpi_release *r, size_t block, dpi_release_then *the
 
 void dpi_release_whole(const dpi_release *r, const int64_t *whole)
 {
-    off_grid(r->n, whole, r->sd / DPI_GRID_SCALE, r->rate, r->out);
+    off_grid(r->n, whole, r->sd / DPI_GRID_SCALE / r->rate, r->out);
 }

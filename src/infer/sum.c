@@ -44,6 +44,7 @@ typedef struct sum {
     const size_t *batch;
     size_t size;
     double clip;
+    bool shared;            /* several threads are at it */
     dp_error *err;          /* under `source`, as is what follows */
     pthread_mutex_t source; /* of tasks and of draws */
     size_t at, next;        /* first place not handed out; number of the next task */
@@ -53,6 +54,19 @@ typedef struct sum {
     size_t parked; /* tasks from turn on that there is room for */
     dp_status status;
 } sum;
+
+/* One thread alone needs no locks, which in a step of a few microseconds count. */
+static void lock(const sum *t, pthread_mutex_t *mutex)
+{
+    if (t->shared)
+        (void)pthread_mutex_lock(mutex);
+}
+
+static void unlock(const sum *t, pthread_mutex_t *mutex)
+{
+    if (t->shared)
+        (void)pthread_mutex_unlock(mutex);
+}
 
 /* ---- workers ---- */
 
@@ -319,7 +333,7 @@ static dp_status run_task(sum *t, dpi_worker *w, const task *job)
         if (status != DP_OK)
             t->at = t->size; /* no more tasks */
         if (locked && (!s->draws || done + m == job->rows || status != DP_OK)) {
-            (void)pthread_mutex_unlock(&t->source);
+            unlock(t, &t->source);
             locked = false;
         }
         if (status == DP_OK)
@@ -363,7 +377,8 @@ static void add_in_turn(sum *t, const dpi_worker *w, const task *job)
             add_part(s, place->part);
         place->full = false;
     }
-    (void)pthread_cond_broadcast(&t->turned);
+    if (t->shared)
+        (void)pthread_cond_broadcast(&t->turned);
 }
 
 /* Leaves part[] for the thread whose turn comes before, and takes the empty one for it. */
@@ -381,7 +396,7 @@ static void park(const sum *t, dpi_worker *w, const task *job)
  * task has failed. */
 static void fold(sum *t, dpi_worker *w, const task *job, dp_status status)
 {
-    (void)pthread_mutex_lock(&t->fold);
+    lock(t, &t->fold);
     if (status != DP_OK) {
         t->status = status;
         (void)pthread_cond_broadcast(&t->turned);
@@ -392,7 +407,7 @@ static void fold(sum *t, dpi_worker *w, const task *job, dp_status status)
         add_in_turn(t, w, job);
     else if (t->status == DP_OK)
         park(t, w, job);
-    (void)pthread_mutex_unlock(&t->fold);
+    unlock(t, &t->fold);
 }
 
 /* What each thread does: tasks, until there are no more. */
@@ -402,12 +417,12 @@ static void work(void *of, size_t k)
     dpi_worker *w = &t->s->workers[k];
     task job;
     for (;;) {
-        (void)pthread_mutex_lock(&t->source);
+        lock(t, &t->source);
         if (!next_task(t, &job))
             break;
         fold(t, w, &job, run_task(t, w, &job));
     }
-    (void)pthread_mutex_unlock(&t->source);
+    unlock(t, &t->source);
     wipe_units(t->s, w);
 }
 
@@ -447,7 +462,8 @@ dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip
     (void)pthread_mutex_init(&t.source, NULL); /* with default attributes these cannot fail */
     (void)pthread_mutex_init(&t.fold, NULL);
     (void)pthread_cond_init(&t.turned, NULL);
-    if (is_worth_threads(&t))
+    t.shared = is_worth_threads(&t);
+    if (t.shared)
         dpi_pool_run(s->pool, work, &t);
     else
         work(&t, 0);

@@ -23,6 +23,7 @@
 
 #include <math.h>
 
+#include "base/compiler.h"
 #include "base/error.h"
 
 enum { CHUNK = 2048 }; /* records compared at once; ties are kept apart in so many bytes of stack */
@@ -68,33 +69,42 @@ bool dpi_bernoulli_draw(dpi_stream *stream, const dpi_bernoulli *rate)
     return drawn < rate->first || (drawn == rate->first && below_rest(stream, rate->rest));
 }
 
-/* True when some byte of the word is below `bound` <= 128: subtracting bound from every byte sets
- * the top bit of a byte below it; a borrow may set others, but only next to such a byte. */
-static inline bool any_below(uint64_t word, unsigned bound)
+/* Bit i is whether byte i of the word is at most `first` <= 127: no sum carries into the next byte, and in the
+ * product the top bit of byte i comes to lie at 56 + i, others where it is cut off. */
+static inline uint64_t at_most(uint64_t word, unsigned first)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    return ((word - ones * bound) & ~word & ones << 7) != 0;
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    uint64_t found = ~(((word & ~tops) + ones * (127 - first)) | word) & tops;
+    return (found >> 7) * UINT64_C(0x0102040810204080) >> 56;
 }
 
-/* Writes the indices whose byte is at most `first` and marks the ties among them; returns how many.
- * Every index is written and the place only moves on when it counts, which costs no branch; when
- * candidates are rare, words of 8 bytes that have none are skipped. */
+static inline uint64_t at_most_of_64(const unsigned char *bytes, unsigned first)
+{
+    uint64_t found = 0;
+    for (int k = 0; k < 64; k += 8)
+        found |= at_most(dpi_load64(bytes + k), first) << k;
+    return found;
+}
+
+/* Writes the indices whose byte is at most `first` and marks the ties among them; returns how many.  Where
+ * these are rare they are looked for in 64 bytes at once and taken one by one; else every index is written
+ * and the place only moves on when it counts, which costs no branch. */
 static size_t candidates(const unsigned char *bytes, size_t n, unsigned char first, size_t base,
                          size_t *out, unsigned char *tie)
 {
     enum { RARE = 16 };
     size_t count = 0, i = 0;
-    while (i < n) {
-        size_t end = n - i < 8 ? n : i + 8;
-        if (first < RARE && end == i + 8 && !any_below(dpi_load64(bytes + i), first + 1U)) {
-            i = end;
-            continue;
+    for (; first < RARE && i + 64 <= n; i += 64)
+        for (uint64_t found = at_most_of_64(bytes + i, first); found != 0; count++) {
+            size_t place = i + (size_t)dpi_lowest_bit(found);
+            out[count] = base + place;
+            tie[count] = bytes[place] == first;
+            found &= found - 1;
         }
-        for (; i < end; i++) {
-            out[count] = base + i;
-            tie[count] = bytes[i] == first;
-            count += bytes[i] <= first;
-        }
+    for (; i < n; i++) {
+        out[count] = base + i;
+        tie[count] = bytes[i] == first;
+        count += bytes[i] <= first;
     }
     return count;
 }
