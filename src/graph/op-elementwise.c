@@ -333,7 +333,8 @@ const dpi_op dpi_op_logistic = {UNARY(logistic, "1 / (1 + e^-a)", dpi_flops_tran
                                 .single = dpi_single_logistic};
 const dpi_op dpi_op_softplus = {UNARY(softplus, "log(1 + e^a)", dpi_flops_transcendental),
                                 .single = dpi_single_softplus};
-const dpi_op dpi_op_tanh = {UNARY(tanh, "tanh a", dpi_flops_transcendental)};
+const dpi_op dpi_op_tanh = {UNARY(tanh, "tanh a", dpi_flops_transcendental),
+                            .single = dpi_single_tanh};
 const dpi_op dpi_op_abs = {UNARY(abs, "|a|", dpi_flops_cheap)};
 const dpi_op dpi_op_sign = {.name = "sign",
                             .formula = "sign of a",

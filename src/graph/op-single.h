@@ -18,6 +18,7 @@ void dpi_single_group_mean(const dpi_call_single *c);
 void dpi_single_exp(const dpi_call_single *c);
 void dpi_single_logistic(const dpi_call_single *c);
 void dpi_single_softplus(const dpi_call_single *c);
+void dpi_single_tanh(const dpi_call_single *c);
 void dpi_single_expand(const dpi_call_single *c);
 void dpi_single_matmul(const dpi_call_single *c);
 

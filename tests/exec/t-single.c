@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/op-single.h"
 #include "tests/exec/setting.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
@@ -234,6 +235,28 @@ static void every_kernel_for_floats_is_that_for_doubles(void **state)
     assert_int_equal(seen, known); /* a new kernel needs a line here */
 }
 
+/* tanh in floats, to 12 2^-24 of itself from the smallest numbers to the largest. */
+static void tanh_keeps_its_digits(void **state)
+{
+    (void)state;
+    enum { SOME = 20000 };
+    static float x[SOME + 3], y[SOME + 3];
+    for (size_t i = 0; i < SOME; i++)
+        x[i] = (float)((i % 2 ? -1 : 1) * exp(-60 + 65 * (double)i / SOME));
+    x[SOME] = INFINITY, x[SOME + 1] = -INFINITY, x[SOME + 2] = NAN;
+    dpi_single_tanh(&(dpi_call_single){.n = 1, .in = {x}, .out = y, .out_size = SOME + 3});
+    for (size_t i = 0; i < SOME; i++)
+        assert_close(y[i], tanh(x[i]), 12 * 0x1p-24, 0);
+    assert_true(y[SOME] == 1 && y[SOME + 1] == -1 && isnan(y[SOME + 2]));
+    for (size_t from = 0; from < 70; from++) /* and is the same at every place */
+        for (size_t n = 1; n < 70; n++) {
+            float some[70];
+            dpi_single_tanh(
+                &(dpi_call_single){.n = 1, .in = {x + 18000 + from}, .out = some, .out_size = n});
+            assert_memory_equal(some, y + 18000 + from, n * sizeof *some);
+        }
+}
+
 static void too_many_groups_are_refused(void **state)
 {
     (void)state;
@@ -284,6 +307,7 @@ int main(void)
         cmocka_unit_test(a_record_is_the_same_in_every_company),
         cmocka_unit_test(records_that_overflow_add_zero),
         cmocka_unit_test(every_kernel_for_floats_is_that_for_doubles),
+        cmocka_unit_test(tanh_keeps_its_digits),
         cmocka_unit_test(too_many_groups_are_refused),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };
