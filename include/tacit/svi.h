@@ -161,6 +161,11 @@ DP_API void dp_svi_free(dp_svi *svi);
  * function of what was released, so it may be told). */
 DP_API dp_status dp_svi_step(dp_svi *svi, dp_error *err) DP_MUST_CHECK;
 
+/* Bytes of memory that the run holds: parameters, sums and the buffers of all its threads.  It is known when
+ * dp_svi_new has returned, and steps take no more of their own; kernels of BLAS may.  Not in it are the data,
+ * which are the caller's, stacks of threads, and less than 64 KiB for the sources of randomness. */
+DP_API size_t dp_svi_bytes(const dp_svi *svi);
+
 /* True when all steps are done. */
 DP_API bool dp_svi_done(const dp_svi *svi);
 

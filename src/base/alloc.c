@@ -95,6 +95,14 @@ bool dpi_arena_grow(dpi_arena *arena, void **array, size_t *capacity, size_t nee
     return true;
 }
 
+size_t dpi_arena_bytes(const dpi_arena *arena)
+{
+    size_t bytes = 0;
+    for (const struct dpi_arena_chunk *chunk = arena->chunks; chunk != NULL; chunk = chunk->next)
+        bytes += chunk->size;
+    return bytes;
+}
+
 void dpi_arena_free(dpi_arena *arena)
 {
     while (arena->chunks != NULL) {

@@ -33,6 +33,9 @@ char *dpi_arena_strdup(dpi_arena *arena, const char *text);
  * False when memory is out; then nothing has changed. */
 bool dpi_arena_grow(dpi_arena *arena, void **array, size_t *capacity, size_t needed, size_t size);
 
+/* Bytes that the arena has from the system. */
+size_t dpi_arena_bytes(const dpi_arena *arena);
+
 /* Frees every block; the arena is empty and usable again. */
 void dpi_arena_free(dpi_arena *arena);
 

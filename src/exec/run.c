@@ -330,6 +330,11 @@ size_t dpi_run_bytes(const dpi_run *run)
     return run->bytes;
 }
 
+size_t dpi_run_memory(const dpi_run *run)
+{
+    return sizeof *run + dpi_arena_bytes(&run->arena);
+}
+
 static void run_stage(dpi_run *run, int stage)
 {
     const dpi_call *end = run->calls[stage] + run->n_calls[stage];

@@ -56,6 +56,9 @@ double *dpi_run_value(dpi_run *run, dpi_id id);
 /* Bytes of all buffers that are its own. */
 size_t dpi_run_bytes(const dpi_run *run);
 
+/* Bytes that it has from the system: buffers, calls and what belongs to them. */
+size_t dpi_run_memory(const dpi_run *run);
+
 void dpi_run_globals(dpi_run *run);
 
 /* Sets the sums over records to zero; call before the first chunk. */

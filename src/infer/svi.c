@@ -291,6 +291,14 @@ void dp_svi_free(dp_svi *s)
     dpi_free(s);
 }
 
+size_t dp_svi_bytes(const dp_svi *s)
+{
+    size_t bytes = sizeof *s + dpi_arena_bytes(&s->arena) + dpi_arena_bytes(&s->objective.arena);
+    for (size_t k = 0; k < s->n_workers; k++)
+        bytes += dpi_run_memory(s->workers[k].run);
+    return bytes;
+}
+
 bool dp_svi_done(const dp_svi *s)
 {
     return s->optimizer.done >= s->opts.steps;

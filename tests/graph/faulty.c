@@ -7,6 +7,7 @@ enum { MOST = 4096 };
 static size_t countdown, n_live;
 static int failed;
 static void *live[MOST];
+static size_t size_of[MOST];
 
 void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
@@ -29,6 +30,14 @@ size_t faulty_live(void)
     return n_live;
 }
 
+size_t faulty_bytes(void)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < n_live; i++)
+        bytes += size_of[i];
+    return bytes;
+}
+
 void *__wrap_aligned_alloc(size_t alignment, size_t size)
 {
     if (countdown > 0 && --countdown == 0) {
@@ -39,7 +48,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
     if (n_live == MOST)
         abort();
     if (block != NULL)
-        live[n_live++] = block;
+        size_of[n_live] = size, live[n_live++] = block;
     return block;
 }
 
@@ -48,6 +57,7 @@ void __wrap_free(void *block)
     for (size_t i = n_live; block != NULL && i > 0; i--)
         if (live[i - 1] == block) {
             live[i - 1] = live[--n_live];
+            size_of[i - 1] = size_of[n_live];
             break;
         }
     __real_free(block);

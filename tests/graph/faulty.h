@@ -14,4 +14,7 @@ int faulty_failed(void);
 /* Blocks in use. */
 size_t faulty_live(void);
 
+/* and their bytes. */
+size_t faulty_bytes(void);
+
 #endif

@@ -203,6 +203,42 @@ static void every_allocation_may_fail(void **state)
     assert_true(k > 20);
 }
 
+/* Of all that is allocated, dp_svi_bytes leaves out the sources of randomness and names of threads; and it
+ * is all there before the first step. */
+static void memory_is_stated_beforehand(void **state)
+{
+    (void)state;
+    enum { ROWS = 2000, WIDE = 300 };
+    static double wide[ROWS];
+    dp_error err = {0};
+    size_t stated[2];
+    dp_model *m = dp_model_new();
+    dp_dataset *data = dp_dataset_new(ROWS);
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_expr w = dp_sample(m, "w", WIDE, dp_normal(0, 1));
+    dp_observe(rows, "y", dp_normal_v(dp_sum(dp_mul(dp_data(rows, "x", 1), w)), dp_num(1)));
+    dp_dataset_real(data, "x", 1, wide);
+    dp_dataset_real(data, "y", 1, wide);
+    for (size_t k = 0; k < 2; k++) {
+        dp_svi *svi;
+        const dp_svi_opts o = {
+            .sigma = 2, .delta = 1e-6, .clip = 1, .steps = 3, .seed = 1, .threads = 1 + k};
+        size_t before = faulty_bytes();
+        assert_ok(dp_svi_new(m, NULL, data, &o, &svi, &err), err.text);
+        size_t taken = faulty_bytes() - before;
+        stated[k] = dp_svi_bytes(svi);
+        assert_true(taken >= stated[k] && taken < stated[k] + 65536);
+        assert_ok(dp_svi_run(svi, NULL, &err), err.text);
+        assert_int_equal(faulty_bytes() - before, taken);
+        assert_int_equal(dp_svi_bytes(svi), stated[k]);
+        dp_svi_free(svi);
+        assert_int_equal(faulty_bytes(), before);
+    }
+    assert_true(stated[0] > 256 * WIDE * sizeof(double) && stated[1] > stated[0] * 3 / 2);
+    dp_dataset_free(data);
+    dp_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +246,7 @@ int main(void)
         cmocka_unit_test(draws_of_records_come_from_the_secret_source),
         cmocka_unit_test(a_step_without_noise_releases_nothing),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(memory_is_stated_beforehand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
