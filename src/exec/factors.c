@@ -357,11 +357,16 @@ size_t dpi_factors_blocks(const dpi_factors *f)
     return f->n_blocks + 1;
 }
 
+void dpi_factors_wipe_sums(dpi_factors *f)
+{
+    for (size_t i = 0; i < f->n_slots; i++)
+        sodium_memzero(f->slots[i].rest, f->n_rest * sizeof(double));
+    sodium_memzero(f->rest_lost, f->n_rest * sizeof *f->rest_lost);
+}
+
 void dpi_factors_wipe(dpi_factors *f)
 {
-    for (size_t i = 0; i < f->n_slots; i++) {
+    dpi_factors_wipe_sums(f);
+    for (size_t i = 0; i < f->n_slots; i++)
         sodium_memzero(f->slots[i].numbers, f->n_numbers * sizeof(double));
-        sodium_memzero(f->slots[i].rest, f->n_rest * sizeof(double));
-    }
-    sodium_memzero(f->rest_lost, f->n_rest * sizeof *f->rest_lost);
 }

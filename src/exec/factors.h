@@ -41,6 +41,9 @@ void dpi_factors_add(dpi_factors *factors, size_t block, size_t n_slots, size_t 
                      double *sum, double *lost);
 size_t dpi_factors_blocks(const dpi_factors *factors);
 
+/* Overwrites the sums in all slots, the extras among them; what stays are values of records. */
+void dpi_factors_wipe_sums(dpi_factors *factors);
+
 /* Overwrites all slots. */
 void dpi_factors_wipe(dpi_factors *factors);
 

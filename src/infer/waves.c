@@ -135,6 +135,7 @@ dp_status dpi_sum_waves(dp_svi *s, size_t size, const size_t *batch, double clip
             run_pass(&t, add);
     }
     (void)pthread_mutex_destroy(&t.next);
+    dpi_factors_wipe_sums(s->factors);
     if (t.status != DP_OK)
         dpi_sum_wipe(s);
     else if (t.tasks > SLOTS)

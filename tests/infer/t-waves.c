@@ -59,6 +59,8 @@ static void sum_of(size_t n, dp_svi_opts o, double release[SIZE + 2])
         assert_ok(dp_svi_step(svi, &err), err.text);
     if (o.mode != DP_PRIVATE)
         assert_ok(dp_svi_step(svi, &err), err.text);
+    if (o.loss_every > 0) /* no sum without noise stays */
+        assert_true(*dpi_factors_extra(svi->factors, 0) == 0);
     memcpy(release, svi->release, svi->objective.n_release * sizeof *release);
     dp_svi_free(svi);
     dp_dataset_free(data);
