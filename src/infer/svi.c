@@ -507,8 +507,10 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
     if (status != DP_OK)
         return status;
     privacy->is_private = !s->seeded;
-    privacy->delta = dpi_release_whole_delta(
-        s->delta, s->opts.delta, steps * (double)s->objective.n_release, privacy->epsilon);
+    double members = s->opts.sampling == DP_SAMPLING_POISSON ? (double)DPI_MOST_MEMBERS : 0;
+    privacy->delta = dpi_release_whole_delta(s->delta, s->opts.delta,
+                                             steps * ((double)s->objective.n_release + members),
+                                             privacy->epsilon);
     if (s->delta * (double)s->n_all >= 1)
         privacy->warning = delta_warning(s);
     if (!s->spend.resumed || counted)

@@ -85,7 +85,7 @@ static bool failures_are_covered(const dp_mechanism *list, size_t n, double delt
 {
     double draws = 0;
     for (size_t i = 0; i < n; i++)
-        draws += (double)list[i].steps * (double)DPI_MOST_RELEASED;
+        draws += (double)list[i].steps * ((double)DPI_MOST_RELEASED + (double)DPI_MOST_MEMBERS);
     return dpi_release_whole_delta(delta, dpi_release_delta(delta), draws, epsilon) <= delta;
 }
 
