@@ -32,6 +32,10 @@ EXTRA_PROGRAMS += %D%/step_noise
 %C%_step_noise_SOURCES = %D%/step_noise.c %D%/vae.c %D%/vae.h $(benchmark)
 %C%_step_noise_LDADD = libtacit.la
 
+EXTRA_PROGRAMS += %D%/vae_parts
+%C%_vae_parts_SOURCES = %D%/vae_parts.c %D%/vae.c %D%/vae.h $(benchmark)
+%C%_vae_parts_LDADD = libtacit-internal.la $(TACIT_LIBS)
+
 EXTRA_PROGRAMS += %D%/mixture
 %C%_mixture_SOURCES = %D%/mixture.c %D%/numpy-legacy.c %D%/numpy-legacy.h $(benchmark)
 %C%_mixture_LDADD = libtacit.la -lm
@@ -79,6 +83,6 @@ EXTRA_DIST += %D%/peers/run %D%/peers/worker.py %D%/peers/vae_d3p.py %D%/peers/v
 
 # doc/performance.md and its pictures: make performance PERFORMANCE_OPTIONS="--peers FILE"
 EXTRA_DIST += %D%/performance.py
-performance: %D%/vae_step %D%/hierarchical_logistic %D%/b-records %D%/b-random %D%/b-threads
+performance: %D%/vae_step %D%/vae_parts %D%/hierarchical_logistic %D%/b-records %D%/b-random %D%/b-threads
 	/usr/bin/python3 $(srcdir)/bench/performance.py --build . $(PERFORMANCE_OPTIONS)
 .PHONY: performance

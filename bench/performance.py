@@ -60,6 +60,13 @@ def sections(quick):
             picture=draw_steps,
         ),
         Section(
+            "Parts of a private step",
+            "The same network on one thread: parameters to floats; values of the records; their adjoints; norms and weighted factors; clipped sums; the "
+            "optimiser; noise.",
+            [["bench/vae_parts", "128"], ["bench/vae_parts", "128", "double"]],
+            ["precision", "globals_ms", "forward_ms", "backward_ms", "norms_ms", "sums_ms", "optimiser_ms", "noise_ms"],
+        ),
+        Section(
             "Small models",
             "The hierarchical logistic regression of the d3p paper, 500 records, batches of 10, one thread: runs of 100 000 steps, medians of nine.",
             [["bench/hierarchical_logistic", "--seeds", "3" if quick else "9"]],

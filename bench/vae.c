@@ -2,6 +2,7 @@
  * logits = softplus(z W1 + b1) W2 + b2 in the decoder. */
 #include "vae.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* x[from] W + b as a vector of `to` numbers; from is the size of a plate. */
@@ -64,4 +65,49 @@ dp_status vae_start(dp_svi *svi, uint64_t seed, dp_error *err)
     dp_rng_free(rng);
     free(values);
     return status;
+}
+
+static void stop(const char *why)
+{
+    (void)fprintf(stderr, "%s\n", why);
+    exit(1);
+}
+
+dp_svi *vae_fixed_run(dp_mode mode, size_t batch, size_t threads, bool single,
+                      const dp_dataset *data)
+{
+    dp_error err;
+    dp_svi *svi;
+    dp_svi_opts opts = {.mode = mode,
+                        .sampling = DP_SAMPLING_FIXED,
+                        .batch = batch,
+                        .steps = 9375,
+                        .schedule = DP_CONSTANT,
+                        .step_size = 1e-3,
+                        .threads = threads,
+                        .precision = single ? DP_SINGLE : DP_DOUBLE};
+    if (mode == DP_PRIVATE) {
+        opts.sigma = VAE_SIGMA;
+        opts.clip = VAE_CLIP;
+        opts.delta = 1e-5;
+    }
+    dp_model *decoder = vae_decoder(),
+             *encoder = decoder != NULL ? vae_encoder(decoder, "x") : NULL;
+    if (encoder == NULL)
+        stop("out of memory");
+    if (dp_svi_new(decoder, encoder, data, &opts, &svi, &err) != DP_OK ||
+        vae_start(svi, 1, &err) != DP_OK)
+        stop(err.text);
+    dp_model_free(encoder);
+    dp_model_free(decoder);
+    return svi;
+}
+
+void vae_made_up(size_t n, double *x)
+{
+    uint32_t random = 1;
+    for (size_t i = 0; i < n * VAE_PIXELS; i++) {
+        random = random * 1664525 + 1013904223;
+        x[i] = random >> 24 < 34; /* 13 % of the pixels, as in handwritten digits */
+    }
 }

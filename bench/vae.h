@@ -14,4 +14,14 @@ dp_model *vae_encoder(const dp_model *decoder, const char *column);
 /* Sets every parameter to normal draws of standard deviation 0.01. */
 dp_status vae_start(dp_svi *svi, uint64_t seed, dp_error *err);
 
+/* A run of published settings, constant Adam steps of 1e-3, with batches of a fixed size, so that all steps do the
+ * same work.  Ends the program where that fails. */
+#define VAE_SIGMA 1.5
+#define VAE_CLIP 10.0
+dp_svi *vae_fixed_run(dp_mode mode, size_t batch, size_t threads, bool single,
+                      const dp_dataset *data);
+
+/* n made-up binary images, [n][VAE_PIXELS]: a step's time does not depend on them. */
+void vae_made_up(size_t n, double *x);
+
 #endif

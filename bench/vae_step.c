@@ -18,8 +18,6 @@
 
 enum { N = 10000, PAIRS = 31 };
 
-static const double sigma = 1.5, clip = 10;
-
 static void fail(const char *what)
 {
     (void)fprintf(stderr, "vae_step: %s\n", what);
@@ -31,36 +29,6 @@ static double peak_mb(void)
     struct rusage usage;
     (void)getrusage(RUSAGE_SELF, &usage);
     return (double)usage.ru_maxrss / 1024;
-}
-
-static dp_svi *new_run(dp_mode mode, size_t batch, size_t threads, bool single,
-                       const dp_dataset *data)
-{
-    dp_error err;
-    dp_svi *svi;
-    dp_svi_opts opts = {.mode = mode,
-                        .sampling = DP_SAMPLING_FIXED,
-                        .batch = batch,
-                        .steps = 9375,
-                        .schedule = DP_CONSTANT,
-                        .step_size = 1e-3,
-                        .threads = threads,
-                        .precision = single ? DP_SINGLE : DP_DOUBLE};
-    if (mode == DP_PRIVATE) {
-        opts.sigma = sigma;
-        opts.clip = clip;
-        opts.delta = 1e-5;
-    }
-    dp_model *decoder = vae_decoder(),
-             *encoder = decoder != NULL ? vae_encoder(decoder, "x") : NULL;
-    if (encoder == NULL)
-        fail("out of memory");
-    if (dp_svi_new(decoder, encoder, data, &opts, &svi, &err) != DP_OK ||
-        vae_start(svi, 1, &err) != DP_OK)
-        fail(err.text);
-    dp_model_free(encoder);
-    dp_model_free(decoder);
-    return svi;
 }
 
 static double time_step(dp_svi *svi)
@@ -118,7 +86,7 @@ static double time_noise(dp_noise *noise, double *out)
 {
     dp_error err;
     double started = bench_now();
-    if (dp_noise_normal(noise, VAE_NUMBERS, sigma * clip, out, &err) != DP_OK)
+    if (dp_noise_normal(noise, VAE_NUMBERS, VAE_SIGMA * VAE_CLIP, out, &err) != DP_OK)
         fail(err.text);
     return bench_now() - started;
 }
@@ -145,21 +113,17 @@ int main(int argc, char **argv)
     dp_noise *noise;
     if (batch < 1 || batch > 1024 || x == NULL || work == NULL)
         fail("usage: vae_step [batch, 1 ... 1024 [threads [single]]]");
-    uint32_t random = 1;
-    for (size_t i = 0; i < (size_t)N * VAE_PIXELS; i++) {
-        random = random * 1664525 + 1013904223;
-        x[i] = random >> 24 < 34; /* 13 % of the pixels, as in handwritten digits */
-    }
+    vae_made_up(N, x);
     dp_dataset *data = dp_dataset_new(N);
     if (data == NULL || dp_noise_new(&noise, &err) != DP_OK)
         fail("out of memory");
     dp_dataset_real(data, "x", VAE_PIXELS, x);
     openblas_set_num_threads((int)threads);
     double before = peak_mb();
-    dp_svi *private = new_run(DP_PRIVATE, batch, threads, single, data);
+    dp_svi *private = vae_fixed_run(DP_PRIVATE, batch, threads, single, data);
     (void)time_step(private);
     double peak = peak_mb() - before;
-    dp_svi *plain = new_run(DP_NO_PRIVACY, batch, threads, single, data);
+    dp_svi *plain = vae_fixed_run(DP_NO_PRIVACY, batch, threads, single, data);
     (void)time_step(plain);
     double plain_s[PAIRS], private_s[PAIRS], ratio[PAIRS], products_s[PAIRS], noise_s[PAIRS];
     for (int k = 0; k < PAIRS; k++) {
