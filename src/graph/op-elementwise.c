@@ -105,7 +105,8 @@ static void mul_norm2(const dpi_call *c, double *norm2)
     bool factored = scaled_operand(c, &s);
     for (size_t r = 0; r < c->n; r++) {
         const double *a = c->in[0] + r * c->in_step[0], *b = c->in[1] + r * c->in_step[1];
-        double norm = factored ? (s == 0 ? *a : *b) * dpi_norm(c->out_size, s == 0 ? b : a) : 0;
+        double norm =
+            factored ? dpi_norm_of_scaled(s == 0 ? *a : *b, c->out_size, s == 0 ? b : a) : 0;
         double sum = norm * norm;
         for (size_t e = 0; !factored && e < c->out_size; e++) {
             double product = a[e % c->in_size[0]] * b[e % c->in_size[1]];

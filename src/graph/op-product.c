@@ -127,7 +127,7 @@ static void outer_norm2(const dpi_call *c, double *norm2)
 {
     for (size_t r = 0; r < c->n; r++) {
         const double *a = c->in[0] + r * c->in_step[0], *b = c->in[1] + r * c->in_step[1];
-        double norm = dpi_norm(c->in_size[0], a) * dpi_norm(c->in_size[1], b);
+        double norm = dpi_norm_of_outer(c->in_size[0], a, c->in_size[1], b);
         norm2[r] += norm * norm;
     }
 }

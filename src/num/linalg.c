@@ -39,9 +39,12 @@ double dpi_dot(size_t n, const double *a, const double *b)
 /* Sums of squares between these lose nothing that counts: a lost square is below 1e-308. */
 static const double squares_from = 1e-250, squares_to = 1e250;
 
-double dpi_norm(size_t n, const double *a)
+/* |a| / *unit: where squares would under- or overflow the unit is the largest number, which is exact, however
+ * near to 0 it is. */
+static double norm_in_units(size_t n, const double *a, double *unit)
 {
     double squares = dpi_dot(n, a, a), top = 0, sum = 0;
+    *unit = 1;
     if (squares > squares_from && squares < squares_to)
         return sqrt(squares);
     for (size_t i = 0; i < n; i++)
@@ -50,7 +53,27 @@ double dpi_norm(size_t n, const double *a)
         return isnan(squares) ? squares : top;
     for (size_t i = 0; i < n; i++)
         sum += (a[i] / top) * (a[i] / top);
-    return top * sqrt(sum);
+    *unit = top;
+    return sqrt(sum);
+}
+
+double dpi_norm(size_t n, const double *a)
+{
+    double unit, norm = norm_in_units(n, a, &unit);
+    return unit * norm;
+}
+
+double dpi_norm_of_scaled(double factor, size_t n, const double *a)
+{
+    double unit, norm = norm_in_units(n, a, &unit);
+    return factor * unit * norm;
+}
+
+double dpi_norm_of_outer(size_t rows, const double *a, size_t columns, const double *b)
+{
+    double unit_a, unit_b;
+    double norm_a = norm_in_units(rows, a, &unit_a), norm_b = norm_in_units(columns, b, &unit_b);
+    return (unit_a * unit_b) * (norm_a * norm_b);
 }
 
 /* Static, because the several versions of a function would be exported with it. */

@@ -57,6 +57,11 @@ double dpi_dot(size_t n, const double *a, const double *b);
  * NaN or infinite where an element is. */
 double dpi_norm(size_t n, const double *a);
 
+/* The norms of factor * a, up to its sign, and of a b^T.  |a| below 2^-1022 is rounded to a multiple of 2^-1074,
+ * by as much as 0.4 of itself, and a large other factor brings that back: these are as precise as the product. */
+double dpi_norm_of_scaled(double factor, size_t n, const double *a);
+double dpi_norm_of_outer(size_t rows, const double *a, size_t columns, const double *b);
+
 /* sum[n] += a[n], with what rounding loses kept in lost[n] and given back at the next call (Kahan 1965,
  * CACM 8, 40).  Starting from sum and lost zero, K calls are off by at most (2 u + O(K u^2)) sum_k |a_k|
  * in each element, u = 2^-53. */

@@ -9,6 +9,7 @@
 
 #include "exec/clip.h"
 #include "graph/gradient.h"
+#include "graph/op.h"
 #include "tests/lib/check.h"
 
 enum { N = 600, D = 3, H = 2, K = 4, CHUNK = 256, ONCE = 6, PARTS = 12 };
@@ -328,6 +329,33 @@ static void no_records_add_nothing(void **state)
     tear_down(&s);
 }
 
+/* A factor of few steps of the smallest doubles has a rounded norm, and the other one may be large enough to
+ * bring that back. */
+static void a_subnormal_factor_is_clipped_as_it_is(void **state)
+{
+    (void)state;
+    const dpi_op *const ops[] = {&dpi_op_outer, &dpi_op_mul};
+    for (int op = 0; op < 2; op++)
+        for (size_t columns = 1; columns <= 9; columns++)
+            for (double large = 1e303; large <= 1e308; large *= 7.385) {
+                const double a[9] = {5e-324, 5e-324, 1e-323, 0, 5e-324, 5e-324, 5e-324, 0, 5e-324};
+                const double b[1] = {large}, clip = 1e-30;
+                const dpi_attr attr = {.rows = 1, .columns = columns};
+                const dpi_call call = {.n = 1,
+                                       .in = {b, a},
+                                       .in_size = {1, columns},
+                                       .out_size = columns,
+                                       .attr = &attr};
+                double norm2 = 0, sum[9] = {0}, length2 = 0;
+                ops[op]->norm2(&call, &norm2);
+                const double weight = clip / sqrt(norm2);
+                ops[op]->weighted_sum(&call, &weight, sum);
+                for (size_t j = 0; j < columns; j++)
+                    length2 += sum[j] / clip * (sum[j] / clip);
+                assert_close(length2, 1, 1e-13, 0);
+            }
+}
+
 int main(void)
 {
     fill();
@@ -336,6 +364,7 @@ int main(void)
         cmocka_unit_test(single_records_have_the_gradients_by_hand),
         cmocka_unit_test(chunks_give_what_single_records_give),
         cmocka_unit_test(no_records_add_nothing),
+        cmocka_unit_test(a_subnormal_factor_is_clipped_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

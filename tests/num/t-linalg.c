@@ -183,6 +183,23 @@ static void norms_neither_vanish_nor_overflow(void **state)
     assert_close(dpi_norm(1, (double[]){-5e-324}), 5e-324, 0, 0);
 }
 
+/* Factors of a product of moderate length, one of them down to a few steps of the smallest doubles. */
+static void norms_of_products_are_precise_where_a_factor_is_subnormal(void **state)
+{
+    (void)state;
+    enum { UP = 300 };
+    double a[5], b[3], far[5], near[3];
+    for (int e = -1076; e <= 1000; e++) {
+        for (size_t i = 0; i < 5; i++)
+            far[i] = ldexp(a[i] = ldexp(spread(i), e), e < 0 ? UP : -UP);
+        for (size_t i = 0; i < 3; i++)
+            near[i] = ldexp(b[i] = ldexp(spread(i), -e - 60), e < 0 ? -UP : UP);
+        double norm = dpi_norm(5, far) * dpi_norm(3, near);
+        assert_close(dpi_norm_of_outer(5, a, 3, b), norm, 1e-15, 0);
+        assert_close(dpi_norm_of_scaled(b[0], 5, a), fabs(near[0]) * dpi_norm(5, far), 1e-15, 0);
+    }
+}
+
 /* Adding 0.1 a hundred thousand times: the sum of 1e4 is off by 2 units at most, plainly by thousands. */
 static void compensated_sums_keep_their_digits(void **state)
 {
@@ -209,6 +226,7 @@ int main(void)
         cmocka_unit_test(dot_products_equal_plain_loops),
         cmocka_unit_test(compensated_sums_keep_their_digits),
         cmocka_unit_test(norms_neither_vanish_nor_overflow),
+        cmocka_unit_test(norms_of_products_are_precise_where_a_factor_is_subnormal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
