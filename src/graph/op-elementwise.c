@@ -19,7 +19,8 @@ const char *dpi_binary_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *a
     if (dpi_shape_join(a, b, shape))
         return NULL;
     if (a->per_record != b->per_record)
-        return "a value per group meets records by dp_pick(value, index)";
+        return "the smaller must be the last dimensions of the larger; a value per group meets "
+               "records by dp_pick(value, index)";
     return "the shapes must be equal, or the smaller one the last dimensions of the larger";
 }
 

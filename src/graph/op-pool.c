@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/compiler.h"
 #include "graph/op.h"
 
@@ -172,10 +173,10 @@ static const char *pooled(const dpi_shape *image, dpi_attr *attr, dpi_shape *sto
     if (attr->inner == 0)
         return "an image is [places][channels], or a vector of as many numbers, with height times "
                "width places";
-    *stops = (dpi_shape){.per_record = image->per_record,
-                         .n_dims = 2,
-                         .dim = {dpi_window_stops(w, 0) * dpi_window_stops(w, 1), attr->inner}};
-    return NULL;
+    *stops = (dpi_shape){.per_record = image->per_record, .n_dims = 2, .dim = {0, attr->inner}};
+    return dpi_mul(dpi_window_stops(w, 0), dpi_window_stops(w, 1), &stops->dim[0])
+               ? NULL
+               : "the window has more stops than can be counted";
 }
 
 static const char *pool_sum_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,

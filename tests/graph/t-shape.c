@@ -106,10 +106,12 @@ typedef struct misfit {
 static const misfit misfits[] = {
     {&dpi_op_add, "2", "3", {.value = 0}, NULL, "the last dimensions of the larger"},
     {&dpi_op_sub, "2x3", "2", {.value = 0}, NULL, "the last dimensions of the larger"},
-    {&dpi_op_mul, "4", "*3", {.value = 0}, NULL, "dp_pick"},
+    {&dpi_op_mul, "4", "*3", {.value = 0}, NULL, "the last dimensions of the larger; a value per group meets records by dp_pick"},
     {&dpi_op_div, "*4", "3", {.value = 0}, NULL, "dp_pick"},
     {&dpi_op_pool_sum, "7", NULL, {.window = {{2, 3}, {2, 2}, {1, 1}, {0, 0}}}, NULL, "height times width places"},
     {&dpi_op_pool_sum, "6", NULL, {.window = {{2, 3}, {3, 2}, {1, 1}, {0, 0}}}, NULL, "fit in its image"},
+    {&dpi_op_pool_sum, "16", NULL, {.window = {{4, 4}, {0xfffffffd, 0xfffffffd}, {1, 1}, {0xfffffffc, 0xfffffffc}}}, NULL, "more stops than can be counted"},
+    {&dpi_op_pool_max, "16", "16", {.window = {{4, 4}, {0xfffffffd, 0xfffffffd}, {1, 1}, {0xfffffffc, 0xfffffffc}}}, NULL, "more stops than can be counted"},
     {&dpi_op_unpool_sum, "3x1", NULL, {.window = {{2, 3}, {2, 2}, {1, 1}, {0, 0}}}, "6", "each stop of the window and channel"},
     {&dpi_op_unpool_sum, "2x1", NULL, {.window = {{2, 3}, {2, 2}, {1, 1}, {0, 0}}}, "7", "height times width places"},
     {&dpi_op_pool_max, "6", "6x1", {.window = {{2, 3}, {2, 2}, {1, 1}, {0, 0}}}, NULL, "the same dimensions"},
