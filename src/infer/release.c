@@ -1,6 +1,6 @@
 /* The release of a step.
  *
- *   I_j = round(S_j / h),  cut to [-2^62, 2^62],      h = sd 2^-32
+ *   I_j = round(S_j (1 / h)),  cut to [-2^62, 2^62],      h = sd 2^-32
  *   release_j = h (I_j + K_j),  K_j = round(2^32 Z_j), Z_j real standard normal numbers (grid.c).
  *
  * I_j is an integer, so I_j + K_j = round(I_j + 2^32 Z_j): a function of the sum h I plus a real Gaussian
@@ -8,10 +8,11 @@
  * and all that follows.  The ideal mechanism is the Gaussian one on h I; what differs from the wanted
  * sum S is its sensitivity:
  *
- *   |h I - h I'| <= |S - S'| + h sqrt(n) + 2^-52 max(|S|, |S'|),
+ *   |h I - h I'| <= |S - S'| + h sqrt(n) + 2^-51 max(|S|, |S'|),
  *
- * since each quotient is off by a rounding to 2^-53 of itself and one to an integer, and cutting brings
- * numbers nearer to each other.  With |S| <= N C for N <= 2^27 units the last term is below 2^-25 C, which
+ * since each number is multiplied by the double 1 / h, the same for both sums and 2^-53 off, with a rounding to
+ * 2^-53 of itself, and rounded to an integer, and cutting brings
+ * numbers nearer to each other.  With |S| <= N C for N <= 2^27 units the last term is below 2^-24 C, which
  * svi.c leaves to rounding.  The second is sigma 2^-32 sqrt(n) C: dpi_release_share.  Derivation of the
  * whole: doc/design/noise.md. */
 #include "infer/release.h"
@@ -87,14 +88,14 @@ DPI_LOOPS static void divide(size_t n, const double *sum, double rate, double *o
         out[j] = sum[j] / rate;
 }
 
-/* Makes whole numbers of steps of sums; quotients beyond 2^62 and NaN go to the ends.  A loop of its own,
+/* Makes whole numbers of steps of sums, with 1 / step; what is beyond 2^62 and NaN go to the ends.  A loop of its own,
  * because rounding and conversion in one expression become one instruction, of which there is no vector
  * form. */
-DPI_LOOPS static void put_on_grid(size_t n, double step, double *sum)
+DPI_LOOPS static void put_on_grid(size_t n, double inverse, double *sum)
 {
     const double most = 0x1p62;
     for (size_t j = 0; j < n; j++) {
-        double x = sum[j] / step;
+        double x = sum[j] * inverse;
         x = x > -most ? x : -most;
         sum[j] = rint(x < most ? x : most);
     }
@@ -150,7 +151,7 @@ static void release_piece(const dpi_release *r, dpi_grid *grid, size_t first, si
     if (!r->noisy) {
         divide(n, r->sum + first, r->rate, r->out + first);
     } else {
-        put_on_grid(n, step, r->sum + first);
+        put_on_grid(n, 1 / step, r->sum + first);
         if (r->whole == NULL)
             add_noise(n, r->sum + first, noise, step / r->rate, r->out + first);
         else

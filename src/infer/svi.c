@@ -159,7 +159,7 @@ static dp_status make_state(dp_svi *s, dp_error *err)
  *   the sum of a task of k <= 256 units (sum.c; exec/terms.c): off by k u * k clip; for all tasks of two neighbouring
  *   data sets 2^-44 n clip, since one unit more may shift all tasks;
  *   the sum of tasks, compensated: off by 2 u n clip for each of the two, 2^-51 n clip;
- *   dividing it by the step of the grid: off by 2 u n clip for the two.
+ *   multiplying it by one over the step of the grid: off by 4 u n clip for the two.
  * Together below 2^-16 for n <= 2^27 and P <= 2^30.  It must not depend on n, which is not public.
  *
  * Long releases (waves.c): factors of a clipped gradient are rounded once more, 3 u of each number; a task of k <= 256
