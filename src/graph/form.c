@@ -2,7 +2,8 @@
  *
  * The adjoint of a weight that is used k times is a tree of additions over k terms; what stands at its leaves
  * is an outer product (a dense layer), a product of two matrices of the record (a convolution, a sequence) or
- * scattered rows (an embedding).  Signs are looked through, as are other dimensions of the same numbers.  For m rows, n columns and ranks p_t, in multiply-adds of 2 flops,
+ * scattered rows (an embedding).  Signs are looked through, as are other dimensions of the same numbers.
+ * For m rows, n columns and ranks p_t, in multiply-adds of 2 flops,
  *
  *   made            sum_t 2 p_t m n, and m n more for each term's addition, norm and weighted sum
  *   inner products  sum_(s <= t) 2 p_s p_t (m + n), and the weighted sum 2 p_t m n

@@ -1,9 +1,9 @@
 /* The clipped sum of a batch.
  *
  * A batch is cut into tasks: as many whole units as fit in a chunk (tasks of equal size where all units
- * are single records), or one unit of more rows than that, which goes through chunk after chunk.  How it is cut depends on the batch alone.  Threads take
- * tasks in their order and compute their sums side by side; the sums are added up in the
- * order of tasks again, with compensation.  So every addition happens between the same numbers in the
+ * are single records), or one unit of more rows than that, which goes through chunk after chunk.  How it is
+ * cut depends on the batch alone.  Threads take tasks in their order and compute their sums side by side; the
+ * sums are added up in the order of tasks again, with compensation.  So every addition happens between the same numbers in the
  * same order whatever the number of threads, and the release is the same to the bit.  A thread that is
  * early parks its sum for the one whose turn it is, and goes on; when there is no room to park it waits.
  * Adding takes 4 operations a released number where computing took hundreds.  Still, passes over long
