@@ -3,7 +3,7 @@
  *   vae [IMAGES [EPSILON [PICTURES]]]
  *
  * IMAGES is a file in IDX, compressed or not, whose last sixth is taken as a public test set, or a folder
- * with MNIST's or Fashion-MNIST's train-images-idx3-ubyte.gz and t10k-images-idx3-ubyte.gz.  Prints what was spent
+ * with MNIST's or Fashion-MNIST's train-images-idx3-ubyte and t10k-images-idx3-ubyte, with .gz or without.  Prints what was spent
  * and the test loss, and writes PICTURES-reconstructions.png (test images over what the code makes of
  * them) and PICTURES-samples.png (what the decoder makes of random codes).
  *
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tacit/tacit.h>
+#include "examples/images.h"
 
 enum { ACROSS = 10, ZOOM = 4, MOST_PIXELS = 784, MOST_HIDDEN = 400 };
 
@@ -33,7 +33,7 @@ static const plan plans[] = {{8, 16, 2, SIZE_MAX, 400, 16, 0.3, 0.02},
 /* Images and how they are learnt. */
 typedef struct set {
     const plan *plan;
-    dp_idx *file, *test_file; /* test_file NULL: the end of `file` */
+    images images;
     const unsigned char *test;
     size_t n, n_test, pixels, hidden, latent;
 } set;
@@ -94,28 +94,17 @@ static dp_status start(dp_svi *svi, const set *s, dp_error *err)
 
 static dp_status read_images(const char *path, set *s, dp_error *err)
 {
-    char name[2][1024];
-    (void)snprintf(name[0], sizeof name[0], "%s/train-images-idx3-ubyte.gz", path);
-    (void)snprintf(name[1], sizeof name[1], "%s/t10k-images-idx3-ubyte.gz", path);
-    FILE *found = fopen(name[0], "rb");
-    if (found != NULL)
-        (void)fclose(found);
-    dp_status status = dp_idx_read(found != NULL ? name[0] : path, 0, &s->file, err);
-    if (status == DP_OK && found != NULL)
-        status = dp_idx_read(name[1], 0, &s->test_file, err);
+    dp_status status = images_read(path, false, &s->images, err);
     if (status != DP_OK)
         return status;
-    s->n = dp_idx_items(s->file);
-    s->pixels = dp_idx_size(s->file);
-    s->n_test = found != NULL ? dp_idx_items(s->test_file) : s->n / 6;
-    s->n -= found != NULL ? 0 : s->n_test;
-    s->test =
-        found != NULL ? dp_idx_values(s->test_file) : dp_idx_values(s->file) + s->n * s->pixels;
+    s->n = s->images.n;
+    s->n_test = s->images.n_test;
+    s->pixels = s->images.pixels;
+    s->test = s->images.test;
     for (size_t k = 0; k < sizeof plans / sizeof plans[0]; k++)
         if (plans[k].side * plans[k].side == s->pixels)
             s->plan = &plans[k];
-    bool fits = s->plan != NULL && s->n_test >= ACROSS &&
-                (found == NULL || dp_idx_size(s->test_file) == s->pixels);
+    bool fits = s->plan != NULL && s->n_test >= ACROSS;
     s->hidden = fits ? s->plan->hidden : 0;
     s->latent = fits ? s->plan->latent : 0;
     if (!fits)
@@ -252,7 +241,7 @@ static dp_status fit(const set *s, double epsilon, const char *prefix, dp_error 
                         .threads = 2};
     dp_dataset *data = dp_dataset_new(s->n);
     dp_model *m = write_model(s), *q = write_guide(m, s);
-    dp_dataset_bernoulli(data, "x", s->pixels, s->plan->most, dp_idx_values(s->file));
+    dp_dataset_bernoulli(data, "x", s->pixels, s->plan->most, s->images.train);
     dp_status status = dp_svi_new(m, q, data, &opts, &svi, err);
     if (status == DP_OK)
         status = start(svi, s, err);
@@ -277,7 +266,6 @@ int main(int argc, char **argv)
         status = fit(&s, argc > 2 ? strtod(argv[2], NULL) : 4, argc > 3 ? argv[3] : "vae", &err);
     if (status != DP_OK)
         (void)fprintf(stderr, "vae: %s\n", err.text);
-    dp_idx_free(s.test_file);
-    dp_idx_free(s.file);
+    images_free(&s.images);
     return status != DP_OK;
 }

@@ -30,8 +30,8 @@ DP_API void dp_simulator_free(dp_simulator *sim);
  * no prior. */
 DP_API dp_status dp_simulate_prior(dp_simulator *sim, dp_rng *rng, dp_error *err) DP_MUST_CHECK;
 
-/* Draws all latents from the posterior of the same model; plain parameters are as fitted.  DP_ENAME when
- * the posterior is of another model. */
+/* Draws all latents from the posterior of the same model, or of one with latents and parameters of the same
+ * names and sizes; plain parameters are as fitted.  DP_ENAME when the posterior lacks one. */
 DP_API dp_status dp_simulate_posterior(dp_simulator *sim, dp_posterior *posterior, dp_rng *rng,
                                        dp_error *err) DP_MUST_CHECK;
 
