@@ -12,6 +12,7 @@ libtacit_core_la_SOURCES += \
   %D%/posterior.c %D%/posterior.h \
   %D%/quantile.c %D%/quantile.h \
   %D%/release.c %D%/release.h \
+  %D%/report.c \
   %D%/simulate.c \
   %D%/sum.c %D%/sum.h \
   %D%/svi.c %D%/svi.h \

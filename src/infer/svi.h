@@ -75,6 +75,10 @@ typedef struct dpi_svi_spec {
 
 dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **svi, dp_error *err) DP_MUST_CHECK;
 
+/* Share of clip that gradients are clipped to; rounding (svi.c) and the grid of the noise (release.c) take the
+ * rest. */
+double dpi_svi_share_clipped(const dp_svi *s);
+
 /* Puts a checkpoint's state in the place of a new run's. */
 dp_status dpi_svi_restore(dp_svi *s, const dpi_checkpoint *c, dp_error *err) DP_MUST_CHECK;
 
