@@ -29,6 +29,8 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "base/compiler.h"
+
 enum { LANES = 8 };
 
 /* A double in [2^52, 2^53) has its low 52 bits as an integer: or-ing them in and subtracting 2^52
@@ -114,7 +116,7 @@ static inline double cosine(double z)
 }
 
 /* LANES pairs from 2 LANES words, all of words 0 first; out gets z0 and z1 of each pair in turn. */
-static void pairs(const uint64_t *word, double *out)
+DPI_LOOPS static void pairs(const uint64_t *word, double *out)
 {
     double r[LANES];
     uint64_t c[LANES], s[LANES];
