@@ -114,6 +114,35 @@ static void a_record_changes_a_sum_by_its_clip_at_most(void **state)
     assert_true(most <= 1 && most > 0.998);
 }
 
+/* One record, down to subnormal numbers and up to where gradients overflow and add nothing; factors that are kept
+ * are floats in single precision, for clip norms within their range. */
+static void no_record_is_too_small_or_too_large_to_be_clipped(void **state)
+{
+    (void)state;
+    static double release[SIZE + 2];
+    const double clips[] = {1e-100, 1e-19, 1, 1e19, 1e25};
+    int clipped = 0;
+    for (int single = 0; single < 2; single++)
+        for (int power = single ? -45 : -320; power < (single ? 39 : 308); power += single ? 4 : 29)
+            for (int c = 0; c < 5; c++) {
+                double norm2 = 0, clip = clips[c];
+                dp_svi_opts o = {.mode = DP_WITHOUT_GUARANTEE,
+                                 .clip = clip,
+                                 .precision = single ? DP_SINGLE : DP_DOUBLE};
+                fill();
+                for (size_t i = 0; i < INPUTS; i++)
+                    x[i] *= pow(10, power - (i % 3 == 0 ? 20 : 0));
+                sum_of(1, o, release);
+                for (size_t e = 0; e < SIZE; e++)
+                    norm2 += release[e] / clip * (release[e] / clip);
+                if (!(norm2 <= 1))
+                    fail_msg("x = 1e%d, clip %g: norm is %.15g clips", power, clip, sqrt(norm2));
+                clipped += norm2 > 0.998;
+            }
+    print_message("# %d records were clipped\n", clipped);
+    assert_true(clipped > 80);
+}
+
 /* Gradients that no clipping changes: off by what rounding makes of the records' values. */
 static void precisions_agree(void **state)
 {
@@ -139,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(a_record_changes_a_sum_by_its_clip_at_most),
+        cmocka_unit_test(no_record_is_too_small_or_too_large_to_be_clipped),
         cmocka_unit_test(precisions_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
