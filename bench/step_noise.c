@@ -150,8 +150,8 @@ static uint32_t next(uint32_t *random)
 static void compare_vae(dp_precision precision, uint32_t random)
 {
     double *x = malloc((size_t)IMAGES * VAE_PIXELS * sizeof *x);
-    dp_model *decoder = vae_decoder(),
-             *encoder = decoder != NULL ? vae_encoder(decoder, "x") : NULL;
+    dp_model *decoder = vae_decoder(dp_bernoulli_logit),
+             *encoder = decoder != NULL ? vae_encoder(decoder) : NULL;
     dp_dataset *data = dp_dataset_new(IMAGES);
     if (x == NULL || encoder == NULL || data == NULL)
         fail("out of memory");

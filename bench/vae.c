@@ -12,7 +12,7 @@ static dp_expr dense(dp_expr x, dp_plate from, const char *weights, const char *
     return dp_add(dp_matmul(x, w), b);
 }
 
-dp_model *vae_decoder(void)
+dp_model *vae_decoder(dp_dist (*pixel)(dp_expr logit))
 {
     dp_model *m = dp_model_new();
     if (m == NULL)
@@ -23,11 +23,11 @@ dp_model *vae_decoder(void)
     dp_plate latent = dp_plate_new(m, "latent", VAE_LATENT);
     dp_expr z = dp_sample_in(rows, "z", VAE_LATENT, dp_normal(0, 1));
     dp_expr h = dp_softplus(dense(z, latent, "W1", "b1", VAE_HIDDEN));
-    dp_observe(rows, "x", dp_bernoulli_logit(dense(h, hidden, "W2", "b2", VAE_PIXELS)));
+    dp_observe(rows, "x", pixel(dense(h, hidden, "W2", "b2", VAE_PIXELS)));
     return m;
 }
 
-dp_model *vae_encoder(const dp_model *decoder, const char *column)
+dp_model *vae_encoder(const dp_model *decoder)
 {
     dp_model *q = dp_guide_new(decoder);
     if (q == NULL)
@@ -35,7 +35,7 @@ dp_model *vae_encoder(const dp_model *decoder, const char *column)
     dp_plate rows = dp_unit_plate(q, "rows");
     dp_plate pixels = dp_plate_new(q, "pixels", VAE_PIXELS);
     dp_plate hidden = dp_plate_new(q, "hidden", VAE_HIDDEN);
-    dp_expr x = dp_data(rows, column, VAE_PIXELS);
+    dp_expr x = dp_data(rows, "x", VAE_PIXELS);
     dp_expr h = dp_softplus(dense(x, pixels, "V1", "c1", VAE_HIDDEN));
     dp_expr loc = dense(h, hidden, "V2", "c2", VAE_LATENT);
     dp_expr scale = dp_exp(dense(h, hidden, "V3", "c3", VAE_LATENT));
@@ -91,8 +91,8 @@ dp_svi *vae_fixed_run(dp_mode mode, size_t batch, size_t threads, bool single,
         opts.clip = VAE_CLIP;
         opts.delta = 1e-5;
     }
-    dp_model *decoder = vae_decoder(),
-             *encoder = decoder != NULL ? vae_encoder(decoder, "x") : NULL;
+    dp_model *decoder = vae_decoder(dp_bernoulli_logit),
+             *encoder = decoder != NULL ? vae_encoder(decoder) : NULL;
     if (encoder == NULL)
         stop("out of memory");
     if (dp_svi_new(decoder, encoder, data, &opts, &svi, &err) != DP_OK ||

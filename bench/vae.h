@@ -7,9 +7,10 @@
 
 enum { VAE_PIXELS = 784, VAE_HIDDEN = 400, VAE_LATENT = 50, VAE_NUMBERS = 688884 };
 
-/* The decoder as a model, which observes the column "x", and the encoder as its guide, which reads `column`. */
-dp_model *vae_decoder(void);
-dp_model *vae_encoder(const dp_model *decoder, const char *column);
+/* The decoder as a model, which observes the column "x", and the encoder as its guide, which reads it.  `pixel` is
+ * dp_bernoulli_logit, for ink or none, or dp_chance_logit, for grey. */
+dp_model *vae_decoder(dp_dist (*pixel)(dp_expr logit));
+dp_model *vae_encoder(const dp_model *decoder);
 
 /* Sets every parameter to normal draws of standard deviation 0.01. */
 dp_status vae_start(dp_svi *svi, uint64_t seed, dp_error *err);

@@ -55,8 +55,8 @@ static dp_svi *new_vae(bool private, size_t threads)
         opts.clip = 10;
         opts.delta = 1e-5;
     }
-    dp_model *decoder = vae_decoder(),
-             *encoder = decoder != NULL ? vae_encoder(decoder, "x") : NULL;
+    dp_model *decoder = vae_decoder(dp_bernoulli_logit),
+             *encoder = decoder != NULL ? vae_encoder(decoder) : NULL;
     dp_dataset *data = dp_dataset_new(IMAGES);
     if (encoder == NULL || data == NULL)
         stop("out of memory");

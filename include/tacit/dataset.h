@@ -51,7 +51,7 @@ DP_API void dp_dataset_bytes(dp_dataset *data, const char *name, size_t d, unsig
  * values[i][e] / most, exactly, and 0 otherwise.  A model reads it like real numbers, and whatever reads it
  * in one step sees the same draw, so that
  *   dp_data(rows, "x", d)  in a guide and  dp_observe(rows, "x", dp_bernoulli_logit(...))  in its model
- * make of grey images the binary ones that a variational autoencoder learns.  One array may be both, under two
+ * make of grey images the binary ones that a variational autoencoder learns (dp_chance_logit observes the grey).  One array may be both, under two
  * names: a guide that reads the grey image then codes it with less noise.
  * In a private run the draws are secrets from the source of the noise (svi.c). */
 DP_API void dp_dataset_bernoulli(dp_dataset *data, const char *name, size_t d, unsigned most,

@@ -68,6 +68,13 @@ DP_API dp_dist dp_uniform(double low, double high);
 /* 0 or 1, with log odds `logit`. */
 DP_API dp_dist dp_bernoulli_logit(dp_expr logit);
 
+/* What is observed is itself a chance x in [0, 1], both ends included: a pixel's grey, a share of a crowd.  Its
+ * log density is the mean of dp_bernoulli_logit's over draws that are 1 with chance x, and so less the cross
+ * entropy: x logit - log(1 + e^logit).  That is Bernoulli's at 0 and 1 and not normalised in x between them:
+ * compare losses only with losses of the same kind.  Draws from it are 0 or 1.  It can be observed, also in
+ * columns of dp_dataset_bytes; it is no prior of a latent and no component of a mixture. */
+DP_API dp_dist dp_chance_logit(dp_expr logit);
+
 /* Successes in `trials` (a whole number >= 0) with log odds `logit` each. */
 DP_API dp_dist dp_binomial_logit(dp_expr trials, dp_expr logit);
 

@@ -138,6 +138,11 @@ dp_dist dp_bernoulli_logit(dp_expr logit)
     return of_expressions(&dpi_bernoulli_logit, logit, dp_num(0));
 }
 
+dp_dist dp_chance_logit(dp_expr logit)
+{
+    return of_expressions(&dpi_chance_logit, logit, dp_num(0));
+}
+
 dp_dist dp_binomial_logit(dp_expr trials, dp_expr logit)
 {
     return of_expressions(&dpi_binomial_logit, trials, logit);

@@ -79,6 +79,7 @@ void dpi_draw_site(const dpi_family *family, gsl_rng *rng, const double *const a
 extern const dpi_family dpi_normal, dpi_half_normal, dpi_log_normal, dpi_student_t, dpi_cauchy;
 extern const dpi_family dpi_half_cauchy, dpi_laplace, dpi_exponential, dpi_gamma;
 extern const dpi_family dpi_inverse_gamma, dpi_beta, dpi_uniform, dpi_bernoulli_logit;
+extern const dpi_family dpi_chance_logit;
 extern const dpi_family dpi_binomial_logit, dpi_poisson_log, dpi_categorical_logit, dpi_dirichlet;
 
 #endif

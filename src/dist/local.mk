@@ -4,6 +4,7 @@ libtacit_core_la_SOURCES += \
   %D%/binomial-logit.c \
   %D%/categorical-logit.c \
   %D%/cauchy.c \
+  %D%/chance-logit.c \
   %D%/constructors.c \
   %D%/dirichlet.c \
   %D%/exponential.c \

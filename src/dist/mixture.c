@@ -124,8 +124,8 @@ const size_t dpi_n_mixtures = sizeof dpi_mixtures / sizeof dpi_mixtures[0];
 static const dpi_family no_mixture = {
     .name = "mixture",
     .refused = "dp_mixture takes components of a family of single numbers on a support that no "
-               "argument moves, such as dp_normal_v; not uniform, binomial, categorical, Dirichlet "
-               "or another mixture",
+               "argument moves, such as dp_normal_v; not uniform, binomial, chance, categorical, "
+               "Dirichlet or another mixture",
 };
 
 const dpi_family *dpi_mixture_of(const dpi_family *component)

@@ -116,6 +116,13 @@ static bool binary_contains(double x, double low, double high)
     return x == 0 || x == 1;
 }
 
+static bool chance_contains(double x, double low, double high)
+{
+    (void)low;
+    (void)high;
+    return x >= 0 && x <= 1;
+}
+
 static bool count_contains(double x, double low, double high)
 {
     (void)low;
@@ -145,6 +152,7 @@ const dpi_support dpi_supports[DPI_N_SUPPORTS] = {
     [DPI_SIMPLEX] = {"simplex", "numbers above 0 that sum to 1", false, true,
                      simplex_constrain, simplex_log_jacobian, unit_contains},
     [DPI_BINARY] = {"binary", "0 or 1", true, false, NULL, NULL, binary_contains},
+    [DPI_CHANCE] = {"chance", "a number from 0 to 1", true, false, NULL, NULL, chance_contains},
     [DPI_COUNT] = {"count", "a whole number from 0 up", true, false, NULL, NULL, count_contains},
     [DPI_COUNT_TO] = {"count_to", "a whole number from 0 to the number of trials", true, false,
                       NULL, NULL, count_to_contains},

@@ -6,6 +6,7 @@
  *   interval   x = low + (high - low) unit  log |dx/dz| = that of unit + log(high - low)
  *   simplex    x = softmax(V z)             log |dx/dz| = log(K) / 2 - K log sum_k e^((V z)_k)
  *   binary, count, count_to, category       discrete: for data only, no bijector
+ *   chance     for data only too: the mean of a binary log density, drawn as 0 or 1
  *
  * In double, positive and unit stay strictly inside their support (for z <= 709): densities are
  * infinite or undefined on its edge.  So do the numbers of a simplex, all of them up to 1e-15.
@@ -26,6 +27,7 @@ typedef enum dpi_support_kind {
     DPI_INTERVAL, /* between the family's first two arguments */
     DPI_SIMPLEX,  /* K numbers above 0 that sum to 1 */
     DPI_BINARY,   /* 0 or 1 */
+    DPI_CHANCE,   /* from 0 to 1, both included */
     DPI_COUNT,    /* 0, 1, 2, ... */
     DPI_COUNT_TO, /* 0 ... the family's first argument */
     DPI_CATEGORY, /* 0 ... size of the vector argument - 1 */
@@ -34,7 +36,7 @@ typedef enum dpi_support_kind {
 
 typedef struct dpi_support {
     const char *name, *says; /* "binary", "0 or 1" */
-    bool discrete;
+    bool discrete;           /* draws are whole numbers: for data only */
     bool rows; /* a value is a row: all numbers of the last dimension; z has one less */
     /* x as a node of z, and log |dx/dz| of each value; NULL for discrete supports.  arg are the
      * family's arguments. */

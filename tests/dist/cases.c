@@ -133,6 +133,7 @@ static const dist_case cases[] = {
     {ROW(beta, 2), .tried = {{2.71, 1.93}, {0.417, 0.732}, {17.9, 5.31}}, .cdf = beta_cdf},
     {ROW(uniform, 2), .tried = {{0.217, 1.913}, {-7.72, 11.9}, {3.1, 3.37}}, .cdf = uniform_cdf},
     {ROW(bernoulli_logit, 1), .tried = {{0.713}, {-2.17}, {4.39}}, .top = bernoulli_top},
+    {ROW(chance_logit, 1), .tried = {{0.713}, {-2.17}, {4.39}}, .top = bernoulli_top},
     {ROW(binomial_logit, 2), .tried = {{11, -0.713}, {113, 1.37}, {40, -2.71}}, .top = binomial_top,
      .slack = binomial_slack},
     {ROW(poisson_log, 1), .tried = {{0.713}, {-1.37}, {3.71}}, .top = poisson_top},

@@ -64,6 +64,11 @@ def bernoulli_logit(y, logit):
     return log(1 / (1 + exp(-logit if y == 1 else logit)))
 
 
+def chance_logit(x, logit):
+    p, q = 1 / (1 + exp(-logit)), 1 / (1 + exp(logit))
+    return x * log(p) + (1 - x) * log(q)
+
+
 def binomial_logit(y, n, logit):
     p = 1 / (1 + exp(-logit))
     return log(binomial(n, y)) + y * log(p) + (n - y) * log(1 - p)
@@ -136,6 +141,10 @@ POINTS = {
         (0, 0.7313), (1, -1.917), (1, 37.13), (0, 37.13), (1, -713.9), (0, -43.71), (1, 0.0217),
         (0, 1.3e5),
     ],
+    chance_logit: [
+        (0, 0.7313), (1, -1.917), (1, 37.13), (0, 37.13), (1, -713.9), (0, -43.71), (0.4173, 0.0217),
+        (0.7313, -3.917), (0.0041, 41.9), (0.99613, 5.317), (0.1873, -713.9), (0.3137, 1.3e5),
+    ],
     binomial_logit: [
         (3, 11, -0.713), (0, 7, 1.391), (19, 19, 0.217), (37, 113, -2.917), (1, 1, -31.7),
         (5, 23, 41.37), (0, 3, -37.1), (211, 431, 0.0319),
@@ -153,7 +162,7 @@ POINTS = {
 
 CENTRES = [(0, df, 0, 1) for df in (1.3e-6, 0.0137, 0.2291, 0.917, 2.31, 5.713, 17.9, 113.7, 1.93e4, 7.1e8, 3.3e120)]
 
-DISCRETE = (bernoulli_logit, binomial_logit, poisson_log, categorical_logit)
+DISCRETE = (bernoulli_logit, chance_logit, binomial_logit, poisson_log, categorical_logit)
 WHOLE_FIRST = (binomial_logit,)  # no derivative in the number of trials is meant, but there is one
 
 

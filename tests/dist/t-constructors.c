@@ -70,6 +70,7 @@ static void constructors_of_expressions_keep_the_order(void **state)
     check(dp_beta_v(a, b), "beta", "a b", 0.71, 1.73, 0);
     check(dp_dirichlet_v(a), "dirichlet", "concentration", 0.71, 0, 0);
     check(dp_bernoulli_logit(a), "bernoulli_logit", "logit", 0.71, 0, 0);
+    check(dp_chance_logit(a), "chance_logit", "logit", 0.71, 0, 0);
     check(dp_binomial_logit(a, b), "binomial_logit", "trials logit", 0.71, 1.73, 0);
     check(dp_poisson_log(a), "poisson_log", "log_rate", 0.71, 0, 0);
     check(dp_categorical_logit(a), "categorical_logit", "logits", 0.71, 0, 0);

@@ -3,7 +3,7 @@
  * Continuous: Kolmogorov-Smirnov.  For n independent draws the greatest distance between the empirical
  * and the true distribution function exceeds d with probability at most 2 e^(-2 n d^2) (Massart
  * 1990, Ann. Probab. 18, 1269), whatever n is.  Discrete: Pearson's chi-square over cells of at least
- * 100 expected draws.  Each of the 48 tests is allowed a false failure of 1e-11, together less than 1e-9;
+ * 100 expected draws.  Each of the 51 tests is allowed a false failure of 1e-11, together less than 1e-9;
  * the seeds are fixed, so they pass or fail for good. */
 #include "dist/family.h"
 
@@ -175,6 +175,8 @@ static void draws_stay_inside_the_support(void **state)
         {&dpi_student_t, {2 + 4e-15, 0, 1}},
         {&dpi_bernoulli_logit, {1e5}},
         {&dpi_bernoulli_logit, {-1e5}},
+        {&dpi_chance_logit, {1e5}},
+        {&dpi_chance_logit, {-1e5}},
         {&dpi_binomial_logit, {0, 0.3}},
         {&dpi_binomial_logit, {17, 1e5}},
         {&dpi_binomial_logit, {17, -1e5}},

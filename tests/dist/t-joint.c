@@ -146,6 +146,7 @@ static void every_family_has_a_mixture_or_is_refused(void **state)
     assert_non_null(dpi_mixture_of(&dpi_uniform)->refused);
     assert_non_null(dpi_mixture_of(&dpi_binomial_logit)->refused);
     assert_non_null(dpi_mixture_of(&dpi_categorical_logit)->refused);
+    assert_non_null(dpi_mixture_of(&dpi_chance_logit)->refused);
     assert_non_null(dpi_mixture_of(&dpi_dirichlet)->refused);
     assert_non_null(dpi_mixture_of(dpi_mixtures[0])->refused);
     assert_non_null(dpi_mixture_of(NULL)->refused);

@@ -142,6 +142,8 @@ static void membership_is_exact(void **state)
     assert_false(in(DPI_SIMPLEX, 0, 0, 0) || in(DPI_SIMPLEX, 1, 0, 0));
     assert_true(in(DPI_BINARY, 0, 0, 0) && in(DPI_BINARY, 1, 0, 0));
     assert_false(in(DPI_BINARY, 0.5, 0, 0) || in(DPI_BINARY, 2, 0, 0) || in(DPI_BINARY, -1, 0, 0));
+    assert_true(in(DPI_CHANCE, 0, 0, 0) && in(DPI_CHANCE, 1, 0, 0) && in(DPI_CHANCE, 0.4173, 0, 0));
+    assert_false(in(DPI_CHANCE, -DBL_MIN, 0, 0) || in(DPI_CHANCE, 1 + DBL_EPSILON, 0, 0));
     assert_true(in(DPI_COUNT, 0, 0, 0) && in(DPI_COUNT, 1e15, 0, 0));
     assert_false(in(DPI_COUNT, -1, 0, 0) || in(DPI_COUNT, 2.5, 0, 0));
     assert_true(in(DPI_COUNT_TO, 0, 7, 0) && in(DPI_COUNT_TO, 7, 7, 0));

@@ -237,6 +237,34 @@ static void bytes_are_not_drawn(void **state)
     }
 }
 
+/* The cross entropy of grey values: mean x a - log(1 + e^a), without a draw, in either precision. */
+static void chances_are_observed_as_they_are(void **state)
+{
+    (void)state;
+    static const unsigned char grey[4] = {0, 4, 8, 16};
+    const double a = 0.7131, wanted = 28 / (4.0 * MOST) * a - log1p(exp(a));
+    for (int single = 0; single < 2; single++) {
+        dp_error err = {0};
+        dp_svi *svi;
+        dp_rng *rng;
+        double elbo;
+        dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 1, .seed = 1};
+        opts.precision = single ? DP_SINGLE : DP_DOUBLE;
+        dp_model *m = dp_model_new();
+        dp_dataset *data = dp_dataset_new(4);
+        dp_observe(dp_unit_plate(m, "rows"), "x", dp_chance_logit(dp_param(m, "a", 1, a)));
+        dp_dataset_bytes(data, "x", 1, MOST, grey);
+        assert_ok(dp_svi_new(m, NULL, data, &opts, &svi, &err), err.text);
+        assert_ok(dp_rng_new(4, &rng, &err), err.text);
+        assert_ok(dp_svi_elbo(svi, data, rng, &elbo, &err), err.text);
+        assert_close(elbo, wanted, single ? 1e-6 : 1e-12, 0);
+        dp_rng_free(rng);
+        dp_svi_free(svi);
+        dp_dataset_free(data);
+        dp_model_free(m);
+    }
+}
+
 static void the_elbo_of_private_records_is_refused(void **state)
 {
     (void)state;
@@ -330,6 +358,7 @@ int main(void)
         cmocka_unit_test(numbers_above_the_odds_are_refused),
         cmocka_unit_test(distributions_must_take_both_values),
         cmocka_unit_test(bytes_are_not_drawn),
+        cmocka_unit_test(chances_are_observed_as_they_are),
         cmocka_unit_test(the_elbo_of_private_records_is_refused),
         cmocka_unit_test(the_elbo_has_a_known_value),
         cmocka_unit_test(failed_allocations_leave_nothing),

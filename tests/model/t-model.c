@@ -273,6 +273,12 @@ static void a_latent_is_continuous(void **state)
     (void)dp_sample(s.m, "v", 1, dp_bernoulli_logit(dp_num(0)));
     assert_error(s.m, DP_EUNSUPPORTED, line, "discrete");
     dp_model_free(s.m);
+
+    s = set_up();
+    line = __LINE__ + 1;
+    (void)dp_sample(s.m, "v", 1, dp_chance_logit(dp_num(0)));
+    assert_error(s.m, DP_EUNSUPPORTED, line, "sum it out, or observe it");
+    dp_model_free(s.m);
 }
 
 /* ---- guides ---- */
