@@ -200,7 +200,8 @@ static dp_status check_column(const dpi_column *column, const dpi_node *node, si
         if (column->index[i] < 0 || (size_t)column->index[i] >= node->attr.number)
             return dpi_fail(
                 err, DP_EDATA,
-                "column '%s', record %zu (from 0): the group number is not in 0 ... %zu",
+                "column '%s', record %zu (from 0): the group number is not in 0 ... %zu; number "
+                "groups from 0, or make their plate larger",
                 column->name, i / size, node->attr.number - 1);
     return DP_OK;
 }
