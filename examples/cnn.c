@@ -44,7 +44,7 @@ static const plan plans[] = {
      .brightest = 255,
      .batch = 512,
      .epochs = 10,
-     .step_size = 2e-3},
+     .step_size = 5e-3},
 };
 
 typedef struct settings {
