@@ -1,11 +1,12 @@
-/* A private Gaussian mixture: what it finds in simulated points, as a picture (SVG). */
+/* A private Gaussian mixture: what it finds in simulated points, as a picture (SVG).  With any argument
+ * the run is repeatable, and not private. */
 #include <math.h>
 #include <stdio.h>
 #include <tacit/tacit.h>
 enum { N = 2000, K = 5, D = 2 };
 static double x[N][D], start[K][D];
 
-int main(void)
+int main(int argc, char **argv)
 {
     static const double centre[K][D] = {{0, 0}, {2, 2}, {-2, -2}, {-2, 2}, {2, -2}};
     dp_error err = {0};
@@ -25,7 +26,7 @@ int main(void)
     dp_observe(rows, "x", dp_mixture(w, dp_normal_v(mean, sd)));
     dp_dataset *data = dp_dataset_new(N);
     dp_dataset_real(data, "x", D, &x[0][0]);
-    dp_svi_opts o = {.epsilon = 1, .delta = 1e-5, .clip = 0.5};
+    dp_svi_opts o = {.epsilon = 1, .delta = 1e-5, .clip = 0.5, .seed = argv[0] && argc > 1};
     dp_svi *svi;
     dp_posterior *fit;
     dp_summary p[K], c[K][D], s[K];
@@ -39,7 +40,6 @@ int main(void)
     for (int k = 0; k < K; k++) /* 86 % of a component lie within two standard deviations */
         printf("<circle cx='%.3f' cy='%.3f' r='%.3f' opacity='%.3f'/>\n", c[k][0].mean,
                -c[k][1].mean, 2 * s[k].mean, 2 * p[k].mean);
-    puts("</svg>");
     dp_posterior_free(fit), dp_svi_free(svi), dp_dataset_free(data), dp_model_free(m);
-    return dp_rng_free(rng), 0;
+    return dp_rng_free(rng), puts("</svg>") < 0;
 }
