@@ -175,7 +175,7 @@ def table(lines, columns):
         yield "| " + " | ".join(show(line.get(c)) for c in columns) + " |"
 
 
-def page(parts, lines, peers, kept):
+def page(parts, lines, peers, kept, peers_kept):
     any_line = lines[0]
     yield "# Performance"
     yield ""
@@ -202,13 +202,22 @@ def page(parts, lines, peers, kept):
         yield ""
         yield "## Beside others"
         yield ""
-        yield "By `bench/peers/run`: the same work by each library in one run, steps a second."
+        yield (
+            f"By `make bench-peers`, all in one run: the same work by each library, steps a second and microseconds of processor time a step; lines in "
+            f"`bench/results/{peers_kept}`. What each was given is in [evaluation.md](evaluation.md)."
+        )
         yield ""
         steps = [r for r in peers if "steps_per_second" in r]
-        yield from table(steps, ["model", "private", "who", "threads", "steps_per_second", "versions"])
+        yield from table(steps, ["model", "private", "who", "threads", "steps_per_second", "cpu_us_per_step"])
+        yield ""
+        yield "Ratios are medians over rounds."
+        yield ""
+        yield "| | ratio |"
+        yield "|---|---|"
         for ratios in (r for r in peers if "steps_per_second" not in r):
-            yield ""
-            yield "; ".join(f"{k.replace('_', ' ')}: {show(v)}" for k, v in ratios.items())
+            for name, value in ratios.items():
+                if " over " in name:
+                    yield f"| {name} | {show(value)} |"
 
 
 def main():
@@ -230,7 +239,7 @@ def main():
         with open(ROOT / "bench" / "results" / kept, "w", encoding="utf-8") as out:
             out.writelines(json.dumps(line) + "\n" for line in lines)
     peers = [json.loads(text) for text in open(ask.peers, encoding="utf-8")] if ask.peers else []
-    (ROOT / "doc" / "performance.md").write_text("\n".join(page(parts, lines, peers, kept)) + "\n", encoding="utf-8")
+    (ROOT / "doc" / "performance.md").write_text("\n".join(page(parts, lines, peers, kept, pathlib.Path(ask.peers or '').name)) + "\n", encoding="utf-8")
 
 
 main()
