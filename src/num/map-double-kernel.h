@@ -27,7 +27,7 @@ enum { LANES = sizeof(real) / sizeof(double) };
 
 /* 1.5 2^52: adding it rounds to an integer, which its low bits then are, in two's complement. */
 #define ROUNDER 0x1.8p52
-#define ROUNDER_BITS INT64_C(0x4338000000000000)
+#define ROUNDER_BITS UINT64_C(0x4338000000000000)
 
 /* Where the mask is set, a, else b. */
 KERNEL_INLINE real choose(word mask, real a, real b)
@@ -51,8 +51,8 @@ KERNEL_INLINE real exponential(real x)
         p = p * r + inverse[i];
     p = p * (r * r) + r;
     /* 2^k as a product, since k may be 1024, or too small for a normal number. */
-    word exponent = (word)rounder - ROUNDER_BITS;
-    word half = (word)((bits)(exponent + 2048) >> 1) - 1024;
+    bits exponent = (bits)rounder - ROUNDER_BITS; /* of no meaning for NaN, which p is then */
+    bits half = ((exponent + 2048) >> 1) - 1024;
     real first = (real)((half + 1023) << 52), second = (real)((exponent - half + 1023) << 52);
     p = (first + first * p) * second;
     return choose(small, (real){0}, choose(large, (real){0} + __builtin_inf(), p));
