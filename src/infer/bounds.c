@@ -13,6 +13,7 @@
 #include "base/compiler.h"
 #include "base/error.h"
 #include "exec/dataset.h"
+#include "infer/options.h"
 #include "infer/quantile.h"
 #include "ledger/reserve.h"
 #include "random/failure.h"
@@ -59,18 +60,9 @@ static dp_status check_asked(const dp_dataset *data, const dp_quantile *q, dp_er
 
 static dp_status check_noise(const dp_quantile_opts *o, dp_error *err)
 {
-    if (!(o->delta > 0 && o->delta < 1))
-        return dpi_fail(err, DP_EDOMAIN,
-                        "delta is %g; it must be in (0, 1), well below one over the number of "
-                        "records",
-                        o->delta);
-    if (o->sigma != 0 && o->epsilon != 0)
-        return dpi_fail(err, DP_EINVAL, "epsilon is %g and sigma %g; give one of them", o->epsilon,
-                        o->sigma);
-    if (o->sigma == 0 && !(o->epsilon > 0 && isfinite(o->epsilon)))
-        return dpi_fail(err, DP_EDOMAIN,
-                        "epsilon is %g; give the epsilon to spend, above 0 and finite (or sigma)",
-                        o->epsilon);
+    dp_status status = dpi_options_budget(o->epsilon, o->delta, o->sigma, err);
+    if (status != DP_OK)
+        return status;
     if (o->ledger != NULL && o->ledger_data == NULL)
         return dpi_fail(err, DP_EINVAL,
                         "a ledger is given and no ledger_data; name the data set as the ledger "

@@ -141,14 +141,6 @@ void dpi_optimizer_end(dpi_optimizer *o)
     o->done++;
 }
 
-bool dpi_optimizer_step(dpi_optimizer *o, const double *gradient)
-{
-    dpi_optimizer_begin(o);
-    bool finite = dpi_optimizer_move(o, 0, o->n, gradient);
-    dpi_optimizer_end(o);
-    return finite;
-}
-
 const double *dpi_optimizer_result(const dpi_optimizer *o)
 {
     return o->done > o->average_from ? o->mean : o->theta;

@@ -202,6 +202,23 @@ static dp_status resolve_extras(dp_svi_opts *o, dp_error *err)
     return status;
 }
 
+dp_status dpi_options_budget(double epsilon, double delta, double sigma, dp_error *err)
+{
+    if (!(delta > 0 && delta < 1))
+        return dpi_fail(err, DP_EDOMAIN,
+                        "delta is %g; it must be in (0, 1), well below one over the "
+                        "number of records",
+                        delta);
+    if (sigma != 0 && epsilon != 0)
+        return dpi_fail(err, DP_EINVAL, "epsilon is %g and sigma %g; give one of them", epsilon,
+                        sigma);
+    if (sigma == 0 && !(epsilon > 0 && isfinite(epsilon)))
+        return dpi_fail(err, DP_EDOMAIN,
+                        "epsilon is %g; give the epsilon to spend, above 0 and finite (or sigma)",
+                        epsilon);
+    return DP_OK;
+}
+
 static dp_status resolve_noise(dp_svi_opts *o, dp_error *err)
 {
     if (o->mode == DP_NO_PRIVACY) {
@@ -225,18 +242,9 @@ static dp_status resolve_noise(dp_svi_opts *o, dp_error *err)
         return o->sigma >= 0 && isfinite(o->sigma)
                    ? DP_OK
                    : dpi_fail(err, DP_EDOMAIN, "sigma is %g; it must not be negative", o->sigma);
-    if (!(o->delta > 0 && o->delta < 1))
-        return dpi_fail(err, DP_EDOMAIN,
-                        "delta is %g; it must be in (0, 1), well below one over the "
-                        "number of records",
-                        o->delta);
-    if (o->sigma != 0 && o->epsilon != 0)
-        return dpi_fail(err, DP_EINVAL, "epsilon is %g and sigma %g; give one of them", o->epsilon,
-                        o->sigma);
-    if (o->sigma == 0 && !(o->epsilon > 0 && isfinite(o->epsilon)))
-        return dpi_fail(err, DP_EDOMAIN,
-                        "epsilon is %g; give the epsilon to spend, above 0 and finite (or sigma)",
-                        o->epsilon);
+    dp_status status = dpi_options_budget(o->epsilon, o->delta, o->sigma, err);
+    if (status != DP_OK)
+        return status;
     if (o->sigma == 0)
         return dpi_cost_calibrate(o, err);
     /* The accountant says whether it knows the mechanisms at all. */

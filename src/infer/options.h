@@ -8,4 +8,8 @@
  * expected share of records in a step, and sigma is calibrated (0 without noise). */
 dp_status dpi_options_resolve(dp_svi_opts *opts, size_t n, dp_error *err) DP_MUST_CHECK;
 
+/* Whether epsilon, or sigma instead, and delta can be a budget: DP_EDOMAIN, DP_EINVAL for both. */
+dp_status dpi_options_budget(double epsilon, double delta, double sigma,
+                             dp_error *err) DP_MUST_CHECK;
+
 #endif
