@@ -4,10 +4,10 @@
  * Taken are little-endian doubles ('<f8') for dp_dataset_real and 32-bit whole numbers ('<i4') for
  * dp_dataset_index and dp_dataset_indices, of one or two dimensions in C order:
  * numpy.save(path, x.astype('<f8')).  Everything the header says is checked against the file.  Values are checked when the data set meets a model,
- * once.  The file must stay as it is while it is mapped: a file that is cut meanwhile ends the process
- * (SIGBUS), and one that is changed meanwhile is another data set than the one that was checked: a
- * record that is not finite then adds zero, but a group number out of its range reads and writes beyond
- * arrays. */
+ * once.  A file that is cut while it is mapped ends the process (SIGBUS).  One that is changed meanwhile is
+ * another data set than the one that was checked, and a run of neither: nothing outside the arrays is read or
+ * written, and no unit weighs more than the clip norm.  A group number that is out of its range by then counts
+ * as 0; a record whose gradient is not finite adds zero. */
 #ifndef TACIT_NPY_H
 #define TACIT_NPY_H
 

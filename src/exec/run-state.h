@@ -11,6 +11,7 @@ enum { GLOBALS, RECORDS, LATE, N_STAGES };
 typedef struct dpi_binding {
     const dpi_column *column;
     double *out;
+    size_t groups;         /* how many the group numbers name; 0: they are none */
     unsigned char *chance; /* [chunk][size] what decides a drawn column; else NULL */
 } dpi_binding;
 

@@ -9,6 +9,7 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "exec/run-state.h"
 #include "exec/single.h"
 
@@ -206,11 +207,13 @@ static dp_status check_column(const dpi_column *column, const dpi_node *node, si
     return DP_OK;
 }
 
-static bool bind(dpi_run *run, const dpi_column *column, double *out)
+static bool bind(dpi_run *run, const dpi_column *column, const dpi_node *node, double *out)
 {
     dpi_binding *b = &run->bindings[run->n_bindings++];
     size_t count;
     *b = (dpi_binding){.column = column, .out = out};
+    if (node->op == &dpi_op_index)
+        b->groups = node->attr.number;
     if (!column->drawn)
         return true;
     if (!dpi_mul(run->spec.chunk, column->size, &count))
@@ -241,7 +244,7 @@ static dp_status bind_data(dpi_run *run, const bool *needed, dp_error *err)
             run->of == NULL ? check_column(column, node, data->n, err) : DP_OK; /* once is enough */
         if (status != DP_OK)
             return status;
-        if (needed[i] && !bind(run, column, run->value[i]))
+        if (needed[i] && !bind(run, column, node, run->value[i]))
             return dpi_fail_nomem(err);
     }
     return DP_OK;
@@ -378,6 +381,14 @@ void dpi_run_draw(dpi_run *run, size_t m, dpi_stream *stream)
     }
 }
 
+/* Group numbers are places in arrays.  They were checked where they lie, which may be a file that has been
+ * changed since: one that is out of range by now is 0. */
+DPI_LOOPS static void keep_below(double groups, size_t n, double *number)
+{
+    for (size_t i = 0; i < n; i++)
+        number[i] = number[i] >= 0 && number[i] < groups ? number[i] : 0;
+}
+
 void dpi_run_records(dpi_run *run, size_t m, const size_t *index, size_t first)
 {
     for (size_t i = 0; i < run->n_bindings; i++) {
@@ -386,6 +397,8 @@ void dpi_run_records(dpi_run *run, size_t m, const size_t *index, size_t first)
             dpi_column_draw(b->column, m, index, first, b->chance, b->out);
         else
             dpi_column_gather(b->column, m, index, first, b->out);
+        if (b->groups > 0)
+            keep_below((double)b->groups, m * b->column->size, b->out);
     }
     if (run->spec.single) {
         dpi_single_records(run, m);

@@ -3,8 +3,9 @@
  * The rows are sorted by value with a stable radix sort (Knuth, volume 3, 5.2.5), so that the first of
  * equal ones is the first in the data; units are then numbered in the order of their first rows and the
  * rows sorted by that number.  The order of units is thus a function of the order of rows alone and
- * not of what the values are, and rows that are all different stay as they lie.  Time O(rows), and
- * 24 bytes a row while it runs. */
+ * not of what the values are, and rows that are all different stay as they lie.  The values are copied
+ * first: they may lie in a file that somebody changes, and are places in a table.  Time O(rows), and
+ * 28 bytes a row while it runs. */
 #include "exec/unit.h"
 
 #include <string.h>
@@ -72,10 +73,12 @@ dp_status dpi_units_init(dpi_units *units, dpi_arena *arena, const dp_dataset *d
     size_t *order = dpi_arena_alloc(&scratch, n, sizeof *order);
     size_t *unit = dpi_arena_alloc(&scratch, n, sizeof *unit);
     size_t *leader = dpi_arena_alloc(&scratch, n, sizeof *leader);
-    bool enough = order != NULL && unit != NULL && leader != NULL;
+    int32_t *value = dpi_arena_alloc(&scratch, n, sizeof *value);
+    bool enough = order != NULL && unit != NULL && leader != NULL && value != NULL;
     if (enough) {
-        sort_rows(n, data->unit, order, leader);
-        find_leaders(n, data->unit, order, leader);
+        memcpy(value, data->unit, n * sizeof *value);
+        sort_rows(n, value, order, leader);
+        find_leaders(n, value, order, leader);
         units->n = number_units(n, leader, unit);
     }
     if (enough && units->n < n) {

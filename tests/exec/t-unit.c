@@ -1,7 +1,13 @@
 /* Rows grouped into units. */
+#define _DEFAULT_SOURCE
 #include "exec/unit.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "tests/graph/faulty.h"
@@ -11,13 +17,18 @@ enum { MOST = 3000 };
 
 static int32_t id[MOST];
 
-static dp_dataset *data_of(size_t n)
+static dp_dataset *grouped_by(size_t n, const int32_t *values)
 {
     dp_dataset *data = dp_dataset_new(n);
-    dp_dataset_index(data, "id", id);
+    dp_dataset_index(data, "id", values);
     dp_dataset_unit(data, "id");
     assert_null(dp_dataset_error(data));
     return data;
+}
+
+static dp_dataset *data_of(size_t n)
+{
+    return grouped_by(n, id);
 }
 
 /* Units in the order of first rows, found by looking at all rows before. */
@@ -108,11 +119,52 @@ static void failing_memory_is_reported(void **state)
     assert_true(k > 5);
 }
 
+static void check_every_row_is_in_one_unit(const dp_dataset *data)
+{
+    dp_error err = {0};
+    dpi_arena arena = {0};
+    dpi_units units;
+    unsigned char seen[MOST] = {0};
+    assert_ok(dpi_units_init(&units, &arena, data, &err), err.text);
+    for (size_t i = 0; units.start != NULL && i < MOST; i++) {
+        assert_true(units.row[i] < MOST && !seen[units.row[i]]);
+        seen[units.row[i]] = 1;
+    }
+    dpi_arena_free(&arena);
+}
+
+/* A column that lies in a file of others may change at any moment: here another process rewrites it all the
+ * time.  The units are then those of nobody knows which values, but units they are. */
+static void columns_may_change_meanwhile(void **state)
+{
+    (void)state;
+    int32_t *shared = mmap(NULL, MOST * sizeof *shared, PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(shared != MAP_FAILED);
+    (void)fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        (void)alarm(10); /* should nobody kill it */
+    for (uint32_t k = 0; child == 0; k++)
+        ((volatile int32_t *)shared)[k % MOST] = (int32_t)(k * UINT32_C(2654435761));
+    while (((volatile int32_t *)shared)[MOST - 1] == 0)
+        (void)usleep(100);
+    dp_dataset *data = grouped_by(MOST, shared);
+    for (int k = 0; k < 500; k++)
+        check_every_row_is_in_one_unit(data);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    dp_dataset_free(data);
+    (void)munmap(shared, MOST * sizeof *shared);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_with_one_value_are_one_unit),
         cmocka_unit_test(rows_that_all_differ_are_left_alone),
+        cmocka_unit_test(columns_may_change_meanwhile),
         cmocka_unit_test(failing_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
