@@ -31,7 +31,7 @@ typedef struct dpi_copy {
     float *to;
 } dpi_copy;
 
-/* A call on floats; on widened values where forward is NULL. */
+/* A call on floats; a sum over records where forward is NULL. */
 typedef struct dpi_single {
     void (*forward)(const dpi_call_single *call);
     dpi_call_single call;
@@ -60,7 +60,7 @@ struct dpi_run {
     dpi_single *singles; /* [n_calls[RECORDS]] */
     dpi_copy *copies;    /* what is narrowed */
     size_t n_copies;
-    double *room[3]; /* widened operands and result of one operation */
+    double *room; /* widened values of a sum over records */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* Records in single precision.
  *
- * The values of records are floats, and so are copies of the global values that they meet.  Operations
- * that networks are made of have kernels for floats; others run in double on widened values.  What comes
+ * The values of records are floats, and so are copies of the global values that they meet.  Every operation on
+ * them has a kernel for floats; what is added up over records is widened and added in double.  What comes
  * from outside (data, draws) is narrowed, what goes out (values that are wanted, and the factors of the
  * gradients) is widened, exactly, and norms, clipping and sums are those of double precision (clip.c).
  * So a record's gradient is, as before, a function of that record alone, to the bit, which is clipped as it
@@ -116,25 +116,17 @@ static void make_single(const dpi_run *run, dpi_id id, const dpi_call *call, dpi
         s->call.in[k] = run->narrow[node->in[k]];
 }
 
-/* Room for the widened values of the operation that needs most. */
+/* Room for the widened values of the largest sum over records. */
 static bool make_room(dpi_run *run)
 {
-    size_t size[3] = {0}, count;
-    for (size_t i = 0; i < run->n_calls[RECORDS]; i++) {
-        const dpi_call *call = run->singles[i].wide;
-        const size_t of_call[3] = {call->in_size[0], call->in_size[1], call->out_size};
-        for (int k = 0; k < 3 && run->singles[i].forward == NULL; k++)
-            size[k] = of_call[k] > size[k] ? of_call[k] : size[k];
-    }
-    for (int k = 0; k < 3; k++) {
-        if (!dpi_mul(size[k], run->spec.chunk, &count))
-            return false;
-        run->room[k] = dpi_arena_alloc(&run->arena, count, sizeof(double));
-        if (run->room[k] == NULL)
-            return false;
-        run->bytes += count * sizeof(double);
-    }
-    return true;
+    size_t size = 0, count;
+    for (size_t i = 0; i < run->n_sums; i++)
+        size = run->sums[i]->in_size[0] > size ? run->sums[i]->in_size[0] : size;
+    if (!dpi_mul(size, run->spec.chunk, &count))
+        return false;
+    run->room = dpi_arena_alloc(&run->arena, count, sizeof(double));
+    run->bytes += count * sizeof(double);
+    return run->room != NULL;
 }
 
 dp_status dpi_single_make(dpi_run *run, const bool *needed, const dpi_id *node_of_call,
@@ -164,21 +156,14 @@ void dpi_single_globals(dpi_run *run)
             narrow(run->copies[i].size, run->copies[i].from, run->copies[i].to);
 }
 
-/* One operation in double. */
-static void run_wide(dpi_run *run, const dpi_single *s, size_t m)
+/* A sum over records, of floats in double. */
+static void sum_records(const dpi_run *run, const dpi_single *s, size_t m)
 {
     dpi_call call = *s->wide;
     call.n = m;
-    for (int k = 0; k < 2; k++)
-        if (call.in[k] == NULL && call.in_step[k] != 0) {
-            widen(m * call.in_size[k], s->call.in[k], run->room[k]);
-            call.in[k] = run->room[k];
-        }
-    if (call.out == NULL)
-        call.out = run->room[2];
+    call.in[0] = run->room;
+    widen(m * call.in_size[0], s->call.in[0], run->room);
     call.forward(&call);
-    if (s->call.out != NULL)
-        narrow(m * call.out_size, call.out, s->call.out);
 }
 
 void dpi_single_records(dpi_run *run, size_t m)
@@ -189,7 +174,7 @@ void dpi_single_records(dpi_run *run, size_t m)
     for (size_t i = 0; i < run->n_calls[RECORDS]; i++) {
         dpi_single *s = &run->singles[i];
         if (s->forward == NULL) {
-            run_wide(run, s, m);
+            sum_records(run, s, m);
             continue;
         }
         s->call.n = m;

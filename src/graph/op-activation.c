@@ -115,5 +115,6 @@ const dpi_op dpi_op_normal_cdf = {.name = "normal_cdf",
                                   .n_inputs = 1,
                                   .shape = dpi_unary_shape,
                                   .forward = normal_cdf_forward,
+                                  .single = dpi_single_normal_cdf,
                                   .backward = normal_cdf_backward,
                                   .flops = dpi_flops_transcendental};

@@ -326,9 +326,11 @@ const dpi_op dpi_op_mul = {BINARY(mul, "a * b"), .single = dpi_single_mul, .norm
 const dpi_op dpi_op_div = {BINARY(div, "a / b"), .single = dpi_single_div};
 const dpi_op dpi_op_neg = {UNARY(neg, "-a", dpi_flops_cheap), .single = dpi_single_neg};
 const dpi_op dpi_op_exp = {UNARY(exp, "e^a", dpi_flops_transcendental), .single = dpi_single_exp};
-const dpi_op dpi_op_expm1 = {UNARY(expm1, "e^a - 1", dpi_flops_transcendental)};
-const dpi_op dpi_op_log = {UNARY(log, "log a", dpi_flops_transcendental)};
-const dpi_op dpi_op_log1p = {UNARY(log1p, "log(1 + a)", dpi_flops_transcendental)};
+const dpi_op dpi_op_expm1 = {UNARY(expm1, "e^a - 1", dpi_flops_transcendental),
+                             .single = dpi_single_expm1};
+const dpi_op dpi_op_log = {UNARY(log, "log a", dpi_flops_transcendental), .single = dpi_single_log};
+const dpi_op dpi_op_log1p = {UNARY(log1p, "log(1 + a)", dpi_flops_transcendental),
+                             .single = dpi_single_log1p};
 const dpi_op dpi_op_sqrt = {UNARY(sqrt, "sqrt a", dpi_flops_cheap), .single = dpi_single_sqrt};
 const dpi_op dpi_op_square = {UNARY(square, "a^2", dpi_flops_cheap), .single = dpi_single_square};
 const dpi_op dpi_op_logistic = {UNARY(logistic, "1 / (1 + e^-a)", dpi_flops_transcendental),
@@ -337,12 +339,15 @@ const dpi_op dpi_op_softplus = {UNARY(softplus, "log(1 + e^a)", dpi_flops_transc
                                 .single = dpi_single_softplus};
 const dpi_op dpi_op_tanh = {UNARY(tanh, "tanh a", dpi_flops_transcendental),
                             .single = dpi_single_tanh};
-const dpi_op dpi_op_abs = {UNARY(abs, "|a|", dpi_flops_cheap)};
+const dpi_op dpi_op_abs = {UNARY(abs, "|a|", dpi_flops_cheap), .single = dpi_single_abs};
 const dpi_op dpi_op_sign = {.name = "sign",
                             .formula = "sign of a",
                             .n_inputs = 1,
                             .shape = dpi_unary_shape,
                             .forward = sign_forward,
+                            .single = dpi_single_sign,
                             .flops = dpi_flops_cheap};
-const dpi_op dpi_op_lgamma = {UNARY(lgamma, "log Gamma(a)", dpi_flops_transcendental)};
-const dpi_op dpi_op_polygamma = {UNARY(polygamma, "psi_n(a)", dpi_flops_transcendental)};
+const dpi_op dpi_op_lgamma = {UNARY(lgamma, "log Gamma(a)", dpi_flops_transcendental),
+                              .single = dpi_single_lgamma};
+const dpi_op dpi_op_polygamma = {UNARY(polygamma, "psi_n(a)", dpi_flops_transcendental),
+                                 .single = dpi_single_polygamma};

@@ -7,7 +7,8 @@
  * for each row: the components of a mixture, each with a density of d numbers. */
 #include <math.h>
 
-#include "graph/op.h"
+#include "graph/op-numbers.h"
+#include "num/map.h"
 
 static const char *drop_last(const dpi_shape *a, dpi_attr *attr, dpi_shape *shape)
 {
@@ -39,15 +40,23 @@ static const char *sum_last_shape(const dpi_shape *a, const dpi_shape *b, dpi_at
     return a->n_dims > 0 ? drop_last(a, attr, shape) : "a sum over the last dimension needs one";
 }
 
-static void sum_last_forward(const dpi_call *c)
+/* The length of a row that becomes one number. */
+static size_t row_length(size_t in_size, size_t out_size)
 {
-    size_t d = c->out_size == 0 ? 0 : c->in_size[0] / c->out_size;
+    return out_size == 0 ? 0 : in_size / out_size;
+}
+
+DPI_INLINE void sum_last(const dpi_any_call *c)
+{
+    size_t d = row_length(c->in_size[0], c->out_size);
     for (size_t i = 0; i < c->n * c->out_size; i++) {
-        c->out[i] = 0;
+        double sum = 0;
         for (size_t j = 0; j < d; j++)
-            c->out[i] += c->in[0][i * d + j];
+            sum += c->type.get(c->in[0], i * d + j);
+        c->type.put(c->out, i, sum);
     }
 }
+DPI_BOTH(sum_last, )
 
 static void sum_last_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -77,9 +86,46 @@ static double log_sum_exp(size_t n, const double *a)
 
 static void log_sum_exp_forward(const dpi_call *c)
 {
-    size_t d = c->out_size == 0 ? 0 : c->in_size[0] / c->out_size;
+    size_t d = row_length(c->in_size[0], c->out_size);
     for (size_t i = 0; i < c->n * c->out_size; i++)
         c->out[i] = log_sum_exp(d, c->in[0] + i * d);
+}
+
+enum { PIECE = 256 }; /* numbers whose exponentials are taken at once */
+
+static float largest(size_t n, const float *a)
+{
+    float top = -INFINITY;
+    for (size_t e = 0; e < n; e++)
+        top = a[e] > top || isnan(a[e]) ? a[e] : top;
+    return top;
+}
+
+/* The largest numbers of all rows are put into out[], then exponentials are taken piece by piece, across rows,
+ * and added up in double. */
+static void log_sum_exp_single(const dpi_call_single *c)
+{
+    size_t d = row_length(c->in_size[0], c->out_size), total = c->n * c->in_size[0], left;
+    for (size_t i = 0; i < c->n * c->out_size; i++)
+        c->out[i] = largest(d, c->in[0] + i * d);
+    float below[PIECE], power[PIECE], *out = c->out;
+    double sum = 0;
+    for (size_t from = 0, j = 0; from < total; from += left) {
+        left = total - from < PIECE ? total - from : PIECE;
+        const float *top = out;
+        for (size_t i = 0, k = j; i < left; i++, k = k + 1 == d ? 0 : k + 1) {
+            below[i] = c->in[0][from + i] - *top;
+            top += k + 1 == d;
+        }
+        dpi_map_single(DPI_MAP_EXP, left, below, power);
+        for (size_t i = 0; i < left; i++) {
+            sum += power[i];
+            if (++j < d)
+                continue;
+            *out = isinf(*out) ? *out : (float)(*out + log(sum));
+            out++, sum = 0, j = 0;
+        }
+    }
 }
 
 /* dy/da_j = e^(a_j - y) */
@@ -105,13 +151,16 @@ static const char *spread_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr
     return NULL;
 }
 
-static void spread_forward(const dpi_call *c)
+DPI_INLINE void spread(const dpi_any_call *c)
 {
     size_t d = c->attr->number;
-    for (size_t i = 0; i < c->n * c->in_size[0]; i++)
+    for (size_t i = 0; i < c->n * c->in_size[0]; i++) {
+        double a = c->type.get(c->in[0], i);
         for (size_t j = 0; j < d; j++)
-            c->out[i * d + j] = c->in[0][i];
+            c->type.put(c->out, i * d + j, a);
+    }
 }
+DPI_BOTH(spread, )
 
 static void spread_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -164,34 +213,38 @@ static double contrast_scale(size_t j)
     return 1 / sqrt((double)(j + 1) * (double)(j + 2));
 }
 
-static void contrast(size_t d, const double *a, double *y)
+DPI_INLINE void contrast_row(const dpi_numbers *t, size_t d, const void *a, void *y)
 {
     double sum = 0;
     for (size_t i = d; i > 0; i--) {
-        double term = contrast_scale(i - 1) * a[i - 1];
-        y[i] = sum - (double)i * term;
+        double term = contrast_scale(i - 1) * t->get(a, i - 1);
+        t->put(y, i, sum - (double)i * term);
         sum += term;
     }
-    y[0] = sum;
+    t->put(y, 0, sum);
 }
 
-static void contrast_back(size_t d, const double *a, double *y)
+DPI_INLINE void contrast_row_back(const dpi_numbers *t, size_t d, const void *a, void *y)
 {
     double sum = 0;
     for (size_t j = 0; j < d; j++) {
-        sum += a[j];
-        y[j] = contrast_scale(j) * (sum - (double)(j + 1) * a[j + 1]);
+        sum += t->get(a, j);
+        t->put(y, j, contrast_scale(j) * (sum - (double)(j + 1) * t->get(a, j + 1)));
     }
 }
 
-static void contrast_forward(const dpi_call *c)
+DPI_INLINE void contrast(const dpi_any_call *c)
 {
     size_t to = c->attr->inner;
     bool back = c->attr->transpose[0];
     size_t from = back ? to + 1 : to - 1;
     for (size_t i = 0; i < c->n * c->out_size / to; i++)
-        (back ? contrast_back : contrast)(back ? to : from, c->in[0] + i * from, c->out + i * to);
+        if (back)
+            contrast_row_back(&c->type, to, dpi_from(c, 0, i * from), dpi_to(c, i * to));
+        else
+            contrast_row(&c->type, from, dpi_from(c, 0, i * from), dpi_to(c, i * to));
 }
+DPI_BOTH(contrast, )
 
 static void contrast_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -219,6 +272,7 @@ const dpi_op dpi_op_sum_last = {.name = "sum_last",
                                 .n_inputs = 1,
                                 .shape = sum_last_shape,
                                 .forward = sum_last_forward,
+                                .single = sum_last_single,
                                 .backward = sum_last_backward,
                                 .flops = sum_last_flops};
 const dpi_op dpi_op_log_sum_exp = {.name = "log_sum_exp",
@@ -226,6 +280,7 @@ const dpi_op dpi_op_log_sum_exp = {.name = "log_sum_exp",
                                    .n_inputs = 1,
                                    .shape = log_sum_exp_shape,
                                    .forward = log_sum_exp_forward,
+                                   .single = log_sum_exp_single,
                                    .backward = log_sum_exp_backward,
                                    .flops = log_sum_exp_flops};
 const dpi_op dpi_op_spread = {.name = "spread",
@@ -233,6 +288,7 @@ const dpi_op dpi_op_spread = {.name = "spread",
                               .n_inputs = 1,
                               .shape = spread_shape,
                               .forward = spread_forward,
+                              .single = spread_single,
                               .backward = spread_backward,
                               .flops = dpi_flops_none,
                               .norm2 = spread_norm2,
@@ -242,5 +298,6 @@ const dpi_op dpi_op_contrast = {.name = "contrast",
                                 .n_inputs = 1,
                                 .shape = contrast_shape,
                                 .forward = contrast_forward,
+                                .single = contrast_single,
                                 .backward = contrast_backward,
                                 .flops = contrast_flops};

@@ -6,6 +6,7 @@
  * m, k, n.  When one side is global and the other a vector of each record, or the left one a matrix of
  * each record, all records of a chunk make one matrix product, in which a record's rows do not depend on
  * the others (num/linalg.c). */
+#include "graph/op-numbers.h"
 #include "graph/op-single.h"
 #include "num/linalg.h"
 
@@ -102,16 +103,20 @@ static const char *outer_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr 
     return NULL;
 }
 
-static void outer_forward(const dpi_call *c)
+DPI_INLINE void outer(const dpi_any_call *c)
 {
-    for (size_t r = 0; r < c->n; r++) {
-        const double *a = c->in[0] + r * c->in_step[0], *b = c->in[1] + r * c->in_step[1];
-        double *y = c->out + r * c->out_size;
-        for (size_t i = 0; i < c->attr->rows; i++)
-            for (size_t j = 0; j < c->attr->columns; j++)
-                y[i * c->attr->columns + j] = a[i] * b[j];
-    }
+    const dpi_numbers *t = &c->type;
+    size_t rows = c->attr->rows, columns = c->attr->columns;
+    for (size_t r = 0; r < c->n; r++)
+        for (size_t i = 0; i < rows; i++) {
+            const void *b = dpi_from(c, 1, r * c->in_step[1]);
+            void *y = dpi_to(c, r * c->out_size + i * columns);
+            double a = t->get(c->in[0], r * c->in_step[0] + i);
+            for (size_t j = 0; j < columns; j++)
+                t->put(y, j, a * t->get(b, j));
+        }
 }
+DPI_BOTH(outer, DPI_LOOPS)
 
 static void outer_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -153,6 +158,7 @@ const dpi_op dpi_op_outer = {.name = "outer",
                              .n_inputs = 2,
                              .shape = outer_shape,
                              .forward = outer_forward,
+                             .single = outer_single,
                              .backward = outer_backward,
                              .flops = dpi_flops_cheap,
                              .norm2 = outer_norm2,

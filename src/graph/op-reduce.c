@@ -1,6 +1,7 @@
 /* Sums over leading dimensions or records, and their inverses. */
 #include <string.h>
 
+#include "graph/op-numbers.h"
 #include "graph/op-single.h"
 
 /* y = a summed over its leading dimensions, so that y has the dimensions attr.shape; attr.inner is
@@ -18,17 +19,35 @@ static const char *sum_to_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr
     return NULL;
 }
 
-static void sum_to_forward(const dpi_call *c)
+enum { COLUMNS = 64 }; /* sums at a time */
+
+/* The sums of `count` columns from a on, of rows of `width` numbers. */
+DPI_INLINE void sum_columns(const dpi_numbers *t, size_t size, size_t width, size_t count,
+                            const void *a, void *y)
 {
-    memset(c->out, 0, c->n * c->out_size * sizeof *c->out);
-    for (size_t r = 0; r < c->n; r++) {
-        const double *a = c->in[0] + r * c->in_size[0];
-        double *y = c->out + r * c->out_size;
-        for (size_t start = 0; start < c->in_size[0]; start += c->out_size)
-            for (size_t e = 0; e < c->out_size; e++)
-                y[e] += a[start + e];
-    }
+    double sum[COLUMNS] = {0};
+    for (size_t start = 0; start < size; start += width)
+        for (size_t e = 0; e < count; e++)
+            sum[e] += t->get(a, start + e);
+    for (size_t e = 0; e < count; e++)
+        t->put(y, e, sum[e]);
 }
+
+DPI_INLINE void sum_to(const dpi_any_call *c)
+{
+    size_t width = c->out_size, size = c->in_size[0], left;
+    for (size_t r = 0; r < c->n; r++)
+        for (size_t e = 0; e < width; e += COLUMNS) {
+            left = width - e;
+            const void *a = dpi_from(c, 0, r * size + e);
+            void *y = dpi_to(c, r * width + e);
+            if (width == 1)
+                sum_columns(&c->type, size, 1, 1, a, y);
+            else
+                sum_columns(&c->type, size, width, left < COLUMNS ? left : COLUMNS, a, y);
+        }
+}
+DPI_BOTH(sum_to, DPI_LOOPS)
 
 static void sum_to_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -102,6 +121,7 @@ const dpi_op dpi_op_sum_to = {.name = "sum",
                               .n_inputs = 1,
                               .shape = sum_to_shape,
                               .forward = sum_to_forward,
+                              .single = sum_to_single,
                               .backward = sum_to_backward,
                               .flops = sum_to_flops};
 const dpi_op dpi_op_expand = {.name = "expand",

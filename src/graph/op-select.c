@@ -3,7 +3,7 @@
  * One number picks a row; d numbers, such as the words of a sentence, pick d rows. */
 #include <string.h>
 
-#include "graph/op.h"
+#include "graph/op-numbers.h"
 
 /* y = a[g]: the row of a that the number g names, or a row for each number. */
 static const char *pick_shape(const dpi_shape *a, const dpi_shape *g, dpi_attr *attr,
@@ -19,23 +19,21 @@ static const char *pick_shape(const dpi_shape *a, const dpi_shape *g, dpi_attr *
     return NULL;
 }
 
-static void pick_forward(const dpi_call *c)
+/* The row that pick k of record r names. */
+DPI_INLINE size_t row_of(const dpi_any_call *c, size_t r, size_t k)
 {
-    size_t picks = c->in_size[1], size = picks == 0 ? 0 : c->out_size / picks;
-    for (size_t i = 0; i < c->n * picks; i++) {
-        size_t r = i / picks, row = (size_t)c->in[1][r * c->in_step[1] + i % picks];
-        memcpy(c->out + i * size, c->in[0] + r * c->in_step[0] + row * size, size * sizeof *c->out);
-    }
+    return (size_t)c->type.get(c->in[1], r * c->in_step[1] + k);
 }
 
-static void pick_single(const dpi_call_single *c)
+DPI_INLINE void pick(const dpi_any_call *c)
 {
     size_t picks = c->in_size[1], size = picks == 0 ? 0 : c->out_size / picks;
-    for (size_t i = 0; i < c->n * picks; i++) {
-        size_t r = i / picks, row = (size_t)c->in[1][r * c->in_step[1] + i % picks];
-        memcpy(c->out + i * size, c->in[0] + r * c->in_step[0] + row * size, size * sizeof *c->out);
-    }
+    for (size_t r = 0; r < c->n; r++)
+        for (size_t k = 0; k < picks; k++)
+            memcpy(dpi_to(c, (r * picks + k) * size),
+                   dpi_from(c, 0, r * c->in_step[0] + row_of(c, r, k) * size), size * c->type.size);
 }
+DPI_BOTH(pick, )
 
 static void pick_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -59,18 +57,20 @@ static const char *scatter_shape(const dpi_shape *a, const dpi_shape *g, dpi_att
     return NULL;
 }
 
-static void scatter_forward(const dpi_call *c)
+DPI_INLINE void scatter(const dpi_any_call *c)
 {
+    const dpi_numbers *t = &c->type;
     size_t picks = c->in_size[1], size = picks == 0 ? 0 : c->in_size[0] / picks;
-    memset(c->out, 0, c->n * c->out_size * sizeof *c->out);
-    for (size_t i = 0; i < c->n * picks; i++) {
-        size_t r = i / picks, k = i % picks, row = (size_t)c->in[1][r * c->in_step[1] + k];
-        const double *from = c->in[0] + r * c->in_step[0] + k * size;
-        double *to = c->out + r * c->out_size + row * size;
-        for (size_t e = 0; e < size; e++)
-            to[e] += from[e];
-    }
+    memset(c->out, 0, c->n * c->out_size * t->size);
+    for (size_t r = 0; r < c->n; r++)
+        for (size_t k = 0; k < picks; k++) {
+            const void *from = dpi_from(c, 0, r * c->in_step[0] + k * size);
+            void *to = dpi_to(c, r * c->out_size + row_of(c, r, k) * size);
+            for (size_t e = 0; e < size; e++)
+                t->put(to, e, t->get(to, e) + t->get(from, e));
+        }
 }
+DPI_BOTH(scatter, )
 
 static void scatter_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -138,13 +138,14 @@ static const char *slice_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr 
                : "the slice must lie inside the first dimension";
 }
 
-static void slice_forward(const dpi_call *c)
+DPI_INLINE void slice(const dpi_any_call *c)
 {
     size_t offset = c->attr->number * (c->out_size / c->attr->rows);
     for (size_t r = 0; r < c->n; r++)
-        memcpy(c->out + r * c->out_size, c->in[0] + r * c->in_size[0] + offset,
-               c->out_size * sizeof *c->out);
+        memcpy(dpi_to(c, r * c->out_size), dpi_from(c, 0, r * c->in_size[0] + offset),
+               c->out_size * c->type.size);
 }
+DPI_BOTH(slice, )
 
 static void slice_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -168,14 +169,15 @@ static const char *pad_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *a
     return NULL;
 }
 
-static void pad_forward(const dpi_call *c)
+DPI_INLINE void pad(const dpi_any_call *c)
 {
     size_t offset = c->attr->number * (c->in_size[0] / c->attr->inner);
-    memset(c->out, 0, c->n * c->out_size * sizeof *c->out);
+    memset(c->out, 0, c->n * c->out_size * c->type.size);
     for (size_t r = 0; r < c->n; r++)
-        memcpy(c->out + r * c->out_size + offset, c->in[0] + r * c->in_size[0],
-               c->in_size[0] * sizeof *c->out);
+        memcpy(dpi_to(c, r * c->out_size + offset), dpi_from(c, 0, r * c->in_size[0]),
+               c->in_size[0] * c->type.size);
 }
+DPI_BOTH(pad, )
 
 static void pad_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -197,6 +199,7 @@ const dpi_op dpi_op_scatter = {.name = "scatter",
                                .n_inputs = 2,
                                .shape = scatter_shape,
                                .forward = scatter_forward,
+                               .single = scatter_single,
                                .backward = scatter_backward,
                                .flops = dpi_flops_none,
                                .norm2 = scatter_norm2,
@@ -206,6 +209,7 @@ const dpi_op dpi_op_slice = {.name = "slice",
                              .n_inputs = 1,
                              .shape = slice_shape,
                              .forward = slice_forward,
+                             .single = slice_single,
                              .backward = slice_backward,
                              .flops = dpi_flops_none};
 const dpi_op dpi_op_pad = {.name = "pad",
@@ -213,5 +217,6 @@ const dpi_op dpi_op_pad = {.name = "pad",
                            .n_inputs = 1,
                            .shape = pad_shape,
                            .forward = pad_forward,
+                           .single = pad_single,
                            .backward = pad_backward,
                            .flops = dpi_flops_none};

@@ -1,7 +1,8 @@
-/* Single precision: the formulas of op-elementwise.c, op-reduce.c and op-product.c on floats.
+/* Single precision: the formulas of op-elementwise.c, op-activation.c, op-group.c and op-product.c on floats.
+ * Operations that move numbers or add them up have one kernel for both precisions (op-numbers.h), in their own
+ * files.
  *
- * Operations without a kernel here run in double on widened values (exec/single.c).  As there, what is
- * computed for a record is a function of that record alone, to the bit. */
+ * What is computed for a record is a function of that record alone, to the bit. */
 #include "graph/op-single.h"
 
 #include <math.h>
@@ -10,6 +11,7 @@
 #include "base/compiler.h"
 #include "num/linalg.h"
 #include "num/map.h"
+#include "num/special.h"
 
 /* Index e of the result reads element e modulo the operand's size. */
 DPI_INLINE void broadcast(const dpi_call_single *c, float (*f)(float, float))
@@ -80,6 +82,14 @@ DPI_INLINE float square(float a)
 {
     return a * a;
 }
+DPI_INLINE float absolute(float a)
+{
+    return fabsf(a);
+}
+DPI_INLINE float sign(float a)
+{
+    return a > 0 ? 1 : a < 0 ? -1 : a;
+}
 DPI_INLINE float larger(float a, float b)
 {
     return a > b || isnan(a) ? a : b;
@@ -115,6 +125,11 @@ DPI_LOOPS static void square_all(const dpi_call_single *c)
     unary(c, square);
 }
 
+DPI_LOOPS static void absolute_all(const dpi_call_single *c)
+{
+    unary(c, absolute);
+}
+
 void dpi_single_add(const dpi_call_single *c)
 {
     sum_all(c);
@@ -148,6 +163,16 @@ void dpi_single_square(const dpi_call_single *c)
 void dpi_single_sqrt(const dpi_call_single *c)
 {
     unary(c, sqrtf);
+}
+
+void dpi_single_abs(const dpi_call_single *c)
+{
+    absolute_all(c);
+}
+
+void dpi_single_sign(const dpi_call_single *c)
+{
+    unary(c, sign);
 }
 
 void dpi_single_max(const dpi_call_single *c)
@@ -207,6 +232,39 @@ void dpi_single_exp(const dpi_call_single *c)
     dpi_map_single(DPI_MAP_EXP, c->n * c->out_size, c->in[0], c->out);
 }
 
+/* Those of the C library, number by number, as in double. */
+void dpi_single_expm1(const dpi_call_single *c)
+{
+    unary(c, expm1f);
+}
+
+void dpi_single_log(const dpi_call_single *c)
+{
+    unary(c, logf);
+}
+
+void dpi_single_log1p(const dpi_call_single *c)
+{
+    unary(c, log1pf);
+}
+
+/* These are computed in double, number by number. */
+DPI_INLINE float log_gamma(float a)
+{
+    return (float)dpi_lgamma(a);
+}
+
+void dpi_single_lgamma(const dpi_call_single *c)
+{
+    unary(c, log_gamma);
+}
+
+void dpi_single_polygamma(const dpi_call_single *c)
+{
+    for (size_t i = 0; i < c->n * c->out_size; i++)
+        c->out[i] = (float)dpi_polygamma(c->attr->number, c->in[0][i]);
+}
+
 void dpi_single_logistic(const dpi_call_single *c)
 {
     dpi_map_single(DPI_MAP_LOGISTIC, c->n * c->out_size, c->in[0], c->out);
@@ -246,6 +304,11 @@ void dpi_single_tanh(const dpi_call_single *c)
 void dpi_single_softplus(const dpi_call_single *c)
 {
     dpi_map_single(DPI_MAP_SOFTPLUS, c->n * c->out_size, c->in[0], c->out);
+}
+
+void dpi_single_normal_cdf(const dpi_call_single *c)
+{
+    dpi_map_single(DPI_MAP_NORMAL_CDF, c->n * c->out_size, c->in[0], c->out);
 }
 
 void dpi_single_expand(const dpi_call_single *c)

@@ -1,4 +1,4 @@
-/* Kernels in single precision of the operations that networks are made of; dpi_op.single. */
+/* Kernels in single precision of operations that have one of their own for it; dpi_op.single. */
 #ifndef DPI_GRAPH_OP_SINGLE_H
 #define DPI_GRAPH_OP_SINGLE_H
 
@@ -15,10 +15,18 @@ void dpi_single_max(const dpi_call_single *c);
 void dpi_single_step(const dpi_call_single *c);
 void dpi_single_relu(const dpi_call_single *c);
 void dpi_single_group_mean(const dpi_call_single *c);
+void dpi_single_abs(const dpi_call_single *c);
+void dpi_single_sign(const dpi_call_single *c);
 void dpi_single_exp(const dpi_call_single *c);
+void dpi_single_expm1(const dpi_call_single *c);
+void dpi_single_log(const dpi_call_single *c);
+void dpi_single_log1p(const dpi_call_single *c);
+void dpi_single_lgamma(const dpi_call_single *c);
+void dpi_single_polygamma(const dpi_call_single *c);
 void dpi_single_logistic(const dpi_call_single *c);
 void dpi_single_softplus(const dpi_call_single *c);
 void dpi_single_tanh(const dpi_call_single *c);
+void dpi_single_normal_cdf(const dpi_call_single *c);
 void dpi_single_expand(const dpi_call_single *c);
 void dpi_single_matmul(const dpi_call_single *c);
 

@@ -36,8 +36,9 @@ typedef struct dpi_op {
     /* Sets *shape, and fields of *attr that depend on the inputs' shapes.  On a misfit returns a
      * sentence fragment saying what would fit; NULL when all is well. */
     const char *(*shape)(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr, dpi_shape *shape);
-    void (*forward)(const dpi_call *call);       /* NULL: the value is put there from outside */
-    void (*single)(const dpi_call_single *call); /* forward on floats; NULL: on widened values */
+    void (*forward)(const dpi_call *call); /* NULL: the value is put there from outside */
+    /* Forward on floats; NULL where forward is, and for sums over records, which are doubles. */
+    void (*single)(const dpi_call_single *call);
     /* adjoint[k] = the adjoint of y times dy/d(input k), as nodes of g, of the input's shape or one
      * that broadcasting or summing over broadcast axes turns into it.  NULL: no gradient. */
     void (*backward)(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2]);

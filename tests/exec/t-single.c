@@ -1,5 +1,5 @@
-/* Runs in single precision against the same in double: clipped sums of a model that uses operations with
- * and without kernels for floats, every such kernel, clones, and rows that know nothing of each other. */
+/* Runs in single precision against the same in double: clipped sums of a model, every kernel for floats, which
+ * every operation has, clones, and rows that know nothing of each other. */
 #include "exec/clip.h"
 
 #include <float.h>
@@ -145,21 +145,19 @@ static void records_that_overflow_add_zero(void **state)
 
 /* ---- kernels ---- */
 
-static void check_operation(const dpi_op *op, size_t left, bool left_of_record, size_t right,
-                            bool right_of_record, const dpi_attr *attr)
+/* What is asked of an operation's domain: numbers above 0. */
+static bool takes_positive(const dpi_op *op)
+{
+    return op == &dpi_op_sqrt || op == &dpi_op_log || op == &dpi_op_log1p || op == &dpi_op_lgamma ||
+           op == &dpi_op_polygamma;
+}
+
+static void check_shapes(const dpi_op *op, dpi_shape a, dpi_shape b, const dpi_attr *attr)
 {
     setting s;
     dp_error err = {0};
+    size_t left = dpi_shape_size(&a), right = dpi_shape_size(&b);
     set_up(&s);
-    dpi_shape a = left > 1 ? dpi_vector(left, left_of_record) : dpi_scalar(left_of_record);
-    if (attr != NULL && attr->rows > 0)
-        a = (dpi_shape){
-            .per_record = left_of_record, .n_dims = 2, .dim = {attr->rows, left / attr->rows}};
-    dpi_shape b = right > 1 ? dpi_vector(right, right_of_record) : dpi_scalar(right_of_record);
-    if (attr != NULL && attr->columns > 0)
-        b = (dpi_shape){.per_record = right_of_record,
-                        .n_dims = 2,
-                        .dim = {attr->columns, right / attr->columns}};
     dpi_id x = source(&s, &dpi_op_input, "left", a, 0);
     dpi_id y = op->n_inputs > 1 ? source(&s, &dpi_op_input, "right", b, 0) : DPI_NONE;
     dpi_id node = dpi_apply(&s.g, op, x, y, attr);
@@ -170,10 +168,10 @@ static void check_operation(const dpi_op *op, size_t left, bool left_of_record, 
             .graph = &s.g, .wanted = &node, .n_wanted = 1, .chunk = 3, .single = k == 1};
         assert_ok(dpi_run_new(&spec, &run[k], &err), err.text);
         double *value = dpi_run_value(run[k], x);
-        for (size_t e = 0; e < left * (left_of_record ? 3 : 1); e++)
-            value[e] = (float)((op == &dpi_op_sqrt ? 3 : 0) + 3 * sin(1.7 * (double)e + 1));
+        for (size_t e = 0; e < left * (a.per_record ? 3 : 1); e++)
+            value[e] = (float)((takes_positive(op) ? 3.001 : 0) + 3 * sin(1.7 * (double)e + 1));
         value = y != DPI_NONE ? dpi_run_value(run[k], y) : NULL;
-        for (size_t e = 0; value != NULL && e < right * (right_of_record ? 3 : 1); e++)
+        for (size_t e = 0; value != NULL && e < right * (b.per_record ? 3 : 1); e++)
             value[e] = (float)(2 + sin(2.3 * (double)e));
         dpi_run_globals(run[k]);
         dpi_run_records(run[k], 3, NULL, 0);
@@ -186,20 +184,84 @@ static void check_operation(const dpi_op *op, size_t left, bool left_of_record, 
     tear_down(&s);
 }
 
+static dpi_shape rows_of(size_t rows, size_t columns, bool per_record)
+{
+    return (dpi_shape){.per_record = per_record, .n_dims = 2, .dim = {rows, columns}};
+}
+
+static void check_operation(const dpi_op *op, size_t left, bool left_of_record, size_t right,
+                            bool right_of_record, const dpi_attr *attr)
+{
+    dpi_shape a = left > 1 ? dpi_vector(left, left_of_record) : dpi_scalar(left_of_record);
+    if (attr != NULL && attr->rows > 0)
+        a = rows_of(attr->rows, left / attr->rows, left_of_record);
+    dpi_shape b = right > 1 ? dpi_vector(right, right_of_record) : dpi_scalar(right_of_record);
+    if (attr != NULL && attr->columns > 0)
+        b = rows_of(attr->columns, right / attr->columns, right_of_record);
+    check_shapes(op, a, b, attr);
+}
+
+/* An operation without a kernel for floats could not run; what needs none is listed here. */
+static void every_operation_has_a_kernel_for_floats(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < dpi_n_ops; i++) {
+        const dpi_op *op = dpi_ops[i];
+        bool is_source = op->forward == NULL, sums_records = op == &dpi_op_sum_records;
+        if ((op->single == NULL) != (is_source || sums_records))
+            fail_msg("%s: a kernel for floats is %s", op->name,
+                     op->single == NULL ? "wanted" : "never called");
+    }
+}
+
+/* Operations that shorten, lengthen or sum up rows; returns how many. */
+static size_t check_rows(void)
+{
+    const dpi_shape none = dpi_scalar(false);
+    const size_t rows[] = {1, 7, 2}, columns[] = {5, 50, 300};
+    for (int k = 0; k < 3; k++) {
+        dpi_shape a = rows_of(rows[k], columns[k], true), row = dpi_vector(columns[k], true);
+        check_shapes(&dpi_op_sum_to, a, none, &(dpi_attr){.shape = row});
+        check_shapes(&dpi_op_sum_to, a, none, &(dpi_attr){.shape = dpi_scalar(true)});
+        check_shapes(&dpi_op_sum_last, a, none, NULL);
+        check_shapes(&dpi_op_log_sum_exp, a, none, NULL);
+        check_shapes(&dpi_op_spread, a, none, &(dpi_attr){.number = 4});
+        check_shapes(&dpi_op_contrast, a, none, NULL);
+        check_shapes(&dpi_op_contrast, a, none, &(dpi_attr){.transpose = {true}});
+        check_shapes(&dpi_op_pad, rows[k] == 1 ? row : a, none,
+                     &(dpi_attr){.number = 2,
+                                 .inner = rows[k],
+                                 .shape = rows_of(rows[k] + 3, columns[k], true)});
+        check_shapes(&dpi_op_slice, a, none, &(dpi_attr){.number = rows[k] / 2, .rows = 1});
+    }
+    check_shapes(&dpi_op_slice, dpi_vector(9, true), none, &(dpi_attr){.number = 3, .rows = 5});
+    return 7;
+}
+
 static void every_kernel_for_floats_is_that_for_doubles(void **state)
 {
     (void)state;
     size_t seen = 0, known = 0;
     for (size_t i = 0; i < dpi_n_ops; i++)
         seen += dpi_ops[i]->single != NULL;
-    static const dpi_op *const unary[] = {&dpi_op_neg,      &dpi_op_exp,      &dpi_op_square,
-                                          &dpi_op_logistic, &dpi_op_softplus, &dpi_op_tanh,
-                                          &dpi_op_sqrt,     &dpi_op_relu,     &dpi_op_normal_cdf};
+    static const dpi_op *const unary[] = {
+        &dpi_op_neg,        &dpi_op_exp,   &dpi_op_square, &dpi_op_logistic,
+        &dpi_op_softplus,   &dpi_op_tanh,  &dpi_op_sqrt,   &dpi_op_relu,
+        &dpi_op_normal_cdf, &dpi_op_expm1, &dpi_op_log,    &dpi_op_log1p,
+        &dpi_op_abs,        &dpi_op_sign,  &dpi_op_lgamma, &dpi_op_polygamma};
     for (size_t i = 0; i < sizeof unary / sizeof unary[0]; i++) {
         check_operation(unary[i], 5, true, 1, false, NULL);
         check_operation(unary[i], 19, true, 1, false, NULL);
-        known += unary[i]->single != NULL;
+        known++;
     }
+    known += check_rows();
+    for (int bits = 1; bits < 4; bits++) {
+        check_operation(&dpi_op_outer, 5, bits & 1, 37, bits & 2, NULL);
+        check_operation(&dpi_op_scatter, 4, bits & 1, 4, bits & 2, &(dpi_attr){.number = 5});
+    }
+    check_operation(&dpi_op_scatter, 6, true, 1, true, &(dpi_attr){.number = 5});
+    check_operation(&dpi_op_polygamma, 5, true, 1, false, &(dpi_attr){.number = 2});
+    known += 2;
     static const dpi_op *const binary[] = {&dpi_op_add, &dpi_op_sub, &dpi_op_mul,
                                            &dpi_op_div, &dpi_op_max, &dpi_op_step};
     for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++, known++)
@@ -233,6 +295,42 @@ static void every_kernel_for_floats_is_that_for_doubles(void **state)
     }
     known += 2;
     assert_int_equal(seen, known); /* a new kernel needs a line here */
+}
+
+/* Columns are summed in blocks, in both precisions: any number of them, against plain loops. */
+static void sums_of_any_width_are_those_by_hand(void **state)
+{
+    (void)state;
+    enum { ROWS = 4, WIDEST = 200 };
+    double a[2 * ROWS * WIDEST], y[2 * WIDEST];
+    float b[2 * ROWS * WIDEST], z[2 * WIDEST];
+    for (size_t i = 0; i < sizeof a / sizeof a[0]; i++)
+        a[i] = b[i] = (float)sin(1.7 * (double)i + 1);
+    for (size_t width = 1; width <= WIDEST; width++) {
+        size_t size = ROWS * width;
+        dpi_op_sum_to.forward(&(dpi_call){
+            .n = 2, .in = {a}, .out = y, .in_size = {size}, .in_step = {size}, .out_size = width});
+        dpi_op_sum_to.single(&(dpi_call_single){
+            .n = 2, .in = {b}, .out = z, .in_size = {size}, .in_step = {size}, .out_size = width});
+        for (size_t i = 0; i < 2 * width; i++) {
+            double sum = 0;
+            for (size_t row = 0; row < ROWS; row++)
+                sum += a[i / width * size + row * width + i % width];
+            assert_true(y[i] == sum && z[i] == (float)sum);
+        }
+    }
+}
+
+/* Rows of which nothing, or nothing finite, is left. */
+static void log_sum_exp_is_that_of_doubles_at_the_ends(void **state)
+{
+    (void)state;
+    const float a[5][2] = {
+        {-INFINITY, -INFINITY}, {INFINITY, 1}, {NAN, INFINITY}, {-INFINITY, 3}, {-200, 200}};
+    float y[5];
+    dpi_op_log_sum_exp.single(
+        &(dpi_call_single){.n = 5, .in = {a[0]}, .out = y, .in_size = {2}, .out_size = 1});
+    assert_true(y[0] == -INFINITY && y[1] == INFINITY && isnan(y[2]) && y[3] == 3 && y[4] == 200);
 }
 
 /* tanh in floats, to 12 2^-24 of itself from the smallest numbers to the largest. */
@@ -306,7 +404,10 @@ int main(void)
         cmocka_unit_test(clipped_norms_hold),
         cmocka_unit_test(a_record_is_the_same_in_every_company),
         cmocka_unit_test(records_that_overflow_add_zero),
+        cmocka_unit_test(every_operation_has_a_kernel_for_floats),
         cmocka_unit_test(every_kernel_for_floats_is_that_for_doubles),
+        cmocka_unit_test(sums_of_any_width_are_those_by_hand),
+        cmocka_unit_test(log_sum_exp_is_that_of_doubles_at_the_ends),
         cmocka_unit_test(tanh_keeps_its_digits),
         cmocka_unit_test(too_many_groups_are_refused),
         cmocka_unit_test(every_failed_allocation_is_reported),
