@@ -162,8 +162,11 @@ static dpi_id layer(network *n, dpi_id x)
 
 static dpi_id activation(network *n, dpi_id x)
 {
-    static const dpi_op *const ops[] = {&dpi_op_tanh, &dpi_op_softplus, &dpi_op_logistic};
-    return dpi_unary(&n->g, ops[draw(n, 3)], x);
+    static const dpi_op *const ops[] = {&dpi_op_tanh, &dpi_op_softplus, &dpi_op_logistic,
+                                        &dpi_op_normal_cdf};
+    size_t number = draw(n, 4);
+    dpi_id y = dpi_unary(&n->g, ops[number], x);
+    return number < 3 ? y : dpi_times(&n->g, x, y); /* GELU */
 }
 
 void network_new(network *n, size_t number)

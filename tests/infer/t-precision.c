@@ -28,7 +28,7 @@ static dp_model *write_model(void)
     (void)dp_plate_new(m, "twelve", D);
     dp_expr z = dp_sample_in(rows, "z", 3, dp_normal(0, 1));
     dp_expr w = dp_param_in(three, "w", 9, 0.1), v = dp_sample(m, "v", 9, dp_normal(0, 1));
-    dp_expr logit = dp_dot(dp_softplus(dp_matmul(z, w)), v);
+    dp_expr h = dp_matmul(z, w), logit = dp_dot(dp_add(dp_softplus(h), dp_gelu(h)), v);
     dp_observe(rows, "y", dp_bernoulli_logit(logit));
     return m;
 }

@@ -5,7 +5,7 @@
 #include "infer/sum.h"
 #include "tests/lib/check.h"
 
-enum { ROWS = 3000, WIDTH = 6, GROUPS = 5, THETA = 64 };
+enum { ROWS = 3000, WIDTH = 6, GROUPS = 5, THETA = 128 };
 
 static double x[ROWS * WIDTH], y[ROWS];
 static int32_t person[ROWS], group[ROWS];
@@ -29,9 +29,10 @@ static void fill(void)
     }
 }
 
-typedef enum shape { PLAIN, WITH_UNITS, WITH_DRAWS, WITH_BOTH, N_SHAPES } shape;
+typedef enum shape { PLAIN, WITH_UNITS, WITH_DRAWS, WITH_BOTH, IN_FLOATS, N_SHAPES } shape;
 
-/* A logistic regression with group effects; with a latent of each record where asked for. */
+/* A logistic regression with group effects; with a latent of each record where asked for, or with a hidden layer
+ * of GELU, in single precision. */
 static size_t fit(shape kind, dp_svi_opts o, double theta[THETA])
 {
     dp_error err = {0};
@@ -42,8 +43,8 @@ static size_t fit(shape kind, dp_svi_opts o, double theta[THETA])
     dp_plate rows = dp_unit_plate(m, "rows"), groups = dp_plate_new(m, "groups", GROUPS);
     dp_expr w = dp_sample(m, "w", WIDTH, dp_normal(0, 1)),
             a = dp_sample_in(groups, "a", 1, dp_normal(0, 1)),
-            at = dp_add(dp_dot(dp_data(rows, "x", WIDTH), w),
-                        dp_pick(a, dp_index(rows, "g", groups)));
+            covariates = dp_data(rows, "x", WIDTH),
+            at = dp_add(dp_dot(covariates, w), dp_pick(a, dp_index(rows, "g", groups)));
     if (draws) {
         at = dp_add(at, dp_sample_in(rows, "z", 1, dp_normal(0, 1)));
         dp_plate same = dp_unit_plate(guide, "rows"), also = dp_plate_new(guide, "groups", GROUPS);
@@ -53,6 +54,13 @@ static size_t fit(shape kind, dp_svi_opts o, double theta[THETA])
         dp_expr slope = dp_param(guide, "slope", WIDTH, 0.1);
         (void)dp_sample_in(same, "z", 1,
                            dp_normal_v(dp_dot(dp_data(same, "x", WIDTH), slope), dp_num(1)));
+    }
+    if (kind == IN_FLOATS) {
+        dp_plate width = dp_plate_new(m, "width", WIDTH);
+        dp_expr layer = dp_sample_in(width, "layer", 4, dp_normal(0, 1));
+        dp_expr h = dp_gelu(dp_matmul(covariates, layer));
+        at = dp_add(at, dp_dot(h, dp_sample(m, "v", 4, dp_normal(0, 1))));
+        o.precision = DP_SINGLE;
     }
     dp_observe(rows, "y", dp_bernoulli_logit(at));
     dp_dataset_real(data, "x", WIDTH, x);

@@ -29,7 +29,8 @@ static void write_model(dp_model *m, dp_model *guide)
 {
     dp_plate rows = dp_unit_plate(m, "rows"), inputs = dp_plate_new(m, "inputs", INPUTS);
     dp_expr w = dp_param_in(inputs, "w", OUTPUTS, 0.01), b = dp_param(m, "b", OUTPUTS, 0.1);
-    dp_expr at = dp_sum(dp_softplus(dp_add(dp_matmul(dp_data(rows, "x", INPUTS), w), b)));
+    dp_expr h = dp_add(dp_matmul(dp_data(rows, "x", INPUTS), w), b);
+    dp_expr at = dp_sum(dp_add(dp_softplus(h), dp_gelu(h)));
     if (guide != NULL) {
         dp_plate same = dp_unit_plate(guide, "rows");
         at = dp_add(at, dp_sample_in(rows, "z", 1, dp_normal(0, 1)));
@@ -140,7 +141,7 @@ static void no_record_is_too_small_or_too_large_to_be_clipped(void **state)
                 clipped += norm2 > 0.998;
             }
     print_message("# %d records were clipped\n", clipped);
-    assert_true(clipped > 80);
+    assert_true(clipped > 70);
 }
 
 /* Gradients that no clipping changes: off by what rounding makes of the records' values. */
