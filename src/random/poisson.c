@@ -22,11 +22,22 @@
 #include "random/poisson.h"
 
 #include <math.h>
+#include <sodium.h>
+#include <string.h>
 
 #include "base/compiler.h"
 #include "base/error.h"
 
-enum { CHUNK = 2048 }; /* records compared at once; ties are kept apart in so many bytes of stack */
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+enum { CHUNK = 2048 }; /* records compared at once; ties are listed on the stack */
+enum {
+    BLOCK = 64,
+    RARE = 16, /* of 256: one in 16, or fewer */
+    FEW = 4    /* that a block usually has at most, where they are rare */
+};
 
 static const double sparse_below = 1.0 / 64; /* from here on a member's logarithm costs less */
 
@@ -69,54 +80,106 @@ bool dpi_bernoulli_draw(dpi_stream *stream, const dpi_bernoulli *rate)
     return drawn < rate->first || (drawn == rate->first && below_rest(stream, rate->rest));
 }
 
-/* Bit i is whether byte i of the word is at most `first` <= 127: no sum carries into the next byte, and in the
- * product the top bit of byte i comes to lie at 56 + i, others where it is cut off. */
-static inline uint64_t at_most(uint64_t word, unsigned first)
+/* Bit i is whether byte i of 64 is at most `first`. */
+#if defined(__SSE2__)
+static inline uint64_t at_most_of_64(const unsigned char *bytes, unsigned char first)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
-    uint64_t found = ~(((word & ~tops) + ones * (127 - first)) | word) & tops;
-    return (found >> 7) * UINT64_C(0x0102040810204080) >> 56;
-}
-
-static inline uint64_t at_most_of_64(const unsigned char *bytes, unsigned first)
-{
+    const __m128i most = _mm_set1_epi8((char)first);
     uint64_t found = 0;
-    for (int k = 0; k < 64; k += 8)
-        found |= at_most(dpi_load64(bytes + k), first) << k;
+    for (int k = 0; k < BLOCK; k += 16) {
+        __m128i these = _mm_loadu_si128((const __m128i *)(const void *)(bytes + k));
+        __m128i mark = _mm_cmpeq_epi8(_mm_min_epu8(these, most), these);
+        found |= (uint64_t)(unsigned)_mm_movemask_epi8(mark) << k;
+    }
     return found;
 }
-
-/* Writes the indices whose byte is at most `first` and marks the ties among them; returns how many.  Where
- * these are rare they are looked for in 64 bytes at once and taken one by one; else every index is written
- * and the place only moves on when it counts, which costs no branch. */
-static size_t candidates(const unsigned char *bytes, size_t n, unsigned char first, size_t base,
-                         size_t *out, unsigned char *tie)
+#else
+/* Eight comparisons make bytes that are 0 or 1, whose lowest bits the product puts side by side at its top;
+ * others are cut off or meet no carry. */
+static uint64_t at_most_of_64(const unsigned char *bytes, unsigned char first)
 {
-    enum { RARE = 16 };
+    unsigned char mark[BLOCK];
+    uint64_t found = 0;
+    for (int i = 0; i < BLOCK; i++)
+        mark[i] = bytes[i] <= first;
+    for (int k = 0; k < BLOCK; k += 8)
+        found |= (dpi_load64(mark + k) * UINT64_C(0x0102040810204080) >> 56) << k;
+    return found;
+}
+#endif
+
+/* Writes the places of the bits of `found`, beginning with `base`; returns how many.  The first few are
+ * written whether they are there or not, which costs less than a branch that nobody can predict; `roomy`
+ * says that there is room for them. */
+static inline size_t write_places(uint64_t found, size_t base, bool roomy, size_t *out)
+{
+    const uint64_t last = UINT64_C(1) << (BLOCK - 1);
+    size_t count = 0;
+    for (int i = 0; roomy && i < FEW; i++) {
+        out[count] = base + (size_t)dpi_lowest_bit(found | last);
+        count += found != 0;
+        found &= found - 1;
+    }
+    for (; found != 0; found &= found - 1)
+        out[count++] = base + (size_t)dpi_lowest_bit(found);
+    return count;
+}
+
+/* Where candidates are rare they are looked for in 64 bytes at once. */
+static size_t rare_candidates(const unsigned char *bytes, size_t n, unsigned char first,
+                              size_t base, size_t *out)
+{
+    unsigned char rest[BLOCK];
     size_t count = 0, i = 0;
-    for (; first < RARE && i + 64 <= n; i += 64)
-        for (uint64_t found = at_most_of_64(bytes + i, first); found != 0; count++) {
-            size_t place = i + (size_t)dpi_lowest_bit(found);
-            out[count] = base + place;
-            tie[count] = bytes[place] == first;
-            found &= found - 1;
-        }
-    for (; i < n; i++) {
+    for (; i + BLOCK <= n; i += BLOCK)
+        count += write_places(at_most_of_64(bytes + i, first), base + i, true, out + count);
+    if (i == n)
+        return count;
+    memset(rest, UINT8_MAX, sizeof rest);
+    memcpy(rest, bytes + i, n - i);
+    count += write_places(at_most_of_64(rest, first), base + i, n - i >= FEW, out + count);
+    sodium_memzero(rest, sizeof rest);
+    return count;
+}
+
+/* Writes the indices whose byte is at most `first`; returns how many.  Where these are not rare, every index is
+ * written and the place only moves on when it counts, which costs no branch. */
+static size_t candidates(const unsigned char *bytes, size_t n, unsigned char first, size_t base,
+                         size_t *out)
+{
+    size_t count = 0;
+    if (first < RARE)
+        return rare_candidates(bytes, n, first, base, out);
+    for (size_t i = 0; i < n; i++) {
         out[count] = base + i;
-        tie[count] = bytes[i] == first;
         count += bytes[i] <= first;
     }
     return count;
 }
 
+/* Lists which of the candidates are ties; returns how many. */
+static size_t ties(const unsigned char *bytes, unsigned char first, size_t base, size_t count,
+                   const size_t *out, uint16_t *tie)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        tie[n] = (uint16_t)i;
+        n += bytes[out[i] - base] == first;
+    }
+    return n;
+}
+
 /* Keeps those candidates that are no ties or win theirs; returns how many. */
-static size_t settle(dpi_stream *stream, double rest, size_t count, const unsigned char *tie,
-                     size_t *out)
+static size_t settle(dpi_stream *stream, double rest, size_t n_ties, const uint16_t *tie,
+                     size_t count, size_t *out)
 {
     size_t kept = 0;
+    for (size_t i = 0; i < n_ties; i++)
+        if (!below_rest(stream, rest))
+            out[tie[i]] = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
         out[kept] = out[i];
-        kept += !tie[i] || below_rest(stream, rest);
+        kept += out[i] != SIZE_MAX;
     }
     return kept;
 }
@@ -143,7 +206,7 @@ static size_t by_gaps(dpi_stream *stream, size_t n, const dpi_bernoulli *rate, s
 
 size_t dpi_poisson_subset(dpi_stream *stream, size_t n, const dpi_bernoulli *rate, size_t *out)
 {
-    unsigned char tie[CHUNK];
+    uint16_t tie[CHUNK];
     size_t total = 0, got;
     if (rate->always) {
         for (size_t i = 0; i < n; i++)
@@ -155,8 +218,9 @@ size_t dpi_poisson_subset(dpi_stream *stream, size_t n, const dpi_bernoulli *rat
     for (size_t base = 0; base < n; base += got) {
         size_t want = n - base < CHUNK ? n - base : CHUNK;
         const unsigned char *bytes = dpi_stream_view(stream, want, &got);
-        size_t count = candidates(bytes, got, rate->first, base, out + total, tie);
-        total += settle(stream, rate->rest, count, tie, out + total);
+        size_t count = candidates(bytes, got, rate->first, base, out + total);
+        size_t n_ties = ties(bytes, rate->first, base, count, out + total, tie);
+        total += settle(stream, rate->rest, n_ties, tie, count, out + total);
     }
     return total;
 }
