@@ -399,7 +399,8 @@ static void fold(sum *t, dpi_worker *w, const task *job, dp_status status)
     lock(t, &t->fold);
     if (status != DP_OK) {
         t->status = status;
-        (void)pthread_cond_broadcast(&t->turned);
+        if (t->shared)
+            (void)pthread_cond_broadcast(&t->turned);
     }
     while (t->status == DP_OK && job->number != t->turn && job->number - t->turn >= t->parked)
         (void)pthread_cond_wait(&t->turned, &t->fold);
@@ -448,9 +449,20 @@ static bool is_worth_threads(const sum *t)
     const dp_svi *s = t->s;
     size_t rows = 0;
     size_t few = s->chunk < DPI_SVI_CHUNK ? s->chunk + 1 : FEW * s->chunk;
-    for (size_t i = 0; i < t->size && rows < few; i++)
+    for (size_t i = 0; s->pool != NULL && i < t->size && rows < few; i++)
         rows += dpi_unit_rows(&s->units, unit_at(t, i));
     return s->pool != NULL && rows >= few;
+}
+
+static void on_threads(sum *t)
+{
+    (void)pthread_mutex_init(&t->source, NULL); /* with default attributes these cannot fail */
+    (void)pthread_mutex_init(&t->fold, NULL);
+    (void)pthread_cond_init(&t->turned, NULL);
+    dpi_pool_run(t->s->pool, work, t);
+    (void)pthread_cond_destroy(&t->turned);
+    (void)pthread_mutex_destroy(&t->fold);
+    (void)pthread_mutex_destroy(&t->source);
 }
 
 dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip, dp_error *err)
@@ -459,18 +471,12 @@ dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip
         return dpi_sum_waves(s, size, batch, clip, err);
     sum t = {.s = s, .batch = batch, .size = size, .clip = clip, .err = err};
     t.parked = s->workers[0].parked[0].part != NULL ? 2 * s->n_workers : 0;
-    (void)pthread_mutex_init(&t.source, NULL); /* with default attributes these cannot fail */
-    (void)pthread_mutex_init(&t.fold, NULL);
-    (void)pthread_cond_init(&t.turned, NULL);
     t.shared = is_worth_threads(&t);
     if (t.shared)
-        dpi_pool_run(s->pool, work, &t);
+        on_threads(&t);
     else
         work(&t, 0);
     if (t.status != DP_OK)
         dpi_sum_wipe(s);
-    (void)pthread_cond_destroy(&t.turned);
-    (void)pthread_mutex_destroy(&t.fold);
-    (void)pthread_mutex_destroy(&t.source);
     return t.status;
 }
