@@ -33,14 +33,10 @@ const char *dpi_unary_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *at
     return NULL;
 }
 
-/* Numbers of records by a kernel for many, whose result for one does not depend on the others; the few global
- * ones by the plain function. */
-DPI_INLINE void mapped(const dpi_call *c, dpi_map function, double (*f)(double))
+/* By a kernel for many numbers, whose result for one does not depend on the others. */
+static void mapped(const dpi_call *c, dpi_map function)
 {
-    if (c->in_step[0] == 0)
-        dpi_unary_loop(c, f);
-    else
-        dpi_map_double(function, c->n * c->out_size, c->in[0], c->out);
+    dpi_map_double(function, c->n * c->out_size, c->in[0], c->out);
 }
 
 /* y = a + b */
@@ -172,7 +168,7 @@ static void neg_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
 /* y = e^a;  y' = y */
 static void exp_forward(const dpi_call *c)
 {
-    mapped(c, DPI_MAP_EXP, exp);
+    mapped(c, DPI_MAP_EXP);
 }
 static void exp_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -237,7 +233,7 @@ static void square_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id resul
 /* y = 1 / (1 + e^-a);  y' = y (1 - y) */
 static void logistic_forward(const dpi_call *c)
 {
-    mapped(c, DPI_MAP_LOGISTIC, dpi_logistic);
+    mapped(c, DPI_MAP_LOGISTIC);
 }
 static void logistic_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -248,7 +244,7 @@ static void logistic_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id res
 /* y = log(1 + e^a);  y' = logistic(a) */
 static void softplus_forward(const dpi_call *c)
 {
-    mapped(c, DPI_MAP_SOFTPLUS, dpi_softplus);
+    mapped(c, DPI_MAP_SOFTPLUS);
 }
 static void softplus_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
