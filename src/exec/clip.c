@@ -11,6 +11,7 @@
  * what k records cost. */
 #include "exec/clip.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,10 +19,15 @@
 #include "exec/run-state.h"
 #include "num/linalg.h"
 
-static double clip_weight(double norm2, double clip)
+/* min(1, clip / norm), and 0 where the norm is not finite.  Without a branch: which gradients are clipped nobody
+ * can predict. */
+DPI_LOOPS static void clip_weights(size_t m, const double *norm2, double clip, double *weight)
 {
-    double norm = sqrt(norm2);
-    return !isfinite(norm) ? 0 : norm > clip ? clip / norm : 1;
+    for (size_t r = 0; r < m; r++) {
+        double norm = sqrt(norm2[r]), share = clip / norm;
+        share = norm > clip ? share : 1;
+        weight[r] = norm <= DBL_MAX ? share : 0;
+    }
 }
 
 static void add_norm2(const dpi_part *p, size_t m, double *norm2)
@@ -90,8 +96,7 @@ void dpi_run_weights(dpi_run *run, size_t m, double clip, double *norm2, double 
         run->parts[i].call.n = m;
         add_norm2(&run->parts[i], m, norm2);
     }
-    for (size_t r = 0; r < m; r++)
-        weight[r] = clip_weight(norm2[r], clip);
+    clip_weights(m, norm2, clip, weight);
 }
 
 void dpi_run_clip_sum(dpi_run *run, size_t m, double clip, double *scratch, double *sum)
@@ -112,7 +117,8 @@ void dpi_run_add_rows(const dpi_run *run, size_t first, size_t m, double *unit)
 
 double dpi_clip_add(size_t n, const double *unit, double clip, double *sum)
 {
-    double weight = clip_weight(dpi_dot(n, unit, unit), clip);
+    double weight, norm2 = dpi_dot(n, unit, unit);
+    clip_weights(1, &norm2, clip, &weight);
     for (size_t e = 0; weight != 0 && e < n; e++)
         sum[e] += weight * unit[e];
     return weight;

@@ -5,6 +5,7 @@
 
 #include "base/compiler.h"
 #include "base/error.h"
+#include "num/copy.h"
 
 dp_dataset *dp_dataset_new(size_t n)
 {
@@ -159,29 +160,37 @@ DPI_LOOPS static void divide_row(size_t n, double most, const unsigned char *res
         out[e] = bytes[e] / most;
 }
 
+static size_t record_at(const size_t *index, size_t first, size_t i)
+{
+    return index != NULL ? index[i] : first + i;
+}
+
+static void gather_index(const dpi_column *column, size_t m, const size_t *index, size_t first,
+                         double *out)
+{
+    size_t size = column->size;
+    for (size_t i = 0; i < m; i++) {
+        const int32_t *from = column->index + record_at(index, first, i) * size;
+        for (size_t e = 0; e < size; e++)
+            *out++ = from[e];
+    }
+}
+
 void dpi_column_gather(const dpi_column *column, size_t m, const size_t *index, size_t first,
                        double *out)
 {
     size_t size = column->size;
-    if (column->index != NULL) {
+    if (column->index != NULL)
+        gather_index(column, m, index, first, out);
+    else if (column->bytes != NULL)
         for (size_t i = 0; i < m; i++)
-            for (size_t e = 0; e < size; e++)
-                out[i * size + e] =
-                    column->index[(index != NULL ? index[i] : first + i) * size + e];
-        return;
-    }
-    for (size_t i = 0; i < m && column->bytes != NULL; i++)
-        divide_row(size, column->most,
-                   column->bytes + (index != NULL ? index[i] : first + i) * size, out + i * size);
-    if (column->bytes != NULL)
-        return;
-    if (index == NULL) {
+            divide_row(size, column->most, column->bytes + record_at(index, first, i) * size,
+                       out + i * size);
+    else if (index == NULL)
         memcpy(out, column->real + first * size, m * size * sizeof *out);
-        return;
-    }
-    for (size_t i = 0; i < m; i++)
-        for (size_t e = 0; e < size; e++)
-            out[i * size + e] = column->real[index[i] * size + e];
+    else
+        for (size_t i = 0; i < m; i++)
+            dpi_copy_row(size * sizeof *out, column->real + index[i] * size, out + i * size);
 }
 
 /* The byte c is uniform below most * k, so it is below v * k with probability v / most. */
@@ -197,7 +206,7 @@ void dpi_column_draw(const dpi_column *column, size_t m, const size_t *index, si
 {
     size_t size = column->size;
     for (size_t i = 0; i < m; i++) {
-        size_t record = index != NULL ? index[i] : first + i;
+        size_t record = record_at(index, first, i);
         draw_row(size, 256 / column->most, column->bytes + record * size, chance + i * size,
                  out + i * size);
     }

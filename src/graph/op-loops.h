@@ -43,6 +43,14 @@ DPI_INLINE void dpi_binary_loop(const dpi_call *c, double (*f)(double, double))
     else if (a_number && b_flat)
         for (size_t i = 0; i < total; i++)
             c->out[i] = f(*a, b[i]);
+    else if (c->in_size[0] == c->out_size && c->in_size[1] == 1)
+        for (size_t r = 0; r < c->n; r++)
+            for (size_t e = 0; e < c->out_size; e++)
+                c->out[r * c->out_size + e] = f(a[r * c->in_step[0] + e], b[r * c->in_step[1]]);
+    else if (c->in_size[0] == 1 && c->in_size[1] == c->out_size)
+        for (size_t r = 0; r < c->n; r++)
+            for (size_t e = 0; e < c->out_size; e++)
+                c->out[r * c->out_size + e] = f(a[r * c->in_step[0]], b[r * c->in_step[1] + e]);
     else
         dpi_broadcast_loop(c, f);
 }

@@ -50,6 +50,12 @@ static void matmul_forward(const dpi_call *c)
         dpi_gemm_global(ta, tb, t->rows, t->columns, t->inner, c->in[0], c->in[1], c->out);
         return;
     }
+    if (t->rows == 1 && t->columns == 1 && !ta && !tb) {
+        for (size_t r = 0; r < c->n; r++)
+            c->out[r] =
+                dpi_dot(t->inner, c->in[0] + r * c->in_step[0], c->in[1] + r * c->in_step[1]);
+        return;
+    }
     for (size_t r = 0; r < c->n; r++)
         dpi_gemm(ta, tb, t->rows, t->columns, t->inner, c->in[0] + r * c->in_step[0],
                  c->in[1] + r * c->in_step[1], c->out + r * c->out_size);

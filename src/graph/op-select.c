@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/op-numbers.h"
+#include "num/copy.h"
 
 /* y = a[g]: the row of a that the number g names, or a row for each number. */
 static const char *pick_shape(const dpi_shape *a, const dpi_shape *g, dpi_attr *attr,
@@ -30,8 +31,9 @@ DPI_INLINE void pick(const dpi_any_call *c)
     size_t picks = c->in_size[1], size = picks == 0 ? 0 : c->out_size / picks;
     for (size_t r = 0; r < c->n; r++)
         for (size_t k = 0; k < picks; k++)
-            memcpy(dpi_to(c, (r * picks + k) * size),
-                   dpi_from(c, 0, r * c->in_step[0] + row_of(c, r, k) * size), size * c->type.size);
+            dpi_copy_row(size * c->type.size,
+                         dpi_from(c, 0, r * c->in_step[0] + row_of(c, r, k) * size),
+                         dpi_to(c, (r * picks + k) * size));
 }
 DPI_BOTH(pick, )
 
@@ -94,10 +96,26 @@ static double row_norm2(size_t picks, size_t size, const double *a, const double
     return sum;
 }
 
+/* The same of records that pick one row each. */
+static void one_row_norm2(const dpi_call *c, double *norm2)
+{
+    for (size_t r = 0; r < c->n; r++) {
+        const double *a = c->in[0] + r * c->in_step[0];
+        double sum = 0;
+        for (size_t e = 0; e < c->in_size[0]; e++)
+            sum += a[e] * a[e];
+        norm2[r] += sum;
+    }
+}
+
 /* Rows that are picked twice are added up first. */
 static void scatter_norm2(const dpi_call *c, double *norm2)
 {
     size_t picks = c->in_size[1], size = picks == 0 ? 0 : c->in_size[0] / picks;
+    if (picks == 1) {
+        one_row_norm2(c, norm2);
+        return;
+    }
     for (size_t r = 0; r < c->n; r++)
         for (size_t k = 0; k < picks; k++)
             norm2[r] += row_norm2(picks, size, c->in[0] + r * c->in_step[0],
@@ -107,12 +125,14 @@ static void scatter_norm2(const dpi_call *c, double *norm2)
 static void scatter_weighted_sum(const dpi_call *c, const double *weight, double *total)
 {
     size_t picks = c->in_size[1], size = picks == 0 ? 0 : c->in_size[0] / picks;
-    for (size_t i = 0; i < c->n * picks; i++) {
-        size_t r = i / picks, k = i % picks;
-        double *group = total + (size_t)c->in[1][r * c->in_step[1] + k] * size;
-        for (size_t e = 0; weight[r] != 0 && e < size; e++)
-            group[e] += weight[r] * c->in[0][r * c->in_step[0] + k * size + e];
-    }
+    for (size_t r = 0; r < c->n; r++)
+        for (size_t k = 0; k < picks && weight[r] != 0; k++) {
+            const double *from = c->in[0] + r * c->in_step[0] + k * size;
+            double *group = total + (size_t)c->in[1][r * c->in_step[1] + k] * size;
+            double share = weight[r];
+            for (size_t e = 0; e < size; e++)
+                group[e] += share * from[e];
+        }
 }
 
 /* The shape of rows from ... from + m - 1 of `whole`; one row has no first dimension.  False when

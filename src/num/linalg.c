@@ -91,15 +91,43 @@ void dpi_add_compensated(size_t n, const double *a, double *sum, double *lost)
     add_compensated(n, a, sum, lost);
 }
 
-/* One row of c as a combination of the rows of b. */
-static void row_product(size_t n, size_t k, const double *a, size_t a_step, const double *b,
-                        double *c)
+/* One row of c as a combination of the rows of b, in sums that a constant n keeps in registers. */
+DPI_INLINE void row_product(size_t n, size_t k, const double *a, size_t a_step, const double *b,
+                            double *c)
 {
-    memset(c, 0, n * sizeof *c);
-    for (size_t l = 0; l < k; l++) {
-        double factor = a[l * a_step];
+    double sum[FEW] = {0};
+    for (size_t l = 0; l < k; l++)
+#pragma GCC unroll 8
         for (size_t j = 0; j < n; j++)
-            c[j] += factor * b[l * n + j];
+            sum[j] += a[l * a_step] * b[l * n + j];
+    memcpy(c, sum, n * sizeof *c);
+}
+
+/* n < FEW */
+static void short_row_product(size_t n, size_t k, const double *a, size_t a_step, const double *b,
+                              double *c)
+{
+    switch (n) {
+    case 1:
+        row_product(1, k, a, a_step, b, c);
+        break;
+    case 2:
+        row_product(2, k, a, a_step, b, c);
+        break;
+    case 3:
+        row_product(3, k, a, a_step, b, c);
+        break;
+    case 4:
+        row_product(4, k, a, a_step, b, c);
+        break;
+    case 5:
+        row_product(5, k, a, a_step, b, c);
+        break;
+    case 6:
+        row_product(6, k, a, a_step, b, c);
+        break;
+    default:
+        row_product(FEW - 1, k, a, a_step, b, c);
     }
 }
 
@@ -114,8 +142,8 @@ static void plain_gemm(bool ta, bool tb, size_t m, size_t n, size_t k, const dou
             c[i] = dpi_dot(k, row, b);
             continue;
         }
-        if (!tb) {
-            row_product(n, k, row, step, b, c + i * n);
+        if (!tb && n < FEW) {
+            short_row_product(n, k, row, step, b, c + i * n);
             continue;
         }
         for (size_t j = 0; j < n; j++) {
