@@ -210,21 +210,33 @@ DP_API dp_status dp_svi_elbo(const dp_svi *svi, const dp_dataset *data, dp_rng *
  * on; never the key of its noise or batches, nor the number of records.  The file is replaced as a
  * whole or not at all.  The run can go on; with a ledger it then takes steps from there in small leases,
  * so that after a crash only the steps since the checkpoint are lost.
+ * The ranks of a group call it together, each with a path of its own; it fails in all when it fails in one, and
+ * what a file held before may then be replaced in some ranks: they can be resumed from all the same.
  * DP_ESTATE inside an epoch of random allocation; DP_EDOMAIN the parameters are not finite; DP_EIO;
  * DP_ENOMEM; with a ledger its errors. */
 DP_API dp_status dp_svi_save(dp_svi *svi, const char *path, dp_error *err) DP_MUST_CHECK;
 
+/* What a checkpoint does not hold. */
+typedef struct dp_resume_opts {
+    dp_ledger *ledger;     /* the one that the run was reserved in, or NULL where there was none */
+    const dp_group *group; /* nullable: as in dp_svi_opts */
+} dp_resume_opts;
+
 /* Makes a run that goes on from a checkpoint, with fresh noise and batches.  Model, guide (NULL as for
- * dp_svi_new) and data are those that the run was started with; the options are in the checkpoint.
- *   ledger  the one that the run was reserved in, or NULL where there was none
+ * dp_svi_new) and data are those that the run was started with; the options are in the checkpoint, and beside
+ * it in `opts` (NULL: no ledger, no group), whose members are borrowed until the run is freed.
  * The ledger counts every step that may have been begun, those lost in a crash and those of an earlier
  * resumption too: what exceeds the reservation is reserved anew, or refused (DP_EPRIVACY).  The run that
  * wrote the checkpoint may not go on then.  Without a ledger nobody sees what was lost or resumed
  * twice; dp_privacy.warning says so.
  * A seeded run goes on repeatably, with other noise than it would have had.
- * DP_EIO, DP_EDATA for the file; DP_EMISMATCH another model, guide or ledger; else as dp_svi_new. */
+ * The ranks of a group call it together, each with its own checkpoint, ledger and shard.  They go on from where
+ * rank 0's checkpoint was written, also when another's is older or newer.  Without ledgers a checkpoint is of no
+ * certain rank: there may be more or fewer of them than before.
+ * DP_EIO, DP_EDATA for the file; DP_EMISMATCH another model, guide or ledger, or options of another run than rank
+ * 0's; DP_ESTATE another rank has failed; else as dp_svi_new. */
 DP_API dp_status dp_svi_resume(const char *path, const dp_model *model, const dp_model *guide,
-                               const dp_dataset *data, dp_ledger *ledger, dp_svi **svi,
+                               const dp_dataset *data, const dp_resume_opts *opts, dp_svi **svi,
                                dp_error *err) DP_MUST_CHECK;
 
 /* Ends the run and lowers what it has reserved in its ledger to the steps begun (whole epochs of random

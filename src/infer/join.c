@@ -74,7 +74,85 @@ dp_status dpi_join(dp_svi *s, dp_status mine, dp_error *err)
     return status == DP_OK ? dpi_group_agree(group, mine, err) : status;
 }
 
-/* What must be the same in all ranks, hashed: options, model, guide, parameters. */
+/* ---- going on ---- */
+
+/* A hash of what checkpoints of all ranks of a run have in common at any step. */
+static dp_status kind_of(const dpi_checkpoint *c, uint64_t kind[4], dp_error *err)
+{
+    dpi_checkpoint all = {.opts = c->opts};
+    unsigned char *bytes;
+    size_t n;
+    memcpy(all.model, c->model, sizeof all.model);
+    memcpy(all.guide, c->guide, sizeof all.guide);
+    all.opts.threads = 0;
+    if (c->opts.clip_quantile > 0)
+        all.opts.clip = 0; /* of the step */
+    dp_status status = dpi_checkpoint_write(&all, &bytes, &n, err);
+    if (status != DP_OK)
+        return status;
+    memcpy(kind, bytes + n - 4 * sizeof *kind, 4 * sizeof *kind);
+    dpi_free(bytes);
+    return DP_OK;
+}
+
+/* One after the other, by way of room[c->n_theta]. */
+static dp_status share_arrays(const dp_group *group, const dpi_checkpoint *c, uint64_t *room,
+                              dp_error *err)
+{
+    double *const arrays[] = {c->theta, c->first, c->second, c->mean};
+    size_t n = (size_t)c->n_theta;
+    dp_status status = DP_OK;
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays && status == DP_OK; k++) {
+        memcpy(room, arrays[k], n * sizeof *room);
+        status = dpi_group_share(group, n, room, err);
+        memcpy(arrays[k], room, n * sizeof *room);
+    }
+    return status;
+}
+
+/* Numbers of the state, which all have 8 bytes, as words and back. */
+static void pack_state(uint64_t words[5], dpi_checkpoint *c, bool back)
+{
+    void *const at[5] = {&c->done, &c->loss_step, &c->loss, &c->below, &c->opts.clip};
+    for (int k = 0; k < 5; k++)
+        memcpy(back ? at[k] : &words[k], back ? &words[k] : at[k], sizeof *words);
+}
+
+dp_status dpi_join_resume(const dp_group *group, dp_status mine, dpi_arena *arena,
+                          dpi_checkpoint *c, dp_error *err)
+{
+    uint64_t own[5] = {0}, first[10] = {0},
+             *room = NULL; /* kind, n_theta; of rank 0 the state too */
+    if (group == NULL)
+        return mine;
+    if (mine == DP_OK)
+        mine = kind_of(c, own, err);
+    if (mine == DP_OK && (room = dpi_arena_alloc(arena, c->n_theta, sizeof *room)) == NULL)
+        mine = dpi_fail_nomem(err);
+    dp_status status = dpi_group_agree(group, mine, err);
+    if (status != DP_OK)
+        return status;
+    own[4] = c->n_theta;
+    memcpy(first, own, sizeof own);
+    pack_state(first + 5, c, false);
+    status = dpi_group_share(group, 10, first, err);
+    if (status == DP_OK && memcmp(own, first, sizeof own) != 0)
+        mine = dpi_fail(err, DP_EMISMATCH,
+                        "the checkpoint of rank %zu is of another run than that of rank 0; give "
+                        "every rank the one that it wrote",
+                        group->rank);
+    if (status == DP_OK)
+        status = dpi_group_agree(group, mine, err);
+    if (status == DP_OK)
+        status = share_arrays(group, c, room, err);
+    if (status == DP_OK)
+        pack_state(first + 5, c, true);
+    return status;
+}
+
+/* ---- before the first step ---- */
+
+/* What must be the same in all ranks, hashed: options, model, guide, parameters, what their moves remember. */
 static void describe(const dp_svi *s, uint64_t words[4])
 {
     const dp_svi_opts *o = &s->opts;
@@ -99,8 +177,11 @@ static void describe(const dp_svi *s, uint64_t words[4])
     (void)crypto_generichash_update(&h, (const unsigned char *)real, sizeof real);
     (void)crypto_generichash_update(&h, (const unsigned char *)whole, sizeof whole);
     (void)crypto_generichash_update(&h, s->print[0], sizeof s->print);
-    (void)crypto_generichash_update(&h, (const unsigned char *)s->optimizer.theta,
-                                    s->optimizer.n * sizeof(double));
+    const double *const arrays[] = {s->optimizer.theta, s->optimizer.first, s->optimizer.second,
+                                    s->optimizer.mean};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        (void)crypto_generichash_update(&h, (const unsigned char *)arrays[k],
+                                        s->optimizer.n * sizeof(double));
     (void)crypto_generichash_final(&h, (unsigned char *)words, 4 * sizeof *words);
 }
 

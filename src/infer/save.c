@@ -2,12 +2,17 @@
  *
  * What is saved is a function of releases and of what is public.  A resumed run draws its noise and its
  * batches under fresh keys, so it repeats nothing; that is why it cannot begin in the middle of an epoch
- * of random allocation, whose remaining batches nobody knows any more. */
+ * of random allocation, whose remaining batches nobody knows any more.
+ *
+ * Ranks of a group each write a checkpoint.  A crash between two of them leaves files of different steps, so
+ * what counts of the others' is the ledger's entry, which stays the same; the state is rank 0's (join.c). */
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/replace.h"
+#include "infer/group.h"
+#include "infer/join.h"
 #include "infer/svi.h"
 
 static bool all_finite(const dp_svi *s)
@@ -20,7 +25,7 @@ static bool all_finite(const dp_svi *s)
     return true;
 }
 
-dp_status dp_svi_save(dp_svi *s, const char *path, dp_error *err)
+static dp_status save(dp_svi *s, const char *path, dp_error *err)
 {
     const dp_svi_opts *o = &s->opts;
     uint64_t done = s->optimizer.done;
@@ -32,10 +37,6 @@ dp_status dp_svi_save(dp_svi *s, const char *path, dp_error *err)
                         "save after step %llu",
                         (unsigned long long)done, (unsigned long long)o->epoch,
                         (unsigned long long)(done - done % o->epoch + o->epoch));
-    if (o->group != NULL)
-        return dpi_fail(err, DP_EUNSUPPORTED,
-                        "a run of several ranks cannot be saved; save what dp_svi_get gives, and "
-                        "plan a run for what is left");
     if (!all_finite(s))
         return dpi_fail(err, DP_EDOMAIN, "the parameters are no longer finite; nothing is saved");
     dpi_checkpoint c = {.opts = *o,
@@ -65,6 +66,11 @@ dp_status dp_svi_save(dp_svi *s, const char *path, dp_error *err)
     status = dpi_file_replace(path, bytes, n, err);
     dpi_free(bytes);
     return status;
+}
+
+dp_status dp_svi_save(dp_svi *s, const char *path, dp_error *err)
+{
+    return dpi_group_agree(s->opts.group, save(s, path, err), err);
 }
 
 /* ---- going on ---- */
@@ -116,23 +122,38 @@ dp_status dpi_svi_restore(dp_svi *s, const dpi_checkpoint *c, dp_error *err)
     return DP_OK;
 }
 
-dp_status dp_svi_resume(const char *path, const dp_model *model, const dp_model *guide,
-                        const dp_dataset *data, dp_ledger *ledger, dp_svi **svi, dp_error *err)
+static dp_status read_checkpoint(const char *path, const dp_model *model, const dp_model *guide,
+                                 dpi_arena *arena, dpi_checkpoint *c, dp_error *err)
 {
+    dp_status status = dpi_checkpoint_read(path, arena, c, err);
+    if (status == DP_OK)
+        status = check_print(model, c->model, "model", err);
+    if (status == DP_OK)
+        status = check_print(guide, c->guide, "guide", err);
+    if (status == DP_OK && c->opts.sampling == DP_SAMPLING_ALLOCATION &&
+        (c->opts.epoch == 0 || c->done % c->opts.epoch != 0))
+        status = dpi_fail(err, DP_EDATA, "the checkpoint is inside an epoch; it is damaged");
+    return status;
+}
+
+dp_status dp_svi_resume(const char *path, const dp_model *model, const dp_model *guide,
+                        const dp_dataset *data, const dp_resume_opts *with, dp_svi **svi,
+                        dp_error *err)
+{
+    static const dp_resume_opts nothing;
+    const dp_resume_opts *beside = with != NULL ? with : &nothing;
     dpi_arena arena = {NULL};
     dpi_checkpoint c;
     *svi = NULL;
-    dp_status status = dpi_checkpoint_read(path, &arena, &c, err);
-    if (status == DP_OK)
-        status = check_print(model, c.model, "model", err);
-    if (status == DP_OK)
-        status = check_print(guide, c.guide, "guide", err);
-    if (status == DP_OK && c.opts.sampling == DP_SAMPLING_ALLOCATION &&
-        (c.opts.epoch == 0 || c.done % c.opts.epoch != 0))
-        status = dpi_fail(err, DP_EDATA, "the checkpoint is inside an epoch; it is damaged");
+    dp_status status = dpi_group_check(beside->group, err);
+    if (status != DP_OK)
+        return status;
+    status = read_checkpoint(path, model, guide, &arena, &c, err);
+    status = dpi_join_resume(beside->group, status, &arena, &c, err);
     if (status == DP_OK) {
         dp_svi_opts opts = asked(&c.opts);
-        opts.ledger = ledger;
+        opts.ledger = beside->ledger;
+        opts.group = beside->group;
         dpi_svi_spec spec = {.model = model,
                              .guide = guide,
                              .data = data,

@@ -119,7 +119,8 @@ static void save(dp_svi *svi, const char *name)
 
 static dp_status try(const bench *b, const char *name, dp_svi **svi, dp_error *err)
 {
-    return dp_svi_resume(folder_path(name), b->model, NULL, b->data, b->ledger, svi, err);
+    const dp_resume_opts with = {.ledger = b->ledger};
+    return dp_svi_resume(folder_path(name), b->model, NULL, b->data, &with, svi, err);
 }
 
 static dp_svi *go_on(const bench *b, const char *name)
@@ -718,8 +719,9 @@ static void only_the_same_model_data_and_ledger_will_do(void **state)
     wrong = b;
     wrong.model = make_model(1 + 1e-15);
     fails(try(&wrong, "run", &svi, &err), DP_EMISMATCH, &err, "model");
+    const dp_resume_opts with = {.ledger = b.ledger};
     assert_int_equal(
-        dp_svi_resume(folder_path("run"), b.model, wrong.model, b.data, b.ledger, &svi, NULL),
+        dp_svi_resume(folder_path("run"), b.model, wrong.model, b.data, &with, &svi, NULL),
         DP_EMISMATCH);
     dp_model_free(wrong.model);
     wrong = b;

@@ -8,6 +8,11 @@ UNIT_TESTS += tests/infer/t-save
 tests_infer_t_save_SOURCES = tests/infer/t-save.c $(ledger_folder) $(faulty)
 tests_infer_t_save_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 
+UNIT_TESTS += tests/infer/t-group-save
+tests_infer_t_group_save_SOURCES = tests/infer/t-group-save.c tests/infer/ranks.c tests/infer/ranks.h \
+  $(ledger_folder) $(faulty)
+tests_infer_t_group_save_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+
 UNIT_TESTS += tests/infer/t-bounds
 tests_infer_t_bounds_SOURCES = tests/infer/t-bounds.c $(ledger_folder) $(faulty)
 tests_infer_t_bounds_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
