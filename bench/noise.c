@@ -1,6 +1,7 @@
 /* Speed of the noise of releases: one JSON line a kernel, nanoseconds a number, median of 11 runs.
  *   make bench/noise && bench/noise
- * grid: Gaussian integers by each instruction set that runs here, keystream included; make: without it.
+ * grid: Gaussian integers by each instruction set that runs here, keystream included; make: without it;
+ * rough: in single precision, as most numbers of a release are made, likewise without it.
  * release: a sum of n numbers made private as a step does it, and the same with ordinary noise in
  * floating point, drawn by the library's own generator and added. */
 #include <stdio.h>
@@ -27,6 +28,7 @@ static int64_t integers[MOST];
 static double sum[MOST], released[MOST], floating[MOST];
 static unsigned char keys[MOST];
 static uint64_t words[WORDS];
+static float rough[WORDS];
 static dpi_stream stream;
 static dp_noise *source;
 
@@ -37,7 +39,12 @@ static void run_grid(const kernel *self)
 
 static void run_make(const kernel *self)
 {
-    (void)self->grid->make(self->n / 16, words, integers);
+    (void)self->grid->make(self->n / 32, words, integers);
+}
+
+static void run_rough(const kernel *self)
+{
+    self->grid->rough(self->n / 32, (const uint32_t *)(const void *)words, rough);
 }
 
 static void run_chacha(const kernel *self)
@@ -95,7 +102,9 @@ int main(void)
         if (!grid->runs_here())
             continue;
         show((kernel){"make", grid->name, run_make, WORDS, grid, NULL});
+        show((kernel){"rough", grid->name, run_rough, WORDS, grid, NULL});
         show((kernel){"grid", grid->name, run_grid, 1000, grid, NULL});
+        show((kernel){"rough", grid->name, run_rough, WORDS, grid, NULL});
         show((kernel){"grid", grid->name, run_grid, 100000, grid, NULL});
     }
     show((kernel){"chacha", "libsodium, bytes", run_chacha, DPI_CHACHA_BYTES, NULL,

@@ -1,10 +1,11 @@
 /* The release of a step.
  *
  *   I_j = round(S_j (1 / h)),  cut to [-2^62, 2^62],      h = sd 2^-32
- *   release_j = h (I_j + K_j),  K_j = round(2^32 Z_j), Z_j real standard normal numbers (grid.c).
+ *   J_j = floor(2^-26 (I_j + K_j) + 1/2),  K_j = round(2^32 Z_j), Z_j real standard normal numbers (grid.c)
+ *   release_j = 2^26 h J_j.
  *
  * I_j is an integer, so I_j + K_j = round(I_j + 2^32 Z_j): a function of the sum h I plus a real Gaussian
- * of standard deviation sd, and so is every function of it, such as its product with h in floating point
+ * of standard deviation sd, and so is every function of it, such as J, its product with 2^26 h in floating point
  * and all that follows.  The ideal mechanism is the Gaussian one on h I; what differs from the wanted
  * sum S is its sensitivity:
  *
@@ -67,7 +68,7 @@ void dpi_release_end(dpi_release *r)
 /* Numbers at a time.  Few enough that sums, parameters and what belongs to them stay in cache from one loop
  * to the next, and enough for the processor to fetch the next ones ahead: with 512, between whose noise it
  * forgets where it was, a release of 688 884 took a fifth longer. */
-enum { PIECE = 4 * DPI_GRID_PIECE };
+enum { PIECE = 2 * DPI_GRID_PIECE };
 
 DPI_LOOPS static void add_last(size_t n, const double *last, double *sum)
 {
@@ -101,14 +102,6 @@ DPI_LOOPS static void put_on_grid(size_t n, double inverse, double *sum)
     }
 }
 
-/* `worth` is what a step of the grid is in the release. */
-DPI_LOOPS static void add_noise(size_t n, const double *steps, const int64_t *noise, double worth,
-                                double *out)
-{
-    for (size_t j = 0; j < n; j++)
-        out[j] = (double)((int64_t)steps[j] + noise[j]) * worth;
-}
-
 DPI_LOOPS static void add_to_grid(size_t n, const double *steps, const int64_t *noise,
                                   int64_t *whole)
 {
@@ -119,7 +112,13 @@ DPI_LOOPS static void add_to_grid(size_t n, const double *steps, const int64_t *
 DPI_LOOPS static void off_grid(size_t n, const int64_t *whole, double worth, double *out)
 {
     for (size_t j = 0; j < n; j++)
-        out[j] = (double)whole[j] * worth;
+        out[j] = (double)dpi_grid_dropped(whole[j]) * worth;
+}
+
+/* What an integer J is in the release. */
+static double worth(const dpi_release *r)
+{
+    return r->sd / DPI_GRID_KEPT_SCALE / r->rate;
 }
 
 /* Adds up what there is of the sum of a piece. */
@@ -140,50 +139,52 @@ static void wipe(const dpi_release *r, size_t first, size_t n)
             sodium_memzero(used[k] + first, n * sizeof *used[k]);
 }
 
-/* Releases the numbers from `first` on with the noise of `grid`; NULL: without, noise[] being zero. */
-static void release_piece(const dpi_release *r, dpi_grid *grid, size_t first, size_t n,
-                          int64_t *noise)
+/* Puts the numbers from `first` on onto the grid, with noise unless grid is NULL, for others to add to. */
+static void put_whole(const dpi_release *r, dpi_grid *grid, size_t first, size_t n)
 {
-    const double step = r->sd / DPI_GRID_SCALE;
-    for (size_t made = 0; grid != NULL && made < n; made += DPI_GRID_PIECE)
-        dpi_grid_next(grid, n - made < DPI_GRID_PIECE ? n - made : DPI_GRID_PIECE, noise + made);
+    int64_t noise[DPI_GRID_PIECE] = {0};
+    if (grid != NULL)
+        dpi_grid_next(grid, n, noise);
+    add_to_grid(n, r->sum + first, noise, r->whole + first);
+    sodium_memzero(noise, sizeof noise);
+}
+
+static void release_piece(const dpi_release *r, dpi_grid *grid, size_t first, size_t n)
+{
     complete(r, first, n);
-    if (!r->noisy) {
+    if (r->noisy)
+        put_on_grid(n, DPI_GRID_SCALE / r->sd, r->sum + first);
+    else
         divide(n, r->sum + first, r->rate, r->out + first);
-    } else {
-        put_on_grid(n, 1 / step, r->sum + first);
+    for (size_t at = first, left = n, some; r->noisy && left > 0; at += some, left -= some) {
+        some = left < DPI_GRID_PIECE ? left : DPI_GRID_PIECE;
         if (r->whole == NULL)
-            add_noise(n, r->sum + first, noise, step / r->rate, r->out + first);
+            dpi_grid_round(grid, some, r->sum + at, worth(r), r->out + at);
         else
-            add_to_grid(n, r->sum + first, noise, r->whole + first);
+            put_whole(r, r->quiet ? NULL : grid, at, some);
     }
     wipe(r, first, n);
 }
 
 void dpi_release_block(const dpi_release *r, size_t block, dpi_release_then *then, void *user)
 {
-    int64_t noise[PIECE];
     dpi_stream own, *stream = r->stream;
     dpi_grid grid;
     size_t first = block * DPI_RELEASE_BLOCK, left = r->n - first;
     left = left < DPI_RELEASE_BLOCK ? left : DPI_RELEASE_BLOCK;
-    const size_t used = left < PIECE ? left : PIECE;
     bool draws = r->noisy && !r->quiet, of_key = draws && dpi_release_blocks(r->n) > 1;
     if (of_key)
         dpi_stream_start(stream = &own, r->keys + block * DPI_STREAM_KEY);
     if (draws)
         dpi_grid_begin(&grid, dpi_grid_best(), stream);
-    else
-        memset(noise, 0, used * sizeof *noise);
     for (size_t n; left > 0; left -= n, first += n) {
         n = left < PIECE ? left : PIECE;
-        release_piece(r, draws ? &grid : NULL, first, n, noise);
+        release_piece(r, &grid, first, n);
         if (then != NULL)
             then(user, first, n);
     }
     if (!draws)
         return;
-    sodium_memzero(noise, used * sizeof *noise);
     dpi_grid_end(&grid);
     if (of_key)
         dpi_stream_end(&own);
@@ -191,5 +192,5 @@ void dpi_release_block(const dpi_release *r, size_t block, dpi_release_then *the
 
 void dpi_release_whole(const dpi_release *r, const int64_t *whole)
 {
-    off_grid(r->n, whole, r->sd / DPI_GRID_SCALE / r->rate, r->out);
+    off_grid(r->n, whole, worth(r), r->out);
 }

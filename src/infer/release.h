@@ -50,8 +50,9 @@ dp_status dpi_release_begin(dpi_release *r, dp_noise *source, dp_error *err) DP_
 typedef void dpi_release_then(void *user, size_t first, size_t n);
 
 /* Makes the release of one block: puts sum + last on the grid of step h = sd 2^-32, adds real Gaussian
- * noise of standard deviation sd, rounded to the same grid, and multiplies the integer, rounded to
- * double, by h over the rate.  Blocks may be made by several threads at once; each must be made once. */
+ * noise of standard deviation sd, rounded to the same grid, drops the integer's lowest 26 bits, and multiplies it,
+ * rounded to double, by 2^26 h over the rate.  Blocks may be made by several threads at once; each must be made
+ * once. */
 void dpi_release_block(const dpi_release *r, size_t block, dpi_release_then *then, void *user);
 
 /* Makes the release of integers that have been added up. */

@@ -1,7 +1,8 @@
-/* Normal numbers on a grid, many at once: the code that each instruction set compiles for itself.
+/* Normal numbers on a grid, many at once: the code that each instruction set compiles for itself, in
+ * double precision for integers and in single precision for what is rounded to fewer bits.
  *
- * The file that includes it defines KERNEL_NAME, KERNEL_BYTES (of a vector) and KERNEL_TARGET (an
- * attribute), and `root`, the square roots of a vector.  Construction and error bound: grid.c. */
+ * The file that includes it defines KERNEL_NAME and ROUGH_NAME, KERNEL_BYTES (of a vector) and KERNEL_TARGET
+ * (an attribute), and root_double and root_single, the square roots of a vector. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,117 +10,121 @@
 
 #include "random/grid.h"
 
-#define KERNEL_INLINE static inline KERNEL_TARGET __attribute__((always_inline))
-
-typedef double real __attribute__((vector_size(KERNEL_BYTES)));
-typedef uint64_t word __attribute__((vector_size(KERNEL_BYTES)));
-
-enum { LANES = KERNEL_BYTES / 8 };
-
-/* A double in [2^52, 2^53) has its low 52 bits as an integer. */
-#define TWO52_BITS UINT64_C(0x4330000000000000)
-#define ONE_BITS UINT64_C(0x3ff0000000000000)
-#define MANTISSA UINT64_C(0x000fffffffffffff)
-#define SIGN UINT64_C(0x8000000000000000)
-#define SQRT_HALF_BITS UINT64_C(0x3fe6a09e667f3bcd)
 #define LOG_2 0.693147180559945309417
 #define HALF_PI 1.57079632679489661923
+#define SIGN UINT64_C(0x8000000000000000)
+#define INLINE static inline KERNEL_TARGET __attribute__((always_inline))
+
+static const double of_log_double[] = {1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13,
+                                       1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3};
+static const double of_sine_double[] = {
+    1.0 / 355687428096000, -1.0 / 1307674368000, 1.0 / 6227020800, -1.0 / 39916800,
+    1.0 / 362880,          -1.0 / 5040,          1.0 / 120,        -1.0 / 6};
+static const double of_cosine_double[] = {-1.0 / 6402373705728000,
+                                          1.0 / 20922789888000,
+                                          -1.0 / 87178291200,
+                                          1.0 / 479001600,
+                                          -1.0 / 3628800,
+                                          1.0 / 40320,
+                                          -1.0 / 720,
+                                          1.0 / 24,
+                                          -1.0 / 2};
+
+#define PART(name) name##_double
+#define SCALAR double
+#define UNSIGNED uint64_t
+#define MANTISSA_BITS 52
+#define FINE_BITS 22
+#define SQRT_HALF_BITS UINT64_C(0x3fe6a09e667f3bcd)
+#define LOG_TERMS 10
+#define SINE_TERMS 8
+#define COSINE_TERMS 9
+#include "random/grid-parts.h"
 
 /* 1.5 2^52: adding it rounds to an integer, which its low bits then are, in two's complement. */
 #define ROUNDER 0x1.8p52
 #define ROUNDER_BITS UINT64_C(0x4338000000000000)
 
-KERNEL_INLINE real to_double(word k)
-{
-    return (real)(k | TWO52_BITS) - 0x1p52;
-}
-
-/* -2 log u, u the 64 + 10 bits of `high` and `low10`, to 11 2^-53 of it and 2^-74 / u. */
-KERNEL_INLINE real minus_two_log(word high, word low10)
-{
-    real coarse = to_double(high >> 12) * 0x1p-52;
-    real fine = (to_double((high & 0xfff) << 10 | low10) + 0.5) * 0x1p-74;
-    real u = coarse + fine, rest = fine - (u - coarse);
-    word shifted = (word)u - SQRT_HALF_BITS + (UINT64_C(1023) << 52);
-    real e = to_double(shifted >> 52) - 1023.0;
-    real m = (real)((shifted & MANTISSA) + SQRT_HALF_BITS);
-    real s = (m - 1.0) / (m + 1.0), z = s * s;
-    real p = z * (1.0 / 21.0) + 1.0 / 19.0;
-    p = p * z + 1.0 / 17.0;
-    p = p * z + 1.0 / 15.0;
-    p = p * z + 1.0 / 13.0;
-    p = p * z + 1.0 / 11.0;
-    p = p * z + 1.0 / 9.0;
-    p = p * z + 1.0 / 7.0;
-    p = p * z + 1.0 / 5.0;
-    p = p * z + 1.0 / 3.0;
-    return -2.0 * ((e * LOG_2 + 2.0 * (s + s * z * p)) + rest);
-}
-
-KERNEL_INLINE real sine(real x, real z)
-{
-    real p = z * (1.0 / 355687428096000.0) - 1.0 / 1307674368000.0;
-    p = p * z + 1.0 / 6227020800.0;
-    p = p * z - 1.0 / 39916800.0;
-    p = p * z + 1.0 / 362880.0;
-    p = p * z - 1.0 / 5040.0;
-    p = p * z + 1.0 / 120.0;
-    p = p * z - 1.0 / 6.0;
-    return x + x * z * p;
-}
-
-KERNEL_INLINE real cosine(real z)
-{
-    real p = z * (-1.0 / 6402373705728000.0) + 1.0 / 20922789888000.0;
-    p = p * z - 1.0 / 87178291200.0;
-    p = p * z + 1.0 / 479001600.0;
-    p = p * z - 1.0 / 3628800.0;
-    p = p * z + 1.0 / 40320.0;
-    p = p * z - 1.0 / 720.0;
-    p = p * z + 1.0 / 24.0;
-    p = p * z - 1.0 / 2.0;
-    return 1.0 + z * p;
-}
+enum { LANES = KERNEL_BYTES / 8, ROUGH_LANES = KERNEL_BYTES / 4 };
 
 /* Rounds y to integers; those that an error of `bound` could change, and all of `bad`, become
  * DPI_GRID_UNDECIDED.  Adds them to *undecided. */
-KERNEL_INLINE word decide(real y, real bound, word bad, word *undecided)
+INLINE word_double decide(real_double y, real_double bound, word_double bad, word_double *undecided)
 {
-    real rounder = y + ROUNDER;
-    real off = y - (rounder - ROUNDER);
-    real distance = (real)((word)off & ~SIGN);
-    bad |= (word)(distance > 0.5 - bound);
+    real_double rounder = y + ROUNDER;
+    real_double off = y - (rounder - ROUNDER);
+    real_double distance = (real_double)((word_double)off & ~SIGN);
+    bad |= (word_double)(distance > 0.5 - bound);
     *undecided |= bad;
-    return (((word)rounder - ROUNDER_BITS) & ~bad) | (bad & (uint64_t)DPI_GRID_UNDECIDED);
+    return (((word_double)rounder - ROUNDER_BITS) & ~bad) | (bad & (uint64_t)DPI_GRID_UNDECIDED);
 }
 
 /* LANES pairs of numbers. */
-KERNEL_INLINE void pairs(const uint64_t *in, int64_t *out, word *undecided)
+INLINE void make_pairs(const uint64_t *in, int64_t *out, word_double *undecided)
 {
-    word w0, w1;
+    word_double w0, w1;
     memcpy(&w0, in, sizeof w0);
     memcpy(&w1, in + DPI_GRID_GROUP, sizeof w1);
-    real square = minus_two_log(w0, w1 & 0x3ff);
-    real r = root(square) * DPI_GRID_SCALE;
-    real bound = r * DPI_GRID_RELATIVE + DPI_GRID_SCALE * 0x1p-53;
-    word bad = (word)(square < DPI_GRID_LEAST) | (word)(square > DPI_GRID_MOST);
-    real x = (to_double(w1 >> 12) - (0x1p51 - 0.5)) * (0x1p-52 * HALF_PI), z = x * x;
-    word c = (word)cosine(z), s = (word)sine(x, z);
-    word change = (c ^ s) & -(w1 >> 10 & 1), sign = w1 << 52 & SIGN;
-    word first = decide(r * (real)(c ^ change ^ sign), bound, bad, undecided);
-    word second = decide(r * (real)(s ^ change ^ sign), bound, bad, undecided);
+    real_double square = minus_two_log_double(w0 >> 12, (w0 & 0xfff) << 10 | (w1 & 0x3ff));
+    real_double r = root_double(square) * DPI_GRID_SCALE, pair[2];
+    real_double bound = r * DPI_GRID_RELATIVE + DPI_GRID_SCALE * 0x1p-53;
+    word_double bad =
+        (word_double)(square < DPI_GRID_LEAST) | (word_double)(square > DPI_GRID_MOST);
+    polar_double(r, w1, pair);
+    word_double first = decide(pair[0], bound, bad, undecided);
+    word_double second = decide(pair[1], bound, bad, undecided);
     memcpy(out, &first, sizeof first);
     memcpy(out + DPI_GRID_GROUP, &second, sizeof second);
 }
 
 KERNEL_TARGET bool KERNEL_NAME(size_t groups, const uint64_t *in, int64_t *out)
 {
-    word undecided = {0};
-    for (size_t k = 0; k < groups; k++)
+    word_double undecided = {0};
+    for (size_t k = 0; k < groups; k++, in += 2 * DPI_GRID_GROUP, out += 2 * DPI_GRID_GROUP)
         for (size_t i = 0; i < DPI_GRID_GROUP; i += LANES)
-            pairs(in + 2 * DPI_GRID_GROUP * k + i, out + 2 * DPI_GRID_GROUP * k + i, &undecided);
+            make_pairs(in + i, out + i, &undecided);
     uint64_t any = 0;
     for (int i = 0; i < LANES; i++)
         any |= undecided[i];
     return any != 0;
+}
+
+/* ---- single precision ---- */
+
+static const float of_log_single[] = {1.0F / 9, 1.0F / 7, 1.0F / 5, 1.0F / 3};
+static const float of_sine_single[] = {1.0F / 362880, -1.0F / 5040, 1.0F / 120, -1.0F / 6};
+static const float of_cosine_single[] = {-1.0F / 3628800, 1.0F / 40320, -1.0F / 720, 1.0F / 24,
+                                         -1.0F / 2};
+
+#define PART(name) name##_single
+#define SCALAR float
+#define UNSIGNED uint32_t
+#define MANTISSA_BITS 23
+#define FINE_BITS 16
+#define SQRT_HALF_BITS UINT32_C(0x3f3504f3)
+#define LOG_TERMS 4
+#define SINE_TERMS 4
+#define COSINE_TERMS 5
+#include "random/grid-parts.h"
+
+/* ROUGH_LANES pairs of numbers; those out of range become NaN. */
+INLINE void rough_pairs(const uint32_t *in, float *out)
+{
+    word_single w0, w1;
+    memcpy(&w0, in, sizeof w0);
+    memcpy(&w1, in + DPI_GRID_GROUP, sizeof w1);
+    real_single square = minus_two_log_single(w0 >> 9, (w0 & 0x1ff) << 7 | (w1 & 0x7f)), pair[2];
+    word_single bad =
+        (word_single)(square < DPI_ROUGH_LEAST) | (word_single)(square > DPI_ROUGH_MOST);
+    real_single r = (real_single)((word_single)(root_single(square) * DPI_ROUGH_SCALE) | bad);
+    polar_single(r, w1, pair);
+    memcpy(out, &pair[0], sizeof pair[0]);
+    memcpy(out + DPI_GRID_GROUP, &pair[1], sizeof pair[1]);
+}
+
+KERNEL_TARGET void ROUGH_NAME(size_t groups, const uint32_t *in, float *out)
+{
+    for (size_t k = 0; k < groups; k++, in += 2 * DPI_GRID_GROUP, out += 2 * DPI_GRID_GROUP)
+        for (size_t i = 0; i < DPI_GRID_GROUP; i += ROUGH_LANES)
+            rough_pairs(in + i, out + i);
 }

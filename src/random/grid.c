@@ -1,35 +1,51 @@
-/* Gaussian integers: the integer nearest to a real normal number times 2^32.
+/* Gaussian integers: the integer nearest to a real normal number times 2^32; and what is left of a sum
+ * with them when its lowest bits are dropped.
  *
  * Construction.  A pair of normal numbers is r cos t, r sin t, r^2 = -2 log u (Box and Muller 1958)
  * of two real uniform numbers, whose leading bits are words 0 and 1 of the pair:
  *   u       in (0, 1): 64 bits of word 0, the low 10 of word 1, and 192 more where they are needed;
- *   f       in (0, 1): the high 52 bits of word 1 and 192 more; x = (pi/2) f - pi/4;
- *   bit 10  exchanges cos x and sin x; bit 11 is the sign of both.
- * The 192 + 192 more bits of pair number j are bytes 0 .. 47 of ChaCha20 under a key of the call's
- * own (its first 32 bytes) with nonce j.  They are a fixed part of the draw, whether looked at or not.
+ *   f       in (0, 1): bits 61 to 10 of word 1 and 192 more; x = (pi/2) f - pi/4;
+ *   bit 62  exchanges cos x and sin x; bit 63 is the sign of both.
+ * Numbers are made in pieces of 1024, of which the stream gives a key and two leading words of 32 bits a pair:
+ *   the first   32 bits of u;
+ *   the second  bits 63 and 62 of word 1, 23 bits of f, 7 bits of u.
+ * The next 35 bits of u and 29 of f come from two trailing words, ChaCha20 under that key with nonce 0, eight bytes a
+ * pair; the 192 + 192 more bits of pair number j are bytes 0 .. 47 of it with nonce 1 + j.  All of these are a fixed
+ * part of the draw, whether looked at or not.
  *
  * Fast.  A kernel (grid-kernel.h) computes Y = 2^32 r cos x in double and rounds it.  When Y is
  * farther than a bound from the middle between two integers, then every real number within the
  * bound of Y rounds to the same integer, so also the exact one.  The rest is undecided: one number in
  * about 50000, 2 E(r) 2^32 2^-49, and those with r > 6 or r < 2^-20, one pair in 6e7.
  *
- * Bound, v = 2^-53.  With or without fused multiply-add:
- *   log u   u is a sum of two doubles, coarse + fine; `rest` is what its rounding loses, exactly.
+ * Rounded.  Of I + K only J = floor((I + K) 2^-26 + 1/2) is wanted.  I = 2^26 i + p exactly, |p| <= 2^25,
+ * and J = i + round(2^-26 (p + K)).  A kernel computes y = 2^6 r cos x in single precision from the leading words
+ * alone, and t = 2^-26 p + y is rounded where it is farther than a bound from the middle between two integers.
+ * The rest, one number in about 1600, has its K computed as above.  So J is the same to the bit as if all K
+ * were.
+ *
+ * Bound, v = 2^-53 in double and 2^-24 in single precision.  With or without fused multiply-add:
+ *   log u   u is a sum of two numbers, coarse + fine; `rest` is what its rounding loses, exactly.
  *           m - 1 is exact, m + 1 and the quotient lose v each, its square and the series 0.2 v (the
- *           share of the series after s is below s^2/3 < 0.01; its end is below 0.03 v), the sum v:
+ *           share of the series after s is below s^2/3 < 0.01; its end is below 0.04 v), the sum v:
  *           log m to 3.5 v of itself.  rest stands for rest / u: v (1 - u) at most, that is v of -log u.
  *           With e = 0 the sum with rest loses v: 5.5 v in all.  With e < 0 |e| log 2 <= 2 |log u| and
  *           |log m| <= |log u|, and so 3 v (constant and product), 3.5 v, v, v and v: 9.5 v of log u.
- *           The bits below 2^-74 change log u by at most 2^-75 / u: v of it where u >= e^-18, that is
- *           r^2 <= 36, and u < 1/2; else 2^-74.
- *   r       half of 10.5 v, and v of the root: 6.3 v r; and 2^-75 / r <= 2^-55 with r >= 2^-20.
- *   x       product and constant 2 v pi/4, bits below 2^-52 pi/2 v: 3.2 v.
+ *   r       half of 10.5 v, and v of the root: 6.3 v r.
+ *   x       product and constant 2 v pi/4, bits that are not read pi/2 v: 3.2 v.
  *   cos x   3.2 v sin(pi/4), v of the last sum, 1.1 v of what is added to 1: 4.4 v; sin x: 3.2 v,
- *           v/2 and 0.3 v: 4 v.  Ends of the series: below 0.01 v.
- *   Y       2^32 (r (6.3 + 4.4 + 1) v + 2^-55), while the bound is 2^32 (16 v r + 2^-53).
- * The rounder loses nothing: |Y| < 2^35.  All doubles are normal numbers.
+ *           v/2 and 0.3 v: 4 v.  Ends of the series: below 0.05 v.
+ *   r cos x r (6.3 + 4.4 + 1) v.
+ * Double: bits of u below 2^-74 change log u by at most 2^-75 / u: v of it where u >= e^-18, that is
+ * r^2 <= 36, and u < 1/2; else 2^-74, and so r by 2^-75 / r <= 2^-55 with r >= 2^-20.  So Y is off by
+ * 2^32 (11.7 v r + 2^-55), while the bound is 2^32 (16 v r + 2^-53).  The rounder loses nothing: |Y| < 2^35.
+ * Single: bits of u below 2^-39 change r by at most 2^-40 / (u r), which is 3.5 v at r^2 = 28 and v / 4 at r = 2^-14,
+ * the ends, and less between.  So y is off by 64 (11.7 sqrt(28) + 3.5) v < 4190 v; |t| < 2^9, whose rounding
+ * adds 2^8 v; 2^-26 p as a float v / 4, and 2^-26 K is v / 8 from 2^6 Z: together below 4450 v.  The bound is
+ * 1.25 2^-12 = 5120 v.  It is the same for all r, for the sake of time, below.
+ * All floating-point numbers are normal.
  *
- * Exact.  Undecided numbers are computed again with all bits and 320 bits of fraction (wide.c):
+ * Exact.  Undecided integers are computed again with all bits and 320 bits of fraction (wide.c):
  * (r cos x)^2 = -log u (1 + sin pi f), (r sin x)^2 = -log u (1 - sin pi f), compared with the square of the
  * half-integer in question.  Both are off by less than 2^-290.
  *
@@ -40,10 +56,16 @@
  * weighted with P = 2^-w-1 and summed over w < 220: below 2^-200; and P(u < 2^-220) is 2^-220.  The
  * bits of the stream are taken for random ones here, as everywhere.
  *
- * Time.  It tells how many numbers of a call were undecided.  Whether one is depends on how near the
- * middle of two integers the real number was, which is independent of the integer up to the change
+ * Time.  It tells how many numbers of a call were undecided, in either way.  Whether an integer K is depends on
+ * how near the middle of two integers the real number was, which is independent of the integer up to the change
  * of the density over a step, 2^-32 |z|; the bound grows with r, so larger numbers are undecided more
- * often, at 2^-16 r; beyond r = 6 always.
+ * often, at 2^-16 r; beyond r = 6 always.  Whether J is depends on 2^-26 p + 2^6 Z modulo 1 alone, as long as
+ * r^2 is between its ends.  Modulo 1 that is uniform, whatever p is, up to exp(-2 pi^2 2^12).  Given J too, at
+ * both ends of whose interval a number is undecided with the same small probability, the density's slope
+ * cancels, and 2^-12 of that probability is left of its curvature.  Pairs with r^2 > 28, one in 1.2e6, are always
+ * undecided, and given one of their numbers, z, the more often the larger |z| is: p(z) = 2 Q(sqrt(28 - z^2)).  Who saw for
+ * every number whether it was undecided, beside the release, would know a unit's part of the sum better by a share
+ * E[p'(z)^2 / (p(z) + 1/1600)] = 2.4e-4 of the Fisher information that the release has of it; the count tells less.
  *
  * Reference for noise rounded to a grid: Mironov 2012; doc/design/noise.md. */
 #include "random/grid.h"
@@ -53,6 +75,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "random/chacha.h"
 #include "random/wide.h"
 
 enum { GROUP_NUMBERS = 2 * DPI_GRID_GROUP };
@@ -77,10 +100,10 @@ static bool has_avx512(void)
 
 const dpi_grid_kernel dpi_grid_kernels[] = {
 #if defined(__x86_64__)
-    {"avx512", dpi_grid_avx512, has_avx512},
-    {"avx2", dpi_grid_avx2, has_avx2},
+    {"avx512", dpi_grid_avx512, dpi_rough_avx512, has_avx512},
+    {"avx2", dpi_grid_avx2, dpi_rough_avx2, has_avx2},
 #endif
-    {"portable", dpi_grid_portable, everywhere},
+    {"portable", dpi_grid_portable, dpi_rough_portable, everywhere},
 };
 const size_t dpi_n_grid_kernels = sizeof dpi_grid_kernels / sizeof *dpi_grid_kernels;
 
@@ -95,7 +118,7 @@ static dpi_wide wide_u(const uint64_t word[2], const uint64_t more[6])
 static dpi_wide wide_f(const uint64_t word[2], const uint64_t more[6])
 {
     return (dpi_wide){{0, more[5] << 12 | UINT64_C(1) << 11, more[4] << 12 | more[5] >> 52,
-                       more[3] << 12 | more[4] >> 52, word[1] >> 12 << 12 | more[3] >> 52, 0}};
+                       more[3] << 12 | more[4] >> 52, word[1] << 2 >> 12 << 12 | more[3] >> 52, 0}};
 }
 
 int64_t dpi_grid_exact(const uint64_t word[2], const uint64_t more[6], int which)
@@ -103,8 +126,8 @@ int64_t dpi_grid_exact(const uint64_t word[2], const uint64_t more[6], int which
     const dpi_wide u = wide_u(word, more), f = wide_f(word, more);
     dpi_wide square, factor, half = {{0}};
     dpi_wide one = {{0, 0, 0, 0, 0, 1}};
-    bool is_sine = which != (int)(word[1] >> 10 & 1);
-    bool negative = (word[1] >> 11 & 1) != (is_sine && word[1] >> 63 == 0);
+    bool is_sine = which != (int)(word[1] >> 62 & 1);
+    bool negative = word[1] >> 63 != (is_sine && (word[1] >> 61 & 1) == 0);
     dpi_wide_minus_log(&u, &square);
     dpi_wide_sine_pi(&f, &factor);
     if (is_sine)
@@ -127,81 +150,158 @@ int64_t dpi_grid_exact(const uint64_t word[2], const uint64_t more[6], int which
     return negative ? -(int64_t)below : (int64_t)below;
 }
 
-/* Decides what a kernel left; `first` is the number of the first pair within the call. */
-static void finish(const unsigned char *key, uint64_t first, size_t groups, const uint64_t *in,
-                   int64_t *out)
+/* Bits after those of a pair's words: bytes under the piece's key. */
+static void more_bits(const unsigned char *key, size_t pair, uint64_t more[6])
 {
-    unsigned char nonce[8], bytes[48];
-    uint64_t more[6];
-    for (size_t k = 0; k < groups * GROUP_NUMBERS; k++) {
-        if (DPI_LIKELY(out[k] != DPI_GRID_UNDECIDED))
-            continue;
-        size_t lane = k % DPI_GRID_GROUP, group = k / GROUP_NUMBERS;
-        const uint64_t *word = in + GROUP_NUMBERS * group + lane;
-        const uint64_t both[2] = {word[0], word[DPI_GRID_GROUP]};
-        uint64_t pair = first + DPI_GRID_GROUP * group + lane;
-        for (int i = 0; i < 8; i++)
-            nonce[i] = (unsigned char)(pair >> 8 * i);
-        (void)crypto_stream_chacha20(bytes, sizeof bytes, nonce, key);
-        for (int i = 0; i < 6; i++)
-            more[i] = dpi_load64(bytes + 8 * i);
-        out[k] = dpi_grid_exact(both, more, k % GROUP_NUMBERS >= DPI_GRID_GROUP);
-    }
+    unsigned char nonce[crypto_stream_chacha20_NONCEBYTES] = {0}, bytes[48];
+    nonce[0] = (unsigned char)(pair + 1);
+    nonce[1] = (unsigned char)((pair + 1) >> 8);
+    (void)crypto_stream_chacha20(bytes, sizeof bytes, nonce, key);
+    for (int i = 0; i < 6; i++)
+        more[i] = dpi_load64(bytes + 8 * i);
     sodium_memzero(bytes, sizeof bytes);
-    sodium_memzero(more, sizeof more);
 }
 
-/* The next n words.  A piece of the stream's buffer is copied as it is and then put in this machine's order
- * of bytes, which most have. */
-static void read_words(dpi_stream *stream, size_t n, uint64_t *word)
+/* What a kernel could not decide: the first or the second number of a pair, whose words are word[0] and
+ * word[DPI_GRID_GROUP]. */
+static int64_t exact_of(const unsigned char *key, size_t pair, const uint64_t *word, bool second)
 {
-    for (size_t got; n > 0; n -= got / 8, word += got / 8) {
-        if (stream->left < 8) {
-            *word = dpi_stream_u64(stream);
-            got = 8;
-            continue;
-        }
-        size_t want = 8 * n < stream->left / 8 * 8 ? 8 * n : stream->left / 8 * 8;
-        memcpy(word, dpi_stream_view(stream, want, &got), want);
-        for (size_t i = 0; i < got / 8; i++)
-            word[i] = dpi_load64((const unsigned char *)&word[i]);
-    }
+    const uint64_t both[2] = {word[0], word[DPI_GRID_GROUP]};
+    uint64_t more[6];
+    more_bits(key, pair, more);
+    int64_t found = dpi_grid_exact(both, more, second);
+    sodium_memzero(more, sizeof more);
+    return found;
 }
 
 void dpi_grid_begin(dpi_grid *g, const dpi_grid_kernel *kernel, dpi_stream *stream)
 {
     g->kernel = kernel;
     g->stream = stream;
-    g->pair = 0;
     g->used = 0;
-    dpi_stream_bytes(stream, sizeof g->key, g->key);
+}
+
+/* Reads key and leading words of a piece; says how many groups it has. */
+static size_t begin_piece(dpi_grid *g, size_t n)
+{
+    size_t groups = (n + GROUP_NUMBERS - 1) / GROUP_NUMBERS, words = groups * GROUP_NUMBERS;
+    if (words > DPI_GRID_PIECE)
+        dpi_misuse(__func__, "more numbers than a piece has");
+    g->used = words > g->used ? words : g->used;
+    dpi_stream_bytes(g->stream, sizeof g->key, g->key);
+    dpi_stream_bytes(g->stream, words * sizeof *g->leading, (unsigned char *)g->leading);
+    for (size_t i = 0; i < words; i++)
+        g->leading[i] = dpi_load32((const unsigned char *)&g->leading[i]);
+    return groups;
+}
+
+/* Words 0 and 1 of pairs of a group, at word[0] and word[DPI_GRID_GROUP], from leading and trailing words. */
+static void join(const uint32_t *leading, const unsigned char *trailing, size_t pairs,
+                 uint64_t *word)
+{
+    for (size_t i = 0; i < pairs; i++) {
+        const uint64_t first = leading[i], second = leading[DPI_GRID_GROUP + i];
+        const uint64_t u = dpi_load32(trailing + 8 * i), f = dpi_load32(trailing + 8 * i + 4);
+        word[i] = first << 32 | (second & 0x7f) << 25 | u >> 7;
+        word[DPI_GRID_GROUP + i] = second >> 7 << 39 | f >> 3 << 10 | (u & 0x7f) << 3 | (f & 7);
+    }
+}
+
+enum { TRAILING = 8 * DPI_GRID_GROUP }; /* bytes of a group */
+_Static_assert(TRAILING *(DPI_GRID_PIECE / GROUP_NUMBERS) == DPI_CHACHA_BYTES,
+               "a piece's trailing words are what ChaCha20 gives at once");
+
+/* The trailing words of a piece. */
+static void trailing_of(const unsigned char *key, size_t groups, unsigned char *trailing)
+{
+    static const unsigned char nonce[crypto_stream_chacha20_NONCEBYTES];
+    if (groups > DPI_GRID_PIECE / GROUP_NUMBERS / 8)
+        dpi_chacha(key, trailing);
+    else
+        (void)crypto_stream_chacha20(trailing, groups * TRAILING, nonce, key);
 }
 
 void dpi_grid_next(dpi_grid *g, size_t n, int64_t *out)
 {
-    size_t groups = n / GROUP_NUMBERS, rest = n % GROUP_NUMBERS;
-    size_t words = (groups + (rest > 0)) * GROUP_NUMBERS;
-    int64_t *last = g->last;
-    if (words > DPI_GRID_PIECE)
-        dpi_misuse(__func__, "more numbers than a piece has");
-    g->used = words > g->used ? words : g->used;
-    read_words(g->stream, words, g->word);
-    if (groups > 0 && g->kernel->make(groups, g->word, out))
-        finish(g->key, g->pair, groups, g->word, out);
-    g->pair += DPI_GRID_GROUP * groups;
-    if (rest == 0)
-        return;
-    const uint64_t *word = g->word + words - GROUP_NUMBERS;
-    if (g->kernel->make(1, word, last))
-        finish(g->key, g->pair, 1, word, last);
-    memcpy(out + n - rest, last, rest * sizeof *out);
-    g->pair += DPI_GRID_GROUP;
+    _Alignas(64) unsigned char trailing[DPI_CHACHA_BYTES];
+    uint64_t word[GROUP_NUMBERS];
+    int64_t last[GROUP_NUMBERS];
+    size_t groups = begin_piece(g, n);
+    trailing_of(g->key, groups, trailing);
+    for (size_t k = 0; k < groups; k++) {
+        size_t at = k * GROUP_NUMBERS, left = n - at;
+        int64_t *to = left < GROUP_NUMBERS ? last : out + at;
+        join(g->leading + at, trailing + k * TRAILING, DPI_GRID_GROUP, word);
+        bool undecided = g->kernel->make(1, word, to);
+        for (size_t i = 0; i < GROUP_NUMBERS && undecided; i++)
+            if (DPI_UNLIKELY(to[i] == DPI_GRID_UNDECIDED))
+                to[i] = exact_of(g->key, k * DPI_GRID_GROUP + i % DPI_GRID_GROUP,
+                                 word + i % DPI_GRID_GROUP, i >= DPI_GRID_GROUP);
+        if (to == last)
+            memcpy(out + at, last, left * sizeof *out);
+    }
+    sodium_memzero(trailing, groups * TRAILING);
+    sodium_memzero(word, sizeof word);
+    sodium_memzero(last, sizeof last);
+}
+
+/* ---- sums with fewer bits ---- */
+
+/* Makes J worth of whole numbers of steps and of the kernel's y; marks what is undecided, NaN too. */
+DPI_LOOPS static void round_sums(size_t n, const double *steps, const float *y, double worth,
+                                 double *restrict out, unsigned char *restrict undecided)
+{
+    const double unit = (double)(1 << DPI_GRID_DROPPED), rounder = 0x1.8p52;
+    const float limit = 0.5F - DPI_ROUGH_BOUND, float_rounder = 0x1.8p23F;
+    for (size_t j = 0; j < n; j++) {
+        double whole = (steps[j] * (1 / unit) + rounder) - rounder;
+        float t = (float)((steps[j] - whole * unit) * (1 / unit)) + y[j];
+        float near = (t + float_rounder) - float_rounder;
+        out[j] = (whole + (double)near) * worth;
+        undecided[j] = !(fabsf(t - near) <= limit);
+    }
+}
+
+/* The integer K of number j of the piece. */
+static int64_t integer_of(const dpi_grid *g, size_t j)
+{
+    static const unsigned char nonce[crypto_stream_chacha20_NONCEBYTES], zero[64];
+    unsigned char block[64];
+    uint64_t word[GROUP_NUMBERS] = {0};
+    int64_t out[GROUP_NUMBERS];
+    const bool second = j % GROUP_NUMBERS >= DPI_GRID_GROUP;
+    size_t group = j / GROUP_NUMBERS, lane = j % DPI_GRID_GROUP;
+    size_t pair = group * DPI_GRID_GROUP + lane;
+    (void)crypto_stream_chacha20_xor_ic(block, zero, sizeof block, nonce, pair / 8, g->key);
+    join(g->leading + group * GROUP_NUMBERS + lane, block + pair % 8 * 8, 1, word);
+    (void)g->kernel->make(1, word, out);
+    int64_t found = out[second ? DPI_GRID_GROUP : 0];
+    if (DPI_UNLIKELY(found == DPI_GRID_UNDECIDED))
+        found = exact_of(g->key, pair, word, second);
+    sodium_memzero(block, sizeof block);
+    sodium_memzero(word, sizeof word);
+    sodium_memzero(out, sizeof out);
+    return found;
+}
+
+void dpi_grid_round(dpi_grid *g, size_t n, const double *steps, double worth, double *out)
+{
+    float y[DPI_GRID_PIECE];
+    unsigned char undecided[DPI_GRID_PIECE];
+    const unsigned char *next;
+    size_t groups = begin_piece(g, n);
+    g->kernel->rough(groups, g->leading, y);
+    round_sums(n, steps, y, worth, out, undecided);
+    for (size_t j = 0; (next = memchr(undecided + j, 1, n - j)) != NULL; j++) {
+        j = (size_t)(next - undecided);
+        out[j] = (double)dpi_grid_dropped((int64_t)steps[j] + integer_of(g, j)) * worth;
+    }
+    sodium_memzero(y, groups * GROUP_NUMBERS * sizeof *y);
 }
 
 void dpi_grid_end(dpi_grid *g)
 {
-    sodium_memzero(g->word, g->used * sizeof *g->word);
-    sodium_memzero(g->last, sizeof g->last);
+    sodium_memzero(g->leading, g->used * sizeof *g->leading);
     sodium_memzero(g->key, sizeof g->key);
 }
 

@@ -6,7 +6,7 @@ libtacit_core_la_SOURCES += \
   %D%/failure.c %D%/failure.h \
   %D%/feistel.c %D%/feistel.h \
   %D%/gap.c %D%/gap.h \
-  %D%/grid-avx2.c %D%/grid-avx512.c %D%/grid-kernel.h %D%/grid-portable.c %D%/grid.c %D%/grid.h \
+  %D%/grid-avx2.c %D%/grid-avx512.c %D%/grid-kernel.h %D%/grid-parts.h %D%/grid-portable.c %D%/grid.c %D%/grid.h \
   %D%/gsl.c %D%/gsl.h \
   %D%/noise.c %D%/noise.h \
   %D%/normal.c %D%/normal.h \

@@ -13,3 +13,12 @@ UNIT_TESTS += %D%/t-batch %D%/t-check %D%/t-convolution %D%/t-drawn %D%/t-extras
 %C%_t_drawn_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 dist_check_SCRIPTS += %D%/check-instructions
 %C%_t_group_SOURCES = %D%/t-group.c %D%/ranks.c %D%/ranks.h
+
+WITNESS = %D%/witness.c %D%/witness.h
+WITNESS_LINK = -Wl,--wrap=dpi_grid_round
+%C%_t_extras_SOURCES = %D%/t-extras.c $(WITNESS)
+%C%_t_extras_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
+%C%_t_leaks_SOURCES = %D%/t-leaks.c $(WITNESS)
+%C%_t_leaks_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
+%C%_t_step_SOURCES = %D%/t-step.c $(WITNESS)
+%C%_t_step_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)

@@ -9,6 +9,7 @@
 
 #include "infer/svi.h"
 #include "random/noise.h"
+#include "tests/infer/witness.h"
 #include "tests/lib/check.h"
 
 enum { N = 600, STEPS = 300 };
@@ -128,7 +129,8 @@ static void noise_is_fresh_in_every_number_and_step(void **state)
     end(&s);
 }
 
-/* Among independent ones hardly ever 1: the grid has 2^32 points in a standard deviation. */
+/* Of independent ones 1 / (128 sqrt pi) are equal, the release having 64 points in a standard deviation: 2.6 of 600,
+ * and 25 or more with a probability below 1e-15. */
 static size_t numbers_in_common(const scene *one, const scene *other)
 {
     size_t equal = 0;
@@ -153,7 +155,7 @@ static void runs_without_a_seed_have_noise_of_their_own(void **state)
     for (uint64_t t = 0; t < opts.steps; t++) {
         step(&one);
         step(&other);
-        assert_true(numbers_in_common(&one, &other) < 10);
+        assert_true(numbers_in_common(&one, &other) < 25);
     }
     end(&one);
     end(&other);
@@ -186,15 +188,15 @@ static void resumed_runs_have_noise_of_their_own(void **state)
         for (int k = 0; k < 3; k++)
             step(&runs[k]);
         for (int k = 0; k < 3; k++)
-            assert_true(numbers_in_common(&runs[k], &runs[(k + 1) % 3]) < 10);
+            assert_true(numbers_in_common(&runs[k], &runs[(k + 1) % 3]) < 25);
     }
     dp_svi_free(runs[1].svi);
     dp_svi_free(runs[2].svi);
     end(&runs[0]);
 }
 
-/* The same noise on both sides, so that what differs is what became of one record's gradient.  A coarse
- * grid would round it up now and then. */
+/* What differs before noise is added is what became of one record's gradient.  A coarse grid would round it up
+ * now and then. */
 static void a_record_moves_what_is_released_by_at_most_clip(void **state)
 {
     (void)state;
@@ -207,15 +209,16 @@ static void a_record_moves_what_is_released_by_at_most_clip(void **state)
         opts.clip = 1;
         opts.delta = 1e-5;
         opts.steps = 1;
-        double without[N], square = 0;
+        double without[N], with[N], square = 0;
         scene s = begin(0, &opts);
         step(&s);
-        memcpy(without, s.svi->release, sizeof without);
+        witness_sum(N, without);
         end(&s);
         s = begin(1e9, &opts);
         step(&s);
+        witness_sum(N, with);
         for (size_t i = 0; i < N; i++) {
-            double moved = s.svi->release[i] - without[i];
+            double moved = (with[i] - without[i]) * opts.sigma;
             square += moved * moved;
         }
         assert_true(square <= 1 && square > 0.999);

@@ -54,8 +54,9 @@ static dp_svi *noise_alone(dp_dataset **data, const dp_svi_opts *o)
 }
 
 /* The noise of each release is N(0, (sigma clip)^2): its squares over 2 * 3000 numbers, divided by
- * that, sum to chi-square; the limits are 6.2 standard deviations.  Half the noise is off by 40.  No
- * two steps have the same noise, and none of it stays in memory. */
+ * that, sum to chi-square; the limits are 6.2 standard deviations.  Half the noise is off by 40.  Neighbouring steps
+ * do not have the same noise, of which 1 / (128 sqrt pi) of 6000 rounded numbers are equal by chance, 26 in the mean and
+ * 75 or more with a probability below 1e-12; and none of it stays in memory. */
 static void noise_has_the_size_that_is_accounted(void **state)
 {
     (void)state;
@@ -63,17 +64,20 @@ static void noise_has_the_size_that_is_accounted(void **state)
     dp_dataset *data;
     const dp_svi_opts o = {.sigma = 7, .delta = 1e-3, .clip = 0.3, .steps = STEPS, .seed = 4};
     double square = 0, last[2] = {0, 0};
+    size_t equal = 0;
     dp_svi *svi = noise_alone(&data, &o);
     while (!dp_svi_done(svi)) {
         assert_ok(dp_svi_step(svi, &err), err.text);
         for (int k = 0; k < 2; k++) {
             double z = svi->release[k] / (o.sigma * o.clip);
             square += z * z / (2 * STEPS);
-            assert_true(z != last[k] && svi->sum[k] == 0);
+            equal += z == last[k];
+            assert_true(svi->sum[k] == 0);
             last[k] = z;
         }
     }
     assert_close(square, 1, 0, 6.2 * sqrt(2.0 / (2 * STEPS)));
+    assert_true(equal < 75);
     dp_svi_free(svi);
     dp_dataset_free(data);
 }

@@ -76,14 +76,14 @@ static void what_is_decided_is_exact(void **state)
 static void ends_of_ranges_are_exact_or_undecided(void **state)
 {
     (void)state;
-    const uint64_t middle = UINT64_C(1) << 63,
-                   angles[] = {0, middle - 4096, middle, UINT64_MAX - 4095};
+    const uint64_t middle = UINT64_C(1) << 61,
+                   angles[] = {0, middle - 1024, middle, 2 * middle - 1024};
     size_t undecided = 0;
     for (int bit = 0; bit < 64; bit++) {
         uint64_t in[GROUP], step = UINT64_C(1) << bit;
         for (int i = 0; i < DPI_GRID_GROUP; i++) {
             in[i] = i % 2 == 0 ? step - 1 : ~(step - 1);
-            in[DPI_GRID_GROUP + i] = angles[i / 2] ^ (uint64_t)bit << 6;
+            in[DPI_GRID_GROUP + i] = angles[i / 2 % 4] ^ (uint64_t)bit << 4;
         }
         undecided += check_kernels(in);
     }
@@ -101,9 +101,9 @@ static void exact_integers_are_box_muller_of_the_words(void **state)
         long double u =
             ((long double)word[0] + (long double)(word[1] & 1023) * 0x1p-10L) * 0x1p-64L;
         long double r = sqrtl(-2 * logl(u + 0x1p-75L));
-        long double x = ((long double)(word[1] >> 12) + 0.5L) * 0x1p-52L * pi / 2 - pi / 4;
-        long double sign = word[1] >> 11 & 1 ? -1 : 1, c = cosl(x), s = sinl(x);
-        bool swap = (word[1] >> 10 & 1) != 0;
+        long double x = ((long double)(word[1] << 2 >> 12) + 0.5L) * 0x1p-52L * pi / 2 - pi / 4;
+        long double sign = word[1] >> 63 != 0 ? -1 : 1, c = cosl(x), s = sinl(x);
+        bool swap = (word[1] >> 62 & 1) != 0;
         uint64_t half[6] = {UINT64_C(1) << 63, 0, 0, UINT64_C(1) << 63, 0, 0};
         for (int which = 0; which < 2; which++) {
             long double z = sign * r * (swap != (which == 1) ? s : c) * 0x1p32L;
@@ -123,7 +123,7 @@ static void no_integer_is_missing(void **state)
         for (int64_t wanted = starts[k]; wanted < starts[k] + 300; wanted++) {
             long double z = (long double)wanted * 0x1p-32L;
             uint64_t gap = (uint64_t)(-expm1l(-z * z / 2) * 0x1p64L); /* 1 - u */
-            const uint64_t word[2] = {UINT64_MAX - gap, UINT64_C(1) << 63};
+            const uint64_t word[2] = {UINT64_MAX - gap, UINT64_C(1) << 61};
             assert_int_equal(dpi_grid_exact(word, more, 0), wanted);
         }
 }
@@ -140,30 +140,145 @@ static void a_few_are_the_first_of_many(void **state)
     }
 }
 
-/* The stream may stand anywhere: words do not depend on where its buffers end. */
-static void numbers_do_not_depend_on_the_place_in_the_buffer(void **state)
+/* Two words of a pair from the stream's leading words and the trailing ones under the piece's key, bit by bit. */
+static void words_of(const uint32_t *leading, const unsigned char *trailing, uint64_t word[GROUP])
+{
+    for (int i = 0; i < DPI_GRID_GROUP; i++) {
+        const uint32_t a = leading[i], b = leading[DPI_GRID_GROUP + i];
+        const uint32_t c = dpi_load32(trailing + 8 * i), d = dpi_load32(trailing + 8 * i + 4);
+        uint64_t u = 0, low10 = 0, f = 0;
+        for (int bit = 0; bit < 74; bit++) {
+            uint64_t next = bit < 32   ? a >> (31 - bit) & 1
+                            : bit < 39 ? b >> (38 - bit) & 1
+                            : bit < 71 ? c >> (70 - bit) & 1
+                                       : d >> (73 - bit) & 1;
+            u = bit < 64 ? 2 * u + next : u;
+            low10 = bit < 64 ? 0 : 2 * low10 + next;
+        }
+        for (int bit = 0; bit < 52; bit++)
+            f = 2 * f + (bit < 23 ? b >> (29 - bit) & 1 : d >> (54 - bit) & 1);
+        word[i] = u;
+        word[DPI_GRID_GROUP + i] = (uint64_t)(b >> 30) << 62 | f << 10 | low10;
+    }
+}
+
+/* What grid.c says of the stream, piece by piece; it may stand anywhere, the words do not depend on where its
+ * buffers end. */
+static void numbers_are_those_of_the_stated_bytes(void **state)
 {
     (void)state;
     for (size_t skip_bytes = 0; skip_bytes < 40; skip_bytes += 3) {
-        unsigned char bytes[40];
+        unsigned char bytes[40], key[DPI_STREAM_KEY], nonce[8] = {0}, trailing[4 * DPI_GRID_PIECE];
         dpi_stream plain;
         dpi_stream_start_seeded(&stream, 34, "test");
         dpi_stream_bytes(&stream, skip_bytes, bytes);
         plain = stream;
-        dpi_stream_grid(&stream, 2000, other);
-        unsigned char key[DPI_STREAM_KEY];
-        dpi_stream_bytes(&plain, sizeof key, key);
-        for (size_t g = 0; g < 2000 / GROUP; g++) {
+        dpi_stream_grid(&stream, 2 * DPI_GRID_PIECE, other);
+        for (size_t g = 0; g < 2 * DPI_GRID_PIECE / GROUP; g++) {
+            const size_t in_piece = g % (DPI_GRID_PIECE / GROUP);
+            uint32_t leading[GROUP];
             uint64_t in[GROUP];
             int64_t out[GROUP];
+            if (in_piece == 0) {
+                dpi_stream_bytes(&plain, sizeof key, key);
+                (void)crypto_stream_chacha20(trailing, sizeof trailing, nonce, key);
+            }
             for (int i = 0; i < GROUP; i++)
-                in[i] = dpi_stream_u64(&plain);
+                leading[i] = dpi_stream_u32(&plain);
+            words_of(leading, trailing + 8 * DPI_GRID_GROUP * in_piece, in);
             (void)dpi_grid_portable(1, in, out);
             for (int i = 0; i < GROUP; i++)
                 assert_true(out[i] == other[GROUP * g + (size_t)i] || out[i] == DPI_GRID_UNDECIDED);
         }
         assert_int_equal(dpi_stream_u64(&plain), dpi_stream_u64(&stream));
     }
+}
+
+/* ---- sums that are rounded ---- */
+
+enum { SUMS = 200 * DPI_GRID_PIECE };
+static double steps[SUMS], rounded[SUMS];
+
+/* Whole numbers of steps of all sizes; every other one such that its sum with the noise is within three steps of the
+ * middle between two numbers that are kept, which all of the integer must be right for. */
+static void fill_steps(void)
+{
+    const int64_t unit = INT64_C(1) << DPI_GRID_DROPPED;
+    dpi_stream_start_seeded(&stream, 37, "test");
+    for (size_t j = 0; j < SUMS; j++) {
+        int64_t size = (int64_t)dpi_stream_u64(&stream) >> (2 + dpi_stream_below(&stream, 61));
+        int64_t near = size % 1000 * unit + unit / 2 + (int64_t)(j % 7) - 3;
+        steps[j] = (double)(j % 2 == 0 ? size : near - draw[j]);
+    }
+}
+
+/* The sum's lowest bits dropped, as the definition has it, in integers. */
+static int64_t wanted_of(double sum_steps, int64_t noise)
+{
+    __int128 twice = 2 * ((__int128)(int64_t)sum_steps + noise) + (1 << DPI_GRID_DROPPED);
+    __int128 unit = (__int128)2 << DPI_GRID_DROPPED;
+    return (int64_t)((twice - ((twice % unit) + unit) % unit) / unit);
+}
+
+/* The same to the bit as if all integers were there, with every instruction set and for any length. */
+static void rounded_sums_are_those_of_the_integers(void **state)
+{
+    (void)state;
+    const size_t sizes[] = {1, 15, 31, 32, 33, 700, 1023, DPI_GRID_PIECE};
+    fill_steps();
+    for (size_t k = 0; k < dpi_n_grid_kernels; k++) {
+        dpi_grid g;
+        if (!dpi_grid_kernels[k].runs_here())
+            continue;
+        for (size_t c = 0, n; c < sizeof sizes / sizeof *sizes; c++) {
+            dpi_stream_start_seeded(&stream, 31, "test");
+            dpi_grid_begin(&g, &dpi_grid_kernels[k], &stream);
+            n = sizes[c];
+            memset(rounded, 0, sizeof rounded);
+            for (size_t j = 0; j < (n == DPI_GRID_PIECE ? SUMS : n); j += n)
+                dpi_grid_round(&g, n, steps + j, 0.5, rounded + j);
+            dpi_grid_end(&g);
+            for (size_t j = 0; j < (n == DPI_GRID_PIECE ? SUMS : n); j++)
+                if (rounded[j] != 0.5 * (double)wanted_of(steps[j], draw[j]))
+                    fail_msg("number %zu of %zu, %s", j, n, dpi_grid_kernels[k].name);
+            assert_true(rounded[n == DPI_GRID_PIECE ? 0 : n] == 0 || n == DPI_GRID_PIECE);
+        }
+    }
+}
+
+static void dropping_bits_rounds_to_the_nearest(void **state)
+{
+    (void)state;
+    const int64_t unit = INT64_C(1) << DPI_GRID_DROPPED, half = unit / 2;
+    const int64_t most = INT64_C(1) << 62;
+    for (int64_t k = -3; k <= 3; k++) {
+        assert_int_equal(dpi_grid_dropped(k * unit), k);
+        assert_int_equal(dpi_grid_dropped(k * unit + half - 1), k);
+        assert_int_equal(dpi_grid_dropped(k * unit - half), k);
+        assert_int_equal(dpi_grid_dropped(k * unit - half - 1), k - 1);
+    }
+    assert_int_equal(dpi_grid_dropped(most), most / unit);
+    assert_int_equal(dpi_grid_dropped(-most), -most / unit);
+}
+
+/* Single precision decides all but 2.5 2^-12 of the numbers, the share of its bound, and pairs at the ends of the range
+ * of radii: P(r^2 > 28) = e^-14. */
+static void what_single_precision_leaves_is_as_rare_as_stated(void **state)
+{
+    (void)state;
+    uint32_t in[GROUP];
+    float y[GROUP];
+    size_t count = 0, n = 2 * (size_t)DRAWS;
+    dpi_stream_start_seeded(&stream, 38, "test");
+    for (size_t k = 0; k < n / GROUP; k++) {
+        for (int i = 0; i < GROUP; i++)
+            in[i] = dpi_stream_u32(&stream);
+        dpi_rough_portable(1, in, y);
+        for (int i = 0; i < GROUP; i++)
+            count += !(fabsf(y[i] - rintf(y[i])) <= 0.5F - DPI_ROUGH_BOUND);
+    }
+    double mean = (double)n * (2 * (double)DPI_ROUGH_BOUND + exp(-14) + 0x1p-29);
+    assert_standard(((double)count - mean) / sqrt(2 * mean)); /* those of a pair go together */
 }
 
 /* 2 E(r) 2^-17 = 1.912e-5, and 2^-24 for the ends. */
@@ -283,7 +398,10 @@ int main(void)
         cmocka_unit_test(exact_integers_are_box_muller_of_the_words),
         cmocka_unit_test(no_integer_is_missing),
         cmocka_unit_test(a_few_are_the_first_of_many),
-        cmocka_unit_test(numbers_do_not_depend_on_the_place_in_the_buffer),
+        cmocka_unit_test(numbers_are_those_of_the_stated_bytes),
+        cmocka_unit_test(rounded_sums_are_those_of_the_integers),
+        cmocka_unit_test(dropping_bits_rounds_to_the_nearest),
+        cmocka_unit_test(what_single_precision_leaves_is_as_rare_as_stated),
         cmocka_unit_test(undecided_numbers_are_as_rare_as_stated),
         cmocka_unit_test(distribution_function_is_uniform),
         cmocka_unit_test(distance_to_the_distribution_function_is_small),
