@@ -14,14 +14,19 @@
  * 2^-29 for the sizes that graph/form.c admits, in practice to some 1e-15 (tests/exec/t-networks).  Squares
  * that leave 1e-140 ... 1e140 are treated in the same way, lest a product vanish or overflow alone.
  *
- * What is left to rounding in sums of k <= 256 gradients clipped to C is k^2 u C (infer/svi.c), for k
- * additions.  Adding w g term by term makes `rank` additions of parts of length up to w S <= sqrt(c) C; so
- * only blocks of B gradients are added up in that way, and then added to the others, which together is off by
+ * What is left to rounding in sums of k <= 256 gradients clipped to C is 256 k u C (infer/svi.c).  Adding w g to a
+ * chain that holds others makes p = rank additions, each off by u times the length of what it makes.  With s = sqrt(c)
+ * the terms' lengths add up to w S <= s |w g|; what the first i of them make is no longer than those, nor than w g
+ * and the others, so than (1 + s) / 2 |w g|.  In a chain of B gradients each is there while p (B - 1) more numbers
+ * are added at most, so with weights and products, 2 s, it costs
  *
- *   k B rank sqrt(c) u C + (k / B) k u C <= k^2 u C    where  B rank sqrt(c) <= 128 and B >= 2, for k = 256.
+ *   u |w g| (p (B - 1) + p (1 + s) / 2 + 2 s),
  *
- * Where even two are too many each g is made, times its weight added.  Rows that are picked are added up for
- * each record first in any case.
+ * where |w g| is this part's share, and by the triangle inequality k gradients cost k C times the largest such factor
+ * of a part.  Blocks of B are added up in chains, and then to the others, as is what is made one by one: at most
+ * one addition for each gradient, to what is l C long, k (k + 1) / 2 u C.  With p (2 B - 1 + s) + 4 s <= 250 that is
+ * 254 k u C in all; what remains is for terms in u^2.  Where B would be below 2 each g is made, times its weight
+ * added.  Rows that are picked are added up for each record first in any case.
  *
  * Cost for a record: graph/form.c.  A gradient is a function of its record alone, to the bit; the weighted sum
  * depends on its neighbours' by rounding that is accounted for as above. */

@@ -26,8 +26,8 @@ static const double most_made = 1 << 16;
 /* |g|^2 from inner products is off by (rows + columns + 2 rank) c u, which stays below 2^-28 by this. */
 static const double most_lost = 1 << 25;
 
-/* Most of rank sqrt(c) times the records of a block; see exec/terms.c. */
-static const double most_in_block = 128;
+/* Most of p (2 B - 1 + s) + 4 s for blocks of B records, p the rank and s = sqrt(c); see exec/terms.c. */
+static const double most_in_block = 250;
 
 double dpi_form_cancels(size_t rank)
 {
@@ -36,8 +36,8 @@ double dpi_form_cancels(size_t rank)
 
 static double in_block(const dpi_form *form)
 {
-    double rank = (double)form->rank;
-    return most_in_block / (rank * sqrt(dpi_form_cancels(form->rank)));
+    double s = sqrt(dpi_form_cancels(form->rank));
+    return ((most_in_block - 4 * s) / (double)form->rank + 1 - s) / 2;
 }
 
 size_t dpi_form_block(const dpi_form *form)

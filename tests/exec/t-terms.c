@@ -255,6 +255,21 @@ static void a_record_is_the_same_in_every_company(void **state)
     tear_down(&s);
 }
 
+/* 256 gradients, each at most a clip long, may be off by 256^2 u clips (src/infer/svi.c): an addition to the others for
+ * each, and what chains of blocks leave; blocks of one more would leave too much. */
+static void blocks_are_chosen_within_what_is_left(void **state)
+{
+    (void)state;
+    for (size_t rank = 1; rank <= 300; rank++) {
+        const dpi_form form = {.way = DPI_PRODUCTS, .rank = rank};
+        double p = (double)rank, s = sqrt(16 + 4 * p), records = (double)dpi_form_block(&form);
+        double each = p * (records - 1) + p * (1 + s) / 2 + 2 * s + 257.0 / 2;
+        assert_true(records == 1 || each < 255);
+        assert_true(each + p > 252);
+        assert_true((records > 1) == (rank < 18));
+    }
+}
+
 static void failing_memory_leaves_no_run(void **state)
 {
     (void)state;
@@ -283,6 +298,7 @@ int main(void)
         cmocka_unit_test(lengths_may_be_extreme),
         cmocka_unit_test(records_that_are_not_finite_add_nothing),
         cmocka_unit_test(a_record_is_the_same_in_every_company),
+        cmocka_unit_test(blocks_are_chosen_within_what_is_left),
         cmocka_unit_test(failing_memory_leaves_no_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
