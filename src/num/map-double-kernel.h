@@ -79,21 +79,30 @@ KERNEL_INLINE real softplus(real x)
     return choose(x > 0, x, (real){0}) + (s * 2.0 + s * (z * p));
 }
 
+KERNEL_INLINE real apply(dpi_map function, real x)
+{
+    return function == DPI_MAP_EXP        ? exponential(x)
+           : function == DPI_MAP_LOGISTIC ? logistic(x)
+                                          : softplus(x);
+}
+
+/* The last numbers are taken together with some before them, unless there are too few.  They are read first,
+ * so that `out` may be `in`. */
 KERNEL_TARGET void KERNEL_NAME(dpi_map function, size_t n, const double *in, double *out)
 {
-    for (size_t i = 0; i < n; i += LANES) {
-        size_t count = n - i < LANES ? n - i : LANES;
-        real x = {0};
-        if (count == LANES)
-            memcpy(&x, in + i, sizeof x);
-        else
-            memcpy(&x, in + i, count * sizeof *in);
-        real y = function == DPI_MAP_EXP        ? exponential(x)
-                 : function == DPI_MAP_LOGISTIC ? logistic(x)
-                                                : softplus(x);
-        if (count == LANES)
-            memcpy(out + i, &y, sizeof y);
-        else
-            memcpy(out + i, &y, count * sizeof *out);
+    real last = {0}, x;
+    if (n < LANES) {
+        memcpy(&last, in, n * sizeof *in);
+        last = apply(function, last);
+        memcpy(out, &last, n * sizeof *out);
+        return;
     }
+    memcpy(&last, in + n - LANES, sizeof last);
+    for (size_t i = 0; i + LANES < n; i += LANES) {
+        memcpy(&x, in + i, sizeof x);
+        x = apply(function, x);
+        memcpy(out + i, &x, sizeof x);
+    }
+    last = apply(function, last);
+    memcpy(out + n - LANES, &last, sizeof last);
 }

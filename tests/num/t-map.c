@@ -102,6 +102,9 @@ static void an_element_is_the_same_at_every_place(void **state)
                     dpi_map_kernels[k].map((dpi_map)f, n, in + from, some);
                     assert_memory_equal(some, out + from, n * sizeof *some);
                     assert_true(some[n] == 2.5F);
+                    memcpy(some, in + from, n * sizeof *some);
+                    dpi_map_kernels[k].map((dpi_map)f, n, some, some);
+                    assert_memory_equal(some, out + from, n * sizeof *some);
                 }
         }
 }
@@ -183,6 +186,9 @@ static void a_double_is_the_same_at_every_place(void **state)
                     dpi_map_kernels[k].map_double((dpi_map)f, n, wide_in + from, some);
                     assert_memory_equal(some, wide_out + from, n * sizeof *some);
                     assert_true(some[n] == 2.5);
+                    memcpy(some, wide_in + from, n * sizeof *some);
+                    dpi_map_kernels[k].map_double((dpi_map)f, n, some, some);
+                    assert_memory_equal(some, wide_out + from, n * sizeof *some);
                 }
         }
 }
