@@ -68,7 +68,7 @@ static bool term_of(const dpi_graph *g, dpi_id id, double sign, dpi_term_form *t
     return true;
 }
 
-/* Fills form->term from the tree of additions; leaves n_terms at 0 when something else stands in it. */
+/* Fills form->term from the tree of additions and subtractions; leaves n_terms at 0 when something else stands in it. */
 static void find_terms(const dpi_graph *g, dpi_id part, dpi_form *form)
 {
     struct {
@@ -80,13 +80,13 @@ static void find_terms(const dpi_graph *g, dpi_id part, dpi_form *form)
         dpi_id id = open[--n_open].id;
         double sign = open[n_open].sign;
         const dpi_node *node = &g->nodes[id];
-        if (node->op == &dpi_op_add) {
+        if (node->op == &dpi_op_add || node->op == &dpi_op_sub) {
             if (n + n_open + 2 > DPI_MOST_TERMS ||
                 !dpi_shape_same(&g->nodes[node->in[0]].shape, &g->nodes[node->in[1]].shape))
                 return;
             for (int k = 1; k >= 0; k--, n_open++) { /* so that the first comes out first */
                 open[n_open].id = node->in[k];
-                open[n_open].sign = sign;
+                open[n_open].sign = k == 1 && node->op == &dpi_op_sub ? -sign : sign;
             }
             continue;
         }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/op.h"
+#include "graph/simplify.h"
 
 enum { FIRST_TABLE = 64 };
 
@@ -135,28 +136,6 @@ static bool fold(const dpi_graph *g, const dpi_node *node, double *value)
     return true;
 }
 
-/* x + 0, x - 0, x * 1, x / 1 and 1 * x with a result of x's own shape are x. */
-static dpi_id simplify(const dpi_graph *g, const dpi_node *node)
-{
-    const dpi_op *op = node->op;
-    if (op->n_inputs != 2 || op == &dpi_op_matmul || op == &dpi_op_outer)
-        return DPI_NONE;
-    bool additive = op == &dpi_op_add || op == &dpi_op_sub;
-    bool multiplicative = op == &dpi_op_mul || op == &dpi_op_div;
-    double neutral = additive ? 0 : 1;
-    for (int k = 0; k < 2 && (additive || multiplicative); k++) {
-        const dpi_node *kept = &g->nodes[node->in[k]];
-        dpi_id other = node->in[1 - k];
-        bool is_neutral = dpi_is_constant(g, other, neutral) ||
-                          (multiplicative && g->nodes[other].op == &dpi_op_ones);
-        bool commutes = k == 0 || op == &dpi_op_add || op == &dpi_op_mul;
-        if (is_neutral && commutes && dpi_shape_same(&kept->shape, &node->shape) &&
-            kept->shape.per_record == node->shape.per_record)
-            return node->in[k];
-    }
-    return DPI_NONE;
-}
-
 static dpi_id fail_shape(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, const char *why)
 {
     char left[2][DPI_SHAPE_TEXT], name[2][64];
@@ -204,7 +183,7 @@ dpi_id dpi_apply(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, const dpi_a
         why = misfit_of_groups(g, &node);
     if (why != NULL)
         return fail_shape(g, op, a, b, why);
-    dpi_id same = simplify(g, &node);
+    dpi_id same = dpi_simplify(g, &node);
     if (same != DPI_NONE)
         return same;
     double value;

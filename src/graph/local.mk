@@ -17,4 +17,5 @@ libtacit_core_la_SOURCES += \
   %D%/op-select.c \
   %D%/op-single.c %D%/op-single.h \
   %D%/op-source.c \
-  %D%/shape.c %D%/shape.h
+  %D%/shape.c %D%/shape.h \
+  %D%/simplify.c %D%/simplify.h

@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-describe %D%/t-gradient %D%/t-graph %D%/t-op %D%/t-random %D%/t-shape
+UNIT_TESTS += %D%/t-describe %D%/t-gradient %D%/t-graph %D%/t-op %D%/t-random %D%/t-shape %D%/t-simplify
 
 graph_help = %D%/naive.c %D%/naive.h %D%/points.c %D%/points.h
 graph_differences = %D%/differences.c %D%/differences.h
@@ -13,3 +13,4 @@ FAULTY_LINK = -Wl,--wrap=aligned_alloc -Wl,--wrap=free
 %C%_t_op_SOURCES = %D%/t-op.c $(graph_help) $(graph_differences)
 %C%_t_random_SOURCES = %D%/t-random.c $(graph_help)
 %C%_t_shape_SOURCES = %D%/t-shape.c $(graph_help)
+%C%_t_simplify_SOURCES = %D%/t-simplify.c $(graph_help)
