@@ -25,8 +25,9 @@ typedef struct dpi_part {
 
 /* A value and its copy in single precision. */
 typedef struct dpi_copy {
+    dpi_id node;
     size_t size;
-    bool of_record;
+    bool of_record, of_place;
     const double *from;
     float *to;
 } dpi_copy;
@@ -60,7 +61,8 @@ struct dpi_run {
     dpi_single *singles; /* [n_calls[RECORDS]] */
     dpi_copy *copies;    /* what is narrowed */
     size_t n_copies;
-    double *room; /* widened values of a sum over records */
+    bool places_copied; /* since they last changed */
+    double *room;       /* widened values of a sum over records */
 };
 
 #endif

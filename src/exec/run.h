@@ -61,6 +61,12 @@ size_t dpi_run_memory(const dpi_run *run);
 
 void dpi_run_globals(dpi_run *run);
 
+/* For who changes a place and has its numbers at hand: makes the floats of numbers first ... first + n - 1 that records
+ * in single precision read, by any thread; and says that this was done for all numbers of all places, so that the
+ * next dpi_run_globals need not.  Nothing in double precision. */
+void dpi_run_copy_place(dpi_run *run, dpi_id node, size_t first, size_t n);
+void dpi_run_places_copied(dpi_run *run);
+
 /* Sets the sums over records to zero; call before the first chunk. */
 void dpi_run_start_records(dpi_run *run);
 

@@ -82,6 +82,14 @@ static bool make_floats(dpi_run *run, const bool *needed)
     return true;
 }
 
+static bool is_place(const dpi_run *run, dpi_id node)
+{
+    bool found = false;
+    for (size_t i = 0; i < run->spec.n_places; i++)
+        found = found || run->spec.places[i].node == node;
+    return found;
+}
+
 /* Makes the list of values that are narrowed. */
 static bool make_copies(dpi_run *run)
 {
@@ -94,8 +102,10 @@ static bool make_copies(dpi_run *run)
         bool of_record = node->shape.per_record;
         if (run->narrow[i] == NULL || run->value[i] == NULL || (of_record && !is_source(node)))
             continue;
-        run->copies[run->n_copies++] = (dpi_copy){.size = dpi_shape_size(&node->shape),
+        run->copies[run->n_copies++] = (dpi_copy){.node = (dpi_id)i,
+                                                  .size = dpi_shape_size(&node->shape),
                                                   .of_record = of_record,
+                                                  .of_place = is_place(run, (dpi_id)i),
                                                   .from = run->value[i],
                                                   .to = run->narrow[i]};
     }
@@ -152,8 +162,21 @@ dp_status dpi_single_make(dpi_run *run, const bool *needed, const dpi_id *node_o
 void dpi_single_globals(dpi_run *run)
 {
     for (size_t i = 0; i < run->n_copies; i++)
-        if (!run->copies[i].of_record)
+        if (!run->copies[i].of_record && !(run->places_copied && run->copies[i].of_place))
             narrow(run->copies[i].size, run->copies[i].from, run->copies[i].to);
+    run->places_copied = false;
+}
+
+void dpi_run_copy_place(dpi_run *run, dpi_id node, size_t first, size_t n)
+{
+    for (size_t i = 0; i < run->n_copies; i++)
+        if (run->copies[i].node == node)
+            narrow(n, run->copies[i].from + first, run->copies[i].to + first);
+}
+
+void dpi_run_places_copied(dpi_run *run)
+{
+    run->places_copied = true;
 }
 
 /* A sum over records, of floats in double. */

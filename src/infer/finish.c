@@ -81,7 +81,7 @@ dp_status dpi_finish_init(dp_svi *s, dp_error *err)
     if (s->target == NULL)
         return dpi_fail_nomem(err);
     for (size_t k = 0; k < o->n_blocks; k++)
-        s->target[part_of(o, &o->blocks[k])] = o->blocks[k].offset;
+        s->target[part_of(o, &o->blocks[k])] = k;
     return DP_OK;
 }
 
@@ -125,7 +125,8 @@ typedef struct mover {
     bool finite;
 } mover;
 
-/* Moves the parameters whose gradients are n numbers of the release. */
+/* Moves the parameters whose gradients are n numbers of the release, and makes floats of them where records want
+ * these. */
 static void move_released(void *user, size_t first, size_t n)
 {
     mover *m = user;
@@ -135,9 +136,12 @@ static void move_released(void *user, size_t first, size_t n)
     for (size_t p = 0, size; p < o->n_parts && at < end; p++, at += size) {
         size = size_of_part(o, p);
         size_t from = first > at ? first : at, to = end < at + size ? end : at + size;
-        if (from < to)
-            m->finite &= dpi_optimizer_move(&s->optimizer, s->target[p] + from - at, to - from,
-                                            s->release + from);
+        if (from >= to)
+            continue;
+        const dpi_block *block = &o->blocks[s->target[p]];
+        m->finite &= dpi_optimizer_move(&s->optimizer, block->offset + from - at, to - from,
+                                        s->release + from);
+        dpi_run_copy_place(s->run, block->node, from - at, to - from);
     }
 }
 
@@ -257,6 +261,8 @@ dp_status dpi_finish(dp_svi *s, dp_status mine, bool *finite, dp_error *err)
     if (status == DP_OK && s->target == NULL) {
         dpi_run_late(s->run);
         on_threads(&t, o->n_theta, move_blocks);
+    } else if (status == DP_OK) {
+        dpi_run_places_copied(s->run);
     }
     if (status == DP_OK)
         dpi_optimizer_end(&s->optimizer);

@@ -58,7 +58,7 @@ struct dp_svi {
     int64_t *whole;      /* [n_release + 1] of a group's rank: what the ranks add up; else NULL */
     unsigned char *keys; /* of the noise of a step (release.h) */
     double *release; /* [n_release] an estimate of the whole sum from the noisy one, and extras */
-    size_t *target; /* [n_parts] parameter that each part begins at, where parts are gradients; else
+    size_t *target;  /* [n_parts] block whose gradient each part is, where parts are gradients; else
                           * NULL (finish.c) */
 };
 

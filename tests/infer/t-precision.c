@@ -95,6 +95,53 @@ static void threads_change_nothing(void **state)
     }
 }
 
+/* y ~ N(x . w, 1) with plain w: one float for each parameter, and gradients that are a part of the release. */
+static dp_svi *begin_plain(const dp_dataset *data, uint64_t steps)
+{
+    dp_error err = {0};
+    dp_svi *svi;
+    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY,
+                              .sampling = DP_SAMPLING_FULL,
+                              .optimizer = DP_SGD,
+                              .step_size = 1e-4,
+                              .schedule = DP_CONSTANT,
+                              .steps = steps,
+                              .precision = DP_SINGLE,
+                              .seed = 7};
+    dp_model *m = dp_model_new();
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_expr w = dp_param(m, "w", D, 0.5);
+    dp_observe(rows, "y", dp_normal_v(dp_dot(dp_data(rows, "x", D), w), dp_num(1)));
+    assert_ok(dp_svi_new(m, NULL, data, &opts, &svi, &err), err.text);
+    dp_model_free(m);
+    return svi;
+}
+
+/* The floats that records read are those of the parameters as they are now: a second step is the first one of a run
+ * that begins where it begins. */
+static void every_step_reads_the_last_parameters(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    double before[D], once[D], twice[D];
+    dp_dataset *data = dp_dataset_new(N);
+    dp_dataset_real(data, "x", D, x[0]);
+    dp_dataset_real(data, "y", 1, y);
+    dp_svi *one = begin_plain(data, 2), *other = begin_plain(data, 1);
+    assert_ok(dp_svi_step(one, &err), err.text);
+    assert_ok(dp_svi_get(one, "w", D, before, &err), err.text);
+    assert_ok(dp_svi_set(other, "w", D, before, &err), err.text);
+    assert_ok(dp_svi_step(one, &err), err.text);
+    assert_ok(dp_svi_step(other, &err), err.text);
+    assert_ok(dp_svi_get(one, "w", D, twice, &err), err.text);
+    assert_ok(dp_svi_get(other, "w", D, once, &err), err.text);
+    assert_memory_equal(once, twice, sizeof once);
+    assert_true(once[0] != before[0] && once[D - 1] != before[D - 1]);
+    dp_svi_free(one);
+    dp_svi_free(other);
+    dp_dataset_free(data);
+}
+
 static void an_unknown_precision_is_refused(void **state)
 {
     (void)state;
@@ -110,6 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(single_precision_is_near_double),
         cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(every_step_reads_the_last_parameters),
         cmocka_unit_test(an_unknown_precision_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
