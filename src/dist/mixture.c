@@ -79,7 +79,7 @@ static void draw_of(const dpi_family *component, gsl_rng *rng, const double *con
 /* clang-format off */
 #define LIST(...) __VA_ARGS__
 
-/* A row for components of a family, whose support and arguments it repeats (t-joint compares them). */
+/* A row for components of a family, whose support and arguments it repeats (t-mixture compares them). */
 #define MIXTURE(of, on, count, names, domains)                                                     \
     static dpi_id of##_log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])                     \
     {                                                                                              \

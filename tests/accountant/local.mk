@@ -12,9 +12,13 @@ accountant_test = libcheck.la libtacit-accountant.la libtacit-core.la $(TACIT_LI
 %C%_t_grid_LDADD = $(accountant_test)
 %C%_t_mass_SOURCES = %D%/t-mass.c $(oracle)
 %C%_t_mass_LDADD = $(accountant_test)
-%C%_t_contour_SOURCES = %D%/t-contour.c $(oracle)
-%C%_t_contour_LDFLAGS = -Wl,--wrap=aligned_alloc
+by_contour = %D%/by-contour.c %D%/by-contour.h
+%C%_t_contour_SOURCES = %D%/t-contour.c $(by_contour) $(oracle)
 %C%_t_contour_LDADD = $(accountant_test)
+UNIT_TESTS += %D%/t-contour-refused
+%C%_t_contour_refused_SOURCES = %D%/t-contour-refused.c $(by_contour) tests/graph/faulty.c tests/graph/faulty.h
+%C%_t_contour_refused_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_contour_refused_LDADD = $(accountant_test)
 UNIT_TESTS += %D%/t-allocation %D%/t-atoms %D%/t-sums
 %C%_t_atoms_LDADD = $(accountant_test)
 UNIT_TESTS += %D%/t-monte-carlo

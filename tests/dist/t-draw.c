@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "random/gsl.h"
 #include "tests/dist/cases.h"
+#include "tests/lib/numbers.h"
 
 enum { N_DRAWS = 100000, MIN_EXPECTED = 100 };
 
@@ -41,12 +42,6 @@ static void draw_many(const dist_case *c, const double numbers[], uint64_t seed,
     for (size_t i = 0; i < n; i++)
         out[i] = dpi_draw(c->family, &source, arg, size);
     dp_rng_free(rng);
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 static void check_distance(const dist_case *c, const double numbers[], double *x)
@@ -137,61 +132,62 @@ static void equal_seeds_give_equal_draws(void **state)
 }
 
 /* Arguments at which samplers underflow, overflow or meet a certainty. */
+static const struct {
+    const dpi_family *family;
+    double arg[MAX_NUMBERS];
+} extreme[] = {
+    {&dpi_normal, {1e308, 1e308}},
+    {&dpi_half_normal, {1e308}},
+    {&dpi_half_normal, {1e-320}},
+    {&dpi_log_normal, {0, 2000}},
+    {&dpi_student_t, {1e-3, 0, 1}},
+    {&dpi_student_t, {1e-3, 0, 1e300}},
+    {&dpi_student_t, {2, 0, 1}},
+    {&dpi_student_t, {1e300, 3, 1}},
+    {&dpi_cauchy, {0, 1e308}},
+    {&dpi_half_cauchy, {1e308}},
+    {&dpi_half_cauchy, {1e-320}},
+    {&dpi_laplace, {-1e308, 1e308}},
+    {&dpi_exponential, {1e-308}},
+    {&dpi_exponential, {1e308}},
+    {&dpi_gamma, {1e-3, 1}},
+    {&dpi_gamma, {1e-5, 1e-300}},
+    {&dpi_gamma, {1e300, 1e-300}},
+    {&dpi_inverse_gamma, {1e-3, 1}},
+    {&dpi_inverse_gamma, {1e300, 1}},
+    {&dpi_beta, {1e-3, 1e-3}},
+    {&dpi_beta, {1e-3, 2}},
+    {&dpi_beta, {2, 1e-3}},
+    {&dpi_beta, {1e10, 1e-2}},
+    {&dpi_beta, {1e-300, 1e-300}},
+    {&dpi_beta, {1e-310, 3e-310}},
+    {&dpi_beta, {5e-324, 1}},
+    {&dpi_beta, {1e308, 1e308}},
+    {&dpi_student_t, {5e-324, 0, 1}},
+    {&dpi_student_t, {2 + 4e-15, 0, 1}},
+    {&dpi_bernoulli_logit, {1e5}},
+    {&dpi_bernoulli_logit, {-1e5}},
+    {&dpi_chance_logit, {1e5}},
+    {&dpi_chance_logit, {-1e5}},
+    {&dpi_binomial_logit, {0, 0.3}},
+    {&dpi_binomial_logit, {17, 1e5}},
+    {&dpi_binomial_logit, {17, -1e5}},
+    {&dpi_binomial_logit, {5e9, 0.7}},
+    {&dpi_binomial_logit, {1e300, 0.7}},
+    {&dpi_binomial_logit, {1e300, -700}},
+    {&dpi_binomial_logit, {1e300, 700}},
+    {&dpi_binomial_logit, {1e300, -1e5}},
+    {&dpi_binomial_logit, {1e300, 1e5}},
+    {&dpi_poisson_log, {-1e5}},
+    {&dpi_poisson_log, {20.5}},
+    {&dpi_poisson_log, {40}},
+    {&dpi_poisson_log, {700}},
+    {&dpi_categorical_logit, {-1e5, 1e5, 0, 3}},
+};
+
 static void draws_stay_inside_the_support(void **state)
 {
     (void)state;
-    static const struct {
-        const dpi_family *family;
-        double arg[MAX_NUMBERS];
-    } extreme[] = {
-        {&dpi_normal, {1e308, 1e308}},
-        {&dpi_half_normal, {1e308}},
-        {&dpi_half_normal, {1e-320}},
-        {&dpi_log_normal, {0, 2000}},
-        {&dpi_student_t, {1e-3, 0, 1}},
-        {&dpi_student_t, {1e-3, 0, 1e300}},
-        {&dpi_student_t, {2, 0, 1}},
-        {&dpi_student_t, {1e300, 3, 1}},
-        {&dpi_cauchy, {0, 1e308}},
-        {&dpi_half_cauchy, {1e308}},
-        {&dpi_half_cauchy, {1e-320}},
-        {&dpi_laplace, {-1e308, 1e308}},
-        {&dpi_exponential, {1e-308}},
-        {&dpi_exponential, {1e308}},
-        {&dpi_gamma, {1e-3, 1}},
-        {&dpi_gamma, {1e-5, 1e-300}},
-        {&dpi_gamma, {1e300, 1e-300}},
-        {&dpi_inverse_gamma, {1e-3, 1}},
-        {&dpi_inverse_gamma, {1e300, 1}},
-        {&dpi_beta, {1e-3, 1e-3}},
-        {&dpi_beta, {1e-3, 2}},
-        {&dpi_beta, {2, 1e-3}},
-        {&dpi_beta, {1e10, 1e-2}},
-        {&dpi_beta, {1e-300, 1e-300}},
-        {&dpi_beta, {1e-310, 3e-310}},
-        {&dpi_beta, {5e-324, 1}},
-        {&dpi_beta, {1e308, 1e308}},
-        {&dpi_student_t, {5e-324, 0, 1}},
-        {&dpi_student_t, {2 + 4e-15, 0, 1}},
-        {&dpi_bernoulli_logit, {1e5}},
-        {&dpi_bernoulli_logit, {-1e5}},
-        {&dpi_chance_logit, {1e5}},
-        {&dpi_chance_logit, {-1e5}},
-        {&dpi_binomial_logit, {0, 0.3}},
-        {&dpi_binomial_logit, {17, 1e5}},
-        {&dpi_binomial_logit, {17, -1e5}},
-        {&dpi_binomial_logit, {5e9, 0.7}},
-        {&dpi_binomial_logit, {1e300, 0.7}},
-        {&dpi_binomial_logit, {1e300, -700}},
-        {&dpi_binomial_logit, {1e300, 700}},
-        {&dpi_binomial_logit, {1e300, -1e5}},
-        {&dpi_binomial_logit, {1e300, 1e5}},
-        {&dpi_poisson_log, {-1e5}},
-        {&dpi_poisson_log, {20.5}},
-        {&dpi_poisson_log, {40}},
-        {&dpi_poisson_log, {700}},
-        {&dpi_categorical_logit, {-1e5, 1e5, 0, 3}},
-    };
     enum { N = 2000 };
     double *x = dpi_alloc(N, sizeof *x);
     for (size_t i = 0; i < sizeof extreme / sizeof extreme[0]; i++) {

@@ -54,7 +54,7 @@ static void each_bijector(void (*check)(const dpi_support *, bijector *, const d
     for (int k = 0; k < DPI_N_SUPPORTS; k++) {
         const dpi_support *support = &dpi_supports[k];
         assert_true(support->discrete == (support->constrain == NULL));
-        if (support->discrete || support->rows) /* rows: t-joint */
+        if (support->discrete || support->rows) /* rows: t-simplex */
             continue;
         bijector b;
         open(&b, support);

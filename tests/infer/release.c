@@ -5,17 +5,12 @@
 
 #include "infer/svi.h"
 #include "tests/lib/check.h"
+#include "tests/lib/numbers.h"
 
 enum { ROWS = RELEASE_ROWS, WIDTH = 12, HIDDEN = 8, GROUPS = 9 };
 
 static double x[ROWS * WIDTH], y[ROWS];
 static int32_t group[ROWS], person[ROWS];
-
-static double next_number(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(*state >> 11) * 0x1p-52 - 1;
-}
 
 static void fill(void)
 {

@@ -15,14 +15,6 @@ enum { MOST = 10000 };
 static double x[MOST][2];
 static int32_t person[MOST];
 
-static void fails(dp_status status, dp_status expected, dp_error *err, const char *why)
-{
-    assert_int_equal(status, expected);
-    assert_int_equal(err->status, expected);
-    assert_contains(err->text, why);
-    *err = (dp_error){.status = DP_OK};
-}
-
 /* x[i] = (i', -i'), with 0, 1/n, ... in a mixed order as i'; records i and i + 1 are of one person where i
  * is divisible by 3. */
 static dp_dataset *set_up(size_t n, bool grouped)
@@ -288,18 +280,20 @@ static void the_ledger_has_the_entry_before_the_data_are_looked_at(void **state)
     double kept = x[7][1]; /* refused for the budget, not for what stands there */
     x[7][1] = NAN;
     o.epsilon = 0.9;
-    fails(dp_private_bounds(data, &o, &found, &privacy, &err), DP_EPRIVACY, &err, "would fit");
+    assert_fails(dp_private_bounds(data, &o, &found, &privacy, &err), DP_EPRIVACY, &err,
+                 "would fit");
     assert_true(isnan(found.low) && privacy.epsilon == INFINITY && !privacy.is_private);
     x[7][1] = kept;
     o.epsilon = 0.01;
     o.ledger_data = "d"; /* a file: its records are not compared with these */
     dp_dataset *single = set_up(300, false);
     x[7][0] = NAN;
-    fails(dp_private_bounds(single, &o, &found, NULL, &err), DP_EDATA, &err, "not finite");
+    assert_fails(dp_private_bounds(single, &o, &found, NULL, &err), DP_EDATA, &err, "not finite");
     assert_ok(dp_ledger_spent(ledger, "d", &again, &err), err.text);
     assert_true(again.upper == 0);
     o.ledger_data = "columns";
-    fails(dp_private_bounds(single, &o, &found, NULL, &err), DP_EMISMATCH, &err, "unit column");
+    assert_fails(dp_private_bounds(single, &o, &found, NULL, &err), DP_EMISMATCH, &err,
+                 "unit column");
     dp_dataset_free(single);
     dp_dataset_free(data);
     dp_ledger_close(ledger);
@@ -346,19 +340,19 @@ static void what_makes_no_sense_is_refused_with_a_remedy(void **state)
             dp_quantile_opts o = cases[i].o;
             o.asked = &cases[i].asked;
             o.n = 1;
-            fails(both ? dp_private_bounds(data, &o, &two, &privacy, &err)
-                       : dp_private_quantiles(data, &o, &one, &privacy, &err),
-                  cases[i].status, &err, cases[i].why);
+            assert_fails(both ? dp_private_bounds(data, &o, &two, &privacy, &err)
+                              : dp_private_quantiles(data, &o, &one, &privacy, &err),
+                         cases[i].status, &err, cases[i].why);
             assert_true(isnan(both ? two.low : one.value));
             assert_true(!privacy.is_private && privacy.epsilon == INFINITY && privacy.delta == 1);
         }
     dp_quantile_opts o = {.delta = 1e-6, .epsilon = 1};
     dp_quantile_answer none;
     dp_bounds_answer nothing;
-    fails(dp_private_quantiles(data, &o, &none, NULL, &err), DP_EINVAL, &err, "ask for 1");
-    fails(dp_private_bounds(data, &o, &nothing, NULL, &err), DP_EINVAL, &err, "ask for 1");
+    assert_fails(dp_private_quantiles(data, &o, &none, NULL, &err), DP_EINVAL, &err, "ask for 1");
+    assert_fails(dp_private_bounds(data, &o, &nothing, NULL, &err), DP_EINVAL, &err, "ask for 1");
     dp_dataset_unit(data, "nobody");
-    fails(dp_private_quantiles(data, &o, &none, NULL, &err), DP_ENAME, &err, "nobody");
+    assert_fails(dp_private_quantiles(data, &o, &none, NULL, &err), DP_ENAME, &err, "nobody");
     dp_dataset_free(data);
 }
 
@@ -371,10 +365,11 @@ static void a_ledger_needs_a_name_and_no_seed(void **state)
     dp_dataset *data = set_up(100, false);
     dp_ledger *ledger = folder_ledger(10);
     dp_quantile_opts o = {.asked = &asked, .n = 1, .delta = 1e-6, .epsilon = 1, .ledger = ledger};
-    fails(dp_private_quantiles(data, &o, &found, NULL, &err), DP_EINVAL, &err, "ledger_data");
+    assert_fails(dp_private_quantiles(data, &o, &found, NULL, &err), DP_EINVAL, &err,
+                 "ledger_data");
     o.ledger_data = "d";
     o.seed = 4;
-    fails(dp_private_quantiles(data, &o, &found, NULL, &err), DP_EPRIVACY, &err, "seed");
+    assert_fails(dp_private_quantiles(data, &o, &found, NULL, &err), DP_EPRIVACY, &err, "seed");
     dp_dataset_free(data);
     dp_ledger_close(ledger);
 }

@@ -7,6 +7,7 @@
 #include "graph/op.h"
 #include "infer/svi.h"
 #include "tests/lib/check.h"
+#include "tests/lib/numbers.h"
 
 /* Images of SIDE x SIDE pixels; kernels of 3 x 3 places.  The second kernel has many channels for the 2 x 2
  * places where it stops, so that its norms come from factors, with cross terms of its two uses. */
@@ -15,12 +16,6 @@ enum { SHORT = 6, LONG = 2500, CLASSES = 11, MOST = 80000 };
 
 static double x[ROWS * PIXELS], numbers[MOST];
 static int32_t y[ROWS];
-
-static double next_number(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(*state >> 11) * 0x1p-52 - 1;
-}
 
 static void fill(void)
 {

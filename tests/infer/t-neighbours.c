@@ -5,17 +5,11 @@
 
 #include "infer/svi.h"
 #include "tests/lib/check.h"
+#include "tests/lib/numbers.h"
 
 enum { WIDTH = 40, MOST = 600 };
 
 static double x_values[MOST * WIDTH], y_values[MOST];
-
-/* A reproducible number in (-1, 1). */
-static double next_number(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(*state >> 11) * 0x1p-52 - 1;
-}
 
 /* All records are one row whose numbers add up to nothing but rounding errors, which depend on the
  * order in which they are added. */

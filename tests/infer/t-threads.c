@@ -4,17 +4,12 @@
 
 #include "infer/sum.h"
 #include "tests/lib/check.h"
+#include "tests/lib/numbers.h"
 
 enum { ROWS = 3000, WIDTH = 6, GROUPS = 5, THETA = 128 };
 
 static double x[ROWS * WIDTH], y[ROWS];
 static int32_t person[ROWS], group[ROWS];
-
-static double next_number(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(*state >> 11) * 0x1p-52 - 1;
-}
 
 /* Person 3 has a third of all rows, which is more than three chunks; the others have about three. */
 static void fill(void)

@@ -5,18 +5,13 @@
 #include "infer/svi.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
+#include "tests/lib/numbers.h"
 
 enum { UNITS = 400, MOST = 4000, CHUNK = 256 };
 
 static double x[MOST], y[MOST];
 static int32_t person[MOST], group[MOST];
 static size_t n_rows, rows_of[UNITS];
-
-static double next_number(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(*state >> 11) * 0x1p-52 - 1;
-}
 
 static int32_t name_of(size_t unit)
 {

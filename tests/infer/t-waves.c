@@ -6,16 +6,11 @@
 
 #include "infer/svi.h"
 #include "tests/lib/check.h"
+#include "tests/lib/numbers.h"
 
 enum { ROWS = 1100, INPUTS = 180, OUTPUTS = 290, SIZE = INPUTS * OUTPUTS + OUTPUTS };
 
 static double x[ROWS * INPUTS];
-
-static double next_number(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(*state >> 11) * 0x1p-52 - 1;
-}
 
 static void fill(void)
 {

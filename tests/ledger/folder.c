@@ -73,6 +73,34 @@ dp_mechanism gaussian(double sigma, uint64_t steps)
     return (dp_mechanism){.sampling = DP_SAMPLING_FULL, .sigma = sigma, .rate = 1, .steps = steps};
 }
 
+dp_reservation *reserve(dp_ledger *ledger, dp_mechanism m)
+{
+    dp_error err = {0};
+    dp_reservation *r;
+    const dp_spending what = {.data = "d", .list = &m, .n = 1};
+    assert_ok(dp_ledger_reserve(ledger, &what, &r, &err), err.text);
+    return r;
+}
+
+dp_status try_reserve(dp_ledger *ledger, dp_mechanism m, dp_error *err)
+{
+    dp_reservation *r;
+    const dp_spending what = {.data = "d", .list = &m, .n = 1};
+    dp_status status = dp_ledger_reserve(ledger, &what, &r, err);
+    assert_true((status == DP_OK) == (r != NULL));
+    dp_reservation_free(r);
+    return status;
+}
+
+double spent(dp_ledger *ledger)
+{
+    dp_error err = {0};
+    dp_interval epsilon;
+    assert_ok(dp_ledger_spent(ledger, "d", &epsilon, &err), err.text);
+    assert_true(epsilon.lower <= epsilon.upper);
+    return epsilon.upper;
+}
+
 void folder_sql(const char *sql)
 {
     sqlite3 *db;

@@ -1,12 +1,16 @@
-UNIT_TESTS += %D%/t-ledger %D%/t-reserve
+UNIT_TESTS += %D%/t-data %D%/t-ledger %D%/t-reserve
 ledger_folder = %D%/folder.c %D%/folder.h
+%C%_t_data_SOURCES = %D%/t-data.c $(ledger_folder)
 %C%_t_ledger_SOURCES = %D%/t-ledger.c $(ledger_folder)
 %C%_t_reserve_SOURCES = %D%/t-reserve.c $(ledger_folder) $(faulty)
 %C%_t_reserve_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 # Of src/infer, beside the ledger whose folder it uses.
-UNIT_TESTS += tests/infer/t-save
-tests_infer_t_save_SOURCES = tests/infer/t-save.c $(ledger_folder) $(faulty)
+bench = tests/infer/bench.c tests/infer/bench.h $(ledger_folder)
+UNIT_TESTS += tests/infer/t-checkpoint tests/infer/t-save tests/infer/t-spend
+tests_infer_t_checkpoint_SOURCES = tests/infer/t-checkpoint.c $(bench)
+tests_infer_t_save_SOURCES = tests/infer/t-save.c $(bench) $(faulty)
 tests_infer_t_save_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+tests_infer_t_spend_SOURCES = tests/infer/t-spend.c $(bench)
 
 UNIT_TESTS += tests/infer/t-group-save
 tests_infer_t_group_save_SOURCES = tests/infer/t-group-save.c tests/infer/ranks.c tests/infer/ranks.h \

@@ -12,14 +12,6 @@
 
 static const dp_budget budget = {.epsilon = 2, .delta = 1e-6, .adjacency = DP_ADD_REMOVE};
 
-static void fails(dp_status status, dp_status expected, dp_error *err, const char *why)
-{
-    assert_int_equal(status, expected);
-    assert_int_equal(err->status, expected);
-    assert_contains(err->text, why);
-    *err = (dp_error){.status = DP_OK};
-}
-
 static void a_ledger_is_made_once_and_for_its_owner_alone(void **state)
 {
     (void)state;
@@ -28,9 +20,10 @@ static void a_ledger_is_made_once_and_for_its_owner_alone(void **state)
     dp_ledger *ledger = folder_ledger(2), *other;
     assert_int_equal(stat(folder_path("ledger"), &info), 0);
     assert_int_equal(info.st_mode & 0777, 0600);
-    fails(dp_ledger_create(folder_path("ledger"), &other, &err), DP_EIO, &err, "exists already");
+    assert_fails(dp_ledger_create(folder_path("ledger"), &other, &err), DP_EIO, &err,
+                 "exists already");
     assert_null(other);
-    fails(dp_ledger_create(folder_path("no/ledger"), &other, &err), DP_EIO, &err, "folder");
+    assert_fails(dp_ledger_create(folder_path("no/ledger"), &other, &err), DP_EIO, &err, "folder");
     assert_ok(dp_ledger_open(folder_path("ledger"), &other, &err), err.text);
     assert_memory_equal(ledger->key, other->key, sizeof ledger->key);
     dp_ledger_close(other);
@@ -44,15 +37,18 @@ static void what_is_no_ledger_is_not_opened(void **state)
     dp_error err = {0};
     dp_ledger *ledger = folder_ledger(2);
     dp_ledger_close(ledger);
-    fails(dp_ledger_open(folder_path("none"), &ledger, &err), DP_EIO, &err, "check the path");
+    assert_fails(dp_ledger_open(folder_path("none"), &ledger, &err), DP_EIO, &err,
+                 "check the path");
     assert_null(ledger);
-    fails(dp_ledger_open(folder_path("data.csv"), &ledger, &err), DP_EDATA, &err, "no ledger");
+    assert_fails(dp_ledger_open(folder_path("data.csv"), &ledger, &err), DP_EDATA, &err,
+                 "no ledger");
     folder_write("empty", "");
-    fails(dp_ledger_open(folder_path("empty"), &ledger, &err), DP_EDATA, &err, "killed");
+    assert_fails(dp_ledger_open(folder_path("empty"), &ledger, &err), DP_EDATA, &err, "killed");
     folder_sql("PRAGMA user_version = 2");
-    fails(dp_ledger_open(folder_path("ledger"), &ledger, &err), DP_EUNSUPPORTED, &err, "newer");
+    assert_fails(dp_ledger_open(folder_path("ledger"), &ledger, &err), DP_EUNSUPPORTED, &err,
+                 "newer");
     folder_sql("PRAGMA user_version = 1; UPDATE ledger SET key = x'00'");
-    fails(dp_ledger_open(folder_path("ledger"), &ledger, &err), DP_EDATA, &err, "key");
+    assert_fails(dp_ledger_open(folder_path("ledger"), &ledger, &err), DP_EDATA, &err, "key");
     assert_int_equal(dp_ledger_open(":memory:", &ledger, NULL), DP_EIO);
     assert_int_equal(dp_ledger_open("", &ledger, NULL), DP_EIO);
 }
@@ -68,23 +64,26 @@ static void budgets_and_names_are_checked(void **state)
                              {1, 0},    {1, 1},     {1, NAN}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         dp_budget b = {.epsilon = bad[i][0], .delta = bad[i][1], .adjacency = DP_ADD_REMOVE};
-        fails(dp_ledger_add_data(ledger, "e", &other, &b, &err), DP_EDOMAIN, &err, "epsilon");
+        assert_fails(dp_ledger_add_data(ledger, "e", &other, &b, &err), DP_EDOMAIN, &err,
+                     "epsilon");
     }
     dp_budget b = {.epsilon = 1, .delta = 1e-6};
-    fails(dp_ledger_add_data(ledger, "e", &other, &b, &err), DP_EDOMAIN, &err, "DP_REPLACE_ONE");
+    assert_fails(dp_ledger_add_data(ledger, "e", &other, &b, &err), DP_EDOMAIN, &err,
+                 "DP_REPLACE_ONE");
     b = (dp_budget){.epsilon = 1, .delta = 1e-6, .adjacency = DP_ADD_REMOVE, .unit = "\n"};
-    fails(dp_ledger_add_data(ledger, "e", &other, &b, &err), DP_EINVAL, &err, "unit");
-    fails(dp_ledger_add_data(ledger, "", &other, &budget, &err), DP_EINVAL, &err, "name");
-    fails(dp_ledger_add_data(ledger, "a\tb", &other, &budget, &err), DP_EINVAL, &err, "control");
-    fails(dp_ledger_add_data(ledger, "d", &other, &budget, &err), DP_ENAME, &err, "already");
-    fails(dp_ledger_add_data(ledger, "e", &none, &budget, &err), DP_EINVAL, &err, "one of");
+    assert_fails(dp_ledger_add_data(ledger, "e", &other, &b, &err), DP_EINVAL, &err, "unit");
+    assert_fails(dp_ledger_add_data(ledger, "", &other, &budget, &err), DP_EINVAL, &err, "name");
+    assert_fails(dp_ledger_add_data(ledger, "a\tb", &other, &budget, &err), DP_EINVAL, &err,
+                 "control");
+    assert_fails(dp_ledger_add_data(ledger, "d", &other, &budget, &err), DP_ENAME, &err, "already");
+    assert_fails(dp_ledger_add_data(ledger, "e", &none, &budget, &err), DP_EINVAL, &err, "one of");
     const dp_ledger_source same = {.path = folder_path("data.csv")},
                            away = {.path = folder_path("away")};
-    fails(dp_ledger_add_data(ledger, "e", &same, &budget, &err), DP_ENAME, &err, "as 'd'");
-    fails(dp_ledger_add_data(ledger, "e", &away, &budget, &err), DP_EIO, &err, "away");
-    fails(dp_ledger_update_data(ledger, "e", &other, &err), DP_ENAME, &err, "'e'");
+    assert_fails(dp_ledger_add_data(ledger, "e", &same, &budget, &err), DP_ENAME, &err, "as 'd'");
+    assert_fails(dp_ledger_add_data(ledger, "e", &away, &budget, &err), DP_EIO, &err, "away");
+    assert_fails(dp_ledger_update_data(ledger, "e", &other, &err), DP_ENAME, &err, "'e'");
     assert_ok(dp_ledger_add_data(ledger, "e", &other, &budget, &err), err.text);
-    fails(dp_ledger_update_data(ledger, "d", &other, &err), DP_ENAME, &err, "as 'e'");
+    assert_fails(dp_ledger_update_data(ledger, "d", &other, &err), DP_ENAME, &err, "as 'e'");
     dp_ledger_close(ledger);
 }
 
@@ -182,7 +181,7 @@ static void every_fault_is_found_and_named(void **state)
         assert_true(faults_in(ledger, text, sizeof text) > 0);
         assert_contains(text, cases[i].line);
         if (cases[i].refused) {
-            fails(dp_ledger_spent(ledger, "d", &spent, &err), DP_EDATA, &err, "intact copy");
+            assert_fails(dp_ledger_spent(ledger, "d", &spent, &err), DP_EDATA, &err, "intact copy");
             assert_true(spent.upper == INFINITY);
         }
         dp_ledger_close(ledger);

@@ -24,6 +24,18 @@ void check_ok(int status, const char *message, const char *file, int line)
     _fail(file, line);
 }
 
+void check_fails(int status, int expected, dp_error *err, const char *why, const char *file,
+                 int line)
+{
+    if (status != expected || (int)err->status != expected) {
+        print_error("status %d, %d in the message, not %d: %s\n", status, (int)err->status,
+                    expected, err->text);
+        _fail(file, line);
+    }
+    check_contains(err->text, why, file, line);
+    *err = (dp_error){.status = DP_OK};
+}
+
 void check_contains(const char *text, const char *part, const char *file, int line)
 {
     if (text != NULL && strstr(text, part) != NULL)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <tacit/status.h>
 
 /* Fails unless |a - b| <= absolute + relative * max(|a|, |b|); NaN equals NaN only. */
 #define assert_close(a, b, relative, absolute)                                                     \
@@ -19,9 +20,15 @@
 /* Fails unless `text` contains `part`. */
 #define assert_contains(text, part) check_contains((text), (part), __FILE__, __LINE__)
 
+/* Fails unless status and that of err are `expected` and the message contains `why`; then clears err. */
+#define assert_fails(status, expected, err, why)                                                   \
+    check_fails((int)(status), (int)(expected), (err), (why), __FILE__, __LINE__)
+
 void check_close(double a, double b, double relative, double absolute, const char *a_text,
                  const char *b_text, const char *file, int line);
 void check_ok(int status, const char *message, const char *file, int line);
+void check_fails(int status, int expected, dp_error *err, const char *why, const char *file,
+                 int line);
 void check_contains(const char *text, const char *part, const char *file, int line);
 
 #endif

@@ -1,8 +1,10 @@
-UNIT_TESTS += %D%/t-describe %D%/t-divergence %D%/t-expr %D%/t-expr-layer %D%/t-layers %D%/t-mixture \
+UNIT_TESTS += %D%/t-describe %D%/t-divergence %D%/t-expr %D%/t-expr-layer %D%/t-expr-refused %D%/t-layers %D%/t-mixture \
   %D%/t-model %D%/t-objective %D%/t-objective-refused
 %C%_t_describe_SOURCES = %D%/t-describe.c
 %C%_t_divergence_SOURCES = %D%/t-divergence.c
-%C%_t_expr_SOURCES = %D%/t-expr.c
+operands = %D%/operands.c %D%/operands.h
+%C%_t_expr_SOURCES = %D%/t-expr.c $(operands)
+%C%_t_expr_refused_SOURCES = %D%/t-expr-refused.c $(operands)
 %C%_t_expr_layer_SOURCES = %D%/t-expr-layer.c
 %C%_t_layers_SOURCES = %D%/t-layers.c
 %C%_t_mixture_SOURCES = %D%/t-mixture.c

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/lib/numbers.h"
 #include "tests/random/chi.h"
 
 enum { DRAWS = 1000000 };
@@ -74,12 +75,6 @@ static void distribution_function_is_uniform(void **state)
     for (int i = 0; i < DRAWS; i++)
         count[(int)(gsl_cdf_ugaussian_P(draw[i]) * 1000)]++;
     assert_plausible(chi_square_p(1000, count, NULL));
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* Kolmogorov and Smirnov; P(sqrt n D > d) <= 2 exp(-2 d^2) (Massart). */

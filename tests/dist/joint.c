@@ -1,0 +1,81 @@
+#include "tests/dist/joint.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "exec/run.h"
+#include "graph/gradient.h"
+#include "random/gsl.h"
+
+static dpi_shape shape_of(const char *text)
+{
+    dpi_shape shape = dpi_scalar(false);
+    for (; *text != 0; text += strlen(text) > 1 ? 2 : 1)
+        shape.dim[shape.n_dims++] = (size_t)(*text - '0');
+    return shape;
+}
+
+static void add_input(joint *j, dpi_shape shape)
+{
+    j->size[j->n_in] = dpi_shape_size(&shape);
+    j->in[j->n_in++] = dpi_source(&j->g, &dpi_op_input, "in", (dpi_attr){.shape = shape});
+}
+
+void joint_open(joint *j, const dpi_family *f, size_t n_x, const char *const shape[], bool on_line)
+{
+    dpi_id wanted[2 * (1 + DPI_MAX_ARGS) + 1];
+    size_t n = 0;
+    *j = (joint){0};
+    dpi_graph_init(&j->g, &j->arena, &j->err);
+    dpi_shape of_x = dpi_vector(n_x, false);
+    if (on_line)
+        of_x = (dpi_shape){.n_dims = 1, .dim = {n_x - 1}};
+    add_input(j, of_x);
+    for (int k = 0; k < f->n_args; k++)
+        add_input(j, shape_of(shape[k]));
+    const dpi_support *support = &dpi_supports[f->support];
+    dpi_id x = on_line ? support->constrain(&j->g, j->in[0], NULL) : j->in[0];
+    j->value = f->log_density(&j->g, x, j->in + 1);
+    if (on_line)
+        j->value = dpi_add(&j->g, j->value, support->log_jacobian(&j->g, j->in[0], NULL));
+    assert_ok(j->err.status, j->err.text);
+    assert_int_equal(dpi_get(&j->g, j->value)->shape.n_dims, 0);
+    assert_ok(dpi_gradient(&j->g, j->value, j->n_in, j->in, j->slope), j->err.text);
+    wanted[n++] = j->value;
+    for (size_t k = 0; k < j->n_in; k++) {
+        wanted[n++] = j->in[k];
+        if (j->slope[k] != DPI_NONE)
+            wanted[n++] = j->slope[k];
+    }
+    dpi_run_spec spec = {.graph = &j->g, .wanted = wanted, .n_wanted = n, .chunk = 1};
+    assert_ok(dpi_run_new(&spec, &j->run, &j->err), j->err.text);
+}
+
+void joint_close(joint *j)
+{
+    dpi_run_free(j->run);
+    dpi_arena_free(&j->arena);
+}
+
+double joint_at(joint *j, const double *number, double *slope)
+{
+    for (size_t k = 0, from = 0; k < j->n_in; from += j->size[k++])
+        memcpy(dpi_run_value(j->run, j->in[k]), number + from, j->size[k] * sizeof *number);
+    dpi_run_globals(j->run);
+    for (size_t k = 0, from = 0; slope != NULL && k < j->n_in; from += j->size[k++])
+        for (size_t e = 0; e < j->size[k]; e++)
+            slope[from + e] = j->slope[k] == DPI_NONE ? 0 : dpi_run_value(j->run, j->slope[k])[e];
+    return *dpi_run_value(j->run, j->value);
+}
+
+gsl_rng source_of(uint64_t seed, dp_rng **rng)
+{
+    dp_error err = {0};
+    assert_ok(dp_rng_new(seed, rng, &err), err.text);
+    return dpi_rng_gsl(*rng);
+}
+
+double distance_allowed(void)
+{
+    return sqrt(log(2 / 1e-11) / (2.0 * N_DRAWS));
+}
