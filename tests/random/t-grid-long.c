@@ -146,6 +146,38 @@ static void all_low_bits_occur_alike(void **state)
     bits_are_uniform("bits 16 to 31", high, HIGH);
 }
 
+/* A tenth of the draws: sums rounded by single precision are those of the integers, the sums anywhere between two
+ * numbers that are kept, and every 16th within 1000 steps of a middle. */
+static void rounded_sums_are_those_of_the_integers(void **state)
+{
+    (void)state;
+    static int64_t noise[DPI_GRID_PIECE];
+    static double steps[DPI_GRID_PIECE], out[DPI_GRID_PIECE];
+    const int64_t unit = INT64_C(1) << DPI_GRID_DROPPED;
+    dpi_stream whole, rounded, sums;
+    dpi_grid a, b;
+    size_t wrong = 0;
+    dpi_stream_start_seeded(&whole, 52, "test");
+    dpi_stream_start_seeded(&rounded, 52, "test");
+    dpi_stream_start_seeded(&sums, 53, "test");
+    dpi_grid_begin(&a, dpi_grid_best(), &whole);
+    dpi_grid_begin(&b, dpi_grid_best(), &rounded);
+    for (double done = 0; done < n / 10; done += DPI_GRID_PIECE) {
+        dpi_grid_next(&a, DPI_GRID_PIECE, noise);
+        for (int j = 0; j < DPI_GRID_PIECE; j++) {
+            int64_t any = (int64_t)dpi_stream_u64(&sums) >> 20;
+            steps[j] = (double)(j % 16 > 0 ? any : unit / 2 + any % 1000 - noise[j]);
+        }
+        dpi_grid_round(&b, DPI_GRID_PIECE, steps, 1, out);
+        for (int j = 0; j < DPI_GRID_PIECE; j++)
+            wrong += out[j] != (double)dpi_grid_dropped((int64_t)steps[j] + noise[j]);
+    }
+    print_message("# %.0f sums, %zu wrong\n", n / 10, wrong);
+    assert_int_equal(wrong, 0);
+    dpi_grid_end(&a);
+    dpi_grid_end(&b);
+}
+
 static void neighbours_are_uncorrelated_and_the_variance_is_one(void **state)
 {
     (void)state;
@@ -163,6 +195,7 @@ int main(void)
         cmocka_unit_test(tails_are_there),
         cmocka_unit_test(all_low_bits_occur_alike),
         cmocka_unit_test(neighbours_are_uncorrelated_and_the_variance_is_one),
+        cmocka_unit_test(rounded_sums_are_those_of_the_integers),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }
