@@ -8,6 +8,7 @@ libtacit_accountant_la_SOURCES += \
   %D%/check.c %D%/check.h \
   %D%/composition.c %D%/composition.h \
   %D%/contour.c %D%/contour.h \
+  %D%/convex.c %D%/convex.h \
   %D%/curve.c %D%/curve.h \
   %D%/lower.c %D%/lower.h \
   %D%/lump.c %D%/lump.h \

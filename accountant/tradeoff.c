@@ -10,11 +10,8 @@
  * From above: the least certified g among a few e near the minimum; any e would be right.  Every
  * attacker is covered, and the greater of both directions counts.
  *
- * From below: the best rate is min over x of g, convex in x, known at points x_0 < ... < x_m to lie in
- * [l_k, u_k].  Between x_k and x_(k+1), g lies above the line through (x_(k-1), u_(k-1)) and
- * (x_k, l_k), prolonged, and above that through (x_(k+1), l_(k+1)) and (x_(k+2), u_(k+2)): slopes of
- * chords of a convex function increase.  At x = 0, g is exactly 1; from x = 1/a on it is at least 1.
- * The loss is of second order in the distance of the points.  A test of rate a, tossing a coin, has P(S) = a.
+ * From below: the best rate is min over x of g, convex in x and known at some points (convex.c).  At x = 0, g is
+ * exactly 1; from x = 1/a on it is at least 1.  A test of rate a, tossing a coin, has P(S) = a.
  *
  * mu: the curve of mu-Gaussian DP, T(a) = Phi(Phi^-1(a) + mu), is concave, so a line that is below T at both
  * ends of an interval is below it all over.  Lines of the symmetrised profile, their reflections among
@@ -29,6 +26,7 @@
 #include <gsl/gsl_cdf.h>
 
 #include "accountant/contour.h"
+#include "accountant/convex.h"
 #include "accountant/grid.h"
 #include "base/error.h"
 
@@ -200,54 +198,23 @@ static place find_least(const dpi_trade *trade, int direction, dpi_side side, do
     return p;
 }
 
-typedef struct point {
-    double x, low, high; /* e^e, and bounds on g there; low may be missing: -INFINITY */
-} point;
-
-/* Lower bound on convex g between points k and k + 1 of n. */
-static double least_between(const point *p, size_t n, size_t k)
-{
-    const point *a = &p[k], *b = &p[k + 1];
-    bool before = k > 0, after = k + 2 < n;
-    double fall = before ? (a->low - p[k - 1].high) / (a->x - p[k - 1].x) : 0;
-    double rise = after ? (p[k + 2].high - b->low) / (p[k + 2].x - b->x) : 0;
-    double from_left = before && fall >= 0 ? a->low : -INFINITY;
-    double from_right = after && rise <= 0 ? b->low : -INFINITY;
-    if (fmax(from_left, from_right) > -INFINITY)
-        return fmax(from_left, from_right);
-    double left_end = before ? a->low + fall * (b->x - a->x) : -INFINITY;
-    double right_end = after ? b->low - rise * (b->x - a->x) : -INFINITY;
-    if (!before || !after)
-        return fmax(left_end, right_end);
-    if (left_end >= b->low || right_end >= a->low)
-        return fmax(fmin(a->low, left_end), fmin(b->low, right_end));
-    /* The lines cross within: a->low + fall t = right_end + rise t. */
-    double t = (a->low - right_end) / (rise - fall);
-    return fmax(a->low + fall * t, right_end + rise * t) -
-           ROUNDING * (fabs(a->low) + fabs(fall * t));
-}
-
 /* Lower bound on the least g, from certified points in order. */
-static double least_of(const point *inner, double fpr)
+static double least_of(const dpi_point *inner, double fpr)
 {
-    enum { N = N_POINTS + 2 };
-    point p[N];
+    dpi_point p[N_POINTS + 2];
     size_t n = 0;
-    p[n++] = (point){0, 1, 1};
+    p[n++] = (dpi_point){0, 1, 1};
     for (int i = 0; i < N_POINTS; i++)
         if (inner[i].low > -INFINITY)
             p[n++] = inner[i];
-    p[n++] = (point){1 / fpr, 1, 2};
-    double least = 1;
-    for (size_t k = 0; k + 1 < n; k++)
-        least = fmin(least, least_between(p, n, k));
-    return least;
+    p[n++] = (dpi_point){1 / fpr, 1, 2};
+    return fmin(dpi_convex_least(p, n), 1);
 }
 
 /* Bounds on g at e, within width of it if they can be had.  Close to a corner of the curve the profile
- * is near 0 and its lower bound may fail; the upper one does without. */
+ * is near 0 and its lower bound may fail: p->low is -INFINITY then.  The upper one does without. */
 static dp_status bound_point(const dpi_trade *trade, int direction, dpi_side side, double fpr,
-                             const place *at, double e, double width, point *p, size_t *points,
+                             const place *at, double e, double width, dpi_point *p, size_t *points,
                              dp_error *err)
 {
     double x = exp(e), room = width * at->rate; /* what the profile may be off */
@@ -267,7 +234,7 @@ static dp_status bound_point(const dpi_trade *trade, int direction, dpi_side sid
     if (status != DP_OK)
         return status == DP_ENOMEM ? dpi_fail_nomem(err) : status;
     double low = d.lower + x * fpr - ROUNDING * (fabs(d.lower) + x * fpr);
-    *p = (point){x, one_bound ? -INFINITY : low, (d.upper + x * fpr) * (1 + ROUNDING)};
+    *p = (dpi_point){x, one_bound ? -INFINITY : low, (d.upper + x * fpr) * (1 + ROUNDING)};
     *points = d.points > *points ? d.points : *points;
     return DP_OK;
 }
@@ -279,7 +246,7 @@ static dp_status bound_rate(const dpi_trade *trade, int direction, dpi_side side
 {
     static const double offset[N_POINTS] = {-3, -1, 0, 1,
                                             3}; /* the outer ones rise above the noise */
-    point p[N_POINTS];
+    dpi_point p[N_POINTS];
     *rate = (dpi_bounds){0, 1, 0};
     *missing = false;
     for (int i = 0; i < N_POINTS; i++) {

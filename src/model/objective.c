@@ -1,5 +1,5 @@
 /* Building the objective: the guide first, then the model with its latents replaced by the guide's
- * values, then scores, then gradients.
+ * values, then scores; gradients are cut.c's.
  *
  * Copying a graph calls dpi_apply again for each node, so that shapes follow from what was put in:
  * the same model text gives global latents under one cut and per-record ones under the other. */
@@ -8,7 +8,7 @@
 #include <gsl/gsl_math.h>
 #include <string.h>
 
-#include "graph/gradient.h"
+#include "model/cut.h"
 #include "model/divergence.h"
 
 /* What the guide says of a latent. */
@@ -27,18 +27,13 @@ typedef struct builder {
     dpi_id prior, record;
 } builder;
 
-static dpi_id add_if(dpi_graph *g, dpi_id sum, dpi_id term)
-{
-    return sum == DPI_NONE ? term : dpi_add(g, sum, term);
-}
-
 /* Adds a term of the ELBO to the records' side or to the prior's. */
 static void add_score(builder *b, bool of_record, dpi_id term)
 {
     if (term == DPI_NONE)
         return;
     dpi_id *sum = of_record ? &b->record : &b->prior;
-    *sum = add_if(b->g, *sum, term);
+    *sum = *sum == DPI_NONE ? term : dpi_add(b->g, *sum, term);
 }
 
 static void *grow(dpi_objective *o, void **array, size_t *capacity, size_t n, size_t size)
@@ -334,108 +329,7 @@ static void build_model(builder *b)
     }
 }
 
-/* ---- gradients ---- */
-
-/* Per-record gradients with respect to each of n nodes, kept where there are any. */
-static dpi_id *find_parts(builder *b, dpi_id root, size_t n, dpi_id *wrt)
-{
-    dpi_objective *o = b->o;
-    o->part = dpi_arena_alloc(&o->arena, n, sizeof *o->part);
-    o->crossing = dpi_arena_alloc(&o->arena, n, sizeof *o->crossing);
-    if (o->part == NULL || o->crossing == NULL) {
-        (void)dpi_fail_nomem(&o->err);
-        return NULL;
-    }
-    if (dpi_gradient(b->g, root, n, wrt, o->part) != DP_OK)
-        return NULL;
-    for (size_t k = 0; k < n; k++) {
-        if (o->part[k] == DPI_NONE)
-            continue;
-        o->part[o->n_parts] = o->part[k];
-        o->crossing[o->n_parts] = wrt[k];
-        wrt[o->n_parts++] = wrt[k];
-        o->n_release += dpi_shape_size(&dpi_get(b->g, o->part[k])->shape);
-    }
-    return wrt;
-}
-
-/* prior + <feed, c>, whose gradient needs no more data. */
-static dpi_id pull_back(builder *b, const dpi_id *crossing)
-{
-    dpi_objective *o = b->o;
-    dpi_id total = b->prior;
-    o->feed = dpi_arena_alloc(&o->arena, o->n_parts, sizeof *o->feed);
-    if (o->feed == NULL) {
-        (void)dpi_fail_nomem(&o->err);
-        return DPI_NONE;
-    }
-    for (size_t k = 0; k < o->n_parts; k++) {
-        dpi_attr attr = {.shape = dpi_get(b->g, crossing[k])->shape, .number = DPI_LATE};
-        o->feed[k] = dpi_source(b->g, &dpi_op_input, "release", attr);
-        total = add_if(b->g, total, dpi_sum(b->g, dpi_times(b->g, o->feed[k], crossing[k])));
-    }
-    return total;
-}
-
-static void say_idle(dpi_objective *o, const dpi_block *block)
-{
-    (void)dpi_fail(&o->err, DP_EINVAL, "parameter '%s' influences nothing; leave it out",
-                   block->name);
-}
-
-static void cut_at_latents(builder *b)
-{
-    dpi_objective *o = b->o;
-    size_t n = 0, most = o->n_latents + o->n_blocks;
-    dpi_id *wrt = dpi_arena_alloc(&o->arena, most, sizeof *wrt);
-    dpi_id *gradient = dpi_arena_alloc(&o->arena, o->n_blocks, sizeof *gradient);
-    if (wrt == NULL || gradient == NULL) {
-        (void)dpi_fail_nomem(&o->err);
-        return;
-    }
-    for (size_t k = 0; k < o->n_latents; k++)
-        if (!o->latents[k].per_record)
-            wrt[n++] = o->latents[k].cut;
-    for (size_t k = 0; k < o->n_blocks; k++)
-        wrt[n++] = o->blocks[k].node;
-    if (find_parts(b, b->record, n, wrt) == NULL)
-        return;
-    dpi_id total = pull_back(b, wrt);
-    for (size_t k = 0; k < o->n_blocks; k++)
-        wrt[k] = o->blocks[k].node;
-    if (o->err.status != DP_OK || dpi_gradient(b->g, total, o->n_blocks, wrt, gradient) != DP_OK)
-        return;
-    for (size_t k = 0; k < o->n_blocks; k++) {
-        o->blocks[k].gradient = gradient[k];
-        if (gradient[k] == DPI_NONE)
-            say_idle(o, &o->blocks[k]);
-    }
-}
-
-static void cut_at_parameters(builder *b)
-{
-    dpi_objective *o = b->o;
-    dpi_id *wrt = dpi_arena_alloc(&o->arena, o->n_blocks, sizeof *wrt);
-    dpi_id root = b->record;
-    if (wrt == NULL) {
-        (void)dpi_fail_nomem(&o->err);
-        return;
-    }
-    for (size_t k = 0; k < o->n_blocks; k++)
-        wrt[k] = o->blocks[k].node;
-    if (b->spec->shared)
-        o->share = dpi_source(b->g, &dpi_op_input, "share", (dpi_attr){.shape = dpi_scalar(true)});
-    if (b->prior != DPI_NONE && b->spec->shared)
-        root = dpi_add(b->g, root, dpi_times(b->g, o->share, b->prior));
-    else if (b->prior != DPI_NONE)
-        root = dpi_add(b->g, root, dpi_scale(b->g, 1 / b->spec->population, b->prior));
-    if (find_parts(b, root, o->n_blocks, wrt) == NULL || o->n_parts == o->n_blocks)
-        return;
-    size_t idle = 0; /* wrt now holds the nodes that have a gradient, in their order */
-    while (idle < o->n_parts && wrt[idle] == o->blocks[idle].node)
-        idle++;
-    say_idle(o, &o->blocks[idle]);
-}
+/* ---- the whole ---- */
 
 static void build(builder *b)
 {
@@ -462,15 +356,15 @@ static void build(builder *b)
                            : "the model has no latent and no parameter; there is nothing to fit");
         return;
     }
+    o->prior = b->prior;
+    o->record = b->record;
     if (o->cut == DPI_CUT_LATENTS)
-        cut_at_latents(b);
+        dpi_cut_at_latents(o);
     else
-        cut_at_parameters(b);
+        dpi_cut_at_parameters(o, b->spec);
     if (o->err.status == DP_OK && o->n_parts == 0)
         (void)dpi_fail(&o->err, DP_EINVAL, "the observations depend on no latent and no parameter");
     o->n_release += b->spec->n_extra;
-    o->prior = b->prior;
-    o->record = b->record;
 }
 
 dp_status dpi_objective_init(dpi_objective *o, const dpi_objective_spec *spec, dp_error *err)
