@@ -2,7 +2,22 @@
 #ifndef DPI_BASE_COMPILER_H
 #define DPI_BASE_COMPILER_H
 
+#include <float.h>
 #include <limits.h> /* says whose C library it is */
+
+/* Rounding to a grid (random/grid.c, infer/release.c), compensated sums and outward rounding hold for operations as
+ * they are written, each rounded to its type.  Compiled otherwise the library would release sums that are on no grid,
+ * and say nothing. */
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) ||                                     \
+    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "privacy and accounting need arithmetic as written: no -ffast-math, no -Ofast in CFLAGS"
+#endif
+#if defined(__clang__) /* has no macro for -fassociative-math alone */
+#pragma clang fp reassociate(off)
+#endif
+#if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16 /* 16: as 0, but for _Float16 */
+#error "privacy and accounting need results rounded to their type: on x86 -msse2 -mfpmath=sse"
+#endif
 
 #if defined(__GNUC__)
 #define DPI_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
