@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,14 @@ static const char *cpu_name(char *line, int size)
         return "unknown";
     line[strcspn(line, "\n\"\\")] = 0;
     return name + strspn(name, " ");
+}
+
+void bench_number(const char *name, double value)
+{
+    if (isfinite(value))
+        (void)printf("\"%s\": %.6g, ", name, value);
+    else
+        (void)printf("\"%s\": null, ", name);
 }
 
 void bench_end_line(void)

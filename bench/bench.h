@@ -17,6 +17,9 @@ double bench_now(void);
 /* Times call(of): as many calls a run as take about 2 ms together. */
 bench_times bench_measure(void (*call)(void *of), void *of);
 
+/* A field of a JSON line, "name": value, ; null where the value is not finite. */
+void bench_number(const char *name, double value);
+
 /* Ends a JSON line on stdout whose last field was followed by ", ": commit (with "-dirty" where the
  * tree had changes when the program was built), cpu, flags, and the closing brace. */
 void bench_end_line(void);

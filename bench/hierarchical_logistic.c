@@ -15,18 +15,17 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench.h"
 #include "hierarchical.h"
+#include "options.h"
 
 typedef struct budget {
     double epsilon, sigma; /* INFINITY without privacy; sigma as published */
 } budget;
 
 typedef struct settings {
-    size_t n;
-    uint64_t seeds, steps;
+    uint64_t n, seeds, steps;
     const char *form; /* NULL: both */
 } settings;
 
@@ -34,19 +33,13 @@ typedef struct outcome {
     double certified, auc, seconds;
 } outcome;
 
-static void stop(const char *what, const char *why)
-{
-    (void)fprintf(stderr, "hierarchical_logistic: %s: %s\n", what, why);
-    exit(1);
-}
-
 /* P(score of a positive > score of a negative) in the test half, ties counting half. */
 static double test_auc(const simulated *data, double weights[L][D])
 {
     double won = 0, pairs = 0;
     double *s = calloc(2 * data->n, sizeof *s);
     if (s == NULL)
-        stop("auc", "out of memory");
+        bench_stop("auc", "out of memory");
     for (size_t i = data->n; i < 2 * data->n; i++)
         s[i] = hierarchical_score(data->x + i * D, weights[data->group[i]]);
     for (size_t i = data->n; i < 2 * data->n; i++)
@@ -69,7 +62,7 @@ static void check_fingerprints(simulated *data)
                fabs(test_auc(data, data->weights) - 0.8850) < 1e-4 &&
                fabs(test_auc(data, data->factors) - 0.8440) < 1e-4;
     if (!same)
-        stop("data", "not the published data set");
+        bench_stop("data", "not the published data set");
 }
 
 static dp_svi_opts options(const settings *ask, budget b, bool as_d3p, uint64_t seed)
@@ -109,7 +102,7 @@ static outcome fit(const simulated *data, const settings *ask, budget b, bool as
     dp_model *m = dp_model_new(), *guide = as_d3p ? dp_guide_new(m) : NULL;
     dp_dataset *records = hierarchical_records(data);
     if (m == NULL || records == NULL || (as_d3p && guide == NULL))
-        stop("fit", "out of memory");
+        bench_stop("fit", "out of memory");
     hierarchical_model(m);
     if (as_d3p)
         hierarchical_guide(guide);
@@ -117,7 +110,7 @@ static outcome fit(const simulated *data, const settings *ask, budget b, bool as
         (as_d3p && hierarchical_start(svi, seed, &err)) || dp_svi_run(svi, NULL, &err) ||
         dp_svi_privacy(svi, &privacy, &err) ||
         dp_svi_get(svi, as_d3p ? "loc" : "w.loc", L * D, weights[0], &err))
-        stop("fit", err.text);
+        bench_stop("fit", err.text);
     outcome result = {.certified = privacy.epsilon, .seconds = bench_now() - started};
     result.auc = test_auc(data, weights);
     dp_svi_free(svi);
@@ -125,14 +118,6 @@ static outcome fit(const simulated *data, const settings *ask, budget b, bool as
     dp_model_free(guide);
     dp_model_free(m);
     return result;
-}
-
-static void print_number(const char *name, double value)
-{
-    if (isfinite(value))
-        (void)printf("\"%s\": %.6g, ", name, value);
-    else
-        (void)printf("\"%s\": null, ", name);
 }
 
 static void run_form(const simulated *data, const settings *ask, bool as_d3p)
@@ -144,9 +129,10 @@ static void run_form(const simulated *data, const settings *ask, bool as_d3p)
     for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++)
         for (uint64_t seed = 0; seed < ask->seeds; seed++) {
             outcome r = fit(data, ask, budgets[b], as_d3p, seed);
-            (void)printf("{\"kernel\": \"hierarchical_logistic\", \"n\": %zu, ", ask->n);
-            print_number("epsilon_asked", budgets[b].epsilon);
-            print_number("epsilon_certified", r.certified);
+            (void)printf("{\"kernel\": \"hierarchical_logistic\", \"n\": %llu, ",
+                         (unsigned long long)ask->n);
+            bench_number("epsilon_asked", budgets[b].epsilon);
+            bench_number("epsilon_certified", r.certified);
             (void)printf("\"form\": \"%s\", \"seed\": %llu, \"private\": false, \"steps\": %llu, "
                          "\"auc\": %.4f, \"seconds\": %.3f, \"steps_per_second\": %.0f, ",
                          as_d3p ? "d3p" : "tacit", (unsigned long long)seed,
@@ -159,24 +145,13 @@ static void run_form(const simulated *data, const settings *ask, bool as_d3p)
 static settings parse(int argc, char **argv)
 {
     settings s = {.n = 500, .seeds = 10, .steps = 100000};
-    for (int i = 1; i < argc; i += 2) {
-        if (i + 1 == argc)
-            stop(argv[i], "needs a value: --n N --seeds S --steps T --form d3p|tacit");
-        if (strcmp(argv[i], "--n") == 0)
-            s.n = strtoull(argv[i + 1], NULL, 10);
-        else if (strcmp(argv[i], "--seeds") == 0)
-            s.seeds = strtoull(argv[i + 1], NULL, 10);
-        else if (strcmp(argv[i], "--steps") == 0)
-            s.steps = strtoull(argv[i + 1], NULL, 10);
-        else if (strcmp(argv[i], "--form") == 0)
-            s.form = argv[i + 1];
-        else
-            stop(argv[i], "use --n N --seeds S --steps T --form d3p|tacit");
-    }
+    const bench_option list[] = {{.name = "--n", .count = &s.n},
+                                 {.name = "--seeds", .count = &s.seeds},
+                                 {.name = "--steps", .count = &s.steps},
+                                 {.name = "--form", .text = &s.form}};
+    bench_options(argc, argv, sizeof list / sizeof *list, list);
     if (s.n < BATCH || s.n > 1000000 || s.steps == 0)
-        stop("options", "n is 10 to 1000000 and steps at least 1");
-    if (s.form != NULL && strcmp(s.form, "d3p") != 0 && strcmp(s.form, "tacit") != 0)
-        stop(s.form, "the forms are d3p and tacit");
+        bench_stop("options", "n is 10 to 1000000 and steps at least 1");
     return s;
 }
 
@@ -184,12 +159,12 @@ int main(int argc, char **argv)
 {
     settings ask = parse(argc, argv);
     simulated data;
-    if (!hierarchical_simulate(ask.n, &data))
-        stop("data", "out of memory");
+    if (!hierarchical_simulate((size_t)ask.n, &data))
+        bench_stop("data", "out of memory");
     check_fingerprints(&data);
-    if (ask.form == NULL || strcmp(ask.form, "d3p") == 0)
+    if (bench_asks_for(ask.form, "d3p"))
         run_form(&data, &ask, true);
-    if (ask.form == NULL || strcmp(ask.form, "tacit") == 0)
+    if (bench_asks_for(ask.form, "tacit"))
         run_form(&data, &ask, false);
     hierarchical_free(&data);
     return 0;

@@ -2,6 +2,7 @@
 # Results that documents quote are kept: results/<date>-<commit>.json.
 EXTRA_DIST += %D%/results
 benchmark = %D%/bench.c %D%/bench.h
+bench_options = %D%/options.c %D%/options.h
 
 EXTRA_PROGRAMS += %D%/b-random
 %C%_b_random_SOURCES = %D%/b-random.c $(benchmark)
@@ -21,7 +22,7 @@ EXTRA_PROGRAMS += %D%/noise
 
 EXTRA_PROGRAMS += %D%/hierarchical_logistic
 hierarchical = %D%/hierarchical.c %D%/hierarchical.h %D%/numpy-legacy.c %D%/numpy-legacy.h
-%C%_hierarchical_logistic_SOURCES = %D%/hierarchical_logistic.c $(hierarchical) $(benchmark)
+%C%_hierarchical_logistic_SOURCES = %D%/hierarchical_logistic.c $(hierarchical) $(bench_options) $(benchmark)
 %C%_hierarchical_logistic_LDADD = libtacit.la -lm
 
 EXTRA_PROGRAMS += %D%/vae_step
@@ -37,7 +38,7 @@ EXTRA_PROGRAMS += %D%/vae_parts
 %C%_vae_parts_LDADD = libtacit-internal.la $(TACIT_LIBS)
 
 EXTRA_PROGRAMS += %D%/mixture
-%C%_mixture_SOURCES = %D%/mixture.c %D%/numpy-legacy.c %D%/numpy-legacy.h $(benchmark)
+%C%_mixture_SOURCES = %D%/mixture.c %D%/numpy-legacy.c %D%/numpy-legacy.h $(bench_options) $(benchmark)
 %C%_mixture_LDADD = libtacit.la -lm
 
 EXTRA_PROGRAMS += %D%/vae_train

@@ -15,7 +15,6 @@
  *                                       [--delta D] [--clip C] [--picture FILE.svg] */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <tacit/random.h>
@@ -23,6 +22,7 @@
 
 #include "bench.h"
 #include "numpy-legacy.h"
+#include "options.h"
 
 enum { D = 2, K = 5, N = 2000, TEST = 100, BATCH = 6, STEPS = 1000 };
 
@@ -52,12 +52,6 @@ typedef struct outcome {
     components found;
     double certified, score, seconds;
 } outcome;
-
-static void stop(const char *what, const char *why)
-{
-    (void)fprintf(stderr, "mixture: %s: %s\n", what, why);
-    exit(1);
-}
 
 /* One multinomial draw a point, by a Bernoulli draw for each component but the last; then, for each
  * component, normal numbers for all points, of which those of its own are kept. */
@@ -115,7 +109,7 @@ static void simulate(simulated *data)
     if (fabs(sum[0] - 108.54084705) > 1e-8 || fabs(sum[1] - 127.27138893) > 1e-8 ||
         fabs(data->train[0][0] - -2.24736255) > 1e-8 ||
         fabs(data->test[0][1] - -2.44582043) > 1e-8 || fabs(score(data, &truth) - -3.676) > 5e-4)
-        stop("data", "not the published data set");
+        bench_stop("data", "not the published data set");
 }
 
 static void write_model(dp_model *m)
@@ -140,7 +134,7 @@ static dp_svi_opts options(const settings *ask, size_t budget, bool as_d3p, uint
         o.clip = ask->clip;
         o.delta = ask->delta;
         if (dp_epsilon(&theirs, 0.001, &o.epsilon, &err))
-            stop("epsilon", err.text);
+            bench_stop("epsilon", err.text);
     }
     if (as_d3p) {
         o.mode = private ? DP_WITHOUT_GUARANTEE : DP_NO_PRIVACY;
@@ -204,13 +198,13 @@ static outcome fit(const simulated *data, const settings *ask, size_t budget, bo
     dp_model *m = dp_model_new();
     dp_dataset *records = dp_dataset_new(N);
     if (m == NULL || records == NULL)
-        stop("fit", "out of memory");
+        bench_stop("fit", "out of memory");
     write_model(m);
     dp_dataset_real(records, "x", D, data->train[0]);
     if (dp_svi_new(m, NULL, records, &o, &svi, &err) || set_start(svi, ask, seed, &err) ||
         dp_svi_run(svi, NULL, &err) || dp_svi_privacy(svi, &privacy, &err) ||
         get_median(svi, &result.found, &err))
-        stop("fit", err.text);
+        bench_stop("fit", err.text);
     result.seconds = bench_now() - result.seconds;
     result.certified = privacy.epsilon;
     result.score = score(data, &result.found);
@@ -220,20 +214,12 @@ static outcome fit(const simulated *data, const settings *ask, size_t budget, bo
     return result;
 }
 
-static void print_number(const char *name, double value)
-{
-    if (isfinite(value))
-        (void)printf("\"%s\": %.6g, ", name, value);
-    else
-        (void)printf("\"%s\": null, ", name);
-}
-
 /* The data are simulated: a picture of private ones would show the components alone. */
 static void draw_picture(const char *name, const simulated *data, const components *c)
 {
     FILE *svg = fopen(name, "w");
     if (svg == NULL)
-        stop(name, "cannot be written");
+        bench_stop(name, "cannot be written");
     (void)fprintf(svg,
                   "<svg xmlns='http://www.w3.org/2000/svg' viewBox='-5 -5 10 10' width='480'>\n"
                   "<rect x='-5' y='-5' width='10' height='10' fill='white'/>\n");
@@ -250,7 +236,7 @@ static void draw_picture(const char *name, const simulated *data, const componen
                           c->mean[k][0], -c->mean[k][1], sds * c->sd[k], 0.3 * c->weight[k]);
     (void)fprintf(svg, "</svg>\n");
     if (fclose(svg) != 0)
-        stop(name, "cannot be written");
+        bench_stop(name, "cannot be written");
 }
 
 static void run_form(const simulated *data, const settings *ask, bool as_d3p)
@@ -260,9 +246,9 @@ static void run_form(const simulated *data, const settings *ask, bool as_d3p)
             outcome r = fit(data, ask, b, as_d3p, seed);
             (void)printf("{\"kernel\": \"mixture\", \"form\": \"%s\", \"start\": \"%s\", ",
                          as_d3p ? "d3p" : "tacit", ask->start);
-            print_number("epsilon_nominal", nominal[b]);
-            print_number("epsilon_certified", r.certified);
-            print_number("delta", as_d3p || b + 1 == BUDGETS ? (double)NAN : ask->delta);
+            bench_number("epsilon_nominal", nominal[b]);
+            bench_number("epsilon_certified", r.certified);
+            bench_number("delta", as_d3p || b + 1 == BUDGETS ? (double)NAN : ask->delta);
             (void)printf("\"seed\": %llu, \"private\": false, \"score\": %.4f, \"seconds\": %.3f, "
                          "\"steps_per_second\": %.0f, ",
                          (unsigned long long)seed, r.score, r.seconds, STEPS / r.seconds);
@@ -275,28 +261,13 @@ static void run_form(const simulated *data, const settings *ask, bool as_d3p)
 static settings parse(int argc, char **argv)
 {
     settings s = {.seeds = 5, .start = "spiral", .delta = 0.001, .clip = 0.5};
-    for (int i = 1; i < argc; i += 2) {
-        if (i + 1 == argc)
-            stop(argv[i], "needs a value");
-        if (strcmp(argv[i], "--seeds") == 0)
-            s.seeds = strtoull(argv[i + 1], NULL, 10);
-        else if (strcmp(argv[i], "--form") == 0)
-            s.form = argv[i + 1];
-        else if (strcmp(argv[i], "--start") == 0)
-            s.start = argv[i + 1];
-        else if (strcmp(argv[i], "--delta") == 0)
-            s.delta = strtod(argv[i + 1], NULL);
-        else if (strcmp(argv[i], "--clip") == 0)
-            s.clip = strtod(argv[i + 1], NULL);
-        else if (strcmp(argv[i], "--picture") == 0)
-            s.picture = argv[i + 1];
-        else
-            stop(argv[i], "use --seeds, --form, --start, --delta, --clip, --picture");
-    }
-    if (s.form != NULL && strcmp(s.form, "d3p") != 0 && strcmp(s.form, "tacit") != 0)
-        stop(s.form, "the forms are d3p and tacit");
+    const bench_option list[] = {
+        {.name = "--seeds", .count = &s.seeds}, {.name = "--form", .text = &s.form},
+        {.name = "--start", .text = &s.start},  {.name = "--delta", .number = &s.delta},
+        {.name = "--clip", .number = &s.clip},  {.name = "--picture", .text = &s.picture}};
+    bench_options(argc, argv, sizeof list / sizeof *list, list);
     if (strcmp(s.start, "spiral") != 0 && strcmp(s.start, "prior") != 0)
-        stop(s.start, "starts are spiral and prior");
+        bench_stop(s.start, "starts are spiral and prior");
     return s;
 }
 
@@ -305,9 +276,9 @@ int main(int argc, char **argv)
     static simulated data;
     settings ask = parse(argc, argv);
     simulate(&data);
-    if (ask.form == NULL || strcmp(ask.form, "d3p") == 0)
+    if (bench_asks_for(ask.form, "d3p"))
         run_form(&data, &ask, true);
-    if (ask.form == NULL || strcmp(ask.form, "tacit") == 0)
+    if (bench_asks_for(ask.form, "tacit"))
         run_form(&data, &ask, false);
     return 0;
 }
