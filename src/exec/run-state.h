@@ -55,7 +55,6 @@ struct dpi_run {
     dpi_call **sums; /* calls that sum over records, whose results start at zero */
     size_t n_sums;
     double *ones; /* [chunk] weights of records that are added as they are */
-    size_t bytes;
     /* in single precision only */
     float **narrow;      /* [n_nodes] as `value`: of records' nodes and of what they read */
     dpi_single *singles; /* [n_calls[RECORDS]] */

@@ -85,7 +85,6 @@ static bool make_buffers(dpi_run *run, const bool *needed, const bool *wide)
         if (!dpi_mul(size, node->shape.per_record ? run->spec.chunk : 1, &count) ||
             (run->value[i] = dpi_arena_alloc(&run->arena, count, sizeof(double))) == NULL)
             return false;
-        run->bytes += count * sizeof(double);
         if (node->op == &dpi_op_const && node->attr.array != NULL)
             memcpy(run->value[i], node->attr.array, size * sizeof(double));
         for (size_t e = 0; e < count && node->op == &dpi_op_ones; e++)
@@ -219,7 +218,6 @@ static bool bind(dpi_run *run, const dpi_column *column, const dpi_node *node, d
     if (!dpi_mul(run->spec.chunk, column->size, &count))
         return false;
     b->chance = dpi_arena_alloc(&run->arena, count, 1);
-    run->bytes += count;
     return b->chance != NULL;
 }
 
@@ -327,11 +325,6 @@ void dpi_run_free(dpi_run *run)
 double *dpi_run_value(dpi_run *run, dpi_id id)
 {
     return id < 0 || (size_t)id >= run->n_nodes ? NULL : run->value[id];
-}
-
-size_t dpi_run_bytes(const dpi_run *run)
-{
-    return run->bytes;
 }
 
 size_t dpi_run_memory(const dpi_run *run)

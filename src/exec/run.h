@@ -41,7 +41,7 @@ typedef struct dpi_run_spec {
 dp_status dpi_run_new(const dpi_run_spec *spec, dpi_run **run, dp_error *err) DP_MUST_CHECK;
 
 /* A run for another thread: it reads the values of `run`'s global nodes and has its own of the records'
- * nodes, dpi_run_bytes(clone) in all.  Only dpi_run_records and the calls of clip.h are for it, between
+ * nodes.  Only dpi_run_records and the calls of clip.h are for it, between
  * dpi_run_globals and dpi_run_late of `run`, which must outlive it.  A run that sums values over
  * records has none (DP_EUNSUPPORTED); DP_ENOMEM. */
 dp_status dpi_run_clone(const dpi_run *run, dpi_run **clone, dp_error *err) DP_MUST_CHECK;
@@ -53,10 +53,7 @@ void dpi_run_free(dpi_run *run);
  * Inputs are set by writing to it. */
 double *dpi_run_value(dpi_run *run, dpi_id id);
 
-/* Bytes of all buffers that are its own. */
-size_t dpi_run_bytes(const dpi_run *run);
-
-/* Bytes that it has from the system: buffers, calls and what belongs to them. */
+/* Bytes that it has from the system: its own buffers, calls and what belongs to them. */
 size_t dpi_run_memory(const dpi_run *run);
 
 void dpi_run_globals(dpi_run *run);

@@ -76,7 +76,6 @@ static bool make_floats(dpi_run *run, const bool *needed)
             run->narrow[id] = dpi_arena_alloc(&run->arena, count, sizeof(float));
             if (run->narrow[id] == NULL)
                 return false;
-            run->bytes += count * sizeof(float);
         }
     }
     return true;
@@ -135,7 +134,6 @@ static bool make_room(dpi_run *run)
     if (!dpi_mul(size, run->spec.chunk, &count))
         return false;
     run->room = dpi_arena_alloc(&run->arena, count, sizeof(double));
-    run->bytes += count * sizeof(double);
     return run->room != NULL;
 }
 

@@ -124,34 +124,30 @@ static bool is_crossing(const dpi_graph *g, const bool *varies, const dpi_node *
     return per_record[0] != per_record[1] && varies[node->in[per_record[0] ? 1 : 0]];
 }
 
-static dpi_cost cost_of(const dpi_graph *g, const bool *varies, const bool *chosen)
+/* Evaluating the nodes once: operations and memory for the values, in bytes. */
+typedef struct cost {
+    size_t n_nodes, n_crossings;
+    double global_flops, record_flops; /* once, and for each record */
+    double global_bytes, record_bytes;
+} cost;
+
+static cost cost_of(const dpi_graph *g, const bool *varies, const bool *chosen)
 {
-    dpi_cost cost = {0};
+    cost all = {0};
     for (size_t i = 0; i < g->n_nodes; i++) {
         const dpi_node *node = &g->nodes[i];
         if (!is_chosen(chosen, i))
             continue;
         bool records = node->shape.per_record;
         double bytes = (double)dpi_shape_size(&node->shape) * sizeof(double);
-        *(records ? &cost.record_bytes : &cost.global_bytes) += bytes;
+        *(records ? &all.record_bytes : &all.global_bytes) += bytes;
         /* A sum over records is global and has its work at each record. */
         bool each = records || node->op == &dpi_op_sum_records;
-        *(each ? &cost.record_flops : &cost.global_flops) += node->op->flops(node);
-        cost.n_crossings += is_crossing(g, varies, node);
-        cost.n_nodes++;
+        *(each ? &all.record_flops : &all.global_flops) += node->op->flops(node);
+        all.n_crossings += is_crossing(g, varies, node);
+        all.n_nodes++;
     }
-    return cost;
-}
-
-dp_status dpi_graph_cost(const dpi_graph *g, const bool *chosen, dpi_cost *cost, dp_error *err)
-{
-    *cost = (dpi_cost){0};
-    bool *varies = varying_nodes(g);
-    if (varies == NULL)
-        return dpi_fail_nomem(err);
-    *cost = cost_of(g, varies, chosen);
-    dpi_free(varies);
-    return DP_OK;
+    return all;
 }
 
 /* An input as the user knows it: its name, a constant's value, or its number. */
@@ -236,10 +232,10 @@ dp_status dpi_graph_text(const dpi_graph *g, const bool *chosen, char **text, dp
     for (size_t i = 0; i < g->n_nodes; i++)
         if (is_chosen(chosen, i))
             append_line(&s, g, i, is_crossing(g, varies, &g->nodes[i]));
-    const dpi_cost cost = cost_of(g, varies, chosen);
-    print(&s, "%zu nodes, %zu crossings (*)\n", cost.n_nodes, cost.n_crossings);
-    print(&s, "once:            %.0f flops, %.0f bytes\n", cost.global_flops, cost.global_bytes);
-    print(&s, "for each record: %.0f flops, %.0f bytes\n", cost.record_flops, cost.record_bytes);
+    const cost all = cost_of(g, varies, chosen);
+    print(&s, "%zu nodes, %zu crossings (*)\n", all.n_nodes, all.n_crossings);
+    print(&s, "once:            %.0f flops, %.0f bytes\n", all.global_flops, all.global_bytes);
+    print(&s, "for each record: %.0f flops, %.0f bytes\n", all.record_flops, all.record_bytes);
     dpi_free(varies);
     return finish(&s, text, err);
 }
@@ -276,13 +272,13 @@ dp_status dpi_graph_dot(const dpi_graph *g, const bool *chosen, char **text, dp_
     bool *varies = varying_nodes(g);
     if (varies == NULL)
         return dpi_fail_nomem(err);
-    const dpi_cost cost = cost_of(g, varies, chosen);
+    const cost all = cost_of(g, varies, chosen);
     append(&s, "digraph model {\n  node [shape=box, style=\"filled\", fontname=\"Helvetica\"];\n");
-    print(&s, "  label=\"blue: global, %.0f flops, %.0f bytes\\l", cost.global_flops,
-          cost.global_bytes);
-    print(&s, "yellow: per record, %.0f flops, %.0f bytes each\\l", cost.record_flops,
-          cost.record_bytes);
-    print(&s, "red: %zu crossings\\l\";\n", cost.n_crossings);
+    print(&s, "  label=\"blue: global, %.0f flops, %.0f bytes\\l", all.global_flops,
+          all.global_bytes);
+    print(&s, "yellow: per record, %.0f flops, %.0f bytes each\\l", all.record_flops,
+          all.record_bytes);
+    print(&s, "red: %zu crossings\\l\";\n", all.n_crossings);
     for (size_t i = 0; i < g->n_nodes; i++)
         if (is_chosen(chosen, i))
             append_dot_node(&s, g, i, is_crossing(g, varies, &g->nodes[i]));

@@ -10,18 +10,8 @@
 
 #include "graph/graph.h"
 
-/* Evaluating the nodes once: operations and memory for the values, in bytes. */
-typedef struct dpi_cost {
-    size_t n_nodes, n_crossings;
-    double global_flops, record_flops; /* once, and for each record */
-    double global_bytes, record_bytes;
-} dpi_cost;
-
 /* In what follows `chosen` says which nodes are meant: [n_nodes] as filled by dpi_mark, or NULL for
  * all.  Fails with DP_ENOMEM. */
-
-dp_status dpi_graph_cost(const dpi_graph *g, const bool *chosen, dpi_cost *cost,
-                         dp_error *err) DP_MUST_CHECK;
 
 /* One line a node: id ('*' at a crossing), name, operation on its inputs, shape, flops, source line
  * and formula; then the totals.  *text is the caller's, to be freed with dpi_free; NULL on error. */

@@ -72,14 +72,6 @@ static bool below_rest(dpi_stream *stream, double r)
     return false;
 }
 
-bool dpi_bernoulli_draw(dpi_stream *stream, const dpi_bernoulli *rate)
-{
-    if (rate->always)
-        return true;
-    unsigned char drawn = dpi_stream_u8(stream);
-    return drawn < rate->first || (drawn == rate->first && below_rest(stream, rate->rest));
-}
-
 /* Bit i is whether byte i of 64 is at most `first`. */
 #if defined(__SSE2__)
 static inline uint64_t at_most_of_64(const unsigned char *bytes, unsigned char first)

@@ -20,9 +20,6 @@ typedef struct dpi_bernoulli {
 /* Prepares q.  DP_EDOMAIN unless 0 < q <= 1; then *rate is zeroed (an event that never happens). */
 DP_MUST_CHECK dp_status dpi_bernoulli_set(dpi_bernoulli *rate, double q, dp_error *err);
 
-/* True with probability exactly q. */
-bool dpi_bernoulli_draw(dpi_stream *stream, const dpi_bernoulli *rate);
-
 /* Room for a subset of n: n, or where q is small, n q and so much more that a larger subset has a
  * probability below 2^-500. */
 size_t dpi_poisson_room(const dpi_bernoulli *rate, size_t n);
