@@ -6,7 +6,9 @@ UNIT_TESTS += %D%/t-batch %D%/t-check %D%/t-convolution %D%/t-drawn %D%/t-extras
 %C%_t_svi_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=aligned_alloc -Wl,--wrap=free
 %C%_t_posterior_SOURCES = %D%/t-posterior.c $(faulty)
 %C%_t_posterior_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
-%C%_t_units_SOURCES = %D%/t-units.c $(faulty)
+infer_scene = %D%/scene.c %D%/scene.h
+%C%_t_batch_SOURCES = %D%/t-batch.c $(infer_scene)
+%C%_t_units_SOURCES = %D%/t-units.c $(infer_scene) $(faulty)
 %C%_t_units_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_rounding_SOURCES = %D%/t-rounding.c %D%/release.c %D%/release.h
 %C%_t_drawn_SOURCES = %D%/t-drawn.c $(faulty)
@@ -18,7 +20,7 @@ WITNESS = %D%/witness.c %D%/witness.h
 WITNESS_LINK = -Wl,--wrap=dpi_grid_round
 %C%_t_extras_SOURCES = %D%/t-extras.c $(WITNESS)
 %C%_t_extras_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
-%C%_t_leaks_SOURCES = %D%/t-leaks.c $(WITNESS)
+%C%_t_leaks_SOURCES = %D%/t-leaks.c $(infer_scene) $(WITNESS)
 %C%_t_leaks_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
 %C%_t_step_SOURCES = %D%/t-step.c $(WITNESS)
 %C%_t_step_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "infer/svi.h"
+#include "tests/infer/scene.h"
 #include "tests/lib/check.h"
 
 enum { N = 600, BATCH = 300 }; /* more than two chunks of 256, and more than one */
@@ -11,44 +12,14 @@ enum { N = 600, BATCH = 300 }; /* more than two chunks of 256, and more than one
 static double y[N];
 static int32_t group[N];
 
-typedef struct scene {
-    dp_model *m;
-    dp_dataset *data;
-    dp_svi *svi;
-} scene;
-
-/* The guide's scales are e^-60, so that its draws are its means: a_i = 0. */
 static scene begin(const dp_svi_opts *opts)
 {
-    static double log_scale[N];
-    dp_error err = {0};
-    scene s = {.m = dp_model_new(), .data = dp_dataset_new(N)};
     for (size_t i = 0; i < N; i++) {
         y[i] = 1 + (double)i / 64;
         group[i] = (int32_t)i;
-        log_scale[i] = -60;
     }
-    dp_plate rows = dp_unit_plate(s.m, "rows"), groups = dp_plate_new(s.m, "groups", N);
-    dp_expr g = dp_index(rows, "g", groups), a = dp_sample_in(groups, "a", 1, dp_normal(3.5, 2));
-    dp_observe(rows, "y", dp_normal_v(dp_pick(a, g), dp_num(1)));
-    dp_dataset_real(s.data, "y", 1, y);
-    dp_dataset_index(s.data, "g", group);
-    assert_ok(dp_svi_new(s.m, NULL, s.data, opts, &s.svi, &err), err.text);
-    assert_ok(dp_svi_set(s.svi, "a.log_scale", N, log_scale, &err), err.text);
-    return s;
-}
-
-static void end(scene *s)
-{
-    dp_svi_free(s->svi);
-    dp_dataset_free(s->data);
-    dp_model_free(s->m);
-}
-
-static void step(const scene *s)
-{
-    dp_error err = {0};
-    assert_ok(dp_svi_step(s->svi, &err), err.text);
+    const groups g = {.n = N, .n_groups = N, .y = y, .group = group, .mean = 3.5};
+    return begin_groups(&g, opts);
 }
 
 /* Number of records in the release; each is there once, whole, and over the rate. */

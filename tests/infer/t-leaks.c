@@ -9,6 +9,7 @@
 
 #include "infer/svi.h"
 #include "random/noise.h"
+#include "tests/infer/scene.h"
 #include "tests/infer/witness.h"
 #include "tests/lib/check.h"
 
@@ -16,12 +17,6 @@ enum { N = 600, STEPS = 300 };
 
 static double y[N];
 static int32_t group[N];
-
-typedef struct scene {
-    dp_model *m;
-    dp_dataset *data;
-    dp_svi *svi;
-} scene;
 
 static scene begin(double last, const dp_svi_opts *opts)
 {
@@ -32,26 +27,13 @@ static scene begin(double last, const dp_svi_opts *opts)
         group[i] = (int32_t)i;
     }
     assert_true(s.m != NULL && s.data != NULL);
-    dp_plate rows = dp_unit_plate(s.m, "rows"), groups = dp_plate_new(s.m, "groups", N);
-    dp_expr a = dp_pick(dp_param_in(groups, "a", 1, 0), dp_index(rows, "g", groups));
+    dp_plate rows = dp_unit_plate(s.m, "rows"), plate = dp_plate_new(s.m, "groups", N);
+    dp_expr a = dp_pick(dp_param_in(plate, "a", 1, 0), dp_index(rows, "g", plate));
     dp_observe(rows, "y", dp_normal_v(a, dp_num(1)));
     dp_dataset_real(s.data, "y", 1, y);
     dp_dataset_index(s.data, "g", group);
     assert_ok(dp_svi_new(s.m, NULL, s.data, opts, &s.svi, &err), err.text);
     return s;
-}
-
-static void end(scene *s)
-{
-    dp_svi_free(s->svi);
-    dp_dataset_free(s->data);
-    dp_model_free(s->m);
-}
-
-static void step(const scene *s)
-{
-    dp_error err = {0};
-    assert_ok(dp_svi_step(s->svi, &err), err.text);
 }
 
 /* The parameters stay where they are. */

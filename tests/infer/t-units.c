@@ -4,6 +4,7 @@
 
 #include "infer/svi.h"
 #include "tests/graph/faulty.h"
+#include "tests/infer/scene.h"
 #include "tests/lib/check.h"
 #include "tests/lib/numbers.h"
 
@@ -45,39 +46,16 @@ static const dp_svi_opts plain = {.mode = DP_NO_PRIVACY,
                                   .steps = 12,
                                   .seed = 9};
 
-typedef struct scene {
-    dp_model *m;
-    dp_dataset *data;
-    dp_svi *svi;
-} scene;
-
-/* y ~ N(a[u], 1), a = 0: number u of the release is the sum of the unit's y over the rate. */
+/* Number u of the release is the sum of the unit's y over the rate. */
 static scene begin(const dp_svi_opts *opts, bool grouped, size_t chunk)
 {
-    static double log_scale[UNITS];
-    dp_error err = {0};
-    scene s = {.m = dp_model_new(), .data = dp_dataset_new(n_rows)};
-    for (size_t u = 0; u < UNITS; u++)
-        log_scale[u] = -60;
-    dp_plate rows = dp_unit_plate(s.m, "rows"), groups = dp_plate_new(s.m, "groups", UNITS);
-    dp_expr a = dp_sample_in(groups, "a", 1, dp_normal(0, 2));
-    dp_observe(rows, "y", dp_normal_v(dp_pick(a, dp_index(rows, "g", groups)), dp_num(1)));
-    dp_dataset_real(s.data, "y", 1, y);
-    dp_dataset_index(s.data, "g", group);
-    dp_dataset_index(s.data, "person", person);
-    if (grouped)
-        dp_dataset_unit(s.data, "person");
-    dpi_svi_spec spec = {s.m, NULL, s.data, opts, chunk, NULL};
-    assert_ok(dpi_svi_new(&spec, &s.svi, &err), err.text);
-    assert_ok(dp_svi_set(s.svi, "a.log_scale", UNITS, log_scale, &err), err.text);
-    return s;
-}
-
-static void end(scene *s)
-{
-    dp_svi_free(s->svi);
-    dp_dataset_free(s->data);
-    dp_model_free(s->m);
+    const groups g = {.n = n_rows,
+                      .n_groups = UNITS,
+                      .y = y,
+                      .group = group,
+                      .person = grouped ? person : NULL,
+                      .chunk = chunk};
+    return begin_groups(&g, opts);
 }
 
 static double total(size_t unit)
@@ -86,12 +64,6 @@ static double total(size_t unit)
     for (size_t i = 0; i < n_rows; i++)
         sum += group[i] == (int32_t)unit ? y[i] : 0;
     return sum;
-}
-
-static void step(const scene *s)
-{
-    dp_error err = {0};
-    assert_ok(dp_svi_step(s->svi, &err), err.text);
 }
 
 /* Units in the release: each whole or not at all. */
