@@ -176,7 +176,6 @@ static void a_clone_gives_the_same_bits(void **state)
     dpi_run_records(run, ROWS, row, 0);
     dpi_run_clip_sum(run, ROWS, 2, scratch, expected);
     assert_memory_equal(sum, expected, sizeof sum);
-    assert_true(dpi_run_memory(clone) < dpi_run_memory(run));
     dpi_run_free(clone);
     dpi_run_free(run);
     tear_down(&s);
