@@ -2,6 +2,7 @@ libtacit_core_la_SOURCES += \
   %D%/dataset.c %D%/dataset.h \
   %D%/run.c %D%/run.h %D%/run-state.h \
   %D%/single.c %D%/single.h \
+  %D%/strips.c %D%/strips.h \
   %D%/terms.c %D%/terms.h \
   %D%/clip.c %D%/clip.h \
   %D%/factors.c %D%/factors.h \

@@ -39,6 +39,18 @@ typedef struct dpi_single {
     const dpi_call *wide; /* pointers are NULL where there is no double buffer */
 } dpi_single;
 
+/* Calls that are run together on some records after the other (strips.c). */
+typedef struct dpi_strip {
+    size_t first, n;
+    size_t records; /* at a time */
+} dpi_strip;
+
+/* By how much a call's operands and result move from record to record; 0 where they are of all records or of
+ * one strip. */
+typedef struct dpi_move {
+    size_t in[2], out;
+} dpi_move;
+
 struct dpi_run {
     dpi_arena arena;
     dpi_run_spec spec;
@@ -48,6 +60,12 @@ struct dpi_run {
     size_t n_nodes;    /* of the graph when the run was made; it may have grown since */
     dpi_call *calls[N_STAGES];
     size_t n_calls[N_STAGES];
+    size_t
+        *rows; /* [n_nodes] records that a buffer of records' values is for: a chunk, or a strip */
+    size_t *strip_of;  /* [n_nodes] records that the node's call is run on at a time */
+    dpi_strip *strips; /* of the records' stage */
+    size_t n_strips;
+    dpi_move *moves; /* [n_calls[RECORDS]] */
     dpi_binding *bindings;
     size_t n_bindings;
     dpi_form *forms; /* [n_parts] */

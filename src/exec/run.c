@@ -12,6 +12,7 @@
 #include "base/compiler.h"
 #include "exec/run-state.h"
 #include "exec/single.h"
+#include "exec/strips.h"
 
 /* Chooses the parts' forms; what others need is there and read as it is. */
 static bool choose_forms(dpi_run *run, bool *needed)
@@ -82,7 +83,7 @@ static bool make_buffers(dpi_run *run, const bool *needed, const bool *wide)
             run->value[i] = run->of->value[i];
             continue;
         }
-        if (!dpi_mul(size, node->shape.per_record ? run->spec.chunk : 1, &count) ||
+        if (!dpi_mul(size, node->shape.per_record ? run->rows[i] : 1, &count) ||
             (run->value[i] = dpi_arena_alloc(&run->arena, count, sizeof(double))) == NULL)
             return false;
         if (node->op == &dpi_op_const && node->attr.array != NULL)
@@ -270,7 +271,8 @@ static dp_status build(dpi_run *run, dp_error *err)
         return dpi_fail(err, DP_EUNSUPPORTED,
                         "a value of each record depends on a sum over all records; "
                         "compute such sums beforehand, from public numbers");
-    if (!make_buffers(run, needed, wide) || !make_calls(run, needed, stage, node_of_call) ||
+    if (!dpi_strips_plan(run, needed, stage) || !make_buffers(run, needed, wide) ||
+        !make_calls(run, needed, stage, node_of_call) || !dpi_strips_make(run, node_of_call) ||
         !make_parts(run))
         return dpi_fail_nomem(err);
     dp_status status = spec->single ? dpi_single_make(run, needed, node_of_call, err) : DP_OK;
@@ -324,7 +326,8 @@ void dpi_run_free(dpi_run *run)
 
 double *dpi_run_value(dpi_run *run, dpi_id id)
 {
-    return id < 0 || (size_t)id >= run->n_nodes ? NULL : run->value[id];
+    bool known = id >= 0 && (size_t)id < run->n_nodes;
+    return known && run->rows[id] == run->spec.chunk ? run->value[id] : NULL;
 }
 
 size_t dpi_run_memory(const dpi_run *run)
@@ -382,6 +385,34 @@ DPI_LOOPS static void keep_below(double groups, size_t n, double *number)
         number[i] = number[i] >= 0 && number[i] < groups ? number[i] : 0;
 }
 
+/* A call on records first ... first + m - 1 of the chunk. */
+static void run_some(const dpi_run *run, size_t call, size_t first, size_t m)
+{
+    const dpi_move *move = &run->moves[call];
+    dpi_call c = run->calls[RECORDS][call];
+    c.n = m;
+    for (int k = 0; k < 2; k++)
+        c.in[k] = move->in[k] != 0 ? c.in[k] + first * move->in[k] : c.in[k];
+    c.out += first * move->out;
+    c.forward(&c);
+}
+
+static void run_strip(dpi_run *run, const dpi_strip *s, size_t m)
+{
+    if (m <= s->records) {
+        for (dpi_call *c = run->calls[RECORDS] + s->first, *end = c + s->n; c < end; c++) {
+            c->n = m;
+            c->forward(c);
+        }
+        return;
+    }
+    for (size_t first = 0, n; first < m; first += n) {
+        n = m - first < s->records ? m - first : s->records;
+        for (size_t k = 0; k < s->n; k++)
+            run_some(run, s->first + k, first, n);
+    }
+}
+
 void dpi_run_records(dpi_run *run, size_t m, const size_t *index, size_t first)
 {
     for (size_t i = 0; i < run->n_bindings; i++) {
@@ -397,7 +428,6 @@ void dpi_run_records(dpi_run *run, size_t m, const size_t *index, size_t first)
         dpi_single_records(run, m);
         return;
     }
-    for (size_t i = 0; i < run->n_calls[RECORDS]; i++)
-        run->calls[RECORDS][i].n = m;
-    run_stage(run, RECORDS);
+    for (const dpi_strip *s = run->strips; s < run->strips + run->n_strips; s++)
+        run_strip(run, s, m);
 }

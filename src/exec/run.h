@@ -34,6 +34,7 @@ typedef struct dpi_run_spec {
     size_t chunk;           /* records at a time, >= 1 */
     dpi_choice choice;      /* of the parts' forms */
     bool single;            /* values of records are computed in single precision (single.c) */
+    size_t strip;           /* bytes of values in a strip (strips.c); 0: as caches are */
 } dpi_run_spec;
 
 /* Makes a run.  Fails with DP_ENOMEM; DP_ENAME or DP_ESHAPE when a column is missing or has another
@@ -48,8 +49,9 @@ dp_status dpi_run_clone(const dpi_run *run, dpi_run **clone, dp_error *err) DP_M
 
 void dpi_run_free(dpi_run *run);
 
-/* The buffer of a node, [size] or [chunk][size]; NULL when the node is not part of the run, and in single
- * precision for records' nodes that are neither wanted nor sources.
+/* The buffer of a node, [size] or [chunk][size]; NULL when the node is not part of the run, or is a record's
+ * value that nobody has asked for: in single precision all that are neither wanted nor sources, else those that
+ * are kept for a strip of records only (strips.c).
  * Inputs are set by writing to it. */
 double *dpi_run_value(dpi_run *run, dpi_id id);
 

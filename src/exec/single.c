@@ -12,6 +12,7 @@
 #include <sodium.h>
 
 #include "base/compiler.h"
+#include "exec/strips.h"
 
 /* A group number below this is a float. */
 static const size_t most_groups = (size_t)1 << 24;
@@ -33,26 +34,12 @@ static bool is_source(const dpi_node *node)
     return node->op->forward == NULL;
 }
 
-/* What norms and sums of a part read: the part, or its factors. */
-static void mark_part(const dpi_graph *g, dpi_id part, const dpi_form *form, bool *wide)
-{
-    wide[part] = true;
-    for (size_t t = 0; t < (form->way == DPI_FACTORED ? 1 : form->n_terms); t++) {
-        const dpi_node *node = &g->nodes[form->way == DPI_FACTORED ? part : form->term[t].node];
-        for (int k = 0; k < node->op->n_inputs && form->way != DPI_MADE; k++)
-            wide[node->in[k]] = true;
-    }
-}
-
 void dpi_single_mark_wide(const dpi_run *run, bool *wide)
 {
     const dpi_graph *g = run->spec.graph;
     for (size_t i = 0; i < g->n_nodes; i++)
         wide[i] = !run->spec.single || !g->nodes[i].shape.per_record || is_source(&g->nodes[i]);
-    for (size_t i = 0; i < run->spec.n_wanted; i++)
-        wide[run->spec.wanted[i]] = true;
-    for (size_t i = 0; i < run->spec.n_parts; i++)
-        mark_part(g, run->spec.parts[i], &run->forms[i], wide);
+    dpi_strips_mark_read(run, wide);
 }
 
 /* Makes the float buffers: of records' values, and of what else they read. */
@@ -71,7 +58,7 @@ static bool make_floats(dpi_run *run, const bool *needed)
                 run->narrow[id] = run->of->narrow[id];
                 continue;
             }
-            if (shape->per_record && !dpi_mul(count, run->spec.chunk, &count))
+            if (shape->per_record && !dpi_mul(count, run->rows[id], &count))
                 return false;
             run->narrow[id] = dpi_arena_alloc(&run->arena, count, sizeof(float));
             if (run->narrow[id] == NULL)
@@ -187,22 +174,36 @@ static void sum_records(const dpi_run *run, const dpi_single *s, size_t m)
     call.forward(&call);
 }
 
+/* A call on records first ... first + m - 1 of the chunk. */
+static void run_some(const dpi_run *run, size_t call, size_t first, size_t m)
+{
+    const dpi_single *s = &run->singles[call];
+    const dpi_move *move = &run->moves[call];
+    dpi_call_single c = s->call;
+    if (s->forward == NULL) {
+        sum_records(run, s, m);
+        return;
+    }
+    c.n = m;
+    for (int k = 0; k < 2; k++)
+        c.in[k] = move->in[k] != 0 ? c.in[k] + first * move->in[k] : c.in[k];
+    c.out += first * move->out;
+    s->forward(&c);
+    if (s->wide->out != NULL)
+        widen(m * c.out_size, c.out, s->wide->out + first * c.out_size);
+}
+
 void dpi_single_records(dpi_run *run, size_t m)
 {
     for (size_t i = 0; i < run->n_copies; i++)
         if (run->copies[i].of_record)
             narrow(m * run->copies[i].size, run->copies[i].from, run->copies[i].to);
-    for (size_t i = 0; i < run->n_calls[RECORDS]; i++) {
-        dpi_single *s = &run->singles[i];
-        if (s->forward == NULL) {
-            sum_records(run, s, m);
-            continue;
+    for (const dpi_strip *s = run->strips; s < run->strips + run->n_strips; s++)
+        for (size_t first = 0, n; first < m; first += n) {
+            n = m - first < s->records ? m - first : s->records;
+            for (size_t k = 0; k < s->n; k++)
+                run_some(run, s->first + k, first, n);
         }
-        s->call.n = m;
-        s->forward(&s->call);
-        if (s->wide->out != NULL)
-            widen(m * s->call.out_size, s->call.out, s->wide->out);
-    }
 }
 
 void dpi_single_wipe(dpi_run *run)

@@ -1,5 +1,5 @@
 UNIT_TESTS += %D%/t-clip %D%/t-dataset %D%/t-factored %D%/t-factors %D%/t-networks %D%/t-run \
-  %D%/t-single %D%/t-terms %D%/t-unit %D%/t-weights
+  %D%/t-single %D%/t-strips %D%/t-terms %D%/t-unit %D%/t-weights
 %C%_t_dataset_SOURCES = %D%/t-dataset.c $(faulty)
 %C%_t_dataset_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_run_SOURCES = %D%/t-run.c %D%/setting.c %D%/setting.h $(faulty)
@@ -16,3 +16,5 @@ UNIT_TESTS += %D%/t-clip %D%/t-dataset %D%/t-factored %D%/t-factors %D%/t-networ
 %C%_t_terms_SOURCES = %D%/t-terms.c $(faulty)
 %C%_t_terms_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_weights_SOURCES = %D%/t-weights.c
+%C%_t_strips_SOURCES = %D%/t-strips.c %D%/network.c %D%/network.h $(faulty)
+%C%_t_strips_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)

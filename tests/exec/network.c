@@ -203,7 +203,7 @@ void network_free(network *n)
     dpi_arena_free(&n->arena);
 }
 
-dpi_run *network_run(const network *n, dpi_choice choice, bool single)
+dpi_run *network_run(const network *n, dpi_choice choice, bool single, size_t strip)
 {
     dpi_run *run;
     dp_error err = {0};
@@ -214,7 +214,8 @@ dpi_run *network_run(const network *n, dpi_choice choice, bool single)
                          .n_parts = n->n_parts,
                          .chunk = RECORDS,
                          .choice = choice,
-                         .single = single};
+                         .single = single,
+                         .strip = strip};
     assert_ok(dpi_run_new(&spec, &run, &err), err.text);
     for (size_t i = 0, at = 3; i < n->g.n_nodes; i++) {
         const dpi_node *node = &n->g.nodes[i];

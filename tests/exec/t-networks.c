@@ -15,7 +15,7 @@ typedef struct result {
 static void compute(const network *n, dpi_choice choice, bool single, double clip, result *out)
 {
     double scratch[2 * RECORDS];
-    dpi_run *run = network_run(n, choice, single);
+    dpi_run *run = network_run(n, choice, single, 0);
     memset(out->sum, 0, sizeof out->sum);
     dpi_run_clip_sum(run, RECORDS, clip, scratch, out->sum);
     for (size_t r = 0; r < RECORDS; r++) {
