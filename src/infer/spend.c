@@ -177,13 +177,19 @@ void dpi_spend_cancel(dp_svi *s)
 
 /* ---- running ---- */
 
-static dp_status lease(dp_svi *s, uint64_t steps, dp_error *err)
+/* Random allocation is counted in whole epochs. */
+static uint64_t rounded_up(const dp_svi *s, uint64_t steps)
 {
-    uint64_t begun[DPI_SPEND_MOST], epoch = s->opts.epoch;
+    uint64_t epoch = s->opts.epoch;
     if (s->opts.sampling == DP_SAMPLING_ALLOCATION && steps % epoch > 0)
         steps += epoch - steps % epoch;
-    if (steps > s->opts.steps)
-        steps = s->opts.steps;
+    return steps < s->opts.steps ? steps : s->opts.steps;
+}
+
+static dp_status lease(dp_svi *s, uint64_t steps, dp_error *err)
+{
+    uint64_t begun[DPI_SPEND_MOST];
+    steps = rounded_up(s, steps);
     begun_at(s, steps, begun);
     dp_status status = dpi_reservation_mark(s->spend.reservation, begun, err);
     if (status == DP_OK)
@@ -218,13 +224,19 @@ void dpi_spend_done(dp_svi *s)
         (void)!dpi_reservation_finish(s->spend.reservation, NULL);
 }
 
+/* Steps begun.  One that failed is among them: of a group, another rank may have the release. */
+static uint64_t reached(const dp_svi *s)
+{
+    return s->begun > s->optimizer.done ? s->begun : s->optimizer.done;
+}
+
 dp_status dpi_spend_save(dp_svi *s, dp_error *err)
 {
     uint64_t begun[DPI_SPEND_MOST], done = s->optimizer.done;
     if (s->spend.reservation == NULL || done >= s->opts.steps)
         return DP_OK;
     s->spend.leased = done; /* before it is written: if that fails, a new lease is needed */
-    begun_at(s, done, begun);
+    begun_at(s, rounded_up(s, reached(s)), begun);
     return dpi_reservation_mark(s->spend.reservation, begun, err);
 }
 
@@ -233,8 +245,7 @@ dp_status dp_svi_settle(dp_svi *s, dp_error *err)
     uint64_t begun[DPI_SPEND_MOST];
     if (s->spend.reservation == NULL)
         return dpi_fail(err, DP_ESTATE, "the run has no ledger, and nothing to settle");
-    /* A step that failed was begun. */
-    begun_at(s, s->begun > s->optimizer.done ? s->begun : s->optimizer.done, begun);
+    begun_at(s, reached(s), begun);
     dp_status status = dp_svi_done(s) ? dpi_reservation_finish(s->spend.reservation, err)
                                       : dp_reservation_settle(s->spend.reservation, begun, err);
     if (status == DP_OK)

@@ -146,6 +146,41 @@ static void an_orderly_stop_costs_nothing(void **state)
     tear_down(&b);
 }
 
+/* Ranks of a group of one, until the wire breaks after a sum has left. */
+static int sum_unless_broken(void *context, size_t n, int64_t *values)
+{
+    (void)n;
+    (void)values;
+    return *(const int *)context;
+}
+
+/* What failed here another rank may have: a checkpoint does not lower the ledger to the steps that were done. */
+static void a_step_that_failed_counts_when_the_run_is_saved(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    int broken = 0;
+    const dp_group group = {.size = 1, .context = &broken, .sum = sum_unless_broken};
+    bench b = set_up(&plain, 2);
+    b.opts.group = &group;
+    dp_svi *svi = start(&b);
+    walk(svi, 40);
+    broken = 1;
+    assert_fails(dp_svi_step(svi, &err), DP_EIO, &err, "no longer reach");
+    broken = 0;
+    save(svi, "run");
+    entry_is(&b, 100, 41, false);
+    dp_svi_free(svi);
+    const dp_resume_opts with = {b.ledger, &group};
+    assert_ok(dp_svi_resume(folder_path("run"), b.model, NULL, b.data, &with, &svi, &err),
+              err.text);
+    entry_is(&b, 101, 41, false);
+    assert_ok(dp_svi_run(svi, NULL, &err), err.text);
+    entry_is(&b, 101, 101, true);
+    dp_svi_free(svi);
+    tear_down(&b);
+}
+
 /* Saved at 40, lost somewhere after 45: what the ledger has leased counts, and each resumption adds what
  * the one before has begun. */
 static void lost_steps_and_second_resumptions_are_paid(void **state)
@@ -358,6 +393,7 @@ int main(void)
         cmocka_unit_test(a_budget_that_hides_the_number_of_records_refuses_what_tells_it),
         cmocka_unit_test(only_settling_lowers),
         cmocka_unit_test(an_orderly_stop_costs_nothing),
+        cmocka_unit_test(a_step_that_failed_counts_when_the_run_is_saved),
         cmocka_unit_test(lost_steps_and_second_resumptions_are_paid),
         cmocka_unit_test(a_resumption_beyond_the_budget_is_refused),
         cmocka_unit_test(without_a_ledger_the_resumed_run_is_warned_of),
