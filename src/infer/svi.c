@@ -391,9 +391,17 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
     if (dp_svi_done(s))
         return dpi_fail(err, DP_ESTATE, "all %llu steps are done; make a new run to go on",
                         (unsigned long long)s->opts.steps);
+    if (s->parted)
+        return dpi_fail(
+            err, DP_ESTATE,
+            "the ranks parted in step %llu, which some may have done; resume all of them "
+            "from their checkpoints",
+            (unsigned long long)s->begun);
     uint64_t step = s->optimizer.done + 1;
     bool finite = true;
     dp_status status = dpi_finish(s, begin_step(s, err), &finite, err);
+    /* Were it tried again, who has its release would have two, and the ledger one. */
+    s->parted = status == DP_EIO && s->opts.group != NULL && s->begun == step;
     if (status != DP_OK)
         return status;
     dpi_extras_take(&s->extras, s->release + s->objective.n_release - s->extras.n, &s->opts, step);

@@ -28,6 +28,7 @@ struct dp_svi {
     bool draws;     /* the guide draws for records, or columns are drawn */
     bool grouped;   /* a column names the units */
     uint64_t begun; /* steps that were begun, failed ones too */
+    bool parted;    /* a sum of the group's did not come back */
     dpi_spend spend;
     unsigned char print[2][DPI_PRINT]; /* of model and guide */
     const dp_dataset *data;            /* for comparison only */

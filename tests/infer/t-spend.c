@@ -168,6 +168,7 @@ static void a_step_that_failed_counts_when_the_run_is_saved(void **state)
     broken = 1;
     assert_fails(dp_svi_step(svi, &err), DP_EIO, &err, "no longer reach");
     broken = 0;
+    assert_fails(dp_svi_step(svi, &err), DP_ESTATE, &err, "parted in step 41");
     save(svi, "run");
     entry_is(&b, 100, 41, false);
     dp_svi_free(svi);
