@@ -110,7 +110,8 @@ dpi_run *start(const setting *s, size_t n_wanted, const dpi_id *wanted, size_t n
                          .parts = s->part,
                          .n_parts = n_parts,
                          .data = s->data,
-                         .chunk = chunk};
+                         .chunk = chunk,
+                         .strip = SIZE_MAX}; /* every value is there */
     assert_ok(dpi_run_new(&spec, &run, &err), err.text);
     set_inputs(s, run);
     dpi_run_globals(run);
