@@ -1,7 +1,12 @@
+#define _POSIX_C_SOURCE 200809L
 #include "tests/lib/check.h"
 
 #include <math.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 void check_close(double a, double b, double relative, double absolute, const char *a_text,
                  const char *b_text, const char *file, int line)
@@ -34,6 +39,24 @@ void check_fails(int status, int expected, dp_error *err, const char *why, const
     }
     check_contains(err->text, why, file, line);
     *err = (dp_error){.status = DP_OK};
+}
+
+void check_aborts(void (*call)(void *of), void *of, const char *text, const char *file, int line)
+{
+    int how = 0;
+    (void)fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        (void)signal(SIGABRT, SIG_DFL);
+        (void)close(2);
+        call(of);
+        _exit(0);
+    }
+    if (child > 0 && waitpid(child, &how, 0) == child && WIFSIGNALED(how) &&
+        WTERMSIG(how) == SIGABRT)
+        return;
+    print_error("%s does not abort\n", text);
+    _fail(file, line);
 }
 
 void check_contains(const char *text, const char *part, const char *file, int line)

@@ -24,11 +24,15 @@
 #define assert_fails(status, expected, err, why)                                                   \
     check_fails((int)(status), (int)(expected), (err), (why), __FILE__, __LINE__)
 
+/* Fails unless call(of) aborts, which it may in a child; what it says is not shown. */
+#define assert_aborts(call, of) check_aborts((call), (of), #call, __FILE__, __LINE__)
+
 void check_close(double a, double b, double relative, double absolute, const char *a_text,
                  const char *b_text, const char *file, int line);
 void check_ok(int status, const char *message, const char *file, int line);
 void check_fails(int status, int expected, dp_error *err, const char *why, const char *file,
                  int line);
+void check_aborts(void (*call)(void *of), void *of, const char *text, const char *file, int line);
 void check_contains(const char *text, const char *part, const char *file, int line);
 
 #endif
