@@ -69,11 +69,28 @@ static void add_weighted(const dpi_part *p, size_t first, size_t m, const double
             add_scaled(p->size, weight[r], out + r * p->size, sum);
 }
 
+static void add_in_chains(const dpi_part *p, size_t m, const double *weight, double *sum)
+{
+    dpi_chains_start(p->chains, sum);
+    for (size_t r = 0; r < m; r++)
+        if (weight[r] != 0) {
+            dpi_chains_push(p->chains, p->call.in[0] + r * p->call.in_step[0],
+                            p->call.in[1] + r * p->call.in_step[1], weight[r]);
+            dpi_chains_end_record(p->chains);
+        }
+    dpi_chains_flush(p->chains);
+}
+
 /* Adds a part of the first m records, whose weights were just found. */
 static void add_part(const dpi_part *p, size_t m, const double *weight, double *sum)
 {
-    if (p->terms != NULL)
+    bool chained = p->chains != NULL && p->chains->longest > 0;
+    if (p->terms != NULL && chained)
+        dpi_terms_add_in_chains(p->terms, m, weight, p->chains, sum);
+    else if (p->terms != NULL)
         dpi_terms_add_clipped(p->terms, m, weight, sum);
+    else if (chained)
+        add_in_chains(p, m, weight, sum);
     else
         add_weighted(p, 0, m, weight, sum);
 }
@@ -99,10 +116,19 @@ void dpi_run_weights(dpi_run *run, size_t m, double clip, double *norm2, double 
     clip_weights(m, norm2, clip, weight);
 }
 
+/* Without clipping, what is beyond the range of floats. */
+static void drop_greatest(const dpi_run *run, size_t m, const double *norm2, double *weight)
+{
+    for (size_t r = 0; r < m && run->chained; r++)
+        if (weight[r] == 1 && norm2[r] > dpi_chain_greatest * dpi_chain_greatest)
+            weight[r] = 0;
+}
+
 void dpi_run_clip_sum(dpi_run *run, size_t m, double clip, double *scratch, double *sum)
 {
     double *weight = scratch + run->spec.chunk;
     dpi_run_weights(run, m, clip, scratch, weight);
+    drop_greatest(run, m, scratch, weight);
     add_parts(run, m, weight, sum);
 }
 
@@ -124,6 +150,55 @@ double dpi_clip_add(size_t n, const double *unit, double clip, double *sum)
     return weight;
 }
 
+/* ---- chains of floats ---- */
+
+enum { LEAST_SIDE = 32 }; /* of a matrix for which packing factors pays */
+
+/* The products of a record, 0 when they are no dense ones or too many. */
+static size_t products_of(const dpi_part *p, const dpi_form *form)
+{
+    size_t rank = form->rank;
+    if (p->op == &dpi_op_outer)
+        rank = 1;
+    else if (form->way != DPI_PRODUCTS)
+        return 0;
+    for (size_t t = 0; t < form->n_terms; t++)
+        if (form->term[t].picked)
+            return 0;
+    return rank <= DPI_CHAIN_LONGEST ? rank : 0;
+}
+
+dp_status dpi_run_chains_new(dpi_run *run, dp_error *err)
+{
+    for (size_t i = 0; i < run->spec.n_parts && run->spec.single; i++) {
+        dpi_part *p = &run->parts[i];
+        const dpi_attr *attr = p->call.attr;
+        size_t rank = products_of(p, &run->forms[i]);
+        size_t rows = p->terms != NULL ? p->terms->rows : attr->rows;
+        size_t columns = p->terms != NULL ? p->terms->columns : attr->columns;
+        if (rank == 0 || rows < LEAST_SIDE || columns < LEAST_SIDE)
+            continue;
+        p->chains = dpi_arena_alloc(&run->arena, 1, sizeof *p->chains);
+        if (p->chains == NULL || !dpi_chains_init(p->chains, &run->arena, rows, columns, rank)) {
+            p->chains = NULL;
+            return dpi_fail_nomem(err);
+        }
+    }
+    return DP_OK;
+}
+
+void dpi_run_chains_set(dpi_run *run, size_t n, double clip)
+{
+    run->chained = false;
+    for (size_t i = 0; i < run->spec.n_parts; i++) {
+        dpi_chains *chains = run->parts[i].chains;
+        if (chains == NULL)
+            continue;
+        chains->longest = dpi_chain_records(chains->rank, n, clip);
+        run->chained = run->chained || chains->longest > 0;
+    }
+}
+
 static size_t release_size(const dpi_run *run)
 {
     size_t n = 0;
@@ -140,6 +215,7 @@ void dpi_run_clip_units(dpi_run *run, size_t n_units, const size_t *rows, double
     for (size_t u = 0; u < n_units; u++)
         m += rows[u];
     dpi_run_weights(run, m, clip, scratch, weight);
+    drop_greatest(run, m, scratch, weight);
     for (size_t u = 0, r = 0; u < n_units; r += rows[u], u++)
         for (size_t k = 0; rows[u] > 1 && k < rows[u]; k++)
             weight[r + k] = 0;

@@ -18,6 +18,14 @@ void dpi_run_clip_sum(dpi_run *run, size_t m, double clip, double *scratch, doub
 void dpi_run_clip_units(dpi_run *run, size_t n_units, const size_t *rows, double clip,
                         double *scratch, double *unit, double *sum);
 
+/* Room for sums of `run`, a run in single precision, to go through chains of floats (chains.c); without, and in double
+ * precision, where this does nothing, they are added up in double.  DP_ENOMEM. */
+dp_status dpi_run_chains_new(dpi_run *run, dp_error *err) DP_MUST_CHECK;
+
+/* To be called before the first records of n units in all, which are clipped to `clip`: chains are as long as they may
+ * be for that. */
+void dpi_run_chains_set(dpi_run *run, size_t n, double clip);
+
 /* The two halves of dpi_run_clip_sum: the factors of m records, weight[m], from their norms, whose squares
  * go to norm2[m]; and one part's sum with them, added to sum[]. */
 void dpi_run_weights(dpi_run *run, size_t m, double clip, double *norm2, double *weight);

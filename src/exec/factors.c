@@ -5,7 +5,7 @@
  * from 1 unless the clip norm is, whatever a and b are, and nothing over- or underflows: that matters in
  * single precision.  Records of weight 0 are left out.
  *
- * Single precision (u = 2^-24).  Where values of records are floats, kept factors are floats, and their products
+ * Single precision (u = 2^-24; chains.c, where all parts have the same chains of one product a record).  Where values of records are floats, kept factors are floats, and their products
  * are added up in chains of c floats, which are added in double.  The kept factors are off by u of each
  * number.  After l records the chain's vector is at most l clip long, and the next step is off by u of
  * each of its numbers, twice where products are rounded before they are added: a chain of c is off by
@@ -13,7 +13,7 @@
  * clip.  c is chosen such that n (c + 3) <= room: that is 0.94 2^-10 clip.  It depends on n, whose neighbours' sums
  * are each off by half as much at most, whichever c they take.  Where c would be too short, sums are in double.
  * What falls below 2^-126 is off by 2^-150: for clip >= 2^-64 at most 2^-60 clip in all.
- * Without clipping nothing is proven and chains are long; a record beyond `greatest` is left out. */
+ * Without clipping nothing is proven and chains are long; a record beyond dpi_chain_greatest is left out. */
 #include "exec/factors.h"
 
 #include <math.h>
@@ -22,19 +22,16 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "exec/chains.h"
 #include "exec/clip.h"
 #include "exec/run-state.h"
 #include "num/gemm.h"
 #include "num/linalg.h"
 
-enum {
-    LEAST = 8,
-    LONGEST = 64
-};                        /* numbers of a side; of a chain of floats, at least and at most */
+enum { LEAST = 8 };       /* numbers of a side */
 enum { BLOCK = 1 << 15 }; /* released numbers, about */
 enum { MOST_CHAINS = 64 };
 static const double room = 0.94 * 0x1p14;
-static const double least_clip = 0x1p-64, greatest_clip = 0x1p64, greatest = 0x1p100;
 
 /* An outer product [rows][columns] of the release, and where its factors are in a slot: [chunk][a_step] and
  * [chunk][b_step] numbers. */
@@ -166,35 +163,17 @@ dp_status dpi_factors_new(dpi_arena *arena, const dpi_run *run, size_t slots, si
 
 size_t dpi_factors_chain(const dpi_run *run, size_t n, double clip)
 {
-    if (!run->spec.single || (isfinite(clip) && !(clip >= least_clip && clip <= greatest_clip)))
+    if (!run->spec.single || !dpi_chain_clip(clip))
         return 0;
     if (!isfinite(clip) || n == 0)
-        return LONGEST;
+        return DPI_CHAIN_LONGEST;
     double most = floor(room / (double)n) - 3;
-    return most < LEAST ? 0 : most > LONGEST ? LONGEST : (size_t)most;
+    if (most < DPI_CHAIN_LEAST)
+        return 0;
+    return most > DPI_CHAIN_LONGEST ? DPI_CHAIN_LONGEST : (size_t)most;
 }
 
 /* ---- keeping ---- */
-
-/* The bits of the largest |x|: as integers they have the order of the numbers. */
-DPI_LOOPS static uint64_t largest_bits(size_t n, const double *x)
-{
-    uint64_t largest = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bits;
-        memcpy(&bits, x + i, sizeof bits);
-        bits &= UINT64_MAX >> 1;
-        largest = bits > largest ? bits : largest;
-    }
-    return largest;
-}
-
-DPI_LOOPS static void scale_single(size_t n, const double *x, double power, double weight,
-                                   float *restrict to)
-{
-    for (size_t i = 0; i < n; i++)
-        to[i] = (float)(x[i] * power * weight);
-}
 
 DPI_LOOPS static void scale_double(size_t n, const double *x, double power, double weight,
                                    double *restrict to)
@@ -203,30 +182,16 @@ DPI_LOOPS static void scale_double(size_t n, const double *x, double power, doub
         to[i] = x[i] * power * weight;
 }
 
-static int exponent(size_t n, const double *x)
-{
-    return (int)(largest_bits(n, x) >> 52) - 1023;
-}
-
-/* e such that a 2^e and w b 2^-e are about equal; 2^e and 2^-e are normal numbers. */
-static int balance(const kept *k, const double *a, const double *b, double weight)
-{
-    int e = (exponent(k->columns, b) + ilogb(weight) - exponent(k->rows, a)) / 2;
-    return e > 1000 ? 1000 : e < -1000 ? -1000 : e;
-}
-
 static void keep_record(const kept *k, const dpi_call *call, size_t r, double weight, bool narrow,
                         slot *to)
 {
     const double *a = call->in[0] + r * call->in_step[0], *b = call->in[1] + r * call->in_step[1];
-    int e = balance(k, a, b, weight);
+    int e = dpi_pair_balance(k->rows, a, k->columns, b, weight);
     size_t a_at = k->a_at + to->n * k->a_step, b_at = k->b_at + to->n * k->b_step;
     if (narrow) {
         float *numbers = to->numbers;
-        scale_single(k->rows, a, ldexp(1, e), 1, numbers + a_at);
-        scale_single(k->columns, b, ldexp(1, -e), weight, numbers + b_at);
-        memset(numbers + a_at + k->rows, 0, (k->a_step - k->rows) * sizeof *numbers);
-        memset(numbers + b_at + k->columns, 0, (k->b_step - k->columns) * sizeof *numbers);
+        dpi_pair_scale(k->rows, a, ldexp(1, e), 1, k->a_step, numbers + a_at);
+        dpi_pair_scale(k->columns, b, ldexp(1, -e), weight, k->b_step, numbers + b_at);
     } else {
         double *numbers = to->numbers;
         scale_double(k->rows, a, ldexp(1, e), 1, numbers + a_at);
@@ -256,7 +221,7 @@ void dpi_factors_keep(dpi_factors *f, dpi_run *run, size_t m, double clip, size_
     double *norm2 = scratch, *weight = scratch + run->spec.chunk;
     dpi_run_weights(run, m, clip, norm2, weight);
     for (size_t r = 0; r < m && chain > 0; r++)
-        if (weight[r] == 1 && norm2[r] > greatest * greatest)
+        if (weight[r] == 1 && norm2[r] > dpi_chain_greatest * dpi_chain_greatest)
             weight[r] = 0;
     sum_rest(f, run, m, weight, to);
     to->n = 0;

@@ -4,6 +4,7 @@ libtacit_core_la_SOURCES += \
   %D%/single.c %D%/single.h \
   %D%/strips.c %D%/strips.h \
   %D%/terms.c %D%/terms.h \
+  %D%/chains.c %D%/chains.h \
   %D%/clip.c %D%/clip.h \
   %D%/factors.c %D%/factors.h \
   %D%/unit.c %D%/unit.h

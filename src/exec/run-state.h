@@ -20,7 +20,8 @@ typedef struct dpi_part {
     const dpi_op *op; /* with factored forms, or NULL: see terms */
     dpi_call call;
     size_t size;
-    dpi_terms *terms; /* or NULL: the value itself is summed */
+    dpi_terms *terms;   /* or NULL: the value itself is summed */
+    dpi_chains *chains; /* or NULL: sums are in double */
 } dpi_part;
 
 /* A value and its copy in single precision. */
@@ -72,6 +73,7 @@ struct dpi_run {
     dpi_part *parts;
     dpi_call **sums; /* calls that sum over records, whose results start at zero */
     size_t n_sums;
+    bool chained; /* some sums go through chains of floats */
     double *ones; /* [chunk] weights of records that are added as they are */
     /* in single precision only */
     float **narrow;      /* [n_nodes] as `value`: of records' nodes and of what they read */

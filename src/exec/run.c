@@ -316,6 +316,9 @@ void dpi_run_free(dpi_run *run)
     if (run == NULL)
         return;
     dpi_single_wipe(run);
+    for (size_t i = 0; i < run->spec.n_parts && run->parts != NULL; i++)
+        if (run->parts[i].chains != NULL)
+            dpi_chains_wipe(run->parts[i].chains);
     for (size_t i = 0; i < run->n_bindings; i++)
         if (run->bindings[i].chance != NULL)
             sodium_memzero(run->bindings[i].chance,

@@ -111,17 +111,26 @@ static const double *turn(size_t rank, size_t length, const double *from, double
     return to;
 }
 
+/* The rows of record r's factors. */
+static void rows_of(const dpi_terms *terms, const dpi_term_factors *f, size_t r,
+                    const double **left, const double **right)
+{
+    *left = f->left + r * f->left_step;
+    *right = f->right + r * f->right_step;
+    if (f->right_turned)
+        *right = turn(f->rank, terms->columns, *right, terms->turned[RIGHT]);
+    if (f->left_turned)
+        *left = turn(f->rank, terms->rows, *left, terms->turned[LEFT]);
+}
+
 /* Adds weight times the gradient of record r, term by term. */
 static void push_record(const dpi_terms *terms, size_t r, double weight, dpi_outer_sum *outer)
 {
     size_t m = terms->rows, n = terms->columns;
     for (size_t t = 0; t < terms->n; t++) {
         const dpi_term_factors *f = &terms->factors[t];
-        const double *left = f->left + r * f->left_step, *right = f->right + r * f->right_step;
-        if (f->right_turned)
-            right = turn(f->rank, n, right, terms->turned[RIGHT]);
-        if (f->left_turned)
-            left = turn(f->rank, m, left, terms->turned[LEFT]);
+        const double *left, *right;
+        rows_of(terms, f, r, &left, &right);
         if (f->picked)
             dpi_outer_flush(outer);
         for (size_t i = 0; i < f->rank; i++)
@@ -219,6 +228,31 @@ void dpi_terms_add_clipped(dpi_terms *terms, size_t m, const double *weight, dou
         if (weight[r] != 0 && !pushes)
             add_record(terms, r, weight[r], sum);
     }
+}
+
+static void push_in_chains(const dpi_terms *terms, size_t r, double weight, dpi_chains *chains)
+{
+    for (size_t t = 0; t < terms->n; t++) {
+        const dpi_term_factors *f = &terms->factors[t];
+        const double *left, *right;
+        rows_of(terms, f, r, &left, &right);
+        for (size_t i = 0; i < f->rank; i++)
+            dpi_chains_push(chains, left + i * terms->rows, right + i * terms->columns,
+                            f->sign * weight);
+    }
+    dpi_chains_end_record(chains);
+}
+
+void dpi_terms_add_in_chains(dpi_terms *terms, size_t m, const double *weight, dpi_chains *chains,
+                             double *sum)
+{
+    dpi_chains_start(chains, sum);
+    for (size_t r = 0; r < m; r++)
+        if (weight[r] != 0 && terms->cancels[r])
+            add_record(terms, r, weight[r], sum);
+        else if (weight[r] != 0)
+            push_in_chains(terms, r, weight[r], chains);
+    dpi_chains_flush(chains);
 }
 
 /* ---- norms ---- */

@@ -3,6 +3,7 @@
 #define DPI_EXEC_TERMS_H
 
 #include "base/alloc.h"
+#include "exec/chains.h"
 #include "graph/form.h"
 
 /* One term's factors, for the records of a chunk. */
@@ -37,6 +38,10 @@ void dpi_terms_norm2(dpi_terms *terms, size_t m, double *norm2);
 /* sum[rows][columns] += the gradients of the first m records, whose norms were taken last, times weight[m];
  * nothing where the weight is 0, whatever the record holds. */
 void dpi_terms_add_clipped(dpi_terms *terms, size_t m, const double *weight, double *sum);
+
+/* The same in chains of floats: of terms none of which is picked. */
+void dpi_terms_add_in_chains(dpi_terms *terms, size_t m, const double *weight, dpi_chains *chains,
+                             double *sum);
 
 /* sum[rows][columns] += the gradients of records first ... first + m - 1 as they are, one after the other. */
 void dpi_terms_add(dpi_terms *terms, size_t first, size_t m, double *sum);

@@ -108,10 +108,12 @@ static dp_status init_worker(dp_svi *s, size_t k, dp_error *err)
         (parks && w->parked[0].part == NULL) ||
         (grouped && (w->unit == NULL || w->row == NULL || w->rows == NULL)))
         return dpi_fail_nomem(err);
+    dp_status status = DP_OK;
     if (k > 0)
-        return dpi_run_clone(s->run, &w->run, err);
-    w->run = s->run;
-    return DP_OK;
+        status = dpi_run_clone(s->run, &w->run, err);
+    else
+        w->run = s->run;
+    return status == DP_OK && sums ? dpi_run_chains_new(w->run, err) : status;
 }
 
 dp_status dpi_workers_init(dp_svi *s, size_t n_rows, dp_error *err)
@@ -472,6 +474,8 @@ dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip
     sum t = {.s = s, .batch = batch, .size = size, .clip = clip, .err = err};
     t.parked = s->workers[0].parked[0].part != NULL ? 2 * s->n_workers : 0;
     t.shared = is_worth_threads(&t);
+    for (size_t k = 0; k < s->n_workers; k++)
+        dpi_run_chains_set(s->workers[k].run, size, clip);
     if (t.shared)
         on_threads(&t);
     else

@@ -160,8 +160,8 @@ static dp_status make_state(dp_svi *s, dp_error *err)
  * Long releases (waves.c): factors of a clipped gradient are rounded once more, 3 u of each number; a task of k <= 256
  * units is off by u k (k + 1) / 2 clip, which is less than above, and tasks are added as there.
  *
- * In single precision what is left besides is for sums of floats, 0.94 2^-10 (exec/factors.c), and for
- * factors rounded to floats, 2^-23.  Where sums are in double, by n or by the clip norm, the lines above hold. */
+ * In single precision what is left besides is for sums of floats, 0.94 2^-10 (exec/chains.c, exec/factors.c), and
+ * for factors rounded to floats, 2^-18.  Where sums are in double, by n or by the clip norm, the lines above hold. */
 static const double left_to_rounding = 0x1p-16, left_to_floats = 0x1p-10;
 static const double least_clipped = 0.5;
 static const size_t most_units = (size_t)1 << 27, most_numbers = DPI_MOST_RELEASED;

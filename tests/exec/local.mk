@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-clip %D%/t-dataset %D%/t-factored %D%/t-factors %D%/t-networks %D%/t-run \
+UNIT_TESTS += %D%/t-chains %D%/t-clip %D%/t-dataset %D%/t-factored %D%/t-factors %D%/t-networks %D%/t-run \
   %D%/t-single %D%/t-strips %D%/t-terms %D%/t-unit %D%/t-weights
 %C%_t_dataset_SOURCES = %D%/t-dataset.c $(faulty)
 %C%_t_dataset_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
@@ -13,6 +13,8 @@ UNIT_TESTS += %D%/t-clip %D%/t-dataset %D%/t-factored %D%/t-factors %D%/t-networ
 %C%_t_factors_SOURCES = %D%/t-factors.c $(faulty)
 %C%_t_factors_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_networks_SOURCES = %D%/t-networks.c %D%/network.c %D%/network.h
+%C%_t_chains_SOURCES = %D%/t-chains.c $(faulty)
+%C%_t_chains_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_terms_SOURCES = %D%/t-terms.c $(faulty)
 %C%_t_terms_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_weights_SOURCES = %D%/t-weights.c
