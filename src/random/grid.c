@@ -297,6 +297,7 @@ void dpi_grid_round(dpi_grid *g, size_t n, const double *steps, double worth, do
         out[j] = (double)dpi_grid_dropped((int64_t)steps[j] + integer_of(g, j)) * worth;
     }
     sodium_memzero(y, groups * GROUP_NUMBERS * sizeof *y);
+    sodium_memzero(undecided, n);
 }
 
 void dpi_grid_end(dpi_grid *g)

@@ -246,6 +246,54 @@ static void rounded_sums_are_those_of_the_integers(void **state)
     }
 }
 
+/* Puts leading words near 0 and near 2^32, for u, at the head of the stream's next group; counts the numbers that are out
+ * of single precision's range. */
+static size_t put_extreme_words(int bit)
+{
+    const uint32_t step = UINT32_C(1) << bit;
+    uint32_t in[GROUP];
+    float y[GROUP];
+    size_t beyond = 0;
+    dpi_stream_refill(&stream);
+    unsigned char *first = stream.buffer + DPI_STREAM_BUFFER - stream.left + DPI_STREAM_KEY;
+    for (int i = 0; i < DPI_GRID_GROUP; i++)
+        for (int k = 0; k < 4; k++)
+            first[4 * i + k] = (unsigned char)((i % 2 == 0 ? step - 1 : ~(step - 1)) >> 8 * k);
+    for (int i = 0; i < GROUP; i++)
+        in[i] = dpi_load32(first + 4 * i);
+    dpi_rough_portable(1, in, y);
+    for (int i = 0; i < GROUP; i++)
+        beyond += isnan(y[i]) != 0;
+    return beyond;
+}
+
+/* One pair in 10^6 by chance.  Half of the sums are on both sides of the middle between two numbers that are kept. */
+static void radii_out_of_range_are_left_to_the_integers(void **state)
+{
+    (void)state;
+    const int64_t half = INT64_C(1) << (DPI_GRID_DROPPED - 1);
+    size_t beyond = 0;
+    dpi_stream_start_seeded(&stream, 39, "test");
+    for (int bit = 0; bit < 32; bit++) {
+        beyond += put_extreme_words(bit);
+        for (size_t k = 0; k < dpi_n_grid_kernels; k++) {
+            dpi_stream one = stream, two = stream;
+            dpi_grid g;
+            if (!dpi_grid_kernels[k].runs_here())
+                continue;
+            dpi_stream_grid_with(&dpi_grid_kernels[k], &one, GROUP, other);
+            for (int i = 0; i < GROUP; i++)
+                steps[i] = i % 4 > 1 ? 0 : (double)(half - other[i] - i % 2);
+            dpi_grid_begin(&g, &dpi_grid_kernels[k], &two);
+            dpi_grid_round(&g, GROUP, steps, 1, rounded);
+            dpi_grid_end(&g);
+            for (int i = 0; i < GROUP; i++)
+                assert_true(rounded[i] == (double)dpi_grid_dropped((int64_t)steps[i] + other[i]));
+        }
+    }
+    assert_true(beyond > 100 && beyond < 32 * GROUP - 100);
+}
+
 static void dropping_bits_rounds_to_the_nearest(void **state)
 {
     (void)state;
@@ -400,6 +448,7 @@ int main(void)
         cmocka_unit_test(a_few_are_the_first_of_many),
         cmocka_unit_test(numbers_are_those_of_the_stated_bytes),
         cmocka_unit_test(rounded_sums_are_those_of_the_integers),
+        cmocka_unit_test(radii_out_of_range_are_left_to_the_integers),
         cmocka_unit_test(dropping_bits_rounds_to_the_nearest),
         cmocka_unit_test(what_single_precision_leaves_is_as_rare_as_stated),
         cmocka_unit_test(undecided_numbers_are_as_rare_as_stated),
