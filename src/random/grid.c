@@ -62,10 +62,11 @@
  * often, at 2^-16 r; beyond r = 6 always.  Whether J is depends on 2^-26 p + 2^6 Z modulo 1 alone, as long as
  * r^2 is between its ends.  Modulo 1 that is uniform, whatever p is, up to exp(-2 pi^2 2^12).  Given J too, at
  * both ends of whose interval a number is undecided with the same small probability, the density's slope
- * cancels, and 2^-12 of that probability is left of its curvature.  Pairs with r^2 > 28, one in 1.2e6, are always
- * undecided, and given one of their numbers, z, the more often the larger |z| is: p(z) = 2 Q(sqrt(28 - z^2)).  Who saw for
- * every number whether it was undecided, beside the release, would know a unit's part of the sum better by a share
- * E[p'(z)^2 / (p(z) + 1/1600)] = 2.4e-4 of the Fisher information that the release has of it; the count tells less.
+ * cancels, and 2^-12 of that probability is left of its curvature.  Of a pair with r^2 > 28, one in 1.2e6, both numbers
+ * are always undecided.  Where a square of the release, of side 1/64, meets that circle, one pair in 1.1e7, this tells on
+ * which side of it the pair was: who saw for every number whether it was undecided, beside the release, would know a
+ * unit's part of the sum better by a share of 1.1e-3 of the Fisher information that the release has of it
+ * (t-grid-error adds it up over the squares); the count tells less.
  *
  * Reference for noise rounded to a grid: Mironov 2012; doc/design/noise.md. */
 #include "random/grid.h"
