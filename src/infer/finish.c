@@ -255,7 +255,8 @@ dp_status dpi_finish(dp_svi *s, dp_status mine, bool *finite, dp_error *err)
                           .whole = s->whole,
                           .quiet = group != NULL && group->rank != 0,
                           .keys = s->keys}};
-    (void)pthread_mutex_init(&t.lock, NULL); /* with default attributes this cannot fail */
+    if (s->pool != NULL)                         /* else nobody is locked out */
+        (void)pthread_mutex_init(&t.lock, NULL); /* with default attributes this cannot fail */
     dpi_optimizer_begin(&s->optimizer);
     dp_status status = release_all(s, &t, mine, err);
     if (status == DP_OK && s->target == NULL) {
@@ -266,7 +267,8 @@ dp_status dpi_finish(dp_svi *s, dp_status mine, bool *finite, dp_error *err)
     }
     if (status == DP_OK)
         dpi_optimizer_end(&s->optimizer);
-    (void)pthread_mutex_destroy(&t.lock);
+    if (s->pool != NULL)
+        (void)pthread_mutex_destroy(&t.lock);
     *finite = t.finite;
     return status;
 }

@@ -361,14 +361,15 @@ static dp_status choose_batch(dp_svi *s, size_t *size, const size_t **index, dp_
     return DP_OK;
 }
 
-static dp_status sum_batch(dp_svi *s, dp_error *err)
+/* Clipped to this share of the clip norm. */
+static dp_status sum_batch(dp_svi *s, double share, dp_error *err)
 {
     size_t size;
     const size_t *index;
     dp_status status = choose_batch(s, &size, &index, err);
     if (status != DP_OK)
         return status;
-    return dpi_sum_batch(s, size, index, s->opts.clip * dpi_svi_share_clipped(s), err);
+    return dpi_sum_batch(s, size, index, s->opts.clip * share, err);
 }
 
 /* A step as far as a rank gets by itself. */
@@ -382,8 +383,9 @@ static dp_status begin_step(dp_svi *s, dp_error *err)
     s->begun = s->optimizer.done + 1;
     draw_global_noise(s);
     dpi_run_globals(s->run);
-    dpi_extras_prepare(&s->extras, &s->opts, s->begun, dpi_svi_share_clipped(s));
-    return sum_batch(s, err);
+    double share = dpi_svi_share_clipped(s);
+    dpi_extras_prepare(&s->extras, &s->opts, s->begun, share);
+    return sum_batch(s, share, err);
 }
 
 dp_status dp_svi_step(dp_svi *s, dp_error *err)
