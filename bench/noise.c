@@ -104,7 +104,6 @@ int main(void)
         show((kernel){"make", grid->name, run_make, WORDS, grid, NULL});
         show((kernel){"rough", grid->name, run_rough, WORDS, grid, NULL});
         show((kernel){"grid", grid->name, run_grid, 1000, grid, NULL});
-        show((kernel){"rough", grid->name, run_rough, WORDS, grid, NULL});
         show((kernel){"grid", grid->name, run_grid, 100000, grid, NULL});
     }
     show((kernel){"chacha", "libsodium, bytes", run_chacha, DPI_CHACHA_BYTES, NULL,
