@@ -5,7 +5,7 @@
  *   late      what depends on sums over records or on inputs marked late
  *
  * A run is state: one for each thread, over a const graph.  Memory is fixed when it is made: one
- * value of each global node, `chunk` values of each per-record node.  No stage allocates. */
+ * value of each global node, `chunk` values of each per-record node, or fewer (strips.c).  No stage allocates. */
 #ifndef DPI_EXEC_RUN_H
 #define DPI_EXEC_RUN_H
 
