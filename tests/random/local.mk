@@ -21,5 +21,6 @@ WRAP_SYSTEM = -Wl,--wrap=aligned_alloc -Wl,--wrap=getentropy -Wl,--wrap=madvise
 %C%_t_stream_SOURCES = %D%/t-stream.c $(RANDOM_CHI)
 %C%_t_subset_SOURCES = %D%/t-subset.c $(RANDOM_CHI)
 %C%_t_wide_SOURCES = %D%/t-wide.c
-LONG_TESTS += %D%/t-grid-long
+LONG_TESTS += %D%/t-grid-long %D%/t-rough-long
 %C%_t_grid_long_SOURCES = %D%/t-grid-long.c $(RANDOM_CHI)
+%C%_t_rough_long_SOURCES = %D%/t-rough-long.c
