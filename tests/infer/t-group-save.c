@@ -324,6 +324,56 @@ static void every_ledger_counts_the_steps_once(void **state)
     assert_int_equal(run_ranks(RANKS, pay, &o), 0);
 }
 
+/* Both ranks are given the checkpoint, the ledger and the records of one: their sum would count these twice.  The entry
+ * has one owner, so one of them may not begin a step, and all know. */
+static int share_an_entry(const dp_group *g, void *of)
+{
+    dp_error err = {0};
+    dp_svi *svi;
+    scene s = set_up(g, of);
+    dp_resume_opts own = {NULL, g};
+    dp_dataset_free(s.data);
+    s.data = dp_dataset_new(SHARD);
+    dp_dataset_real(s.data, "y", 1, y);
+    if (dp_ledger_open(folder_path("ledger-0"), &s.ledger, &err) != DP_OK)
+        return 1;
+    own.ledger = s.ledger;
+    if (dp_svi_resume(folder_path("run-0"), s.model, NULL, s.data, &own, &svi, &err) != DP_OK)
+        return 2;
+    double before = svi->optimizer.theta[0];
+    dp_status status = dp_svi_step(svi, &err);
+    bool moved = svi->optimizer.done != 8 || svi->optimizer.theta[0] != before;
+    dp_svi_free(svi);
+    tear_down(&s);
+    return (status == DP_EPRIVACY || status == DP_ESTATE) && !moved ? 0 : 3;
+}
+
+static int alone(void *context, size_t n, int64_t *values)
+{
+    (void)context;
+    (void)n;
+    (void)values;
+    return 0;
+}
+
+static void one_entry_does_not_pay_for_two_ranks(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_svi *svi;
+    const dp_group one = {.size = 1, .sum = alone};
+    dp_svi_opts o = private_run;
+    o.loss_every = 0, o.loss_clip = o.loss_sigma = 0;
+    scene s = set_up(&one, &o);
+    (void)remove(file_of(&s, "ledger"));
+    assert_ok(open_ledger(&s, &err), err.text);
+    assert_ok(begin(&s, 8, &svi, &err), err.text);
+    assert_ok(dp_svi_save(svi, file_of(&s, "run"), &err), err.text);
+    dp_svi_free(svi);
+    tear_down(&s);
+    assert_int_equal(run_ranks(2, share_an_entry, &o), 0);
+}
+
 /* ---- other numbers of ranks ---- */
 
 static int run_and_save(const dp_group *g, void *of)
@@ -402,6 +452,7 @@ int main(void)
         cmocka_unit_test(ranks_that_disagree_do_not_go_on),
         cmocka_unit_test(all_know_of_a_file_that_could_not_be_written),
         cmocka_unit_test(every_ledger_counts_the_steps_once),
+        cmocka_unit_test(one_entry_does_not_pay_for_two_ranks),
         cmocka_unit_test(one_process_goes_on_with_the_run_of_several),
         cmocka_unit_test(a_rank_without_memory_stops_all),
     };
