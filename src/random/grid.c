@@ -39,9 +39,9 @@
  * Double: bits of u below 2^-74 change log u by at most 2^-75 / u: v of it where u >= e^-18, that is
  * r^2 <= 36, and u < 1/2; else 2^-74, and so r by 2^-75 / r <= 2^-55 with r >= 2^-20.  So Y is off by
  * 2^32 (11.7 v r + 2^-55), while the bound is 2^32 (16 v r + 2^-53).  The rounder loses nothing: |Y| < 2^35.
- * Single: bits of u below 2^-39 change r by at most 2^-40 / (u r), which is 3.5 v at r^2 = 28 and v / 4 at r = 2^-14,
- * the ends, and less between.  So y is off by 64 (11.7 sqrt(28) + 3.5) v < 4190 v; |t| < 2^9, whose rounding
- * adds 2^8 v; 2^-26 p as a float v / 4, and 2^-26 K is v / 8 from 2^6 Z: together below 4450 v.  The bound is
+ * Single: bits of u below 2^-39 change r by at most 2^-40 / (u r), which is 9.2 v at r^2 = 30 and v / 4 at r = 2^-14,
+ * the ends, and less between.  So y is off by 64 (11.7 sqrt(30) + 9.2) v < 4700 v; |t| < 2^9, whose rounding
+ * adds 2^8 v; 2^-26 p as a float v / 4, and 2^-26 K is v / 8 from 2^6 Z: together below 4960 v.  The bound is
  * 1.25 2^-12 = 5120 v.  It is the same for all r, for the sake of time, below.
  * All floating-point numbers are normal.
  *
@@ -62,10 +62,10 @@
  * often, at 2^-16 r; beyond r = 6 always.  Whether J is depends on 2^-26 p + 2^6 Z modulo 1 alone, as long as
  * r^2 is between its ends.  Modulo 1 that is uniform, whatever p is, up to exp(-2 pi^2 2^12).  Given J too, at
  * both ends of whose interval a number is undecided with the same small probability, the density's slope
- * cancels, and 2^-12 of that probability is left of its curvature.  Of a pair with r^2 > 28, one in 1.2e6, both numbers
- * are always undecided.  Where a square of the release, of side 1/64, meets that circle, one pair in 1.1e7, this tells on
+ * cancels, and 2^-12 of that probability is left of its curvature.  Of a pair with r^2 > 30, one in 3.3e6, both numbers
+ * are always undecided.  Where a square of the release, of side 1/64, meets that circle, one pair in 3e7, this tells on
  * which side of it the pair was: who saw for every number whether it was undecided, beside the release, would know a
- * unit's part of the sum better by a share of 1.1e-3 of the Fisher information that the release has of it
+ * unit's part of the sum better by a share of 4.2e-4 of the Fisher information that the release has of it
  * (t-grid-error adds it up over the squares); the count tells less.
  *
  * Reference for noise rounded to a grid: Mironov 2012; doc/design/noise.md. */

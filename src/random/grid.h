@@ -58,7 +58,7 @@ typedef bool dpi_grid_make(size_t groups, const uint64_t *in /* [32 groups] */,
 #define DPI_ROUGH_SCALE 0x1p6F
 #define DPI_ROUGH_BOUND 0x1.4p-12F
 #define DPI_ROUGH_LEAST 0x1p-28F
-#define DPI_ROUGH_MOST 28.0F
+#define DPI_ROUGH_MOST 30.0F
 typedef void dpi_grid_rough(size_t groups, const uint32_t *in /* [32 groups] */,
                             float *out /* [32 groups] */);
 

@@ -310,7 +310,7 @@ static void dropping_bits_rounds_to_the_nearest(void **state)
 }
 
 /* Single precision decides all but 2.5 2^-12 of the numbers, the share of its bound, and pairs at the ends of the range
- * of radii: P(r^2 > 28) = e^-14. */
+ * of radii: P(r^2 > 30) = e^-15. */
 static void what_single_precision_leaves_is_as_rare_as_stated(void **state)
 {
     (void)state;
@@ -325,7 +325,7 @@ static void what_single_precision_leaves_is_as_rare_as_stated(void **state)
         for (int i = 0; i < GROUP; i++)
             count += !(fabsf(y[i] - rintf(y[i])) <= 0.5F - DPI_ROUGH_BOUND);
     }
-    double mean = (double)n * (2 * (double)DPI_ROUGH_BOUND + exp(-14) + 0x1p-29);
+    double mean = (double)n * (2 * (double)DPI_ROUGH_BOUND + exp(-15) + 0x1p-29);
     assert_standard(((double)count - mean) / sqrt(2 * mean)); /* those of a pair go together */
 }
 

@@ -84,7 +84,7 @@ static void no_leading_word_goes_beyond_the_bound(void **state)
     for (uint32_t high = 0; high < all; high += ROUGH_LANES)
         for (size_t k = 0; k < sizeof lows / sizeof *lows; k++)
             most = fmax(most, most_off_of_radii(high, lows[k], of_angle));
-    if (most > 1760 * v || most < 1000 * v)
+    if (most > 2110 * v || most < 1000 * v)
         fail_msg("off by %.0f 2^-24", most / v);
 }
 
