@@ -43,7 +43,7 @@ static dp_adjacency neighbours(const dp_mechanism *m, dp_adjacency budget)
     return DP_ADD_REMOVE;
 }
 
-static dp_status add(dp_mechanism *list, size_t *n, const dpi_part *part, dp_adjacency budget,
+static dp_status add(dp_mechanism *list, size_t *n, const dpi_entry_part *part, dp_adjacency budget,
                      dp_error *err)
 {
     dp_mechanism m = part->mechanism;
@@ -89,7 +89,7 @@ static bool failures_are_covered(const dp_mechanism *list, size_t n, double delt
     return dpi_release_whole_delta(delta, dpi_release_delta(delta), draws, epsilon) <= delta;
 }
 
-dp_status dpi_compose(const dpi_data *data, const dpi_part *more, size_t n_more,
+dp_status dpi_compose(const dpi_data *data, const dpi_entry_part *more, size_t n_more,
                       dp_interval *epsilon, dp_error *err)
 {
     size_t total = n_more, n = 0;
@@ -118,7 +118,7 @@ dp_status dpi_compose(const dpi_data *data, const dpi_part *more, size_t n_more,
 /* ---- what would fit ---- */
 
 /* True when the data set's entries and `part` are within the budget; *failed on an error. */
-static bool fits(const dpi_data *data, const dpi_part *part, bool *failed)
+static bool fits(const dpi_data *data, const dpi_entry_part *part, bool *failed)
 {
     dp_interval epsilon;
     if (*failed || dpi_compose(data, part, 1, &epsilon, NULL) != DP_OK) {
@@ -129,7 +129,7 @@ static bool fits(const dpi_data *data, const dpi_part *part, bool *failed)
 }
 
 /* The most steps (whole epochs) that fit, given that part's own do not; 0 for none. */
-static uint64_t most_steps(const dpi_data *data, dpi_part part, bool *failed)
+static uint64_t most_steps(const dpi_data *data, dpi_entry_part part, bool *failed)
 {
     uint64_t unit = part.mechanism.epoch > 0 ? part.mechanism.epoch : 1;
     uint64_t low = 0, high = part.mechanism.steps / unit;
@@ -145,7 +145,7 @@ static uint64_t most_steps(const dpi_data *data, dpi_part part, bool *failed)
 }
 
 /* The least noise at which all steps fit, to a relative 1/128 above it; NaN when none is found. */
-static double least_sigma(const dpi_data *data, dpi_part part, bool *failed)
+static double least_sigma(const dpi_data *data, dpi_entry_part part, bool *failed)
 {
     double low = part.mechanism.sigma, high = low;
     bool found = false;
@@ -164,7 +164,7 @@ static double least_sigma(const dpi_data *data, dpi_part part, bool *failed)
     return found && !*failed ? high : NAN;
 }
 
-static void say_what_fits(const dpi_data *data, const dpi_part *more, size_t n, char *text,
+static void say_what_fits(const dpi_data *data, const dpi_entry_part *more, size_t n, char *text,
                           size_t size)
 {
     (void)snprintf(text, size, "take fewer steps or more noise");
@@ -192,7 +192,7 @@ static const char *adjacency_text(dp_adjacency a)
     return a == DP_REPLACE_ONE ? "replace one" : "add or remove one";
 }
 
-static dp_status check_neighbours(const dpi_data *data, const dpi_part *more, size_t n,
+static dp_status check_neighbours(const dpi_data *data, const dpi_entry_part *more, size_t n,
                                   dp_error *err)
 {
     dp_adjacency budget = data->budget.adjacency;
@@ -210,7 +210,7 @@ static dp_status check_neighbours(const dpi_data *data, const dpi_part *more, si
     return DP_OK;
 }
 
-dp_status dpi_compose_admit(const dpi_data *data, const dpi_part *more, size_t n_more,
+dp_status dpi_compose_admit(const dpi_data *data, const dpi_entry_part *more, size_t n_more,
                             dp_error *err)
 {
     dp_interval all, before;

@@ -45,7 +45,7 @@ static dp_status read_parts(reader *r, dpi_entry *entry, bool *good)
                                 sizeof *entry->parts);
         entry->parts = parts;
         if (*good && !nomem)
-            *good = dpi_part_row(&q, &r->contents->arena, &entry->parts[entry->n++], &nomem);
+            *good = dpi_entry_part_row(&q, &r->contents->arena, &entry->parts[entry->n++], &nomem);
     }
     dp_status status = dpi_query_end(&q, r->err);
     *good = *good && entry->n > 0;
@@ -219,8 +219,8 @@ static void list_text(const double *values, size_t n, char text[16 * DPI_MOST_JU
         dpi_real_text(values[i], text + 16 * i);
 }
 
-static dp_status insert_part(dp_ledger *ledger, uint64_t entry, size_t place, const dpi_part *part,
-                             dp_error *err)
+static dp_status insert_part(dp_ledger *ledger, uint64_t entry, size_t place,
+                             const dpi_entry_part *part, dp_error *err)
 {
     const dp_mechanism *m = &part->mechanism;
     char sigma[DPI_REAL_TEXT], rate[DPI_REAL_TEXT], jumps[16 * DPI_MOST_JUMPS + 1],

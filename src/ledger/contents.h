@@ -8,10 +8,10 @@
 enum { DPI_MOST_JUMPS = 64, DPI_MOST_LIST = 1000, DPI_MOST_NAME = 200, DPI_MOST_COLUMNS = 1000 };
 
 /* A mechanism and its steps; mechanism.steps is what is reserved. */
-typedef struct dpi_part {
+typedef struct dpi_entry_part {
     dp_mechanism mechanism;
     uint64_t planned, begun;
-} dpi_part;
+} dpi_entry_part;
 
 typedef struct dpi_entry {
     uint64_t id;
@@ -19,7 +19,7 @@ typedef struct dpi_entry {
     const char *label, *columns, *model;
     unsigned char print[DPI_HASH]; /* of the columns in memory; zeros: not known */
     unsigned char owner[DPI_TAG];  /* who may go on; zeros: nobody */
-    dpi_part *parts;               /* [n] */
+    dpi_entry_part *parts;         /* [n] */
     size_t n;
 } dpi_entry;
 

@@ -131,7 +131,7 @@ static void print_of(const dp_ledger *ledger, const dpi_purpose *what,
 }
 
 /* Admits and writes, in a transaction. */
-static dp_status reserve(dp_ledger *ledger, const dpi_purpose *what, dpi_part *parts,
+static dp_status reserve(dp_ledger *ledger, const dpi_purpose *what, dpi_entry_part *parts,
                          dp_reservation *r, dp_error *err)
 {
     const dp_spending *s = &what->spending;
@@ -171,11 +171,11 @@ dp_status dpi_reserve(dp_ledger *ledger, const dpi_purpose *what, dp_reservation
     dp_status status = check_what(s, err);
     if (status != DP_OK)
         return status;
-    dpi_part *parts = dpi_alloc(s->n, sizeof *parts);
+    dpi_entry_part *parts = dpi_alloc(s->n, sizeof *parts);
     if (parts == NULL)
         return dpi_fail_nomem(err);
     for (size_t i = 0; i < s->n; i++)
-        parts[i] = (dpi_part){
+        parts[i] = (dpi_entry_part){
             .mechanism = s->list[i], .planned = s->list[i].steps, .begun = s->list[i].steps};
     status = new_reservation(ledger, out, err);
     if (status == DP_OK)
@@ -335,12 +335,12 @@ static dp_status extend(const dpi_data *data, dpi_entry *entry, const dpi_resump
                         uint64_t *begun, dp_error *err)
 {
     size_t n = 0;
-    dpi_part *more = dpi_alloc(entry->n, sizeof *more);
+    dpi_entry_part *more = dpi_alloc(entry->n, sizeof *more);
     if (more == NULL)
         return dpi_fail_nomem(err);
     dp_status status = DP_OK;
     for (size_t k = 0; k < entry->n && status == DP_OK; k++) {
-        dpi_part *part = &entry->parts[k];
+        dpi_entry_part *part = &entry->parts[k];
         uint64_t needed = part->begun + how->remaining[k], reserved = part->mechanism.steps;
         if (how->remaining[k] > INT64_MAX / 4 || needed > INT64_MAX / 2)
             status =

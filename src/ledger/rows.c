@@ -108,12 +108,12 @@ static uint64_t counted(dpi_query *q, int column, bool *good)
     return (uint64_t)value;
 }
 
-bool dpi_part_row(dpi_query *q, dpi_arena *arena, dpi_part *part, bool *nomem)
+bool dpi_entry_part_row(dpi_query *q, dpi_arena *arena, dpi_entry_part *part, bool *nomem)
 {
     bool good = true;
     uint64_t sampling = counted(q, 1, &good), noise = counted(q, 2, &good),
              adjacency = counted(q, 3, &good);
-    *part = (dpi_part){.planned = counted(q, 13, &good), .begun = counted(q, 15, &good)};
+    *part = (dpi_entry_part){.planned = counted(q, 13, &good), .begun = counted(q, 15, &good)};
     dp_mechanism *m = &part->mechanism;
     m->epoch = counted(q, 6, &good);
     m->records = counted(q, 7, &good);
@@ -153,7 +153,7 @@ void dpi_data_seal(const dp_ledger *ledger, const dpi_data *data, unsigned char 
     dpi_hash_end(&h, seal);
 }
 
-static void hash_part(crypto_generichash_state *h, const dpi_part *part)
+static void hash_part(crypto_generichash_state *h, const dpi_entry_part *part)
 {
     const dp_mechanism *m = &part->mechanism;
     dpi_hash_number(h, (uint64_t)m->sampling);

@@ -13,7 +13,7 @@ bool dpi_real_parse(const char *text, double *value);
  * *nomem). */
 bool dpi_data_row(dpi_query *q, dpi_arena *arena, dpi_data *data, bool *nomem);
 bool dpi_entry_row(dpi_query *q, dpi_arena *arena, dpi_entry *entry, bool *nomem);
-bool dpi_part_row(dpi_query *q, dpi_arena *arena, dpi_part *part, bool *nomem);
+bool dpi_entry_part_row(dpi_query *q, dpi_arena *arena, dpi_entry_part *part, bool *nomem);
 
 /* The columns that these read, in their order. */
 extern const char dpi_data_columns[], dpi_entry_columns[], dpi_part_columns[];
