@@ -108,6 +108,8 @@ static void short_row_product(size_t n, size_t k, const double *a, size_t a_step
                               double *c)
 {
     switch (n) {
+    case 0:
+        break;
     case 1:
         row_product(1, k, a, a_step, b, c);
         break;
