@@ -2,7 +2,7 @@ libtacit_core_la_SOURCES += \
   %D%/gemm.c %D%/gemm.h %D%/gemm-kernel.h \
   %D%/gemm-avx512.c %D%/gemm-avx512-single.c %D%/gemm-avx2.c %D%/gemm-avx2-single.c \
   %D%/gemm-portable.c %D%/gemm-portable-single.c \
-  %D%/map.c %D%/map.h %D%/map-kernel.h %D%/map-avx512.c %D%/map-avx2.c %D%/map-portable.c \
+  %D%/map.c %D%/map.h %D%/map-kernel.h %D%/map-loop.h %D%/map-avx512.c %D%/map-avx2.c %D%/map-portable.c \
   %D%/map-double-kernel.h %D%/map-avx512-double.c %D%/map-avx2-double.c %D%/map-portable-double.c \
   %D%/linalg.c %D%/linalg.h %D%/copy.h \
   %D%/special.c %D%/special.h

@@ -116,7 +116,8 @@ INLINE void rough_pairs(const uint32_t *in, float *out)
     real_single square = minus_two_log_single(w0 >> 9, (w0 & 0x1ff) << 7 | (w1 & 0x7f)), pair[2];
     word_single bad =
         (word_single)(square < DPI_ROUGH_LEAST) | (word_single)(square > DPI_ROUGH_MOST);
-    real_single r = (real_single)((word_single)(root_single(square) * DPI_ROUGH_SCALE) | bad);
+    real_single r =
+        (real_single)((word_single)(root_single(square) * (float)DPI_GRID_KEPT_SCALE) | bad);
     polar_single(r, w1, pair);
     memcpy(out, &pair[0], sizeof pair[0]);
     memcpy(out + DPI_GRID_GROUP, &pair[1], sizeof pair[1]);

@@ -55,7 +55,6 @@ typedef bool dpi_grid_make(size_t groups, const uint64_t *in /* [32 groups] */,
 /* The same in single precision, of the leading words of 32 bits that words are made from, times 2^DPI_GRID_KEPT and
  * not rounded: where DPI_ROUGH_LEAST <= r^2 <= DPI_ROUGH_MOST so near that DPI_ROUGH_BOUND holds what adding and
  * rounding lose besides (grid.c), else NaN. */
-#define DPI_ROUGH_SCALE 0x1p6F
 #define DPI_ROUGH_BOUND 0x1.4p-12F
 #define DPI_ROUGH_LEAST 0x1p-28F
 #define DPI_ROUGH_MOST 30.0F

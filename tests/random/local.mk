@@ -9,7 +9,7 @@ WRAP_SYSTEM = -Wl,--wrap=aligned_alloc -Wl,--wrap=getentropy -Wl,--wrap=madvise
 %C%_t_discrete_SOURCES = %D%/t-discrete.c $(RANDOM_CHI)
 %C%_t_feistel_SOURCES = %D%/t-feistel.c $(RANDOM_CHI)
 %C%_t_grid_SOURCES = %D%/t-grid.c $(RANDOM_CHI)
-%C%_t_grid_error_SOURCES = %D%/t-grid-error.c
+%C%_t_grid_error_SOURCES = %D%/t-grid-error.c %D%/kernel.h
 %C%_t_gsl_SOURCES = %D%/t-gsl.c $(RANDOM_CHI)
 %C%_t_noise_SOURCES = %D%/t-noise.c $(RANDOM_CHI) $(RANDOM_WRAPS)
 %C%_t_noise_LDFLAGS = $(WRAP_SYSTEM) -Wl,--wrap=free
@@ -23,4 +23,4 @@ WRAP_SYSTEM = -Wl,--wrap=aligned_alloc -Wl,--wrap=getentropy -Wl,--wrap=madvise
 %C%_t_wide_SOURCES = %D%/t-wide.c
 LONG_TESTS += %D%/t-grid-long %D%/t-rough-long
 %C%_t_grid_long_SOURCES = %D%/t-grid-long.c $(RANDOM_CHI)
-%C%_t_rough_long_SOURCES = %D%/t-rough-long.c
+%C%_t_rough_long_SOURCES = %D%/t-rough-long.c %D%/kernel.h

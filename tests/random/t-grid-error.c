@@ -1,33 +1,10 @@
 /* The error bound of the kernels (grid.c), measured: the parts of their code, before rounding, compared
  * with the C library in long double. */
-#include "random/grid.h"
-
-#define KERNEL_NAME kernel_under_test
-#define ROUGH_NAME rough_under_test
-#define KERNEL_BYTES 16
-#define KERNEL_TARGET
-typedef double two __attribute__((vector_size(16)));
-typedef float four __attribute__((vector_size(16)));
-static two root_double(two x);
-static four root_single(four x);
-dpi_grid_make kernel_under_test;
-dpi_grid_rough rough_under_test;
-#include "random/grid-kernel.h"
-
 #include <math.h>
 #include <sodium.h>
 
 #include "tests/random/chi.h"
-
-static two root_double(two x)
-{
-    return (two){sqrt(x[0]), sqrt(x[1])};
-}
-
-static four root_single(four x)
-{
-    return (four){sqrtf(x[0]), sqrtf(x[1]), sqrtf(x[2]), sqrtf(x[3])};
-}
+#include "tests/random/kernel.h"
 
 static dpi_stream stream;
 

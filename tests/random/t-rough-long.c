@@ -1,32 +1,9 @@
 /* The error bound of single precision (grid.c), with all leading parts of u and all angles: r cos x is off by what r is
  * off, r times what cos x is off, and half a unit of the product's last place. */
-#include "random/grid.h"
-
-#define KERNEL_NAME kernel_under_test
-#define ROUGH_NAME rough_under_test
-#define KERNEL_BYTES 16
-#define KERNEL_TARGET
-typedef double two __attribute__((vector_size(16)));
-typedef float four __attribute__((vector_size(16)));
-static two root_double(two x);
-static four root_single(four x);
-dpi_grid_make kernel_under_test;
-dpi_grid_rough rough_under_test;
-#include "random/grid-kernel.h"
-
 #include <math.h>
 
 #include "tests/lib/check.h"
-
-static two root_double(two x)
-{
-    return (two){sqrt(x[0]), sqrt(x[1])};
-}
-
-static four root_single(four x)
-{
-    return (four){sqrtf(x[0]), sqrtf(x[1]), sqrtf(x[2]), sqrtf(x[3])};
-}
+#include "tests/random/kernel.h"
 
 static const uint32_t all = UINT32_C(1) << 23;
 static const double v = 0x1p-24;
@@ -62,7 +39,7 @@ static double most_off_of_radii(uint32_t high, uint32_t low, double of_angle)
 {
     word_single highs = {high, high + 1, high + 2, high + 3}, lows = {low, low, low, low};
     real_single square = minus_two_log_single(highs, lows);
-    real_single r = root_single(square) * DPI_ROUGH_SCALE;
+    real_single r = root_single(square) * (float)DPI_GRID_KEPT_SCALE;
     double most = 0;
     for (int i = 0; i < ROUGH_LANES; i++)
         for (int end = 0; end < 2; end++) {
