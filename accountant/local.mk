@@ -1,41 +1,45 @@
 libtacit_accountant_la_SOURCES += \
-  %D%/account.c \
-  %D%/allocation.c %D%/allocation.h \
-  %D%/atoms.c %D%/atoms.h \
-  %D%/binomial.c %D%/binomial.h \
-  %D%/bound.c %D%/bound.h \
-  %D%/calibrate.c \
-  %D%/check.c %D%/check.h \
-  %D%/composition.c %D%/composition.h \
-  %D%/contour.c %D%/contour.h \
-  %D%/convex.c %D%/convex.h \
-  %D%/curve.c %D%/curve.h \
-  %D%/lower.c %D%/lower.h \
-  %D%/lump.c %D%/lump.h \
-  %D%/fft.c %D%/fft.h \
-  %D%/gaussian.c %D%/gaussian.h \
-  %D%/grid.c %D%/grid.h \
-  %D%/mass.c %D%/mass.h \
-  %D%/nodes.c %D%/nodes.h \
-  %D%/normal.c %D%/normal.h \
-  %D%/once.c %D%/once.h \
-  %D%/pair.c %D%/pair.h %D%/make.h \
-  %D%/pair-fixed.c \
-  %D%/pair-full.c \
-  %D%/pair-laplace.c \
-  %D%/pair-lattice.c \
-  %D%/pair-mixture.c \
-  %D%/pair-poisson.c \
-  %D%/pair-replace.c \
-  %D%/pair-response.c \
-  %D%/pair-truncated.c \
-  %D%/path.c %D%/path.h \
-  %D%/phase.c %D%/phase.h \
-  %D%/plan.c %D%/plan.h \
-  %D%/quadrature.c %D%/quadrature.h \
-  %D%/renyi.c %D%/renyi.h \
-  %D%/risk.c \
-  %D%/saddle.c %D%/saddle.h \
-  %D%/tradeoff.c %D%/tradeoff.h \
-  %D%/shuffle.c %D%/shuffle.h \
-  %D%/sums.c %D%/sums.h
+  %D%/pairs/allocation.c %D%/pairs/allocation.h \
+  %D%/pairs/binomial.c %D%/pairs/binomial.h \
+  %D%/pairs/fixed.c \
+  %D%/pairs/full.c \
+  %D%/pairs/laplace.c \
+  %D%/pairs/lattice.c \
+  %D%/pairs/make.h \
+  %D%/pairs/mixture.c \
+  %D%/pairs/normal.c %D%/pairs/normal.h \
+  %D%/pairs/pair.c %D%/pairs/pair.h \
+  %D%/pairs/poisson.c \
+  %D%/pairs/replace.c \
+  %D%/pairs/response.c \
+  %D%/pairs/sums.c %D%/pairs/sums.h \
+  %D%/pairs/truncated.c
+libtacit_accountant_la_SOURCES += \
+  %D%/grid/curve.c %D%/grid/curve.h \
+  %D%/grid/fft.c %D%/grid/fft.h \
+  %D%/grid/grid.c %D%/grid/grid.h \
+  %D%/grid/lower.c %D%/grid/lower.h \
+  %D%/grid/lump.c %D%/grid/lump.h \
+  %D%/grid/mass.c %D%/grid/mass.h \
+  %D%/grid/plan.c %D%/grid/plan.h \
+  %D%/grid/quadrature.c %D%/grid/quadrature.h \
+  %D%/grid/saddle.c %D%/grid/saddle.h
+libtacit_accountant_la_SOURCES += \
+  %D%/contour/contour.c %D%/contour/contour.h \
+  %D%/contour/nodes.c %D%/contour/nodes.h \
+  %D%/contour/once.c %D%/contour/once.h \
+  %D%/contour/path.c %D%/contour/path.h \
+  %D%/contour/phase.c %D%/contour/phase.h
+libtacit_accountant_la_SOURCES += \
+  %D%/answers/account.c \
+  %D%/answers/atoms.c %D%/answers/atoms.h \
+  %D%/answers/bound.c %D%/answers/bound.h \
+  %D%/answers/calibrate.c \
+  %D%/answers/check.c %D%/answers/check.h \
+  %D%/answers/composition.c %D%/answers/composition.h \
+  %D%/answers/convex.c %D%/answers/convex.h \
+  %D%/answers/gaussian.c %D%/answers/gaussian.h \
+  %D%/answers/renyi.c %D%/answers/renyi.h \
+  %D%/answers/risk.c \
+  %D%/answers/shuffle.c %D%/answers/shuffle.h \
+  %D%/answers/tradeoff.c %D%/answers/tradeoff.h

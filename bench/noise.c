@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "infer/release.h"
+#include "svi/release.h"
 #include "random/chacha.h"
 #include "random/entropy.h"
 #include "random/grid.h"

@@ -18,8 +18,8 @@
 
 #include "bench.h"
 #include "exec/factors.h"
-#include "infer/finish.h"
-#include "infer/sum.h"
+#include "svi/finish.h"
+#include "svi/sum.h"
 #include "vae.h"
 
 enum { N = 10000, REPEATS = 31 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/checkpoint.h"
+#include "svi/checkpoint.h"
 
 #include "fuzz/fuzz.h"
 

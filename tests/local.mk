@@ -31,7 +31,8 @@ include tests/graph/local.mk
 include tests/exec/local.mk
 include tests/ledger/local.mk
 include tests/model/local.mk
-include tests/infer/local.mk
+include tests/svi/local.mk
+include tests/fit/local.mk
 include tests/audit/local.mk
 include tests/dist/local.mk
 include tests/data/local.mk

@@ -13,7 +13,7 @@
  *     P(V >= v) <= P(W >= v) + 2 m delta max over i = 1 ... m of P(v - i <= W < v) / i.
  * The right side rises with epsilon, so the bound is where it meets alpha.
  *
- * Binomial tails are rounded outward (accountant/binomial.h), bisections end on the safe side.  What is
+ * Binomial tails are rounded outward (accountant/pairs/binomial.h), bisections end on the safe side.  What is
  * left is log, with a unit in the last place. */
 #include "audit/bound.h"
 
@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "accountant/binomial.h"
+#include "accountant/pairs/binomial.h"
 
 enum { HALVINGS = 60 };
 static const double most_epsilon = 200;

@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "infer/svi.h"
+#include "svi/svi.h"
 
 enum { PAIR_WIDTH = 4 };
 static const double far_out = 1e6, step_size = 1e-6;

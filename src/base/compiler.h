@@ -5,7 +5,7 @@
 #include <float.h>
 #include <limits.h> /* says whose C library it is */
 
-/* Rounding to a grid (random/grid.c, infer/release.c), compensated sums and outward rounding hold for operations as
+/* Rounding to a grid (random/grid.c, svi/release.c), compensated sums and outward rounding hold for operations as
  * they are written, each rounded to its type.  Compiled otherwise the library would release sums that are on no grid,
  * and say nothing. */
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) ||                                     \

@@ -1,6 +1,7 @@
 libtacit_core_la_SOURCES += \
   %D%/cell.c %D%/cell.h \
   %D%/csv.c %D%/csv.h \
+  %D%/dataset.c %D%/dataset.h \
   %D%/file.c %D%/file.h \
   %D%/gunzip.c %D%/gunzip.h \
   %D%/idx.c \
@@ -9,4 +10,5 @@ libtacit_core_la_SOURCES += \
   %D%/npy-header.c %D%/npy-header.h \
   %D%/read.c \
   %D%/schema.c %D%/schema.h \
-  %D%/table.c %D%/table.h
+  %D%/table.c %D%/table.h \
+  %D%/unit.c %D%/unit.h

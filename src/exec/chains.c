@@ -28,7 +28,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
-#include "graph/form.h"
+#include "exec/form.h"
 
 enum { ROOM = 256, MOST_CHAINS = ROOM / DPI_CHAIN_LEAST };
 static const double room = 0.94 * 0x1p14;

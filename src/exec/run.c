@@ -1,7 +1,7 @@
 /* Compiling a graph into call lists, and running them.
  *
  * Legend: m records in a chunk, parts = the per-record gradients, one for each value that crosses
- * from the global side to the records.  A part is made only where that is cheapest (graph/form.h): else its
+ * from the global side to the records.  A part is made only where that is cheapest (exec/form.h): else its
  * squared norm and weighted sum come from its factors (clip.c, terms.c). */
 #include "exec/run.h"
 

@@ -9,8 +9,8 @@
 #ifndef DPI_EXEC_RUN_H
 #define DPI_EXEC_RUN_H
 
-#include "exec/dataset.h"
-#include "graph/form.h"
+#include "data/dataset.h"
+#include "exec/form.h"
 #include "graph/op.h"
 #include "random/stream.h"
 

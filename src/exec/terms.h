@@ -1,10 +1,10 @@
-/* Norms and sums over records of gradients that are sums of products of factors; see graph/form.h. */
+/* Norms and sums over records of gradients that are sums of products of factors; see exec/form.h. */
 #ifndef DPI_EXEC_TERMS_H
 #define DPI_EXEC_TERMS_H
 
 #include "base/alloc.h"
 #include "exec/chains.h"
-#include "graph/form.h"
+#include "exec/form.h"
 
 /* One term's factors, for the records of a chunk. */
 typedef struct dpi_term_factors {

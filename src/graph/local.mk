@@ -1,6 +1,5 @@
 libtacit_core_la_SOURCES += \
   %D%/describe.c %D%/describe.h \
-  %D%/form.c %D%/form.h \
   %D%/gradient.c %D%/gradient.h \
   %D%/graph.c %D%/graph.h \
   %D%/op.c %D%/op.h \

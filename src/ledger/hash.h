@@ -5,7 +5,7 @@
 
 #include <sodium.h>
 
-#include "exec/dataset.h"
+#include "data/dataset.h"
 #include "ledger/store.h"
 
 /* A hash under the ledger's key; `what` keeps hashes of different things apart. */

@@ -1,7 +1,6 @@
 libtacit_core_la_SOURCES += \
   %D%/arguments.c \
   %D%/cut.c %D%/cut.h \
-  %D%/describe.c \
   %D%/divergence.c %D%/divergence.h \
   %D%/expr.c \
   %D%/layers.c \

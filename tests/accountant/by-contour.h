@@ -2,7 +2,7 @@
 #ifndef TESTS_ACCOUNTANT_BY_CONTOUR_H
 #define TESTS_ACCOUNTANT_BY_CONTOUR_H
 
-#include "accountant/contour.h"
+#include "accountant/contour/contour.h"
 
 /* Without sampling; with it, for q < 1. */
 dpi_pair normal(double sigma);

@@ -7,7 +7,7 @@
 
 #include <tacit/accountant.h>
 
-#include "accountant/pair.h"
+#include "accountant/pairs/pair.h"
 
 /* Two normal mixtures with common sigma whose ratio is monotone. */
 typedef struct naive_law {

@@ -1,6 +1,6 @@
 /* Epochs of random allocation against quadrature for 2 and 3 steps and against independent figures
  * for many. */
-#include "accountant/allocation.h"
+#include "accountant/pairs/allocation.h"
 
 #include <math.h>
 #include <string.h>

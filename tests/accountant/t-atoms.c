@@ -1,5 +1,5 @@
 /* One release of atoms: a closed form, the ends, and the errors that a pair names. */
-#include "accountant/atoms.h"
+#include "accountant/answers/atoms.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Tails of the binomial distribution, from both sides. */
-#include "accountant/binomial.h"
+#include "accountant/pairs/binomial.h"
 
 #include "tests/accountant/naive.h"
 #include "tests/lib/check.h"

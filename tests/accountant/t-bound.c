@@ -1,6 +1,6 @@
 /* The worse direction counts, whichever it is: the grid engine is replaced by fixed answers, as in
  * every known case of this mechanism the remove direction is the worse one. */
-#include "accountant/bound.h"
+#include "accountant/answers/bound.h"
 
 #include <math.h>
 

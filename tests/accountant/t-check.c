@@ -1,12 +1,12 @@
 /* What is refused, and with which words; nothing that passes is left without a pair. */
-#include "accountant/check.h"
+#include "accountant/answers/check.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "accountant/pair.h"
-#include "accountant/shuffle.h"
+#include "accountant/pairs/pair.h"
+#include "accountant/answers/shuffle.h"
 #include "tests/lib/check.h"
 
 static const dp_mechanism poisson = {

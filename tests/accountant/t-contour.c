@@ -1,5 +1,5 @@
 /* The contour: exact values by other roads, closed forms and laws. */
-#include "accountant/contour.h"
+#include "accountant/contour/contour.h"
 
 #include <math.h>
 #include <stdio.h>

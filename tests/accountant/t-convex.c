@@ -1,5 +1,5 @@
 /* The least of a convex function from below: never above it, and near it. */
-#include "accountant/convex.h"
+#include "accountant/answers/convex.h"
 
 #include <math.h>
 

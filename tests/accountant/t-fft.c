@@ -1,5 +1,5 @@
 /* Convolution powers against long double, and the error bound. */
-#include "accountant/fft.h"
+#include "accountant/grid/fft.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* The grid engine, one direction at a time, against exact values; running out of memory. */
-#include "accountant/grid.h"
+#include "accountant/grid/grid.h"
 
 #include <math.h>
 #include <stdlib.h>

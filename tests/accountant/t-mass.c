@@ -1,10 +1,10 @@
 /* One step on a grid: what the discretisation must keep and must not lose. */
-#include "accountant/mass.h"
+#include "accountant/grid/mass.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/make.h"
+#include "accountant/pairs/make.h"
 #include "tests/accountant/oracle.h"
 #include "tests/lib/check.h"
 

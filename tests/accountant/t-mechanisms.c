@@ -5,8 +5,8 @@
  * there is its pessimistic one alone.  Replaced records and fixed batches by contour quadrature.  The sums
  * of 100 and 1000 discrete Gaussians are, to 200 digits, discrete Gaussians of 100 and 1000 times the
  * variance: summed with 30 digits.  (Of the second, dp_accounting's upper bound lies 4e-8 below that.) */
-#include "accountant/grid.h"
-#include "accountant/pair.h"
+#include "accountant/grid/grid.h"
+#include "accountant/pairs/pair.h"
 
 #include <math.h>
 #include <stdbool.h>

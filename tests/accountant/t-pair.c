@@ -1,5 +1,5 @@
 /* The pair of every mechanism, against direct formulas and its own laws. */
-#include "accountant/pair.h"
+#include "accountant/pairs/pair.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Laws of sums: exact on a lattice, spreads that keep the mean, and what is given up. */
-#include "accountant/sums.h"
+#include "accountant/pairs/sums.h"
 
 #include <math.h>
 

@@ -1,11 +1,7 @@
-UNIT_TESTS += %D%/t-chains %D%/t-clip %D%/t-dataset %D%/t-factored %D%/t-factors %D%/t-networks %D%/t-run \
-  %D%/t-single %D%/t-strips %D%/t-terms %D%/t-unit %D%/t-weights
-%C%_t_dataset_SOURCES = %D%/t-dataset.c $(faulty)
-%C%_t_dataset_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+UNIT_TESTS += %D%/t-chains %D%/t-clip %D%/t-describe %D%/t-factored %D%/t-factors %D%/t-networks %D%/t-run \
+  %D%/t-single %D%/t-strips %D%/t-terms %D%/t-weights
 %C%_t_run_SOURCES = %D%/t-run.c %D%/setting.c %D%/setting.h $(faulty)
 %C%_t_run_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
-%C%_t_unit_SOURCES = %D%/t-unit.c $(faulty)
-%C%_t_unit_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_clip_SOURCES = %D%/t-clip.c %D%/setting.c %D%/setting.h $(faulty)
 %C%_t_clip_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_single_SOURCES = %D%/t-single.c %D%/setting.c %D%/setting.h $(faulty)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "exec/clip.h"
-#include "graph/form.h"
+#include "exec/form.h"
 #include "graph/op.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
@@ -225,7 +225,7 @@ static void chains_have_as_many_records_as_are_chosen(void **state)
     }
 }
 
-/* Neighbours' sums together may be off by what is left (src/infer/svi.c). */
+/* Neighbours' sums together may be off by what is left (src/svi/svi.c). */
 static void chains_are_chosen_within_what_is_left(void **state)
 {
     (void)state;

@@ -193,7 +193,7 @@ static void bad_records_stay_within_the_bound(void **state)
     assert_true(most > 0.01);
 }
 
-/* Neighbours' sums together may be off by what is left (src/infer/svi.c). */
+/* Neighbours' sums together may be off by what is left (src/svi/svi.c). */
 static void chains_are_chosen_within_what_is_left(void **state)
 {
     (void)state;

@@ -255,7 +255,7 @@ static void a_record_is_the_same_in_every_company(void **state)
     tear_down(&s);
 }
 
-/* 256 gradients, each at most a clip long, may be off by 256^2 u clips (src/infer/svi.c): an addition to the others for
+/* 256 gradients, each at most a clip long, may be off by 256^2 u clips (src/svi/svi.c): an addition to the others for
  * each, and what chains of blocks leave; blocks of one more would leave too much. */
 static void blocks_are_chosen_within_what_is_left(void **state)
 {

@@ -4,22 +4,22 @@ ledger_folder = %D%/folder.c %D%/folder.h
 %C%_t_ledger_SOURCES = %D%/t-ledger.c $(ledger_folder)
 %C%_t_reserve_SOURCES = %D%/t-reserve.c $(ledger_folder) $(faulty)
 %C%_t_reserve_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
-# Of src/infer, beside the ledger whose folder it uses.
-bench = tests/infer/bench.c tests/infer/bench.h $(ledger_folder)
-UNIT_TESTS += tests/infer/t-checkpoint tests/infer/t-save tests/infer/t-spend
-tests_infer_t_checkpoint_SOURCES = tests/infer/t-checkpoint.c $(bench)
-tests_infer_t_save_SOURCES = tests/infer/t-save.c $(bench) $(faulty)
-tests_infer_t_save_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
-tests_infer_t_spend_SOURCES = tests/infer/t-spend.c $(bench)
+# Of src/svi, beside the ledger whose folder it uses.
+bench = tests/svi/bench.c tests/svi/bench.h $(ledger_folder)
+UNIT_TESTS += tests/svi/t-checkpoint tests/svi/t-save tests/svi/t-spend
+tests_svi_t_checkpoint_SOURCES = tests/svi/t-checkpoint.c $(bench)
+tests_svi_t_save_SOURCES = tests/svi/t-save.c $(bench) $(faulty)
+tests_svi_t_save_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+tests_svi_t_spend_SOURCES = tests/svi/t-spend.c $(bench)
 
-UNIT_TESTS += tests/infer/t-group-save
-tests_infer_t_group_save_SOURCES = tests/infer/t-group-save.c tests/infer/ranks.c tests/infer/ranks.h \
+UNIT_TESTS += tests/svi/t-group-save
+tests_svi_t_group_save_SOURCES = tests/svi/t-group-save.c tests/svi/ranks.c tests/svi/ranks.h \
   $(ledger_folder) $(faulty)
-tests_infer_t_group_save_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+tests_svi_t_group_save_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 
-UNIT_TESTS += tests/infer/t-bounds
-tests_infer_t_bounds_SOURCES = tests/infer/t-bounds.c $(ledger_folder) $(faulty)
-tests_infer_t_bounds_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+UNIT_TESTS += tests/bounds/t-bounds
+tests_bounds_t_bounds_SOURCES = tests/bounds/t-bounds.c $(ledger_folder) $(faulty)
+tests_bounds_t_bounds_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 
 # 50 kills in make check, 2000 in make check-long.
 UNIT_TESTS += %D%/t-kill

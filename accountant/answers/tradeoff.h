@@ -1,0 +1,28 @@
+/* Trade-off curves: true against false positive rates of membership tests, from privacy profiles. */
+#ifndef DPI_ACCOUNTANT_ANSWERS_TRADEOFF_H
+#define DPI_ACCOUNTANT_ANSWERS_TRADEOFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "accountant/answers/composition.h"
+
+/* A list of mechanisms for both directions and both sides. */
+typedef struct dpi_trade {
+    dpi_composition of[2][2]; /* [direction][side]; both sides in DPI_UPPER when `one_sided` */
+    bool one_sided;           /* one pair serves both bounds */
+    double normal_mu;         /* > 0: a Gaussian without sampling, N(0, 1) against N(mu, 1) */
+} dpi_trade;
+
+/* The list has been checked.  All zero on errors; dpi_trade_free in any case. */
+dp_status dpi_trade_new(const dp_mechanism *list, size_t n, dpi_trade *trade, dp_error *err);
+void dpi_trade_free(dpi_trade *trade);
+
+/* Interval for the greatest true positive rate at fpr, (0, 1), as dp_account_tpr; width > 0. */
+dp_status dpi_trade_tpr(const dpi_trade *trade, double fpr, double width, dp_interval *tpr,
+                        dp_error *err);
+
+/* As dp_account_mu, least_fpr in (0, 1/2]. */
+dp_status dpi_trade_mu(const dpi_trade *trade, double least_fpr, double *mu, dp_error *err);
+
+#endif

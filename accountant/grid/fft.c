@@ -1,0 +1,258 @@
+/* Products of T-fold convolution powers: one FFT a factor, exp(sum T log F), one inverse FFT.
+ *
+ * Transform.  Each coefficient is a sum of the n inputs times products of twiddle factors, formed in
+ * log2 n levels; an input meets in each level one complex product and one sum (relative error below
+ * 6u, u = 2^-53, exact twiddles within u) and one level more for real data.  So
+ *     |F^ - F| <= e = LEVEL u (log2 n + 2) sum |t|,   sum |t| = 1,
+ * with LEVEL = 8 to leave room for FFTW's merged constants; the test compares with long double.
+ *
+ * Core.  At small sampling rates nearly all mass lies on a few knots around 0, and e would be paid T
+ * times for it.  Then those knots are transformed directly: with theta_j = 2 pi j / n,
+ *     F_j = 1 + G_j,  G_j = sum_core t_i (e^(-i theta_j i) - 1) + (R_j - R_0),  R the transform of the rest,
+ * where the core costs CORE_STEPS u theta_j sum |i| t_i + 24 u |G_j| (e^(-i theta i) - 1 comes from |i| <=
+ * CORE rotations, each of which adds less than 6 u |i| theta_j) and only the rest costs e sum |rest|.
+ * (That F_0 is 1 only within 2u changes t_0 >= 1/4 by 8u relative: counted in mass.c.)  log(1 + G)
+ * comes from log1p, so rounding is relative to G.
+ *
+ * Power.  |a^T - b^T| <= T m^T |a - b| / m, m = max(|a|, |b|), and for products of powers
+ * |prod a - prod b| <= prod m^T sum T |a - b| / m.  What log, its product with T, exp, cos and sin add
+ * is (POWER T |log F| + POWER) u, relative, |log F| at most pi + |log |F||, and the same once more for
+ * every further factor; without the core log F itself has an absolute error of 2u more.  Coefficients
+ * below e^-(0.9 FLAT) are set to 0 and cost that.
+ *
+ * Back.  Every output is a mean of n coefficients, so its error is at most the mean of the errors
+ * plus e times the mean of |F|^T.  With a core t_0^T is taken off all coefficients, and put back on
+ * knot 0, for the sake of the latter.
+ *
+ * FFTW's planner has global state: plans are made and destroyed under one lock, which is the only
+ * writable file-scope datum of the accountant.  Executing a plan needs no lock. */
+#include "accountant/grid/fft.h"
+
+#include <fftw3.h>
+#include <float.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+static pthread_mutex_t fftw_planner_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const double UNIT = DBL_EPSILON / 2;
+static const double LEVEL = 8;
+static const double POWER = 8;
+static const double FLAT = 100;
+static const double DEEP = 800; /* -log of anything that does not underflow is less */
+
+typedef struct plans {
+    fftw_plan forth, back;
+} plans;
+
+static void plans_free(plans *p)
+{
+    (void)pthread_mutex_lock(&fftw_planner_lock);
+    if (p->forth != NULL)
+        fftw_destroy_plan(p->forth);
+    if (p->back != NULL)
+        fftw_destroy_plan(p->back);
+    (void)pthread_mutex_unlock(&fftw_planner_lock);
+}
+
+/* ESTIMATE leaves the data alone and gives the same plan, hence the same bits, every time. */
+static bool plans_new(plans *p, double *data, size_t n)
+{
+    fftw_complex *z = (fftw_complex *)data;
+    (void)pthread_mutex_lock(&fftw_planner_lock);
+    p->forth = fftw_plan_dft_r2c_1d((int)n, data, z, FFTW_ESTIMATE);
+    p->back = fftw_plan_dft_c2r_1d((int)n, z, data, FFTW_ESTIMATE);
+    (void)pthread_mutex_unlock(&fftw_planner_lock);
+    if (p->forth != NULL && p->back != NULL)
+        return true;
+    plans_free(p);
+    return false;
+}
+
+double dpi_fft_error(size_t n)
+{
+    return LEVEL * UNIT * (log2((double)n) + 2);
+}
+
+/* Knots -CORE ... CORE are the core. */
+enum { CORE = 16, CORE_STEPS = 4 * CORE };
+
+typedef struct core {
+    bool used;
+    double mass[2 * CORE + 1];
+    double moment; /* sum |i| mass[i] */
+    double rest;   /* mass elsewhere */
+    double e;      /* bound on the error of the transform of the rest */
+} core;
+
+/* Log of a coefficient, and the absolute error of the coefficient itself. */
+typedef struct coefficient {
+    double log_abs, arg, error;
+} coefficient;
+
+static size_t core_index(int i, size_t n)
+{
+    return i >= 0 ? (size_t)i : n - (size_t)-i;
+}
+
+/* Takes the core out of the data when it holds most of the mass. */
+static void core_take(core *c, double *data, size_t n)
+{
+    double sum = 0, inside = 0, moment = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += data[i];
+    for (int i = -CORE; i <= CORE; i++) {
+        inside += data[core_index(i, n)];
+        moment += abs(i) * data[core_index(i, n)];
+    }
+    *c = (core){.used = data[0] >= 0.25 && inside > 0.5 * sum, .moment = moment, .rest = sum};
+    for (int i = -CORE; c->used && i <= CORE; i++) {
+        c->mass[CORE + i] = data[core_index(i, n)];
+        data[core_index(i, n)] = 0;
+    }
+    if (c->used) {
+        c->rest = 0;
+        for (size_t i = 0; i < n; i++)
+            c->rest += data[i];
+    }
+    c->e = dpi_fft_error(n) * c->rest * (1 + 1e-8);
+}
+
+static coefficient whole(const core *c, const double *z)
+{
+    double r = hypot(z[0], z[1]);
+    double log_r = log(r);
+    return (coefficient){.log_abs = log_r,
+                         .arg = atan2(z[1], z[0]),
+                         .error = c->e + UNIT * (2 + POWER * (fmin(fabs(log_r), DEEP) + M_PI)) * r};
+}
+
+/* G gathers t (w^i - 1) for w = e^(-i theta) and its conjugate; p is w^i - 1. */
+static coefficient around_one(const core *c, const double *z, double zero, double theta)
+{
+    double half = sin(theta / 2);
+    double w_re = -2 * half * half, w_im = -sin(theta); /* w - 1 */
+    double p_re = 0, p_im = 0, g_re = z[0] - zero, g_im = z[1];
+    for (int i = 1; i <= CORE; i++) {
+        double re = p_re + w_re + p_re * w_re - p_im * w_im;
+        double im = p_im + w_im + p_re * w_im + p_im * w_re;
+        p_re = re;
+        p_im = im;
+        g_re += (c->mass[CORE + i] + c->mass[CORE - i]) * p_re;
+        g_im += (c->mass[CORE + i] - c->mass[CORE - i]) * p_im;
+    }
+    double size = hypot(g_re, g_im);
+    double square = 2 * g_re + size * size; /* |F|^2 - 1; cancels when F is small */
+    double log_abs = square > -0.75 ? 0.5 * log1p(square) : log(hypot(1 + g_re, g_im));
+    double arg = atan2(g_im, 1 + g_re);
+    double relative = 24 * size + POWER * (fmin(fabs(log_abs), DEEP) + fabs(arg)) +
+                      CORE_STEPS * theta * c->moment;
+    return (coefficient){
+        .log_abs = log_abs, .arg = arg, .error = 2 * c->e + UNIT * (relative + 4 * c->rest)};
+}
+
+struct dpi_product {
+    size_t n;
+    plans plans;
+    double *data;                /* [n + 2], where the plans were made */
+    double *log_abs, *arg;       /* [n/2 + 1]: sum of T log F */
+    double *largest, *deviation; /* sum of T log(|F| + error), of T error / (|F| + error) */
+    double log_atom;             /* sum of T log t_0; +INFINITY when some factor has no core */
+};
+
+dpi_product *dpi_product_new(size_t n, double *data)
+{
+    size_t half = n / 2 + 1;
+    dpi_product *p = dpi_alloc(1, sizeof *p);
+    if (p == NULL)
+        return NULL;
+    p->n = n;
+    p->data = data;
+    p->log_abs = dpi_alloc(4 * half, sizeof(double));
+    if (p->log_abs == NULL || !plans_new(&p->plans, data, n)) {
+        dpi_free(p->log_abs);
+        dpi_free(p);
+        return NULL;
+    }
+    p->arg = p->log_abs + half;
+    p->largest = p->arg + half;
+    p->deviation = p->largest + half;
+    return p;
+}
+
+void dpi_product_free(dpi_product *p)
+{
+    if (p == NULL)
+        return;
+    plans_free(&p->plans);
+    dpi_free(p->log_abs);
+    dpi_free(p);
+}
+
+void dpi_product_multiply(dpi_product *p, double steps)
+{
+    core c;
+    core_take(&c, p->data, p->n);
+    fftw_execute(p->plans.forth);
+    double zero = p->data[0];
+    /* Where |F|^2 is below e^(-2 FLAT / T), F^T need not be computed. */
+    double faint = exp(-FLAT / steps);
+    bool skips = !c.used && steps * log(faint + c.e) < -0.9 * FLAT;
+    for (size_t j = 0; j <= p->n / 2; j++) {
+        const double *z = p->data + 2 * j;
+        double theta = 2 * M_PI * (double)j / (double)p->n;
+        if (!(p->largest[j] >= -FLAT))
+            continue; /* an earlier factor has made it vanish */
+        if (skips && z[0] * z[0] + z[1] * z[1] < faint * faint * (1 - 1e-9)) {
+            p->largest[j] = -INFINITY;
+            continue;
+        }
+        coefficient f = c.used ? around_one(&c, z, zero, theta) : whole(&c, z);
+        double above = exp(f.log_abs) * (1 + POWER * UNIT) + f.error;
+        p->log_abs[j] += steps * f.log_abs;
+        p->arg[j] = remainder(p->arg[j] + steps * f.arg, 2 * M_PI);
+        p->largest[j] += steps * log(above);
+        p->deviation[j] += steps * f.error / above +
+                           POWER * UNIT * (1 + fmin(fabs(p->log_abs[j]), FLAT) + fabs(p->arg[j]));
+    }
+    p->log_atom += c.used ? steps * log(c.mass[CORE]) : INFINITY;
+}
+
+/* One coefficient of the product, less `atom`; adds its size and its error. */
+static void assemble(const dpi_product *p, size_t j, double atom, double *size, double *error)
+{
+    double *z = p->data + 2 * j, g = 0;
+    z[0] = z[1] = 0;
+    if (!(p->largest[j] >= -0.9 * FLAT)) {
+        *error += exp(-0.9 * FLAT);
+    } else {
+        g = exp(p->log_abs[j]);
+        *error += exp(p->largest[j]) * p->deviation[j] * 1.000001 + POWER * UNIT * g;
+        z[0] = g * cos(p->arg[j]);
+        z[1] = g * sin(p->arg[j]);
+    }
+    z[0] -= atom;
+    *error += UNIT * fabs(z[0]);
+    *size += hypot(z[0], z[1]);
+}
+
+double dpi_product_finish(dpi_product *p)
+{
+    double size = 0, sum = 0;
+    double atom = p->log_atom < INFINITY ? exp(p->log_atom) : 0;
+    for (size_t j = 0; j <= p->n / 2; j++) {
+        double one_size = 0, one_error = 0;
+        assemble(p, j, atom, &one_size, &one_error);
+        double twin = j == 0 || j == p->n / 2 ? 1 : 2;
+        size += twin * one_size;
+        sum += twin * one_error;
+    }
+    fftw_execute(p->plans.back);
+    for (size_t i = 0; i < p->n; i++)
+        p->data[i] /= (double)p->n;
+    p->data[0] += atom;
+    return (sum + 2 * dpi_fft_error(p->n) * size) / (double)p->n * (1 + 1e-6) + UNIT * atom;
+}

@@ -1,0 +1,361 @@
+/* Connect-the-dots masses by quadrature.
+ *
+ * Loss l between knots a < b = a + dx is split onto them so that P- and Q-mass stay what they were:
+ *     w_b = (1 - e^-(l-a)) / (1 - e^-dx),   w_a = 1 - w_b.
+ * That is a mean-preserving spread of e^-l under P.  After any number of independent steps
+ * E_P (1 - e^(eps - sum l))_+ is convex in each e^-l, so it can only grow: delta of the grid bounds
+ * the exact one from above at every epsilon (Doroshenko et al., PoPETs 2022).  Larger masses and
+ * larger losses also only raise delta; all roundings below go that way.
+ *
+ * Masses are integrated by quadrature.c with an error below QUADRATURE of the P-mass of each stretch;
+ * twice that is added to both knots.  All terms are positive: no cancellation, full relative accuracy in
+ * every bin.
+ *
+ * Ends.  Mass beyond the range of a piece is put on the knot at or above the range's end where the loss
+ * is small, and counts as a loss of +INFINITY where it is large; for a lower bound it is left out.
+ *
+ * From below, see lower.c and lump.c: the losses next to the base are first merged into lumps on knots,
+ * which are counted from the first of them.
+ *
+ * Cost: 3 to 6 nodes a knot, four transcendental functions each. */
+#include "accountant/grid/mass.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+
+#include "accountant/grid/lower.h"
+#include "accountant/grid/lump.h"
+#include "accountant/grid/quadrature.h"
+
+static const double QUADRATURE = DPI_QUADRATURE;
+static const double SUMMATION = 1e-8; /* relative rounding of a plain sum of 2^25 terms */
+static const double MEETS = 1e-9;     /* part of a bin by which an atom may miss its knot */
+
+/* What has been gathered for the knots of one bin, tilted by `tilt` alone. */
+typedef struct bin {
+    double tilt; /* exponent */
+    double at_low, at_high, gap;
+} bin;
+
+typedef struct filler {
+    const dpi_pair *pair;
+    const dpi_grid *grid;
+    double *data, *gap_data;    /* gap_data: NULL for upper bounds */
+    double shift;               /* offset of knot 0 */
+    double lump_low, lump_high; /* offsets that lumps have taken; lump_low >= lump_high: none */
+    int64_t least, most;        /* knots there is room for; for lower bounds the rest is left out */
+    int64_t origin;             /* knot at which the tilts are 1; keeps masses from underflowing */
+    int64_t low, high;          /* knots with mass */
+    double spread;              /* 1 - e^-spacing */
+    double step_up;             /* e^(c spacing) */
+    double tail_step_up;        /* e^(c' spacing) */
+    double tail_sum, gap;
+} filler;
+
+/* Adds the tilted mass of a loss d above the bin's smaller knot. */
+static void split(filler *f, bin *b, double mass, double d, double inflate)
+{
+    double dx = f->grid->spacing;
+    double below = -expm1(-d), above = -expm1(d - dx);
+    double w_high = fmin(below / f->spread, 1);
+    double w_low = fmin(exp(-d) * above / f->spread, 1);
+    b->at_low += mass * (w_low + inflate);
+    b->at_high += mass * (w_high + inflate);
+    b->gap += mass * (w_high * above + DPI_GAP_SLACK * f->spread);
+    f->gap += mass * d * (dx - d);
+}
+
+/* Index of knot `offset` in the circular array. */
+static size_t slot(const dpi_grid *grid, int64_t offset)
+{
+    return (size_t)offset & (grid->size - 1);
+}
+
+/* Distance of a knot from the origin of the tilts. */
+static double above_origin(const filler *f, int64_t offset)
+{
+    return (double)(offset - f->origin) * f->grid->spacing;
+}
+
+/* Untilted mass on one knot. */
+static void put_mass(filler *f, int64_t offset, double mass)
+{
+    if (offset < f->least || offset > f->most)
+        return;
+    double l = above_origin(f, offset);
+    f->data[slot(f->grid, offset)] += mass * exp(f->grid->tilt * l);
+    f->tail_sum += mass * exp(f->grid->tail_tilt * l);
+    f->low = offset < f->low ? offset : f->low;
+    f->high = offset > f->high ? offset : f->high;
+}
+
+/* Mass beyond the end with small losses: on knot `k`, not below any of them, or left out. */
+static void put_end(filler *f, int64_t k, double mass)
+{
+    if (f->gap_data == NULL && mass > 0)
+        put_mass(f, k, mass);
+}
+
+/* Puts what a bin has gathered on its knots; `small` is the one with the smaller loss. */
+static void put_bin(filler *f, const bin *b, int64_t small)
+{
+    double tail = exp((f->grid->tail_tilt - f->grid->tilt) * above_origin(f, small));
+    f->data[slot(f->grid, small)] += b->at_low;
+    f->data[slot(f->grid, small + 1)] += b->at_high * f->step_up;
+    f->tail_sum += (b->at_low + b->at_high * f->tail_step_up) * tail;
+    if (f->gap_data != NULL)
+        f->gap_data[slot(f->grid, small)] += b->gap;
+    f->low = small < f->low ? small : f->low;
+    f->high = small + 1 > f->high ? small + 1 : f->high;
+}
+
+static double knot_offset(const filler *f, int64_t k)
+{
+    return f->shift + (double)k * f->grid->spacing;
+}
+
+/* Adds what a piece has in the bin above knot k, within [x_low, x_high]. */
+static void add_bin(filler *f, const dpi_piece *piece, int64_t k, double x_low, double x_high)
+{
+    double dx = f->grid->spacing, low = knot_offset(f, k), high = knot_offset(f, k + 1);
+    double s_low = piece->sign > 0 ? low : -high, s_high = piece->sign > 0 ? high : -low;
+    bin b = {.tilt = f->grid->tilt * above_origin(f, k)};
+    double x = s_low <= 0 ? x_low : fmax(x_low, piece->ops->place(piece, s_low));
+    double end = s_high <= 0 ? x_low : fmin(x_high, piece->ops->place(piece, s_high));
+    while (x < end) {
+        dpi_node nodes[DPI_MAX_NODES];
+        double next = dpi_stretch_end(piece, x, end);
+        int n = dpi_stretch_nodes(piece, x, next, b.tilt, nodes);
+        for (int i = 0; i < n; i++) {
+            double d = fmin(fmax(nodes[i].offset - low, 0), dx);
+            split(f, &b, nodes[i].mass, d, 2 * QUADRATURE);
+        }
+        x = next;
+    }
+    put_bin(f, &b, k);
+}
+
+/* Splitting takes smooth neighbours to make good for it from below: atoms on both sides within a bin. */
+static bool is_dense(const dpi_pair *pair, size_t i, double dx)
+{
+    const dpi_atom *atom = pair->atom;
+    return i > 0 && i + 1 < pair->n_atoms && atom[i].offset - atom[i - 1].offset < dx &&
+           atom[i + 1].offset - atom[i].offset < dx;
+}
+
+/* An upper bound splits an atom onto the knots around it.  A lower one does that only to one of many
+ * close ones; it moves a single one down to a knot. */
+static void add_atom(filler *f, size_t i)
+{
+    const dpi_atom *atom = &f->pair->atom[i];
+    double dx = f->grid->spacing;
+    bool down = f->gap_data != NULL && !is_dense(f->pair, i, dx);
+    bool merged = atom->offset > f->lump_low && atom->offset < f->lump_high;
+    int64_t k = (int64_t)floor((atom->offset - f->shift) / dx + (down ? MEETS : 0));
+    if (merged || k < f->least || k >= f->most)
+        return;
+    bin b = {.tilt = f->grid->tilt * above_origin(f, k)};
+    double d = fmin(fmax(atom->offset - knot_offset(f, k), 0), dx);
+    double mass = atom->mass * exp(b.tilt);
+    if (down)
+        b.at_low = mass;
+    else
+        split(f, &b, mass, d, 0);
+    put_bin(f, &b, k);
+}
+
+/* Kahan sum; scales the array to sum 1. */
+static double normalise(double *data, size_t n)
+{
+    double sum = 0, carry = 0;
+    for (size_t i = 0; i < n; i++) {
+        double y = data[i] - carry;
+        double t = sum + y;
+        carry = (t - sum) - y;
+        sum = t;
+    }
+    for (size_t i = 0; i < n; i++)
+        data[i] /= sum;
+    return sum;
+}
+
+/* Atoms kept, [first, last), and the mass of those below and above. */
+typedef struct atom_range {
+    size_t first, last;
+    double below, above;
+} atom_range;
+
+static atom_range atoms_for(const dpi_pair *pair, double log_cut)
+{
+    atom_range r = {.last = pair->n_atoms};
+    double cut = exp(log_cut);
+    while (r.last > 0 && r.above + pair->atom[r.last - 1].mass <= cut)
+        r.above += pair->atom[--r.last].mass;
+    while (r.first < r.last && r.below + pair->atom[r.first].mass <= cut)
+        r.below += pair->atom[r.first++].mass;
+    return r;
+}
+
+double dpi_mass_knots(const dpi_pair *pair, const dpi_grid *grid, double log_cut)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < pair->n_pieces; i++) {
+        dpi_range r = dpi_range_of(&pair->piece[i], grid, log_cut);
+        bool rises = pair->piece[i].sign > 0;
+        low = fmin(low, (double)(rises ? r.first : -r.last - 1));
+        high = fmax(high, (double)(rises ? r.last + 1 : -r.first));
+    }
+    atom_range a = atoms_for(pair, log_cut);
+    if (a.first < a.last) {
+        low = fmin(low, floor(pair->atom[a.first].offset / grid->spacing));
+        high = fmax(high, floor(pair->atom[a.last - 1].offset / grid->spacing) + 1);
+    }
+    return high - low + 1;
+}
+
+/* Knots between the base and the nearest loss, when all lie on one side of it. */
+static int64_t nearest_knot(const dpi_pair *pair, const dpi_grid *grid, double log_cut)
+{
+    int64_t nearest = INT64_MAX;
+    for (size_t i = 0; i < pair->n_pieces; i++) {
+        dpi_range r = dpi_range_of(&pair->piece[i], grid, log_cut);
+        nearest = r.first < nearest ? r.first : nearest;
+    }
+    return nearest;
+}
+
+/* The mass of one piece in its range; the rest of it goes to the ends of `m`. */
+static void add_piece(filler *f, const dpi_piece *piece, double log_cut, dpi_mass *m)
+{
+    const dpi_piece_ops *ops = piece->ops;
+    bool rises = piece->sign > 0;
+    double dx = f->grid->spacing;
+    dpi_range r = dpi_range_of(piece, f->grid, log_cut);
+    double x_low = f->lump_low < f->lump_high
+                       ? dpi_range_at(piece, &r, piece->sign > 0 ? f->lump_high : f->lump_low)
+                       : r.x_low;
+    double s_low = ops->excess(piece, x_low), s_high = ops->excess(piece, r.x_high);
+    int64_t first = (int64_t)floor(((rises ? s_low : -s_high) - f->shift) / dx);
+    int64_t last = (int64_t)floor(((rises ? s_high : -s_low) - f->shift) / dx);
+    put_end(f, first + 1, ops->tail(piece, rises ? r.x_low : r.x_high, rises ? -1 : 1));
+    first = first < f->least ? f->least : first;
+    last = last > f->most - 1 ? f->most - 1 : last;
+    for (int64_t k = first; k <= last && x_low < r.x_high; k++)
+        add_bin(f, piece, k, x_low, r.x_high);
+    m->infinite += ops->tail(piece, rises ? r.x_high : r.x_low, rises ? 1 : -1);
+    double exponents = f->grid->tilt * (double)(r.last - r.first + 2) * dx;
+    m->loss_error = fmax(m->loss_error, ops->excess_error(piece, r.x_low, r.x_high));
+    m->mass_error = fmax(m->mass_error, ops->density_error(piece, r.x_low, r.x_high) +
+                                            4 * DBL_EPSILON * (fmin(exponents, 1500) + 64) +
+                                            10 * QUADRATURE + 8 * DBL_EPSILON);
+}
+
+static void add_atoms(filler *f, double log_cut, dpi_mass *m)
+{
+    const dpi_pair *pair = f->pair;
+    atom_range r = atoms_for(pair, log_cut);
+    if (pair->n_atoms == 0)
+        return;
+    for (size_t i = r.first; i < r.last; i++)
+        add_atom(f, i);
+    m->infinite += r.above * (1 + SUMMATION);
+    if (r.first > 0)
+        put_end(f, (int64_t)floor(pair->atom[r.first - 1].offset / f->grid->spacing) + 1,
+                r.below * (1 + SUMMATION));
+    double reach = fmax(fabs(pair->atom[0].offset), fabs(pair->atom[pair->n_atoms - 1].offset));
+    m->loss_error = fmax(m->loss_error,
+                         pair->offset_error + 2 * DBL_EPSILON * reach + MEETS * f->grid->spacing);
+    m->mass_error =
+        fmax(m->mass_error, pair->mass_error + 4 * DBL_EPSILON * (f->grid->tilt * reach + 64));
+}
+
+static filler filler_of(const dpi_pair *pair, const dpi_grid *grid, double log_cut, double *data)
+{
+    filler f = {.pair = pair, .grid = grid, .data = data, .low = INT64_MAX, .high = INT64_MIN};
+    /* Tilts are 1 at the base, or at the knot with mass nearest to it when all losses lie below. */
+    f.origin = dpi_way_of(pair) < 0 ? -nearest_knot(pair, grid, log_cut) : 0;
+    f.least = INT64_MIN;
+    f.most = INT64_MAX;
+    f.spread = -expm1(-grid->spacing);
+    f.step_up = exp(grid->tilt * grid->spacing);
+    f.tail_step_up = exp(grid->tail_tilt * grid->spacing);
+    return f;
+}
+
+static void fill(filler *f, double log_cut, dpi_mass *mass)
+{
+    for (size_t i = 0; i < f->pair->n_pieces; i++)
+        add_piece(f, &f->pair->piece[i], log_cut, mass);
+    add_atoms(f, log_cut, mass);
+}
+
+/* Scaling turns tilts around the origin into tilts around knot 0. */
+static void finish(const filler *f, double sum, dpi_mass *mass)
+{
+    double exponent = f->grid->tilt * (double)f->origin * f->grid->spacing;
+    mass->log_sum = log(sum) + exponent;
+    mass->log_error = 4 * DBL_EPSILON * (fabs(log(sum)) + fabs(exponent) + 4);
+    mass->gap = f->gap / sum;
+    mass->top = f->high;
+}
+
+void dpi_mass_upper(const dpi_pair *pair, const dpi_grid *grid, double log_cut, double *data,
+                    dpi_mass *mass)
+{
+    filler f = filler_of(pair, grid, log_cut, data);
+    *mass = (dpi_mass){.infinite = pair->infinite + pair->lost};
+    fill(&f, log_cut, mass);
+    finish(&f, normalise(data, grid->size), mass);
+    double exponent = grid->tail_tilt * (double)f.origin * grid->spacing;
+    mass->log_tail_sum = log(f.tail_sum) + exponent + SUMMATION + 4 * DBL_EPSILON * fabs(exponent);
+}
+
+/* As many knots as the window has: from the nearest loss on, from the top down where there is one, or
+ * around the base. */
+static void make_room(filler *f, double log_cut)
+{
+    const int64_t margin = 8, room = (int64_t)f->grid->size - 3 * margin;
+    int way = dpi_way_of(f->pair);
+    double top = dpi_pair_top(f->pair) - f->pair->base;
+    if (way > 0)
+        f->least = nearest_knot(f->pair, f->grid, log_cut) - margin;
+    else if (way < 0)
+        f->least = margin - nearest_knot(f->pair, f->grid, log_cut) - room;
+    else if (top < INFINITY)
+        f->least = (int64_t)ceil((top - f->shift) / f->grid->spacing) + margin - room;
+    else
+        f->least = -room / 2;
+    f->most = f->least + room;
+}
+
+/* All outcomes merged into one, of loss 0: where the spacing is too wide for anything better.  In a
+ * list with terms of very different sizes the small ones cost little that way. */
+static void tell_nothing(const dpi_pair *pair, double *data, dpi_mass *mass)
+{
+    data[0] = 1;
+    *mass = (dpi_mass){.shift = -pair->base};
+}
+
+void dpi_mass_lower(const dpi_pair *pair, const dpi_grid *grid, double log_cut, double *data,
+                    double *work, dpi_mass *mass)
+{
+    filler f = filler_of(pair, grid, log_cut, work);
+    dpi_lumps lumps = dpi_lumps_of(pair, grid, log_cut);
+    f.gap_data = data;
+    f.shift = lumps.shift;
+    f.lump_low = lumps.low;
+    f.lump_high = lumps.high;
+    make_room(&f, log_cut);
+    *mass = (dpi_mass){.shift = f.shift};
+    fill(&f, log_cut, mass);
+    /* What quadrature adds to both knots of a bin moves losses by less than this. */
+    mass->loss_error += 6 * QUADRATURE * grid->spacing;
+    for (int k = 0; k < 2; k++)
+        if (lumps.mass[k] > 0)
+            put_mass(&f, lumps.way * k, lumps.mass[k]);
+    if (f.low < f.high && dpi_lower_masses(grid, f.low, f.high, work, data))
+        finish(&f, normalise(data, grid->size), mass);
+    else
+        tell_nothing(pair, data, mass);
+}

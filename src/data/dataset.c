@@ -1,0 +1,225 @@
+/* Named, borrowed columns. */
+#include "data/dataset.h"
+
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/error.h"
+#include "num/copy.h"
+
+dp_dataset *dp_dataset_new(size_t n)
+{
+    if (n == 0)
+        return NULL;
+    dp_dataset *data = dpi_alloc(1, sizeof *data);
+    if (data != NULL)
+        data->n = n;
+    return data;
+}
+
+void dp_dataset_free(dp_dataset *data)
+{
+    if (data == NULL)
+        return;
+    dpi_arena_free(&data->arena);
+    dpi_free(data);
+}
+
+const dpi_column *dpi_dataset_find(const dp_dataset *data, const char *name)
+{
+    for (size_t i = 0; i < data->n_columns; i++)
+        if (strcmp(data->columns[i].name, name) == 0)
+            return &data->columns[i];
+    return NULL;
+}
+
+static void add(dp_dataset *data, const char *name, dpi_column column)
+{
+    if (data == NULL || name == NULL)
+        dpi_misuse("tacit/dataset.h", "NULL data set or name");
+    if (data->err.status != DP_OK)
+        return;
+    if (column.real == NULL && column.index == NULL && column.bytes == NULL) {
+        (void)dpi_fail(&data->err, DP_EINVAL,
+                       "column '%s' has no values (NULL); look for the error of the call that "
+                       "should have given them, such as dp_table_error",
+                       name);
+        return;
+    }
+    if (dpi_dataset_find(data, name) != NULL) {
+        (void)dpi_fail(&data->err, DP_ENAME, "column '%s' is given twice; use another name", name);
+        return;
+    }
+    size_t cells;
+    if (column.size == 0 || !dpi_mul(data->n, column.size, &cells) ||
+        !dpi_mul(cells, sizeof(double), &cells)) {
+        (void)dpi_fail(
+            &data->err, DP_ESHAPE,
+            "column '%s' is said to have %zu numbers a record; give at least one, and no "
+            "more than there are",
+            name, column.size);
+        return;
+    }
+    column.name = dpi_arena_strdup(&data->arena, name);
+    if (column.name == NULL ||
+        !dpi_arena_grow(&data->arena, (void **)&data->columns, &data->capacity, data->n_columns + 1,
+                        sizeof column)) {
+        (void)dpi_fail_nomem(&data->err);
+        return;
+    }
+    data->columns[data->n_columns++] = column;
+}
+
+void dp_dataset_real(dp_dataset *data, const char *name, size_t d, const double *values)
+{
+    add(data, name, (dpi_column){.size = d, .real = values});
+}
+
+void dp_dataset_index(dp_dataset *data, const char *name, const int32_t *values)
+{
+    add(data, name, (dpi_column){.size = 1, .index = values});
+}
+
+void dp_dataset_indices(dp_dataset *data, const char *name, size_t d, const int32_t *values)
+{
+    add(data, name, (dpi_column){.size = d, .index = values});
+}
+
+static void add_bytes(dp_dataset *data, const char *name, size_t d, unsigned most, bool drawn,
+                      const unsigned char *values)
+{
+    if (most >= 1 && most <= UINT8_MAX)
+        add(data, name, (dpi_column){.size = d, .bytes = values, .most = most, .drawn = drawn});
+    else if (data == NULL || name == NULL)
+        add(data, name, (dpi_column){0}); /* misuse */
+    else if (data->err.status == DP_OK)
+        (void)dpi_fail(
+            &data->err, DP_EDOMAIN,
+            "column '%s': bytes are out of %u; give 1 to 255, such as 255 for those of a "
+            "grey image",
+            name, most);
+}
+
+void dp_dataset_bytes(dp_dataset *data, const char *name, size_t d, unsigned most,
+                      const unsigned char *values)
+{
+    add_bytes(data, name, d, most, false, values);
+}
+
+void dp_dataset_bernoulli(dp_dataset *data, const char *name, size_t d, unsigned most,
+                          const unsigned char *values)
+{
+    add_bytes(data, name, d, most, true, values);
+}
+
+void dp_dataset_unit(dp_dataset *data, const char *name)
+{
+    if (data == NULL || name == NULL)
+        dpi_misuse("dp_dataset_unit", "NULL data set or name");
+    if (data->err.status != DP_OK)
+        return;
+    const dpi_column *column = dpi_dataset_find(data, name);
+    if (data->unit != NULL)
+        (void)dpi_fail(&data->err, DP_ENAME,
+                       "'%s' is to be the unit column, but there is one already; call "
+                       "dp_dataset_unit once",
+                       name);
+    else if (column == NULL)
+        (void)dpi_fail(&data->err, DP_ENAME,
+                       "the data set has no column '%s' to be the unit column; add it with "
+                       "dp_dataset_index before dp_dataset_unit",
+                       name);
+    else if (column->index == NULL)
+        (void)dpi_fail(&data->err, DP_EINVAL,
+                       "column '%s' is real and cannot be the unit column; number the units "
+                       "and add the numbers with dp_dataset_index",
+                       name);
+    else if (column->size != 1)
+        (void)dpi_fail(&data->err, DP_ESHAPE,
+                       "column '%s' has %zu numbers a record and cannot be the unit column, which "
+                       "has one",
+                       name, column->size);
+    else
+        data->unit = column->index;
+}
+
+size_t dp_dataset_size(const dp_dataset *data)
+{
+    return data->n;
+}
+
+const char *dp_dataset_error(const dp_dataset *data)
+{
+    return data->err.status == DP_OK ? NULL : data->err.text;
+}
+
+DPI_LOOPS static void divide_row(size_t n, double most, const unsigned char *restrict bytes,
+                                 double *restrict out)
+{
+    for (size_t e = 0; e < n; e++)
+        out[e] = bytes[e] / most;
+}
+
+static size_t record_at(const size_t *index, size_t first, size_t i)
+{
+    return index != NULL ? index[i] : first + i;
+}
+
+static void gather_index(const dpi_column *column, size_t m, const size_t *index, size_t first,
+                         double *out)
+{
+    size_t size = column->size;
+    for (size_t i = 0; i < m; i++) {
+        const int32_t *from = column->index + record_at(index, first, i) * size;
+        for (size_t e = 0; e < size; e++)
+            *out++ = from[e];
+    }
+}
+
+void dpi_column_gather(const dpi_column *column, size_t m, const size_t *index, size_t first,
+                       double *out)
+{
+    size_t size = column->size;
+    if (column->index != NULL)
+        gather_index(column, m, index, first, out);
+    else if (column->bytes != NULL)
+        for (size_t i = 0; i < m; i++)
+            divide_row(size, column->most, column->bytes + record_at(index, first, i) * size,
+                       out + i * size);
+    else if (index == NULL)
+        memcpy(out, column->real + first * size, m * size * sizeof *out);
+    else
+        for (size_t i = 0; i < m; i++)
+            dpi_copy_row(size * sizeof *out, column->real + index[i] * size, out + i * size);
+}
+
+/* The byte c is uniform below most * k, so it is below v * k with probability v / most. */
+DPI_LOOPS static void draw_row(size_t n, unsigned k, const unsigned char *restrict odds,
+                               const unsigned char *restrict chance, double *restrict out)
+{
+    for (size_t e = 0; e < n; e++)
+        out[e] = chance[e] < odds[e] * k;
+}
+
+void dpi_column_draw(const dpi_column *column, size_t m, const size_t *index, size_t first,
+                     const unsigned char *chance, double *out)
+{
+    size_t size = column->size;
+    for (size_t i = 0; i < m; i++) {
+        size_t record = record_at(index, first, i);
+        draw_row(size, 256 / column->most, column->bytes + record * size, chance + i * size,
+                 out + i * size);
+    }
+}
+
+void dpi_column_range(const dpi_column *column, size_t record, size_t e, double range[2])
+{
+    if (column->bytes != NULL) {
+        unsigned byte = column->bytes[record * column->size + e];
+        range[0] = column->drawn ? byte >= column->most : byte / (double)column->most;
+        range[1] = column->drawn ? byte > 0 : range[0];
+        return;
+    }
+    range[0] = range[1] = column->index != NULL ? column->index[record * column->size + e]
+                                                : column->real[record * column->size + e];
+}

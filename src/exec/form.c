@@ -1,0 +1,215 @@
+/* Finding terms in the adjoint of a weight, and what they cost.
+ *
+ * The adjoint of a weight that is used k times is a tree of additions over k terms; what stands at its leaves
+ * is an outer product (a dense layer), a product of two matrices of the record (a convolution, a sequence) or
+ * scattered rows (an embedding).  Signs are looked through, as are other dimensions of the same numbers.
+ * For m rows, n columns and ranks p_t, in multiply-adds of 2 flops,
+ *
+ *   made            sum_t 2 p_t m n, and m n more for each term's addition, norm and weighted sum
+ *   inner products  sum_(s <= t) 2 p_s p_t (m + n), and the weighted sum 2 p_t m n
+ *   one by one      twice the weighted sum, and the norm and the addition
+ *
+ * where touching a number of a chunk's made gradients counts as 4 flops.  Rows that are picked cost n each in
+ * place of m n. */
+#include "exec/form.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "graph/op.h"
+
+enum { TOUCH = 4 };
+
+/* Gradients with more numbers are not made for a chunk of records. */
+static const double most_made = 1 << 16;
+
+/* |g|^2 from inner products is off by (rows + columns + 2 rank) c u, which stays below 2^-28 by this. */
+static const double most_lost = 1 << 25;
+
+/* Most of p (2 B - 1 + s) + 4 s for blocks of B records, p the rank and s = sqrt(c); see exec/terms.c. */
+static const double most_in_block = 250;
+
+double dpi_form_cancels(size_t rank)
+{
+    return 16 + 4 * (double)rank;
+}
+
+static double in_block(const dpi_form *form)
+{
+    double s = sqrt(dpi_form_cancels(form->rank));
+    return ((most_in_block - 4 * s) / (double)form->rank + 1 - s) / 2;
+}
+
+size_t dpi_form_block(const dpi_form *form)
+{
+    return form->way == DPI_PRODUCTS && in_block(form) >= 2 ? (size_t)in_block(form) : 1;
+}
+
+/* The term that a leaf is; false when it is none. */
+static bool term_of(const dpi_graph *g, dpi_id id, double sign, dpi_term_form *term, size_t *rows,
+                    size_t *columns)
+{
+    const dpi_node *node = &g->nodes[id];
+    *term = (dpi_term_form){.node = id, .sign = sign};
+    if (node->op != &dpi_op_outer && node->op != &dpi_op_matmul && node->op != &dpi_op_scatter)
+        return false;
+    const dpi_shape *a = &g->nodes[node->in[0]].shape, *b = &g->nodes[node->in[1]].shape;
+    *rows = node->attr.rows;
+    *columns = node->attr.columns;
+    term->rank = node->attr.inner;
+    if (node->op == &dpi_op_matmul)
+        return a->n_dims == 2 && b->n_dims == 2;
+    term->picked = node->op == &dpi_op_scatter;
+    if (term->picked) {
+        term->rank = dpi_shape_size(b);
+        *rows = node->attr.number;
+        *columns = dpi_shape_size(a) / term->rank;
+    }
+    return true;
+}
+
+/* Fills form->term from the tree of additions and subtractions; leaves n_terms at 0 when something else stands in it. */
+static void find_terms(const dpi_graph *g, dpi_id part, dpi_form *form)
+{
+    struct {
+        dpi_id id;
+        double sign;
+    } open[DPI_MOST_TERMS + 1] = {{part, 1}};
+    size_t n_open = 1, n = 0;
+    while (n_open > 0) {
+        dpi_id id = open[--n_open].id;
+        double sign = open[n_open].sign;
+        const dpi_node *node = &g->nodes[id];
+        if (node->op == &dpi_op_add || node->op == &dpi_op_sub) {
+            if (n + n_open + 2 > DPI_MOST_TERMS ||
+                !dpi_shape_same(&g->nodes[node->in[0]].shape, &g->nodes[node->in[1]].shape))
+                return;
+            for (int k = 1; k >= 0; k--, n_open++) { /* so that the first comes out first */
+                open[n_open].id = node->in[k];
+                open[n_open].sign = k == 1 && node->op == &dpi_op_sub ? -sign : sign;
+            }
+            continue;
+        }
+        if (node->op == &dpi_op_neg || node->op == &dpi_op_reshape) {
+            open[n_open].id = node->in[0];
+            open[n_open++].sign = node->op == &dpi_op_neg ? -sign : sign;
+            continue;
+        }
+        size_t rows, columns;
+        if (!term_of(g, id, sign, &form->term[n], &rows, &columns) ||
+            (n > 0 && (rows != form->rows || columns != form->columns)))
+            return;
+        form->rows = rows;
+        form->columns = columns;
+        form->rank += form->term[n++].rank;
+    }
+    form->n_terms = n;
+}
+
+static bool all_picked(const dpi_form *form)
+{
+    for (size_t t = 0; t < form->n_terms; t++)
+        if (!form->term[t].picked)
+            return false;
+    return form->n_terms > 0;
+}
+
+/* What the weighted sum costs from the factors. */
+static double sum_flops(const dpi_form *form)
+{
+    double flops = 0, m = (double)form->rows, n = (double)form->columns;
+    for (size_t t = 0; t < form->n_terms; t++)
+        flops += 2 * (double)form->term[t].rank * n * (form->term[t].picked ? 1 : m);
+    return flops;
+}
+
+static double made_flops(const dpi_form *form)
+{
+    double size = (double)form->rows * (double)form->columns;
+    return sum_flops(form) + (double)(form->n_terms - 1) * TOUCH * size + 2 * TOUCH * size;
+}
+
+static double product_flops(const dpi_form *form)
+{
+    double flops = 0, n = (double)form->columns;
+    if (all_picked(form))
+        return 4 * (double)form->rank * n;
+    for (size_t s = 0; s < form->n_terms; s++)
+        for (size_t t = 0; t <= s; t++) {
+            bool dense = !form->term[s].picked && !form->term[t].picked;
+            flops += 2 * (double)form->term[s].rank * (double)form->term[t].rank *
+                     (n + (dense ? (double)form->rows : 1));
+        }
+    return flops;
+}
+
+static bool may_take_products(const dpi_form *form)
+{
+    double lost = (double)form->rows + (double)form->columns + 2 * (double)form->rank;
+    return all_picked(form) || lost * dpi_form_cancels(form->rank) <= most_lost;
+}
+
+static void choose(dpi_choice choice, dpi_form *form)
+{
+    double size = (double)form->rows * (double)form->columns, sum = sum_flops(form);
+    double products = product_flops(form) + sum, singly = 2 * sum + 2 * TOUCH * size;
+    if (!all_picked(form) && in_block(form) < 2)
+        products += TOUCH * size;
+    form->made_flops = made_flops(form);
+    bool too_large = size > most_made, may = may_take_products(form);
+    if (choice == DPI_CHEAPEST && may &&
+        (all_picked(form) || products < (too_large ? singly : form->made_flops)))
+        choice = DPI_ALWAYS_PRODUCTS;
+    else if (choice == DPI_CHEAPEST && too_large)
+        choice = DPI_ALWAYS_ONE_BY_ONE;
+    form->way = choice == DPI_ALWAYS_PRODUCTS && may ? DPI_PRODUCTS
+                : choice == DPI_ALWAYS_ONE_BY_ONE    ? DPI_ONE_BY_ONE
+                                                     : DPI_MADE;
+    form->flops = form->way == DPI_PRODUCTS     ? products
+                  : form->way == DPI_ONE_BY_ONE ? singly
+                                                : form->made_flops;
+}
+
+void dpi_form_of(const dpi_graph *g, dpi_id part, dpi_choice choice, dpi_form *form)
+{
+    const dpi_node *node = dpi_get(g, part);
+    double size = (double)dpi_shape_size(&node->shape);
+    *form = (dpi_form){.way = DPI_MADE};
+    form->flops = form->made_flops = node->op->flops(node) + 2 * TOUCH * size;
+    find_terms(g, part, form);
+    bool alone = form->n_terms == 0 || (form->n_terms == 1 && form->rank == 1);
+    if (node->op->norm2 != NULL && alone && choice != DPI_ALWAYS_MADE) {
+        form->way = DPI_FACTORED;
+        form->flops = 2 * size; /* at most */
+        return;
+    }
+    if (form->n_terms > 0)
+        choose(choice, form);
+}
+
+void dpi_form_mark(const dpi_graph *g, dpi_id part, const dpi_form *form, bool *needed)
+{
+    const dpi_node *node = dpi_get(g, part);
+    if (form->way == DPI_MADE) {
+        dpi_mark(g, part, needed);
+        return;
+    }
+    for (size_t t = 0; t < (form->way == DPI_FACTORED ? 1 : form->n_terms); t++) {
+        const dpi_node *of = form->way == DPI_FACTORED ? node : &g->nodes[form->term[t].node];
+        for (int k = 0; k < of->op->n_inputs; k++)
+            dpi_mark(g, of->in[k], needed);
+    }
+}
+
+const char *dpi_form_text(const dpi_form *form, char *buffer, size_t size)
+{
+    static const char *const names[] = {[DPI_MADE] = "made",
+                                        [DPI_FACTORED] = "from its factors",
+                                        [DPI_PRODUCTS] = "from inner products",
+                                        [DPI_ONE_BY_ONE] = "made one by one"};
+    size_t used = (size_t)snprintf(buffer, size, "%s", names[form->way]);
+    if (form->n_terms > 0 && used < size)
+        (void)snprintf(buffer + used, size - used, " (%zu term%s, rank %zu)", form->n_terms,
+                       form->n_terms == 1 ? "" : "s", form->rank);
+    return buffer;
+}

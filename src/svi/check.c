@@ -1,0 +1,131 @@
+/* A label that is not 0 or 1, a negative count, more successes than trials, a known standard error of
+ * 0: found before the run, where such a record would add nothing and say nothing. */
+#include "svi/check.h"
+
+#include <math.h>
+
+/* An argument of an observation's distribution whose values are known before the run. */
+typedef struct argument {
+    const dpi_column *column; /* of the data, or */
+    const double *values;     /* a constant's, [size] */
+    size_t size;              /* numbers a record; 0: computed, not known */
+} argument;
+
+static argument find_argument(const dpi_graph *g, const dp_dataset *data, dpi_id id)
+{
+    const dpi_node *node = dpi_get(g, id);
+    size_t size = dpi_shape_size(&node->shape);
+    if (node->op == &dpi_op_const && node->attr.array == NULL)
+        return (argument){.values = &node->attr.value, .size = 1};
+    if (node->op == &dpi_op_const)
+        return (argument){.values = node->attr.array, .size = size};
+    if (node->op != &dpi_op_data && node->op != &dpi_op_index)
+        return (argument){0};
+    /* A column that is missing or of another size is the run's to report. */
+    const dpi_column *column = dpi_dataset_find(data, node->name);
+    return column == NULL || column->size != size ? (argument){0} : (argument){column, NULL, size};
+}
+
+/* The argument of a record's number e, repeated over leading dimensions; `unknown` when computed. */
+static double argument_value(const argument *a, size_t record, size_t e, double unknown)
+{
+    if (a->size == 0)
+        return unknown;
+    if (a->column == NULL)
+        return a->values[e % a->size];
+    double range[2];
+    dpi_column_range(a->column, record, e % a->size, range);
+    return range[0] == range[1] ? range[0] : unknown;
+}
+
+/* A column that serves as an argument: scales above 0, whole numbers of trials. */
+static dp_status check_argument(const argument *a, const dpi_family *family, int k, size_t n,
+                                dp_error *err)
+{
+    for (size_t i = 0; a->column != NULL && i < n; i++)
+        for (size_t e = 0; e < a->size; e++) {
+            double x[2];
+            dpi_column_range(a->column, i, e, x);
+            if (isfinite(x[0]) && (!dpi_in_domain(family->arg_domain[k], x[0]) ||
+                                   !dpi_in_domain(family->arg_domain[k], x[1])))
+                return dpi_fail(err, DP_EDATA,
+                                "column '%s', record %zu (from 0): the value is not %s, as the %s "
+                                "of %s must be; mend the data or leave the record out",
+                                a->column->name, i, dpi_domain_text(family->arg_domain[k]),
+                                family->arg_name[k], family->name);
+        }
+    return DP_OK;
+}
+
+static dp_status check_values(const dpi_observation *seen, const dpi_column *column, size_t n,
+                              const argument arg[DPI_MAX_ARGS], dp_error *err)
+{
+    const dpi_support *support = &dpi_supports[seen->family->support];
+    double lowest = seen->family->support == DPI_COUNT_TO ? INFINITY : -INFINITY;
+    for (size_t i = 0; i < n; i++)
+        for (size_t e = 0; e < column->size; e++) {
+            double low = argument_value(&arg[0], i, e, lowest),
+                   high = argument_value(&arg[1], i, e, INFINITY), x[2];
+            dpi_column_range(column, i, e, x);
+            if (!support->contains(x[0], low, high) || !support->contains(x[1], low, high))
+                return dpi_fail(err, DP_EDATA,
+                                "column '%s', record %zu (from 0): the value is not %s, as "
+                                "%s needs; mend the data or choose another distribution",
+                                seen->name, i, support->says, seen->family->name);
+        }
+    return DP_OK;
+}
+
+/* Rows of numbers that sum to 1: as far as their text and arithmetic of their makers allow. */
+static const double off_one = 1e-6;
+
+static dp_status check_rows(const dpi_observation *seen, const dpi_column *column, size_t n,
+                            dp_error *err)
+{
+    if (!dpi_supports[seen->family->support].rows)
+        return DP_OK;
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0, x[2];
+        for (size_t e = 0; e < column->size; e++) {
+            dpi_column_range(column, i, e, x);
+            sum += x[0] == x[1] ? x[0] : (double)NAN; /* drawn numbers have no sum */
+        }
+        if (!(fabs(sum - 1) <= off_one))
+            return dpi_fail(err, DP_EDATA,
+                            "column '%s', record %zu (from 0): the numbers do not sum to 1, as %s "
+                            "needs; divide them by their sum, or leave the record out",
+                            seen->name, i, seen->family->name);
+    }
+    return DP_OK;
+}
+
+static dp_status check_one(const dpi_objective *o, const dpi_observation *seen,
+                           const dp_dataset *data, dp_error *err)
+{
+    const dpi_column *column = dpi_dataset_find(data, seen->name);
+    argument arg[DPI_MAX_ARGS] = {{0}};
+    if (column == NULL)
+        return dpi_fail(err, DP_ENAME, "the data set has no column '%s', which the model observes",
+                        seen->name);
+    double categories = (double)dpi_get(&o->graph, seen->value)->attr.number;
+    if (seen->family->vector_arg)
+        arg[0] = (argument){.values = &categories, .size = 1};
+    for (int k = 0; !seen->family->vector_arg && k < seen->family->n_args; k++) {
+        arg[k] = find_argument(&o->graph, data, seen->arg[k]);
+        dp_status status = check_argument(&arg[k], seen->family, k, data->n, err);
+        if (status != DP_OK)
+            return status;
+    }
+    dp_status status = check_values(seen, column, data->n, arg, err);
+    return status != DP_OK ? status : check_rows(seen, column, data->n, err);
+}
+
+dp_status dpi_check_observations(const dpi_objective *o, const dp_dataset *data, dp_error *err)
+{
+    for (size_t k = 0; k < o->n_observations; k++) {
+        dp_status status = check_one(o, &o->observations[k], data, err);
+        if (status != DP_OK)
+            return status;
+    }
+    return DP_OK;
+}

@@ -1,0 +1,274 @@
+/* From the clipped sum of a batch to the next parameters.
+ *
+ *   release    sum + noise, over the public rate    release.c
+ *   pull back  what the guide makes of it           dpi_run_late
+ *   move       the optimiser's step                 optimizer.c
+ *
+ * Nothing is copied: the run's nodes for parameters and release are the buffers of these.  Where every
+ * parameter's gradient is a part of the release as it is, as of a network without a guide on its weights,
+ * release and parameters are gone over once, a few hundred numbers at a time, which then never leave
+ * the cache; else one pass makes the release, and one moves.  Either is cut into blocks by the number
+ * of numbers alone, each a function of its own numbers and its own key, so that threads may take them
+ * in any order and the result is the same to the bit. */
+#include "svi/finish.h"
+
+#include <pthread.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "svi/group.h"
+#include "svi/release.h"
+#include "svi/sum.h"
+
+/* Blocks from which waking other threads, some 10 us each, is worth it. */
+enum { MANY = 4 };
+
+enum { PIECE = 512 }; /* parameters moved at a time */
+
+typedef struct pass {
+    dp_svi *s;
+    dpi_release release;
+    bool shared; /* several threads are at it */
+    pthread_mutex_t lock;
+    size_t next; /* block that is not taken; under the lock, as is */
+    bool finite;
+} pass;
+
+/* ---- what is made once ---- */
+
+/* The part whose release is the gradient of a block, or n_parts. */
+static size_t part_of(const dpi_objective *o, const dpi_block *block)
+{
+    size_t p = 0;
+    if (o->cut == DPI_CUT_PARAMETERS)
+        return (size_t)(block - o->blocks);
+    while (p < o->n_parts && o->feed[p] != block->gradient)
+        p++;
+    return p;
+}
+
+static bool parts_are_gradients(const dpi_objective *o)
+{
+    bool all = o->n_parts == o->n_blocks;
+    for (size_t k = 0; k < o->n_blocks && all; k++)
+        all = part_of(o, &o->blocks[k]) < o->n_parts;
+    return all;
+}
+
+static bool has_noise(const dp_svi *s)
+{
+    return s->opts.mode == DP_PRIVATE || (s->opts.mode != DP_NO_PRIVACY && s->opts.sigma > 0);
+}
+
+dp_status dpi_finish_init(dp_svi *s, dp_error *err)
+{
+    const dpi_objective *o = &s->objective;
+    s->sum = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->sum);
+    s->lost = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->lost);
+    s->release = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->release);
+    size_t ranks = s->opts.group == NULL ? 0 : has_noise(s) ? 1 : s->opts.group->size, room;
+    if (!dpi_mul(o->n_release, ranks, &room))
+        return dpi_fail_nomem(err);
+    if (ranks > 0 && (s->whole = dpi_arena_alloc(&s->arena, room + 1, sizeof *s->whole)) == NULL)
+        return dpi_fail_nomem(err);
+    s->keys = dpi_arena_alloc(&s->arena, dpi_release_blocks(o->n_release), DPI_STREAM_KEY);
+    if (s->sum == NULL || s->lost == NULL || s->release == NULL || s->keys == NULL)
+        return dpi_fail_nomem(err);
+    if (!parts_are_gradients(o))
+        return DP_OK;
+    s->target = dpi_arena_alloc(&s->arena, o->n_parts, sizeof *s->target);
+    if (s->target == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t k = 0; k < o->n_blocks; k++)
+        s->target[part_of(o, &o->blocks[k])] = k;
+    return DP_OK;
+}
+
+static size_t size_of_part(const dpi_objective *o, size_t p)
+{
+    return dpi_shape_size(&dpi_get(&o->graph, o->part[p])->shape);
+}
+
+dpi_place *dpi_finish_places(dp_svi *s, size_t *n)
+{
+    const dpi_objective *o = &s->objective;
+    dpi_place *place = dpi_arena_alloc(&s->arena, o->n_blocks + o->n_parts, sizeof *place);
+    double *release = s->release;
+    *n = 0;
+    if (place == NULL)
+        return NULL;
+    for (size_t k = 0; k < o->n_blocks; k++)
+        place[(*n)++] = (dpi_place){o->blocks[k].node, s->optimizer.theta + o->blocks[k].offset};
+    for (size_t p = 0; p < o->n_parts && o->cut == DPI_CUT_LATENTS; p++) {
+        place[(*n)++] = (dpi_place){o->feed[p], release};
+        release += size_of_part(o, p);
+    }
+    return place;
+}
+
+/* ---- one step ---- */
+
+static size_t take(pass *t, bool finite)
+{
+    if (t->shared)
+        (void)pthread_mutex_lock(&t->lock);
+    size_t mine = t->next++;
+    t->finite = t->finite && finite;
+    if (t->shared)
+        (void)pthread_mutex_unlock(&t->lock);
+    return mine;
+}
+
+typedef struct mover {
+    const dp_svi *s;
+    bool finite;
+} mover;
+
+/* Moves the parameters whose gradients are n numbers of the release, and makes floats of them where records want
+ * these. */
+static void move_released(void *user, size_t first, size_t n)
+{
+    mover *m = user;
+    const dp_svi *s = m->s;
+    const dpi_objective *o = &s->objective;
+    size_t at = 0, end = first + n;
+    for (size_t p = 0, size; p < o->n_parts && at < end; p++, at += size) {
+        size = size_of_part(o, p);
+        size_t from = first > at ? first : at, to = end < at + size ? end : at + size;
+        if (from >= to)
+            continue;
+        const dpi_block *block = &o->blocks[s->target[p]];
+        m->finite &= dpi_optimizer_move(&s->optimizer, block->offset + from - at, to - from,
+                                        s->release + from);
+        dpi_run_copy_place(s->run, block->node, from - at, to - from);
+    }
+}
+
+/* What each thread does: blocks of the release, and of the parameters where that is all. */
+static void release_blocks(void *of, size_t k)
+{
+    pass *t = of;
+    mover m = {t->s, true};
+    size_t blocks = dpi_release_blocks(t->release.n);
+    bool moves = t->s->target != NULL && t->release.whole == NULL && t->s->opts.group == NULL;
+    (void)k;
+    for (size_t b = take(t, true); b < blocks; b = take(t, m.finite))
+        dpi_release_block(&t->release, b, moves ? move_released : NULL, &m);
+}
+
+/* The gradient of n parameters, as the late stage has left it in one value a block. */
+static void gather(const dp_svi *s, size_t first, size_t n, double *gradient)
+{
+    const dpi_objective *o = &s->objective;
+    size_t end = first + n;
+    for (const dpi_block *b = o->blocks; b < o->blocks + o->n_blocks && b->offset < end; b++) {
+        size_t from = first > b->offset ? first : b->offset;
+        size_t to = end < b->offset + b->size ? end : b->offset + b->size;
+        if (from < to)
+            memcpy(gradient + from - first, dpi_run_value(s->run, b->gradient) + from - b->offset,
+                   (to - from) * sizeof *gradient);
+    }
+}
+
+/* What each thread does where gradients have been pulled back. */
+static void move_blocks(void *of, size_t k)
+{
+    pass *t = of;
+    const dpi_optimizer *o = &t->s->optimizer;
+    double gradient[PIECE];
+    bool finite = true;
+    (void)k;
+    for (size_t b = take(t, true); b * DPI_RELEASE_BLOCK < o->n; b = take(t, finite)) {
+        size_t left = o->n - b * DPI_RELEASE_BLOCK;
+        size_t end = left < DPI_RELEASE_BLOCK ? o->n : (b + 1) * DPI_RELEASE_BLOCK;
+        for (size_t first = b * DPI_RELEASE_BLOCK, n; first < end; first += n) {
+            n = end - first < PIECE ? end - first : PIECE;
+            gather(t->s, first, n, gradient);
+            finite &= dpi_optimizer_move(o, first, n, gradient);
+        }
+    }
+}
+
+static void on_threads(pass *t, size_t n, void (*work)(void *of, size_t k))
+{
+    t->next = 0;
+    t->shared = t->s->pool != NULL && dpi_release_blocks(n) >= MANY;
+    if (t->shared)
+        dpi_pool_run(t->s->pool, work, t);
+    else
+        work(t, 0);
+}
+
+/* Adds up what the ranks of a group have put on the grid, or their sums where there is no noise. */
+static dp_status exchange(dp_svi *s, const dpi_release *r, dp_status mine, dp_error *err)
+{
+    if (!r->noisy)
+        return dpi_group_add_real(s->opts.group, mine, r->n, r->out, s->whole, err);
+    dp_status status = dpi_group_add(s->opts.group, mine, r->n, s->whole, err);
+    if (status == DP_OK)
+        dpi_release_whole(r, s->whole);
+    sodium_memzero(s->whole, (r->n + 1) * sizeof *s->whole);
+    return status;
+}
+
+/* Makes the release and, where they do not wait for more, moves the parameters. */
+static dp_status release_all(dp_svi *s, pass *t, dp_status mine, dp_error *err)
+{
+    const dp_group *group = s->opts.group;
+    size_t n = t->release.n;
+    if (mine == DP_OK)
+        mine = dpi_release_begin(&t->release, s->noise, err);
+    if (mine == DP_OK) {
+        on_threads(t, n, release_blocks);
+        dpi_release_end(&t->release);
+        s->last = NULL;
+        s->has_lost = false;
+    } else { /* a sum without noise must not lie about */
+        dpi_sum_wipe(s);
+    }
+    if (group == NULL)
+        return mine;
+    mine = exchange(s, &t->release, mine, err);
+    if (mine == DP_OK && s->target != NULL) {
+        mover m = {s, true};
+        move_released(&m, 0, n);
+        t->finite = m.finite;
+    }
+    return mine;
+}
+
+dp_status dpi_finish(dp_svi *s, dp_status mine, bool *finite, dp_error *err)
+{
+    const dpi_objective *o = &s->objective;
+    const dp_group *group = s->opts.group;
+    pass t = {.s = s,
+              .finite = true,
+              .release = {.n = o->n_release,
+                          .noisy = has_noise(s),
+                          .sd = s->opts.sigma * s->opts.clip,
+                          .rate = s->opts.rate,
+                          .sum = s->sum,
+                          .last = s->last,
+                          .lost = s->has_lost ? s->lost : NULL,
+                          .out = s->release,
+                          .whole = s->whole,
+                          .quiet = group != NULL && group->rank != 0,
+                          .keys = s->keys}};
+    if (s->pool != NULL)                         /* else nobody is locked out */
+        (void)pthread_mutex_init(&t.lock, NULL); /* with default attributes this cannot fail */
+    dpi_optimizer_begin(&s->optimizer);
+    dp_status status = release_all(s, &t, mine, err);
+    if (status == DP_OK && s->target == NULL) {
+        dpi_run_late(s->run);
+        on_threads(&t, o->n_theta, move_blocks);
+    } else if (status == DP_OK) {
+        dpi_run_places_copied(s->run);
+    }
+    if (status == DP_OK)
+        dpi_optimizer_end(&s->optimizer);
+    if (s->pool != NULL)
+        (void)pthread_mutex_destroy(&t.lock);
+    *finite = t.finite;
+    return status;
+}

@@ -1,0 +1,208 @@
+/* What makes shards give what the whole would.
+ *
+ * Poisson subsets of shards at one rate are one of the whole, and so are all records of all shards.  A
+ * fixed number of records a shard is not a fixed number of the whole, nor is one allocation a shard one of
+ * the whole's.  The guide's draws of global values are the same in all ranks, parameters are the same
+ * to the bit, and so is everything that is computed from the release.  What differs between ranks is
+ * records, batches, draws of records, and the ledger of the shard. */
+#include "svi/join.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "svi/group.h"
+
+/* In units of the noise's grid sums are below n 2^32 / sigma; of all ranks together they must stay below
+ * 2^62. */
+static const double most_share = 0x1p29;
+
+dp_status dpi_join_check(const dp_svi *s, dp_error *err)
+{
+    const dp_svi_opts *o = &s->opts;
+    if (o->group == NULL)
+        return DP_OK;
+    if (o->sampling != DP_SAMPLING_FULL && o->sampling != DP_SAMPLING_POISSON)
+        return dpi_fail(
+            err, DP_EMISMATCH,
+            "a batch of a shard is a batch of the whole under Poisson sampling and with "
+            "full batches only; take one of them for a group");
+    if (o->form != DP_FORM_LATENTS)
+        return dpi_fail(err, DP_EMISMATCH,
+                        "in the form of d3p every gradient holds a share of the prior, which needs "
+                        "the number of all records; use DP_FORM_LATENTS in a group");
+    return DP_OK;
+}
+
+static dp_status count_units(dp_svi *s, dp_error *err)
+{
+    int64_t total[2] = {(int64_t)s->n};
+    dp_status status = dpi_group_add(s->opts.group, DP_OK, 1, total, err);
+    s->n_all = status == DP_OK ? (size_t)total[0] : 0;
+    if (status == DP_OK && s->opts.mode != DP_NO_PRIVACY && s->opts.sigma > 0 &&
+        s->opts.sigma * most_share < (double)s->n_all)
+        return dpi_fail(
+            err, DP_EUNSUPPORTED,
+            "sums of so many records do not fit the grid of noise as small as sigma %g; "
+            "take a larger sigma or fewer records",
+            s->opts.sigma);
+    return status;
+}
+
+dp_status dpi_join(dp_svi *s, dp_status mine, dp_error *err)
+{
+    const dp_group *group = s->opts.group;
+    uint64_t seed = 0;
+    s->n_all = s->n;
+    if (group == NULL)
+        return mine;
+    if (mine == DP_OK && !s->seeded) {
+        dp_rng_free(s->rng);
+        s->rng = NULL;
+        mine = dp_rng_new_random(&s->rng, &seed, err);
+    }
+    dp_status status = dpi_group_agree(group, mine, err);
+    if (status == DP_OK)
+        status = dpi_group_share(group, 1, &seed, err);
+    if (status == DP_OK)
+        status = count_units(s, err); /* the same verdict in all ranks */
+    if (status == DP_OK && !s->seeded && group->rank != 0) {
+        dp_rng_free(s->rng);
+        s->rng = NULL;
+        mine = dp_rng_new(seed, &s->rng, err);
+    }
+    return status == DP_OK ? dpi_group_agree(group, mine, err) : status;
+}
+
+/* ---- going on ---- */
+
+/* A hash of what checkpoints of all ranks of a run have in common at any step. */
+static dp_status kind_of(const dpi_checkpoint *c, uint64_t kind[4], dp_error *err)
+{
+    dpi_checkpoint all = {.opts = c->opts};
+    unsigned char *bytes;
+    size_t n;
+    memcpy(all.model, c->model, sizeof all.model);
+    memcpy(all.guide, c->guide, sizeof all.guide);
+    all.opts.threads = 0;
+    if (c->opts.clip_quantile > 0)
+        all.opts.clip = 0; /* of the step */
+    dp_status status = dpi_checkpoint_write(&all, &bytes, &n, err);
+    if (status != DP_OK)
+        return status;
+    memcpy(kind, bytes + n - 4 * sizeof *kind, 4 * sizeof *kind);
+    dpi_free(bytes);
+    return DP_OK;
+}
+
+/* One after the other, by way of room[c->n_theta]. */
+static dp_status share_arrays(const dp_group *group, const dpi_checkpoint *c, uint64_t *room,
+                              dp_error *err)
+{
+    double *const arrays[] = {c->theta, c->first, c->second, c->mean};
+    size_t n = (size_t)c->n_theta;
+    dp_status status = DP_OK;
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays && status == DP_OK; k++) {
+        memcpy(room, arrays[k], n * sizeof *room);
+        status = dpi_group_share(group, n, room, err);
+        memcpy(arrays[k], room, n * sizeof *room);
+    }
+    return status;
+}
+
+/* Numbers of the state, which all have 8 bytes, as words and back. */
+static void pack_state(uint64_t words[5], dpi_checkpoint *c, bool back)
+{
+    void *const at[5] = {&c->done, &c->loss_step, &c->loss, &c->below, &c->opts.clip};
+    for (int k = 0; k < 5; k++)
+        memcpy(back ? at[k] : &words[k], back ? &words[k] : at[k], sizeof *words);
+}
+
+dp_status dpi_join_resume(const dp_group *group, dp_status mine, dpi_arena *arena,
+                          dpi_checkpoint *c, dp_error *err)
+{
+    uint64_t own[5] = {0}, first[10] = {0},
+             *room = NULL; /* kind, n_theta; of rank 0 the state too */
+    if (group == NULL)
+        return mine;
+    if (mine == DP_OK)
+        mine = kind_of(c, own, err);
+    if (mine == DP_OK && (room = dpi_arena_alloc(arena, c->n_theta, sizeof *room)) == NULL)
+        mine = dpi_fail_nomem(err);
+    dp_status status = dpi_group_agree(group, mine, err);
+    if (status != DP_OK)
+        return status;
+    own[4] = c->n_theta;
+    memcpy(first, own, sizeof own);
+    pack_state(first + 5, c, false);
+    status = dpi_group_share(group, 10, first, err);
+    if (status == DP_OK && memcmp(own, first, sizeof own) != 0)
+        mine = dpi_fail(err, DP_EMISMATCH,
+                        "the checkpoint of rank %zu is of another run than that of rank 0; give "
+                        "every rank the one that it wrote",
+                        group->rank);
+    if (status == DP_OK)
+        status = dpi_group_agree(group, mine, err);
+    if (status == DP_OK)
+        status = share_arrays(group, c, room, err);
+    if (status == DP_OK)
+        pack_state(first + 5, c, true);
+    return status;
+}
+
+/* ---- before the first step ---- */
+
+/* What must be the same in all ranks, hashed: options, model, guide, parameters, what their moves remember. */
+static void describe(const dp_svi *s, uint64_t words[4])
+{
+    const dp_svi_opts *o = &s->opts;
+    const double real[] = {o->epsilon,    o->delta,      o->sigma,     o->clip,
+                           o->rate,       o->step_size,  o->momentum,  o->beta2,
+                           o->average,    o->init_scale, o->loss_clip, o->loss_sigma,
+                           o->clip_sigma, o->clip_speed, s->delta,     o->clip_quantile};
+    const uint64_t whole[] = {(uint64_t)o->mode,
+                              (uint64_t)o->sampling,
+                              (uint64_t)o->form,
+                              (uint64_t)o->optimizer,
+                              (uint64_t)o->schedule,
+                              (uint64_t)o->precision,
+                              o->steps,
+                              o->loss_every,
+                              o->public_units,
+                              o->seed,
+                              s->optimizer.done,
+                              o->group->size};
+    crypto_generichash_state h;
+    (void)crypto_generichash_init(&h, NULL, 0, 4 * sizeof *words);
+    (void)crypto_generichash_update(&h, (const unsigned char *)real, sizeof real);
+    (void)crypto_generichash_update(&h, (const unsigned char *)whole, sizeof whole);
+    (void)crypto_generichash_update(&h, s->print[0], sizeof s->print);
+    const double *const arrays[] = {s->optimizer.theta, s->optimizer.first, s->optimizer.second,
+                                    s->optimizer.mean};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        (void)crypto_generichash_update(&h, (const unsigned char *)arrays[k],
+                                        s->optimizer.n * sizeof(double));
+    (void)crypto_generichash_final(&h, (unsigned char *)words, 4 * sizeof *words);
+}
+
+dp_status dpi_join_compare(const dp_svi *s, dp_status mine, dp_error *err)
+{
+    uint64_t own[4], first[4];
+    if (s->opts.group == NULL)
+        return mine;
+    describe(s, own);
+    memcpy(first, own, sizeof first);
+    dp_status status = dpi_group_share(s->opts.group, 4, first, err);
+    if (mine != DP_OK || status != DP_OK || memcmp(own, first, sizeof own) == 0)
+        return mine != DP_OK ? mine : status;
+    return dpi_fail(err, DP_EMISMATCH,
+                    "rank %zu runs another model, guide, options or parameters than rank 0; give "
+                    "all ranks the same program and input, data apart",
+                    s->opts.group->rank);
+}
+
+uint64_t dpi_join_seed(const dp_svi *s, uint64_t seed)
+{
+    size_t rank = s->opts.group != NULL ? s->opts.group->rank : 0;
+    return rank == 0 ? seed : (seed ^ rank * UINT64_C(0xd1342543de82ef95)) | 1;
+}

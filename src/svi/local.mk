@@ -1,0 +1,17 @@
+libtacit_core_la_SOURCES += \
+  %D%/check.c %D%/check.h \
+  %D%/checkpoint.c %D%/checkpoint.h \
+  %D%/cost.c %D%/cost.h \
+  %D%/extras.c %D%/extras.h \
+  %D%/finish.c %D%/finish.h \
+  %D%/group.c %D%/group.h \
+  %D%/join.c %D%/join.h \
+  %D%/optimizer.c %D%/optimizer.h \
+  %D%/options.c %D%/options.h \
+  %D%/release.c %D%/release.h \
+  %D%/report.c \
+  %D%/save.c \
+  %D%/spend.c %D%/spend.h \
+  %D%/sum.c %D%/sum.h \
+  %D%/svi.c %D%/svi.h \
+  %D%/waves.c %D%/waves.h

@@ -1,0 +1,178 @@
+/* What a run tells: its progress, its guarantee, a loss that was released, its parameters.
+ *
+ * All of it is a function of options and releases (doc/guarantee.md), but for the warning that compares delta with
+ * the number of units. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "svi/cost.h"
+#include "svi/svi.h"
+#include "random/failure.h"
+
+/* ---- runs ---- */
+
+static double now(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void show_progress(const dp_svi *s, FILE *out, double started)
+{
+    dp_privacy privacy = {0};
+    const dp_loss *loss = &s->extras.last;
+    (void)fprintf(out, "tacit: step %llu of %llu, %.1f s", (unsigned long long)s->optimizer.done,
+                  (unsigned long long)s->opts.steps, now() - started);
+    if (loss->step > 0)
+        (void)fprintf(out, ", loss %.5g +- %.2g (step %llu)", loss->value, loss->noise,
+                      (unsigned long long)loss->step);
+    if (dp_svi_privacy(s, &privacy, NULL) == DP_OK && privacy.is_private)
+        (void)fprintf(out, ", spent epsilon %.4g at delta %.3g (eta %.2g)", privacy.epsilon,
+                      privacy.delta, privacy.eta);
+    else if (privacy.why_not != NULL)
+        (void)fprintf(out, ", NOT PRIVATE: %s", privacy.why_not);
+    (void)fprintf(out, "\n");
+    if (dp_svi_done(s) && privacy.warning != NULL)
+        (void)fprintf(out, "tacit: warning: %s\n", privacy.warning);
+}
+
+dp_status dp_svi_run(dp_svi *s, FILE *progress, dp_error *err)
+{
+    double started = now(), shown = started;
+    while (!dp_svi_done(s)) {
+        dp_status status = dp_svi_step(s, err);
+        if (status != DP_OK)
+            return status;
+        if (progress != NULL && s->optimizer.done % 64 == 0 && now() - shown > 1) {
+            shown = now();
+            show_progress(s, progress, started);
+        }
+    }
+    if (progress != NULL)
+        show_progress(s, progress, started);
+    return DP_OK;
+}
+
+#define UNIT "one unit (all rows with one value in the unit column)"
+
+/* In the form of d3p every unit's gradient holds 1/n of the prior's, so that n must be the same in
+ * neighbouring data sets: a unit is then left out by leaving out what it adds. */
+static const char *adjacency(const dp_svi *s)
+{
+    if (s->opts.sampling == DP_SAMPLING_FIXED)
+        return s->grouped ? "replace " UNIT : "replace one record";
+    if (s->opts.form == DP_FORM_PARAMETERS)
+        return s->grouped
+                   ? "add or remove what " UNIT " adds, the number of units being public"
+                   : "add or remove what one record adds, the number of records being public";
+    return s->grouped ? "add or remove " UNIT : "add or remove one record";
+}
+
+/* What delta means when it is too large. */
+static const char *delta_warning(const dp_svi *s)
+{
+    return s->grouped ? "delta is not below 1 / (number of units): publishing all rows of one unit "
+                        "would be allowed; take a smaller delta"
+                      : "delta is not below 1 / (number of records): publishing one whole record "
+                        "would be allowed; take a smaller delta";
+}
+
+dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
+{
+    *privacy = (dp_privacy){.adjacency = adjacency(s),
+                            .epsilon = INFINITY,
+                            .delta = 1,
+                            .sigma = s->opts.sigma,
+                            .clip = s->opts.clip,
+                            .rate = s->opts.rate,
+                            .eta = s->opts.mode == DP_NO_PRIVACY ? 0 : 1 - dpi_svi_share_clipped(s),
+                            .sampling = s->opts.sampling,
+                            .epoch = s->opts.epoch,
+                            .steps = s->optimizer.done};
+    privacy->why_not = s->opts.mode == DP_NO_PRIVACY          ? "run without privacy"
+                       : s->opts.mode == DP_WITHOUT_GUARANTEE ? "run without a certified guarantee"
+                       : s->seeded ? "seeded: the noise can be computed again"
+                                   : NULL;
+    if (s->opts.mode != DP_PRIVATE)
+        return DP_OK;
+    double steps = (double)s->optimizer.done;
+    bool counted = s->spend.resumed && s->spend.reservation != NULL;
+    dp_status status = counted
+                           ? dpi_spend_epsilon(s, &privacy->epsilon, &steps, err)
+                           : dpi_cost_epsilon(&s->opts, s->optimizer.done, &privacy->epsilon, err);
+    if (status != DP_OK)
+        return status;
+    privacy->is_private = !s->seeded;
+    double members = s->opts.sampling == DP_SAMPLING_POISSON ? (double)DPI_MOST_MEMBERS : 0;
+    privacy->delta = dpi_release_whole_delta(s->delta, s->opts.delta,
+                                             steps * ((double)s->objective.n_release + members),
+                                             privacy->epsilon);
+    if (s->delta * (double)s->n_all >= 1)
+        privacy->warning = delta_warning(s);
+    if (!s->spend.resumed || counted)
+        return DP_OK;
+    if (privacy->warning == NULL)
+        privacy->warning = "resumed without a ledger: steps that were done after the checkpoint "
+                           "and lost are not counted, nor is another resumption";
+    return DP_OK;
+}
+
+dp_status dp_svi_loss(const dp_svi *s, dp_loss *loss, dp_error *err)
+{
+    *loss = s->extras.last;
+    if (loss->step > 0)
+        return DP_OK;
+    return dpi_fail(err, DP_ESTATE,
+                    s->opts.loss_every > 0
+                        ? "no loss has been released yet; wait for step number loss_every"
+                        : "this run releases no loss; set loss_every, loss_clip and loss_sigma");
+}
+
+/* ---- parameters ---- */
+
+static dp_status find_block(const dp_svi *s, const char *name, size_t n, const dpi_block **block,
+                            dp_error *err)
+{
+    for (size_t k = 0; k < s->objective.n_blocks; k++) {
+        *block = &s->objective.blocks[k];
+        if (strcmp((*block)->name, name) != 0)
+            continue;
+        if ((*block)->size == n)
+            return DP_OK;
+        return dpi_fail(err, DP_ESHAPE, "parameter '%s' has %zu numbers, not %zu", name,
+                        (*block)->size, n);
+    }
+    return dpi_fail(err, DP_ENAME,
+                    "there is no parameter '%s'; the mean-field guide's are "
+                    "'<latent>.loc' and '<latent>.log_scale'",
+                    name);
+}
+
+dp_status dp_svi_set(dp_svi *s, const char *name, size_t n, const double *values, dp_error *err)
+{
+    const dpi_block *block;
+    dp_status status = find_block(s, name, n, &block, err);
+    if (status == DP_OK && s->optimizer.done > 0)
+        status = dpi_fail(err, DP_ESTATE, "parameters are set before the first step");
+    for (size_t i = 0; status == DP_OK && i < n; i++)
+        if (!isfinite(values[i]))
+            status = dpi_fail(err, DP_EDOMAIN, "parameter '%s' is not finite at %zu", name, i);
+    if (status == DP_OK)
+        memcpy(s->optimizer.theta + block->offset, values, n * sizeof *values);
+    return status;
+}
+
+dp_status dp_svi_get(const dp_svi *s, const char *name, size_t n, double *values, dp_error *err)
+{
+    const dpi_block *block;
+    dp_status status = find_block(s, name, n, &block, err);
+    for (size_t i = 0; status != DP_OK && i < n; i++)
+        values[i] = NAN;
+    if (status == DP_OK)
+        memcpy(values, dpi_optimizer_result(&s->optimizer) + block->offset, n * sizeof *values);
+    return status;
+}

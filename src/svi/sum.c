@@ -1,0 +1,486 @@
+/* The clipped sum of a batch.
+ *
+ * A batch is cut into tasks: as many whole units as fit in a chunk (tasks of equal size where all units
+ * are single records), or one unit of more rows than that, which goes through chunk after chunk.  How it is
+ * cut depends on the batch alone.  Threads take tasks in their order and compute their sums side by side; the
+ * sums are added up in the order of tasks again, with compensation.  So every addition happens between the same numbers in the
+ * same order whatever the number of threads, and the release is the same to the bit.  A thread that is
+ * early parks its sum for the one whose turn it is, and goes on; when there is no room to park it waits.
+ * Adding takes 4 operations a released number where computing took hundreds.  Still, passes over long
+ * releases cost: the first task's sum is made in its place, the last one's is added where the release is
+ * made (release.c), and all are wiped there, so that they are zero when the next batch begins.
+ *
+ * Draws of records are secrets from the source of noise, and are handed out when a task is taken, in
+ * the tasks' order.  A unit of several chunks keeps the source for itself until it has its last draws.
+ *
+ * Memory: each thread has a chunk of the records' values and the sum of a task, room to park two more
+ * where these are short, and the sum of a unit where units have several rows. */
+#include "svi/sum.h"
+
+#include <pthread.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "exec/clip.h"
+#include "svi/waves.h"
+#include "num/linalg.h"
+#include "random/noise.h"
+
+/* Chunks of rows from which waking other threads, some 10 us each, is worth it. */
+enum { FEW = 4 };
+
+/* Longer releases are not parked: their tasks take so much longer that waiting costs nothing. */
+enum { LONG_RELEASE = 1 << 16 };
+
+/* Consecutive places of the batch. */
+typedef struct task {
+    size_t number, first, units, rows;
+    bool last; /* of the batch */
+} task;
+
+typedef struct sum {
+    dp_svi *s;
+    const size_t *batch;
+    size_t size;
+    double clip;
+    bool shared;            /* several threads are at it */
+    dp_error *err;          /* under `source`, as is what follows */
+    pthread_mutex_t source; /* of tasks and of draws */
+    size_t at, next;        /* first place not handed out; number of the next task */
+    pthread_mutex_t fold;   /* held while a task is added to the release */
+    pthread_cond_t turned;
+    size_t turn;   /* task that may be added; under `fold`, as are the parked sums and the rest */
+    size_t parked; /* tasks from turn on that there is room for */
+    dp_status status;
+} sum;
+
+/* One thread alone needs no locks, which in a step of a few microseconds count. */
+static void lock(const sum *t, pthread_mutex_t *mutex)
+{
+    if (t->shared)
+        (void)pthread_mutex_lock(mutex);
+}
+
+static void unlock(const sum *t, pthread_mutex_t *mutex)
+{
+    if (t->shared)
+        (void)pthread_mutex_unlock(mutex);
+}
+
+/* ---- workers ---- */
+
+static bool of_record(const dp_svi *s, size_t noise)
+{
+    return dpi_get(&s->objective.graph, s->objective.noise[noise])->shape.per_record;
+}
+
+/* The largest odd number of draws that a record has, and one more; 0 for none. */
+static size_t odd_draws(const dp_svi *s)
+{
+    size_t most = 0;
+    for (size_t k = 0; k < s->objective.n_noise; k++) {
+        size_t size = dpi_shape_size(&dpi_get(&s->objective.graph, s->objective.noise[k])->shape);
+        if (of_record(s, k) && size % 2 == 1 && size + 1 > most)
+            most = size + 1;
+    }
+    return most;
+}
+
+static dp_status init_worker(dp_svi *s, size_t k, dp_error *err)
+{
+    dpi_worker *w = &s->workers[k];
+    size_t n = s->objective.n_release;
+    bool grouped = s->units.start != NULL;
+    w->scratch = dpi_arena_alloc(&s->arena, 2 * s->chunk, sizeof *w->scratch);
+    bool sums = s->factors == NULL;
+    if (sums)
+        w->part = dpi_arena_alloc(&s->arena, n, sizeof *w->part);
+    if (grouped) {
+        w->unit = dpi_arena_alloc(&s->arena, n, sizeof *w->unit);
+        w->row = dpi_arena_alloc(&s->arena, s->chunk, sizeof *w->row);
+        w->rows = dpi_arena_alloc(&s->arena, s->chunk, sizeof *w->rows);
+    }
+    bool parks = sums && s->n_workers > 1 && n <= LONG_RELEASE;
+    for (int i = 0; i < 2 && parks; i++)
+        w->parked[i].part = dpi_arena_alloc(&s->arena, n, sizeof *w->part);
+    if (w->scratch == NULL || (sums && w->part == NULL) || (parks && w->parked[1].part == NULL) ||
+        (parks && w->parked[0].part == NULL) ||
+        (grouped && (w->unit == NULL || w->row == NULL || w->rows == NULL)))
+        return dpi_fail_nomem(err);
+    dp_status status = DP_OK;
+    if (k > 0)
+        status = dpi_run_clone(s->run, &w->run, err);
+    else
+        w->run = s->run;
+    return status == DP_OK && sums ? dpi_run_chains_new(w->run, err) : status;
+}
+
+dp_status dpi_workers_init(dp_svi *s, size_t n_rows, dp_error *err)
+{
+    size_t chunks = (n_rows - 1) / s->chunk + 1;
+    size_t most = chunks < FEW ? 1 : chunks;
+    s->n_workers = s->opts.threads < most ? s->opts.threads : most;
+    s->workers = dpi_arena_alloc(&s->arena, s->n_workers, sizeof *s->workers);
+    if (s->workers == NULL) {
+        s->n_workers = 0;
+        return dpi_fail_nomem(err);
+    }
+    size_t odd = odd_draws(s), room = 0;
+    if (odd > 0 && dpi_mul(odd, s->chunk, &room))
+        s->pairs = dpi_arena_alloc(&s->arena, room, sizeof *s->pairs);
+    if (odd > 0 && s->pairs == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t k = 0; k < s->objective.n_noise; k++)
+        s->draws = s->draws || of_record(s, k);
+    s->draws = s->draws || dpi_run_draws(s->run);
+    dp_status status = dpi_waves_init(s, n_rows, err);
+    for (size_t k = 0; k < s->n_workers && status == DP_OK; k++)
+        status = init_worker(s, k, err);
+    if (status == DP_OK && s->n_workers > 1)
+        status = dpi_pool_new(s->n_workers, &s->pool, err);
+    return status;
+}
+
+static void wipe_draws(const dp_svi *s, dpi_run *run)
+{
+    for (size_t k = 0; k < s->objective.n_noise; k++) {
+        dpi_id node = s->objective.noise[k];
+        if (of_record(s, k))
+            sodium_memzero(dpi_run_value(run, node),
+                           s->chunk * dpi_shape_size(&dpi_get(&s->objective.graph, node)->shape) *
+                               sizeof(double));
+    }
+}
+
+/* Overwrites what a worker knows of the last batch, beside its draws and the sums. */
+static void wipe_units(const dp_svi *s, dpi_worker *w)
+{
+    sodium_memzero(&w->score, sizeof w->score);
+    if (w->unit == NULL)
+        return;
+    sodium_memzero(w->unit, s->objective.n_release * sizeof *w->unit);
+    sodium_memzero(w->row, s->chunk * sizeof *w->row);
+    sodium_memzero(w->rows, s->chunk * sizeof *w->rows);
+}
+
+void dpi_workers_free(dp_svi *s)
+{
+    dpi_pool_free(s->pool);
+    dpi_waves_free(s);
+    for (size_t k = 0; k < s->n_workers; k++) {
+        dpi_worker *w = &s->workers[k];
+        if (w->run != NULL)
+            wipe_draws(s, w->run);
+        if (k > 0)
+            dpi_run_free(w->run);
+    }
+}
+
+/* ---- tasks ---- */
+
+static size_t unit_at(const sum *t, size_t place)
+{
+    return t->batch != NULL ? t->batch[place] : place;
+}
+
+/* Takes the next task; false when there is none.  The source is locked. */
+static bool next_task(sum *t, task *job)
+{
+    const dp_svi *s = t->s;
+    size_t left = t->size - t->at;
+    *job = (task){.number = t->next, .first = t->at};
+    if (left == 0)
+        return false;
+    if (s->units.start == NULL) { /* equal tasks, as few as can be */
+        size_t tasks = (left - 1) / s->chunk + 1;
+        job->units = job->rows = (left - 1) / tasks + 1;
+    }
+    while (s->units.start != NULL && job->units < left) {
+        size_t rows = dpi_unit_rows(&s->units, unit_at(t, t->at + job->units));
+        if (job->units > 0 && job->rows + rows > s->chunk)
+            break;
+        job->units++;
+        job->rows += rows;
+    }
+    t->next++;
+    t->at += job->units;
+    job->last = t->at == t->size;
+    return true;
+}
+
+/* Draws `size` numbers for each of m records, whole pairs for each: numbers are made in pairs (normal.c),
+ * whose two are independent but for rounding, and records must be so exactly, since a record more or less
+ * moves those behind it to other places. */
+static dp_status draw_pairs(dp_svi *s, size_t m, size_t size, double *out, dp_error *err)
+{
+    size_t whole = size + size % 2;
+    double *to = whole == size ? out : s->pairs;
+    dp_status status = dp_noise_normal(s->noise, m * whole, 1, to, err);
+    if (to == out)
+        return status;
+    for (size_t r = 0; r < m; r++)
+        memcpy(out + r * size, to + r * whole, size * sizeof *out);
+    sodium_memzero(to, m * whole * sizeof *to);
+    return status;
+}
+
+dp_status dpi_draw_records(dp_svi *s, dpi_run *run, size_t m, dp_error *err)
+{
+    const dpi_objective *o = &s->objective;
+    dpi_stream *stream;
+    dp_status status = DP_OK;
+    if (dpi_run_draws(run) && (status = dpi_noise_stream(s->noise, &stream, err)) == DP_OK)
+        dpi_run_draw(run, m, stream);
+    for (size_t k = 0; k < o->n_noise && s->draws && status == DP_OK; k++)
+        if (of_record(s, k))
+            status = draw_pairs(s, m, dpi_shape_size(&dpi_get(&o->graph, o->noise[k])->shape),
+                                dpi_run_value(run, o->noise[k]), err);
+    return status;
+}
+
+/* Lists the rows `done` ... `done` + m - 1 of a task, and each one's share of the prior. */
+static void list_rows(const sum *t, dpi_worker *w, const task *job, size_t done, size_t m)
+{
+    const dp_svi *s = t->s;
+    double *share = dpi_run_value(w->run, s->objective.share);
+    size_t n = 0;
+    for (size_t u = 0; u < job->units; u++) {
+        size_t unit = unit_at(t, job->first + u), rows = dpi_unit_rows(&s->units, unit);
+        const size_t *row = s->units.row + s->units.start[unit] + done;
+        w->rows[u] = rows;
+        for (size_t k = 0; k < rows && n < m; k++, n++) {
+            w->row[n] = row[k];
+            if (share != NULL)
+                share[n] = 1 / ((double)s->n * (double)rows);
+        }
+    }
+}
+
+/* Where the numbers beside the gradient stand in a task's sum. */
+static double *extra_of(const dp_svi *s, const dpi_worker *w)
+{
+    return w->to + s->objective.n_release - s->extras.n;
+}
+
+/* Adds what the units of a chunk that has been clipped add beside their gradients. */
+static void add_extras(const sum *t, dpi_worker *w, const task *job)
+{
+    const dp_svi *s = t->s;
+    const double *score = dpi_run_value(w->run, s->objective.record);
+    const double *factor = w->scratch + s->chunk;
+    for (size_t u = 0, r = 0, rows; u < job->units; r += rows, u++) {
+        double total = 0;
+        rows = s->units.start != NULL ? w->rows[u] : 1;
+        for (size_t k = 0; k < rows; k++)
+            total += score[r + k];
+        dpi_extras_add(&s->extras, total, factor[r] == 1, extra_of(s, w));
+    }
+}
+
+/* The same for the m rows of a chunk of one large unit, and when it is whole. */
+static void add_score(const dp_svi *s, dpi_worker *w, size_t m)
+{
+    const double *score = dpi_run_value(w->run, s->objective.record);
+    for (size_t r = 0; r < m; r++)
+        w->score += score[r];
+}
+
+static void finish_large(const sum *t, dpi_worker *w)
+{
+    const dp_svi *s = t->s;
+    double factor = dpi_clip_add(s->objective.n_release, w->unit, t->clip, w->to);
+    if (s->extras.n > 0)
+        dpi_extras_add(&s->extras, w->score, factor == 1, extra_of(s, w));
+}
+
+/* Runs a chunk of a task and adds it up: units that are whole into to[], clipped; rows of a larger one
+ * into unit[]. */
+static void run_chunk(const sum *t, dpi_worker *w, const task *job, size_t done, size_t m)
+{
+    if (t->s->units.start == NULL) {
+        dpi_run_records(w->run, m, t->batch != NULL ? t->batch + job->first : NULL, job->first);
+        dpi_run_clip_sum(w->run, m, t->clip, w->scratch, w->to);
+        if (t->s->extras.n > 0)
+            add_extras(t, w, job);
+        return;
+    }
+    list_rows(t, w, job, done, m);
+    dpi_run_records(w->run, m, w->row, 0);
+    if (job->rows > t->s->chunk) {
+        dpi_run_add_rows(w->run, 0, m, w->unit);
+        if (t->s->extras.n > 0)
+            add_score(t->s, w, m);
+        return;
+    }
+    dpi_run_clip_units(w->run, job->units, w->rows, t->clip, w->scratch, w->unit, w->to);
+    if (t->s->extras.n > 0)
+        add_extras(t, w, job);
+}
+
+/* Computes to[] of a task.  The source is locked at the start and not at the end. */
+static dp_status run_task(sum *t, dpi_worker *w, const task *job)
+{
+    const dp_svi *s = t->s;
+    size_t n = s->objective.n_release;
+    bool locked = true, large = job->rows > s->chunk;
+    dp_status status = DP_OK;
+    w->to = job->number == 0 ? s->sum : w->part;
+    w->score = 0;
+    if (large)
+        memset(w->unit, 0, n * sizeof *w->unit);
+    for (size_t done = 0, m; done < job->rows && status == DP_OK; done += m) {
+        m = job->rows - done < s->chunk ? job->rows - done : s->chunk;
+        status = dpi_draw_records(t->s, w->run, m, t->err);
+        if (status != DP_OK)
+            t->at = t->size; /* no more tasks */
+        if (locked && (!s->draws || done + m == job->rows || status != DP_OK)) {
+            unlock(t, &t->source);
+            locked = false;
+        }
+        if (status == DP_OK)
+            run_chunk(t, w, job, done, m);
+    }
+    if (large && status == DP_OK)
+        finish_large(t, w);
+    return status;
+}
+
+/* Where the sum of a task is parked. */
+static dpi_parked *place_of(const sum *t, size_t number)
+{
+    size_t at = number % t->parked;
+    return &t->s->workers[at / 2].parked[at % 2];
+}
+
+/* Adds the sum of a task that is neither the first nor the last, and empties it. */
+static void add_part(dp_svi *s, double *part)
+{
+    size_t n = s->objective.n_release;
+    dpi_add_compensated(n, part, s->sum, s->lost);
+    memset(part, 0, n * sizeof *part);
+    s->has_lost = true;
+}
+
+/* Adds part[], whose turn it is, and what is parked behind it.  The first task has added to the sum
+ * itself; the last one's is left for the release (release.c), which is the next to go over all numbers. */
+static void add_in_turn(sum *t, const dpi_worker *w, const task *job)
+{
+    dp_svi *s = t->s;
+    if (job->number > 0 && job->last)
+        s->last = w->part;
+    else if (job->number > 0)
+        add_part(s, w->part);
+    for (t->turn++; t->parked > 0 && place_of(t, t->turn)->full; t->turn++) {
+        dpi_parked *place = place_of(t, t->turn);
+        if (place->last)
+            s->last = place->part;
+        else
+            add_part(s, place->part);
+        place->full = false;
+    }
+    if (t->shared)
+        (void)pthread_cond_broadcast(&t->turned);
+}
+
+/* Leaves part[] for the thread whose turn comes before, and takes the empty one for it. */
+static void park(const sum *t, dpi_worker *w, const task *job)
+{
+    dpi_parked *place = place_of(t, job->number);
+    double *part = place->part;
+    place->part = w->part;
+    place->last = job->last;
+    place->full = true;
+    w->part = part;
+}
+
+/* Sees to it that part[] is added to the release when all tasks before are; ends all waiting when the
+ * task has failed. */
+static void fold(sum *t, dpi_worker *w, const task *job, dp_status status)
+{
+    lock(t, &t->fold);
+    if (status != DP_OK) {
+        t->status = status;
+        if (t->shared)
+            (void)pthread_cond_broadcast(&t->turned);
+    }
+    while (t->status == DP_OK && job->number != t->turn && job->number - t->turn >= t->parked)
+        (void)pthread_cond_wait(&t->turned, &t->fold);
+    if (t->status == DP_OK && job->number == t->turn)
+        add_in_turn(t, w, job);
+    else if (t->status == DP_OK)
+        park(t, w, job);
+    unlock(t, &t->fold);
+}
+
+/* What each thread does: tasks, until there are no more. */
+static void work(void *of, size_t k)
+{
+    sum *t = of;
+    dpi_worker *w = &t->s->workers[k];
+    task job;
+    for (;;) {
+        lock(t, &t->source);
+        if (!next_task(t, &job))
+            break;
+        fold(t, w, &job, run_task(t, w, &job));
+    }
+    unlock(t, &t->source);
+    wipe_units(t->s, w);
+}
+
+void dpi_sum_wipe(dp_svi *s)
+{
+    size_t bytes = s->objective.n_release * sizeof *s->sum;
+    sodium_memzero(s->sum, bytes);
+    sodium_memzero(s->lost, bytes);
+    for (size_t k = 0; k < s->n_workers; k++) {
+        if (s->workers[k].part != NULL)
+            sodium_memzero(s->workers[k].part, bytes);
+        for (int i = 0; i < 2 && s->workers[k].parked[i].part != NULL; i++) {
+            sodium_memzero(s->workers[k].parked[i].part, bytes);
+            s->workers[k].parked[i].full = false;
+        }
+    }
+    s->last = NULL;
+    s->has_lost = false;
+}
+
+static bool is_worth_threads(const sum *t)
+{
+    const dp_svi *s = t->s;
+    size_t rows = 0;
+    size_t few = s->chunk < DPI_SVI_CHUNK ? s->chunk + 1 : FEW * s->chunk;
+    for (size_t i = 0; s->pool != NULL && i < t->size && rows < few; i++)
+        rows += dpi_unit_rows(&s->units, unit_at(t, i));
+    return s->pool != NULL && rows >= few;
+}
+
+static void on_threads(sum *t)
+{
+    (void)pthread_mutex_init(&t->source, NULL); /* with default attributes these cannot fail */
+    (void)pthread_mutex_init(&t->fold, NULL);
+    (void)pthread_cond_init(&t->turned, NULL);
+    dpi_pool_run(t->s->pool, work, t);
+    (void)pthread_cond_destroy(&t->turned);
+    (void)pthread_mutex_destroy(&t->fold);
+    (void)pthread_mutex_destroy(&t->source);
+}
+
+dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip, dp_error *err)
+{
+    if (s->factors != NULL)
+        return dpi_sum_waves(s, size, batch, clip, err);
+    sum t = {.s = s, .batch = batch, .size = size, .clip = clip, .err = err};
+    t.parked = s->workers[0].parked[0].part != NULL ? 2 * s->n_workers : 0;
+    t.shared = is_worth_threads(&t);
+    for (size_t k = 0; k < s->n_workers; k++)
+        dpi_run_chains_set(s->workers[k].run, size, clip);
+    if (t.shared)
+        on_threads(&t);
+    else
+        work(&t, 0);
+    if (t.status != DP_OK)
+        dpi_sum_wipe(s);
+    return t.status;
+}

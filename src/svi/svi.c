@@ -1,0 +1,417 @@
+/* DP-SVI: one step is
+ *
+ *   draw the guide's noise; evaluate what is global; choose the batch; chunk after chunk run the
+ *   records and add up their units' clipped gradients (sum.c); add N(0, (sigma C)^2) to the sum;
+ *   divide by the public rate; pull back to the parameters; step the optimiser (finish.c).
+ *
+ * A unit is a record, or all records with one value in the unit column.  The release is the only place
+ * where records reach anything that outlives the step.  A unit whose gradient is not finite adds zero, so
+ * that it cannot be seen in the outcome either.
+ *
+ * Draws of the guide that belong to records are secrets, as the batch is: they are handed out by place
+ * in the batch, so that one record more moves all that follow it to other draws.  Those of columns that are
+ * drawn (dp_dataset_bernoulli) likewise.  The sum's
+ * distribution given the batch is still that of draws tied to records, but only to an observer who
+ * does not know them.  They come from the source of the noise.  The guide's draws of global values
+ * are the same for all records and need no secrecy. */
+#define _POSIX_C_SOURCE 200809L
+#include "svi/svi.h"
+
+#include <sodium.h>
+#include <unistd.h>
+
+#include "svi/check.h"
+#include "svi/finish.h"
+#include "svi/group.h"
+#include "svi/join.h"
+#include "svi/options.h"
+#include "svi/release.h"
+#include "svi/sum.h"
+#include "random/allocation.h"
+#include "random/failure.h"
+#include "random/noise.h"
+#include "random/subset.h"
+
+static const size_t large_release = 50000; /* numbers */
+
+static dp_status make_random(dp_svi *s, dp_error *err)
+{
+    uint64_t seed = s->opts.seed;
+    s->seeded = seed != 0;
+    if (s->seeded && s->optimizer.done > 0) /* resumed: repeatable, but nothing is repeated */
+        seed = (seed ^ s->optimizer.done * 0x9e3779b97f4a7c15) | 1;
+    dp_status status = s->seeded ? dp_noise_new_seeded(dpi_join_seed(s, seed), &s->noise, err)
+                                 : dp_noise_new(&s->noise, err);
+    if (status == DP_OK)
+        status = s->seeded ? dp_rng_new(seed, &s->rng, err) : dp_rng_new_random(&s->rng, NULL, err);
+    return status;
+}
+
+/* Room for the indices that choose_batch puts there: only of random allocation it grows with n. */
+static dp_status make_batch(dp_svi *s, dp_error *err)
+{
+    dp_status status = DP_OK;
+    s->batch_room = s->opts.sampling == DP_SAMPLING_ALLOCATION ? s->n
+                    : s->opts.sampling == DP_SAMPLING_FIXED    ? s->opts.batch
+                                                               : 1;
+    if (s->opts.sampling == DP_SAMPLING_POISSON) {
+        status = dpi_bernoulli_set(&s->rate, s->opts.rate, err);
+        s->batch_room = dpi_poisson_room(&s->rate, s->n);
+    }
+    if (status == DP_OK)
+        s->batch = dpi_arena_alloc(&s->arena, s->batch_room, sizeof *s->batch);
+    return status != DP_OK ? status : s->batch == NULL ? dpi_fail_nomem(err) : DP_OK;
+}
+
+static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
+{
+    const dpi_objective *o = &s->objective;
+    dpi_id *wanted = dpi_arena_alloc(&s->arena, 2 * o->n_blocks + o->n_noise + 1, sizeof *wanted);
+    if (wanted == NULL)
+        return dpi_fail_nomem(err);
+    size_t n = 0;
+    for (size_t k = 0; k < o->n_blocks; k++) {
+        wanted[n++] = o->blocks[k].node;
+        if (o->cut == DPI_CUT_LATENTS)
+            wanted[n++] = o->blocks[k].gradient;
+    }
+    for (size_t k = 0; k < o->n_noise; k++)
+        wanted[n++] = o->noise[k];
+    if (s->extras.n > 0)
+        wanted[n++] = o->record;
+    size_t n_places;
+    const dpi_place *places = dpi_finish_places(s, &n_places);
+    if (places == NULL)
+        return dpi_fail_nomem(err);
+    dpi_run_spec spec = {.graph = &o->graph,
+                         .wanted = wanted,
+                         .n_wanted = n,
+                         .parts = o->part,
+                         .n_parts = o->n_parts,
+                         .places = places,
+                         .n_places = n_places,
+                         .data = data,
+                         .chunk = s->chunk,
+                         .single = s->opts.precision == DP_SINGLE};
+    if (data->err.status != DP_OK)
+        return dpi_fail(err, data->err.status, "%s", data->err.text);
+    dp_status status = dpi_check_observations(o, data, err);
+    return status != DP_OK ? status : dpi_run_new(&spec, &s->run, err);
+}
+
+/* Records at a time.  Where a record is much work, batches of usual sizes are to make more than one
+ * task for the threads; it may depend on the model, and not on the threads. */
+static size_t records_at_a_time(const dp_svi *s, size_t n_rows, size_t most)
+{
+    if (s->objective.n_release >= large_release && most > DPI_SVI_LARGE_CHUNK)
+        most = DPI_SVI_LARGE_CHUNK;
+    return n_rows < most ? n_rows : most;
+}
+
+/* Which record is not what the model needs, and in which column, is for the data's owner to know: whoever
+ * reads the messages of a private run learns that there is one, and no more. */
+static dp_status make_run_discreetly(dp_svi *s, const dp_dataset *data, dp_error *err)
+{
+    dp_error found = {0};
+    dp_status status = make_run(s, data, &found);
+    if (status == DP_EDATA && s->opts.mode == DP_PRIVATE)
+        return dpi_fail(
+            err, status,
+            "the data are not what the model needs; dp_check_data tells their owner which "
+            "column and record, for which to leave records out or mend them beforehand");
+    return status == DP_OK ? status : dpi_fail(err, status, "%s", found.text);
+}
+
+static dp_status make_state(dp_svi *s, dp_error *err)
+{
+    const dpi_objective *o = &s->objective;
+    dp_status status = dpi_optimizer_init(&s->optimizer, &s->arena, o->n_theta, &s->opts, err);
+    if (status == DP_OK)
+        status = make_batch(s, err);
+    if (status != DP_OK)
+        return status;
+    bool allocates = s->opts.sampling == DP_SAMPLING_ALLOCATION;
+    if (allocates) {
+        s->places = dpi_arena_alloc(&s->arena, s->n, sizeof *s->places);
+        s->start = dpi_arena_alloc(&s->arena, (size_t)s->opts.epoch + 1, sizeof *s->start);
+    }
+    if (allocates && (s->places == NULL || s->start == NULL))
+        return dpi_fail_nomem(err);
+    status = dpi_finish_init(s, err);
+    if (status != DP_OK)
+        return status;
+    for (size_t k = 0; k < o->n_blocks; k++)
+        for (size_t e = 0; e < o->blocks[k].size; e++)
+            s->optimizer.theta[o->blocks[k].offset + e] = o->blocks[k].init;
+    return DP_OK;
+}
+
+/* Clipping leaves this share of the bound to rounding, so that what is computed, not only what is meant,
+ * changes by at most clip when a unit comes or goes.  With u = 2^-53, n units and P released numbers:
+ *   a unit's gradient as computed is a function of its own rows, to the bit (clip.c).  Rounding on the way
+ *   to it, where its rows are added up too, is no part of the bound: what came out is what is clipped;
+ *   its norm, from sums of at most P squares: off by P u / 2, and its numbers by 3 u;
+ *   the sum of a task of k <= 256 units (sum.c; exec/terms.c): off by k u * k clip; for all tasks of two neighbouring
+ *   data sets 2^-44 n clip, since one unit more may shift all tasks;
+ *   the sum of tasks, compensated: off by 2 u n clip for each of the two, 2^-51 n clip;
+ *   multiplying it by one over the step of the grid: off by 4 u n clip for the two.
+ * Together below 2^-16 for n <= 2^27 and P <= 2^30.  It must not depend on n, which is not public.
+ *
+ * Long releases (waves.c): factors of a clipped gradient are rounded once more, 3 u of each number; a task of k <= 256
+ * units is off by u k (k + 1) / 2 clip, which is less than above, and tasks are added as there.
+ *
+ * In single precision what is left besides is for sums of floats, 0.94 2^-10 (exec/chains.c, exec/factors.c), and
+ * for factors rounded to floats, 2^-18.  Where sums are in double, by n or by the clip norm, the lines above hold. */
+static const double left_to_rounding = 0x1p-16, left_to_floats = 0x1p-10;
+static const double least_clipped = 0.5;
+static const size_t most_units = (size_t)1 << 27, most_numbers = DPI_MOST_RELEASED;
+
+double dpi_svi_share_clipped(const dp_svi *s)
+{
+    double left = s->opts.precision == DP_SINGLE ? left_to_floats : left_to_rounding;
+    return 1 - left - dpi_release_share(s->opts.sigma, s->objective.n_release);
+}
+
+static dp_status check_sizes(const dp_svi *s, dp_error *err)
+{
+    if (s->opts.mode != DP_NO_PRIVACY && dpi_svi_share_clipped(s) < least_clipped)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "noise of %g times the clip norm on %zu released numbers needs a finer "
+                        "grid than there is; raise epsilon or release fewer numbers",
+                        s->opts.sigma, s->objective.n_release);
+    if (s->opts.mode == DP_WITHOUT_GUARANTEE && s->opts.sigma > 0 &&
+        s->opts.sigma * 0x1p30 < (double)s->n) /* sums would not fit the grid */
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "sigma is %g; noise so small is not drawn, leave it 0 for none",
+                        s->opts.sigma);
+    if (s->opts.mode != DP_PRIVATE ||
+        (s->n <= most_units && s->objective.n_release <= most_numbers))
+        return DP_OK;
+    return dpi_fail(err, DP_EUNSUPPORTED,
+                    "rounding is accounted for up to %zu records (or units of them) and %zu "
+                    "released numbers (here %zu); fit a sample of the records",
+                    most_units, most_numbers, s->objective.n_release);
+}
+
+dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_dataset *data,
+                     const dp_svi_opts *opts, dp_svi **out, dp_error *err)
+{
+    if (model == NULL || data == NULL || opts == NULL || out == NULL)
+        dpi_misuse(__func__, "NULL model, data, options or result");
+    dpi_svi_spec spec = {model, guide, data, opts, DPI_SVI_CHUNK, NULL};
+    return dpi_svi_new(&spec, out, err);
+}
+
+dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
+{
+    const dp_dataset *data = spec->data;
+    *out = NULL;
+    dp_status status = dpi_group_check(spec->opts->group, err);
+    if (status != DP_OK)
+        return status;
+    dp_svi *s = dpi_alloc(1, sizeof *s);
+    if (s == NULL)
+        return dpi_group_agree(spec->opts->group, dpi_fail_nomem(err), err);
+    s->opts = *spec->opts;
+    s->delta = s->opts.delta;
+    if (s->delta < 1) /* else it is refused as it is */
+        s->opts.delta = dpi_release_delta(s->delta);
+    s->data = data;
+    s->grouped = data->unit != NULL;
+    status = dpi_units_init(&s->units, &s->arena, data, err);
+    s->n = s->units.n;
+    if (status == DP_OK)
+        status = dpi_options_resolve(&s->opts, s->n, err);
+    if (status == DP_OK)
+        status = dpi_join_check(s, err);
+    if (status == DP_OK) {
+        dpi_extras_init(&s->extras, &s->opts, s->n);
+        dpi_objective_spec parts = {.model = spec->model,
+                                    .guide = spec->guide,
+                                    .cut = s->opts.form == DP_FORM_PARAMETERS ? DPI_CUT_PARAMETERS
+                                                                              : DPI_CUT_LATENTS,
+                                    .population = (double)s->n,
+                                    .shared = s->units.start != NULL,
+                                    .n_extra = s->extras.n,
+                                    .init_scale = s->opts.init_scale};
+        status = dpi_objective_init(&s->objective, &parts, err);
+    }
+    if (status == DP_OK)
+        status = check_sizes(s, err);
+    if (status == DP_OK)
+        status = dpi_spend_open(s, spec, err);
+    s->chunk = records_at_a_time(s, data->n, spec->chunk);
+    if (status == DP_OK)
+        status = make_state(s, err);
+    if (status == DP_OK)
+        status = make_run_discreetly(s, data, err);
+    if (status == DP_OK && spec->resume != NULL)
+        status = dpi_svi_restore(s, spec->resume, err);
+    if (status == DP_OK)
+        status = dpi_workers_init(s, data->n, err);
+    if (status == DP_OK)
+        status = make_random(s, err);
+    status = dpi_join(s, status, err);
+    if (status != DP_OK) {
+        dpi_spend_cancel(s);
+        dp_svi_free(s);
+        return status;
+    }
+    dpi_model_print(spec->model, s->print[0]);
+    dpi_model_print(spec->guide, s->print[1]);
+    *out = s;
+    return DP_OK;
+}
+
+/* Overwrites what must not stay in memory: the last batch.  Sums and noise were wiped as they were used. */
+static void wipe(dp_svi *s)
+{
+    if (s->batch != NULL)
+        sodium_memzero(s->batch, s->batch_room * sizeof *s->batch);
+}
+
+void dp_svi_free(dp_svi *s)
+{
+    if (s == NULL)
+        return;
+    wipe(s);
+    dp_reservation_free(s->spend.reservation);
+    dpi_workers_free(s);
+    dpi_run_free(s->run);
+    dpi_objective_free(&s->objective);
+    dp_noise_free(s->noise);
+    dp_rng_free(s->rng);
+    dpi_arena_free(&s->arena);
+    dpi_free(s);
+}
+
+size_t dp_svi_bytes(const dp_svi *s)
+{
+    size_t bytes = sizeof *s + dpi_arena_bytes(&s->arena) + dpi_arena_bytes(&s->objective.arena);
+    for (size_t k = 0; k < s->n_workers; k++)
+        bytes += dpi_run_memory(s->workers[k].run);
+    return bytes;
+}
+
+bool dp_svi_done(const dp_svi *s)
+{
+    return s->optimizer.done >= s->opts.steps;
+}
+
+dp_status dp_check_data(const dp_model *model, const dp_model *guide, const dp_dataset *data,
+                        dp_error *err)
+{
+    dp_svi *svi;
+    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 1};
+    dp_status status = dp_svi_new(model, guide, data, &opts, &svi, err);
+    dp_svi_free(svi);
+    return status;
+}
+
+/* ---- one step ---- */
+
+/* Draws the guide's noise of the step. */
+static void draw_global_noise(dp_svi *s)
+{
+    const dpi_objective *o = &s->objective;
+    for (size_t k = 0; k < o->n_noise; k++) {
+        const dpi_shape *shape = &dpi_get(&o->graph, o->noise[k])->shape;
+        if (!shape->per_record)
+            dp_rng_normal(s->rng, dpi_shape_size(shape), dpi_run_value(s->run, o->noise[k]));
+    }
+}
+
+/* Chooses the batch; *index is NULL for all records in order. */
+static dp_status choose_batch(dp_svi *s, size_t *size, const size_t **index, dp_error *err)
+{
+    dpi_stream *stream;
+    *size = s->n;
+    *index = NULL;
+    if (s->opts.sampling == DP_SAMPLING_FULL)
+        return DP_OK;
+    dp_status status = dpi_noise_stream(s->noise, &stream, err);
+    if (status != DP_OK)
+        return status;
+    *index = s->batch;
+    if (s->opts.sampling == DP_SAMPLING_POISSON) {
+        *size = dpi_poisson_subset(stream, s->n, &s->rate, s->batch);
+        if (*size <= s->n)
+            return DP_OK;
+        *size = 0;
+        return dpi_fail(err, DP_EENTROPY,
+                        "a batch was drawn that is larger than chance allows (2^-500); the source "
+                        "of randomness is broken, mend the machine before private data are used");
+    }
+    if (s->opts.sampling == DP_SAMPLING_ALLOCATION) {
+        size_t k = (size_t)(s->optimizer.done % s->opts.epoch);
+        if (k == 0) {
+            dpi_allocation_draw(stream, s->n, (size_t)s->opts.epoch, s->batch, s->start, s->places);
+            s->drawn_by = getpid();
+        }
+        if (s->drawn_by != getpid())
+            return dpi_fail(err, DP_ESTATE,
+                            "the batches of this epoch were drawn by the process that this one was "
+                            "forked from, which goes on with them; fork between epochs");
+        *index = s->batch + s->start[k];
+        *size = s->start[k + 1] - s->start[k];
+        return DP_OK;
+    }
+    *size = s->opts.batch;
+    dpi_fixed_subset(stream, s->n, s->opts.batch, s->batch);
+    return DP_OK;
+}
+
+/* Clipped to this share of the clip norm. */
+static dp_status sum_batch(dp_svi *s, double share, dp_error *err)
+{
+    size_t size;
+    const size_t *index;
+    dp_status status = choose_batch(s, &size, &index, err);
+    if (status != DP_OK)
+        return status;
+    return dpi_sum_batch(s, size, index, s->opts.clip * share, err);
+}
+
+/* A step as far as a rank gets by itself. */
+static dp_status begin_step(dp_svi *s, dp_error *err)
+{
+    dp_status status = dpi_spend_step(s, err);
+    if (s->begun == 0)
+        status = dpi_join_compare(s, status, err);
+    if (status != DP_OK)
+        return status;
+    s->begun = s->optimizer.done + 1;
+    draw_global_noise(s);
+    dpi_run_globals(s->run);
+    double share = dpi_svi_share_clipped(s);
+    dpi_extras_prepare(&s->extras, &s->opts, s->begun, share);
+    return sum_batch(s, share, err);
+}
+
+dp_status dp_svi_step(dp_svi *s, dp_error *err)
+{
+    if (dp_svi_done(s))
+        return dpi_fail(err, DP_ESTATE, "all %llu steps are done; make a new run to go on",
+                        (unsigned long long)s->opts.steps);
+    if (s->parted)
+        return dpi_fail(
+            err, DP_ESTATE,
+            "the ranks parted in step %llu, which some may have done; resume all of them "
+            "from their checkpoints",
+            (unsigned long long)s->begun);
+    uint64_t step = s->optimizer.done + 1;
+    bool finite = true;
+    dp_status status = dpi_finish(s, begin_step(s, err), &finite, err);
+    /* Were it tried again, who has its release would have two, and the ledger one. */
+    s->parted = status == DP_EIO && s->opts.group != NULL && s->begun == step;
+    if (status != DP_OK)
+        return status;
+    dpi_extras_take(&s->extras, s->release + s->objective.n_release - s->extras.n, &s->opts, step);
+    dpi_spend_done(s);
+    if (!finite)
+        return dpi_fail(err, DP_EDOMAIN,
+                        "step %llu: the parameters are no longer finite; take a smaller step_size, "
+                        "or check the priors' scales",
+                        (unsigned long long)s->optimizer.done);
+    return DP_OK;
+}

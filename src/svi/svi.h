@@ -1,0 +1,86 @@
+/* The state of a run, for the posterior that is made from it. */
+#ifndef DPI_SVI_SVI_H
+#define DPI_SVI_SVI_H
+
+#include <sys/types.h>
+
+#include <tacit/random.h>
+#include <tacit/svi.h>
+
+#include "base/pool.h"
+#include "exec/factors.h"
+#include "exec/run.h"
+#include "data/unit.h"
+#include "svi/extras.h"
+#include "svi/optimizer.h"
+#include "svi/spend.h"
+#include "model/objective.h"
+#include "random/poisson.h"
+
+typedef struct dpi_worker dpi_worker; /* sum.h */
+
+struct dp_svi {
+    dpi_arena arena;
+    dp_svi_opts opts; /* resolved; clip: of the next step; delta: what accounts are made with */
+    double delta;     /* asked for */
+    dpi_extras extras;
+    bool seeded;
+    bool draws;     /* the guide draws for records, or columns are drawn */
+    bool grouped;   /* a column names the units */
+    uint64_t begun; /* steps that were begun, failed ones too */
+    bool parted;    /* a sum of the group's did not come back */
+    dpi_spend spend;
+    unsigned char print[2][DPI_PRINT]; /* of model and guide */
+    const dp_dataset *data;            /* for comparison only */
+    size_t n;                          /* units */
+    size_t n_all;                      /* of all ranks of a group */
+    dpi_units units;
+    dpi_objective objective;
+    dpi_run *run;
+    dpi_optimizer optimizer;
+    dp_noise *noise; /* of releases and batches */
+    dp_rng *rng;     /* of the guide's draws */
+    dpi_bernoulli rate;
+    dpi_pool *pool; /* NULL: one thread */
+    dpi_worker *workers;
+    double *pairs; /* [chunk][odd + 1] draws of records that have an odd number of them; or NULL */
+    size_t n_workers;
+    size_t chunk;         /* records at a time */
+    size_t *start;        /* [epoch + 1] of random allocation: where batches begin in `batch` */
+    size_t *places;       /* [n] of random allocation: scratch */
+    pid_t drawn_by;       /* process that drew the epoch */
+    size_t *batch;        /* [batch_room] */
+    dpi_factors *factors; /* of long releases (waves.h), else NULL */
+    size_t batch_room;
+    double *sum;  /* [n_release] the clipped sum; zero between steps, as is what belongs to it */
+    double *lost; /* [n_release] what adding tasks to it has lost to rounding, where has_lost */
+    double *last; /* [n_release] of a worker: the last task's sum, still to be added; or NULL */
+    bool has_lost;
+    int64_t *whole;      /* [n_release + 1] of a group's rank: what the ranks add up; else NULL */
+    unsigned char *keys; /* of the noise of a step (release.h) */
+    double *release; /* [n_release] an estimate of the whole sum from the noisy one, and extras */
+    size_t *target;  /* [n_parts] block whose gradient each part is, where parts are gradients; else
+                          * NULL (finish.c) */
+};
+
+enum { DPI_SVI_CHUNK = 256, DPI_SVI_LARGE_CHUNK = 64 };
+
+/* A run whose chunks are of another size than usual; otherwise as dp_svi_new. */
+typedef struct dpi_svi_spec {
+    const dp_model *model, *guide; /* guide nullable */
+    const dp_dataset *data;
+    const dp_svi_opts *opts;
+    size_t chunk; /* records at a time, >= 1; what is left to rounding is derived for at most 256 */
+    const dpi_checkpoint *resume; /* nullable: the run goes on from there */
+} dpi_svi_spec;
+
+dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **svi, dp_error *err) DP_MUST_CHECK;
+
+/* Share of clip that gradients are clipped to; rounding (svi.c) and the grid of the noise (release.c) take the
+ * rest. */
+double dpi_svi_share_clipped(const dp_svi *s);
+
+/* Puts a checkpoint's state in the place of a new run's. */
+dp_status dpi_svi_restore(dp_svi *s, const dpi_checkpoint *c, dp_error *err) DP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,144 @@
+/* The clipped sum of a batch where the release is long.
+ *
+ * A batch is cut into tasks of records, and these are done in waves of SLOTS tasks.  In a wave's first pass threads take
+ * tasks in their order, run the records and keep the factors of their gradients; in its second they take
+ * blocks of the release and add to them what was kept, task after task (exec/factors.h).  Tasks depend on the batch
+ * alone, and every number of the sum is made by one thread from the same numbers in the same order, so it is
+ * the same to the bit on any number of threads.
+ *
+ * Against a sum for each task, which sum.c makes: the release is written once a wave and not a few times
+ * a task.  Memory: the factors of SLOTS tasks; no thread has a release of its own. */
+#include "svi/waves.h"
+
+#include <pthread.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "exec/factors.h"
+#include "svi/sum.h"
+
+enum { SLOTS = 8 };
+
+typedef struct wave {
+    dp_svi *s;
+    const size_t *batch;
+    size_t size, tasks;
+    double clip;
+    size_t chain;
+    pthread_mutex_t next; /* of what follows, and of the source of draws */
+    size_t task, end;     /* next task, and the wave's end */
+    size_t block;         /* next block */
+    dp_status status;
+    dp_error *err;
+    size_t first; /* task of the wave */
+} wave;
+
+static const size_t long_release = 50000; /* numbers, from which on it pays */
+
+dp_status dpi_waves_init(dp_svi *s, size_t n_rows, dp_error *err)
+{
+    size_t slots = (n_rows - 1) / s->chunk + 1;
+    if (s->objective.n_release < long_release || s->units.start != NULL || !dpi_factors_pay(s->run))
+        return DP_OK;
+    return dpi_factors_new(&s->arena, s->run, slots < SLOTS ? slots : SLOTS, s->extras.n,
+                           &s->factors, err);
+}
+
+void dpi_waves_free(dp_svi *s)
+{
+    if (s->factors != NULL)
+        dpi_factors_wipe(s->factors);
+}
+
+/* First place of a task of the batch: tasks differ by one record at most. */
+static size_t first_place(const wave *t, size_t task)
+{
+    size_t rest = t->size % t->tasks;
+    return t->size / t->tasks * task + (task < rest ? task : rest);
+}
+
+/* Adds what m records that have been kept add beside their gradients. */
+static void add_extras(const dp_svi *s, const dpi_worker *w, size_t m, double *extra)
+{
+    const double *score = dpi_run_value(w->run, s->objective.record);
+    for (size_t r = 0; r < m; r++)
+        dpi_extras_add(&s->extras, score[r], w->scratch[s->chunk + r] == 1, extra);
+}
+
+static void run_task(const wave *t, dpi_worker *w, size_t task, size_t first, size_t m)
+{
+    const dp_svi *s = t->s;
+    size_t slot = task - t->first;
+    dpi_run_records(w->run, m, t->batch != NULL ? t->batch + first : NULL, first);
+    dpi_factors_keep(s->factors, w->run, m, t->clip, t->chain, w->scratch, slot);
+    if (s->extras.n > 0)
+        add_extras(s, w, m, dpi_factors_extra(s->factors, slot));
+}
+
+/* What each thread does in the first pass. */
+static void keep(void *of, size_t k)
+{
+    wave *t = of;
+    dpi_worker *w = &t->s->workers[k];
+    for (;;) {
+        (void)pthread_mutex_lock(&t->next);
+        if (t->task == t->end || t->status != DP_OK)
+            break;
+        size_t task = t->task++, first = first_place(t, task), m = first_place(t, task + 1) - first;
+        t->status = dpi_draw_records(t->s, w->run, m, t->err);
+        if (t->status != DP_OK)
+            break;
+        (void)pthread_mutex_unlock(&t->next);
+        run_task(t, w, task, first, m);
+    }
+    (void)pthread_mutex_unlock(&t->next);
+}
+
+/* And in the second. */
+static void add(void *of, size_t k)
+{
+    wave *t = of;
+    dp_svi *s = t->s;
+    size_t blocks = dpi_factors_blocks(s->factors);
+    (void)k;
+    for (;;) {
+        (void)pthread_mutex_lock(&t->next);
+        size_t block = t->block++;
+        (void)pthread_mutex_unlock(&t->next);
+        if (block >= blocks)
+            return;
+        dpi_factors_add(s->factors, block, t->end - t->first, t->chain, t->first == 0, s->sum,
+                        t->tasks > SLOTS ? s->lost : NULL);
+    }
+}
+
+static void run_pass(wave *t, void (*pass)(void *, size_t))
+{
+    if (t->s->pool != NULL && t->tasks > 1)
+        dpi_pool_run(t->s->pool, pass, t);
+    else
+        pass(t, 0);
+}
+
+dp_status dpi_sum_waves(dp_svi *s, size_t size, const size_t *batch, double clip, dp_error *err)
+{
+    size_t n = s->objective.n_release;
+    wave t = {.s = s, .batch = batch, .size = size, .clip = clip, .err = err};
+    t.tasks = size > 0 ? (size - 1) / s->chunk + 1 : 0;
+    t.chain = dpi_factors_chain(s->run, size, clip);
+    (void)pthread_mutex_init(&t.next, NULL); /* cannot fail with default attributes */
+    for (; t.end < t.tasks && t.status == DP_OK; t.first = t.end) {
+        t.end = t.tasks - t.first < SLOTS ? t.tasks : t.first + SLOTS;
+        t.block = 0;
+        run_pass(&t, keep);
+        if (t.status == DP_OK)
+            run_pass(&t, add);
+    }
+    (void)pthread_mutex_destroy(&t.next);
+    dpi_factors_wipe_sums(s->factors);
+    if (t.status != DP_OK)
+        dpi_sum_wipe(s);
+    else if (t.tasks > SLOTS)
+        sodium_memzero(s->lost, n * sizeof *s->lost);
+    return t.status;
+}

@@ -1,0 +1,17 @@
+/* The clipped sum of a batch where the release is long. */
+#ifndef DPI_SVI_WAVES_H
+#define DPI_SVI_WAVES_H
+
+#include "svi/svi.h"
+
+/* Makes s->factors if sums of s, whose workers are there, are made in waves; else leaves it NULL.  DP_ENOMEM. */
+dp_status dpi_waves_init(dp_svi *s, size_t n_rows, dp_error *err) DP_MUST_CHECK;
+
+/* Wipes what is kept of records. */
+void dpi_waves_free(dp_svi *s);
+
+/* As dpi_sum_batch. */
+dp_status dpi_sum_waves(dp_svi *s, size_t size, const size_t *batch, double clip,
+                        dp_error *err) DP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,24 @@
+UNIT_TESTS += %D%/t-batch %D%/t-chains %D%/t-check %D%/t-convolution %D%/t-drawn %D%/t-extras %D%/t-group %D%/t-guide %D%/t-leaks %D%/t-mapped %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-precision %D%/t-release %D%/t-rounding %D%/t-step %D%/t-svi %D%/t-threads %D%/t-units %D%/t-waves
+
+%C%_t_optimizer_SOURCES = %D%/t-optimizer.c $(faulty)
+%C%_t_optimizer_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_svi_SOURCES = %D%/t-svi.c tests/graph/faulty.c tests/graph/faulty.h
+%C%_t_svi_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=aligned_alloc -Wl,--wrap=free
+svi_scene = %D%/scene.c %D%/scene.h
+%C%_t_batch_SOURCES = %D%/t-batch.c $(svi_scene)
+%C%_t_units_SOURCES = %D%/t-units.c $(svi_scene) $(faulty)
+%C%_t_units_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_rounding_SOURCES = %D%/t-rounding.c %D%/release.c %D%/release.h
+%C%_t_drawn_SOURCES = %D%/t-drawn.c $(faulty)
+%C%_t_drawn_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+dist_check_SCRIPTS += %D%/check-instructions
+%C%_t_group_SOURCES = %D%/t-group.c %D%/ranks.c %D%/ranks.h
+
+WITNESS = %D%/witness.c %D%/witness.h
+WITNESS_LINK = -Wl,--wrap=dpi_grid_round
+%C%_t_extras_SOURCES = %D%/t-extras.c $(WITNESS)
+%C%_t_extras_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
+%C%_t_leaks_SOURCES = %D%/t-leaks.c $(svi_scene) $(WITNESS)
+%C%_t_leaks_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
+%C%_t_step_SOURCES = %D%/t-step.c $(WITNESS)
+%C%_t_step_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
