@@ -1,8 +1,9 @@
-/* Speed of the accountant: one JSON line a case, milliseconds a call, median of 11 runs, one thread.
+/* Speed of the accountant: one JSON line a case, milliseconds a call, median of 11 runs, one
+ * thread.
  *   make bench/accountant && bench/accountant
- * Contour: both directions.  Certified: dp_account_epsilon at the default width of 1e-3; `grid` is the
- * number of points of its largest transform, the width was reached with no less by its own plan.
- * Peak memory is that of the process until then. */
+ * Contour: both directions.  Certified: dp_account_epsilon at the default width of 1e-3; `grid` is
+ * the number of points of its largest transform, the width was reached with no less by its own
+ * plan.  Peak memory is that of the process until then. */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,14 @@
-/* How a step's time grows with the batch and with the number of records: a private logistic regression
- * under Poisson sampling on records that are mapped from a file, and the choice of the batch alone.
+/* How a step's time grows with the batch and with the number of records: a private logistic
+ * regression under Poisson sampling on records that are mapped from a file, and the choice of the
+ * batch alone.
  *
- *   make bench/b-records && bench/b-records [folder for the file, default .  [most records, default 1e8]]
+ *   make bench/b-records && bench/b-records [folder for the file, default .  [most records, default
+ *   1e8]]
  *
- * One JSON line for 10^3, 10^4 ... records at a mean batch of 128, then for batches of 32 ... 1024 of 10^6
- * records; microseconds, medians of 11 runs.  The file has a hole for values (zeros): a step's time does
- * not depend on them.  It takes 24 bytes a record of address space and page cache, and no disk. */
+ * One JSON line for 10^3, 10^4 ... records at a mean batch of 128, then for batches of 32 ... 1024
+ * of 10^6 records; microseconds, medians of 11 runs.  The file has a hole for values (zeros): a
+ * step's time does not depend on them.  It takes 24 bytes a record of address space and page cache,
+ * and no disk. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <math.h>

@@ -1,4 +1,5 @@
-/* The order of the draws is that of the published program, which used the old generator of NumPy. */
+/* The order of the draws is that of the published program, which used the old generator of
+ * NumPy. */
 #include "hierarchical.h"
 
 #include <math.h>

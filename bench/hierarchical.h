@@ -1,5 +1,6 @@
 /* The hierarchical logistic regression of the benchmarks, after Prediger et al. 2022, section 5.3:
- * M_k ~ N(0, 4), w_l ~ N(M_l, 1), P(y) = logit^-1(x . w_l); D numbers a record, K factors, L groups. */
+ * M_k ~ N(0, 4), w_l ~ N(M_l, 1), P(y) = logit^-1(x . w_l); D numbers a record, K factors, L
+ * groups. */
 #ifndef TACIT_BENCH_HIERARCHICAL_H
 #define TACIT_BENCH_HIERARCHICAL_H
 

@@ -3,10 +3,10 @@
  *
  *   M_k ~ N(0, 4),  w_l ~ N(M_l, 1),  P(y) = logit^-1(x . w_l),  D = 5, K = L = 3, delta = 1 / N
  *
- * Form "d3p": the guide learns M and draws w from the model; every record's gradient holds the prior;
- * batches of 10 without replacement, Adam 1e-3, and the noise multipliers printed there, for which
- * nothing is certified here.  Form "tacit": the same model with this library's defaults, Poisson
- * sampling at the same rate, noise calibrated to the certified epsilon.
+ * Form "d3p": the guide learns M and draws w from the model; every record's gradient holds the
+ * prior; batches of 10 without replacement, Adam 1e-3, and the noise multipliers printed there, for
+ * which nothing is certified here.  Form "tacit": the same model with this library's defaults,
+ * Poisson sampling at the same rate, noise calibrated to the certified epsilon.
  *
  * One JSON line a run; auc is of the test half.  Seeded runs are repeatable and so are not private:
  * epsilon_certified is what an unseeded run of the same steps has.

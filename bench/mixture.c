@@ -1,13 +1,15 @@
-/* Gaussian mixture, the experiment of section 5.4 of Prediger, Loppi, Kaski and Honkela, d3p: a Python
- * package for differentially-private probabilistic programming (2022).
+/* Gaussian mixture, the experiment of section 5.4 of Prediger, Loppi, Kaski and Honkela, d3p: a
+ * Python package for differentially-private probabilistic programming (2022).
  *
- *   weights ~ Dirichlet(1),  mean_k ~ N(0, I),  sd_k ~ InverseGamma(1, 1),  K = 5, N = 2000, delta .001
+ *   weights ~ Dirichlet(1),  mean_k ~ N(0, I),  sd_k ~ InverseGamma(1, 1),  K = 5, N = 2000, delta
+ *                            .001
  *
- * Form "d3p": 1000 steps of Adam 1e-3, batches of 6 without replacement, clip 1 and the noise multipliers
- * printed there, for which nothing is certified here.  Form "tacit": this library's defaults (all records
- * in every step, 1000 steps) with clip 0.5, at the epsilon that a Poisson sample of rate .003 with the
- * printed noise really has.  Starts, which the paper does not give: means on a spiral of radius 2 over
- * the prior, turned by the seed ("spiral"), or drawn from the prior ("prior"); scales 1, weights equal.
+ * Form "d3p": 1000 steps of Adam 1e-3, batches of 6 without replacement, clip 1 and the noise
+ * multipliers printed there, for which nothing is certified here.  Form "tacit": this library's
+ * defaults (all records in every step, 1000 steps) with clip 0.5, at the epsilon that a Poisson
+ * sample of rate .003 with the printed noise really has.  Starts, which the paper does not give:
+ * means on a spiral of radius 2 over the prior, turned by the seed ("spiral"), or drawn from the
+ * prior ("prior"); scales 1, weights equal.
  *
  * One JSON line a run; score is the mean log density of the 100 test points at the guide's median.
  * Seeded runs are repeatable and so are not private.

@@ -1,18 +1,18 @@
 /* Speed of the noise of releases: one JSON line a kernel, nanoseconds a number, median of 11 runs.
  *   make bench/noise && bench/noise
- * grid: Gaussian integers by each instruction set that runs here, keystream included; make: without it;
- * rough: in single precision, as most numbers of a release are made, likewise without it.
+ * grid: Gaussian integers by each instruction set that runs here, keystream included; make: without
+ * it; rough: in single precision, as most numbers of a release are made, likewise without it.
  * release: a sum of n numbers made private as a step does it, and the same with ordinary noise in
  * floating point, drawn by the library's own generator and added. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bench.h"
-#include "svi/release.h"
 #include "random/chacha.h"
 #include "random/entropy.h"
 #include "random/grid.h"
 #include "random/noise.h"
+#include "svi/release.h"
 
 enum { MOST = 688884, WORDS = 512 }; /* released numbers of the variational autoencoder */
 

@@ -20,8 +20,8 @@ void bench_stop(const char *what, const char *why);
 /* Reads the command line; what is not in the list ends the program with the list. */
 void bench_options(int argc, char **argv, size_t n, const bench_option *list);
 
-/* Whether --form, NULL where it was not given, asks for that form; ends the program unless it is one of
- * "d3p" and "tacit". */
+/* Whether --form, NULL where it was not given, asks for that form; ends the program unless it is
+ * one of "d3p" and "tacit". */
 bool bench_asks_for(const char *form, const char *name);
 
 #endif

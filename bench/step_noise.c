@@ -1,16 +1,18 @@
-/* What exact noise on the grid costs in a whole step, against ordinary floating-point noise: one JSON line
- * a setting, with medians of alternating rounds and the median of their ratios.  Processor time of one
- * thread, which other load on the machine disturbs less than the clock's.
+/* What exact noise on the grid costs in a whole step, against ordinary floating-point noise: one
+ * JSON line a setting, with medians of alternating rounds and the median of their ratios.
+ * Processor time of one thread, which other load on the machine disturbs less than the clock's.
  *
  *   make bench/step_noise && bench/step_noise
  *
  * exact     steps of a private run as it is
- * ordinary  steps of a run that clips and adds up alike and has no noise, each followed by dp_noise_normal of
+ * ordinary  steps of a run that clips and adds up alike and has no noise, each followed by
+ * dp_noise_normal of
  *           as many numbers and their addition
  *
- * Settings: the variational autoencoder of vae_step (batches of 128 of 10000, fixed size, so that all steps do
- * the same work; double and single precision), and a hierarchical logistic regression like that of
- * hierarchical_logistic with groups of weights: few numbers, few records, where a step is all overhead. */
+ * Settings: the variational autoencoder of vae_step (batches of 128 of 10000, fixed size, so that
+ * all steps do the same work; double and single precision), and a hierarchical logistic regression
+ * like that of hierarchical_logistic with groups of weights: few numbers, few records, where a step
+ * is all overhead. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>

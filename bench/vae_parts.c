@@ -1,5 +1,5 @@
-/* Where the time of a private step of the variational autoencoder goes, part by part, on one thread: one JSON
- * line of milliseconds, medians of REPEATS steps.
+/* Where the time of a private step of the variational autoencoder goes, part by part, on one
+ * thread: one JSON line of milliseconds, medians of REPEATS steps.
  *
  *   vae_parts [batch [double]]
  *
@@ -11,7 +11,8 @@
  *   optimiser division and Adam, that is the end of a plain step
  *   noise     what a private step's end takes more
  *
- * The parts are called one after the other as a step does; `forward` is timed on a run of its own. */
+ * The parts are called one after the other as a step does; `forward` is timed on a run of its
+ * own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-/* What privacy costs in a step of a variational autoencoder, and what a step costs beside its matrix
- * products: one JSON line with medians of PAIRS alternating plain and private steps, the same matrix
- * products alone through OpenBLAS in the same precision, and the noise alone.
+/* What privacy costs in a step of a variational autoencoder, and what a step costs beside its
+ * matrix products: one JSON line with medians of PAIRS alternating plain and private steps, the
+ * same matrix products alone through OpenBLAS in the same precision, and the noise alone.
  *
  *   vae_step [batch [threads [single]]]
  *
- * Data are 10000 made-up binary images: a step's time does not depend on them.  Batches have a fixed
- * size here, so that both kinds of step do the same work. */
+ * Data are 10000 made-up binary images: a step's time does not depend on them.  Batches have a
+ * fixed size here, so that both kinds of step do the same work. */
 #define _POSIX_C_SOURCE 200809L
 #include <cblas.h>
 #include <stdio.h>

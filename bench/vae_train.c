@@ -1,14 +1,16 @@
-/* Test loss of the variational autoencoder after 20 epochs (or EPOCHS), as in section 5.1 of Prediger et al. 2022:
- * batches of 128 (Poisson sampling here), Adam 1e-3, clip norm 10, noise multiplier 1.5 or none.
+/* Test loss of the variational autoencoder after 20 epochs (or EPOCHS), as in section 5.1 of
+ * Prediger et al. 2022: batches of 128 (Poisson sampling here), Adam 1e-3, clip norm 10, noise
+ * multiplier 1.5 or none.
  *
  *   vae_train TRAIN TEST [private|plain [SEED [SCHEDULE [THREADS [drawn|grey [STEP [EPOCHS]]]]]]]
  *
- * TRAIN and TEST are images in IDX, compressed or not; SCHEDULE is constant, as published, linear or
- * cosine; one thread and step size 1e-3 by default.  A pixel of value v is ink with probability v / 255, drawn afresh whenever
- * an image is used; that is how MNIST is published.  Fashion-MNIST was taken grey, with the cross entropy
- * for a likelihood: with "grey" the encoder and the likelihood read v / 255.  The loss is the negative ELBO of the test images with one
- * draw each.  A seed makes the run repeatable and so not private; epsilon is what an unseeded run has.  bench/vae-five-seeds runs them
- * all. */
+ * TRAIN and TEST are images in IDX, compressed or not; SCHEDULE is constant, as published, linear
+ * or cosine; one thread and step size 1e-3 by default.  A pixel of value v is ink with probability
+ * v / 255, drawn afresh whenever an image is used; that is how MNIST is published.  Fashion-MNIST
+ * was taken grey, with the cross entropy for a likelihood: with "grey" the encoder and the
+ * likelihood read v / 255.  The loss is the negative ELBO of the test images with one draw each.  A
+ * seed makes the run repeatable and so not private; epsilon is what an unseeded run has.
+ * bench/vae-five-seeds runs them all. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* A covariate is standardised with private bounds and a regression fitted, both paid from one budget.
+/* A covariate is standardised with private bounds and a regression fitted, both paid from one
+ * budget.
  *
  *   bounds LEDGER    makes the ledger, which must not exist
  *

@@ -1,11 +1,13 @@
-/* A convolutional network that classifies images, trained privately: a likelihood with plain parameters.
+/* A convolutional network that classifies images, trained privately: a likelihood with plain
+ * parameters.
  *
- *   logits = W4 tanh(W3 pool(tanh(W2 * pool(tanh(W1 * x)))))     * a convolution, each layer with a bias
- *   y ~ Categorical(softmax(logits))
+ *   logits = W4 tanh(W3 pool(tanh(W2 * pool(tanh(W1 * x)))))     * a convolution, each layer with a
+ *   bias y ~ Categorical(softmax(logits))
  *
- * There is no prior and so no divergence: what is maximised is the likelihood, and with clipping and noise on
- * each step's gradient this is DP-SGD (Abadi et al. 2016, arXiv:1607.00133).  Bounded activations suit clipped
- * gradients (Papernot et al. 2021, arXiv:2007.14191), whose network for large images this is.
+ * There is no prior and so no divergence: what is maximised is the likelihood, and with clipping
+ * and noise on each step's gradient this is DP-SGD (Abadi et al. 2016, arXiv:1607.00133).  Bounded
+ * activations suit clipped gradients (Papernot et al. 2021, arXiv:2007.14191), whose network for
+ * large images this is.
  *
  * The test set is public; the labels of the training set are private as its images are. */
 #include <math.h>
@@ -81,7 +83,8 @@ static void inputs(const plan *p, size_t n[4])
     n[3] = p->hidden;
 }
 
-/* With a `gain` of 1 the model that is fitted.  A large one makes a draw of y the likeliest class. */
+/* With a `gain` of 1 the model that is fitted.  A large one makes a draw of y the likeliest
+ * class. */
 static dp_model *write_model(const plan *p, double gain)
 {
     size_t n[4];
@@ -103,7 +106,8 @@ static dp_model *write_model(const plan *p, double gain)
     return m;
 }
 
-/* Weights start at normal numbers of variance 1 / inputs, lest all units of a layer stay the same. */
+/* Weights start at normal numbers of variance 1 / inputs, lest all units of a layer stay the
+ * same. */
 static dp_status start(dp_svi *svi, const plan *p, uint64_t seed, dp_error *err)
 {
     static const char *const names[] = {"W1", "W2", "W3", "W4"};

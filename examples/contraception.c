@@ -1,11 +1,12 @@
 /* Use of contraception in Bangladesh, 1988: a private hierarchical logistic regression.
  *
- *   P(use) = logit^-1(w . x + b[district]),  w_j ~ N(0, 2.5 / scale_j),  b_k ~ N(0, tau),  tau ~ HalfNormal(1)
+ *   P(use) = logit^-1(w . x + b[district]),  w_j ~ N(0, 2.5 / scale_j),  b_k ~ N(0, tau),  tau ~
+ *   HalfNormal(1)
  *
  * x = 1, age / 10, its square, urban, living children 1, 2, 3 or more (age is centred in the data).
  * Each predictor is divided by its public bound, so that no record is longer than sqrt(6) with its
- * district, and the clip norm is a little over half of that.  Geometry, constants and what they were
- * chosen against: doc/design/contraception.md. */
+ * district, and the clip norm is a little over half of that.  Geometry, constants and what they
+ * were chosen against: doc/design/contraception.md. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

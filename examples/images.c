@@ -1,4 +1,5 @@
-/* See images.h.  What is read from a file is checked by dp_idx_read; here, that the files fit together. */
+/* See images.h.  What is read from a file is checked by dp_idx_read; here, that the files fit
+ * together. */
 #include "examples/images.h"
 
 #include <stdio.h>

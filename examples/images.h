@@ -16,10 +16,10 @@ typedef struct images {
 } images;
 
 /* Reads images, and their labels too where they are asked for.  The path is either
- *   a folder  with MNIST's or Fashion-MNIST's train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-... and
- *             t10k-labels-..., each of them as it is or with .gz, or
- *   a file    whose last sixth is taken as the test set; its labels are in the file with labels-idx1 in the
- *             place of the name's idx3.
+ *   a folder  with MNIST's or Fashion-MNIST's train-images-idx3-ubyte, train-labels-idx1-ubyte,
+ *             t10k-images-... and t10k-labels-..., each of them as it is or with .gz, or
+ *   a file    whose last sixth is taken as the test set; its labels are in the file with
+ *             labels-idx1 in the place of the name's idx3.
  * The caller frees the images, after an error too. */
 dp_status images_read(const char *path, bool labels, images *s, dp_error *err);
 

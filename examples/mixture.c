@@ -1,5 +1,5 @@
-/* A private Gaussian mixture: what it finds in simulated points, as a picture (SVG).  With any argument
- * the run is repeatable, and not private. */
+/* A private Gaussian mixture: what it finds in simulated points, as a picture (SVG).  With any
+ * argument the run is repeatable, and not private. */
 #include <math.h>
 #include <stdio.h>
 #include <tacit/tacit.h>

@@ -2,8 +2,8 @@
  *
  *     mpirun -n 3 examples/ranks [seed]
  *
- * Built by configure --with-mpi.  Shards are simulated here; a real one would read its own file.  A seed
- * makes the run repeatable, and not private. */
+ * Built by configure --with-mpi.  Shards are simulated here; a real one would read its own file.  A
+ * seed makes the run repeatable, and not private. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

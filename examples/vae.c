@@ -2,14 +2,16 @@
  *
  *   vae [IMAGES [EPSILON [PICTURES]]]
  *
- * IMAGES is a file in IDX, compressed or not, whose last sixth is taken as a public test set, or a folder
- * with MNIST's or Fashion-MNIST's train-images-idx3-ubyte and t10k-images-idx3-ubyte, with .gz or without.  Prints what was spent
- * and the test loss, and writes PICTURES-reconstructions.png (test images over what the code makes of
- * them) and PICTURES-samples.png (what the decoder makes of random codes).
+ * IMAGES is a file in IDX, compressed or not, whose last sixth is taken as a public test set, or a
+ * folder with MNIST's or Fashion-MNIST's train-images-idx3-ubyte and t10k-images-idx3-ubyte, with
+ * .gz or without.  Prints what was spent and the test loss, and writes PICTURES-reconstructions.png
+ * (test images over what the code makes of them) and PICTURES-samples.png (what the decoder makes
+ * of random codes).
  *
  * Encoder h = softplus(x V1 + c1), z ~ Normal(h V2 + c2, e^(h V3 + c3)); decoder logits of pixels =
- * softplus(z W1 + b1) W2 + b2.  A pixel is ink with a probability that is its brightness over the brightest,
- * which is public: 16 in the small set and 255 in MNIST; it is drawn afresh in every step. */
+ * softplus(z W1 + b1) W2 + b2.  A pixel is ink with a probability that is its brightness over the
+ * brightest, which is public: 16 in the small set and 255 in MNIST; it is drawn afresh in every
+ * step. */
 #include <math.h>
 #include <png.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Repeated visits: patients come one to six times, and all visits of a patient are protected together. */
+/* Repeated visits: patients come one to six times, and all visits of a patient are protected
+ * together. */
 #include <stdio.h>
 #include <tacit/random.h>
 #include <tacit/svi.h>

@@ -1,6 +1,6 @@
-/* Hostile checkpoints: whatever the bytes are, reading ends, stays in bounds, and either gives a state
- * that writes the same bytes again, or an error with a message.  The hash at the end is put right, so that
- * what lies behind it is reached; the bytes as they are are tried too. */
+/* Hostile checkpoints: whatever the bytes are, reading ends, stays in bounds, and either gives a
+ * state that writes the same bytes again, or an error with a message.  The hash at the end is put
+ * right, so that what lies behind it is reached; the bytes as they are are tried too. */
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* Hostile CSV texts: whatever the bytes are, reading ends, stays in bounds, and either gives a table
- * in which every value is what the schema declares, or an error with a message and no table. */
+/* Hostile CSV texts: whatever the bytes are, reading ends, stays in bounds, and either gives a
+ * table in which every value is what the schema declares, or an error with a message and no
+ * table. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

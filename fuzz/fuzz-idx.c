@@ -1,5 +1,6 @@
-/* Hostile IDX, packed or not: whatever the bytes are, reading stays in bounds and gives an array of just the bytes that
- * are there, or of those that zlib unpacks at once, or an error with a message and no array. */
+/* Hostile IDX, packed or not: whatever the bytes are, reading stays in bounds and gives an array of
+ * just the bytes that are there, or of those that zlib unpacks at once, or an error with a message
+ * and no array. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>

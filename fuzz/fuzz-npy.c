@@ -1,5 +1,5 @@
-/* Hostile NPY headers: whatever the bytes are, reading stays in bounds and gives a shape that just fills
- * the file, or an error with a message and no shape. */
+/* Hostile NPY headers: whatever the bytes are, reading stays in bounds and gives a shape that just
+ * fills the file, or an error with a message and no shape. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Hostile plan files: whatever the bytes are, reading ends, stays in bounds, and either gives at least
- * one mechanism, each with what its sampling needs, or a message and an empty plan. */
+/* Hostile plan files: whatever the bytes are, reading ends, stays in bounds, and either gives at
+ * least one mechanism, each with what its sampling needs, or a message and an empty plan. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

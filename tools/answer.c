@@ -1,7 +1,7 @@
 /* Answers in words and as JSON.
  *
- * Figures for people have five digits, rounded outwards: an upper bound is never printed smaller than
- * it is, a lower one never larger.  JSON carries all digits. */
+ * Figures for people have five digits, rounded outwards: an upper bound is never printed smaller
+ * than it is, a lower one never larger.  JSON carries all digits. */
 #include "tools/answer.h"
 
 #include <math.h>

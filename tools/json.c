@@ -1,5 +1,6 @@
-/* The writer of JSON: RFC 8259.  Texts are UTF-8 as they come; bytes below 32, quotes and backslashes
- * are escaped, and bytes that are not ASCII are passed on only where they form UTF-8. */
+/* The writer of JSON: RFC 8259.  Texts are UTF-8 as they come; bytes below 32, quotes and
+ * backslashes are escaped, and bytes that are not ASCII are passed on only where they form
+ * UTF-8. */
 #include "tools/json.h"
 
 #include <math.h>

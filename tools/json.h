@@ -1,4 +1,5 @@
-/* Writing one JSON object.  Numbers are written with all their digits; what is not finite is null. */
+/* Writing one JSON object.  Numbers are written with all their digits; what is not finite is
+ * null. */
 #ifndef TOOLS_JSON_H
 #define TOOLS_JSON_H
 

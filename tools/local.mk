@@ -55,6 +55,9 @@ check-long: check
 
 CLANG_FORMAT = clang-format
 check-format:
-	cd $(srcdir) && find include src accountant examples tools tests fuzz bench \
+	cd $(srcdir) && find include src models accountant examples tools tests fuzz bench \
 	  -name '*.[ch]' -exec $(CLANG_FORMAT) --dry-run -Werror {} +
+	@cd $(srcdir) && if find include src models accountant examples tools tests fuzz bench \
+	  -name '*.[ch]' -exec grep -nE '^.{101,}' {} + ; then \
+	  echo "the lines above are longer than 100 columns" >&2; exit 1; fi
 .PHONY: check-asan check-format check-long check-valgrind

@@ -16,8 +16,8 @@ bool mechanism_from(const settings *said, const char *dashes, bool any_sigma, dp
 /* The neighbours that the figures speak of: a word of --adjacency. */
 const char *mechanism_adjacency(const dp_mechanism *m);
 
-/* "9375 releases, gaussian noise 1.5 C, sampling poisson, q = 0.00213333".  `with_sigma` false leaves
- * out the noise's size. */
+/* "9375 releases, gaussian noise 1.5 C, sampling poisson, q = 0.00213333".  `with_sigma` false
+ * leaves out the noise's size. */
 void mechanism_describe(FILE *out, const dp_mechanism *m, bool with_sigma);
 
 #endif

@@ -1,7 +1,7 @@
 /* The table of options and what reads it.
  *
- * Numbers are decimals or fractions a/b; anything after them, an infinity or a NaN is an error.  The
- * table's ranges are the widest that can make sense; the library judges the rest. */
+ * Numbers are decimals or fractions a/b; anything after them, an infinity or a NaN is an error.
+ * The table's ranges are the widest that can make sense; the library judges the rest. */
 #include "tools/options.h"
 
 #include <ctype.h>

@@ -1,9 +1,9 @@
-/* The options of the command `tacit`: one table serves the parser, the help texts, the error messages
- * and the keys of plan files.
+/* The options of the command `tacit`: one table serves the parser, the help texts, the error
+ * messages and the keys of plan files.
  *
- * An option is `--name value` or `--name=value`; a key of a plan file is `name=value`.  Values go into
- * a struct of settings at the place that the table names; what was not given is NaN, NULL, -1 or
- * false there.  No option has a default that privacy depends on. */
+ * An option is `--name value` or `--name=value`; a key of a plan file is `name=value`.  Values go
+ * into a struct of settings at the place that the table names; what was not given is NaN, NULL, -1
+ * or false there.  No option has a default that privacy depends on. */
 #ifndef TOOLS_OPTIONS_H
 #define TOOLS_OPTIONS_H
 

@@ -1,9 +1,9 @@
 /* The reader of plan files.
  *
- * Both forms give words `key` and `value` to options_set, which judges them; this file only finds the
- * words.  Invariants: at <= end; a word is copied into a buffer of its own, WORD_SIZE bytes with its
- * NUL, or is an error.  Values of JSON are flat: text without escapes, numbers, lists of numbers.
- * Cost: one pass. */
+ * Both forms give words `key` and `value` to options_set, which judges them; this file only finds
+ * the words.  Invariants: at <= end; a word is copied into a buffer of its own, WORD_SIZE bytes
+ * with its NUL, or is an error.  Values of JSON are flat: text without escapes, numbers, lists of
+ * numbers.  Cost: one pass. */
 #include "tools/plan.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
 /* Plan files: lists of mechanisms to be composed.
  *
- * One mechanism a line, `poisson sigma=1.5 q=128/60000 steps=5000`: the sampling first, then keys, which
- * are the options of the same name; # begins a comment.  Or JSON: a list of objects with these keys,
- * [{"sampling": "poisson", "sigma": 1.5, "q": 0.00213, "steps": 5000}].  The text may be hostile. */
+ * One mechanism a line, `poisson sigma=1.5 q=128/60000 steps=5000`: the sampling first, then keys,
+ * which are the options of the same name; # begins a comment.  Or JSON: a list of objects with
+ * these keys, [{"sampling": "poisson", "sigma": 1.5, "q": 0.00213, "steps": 5000}].  The text may
+ * be hostile. */
 #ifndef TOOLS_PLAN_H
 #define TOOLS_PLAN_H
 

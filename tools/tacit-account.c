@@ -14,7 +14,8 @@
 #include "tools/plan.h"
 #include "tools/tacit.h"
 
-/* Width of the figures about attacks beside an epsilon; `tacit risk` has those that were asked for. */
+/* Width of the figures about attacks beside an epsilon; `tacit risk` has those that were asked
+ * for. */
 static const double GLANCE = 0.01;
 
 /* What the command line came to. */
@@ -123,8 +124,8 @@ static dp_status calibrate(task *t, dp_error *err)
     return status;
 }
 
-/* The interval of the calibrated noise: its upper end is the bound that the calibration went by, where
- * that is the smaller one. */
+/* The interval of the calibrated noise: its upper end is the bound that the calibration went by,
+ * where that is the smaller one. */
 static dp_status sharpen(task *t, dp_error *err)
 {
     double bound;

@@ -1,5 +1,5 @@
-/* The command audit: runs of the library's own program under attack, and what was found beside what is
- * certified. */
+/* The command audit: runs of the library's own program under attack, and what was found beside what
+ * is certified. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

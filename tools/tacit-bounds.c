@@ -1,6 +1,6 @@
-/* The command bounds: between which values most records' numbers lie, found privately and paid from a
- * ledger.  The file is read with the range as its schema, numbers outside being cut to it, so that no other
- * number can stop the answer. */
+/* The command bounds: between which values most records' numbers lie, found privately and paid from
+ * a ledger.  The file is read with the range as its schema, numbers outside being cut to it, so
+ * that no other number can stop the answer. */
 #define _XOPEN_SOURCE 700
 #include <math.h>
 #include <stdio.h>

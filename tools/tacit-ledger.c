@@ -1,5 +1,5 @@
-/* The command ledger: create, add, update, show, check, export.  Everything is asked of the library's
- * public calls; a statement is text for people or one JSON object. */
+/* The command ledger: create, add, update, show, check, export.  Everything is asked of the
+ * library's public calls; a statement is text for people or one JSON object. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <math.h>

@@ -1,10 +1,11 @@
 /* delta(eps) = sum over the atoms with loss l > eps of m (1 - e^(eps - l)), and its inverse by
  * bisection.  A grid would have to resolve every atom; here there is no discretisation at all.
  *
- * Errors.  A loss is exact within offset_error and 8 u (|base| + |l| + eps), eps - l included; masses
- * within mass_error; a sum of n positive terms within (n + 8) u.  Each goes to the asked side: the upper
- * profile bounds delta at every eps and the lower one likewise, so whichever end of the last
- * bisection bracket is taken, it is a bound.  infinite and lost are rounded up, and count above only. */
+ * Errors.  A loss is exact within offset_error and 8 u (|base| + |l| + eps), eps - l included;
+ * masses within mass_error; a sum of n positive terms within (n + 8) u.  Each goes to the asked
+ * side: the upper profile bounds delta at every eps and the lower one likewise, so whichever end of
+ * the last bisection bracket is taken, it is a bound.  infinite and lost are rounded up, and count
+ * above only. */
 #include "accountant/answers/atoms.h"
 
 #include <float.h>

@@ -2,12 +2,13 @@
  *
  * Neither direction dominates the other in general, and worst cases need not compose to worst cases
  * (Lebeda et al., 2024): each direction is composed on its own and the larger figure counts.  Where
- * records are replaced the two directions are one.  The contour, which is quick, tells which direction is
- * likely to be the worse one; the other is then bounded only as finely as is needed to be sure of that.
+ * records are replaced the two directions are one.  The contour, which is quick, tells which
+ * direction is likely to be the worse one; the other is then bounded only as finely as is needed to
+ * be sure of that.
  *
- * An interval is [largest lower bound, largest upper bound] over the directions.  Where the pair that
- * dominates and the pair that is realised differ (dpi_side), each bound comes from its own pair.  The
- * contour's figure must lie in the interval of its pair, or nothing is answered. */
+ * An interval is [largest lower bound, largest upper bound] over the directions.  Where the pair
+ * that dominates and the pair that is realised differ (dpi_side), each bound comes from its own
+ * pair.  The contour's figure must lie in the interval of its pair, or nothing is answered. */
 #include "accountant/answers/bound.h"
 
 #include <float.h>
@@ -15,8 +16,8 @@
 
 #include "accountant/answers/atoms.h"
 #include "accountant/answers/composition.h"
-#include "accountant/contour/contour.h"
 #include "accountant/answers/gaussian.h"
+#include "accountant/contour/contour.h"
 #include "base/error.h"
 
 static const double WIDTH = 2e-5;     /* relative excess that dp_epsilon aims at */
@@ -132,8 +133,8 @@ static double width_for_other(const both *b, dpi_query query, const dpi_wish *wi
     return fmin(fmax(room, wish->width), COARSEST);
 }
 
-/* Adds the other direction to what the first gave: its upper bound as fine as it needs to be, and its
- * lower one where the interval would be too wide without. */
+/* Adds the other direction to what the first gave: its upper bound as fine as it needs to be, and
+ * its lower one where the interval would be too wide without. */
 static dp_status add_other(const both *b, dpi_query query, const dpi_wish *wish, dpi_bounds *found,
                            int *worse, dp_error *err)
 {

@@ -1,16 +1,18 @@
 /* Calibration: the least noise, the greatest rate, the most steps, the smallest cap for an epsilon.
  *
- * One parameter x is searched for; its other side is monotone.  First the contour, which is exact for
- * all that matters here and takes a tenth of a millisecond, is followed to where it gives epsilon:
- * secants in log x and log epsilon, kept inside what is known of either side.  Then certificates:
- * the bound lies about EXCESS above the exact value, so it is asked for that much on the safe side;
- * if it is at most epsilon, x is answered.  The exact root is known, and with it that nothing further
- * than the tolerance on the unsafe side of x would do.  If not, the interval between the root and a
- * certified point is halved by certificates.  Where the contour does not apply the certified bound
- * takes its place from the start.  Whatever the way, what is answered has a certificate.
+ * One parameter x is searched for; its other side is monotone.  First the contour, which is exact
+ * for all that matters here and takes a tenth of a millisecond, is followed to where it gives
+ * epsilon: secants in log x and log epsilon, kept inside what is known of either side.  Then
+ * certificates: the bound lies about EXCESS above the exact value, so it is asked for that much on
+ * the safe side; if it is at most epsilon, x is answered.  The exact root is known, and with it
+ * that nothing further than the tolerance on the unsafe side of x would do.  If not, the interval
+ * between the root and a certified point is halved by certificates.  Where the contour does not
+ * apply the certified bound takes its place from the start.  Whatever the way, what is answered has
+ * a certificate.
  *
- * Starting point: q sqrt(T (e^(1/sigma^2) - 1)) = mu, the central limit of sampled Gaussian steps (Dong,
- * Roth and Su, JRSS B 2022), with mu by the closed form; a bad one costs steps, nothing else. */
+ * Starting point: q sqrt(T (e^(1/sigma^2) - 1)) = mu, the central limit of sampled Gaussian steps
+ * (Dong, Roth and Su, JRSS B 2022), with mu by the closed form; a bad one costs steps, nothing
+ * else. */
 #include <tacit/accountant.h>
 
 #include <math.h>
@@ -19,8 +21,8 @@
 #include "accountant/answers/bound.h"
 #include "accountant/answers/check.h"
 #include "accountant/answers/composition.h"
-#include "accountant/contour/contour.h"
 #include "accountant/answers/gaussian.h"
+#include "accountant/contour/contour.h"
 #include "base/error.h"
 
 enum { MAX_LOOKS = 100, MAX_CERTIFICATES = 40, HALVINGS = 24, PATIENCE = 2 };
@@ -198,8 +200,8 @@ static double next(const search *s, const bracket *b, int i)
     return fmin(fmax(x, s->least), s->most);
 }
 
-/* The root of the contour (or of the bound).  b->safe or b->unsafe is NaN when epsilon is on one side
- * for all x. */
+/* The root of the contour (or of the bound).  b->safe or b->unsafe is NaN when epsilon is on one
+ * side for all x. */
 static dp_status find_root(search *s, bracket *b, dp_error *err)
 {
     *b = (bracket){.unsafe = NAN, .safe = NAN, .x = NAN, .log_ratio = NAN};
@@ -221,7 +223,8 @@ static dp_status find_root(search *s, bracket *b, dp_error *err)
     return lost(s, err);
 }
 
-/* A certified x within the tolerance of the root, starting where the bound is likely to be enough. */
+/* A certified x within the tolerance of the root, starting where the bound is likely to be
+ * enough. */
 static dp_status settle(search *s, const bracket *b, double tolerance, double *answer,
                         dp_error *err)
 {
@@ -377,8 +380,8 @@ dp_status dp_calibrate_rate(const dp_mechanism *m, double epsilon, double delta,
 
 /* ---- whole numbers: steps and cap ---- */
 
-/* *root [out] the greatest (STEPS) or smallest (CAP) whole x at which epsilon is not exceeded, by the
- * contour; NaN when there is none.  Strides from the guess, then halves. */
+/* *root [out] the greatest (STEPS) or smallest (CAP) whole x at which epsilon is not exceeded, by
+ * the contour; NaN when there is none.  Strides from the guess, then halves. */
 static dp_status whole_root(search *s, double guess, double *root, dp_error *err)
 {
     double safe = NAN, unsafe = NAN, x = fmin(fmax(floor(guess), s->least), s->most), stride = 1;

@@ -1,15 +1,15 @@
 /* Checks of what a caller says.
  *
- * A field that belongs to another mechanism than the one named is an error, not ignored: a cap that the
- * account leaves out, or rows that it does not count, would make the figure wrong.  Which combinations
- * have an account, and why the others have none, is in doc/design/mechanisms.md. */
+ * A field that belongs to another mechanism than the one named is an error, not ignored: a cap that
+ * the account leaves out, or rows that it does not count, would make the figure wrong.  Which
+ * combinations have an account, and why the others have none, is in doc/design/mechanisms.md. */
 #include "accountant/answers/check.h"
 
 #include <math.h>
 
-#include "accountant/pairs/binomial.h"
-#include "accountant/grid/grid.h"
 #include "accountant/answers/shuffle.h"
+#include "accountant/grid/grid.h"
+#include "accountant/pairs/binomial.h"
 #include "base/error.h"
 
 static const double MIN_SIGMA = 0.05, MAX_SIGMA = 1e6;
@@ -33,7 +33,8 @@ static const char *name_of(dp_sampling sampling)
     return name[sampling];
 }
 
-/* Shuffled batches are refused with what they cost at least; an impossible rate is a first complaint. */
+/* Shuffled batches are refused with what they cost at least; an impossible rate is a first
+ * complaint. */
 static dp_status refuse_shuffle(double sigma, double rate, dp_error *err)
 {
     bool known = sigma >= MIN_SIGMA && sigma <= MAX_SIGMA && rate >= MIN_RATE && rate <= 1;

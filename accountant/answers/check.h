@@ -6,9 +6,10 @@
 
 #include <tacit/accountant.h>
 
-/* DP_OK when all fields of `m` are in range and there is an account for it: dpi_pair_of answers or runs
- * out of memory.  DP_EDOMAIN a field is out of its domain, or belongs to another mechanism; DP_EMISMATCH
- * no account for this combination; DP_EACCURACY a field outside of what the engines cover. */
+/* DP_OK when all fields of `m` are in range and there is an account for it: dpi_pair_of answers or
+ * runs out of memory.  DP_EDOMAIN a field is out of its domain, or belongs to another mechanism;
+ * DP_EMISMATCH no account for this combination; DP_EACCURACY a field outside of what the engines
+ * cover. */
 dp_status dpi_check_mechanism(const dp_mechanism *m, dp_error *err);
 
 /* Sampler, rate and number of releases alone. */

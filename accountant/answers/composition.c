@@ -1,5 +1,5 @@
-/* Lists of mechanisms as terms.  Gaussian releases without sampling add up to one: sums of squares of
- * their mu (Dong, Roth, Su, JRSS B 2022, corollary 3.3). */
+/* Lists of mechanisms as terms.  Gaussian releases without sampling add up to one: sums of squares
+ * of their mu (Dong, Roth, Su, JRSS B 2022, corollary 3.3). */
 #include "accountant/answers/composition.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
-/* With g in [l_k, u_k] at x_k: between x_k and x_(k+1), g lies above the line through (x_(k-1), u_(k-1)) and
- * (x_k, l_k), prolonged, and above that through (x_(k+1), l_(k+1)) and (x_(k+2), u_(k+2)): slopes of chords
- * of a convex function increase.  What that loses is of second order in the distance of the points. */
+/* With g in [l_k, u_k] at x_k: between x_k and x_(k+1), g lies above the line through (x_(k-1),
+ * u_(k-1)) and (x_k, l_k), prolonged, and above that through (x_(k+1), l_(k+1)) and (x_(k+2),
+ * u_(k+2)): slopes of chords of a convex function increase.  What that loses is of second order in
+ * the distance of the points. */
 #include "accountant/answers/convex.h"
 
 #include <math.h>

@@ -8,8 +8,8 @@ typedef struct dpi_point {
     double x, low, high; /* bounds on the function at x, finite */
 } dpi_point;
 
-/* A lower bound on a convex function from p[0].x to p[n - 1].x; points by rising x, n >= 2.  -INFINITY where two
- * points are all. */
+/* A lower bound on a convex function from p[0].x to p[n - 1].x; points by rising x, n >= 2.
+ * -INFINITY where two points are all. */
 double dpi_convex_least(const dpi_point *p, size_t n);
 
 #endif

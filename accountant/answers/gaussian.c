@@ -3,9 +3,10 @@
  * in both directions (Balle and Wang, ICML 2018, theorem 8).
  *
  * In logs: log A + log(1 - e^d), d = eps + log B - log A < 0, A and B the two terms.  For an upper
- * bound d is lowered and the result raised by the error of the logs (GSL's own estimate, doubled) and of
- * the arguments, for a lower bound the reverse: the argument's error 4u(|mu/2| + |eps/mu|) moves log Phi by
- * at most that times (|argument| + 1).  Inversions are bisections that keep the safe end. */
+ * bound d is lowered and the result raised by the error of the logs (GSL's own estimate, doubled)
+ * and of the arguments, for a lower bound the reverse: the argument's error 4u(|mu/2| + |eps/mu|)
+ * moves log Phi by at most that times (|argument| + 1).  Inversions are bisections that keep the
+ * safe end. */
 #include "accountant/answers/gaussian.h"
 
 #include <float.h>

@@ -4,12 +4,12 @@
 
 #include "accountant/pairs/pair.h"
 
-/* log of a bound on delta at `epsilon` >= 0 for mu = sqrt(steps) / sigma > 0: an upper one, at most 0,
- * or a lower one, -INFINITY where nothing is proved. */
+/* log of a bound on delta at `epsilon` >= 0 for mu = sqrt(steps) / sigma > 0: an upper one, at most
+ * 0, or a lower one, -INFINITY where nothing is proved. */
 double dpi_gaussian_log_delta(double mu, double epsilon, dpi_side side);
 
-/* Upper: an epsilon >= 0 with that at most log_delta < 0, +INFINITY when none is found.  Lower: one that
- * is not above the exact epsilon.  Each within 1e-12 or so. */
+/* Upper: an epsilon >= 0 with that at most log_delta < 0, +INFINITY when none is found.  Lower: one
+ * that is not above the exact epsilon.  Each within 1e-12 or so. */
 double dpi_gaussian_epsilon(double mu, double log_delta, dpi_side side);
 
 #endif

@@ -2,9 +2,9 @@
  *
  * Let K(a) = log E_Q (P/Q)^a = (a - 1) D_a(P || Q).  K is convex in a with K(1) = 0.
  *
- * Without sampling, closed forms: Gaussian of sensitivity s, D_a = a s^2 / (2 sigma^2).  The rounded
- * Gaussian is a function of it and has no more; the discrete Gaussian has no more either (Canonne,
- * Kamath and Steinke 2020, Proposition 5).  Laplace (Mironov 2017, Table II):
+ * Without sampling, closed forms: Gaussian of sensitivity s, D_a = a s^2 / (2 sigma^2).  The
+ * rounded Gaussian is a function of it and has no more; the discrete Gaussian has no more either
+ * (Canonne, Kamath and Steinke 2020, Proposition 5).  Laplace (Mironov 2017, Table II):
  *     K(a) = log(a / (2a - 1) e^((a-1)/b) + (a - 1) / (2a - 1) e^(-a/b)).
  * Randomised response with u = sigma / k, v = 1 - sigma + u:
  *     K(a) = log(v^a u^(1-a) + u^a v^(1-a) + (k - 2) u).
@@ -12,9 +12,10 @@
  * With Poisson sampling, add/remove, at whole a,
  *     K_q(a) = log sum_j binomial(a, j) (1-q)^(a-j) q^j e^K(j)
  *  = log(1 + sum over j >= 2 of binomial(a, j) (1-q)^(a-j) q^j (e^K(j) - 1))
- * for the record removed, as the weights sum to 1 and K(0) = K(1) = 0; removing is the worse direction as the noise is symmetric (Mironov, Talwar
- * and Zhang 2019, Theorem 5).  Terms are positive; each is
- * known from its logarithm within 32 u times the sum of the sizes that make it up.  Between whole orders K lies below its chord.
+ * for the record removed, as the weights sum to 1 and K(0) = K(1) = 0; removing is the worse
+ * direction as the noise is symmetric (Mironov, Talwar and Zhang 2019, Theorem 5).  Terms are
+ * positive; each is known from its logarithm within 32 u times the sum of the sizes that make it
+ * up.  Between whole orders K lies below its chord.
  *
  * Cost: O(alpha). */
 #include "accountant/answers/renyi.h"

@@ -1,10 +1,11 @@
 /* Batches cut from a shuffled list.
  *
- * No tight upper bound is known, and the account of Poisson sampling is none: when all records but one
- * push the other way, the batch of the one stands out.  One epoch of t steps contains the pair
+ * No tight upper bound is known, and the account of Poisson sampling is none: when all records but
+ * one push the other way, the batch of the one stands out.  One epoch of t steps contains the pair
  *     P = mean over s of N(2 e_s, sigma^2 I),   Q = mean over s of N(e_s, sigma^2 I),   s = 1 ... t
  * (Chua et al., ICML 2024), and so for every event "some coordinate is at least c"
- *     delta >= P(c) - e^eps Q(c),   P(c) = 1 - Phi((c-2)/sigma) Phi(c/sigma)^(t-1),   Q(c) likewise with 1.
+ *     delta >= P(c) - e^eps Q(c),   P(c) = 1 - Phi((c-2)/sigma) Phi(c/sigma)^(t-1),   Q(c) likewise
+ *     with 1.
  * The best c of a grid is taken.  The figure is for messages; nothing certified rests on it. */
 #include "accountant/answers/shuffle.h"
 

@@ -1,22 +1,24 @@
 /* Trade-off curves from certified privacy profiles.
  *
- * A test of membership that rejects on the event S has true positive rate P(S) and false positive rate
- * Q(S) = a, where P saw the record.  With D(e) = sup_S P(S) - e^e Q(S), the profile of one direction,
+ * A test of membership that rejects on the event S has true positive rate P(S) and false positive
+ * rate Q(S) = a, where P saw the record.  With D(e) = sup_S P(S) - e^e Q(S), the profile of one
+ * direction,
  *     P(S) <= D(e) + e^e a = g(e)          for every real e,
- * and the best test's rate is the least g, for D is convex in x = e^e and the best rate is its concave
- * conjugate (Dong, Roth and Su 2022, Proposition 6).  For e < 0, D(e) = 1 - e^e (1 - D'(-e)) with D' of
- * the other direction: the complements of S.
+ * and the best test's rate is the least g, for D is convex in x = e^e and the best rate is its
+ * concave conjugate (Dong, Roth and Su 2022, Proposition 6).  For e < 0, D(e) = 1 - e^e (1 -
+ * D'(-e)) with D' of the other direction: the complements of S.
  *
  * From above: the least certified g among a few e near the minimum; any e would be right.  Every
  * attacker is covered, and the greater of both directions counts.
  *
- * From below: the best rate is min over x of g, convex in x and known at some points (convex.c).  At x = 0, g is
- * exactly 1; from x = 1/a on it is at least 1.  A test of rate a, tossing a coin, has P(S) = a.
+ * From below: the best rate is min over x of g, convex in x and known at some points (convex.c).
+ * At x = 0, g is exactly 1; from x = 1/a on it is at least 1.  A test of rate a, tossing a coin,
+ * has P(S) = a.
  *
- * mu: the curve of mu-Gaussian DP, T(a) = Phi(Phi^-1(a) + mu), is concave, so a line that is below T at both
- * ends of an interval is below it all over.  Lines of the symmetrised profile, their reflections among
- * them, form a broken line above all tests; where it is below T at its corners within
- * [least_fpr, 1/2] and at both ends, it is everywhere.
+ * mu: the curve of mu-Gaussian DP, T(a) = Phi(Phi^-1(a) + mu), is concave, so a line that is below
+ * T at both ends of an interval is below it all over.  Lines of the symmetrised profile, their
+ * reflections among them, form a broken line above all tests; where it is below T at its corners
+ * within [least_fpr, 1/2] and at both ends, it is everywhere.
  *
  * A Gaussian without sampling needs none of this: the curve is T itself. */
 #include "accountant/answers/tradeoff.h"
@@ -25,8 +27,8 @@
 
 #include <gsl/gsl_cdf.h>
 
-#include "accountant/contour/contour.h"
 #include "accountant/answers/convex.h"
+#include "accountant/contour/contour.h"
 #include "accountant/grid/grid.h"
 #include "base/error.h"
 
@@ -211,8 +213,9 @@ static double least_of(const dpi_point *inner, double fpr)
     return fmin(dpi_convex_least(p, n), 1);
 }
 
-/* Bounds on g at e, within width of it if they can be had.  Close to a corner of the curve the profile
- * is near 0 and its lower bound may fail: p->low is -INFINITY then.  The upper one does without. */
+/* Bounds on g at e, within width of it if they can be had.  Close to a corner of the curve the
+ * profile is near 0 and its lower bound may fail: p->low is -INFINITY then.  The upper one does
+ * without. */
 static dp_status bound_point(const dpi_trade *trade, int direction, dpi_side side, double fpr,
                              const place *at, double e, double width, dpi_point *p, size_t *points,
                              dp_error *err)
@@ -285,8 +288,8 @@ static dp_status narrow_rate(const dpi_trade *trade, int direction, dpi_side sid
                     fpr, rate->lower, rate->upper, width);
 }
 
-/* Adds what one direction gives to *tpr.  A direction that by the estimate is not the worse one needs
- * only be shown to lie below. */
+/* Adds what one direction gives to *tpr.  A direction that by the estimate is not the worse one
+ * needs only be shown to lie below. */
 static dp_status add_direction(const dpi_trade *trade, int direction, double fpr, double width,
                                const place at[2], bool worse, dp_interval *tpr, dp_error *err)
 {
@@ -330,8 +333,8 @@ static dp_interval normal_tpr(double mu, double fpr)
                          .method = "closed form"};
 }
 
-/* Where hardly anything is hidden: the test {L > -log a} has a false positive rate of at most a and a
- * true one of at least D(-log a).  True when that is so close to 1 that no more need be known. */
+/* Where hardly anything is hidden: the test {L > -log a} has a false positive rate of at most a and
+ * a true one of at least D(-log a).  True when that is so close to 1 that no more need be known. */
 static bool nearly_all(const dpi_trade *trade, double fpr, double width, dp_interval *tpr)
 {
     for (int d = 0; d < 2; d++) {

@@ -1,4 +1,5 @@
-/* Trade-off curves: true against false positive rates of membership tests, from privacy profiles. */
+/* Trade-off curves: true against false positive rates of membership tests, from privacy
+ * profiles. */
 #ifndef DPI_ACCOUNTANT_ANSWERS_TRADEOFF_H
 #define DPI_ACCOUNTANT_ANSWERS_TRADEOFF_H
 

@@ -3,9 +3,9 @@
  * With K(z) = sum over terms of times * log E_P e^(zL) and any c > 0,
  *     delta(eps) = (1 / 2 pi) int e^(K(z) - z eps) k(z) du,  z = c + iu,  k(z) = 1 / (z (z + 1))
  * (Alghamdi et al., ICML 2023); k = 1/z gives P(L > eps), k = e^-eps / (z + 1) gives Q(L > eps).
- * path.c chooses c, the step h and the number of frequencies; here the values of e^K are computed by
- * rotation (phase.c), and Newton's method finds eps over the same values: it enters by e^(-z eps)
- * alone, and a derivative is a factor -z.
+ * path.c chooses c, the step h and the number of frequencies; here the values of e^K are computed
+ * by rotation (phase.c), and Newton's method finds eps over the same values: it enters by e^(-z
+ * eps) alone, and a derivative is a factor -z.
  *
  * Accuracy: aliases e^-30 of delta by proof, quadrature of K checked by doubling, rounding about
  * steps * 1e-16 and the cancellation that is measured here.  The truncation in u has no proof: an

@@ -8,12 +8,12 @@
 
 #include "accountant/pairs/pair.h"
 
-/* About ten digits, not certified, of the composition of n >= 1 terms.  DP_ENOMEM; DP_EACCURACY with
- * the reason where the integrand does not fall far enough: losses on a lattice, few sampled steps.
- * A single term with times = 1 is integrated directly and never refused for that. */
+/* About ten digits, not certified, of the composition of n >= 1 terms.  DP_ENOMEM; DP_EACCURACY
+ * with the reason where the integrand does not fall far enough: losses on a lattice, few sampled
+ * steps.  A single term with times = 1 is integrated directly and never refused for that. */
 
-/* Least epsilon >= 0 with delta(epsilon) <= e^log_delta, log_delta < 0; +INFINITY when infinite losses
- * alone have that mass, which is DP_OK, and on errors. */
+/* Least epsilon >= 0 with delta(epsilon) <= e^log_delta, log_delta < 0; +INFINITY when infinite
+ * losses alone have that mass, which is DP_OK, and on errors. */
 dp_status dpi_contour_epsilon(const dpi_term *terms, size_t n, double log_delta, double *epsilon,
                               dp_error *err);
 

@@ -24,7 +24,8 @@ typedef struct dpi_contour_nodes {
 } dpi_contour_nodes;
 
 /* How finely: P-mass of about e^log_cut is left out at either end of a piece; Gauss's panels serve
- * e^(zL) with |z| <= speed; trapezoidal rules take the piece's own step times 2^(-sharpness / 2). */
+ * e^(zL) with |z| <= speed; trapezoidal rules take the piece's own step times 2^(-sharpness /
+ * 2). */
 typedef struct dpi_fineness {
     double log_cut;
     double speed;
@@ -38,8 +39,8 @@ dp_status dpi_contour_nodes_new(const dpi_pair *pair, const dpi_fineness *finene
                                 dpi_contour_nodes *nodes, dp_error *err);
 void dpi_contour_nodes_free(dpi_contour_nodes *nodes);
 
-/* K(c) = log E_P e^(cL), its derivative and second derivative.  +INFINITY when it overflows.  Not for
- * nodes that were moved. */
+/* K(c) = log E_P e^(cL), its derivative and second derivative.  +INFINITY when it overflows.  Not
+ * for nodes that were moved. */
 double dpi_contour_cumulant(const dpi_contour_nodes *nodes, double c, double *mean,
                             double *variance);
 

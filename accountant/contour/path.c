@@ -9,7 +9,8 @@
  * kappa(c) = c^c / (c+1)^(c+1), the terms k < 0 ask for the least of
  *     (ALIAS - log delta) / c   and   (ALIAS + K(c/2) - c eps / 2 + log kappa - log delta) / (c/2),
  * those k > 0 for the least over c' > c of
- *     (ALIAS + K(c') - c' eps + log kappa(c') - log delta) / (c' - c)   and   (greatest loss) - eps.
+ *     (ALIAS + K(c') - c' eps + log kappa(c') - log delta) / (c' - c)   and   (greatest loss) -
+ *     eps.
  * Rare large losses make the right one long; moving c to the left shortens it, at the price of
  * cancellation, of which CANCEL is allowed.
  *
@@ -17,8 +18,8 @@
  * product of envelopes (phase.h), so that losses on a lattice never end.
  *
  * Nodes.  Doubling the trapezoidal rule's step shows its error (nodes.c); it is looked at at every
- * frequency tried, and at a tilt of c/2 or more: there the end of the range carries no weight, and moving
- * the contour back to c only adds segments at |Im z| = u, where both integrands vanish. */
+ * frequency tried, and at a tilt of c/2 or more: there the end of the range carries no weight, and
+ * moving the contour back to c only adds segments at |Im z| = u, where both integrands vanish. */
 #include "accountant/contour/path.h"
 
 #include <math.h>
@@ -287,8 +288,8 @@ static dp_status sharpen(dpi_part *part, dp_error *err)
     return dpi_contour_nodes_new(part->pair, &part->moved, &part->wave, err);
 }
 
-/* How far the moved line's total mass is from the 1 of the real one.  They are connected at infinity,
- * not at the end of the range, so what lies beyond must not be felt at this tilt. */
+/* How far the moved line's total mass is from the 1 of the real one.  They are connected at
+ * infinity, not at the end of the range, so what lies beyond must not be felt at this tilt. */
 static double opening(const dpi_part *part)
 {
     double re = -1, im = 0;

@@ -4,9 +4,10 @@
  *     f <- f + (p + f) (e^(it) - 1),   f = p (e^(i th) - 1):
  * a dozen multiplications and additions instead of a sine and a cosine, and the small numbers f
  * keep their relative accuracy where all angles are small, as they are after many steps: the
- * T-th power multiplies an error of phi by T.  Masses and angles are complex on a moved line (nodes.c).  Terms are seeded afresh every DPI_PHASES
- * frequencies, so that rounding grows no further than that.  Four nodes at a time fill the
- * registers of any machine; the sums stay in the first-level cache. */
+ * T-th power multiplies an error of phi by T.  Masses and angles are complex on a moved line
+ * (nodes.c).  Terms are seeded afresh every DPI_PHASES frequencies, so that rounding grows no
+ * further than that.  Four nodes at a time fill the registers of any machine; the sums stay in the
+ * first-level cache. */
 #include "accountant/contour/phase.h"
 
 #include <math.h>

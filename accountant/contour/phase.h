@@ -8,7 +8,8 @@
 #include "accountant/contour/nodes.h"
 
 /* Masses p of the tilted law, sum 1, and losses less its mean.  n is a multiple of 4; atoms come
- * first, padded to a multiple of 4 themselves; padding has mass 0.  Complex where nodes were moved. */
+ * first, padded to a multiple of 4 themselves; padding has mass 0.  Complex where nodes were
+ * moved. */
 typedef struct dpi_tilted {
     size_t n, n_atoms;
     double *mass, *mass_im;   /* [n], owned */

@@ -1,18 +1,21 @@
 /* Window of the composed privacy loss and what is read off it.
  *
- * With t the tilted masses of one step (mass.c), sum e^K before scaling, and D^ their composition by
- * circular convolution as computed, every entry within beta of the true one (fft.c), the mass of the
- * composed loss at knot k of the window is at most
+ * With t the tilted masses of one step (mass.c), sum e^K before scaling, and D^ their composition
+ * by circular convolution as computed, every entry within beta of the true one (fft.c), the mass of
+ * the composed loss at knot k of the window is at most
  *     a_k = max(D^_k + beta, 0) exp(sum T K - c k dx),
  * as wrapping around only adds.  Mass above the window is at most exp(sum T K(c') - c' (high+1) dx)
- * (Chernoff), and at most the sum of the masses cut off in every step is infinite; both count whole.  So
+ * (Chernoff), and at most the sum of the masses cut off in every step is infinite; both count
+ * whole.  So
  *     delta(eps) <= cut + tail + sum_{k: l_k > eps} a_k (1 - e^(eps - l_k)),
- * summed from the top by a recurrence in which all terms are positive: with U = sum a_j e^(eps-l_j),
+ * summed from the top by a recurrence in which all terms are positive: with U = sum a_j
+ * e^(eps-l_j),
  *     delta(eps - t) = delta(eps) + (1 - e^-t) U  between knots.
  *
- * From below, with the lower masses (lower.c), D^_k - beta takes the place of D^_k + beta, what lies
- * above the window is left out, and what wraps around is taken off: k lengths Lam below the window it is at
- * most e^(-k c Lam) in all, above at most exp(sum T K(c') - c' (eps + k Lam) + c k Lam).
+ * From below, with the lower masses (lower.c), D^_k - beta takes the place of D^_k + beta, what
+ * lies above the window is left out, and what wraps around is taken off: k lengths Lam below the
+ * window it is at most e^(-k c Lam) in all, above at most exp(sum T K(c') - c' (eps + k Lam) + c k
+ * Lam).
  *
  * Rounding: T mass_error + T log_error + 8 u N + (rounding of the exponents) in log delta, and
  * T loss_error + 8 u (|T base| + |k dx|) in epsilon, to the safe side. */

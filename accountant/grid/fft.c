@@ -1,24 +1,25 @@
 /* Products of T-fold convolution powers: one FFT a factor, exp(sum T log F), one inverse FFT.
  *
- * Transform.  Each coefficient is a sum of the n inputs times products of twiddle factors, formed in
- * log2 n levels; an input meets in each level one complex product and one sum (relative error below
- * 6u, u = 2^-53, exact twiddles within u) and one level more for real data.  So
+ * Transform.  Each coefficient is a sum of the n inputs times products of twiddle factors, formed
+ * in log2 n levels; an input meets in each level one complex product and one sum (relative error
+ * below 6u, u = 2^-53, exact twiddles within u) and one level more for real data.  So
  *     |F^ - F| <= e = LEVEL u (log2 n + 2) sum |t|,   sum |t| = 1,
  * with LEVEL = 8 to leave room for FFTW's merged constants; the test compares with long double.
  *
- * Core.  At small sampling rates nearly all mass lies on a few knots around 0, and e would be paid T
- * times for it.  Then those knots are transformed directly: with theta_j = 2 pi j / n,
- *     F_j = 1 + G_j,  G_j = sum_core t_i (e^(-i theta_j i) - 1) + (R_j - R_0),  R the transform of the rest,
- * where the core costs CORE_STEPS u theta_j sum |i| t_i + 24 u |G_j| (e^(-i theta i) - 1 comes from |i| <=
- * CORE rotations, each of which adds less than 6 u |i| theta_j) and only the rest costs e sum |rest|.
- * (That F_0 is 1 only within 2u changes t_0 >= 1/4 by 8u relative: counted in mass.c.)  log(1 + G)
- * comes from log1p, so rounding is relative to G.
+ * Core.  At small sampling rates nearly all mass lies on a few knots around 0, and e would be paid
+ * T times for it.  Then those knots are transformed directly: with theta_j = 2 pi j / n,
+ *     F_j = 1 + G_j,  G_j = sum_core t_i (e^(-i theta_j i) - 1) + (R_j - R_0),  R the transform of
+ *     the rest,
+ * where the core costs CORE_STEPS u theta_j sum |i| t_i + 24 u |G_j| (e^(-i theta i) - 1 comes from
+ * |i| <= CORE rotations, each of which adds less than 6 u |i| theta_j) and only the rest costs e
+ * sum |rest|. (That F_0 is 1 only within 2u changes t_0 >= 1/4 by 8u relative: counted in mass.c.)
+ * log(1 + G) comes from log1p, so rounding is relative to G.
  *
  * Power.  |a^T - b^T| <= T m^T |a - b| / m, m = max(|a|, |b|), and for products of powers
- * |prod a - prod b| <= prod m^T sum T |a - b| / m.  What log, its product with T, exp, cos and sin add
- * is (POWER T |log F| + POWER) u, relative, |log F| at most pi + |log |F||, and the same once more for
- * every further factor; without the core log F itself has an absolute error of 2u more.  Coefficients
- * below e^-(0.9 FLAT) are set to 0 and cost that.
+ * |prod a - prod b| <= prod m^T sum T |a - b| / m.  What log, its product with T, exp, cos and sin
+ * add is (POWER T |log F| + POWER) u, relative, |log F| at most pi + |log |F||, and the same once
+ * more for every further factor; without the core log F itself has an absolute error of 2u more.
+ * Coefficients below e^-(0.9 FLAT) are set to 0 and cost that.
  *
  * Back.  Every output is a mean of n coefficients, so its error is at most the mean of the errors
  * plus e times the mean of |F|^T.  With a core t_0^T is taken off all coefficients, and put back on

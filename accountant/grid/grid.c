@@ -140,8 +140,8 @@ static dp_status sharpen(engine *e, const excess *x, const dpi_reading *r, doubl
     return look(e, err);
 }
 
-/* The interval is too wide: finer by as much as an error of second order needs.  `rest` is the upper
- * bound's relative excess from rounding; the lower one has as much again. */
+/* The interval is too wide: finer by as much as an error of second order needs.  `rest` is the
+ * upper bound's relative excess from rounding; the lower one has as much again. */
 static void narrow(engine *e, double width, double rest)
 {
     double factor = fmin(0.6, fmax(0.7 * e->wish->interval / width, 0.02));
@@ -268,8 +268,8 @@ static dp_status run(const dpi_term *term, size_t n, dpi_query query, const dpi_
 }
 
 /* Delta by bisection on epsilon's own query, where the direct one fails: far out in the tails.  The
- * answer is a delta whose epsilon is certified to be at most what was given, and one whose epsilon is
- * certified to be at least that. */
+ * answer is a delta whose epsilon is certified to be at most what was given, and one whose epsilon
+ * is certified to be at least that. */
 static dp_status search_delta(const dpi_term *term, size_t n, double epsilon, const dpi_wish *wish,
                               dpi_bounds *bounds, dp_error *err)
 {

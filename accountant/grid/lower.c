@@ -2,25 +2,28 @@
  *
  * Let delta(a) be one step's profile, sum or integral of (1 - e^(a-l))_+ over its losses l.  In
  * y = e^a the connect-the-dots profile agrees with it at the knots and is the chord in between.  A
- * loss l in the bin [a, b] lies below its chord by at most (1 - e^(a-l)) (1 - e^(l-b)) / (1 - e^-dx), at
- * y = e^l; G of the bin is the sum of these.  So with g_i >= max(G_(i-1), G_i) the chords of
+ * loss l in the bin [a, b] lies below its chord by at most (1 - e^(a-l)) (1 - e^(l-b)) / (1 -
+ * e^-dx), at y = e^l; G of the bin is the sum of these.  So with g_i >= max(G_(i-1), G_i) the
+ * chords of
  *     v_i = delta_i - g_i
  * stay below delta everywhere.  Such a v, convex and not negative, is the profile of masses
  *     m_i - (g_(i+1) - g_i) / (e^dx - 1) + (g_i - g_(i-1)) / (1 - e^-dx),
  * m those of connect-the-dots.  A profile below delta stays below after any composition, because
  * delta of a composition is a mean of one step's profile over the others' losses.
  *
- * The bins beside the lump (mass.c) are empty, G = 0; what its neighbours' g takes away comes from it.
+ * The bins beside the lump (mass.c) are empty, G = 0; what its neighbours' g takes away comes from
+ * it.
  *
  * Ends.  Below the lowest knot g goes on as a constant: v runs parallel to delta (some P-mass is
- * dropped); from the knot below it where v ends on the lowest.  At the top v ends in 0 at the highest
- * knot K where delta_K >= G_(K-1) and delta_(K-1) >= g_(K-1): 0 is then below delta_K - G_(K-1), and
- * masses above K are dropped.
+ * dropped); from the knot below it where v ends on the lowest.  At the top v ends in 0 at the
+ * highest knot K where delta_K >= G_(K-1) and delta_(K-1) >= g_(K-1): 0 is then below delta_K -
+ * G_(K-1), and masses above K are dropped.
  *
  * Masses that come out negative (a few, where g has a kink) are made up from the next higher knot:
  * mass moved to a smaller loss lowers the profile.
  *
- * All is done on tilted masses; D and U below are delta and sum m_j e^(a-l_j), tilted like knot a. */
+ * All is done on tilted masses; D and U below are delta and sum m_j e^(a-l_j), tilted like knot
+ * a. */
 #include "accountant/grid/lower.h"
 
 #include <float.h>
@@ -49,8 +52,8 @@ static double g_at(const lower *s, const double *data, const double *gap, int64_
     return fmax(own, below) + 1e-12 * s->spread * wide * near;
 }
 
-/* Where the profile ends: at `knot`, where it is 0 and delta is at most `delta`; `excess` is v one knot
- * below. */
+/* Where the profile ends: at `knot`, where it is 0 and delta is at most `delta`; `excess` is v one
+ * knot below. */
 typedef struct profile_end {
     bool found;
     int64_t knot;

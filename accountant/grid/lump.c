@@ -1,13 +1,14 @@
 /* Lumps.
  *
- * To merge outcomes is post-processing: the pair of what is left is dominated by the pair.  All losses of
- * an interval become one, at the loss -log(Q-mass / P-mass).  At small sampling rates most of the mass
- * lies within much less than a spacing of the base; lower masses (lower.c) would lose a part of it at their
- * lowest knot.
+ * To merge outcomes is post-processing: the pair of what is left is dominated by the pair.  All
+ * losses of an interval become one, at the loss -log(Q-mass / P-mass).  At small sampling rates
+ * most of the mass lies within much less than a spacing of the base; lower masses (lower.c) would
+ * lose a part of it at their lowest knot.
  *
- * Losses above the base: lump 0 takes [0, b), its place is the knot 0, and b is chosen half a spacing
- * above it; lump 1 takes [b, b'), with b' such that it lies one spacing above lump 0.  From b' on the grid
- * takes over; what its lowest gap takes away comes from lump 1.  Losses below the base: the same, mirrored.
+ * Losses above the base: lump 0 takes [0, b), its place is the knot 0, and b is chosen half a
+ * spacing above it; lump 1 takes [b, b'), with b' such that it lies one spacing above lump 0.  From
+ * b' on the grid takes over; what its lowest gap takes away comes from lump 1.  Losses below the
+ * base: the same, mirrored.
  *
  * Losses on both sides: one lump takes what lies within a little more than one spacing of the base.
  *

@@ -1,10 +1,12 @@
-/* Losses next to the base, merged into point masses: a lower bound that no grid needs to resolve. */
+/* Losses next to the base, merged into point masses: a lower bound that no grid needs to
+ * resolve. */
 #ifndef DPI_ACCOUNTANT_GRID_LUMP_H
 #define DPI_ACCOUNTANT_GRID_LUMP_H
 
 #include "accountant/grid/mass.h"
 
-/* mass[k] lies at offset shift + way * k * spacing; together they stand for the losses in (low, high). */
+/* mass[k] lies at offset shift + way * k * spacing; together they stand for the losses in (low,
+ * high). */
 typedef struct dpi_lumps {
     double low, high; /* offsets */
     int way;          /* +1 or -1 */

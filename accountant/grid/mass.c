@@ -7,15 +7,16 @@
  * the exact one from above at every epsilon (Doroshenko et al., PoPETs 2022).  Larger masses and
  * larger losses also only raise delta; all roundings below go that way.
  *
- * Masses are integrated by quadrature.c with an error below QUADRATURE of the P-mass of each stretch;
- * twice that is added to both knots.  All terms are positive: no cancellation, full relative accuracy in
- * every bin.
+ * Masses are integrated by quadrature.c with an error below QUADRATURE of the P-mass of each
+ * stretch; twice that is added to both knots.  All terms are positive: no cancellation, full
+ * relative accuracy in every bin.
  *
- * Ends.  Mass beyond the range of a piece is put on the knot at or above the range's end where the loss
- * is small, and counts as a loss of +INFINITY where it is large; for a lower bound it is left out.
+ * Ends.  Mass beyond the range of a piece is put on the knot at or above the range's end where the
+ * loss is small, and counts as a loss of +INFINITY where it is large; for a lower bound it is left
+ * out.
  *
- * From below, see lower.c and lump.c: the losses next to the base are first merged into lumps on knots,
- * which are counted from the first of them.
+ * From below, see lower.c and lump.c: the losses next to the base are first merged into lumps on
+ * knots, which are counted from the first of them.
  *
  * Cost: 3 to 6 nodes a knot, four transcendental functions each. */
 #include "accountant/grid/mass.h"
@@ -136,7 +137,8 @@ static void add_bin(filler *f, const dpi_piece *piece, int64_t k, double x_low, 
     put_bin(f, &b, k);
 }
 
-/* Splitting takes smooth neighbours to make good for it from below: atoms on both sides within a bin. */
+/* Splitting takes smooth neighbours to make good for it from below: atoms on both sides within a
+ * bin. */
 static bool is_dense(const dpi_pair *pair, size_t i, double dx)
 {
     const dpi_atom *atom = pair->atom;
@@ -144,8 +146,8 @@ static bool is_dense(const dpi_pair *pair, size_t i, double dx)
            atom[i + 1].offset - atom[i].offset < dx;
 }
 
-/* An upper bound splits an atom onto the knots around it.  A lower one does that only to one of many
- * close ones; it moves a single one down to a knot. */
+/* An upper bound splits an atom onto the knots around it.  A lower one does that only to one of
+ * many close ones; it moves a single one down to a knot. */
 static void add_atom(filler *f, size_t i)
 {
     const dpi_atom *atom = &f->pair->atom[i];
@@ -311,8 +313,8 @@ void dpi_mass_upper(const dpi_pair *pair, const dpi_grid *grid, double log_cut, 
     mass->log_tail_sum = log(f.tail_sum) + exponent + SUMMATION + 4 * DBL_EPSILON * fabs(exponent);
 }
 
-/* As many knots as the window has: from the nearest loss on, from the top down where there is one, or
- * around the base. */
+/* As many knots as the window has: from the nearest loss on, from the top down where there is one,
+ * or around the base. */
 static void make_room(filler *f, double log_cut)
 {
     const int64_t margin = 8, room = (int64_t)f->grid->size - 3 * margin;

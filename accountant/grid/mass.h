@@ -1,5 +1,5 @@
-/* One step's privacy loss on a grid, tilted: the connect-the-dots discretisation, an upper bound, and
- * one below it. */
+/* One step's privacy loss on a grid, tilted: the connect-the-dots discretisation, an upper bound,
+ * and one below it. */
 #ifndef DPI_ACCOUNTANT_GRID_MASS_H
 #define DPI_ACCOUNTANT_GRID_MASS_H
 
@@ -30,9 +30,9 @@ typedef struct dpi_mass {
     int64_t top;         /* highest knot of one step */
 } dpi_mass;
 
-/* Fills data[grid->size] (zeroed by the caller), knot o at index o mod size, with masses of sum 1 that
- * dominate the pair's loss shifted by at most loss_error, apart from `infinite`; P-mass of about
- * e^log_cut is given up at either end. */
+/* Fills data[grid->size] (zeroed by the caller), knot o at index o mod size, with masses of sum 1
+ * that dominate the pair's loss shifted by at most loss_error, apart from `infinite`; P-mass of
+ * about e^log_cut is given up at either end. */
 void dpi_mass_upper(const dpi_pair *pair, const dpi_grid *grid, double log_cut, double *data,
                     dpi_mass *mass);
 

@@ -12,7 +12,8 @@
  * Rounding of the FFT: T e (fft.c) in every tilted mass, for delta about T e times the second-order
  * estimate of saddle.c at the tilt used instead of the saddle's.
  *
- * Losses on a lattice get knots on it: nothing is then split, and a lower bound need not be rounded down.
+ * Losses on a lattice get knots on it: nothing is then split, and a lower bound need not be rounded
+ * down.
  *
  * The tilt with the shortest window is taken among those whose rounding is small enough. */
 #include "accountant/grid/plan.h"
@@ -103,7 +104,8 @@ static size_t round_up(double points)
     return (double)n < points ? 0 : n;
 }
 
-/* Distance that all offsets of a pair's atoms are multiples of, or 0: then knots can meet the atoms. */
+/* Distance that all offsets of a pair's atoms are multiples of, or 0: then knots can meet the
+ * atoms. */
 static double lattice_of(const dpi_pair *pair)
 {
     size_t n = pair->n_atoms, met = 0;

@@ -1,11 +1,11 @@
 /* Gauss-Legendre on stretches of a piece.
  *
- * The integrands are P w_a and P w_b of mass.c, entire functions of x on a piece (a Gaussian times 1, or
- * times r = M/B less a constant).  A range is cut at the knots' places and then so that h = width * D <=
- * 1/4, D the roughness (pair.h).  On the Bernstein ellipse of parameter rho = 8/h, whose points lie within
- * 2.25/D of any point of the stretch, the Gaussian grows by at most e^4.8 over its smallest value in the
- * stretch, and |w| <= 1 + 21/h, so with |error of n-point Gauss| <= (64/15) max rho^-2n / (1 - rho^-2) on
- * [-1, 1] (Trefethen 2013, from the Chebyshev coefficients)
+ * The integrands are P w_a and P w_b of mass.c, entire functions of x on a piece (a Gaussian times
+ * 1, or times r = M/B less a constant).  A range is cut at the knots' places and then so that h =
+ * width * D <= 1/4, D the roughness (pair.h).  On the Bernstein ellipse of parameter rho = 8/h,
+ * whose points lie within 2.25/D of any point of the stretch, the Gaussian grows by at most e^4.8
+ * over its smallest value in the stretch, and |w| <= 1 + 21/h, so with |error of n-point Gauss| <=
+ * (64/15) max rho^-2n / (1 - rho^-2) on [-1, 1] (Trefethen 2013, from the Chebyshev coefficients)
  *     error <= 300 (1 + 21/h) (h/8)^2n  times the P-mass of the stretch.
  * n is the smallest with that below DPI_QUADRATURE. */
 #include "accountant/grid/quadrature.h"

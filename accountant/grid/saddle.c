@@ -4,7 +4,8 @@
  * (Alghamdi et al., ICML 2023).  The integrand is smallest along the real line where
  *     eps = T K'(c) - 1/c - 1/(c+1),
  * and there the second-order expansion gives
- *     log delta ~ T K(c) - c eps - log c - log(c+1) - log(2 pi V) / 2,  V = T K'' + c^-2 + (c+1)^-2.
+ *     log delta ~ T K(c) - c eps - log c - log(c+1) - log(2 pi V) / 2,  V = T K'' + c^-2 +
+ *     (c+1)^-2.
  * eps rises and delta falls with c, so both queries are bisections on log c. */
 #include "accountant/grid/saddle.h"
 

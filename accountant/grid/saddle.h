@@ -16,9 +16,9 @@ typedef struct dpi_nodes {
     double *offset; /* [n], in the same block */
 } dpi_nodes;
 
-/* Nodes over the range of x that leaves a P-mass of about e^log_cut at either end, as the grid does: tails that
- * are cut off there must not draw the tilt towards them.  False when memory is out; dpi_nodes_free
- * in any case. */
+/* Nodes over the range of x that leaves a P-mass of about e^log_cut at either end, as the grid
+ * does: tails that are cut off there must not draw the tilt towards them.  False when memory is
+ * out; dpi_nodes_free in any case. */
 bool dpi_nodes_new(const dpi_pair *pair, double log_cut, dpi_nodes *nodes);
 void dpi_nodes_free(dpi_nodes *nodes);
 

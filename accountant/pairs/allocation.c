@@ -1,9 +1,10 @@
 /* One epoch of random allocation as a pair of atoms.
  *
- * Model.  An epoch has t steps; each record draws its step uniformly, by itself, and step i releases
- * g_i + N(0, sigma^2) where g_i, of norm at most 1 for each record, may depend on all that was
- * released before.  Whatever batches the other records are in, even if they were known, let v_i be
- * what the record in question would add in step i, and Q the law without it.  The likelihood ratio is
+ * Model.  An epoch has t steps; each record draws its step uniformly, by itself, and step i
+ * releases g_i + N(0, sigma^2) where g_i, of norm at most 1 for each record, may depend on all that
+ * was released before.  Whatever batches the other records are in, even if they were known, let v_i
+ * be what the record in question would add in step i, and Q the law without it.  The likelihood
+ * ratio is
  *     X' = (1/t) sum_i exp(|v_i| w_i / sigma^2 - |v_i|^2 / (2 sigma^2)),
  * and under Q the w_i are N(0, sigma^2), each independent of the past, which fixes v_i.  With the
  * Brownian motion that runs through w_i / sigma, each term is the exponential martingale stopped at
@@ -11,21 +12,23 @@
  * martingale at 1 / sigma^2, by independent increments.  The Y_i are independent,
  * Y = exp(s z - s^2 / 2) with s = 1 / sigma and z standard normal, so by Jensen's inequality
  *     E_Q phi(X') <= E_Q phi(X),  X = (1/t) sum_i Y_i,  for every convex phi,
- * with equality for a record that adds the same unit vector in every step.  Both directions are such
- * expectations: remove is E_Q (X - e^eps)_+, add is E_Q (1 - e^eps X)_+, and so they are, in each of
- * the factors, for products over epochs.  Hence one epoch is dominated by the pair dP/dQ = X (remove)
- * or its reverse (add), and upper and lower laws of the sum (sums.c) give upper and lower pairs.
+ * with equality for a record that adds the same unit vector in every step.  Both directions are
+ * such expectations: remove is E_Q (X - e^eps)_+, add is E_Q (1 - e^eps X)_+, and so they are, in
+ * each of the factors, for products over epochs.  Hence one epoch is dominated by the pair dP/dQ =
+ * X (remove) or its reverse (add), and upper and lower laws of the sum (sums.c) give upper and
+ * lower pairs.
  *
  * Term.  Cell by cell, a and b its knots, the masses of Y weighted by (b-Y)/(b-a) and (Y-a)/(b-a),
- * and the first moments, by 6-point Gauss's rule in z: all terms positive.  On pieces of width h / D,
- * h <= 1/4, D = 1 + |z| + s, the integrand is bounded on the Bernstein ellipse 8/h as in mass.c:
+ * and the first moments, by 6-point Gauss's rule in z: all terms positive.  On pieces of width h /
+ * D, h <= 1/4, D = 1 + |z| + s, the integrand is bounded on the Bernstein ellipse 8/h as in mass.c:
  *     error <= 300 (1 + 27/h) (h/8)^12 < 3e-14 times the mass of the piece.
  * `slack` gathers that, and what rounding of y does to the weights, relative to every knot's mass.
  *
- * References: Chua, Ghazi, Harrison, Leeman, Kamath, Kumar, Manurangsi, Sinha and Zhang, Balls-and-bins
- * sampling for DP-SGD, AISTATS 2025 (this pair, tight); Feldman and Shenfeld, Privacy amplification
- * by random allocation, 2025; the same, Efficient privacy loss accounting for subsampling and random
- * allocation, 2026 (numerical laws of the sum); Shaked and Shanthikumar, Stochastic Orders, 2007, ch. 3. */
+ * References: Chua, Ghazi, Harrison, Leeman, Kamath, Kumar, Manurangsi, Sinha and Zhang,
+ * Balls-and-bins sampling for DP-SGD, AISTATS 2025 (this pair, tight); Feldman and Shenfeld,
+ * Privacy amplification by random allocation, 2025; the same, Efficient privacy loss accounting for
+ * subsampling and random allocation, 2026 (numerical laws of the sum); Shaked and Shanthikumar,
+ * Stochastic Orders, 2007, ch. 3. */
 #include "accountant/pairs/allocation.h"
 
 #include <float.h>

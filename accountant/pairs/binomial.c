@@ -1,16 +1,17 @@
 /* Tails of the binomial distribution.
  *
  * The smaller tail is summed from its largest term, the one next to the mean, outward: ratios of
- * neighbours fall below 1 and go on falling, so what follows a term t with ratio r is at most t r / (1-r).
- * The largest term is
+ * neighbours fall below 1 and go on falling, so what follows a term t with ratio r is at most t r /
+ * (1-r).  The largest term is
  *     sqrt(n / (2 pi k (n-k))) exp(e(n) - e(k) - e(n-k) - D(k, np) - D(n-k, n(1-p))),
- * e(n) = log n! - log(sqrt(2 pi n) (n/e)^n), D(x, M) = x log(x/M) + M - x (Loader, Fast and accurate
- * computation of binomial probabilities, 2000): no large numbers cancel.
+ * e(n) = log n! - log(sqrt(2 pi n) (n/e)^n), D(x, M) = x log(x/M) + M - x (Loader, Fast and
+ * accurate computation of binomial probabilities, 2000): no large numbers cancel.
  *
- * Rounding (u = 2^-53): D by its series or with at most 20-fold cancellation, so within 40 u of its value
- * and, through the rounding of np, within u |x - M|; both D together are at most 700 where anything is
- * left, |x - M| at most sqrt(1400 n) + 1400 <= 4e6 for n <= 1e10.  Exponent: 1e-9 at most.  A sum of N <= 4e6
- * terms, each from the last by a ratio with error 5u: 5 N u = 3e-9.  SLACK covers both. */
+ * Rounding (u = 2^-53): D by its series or with at most 20-fold cancellation, so within 40 u of its
+ * value and, through the rounding of np, within u |x - M|; both D together are at most 700 where
+ * anything is left, |x - M| at most sqrt(1400 n) + 1400 <= 4e6 for n <= 1e10.  Exponent: 1e-9 at
+ * most.  A sum of N <= 4e6 terms, each from the last by a ratio with error 5u: 5 N u = 3e-9.  SLACK
+ * covers both. */
 #include "accountant/pairs/binomial.h"
 
 #include <float.h>

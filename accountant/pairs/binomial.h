@@ -9,8 +9,8 @@
 /* Most trials. */
 #define DPI_MAX_TRIALS 10000000000u
 
-/* Pr(Bin(n, p) >= k), a bound on it from the given side, within 1e-8 relative of the smaller of it and its
- * complement, or 1e-290.  n at most DPI_MAX_TRIALS, 0 < p < 1. */
+/* Pr(Bin(n, p) >= k), a bound on it from the given side, within 1e-8 relative of the smaller of it
+ * and its complement, or 1e-290.  n at most DPI_MAX_TRIALS, 0 < p < 1. */
 double dpi_binomial_tail(uint64_t n, double p, uint64_t k, dpi_side side);
 
 #endif

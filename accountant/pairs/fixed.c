@@ -1,12 +1,12 @@
 /* Batches of a fixed size without replacement, one record replaced: the dominating pair.
  *
- * Theorem 11 of Zhu, Dong and Wang (AISTATS 2022): when (A, B) dominates one release under replacement,
- * here A = N(1, sigma^2) and B = N(0, sigma^2) with sigma in units of 2C, then the sampled release
- * satisfies delta(eps) = H(q A + (1-q) B || B) for eps >= 0 and H(A || q B + (1-q) A) for eps < 0.  The
- * profile is symmetric, delta(-eps) = 1 - e^-eps + e^-eps delta(eps), so both directions have the
- * same pair, with these losses under P:
- *     L > 0     as under (q A + (1-q) B, B):  s = log(1 + q (e^y - 1)), y = x / sigma^2, x > 0 counted
- *               from the middle between the means;
+ * Theorem 11 of Zhu, Dong and Wang (AISTATS 2022): when (A, B) dominates one release under
+ * replacement, here A = N(1, sigma^2) and B = N(0, sigma^2) with sigma in units of 2C, then the
+ * sampled release satisfies delta(eps) = H(q A + (1-q) B || B) for eps >= 0 and H(A || q B + (1-q)
+ * A) for eps < 0.  The profile is symmetric, delta(-eps) = 1 - e^-eps + e^-eps delta(eps), so both
+ * directions have the same pair, with these losses under P:
+ *     L > 0     as under (q A + (1-q) B, B):  s = log(1 + q (e^y - 1)), y = x / sigma^2, x > 0
+ *               counted from the middle between the means;
  *     L = -s    with the density of Q there, e^-s times that of P, as f(-l) = e^-l f(l);
  *     L = 0     what is left.  P- and Q-mass of L > 0 are (1-q) F + q (1 - F) and F with
  *               F = Phi(-1 / 2 sigma), so it is 1 - their sum = (1-q) (1 - 2 F).
@@ -15,8 +15,8 @@
  * It is the pointwise supremum of pairs that some data realise; one of them is
  * (q A + (1-q) B, B) itself, which is the lower bound.
  *
- * Rounding: y has relative error 2u and moves s by at most min(1, q e^y) as much; the argument of log1p
- * carries 4u more, the logarithm 2u of s. */
+ * Rounding: y has relative error 2u and moves s by at most min(1, q e^y) as much; the argument of
+ * log1p carries 4u more, the logarithm 2u of s. */
 #include "accountant/pairs/make.h"
 
 #include <float.h>

@@ -1,10 +1,10 @@
-/* The Gaussian mechanism without sampling: P = N(1, sigma^2) and Q = N(0, sigma^2), by reflection the
- * same in both directions.
+/* The Gaussian mechanism without sampling: P = N(1, sigma^2) and Q = N(0, sigma^2), by reflection
+ * the same in both directions.
  *
  * Counted from the middle, x -> x + 1/2, the loss is x / sigma^2.  It is cut at 0: two pieces on
- * x >= 0, one with P around 1/2 and rising loss, and its mirror image with P around -1/2 and falling
- * loss; base 0, s(x) = x / sigma^2 in both.  For records that are vectors the pair along one line is
- * the worst (Dong, Roth and Su, JRSSB 2022, theorem 2).
+ * x >= 0, one with P around 1/2 and rising loss, and its mirror image with P around -1/2 and
+ * falling loss; base 0, s(x) = x / sigma^2 in both.  For records that are vectors the pair along
+ * one line is the worst (Dong, Roth and Su, JRSSB 2022, theorem 2).
  *
  * Rounding: s has relative error 2u; see normal.c for the density. */
 #include "accountant/pairs/make.h"

@@ -1,16 +1,16 @@
-/* Laplace noise of scale b on numbers that a record moves by at most 1 (vectors: L1 norm), each record
- * sampled with probability q:
+/* Laplace noise of scale b on numbers that a record moves by at most 1 (vectors: L1 norm), each
+ * record sampled with probability q:
  *     P = (1-q) Lap(0, b) + q Lap(1, b),   Q = Lap(0, b)   (remove; add is the reverse).
  *
- * The loss is constant below 0 and above 1: two atoms with the Q-masses 1/2 and e^(-1/b)/2.  Between
- * them
+ * The loss is constant below 0 and above 1: two atoms with the Q-masses 1/2 and e^(-1/b)/2.
+ * Between them
  *     L(x) = log(1 - q + q e^((2x-1)/b)) = base + s(x),   s = log1p(g (e^(2x/b) - 1)),
  *     base = log(1 - q + q e^(-1/b)),   g = q e^(-1/b) / (1 - q + q e^(-1/b)),
- * so the lower atom lies at base and the upper one at base + s(1).  At q = 1 most mass lies on the other
- * atom of remove; as both directions are then the same up to reflection, add serves for both.
+ * so the lower atom lies at base and the upper one at base + s(1).  At q = 1 most mass lies on the
+ * other atom of remove; as both directions are then the same up to reflection, add serves for both.
  *
- * Roughness 3/b: within 2.25 b/3 the exponentials' arguments move by 0.75 and 1.5 at most, and 1 - q +
- * q e^y keeps away from 0 where |Im y| <= 1.5 < pi/2.
+ * Roughness 3/b: within 2.25 b/3 the exponentials' arguments move by 0.75 and 1.5 at most, and 1 -
+ * q + q e^y keeps away from 0 where |Im y| <= 1.5 < pi/2.
  *
  * Rounding (u = 2^-53): g has relative error (1/b + 8) u, e^(2x/b) - 1 has (4x/b + 2) u. */
 #include "accountant/pairs/make.h"

@@ -1,27 +1,28 @@
 /* Gaussian noise on the integers, on an integer that a record moves by at most 1:
  *     discrete   a_k = e^(-k^2 / 2 sigma^2) / Z  (Canonne, Kamath and Steinke, NeurIPS 2020);
  *     rounded    a_k = Phi((k + 1/2) / sigma) - Phi((k - 1/2) / sigma).
- * With b_k = a_(k-1) and each record sampled with probability q, P = (1-q) a + q b and Q = a (remove; add
- * is the reverse).  y_k = log b_k / a_k rises with k (a is log-concave), and
+ * With b_k = a_(k-1) and each record sampled with probability q, P = (1-q) a + q b and Q = a
+ * (remove; add is the reverse).  y_k = log b_k / a_k rises with k (a is log-concave), and
  *     L_k = log(1 - q + q e^y_k) = base + log1p(g (e^(y_k - y_0) - 1)),
  *     base = L_0,   g = q e^y_0 / (1 - q + q e^y_0),
  * in sums of positive terms where log1p would cancel.  At q = 1 both directions are the same up to
  * reflection; add's form puts the heaviest atom at base.
  *
- * Z = sigma sqrt(2 pi) (1 + 2 e^(-2 pi^2 sigma^2) + ...) by Poisson's summation; below sigma = 1 it is
- * summed as it stands.  Cells of the rounded law: a_k = phi_sigma(k) I_k,
+ * Z = sigma sqrt(2 pi) (1 + 2 e^(-2 pi^2 sigma^2) + ...) by Poisson's summation; below sigma = 1 it
+ * is summed as it stands.  Cells of the rounded law: a_k = phi_sigma(k) I_k,
  *     I_k = 2 int_0^(1/2) e^(-t^2 / 2 sigma^2) cosh(k t / sigma^2) dt,
- * by Gauss's rule while the integrand is smooth; y_k is then (2k-1) / 2 sigma^2 + log I_(k-1) - log I_k.
- * Else as a difference of tails, the second at most e^-3 of the first.
+ * by Gauss's rule while the integrand is smooth; y_k is then (2k-1) / 2 sigma^2 + log I_(k-1) - log
+ * I_k.  Else as a difference of tails, the second at most e^-3 of the first.
  *
- * Ends.  Atoms with |k| > 17 sigma + 2 or with less than NEGLIGIBLE mass are left out: P puts at most
- * 2 sigma sqrt(2 pi) Phi(-17) + 2 (17 sigma + 3) NEGLIGIBLE < sigma 1e-63 + 1e-69 on them.  An upper bound
- * counts that as a loss of +INFINITY, a lower one leaves it out.
+ * Ends.  Atoms with |k| > 17 sigma + 2 or with less than NEGLIGIBLE mass are left out: P puts at
+ * most 2 sigma sqrt(2 pi) Phi(-17) + 2 (17 sigma + 3) NEGLIGIBLE < sigma 1e-63 + 1e-69 on them.  An
+ * upper bound counts that as a loss of +INFINITY, a lower one leaves it out.
  *
- * Rounding (u = 2^-53).  Exponents are at most 17^2 / 2 + 20 = 165 with relative error 3u: masses err by
- * 700 u (rounded: tails, at most 1600 u).  y errs by 4u of its size and, for the rounded law, by 16 u where
- * the cells are integrals and 4 z^2 u <= 1600 u for each tail (the argument z of erfc is off by 2u).
- * Offsets move by at most twice that times min(1, |offset|), and by 4u of their size. */
+ * Rounding (u = 2^-53).  Exponents are at most 17^2 / 2 + 20 = 165 with relative error 3u: masses
+ * err by 700 u (rounded: tails, at most 1600 u).  y errs by 4u of its size and, for the rounded
+ * law, by 16 u where the cells are integrals and 4 z^2 u <= 1600 u for each tail (the argument z of
+ * erfc is off by 2u).  Offsets move by at most twice that times min(1, |offset|), and by 4u of
+ * their size. */
 #include "accountant/pairs/make.h"
 
 #include <float.h>
@@ -36,7 +37,8 @@
 static const double NEGLIGIBLE = 1e-70;
 static const double SMOOTH = 2; /* exponents up to which Gauss's rule of 10 points is exact */
 
-/* Positive halves of Gauss-Legendre on [-1, 1]: 10 points, and 4 where exponents stay below EASY. */
+/* Positive halves of Gauss-Legendre on [-1, 1]: 10 points, and 4 where exponents stay below
+ * EASY. */
 static const double EASY = 0.02;
 static const double node[] = {0.14887433898163121088, 0.43339539412924719080,
                               0.67940956829902440623, 0.86506336668898451073,

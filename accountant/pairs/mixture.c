@@ -2,23 +2,23 @@
  *     M = sum_j p_j N(mean_j, sigma^2),   B = N(0, sigma^2);   remove: (M, B), add: (B, M).
  * doc/design/mechanisms.md proves that the pair on a line dominates all vectors with these norms.
  *
- * p_0 > 0, the mass at mean 0.  M/B = p_0 (1 + e^g),  g(x) = log sum_{j>0} e^(c_j + mean_j x/sigma^2),
- * c_j = log(p_j / p_0) - mean_j^2 / 2 sigma^2.  One piece over the whole line, base log p_0 (add: its
- * negative), s = log(1 + e^g).
- * p_0 = 0.  L = g with log p_j for log(p_j / p_0), over all of the line.  It is cut at its root: a piece
- * to the right, s = g, and one to the left reflected, s = -g; base 0.
+ * p_0 > 0, the mass at mean 0.  M/B = p_0 (1 + e^g),  g(x) = log sum_{j>0} e^(c_j + mean_j
+ * x/sigma^2), c_j = log(p_j / p_0) - mean_j^2 / 2 sigma^2.  One piece over the whole line, base log
+ * p_0 (add: its negative), s = log(1 + e^g).
+ * p_0 = 0.  L = g with log p_j for log(p_j / p_0), over all of the line.  It is cut at its root: a
+ * piece to the right, s = g, and one to the left reflected, s = -g; base 0.
  *
  * g is convex and rises.  Its inverse is Newton's iteration from the right of the root, where it
  * decreases monotonically: g >= each of its terms, so the least root of a single term is there.
  *
- * Parts whose probability is below NEGLIGIBLE are left out.  Of P, for an upper bound: their mass counts
- * as a loss of +INFINITY; for a lower one it is dropped.  Of Q: an upper bound may drop mass of Q, a
- * lower one moves it to the largest mean kept (less sensitivity, less loss).
+ * Parts whose probability is below NEGLIGIBLE are left out.  Of P, for an upper bound: their mass
+ * counts as a loss of +INFINITY; for a lower one it is dropped.  Of Q: an upper bound may drop mass
+ * of Q, a lower one moves it to the largest mean kept (less sensitivity, less loss).
  *
- * Rounding (u = 2^-53): a term of g errs by (6 (|log weight| + mean^2 / 2 sigma^2) + 5 |mean x| / sigma^2) u
- * and by the error of its weight; terms e^-40 below the largest are left out of the sum (64 e^-40 < 3u),
- * which adds at most 80 u.  s moves by min(1, s) times that plus 4 s u.  What log p_0 is off by counts
- * with s, since the loss is their sum.
+ * Rounding (u = 2^-53): a term of g errs by (6 (|log weight| + mean^2 / 2 sigma^2) + 5 |mean x| /
+ * sigma^2) u and by the error of its weight; terms e^-40 below the largest are left out of the sum
+ * (64 e^-40 < 3u), which adds at most 80 u.  s moves by min(1, s) times that plus 4 s u.  What log
+ * p_0 is off by counts with s, since the loss is their sum.
  *
  * Roughness: the means of normal.c reach to A = the largest mean instead of 1. */
 #include "accountant/pairs/make.h"

@@ -3,16 +3,16 @@
  * Rounding: z = (x - mean)/sigma carries 2u relative (u = 2^-53), z^2/2 5u, so the exponent errs by
  * 3u z^2 at most, and by u times the size of every number added to it; exp adds 2u.
  *
- * Roughness.  Let p and q be the densities of P and Q, mixtures of normals with means within 1 of 0, or
- * of -1/2 or 1/2 in x >= 0, each mixture with means at most 1 apart, and
+ * Roughness.  Let p and q be the densities of P and Q, mixtures of normals with means within 1 of
+ * 0, or of -1/2 or 1/2 in x >= 0, each mixture with means at most 1 apart, and
  *     D(x) = (|x| + sigma/4 + 1) / sigma^2 + 1 / sigma.
  * At x + w, |w| <= 2.25/D, a normal density changes in size by at most
  *     exp((|x - mean| |w| + |w|^2/2) / sigma^2) <= e^(2.25 + 2.6)
- * either way.  The phases of a mixture's terms differ by at most |Im w| / sigma^2 <= 2.25, so turned
- * by half of that they lie within 1.125 of the real line, and the sum is at least cos 1.125 = 0.43
- * times the sum of sizes: p and q have no zeros there, log p, log q and the loss are analytic and
- * change by O(1), and p, q, p^2/q (which is what P e^L is) grow by bounded factors.  That is what
- * mass.c and lower.c ask for. */
+ * either way.  The phases of a mixture's terms differ by at most |Im w| / sigma^2 <= 2.25, so
+ * turned by half of that they lie within 1.125 of the real line, and the sum is at least cos 1.125
+ * = 0.43 times the sum of sizes: p and q have no zeros there, log p, log q and the loss are
+ * analytic and change by O(1), and p, q, p^2/q (which is what P e^L is) grow by bounded factors.
+ * That is what mass.c and lower.c ask for. */
 #include "accountant/pairs/normal.h"
 
 #include <float.h>

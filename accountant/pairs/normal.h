@@ -7,8 +7,8 @@
 /* Unit roundoff of a double. */
 #define DPI_UNIT 0x1p-53
 
-/* log of the density of N(mean, sigma^2) at x, times the weight: piece->log_scale holds what does not
- * depend on x. */
+/* log of the density of N(mean, sigma^2) at x, times the weight: piece->log_scale holds what does
+ * not depend on x. */
 double dpi_normal_log(const dpi_piece *piece, double x, double mean);
 
 /* log(weight) - log(sigma) - log sqrt(2 pi), for log_scale. */

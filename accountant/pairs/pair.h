@@ -1,8 +1,8 @@
 /* The two output distributions that an observer of one step has to tell apart, as a distribution of
  * the privacy loss L = log dP/dQ under P.
  *
- * A pair is a sum of pieces and atoms.  On a piece, an interval of x, loss and density are analytic and
- * the loss runs away from `base` monotonically:
+ * A pair is a sum of pieces and atoms.  On a piece, an interval of x, loss and density are analytic
+ * and the loss runs away from `base` monotonically:
  *     L(x) = base + sign * s(x),   s >= 0 increasing in x;
  * an atom is a point mass.  Composition, tilting and Fourier transforms know a mechanism by these
  * alone.  Knots of grids are counted from `base`: it is the loss at which most mass lies closest
@@ -31,16 +31,19 @@ typedef struct dpi_piece_ops {
     /* Rate of change of everything at x: log density and loss continue analytically and change by
      * at most O(1) within 1 / roughness(x); see mass.c for the exact use. */
     double (*roughness)(const dpi_piece *piece, double x);
-    /* About the x in the piece with P(piece, X < x) = p (side < 0) or P(piece, X > x) = p (side > 0);
-     * the piece's end where that is finite. */
+    /* About the x in the piece with P(piece, X < x) = p (side < 0) or P(piece, X > x) = p (side >
+     * 0); the piece's end where that is finite. */
     double (*quantile)(const dpi_piece *piece, double log_p, int side);
-    /* Upper bound on P(piece, X < x) (side < 0) or P(piece, X > x) (side > 0); 0 at a finite end. */
+    /* Upper bound on P(piece, X < x) (side < 0) or P(piece, X > x) (side > 0); 0 at a finite
+     * end. */
     double (*tail)(const dpi_piece *piece, double x, int side);
-    /* Bound on the rounding error of excess(x), and relative one of exp(log_density), over a range. */
+    /* Bound on the rounding error of excess(x), and relative one of exp(log_density), over a
+     * range. */
     double (*excess_error)(const dpi_piece *piece, double x_low, double x_high);
     double (*density_error)(const dpi_piece *piece, double x_low, double x_high);
     /* Step of a trapezoidal rule over the whole line that integrates P e^(zL) to about 1e-13 when
-     * |Im z| <= u; 0 when the piece is not a whole line and needs panels of Gauss's rule instead. */
+     * |Im z| <= u; 0 when the piece is not a whole line and needs panels of Gauss's rule
+     * instead. */
     double (*step)(const dpi_piece *piece, double u);
 } dpi_piece_ops;
 
@@ -53,7 +56,8 @@ struct dpi_piece {
     double shift;    /* least excess of the piece, added by its ops */
     double weight;   /* factor of the density, included by its ops */
     /* What the ops need besides; each maker's file says which.  P is, up to the weight, the normal
-     * mixture (1 - share) N(mean, sigma^2) + share N(moved, sigma^2) where it has only two parts. */
+     * mixture (1 - share) N(mean, sigma^2) + share N(moved, sigma^2) where it has only two
+     * parts. */
     double sigma, q;
     double mean, moved, share;
     double odds;                /* q / (1 - q) */
@@ -98,13 +102,13 @@ void dpi_pair_free(dpi_pair *pair);
 double dpi_pair_top(const dpi_pair *pair);
 
 /* Which of the two bounds a pair serves.  They differ where the worst case is not known exactly
- * (fixed-size and truncated batches: a realisable pair below, a dominating one above) and where mass is
- * left out (atoms: none of it below, at +INFINITY above). */
+ * (fixed-size and truncated batches: a realisable pair below, a dominating one above) and where
+ * mass is left out (atoms: none of it below, at +INFINITY above). */
 typedef enum dpi_side { DPI_LOWER, DPI_UPPER } dpi_side;
 
-/* The pair of one release of `m` (checked before, check.h).  For DP_SAMPLING_ALLOCATION one "release" is
- * a whole epoch; *times [out] is how many such releases m has.  Owned by the caller, free with
- * dpi_pair_free; all zero on errors.  DP_ENOMEM, DP_EACCURACY, DP_EMISMATCH. */
+/* The pair of one release of `m` (checked before, check.h).  For DP_SAMPLING_ALLOCATION one
+ * "release" is a whole epoch; *times [out] is how many such releases m has.  Owned by the caller,
+ * free with dpi_pair_free; all zero on errors.  DP_ENOMEM, DP_EACCURACY, DP_EMISMATCH. */
 dp_status dpi_pair_of(const dp_mechanism *m, dpi_direction direction, dpi_side side, dpi_pair *pair,
                       double *times, dp_error *err);
 

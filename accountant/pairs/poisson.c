@@ -62,9 +62,10 @@ static double density_error(const dpi_piece *piece, double x_low, double x_high)
            4 * DPI_UNIT * (excess(piece, x_high) + fabs(piece->log_rest));
 }
 
-/* The integrand P e^(zL) is analytic in the strip |Im x| < pi sigma^2; over a half-width d the trapezoidal
- * rule of step h errs by e^(d^2 / 2 sigma^2 + u d / sigma^2 - 2 pi d / h) at most, apart from a factor of
- * the order of one (Trefethen and Weideman, SIAM Review 2014); d is chosen near its best. */
+/* The integrand P e^(zL) is analytic in the strip |Im x| < pi sigma^2; over a half-width d the
+ * trapezoidal rule of step h errs by e^(d^2 / 2 sigma^2 + u d / sigma^2 - 2 pi d / h) at most,
+ * apart from a factor of the order of one (Trefethen and Weideman, SIAM Review 2014); d is chosen
+ * near its best. */
 static double step(const dpi_piece *piece, double u)
 {
     const double digits = 32; /* e^-32 < 2e-14 */

@@ -1,7 +1,7 @@
 /* Poisson sampling of a Gaussian, one record replaced:
  *     P = (1-q) N(0, sigma^2) + q N(1, sigma^2),   Q = (1-q) N(0, sigma^2) + q N(-1, sigma^2).
- * (Koskela, Jaelkoe and Honkela, AISTATS 2020, name the pair; doc/design/mechanisms.md proves that it
- * dominates.)  Reflection swaps P and Q: the loss is odd and both directions are the same.
+ * (Koskela, Jaelkoe and Honkela, AISTATS 2020, name the pair; doc/design/mechanisms.md proves that
+ * it dominates.)  Reflection swaps P and Q: the loss is odd and both directions are the same.
  *
  * With y+- = (+-2x - 1) / 2 sigma^2 the loss at x >= 0 is
  *     s(x) = log (1 + odds e^y+) / (1 + odds e^y-)
@@ -10,9 +10,9 @@
  *     x = sigma^2 (s/2 + asinh(sinh(s/2) / k)).
  * Two pieces on x >= 0: the right half, rising, and the left half reflected, falling; base 0.
  *
- * Rounding: with M = (x + 1) / sigma^2 the argument of log1p has relative error (6 M + 20) u at most
- * (3u for x / sigma^2 and y-, 2u for each function), which moves s by min(1, s) times that; log1p and
- * the sum used for large x add 8 s u. */
+ * Rounding: with M = (x + 1) / sigma^2 the argument of log1p has relative error (6 M + 20) u at
+ * most (3u for x / sigma^2 and y-, 2u for each function), which moves s by min(1, s) times that;
+ * log1p and the sum used for large x add 8 s u. */
 #include "accountant/pairs/make.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Randomised response: the answer, one of k, is replaced with probability p by a uniform one.
  *
- * The true answer is given with probability 1 - p + p/k, any other with p/k.  Two records that differ
- * give all answers but two the same probability: atoms at 0 and +-log((1 - p + p/k) / (p/k)) =
- * +-log1p(k (1-p) / p).  Both directions are the same. */
+ * The true answer is given with probability 1 - p + p/k, any other with p/k.  Two records that
+ * differ give all answers but two the same probability: atoms at 0 and +-log((1 - p + p/k) / (p/k))
+ * = +-log1p(k (1-p) / p).  Both directions are the same. */
 #include "accountant/pairs/make.h"
 
 #include <math.h>

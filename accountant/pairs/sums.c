@@ -12,18 +12,19 @@
  * inequality.  The two differ from X in variance by about the same amount, on either side.
  *
  * Cuts.  Knots at both ends with next to no weight are dropped.  For phi >= 0 that lowers E phi(X),
- * as the lower law may.  For the upper one the weight goes into `lost`: with W = 1 or W = X / total,
- * phi(X) <= W, the weight of an event that one copy of a sum of k terms decides is p, or
+ * as the lower law may.  For the upper one the weight goes into `lost`: with W = 1 or W = X /
+ * total, phi(X) <= W, the weight of an event that one copy of a sum of k terms decides is p, or
  * (m + (total - k) p) / total, m the mean of the copy on the event; there are total / k copies.
  *
- * Errors.  Everything added and multiplied in masses is positive, so they have a relative error: the
- * factors' errors add up and a product adds (depth + 16) u, depth the longest chain of additions, at
- * most the number of knots of both.  t terms: about 2 t depth u.  Moments are sums of both signs;
- * the same error bounds them relative to the sum of absolute values, A.  With blur the largest
- * A / E(X; knot), that of a product is at most the larger blur of its factors plus the largest
- * spacing / E(X | knot): the first part of A / E(X; knot) is a mean of the factors', and a point is
- * moved by at most the spacing.  So E(X | knot) has the relative error 2 error (blur + 1).  The same
- * holds for smear, where E(X | knot) + terms, which adds up over sums as well, replaces E(X | knot).
+ * Errors.  Everything added and multiplied in masses is positive, so they have a relative error:
+ * the factors' errors add up and a product adds (depth + 16) u, depth the longest chain of
+ * additions, at most the number of knots of both.  t terms: about 2 t depth u.  Moments are sums of
+ * both signs; the same error bounds them relative to the sum of absolute values, A.  With blur the
+ * largest A / E(X; knot), that of a product is at most the larger blur of its factors plus the
+ * largest spacing / E(X | knot): the first part of A / E(X; knot) is a mean of the factors', and a
+ * point is moved by at most the spacing.  So E(X | knot) has the relative error 2 error (blur + 1).
+ * The same holds for smear, where E(X | knot) + terms, which adds up over sums as well, replaces
+ * E(X | knot).
  *
  * Cost: knots^2 / 2 a squaring.  The body is a plain convolution (a few thousand knots); FFT would
  * be faster and lose the relative accuracy of small masses, on which small deltas stand. */
@@ -168,10 +169,10 @@ typedef struct points {
     size_t from, end;
 } points;
 
-/* Adds the row times a point of mass m > 0 and moment d at v units.  Its points rise, and those that
- * share a cell are summed before they are added to its two knots: low and high are their shares of
- * the mass, low_moment and high_moment of the moments about those knots.  Inlined twice: without
- * moments it takes half the time. */
+/* Adds the row times a point of mass m > 0 and moment d at v units.  Its points rise, and those
+ * that share a cell are summed before they are added to its two knots: low and high are their
+ * shares of the mass, low_moment and high_moment of the moments about those knots.  Inlined twice:
+ * without moments it takes half the time. */
 static inline void add_points(const target *t, double v, double m, double d, points row,
                               bool moments)
 {

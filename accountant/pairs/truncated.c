@@ -1,16 +1,17 @@
 /* Poisson sampling with a largest batch: of a batch above `cap` records a random `cap` are kept.
  *
- * Upper.  Let m be the number of sampled records besides the one that differs, the same under P and Q;
- * telling the attacker whether m reaches the cap only helps.
- * m < cap: nothing is cut whether the record is sampled or not: a Poisson-sampled release of rate q.
- * m >= cap: without the record the batch is a uniform set A + e of cap of the m others; with it, it is A
- * + the record with probability q cap / (m + 1) <= q, and A + e otherwise, A and e distributed as before.
- * Given A and e the record takes the place of e: the sum moves by at most 2C, with probability at most
- * q.  So the mixture
- *     (1 - w) (Poisson of rate q at sigma) + w (Poisson of rate q at sigma / 2),   w = Pr(m >= cap),
- * with the branch revealed, dominates (joint convexity).  The second dominates the first, so w may be
- * rounded up, and `records` others are counted, whichever of the neighbours has the extra one.  Loss
- * and base are alike: two pieces.
+ * Upper.  Let m be the number of sampled records besides the one that differs, the same under P and
+ * Q; telling the attacker whether m reaches the cap only helps.
+ * m < cap: nothing is cut whether the record is sampled or not: a Poisson-sampled release of rate
+ * q. m >= cap: without the record the batch is a uniform set A + e of cap of the m others; with it,
+ * it is A + the record with probability q cap / (m + 1) <= q, and A + e otherwise, A and e
+ * distributed as before.  Given A and e the record takes the place of e: the sum moves by at most
+ * 2C, with probability at most q.  So the mixture
+ *     (1 - w) (Poisson of rate q at sigma) + w (Poisson of rate q at sigma / 2),   w = Pr(m >=
+ *     cap),
+ * with the branch revealed, dominates (joint convexity).  The second dominates the first, so w may
+ * be rounded up, and `records` others are counted, whichever of the neighbours has the extra one.
+ * Loss and base are alike: two pieces.
  *
  * Lower.  All other records are 0: the record is in the sum with probability
  *     E q min(1, cap / (m + 1)) = q Pr(Bin(n, q) < cap) + cap / (n + 1) Pr(Bin(n + 1, q) > cap),

@@ -1,12 +1,12 @@
-/* Tacit's side of bench/peers/run, by the protocol of worker.py: one JSON line about itself, then for each
- * number of steps on standard input the seconds they took.
+/* Tacit's side of bench/peers/run, by the protocol of worker.py: one JSON line about itself, then
+ * for each number of steps on standard input the seconds they took.
  *
  *   tacit vae | vae-plain | hierarchical[-d3p][-plain] [threads]
  *
- * vae: the step of bench/vae_step in single precision, batches of 128 without replacement out of 60000.
- * hierarchical: the library's defaults, Poisson samples of 10 on average; -d3p: the form of d3p, batches
- * of 10 without replacement.  -plain: without privacy.  No run is seeded: noise and batches come from
- * the generator of releases, and nothing is certified for the form of d3p. */
+ * vae: the step of bench/vae_step in single precision, batches of 128 without replacement out of
+ * 60000. hierarchical: the library's defaults, Poisson samples of 10 on average; -d3p: the form of
+ * d3p, batches of 10 without replacement.  -plain: without privacy.  No run is seeded: noise and
+ * batches come from the generator of releases, and nothing is certified for the form of d3p. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

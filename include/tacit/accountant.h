@@ -1,12 +1,13 @@
-/* Privacy accounting: what runs of private mechanisms cost, as intervals that contain the exact figure.
+/* Privacy accounting: what runs of private mechanisms cost, as intervals that contain the exact
+ * figure.
  *
- * A mechanism is described by a dp_mechanism: which noise, how records are chosen, how often.  A list
- * of them is composed.  Answers are intervals [lower, upper]: `upper` is a proven bound, rounding
- * errors included, and is what may be published; `lower` is a proven bound from the other side, which
- * says how much is given away.  Where a quadrature of the inversion integral applies (contour), its
- * estimate must lie between the two or the call fails with DP_EACCURACY.  The proofs are in
- * doc/design/accountant.md.  Both directions (record added, record removed) are composed apart and the
- * worse one counts.
+ * A mechanism is described by a dp_mechanism: which noise, how records are chosen, how often.  A
+ * list of them is composed.  Answers are intervals [lower, upper]: `upper` is a proven bound,
+ * rounding errors included, and is what may be published; `lower` is a proven bound from the other
+ * side, which says how much is given away.  Where a quadrature of the inversion integral applies
+ * (contour), its estimate must lie between the two or the call fails with DP_EACCURACY.  The proofs
+ * are in doc/design/accountant.md.  Both directions (record added, record removed) are composed
+ * apart and the worse one counts.
  *
  * No callbacks, no global state, plain C types: callable from other languages.
  * Thread-safe: all functions; plans of FFTW are made under a lock of Tacit's own (a program that
@@ -29,7 +30,8 @@ extern "C" {
 typedef enum dp_sampling {
     DP_SAMPLING_NONE_GIVEN = 0, /* an error: the sampling has no default */
     DP_SAMPLING_POISSON,        /* each record with probability `rate`, independently in every step,
-                                 * batches of any size, none cut; add/remove, or replace one record */
+                                 * batches of any size, none cut; add/remove, or replace one
+                                 * record */
     DP_SAMPLING_FULL,       /* every record in every step, rate = 1; add/remove, or replace one */
     DP_SAMPLING_FIXED,      /* `rate` * n records without replacement; replace one record.  The
                                  * worst case is known only as an interval: [a pair that some data
@@ -57,8 +59,8 @@ typedef enum dp_noise_law {
     DP_NOISE_DISCRETE_GAUSSIAN,  /* integer k with mass ~ exp(-k^2 / 2 sigma^2), on an integer
                                    * query of sensitivity 1 */
     DP_NOISE_ROUNDED_GAUSSIAN,   /* N(0, sigma^2) rounded to the nearest integer, likewise */
-    DP_NOISE_RANDOMISED_RESPONSE /* one of `categories` answers, replaced with probability sigma by a
-                                   * uniform one; replace one */
+    DP_NOISE_RANDOMISED_RESPONSE /* one of `categories` answers, replaced with probability
+                                   * sigma by a uniform one; replace one */
 } dp_noise_law;
 
 typedef struct dp_mechanism {
@@ -76,8 +78,8 @@ typedef struct dp_mechanism {
     uint32_t rows;       /* POISSON: rows of one unit (0 and 1: one), each sampled by itself and
                           * clipped by itself; at most 64 */
     uint32_t categories; /* RANDOMISED_RESPONSE: number of answers, >= 2 */
-    /* FULL and POISSON with Gaussian noise, when not NULL: in each release the unit moves the sum by
-     * jumps[j] C with probability chances[j], which sum to 1 (n_jumps at most 64); rate is 1. */
+    /* FULL and POISSON with Gaussian noise, when not NULL: in each release the unit moves the sum
+     * by jumps[j] C with probability chances[j], which sum to 1 (n_jumps at most 64); rate is 1. */
     const double *jumps, *chances;
     size_t n_jumps;
 } dp_mechanism;
@@ -97,13 +99,13 @@ typedef struct dp_interval {
 
 /* Epsilon of the composition of list[0 ... n-1] at delta.
  *   delta      (0, 1)
- *   width      (upper - lower) / upper asked for, (0, 1); 0: 1e-3.  For DP_SAMPLING_FIXED, TRUNCATED
- *              and ALLOCATION `upper` is that close to the pair that dominates; the gap to the pair
- *              that is realised remains (for ALLOCATION it is of the order of 1e-3)
+ *   width      (upper - lower) / upper asked for, (0, 1); 0: 1e-3.  For DP_SAMPLING_FIXED,
+ *              TRUNCATED and ALLOCATION `upper` is that close to the pair that dominates; the gap
+ *              to the pair that is realised remains (for ALLOCATION it is of the order of 1e-3)
  *   *epsilon   [out] nats, lower >= 0; {0, +INFINITY, NaN} on any error
  * DP_EDOMAIN an argument is out of range; DP_EMISMATCH no account for this sampling, noise and
- * adjacency, or mechanisms with different adjacencies in one list; DP_ENOMEM; DP_EACCURACY the width is
- * not reached, or the engines disagree: the message says what stopped it. */
+ * adjacency, or mechanisms with different adjacencies in one list; DP_ENOMEM; DP_EACCURACY the
+ * width is not reached, or the engines disagree: the message says what stopped it. */
 DP_API DP_MUST_CHECK dp_status dp_account_epsilon(const dp_mechanism *list, size_t n, double delta,
                                                   double width, dp_interval *epsilon, dp_error *err)
     DP_NONNULL(1, 5);
@@ -115,8 +117,8 @@ DP_API DP_MUST_CHECK dp_status dp_account_delta(const dp_mechanism *list, size_t
                                                 double width, dp_interval *delta, dp_error *err)
     DP_NONNULL(1, 5);
 
-/* Greatest true positive rate of a membership test whose false positive rate is fpr, (0, 1); `upper`
- * bounds every attacker.  {0, 1, NaN} on any error; else as dp_account_epsilon. */
+/* Greatest true positive rate of a membership test whose false positive rate is fpr, (0, 1);
+ * `upper` bounds every attacker.  {0, 1, NaN} on any error; else as dp_account_epsilon. */
 DP_API DP_MUST_CHECK dp_status dp_account_tpr(const dp_mechanism *list, size_t n, double fpr,
                                               double width, dp_interval *tpr, dp_error *err)
     DP_NONNULL(1, 5);
@@ -129,25 +131,27 @@ DP_API DP_MUST_CHECK dp_status dp_contour_epsilon(const dp_mechanism *list, size
 DP_API DP_MUST_CHECK dp_status dp_contour_delta(const dp_mechanism *list, size_t n, double epsilon,
                                                 double *delta, dp_error *err) DP_NONNULL(1, 4);
 
-/* Upper bound on the Renyi divergence of order alpha > 1 of the list, nats; +INFINITY on any error. */
+/* Upper bound on the Renyi divergence of order alpha > 1 of the list, nats; +INFINITY on any
+ * error. */
 DP_API DP_MUST_CHECK dp_status dp_account_renyi(const dp_mechanism *list, size_t n, double alpha,
                                                 double *divergence, dp_error *err) DP_NONNULL(1, 4);
 
-/* Smallest mu such that mu-Gaussian DP covers the list's trade-off curve at every false positive rate
- * in [least_fpr, 1/2], as an upper bound (at the corners of certified lines, so for all rates between);
- * +INFINITY on any error. */
+/* Smallest mu such that mu-Gaussian DP covers the list's trade-off curve at every false positive
+ * rate in [least_fpr, 1/2], as an upper bound (at the corners of certified lines, so for all rates
+ * between); +INFINITY on any error. */
 DP_API DP_MUST_CHECK dp_status dp_account_mu(const dp_mechanism *list, size_t n, double least_fpr,
                                              double *mu, dp_error *err) DP_NONNULL(1, 4);
 
 /* Greatest posterior probability of membership that an attacker with the prior in (0, 1) reaches
- * under (epsilon, 0): prior e^epsilon / (1 - prior + prior e^epsilon); under (epsilon, delta) it holds
- * but with probability about delta.  NaN when out of range. */
+ * under (epsilon, 0): prior e^epsilon / (1 - prior + prior e^epsilon); under (epsilon, delta) it
+ * holds but with probability about delta.  NaN when out of range. */
 DP_API double dp_posterior_belief(double epsilon, double prior);
 
 /* ---- one mechanism ---- */
 
-/* Upper bound on the epsilon that `m` satisfies at `delta`, within 1e-3 of the exact figure and as a
- * rule 2e-5 (for FIXED: of the dominating pair's); +INFINITY on any error.  As dp_account_epsilon. */
+/* Upper bound on the epsilon that `m` satisfies at `delta`, within 1e-3 of the exact figure and as
+ * a rule 2e-5 (for FIXED: of the dominating pair's); +INFINITY on any error.  As
+ * dp_account_epsilon. */
 DP_API DP_MUST_CHECK dp_status dp_epsilon(const dp_mechanism *m, double delta, double *epsilon,
                                           dp_error *err) DP_NONNULL(1, 3);
 
@@ -172,15 +176,15 @@ DP_API DP_MUST_CHECK dp_status dp_calibrate_sigma(const dp_mechanism *m, double 
                                                   double delta, double tolerance, double *sigma,
                                                   dp_error *err) DP_NONNULL(1, 5);
 
-/* Most steps within (epsilon, delta), exact up to the bound's excess of at most 1e-4 relative (and a
- * whole number of epochs for ALLOCATION); m->steps is not read.  0 when not even one fits, which is
- * DP_OK, and on any error. */
+/* Most steps within (epsilon, delta), exact up to the bound's excess of at most 1e-4 relative (and
+ * a whole number of epochs for ALLOCATION); m->steps is not read.  0 when not even one fits, which
+ * is DP_OK, and on any error. */
 DP_API DP_MUST_CHECK dp_status dp_calibrate_steps(const dp_mechanism *m, double epsilon,
                                                   double delta, uint64_t *steps, dp_error *err)
     DP_NONNULL(1, 4);
 
-/* Greatest sampling rate within (epsilon, delta), within a relative 1e-4 below the exact one; POISSON and
- * FIXED; m->rate is not read.  0 on any error or when none fits. */
+/* Greatest sampling rate within (epsilon, delta), within a relative 1e-4 below the exact one;
+ * POISSON and FIXED; m->rate is not read.  0 on any error or when none fits. */
 DP_API DP_MUST_CHECK dp_status dp_calibrate_rate(const dp_mechanism *m, double epsilon,
                                                  double delta, double *rate, dp_error *err)
     DP_NONNULL(1, 4);

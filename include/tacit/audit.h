@@ -1,12 +1,12 @@
-/* Audits: what an attacker finds out about one record from real runs of dp_svi, as a proven lower bound
- * on epsilon that stands beside the certified upper one.
+/* Audits: what an attacker finds out about one record from real runs of dp_svi, as a proven lower
+ * bound on epsilon that stands beside the certified upper one.
  *
  * The attacker knows the program, all other records and the record in question (the canary, whose
- * gradient has norm `clip` in a known direction), and sees either every release of every step, or only
- * the parameters at the end.  Both are more than what a publication shows, as in the definition of
- * differential privacy.  A lower bound above the certified figure means that the program does not do
- * what its account says.  One far below it means little: an audit finds no more than its attack does.
- * Maths: doc/design/audit.md. */
+ * gradient has norm `clip` in a known direction), and sees either every release of every step, or
+ * only the parameters at the end.  Both are more than what a publication shows, as in the
+ * definition of differential privacy.  A lower bound above the certified figure means that the
+ * program does not do what its account says.  One far below it means little: an audit finds no more
+ * than its attack does.  Maths: doc/design/audit.md. */
 #ifndef TACIT_AUDIT_H
 #define TACIT_AUDIT_H
 
@@ -27,7 +27,8 @@ typedef enum dp_audit_target {
     DP_AUDIT_PARAMETERS     /* the parameters after the last step, through dp_svi_get */
 } dp_audit_target;
 
-/* Which runs.  Zero means the default, except for epsilon, delta, sigma and rate, which have none. */
+/* Which runs.  Zero means the default, except for epsilon, delta, sigma and rate, which have
+ * none. */
 typedef struct dp_audit_opts {
     dp_audit_target target;
     dp_sampling sampling; /* DP_SAMPLING_FULL or DP_SAMPLING_POISSON; no default */
@@ -63,8 +64,8 @@ typedef struct dp_audit_result {
  * DP_EINVAL, DP_EDOMAIN an option; DP_EUNSUPPORTED another sampling; errors of dp_svi_new and
  * dp_svi_step; DP_ENOMEM.
  * Takes `runs` times twice the time of a small dp_svi (0.05 ms and more each).  Thread-safe.
- * Source: Jagielski, Ullman, Oprea 2020 (many runs); Steinke, Nasr, Jagielski 2023, theorem 5.2 (one
- * run). */
+ * Source: Jagielski, Ullman, Oprea 2020 (many runs); Steinke, Nasr, Jagielski 2023, theorem 5.2
+ * (one run). */
 DP_API DP_MUST_CHECK dp_status dp_audit(const dp_audit_opts *opts, dp_audit_result *result,
                                         dp_error *err) DP_NONNULL(1, 2);
 

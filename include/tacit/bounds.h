@@ -1,22 +1,23 @@
-/* Private quantiles and bounds of a column, for choices that are made before a fit: the range to which a
- * covariate is cut or by which it is standardised, the clip norm to start with.
+/* Private quantiles and bounds of a column, for choices that are made before a fit: the range to
+ * which a covariate is cut or by which it is standardised, the clip norm to start with.
  *
- * A quantile is found by bisection of a public range: at each level the records at or below the middle
- * are counted with noise, and the interval is halved on the side where the share falls short.  All
- * levels of all quantiles of a call are one Gaussian mechanism of the accountant (full batches, levels
- * times quantiles steps), calibrated to epsilon, and reserved in the ledger before the data are looked at.
+ * A quantile is found by bisection of a public range: at each level the records at or below the
+ * middle are counted with noise, and the interval is halved on the side where the share falls
+ * short.  All levels of all quantiles of a call are one Gaussian mechanism of the accountant (full
+ * batches, levels times quantiles steps), calibrated to epsilon, and reserved in the ledger before
+ * the data are looked at.
  *
- * What to expect: with `noise` the standard deviation of a count and n units, the share at the answer is
- * off by some 2 or 3 noise / n, beside `within` in value.  Where noise / n is not far below the share and
- * one minus the share, the answer is a random place of the range, and nothing tells but these numbers.  A
- * quantile outside the range comes out as the nearer end.
+ * What to expect: with `noise` the standard deviation of a count and n units, the share at the
+ * answer is off by some 2 or 3 noise / n, beside `within` in value.  Where noise / n is not far
+ * below the share and one minus the share, the answer is a random place of the range, and nothing
+ * tells but these numbers.  A quantile outside the range comes out as the nearer end.
  *
- * A unit is one record, or all records with one value in the data set's unit column.  A unit of several
- * records counts as one: each of its records as the same part of it, so that what is found is a quantile
- * of a random record of a random unit.
+ * A unit is one record, or all records with one value in the data set's unit column.  A unit of
+ * several records counts as one: each of its records as the same part of it, so that what is found
+ * is a quantile of a random record of a random unit.
  *
- * Neighbours are data sets with one unit more or less; replacing one unit is covered as the accountant
- * does for full batches, which a ledger whose budget is for that takes care of.
+ * Neighbours are data sets with one unit more or less; replacing one unit is covered as the
+ * accountant does for full batches, which a ledger whose budget is for that takes care of.
  *
  * Threads: different calls may run at the same time, but for a ledger's own rule. */
 #ifndef TACIT_BOUNDS_H
@@ -46,8 +47,8 @@ typedef struct dp_quantile {
                          * dp_private_bounds: of records between the two bounds */
 } dp_quantile;
 
-/* How.  Zero means the default, except for epsilon, delta and sigma, which have none: give delta, and
- * epsilon or sigma. */
+/* How.  Zero means the default, except for epsilon, delta and sigma, which have none: give delta,
+ * and epsilon or sigma. */
 typedef struct dp_quantile_opts {
     const dp_quantile *asked; /* [n] borrowed for the call */
     size_t n;                 /* 1 ... 10000 */
@@ -64,8 +65,8 @@ typedef struct dp_quantile_opts {
 typedef struct dp_quantile_answer {
     double value;
     double within; /* half of the last interval */
-    double
-        noise; /* standard deviation of the noise of its counts, in units; depends on options alone */
+    double noise;  /* standard deviation of the noise of its counts, in units; depends on options
+                    * alone */
 } dp_quantile_answer;
 
 typedef struct dp_bounds_answer {
@@ -76,12 +77,12 @@ typedef struct dp_bounds_answer {
 
 /* Private quantiles.
  *   answers  [opts->n] [out] NaN on any error
- *   privacy  nullable [out] what was guaranteed: epsilon and delta of the whole call, steps, sigma; clip is 1,
- *            the most that a unit may move a count by, and eta 0, since counts are whole numbers;
- *            epsilon +INFINITY and is_private false on any error
+ *   privacy  nullable [out] what was guaranteed: epsilon and delta of the whole call, steps, sigma;
+ *            clip is 1, the most that a unit may move a count by, and eta 0, since counts are whole
+ *            numbers; epsilon +INFINITY and is_private false on any error
  * DP_EINVAL or DP_EDOMAIN for an option; DP_ENAME, DP_ESHAPE a column or element that is not there;
- * DP_EDATA a value in a column asked for is missing or not finite: which one is not told, and nothing is
- * spent; DP_ENOMEM, DP_EENTROPY; DP_EPRIVACY a ledger with a seed;
+ * DP_EDATA a value in a column asked for is missing or not finite: which one is not told, and
+ * nothing is spent; DP_ENOMEM, DP_EENTROPY; DP_EPRIVACY a ledger with a seed;
  * those of dp_approximate_sigma, and of dp_ledger_reserve before the values are looked at. */
 DP_API DP_MUST_CHECK dp_status dp_private_quantiles(const dp_dataset *data,
                                                     const dp_quantile_opts *opts,
@@ -89,8 +90,8 @@ DP_API DP_MUST_CHECK dp_status dp_private_quantiles(const dp_dataset *data,
                                                     dp_privacy *privacy, dp_error *err)
     DP_NONNULL(1, 2, 3);
 
-/* Private bounds: for each one asked the quantiles (1 - share) / 2 and (1 + share) / 2, which cost two
- * quantiles.  Else as dp_private_quantiles. */
+/* Private bounds: for each one asked the quantiles (1 - share) / 2 and (1 + share) / 2, which cost
+ * two quantiles.  Else as dp_private_quantiles. */
 DP_API DP_MUST_CHECK dp_status dp_private_bounds(const dp_dataset *data,
                                                  const dp_quantile_opts *opts,
                                                  dp_bounds_answer *answers, dp_privacy *privacy,

@@ -1,9 +1,10 @@
 /* Distributions, as values that are handed to sites.
  *
- * A distribution is copied freely and owns nothing.  The plain constructors take numbers, those that
- * end in _v take expressions (dp_num makes one of a number).  Arguments broadcast over the site's
- * shape.  A number outside an argument's domain is an error of the model, DP_EDOMAIN, reported when
- * the distribution meets a site.  The constructors are pure: any thread may call them. */
+ * A distribution is copied freely and owns nothing.  The plain constructors take numbers, those
+ * that end in _v take expressions (dp_num makes one of a number).  Arguments broadcast over the
+ * site's shape.  A number outside an argument's domain is an error of the model, DP_EDOMAIN,
+ * reported when the distribution meets a site.  The constructors are pure: any thread may call
+ * them. */
 #ifndef TACIT_DIST_H
 #define TACIT_DIST_H
 
@@ -42,7 +43,8 @@ DP_API dp_dist dp_cauchy_v(dp_expr loc, dp_expr scale);
 DP_API dp_dist dp_half_cauchy(double scale);
 DP_API dp_dist dp_half_cauchy_v(dp_expr scale);
 
-/* Laplace (double exponential) with mean loc and scale > 0: density e^(-|x - loc| / scale) / (2 scale). */
+/* Laplace (double exponential) with mean loc and scale > 0: density e^(-|x - loc| / scale) / (2
+ * scale). */
 DP_API dp_dist dp_laplace(double loc, double scale);
 DP_API dp_dist dp_laplace_v(dp_expr loc, dp_expr scale);
 
@@ -68,11 +70,12 @@ DP_API dp_dist dp_uniform(double low, double high);
 /* 0 or 1, with log odds `logit`. */
 DP_API dp_dist dp_bernoulli_logit(dp_expr logit);
 
-/* What is observed is itself a chance x in [0, 1], both ends included: a pixel's grey, a share of a crowd.  Its
- * log density is the mean of dp_bernoulli_logit's over draws that are 1 with chance x, and so less the cross
- * entropy: x logit - log(1 + e^logit).  That is Bernoulli's at 0 and 1 and not normalised in x between them:
- * compare losses only with losses of the same kind.  Draws from it are 0 or 1.  It can be observed, also in
- * columns of dp_dataset_bytes; it is no prior of a latent and no component of a mixture. */
+/* What is observed is itself a chance x in [0, 1], both ends included: a pixel's grey, a share of a
+ * crowd.  Its log density is the mean of dp_bernoulli_logit's over draws that are 1 with chance x,
+ * and so less the cross entropy: x logit - log(1 + e^logit).  That is Bernoulli's at 0 and 1 and
+ * not normalised in x between them: compare losses only with losses of the same kind.  Draws from
+ * it are 0 or 1.  It can be observed, also in columns of dp_dataset_bytes; it is no prior of a
+ * latent and no component of a mixture. */
 DP_API dp_dist dp_chance_logit(dp_expr logit);
 
 /* Successes in `trials` (a whole number >= 0) with log odds `logit` each. */
@@ -81,26 +84,28 @@ DP_API dp_dist dp_binomial_logit(dp_expr trials, dp_expr logit);
 /* Poisson with mean e^log_rate. */
 DP_API dp_dist dp_poisson_log(dp_expr log_rate);
 
-/* Category k = 0 ... K - 1 with probability proportional to e^(logits[k]); logits is a vector [K]. */
+/* Category k = 0 ... K - 1 with probability proportional to e^(logits[k]); logits is a vector
+ * [K]. */
 DP_API dp_dist dp_categorical_logit(dp_expr logits);
 
 /* K numbers above 0 that sum to 1, K >= 2, with density proportional to prod_k x_k^(c_k - 1); the
  * concentration c > 0 is a number for all, or an expression [K].  A latent of n = K numbers:
  * dp_sample(m, "weights", 5, dp_dirichlet(1)).  Its free parameters are K - 1 numbers z with
- * x = softmax(V z), V an isometry onto the vectors that sum to 0; z = 0 is 1 / K for each.  By default
- * records are cut at z, not at x: K - 1 numbers are released, and an x near 0 makes no gradient large. */
+ * x = softmax(V z), V an isometry onto the vectors that sum to 0; z = 0 is 1 / K for each.  By
+ * default records are cut at z, not at x: K - 1 numbers are released, and an x near 0 makes no
+ * gradient large. */
 DP_API dp_dist dp_dirichlet(double concentration);
 DP_API dp_dist dp_dirichlet_v(dp_expr concentration);
 
-/* A value from component k = 0 ... K - 1 with probability proportional to weights[k] > 0, the component
- * summed out; for dp_observe.  weights is [K], K >= 2.  The component's arguments are numbers, [K], or
- * [K][d], as values of a plate of K components are; with a [K][d] among them an observation has d
- * numbers, independent given the component (a diagonal covariance).
+/* A value from component k = 0 ... K - 1 with probability proportional to weights[k] > 0, the
+ * component summed out; for dp_observe.  weights is [K], K >= 2.  The component's arguments are
+ * numbers, [K], or [K][d], as values of a plate of K components are; with a [K][d] among them an
+ * observation has d numbers, independent given the component (a diagonal covariance).
  *   dp_expr w = dp_sample(m, "w", 3, dp_dirichlet(1));
  *   dp_expr mean = dp_sample_in(components, "mean", 2, dp_normal(0, 1));
  *   dp_observe(rows, "x", dp_mixture(w, dp_normal_v(mean, dp_num(1))));
- * Components are of the families above but uniform, binomial, categorical and Dirichlet; another is an
- * error of the model, DP_EUNSUPPORTED, as is a mixture as the prior of a latent. */
+ * Components are of the families above but uniform, binomial, categorical and Dirichlet; another is
+ * an error of the model, DP_EUNSUPPORTED, as is a mixture as the prior of a latent. */
 DP_API dp_dist dp_mixture(dp_expr weights, dp_dist component);
 
 #ifdef __cplusplus

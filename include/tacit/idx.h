@@ -1,9 +1,9 @@
 /* IDX, the format of the MNIST images: arrays of bytes.
  *
  * A file is two zero bytes, the type (8: unsigned bytes, the only one that is read), the number of
- * dimensions (1 ... 4), the dimensions as big-endian 32-bit numbers, and the values.  Everything it says
- * is checked against the bytes that are there.  Files compressed by gzip are read as they are.  What it holds
- * is for dp_dataset_bytes and dp_dataset_bernoulli, which borrow it. */
+ * dimensions (1 ... 4), the dimensions as big-endian 32-bit numbers, and the values.  Everything it
+ * says is checked against the bytes that are there.  Files compressed by gzip are read as they are.
+ * What it holds is for dp_dataset_bytes and dp_dataset_bernoulli, which borrow it. */
 #ifndef TACIT_IDX_H
 #define TACIT_IDX_H
 
@@ -18,13 +18,14 @@ extern "C" {
 
 typedef struct dp_idx dp_idx;
 
-/* Reads the file at `path`, of at most max_bytes (0: 2^30), packed and unpacked.  The caller frees *idx, which is
- * NULL on error: DP_EIO it cannot be read, DP_EDATA it is larger or no such array, DP_ENOMEM.  Any thread. */
+/* Reads the file at `path`, of at most max_bytes (0: 2^30), packed and unpacked.  The caller frees
+ * *idx, which is NULL on error: DP_EIO it cannot be read, DP_EDATA it is larger or no such array,
+ * DP_ENOMEM.  Any thread. */
 DP_API dp_status dp_idx_read(const char *path, size_t max_bytes, dp_idx **idx,
                              dp_error *err) DP_MUST_CHECK;
 
-/* The same from n_bytes bytes in memory, which are copied, or unpacked to at most 2^30 values.  DP_EDATA,
- * DP_ENOMEM. */
+/* The same from n_bytes bytes in memory, which are copied, or unpacked to at most 2^30 values.
+ * DP_EDATA, DP_ENOMEM. */
 DP_API dp_status dp_idx_parse(const void *bytes, size_t n_bytes, dp_idx **idx,
                               dp_error *err) DP_MUST_CHECK;
 

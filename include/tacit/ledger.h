@@ -6,17 +6,17 @@
  * message that says what would fit.  A crash at any point, kill -9 and full disks included, leaves
  * what was reserved spent.  doc/design/ledger.md has the rules and what they rest on.
  *
- * The file is as secret as the data: it holds keyed hashes of them beside the key.  It guards against
- * mistakes and forgetting, not against an owner who puts back an old copy.
+ * The file is as secret as the data: it holds keyed hashes of them beside the key.  It guards
+ * against mistakes and forgetting, not against an owner who puts back an old copy.
  *
  * Composition is proved for noise, rates and steps that are not chosen in view of earlier results.
  *
- * Errors of all calls, beside those named: DP_EIO the file cannot be read or written (then nothing was
- * reserved); DP_EDATA it is damaged or no ledger; DP_ESTATE another process holds it for a minute;
- * DP_ENOMEM.
+ * Errors of all calls, beside those named: DP_EIO the file cannot be read or written (then nothing
+ * was reserved); DP_EDATA it is damaged or no ledger; DP_ESTATE another process holds it for a
+ * minute; DP_ENOMEM.
  * Threads and processes: any number may have the same file open, each with its own dp_ledger; one
- * dp_ledger is used by one thread at a time.  A child of fork is refused (DP_ESTATE): steps that are
- * reserved once would be taken by both.  It opens the file anew. */
+ * dp_ledger is used by one thread at a time.  A child of fork is refused (DP_ESTATE): steps that
+ * are reserved once would be taken by both.  It opens the file anew. */
 #ifndef TACIT_LEDGER_H
 #define TACIT_LEDGER_H
 
@@ -80,8 +80,9 @@ DP_API DP_MUST_CHECK dp_status dp_ledger_update_data(dp_ledger *ledger, const ch
     DP_NONNULL(1, 2, 3);
 
 /* Epsilon, at the budget's delta, of everything reserved on a data set so far; [0, 0] when that is
- * nothing.  A 2^-40th of delta is kept for failures of the sampler of noise, so that the figure is the
- * program's; where that is not enough, above some 60 nats, the upper end is +INFINITY.  {0, +INFINITY, NaN} on any error: DP_ENAME, those of dp_account_epsilon. */
+ * nothing.  A 2^-40th of delta is kept for failures of the sampler of noise, so that the figure is
+ * the program's; where that is not enough, above some 60 nats, the upper end is +INFINITY.  {0,
+ * +INFINITY, NaN} on any error: DP_ENAME, those of dp_account_epsilon. */
 DP_API DP_MUST_CHECK dp_status dp_ledger_spent(dp_ledger *ledger, const char *data,
                                                dp_interval *epsilon, dp_error *err)
     DP_NONNULL(1, 2, 3);
@@ -113,9 +114,10 @@ DP_API DP_MUST_CHECK dp_status dp_ledger_reserve(dp_ledger *ledger, const dp_spe
                                                  dp_reservation **reservation, dp_error *err)
     DP_NONNULL(1, 2, 3);
 
-/* Lowers the reservation to what was begun: steps[n], for each mechanism the releases that were begun,
- * at most those reserved (DP_EINVAL); a begun epoch of random allocation counts whole.  Only where
- * the number has nothing to do with what was released.  DP_ESTATE when it is settled already. */
+/* Lowers the reservation to what was begun: steps[n], for each mechanism the releases that were
+ * begun, at most those reserved (DP_EINVAL); a begun epoch of random allocation counts whole.  Only
+ * where the number has nothing to do with what was released.  DP_ESTATE when it is settled
+ * already. */
 DP_API DP_MUST_CHECK dp_status dp_reservation_settle(dp_reservation *reservation,
                                                      const uint64_t *steps, dp_error *err)
     DP_NONNULL(1, 2);

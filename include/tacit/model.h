@@ -1,13 +1,13 @@
 /* Writing a model down.
  *
  * A call here computes nothing: it adds to a graph, from which log densities, gradients, prior and
- * predictive draws are derived.  The first error sticks to the model with the caller's file and line
- * and a remedy; every later call does nothing, so that one check at the end is enough
+ * predictive draws are derived.  The first error sticks to the model with the caller's file and
+ * line and a remedy; every later call does nothing, so that one check at the end is enough
  * (dp_model_error, or the error of the call that takes the model).
  *
- * Values are global (one for the model) or per-record (one for each row of the unit plate).  A group
- * effect meets records by dp_pick.  Shapes: n = 1 is a number, n > 1 a vector [n]; in a plate of K
- * members, [K] or [K][n].  Smaller operands are repeated over leading dimensions.
+ * Values are global (one for the model) or per-record (one for each row of the unit plate).  A
+ * group effect meets records by dp_pick.  Shapes: n = 1 is a number, n > 1 a vector [n]; in a plate
+ * of K members, [K] or [K][n].  Smaller operands are repeated over leading dimensions.
  *
  * A model belongs to its caller, who frees it; it is not thread-safe while it is written, and const
  * use afterwards is.  The macros of this header only record file and line. */
@@ -36,7 +36,8 @@ DP_API dp_model *dp_model_new(void);
 /* An empty guide for a model: a variational family written in the same vocabulary, with a dp_sample
  * of a reparameterisable family (normal, log-normal) for every latent of the model, by the same
  * names and within the support of its prior, and dp_param for what is to be learnt, by names that
- * the model's parameters do not have.  The model must outlive the guide.  NULL when memory is out. */
+ * the model's parameters do not have.  The model must outlive the guide.  NULL when memory is
+ * out. */
 DP_API dp_model *dp_guide_new(const dp_model *model);
 
 /* Frees a model or guide with all its expressions; NULL is allowed. */
@@ -127,9 +128,9 @@ DP_API dp_expr dp_normal_cdf(dp_expr a); /* Phi(a) */
 /* The larger of two numbers, elementwise; where they are equal, the derivative is b's. */
 DP_API dp_expr dp_max(dp_expr a, dp_expr b);
 
-/* Activations, elementwise: relu is max(a, 0); leaky_relu is a for a > 0 and slope a below, slope finite
- * (DP_EDOMAIN on the model otherwise); their derivative at 0 is that of the side below.  gelu is a Phi(a),
- * by erfc and not an approximation of it. */
+/* Activations, elementwise: relu is max(a, 0); leaky_relu is a for a > 0 and slope a below, slope
+ * finite (DP_EDOMAIN on the model otherwise); their derivative at 0 is that of the side below.
+ * gelu is a Phi(a), by erfc and not an approximation of it. */
 DP_API dp_expr dp_relu(dp_expr a);
 DP_API dp_expr dp_leaky_relu(double slope, dp_expr a);
 DP_API dp_expr dp_gelu(dp_expr a);
@@ -138,14 +139,17 @@ DP_API dp_expr dp_gelu(dp_expr a);
 DP_API dp_expr dp_softmax(dp_expr a);
 DP_API dp_expr dp_log_softmax(dp_expr a);
 
-/* (a - mean) / sqrt(variance + 1e-5) * scale + shift, with mean and variance (divided by the count) of
+/* (a - mean) / sqrt(variance + 1e-5) * scale + shift, with mean and variance (divided by the count)
+ * of
  *   layer_norm  the last dimension: of a vector [d], or of each row of [m][d]
- *   group_norm  each of `groups` equal groups of successive channels of an image [pixels][channels], over
- *               all pixels; of a vector [channels], over the group.  groups = 1: all numbers.
- * scale and shift are repeated as in dp_mul and dp_add: numbers, or one for each channel; dp_num(1) and
- * dp_num(0) leave them out.  DP_ESHAPE on the model where groups do not divide the channels.
- * Both are of one record alone.  There is no batch normalisation: statistics of a batch mix records, so that
- * no record has a gradient of its own to clip (Wu and He 2018, arXiv:1803.08494, sect. 3, for groups). */
+ *   group_norm  each of `groups` equal groups of successive channels of an image
+ *               [pixels][channels], over all pixels; of a vector [channels], over the group.
+ *               groups = 1: all numbers.
+ * scale and shift are repeated as in dp_mul and dp_add: numbers, or one for each channel; dp_num(1)
+ * and dp_num(0) leave them out.  DP_ESHAPE on the model where groups do not divide the channels.
+ * Both are of one record alone.  There is no batch normalisation: statistics of a batch mix
+ * records, so that no record has a gradient of its own to clip (Wu and He 2018, arXiv:1803.08494,
+ * sect. 3, for groups). */
 DP_API dp_expr dp_layer_norm(dp_expr a, dp_expr scale, dp_expr shift);
 DP_API dp_expr dp_group_norm(dp_expr a, size_t groups, dp_expr scale, dp_expr shift);
 
@@ -161,24 +165,28 @@ DP_API dp_expr dp_matmul(dp_expr a, dp_expr b);
 /* A dense layer x W + b: x [k] or [m][k], W [k][n], b [n] (a number where n is 1). */
 DP_API dp_expr dp_dense(dp_expr x, dp_expr weights, dp_expr bias);
 
-/* A window of size[0] rows and size[1] columns that moves over an image in strides (0: 1), with padding[0]
- * rows of zeros above and below the image and padding[1] columns beside it, each less than the window's size.
- * Along an axis it stops floor((image + 2 padding - size) / stride) + 1 times. */
+/* A window of size[0] rows and size[1] columns that moves over an image in strides (0: 1), with
+ * padding[0] rows of zeros above and below the image and padding[1] columns beside it, each less
+ * than the window's size.  Along an axis it stops floor((image + 2 padding - size) / stride) + 1
+ * times. */
 typedef struct dp_window {
     size_t image[2], size[2], stride[2], padding[2]; /* rows, columns */
 } dp_window;
 
-/* Convolution in two dimensions: y[i][o] = sum over places p of the window at its i-th stop and channels c of
- * image[p][c] weights[p c][o].
- *   image    [rows columns][channels], row after row of the image, or a vector of all of that in this
- *            order (a column of dp_data); the same for all or per record
- *   weights  [size[0] size[1] channels][channels out], the window's places row after row, each with all channels
- * The result is an image again, [stops][channels out].  A bias [channels out] is added by dp_add. */
+/* Convolution in two dimensions: y[i][o] = sum over places p of the window at its i-th stop and
+ * channels c of image[p][c] weights[p c][o].
+ *   image    [rows columns][channels], row after row of the image, or a vector of all of that in
+ *            this order (a column of dp_data); the same for all or per record
+ *   weights  [size[0] size[1] channels][channels out], the window's places row after row, each with
+ *            all channels
+ * The result is an image again, [stops][channels out].  A bias [channels out] is added by
+ * dp_add. */
 DP_API dp_expr dp_conv2d(dp_expr image, dp_expr weights, const dp_window *window);
 
-/* Means and largest numbers of what the window sees, channel by channel: [stops][channels] from an image as
- * in dp_conv2d.  A mean is the sum divided by the window's size, places in the padding being zeros; a
- * maximum leaves the padding out, and where two are equal the derivative is the first one's. */
+/* Means and largest numbers of what the window sees, channel by channel: [stops][channels] from an
+ * image as in dp_conv2d.  A mean is the sum divided by the window's size, places in the padding
+ * being zeros; a maximum leaves the padding out, and where two are equal the derivative is the
+ * first one's. */
 DP_API dp_expr dp_avg_pool2d(dp_expr image, const dp_window *window);
 DP_API dp_expr dp_max_pool2d(dp_expr image, const dp_window *window);
 
@@ -189,8 +197,8 @@ DP_API dp_expr dp_flatten(dp_expr a);
 /* log sum_j e^(a_j) of a vector, or of each row of [m][n]: of the last dimension. */
 DP_API dp_expr dp_log_sum_exp(dp_expr a);
 
-/* The group's row: value [K] or [K][n], index a group number; per-record when the index is.  With the d numbers
- * of dp_indices the rows of all, [d] or [d][n]: an embedding. */
+/* The group's row: value [K] or [K][n], index a group number; per-record when the index is.  With
+ * the d numbers of dp_indices the rows of all, [d] or [d][n]: an embedding. */
 DP_API dp_expr dp_pick(dp_expr value, dp_expr index);
 
 /* Elements from ... from + n - 1 of the first dimension; with n = 1 that dimension is dropped. */
@@ -199,13 +207,15 @@ DP_API dp_expr dp_slice(dp_expr a, size_t from, size_t n);
 /* Two vectors one after the other: [k] and [l] to [k + l]; numbers count as [1]. */
 DP_API dp_expr dp_concat(dp_expr a, dp_expr b);
 
-/* The model as text: a line a site (latent, observed, parameter) with shape, distribution and place in
- * the caller's source, then a line a value that crosses to the records, saying whether each record's gradient
- * is made or its norm comes from factors and what that costs (of a guide, with its model), then a line a node of the graph with
- * formula, shape, place and cost.  The model's own first error; DP_EIO, DP_ENOMEM. */
+/* The model as text: a line a site (latent, observed, parameter) with shape, distribution and place
+ * in the caller's source, then a line a value that crosses to the records, saying whether each
+ * record's gradient is made or its norm comes from factors and what that costs (of a guide, with
+ * its model), then a line a node of the graph with formula, shape, place and cost.  The model's own
+ * first error; DP_EIO, DP_ENOMEM. */
 DP_API dp_status dp_model_describe(const dp_model *m, FILE *out);
 
-/* The graph in Graphviz' dot language; where data can reach parameters is marked.  Errors as above. */
+/* The graph in Graphviz' dot language; where data can reach parameters is marked.  Errors as
+ * above. */
 DP_API dp_status dp_model_dot(const dp_model *m, FILE *out);
 
 #ifdef __cplusplus

@@ -1,13 +1,14 @@
-/* NPY, NumPy's format of arrays: a file is mapped into memory, not read, so that data larger than memory
- * can be fitted and a step touches the records of its batch only.
+/* NPY, NumPy's format of arrays: a file is mapped into memory, not read, so that data larger than
+ * memory can be fitted and a step touches the records of its batch only.
  *
  * Taken are little-endian doubles ('<f8') for dp_dataset_real and 32-bit whole numbers ('<i4') for
  * dp_dataset_index and dp_dataset_indices, of one or two dimensions in C order:
- * numpy.save(path, x.astype('<f8')).  Everything the header says is checked against the file.  Values are checked when the data set meets a model,
- * once.  A file that is cut while it is mapped ends the process (SIGBUS).  One that is changed meanwhile is
- * another data set than the one that was checked, and a run of neither: nothing outside the arrays is read or
- * written, and no unit weighs more than the clip norm.  A group number that is out of its range by then counts
- * as 0; a record whose gradient is not finite adds zero. */
+ * numpy.save(path, x.astype('<f8')).  Everything the header says is checked against the file.
+ * Values are checked when the data set meets a model, once.  A file that is cut while it is mapped
+ * ends the process (SIGBUS).  One that is changed meanwhile is another data set than the one that
+ * was checked, and a run of neither: nothing outside the arrays is read or written, and no unit
+ * weighs more than the clip norm.  A group number that is out of its range by then counts as 0; a
+ * record whose gradient is not finite adds zero. */
 #ifndef TACIT_NPY_H
 #define TACIT_NPY_H
 
@@ -23,8 +24,8 @@ extern "C" {
 
 typedef struct dp_npy dp_npy;
 
-/* Maps the file at `path`, for reading only.  The caller frees *npy, which is NULL on error: DP_EIO it
- * cannot be mapped, DP_EDATA it is no such array, DP_ENOMEM.  Any thread. */
+/* Maps the file at `path`, for reading only.  The caller frees *npy, which is NULL on error: DP_EIO
+ * it cannot be mapped, DP_EDATA it is no such array, DP_ENOMEM.  Any thread. */
 DP_API dp_status dp_npy_open(const char *path, dp_npy **npy, dp_error *err) DP_MUST_CHECK;
 
 /* Unmaps the file: data sets that borrow from it must be gone.  NULL is allowed. */

@@ -79,8 +79,9 @@ DP_API DP_MUST_CHECK dp_status dp_noise_normal(dp_noise *noise, size_t n, double
 /* n independent integers x with probability proportional to exp(-x^2 / (2 sigma^2)), exactly, for
  * releases that are integers by nature (Canonne, Kamath and Steinke 2020).
  *   sigma  in [2^-6, 2^20], in integers
- * On error out is filled with INT64_MIN.  DP_EDOMAIN sigma out of range; DP_EENTROPY after a fork, when
- * the system gives no new key.  Some microseconds each; the time taken depends on the numbers. */
+ * On error out is filled with INT64_MIN.  DP_EDOMAIN sigma out of range; DP_EENTROPY after a fork,
+ * when the system gives no new key.  Some microseconds each; the time taken depends on the
+ * numbers. */
 DP_API DP_MUST_CHECK dp_status dp_noise_discrete_gaussian(dp_noise *noise, size_t n, double sigma,
                                                           int64_t *out /* [n] */, dp_error *err)
     DP_NONNULL(1);

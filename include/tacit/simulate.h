@@ -1,8 +1,8 @@
 /* Draws from a model: latents from the prior or the fitted posterior, and records given them.
  *
- * The model's text is the same that is fitted.  Draws are made with dp_rng: they are simulations, not
- * releases.  Records drawn from a private posterior are as private as the posterior, if the columns
- * that the model reads are public or the draws stay with the data's owner.
+ * The model's text is the same that is fitted.  Draws are made with dp_rng: they are simulations,
+ * not releases.  Records drawn from a private posterior are as private as the posterior, if the
+ * columns that the model reads are public or the draws stay with the data's owner.
  * An object belongs to one thread at a time. */
 #ifndef TACIT_SIMULATE_H
 #define TACIT_SIMULATE_H
@@ -26,12 +26,13 @@ DP_API dp_status dp_simulator_new(const dp_model *model, const dp_dataset *data,
 
 DP_API void dp_simulator_free(dp_simulator *sim);
 
-/* Draws all latents from the prior.  DP_EUNSUPPORTED when the model has plain parameters, which have
- * no prior. */
+/* Draws all latents from the prior.  DP_EUNSUPPORTED when the model has plain parameters, which
+ * have no prior. */
 DP_API dp_status dp_simulate_prior(dp_simulator *sim, dp_rng *rng, dp_error *err) DP_MUST_CHECK;
 
-/* Draws all latents from the posterior of the same model, or of one with latents and parameters of the same
- * names and sizes; plain parameters are as fitted.  DP_ENAME when the posterior lacks one. */
+/* Draws all latents from the posterior of the same model, or of one with latents and parameters of
+ * the same names and sizes; plain parameters are as fitted.  DP_ENAME when the posterior lacks
+ * one. */
 DP_API dp_status dp_simulate_posterior(dp_simulator *sim, dp_posterior *posterior, dp_rng *rng,
                                        dp_error *err) DP_MUST_CHECK;
 
@@ -39,8 +40,9 @@ DP_API dp_status dp_simulate_posterior(dp_simulator *sim, dp_posterior *posterio
 DP_API dp_status dp_simulated(const dp_simulator *sim, const char *name, size_t n, double *values,
                               dp_error *err) DP_MUST_CHECK;
 
-/* Draws the observed column `name` of every record given the latents drawn last: values[records][d],
- * n = records * d numbers in all.  DP_ENAME, DP_ESHAPE, DP_ESTATE before latents were drawn. */
+/* Draws the observed column `name` of every record given the latents drawn last:
+ * values[records][d], n = records * d numbers in all.  DP_ENAME, DP_ESHAPE, DP_ESTATE before
+ * latents were drawn. */
 DP_API dp_status dp_simulate_records(dp_simulator *sim, const char *name, dp_rng *rng, size_t n,
                                      double *values, dp_error *err) DP_MUST_CHECK;
 

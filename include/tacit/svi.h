@@ -5,8 +5,8 @@
  * the public sampling rate, priors, entropies, the optimiser and averages come after and cost no
  * privacy.  A unit is one record, or all records with one value in the data set's unit column
  * (dp_dataset_unit): they are in the batch together or not at all, and their gradients are added up
- * before they are clipped.  Rates, batch sizes and n count units.  What the run shows is public too:
- * steps, time, privacy spent; never a loss, a norm or a batch size.
+ * before they are clipped.  Rates, batch sizes and n count units.  What the run shows is public
+ * too: steps, time, privacy spent; never a loss, a norm or a batch size.
  *
  * Initialise, step, done: the caller owns the loop, or lets dp_svi_run do it.  An object belongs to
  * one thread at a time; opts.threads is about threads of its own, which sleep between steps. */
@@ -34,12 +34,14 @@ typedef enum dp_mode {
     DP_NO_PRIVACY         /* no clip, no noise: for public data */
 } dp_mode;
 
-/* DP_FORM_LATENTS     gradients of the values that records read; the rest is exact.  Divergences of guide
- *                     from prior are in closed form where there is one (normal and log-normal guides), also
- *                     of a record's latents.
- * DP_FORM_PARAMETERS  gradients of the guide's parameters, with 1/n of the prior in each unit's, and draws
- *                     throughout (as in d3p); n, the data set's number of units, counts as public, and a
- *                     ledger's budget for DP_ADD_REMOVE refuses it. */
+/* DP_FORM_LATENTS     gradients of the values that records read; the rest is exact.  Divergences of
+ * guide
+ *                     from prior are in closed form where there is one (normal and log-normal
+ *                     guides), also of a record's latents.
+ * DP_FORM_PARAMETERS  gradients of the guide's parameters, with 1/n of the prior in each unit's,
+ * and draws
+ *                     throughout (as in d3p); n, the data set's number of units, counts as public,
+ *                     and a ledger's budget for DP_ADD_REMOVE refuses it. */
 typedef enum dp_form { DP_FORM_LATENTS = 0, DP_FORM_PARAMETERS } dp_form;
 
 typedef enum dp_optimizer { DP_ADAM = 0, DP_MOMENTUM, DP_SGD } dp_optimizer;
@@ -52,14 +54,16 @@ typedef enum dp_schedule {
 
 typedef enum dp_precision {
     DP_DOUBLE = 0,
-    DP_SINGLE /* values of records as floats: for networks, faster.  Norms, clipping and all that comes after
-               * the sums stay in double; long sums go through short chains of floats, for which 2^-10 of the
-               * clip norm is left to rounding (dp_privacy.eta), and what is guaranteed is the same.
-               * Gradients beyond 1e38 add zero, and groups are at most 2^24. */
+    DP_SINGLE /* values of records as floats: for networks, faster.  Norms, clipping and all that
+               * comes after the sums stay in double; long sums go through short chains of floats,
+               * for which 2^-10 of the clip norm is left to rounding (dp_privacy.eta), and what is
+               * guaranteed is the same.  Gradients beyond 1e38 add zero, and groups are at most
+               * 2^24. */
 } dp_precision;
 
 /* What to do.  Zero means the default, except for epsilon, delta, sigma, clip and rate, which are
- * privacy's own numbers and have none: a private run needs delta, clip, and either epsilon or sigma. */
+ * privacy's own numbers and have none: a private run needs delta, clip, and either epsilon or
+ * sigma. */
 typedef struct dp_svi_opts {
     dp_mode mode;
     double epsilon;       /* asked; sigma is calibrated to it */
@@ -84,8 +88,8 @@ typedef struct dp_svi_opts {
     uint64_t loss_every;
     double loss_clip;  /* -log likelihood of a unit is cut to [-loss_clip, loss_clip] */
     double loss_sigma; /* noise / loss_clip, 0.1 ... 10^6 */
-    /* A clip norm that follows a quantile of the gradients' norms (0: it stays); `clip` is its start.
-     * The share below it is counted with noise in every step, which is accounted for. */
+    /* A clip norm that follows a quantile of the gradients' norms (0: it stays); `clip` is its
+     * start.  The share below it is counted with noise in every step, which is accounted for. */
     double clip_quantile;  /* share of gradients that are to be below, (0, 1) */
     double clip_sigma;     /* noise of the count of a batch, in units, 0.1 ... 10^6 */
     double clip_speed;     /* of the clip norm's logarithm a step, (0, 1]; default 0.2 */
@@ -98,8 +102,8 @@ typedef struct dp_svi_opts {
         *group;    /* nullable: this process is one of several that fit together; borrowed until
                            * the run is freed */
     uint64_t seed; /* not 0: a repeatable run for tests, marked as not private */
-    /* Where the steps are paid for before the first one; private runs without a seed only.  NULL: nobody
-     * adds up what several runs spend, and the guarantee is that of this run alone. */
+    /* Where the steps are paid for before the first one; private runs without a seed only.  NULL:
+     * nobody adds up what several runs spend, and the guarantee is that of this run alone. */
     dp_ledger *ledger; /* borrowed until the run is freed */
     const char
         *ledger_data; /* the data set's name there; needed with a ledger; borrowed for the call */
@@ -118,8 +122,8 @@ typedef struct dp_privacy {
                             * would have spent; +INFINITY and 1 in a mode without guarantee */
     double sigma, clip, rate; /* clip: of the next step, where it follows a quantile */
     /* Share of clip that is left to rounding and to the grid of the noise: gradients are clipped to
-     * clip (1 - eta), so that what is computed moves by at most clip.  A function of options and model;
-     * 0 in DP_NO_PRIVACY.  doc/design/noise.md derives it. */
+     * clip (1 - eta), so that what is computed moves by at most clip.  A function of options and
+     * model; 0 in DP_NO_PRIVACY.  doc/design/noise.md derives it. */
     double eta;
     dp_sampling sampling;
     uint64_t epoch; /* of random allocation, else 0: one that has begun is accounted for as whole */
@@ -138,47 +142,50 @@ typedef struct dp_loss {
 typedef struct dp_svi dp_svi;
 
 /* Prepares a run of `model` on `data` with `guide`, or the mean-field normal guide for NULL.  Model
- * and guide may be freed afterwards; data and its columns must stay as they are.  Nothing is computed
- * from the data but checks of validity.
- * On error *svi is NULL: DP_EINVAL or DP_EDOMAIN for an option, DP_EMISMATCH for a sampler that cannot
- * be accounted for, DP_EDATA, DP_ENAME, DP_ESHAPE when data and model do not fit, DP_ENOMEM,
+ * and guide may be freed afterwards; data and its columns must stay as they are.  Nothing is
+ * computed from the data but checks of validity.
+ * On error *svi is NULL: DP_EINVAL or DP_EDOMAIN for an option, DP_EMISMATCH for a sampler that
+ * cannot be accounted for, DP_EDATA, DP_ENAME, DP_ESHAPE when data and model do not fit, DP_ENOMEM,
  * DP_EENTROPY, or the model's own first error; with a ledger those of dp_ledger_reserve, before the
  * values of the data are looked at. */
 DP_API dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_dataset *data,
                             const dp_svi_opts *opts, dp_svi **svi, dp_error *err) DP_MUST_CHECK;
 
-/* Says whether every record is what the model needs: the message names the first column and record that
- * are not, never the value.  This is for the data's owner: the answer is a function of the records that
- * no epsilon speaks of.  A private run that meets such data refuses with a message that names neither.
- * DP_EDATA, and what else dp_svi_new says of model and data. */
+/* Says whether every record is what the model needs: the message names the first column and record
+ * that are not, never the value.  This is for the data's owner: the answer is a function of the
+ * records that no epsilon speaks of.  A private run that meets such data refuses with a message
+ * that names neither.  DP_EDATA, and what else dp_svi_new says of model and data. */
 DP_API dp_status dp_check_data(const dp_model *model, const dp_model *guide, const dp_dataset *data,
                                dp_error *err) DP_MUST_CHECK;
 
 /* Frees the run.  What it has reserved in a ledger stays spent unless it was done or settled. */
 DP_API void dp_svi_free(dp_svi *svi);
 
-/* One step.  DP_ESTATE when all steps are done, and in a child of fork where the run has a ledger or is
- * inside an epoch of random allocation; DP_EDOMAIN when the parameters ceased to be finite numbers (a
- * function of what was released, so it may be told).  In a group DP_ESTATE in all ranks but those that
- * failed, and DP_EIO where ranks did not reach each other, after which only dp_svi_resume goes on. */
+/* One step.  DP_ESTATE when all steps are done, and in a child of fork where the run has a ledger
+ * or is inside an epoch of random allocation; DP_EDOMAIN when the parameters ceased to be finite
+ * numbers (a function of what was released, so it may be told).  In a group DP_ESTATE in all ranks
+ * but those that failed, and DP_EIO where ranks did not reach each other, after which only
+ * dp_svi_resume goes on. */
 DP_API dp_status dp_svi_step(dp_svi *svi, dp_error *err) DP_MUST_CHECK;
 
-/* Bytes of memory that the run holds: parameters, sums and the buffers of all its threads.  It is known when
- * dp_svi_new has returned, and steps take no more of their own; kernels of BLAS may.  Not in it are the data,
- * which are the caller's, stacks of threads, and less than 64 KiB for the sources of randomness. */
+/* Bytes of memory that the run holds: parameters, sums and the buffers of all its threads.  It is
+ * known when dp_svi_new has returned, and steps take no more of their own; kernels of BLAS may.
+ * Not in it are the data, which are the caller's, stacks of threads, and less than 64 KiB for the
+ * sources of randomness. */
 DP_API size_t dp_svi_bytes(const dp_svi *svi);
 
 /* True when all steps are done. */
 DP_API bool dp_svi_done(const dp_svi *svi);
 
-/* All remaining steps, with a line of progress on `progress` (nullable) about once a second and at the
- * end: steps, time, and privacy spent or why the run is not private; then privacy's warning, if any.
- * Errors as dp_svi_step. */
+/* All remaining steps, with a line of progress on `progress` (nullable) about once a second and at
+ * the end: steps, time, and privacy spent or why the run is not private; then privacy's warning, if
+ * any.  Errors as dp_svi_step. */
 DP_API dp_status dp_svi_run(dp_svi *svi, FILE *progress, dp_error *err) DP_MUST_CHECK;
 
-/* The guarantee of the steps done so far.  It holds for a number of steps that was fixed beforehand or
- * cut short by something that has nothing to do with the data.  Who stops because of what the steps
- * have shown (parameters, an error of dp_svi_step) has the guarantee of all the steps planned. */
+/* The guarantee of the steps done so far.  It holds for a number of steps that was fixed beforehand
+ * or cut short by something that has nothing to do with the data.  Who stops because of what the
+ * steps have shown (parameters, an error of dp_svi_step) has the guarantee of all the steps
+ * planned. */
 DP_API dp_status dp_svi_privacy(const dp_svi *svi, dp_privacy *privacy,
                                 dp_error *err) DP_MUST_CHECK;
 
@@ -194,27 +201,27 @@ DP_API dp_status dp_svi_set(dp_svi *svi, const char *name, size_t n, const doubl
 DP_API dp_status dp_svi_get(const dp_svi *svi, const char *name, size_t n, double *values,
                             dp_error *err) DP_MUST_CHECK;
 
-/* The mean over the records of `data` of the ELBO's part of a record, in nats: log density of what is
- * observed plus the terms of the record's own latents; not the global latents' KL divergence.  At the
- * parameters reached so far (averaged, if the run averages), with one draw of every latent and of every
- * drawn column from rng; 10 000 records are as good as 10 000 draws.  Its negative is the test loss of a
- * variational autoencoder.  *mean is NaN on error.
- * For public records, a test set: what is computed from other people's records here is not covered by the
- * run's epsilon.  DP_EPRIVACY for the data set of a private run; DP_ENAME, DP_ESHAPE, DP_EDATA (column
- * and record are named) as dp_svi_new; DP_ENOMEM. */
+/* The mean over the records of `data` of the ELBO's part of a record, in nats: log density of what
+ * is observed plus the terms of the record's own latents; not the global latents' KL divergence.
+ * At the parameters reached so far (averaged, if the run averages), with one draw of every latent
+ * and of every drawn column from rng; 10 000 records are as good as 10 000 draws.  Its negative is
+ * the test loss of a variational autoencoder.  *mean is NaN on error.
+ * For public records, a test set: what is computed from other people's records here is not covered
+ * by the run's epsilon.  DP_EPRIVACY for the data set of a private run; DP_ENAME, DP_ESHAPE,
+ * DP_EDATA (column and record are named) as dp_svi_new; DP_ENOMEM. */
 DP_API dp_status dp_svi_elbo(const dp_svi *svi, const dp_dataset *data, dp_rng *rng, double *mean,
                              dp_error *err) DP_MUST_CHECK;
 
 /* ---- interrupting ---- */
 
-/* Writes what the run has released so far, and what is public, to a file from which dp_svi_resume goes
- * on; never the key of its noise or batches, nor the number of records.  The file is replaced as a
- * whole or not at all.  The run can go on; with a ledger it then takes steps from there in small leases,
- * so that after a crash only the steps since the checkpoint are lost.
- * The ranks of a group call it together, each with a path of its own; it fails in all when it fails in one, and
- * what a file held before may then be replaced in some ranks: they can be resumed from all the same.
- * DP_ESTATE inside an epoch of random allocation; DP_EDOMAIN the parameters are not finite; DP_EIO;
- * DP_ENOMEM; with a ledger its errors. */
+/* Writes what the run has released so far, and what is public, to a file from which dp_svi_resume
+ * goes on; never the key of its noise or batches, nor the number of records.  The file is replaced
+ * as a whole or not at all.  The run can go on; with a ledger it then takes steps from there in
+ * small leases, so that after a crash only the steps since the checkpoint are lost.
+ * The ranks of a group call it together, each with a path of its own; it fails in all when it fails
+ * in one, and what a file held before may then be replaced in some ranks: they can be resumed from
+ * all the same.  DP_ESTATE inside an epoch of random allocation; DP_EDOMAIN the parameters are not
+ * finite; DP_EIO; DP_ENOMEM; with a ledger its errors. */
 DP_API dp_status dp_svi_save(dp_svi *svi, const char *path, dp_error *err) DP_MUST_CHECK;
 
 /* What a checkpoint does not hold. */
@@ -223,26 +230,27 @@ typedef struct dp_resume_opts {
     const dp_group *group; /* nullable: as in dp_svi_opts */
 } dp_resume_opts;
 
-/* Makes a run that goes on from a checkpoint, with fresh noise and batches.  Model, guide (NULL as for
- * dp_svi_new) and data are those that the run was started with; the options are in the checkpoint, and beside
- * it in `opts` (NULL: no ledger, no group), whose members are borrowed until the run is freed.
- * The ledger counts every step that may have been begun, those lost in a crash and those of an earlier
- * resumption too: what exceeds the reservation is reserved anew, or refused (DP_EPRIVACY).  The run that
- * wrote the checkpoint may not go on then.  Without a ledger nobody sees what was lost or resumed
- * twice; dp_privacy.warning says so.
+/* Makes a run that goes on from a checkpoint, with fresh noise and batches.  Model, guide (NULL as
+ * for dp_svi_new) and data are those that the run was started with; the options are in the
+ * checkpoint, and beside it in `opts` (NULL: no ledger, no group), whose members are borrowed until
+ * the run is freed.  The ledger counts every step that may have been begun, those lost in a crash
+ * and those of an earlier resumption too: what exceeds the reservation is reserved anew, or refused
+ * (DP_EPRIVACY).  The run that wrote the checkpoint may not go on then.  Without a ledger nobody
+ * sees what was lost or resumed twice; dp_privacy.warning says so.
  * A seeded run goes on repeatably, with other noise than it would have had.
- * The ranks of a group call it together, each with its own checkpoint, ledger and shard.  They go on from where
- * rank 0's checkpoint was written, also when another's is older or newer.  Without ledgers a checkpoint is of no
- * certain rank: there may be more or fewer of them than before.
- * DP_EIO, DP_EDATA for the file; DP_EMISMATCH another model, guide or ledger, or options of another run than rank
- * 0's; DP_ESTATE another rank has failed; else as dp_svi_new. */
+ * The ranks of a group call it together, each with its own checkpoint, ledger and shard.  They go
+ * on from where rank 0's checkpoint was written, also when another's is older or newer.  Without
+ * ledgers a checkpoint is of no certain rank: there may be more or fewer of them than before.
+ * DP_EIO, DP_EDATA for the file; DP_EMISMATCH another model, guide or ledger, or options of another
+ * run than rank 0's; DP_ESTATE another rank has failed; else as dp_svi_new. */
 DP_API dp_status dp_svi_resume(const char *path, const dp_model *model, const dp_model *guide,
                                const dp_dataset *data, const dp_resume_opts *opts, dp_svi **svi,
                                dp_error *err) DP_MUST_CHECK;
 
-/* Ends the run and lowers what it has reserved in its ledger to the steps begun (whole epochs of random
- * allocation).  Only for a run that is given up for reasons that have nothing to do with what its steps
- * have shown; otherwise free it without.  DP_ESTATE without a ledger, or settled already. */
+/* Ends the run and lowers what it has reserved in its ledger to the steps begun (whole epochs of
+ * random allocation).  Only for a run that is given up for reasons that have nothing to do with
+ * what its steps have shown; otherwise free it without.  DP_ESTATE without a ledger, or settled
+ * already. */
 DP_API dp_status dp_svi_settle(dp_svi *svi, dp_error *err) DP_MUST_CHECK;
 
 /* ---- the posterior ---- */
@@ -266,8 +274,8 @@ DP_API size_t dp_posterior_size(const dp_posterior *posterior, const char *name)
 /* Mean, standard deviation and quantiles of each of the n elements of a latent, from 4000 draws
  * stratified in every coordinate of the guide's noise (Latin hypercube), so that margins of a
  * mean-field guide are exact to about 1e-3 standard deviations; of a heavy tail the standard
- * deviation comes out low, by 0.2 % for the exponential of a normal of scale 0.6, 1.5 % for scale 1.
- * Repeatable.  DP_ENAME, DP_ESHAPE, DP_ENOMEM; all numbers are NaN then. */
+ * deviation comes out low, by 0.2 % for the exponential of a normal of scale 0.6, 1.5 % for scale
+ * 1.  Repeatable.  DP_ENAME, DP_ESHAPE, DP_ENOMEM; all numbers are NaN then. */
 DP_API dp_status dp_posterior_summary(dp_posterior *posterior, const char *name, size_t n,
                                       dp_summary *summary, dp_error *err) DP_MUST_CHECK;
 

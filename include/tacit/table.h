@@ -62,8 +62,8 @@ typedef struct dp_csv_options {
  * Columns of the file that are not in the schema are passed over.  Numbers are decimal with a
  * point, whatever the locale, and may have blanks around them.  An empty field or NA is missing,
  * which is an error (NA is a level where the schema declares it).
- * Memory: the file, at most 4 times its size for the columns, and a line; for a UNIT column once more
- * the file and 24 bytes a record, while it is read.
+ * Memory: the file, at most 4 times its size for the columns, and a line; for a UNIT column once
+ * more the file and 24 bytes a record, while it is read.
  * DP_EIO the file cannot be read; DP_EDATA the text is broken, empty or too large, or a value is
  * missing or no number; DP_EDOMAIN a value is outside the schema; DP_ENAME the header lacks a
  * column or has it twice; DP_EINVAL the schema or an option is not allowed; DP_ENOMEM.
@@ -88,8 +88,8 @@ DP_API size_t dp_table_rows(const dp_table *table);
  * NULL when there is no such REAL column (DP_ENAME) or an earlier call on this table failed. */
 DP_API const double *dp_table_real(dp_table *table, const char *name);
 
-/* [dp_table_rows] levels 0..n_levels - 1 of a LEVEL or INTEGER column, or numbers of units of a UNIT
- * column; as dp_table_real. */
+/* [dp_table_rows] levels 0..n_levels - 1 of a LEVEL or INTEGER column, or numbers of units of a
+ * UNIT column; as dp_table_real. */
 DP_API const int32_t *dp_table_level(dp_table *table, const char *name);
 
 /* The declared number of levels of a LEVEL or INTEGER column, seen in the records or not; 0 where

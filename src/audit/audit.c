@@ -1,12 +1,12 @@
 /* Audits of the program: many runs with and without one canary, or one run with many canaries.
  *
- * Every run is one of dp_svi as a user makes it: dp_svi_new with DP_PRIVATE, its steps, dp_svi_free;
- * for many runs, some follow each other in one dp_svi (scene.c).  The certified figure is what
- * dp_svi_privacy says at the end of a run, not what it should say.
+ * Every run is one of dp_svi as a user makes it: dp_svi_new with DP_PRIVATE, its steps,
+ * dp_svi_free; for many runs, some follow each other in one dp_svi (scene.c).  The certified figure
+ * is what dp_svi_privacy says at the end of a run, not what it should say.
  *
- * One run: the g canaries with the greatest and the g with the least scores are guessed to be there and
- * not to be there, and the rest is abstained from.  Which g is best depends on the noise, so g = m/2, m/4,
- * ... are all tried, each at its share of 1 - confidence. */
+ * One run: the g canaries with the greatest and the g with the least scores are guessed to be there
+ * and not to be there, and the rest is abstained from.  Which g is best depends on the noise, so g
+ * = m/2, m/4, ... are all tried, each at its share of 1 - confidence. */
 #include "audit/audit.h"
 
 #include <math.h>

@@ -1,10 +1,11 @@
 /* Lower bounds on epsilon from what an attacker got right.
  *
- * Two worlds.  Under (epsilon, delta), for any event E, P1(E) <= e^epsilon P0(E) + delta and the same
- * with the worlds exchanged.  With P1(E) >= a and P0(E) <= b, each but with probability alpha / 2,
+ * Two worlds.  Under (epsilon, delta), for any event E, P1(E) <= e^epsilon P0(E) + delta and the
+ * same with the worlds exchanged.  With P1(E) >= a and P0(E) <= b, each but with probability alpha
+ * / 2,
  *     epsilon >= log((a - delta) / b)      but with probability alpha.
- * Events are "score above t" and "score at most t"; world, side and t are chosen by one half of the runs
- * and judged by the other, so that choosing costs no confidence.  Under mu-Gaussian DP
+ * Events are "score above t" and "score at most t"; world, side and t are chosen by one half of the
+ * runs and judged by the other, so that choosing costs no confidence.  Under mu-Gaussian DP
  *     mu >= Phi^-1(TPR) - Phi^-1(FPR)
  * for every test (Dong, Roth, Su 2022), which is bounded in the same way.
  *
@@ -13,8 +14,8 @@
  *     P(V >= v) <= P(W >= v) + 2 m delta max over i = 1 ... m of P(v - i <= W < v) / i.
  * The right side rises with epsilon, so the bound is where it meets alpha.
  *
- * Binomial tails are rounded outward (accountant/pairs/binomial.h), bisections end on the safe side.  What is
- * left is log, with a unit in the last place. */
+ * Binomial tails are rounded outward (accountant/pairs/binomial.h), bisections end on the safe
+ * side.  What is left is log, with a unit in the last place. */
 #include "audit/bound.h"
 
 #include <gsl/gsl_cdf.h>
@@ -27,7 +28,8 @@
 enum { HALVINGS = 60 };
 static const double most_epsilon = 200;
 
-/* Bounds are taken this much wider when a test is chosen, so that few lucky events do not decide. */
+/* Bounds are taken this much wider when a test is chosen, so that few lucky events do not
+ * decide. */
 static const double caution = 1.3;
 
 double dpi_rate_upper(size_t k, size_t n, double alpha)
@@ -119,7 +121,8 @@ static void improve(test *best, double t, bool below, double value)
         *best = (test){t, below, value};
 }
 
-/* Ranks that are tried: all up to 16, then ever fewer.  With many more, the best one is the luckiest. */
+/* Ranks that are tried: all up to 16, then ever fewer.  With many more, the best one is the
+ * luckiest. */
 static size_t next_rank(size_t rank)
 {
     return rank + 1 + rank / 16;

@@ -6,8 +6,8 @@
 
 #include <tacit/status.h>
 
-/* Bounds on a probability that exceed it (upper) or fall below it (lower) but with probability alpha,
- * when it came true k times in n >= 1 independent trials: Clopper and Pearson's. */
+/* Bounds on a probability that exceed it (upper) or fall below it (lower) but with probability
+ * alpha, when it came true k times in n >= 1 independent trials: Clopper and Pearson's. */
 double dpi_rate_upper(size_t k, size_t n, double alpha);
 double dpi_rate_lower(size_t k, size_t n, double alpha);
 
@@ -19,8 +19,8 @@ typedef struct dpi_separation {
     double false_positives, false_negatives;
 } dpi_separation;
 
-/* scores[0][n] without, scores[1][n] with the canary, n >= 2, finite or infinite, sorted by this call
- * within halves.  Each bound holds with probability 1 - alpha. */
+/* scores[0][n] without, scores[1][n] with the canary, n >= 2, finite or infinite, sorted by this
+ * call within halves.  Each bound holds with probability 1 - alpha. */
 void dpi_separate(size_t n, double *const scores[2], double delta, double alpha,
                   dpi_separation *found);
 

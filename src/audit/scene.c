@@ -1,23 +1,23 @@
 /* Runs of the program for an audit.
  *
- * A record says y ~ N(theta, 1) with theta a plain parameter that starts at 0, so its gradient is y - theta:
- * zero for the ordinary record, in which all noise shows, and for a canary with |y| = 10^6 a vector
- * that is clipped to norm C in the direction of y.  Steps are those of plain gradient ascent, so small
- * that theta stays where it is to 10^-9 of y.
+ * A record says y ~ N(theta, 1) with theta a plain parameter that starts at 0, so its gradient is y
+ * - theta: zero for the ordinary record, in which all noise shows, and for a canary with |y| = 10^6
+ * a vector that is clipped to norm C in the direction of y.  Steps are those of plain gradient
+ * ascent, so small that theta stays where it is to 10^-9 of y.
  *
  *   pair   theta is two blocks of two numbers and y = (1, -1, 1, -1) 10^6 / 2.  Two blocks, because
- *          clipping each by itself would let through sqrt(2) C; signs, because noise that coordinates
- *          share cancels in the projection on y.
+ *          clipping each by itself would let through sqrt(2) C; signs, because noise that
+ *          coordinates share cancels in the projection on y.
  *   crowd  theta has a number for each canary, y = 10^6 there.
  *
- * Scores.  A step releases S + N(0, (sigma C)^2) and divides by the rate; x, its part along the canary
- * over C, is normal around 0 or, when the canary is in the batch, 1.  Who sees every release adds the log
- * likelihood ratios log(1 - q + q exp((2 x - 1) / (2 sigma^2))), the best test there is; who sees the
- * parameters has the sum of all x.
+ * Scores.  A step releases S + N(0, (sigma C)^2) and divides by the rate; x, its part along the
+ * canary over C, is normal around 0 or, when the canary is in the batch, 1.  Who sees every release
+ * adds the log likelihood ratios log(1 - q + q exp((2 x - 1) / (2 sigma^2))), the best test there
+ * is; who sees the parameters has the sum of all x.
  *
- * Trials.  A run of K T steps is K runs of T steps, one after the other: the gradients are the same in every
- * step and the noise is fresh, or ought to be.  It spares making a run, which costs more than its
- * steps. */
+ * Trials.  A run of K T steps is K runs of T steps, one after the other: the gradients are the same
+ * in every step and the noise is fresh, or ought to be.  It spares making a run, which costs more
+ * than its steps. */
 #include "audit/scene.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* The stage of an audit: a small model, its data with and without canaries, and runs of the program. */
+/* The stage of an audit: a small model, its data with and without canaries, and runs of the
+ * program. */
 #ifndef DPI_AUDIT_SCENE_H
 #define DPI_AUDIT_SCENE_H
 
@@ -21,8 +22,8 @@ typedef struct dpi_scene {
     unsigned char *present; /* [m] of a crowd: who is there */
 } dpi_scene;
 
-/* One ordinary record, whose gradient is zero, and one canary, whose gradient of norm `clip` lies across
- * two parameters with alternating signs.  On failure the scene is empty.  DP_ENOMEM. */
+/* One ordinary record, whose gradient is zero, and one canary, whose gradient of norm `clip` lies
+ * across two parameters with alternating signs.  On failure the scene is empty.  DP_ENOMEM. */
 dp_status dpi_scene_pair(dpi_scene *scene, dp_error *err) DP_MUST_CHECK;
 
 /* One ordinary record, and m canaries with a coordinate each, of which those named by `coins` are

@@ -5,9 +5,9 @@
 #include <float.h>
 #include <limits.h> /* says whose C library it is */
 
-/* Rounding to a grid (random/grid.c, svi/release.c), compensated sums and outward rounding hold for operations as
- * they are written, each rounded to its type.  Compiled otherwise the library would release sums that are on no grid,
- * and say nothing. */
+/* Rounding to a grid (random/grid.c, svi/release.c), compensated sums and outward rounding hold for
+ * operations as they are written, each rounded to its type.  Compiled otherwise the library would
+ * release sums that are on no grid, and say nothing. */
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) ||                                     \
     (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "privacy and accounting need arithmetic as written: no -ffast-math, no -Ofast in CFLAGS"
@@ -46,9 +46,10 @@ DPI_INLINE int dpi_lowest_bit(unsigned long long x)
 #endif
 }
 
-/* For a plain loop over numbers: compiled for vectors, and on x86-64 several times, the widest that the
- * machine has being taken when the library is loaded.  Not with sanitizers, whose run-time library is not
- * there yet at that moment.  For static functions only: the choice would be exported with the others. */
+/* For a plain loop over numbers: compiled for vectors, and on x86-64 several times, the widest that
+ * the machine has being taken when the library is loaded.  Not with sanitizers, whose run-time
+ * library is not there yet at that moment.  For static functions only: the choice would be exported
+ * with the others. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) &&       \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define DPI_LOOPS                                                                                  \

@@ -1,8 +1,8 @@
 /* Threads that wait for work.
  *
- * A round of work has a number.  A thread sleeps until the number is not that of its last round, does
- * its call and counts itself off; the caller sleeps until all have.  All of that is under one lock, so
- * what one side writes before is seen by the other after.  Nothing spins. */
+ * A round of work has a number.  A thread sleeps until the number is not that of its last round,
+ * does its call and counts itself off; the caller sleeps until all have.  All of that is under one
+ * lock, so what one side writes before is seen by the other after.  Nothing spins. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/pool.h"
 

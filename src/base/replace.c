@@ -1,5 +1,5 @@
-/* Write a new file beside the old one, sync it, rename it over the old one, sync the folder: rename is
- * atomic, and what it puts there has reached the disk before it. */
+/* Write a new file beside the old one, sync it, rename it over the old one, sync the folder: rename
+ * is atomic, and what it puts there has reached the disk before it. */
 #define _XOPEN_SOURCE 700
 #include "base/replace.h"
 

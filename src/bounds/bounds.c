@@ -1,8 +1,8 @@
 /* Private quantiles: options, the account, the ledger and the answers of quantile.c's search.
  *
- * Order of a call: options and names are checked, sigma is calibrated, the steps are reserved; only then are
- * values looked at, and copied unit after unit.  A value that is not finite ends the call before the first
- * count, without saying where it stands, and gives the reservation back. */
+ * Order of a call: options and names are checked, sigma is calibrated, the steps are reserved; only
+ * then are values looked at, and copied unit after unit.  A value that is not finite ends the call
+ * before the first count, without saying where it stands, and gives the reservation back. */
 #include <tacit/bounds.h>
 
 #include <math.h>
@@ -12,11 +12,11 @@
 
 #include "base/compiler.h"
 #include "base/error.h"
-#include "data/dataset.h"
-#include "svi/options.h"
 #include "bounds/quantile.h"
+#include "data/dataset.h"
 #include "ledger/reserve.h"
 #include "random/failure.h"
+#include "svi/options.h"
 
 static const uint64_t default_levels = 12, most_levels = 52;
 enum { MOST_ASKED = 10000, COLUMNS_TEXT = 1000 };
@@ -161,8 +161,8 @@ static dp_status reserve(search *s, dp_error *err)
     return dpi_reserve(s->opts->ledger, &what, &s->reservation, err);
 }
 
-/* Steps that were not begun are given back: what ended the call early had nothing to do with a count.
- * When that cannot be written, all of them stay spent. */
+/* Steps that were not begun are given back: what ended the call early had nothing to do with a
+ * count.  When that cannot be written, all of them stay spent. */
 static void settle(search *s)
 {
     if (s->reservation != NULL)
@@ -183,7 +183,8 @@ static double value_of(const dpi_column *column, size_t row, size_t element)
     return sqrt(sum);
 }
 
-/* All columns that are asked for, whole: whether the call goes on does not depend on the element. */
+/* All columns that are asked for, whole: whether the call goes on does not depend on the
+ * element. */
 static dp_status check_values(const search *s, dp_error *err)
 {
     for (size_t i = 0; i < s->data->n_columns; i++) {

@@ -4,12 +4,13 @@
  *   S(x)  = sum_i floor(P b_i(x)) - G,      P = 2^14 parts, G = the quantile's share in parts
  *   released at each level: S(m) M + K,     m the middle of the interval, K = round(2^32 Z)
  *
- * S is negative where fewer than the share are below: the interval's upper half is kept then, else the
- * lower one.  One unit more or less changes S by at most D = max(G, P - G), and replacing one by at most P
- * <= 2 D: integers, so nothing is left to rounding.  M is a whole number with M D <= 2^32 / sigma, and
- * S M + K = round(S M + 2^32 Z): a function of the Gaussian mechanism with noise multiplier 2^32 / (M D),
- * which is sigma or more, by less than a 64th.  S M is cut to 2^62, which brings neighbours nearer to each
- * other; so the number of units need not be known.  See doc/design/bounds.md. */
+ * S is negative where fewer than the share are below: the interval's upper half is kept then, else
+ * the lower one.  One unit more or less changes S by at most D = max(G, P - G), and replacing one
+ * by at most P <= 2 D: integers, so nothing is left to rounding.  M is a whole number with M D <=
+ * 2^32 / sigma, and S M + K = round(S M + 2^32 Z): a function of the Gaussian mechanism with noise
+ * multiplier 2^32 / (M D), which is sigma or more, by less than a 64th.  S M is cut to 2^62, which
+ * brings neighbours nearer to each other; so the number of units need not be known.  See
+ * doc/design/bounds.md. */
 #include "bounds/quantile.h"
 
 #include <math.h>

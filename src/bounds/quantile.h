@@ -39,8 +39,8 @@ int64_t dpi_quantile_scale(const dpi_quantile *q, double sigma);
 /* Standard deviation of the noise of a count, in units. */
 double dpi_quantile_noise(const dpi_quantile *q, double sigma);
 
-/* Halves the interval `levels` times: *low and *high [out] are the last one.  *begun [in, out] counts
- * the releases.  DP_EENTROPY. */
+/* Halves the interval `levels` times: *low and *high [out] are the last one.  *begun [in, out]
+ * counts the releases.  DP_EENTROPY. */
 dp_status dpi_quantile_search(const dpi_quantile *q, double sigma, uint64_t levels, dp_noise *noise,
                               double *low, double *high, uint64_t *begun,
                               dp_error *err) DP_MUST_CHECK;

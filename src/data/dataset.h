@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 
-/* One column block: real values [n][size], whole numbers [n][size], or bytes [n][size] out of `most`: the
- * numbers bytes / most, or in each use 1 with that probability and else 0. */
+/* One column block: real values [n][size], whole numbers [n][size], or bytes [n][size] out of
+ * `most`: the numbers bytes / most, or in each use 1 with that probability and else 0. */
 typedef struct dpi_column {
     const char *name;
     size_t size;
@@ -45,7 +45,8 @@ static inline unsigned dpi_column_chances(const dpi_column *column)
 void dpi_column_draw(const dpi_column *column, size_t m, const size_t *index, size_t first,
                      const unsigned char *chance, double *out);
 
-/* The least and the greatest value that number e of a record may have: the same unless it is drawn. */
+/* The least and the greatest value that number e of a record may have: the same unless it is
+ * drawn. */
 void dpi_column_range(const dpi_column *column, size_t record, size_t e, double range[2]);
 
 #endif

@@ -1,6 +1,6 @@
-/* Reading IDX.  Nothing is allocated or skipped by a number that the file gives before that number has
- * been found to agree with the bytes that are there: exactly, or in a compressed file with what that many
- * bytes can hold. */
+/* Reading IDX.  Nothing is allocated or skipped by a number that the file gives before that number
+ * has been found to agree with the bytes that are there: exactly, or in a compressed file with what
+ * that many bytes can hold. */
 #include <tacit/idx.h>
 
 #include <stdint.h>

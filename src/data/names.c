@@ -1,8 +1,8 @@
 /* Names of units, numbered.
  *
- * All names are kept until the last row and sorted then: n log n comparisons whatever the names are,
- * where a table that hashes them could be made slow by who writes the file.  Names are wiped nowhere
- * else than the file's text is, and leave with the reader. */
+ * All names are kept until the last row and sorted then: n log n comparisons whatever the names
+ * are, where a table that hashes them could be made slow by who writes the file.  Names are wiped
+ * nowhere else than the file's text is, and leave with the reader. */
 #include "data/names.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Reading the header of an NPY file: "\x93NUMPY", version (1.0, 2.0 or 3.0), length (2 bytes; 4 from
- * version 2.0 on), and a Python dictionary of three entries in any order, for instance
+/* Reading the header of an NPY file: "\x93NUMPY", version (1.0, 2.0 or 3.0), length (2 bytes; 4
+ * from version 2.0 on), and a Python dictionary of three entries in any order, for instance
  *
  *     {'descr': '<f8', 'fortran_order': False, 'shape': (60000, 784), }
  *

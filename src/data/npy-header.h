@@ -13,7 +13,8 @@ typedef struct dpi_npy_header {
 } dpi_npy_header;
 
 /* Reads the header of a file of `size` bytes, the first n_bytes of which are at `bytes` (all, or
- * DPI_NPY_MOST); rows * columns values fill the file from `start` on.  DP_EDATA, with *header zeroed. */
+ * DPI_NPY_MOST); rows * columns values fill the file from `start` on.  DP_EDATA, with *header
+ * zeroed. */
 enum { DPI_NPY_MOST = 4096 };
 dp_status dpi_npy_header_read(const unsigned char *bytes, size_t n_bytes, size_t size,
                               dpi_npy_header *header, dp_error *err) DP_MUST_CHECK;

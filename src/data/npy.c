@@ -1,6 +1,6 @@
-/* NPY files as memory maps.  Pages come in when a batch reads them; the kernel is told that reading is
- * at random, so that it does not read ahead.  Whether they are in memory is up to the kernel: on a
- * machine that others may watch, page faults tell which records were read (doc/guarantee.md). */
+/* NPY files as memory maps.  Pages come in when a batch reads them; the kernel is told that reading
+ * is at random, so that it does not read ahead.  Whether they are in memory is up to the kernel: on
+ * a machine that others may watch, page faults tell which records were read (doc/guarantee.md). */
 #define _DEFAULT_SOURCE
 #include <tacit/npy.h>
 

@@ -1,11 +1,11 @@
 /* Grouping rows by the value of a column.
  *
- * The rows are sorted by value with a stable radix sort (Knuth, volume 3, 5.2.5), so that the first of
- * equal ones is the first in the data; units are then numbered in the order of their first rows and the
- * rows sorted by that number.  The order of units is thus a function of the order of rows alone and
- * not of what the values are, and rows that are all different stay as they lie.  The values are copied
- * first: they may lie in a file that somebody changes, and are places in a table.  Time O(rows), and
- * 28 bytes a row while it runs. */
+ * The rows are sorted by value with a stable radix sort (Knuth, volume 3, 5.2.5), so that the first
+ * of equal ones is the first in the data; units are then numbered in the order of their first rows
+ * and the rows sorted by that number.  The order of units is thus a function of the order of rows
+ * alone and not of what the values are, and rows that are all different stay as they lie.  The
+ * values are copied first: they may lie in a file that somebody changes, and are places in a table.
+ * Time O(rows), and 28 bytes a row while it runs. */
 #include "data/unit.h"
 
 #include <string.h>

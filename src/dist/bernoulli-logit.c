@@ -1,7 +1,7 @@
 /* Bernoulli with the log odds as its parameter: y in {0, 1}.
  *
- * y logit - log(1 + e^logit) is -log(1 + e^(s logit)) with s = 1 - 2y, which keeps all digits of value
- * and derivative where y is nearly certain. */
+ * y logit - log(1 + e^logit) is -log(1 + e^(s logit)) with s = 1 - 2y, which keeps all digits of
+ * value and derivative where y is nearly certain. */
 #include "dist/family.h"
 #include "num/special.h"
 

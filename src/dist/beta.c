@@ -23,8 +23,8 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
  * probability a / (a + b), and then 1 to double precision. */
 static const double at_the_ends = 1e-300;
 
-/* Two Gamma numbers, whose sum may overflow, or GSL's method (Johnk 1964) for two small shapes, whose
- * Gamma numbers may both be 0. */
+/* Two Gamma numbers, whose sum may overflow, or GSL's method (Johnk 1964) for two small shapes,
+ * whose Gamma numbers may both be 0. */
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     double a = *arg[0], b = *arg[1];

@@ -30,9 +30,9 @@ static dpi_id log_density(dpi_graph *g, dpi_id y, const dpi_id arg[])
 
 /* GSL counts in int: more trials are done in parts, whose successes add up.  Where the variance is
  * above 2^30 a rounded normal number stands in, off by 2e-6 in the distribution function as in
- * poisson-log.c.  What is left beyond 2^48 trials has successes (or failures) so rare, p < 4e-6, that
- * they are Poisson numbers, off by at most p (Barbour and Hall 1984, Math. Proc. Camb. Phil. Soc. 95,
- * 473). */
+ * poisson-log.c.  What is left beyond 2^48 trials has successes (or failures) so rare, p < 4e-6,
+ * that they are Poisson numbers, off by at most p (Barbour and Hall 1984, Math. Proc. Camb. Phil.
+ * Soc. 95, 473). */
 static const double trials_at_once = 1 << 30, normal_from = 1 << 30, rare_from = 0x1p48;
 
 static double in_parts(gsl_rng *rng, double trials, double p)

@@ -12,9 +12,9 @@ static dpi_id log_density(dpi_graph *g, dpi_id y, const dpi_id arg[])
     return dpi_sub(g, chosen, dpi_unary(g, &dpi_op_log_sum_exp, arg[0]));
 }
 
-/* By inversion.  Rounding may leave something at the end, for the last category that is possible.  A
- * logit of -infinity is a category that never comes; infinity, NaN, or nothing but -infinity leaves
- * no distribution. */
+/* By inversion.  Rounding may leave something at the end, for the last category that is possible.
+ * A logit of -infinity is a category that never comes; infinity, NaN, or nothing but -infinity
+ * leaves no distribution. */
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     const double *logits = arg[0];

@@ -1,10 +1,10 @@
-/* A chance x in [0, 1] beside Bernoulli's log odds: the mean of Bernoulli's log density over draws y that
- * are 1 with chance x, x log p + (1 - x) log(1 - p) with p = 1 / (1 + e^-logit).
+/* A chance x in [0, 1] beside Bernoulli's log odds: the mean of Bernoulli's log density over draws
+ * y that are 1 with chance x, x log p + (1 - x) log(1 - p) with p = 1 / (1 + e^-logit).
  *
- * x logit - log(1 + e^logit) is its short form, which cancels where x is near p and p near 0 or 1.  Both
- * terms of -(1 - x) log(1 + e^logit) - x log(1 + e^-logit) have one sign: no digit is lost, neither of the
- * value nor, where x is 0 or 1, of the derivative.  It is not normalised in x; draws are 0 or 1, for which
- * it is Bernoulli's. */
+ * x logit - log(1 + e^logit) is its short form, which cancels where x is near p and p near 0 or 1.
+ * Both terms of -(1 - x) log(1 + e^logit) - x log(1 + e^-logit) have one sign: no digit is lost,
+ * neither of the value nor, where x is 0 or 1, of the derivative.  It is not normalised in x; draws
+ * are 0 or 1, for which it is Bernoulli's. */
 #include "dist/family.h"
 #include "num/special.h"
 

@@ -25,8 +25,9 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
 /* Below this, log(u) / a overflows.  Concentrations as small as this put all mass on one number. */
 static const double least = 1e-300;
 
-/* Gamma numbers over their sum, kept in logarithms, where those of small shapes do not vanish together:
- * Gamma(a) is Gamma(a + 1) u^(1/a) with u uniform (Stuart 1962, J. Roy. Statist. Soc. B 24, 401). */
+/* Gamma numbers over their sum, kept in logarithms, where those of small shapes do not vanish
+ * together: Gamma(a) is Gamma(a + 1) u^(1/a) with u uniform (Stuart 1962, J. Roy. Statist. Soc. B
+ * 24, 401). */
 static void draw(gsl_rng *rng, const double *const arg[], const size_t arg_size[], size_t n,
                  double *out)
 {

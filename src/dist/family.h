@@ -2,8 +2,9 @@
  *
  * A row serves every interpreter: log density as graph nodes (and by reverse mode its gradient),
  * support and bijector, draws for prior and predictive simulation, and the path by which standard
- * normal noise becomes a draw inside a guide.  Adding a family is one row in its own file, a line in
- * the table of family.c, a constructor in <tacit/dist.h> and the reference values of its test. */
+ * normal noise becomes a draw inside a guide.  Adding a family is one row in its own file, a line
+ * in the table of family.c, a constructor in <tacit/dist.h> and the reference values of its
+ * test. */
 #ifndef DPI_DIST_FAMILY_H
 #define DPI_DIST_FAMILY_H
 
@@ -31,16 +32,18 @@ typedef struct dpi_family {
     const struct dpi_family *component; /* of a mixture; NULL for all others */
     const char *refused;                /* why no site can have it; NULL for all others */
     /* Log density of each element of x, normalised, as a node that broadcasts x and the arguments.
-     * Outside the support the value is unspecified: data are checked and latents are bijected.  With
-     * a vector argument x is one number (of each record) and indexes the vector when the graph runs. */
+     * Outside the support the value is unspecified: data are checked and latents are bijected.
+     * With a vector argument x is one number (of each record) and indexes the vector when the graph
+     * runs. */
     dpi_id (*log_density)(dpi_graph *g, dpi_id x, const dpi_id arg[]);
-    /* One draw, inside the support; NaN for a Poisson mean that overflows and for categories without
-     * a largest finite logit.  arg[k] points to the element's argument (arg_size numbers for a vector
-     * argument), inside its domain: call dpi_draw, which sees to that. */
+    /* One draw, inside the support; NaN for a Poisson mean that overflows and for categories
+     * without a largest finite logit.  arg[k] points to the element's argument (arg_size numbers
+     * for a vector argument), inside its domain: call dpi_draw, which sees to that. */
     double (*draw)(gsl_rng *rng, const double *const arg[], size_t arg_size);
-    /* Instead of draw, for families whose value is n numbers with one density between them: Dirichlet,
-     * mixtures.  Their log_density is one number for each value, that is, for each row of x.  Here
-     * arg_size[k] counts the numbers of argument k.  NaN where there is no distribution. */
+    /* Instead of draw, for families whose value is n numbers with one density between them:
+     * Dirichlet, mixtures.  Their log_density is one number for each value, that is, for each row
+     * of x.  Here arg_size[k] counts the numbers of argument k.  NaN where there is no
+     * distribution. */
     void (*draw_joint)(gsl_rng *rng, const double *const arg[], const size_t arg_size[], size_t n,
                        double *out);
     /* A draw as a differentiable function of standard normal noise; NULL: not for guides. */
@@ -71,8 +74,8 @@ bool dpi_in_domain(dpi_domain domain, double x);
  * the way.  GSL's samplers would not return (binomial with probability NaN) or return anything. */
 double dpi_draw(const dpi_family *family, gsl_rng *rng, const double *const arg[], size_t arg_size);
 
-/* All numbers of a site, out[size], each value of which has `row` numbers.  Argument k has arg_size[k]
- * numbers, repeated over leading dimensions. */
+/* All numbers of a site, out[size], each value of which has `row` numbers.  Argument k has
+ * arg_size[k] numbers, repeated over leading dimensions. */
 void dpi_draw_site(const dpi_family *family, gsl_rng *rng, const double *const arg[],
                    const size_t arg_size[], size_t size, size_t row, double *out);
 

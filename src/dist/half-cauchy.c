@@ -1,5 +1,5 @@
-/* |Cauchy(0, scale)| on the positive numbers.  The square of x / scale overflows above 1e154; the log
- * density is then -INFINITY. */
+/* |Cauchy(0, scale)| on the positive numbers.  The square of x / scale overflows above 1e154; the
+ * log density is then -INFINITY. */
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_randist.h>
 

@@ -2,18 +2,18 @@
  *
  *   log p(x) = log sum_k w_k p(x | theta_k) - log sum_k w_k.
  *
- * Each argument of the components is a number, [K], or [K][d]: the component comes first, as in a value
- * of a plate of components.  With a [K][d] among them x has d numbers, which are independent given the
- * component: the sum over them is taken inside.
+ * Each argument of the components is a number, [K], or [K][d]: the component comes first, as in a
+ * value of a plate of components.  With a [K][d] among them x has d numbers, which are independent
+ * given the component: the sum over them is taken inside.
  *
  * The weights are divided by their sum.  For weights on the simplex that changes nothing but the
  * derivative, which then has no part along (1, ..., 1), where the simplex does not go.
  *
- * In logarithms a component that is far off or has next to no weight adds nothing and harms nothing:
- * value and derivatives are finite as long as one component's log density is.
+ * In logarithms a component that is far off or has next to no weight adds nothing and harms
+ * nothing: value and derivatives are finite as long as one component's log density is.
  *
- * Left out are families whose support depends on arguments (uniform, binomial): outside it a component
- * would have to have density 0. */
+ * Left out are families whose support depends on arguments (uniform, binomial): outside it a
+ * component would have to have density 0. */
 #include <math.h>
 
 #include "dist/family.h"
@@ -79,7 +79,8 @@ static void draw_of(const dpi_family *component, gsl_rng *rng, const double *con
 /* clang-format off */
 #define LIST(...) __VA_ARGS__
 
-/* A row for components of a family, whose support and arguments it repeats (t-mixture compares them). */
+/* A row for components of a family, whose support and arguments it repeats (t-mixture compares
+ * them). */
 #define MIXTURE(of, on, count, names, domains)                                                     \
     static dpi_id of##_log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])                     \
     {                                                                                              \

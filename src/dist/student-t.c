@@ -10,8 +10,8 @@
  * The series is that of log Gamma(w + 3/4) - log Gamma(w + 1/4), in which the odd powers vanish by
  * symmetry (Tricomi and Erdelyi 1951, Pacific J. Math. 1, 133; Fields 1966, Proc. Edinburgh Math.
  * Soc. 15, 43): c_k = -E_2k / (k 4^(2k+1)) with the Euler numbers E_2k.  With n = 10 and six terms
- * the first term left out, c_7 / w^14, is below 4e-16 for every df > 0.  log(w) - log(2 a) is taken as
- * log(1 + (n - 1/4) / a) - log 2, so that derivatives in df keep their digits too.
+ * the first term left out, c_7 / w^14, is below 4e-16 for every df > 0.  log(w) - log(2 a) is taken
+ * as log(1 + (n - 1/4) / a) - log 2, so that derivatives in df keep their digits too.
  *
  * A constant df costs nothing when running: constants are folded.  The square of z overflows for
  * |z| > 1e154; the log density is then -INFINITY. */
@@ -65,8 +65,9 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_sub(g, dpi_sub(g, norm, dpi_constant(g, 0.5 * log(M_PI))), kernel);
 }
 
-/* A normal number over the root of chi-square / df, half of which is Gamma(df / 2).  GSL's own sampler
- * rejects nearly everything where df is a little above 2.  A Gamma of very small shape may be 0. */
+/* A normal number over the root of chi-square / df, half of which is Gamma(df / 2).  GSL's own
+ * sampler rejects nearly everything where df is a little above 2.  A Gamma of very small shape may
+ * be 0. */
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     (void)arg_size;

@@ -11,8 +11,8 @@ static dpi_id real_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
     return z;
 }
 
-/* e^z rounds to 0 below z = -745: the smallest normal number, added, keeps x inside.  It changes no x
- * above 1e-292 and no derivative. */
+/* e^z rounds to 0 below z = -745: the smallest normal number, added, keeps x inside.  It changes no
+ * x above 1e-292 and no derivative. */
 static dpi_id positive_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
 {
     (void)arg;
@@ -26,8 +26,8 @@ static dpi_id positive_log_jacobian(dpi_graph *g, dpi_id z, const dpi_id arg[])
     return z;
 }
 
-/* The logistic function rounds to 1 above z = 37, where log(1 - x) is infinite, and to 0 below -745:
- * the factor, one step below 1, and the smallest normal number keep x inside. */
+/* The logistic function rounds to 1 above z = 37, where log(1 - x) is infinite, and to 0 below
+ * -745: the factor, one step below 1, and the smallest normal number keep x inside. */
 static dpi_id unit_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
 {
     dpi_id below_one = dpi_scale(g, 1 - DBL_EPSILON / 2, dpi_unary(g, &dpi_op_logistic, z));
@@ -156,8 +156,8 @@ const dpi_support dpi_supports[DPI_N_SUPPORTS] = {
     [DPI_COUNT] = {"count", "a whole number from 0 up", true, false, NULL, NULL, count_contains},
     [DPI_COUNT_TO] = {"count_to", "a whole number from 0 to the number of trials", true, false,
                       NULL, NULL, count_to_contains},
-    [DPI_CATEGORY] = {"category", "a category number, 0 to the number of categories less one", true, false,
-                      NULL, NULL, category_contains},
+    [DPI_CATEGORY] = {"category", "a category number, 0 to the number of categories less one", true,
+                      false, NULL, NULL, category_contains},
 };
 /* clang-format on */
 

@@ -12,9 +12,10 @@
  * infinite or undefined on its edge.  So do the numbers of a simplex, all of them up to 1e-15.
  *
  * A value of the simplex is K numbers that sum to 1, and z has K - 1; V is the isometry of
- * dpi_op_contrast (Egozcue et al. 2003, Math. Geol. 35, 279).  No number is apart from the others: a
- * z of independent equal normals gives the same distribution in every order.  From the derivative
- * for softmax with reference, u_k = log(x_k / x_K) = (A z)_k, |dx/du| = prod_k x_k and |det A| = sqrt K. */
+ * dpi_op_contrast (Egozcue et al. 2003, Math. Geol. 35, 279).  No number is apart from the others:
+ * a z of independent equal normals gives the same distribution in every order.  From the derivative
+ * for softmax with reference, u_k = log(x_k / x_K) = (A z)_k, |dx/du| = prod_k x_k and |det A| =
+ * sqrt K. */
 #ifndef DPI_DIST_SUPPORT_H
 #define DPI_DIST_SUPPORT_H
 
@@ -42,8 +43,8 @@ typedef struct dpi_support {
      * family's arguments. */
     dpi_id (*constrain)(dpi_graph *g, dpi_id z, const dpi_id arg[]);
     dpi_id (*log_jacobian)(dpi_graph *g, dpi_id z, const dpi_id arg[]); /* NULL: zero */
-    /* Whether x (one number of a row) lies in it; low and high are the first two arguments (count_to and category use
-     * low: the greatest value, the number of categories). */
+    /* Whether x (one number of a row) lies in it; low and high are the first two arguments
+     * (count_to and category use low: the greatest value, the number of categories). */
     bool (*contains)(double x, double low, double high);
 } dpi_support;
 

@@ -1,25 +1,29 @@
 /* Clipped sums in single precision: chains of floats.
  *
- * A record's part of a sum is w g = w sum_i a_i b_i^T of `rank` products p, at most the clip norm C long.  Kept are
- * a 2^e and w b 2^-e for each, e such that the largest numbers of both are about equal: as large as the root of that
- * of w a b^T, so that neither leaves the range of floats unless the clip norm does.  Products are added up in chains of
- * floats (num/gemm-kernel.h), which begin and end between records, and chains are added up in double.
+ * A record's part of a sum is w g = w sum_i a_i b_i^T of `rank` products p, at most the clip norm C
+ * long.  Kept are a 2^e and w b 2^-e for each, e such that the largest numbers of both are about
+ * equal: as large as the root of that of w a b^T, so that neither leaves the range of floats unless
+ * the clip norm does.  Products are added up in chains of floats (num/gemm-kernel.h), which begin
+ * and end between records, and chains are added up in double.
  *
- * Rounding, u = 2^-24.  Let the lengths of a record's products add up to s |w g| at most: s = 1 for p = 1, else s =
- * sqrt(c) as in terms.c, where other records are made one by one, in double.  What is kept is off by u of itself:
- * that is a function of the record alone, and lengthens what it adds by 2 s u C at most, below 2^-18 C.  A step of a
- * chain is off by u times what it makes, which for a chain of B records leaves, as in terms.c,
+ * Rounding, u = 2^-24.  Let the lengths of a record's products add up to s |w g| at most: s = 1 for
+ * p = 1, else s = sqrt(c) as in terms.c, where other records are made one by one, in double.  What
+ * is kept is off by u of itself: that is a function of the record alone, and lengthens what it adds
+ * by 2 s u C at most, below 2^-18 C.  A step of a chain is off by u times what it makes, which for
+ * a chain of B records leaves, as in terms.c,
  *
  *   u |w g| (p (B - 1) + p (1 + s) / 2 + s)
  *
- * of each, where s is for products that are rounded before they are added.  So the sums of two neighbouring data
- * sets of n records are off by u n (p (2 B - 1 + s) + 2 s) C together; B is chosen such that
+ * of each, where s is for products that are rounded before they are added.  So the sums of two
+ * neighbouring data sets of n records are off by u n (p (2 B - 1 + s) + 2 s) C together; B is
+ * chosen such that
  *
  *   n (p (2 B - 1 + s) + 2 s) <= room = 0.94 2^14,   which is 0.94 2^-10 C,
  *
- * and doubles have to do where chains would be too short.  B depends on n, whose neighbours' sums are each off by half as
- * much at most, whichever B they take.  What falls below 2^-126 is off by 2^-150, for C >= 2^-64 at most 2^-56 C in
- * all.  Without clipping nothing is proven and chains are long. */
+ * and doubles have to do where chains would be too short.  B depends on n, whose neighbours' sums
+ * are each off by half as much at most, whichever B they take.  What falls below 2^-126 is off by
+ * 2^-150, for C >= 2^-64 at most 2^-56 C in all.  Without clipping nothing is proven and chains are
+ * long. */
 #include "exec/chains.h"
 
 #include <math.h>

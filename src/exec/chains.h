@@ -16,12 +16,12 @@ bool dpi_chain_clip(double clip);
 /* Without clipping, records whose gradients are longer are left out. */
 extern const double dpi_chain_greatest;
 
-/* How many records a chain has where n in all are clipped to `clip` and each has `rank` products: 0 when doubles
- * have to do.  A function of these alone (chains.c). */
+/* How many records a chain has where n in all are clipped to `clip` and each has `rank` products: 0
+ * when doubles have to do.  A function of these alone (chains.c). */
 size_t dpi_chain_records(size_t rank, size_t n, double clip);
 
-/* A weighted product w a b^T is kept as a 2^e and w b 2^-e, whose largest numbers are about equal.  Returns e; 2^e and
- * 2^-e are normal numbers. */
+/* A weighted product w a b^T is kept as a 2^e and w b 2^-e, whose largest numbers are about equal.
+ * Returns e; 2^e and 2^-e are normal numbers. */
 int dpi_pair_balance(size_t rows, const double *a, size_t columns, const double *b, double weight);
 
 /* to[step] = (x[n] power) weight, rounded to floats, and zeros. */
@@ -40,8 +40,8 @@ typedef struct dpi_chains {
 bool dpi_chains_init(dpi_chains *chains, dpi_arena *arena, size_t rows, size_t columns,
                      size_t rank);
 
-/* sum[rows][columns] += the products of records that are pushed, each of them followed by dpi_chains_end_record; at
- * the latest when flushed.  What is pushed is copied. */
+/* sum[rows][columns] += the products of records that are pushed, each of them followed by
+ * dpi_chains_end_record; at the latest when flushed.  What is pushed is copied. */
 void dpi_chains_start(dpi_chains *chains, double *sum);
 void dpi_chains_push(dpi_chains *chains, const double *a, const double *b, double weight);
 void dpi_chains_end_record(dpi_chains *chains);

@@ -1,14 +1,14 @@
 /* Clipped sums.
  *
- *   one record a unit       |g| from the factors of its parts, then g min(1, C / |g|) added from the
- *                           factors: g itself is never made
- *   several records a unit  g = g_1 + ... + g_k, made in a buffer of the release's length, because |g|
- *                           has cross terms between the records; then the same
+ *   one record a unit       |g| from the factors of its parts, then g min(1, C / |g|) added from
+ *                           the factors: g itself is never made
+ *   several records a unit  g = g_1 + ... + g_k, made in a buffer of the release's length, because
+ *                           |g| has cross terms between the records; then the same
  *
  * A unit's g is a function of its own records alone, to the bit: they are added one by one in their
- * order, and a record is computed without a look at its neighbours.  Whatever rounding does to g, it is
- * the g as computed that is clipped.  Cost of a unit of k > 1 records and P released numbers: 3 P and
- * what k records cost. */
+ * order, and a record is computed without a look at its neighbours.  Whatever rounding does to g,
+ * it is the g as computed that is clipped.  Cost of a unit of k > 1 records and P released numbers:
+ * 3 P and what k records cost. */
 #include "exec/clip.h"
 
 #include <float.h>
@@ -19,8 +19,8 @@
 #include "exec/run-state.h"
 #include "num/linalg.h"
 
-/* min(1, clip / norm), and 0 where the norm is not finite.  Without a branch: which gradients are clipped nobody
- * can predict. */
+/* min(1, clip / norm), and 0 where the norm is not finite.  Without a branch: which gradients are
+ * clipped nobody can predict. */
 DPI_LOOPS static void clip_weights(size_t m, const double *norm2, double clip, double *weight)
 {
     for (size_t r = 0; r < m; r++) {

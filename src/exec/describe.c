@@ -8,8 +8,8 @@
  * the cost is that of the graph's text. */
 #include <string.h>
 
-#include "graph/describe.h"
 #include "exec/form.h"
+#include "graph/describe.h"
 #include "model/objective.h"
 
 enum { ARGUMENT_TEXT = 64, FORM_TEXT = 96 };
@@ -76,8 +76,8 @@ static bool write_part(const dpi_objective *o, size_t k, FILE *out)
     return good && fputs("\n", out) >= 0;
 }
 
-/* How norms and sums of the gradients of each record are had, where the model (with the guide that `m` is)
- * can be fitted; nothing where it cannot. */
+/* How norms and sums of the gradients of each record are had, where the model (with the guide that
+ * `m` is) can be fitted; nothing where it cannot. */
 static dp_status write_parts(const dp_model *m, FILE *out)
 {
     dpi_objective o;

@@ -1,19 +1,21 @@
 /* Clipped sums of long releases in two passes.
  *
- * A record's part of the release is w a b^T, w being its weight.  Kept are a 2^e and w b 2^-e, e such that the
- * largest numbers of both are about equal: as large as the root of that of w a b^T.  So neither is far
- * from 1 unless the clip norm is, whatever a and b are, and nothing over- or underflows: that matters in
- * single precision.  Records of weight 0 are left out.
+ * A record's part of the release is w a b^T, w being its weight.  Kept are a 2^e and w b 2^-e, e
+ * such that the largest numbers of both are about equal: as large as the root of that of w a b^T.
+ * So neither is far from 1 unless the clip norm is, whatever a and b are, and nothing over- or
+ * underflows: that matters in single precision.  Records of weight 0 are left out.
  *
- * Single precision (u = 2^-24; chains.c, where all parts have the same chains of one product a record).  Where values of records are floats, kept factors are floats, and their products
- * are added up in chains of c floats, which are added in double.  The kept factors are off by u of each
- * number.  After l records the chain's vector is at most l clip long, and the next step is off by u of
- * each of its numbers, twice where products are rounded before they are added: a chain of c is off by
- * u c (c + 3) / 2 clip, n records by u n (c + 3) / 2, and two neighbouring data sets together by u n (c + 3)
- * clip.  c is chosen such that n (c + 3) <= room: that is 0.94 2^-10 clip.  It depends on n, whose neighbours' sums
- * are each off by half as much at most, whichever c they take.  Where c would be too short, sums are in double.
- * What falls below 2^-126 is off by 2^-150: for clip >= 2^-64 at most 2^-60 clip in all.
- * Without clipping nothing is proven and chains are long; a record beyond dpi_chain_greatest is left out. */
+ * Single precision (u = 2^-24; chains.c, where all parts have the same chains of one product a
+ * record).  Where values of records are floats, kept factors are floats, and their products are
+ * added up in chains of c floats, which are added in double.  The kept factors are off by u of each
+ * number.  After l records the chain's vector is at most l clip long, and the next step is off by u
+ * of each of its numbers, twice where products are rounded before they are added: a chain of c is
+ * off by u c (c + 3) / 2 clip, n records by u n (c + 3) / 2, and two neighbouring data sets
+ * together by u n (c + 3) clip.  c is chosen such that n (c + 3) <= room: that is 0.94 2^-10 clip.
+ * It depends on n, whose neighbours' sums are each off by half as much at most, whichever c they
+ * take.  Where c would be too short, sums are in double.  What falls below 2^-126 is off by 2^-150:
+ * for clip >= 2^-64 at most 2^-60 clip in all.  Without clipping nothing is proven and chains are
+ * long; a record beyond dpi_chain_greatest is left out. */
 #include "exec/factors.h"
 
 #include <math.h>
@@ -33,8 +35,8 @@ enum { BLOCK = 1 << 15 }; /* released numbers, about */
 enum { MOST_CHAINS = 64 };
 static const double room = 0.94 * 0x1p14;
 
-/* An outer product [rows][columns] of the release, and where its factors are in a slot: [chunk][a_step] and
- * [chunk][b_step] numbers. */
+/* An outer product [rows][columns] of the release, and where its factors are in a slot:
+ * [chunk][a_step] and [chunk][b_step] numbers. */
 typedef struct kept {
     size_t part, offset, rows, columns, a_step, b_step, a_at, b_at;
 } kept;

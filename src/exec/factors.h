@@ -1,11 +1,11 @@
 /* Clipped sums of long releases in two passes.
  *
- *   keep   for each chunk of records: what the clipped gradients of outer products a b^T are made of, the
- *          weighted factors, is kept in a slot
+ *   keep   for each chunk of records: what the clipped gradients of outer products a b^T are made
+ *          of, the weighted factors, is kept in a slot
  *   add    for each block of the release: the products of all slots
  *
- * So every number of the release is written once for many chunks, a block stays in cache, and threads share
- * out chunks in the first pass and blocks in the second. */
+ * So every number of the release is written once for many chunks, a block stays in cache, and
+ * threads share out chunks in the first pass and blocks in the second. */
 #ifndef DPI_EXEC_FACTORS_H
 #define DPI_EXEC_FACTORS_H
 
@@ -16,27 +16,28 @@ typedef struct dpi_factors dpi_factors;
 /* Whether most numbers of the release are outer products of records' values. */
 bool dpi_factors_pay(const dpi_run *run);
 
-/* Room in `arena` for `slots` chunks of run's records, each with n_extra numbers more.  DP_ENOMEM. */
+/* Room in `arena` for `slots` chunks of run's records, each with n_extra numbers more.
+ * DP_ENOMEM. */
 dp_status dpi_factors_new(dpi_arena *arena, const dpi_run *run, size_t slots, size_t n_extra,
                           dpi_factors **factors, dp_error *err) DP_MUST_CHECK;
 
-/* How sums of n records are made in single precision: numbers of a chain of floats, or 0 where doubles have to
- * do.  A function of n and of the clip norm alone (factors.c). */
+/* How sums of n records are made in single precision: numbers of a chain of floats, or 0 where
+ * doubles have to do.  A function of n and of the clip norm alone (factors.c). */
 size_t dpi_factors_chain(const dpi_run *run, size_t n, double clip);
 
-/* After dpi_run_records(m) of `run` or a clone of it: fills a slot with the records' gradients, clipped as
- * dpi_run_clip_sum does; `chain` as above; scratch[2 * chunk] likewise.  What a slot held is
- * overwritten.  Slots may be filled by several threads at once. */
+/* After dpi_run_records(m) of `run` or a clone of it: fills a slot with the records' gradients,
+ * clipped as dpi_run_clip_sum does; `chain` as above; scratch[2 * chunk] likewise.  What a slot
+ * held is overwritten.  Slots may be filled by several threads at once. */
 void dpi_factors_keep(dpi_factors *factors, dpi_run *run, size_t m, double clip, size_t chain,
                       double *scratch, size_t slot);
 
 /* The slot's extra[n_extra], zero after dpi_factors_keep. */
 double *dpi_factors_extra(dpi_factors *factors, size_t slot);
 
-/* Adds block number `block` of the slots 0 ... n_slots - 1, filled with the same `chain`, to sum[], which
- * starts from zero, whatever it holds, where `fresh`; extras come last.  lost[] has the length of sum[]: what
- * was lost to rounding, kept between calls; it may be NULL where one call adds all.  Blocks may be added by
- * several threads at once. */
+/* Adds block number `block` of the slots 0 ... n_slots - 1, filled with the same `chain`, to sum[],
+ * which starts from zero, whatever it holds, where `fresh`; extras come last.  lost[] has the
+ * length of sum[]: what was lost to rounding, kept between calls; it may be NULL where one call
+ * adds all.  Blocks may be added by several threads at once. */
 void dpi_factors_add(dpi_factors *factors, size_t block, size_t n_slots, size_t chain, bool fresh,
                      double *sum, double *lost);
 size_t dpi_factors_blocks(const dpi_factors *factors);

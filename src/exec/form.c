@@ -1,16 +1,17 @@
 /* Finding terms in the adjoint of a weight, and what they cost.
  *
- * The adjoint of a weight that is used k times is a tree of additions over k terms; what stands at its leaves
- * is an outer product (a dense layer), a product of two matrices of the record (a convolution, a sequence) or
- * scattered rows (an embedding).  Signs are looked through, as are other dimensions of the same numbers.
- * For m rows, n columns and ranks p_t, in multiply-adds of 2 flops,
+ * The adjoint of a weight that is used k times is a tree of additions over k terms; what stands at
+ * its leaves is an outer product (a dense layer), a product of two matrices of the record (a
+ * convolution, a sequence) or scattered rows (an embedding).  Signs are looked through, as are
+ * other dimensions of the same numbers.  For m rows, n columns and ranks p_t, in multiply-adds of 2
+ * flops,
  *
  *   made            sum_t 2 p_t m n, and m n more for each term's addition, norm and weighted sum
  *   inner products  sum_(s <= t) 2 p_s p_t (m + n), and the weighted sum 2 p_t m n
  *   one by one      twice the weighted sum, and the norm and the addition
  *
- * where touching a number of a chunk's made gradients counts as 4 flops.  Rows that are picked cost n each in
- * place of m n. */
+ * where touching a number of a chunk's made gradients counts as 4 flops.  Rows that are picked cost
+ * n each in place of m n. */
 #include "exec/form.h"
 
 #include <math.h>
@@ -23,10 +24,12 @@ enum { TOUCH = 4 };
 /* Gradients with more numbers are not made for a chunk of records. */
 static const double most_made = 1 << 16;
 
-/* |g|^2 from inner products is off by (rows + columns + 2 rank) c u, which stays below 2^-28 by this. */
+/* |g|^2 from inner products is off by (rows + columns + 2 rank) c u, which stays below 2^-28 by
+ * this. */
 static const double most_lost = 1 << 25;
 
-/* Most of p (2 B - 1 + s) + 4 s for blocks of B records, p the rank and s = sqrt(c); see exec/terms.c. */
+/* Most of p (2 B - 1 + s) + 4 s for blocks of B records, p the rank and s = sqrt(c); see
+ * exec/terms.c. */
 static const double most_in_block = 250;
 
 double dpi_form_cancels(size_t rank)
@@ -68,7 +71,8 @@ static bool term_of(const dpi_graph *g, dpi_id id, double sign, dpi_term_form *t
     return true;
 }
 
-/* Fills form->term from the tree of additions and subtractions; leaves n_terms at 0 when something else stands in it. */
+/* Fills form->term from the tree of additions and subtractions; leaves n_terms at 0 when something
+ * else stands in it. */
 static void find_terms(const dpi_graph *g, dpi_id part, dpi_form *form)
 {
     struct {

@@ -1,12 +1,13 @@
 /* In what form the gradient of each record with respect to a weight is kept: made, or as factors.
  *
- * A part of rows x columns numbers is often a sum of terms, one for each place where the weight is used,
+ * A part of rows x columns numbers is often a sum of terms, one for each place where the weight is
+ * used,
  *
  *   sum_t sign_t L_t^T R_t,     L_t [rank][rows], R_t [rank][columns],
  *
- * with L_t of unit vectors where rows were picked.  Its norm and its sum over records can be had from the
- * factors (exec/terms.c); what that costs beside making it is known from the shapes, and the cheaper way is
- * taken.  Nothing here has seen data. */
+ * with L_t of unit vectors where rows were picked.  Its norm and its sum over records can be had
+ * from the factors (exec/terms.c); what that costs beside making it is known from the shapes, and
+ * the cheaper way is taken.  Nothing here has seen data. */
 #ifndef DPI_EXEC_FORM_H
 #define DPI_EXEC_FORM_H
 
@@ -53,11 +54,12 @@ void dpi_form_mark(const dpi_graph *g, dpi_id part, const dpi_form *form, bool *
 /* The way in words: "made", "from 2 terms of rank 1 and 16". */
 const char *dpi_form_text(const dpi_form *form, char *buffer, size_t size);
 
-/* c: a norm |g| is taken from inner products where (sum of the terms' lengths)^2 <= c |g|^2, else digits would
- * be lost (exec/terms.c). */
+/* c: a norm |g| is taken from inner products where (sum of the terms' lengths)^2 <= c |g|^2, else
+ * digits would be lost (exec/terms.c). */
 double dpi_form_cancels(size_t rank);
 
-/* Records whose gradients are added up before they are added to the others: 1 where each is made for it. */
+/* Records whose gradients are added up before they are added to the others: 1 where each is made
+ * for it. */
 size_t dpi_form_block(const dpi_form *form);
 
 #endif

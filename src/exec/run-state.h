@@ -46,8 +46,8 @@ typedef struct dpi_strip {
     size_t records; /* at a time */
 } dpi_strip;
 
-/* By how much a call's operands and result move from record to record; 0 where they are of all records or of
- * one strip. */
+/* By how much a call's operands and result move from record to record; 0 where they are of all
+ * records or of one strip. */
 typedef struct dpi_move {
     size_t in[2], out;
 } dpi_move;

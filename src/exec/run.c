@@ -1,8 +1,8 @@
 /* Compiling a graph into call lists, and running them.
  *
  * Legend: m records in a chunk, parts = the per-record gradients, one for each value that crosses
- * from the global side to the records.  A part is made only where that is cheapest (exec/form.h): else its
- * squared norm and weighted sum come from its factors (clip.c, terms.c). */
+ * from the global side to the records.  A part is made only where that is cheapest (exec/form.h):
+ * else its squared norm and weighted sum come from its factors (clip.c, terms.c). */
 #include "exec/run.h"
 
 #include <math.h>
@@ -380,8 +380,8 @@ void dpi_run_draw(dpi_run *run, size_t m, dpi_stream *stream)
     }
 }
 
-/* Group numbers are places in arrays.  They were checked where they lie, which may be a file that has been
- * changed since: one that is out of range by now is 0. */
+/* Group numbers are places in arrays.  They were checked where they lie, which may be a file that
+ * has been changed since: one that is out of range by now is 0. */
 DPI_LOOPS static void keep_below(double groups, size_t n, double *number)
 {
     for (size_t i = 0; i < n; i++)

@@ -5,7 +5,8 @@
  *   late      what depends on sums over records or on inputs marked late
  *
  * A run is state: one for each thread, over a const graph.  Memory is fixed when it is made: one
- * value of each global node, `chunk` values of each per-record node, or fewer (strips.c).  No stage allocates. */
+ * value of each global node, `chunk` values of each per-record node, or fewer (strips.c).  No stage
+ * allocates. */
 #ifndef DPI_EXEC_RUN_H
 #define DPI_EXEC_RUN_H
 
@@ -16,7 +17,8 @@
 
 typedef struct dpi_run dpi_run;
 
-/* A buffer of the caller's for the value of a global input, which outlives the run and its clones. */
+/* A buffer of the caller's for the value of a global input, which outlives the run and its
+ * clones. */
 typedef struct dpi_place {
     dpi_id node;
     double *value;
@@ -41,17 +43,17 @@ typedef struct dpi_run_spec {
  * size; DP_EDATA when a value is not finite or a group number out of range. */
 dp_status dpi_run_new(const dpi_run_spec *spec, dpi_run **run, dp_error *err) DP_MUST_CHECK;
 
-/* A run for another thread: it reads the values of `run`'s global nodes and has its own of the records'
- * nodes.  Only dpi_run_records and the calls of clip.h are for it, between
+/* A run for another thread: it reads the values of `run`'s global nodes and has its own of the
+ * records' nodes.  Only dpi_run_records and the calls of clip.h are for it, between
  * dpi_run_globals and dpi_run_late of `run`, which must outlive it.  A run that sums values over
  * records has none (DP_EUNSUPPORTED); DP_ENOMEM. */
 dp_status dpi_run_clone(const dpi_run *run, dpi_run **clone, dp_error *err) DP_MUST_CHECK;
 
 void dpi_run_free(dpi_run *run);
 
-/* The buffer of a node, [size] or [chunk][size]; NULL when the node is not part of the run, or is a record's
- * value that nobody has asked for: in single precision all that are neither wanted nor sources, else those that
- * are kept for a strip of records only (strips.c).
+/* The buffer of a node, [size] or [chunk][size]; NULL when the node is not part of the run, or is a
+ * record's value that nobody has asked for: in single precision all that are neither wanted nor
+ * sources, else those that are kept for a strip of records only (strips.c).
  * Inputs are set by writing to it. */
 double *dpi_run_value(dpi_run *run, dpi_id id);
 
@@ -60,9 +62,10 @@ size_t dpi_run_memory(const dpi_run *run);
 
 void dpi_run_globals(dpi_run *run);
 
-/* For who changes a place and has its numbers at hand: makes the floats of numbers first ... first + n - 1 that records
- * in single precision read, by any thread; and says that this was done for all numbers of all places, so that the
- * next dpi_run_globals need not.  Nothing in double precision. */
+/* For who changes a place and has its numbers at hand: makes the floats of numbers first ... first
+ * + n - 1 that records in single precision read, by any thread; and says that this was done for all
+ * numbers of all places, so that the next dpi_run_globals need not.  Nothing in double
+ * precision. */
 void dpi_run_copy_place(dpi_run *run, dpi_id node, size_t first, size_t n);
 void dpi_run_places_copied(dpi_run *run);
 
@@ -72,8 +75,8 @@ void dpi_run_start_records(dpi_run *run);
 /* Whether the run reads columns that are drawn (dp_dataset_bernoulli). */
 bool dpi_run_draws(const dpi_run *run);
 
-/* Draws for the next m <= chunk records what dpi_run_records(m) then makes of such columns; without a call the
- * last draws serve again. */
+/* Draws for the next m <= chunk records what dpi_run_records(m) then makes of such columns; without
+ * a call the last draws serve again. */
 void dpi_run_draw(dpi_run *run, size_t m, dpi_stream *stream);
 
 /* Runs m <= chunk records: records index[0..m-1], or first ... first + m - 1 when index is NULL.

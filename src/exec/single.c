@@ -1,12 +1,12 @@
 /* Records in single precision.
  *
- * The values of records are floats, and so are copies of the global values that they meet.  Every operation on
- * them has a kernel for floats; what is added up over records is widened and added in double.  What comes
- * from outside (data, draws) is narrowed, what goes out (values that are wanted, and the factors of the
- * gradients) is widened, exactly, and norms, clipping and sums are those of double precision (clip.c).
- * So a record's gradient is, as before, a function of that record alone, to the bit, which is clipped as it
- * is: rounding to floats costs accuracy and never privacy.  A float that overflows makes a norm that is
- * not finite, and the record adds zero. */
+ * The values of records are floats, and so are copies of the global values that they meet.  Every
+ * operation on them has a kernel for floats; what is added up over records is widened and added in
+ * double.  What comes from outside (data, draws) is narrowed, what goes out (values that are
+ * wanted, and the factors of the gradients) is widened, exactly, and norms, clipping and sums are
+ * those of double precision (clip.c).  So a record's gradient is, as before, a function of that
+ * record alone, to the bit, which is clipped as it is: rounding to floats costs accuracy and never
+ * privacy.  A float that overflows makes a norm that is not finite, and the record adds zero. */
 #include "exec/single.h"
 
 #include <sodium.h>

@@ -1,21 +1,23 @@
-/* Operations of records' values that are run together, on so few records at a time that what passes between them
- * stays in the cache.
+/* Operations of records' values that are run together, on so few records at a time that what passes
+ * between them stays in the cache.
  *
- * An operation on values of records treats every record by itself, to the bit, so any of them may be run on some
- * records first and on the others later.  Products gain by many records at once, and sums over records add
- * to one value; whatever else follows each other between two of these is a chain.  With V numbers a record read
- * and written by a chain of k operations, one after the other over a chunk moves all V through memory or the outer
- * cache; in strips only what comes from before the chain and what is read after it does.  A value that
- * nobody else reads has a buffer of one strip, which the next strip uses again: that is less memory, too.
+ * An operation on values of records treats every record by itself, to the bit, so any of them may
+ * be run on some records first and on the others later.  Products gain by many records at once, and
+ * sums over records add to one value; whatever else follows each other between two of these is a
+ * chain.  With V numbers a record read and written by a chain of k operations, one after the other
+ * over a chunk moves all V through memory or the outer cache; in strips only what comes from before
+ * the chain and what is read after it does.  A value that nobody else reads has a buffer of one
+ * strip, which the next strip uses again: that is less memory, too.
  *
- * A strip is of as many records as leave V within a part of the cache that every processor has, but a
- * chunk that fits is one strip, so that small models notice nothing of this.  Cost: a copy of a call (100
- * bytes) for each operation and strip. */
+ * A strip is of as many records as leave V within a part of the cache that every processor has, but
+ * a chunk that fits is one strip, so that small models notice nothing of this.  Cost: a copy of a
+ * call (100 bytes) for each operation and strip. */
 #include "exec/strips.h"
 
 #include "graph/op.h"
 
-/* Bytes of a strip's values: a quarter of a small second-level cache.  Of 32, 64, 128 and 256 KB measured best. */
+/* Bytes of a strip's values: a quarter of a small second-level cache.  Of 32, 64, 128 and 256 KB
+ * measured best. */
 static const size_t usual_bytes = (size_t)1 << 16;
 
 static void mark_part(const dpi_graph *g, dpi_id part, const dpi_form *form, bool *read)

@@ -4,16 +4,16 @@
 
 #include "exec/run-state.h"
 
-/* Marks, in read[n_nodes], the values of records that leave the stage: those that are wanted, and what norms
- * and sums of the parts read. */
+/* Marks, in read[n_nodes], the values of records that leave the stage: those that are wanted, and
+ * what norms and sums of the parts read. */
 void dpi_strips_mark_read(const dpi_run *run, bool *read);
 
-/* Plans the strips of a run whose forms are chosen, before its buffers are made, which are of run->rows[]
- * records.  False when memory is out. */
+/* Plans the strips of a run whose forms are chosen, before its buffers are made, which are of
+ * run->rows[] records.  False when memory is out. */
 bool dpi_strips_plan(dpi_run *run, const bool *needed, const unsigned char *stage);
 
-/* Makes run->strips and run->moves when its calls are there; call i of the records' stage is of node
- * node_of_call[i].  False when memory is out. */
+/* Makes run->strips and run->moves when its calls are there; call i of the records' stage is of
+ * node node_of_call[i].  False when memory is out. */
 bool dpi_strips_make(dpi_run *run, const dpi_id *node_of_call);
 
 #endif

@@ -4,32 +4,36 @@
  *
  *   |g|^2 = sum_ij sign_i sign_j (L_i . L_j) (R_i . R_j),
  *
- * so that what two uses of one weight have in common is the products of one's rows with the other's.  Rows of
- * L that are unit vectors (a pick) need no product: L_i . L_j is 1 where the same row was picked, or a number
- * of L_j.  Where all are picked the rows of g are few: they are added up and their squares taken.
+ * so that what two uses of one weight have in common is the products of one's rows with the
+ * other's.  Rows of L that are unit vectors (a pick) need no product: L_i . L_j is 1 where the same
+ * row was picked, or a number of L_j.  Where all are picked the rows of g are few: they are added
+ * up and their squares taken.
  *
  * Accuracy.  Computed as above, |g|^2 is off by at most (rows + columns + 2 rank) u S^2 with
- * S = sum_i |L_i| |R_i| and u = 2^-53, which is much where terms cancel, and clipping rests on |g|.  So g is
- * made for a record where S^2 > c |g|^2, c = 16 + 4 rank, for its norm and for the sum.  Else |g| is right to
- * 2^-29 for the sizes that exec/form.c admits, in practice to some 1e-15 (tests/exec/t-networks).  Squares
- * that leave 1e-140 ... 1e140 are treated in the same way, lest a product vanish or overflow alone.
+ * S = sum_i |L_i| |R_i| and u = 2^-53, which is much where terms cancel, and clipping rests on |g|.
+ * So g is made for a record where S^2 > c |g|^2, c = 16 + 4 rank, for its norm and for the sum.
+ * Else |g| is right to 2^-29 for the sizes that exec/form.c admits, in practice to some 1e-15
+ * (tests/exec/t-networks).  Squares that leave 1e-140 ... 1e140 are treated in the same way, lest a
+ * product vanish or overflow alone.
  *
- * What is left to rounding in sums of k <= 256 gradients clipped to C is 256 k u C (svi/svi.c).  Adding w g to a
- * chain that holds others makes p = rank additions, each off by u times the length of what it makes.  With s = sqrt(c)
- * the terms' lengths add up to w S <= s |w g|; what the first i of them make is no longer than those, nor than w g
- * and the others, so than (1 + s) / 2 |w g|.  In a chain of B gradients each is there while p (B - 1) more numbers
- * are added at most, so with weights and products, 2 s, it costs
+ * What is left to rounding in sums of k <= 256 gradients clipped to C is 256 k u C (svi/svi.c).
+ * Adding w g to a chain that holds others makes p = rank additions, each off by u times the length
+ * of what it makes.  With s = sqrt(c) the terms' lengths add up to w S <= s |w g|; what the first i
+ * of them make is no longer than those, nor than w g and the others, so than (1 + s) / 2 |w g|.  In
+ * a chain of B gradients each is there while p (B - 1) more numbers are added at most, so with
+ * weights and products, 2 s, it costs
  *
  *   u |w g| (p (B - 1) + p (1 + s) / 2 + 2 s),
  *
- * where |w g| is this part's share, and by the triangle inequality k gradients cost k C times the largest such factor
- * of a part.  Blocks of B are added up in chains, and then to the others, as is what is made one by one: at most
- * one addition for each gradient, to what is l C long, k (k + 1) / 2 u C.  With p (2 B - 1 + s) + 4 s <= 250 that is
- * 254 k u C in all; what remains is for terms in u^2.  Where B would be below 2 each g is made, times its weight
- * added.  Rows that are picked are added up for each record first in any case.
+ * where |w g| is this part's share, and by the triangle inequality k gradients cost k C times the
+ * largest such factor of a part.  Blocks of B are added up in chains, and then to the others, as is
+ * what is made one by one: at most one addition for each gradient, to what is l C long, k (k + 1) /
+ * 2 u C.  With p (2 B - 1 + s) + 4 s <= 250 that is 254 k u C in all; what remains is for terms in
+ * u^2.  Where B would be below 2 each g is made, times its weight added.  Rows that are picked are
+ * added up for each record first in any case.
  *
- * Cost for a record: exec/form.c.  A gradient is a function of its record alone, to the bit; the weighted sum
- * depends on its neighbours' by rounding that is accounted for as above. */
+ * Cost for a record: exec/form.c.  A gradient is a function of its record alone, to the bit; the
+ * weighted sum depends on its neighbours' by rounding that is accounted for as above. */
 #include "exec/terms.h"
 
 #include <math.h>
@@ -176,8 +180,8 @@ static void square_row(double *row, size_t n, double weight, double *sum)
     memset(row, 0, n * sizeof *row);
 }
 
-/* Makes the rows that record r picks and hands each to f: picked twice, it is whole at first and zero then.
- * `sum` is a number, or [rows][columns] when `whole`. */
+/* Makes the rows that record r picks and hands each to f: picked twice, it is whole at first and
+ * zero then. `sum` is a number, or [rows][columns] when `whole`. */
 static void with_picked_rows(dpi_terms *terms, size_t r, each_row *f, double weight, double *sum,
                              bool whole)
 {
@@ -299,8 +303,8 @@ static void left_products(const dpi_terms *terms, const dpi_term_factors *s,
 
 static const double least_square = 1e-140, greatest_square = 1e140;
 
-/* Whether row i of a factor with that square can be multiplied with others: it is of moderate length, or
- * nothing but zeros. */
+/* Whether row i of a factor with that square can be multiplied with others: it is of moderate
+ * length, or nothing but zeros. */
 static bool is_moderate(double square, size_t rank, size_t length, bool turned, const double *from,
                         size_t i)
 {
@@ -312,7 +316,8 @@ static bool is_moderate(double square, size_t rank, size_t length, bool turned, 
     return true;
 }
 
-/* Adds |L_i| |R_i| of a term's rows, from its inner products with itself; NaN where a row is not moderate. */
+/* Adds |L_i| |R_i| of a term's rows, from its inner products with itself; NaN where a row is not
+ * moderate. */
 static double lengths(const dpi_terms *terms, const dpi_term_factors *f, size_t r)
 {
     double sum = 0;

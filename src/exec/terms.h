@@ -1,4 +1,5 @@
-/* Norms and sums over records of gradients that are sums of products of factors; see exec/form.h. */
+/* Norms and sums over records of gradients that are sums of products of factors; see
+ * exec/form.h. */
 #ifndef DPI_EXEC_TERMS_H
 #define DPI_EXEC_TERMS_H
 
@@ -27,23 +28,24 @@ typedef struct dpi_terms {
     size_t block;
 } dpi_terms;
 
-/* Takes the form's terms, with room for `chunk` records from the arena; value[] are the nodes' buffers.  False
- * when memory is out. */
+/* Takes the form's terms, with room for `chunk` records from the arena; value[] are the nodes'
+ * buffers.  False when memory is out. */
 bool dpi_terms_init(dpi_terms *terms, dpi_arena *arena, const dpi_graph *g, const dpi_form *form,
                     double *const *value, size_t chunk);
 
 /* norm2[m] += squared norms of the first m records' gradients. */
 void dpi_terms_norm2(dpi_terms *terms, size_t m, double *norm2);
 
-/* sum[rows][columns] += the gradients of the first m records, whose norms were taken last, times weight[m];
- * nothing where the weight is 0, whatever the record holds. */
+/* sum[rows][columns] += the gradients of the first m records, whose norms were taken last, times
+ * weight[m]; nothing where the weight is 0, whatever the record holds. */
 void dpi_terms_add_clipped(dpi_terms *terms, size_t m, const double *weight, double *sum);
 
 /* The same in chains of floats: of terms none of which is picked. */
 void dpi_terms_add_in_chains(dpi_terms *terms, size_t m, const double *weight, dpi_chains *chains,
                              double *sum);
 
-/* sum[rows][columns] += the gradients of records first ... first + m - 1 as they are, one after the other. */
+/* sum[rows][columns] += the gradients of records first ... first + m - 1 as they are, one after the
+ * other. */
 void dpi_terms_add(dpi_terms *terms, size_t first, size_t m, double *sum);
 
 #endif

@@ -1,11 +1,12 @@
-/* The records' part of the ELBO on public data: one pass with fresh draws of latents and drawn columns. */
+/* The records' part of the ELBO on public data: one pass with fresh draws of latents and drawn
+ * columns. */
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "random/rng.h"
 #include "svi/check.h"
 #include "svi/svi.h"
-#include "random/rng.h"
 
 static dp_status make_run(const dp_svi *s, const dp_dataset *data, dpi_run **run, dp_error *err)
 {

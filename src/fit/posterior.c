@@ -1,15 +1,15 @@
 /* Summaries of the fitted guide by a Latin hypercube: in every coordinate of the guide's noise the
- * S draws are the S normal quantiles (i + 1/2) / S in random order (McKay, Beckman and Conover 1979),
- * so that a margin that depends on one coordinate has no Monte Carlo error to speak of. */
+ * S draws are the S normal quantiles (i + 1/2) / S in random order (McKay, Beckman and Conover
+ * 1979), so that a margin that depends on one coordinate has no Monte Carlo error to speak of. */
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 #include <math.h>
 #include <string.h>
 
 #include "fit/posterior.h"
-#include "svi/svi.h"
 #include "random/rng.h"
 #include "random/stream.h"
+#include "svi/svi.h"
 
 enum { DRAWS = 4000 };
 

@@ -1,5 +1,5 @@
-/* Writing graphs into growing strings.  A failed allocation is remembered in the string and reported
- * once, at the end. */
+/* Writing graphs into growing strings.  A failed allocation is remembered in the string and
+ * reported once, at the end. */
 #include "graph/describe.h"
 
 #include <stdarg.h>

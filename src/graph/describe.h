@@ -14,7 +14,8 @@
  * all.  Fails with DP_ENOMEM. */
 
 /* One line a node: id ('*' at a crossing), name, operation on its inputs, shape, flops, source line
- * and formula; then the totals.  *text is the caller's, to be freed with dpi_free; NULL on error. */
+ * and formula; then the totals.  *text is the caller's, to be freed with dpi_free; NULL on
+ * error. */
 dp_status dpi_graph_text(const dpi_graph *g, const bool *chosen, char **text,
                          dp_error *err) DP_MUST_CHECK;
 

@@ -1,9 +1,9 @@
 /* Reverse accumulation over the ids in falling order.
  *
- * Invariant: the adjoint kept for a node broadcasts to the node's shape (it may be smaller: a number
- * standing for an equal value everywhere) and is per-record when the node is.  `fit` restores it
- * after a backward rule: it sums over the dimensions and records over which the input was
- * broadcast.  In a per-record gradient the record axis is not summed. */
+ * Invariant: the adjoint kept for a node broadcasts to the node's shape (it may be smaller: a
+ * number standing for an equal value everywhere) and is per-record when the node is.  `fit`
+ * restores it after a backward rule: it sums over the dimensions and records over which the input
+ * was broadcast.  In a per-record gradient the record axis is not summed. */
 #include "graph/gradient.h"
 
 #include <string.h>

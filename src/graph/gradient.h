@@ -1,7 +1,7 @@
 /* Reverse mode: adjoints as ordinary nodes of the same graph.
  *
- * A per-record root (a number for each record) has per-record adjoints: the derivative of record i's
- * root with respect to a global value is one value for each record, not summed.  That is the
+ * A per-record root (a number for each record) has per-record adjoints: the derivative of record
+ * i's root with respect to a global value is one value for each record, not summed.  That is the
  * per-record gradient.  A global root has global adjoints of global values; where the root reaches
  * records through a sum over records, the adjoints of global values are summed over records. */
 #ifndef DPI_GRAPH_GRADIENT_H

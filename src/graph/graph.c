@@ -154,7 +154,8 @@ static dpi_id fail_shape(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, con
 }
 
 /* A group number that is too large would reach beyond the array: columns are checked against their
- * range when they are bound, so the range must fit here.  Other inputs are their setter's concern. */
+ * range when they are bound, so the range must fit here.  Other inputs are their setter's
+ * concern. */
 static const char *misfit_of_groups(const dpi_graph *g, const dpi_node *node)
 {
     if (node->op != &dpi_op_pick && node->op != &dpi_op_scatter)

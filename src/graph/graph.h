@@ -27,7 +27,8 @@ typedef struct dpi_where {
     int line;
 } dpi_where;
 
-/* A window that moves over an image in strides, with zeros around the image; rows come before columns. */
+/* A window that moves over an image in strides, with zeros around the image; rows come before
+ * columns. */
 typedef struct dpi_window {
     size_t image[2], size[2], stride[2], padding[2];
 } dpi_window;

@@ -1,9 +1,10 @@
-/* Operations that networks put between their products: rectifiers, the normal distribution function, and
- * the larger of two numbers.
+/* Operations that networks put between their products: rectifiers, the normal distribution
+ * function, and the larger of two numbers.
  *
- * Where a derivative jumps, it is that of the side below: of relu at 0 the slope s for numbers below 0, of
- * max of equal numbers that of the right one.  The derivatives are nodes too (step), whose own derivative
- * is 0.  What is not a number stays so.  GELU is a Phi(a) (Hendrycks and Gimpel 2016, arXiv:1606.08415). */
+ * Where a derivative jumps, it is that of the side below: of relu at 0 the slope s for numbers
+ * below 0, of max of equal numbers that of the right one.  The derivatives are nodes too (step),
+ * whose own derivative is 0.  What is not a number stays so.  GELU is a Phi(a) (Hendrycks and
+ * Gimpel 2016, arXiv:1606.08415). */
 #include <gsl/gsl_math.h>
 
 #include "graph/op-loops.h"
@@ -67,7 +68,8 @@ static void max_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
     result[1] = dpi_times(g, adjoint, dpi_sub(g, dpi_constant(g, 1), left));
 }
 
-/* y = Phi(a) = erfc(-a / sqrt 2) / 2, which keeps its digits far below 0;  y' = e^(-a^2 / 2) / sqrt(2 pi) */
+/* y = Phi(a) = erfc(-a / sqrt 2) / 2, which keeps its digits far below 0;  y' = e^(-a^2 / 2) /
+ * sqrt(2 pi) */
 DPI_INLINE double normal_cdf(double a)
 {
     return 0.5 * erfc(-M_SQRT1_2 * a);

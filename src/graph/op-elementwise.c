@@ -2,8 +2,8 @@
  *
  * The larger operand's dimensions are the result's; the smaller one is repeated over its leading
  * dimensions and, when global, over records.  Each pair of C functions is a formula and its rule:
- * if y = f(a) then a's adjoint is (adjoint of y) * f'(a), written as nodes.  Those of one instruction are
- * compiled for vectors, which changes no bit. */
+ * if y = f(a) then a's adjoint is (adjoint of y) * f'(a), written as nodes.  Those of one
+ * instruction are compiled for vectors, which changes no bit. */
 #include <math.h>
 
 #include "graph/op-loops.h"
@@ -88,8 +88,8 @@ static void mul_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
     result[1] = dpi_times(g, adjoint, a);
 }
 
-/* y = a b where one factor is a number of each record: |y| = |factor| |other|, multiplied before it is
- * squared, since |other|^2 alone may be 0 where the product is not. */
+/* y = a b where one factor is a number of each record: |y| = |factor| |other|, multiplied before it
+ * is squared, since |other|^2 alone may be 0 where the product is not. */
 static bool scaled_operand(const dpi_call *c, int *scale)
 {
     *scale = c->in_size[0] == 1 ? 0 : 1;
@@ -114,7 +114,8 @@ static void mul_norm2(const dpi_call *c, double *norm2)
 }
 
 /* The factors are multiplied before the weight comes in: a small factor times a small weight is
- * rounded coarsely below 1e-308, and a large other factor would bring that back beyond the bound. */
+ * rounded coarsely below 1e-308, and a large other factor would bring that back beyond the
+ * bound. */
 static void mul_weighted_sum(const dpi_call *c, const double *weight, double *total)
 {
     int s;

@@ -1,12 +1,12 @@
 /* Means over groups of a record's own numbers, from which layer and group normalisation are made.
  *
- * The numbers of a value are read as [rows][inner][groups][columns].  Each is replaced by the mean of those
- * that share its row and group:
+ * The numbers of a value are read as [rows][inner][groups][columns].  Each is replaced by the mean
+ * of those that share its row and group:
  *
  *   y_rigj = mean over i and j of a_rigj.
  *
- * This is a projection and its own transpose, so it is its own rule of reverse mode.  With c = a - mean(a),
- * normalised values are c / sqrt(mean(c^2) + epsilon); all of it keeps the shape of a. */
+ * This is a projection and its own transpose, so it is its own rule of reverse mode.  With c = a -
+ * mean(a), normalised values are c / sqrt(mean(c^2) + epsilon); all of it keeps the shape of a. */
 #include "graph/op-single.h"
 
 /* Given attr.rows and attr.number = groups, sets attr.inner and attr.columns. */

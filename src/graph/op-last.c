@@ -1,10 +1,11 @@
-/* The last dimension: summed away, summed away in logarithms, put there again, and shortened by one.
+/* The last dimension: summed away, summed away in logarithms, put there again, and shortened by
+ * one.
  *
  *   sum_last     [..][d] -> [..]     log_sum_exp  [..][d] -> [..]     spread  [..] -> [..][d]
  *   contrast     [..][d] -> [..][d + 1], and transposed [..][d + 1] -> [..][d]
  *
- * Broadcasting repeats over leading dimensions (op-reduce.c); these are for values that have a number
- * for each row: the components of a mixture, each with a density of d numbers. */
+ * Broadcasting repeats over leading dimensions (op-reduce.c); these are for values that have a
+ * number for each row: the components of a mixture, each with a density of d numbers. */
 #include <math.h>
 
 #include "graph/op-numbers.h"
@@ -101,8 +102,8 @@ static float largest(size_t n, const float *a)
     return top;
 }
 
-/* The largest numbers of all rows are put into out[], then exponentials are taken piece by piece, across rows,
- * and added up in double. */
+/* The largest numbers of all rows are put into out[], then exponentials are taken piece by piece,
+ * across rows, and added up in double. */
 static void log_sum_exp_single(const dpi_call_single *c)
 {
     size_t d = row_length(c->in_size[0], c->out_size), total = c->n * c->in_size[0], left;

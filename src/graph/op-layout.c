@@ -3,12 +3,12 @@
  *   reshape   any dimensions -> attr.shape, row after row
  *   patches   [h w][c] -> [oh ow][kh kw c]     fold   [oh ow][kh kw c] -> [h w][c]
  *
- * An image is a matrix with a row for each of its h w places, row after row of the image, and a column for
- * each channel; a vector of h w c numbers in that order serves too.  A window of kh kw places stands at oh ow
- * positions, and row i of `patches` holds what it sees at the i-th, place after place with all channels,
- * zeros where it reaches beyond the image.  So a convolution is a product of patches and a matrix of weights
- * [kh kw c][channels out], and needs no operation of its own.  `fold` is the transpose of `patches`: it adds
- * what the windows hold where they overlap.
+ * An image is a matrix with a row for each of its h w places, row after row of the image, and a
+ * column for each channel; a vector of h w c numbers in that order serves too.  A window of kh kw
+ * places stands at oh ow positions, and row i of `patches` holds what it sees at the i-th, place
+ * after place with all channels, zeros where it reaches beyond the image.  So a convolution is a
+ * product of patches and a matrix of weights [kh kw c][channels out], and needs no operation of its
+ * own.  `fold` is the transpose of `patches`: it adds what the windows hold where they overlap.
  *
  * Runs of kw c numbers are neighbours on both sides and are moved together. */
 #include <string.h>
@@ -81,8 +81,8 @@ typedef struct route {
     char *to;
 } route;
 
-/* Calls f for each run of the window whose first number is the `patch`-th, at row y and column x of the image
- * that begins at number `image`; rows and columns count the padding. */
+/* Calls f for each run of the window whose first number is the `patch`-th, at row y and column x of
+ * the image that begins at number `image`; rows and columns count the padding. */
 DPI_INLINE void move_window(const route *r, size_t y, size_t x, size_t image, size_t patch, move *f)
 {
     const dpi_window *w = &r->attr->window;

@@ -1,9 +1,9 @@
 /* Kernels that are written once for numbers of either precision.
  *
- * Arithmetic is in double and what is stored is rounded to its type: a sum, difference or product of two floats
- * comes out as it would in float, and a longer sum is rounded once.  The functions are inlined with constant
- * arguments, so that loads and stores are plain ones; DPI_LOOPS is for those that multiply nothing that they
- * add, since some of its versions would fuse that. */
+ * Arithmetic is in double and what is stored is rounded to its type: a sum, difference or product
+ * of two floats comes out as it would in float, and a longer sum is rounded once.  The functions
+ * are inlined with constant arguments, so that loads and stores are plain ones; DPI_LOOPS is for
+ * those that multiply nothing that they add, since some of its versions would fuse that. */
 #ifndef DPI_GRAPH_OP_NUMBERS_H
 #define DPI_GRAPH_OP_NUMBERS_H
 

@@ -1,18 +1,23 @@
-/* Pooling: what a window sees of an image, channel by channel, becomes its sum or its largest number.
+/* Pooling: what a window sees of an image, channel by channel, becomes its sum or its largest
+ * number.
  *
- *   pool_sum    y_ic = sum over places p of the window at stop i of a_pc       [h w][c] -> [stops][c]
- *   unpool_sum  y_pc = sum over stops i whose window has p of a_ic             [stops][c] -> [h w][c]
- *   pool_max    y_ic = b_pc at the p of window i where a_pc is largest         two images -> [stops][c]
- *   unpool_max  y_pc = sum of b_ic over stops i where a_pc is the largest      image, [stops][c] -> [h w][c]
+ *   pool_sum    y_ic = sum over places p of the window at stop i of a_pc       [h w][c] ->
+ *               [stops][c]
+ *   unpool_sum  y_pc = sum over stops i whose window has p of a_ic             [stops][c] -> [h
+ *               w][c]
+ *   pool_max    y_ic = b_pc at the p of window i where a_pc is largest         two images ->
+ *               [stops][c]
+ *   unpool_max  y_pc = sum of b_ic over stops i where a_pc is the largest      image, [stops][c] ->
+ *               [h w][c]
  *
- * The pairs are each other's transposes, in a for sums and in b for maxima, so each is the other's rule of
- * reverse mode.  Max pooling is pool_max of an image with itself; of equal numbers the first counts, and what
- * is not a number counts as largest.  Which one is largest is found again when it is asked for, from the
- * image: that is cheaper to do than to store.  The place is constant between jumps, so a has no gradient of
- * its own.
+ * The pairs are each other's transposes, in a for sums and in b for maxima, so each is the other's
+ * rule of reverse mode.  Max pooling is pool_max of an image with itself; of equal numbers the
+ * first counts, and what is not a number counts as largest.  Which one is largest is found again
+ * when it is asked for, from the image: that is cheaper to do than to store.  The place is constant
+ * between jumps, so a has no gradient of its own.
  *
- * Padding takes part in no sum and no maximum: every window has a place in the image, because padding is less
- * than the window. */
+ * Padding takes part in no sum and no maximum: every window has a place in the image, because
+ * padding is less than the window. */
 #include <math.h>
 #include <string.h>
 
@@ -47,7 +52,8 @@ DPI_INLINE void add_float(void *y, size_t i, double value)
     ((float *)y)[i] = (float)((double)((float *)y)[i] + value);
 }
 
-/* The part of a window at a stop that lies in the image: rows and columns, first and behind the last. */
+/* The part of a window at a stop that lies in the image: rows and columns, first and behind the
+ * last. */
 typedef struct view {
     size_t row[2], column[2];
 } view;

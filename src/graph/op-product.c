@@ -3,9 +3,9 @@
  *   [k] [k] -> number     [m][k] [k] -> [m]     [k] [k][n] -> [n]     [m][k] [k][n] -> [m][n]
  *
  * attr.transpose marks matrices that are used transposed; attr.rows, inner, columns are the sizes
- * m, k, n.  When one side is global and the other a vector of each record, or the left one a matrix of
- * each record, all records of a chunk make one matrix product, in which a record's rows do not depend on
- * the others (num/linalg.c). */
+ * m, k, n.  When one side is global and the other a vector of each record, or the left one a matrix
+ * of each record, all records of a chunk make one matrix product, in which a record's rows do not
+ * depend on the others (num/linalg.c). */
 #include "graph/op-numbers.h"
 #include "graph/op-single.h"
 #include "num/linalg.h"

@@ -45,8 +45,8 @@ static void pick_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[
     result[0] = dpi_apply(g, &dpi_op_scatter, dpi_full_adjoint(g, y, adjoint), node.in[1], &attr);
 }
 
-/* y[k] = a for k = g, 0 elsewhere; attr.number groups.  With several numbers, the sum over them of their rows
- * of a. */
+/* y[k] = a for k = g, 0 elsewhere; attr.number groups.  With several numbers, the sum over them of
+ * their rows of a. */
 static const char *scatter_shape(const dpi_shape *a, const dpi_shape *g, dpi_attr *attr,
                                  dpi_shape *shape)
 {
@@ -176,7 +176,8 @@ static void slice_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result
     result[0] = dpi_apply(g, &dpi_op_pad, dpi_full_adjoint(g, y, adjoint), DPI_NONE, &attr);
 }
 
-/* y = a at rows from ... from + m - 1 of zeros of shape attr.shape; attr.number = from, attr.inner = m. */
+/* y = a at rows from ... from + m - 1 of zeros of shape attr.shape; attr.number = from, attr.inner
+ * = m. */
 static const char *pad_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
                              dpi_shape *shape)
 {

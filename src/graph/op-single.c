@@ -1,6 +1,6 @@
-/* Single precision: the formulas of op-elementwise.c, op-activation.c, op-group.c and op-product.c on floats.
- * Operations that move numbers or add them up have one kernel for both precisions (op-numbers.h), in their own
- * files.
+/* Single precision: the formulas of op-elementwise.c, op-activation.c, op-group.c and op-product.c
+ * on floats.  Operations that move numbers or add them up have one kernel for both precisions
+ * (op-numbers.h), in their own files.
  *
  * What is computed for a record is a function of that record alone, to the bit. */
 #include "graph/op-single.h"
@@ -99,7 +99,8 @@ DPI_INLINE float above(float a, float b)
     return a > b ? 1 : a <= b ? 0 : NAN;
 }
 
-/* Compiled for vectors (base/compiler.h); each number is one operation, so the same in all versions. */
+/* Compiled for vectors (base/compiler.h); each number is one operation, so the same in all
+ * versions. */
 DPI_LOOPS static void sum_all(const dpi_call_single *c)
 {
     binary(c, sum);
@@ -272,8 +273,8 @@ void dpi_single_logistic(const dpi_call_single *c)
 
 enum { TANH_BLOCK = 64 }; /* numbers, always as many, so that all take the same way */
 
-/* tanh x from t = e^(-2 |x|), t to 3 v, v = 2^-24: +-(1 - t) / (1 + t), to 10 v for |x| >= 1/4, and the
- * series to x^9 below, whose end is under 1.3e-9 of it. */
+/* tanh x from t = e^(-2 |x|), t to 3 v, v = 2^-24: +-(1 - t) / (1 + t), to 10 v for |x| >= 1/4, and
+ * the series to x^9 below, whose end is under 1.3e-9 of it. */
 DPI_LOOPS static void from_exponential(const float *restrict x, const float *restrict t,
                                        float *restrict y)
 {

@@ -1,8 +1,8 @@
 /* The operation table: all that is known of an operation stands in its row.
  *
- * A row has a name, its formula, the number of inputs, a shape rule, the kernel, the rule of reverse
- * mode and the cost.  A new operation is one row (and a line in the table of op.c); the gradient test
- * walks the table, so a row without test points fails. */
+ * A row has a name, its formula, the number of inputs, a shape rule, the kernel, the rule of
+ * reverse mode and the cost.  A new operation is one row (and a line in the table of op.c); the
+ * gradient test walks the table, so a row without test points fails. */
 #ifndef DPI_GRAPH_OP_H
 #define DPI_GRAPH_OP_H
 

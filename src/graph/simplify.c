@@ -1,13 +1,14 @@
 /* Simplifications that change no number.
  *
- *   neutral   x + 0, x - 0, x * 1, x / 1 and 1 * x, where the result has x's own shape, are x (but -0 + 0 stays -0)
- *   signs     -(-x) is x;  x + (-y) and (-y) + x are x - y;  x - (-y) is x + y;  (-1) x is -x, and of
- *             global values (-x) y and (-x) / y are -(x y) and -(x / y), so that a sign comes to meet a sum or
- *             another sign.  Rounding is symmetric, so these are equal to the bit.
+ *   neutral   x + 0, x - 0, x * 1, x / 1 and 1 * x, where the result has x's own shape, are x (but
+ *             -0 + 0 stays -0)
+ *   signs     -(-x) is x;  x + (-y) and (-y) + x are x - y;  x - (-y) is x + y;  (-1) x is -x, and
+ *             of global values (-x) y and (-x) / y are -(x y) and -(x / y), so that a sign comes to
+ *             meet a sum or another sign.  Rounding is symmetric, so these are equal to the bit.
  *
- * Signs of records' values stay where they are unless they vanish: a product is a factored form of a
- * gradient (form.c), and its negative would not be one.  0 * x stays, because x may be infinite, and
- * -(x - y) stays, whose zero has another sign than y - x.  Nothing is reordered. */
+ * Signs of records' values stay where they are unless they vanish: a product is a factored form of
+ * a gradient (form.c), and its negative would not be one.  0 * x stays, because x may be infinite,
+ * and -(x - y) stays, whose zero has another sign than y - x.  Nothing is reordered. */
 #include "graph/simplify.h"
 
 #include "graph/op.h"

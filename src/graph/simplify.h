@@ -4,8 +4,8 @@
 
 #include "graph/graph.h"
 
-/* A node with the values and the shape that `node`, which is not in the graph, would have; DPI_NONE where
- * there is nothing to gain. */
+/* A node with the values and the shape that `node`, which is not in the graph, would have; DPI_NONE
+ * where there is nothing to gain. */
 dpi_id dpi_simplify(dpi_graph *g, const dpi_node *node);
 
 #endif

@@ -1,12 +1,13 @@
 /* Composition of a data set's entries by the accountant.
  *
  * Mechanisms that differ in their steps alone are one mechanism with the sum of the steps: the same
- * composition, and the cost of an account grows with the number of different ones.  What would fit is
- * searched by bisection on the same certified upper bound, so that it is then admitted.
+ * composition, and the cost of an account grows with the number of different ones.  What would fit
+ * is searched by bisection on the same certified upper bound, so that it is then admitted.
  *
- * The accountant is given a little less than the budget's delta; the rest is for failures of the sampler
- * (random/failure.h), as in the run's own account: what fits a run's epsilon and delta fits a budget of
- * the same.  Numbers released are not in the ledger: each step counts as the most that there may be. */
+ * The accountant is given a little less than the budget's delta; the rest is for failures of the
+ * sampler (random/failure.h), as in the run's own account: what fits a run's epsilon and delta fits
+ * a budget of the same.  Numbers released are not in the ledger: each step counts as the most that
+ * there may be. */
 #include "ledger/compose.h"
 
 #include <math.h>

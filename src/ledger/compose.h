@@ -8,8 +8,9 @@
 bool dpi_compose_same(const dp_mechanism *a, const dp_mechanism *b);
 
 /* Epsilon, at the budget's delta, of all entries of `data` and of more[n_more] with their steps;
- * [0, 0] for no steps at all.  The upper end holds of the program, failures of its sampler included, which
- * are within the budget's delta; +INFINITY where they are not (epsilon above 60 or so). */
+ * [0, 0] for no steps at all.  The upper end holds of the program, failures of its sampler
+ * included, which are within the budget's delta; +INFINITY where they are not (epsilon above 60 or
+ * so). */
 dp_status dpi_compose(const dpi_data *data, const dpi_entry_part *more, size_t n_more,
                       dp_interval *epsilon, dp_error *err) DP_MUST_CHECK;
 

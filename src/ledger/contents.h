@@ -41,15 +41,15 @@ typedef struct dpi_contents {
 } dpi_contents;
 
 /* Reads the data set `name`, or all for NULL.  To be called in a transaction.  A row that is not as
- * it was written is DP_EDATA; with `faults` not NULL it is left out, counted there and told to `out`
- * (nullable) instead.  An unknown name is DP_ENAME.  *contents is to be freed in any case. */
+ * it was written is DP_EDATA; with `faults` not NULL it is left out, counted there and told to
+ * `out` (nullable) instead.  An unknown name is DP_ENAME.  *contents is to be freed in any case. */
 dp_status dpi_contents_read(dp_ledger *ledger, const char *name, dpi_contents *contents,
                             dp_error *err) DP_MUST_CHECK;
 dp_status dpi_contents_survey(dp_ledger *ledger, dpi_contents *contents, FILE *out, size_t *faults,
                               dp_error *err) DP_MUST_CHECK;
 
-/* DP_EDATA unless the numbers of the rows of table "data" or "entry" run from 1, without gaps, to the last
- * that was given.  dpi_contents_read looks for itself. */
+/* DP_EDATA unless the numbers of the rows of table "data" or "entry" run from 1, without gaps, to
+ * the last that was given.  dpi_contents_read looks for itself. */
 dp_status dpi_contents_count(dp_ledger *ledger, const char *table, dp_error *err) DP_MUST_CHECK;
 
 void dpi_contents_free(dpi_contents *contents);

@@ -1,5 +1,5 @@
-/* Data sets of a ledger.  Columns in memory are hashed one by one, so that a run that uses some of them
- * can be compared; the data set's hash is that of the columns' hashes. */
+/* Data sets of a ledger.  Columns in memory are hashed one by one, so that a run that uses some of
+ * them can be compared; the data set's hash is that of the columns' hashes. */
 #define _XOPEN_SOURCE 700
 #include "ledger/data.h"
 
@@ -156,8 +156,8 @@ static dp_status check_new(const dpi_data *data, const dpi_contents *present, dp
     return DP_OK;
 }
 
-/* Of columns that have been written: that they are not another data set's in another order, nor all of
- * its columns and more, nor some of them. */
+/* Of columns that have been written: that they are not another data set's in another order, nor all
+ * of its columns and more, nor some of them. */
 static dp_status check_columns(dp_ledger *ledger, int64_t data, dp_error *err)
 {
     char other[DPI_MOST_NAME + 1] = "";

@@ -9,8 +9,8 @@
 dp_status dpi_check_text(const char *what, const char *text, size_t most,
                          dp_error *err) DP_MUST_CHECK;
 
-/* That `data` is still what it was: the file is hashed again; of columns, each one of `records` that
- * `used` (nullable: all) names must be among those that were added. */
+/* That `data` is still what it was: the file is hashed again; of columns, each one of `records`
+ * that `used` (nullable: all) names must be among those that were added. */
 dp_status dpi_data_verify(dp_ledger *ledger, const dpi_data *data, const dp_dataset *records,
                           const char *const *used, size_t n_used, dp_error *err) DP_MUST_CHECK;
 

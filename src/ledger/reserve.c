@@ -1,7 +1,7 @@
 /* Reserving, leasing, settling.
  *
- * Whoever holds the entry's `owner`, a random number that is in the ledger and in one object's memory,
- * may move `begun` and settle.  Taking over replaces it. */
+ * Whoever holds the entry's `owner`, a random number that is in the ledger and in one object's
+ * memory, may move `begun` and settle.  Taking over replaces it. */
 #include "ledger/reserve.h"
 
 #include <stdio.h>
@@ -303,8 +303,8 @@ dp_status dpi_reservation_finish(dp_reservation *r, dp_error *err)
 
 /* ---- resuming ---- */
 
-/* Whether the entry is that of this run, and has all its steps.  It need not: a copy of the ledger from
- * before may have been put back, and the number given to another run since. */
+/* Whether the entry is that of this run, and has all its steps.  It need not: a copy of the ledger
+ * from before may have been put back, and the number given to another run since. */
 static dp_status check_entry(const dpi_entry *entry, const dpi_resumption *how,
                              const dpi_purpose *what, dp_error *err)
 {

@@ -16,10 +16,10 @@ typedef struct dpi_purpose {
 dp_status dpi_reserve(dp_ledger *ledger, const dpi_purpose *what, dp_reservation **reservation,
                       dp_error *err) DP_MUST_CHECK;
 
-/* Takes over entry `id` for remaining[n] more steps of its n mechanisms (what.spending's data and label
- * are not read): columns, mechanisms but for their steps, and the model must be the same.  begun[n]
- * [out] the steps that may have been begun so far; the new ones count from there.  DP_EMISMATCH,
- * DP_EDATA the entry is not that of the run, or not as far. */
+/* Takes over entry `id` for remaining[n] more steps of its n mechanisms (what.spending's data and
+ * label are not read): columns, mechanisms but for their steps, and the model must be the same.
+ * begun[n] [out] the steps that may have been begun so far; the new ones count from there.
+ * DP_EMISMATCH, DP_EDATA the entry is not that of the run, or not as far. */
 typedef struct dpi_resumption {
     uint64_t id;
     size_t n;
@@ -31,8 +31,8 @@ dp_status dpi_reserve_again(dp_ledger *ledger, const dpi_resumption *entry, cons
                             uint64_t *begun, dp_reservation **reservation,
                             dp_error *err) DP_MUST_CHECK;
 
-/* Sets what may have been begun, begun[n]; at most what is reserved, and by the caller's word at least
- * what has been.  DP_EPRIVACY when another has taken over. */
+/* Sets what may have been begun, begun[n]; at most what is reserved, and by the caller's word at
+ * least what has been.  DP_EPRIVACY when another has taken over. */
 dp_status dpi_reservation_mark(dp_reservation *r, const uint64_t *begun,
                                dp_error *err) DP_MUST_CHECK;
 

@@ -1,9 +1,9 @@
 /* The file of a ledger.
  *
  * journal_mode DELETE and synchronous EXTRA: when COMMIT returns, the file is synced and the
- * journal's deletion too (doc/design/ledger.md).  The schema is trusted with nothing: a hostile file
- * can hold triggers and views, so their functions are off (trusted_schema) and writes to the schema
- * refused (defensive); what is read is checked by those who read it. */
+ * journal's deletion too (doc/design/ledger.md).  The schema is trusted with nothing: a hostile
+ * file can hold triggers and views, so their functions are off (trusted_schema) and writes to the
+ * schema refused (defensive); what is read is checked by those who read it. */
 #define _POSIX_C_SOURCE 200809L
 #include "ledger/store.h"
 

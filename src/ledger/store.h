@@ -28,8 +28,8 @@ dp_status dpi_store_here(const dp_ledger *ledger, dp_error *err) DP_MUST_CHECK;
 dp_status dpi_store_begin(dp_ledger *ledger, dp_error *err) DP_MUST_CHECK;
 dp_status dpi_store_end(dp_ledger *ledger, dp_status status, dp_error *err) DP_MUST_CHECK;
 
-/* A statement.  Values are bound in the order of the question marks; the first error of SQLite stays
- * and comes out at the end. */
+/* A statement.  Values are bound in the order of the question marks; the first error of SQLite
+ * stays and comes out at the end. */
 typedef struct dpi_query {
     sqlite3 *db;
     sqlite3_stmt *statement;

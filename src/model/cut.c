@@ -1,8 +1,10 @@
 /* Gradients of the objective, and the nodes at which a record's is cut off from what all share.
  *
- *   at the latents      d record_i / dc for each value c that records read; the released sum comes back as
- *                       `feed`, and the gradient of prior + <feed, c> is taken after the release
- *   at the parameters   d (record_i + share prior) / dtheta, share = 1 / N or what the caller puts in */
+ *   at the latents      d record_i / dc for each value c that records read; the released sum comes
+ *                       back as `feed`, and the gradient of prior + <feed, c> is taken after the
+ *                       release
+ *   at the parameters   d (record_i + share prior) / dtheta, share = 1 / N or what the caller puts
+ *                       in */
 #include "model/cut.h"
 
 #include "graph/gradient.h"

@@ -1,5 +1,6 @@
-/* Where per-record gradients are cut, for objective.c: `blocks`, `latents`, `prior` and `record` are there.  Sets
- * `part`, `crossing`, `n_parts` and `n_release`, and what else belongs to the kind of cut; errors in o->err. */
+/* Where per-record gradients are cut, for objective.c: `blocks`, `latents`, `prior` and `record`
+ * are there.  Sets `part`, `crossing`, `n_parts` and `n_release`, and what else belongs to the kind
+ * of cut; errors in o->err. */
 #ifndef DPI_MODEL_CUT_H
 #define DPI_MODEL_CUT_H
 

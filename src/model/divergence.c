@@ -2,12 +2,13 @@
  *
  *   H = log scale + (1 + log 2 pi) / 2, and loc besides where x = e^(loc + scale noise),
  *
- * and E_q log p from the prior's row.  Its gradient is the mean, over the latent's noise, of that of
- * log p(x) - log q(x), and has no variance from it (Kingma and Welling 2014, arXiv:1312.6114, app. B).
+ * and E_q log p from the prior's row.  Its gradient is the mean, over the latent's noise, of that
+ * of log p(x) - log q(x), and has no variance from it (Kingma and Welling 2014, arXiv:1312.6114,
+ * app. B).
  *
- * It is a conditional mean: the arguments of p may be draws of other latents, and those of q too, if they
- * are drawn independently of this latent's noise.  A guide may draw a parent given its child; then the mean
- * over the child's noise alone is another, and the draw is kept. */
+ * It is a conditional mean: the arguments of p may be draws of other latents, and those of q too,
+ * if they are drawn independently of this latent's noise.  A guide may draw a parent given its
+ * child; then the mean over the child's noise alone is another, and the draw is kept. */
 #include "model/divergence.h"
 
 #include <gsl/gsl_math.h>

@@ -10,10 +10,10 @@ typedef struct dpi_gaussian {
     dpi_id loc, scale, log_scale, noise;
 } dpi_gaussian;
 
-/* -KL(q | prior(arg)) in closed form, given what the arguments have been drawn to be, summed over the
- * numbers of a latent of that shape.  DPI_NONE where there is no such form: a prior without `expected`,
- * another support, or arguments that depend on q's own noise, as where the guide draws a parent given its
- * child. */
+/* -KL(q | prior(arg)) in closed form, given what the arguments have been drawn to be, summed over
+ * the numbers of a latent of that shape.  DPI_NONE where there is no such form: a prior without
+ * `expected`, another support, or arguments that depend on q's own noise, as where the guide draws
+ * a parent given its child. */
 dpi_id dpi_minus_divergence(dpi_graph *g, const dpi_family *prior, const dpi_id arg[],
                             const dpi_gaussian *q, dpi_shape shape);
 

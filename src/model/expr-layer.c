@@ -1,14 +1,14 @@
-/* What networks put between their products, made of several operations each: activations that need more
- * than one, and normalisation.
+/* What networks put between their products, made of several operations each: activations that need
+ * more than one, and normalisation.
  *
- * Normalisation is of a record's own numbers.  Statistics of a batch would make the gradient of one record
- * depend on others: clipping it would no longer bound what one record can change. */
+ * Normalisation is of a record's own numbers.  Statistics of a batch would make the gradient of one
+ * record depend on others: clipping it would no longer bound what one record can change. */
 #include <math.h>
 
 #include "model/model.h"
 
-/* Added to a variance before its root is taken (Ba, Kiros and Hinton 2016, arXiv:1607.06450, leave it
- * open; 1e-5 is what is used). */
+/* Added to a variance before its root is taken (Ba, Kiros and Hinton 2016, arXiv:1607.06450, leave
+ * it open; 1e-5 is what is used). */
 static const double variance_floor = 1e-5;
 
 /* File of the last declaration, for messages. */

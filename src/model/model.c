@@ -1,8 +1,8 @@
 /* Plates, columns and sites.
  *
- * Every declaring call records the caller's place in graph.where, so that errors of plain arithmetic
- * can say after which declaration they came.  Names of columns, sites and parameters share one
- * space, because they share the names of the data set's columns and of the result. */
+ * Every declaring call records the caller's place in graph.where, so that errors of plain
+ * arithmetic can say after which declaration they came.  Names of columns, sites and parameters
+ * share one space, because they share the names of the data set's columns and of the result. */
 #include "model/model.h"
 
 #include <math.h>

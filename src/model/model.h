@@ -46,8 +46,8 @@ dpi_id dpi_expr_id(dp_model *m, dp_expr e);
 /* op(a) as an expression, at once where a is a plain number. */
 dp_expr dpi_expr_unary(const dpi_op *op, dp_expr a, const dpi_attr *attr);
 
-/* The model of the operands of `call`, which has a meaning only for expressions of a model; aborts where
- * both are plain numbers. */
+/* The model of the operands of `call`, which has a meaning only for expressions of a model; aborts
+ * where both are plain numbers. */
 dp_model *dpi_expr_model(dp_expr a, dp_expr b, const char *call);
 
 /* The domain of an argument in words. */
@@ -56,8 +56,8 @@ const char *dpi_domain_text(dpi_domain domain);
 /* Fills arg from the distribution; false, with an error, when an argument does not serve. */
 bool dpi_take_arguments(dp_model *m, const char *name, dp_dist dist, dpi_id arg[]);
 
-/* The shape that the arguments give one value: their join, what is left of a vector argument, or of a
- * mixture's behind the component.  False when they do not fit together. */
+/* The shape that the arguments give one value: their join, what is left of a vector argument, or of
+ * a mixture's behind the component.  False when they do not fit together. */
 bool dpi_arguments_shape(const dp_model *m, const dpi_family *family, const dpi_id arg[],
                          dpi_shape *shape);
 

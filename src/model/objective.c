@@ -191,8 +191,8 @@ static void mean_field(builder *b, const dpi_site *site, const dpi_id arg[], giv
     its->value = its->free == DPI_NONE ? DPI_NONE : support->constrain(g, its->free, arg);
 }
 
-/* -log q(x) = sum log_scale + log |dx/dz| + (1 + log 2 pi) / 2 for each number of z, the entropy of the
- * normal being taken exactly. */
+/* -log q(x) = sum log_scale + log |dx/dz| + (1 + log 2 pi) / 2 for each number of z, the entropy of
+ * the normal being taken exactly. */
 static void score_mean_field(builder *b, const dpi_site *site, const dpi_id arg[], const given *its)
 {
     dpi_graph *g = b->g;
@@ -223,8 +223,8 @@ static void guided(builder *b, const dpi_site *site, given *its)
                             .noise = noise};
 }
 
-/* Adds what a latent of the model contributes to the ELBO.  The cut at the parameters is the form of
- * d3p, which draws throughout. */
+/* Adds what a latent of the model contributes to the ELBO.  The cut at the parameters is the form
+ * of d3p, which draws throughout. */
 static void score_latent(builder *b, const dpi_site *site, const dpi_id arg[], const given *its)
 {
     dpi_graph *g = b->g;

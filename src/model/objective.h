@@ -3,20 +3,21 @@
  * From a model and a guide (or none: mean-field normal on the unconstrained space) this makes
  *
  *   ELBO = prior + sum over records i of record_i,
- *   prior    = log p(latents) - log q(latents), entropy and Jacobians of the mean-field guide exact,
+ *   prior    = log p(latents) - log q(latents), entropy and Jacobians of the mean-field guide
+ *            exact,
  *   record_i = log p(observed_i | latents) + the same for the record's own latents,
  *
- * with latents written as functions of parameters theta and standard normal noise.  Where a latent's
- * log p - log q has a mean in closed form over its own noise (divergence.c), that stands in its place, but not
- * with DPI_CUT_PARAMETERS.  Then
+ * with latents written as functions of parameters theta and standard normal noise.  Where a
+ * latent's log p - log q has a mean in closed form over its own noise (divergence.c), that stands
+ * in its place, but not with DPI_CUT_PARAMETERS.  Then
  *
- *   DPI_CUT_LATENTS     c = the latents and parameters that records read.  Parts are d record_i / dc.
- *                       (Of a simplex under the mean-field guide, its K - 1 free numbers.)
+ *   DPI_CUT_LATENTS     c = the latents and parameters that records read.  Parts are d record_i /
+ *                       dc. (Of a simplex under the mean-field guide, its K - 1 free numbers.)
  *                       The released, noisy sum is fed back as `feed`, and the gradient of
  *                       prior + <feed, c> with respect to theta is exact post-processing.
- *   DPI_CUT_PARAMETERS  parts are d (record_i + prior / N) / dtheta, each record with noise of its own
- *                       (the form of d3p, Prediger et al. 2022).  Where a unit of privacy has several
- *                       records, each has its share of the unit's prior / N.
+ *   DPI_CUT_PARAMETERS  parts are d (record_i + prior / N) / dtheta, each record with noise of its
+ *                       own (the form of d3p, Prediger et al. 2022).  Where a unit of privacy has
+ *                       several records, each has its share of the unit's prior / N.
  *
  * Built once, then const.  Nothing here has seen data. */
 #ifndef DPI_MODEL_OBJECTIVE_H

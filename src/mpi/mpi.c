@@ -48,7 +48,8 @@ dp_status dp_mpi_group_new(MPI_Comm comm, dp_group **out, dp_error *err)
         free(g);
         return fail(err, DP_EIO, "MPI cannot duplicate the communicator");
     }
-    /* So that a lost rank is an error of the step and not the end of the process, where MPI can say so. */
+    /* So that a lost rank is an error of the step and not the end of the process, where MPI can say
+     * so. */
     (void)MPI_Comm_set_errhandler(g->comm, MPI_ERRORS_RETURN);
     if (MPI_Comm_rank(g->comm, &rank) != MPI_SUCCESS ||
         MPI_Comm_size(g->comm, &size) != MPI_SUCCESS) {

@@ -7,7 +7,8 @@
 
 #include "base/compiler.h"
 
-/* Copies a row of numbers, no overlap.  Rows are often so short that a call costs more than the copy. */
+/* Copies a row of numbers, no overlap.  Rows are often so short that a call costs more than the
+ * copy. */
 DPI_INLINE void dpi_copy_row(size_t bytes, const void *from, void *to)
 {
     const unsigned char *a = from;

@@ -1,17 +1,18 @@
 /* Matrix products: the code that each instruction set compiles for itself, once for each type.
  *
- * The file that includes it defines KERNEL_REAL, KERNEL_BYTES (of a vector), KERNEL_TARGET (an attribute),
- * KERNEL_ROWS (of a tile), KERNEL_PRODUCT (the type of what it takes), KERNEL_MULTIPLY KERNEL_CHAIN (the type), KERNEL_CHAINS and,
- * if it is wanted, KERNEL_OUTER (names), and `fused`, the vector a b + c.
+ * The file that includes it defines KERNEL_REAL, KERNEL_BYTES (of a vector), KERNEL_TARGET (an
+ * attribute), KERNEL_ROWS (of a tile), KERNEL_PRODUCT (the type of what it takes), KERNEL_MULTIPLY
+ * KERNEL_CHAIN (the type), KERNEL_CHAINS and, if it is wanted, KERNEL_OUTER (names), and `fused`,
+ * the vector a b + c.
  *
- * Every element of a result is one chain s = a_l b_l + s over l in rising order, whatever the tile it
- * falls into, wherever that stands and however deep it is cut: tiles differ in how many chains run side
- * by side, never in a chain.  So a row is a function of that row of the left factor and of the right
- * factor alone, to the bit.  Instruction sets differ from each other by rounding.
+ * Every element of a result is one chain s = a_l b_l + s over l in rising order, whatever the tile
+ * it falls into, wherever that stands and however deep it is cut: tiles differ in how many chains
+ * run side by side, never in a chain.  So a row is a function of that row of the left factor and of
+ * the right factor alone, to the bit.  Instruction sets differ from each other by rounding.
  *
- * A panel of VECTORS vectors' columns and DEPTH rows of the right factor is packed on the stack, 48 KiB
- * at most, and meets KERNEL_ROWS rows of the left factor at a time, whose sums stay in registers (Goto
- * and van de Geijn 2008, ACM TOMS 34, 3). */
+ * A panel of VECTORS vectors' columns and DEPTH rows of the right factor is packed on the stack, 48
+ * KiB at most, and meets KERNEL_ROWS rows of the left factor at a time, whose sums stay in
+ * registers (Goto and van de Geijn 2008, ACM TOMS 34, 3). */
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -118,8 +119,8 @@ static KERNEL_TARGET void meet(const meeting *p, size_t m, left side)
         meet_width(1, p, m, side);
 }
 
-/* Rows of `width` whole vectors.  The width is a constant, since compilers make a call of memcpy, or worse,
- * of a loop over it. */
+/* Rows of `width` whole vectors.  The width is a constant, since compilers make a call of memcpy,
+ * or worse, of a loop over it. */
 KERNEL_INLINE void copy_rows(size_t width, size_t rows, size_t from_step, const real *from,
                              real *panel)
 {

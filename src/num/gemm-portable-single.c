@@ -1,5 +1,5 @@
-/* Products in float with the instructions that every processor of its kind has.  Whether the compiler fuses
- * multiplication and addition is its choice, but one choice for all tiles. */
+/* Products in float with the instructions that every processor of its kind has.  Whether the
+ * compiler fuses multiplication and addition is its choice, but one choice for all tiles. */
 #define KERNEL_REAL float
 #define KERNEL_BYTES 16
 #define KERNEL_TARGET

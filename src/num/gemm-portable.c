@@ -1,5 +1,5 @@
-/* Products in double with the instructions that every processor of its kind has.  Whether the compiler fuses
- * multiplication and addition is its choice, but one choice for all tiles. */
+/* Products in double with the instructions that every processor of its kind has.  Whether the
+ * compiler fuses multiplication and addition is its choice, but one choice for all tiles. */
 #define KERNEL_REAL double
 #define KERNEL_BYTES 16
 #define KERNEL_TARGET

@@ -57,9 +57,9 @@ typedef struct dpi_gemm_kernel {
     /* sum[rows][columns] += the terms in their order; n_terms <= DPI_GEMM_TERMS */
     void (*add_outer)(size_t n_terms, const dpi_term *term, size_t rows, size_t columns,
                       double *sum);
-    /* Adds chains to a sum in their order, each of its elements being one chain of multiply-adds from zero:
-     * in double with compensation, in single precision widened.  Steps are multiples of DPI_GEMM_STEP,
-     * numbers beyond the last of a vector zero. */
+    /* Adds chains to a sum in their order, each of its elements being one chain of multiply-adds
+     * from zero: in double with compensation, in single precision widened.  Steps are multiples of
+     * DPI_GEMM_STEP, numbers beyond the last of a vector zero. */
     void (*add_chains)(size_t n, const dpi_chain *chain, const dpi_chain_sum *to);
     void (*add_chains_single)(size_t n, const dpi_chain_single *chain, const dpi_chain_sum *to);
 } dpi_gemm_kernel;

@@ -5,8 +5,8 @@
  * would change the others' gradients by rounding, and where rounding decides a sign, by twice the
  * clipping norm each.  BLAS gives no such promise (OpenBLAS 0.3.21 breaks it: it chooses kernels by
  * the number of rows, and treats the last rows apart), so dpi_gemm does its own sums, over l in
- * order for every element (gemm-kernel.h), and BLAS is left to products that no record takes part in.
- * There, below a few thousand multiplications, a call of it costs more than the work. */
+ * order for every element (gemm-kernel.h), and BLAS is left to products that no record takes part
+ * in.  There, below a few thousand multiplications, a call of it costs more than the work. */
 #include "num/linalg.h"
 
 #include <cblas.h>
@@ -39,8 +39,8 @@ double dpi_dot(size_t n, const double *a, const double *b)
 /* Sums of squares between these lose nothing that counts: a lost square is below 1e-308. */
 static const double squares_from = 1e-250, squares_to = 1e250;
 
-/* |a| / *unit: where squares would under- or overflow the unit is the largest number, which is exact, however
- * near to 0 it is. */
+/* |a| / *unit: where squares would under- or overflow the unit is the largest number, which is
+ * exact, however near to 0 it is. */
 static double norm_in_units(size_t n, const double *a, double *unit)
 {
     double squares = dpi_dot(n, a, a), top = 0, sum = 0;
@@ -179,9 +179,10 @@ void dpi_gemm_single(bool ta, bool tb, size_t m, size_t n, size_t k, const float
         dpi_gemm_best()->multiply_single(&product);
 }
 
-/* A weight is given to the longer factor.  A product of a weight and a number may fall below 2^-1022,
- * where it is rounded to a multiple of 2^-1074, and the other factor multiplies that error: by less than
- * 2^512 where it is the shorter one and |a| |b| is finite, so that nothing is left of it. */
+/* A weight is given to the longer factor.  A product of a weight and a number may fall below
+ * 2^-1022, where it is rounded to a multiple of 2^-1074, and the other factor multiplies that
+ * error: by less than 2^512 where it is the shorter one and |a| |b| is finite, so that nothing is
+ * left of it. */
 static dpi_term weighted(size_t rows, size_t columns, const double *a, const double *b,
                          double weight)
 {

@@ -8,8 +8,8 @@
 #include "num/gemm.h"
 
 /* c[m][n] = op(a) op(b), op(a) being [m][k] and op(b) [k][n]; a transposed factor is stored as
- * [k][m] or [n][k].  Row-major, no overlap.  A row of c depends on that row of op(a) and on b alone,
- * to the bit, whatever m and the other rows are: rows may be records. */
+ * [k][m] or [n][k].  Row-major, no overlap.  A row of c depends on that row of op(a) and on b
+ * alone, to the bit, whatever m and the other rows are: rows may be records. */
 void dpi_gemm(bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k, const double *a,
               const double *b, double *c);
 
@@ -24,14 +24,14 @@ typedef struct dpi_outer {
     size_t a_step, b_step;
 } dpi_outer;
 
-/* sum[rows][columns] += weight[r] a_r b_r^T, in the order of r, and nothing where weight[r] is 0.  Each
- * element is added by multiply-adds in the order of r, so sums are the same in however many calls; rounding
- * is that of the additions and half a unit of weight[r] a_ri or weight[r] b_rj, 2^-500 aside, for weights
- * in [0, 1]. */
+/* sum[rows][columns] += weight[r] a_r b_r^T, in the order of r, and nothing where weight[r] is 0.
+ * Each element is added by multiply-adds in the order of r, so sums are the same in however many
+ * calls; rounding is that of the additions and half a unit of weight[r] a_ri or weight[r] b_rj,
+ * 2^-500 aside, for weights in [0, 1]. */
 void dpi_add_outer(const dpi_outer *products, const double *weight, double *sum);
 
-/* The same, product after product: sum[rows][columns] += weight a b^T, at the latest when flushed; a and b must
- * stay until then.  Any number of columns. */
+/* The same, product after product: sum[rows][columns] += weight a b^T, at the latest when flushed;
+ * a and b must stay until then.  Any number of columns. */
 typedef struct dpi_outer_sum {
     size_t rows, columns, n;
     double *sum;
@@ -42,8 +42,8 @@ void dpi_outer_start(dpi_outer_sum *outer, size_t rows, size_t columns, double *
 void dpi_outer_push(dpi_outer_sum *outer, const double *a, const double *b, double weight);
 void dpi_outer_flush(dpi_outer_sum *outer);
 
-/* c[m][n] = op(a) op(b) for values that belong to no record, by OpenBLAS where that is faster; rows may depend on
- * each other by rounding. */
+/* c[m][n] = op(a) op(b) for values that belong to no record, by OpenBLAS where that is faster; rows
+ * may depend on each other by rounding. */
 void dpi_gemm_global(bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k,
                      const double *a, const double *b, double *c);
 
@@ -53,18 +53,19 @@ bool dpi_gemm_fits_blas(size_t m, size_t n, size_t k);
 /* Sum of a[i] * b[i], in four interleaved partial sums: the same for the same n everywhere. */
 double dpi_dot(size_t n, const double *a, const double *b);
 
-/* Euclidean norm of a[n], to a few units in the last place: no square under- or overflows on the way.
- * NaN or infinite where an element is. */
+/* Euclidean norm of a[n], to a few units in the last place: no square under- or overflows on the
+ * way.  NaN or infinite where an element is. */
 double dpi_norm(size_t n, const double *a);
 
-/* The norms of factor * a, up to its sign, and of a b^T.  |a| below 2^-1022 is rounded to a multiple of 2^-1074,
- * by as much as 0.4 of itself, and a large other factor brings that back: these are as precise as the product. */
+/* The norms of factor * a, up to its sign, and of a b^T.  |a| below 2^-1022 is rounded to a
+ * multiple of 2^-1074, by as much as 0.4 of itself, and a large other factor brings that back:
+ * these are as precise as the product. */
 double dpi_norm_of_scaled(double factor, size_t n, const double *a);
 double dpi_norm_of_outer(size_t rows, const double *a, size_t columns, const double *b);
 
-/* sum[n] += a[n], with what rounding loses kept in lost[n] and given back at the next call (Kahan 1965,
- * CACM 8, 40).  Starting from sum and lost zero, K calls are off by at most (2 u + O(K u^2)) sum_k |a_k|
- * in each element, u = 2^-53. */
+/* sum[n] += a[n], with what rounding loses kept in lost[n] and given back at the next call (Kahan
+ * 1965, CACM 8, 40).  Starting from sum and lost zero, K calls are off by at most (2 u + O(K u^2))
+ * sum_k |a_k| in each element, u = 2^-53. */
 void dpi_add_compensated(size_t n, const double *a, double *sum, double *lost);
 
 #endif

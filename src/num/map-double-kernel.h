@@ -1,14 +1,15 @@
-/* e^x, 1 / (1 + e^-x) and log(1 + e^x) of many doubles: the code that each instruction set compiles for
- * itself.  The file that includes it defines KERNEL_NAME, KERNEL_BYTES (of a vector) and KERNEL_TARGET (an
- * attribute).
+/* e^x, 1 / (1 + e^-x) and log(1 + e^x) of many doubles: the code that each instruction set compiles
+ * for itself.  The file that includes it defines KERNEL_NAME, KERNEL_BYTES (of a vector) and
+ * KERNEL_TARGET (an attribute).
  *
- * As in map-kernel.h all elements take the same way through the same instructions.  Errors, v = 2^-53, u.l.p.
- * being at most 2 v of a value:
- *   e^x       x = k log 2 + r, |r| <= 0.35, log 2 in two parts of which the first has 42 bits, so that
- *             k log 2 is exact there: r to v |r| and 2^-85 k.  Taylor to r^13 / 13!, end below r^14 / 14! =
- *             5e-18.  Together below 3 v, the sum's last steps counting most.
+ * As in map-kernel.h all elements take the same way through the same instructions.  Errors, v =
+ * 2^-53, u.l.p. being at most 2 v of a value:
+ *   e^x       x = k log 2 + r, |r| <= 0.35, log 2 in two parts of which the first has 42 bits, so
+ *             that k log 2 is exact there: r to v |r| and 2^-85 k.  Taylor to r^13 / 13!, end below
+ *             r^14 / 14! = 5e-18.  Together below 3 v, the sum's last steps counting most.
  *   1/(1+e^-x)  e^-|x| = t to 3 v, 1 / (1 + t) or t / (1 + t): below 7 v.
- *   log(1+e^x)  max(x, 0) + log(1 + t); log(1 + t) = 2 atanh(s), s = t / (2 + t) <= 1/3, to 16 terms, the
+ *   log(1+e^x)  max(x, 0) + log(1 + t); log(1 + t) = 2 atanh(s), s = t / (2 + t) <= 1/3, to 16
+ *   terms, the
  *             next being 2 s^33 / 33, 2e-17 of it: below 9 v.
  * Results below 2^-1022 are off by 2^-1073 at most; e^x is infinite above 709.78; NaN stays NaN. */
 #include <stddef.h>

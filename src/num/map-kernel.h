@@ -1,22 +1,26 @@
-/* e^x, 1 / (1 + e^-x), log(1 + e^x) and the normal distribution function Phi(x) of many floats: the code that
- * each instruction set compiles for itself.  The file that includes it defines KERNEL_NAME, KERNEL_BYTES (of a vector) and KERNEL_TARGET (an
- * attribute).
+/* e^x, 1 / (1 + e^-x), log(1 + e^x) and the normal distribution function Phi(x) of many floats: the
+ * code that each instruction set compiles for itself.  The file that includes it defines
+ * KERNEL_NAME, KERNEL_BYTES (of a vector) and KERNEL_TARGET (an attribute).
  *
- * All elements take the same way through the same instructions, the last ones in a vector that is filled
- * up, so that an element's function value does not depend on where it stands.  Errors, v = 2^-24, u.l.p.
- * being at most 2 v of a value:
- *   e^x       x = k log 2 + r, |r| <= 0.35, log 2 in two parts of which the first has 9 bits, so that
- *             k log 2 is exact there: r to v |r| and 2^-34 k.  Taylor to r^7 / 7!, end below r^8 / 8! =
- *             5e-9.  Together below 3 v, the sum's last steps counting most.
+ * All elements take the same way through the same instructions, the last ones in a vector that is
+ * filled up, so that an element's function value does not depend on where it stands.  Errors, v =
+ * 2^-24, u.l.p. being at most 2 v of a value:
+ *   e^x       x = k log 2 + r, |r| <= 0.35, log 2 in two parts of which the first has 9 bits, so
+ *             that k log 2 is exact there: r to v |r| and 2^-34 k.  Taylor to r^7 / 7!, end below
+ *             r^8 / 8! = 5e-9.  Together below 3 v, the sum's last steps counting most.
  *   1/(1+e^-x)  e^-|x| = t to 3 v, 1 / (1 + t) or t / (1 + t): below 6 v.
- *   log(1+e^x)  max(x, 0) + log(1 + t); log(1 + t) = 2 atanh(s), s = t / (2 + t) <= 1/3, to 9 terms, the
+ *   log(1+e^x)  max(x, 0) + log(1 + t); log(1 + t) = 2 atanh(s), s = t / (2 + t) <= 1/3, to 9
+ *   terms, the
  *             next being 2 s^19 / 19, 5e-10 of it: below 8 v.
- *   Phi(x)    in doubles, rounded once.  For a = |x| <= 14.5, Phi(-a) = e^(-a^2 / 2) R(a): a^2 is exact in
- *             doubles; e^y as above, Taylor to r^9 / 9!, end below 8e-12; R falls like 1 / a and is u times a
- *             polynomial of degree 11 in u = 1 / (1 + a / 5), through R / u at Chebyshev's points, to 1.0e-10
- *             of it everywhere between.  Together below 2^-33: Phi(-a), and 1 - Phi(-a), are off by half a unit in
- *             their last place, which is 2^-150 at least, times 1 + 2^-8.  Beyond 14.5 they are 0 and 1 as floats.
- * e^x is 0 below -87.3 (values under 2^-126 are not made) and infinite above 88.72; NaN stays NaN. */
+ *   Phi(x)    in doubles, rounded once.  For a = |x| <= 14.5, Phi(-a) = e^(-a^2 / 2) R(a): a^2 is
+ *   exact in
+ *             doubles; e^y as above, Taylor to r^9 / 9!, end below 8e-12; R falls like 1 / a and is
+ *             u times a polynomial of degree 11 in u = 1 / (1 + a / 5), through R / u at
+ *             Chebyshev's points, to 1.0e-10 of it everywhere between.  Together below 2^-33:
+ *             Phi(-a), and 1 - Phi(-a), are off by half a unit in their last place, which is 2^-150
+ *             at least, times 1 + 2^-8.  Beyond 14.5 they are 0 and 1 as floats.
+ * e^x is 0 below -87.3 (values under 2^-126 are not made) and infinite above 88.72; NaN stays
+ * NaN. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -12,9 +12,9 @@ typedef enum dpi_map {
     DPI_MAP_NORMAL_CDF /* of floats only */
 } dpi_map;
 
-/* out[i] = f(in[i]), to 8 2^-24 of itself; e^x is 0 where it is below 2^-126.  The normal distribution function
- * is off by half a unit in its last place, times 1 + 2^-8.  out[i] is a function of in[i] alone, to the bit, on one
- * machine. */
+/* out[i] = f(in[i]), to 8 2^-24 of itself; e^x is 0 where it is below 2^-126.  The normal
+ * distribution function is off by half a unit in its last place, times 1 + 2^-8.  out[i] is a
+ * function of in[i] alone, to the bit, on one machine. */
 void dpi_map_single(dpi_map function, size_t n, const float *in, float *out);
 
 /* The same to 9 2^-53 of itself, or to 2^-1073. */

@@ -1,8 +1,8 @@
 /* Gamma functions.
  *
  * log Gamma and digamma come from GSL; its functions abort the process where a result overflows or
- * leaves the domain, so they are called only where neither can happen.  Polygamma functions of order
- * n >= 1 are computed here.  With s = (-1)^(n+1) and x moved up by
+ * leaves the domain, so they are called only where neither can happen.  Polygamma functions of
+ * order n >= 1 are computed here.  With s = (-1)^(n+1) and x moved up by
  *
  *   psi_n(x) = psi_n(x + 1) + s n! / x^(n+1)
  *

@@ -1,16 +1,16 @@
 /* ChaCha20, 64 blocks at a time: twice sixteen blocks side by side with AVX-512, else libsodium's.
  *
- * Vector j of a group's state holds word j of sixteen blocks, so that a quarter round is twelve vector
- * instructions, a rotation one of them (Bernstein, "ChaCha, a variant of Salsa20", 2008; RFC 8439).
- * These wait for each other; the four quarter rounds of one group leave half of the time unused, so
- * two groups go together, whose states fill the 32 registers.
- * At the end 16 x 16 words are transposed.  Loops are unrolled, since the state is in registers only
- * where every index is a constant.  No table and no branch: the time is the same for all
+ * Vector j of a group's state holds word j of sixteen blocks, so that a quarter round is twelve
+ * vector instructions, a rotation one of them (Bernstein, "ChaCha, a variant of Salsa20", 2008; RFC
+ * 8439).  These wait for each other; the four quarter rounds of one group leave half of the time
+ * unused, so two groups go together, whose states fill the 32 registers.
+ * At the end 16 x 16 words are transposed.  Loops are unrolled, since the state is in registers
+ * only where every index is a constant.  No table and no branch: the time is the same for all
  * keys.  The 64-bit counter starts at zero and stays below 64, so only its low word moves.
  *
  * libsodium has AVX2 code, which this would not improve on.  Key and state stay in registers, or on
- * the stack where the compiler spills them; the spilled part is not more than the keystream that the
- * caller holds. */
+ * the stack where the compiler spills them; the spilled part is not more than the keystream that
+ * the caller holds. */
 #include "random/chacha.h"
 
 #include <sodium.h>
@@ -45,8 +45,8 @@ INLINE void quarter_round(__m512i *a, __m512i *b, __m512i *c, __m512i *d)
     *b = _mm512_rol_epi32(_mm512_xor_si512(*b, *c), 7);
 }
 
-/* Four vectors a .. d of words 4k .. 4k+3 become blocks' quarters: a has those of blocks 0, 4, 8 and
- * 12, b of 1, 5, 9, 13 and so on. */
+/* Four vectors a .. d of words 4k .. 4k+3 become blocks' quarters: a has those of blocks 0, 4, 8
+ * and 12, b of 1, 5, 9, 13 and so on. */
 INLINE void transpose_quarter(__m512i *v)
 {
     __m512i ab_low = _mm512_unpacklo_epi32(v[0], v[1]), ab_high = _mm512_unpackhi_epi32(v[0], v[1]);

@@ -1,5 +1,5 @@
-/* The discrete Gaussian of Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy"
- * (NeurIPS 2020), algorithms 1 to 3, in integers alone.
+/* The discrete Gaussian of Canonne, Kamath and Steinke, "The discrete Gaussian for differential
+ * privacy" (NeurIPS 2020), algorithms 1 to 3, in integers alone.
  *
  *   t      a power of two, sigma < t <= 2 sigma or 1 (any t is right, this one is fast)
  *   Y      discrete Laplace: P(Y = y) proportional to exp(-|y| / t)
@@ -8,9 +8,10 @@
  *
  * sigma is the double that it is, M 2^-58 with an integer M, so g = p / q in integers below 2^400:
  *   p = (|Y| t 2^116 - M^2)^2,      q = 2 M^2 t^2 2^116.
- * An event of probability exp(-p / q), p <= q, is an odd number of trials k = 1, 2, ... until one of
- * probability p / (q k) fails; one of probability a / b compares random bits with those of a / b, two on
- * average.  Nothing is rounded.  |Y| / t stops at 2^10, where it has probability exp(-1024). */
+ * An event of probability exp(-p / q), p <= q, is an odd number of trials k = 1, 2, ... until one
+ * of probability p / (q k) fails; one of probability a / b compares random bits with those of a /
+ * b, two on average.  Nothing is rounded.  |Y| / t stops at 2^10, where it has probability
+ * exp(-1024). */
 #include "random/discrete.h"
 
 #include <math.h>

@@ -8,7 +8,8 @@
 #define DPI_DISCRETE_GREATEST 0x1p20
 
 /* n independent integers x with probability proportional to exp(-x^2 / (2 sigma^2)), exactly, given
- * random bytes.  sigma between the limits above.  Some microseconds each; the time depends on them. */
+ * random bytes.  sigma between the limits above.  Some microseconds each; the time depends on
+ * them. */
 void dpi_discrete_gaussians(dpi_stream *stream, size_t n, double sigma, int64_t *out /* [n] */);
 
 #endif

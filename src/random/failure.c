@@ -1,6 +1,7 @@
-/* Failures of the samplers.  A draw differs in law from the rounding of a real normal number by at most
- * t = 2^DPI_GRID_FAILURE_LOG2 in total variation (grid.c), a gap from a geometric number by no more (gap.c), and two distributions within t of ideal ones that
- * are (epsilon, delta)-close are (epsilon, delta + (1 + e^epsilon) t)-close. */
+/* Failures of the samplers.  A draw differs in law from the rounding of a real normal number by at
+ * most t = 2^DPI_GRID_FAILURE_LOG2 in total variation (grid.c), a gap from a geometric number by no
+ * more (gap.c), and two distributions within t of ideal ones that are (epsilon, delta)-close are
+ * (epsilon, delta + (1 + e^epsilon) t)-close. */
 #include "random/failure.h"
 
 #include <math.h>

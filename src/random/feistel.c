@@ -14,7 +14,8 @@
  * 2^-48 for n < 2^32).
  *
  * What is known of such networks with ideal F:
- *   - 4 rounds: indistinguishable from a random permutation for few queries (Luby and Rackoff 1988);
+ *   - 4 rounds: indistinguishable from a random permutation for few queries (Luby and Rackoff
+ *   1988);
  *     more rounds push the number of queries towards all of them (Patarin 2004; Hoang and Rogaway
  *     2010 for alternating networks on numbers such as this one).
  *   - Over many permutations, k rounds on halves of h bits can be told from random ones with about

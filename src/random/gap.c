@@ -11,13 +11,15 @@
  *       below w are 1/w of it at most; the logarithm is off by 2 v of itself (assumed of the C
  *       library), 1/a by 4 v (logarithm 2 v, quotient v), the product by v:
  *           |x - exact| < 8 v x + (v + 1/w + v) / a,
- *       and 2^-49 x + (2^-51 + 2/w) / a is what is used.  Where no integer is that near, floor(x) is k.
+ *       and 2^-49 x + (2^-51 + 2/w) / a is what is used.  Where no integer is that near, floor(x)
+ *       is k.
  * Exact -log U and k a with 320 bits of fraction (wide.c), off by 2^-300 and k 2^-300.
  *
  * Failure.  The probability that k is not floor(-log U / a) for the real U.  The 2^-300: sum over
- * k of e^(-ka) 2 k 2^-300 <= 2^-299 / a^2 <= 2^-219 for a >= 2^-40.  The bits below 2^-256: they move log U by
- * 2^-256 / U, and k a is that near with probability 2^-256 for each k; with U >= 2^-220 there are
- * below 153 / a <= 2^48 of them: 2^-208.  P(U < 2^-220) is 2^-220.  Together below 2^-200.
+ * k of e^(-ka) 2 k 2^-300 <= 2^-299 / a^2 <= 2^-219 for a >= 2^-40.  The bits below 2^-256: they
+ * move log U by 2^-256 / U, and k a is that near with probability 2^-256 for each k; with U >=
+ * 2^-220 there are below 153 / a <= 2^48 of them: 2^-208.  P(U < 2^-220) is 2^-220.  Together below
+ * 2^-200.
  *
  * Time.  It tells how many members there are, as the step that handles them does, and how many were
  * undecided, once in some 2^47 q draws. */

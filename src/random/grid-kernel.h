@@ -1,8 +1,8 @@
-/* Normal numbers on a grid, many at once: the code that each instruction set compiles for itself, in
- * double precision for integers and in single precision for what is rounded to fewer bits.
+/* Normal numbers on a grid, many at once: the code that each instruction set compiles for itself,
+ * in double precision for integers and in single precision for what is rounded to fewer bits.
  *
- * The file that includes it defines KERNEL_NAME and ROUGH_NAME, KERNEL_BYTES (of a vector) and KERNEL_TARGET
- * (an attribute), and root_double and root_single, the square roots of a vector. */
+ * The file that includes it defines KERNEL_NAME and ROUGH_NAME, KERNEL_BYTES (of a vector) and
+ * KERNEL_TARGET (an attribute), and root_double and root_single, the square roots of a vector. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

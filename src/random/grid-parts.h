@@ -1,10 +1,11 @@
-/* Normal numbers by Box and Muller, a vector of pairs at a time: the part that is the same in double and in
- * single precision.
+/* Normal numbers by Box and Muller, a vector of pairs at a time: the part that is the same in
+ * double and in single precision.
  *
- * The file that includes it defines PART(name), which makes names of a precision, SCALAR and UNSIGNED, types
- * of as many bits, MANTISSA_BITS of a SCALAR, FINE_BITS, bits of u below these, KERNEL_BYTES (of a vector),
- * KERNEL_TARGET (an attribute), PART(root), the square roots of a vector, and the coefficients of the
- * series from the last one on.  Construction and error bound: grid.c. */
+ * The file that includes it defines PART(name), which makes names of a precision, SCALAR and
+ * UNSIGNED, types of as many bits, MANTISSA_BITS of a SCALAR, FINE_BITS, bits of u below these,
+ * KERNEL_BYTES (of a vector), KERNEL_TARGET (an attribute), PART(root), the square roots of a
+ * vector, and the coefficients of the series from the last one on.  Construction and error bound:
+ * grid.c. */
 typedef SCALAR PART(real) __attribute__((vector_size(KERNEL_BYTES)));
 typedef UNSIGNED PART(word) __attribute__((vector_size(KERNEL_BYTES)));
 
@@ -34,8 +35,8 @@ INLINE REAL PART(series)(int n, const SCALAR *c, REAL z)
     return p;
 }
 
-/* -2 log u, u of the MANTISSA_BITS of `high` and the FINE_BITS of `low`, to 10.5 v of it and one of FINE_BITS
- * over u. */
+/* -2 log u, u of the MANTISSA_BITS of `high` and the FINE_BITS of `low`, to 10.5 v of it and one of
+ * FINE_BITS over u. */
 INLINE REAL PART(minus_two_log)(WORD high, WORD low)
 {
     REAL coarse = PART(whole)(high) * (1 / POWER);

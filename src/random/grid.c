@@ -1,72 +1,76 @@
-/* Gaussian integers: the integer nearest to a real normal number times 2^32; and what is left of a sum
- * with them when its lowest bits are dropped.
+/* Gaussian integers: the integer nearest to a real normal number times 2^32; and what is left of a
+ * sum with them when its lowest bits are dropped.
  *
  * Construction.  A pair of normal numbers is r cos t, r sin t, r^2 = -2 log u (Box and Muller 1958)
  * of two real uniform numbers, whose leading bits are words 0 and 1 of the pair:
  *   u       in (0, 1): 64 bits of word 0, the low 10 of word 1, and 192 more where they are needed;
  *   f       in (0, 1): bits 61 to 10 of word 1 and 192 more; x = (pi/2) f - pi/4;
  *   bit 62  exchanges cos x and sin x; bit 63 is the sign of both.
- * Numbers are made in pieces of 1024, of which the stream gives a key and two leading words of 32 bits a pair:
+ * Numbers are made in pieces of 1024, of which the stream gives a key and two leading words of 32
+ * bits a pair:
  *   the first   32 bits of u;
  *   the second  bits 63 and 62 of word 1, 23 bits of f, 7 bits of u.
- * The next 35 bits of u and 29 of f come from two trailing words, ChaCha20 under that key with nonce 0, eight bytes a
- * pair; the 192 + 192 more bits of pair number j are bytes 0 .. 47 of it with nonce 1 + j.  All of these are a fixed
- * part of the draw, whether looked at or not.
+ * The next 35 bits of u and 29 of f come from two trailing words, ChaCha20 under that key with
+ * nonce 0, eight bytes a pair; the 192 + 192 more bits of pair number j are bytes 0 .. 47 of it
+ * with nonce 1 + j.  All of these are a fixed part of the draw, whether looked at or not.
  *
  * Fast.  A kernel (grid-kernel.h) computes Y = 2^32 r cos x in double and rounds it.  When Y is
  * farther than a bound from the middle between two integers, then every real number within the
- * bound of Y rounds to the same integer, so also the exact one.  The rest is undecided: one number in
- * about 50000, 2 E(r) 2^32 2^-49, and those with r > 6 or r < 2^-20, one pair in 6e7.
+ * bound of Y rounds to the same integer, so also the exact one.  The rest is undecided: one number
+ * in about 50000, 2 E(r) 2^32 2^-49, and those with r > 6 or r < 2^-20, one pair in 6e7.
  *
- * Rounded.  Of I + K only J = floor((I + K) 2^-26 + 1/2) is wanted.  I = 2^26 i + p exactly, |p| <= 2^25,
- * and J = i + round(2^-26 (p + K)).  A kernel computes y = 2^6 r cos x in single precision from the leading words
- * alone, and t = 2^-26 p + y is rounded where it is farther than a bound from the middle between two integers.
- * The rest, one number in about 1600, has its K computed as above.  So J is the same to the bit as if all K
- * were.
+ * Rounded.  Of I + K only J = floor((I + K) 2^-26 + 1/2) is wanted.  I = 2^26 i + p exactly, |p| <=
+ * 2^25, and J = i + round(2^-26 (p + K)).  A kernel computes y = 2^6 r cos x in single precision
+ * from the leading words alone, and t = 2^-26 p + y is rounded where it is farther than a bound
+ * from the middle between two integers.  The rest, one number in about 1600, has its K computed as
+ * above.  So J is the same to the bit as if all K were.
  *
  * Bound, v = 2^-53 in double and 2^-24 in single precision.  With or without fused multiply-add:
  *   log u   u is a sum of two numbers, coarse + fine; `rest` is what its rounding loses, exactly.
- *           m - 1 is exact, m + 1 and the quotient lose v each, its square and the series 0.2 v (the
- *           share of the series after s is below s^2/3 < 0.01; its end is below 0.04 v), the sum v:
- *           log m to 3.5 v of itself.  rest stands for rest / u: v (1 - u) at most, that is v of -log u.
- *           With e = 0 the sum with rest loses v: 5.5 v in all.  With e < 0 |e| log 2 <= 2 |log u| and
- *           |log m| <= |log u|, and so 3 v (constant and product), 3.5 v, v, v and v: 9.5 v of log u.
+ *           m - 1 is exact, m + 1 and the quotient lose v each, its square and the series 0.2 v
+ *           (the share of the series after s is below s^2/3 < 0.01; its end is below 0.04 v), the
+ *           sum v: log m to 3.5 v of itself.  rest stands for rest / u: v (1 - u) at most, that is
+ *           v of -log u.  With e = 0 the sum with rest loses v: 5.5 v in all.  With e < 0 |e| log 2
+ *           <= 2 |log u| and |log m| <= |log u|, and so 3 v (constant and product), 3.5 v, v, v and
+ *           v: 9.5 v of log u.
  *   r       half of 10.5 v, and v of the root: 6.3 v r.
  *   x       product and constant 2 v pi/4, bits that are not read pi/2 v: 3.2 v.
  *   cos x   3.2 v sin(pi/4), v of the last sum, 1.1 v of what is added to 1: 4.4 v; sin x: 3.2 v,
  *           v/2 and 0.3 v: 4 v.  Ends of the series: below 0.05 v.
  *   r cos x r (6.3 + 4.4 + 1) v.
- * Double: bits of u below 2^-74 change log u by at most 2^-75 / u: v of it where u >= e^-18, that is
- * r^2 <= 36, and u < 1/2; else 2^-74, and so r by 2^-75 / r <= 2^-55 with r >= 2^-20.  So Y is off by
- * 2^32 (11.7 v r + 2^-55), while the bound is 2^32 (16 v r + 2^-53).  The rounder loses nothing: |Y| < 2^35.
- * Single: bits of u below 2^-39 change r by at most 2^-40 / (u r), which is 9.2 v at r^2 = 30 and v / 4 at r = 2^-14,
- * the ends, and less between.  So y is off by 64 (11.7 sqrt(30) + 9.2) v < 4700 v; |t| < 2^9, whose rounding
- * adds 2^8 v; 2^-26 p as a float v / 4, and 2^-26 K is v / 8 from 2^6 Z: together below 4960 v.  The bound is
- * 1.25 2^-12 = 5120 v.  It is the same for all r, for the sake of time, below.
- * All floating-point numbers are normal.
+ * Double: bits of u below 2^-74 change log u by at most 2^-75 / u: v of it where u >= e^-18, that
+ * is r^2 <= 36, and u < 1/2; else 2^-74, and so r by 2^-75 / r <= 2^-55 with r >= 2^-20.  So Y is
+ * off by 2^32 (11.7 v r + 2^-55), while the bound is 2^32 (16 v r + 2^-53).  The rounder loses
+ * nothing: |Y| < 2^35.  Single: bits of u below 2^-39 change r by at most 2^-40 / (u r), which is
+ * 9.2 v at r^2 = 30 and v / 4 at r = 2^-14, the ends, and less between.  So y is off by 64 (11.7
+ * sqrt(30) + 9.2) v < 4700 v; |t| < 2^9, whose rounding adds 2^8 v; 2^-26 p as a float v / 4, and
+ * 2^-26 K is v / 8 from 2^6 Z: together below 4960 v.  The bound is 1.25 2^-12 = 5120 v.  It is the
+ * same for all r, for the sake of time, below.  All floating-point numbers are normal.
  *
  * Exact.  Undecided integers are computed again with all bits and 320 bits of fraction (wide.c):
- * (r cos x)^2 = -log u (1 + sin pi f), (r sin x)^2 = -log u (1 - sin pi f), compared with the square of the
- * half-integer in question.  Both are off by less than 2^-290.
+ * (r cos x)^2 = -log u (1 + sin pi f), (r sin x)^2 = -log u (1 - sin pi f), compared with the
+ * square of the half-integer in question.  Both are off by less than 2^-290.
  *
  * Failure.  The draw differs from the rounding of a real normal number only when the bits below the
- * 266 of u or the 244 of f, or the 2^-290, matter.  Let 2^-w-1 <= u < 2^-w.  The former move r by less than
- * 2^-265+w (r >= 2^-w/2 near u = 1 in place of 1 there: with 1 - u as u, the same sum), the latter r t by
- * 2^-241, so a half-integer of the grid lies between with probability below 2^33 (2^-265+w + 2^-241);
- * weighted with P = 2^-w-1 and summed over w < 220: below 2^-200; and P(u < 2^-220) is 2^-220.  The
- * bits of the stream are taken for random ones here, as everywhere.
+ * 266 of u or the 244 of f, or the 2^-290, matter.  Let 2^-w-1 <= u < 2^-w.  The former move r by
+ * less than 2^-265+w (r >= 2^-w/2 near u = 1 in place of 1 there: with 1 - u as u, the same sum),
+ * the latter r t by 2^-241, so a half-integer of the grid lies between with probability below 2^33
+ * (2^-265+w + 2^-241); weighted with P = 2^-w-1 and summed over w < 220: below 2^-200; and P(u <
+ * 2^-220) is 2^-220.  The bits of the stream are taken for random ones here, as everywhere.
  *
- * Time.  It tells how many numbers of a call were undecided, in either way.  Whether an integer K is depends on
- * how near the middle of two integers the real number was, which is independent of the integer up to the change
- * of the density over a step, 2^-32 |z|; the bound grows with r, so larger numbers are undecided more
- * often, at 2^-16 r; beyond r = 6 always.  Whether J is depends on 2^-26 p + 2^6 Z modulo 1 alone, as long as
- * r^2 is between its ends.  Modulo 1 that is uniform, whatever p is, up to exp(-2 pi^2 2^12).  Given J too, at
- * both ends of whose interval a number is undecided with the same small probability, the density's slope
- * cancels, and 2^-12 of that probability is left of its curvature.  Of a pair with r^2 > 30, one in 3.3e6, both numbers
- * are always undecided.  Where a square of the release, of side 1/64, meets that circle, one pair in 3e7, this tells on
- * which side of it the pair was: who saw for every number whether it was undecided, beside the release, would know a
- * unit's part of the sum better by a share of 4.2e-4 of the Fisher information that the release has of it
- * (t-grid-error adds it up over the squares); the count tells less.
+ * Time.  It tells how many numbers of a call were undecided, in either way.  Whether an integer K
+ * is depends on how near the middle of two integers the real number was, which is independent of
+ * the integer up to the change of the density over a step, 2^-32 |z|; the bound grows with r, so
+ * larger numbers are undecided more often, at 2^-16 r; beyond r = 6 always.  Whether J is depends
+ * on 2^-26 p + 2^6 Z modulo 1 alone, as long as r^2 is between its ends.  Modulo 1 that is uniform,
+ * whatever p is, up to exp(-2 pi^2 2^12).  Given J too, at both ends of whose interval a number is
+ * undecided with the same small probability, the density's slope cancels, and 2^-12 of that
+ * probability is left of its curvature.  Of a pair with r^2 > 30, one in 3.3e6, both numbers are
+ * always undecided.  Where a square of the release, of side 1/64, meets that circle, one pair in
+ * 3e7, this tells on which side of it the pair was: who saw for every number whether it was
+ * undecided, beside the release, would know a unit's part of the sum better by a share of 4.2e-4 of
+ * the Fisher information that the release has of it (t-grid-error adds it up over the squares); the
+ * count tells less.
  *
  * Reference for noise rounded to a grid: Mironov 2012; doc/design/noise.md. */
 #include "random/grid.h"
@@ -163,8 +167,8 @@ static void more_bits(const unsigned char *key, size_t pair, uint64_t more[6])
     sodium_memzero(bytes, sizeof bytes);
 }
 
-/* What a kernel could not decide: the first or the second number of a pair, whose words are word[0] and
- * word[DPI_GRID_GROUP]. */
+/* What a kernel could not decide: the first or the second number of a pair, whose words are word[0]
+ * and word[DPI_GRID_GROUP]. */
 static int64_t exact_of(const unsigned char *key, size_t pair, const uint64_t *word, bool second)
 {
     const uint64_t both[2] = {word[0], word[DPI_GRID_GROUP]};
@@ -196,7 +200,8 @@ static size_t begin_piece(dpi_grid *g, size_t n)
     return groups;
 }
 
-/* Words 0 and 1 of pairs of a group, at word[0] and word[DPI_GRID_GROUP], from leading and trailing words. */
+/* Words 0 and 1 of pairs of a group, at word[0] and word[DPI_GRID_GROUP], from leading and trailing
+ * words. */
 static void join(const uint32_t *leading, const unsigned char *trailing, size_t pairs,
                  uint64_t *word)
 {
@@ -248,7 +253,8 @@ void dpi_grid_next(dpi_grid *g, size_t n, int64_t *out)
 
 /* ---- sums with fewer bits ---- */
 
-/* Makes J worth of whole numbers of steps and of the kernel's y; marks what is undecided, NaN too. */
+/* Makes J worth of whole numbers of steps and of the kernel's y; marks what is undecided, NaN
+ * too. */
 DPI_LOOPS static void round_sums(size_t n, const double *steps, const float *y, double worth,
                                  double *restrict out, unsigned char *restrict undecided)
 {

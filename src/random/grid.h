@@ -1,5 +1,5 @@
-/* Gaussian integers: real normal numbers times 2^32, rounded to integers; and sums with them, rounded to
- * what is worth releasing. */
+/* Gaussian integers: real normal numbers times 2^32, rounded to integers; and sums with them,
+ * rounded to what is worth releasing. */
 #ifndef DPI_RANDOM_GRID_H
 #define DPI_RANDOM_GRID_H
 
@@ -17,19 +17,20 @@
  * bytes: at most 2^DPI_GRID_FAILURE_LOG2 (grid.c). */
 #define DPI_GRID_FAILURE_LOG2 (-200)
 
-/* n independent integers K = round(2^32 Z), Z a real standard normal number: halves away from zero do
- * not occur.  The same integers on every processor and with every kernel.
- * Takes 32 bytes and then 128 for every 32 numbers that are begun, piece by piece.  Nothing of them is left
- * behind in memory but in out.  About one number in 50000 takes some microseconds more: grid.c says what
- * that tells. */
+/* n independent integers K = round(2^32 Z), Z a real standard normal number: halves away from zero
+ * do not occur.  The same integers on every processor and with every kernel.
+ * Takes 32 bytes and then 128 for every 32 numbers that are begun, piece by piece.  Nothing of them
+ * is left behind in memory but in out.  About one number in 50000 takes some microseconds more:
+ * grid.c says what that tells. */
 void dpi_stream_grid(dpi_stream *stream, size_t n, int64_t *out /* [n] */);
 
-/* What is released is rounded to 2^DPI_GRID_KEPT parts of the standard deviation: DPI_GRID_DROPPED bits of
- * a number of steps are dropped. */
+/* What is released is rounded to 2^DPI_GRID_KEPT parts of the standard deviation: DPI_GRID_DROPPED
+ * bits of a number of steps are dropped. */
 enum { DPI_GRID_KEPT = 6, DPI_GRID_DROPPED = DPI_GRID_BITS - DPI_GRID_KEPT };
 #define DPI_GRID_KEPT_SCALE 0x1p6
 
-/* The nearest integer to steps 2^-DPI_GRID_DROPPED, upwards where two are: |steps| < 2^63 - 2^25. */
+/* The nearest integer to steps 2^-DPI_GRID_DROPPED, upwards where two are: |steps| < 2^63 -
+ * 2^25. */
 static inline int64_t dpi_grid_dropped(int64_t steps)
 {
     const int64_t unit = INT64_C(1) << DPI_GRID_DROPPED, up = steps + unit / 2;
@@ -41,8 +42,8 @@ static inline int64_t dpi_grid_dropped(int64_t steps)
 enum { DPI_GRID_GROUP = 16 }; /* pairs that are made together */
 #define DPI_GRID_UNDECIDED INT64_MIN
 
-/* What the kernels vouch for: with R = r 2^32, a number off by less than R DPI_GRID_RELATIVE + 2^-21
- * steps where DPI_GRID_LEAST <= r^2 <= DPI_GRID_MOST. */
+/* What the kernels vouch for: with R = r 2^32, a number off by less than R DPI_GRID_RELATIVE +
+ * 2^-21 steps where DPI_GRID_LEAST <= r^2 <= DPI_GRID_MOST. */
 #define DPI_GRID_RELATIVE 0x1p-49
 #define DPI_GRID_LEAST 0x1p-40
 #define DPI_GRID_MOST 36.0
@@ -52,9 +53,9 @@ enum { DPI_GRID_GROUP = 16 }; /* pairs that are made together */
 typedef bool dpi_grid_make(size_t groups, const uint64_t *in /* [32 groups] */,
                            int64_t *out /* [32 groups] */);
 
-/* The same in single precision, of the leading words of 32 bits that words are made from, times 2^DPI_GRID_KEPT and
- * not rounded: where DPI_ROUGH_LEAST <= r^2 <= DPI_ROUGH_MOST so near that DPI_ROUGH_BOUND holds what adding and
- * rounding lose besides (grid.c), else NaN. */
+/* The same in single precision, of the leading words of 32 bits that words are made from, times
+ * 2^DPI_GRID_KEPT and not rounded: where DPI_ROUGH_LEAST <= r^2 <= DPI_ROUGH_MOST so near that
+ * DPI_ROUGH_BOUND holds what adding and rounding lose besides (grid.c), else NaN. */
 #define DPI_ROUGH_BOUND 0x1.4p-12F
 #define DPI_ROUGH_LEAST 0x1p-28F
 #define DPI_ROUGH_MOST 30.0F

@@ -5,10 +5,10 @@
  * Two 64-bit words make a pair.  Of word 0, 52 bits are the leading bits of u and 12 go below them,
  * with 10 bits of word 1 below those:  u = (k + 1/2) 2^-74, k uniform on 0 .. 2^74 - 1, rounded to
  * double (relative 2^-53).  So u is fine where the tails need it: at a radius of 8, u = e^-32, it
- * comes in steps of 2^-27 u and the radius in steps of 2^-30; the largest radius is sqrt(150 log 2) = 10.2, beyond which a
- * pair of real normals falls with probability 2^-75.  Of word 1, 52 bits place x on (-pi/4, pi/4)
- * in steps of 2^-52 pi/2, one bit exchanges sine and cosine and one bit is the common sign: together
- * a uniform angle.
+ * comes in steps of 2^-27 u and the radius in steps of 2^-30; the largest radius is sqrt(150 log 2)
+ * = 10.2, beyond which a pair of real normals falls with probability 2^-75.  Of word 1, 52 bits
+ * place x on (-pi/4, pi/4) in steps of 2^-52 pi/2, one bit exchanges sine and cosine and one bit is
+ * the common sign: together a uniform angle.
  *
  * log, sin and cos are their Taylor series on reduced arguments: after u = 2^e m with m in
  * [1/sqrt 2, sqrt 2) and s = (m - 1)/(m + 1), |s| < 0.172,

@@ -5,20 +5,21 @@
  * and q is 1; the places are compared one group of bits after the other and only as far as needed:
  *   group of U < group of q: in,  >: out,  =: the next group; no digits of q left: out (U >= q).
  * P(U < q) = q with no rounding anywhere, because
- *   - the groups of q come from r -> 2^g r, floor, difference: a product with a power of two and the
+ *   - the groups of q come from r -> 2^g r, floor, difference: a product with a power of two and
+ *   the
  *     difference of two doubles with a common grid are exact; 2^64 r <= 2^64 - 2^11 for r < 1, so
  *     its floor fits a 64-bit word;
  *   - r has finitely many digits, at most 1074, so it reaches 0 after at most 17 words.
  * The groups are 8 bits, then 64 each; the first one decides for 255 records of 256.  That is what
  * makes the loop over records a comparison of bytes.
  *
- * Where q is small, the members are found by their gaps instead (gap.c), in time that grows with the
- * subset and not with n.
+ * Where q is small, the members are found by their gaps instead (gap.c), in time that grows with
+ * the subset and not with n.
  *
- * What is public is q, never the size of the subset: nothing here caps it.  Of a binomial number X with
- * mean m, P(X > m + 40 sqrt(m) + 64) < 2^-500 (Bennett 1962: e^(-m h(t / m)) with
- * h(u) = (1 + u) log(1 + u) - u), so a subset that does not fit that room is taken for a broken stream.
- * Time: the keystream and one comparison a record, or one logarithm a member. */
+ * What is public is q, never the size of the subset: nothing here caps it.  Of a binomial number X
+ * with mean m, P(X > m + 40 sqrt(m) + 64) < 2^-500 (Bennett 1962: e^(-m h(t / m)) with
+ * h(u) = (1 + u) log(1 + u) - u), so a subset that does not fit that room is taken for a broken
+ * stream.  Time: the keystream and one comparison a record, or one logarithm a member. */
 #include "random/poisson.h"
 
 #include <math.h>
@@ -86,8 +87,8 @@ static inline uint64_t at_most_of_64(const unsigned char *bytes, unsigned char f
     return found;
 }
 #else
-/* Eight comparisons make bytes that are 0 or 1, whose lowest bits the product puts side by side at its top;
- * others are cut off or meet no carry. */
+/* Eight comparisons make bytes that are 0 or 1, whose lowest bits the product puts side by side at
+ * its top; others are cut off or meet no carry. */
 static uint64_t at_most_of_64(const unsigned char *bytes, unsigned char first)
 {
     unsigned char mark[BLOCK];
@@ -100,9 +101,9 @@ static uint64_t at_most_of_64(const unsigned char *bytes, unsigned char first)
 }
 #endif
 
-/* Writes the places of the bits of `found`, beginning with `base`; returns how many.  The first few are
- * written whether they are there or not, which costs less than a branch that nobody can predict; `roomy`
- * says that there is room for them. */
+/* Writes the places of the bits of `found`, beginning with `base`; returns how many.  The first few
+ * are written whether they are there or not, which costs less than a branch that nobody can
+ * predict; `roomy` says that there is room for them. */
 static inline size_t write_places(uint64_t found, size_t base, bool roomy, size_t *out)
 {
     const uint64_t last = UINT64_C(1) << (BLOCK - 1);
@@ -134,8 +135,8 @@ static size_t rare_candidates(const unsigned char *bytes, size_t n, unsigned cha
     return count;
 }
 
-/* Writes the indices whose byte is at most `first`; returns how many.  Where these are not rare, every index is
- * written and the place only moves on when it counts, which costs no branch. */
+/* Writes the indices whose byte is at most `first`; returns how many.  Where these are not rare,
+ * every index is written and the place only moves on when it counts, which costs no branch. */
 static size_t candidates(const unsigned char *bytes, size_t n, unsigned char first, size_t base,
                          size_t *out)
 {

@@ -24,12 +24,12 @@ DP_MUST_CHECK dp_status dpi_bernoulli_set(dpi_bernoulli *rate, double q, dp_erro
  * probability below 2^-500. */
 size_t dpi_poisson_room(const dpi_bernoulli *rate, size_t n);
 
-/* Puts each of 0 .. n-1 into out, independently with probability q, in increasing order.  Returns how
- * many, 0 .. n; nothing is truncated: should there be no room, the stream cannot be random, and
+/* Puts each of 0 .. n-1 into out, independently with probability q, in increasing order.  Returns
+ * how many, 0 .. n; nothing is truncated: should there be no room, the stream cannot be random, and
  * SIZE_MAX is returned.  Exact, but for 2^-200 a member where q is small (gap.c).  About one
  * byte of the stream a record, or 8 a member; time grows with n, or with the subset.
- *   out  room for dpi_poisson_room(rate, n) indices; those behind the returned count are overwritten,
- *        too */
+ *   out  room for dpi_poisson_room(rate, n) indices; those behind the returned count are
+ *        overwritten, too */
 size_t dpi_poisson_subset(dpi_stream *stream, size_t n, const dpi_bernoulli *rate, size_t *out);
 
 #endif

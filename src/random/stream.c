@@ -1,10 +1,11 @@
 /* A stream of random bytes: ChaCha20 with the key erased as it goes.
  *
  * A buffer of 64 blocks is the keystream of ChaCha20 (RFC 8439 core, Bernstein's 64-bit counter and
- * nonce, both zero at the buffer's start) under the current key.  Its first 32 bytes become the next
- * key and are wiped from the buffer; the other 4064 bytes are handed out.  So
+ * nonce, both zero at the buffer's start) under the current key.  Its first 32 bytes become the
+ * next key and are wiped from the buffer; the other 4064 bytes are handed out.  So
  *   - the block counter runs from 0 to 63 under every key: it cannot wrap;
- *   - who reads the memory of a process can repeat at most the last buffer of what was drawn before,
+ *   - who reads the memory of a process can repeat at most the last buffer of what was drawn
+ *   before,
  *     not the noise of a whole run (Bernstein, "Fast-key-erasure random-number generators", 2017);
  *   - the bytes are a function of the first key alone, whatever sizes they are asked for in.
  * Distinguishing T buffers from random bytes is at most T times as easy as distinguishing one

@@ -45,8 +45,8 @@ const unsigned char *dpi_stream_view(dpi_stream *stream, size_t want, size_t *go
  * for bound <= 2^32, else 8; fewer than 2 tries on average. */
 uint64_t dpi_stream_below(dpi_stream *stream, uint64_t bound);
 
-/* n bytes exactly uniform on 0 .. bound-1, 1 <= bound <= 256, by rejection: what is rejected, and so the time
- * taken, tells nothing of the bytes that stay. */
+/* n bytes exactly uniform on 0 .. bound-1, 1 <= bound <= 256, by rejection: what is rejected, and
+ * so the time taken, tells nothing of the bytes that stay. */
 void dpi_stream_bytes_below(dpi_stream *stream, unsigned bound, size_t n,
                             unsigned char *out /* [n] */);
 

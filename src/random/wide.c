@@ -9,8 +9,8 @@
  *         2^-320 from k = 60 on), log(1 + d) by six terms, the next below 2^-336.  Cut-offs: under
  *         60 in exp, each multiplied by at most 2, ten afterwards, and e <= 300 of log 2: together
  *         below 2^9 2^-320.
- *   sine  of y = pi min(f, 1 - f) <= 1.5708 by its series, ended when a term vanishes; fewer than 40
- *         terms, each with two cut-offs.
+ *   sine  of y = pi min(f, 1 - f) <= 1.5708 by its series, ended when a term vanishes; fewer than
+ *         40 terms, each with two cut-offs.
  *
  * The time depends on the number.  Used once for some 50000 draws of noise; portable, with no type
  * of 128 bits. */

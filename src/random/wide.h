@@ -19,7 +19,8 @@ void dpi_multiply_words(uint64_t a, uint64_t b, uint64_t *high, uint64_t *low);
 void dpi_wide_add(const dpi_wide *a, const dpi_wide *b, dpi_wide *sum);
 void dpi_wide_subtract(const dpi_wide *a, const dpi_wide *b, dpi_wide *difference);
 
-/* a b and a / divisor, cut off below 2^-320; the product modulo 2^64.  divisor < 2^32.  May alias. */
+/* a b and a / divisor, cut off below 2^-320; the product modulo 2^64.  divisor < 2^32.  May
+ * alias. */
 void dpi_wide_multiply(const dpi_wide *a, const dpi_wide *b, dpi_wide *product);
 void dpi_wide_divide(const dpi_wide *a, uint32_t divisor, dpi_wide *quotient);
 

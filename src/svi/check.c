@@ -1,5 +1,5 @@
-/* A label that is not 0 or 1, a negative count, more successes than trials, a known standard error of
- * 0: found before the run, where such a record would add nothing and say nothing. */
+/* A label that is not 0 or 1, a negative count, more successes than trials, a known standard error
+ * of 0: found before the run, where such a record would add nothing and say nothing. */
 #include "svi/check.h"
 
 #include <math.h>
@@ -26,7 +26,8 @@ static argument find_argument(const dpi_graph *g, const dp_dataset *data, dpi_id
     return column == NULL || column->size != size ? (argument){0} : (argument){column, NULL, size};
 }
 
-/* The argument of a record's number e, repeated over leading dimensions; `unknown` when computed. */
+/* The argument of a record's number e, repeated over leading dimensions; `unknown` when
+ * computed. */
 static double argument_value(const argument *a, size_t record, size_t e, double unknown)
 {
     if (a->size == 0)

@@ -1,6 +1,6 @@
-/* The form of a checkpoint: 16 bytes "tacit-checkpoint", a version, the fields in one order, each number 8
- * bytes with the little end first, and the BLAKE2b-256 hash of everything before it.  One walk over the
- * fields writes, reads and counts, so the three cannot differ.
+/* The form of a checkpoint: 16 bytes "tacit-checkpoint", a version, the fields in one order, each
+ * number 8 bytes with the little end first, and the BLAKE2b-256 hash of everything before it.  One
+ * walk over the fields writes, reads and counts, so the three cannot differ.
  *
  * The hash tells damage, not an attacker, who can compute it too: everything read is checked. */
 #include "svi/checkpoint.h"

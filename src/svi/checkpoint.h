@@ -1,4 +1,5 @@
-/* A run on disk: what was released and what is public, and never a key, a batch or a count of records. */
+/* A run on disk: what was released and what is public, and never a key, a batch or a count of
+ * records. */
 #ifndef DPI_SVI_CHECKPOINT_H
 #define DPI_SVI_CHECKPOINT_H
 
@@ -28,8 +29,9 @@ typedef struct dpi_checkpoint {
 dp_status dpi_checkpoint_write(const dpi_checkpoint *c, unsigned char **bytes, size_t *n,
                                dp_error *err) DP_MUST_CHECK;
 
-/* Reads them; arrays are in the arena.  DP_EDATA when they are no checkpoint, one of another version,
- * or damaged.  Values are finite and counts fit together; options are checked when they are used. */
+/* Reads them; arrays are in the arena.  DP_EDATA when they are no checkpoint, one of another
+ * version, or damaged.  Values are finite and counts fit together; options are checked when they
+ * are used. */
 dp_status dpi_checkpoint_parse(const unsigned char *bytes, size_t n, dpi_arena *arena,
                                dpi_checkpoint *c, dp_error *err) DP_MUST_CHECK;
 

@@ -1,19 +1,19 @@
 /* What a run costs.
  *
- * One step releases one vector (extras.h): the clipped sum, whose noise is sigma times what a unit can
- * change, and beside it numbers x_j with noise sigma_j times what a unit can change them by.  In units of
- * the noise one unit of privacy moves that vector by at most
+ * One step releases one vector (extras.h): the clipped sum, whose noise is sigma times what a unit
+ * can change, and beside it numbers x_j with noise sigma_j times what a unit can change them by.
+ * In units of the noise one unit of privacy moves that vector by at most
  *
  *   sqrt(1 / sigma^2 + sum 1 / sigma_j^2) = 1 / s,
  *
- * so the step is one Gaussian release with multiplier s, on one batch, sampled as the step is.  (Two
- * releases on one batch are not two releases on two batches: composing them as such would be wrong.)
- * Replacing a unit moves each number by twice as much at most, and so the vector.
+ * so the step is one Gaussian release with multiplier s, on one batch, sampled as the step is.
+ * (Two releases on one batch are not two releases on two batches: composing them as such would be
+ * wrong.) Replacing a unit moves each number by twice as much at most, and so the vector.
  *
- * Steps with a loss and steps without are two mechanisms in the list.  Under random allocation a unit's
- * step is drawn from all steps of an epoch, which the accountant knows for equal noise only: there every
- * step is accounted for as if it released a loss.  More noise afterwards costs nothing, so that is a
- * bound. */
+ * Steps with a loss and steps without are two mechanisms in the list.  Under random allocation a
+ * unit's step is drawn from all steps of an epoch, which the accountant knows for equal noise only:
+ * there every step is accounted for as if it released a loss.  More noise afterwards costs nothing,
+ * so that is a bound. */
 #include "svi/cost.h"
 
 #include <math.h>

@@ -3,13 +3,14 @@
  * Loss.  Each unit of the batch adds -log likelihood at the step's draw of the latents, cut to
  * [-loss_clip, loss_clip]: a unit more or less changes the sum by loss_clip at most.
  *
- * Count.  With gamma the quantile, each unit of the batch adds 1 - gamma when its gradient's norm is at
- * most the clip norm C, else -gamma: a unit more or less changes the sum by max(gamma, 1 - gamma) at
- * most, replacing one by 1.  Then C <- C exp(-speed * sum / (rate units)), as in Andrew, Thakkar, McMahan
- * and Ramaswamy, "Differentially private learning with adaptive clipping", NeurIPS 2021.  They centre
- * at 1/2 (sensitivity 1/2, the same for the median) and subtract what the batch should then hold, which
- * needs its size; here the sum is zero in the mean when a share gamma is below, whatever the batch's
- * size, and `units` only sets the speed.  The clip norm is a function of releases, and costs nothing. */
+ * Count.  With gamma the quantile, each unit of the batch adds 1 - gamma when its gradient's norm
+ * is at most the clip norm C, else -gamma: a unit more or less changes the sum by max(gamma, 1 -
+ * gamma) at most, replacing one by 1.  Then C <- C exp(-speed * sum / (rate units)), as in Andrew,
+ * Thakkar, McMahan and Ramaswamy, "Differentially private learning with adaptive clipping", NeurIPS
+ * 2021.  They centre at 1/2 (sensitivity 1/2, the same for the median) and subtract what the batch
+ * should then hold, which needs its size; here the sum is zero in the mean when a share gamma is
+ * below, whatever the batch's size, and `units` only sets the speed.  The clip norm is a function
+ * of releases, and costs nothing. */
 #include "svi/extras.h"
 
 #include <math.h>

@@ -1,8 +1,10 @@
-/* Numbers that a step releases beside the clipped gradients: a loss, and how many gradients were clipped.
+/* Numbers that a step releases beside the clipped gradients: a loss, and how many gradients were
+ * clipped.
  *
- * They are further entries of the vector that is released, behind the n_release of the gradient's parts,
- * in units in which they need the same noise: a number with sensitivity d and noise s d is entered
- * times sigma C / (s d).  So there is one sum, one place where noise is added, and one release. */
+ * They are further entries of the vector that is released, behind the n_release of the gradient's
+ * parts, in units in which they need the same noise: a number with sensitivity d and noise s d is
+ * entered times sigma C / (s d).  So there is one sum, one place where noise is added, and one
+ * release. */
 #ifndef DPI_SVI_EXTRAS_H
 #define DPI_SVI_EXTRAS_H
 
@@ -27,14 +29,16 @@ typedef struct dpi_extras {
 /* Takes resolved options. */
 void dpi_extras_init(dpi_extras *e, const dp_svi_opts *opts, size_t n);
 
-/* Before step `step`, from 1, whose clip norm is in opts; `margin` is the share of each bound that is used. */
+/* Before step `step`, from 1, whose clip norm is in opts; `margin` is the share of each bound that
+ * is used. */
 void dpi_extras_prepare(dpi_extras *e, const dp_svi_opts *opts, uint64_t step, double margin);
 
-/* Adds what one unit adds to extra[n]: the sum of its records' log likelihoods, and whether its gradient
- * was left as it is.  NaN is a loss of loss_clip. */
+/* Adds what one unit adds to extra[n]: the sum of its records' log likelihoods, and whether its
+ * gradient was left as it is.  NaN is a loss of loss_clip. */
 void dpi_extras_add(const dpi_extras *e, double score, bool below, double *extra);
 
-/* Takes extra[n] of a release that has its noise and is divided by the rate, and moves opts->clip. */
+/* Takes extra[n] of a release that has its noise and is divided by the rate, and moves
+ * opts->clip. */
 void dpi_extras_take(dpi_extras *e, const double *extra, dp_svi_opts *opts, uint64_t step);
 
 /* What a run that goes on from a checkpoint has released last; the clip norm is in its options. */

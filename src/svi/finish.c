@@ -4,12 +4,12 @@
  *   pull back  what the guide makes of it           dpi_run_late
  *   move       the optimiser's step                 optimizer.c
  *
- * Nothing is copied: the run's nodes for parameters and release are the buffers of these.  Where every
- * parameter's gradient is a part of the release as it is, as of a network without a guide on its weights,
- * release and parameters are gone over once, a few hundred numbers at a time, which then never leave
- * the cache; else one pass makes the release, and one moves.  Either is cut into blocks by the number
- * of numbers alone, each a function of its own numbers and its own key, so that threads may take them
- * in any order and the result is the same to the bit. */
+ * Nothing is copied: the run's nodes for parameters and release are the buffers of these.  Where
+ * every parameter's gradient is a part of the release as it is, as of a network without a guide on
+ * its weights, release and parameters are gone over once, a few hundred numbers at a time, which
+ * then never leave the cache; else one pass makes the release, and one moves.  Either is cut into
+ * blocks by the number of numbers alone, each a function of its own numbers and its own key, so
+ * that threads may take them in any order and the result is the same to the bit. */
 #include "svi/finish.h"
 
 #include <pthread.h>
@@ -125,8 +125,8 @@ typedef struct mover {
     bool finite;
 } mover;
 
-/* Moves the parameters whose gradients are n numbers of the release, and makes floats of them where records want
- * these. */
+/* Moves the parameters whose gradients are n numbers of the release, and makes floats of them where
+ * records want these. */
 static void move_released(void *user, size_t first, size_t n)
 {
     mover *m = user;

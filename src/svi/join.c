@@ -1,10 +1,10 @@
 /* What makes shards give what the whole would.
  *
- * Poisson subsets of shards at one rate are one of the whole, and so are all records of all shards.  A
- * fixed number of records a shard is not a fixed number of the whole, nor is one allocation a shard one of
- * the whole's.  The guide's draws of global values are the same in all ranks, parameters are the same
- * to the bit, and so is everything that is computed from the release.  What differs between ranks is
- * records, batches, draws of records, and the ledger of the shard. */
+ * Poisson subsets of shards at one rate are one of the whole, and so are all records of all shards.
+ * A fixed number of records a shard is not a fixed number of the whole, nor is one allocation a
+ * shard one of the whole's.  The guide's draws of global values are the same in all ranks,
+ * parameters are the same to the bit, and so is everything that is computed from the release.  What
+ * differs between ranks is records, batches, draws of records, and the ledger of the shard. */
 #include "svi/join.h"
 
 #include <sodium.h>
@@ -13,8 +13,8 @@
 #include "base/error.h"
 #include "svi/group.h"
 
-/* In units of the noise's grid sums are below n 2^32 / sigma; of all ranks together they must stay below
- * 2^62. */
+/* In units of the noise's grid sums are below n 2^32 / sigma; of all ranks together they must stay
+ * below 2^62. */
 static const double most_share = 0x1p29;
 
 dp_status dpi_join_check(const dp_svi *s, dp_error *err)
@@ -152,7 +152,8 @@ dp_status dpi_join_resume(const dp_group *group, dp_status mine, dpi_arena *aren
 
 /* ---- before the first step ---- */
 
-/* What must be the same in all ranks, hashed: options, model, guide, parameters, what their moves remember. */
+/* What must be the same in all ranks, hashed: options, model, guide, parameters, what their moves
+ * remember. */
 static void describe(const dp_svi *s, uint64_t words[4])
 {
     const dp_svi_opts *o = &s->opts;

@@ -6,20 +6,22 @@
 
 #include "svi/svi.h"
 
-/* Says whether the resolved options are such that shards give what the whole would: DP_EMISMATCH. */
+/* Says whether the resolved options are such that shards give what the whole would:
+ * DP_EMISMATCH. */
 dp_status dpi_join_check(const dp_svi *s, dp_error *err) DP_MUST_CHECK;
 
-/* Collective, for a run that has been made so far with `mine`: when all ranks have theirs, units are
- * counted and the guide's draws become those of rank 0.  Without a group, `mine`. */
+/* Collective, for a run that has been made so far with `mine`: when all ranks have theirs, units
+ * are counted and the guide's draws become those of rank 0.  Without a group, `mine`. */
 dp_status dpi_join(dp_svi *s, dp_status mine, dp_error *err) DP_MUST_CHECK;
 
-/* Collective, for ranks that have read their checkpoints with `mine`: gives all of them the state that is in rank
- * 0's.  DP_EMISMATCH in a rank whose checkpoint is of another run; scratch in the arena.  Without a group, `mine`. */
+/* Collective, for ranks that have read their checkpoints with `mine`: gives all of them the state
+ * that is in rank 0's.  DP_EMISMATCH in a rank whose checkpoint is of another run; scratch in the
+ * arena.  Without a group, `mine`. */
 dp_status dpi_join_resume(const dp_group *group, dp_status mine, dpi_arena *arena,
                           dpi_checkpoint *c, dp_error *err) DP_MUST_CHECK;
 
-/* Collective, before the first step, for a rank that has come so far with `mine`: DP_EMISMATCH in one that does
- * not run the same as rank 0, which the step's exchange tells the others. */
+/* Collective, before the first step, for a rank that has come so far with `mine`: DP_EMISMATCH in
+ * one that does not run the same as rank 0, which the step's exchange tells the others. */
 dp_status dpi_join_compare(const dp_svi *s, dp_status mine, dp_error *err) DP_MUST_CHECK;
 
 /* The seed of a rank's noise: that of the options at rank 0. */

@@ -23,9 +23,9 @@ typedef struct dpi_optimizer {
 dp_status dpi_optimizer_init(dpi_optimizer *o, dpi_arena *arena, size_t n, const dp_svi_opts *opts,
                              dp_error *err);
 
-/* A step uphill in parts: of the parameters first ... first + n - 1 along gradient[n], for any number of threads,
- * after dpi_optimizer_begin; every parameter once, and then dpi_optimizer_end.  False when a parameter is
- * no longer finite. */
+/* A step uphill in parts: of the parameters first ... first + n - 1 along gradient[n], for any
+ * number of threads, after dpi_optimizer_begin; every parameter once, and then dpi_optimizer_end.
+ * False when a parameter is no longer finite. */
 void dpi_optimizer_begin(dpi_optimizer *o);
 bool dpi_optimizer_move(const dpi_optimizer *o, size_t first, size_t n, const double *gradient);
 void dpi_optimizer_end(dpi_optimizer *o);

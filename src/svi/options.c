@@ -15,9 +15,9 @@ static const size_t most_threads = 1024;
 /* Offsets of batches are kept for a whole epoch, and the account reaches as far. */
 static const uint64_t greatest_epoch = 1000000;
 
-/* Clipping norms far outside what anyone means, whose squares, and those of gradients near them, stay
- * far inside the range of double: a norm is compared with clip after it was squared, so a gradient of
- * 1e-170 would pass under a clip of 1e-200. */
+/* Clipping norms far outside what anyone means, whose squares, and those of gradients near them,
+ * stay far inside the range of double: a norm is compared with clip after it was squared, so a
+ * gradient of 1e-170 would pass under a clip of 1e-200. */
 static const double least_clip = 1e-100, greatest_clip = 1e100;
 
 static dp_status resolve_allocation(dp_svi_opts *o, dp_error *err)

@@ -1,21 +1,21 @@
 /* The release of a step.
  *
  *   I_j = round(S_j (1 / h)),  cut to [-2^62, 2^62],      h = sd 2^-32
- *   J_j = floor(2^-26 (I_j + K_j) + 1/2),  K_j = round(2^32 Z_j), Z_j real standard normal numbers (grid.c)
- *   release_j = 2^26 h J_j.
+ *   J_j = floor(2^-26 (I_j + K_j) + 1/2),  K_j = round(2^32 Z_j), Z_j real standard normal numbers
+ *   (grid.c) release_j = 2^26 h J_j.
  *
- * I_j is an integer, so I_j + K_j = round(I_j + 2^32 Z_j): a function of the sum h I plus a real Gaussian
- * of standard deviation sd, and so is every function of it, such as J, its product with 2^26 h in floating point
- * and all that follows.  The ideal mechanism is the Gaussian one on h I; what differs from the wanted
- * sum S is its sensitivity:
+ * I_j is an integer, so I_j + K_j = round(I_j + 2^32 Z_j): a function of the sum h I plus a real
+ * Gaussian of standard deviation sd, and so is every function of it, such as J, its product with
+ * 2^26 h in floating point and all that follows.  The ideal mechanism is the Gaussian one on h I;
+ * what differs from the wanted sum S is its sensitivity:
  *
  *   |h I - h I'| <= |S - S'| + h sqrt(n) + 2^-51 max(|S|, |S'|),
  *
- * since each number is multiplied by the double 1 / h, the same for both sums and 2^-53 off, with a rounding to
- * 2^-53 of itself, and rounded to an integer, and cutting brings
- * numbers nearer to each other.  With |S| <= N C for N <= 2^27 units the last term is below 2^-24 C, which
- * svi.c leaves to rounding.  The second is sigma 2^-32 sqrt(n) C: dpi_release_share.  Derivation of the
- * whole: doc/design/noise.md. */
+ * since each number is multiplied by the double 1 / h, the same for both sums and 2^-53 off, with a
+ * rounding to 2^-53 of itself, and rounded to an integer, and cutting brings
+ * numbers nearer to each other.  With |S| <= N C for N <= 2^27 units the last term is below 2^-24
+ * C, which svi.c leaves to rounding.  The second is sigma 2^-32 sqrt(n) C: dpi_release_share.
+ * Derivation of the whole: doc/design/noise.md. */
 #include "svi/release.h"
 
 #include <math.h>
@@ -65,9 +65,9 @@ void dpi_release_end(dpi_release *r)
 
 /* ---- pieces of a block ---- */
 
-/* Numbers at a time.  Few enough that sums, parameters and what belongs to them stay in cache from one loop
- * to the next, and enough for the processor to fetch the next ones ahead: with 512, between whose noise it
- * forgets where it was, a release of 688 884 took a fifth longer. */
+/* Numbers at a time.  Few enough that sums, parameters and what belongs to them stay in cache from
+ * one loop to the next, and enough for the processor to fetch the next ones ahead: with 512,
+ * between whose noise it forgets where it was, a release of 688 884 took a fifth longer. */
 enum { PIECE = 2 * DPI_GRID_PIECE };
 
 DPI_LOOPS static void add_last(size_t n, const double *last, double *sum)
@@ -89,9 +89,9 @@ DPI_LOOPS static void divide(size_t n, const double *sum, double rate, double *o
         out[j] = sum[j] / rate;
 }
 
-/* Makes whole numbers of steps of sums, with 1 / step; what is beyond 2^62 and NaN go to the ends.  A loop of its own,
- * because rounding and conversion in one expression become one instruction, of which there is no vector
- * form. */
+/* Makes whole numbers of steps of sums, with 1 / step; what is beyond 2^62 and NaN go to the ends.
+ * A loop of its own, because rounding and conversion in one expression become one instruction, of
+ * which there is no vector form. */
 DPI_LOOPS static void put_on_grid(size_t n, double inverse, double *sum)
 {
     const double most = 0x1p62;
@@ -139,7 +139,8 @@ static void wipe(const dpi_release *r, size_t first, size_t n)
             sodium_memzero(used[k] + first, n * sizeof *used[k]);
 }
 
-/* Puts the numbers from `first` on onto the grid, with noise unless grid is NULL, for others to add to. */
+/* Puts the numbers from `first` on onto the grid, with noise unless grid is NULL, for others to add
+ * to. */
 static void put_whole(const dpi_release *r, dpi_grid *grid, size_t first, size_t n)
 {
     int64_t noise[DPI_GRID_PIECE] = {0};

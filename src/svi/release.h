@@ -10,8 +10,9 @@
 
 #include "random/stream.h"
 
-/* What putting n numbers on the grid can add to the distance of two sums, as a share of the sensitivity
- * C when the noise is sigma C.  To be left out of the bound that gradients are clipped to. */
+/* What putting n numbers on the grid can add to the distance of two sums, as a share of the
+ * sensitivity C when the noise is sigma C.  To be left out of the bound that gradients are clipped
+ * to. */
 double dpi_release_share(double sigma, size_t n);
 
 /* Numbers whose noise comes from one key.  Where a release is cut depends on its length alone. */
@@ -29,9 +30,9 @@ typedef struct dpi_release {
         lost; /* [n] what adding to the sum has lost, to be made good when the last is added; wiped;
                    * or NULL */
     double *out; /* [n] the release */
-    int64_t *
-        whole; /* [n] instead of the release: the sum on the grid, with the noise unless `quiet`; for
-                     * ranks that add these up; or NULL */
+    /* [n] instead of the release: the sum on the grid, with the noise unless `quiet`; for ranks
+     * that add these up; or NULL */
+    int64_t *whole;
     bool quiet; /* another rank draws the noise */
     unsigned char
         *keys; /* [dpi_release_blocks(n)][DPI_STREAM_KEY] room for what dpi_release_begin draws */
@@ -40,19 +41,20 @@ typedef struct dpi_release {
 
 size_t dpi_release_blocks(size_t n);
 
-/* Draws a key for each block, or takes the source itself where there is one only; nothing where there is
- * no noise.
- * DP_EDOMAIN sd out of range; DP_EENTROPY after a fork, when the system gives no new key.  No block may
- * follow then. */
+/* Draws a key for each block, or takes the source itself where there is one only; nothing where
+ * there is no noise.
+ * DP_EDOMAIN sd out of range; DP_EENTROPY after a fork, when the system gives no new key.  No block
+ * may follow then. */
 dp_status dpi_release_begin(dpi_release *r, dp_noise *source, dp_error *err) DP_MUST_CHECK;
 
-/* Called for numbers first ... first + n - 1 as soon as they are released, while they are in cache. */
+/* Called for numbers first ... first + n - 1 as soon as they are released, while they are in
+ * cache. */
 typedef void dpi_release_then(void *user, size_t first, size_t n);
 
-/* Makes the release of one block: puts sum + last on the grid of step h = sd 2^-32, adds real Gaussian
- * noise of standard deviation sd, rounded to the same grid, drops the integer's lowest 26 bits, and multiplies it,
- * rounded to double, by 2^26 h over the rate.  Blocks may be made by several threads at once; each must be made
- * once. */
+/* Makes the release of one block: puts sum + last on the grid of step h = sd 2^-32, adds real
+ * Gaussian noise of standard deviation sd, rounded to the same grid, drops the integer's lowest 26
+ * bits, and multiplies it, rounded to double, by 2^26 h over the rate.  Blocks may be made by
+ * several threads at once; each must be made once. */
 void dpi_release_block(const dpi_release *r, size_t block, dpi_release_then *then, void *user);
 
 /* Makes the release of integers that have been added up. */

@@ -1,16 +1,16 @@
 /* What a run tells: its progress, its guarantee, a loss that was released, its parameters.
  *
- * All of it is a function of options and releases (doc/guarantee.md), but for the warning that compares delta with
- * the number of units. */
+ * All of it is a function of options and releases (doc/guarantee.md), but for the warning that
+ * compares delta with the number of units. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/error.h"
+#include "random/failure.h"
 #include "svi/cost.h"
 #include "svi/svi.h"
-#include "random/failure.h"
 
 /* ---- runs ---- */
 

@@ -1,11 +1,12 @@
 /* Stopping a run and going on with it.
  *
- * What is saved is a function of releases and of what is public.  A resumed run draws its noise and its
- * batches under fresh keys, so it repeats nothing; that is why it cannot begin in the middle of an epoch
- * of random allocation, whose remaining batches nobody knows any more.
+ * What is saved is a function of releases and of what is public.  A resumed run draws its noise and
+ * its batches under fresh keys, so it repeats nothing; that is why it cannot begin in the middle of
+ * an epoch of random allocation, whose remaining batches nobody knows any more.
  *
- * Ranks of a group each write a checkpoint.  A crash between two of them leaves files of different steps, so
- * what counts of the others' is the ledger's entry, which stays the same; the state is rank 0's (join.c). */
+ * Ranks of a group each write a checkpoint.  A crash between two of them leaves files of different
+ * steps, so what counts of the others' is the ledger's entry, which stays the same; the state is
+ * rank 0's (join.c). */
 #include <math.h>
 #include <string.h>
 

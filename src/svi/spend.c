@@ -1,11 +1,12 @@
 /* Steps of a run and steps of its entry.
  *
- * The ledger counts steps of mechanisms, which a run can have several of (steps with a loss, and without);
- * costs of the first t steps of a run are a list whose steps grow with t.  An object that took over at
- * step `from`, when `before` had been begun, has begun at its step t: before + steps(t) - steps(from).
+ * The ledger counts steps of mechanisms, which a run can have several of (steps with a loss, and
+ * without); costs of the first t steps of a run are a list whose steps grow with t.  An object that
+ * took over at step `from`, when `before` had been begun, has begun at its step t: before +
+ * steps(t) - steps(from).
  *
- * Until it is saved the whole plan counts as begun, since nobody could go on after a crash.  From then on
- * there are leases, which grow or shrink so that there is one in 1 to 4 seconds. */
+ * Until it is saved the whole plan counts as begun, since nobody could go on after a crash.  From
+ * then on there are leases, which grow or shrink so that there is one in 1 to 4 seconds. */
 #define _POSIX_C_SOURCE 200809L
 #include "svi/spend.h"
 

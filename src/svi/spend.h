@@ -3,8 +3,8 @@
 #ifndef DPI_SVI_SPEND_H
 #define DPI_SVI_SPEND_H
 
-#include "svi/checkpoint.h"
 #include "ledger/reserve.h"
+#include "svi/checkpoint.h"
 
 enum { DPI_SPEND_MOST = 2 }; /* mechanisms of a run */
 
@@ -21,8 +21,8 @@ typedef struct dpi_spend {
 
 struct dpi_svi_spec; /* svi.h */
 
-/* Reserves all steps, or takes over the entry of spec->resume.  Options and objective are made; the data
- * have not been looked at but for their units. */
+/* Reserves all steps, or takes over the entry of spec->resume.  Options and objective are made; the
+ * data have not been looked at but for their units. */
 dp_status dpi_spend_open(dp_svi *s, const struct dpi_svi_spec *spec, dp_error *err) DP_MUST_CHECK;
 
 /* The run could not be made: a new reservation is given back. */
@@ -38,8 +38,8 @@ void dpi_spend_done(dp_svi *s);
 /* Writes to the ledger that just the steps done have been begun. */
 dp_status dpi_spend_save(dp_svi *s, dp_error *err) DP_MUST_CHECK;
 
-/* Epsilon of what was begun under this entry, lost steps included, and the number of these steps; where
- * `resumed`, instead of that of the run's own steps. */
+/* Epsilon of what was begun under this entry, lost steps included, and the number of these steps;
+ * where `resumed`, instead of that of the run's own steps. */
 dp_status dpi_spend_epsilon(const dp_svi *s, double *epsilon, double *steps,
                             dp_error *err) DP_MUST_CHECK;
 

@@ -1,20 +1,22 @@
 /* The clipped sum of a batch.
  *
- * A batch is cut into tasks: as many whole units as fit in a chunk (tasks of equal size where all units
- * are single records), or one unit of more rows than that, which goes through chunk after chunk.  How it is
- * cut depends on the batch alone.  Threads take tasks in their order and compute their sums side by side; the
- * sums are added up in the order of tasks again, with compensation.  So every addition happens between the same numbers in the
- * same order whatever the number of threads, and the release is the same to the bit.  A thread that is
- * early parks its sum for the one whose turn it is, and goes on; when there is no room to park it waits.
- * Adding takes 4 operations a released number where computing took hundreds.  Still, passes over long
- * releases cost: the first task's sum is made in its place, the last one's is added where the release is
+ * A batch is cut into tasks: as many whole units as fit in a chunk (tasks of equal size where all
+ * units are single records), or one unit of more rows than that, which goes through chunk after
+ * chunk.  How it is cut depends on the batch alone.  Threads take tasks in their order and compute
+ * their sums side by side; the sums are added up in the order of tasks again, with compensation.
+ * So every addition happens between the same numbers in the same order whatever the number of
+ * threads, and the release is the same to the bit.  A thread that is early parks its sum for the
+ * one whose turn it is, and goes on; when there is no room to park it waits.  Adding takes 4
+ * operations a released number where computing took hundreds.  Still, passes over long releases
+ * cost: the first task's sum is made in its place, the last one's is added where the release is
  * made (release.c), and all are wiped there, so that they are zero when the next batch begins.
  *
- * Draws of records are secrets from the source of noise, and are handed out when a task is taken, in
- * the tasks' order.  A unit of several chunks keeps the source for itself until it has its last draws.
+ * Draws of records are secrets from the source of noise, and are handed out when a task is taken,
+ * in the tasks' order.  A unit of several chunks keeps the source for itself until it has its last
+ * draws.
  *
- * Memory: each thread has a chunk of the records' values and the sum of a task, room to park two more
- * where these are short, and the sum of a unit where units have several rows. */
+ * Memory: each thread has a chunk of the records' values and the sum of a task, room to park two
+ * more where these are short, and the sum of a unit where units have several rows. */
 #include "svi/sum.h"
 
 #include <pthread.h>
@@ -23,9 +25,9 @@
 
 #include "base/error.h"
 #include "exec/clip.h"
-#include "svi/waves.h"
 #include "num/linalg.h"
 #include "random/noise.h"
+#include "svi/waves.h"
 
 /* Chunks of rows from which waking other threads, some 10 us each, is worth it. */
 enum { FEW = 4 };
@@ -209,9 +211,9 @@ static bool next_task(sum *t, task *job)
     return true;
 }
 
-/* Draws `size` numbers for each of m records, whole pairs for each: numbers are made in pairs (normal.c),
- * whose two are independent but for rounding, and records must be so exactly, since a record more or less
- * moves those behind it to other places. */
+/* Draws `size` numbers for each of m records, whole pairs for each: numbers are made in pairs
+ * (normal.c), whose two are independent but for rounding, and records must be so exactly, since a
+ * record more or less moves those behind it to other places. */
 static dp_status draw_pairs(dp_svi *s, size_t m, size_t size, double *out, dp_error *err)
 {
     size_t whole = size + size % 2;
@@ -294,8 +296,8 @@ static void finish_large(const sum *t, dpi_worker *w)
         dpi_extras_add(&s->extras, w->score, factor == 1, extra_of(s, w));
 }
 
-/* Runs a chunk of a task and adds it up: units that are whole into to[], clipped; rows of a larger one
- * into unit[]. */
+/* Runs a chunk of a task and adds it up: units that are whole into to[], clipped; rows of a larger
+ * one into unit[]. */
 static void run_chunk(const sum *t, dpi_worker *w, const task *job, size_t done, size_t m)
 {
     if (t->s->units.start == NULL) {
@@ -363,7 +365,8 @@ static void add_part(dp_svi *s, double *part)
 }
 
 /* Adds part[], whose turn it is, and what is parked behind it.  The first task has added to the sum
- * itself; the last one's is left for the release (release.c), which is the next to go over all numbers. */
+ * itself; the last one's is left for the release (release.c), which is the next to go over all
+ * numbers. */
 static void add_in_turn(sum *t, const dpi_worker *w, const task *job)
 {
     dp_svi *s = t->s;
@@ -394,8 +397,8 @@ static void park(const sum *t, dpi_worker *w, const task *job)
     w->part = part;
 }
 
-/* Sees to it that part[] is added to the release when all tasks before are; ends all waiting when the
- * task has failed. */
+/* Sees to it that part[] is added to the release when all tasks before are; ends all waiting when
+ * the task has failed. */
 static void fold(sum *t, dpi_worker *w, const task *job, dp_status status)
 {
     lock(t, &t->fold);

@@ -26,17 +26,18 @@ struct dpi_worker {
 /* Makes the workers of s, whose units, objective, run and chunk are there.  DP_ENOMEM. */
 dp_status dpi_workers_init(dp_svi *s, size_t n_rows, dp_error *err) DP_MUST_CHECK;
 
-/* Ends the threads and frees the workers' runs, after wiping what they hold of records.  Allowed however
- * far dpi_workers_init has come. */
+/* Ends the threads and frees the workers' runs, after wiping what they hold of records.  Allowed
+ * however far dpi_workers_init has come. */
 void dpi_workers_free(dp_svi *s);
 
-/* Draws the guide's noise of m records for a run, and what decides their drawn columns; the caller sees to it that one thread at a time does. */
+/* Draws the guide's noise of m records for a run, and what decides their drawn columns; the caller
+ * sees to it that one thread at a time does. */
 dp_status dpi_draw_records(dp_svi *s, dpi_run *run, size_t m, dp_error *err) DP_MUST_CHECK;
 
-/* Makes the sum over `size` units of a batch, numbers batch[] or 0 ... size - 1 for NULL, of each unit's
- * gradient clipped to `clip`: it is s->sum, and where s->last is not NULL s->last more, to which
- * belongs s->lost where s->has_lost.  The same to the bit for any number of threads.  All of these must
- * be zero and NULL before, as dpi_finish leaves them.
+/* Makes the sum over `size` units of a batch, numbers batch[] or 0 ... size - 1 for NULL, of each
+ * unit's gradient clipped to `clip`: it is s->sum, and where s->last is not NULL s->last more, to
+ * which belongs s->lost where s->has_lost.  The same to the bit for any number of threads.  All of
+ * these must be zero and NULL before, as dpi_finish leaves them.
  * Errors of the source of noise; they are wiped then. */
 dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip,
                         dp_error *err) DP_MUST_CHECK;

@@ -4,13 +4,13 @@
  *   records and add up their units' clipped gradients (sum.c); add N(0, (sigma C)^2) to the sum;
  *   divide by the public rate; pull back to the parameters; step the optimiser (finish.c).
  *
- * A unit is a record, or all records with one value in the unit column.  The release is the only place
- * where records reach anything that outlives the step.  A unit whose gradient is not finite adds zero, so
- * that it cannot be seen in the outcome either.
+ * A unit is a record, or all records with one value in the unit column.  The release is the only
+ * place where records reach anything that outlives the step.  A unit whose gradient is not finite
+ * adds zero, so that it cannot be seen in the outcome either.
  *
- * Draws of the guide that belong to records are secrets, as the batch is: they are handed out by place
- * in the batch, so that one record more moves all that follow it to other draws.  Those of columns that are
- * drawn (dp_dataset_bernoulli) likewise.  The sum's
+ * Draws of the guide that belong to records are secrets, as the batch is: they are handed out by
+ * place in the batch, so that one record more moves all that follow it to other draws.  Those of
+ * columns that are drawn (dp_dataset_bernoulli) likewise.  The sum's
  * distribution given the batch is still that of draws tied to records, but only to an observer who
  * does not know them.  They come from the source of the noise.  The guide's draws of global values
  * are the same for all records and need no secrecy. */
@@ -20,6 +20,10 @@
 #include <sodium.h>
 #include <unistd.h>
 
+#include "random/allocation.h"
+#include "random/failure.h"
+#include "random/noise.h"
+#include "random/subset.h"
 #include "svi/check.h"
 #include "svi/finish.h"
 #include "svi/group.h"
@@ -27,10 +31,6 @@
 #include "svi/options.h"
 #include "svi/release.h"
 #include "svi/sum.h"
-#include "random/allocation.h"
-#include "random/failure.h"
-#include "random/noise.h"
-#include "random/subset.h"
 
 static const size_t large_release = 50000; /* numbers */
 
@@ -108,8 +108,8 @@ static size_t records_at_a_time(const dp_svi *s, size_t n_rows, size_t most)
     return n_rows < most ? n_rows : most;
 }
 
-/* Which record is not what the model needs, and in which column, is for the data's owner to know: whoever
- * reads the messages of a private run learns that there is one, and no more. */
+/* Which record is not what the model needs, and in which column, is for the data's owner to know:
+ * whoever reads the messages of a private run learns that there is one, and no more. */
 static dp_status make_run_discreetly(dp_svi *s, const dp_dataset *data, dp_error *err)
 {
     dp_error found = {0};
@@ -146,22 +146,25 @@ static dp_status make_state(dp_svi *s, dp_error *err)
     return DP_OK;
 }
 
-/* Clipping leaves this share of the bound to rounding, so that what is computed, not only what is meant,
- * changes by at most clip when a unit comes or goes.  With u = 2^-53, n units and P released numbers:
- *   a unit's gradient as computed is a function of its own rows, to the bit (clip.c).  Rounding on the way
- *   to it, where its rows are added up too, is no part of the bound: what came out is what is clipped;
- *   its norm, from sums of at most P squares: off by P u / 2, and its numbers by 3 u;
- *   the sum of a task of k <= 256 units (sum.c; exec/terms.c): off by k u * k clip; for all tasks of two neighbouring
- *   data sets 2^-44 n clip, since one unit more may shift all tasks;
+/* Clipping leaves this share of the bound to rounding, so that what is computed, not only what is
+ * meant, changes by at most clip when a unit comes or goes.  With u = 2^-53, n units and P released
+ * numbers:
+ *   a unit's gradient as computed is a function of its own rows, to the bit (clip.c).  Rounding on
+ *   the way to it, where its rows are added up too, is no part of the bound: what came out is what
+ *   is clipped; its norm, from sums of at most P squares: off by P u / 2, and its numbers by 3 u;
+ *   the sum of a task of k <= 256 units (sum.c; exec/terms.c): off by k u * k clip; for all tasks
+ *   of two neighbouring data sets 2^-44 n clip, since one unit more may shift all tasks;
  *   the sum of tasks, compensated: off by 2 u n clip for each of the two, 2^-51 n clip;
  *   multiplying it by one over the step of the grid: off by 4 u n clip for the two.
  * Together below 2^-16 for n <= 2^27 and P <= 2^30.  It must not depend on n, which is not public.
  *
- * Long releases (waves.c): factors of a clipped gradient are rounded once more, 3 u of each number; a task of k <= 256
- * units is off by u k (k + 1) / 2 clip, which is less than above, and tasks are added as there.
+ * Long releases (waves.c): factors of a clipped gradient are rounded once more, 3 u of each number;
+ * a task of k <= 256 units is off by u k (k + 1) / 2 clip, which is less than above, and tasks are
+ * added as there.
  *
- * In single precision what is left besides is for sums of floats, 0.94 2^-10 (exec/chains.c, exec/factors.c), and
- * for factors rounded to floats, 2^-18.  Where sums are in double, by n or by the clip norm, the lines above hold. */
+ * In single precision what is left besides is for sums of floats, 0.94 2^-10 (exec/chains.c,
+ * exec/factors.c), and for factors rounded to floats, 2^-18.  Where sums are in double, by n or by
+ * the clip norm, the lines above hold. */
 static const double left_to_rounding = 0x1p-16, left_to_floats = 0x1p-10;
 static const double least_clipped = 0.5;
 static const size_t most_units = (size_t)1 << 27, most_numbers = DPI_MOST_RELEASED;
@@ -263,7 +266,8 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
     return DP_OK;
 }
 
-/* Overwrites what must not stay in memory: the last batch.  Sums and noise were wiped as they were used. */
+/* Overwrites what must not stay in memory: the last batch.  Sums and noise were wiped as they were
+ * used. */
 static void wipe(dp_svi *s)
 {
     if (s->batch != NULL)

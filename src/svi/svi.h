@@ -8,14 +8,14 @@
 #include <tacit/svi.h>
 
 #include "base/pool.h"
+#include "data/unit.h"
 #include "exec/factors.h"
 #include "exec/run.h"
-#include "data/unit.h"
+#include "model/objective.h"
+#include "random/poisson.h"
 #include "svi/extras.h"
 #include "svi/optimizer.h"
 #include "svi/spend.h"
-#include "model/objective.h"
-#include "random/poisson.h"
 
 typedef struct dpi_worker dpi_worker; /* sum.h */
 
@@ -76,8 +76,8 @@ typedef struct dpi_svi_spec {
 
 dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **svi, dp_error *err) DP_MUST_CHECK;
 
-/* Share of clip that gradients are clipped to; rounding (svi.c) and the grid of the noise (release.c) take the
- * rest. */
+/* Share of clip that gradients are clipped to; rounding (svi.c) and the grid of the noise
+ * (release.c) take the rest. */
 double dpi_svi_share_clipped(const dp_svi *s);
 
 /* Puts a checkpoint's state in the place of a new run's. */

@@ -1,13 +1,14 @@
 /* The clipped sum of a batch where the release is long.
  *
- * A batch is cut into tasks of records, and these are done in waves of SLOTS tasks.  In a wave's first pass threads take
- * tasks in their order, run the records and keep the factors of their gradients; in its second they take
- * blocks of the release and add to them what was kept, task after task (exec/factors.h).  Tasks depend on the batch
- * alone, and every number of the sum is made by one thread from the same numbers in the same order, so it is
- * the same to the bit on any number of threads.
+ * A batch is cut into tasks of records, and these are done in waves of SLOTS tasks.  In a wave's
+ * first pass threads take tasks in their order, run the records and keep the factors of their
+ * gradients; in its second they take blocks of the release and add to them what was kept, task
+ * after task (exec/factors.h).  Tasks depend on the batch alone, and every number of the sum is
+ * made by one thread from the same numbers in the same order, so it is the same to the bit on any
+ * number of threads.
  *
- * Against a sum for each task, which sum.c makes: the release is written once a wave and not a few times
- * a task.  Memory: the factors of SLOTS tasks; no thread has a release of its own. */
+ * Against a sum for each task, which sum.c makes: the release is written once a wave and not a few
+ * times a task.  Memory: the factors of SLOTS tasks; no thread has a release of its own. */
 #include "svi/waves.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* Privacy losses of single releases by direct formulas.
  *
- * Where P/Q is monotone in x, delta(eps) = P(A) - e^eps Q(A) with A the half-line on which P/Q > e^eps:
- * its end by bisection, the masses by erfc. */
+ * Where P/Q is monotone in x, delta(eps) = P(A) - e^eps Q(A) with A the half-line on which P/Q >
+ * e^eps: its end by bisection, the masses by erfc. */
 #include "tests/accountant/naive.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Privacy losses of single releases by direct formulas in long double: slow, and sharing no code with
- * the accountant. */
+/* Privacy losses of single releases by direct formulas in long double: slow, and sharing no code
+ * with the accountant. */
 #ifndef TESTS_ACCOUNTANT_NAIVE_H
 #define TESTS_ACCOUNTANT_NAIVE_H
 

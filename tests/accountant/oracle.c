@@ -1,7 +1,8 @@
 /* Exact privacy losses for tests: naive, slow, and sharing no code with the accountant.
  *
- * delta(eps) = (1/2 pi) int exp(T K(c+iu) - (c+iu) eps) / ((c+iu)(c+1+iu)) du, trapezoidal in u with a
- * period that makes the aliases negligible, K by the trapezoidal rule in x, c near the saddle. */
+ * delta(eps) = (1/2 pi) int exp(T K(c+iu) - (c+iu) eps) / ((c+iu)(c+1+iu)) du, trapezoidal in u
+ * with a period that makes the aliases negligible, K by the trapezoidal rule in x, c near the
+ * saddle. */
 #include "tests/accountant/oracle.h"
 
 #include <complex.h>

@@ -1,9 +1,9 @@
-/* A long look at the accountant: random mechanisms over the whole range, each against a neighbour that is
- * worse or better in one parameter; then arguments of any bits.  Run by `make check-long`; the count
- * of points is the first argument.
+/* A long look at the accountant: random mechanisms over the whole range, each against a neighbour
+ * that is worse or better in one parameter; then arguments of any bits.  Run by `make check-long`;
+ * the count of points is the first argument.
  *
- * An interval contains the exact value, which is monotone: so the worse one's upper end may not lie below
- * the better one's lower end; and the contour's figures keep the order themselves. */
+ * An interval contains the exact value, which is monotone: so the worse one's upper end may not lie
+ * below the better one's lower end; and the contour's figures keep the order themselves. */
 #include <tacit/accountant.h>
 
 #include <math.h>

@@ -12,7 +12,8 @@ static dpi_bounds ask(const dpi_pair *pair, dpi_ask what, double given)
     return b;
 }
 
-/* Losses -a and a with masses 1 / (1 + e^a) and e^a / (1 + e^a): delta = (e^a - e^eps) / (1 + e^a). */
+/* Losses -a and a with masses 1 / (1 + e^a) and e^a / (1 + e^a): delta = (e^a - e^eps) / (1 +
+ * e^a). */
 static void a_coin_has_its_closed_form(void **state)
 {
     (void)state;

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "accountant/pairs/pair.h"
 #include "accountant/answers/shuffle.h"
+#include "accountant/pairs/pair.h"
 #include "tests/lib/check.h"
 
 static const dp_mechanism poisson = {
@@ -273,7 +273,8 @@ static dp_mechanism any_mechanism(uint64_t *seed)
     return m;
 }
 
-/* All fields at random: a status and never a crash, and where it is DP_OK a pair of finite numbers. */
+/* All fields at random: a status and never a crash, and where it is DP_OK a pair of finite
+ * numbers. */
 static void whatever_passes_has_a_pair(void **state)
 {
     (void)state;

@@ -18,7 +18,8 @@ static double kink(double x, double at)
     return fmax(0.3 * (at - x), 2 * (x - at)) + 0.5;
 }
 
-/* The value is 1/2 at its least; points lie `apart` from each other, bounds by up to `off` above and below. */
+/* The value is 1/2 at its least; points lie `apart` from each other, bounds by up to `off` above
+ * and below. */
 static double from_below(double (*g)(double, double), double at, double first, double apart,
                          double off, uint64_t *r)
 {
@@ -43,7 +44,8 @@ static void the_bound_is_never_above_the_function(void **state)
     }
 }
 
-/* Corners between lines are found as they are; what a parabola loses falls with the square of the distance. */
+/* Corners between lines are found as they are; what a parabola loses falls with the square of the
+ * distance. */
 static void the_bound_is_near_the_least_value(void **state)
 {
     (void)state;

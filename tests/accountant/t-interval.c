@@ -172,8 +172,8 @@ static void other_noises_meet_their_references(void **state)
         {noise(DP_NOISE_DISCRETE_GAUSSIAN, 1, 1, 10), 1e-6, 19.4915885358, 19.4916385213},
         {noise(DP_NOISE_DISCRETE_GAUSSIAN, 4, 1, 100), 1e-6, 14.4503806379, 14.450753565},
         {noise(DP_NOISE_DISCRETE_GAUSSIAN, 2, 0.1, 100), 1e-6, 2.67457781072, 2.67503508698},
-        /* Exact: sums of discrete Gaussians are one, to e^-1000, at this sigma.  (dp_accounting's upper
-         * bound, 29.3751708924, is below it.) */
+        /* Exact: sums of discrete Gaussians are one, to e^-1000, at this sigma.  (dp_accounting's
+         * upper bound, 29.3751708924, is below it.) */
         {noise(DP_NOISE_DISCRETE_GAUSSIAN, 8, 1, 1000), 1e-8, 29.3751720038, 29.3751720039},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

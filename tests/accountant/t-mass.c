@@ -52,7 +52,8 @@ static void keeps_both_total_masses(void **state)
     }
 }
 
-/* At every knot delta of the grid is exact, between knots it is the chord in e^eps: an upper bound. */
+/* At every knot delta of the grid is exact, between knots it is the chord in e^eps: an upper
+ * bound. */
 static void is_exact_on_knots_and_above_between(void **state)
 {
     (void)state;
@@ -112,7 +113,8 @@ static void lower_masses_stay_below(void **state)
     }
 }
 
-/* Exact profile of one step at any epsilon: delta(e) = 1 - e^e + e^e delta'(-e), the other way round. */
+/* Exact profile of one step at any epsilon: delta(e) = 1 - e^e + e^e delta'(-e), the other way
+ * round. */
 static double profile_once(double sigma, double q, double eps, bool add)
 {
     return eps >= 0 ? oracle_delta_once(sigma, q, eps, add)
@@ -134,7 +136,8 @@ static double profile_of(const double *masses, const dpi_pair *pair, const dpi_g
     return delta;
 }
 
-/* Knots so far apart that all of a step lies on two or three of them, above the base and below 0. */
+/* Knots so far apart that all of a step lies on two or three of them, above the base and below
+ * 0. */
 static void lower_masses_stay_below_on_coarse_grids(void **state)
 {
     (void)state;

@@ -1,10 +1,11 @@
-/* Compositions of every mechanism against intervals that other programs found: the certified bounds of
- * the grid engine must meet them.
+/* Compositions of every mechanism against intervals that other programs found: the certified bounds
+ * of the grid engine must meet them.
  *
- * Most are the optimistic and pessimistic distributions of dp_accounting 0.6.0; of truncated batches
- * there is its pessimistic one alone.  Replaced records and fixed batches by contour quadrature.  The sums
- * of 100 and 1000 discrete Gaussians are, to 200 digits, discrete Gaussians of 100 and 1000 times the
- * variance: summed with 30 digits.  (Of the second, dp_accounting's upper bound lies 4e-8 below that.) */
+ * Most are the optimistic and pessimistic distributions of dp_accounting 0.6.0; of truncated
+ * batches there is its pessimistic one alone.  Replaced records and fixed batches by contour
+ * quadrature.  The sums of 100 and 1000 discrete Gaussians are, to 200 digits, discrete Gaussians
+ * of 100 and 1000 times the variance: summed with 30 digits.  (Of the second, dp_accounting's upper
+ * bound lies 4e-8 below that.) */
 #include "accountant/grid/grid.h"
 #include "accountant/pairs/pair.h"
 

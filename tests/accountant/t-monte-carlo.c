@@ -2,10 +2,10 @@
  * (1 - e^(epsilon - L))_+ over many runs, against the accountant's interval.
  *
  * Records are numbers of absolute value at most 1, a step releases the sum of its batch plus
- * N(0, sigma^2), and L is the exact log likelihood ratio of all releases of a run under the two data
- * sets, given what an observer knows of the rest.  A mean must lie within 5 standard errors of the
- * interval: by chance it would not with probability 6e-7 a figure, but seeds are fixed, so a test
- * passes always or never. */
+ * N(0, sigma^2), and L is the exact log likelihood ratio of all releases of a run under the two
+ * data sets, given what an observer knows of the rest.  A mean must lie within 5 standard errors of
+ * the interval: by chance it would not with probability 6e-7 a figure, but seeds are fixed, so a
+ * test passes always or never. */
 #include <tacit/accountant.h>
 #include <tacit/random.h>
 
@@ -71,7 +71,8 @@ static void draw_allocation(lab *l, const dp_mechanism *m, bool holds[])
     }
 }
 
-/* log of the likelihood ratio of a run's releases y, with the record by `jump` against without it. */
+/* log of the likelihood ratio of a run's releases y, with the record by `jump` against without
+ * it. */
 static double log_ratio(const dp_mechanism *m, double jump, const double *y)
 {
     double sum = 0, epoch = 0, variance = m->sigma * m->sigma;
@@ -94,7 +95,8 @@ typedef struct estimate {
     double mean, error;
 } estimate;
 
-/* Of (1 - e^(epsilon - L))_+ with the record's jump present in the runs (remove) or absent (add). */
+/* Of (1 - e^(epsilon - L))_+ with the record's jump present in the runs (remove) or absent
+ * (add). */
 static estimate simulate(lab *l, draw *sampler, const dp_mechanism *m, double jump, bool remove,
                          double epsilon, int runs)
 {

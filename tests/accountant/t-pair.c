@@ -361,8 +361,8 @@ static const double gauss_weight[3][4] = {
     {0.27777777777777778, 0.44444444444444444, 0.27777777777777778},
     {0.17392742256872693, 0.32607257743127307, 0.32607257743127307, 0.17392742256872693}};
 
-/* Share of the P-mass of [x, x + width] that goes to the knot with the larger loss when its ends are
- * knots, by a rule of n points; the mass itself. */
+/* Share of the P-mass of [x, x + width] that goes to the knot with the larger loss when its ends
+ * are knots, by a rule of n points; the mass itself. */
 static double share(const dpi_piece *piece, double x, double width, const double *nodes,
                     const double *weights, int n, double *mass)
 {
@@ -379,8 +379,8 @@ static double share(const dpi_piece *piece, double x, double width, const double
     return sum;
 }
 
-/* What mass.c builds on: n points err by at most 300 (1 + 21/h) (h/8)^2n of the mass of a stretch of
- * width h / roughness. */
+/* What mass.c builds on: n points err by at most 300 (1 + 21/h) (h/8)^2n of the mass of a stretch
+ * of width h / roughness. */
 static void roughness_covers_the_error_of_quadrature(void **state)
 {
     (void)state;

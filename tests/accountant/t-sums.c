@@ -52,7 +52,8 @@ static void sums_of_a_lattice_are_exact(void **state)
     dpi_sums_free(sums);
 }
 
-/* Values far beyond the body: the mean stays, the upper law's variance grows, the lower one's falls. */
+/* Values far beyond the body: the mean stays, the upper law's variance grows, the lower one's
+ * falls. */
 static void spreads_keep_the_mean_and_order_the_variance(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
-/* All small data sets, every way to sample them, one release: none leaks more than the upper pair says,
- * and some leak as much as the lower one says.
+/* All small data sets, every way to sample them, one release: none leaks more than the upper pair
+ * says, and some leak as much as the lower one says.
  *
- * Records are -1, 0 or 1 and the release is their sampled sum plus noise.  P and Q are mixtures over all
- * samples; delta = int (p - e^eps q)_+ by the trapezoidal rule. */
+ * Records are -1, 0 or 1 and the release is their sampled sum plus noise.  P and Q are mixtures
+ * over all samples; delta = int (p - e^eps q)_+ by the trapezoidal rule. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

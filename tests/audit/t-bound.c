@@ -1,5 +1,5 @@
-/* The statistics of audits: against exact rational arithmetic (Python's fractions), and on simulated
- * attackers whose epsilon is known. */
+/* The statistics of audits: against exact rational arithmetic (Python's fractions), and on
+ * simulated attackers whose epsilon is known. */
 #include "audit/bound.h"
 
 #include <math.h>

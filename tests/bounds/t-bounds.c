@@ -1,4 +1,5 @@
-/* Private quantiles: what one unit can move, how large the noise is, what is found, paid and refused. */
+/* Private quantiles: what one unit can move, how large the noise is, what is found, paid and
+ * refused. */
 #include <tacit/bounds.h>
 
 #include <math.h>
@@ -15,8 +16,8 @@ enum { MOST = 10000 };
 static double x[MOST][2];
 static int32_t person[MOST];
 
-/* x[i] = (i', -i'), with 0, 1/n, ... in a mixed order as i'; records i and i + 1 are of one person where i
- * is divisible by 3. */
+/* x[i] = (i', -i'), with 0, 1/n, ... in a mixed order as i'; records i and i + 1 are of one person
+ * where i is divisible by 3. */
 static dp_dataset *set_up(size_t n, bool grouped)
 {
     dp_dataset *data = dp_dataset_new(n);
@@ -38,7 +39,8 @@ static dp_dataset *set_up(size_t n, bool grouped)
 static const double shares[] = {1e-9, 0.01, 0.25, 0.5, 0.7, 0.999999};
 enum { N_SHARES = sizeof shares / sizeof *shares };
 
-/* Counts of `n` values, of units of 1, 2 and 4 rows in turns; unit `without` (of `units`) is left out. */
+/* Counts of `n` values, of units of 1, 2 and 4 rows in turns; unit `without` (of `units`) is left
+ * out. */
 static int64_t count_of(size_t n, const double *value, double share, double at, size_t without)
 {
     static double kept[64];
@@ -106,8 +108,8 @@ static void noise_is_at_least_what_is_accounted_for(void **state)
 }
 
 /* 105 of 200 are below, noise is 5: the sum is one standard deviation above, and below zero with
- * probability 0.1587.  Of 40000 draws that is 6346 +- 73; 6.2 standard deviations leave 6e-10, and noise 4 %
- * off would be told in half of all cases. */
+ * probability 0.1587.  Of 40000 draws that is 6346 +- 73; 6.2 standard deviations leave 6e-10, and
+ * noise 4 % off would be told in half of all cases. */
 static void noise_has_the_size_that_is_told(void **state)
 {
     (void)state;
@@ -137,7 +139,8 @@ static void noise_has_the_size_that_is_told(void **state)
 
 /* ---- what is found ---- */
 
-/* The share at an answer is off by no more than 7 standard deviations of the noise (3e-12 a count). */
+/* The share at an answer is off by no more than 7 standard deviations of the noise (3e-12 a
+ * count). */
 static void quantiles_are_found(void **state)
 {
     (void)state;

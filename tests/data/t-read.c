@@ -25,7 +25,8 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
     return ++allocations == failing ? NULL : __real_aligned_alloc(alignment, size);
 }
 
-/* While this is set, strtod takes a comma and no point unless the thread has a locale of its own. */
+/* While this is set, strtod takes a comma and no point unless the thread has a locale of its
+ * own. */
 static bool comma_locale;
 
 double __real_strtod(const char *text, char **end);
@@ -232,7 +233,8 @@ static void a_decimal_comma_locale_changes_nothing(void **state)
     (void)setlocale(LC_ALL, "C");
 }
 
-/* Whom records belong to: any text, numbered as it is met; blanks around it do not make a new person. */
+/* Whom records belong to: any text, numbered as it is met; blanks around it do not make a new
+ * person. */
 static void units_are_numbered_in_the_order_of_the_file(void **state)
 {
     (void)state;

@@ -133,8 +133,8 @@ static void check_every_row_is_in_one_unit(const dp_dataset *data)
     dpi_arena_free(&arena);
 }
 
-/* A column that lies in a file of others may change at any moment: here another process rewrites it all the
- * time.  The units are then those of nobody knows which values, but units they are. */
+/* A column that lies in a file of others may change at any moment: here another process rewrites it
+ * all the time.  The units are then those of nobody knows which values, but units they are. */
 static void columns_may_change_meanwhile(void **state)
 {
     (void)state;

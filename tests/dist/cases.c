@@ -89,7 +89,8 @@ static double categorical_top(const double arg[])
     return MAX_NUMBERS - 1;
 }
 
-/* The derivative in df is a difference of numbers of size z^2 / df, that in scale one of 1 / scale. */
+/* The derivative in df is a difference of numbers of size z^2 / df, that in scale one of 1 /
+ * scale. */
 static double student_t_slack(const struct point *p, int k)
 {
     double df = p->arg[0], z = (p->x - p->arg[1]) / p->arg[2];
@@ -103,7 +104,8 @@ static double binomial_slack(const struct point *p, int k)
     return k == 1 ? 1e-15 : 0;
 }
 
-/* One logit less the logarithm of a sum, of the size of the largest; shares of the sum are e^ that. */
+/* One logit less the logarithm of a sum, of the size of the largest; shares of the sum are e^
+ * that. */
 static double categorical_slack(const struct point *p, int k)
 {
     double top = 0;

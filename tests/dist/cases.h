@@ -8,8 +8,8 @@
 
 enum { MAX_NUMBERS = 4, N_TRIED = 3, MIN_POINTS = 6 };
 
-/* x, the arguments (or the numbers of the vector argument), log density and its derivatives in x and
- * in each argument, from reference.py. */
+/* x, the arguments (or the numbers of the vector argument), log density and its derivatives in x
+ * and in each argument, from reference.py. */
 struct point {
     double x, arg[MAX_NUMBERS], value, slope[1 + MAX_NUMBERS];
 };

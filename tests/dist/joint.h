@@ -19,8 +19,8 @@ typedef struct joint {
     struct dpi_run *run;
 } joint;
 
-/* With x of n_x numbers, on the free numbers of a simplex instead where `on_line`; shapes of arguments are "",
- * "3" or "3x2". */
+/* With x of n_x numbers, on the free numbers of a simplex instead where `on_line`; shapes of
+ * arguments are "", "3" or "3x2". */
 void joint_open(joint *j, const dpi_family *f, size_t n_x, const char *const shape[], bool on_line);
 void joint_close(joint *j);
 

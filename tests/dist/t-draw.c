@@ -1,10 +1,10 @@
 /* Draws of every family against its distribution.
  *
- * Continuous: Kolmogorov-Smirnov.  For n independent draws the greatest distance between the empirical
- * and the true distribution function exceeds d with probability at most 2 e^(-2 n d^2) (Massart
- * 1990, Ann. Probab. 18, 1269), whatever n is.  Discrete: Pearson's chi-square over cells of at least
- * 100 expected draws.  Each of the 51 tests is allowed a false failure of 1e-11, together less than 1e-9;
- * the seeds are fixed, so they pass or fail for good. */
+ * Continuous: Kolmogorov-Smirnov.  For n independent draws the greatest distance between the
+ * empirical and the true distribution function exceeds d with probability at most 2 e^(-2 n d^2)
+ * (Massart 1990, Ann. Probab. 18, 1269), whatever n is.  Discrete: Pearson's chi-square over cells
+ * of at least 100 expected draws.  Each of the 51 tests is allowed a false failure of 1e-11,
+ * together less than 1e-9; the seeds are fixed, so they pass or fail for good. */
 #include "dist/family.h"
 
 #include <gsl/gsl_cdf.h>
@@ -210,7 +210,8 @@ static void a_poisson_mean_that_overflows_gives_no_number(void **state)
     assert_true(isnan(x));
 }
 
-/* A model's values overflow on their way to a distribution; its sampler must come back all the same. */
+/* A model's values overflow on their way to a distribution; its sampler must come back all the
+ * same. */
 static void arguments_outside_their_domain_give_no_number(void **state)
 {
     (void)state;
@@ -278,8 +279,8 @@ static void a_beta_of_tiny_shapes_is_at_its_ends(void **state)
 }
 
 /* Means and variances where draws are made in parts or from the normal: 400 draws, so that the mean
- * is normal with sd / 20, and 7 of those are left to chance (2.6e-12); 400 squared deviations have a
- * chi-square law, between 238 and 620 but for 1e-11 on either side. */
+ * is normal with sd / 20, and 7 of those are left to chance (2.6e-12); 400 squared deviations have
+ * a chi-square law, between 238 and 620 but for 1e-11 on either side. */
 static void large_counts_have_the_mean_and_variance(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Families whose value has one density for several numbers, Dirichlet and the mixtures: what holds for both. */
+/* Families whose value has one density for several numbers, Dirichlet and the mixtures: what holds
+ * for both. */
 #include "dist/family.h"
 
 #include <math.h>

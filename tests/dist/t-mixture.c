@@ -1,6 +1,7 @@
 /* Mixtures: their rows, densities and draws.
  *
- * Statistical tests are by Massart's bound (joint.h): 1e-11 for each of the 13 comparisons here; seeds are fixed. */
+ * Statistical tests are by Massart's bound (joint.h): 1e-11 for each of the 13 comparisons here;
+ * seeds are fixed. */
 #include "dist/family.h"
 
 #include <float.h>
@@ -55,7 +56,8 @@ static void every_family_has_a_mixture_or_is_refused(void **state)
 
 /* ---- densities ---- */
 
-/* Two components at the first two arguments that the family's own tests try: x, weights, arguments. */
+/* Two components at the first two arguments that the family's own tests try: x, weights,
+ * arguments. */
 static void mix_tried(const dpi_family *m, double x, double number[])
 {
     const dist_case *c = case_of(m->component);
@@ -126,8 +128,8 @@ static void mixtures_normalise_and_are_sums_of_densities(void **state)
     gsl_integration_workspace_free(work);
 }
 
-/* By the trapezium rule, whose error for smooth functions on the plane falls faster than any power of
- * the step. */
+/* By the trapezium rule, whose error for smooth functions on the plane falls faster than any power
+ * of the step. */
 static void a_mixture_in_the_plane_normalises(void **state)
 {
     (void)state;

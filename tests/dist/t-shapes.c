@@ -1,5 +1,5 @@
-/* Log densities broadcast: x and the arguments may be numbers or plates, global or of each record, and
- * every element has the value it has alone. */
+/* Log densities broadcast: x and the arguments may be numbers or plates, global or of each record,
+ * and every element has the value it has alone. */
 #include "dist/family.h"
 
 #include <math.h>
@@ -15,7 +15,8 @@ typedef struct shapes {
     dpi_shape x, first, other;
 } shapes;
 
-/* Element e of record r: near base, and different for each record and element that the shape has. */
+/* Element e of record r: near base, and different for each record and element that the shape
+ * has. */
 static double element(const dpi_shape *shape, double base, size_t record, size_t e)
 {
     double step = (shape->per_record ? 0.011 * (double)record : 0) +

@@ -1,6 +1,7 @@
 /* The simplex and the distribution on it.
  *
- * Statistical tests are by Massart's bound (joint.h): 1e-11 for each of the 9 comparisons here; seeds are fixed. */
+ * Statistical tests are by Massart's bound (joint.h): 1e-11 for each of the 9 comparisons here;
+ * seeds are fixed. */
 #include "dist/family.h"
 
 #include <float.h>

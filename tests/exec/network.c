@@ -1,6 +1,7 @@
-/* A network grows from an image, a vector, a sentence of word numbers and one more word; each step makes a new
- * value from an older one by a random layer, whose weight is one that was used before where one fits and a
- * coin says so.  Sizes are few, so that weights fit often.  Its result is a number for each record. */
+/* A network grows from an image, a vector, a sentence of word numbers and one more word; each step
+ * makes a new value from an older one by a random layer, whose weight is one that was used before
+ * where one fits and a coin says so.  Sizes are few, so that weights fit often.  Its result is a
+ * number for each record. */
 #include "tests/exec/network.h"
 
 #include <math.h>

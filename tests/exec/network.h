@@ -1,4 +1,5 @@
-/* Random small networks: dense layers, convolutions, embeddings, sequences, weights that are used again. */
+/* Random small networks: dense layers, convolutions, embeddings, sequences, weights that are used
+ * again. */
 #ifndef TESTS_EXEC_NETWORK_H
 #define TESTS_EXEC_NETWORK_H
 
@@ -21,8 +22,8 @@ typedef struct network {
 void network_new(network *n, size_t number);
 void network_free(network *n);
 
-/* A run over RECORDS records at once, in strips of so many bytes (0: whole), with the network's inputs set and
- * its globals and records computed. */
+/* A run over RECORDS records at once, in strips of so many bytes (0: whole), with the network's
+ * inputs set and its globals and records computed. */
 dpi_run *network_run(const network *n, dpi_choice choice, bool single, size_t strip);
 
 #endif

@@ -1,5 +1,6 @@
-/* Clipped sums through chains of floats against sums in long double by hand, and within the bound that is proven, with
- * records that round badly; a record more or less; records of weight 0; failing memory. */
+/* Clipped sums through chains of floats against sums in long double by hand, and within the bound
+ * that is proven, with records that round badly; a record more or less; records of weight 0;
+ * failing memory. */
 #include "exec/chains.h"
 
 #include <math.h>
@@ -29,8 +30,8 @@ static double s_of(size_t rank)
     return rank == 1 ? 1 : sqrt(16 + 4 * (double)rank);
 }
 
-/* Numbers that round badly: records that are all equal, or that take turns in sign, or whose terms cancel, as much as
- * goes through chains, or much more. */
+/* Numbers that round badly: records that are all equal, or that take turns in sign, or whose terms
+ * cancel, as much as goes through chains, or much more. */
 static void fill(kind of, size_t rank, double size)
 {
     for (size_t k = 0; k < MOST * rank; k++) {
@@ -149,7 +150,8 @@ static double left_of(size_t rank, size_t records)
     return records == 0 ? 0 : p * ((double)records - 1) + p * (1 + s) / 2 + s;
 }
 
-/* What is off is returned in shares of the bound: of chains, and of floats that are kept for the records. */
+/* What is off is returned in shares of the bound: of chains, and of floats that are kept for the
+ * records. */
 static double check(size_t rank, size_t n, double clip, double norm)
 {
     double sum[SIZE];
@@ -186,7 +188,8 @@ static void sums_stay_within_the_bound(void **state)
     assert_true(most > 0.05);
 }
 
-/* The chains that are made, to the bit: each of as many records as are chosen, and one for each chunk's rest. */
+/* The chains that are made, to the bit: each of as many records as are chosen, and one for each
+ * chunk's rest. */
 static void chains_have_as_many_records_as_are_chosen(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Clipped sums of units of several records, and runs for other threads.  Gradients of single records,
- * materialised, are the reference. */
+/* Clipped sums of units of several records, and runs for other threads.  Gradients of single
+ * records, materialised, are the reference. */
 #include "exec/clip.h"
 
 #include <math.h>

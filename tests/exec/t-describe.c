@@ -1,4 +1,5 @@
-/* What dp_model_describe says of the sites; the nodes below are tests/graph/t-describe.c's concern. */
+/* What dp_model_describe says of the sites; the nodes below are tests/graph/t-describe.c's
+ * concern. */
 #include <tacit/model.h>
 
 #include <stdio.h>
@@ -53,7 +54,8 @@ static void sites_have_a_line_each(void **state)
     dp_model_free(m);
 }
 
-/* Convolutions are made, long sequences of few words are not, and shared weights have a term for each use. */
+/* Convolutions are made, long sequences of few words are not, and shared weights have a term for
+ * each use. */
 static void gradients_say_how_they_are_had(void **state)
 {
     (void)state;

@@ -284,8 +284,8 @@ static void single_records_have_the_gradients_by_hand(void **state)
     tear_down(&s);
 }
 
-/* More records than a chunk holds: the sum by hand, and that of records one by one; to the bit where it is added
- * record by record. */
+/* More records than a chunk holds: the sum by hand, and that of records one by one; to the bit
+ * where it is added record by record. */
 static void chunks_give_what_single_records_give(void **state)
 {
     (void)state;
@@ -329,8 +329,8 @@ static void no_records_add_nothing(void **state)
     tear_down(&s);
 }
 
-/* A factor of few steps of the smallest doubles has a rounded norm, and the other one may be large enough to
- * bring that back. */
+/* A factor of few steps of the smallest doubles has a rounded norm, and the other one may be large
+ * enough to bring that back. */
 static void a_subnormal_factor_is_clipped_as_it_is(void **state)
 {
     (void)state;

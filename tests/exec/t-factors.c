@@ -1,5 +1,6 @@
-/* Clipped sums in two passes against sums in long double of gradients by hand, and within the bound that
- * is proven for chains of floats; records whose factors leave the range of floats; records of weight 0. */
+/* Clipped sums in two passes against sums in long double of gradients by hand, and within the bound
+ * that is proven for chains of floats; records whose factors leave the range of floats; records of
+ * weight 0. */
 #include "exec/factors.h"
 
 #include <math.h>
@@ -89,7 +90,8 @@ static void tear_down(setting *t)
     dpi_arena_free(&t->arena);
 }
 
-/* The sum of records list[0 ... n - 1], or 0 ... n - 1, in waves of SLOTS tasks of `chunk` records. */
+/* The sum of records list[0 ... n - 1], or 0 ... n - 1, in waves of SLOTS tasks of `chunk`
+ * records. */
 static size_t sum_of(bool single, size_t chunk, size_t n, const size_t *list, double clip,
                      double sum[SIZE + 1])
 {
@@ -226,7 +228,8 @@ static double norm_of(const double sum[SIZE])
     return isfinite(largest) ? largest * sqrt(norm2) : largest;
 }
 
-/* One side is as large as the other one is small, or both are; products that no double holds add zero. */
+/* One side is as large as the other one is small, or both are; products that no double holds add
+ * zero. */
 static void factors_beyond_floats_are_clipped(void **state)
 {
     (void)state;

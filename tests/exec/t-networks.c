@@ -1,5 +1,5 @@
-/* Norms, clip factors and clipped sums of random networks, from factors and from gradients that are made:
- * in double precision to 1e-12 and in single to 1e-5, relative. */
+/* Norms, clip factors and clipped sums of random networks, from factors and from gradients that are
+ * made: in double precision to 1e-12 and in single to 1e-5, relative. */
 #include <math.h>
 #include <string.h>
 
@@ -70,7 +70,8 @@ static void factors_give_what_gradients_give(void **state)
     assert_true(convolutions > NETWORKS / 2 && gathers > NETWORKS / 2 && shared > NETWORKS / 2);
 }
 
-/* The forms that occur: every kind of term, alone and with others, and parts that are no such sums. */
+/* The forms that occur: every kind of term, alone and with others, and parts that are no such
+ * sums. */
 static void all_kinds_of_terms_occur(void **state)
 {
     (void)state;

@@ -182,7 +182,8 @@ static void a_record_without_a_finite_gradient_adds_zero(void **state)
                     if (i != j)
                         others[n++] = i;
                 clip_sum(&s, n, others, clips[c], N, expected);
-                /* Such a record cannot come from a checked data set, only from overflow on the way. */
+                /* Such a record cannot come from a checked data set, only from overflow on the
+                 * way. */
                 dpi_run *run = start(&s, 0, NULL, CROSSINGS, N);
                 double kept = s.y[j];
                 s.y[j] = bad[b];

@@ -1,5 +1,5 @@
-/* Runs in single precision against the same in double: clipped sums of a model, every kernel for floats, which
- * every operation has, clones, and rows that know nothing of each other. */
+/* Runs in single precision against the same in double: clipped sums of a model, every kernel for
+ * floats, which every operation has, clones, and rows that know nothing of each other. */
 #include "exec/clip.h"
 
 #include <float.h>

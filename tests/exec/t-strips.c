@@ -1,5 +1,5 @@
-/* Runs in strips: whatever the strips are, norms, factors, clipped sums and wanted values are the same to the bit, in
- * less memory. */
+/* Runs in strips: whatever the strips are, norms, factors, clipped sums and wanted values are the
+ * same to the bit, in less memory. */
 #include <math.h>
 #include <string.h>
 
@@ -54,7 +54,8 @@ typedef struct chain {
     dpi_id x, factor, inner, product, last, total;
 } chain;
 
-/* last = tanh(factor x) + x in one chain; total = sum over records of last, which is read by others. */
+/* last = tanh(factor x) + x in one chain; total = sum over records of last, which is read by
+ * others. */
 static void chain_new(chain *c)
 {
     memset(c, 0, sizeof *c);

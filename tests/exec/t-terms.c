@@ -1,5 +1,5 @@
-/* Gradients that are sums of terms: where terms cancel, where their lengths are extreme, where records are not
- * finite, in every company, and by cost.
+/* Gradients that are sums of terms: where terms cancel, where their lengths are extreme, where
+ * records are not finite, in every company, and by cost.
  *
  *   root = sum (x W) o g - sum (z W) o h,  with gradient x^T g - z^T h, rank 2 ROWS */
 #include "exec/terms.h"
@@ -139,7 +139,8 @@ static void sums_are_those_by_hand(void **state)
     tear_down(&s);
 }
 
-/* What a record adds is at most the clip, however much of its terms cancels: down to nothing but rounding. */
+/* What a record adds is at most the clip, however much of its terms cancels: down to nothing but
+ * rounding. */
 static void what_cancels_is_clipped_as_it_is(void **state)
 {
     (void)state;
@@ -221,7 +222,8 @@ static void records_that_are_not_finite_add_nothing(void **state)
         }
 }
 
-/* The norm of a record, and what it adds as it is, are functions of that record alone, to the bit. */
+/* The norm of a record, and what it adds as it is, are functions of that record alone, to the
+ * bit. */
 static void a_record_is_the_same_in_every_company(void **state)
 {
     (void)state;
@@ -255,8 +257,9 @@ static void a_record_is_the_same_in_every_company(void **state)
     tear_down(&s);
 }
 
-/* 256 gradients, each at most a clip long, may be off by 256^2 u clips (src/svi/svi.c): an addition to the others for
- * each, and what chains of blocks leave; blocks of one more would leave too much. */
+/* 256 gradients, each at most a clip long, may be off by 256^2 u clips (src/svi/svi.c): an addition
+ * to the others for each, and what chains of blocks leave; blocks of one more would leave too
+ * much. */
 static void blocks_are_chosen_within_what_is_left(void **state)
 {
     (void)state;

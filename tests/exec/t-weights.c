@@ -1,5 +1,6 @@
-/* Weights that have a variational distribution: convolution, embedding, sequence and shared weights of a model
- * with latent weights, cut at their values, against the same model with plain parameters of these values. */
+/* Weights that have a variational distribution: convolution, embedding, sequence and shared weights
+ * of a model with latent weights, cut at their values, against the same model with plain parameters
+ * of these values. */
 #include <math.h>
 #include <string.h>
 

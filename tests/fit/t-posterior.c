@@ -61,7 +61,8 @@ static void set(const scene *s, const char *name, size_t n, const double *values
     assert_ok(dp_svi_set(s->svi, name, n, values, &err), err.text);
 }
 
-/* With the posterior of w, s, p and u at loc 0.385, -0.5, 0.25, -1 and scale 1.7, 0.6, 0.9, 1.25. */
+/* With the posterior of w, s, p and u at loc 0.385, -0.5, 0.25, -1 and scale 1.7, 0.6, 0.9,
+ * 1.25. */
 static scene begin(dp_form form)
 {
     dp_error err = {0};
@@ -96,7 +97,8 @@ static dp_summary summary_of(const scene *s, const char *name)
     return summary;
 }
 
-/* ---- closed forms; the promise is 1e-3 standard deviations, but for the sd of a heavy tail ---- */
+/* ---- closed forms; the promise is 1e-3 standard deviations, but for the sd of a heavy tail
+ * ---- */
 
 static void assert_summary_but(double sd_relative, dp_summary found, dp_summary wanted)
 {
@@ -174,8 +176,9 @@ static void members_of_plates_are_summarised_one_by_one(void **state)
     end(&s);
 }
 
-/* A written guide: v = 1 + 2 u + 0.3 e, u = -0.5 + 0.4 d; the coordinates of the noise are in random
- * order, so that v's variance is the sum of both.  With one order for all it would be 1.1^2, not .73. */
+/* A written guide: v = 1 + 2 u + 0.3 e, u = -0.5 + 0.4 d; the coordinates of the noise are in
+ * random order, so that v's variance is the sum of both.  With one order for all it would be 1.1^2,
+ * not .73. */
 static void coordinates_of_the_noise_are_independent(void **state)
 {
     (void)state;

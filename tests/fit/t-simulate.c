@@ -1,5 +1,5 @@
-/* Draws against moments.  Seeds are fixed, so a passing test does not fail later; the limits are 6.2
- * standard errors, 6e-10 for one comparison. */
+/* Draws against moments.  Seeds are fixed, so a passing test does not fail later; the limits are
+ * 6.2 standard errors, 6e-10 for one comparison. */
 #include <tacit/simulate.h>
 
 #include <math.h>
@@ -172,7 +172,8 @@ static void a_model_that_grows_is_simulated_as_it_was(void **state)
     end(&u);
 }
 
-/* e^800 trials' odds, or a scale of infinity: a draw that cannot be is no number, and comes back. */
+/* e^800 trials' odds, or a scale of infinity: a draw that cannot be is no number, and comes
+ * back. */
 static void values_that_overflow_give_no_number(void **state)
 {
     (void)state;

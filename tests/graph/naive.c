@@ -201,9 +201,9 @@ static real contrasts(const dpi_node *node, const dpi_shape *s, const real *in, 
     return sum;
 }
 
-/* What the window sees: the number at `index` of the patches, whose second subscript counts rows, columns
- * and channels of the window.  *at, where not NULL, is its place in the image; the return value says
- * whether it has one. */
+/* What the window sees: the number at `index` of the patches, whose second subscript counts rows,
+ * columns and channels of the window.  *at, where not NULL, is its place in the image; the return
+ * value says whether it has one. */
 static bool place_of(const dpi_node *node, const dpi_shape *image, const size_t *index, size_t *at)
 {
     const dpi_window *w = &node->attr.window;
@@ -367,8 +367,8 @@ static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[
     return unary(node, in[0][position(s[0], index, shape->n_dims)]);
 }
 
-/* Sums, plain or in logarithms, go over the input's elements; the result's subscripts are the input's
- * last, or its first where the last dimension is summed over. */
+/* Sums, plain or in logarithms, go over the input's elements; the result's subscripts are the
+ * input's last, or its first where the last dimension is summed over. */
 static void reduce(naive *e, dpi_id id, real *out)
 {
     const dpi_node *node = &e->g->nodes[id];

@@ -1,6 +1,6 @@
-/* A second evaluator of graphs, in long double and straight from the formulas, kept slow on purpose:
- * every element is found by its own list of subscripts.  It shares no code with the kernels or with
- * the executor, and gives derivatives by differences. */
+/* A second evaluator of graphs, in long double and straight from the formulas, kept slow on
+ * purpose: every element is found by its own list of subscripts.  It shares no code with the
+ * kernels or with the executor, and gives derivatives by differences. */
 #ifndef TESTS_GRAPH_NAIVE_H
 #define TESTS_GRAPH_NAIVE_H
 
@@ -27,9 +27,9 @@ size_t naive_count(const naive *e, dpi_id id);
 /* Computes what the node depends on, and the node. */
 void naive_run(naive *e, dpi_id id);
 
-/* d root / dt at t = 0 for inputs in[k] + t * direction[k], by central differences with steps h, h/2
- * and h/4, extrapolated twice: slope[n or 1], and in error[n or 1] how far the last two levels are
- * apart.  The inputs are as before afterwards. */
+/* d root / dt at t = 0 for inputs in[k] + t * direction[k], by central differences with steps h,
+ * h/2 and h/4, extrapolated twice: slope[n or 1], and in error[n or 1] how far the last two levels
+ * are apart.  The inputs are as before afterwards. */
 void naive_slope(naive *e, dpi_id root, size_t n_in, const dpi_id *in,
                  const long double *const *direction, long double h, long double *slope,
                  long double *error);
@@ -38,7 +38,8 @@ void naive_slope(naive *e, dpi_id root, size_t n_in, const dpi_id *in,
  * then too coarse to compare with. */
 bool naive_is_sharp(void);
 
-/* The derivative of order n of digamma for x > 0: recurrence up to 30, then the asymptotic series. */
+/* The derivative of order n of digamma for x > 0: recurrence up to 30, then the asymptotic
+ * series. */
 long double naive_polygamma(size_t order, long double x);
 
 #endif

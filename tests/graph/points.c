@@ -11,9 +11,12 @@
 #define POSITIVE {0.217, 3.385}
 #define BINARY(name, of_a, of_b) {.op = &dpi_op_##name, .a = "?", .b = "?", .range = {of_a, of_b}}
 #define UNARY(name, ...) {.op = &dpi_op_##name, .a = "?", .range = {{__VA_ARGS__}}}
-#define STEPPED(name, unit, ...) {.op = &dpi_op_##name, .a = "?", .range = {{__VA_ARGS__}}, .step = unit}
-#define POLYGAMMA(order, ...) {.op = &dpi_op_polygamma, .a = "?", .range = {{__VA_ARGS__}}, .attr.number = order}
-#define RELU(slope, ...) {.op = &dpi_op_relu, .a = "?", .range = {{__VA_ARGS__}}, .attr.value = slope}
+#define STEPPED(name, unit, ...)                                                                   \
+    {.op = &dpi_op_##name, .a = "?", .range = {{__VA_ARGS__}}, .step = unit}
+#define POLYGAMMA(order, ...)                                                                      \
+    {.op = &dpi_op_polygamma, .a = "?", .range = {{__VA_ARGS__}}, .attr.number = order}
+#define RELU(slope, ...)                                                                           \
+    {.op = &dpi_op_relu, .a = "?", .range = {{__VA_ARGS__}}, .attr.value = slope}
 #define APART(name, low, ...) \
     {.op = &dpi_op_##name, .a = "?", .b = "?", .range = {__VA_ARGS__}, .attr.value = low}
 #define GROUPS(of_rows, groups) .attr = {.rows = of_rows, .number = groups}
@@ -41,21 +44,28 @@ static const point table[] = {
     UNARY(exp, -2.385, 2.913), STEPPED(exp, 1, -41.7, -38.2), STEPPED(exp, 1, 31.3, 52.9),
     UNARY(expm1, -2.385, 2.913), STEPPED(expm1, 1, -9.7, -7.3), STEPPED(expm1, 1, 1.3e-9, 2.9e-8),
     UNARY(log, 0.217, 3.385), UNARY(log, 1.7e-9, 3.1e-7), UNARY(log, 2.3e8, 4.1e9),
-    UNARY(log1p, -0.872, 3.385), STEPPED(log1p, 1, 1.3e-9, 2.9e-8), STEPPED(log1p, 1e-3, -0.999, -0.998),
+    UNARY(log1p, -0.872, 3.385), STEPPED(log1p, 1, 1.3e-9, 2.9e-8),
+    STEPPED(log1p, 1e-3, -0.999, -0.998),
     UNARY(sqrt, 0.217, 3.385), UNARY(sqrt, 2.3e-9, 4.1e-8), UNARY(sqrt, 2.3e8, 4.1e9),
     UNARY(square, -2.385, 2.913), UNARY(square, 213.7, 413.9),
-    UNARY(logistic, -2.385, 2.913), STEPPED(logistic, 1, -33.7, -28.3), STEPPED(logistic, 1, 11.3, 19.7),
-    UNARY(softplus, -2.385, 2.913), STEPPED(softplus, 1, -33.7, -28.3), STEPPED(softplus, 1, 11.3, 19.7),
+    UNARY(logistic, -2.385, 2.913), STEPPED(logistic, 1, -33.7, -28.3),
+    STEPPED(logistic, 1, 11.3, 19.7),
+    UNARY(softplus, -2.385, 2.913), STEPPED(softplus, 1, -33.7, -28.3),
+    STEPPED(softplus, 1, 11.3, 19.7),
     UNARY(tanh, -2.385, 2.913), STEPPED(tanh, 1, 4.3e-8, 5.9e-7),
     UNARY(abs, -2.913, -0.385), UNARY(abs, 0.385, 2.913),
     UNARY(sign, -2.913, -0.385), UNARY(sign, 0.385, 2.913),
-    RELU(0, -2.913, -0.385), RELU(0, 0.385, 2.913), RELU(0.217, -2.913, -0.385), RELU(0.217, 0.385, 2.913),
+    RELU(0, -2.913, -0.385), RELU(0, 0.385, 2.913), RELU(0.217, -2.913, -0.385),
+    RELU(0.217, 0.385, 2.913),
     RELU(-1.385, -2.913, -0.385), RELU(-1.385, 0.385, 2.913),
     APART(max, 0, {-2.913, 0.385}, {0.613, 2.917}), APART(max, 0, {0.613, 2.917}, {-2.913, 0.385}),
     {.op = &dpi_op_max, .a = "3", .b = "*2x3", .range = {{-2.913, 0.385}, {0.613, 2.917}}},
-    APART(step, 0, {-2.913, 0.385}, {0.613, 2.917}), APART(step, 0, {0.613, 2.917}, {-2.913, 0.385}),
-    APART(step, 0.217, {-2.913, 0.385}, {0.613, 2.917}), APART(step, 0.217, {0.613, 2.917}, {-2.913, 0.385}),
-    UNARY(normal_cdf, -2.385, 2.913), STEPPED(normal_cdf, 1, -11.3, -7.9), STEPPED(normal_cdf, 1, 2.7, 3.3),
+    APART(step, 0, {-2.913, 0.385}, {0.613, 2.917}),
+    APART(step, 0, {0.613, 2.917}, {-2.913, 0.385}),
+    APART(step, 0.217, {-2.913, 0.385}, {0.613, 2.917}),
+    APART(step, 0.217, {0.613, 2.917}, {-2.913, 0.385}),
+    UNARY(normal_cdf, -2.385, 2.913), STEPPED(normal_cdf, 1, -11.3, -7.9),
+    STEPPED(normal_cdf, 1, 2.7, 3.3),
     UNARY(lgamma, 0.217, 3.385), UNARY(lgamma, 1.3e-6, 2.1e-3), UNARY(lgamma, 7.3, 41.7),
     UNARY(lgamma, 2.1e3, 7.3e6),
     POLYGAMMA(0, 0.217, 3.385), POLYGAMMA(0, 1.3e-3, 2.1e-2), POLYGAMMA(0, 21.3, 713.7),
@@ -64,28 +74,40 @@ static const point table[] = {
     POLYGAMMA(3, 0.217, 3.385), POLYGAMMA(3, 21.3, 713.7),
 
     {ON(sum_to, "3"), .to = ""}, {ON(sum_to, "*3"), .to = ""}, {ON(sum_to, "2x3"), .to = ""},
-    {ON(sum_to, "2x3"), .to = "3"}, {ON(sum_to, "*2x3"), .to = "3"}, {ON(sum_to, "*4x2x3"), .to = "2x3"},
+    {ON(sum_to, "2x3"), .to = "3"}, {ON(sum_to, "*2x3"), .to = "3"},
+    {ON(sum_to, "*4x2x3"), .to = "2x3"},
     {ON(sum_to, "4x2x3"), .to = "3"}, {ON(sum_to, "*3"), .to = "3"},
     {ON(expand, ""), .to = "3"}, {ON(expand, "*"), .to = "2x3"}, {ON(expand, "3"), .to = "2x3"},
-    {ON(expand, "*3"), .to = "2x3"}, {ON(expand, "*3"), .to = "4x2x3"}, {ON(expand, "*3"), .to = "3"},
+    {ON(expand, "*3"), .to = "2x3"}, {ON(expand, "*3"), .to = "4x2x3"},
+    {ON(expand, "*3"), .to = "3"},
     {ON(log_sum_exp, "5")}, {ON(log_sum_exp, "*5")}, {ON(log_sum_exp, "*1")},
     {.op = &dpi_op_log_sum_exp, .a = "*4", .range = {{-717.3, -703.1}}, .step = 1},
     {.op = &dpi_op_log_sum_exp, .a = "*4", .range = {{711.3, 723.1}}, .step = 1},
-    {ON(log_sum_exp, "2x3")}, {ON(log_sum_exp, "*2x3")}, {ON(log_sum_exp, "*2x2x3")}, {ON(log_sum_exp, "*2x1")},
+    {ON(log_sum_exp, "2x3")}, {ON(log_sum_exp, "*2x3")}, {ON(log_sum_exp, "*2x2x3")},
+    {ON(log_sum_exp, "*2x1")},
     {ON(sum_last, "3")}, {ON(sum_last, "*3")}, {ON(sum_last, "2x3")}, {ON(sum_last, "*2x3")},
     {ON(sum_last, "*4x2x3")}, {ON(sum_last, "*1x3")}, {ON(sum_last, "*3x1")},
-    {ON(spread, ""), .attr.number = 3}, {ON(spread, "*"), .attr.number = 3}, {ON(spread, "2"), .attr.number = 3},
-    {ON(spread, "*2"), .attr.number = 3}, {ON(spread, "*4x2"), .attr.number = 1}, {ON(spread, "*4x2"), .attr.number = 3},
-    {ON(contrast, "1")}, {ON(contrast, "*1")}, {ON(contrast, "4")}, {ON(contrast, "*4")}, {ON(contrast, "*2x3")},
+    {ON(spread, ""), .attr.number = 3}, {ON(spread, "*"), .attr.number = 3},
+    {ON(spread, "2"), .attr.number = 3},
+    {ON(spread, "*2"), .attr.number = 3}, {ON(spread, "*4x2"), .attr.number = 1},
+    {ON(spread, "*4x2"), .attr.number = 3},
+    {ON(contrast, "1")}, {ON(contrast, "*1")}, {ON(contrast, "4")}, {ON(contrast, "*4")},
+    {ON(contrast, "*2x3")},
     {ON(contrast, "2"), .attr.transpose = {true}}, {ON(contrast, "*2"), .attr.transpose = {true}},
     {ON(contrast, "*5"), .attr.transpose = {true}}, {ON(contrast, "3x4"), .attr.transpose = {true}},
-    {ON(group_mean, "1"), GROUPS(1, 1)}, {ON(group_mean, "6"), GROUPS(1, 3)}, {ON(group_mean, "*6"), GROUPS(1, 2)},
-    {ON(group_mean, "4x6"), GROUPS(4, 1)}, {ON(group_mean, "*4x6"), GROUPS(4, 1)}, {ON(group_mean, "*4x6"), GROUPS(1, 1)},
-    {ON(group_mean, "4x6"), GROUPS(1, 2)}, {ON(group_mean, "*4x6"), GROUPS(1, 3)}, {ON(group_mean, "*4x6"), GROUPS(2, 3)},
+    {ON(group_mean, "1"), GROUPS(1, 1)}, {ON(group_mean, "6"), GROUPS(1, 3)},
+    {ON(group_mean, "*6"), GROUPS(1, 2)},
+    {ON(group_mean, "4x6"), GROUPS(4, 1)}, {ON(group_mean, "*4x6"), GROUPS(4, 1)},
+    {ON(group_mean, "*4x6"), GROUPS(1, 1)},
+    {ON(group_mean, "4x6"), GROUPS(1, 2)}, {ON(group_mean, "*4x6"), GROUPS(1, 3)},
+    {ON(group_mean, "*4x6"), GROUPS(2, 3)},
     {ON(group_mean, "*2x3x4"), GROUPS(2, 2)}, {ON(group_mean, "*3x1"), GROUPS(3, 1)},
-    POOL("", "", "6", "2x1", {2, 3}, {2, 2}, {1, 1}, {0, 0}), POOL("*", "*", "6x2", "2x2", {2, 3}, {2, 2}, {1, 1}, {0, 0}),
-    POOL("*", "", "12", "4x2", {2, 3}, {2, 2}, {2, 1}, {1, 0}), POOL("", "*", "9x2", "4x2", {3, 3}, {2, 3}, {1, 2}, {0, 1}),
-    POOL("*", "*", "20x1", "6x1", {4, 5}, {2, 2}, {2, 2}, {0, 1}), POOL("*", "*", "9x1", "9x1", {3, 3}, {3, 3}, {1, 1}, {1, 1}),
+    POOL("", "", "6", "2x1", {2, 3}, {2, 2}, {1, 1}, {0, 0}),
+    POOL("*", "*", "6x2", "2x2", {2, 3}, {2, 2}, {1, 1}, {0, 0}),
+    POOL("*", "", "12", "4x2", {2, 3}, {2, 2}, {2, 1}, {1, 0}),
+    POOL("", "*", "9x2", "4x2", {3, 3}, {2, 3}, {1, 2}, {0, 1}),
+    POOL("*", "*", "20x1", "6x1", {4, 5}, {2, 2}, {2, 2}, {0, 1}),
+    POOL("*", "*", "9x1", "9x1", {3, 3}, {3, 3}, {1, 1}, {1, 1}),
     {ON(sum_records, "*")}, {ON(sum_records, "*3")}, {ON(sum_records, "*2x3")},
 
     {ON(outer, "2"), .b = "3"}, {ON(outer, "*2"), .b = "3"}, {ON(outer, "2"), .b = "*3"},
@@ -97,12 +119,17 @@ static const point table[] = {
     {ON(scatter, ""), .b = "", .groups = 4}, {ON(scatter, ""), .b = "*", .groups = 4},
     {ON(scatter, "*"), .b = "", .groups = 4}, {ON(scatter, "*"), .b = "*", .groups = 4},
     {ON(scatter, "3"), .b = "*", .groups = 2}, {ON(scatter, "*2x3"), .b = "*", .groups = 4},
-    {ON(pick, "4x2"), .b = "*3", .groups = 4}, {ON(pick, "*4"), .b = "5", .groups = 4}, {ON(pick, "4x2x2"), .b = "*2", .groups = 4},
+    {ON(pick, "4x2"), .b = "*3", .groups = 4}, {ON(pick, "*4"), .b = "5", .groups = 4},
+    {ON(pick, "4x2x2"), .b = "*2", .groups = 4},
     {ON(pick, "*2x3"), .b = "*1", .groups = 2},
-    {ON(scatter, "*5x2"), .b = "*5", .groups = 3}, {ON(scatter, "5"), .b = "*5", .groups = 4}, {ON(scatter, "*3x2"), .b = "3", .groups = 2},
-    {ON(scatter, "*6x2x3"), .b = "*6", .groups = 3}, {ON(scatter, "3x2"), .b = "3", .groups = 2}, {ON(scatter, "*1x2"), .b = "*1", .groups = 3},
-    {ON(slice, "5"), .attr = {.number = 0, .rows = 5}}, {ON(slice, "5"), .attr = {.number = 1, .rows = 3}},
-    {ON(slice, "*5"), .attr = {.number = 4, .rows = 1}}, {ON(slice, "*5x2"), .attr = {.number = 3, .rows = 2}},
+    {ON(scatter, "*5x2"), .b = "*5", .groups = 3}, {ON(scatter, "5"), .b = "*5", .groups = 4},
+    {ON(scatter, "*3x2"), .b = "3", .groups = 2},
+    {ON(scatter, "*6x2x3"), .b = "*6", .groups = 3}, {ON(scatter, "3x2"), .b = "3", .groups = 2},
+    {ON(scatter, "*1x2"), .b = "*1", .groups = 3},
+    {ON(slice, "5"), .attr = {.number = 0, .rows = 5}},
+    {ON(slice, "5"), .attr = {.number = 1, .rows = 3}},
+    {ON(slice, "*5"), .attr = {.number = 4, .rows = 1}},
+    {ON(slice, "*5x2"), .attr = {.number = 3, .rows = 2}},
     {ON(slice, "5x2x3"), .attr = {.number = 2, .rows = 1}}, {ON(slice, "*1"), .attr = {.rows = 1}},
     {ON(pad, ""), .to = "5", .attr = {.number = 4, .inner = 1}},
     {ON(pad, "*"), .to = "5", .attr = {.number = 0, .inner = 1}},
@@ -110,17 +137,23 @@ static const point table[] = {
     {ON(pad, "*3"), .to = "3", .attr = {.inner = 3}},
     {ON(pad, "*2x3"), .to = "5x3", .attr = {.number = 3, .inner = 2}},
     {ON(pad, "*2x3"), .to = "4x2x3", .attr = {.number = 2, .inner = 1}},
-    {ON(reshape, "3"), .to = "3x1"}, {ON(reshape, "*2x3"), .to = "3x2"}, {ON(reshape, "*2x3"), .to = "6"},
+    {ON(reshape, "3"), .to = "3x1"}, {ON(reshape, "*2x3"), .to = "3x2"},
+    {ON(reshape, "*2x3"), .to = "6"},
     {ON(reshape, "*1"), .to = ""}, {ON(reshape, "4x2x3"), .to = "2x12"},
-    WINDOW("", "6", "4x2", {2, 3}, {1, 2}, {1, 1}, {0, 0}), WINDOW("*", "6x2", "2x8", {2, 3}, {2, 2}, {1, 1}, {0, 0}),
-    WINDOW("*", "4", "12x6", {2, 2}, {2, 3}, {1, 1}, {1, 2}), WINDOW("*", "12x1", "4x4", {3, 4}, {2, 2}, {2, 2}, {1, 0}),
-    WINDOW("*", "5x2", "3x4", {1, 5}, {1, 2}, {1, 2}, {0, 1}), WINDOW("", "8", "1x8", {2, 2}, {2, 2}, {3, 1}, {0, 0}),
+    WINDOW("", "6", "4x2", {2, 3}, {1, 2}, {1, 1}, {0, 0}),
+    WINDOW("*", "6x2", "2x8", {2, 3}, {2, 2}, {1, 1}, {0, 0}),
+    WINDOW("*", "4", "12x6", {2, 2}, {2, 3}, {1, 1}, {1, 2}),
+    WINDOW("*", "12x1", "4x4", {3, 4}, {2, 2}, {2, 2}, {1, 0}),
+    WINDOW("*", "5x2", "3x4", {1, 5}, {1, 2}, {1, 2}, {0, 1}),
+    WINDOW("", "8", "1x8", {2, 2}, {2, 2}, {3, 1}, {0, 0}),
 };
 
-/* Every vector and matrix on both sides, plain and transposed, global and per record; also sizes 1. */
+/* Every vector and matrix on both sides, plain and transposed, global and per record; also sizes
+ * 1. */
 static const char *const products[][2] = {
     {"4", "4"}, {"2x4", "4"}, {"4", "4x3"}, {"2x4", "4x3"},
-    {"1", "1"}, {"1x4", "4"}, {"4", "4x1"}, {"2x1", "1x3"}, {"1x4", "4x1"}, {"2x1", "1"}, {"1", "1x3"},
+    {"1", "1"}, {"1x4", "4"}, {"4", "4x1"}, {"2x1", "1x3"}, {"1x4", "4x1"}, {"2x1", "1"},
+    {"1", "1x3"},
 };
 /* clang-format on */
 

@@ -1,5 +1,5 @@
-/* Test points of the operation table: which shapes and values each operation is tried at.  Tests walk
- * dpi_ops and fail for an operation with inputs that has no point here. */
+/* Test points of the operation table: which shapes and values each operation is tried at.  Tests
+ * walk dpi_ops and fail for an operation with inputs that has no point here. */
 #ifndef TESTS_GRAPH_POINTS_H
 #define TESTS_GRAPH_POINTS_H
 

@@ -1,8 +1,8 @@
 /* Every operation of the table, at every test point: value, gradient and second derivatives against
  * the naive evaluator; factored forms against the value.
  *
- * For y = op(a, b) the root is p = sum(c * y) with unequal constants c (and once plain sum(y), whose
- * adjoint is one number). */
+ * For y = op(a, b) the root is p = sum(c * y) with unequal constants c (and once plain sum(y),
+ * whose adjoint is one number). */
 #include "tests/graph/differences.h"
 
 #include <math.h>

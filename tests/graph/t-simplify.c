@@ -1,5 +1,5 @@
-/* Simplifications give the node that they should and change no bit: values of every kind, computed as they were
- * written and as the graph has them. */
+/* Simplifications give the node that they should and change no bit: values of every kind, computed
+ * as they were written and as the graph has them. */
 #include "graph/simplify.h"
 
 #include <float.h>
@@ -37,7 +37,8 @@ static void signs_vanish_in_sums(void **state)
         for (size_t j = 0; j < 4; j++) {
             world w;
             if ((i == 1) != (j == 1) && i + j > 2)
-                continue; /* [3] and [2][3] are joined, a number of each record and [3] are not all */
+                continue; /* [3] and [2][3] are joined,
+                a number of each record and [3] are not all */
             world_new(&w);
             dpi_graph *g = &w.g;
             dpi_id x = input(&w, "x", shapes[i]), y = input(&w, "y", shapes[j]);

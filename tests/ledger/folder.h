@@ -19,7 +19,8 @@ dp_ledger *folder_ledger(double epsilon);
 /* `steps` full batches of Gaussian noise sigma. */
 dp_mechanism gaussian(double sigma, uint64_t steps);
 
-/* Reserves m in "d", which must succeed; tries to, and frees what was reserved; what "d" has spent, from above. */
+/* Reserves m in "d", which must succeed; tries to, and frees what was reserved; what "d" has spent,
+ * from above. */
 dp_reservation *reserve(dp_ledger *ledger, dp_mechanism m);
 dp_status try_reserve(dp_ledger *ledger, dp_mechanism m, dp_error *err) DP_MUST_CHECK;
 double spent(dp_ledger *ledger);

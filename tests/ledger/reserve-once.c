@@ -1,5 +1,5 @@
-/* Reserves 30 full batches on data set "visits" of the ledger named, and settles at 20: something for
- * tests of the command to show. */
+/* Reserves 30 full batches on data set "visits" of the ledger named, and settles at 20: something
+ * for tests of the command to show. */
 #include <stdio.h>
 
 #include <tacit/ledger.h>

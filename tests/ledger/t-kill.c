@@ -1,13 +1,14 @@
-/* Fault injection on the ledger: lives of a process that reserves, leases, steps, settles and takes over,
- * and ends by SIGKILL, at a random moment or inside a system call (a write may be cut in half by it), or
- * meets writes, syncs, truncations and deletions that fail, once or from then on (a full disk).
+/* Fault injection on the ledger: lives of a process that reserves, leases, steps, settles and takes
+ * over, and ends by SIGKILL, at a random moment or inside a system call (a write may be cut in half
+ * by it), or meets writes, syncs, truncations and deletions that fail, once or from then on (a full
+ * disk).
  *
  * A step is witnessed, by a record in a file of its own, when it begins.  After every life:
  *   the file is whole (SQLite's integrity check, seals, numbers of entries),
  *   for every entry: steps witnessed <= begun <= reserved; nothing witnessed lacks its entry.
  *
- * KILLS lives end by SIGKILL.  The program stands between SQLite and the C library: it defines the calls
- * that write. */
+ * KILLS lives end by SIGKILL.  The program stands between SQLite and the C library: it defines the
+ * calls that write. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

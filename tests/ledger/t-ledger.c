@@ -203,8 +203,8 @@ static void spending_above_the_budget_and_changed_files_are_found(void **state)
     dp_ledger_close(ledger);
 }
 
-/* Half of the file's bytes, overwritten one run after another: no crash, and no silence where what is
- * spent would come out lower. */
+/* Half of the file's bytes, overwritten one run after another: no crash, and no silence where what
+ * is spent would come out lower. */
 static void damaged_files_are_told(void **state)
 {
     (void)state;

@@ -42,7 +42,8 @@ static void runs_compose_through_the_accountant(void **state)
     dp_ledger_close(ledger);
 }
 
-/* What is composed leaves a share of delta to the sampler; where that cannot be enough, nothing fits. */
+/* What is composed leaves a share of delta to the sampler; where that cannot be enough, nothing
+ * fits. */
 static void delta_covers_failures_of_the_sampler(void **state)
 {
     (void)state;
@@ -264,8 +265,8 @@ static dp_status mark(dp_reservation *r, uint64_t begun, dp_error *err)
     return dpi_reservation_mark(r, &begun, err);
 }
 
-/* A run of 100 steps, saved at 40: an orderly stop costs nothing, a second resumption what the first
- * has begun, and the one before may not go on. */
+/* A run of 100 steps, saved at 40: an orderly stop costs nothing, a second resumption what the
+ * first has begun, and the one before may not go on. */
 static void taking_over_counts_every_step_once(void **state)
 {
     (void)state;
@@ -335,8 +336,8 @@ static void processes_at_once_cannot_overspend(void **state)
     assert_int_equal(granted, FIT);
 }
 
-/* Everything once, with allocation k of the library's own failing: no leak, and no reservation whose
- * success was not told. */
+/* Everything once, with allocation k of the library's own failing: no leak, and no reservation
+ * whose success was not told. */
 static void memory_may_run_out_anywhere(void **state)
 {
     (void)state;

@@ -20,7 +20,8 @@
 /* Fails unless `text` contains `part`. */
 #define assert_contains(text, part) check_contains((text), (part), __FILE__, __LINE__)
 
-/* Fails unless status and that of err are `expected` and the message contains `why`; then clears err. */
+/* Fails unless status and that of err are `expected` and the message contains `why`; then clears
+ * err. */
 #define assert_fails(status, expected, err, why)                                                   \
     check_fails((int)(status), (int)(expected), (err), (why), __FILE__, __LINE__)
 

@@ -6,7 +6,8 @@
 
 enum { GROUPS = 3, N_UNARIES = 10, N_BINARIES = 4 };
 
-/* Globals s (a number), v [3], W [2][3], one [1], a [3] and b [3][2] over groups; records x [3], g. */
+/* Globals s (a number), v [3], W [2][3], one [1], a [3] and b [3][2] over groups; records x [3],
+ * g. */
 typedef struct scene {
     dp_model *m;
     dp_expr s, v, W, one, a, b, x, g, words;

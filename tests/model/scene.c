@@ -24,8 +24,8 @@ static double log_normal_density(double at, double loc, double scale)
     return -0.5 * z * z - log(scale) - half_log_2pi;
 }
 
-/* log p - log q of a latent whose q is normal: drawn, with the entropy of q taken exactly; or its mean,
- * minus the divergence of normal distributions. */
+/* log p - log q of a latent whose q is normal: drawn, with the entropy of q taken exactly; or its
+ * mean, minus the divergence of normal distributions. */
 static double normal_term(bool closed, double loc, double scale, double noise, double to,
                           double scale_to)
 {
@@ -52,7 +52,8 @@ void fill(void)
 
 /* ---- a mean-field guide over every support ---- */
 
-/* theta: loc and log_scale of mu, tau, p, u; w.loc[2], w.log_scale[2]; a.loc[3], a.log_scale[3]; b */
+/* theta: loc and log_scale of mu, tau, p, u; w.loc[2], w.log_scale[2]; a.loc[3], a.log_scale[3];
+ * b */
 enum { MU = 0, TAU = 2, P = 4, U = 6, W = 8, A = 12, B = 18 };
 
 static double at(const double *theta, size_t loc, size_t log_scale, double noise)

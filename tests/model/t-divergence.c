@@ -1,9 +1,9 @@
-/* The closed form of E_q log p - log q against the mean of draws, by quadrature over the noise: of every
- * family that has one, and of the gradient of whole objectives; its variance; and a guide for which the
- * closed form would be another mean.
+/* The closed form of E_q log p - log q against the mean of draws, by quadrature over the noise: of
+ * every family that has one, and of the gradient of whole objectives; its variance; and a guide for
+ * which the closed form would be another mean.
  *
- * The trapezoidal rule with step h errs by about e^(-2 pi^2 / h^2) for a smooth function times the normal
- * density (Trefethen and Weideman 2014, SIAM Review 56, sect. 5): nothing, for h = 0.3. */
+ * The trapezoidal rule with step h errs by about e^(-2 pi^2 / h^2) for a smooth function times the
+ * normal density (Trefethen and Weideman 2014, SIAM Review 56, sect. 5): nothing, for h = 0.3. */
 #include "model/divergence.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Activations, softmax and normalisation: known values for numbers, globals and records; at 0 and where a
- * number is not finite; what they say of operands that do not fit. */
+/* Activations, softmax and normalisation: known values for numbers, globals and records; at 0 and
+ * where a number is not finite; what they say of operands that do not fit. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Every call of arithmetic: a known value for numbers, for global and for per-record expressions. */
+/* Every call of arithmetic: a known value for numbers, for global and for per-record
+ * expressions. */
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +22,8 @@ static void set(dpi_run *run, dp_expr e, const double *values, size_t n)
         memcpy(value, values, n * sizeof *values);
 }
 
-/* The expression has these n numbers (for both records one after the other, when it is per-record). */
+/* The expression has these n numbers (for both records one after the other, when it is
+ * per-record). */
 static void assert_value(const scene *q, dp_expr e, size_t n, const double *wanted)
 {
     dp_error err = {0};
@@ -90,8 +92,8 @@ static void arithmetic_repeats_smaller_operands(void **state)
     dp_model_free(q.m);
 }
 
-/* Of squares, which logarithms and roots can take, for numbers, globals and records; and with its sign
- * where it matters. */
+/* Of squares, which logarithms and roots can take, for numbers, globals and records; and with its
+ * sign where it matters. */
 static void functions_work_on_each_number(void **state)
 {
     (void)state;

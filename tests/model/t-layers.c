@@ -1,4 +1,5 @@
-/* Layers by hand: convolutions over a grid of geometries, dense layers, and numbers in other shapes. */
+/* Layers by hand: convolutions over a grid of geometries, dense layers, and numbers in other
+ * shapes. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* The objective against the same ELBO written out by hand for fixed noise: its prior and records one
- * by one, and the gradients of both cuts against differences of it. */
+/* The objective against the same ELBO written out by hand for fixed noise: its prior and records
+ * one by one, and the gradients of both cuts against differences of it. */
 #include "model/objective.h"
 
 #include <math.h>
@@ -68,7 +68,8 @@ static void close(work *w)
     dpi_objective_free(&w->o);
 }
 
-/* Sets the noise of m records from `first` on: each record's own, or shared but for the latent z. */
+/* Sets the noise of m records from `first` on: each record's own, or shared but for the latent
+ * z. */
 static void set_noise(work *w, size_t first, size_t m, bool shared)
 {
     size_t number = 0;

@@ -1,5 +1,5 @@
-/* Every kernel that works on this machine against plain loops in long double, in double and in float; rows
- * that know nothing of each other; and sums of outer products. */
+/* Every kernel that works on this machine against plain loops in long double, in double and in
+ * float; rows that know nothing of each other; and sums of outer products. */
 #include "num/gemm.h"
 
 #include <float.h>
@@ -195,7 +195,8 @@ static void every_kernel_adds_chains(void **state)
                          s % 2);
 }
 
-/* Records that weigh nothing leave no trace, and sums are the same however records are cut into calls. */
+/* Records that weigh nothing leave no trace, and sums are the same however records are cut into
+ * calls. */
 static void weightless_records_and_calls_leave_no_trace(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Products against three plain loops in long double, on both sides of the sizes from which tiles and
- * BLAS are used; and rows that know nothing of each other. */
+/* Products against three plain loops in long double, on both sides of the sizes from which tiles
+ * and BLAS are used; and rows that know nothing of each other. */
 #include "num/linalg.h"
 
 #include <limits.h>
@@ -183,7 +183,8 @@ static void norms_neither_vanish_nor_overflow(void **state)
     assert_close(dpi_norm(1, (double[]){-5e-324}), 5e-324, 0, 0);
 }
 
-/* Factors of a product of moderate length, one of them down to a few steps of the smallest doubles. */
+/* Factors of a product of moderate length, one of them down to a few steps of the smallest
+ * doubles. */
 static void norms_of_products_are_precise_where_a_factor_is_subnormal(void **state)
 {
     (void)state;
@@ -200,7 +201,8 @@ static void norms_of_products_are_precise_where_a_factor_is_subnormal(void **sta
     }
 }
 
-/* Adding 0.1 a hundred thousand times: the sum of 1e4 is off by 2 units at most, plainly by thousands. */
+/* Adding 0.1 a hundred thousand times: the sum of 1e4 is off by 2 units at most, plainly by
+ * thousands. */
 static void compensated_sums_keep_their_digits(void **state)
 {
     (void)state;

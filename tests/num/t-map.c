@@ -1,5 +1,6 @@
-/* Functions of floats and doubles, by every kernel that works on this machine, against those of the C library in a wider type:
- * all orders of magnitude, both signs, what is not finite, and the same at every place of an array. */
+/* Functions of floats and doubles, by every kernel that works on this machine, against those of the
+ * C library in a wider type: all orders of magnitude, both signs, what is not finite, and the same
+ * at every place of an array. */
 #include "num/map.h"
 
 #include <float.h>
@@ -33,7 +34,8 @@ static void fill(void)
     }
 }
 
-/* How far a number is off, in halves of a unit in its last place, as it is stated: by 1 + 2^-8 at most. */
+/* How far a number is off, in halves of a unit in its last place, as it is stated: by 1 + 2^-8 at
+ * most. */
 static double check_rounding(double x, double y)
 {
     int exponent;

@@ -1,5 +1,5 @@
-/* The kernels of the noise (random/grid-kernel.h), compiled into a test that looks at their parts: vectors of 16
- * bytes, roots by the C library. */
+/* The kernels of the noise (random/grid-kernel.h), compiled into a test that looks at their parts:
+ * vectors of 16 bytes, roots by the C library. */
 #ifndef TESTS_RANDOM_KERNEL_H
 #define TESTS_RANDOM_KERNEL_H
 

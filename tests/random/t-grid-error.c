@@ -1,5 +1,5 @@
-/* The error bound of the kernels (grid.c), measured: the parts of their code, before rounding, compared
- * with the C library in long double. */
+/* The error bound of the kernels (grid.c), measured: the parts of their code, before rounding,
+ * compared with the C library in long double. */
 #include <math.h>
 #include <sodium.h>
 
@@ -107,9 +107,9 @@ static double density(double x)
     return exp(-x * x / 2) * 0.39894228040143268;
 }
 
-/* What whether both numbers of a pair, one of them, or none was undecided tells of a shift of the first, given that the
- * release has them in a square of this side at (a, b): Fisher information, times the square's probability.  Beyond the circle
- * both are; within it each is once in 1600. */
+/* What whether both numbers of a pair, one of them, or none was undecided tells of a shift of the
+ * first, given that the release has them in a square of this side at (a, b): Fisher information,
+ * times the square's probability.  Beyond the circle both are; within it each is once in 1600. */
 static double told_in_square(double a, double b, double side)
 {
     enum { STRIPS = 400 };
@@ -135,7 +135,8 @@ static double told_in_square(double a, double b, double side)
     return all * move * move * each;
 }
 
-/* The figure of grid.c: the sum over the squares that the circle crosses, beside 1 that the release itself tells. */
+/* The figure of grid.c: the sum over the squares that the circle crosses, beside 1 that the release
+ * itself tells. */
 static void what_time_could_tell_is_as_stated(void **state)
 {
     (void)state;

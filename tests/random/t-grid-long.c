@@ -1,9 +1,9 @@
 /* 10^9 Gaussian integers against their law; DRAWS in the environment takes another number.
  *
  * One pass fills counts, from which everything is computed: chi-square over cells of 1/64 standard
- * deviation, Anderson and Darling's statistic over cells of 2^-15, tails beyond 4, 5 and 6, and the lowest
- * 24 bits and bits 16 to 31, value by value (a standard deviation is 2^32; modulo that the density is
- * uniform to 2 exp(-2 pi^2) = 5e-9). */
+ * deviation, Anderson and Darling's statistic over cells of 2^-15, tails beyond 4, 5 and 6, and the
+ * lowest 24 bits and bits 16 to 31, value by value (a standard deviation is 2^32; modulo that the
+ * density is uniform to 2 exp(-2 pi^2) = 5e-9). */
 #include "random/grid.h"
 
 #include <gsl/gsl_cdf.h>
@@ -146,8 +146,8 @@ static void all_low_bits_occur_alike(void **state)
     bits_are_uniform("bits 16 to 31", high, HIGH);
 }
 
-/* A tenth of the draws: sums rounded by single precision are those of the integers, the sums anywhere between two
- * numbers that are kept, and every 16th within 1000 steps of a middle. */
+/* A tenth of the draws: sums rounded by single precision are those of the integers, the sums
+ * anywhere between two numbers that are kept, and every 16th within 1000 steps of a middle. */
 static void rounded_sums_are_those_of_the_integers(void **state)
 {
     (void)state;

@@ -72,7 +72,8 @@ static void what_is_decided_is_exact(void **state)
     }
 }
 
-/* Words near all ends of their ranges: radius small and large, angle near its limits and its middle. */
+/* Words near all ends of their ranges: radius small and large, angle near its limits and its
+ * middle. */
 static void ends_of_ranges_are_exact_or_undecided(void **state)
 {
     (void)state;
@@ -140,7 +141,8 @@ static void a_few_are_the_first_of_many(void **state)
     }
 }
 
-/* Two words of a pair from the stream's leading words and the trailing ones under the piece's key, bit by bit. */
+/* Two words of a pair from the stream's leading words and the trailing ones under the piece's key,
+ * bit by bit. */
 static void words_of(const uint32_t *leading, const unsigned char *trailing, uint64_t word[GROUP])
 {
     for (int i = 0; i < DPI_GRID_GROUP; i++) {
@@ -162,8 +164,8 @@ static void words_of(const uint32_t *leading, const unsigned char *trailing, uin
     }
 }
 
-/* What grid.c says of the stream, piece by piece; it may stand anywhere, the words do not depend on where its
- * buffers end. */
+/* What grid.c says of the stream, piece by piece; it may stand anywhere, the words do not depend on
+ * where its buffers end. */
 static void numbers_are_those_of_the_stated_bytes(void **state)
 {
     (void)state;
@@ -199,8 +201,9 @@ static void numbers_are_those_of_the_stated_bytes(void **state)
 enum { SUMS = 200 * DPI_GRID_PIECE };
 static double steps[SUMS], rounded[SUMS];
 
-/* Whole numbers of steps of all sizes; every other one such that its sum with the noise is within three steps of the
- * middle between two numbers that are kept, which all of the integer must be right for. */
+/* Whole numbers of steps of all sizes; every other one such that its sum with the noise is within
+ * three steps of the middle between two numbers that are kept, which all of the integer must be
+ * right for. */
 static void fill_steps(void)
 {
     const int64_t unit = INT64_C(1) << DPI_GRID_DROPPED;
@@ -220,7 +223,8 @@ static int64_t wanted_of(double sum_steps, int64_t noise)
     return (int64_t)((twice - ((twice % unit) + unit) % unit) / unit);
 }
 
-/* The same to the bit as if all integers were there, with every instruction set and for any length. */
+/* The same to the bit as if all integers were there, with every instruction set and for any
+ * length. */
 static void rounded_sums_are_those_of_the_integers(void **state)
 {
     (void)state;
@@ -246,8 +250,8 @@ static void rounded_sums_are_those_of_the_integers(void **state)
     }
 }
 
-/* Puts leading words near 0 and near 2^32, for u, at the head of the stream's next group; counts the numbers that are out
- * of single precision's range. */
+/* Puts leading words near 0 and near 2^32, for u, at the head of the stream's next group; counts
+ * the numbers that are out of single precision's range. */
 static size_t put_extreme_words(int bit)
 {
     const uint32_t step = UINT32_C(1) << bit;
@@ -267,7 +271,8 @@ static size_t put_extreme_words(int bit)
     return beyond;
 }
 
-/* One pair in 10^6 by chance.  Half of the sums are on both sides of the middle between two numbers that are kept. */
+/* One pair in 10^6 by chance.  Half of the sums are on both sides of the middle between two numbers
+ * that are kept. */
 static void radii_out_of_range_are_left_to_the_integers(void **state)
 {
     (void)state;
@@ -309,8 +314,8 @@ static void dropping_bits_rounds_to_the_nearest(void **state)
     assert_int_equal(dpi_grid_dropped(-most), -most / unit);
 }
 
-/* Single precision decides all but 2.5 2^-12 of the numbers, the share of its bound, and pairs at the ends of the range
- * of radii: P(r^2 > 30) = e^-15. */
+/* Single precision decides all but 2.5 2^-12 of the numbers, the share of its bound, and pairs at
+ * the ends of the range of radii: P(r^2 > 30) = e^-15. */
 static void what_single_precision_leaves_is_as_rare_as_stated(void **state)
 {
     (void)state;
@@ -417,8 +422,8 @@ static void moments_and_products_are_those_of_independent_normals(void **state)
     assert_standard((pair - n) / sqrt(16 * n)); /* variance 8, and 4 twice for neighbours */
 }
 
-/* Pairs with u < 2^-24: r^2 - 48 log 2 is exponential with mean 2, hence the tails beyond 6 have their
- * rate. */
+/* Pairs with u < 2^-24: r^2 - 48 log 2 is exponential with mean 2, hence the tails beyond 6 have
+ * their rate. */
 static void radii_beyond_six_have_their_rate(void **state)
 {
     (void)state;

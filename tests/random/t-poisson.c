@@ -237,7 +237,8 @@ static void small_rates_cost_by_the_member(void **state)
     assert_standard(place / sqrt(members / 12));
 }
 
-/* A stream of bytes 254: one record in 40 is a member, which no random stream gives at this rate. */
+/* A stream of bytes 254: one record in 40 is a member, which no random stream gives at this
+ * rate. */
 static void a_subset_beyond_chance_is_no_subset(void **state)
 {
     (void)state;

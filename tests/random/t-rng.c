@@ -15,7 +15,8 @@ static dp_rng *new_rng(uint64_t seed)
 }
 
 /* These numbers may never change: they are what a seed means.  They were computed outside of the
- * library from BLAKE2b (Python's hashlib), ChaCha20 written from RFC 8439, and normal.c's formula. */
+ * library from BLAKE2b (Python's hashlib), ChaCha20 written from RFC 8439, and normal.c's
+ * formula. */
 static void a_seed_means_the_same_for_ever(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* The error bound of single precision (grid.c), with all leading parts of u and all angles: r cos x is off by what r is
- * off, r times what cos x is off, and half a unit of the product's last place. */
+/* The error bound of single precision (grid.c), with all leading parts of u and all angles: r cos x
+ * is off by what r is off, r times what cos x is off, and half a unit of the product's last
+ * place. */
 #include <math.h>
 
 #include "tests/lib/check.h"
@@ -34,7 +35,8 @@ static double radius(double n)
     return 64 * sqrt(-2 * (gap < 0.25 ? log1p(-gap) : log(n * 0x1p-39)));
 }
 
-/* The most that 2^6 r cos x can be off with four leading parts of u from `high` on and 16 bits that follow. */
+/* The most that 2^6 r cos x can be off with four leading parts of u from `high` on and 16 bits that
+ * follow. */
 static double most_off_of_radii(uint32_t high, uint32_t low, double of_angle)
 {
     word_single highs = {high, high + 1, high + 2, high + 3}, lows = {low, low, low, low};

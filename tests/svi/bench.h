@@ -1,5 +1,5 @@
-/* A model, data and perhaps a ledger on which runs are started, saved and resumed, for tests.  Files lie in the
- * folder of tests/ledger/folder.h. */
+/* A model, data and perhaps a ledger on which runs are started, saved and resumed, for tests.
+ * Files lie in the folder of tests/ledger/folder.h. */
 #ifndef TESTS_INFER_BENCH_H
 #define TESTS_INFER_BENCH_H
 

@@ -10,8 +10,8 @@ typedef struct scene {
     dp_svi *svi;
 } scene;
 
-/* y ~ N(a[group], 1) and a[k] ~ N(mean, 2), under a guide whose draws are 0 but for e^-60: number k of a release is
- * the sum of group k's y, over the rate. */
+/* y ~ N(a[group], 1) and a[k] ~ N(mean, 2), under a guide whose draws are 0 but for e^-60: number k
+ * of a release is the sum of group k's y, over the rate. */
 typedef struct groups {
     size_t n, n_groups;
     const double *y;

@@ -1,11 +1,11 @@
-/* Which records a step adds up: every record has a group of its own, y_i ~ N(a_i, 1), so that number
- * i of the release is record i's gradient over the rate, or nothing. */
+/* Which records a step adds up: every record has a group of its own, y_i ~ N(a_i, 1), so that
+ * number i of the release is record i's gradient over the rate, or nothing. */
 #include <math.h>
 #include <string.h>
 
 #include "svi/svi.h"
-#include "tests/svi/scene.h"
 #include "tests/lib/check.h"
+#include "tests/svi/scene.h"
 
 enum { N = 600, BATCH = 300 }; /* more than two chunks of 256, and more than one */
 
@@ -67,7 +67,8 @@ static void a_poisson_batch_over_chunks_has_each_record_at_most_once(void **stat
             step(&s);
             total += (double)count(&s, rates[k]);
         }
-        /* 6.2 standard deviations of a binomial of 20 * 600, and 6 for its skewness at small rates */
+        /* 6.2 standard deviations of a binomial of 20 * 600, and 6 for its skewness at small
+         * rates */
         assert_close(total, 20 * N * rates[k], 0,
                      6.2 * sqrt(20 * N * rates[k] * (1 - rates[k])) + 6);
         end(&s);

@@ -1,6 +1,6 @@
-/* A weight that meets a sequence and then its mean, in single precision, whose sums go through chains of floats: the
- * same bits on any number of threads, a record more or less moves a sum by its clip at most, and sums are near those in
- * double precision. */
+/* A weight that meets a sequence and then its mean, in single precision, whose sums go through
+ * chains of floats: the same bits on any number of threads, a record more or less moves a sum by
+ * its clip at most, and sums are near those in double precision. */
 #include "exec/chains.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Records that a distribution cannot give: refused before the run, by column and record, without the
- * value; and records on the edge of what it can give, which are taken. */
+/* Records that a distribution cannot give: refused before the run, by column and record, without
+ * the value; and records on the edge of what it can give, which are taken. */
 #include <math.h>
 #include <string.h>
 
@@ -329,7 +329,8 @@ static void columns_that_are_arguments_stay_in_their_domain(void **state)
 
 /* ---- whom it is told ---- */
 
-/* A private run says that there is such a record; where it is, its owner hears from dp_check_data. */
+/* A private run says that there is such a record; where it is, its owner hears from
+ * dp_check_data. */
 static void a_private_run_names_neither_column_nor_record(void **state)
 {
     (void)state;

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "svi/checkpoint.h"
-#include "tests/svi/bench.h"
 #include "tests/ledger/folder.h"
 #include "tests/lib/check.h"
+#include "tests/svi/bench.h"
 
 static void every_changed_byte_is_told(void **state)
 {
@@ -34,7 +34,8 @@ static void every_changed_byte_is_told(void **state)
     tear_down(&b);
 }
 
-/* With its hash put right, a checkpoint whose loss or share does not go with its options and steps. */
+/* With its hash put right, a checkpoint whose loss or share does not go with its options and
+ * steps. */
 static void losses_that_cannot_be_are_damage(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Releases of a convolutional network with a shared kernel, in both precisions, short ones (each record's gradient
- * made) and long ones (waves): the same bits on any number of threads, and a record more changes them by at
- * most the clip norm. */
+/* Releases of a convolutional network with a shared kernel, in both precisions, short ones (each
+ * record's gradient made) and long ones (waves): the same bits on any number of threads, and a
+ * record more changes them by at most the clip norm. */
 #include <math.h>
 #include <string.h>
 
@@ -9,8 +9,9 @@
 #include "tests/lib/check.h"
 #include "tests/lib/numbers.h"
 
-/* Images of SIDE x SIDE pixels; kernels of 3 x 3 places.  The second kernel has many channels for the 2 x 2
- * places where it stops, so that its norms come from factors, with cross terms of its two uses. */
+/* Images of SIDE x SIDE pixels; kernels of 3 x 3 places.  The second kernel has many channels for
+ * the 2 x 2 places where it stops, so that its norms come from factors, with cross terms of its two
+ * uses. */
 enum { ROWS = 300, SIDE = 8, PIXELS = SIDE * SIDE, CHANNELS = 16 };
 enum { SHORT = 6, LONG = 2500, CLASSES = 11, MOST = 80000 };
 
@@ -67,7 +68,8 @@ static void start(dp_svi *svi, size_t hidden)
     }
 }
 
-/* What is released of the first n records in the last of o.steps steps; returns how many numbers. */
+/* What is released of the first n records in the last of o.steps steps; returns how many
+ * numbers. */
 static size_t sum_of(size_t n, size_t hidden, dp_svi_opts o, double *release)
 {
     dp_error err = {0};
@@ -113,8 +115,8 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
         }
 }
 
-/* In single precision nothing of a record is computed in double: what this network is made of, as that of
- * examples/cnn is, and its gradient, has kernels for floats. */
+/* In single precision nothing of a record is computed in double: what this network is made of, as
+ * that of examples/cnn is, and its gradient, has kernels for floats. */
 static void the_network_runs_wholly_in_floats(void **state)
 {
     (void)state;

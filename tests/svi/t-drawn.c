@@ -16,7 +16,8 @@ static void fill(void)
         odds[i] = (unsigned char)(i * 7919 % (MOST + 1));
 }
 
-/* An autoencoder without a code: z ~ Normal(x, 0.1 e^scale), x ~ Bernoulli(logit = slope (z - 1/2)). */
+/* An autoencoder without a code: z ~ Normal(x, 0.1 e^scale), x ~ Bernoulli(logit = slope (z -
+ * 1/2)). */
 typedef struct world {
     dp_model *m, *guide;
     dp_dataset *data;
@@ -51,7 +52,8 @@ static void end(world *w)
     dp_model_free(w->m);
 }
 
-/* E log p(z) - log q(z), the ELBO's part but for the likelihood, of records whose mean of x is p. */
+/* E log p(z) - log q(z), the ELBO's part but for the likelihood, of records whose mean of x is
+ * p. */
 static double latent_part(double p)
 {
     return WIDTH * (0.5 * (1 - 0.01 - p) + log(0.1));
@@ -65,8 +67,9 @@ static double mean_of_x(void)
     return sum / (MOST * (double)(ROWS * WIDTH));
 }
 
-/* Where the decoder saw another draw than the encoder, a number that differs would cost 50 nats.  Seeds are
- * fixed; the limit is 7 standard errors of a mean over records: 0.7 for five z^2, 1.6 in all. */
+/* Where the decoder saw another draw than the encoder, a number that differs would cost 50 nats.
+ * Seeds are fixed; the limit is 7 standard errors of a mean over records: 0.7 for five z^2, 1.6 in
+ * all. */
 static void encoder_and_likelihood_see_one_draw(void **state)
 {
     (void)state;
@@ -82,7 +85,8 @@ static void encoder_and_likelihood_see_one_draw(void **state)
     end(&w);
 }
 
-/* Losses of steps that do not move: without draws of latents they differ by those of the column alone. */
+/* Losses of steps that do not move: without draws of latents they differ by those of the column
+ * alone. */
 static void every_step_draws_afresh(void **state)
 {
     (void)state;
@@ -112,8 +116,8 @@ static void every_step_draws_afresh(void **state)
     }
 }
 
-/* The fitted probability of a number is the mean of its odds: 7 standard errors over all steps that the
- * last half of the iterates averages. */
+/* The fitted probability of a number is the mean of its odds: 7 standard errors over all steps that
+ * the last half of the iterates averages. */
 static void fits_find_the_odds(void **state)
 {
     (void)state;
@@ -237,7 +241,8 @@ static void bytes_are_not_drawn(void **state)
     }
 }
 
-/* The cross entropy of grey values: mean x a - log(1 + e^a), without a draw, in either precision. */
+/* The cross entropy of grey values: mean x a - log(1 + e^a), without a draw, in either
+ * precision. */
 static void chances_are_observed_as_they_are(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What a step releases beside its gradients: how far one unit moves it, what it costs, and that it says
- * what it is said to say. */
+/* What a step releases beside its gradients: how far one unit moves it, what it costs, and that it
+ * says what it is said to say. */
 #include "svi/extras.h"
 
 #include <math.h>
@@ -8,15 +8,16 @@
 
 #include "svi/cost.h"
 #include "svi/svi.h"
-#include "tests/svi/witness.h"
 #include "tests/lib/check.h"
+#include "tests/svi/witness.h"
 
 enum { MOST = 1300 };
 
 static double y_values[MOST];
 static int32_t unit_of[MOST];
 
-/* y ~ N(w, 1) at w = 0, where it stays: the gradient of a record is y and its loss y^2 / 2 + log(2 pi) / 2. */
+/* y ~ N(w, 1) at w = 0, where it stays: the gradient of a record is y and its loss y^2 / 2 + log(2
+ * pi) / 2. */
 static dp_svi *start(size_t n, bool grouped, dp_svi_opts o, size_t chunk, dp_dataset **data)
 {
     dp_error err = {0};
@@ -67,7 +68,8 @@ static const dp_svi_opts everything = {.sigma = 3,
 
 /* ---- what one unit can change ---- */
 
-/* With 1 / s the most that a unit may move a release in units of the noise, s being accounted for. */
+/* With 1 / s the most that a unit may move a release in units of the noise, s being accounted
+ * for. */
 static double greatest_move(const dp_svi_opts *o, bool loss)
 {
     dp_mechanism list[DPI_COST_MOST];
@@ -152,7 +154,8 @@ static void one_record_more_adds_that_much(void **state)
 
 /* ---- what it costs ---- */
 
-/* Full batches are Gaussian, whose precisions add up: mu^2 = sum of 1 / sigma^2 over all releases. */
+/* Full batches are Gaussian, whose precisions add up: mu^2 = sum of 1 / sigma^2 over all
+ * releases. */
 static void full_batches_cost_the_sum_of_precisions(void **state)
 {
     (void)state;
@@ -270,7 +273,8 @@ static void without_privacy_the_loss_is_exact(void **state)
 }
 
 /* 600 released losses, each off by noise of the size that it is said to have: the squares add up to
- * chi-square with 600 degrees of freedom, whose limits are 6.2 standard deviations.  Losses are cut. */
+ * chi-square with 600 degrees of freedom, whose limits are 6.2 standard deviations.  Losses are
+ * cut. */
 static void a_noisy_loss_has_the_noise_that_it_names(void **state)
 {
     (void)state;
@@ -303,7 +307,8 @@ static void a_noisy_loss_has_the_noise_that_it_names(void **state)
     }
 }
 
-/* Norms are 1 ... 1000 and the clip norm starts at 30; the count's noise moves it by a few per cent. */
+/* Norms are 1 ... 1000 and the clip norm starts at 30; the count's noise moves it by a few per
+ * cent. */
 static void the_clip_norm_finds_its_quantile(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Ranks of a group that are interrupted and go on: together, from one state, each with a ledger of its own. */
+/* Ranks of a group that are interrupted and go on: together, from one state, each with a ledger of
+ * its own. */
 #include <math.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -7,9 +8,9 @@
 #include "svi/group.h"
 #include "svi/svi.h"
 #include "tests/graph/faulty.h"
-#include "tests/svi/ranks.h"
 #include "tests/ledger/folder.h"
 #include "tests/lib/check.h"
+#include "tests/svi/ranks.h"
 
 enum { RANKS = 3, SHARD = 40, ROWS = RANKS * SHARD, STEPS = 20 };
 
@@ -179,7 +180,8 @@ static void files_of_different_steps_give_the_state_of_rank_0(void **state)
     assert_int_equal(run_ranks(RANKS, save_twice, &o), 0);
 }
 
-/* What rank 1 does otherwise: its file is of other options, of a state that was changed, not there. */
+/* What rank 1 does otherwise: its file is of other options, of a state that was changed, not
+ * there. */
 typedef enum oddity { OTHER_RUN, OTHER_STATE, NO_FILE } oddity;
 
 static dp_status save_of_other_options(const scene *s, dp_error *err)
@@ -324,8 +326,8 @@ static void every_ledger_counts_the_steps_once(void **state)
     assert_int_equal(run_ranks(RANKS, pay, &o), 0);
 }
 
-/* Both ranks are given the checkpoint, the ledger and the records of one: their sum would count these twice.  The entry
- * has one owner, so one of them may not begin a step, and all know. */
+/* Both ranks are given the checkpoint, the ledger and the records of one: their sum would count
+ * these twice.  The entry has one owner, so one of them may not begin a step, and all know. */
 static int share_an_entry(const dp_group *g, void *of)
 {
     dp_error err = {0};

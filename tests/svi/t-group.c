@@ -1,14 +1,14 @@
-/* Ranks of a group: what they exchange, that they are together what one process is, and that they fail
- * together. */
+/* Ranks of a group: what they exchange, that they are together what one process is, and that they
+ * fail together. */
 #include <math.h>
 #include <sodium.h>
 #include <string.h>
 
+#include "random/stream.h"
 #include "svi/group.h"
 #include "svi/svi.h"
-#include "random/stream.h"
-#include "tests/svi/ranks.h"
 #include "tests/lib/check.h"
+#include "tests/svi/ranks.h"
 
 enum { RANKS = 3, ROWS = 900, SHARD = ROWS / RANKS };
 
@@ -134,7 +134,8 @@ static int fit_shard(const dp_group *g, void *of)
     return (int)status;
 }
 
-/* No gradient is longer than the clip norm, and the noise's standard deviation is a power of two. */
+/* No gradient is longer than the clip norm, and the noise's standard deviation is a power of
+ * two. */
 static dp_svi_opts options(uint64_t steps)
 {
     return (dp_svi_opts){.sigma = 1,
@@ -155,8 +156,8 @@ static double alone(const plan *p)
     return w;
 }
 
-/* Sums of whole numbers are on the grid, so that shards give the very release of one process: one noise,
- * every record once, one rate. */
+/* Sums of whole numbers are on the grid, so that shards give the very release of one process: one
+ * noise, every record once, one rate. */
 static void shards_on_the_grid_are_one_process_to_the_bit(void **state)
 {
     (void)state;
@@ -189,9 +190,10 @@ static void shards_off_the_grid_are_near_one_process(void **state)
     assert_true(fabs(p.w - w) < STEPS * RANKS * 0x1p-28 * 0x1p-12 && p.w != 0);
 }
 
-/* Each rank has a subset of its own.  With y = 1 everywhere, w = 0, and noise 2^-9 of a record, one step of
- * size 1 / ROWS at rate q moves w by (number of records) / (q ROWS): binomial, of the whole.  Were the subsets of
- * shards copies of each other, the variance would be three times as large. */
+/* Each rank has a subset of its own.  With y = 1 everywhere, w = 0, and noise 2^-9 of a record, one
+ * step of size 1 / ROWS at rate q moves w by (number of records) / (q ROWS): binomial, of the
+ * whole.  Were the subsets of shards copies of each other, the variance would be three times as
+ * large. */
 static void subsets_of_shards_are_independent(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* Guides written by hand, fitted without privacy to models whose posterior is known in closed form:
- * linear regression with a known error, y ~ N(x0 u + x1 v, 1), u, v ~ N(0, 2), correlated predictors. */
+ * linear regression with a known error, y ~ N(x0 u + x1 v, 1), u, v ~ N(0, 2), correlated
+ * predictors. */
 #include <tacit/simulate.h>
 
 #include <math.h>
@@ -164,8 +165,8 @@ static void a_correlated_guide_reaches_the_exact_posterior(void **state)
     }
 }
 
-/* The normal of independent coordinates that is nearest in Kullback and Leibler's sense has the mean
- * and 1 / sqrt(P_jj) for standard deviation (Bishop 2006, section 10.1.2): too small by
+/* The normal of independent coordinates that is nearest in Kullback and Leibler's sense has the
+ * mean and 1 / sqrt(P_jj) for standard deviation (Bishop 2006, section 10.1.2): too small by
  * sqrt(1 - r^2). */
 static void a_mean_field_guide_is_too_sure_by_the_known_factor(void **state)
 {
@@ -184,7 +185,8 @@ static void a_mean_field_guide_is_too_sure_by_the_known_factor(void **state)
 }
 
 /* y ~ N(z, 1), z ~ N(w x0, 1) for each record, w ~ N(0, 2).  Given w and y, z is
- * N((w x0 + y) / 2, sqrt(1/2)); the guide may learn that from data that it shares with the model. */
+ * N((w x0 + y) / 2, sqrt(1/2)); the guide may learn that from data that it shares with the
+ * model. */
 static void a_latent_of_each_record_is_learnt_from_its_data(void **state)
 {
     (void)state;

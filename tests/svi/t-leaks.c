@@ -1,17 +1,18 @@
-/* Ways in which a run could leak that no single release shows: batches that are cut or come in turns, noise
- * that repeats itself, words beside the numbers.  Every record has a group of its own, y_i ~ N(a_i, 1), so
- * that number i of the release is record i's gradient over the rate, or nothing. */
+/* Ways in which a run could leak that no single release shows: batches that are cut or come in
+ * turns, noise that repeats itself, words beside the numbers.  Every record has a group of its own,
+ * y_i ~ N(a_i, 1), so that number i of the release is record i's gradient over the rate, or
+ * nothing. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "svi/svi.h"
 #include "random/noise.h"
+#include "svi/svi.h"
+#include "tests/lib/check.h"
 #include "tests/svi/scene.h"
 #include "tests/svi/witness.h"
-#include "tests/lib/check.h"
 
 enum { N = 600, STEPS = 300 };
 
@@ -46,8 +47,8 @@ static const dp_svi_opts plain = {.mode = DP_NO_PRIVACY,
                                   .steps = STEPS,
                                   .seed = 9};
 
-/* Sizes are binomial(600, 0.3), of mean 180 and standard deviation 11.2, and a record is in 0.3 of the
- * batches and in 0.09 of all pairs of neighbouring ones.  6.2 standard deviations are 6e-10. */
+/* Sizes are binomial(600, 0.3), of mean 180 and standard deviation 11.2, and a record is in 0.3 of
+ * the batches and in 0.09 of all pairs of neighbouring ones.  6.2 standard deviations are 6e-10. */
 static void poisson_batches_are_cut_nowhere_and_drawn_afresh(void **state)
 {
     (void)state;
@@ -111,8 +112,8 @@ static void noise_is_fresh_in_every_number_and_step(void **state)
     end(&s);
 }
 
-/* Of independent ones 1 / (128 sqrt pi) are equal, the release having 64 points in a standard deviation: 2.6 of 600,
- * and 25 or more with a probability below 1e-15. */
+/* Of independent ones 1 / (128 sqrt pi) are equal, the release having 64 points in a standard
+ * deviation: 2.6 of 600, and 25 or more with a probability below 1e-15. */
 static size_t numbers_in_common(const scene *one, const scene *other)
 {
     size_t equal = 0;
@@ -177,8 +178,8 @@ static void resumed_runs_have_noise_of_their_own(void **state)
     end(&runs[0]);
 }
 
-/* What differs before noise is added is what became of one record's gradient.  A coarse grid would round it up
- * now and then. */
+/* What differs before noise is added is what became of one record's gradient.  A coarse grid would
+ * round it up now and then. */
 static void a_record_moves_what_is_released_by_at_most_clip(void **state)
 {
     (void)state;

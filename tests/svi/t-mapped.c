@@ -1,5 +1,6 @@
-/* Mapped files that somebody changes after they were checked: the run is that of other data, which may be any,
- * and neither reads beyond its arrays nor lets a record weigh more than the clip norm. */
+/* Mapped files that somebody changes after they were checked: the run is that of other data, which
+ * may be any, and neither reads beyond its arrays nor lets a record weigh more than the clip
+ * norm. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,8 +98,8 @@ static void drop(files *f)
 
 /* ---- the run ---- */
 
-/* y ~ Normal(w.x + a[group] + the sum of its words' rows, 1), checked with `first` in the files and run with
- * `then`. */
+/* y ~ Normal(w.x + a[group] + the sum of its words' rows, 1), checked with `first` in the files and
+ * run with `then`. */
 static void fit(const table *first, const table *then, dp_precision precision, double theta[THETA])
 {
     dp_error err = {0};
@@ -158,7 +159,8 @@ static void group_numbers_that_leave_their_range_become_zero(void **state)
     }
 }
 
-/* Whatever a record's gradient overflows to, it adds what NaN adds, and nothing becomes NaN by it. */
+/* Whatever a record's gradient overflows to, it adds what NaN adds, and nothing becomes NaN by
+ * it. */
 static void numbers_that_cease_to_be_finite_add_zero(void **state)
 {
     (void)state;

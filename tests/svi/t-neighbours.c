@@ -1,5 +1,5 @@
-/* What one record more or less changes in a release: its own clipped gradient and nothing else, also
- * where rounding decides what the other records' gradients are. */
+/* What one record more or less changes in a release: its own clipped gradient and nothing else,
+ * also where rounding decides what the other records' gradients are. */
 #include <math.h>
 #include <string.h>
 
@@ -53,8 +53,8 @@ static void release_at_rounding(size_t n, double release[WIDTH])
     dp_model_free(m);
 }
 
-/* 460 and 461 records: 204 and 205 in the second chunk, which is where a product of all records of a
- * chunk was once worth a call of BLAS. */
+/* 460 and 461 records: 204 and 205 in the second chunk, which is where a product of all records of
+ * a chunk was once worth a call of BLAS. */
 static void the_other_records_do_not_notice(void **state)
 {
     (void)state;
@@ -74,8 +74,8 @@ static void the_other_records_do_not_notice(void **state)
     }
 }
 
-/* Models whose records' gradients are made in different forms: a scaled vector, an outer product, plain
- * values beside a scattered one. */
+/* Models whose records' gradients are made in different forms: a scaled vector, an outer product,
+ * plain values beside a scattered one. */
 typedef void (*writer)(dp_model *m, dp_plate rows, dp_expr x);
 
 static void scaled_vector(dp_model *m, dp_plate rows, dp_expr x)
@@ -98,7 +98,8 @@ static void several_parts(dp_model *m, dp_plate rows, dp_expr x)
     dp_observe(rows, "y", dp_normal_v(loc, s));
 }
 
-/* The norm of what one record adds to a release, x = (size, size / 2) and w = at / size throughout. */
+/* The norm of what one record adds to a release, x = (size, size / 2) and w = at / size
+ * throughout. */
 static double contribution(writer write, double size, double at, double clip)
 {
     dp_error err = {0};
@@ -182,8 +183,8 @@ static void long_sums_lose_nothing(void **state)
     dp_model_free(m);
 }
 
-/* Parameters after some noisy steps of a model with groups and a latent of each record, on data whose
- * gradients all overflow: `kind` chooses two data sets that have nothing else in common. */
+/* Parameters after some noisy steps of a model with groups and a latent of each record, on data
+ * whose gradients all overflow: `kind` chooses two data sets that have nothing else in common. */
 static void fit_records_that_add_nothing(int kind, dp_svi_opts opts, double theta[8])
 {
     enum { ROWS = 300 };

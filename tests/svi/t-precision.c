@@ -1,5 +1,5 @@
-/* Runs in single precision: near those in double, the same to the bit on any number of threads, refused
- * where the name is unknown. */
+/* Runs in single precision: near those in double, the same to the bit on any number of threads,
+ * refused where the name is unknown. */
 #include <math.h>
 #include <string.h>
 
@@ -95,7 +95,8 @@ static void threads_change_nothing(void **state)
     }
 }
 
-/* y ~ N(x . w, 1) with plain w: one float for each parameter, and gradients that are a part of the release. */
+/* y ~ N(x . w, 1) with plain w: one float for each parameter, and gradients that are a part of the
+ * release. */
 static dp_svi *begin_plain(const dp_dataset *data, uint64_t steps)
 {
     dp_error err = {0};
@@ -117,8 +118,8 @@ static dp_svi *begin_plain(const dp_dataset *data, uint64_t steps)
     return svi;
 }
 
-/* The floats that records read are those of the parameters as they are now: a second step is the first one of a run
- * that begins where it begins. */
+/* The floats that records read are those of the parameters as they are now: a second step is the
+ * first one of a run that begins where it begins. */
 static void every_step_reads_the_last_parameters(void **state)
 {
     (void)state;

@@ -65,7 +65,8 @@ static void a_release_is_an_integer_times_its_step(void **state)
     dp_noise_free(from);
 }
 
-/* Low digits of a sum leave no trace: sums that round to the same integers give the same release. */
+/* Low digits of a sum leave no trace: sums that round to the same integers give the same
+ * release. */
 static void digits_below_the_step_do_not_matter(void **state)
 {
     (void)state;
@@ -82,8 +83,8 @@ static void digits_below_the_step_do_not_matter(void **state)
     dp_noise_free(other);
 }
 
-/* Two sums at distance 1 are put on the grid at distance 1 + sigma 2^-32 sqrt(n) at most, and the worst
- * pair comes near: all numbers of one are just below a half, all of the other just above. */
+/* Two sums at distance 1 are put on the grid at distance 1 + sigma 2^-32 sqrt(n) at most, and the
+ * worst pair comes near: all numbers of one are just below a half, all of the other just above. */
 static void the_grid_moves_sums_apart_by_its_share_at_most(void **state)
 {
     (void)state;
@@ -138,7 +139,8 @@ static void check_piece(void *user, size_t first, size_t n)
     }
 }
 
-/* Blocks from the first and from the last on, and with a key of its own each: no noise occurs twice. */
+/* Blocks from the first and from the last on, and with a key of its own each: no noise occurs
+ * twice. */
 static void blocks_may_be_made_in_any_order(void **state)
 {
     (void)state;

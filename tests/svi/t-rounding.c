@@ -1,13 +1,13 @@
-/* What rounding does to clipped sums: less than is left to it, over chunk sizes and, where the program
- * is run under other instruction sets (check-instructions), over these. */
+/* What rounding does to clipped sums: less than is left to it, over chunk sizes and, where the
+ * program is run under other instruction sets (check-instructions), over these. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/svi/release.h"
 #include "tests/lib/check.h"
+#include "tests/svi/release.h"
 
 static double distance(const double *a, const double *b)
 {
@@ -17,8 +17,8 @@ static double distance(const double *a, const double *b)
     return sqrt(sum);
 }
 
-/* A task of k units is off by k u k clip, so n units in tasks of at most c by c u n clip; the sum of
- * tasks by 2 u n clip (src/svi/svi.c). */
+/* A task of k units is off by k u k clip, so n units in tasks of at most c by c u n clip; the sum
+ * of tasks by 2 u n clip (src/svi/svi.c). */
 static void chunks_change_sums_by_less_than_is_proven(void **state)
 {
     (void)state;

@@ -10,9 +10,9 @@
 #include "svi/cost.h"
 #include "svi/svi.h"
 #include "tests/graph/faulty.h"
-#include "tests/svi/bench.h"
 #include "tests/ledger/folder.h"
 #include "tests/lib/check.h"
+#include "tests/svi/bench.h"
 
 /* ---- state ---- */
 
@@ -145,7 +145,8 @@ static void no_noise_is_repeated(void **state)
     }
 }
 
-/* The file has the parameters and what is public, and its size says so; not the number of records. */
+/* The file has the parameters and what is public, and its size says so; not the number of
+ * records. */
 static void a_checkpoint_has_no_room_for_secrets(void **state)
 {
     (void)state;
@@ -235,8 +236,8 @@ static int files_in_folder(void)
     return count;
 }
 
-/* No file may grow beyond 100 bytes, as on a full disk: the old checkpoint stays, and nothing beside it;
- * no run starts that the ledger could not write down. */
+/* No file may grow beyond 100 bytes, as on a full disk: the old checkpoint stays, and nothing
+ * beside it; no run starts that the ledger could not write down. */
 static void a_full_disk_leaves_what_was_there(void **state)
 {
     (void)state;

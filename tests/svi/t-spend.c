@@ -5,11 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "svi/svi.h"
 #include "random/failure.h"
-#include "tests/svi/bench.h"
+#include "svi/svi.h"
 #include "tests/ledger/folder.h"
 #include "tests/lib/check.h"
+#include "tests/svi/bench.h"
 
 /* ---- steps ---- */
 
@@ -76,7 +76,8 @@ static void a_run_that_could_not_be_made_spends_nothing(void **state)
     tear_down(&b);
 }
 
-/* In the form of d3p gradients hold 1/n, which a budget for neighbours of other sizes does not allow. */
+/* In the form of d3p gradients hold 1/n, which a budget for neighbours of other sizes does not
+ * allow. */
 static void a_budget_that_hides_the_number_of_records_refuses_what_tells_it(void **state)
 {
     (void)state;
@@ -154,7 +155,8 @@ static int sum_unless_broken(void *context, size_t n, int64_t *values)
     return *(const int *)context;
 }
 
-/* What failed here another rank may have: a checkpoint does not lower the ledger to the steps that were done. */
+/* What failed here another rank may have: a checkpoint does not lower the ledger to the steps that
+ * were done. */
 static void a_step_that_failed_counts_when_the_run_is_saved(void **state)
 {
     (void)state;
@@ -182,8 +184,8 @@ static void a_step_that_failed_counts_when_the_run_is_saved(void **state)
     tear_down(&b);
 }
 
-/* Saved at 40, lost somewhere after 45: what the ledger has leased counts, and each resumption adds what
- * the one before has begun. */
+/* Saved at 40, lost somewhere after 45: what the ledger has leased counts, and each resumption adds
+ * what the one before has begun. */
 static void lost_steps_and_second_resumptions_are_paid(void **state)
 {
     (void)state;
@@ -278,8 +280,8 @@ static int allowed_to_child(const bench *b, dp_svi *svi)
     return WEXITSTATUS(status);
 }
 
-/* Parent and child would each take the steps that are paid for once, and either could lower what the other
- * spends. */
+/* Parent and child would each take the steps that are paid for once, and either could lower what
+ * the other spends. */
 static void a_forked_child_may_not_spend_what_its_parent_reserved(void **state)
 {
     (void)state;
@@ -297,7 +299,8 @@ static void a_forked_child_may_not_spend_what_its_parent_reserved(void **state)
     tear_down(&b);
 }
 
-/* Batches of the rest of an epoch, used twice, are not what the account of either process assumes. */
+/* Batches of the rest of an epoch, used twice, are not what the account of either process
+ * assumes. */
 static void a_forked_child_may_not_finish_its_parents_epoch(void **state)
 {
     (void)state;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "svi/svi.h"
-#include "tests/svi/witness.h"
 #include "tests/lib/check.h"
+#include "tests/svi/witness.h"
 
 enum { N = 40, D = 3 };
 
@@ -53,7 +53,8 @@ static started start(likelihood of, size_t n, const dp_svi_opts *opts)
     return (started){svi, data};
 }
 
-/* The release of a run's first step; or its sum before noise, in units of the clip norm, where there is noise. */
+/* The release of a run's first step; or its sum before noise, in units of the clip norm, where
+ * there is noise. */
 static void first_release(likelihood of, size_t n, const dp_svi_opts *opts, double release[D])
 {
     dp_error err = {0};

@@ -54,9 +54,10 @@ static dp_svi *noise_alone(dp_dataset **data, const dp_svi_opts *o)
 }
 
 /* The noise of each release is N(0, (sigma clip)^2): its squares over 2 * 3000 numbers, divided by
- * that, sum to chi-square; the limits are 6.2 standard deviations.  Half the noise is off by 40.  Neighbouring steps
- * do not have the same noise, of which 1 / (128 sqrt pi) of 6000 rounded numbers are equal by chance, 26 in the mean and
- * 75 or more with a probability below 1e-12; and none of it stays in memory. */
+ * that, sum to chi-square; the limits are 6.2 standard deviations.  Half the noise is off by 40.
+ * Neighbouring steps do not have the same noise, of which 1 / (128 sqrt pi) of 6000 rounded numbers
+ * are equal by chance, 26 in the mean and 75 or more with a probability below 1e-12; and none of it
+ * stays in memory. */
 static void noise_has_the_size_that_is_accounted(void **state)
 {
     (void)state;
@@ -107,8 +108,8 @@ static dp_svi *with_record_latents(dp_dataset **data, const dp_svi_opts *o)
 }
 
 /* Draws of records are secrets: they come from the source of the noise, keyed by 256 bits, not from
- * the guide's generator, which has a seed of 64.  Normal numbers are made in pairs, of which no two records
- * have one each: what a record draws has nothing to do with who is beside it. */
+ * the guide's generator, which has a seed of 64.  Normal numbers are made in pairs, of which no two
+ * records have one each: what a record draws has nothing to do with who is beside it. */
 static void draws_of_records_come_from_the_secret_source(void **state)
 {
     (void)state;
@@ -207,8 +208,8 @@ static void every_allocation_may_fail(void **state)
     assert_true(k > 20);
 }
 
-/* Of all that is allocated, dp_svi_bytes leaves out the sources of randomness and names of threads; and it
- * is all there before the first step. */
+/* Of all that is allocated, dp_svi_bytes leaves out the sources of randomness and names of threads;
+ * and it is all there before the first step. */
 static void memory_is_stated_beforehand(void **state)
 {
     (void)state;

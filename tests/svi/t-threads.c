@@ -11,7 +11,8 @@ enum { ROWS = 3000, WIDTH = 6, GROUPS = 5, THETA = 128 };
 static double x[ROWS * WIDTH], y[ROWS];
 static int32_t person[ROWS], group[ROWS];
 
-/* Person 3 has a third of all rows, which is more than three chunks; the others have about three. */
+/* Person 3 has a third of all rows, which is more than three chunks; the others have about
+ * three. */
 static void fill(void)
 {
     uint64_t r = 1;
@@ -26,8 +27,8 @@ static void fill(void)
 
 typedef enum shape { PLAIN, WITH_UNITS, WITH_DRAWS, WITH_BOTH, IN_FLOATS, N_SHAPES } shape;
 
-/* A logistic regression with group effects; with a latent of each record where asked for, or with a hidden layer
- * of GELU, in single precision. */
+/* A logistic regression with group effects; with a latent of each record where asked for, or with a
+ * hidden layer of GELU, in single precision. */
 static size_t fit(shape kind, dp_svi_opts o, double theta[THETA])
 {
     dp_error err = {0};
@@ -105,8 +106,8 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
 
 enum { MANY = (1 << 16) + 1 };
 
-/* Three steps of a model with MANY numbers: parameters of the groups, or latents whose guide's parameters
- * are pulled back to.  Copies the last release and the first MANY parameters. */
+/* Three steps of a model with MANY numbers: parameters of the groups, or latents whose guide's
+ * parameters are pulled back to.  Copies the last release and the first MANY parameters. */
 static void fit_long(bool latents, double sigma, size_t threads, double *release, double *theta)
 {
     dp_error err = {0};
@@ -138,8 +139,8 @@ static void fit_long(bool latents, double sigma, size_t threads, double *release
     dp_model_free(m);
 }
 
-/* Releases that are too long to be parked: threads wait for their turn, and share the blocks of noise and
- * of the optimiser. */
+/* Releases that are too long to be parked: threads wait for their turn, and share the blocks of
+ * noise and of the optimiser. */
 static void long_releases_have_the_same_bits(void **state)
 {
     (void)state;

@@ -1,12 +1,13 @@
-/* Units of privacy with several rows: what they are in a batch, in a release and in the guarantee. */
+/* Units of privacy with several rows: what they are in a batch, in a release and in the
+ * guarantee. */
 #include <math.h>
 #include <string.h>
 
 #include "svi/svi.h"
 #include "tests/graph/faulty.h"
-#include "tests/svi/scene.h"
 #include "tests/lib/check.h"
 #include "tests/lib/numbers.h"
+#include "tests/svi/scene.h"
 
 enum { UNITS = 400, MOST = 4000, CHUNK = 256 };
 

@@ -1,5 +1,5 @@
-/* Releases that are made in waves: the same bits on any number of threads, and a record more or less
- * changes them by at most the clip norm, in both precisions. */
+/* Releases that are made in waves: the same bits on any number of threads, and a record more or
+ * less changes them by at most the clip norm, in both precisions. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,8 +110,8 @@ static void a_record_changes_a_sum_by_its_clip_at_most(void **state)
     assert_true(most <= 1 && most > 0.998);
 }
 
-/* One record, down to subnormal numbers and up to where gradients overflow and add nothing; factors that are kept
- * are floats in single precision, for clip norms within their range. */
+/* One record, down to subnormal numbers and up to where gradients overflow and add nothing; factors
+ * that are kept are floats in single precision, for clip norms within their range. */
 static void no_record_is_too_small_or_too_large_to_be_clipped(void **state)
 {
     (void)state;
