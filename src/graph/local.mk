@@ -9,6 +9,7 @@ libtacit_core_la_SOURCES += \
   %D%/op-last.c \
   %D%/op-layout.c \
   %D%/op-loops.h \
+  %D%/op-list.h \
   %D%/op-numbers.h \
   %D%/op-pool.c \
   %D%/op-product.c \

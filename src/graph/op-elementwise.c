@@ -308,20 +308,30 @@ static void polygamma_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id re
     result[0] = dpi_times(g, adjoint, dpi_polygamma_node(g, next, a));
 }
 
-#define BINARY(op_name, op_formula)                                                                \
-    .name = #op_name, .formula = op_formula, .n_inputs = 2, .broadcasts = true,                    \
-    .shape = dpi_binary_shape, .forward = op_name##_forward, .backward = op_name##_backward,       \
-    .flops = dpi_flops_cheap
+#define BINARY(op_name, op_class, op_formula)                                                      \
+    .id = DPI_OP_##op_name, .name = #op_name, .formula = op_formula, .class = op_class,            \
+    .n_inputs = 2, .broadcasts = true, .shape = dpi_binary_shape, .forward = op_name##_forward,    \
+    .backward = op_name##_backward, .flops = dpi_flops_cheap
 #define UNARY(op_name, op_formula, cost)                                                           \
-    .name = #op_name, .formula = op_formula, .n_inputs = 1, .shape = dpi_unary_shape,              \
-    .forward = op_name##_forward, .backward = op_name##_backward, .flops = cost
+    .id = DPI_OP_##op_name, .name = #op_name, .formula = op_formula, .class = DPI_ELEMENTWISE,     \
+    .n_inputs = 1, .shape = dpi_unary_shape, .forward = op_name##_forward,                         \
+    .backward = op_name##_backward, .flops = cost
 
-const dpi_op dpi_op_add = {BINARY(add, "a + b"), .single = dpi_single_add};
-const dpi_op dpi_op_sub = {BINARY(sub, "a - b"), .single = dpi_single_sub};
-const dpi_op dpi_op_mul = {BINARY(mul, "a * b"), .single = dpi_single_mul, .norm2 = mul_norm2,
-                           .weighted_sum = mul_weighted_sum};
-const dpi_op dpi_op_div = {BINARY(div, "a / b"), .single = dpi_single_div};
-const dpi_op dpi_op_neg = {UNARY(neg, "-a", dpi_flops_cheap), .single = dpi_single_neg};
+const dpi_op dpi_op_add = {BINARY(add, DPI_LINEAR, "a + b"), .single = dpi_single_add};
+const dpi_op dpi_op_sub = {BINARY(sub, DPI_LINEAR, "a - b"), .single = dpi_single_sub};
+const dpi_op dpi_op_mul = {BINARY(mul, DPI_BILINEAR, "a * b"), .single = dpi_single_mul,
+                           .norm2 = mul_norm2, .weighted_sum = mul_weighted_sum};
+const dpi_op dpi_op_div = {BINARY(div, DPI_ELEMENTWISE, "a / b"), .single = dpi_single_div};
+const dpi_op dpi_op_neg = {.id = DPI_OP_neg,
+                           .name = "neg",
+                           .formula = "-a",
+                           .class = DPI_LINEAR,
+                           .n_inputs = 1,
+                           .shape = dpi_unary_shape,
+                           .forward = neg_forward,
+                           .single = dpi_single_neg,
+                           .backward = neg_backward,
+                           .flops = dpi_flops_cheap};
 const dpi_op dpi_op_exp = {UNARY(exp, "e^a", dpi_flops_transcendental), .single = dpi_single_exp};
 const dpi_op dpi_op_expm1 = {UNARY(expm1, "e^a - 1", dpi_flops_transcendental),
                              .single = dpi_single_expm1};
@@ -337,8 +347,10 @@ const dpi_op dpi_op_softplus = {UNARY(softplus, "log(1 + e^a)", dpi_flops_transc
 const dpi_op dpi_op_tanh = {UNARY(tanh, "tanh a", dpi_flops_transcendental),
                             .single = dpi_single_tanh};
 const dpi_op dpi_op_abs = {UNARY(abs, "|a|", dpi_flops_cheap), .single = dpi_single_abs};
-const dpi_op dpi_op_sign = {.name = "sign",
+const dpi_op dpi_op_sign = {.id = DPI_OP_sign,
+                            .name = "sign",
                             .formula = "sign of a",
+                            .class = DPI_ELEMENTWISE,
                             .n_inputs = 1,
                             .shape = dpi_unary_shape,
                             .forward = sign_forward,
@@ -347,4 +359,4 @@ const dpi_op dpi_op_sign = {.name = "sign",
 const dpi_op dpi_op_lgamma = {UNARY(lgamma, "log Gamma(a)", dpi_flops_transcendental),
                               .single = dpi_single_lgamma};
 const dpi_op dpi_op_polygamma = {UNARY(polygamma, "psi_n(a)", dpi_flops_transcendental),
-                                 .single = dpi_single_polygamma};
+                                 .given = DPI_ATTR_NUMBER, .single = dpi_single_polygamma};

@@ -55,8 +55,11 @@ static double group_mean_flops(const dpi_node *node)
     return 2 * (double)dpi_shape_size(&node->shape);
 }
 
-const dpi_op dpi_op_group_mean = {.name = "group_mean",
+const dpi_op dpi_op_group_mean = {.id = DPI_OP_group_mean,
+                                  .name = "group_mean",
                                   .formula = "mean of a over its row and group",
+                                  .class = DPI_LINEAR,
+                                  .given = DPI_ATTR_NUMBER | DPI_ATTR_ROWS,
                                   .n_inputs = 1,
                                   .shape = group_mean_shape,
                                   .forward = group_mean_forward,

@@ -265,12 +265,17 @@ static double pool_flops(const dpi_node *node)
            (double)w->size[1] * (double)node->attr.inner;
 }
 
-#define POOL(op_name, op_formula, inputs)                                                          \
-    .name = #op_name, .formula = op_formula, .n_inputs = inputs, .shape = op_name##_shape,         \
+#define POOL(op_name, op_formula, op_class, fields, inputs)                                        \
+    .id = DPI_OP_##op_name, .name = #op_name, .formula = op_formula, .class = op_class,            \
+    .given = (fields), .n_inputs = (inputs), .shape = op_name##_shape,                             \
     .forward = op_name##_forward, .single = op_name##_single, .backward = op_name##_backward,      \
     .flops = pool_flops
 
-const dpi_op dpi_op_pool_sum = {POOL(pool_sum, "sum of what a window sees of a", 1)};
-const dpi_op dpi_op_unpool_sum = {POOL(unpool_sum, "a in every place its window saw", 1)};
-const dpi_op dpi_op_pool_max = {POOL(pool_max, "b where a is largest in a window", 2)};
-const dpi_op dpi_op_unpool_max = {POOL(unpool_max, "b where a was largest in a window", 2)};
+const dpi_op dpi_op_pool_sum = {
+    POOL(pool_sum, "sum of what a window sees of a", DPI_LINEAR, DPI_ATTR_WINDOW, 1)};
+const dpi_op dpi_op_unpool_sum = {POOL(unpool_sum, "a in every place its window saw", DPI_LINEAR,
+                                       DPI_ATTR_WINDOW | DPI_ATTR_SHAPE, 1)};
+const dpi_op dpi_op_pool_max = {
+    POOL(pool_max, "b where a is largest in a window", DPI_SELECTION, DPI_ATTR_WINDOW, 2)};
+const dpi_op dpi_op_unpool_max = {
+    POOL(unpool_max, "b where a was largest in a window", DPI_SELECTION, DPI_ATTR_WINDOW, 2)};

@@ -151,16 +151,21 @@ static void outer_weighted_sum(const dpi_call *c, const double *weight, double *
     dpi_add_outer(&products, weight, total);
 }
 
-const dpi_op dpi_op_matmul = {.name = "matmul",
+const dpi_op dpi_op_matmul = {.id = DPI_OP_matmul,
+                              .name = "matmul",
                               .formula = "sum_k a_ik b_kj",
+                              .class = DPI_BILINEAR,
+                              .given = DPI_ATTR_TRANSPOSE,
                               .n_inputs = 2,
                               .shape = matmul_shape,
                               .forward = matmul_forward,
                               .single = dpi_single_matmul,
                               .backward = matmul_backward,
                               .flops = matmul_flops};
-const dpi_op dpi_op_outer = {.name = "outer",
+const dpi_op dpi_op_outer = {.id = DPI_OP_outer,
+                             .name = "outer",
                              .formula = "a_i b_j",
+                             .class = DPI_BILINEAR,
                              .n_inputs = 2,
                              .shape = outer_shape,
                              .forward = outer_forward,

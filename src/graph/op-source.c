@@ -21,13 +21,18 @@ static const char *ones_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *
     return NULL;
 }
 
-#define SOURCE(op_name, op_formula, shape_rule)                                                    \
+#define SOURCE(op_name, op_formula, shape_rule, fields)                                            \
     {                                                                                              \
-        .name = op_name, .formula = op_formula, .shape = shape_rule, .flops = dpi_flops_none       \
+        .id = DPI_OP_##op_name, .name = #op_name, .formula = op_formula, .class = DPI_SOURCE,      \
+        .given = (fields), .shape = shape_rule, .flops = dpi_flops_none                            \
     }
 
-const dpi_op dpi_op_const = SOURCE("const", "a constant", source_shape);
-const dpi_op dpi_op_input = SOURCE("input", "set by the caller", source_shape);
-const dpi_op dpi_op_data = SOURCE("data", "x_i of record i", source_shape);
-const dpi_op dpi_op_index = SOURCE("index", "g_i of record i, a group number", source_shape);
-const dpi_op dpi_op_ones = SOURCE("ones", "1 for record i", ones_shape);
+const dpi_op dpi_op_const =
+    SOURCE(const, "a constant", source_shape, DPI_ATTR_SHAPE | DPI_ATTR_VALUE | DPI_ATTR_ARRAY);
+const dpi_op dpi_op_input =
+    SOURCE(input, "set by the caller", source_shape, DPI_ATTR_SHAPE | DPI_ATTR_NUMBER);
+const dpi_op dpi_op_data = SOURCE(data, "x_i of record i", source_shape, DPI_ATTR_SHAPE);
+/* attr.rows: the plate that the groups belong to. */
+const dpi_op dpi_op_index = SOURCE(index, "g_i of record i, a group number", source_shape,
+                                   DPI_ATTR_SHAPE | DPI_ATTR_NUMBER | DPI_ATTR_ROWS);
+const dpi_op dpi_op_ones = SOURCE(ones, "1 for record i", ones_shape, DPI_ATTR_NONE);

@@ -1,21 +1,8 @@
 /* The table of operations and the shorthands that add them. */
 #include "graph/op.h"
 
-const dpi_op *const dpi_ops[] = {
-    &dpi_op_const,      &dpi_op_input,       &dpi_op_data,        &dpi_op_index,
-    &dpi_op_ones,       &dpi_op_add,         &dpi_op_sub,         &dpi_op_mul,
-    &dpi_op_div,        &dpi_op_neg,         &dpi_op_exp,         &dpi_op_expm1,
-    &dpi_op_log,        &dpi_op_log1p,       &dpi_op_sqrt,        &dpi_op_square,
-    &dpi_op_logistic,   &dpi_op_softplus,    &dpi_op_tanh,        &dpi_op_abs,
-    &dpi_op_sign,       &dpi_op_lgamma,      &dpi_op_polygamma,   &dpi_op_sum_to,
-    &dpi_op_expand,     &dpi_op_log_sum_exp, &dpi_op_sum_records, &dpi_op_matmul,
-    &dpi_op_outer,      &dpi_op_pick,        &dpi_op_scatter,     &dpi_op_slice,
-    &dpi_op_pad,        &dpi_op_sum_last,    &dpi_op_spread,      &dpi_op_contrast,
-    &dpi_op_relu,       &dpi_op_step,        &dpi_op_max,         &dpi_op_normal_cdf,
-    &dpi_op_group_mean, &dpi_op_reshape,     &dpi_op_patches,     &dpi_op_fold,
-    &dpi_op_pool_sum,   &dpi_op_unpool_sum,  &dpi_op_pool_max,    &dpi_op_unpool_max,
-};
-const size_t dpi_n_ops = sizeof dpi_ops / sizeof dpi_ops[0];
+#define ROW(name) [DPI_OP_##name] = &dpi_op_##name,
+const dpi_op *const dpi_ops[DPI_N_OPS] = {DPI_OPS(ROW)};
 
 double dpi_flops_none(const dpi_node *node)
 {

@@ -1,12 +1,13 @@
-/* The operation table: all that is known of an operation stands in its row.
+/* What the operations mean: one row each, in a table indexed by id.
  *
- * A row has a name, its formula, the number of inputs, a shape rule, the kernel, the rule of
- * reverse mode and the cost.  A new operation is one row (and a line in the table of op.c); the
- * gradient test walks the table, so a row without test points fails. */
+ * A row has a name, its formula, the class, the attributes that it reads, the number of inputs, a
+ * shape rule, the rule of reverse mode and the cost.  Which operations there are stands in
+ * op-list.h; tests walk the table, so a row without test points fails. */
 #ifndef DPI_GRAPH_OP_H
 #define DPI_GRAPH_OP_H
 
 #include "graph/graph.h"
+#include "graph/op-list.h"
 
 /* One evaluation of one node: n records, or n = 1 for a global node.  Buffers are row-major,
  * in[k][n or 1][in_size[k]] and out[n][out_size].  They do not overlap. */
@@ -29,8 +30,36 @@ typedef struct dpi_call_single {
     const dpi_attr *attr;
 } dpi_call_single;
 
+typedef enum dpi_op_class {
+    DPI_SOURCE,      /* no inputs: the value comes from outside the operations */
+    DPI_LINEAR,      /* a linear map of all inputs together: f(s a, s b) = s f(a, b), and sums */
+    DPI_BILINEAR,    /* linear in each of two inputs */
+    DPI_ELEMENTWISE, /* number by number, and not linear */
+    DPI_LAYOUT,      /* numbers are moved, repeated, left out or padded; none is computed */
+    DPI_REDUCTION,   /* one number of many */
+    DPI_SELECTION,   /* the values of one input say which numbers of the other are meant */
+    DPI_N_CLASSES,
+} dpi_op_class;
+
+/* The fields of dpi_attr. */
+enum {
+    DPI_ATTR_NONE = 0,
+    DPI_ATTR_SHAPE = 1 << 0,
+    DPI_ATTR_VALUE = 1 << 1,
+    DPI_ATTR_ARRAY = 1 << 2,
+    DPI_ATTR_NUMBER = 1 << 3,
+    DPI_ATTR_ROWS = 1 << 4,
+    DPI_ATTR_INNER = 1 << 5,
+    DPI_ATTR_COLUMNS = 1 << 6,
+    DPI_ATTR_TRANSPOSE = 1 << 7,
+    DPI_ATTR_WINDOW = 1 << 8,
+};
+
 typedef struct dpi_op {
+    dpi_op_id id;
     const char *name, *formula;
+    dpi_op_class class;
+    unsigned given; /* fields of attr that make the operation; `shape` finds the others from them */
     int n_inputs;
     bool broadcasts; /* smaller inputs are repeated to the result's dimensions */
     /* Sets *shape, and fields of *attr that depend on the inputs' shapes.  On a misfit returns a
@@ -53,32 +82,11 @@ typedef struct dpi_op {
 /* attr.number of an input that the caller sets only after all records have run. */
 enum { DPI_LATE = 1 };
 
-extern const dpi_op *const dpi_ops[];
-extern const size_t dpi_n_ops;
+extern const dpi_op *const dpi_ops[DPI_N_OPS];
 
-/* sources */
-extern const dpi_op dpi_op_const; /* attr.value, or attr.array */
-extern const dpi_op dpi_op_input; /* set by the executor's caller: parameters, draws, sites */
-extern const dpi_op dpi_op_data;  /* a real column block of the records */
-extern const dpi_op dpi_op_index; /* a 0-based group number of each record, below attr.number */
-extern const dpi_op dpi_op_ones;  /* 1 for each record */
-/* elementwise */
-extern const dpi_op dpi_op_add, dpi_op_sub, dpi_op_mul, dpi_op_div;
-extern const dpi_op dpi_op_neg, dpi_op_exp, dpi_op_expm1, dpi_op_log, dpi_op_log1p, dpi_op_sqrt;
-extern const dpi_op dpi_op_square, dpi_op_logistic, dpi_op_softplus, dpi_op_tanh, dpi_op_abs;
-extern const dpi_op dpi_op_sign, dpi_op_lgamma, dpi_op_polygamma;
-/* between layers */
-extern const dpi_op dpi_op_relu, dpi_op_step, dpi_op_max, dpi_op_normal_cdf, dpi_op_group_mean;
-extern const dpi_op dpi_op_pool_sum, dpi_op_unpool_sum, dpi_op_pool_max, dpi_op_unpool_max;
-/* reductions and their inverses */
-extern const dpi_op dpi_op_sum_to, dpi_op_expand, dpi_op_sum_records;
-extern const dpi_op dpi_op_sum_last, dpi_op_log_sum_exp, dpi_op_spread, dpi_op_contrast;
-/* products */
-extern const dpi_op dpi_op_matmul, dpi_op_outer;
-/* selection */
-extern const dpi_op dpi_op_pick, dpi_op_scatter, dpi_op_slice, dpi_op_pad;
-/* numbers in other places */
-extern const dpi_op dpi_op_reshape, dpi_op_patches, dpi_op_fold;
+#define DPI_DECLARE_OP(name) extern const dpi_op dpi_op_##name;
+DPI_OPS(DPI_DECLARE_OP)
+#undef DPI_DECLARE_OP
 
 /* Shorthands used by rules and distributions; same conventions as dpi_apply. */
 dpi_id dpi_add(dpi_graph *g, dpi_id a, dpi_id b);

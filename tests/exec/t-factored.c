@@ -251,7 +251,7 @@ static void every_factored_form_is_among_the_parts(void **state)
     (void)state;
     setting s;
     set_up(&s);
-    for (size_t k = 0; k < dpi_n_ops; k++) {
+    for (size_t k = 0; k < DPI_N_OPS; k++) {
         bool found = false;
         for (size_t p = 0; p < ONCE; p++)
             found = found || dpi_get(&s.graph, s.part[p])->op == dpi_ops[k];

@@ -205,7 +205,7 @@ static void check_operation(const dpi_op *op, size_t left, bool left_of_record, 
 static void every_operation_has_a_kernel_for_floats(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < dpi_n_ops; i++) {
+    for (size_t i = 0; i < DPI_N_OPS; i++) {
         const dpi_op *op = dpi_ops[i];
         bool is_source = op->forward == NULL, sums_records = op == &dpi_op_sum_records;
         if ((op->single == NULL) != (is_source || sums_records))
@@ -242,7 +242,7 @@ static void every_kernel_for_floats_is_that_for_doubles(void **state)
 {
     (void)state;
     size_t seen = 0, known = 0;
-    for (size_t i = 0; i < dpi_n_ops; i++)
+    for (size_t i = 0; i < DPI_N_OPS; i++)
         seen += dpi_ops[i]->single != NULL;
     static const dpi_op *const unary[] = {
         &dpi_op_neg,        &dpi_op_exp,   &dpi_op_square, &dpi_op_logistic,

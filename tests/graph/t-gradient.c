@@ -280,7 +280,7 @@ static void missing_values_show_in_gradients(void **state)
     world_new(&w);
     dpi_id x = input(&w, "x", ""), adjoint;
     naive_value(w.e, x)[0] = (long double)NAN;
-    for (size_t i = 0; i < dpi_n_ops; i++) {
+    for (size_t i = 0; i < DPI_N_OPS; i++) {
         double *value;
         const dpi_op *op = dpi_ops[i];
         const dpi_shape number = dpi_scalar(false);

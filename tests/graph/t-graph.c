@@ -149,7 +149,7 @@ static void sources_are_never_merged(void **state)
     world w;
     world_new(&w);
     const dpi_attr attr = {.shape = point_shape("3")};
-    for (size_t i = 0; i < dpi_n_ops; i++) {
+    for (size_t i = 0; i < DPI_N_OPS; i++) {
         if (dpi_ops[i]->n_inputs > 0 || dpi_ops[i] == &dpi_op_const || dpi_ops[i] == &dpi_op_ones)
             continue;
         assert_int_not_equal(dpi_source(&w.g, dpi_ops[i], "x", attr),

@@ -43,7 +43,7 @@ static void every_operation_has_points(void **state)
     (void)state;
     point *list;
     size_t n = points_all(&list);
-    for (size_t i = 0; i < dpi_n_ops; i++) {
+    for (size_t i = 0; i < DPI_N_OPS; i++) {
         const dpi_op *op = dpi_ops[i];
         size_t points = 0;
         for (size_t k = 0; k < n; k++)
@@ -56,6 +56,114 @@ static void every_operation_has_points(void **state)
         assert_true((op->norm2 == NULL) == (op->weighted_sum == NULL));
         for (size_t k = 0; k < i; k++)
             assert_string_not_equal(dpi_ops[k]->name, op->name);
+    }
+    free(list);
+}
+
+static void ids_are_places_in_the_table(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < DPI_N_OPS; i++) {
+        assert_int_equal(dpi_ops[i]->id, i);
+        assert_in_range(dpi_ops[i]->class, 0, DPI_N_CLASSES - 1);
+        assert_true((dpi_ops[i]->class == DPI_SOURCE) == (dpi_ops[i]->n_inputs == 0));
+    }
+}
+
+/* Whether the result is -2 times what it was when the inputs of `scaled` are, to the bit. */
+static bool scales(const point *p, const bool scaled[2])
+{
+    world w;
+    double *before, *after;
+    world_of_point(&w, p);
+    size_t n = naive_count(w.e, w.y);
+    world_run(&w, 1, &w.y, POINT_RECORDS, &before);
+    for (int k = 0; k < p->op->n_inputs; k++)
+        for (size_t i = 0; scaled[k] && i < naive_count(w.e, w.in[k]); i++)
+            naive_value(w.e, w.in[k])[i] *= -2;
+    world_run(&w, 1, &w.y, POINT_RECORDS, &after);
+    bool same = true;
+    for (size_t i = 0; i < n; i++)
+        same = same && after[i] == -2 * before[i];
+    free(before);
+    free(after);
+    world_free(&w);
+    return same;
+}
+
+/* Whether the class of the point's operation holds there; not being linear need show only once. */
+static bool class_holds(const point *p)
+{
+    const bool both[2] = {true, true}, left[2] = {true, false}, right[2] = {false, true};
+    dpi_op_class class = p->op->class;
+    if (class == DPI_LINEAR || class == DPI_LAYOUT)
+        return scales(p, both);
+    if (class == DPI_BILINEAR)
+        return scales(p, left) && scales(p, right);
+    if (class == DPI_SELECTION)
+        return scales(p, p->groups > 0 ? left : right);
+    return class == DPI_REDUCTION || !scales(p, both);
+}
+
+static void classes_are_those_of_the_formulas(void **state)
+{
+    (void)state;
+    point *list;
+    size_t n = points_all(&list), holds[DPI_N_OPS] = {0}, points[DPI_N_OPS] = {0};
+    for (size_t i = 0; i < n; i++) {
+        points[list[i].op->id]++;
+        holds[list[i].op->id] += class_holds(&list[i]);
+    }
+    for (size_t i = 0; i < DPI_N_OPS; i++)
+        if (dpi_ops[i]->class == DPI_ELEMENTWISE ? holds[i] == 0 : holds[i] < points[i])
+            fail_msg("%s is not of the class its row says", dpi_ops[i]->name);
+    free(list);
+}
+
+/* The attributes with something else in every field that the operation is not given. */
+static dpi_attr disturbed(const dpi_attr *attr, unsigned given)
+{
+    dpi_attr other = {.shape = point_shape("7x5"),
+                      .value = 9.5,
+                      .number = 7,
+                      .rows = 5,
+                      .inner = 11,
+                      .columns = 13,
+                      .transpose = {!attr->transpose[0], !attr->transpose[1]},
+                      .window = {{5, 7}, {2, 3}, {3, 1}, {1, 2}}};
+    other.shape = given & DPI_ATTR_SHAPE ? attr->shape : other.shape;
+    other.value = given & DPI_ATTR_VALUE ? attr->value : other.value;
+    other.number = given & DPI_ATTR_NUMBER ? attr->number : other.number;
+    other.rows = given & DPI_ATTR_ROWS ? attr->rows : other.rows;
+    other.inner = given & DPI_ATTR_INNER ? attr->inner : other.inner;
+    other.columns = given & DPI_ATTR_COLUMNS ? attr->columns : other.columns;
+    for (int k = 0; k < 2 && (given & DPI_ATTR_TRANSPOSE); k++)
+        other.transpose[k] = attr->transpose[k];
+    other.window = given & DPI_ATTR_WINDOW ? attr->window : other.window;
+    return other;
+}
+
+static void fields_that_are_not_given_are_not_read(void **state)
+{
+    (void)state;
+    point *list;
+    size_t n = points_all(&list);
+    for (size_t i = 0; i < n; i++) {
+        world w;
+        double *value[2];
+        world_of_point(&w, &list[i]);
+        const dpi_node node = *dpi_get(&w.g, w.y);
+        dpi_attr attr = disturbed(&node.attr, list[i].op->given);
+        dpi_id y = dpi_apply(&w.g, node.op, node.in[0], node.in[1], &attr);
+        if (w.err.status != DP_OK || !dpi_shape_same(&dpi_get(&w.g, y)->shape, &node.shape))
+            fail_msg("%s: another shape, '%s'", w.text, w.err.text);
+        world_run(&w, 2, (dpi_id[]){w.y, y}, POINT_RECORDS, value);
+        for (size_t k = 0; k < naive_count(w.e, w.y); k++)
+            if (value[0][k] != value[1][k])
+                fail_msg("%s: another value", w.text);
+        free(value[0]);
+        free(value[1]);
+        world_free(&w);
     }
     free(list);
 }
@@ -254,6 +362,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operation_has_points),
+        cmocka_unit_test(ids_are_places_in_the_table),
+        cmocka_unit_test(classes_are_those_of_the_formulas),
+        cmocka_unit_test(fields_that_are_not_given_are_not_read),
         cmocka_unit_test(gradients_match_differences),
         cmocka_unit_test(factored_forms_equal_the_value),
         cmocka_unit_test(factored_norms_hold_at_the_ends_of_the_range),

@@ -103,7 +103,7 @@ static bool is_apart(random_graph *r, dpi_id id)
 /* Adds one random operation when it fits. */
 static void grow(random_graph *r)
 {
-    const dpi_op *op = dpi_ops[draw(r, dpi_n_ops)];
+    const dpi_op *op = dpi_ops[draw(r, DPI_N_OPS)];
     dpi_graph *g = &r->w.g;
     dpi_id a = any(r), b = any(r);
     dpi_shape shape;

@@ -263,7 +263,7 @@ static void every_operation_that_can_refuse_is_tried(void **state)
 {
     (void)state;
     const char *shapes[] = {"", "3", "2x3", "2x2x2x2", "*", "*3"};
-    for (size_t i = 0; i < dpi_n_ops; i++) {
+    for (size_t i = 0; i < DPI_N_OPS; i++) {
         const dpi_op *op = dpi_ops[i];
         bool listed = op->n_inputs == 0;
         for (size_t k = 0; k < sizeof misfits / sizeof misfits[0]; k++)
