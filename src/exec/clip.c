@@ -32,8 +32,8 @@ DPI_LOOPS static void clip_weights(size_t m, const double *norm2, double clip, d
 
 static void add_norm2(const dpi_part *p, size_t m, double *norm2)
 {
-    if (p->op != NULL) {
-        p->op->norm2(&p->call, norm2);
+    if (p->factored != NULL) {
+        p->factored->norm2(&p->call, norm2);
         return;
     }
     if (p->terms != NULL) {
@@ -55,12 +55,12 @@ DPI_LOOPS static void add_scaled(size_t n, double weight, const double *x, doubl
 static void add_weighted(const dpi_part *p, size_t first, size_t m, const double *weight,
                          double *sum)
 {
-    if (p->op != NULL) {
+    if (p->factored != NULL) {
         dpi_call call = p->call;
         call.n = m;
         for (int k = 0; k < 2 && call.in[k] != NULL; k++)
             call.in[k] += first * call.in_step[k];
-        p->op->weighted_sum(&call, weight, sum);
+        p->factored->weighted_sum(&call, weight, sum);
         return;
     }
     const double *out = p->call.out + first * p->size;
@@ -158,7 +158,7 @@ enum { LEAST_SIDE = 32 }; /* of a matrix for which packing factors pays */
 static size_t products_of(const dpi_part *p, const dpi_form *form)
 {
     size_t rank = form->rank;
-    if (p->op == &dpi_op_outer)
+    if (p->factored != NULL && p->factored->outer)
         rank = 1;
     else if (form->way != DPI_PRODUCTS)
         return 0;

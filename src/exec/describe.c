@@ -10,6 +10,7 @@
 
 #include "exec/form.h"
 #include "graph/describe.h"
+#include "graph/op.h"
 #include "model/objective.h"
 
 enum { ARGUMENT_TEXT = 64, FORM_TEXT = 96 };
@@ -20,7 +21,7 @@ static const char *argument_text(const dpi_graph *g, dpi_id id, char text[ARGUME
     const dpi_node *node = dpi_get(g, id);
     if (node->name != NULL)
         return node->name;
-    if (node->op == &dpi_op_const && node->attr.array == NULL) {
+    if (dpi_is_number(node)) {
         (void)snprintf(text, ARGUMENT_TEXT, "%.6g", node->attr.value);
         char *comma = strchr(text, ',');
         if (comma != NULL)

@@ -66,7 +66,8 @@ struct dpi_factors {
 static bool is_outer(const dpi_part *p)
 {
     const dpi_attr *attr = p->call.attr;
-    return p->op == &dpi_op_outer && attr->rows >= LEAST && attr->columns >= LEAST;
+    bool outer = p->factored != NULL && p->factored->outer;
+    return outer && attr->rows >= LEAST && attr->columns >= LEAST;
 }
 
 bool dpi_factors_pay(const dpi_run *run)

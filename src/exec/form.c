@@ -17,7 +17,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "graph/op.h"
+#include "exec/factored.h"
 
 enum { TOUCH = 4 };
 
@@ -48,31 +48,7 @@ size_t dpi_form_block(const dpi_form *form)
     return form->way == DPI_PRODUCTS && in_block(form) >= 2 ? (size_t)in_block(form) : 1;
 }
 
-/* The term that a leaf is; false when it is none. */
-static bool term_of(const dpi_graph *g, dpi_id id, double sign, dpi_term_form *term, size_t *rows,
-                    size_t *columns)
-{
-    const dpi_node *node = &g->nodes[id];
-    *term = (dpi_term_form){.node = id, .sign = sign};
-    if (node->op != &dpi_op_outer && node->op != &dpi_op_matmul && node->op != &dpi_op_scatter)
-        return false;
-    const dpi_shape *a = &g->nodes[node->in[0]].shape, *b = &g->nodes[node->in[1]].shape;
-    *rows = node->attr.rows;
-    *columns = node->attr.columns;
-    term->rank = node->attr.inner;
-    if (node->op == &dpi_op_matmul)
-        return a->n_dims == 2 && b->n_dims == 2;
-    term->picked = node->op == &dpi_op_scatter;
-    if (term->picked) {
-        term->rank = dpi_shape_size(b);
-        *rows = node->attr.number;
-        *columns = dpi_shape_size(a) / term->rank;
-    }
-    return true;
-}
-
-/* Fills form->term from the tree of additions and subtractions; leaves n_terms at 0 when something
- * else stands in it. */
+/* Fills form->term from the tree of sums; leaves n_terms at 0 when something else stands in it. */
 static void find_terms(const dpi_graph *g, dpi_id part, dpi_form *form)
 {
     struct {
@@ -84,23 +60,23 @@ static void find_terms(const dpi_graph *g, dpi_id part, dpi_form *form)
         dpi_id id = open[--n_open].id;
         double sign = open[n_open].sign;
         const dpi_node *node = &g->nodes[id];
-        if (node->op == &dpi_op_add || node->op == &dpi_op_sub) {
-            if (n + n_open + 2 > DPI_MOST_TERMS ||
-                !dpi_shape_same(&g->nodes[node->in[0]].shape, &g->nodes[node->in[1]].shape))
+        const dpi_factored *rule = &dpi_factored_forms[node->op->id];
+        if (rule->sign[0] != 0) {
+            int inputs = node->op->n_inputs;
+            if (inputs == 2 &&
+                (n + n_open + 2 > DPI_MOST_TERMS ||
+                 !dpi_shape_same(&g->nodes[node->in[0]].shape, &g->nodes[node->in[1]].shape)))
                 return;
-            for (int k = 1; k >= 0; k--, n_open++) { /* so that the first comes out first */
+            for (int k = inputs - 1; k >= 0;
+                 k--, n_open++) { /* so that the first comes out first */
                 open[n_open].id = node->in[k];
-                open[n_open].sign = k == 1 && node->op == &dpi_op_sub ? -sign : sign;
+                open[n_open].sign = rule->sign[k] * sign;
             }
             continue;
         }
-        if (node->op == &dpi_op_neg || node->op == &dpi_op_reshape) {
-            open[n_open].id = node->in[0];
-            open[n_open++].sign = node->op == &dpi_op_neg ? -sign : sign;
-            continue;
-        }
         size_t rows, columns;
-        if (!term_of(g, id, sign, &form->term[n], &rows, &columns) ||
+        form->term[n] = (dpi_term_form){.node = id, .sign = sign};
+        if (rule->leaf == NULL || !rule->leaf(g, node, &form->term[n], &rows, &columns) ||
             (n > 0 && (rows != form->rows || columns != form->columns)))
             return;
         form->rows = rows;
@@ -182,7 +158,7 @@ void dpi_form_of(const dpi_graph *g, dpi_id part, dpi_choice choice, dpi_form *f
     form->flops = form->made_flops = node->op->flops(node) + 2 * TOUCH * size;
     find_terms(g, part, form);
     bool alone = form->n_terms == 0 || (form->n_terms == 1 && form->rank == 1);
-    if (node->op->norm2 != NULL && alone && choice != DPI_ALWAYS_MADE) {
+    if (dpi_factored_forms[node->op->id].norm2 != NULL && alone && choice != DPI_ALWAYS_MADE) {
         form->way = DPI_FACTORED;
         form->flops = 2 * size; /* at most */
         return;

@@ -17,7 +17,7 @@ enum { DPI_MOST_TERMS = 32 };
 
 typedef enum dpi_way {
     DPI_MADE,       /* for all records of a chunk */
-    DPI_FACTORED,   /* never: by the factored forms of its operation (graph/op.h) */
+    DPI_FACTORED,   /* never: by the factored forms of its operation (exec/factored.h) */
     DPI_PRODUCTS,   /* never: norms from inner products of factors */
     DPI_ONE_BY_ONE, /* for one record at a time, for its norm; sums from factors */
 } dpi_way;
@@ -34,7 +34,8 @@ typedef struct dpi_term_form {
     dpi_id node;
     double sign;
     size_t rank;
-    bool picked; /* L is given by the numbers of its unit vectors */
+    bool picked;    /* L is given by the numbers of its unit vectors */
+    bool turned[2]; /* L is stored as [rows][rank], R as [columns][rank] */
 } dpi_term_form;
 
 typedef struct dpi_form {

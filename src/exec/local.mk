@@ -1,7 +1,10 @@
 libtacit_core_la_SOURCES += \
+  %D%/factored.c %D%/factored.h \
   %D%/form.c %D%/form.h \
+  %D%/kernels-single.c \
   %D%/run.c %D%/run.h %D%/run-state.h \
   %D%/single.c %D%/single.h \
+  %D%/strip-rules.c \
   %D%/strips.c %D%/strips.h \
   %D%/terms.c %D%/terms.h \
   %D%/chains.c %D%/chains.h \

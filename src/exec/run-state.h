@@ -2,6 +2,7 @@
 #ifndef DPI_EXEC_RUN_STATE_H
 #define DPI_EXEC_RUN_STATE_H
 
+#include "exec/factored.h"
 #include "exec/run.h"
 #include "exec/terms.h"
 
@@ -17,7 +18,7 @@ typedef struct dpi_binding {
 
 /* A part of each record's gradient. */
 typedef struct dpi_part {
-    const dpi_op *op; /* with factored forms, or NULL: see terms */
+    const dpi_factored *factored; /* forms of its operation, or NULL: see terms */
     dpi_call call;
     size_t size;
     dpi_terms *terms;   /* or NULL: the value itself is summed */

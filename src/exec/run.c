@@ -60,8 +60,7 @@ static bool assign_stages(const dpi_graph *g, const bool *needed, unsigned char 
 {
     for (size_t i = 0; i < g->n_nodes; i++) {
         const dpi_node *node = &g->nodes[i];
-        bool late = node->op == &dpi_op_sum_records ||
-                    (node->op == &dpi_op_input && node->attr.number == DPI_LATE);
+        bool late = node->op->over_records || dpi_is_late(node);
         for (int k = 0; k < node->op->n_inputs; k++)
             late = late || (stage[node->in[k]] == LATE);
         stage[i] = late ? LATE : node->shape.per_record ? RECORDS : GLOBALS;
@@ -86,12 +85,7 @@ static bool make_buffers(dpi_run *run, const bool *needed, const bool *wide)
         if (!dpi_mul(size, node->shape.per_record ? run->rows[i] : 1, &count) ||
             (run->value[i] = dpi_arena_alloc(&run->arena, count, sizeof(double))) == NULL)
             return false;
-        if (node->op == &dpi_op_const && node->attr.array != NULL)
-            memcpy(run->value[i], node->attr.array, size * sizeof(double));
-        for (size_t e = 0; e < count && node->op == &dpi_op_ones; e++)
-            run->value[i][e] = 1;
-        if (node->op == &dpi_op_const && node->attr.array == NULL)
-            *run->value[i] = node->attr.value;
+        dpi_put_fixed(node, count, run->value[i]);
     }
     return true;
 }
@@ -100,7 +94,7 @@ static dpi_call make_call(const dpi_run *run, dpi_id id)
 {
     const dpi_graph *g = run->spec.graph;
     const dpi_node *node = &g->nodes[id];
-    dpi_call call = {.forward = node->op->forward,
+    dpi_call call = {.forward = dpi_kernels[node->op->id].run,
                      .n = 1,
                      .out = run->value[id],
                      .out_size = dpi_shape_size(&node->shape),
@@ -117,7 +111,7 @@ static dpi_call make_call(const dpi_run *run, dpi_id id)
 /* Sums over records belong to the records' stage: each chunk adds to them. */
 static int stage_of_call(const dpi_graph *g, dpi_id id, const unsigned char *stage)
 {
-    return g->nodes[id].op == &dpi_op_sum_records ? RECORDS : stage[id];
+    return g->nodes[id].op->over_records ? RECORDS : stage[id];
 }
 
 /* Also says, in node_of_call, whose the calls of the records' stage are. */
@@ -134,14 +128,14 @@ static bool make_calls(dpi_run *run, const bool *needed, const unsigned char *st
     if (run->sums == NULL)
         return false;
     for (size_t i = 0; i < g->n_nodes; i++) {
-        if (!needed[i] || g->nodes[i].op->forward == NULL)
+        if (!needed[i] || dpi_is_source(&g->nodes[i]))
             continue;
         int s = stage_of_call(g, (dpi_id)i, stage);
         dpi_call *call = &run->calls[s][run->n_calls[s]++];
         *call = make_call(run, (dpi_id)i);
         if (s == RECORDS)
             node_of_call[run->n_calls[s] - 1] = (dpi_id)i;
-        if (g->nodes[i].op == &dpi_op_sum_records)
+        if (g->nodes[i].op->over_records)
             run->sums[run->n_sums++] = call;
     }
     return true;
@@ -161,7 +155,7 @@ static bool make_parts(dpi_run *run)
         dpi_part *p = &run->parts[i];
         p->call = make_call(run, spec->parts[i]);
         p->size = p->call.out_size;
-        p->op = run->forms[i].way == DPI_FACTORED ? node->op : NULL;
+        p->factored = run->forms[i].way == DPI_FACTORED ? &dpi_factored_forms[node->op->id] : NULL;
         if (run->forms[i].way != DPI_PRODUCTS && run->forms[i].way != DPI_ONE_BY_ONE)
             continue;
         p->terms = dpi_arena_alloc(&run->arena, 1, sizeof *p->terms);
@@ -176,7 +170,7 @@ static dp_status check_column(const dpi_column *column, const dpi_node *node, si
                               dp_error *err)
 {
     size_t size = dpi_shape_size(&node->shape);
-    bool index = node->op == &dpi_op_index;
+    bool index = dpi_is_groups(node);
     if (column->size != size || (index && column->index == NULL))
         return dpi_fail(
             err, DP_ESHAPE, "column '%s' has %zu %s number(s) a record, %s:%d asks for %zu %s; %s",
@@ -212,7 +206,7 @@ static bool bind(dpi_run *run, const dpi_column *column, const dpi_node *node, d
     dpi_binding *b = &run->bindings[run->n_bindings++];
     size_t count;
     *b = (dpi_binding){.column = column, .out = out};
-    if (node->op == &dpi_op_index)
+    if (dpi_is_groups(node))
         b->groups = node->attr.number;
     if (!column->drawn)
         return true;
@@ -231,7 +225,7 @@ static dp_status bind_data(dpi_run *run, const bool *needed, dp_error *err)
         return dpi_fail_nomem(err);
     for (size_t i = 0; i < g->n_nodes; i++) {
         const dpi_node *node = &g->nodes[i];
-        if (node->op != &dpi_op_data && node->op != &dpi_op_index)
+        if (!dpi_is_column(node))
             continue;
         const dpi_column *column = data != NULL ? dpi_dataset_find(data, node->name) : NULL;
         if (column == NULL && needed[i])

@@ -12,7 +12,7 @@
 
 #include "data/dataset.h"
 #include "exec/form.h"
-#include "graph/op.h"
+#include "graph/kernel.h"
 #include "random/stream.h"
 
 typedef struct dpi_run dpi_run;

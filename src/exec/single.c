@@ -29,16 +29,11 @@ DPI_LOOPS static void widen(size_t n, const float *restrict in, double *restrict
         out[i] = in[i];
 }
 
-static bool is_source(const dpi_node *node)
-{
-    return node->op->forward == NULL;
-}
-
 void dpi_single_mark_wide(const dpi_run *run, bool *wide)
 {
     const dpi_graph *g = run->spec.graph;
     for (size_t i = 0; i < g->n_nodes; i++)
-        wide[i] = !run->spec.single || !g->nodes[i].shape.per_record || is_source(&g->nodes[i]);
+        wide[i] = !run->spec.single || !g->nodes[i].shape.per_record || dpi_is_source(&g->nodes[i]);
     dpi_strips_mark_read(run, wide);
 }
 
@@ -86,7 +81,7 @@ static bool make_copies(dpi_run *run)
     for (size_t i = 0; i < g->n_nodes; i++) {
         const dpi_node *node = &g->nodes[i];
         bool of_record = node->shape.per_record;
-        if (run->narrow[i] == NULL || run->value[i] == NULL || (of_record && !is_source(node)))
+        if (run->narrow[i] == NULL || run->value[i] == NULL || (of_record && !dpi_is_source(node)))
             continue;
         run->copies[run->n_copies++] = (dpi_copy){.node = (dpi_id)i,
                                                   .size = dpi_shape_size(&node->shape),
@@ -101,7 +96,7 @@ static bool make_copies(dpi_run *run)
 static void make_single(const dpi_run *run, dpi_id id, const dpi_call *call, dpi_single *s)
 {
     const dpi_node *node = &run->spec.graph->nodes[id];
-    s->forward = node->op->single;
+    s->forward = dpi_kernels_single[node->op->id].run;
     s->wide = call;
     s->call = (dpi_call_single){.out = run->narrow[id],
                                 .in_size = {call->in_size[0], call->in_size[1]},
@@ -129,7 +124,7 @@ dp_status dpi_single_make(dpi_run *run, const bool *needed, const dpi_id *node_o
 {
     const dpi_graph *g = run->spec.graph;
     for (size_t i = 0; i < g->n_nodes; i++)
-        if (needed[i] && g->nodes[i].op == &dpi_op_index && g->nodes[i].attr.number > most_groups)
+        if (needed[i] && dpi_is_groups(&g->nodes[i]) && g->nodes[i].attr.number > most_groups)
             return dpi_fail(err, DP_EUNSUPPORTED,
                             "column '%s' has more groups than single precision can number (%zu); "
                             "use double precision",

@@ -4,6 +4,14 @@
 
 #include "exec/run-state.h"
 
+/* The kernels for floats; a row has one of both. */
+typedef struct dpi_kernel_single {
+    void (*run)(const dpi_call_single *call);
+    const char *refused; /* why there is none */
+} dpi_kernel_single;
+
+extern const dpi_kernel_single dpi_kernels_single[DPI_N_OPS];
+
 /* wide[n_nodes]: which values have a double buffer.  All, in double precision. */
 void dpi_single_mark_wide(const dpi_run *run, bool *wide);
 

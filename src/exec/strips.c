@@ -14,8 +14,6 @@
  * call (100 bytes) for each operation and strip. */
 #include "exec/strips.h"
 
-#include "graph/op.h"
-
 /* Bytes of a strip's values: a quarter of a small second-level cache.  Of 32, 64, 128 and 256 KB
  * measured best. */
 static const size_t usual_bytes = (size_t)1 << 16;
@@ -56,22 +54,18 @@ typedef struct plan {
     size_t n_chains;
 } plan;
 
-static bool is_chained(const dpi_op *op)
-{
-    return op != &dpi_op_matmul && op != &dpi_op_sum_records;
-}
-
 /* Numbers the chains of operations that follow each other, and marks what others read. */
 static void find_chains(plan *p, const unsigned char *stage)
 {
     bool open = false;
     for (size_t i = 0; i < p->g->n_nodes; i++) {
         const dpi_node *node = &p->g->nodes[i];
-        bool of_records = stage[i] == RECORDS || node->op == &dpi_op_sum_records;
-        if (!p->needed[i] || node->op->forward == NULL || !of_records)
+        bool of_records = stage[i] == RECORDS || node->op->over_records;
+        bool chained = dpi_strip_rules[node->op->id].may;
+        if (!p->needed[i] || dpi_is_source(node) || !of_records)
             continue;
-        p->n_chains += is_chained(node->op) && !open;
-        open = is_chained(node->op);
+        p->n_chains += chained && !open;
+        open = chained;
         p->number[i] = open ? p->n_chains : 0;
         for (int k = 0; k < node->op->n_inputs; k++)
             if (!open || p->number[node->in[k]] != p->number[i])

@@ -4,6 +4,15 @@
 
 #include "exec/run-state.h"
 
+/* Whether an operation on values of records may be run on some of them first and on the others
+ * later; a row has one of both. */
+typedef struct dpi_strip_rule {
+    bool may;
+    const char *refused; /* why not */
+} dpi_strip_rule;
+
+extern const dpi_strip_rule dpi_strip_rules[DPI_N_OPS];
+
 /* Marks, in read[n_nodes], the values of records that leave the stage: those that are wanted, and
  * what norms and sums of the parts read. */
 void dpi_strips_mark_read(const dpi_run *run, bool *read);

@@ -40,7 +40,6 @@
 #include <string.h>
 
 #include "base/compiler.h"
-#include "graph/op.h"
 #include "num/linalg.h"
 
 enum { LEFT, RIGHT };
@@ -55,10 +54,8 @@ static dpi_term_factors factors_of(const dpi_graph *g, const dpi_term_form *term
     f.right = value[node->in[1]];
     f.left_step = a->per_record ? dpi_shape_size(a) : 0;
     f.right_step = b->per_record ? dpi_shape_size(b) : 0;
-    if (node->op == &dpi_op_matmul) { /* op(A) is [rows][rank], op(B) [rank][columns] */
-        f.left_turned = !node->attr.transpose[0];
-        f.right_turned = node->attr.transpose[1];
-    }
+    f.left_turned = term->turned[0];
+    f.right_turned = term->turned[1];
     if (!term->picked)
         return f;
     const double *rows = f.right;

@@ -107,7 +107,7 @@ static bool *varying_nodes(const dpi_graph *g)
     bool *varies = dpi_alloc(g->n_nodes, sizeof *varies);
     for (size_t i = 0; varies != NULL && i < g->n_nodes; i++) {
         const dpi_node *node = &g->nodes[i];
-        varies[i] = node->op == &dpi_op_input;
+        varies[i] = dpi_is_input(node);
         for (int k = 0; k < node->op->n_inputs; k++)
             varies[i] = varies[i] || varies[node->in[k]];
     }
@@ -142,7 +142,7 @@ static cost cost_of(const dpi_graph *g, const bool *varies, const bool *chosen)
         double bytes = (double)dpi_shape_size(&node->shape) * sizeof(double);
         *(records ? &all.record_bytes : &all.global_bytes) += bytes;
         /* A sum over records is global and has its work at each record. */
-        bool each = records || node->op == &dpi_op_sum_records;
+        bool each = records || node->op->over_records;
         *(each ? &all.record_flops : &all.global_flops) += node->op->flops(node);
         all.n_crossings += is_crossing(g, varies, node);
         all.n_nodes++;
@@ -156,7 +156,7 @@ static void append_input(string *s, const dpi_graph *g, dpi_id id, bool for_dot)
     const dpi_node *node = &g->nodes[id];
     if (node->name != NULL)
         append_name(s, node->name, for_dot);
-    else if (node->op == &dpi_op_const && node->attr.array == NULL)
+    else if (dpi_is_number(node))
         append_number(s, node->attr.value);
     else
         print(s, "#%d", (int)id);
@@ -166,20 +166,19 @@ static void append_input(string *s, const dpi_graph *g, dpi_id id, bool for_dot)
 static void append_operation(string *s, const dpi_graph *g, const dpi_node *node, bool for_dot)
 {
     append(s, node->op->name);
-    if (node->op == &dpi_op_const && node->attr.array == NULL) {
+    if (dpi_is_number(node)) {
         append(s, " ");
         append_number(s, node->attr.value);
     }
-    if (node->op == &dpi_op_polygamma)
-        print(s, " %zu", node->attr.number);
-    if (node->op == &dpi_op_slice)
-        print(s, " %zu ... %zu", node->attr.number, node->attr.number + node->attr.rows - 1);
-    if (node->op == &dpi_op_pad)
-        print(s, " %zu ... %zu", node->attr.number, node->attr.number + node->attr.inner - 1);
+    if (node->op->detail != NULL) {
+        char text[PIECE] = "";
+        node->op->detail(node, text, sizeof text);
+        append(s, text);
+    }
     for (int k = 0; k < node->op->n_inputs; k++) {
         append(s, k == 0 ? "(" : ", ");
         append_input(s, g, node->in[k], for_dot);
-        if (node->op == &dpi_op_matmul && node->attr.transpose[k])
+        if (node->op->transposes && node->attr.transpose[k])
             append(s, "'");
     }
     append(s, node->op->n_inputs > 0 ? ")" : "");

@@ -71,7 +71,7 @@ static void walk(pass *p, dpi_id root, size_t n, const dpi_id *wrt)
             continue;
         const dpi_node node = *dpi_get(p->g, y);
         /* Record i's root would depend on record j: no per-record adjoint can hold that. */
-        if (node.op == &dpi_op_sum_records && !p->sum_records) {
+        if (node.op->over_records && !p->sum_records) {
             (void)dpi_fail(p->g->err, DP_EUNSUPPORTED,
                            "a value of each record depends on a sum over all records; compute such "
                            "sums beforehand, from public numbers");

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/op.h"
-#include "graph/simplify.h"
+#include "graph/kernel.h"
 
 enum { FIRST_TABLE = 64 };
 
@@ -24,14 +23,13 @@ const dpi_node *dpi_get(const dpi_graph *g, dpi_id id)
 bool dpi_is_constant(const dpi_graph *g, dpi_id id, double value)
 {
     const dpi_node *node = dpi_get(g, id);
-    return node->op == &dpi_op_const && node->shape.n_dims == 0 && node->attr.value == value;
+    return dpi_is_number(node) && node->attr.value == value;
 }
 
 /* Sources other than numbers differ by what they stand for, so they are never merged. */
 static bool mergeable(const dpi_node *node)
 {
-    return node->op->n_inputs > 0 || (node->op == &dpi_op_const && node->attr.array == NULL) ||
-           node->op == &dpi_op_ones;
+    return !dpi_is_source(node) || dpi_is_number(node) || dpi_is_ones(node);
 }
 
 static bool same_shape(const dpi_shape *a, const dpi_shape *b)
@@ -115,14 +113,12 @@ static dpi_id add_node(dpi_graph *g, const dpi_node *node)
 /* Evaluates an operation on constant numbers. */
 static bool fold(const dpi_graph *g, const dpi_node *node, double *value)
 {
-    const dpi_op *op = node->op;
     double in[2] = {0, 0};
-    if (op->forward == NULL || op->n_inputs == 0 || node->shape.n_dims > 0 ||
-        node->shape.per_record)
+    if (dpi_is_source(node) || node->shape.n_dims > 0 || node->shape.per_record)
         return false;
-    for (int k = 0; k < op->n_inputs; k++) {
+    for (int k = 0; k < node->op->n_inputs; k++) {
         const dpi_node *input = &g->nodes[node->in[k]];
-        if (input->op != &dpi_op_const || input->shape.n_dims > 0)
+        if (!dpi_is_number(input))
             return false;
         in[k] = input->attr.value;
     }
@@ -132,7 +128,7 @@ static bool fold(const dpi_graph *g, const dpi_node *node, double *value)
                      .in_size = {1, 1},
                      .out_size = 1,
                      .attr = &node->attr};
-    op->forward(&call);
+    dpi_kernels[node->op->id].run(&call);
     return true;
 }
 
@@ -153,22 +149,6 @@ static dpi_id fail_shape(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, con
     return DPI_NONE;
 }
 
-/* A group number that is too large would reach beyond the array: columns are checked against their
- * range when they are bound, so the range must fit here.  Other inputs are their setter's
- * concern. */
-static const char *misfit_of_groups(const dpi_graph *g, const dpi_node *node)
-{
-    if (node->op != &dpi_op_pick && node->op != &dpi_op_scatter)
-        return NULL;
-    const dpi_node *number = dpi_get(g, node->in[1]);
-    size_t groups = node->op == &dpi_op_pick ? node->attr.rows : node->attr.number;
-    if (number->op == &dpi_op_data)
-        return "group numbers must come from an index column";
-    if (number->op == &dpi_op_index && number->attr.number > groups)
-        return "the index has more groups than the value";
-    return NULL;
-}
-
 dpi_id dpi_apply(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, const dpi_attr *attr)
 {
     if (g->err->status != DP_OK || (op->n_inputs > 0 && a == DPI_NONE) ||
@@ -180,11 +160,11 @@ dpi_id dpi_apply(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, const dpi_a
     const char *why =
         op->shape(op->n_inputs > 0 ? &dpi_get(g, a)->shape : NULL,
                   op->n_inputs > 1 ? &dpi_get(g, b)->shape : NULL, &node.attr, &node.shape);
-    if (why == NULL)
-        why = misfit_of_groups(g, &node);
+    if (why == NULL && op->misfit != NULL)
+        why = op->misfit(g, &node);
     if (why != NULL)
         return fail_shape(g, op, a, b, why);
-    dpi_id same = dpi_simplify(g, &node);
+    dpi_id same = op->simplify != NULL ? op->simplify(g, &node) : DPI_NONE;
     if (same != DPI_NONE)
         return same;
     double value;
@@ -241,7 +221,7 @@ const char *dpi_node_text(const dpi_graph *g, dpi_id id, char *buffer, size_t si
     const dpi_node *node = dpi_get(g, id);
     if (node->name != NULL)
         (void)snprintf(buffer, size, "%s", node->name);
-    else if (node->op == &dpi_op_const && node->attr.array == NULL)
+    else if (dpi_is_number(node))
         (void)snprintf(buffer, size, "%g", node->attr.value);
     else
         (void)snprintf(buffer, size, "%s(...)", node->op->name);

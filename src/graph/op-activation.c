@@ -6,27 +6,11 @@
  * whose own derivative is 0.  What is not a number stays so.  GELU is a Phi(a) (Hendrycks and
  * Gimpel 2016, arXiv:1606.08415). */
 #include <gsl/gsl_math.h>
+#include <math.h>
 
-#include "graph/op-loops.h"
-#include "graph/op-single.h"
+#include "graph/op.h"
 
 /* y = a for a > 0, else s a, s = attr.value;  y' = step(a, 0) */
-DPI_INLINE double rectified(double a)
-{
-    return a < 0 ? 0 : a;
-}
-
-static void relu_forward(const dpi_call *c)
-{
-    double slope = c->attr->value;
-    if (slope == 0) {
-        dpi_unary_loop(c, rectified);
-        return;
-    }
-    for (size_t i = 0; i < c->n * c->out_size; i++)
-        c->out[i] = c->in[0][i] < 0 ? slope * c->in[0][i] : c->in[0][i];
-}
-
 static void relu_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     const dpi_node node = *dpi_get(g, y);
@@ -35,31 +19,7 @@ static void relu_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[
     result[0] = dpi_times(g, adjoint, slope);
 }
 
-/* y = 1 for a > b, s = attr.value for a <= b;  y' = 0 */
-DPI_INLINE double above(double a, double b)
-{
-    return a > b ? 1 : a <= b ? 0 : NAN;
-}
-
-static void step_forward(const dpi_call *c)
-{
-    double low = c->attr->value;
-    dpi_binary_loop(c, above);
-    for (size_t i = 0; low != 0 && i < c->n * c->out_size; i++)
-        c->out[i] = c->out[i] == 0 ? low : c->out[i];
-}
-
 /* y = the larger of a and b;  dy/da = step(a, b), dy/db = 1 - step(a, b) */
-DPI_INLINE double larger(double a, double b)
-{
-    return a > b || isnan(a) ? a : b;
-}
-
-static void max_forward(const dpi_call *c)
-{
-    dpi_binary_loop(c, larger);
-}
-
 static void max_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     const dpi_node node = *dpi_get(g, y);
@@ -70,16 +30,6 @@ static void max_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
 
 /* y = Phi(a) = erfc(-a / sqrt 2) / 2, which keeps its digits far below 0;  y' = e^(-a^2 / 2) /
  * sqrt(2 pi) */
-DPI_INLINE double normal_cdf(double a)
-{
-    return 0.5 * erfc(-M_SQRT1_2 * a);
-}
-
-static void normal_cdf_forward(const dpi_call *c)
-{
-    dpi_unary_loop(c, normal_cdf);
-}
-
 static void normal_cdf_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     dpi_id half = dpi_scale(g, -0.5, dpi_unary(g, &dpi_op_square, dpi_get(g, y)->in[0]));
@@ -94,10 +44,9 @@ const dpi_op dpi_op_relu = {.id = DPI_OP_relu,
                             .given = DPI_ATTR_VALUE,
                             .n_inputs = 1,
                             .shape = dpi_unary_shape,
-                            .forward = relu_forward,
-                            .single = dpi_single_relu,
                             .backward = relu_backward,
                             .flops = dpi_flops_cheap};
+/* s = attr.value;  y' = 0 */
 const dpi_op dpi_op_step = {.id = DPI_OP_step,
                             .name = "step",
                             .formula = "1 for a > b, else s",
@@ -106,8 +55,6 @@ const dpi_op dpi_op_step = {.id = DPI_OP_step,
                             .n_inputs = 2,
                             .broadcasts = true,
                             .shape = dpi_binary_shape,
-                            .forward = step_forward,
-                            .single = dpi_single_step,
                             .flops = dpi_flops_cheap};
 const dpi_op dpi_op_max = {.id = DPI_OP_max,
                            .name = "max",
@@ -116,8 +63,6 @@ const dpi_op dpi_op_max = {.id = DPI_OP_max,
                            .n_inputs = 2,
                            .broadcasts = true,
                            .shape = dpi_binary_shape,
-                           .forward = max_forward,
-                           .single = dpi_single_max,
                            .backward = max_backward,
                            .flops = dpi_flops_cheap};
 const dpi_op dpi_op_normal_cdf = {.id = DPI_OP_normal_cdf,
@@ -126,7 +71,5 @@ const dpi_op dpi_op_normal_cdf = {.id = DPI_OP_normal_cdf,
                                   .class = DPI_ELEMENTWISE,
                                   .n_inputs = 1,
                                   .shape = dpi_unary_shape,
-                                  .forward = normal_cdf_forward,
-                                  .single = dpi_single_normal_cdf,
                                   .backward = normal_cdf_backward,
                                   .flops = dpi_flops_transcendental};

@@ -7,7 +7,7 @@
  *
  * This is a projection and its own transpose, so it is its own rule of reverse mode.  With c = a -
  * mean(a), normalised values are c / sqrt(mean(c^2) + epsilon); all of it keeps the shape of a. */
-#include "graph/op-single.h"
+#include "graph/op.h"
 
 /* Given attr.rows and attr.number = groups, sets attr.inner and attr.columns. */
 static const char *group_mean_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
@@ -24,24 +24,6 @@ static const char *group_mean_shape(const dpi_shape *a, const dpi_shape *b, dpi_
     attr->inner = leading / attr->rows;
     attr->columns = last / attr->number;
     return NULL;
-}
-
-static void group_mean_forward(const dpi_call *c)
-{
-    const dpi_attr *t = c->attr;
-    size_t width = t->number * t->columns, row = t->inner * width;
-    for (size_t k = 0; k < c->n * t->rows * t->number; k++) {
-        size_t start = k / t->number * row + k % t->number * t->columns;
-        const double *a = c->in[0] + start;
-        double *y = c->out + start, sum = 0;
-        for (size_t i = 0; i < t->inner; i++)
-            for (size_t j = 0; j < t->columns; j++)
-                sum += a[i * width + j];
-        sum /= (double)(t->inner * t->columns);
-        for (size_t i = 0; i < t->inner; i++)
-            for (size_t j = 0; j < t->columns; j++)
-                y[i * width + j] = sum;
-    }
 }
 
 static void group_mean_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
@@ -62,7 +44,5 @@ const dpi_op dpi_op_group_mean = {.id = DPI_OP_group_mean,
                                   .given = DPI_ATTR_NUMBER | DPI_ATTR_ROWS,
                                   .n_inputs = 1,
                                   .shape = group_mean_shape,
-                                  .forward = group_mean_forward,
-                                  .single = dpi_single_group_mean,
                                   .backward = group_mean_backward,
                                   .flops = group_mean_flops};

@@ -9,12 +9,8 @@
  * after place with all channels, zeros where it reaches beyond the image.  So a convolution is a
  * product of patches and a matrix of weights [kh kw c][channels out], and needs no operation of its
  * own.  `fold` is the transpose of `patches`: it adds what the windows hold where they overlap.
- *
- * Runs of kw c numbers are neighbours on both sides and are moved together. */
-#include <string.h>
-
+ */
 #include "base/alloc.h"
-#include "base/compiler.h"
 #include "graph/op.h"
 
 size_t dpi_window_stops(const dpi_window *w, int axis)
@@ -69,87 +65,6 @@ static const char *patches_shape(const dpi_shape *a, const dpi_shape *b, dpi_att
     return patches_of(&attr->window, channels, shape) ? NULL : "the patches are too large";
 }
 
-/* What is done with `count` numbers that stand together in the image and in the patches. */
-typedef void move(const void *from, void *to, size_t count);
-
-/* Values of `size` bytes go from images to patches, or the other way. */
-typedef struct route {
-    const dpi_attr *attr;
-    size_t size, n, image_size, patches_size; /* n images; numbers in one, and in its patches */
-    bool folds;
-    const char *from;
-    char *to;
-} route;
-
-/* Calls f for each run of the window whose first number is the `patch`-th, at row y and column x of
- * the image that begins at number `image`; rows and columns count the padding. */
-DPI_INLINE void move_window(const route *r, size_t y, size_t x, size_t image, size_t patch, move *f)
-{
-    const dpi_window *w = &r->attr->window;
-    size_t c = r->attr->inner, left = x < w->padding[1] ? w->padding[1] - x : 0;
-    size_t end = w->image[1] + w->padding[1] - x; /* first column of the window beyond the image */
-    end = end < w->size[1] ? end : w->size[1];
-    for (size_t k = 0; k < w->size[0]; k++) {
-        if (y + k < w->padding[0] || y + k >= w->image[0] + w->padding[0] || left >= end)
-            continue;
-        size_t row = y + k - w->padding[0], column = x + left - w->padding[1];
-        size_t in_image = image + (row * w->image[1] + column) * c;
-        size_t in_patch = patch + (k * w->size[1] + left) * c;
-        f(r->from + (r->folds ? in_patch : in_image) * r->size,
-          r->to + (r->folds ? in_image : in_patch) * r->size, (end - left) * c);
-    }
-}
-
-/* All windows of all images. */
-DPI_INLINE void move_all(const route *r, move *f)
-{
-    const dpi_window *w = &r->attr->window;
-    size_t rows = dpi_window_stops(w, 0), columns = dpi_window_stops(w, 1);
-    size_t step = r->patches_size / (rows * columns);
-    memset(r->to, 0, r->n * (r->folds ? r->image_size : r->patches_size) * r->size);
-    for (size_t k = 0; k < r->n; k++)
-        for (size_t i = 0; i < rows; i++)
-            for (size_t j = 0; j < columns; j++)
-                move_window(r, i * w->stride[0], j * w->stride[1], k * r->image_size,
-                            k * r->patches_size + (i * columns + j) * step, f);
-}
-
-DPI_INLINE void copy_double(const void *from, void *to, size_t count)
-{
-    memcpy(to, from, count * sizeof(double));
-}
-
-DPI_INLINE void copy_float(const void *from, void *to, size_t count)
-{
-    memcpy(to, from, count * sizeof(float));
-}
-
-DPI_INLINE void add_double(const void *from, void *to, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        ((double *)to)[i] += ((const double *)from)[i];
-}
-
-DPI_INLINE void add_float(const void *from, void *to, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        ((float *)to)[i] += ((const float *)from)[i];
-}
-
-static void patches_forward(const dpi_call *c)
-{
-    move_all(&(route){c->attr, sizeof(double), c->n, c->in_size[0], c->out_size, false,
-                      (const char *)c->in[0], (char *)c->out},
-             copy_double);
-}
-
-static void patches_single(const dpi_call_single *c)
-{
-    move_all(&(route){c->attr, sizeof(float), c->n, c->in_size[0], c->out_size, false,
-                      (const char *)c->in[0], (char *)c->out},
-             copy_float);
-}
-
 static void patches_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     const dpi_node node = *dpi_get(g, y);
@@ -176,20 +91,6 @@ static const char *fold_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *
     return NULL;
 }
 
-static void fold_forward(const dpi_call *c)
-{
-    move_all(&(route){c->attr, sizeof(double), c->n, c->out_size, c->in_size[0], true,
-                      (const char *)c->in[0], (char *)c->out},
-             add_double);
-}
-
-static void fold_single(const dpi_call_single *c)
-{
-    move_all(&(route){c->attr, sizeof(float), c->n, c->out_size, c->in_size[0], true,
-                      (const char *)c->in[0], (char *)c->out},
-             add_float);
-}
-
 static void fold_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     dpi_attr attr = {.window = dpi_get(g, y)->attr.window};
@@ -205,16 +106,6 @@ static const char *reshape_shape(const dpi_shape *a, const dpi_shape *b, dpi_att
     *shape = attr->shape;
     return dpi_shape_size(a) == dpi_shape_size(shape) ? NULL
                                                       : "another shape holds as many numbers";
-}
-
-static void reshape_forward(const dpi_call *c)
-{
-    memcpy(c->out, c->in[0], c->n * c->out_size * sizeof *c->out);
-}
-
-static void reshape_single(const dpi_call_single *c)
-{
-    memcpy(c->out, c->in[0], c->n * c->out_size * sizeof *c->out);
 }
 
 static void reshape_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
@@ -237,8 +128,6 @@ const dpi_op dpi_op_reshape = {.id = DPI_OP_reshape,
                                .given = DPI_ATTR_SHAPE,
                                .n_inputs = 1,
                                .shape = reshape_shape,
-                               .forward = reshape_forward,
-                               .single = reshape_single,
                                .backward = reshape_backward,
                                .flops = dpi_flops_none};
 const dpi_op dpi_op_patches = {.id = DPI_OP_patches,
@@ -248,8 +137,6 @@ const dpi_op dpi_op_patches = {.id = DPI_OP_patches,
                                .given = DPI_ATTR_WINDOW,
                                .n_inputs = 1,
                                .shape = patches_shape,
-                               .forward = patches_forward,
-                               .single = patches_single,
                                .backward = patches_backward,
                                .flops = dpi_flops_none};
 const dpi_op dpi_op_fold = {.id = DPI_OP_fold,
@@ -259,7 +146,5 @@ const dpi_op dpi_op_fold = {.id = DPI_OP_fold,
                             .given = DPI_ATTR_WINDOW | DPI_ATTR_SHAPE,
                             .n_inputs = 1,
                             .shape = fold_shape,
-                            .forward = fold_forward,
-                            .single = fold_single,
                             .backward = fold_backward,
                             .flops = fold_flops};

@@ -3,12 +3,8 @@
  *   [k] [k] -> number     [m][k] [k] -> [m]     [k] [k][n] -> [n]     [m][k] [k][n] -> [m][n]
  *
  * attr.transpose marks matrices that are used transposed; attr.rows, inner, columns are the sizes
- * m, k, n.  When one side is global and the other a vector of each record, or the left one a matrix
- * of each record, all records of a chunk make one matrix product, in which a record's rows do not
- * depend on the others (num/linalg.c). */
-#include "graph/op-numbers.h"
-#include "graph/op-single.h"
-#include "num/linalg.h"
+ * m, k, n. */
+#include "graph/op.h"
 
 static const char *matmul_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
                                 dpi_shape *shape)
@@ -32,33 +28,6 @@ static const char *matmul_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr
         shape->plate[shape->n_dims++] = b->plate[1 - b_row];
     }
     return NULL;
-}
-
-static void matmul_forward(const dpi_call *c)
-{
-    const dpi_attr *t = c->attr;
-    bool ta = t->transpose[0], tb = t->transpose[1];
-    if (!ta && c->in_step[0] != 0 && c->in_step[1] == 0) {
-        dpi_gemm(false, tb, c->n * t->rows, t->columns, t->inner, c->in[0], c->in[1], c->out);
-        return;
-    }
-    if (t->columns == 1 && !tb && c->in_step[1] != 0 && c->in_step[0] == 0) {
-        dpi_gemm(false, !ta, c->n, t->rows, t->inner, c->in[1], c->in[0], c->out);
-        return;
-    }
-    if (c->in_step[0] == 0 && c->in_step[1] == 0) {
-        dpi_gemm_global(ta, tb, t->rows, t->columns, t->inner, c->in[0], c->in[1], c->out);
-        return;
-    }
-    if (t->rows == 1 && t->columns == 1 && !ta && !tb) {
-        for (size_t r = 0; r < c->n; r++)
-            c->out[r] =
-                dpi_dot(t->inner, c->in[0] + r * c->in_step[0], c->in[1] + r * c->in_step[1]);
-        return;
-    }
-    for (size_t r = 0; r < c->n; r++)
-        dpi_gemm(ta, tb, t->rows, t->columns, t->inner, c->in[0] + r * c->in_step[0],
-                 c->in[1] + r * c->in_step[1], c->out + r * c->out_size);
 }
 
 static dpi_id product(dpi_graph *g, dpi_id a, bool ta, dpi_id b, bool tb)
@@ -109,46 +78,12 @@ static const char *outer_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr 
     return NULL;
 }
 
-DPI_INLINE void outer(const dpi_any_call *c)
-{
-    const dpi_numbers *t = &c->type;
-    size_t rows = c->attr->rows, columns = c->attr->columns;
-    for (size_t r = 0; r < c->n; r++)
-        for (size_t i = 0; i < rows; i++) {
-            const void *b = dpi_from(c, 1, r * c->in_step[1]);
-            void *y = dpi_to(c, r * c->out_size + i * columns);
-            double a = t->get(c->in[0], r * c->in_step[0] + i);
-            for (size_t j = 0; j < columns; j++)
-                t->put(y, j, a * t->get(b, j));
-        }
-}
-DPI_BOTH(outer, DPI_LOOPS)
-
 static void outer_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     const dpi_node node = *dpi_get(g, y);
     dpi_id G = dpi_full_adjoint(g, y, adjoint);
     result[0] = product(g, G, false, node.in[1], false);
     result[1] = product(g, node.in[0], false, G, false);
-}
-
-/* |a b^T| = |a| |b|, multiplied before they are squared: |a|^2 alone may be 0 where the product is
- * not, and clipping rests on this norm. */
-static void outer_norm2(const dpi_call *c, double *norm2)
-{
-    for (size_t r = 0; r < c->n; r++) {
-        const double *a = c->in[0] + r * c->in_step[0], *b = c->in[1] + r * c->in_step[1];
-        double norm = dpi_norm_of_outer(c->in_size[0], a, c->in_size[1], b);
-        norm2[r] += norm * norm;
-    }
-}
-
-/* The weight comes last, as in mul_weighted_sum. */
-static void outer_weighted_sum(const dpi_call *c, const double *weight, double *total)
-{
-    const dpi_outer products = {c->n,     c->attr->rows, c->attr->columns, c->in[0],
-                                c->in[1], c->in_step[0], c->in_step[1]};
-    dpi_add_outer(&products, weight, total);
 }
 
 const dpi_op dpi_op_matmul = {.id = DPI_OP_matmul,
@@ -158,19 +93,14 @@ const dpi_op dpi_op_matmul = {.id = DPI_OP_matmul,
                               .given = DPI_ATTR_TRANSPOSE,
                               .n_inputs = 2,
                               .shape = matmul_shape,
-                              .forward = matmul_forward,
-                              .single = dpi_single_matmul,
                               .backward = matmul_backward,
-                              .flops = matmul_flops};
+                              .flops = matmul_flops,
+                              .transposes = true};
 const dpi_op dpi_op_outer = {.id = DPI_OP_outer,
                              .name = "outer",
                              .formula = "a_i b_j",
                              .class = DPI_BILINEAR,
                              .n_inputs = 2,
                              .shape = outer_shape,
-                             .forward = outer_forward,
-                             .single = outer_single,
                              .backward = outer_backward,
-                             .flops = dpi_flops_cheap,
-                             .norm2 = outer_norm2,
-                             .weighted_sum = outer_weighted_sum};
+                             .flops = dpi_flops_cheap};

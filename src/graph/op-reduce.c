@@ -1,8 +1,5 @@
 /* Sums over leading dimensions or records, and their inverses. */
-#include <string.h>
-
-#include "graph/op-numbers.h"
-#include "graph/op-single.h"
+#include "graph/op.h"
 
 /* y = a summed over its leading dimensions, so that y has the dimensions attr.shape; attr.inner is
  * the size of a. */
@@ -18,36 +15,6 @@ static const char *sum_to_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr
     attr->inner = dpi_shape_size(a);
     return NULL;
 }
-
-enum { COLUMNS = 64 }; /* sums at a time */
-
-/* The sums of `count` columns from a on, of rows of `width` numbers. */
-DPI_INLINE void sum_columns(const dpi_numbers *t, size_t size, size_t width, size_t count,
-                            const void *a, void *y)
-{
-    double sum[COLUMNS] = {0};
-    for (size_t start = 0; start < size; start += width)
-        for (size_t e = 0; e < count; e++)
-            sum[e] += t->get(a, start + e);
-    for (size_t e = 0; e < count; e++)
-        t->put(y, e, sum[e]);
-}
-
-DPI_INLINE void sum_to(const dpi_any_call *c)
-{
-    size_t width = c->out_size, size = c->in_size[0], left;
-    for (size_t r = 0; r < c->n; r++)
-        for (size_t e = 0; e < width; e += COLUMNS) {
-            left = width - e;
-            const void *a = dpi_from(c, 0, r * size + e);
-            void *y = dpi_to(c, r * width + e);
-            if (width == 1)
-                sum_columns(&c->type, size, 1, 1, a, y);
-            else
-                sum_columns(&c->type, size, width, left < COLUMNS ? left : COLUMNS, a, y);
-        }
-}
-DPI_BOTH(sum_to, DPI_LOOPS)
 
 static void sum_to_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -67,15 +34,6 @@ static const char *expand_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr
     if (!dpi_shape_join(a, shape, &joined) || !dpi_shape_same(shape, &joined))
         return "it cannot be repeated to that shape";
     return NULL;
-}
-
-static void expand_forward(const dpi_call *c)
-{
-    size_t repeats = c->in_size[0] == 0 ? 0 : c->out_size / c->in_size[0];
-    for (size_t r = 0; r < c->n; r++)
-        for (size_t k = 0; k < repeats; k++)
-            memcpy(c->out + r * c->out_size + k * c->in_size[0], c->in[0] + r * c->in_size[0],
-                   c->in_size[0] * sizeof *c->out);
 }
 
 static void expand_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
@@ -98,13 +56,6 @@ static const char *sum_records_shape(const dpi_shape *a, const dpi_shape *b, dpi
     return NULL;
 }
 
-static void sum_records_forward(const dpi_call *c)
-{
-    for (size_t r = 0; r < c->n; r++)
-        for (size_t e = 0; e < c->out_size; e++)
-            c->out[e] += c->in[0][r * c->in_size[0] + e];
-}
-
 static void sum_records_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     (void)y;
@@ -123,8 +74,6 @@ const dpi_op dpi_op_sum_to = {.id = DPI_OP_sum_to,
                               .given = DPI_ATTR_SHAPE,
                               .n_inputs = 1,
                               .shape = sum_to_shape,
-                              .forward = sum_to_forward,
-                              .single = sum_to_single,
                               .backward = sum_to_backward,
                               .flops = sum_to_flops};
 const dpi_op dpi_op_expand = {.id = DPI_OP_expand,
@@ -134,8 +83,6 @@ const dpi_op dpi_op_expand = {.id = DPI_OP_expand,
                               .given = DPI_ATTR_SHAPE,
                               .n_inputs = 1,
                               .shape = expand_shape,
-                              .forward = expand_forward,
-                              .single = dpi_single_expand,
                               .backward = expand_backward,
                               .flops = dpi_flops_none};
 const dpi_op dpi_op_sum_records = {.id = DPI_OP_sum_records,
@@ -144,6 +91,6 @@ const dpi_op dpi_op_sum_records = {.id = DPI_OP_sum_records,
                                    .class = DPI_REDUCTION,
                                    .n_inputs = 1,
                                    .shape = sum_records_shape,
-                                   .forward = sum_records_forward,
                                    .backward = sum_records_backward,
-                                   .flops = dpi_flops_cheap};
+                                   .flops = dpi_flops_cheap,
+                                   .over_records = true};

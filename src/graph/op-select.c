@@ -1,10 +1,21 @@
 /* Selection along the first dimension: by group numbers, or by position.
  *
  * One number picks a row; d numbers, such as the words of a sentence, pick d rows. */
-#include <string.h>
+#include <stdio.h>
 
-#include "graph/op-numbers.h"
-#include "num/copy.h"
+#include "graph/op.h"
+
+/* A group number that is too large would reach beyond the array: columns are checked against their
+ * range when they are bound, so the range must fit here.  Other inputs are their setter's
+ * concern. */
+static const char *misfit_of_groups(const dpi_node *number, size_t groups)
+{
+    if (dpi_is_column(number) && !dpi_is_groups(number))
+        return "group numbers must come from an index column";
+    if (dpi_is_groups(number) && number->attr.number > groups)
+        return "the index has more groups than the value";
+    return NULL;
+}
 
 /* y = a[g]: the row of a that the number g names, or a row for each number. */
 static const char *pick_shape(const dpi_shape *a, const dpi_shape *g, dpi_attr *attr,
@@ -20,22 +31,10 @@ static const char *pick_shape(const dpi_shape *a, const dpi_shape *g, dpi_attr *
     return NULL;
 }
 
-/* The row that pick k of record r names. */
-DPI_INLINE size_t row_of(const dpi_any_call *c, size_t r, size_t k)
+static const char *pick_misfit(const dpi_graph *g, const dpi_node *node)
 {
-    return (size_t)c->type.get(c->in[1], r * c->in_step[1] + k);
+    return misfit_of_groups(dpi_get(g, node->in[1]), node->attr.rows);
 }
-
-DPI_INLINE void pick(const dpi_any_call *c)
-{
-    size_t picks = c->in_size[1], size = picks == 0 ? 0 : c->out_size / picks;
-    for (size_t r = 0; r < c->n; r++)
-        for (size_t k = 0; k < picks; k++)
-            dpi_copy_row(size * c->type.size,
-                         dpi_from(c, 0, r * c->in_step[0] + row_of(c, r, k) * size),
-                         dpi_to(c, (r * picks + k) * size));
-}
-DPI_BOTH(pick, )
 
 static void pick_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -59,80 +58,15 @@ static const char *scatter_shape(const dpi_shape *a, const dpi_shape *g, dpi_att
     return NULL;
 }
 
-DPI_INLINE void scatter(const dpi_any_call *c)
+static const char *scatter_misfit(const dpi_graph *g, const dpi_node *node)
 {
-    const dpi_numbers *t = &c->type;
-    size_t picks = c->in_size[1], size = picks == 0 ? 0 : c->in_size[0] / picks;
-    memset(c->out, 0, c->n * c->out_size * t->size);
-    for (size_t r = 0; r < c->n; r++)
-        for (size_t k = 0; k < picks; k++) {
-            const void *from = dpi_from(c, 0, r * c->in_step[0] + k * size);
-            void *to = dpi_to(c, r * c->out_size + row_of(c, r, k) * size);
-            for (size_t e = 0; e < size; e++)
-                t->put(to, e, t->get(to, e) + t->get(from, e));
-        }
+    return misfit_of_groups(dpi_get(g, node->in[1]), node->attr.number);
 }
-DPI_BOTH(scatter, )
 
 static void scatter_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     result[0] =
         dpi_apply(g, &dpi_op_pick, dpi_full_adjoint(g, y, adjoint), dpi_get(g, y)->in[1], NULL);
-}
-
-/* The square of the row that pick k names, when no pick before it names it too. */
-static double row_norm2(size_t picks, size_t size, const double *a, const double *g, size_t k)
-{
-    double sum = 0;
-    for (size_t l = 0; l < k; l++)
-        if (g[l] == g[k])
-            return 0;
-    for (size_t e = 0; e < size; e++) {
-        double x = 0;
-        for (size_t l = k; l < picks; l++)
-            x += g[l] == g[k] ? a[l * size + e] : 0;
-        sum += x * x;
-    }
-    return sum;
-}
-
-/* The same of records that pick one row each. */
-static void one_row_norm2(const dpi_call *c, double *norm2)
-{
-    for (size_t r = 0; r < c->n; r++) {
-        const double *a = c->in[0] + r * c->in_step[0];
-        double sum = 0;
-        for (size_t e = 0; e < c->in_size[0]; e++)
-            sum += a[e] * a[e];
-        norm2[r] += sum;
-    }
-}
-
-/* Rows that are picked twice are added up first. */
-static void scatter_norm2(const dpi_call *c, double *norm2)
-{
-    size_t picks = c->in_size[1], size = picks == 0 ? 0 : c->in_size[0] / picks;
-    if (picks == 1) {
-        one_row_norm2(c, norm2);
-        return;
-    }
-    for (size_t r = 0; r < c->n; r++)
-        for (size_t k = 0; k < picks; k++)
-            norm2[r] += row_norm2(picks, size, c->in[0] + r * c->in_step[0],
-                                  c->in[1] + r * c->in_step[1], k);
-}
-
-static void scatter_weighted_sum(const dpi_call *c, const double *weight, double *total)
-{
-    size_t picks = c->in_size[1], size = picks == 0 ? 0 : c->in_size[0] / picks;
-    for (size_t r = 0; r < c->n; r++)
-        for (size_t k = 0; k < picks && weight[r] != 0; k++) {
-            const double *from = c->in[0] + r * c->in_step[0] + k * size;
-            double *group = total + (size_t)c->in[1][r * c->in_step[1] + k] * size;
-            double share = weight[r];
-            for (size_t e = 0; e < size; e++)
-                group[e] += share * from[e];
-        }
 }
 
 /* The shape of rows from ... from + m - 1 of `whole`; one row has no first dimension.  False when
@@ -158,14 +92,11 @@ static const char *slice_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr 
                : "the slice must lie inside the first dimension";
 }
 
-DPI_INLINE void slice(const dpi_any_call *c)
+static void slice_detail(const dpi_node *node, char *text, size_t size)
 {
-    size_t offset = c->attr->number * (c->out_size / c->attr->rows);
-    for (size_t r = 0; r < c->n; r++)
-        memcpy(dpi_to(c, r * c->out_size), dpi_from(c, 0, r * c->in_size[0] + offset),
-               c->out_size * c->type.size);
+    (void)snprintf(text, size, " %zu ... %zu", node->attr.number,
+                   node->attr.number + node->attr.rows - 1);
 }
-DPI_BOTH(slice, )
 
 static void slice_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -190,15 +121,11 @@ static const char *pad_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *a
     return NULL;
 }
 
-DPI_INLINE void pad(const dpi_any_call *c)
+static void pad_detail(const dpi_node *node, char *text, size_t size)
 {
-    size_t offset = c->attr->number * (c->in_size[0] / c->attr->inner);
-    memset(c->out, 0, c->n * c->out_size * c->type.size);
-    for (size_t r = 0; r < c->n; r++)
-        memcpy(dpi_to(c, r * c->out_size + offset), dpi_from(c, 0, r * c->in_size[0]),
-               c->in_size[0] * c->type.size);
+    (void)snprintf(text, size, " %zu ... %zu", node->attr.number,
+                   node->attr.number + node->attr.inner - 1);
 }
-DPI_BOTH(pad, )
 
 static void pad_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -213,10 +140,9 @@ const dpi_op dpi_op_pick = {.id = DPI_OP_pick,
                             .class = DPI_SELECTION,
                             .n_inputs = 2,
                             .shape = pick_shape,
-                            .forward = pick_forward,
-                            .single = pick_single,
                             .backward = pick_backward,
-                            .flops = dpi_flops_none};
+                            .flops = dpi_flops_none,
+                            .misfit = pick_misfit};
 const dpi_op dpi_op_scatter = {.id = DPI_OP_scatter,
                                .name = "scatter",
                                .formula = "a in row g of zeros",
@@ -224,12 +150,9 @@ const dpi_op dpi_op_scatter = {.id = DPI_OP_scatter,
                                .given = DPI_ATTR_NUMBER | DPI_ATTR_SHAPE,
                                .n_inputs = 2,
                                .shape = scatter_shape,
-                               .forward = scatter_forward,
-                               .single = scatter_single,
                                .backward = scatter_backward,
                                .flops = dpi_flops_none,
-                               .norm2 = scatter_norm2,
-                               .weighted_sum = scatter_weighted_sum};
+                               .misfit = scatter_misfit};
 const dpi_op dpi_op_slice = {.id = DPI_OP_slice,
                              .name = "slice",
                              .formula = "a[from ... from + m - 1]",
@@ -237,10 +160,9 @@ const dpi_op dpi_op_slice = {.id = DPI_OP_slice,
                              .given = DPI_ATTR_NUMBER | DPI_ATTR_ROWS,
                              .n_inputs = 1,
                              .shape = slice_shape,
-                             .forward = slice_forward,
-                             .single = slice_single,
                              .backward = slice_backward,
-                             .flops = dpi_flops_none};
+                             .flops = dpi_flops_none,
+                             .detail = slice_detail};
 const dpi_op dpi_op_pad = {.id = DPI_OP_pad,
                            .name = "pad",
                            .formula = "a in rows from ... from + m - 1 of zeros",
@@ -248,7 +170,6 @@ const dpi_op dpi_op_pad = {.id = DPI_OP_pad,
                            .given = DPI_ATTR_NUMBER | DPI_ATTR_INNER | DPI_ATTR_SHAPE,
                            .n_inputs = 1,
                            .shape = pad_shape,
-                           .forward = pad_forward,
-                           .single = pad_single,
                            .backward = pad_backward,
-                           .flops = dpi_flops_none};
+                           .flops = dpi_flops_none,
+                           .detail = pad_detail};

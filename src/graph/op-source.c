@@ -1,6 +1,58 @@
 /* Values that come from outside the graph.  The executor puts them into place; a constant number or
  * array is in the attributes. */
+#include <string.h>
+
 #include "graph/op.h"
+
+bool dpi_is_source(const dpi_node *node)
+{
+    return node->op->class == DPI_SOURCE;
+}
+
+bool dpi_is_const(const dpi_node *node)
+{
+    return node->op == &dpi_op_const;
+}
+
+bool dpi_is_number(const dpi_node *node)
+{
+    return dpi_is_const(node) && node->attr.array == NULL;
+}
+
+bool dpi_is_ones(const dpi_node *node)
+{
+    return node->op == &dpi_op_ones;
+}
+
+bool dpi_is_input(const dpi_node *node)
+{
+    return node->op == &dpi_op_input;
+}
+
+bool dpi_is_late(const dpi_node *node)
+{
+    return dpi_is_input(node) && node->attr.number == DPI_LATE;
+}
+
+bool dpi_is_groups(const dpi_node *node)
+{
+    return node->op == &dpi_op_index;
+}
+
+bool dpi_is_column(const dpi_node *node)
+{
+    return node->op == &dpi_op_data || dpi_is_groups(node);
+}
+
+void dpi_put_fixed(const dpi_node *node, size_t n, double *out)
+{
+    if (dpi_is_const(node) && !dpi_is_number(node))
+        memcpy(out, node->attr.array, n * sizeof *out);
+    for (size_t i = 0; i < n && dpi_is_number(node); i++)
+        out[i] = node->attr.value;
+    for (size_t i = 0; i < n && dpi_is_ones(node); i++)
+        out[i] = 1;
+}
 
 static const char *source_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
                                 dpi_shape *shape)

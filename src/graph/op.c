@@ -1,8 +1,29 @@
-/* The table of operations and the shorthands that add them. */
+/* The table of operations, the rules that rows share, and the shorthands that add nodes. */
 #include "graph/op.h"
 
 #define ROW(name) [DPI_OP_##name] = &dpi_op_##name,
 const dpi_op *const dpi_ops[DPI_N_OPS] = {DPI_OPS(ROW)};
+
+const char *dpi_binary_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                             dpi_shape *shape)
+{
+    (void)attr;
+    if (dpi_shape_join(a, b, shape))
+        return NULL;
+    if (a->per_record != b->per_record)
+        return "the smaller must be the last dimensions of the larger; a value per group meets "
+               "records by dp_pick(value, index)";
+    return "the shapes must be equal, or the smaller one the last dimensions of the larger";
+}
+
+const char *dpi_unary_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                            dpi_shape *shape)
+{
+    (void)b;
+    (void)attr;
+    *shape = *a;
+    return NULL;
+}
 
 double dpi_flops_none(const dpi_node *node)
 {

@@ -1,34 +1,18 @@
 /* What the operations mean: one row each, in a table indexed by id.
  *
  * A row has a name, its formula, the class, the attributes that it reads, the number of inputs, a
- * shape rule, the rule of reverse mode and the cost.  Which operations there are stands in
- * op-list.h; tests walk the table, so a row without test points fails. */
+ * shape rule, the rule of reverse mode and the cost.  What an interpreter does with an operation
+ * stands in that interpreter's own table, by id: kernels in kernel.h, the executor's tables in
+ * src/exec.  Which operations there are stands in op-list.h; tests walk all tables.
+ *
+ * Nobody outside an operation's own file asks which operation a node is: what must be known of it
+ * is its class, a rule of its row, a row of a table, or a question of those below
+ * (tools/check-operations). */
 #ifndef DPI_GRAPH_OP_H
 #define DPI_GRAPH_OP_H
 
 #include "graph/graph.h"
 #include "graph/op-list.h"
-
-/* One evaluation of one node: n records, or n = 1 for a global node.  Buffers are row-major,
- * in[k][n or 1][in_size[k]] and out[n][out_size].  They do not overlap. */
-typedef struct dpi_call {
-    void (*forward)(const struct dpi_call *call);
-    size_t n;
-    const double *in[2];
-    double *out;
-    size_t in_size[2], out_size;
-    size_t in_step[2]; /* in_size[k] when the input is per-record, 0 when it is global */
-    const dpi_attr *attr;
-} dpi_call;
-
-/* The same in single precision. */
-typedef struct dpi_call_single {
-    size_t n;
-    const float *in[2];
-    float *out;
-    size_t in_size[2], out_size, in_step[2];
-    const dpi_attr *attr;
-} dpi_call_single;
 
 typedef enum dpi_op_class {
     DPI_SOURCE,      /* no inputs: the value comes from outside the operations */
@@ -65,18 +49,22 @@ typedef struct dpi_op {
     /* Sets *shape, and fields of *attr that depend on the inputs' shapes.  On a misfit returns a
      * sentence fragment saying what would fit; NULL when all is well. */
     const char *(*shape)(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr, dpi_shape *shape);
-    void (*forward)(const dpi_call *call); /* NULL: the value is put there from outside */
-    /* Forward on floats; NULL where forward is, and for sums over records, which are doubles. */
-    void (*single)(const dpi_call_single *call);
     /* adjoint[k] = the adjoint of y times dy/d(input k), as nodes of g, of the input's shape or one
      * that broadcasting or summing over broadcast axes turns into it.  NULL: no gradient. */
     void (*backward)(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2]);
     double (*flops)(const dpi_node *node); /* for one record */
-    /* Factored forms of a per-record result, from the inputs and without making it: squared norms,
-     * added to norm2[n], and the weighted sum over records, added to sum[out_size]; records with
-     * weight zero are skipped whatever they hold.  NULL: the result itself is used. */
-    void (*norm2)(const dpi_call *call, double *norm2);
-    void (*weighted_sum)(const dpi_call *call, const double *weight, double *sum);
+    bool over_records;                     /* the result is one sum over all records */
+    bool transposes;                       /* attr.transpose[k] is of input k, a matrix */
+
+    /* Rules that few operations have, else NULL. */
+    /* A node with the values and the shape that `node`, which is not in the graph, would have:
+     * there already, or cheaper.  DPI_NONE where there is nothing to gain. */
+    dpi_id (*simplify)(dpi_graph *g, const dpi_node *node);
+    /* What is wrong with the inputs that their shapes do not tell, in words like those of `shape`;
+     * NULL when all is well. */
+    const char *(*misfit)(const dpi_graph *g, const dpi_node *node);
+    /* What is written behind the name, with a blank in front: " 2 ... 4". */
+    void (*detail)(const dpi_node *node, char *text, size_t size);
 } dpi_op;
 
 /* attr.number of an input that the caller sets only after all records have run. */
@@ -88,6 +76,25 @@ extern const dpi_op *const dpi_ops[DPI_N_OPS];
 DPI_OPS(DPI_DECLARE_OP)
 #undef DPI_DECLARE_OP
 
+/* Of nodes without inputs. */
+bool dpi_is_source(const dpi_node *node); /* any of them */
+bool dpi_is_const(const dpi_node *node);  /* a number, or an array of numbers */
+bool dpi_is_number(const dpi_node *node); /* attr.value */
+bool dpi_is_ones(const dpi_node *node);
+bool dpi_is_input(const dpi_node *node);  /* set by who runs the graph */
+bool dpi_is_late(const dpi_node *node);   /* an input that is set after all records have run */
+bool dpi_is_column(const dpi_node *node); /* read from a column of its name */
+bool dpi_is_groups(const dpi_node *node); /* a column of group numbers below attr.number */
+
+/* The values of a source that has the same in every run, put into out[n]; else nothing is done. */
+void dpi_put_fixed(const dpi_node *node, size_t n, double *out);
+
+/* Shape rules that rows share: the larger operand's dimensions, and a's. */
+const char *dpi_binary_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                             dpi_shape *shape);
+const char *dpi_unary_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
+                            dpi_shape *shape);
+
 /* Shorthands used by rules and distributions; same conventions as dpi_apply. */
 dpi_id dpi_add(dpi_graph *g, dpi_id a, dpi_id b);
 dpi_id dpi_sub(dpi_graph *g, dpi_id a, dpi_id b);
@@ -95,6 +102,7 @@ dpi_id dpi_times(dpi_graph *g, dpi_id a, dpi_id b);
 dpi_id dpi_div(dpi_graph *g, dpi_id a, dpi_id b);
 dpi_id dpi_unary(dpi_graph *g, const dpi_op *op, dpi_id a);
 dpi_id dpi_scale(dpi_graph *g, double factor, dpi_id a);
+dpi_id dpi_log_of(dpi_graph *g, dpi_id a); /* log a, or b where a is e^b */
 dpi_id dpi_polygamma_node(dpi_graph *g, size_t order, dpi_id a);
 dpi_id dpi_sum(dpi_graph *g, dpi_id a); /* over all dimensions, not over records */
 dpi_id dpi_sum_to(dpi_graph *g, dpi_id a, dpi_shape shape);

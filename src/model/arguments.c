@@ -29,7 +29,7 @@ bool dpi_take_arguments(dp_model *m, const char *name, dp_dist dist, dpi_id arg[
             return false;
         const dpi_node *node = dpi_get(&m->graph, arg[k]);
         const double *values = node->attr.array != NULL ? node->attr.array : &node->attr.value;
-        size_t n = node->op == &dpi_op_const ? dpi_shape_size(&node->shape) : 0;
+        size_t n = dpi_is_const(node) ? dpi_shape_size(&node->shape) : 0;
         for (size_t e = 0; e < n; e++)
             if (!dpi_in_domain(dist.family->arg_domain[k], values[e])) {
                 FAIL(m, DP_EDOMAIN, "'%s': %s of %s is %g; it must be %s", name,

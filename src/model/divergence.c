@@ -43,9 +43,3 @@ dpi_id dpi_minus_divergence(dpi_graph *g, const dpi_family *prior, const dpi_id 
     dpi_id each = dpi_add(g, prior->expected(g, q->loc, q->scale, arg), entropy);
     return dpi_sum(g, dpi_expand(g, each, shape));
 }
-
-dpi_id dpi_log_of(dpi_graph *g, dpi_id a)
-{
-    bool is_power = a != DPI_NONE && dpi_get(g, a)->op == &dpi_op_exp;
-    return is_power ? dpi_get(g, a)->in[0] : dpi_unary(g, &dpi_op_log, a);
-}

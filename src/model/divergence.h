@@ -17,7 +17,4 @@ typedef struct dpi_gaussian {
 dpi_id dpi_minus_divergence(dpi_graph *g, const dpi_family *prior, const dpi_id arg[],
                             const dpi_gaussian *q, dpi_shape shape);
 
-/* log a; where a is e^b, b. */
-dpi_id dpi_log_of(dpi_graph *g, dpi_id a);
-
 #endif

@@ -1,4 +1,5 @@
 /* Arithmetic on expressions: each call adds one node of the operation table. */
+#include "graph/kernel.h"
 #include "model/model.h"
 
 /* The model of an operation's operands; NULL when all are plain numbers. */
@@ -23,7 +24,7 @@ static dp_expr on_numbers(const dpi_op *op, double a, double b, const dpi_attr *
                      .in_size = {1, 1},
                      .out_size = 1,
                      .attr = attr};
-    op->forward(&call);
+    dpi_kernels[op->id].run(&call);
     return result;
 }
 
@@ -201,7 +202,7 @@ dp_expr dp_pick(dp_expr value, dp_expr index)
         return (dp_expr){.model = m, .id = DPI_NONE};
     const dpi_node *node = dpi_get(&m->graph, number), *rows = dpi_get(&m->graph, groups);
     char text[DPI_SHAPE_TEXT], name[64];
-    if (node->op != &dpi_op_index)
+    if (!dpi_is_groups(node))
         (void)dpi_fail(&m->err, DP_ESHAPE,
                        "after %s:%d: dp_pick(value, index): '%s' is no column of group numbers; "
                        "declare it with dp_index or dp_indices over the plate of the value",

@@ -139,9 +139,9 @@ static dpi_id copy_column(builder *b, const dpi_node *node)
 static dpi_id copy_node(builder *b, const dpi_node *node, const dpi_id *map)
 {
     b->g->where = node->where;
-    if (node->op == &dpi_op_data || node->op == &dpi_op_index)
+    if (dpi_is_column(node))
         return copy_column(b, node);
-    if (node->op == &dpi_op_const)
+    if (dpi_is_const(node))
         return node->attr.array != NULL ? dpi_constant_array(b->g, node->shape, node->attr.array)
                                         : dpi_constant(b->g, node->attr.value);
     dpi_id in[2] = {DPI_NONE, DPI_NONE};
@@ -254,7 +254,7 @@ static void build_guide(builder *b)
     }
     for (size_t i = 0; i < guide->graph.n_nodes && b->o->err.status == DP_OK; i++) {
         const dpi_node *node = &guide->graph.nodes[i];
-        const dpi_site *site = node->op == &dpi_op_input ? site_of_node(guide, (dpi_id)i) : NULL;
+        const dpi_site *site = dpi_is_input(node) ? site_of_node(guide, (dpi_id)i) : NULL;
         if (site == NULL) {
             map[i] = copy_node(b, node, map);
             continue;
@@ -308,7 +308,7 @@ static void build_model(builder *b)
     }
     for (size_t i = 0; i < model->graph.n_nodes && o->err.status == DP_OK; i++) {
         const dpi_node *node = &model->graph.nodes[i];
-        const dpi_site *site = node->op == &dpi_op_input ? site_of_node(model, (dpi_id)i) : NULL;
+        const dpi_site *site = dpi_is_input(node) ? site_of_node(model, (dpi_id)i) : NULL;
         map[i] = site != NULL ? place_site(b, site, node, map) : copy_node(b, node, map);
     }
     for (size_t i = 0; i < model->n_sites && o->err.status == DP_OK; i++) {

@@ -15,11 +15,11 @@ static argument find_argument(const dpi_graph *g, const dp_dataset *data, dpi_id
 {
     const dpi_node *node = dpi_get(g, id);
     size_t size = dpi_shape_size(&node->shape);
-    if (node->op == &dpi_op_const && node->attr.array == NULL)
+    if (dpi_is_number(node))
         return (argument){.values = &node->attr.value, .size = 1};
-    if (node->op == &dpi_op_const)
+    if (dpi_is_const(node))
         return (argument){.values = node->attr.array, .size = size};
-    if (node->op != &dpi_op_data && node->op != &dpi_op_index)
+    if (!dpi_is_column(node))
         return (argument){0};
     /* A column that is missing or of another size is the run's to report. */
     const dpi_column *column = dpi_dataset_find(data, node->name);

@@ -58,8 +58,7 @@ static dp_status find_columns(const dp_svi *s, const dp_dataset *data, dpi_arena
         if (read)
             what->spending.unit = column->name;
         for (size_t k = 0; k < g->n_nodes && !read; k++)
-            read = (g->nodes[k].op == &dpi_op_data || g->nodes[k].op == &dpi_op_index) &&
-                   strcmp(g->nodes[k].name, column->name) == 0;
+            read = dpi_is_column(&g->nodes[k]) && strcmp(g->nodes[k].name, column->name) == 0;
         if (!read)
             continue;
         names[n++] = column->name;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/op-single.h"
+#include "exec/single.h"
 #include "tests/exec/setting.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
@@ -201,19 +201,6 @@ static void check_operation(const dpi_op *op, size_t left, bool left_of_record, 
     check_shapes(op, a, b, attr);
 }
 
-/* An operation without a kernel for floats could not run; what needs none is listed here. */
-static void every_operation_has_a_kernel_for_floats(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < DPI_N_OPS; i++) {
-        const dpi_op *op = dpi_ops[i];
-        bool is_source = op->forward == NULL, sums_records = op == &dpi_op_sum_records;
-        if ((op->single == NULL) != (is_source || sums_records))
-            fail_msg("%s: a kernel for floats is %s", op->name,
-                     op->single == NULL ? "wanted" : "never called");
-    }
-}
-
 /* Operations that shorten, lengthen or sum up rows; returns how many. */
 static size_t check_rows(void)
 {
@@ -243,7 +230,7 @@ static void every_kernel_for_floats_is_that_for_doubles(void **state)
     (void)state;
     size_t seen = 0, known = 0;
     for (size_t i = 0; i < DPI_N_OPS; i++)
-        seen += dpi_ops[i]->single != NULL;
+        seen += dpi_kernels_single[i].run != NULL;
     static const dpi_op *const unary[] = {
         &dpi_op_neg,        &dpi_op_exp,   &dpi_op_square, &dpi_op_logistic,
         &dpi_op_softplus,   &dpi_op_tanh,  &dpi_op_sqrt,   &dpi_op_relu,
@@ -308,9 +295,9 @@ static void sums_of_any_width_are_those_by_hand(void **state)
         a[i] = b[i] = (float)sin(1.7 * (double)i + 1);
     for (size_t width = 1; width <= WIDEST; width++) {
         size_t size = ROWS * width;
-        dpi_op_sum_to.forward(&(dpi_call){
+        dpi_double_sum_to(&(dpi_call){
             .n = 2, .in = {a}, .out = y, .in_size = {size}, .in_step = {size}, .out_size = width});
-        dpi_op_sum_to.single(&(dpi_call_single){
+        dpi_single_sum_to(&(dpi_call_single){
             .n = 2, .in = {b}, .out = z, .in_size = {size}, .in_step = {size}, .out_size = width});
         for (size_t i = 0; i < 2 * width; i++) {
             double sum = 0;
@@ -328,7 +315,7 @@ static void log_sum_exp_is_that_of_doubles_at_the_ends(void **state)
     const float a[5][2] = {
         {-INFINITY, -INFINITY}, {INFINITY, 1}, {NAN, INFINITY}, {-INFINITY, 3}, {-200, 200}};
     float y[5];
-    dpi_op_log_sum_exp.single(
+    dpi_single_log_sum_exp(
         &(dpi_call_single){.n = 5, .in = {a[0]}, .out = y, .in_size = {2}, .out_size = 1});
     assert_true(y[0] == -INFINITY && y[1] == INFINITY && isnan(y[2]) && y[3] == 3 && y[4] == 200);
 }
@@ -404,7 +391,6 @@ int main(void)
         cmocka_unit_test(clipped_norms_hold),
         cmocka_unit_test(a_record_is_the_same_in_every_company),
         cmocka_unit_test(records_that_overflow_add_zero),
-        cmocka_unit_test(every_operation_has_a_kernel_for_floats),
         cmocka_unit_test(every_kernel_for_floats_is_that_for_doubles),
         cmocka_unit_test(sums_of_any_width_are_those_by_hand),
         cmocka_unit_test(log_sum_exp_is_that_of_doubles_at_the_ends),

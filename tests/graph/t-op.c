@@ -1,5 +1,5 @@
 /* Every operation of the table, at every test point: value, gradient and second derivatives against
- * the naive evaluator; factored forms against the value.
+ * the naive evaluator.
  *
  * For y = op(a, b) the root is p = sum(c * y) with unequal constants c (and once plain sum(y),
  * whose adjoint is one number). */
@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "graph/kernel.h"
 
 static void check_point(const point *p, bool weighted)
 {
@@ -52,12 +54,21 @@ static void every_operation_has_points(void **state)
             fail_msg("operation '%s' has no test point: add some to points.c", op->name);
         assert_true(strlen(op->name) > 0 && strlen(op->formula) > 0);
         assert_true(op->shape != NULL && op->flops != NULL);
-        assert_true(op->n_inputs == 0 || op->forward != NULL);
-        assert_true((op->norm2 == NULL) == (op->weighted_sum == NULL));
         for (size_t k = 0; k < i; k++)
             assert_string_not_equal(dpi_ops[k]->name, op->name);
     }
     free(list);
+}
+
+static void every_operation_has_a_kernel_or_a_refusal(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < DPI_N_OPS; i++) {
+        const dpi_kernel *row = &dpi_kernels[i];
+        if ((row->run != NULL) == (row->refused != NULL))
+            fail_msg("%s has no row in the table of kernels for doubles", dpi_ops[i]->name);
+        assert_true((row->run == NULL) == (dpi_ops[i]->class == DPI_SOURCE));
+    }
 }
 
 static void ids_are_places_in_the_table(void **state)
@@ -168,112 +179,10 @@ static void fields_that_are_not_given_are_not_read(void **state)
     free(list);
 }
 
-/* A call of the operation over all records, on the library's own inputs. */
-static dpi_call call_of(const world *w, double *const in[2])
-{
-    const dpi_node *node = dpi_get(&w->g, w->y);
-    dpi_call call = {
-        .n = POINT_RECORDS, .out_size = dpi_shape_size(&node->shape), .attr = &node->attr};
-    for (int k = 0; k < node->op->n_inputs; k++) {
-        const dpi_shape *shape = &dpi_get(&w->g, node->in[k])->shape;
-        call.in[k] = in[k];
-        call.in_size[k] = dpi_shape_size(shape);
-        call.in_step[k] = shape->per_record ? call.in_size[k] : 0;
-    }
-    return call;
-}
-
-static void check_factored(const point *p)
-{
-    enum { MOST = 64 };
-    world w;
-    world_of_point(&w, p);
-    double *value[3], norm2[POINT_RECORDS] = {0.25, 0.5, 0.75}, sum[MOST], expected[MOST];
-    const double weight[POINT_RECORDS] = {0.713, 0, -1.385};
-    world_run(&w, p->op->n_inputs + 1, (dpi_id[]){w.y, w.in[0], w.in[1]}, POINT_RECORDS, value);
-    dpi_call call = call_of(&w, &value[1]);
-    assert_true(call.out_size <= MOST);
-    p->op->norm2(&call, norm2);
-    for (size_t r = 0; r < POINT_RECORDS; r++) {
-        double direct = 0.25 * (double)(r + 1);
-        for (size_t e = 0; e < call.out_size; e++)
-            direct += value[0][r * call.out_size + e] * value[0][r * call.out_size + e];
-        assert_close(norm2[r], direct, 1e-14, 0);
-    }
-    /* The skipped record may hold anything. */
-    for (int k = 0; k < p->op->n_inputs; k++)
-        for (size_t e = 0; call.in_step[k] != 0 && e < call.in_size[k]; e++)
-            value[1 + k][call.in_size[k] + e] = p->groups > 0 && k == 1 ? 0
-                                                : e % 2                 ? INFINITY
-                                                                        : NAN;
-    for (size_t e = 0; e < call.out_size; e++) {
-        sum[e] = expected[e] = 0.125 * (double)e;
-        for (size_t r = 0; r < POINT_RECORDS; r += 2)
-            expected[e] += weight[r] * value[0][r * call.out_size + e];
-    }
-    p->op->weighted_sum(&call, weight, sum);
-    for (size_t e = 0; e < call.out_size; e++)
-        assert_close(sum[e], expected[e], 1e-14, 1e-14);
-    for (int k = 0; k <= p->op->n_inputs; k++)
-        free(value[k]);
-    world_free(&w);
-}
-
-static void factored_forms_equal_the_value(void **state)
-{
-    (void)state;
-    point *list;
-    size_t n = points_all(&list), checked = 0;
-    for (size_t i = 0; i < n; i++) {
-        world w;
-        if (list[i].op->norm2 == NULL)
-            continue;
-        world_of_point(&w, &list[i]);
-        bool records = dpi_get(&w.g, w.y)->shape.per_record;
-        world_free(&w);
-        if (records)
-            check_factored(&list[i]);
-        checked += records;
-    }
-    assert_true(checked > 20);
-    free(list);
-}
-
-/* Clipping rests on norms: no factor may vanish by being squared alone. */
-static void factored_norms_hold_at_the_ends_of_the_range(void **state)
-{
-    (void)state;
-    static const double scales[][2] = {{1, 1},          {3e-163, 7e153}, {2e-170, 5e160},
-                                       {4e160, 3e-170}, {1e-300, 1e300}, {7e153, 3e-163}};
-    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
-        double a[2] = {2.385, -1.25}, b[2] = {-0.713, 1.917}, expected = 0, norm2 = 0, scaled = 0;
-        const dpi_attr attr = {.rows = 2, .columns = 2, .inner = 1};
-        for (size_t k = 0; k < 2; k++) {
-            a[k] *= scales[i][0];
-            b[k] *= scales[i][1];
-        }
-        dpi_call call = {.n = 1,
-                         .in = {a, b},
-                         .in_size = {2, 2},
-                         .in_step = {2, 2},
-                         .out_size = 4,
-                         .attr = &attr};
-        for (size_t k = 0; k < 4; k++)
-            expected += a[k / 2] * b[k % 2] * (a[k / 2] * b[k % 2]);
-        dpi_op_outer.norm2(&call, &norm2);
-        assert_close(norm2, expected, 1e-14, 0);
-        call.in_size[0] = call.in_step[0] = 1;
-        call.out_size = 2;
-        expected = a[0] * b[0] * (a[0] * b[0]) + a[0] * b[1] * (a[0] * b[1]);
-        dpi_op_mul.norm2(&call, &scaled);
-        assert_close(scaled, expected, 1e-14, 0);
-    }
-}
-
 static double log_sum_exp(size_t n, double *a)
 {
     double y;
-    dpi_op_log_sum_exp.forward(
+    dpi_double_log_sum_exp(
         &(dpi_call){.n = 1, .in = {a}, .in_size = {n}, .out = &y, .out_size = 1});
     return y;
 }
@@ -294,7 +203,7 @@ static double of_one(const dpi_op *op, double a, double b, double slope)
 {
     double y;
     const dpi_attr attr = {.value = slope};
-    op->forward(&(dpi_call){
+    dpi_kernels[op->id].run(&(dpi_call){
         .n = 1, .in = {&a, &b}, .in_size = {1, 1}, .out = &y, .out_size = 1, .attr = &attr});
     return y;
 }
@@ -346,13 +255,13 @@ static void windows_take_the_first_of_equal_maxima(void **state)
                          .out = &y,
                          .out_size = 1,
                          .attr = &attr};
-        dpi_op_pool_max.forward(&call);
+        dpi_double_pool_max(&call);
         assert_true(y == b[cases[k].place]);
         call.in[1] = &g;
         call.in_size[1] = 1;
         call.out = back;
         call.out_size = 4;
-        dpi_op_unpool_max.forward(&call);
+        dpi_double_unpool_max(&call);
         for (size_t i = 0; i < 4; i++)
             assert_true(back[i] == (i == cases[k].place ? g : 0));
     }
@@ -362,12 +271,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operation_has_points),
+        cmocka_unit_test(every_operation_has_a_kernel_or_a_refusal),
         cmocka_unit_test(ids_are_places_in_the_table),
         cmocka_unit_test(classes_are_those_of_the_formulas),
         cmocka_unit_test(fields_that_are_not_given_are_not_read),
         cmocka_unit_test(gradients_match_differences),
-        cmocka_unit_test(factored_forms_equal_the_value),
-        cmocka_unit_test(factored_norms_hold_at_the_ends_of_the_range),
         cmocka_unit_test(log_sum_exp_takes_infinities),
         cmocka_unit_test(windows_take_the_first_of_equal_maxima),
         cmocka_unit_test(kinks_have_the_slope_of_the_side_below),

@@ -1,6 +1,6 @@
 /* Simplifications give the node that they should and change no bit: values of every kind, computed
  * as they were written and as the graph has them. */
-#include "graph/simplify.h"
+#include "graph/kernel.h"
 
 #include <float.h>
 #include <math.h>
@@ -110,7 +110,7 @@ static double evaluate(const dpi_graph *g, dpi_id id, const dpi_id in[2], const 
                      .in_size = {1, 1},
                      .out_size = 1,
                      .attr = &node->attr};
-    node->op->forward(&call);
+    dpi_kernels[node->op->id].run(&call);
     return out;
 }
 

@@ -4,11 +4,11 @@
  * of two floats comes out as it would in float, and a longer sum is rounded once.  The functions
  * are inlined with constant arguments, so that loads and stores are plain ones; DPI_LOOPS is for
  * those that multiply nothing that they add, since some of its versions would fuse that. */
-#ifndef DPI_GRAPH_OP_NUMBERS_H
-#define DPI_GRAPH_OP_NUMBERS_H
+#ifndef DPI_GRAPH_KERNEL_NUMBERS_H
+#define DPI_GRAPH_KERNEL_NUMBERS_H
 
 #include "base/compiler.h"
-#include "graph/op.h"
+#include "graph/kernel.h"
 
 typedef struct dpi_numbers {
     size_t size; /* of one, in bytes */
@@ -81,17 +81,25 @@ DPI_INLINE dpi_any_call dpi_any_float(const dpi_call_single *c)
                           .attr = c->attr};
 }
 
-/* Defines name_forward and name_single from an inline function of a dpi_any_call. */
+/* Defines dpi_double_name and dpi_single_name from an inline function of a dpi_any_call. */
 #define DPI_BOTH(name, how)                                                                        \
-    how static void name##_forward(const dpi_call *c)                                              \
+    how static void name##_doubles(const dpi_call *c)                                              \
     {                                                                                              \
         const dpi_any_call any = dpi_any_double(c);                                                \
         name(&any);                                                                                \
     }                                                                                              \
-    how static void name##_single(const dpi_call_single *c)                                        \
+    how static void name##_floats(const dpi_call_single *c)                                        \
     {                                                                                              \
         const dpi_any_call any = dpi_any_float(c);                                                 \
         name(&any);                                                                                \
+    }                                                                                              \
+    void dpi_double_##name(const dpi_call *c)                                                      \
+    {                                                                                              \
+        name##_doubles(c);                                                                         \
+    }                                                                                              \
+    void dpi_single_##name(const dpi_call_single *c)                                               \
+    {                                                                                              \
+        name##_floats(c);                                                                          \
     }
 
 #endif

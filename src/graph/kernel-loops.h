@@ -1,15 +1,9 @@
-/* Loops and shape rules that the elementwise operations share. */
-#ifndef DPI_GRAPH_OP_LOOPS_H
-#define DPI_GRAPH_OP_LOOPS_H
+/* Loops that the elementwise kernels share. */
+#ifndef DPI_GRAPH_KERNEL_LOOPS_H
+#define DPI_GRAPH_KERNEL_LOOPS_H
 
 #include "base/compiler.h"
-#include "graph/op.h"
-
-/* The larger operand's dimensions; and a's. */
-const char *dpi_binary_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
-                             dpi_shape *shape);
-const char *dpi_unary_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
-                            dpi_shape *shape);
+#include "graph/kernel.h"
 
 /* Any broadcast: index e of the result reads element e modulo the operand's size. */
 DPI_INLINE void dpi_broadcast_loop(const dpi_call *c, double (*f)(double, double))

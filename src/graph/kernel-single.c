@@ -1,9 +1,6 @@
-/* Single precision: the formulas of op-elementwise.c, op-activation.c, op-group.c and op-product.c
- * on floats.  Operations that move numbers or add them up have one kernel for both precisions
- * (op-numbers.h), in their own files.
- *
- * What is computed for a record is a function of that record alone, to the bit. */
-#include "graph/op-single.h"
+/* Single precision: kernels for floats of operations that have one of their own for it.  Operations
+ * that move numbers or add them up have one kernel for both precisions (kernel-numbers.h). */
+#include "graph/kernel.h"
 
 #include <math.h>
 #include <string.h>
@@ -320,7 +317,7 @@ void dpi_single_expand(const dpi_call_single *c)
                    c->in_size[0] * sizeof *c->out);
 }
 
-/* The cases of matmul_forward. */
+/* The cases of dpi_double_matmul. */
 void dpi_single_matmul(const dpi_call_single *c)
 {
     const dpi_attr *t = c->attr;
