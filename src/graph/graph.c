@@ -32,29 +32,11 @@ static bool mergeable(const dpi_node *node)
     return !dpi_is_source(node) || dpi_is_number(node) || dpi_is_ones(node);
 }
 
-static bool same_shape(const dpi_shape *a, const dpi_shape *b)
-{
-    return a->per_record == b->per_record && dpi_shape_same(a, b) &&
-           memcmp(a->plate, b->plate, sizeof a->plate) == 0;
-}
-
-static bool same_attr(const dpi_attr *a, const dpi_attr *b)
-{
-    return memcmp(&a->value, &b->value, sizeof a->value) == 0 && a->array == b->array &&
-           a->number == b->number && a->rows == b->rows && a->inner == b->inner &&
-           a->columns == b->columns && a->transpose[0] == b->transpose[0] &&
-           a->transpose[1] == b->transpose[1] && same_shape(&a->shape, &b->shape) &&
-           memcmp(&a->window, &b->window, sizeof a->window) == 0;
-}
-
 static size_t hash(const dpi_node *node)
 {
-    uint64_t h = (uint64_t)(uintptr_t)node->op, bits;
-    memcpy(&bits, &node->attr.value, sizeof bits);
-    const uint64_t parts[] = {(uint64_t)node->in[0], (uint64_t)node->in[1], bits,
-                              node->attr.number};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        h = (h ^ parts[i] ^ (h >> 29)) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = (uint64_t)(uintptr_t)node->op;
+    h = dpi_hash_mix(dpi_hash_mix(h, (uint64_t)node->in[0]), (uint64_t)node->in[1]);
+    h = dpi_attr_hash(&node->attr, h);
     return (size_t)(h ^ (h >> 32));
 }
 
@@ -68,7 +50,7 @@ static dpi_id *find_place(const dpi_graph *g, const dpi_node *node)
             return place;
         const dpi_node *other = &g->nodes[*place];
         if (other->op == node->op && other->in[0] == node->in[0] && other->in[1] == node->in[1] &&
-            same_attr(&other->attr, &node->attr))
+            dpi_attr_same(&other->attr, &node->attr))
             return place;
     }
 }

@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "graph/shape.h"
+#include "graph/attr.h"
 
 enum { DPI_NONE = -1 };
 
@@ -26,23 +26,6 @@ typedef struct dpi_where {
     const char *file;
     int line;
 } dpi_where;
-
-/* A window that moves over an image in strides, with zeros around the image; rows come before
- * columns. */
-typedef struct dpi_window {
-    size_t image[2], size[2], stride[2], padding[2];
-} dpi_window;
-
-/* What an operation needs besides its inputs; each operation says which fields it reads. */
-typedef struct dpi_attr {
-    dpi_shape shape;             /* of a source, or the wanted shape */
-    double value;                /* of a constant number; slope of a rectifier below 0 */
-    const double *array;         /* of a constant array; lives as long as the graph */
-    size_t number;               /* range of an index, offset of a slice, order of a polygamma */
-    size_t rows, inner, columns; /* of a product: [rows][inner] * [inner][columns] */
-    bool transpose[2];
-    dpi_window window;
-} dpi_attr;
 
 typedef struct dpi_node {
     const struct dpi_op *op;

@@ -1,4 +1,5 @@
 libtacit_core_la_SOURCES += \
+  %D%/attr.c %D%/attr.h \
   %D%/describe.c %D%/describe.h \
   %D%/gradient.c %D%/gradient.h \
   %D%/graph.c %D%/graph.h \

@@ -25,25 +25,12 @@ typedef enum dpi_op_class {
     DPI_N_CLASSES,
 } dpi_op_class;
 
-/* The fields of dpi_attr. */
-enum {
-    DPI_ATTR_NONE = 0,
-    DPI_ATTR_SHAPE = 1 << 0,
-    DPI_ATTR_VALUE = 1 << 1,
-    DPI_ATTR_ARRAY = 1 << 2,
-    DPI_ATTR_NUMBER = 1 << 3,
-    DPI_ATTR_ROWS = 1 << 4,
-    DPI_ATTR_INNER = 1 << 5,
-    DPI_ATTR_COLUMNS = 1 << 6,
-    DPI_ATTR_TRANSPOSE = 1 << 7,
-    DPI_ATTR_WINDOW = 1 << 8,
-};
-
 typedef struct dpi_op {
     dpi_op_id id;
     const char *name, *formula;
     dpi_op_class class;
-    unsigned given; /* fields of attr that make the operation; `shape` finds the others from them */
+    unsigned
+        given; /* members of attr that make the operation; `shape` finds the others from them */
     int n_inputs;
     bool broadcasts; /* smaller inputs are repeated to the result's dimensions */
     /* Sets *shape, and fields of *attr that depend on the inputs' shapes.  On a misfit returns a

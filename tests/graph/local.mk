@@ -1,10 +1,11 @@
-UNIT_TESTS += %D%/t-describe %D%/t-gradient %D%/t-graph %D%/t-op %D%/t-random %D%/t-shape %D%/t-simplify
+UNIT_TESTS += %D%/t-attr %D%/t-describe %D%/t-gradient %D%/t-graph %D%/t-op %D%/t-random %D%/t-shape %D%/t-simplify
 
 graph_help = %D%/naive.c %D%/naive.h %D%/points.c %D%/points.h
 graph_differences = %D%/differences.c %D%/differences.h
 faulty = %D%/faulty.c %D%/faulty.h
 FAULTY_LINK = -Wl,--wrap=aligned_alloc -Wl,--wrap=free
 
+%C%_t_attr_SOURCES = %D%/t-attr.c
 %C%_t_describe_SOURCES = %D%/t-describe.c $(faulty)
 %C%_t_describe_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_gradient_SOURCES = %D%/t-gradient.c $(graph_help) $(graph_differences) $(faulty)
