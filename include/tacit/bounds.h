@@ -58,8 +58,8 @@ typedef struct dp_quantile_opts {
     uint64_t levels;          /* halvings of a range, 1 ... 52; default 12 */
     uint64_t seed;            /* not 0: a repeatable answer for tests, marked as not private */
     dp_ledger *ledger;        /* nullable; as in dp_svi_opts, used during the call only */
-    const char *ledger_data;  /* the data set's name there; needed with a ledger */
-    const char *ledger_label; /* nullable */
+    const char *ledger_data;  /* the data set's name there; needed with a ledger, refused without */
+    const char *ledger_label; /* nullable; refused without a ledger */
 } dp_quantile_opts;
 
 typedef struct dp_quantile_answer {

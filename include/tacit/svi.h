@@ -104,10 +104,11 @@ typedef struct dp_svi_opts {
     uint64_t seed; /* not 0: a repeatable run for tests, marked as not private */
     /* Where the steps are paid for before the first one; private runs without a seed only.  NULL:
      * nobody adds up what several runs spend, and the guarantee is that of this run alone. */
-    dp_ledger *ledger; /* borrowed until the run is freed */
-    const char
-        *ledger_data; /* the data set's name there; needed with a ledger; borrowed for the call */
-    const char *ledger_label; /* nullable: what to write beside the entry; borrowed for the call */
+    dp_ledger *ledger;        /* borrowed until the run is freed */
+    const char *ledger_data;  /* the data set's name there; needed with a ledger, refused without;
+                               * borrowed for the call */
+    const char *ledger_label; /* nullable: what to write beside the entry; refused without a ledger;
+                               * borrowed for the call */
 } dp_svi_opts;
 
 /* What has been guaranteed. */
@@ -262,7 +263,8 @@ typedef struct dp_summary {
 } dp_summary;
 
 /* The fitted guide at the parameters reached so far (averaged, if the run averages).  Owned by the
- * caller; the run must outlive it. */
+ * caller; the run must outlive it.  DP_ESTATE before the first step, when nothing is fitted yet;
+ * DP_ENOMEM. */
 DP_API dp_status dp_posterior_new(const dp_svi *svi, dp_posterior **posterior,
                                   dp_error *err) DP_MUST_CHECK;
 

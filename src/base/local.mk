@@ -2,5 +2,6 @@ libtacit_core_la_SOURCES += \
   %D%/alloc.c %D%/alloc.h \
   %D%/compiler.h \
   %D%/error.c %D%/error.h \
+  %D%/float.c %D%/float.h \
   %D%/pool.c %D%/pool.h \
   %D%/replace.c %D%/replace.h

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/float.h"
 
 typedef struct member {
     struct dpi_pool *pool;
@@ -38,6 +39,7 @@ static void *live(void *of)
     member *m = of;
     dpi_pool *pool = m->pool;
     unsigned long long last = 0;
+    dpi_float_default();
     (void)pthread_mutex_lock(&pool->lock);
     for (;;) {
         while (pool->round == last && !pool->over)

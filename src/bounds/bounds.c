@@ -12,6 +12,7 @@
 
 #include "base/compiler.h"
 #include "base/error.h"
+#include "base/float.h"
 #include "bounds/quantile.h"
 #include "data/dataset.h"
 #include "ledger/reserve.h"
@@ -61,6 +62,9 @@ static dp_status check_asked(const dp_dataset *data, const dp_quantile *q, dp_er
 static dp_status check_noise(const dp_quantile_opts *o, dp_error *err)
 {
     dp_status status = dpi_options_budget(o->epsilon, o->delta, o->sigma, err);
+    if (status != DP_OK)
+        return status;
+    status = dpi_options_ledger(o->ledger, o->ledger_data, o->ledger_label, err);
     if (status != DP_OK)
         return status;
     if (o->ledger != NULL && o->ledger_data == NULL)
@@ -272,7 +276,9 @@ dp_status dp_private_quantiles(const dp_dataset *data, const dp_quantile_opts *o
                                dp_quantile_answer *answers, dp_privacy *privacy, dp_error *err)
 {
     search s = {.data = data, .opts = opts};
-    dp_status status = check_options(data, opts, err);
+    dp_status status = dpi_float_check(err);
+    if (status == DP_OK)
+        status = check_options(data, opts, err);
     if (status == DP_OK)
         status = set_mechanism(&s, err);
     if (status == DP_OK && opts->ledger != NULL)

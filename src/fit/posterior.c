@@ -72,6 +72,9 @@ static dp_status make_run(dp_posterior *p, const double *theta, dp_error *err)
 dp_status dp_posterior_new(const dp_svi *svi, dp_posterior **out, dp_error *err)
 {
     *out = NULL;
+    if (svi->optimizer.done == 0)
+        return dpi_fail(err, DP_ESTATE,
+                        "no step is done, and the guide is as it was made; run dp_svi_run first");
     dp_posterior *p = dpi_alloc(1, sizeof *p);
     if (p == NULL)
         return dpi_fail_nomem(err);

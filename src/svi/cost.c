@@ -17,6 +17,7 @@
 #include "svi/cost.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/error.h"
 
@@ -103,7 +104,30 @@ static dp_status calibrate_alone(dp_svi_opts *o, dp_error *err)
 /* Least and greatest noise tried, as that alone and as a multiple of it; nine halvings of the
  * logarithm of a factor of 2 leave 1.4e-3. */
 static const double greatest_factor = 1024;
+static const double most_told = 50; /* epsilon that a message proposes at most */
 enum { HALVINGS = 9 };
+
+/* Says which noise would do.  With all noise beside the gradient multiplied by f its precision p
+ * falls to p / f^2, and what `alone` keeps within epsilon has room for 1 / alone^2, less what the
+ * gradient takes at the greatest noise tried.  A hundredth more covers tolerances and printing. */
+static dp_status refuse_extras(const dp_svi_opts *o, double alone, double epsilon, dp_error *err)
+{
+    char text[4][40] = {"", "", "", ""};
+    double room = (1 - 1 / (greatest_factor * greatest_factor)) / (alone * alone);
+    double factor = 1.01 * sqrt(precision_beside(o, o->loss_every > 0) / room);
+    if (o->clip_quantile > 0)
+        (void)snprintf(text[0], sizeof text[0], "clip_sigma %.3g", factor * o->clip_sigma);
+    if (o->clip_quantile > 0 && o->loss_every > 0)
+        (void)snprintf(text[1], sizeof text[1], " and ");
+    if (o->loss_every > 0)
+        (void)snprintf(text[2], sizeof text[2], "loss_sigma %.3g", factor * o->loss_sigma);
+    if (epsilon < most_told)
+        (void)snprintf(text[3], sizeof text[3], ", or epsilon %.3g", 1.01 * epsilon);
+    return dpi_fail(err, DP_EDOMAIN,
+                    "epsilon %g is not enough for what is released beside the gradient; the least "
+                    "that would do is %s%s%s%s, and more leaves something for the gradient",
+                    o->epsilon, text[0], text[1], text[2], text[3]);
+}
 
 /* Raises sigma from what the gradient alone needs until the rest fits in, too. */
 static dp_status calibrate_list(dp_svi_opts *o, double alone, dp_error *err)
@@ -112,15 +136,12 @@ static dp_status calibrate_list(dp_svi_opts *o, double alone, dp_error *err)
     for (double factor = 1; factor <= greatest_factor && epsilon > o->epsilon; factor *= 2) {
         low = high;
         o->sigma = high = alone * factor;
-        dp_status status = dpi_cost_epsilon(o, o->steps, &epsilon, err);
-        if (status != DP_OK)
-            return status;
+        dp_error beyond = {0}; /* with so little noise the account may not reach as far */
+        if (dpi_cost_epsilon(o, o->steps, &epsilon, &beyond) == DP_ENOMEM)
+            return dpi_fail_nomem(err);
     }
     if (epsilon > o->epsilon)
-        return dpi_fail(err, DP_EDOMAIN,
-                        "epsilon %g is not enough for the noisy loss or the count of norms beside "
-                        "the gradient; raise loss_sigma, loss_every or clip_sigma, or epsilon",
-                        o->epsilon);
+        return refuse_extras(o, alone, epsilon, err);
     for (int k = 0; k < HALVINGS && high > low; k++) {
         o->sigma = sqrt(low * high);
         dp_status status = dpi_cost_epsilon(o, o->steps, &epsilon, err);

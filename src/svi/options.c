@@ -177,7 +177,7 @@ static dp_status resolve_clip(dp_svi_opts *o, dp_error *err)
         !(o->clip_speed > 0 && o->clip_speed <= 1))
         return dpi_fail(err, DP_EDOMAIN,
                         "clip_quantile is %g, clip_sigma %g and clip_speed %g; they must be in (0, "
-                        "1), [%g, %g] and (0, 1]",
+                        "1), [%g, %g] (a 20th of the batch is usual) and (0, 1]",
                         o->clip_quantile, o->clip_sigma, o->clip_speed, least_extra_sigma,
                         greatest_extra_sigma);
     if (o->public_units == 0 && o->sampling != DP_SAMPLING_FIXED)
@@ -219,7 +219,21 @@ dp_status dpi_options_budget(double epsilon, double delta, double sigma, dp_erro
     return DP_OK;
 }
 
-static dp_status resolve_noise(dp_svi_opts *o, dp_error *err)
+dp_status dpi_options_ledger(const dp_ledger *ledger, const char *data, const char *label,
+                             dp_error *err)
+{
+    if (ledger != NULL || (data == NULL && label == NULL))
+        return DP_OK;
+    return dpi_fail(err, DP_EINVAL,
+                    "%s is given and no ledger, so that nothing would be paid for; open the ledger "
+                    "and give it too, or leave %s NULL",
+                    data != NULL ? "ledger_data" : "ledger_label",
+                    data == NULL    ? "ledger_label"
+                    : label == NULL ? "ledger_data"
+                                    : "ledger_data and ledger_label");
+}
+
+static dp_status resolve_noise(dp_svi_opts *o, double *epsilon, dp_error *err)
 {
     if (o->mode == DP_NO_PRIVACY) {
         if (o->epsilon != 0 || o->delta != 0 || o->sigma != 0 || o->clip != 0)
@@ -245,11 +259,11 @@ static dp_status resolve_noise(dp_svi_opts *o, dp_error *err)
     dp_status status = dpi_options_budget(o->epsilon, o->delta, o->sigma, err);
     if (status != DP_OK)
         return status;
-    if (o->sigma == 0)
-        return dpi_cost_calibrate(o, err);
     /* The accountant says whether it knows the mechanisms at all. */
-    double epsilon;
-    return dpi_cost_epsilon(o, o->steps, &epsilon, err);
+    if (o->sigma != 0)
+        return dpi_cost_epsilon(o, o->steps, epsilon, err);
+    *epsilon = o->epsilon;
+    return dpi_cost_calibrate(o, err);
 }
 
 static dp_status resolve_machine(dp_svi_opts *o, dp_error *err)
@@ -265,11 +279,14 @@ static dp_status resolve_machine(dp_svi_opts *o, dp_error *err)
     return DP_OK;
 }
 
-dp_status dpi_options_resolve(dp_svi_opts *o, size_t n, dp_error *err)
+dp_status dpi_options_resolve(dp_svi_opts *o, size_t n, double *epsilon, dp_error *err)
 {
+    *epsilon = INFINITY;
     if (o->mode != DP_PRIVATE && o->mode != DP_WITHOUT_GUARANTEE && o->mode != DP_NO_PRIVACY)
         return dpi_fail(err, DP_EINVAL, "mode %d is unknown", (int)o->mode);
-    dp_status status = resolve_sampling(o, n, err);
+    dp_status status = dpi_options_ledger(o->ledger, o->ledger_data, o->ledger_label, err);
+    if (status == DP_OK)
+        status = resolve_sampling(o, n, err);
     if (status == DP_OK)
         status = resolve_optimizer(o, err);
     if (status == DP_OK)
@@ -277,6 +294,6 @@ dp_status dpi_options_resolve(dp_svi_opts *o, size_t n, dp_error *err)
     if (status == DP_OK)
         status = resolve_extras(o, err);
     if (status == DP_OK)
-        status = resolve_noise(o, err);
+        status = resolve_noise(o, epsilon, err);
     return status;
 }

@@ -81,6 +81,13 @@ static const char *delta_warning(const dp_svi *s)
                         "would be allowed; take a smaller delta";
 }
 
+double dpi_svi_delta(const dp_svi *s, double steps, double epsilon)
+{
+    double members = s->opts.sampling == DP_SAMPLING_POISSON ? (double)DPI_MOST_MEMBERS : 0;
+    double draws = steps * ((double)s->objective.n_release + members);
+    return dpi_release_whole_delta(s->delta, s->opts.delta, draws, epsilon);
+}
+
 dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
 {
     *privacy = (dp_privacy){.adjacency = adjacency(s),
@@ -106,11 +113,10 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
                            : dpi_cost_epsilon(&s->opts, s->optimizer.done, &privacy->epsilon, err);
     if (status != DP_OK)
         return status;
-    privacy->is_private = !s->seeded;
-    double members = s->opts.sampling == DP_SAMPLING_POISSON ? (double)DPI_MOST_MEMBERS : 0;
-    privacy->delta = dpi_release_whole_delta(s->delta, s->opts.delta,
-                                             steps * ((double)s->objective.n_release + members),
-                                             privacy->epsilon);
+    privacy->delta = dpi_svi_delta(s, steps, privacy->epsilon);
+    if ((s->falls_short || privacy->delta > s->delta) && privacy->why_not == NULL)
+        privacy->why_not = "noise so small that the delta asked for is not kept";
+    privacy->is_private = privacy->why_not == NULL;
     if (s->delta * (double)s->n_all >= 1)
         privacy->warning = delta_warning(s);
     if (!s->spend.resumed || counted)

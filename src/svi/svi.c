@@ -17,9 +17,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "svi/svi.h"
 
+#include <math.h>
 #include <sodium.h>
 #include <unistd.h>
 
+#include "base/float.h"
 #include "random/allocation.h"
 #include "random/failure.h"
 #include "random/noise.h"
@@ -208,6 +210,7 @@ dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_data
 dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
 {
     const dp_dataset *data = spec->data;
+    double epsilon = INFINITY;
     *out = NULL;
     dp_status status = dpi_group_check(spec->opts->group, err);
     if (status != DP_OK)
@@ -221,10 +224,12 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
         s->opts.delta = dpi_release_delta(s->delta);
     s->data = data;
     s->grouped = data->unit != NULL;
-    status = dpi_units_init(&s->units, &s->arena, data, err);
+    status = dpi_float_check(err);
+    if (status == DP_OK)
+        status = dpi_units_init(&s->units, &s->arena, data, err);
     s->n = s->units.n;
     if (status == DP_OK)
-        status = dpi_options_resolve(&s->opts, s->n, err);
+        status = dpi_options_resolve(&s->opts, s->n, &epsilon, err);
     if (status == DP_OK)
         status = dpi_join_check(s, err);
     if (status == DP_OK) {
@@ -243,6 +248,7 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
         status = check_sizes(s, err);
     if (status == DP_OK)
         status = dpi_spend_open(s, spec, err);
+    s->falls_short = dpi_svi_delta(s, (double)s->opts.steps, epsilon) > s->delta;
     s->chunk = records_at_a_time(s, data->n, spec->chunk);
     if (status == DP_OK)
         status = make_state(s, err);
@@ -379,7 +385,9 @@ static dp_status sum_batch(dp_svi *s, double share, dp_error *err)
 /* A step as far as a rank gets by itself. */
 static dp_status begin_step(dp_svi *s, dp_error *err)
 {
-    dp_status status = dpi_spend_step(s, err);
+    dp_status status = dpi_float_check(err);
+    if (status == DP_OK)
+        status = dpi_spend_step(s, err);
     if (s->begun == 0)
         status = dpi_join_compare(s, status, err);
     if (status != DP_OK)

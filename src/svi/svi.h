@@ -23,6 +23,7 @@ struct dp_svi {
     dpi_arena arena;
     dp_svi_opts opts; /* resolved; clip: of the next step; delta: what accounts are made with */
     double delta;     /* asked for */
+    bool falls_short; /* all steps guarantee less than that */
     dpi_extras extras;
     bool seeded;
     bool draws;     /* the guide draws for records, or columns are drawn */
@@ -79,6 +80,10 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **svi, dp_error *err) DP_
 /* Share of clip that gradients are clipped to; rounding (svi.c) and the grid of the noise
  * (release.c) take the rest. */
 double dpi_svi_share_clipped(const dp_svi *s);
+
+/* Delta at `epsilon`, which `steps` steps cost, with the failures of what draws noise and batches:
+ * what was asked for, or more where epsilon is above 50 or so. */
+double dpi_svi_delta(const dp_svi *s, double steps, double epsilon);
 
 /* Puts a checkpoint's state in the place of a new run's. */
 dp_status dpi_svi_restore(dp_svi *s, const dpi_checkpoint *c, dp_error *err) DP_MUST_CHECK;

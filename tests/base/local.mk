@@ -1,1 +1,1 @@
-UNIT_TESTS += %D%/t-alloc %D%/t-error %D%/t-pool
+UNIT_TESTS += %D%/t-alloc %D%/t-error %D%/t-float %D%/t-pool

@@ -373,6 +373,11 @@ static void a_ledger_needs_a_name_and_no_seed(void **state)
     o.ledger_data = "d";
     o.seed = 4;
     assert_fails(dp_private_quantiles(data, &o, &found, NULL, &err), DP_EPRIVACY, &err, "seed");
+    o.ledger = NULL;
+    assert_fails(dp_private_quantiles(data, &o, &found, NULL, &err), DP_EINVAL, &err, "no ledger");
+    o.ledger_data = NULL;
+    o.ledger_label = "label";
+    assert_fails(dp_private_quantiles(data, &o, &found, NULL, &err), DP_EINVAL, &err, "no ledger");
     dp_dataset_free(data);
     dp_ledger_close(ledger);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fit/posterior.h"
+#include "svi/svi.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
 
@@ -85,6 +86,8 @@ static scene begin(dp_form form)
     set(&s, "a.log_scale", GROUPS, a_scale);
     set(&s, "b.loc", GROUPS * 2, b);
     set(&s, "b.log_scale", GROUPS * 2, b_scale);
+    assert_int_equal(dp_posterior_new(s.svi, &s.p, NULL), DP_ESTATE);
+    s.svi->optimizer.done = 1; /* as if these had been found */
     assert_ok(dp_posterior_new(s.svi, &s.p, &err), err.text);
     return s;
 }
@@ -198,6 +201,7 @@ static void coordinates_of_the_noise_are_independent(void **state)
     (void)dp_sample_in(rows, "z", 1, dp_normal_v(own, dp_num(1)));
     dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .seed = 1};
     assert_ok(dp_svi_new(s.m, s.guide, s.data, &opts, &s.svi, &err), err.text);
+    s.svi->optimizer.done = 1;
     assert_ok(dp_posterior_new(s.svi, &s.p, &err), err.text);
     assert_summary(summary_of(&s, "u"), normal(-0.5, 0.4));
     dp_summary found = summary_of(&s, "v");

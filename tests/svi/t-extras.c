@@ -220,9 +220,47 @@ static void the_noise_is_raised_until_everything_fits(void **state)
         assert_true(o.sigma > alone.sigma && epsilon <= 2 && epsilon > 2 * 0.99);
         o.clip_sigma = 0.1;
         assert_int_equal(dpi_cost_calibrate(&o, &err), DP_EDOMAIN);
-        assert_contains(err.text, "raise loss_sigma, loss_every or clip_sigma");
+        assert_contains(err.text, "the least that would do is clip_sigma");
         assert_true(isinf(o.sigma));
     }
+}
+
+/* The number behind `name` in a message. */
+static double told(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+    assert_non_null(at);
+    return strtod(at + strlen(name), NULL);
+}
+
+/* What a refusal says would do is taken, and a tenth less is not. */
+static void a_refusal_says_the_least_noise_that_would_do(void **state)
+{
+    (void)state;
+    const struct {
+        dp_sampling sampling;
+        uint64_t loss_every;
+    } cases[] = {{DP_SAMPLING_FULL, 0}, {DP_SAMPLING_POISSON, 0}, {DP_SAMPLING_FIXED, 1}};
+    for (int k = 0; k < 3; k++)
+        for (int which = 0; which < 4; which++) {
+            dp_error err = {0};
+            dp_svi_opts o = everything, tried;
+            o.sampling = cases[k].sampling, o.rate = k == 0 ? 1 : 0.25, o.epsilon = 2;
+            o.loss_every = cases[k].loss_every, o.steps = 40, o.clip_sigma = 0.3;
+            tried = o;
+            assert_int_equal(dpi_cost_calibrate(&tried, &err), DP_EDOMAIN);
+            double share = which % 2 == 0 ? 1 : 0.9;
+            if (which < 2) {
+                o.clip_sigma = share * told(err.text, "clip_sigma ");
+                o.loss_sigma = k == 2 ? share * told(err.text, "loss_sigma ") : o.loss_sigma;
+            } else if (strstr(err.text, "or epsilon ") != NULL) {
+                o.epsilon = share * told(err.text, "or epsilon ");
+            } else {
+                continue;
+            }
+            err = (dp_error){0};
+            assert_int_equal(dpi_cost_calibrate(&o, &err), share == 1 ? DP_OK : DP_EDOMAIN);
+        }
 }
 
 static void the_result_says_what_everything_costs(void **state)
@@ -455,6 +493,7 @@ int main(void)
         cmocka_unit_test(numbers_of_one_batch_are_one_release),
         cmocka_unit_test(every_step_of_an_epoch_is_accounted_for_with_a_loss),
         cmocka_unit_test(the_noise_is_raised_until_everything_fits),
+        cmocka_unit_test(a_refusal_says_the_least_noise_that_would_do),
         cmocka_unit_test(the_result_says_what_everything_costs),
         cmocka_unit_test(without_privacy_the_loss_is_exact),
         cmocka_unit_test(a_noisy_loss_has_the_noise_that_it_names),

@@ -241,8 +241,9 @@ static void nothing_to_fit_is_no_error(void **state)
 static dp_svi_opts with_defaults(dp_svi_opts opts)
 {
     dp_error err = {0};
+    double epsilon;
     opts.mode = DP_NO_PRIVACY;
-    assert_ok(dpi_options_resolve(&opts, 10, &err), err.text);
+    assert_ok(dpi_options_resolve(&opts, 10, &epsilon, &err), err.text);
     return opts;
 }
 
@@ -289,9 +290,10 @@ static void options_outside_their_domain_are_refused(void **state)
     };
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         dp_error err = {0};
+        double epsilon;
         dp_svi_opts o = cases[c].o;
         o.mode = DP_NO_PRIVACY;
-        assert_int_equal(dpi_options_resolve(&o, 10, &err), cases[c].status);
+        assert_int_equal(dpi_options_resolve(&o, 10, &epsilon, &err), cases[c].status);
         assert_contains(err.text, cases[c].says);
     }
 }

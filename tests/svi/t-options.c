@@ -102,6 +102,33 @@ static void options_out_of_range(void **state)
                refused(&u, DP_EDOMAIN, "sigma is nan");
 }
 
+/* Who names a data set of a ledger believes that it is charged. */
+static void a_name_in_a_ledger_needs_the_ledger(void **state)
+{
+    (void)state;
+    world u;
+    start(&u), u.o.ledger_data = "d", refused(&u, DP_EINVAL, "ledger_data is given and no ledger");
+    start(&u), u.o.ledger_label = "l",
+               refused(&u, DP_EINVAL, "ledger_label is given and no ledger");
+    start(&u), u.o = (dp_svi_opts){.mode = DP_NO_PRIVACY, .ledger_data = "d", .ledger_label = "l"};
+    refused(&u, DP_EINVAL, "leave ledger_data and ledger_label NULL");
+}
+
+/* The least delta that the message asks for is one that is taken. */
+static void a_delta_that_is_too_small_is_answered_by_one_that_is_not(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_svi *svi;
+    world u;
+    start(&u), u.o.delta = 1e-30, refused(&u, DP_EACCURACY, "ask for at least 2e-30");
+    start(&u), u.o.delta = 2e-30;
+    assert_ok(dp_svi_new(u.m, NULL, u.data, &u.o, &svi, &err), err.text);
+    dp_svi_free(svi);
+    dp_dataset_free(u.data);
+    dp_model_free(u.m);
+}
+
 /* By the pair that dominates, well above what Poisson sampling costs under the same replacement. */
 static void the_fixed_size_sampler_is_accounted_for_as_such(void **state)
 {
@@ -312,6 +339,33 @@ static void a_delta_of_one_record_or_more_is_warned_of(void **state)
     assert_null(strstr(text, "NOT PRIVATE"));
 }
 
+/* At sigma 0.06 the failures of the noise's sampler, 2^-200 a number, times e^epsilon come to
+ * more than delta: from the start, whether or not its steps are done. */
+static void a_run_that_cannot_keep_the_delta_asked_for_is_not_private(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        dp_error err = {0};
+        dp_svi *svi;
+        dp_privacy privacy;
+        char text[512];
+        world u;
+        start(&u), u.o.epsilon = 0, u.o.sigma = k == 0 ? 0.06 : 6, u.o.delta = 1e-6, u.o.seed = 0;
+        assert_ok(dp_svi_new(u.m, NULL, u.data, &u.o, &svi, &err), err.text);
+        for (int t = 0; t < 3; t++) {
+            assert_ok(dp_svi_privacy(svi, &privacy, &err), err.text);
+            assert_int_equal(privacy.is_private, k);
+            assert_true(t == 0 || (privacy.delta == u.o.delta) == k);
+            assert_true(k == 1 ? privacy.why_not == NULL
+                               : strstr(privacy.why_not, "is not kept") != NULL);
+            assert_ok(dp_svi_step(svi, &err), err.text);
+        }
+        dp_svi_free(svi);
+        assert_null(run_and_tell(&u, text));
+        assert_int_equal(strstr(text, "NOT PRIVATE: noise so small") == NULL, k);
+    }
+}
+
 static void progress_says_when_a_run_is_not_private(void **state)
 {
     (void)state;
@@ -367,6 +421,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_out_of_range),
+        cmocka_unit_test(a_name_in_a_ledger_needs_the_ledger),
+        cmocka_unit_test(a_delta_that_is_too_small_is_answered_by_one_that_is_not),
+        cmocka_unit_test(a_run_that_cannot_keep_the_delta_asked_for_is_not_private),
         cmocka_unit_test(the_fixed_size_sampler_is_accounted_for_as_such),
         cmocka_unit_test(only_samplers_that_are_drawn_are_taken),
         cmocka_unit_test(a_share_is_accounted_rounded_up),

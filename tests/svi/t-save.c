@@ -218,6 +218,7 @@ static void only_the_same_model_data_and_ledger_will_do(void **state)
     assert_fails(try(&b, "run", &svi, &err), DP_EDATA, &err, "column 'x'");
     x[0] = -2;
     b.opts.ledger = NULL;
+    b.opts.ledger_data = b.opts.ledger_label = NULL;
     svi = start(&b);
     save(svi, "free");
     dp_svi_free(svi);
