@@ -197,6 +197,10 @@ DP_API dp_expr dp_flatten(dp_expr a);
 /* log sum_j e^(a_j) of a vector, or of each row of [m][n]: of the last dimension. */
 DP_API dp_expr dp_log_sum_exp(dp_expr a);
 
+/* The sums a_0 + ... + a_j up to each number of a vector, or of each row of [m][n], in the dimensions
+ * of a; a number stays as it is.  Of independent steps it is a random walk. */
+DP_API dp_expr dp_cumulative_sum(dp_expr a);
+
 /* The group's row: value [K] or [K][n], index a group number; per-record when the index is.  With
  * the d numbers of dp_indices the rows of all, [d] or [d][n]: an embedding. */
 DP_API dp_expr dp_pick(dp_expr value, dp_expr index);

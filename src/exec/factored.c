@@ -234,6 +234,7 @@ const dpi_factored dpi_factored_forms[DPI_N_OPS] = {
     REFUSE(sum_last, smaller),
     ROW(spread, ALONE(spread)),
     REFUSE(contrast, made),
+    REFUSE(cumulative_sum, made),
     REFUSE(relu, made),
     REFUSE(step, made),
     REFUSE(max, made),

@@ -41,6 +41,7 @@ const dpi_strip_rule dpi_strip_rules[DPI_N_OPS] = {
     RUN(sum_last),
     RUN(spread),
     RUN(contrast),
+    RUN(cumulative_sum),
     RUN(relu),
     RUN(step),
     RUN(max),

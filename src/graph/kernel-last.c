@@ -1,4 +1,5 @@
-/* Kernels of operations on the last dimension; the formulas are in op-last.c. */
+/* Kernels of operations on the last dimension; the formulas are in op-last.c and
+ * op-cumulative.c. */
 #include <math.h>
 
 #include "graph/kernel-numbers.h"
@@ -125,3 +126,19 @@ DPI_INLINE void contrast(const dpi_any_call *c)
             contrast_row(&c->type, from, dpi_from(c, 0, i * from), dpi_to(c, i * to));
 }
 DPI_BOTH(contrast, )
+
+DPI_INLINE void cumulative_sum(const dpi_any_call *c)
+{
+    const dpi_numbers *t = &c->type;
+    size_t d = c->attr->inner, total = c->n * c->out_size;
+    bool back = c->attr->transpose[0];
+    for (size_t start = 0; start < total; start += d) {
+        double sum = 0;
+        for (size_t j = 0; j < d; j++) {
+            size_t at = start + (back ? d - 1 - j : j);
+            sum += t->get(c->in[0], at);
+            t->put(c->out, at, sum);
+        }
+    }
+}
+DPI_BOTH(cumulative_sum, )

@@ -41,6 +41,7 @@ const dpi_kernel dpi_kernels[DPI_N_OPS] = {
     RUN(sum_last),
     RUN(spread),
     RUN(contrast),
+    RUN(cumulative_sum),
     RUN(relu),
     RUN(step),
     RUN(max),

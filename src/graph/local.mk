@@ -17,6 +17,7 @@ libtacit_core_la_SOURCES += \
   %D%/op.c %D%/op.h \
   %D%/op-activation.c \
   %D%/op-arithmetic.c \
+  %D%/op-cumulative.c \
   %D%/op-elementwise.c \
   %D%/op-group.c \
   %D%/op-last.c \

@@ -186,6 +186,11 @@ dp_expr dp_log_sum_exp(dp_expr a)
     return unary(&dpi_op_log_sum_exp, a);
 }
 
+dp_expr dp_cumulative_sum(dp_expr a)
+{
+    return a.model == NULL ? a : unary(&dpi_op_cumulative_sum, a);
+}
+
 /* A value [K] or [K][n] and a column of numbers below K, not of different plates. */
 static bool picks(const dpi_node *value, const dpi_node *index)
 {

@@ -215,6 +215,8 @@ static size_t check_rows(void)
         check_shapes(&dpi_op_spread, a, none, &(dpi_attr){.number = 4});
         check_shapes(&dpi_op_contrast, a, none, NULL);
         check_shapes(&dpi_op_contrast, a, none, &(dpi_attr){.transpose = {true}});
+        check_shapes(&dpi_op_cumulative_sum, a, none, NULL);
+        check_shapes(&dpi_op_cumulative_sum, a, none, &(dpi_attr){.transpose = {true}});
         check_shapes(&dpi_op_pad, rows[k] == 1 ? row : a, none,
                      &(dpi_attr){.number = 2,
                                  .inner = rows[k],
@@ -222,7 +224,7 @@ static size_t check_rows(void)
         check_shapes(&dpi_op_slice, a, none, &(dpi_attr){.number = rows[k] / 2, .rows = 1});
     }
     check_shapes(&dpi_op_slice, dpi_vector(9, true), none, &(dpi_attr){.number = 3, .rows = 5});
-    return 7;
+    return 8;
 }
 
 static void every_kernel_for_floats_is_that_for_doubles(void **state)

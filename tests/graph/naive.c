@@ -201,6 +201,23 @@ static real contrasts(const dpi_node *node, const dpi_shape *s, const real *in, 
     return sum;
 }
 
+/* The sum of the numbers of a row up to the one with subscripts `index`, or from it on. */
+static real accumulated(const dpi_node *node, const dpi_shape *s, const real *in,
+                        const size_t *index)
+{
+    int last = s->n_dims - 1;
+    bool behind = node->attr.transpose[0];
+    size_t at[DPI_MAX_DIMS];
+    real sum = 0;
+    memcpy(at, index, sizeof at);
+    if (s->n_dims == 0)
+        return in[0];
+    for (at[last] = 0; at[last] < s->dim[last]; at[last]++)
+        if (behind ? at[last] >= index[last] : at[last] <= index[last])
+            sum += in[position(s, at, s->n_dims)];
+    return sum;
+}
+
 /* What the window sees: the number at `index` of the patches, whose second subscript counts rows,
  * columns and channels of the window.  *at, where not NULL, is its place in the image; the return
  * value says whether it has one. */
@@ -315,6 +332,8 @@ static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[
                       in[1][position(s[1], index, shape->n_dims)]);
     if (op == &dpi_op_expand)
         return in[0][position(s[0], index, shape->n_dims)];
+    if (op == &dpi_op_cumulative_sum)
+        return accumulated(node, s[0], in[0], index);
     if (op == &dpi_op_contrast)
         return contrasts(node, s[0], in[0], index);
     if (op == &dpi_op_pool_sum || op == &dpi_op_pool_max) {

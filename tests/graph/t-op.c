@@ -164,6 +164,10 @@ static void fields_that_are_not_given_are_not_read(void **state)
         double *value[2];
         world_of_point(&w, &list[i]);
         const dpi_node node = *dpi_get(&w.g, w.y);
+        if (node.op != list[i].op) { /* the value was there already */
+            world_free(&w);
+            continue;
+        }
         dpi_attr attr = disturbed(&node.attr, list[i].op->given);
         dpi_id y = dpi_apply(&w.g, node.op, node.in[0], node.in[1], &attr);
         if (w.err.status != DP_OK || !dpi_shape_same(&dpi_get(&w.g, y)->shape, &node.shape))

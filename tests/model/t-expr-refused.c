@@ -105,6 +105,7 @@ static void failed_expressions_pass_through(void **state)
                              dp_dot(q.v, bad),
                              dp_matmul(bad, bad),
                              dp_log_sum_exp(bad),
+                             dp_cumulative_sum(bad),
                              dp_pick(bad, q.g),
                              dp_pick(q.a, bad),
                              dp_slice(bad, 0, 1),

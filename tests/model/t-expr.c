@@ -139,6 +139,22 @@ static void sums_are_over_dimensions_not_over_records(void **state)
     dp_model_free(q.m);
 }
 
+static void cumulative_sums_run_along_the_last_dimension(void **state)
+{
+    (void)state;
+    scene q = begin();
+    const double of_v[3] = {0.385, 0.385 - 1.25, 0.385 - 1.25 + 2.5}, s = 1.7,
+                 of_W[6] = {1, -1, -0.5, 3, 3.25, 2.5}, of_x[6] = {1, 3, 2, 0.5, -2.5, 1.5};
+    assert_value(&q, dp_cumulative_sum(q.v), 3, of_v);
+    assert_value(&q, dp_cumulative_sum(q.W), 6, of_W);
+    assert_value(&q, dp_cumulative_sum(q.x), N * 3, of_x);
+    assert_value(&q, dp_cumulative_sum(q.s), 1, &s);
+    assert_value(&q, dp_cumulative_sum(q.one), 1, one_is);
+    assert_dims(dp_cumulative_sum(q.W), "[2][3]");
+    assert_close(dp_cumulative_sum(dp_num(3.5)).value, 3.5, 0, 0);
+    dp_model_free(q.m);
+}
+
 static double dot(const double *a, const double *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -243,6 +259,7 @@ int main(void)
         cmocka_unit_test(arithmetic_repeats_smaller_operands),
         cmocka_unit_test(functions_work_on_each_number),
         cmocka_unit_test(sums_are_over_dimensions_not_over_records),
+        cmocka_unit_test(cumulative_sums_run_along_the_last_dimension),
         cmocka_unit_test(products_are_those_of_matrices),
         cmocka_unit_test(a_pick_is_the_row_of_the_records_group),
         cmocka_unit_test(slices_and_joins_keep_their_order),
