@@ -9,11 +9,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/float.h"
+#include "base/fork.h"
 
 typedef struct member {
     struct dpi_pool *pool;
@@ -29,7 +29,7 @@ struct dpi_pool {
     unsigned long long round; /* of work, from 1 */
     size_t busy;              /* threads that have not finished it */
     bool over;
-    pid_t owner;
+    dpi_fork *mark;  /* whose threads they are */
     member *members; /* [n_members], numbers 1 ... n_members */
     size_t n_members;
 };
@@ -88,11 +88,12 @@ dp_status dpi_pool_new(size_t n, dpi_pool **out, dp_error *err)
         return dpi_fail_nomem(err);
     }
     pool->members = members;
-    pool->owner = getpid();
     (void)pthread_mutex_init(&pool->lock, NULL); /* with default attributes these cannot fail */
     (void)pthread_cond_init(&pool->begun, NULL);
     (void)pthread_cond_init(&pool->finished, NULL);
-    dp_status status = start(pool, n - 1, err);
+    dp_status status = dpi_fork_new(&pool->mark, err);
+    if (status == DP_OK)
+        status = start(pool, n - 1, err);
     if (status == DP_OK)
         *out = pool;
     else
@@ -102,7 +103,7 @@ dp_status dpi_pool_new(size_t n, dpi_pool **out, dp_error *err)
 
 void dpi_pool_run(dpi_pool *pool, void (*work)(void *user, size_t k), void *user)
 {
-    if (pool->n_members == 0 || pool->owner != getpid()) {
+    if (pool->n_members == 0 || !dpi_fork_here(pool->mark)) {
         work(user, 0);
         return;
     }
@@ -124,7 +125,8 @@ void dpi_pool_free(dpi_pool *pool)
 {
     if (pool == NULL)
         return;
-    if (pool->owner == getpid()) { /* a child of fork has none of the threads, nor their lock */
+    /* A child of fork has none of the threads, nor their lock. */
+    if (pool->mark != NULL && dpi_fork_here(pool->mark)) {
         (void)pthread_mutex_lock(&pool->lock);
         pool->over = true;
         (void)pthread_cond_broadcast(&pool->begun);
@@ -135,6 +137,7 @@ void dpi_pool_free(dpi_pool *pool)
         (void)pthread_cond_destroy(&pool->begun);
         (void)pthread_mutex_destroy(&pool->lock);
     }
+    dpi_fork_free(pool->mark);
     dpi_free(pool->members);
     dpi_free(pool);
 }

@@ -155,7 +155,7 @@ static dp_status run(dp_ledger *ledger, const char *sql, const char *doing, dp_e
 
 dp_status dpi_store_here(const dp_ledger *ledger, dp_error *err)
 {
-    if (ledger->process == getpid())
+    if (dpi_fork_here(ledger->opener))
         return DP_OK;
     return dpi_fail(err, DP_ESTATE,
                     "the ledger was opened by the process that this one was forked from, and runs "
@@ -185,7 +185,9 @@ static dp_status connect(const char *path, dp_ledger **out, dp_error *err)
     *out = ledger;
     if (ledger == NULL)
         return dpi_fail_nomem(err);
-    ledger->process = getpid();
+    dp_status status = dpi_fork_new(&ledger->opener, err);
+    if (status != DP_OK)
+        return status;
     /* A name of its own: SQLite gives a meaning to "", ":memory:" and "file:...". */
     char *name = sqlite3_mprintf("%s%s", path[0] == '/' ? "" : "./", path);
     int code = name == NULL ? SQLITE_NOMEM
@@ -303,8 +305,10 @@ void dp_ledger_close(dp_ledger *ledger)
 {
     if (ledger == NULL)
         return;
-    if (ledger->process == getpid()) /* SQLite forbids its child to touch the connection */
+    /* SQLite forbids a child to touch the connection. */
+    if (ledger->opener != NULL && dpi_fork_here(ledger->opener))
         (void)sqlite3_close_v2(ledger->db);
+    dpi_fork_free(ledger->opener);
     sodium_memzero(ledger, sizeof *ledger);
     dpi_free(ledger);
 }

@@ -4,9 +4,10 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include <tacit/ledger.h>
+
+#include "base/fork.h"
 
 enum { DPI_KEY = 32, DPI_HASH = 32, DPI_TAG = 16 };
 
@@ -14,7 +15,7 @@ struct dp_ledger {
     sqlite3 *db;
     unsigned char key[DPI_KEY];      /* of all hashes */
     unsigned char identity[DPI_TAG]; /* which ledger this is, for checkpoints */
-    pid_t process;                   /* that opened it */
+    dpi_fork *opener;                /* marks the process that opened it */
 };
 
 /* A status for what SQLite says, with a message about `doing`. */

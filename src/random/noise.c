@@ -5,19 +5,19 @@
  *     key, so the child takes a new key, and a stream pointer kept across the fork aborts instead
  *     of repeating the parent's noise;
  *   - kept out of core files and, where the limits allow, out of swap (sodium_mlock).
- * Where the kernel has no MADV_WIPEONFORK (Linux before 4.14, other systems) the process id is
- * compared instead at every use.
+ * Where the kernel has no MADV_WIPEONFORK (Linux before 4.14, other systems) a mark
+ * tells a child at every use (base/fork.c).
  *
  * A seeded source lies in the same kind of memory but is not wiped on fork: it is repeatable. */
 #include "random/noise.h"
 
 #include <math.h>
 #include <sodium.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "random/discrete.h"
 #include "random/entropy.h"
 #include "random/normal.h"
@@ -26,31 +26,9 @@ struct dp_noise {
     dpi_stream *stream; /* at the start of the pages */
     void *block;        /* what dpi_alloc gave; holds the pages */
     size_t pages_size;  /* whole pages, bytes */
-    pid_t owner;        /* process that drew the key */
+    dpi_fork *owner;    /* marks the process that drew the key; NULL: the pages are wiped */
     bool private;
-    bool wiped_on_fork;
 };
-
-static bool wipe_on_fork(void *pages, size_t size)
-{
-#ifdef MADV_WIPEONFORK
-    return madvise(pages, size, MADV_WIPEONFORK) == 0;
-#else
-    (void)pages;
-    (void)size;
-    return false;
-#endif
-}
-
-static void keep_on_fork(void *pages, size_t size)
-{
-#ifdef MADV_KEEPONFORK
-    (void)madvise(pages, size, MADV_KEEPONFORK);
-#else
-    (void)pages;
-    (void)size;
-#endif
-}
 
 static dp_status draw_key(dp_noise *noise, dp_error *err)
 {
@@ -60,7 +38,8 @@ static dp_status draw_key(dp_noise *noise, dp_error *err)
     if (status == DP_OK)
         dpi_stream_start(noise->stream, key);
     sodium_memzero(key, sizeof key);
-    noise->owner = getpid();
+    if (noise->owner != NULL)
+        dpi_fork_set(noise->owner);
     return status;
 }
 
@@ -95,8 +74,10 @@ dp_status dp_noise_new(dp_noise **noise, dp_error *err)
     if (made == NULL)
         return status;
     made->private = true;
-    made->wiped_on_fork = wipe_on_fork(made->stream, made->pages_size);
-    status = draw_key(made, err);
+    if (!dpi_fork_wipe(made->stream, made->pages_size))
+        status = dpi_fork_new(&made->owner, err);
+    if (status == DP_OK)
+        status = draw_key(made, err);
     if (status == DP_OK)
         *noise = made;
     else
@@ -124,8 +105,9 @@ void dp_noise_free(dp_noise *noise)
         return;
     (void)sodium_munlock(noise->stream, noise->pages_size); /* wipes, too */
     sodium_memzero(noise->stream, noise->pages_size);
-    if (noise->wiped_on_fork)
-        keep_on_fork(noise->stream, noise->pages_size);
+    if (noise->private)
+        dpi_fork_keep(noise->stream, noise->pages_size);
+    dpi_fork_free(noise->owner);
     dpi_free(noise->block);
     dpi_free(noise);
 }
@@ -134,7 +116,7 @@ static bool key_is_lost(const dp_noise *noise)
 {
     if (!noise->stream->keyed)
         return true;
-    return noise->private && !noise->wiped_on_fork && noise->owner != getpid();
+    return noise->owner != NULL && !dpi_fork_here(noise->owner);
 }
 
 dp_status dpi_noise_stream(dp_noise *noise, dpi_stream **stream, dp_error *err)

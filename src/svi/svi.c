@@ -139,7 +139,10 @@ static dp_status make_state(dp_svi *s, dp_error *err)
     }
     if (allocates && (s->places == NULL || s->start == NULL))
         return dpi_fail_nomem(err);
-    status = dpi_finish_init(s, err);
+    if (allocates)
+        status = dpi_fork_new(&s->drawn_by, err);
+    if (status == DP_OK)
+        status = dpi_finish_init(s, err);
     if (status != DP_OK)
         return status;
     for (size_t k = 0; k < o->n_blocks; k++)
@@ -291,6 +294,7 @@ void dp_svi_free(dp_svi *s)
     dpi_objective_free(&s->objective);
     dp_noise_free(s->noise);
     dp_rng_free(s->rng);
+    dpi_fork_free(s->drawn_by);
     dpi_arena_free(&s->arena);
     dpi_free(s);
 }
@@ -356,9 +360,9 @@ static dp_status choose_batch(dp_svi *s, size_t *size, const size_t **index, dp_
         size_t k = (size_t)(s->optimizer.done % s->opts.epoch);
         if (k == 0) {
             dpi_allocation_draw(stream, s->n, (size_t)s->opts.epoch, s->batch, s->start, s->places);
-            s->drawn_by = getpid();
+            dpi_fork_set(s->drawn_by);
         }
-        if (s->drawn_by != getpid())
+        if (!dpi_fork_here(s->drawn_by))
             return dpi_fail(err, DP_ESTATE,
                             "the batches of this epoch were drawn by the process that this one was "
                             "forked from, which goes on with them; fork between epochs");

@@ -2,11 +2,10 @@
 #ifndef DPI_SVI_SVI_H
 #define DPI_SVI_SVI_H
 
-#include <sys/types.h>
-
 #include <tacit/random.h>
 #include <tacit/svi.h>
 
+#include "base/fork.h"
 #include "base/pool.h"
 #include "data/unit.h"
 #include "exec/factors.h"
@@ -49,7 +48,7 @@ struct dp_svi {
     size_t chunk;         /* records at a time */
     size_t *start;        /* [epoch + 1] of random allocation: where batches begin in `batch` */
     size_t *places;       /* [n] of random allocation: scratch */
-    pid_t drawn_by;       /* process that drew the epoch */
+    dpi_fork *drawn_by;   /* of random allocation: marks the process that drew the epoch */
     size_t *batch;        /* [batch_room] */
     dpi_factors *factors; /* of long releases (waves.h), else NULL */
     size_t batch_room;

@@ -11,6 +11,8 @@ tests_svi_t_checkpoint_SOURCES = tests/svi/t-checkpoint.c $(bench)
 tests_svi_t_save_SOURCES = tests/svi/t-save.c $(bench) $(faulty)
 tests_svi_t_save_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 tests_svi_t_spend_SOURCES = tests/svi/t-spend.c $(bench)
+UNIT_TESTS += tests/svi/t-fork
+tests_svi_t_fork_SOURCES = tests/svi/t-fork.c $(bench)
 
 UNIT_TESTS += tests/svi/t-group-save
 tests_svi_t_group_save_SOURCES = tests/svi/t-group-save.c tests/svi/ranks.c tests/svi/ranks.h \
