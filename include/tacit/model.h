@@ -101,6 +101,14 @@ DP_API dp_expr dp_param_in_at(dp_plate plate, const char *name, size_t n, double
                               const char *file, int line);
 #define dp_param_in(plate, name, n, init) dp_param_in_at(plate, name, n, init, __FILE__, __LINE__)
 
+/* Gives a computed value a name, by which a fit evaluates it later: a logit, a rate, a decoder's
+ * image; global or per-record, a number or of any shape.  Returns the value.  It is no part of the
+ * density and changes no fit.  Names are shared with sites and columns; a value may have several.
+ * Models only: in a guide DP_EINVAL on the model, as is an expression of another model. */
+DP_API dp_expr dp_deterministic_at(dp_model *m, const char *name, dp_expr value, const char *file,
+                                   int line);
+#define dp_deterministic(m, name, value) dp_deterministic_at(m, name, value, __FILE__, __LINE__)
+
 /* A constant vector [n] (a number for n = 1) or matrix [rows][columns]; values are copied. */
 DP_API dp_expr dp_constant(dp_model *m, size_t n, const double *values);
 DP_API dp_expr dp_constant_matrix(dp_model *m, size_t rows, size_t columns, const double *values);
@@ -211,11 +219,11 @@ DP_API dp_expr dp_slice(dp_expr a, size_t from, size_t n);
 /* Two vectors one after the other: [k] and [l] to [k + l]; numbers count as [1]. */
 DP_API dp_expr dp_concat(dp_expr a, dp_expr b);
 
-/* The model as text: a line a site (latent, observed, parameter) with shape, distribution and place
- * in the caller's source, then a line a value that crosses to the records, saying whether each
- * record's gradient is made or its norm comes from factors and what that costs (of a guide, with
- * its model), then a line a node of the graph with formula, shape, place and cost.  The model's own
- * first error; DP_EIO, DP_ENOMEM. */
+/* The model as text: a line a site (latent, observed, parameter, computed) with shape, distribution
+ * and place in the caller's source, then a line a value that crosses to the records, saying whether
+ * each record's gradient is made or its norm comes from factors and what that costs (of a guide,
+ * with its model), then a line a node of the graph with formula, shape, place and cost.  The
+ * model's own first error; DP_EIO, DP_ENOMEM. */
 DP_API dp_status dp_model_describe(const dp_model *m, FILE *out);
 
 /* The graph in Graphviz' dot language; where data can reach parameters is marked.  Errors as

@@ -3,6 +3,7 @@
  *   latent    w    [3]      normal(0, 2.5)       a.c:12
  *   gradient  w    [3]      from its factors: 6 flops a record, 27 if made
  *   observed  y    a number, one per record   bernoulli_logit(#7)   a.c:13
+ *   computed  eta  a number, one per record   #6                    a.c:14
  *
  * An argument is a number, a name, or the node with that number in the list below.  Sites are few:
  * the cost is that of the graph's text. */
@@ -35,12 +36,19 @@ static const char *argument_text(const dpi_graph *g, dpi_id id, char text[ARGUME
 static bool write_site(const dp_model *m, const dpi_site *site, FILE *out)
 {
     static const char *const kinds[] = {
-        [DPI_LATENT] = "latent", [DPI_OBSERVED] = "observed", [DPI_PARAM] = "parameter"};
+        [DPI_LATENT] = "latent",
+        [DPI_OBSERVED] = "observed",
+        [DPI_PARAM] = "parameter",
+        [DPI_DETERMINISTIC] = "computed",
+    };
     char shape[DPI_SHAPE_TEXT], text[ARGUMENT_TEXT];
     const dpi_node *value = dpi_get(&m->graph, site->value);
+    const char *from = site->family != NULL ? site->family->name
+                       : site->kind == DPI_DETERMINISTIC
+                           ? argument_text(&m->graph, site->value, text)
+                           : "no prior";
     bool good = fprintf(out, "%-9s  %-15s  %-26s  %s", kinds[site->kind], site->name,
-                        dpi_shape_text(&value->shape, shape),
-                        site->family != NULL ? site->family->name : "no prior") > 0;
+                        dpi_shape_text(&value->shape, shape), from) > 0;
     for (int k = 0; site->family != NULL && k < site->family->n_args; k++)
         good = good && fprintf(out, "%s%s", k == 0 ? "(" : ", ",
                                argument_text(&m->graph, site->arg[k], text)) > 0;

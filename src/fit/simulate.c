@@ -52,7 +52,7 @@ dp_status dp_simulator_new(const dp_model *model, const dp_dataset *data, dp_sim
     }
     for (size_t i = 0; i < model->n_sites; i++) {
         const dpi_site *site = &model->sites[i];
-        if (site->kind != DPI_OBSERVED)
+        if (site->kind == DPI_LATENT || site->kind == DPI_PARAM)
             wanted[n++] = site->value;
         for (int k = 0; site->family != NULL && k < site->family->n_args; k++)
             wanted[n++] = site->arg[k];
@@ -135,7 +135,7 @@ dp_status dp_simulate_posterior(dp_simulator *s, dp_posterior *posterior, dp_rng
     for (size_t i = 0; i < s->n_sites; i++) {
         const dpi_site *site = &s->model->sites[i];
         size_t size = site_size(s, site);
-        if (site->kind == DPI_OBSERVED)
+        if (site->kind != DPI_LATENT && site->kind != DPI_PARAM)
             continue;
         const double *value = site->kind == DPI_PARAM
                                   ? dpi_posterior_parameter(posterior, site->name, size)

@@ -74,16 +74,26 @@ const dpi_site *dpi_find_site(const dp_model *m, const char *name)
     return NULL;
 }
 
-static bool name_is_new(dp_model *m, const char *name)
+/* Where the name was given to a source or site, or NULL. */
+static const dpi_where *place_of_name(const dp_model *m, const char *name)
 {
     for (size_t i = 0; i < m->graph.n_nodes; i++) {
         const dpi_node *node = &m->graph.nodes[i];
-        if (node->name == NULL || strcmp(node->name, name) != 0)
-            continue;
+        if (node->name != NULL && strcmp(node->name, name) == 0)
+            return &node->where;
+    }
+    const dpi_site *site = dpi_find_site(m, name);
+    return site != NULL ? &site->where : NULL;
+}
+
+static bool name_is_new(dp_model *m, const char *name)
+{
+    const dpi_where *place = place_of_name(m, name);
+    if (place != NULL) {
         FAIL(m, DP_ENAME,
              "the name '%s' was used at %s:%d; give this one another name, or use the "
              "expression that the first call returned",
-             name, node->where.file, node->where.line);
+             name, place->file, place->line);
         return false;
     }
     if (*name == 0)
@@ -244,13 +254,10 @@ dpi_id dpi_log_density(dpi_graph *g, const dpi_family *family, dpi_id x, const d
     return dpi_sum(g, family->log_density(g, x, arg));
 }
 
-static dpi_id add_site(dp_model *m, dpi_site site, const dpi_op *op, dpi_attr attr)
+/* Appends a site whose value and name are in place. */
+static dpi_id append_site(dp_model *m, dpi_site site)
 {
     site.where = m->graph.where;
-    site.value = dpi_source(&m->graph, op, site.name, attr);
-    if (site.value == DPI_NONE)
-        return DPI_NONE;
-    site.name = dpi_get(&m->graph, site.value)->name;
     if (!dpi_arena_grow(&m->arena, (void **)&m->sites, &m->site_capacity, m->n_sites + 1,
                         sizeof site)) {
         (void)dpi_fail_nomem(&m->err);
@@ -258,6 +265,15 @@ static dpi_id add_site(dp_model *m, dpi_site site, const dpi_op *op, dpi_attr at
     }
     m->sites[m->n_sites++] = site;
     return site.value;
+}
+
+static dpi_id add_site(dp_model *m, dpi_site site, const dpi_op *op, dpi_attr attr)
+{
+    site.value = dpi_source(&m->graph, op, site.name, attr);
+    if (site.value == DPI_NONE)
+        return DPI_NONE;
+    site.name = dpi_get(&m->graph, site.value)->name;
+    return append_site(m, site);
 }
 
 /* The shape of n numbers in a plate, or outside plates when plate is NULL. */
@@ -429,4 +445,25 @@ dp_expr dp_param_in_at(dp_plate plate, const char *name, size_t n, double init, 
 {
     return enter(plate.model, name, file, line) ? param(plate.model, &plate, name, n, init)
                                                 : expression(plate.model, DPI_NONE);
+}
+
+dp_expr dp_deterministic_at(dp_model *m, const char *name, dp_expr value, const char *file,
+                            int line)
+{
+    if (!enter(m, name, file, line) || !name_is_new(m, name))
+        return expression(m, DPI_NONE);
+    if (m->of != NULL) {
+        FAIL(m, DP_EINVAL, "a guide names no computed value ('%s'); name it in the model", name);
+        return expression(m, DPI_NONE);
+    }
+    dpi_site site = {.kind = DPI_DETERMINISTIC, .value = dpi_expr_id(m, value)};
+    if (site.value == DPI_NONE)
+        return expression(m, DPI_NONE);
+    /* The name is the site's: the node may be a latent or a value that another name stands for. */
+    site.name = dpi_arena_strdup(&m->arena, name);
+    if (site.name == NULL) {
+        (void)dpi_fail_nomem(&m->err);
+        return expression(m, DPI_NONE);
+    }
+    return expression(m, append_site(m, site));
 }

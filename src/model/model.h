@@ -7,15 +7,21 @@
 #include "dist/family.h"
 #include "graph/graph.h"
 
-typedef enum dpi_site_kind { DPI_LATENT, DPI_OBSERVED, DPI_PARAM } dpi_site_kind;
+typedef enum dpi_site_kind {
+    DPI_LATENT,
+    DPI_OBSERVED,
+    DPI_PARAM,
+    DPI_DETERMINISTIC /* computed from the others; no part of the density */
+} dpi_site_kind;
 
-/* One named random or learnt value. */
+/* One named random, learnt or computed value. */
 typedef struct dpi_site {
     dpi_site_kind kind;
     const char *name;
     dpi_where where;
-    dpi_id value; /* the input node that stands for it, or the data node of an observation */
-    const dpi_family *family; /* NULL for parameters */
+    dpi_id value; /* the input node that stands for it, the data node of an observation, or the
+                   * node that computes it */
+    const dpi_family *family; /* NULL for parameters and computed values */
     dpi_id arg[DPI_MAX_ARGS];
     double init; /* of a parameter */
 } dpi_site;
@@ -36,7 +42,7 @@ struct dp_model {
     size_t n_sites, site_capacity;
 };
 
-/* The latent or observed site or parameter of that name, or NULL. */
+/* The site of that name, of any kind, or NULL. */
 const dpi_site *dpi_find_site(const dp_model *m, const char *name);
 
 /* The node of an expression in m's graph; a number becomes a constant.  DPI_NONE, with the error

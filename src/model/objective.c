@@ -150,10 +150,11 @@ static dpi_id copy_node(builder *b, const dpi_node *node, const dpi_id *map)
     return dpi_apply(b->g, node->op, in[0], in[1], &node->attr);
 }
 
+/* The latent, observation or parameter that an input node stands for. */
 static const dpi_site *site_of_node(const dp_model *m, dpi_id id)
 {
     for (size_t i = 0; i < m->n_sites; i++)
-        if (m->sites[i].value == id)
+        if (m->sites[i].kind != DPI_DETERMINISTIC && m->sites[i].value == id)
             return &m->sites[i];
     return NULL;
 }

@@ -1,5 +1,6 @@
-UNIT_TESTS += %D%/t-divergence %D%/t-expr %D%/t-expr-layer %D%/t-expr-refused %D%/t-layers %D%/t-mixture \
+UNIT_TESTS += %D%/t-deterministic %D%/t-divergence %D%/t-expr %D%/t-expr-layer %D%/t-expr-refused %D%/t-layers %D%/t-mixture \
   %D%/t-model %D%/t-objective %D%/t-objective-refused
+%C%_t_deterministic_SOURCES = %D%/t-deterministic.c
 %C%_t_divergence_SOURCES = %D%/t-divergence.c
 operands = %D%/operands.c %D%/operands.h
 %C%_t_expr_SOURCES = %D%/t-expr.c $(operands)
