@@ -5,6 +5,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/dataset.h \
   %D%/tacit/dist.h \
   %D%/tacit/export.h \
+  %D%/tacit/fit.h \
   %D%/tacit/expr.h \
   %D%/tacit/group.h \
   %D%/tacit/idx.h \

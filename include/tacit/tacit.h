@@ -8,6 +8,7 @@
 #include <tacit/dataset.h>
 #include <tacit/dist.h>
 #include <tacit/expr.h>
+#include <tacit/fit.h>
 #include <tacit/group.h>
 #include <tacit/idx.h>
 #include <tacit/ledger.h>

@@ -1,26 +1,58 @@
 /* Named, borrowed columns. */
 #include "data/dataset.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/compiler.h"
 #include "base/error.h"
 #include "num/copy.h"
 
+struct dpi_identity {
+    atomic_size_t holders;
+};
+
+static dpi_identity *new_identity(void)
+{
+    dpi_identity *identity = dpi_alloc(1, sizeof *identity);
+    if (identity != NULL)
+        atomic_init(&identity->holders, 1);
+    return identity;
+}
+
+dpi_identity *dpi_identity_hold(dpi_identity *identity)
+{
+    if (identity != NULL)
+        (void)atomic_fetch_add(&identity->holders, 1);
+    return identity;
+}
+
+void dpi_identity_release(dpi_identity *identity)
+{
+    if (identity != NULL && atomic_fetch_sub(&identity->holders, 1) == 1)
+        dpi_free(identity);
+}
+
 dp_dataset *dp_dataset_new(size_t n)
 {
     if (n == 0)
         return NULL;
     dp_dataset *data = dpi_alloc(1, sizeof *data);
-    if (data != NULL)
-        data->n = n;
-    return data;
+    if (data == NULL)
+        return NULL;
+    data->n = n;
+    data->identity = new_identity();
+    if (data->identity != NULL)
+        return data;
+    dp_dataset_free(data);
+    return NULL;
 }
 
 void dp_dataset_free(dp_dataset *data)
 {
     if (data == NULL)
         return;
+    dpi_identity_release(data->identity);
     dpi_arena_free(&data->arena);
     dpi_free(data);
 }

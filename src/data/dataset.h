@@ -18,8 +18,17 @@ typedef struct dpi_column {
     bool drawn;
 } dpi_column;
 
+/* What tells a data set from all others: a block without content, whose address no other data set
+ * can have while somebody holds it, also when its own is freed.  Holding is thread-safe. */
+typedef struct dpi_identity dpi_identity;
+
+/* Holds it once more, or once less; NULL is allowed. */
+dpi_identity *dpi_identity_hold(dpi_identity *identity);
+void dpi_identity_release(dpi_identity *identity);
+
 struct dp_dataset {
     dpi_arena arena;
+    dpi_identity *identity;
     dp_error err;
     size_t n;
     dpi_column *columns;

@@ -18,6 +18,11 @@ static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
     return gsl_rng_uniform(rng) < dpi_logistic(*arg[0]);
 }
 
+static dpi_id mean(dpi_graph *g, const dpi_id arg[])
+{
+    return dpi_unary(g, &dpi_op_logistic, arg[0]);
+}
+
 const dpi_family dpi_bernoulli_logit = {
     .name = "bernoulli_logit",
     .formula = "y logit - log(1 + e^logit)",
@@ -27,4 +32,5 @@ const dpi_family dpi_bernoulli_logit = {
     .support = DPI_BINARY,
     .log_density = log_density,
     .draw = draw,
+    .mean = mean,
 };

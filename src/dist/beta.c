@@ -37,6 +37,11 @@ static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
     return dpi_into_unit(1 / (1 + y / x));
 }
 
+static dpi_id mean(dpi_graph *g, const dpi_id arg[])
+{
+    return dpi_div(g, arg[0], dpi_add(g, arg[0], arg[1]));
+}
+
 const dpi_family dpi_beta = {
     .name = "beta",
     .formula = "(a - 1) log x + (b - 1) log(1 - x) - log B(a, b)",
@@ -46,4 +51,5 @@ const dpi_family dpi_beta = {
     .support = DPI_UNIT,
     .log_density = log_density,
     .draw = draw,
+    .mean = mean,
 };

@@ -58,6 +58,11 @@ static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
     return p < q ? gsl_ran_poisson(rng, mean) : trials - gsl_ran_poisson(rng, trials * q);
 }
 
+static dpi_id mean(dpi_graph *g, const dpi_id arg[])
+{
+    return dpi_times(g, arg[0], dpi_unary(g, &dpi_op_logistic, arg[1]));
+}
+
 const dpi_family dpi_binomial_logit = {
     .name = "binomial_logit",
     .formula = "y logit - trials log(1 + e^logit) + log C(trials, y)",
@@ -67,4 +72,5 @@ const dpi_family dpi_binomial_logit = {
     .support = DPI_COUNT_TO,
     .log_density = log_density,
     .draw = draw,
+    .mean = mean,
 };

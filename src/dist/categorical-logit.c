@@ -35,6 +35,13 @@ static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
     return (double)possible;
 }
 
+/* The probability of each category. */
+static dpi_id mean(dpi_graph *g, const dpi_id arg[])
+{
+    dpi_id top = dpi_spread_over(g, dpi_unary(g, &dpi_op_log_sum_exp, arg[0]), arg[0]);
+    return dpi_unary(g, &dpi_op_exp, dpi_sub(g, arg[0], top));
+}
+
 const dpi_family dpi_categorical_logit = {
     .name = "categorical_logit",
     .formula = "logits[y] - log sum_k e^logits[k]",
@@ -45,4 +52,5 @@ const dpi_family dpi_categorical_logit = {
     .vector_arg = true,
     .log_density = log_density,
     .draw = draw,
+    .mean = mean,
 };

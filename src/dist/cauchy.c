@@ -28,4 +28,5 @@ const dpi_family dpi_cauchy = {
     .support = DPI_REAL,
     .log_density = log_density,
     .draw = draw,
+    .no_mean = "a Cauchy distribution has no mean; its median is loc",
 };

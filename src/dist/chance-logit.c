@@ -23,6 +23,11 @@ static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
     return gsl_rng_uniform(rng) < dpi_logistic(*arg[0]);
 }
 
+static dpi_id mean(dpi_graph *g, const dpi_id arg[])
+{
+    return dpi_unary(g, &dpi_op_logistic, arg[0]);
+}
+
 const dpi_family dpi_chance_logit = {
     .name = "chance_logit",
     .formula = "x logit - log(1 + e^logit)",
@@ -32,4 +37,5 @@ const dpi_family dpi_chance_logit = {
     .support = DPI_CHANCE,
     .log_density = log_density,
     .draw = draw,
+    .mean = mean,
 };

@@ -43,6 +43,15 @@ static void draw(gsl_rng *rng, const double *const arg[], const size_t arg_size[
         out[k] = dpi_into_unit(exp(out[k] - top) / total);
 }
 
+/* Of a vector of concentrations; a number for all does not tell how many there are. */
+static dpi_id mean(dpi_graph *g, const dpi_id arg[])
+{
+    if (arg[0] == DPI_NONE || dpi_get(g, arg[0])->shape.n_dims == 0)
+        return DPI_NONE;
+    dpi_id sum = dpi_unary(g, &dpi_op_sum_last, arg[0]);
+    return dpi_div(g, arg[0], dpi_spread_over(g, sum, arg[0]));
+}
+
 const dpi_family dpi_dirichlet = {
     .name = "dirichlet",
     .formula = "sum_k ((concentration_k - 1) log x_k - log Gamma(concentration_k)) "
@@ -53,4 +62,5 @@ const dpi_family dpi_dirichlet = {
     .support = DPI_SIMPLEX,
     .log_density = log_density,
     .draw_joint = draw,
+    .mean = mean,
 };

@@ -20,6 +20,11 @@ static dpi_id expected(dpi_graph *g, dpi_id loc, dpi_id scale, const dpi_id arg[
     return dpi_sub(g, dpi_unary(g, &dpi_op_log, arg[0]), decay);
 }
 
+static dpi_id mean(dpi_graph *g, const dpi_id arg[])
+{
+    return dpi_div(g, dpi_constant(g, 1), arg[0]);
+}
+
 const dpi_family dpi_exponential = {
     .name = "exponential",
     .formula = "log rate - rate x",
@@ -30,4 +35,5 @@ const dpi_family dpi_exponential = {
     .log_density = log_density,
     .draw = draw,
     .expected = expected,
+    .mean = mean,
 };

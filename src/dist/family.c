@@ -18,6 +18,13 @@ dpi_id dpi_log_normal_moment(dpi_graph *g, double power, dpi_id loc, dpi_id scal
     return dpi_unary(g, &dpi_op_exp, dpi_add(g, dpi_scale(g, power, loc), spread));
 }
 
+dpi_id dpi_mean(dpi_graph *g, const dpi_family *family, const dpi_id arg[], const char **why)
+{
+    const dpi_family *each = family->component != NULL ? family->component : family;
+    *why = each->no_mean;
+    return each->mean != NULL ? family->mean(g, arg) : DPI_NONE;
+}
+
 bool dpi_in_domain(dpi_domain domain, double x)
 {
     return isfinite(x) && (domain != DPI_POSITIVE || x > 0) &&

@@ -51,7 +51,15 @@ typedef struct dpi_family {
     /* The mean of log_density over x = loc + scale noise (support DPI_REAL) or x = e to that
      * (DPI_ABOVE_ZERO), noise being standard normal, elementwise; NULL: no closed form here. */
     dpi_id (*expected)(dpi_graph *g, dpi_id loc, dpi_id scale, const dpi_id arg[]);
+    /* The mean of a value, elementwise, as a node that broadcasts the arguments; of a category the
+     * probability of each.  NULL where there is none, and then the reason. */
+    dpi_id (*mean)(dpi_graph *g, const dpi_id arg[]);
+    const char *no_mean;
 } dpi_family;
+
+/* The mean as above.  DPI_NONE without an error, and *why says why, where there is none; a mixture
+ * has none where its components have none. */
+dpi_id dpi_mean(dpi_graph *g, const dpi_family *family, const dpi_id arg[], const char **why);
 
 /* The mean of x^power for log x normal: e^(power loc + (power scale)^2 / 2). */
 dpi_id dpi_log_normal_moment(dpi_graph *g, double power, dpi_id loc, dpi_id scale);

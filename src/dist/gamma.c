@@ -29,6 +29,11 @@ static dpi_id expected(dpi_graph *g, dpi_id loc, dpi_id scale, const dpi_id arg[
                    dpi_unary(g, &dpi_op_lgamma, arg[0]));
 }
 
+static dpi_id mean(dpi_graph *g, const dpi_id arg[])
+{
+    return dpi_div(g, arg[0], arg[1]);
+}
+
 const dpi_family dpi_gamma = {
     .name = "gamma",
     .formula = "shape log(rate x) - log x - rate x - log Gamma(shape)",
@@ -39,4 +44,5 @@ const dpi_family dpi_gamma = {
     .log_density = log_density,
     .draw = draw,
     .expected = expected,
+    .mean = mean,
 };

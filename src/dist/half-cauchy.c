@@ -28,4 +28,5 @@ const dpi_family dpi_half_cauchy = {
     .support = DPI_ABOVE_ZERO,
     .log_density = log_density,
     .draw = draw,
+    .no_mean = "the mean of a half-Cauchy distribution is infinite; its median is scale",
 };

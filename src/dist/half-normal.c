@@ -26,6 +26,11 @@ static dpi_id expected(dpi_graph *g, dpi_id loc, dpi_id scale, const dpi_id arg[
     return dpi_sub(g, kernel, norm);
 }
 
+static dpi_id mean(dpi_graph *g, const dpi_id arg[])
+{
+    return dpi_scale(g, sqrt(M_2_PI), arg[0]);
+}
+
 const dpi_family dpi_half_normal = {
     .name = "half_normal",
     .formula = "-(x / scale)^2 / 2 - log scale - log(pi / 2) / 2",
@@ -36,4 +41,5 @@ const dpi_family dpi_half_normal = {
     .log_density = log_density,
     .draw = draw,
     .expected = expected,
+    .mean = mean,
 };

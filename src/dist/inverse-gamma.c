@@ -26,6 +26,13 @@ static dpi_id expected(dpi_graph *g, dpi_id loc, dpi_id scale, const dpi_id arg[
                    dpi_unary(g, &dpi_op_lgamma, arg[0]));
 }
 
+/* scale / (shape - 1) for shape > 1, else infinite. */
+static dpi_id mean(dpi_graph *g, const dpi_id arg[])
+{
+    dpi_id less = dpi_sub(g, arg[0], dpi_constant(g, 1));
+    return dpi_div(g, arg[1], dpi_apply(g, &dpi_op_max, less, dpi_constant(g, 0), NULL));
+}
+
 const dpi_family dpi_inverse_gamma = {
     .name = "inverse_gamma",
     .formula = "shape log(scale / x) - log x - scale / x - log Gamma(shape)",
@@ -36,4 +43,5 @@ const dpi_family dpi_inverse_gamma = {
     .log_density = log_density,
     .draw = draw,
     .expected = expected,
+    .mean = mean,
 };

@@ -17,6 +17,12 @@ static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
     return dpi_into_real(*arg[0] + gsl_ran_laplace(rng, *arg[1]));
 }
 
+static dpi_id mean(dpi_graph *g, const dpi_id arg[])
+{
+    (void)g;
+    return arg[0];
+}
+
 const dpi_family dpi_laplace = {
     .name = "laplace",
     .formula = "-|x - loc| / scale - log(2 scale)",
@@ -26,4 +32,5 @@ const dpi_family dpi_laplace = {
     .support = DPI_REAL,
     .log_density = log_density,
     .draw = draw,
+    .mean = mean,
 };

@@ -31,6 +31,11 @@ static dpi_id expected(dpi_graph *g, dpi_id loc, dpi_id scale, const dpi_id arg[
     return dpi_sub(g, dpi_normal.expected(g, loc, scale, arg), loc);
 }
 
+static dpi_id mean(dpi_graph *g, const dpi_id arg[])
+{
+    return dpi_log_normal_moment(g, 1, arg[0], arg[1]);
+}
+
 const dpi_family dpi_log_normal = {
     .name = "log_normal",
     .formula = "-((log x - loc) / scale)^2 / 2 - log x - log scale - log(2 pi) / 2",
@@ -42,4 +47,5 @@ const dpi_family dpi_log_normal = {
     .draw = draw,
     .from_normal = from_normal,
     .expected = expected,
+    .mean = mean,
 };

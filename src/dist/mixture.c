@@ -76,6 +76,27 @@ static void draw_of(const dpi_family *component, gsl_rng *rng, const double *con
     }
 }
 
+/* sum_k w_k mean_k / sum_k w_k; a number where all components have the same. */
+static dpi_id mean_of(const dpi_family *component, dpi_graph *g, const dpi_id arg[])
+{
+    dpi_id theta[DPI_MAX_ARGS], matrix = DPI_NONE;
+    for (int k = 1; k <= component->n_args; k++)
+        if (arg[k] != DPI_NONE && dpi_get(g, arg[k])->shape.n_dims == 2)
+            matrix = arg[k];
+    for (int k = 0; k < component->n_args; k++) {
+        theta[k] = arg[k + 1];
+        if (matrix != DPI_NONE && dpi_get(g, theta[k])->shape.n_dims == 1)
+            theta[k] = dpi_spread_over(g, theta[k], matrix);
+    }
+    dpi_id each = component->mean != NULL ? component->mean(g, theta) : DPI_NONE;
+    if (each == DPI_NONE || arg[0] == DPI_NONE || dpi_get(g, each)->shape.n_dims == 0)
+        return each;
+    dpi_id whole = dpi_unary(g, &dpi_op_sum_last, arg[0]);
+    if (dpi_get(g, each)->shape.n_dims == 2)
+        return dpi_div(g, dpi_apply(g, &dpi_op_matmul, arg[0], each, NULL), whole);
+    return dpi_div(g, dpi_unary(g, &dpi_op_sum_last, dpi_times(g, arg[0], each)), whole);
+}
+
 /* clang-format off */
 #define LIST(...) __VA_ARGS__
 
@@ -91,12 +112,16 @@ static void draw_of(const dpi_family *component, gsl_rng *rng, const double *con
     {                                                                                              \
         draw_of(&dpi_##of, rng, arg, arg_size, n, out);                                            \
     }                                                                                              \
+    static dpi_id of##_mean(dpi_graph *g, const dpi_id arg[])                                      \
+    {                                                                                              \
+        return mean_of(&dpi_##of, g, arg);                                                         \
+    }                                                                                              \
     static const dpi_family mixture_of_##of = {                                                    \
         .name = "mixture of " #of,                                                                 \
         .formula = "log sum_k weights_k p(x | component k) - log sum_k weights_k, p " #of,         \
         .n_args = 1 + (count), .arg_name = {"weights", LIST names},                                \
         .arg_domain = {DPI_POSITIVE, LIST domains}, .support = on, .component = &dpi_##of,         \
-        .log_density = of##_log_density, .draw_joint = of##_draw}
+        .log_density = of##_log_density, .draw_joint = of##_draw, .mean = of##_mean}
 
 MIXTURE(normal, DPI_REAL, 2, ("loc", "scale"), (DPI_ANY, DPI_POSITIVE));
 MIXTURE(half_normal, DPI_ABOVE_ZERO, 1, ("scale"), (DPI_POSITIVE));

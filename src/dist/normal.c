@@ -31,6 +31,12 @@ static dpi_id expected(dpi_graph *g, dpi_id loc, dpi_id scale, const dpi_id arg[
     return dpi_sub(g, log_density(g, loc, arg), dpi_scale(g, 0.5, spread));
 }
 
+static dpi_id mean(dpi_graph *g, const dpi_id arg[])
+{
+    (void)g;
+    return arg[0];
+}
+
 const dpi_family dpi_normal = {
     .name = "normal",
     .formula = "-((x - loc) / scale)^2 / 2 - log scale - log(2 pi) / 2",
@@ -42,4 +48,5 @@ const dpi_family dpi_normal = {
     .draw = draw,
     .from_normal = from_normal,
     .expected = expected,
+    .mean = mean,
 };

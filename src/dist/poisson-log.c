@@ -26,6 +26,11 @@ static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
     return round(mean + gsl_ran_gaussian(rng, sqrt(mean)));
 }
 
+static dpi_id mean(dpi_graph *g, const dpi_id arg[])
+{
+    return dpi_unary(g, &dpi_op_exp, arg[0]);
+}
+
 const dpi_family dpi_poisson_log = {
     .name = "poisson_log",
     .formula = "y log_rate - e^log_rate - log y!",
@@ -35,4 +40,5 @@ const dpi_family dpi_poisson_log = {
     .support = DPI_COUNT,
     .log_density = log_density,
     .draw = draw,
+    .mean = mean,
 };

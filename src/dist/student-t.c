@@ -76,6 +76,13 @@ static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
     return dpi_into_real(*arg[1] + *arg[2] * (normal / sqrt(share)));
 }
 
+/* loc for df > 1; NaN below, where the integral is none. */
+static dpi_id mean(dpi_graph *g, const dpi_id arg[])
+{
+    dpi_id more = dpi_unary(g, &dpi_op_log, dpi_sub(g, arg[0], dpi_constant(g, 1)));
+    return dpi_add(g, arg[1], dpi_scale(g, 0, more));
+}
+
 const dpi_family dpi_student_t = {
     .name = "student_t",
     .formula = "-(df + 1) / 2 log(1 + ((x - loc) / scale)^2 / df) - log scale "
@@ -86,4 +93,5 @@ const dpi_family dpi_student_t = {
     .support = DPI_REAL,
     .log_density = log_density,
     .draw = draw,
+    .mean = mean,
 };

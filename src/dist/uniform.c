@@ -23,6 +23,11 @@ static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
     return gsl_ran_flat(rng, *arg[0], *arg[1]);
 }
 
+static dpi_id mean(dpi_graph *g, const dpi_id arg[])
+{
+    return dpi_scale(g, 0.5, dpi_add(g, arg[0], arg[1]));
+}
+
 const dpi_family dpi_uniform = {
     .name = "uniform",
     .formula = "-log(high - low)",
@@ -32,4 +37,5 @@ const dpi_family dpi_uniform = {
     .support = DPI_INTERVAL,
     .log_density = log_density,
     .draw = draw,
+    .mean = mean,
 };

@@ -327,6 +327,16 @@ double *dpi_run_value(dpi_run *run, dpi_id id)
     return known && run->rows[id] == run->spec.chunk ? run->value[id] : NULL;
 }
 
+void dpi_run_write(dpi_run *run, dpi_id id, size_t first, size_t n, const double *values)
+{
+    memcpy(dpi_run_value(run, id) + first, values, n * sizeof *values);
+}
+
+void dpi_run_read(const dpi_run *run, dpi_id id, size_t first, size_t n, double *values)
+{
+    memcpy(values, run->value[id] + first, n * sizeof *values);
+}
+
 size_t dpi_run_memory(const dpi_run *run)
 {
     return sizeof *run + dpi_arena_bytes(&run->arena);
@@ -372,6 +382,16 @@ void dpi_run_draw(dpi_run *run, size_t m, dpi_stream *stream)
             dpi_stream_bytes_below(stream, dpi_column_chances(b->column), m * b->column->size,
                                    b->chance);
     }
+}
+
+void dpi_run_draw_as(dpi_run *run, const dpi_run *other, size_t m)
+{
+    for (size_t i = 0; i < run->n_bindings; i++)
+        for (size_t k = 0; run->bindings[i].chance != NULL && k < other->n_bindings; k++)
+            if (other->bindings[k].column == run->bindings[i].column &&
+                other->bindings[k].chance != NULL)
+                memcpy(run->bindings[i].chance, other->bindings[k].chance,
+                       m * run->bindings[i].column->size);
 }
 
 /* Group numbers are places in arrays.  They were checked where they lie, which may be a file that

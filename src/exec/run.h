@@ -57,6 +57,10 @@ void dpi_run_free(dpi_run *run);
  * Inputs are set by writing to it. */
 double *dpi_run_value(dpi_run *run, dpi_id id);
 
+/* Numbers first ... first + n - 1 of the node's values. */
+void dpi_run_write(dpi_run *run, dpi_id id, size_t first, size_t n, const double *values);
+void dpi_run_read(const dpi_run *run, dpi_id id, size_t first, size_t n, double *values);
+
 /* Bytes that it has from the system: its own buffers, calls and what belongs to them. */
 size_t dpi_run_memory(const dpi_run *run);
 
@@ -78,6 +82,10 @@ bool dpi_run_draws(const dpi_run *run);
 /* Draws for the next m <= chunk records what dpi_run_records(m) then makes of such columns; without
  * a call the last draws serve again. */
 void dpi_run_draw(dpi_run *run, size_t m, dpi_stream *stream);
+
+/* The same for m records with the draws that `other`, a run on the same data set, has made for its
+ * columns; those that it does not read keep theirs. */
+void dpi_run_draw_as(dpi_run *run, const dpi_run *other, size_t m);
 
 /* Runs m <= chunk records: records index[0..m-1], or first ... first + m - 1 when index is NULL.
  * Per-record inputs must have been set for them. */

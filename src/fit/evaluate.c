@@ -1,89 +1,183 @@
-/* The records' part of the ELBO on public data: one pass with fresh draws of latents and drawn
- * columns. */
+/* Values of the model's graph for records and draws: expressions, means, outcomes, densities. */
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "random/rng.h"
+#include "fit/walk.h"
 #include "svi/check.h"
-#include "svi/svi.h"
 
-static dp_status make_run(const dp_svi *s, const dp_dataset *data, dpi_run **run, dp_error *err)
+static void fill_nan(size_t n, double *values)
 {
-    const dpi_objective *o = &s->objective;
-    size_t n = 0;
-    *run = NULL;
-    if (data->err.status != DP_OK)
-        return dpi_fail(err, data->err.status, "%s", data->err.text);
-    dpi_id *wanted = dpi_alloc(o->n_blocks + o->n_noise + 1, sizeof *wanted);
-    if (wanted == NULL)
-        return dpi_fail_nomem(err);
-    for (size_t k = 0; k < o->n_blocks; k++)
-        wanted[n++] = o->blocks[k].node;
-    for (size_t k = 0; k < o->n_noise; k++)
-        wanted[n++] = o->noise[k];
-    wanted[n++] = o->record;
-    dpi_run_spec spec = {.graph = &o->graph,
-                         .wanted = wanted,
-                         .n_wanted = n,
-                         .data = data,
-                         .chunk = data->n < s->chunk ? data->n : s->chunk,
-                         .single = s->opts.precision == DP_SINGLE};
-    dp_status status = dpi_check_observations(o, data, err);
-    if (status == DP_OK)
-        status = dpi_run_new(&spec, run, err);
-    dpi_free(wanted);
+    for (size_t i = 0; i < n; i++)
+        values[i] = NAN;
+}
+
+static size_t draws_of(const dp_given *given)
+{
+    return given != NULL && given->draws != NULL ? given->draws->n : 1;
+}
+
+static size_t records_of(const dp_given *given)
+{
+    return given != NULL && given->data != NULL ? given->data->n : 0;
+}
+
+/* DP_ESHAPE unless n is draws * records * size; records is 1 for global values. */
+static dp_status check_size(size_t n, size_t draws, size_t records, size_t size, dp_error *err)
+{
+    size_t all;
+    if (dpi_mul(draws, records, &all) && dpi_mul(all, size, &all) && all == n)
+        return DP_OK;
+    return dpi_fail(err, DP_ESHAPE,
+                    "there are %zu draws of %zu records with %zu numbers each; give room for their "
+                    "product, not for %zu",
+                    draws, records, size, n);
+}
+
+static size_t next_chunk(const dpi_walk *w, size_t first)
+{
+    return w->n_records - first < w->chunk ? w->n_records - first : w->chunk;
+}
+
+/* ---- expressions ---- */
+
+dp_expr dp_fit_expr(dp_fit *fit, const char *name)
+{
+    dp_model *m = fit->model;
+    dpi_id id = dpi_fit_find(fit, name);
+    if (id == DPI_NONE)
+        (void)dpi_fail(&m->err, DP_ENAME,
+                       "the fitted model has no latent, parameter, deterministic value or column "
+                       "'%s'",
+                       name);
+    return (dp_expr){.model = m, .id = id};
+}
+
+/* The place among the sites of an observed column, or n_sites. */
+static size_t find_observed(const dp_fit *fit, const char *column)
+{
+    size_t i = 0;
+    while (i < fit->n_sites[0] && (fit->model->sites[i].kind != DPI_OBSERVED ||
+                                   strcmp(fit->model->sites[i].name, column) != 0))
+        i++;
+    return i;
+}
+
+/* Where the mean of an observed column is. */
+static dp_status find_mean(const dp_fit *fit, const char *column, dpi_id *id, dp_error *err)
+{
+    size_t i = find_observed(fit, column);
+    const char *why;
+    *id = DPI_NONE;
+    if (i == fit->n_sites[0])
+        return dpi_fail(err, DP_ENAME, "the model observes no column '%s'", column);
+    *id = fit->mean[0][i];
+    if (*id != DPI_NONE)
+        return DP_OK;
+    const dpi_family *family = fit->model->sites[i].family;
+    why = family->component != NULL ? family->component->no_mean : family->no_mean;
+    return dpi_fail(err, DP_EUNSUPPORTED,
+                    "column '%s' has no expected value: %s; draw it with dp_fit_simulate", column,
+                    why != NULL ? why : "its family has none in closed form");
+}
+
+dp_expr dp_fit_mean(dp_fit *fit, const char *column)
+{
+    dp_expr mean = {.model = fit->model};
+    if (find_mean(fit, column, &mean.id, &fit->model->err) != DP_OK)
+        mean.id = DPI_NONE;
+    return mean;
+}
+
+size_t dp_expr_size(dp_expr e)
+{
+    if (e.model == NULL)
+        return 1;
+    bool known = e.id >= 0 && (size_t)e.id < e.model->graph.n_nodes;
+    return known ? dpi_shape_size(&dpi_get(&e.model->graph, e.id)->shape) : 0;
+}
+
+/* ---- values ---- */
+
+/* All values of one node: [draws][records][size] or [draws][size]. */
+static dp_status evaluate(const dp_fit *fit, dpi_id id, const dp_given *given, double *values,
+                          dp_error *err)
+{
+    const dpi_shape shape = dpi_get(&fit->model->graph, id)->shape;
+    size_t size = dpi_shape_size(&shape), draws = draws_of(given);
+    dpi_walk w;
+    dp_status status = dpi_walk_init(&w, fit, given, shape.per_record, &id, 1, err);
+    for (size_t d = 0; status == DP_OK && d < draws; d++) {
+        dpi_walk_draw(&w, d);
+        if (!shape.per_record) {
+            dpi_run_read(w.model.run, id, 0, size, values);
+            values += size;
+        }
+        for (size_t first = 0, m; first < w.n_records; first += m, values += m * size) {
+            m = next_chunk(&w, first);
+            dpi_walk_records(&w, first, m);
+            dpi_run_read(w.model.run, id, 0, m * size, values);
+        }
+    }
+    dpi_walk_free(&w);
     return status;
 }
 
-/* Draws the noise of m records, or the global noise for m = 0. */
-static void draw(const dpi_objective *o, dpi_run *run, size_t m, dp_rng *rng)
+dp_status dp_fit_evaluate(const dp_fit *fit, dp_expr e, const dp_given *given, size_t n,
+                          double *values, dp_error *err)
 {
-    for (size_t k = 0; k < o->n_noise; k++) {
-        const dpi_shape *shape = &dpi_get(&o->graph, o->noise[k])->shape;
-        if (shape->per_record == (m > 0))
-            dp_rng_normal(rng, (m > 0 ? m : 1) * dpi_shape_size(shape),
-                          dpi_run_value(run, o->noise[k]));
-    }
-    if (m > 0)
-        dpi_run_draw(run, m, dpi_rng_stream(rng));
+    const dp_model *m = fit->model;
+    fill_nan(n, values);
+    if (e.model != m)
+        return dpi_fail(err, DP_EINVAL,
+                        "the expression is not of this fit; begin with dp_fit_expr or dp_fit_mean");
+    if (e.id < 0 || (size_t)e.id >= m->graph.n_nodes)
+        return m->err.status != DP_OK ? dpi_fail(err, m->err.status, "%s", m->err.text)
+                                      : dpi_fail(err, DP_EINVAL, "the expression has no value");
+    const dpi_shape *shape = &dpi_get(&m->graph, e.id)->shape;
+    dp_status status = check_size(n, draws_of(given), shape->per_record ? records_of(given) : 1,
+                                  dpi_shape_size(shape), err);
+    return status == DP_OK ? evaluate(fit, e.id, given, values, err) : status;
 }
 
-static double sum_records(const dpi_objective *o, dpi_run *run, size_t n, size_t chunk, dp_rng *rng)
+dp_status dp_fit_predict(const dp_fit *fit, const char *column, const dp_given *given, size_t n,
+                         double *values, dp_error *err)
 {
-    const double *score = dpi_run_value(run, o->record);
-    double sum = 0;
-    for (size_t first = 0, m; first < n; first += m) {
-        m = n - first < chunk ? n - first : chunk;
-        draw(o, run, m, rng);
-        dpi_run_records(run, m, NULL, first);
-        for (size_t r = 0; r < m; r++)
-            sum += score[r];
-    }
-    return sum;
-}
-
-dp_status dp_svi_elbo(const dp_svi *s, const dp_dataset *data, dp_rng *rng, double *mean,
-                      dp_error *err)
-{
-    const dpi_objective *o = &s->objective;
-    const double *theta = dpi_optimizer_result(&s->optimizer);
-    dpi_run *run;
-    *mean = NAN;
-    if (data == s->data && s->opts.mode != DP_NO_PRIVACY)
-        return dpi_fail(err, DP_EPRIVACY,
-                        "these are the records of the run, whose ELBO is not public; give other "
-                        "records, which are, or ask for a noisy loss (loss_every)");
-    dp_status status = make_run(s, data, &run, err);
+    dpi_id id;
+    dpi_walk w;
+    fill_nan(n, values);
+    dp_status status = find_mean(fit, column, &id, err);
     if (status != DP_OK)
         return status;
-    for (size_t k = 0; k < o->n_blocks; k++)
-        memcpy(dpi_run_value(run, o->blocks[k].node), theta + o->blocks[k].offset,
-               o->blocks[k].size * sizeof *theta);
-    draw(o, run, 0, rng);
-    dpi_run_globals(run);
-    *mean = sum_records(o, run, data->n, data->n < s->chunk ? data->n : s->chunk, rng) /
-            (double)data->n;
-    dpi_run_free(run);
-    return DP_OK;
+    size_t size = dpi_shape_size(&dpi_get(&fit->model->graph, id)->shape), draws = draws_of(given);
+    status = check_size(n, 1, records_of(given), size, err);
+    if (status != DP_OK)
+        return status;
+    status = dpi_walk_init(&w, fit, given, true, &id, 1, err);
+    double *one = status == DP_OK ? dpi_arena_alloc(&w.arena, w.chunk, size * sizeof *one) : NULL;
+    if (status == DP_OK && one == NULL)
+        status = dpi_fail_nomem(err);
+    for (size_t i = 0; status == DP_OK && i < n; i++)
+        values[i] = 0;
+    for (size_t d = 0; status == DP_OK && d < draws; d++) {
+        dpi_walk_draw(&w, d);
+        for (size_t first = 0, m; first < w.n_records; first += m) {
+            m = next_chunk(&w, first);
+            dpi_walk_records(&w, first, m);
+            dpi_run_read(w.model.run, id, 0, m * size, one);
+            for (size_t i = 0; i < m * size; i++)
+                values[first * size + i] += one[i] / (double)draws;
+        }
+    }
+    dpi_walk_free(&w);
+    return status;
+}
+
+dp_status dp_fit_log_density(const dp_fit *fit, const dp_given *given, size_t n, double *values,
+                             dp_error *err)
+{
+    fill_nan(n, values);
+    dp_status status = check_size(n, draws_of(given), records_of(given), 1, err);
+    if (status == DP_OK && n > 0 && given->data->err.status == DP_OK)
+        status = dpi_check_observations(&fit->objective, given->data, err);
+    return status == DP_OK ? evaluate(fit, fit->log_density, given, values, err) : status;
 }

@@ -1,0 +1,192 @@
+/* A fitted model: what a run leaves behind.
+ *
+ * A fit holds the model and its guide, the parameters reached, what was spent, and the names and
+ * kinds of the columns that it reads.  It holds no record, nor their number, and needs neither the
+ * run nor the model nor the data any more: they may be freed, and a file of it (dp_fit_save) is
+ * read in a program that has never seen the model's text.
+ *
+ *   if (dp_svi_finish(svi, &fit, &err) || dp_fit_save(fit, "use.tacit", &err)) ...
+ *
+ *   if (dp_fit_load("use.tacit", &fit, &err) || dp_fit_draw(fit, 1000, rng, &draws, &err)) ...
+ *   const dp_given given = {.data = new_records, .draws = draws};
+ *   if (dp_fit_predict(fit, "y", &given, n, expected, &err)) ...
+ *
+ * A model is written once: predictions, scores and functions of latents are expressions of it.
+ *
+ * Privacy.  All that is made from the fit alone follows from what the run released and costs
+ * nothing.  What is computed from records here is a function of those records which no epsilon
+ * speaks of: give public ones, or keep the result with their owner.  The data set that the run was
+ * fitted to is refused as long as it is the same object in the same process (DP_EPRIVACY), unless
+ * the run was without privacy; a copy, or a loaded fit, cannot be told.
+ *
+ * Threads.  Calls that take a const fit only read it and may run side by side; each makes what it
+ * works with, of a size that does not depend on the number of records.  dp_fit_expr, dp_fit_mean
+ * and what is built from them add to the fit: nothing else may run meanwhile. */
+#ifndef TACIT_FIT_H
+#define TACIT_FIT_H
+
+#include <tacit/dataset.h>
+#include <tacit/expr.h>
+#include <tacit/random.h>
+#include <tacit/svi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct dp_fit dp_fit;
+typedef struct dp_draws dp_draws;
+
+/* ---- the object ---- */
+
+/* Frees the fit with all its expressions; NULL is allowed. */
+DP_API void dp_fit_free(dp_fit *fit);
+
+/* What was guaranteed when the fit was made; the texts live as long as the fit. */
+DP_API void dp_fit_privacy(const dp_fit *fit, dp_privacy *privacy);
+
+typedef enum dp_fit_kind { DP_FIT_REAL = 0, DP_FIT_INDEX, DP_FIT_BYTES } dp_fit_kind;
+
+/* A column that the model or its guide reads or observes. */
+typedef struct dp_fit_column {
+    const char *name;
+    dp_fit_kind kind; /* as the run had it; where a fit reads numbers, it reads bytes too */
+    size_t size;      /* numbers a record */
+    size_t groups;    /* of group numbers and labels: how many they name; else 0 */
+    unsigned most;    /* of bytes: what they are divided by; else 0 */
+    bool drawn;       /* bytes that are drawn afresh in every use (dp_dataset_bernoulli) */
+    bool observed;    /* by the model */
+} dp_fit_column;
+
+/* The columns, observed ones too; *n [out] is their number.  Valid until the fit is freed. */
+DP_API const dp_fit_column *dp_fit_columns(const dp_fit *fit, size_t *n);
+
+/* How many numbers has a latent, a parameter, a deterministic value or a column (of one record,
+ * where it belongs to records); 0 for a name that there is not. */
+DP_API size_t dp_fit_size(const dp_fit *fit, const char *name);
+
+/* The n numbers of a parameter: "<latent>.loc" and "<latent>.log_scale" of the mean-field guide, a
+ * dp_param by its name.  DP_ENAME, DP_ESHAPE; all NaN then. */
+DP_API dp_status dp_fit_parameter(const dp_fit *fit, const char *name, size_t n, double *values,
+                                  dp_error *err) DP_MUST_CHECK;
+
+/* ---- the posterior of the global latents ---- */
+
+/* Mean, standard deviation and quantiles of each of the n numbers of a global latent, from 4000
+ * draws stratified in every coordinate of the guide's noise (Latin hypercube), so that margins of a
+ * mean-field guide are exact to about 1e-3 standard deviations; of a heavy tail the standard
+ * deviation comes out low, by 0.2 % for the exponential of a normal of scale 0.6, 1.5 % for scale
+ * 1.  Repeatable.  DP_ENAME, DP_ESHAPE, DP_ENOMEM; all numbers are NaN then. */
+DP_API dp_status dp_fit_summary(const dp_fit *fit, const char *name, size_t n, dp_summary *summary,
+                                dp_error *err) DP_MUST_CHECK;
+
+/* Covariances under the guide of the numbers of global latents, names[0 ... n_names - 1] side by
+ * side, from the same draws: covariance[n][n], n numbers in all.  Between numbers that the guide
+ * draws independently it is 0 up to 0.016 standard deviations of each.  DP_EINVAL n_names is 0;
+ * DP_ENAME, DP_ESHAPE, DP_ENOMEM; all NaN then. */
+DP_API dp_status dp_fit_covariance(const dp_fit *fit, size_t n_names, const char *const *names,
+                                   size_t n, double *covariance, dp_error *err) DP_MUST_CHECK;
+
+/* n_draws joint draws of all global latents from the guide; equal seeds give equal draws.
+ *   *draws  [out] owned by the caller, freed with dp_draws_free; it does not need the fit, and
+ *           serves another fit of a model with the same global latents.  NULL on error
+ * A model without global latents has draws of 0 numbers.  DP_EINVAL n_draws is 0; DP_ENOMEM. */
+DP_API dp_status dp_fit_draw(const dp_fit *fit, size_t n_draws, dp_rng *rng, dp_draws **draws,
+                             dp_error *err) DP_MUST_CHECK;
+
+/* Const use of draws is thread-safe.  NULL is allowed in dp_draws_free only. */
+DP_API void dp_draws_free(dp_draws *draws);
+DP_API size_t dp_draws_count(const dp_draws *draws); /* draws */
+DP_API size_t dp_draws_size(const dp_draws *draws);  /* numbers of each */
+
+/* Name of number k < dp_draws_size of a draw, "w", "w[0]", "a[3][1]"; lives as the draws do. */
+DP_API const char *dp_draws_name(const dp_draws *draws, size_t k);
+
+/* values[draws][numbers]; they live as the draws do. */
+DP_API const double *dp_draws_values(const dp_draws *draws);
+
+/* Where in a draw the numbers of a latent begin, *n [out] of them; 0 of them for an unknown
+ * name. */
+DP_API size_t dp_draws_find(const dp_draws *draws, const char *latent, size_t *n);
+
+/* ---- evaluating ---- */
+
+/* Where the latents of records come from, one for each draw of the global ones. */
+typedef enum dp_record_latents {
+    DP_LATENTS_GUIDE = 0,  /* drawn from the guide, which reads the record */
+    DP_LATENTS_GUIDE_MEAN, /* the guide's means: of one latent given the means of those before it */
+    DP_LATENTS_PRIOR,      /* drawn from the model, which makes new records */
+    DP_LATENTS_COLUMN      /* real columns of the data set with the latents' names */
+} dp_record_latents;
+
+/* What values are asked for. */
+typedef struct dp_given {
+    const dp_dataset *data; /* the records, of which only columns that are read need be there; NULL:
+                             * none, for global values */
+    const dp_draws *draws;  /* NULL: one draw, at the centre of the guide (its noise 0), which is
+                             * all there is of a model without global latents */
+    dp_record_latents latents;
+    dp_rng *rng; /* for what is drawn here: latents of records, outcomes, drawn columns; may be NULL
+                  * where nothing is */
+} dp_given;
+
+/* The latent, parameter, deterministic value (dp_deterministic) or column of that name, as an
+ * expression of the fit's own model, from which the calls of tacit/model.h make more:
+ *   dp_expr more = dp_sub(dp_fit_expr(fit, "effect"), dp_num(1));
+ * It lives until the fit is freed.  An unknown name is an error that sticks, as in a model: what is
+ * built afterwards is refused by dp_fit_evaluate with its message. */
+DP_API dp_expr dp_fit_expr(dp_fit *fit, const char *name);
+
+/* The expected value of an observed column given latents and what the column's distribution reads,
+ * as an expression: chance of 1, rate of counts, mean of a normal; of categories the probability of
+ * each.  Infinite or NaN where a mean is.  Sticky errors as above: DP_ENAME; DP_EUNSUPPORTED where
+ * the family has no mean (Cauchy). */
+DP_API dp_expr dp_fit_mean(dp_fit *fit, const char *column);
+
+/* Numbers of an expression, of one record where it belongs to records; 0 of an error. */
+DP_API size_t dp_expr_size(dp_expr e);
+
+/* Values of an expression of the fit: values[draws][records][size] where it belongs to records,
+ * [draws][size] of a global one, n numbers in all.  `given` may be NULL: no data, the guide's
+ * centre.  In the precision that the run had.
+ * All values are NaN on error: DP_EINVAL an expression of something else, or rng or data is
+ * missing; DP_ENAME a column or a latent of the draws is missing; DP_ESHAPE n, or a column's size;
+ * DP_EDATA a value that is not finite or a group number out of range (column and record are named);
+ * DP_EPRIVACY the records of the run; DP_ENOMEM; the sticky error of an expression. */
+DP_API dp_status dp_fit_evaluate(const dp_fit *fit, dp_expr e, const dp_given *given, size_t n,
+                                 double *values, dp_error *err) DP_MUST_CHECK;
+
+/* The expected value of an observed column for each record, averaged over the draws:
+ * values[records][size], size numbers as in dp_fit_mean, n in all.  For each draw by itself:
+ * dp_fit_evaluate of dp_fit_mean.  Errors as dp_fit_evaluate and dp_fit_mean. */
+DP_API dp_status dp_fit_predict(const dp_fit *fit, const char *column, const dp_given *given,
+                                size_t n, double *values, dp_error *err) DP_MUST_CHECK;
+
+/* Draws of an observed column for each record: values[draws][records][size], n in all.  With
+ * column NULL all observed columns, side by side in the order of the model, given the same latents:
+ * with DP_LATENTS_PRIOR and the columns that the model reads these are synthetic records.  A column
+ * that the model both observes and reads is read from `data`.  NaN where a distribution has
+ * arguments outside their domain.  Errors as dp_fit_evaluate. */
+DP_API dp_status dp_fit_simulate(const dp_fit *fit, const char *column, const dp_given *given,
+                                 size_t n, double *values, dp_error *err) DP_MUST_CHECK;
+
+/* Log density of what is observed of each record, given latents, in nats: values[draws][records], n
+ * in all.  It is what cross-validation by importance (PSIS-LOO) and WAIC start from.  Where records
+ * have latents it is given these, whose own density is not in it.  Errors as dp_fit_evaluate;
+ * DP_EDATA also for a value that the distribution cannot have. */
+DP_API dp_status dp_fit_log_density(const dp_fit *fit, const dp_given *given, size_t n,
+                                    double *values, dp_error *err) DP_MUST_CHECK;
+
+/* The mean over the records of `data` of the ELBO's part of a record, in nats: log density of what
+ * is observed plus the terms of the record's own latents; not the global latents' KL divergence.
+ * With one draw of every latent and of every drawn column from rng; 10 000 records are as good as
+ * 10 000 draws.  Its negative is the test loss of a variational autoencoder.  *mean is NaN on
+ * error: DP_EPRIVACY the records of the run; DP_ENAME, DP_ESHAPE, DP_EDATA (column and record are
+ * named) as dp_svi_new; DP_ENOMEM. */
+DP_API dp_status dp_fit_elbo(const dp_fit *fit, const dp_dataset *data, dp_rng *rng, double *mean,
+                             dp_error *err) DP_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,60 @@
+/* What a fit is inside.
+ *
+ * Invariants: model, guide and what they are made of are the fit's own; the first n_sites sites are
+ * those that were fitted (expressions of users may add nodes, never values for new sites); theta is
+ * finite.  Nothing here is a function of records but theta and privacy, which were released. */
+#ifndef DPI_FIT_FIT_H
+#define DPI_FIT_FIT_H
+
+#include <tacit/fit.h>
+
+#include "data/dataset.h"
+#include "model/objective.h"
+
+/* What a fit is made from.  All is copied but model and guide, which become the fit's own also when
+ * it cannot be made. */
+typedef struct dpi_fit_parts {
+    dp_model *model, *guide;       /* guide nullable: mean-field normal */
+    const unsigned char *image[2]; /* of model and guide as they were fitted, for files */
+    size_t image_size[2];
+    dp_form form;
+    dp_precision precision;
+    const double *theta; /* [n_theta] parameters in the order of the objective's blocks */
+    size_t n_theta;
+    const dp_privacy *privacy;
+    double asked_delta;
+    const dp_fit_column *columns;
+    size_t n_columns;
+    dpi_identity *own; /* nullable: of records that are refused; held by the fit besides */
+} dpi_fit_parts;
+
+struct dp_fit {
+    dpi_arena arena;
+    dp_model *model, *guide;
+    size_t n_sites[2]; /* of model and guide as fitted */
+    dpi_objective objective;
+    dpi_fit_parts parts; /* copies; model, guide and own as above */
+    dp_privacy privacy;
+    dpi_id *mean[2];    /* [n_sites] of model and guide: of observed columns, of the guide's latents
+                         * of records; DPI_NONE where there is none */
+    dpi_id log_density; /* of all that is observed of a record, in the model's graph */
+};
+
+/* DP_EINVAL the parameters are not those of model and guide; DP_EDOMAIN one is not finite; errors
+ * of dpi_objective_init; DP_ENOMEM. */
+dp_status dpi_fit_new(const dpi_fit_parts *parts, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
+
+/* Records at a time, as a run takes them that has many (svi.c); never of their number. */
+size_t dpi_fit_chunk(const dp_fit *fit);
+
+/* The parameter block of that name, or NULL. */
+const dpi_block *dpi_fit_block(const dp_fit *fit, const char *name);
+
+/* The latent, parameter, deterministic value or column of that name in the model's graph, or
+ * DPI_NONE. */
+dpi_id dpi_fit_find(const dp_fit *fit, const char *name);
+
+/* DP_EPRIVACY when these are the records that the fit was made from; the data set's own error. */
+dp_status dpi_fit_may_read(const dp_fit *fit, const dp_dataset *data, dp_error *err) DP_MUST_CHECK;
+
+#endif
