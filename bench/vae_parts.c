@@ -40,17 +40,17 @@ static dpi_run *forward_run(dp_svi *s, const dp_dataset *data)
 {
     dp_error err = {0};
     dpi_run *run;
-    size_t n_places;
-    const dpi_place *places = dpi_finish_places(s, &n_places);
+    size_t n_lent;
+    const dpi_lent *lent = dpi_finish_lent(s, &n_lent);
     const dpi_run_spec spec = {.graph = &s->objective.graph,
                                .wanted = &s->objective.record,
                                .n_wanted = 1,
-                               .places = places,
-                               .n_places = n_places,
+                               .lent = lent,
+                               .n_lent = n_lent,
                                .data = data,
                                .chunk = s->chunk,
                                .single = s->opts.precision == DP_SINGLE};
-    if (places == NULL || dpi_run_new(&spec, &run, &err) != DP_OK)
+    if (lent == NULL || dpi_run_new(&spec, &run, &err) != DP_OK)
         fail(err.text);
     return run;
 }

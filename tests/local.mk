@@ -21,6 +21,7 @@ EXTRA_PROGRAMS += $(LONG_TESTS)
 include tests/faults/local.mk
 
 if HAVE_CMOCKA
+AM_CPPFLAGS += $(CMOCKA_CFLAGS)
 UNIT_TESTS =
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

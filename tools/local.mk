@@ -1,5 +1,5 @@
 # Checks of the source and of the built library; all but the slow ones belong to make check.
-dist_check_SCRIPTS += %D%/check-layers %D%/check-operations %D%/check-symbols %D%/check-headers %D%/check-install \
+dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/check-symbols %D%/check-headers %D%/check-install \
   %D%/check-version tests/base/check-arithmetic \
   tests/tools/check-bounds tests/tools/check-tacit tests/tools/check-ledger
 TESTS += $(dist_check_SCRIPTS)

@@ -19,27 +19,27 @@ struct plan_numbers {
     number_list jumps, chances;
 };
 
-typedef struct reader {
+typedef struct plan_reader {
     const char *name, *at, *end;
     size_t line;
     plan *p;
     size_t room; /* mechanisms that p->list has place for */
     message *why;
-} reader;
+} plan_reader;
 
-static bool broken(reader *r, const char *what)
+static bool broken(plan_reader *r, const char *what)
 {
     return complain(r->why, "%.200s, line %zu: %s", r->name, r->line, what);
 }
 
 /* What options_set or mechanism_from said, with its place before it. */
-static bool placed(reader *r, const message *inner)
+static bool placed(plan_reader *r, const message *inner)
 {
     return broken(r, inner->text);
 }
 
 /* Keeps the jumps of one mechanism beyond the life of its settings. */
-static bool keep_numbers(reader *r, dp_mechanism *m, const settings *said)
+static bool keep_numbers(plan_reader *r, dp_mechanism *m, const settings *said)
 {
     if (m->n_jumps == 0)
         return true;
@@ -53,7 +53,7 @@ static bool keep_numbers(reader *r, dp_mechanism *m, const settings *said)
     return true;
 }
 
-static bool append(reader *r, const settings *said)
+static bool append(plan_reader *r, const settings *said)
 {
     plan *p = r->p;
     message inner;
@@ -78,7 +78,7 @@ static bool append(reader *r, const settings *said)
     return true;
 }
 
-static bool copy_word(reader *r, const char *from, size_t length, char word[WORD_SIZE])
+static bool copy_word(plan_reader *r, const char *from, size_t length, char word[WORD_SIZE])
 {
     if (length >= WORD_SIZE)
         return broken(r, "a word of more than 2047 bytes; is this a plan?");
@@ -89,7 +89,7 @@ static bool copy_word(reader *r, const char *from, size_t length, char word[WORD
 
 /* ---- one mechanism a line ---- */
 
-static bool set_word(reader *r, char *word, bool first, settings *said)
+static bool set_word(plan_reader *r, char *word, bool first, settings *said)
 {
     message inner;
     char *equals = strchr(word, '=');
@@ -104,7 +104,7 @@ static bool set_word(reader *r, char *word, bool first, settings *said)
     return options_set(FOR_PLAN, key, value, said, &inner) || placed(r, &inner);
 }
 
-static bool parse_line(reader *r, const char *line, const char *stop)
+static bool parse_line(plan_reader *r, const char *line, const char *stop)
 {
     char word[WORD_SIZE];
     settings said = settings_none();
@@ -124,7 +124,7 @@ static bool parse_line(reader *r, const char *line, const char *stop)
     return first || append(r, &said);
 }
 
-static bool parse_lines(reader *r)
+static bool parse_lines(plan_reader *r)
 {
     while (r->at < r->end) {
         const char *stop = memchr(r->at, '\n', (size_t)(r->end - r->at));
@@ -140,7 +140,7 @@ static bool parse_lines(reader *r)
 
 /* ---- JSON ---- */
 
-static char next(reader *r)
+static char next(plan_reader *r)
 {
     for (; r->at < r->end; r->at++) {
         if (*r->at == '\n')
@@ -151,7 +151,7 @@ static char next(reader *r)
     return '\0';
 }
 
-static bool expect(reader *r, char c, const char *what)
+static bool expect(plan_reader *r, char c, const char *what)
 {
     if (next(r) != c)
         return broken(r, what);
@@ -159,7 +159,7 @@ static bool expect(reader *r, char c, const char *what)
     return true;
 }
 
-static bool parse_text(reader *r, char word[WORD_SIZE])
+static bool parse_text(plan_reader *r, char word[WORD_SIZE])
 {
     if (!expect(r, '"', "a text in double quotes must stand here"))
         return false;
@@ -172,7 +172,7 @@ static bool parse_text(reader *r, char word[WORD_SIZE])
 }
 
 /* Appends the number that stands here to word[0 ... *used - 1]. */
-static bool parse_number(reader *r, char word[WORD_SIZE], size_t *used)
+static bool parse_number(plan_reader *r, char word[WORD_SIZE], size_t *used)
 {
     (void)next(r);
     const char *from = r->at;
@@ -189,7 +189,7 @@ static bool parse_number(reader *r, char word[WORD_SIZE], size_t *used)
     return true;
 }
 
-static bool parse_numbers(reader *r, char word[WORD_SIZE])
+static bool parse_numbers(plan_reader *r, char word[WORD_SIZE])
 {
     size_t used = 0;
     r->at++; /* [ */
@@ -207,7 +207,7 @@ static bool parse_numbers(reader *r, char word[WORD_SIZE])
     }
 }
 
-static bool parse_value(reader *r, char word[WORD_SIZE])
+static bool parse_value(plan_reader *r, char word[WORD_SIZE])
 {
     size_t used = 0;
     char c = next(r);
@@ -216,7 +216,7 @@ static bool parse_value(reader *r, char word[WORD_SIZE])
     return c == '[' ? parse_numbers(r, word) : parse_number(r, word, &used);
 }
 
-static bool parse_object(reader *r)
+static bool parse_object(plan_reader *r)
 {
     char key[WORD_SIZE], value[WORD_SIZE];
     message inner;
@@ -233,7 +233,7 @@ static bool parse_object(reader *r)
     return expect(r, '}', "a mechanism goes on with , or ends with }") && append(r, &said);
 }
 
-static bool parse_json(reader *r)
+static bool parse_json(plan_reader *r)
 {
     bool one = *r->at == '{'; /* a single mechanism needs no list around it */
     if (one)
@@ -253,7 +253,7 @@ static bool parse_json(reader *r)
 
 bool plan_parse(const char *text, size_t size, const char *name, plan *p, message *why)
 {
-    reader r = {.name = name, .at = text, .end = text + size, .line = 1, .p = p, .why = why};
+    plan_reader r = {.name = name, .at = text, .end = text + size, .line = 1, .p = p, .why = why};
     *p = (plan){.least_n = NAN};
     bool good;
     if (size > MOST_PLAN_BYTES)

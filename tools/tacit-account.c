@@ -19,13 +19,13 @@
 static const double GLANCE = 0.01;
 
 /* What the command line came to. */
-typedef struct task {
+typedef struct account_task {
     settings said;
     plan plan;        /* empty without --plan */
     dp_mechanism one; /* without --plan */
     answer answer;
     double width; /* 0: the library's own */
-} task;
+} account_task;
 
 static int refuse(const command *self, int status, const char *text)
 {
@@ -65,7 +65,7 @@ static bool plan_alone(const settings *said, message *why)
     return true;
 }
 
-static bool find_list(const command *self, task *t, message *why)
+static bool find_list(const command *self, account_task *t, message *why)
 {
     answer *a = &t->answer;
     const settings *said = &t->said;
@@ -86,10 +86,10 @@ static bool find_list(const command *self, task *t, message *why)
 }
 
 /* Fills *t; gives EXIT_CERTIFIED when there is a question to ask. */
-static int prepare(const command *self, int argc, char **argv, task *t)
+static int prepare(const command *self, int argc, char **argv, account_task *t)
 {
     message why = {""};
-    *t = (task){.said = settings_none()};
+    *t = (account_task){.said = settings_none()};
     if (!options_parse(self->options, argc, argv, &t->said, &why))
         return refuse(self, EXIT_USAGE, why.text);
     if (t->said.help)
@@ -115,7 +115,7 @@ static int prepare(const command *self, int argc, char **argv, task *t)
 }
 
 /* Finds the noise; after it the list is that of a known mechanism. */
-static dp_status calibrate(task *t, dp_error *err)
+static dp_status calibrate(account_task *t, dp_error *err)
 {
     answer *a = &t->answer;
     a->asked = t->said.epsilon;
@@ -126,7 +126,7 @@ static dp_status calibrate(task *t, dp_error *err)
 
 /* The interval of the calibrated noise: its upper end is the bound that the calibration went by,
  * where that is the smaller one. */
-static dp_status sharpen(task *t, dp_error *err)
+static dp_status sharpen(account_task *t, dp_error *err)
 {
     double bound;
     dp_status status = dp_epsilon(&t->one, t->answer.given, &bound, err);
@@ -135,7 +135,7 @@ static dp_status sharpen(task *t, dp_error *err)
     return status;
 }
 
-static dp_status ask(const command *self, task *t, dp_error *err)
+static dp_status ask(const command *self, account_task *t, dp_error *err)
 {
     answer *a = &t->answer;
     double start = now();
@@ -150,7 +150,7 @@ static dp_status ask(const command *self, task *t, dp_error *err)
     return status;
 }
 
-static int answer_question(const command *self, task *t)
+static int answer_question(const command *self, account_task *t)
 {
     answer *a = &t->answer;
     dp_error err = {0};
@@ -173,7 +173,7 @@ static int answer_question(const command *self, task *t)
 
 static int run(const command *self, int argc, char **argv)
 {
-    task t;
+    account_task t;
     int status = prepare(self, argc, argv, &t);
     if (status == EXIT_CERTIFIED && t.said.help)
         command_help(self);

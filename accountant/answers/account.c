@@ -11,19 +11,19 @@
 
 static const double DEFAULT_WIDTH = 1e-3;
 
-static dp_status check_query(dpi_query query, dp_error *err)
+static dp_status check_query(dpi_question query, dp_error *err)
 {
     return query.ask == DPI_ASK_EPSILON ? dpi_check_delta(query.given, err)
                                         : dpi_check_epsilon(query.given, true, err);
 }
 
-static dp_status check(const dp_mechanism *list, size_t n, dpi_query query, dp_error *err)
+static dp_status check(const dp_mechanism *list, size_t n, dpi_question query, dp_error *err)
 {
     dp_status status = dpi_check_list(list, n, err);
     return status == DP_OK ? check_query(query, err) : status;
 }
 
-static dp_status interval(const dp_mechanism *list, size_t n, dpi_query query, double width,
+static dp_status interval(const dp_mechanism *list, size_t n, dpi_question query, double width,
                           dp_interval *answer, dp_error *err)
 {
     *answer = (dp_interval){
@@ -43,19 +43,19 @@ static dp_status interval(const dp_mechanism *list, size_t n, dpi_query query, d
 dp_status dp_account_epsilon(const dp_mechanism *list, size_t n, double delta, double width,
                              dp_interval *epsilon, dp_error *err)
 {
-    return interval(list, n, (dpi_query){DPI_ASK_EPSILON, delta}, width, epsilon, err);
+    return interval(list, n, (dpi_question){DPI_ASK_EPSILON, delta}, width, epsilon, err);
 }
 
 dp_status dp_account_delta(const dp_mechanism *list, size_t n, double epsilon, double width,
                            dp_interval *delta, dp_error *err)
 {
-    return interval(list, n, (dpi_query){DPI_ASK_DELTA, epsilon}, width, delta, err);
+    return interval(list, n, (dpi_question){DPI_ASK_DELTA, epsilon}, width, delta, err);
 }
 
 dp_status dp_contour_epsilon(const dp_mechanism *list, size_t n, double delta, double *epsilon,
                              dp_error *err)
 {
-    dpi_query query = {DPI_ASK_EPSILON, delta};
+    dpi_question query = {DPI_ASK_EPSILON, delta};
     *epsilon = NAN;
     dp_status status = check(list, n, query, err);
     return status == DP_OK ? dpi_bound_contour(list, n, query, epsilon, err) : status;
@@ -64,7 +64,7 @@ dp_status dp_contour_epsilon(const dp_mechanism *list, size_t n, double delta, d
 dp_status dp_contour_delta(const dp_mechanism *list, size_t n, double epsilon, double *delta,
                            dp_error *err)
 {
-    dpi_query query = {DPI_ASK_DELTA, epsilon};
+    dpi_question query = {DPI_ASK_DELTA, epsilon};
     *delta = NAN;
     dp_status status = check(list, n, query, err);
     return status == DP_OK ? dpi_bound_contour(list, n, query, delta, err) : status;
@@ -72,7 +72,7 @@ dp_status dp_contour_delta(const dp_mechanism *list, size_t n, double epsilon, d
 
 dp_status dp_epsilon(const dp_mechanism *m, double delta, double *epsilon, dp_error *err)
 {
-    dpi_query query = {DPI_ASK_EPSILON, delta};
+    dpi_question query = {DPI_ASK_EPSILON, delta};
     *epsilon = INFINITY;
     dp_status status = check(m, 1, query, err);
     return status == DP_OK ? dpi_bound_upper(m, 1, query, epsilon, err) : status;
@@ -80,7 +80,7 @@ dp_status dp_epsilon(const dp_mechanism *m, double delta, double *epsilon, dp_er
 
 dp_status dp_delta(const dp_mechanism *m, double epsilon, double *delta, dp_error *err)
 {
-    dpi_query query = {DPI_ASK_DELTA, epsilon};
+    dpi_question query = {DPI_ASK_DELTA, epsilon};
     *delta = 1;
     dp_status status = check(m, 1, query, err);
     return status == DP_OK ? dpi_bound_upper(m, 1, query, delta, err) : status;

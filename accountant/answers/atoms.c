@@ -56,7 +56,7 @@ static double solve(const dpi_pair *pair, double delta, int side)
     return side > 0 ? high : low;
 }
 
-void dpi_atoms_solve(const dpi_pair *pair, dpi_query query, dpi_bounds *bounds)
+void dpi_atoms_solve(const dpi_pair *pair, dpi_question query, dpi_bounds *bounds)
 {
     bool for_delta = query.ask == DPI_ASK_DELTA;
     bounds->upper = for_delta ? profile(pair, query.given, 1) : solve(pair, query.given, 1);

@@ -7,6 +7,6 @@
 
 /* Bounds that hold every error the pair names and all rounding; the pair has no pieces.  Upper is
  * +INFINITY (epsilon) where `infinite` and `lost` alone exceed delta.  Cannot fail. */
-void dpi_atoms_solve(const dpi_pair *pair, dpi_query query, dpi_bounds *bounds);
+void dpi_atoms_solve(const dpi_pair *pair, dpi_question query, dpi_bounds *bounds);
 
 #endif

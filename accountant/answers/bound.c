@@ -24,13 +24,13 @@ static const double WIDTH = 2e-5;     /* relative excess that dp_epsilon aims at
 static const double COARSEST = 0.05;  /* for a direction that does not matter */
 static const double AGREEMENT = 1e-8; /* relative error that the contour may have */
 
-static double worst(dpi_query query)
+static double worst(dpi_question query)
 {
     return query.ask == DPI_ASK_EPSILON ? INFINITY : 1;
 }
 
 /* Closed form of Gaussian releases without sampling, on both sides. */
-static dp_status closed_form(double mu, dpi_query query, const dpi_wish *wish, dpi_bounds *b,
+static dp_status closed_form(double mu, dpi_question query, const dpi_wish *wish, dpi_bounds *b,
                              dp_error *err)
 {
     double up = mu * (1 + 0x1p-50), down = mu * (1 - 0x1p-50), slack = 0x1p-44;
@@ -54,7 +54,8 @@ static dp_status closed_form(double mu, dpi_query query, const dpi_wish *wish, d
     return DP_OK;
 }
 
-static dp_status contour(const dpi_composition *c, dpi_query query, double *answer, dp_error *err)
+static dp_status contour(const dpi_composition *c, dpi_question query, double *answer,
+                         dp_error *err)
 {
     *answer = NAN;
     if (query.ask == DPI_ASK_EPSILON)
@@ -67,7 +68,7 @@ static dp_status contour(const dpi_composition *c, dpi_query query, double *answ
 }
 
 /* The contour where it applies, else NaN; only memory is worth an error. */
-static dp_status glance(const dpi_composition *c, dpi_query query, double *answer, dp_error *err)
+static dp_status glance(const dpi_composition *c, dpi_question query, double *answer, dp_error *err)
 {
     dp_error ignored = {.status = DP_OK};
     dp_status status = contour(c, query, answer, &ignored);
@@ -78,7 +79,7 @@ static dp_status glance(const dpi_composition *c, dpi_query query, double *answe
     return DP_OK;
 }
 
-static dp_status bounds_of(const dpi_composition *c, dpi_query query, const dpi_wish *wish,
+static dp_status bounds_of(const dpi_composition *c, dpi_question query, const dpi_wish *wish,
                            dpi_bounds *b, dp_error *err)
 {
     if (c->normal_mu > 0)
@@ -105,7 +106,7 @@ static void both_free(both *b)
         dpi_composition_free(&b->way[i]);
 }
 
-static dp_status both_new(const dp_mechanism *list, size_t n, dpi_side side, dpi_query query,
+static dp_status both_new(const dp_mechanism *list, size_t n, dpi_side side, dpi_question query,
                           both *b, dp_error *err)
 {
     *b = (both){.n = dpi_composition_directions(list)};
@@ -122,7 +123,7 @@ static dp_status both_new(const dp_mechanism *list, size_t n, dpi_side side, dpi
 }
 
 /* Width that is likely to keep the other direction's bound below what the first gave. */
-static double width_for_other(const both *b, dpi_query query, const dpi_wish *wish, double found)
+static double width_for_other(const both *b, dpi_question query, const dpi_wish *wish, double found)
 {
     double guess = b->glance[1 - b->first];
     if (!(guess == guess))
@@ -135,8 +136,8 @@ static double width_for_other(const both *b, dpi_query query, const dpi_wish *wi
 
 /* Adds the other direction to what the first gave: its upper bound as fine as it needs to be, and
  * its lower one where the interval would be too wide without. */
-static dp_status add_other(const both *b, dpi_query query, const dpi_wish *wish, dpi_bounds *found,
-                           int *worse, dp_error *err)
+static dp_status add_other(const both *b, dpi_question query, const dpi_wish *wish,
+                           dpi_bounds *found, int *worse, dp_error *err)
 {
     const dpi_composition *c = &b->way[1 - b->first];
     dpi_bounds other = {0};
@@ -165,8 +166,8 @@ static dp_status add_other(const both *b, dpi_query query, const dpi_wish *wish,
 }
 
 /* Bounds over both directions; *worse [out] the index of the one that decides. */
-static dp_status bound_both(const both *b, dpi_query query, const dpi_wish *wish, dpi_bounds *found,
-                            int *worse, dp_error *err)
+static dp_status bound_both(const both *b, dpi_question query, const dpi_wish *wish,
+                            dpi_bounds *found, int *worse, dp_error *err)
 {
     dpi_wish first = *wish;
     first.hint = b->glance[b->first];
@@ -177,7 +178,7 @@ static dp_status bound_both(const both *b, dpi_query query, const dpi_wish *wish
     return status;
 }
 
-dp_status dpi_bound_upper(const dp_mechanism *list, size_t n, dpi_query query, double *answer,
+dp_status dpi_bound_upper(const dp_mechanism *list, size_t n, dpi_question query, double *answer,
                           dp_error *err)
 {
     both b;
@@ -195,7 +196,7 @@ dp_status dpi_bound_upper(const dp_mechanism *list, size_t n, dpi_query query, d
     return status;
 }
 
-dp_status dpi_bound_contour(const dp_mechanism *list, size_t n, dpi_query query, double *answer,
+dp_status dpi_bound_contour(const dp_mechanism *list, size_t n, dpi_question query, double *answer,
                             dp_error *err)
 {
     double figure = 0, one;
@@ -238,7 +239,7 @@ static dp_status check_contour(double estimate, const dpi_bounds *b, bool has_lo
 }
 
 /* One side: bounds, compared with the contour. */
-static dp_status solve_side(const dp_mechanism *list, size_t n, dpi_side side, dpi_query query,
+static dp_status solve_side(const dp_mechanism *list, size_t n, dpi_side side, dpi_question query,
                             const dpi_wish *asked, dpi_bounds *found, dp_interval *answer,
                             dp_error *err)
 {
@@ -262,7 +263,7 @@ static dp_status solve_side(const dp_mechanism *list, size_t n, dpi_side side, d
     return status;
 }
 
-dp_status dpi_bound_interval(const dp_mechanism *list, size_t n, dpi_query query, double width,
+dp_status dpi_bound_interval(const dp_mechanism *list, size_t n, dpi_question query, double width,
                              dp_interval *answer, dp_error *err)
 {
     dpi_bounds upper = {0}, lower = {0};

@@ -40,7 +40,7 @@ static const double STRIDE = 1.5;       /* furthest step in log x without a slop
 
 typedef enum unknown { NOISE, RATE, STEPS, CAP } unknown;
 
-typedef struct search {
+typedef struct parameter_search {
     dp_mechanism m;
     unknown what;
     double epsilon, delta;
@@ -48,9 +48,9 @@ typedef struct search {
     double unit;        /* STEPS: an epoch, or 1 */
     bool refused;       /* the contour did not apply to the last x */
     int refusals;       /* in a row; after PATIENCE of them it is not asked again */
-} search;
+} parameter_search;
 
-static void put(search *s, double x)
+static void put(parameter_search *s, double x)
 {
     switch (s->what) {
     case NOISE:
@@ -69,16 +69,16 @@ static void put(search *s, double x)
 }
 
 /* Larger is safer? */
-static bool rises(const search *s)
+static bool rises(const parameter_search *s)
 {
     return s->what == NOISE || s->what == CAP;
 }
 
 /* The bound of one direction, as fine as `width` unless it is enough already. */
-static dp_status certify_way(const search *s, dpi_direction direction, double width, double *bound,
-                             dp_error *err)
+static dp_status certify_way(const parameter_search *s, dpi_direction direction, double width,
+                             double *bound, dp_error *err)
 {
-    dpi_query query = {DPI_ASK_EPSILON, s->delta};
+    dpi_question query = {DPI_ASK_EPSILON, s->delta};
     dpi_wish wish = {.width = width, .enough = s->epsilon};
     dpi_composition c;
     dpi_bounds b = {.upper = INFINITY};
@@ -102,7 +102,7 @@ static dp_status certify_way(const search *s, dpi_direction direction, double wi
 }
 
 /* A certified bound at x, about `width` above the exact value where it matters. */
-static dp_status certify(search *s, double x, double width, double *bound, dp_error *err)
+static dp_status certify(parameter_search *s, double x, double width, double *bound, dp_error *err)
 {
     put(s, x);
     dp_status status = certify_way(s, DPI_REMOVE, width, bound, err);
@@ -115,10 +115,10 @@ static dp_status certify(search *s, double x, double width, double *bound, dp_er
 }
 
 /* Epsilon at x: by contour, else the bound. */
-static dp_status look(search *s, double x, double *epsilon, dp_error *err)
+static dp_status look(parameter_search *s, double x, double *epsilon, dp_error *err)
 {
     dp_error ignored = {0};
-    dpi_query query = {DPI_ASK_EPSILON, s->delta};
+    dpi_question query = {DPI_ASK_EPSILON, s->delta};
     put(s, x);
     dp_status status = DP_EACCURACY;
     if (s->refusals < PATIENCE)
@@ -130,7 +130,7 @@ static dp_status look(search *s, double x, double *epsilon, dp_error *err)
     return status == DP_OK ? DP_OK : dpi_fail(err, status, "%s", ignored.text);
 }
 
-static dp_status lost(const search *s, dp_error *err)
+static dp_status lost(const parameter_search *s, dp_error *err)
 {
     return dpi_fail(
         err, DP_EACCURACY,
@@ -152,7 +152,7 @@ static double mu_for(double epsilon, double delta)
     return low;
 }
 
-static double first_guess(const search *s)
+static double first_guess(const parameter_search *s)
 {
     const dp_mechanism *m = &s->m;
     double mu = mu_for(s->epsilon, s->delta), steps = (double)m->steps, guess;
@@ -173,7 +173,7 @@ typedef struct bracket {
     double slope;        /* d log epsilon / d log x; 0 when not known */
 } bracket;
 
-static void note(const search *s, bracket *b, double x, double epsilon)
+static void note(const parameter_search *s, bracket *b, double x, double epsilon)
 {
     double log_ratio = fmax(log(epsilon / s->epsilon), -50);
     double slope = (log_ratio - b->log_ratio) / log(x / b->x);
@@ -188,7 +188,7 @@ static void note(const search *s, bracket *b, double x, double epsilon)
 }
 
 /* The next x: along the slope, but between the sides that are known. */
-static double next(const search *s, const bracket *b, int i)
+static double next(const parameter_search *s, const bracket *b, int i)
 {
     double slope = b->slope != 0 ? b->slope : (rises(s) ? -1.2 : 0.6);
     double step = -b->log_ratio / slope;
@@ -202,7 +202,7 @@ static double next(const search *s, const bracket *b, int i)
 
 /* The root of the contour (or of the bound).  b->safe or b->unsafe is NaN when epsilon is on one
  * side for all x. */
-static dp_status find_root(search *s, bracket *b, dp_error *err)
+static dp_status find_root(parameter_search *s, bracket *b, dp_error *err)
 {
     *b = (bracket){.unsafe = NAN, .safe = NAN, .x = NAN, .log_ratio = NAN};
     double x = first_guess(s);
@@ -225,7 +225,7 @@ static dp_status find_root(search *s, bracket *b, dp_error *err)
 
 /* A certified x within the tolerance of the root, starting where the bound is likely to be
  * enough. */
-static dp_status settle(search *s, const bracket *b, double tolerance, double *answer,
+static dp_status settle(parameter_search *s, const bracket *b, double tolerance, double *answer,
                         dp_error *err)
 {
     double way = rises(s) ? 1 : -1, slope = fabs(b->slope != 0 ? b->slope : 1);
@@ -259,7 +259,7 @@ static dp_status settle(search *s, const bracket *b, double tolerance, double *a
 
 /* ---- noise ---- */
 
-static dp_status outside(const search *s, dp_error *err)
+static dp_status outside(const parameter_search *s, dp_error *err)
 {
     return dpi_fail(err, DP_EACCURACY,
                     "epsilon %g at delta %g asks for noise outside [%g, %g] clipping norms; change "
@@ -281,7 +281,7 @@ static dp_status finest(const dp_mechanism *m, double *tolerance, dp_error *err)
 static dp_status search_sigma(const dp_mechanism *m, double epsilon, double delta, double tolerance,
                               double *sigma, dp_error *err)
 {
-    search s = {.m = *m, .what = NOISE, .epsilon = epsilon, .delta = delta};
+    parameter_search s = {.m = *m, .what = NOISE, .epsilon = epsilon, .delta = delta};
     s.least = LEAST_SIGMA;
     s.most = m->noise == DP_NOISE_RANDOMISED_RESPONSE ? 1 : MOST_SIGMA;
     bracket b;
@@ -336,7 +336,7 @@ dp_status dp_approximate_sigma(double epsilon, double delta, double q, uint64_t 
 static dp_status search_rate(const dp_mechanism *m, double epsilon, double delta, double *rate,
                              dp_error *err)
 {
-    search s = {.m = *m, .what = RATE, .epsilon = epsilon, .delta = delta};
+    parameter_search s = {.m = *m, .what = RATE, .epsilon = epsilon, .delta = delta};
     s.least = LEAST_RATE;
     s.most = 1;
     bracket b;
@@ -382,7 +382,7 @@ dp_status dp_calibrate_rate(const dp_mechanism *m, double epsilon, double delta,
 
 /* *root [out] the greatest (STEPS) or smallest (CAP) whole x at which epsilon is not exceeded, by
  * the contour; NaN when there is none.  Strides from the guess, then halves. */
-static dp_status whole_root(search *s, double guess, double *root, dp_error *err)
+static dp_status whole_root(parameter_search *s, double guess, double *root, dp_error *err)
 {
     double safe = NAN, unsafe = NAN, x = fmin(fmax(floor(guess), s->least), s->most), stride = 1;
     double way = rises(s) ? 1 : -1; /* towards safety */
@@ -410,7 +410,7 @@ static dp_status whole_root(search *s, double guess, double *root, dp_error *err
 }
 
 /* From the root to the safe side until a certificate fits; *answer stays when none does. */
-static dp_status whole_settle(search *s, double root, double *answer, dp_error *err)
+static dp_status whole_settle(parameter_search *s, double root, double *answer, dp_error *err)
 {
     double way = rises(s) ? 1 : -1, x = root;
     for (int i = 0; i < MAX_CERTIFICATES && x >= s->least && x <= s->most; i++) {
@@ -430,7 +430,8 @@ static dp_status whole_settle(search *s, double root, double *answer, dp_error *
 static dp_status search_steps(const dp_mechanism *m, double epsilon, double delta, double *units,
                               dp_error *err)
 {
-    search s = {.m = *m, .what = STEPS, .epsilon = epsilon, .delta = delta, .least = 1, .unit = 1};
+    parameter_search s = {
+        .m = *m, .what = STEPS, .epsilon = epsilon, .delta = delta, .least = 1, .unit = 1};
     if (m->sampling == DP_SAMPLING_ALLOCATION)
         s.unit = (double)m->epoch;
     s.most = floor((double)MOST_STEPS / s.unit);
@@ -462,7 +463,7 @@ dp_status dp_calibrate_steps(const dp_mechanism *m, double epsilon, double delta
 /* epsilon of plain Poisson sampling: exact where the contour applies. */
 static dp_status plain_epsilon(const dp_mechanism *m, double delta, double *epsilon, dp_error *err)
 {
-    search s = {.m = *m, .what = NOISE, .delta = delta};
+    parameter_search s = {.m = *m, .what = NOISE, .delta = delta};
     s.m.sampling = DP_SAMPLING_POISSON;
     s.m.records = s.m.cap = 0;
     return look(&s, m->sigma, epsilon, err);
@@ -486,7 +487,8 @@ dp_status dp_calibrate_cap(const dp_mechanism *m, double delta, double excess, u
                           "excess is %g; give a relative one above 0, or 0 for 1e-3", excess);
     if (status == DP_OK)
         status = plain_epsilon(&any, delta, &plain, err);
-    search s = {.m = any, .what = CAP, .delta = delta, .least = 1, .most = (double)m->records};
+    parameter_search s = {
+        .m = any, .what = CAP, .delta = delta, .least = 1, .most = (double)m->records};
     s.epsilon = plain * (1 + (excess > 0 ? excess : 1e-3));
     double mean = (double)m->records * m->rate;
     if (status == DP_OK)

@@ -60,7 +60,7 @@ static dp_status fill(const dp_mechanism *list, size_t n, dpi_direction directio
         if (status != DP_OK)
             return status;
         c->n = i + 1;
-        c->term[i] = (dpi_term){&c->pair[i], times};
+        c->term[i] = (dpi_pair_times){&c->pair[i], times};
         normal = normal && c->pair[i].normal_mu > 0;
         squares += times * c->pair[i].normal_mu * c->pair[i].normal_mu;
     }

@@ -8,9 +8,9 @@
 
 typedef struct dpi_composition {
     size_t n;
-    dpi_term *term;   /* [n], owned */
-    dpi_pair *pair;   /* [n], owned */
-    double normal_mu; /* > 0: all of it is one Gaussian release with this mu */
+    dpi_pair_times *term; /* [n], owned */
+    dpi_pair *pair;       /* [n], owned */
+    double normal_mu;     /* > 0: all of it is one Gaussian release with this mu */
 } dpi_composition;
 
 /* DP_OK when list[0 ... n-1] are mechanisms with an account and the same adjacency, n >= 1. */

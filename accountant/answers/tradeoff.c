@@ -87,7 +87,7 @@ static dp_status measure(const dpi_trade *trade, int direction, dpi_side side, d
                          const dpi_wish *wish, dpi_bounds *d, dp_error *err)
 {
     const dpi_composition *t = terms_of(trade, e >= 0 ? direction : !direction, side);
-    dpi_query query = {DPI_ASK_DELTA, fabs(e)};
+    dpi_question query = {DPI_ASK_DELTA, fabs(e)};
     dp_status status = dpi_grid_solve(t->term, t->n, query, wish, d, err);
     d->upper = fmin(d->upper, 1);
     if (e < 0) {
@@ -109,7 +109,7 @@ static double guess(const dpi_trade *trade, int direction, dpi_side side, double
     else {
         dpi_bounds d;
         dpi_wish wish = {.width = 0.05, .enough = -1};
-        dpi_query query = {DPI_ASK_DELTA, fabs(e)};
+        dpi_question query = {DPI_ASK_DELTA, fabs(e)};
         dp_status status = dpi_grid_solve(t->term, t->n, query, &wish, &d, NULL);
         delta = status == DP_OK ? d.upper : 0;
     }
@@ -118,28 +118,28 @@ static double guess(const dpi_trade *trade, int direction, dpi_side side, double
 
 /* ---- the true positive rate of one direction and side ---- */
 
-typedef struct place {
+typedef struct rate_minimum {
     double e, rate; /* where g is least, and g there; estimates */
     double bend;    /* its second derivative there, about */
     bool contour;
-} place;
+} rate_minimum;
 
 /* g at the e that the search looks at. */
-typedef struct search {
+typedef struct slope_search {
     const dpi_trade *trade;
     int direction;
     dpi_side side;
     double fpr;
     bool contour;
-} search;
+} slope_search;
 
-static double rate_at(search *s, double e)
+static double rate_at(slope_search *s, double e)
 {
     return guess(s->trade, s->direction, s->side, e, &s->contour) + exp(e) * s->fpr;
 }
 
 /* Where a first step from 0 leads to losses that matter. */
-static double first_step(const search *s)
+static double first_step(const slope_search *s)
 {
     const dpi_composition *t = terms_of(s->trade, s->direction, s->side);
     double e;
@@ -149,7 +149,7 @@ static double first_step(const search *s)
 
 /* Steps of growing size from 0 downhill until g rises; false, with *to the last e, when it does not
  * before the largest loss that matters. */
-static void bracket(search *s, double *from, double *to)
+static void bracket(slope_search *s, double *from, double *to)
 {
     double step = first_step(s), most = fmin(-log(s->fpr), LARGEST_LOSS), last = 0;
     double at_last = rate_at(s, 0), here = fmin(step, most), at_here = rate_at(s, here);
@@ -173,10 +173,10 @@ static void bracket(search *s, double *from, double *to)
 }
 
 /* Golden section: g falls, then rises. */
-static place find_least(const dpi_trade *trade, int direction, dpi_side side, double fpr)
+static rate_minimum find_least(const dpi_trade *trade, int direction, dpi_side side, double fpr)
 {
     const double golden = 0.6180339887498949;
-    search s = {trade, direction, side, fpr, true};
+    slope_search s = {trade, direction, side, fpr, true};
     double from, to;
     bracket(&s, &from, &to);
     double reach = (to - from) / 16;
@@ -193,7 +193,7 @@ static place find_least(const dpi_trade *trade, int direction, dpi_side side, do
             at_b = rate_at(&s, b);
         }
     }
-    place p = {.e = at_a <= at_b ? a : b, .rate = fmin(at_a, at_b)};
+    rate_minimum p = {.e = at_a <= at_b ? a : b, .rate = fmin(at_a, at_b)};
     double left = rate_at(&s, p.e - reach), right = rate_at(&s, p.e + reach);
     p.bend = fmax(left + right - 2 * p.rate, 0) / (reach * reach);
     p.contour = s.contour;
@@ -217,8 +217,8 @@ static double least_of(const dpi_point *inner, double fpr)
  * profile is near 0 and its lower bound may fail: p->low is -INFINITY then.  The upper one does
  * without. */
 static dp_status bound_point(const dpi_trade *trade, int direction, dpi_side side, double fpr,
-                             const place *at, double e, double width, dpi_point *p, size_t *points,
-                             dp_error *err)
+                             const rate_minimum *at, double e, double width, dpi_point *p,
+                             size_t *points, dp_error *err)
 {
     double x = exp(e), room = width * at->rate; /* what the profile may be off */
     bool contour = at->contour;
@@ -244,7 +244,7 @@ static dp_status bound_point(const dpi_trade *trade, int direction, dpi_side sid
 
 /* One round: points spread by `step` around the minimum; *missing: some have no lower bound. */
 static dp_status bound_rate(const dpi_trade *trade, int direction, dpi_side side, double fpr,
-                            const place *at, double step, double width, dpi_bounds *rate,
+                            const rate_minimum *at, double step, double width, dpi_bounds *rate,
                             bool *missing, dp_error *err)
 {
     static const double offset[N_POINTS] = {-3, -1, 0, 1,
@@ -267,7 +267,7 @@ static dp_status bound_rate(const dpi_trade *trade, int direction, dpi_side side
 
 /* Both bounds for one direction and side, as narrow as asked. */
 static dp_status narrow_rate(const dpi_trade *trade, int direction, dpi_side side, double fpr,
-                             double width, const place *at, dpi_bounds *rate, dp_error *err)
+                             double width, const rate_minimum *at, dpi_bounds *rate, dp_error *err)
 {
     double step = sqrt(width * at->rate / (2 * at->bend + 1e-3 * at->rate)), fine = width / 6;
     step = fmax(fmin(step, 0.5), 1e-5);
@@ -291,7 +291,8 @@ static dp_status narrow_rate(const dpi_trade *trade, int direction, dpi_side sid
 /* Adds what one direction gives to *tpr.  A direction that by the estimate is not the worse one
  * needs only be shown to lie below. */
 static dp_status add_direction(const dpi_trade *trade, int direction, double fpr, double width,
-                               const place at[2], bool worse, dp_interval *tpr, dp_error *err)
+                               const rate_minimum at[2], bool worse, dp_interval *tpr,
+                               dp_error *err)
 {
     dpi_bounds above, below;
     if (!worse) {
@@ -363,11 +364,11 @@ dp_status dpi_trade_tpr(const dpi_trade *trade, double fpr, double width, dp_int
     }
     if (nearly_all(trade, fpr, width, tpr))
         return DP_OK;
-    place at[2][2];
+    rate_minimum at[2][2];
     dp_interval found = {0, 0, NAN, DP_WORSE_EITHER, "grid", 0};
     for (int d = 0; d < 2; d++)
         for (int s = 0; s < 2; s++)
-            at[d][s] = s == DPI_LOWER && trade->one_sided ? (place){0}
+            at[d][s] = s == DPI_LOWER && trade->one_sided ? (rate_minimum){0}
                                                           : find_least(trade, d, (dpi_side)s, fpr);
     int worse = at[DPI_ADD][DPI_UPPER].rate > at[DPI_REMOVE][DPI_UPPER].rate ? DPI_ADD : DPI_REMOVE;
     dp_status status = add_direction(trade, worse, fpr, width, at[worse], true, &found, err);
@@ -375,7 +376,7 @@ dp_status dpi_trade_tpr(const dpi_trade *trade, double fpr, double width, dp_int
         status = add_direction(trade, !worse, fpr, width, at[!worse], false, &found, err);
     if (status != DP_OK)
         return status;
-    const place *best = &at[worse][DPI_UPPER];
+    const rate_minimum *best = &at[worse][DPI_UPPER];
     if (best->contour && trade->one_sided) {
         found.estimate = best->rate;
         found.method = "grid and contour";

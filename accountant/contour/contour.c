@@ -66,7 +66,7 @@ static complex_number log_one_plus(double a, double b)
 }
 
 /* Adds times * log phi of one part to the logs in value[first ...]. */
-static void add_part(const integral *g, const dpi_part *part, size_t first, size_t count)
+static void add_part(const integral *g, const dpi_path_term *part, size_t first, size_t count)
 {
     double re[DPI_PHASES], im[DPI_PHASES], mu = part->pair->normal_mu;
     if (mu == 0)
@@ -207,7 +207,7 @@ static dp_status settle(integral *g, double epsilon, double log_goal, bool tails
     return unsettled(err);
 }
 
-static bool single(const dpi_term *terms, size_t n)
+static bool single(const dpi_pair_times *terms, size_t n)
 {
     return n == 1 && terms[0].times == 1 && !(terms[0].pair->normal_mu > 0);
 }
@@ -219,8 +219,8 @@ static dp_status check_finite(double x, dp_error *err)
     return dpi_fail(err, DP_EDOMAIN, "epsilon is %g; give a finite number", x);
 }
 
-dp_status dpi_contour_log_delta(const dpi_term *terms, size_t n, double epsilon, double *log_delta,
-                                dp_error *err)
+dp_status dpi_contour_log_delta(const dpi_pair_times *terms, size_t n, double epsilon,
+                                double *log_delta, dp_error *err)
 {
     *log_delta = NAN;
     dp_status status = check_finite(epsilon, err);
@@ -243,7 +243,7 @@ dp_status dpi_contour_log_delta(const dpi_term *terms, size_t n, double epsilon,
     return status;
 }
 
-dp_status dpi_contour_tails(const dpi_term *terms, size_t n, double threshold, double *log_p,
+dp_status dpi_contour_tails(const dpi_pair_times *terms, size_t n, double threshold, double *log_p,
                             double *log_q, dp_error *err)
 {
     *log_p = *log_q = NAN;
@@ -328,8 +328,8 @@ static dp_status solve(integral *g, double log_delta, double *epsilon, dp_error 
     return status == DP_OK ? unsettled(err) : status;
 }
 
-dp_status dpi_contour_epsilon(const dpi_term *terms, size_t n, double log_delta, double *epsilon,
-                              dp_error *err)
+dp_status dpi_contour_epsilon(const dpi_pair_times *terms, size_t n, double log_delta,
+                              double *epsilon, dp_error *err)
 {
     *epsilon = INFINITY;
     if (single(terms, n)) {

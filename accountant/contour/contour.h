@@ -14,17 +14,17 @@
 
 /* Least epsilon >= 0 with delta(epsilon) <= e^log_delta, log_delta < 0; +INFINITY when infinite
  * losses alone have that mass, which is DP_OK, and on errors. */
-dp_status dpi_contour_epsilon(const dpi_term *terms, size_t n, double log_delta, double *epsilon,
-                              dp_error *err);
+dp_status dpi_contour_epsilon(const dpi_pair_times *terms, size_t n, double log_delta,
+                              double *epsilon, dp_error *err);
 
 /* log delta at any finite epsilon; -INFINITY above every loss; NaN on errors, DP_EDOMAIN for an
  * epsilon that is not finite. */
-dp_status dpi_contour_log_delta(const dpi_term *terms, size_t n, double epsilon, double *log_delta,
-                                dp_error *err);
+dp_status dpi_contour_log_delta(const dpi_pair_times *terms, size_t n, double epsilon,
+                                double *log_delta, dp_error *err);
 
 /* log P(L > threshold) and log Q(L > threshold): true and false positive rates of the test that
  * decides by the loss.  NaN on errors, as above. */
-dp_status dpi_contour_tails(const dpi_term *terms, size_t n, double threshold, double *log_p,
+dp_status dpi_contour_tails(const dpi_pair_times *terms, size_t n, double threshold, double *log_p,
                             double *log_q, dp_error *err);
 
 #endif

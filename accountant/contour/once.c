@@ -17,11 +17,11 @@ static const double NEGLIGIBLE = 1e-18;
 static const double BULK = -45; /* log of the mass that lies beyond what is called bulk */
 
 /* Sums over part of a piece, without the factor e^scale. */
-typedef struct sums {
+typedef struct panel_sums {
     double scale, delta, p, q;
-} sums;
+} panel_sums;
 
-static void add(sums *s, double mass, double above)
+static void add(panel_sums *s, double mass, double above)
 {
     s->delta -= mass * expm1(-above);
     s->p += mass;
@@ -29,8 +29,8 @@ static void add(sums *s, double mass, double above)
 }
 
 /* The panel from x to x + width (width < 0: to the left). */
-static void add_panel(sums *s, const dpi_pair *pair, const dpi_piece *piece, double x, double width,
-                      double epsilon)
+static void add_panel(panel_sums *s, const dpi_pair *pair, const dpi_piece *piece, double x,
+                      double width, double epsilon)
 {
     double node[DPI_GAUSS_ORDER], weight[DPI_GAUSS_ORDER];
     dpi_gauss_panel(fmin(x, x + width), fabs(width), node, weight);
@@ -43,7 +43,7 @@ static void add_panel(sums *s, const dpi_pair *pair, const dpi_piece *piece, dou
 }
 
 /* Panels from x towards `end`; the bulk lies before `bulk`. */
-static void walk(sums *s, const dpi_pair *pair, const dpi_piece *piece, double x, double end,
+static void walk(panel_sums *s, const dpi_pair *pair, const dpi_piece *piece, double x, double end,
                  double bulk, double epsilon)
 {
     double way = end > x ? 1 : -1;
@@ -59,17 +59,17 @@ static void walk(sums *s, const dpi_pair *pair, const dpi_piece *piece, double x
 }
 
 /* The piece's part with loss above epsilon. */
-static sums piece_sums(const dpi_pair *pair, const dpi_piece *piece, double epsilon)
+static panel_sums piece_sums(const dpi_pair *pair, const dpi_piece *piece, double epsilon)
 {
     double low = fmax(piece->from, piece->ops->quantile(piece, BULK, -1));
     double high = fmin(piece->to, piece->ops->quantile(piece, BULK, 1));
     double edge = piece->sign * (epsilon - pair->base), start;
     bool rises = piece->sign > 0;
     if (rises)
-        start = edge > piece->shift ? fmax(piece->ops->place(piece, edge), low) : low;
+        start = edge > piece->shift ? fmax(piece->ops->inverse(piece, edge), low) : low;
     else
-        start = edge > piece->shift ? fmin(piece->ops->place(piece, edge), high) : -INFINITY;
-    sums s = {.scale = -INFINITY};
+        start = edge > piece->shift ? fmin(piece->ops->inverse(piece, edge), high) : -INFINITY;
+    panel_sums s = {.scale = -INFINITY};
     if (!(start > -INFINITY && start < INFINITY))
         return s;
     s.scale = piece->ops->log_density(piece, start, piece->ops->excess(piece, start));
@@ -83,7 +83,7 @@ static double log_add(double a, double b)
     return least == -INFINITY ? most : most + log1p(exp(least - most));
 }
 
-static void gather(dpi_once_answer *all, const sums *s)
+static void gather(dpi_once_answer *all, const panel_sums *s)
 {
     all->log_delta = log_add(all->log_delta, s->scale + log(s->delta));
     all->log_p = log_add(all->log_p, s->scale + log(s->p));
@@ -94,7 +94,7 @@ dpi_once_answer dpi_once(const dpi_pair *pair, double epsilon)
 {
     double log_infinite = log(pair->infinite);
     dpi_once_answer all = {log_infinite, log_infinite, -INFINITY};
-    sums atoms = {.scale = 0};
+    panel_sums atoms = {.scale = 0};
     for (size_t i = 0; i < pair->n_atoms; i++) {
         double above = pair->base - epsilon + pair->atom[i].offset;
         if (above > 0)
@@ -102,7 +102,7 @@ dpi_once_answer dpi_once(const dpi_pair *pair, double epsilon)
     }
     gather(&all, &atoms);
     for (size_t i = 0; i < pair->n_pieces; i++) {
-        sums s = piece_sums(pair, &pair->piece[i], epsilon);
+        panel_sums s = piece_sums(pair, &pair->piece[i], epsilon);
         if (s.scale > -INFINITY)
             gather(&all, &s);
     }

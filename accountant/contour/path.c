@@ -48,7 +48,7 @@ enum {
 
 /* ---- parts ---- */
 
-dp_status dpi_path_new(const dpi_term *terms, size_t n, dpi_path *path, dp_error *err)
+dp_status dpi_path_new(const dpi_pair_times *terms, size_t n, dpi_path *path, dp_error *err)
 {
     *path = (dpi_path){.n = n, .part = dpi_alloc(n, sizeof *path->part)};
     if (path->part == NULL)
@@ -75,7 +75,7 @@ void dpi_path_free(dpi_path *path)
     *path = (dpi_path){0};
 }
 
-static dp_status build(dpi_part *part, dp_error *err)
+static dp_status build(dpi_path_term *part, dp_error *err)
 {
     dpi_contour_nodes_free(&part->nodes);
     return dpi_contour_nodes_new(part->pair, &part->fineness, &part->nodes, err);
@@ -87,7 +87,7 @@ static dp_status look(dpi_path *path, double log_delta, dp_error *err)
     path->log_cut = fmin(log_delta, 0) - CUT;
     path->greatest = 0;
     for (size_t i = 0; i < path->n; i++) {
-        dpi_part *part = &path->part[i];
+        dpi_path_term *part = &path->part[i];
         part->fineness.log_cut = path->log_cut - log(part->times);
         part->moved.moved = false;
         part->unmovable = !dpi_contour_movable(part->pair);
@@ -241,13 +241,13 @@ static void choose_period(dpi_path *path)
 /* ---- the frequencies ---- */
 
 /* The nodes that serve frequencies. */
-static const dpi_contour_nodes *waves(const dpi_part *part)
+static const dpi_contour_nodes *waves(const dpi_path_term *part)
 {
     return part->moved.moved ? &part->wave : &part->nodes;
 }
 
 /* The law of one part at the path's tilt. */
-static dp_status tilt_part(const dpi_path *path, dpi_part *part, dp_error *err)
+static dp_status tilt_part(const dpi_path *path, dpi_path_term *part, dp_error *err)
 {
     double mean, variance;
     double total = dpi_contour_cumulant(&part->nodes, path->at.c, &mean, &variance);
@@ -259,7 +259,7 @@ static dp_status tilt_part(const dpi_path *path, dpi_part *part, dp_error *err)
 }
 
 /* At the frequency u and, on a moved line, where high frequencies fade, at all below it. */
-static double worst_error(const dpi_part *part, double tilt, double u, double log_total)
+static double worst_error(const dpi_path_term *part, double tilt, double u, double log_total)
 {
     double worst = dpi_contour_nodes_error(waves(part), tilt, u, log_total);
     for (int i = 0; i <= BELOW && part->moved.moved; i++) {
@@ -270,7 +270,7 @@ static double worst_error(const dpi_part *part, double tilt, double u, double lo
 }
 
 /* More nodes; beyond MOVE, beside the real axis. */
-static dp_status sharpen(dpi_part *part, dp_error *err)
+static dp_status sharpen(dpi_path_term *part, dp_error *err)
 {
     dpi_fineness *f = part->moved.moved ? &part->moved : &part->fineness;
     if (!part->moved.moved && f->sharpness >= MOVE && !part->unmovable) {
@@ -290,7 +290,7 @@ static dp_status sharpen(dpi_part *part, dp_error *err)
 
 /* How far the moved line's total mass is from the 1 of the real one.  They are connected at
  * infinity, not at the end of the range, so what lies beyond must not be felt at this tilt. */
-static double opening(const dpi_part *part)
+static double opening(const dpi_path_term *part)
 {
     double re = -1, im = 0;
     for (size_t j = 0; j < part->tilted.n; j++) {
@@ -301,7 +301,7 @@ static double opening(const dpi_part *part)
 }
 
 /* Makes the part's nodes fine enough for frequency u; log_allowed is of the error in all steps. */
-static dp_status resolve(const dpi_path *path, dpi_part *part, double u, double log_allowed,
+static dp_status resolve(const dpi_path *path, dpi_path_term *part, double u, double log_allowed,
                          dp_error *err)
 {
     dpi_fineness *f = &part->fineness;
@@ -336,7 +336,7 @@ static double log_envelope(const dpi_path *path, double u, bool tails)
     if (!tails)
         sum -= log(hypot(1 + c, u));
     for (size_t i = 0; i < path->n; i++) {
-        const dpi_part *part = &path->part[i];
+        const dpi_path_term *part = &path->part[i];
         double mu = part->pair->normal_mu;
         double log_phi = mu > 0 ? -mu * mu * u * u / 2 : log(dpi_phase_envelope(&part->tilted, u));
         sum += part->times * log_phi;

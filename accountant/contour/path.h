@@ -10,7 +10,7 @@
 #include "accountant/contour/phase.h"
 
 /* One term and what it is integrated with. */
-typedef struct dpi_part {
+typedef struct dpi_path_term {
     const dpi_pair *pair;
     double times;
     dpi_fineness fineness;
@@ -19,7 +19,7 @@ typedef struct dpi_part {
     dpi_contour_nodes wave; /* moved ones for the frequencies, when moved.moved */
     bool unmovable;         /* or the end of the range would be felt */
     dpi_tilted tilted;      /* at the path's tilt */
-} dpi_part;
+} dpi_path_term;
 
 /* K and its derivatives at a tilt c, summed over the terms; epsilon is that whose saddle c is, and
  * log_delta the second-order estimate there. */
@@ -29,7 +29,7 @@ typedef struct dpi_tilt {
 } dpi_tilt;
 
 typedef struct dpi_path {
-    dpi_part *part; /* [n], owned */
+    dpi_path_term *part; /* [n], owned */
     size_t n;
     double log_infinite; /* log of the mass of infinite losses; -INFINITY for none */
     double log_cut;      /* P-mass left out, all steps together */
@@ -44,7 +44,7 @@ typedef struct dpi_path {
 
 typedef enum dpi_goal { DPI_GOAL_LOG_DELTA, DPI_GOAL_EPSILON } dpi_goal;
 
-dp_status dpi_path_new(const dpi_term *terms, size_t n, dpi_path *path, dp_error *err);
+dp_status dpi_path_new(const dpi_pair_times *terms, size_t n, dpi_path *path, dp_error *err);
 void dpi_path_free(dpi_path *path);
 
 /* Sets epsilon and log_goal, one of which is given, to a second-order estimate of the other (log

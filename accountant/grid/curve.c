@@ -31,11 +31,11 @@
 static const double LOST = 1e-40; /* tilted mass lost to underflow, mass.c */
 
 /* delta and U, of the masses and of the noise in them, at the present epsilon. */
-typedef struct sums {
+typedef struct curve_sums {
     double delta, above, noise_delta, noise_above;
-} sums;
+} curve_sums;
 
-static void go_down(sums *s, double t)
+static void go_down(curve_sums *s, double t)
 {
     double part = -expm1(-t), rest = exp(-t);
     s->delta += part * s->above;
@@ -44,7 +44,7 @@ static void go_down(sums *s, double t)
     s->noise_above *= rest;
 }
 
-static dpi_reading read_at(const sums *s, double epsilon, bool reached)
+static dpi_reading read_at(const curve_sums *s, double epsilon, bool reached)
 {
     return (dpi_reading){.reached = reached,
                          .epsilon = epsilon,
@@ -66,7 +66,7 @@ static double scale_at(const dpi_curve *c, int64_t k)
 }
 
 /* Distance below the present knot at which the query is answered; INFINITY when further than dx. */
-static double distance(const sums *s, dpi_query query, double epsilon, double dx)
+static double distance(const curve_sums *s, dpi_question query, double epsilon, double dx)
 {
     double t = INFINITY;
     if (query.ask == DPI_ASK_DELTA)
@@ -76,10 +76,10 @@ static double distance(const sums *s, dpi_query query, double epsilon, double dx
     return t <= dx ? fmax(t, 0) : INFINITY;
 }
 
-dpi_reading dpi_read(const dpi_curve *c, dpi_query query)
+dpi_reading dpi_read(const dpi_curve *c, dpi_question query)
 {
     double dx = c->grid.spacing;
-    sums s = {.delta = c->side == DPI_UPPER ? c->cut + c->tail : -c->alias};
+    curve_sums s = {.delta = c->side == DPI_UPPER ? c->cut + c->tail : -c->alias};
     if (query.ask == DPI_ASK_EPSILON && !(s.delta <= query.given))
         return read_at(&s, INFINITY, false);
     double part = -expm1(-dx), rest = exp(-dx);
@@ -103,7 +103,7 @@ dpi_reading dpi_read(const dpi_curve *c, dpi_query query)
     return read_at(&s, c->base + (double)c->grid.low * dx - dx, false);
 }
 
-double dpi_upper_answer(const dpi_curve *c, dpi_query query, dpi_reading *reading)
+double dpi_upper_answer(const dpi_curve *c, dpi_question query, dpi_reading *reading)
 {
     bool for_epsilon = query.ask == DPI_ASK_EPSILON;
     query.given = for_epsilon ? query.given * exp(-c->log_slack) : query.given - c->loss_slack;
@@ -123,7 +123,7 @@ static double geometric(double log_first, double log_ratio)
 /* Bound on what wraps around to losses from `loss` on. */
 static double alias_at(const dpi_curve *c, double loss)
 {
-    const dpi_grid *g = &c->grid;
+    const dpi_knots *g = &c->grid;
     double length = (double)g->size * g->spacing, offset = loss - c->start;
     double alias = geometric(-g->tilt * length, -g->tilt * length);
     if (c->top > (double)c->high)
@@ -133,7 +133,7 @@ static double alias_at(const dpi_curve *c, double loss)
     return alias * (1 + 1e-6) * exp(2 * c->log_slack);
 }
 
-double dpi_lower_answer(dpi_curve *c, dpi_query query, double near)
+double dpi_lower_answer(dpi_curve *c, dpi_question query, double near)
 {
     bool for_epsilon = query.ask == DPI_ASK_EPSILON;
     double bottom = c->base + (double)c->grid.low * c->grid.spacing;
@@ -169,7 +169,7 @@ static void add_term(dpi_curve *c, const dpi_mass *m, double times)
 /* What does not depend on single terms. */
 static void close_curve(dpi_curve *c)
 {
-    const dpi_grid *g = &c->grid;
+    const dpi_knots *g = &c->grid;
     c->high = g->low + (int64_t)g->size - 1;
     if (c->top <= (double)c->high)
         c->high = (int64_t)c->top;
@@ -198,12 +198,12 @@ static dp_status fill(const dpi_curve *c, const dpi_pair *pair, double log_cut, 
     return dpi_fail(err, DP_EACCURACY, "the tilted loss overflows; ask for a larger delta");
 }
 
-static dp_status compose(const dpi_law *law, double log_cut, double *data, double *work,
+static dp_status compose(const dpi_loss_law *law, double log_cut, double *data, double *work,
                          dpi_curve *c, dp_error *err)
 {
-    dpi_product *product = NULL;
+    dpi_convolution *product = NULL;
     dp_status status = DP_OK;
-    if (law->steps > 1 && (product = dpi_product_new(c->grid.size, data)) == NULL)
+    if (law->steps > 1 && (product = dpi_convolution_new(c->grid.size, data)) == NULL)
         return dpi_fail_nomem(err);
     for (size_t i = 0; status == DP_OK && i < law->n && c->log_scale > -INFINITY; i++) {
         dpi_mass mass;
@@ -211,16 +211,16 @@ static dp_status compose(const dpi_law *law, double log_cut, double *data, doubl
         if (status == DP_OK)
             add_term(c, &mass, law->term[i].times);
         if (status == DP_OK && product != NULL && c->log_scale > -INFINITY)
-            dpi_product_multiply(product, law->term[i].times);
+            dpi_convolution_multiply(product, law->term[i].times);
     }
     if (status == DP_OK && product != NULL && c->log_scale > -INFINITY)
-        c->noise = dpi_product_finish(product);
-    dpi_product_free(product);
+        c->noise = dpi_convolution_finish(product);
+    dpi_convolution_free(product);
     return status;
 }
 
-dp_status dpi_compose_upper(const dpi_law *law, const dpi_grid *grid, double log_cut, double *data,
-                            dpi_curve *curve, dp_error *err)
+dp_status dpi_compose_upper(const dpi_loss_law *law, const dpi_knots *grid, double log_cut,
+                            double *data, dpi_curve *curve, dp_error *err)
 {
     *curve = (dpi_curve){.mass = data, .grid = *grid, .side = DPI_UPPER, .base = law->base};
     dp_status status = compose(law, log_cut, data, NULL, curve, err);
@@ -229,7 +229,7 @@ dp_status dpi_compose_upper(const dpi_law *law, const dpi_grid *grid, double log
 }
 
 /* The window of the lower curve covers the same losses; its knots may lie elsewhere. */
-dp_status dpi_compose_lower(const dpi_law *law, const dpi_curve *upper, double log_cut,
+dp_status dpi_compose_lower(const dpi_loss_law *law, const dpi_curve *upper, double log_cut,
                             double *data, double *work, dpi_curve *curve, dp_error *err)
 {
     *curve = (dpi_curve){.mass = data, .grid = upper->grid, .side = DPI_LOWER, .base = law->base};

@@ -12,15 +12,15 @@
 typedef enum dpi_ask { DPI_ASK_EPSILON, DPI_ASK_DELTA } dpi_ask;
 
 /* One question: epsilon at a delta, or delta at an epsilon. */
-typedef struct dpi_query {
+typedef struct dpi_question {
     dpi_ask ask;
     double given;
-} dpi_query;
+} dpi_question;
 
 /* Tilted masses of the composed loss, ready to be read from the top. */
 typedef struct dpi_curve {
     const double *mass; /* [grid.size], circular */
-    dpi_grid grid;
+    dpi_knots grid;
     dpi_side side;
     int64_t high;        /* highest knot */
     double log_scale;    /* sum of times * K */
@@ -48,21 +48,21 @@ typedef struct dpi_reading {
 } dpi_reading;
 
 /* Composes on the grid: data has room for grid->size + 2 and holds the masses of the curve. */
-dp_status dpi_compose_upper(const dpi_law *law, const dpi_grid *grid, double log_cut, double *data,
-                            dpi_curve *curve, dp_error *err);
+dp_status dpi_compose_upper(const dpi_loss_law *law, const dpi_knots *grid, double log_cut,
+                            double *data, dpi_curve *curve, dp_error *err);
 
 /* The same from below, for the window of `upper`; work[grid->size] is scratch. */
-dp_status dpi_compose_lower(const dpi_law *law, const dpi_curve *upper, double log_cut,
+dp_status dpi_compose_lower(const dpi_loss_law *law, const dpi_curve *upper, double log_cut,
                             double *data, double *work, dpi_curve *curve, dp_error *err);
 
 /* Reads from the top of the window down to the query, or to the bottom. */
-dpi_reading dpi_read(const dpi_curve *curve, dpi_query query);
+dpi_reading dpi_read(const dpi_curve *curve, dpi_question query);
 
 /* The answer of an upper curve with all roundings counted.  *reading [out]. */
-double dpi_upper_answer(const dpi_curve *curve, dpi_query query, dpi_reading *reading);
+double dpi_upper_answer(const dpi_curve *curve, dpi_question query, dpi_reading *reading);
 
 /* The answer of a lower curve, 0 when nothing is proved.  What wraps around is bounded at the loss
  * `near` and above: an epsilon below it is not found; -INFINITY: anywhere in the window. */
-double dpi_lower_answer(dpi_curve *curve, dpi_query query, double near);
+double dpi_lower_answer(dpi_curve *curve, dpi_question query, double near);
 
 #endif

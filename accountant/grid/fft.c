@@ -155,7 +155,7 @@ static coefficient around_one(const core *c, const double *z, double zero, doubl
         .log_abs = log_abs, .arg = arg, .error = 2 * c->e + UNIT * (relative + 4 * c->rest)};
 }
 
-struct dpi_product {
+struct dpi_convolution {
     size_t n;
     plans plans;
     double *data;                /* [n + 2], where the plans were made */
@@ -164,10 +164,10 @@ struct dpi_product {
     double log_atom;             /* sum of T log t_0; +INFINITY when some factor has no core */
 };
 
-dpi_product *dpi_product_new(size_t n, double *data)
+dpi_convolution *dpi_convolution_new(size_t n, double *data)
 {
     size_t half = n / 2 + 1;
-    dpi_product *p = dpi_alloc(1, sizeof *p);
+    dpi_convolution *p = dpi_alloc(1, sizeof *p);
     if (p == NULL)
         return NULL;
     p->n = n;
@@ -184,7 +184,7 @@ dpi_product *dpi_product_new(size_t n, double *data)
     return p;
 }
 
-void dpi_product_free(dpi_product *p)
+void dpi_convolution_free(dpi_convolution *p)
 {
     if (p == NULL)
         return;
@@ -193,7 +193,7 @@ void dpi_product_free(dpi_product *p)
     dpi_free(p);
 }
 
-void dpi_product_multiply(dpi_product *p, double steps)
+void dpi_convolution_multiply(dpi_convolution *p, double steps)
 {
     core c;
     core_take(&c, p->data, p->n);
@@ -223,7 +223,7 @@ void dpi_product_multiply(dpi_product *p, double steps)
 }
 
 /* One coefficient of the product, less `atom`; adds its size and its error. */
-static void assemble(const dpi_product *p, size_t j, double atom, double *size, double *error)
+static void assemble(const dpi_convolution *p, size_t j, double atom, double *size, double *error)
 {
     double *z = p->data + 2 * j, g = 0;
     z[0] = z[1] = 0;
@@ -240,7 +240,7 @@ static void assemble(const dpi_product *p, size_t j, double atom, double *size, 
     *size += hypot(z[0], z[1]);
 }
 
-double dpi_product_finish(dpi_product *p)
+double dpi_convolution_finish(dpi_convolution *p)
 {
     double size = 0, sum = 0;
     double atom = p->log_atom < INFINITY ? exp(p->log_atom) : 0;

@@ -7,16 +7,16 @@
 
 /* Product of powers under circular convolution.  n is a power of two, at least 64; data has n + 2
  * places, 64-byte aligned (dpi_alloc), and is borrowed.  NULL when memory is out. */
-typedef struct dpi_product dpi_product;
-dpi_product *dpi_product_new(size_t n, double *data);
-void dpi_product_free(dpi_product *product);
+typedef struct dpi_convolution dpi_convolution;
+dpi_convolution *dpi_convolution_new(size_t n, double *data);
+void dpi_convolution_free(dpi_convolution *product);
 
 /* Takes data[0 ... n-1], non-negative with sum 1 (within 1e-9), as a factor to the power `steps`;
  * leaves data undefined. */
-void dpi_product_multiply(dpi_product *product, double steps);
+void dpi_convolution_multiply(dpi_convolution *product, double steps);
 
 /* Puts the product into data; returns a bound on the absolute error of every entry. */
-double dpi_product_finish(dpi_product *product);
+double dpi_convolution_finish(dpi_convolution *product);
 
 /* Bound on the error of every coefficient of one transform of n numbers whose absolute values sum
  * to 1. */

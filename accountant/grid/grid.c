@@ -42,8 +42,8 @@ static excess measure(const dpi_curve *c, const dpi_reading *r)
 }
 
 typedef struct engine {
-    dpi_law law;
-    dpi_query query;
+    dpi_loss_law law;
+    dpi_question query;
     const dpi_wish *wish;
     double log_cut;   /* P-mass given up per step at either end */
     double anchor;    /* epsilon to plan for; negative: from the query */
@@ -59,7 +59,7 @@ typedef struct engine {
 /* Nodes and saddle for the present cut. */
 static dp_status look(engine *e, dp_error *err)
 {
-    if (!dpi_law_look(&e->law, e->log_cut))
+    if (!dpi_loss_law_look(&e->law, e->log_cut))
         return dpi_fail_nomem(err);
     double epsilon = e->query.ask == DPI_ASK_DELTA ? e->query.given : e->anchor;
     if (epsilon < 0) {
@@ -171,8 +171,8 @@ static dp_status read_lower(engine *e, const dpi_curve *above, double *upper, do
 }
 
 /* One round on a grid; *done when the answer is to be kept. */
-static dp_status round_on(engine *e, const dpi_grid *grid, double *upper, double *lower, bool *done,
-                          dp_error *err)
+static dp_status round_on(engine *e, const dpi_knots *grid, double *upper, double *lower,
+                          bool *done, dp_error *err)
 {
     dpi_curve above = {0};
     dpi_reading r;
@@ -205,7 +205,7 @@ static dp_status round_on(engine *e, const dpi_grid *grid, double *upper, double
 
 static dp_status attempt(engine *e, bool *done, dp_error *err)
 {
-    dpi_grid grid;
+    dpi_knots grid;
     if (!dpi_plan_grid(&e->law, &e->saddle, &e->aim, e->margin, e->log_cut, &grid))
         return dpi_fail(
             err, DP_EACCURACY,
@@ -236,7 +236,7 @@ static void take_hint(engine *e)
 }
 
 /* The engine from first look to last round. */
-static dp_status run(const dpi_term *term, size_t n, dpi_query query, const dpi_wish *wish,
+static dp_status run(const dpi_pair_times *term, size_t n, dpi_question query, const dpi_wish *wish,
                      dpi_bounds *bounds, dp_error *err)
 {
     bool for_epsilon = query.ask == DPI_ASK_EPSILON, done = false;
@@ -249,7 +249,8 @@ static dp_status run(const dpi_term *term, size_t n, dpi_query query, const dpi_
                       .slack = for_epsilon ? 0.4 * NO_MATTER : wish->width};
     *bounds = e.found = (dpi_bounds){.upper = worst};
     take_hint(&e);
-    dp_status status = dpi_law_new(term, n, &e.law) ? look_around(&e, err) : dpi_fail_nomem(err);
+    dp_status status =
+        dpi_loss_law_new(term, n, &e.law) ? look_around(&e, err) : dpi_fail_nomem(err);
     dp_error stopped = {0};
     for (int i = 0; i < ROUNDS && status == DP_OK && !done; i++)
         status = attempt(&e, &done, &stopped);
@@ -263,15 +264,15 @@ static dp_status run(const dpi_term *term, size_t n, dpi_query query, const dpi_
         *bounds = (dpi_bounds){.lower = fmax(e.found.lower, 0),
                                .upper = fmin(worst, fmax(e.found.upper, 0)),
                                .points = e.found.points};
-    dpi_law_free(&e.law);
+    dpi_loss_law_free(&e.law);
     return status;
 }
 
 /* Delta by bisection on epsilon's own query, where the direct one fails: far out in the tails.  The
  * answer is a delta whose epsilon is certified to be at most what was given, and one whose epsilon
  * is certified to be at least that. */
-static dp_status search_delta(const dpi_term *term, size_t n, double epsilon, const dpi_wish *wish,
-                              dpi_bounds *bounds, dp_error *err)
+static dp_status search_delta(const dpi_pair_times *term, size_t n, double epsilon,
+                              const dpi_wish *wish, dpi_bounds *bounds, dp_error *err)
 {
     dpi_wish inner = *wish;
     inner.enough = wish->interval > 0 ? -1 : epsilon;
@@ -279,7 +280,7 @@ static dp_status search_delta(const dpi_term *term, size_t n, double epsilon, co
     double width = wish->interval > 0 ? fmin(0.5 * ACCEPT, 0.2 * wish->interval) : 0.5 * ACCEPT;
     while (high - low > width) {
         dpi_bounds found;
-        dpi_query query = {DPI_ASK_EPSILON, exp(middle)};
+        dpi_question query = {DPI_ASK_EPSILON, exp(middle)};
         /* The slope of log delta in log epsilon is at most about 2 log delta. */
         if (wish->interval > 0)
             inner.interval = fmax(1e-6, 0.3 * wish->interval / fmax(1, -2 * middle));
@@ -305,7 +306,7 @@ static dp_status search_delta(const dpi_term *term, size_t n, double epsilon, co
 }
 
 /* No loss of the composition is larger. */
-static double largest_loss(const dpi_term *term, size_t n)
+static double largest_loss(const dpi_pair_times *term, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -313,7 +314,7 @@ static double largest_loss(const dpi_term *term, size_t n)
     return sum * (1 + 4 * DBL_EPSILON * (double)n);
 }
 
-static bool has_infinite(const dpi_term *term, size_t n)
+static bool has_infinite(const dpi_pair_times *term, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (term[i].pair->infinite > 0 || term[i].pair->lost > 0)
@@ -321,8 +322,8 @@ static bool has_infinite(const dpi_term *term, size_t n)
     return false;
 }
 
-dp_status dpi_grid_solve(const dpi_term *term, size_t n, dpi_query query, const dpi_wish *wish,
-                         dpi_bounds *bounds, dp_error *err)
+dp_status dpi_grid_solve(const dpi_pair_times *term, size_t n, dpi_question query,
+                         const dpi_wish *wish, dpi_bounds *bounds, dp_error *err)
 {
     if (query.ask == DPI_ASK_EPSILON)
         return run(term, n, query, wish, bounds, err);

@@ -27,7 +27,7 @@ typedef struct dpi_bounds {
 } dpi_bounds;
 
 /* Bounds for the n >= 1 terms composed; {0, +INFINITY} (epsilon) or {0, 1} (delta) on errors. */
-dp_status dpi_grid_solve(const dpi_term *term, size_t n, dpi_query query, const dpi_wish *wish,
-                         dpi_bounds *bounds, dp_error *err);
+dp_status dpi_grid_solve(const dpi_pair_times *term, size_t n, dpi_question query,
+                         const dpi_wish *wish, dpi_bounds *bounds, dp_error *err);
 
 #endif

@@ -78,7 +78,7 @@ static profile_end find_end(const lower *s, int64_t low, int64_t high, const dou
     return (profile_end){false, 0, 0, 0};
 }
 
-bool dpi_lower_masses(const dpi_grid *grid, int64_t low, int64_t high, const double *data,
+bool dpi_lower_masses(const dpi_knots *grid, int64_t low, int64_t high, const double *data,
                       double *gap)
 {
     lower s = {.mask = grid->size - 1, .spread = -expm1(-grid->spacing)};

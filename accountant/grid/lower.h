@@ -12,7 +12,7 @@
 /* data: tilted connect-the-dots masses on knots low ... high (circular), before scaling.
  * gap: in, at the knot below each bin, the bin's G (lower.c), tilted as that knot is; out, the
  * lower masses, not scaled.  False, and gap all zero, when they would say nothing. */
-bool dpi_lower_masses(const dpi_grid *grid, int64_t low, int64_t high, const double *data,
+bool dpi_lower_masses(const dpi_knots *grid, int64_t low, int64_t high, const double *data,
                       double *gap);
 
 #endif

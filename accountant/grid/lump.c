@@ -48,7 +48,7 @@ static void add_piece(lump *l, const dpi_piece *piece, const dpi_range *r, doubl
     double first = dpi_range_at(piece, r, piece->sign > 0 ? low : high);
     double end = dpi_range_at(piece, r, piece->sign > 0 ? high : low);
     for (double x = first, next; x < end; x = next) {
-        dpi_node nodes[DPI_MAX_NODES];
+        dpi_abscissa nodes[DPI_MAX_NODES];
         next = dpi_stretch_end(piece, x, end);
         for (int i = 0, n = dpi_stretch_nodes(piece, x, next, 0, nodes); i < n; i++)
             add(l, nodes[i].mass, nodes[i].offset);
@@ -56,7 +56,7 @@ static void add_piece(lump *l, const dpi_piece *piece, const dpi_range *r, doubl
 }
 
 /* Losses with offsets in (low, high). */
-static lump lump_of(const dpi_pair *pair, const dpi_grid *grid, double log_cut, double low,
+static lump lump_of(const dpi_pair *pair, const dpi_knots *grid, double log_cut, double low,
                     double high)
 {
     lump l = {0};
@@ -75,7 +75,7 @@ static double place_of(const lump *l)
     return l->mass > 0 ? -log1p(-l->moment / l->mass) - SURE * l->size / l->mass : 0;
 }
 
-static dpi_lumps around_base(const dpi_pair *pair, const dpi_grid *grid, double log_cut)
+static dpi_lumps around_base(const dpi_pair *pair, const dpi_knots *grid, double log_cut)
 {
     dpi_lumps lumps = {.way = 1};
     for (int i = 0; i < TURNS; i++) {
@@ -89,7 +89,8 @@ static dpi_lumps around_base(const dpi_pair *pair, const dpi_grid *grid, double 
 }
 
 /* First lump, next to the base. */
-static void first_lump(const dpi_pair *pair, const dpi_grid *grid, double log_cut, dpi_lumps *lumps)
+static void first_lump(const dpi_pair *pair, const dpi_knots *grid, double log_cut,
+                       dpi_lumps *lumps)
 {
     double far = lumps->way > 0 ? -INFINITY : INFINITY;
     for (int i = 0; i < TURNS; i++) {
@@ -103,14 +104,14 @@ static void first_lump(const dpi_pair *pair, const dpi_grid *grid, double log_cu
 }
 
 /* Losses from the end of the first lump as far as `end`. */
-static lump lump_to(const dpi_pair *pair, const dpi_grid *grid, double log_cut,
+static lump lump_to(const dpi_pair *pair, const dpi_knots *grid, double log_cut,
                     const dpi_lumps *lumps, double end)
 {
     return lumps->way > 0 ? lump_of(pair, grid, log_cut, lumps->high, end)
                           : lump_of(pair, grid, log_cut, end, lumps->low);
 }
 
-static dpi_lumps beside_base(const dpi_pair *pair, const dpi_grid *grid, double log_cut, int way)
+static dpi_lumps beside_base(const dpi_pair *pair, const dpi_knots *grid, double log_cut, int way)
 {
     dpi_lumps lumps = {.way = way};
     first_lump(pair, grid, log_cut, &lumps);
@@ -138,7 +139,7 @@ static dpi_lumps beside_base(const dpi_pair *pair, const dpi_grid *grid, double 
     return lumps;
 }
 
-dpi_lumps dpi_lumps_of(const dpi_pair *pair, const dpi_grid *grid, double log_cut)
+dpi_lumps dpi_lumps_of(const dpi_pair *pair, const dpi_knots *grid, double log_cut)
 {
     int way = dpi_way_of(pair);
     return way == 0 ? around_base(pair, grid, log_cut) : beside_base(pair, grid, log_cut, way);

@@ -14,7 +14,7 @@ typedef struct dpi_lumps {
     double mass[2];
 } dpi_lumps;
 
-dpi_lumps dpi_lumps_of(const dpi_pair *pair, const dpi_grid *grid, double log_cut);
+dpi_lumps dpi_lumps_of(const dpi_pair *pair, const dpi_knots *grid, double log_cut);
 
 /* Which way losses run from the base: +1 or -1 for all of them, 0 for both. */
 int dpi_way_of(const dpi_pair *pair);

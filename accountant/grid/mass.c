@@ -39,9 +39,9 @@ typedef struct bin {
     double at_low, at_high, gap;
 } bin;
 
-typedef struct filler {
+typedef struct mass_filler {
     const dpi_pair *pair;
-    const dpi_grid *grid;
+    const dpi_knots *grid;
     double *data, *gap_data;    /* gap_data: NULL for upper bounds */
     double shift;               /* offset of knot 0 */
     double lump_low, lump_high; /* offsets that lumps have taken; lump_low >= lump_high: none */
@@ -52,10 +52,10 @@ typedef struct filler {
     double step_up;             /* e^(c spacing) */
     double tail_step_up;        /* e^(c' spacing) */
     double tail_sum, gap;
-} filler;
+} mass_filler;
 
 /* Adds the tilted mass of a loss d above the bin's smaller knot. */
-static void split(filler *f, bin *b, double mass, double d, double inflate)
+static void split(mass_filler *f, bin *b, double mass, double d, double inflate)
 {
     double dx = f->grid->spacing;
     double below = -expm1(-d), above = -expm1(d - dx);
@@ -68,19 +68,19 @@ static void split(filler *f, bin *b, double mass, double d, double inflate)
 }
 
 /* Index of knot `offset` in the circular array. */
-static size_t slot(const dpi_grid *grid, int64_t offset)
+static size_t slot(const dpi_knots *grid, int64_t offset)
 {
     return (size_t)offset & (grid->size - 1);
 }
 
 /* Distance of a knot from the origin of the tilts. */
-static double above_origin(const filler *f, int64_t offset)
+static double above_origin(const mass_filler *f, int64_t offset)
 {
     return (double)(offset - f->origin) * f->grid->spacing;
 }
 
 /* Untilted mass on one knot. */
-static void put_mass(filler *f, int64_t offset, double mass)
+static void put_mass(mass_filler *f, int64_t offset, double mass)
 {
     if (offset < f->least || offset > f->most)
         return;
@@ -92,14 +92,14 @@ static void put_mass(filler *f, int64_t offset, double mass)
 }
 
 /* Mass beyond the end with small losses: on knot `k`, not below any of them, or left out. */
-static void put_end(filler *f, int64_t k, double mass)
+static void put_end(mass_filler *f, int64_t k, double mass)
 {
     if (f->gap_data == NULL && mass > 0)
         put_mass(f, k, mass);
 }
 
 /* Puts what a bin has gathered on its knots; `small` is the one with the smaller loss. */
-static void put_bin(filler *f, const bin *b, int64_t small)
+static void put_bin(mass_filler *f, const bin *b, int64_t small)
 {
     double tail = exp((f->grid->tail_tilt - f->grid->tilt) * above_origin(f, small));
     f->data[slot(f->grid, small)] += b->at_low;
@@ -111,21 +111,21 @@ static void put_bin(filler *f, const bin *b, int64_t small)
     f->high = small + 1 > f->high ? small + 1 : f->high;
 }
 
-static double knot_offset(const filler *f, int64_t k)
+static double knot_offset(const mass_filler *f, int64_t k)
 {
     return f->shift + (double)k * f->grid->spacing;
 }
 
 /* Adds what a piece has in the bin above knot k, within [x_low, x_high]. */
-static void add_bin(filler *f, const dpi_piece *piece, int64_t k, double x_low, double x_high)
+static void add_bin(mass_filler *f, const dpi_piece *piece, int64_t k, double x_low, double x_high)
 {
     double dx = f->grid->spacing, low = knot_offset(f, k), high = knot_offset(f, k + 1);
     double s_low = piece->sign > 0 ? low : -high, s_high = piece->sign > 0 ? high : -low;
     bin b = {.tilt = f->grid->tilt * above_origin(f, k)};
-    double x = s_low <= 0 ? x_low : fmax(x_low, piece->ops->place(piece, s_low));
-    double end = s_high <= 0 ? x_low : fmin(x_high, piece->ops->place(piece, s_high));
+    double x = s_low <= 0 ? x_low : fmax(x_low, piece->ops->inverse(piece, s_low));
+    double end = s_high <= 0 ? x_low : fmin(x_high, piece->ops->inverse(piece, s_high));
     while (x < end) {
-        dpi_node nodes[DPI_MAX_NODES];
+        dpi_abscissa nodes[DPI_MAX_NODES];
         double next = dpi_stretch_end(piece, x, end);
         int n = dpi_stretch_nodes(piece, x, next, b.tilt, nodes);
         for (int i = 0; i < n; i++) {
@@ -148,7 +148,7 @@ static bool is_dense(const dpi_pair *pair, size_t i, double dx)
 
 /* An upper bound splits an atom onto the knots around it.  A lower one does that only to one of
  * many close ones; it moves a single one down to a knot. */
-static void add_atom(filler *f, size_t i)
+static void add_atom(mass_filler *f, size_t i)
 {
     const dpi_atom *atom = &f->pair->atom[i];
     double dx = f->grid->spacing;
@@ -199,7 +199,7 @@ static atom_range atoms_for(const dpi_pair *pair, double log_cut)
     return r;
 }
 
-double dpi_mass_knots(const dpi_pair *pair, const dpi_grid *grid, double log_cut)
+double dpi_mass_knots(const dpi_pair *pair, const dpi_knots *grid, double log_cut)
 {
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < pair->n_pieces; i++) {
@@ -217,7 +217,7 @@ double dpi_mass_knots(const dpi_pair *pair, const dpi_grid *grid, double log_cut
 }
 
 /* Knots between the base and the nearest loss, when all lie on one side of it. */
-static int64_t nearest_knot(const dpi_pair *pair, const dpi_grid *grid, double log_cut)
+static int64_t nearest_knot(const dpi_pair *pair, const dpi_knots *grid, double log_cut)
 {
     int64_t nearest = INT64_MAX;
     for (size_t i = 0; i < pair->n_pieces; i++) {
@@ -228,7 +228,7 @@ static int64_t nearest_knot(const dpi_pair *pair, const dpi_grid *grid, double l
 }
 
 /* The mass of one piece in its range; the rest of it goes to the ends of `m`. */
-static void add_piece(filler *f, const dpi_piece *piece, double log_cut, dpi_mass *m)
+static void add_piece(mass_filler *f, const dpi_piece *piece, double log_cut, dpi_mass *m)
 {
     const dpi_piece_ops *ops = piece->ops;
     bool rises = piece->sign > 0;
@@ -253,7 +253,7 @@ static void add_piece(filler *f, const dpi_piece *piece, double log_cut, dpi_mas
                                             10 * QUADRATURE + 8 * DBL_EPSILON);
 }
 
-static void add_atoms(filler *f, double log_cut, dpi_mass *m)
+static void add_atoms(mass_filler *f, double log_cut, dpi_mass *m)
 {
     const dpi_pair *pair = f->pair;
     atom_range r = atoms_for(pair, log_cut);
@@ -272,9 +272,10 @@ static void add_atoms(filler *f, double log_cut, dpi_mass *m)
         fmax(m->mass_error, pair->mass_error + 4 * DBL_EPSILON * (f->grid->tilt * reach + 64));
 }
 
-static filler filler_of(const dpi_pair *pair, const dpi_grid *grid, double log_cut, double *data)
+static mass_filler filler_of(const dpi_pair *pair, const dpi_knots *grid, double log_cut,
+                             double *data)
 {
-    filler f = {.pair = pair, .grid = grid, .data = data, .low = INT64_MAX, .high = INT64_MIN};
+    mass_filler f = {.pair = pair, .grid = grid, .data = data, .low = INT64_MAX, .high = INT64_MIN};
     /* Tilts are 1 at the base, or at the knot with mass nearest to it when all losses lie below. */
     f.origin = dpi_way_of(pair) < 0 ? -nearest_knot(pair, grid, log_cut) : 0;
     f.least = INT64_MIN;
@@ -285,7 +286,7 @@ static filler filler_of(const dpi_pair *pair, const dpi_grid *grid, double log_c
     return f;
 }
 
-static void fill(filler *f, double log_cut, dpi_mass *mass)
+static void fill(mass_filler *f, double log_cut, dpi_mass *mass)
 {
     for (size_t i = 0; i < f->pair->n_pieces; i++)
         add_piece(f, &f->pair->piece[i], log_cut, mass);
@@ -293,7 +294,7 @@ static void fill(filler *f, double log_cut, dpi_mass *mass)
 }
 
 /* Scaling turns tilts around the origin into tilts around knot 0. */
-static void finish(const filler *f, double sum, dpi_mass *mass)
+static void finish(const mass_filler *f, double sum, dpi_mass *mass)
 {
     double exponent = f->grid->tilt * (double)f->origin * f->grid->spacing;
     mass->log_sum = log(sum) + exponent;
@@ -302,10 +303,10 @@ static void finish(const filler *f, double sum, dpi_mass *mass)
     mass->top = f->high;
 }
 
-void dpi_mass_upper(const dpi_pair *pair, const dpi_grid *grid, double log_cut, double *data,
+void dpi_mass_upper(const dpi_pair *pair, const dpi_knots *grid, double log_cut, double *data,
                     dpi_mass *mass)
 {
-    filler f = filler_of(pair, grid, log_cut, data);
+    mass_filler f = filler_of(pair, grid, log_cut, data);
     *mass = (dpi_mass){.infinite = pair->infinite + pair->lost};
     fill(&f, log_cut, mass);
     finish(&f, normalise(data, grid->size), mass);
@@ -315,7 +316,7 @@ void dpi_mass_upper(const dpi_pair *pair, const dpi_grid *grid, double log_cut, 
 
 /* As many knots as the window has: from the nearest loss on, from the top down where there is one,
  * or around the base. */
-static void make_room(filler *f, double log_cut)
+static void make_room(mass_filler *f, double log_cut)
 {
     const int64_t margin = 8, room = (int64_t)f->grid->size - 3 * margin;
     int way = dpi_way_of(f->pair);
@@ -339,10 +340,10 @@ static void tell_nothing(const dpi_pair *pair, double *data, dpi_mass *mass)
     *mass = (dpi_mass){.shift = -pair->base};
 }
 
-void dpi_mass_lower(const dpi_pair *pair, const dpi_grid *grid, double log_cut, double *data,
+void dpi_mass_lower(const dpi_pair *pair, const dpi_knots *grid, double log_cut, double *data,
                     double *work, dpi_mass *mass)
 {
-    filler f = filler_of(pair, grid, log_cut, work);
+    mass_filler f = filler_of(pair, grid, log_cut, work);
     dpi_lumps lumps = dpi_lumps_of(pair, grid, log_cut);
     f.gap_data = data;
     f.shift = lumps.shift;

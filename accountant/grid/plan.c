@@ -42,14 +42,14 @@ typedef struct tilts {
     double noise[N_TILTS]; /* log of the FFT's rounding in delta */
 } tilts;
 
-static void fill_tilts(tilts *t, const dpi_law *law, const dpi_saddle *saddle)
+static void fill_tilts(tilts *t, const dpi_loss_law *law, const dpi_saddle *saddle)
 {
     double offset = saddle->epsilon - law->base;
     double rounding = log(law->steps * dpi_fft_error(DPI_MAX_POINTS));
     for (int m = 0; m < N_TILTS; m++) {
         double c = saddle->tilt * pow(TILT_STEP, m - BELOW), variance = 0;
         t->tilt[m] = c;
-        t->bound[m] = dpi_law_cumulant(law, c, NULL, &variance) - c * offset;
+        t->bound[m] = dpi_loss_law_cumulant(law, c, NULL, &variance) - c * offset;
         t->noise[m] = rounding + t->bound[m] - log(c) - log1p(c) -
                       0.5 * log(2 * M_PI * (variance + 1 / (c * c)));
     }
@@ -122,7 +122,7 @@ static double lattice_of(const dpi_pair *pair)
 }
 
 /* The spacing next below dx with a knot on every atom of the first pair that lies on a lattice. */
-static double align(const dpi_law *law, double dx)
+static double align(const dpi_loss_law *law, double dx)
 {
     for (size_t i = 0; i < law->n; i++) {
         double period = lattice_of(law->term[i].pair);
@@ -132,8 +132,8 @@ static double align(const dpi_law *law, double dx)
     return dx;
 }
 
-bool dpi_plan_grid(const dpi_law *law, const dpi_saddle *saddle, const dpi_aim *aim,
-                   double bottom_margin, double log_cut, dpi_grid *grid)
+bool dpi_plan_grid(const dpi_loss_law *law, const dpi_saddle *saddle, const dpi_aim *aim,
+                   double bottom_margin, double log_cut, dpi_knots *grid)
 {
     double unit = fmax(0, saddle->tilt * saddle->epsilon); /* epsilon in terms of log delta */
     double excess = fmin(fmax(aim->width * unit, aim->slack), MAX_EXCESS);
@@ -150,7 +150,7 @@ bool dpi_plan_grid(const dpi_law *law, const dpi_saddle *saddle, const dpi_aim *
     double widest =
         spacing_for(saddle, law->steps, fmax(excess, fmin(aim->widest * unit, MAX_EXCESS)));
     dx = align(law, fmin(widest, fmax(dx, length / CHEAP_POINTS)));
-    *grid = (dpi_grid){.spacing = dx, .tilt = w.tilt, .tail_tilt = w.tail_tilt};
+    *grid = (dpi_knots){.spacing = dx, .tilt = w.tilt, .tail_tilt = w.tail_tilt};
     grid->size = round_up(length / dx);
     for (size_t i = 0; grid->size > 0 && i < law->n; i++)
         if (dpi_mass_knots(law->term[i].pair, grid, log_cut) > DPI_MAX_POINTS)

@@ -19,7 +19,7 @@ enum { DPI_MAX_POINTS = 1 << 24 };
 
 /* False when the window needs more than DPI_MAX_POINTS.  The window starts below the saddle's
  * epsilon by bottom_margin times (1 / tilt + 3 % of its length). */
-bool dpi_plan_grid(const dpi_law *law, const dpi_saddle *saddle, const dpi_aim *aim,
-                   double bottom_margin, double log_cut, dpi_grid *grid);
+bool dpi_plan_grid(const dpi_loss_law *law, const dpi_saddle *saddle, const dpi_aim *aim,
+                   double bottom_margin, double log_cut, dpi_knots *grid);
 
 #endif

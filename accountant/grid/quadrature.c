@@ -49,7 +49,7 @@ static int points_for(double h)
 }
 
 int dpi_stretch_nodes(const dpi_piece *piece, double x0, double x1, double tilt,
-                      dpi_node nodes[DPI_MAX_NODES])
+                      dpi_abscissa nodes[DPI_MAX_NODES])
 {
     double width = x1 - x0;
     int n = points_for(width * piece->ops->roughness(piece, x0));
@@ -69,7 +69,7 @@ double dpi_stretch_end(const dpi_piece *piece, double x, double end)
     return next > x ? next : end;
 }
 
-dpi_range dpi_range_of(const dpi_piece *piece, const dpi_grid *grid, double log_cut)
+dpi_range dpi_range_of(const dpi_piece *piece, const dpi_knots *grid, double log_cut)
 {
     dpi_range r;
     r.x_low = piece->ops->quantile(piece, log_cut, -1);
@@ -78,7 +78,7 @@ dpi_range dpi_range_of(const dpi_piece *piece, const dpi_grid *grid, double log_
     double s_seen = s_low + VANISHES / grid->tilt;
     if (piece->sign < 0 && s_seen < s_high) {
         s_high = s_seen;
-        r.x_high = fmax(piece->ops->place(piece, s_seen), r.x_low);
+        r.x_high = fmax(piece->ops->inverse(piece, s_seen), r.x_low);
     }
     r.first = (int64_t)floor(s_low / grid->spacing);
     r.last = (int64_t)floor(s_high / grid->spacing);
@@ -89,5 +89,5 @@ double dpi_range_at(const dpi_piece *piece, const dpi_range *range, double offse
 {
     double s = piece->sign * offset;
     return s <= 0 ? range->x_low
-                  : fmin(fmax(piece->ops->place(piece, s), range->x_low), range->x_high);
+                  : fmin(fmax(piece->ops->inverse(piece, s), range->x_low), range->x_high);
 }

@@ -13,13 +13,13 @@
 enum { DPI_MAX_NODES = 6 };
 
 /* P-mass, e^tilt times, and the offset of its loss. */
-typedef struct dpi_node {
+typedef struct dpi_abscissa {
     double mass, offset;
-} dpi_node;
+} dpi_abscissa;
 
 /* Nodes of the stretch [x0, x1]; returns their number. */
 int dpi_stretch_nodes(const dpi_piece *piece, double x0, double x1, double tilt,
-                      dpi_node nodes[DPI_MAX_NODES]);
+                      dpi_abscissa nodes[DPI_MAX_NODES]);
 
 /* Where a stretch that starts at x < end may end. */
 double dpi_stretch_end(const dpi_piece *piece, double x, double end);
@@ -31,7 +31,7 @@ typedef struct dpi_range {
 } dpi_range;
 
 /* Where the tilt falls with x, the range ends where nothing is left of e^(tilt). */
-dpi_range dpi_range_of(const dpi_piece *piece, const dpi_grid *grid, double log_cut);
+dpi_range dpi_range_of(const dpi_piece *piece, const dpi_knots *grid, double log_cut);
 
 /* x at which the piece's offset from the base is `offset`, within the range. */
 double dpi_range_at(const dpi_piece *piece, const dpi_range *range, double offset);

@@ -97,9 +97,9 @@ double dpi_cumulant(const dpi_nodes *nodes, double c, double *mean, double *vari
     return fabs(excess) < 0.5 ? log1p(excess) : log(sum);
 }
 
-bool dpi_law_new(const dpi_term *term, size_t n, dpi_law *law)
+bool dpi_loss_law_new(const dpi_pair_times *term, size_t n, dpi_loss_law *law)
 {
-    *law = (dpi_law){.n = n, .term = term};
+    *law = (dpi_loss_law){.n = n, .term = term};
     for (size_t i = 0; i < n; i++) {
         law->steps += term[i].times;
         law->base += term[i].times * term[i].pair->base;
@@ -108,7 +108,7 @@ bool dpi_law_new(const dpi_term *term, size_t n, dpi_law *law)
     return law->nodes != NULL;
 }
 
-bool dpi_law_look(dpi_law *law, double log_cut)
+bool dpi_loss_law_look(dpi_loss_law *law, double log_cut)
 {
     for (size_t i = 0; i < law->n; i++) {
         dpi_nodes_free(&law->nodes[i]);
@@ -118,15 +118,15 @@ bool dpi_law_look(dpi_law *law, double log_cut)
     return true;
 }
 
-void dpi_law_free(dpi_law *law)
+void dpi_loss_law_free(dpi_loss_law *law)
 {
     for (size_t i = 0; law->nodes != NULL && i < law->n; i++)
         dpi_nodes_free(&law->nodes[i]);
     dpi_free(law->nodes);
-    *law = (dpi_law){0};
+    *law = (dpi_loss_law){0};
 }
 
-double dpi_law_cumulant(const dpi_law *law, double c, double *mean, double *variance)
+double dpi_loss_law_cumulant(const dpi_loss_law *law, double c, double *mean, double *variance)
 {
     double k = 0, first = 0, second = 0;
     for (size_t i = 0; i < law->n; i++) {
@@ -143,10 +143,10 @@ double dpi_law_cumulant(const dpi_law *law, double c, double *mean, double *vari
 }
 
 /* Epsilon is INFINITY and log delta -INFINITY where K overflows. */
-static dpi_saddle saddle_at(const dpi_law *law, double c)
+static dpi_saddle saddle_at(const dpi_loss_law *law, double c)
 {
     double mean = 0, variance = 0;
-    double k = dpi_law_cumulant(law, c, &mean, &variance);
+    double k = dpi_loss_law_cumulant(law, c, &mean, &variance);
     if (!(k < INFINITY))
         return (dpi_saddle){.tilt = c, .epsilon = INFINITY, .log_delta = -INFINITY};
     double eps = law->base + mean - 1 / c - 1 / (1 + c);
@@ -157,7 +157,7 @@ static dpi_saddle saddle_at(const dpi_law *law, double c)
 
 /* Tilts looked at.  A loss bounded above can ask for any tilt, the closer epsilon is to the bound;
  * beyond 1e9 / bound nothing is left to resolve. */
-static double largest_tilt(const dpi_law *law)
+static double largest_tilt(const dpi_loss_law *law)
 {
     double top = 0;
     for (size_t i = 0; i < law->n; i++)
@@ -165,7 +165,7 @@ static double largest_tilt(const dpi_law *law)
     return top > 0 && top < INFINITY ? fmin(1e9, 1e9 / top) : 1e9;
 }
 
-dpi_saddle dpi_saddle_for_delta(const dpi_law *law, double log_delta)
+dpi_saddle dpi_saddle_for_delta(const dpi_loss_law *law, double log_delta)
 {
     double low = 1e-9, high = largest_tilt(law);
     for (int i = 0; i < BISECTIONS && high > low * 1.0001; i++) {
@@ -178,7 +178,7 @@ dpi_saddle dpi_saddle_for_delta(const dpi_law *law, double log_delta)
     return saddle_at(law, low);
 }
 
-dpi_saddle dpi_saddle_for_epsilon(const dpi_law *law, double epsilon)
+dpi_saddle dpi_saddle_for_epsilon(const dpi_loss_law *law, double epsilon)
 {
     double low = 1e-9, high = largest_tilt(law);
     for (int i = 0; i < BISECTIONS && high > low * 1.0001; i++) {

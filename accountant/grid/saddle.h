@@ -27,22 +27,22 @@ void dpi_nodes_free(dpi_nodes *nodes);
 double dpi_cumulant(const dpi_nodes *nodes, double c, double *mean, double *variance);
 
 /* A composition, with nodes of each of its terms. */
-typedef struct dpi_law {
+typedef struct dpi_loss_law {
     size_t n;
-    const dpi_term *term; /* [n], borrowed */
-    dpi_nodes *nodes;     /* [n], owned */
-    double steps, base;   /* sum of times, of times * base */
-} dpi_law;
+    const dpi_pair_times *term; /* [n], borrowed */
+    dpi_nodes *nodes;           /* [n], owned */
+    double steps, base;         /* sum of times, of times * base */
+} dpi_loss_law;
 
-/* n >= 1.  False when memory is out; dpi_law_free in any case. */
-bool dpi_law_new(const dpi_term *term, size_t n, dpi_law *law);
+/* n >= 1.  False when memory is out; dpi_loss_law_free in any case. */
+bool dpi_loss_law_new(const dpi_pair_times *term, size_t n, dpi_loss_law *law);
 
 /* Makes the nodes anew for another cut. */
-bool dpi_law_look(dpi_law *law, double log_cut);
-void dpi_law_free(dpi_law *law);
+bool dpi_loss_law_look(dpi_loss_law *law, double log_cut);
+void dpi_loss_law_free(dpi_loss_law *law);
 
 /* Cumulant of the whole composition, of L - base. */
-double dpi_law_cumulant(const dpi_law *law, double c, double *mean, double *variance);
+double dpi_loss_law_cumulant(const dpi_loss_law *law, double c, double *mean, double *variance);
 
 /* Saddle point of the inversion integral at (epsilon, delta). */
 typedef struct dpi_saddle {
@@ -51,7 +51,7 @@ typedef struct dpi_saddle {
     double log_delta;
 } dpi_saddle;
 
-dpi_saddle dpi_saddle_for_delta(const dpi_law *law, double log_delta);
-dpi_saddle dpi_saddle_for_epsilon(const dpi_law *law, double epsilon);
+dpi_saddle dpi_saddle_for_delta(const dpi_loss_law *law, double log_delta);
+dpi_saddle dpi_saddle_for_epsilon(const dpi_loss_law *law, double epsilon);
 
 #endif

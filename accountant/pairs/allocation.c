@@ -60,17 +60,17 @@ static const double gauss[POINTS] = {0.08566224618958517834, 0.18038078652406930
 
 /* ---- the law of one term ---- */
 
-typedef struct filler {
+typedef struct law_filler {
     const dpi_sums *sums;
-    dpi_law *law;
+    dpi_sum_law *law;
     double s;      /* 1 / sigma */
     double *slack; /* [DPI_SUMS_KNOTS] bound on the error of mass */
-} filler;
+} law_filler;
 
 /* Sums over the piece [z, z + width] of cell k. */
-static void add_piece(filler *f, size_t k, double z, double width)
+static void add_piece(law_filler *f, size_t k, double z, double width)
 {
-    double a = dpi_law_knot(f->sums, f->law, k), b = dpi_law_knot(f->sums, f->law, k + 1);
+    double a = dpi_sum_law_knot(f->sums, f->law, k), b = dpi_sum_law_knot(f->sums, f->law, k + 1);
     double scale = width * M_2_SQRTPI * M_SQRT1_2 / 2;
     for (int i = 0; i < POINTS; i++) {
         double x = z + width * node[i], exponent = f->s * x - f->s * f->s / 2;
@@ -87,18 +87,18 @@ static void add_piece(filler *f, size_t k, double z, double width)
     }
 }
 
-static double place(const filler *f, double y)
+static double excess_at(const law_filler *f, double y)
 {
     return y > 0 ? log(y) / f->s + f->s / 2 : -INFINITY;
 }
 
 /* All cells from that of z = low to that of z = high, whole. */
-static void fill(filler *f, double low, double high)
+static void fill(law_filler *f, double low, double high)
 {
-    dpi_law *law = f->law;
-    double z = law->origin > 0 ? place(f, law->origin) : low;
+    dpi_sum_law *law = f->law;
+    double z = law->origin > 0 ? excess_at(f, law->origin) : low;
     for (size_t k = 0; k < DPI_SUMS_KNOTS - 1 && z < high; k++) {
-        double end = place(f, dpi_law_knot(f->sums, law, k + 1));
+        double end = excess_at(f, dpi_sum_law_knot(f->sums, law, k + 1));
         while (z < end) {
             double step = 0.25 / (1 + fabs(z) + f->s);
             bool last = end - z <= step;
@@ -157,12 +157,12 @@ static size_t merge(dpi_atom *atom, size_t n)
 }
 
 /* Reads the pair off the law of the sum; atom has room for its knots. */
-static void make_atoms(const dpi_sums *sums, const dpi_law *law, dpi_direction direction,
+static void make_atoms(const dpi_sums *sums, const dpi_sum_law *law, dpi_direction direction,
                        dpi_side side, dpi_pair *pair)
 {
     double t = law->terms, smallest = INFINITY;
     for (size_t k = law->first; k < law->end; k++) {
-        double m = law->mass[k], sum = dpi_law_knot(sums, law, k);
+        double m = law->mass[k], sum = dpi_sum_law_knot(sums, law, k);
         if (m == 0)
             continue;
         if (side == DPI_LOWER)
@@ -219,11 +219,11 @@ static reach find_reach(double s, double t, const dpi_sums_rule *rule)
 /* Fills the law of the term; returns the weight that is left out. */
 static double make_term(dpi_sums *sums, double s, reach r, bool clip, double *slack)
 {
-    dpi_law *law = dpi_sums_term(sums);
+    dpi_sum_law *law = dpi_sums_term(sums);
     double lowest = exp(-s * REACH - s * s / 2);
     law->unit = r.unit;
     law->origin = floor(lowest / r.unit) * r.unit;
-    filler f = {.sums = sums, .law = law, .s = s, .slack = slack};
+    law_filler f = {.sums = sums, .law = law, .s = s, .slack = slack};
     fill(&f, -REACH, r.high);
     double low = beyond(REACH), high = beyond(r.high);
     if (clip) {

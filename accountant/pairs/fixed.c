@@ -39,7 +39,7 @@ static double excess(const dpi_piece *piece, double x)
     return y > LARGE ? y + log(piece->q) : log1p(piece->q * expm1(y));
 }
 
-static double place(const dpi_piece *piece, double s)
+static double inverse(const dpi_piece *piece, double s)
 {
     double y = s > LARGE ? s - log(piece->q) : log1p(expm1(s) / piece->q);
     return fmax(0, piece->sigma * piece->sigma * y);
@@ -73,7 +73,7 @@ static double density_error(const dpi_piece *piece, double x_low, double x_high)
 
 static const dpi_piece_ops right_ops = {
     .excess = excess,
-    .place = place,
+    .inverse = inverse,
     .log_density = log_right_density,
     .roughness = dpi_normal_roughness,
     .quantile = dpi_normal_piece_quantile,
@@ -85,7 +85,7 @@ static const dpi_piece_ops right_ops = {
 
 static const dpi_piece_ops left_ops = {
     .excess = excess,
-    .place = place,
+    .inverse = inverse,
     .log_density = log_left_density,
     .roughness = dpi_normal_roughness,
     .quantile = dpi_normal_piece_quantile,

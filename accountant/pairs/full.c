@@ -18,7 +18,7 @@ static double excess(const dpi_piece *piece, double x)
     return x / (piece->sigma * piece->sigma);
 }
 
-static double place(const dpi_piece *piece, double s)
+static double inverse(const dpi_piece *piece, double s)
 {
     return fmax(0, s * (piece->sigma * piece->sigma));
 }
@@ -43,7 +43,7 @@ static double density_error(const dpi_piece *piece, double x_low, double x_high)
 
 static const dpi_piece_ops ops = {
     .excess = excess,
-    .place = place,
+    .inverse = inverse,
     .log_density = log_density,
     .roughness = dpi_normal_roughness,
     .quantile = dpi_normal_piece_quantile,

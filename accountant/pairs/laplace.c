@@ -29,7 +29,7 @@ static double excess(const dpi_piece *piece, double x)
     return log1p(piece->odds * expm1(2 * x / piece->sigma));
 }
 
-static double place(const dpi_piece *piece, double s)
+static double inverse(const dpi_piece *piece, double s)
 {
     return fmin(piece->sigma / 2 * log1p(expm1(s) / piece->odds), 1);
 }
@@ -83,10 +83,10 @@ static double density_error(const dpi_piece *piece, double x_low, double x_high)
     return DPI_UNIT * (16 + 4 / piece->sigma + 8 * fabs(piece->log_scale) + 4 * s) + mixed;
 }
 
-static const dpi_piece_ops remove_ops = {excess,       place,         log_mixed_density,
+static const dpi_piece_ops remove_ops = {excess,       inverse,       log_mixed_density,
                                          roughness,    quantile,      tail,
                                          excess_error, density_error, dpi_no_step};
-static const dpi_piece_ops add_ops = {excess, place,        log_plain_density, roughness,  quantile,
+static const dpi_piece_ops add_ops = {excess, inverse,      log_plain_density, roughness,  quantile,
                                       tail,   excess_error, density_error,     dpi_no_step};
 
 dp_status dpi_make_laplace(double b, double q, dpi_direction direction, dpi_pair *pair,

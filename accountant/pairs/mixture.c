@@ -96,7 +96,7 @@ static double whole_excess(const dpi_piece *piece, double x)
     return g > 30 ? g + log1p(exp(-g)) : log1p(exp(g));
 }
 
-static double whole_place(const dpi_piece *piece, double s)
+static double whole_inverse(const dpi_piece *piece, double s)
 {
     double g = s > 30 ? s + log1p(-exp(-s)) : log(expm1(s));
     return clip(piece, variance(piece) * solve(piece->mixture, g));
@@ -109,7 +109,7 @@ static double cut_excess(const dpi_piece *piece, double x)
     return fmax(0, piece->mirror * g);
 }
 
-static double cut_place(const dpi_piece *piece, double s)
+static double cut_inverse(const dpi_piece *piece, double s)
 {
     return clip(piece, piece->mirror * variance(piece) * solve(piece->mixture, piece->mirror * s));
 }
@@ -222,16 +222,16 @@ static double step(const dpi_piece *piece, double u)
            (digits + d * d / (2 * variance(piece)) + fabs(u) * d * reach / variance(piece));
 }
 
-static const dpi_piece_ops whole_remove = {whole_excess, whole_place,    log_whole_density,
+static const dpi_piece_ops whole_remove = {whole_excess, whole_inverse,  log_whole_density,
                                            roughness,    mixed_quantile, mixed_tail,
                                            excess_error, density_error,  step};
-static const dpi_piece_ops whole_add = {whole_excess, whole_place,    log_plain_density,
+static const dpi_piece_ops whole_add = {whole_excess, whole_inverse,  log_plain_density,
                                         roughness,    plain_quantile, plain_tail,
                                         excess_error, density_error,  step};
-static const dpi_piece_ops cut_remove = {cut_excess,   cut_place,      log_cut_density,
+static const dpi_piece_ops cut_remove = {cut_excess,   cut_inverse,    log_cut_density,
                                          roughness,    mixed_quantile, mixed_tail,
                                          excess_error, density_error,  dpi_no_step};
-static const dpi_piece_ops cut_add = {cut_excess,   cut_place,      log_plain_density,
+static const dpi_piece_ops cut_add = {cut_excess,   cut_inverse,    log_plain_density,
                                       roughness,    plain_quantile, plain_tail,
                                       excess_error, density_error,  dpi_no_step};
 

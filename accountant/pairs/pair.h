@@ -25,7 +25,7 @@ typedef struct dpi_piece dpi_piece;
 typedef struct dpi_piece_ops {
     /* The excess s(x) >= 0 and its inverse x(s), clipped to the piece. */
     double (*excess)(const dpi_piece *piece, double x);
-    double (*place)(const dpi_piece *piece, double excess);
+    double (*inverse)(const dpi_piece *piece, double excess);
     /* log of the density of P at x (weights included); s = excess(x). */
     double (*log_density)(const dpi_piece *piece, double x, double s);
     /* Rate of change of everything at x: log density and loss continue analytically and change by
@@ -91,10 +91,10 @@ typedef struct dpi_pair {
 } dpi_pair;
 
 /* Releases of the composition: pair, independent of the others, `times` times. */
-typedef struct dpi_term {
+typedef struct dpi_pair_times {
     const dpi_pair *pair;
     double times;
-} dpi_term;
+} dpi_pair_times;
 
 void dpi_pair_free(dpi_pair *pair);
 

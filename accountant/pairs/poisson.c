@@ -24,7 +24,7 @@ static double excess(const dpi_piece *piece, double x)
     return dpi_softplus(piece->odds, piece->log_odds, exponent(piece, x));
 }
 
-static double place(const dpi_piece *piece, double s)
+static double inverse(const dpi_piece *piece, double s)
 {
     double y = (s > 30 ? s + log1p(-exp(-s)) : log(expm1(s))) - piece->log_odds;
     return piece->sigma * piece->sigma * y + 0.5;
@@ -76,7 +76,7 @@ static double step(const dpi_piece *piece, double u)
 
 static const dpi_piece_ops remove_ops = {
     .excess = excess,
-    .place = place,
+    .inverse = inverse,
     .log_density = log_mixture_density,
     .roughness = dpi_normal_roughness,
     .quantile = dpi_normal_piece_quantile,
@@ -88,7 +88,7 @@ static const dpi_piece_ops remove_ops = {
 
 static const dpi_piece_ops add_ops = {
     .excess = excess,
-    .place = place,
+    .inverse = inverse,
     .log_density = log_plain_density,
     .roughness = dpi_normal_roughness,
     .quantile = dpi_normal_piece_quantile,

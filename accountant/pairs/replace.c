@@ -40,7 +40,7 @@ static double excess(const dpi_piece *piece, double x)
     return log1p(2 * k * sinh(r) / (1 + piece->odds * exp(exponent(piece, -x))));
 }
 
-static double place(const dpi_piece *piece, double s)
+static double inverse(const dpi_piece *piece, double s)
 {
     double log_sinh = s / 2 + log(-expm1(-s)) - M_LN2; /* of s / 2 */
     double ratio = log_sinh - log_k(piece);
@@ -79,7 +79,7 @@ static double density_error(const dpi_piece *piece, double x_low, double x_high)
 
 static const dpi_piece_ops ops = {
     .excess = excess,
-    .place = place,
+    .inverse = inverse,
     .log_density = log_density,
     .roughness = dpi_normal_roughness,
     .quantile = dpi_normal_piece_quantile,

@@ -53,11 +53,11 @@ struct dpi_sums {
     double lost;
     double knot[KNOTS + 1];    /* in units; a guard at the end */
     double inverse[KNOTS + 1]; /* 1 / (knot[k + 1] - knot[k]) */
-    double place[2 * BODY];    /* 0, 1, 2, ... */
+    double position[2 * BODY]; /* 0, 1, 2, ... */
     double flat[2 * BODY + 8]; /* convolution of the bodies */
     double flat_moment[2 * BODY + 8];
     double room[4][2 * KNOTS];
-    dpi_law term, now, next, coarse;
+    dpi_sum_law term, now, next, coarse;
 };
 
 /* ---- the grid ---- */
@@ -74,7 +74,7 @@ static void set_knots(dpi_sums *s)
     for (size_t k = 0; k < KNOTS; k++)
         s->inverse[k] = 1 / (s->knot[k + 1] - s->knot[k]);
     for (size_t v = 0; v < 2 * BODY; v++)
-        s->place[v] = (double)v;
+        s->position[v] = (double)v;
 }
 
 /* The knot at or below v >= 0 units.  Above the body exponent and leading digits of a double are
@@ -90,12 +90,12 @@ static inline size_t cell(double v)
     return BODY + (size_t)bits;
 }
 
-static void law_at(dpi_law *law, double *room)
+static void law_at(dpi_sum_law *law, double *room)
 {
-    *law = (dpi_law){.unit = 1, .mass = room, .moment = room + KNOTS};
+    *law = (dpi_sum_law){.unit = 1, .mass = room, .moment = room + KNOTS};
 }
 
-static void law_clear(dpi_law *law)
+static void law_clear(dpi_sum_law *law)
 {
     memset(law->mass, 0, 2 * KNOTS * sizeof *law->mass);
     law->first = 0;
@@ -103,7 +103,7 @@ static void law_clear(dpi_law *law)
 }
 
 /* Leaves out empty knots at both ends. */
-static void law_trim(dpi_law *law)
+static void law_trim(dpi_sum_law *law)
 {
     while (law->end > law->first && law->mass[law->end - 1] == 0)
         law->end--;
@@ -131,12 +131,12 @@ void dpi_sums_free(dpi_sums *s)
     dpi_free(s);
 }
 
-dpi_law *dpi_sums_term(dpi_sums *s)
+dpi_sum_law *dpi_sums_term(dpi_sums *s)
 {
     return &s->term;
 }
 
-double dpi_law_knot(const dpi_sums *s, const dpi_law *law, size_t k)
+double dpi_sum_law_knot(const dpi_sums *s, const dpi_sum_law *law, size_t k)
 {
     return law->origin + law->unit * s->knot[k];
 }
@@ -158,14 +158,14 @@ double dpi_sums_lost(const dpi_sums *s)
 /* Where points go: one at v units lands at (v - shift) * shrink. */
 typedef struct target {
     const dpi_sums *sums;
-    dpi_law *to;
+    dpi_sum_law *to;
     double shift, shrink;
 } target;
 
 /* A row of points. */
 typedef struct points {
     const double *mass, *moment; /* of points j = from ... end - 1 */
-    const double *place;         /* in units */
+    const double *position;      /* in units */
     size_t from, end;
 } points;
 
@@ -181,7 +181,7 @@ static inline void add_points(const target *t, double v, double m, double d, poi
     double low = 0, high = 0, low_moment = 0, high_moment = 0;
     size_t k = 0;
     for (size_t j = row.from; j < row.end; j++) {
-        double x = (v + row.place[j] - t->shift) * t->shrink;
+        double x = (v + row.position[j] - t->shift) * t->shrink;
         if (x >= next) {
             t->to->mass[k] += low;
             t->to->mass[k + 1] += high;
@@ -217,7 +217,7 @@ static void add_row(const target *t, double v, double m, double d, points row)
         add_points(t, v, m, d, row, false);
 }
 
-static points row_of(const dpi_sums *s, const dpi_law *law, size_t from, size_t end)
+static points row_of(const dpi_sums *s, const dpi_sum_law *law, size_t from, size_t end)
 {
     return (points){law->mass, law->moment, s->knot, from, end};
 }
@@ -258,7 +258,7 @@ static void convolve(const double *a, size_t a_first, size_t a_end, const double
             out[i + j] += a[i] * b[j];
 }
 
-static void convolve_bodies(dpi_sums *s, const dpi_law *a, const dpi_law *b)
+static void convolve_bodies(dpi_sums *s, const dpi_sum_law *a, const dpi_sum_law *b)
 {
     size_t a_end = least(a->end, BODY), b_end = least(b->end, BODY);
     memset(s->flat, 0, sizeof s->flat);
@@ -276,8 +276,8 @@ static void convolve_bodies(dpi_sums *s, const dpi_law *a, const dpi_law *b)
 }
 
 /* Chooses the product's unit and origin from the convolution of the bodies, which is in units of
- * `unit`; returns the lowest place that is kept and counts what is below as lost. */
-static size_t choose_grid(dpi_sums *s, double unit, dpi_law *to)
+ * `unit`; returns the lowest position that is kept and counts what is below as lost. */
+static size_t choose_grid(dpi_sums *s, double unit, dpi_sum_law *to)
 {
     double p = 0, m = 0, edge[2] = {-1, -1}, gone = 0;
     size_t low = 0;
@@ -307,13 +307,13 @@ static size_t choose_grid(dpi_sums *s, double unit, dpi_law *to)
 
 /* Drops knots from the top while their weight is allowed to go, and what is too far out for two of
  * them to have a sum on the grid. */
-static void cut_top(dpi_sums *s, dpi_law *law)
+static void cut_top(dpi_sums *s, dpi_sum_law *law)
 {
     double p = 0, m = 0, weight = 0;
     while (law->end > law->first) {
         size_t k = law->end - 1;
         p += law->mass[k];
-        m += law->mass[k] * dpi_law_knot(s, law, k);
+        m += law->mass[k] * dpi_sum_law_knot(s, law, k);
         double next = dpi_sums_weight(s, law->terms, p, m);
         if (next > s->rule.give_up && k < TOP)
             break;
@@ -326,7 +326,7 @@ static void cut_top(dpi_sums *s, dpi_law *law)
 
 /* Everything that leaves the bodies: a's tail with all of b, b's tail with a's body.  For a square
  * each pair counts twice, the diagonal once. */
-static void add_tails(const target *t, const dpi_law *a, const dpi_law *b)
+static void add_tails(const target *t, const dpi_sum_law *a, const dpi_sum_law *b)
 {
     const dpi_sums *s = t->sums;
     for (size_t i = most(a->first, BODY); i < a->end; i++) {
@@ -346,13 +346,13 @@ static void add_tails(const target *t, const dpi_law *a, const dpi_law *b)
 }
 
 /* Adds what the last placement did to the blur; drops knots whose mean is lost in rounding. */
-static void add_blur(const dpi_sums *s, dpi_law *law)
+static void add_blur(const dpi_sums *s, dpi_sum_law *law)
 {
     double worst = 0, wide = 0;
     for (size_t k = law->first; k < law->end && s->rule.moments; k++) {
         if (law->mass[k] == 0)
             continue;
-        double mean = dpi_law_knot(s, law, k) + law->moment[k] / law->mass[k];
+        double mean = dpi_sum_law_knot(s, law, k) + law->moment[k] / law->mass[k];
         double spacing = law->unit * (s->knot[k + 1] - s->knot[k]);
         if (mean > 0)
             worst = fmax(worst, spacing / mean);
@@ -365,9 +365,9 @@ static void add_blur(const dpi_sums *s, dpi_law *law)
 }
 
 /* now = a * b for laws with the same unit, of which one is the present `now`. */
-static void product(dpi_sums *s, const dpi_law *a, const dpi_law *b)
+static void product(dpi_sums *s, const dpi_sum_law *a, const dpi_sum_law *b)
 {
-    dpi_law *to = &s->next;
+    dpi_sum_law *to = &s->next;
     law_clear(to);
     to->terms = a->terms + b->terms;
     to->origin = a->origin + b->origin;
@@ -378,7 +378,7 @@ static void product(dpi_sums *s, const dpi_law *a, const dpi_law *b)
                 .to = to,
                 .shift = (to->origin - origin) / a->unit,
                 .shrink = a->unit / to->unit};
-    add_row(&t, 0, 1, 0, (points){s->flat, s->flat_moment, s->place, low, 2 * BODY});
+    add_row(&t, 0, 1, 0, (points){s->flat, s->flat_moment, s->position, low, 2 * BODY});
     add_tails(&t, a, b);
     law_trim(to);
     cut_top(s, to);
@@ -387,15 +387,15 @@ static void product(dpi_sums *s, const dpi_law *a, const dpi_law *b)
     to->blur = fmax(a->blur, b->blur);
     to->smear = fmax(a->smear, b->smear);
     add_blur(s, to);
-    dpi_law done = s->next;
+    dpi_sum_law done = s->next;
     s->next = s->now;
     s->now = done;
 }
 
 /* The term on the coarser grid of the sum so far. */
-static const dpi_law *term_like(dpi_sums *s, double unit)
+static const dpi_sum_law *term_like(dpi_sums *s, double unit)
 {
-    dpi_law *from = &s->term, *to = &s->coarse;
+    dpi_sum_law *from = &s->term, *to = &s->coarse;
     if (from->unit == unit)
         return from;
     law_clear(to);
@@ -415,7 +415,7 @@ static const dpi_law *term_like(dpi_sums *s, double unit)
     return to;
 }
 
-const dpi_law *dpi_sums_run(dpi_sums *s)
+const dpi_sum_law *dpi_sums_run(dpi_sums *s)
 {
     law_trim(&s->term);
     cut_top(s, &s->term);

@@ -17,7 +17,7 @@ enum {
 };
 
 /* One law.  Knot k is the value origin + unit * knot(k), exactly. */
-typedef struct dpi_law {
+typedef struct dpi_sum_law {
     double terms;        /* number of terms of the sum; its mean */
     double unit, origin; /* unit a power of 2, origin a multiple of it */
     size_t first, end;   /* knots in use */
@@ -26,7 +26,7 @@ typedef struct dpi_law {
                           * E|X - knot| <= smear (E(X) + terms) */
     double *mass;        /* [DPI_SUMS_KNOTS] */
     double *moment;      /* [DPI_SUMS_KNOTS] E(X - knot; knot), X the exact sum */
-} dpi_law;
+} dpi_sum_law;
 
 /* What a sum may give up and how coarse it may be. */
 typedef struct dpi_sums_rule {
@@ -45,13 +45,13 @@ dpi_sums *dpi_sums_new(const dpi_sums_rule *rule);
 void dpi_sums_free(dpi_sums *sums);
 
 /* The law of one term, to be filled by the caller (all zero), and that of the sum so far. */
-dpi_law *dpi_sums_term(dpi_sums *sums);
+dpi_sum_law *dpi_sums_term(dpi_sums *sums);
 
 /* Value of knot k. */
-double dpi_law_knot(const dpi_sums *sums, const dpi_law *law, size_t k);
+double dpi_sum_law_knot(const dpi_sums *sums, const dpi_sum_law *law, size_t k);
 
 /* The law of the sum of rule.total terms; valid until dpi_sums_free. */
-const dpi_law *dpi_sums_run(dpi_sums *sums);
+const dpi_sum_law *dpi_sums_run(dpi_sums *sums);
 
 /* Weight of all that was cut off, counted in the final sum, rounded up. */
 double dpi_sums_lost(const dpi_sums *sums);

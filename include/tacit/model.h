@@ -24,6 +24,15 @@
 extern "C" {
 #endif
 
+/* Where the gradient of a unit is cut off from what all units share, clipped and released:
+ * DP_FORM_LATENTS     at the values that records read; the rest is exact.  Divergences of guide from
+ *                     prior are in closed form where there is one (normal and log-normal guides),
+ *                     also of a record's latents.
+ * DP_FORM_PARAMETERS  at the guide's parameters, with 1/n of the prior in each unit's, and draws
+ *                     throughout (as in d3p); n, the data set's number of units, counts as public,
+ *                     and a ledger's budget for DP_ADD_REMOVE refuses it. */
+typedef enum dp_form { DP_FORM_LATENTS = 0, DP_FORM_PARAMETERS } dp_form;
+
 /* A set of exchangeable members: the records, or groups. */
 typedef struct dp_plate {
     dp_model *model;
@@ -181,18 +190,18 @@ typedef struct dp_window {
     size_t image[2], size[2], stride[2], padding[2]; /* rows, columns */
 } dp_window;
 
-/* Convolution in two dimensions: y[i][o] = sum over places p of the window at its i-th stop and
+/* Convolution in two dimensions: y[i][o] = sum over pixels p of the window at its i-th stop and
  * channels c of image[p][c] weights[p c][o].
  *   image    [rows columns][channels], row after row of the image, or a vector of all of that in
  *            this order (a column of dp_data); the same for all or per record
- *   weights  [size[0] size[1] channels][channels out], the window's places row after row, each with
+ *   weights  [size[0] size[1] channels][channels out], the window's pixels row after row, each with
  *            all channels
  * The result is an image again, [stops][channels out].  A bias [channels out] is added by
  * dp_add. */
 DP_API dp_expr dp_conv2d(dp_expr image, dp_expr weights, const dp_window *window);
 
 /* Means and largest numbers of what the window sees, channel by channel: [stops][channels] from an
- * image as in dp_conv2d.  A mean is the sum divided by the window's size, places in the padding
+ * image as in dp_conv2d.  A mean is the sum divided by the window's size, pixels in the padding
  * being zeros; a maximum leaves the padding out, and where two are equal the derivative is the
  * first one's. */
 DP_API dp_expr dp_avg_pool2d(dp_expr image, const dp_window *window);

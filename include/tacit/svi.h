@@ -34,16 +34,6 @@ typedef enum dp_mode {
     DP_NO_PRIVACY         /* no clip, no noise: for public data */
 } dp_mode;
 
-/* DP_FORM_LATENTS     gradients of the values that records read; the rest is exact.  Divergences of
- * guide
- *                     from prior are in closed form where there is one (normal and log-normal
- *                     guides), also of a record's latents.
- * DP_FORM_PARAMETERS  gradients of the guide's parameters, with 1/n of the prior in each unit's,
- * and draws
- *                     throughout (as in d3p); n, the data set's number of units, counts as public,
- *                     and a ledger's budget for DP_ADD_REMOVE refuses it. */
-typedef enum dp_form { DP_FORM_LATENTS = 0, DP_FORM_PARAMETERS } dp_form;
-
 typedef enum dp_optimizer { DP_ADAM = 0, DP_MOMENTUM, DP_SGD } dp_optimizer;
 
 typedef enum dp_schedule {

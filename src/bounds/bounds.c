@@ -22,7 +22,7 @@
 static const uint64_t default_levels = 12, most_levels = 52;
 enum { MOST_ASKED = 10000, COLUMNS_TEXT = 1000 };
 
-typedef struct search {
+typedef struct bounds_search {
     dpi_arena arena;
     const dp_dataset *data;
     const dp_quantile_opts *opts;
@@ -33,7 +33,7 @@ typedef struct search {
     double *x; /* [rows] values of the quantile at hand */
     dp_noise *noise;
     dp_reservation *reservation;
-} search;
+} bounds_search;
 
 /* ---- options ---- */
 
@@ -100,7 +100,7 @@ static dp_status check_options(const dp_dataset *data, const dp_quantile_opts *o
     return status;
 }
 
-static dp_status set_mechanism(search *s, dp_error *err)
+static dp_status set_mechanism(bounds_search *s, dp_error *err)
 {
     const dp_quantile_opts *o = s->opts;
     s->levels = o->levels != 0 ? o->levels : default_levels;
@@ -123,7 +123,7 @@ static dp_status set_mechanism(search *s, dp_error *err)
 
 /* ---- the ledger ---- */
 
-static bool is_asked(const search *s, const dpi_column *column)
+static bool is_asked(const bounds_search *s, const dpi_column *column)
 {
     for (size_t k = 0; k < s->opts->n; k++)
         if (strcmp(s->opts->asked[k].column, column->name) == 0)
@@ -131,7 +131,7 @@ static bool is_asked(const search *s, const dpi_column *column)
     return false;
 }
 
-static dp_status reserve(search *s, dp_error *err)
+static dp_status reserve(bounds_search *s, dp_error *err)
 {
     const dp_dataset *data = s->data;
     dpi_purpose what = {.spending = {.data = s->opts->ledger_data,
@@ -167,7 +167,7 @@ static dp_status reserve(search *s, dp_error *err)
 
 /* Steps that were not begun are given back: what ended the call early had nothing to do with a
  * count.  When that cannot be written, all of them stay spent. */
-static void settle(search *s)
+static void settle(bounds_search *s)
 {
     if (s->reservation != NULL)
         (void)!dp_reservation_settle(s->reservation, &s->begun, NULL);
@@ -189,7 +189,7 @@ static double value_of(const dpi_column *column, size_t row, size_t element)
 
 /* All columns that are asked for, whole: whether the call goes on does not depend on the
  * element. */
-static dp_status check_values(const search *s, dp_error *err)
+static dp_status check_values(const bounds_search *s, dp_error *err)
 {
     for (size_t i = 0; i < s->data->n_columns; i++) {
         const dpi_column *column = &s->data->columns[i];
@@ -205,7 +205,7 @@ static dp_status check_values(const search *s, dp_error *err)
     return DP_OK;
 }
 
-static dp_status find_one(search *s, const dp_quantile *asked, dp_quantile_answer *answer,
+static dp_status find_one(bounds_search *s, const dp_quantile *asked, dp_quantile_answer *answer,
                           dp_error *err)
 {
     const dpi_column *column = dpi_dataset_find(s->data, asked->column);
@@ -226,7 +226,7 @@ static dp_status find_one(search *s, const dp_quantile *asked, dp_quantile_answe
     return status;
 }
 
-static dp_status find_all(search *s, dp_quantile_answer *answers, dp_error *err)
+static dp_status find_all(bounds_search *s, dp_quantile_answer *answers, dp_error *err)
 {
     uint64_t seed = s->opts->seed;
     dp_status status = check_values(s, err);
@@ -245,7 +245,7 @@ static dp_status find_all(search *s, dp_quantile_answer *answers, dp_error *err)
     return status;
 }
 
-static dp_privacy guarantee(const search *s)
+static dp_privacy guarantee(const bounds_search *s)
 {
     const dp_quantile_opts *o = s->opts;
     bool grouped = s->data->unit != NULL;
@@ -275,7 +275,7 @@ static const dp_privacy nothing = {.why_not = "the call failed, and nothing was 
 dp_status dp_private_quantiles(const dp_dataset *data, const dp_quantile_opts *opts,
                                dp_quantile_answer *answers, dp_privacy *privacy, dp_error *err)
 {
-    search s = {.data = data, .opts = opts};
+    bounds_search s = {.data = data, .opts = opts};
     dp_status status = dpi_float_check(err);
     if (status == DP_OK)
         status = check_options(data, opts, err);

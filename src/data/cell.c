@@ -15,13 +15,13 @@
 
 #include "base/error.h"
 
-static dp_status bad(const dpi_place *at, const char *what, dp_error *err)
+static dp_status bad(const dpi_field_position *at, const char *what, dp_error *err)
 {
     return dpi_fail(err, DP_EDATA, "%s, line %zu, column '%s': %s", at->source, at->line,
                     at->column, what);
 }
 
-static dp_status missing(const dpi_place *at, dp_error *err)
+static dp_status missing(const dpi_field_position *at, dp_error *err)
 {
     return bad(at, "the value is missing (an empty field or NA); fill it in or remove the record",
                err);
@@ -87,31 +87,32 @@ static bool is_missing(const char *p)
     return *skip_blanks(p) == 0;
 }
 
-static dp_status number(const char *field, const dpi_place *place, double *value, dp_error *err)
+static dp_status number(const char *field, const dpi_field_position *at, double *value,
+                        dp_error *err)
 {
     const char *p = skip_blanks(field);
     *value = NAN;
     if (is_missing(p))
-        return missing(place, err);
+        return missing(at, err);
     if (is_not_finite(p))
-        return bad(place, "the value is not finite; give a number or remove the record", err);
+        return bad(at, "the value is not finite; give a number or remove the record", err);
     if (!is_number(p))
         return bad(
-            place,
+            at,
             "the value is not a number; write digits with a decimal point, or declare the column "
             "LEVEL with its words",
             err);
     double parsed = strtod(p, NULL);
     if (!isfinite(parsed))
-        return bad(place, "the value is too large for a double; change its unit", err);
+        return bad(at, "the value is too large for a double; change its unit", err);
     *value = parsed;
     return DP_OK;
 }
 
-dp_status dpi_cell_real(const dp_column *column, const char *field, const dpi_place *place,
+dp_status dpi_cell_real(const dp_column *column, const char *field, const dpi_field_position *at,
                         double *value, dp_error *err)
 {
-    dp_status status = number(field, place, value, err);
+    dp_status status = number(field, at, value, err);
     if (status != DP_OK)
         return status;
     bool inside = *value >= column->low && *value <= column->high;
@@ -120,28 +121,28 @@ dp_status dpi_cell_real(const dp_column *column, const char *field, const dpi_pl
         return dpi_fail(err, DP_EDOMAIN,
                         "%s, line %zu, column '%s': the value is outside the declared range "
                         "%.15g to %.15g; declare a wider range from public knowledge, or set clamp",
-                        place->source, place->line, place->column, column->low, column->high);
+                        at->source, at->line, at->column, column->low, column->high);
     }
     if (!inside)
         *value = *value < column->low ? column->low : column->high;
     return DP_OK;
 }
 
-dp_status dpi_cell_integer(const dp_column *column, const char *field, const dpi_place *place,
+dp_status dpi_cell_integer(const dp_column *column, const char *field, const dpi_field_position *at,
                            int32_t *level, dp_error *err)
 {
     double value;
     *level = -1;
-    dp_status status = number(field, place, &value, err);
+    dp_status status = number(field, at, &value, err);
     if (status != DP_OK)
         return status;
     if (value != floor(value))
-        return bad(place, "the value is not a whole number; declare the column REAL", err);
+        return bad(at, "the value is not a whole number; declare the column REAL", err);
     if (!(value >= column->low && value <= column->high))
         return dpi_fail(err, DP_EDOMAIN,
                         "%s, line %zu, column '%s': the value is outside the declared range "
                         "%.15g to %.15g; declare a wider range from public knowledge",
-                        place->source, place->line, place->column, column->low, column->high);
+                        at->source, at->line, at->column, column->low, column->high);
     *level = (int32_t)(value - column->low);
     return DP_OK;
 }
@@ -175,7 +176,7 @@ dp_status dpi_levels_sort(const dp_column *column, dpi_arena *arena, dpi_level *
 }
 
 dp_status dpi_cell_level(const dpi_level *sorted, size_t n, const char *field,
-                         const dpi_place *place, int32_t *level, dp_error *err)
+                         const dpi_field_position *at, int32_t *level, dp_error *err)
 {
     size_t low = 0, high = n;
     *level = -1;
@@ -192,10 +193,10 @@ dp_status dpi_cell_level(const dpi_level *sorted, size_t n, const char *field,
             low = middle + 1;
     }
     if (is_missing(skip_blanks(field)))
-        return missing(place, err);
+        return missing(at, err);
     return dpi_fail(
         err, DP_EDOMAIN,
         "%s, line %zu, column '%s': the value is none of the %zu declared levels; "
         "declare all levels from public knowledge, spelt as in the file (case and blanks count)",
-        place->source, place->line, place->column, n);
+        at->source, at->line, at->column, n);
 }

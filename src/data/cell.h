@@ -9,18 +9,18 @@
 
 #include "base/alloc.h"
 
-/* A declared level and its place in the schema. */
+/* A declared level and its number in the schema. */
 typedef struct dpi_level {
     const char *name;
     int32_t number;
 } dpi_level;
 
 /* Where a field stands, for messages. */
-typedef struct dpi_place {
+typedef struct dpi_field_position {
     const char *source;
     size_t line;
     const char *column;
-} dpi_place;
+} dpi_field_position;
 
 /* The levels of a LEVEL column in the order of strcmp, for dpi_cell_level; arena-owned.
  * DP_EINVAL a level is empty or declared twice; DP_ENOMEM. */
@@ -29,16 +29,16 @@ dp_status dpi_levels_sort(const dp_column *column, dpi_arena *arena, dpi_level *
 
 /* The number in a field of a REAL column, in [low, high].  The calling thread's locale must be C.
  * DP_EDATA missing or no finite number; DP_EDOMAIN outside.  *value is NaN on error. */
-dp_status dpi_cell_real(const dp_column *column, const char *field, const dpi_place *place,
+dp_status dpi_cell_real(const dp_column *column, const char *field, const dpi_field_position *at,
                         double *value, dp_error *err);
 
 /* The same for an INTEGER column; *level = number - low, -1 on error. */
-dp_status dpi_cell_integer(const dp_column *column, const char *field, const dpi_place *place,
+dp_status dpi_cell_integer(const dp_column *column, const char *field, const dpi_field_position *at,
                            int32_t *level, dp_error *err);
 
-/* The place of a field among the n levels of dpi_levels_sort; *level is -1 on error.
+/* The number of a field among the n levels of dpi_levels_sort; *level is -1 on error.
  * DP_EDATA missing; DP_EDOMAIN not declared. */
 dp_status dpi_cell_level(const dpi_level *sorted, size_t n, const char *field,
-                         const dpi_place *place, int32_t *level, dp_error *err);
+                         const dpi_field_position *at, int32_t *level, dp_error *err);
 
 #endif

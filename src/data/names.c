@@ -23,8 +23,8 @@ dp_status dpi_names_init(dpi_names *names, dpi_arena *arena, size_t rows, size_t
     return names->text != NULL && names->from != NULL ? DP_OK : dpi_fail_nomem(err);
 }
 
-dp_status dpi_names_keep(dpi_names *names, size_t row, const char *field, const dpi_place *place,
-                         dp_error *err)
+dp_status dpi_names_keep(dpi_names *names, size_t row, const char *field,
+                         const dpi_field_position *at, dp_error *err)
 {
     const char *begin = field + strspn(field, " \t");
     size_t length = strlen(begin);
@@ -34,7 +34,7 @@ dp_status dpi_names_keep(dpi_names *names, size_t row, const char *field, const 
         return dpi_fail(err, DP_EDATA,
                         "%s, line %zu, column '%s': the record belongs to nobody (an empty field "
                         "or NA); give it a name of its own or remove it",
-                        place->source, place->line, place->column);
+                        at->source, at->line, at->column);
     names->from[row] = names->used;
     memcpy(names->text + names->used, begin, length);
     names->text[names->used + length] = 0;

@@ -16,8 +16,8 @@ dp_status dpi_names_init(dpi_names *names, dpi_arena *arena, size_t rows, size_t
                          dp_error *err);
 
 /* Keeps the name in the field of a row, blanks around it left out.  DP_EDATA missing. */
-dp_status dpi_names_keep(dpi_names *names, size_t row, const char *field, const dpi_place *place,
-                         dp_error *err);
+dp_status dpi_names_keep(dpi_names *names, size_t row, const char *field,
+                         const dpi_field_position *at, dp_error *err);
 
 /* number[row] = 0, 1, ... in the order in which names are first met: equal for equal names, byte
  * for byte.  `source` is for messages.  DP_EDATA more rows than an int32_t numbers; DP_ENOMEM. */

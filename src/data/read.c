@@ -29,7 +29,7 @@ typedef struct reading {
     size_t capacity; /* rows that the columns have room for */
     size_t max_rows;
     const dp_column *schema; /* [n_columns] */
-    size_t *where;           /* [n_columns] place in the header line */
+    size_t *where;           /* [n_columns] position in the header line */
     dpi_level **sorted;      /* [n_columns] of LEVEL columns */
     dpi_names *names;        /* [n_columns] of UNIT columns */
 } reading;
@@ -142,15 +142,15 @@ static dp_status read_row(reading *r, dp_table *table, size_t row, dp_error *err
     for (size_t j = 0; status == DP_OK && j < table->n_columns; j++) {
         dpi_table_column *c = &table->columns[j];
         const char *field = r->csv.fields[r->where[j]];
-        const dpi_place place = {r->csv.name, r->csv.record_line, c->name};
+        const dpi_field_position at = {r->csv.name, r->csv.record_line, c->name};
         if (c->kind == DP_COLUMN_REAL)
-            status = dpi_cell_real(&r->schema[j], field, &place, &c->real[row], err);
+            status = dpi_cell_real(&r->schema[j], field, &at, &c->real[row], err);
         else if (c->kind == DP_COLUMN_UNIT)
-            status = dpi_names_keep(&r->names[j], row, field, &place, err);
+            status = dpi_names_keep(&r->names[j], row, field, &at, err);
         else if (c->kind == DP_COLUMN_INTEGER)
-            status = dpi_cell_integer(&r->schema[j], field, &place, &c->level[row], err);
+            status = dpi_cell_integer(&r->schema[j], field, &at, &c->level[row], err);
         else
-            status = dpi_cell_level(r->sorted[j], c->n_levels, field, &place, &c->level[row], err);
+            status = dpi_cell_level(r->sorted[j], c->n_levels, field, &at, &c->level[row], err);
     }
     return status;
 }

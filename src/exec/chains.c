@@ -32,7 +32,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
-#include "exec/form.h"
+#include "exec/decomposition.h"
 
 enum { ROOM = 256, MOST_CHAINS = ROOM / DPI_CHAIN_LEAST };
 static const double room = 0.94 * 0x1p14;
@@ -46,7 +46,7 @@ bool dpi_chain_clip(double clip)
 
 size_t dpi_chain_records(size_t rank, size_t n, double clip)
 {
-    double p = (double)rank, s = rank == 1 ? 1 : sqrt(dpi_form_cancels(rank));
+    double p = (double)rank, s = rank == 1 ? 1 : sqrt(dpi_decomposition_cancels(rank));
     size_t most = rank > 0 ? DPI_CHAIN_LONGEST / rank : 0;
     if (!dpi_chain_clip(clip) || most == 0)
         return 0;

@@ -155,15 +155,15 @@ double dpi_clip_add(size_t n, const double *unit, double clip, double *sum)
 enum { LEAST_SIDE = 32 }; /* of a matrix for which packing factors pays */
 
 /* The products of a record, 0 when they are no dense ones or too many. */
-static size_t products_of(const dpi_part *p, const dpi_form *form)
+static size_t products_of(const dpi_part *p, const dpi_decomposition *d)
 {
-    size_t rank = form->rank;
+    size_t rank = d->rank;
     if (p->factored != NULL && p->factored->outer)
         rank = 1;
-    else if (form->way != DPI_PRODUCTS)
+    else if (d->way != DPI_PRODUCTS)
         return 0;
-    for (size_t t = 0; t < form->n_terms; t++)
-        if (form->term[t].picked)
+    for (size_t t = 0; t < d->n_terms; t++)
+        if (d->term[t].picked)
             return 0;
     return rank <= DPI_CHAIN_LONGEST ? rank : 0;
 }
@@ -173,7 +173,7 @@ dp_status dpi_run_chains_new(dpi_run *run, dp_error *err)
     for (size_t i = 0; i < run->spec.n_parts && run->spec.single; i++) {
         dpi_part *p = &run->parts[i];
         const dpi_attr *attr = p->call.attr;
-        size_t rank = products_of(p, &run->forms[i]);
+        size_t rank = products_of(p, &run->decompositions[i]);
         size_t rows = p->terms != NULL ? p->terms->rows : attr->rows;
         size_t columns = p->terms != NULL ? p->terms->columns : attr->columns;
         if (rank == 0 || rows < LEAST_SIDE || columns < LEAST_SIDE)

@@ -9,7 +9,7 @@
  * the cost is that of the graph's text. */
 #include <string.h>
 
-#include "exec/form.h"
+#include "exec/decomposition.h"
 #include "graph/describe.h"
 #include "graph/op.h"
 #include "model/objective.h"
@@ -74,14 +74,14 @@ static dp_status write_graph(const dp_model *m, FILE *out,
 static bool write_part(const dpi_objective *o, size_t k, FILE *out)
 {
     char shape[DPI_SHAPE_TEXT], text[FORM_TEXT];
-    dpi_form form;
-    dpi_form_of(&o->graph, o->part[k], DPI_CHEAPEST, &form);
+    dpi_decomposition d;
+    dpi_decompose(&o->graph, o->part[k], DPI_CHEAPEST, &d);
     bool good =
         fprintf(out, "gradient   %-15s  %-26s  %s: %.0f flops a record", dpi_objective_name(o, k),
                 dpi_shape_text(&dpi_get(&o->graph, o->crossing[k])->shape, shape),
-                dpi_form_text(&form, text, sizeof text), form.flops) > 0;
-    if (form.way != DPI_MADE)
-        good = good && fprintf(out, ", %.0f if made", form.made_flops) > 0;
+                dpi_decomposition_text(&d, text, sizeof text), d.flops) > 0;
+    if (d.way != DPI_MADE)
+        good = good && fprintf(out, ", %.0f if made", d.made_flops) > 0;
     return good && fputs("\n", out) >= 0;
 }
 
@@ -92,7 +92,7 @@ static dp_status write_parts(const dp_model *m, FILE *out)
     dpi_objective o;
     const dpi_objective_spec spec = {.model = m->of != NULL ? m->of : m,
                                      .guide = m->of != NULL ? m : NULL,
-                                     .cut = DPI_CUT_LATENTS,
+                                     .cut = DP_FORM_LATENTS,
                                      .population = 1,
                                      .init_scale = 1};
     dp_error err = {0};

@@ -153,8 +153,8 @@ static void scatter_weighted_sum(const dpi_call *c, const double *weight, double
 
 /* ---- terms ---- */
 
-static bool outer_leaf(const dpi_graph *g, const dpi_node *node, dpi_term_form *term, size_t *rows,
-                       size_t *columns)
+static bool outer_leaf(const dpi_graph *g, const dpi_node *node, dpi_gradient_term *term,
+                       size_t *rows, size_t *columns)
 {
     (void)g;
     *rows = node->attr.rows;
@@ -164,8 +164,8 @@ static bool outer_leaf(const dpi_graph *g, const dpi_node *node, dpi_term_form *
 }
 
 /* Of matrices alone: op(A) is [rows][rank], op(B) [rank][columns]. */
-static bool matmul_leaf(const dpi_graph *g, const dpi_node *node, dpi_term_form *term, size_t *rows,
-                        size_t *columns)
+static bool matmul_leaf(const dpi_graph *g, const dpi_node *node, dpi_gradient_term *term,
+                        size_t *rows, size_t *columns)
 {
     *rows = node->attr.rows;
     *columns = node->attr.columns;
@@ -175,7 +175,7 @@ static bool matmul_leaf(const dpi_graph *g, const dpi_node *node, dpi_term_form 
     return g->nodes[node->in[0]].shape.n_dims == 2 && g->nodes[node->in[1]].shape.n_dims == 2;
 }
 
-static bool scatter_leaf(const dpi_graph *g, const dpi_node *node, dpi_term_form *term,
+static bool scatter_leaf(const dpi_graph *g, const dpi_node *node, dpi_gradient_term *term,
                          size_t *rows, size_t *columns)
 {
     term->picked = true;

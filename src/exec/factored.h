@@ -2,12 +2,12 @@
  * sum over records come from the operation's inputs, without the gradient being made.
  *
  *   alone      squared norms and weighted sum from the inputs (clip.c)
- *   leaf       a product L^T R that is one term of a sum of them (form.c, terms.c)
+ *   leaf       a product L^T R that is one term of a sum of them (decomposition.c, terms.c)
  *   sum        one or two gradients added up, number by number: what stands below is looked at */
 #ifndef DPI_EXEC_FACTORED_H
 #define DPI_EXEC_FACTORED_H
 
-#include "exec/form.h"
+#include "exec/decomposition.h"
 #include "graph/kernel.h"
 
 /* A row has `refused` or something else. */
@@ -20,7 +20,7 @@ typedef struct dpi_factored {
         outer; /* y_ij = a_i b_j with attr.rows and attr.columns, as two factors in a chain of sums */
     /* The term that a node is: fills rank, picked and turned, and the term's rows and columns.
      * False when it is none. */
-    bool (*leaf)(const dpi_graph *g, const dpi_node *node, dpi_term_form *term, size_t *rows,
+    bool (*leaf)(const dpi_graph *g, const dpi_node *node, dpi_gradient_term *term, size_t *rows,
                  size_t *columns);
     double sign[2];      /* of the inputs, where the node is their sum; 0: it is none */
     const char *refused; /* why there is nothing of this */

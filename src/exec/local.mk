@@ -1,6 +1,6 @@
 libtacit_core_la_SOURCES += \
   %D%/factored.c %D%/factored.h \
-  %D%/form.c %D%/form.h \
+  %D%/decomposition.c %D%/decomposition.h \
   %D%/kernels-single.c \
   %D%/run.c %D%/run.h %D%/run-state.h \
   %D%/single.c %D%/single.h \

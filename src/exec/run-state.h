@@ -18,7 +18,7 @@ typedef struct dpi_binding {
 
 /* A part of each record's gradient. */
 typedef struct dpi_part {
-    const dpi_factored *factored; /* forms of its operation, or NULL: see terms */
+    const dpi_factored *factored; /* decompositions of its operation, or NULL: see terms */
     dpi_call call;
     size_t size;
     dpi_terms *terms;   /* or NULL: the value itself is summed */
@@ -29,7 +29,7 @@ typedef struct dpi_part {
 typedef struct dpi_copy {
     dpi_id node;
     size_t size;
-    bool of_record, of_place;
+    bool of_record, of_lent;
     const double *from;
     float *to;
 } dpi_copy;
@@ -70,7 +70,7 @@ struct dpi_run {
     dpi_move *moves; /* [n_calls[RECORDS]] */
     dpi_binding *bindings;
     size_t n_bindings;
-    dpi_form *forms; /* [n_parts] */
+    dpi_decomposition *decompositions; /* [n_parts] */
     dpi_part *parts;
     dpi_call **sums; /* calls that sum over records, whose results start at zero */
     size_t n_sums;
@@ -81,8 +81,8 @@ struct dpi_run {
     dpi_single *singles; /* [n_calls[RECORDS]] */
     dpi_copy *copies;    /* what is narrowed */
     size_t n_copies;
-    bool places_copied; /* since they last changed */
-    double *room;       /* widened values of a sum over records */
+    bool refreshed; /* since they last changed */
+    double *room;   /* widened values of a sum over records */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* Compiling a graph into call lists, and running them.
  *
  * Legend: m records in a chunk, parts = the per-record gradients, one for each value that crosses
- * from the global side to the records.  A part is made only where that is cheapest (exec/form.h):
+ * from the global side to the records.  A part is made only where that is cheapest (exec/decomposition.h):
  * else its squared norm and weighted sum come from its factors (clip.c, terms.c). */
 #include "exec/run.h"
 
@@ -14,24 +14,24 @@
 #include "exec/single.h"
 #include "exec/strips.h"
 
-/* Chooses the parts' forms; what others need is there and read as it is. */
+/* Chooses the parts' decompositions; what others need is there and read as it is. */
 static bool choose_forms(dpi_run *run, bool *needed)
 {
     const dpi_run_spec *spec = &run->spec;
-    run->forms = dpi_arena_alloc(&run->arena, spec->n_parts, sizeof *run->forms);
-    if (run->forms == NULL)
+    run->decompositions = dpi_arena_alloc(&run->arena, spec->n_parts, sizeof *run->decompositions);
+    if (run->decompositions == NULL)
         return false;
     for (size_t i = 0; i < spec->n_parts; i++) {
         dpi_id part = spec->parts[i];
         if (!dpi_get(spec->graph, part)->shape.per_record)
             dpi_misuse("dpi_run_new",
                        "a part of each record's gradient is a value for all records");
-        dpi_form_of(spec->graph, part, spec->choice, &run->forms[i]);
-        dpi_form_mark(spec->graph, part, &run->forms[i], needed);
+        dpi_decompose(spec->graph, part, spec->choice, &run->decompositions[i]);
+        dpi_decomposition_mark(spec->graph, part, &run->decompositions[i], needed);
     }
     for (size_t i = 0; i < spec->n_parts; i++)
         if (needed[spec->parts[i]])
-            run->forms[i].way = DPI_MADE;
+            run->decompositions[i].way = DPI_MADE;
     return true;
 }
 
@@ -47,7 +47,7 @@ static bool *needed_nodes(dpi_run *run)
         needed[i] =
             run->of->value[i] != NULL || (run->of->narrow != NULL && run->of->narrow[i] != NULL);
     if (run->of != NULL) {
-        run->forms = run->of->forms;
+        run->decompositions = run->of->decompositions;
         return needed;
     }
     for (size_t i = 0; i < spec->n_wanted; i++)
@@ -155,12 +155,14 @@ static bool make_parts(dpi_run *run)
         dpi_part *p = &run->parts[i];
         p->call = make_call(run, spec->parts[i]);
         p->size = p->call.out_size;
-        p->factored = run->forms[i].way == DPI_FACTORED ? &dpi_factored_forms[node->op->id] : NULL;
-        if (run->forms[i].way != DPI_PRODUCTS && run->forms[i].way != DPI_ONE_BY_ONE)
+        p->factored =
+            run->decompositions[i].way == DPI_FACTORED ? &dpi_factored_forms[node->op->id] : NULL;
+        if (run->decompositions[i].way != DPI_PRODUCTS &&
+            run->decompositions[i].way != DPI_ONE_BY_ONE)
             continue;
         p->terms = dpi_arena_alloc(&run->arena, 1, sizeof *p->terms);
-        if (p->terms == NULL || !dpi_terms_init(p->terms, &run->arena, spec->graph, &run->forms[i],
-                                                run->value, spec->chunk))
+        if (p->terms == NULL || !dpi_terms_init(p->terms, &run->arena, spec->graph,
+                                                &run->decompositions[i], run->value, spec->chunk))
             return false;
     }
     return true;
@@ -258,9 +260,9 @@ static dp_status build(dpi_run *run, dp_error *err)
         run->value == NULL)
         return dpi_fail_nomem(err);
     dpi_single_mark_wide(run, wide);
-    for (size_t i = 0; i < spec->n_places; i++)
-        if (run->of == NULL && needed[spec->places[i].node])
-            run->value[spec->places[i].node] = spec->places[i].value;
+    for (size_t i = 0; i < spec->n_lent; i++)
+        if (run->of == NULL && needed[spec->lent[i].node])
+            run->value[spec->lent[i].node] = spec->lent[i].value;
     if (!assign_stages(spec->graph, needed, stage))
         return dpi_fail(err, DP_EUNSUPPORTED,
                         "a value of each record depends on a sum over all records; "
@@ -394,7 +396,7 @@ void dpi_run_draw_as(dpi_run *run, const dpi_run *other, size_t m)
                        m * run->bindings[i].column->size);
 }
 
-/* Group numbers are places in arrays.  They were checked where they lie, which may be a file that
+/* Group numbers are indices of arrays.  They were checked where they lie, which may be a file that
  * has been changed since: one that is out of range by now is 0. */
 DPI_LOOPS static void keep_below(double groups, size_t n, double *number)
 {

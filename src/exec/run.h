@@ -11,7 +11,7 @@
 #define DPI_EXEC_RUN_H
 
 #include "data/dataset.h"
-#include "exec/form.h"
+#include "exec/decomposition.h"
 #include "graph/kernel.h"
 #include "random/stream.h"
 
@@ -19,10 +19,10 @@ typedef struct dpi_run dpi_run;
 
 /* A buffer of the caller's for the value of a global input, which outlives the run and its
  * clones. */
-typedef struct dpi_place {
+typedef struct dpi_lent {
     dpi_id node;
     double *value;
-} dpi_place;
+} dpi_lent;
 
 typedef struct dpi_run_spec {
     const dpi_graph *graph;
@@ -30,11 +30,11 @@ typedef struct dpi_run_spec {
     size_t n_wanted;
     const dpi_id *parts; /* per-record nodes for clip.h; made only if they must be */
     size_t n_parts;
-    const dpi_place *places; /* read while the run is made; all other buffers are its own */
-    size_t n_places;
+    const dpi_lent *lent; /* read while the run is made; all other buffers are its own */
+    size_t n_lent;
     const dp_dataset *data; /* bound to the data and index nodes; NULL when there are none */
     size_t chunk;           /* records at a time, >= 1 */
-    dpi_choice choice;      /* of the parts' forms */
+    dpi_choice choice;      /* of the parts' decompositions */
     bool single;            /* values of records are computed in single precision (single.c) */
     size_t strip;           /* bytes of values in a strip (strips.c); 0: as caches are */
 } dpi_run_spec;
@@ -66,12 +66,12 @@ size_t dpi_run_memory(const dpi_run *run);
 
 void dpi_run_globals(dpi_run *run);
 
-/* For who changes a place and has its numbers at hand: makes the floats of numbers first ... first
+/* For who changes a lent buffer and has its numbers at hand: makes the floats of numbers first ... first
  * + n - 1 that records in single precision read, by any thread; and says that this was done for all
- * numbers of all places, so that the next dpi_run_globals need not.  Nothing in double
+ * numbers of all lent buffers, so that the next dpi_run_globals need not.  Nothing in double
  * precision. */
-void dpi_run_copy_place(dpi_run *run, dpi_id node, size_t first, size_t n);
-void dpi_run_places_copied(dpi_run *run);
+void dpi_run_refresh(dpi_run *run, dpi_id node, size_t first, size_t n);
+void dpi_run_refreshed(dpi_run *run);
 
 /* Sets the sums over records to zero; call before the first chunk. */
 void dpi_run_start_records(dpi_run *run);

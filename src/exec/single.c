@@ -63,11 +63,11 @@ static bool make_floats(dpi_run *run, const bool *needed)
     return true;
 }
 
-static bool is_place(const dpi_run *run, dpi_id node)
+static bool is_lent(const dpi_run *run, dpi_id node)
 {
     bool found = false;
-    for (size_t i = 0; i < run->spec.n_places; i++)
-        found = found || run->spec.places[i].node == node;
+    for (size_t i = 0; i < run->spec.n_lent; i++)
+        found = found || run->spec.lent[i].node == node;
     return found;
 }
 
@@ -86,7 +86,7 @@ static bool make_copies(dpi_run *run)
         run->copies[run->n_copies++] = (dpi_copy){.node = (dpi_id)i,
                                                   .size = dpi_shape_size(&node->shape),
                                                   .of_record = of_record,
-                                                  .of_place = is_place(run, (dpi_id)i),
+                                                  .of_lent = is_lent(run, (dpi_id)i),
                                                   .from = run->value[i],
                                                   .to = run->narrow[i]};
     }
@@ -142,21 +142,21 @@ dp_status dpi_single_make(dpi_run *run, const bool *needed, const dpi_id *node_o
 void dpi_single_globals(dpi_run *run)
 {
     for (size_t i = 0; i < run->n_copies; i++)
-        if (!run->copies[i].of_record && !(run->places_copied && run->copies[i].of_place))
+        if (!run->copies[i].of_record && !(run->refreshed && run->copies[i].of_lent))
             narrow(run->copies[i].size, run->copies[i].from, run->copies[i].to);
-    run->places_copied = false;
+    run->refreshed = false;
 }
 
-void dpi_run_copy_place(dpi_run *run, dpi_id node, size_t first, size_t n)
+void dpi_run_refresh(dpi_run *run, dpi_id node, size_t first, size_t n)
 {
     for (size_t i = 0; i < run->n_copies; i++)
         if (run->copies[i].node == node)
             narrow(n, run->copies[i].from + first, run->copies[i].to + first);
 }
 
-void dpi_run_places_copied(dpi_run *run)
+void dpi_run_refreshed(dpi_run *run)
 {
-    run->places_copied = true;
+    run->refreshed = true;
 }
 
 /* A sum over records, of floats in double. */

@@ -23,7 +23,7 @@ dp_status dpi_single_make(dpi_run *run, const bool *needed, const dpi_id *node_o
 /* After the globals' stage; not for clones, which read its results. */
 void dpi_single_globals(dpi_run *run);
 
-/* The records' stage, on m records whose data are in place. */
+/* The records' stage, on m records whose data are there. */
 void dpi_single_records(dpi_run *run, size_t m);
 
 /* Overwrites the copies of draws and data. */

@@ -18,12 +18,12 @@
  * measured best. */
 static const size_t usual_bytes = (size_t)1 << 16;
 
-static void mark_part(const dpi_graph *g, dpi_id part, const dpi_form *form, bool *read)
+static void mark_part(const dpi_graph *g, dpi_id part, const dpi_decomposition *d, bool *read)
 {
     read[part] = true;
-    for (size_t t = 0; t < (form->way == DPI_FACTORED ? 1 : form->n_terms); t++) {
-        const dpi_node *node = &g->nodes[form->way == DPI_FACTORED ? part : form->term[t].node];
-        for (int k = 0; k < node->op->n_inputs && form->way != DPI_MADE; k++)
+    for (size_t t = 0; t < (d->way == DPI_FACTORED ? 1 : d->n_terms); t++) {
+        const dpi_node *node = &g->nodes[d->way == DPI_FACTORED ? part : d->term[t].node];
+        for (int k = 0; k < node->op->n_inputs && d->way != DPI_MADE; k++)
             read[node->in[k]] = true;
     }
 }
@@ -33,7 +33,7 @@ void dpi_strips_mark_read(const dpi_run *run, bool *read)
     for (size_t i = 0; i < run->spec.n_wanted; i++)
         read[run->spec.wanted[i]] = true;
     for (size_t i = 0; i < run->spec.n_parts; i++)
-        mark_part(run->spec.graph, run->spec.parts[i], &run->forms[i], read);
+        mark_part(run->spec.graph, run->spec.parts[i], &run->decompositions[i], read);
 }
 
 /* ---- planning ---- */
@@ -43,7 +43,7 @@ typedef struct chain {
     size_t n_calls, records;
 } chain;
 
-typedef struct plan {
+typedef struct strip_plan {
     const dpi_graph *g;
     const dpi_run_spec *spec;
     const bool *needed;
@@ -52,10 +52,10 @@ typedef struct plan {
     size_t *last;   /* [n_nodes] chain that has counted the node last */
     chain *chains;  /* [n_nodes + 1] by number */
     size_t n_chains;
-} plan;
+} strip_plan;
 
 /* Numbers the chains of operations that follow each other, and marks what others read. */
-static void find_chains(plan *p, const unsigned char *stage)
+static void find_chains(strip_plan *p, const unsigned char *stage)
 {
     bool open = false;
     for (size_t i = 0; i < p->g->n_nodes; i++) {
@@ -73,7 +73,7 @@ static void find_chains(plan *p, const unsigned char *stage)
     }
 }
 
-static void count_node(plan *p, size_t id)
+static void count_node(strip_plan *p, size_t id)
 {
     const dpi_node *node = &p->g->nodes[id];
     chain *c = &p->chains[p->number[id]];
@@ -98,7 +98,7 @@ static size_t strip_size(const dpi_run_spec *spec, const chain *c)
     return (spec->chunk - 1) / strips + 1;
 }
 
-static bool make_plan(dpi_run *run, plan *p)
+static bool make_plan(dpi_run *run, strip_plan *p)
 {
     size_t n = p->g->n_nodes;
     p->read = dpi_arena_alloc(&run->arena, n, sizeof *p->read);
@@ -113,7 +113,7 @@ static bool make_plan(dpi_run *run, plan *p)
 
 bool dpi_strips_plan(dpi_run *run, const bool *needed, const unsigned char *stage)
 {
-    plan p = {.g = run->spec.graph, .spec = &run->spec, .needed = needed};
+    strip_plan p = {.g = run->spec.graph, .spec = &run->spec, .needed = needed};
     size_t n = p.g->n_nodes;
     if (!make_plan(run, &p))
         return false;

@@ -12,7 +12,7 @@
  * Accuracy.  Computed as above, |g|^2 is off by at most (rows + columns + 2 rank) u S^2 with
  * S = sum_i |L_i| |R_i| and u = 2^-53, which is much where terms cancel, and clipping rests on |g|.
  * So g is made for a record where S^2 > c |g|^2, c = 16 + 4 rank, for its norm and for the sum.
- * Else |g| is right to 2^-29 for the sizes that exec/form.c admits, in practice to some 1e-15
+ * Else |g| is right to 2^-29 for the sizes that exec/decomposition.c admits, in practice to some 1e-15
  * (tests/exec/t-networks).  Squares that leave 1e-140 ... 1e140 are treated in the same way, lest a
  * product vanish or overflow alone.
  *
@@ -32,7 +32,7 @@
  * u^2.  Where B would be below 2 each g is made, times its weight added.  Rows that are picked are
  * added up for each record first in any case.
  *
- * Cost for a record: exec/form.c.  A gradient is a function of its record alone, to the bit; the
+ * Cost for a record: exec/decomposition.c.  A gradient is a function of its record alone, to the bit; the
  * weighted sum depends on its neighbours' by rounding that is accounted for as above. */
 #include "exec/terms.h"
 
@@ -44,7 +44,7 @@
 
 enum { LEFT, RIGHT };
 
-static dpi_term_factors factors_of(const dpi_graph *g, const dpi_term_form *term,
+static dpi_term_factors factors_of(const dpi_graph *g, const dpi_gradient_term *term,
                                    double *const *value)
 {
     const dpi_node *node = dpi_get(g, term->node);
@@ -67,27 +67,27 @@ static dpi_term_factors factors_of(const dpi_graph *g, const dpi_term_form *term
     return f;
 }
 
-bool dpi_terms_init(dpi_terms *terms, dpi_arena *arena, const dpi_graph *g, const dpi_form *form,
-                    double *const *value, size_t chunk)
+bool dpi_terms_init(dpi_terms *terms, dpi_arena *arena, const dpi_graph *g,
+                    const dpi_decomposition *d, double *const *value, size_t chunk)
 {
     size_t rank = 1, gram, size, room[2];
-    *terms = (dpi_terms){.n = form->n_terms,
-                         .rows = form->rows,
-                         .columns = form->columns,
-                         .products = form->way == DPI_PRODUCTS,
+    *terms = (dpi_terms){.n = d->n_terms,
+                         .rows = d->rows,
+                         .columns = d->columns,
+                         .products = d->way == DPI_PRODUCTS,
                          .all_picked = true,
-                         .block = dpi_form_block(form)};
-    terms->factors = dpi_arena_alloc(arena, form->n_terms, sizeof *terms->factors);
+                         .block = dpi_decomposition_block(d)};
+    terms->factors = dpi_arena_alloc(arena, d->n_terms, sizeof *terms->factors);
     if (terms->factors == NULL)
         return false;
-    for (size_t t = 0; t < form->n_terms; t++) {
-        terms->factors[t] = factors_of(g, &form->term[t], value);
-        rank = form->term[t].rank > rank ? form->term[t].rank : rank;
-        terms->all_picked = terms->all_picked && form->term[t].picked;
+    for (size_t t = 0; t < d->n_terms; t++) {
+        terms->factors[t] = factors_of(g, &d->term[t], value);
+        rank = d->term[t].rank > rank ? d->term[t].rank : rank;
+        terms->all_picked = terms->all_picked && d->term[t].picked;
     }
     bool squares = terms->products && !terms->all_picked;
-    if (!dpi_mul(rank, rank, &gram) || !dpi_mul(form->rows, form->columns, &size) ||
-        !dpi_mul(rank, form->rows, &room[LEFT]) || !dpi_mul(rank, form->columns, &room[RIGHT]))
+    if (!dpi_mul(rank, rank, &gram) || !dpi_mul(d->rows, d->columns, &size) ||
+        !dpi_mul(rank, d->rows, &room[LEFT]) || !dpi_mul(rank, d->columns, &room[RIGHT]))
         return false;
     terms->made = dpi_arena_alloc(arena, size, sizeof *terms->made);
     for (int k = 0; k < 2; k++) {
@@ -351,7 +351,7 @@ static double product_norm2(const dpi_terms *terms, size_t r)
             if (k == l)
                 length += lengths(terms, s, r);
         }
-    return norm2 * dpi_form_cancels(rank) >= length * length ? norm2 : NAN;
+    return norm2 * dpi_decomposition_cancels(rank) >= length * length ? norm2 : NAN;
 }
 
 void dpi_terms_norm2(dpi_terms *terms, size_t m, double *norm2)

@@ -1,11 +1,11 @@
 /* Norms and sums over records of gradients that are sums of products of factors; see
- * exec/form.h. */
+ * exec/decomposition.h. */
 #ifndef DPI_EXEC_TERMS_H
 #define DPI_EXEC_TERMS_H
 
 #include "base/alloc.h"
 #include "exec/chains.h"
-#include "exec/form.h"
+#include "exec/decomposition.h"
 
 /* One term's factors, for the records of a chunk. */
 typedef struct dpi_term_factors {
@@ -28,10 +28,10 @@ typedef struct dpi_terms {
     size_t block;
 } dpi_terms;
 
-/* Takes the form's terms, with room for `chunk` records from the arena; value[] are the nodes'
+/* Takes the terms of d, with room for `chunk` records from the arena; value[] are the nodes'
  * buffers.  False when memory is out. */
-bool dpi_terms_init(dpi_terms *terms, dpi_arena *arena, const dpi_graph *g, const dpi_form *form,
-                    double *const *value, size_t chunk);
+bool dpi_terms_init(dpi_terms *terms, dpi_arena *arena, const dpi_graph *g,
+                    const dpi_decomposition *d, double *const *value, size_t chunk);
 
 /* norm2[m] += squared norms of the first m records' gradients. */
 void dpi_terms_norm2(dpi_terms *terms, size_t m, double *norm2);

@@ -68,8 +68,7 @@ static dp_status make_objective(dp_fit *fit, dp_error *err)
     /* The number of units has a part in gradients alone, which are not run here. */
     dpi_objective_spec spec = {.model = p->model,
                                .guide = p->guide,
-                               .cut = p->form == DP_FORM_PARAMETERS ? DPI_CUT_PARAMETERS
-                                                                    : DPI_CUT_LATENTS,
+                               .cut = p->form,
                                .population = 1,
                                .init_scale = any_scale};
     dp_status status = dpi_objective_init(&fit->objective, &spec, err);

@@ -12,11 +12,11 @@
 
 #include "random/gsl.h"
 
-static dp_status make_side(dpi_walk *w, dpi_side *side, const dp_model *m, size_t n_sites,
+static dp_status make_side(dpi_walk *w, dpi_walk_side *side, const dp_model *m, size_t n_sites,
                            size_t n_wanted, dp_error *err)
 {
     size_t n = m->graph.n_nodes;
-    *side = (dpi_side){.m = m, .n_sites = n_sites};
+    *side = (dpi_walk_side){.m = m, .n_sites = n_sites};
     side->needed = dpi_arena_alloc(&w->arena, n, sizeof *side->needed);
     /* what is asked for, and of each site its value, its arguments or its mean */
     side->wanted =
@@ -27,20 +27,20 @@ static dp_status make_side(dpi_walk *w, dpi_side *side, const dp_model *m, size_
                : DP_OK;
 }
 
-static void want(dpi_side *side, dpi_id id)
+static void want(dpi_walk_side *side, dpi_id id)
 {
     side->wanted[side->n_wanted++] = id;
     dpi_mark(&side->m->graph, id, side->needed);
 }
 
-static const dpi_shape *shape_of(const dpi_side *side, dpi_id id)
+static const dpi_shape *shape_of(const dpi_walk_side *side, dpi_id id)
 {
     return &dpi_get(&side->m->graph, id)->shape;
 }
 
 /* ---- global inputs ---- */
 
-static dp_status add_global(dpi_walk *w, dpi_side *side, const dpi_site *site, dp_error *err)
+static dp_status add_global(dpi_walk *w, dpi_walk_side *side, const dpi_site *site, dp_error *err)
 {
     size_t size = dpi_shape_size(shape_of(side, site->value));
     dpi_global *global = &side->globals[side->n_globals++];
@@ -65,7 +65,7 @@ static dp_status add_global(dpi_walk *w, dpi_side *side, const dpi_site *site, d
     return DP_OK;
 }
 
-static dp_status add_globals(dpi_walk *w, dpi_side *side, dp_error *err)
+static dp_status add_globals(dpi_walk *w, dpi_walk_side *side, dp_error *err)
 {
     dp_status status = DP_OK;
     for (size_t i = 0; status == DP_OK && i < side->n_sites; i++) {
@@ -81,7 +81,7 @@ static dp_status add_globals(dpi_walk *w, dpi_side *side, dp_error *err)
 
 /* Nothing is wanted that has come to the graph since the fit was made and has no value: a latent or
  * a parameter that was added to the fit's model. */
-static dp_status check_inputs(const dpi_side *side, dp_error *err)
+static dp_status check_inputs(const dpi_walk_side *side, dp_error *err)
 {
     const dpi_graph *g = &side->m->graph;
     for (size_t i = 0; i < g->n_nodes; i++) {
@@ -120,7 +120,7 @@ static dp_status add_column(dpi_walk *w, dpi_own *own, dp_error *err)
 
 static dp_status add_own(dpi_walk *w, const dpi_site *site, dp_error *err)
 {
-    const dpi_side *source = &w->source;
+    const dpi_walk_side *source = &w->source;
     dpi_own *own = &w->own[w->n_own++];
     dpi_id node = dpi_find_site(w->fit->model, site->name)->value;
     *own = (dpi_own){.site = site,
@@ -144,7 +144,7 @@ static bool model_needs(const dpi_walk *w, const char *name)
 /* Wants, in the source, what every latent of records that is needed is made from. */
 static void want_sources(dpi_walk *w)
 {
-    dpi_side *source = &w->source;
+    dpi_walk_side *source = &w->source;
     bool means = w->given->latents == DP_LATENTS_GUIDE_MEAN;
     if (w->given->latents == DP_LATENTS_COLUMN)
         return;
@@ -164,7 +164,7 @@ static void want_sources(dpi_walk *w)
 
 static dp_status add_latents(dpi_walk *w, dp_error *err)
 {
-    const dpi_side *source = &w->source;
+    const dpi_walk_side *source = &w->source;
     size_t largest = 0;
     dp_status status = DP_OK;
     w->own = dpi_arena_alloc(&w->arena, source->n_sites, sizeof *w->own);
@@ -194,7 +194,7 @@ static dp_status add_latents(dpi_walk *w, dp_error *err)
 
 /* ---- runs ---- */
 
-static dp_status make_run(dpi_walk *w, dpi_side *side, dp_error *err)
+static dp_status make_run(dpi_walk *w, dpi_walk_side *side, dp_error *err)
 {
     dp_status status = add_globals(w, side, err);
     if (status == DP_OK)
@@ -281,7 +281,7 @@ void dpi_walk_free(dpi_walk *w)
     dpi_arena_free(&w->arena);
 }
 
-static void draw_side(dpi_walk *w, dpi_side *side, size_t d)
+static void draw_side(dpi_walk *w, dpi_walk_side *side, size_t d)
 {
     if (side->run == NULL)
         return;
@@ -330,7 +330,7 @@ void dpi_walk_records(dpi_walk *w, size_t first, size_t m)
 
 /* ---- draws ---- */
 
-dp_status dpi_walk_room(dpi_walk *w, const dpi_side *side, const dpi_site *site, dp_error *err)
+dp_status dpi_walk_room(dpi_walk *w, const dpi_walk_side *side, const dpi_site *site, dp_error *err)
 {
     for (int k = 0; k < site->family->n_args; k++) {
         size_t size = dpi_shape_size(shape_of(side, site->arg[k])), room;
@@ -346,8 +346,8 @@ dp_status dpi_walk_room(dpi_walk *w, const dpi_side *side, const dpi_site *site,
     return DP_OK;
 }
 
-void dpi_walk_sample(dpi_walk *w, const dpi_side *side, const dpi_site *site, size_t m, double *out,
-                     size_t step)
+void dpi_walk_sample(dpi_walk *w, const dpi_walk_side *side, const dpi_site *site, size_t m,
+                     double *out, size_t step)
 {
     const dpi_family *family = site->family;
     const dpi_shape *shape = shape_of(side, site->value);

@@ -16,7 +16,7 @@ typedef struct dpi_global {
 } dpi_global;
 
 /* A graph that is run: the model's, or the guide's. */
-typedef struct dpi_side {
+typedef struct dpi_walk_side {
     const dp_model *m;
     size_t n_sites; /* as fitted */
     bool *needed;   /* [nodes] */
@@ -25,7 +25,7 @@ typedef struct dpi_side {
     dpi_global *globals;
     size_t n_globals;
     dpi_run *run; /* NULL when nothing of it is needed */
-} dpi_side;
+} dpi_walk_side;
 
 /* A latent of records that is set before the model is run. */
 typedef struct dpi_own {
@@ -41,9 +41,9 @@ typedef struct dpi_walk {
     const dp_fit *fit;
     const dp_given *given;
     const dp_draws *draws;
-    dp_draws *centre;        /* of the walk's own, or NULL */
-    size_t n_records, chunk; /* 0 records: global values are asked for */
-    dpi_side model, source;  /* source: what latents of records come from */
+    dp_draws *centre;            /* of the walk's own, or NULL */
+    size_t n_records, chunk;     /* 0 records: global values are asked for */
+    dpi_walk_side model, source; /* source: what latents of records come from */
     dpi_own *own;
     size_t n_own;
     double *values;            /* [chunk][largest of own] */
@@ -64,12 +64,12 @@ void dpi_walk_draw(dpi_walk *w, size_t d);
 void dpi_walk_records(dpi_walk *w, size_t first, size_t m);
 
 /* Room for dpi_walk_sample of that site of that graph.  DP_ENOMEM. */
-dp_status dpi_walk_room(dpi_walk *w, const dpi_side *side, const dpi_site *site,
+dp_status dpi_walk_room(dpi_walk *w, const dpi_walk_side *side, const dpi_site *site,
                         dp_error *err) DP_MUST_CHECK;
 
 /* Draws the site's value of m records given its arguments as they were run last; record r's numbers
  * at out + r * step. */
-void dpi_walk_sample(dpi_walk *w, const dpi_side *side, const dpi_site *site, size_t m, double *out,
-                     size_t step);
+void dpi_walk_sample(dpi_walk *w, const dpi_walk_side *side, const dpi_site *site, size_t m,
+                     double *out, size_t step);
 
 #endif

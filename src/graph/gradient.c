@@ -10,15 +10,15 @@
 
 #include "graph/op.h"
 
-typedef struct pass {
+typedef struct backward_pass {
     dpi_graph *g;
     bool sum_records; /* the root is global */
     bool *active;     /* depends on a node of wrt */
     dpi_id *adjoint;
-} pass;
+} backward_pass;
 
 /* Turns the adjoint that a rule gave for an input into one that fits the input. */
-static dpi_id fit(const pass *p, dpi_id input, dpi_id adjoint)
+static dpi_id fit(const backward_pass *p, dpi_id input, dpi_id adjoint)
 {
     dpi_graph *g = p->g;
     if (adjoint == DPI_NONE)
@@ -33,7 +33,7 @@ static dpi_id fit(const pass *p, dpi_id input, dpi_id adjoint)
     return adjoint;
 }
 
-static void accumulate(pass *p, const dpi_node *node, dpi_id input, dpi_id adjoint)
+static void accumulate(backward_pass *p, const dpi_node *node, dpi_id input, dpi_id adjoint)
 {
     if (!p->active[input] || adjoint == DPI_NONE)
         return;
@@ -45,7 +45,7 @@ static void accumulate(pass *p, const dpi_node *node, dpi_id input, dpi_id adjoi
     *sum = *sum == DPI_NONE ? adjoint : dpi_add(p->g, *sum, adjoint);
 }
 
-static void mark_active(pass *p, size_t n_nodes, size_t n, const dpi_id *wrt)
+static void mark_active(backward_pass *p, size_t n_nodes, size_t n, const dpi_id *wrt)
 {
     for (size_t k = 0; k < n; k++)
         p->active[wrt[k]] = true;
@@ -64,7 +64,7 @@ static bool is_wrt(size_t n, const dpi_id *wrt, dpi_id id)
     return false;
 }
 
-static void walk(pass *p, dpi_id root, size_t n, const dpi_id *wrt)
+static void walk(backward_pass *p, dpi_id root, size_t n, const dpi_id *wrt)
 {
     for (dpi_id y = root; y >= 0; y--) {
         if (p->adjoint[y] == DPI_NONE || !p->active[y] || is_wrt(n, wrt, y))
@@ -95,7 +95,7 @@ dp_status dpi_gradient(dpi_graph *g, dpi_id root, size_t n, const dpi_id *wrt, d
         dpi_misuse(__func__, "the root of a gradient is one number");
     size_t n_nodes = g->n_nodes;
     bool per_record = dpi_get(g, root)->shape.per_record;
-    pass p = {.g = g, .sum_records = !per_record};
+    backward_pass p = {.g = g, .sum_records = !per_record};
     p.active = dpi_alloc(n_nodes, sizeof *p.active);
     p.adjoint = dpi_alloc(n_nodes, sizeof *p.adjoint);
     if (p.active == NULL || p.adjoint == NULL) {

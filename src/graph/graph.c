@@ -40,18 +40,18 @@ static size_t hash(const dpi_node *node)
     return (size_t)(h ^ (h >> 32));
 }
 
-/* The place in the table that holds an equal node, or the empty place where it belongs. */
-static dpi_id *find_place(const dpi_graph *g, const dpi_node *node)
+/* The slot in the table that holds an equal node, or the empty slot where it belongs. */
+static dpi_id *find_slot(const dpi_graph *g, const dpi_node *node)
 {
     size_t mask = g->table_size - 1;
     for (size_t i = hash(node) & mask;; i = (i + 1) & mask) {
-        dpi_id *place = &g->table[i];
-        if (*place == DPI_NONE)
-            return place;
-        const dpi_node *other = &g->nodes[*place];
+        dpi_id *slot = &g->table[i];
+        if (*slot == DPI_NONE)
+            return slot;
+        const dpi_node *other = &g->nodes[*slot];
         if (other->op == node->op && other->in[0] == node->in[0] && other->in[1] == node->in[1] &&
             dpi_attr_same(&other->attr, &node->attr))
-            return place;
+            return slot;
     }
 }
 
@@ -69,7 +69,7 @@ static bool grow_table(dpi_graph *g)
     g->table_size = size;
     for (size_t i = 0; i < g->n_nodes; i++)
         if (mergeable(&g->nodes[i]))
-            *find_place(g, &g->nodes[i]) = (dpi_id)i;
+            *find_slot(g, &g->nodes[i]) = (dpi_id)i;
     return true;
 }
 
@@ -82,10 +82,10 @@ static dpi_id add_node(dpi_graph *g, const dpi_node *node)
         return DPI_NONE;
     }
     if (mergeable(node)) {
-        dpi_id *place = find_place(g, node);
-        if (*place != DPI_NONE)
-            return *place;
-        *place = (dpi_id)g->n_nodes;
+        dpi_id *slot = find_slot(g, node);
+        if (*slot != DPI_NONE)
+            return *slot;
+        *slot = (dpi_id)g->n_nodes;
     }
     g->nodes[g->n_nodes] = *node;
     g->nodes[g->n_nodes].where = g->where;

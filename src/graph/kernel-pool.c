@@ -62,7 +62,7 @@ typedef struct images {
     void *y;
 } images;
 
-/* Sums of an image's places, or the other way. */
+/* Sums of an image's pixels, or the other way. */
 DPI_INLINE void sums(const images *m, const numbers *t, bool back)
 {
     size_t width = m->window->image[1];
@@ -71,9 +71,9 @@ DPI_INLINE void sums(const images *m, const numbers *t, bool back)
         for (size_t row = v.row[0]; row < v.row[1]; row++)
             for (size_t column = v.column[0]; column < v.column[1]; column++)
                 for (size_t c = 0; c < m->channels; c++) {
-                    size_t place = (row * width + column) * m->channels + c,
+                    size_t pixel = (row * width + column) * m->channels + c,
                            stop = i * m->channels + c;
-                    t->add(m->y, back ? place : stop, t->get(m->a, back ? stop : place));
+                    t->add(m->y, back ? pixel : stop, t->get(m->a, back ? stop : pixel));
                 }
     }
 }
@@ -86,11 +86,11 @@ DPI_INLINE size_t largest(const images *m, const numbers *t, const view *v, size
     double top = t->get(m->a, at);
     for (size_t row = v->row[0]; row < v->row[1]; row++)
         for (size_t column = v->column[0]; column < v->column[1]; column++) {
-            size_t place = (row * width + column) * m->channels + c;
-            double value = t->get(m->a, place);
+            size_t pixel = (row * width + column) * m->channels + c;
+            double value = t->get(m->a, pixel);
             if (value > top || (isnan(value) && !isnan(top))) {
                 top = value;
-                at = place;
+                at = pixel;
             }
         }
     return at;
@@ -101,8 +101,8 @@ DPI_INLINE void maxima(const images *m, const numbers *t, bool back)
     for (size_t i = 0; i < m->stops; i++) {
         view v = view_of(m->window, i);
         for (size_t c = 0; c < m->channels; c++) {
-            size_t place = largest(m, t, &v, c), stop = i * m->channels + c;
-            t->add(m->y, back ? place : stop, t->get(m->b, back ? stop : place));
+            size_t pixel = largest(m, t, &v, c), stop = i * m->channels + c;
+            t->add(m->y, back ? pixel : stop, t->get(m->b, back ? stop : pixel));
         }
     }
 }

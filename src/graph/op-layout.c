@@ -1,12 +1,12 @@
-/* Numbers that change places: a value in another shape, and the patches of an image.
+/* Numbers that are moved: a value in another shape, and the patches of an image.
  *
  *   reshape   any dimensions -> attr.shape, row after row
  *   patches   [h w][c] -> [oh ow][kh kw c]     fold   [oh ow][kh kw c] -> [h w][c]
  *
- * An image is a matrix with a row for each of its h w places, row after row of the image, and a
+ * An image is a matrix with a row for each of its h w pixels, row after row of the image, and a
  * column for each channel; a vector of h w c numbers in that order serves too.  A window of kh kw
- * places stands at oh ow positions, and row i of `patches` holds what it sees at the i-th, place
- * after place with all channels, zeros where it reaches beyond the image.  So a convolution is a
+ * pixels stops at oh ow positions, and row i of `patches` holds what it sees at the i-th, pixel
+ * after pixel with all channels, zeros where it reaches beyond the image.  So a convolution is a
  * product of patches and a matrix of weights [kh kw c][channels out], and needs no operation of its
  * own.  `fold` is the transpose of `patches`: it adds what the windows hold where they overlap.
  */
@@ -33,11 +33,11 @@ const char *dpi_window_misfit(const dpi_window *w)
 
 size_t dpi_window_channels(const dpi_window *w, const dpi_shape *image)
 {
-    size_t places, size = dpi_shape_size(image);
-    if (image->n_dims > 2 || size == SIZE_MAX || !dpi_mul(w->image[0], w->image[1], &places) ||
-        (image->n_dims == 2 && image->dim[0] != places) || size % places != 0)
+    size_t pixels, size = dpi_shape_size(image);
+    if (image->n_dims > 2 || size == SIZE_MAX || !dpi_mul(w->image[0], w->image[1], &pixels) ||
+        (image->n_dims == 2 && image->dim[0] != pixels) || size % pixels != 0)
         return 0;
-    return size / places;
+    return size / pixels;
 }
 
 /* The shape of the patches; false when there are too many numbers. */
@@ -59,8 +59,8 @@ static const char *patches_shape(const dpi_shape *a, const dpi_shape *b, dpi_att
     if (misfit != NULL)
         return misfit;
     if (channels == 0)
-        return "an image is [places][channels], or a vector of as many numbers, with height times "
-               "width places";
+        return "an image is [pixels][channels], or a vector of as many numbers, with height times "
+               "width pixels";
     attr->inner = channels;
     return patches_of(&attr->window, channels, shape) ? NULL : "the patches are too large";
 }

@@ -1,7 +1,7 @@
 /* Pooling: what a window sees of an image, channel by channel, becomes its sum or its largest
  * number.
  *
- *   pool_sum    y_ic = sum over places p of the window at stop i of a_pc       [h w][c] ->
+ *   pool_sum    y_ic = sum over pixels p of the window at stop i of a_pc       [h w][c] ->
  *               [stops][c]
  *   unpool_sum  y_pc = sum over stops i whose window has p of a_ic             [stops][c] -> [h
  *               w][c]
@@ -13,10 +13,10 @@
  * The pairs are each other's transposes, in a for sums and in b for maxima, so each is the other's
  * rule of reverse mode.  Max pooling is pool_max of an image with itself; of equal numbers the
  * first counts, and what is not a number counts as largest.  Which one is largest is found again
- * when it is asked for, from the image: that is cheaper to do than to store.  The place is constant
+ * when it is asked for, from the image: that is cheaper to do than to store.  The pixel is constant
  * between jumps, so a has no gradient of its own.
  *
- * Padding takes part in no sum and no maximum: every window has a place in the image, because
+ * Padding takes part in no sum and no maximum: every window has a pixel in the image, because
  * padding is less than the window. */
 #include "base/alloc.h"
 #include "graph/op.h"
@@ -30,8 +30,8 @@ static const char *pooled(const dpi_shape *image, dpi_attr *attr, dpi_shape *sto
         return misfit;
     attr->inner = dpi_window_channels(w, image);
     if (attr->inner == 0)
-        return "an image is [places][channels], or a vector of as many numbers, with height times "
-               "width places";
+        return "an image is [pixels][channels], or a vector of as many numbers, with height times "
+               "width pixels";
     *stops = (dpi_shape){.per_record = image->per_record, .n_dims = 2, .dim = {0, attr->inner}};
     return dpi_mul(dpi_window_stops(w, 0), dpi_window_stops(w, 1), &stops->dim[0])
                ? NULL
@@ -125,7 +125,7 @@ static double pool_flops(const dpi_node *node)
 
 const dpi_op dpi_op_pool_sum = {
     POOL(pool_sum, "sum of what a window sees of a", DPI_LINEAR, DPI_ATTR_WINDOW, 1)};
-const dpi_op dpi_op_unpool_sum = {POOL(unpool_sum, "a in every place its window saw", DPI_LINEAR,
+const dpi_op dpi_op_unpool_sum = {POOL(unpool_sum, "a in every pixel its window saw", DPI_LINEAR,
                                        DPI_ATTR_WINDOW | DPI_ATTR_SHAPE, 1)};
 const dpi_op dpi_op_pool_max = {
     POOL(pool_max, "b where a is largest in a window", DPI_SELECTION, DPI_ATTR_WINDOW, 2)};

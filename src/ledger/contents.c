@@ -8,15 +8,15 @@
 #include "ledger/rows.h"
 
 /* Where faulty rows go. */
-typedef struct reader {
+typedef struct contents_reader {
     dp_ledger *ledger;
     dpi_contents *contents;
     FILE *out;      /* nullable */
     size_t *faults; /* NULL: a fault ends the reading */
     dp_error *err;
-} reader;
+} contents_reader;
 
-static dp_status fault(reader *r, const char *kind, long long id)
+static dp_status fault(contents_reader *r, const char *kind, long long id)
 {
     if (r->faults == NULL)
         return dpi_fail(r->err, DP_EDATA,
@@ -29,7 +29,7 @@ static dp_status fault(reader *r, const char *kind, long long id)
     return DP_OK;
 }
 
-static dp_status read_parts(reader *r, dpi_entry *entry, bool *good)
+static dp_status read_parts(contents_reader *r, dpi_entry *entry, bool *good)
 {
     char sql[320];
     bool nomem = false;
@@ -52,7 +52,7 @@ static dp_status read_parts(reader *r, dpi_entry *entry, bool *good)
     return status == DP_OK && nomem ? dpi_fail_nomem(r->err) : status;
 }
 
-static dp_status read_entries(reader *r, dpi_data *data)
+static dp_status read_entries(contents_reader *r, dpi_data *data)
 {
     char sql[320];
     dp_status status = DP_OK;
@@ -86,7 +86,7 @@ static dp_status read_entries(reader *r, dpi_data *data)
     return status == DP_OK && nomem ? dpi_fail_nomem(r->err) : status;
 }
 
-static dp_status read_data(reader *r, const char *name)
+static dp_status read_data(contents_reader *r, const char *name)
 {
     char sql[320];
     dp_status status = DP_OK;
@@ -146,7 +146,7 @@ dp_status dpi_contents_read(dp_ledger *ledger, const char *name, dpi_contents *c
                             dp_error *err)
 {
     *contents = (dpi_contents){.n = 0};
-    reader r = {.ledger = ledger, .contents = contents, .err = err};
+    contents_reader r = {.ledger = ledger, .contents = contents, .err = err};
     dp_status status = dpi_contents_count(ledger, "data", err);
     if (status == DP_OK)
         status = dpi_contents_count(ledger, "entry", err);
@@ -164,7 +164,8 @@ dp_status dpi_contents_survey(dp_ledger *ledger, dpi_contents *contents, FILE *o
                               dp_error *err)
 {
     *contents = (dpi_contents){.n = 0};
-    reader r = {.ledger = ledger, .contents = contents, .out = out, .faults = faults, .err = err};
+    contents_reader r = {
+        .ledger = ledger, .contents = contents, .out = out, .faults = faults, .err = err};
     return read_data(&r, NULL);
 }
 

@@ -12,7 +12,7 @@
 static const double variance_floor = 1e-5;
 
 /* File of the last declaration, for messages. */
-static const char *place(const dp_model *m)
+static const char *location(const dp_model *m)
 {
     return m->graph.where.file != NULL ? m->graph.where.file : "model";
 }
@@ -22,7 +22,7 @@ dp_expr dp_leaky_relu(double slope, dp_expr a)
     if (!isfinite(slope) && a.model != NULL)
         (void)dpi_fail(&a.model->err, DP_EDOMAIN,
                        "after %s:%d: dp_leaky_relu: the slope is %g; it must be a finite number",
-                       place(a.model), a.model->graph.where.line, slope);
+                       location(a.model), a.model->graph.where.line, slope);
     return dpi_expr_unary(&dpi_op_relu, a, &(dpi_attr){.value = slope});
 }
 

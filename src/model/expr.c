@@ -9,7 +9,7 @@ static dp_model *model_of(dp_expr a, dp_expr b)
 }
 
 /* File of the last declaration, for messages. */
-static const char *place(const dp_model *m)
+static const char *location(const dp_model *m)
 {
     return m->graph.where.file != NULL ? m->graph.where.file : "model";
 }
@@ -168,7 +168,7 @@ dp_expr dp_dot(dp_expr a, dp_expr b)
         dpi_get(&m->graph, left)->shape.n_dims < 2 && dpi_get(&m->graph, right)->shape.n_dims < 2;
     if (!vectors)
         (void)dpi_fail(&m->err, DP_ESHAPE, "after %s:%d: dp_dot takes two vectors; use dp_matmul",
-                       place(m), m->graph.where.line);
+                       location(m), m->graph.where.line);
     return (dp_expr){.model = m, .id = dpi_apply(&m->graph, op, left, right, NULL)};
 }
 
@@ -211,14 +211,15 @@ dp_expr dp_pick(dp_expr value, dp_expr index)
         (void)dpi_fail(&m->err, DP_ESHAPE,
                        "after %s:%d: dp_pick(value, index): '%s' is no column of group numbers; "
                        "declare it with dp_index or dp_indices over the plate of the value",
-                       place(m), m->graph.where.line,
+                       location(m), m->graph.where.line,
                        dpi_node_text(&m->graph, number, name, sizeof name));
     else if (!picks(rows, node))
         (void)dpi_fail(
             &m->err, DP_ESHAPE,
             "after %s:%d: dp_pick takes a value of each group and a column of dp_index over "
             "the same plate; the value is %s, the index has %zu groups",
-            place(m), m->graph.where.line, dpi_shape_text(&rows->shape, text), node->attr.number);
+            location(m), m->graph.where.line, dpi_shape_text(&rows->shape, text),
+            node->attr.number);
     return (dp_expr){.model = m, .id = dpi_apply(&m->graph, &dpi_op_pick, groups, number, NULL)};
 }
 
@@ -239,7 +240,7 @@ dp_expr dp_concat(dp_expr a, dp_expr b)
     const dpi_shape first = dpi_get(&m->graph, left)->shape,
                     second = dpi_get(&m->graph, right)->shape;
     if (first.n_dims > 1 || second.n_dims > 1)
-        (void)dpi_fail(&m->err, DP_ESHAPE, "after %s:%d: dp_concat takes two vectors", place(m),
+        (void)dpi_fail(&m->err, DP_ESHAPE, "after %s:%d: dp_concat takes two vectors", location(m),
                        m->graph.where.line);
     size_t k = dpi_shape_size(&first), l = dpi_shape_size(&second);
     dpi_attr head = {.shape = dpi_vector(k + l, false), .number = 0, .inner = k};

@@ -89,15 +89,15 @@ static dpi_id add_block(builder *b, const char *name, const char *suffix, dpi_sh
 static dpi_id add_noise(builder *b, const char *name, dpi_shape shape)
 {
     dpi_objective *o = b->o;
-    shape.per_record = shape.per_record || o->cut == DPI_CUT_PARAMETERS;
+    shape.per_record = shape.per_record || o->cut == DP_FORM_PARAMETERS;
     dpi_id node =
         dpi_source(b->g, &dpi_op_input, join(o, name, ".noise"), (dpi_attr){.shape = shape});
-    dpi_id *place = node == DPI_NONE ? NULL
-                                     : grow(o, (void **)&o->noise, &o->noise_capacity, o->n_noise,
-                                            sizeof *place);
-    if (place == NULL)
+    dpi_id *at = node == DPI_NONE
+                     ? NULL
+                     : grow(o, (void **)&o->noise, &o->noise_capacity, o->n_noise, sizeof *at);
+    if (at == NULL)
         return DPI_NONE;
-    *place = node;
+    *at = node;
     o->n_noise++;
     return node;
 }
@@ -230,7 +230,7 @@ static void score_latent(builder *b, const dpi_site *site, const dpi_id arg[], c
 {
     dpi_graph *g = b->g;
     const dpi_shape shape = dpi_get(&b->spec->model->graph, site->value)->shape;
-    bool of_record = shape.per_record, draws = b->o->cut == DPI_CUT_PARAMETERS;
+    bool of_record = shape.per_record, draws = b->o->cut == DP_FORM_PARAMETERS;
     dpi_id closed = draws ? DPI_NONE : dpi_minus_divergence(g, site->family, arg, &its->q, shape);
     if (closed != DPI_NONE) {
         add_score(b, of_record, closed);
@@ -359,7 +359,7 @@ static void build(builder *b)
     }
     o->prior = b->prior;
     o->record = b->record;
-    if (o->cut == DPI_CUT_LATENTS)
+    if (o->cut == DP_FORM_LATENTS)
         dpi_cut_at_latents(o);
     else
         dpi_cut_at_parameters(o, b->spec);

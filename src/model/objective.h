@@ -9,13 +9,13 @@
  *
  * with latents written as functions of parameters theta and standard normal noise.  Where a
  * latent's log p - log q has a mean in closed form over its own noise (divergence.c), that stands
- * in its place, but not with DPI_CUT_PARAMETERS.  Then
+ * in its place, but not with DP_FORM_PARAMETERS.  Then
  *
- *   DPI_CUT_LATENTS     c = the latents and parameters that records read.  Parts are d record_i /
+ *   DP_FORM_LATENTS     c = the latents and parameters that records read.  Parts are d record_i /
  *                       dc. (Of a simplex under the mean-field guide, its K - 1 free numbers.)
  *                       The released, noisy sum is fed back as `feed`, and the gradient of
  *                       prior + <feed, c> with respect to theta is exact post-processing.
- *   DPI_CUT_PARAMETERS  parts are d (record_i + prior / N) / dtheta, each record with noise of its
+ *   DP_FORM_PARAMETERS  parts are d (record_i + prior / N) / dtheta, each record with noise of its
  *                       own (the form of d3p, Prediger et al. 2022).  Where a unit of privacy has
  *                       several records, each has its share of the unit's prior / N.
  *
@@ -25,22 +25,20 @@
 
 #include "model/model.h"
 
-typedef enum dpi_cut { DPI_CUT_LATENTS, DPI_CUT_PARAMETERS } dpi_cut;
-
 /* A block of theta. */
 typedef struct dpi_block {
     const char *name;
     dpi_id node;
     size_t size, offset;
     double init;
-    dpi_id gradient; /* node of d ELBO / d block after the release; DPI_CUT_LATENTS only */
+    dpi_id gradient; /* node of d ELBO / d block after the release; DP_FORM_LATENTS only */
 } dpi_block;
 
 /* A latent of the model as the guide gives it. */
 typedef struct dpi_latent {
     const char *name;
     dpi_id value;
-    dpi_id cut; /* where DPI_CUT_LATENTS cuts: value, or what it is made of where that is shorter */
+    dpi_id cut; /* where DP_FORM_LATENTS cuts: value, or what it is made of where that is shorter */
     size_t size;
     bool per_record;
 } dpi_latent;
@@ -56,7 +54,7 @@ typedef struct dpi_objective {
     dpi_arena arena;
     dp_error err;
     dpi_graph graph;
-    dpi_cut cut;
+    dp_form cut;
     dpi_block *blocks;
     size_t n_blocks, block_capacity, n_theta;
     dpi_latent *latents;
@@ -69,15 +67,15 @@ typedef struct dpi_objective {
     dpi_id share; /* input, of each record: 1 / (N rows of its unit); DPI_NONE unless asked for */
     dpi_id *part; /* [n_parts] per-record gradients, side by side the release */
     dpi_id *crossing;          /* [n_parts] the value that part k is the gradient with respect to */
-    dpi_id *feed;              /* [n_parts] inputs for the released sums; DPI_CUT_LATENTS only */
+    dpi_id *feed;              /* [n_parts] inputs for the released sums; DP_FORM_LATENTS only */
     size_t n_parts, n_release; /* n_release: numbers of all parts, and spec.n_extra behind them */
 } dpi_objective;
 
 typedef struct dpi_objective_spec {
     const dp_model *model, *guide; /* guide nullable */
-    dpi_cut cut;
-    double population; /* N, the public number of units; for DPI_CUT_PARAMETERS */
-    bool shared;       /* units may have several records; for DPI_CUT_PARAMETERS */
+    dp_form cut;
+    double population; /* N, the public number of units; for DP_FORM_PARAMETERS */
+    bool shared;       /* units may have several records; for DP_FORM_PARAMETERS */
     size_t n_extra;    /* numbers that are released beside the parts, of the caller's making */
     double init_scale; /* of the mean-field guide, on the unconstrained space; > 0 */
 } dpi_objective_spec;

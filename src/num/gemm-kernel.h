@@ -21,31 +21,31 @@
 
 #define KERNEL_INLINE static inline KERNEL_TARGET __attribute__((always_inline))
 
-typedef KERNEL_REAL real;
-typedef real vector __attribute__((vector_size(KERNEL_BYTES)));
+typedef KERNEL_REAL element;
+typedef element vector __attribute__((vector_size(KERNEL_BYTES)));
 
-enum { LANES = sizeof(vector) / sizeof(real), VECTORS = 3, DEPTH = 256 };
+enum { LANES = sizeof(vector) / sizeof(element), VECTORS = 3, DEPTH = 256 };
 
 /* Numbers of a cache line: a factor is transposed so many columns at a time, in cache. */
-enum { LINE = 64 / sizeof(real) };
+enum { LINE = 64 / sizeof(element) };
 
 /* Where the left factor's element of row i and depth l is: a[i * row + l * step]. */
 typedef struct left {
-    const real *a;
+    const element *a;
     size_t row, step;
 } left;
 
 /* A panel that meets rows of the left factor. */
 typedef struct meeting {
-    const real *panel;
+    const element *panel;
     size_t panel_step, depth;
-    real *c;
+    element *c;
     size_t c_step, columns;
     bool fresh; /* sums start from zero, else from c */
 } meeting;
 
 /* Sums of `rows` rows and `width` vectors. */
-KERNEL_INLINE void tile(size_t rows, size_t width, const meeting *p, left side, real *c,
+KERNEL_INLINE void tile(size_t rows, size_t width, const meeting *p, left side, element *c,
                         size_t c_step)
 {
     vector sum[KERNEL_ROWS][VECTORS];
@@ -58,7 +58,7 @@ KERNEL_INLINE void tile(size_t rows, size_t width, const meeting *p, left side, 
                 memcpy(&sum[i][v], c + i * c_step + v * LANES, KERNEL_BYTES);
         }
     const size_t depth = p->depth, step = p->panel_step;
-    const real *panel = p->panel;
+    const element *panel = p->panel;
     for (size_t l = 0; l < depth; l++, panel += step, side.a += side.step) {
         vector b[VECTORS];
 #pragma GCC unroll 3
@@ -82,7 +82,7 @@ KERNEL_INLINE void tile(size_t rows, size_t width, const meeting *p, left side, 
 /* A tile whose columns need not fill the vectors: it is computed beside c then. */
 KERNEL_INLINE void any_tile(size_t rows, size_t width, const meeting *p, left side, size_t i)
 {
-    real beside[KERNEL_ROWS * VECTORS * LANES] = {0}, *c = p->c + i * p->c_step;
+    element beside[KERNEL_ROWS * VECTORS * LANES] = {0}, *c = p->c + i * p->c_step;
     size_t bytes = p->columns * sizeof *c, step = width * LANES;
     side.a += i * side.row;
     if (p->columns == step) {
@@ -121,8 +121,8 @@ static KERNEL_TARGET void meet(const meeting *p, size_t m, left side)
 
 /* Rows of `width` whole vectors.  The width is a constant, since compilers make a call of memcpy,
  * or worse, of a loop over it. */
-KERNEL_INLINE void copy_rows(size_t width, size_t rows, size_t from_step, const real *from,
-                             real *panel)
+KERNEL_INLINE void copy_rows(size_t width, size_t rows, size_t from_step, const element *from,
+                             element *panel)
 {
     for (size_t i = 0; i < rows; i++)
 #pragma GCC unroll 3
@@ -131,8 +131,8 @@ KERNEL_INLINE void copy_rows(size_t width, size_t rows, size_t from_step, const 
 }
 
 /* A line of each of `columns` rows, at most LINE numbers, into as many rows. */
-KERNEL_INLINE void turn_line(size_t count, size_t columns, size_t from_step, const real *from,
-                             size_t step, real *panel)
+KERNEL_INLINE void turn_line(size_t count, size_t columns, size_t from_step, const element *from,
+                             size_t step, element *panel)
 {
     for (size_t t = 0; t < columns; t++)
 #pragma GCC unroll 16
@@ -142,10 +142,10 @@ KERNEL_INLINE void turn_line(size_t count, size_t columns, size_t from_step, con
 
 /* The columns from j of rows l ... of op(b), zero beyond the last. */
 static KERNEL_TARGET void pack(const KERNEL_PRODUCT *p, size_t l, size_t j, const meeting *here,
-                               real *panel)
+                               element *panel)
 {
     size_t step = here->panel_step, columns = here->columns, depth = here->depth;
-    const real *from = p->transpose_b ? p->b + j * p->k + l : p->b + l * p->n + j;
+    const element *from = p->transpose_b ? p->b + j * p->k + l : p->b + l * p->n + j;
     if (columns < step)
         memset(panel, 0, depth * step * sizeof *panel);
     for (size_t i = 0; i < depth && p->transpose_b; i += LINE)
@@ -168,7 +168,7 @@ static KERNEL_TARGET void pack(const KERNEL_PRODUCT *p, size_t l, size_t j, cons
 
 KERNEL_TARGET void KERNEL_MULTIPLY(const KERNEL_PRODUCT *p)
 {
-    real panel[DEPTH * VECTORS * LANES];
+    element panel[DEPTH * VECTORS * LANES];
     bool ta = p->transpose_a;
     size_t n = p->n, k = p->k;
     for (size_t j = 0; j < n; j += VECTORS * LANES)
@@ -195,7 +195,8 @@ KERNEL_TARGET void KERNEL_MULTIPLY(const KERNEL_PRODUCT *p)
 
 #ifdef KERNEL_OUTER
 /* scale * vector[0 ... count - 1], zero up to `step`. */
-KERNEL_INLINE void scaled(size_t count, size_t step, real scale, const real *from, real *to)
+KERNEL_INLINE void scaled(size_t count, size_t step, element scale, const element *from,
+                          element *to)
 {
     for (size_t t = 0; t < count; t++)
         to[t] = scale * from[t];
@@ -203,10 +204,10 @@ KERNEL_INLINE void scaled(size_t count, size_t step, real scale, const real *fro
         to[t] = 0;
 }
 
-KERNEL_TARGET void KERNEL_OUTER(size_t n_terms, const dpi_term *term, size_t rows, size_t columns,
-                                real *sum)
+KERNEL_TARGET void KERNEL_OUTER(size_t n_terms, const dpi_outer_term *term, size_t rows,
+                                size_t columns, element *sum)
 {
-    real panel[DPI_GEMM_TERMS * VECTORS * LANES], side[DPI_GEMM_TERMS * KERNEL_ROWS];
+    element panel[DPI_GEMM_TERMS * VECTORS * LANES], side[DPI_GEMM_TERMS * KERNEL_ROWS];
     for (size_t j = 0; j < columns; j += VECTORS * LANES) {
         size_t count = columns - j < VECTORS * LANES ? columns - j : VECTORS * LANES;
         size_t width = (count + LANES - 1) / LANES * LANES;
@@ -233,9 +234,9 @@ KERNEL_TARGET void KERNEL_OUTER(size_t n_terms, const dpi_term *term, size_t row
 
 /* ---- sums of chains ---- */
 
-typedef double wide __attribute__((vector_size(KERNEL_BYTES)));
-enum { WIDE = sizeof(wide) / sizeof(double), PRECISE = sizeof(real) == sizeof(double) };
-typedef real part __attribute__((vector_size(WIDE * sizeof(real))));
+typedef double widened __attribute__((vector_size(KERNEL_BYTES)));
+enum { WIDE = sizeof(widened) / sizeof(double), PRECISE = sizeof(element) == sizeof(double) };
+typedef element part __attribute__((vector_size(WIDE * sizeof(element))));
 
 KERNEL_INLINE double added(double number, bool fresh, double *sum, double *lost)
 {
@@ -247,14 +248,14 @@ KERNEL_INLINE double added(double number, bool fresh, double *sum, double *lost)
 }
 
 /* Adds a row of a tile; in single precision `lost` is not used. */
-KERNEL_INLINE void add_row(size_t count, const real *row, bool fresh, double *sum, double *lost)
+KERNEL_INLINE void add_row(size_t count, const element *row, bool fresh, double *sum, double *lost)
 {
     size_t t = 0;
     for (; t + WIDE <= count; t += WIDE) {
         part narrow;
-        wide old, off, total;
+        widened old, off, total;
         memcpy(&narrow, row + t, sizeof narrow);
-        wide term = __builtin_convertvector(narrow, wide);
+        widened term = __builtin_convertvector(narrow, widened);
         if (!fresh) {
             memcpy(&old, sum + t, sizeof old);
             if (PRECISE) {
@@ -265,7 +266,7 @@ KERNEL_INLINE void add_row(size_t count, const real *row, bool fresh, double *su
             off = (total - old) - term;
         } else {
             total = term;
-            off = (wide){0};
+            off = (widened){0};
         }
         memcpy(sum + t, &total, sizeof total);
         if (PRECISE)
@@ -281,7 +282,7 @@ KERNEL_INLINE void add_row(size_t count, const real *row, bool fresh, double *su
 KERNEL_INLINE void chain_tile(size_t width, size_t n, const KERNEL_CHAIN *chain,
                               const dpi_chain_sum *to, size_t i, size_t j)
 {
-    _Alignas(KERNEL_BYTES) real beside[KERNEL_ROWS * VECTORS * LANES];
+    _Alignas(KERNEL_BYTES) element beside[KERNEL_ROWS * VECTORS * LANES];
     _Alignas(KERNEL_BYTES) double off[KERNEL_ROWS * VECTORS * LANES] = {0};
     size_t step = width * LANES, rows = to->rows - i < KERNEL_ROWS ? to->rows - i : KERNEL_ROWS;
     size_t count = to->columns - j < step ? to->columns - j : step;

@@ -23,10 +23,10 @@ typedef struct dpi_product_single {
 } dpi_product_single;
 
 /* (scale_a a) (scale_b b)^T */
-typedef struct dpi_term {
+typedef struct dpi_outer_term {
     const double *a, *b;
     double scale_a, scale_b;
-} dpi_term;
+} dpi_outer_term;
 
 /* sum_l a_l b_l^T of n vectors each, a_l at a + l a_step; numbers of a chain. */
 typedef struct dpi_chain {
@@ -55,7 +55,7 @@ typedef struct dpi_gemm_kernel {
     void (*multiply)(const dpi_product *product);
     void (*multiply_single)(const dpi_product_single *product);
     /* sum[rows][columns] += the terms in their order; n_terms <= DPI_GEMM_TERMS */
-    void (*add_outer)(size_t n_terms, const dpi_term *term, size_t rows, size_t columns,
+    void (*add_outer)(size_t n_terms, const dpi_outer_term *term, size_t rows, size_t columns,
                       double *sum);
     /* Adds chains to a sum in their order, each of its elements being one chain of multiply-adds
      * from zero: in double with compensation, in single precision widened.  Steps are multiples of
@@ -76,20 +76,20 @@ void dpi_gemm_avx512_single(const dpi_product_single *product);
 void dpi_gemm_avx512_chains(size_t n, const dpi_chain *chain, const dpi_chain_sum *to);
 void dpi_gemm_avx512_chains_single(size_t n, const dpi_chain_single *chain,
                                    const dpi_chain_sum *to);
-void dpi_gemm_avx512_outer(size_t n_terms, const dpi_term *term, size_t rows, size_t columns,
+void dpi_gemm_avx512_outer(size_t n_terms, const dpi_outer_term *term, size_t rows, size_t columns,
                            double *sum);
 void dpi_gemm_avx2(const dpi_product *product);
 void dpi_gemm_avx2_single(const dpi_product_single *product);
 void dpi_gemm_avx2_chains(size_t n, const dpi_chain *chain, const dpi_chain_sum *to);
 void dpi_gemm_avx2_chains_single(size_t n, const dpi_chain_single *chain, const dpi_chain_sum *to);
-void dpi_gemm_avx2_outer(size_t n_terms, const dpi_term *term, size_t rows, size_t columns,
+void dpi_gemm_avx2_outer(size_t n_terms, const dpi_outer_term *term, size_t rows, size_t columns,
                          double *sum);
 void dpi_gemm_portable(const dpi_product *product);
 void dpi_gemm_portable_single(const dpi_product_single *product);
 void dpi_gemm_portable_chains(size_t n, const dpi_chain *chain, const dpi_chain_sum *to);
 void dpi_gemm_portable_chains_single(size_t n, const dpi_chain_single *chain,
                                      const dpi_chain_sum *to);
-void dpi_gemm_portable_outer(size_t n_terms, const dpi_term *term, size_t rows, size_t columns,
-                             double *sum);
+void dpi_gemm_portable_outer(size_t n_terms, const dpi_outer_term *term, size_t rows,
+                             size_t columns, double *sum);
 
 #endif

@@ -183,11 +183,11 @@ void dpi_gemm_single(bool ta, bool tb, size_t m, size_t n, size_t k, const float
  * 2^-1022, where it is rounded to a multiple of 2^-1074, and the other factor multiplies that
  * error: by less than 2^512 where it is the shorter one and |a| |b| is finite, so that nothing is
  * left of it. */
-static dpi_term weighted(size_t rows, size_t columns, const double *a, const double *b,
-                         double weight)
+static dpi_outer_term weighted(size_t rows, size_t columns, const double *a, const double *b,
+                               double weight)
 {
     bool to_a = weight != 1 && dpi_norm(rows, a) > dpi_norm(columns, b);
-    return (dpi_term){a, b, to_a ? weight : 1, to_a ? 1 : weight};
+    return (dpi_outer_term){a, b, to_a ? weight : 1, to_a ? 1 : weight};
 }
 
 void dpi_outer_start(dpi_outer_sum *outer, size_t rows, size_t columns, double *sum)

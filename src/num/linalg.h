@@ -35,7 +35,7 @@ void dpi_add_outer(const dpi_outer *products, const double *weight, double *sum)
 typedef struct dpi_outer_sum {
     size_t rows, columns, n;
     double *sum;
-    dpi_term term[DPI_GEMM_TERMS];
+    dpi_outer_term term[DPI_GEMM_TERMS];
 } dpi_outer_sum;
 
 void dpi_outer_start(dpi_outer_sum *outer, size_t rows, size_t columns, double *sum);

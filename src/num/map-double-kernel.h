@@ -20,33 +20,33 @@
 
 #define KERNEL_INLINE static inline KERNEL_TARGET __attribute__((always_inline))
 
-typedef double real __attribute__((vector_size(KERNEL_BYTES)));
-typedef int64_t word __attribute__((vector_size(KERNEL_BYTES)));
+typedef double doubles __attribute__((vector_size(KERNEL_BYTES)));
+typedef int64_t double_words __attribute__((vector_size(KERNEL_BYTES)));
 typedef uint64_t bits __attribute__((vector_size(KERNEL_BYTES)));
 
-enum { LANES = sizeof(real) / sizeof(double) };
+enum { LANES = sizeof(doubles) / sizeof(double) };
 
 /* 1.5 2^52: adding it rounds to an integer, which its low bits then are, in two's complement. */
 #define ROUNDER 0x1.8p52
 #define ROUNDER_BITS UINT64_C(0x4338000000000000)
 
 /* Where the mask is set, a, else b. */
-KERNEL_INLINE real choose(word mask, real a, real b)
+KERNEL_INLINE doubles choose(double_words mask, doubles a, doubles b)
 {
-    return (real)(((word)a & mask) | ((word)b & ~mask));
+    return (doubles)(((double_words)a & mask) | ((double_words)b & ~mask));
 }
 
-KERNEL_INLINE real exponential(real x)
+KERNEL_INLINE doubles exponential(doubles x)
 {
     static const double inverse[] = {/* factorials */
                                      1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
                                      1.0 / 40320,     1.0 / 5040,     1.0 / 720,     1.0 / 120,
                                      1.0 / 24,        1.0 / 6,        1.0 / 2};
-    word small = x<-746.0, large = x> 709.79;
-    real y = choose(small | large, (real){0}, x);
-    real rounder = y * 0x1.71547652b82fep0 + ROUNDER, k = rounder - ROUNDER;
-    real r = (y - k * 0x1.62e42fefa38p-1) - k * 0x1.ef35793c7673p-45;
-    real p = r * (1.0 / 6227020800) + inverse[0];
+    double_words small = x<-746.0, large = x> 709.79;
+    doubles y = choose(small | large, (doubles){0}, x);
+    doubles rounder = y * 0x1.71547652b82fep0 + ROUNDER, k = rounder - ROUNDER;
+    doubles r = (y - k * 0x1.62e42fefa38p-1) - k * 0x1.ef35793c7673p-45;
+    doubles p = r * (1.0 / 6227020800) + inverse[0];
 #pragma GCC unroll 10
     for (int i = 1; i < 11; i++)
         p = p * r + inverse[i];
@@ -54,33 +54,34 @@ KERNEL_INLINE real exponential(real x)
     /* 2^k as a product, since k may be 1024, or too small for a normal number. */
     bits exponent = (bits)rounder - ROUNDER_BITS; /* of no meaning for NaN, which p is then */
     bits half = ((exponent + 2048) >> 1) - 1024;
-    real first = (real)((half + 1023) << 52), second = (real)((exponent - half + 1023) << 52);
+    doubles first = (doubles)((half + 1023) << 52),
+            second = (doubles)((exponent - half + 1023) << 52);
     p = (first + first * p) * second;
-    return choose(small, (real){0}, choose(large, (real){0} + __builtin_inf(), p));
+    return choose(small, (doubles){0}, choose(large, (doubles){0} + __builtin_inf(), p));
 }
 
-KERNEL_INLINE real minus_absolute(real x)
+KERNEL_INLINE doubles minus_absolute(doubles x)
 {
-    return (real)((word)x | INT64_MIN);
+    return (doubles)((double_words)x | INT64_MIN);
 }
 
-KERNEL_INLINE real logistic(real x)
+KERNEL_INLINE doubles logistic(doubles x)
 {
-    real t = exponential(minus_absolute(x));
-    return choose(x < 0, t, (real){0} + 1.0) / (1.0 + t);
+    doubles t = exponential(minus_absolute(x));
+    return choose(x < 0, t, (doubles){0} + 1.0) / (1.0 + t);
 }
 
-KERNEL_INLINE real softplus(real x)
+KERNEL_INLINE doubles softplus(doubles x)
 {
-    real t = exponential(minus_absolute(x)), s = t / (2.0 + t), z = s * s;
-    real p = z * (2.0 / 31) + 2.0 / 29;
+    doubles t = exponential(minus_absolute(x)), s = t / (2.0 + t), z = s * s;
+    doubles p = z * (2.0 / 31) + 2.0 / 29;
 #pragma GCC unroll 13
     for (int i = 27; i > 1; i -= 2)
         p = p * z + 2.0 / i;
-    return choose(x > 0, x, (real){0}) + (s * 2.0 + s * (z * p));
+    return choose(x > 0, x, (doubles){0}) + (s * 2.0 + s * (z * p));
 }
 
-KERNEL_INLINE real apply(dpi_map function, real x)
+KERNEL_INLINE doubles apply(dpi_map function, doubles x)
 {
     return function == DPI_MAP_EXP        ? exponential(x)
            : function == DPI_MAP_LOGISTIC ? logistic(x)
@@ -88,4 +89,5 @@ KERNEL_INLINE real apply(dpi_map function, real x)
 }
 
 #define NUMBER double
+#define NUMBERS doubles
 #include "num/map-loop.h"

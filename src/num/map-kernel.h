@@ -29,62 +29,62 @@
 
 #define KERNEL_INLINE static inline KERNEL_TARGET __attribute__((always_inline))
 
-typedef float real __attribute__((vector_size(KERNEL_BYTES)));
-typedef int32_t word __attribute__((vector_size(KERNEL_BYTES)));
+typedef float floats __attribute__((vector_size(KERNEL_BYTES)));
+typedef int32_t float_words __attribute__((vector_size(KERNEL_BYTES)));
 
-enum { LANES = sizeof(real) / sizeof(float) };
+enum { LANES = sizeof(floats) / sizeof(float) };
 
 /* 1.5 2^23: adding it rounds to an integer, which its low bits then are, in two's complement. */
 #define ROUNDER 0x1.8p23F
 #define ROUNDER_BITS 0x4b400000
 
 /* Where the mask is set, a, else b. */
-KERNEL_INLINE real choose(word mask, real a, real b)
+KERNEL_INLINE floats choose(float_words mask, floats a, floats b)
 {
-    return (real)(((word)a & mask) | ((word)b & ~mask));
+    return (floats)(((float_words)a & mask) | ((float_words)b & ~mask));
 }
 
-KERNEL_INLINE real exponential(real x)
+KERNEL_INLINE floats exponential(floats x)
 {
-    word small = x<-87.3F, large = x> 88.72F;
-    real y = choose(small | large, (real){0}, x);
-    real rounder = y * 1.44269504F + ROUNDER, k = rounder - ROUNDER;
-    real r = (y - k * 0x1.63p-1F) - k * -0x1.bd0106p-13F;
-    real p = r * (1.0F / 5040) + 1.0F / 720;
+    float_words small = x<-87.3F, large = x> 88.72F;
+    floats y = choose(small | large, (floats){0}, x);
+    floats rounder = y * 1.44269504F + ROUNDER, k = rounder - ROUNDER;
+    floats r = (y - k * 0x1.63p-1F) - k * -0x1.bd0106p-13F;
+    floats p = r * (1.0F / 5040) + 1.0F / 720;
     p = p * r + 1.0F / 120;
     p = p * r + 1.0F / 24;
     p = p * r + 1.0F / 6;
     p = p * r + 0.5F;
     p = p * (r * r) + r;
     /* 2^k as a product, since k may be 128. */
-    word exponent = (word)rounder - ROUNDER_BITS, half = exponent >> 1;
-    real first = (real)((half + 127) << 23), second = (real)((exponent - half + 127) << 23);
+    float_words exponent = (float_words)rounder - ROUNDER_BITS, half = exponent >> 1;
+    floats first = (floats)((half + 127) << 23), second = (floats)((exponent - half + 127) << 23);
     p = (first + first * p) * second;
-    return choose(small, (real){0}, choose(large, (real){0} + __builtin_inff(), p));
+    return choose(small, (floats){0}, choose(large, (floats){0} + __builtin_inff(), p));
 }
 
-KERNEL_INLINE real minus_absolute(real x)
+KERNEL_INLINE floats minus_absolute(floats x)
 {
-    return (real)((word)x | INT32_MIN);
+    return (floats)((float_words)x | INT32_MIN);
 }
 
-KERNEL_INLINE real logistic(real x)
+KERNEL_INLINE floats logistic(floats x)
 {
-    real t = exponential(minus_absolute(x));
-    return choose(x < 0, t, (real){0} + 1.0F) / (1.0F + t);
+    floats t = exponential(minus_absolute(x));
+    return choose(x < 0, t, (floats){0} + 1.0F) / (1.0F + t);
 }
 
-KERNEL_INLINE real softplus(real x)
+KERNEL_INLINE floats softplus(floats x)
 {
-    real t = exponential(minus_absolute(x)), s = t / (2.0F + t), z = s * s;
-    real p = z * (2.0F / 17) + 2.0F / 15;
+    floats t = exponential(minus_absolute(x)), s = t / (2.0F + t), z = s * s;
+    floats p = z * (2.0F / 17) + 2.0F / 15;
     p = p * z + 2.0F / 13;
     p = p * z + 2.0F / 11;
     p = p * z + 2.0F / 9;
     p = p * z + 2.0F / 7;
     p = p * z + 2.0F / 5;
     p = p * z + 2.0F / 3;
-    return choose(x > 0, x, (real){0}) + (s * 2.0F + s * (z * p));
+    return choose(x > 0, x, (floats){0}) + (s * 2.0F + s * (z * p));
 }
 
 /* ---- in doubles, half as many at a time ---- */
@@ -138,7 +138,7 @@ KERNEL_INLINE wide wide_normal_cdf(wide x)
     return wide_choose(x > 0, 1.0 - low, low);
 }
 
-KERNEL_INLINE real normal_cdf(real x)
+KERNEL_INLINE floats normal_cdf(floats x)
 {
     half_real part[2];
     memcpy(part, &x, sizeof part);
@@ -150,7 +150,7 @@ KERNEL_INLINE real normal_cdf(real x)
     return x;
 }
 
-KERNEL_INLINE real apply(dpi_map function, real x)
+KERNEL_INLINE floats apply(dpi_map function, floats x)
 {
     return function == DPI_MAP_EXP        ? exponential(x)
            : function == DPI_MAP_LOGISTIC ? logistic(x)
@@ -159,4 +159,5 @@ KERNEL_INLINE real apply(dpi_map function, real x)
 }
 
 #define NUMBER float
+#define NUMBERS floats
 #include "num/map-loop.h"

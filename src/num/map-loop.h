@@ -1,11 +1,11 @@
 /* A function of many numbers by vectors of them, for the kernels of both precisions (map-kernel.h,
- * map-double-kernel.h), which define NUMBER, the vectors `real` of LANES of them, and `apply`. */
+ * map-double-kernel.h), which define NUMBER, the vectors NUMBERS of LANES of them, and `apply`. */
 
 /* The last numbers are taken together with some before them, unless there are too few.  They are
  * read first, so that `out` may be `in`. */
 KERNEL_TARGET void KERNEL_NAME(dpi_map function, size_t n, const NUMBER *in, NUMBER *out)
 {
-    real last = {0}, x;
+    NUMBERS last = {0}, x;
     if (n < LANES) {
         memcpy(&last, in, n * sizeof *in);
         last = apply(function, last);

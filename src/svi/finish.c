@@ -26,14 +26,14 @@ enum { MANY = 4 };
 
 enum { PIECE = 512 }; /* parameters moved at a time */
 
-typedef struct pass {
+typedef struct finish_pass {
     dp_svi *s;
     dpi_release release;
     bool shared; /* several threads are at it */
     pthread_mutex_t lock;
     size_t next; /* block that is not taken; under the lock, as is */
     bool finite;
-} pass;
+} finish_pass;
 
 /* ---- what is made once ---- */
 
@@ -41,7 +41,7 @@ typedef struct pass {
 static size_t part_of(const dpi_objective *o, const dpi_block *block)
 {
     size_t p = 0;
-    if (o->cut == DPI_CUT_PARAMETERS)
+    if (o->cut == DP_FORM_PARAMETERS)
         return (size_t)(block - o->blocks);
     while (p < o->n_parts && o->feed[p] != block->gradient)
         p++;
@@ -90,26 +90,26 @@ static size_t size_of_part(const dpi_objective *o, size_t p)
     return dpi_shape_size(&dpi_get(&o->graph, o->part[p])->shape);
 }
 
-dpi_place *dpi_finish_places(dp_svi *s, size_t *n)
+dpi_lent *dpi_finish_lent(dp_svi *s, size_t *n)
 {
     const dpi_objective *o = &s->objective;
-    dpi_place *place = dpi_arena_alloc(&s->arena, o->n_blocks + o->n_parts, sizeof *place);
+    dpi_lent *lent = dpi_arena_alloc(&s->arena, o->n_blocks + o->n_parts, sizeof *lent);
     double *release = s->release;
     *n = 0;
-    if (place == NULL)
+    if (lent == NULL)
         return NULL;
     for (size_t k = 0; k < o->n_blocks; k++)
-        place[(*n)++] = (dpi_place){o->blocks[k].node, s->optimizer.theta + o->blocks[k].offset};
-    for (size_t p = 0; p < o->n_parts && o->cut == DPI_CUT_LATENTS; p++) {
-        place[(*n)++] = (dpi_place){o->feed[p], release};
+        lent[(*n)++] = (dpi_lent){o->blocks[k].node, s->optimizer.theta + o->blocks[k].offset};
+    for (size_t p = 0; p < o->n_parts && o->cut == DP_FORM_LATENTS; p++) {
+        lent[(*n)++] = (dpi_lent){o->feed[p], release};
         release += size_of_part(o, p);
     }
-    return place;
+    return lent;
 }
 
 /* ---- one step ---- */
 
-static size_t take(pass *t, bool finite)
+static size_t take(finish_pass *t, bool finite)
 {
     if (t->shared)
         (void)pthread_mutex_lock(&t->lock);
@@ -141,14 +141,14 @@ static void move_released(void *user, size_t first, size_t n)
         const dpi_block *block = &o->blocks[s->target[p]];
         m->finite &= dpi_optimizer_move(&s->optimizer, block->offset + from - at, to - from,
                                         s->release + from);
-        dpi_run_copy_place(s->run, block->node, from - at, to - from);
+        dpi_run_refresh(s->run, block->node, from - at, to - from);
     }
 }
 
 /* What each thread does: blocks of the release, and of the parameters where that is all. */
 static void release_blocks(void *of, size_t k)
 {
-    pass *t = of;
+    finish_pass *t = of;
     mover m = {t->s, true};
     size_t blocks = dpi_release_blocks(t->release.n);
     bool moves = t->s->target != NULL && t->release.whole == NULL && t->s->opts.group == NULL;
@@ -174,7 +174,7 @@ static void gather(const dp_svi *s, size_t first, size_t n, double *gradient)
 /* What each thread does where gradients have been pulled back. */
 static void move_blocks(void *of, size_t k)
 {
-    pass *t = of;
+    finish_pass *t = of;
     const dpi_optimizer *o = &t->s->optimizer;
     double gradient[PIECE];
     bool finite = true;
@@ -190,7 +190,7 @@ static void move_blocks(void *of, size_t k)
     }
 }
 
-static void on_threads(pass *t, size_t n, void (*work)(void *of, size_t k))
+static void on_threads(finish_pass *t, size_t n, void (*work)(void *of, size_t k))
 {
     t->next = 0;
     t->shared = t->s->pool != NULL && dpi_release_blocks(n) >= MANY;
@@ -213,7 +213,7 @@ static dp_status exchange(dp_svi *s, const dpi_release *r, dp_status mine, dp_er
 }
 
 /* Makes the release and, where they do not wait for more, moves the parameters. */
-static dp_status release_all(dp_svi *s, pass *t, dp_status mine, dp_error *err)
+static dp_status release_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error *err)
 {
     const dp_group *group = s->opts.group;
     size_t n = t->release.n;
@@ -242,19 +242,19 @@ dp_status dpi_finish(dp_svi *s, dp_status mine, bool *finite, dp_error *err)
 {
     const dpi_objective *o = &s->objective;
     const dp_group *group = s->opts.group;
-    pass t = {.s = s,
-              .finite = true,
-              .release = {.n = o->n_release,
-                          .noisy = has_noise(s),
-                          .sd = s->opts.sigma * s->opts.clip,
-                          .rate = s->opts.rate,
-                          .sum = s->sum,
-                          .last = s->last,
-                          .lost = s->has_lost ? s->lost : NULL,
-                          .out = s->release,
-                          .whole = s->whole,
-                          .quiet = group != NULL && group->rank != 0,
-                          .keys = s->keys}};
+    finish_pass t = {.s = s,
+                     .finite = true,
+                     .release = {.n = o->n_release,
+                                 .noisy = has_noise(s),
+                                 .sd = s->opts.sigma * s->opts.clip,
+                                 .rate = s->opts.rate,
+                                 .sum = s->sum,
+                                 .last = s->last,
+                                 .lost = s->has_lost ? s->lost : NULL,
+                                 .out = s->release,
+                                 .whole = s->whole,
+                                 .quiet = group != NULL && group->rank != 0,
+                                 .keys = s->keys}};
     if (s->pool != NULL)                         /* else nobody is locked out */
         (void)pthread_mutex_init(&t.lock, NULL); /* with default attributes this cannot fail */
     dpi_optimizer_begin(&s->optimizer);
@@ -263,7 +263,7 @@ dp_status dpi_finish(dp_svi *s, dp_status mine, bool *finite, dp_error *err)
         dpi_run_late(s->run);
         on_threads(&t, o->n_theta, move_blocks);
     } else if (status == DP_OK) {
-        dpi_run_places_copied(s->run);
+        dpi_run_refreshed(s->run);
     }
     if (status == DP_OK)
         dpi_optimizer_end(&s->optimizer);

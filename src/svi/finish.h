@@ -5,12 +5,12 @@
 #include "svi/svi.h"
 
 /* Makes what this needs beside the optimiser; before the run, which reads parameters and release
- * where they are (dpi_finish_places).  DP_ENOMEM. */
+ * where they are (dpi_finish_lent).  DP_ENOMEM. */
 dp_status dpi_finish_init(dp_svi *s, dp_error *err) DP_MUST_CHECK;
 
 /* Buffers of s for nodes of its run: n_blocks of parameters, and n_parts of feeds for
- * DPI_CUT_LATENTS. */
-dpi_place *dpi_finish_places(dp_svi *s, size_t *n);
+ * DP_FORM_LATENTS. */
+dpi_lent *dpi_finish_lent(dp_svi *s, size_t *n);
 
 /* Turns the sum that dpi_sum_batch has left into the release and that into an estimate of the full
  * sum, pulls it back to the parameters and moves them.  *finite is false when they no longer all

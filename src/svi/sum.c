@@ -35,11 +35,11 @@ enum { FEW = 4 };
 /* Longer releases are not parked: their tasks take so much longer that waiting costs nothing. */
 enum { LONG_RELEASE = 1 << 16 };
 
-/* Consecutive places of the batch. */
-typedef struct task {
+/* Consecutive units of the batch. */
+typedef struct batch_task {
     size_t number, first, units, rows;
     bool last; /* of the batch */
-} task;
+} batch_task;
 
 typedef struct sum {
     dp_svi *s;
@@ -49,7 +49,7 @@ typedef struct sum {
     bool shared;            /* several threads are at it */
     dp_error *err;          /* under `source`, as is what follows */
     pthread_mutex_t source; /* of tasks and of draws */
-    size_t at, next;        /* first place not handed out; number of the next task */
+    size_t at, next;        /* first unit not handed out; number of the next task */
     pthread_mutex_t fold;   /* held while a task is added to the release */
     pthread_cond_t turned;
     size_t turn;   /* task that may be added; under `fold`, as are the parked sums and the rest */
@@ -181,17 +181,17 @@ void dpi_workers_free(dp_svi *s)
 
 /* ---- tasks ---- */
 
-static size_t unit_at(const sum *t, size_t place)
+static size_t unit_at(const sum *t, size_t position)
 {
-    return t->batch != NULL ? t->batch[place] : place;
+    return t->batch != NULL ? t->batch[position] : position;
 }
 
 /* Takes the next task; false when there is none.  The source is locked. */
-static bool next_task(sum *t, task *job)
+static bool next_task(sum *t, batch_task *job)
 {
     const dp_svi *s = t->s;
     size_t left = t->size - t->at;
-    *job = (task){.number = t->next, .first = t->at};
+    *job = (batch_task){.number = t->next, .first = t->at};
     if (left == 0)
         return false;
     if (s->units.start == NULL) { /* equal tasks, as few as can be */
@@ -213,7 +213,7 @@ static bool next_task(sum *t, task *job)
 
 /* Draws `size` numbers for each of m records, whole pairs for each: numbers are made in pairs
  * (normal.c), whose two are independent but for rounding, and records must be so exactly, since a
- * record more or less moves those behind it to other places. */
+ * record more or less moves those behind it to other draws. */
 static dp_status draw_pairs(dp_svi *s, size_t m, size_t size, double *out, dp_error *err)
 {
     size_t whole = size + size % 2;
@@ -242,7 +242,7 @@ dp_status dpi_draw_records(dp_svi *s, dpi_run *run, size_t m, dp_error *err)
 }
 
 /* Lists the rows `done` ... `done` + m - 1 of a task, and each one's share of the prior. */
-static void list_rows(const sum *t, dpi_worker *w, const task *job, size_t done, size_t m)
+static void list_rows(const sum *t, dpi_worker *w, const batch_task *job, size_t done, size_t m)
 {
     const dp_svi *s = t->s;
     double *share = dpi_run_value(w->run, s->objective.share);
@@ -266,7 +266,7 @@ static double *extra_of(const dp_svi *s, const dpi_worker *w)
 }
 
 /* Adds what the units of a chunk that has been clipped add beside their gradients. */
-static void add_extras(const sum *t, dpi_worker *w, const task *job)
+static void add_extras(const sum *t, dpi_worker *w, const batch_task *job)
 {
     const dp_svi *s = t->s;
     const double *score = dpi_run_value(w->run, s->objective.record);
@@ -298,7 +298,7 @@ static void finish_large(const sum *t, dpi_worker *w)
 
 /* Runs a chunk of a task and adds it up: units that are whole into to[], clipped; rows of a larger
  * one into unit[]. */
-static void run_chunk(const sum *t, dpi_worker *w, const task *job, size_t done, size_t m)
+static void run_chunk(const sum *t, dpi_worker *w, const batch_task *job, size_t done, size_t m)
 {
     if (t->s->units.start == NULL) {
         dpi_run_records(w->run, m, t->batch != NULL ? t->batch + job->first : NULL, job->first);
@@ -321,7 +321,7 @@ static void run_chunk(const sum *t, dpi_worker *w, const task *job, size_t done,
 }
 
 /* Computes to[] of a task.  The source is locked at the start and not at the end. */
-static dp_status run_task(sum *t, dpi_worker *w, const task *job)
+static dp_status run_task(sum *t, dpi_worker *w, const batch_task *job)
 {
     const dp_svi *s = t->s;
     size_t n = s->objective.n_release;
@@ -349,7 +349,7 @@ static dp_status run_task(sum *t, dpi_worker *w, const task *job)
 }
 
 /* Where the sum of a task is parked. */
-static dpi_parked *place_of(const sum *t, size_t number)
+static dpi_parked *parked_at(const sum *t, size_t number)
 {
     size_t at = number % t->parked;
     return &t->s->workers[at / 2].parked[at % 2];
@@ -367,39 +367,39 @@ static void add_part(dp_svi *s, double *part)
 /* Adds part[], whose turn it is, and what is parked behind it.  The first task has added to the sum
  * itself; the last one's is left for the release (release.c), which is the next to go over all
  * numbers. */
-static void add_in_turn(sum *t, const dpi_worker *w, const task *job)
+static void add_in_turn(sum *t, const dpi_worker *w, const batch_task *job)
 {
     dp_svi *s = t->s;
     if (job->number > 0 && job->last)
         s->last = w->part;
     else if (job->number > 0)
         add_part(s, w->part);
-    for (t->turn++; t->parked > 0 && place_of(t, t->turn)->full; t->turn++) {
-        dpi_parked *place = place_of(t, t->turn);
-        if (place->last)
-            s->last = place->part;
+    for (t->turn++; t->parked > 0 && parked_at(t, t->turn)->full; t->turn++) {
+        dpi_parked *parked = parked_at(t, t->turn);
+        if (parked->last)
+            s->last = parked->part;
         else
-            add_part(s, place->part);
-        place->full = false;
+            add_part(s, parked->part);
+        parked->full = false;
     }
     if (t->shared)
         (void)pthread_cond_broadcast(&t->turned);
 }
 
 /* Leaves part[] for the thread whose turn comes before, and takes the empty one for it. */
-static void park(const sum *t, dpi_worker *w, const task *job)
+static void park(const sum *t, dpi_worker *w, const batch_task *job)
 {
-    dpi_parked *place = place_of(t, job->number);
-    double *part = place->part;
-    place->part = w->part;
-    place->last = job->last;
-    place->full = true;
+    dpi_parked *parked = parked_at(t, job->number);
+    double *part = parked->part;
+    parked->part = w->part;
+    parked->last = job->last;
+    parked->full = true;
     w->part = part;
 }
 
 /* Sees to it that part[] is added to the release when all tasks before are; ends all waiting when
  * the task has failed. */
-static void fold(sum *t, dpi_worker *w, const task *job, dp_status status)
+static void fold(sum *t, dpi_worker *w, const batch_task *job, dp_status status)
 {
     lock(t, &t->fold);
     if (status != DP_OK) {
@@ -421,7 +421,7 @@ static void work(void *of, size_t k)
 {
     sum *t = of;
     dpi_worker *w = &t->s->workers[k];
-    task job;
+    batch_task job;
     for (;;) {
         lock(t, &t->source);
         if (!next_task(t, &job))

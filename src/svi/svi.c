@@ -74,24 +74,24 @@ static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
     size_t n = 0;
     for (size_t k = 0; k < o->n_blocks; k++) {
         wanted[n++] = o->blocks[k].node;
-        if (o->cut == DPI_CUT_LATENTS)
+        if (o->cut == DP_FORM_LATENTS)
             wanted[n++] = o->blocks[k].gradient;
     }
     for (size_t k = 0; k < o->n_noise; k++)
         wanted[n++] = o->noise[k];
     if (s->extras.n > 0)
         wanted[n++] = o->record;
-    size_t n_places;
-    const dpi_place *places = dpi_finish_places(s, &n_places);
-    if (places == NULL)
+    size_t n_lent;
+    const dpi_lent *lent = dpi_finish_lent(s, &n_lent);
+    if (lent == NULL)
         return dpi_fail_nomem(err);
     dpi_run_spec spec = {.graph = &o->graph,
                          .wanted = wanted,
                          .n_wanted = n,
                          .parts = o->part,
                          .n_parts = o->n_parts,
-                         .places = places,
-                         .n_places = n_places,
+                         .lent = lent,
+                         .n_lent = n_lent,
                          .data = data,
                          .chunk = s->chunk,
                          .single = s->opts.precision == DP_SINGLE};
@@ -239,8 +239,7 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
         dpi_extras_init(&s->extras, &s->opts, s->n);
         dpi_objective_spec parts = {.model = spec->model,
                                     .guide = spec->guide,
-                                    .cut = s->opts.form == DP_FORM_PARAMETERS ? DPI_CUT_PARAMETERS
-                                                                              : DPI_CUT_LATENTS,
+                                    .cut = s->opts.form,
                                     .population = (double)s->n,
                                     .shared = s->units.start != NULL,
                                     .n_extra = s->extras.n,

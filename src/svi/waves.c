@@ -51,8 +51,8 @@ void dpi_waves_free(dp_svi *s)
         dpi_factors_wipe(s->factors);
 }
 
-/* First place of a task of the batch: tasks differ by one record at most. */
-static size_t first_place(const wave *t, size_t task)
+/* First record of a task of the batch: tasks differ by one record at most. */
+static size_t first_record(const wave *t, size_t task)
 {
     size_t rest = t->size % t->tasks;
     return t->size / t->tasks * task + (task < rest ? task : rest);
@@ -85,7 +85,8 @@ static void keep(void *of, size_t k)
         (void)pthread_mutex_lock(&t->next);
         if (t->task == t->end || t->status != DP_OK)
             break;
-        size_t task = t->task++, first = first_place(t, task), m = first_place(t, task + 1) - first;
+        size_t task = t->task++, first = first_record(t, task),
+               m = first_record(t, task + 1) - first;
         t->status = dpi_draw_records(t->s, w->run, m, t->err);
         if (t->status != DP_OK)
             break;

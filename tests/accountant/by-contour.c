@@ -14,7 +14,7 @@ dpi_pair gaussian(double sigma, double q, dpi_direction direction)
     return q < 1 ? dpi_pair_gaussian(sigma, q, direction) : normal(sigma);
 }
 
-double epsilon_of(const dpi_term *terms, size_t n, double delta)
+double epsilon_of(const dpi_pair_times *terms, size_t n, double delta)
 {
     dp_error err = {0};
     double epsilon = NAN;
@@ -22,7 +22,7 @@ double epsilon_of(const dpi_term *terms, size_t n, double delta)
     return epsilon;
 }
 
-double log_delta_of(const dpi_term *terms, size_t n, double epsilon)
+double log_delta_of(const dpi_pair_times *terms, size_t n, double epsilon)
 {
     dp_error err = {0};
     double log_delta = NAN;

@@ -8,7 +8,7 @@
 dpi_pair normal(double sigma);
 dpi_pair gaussian(double sigma, double q, dpi_direction direction);
 
-double epsilon_of(const dpi_term *terms, size_t n, double delta);
-double log_delta_of(const dpi_term *terms, size_t n, double epsilon);
+double epsilon_of(const dpi_pair_times *terms, size_t n, double delta);
+double log_delta_of(const dpi_pair_times *terms, size_t n, double epsilon);
 
 #endif

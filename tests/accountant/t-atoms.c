@@ -8,7 +8,7 @@
 static dpi_bounds ask(const dpi_pair *pair, dpi_ask what, double given)
 {
     dpi_bounds b;
-    dpi_atoms_solve(pair, (dpi_query){what, given}, &b);
+    dpi_atoms_solve(pair, (dpi_question){what, given}, &b);
     return b;
 }
 

@@ -8,14 +8,14 @@
 
 #include "tests/lib/check.h"
 
-dp_status __wrap_dpi_grid_solve(const dpi_term *term, size_t n, dpi_query query,
+dp_status __wrap_dpi_grid_solve(const dpi_pair_times *term, size_t n, dpi_question query,
                                 const dpi_wish *wish, dpi_bounds *bounds, dp_error *err);
 
 static double removed, added_coarse, added_fine;
 static dp_status add_status;
 static int calls;
 
-dp_status __wrap_dpi_grid_solve(const dpi_term *term, size_t n, dpi_query query,
+dp_status __wrap_dpi_grid_solve(const dpi_pair_times *term, size_t n, dpi_question query,
                                 const dpi_wish *wish, dpi_bounds *bounds, dp_error *err)
 {
     bool removes = term->pair->piece[0].sign > 0;
@@ -35,7 +35,7 @@ static double bound(dpi_ask ask, double given)
     const dp_mechanism m = {
         .sampling = DP_SAMPLING_POISSON, .sigma = 1, .rate = 0.01, .steps = 1000};
     double answer = NAN;
-    assert_int_equal(dpi_bound_upper(&m, 1, (dpi_query){ask, given}, &answer, NULL), DP_OK);
+    assert_int_equal(dpi_bound_upper(&m, 1, (dpi_question){ask, given}, &answer, NULL), DP_OK);
     return answer;
 }
 

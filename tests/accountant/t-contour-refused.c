@@ -5,7 +5,7 @@
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
 
-static void refuses(dpi_term term, const char *says)
+static void refuses(dpi_pair_times term, const char *says)
 {
     dp_error err = {0};
     double epsilon = NAN, log_delta = 1, log_p = 1, log_q = 1;
@@ -25,8 +25,8 @@ static void refuses_a_lattice(void **state)
     double p = 1 / (1 + exp(-0.3));
     dpi_atom atoms[] = {{-0.3, 1 - p}, {0.3, p}};
     dpi_pair pair = {.n_atoms = 2, .atom = atoms};
-    refuses((dpi_term){&pair, 40}, "lattice");
-    refuses((dpi_term){&pair, 4000}, "lattice");
+    refuses((dpi_pair_times){&pair, 40}, "lattice");
+    refuses((dpi_pair_times){&pair, 4000}, "lattice");
 }
 
 /* The same beside a Gaussian falls fast enough. */
@@ -36,7 +36,7 @@ static void a_lattice_beside_a_gaussian_is_smooth(void **state)
     double p = 1 / (1 + exp(-0.3)), exact = 0;
     dpi_atom atoms[] = {{-0.3, 1 - p}, {0.3, p}};
     dpi_pair pair = {.n_atoms = 2, .atom = atoms}, smooth = normal(2);
-    dpi_term term[] = {{&pair, 2}, {&smooth, 1}};
+    dpi_pair_times term[] = {{&pair, 2}, {&smooth, 1}};
     /* Mixture over the three sums of atoms. */
     double weight[] = {(1 - p) * (1 - p), 2 * p * (1 - p), p * p};
     for (int i = 0; i < 3; i++)
@@ -50,15 +50,16 @@ static void one_step_of_atoms_is_a_sum(void **state)
     double p = 1 / (1 + exp(-0.3));
     dpi_atom atoms[] = {{-0.3, 1 - p}, {0.3, p}};
     dpi_pair pair = {.n_atoms = 2, .atom = atoms};
-    assert_close(exp(log_delta_of(&(dpi_term){&pair, 1}, 1, 0.1)), p * -expm1(-0.2), 1e-14, 0);
-    assert_close(epsilon_of(&(dpi_term){&pair, 1}, 1, p * -expm1(-0.2)), 0.1, 1e-12, 0);
+    assert_close(exp(log_delta_of(&(dpi_pair_times){&pair, 1}, 1, 0.1)), p * -expm1(-0.2), 1e-14,
+                 0);
+    assert_close(epsilon_of(&(dpi_pair_times){&pair, 1}, 1, p * -expm1(-0.2)), 0.1, 1e-12, 0);
 }
 
 static void refuses_few_steps_that_do_not_decay(void **state)
 {
     (void)state;
     dpi_pair pair = gaussian(1, 1e-4, DPI_REMOVE);
-    refuses((dpi_term){&pair, 2}, "take the certified interval");
+    refuses((dpi_pair_times){&pair, 2}, "take the certified interval");
 }
 
 static void refuses_what_is_not_finite(void **state)
@@ -68,7 +69,7 @@ static void refuses_what_is_not_finite(void **state)
     dpi_pair pair = gaussian(1, 0.1, DPI_REMOVE);
     for (int i = 0; i < 3; i++)
         for (int steps = 1; steps < 100; steps += 98) {
-            dpi_term term = {&pair, steps};
+            dpi_pair_times term = {&pair, steps};
             double log_delta = 1, log_p = 1, log_q = 1;
             dp_error err = {0};
             assert_int_equal(dpi_contour_log_delta(&term, 1, wrong[i], &log_delta, &err),
@@ -84,7 +85,7 @@ static void reports_failing_memory(void **state)
 {
     (void)state;
     dpi_pair pair = gaussian(1.5, 0.002, DPI_REMOVE);
-    dpi_term term = {&pair, 9375};
+    dpi_pair_times term = {&pair, 9375};
     dp_status status = DP_ENOMEM;
     for (size_t k = 1; k < 1000 && status != DP_OK; k++) {
         double epsilon = NAN, log_delta = 1;

@@ -27,7 +27,7 @@ static FILE *open_references(const char *name)
 
 /* Rows by contour or in closed form are met to 1e-8, or within their own interval where that is
  * wider; rows whose reference is a grid must lie in its interval or be refused. */
-static void check_row(const char *line, const char *method, dpi_term term, double delta,
+static void check_row(const char *line, const char *method, dpi_pair_times term, double delta,
                       double exact, double width)
 {
     dp_error err = {0};
@@ -57,7 +57,7 @@ static void meets_every_row_for_poisson_sampling(void **state)
                          10);
         for (int d = 0; d < 2; d++) {
             dpi_pair pair = gaussian(sigma, q, d == 0 ? DPI_REMOVE : DPI_ADD);
-            check_row(line, method, (dpi_term){&pair, steps}, delta, exact[d],
+            check_row(line, method, (dpi_pair_times){&pair, steps}, delta, exact[d],
                       (high - low) / (high + low));
         }
         rows++;
@@ -75,8 +75,9 @@ static void meets_the_table_of_references(void **state)
             continue; /* known to less than 1e-8 */
         dpi_pair remove = gaussian(r->sigma, r->q, DPI_REMOVE);
         dpi_pair add = gaussian(r->sigma, r->q, DPI_ADD);
-        assert_close(epsilon_of(&(dpi_term){&remove, r->steps}, 1, r->delta), r->remove, 1e-10, 0);
-        assert_close(epsilon_of(&(dpi_term){&add, r->steps}, 1, r->delta), r->add, 1e-10, 0);
+        assert_close(epsilon_of(&(dpi_pair_times){&remove, r->steps}, 1, r->delta), r->remove,
+                     1e-10, 0);
+        assert_close(epsilon_of(&(dpi_pair_times){&add, r->steps}, 1, r->delta), r->add, 1e-10, 0);
     }
 }
 
@@ -93,7 +94,7 @@ static void meets_every_point_of_the_curves(void **state)
                                 &steps, way, &epsilon, &delta),
                          7);
         dpi_pair pair = gaussian(sigma, q, strcmp(way, "add") == 0 ? DPI_ADD : DPI_REMOVE);
-        dpi_term term = {&pair, steps};
+        dpi_pair_times term = {&pair, steps};
         double log_delta = log_delta_of(&term, 1, epsilon);
         if (!(fabs(expm1(log_delta - log(delta))) <= 1e-8))
             fail_msg("%s: %.14g", line, exp(log_delta));
@@ -102,7 +103,7 @@ static void meets_every_point_of_the_curves(void **state)
 }
 
 /* P(L > t) where Q(L > t) = fpr. */
-static double power_at(const dpi_term *term, double fpr)
+static double power_at(const dpi_pair_times *term, double fpr)
 {
     double low = -3, high = 4, log_p = NAN, log_q = NAN;
     for (int i = 0; i < 70; i++) {
@@ -132,7 +133,7 @@ static void meets_known_true_positive_rates(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         dpi_pair pair = gaussian(rows[i].sigma, rows[i].q, rows[i].direction);
-        dpi_term term = {&pair, rows[i].steps};
+        dpi_pair_times term = {&pair, rows[i].steps};
         assert_close(power_at(&term, 1e-3), rows[i].at_1000, 2e-9, 0);
         assert_close(power_at(&term, 1e-2), rows[i].at_100, 2e-9, 0);
         assert_close(power_at(&term, 1e-1), rows[i].at_10, 2e-9, 0);
@@ -152,11 +153,11 @@ static void composes_lists(void **state)
     for (int i = 0; i < 2; i++)
         for (int d = 0; d < 2; d++) {
             dpi_pair pair[3];
-            dpi_term term[3];
+            dpi_pair_times term[3];
             size_t n = 0;
             for (; n < 3 && list[i][n][0] > 0; n++) {
                 pair[n] = gaussian(list[i][n][0], list[i][n][1], d == 0 ? DPI_REMOVE : DPI_ADD);
-                term[n] = (dpi_term){&pair[n], list[i][n][2]};
+                term[n] = (dpi_pair_times){&pair[n], list[i][n][2]};
             }
             assert_close(epsilon_of(term, n, delta[i]), exact[i][d], 1e-10, 0);
         }
@@ -169,10 +170,10 @@ static void four_noises_in_a_row(void **state)
     static const double exact[] = {2.92537650219, 2.54031364688};
     for (int d = 0; d < 2; d++) {
         dpi_pair pair[4];
-        dpi_term term[4];
+        dpi_pair_times term[4];
         for (int i = 0; i < 4; i++) {
             pair[i] = gaussian(sigma[i], 0.01, d == 0 ? DPI_REMOVE : DPI_ADD);
-            term[i] = (dpi_term){&pair[i], 1000};
+            term[i] = (dpi_pair_times){&pair[i], 1000};
         }
         assert_close(epsilon_of(term, 4, 1e-6), exact[d], 1e-10, 0);
     }
@@ -197,7 +198,8 @@ static void replacing_a_record_meets_its_references(void **state)
         double times;
         dp_error err = {0};
         assert_ok(dpi_pair_of(&m, DPI_REMOVE, DPI_UPPER, &pair, &times, &err), err.text);
-        assert_close(epsilon_of(&(dpi_term){&pair, times}, 1, rows[i][3]), rows[i][4], 1.2e-9, 0);
+        assert_close(epsilon_of(&(dpi_pair_times){&pair, times}, 1, rows[i][3]), rows[i][4], 1.2e-9,
+                     0);
         dpi_pair_free(&pair);
     }
 }
@@ -208,10 +210,12 @@ static void meets_the_closed_form_without_sampling(void **state)
 {
     (void)state;
     dpi_pair pair = normal(1), fifth = normal(5);
-    assert_close(epsilon_of(&(dpi_term){&pair, 1}, 1, 1e-5), 4.377178095681223, 1e-12, 0);
-    assert_close(epsilon_of(&(dpi_term){&fifth, 25}, 1, 1e-5), 4.377178095681223, 1e-12, 0);
-    assert_close(exp(log_delta_of(&(dpi_term){&pair, 1}, 1, 1)), 0.12693673750664394, 1e-12, 0);
-    assert_close(epsilon_of(&(dpi_term){&fifth, 100}, 1, 1e-12), 15.641125779460983, 1e-12, 0);
+    assert_close(epsilon_of(&(dpi_pair_times){&pair, 1}, 1, 1e-5), 4.377178095681223, 1e-12, 0);
+    assert_close(epsilon_of(&(dpi_pair_times){&fifth, 25}, 1, 1e-5), 4.377178095681223, 1e-12, 0);
+    assert_close(exp(log_delta_of(&(dpi_pair_times){&pair, 1}, 1, 1)), 0.12693673750664394, 1e-12,
+                 0);
+    assert_close(epsilon_of(&(dpi_pair_times){&fifth, 100}, 1, 1e-12), 15.641125779460983, 1e-12,
+                 0);
 }
 
 static void one_step_meets_its_closed_form(void **state)
@@ -222,14 +226,14 @@ static void one_step_meets_its_closed_form(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int d = 0; d < 2; d++) {
             dpi_pair pair = gaussian(rows[i][0], rows[i][1], d == 0 ? DPI_REMOVE : DPI_ADD);
-            dpi_term term = {&pair, 1};
+            dpi_pair_times term = {&pair, 1};
             double epsilon = d == 0 ? rows[i][2] : -0.5 * log1p(-rows[i][1]);
             double exact = oracle_delta_once(rows[i][0], rows[i][1], epsilon, d == 1);
             assert_close(exp(log_delta_of(&term, 1, epsilon)), exact, 1e-9, 0);
             assert_close(epsilon_of(&term, 1, exact), epsilon, 1e-8, 0);
         }
     dpi_pair add = gaussian(1, 0.1, DPI_ADD);
-    assert_true(log_delta_of(&(dpi_term){&add, 1}, 1, -log1p(-0.1) * 1.000001) == -INFINITY);
+    assert_true(log_delta_of(&(dpi_pair_times){&add, 1}, 1, -log1p(-0.1) * 1.000001) == -INFINITY);
 }
 
 static double upper_normal(double x)
@@ -244,7 +248,7 @@ static void one_step_has_the_tails_of_normal_laws(void **state)
     dpi_pair pair = gaussian(sigma, q, DPI_REMOVE);
     double t = log1p(q * expm1((2 * x - 1) / (2 * sigma * sigma))), log_p = NAN, log_q = NAN;
     dp_error err = {0};
-    assert_ok(dpi_contour_tails(&(dpi_term){&pair, 1}, 1, t, &log_p, &log_q, &err), err.text);
+    assert_ok(dpi_contour_tails(&(dpi_pair_times){&pair, 1}, 1, t, &log_p, &log_q, &err), err.text);
     double base = upper_normal(x / sigma), shifted = upper_normal((x - 1) / sigma);
     assert_close(exp(log_q), base, 1e-12, 0);
     assert_close(exp(log_p), (1 - q) * base + q * shifted, 1e-12, 0);
@@ -259,7 +263,7 @@ static double delta_twice(double sigma, double q, double epsilon, bool add)
         double density = exp(-x * x / (2 * sigma * sigma) + (add ? 0 : loss));
         dpi_pair pair = gaussian(sigma, q, add ? DPI_ADD : DPI_REMOVE);
         double left = epsilon - (add ? -loss : loss);
-        sum += density * exp(log_delta_of(&(dpi_term){&pair, 1}, 1, left));
+        sum += density * exp(log_delta_of(&(dpi_pair_times){&pair, 1}, 1, left));
     }
     return sum * h / (sigma * sqrt(2 * M_PI));
 }
@@ -273,7 +277,7 @@ static void two_steps_meet_a_double_integral(void **state)
         bool add = rows[i][3] == 1;
         dpi_pair pair = gaussian(rows[i][0], rows[i][1], add ? DPI_ADD : DPI_REMOVE);
         double twice = delta_twice(rows[i][0], rows[i][1], rows[i][2], add);
-        assert_close(exp(log_delta_of(&(dpi_term){&pair, 2}, 1, rows[i][2])), twice, 1e-9, 0);
+        assert_close(exp(log_delta_of(&(dpi_pair_times){&pair, 2}, 1, rows[i][2])), twice, 1e-9, 0);
     }
 }
 
@@ -286,7 +290,7 @@ static void total_variation_is_the_same_both_ways(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         dpi_pair remove = gaussian(rows[i][0], rows[i][1], DPI_REMOVE);
         dpi_pair add = gaussian(rows[i][0], rows[i][1], DPI_ADD);
-        dpi_term one = {&remove, rows[i][2]}, other = {&add, rows[i][2]};
+        dpi_pair_times one = {&remove, rows[i][2]}, other = {&add, rows[i][2]};
         assert_close(log_delta_of(&one, 1, 0), log_delta_of(&other, 1, 0), 1e-10, 1e-9);
     }
 }
@@ -297,7 +301,7 @@ static void tails_and_delta_agree(void **state)
     (void)state;
     static const double epsilon[] = {-1, 0, 0.4, 1.1};
     dpi_pair pair = gaussian(1.3, 0.02, DPI_REMOVE);
-    dpi_term term = {&pair, 700};
+    dpi_pair_times term = {&pair, 700};
     for (size_t i = 0; i < sizeof epsilon / sizeof *epsilon; i++) {
         double log_p = NAN, log_q = NAN;
         dp_error err = {0};
@@ -316,7 +320,7 @@ static void epsilon_and_delta_are_inverse_far_out(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int d = 0; d < 2; d++) {
             dpi_pair pair = gaussian(rows[i][0], rows[i][1], d == 0 ? DPI_REMOVE : DPI_ADD);
-            dpi_term term = {&pair, rows[i][2]};
+            dpi_pair_times term = {&pair, rows[i][2]};
             double epsilon = NAN, log_delta = rows[i][3];
             dp_error err = {0};
             assert_ok(dpi_contour_epsilon(&term, 1, log_delta, &epsilon, &err), err.text);
@@ -329,20 +333,20 @@ static void a_large_delta_costs_nothing(void **state)
 {
     (void)state;
     dpi_pair pair = gaussian(1.5, 0.002, DPI_REMOVE);
-    assert_true(epsilon_of(&(dpi_term){&pair, 9375}, 1, 0.3) == 0);
-    assert_true(epsilon_of(&(dpi_term){&pair, 1}, 1, 0.3) == 0);
+    assert_true(epsilon_of(&(dpi_pair_times){&pair, 9375}, 1, 0.3) == 0);
+    assert_true(epsilon_of(&(dpi_pair_times){&pair, 1}, 1, 0.3) == 0);
 }
 
 static void infinite_losses_count(void **state)
 {
     (void)state;
     dpi_pair pair = gaussian(1.5, 0.002, DPI_REMOVE);
-    double without = exp(log_delta_of(&(dpi_term){&pair, 9375}, 1, 0.5));
+    double without = exp(log_delta_of(&(dpi_pair_times){&pair, 9375}, 1, 0.5));
     pair.infinite = 1e-9;
     double infinite = -expm1(9375 * log1p(-1e-9));
-    double with = exp(log_delta_of(&(dpi_term){&pair, 9375}, 1, 0.5));
+    double with = exp(log_delta_of(&(dpi_pair_times){&pair, 9375}, 1, 0.5));
     assert_close(with, infinite + (1 - infinite) * without, 1e-9, 0);
-    assert_true(epsilon_of(&(dpi_term){&pair, 9375}, 1, 9e-6) == INFINITY);
+    assert_true(epsilon_of(&(dpi_pair_times){&pair, 9375}, 1, 9e-6) == INFINITY);
 }
 
 int main(void)

@@ -10,12 +10,12 @@
 /* One factor alone, raised to a power. */
 static bool power_of(double *data, size_t n, double steps, double *error)
 {
-    dpi_product *p = dpi_product_new(n, data);
+    dpi_convolution *p = dpi_convolution_new(n, data);
     if (p == NULL)
         return false;
-    dpi_product_multiply(p, steps);
-    *error = dpi_product_finish(p);
-    dpi_product_free(p);
+    dpi_convolution_multiply(p, steps);
+    *error = dpi_convolution_finish(p);
+    dpi_convolution_free(p);
     return true;
 }
 

@@ -27,11 +27,11 @@ static double solve(double sigma, double q, double steps, dpi_direction directio
                     double given)
 {
     dpi_pair pair = dpi_pair_gaussian(sigma, q, direction);
-    dpi_term term = {&pair, steps};
+    dpi_pair_times term = {&pair, steps};
     dpi_wish wish = {.width = WIDTH, .enough = -1};
     dpi_bounds bounds = {NAN, NAN, 0};
     dp_error err = {0};
-    assert_ok(dpi_grid_solve(&term, 1, (dpi_query){ask, given}, &wish, &bounds, &err), err.text);
+    assert_ok(dpi_grid_solve(&term, 1, (dpi_question){ask, given}, &wish, &bounds, &err), err.text);
     return bounds.upper;
 }
 
@@ -42,12 +42,13 @@ static void intervals_of_the_table_hold_the_exact_value(void **state)
     for (int i = 0; i < oracle_table_size; i++) {
         const reference *r = &oracle_table[i];
         dpi_pair pair = dpi_pair_gaussian(r->sigma, r->q, DPI_REMOVE);
-        dpi_term term = {&pair, r->steps};
+        dpi_pair_times term = {&pair, r->steps};
         dpi_wish wish = {.width = 2.5e-4, .enough = -1, .interval = 1e-3};
         dpi_bounds b = {NAN, NAN, 0};
         dp_error err = {0};
-        assert_ok(dpi_grid_solve(&term, 1, (dpi_query){DPI_ASK_EPSILON, r->delta}, &wish, &b, &err),
-                  err.text);
+        assert_ok(
+            dpi_grid_solve(&term, 1, (dpi_question){DPI_ASK_EPSILON, r->delta}, &wish, &b, &err),
+            err.text);
         if (!(b.lower <= r->remove * (1 + 1e-9) && b.upper >= r->remove * (1 - 1e-9) &&
               b.upper - b.lower <= 1e-3 * b.upper))
             fail_msg("row %d: [%.12g, %.12g] for %.12g", i, b.lower, b.upper, r->remove);
@@ -59,9 +60,9 @@ static void a_list_composes_like_one_run(void **state)
 {
     (void)state;
     dpi_pair pair = dpi_pair_gaussian(1.2, 0.02, DPI_REMOVE);
-    dpi_term twice[] = {{&pair, 300}, {&pair, 700}}, once = {&pair, 1000};
+    dpi_pair_times twice[] = {{&pair, 300}, {&pair, 700}}, once = {&pair, 1000};
     for (int ask = 0; ask < 2; ask++) {
-        dpi_query query = {ask ? DPI_ASK_DELTA : DPI_ASK_EPSILON, ask ? 1.0 : 1e-6};
+        dpi_question query = {ask ? DPI_ASK_DELTA : DPI_ASK_EPSILON, ask ? 1.0 : 1e-6};
         dpi_wish wish = {.width = 1e-4, .enough = -1, .interval = 1e-3};
         dpi_bounds a, b;
         assert_int_equal(dpi_grid_solve(twice, 2, query, &wish, &a, NULL), DP_OK);
@@ -172,9 +173,9 @@ static void accepts_any_bound_below_enough(void **state)
 {
     (void)state;
     dpi_pair pair = dpi_pair_gaussian(1, 0.01, DPI_ADD);
-    dpi_term term = {&pair, 1000};
+    dpi_pair_times term = {&pair, 1000};
     dpi_bounds coarse, fine;
-    dpi_query query = {DPI_ASK_EPSILON, 1e-6};
+    dpi_question query = {DPI_ASK_EPSILON, 1e-6};
     dpi_wish any = {.width = 0.05, .enough = 1e9}, every = {.width = WIDTH, .enough = -1};
     assert_int_equal(dpi_grid_solve(&term, 1, query, &any, &coarse, NULL), DP_OK);
     assert_int_equal(dpi_grid_solve(&term, 1, query, &every, &fine, NULL), DP_OK);
@@ -185,14 +186,15 @@ static void survives_every_failed_allocation(void **state)
 {
     (void)state;
     dpi_pair pair = dpi_pair_gaussian(2, 0.01, DPI_REMOVE);
-    dpi_term term = {&pair, 100};
+    dpi_pair_times term = {&pair, 100};
     dpi_wish wish = {.width = WIDTH, .enough = -1, .interval = 1e-3};
     dp_status status = DP_ENOMEM;
     for (int k = 0; status != DP_OK; k++) {
         dp_error err = {0};
         dpi_bounds bounds = {NAN, NAN, 0};
         allocations_left = k;
-        status = dpi_grid_solve(&term, 1, (dpi_query){DPI_ASK_EPSILON, 1e-5}, &wish, &bounds, &err);
+        status =
+            dpi_grid_solve(&term, 1, (dpi_question){DPI_ASK_EPSILON, 1e-5}, &wish, &bounds, &err);
         allocations_left = -1;
         if (status != DP_OK) {
             assert_int_equal(status, DP_ENOMEM);
@@ -211,10 +213,10 @@ static void what_is_lost_is_counted(void **state)
     dpi_pair pair = dpi_pair_gaussian(1.3, 0.01, DPI_REMOVE);
     pair.infinite = 2e-9;
     pair.lost = 1e-9;
-    dpi_term term = {&pair, STEPS};
-    dpi_law law;
-    assert_true(dpi_law_new(&term, 1, &law));
-    dpi_grid grid = {.spacing = 1e-3, .tilt = 3, .tail_tilt = 6, .size = SIZE};
+    dpi_pair_times term = {&pair, STEPS};
+    dpi_loss_law law;
+    assert_true(dpi_loss_law_new(&term, 1, &law));
+    dpi_knots grid = {.spacing = 1e-3, .tilt = 3, .tail_tilt = 6, .size = SIZE};
     grid.low = (int64_t)(0.5 / grid.spacing) + (int64_t)(-law.base / grid.spacing);
     dpi_curve upper, lower;
     dpi_reading r;
@@ -223,13 +225,13 @@ static void what_is_lost_is_counted(void **state)
     assert_true(upper.log_slack >= STEPS * 1e-12);
     assert_true(upper.loss_slack > 0);
     double bottom = law.base + (double)grid.low * grid.spacing;
-    dpi_query in = {DPI_ASK_DELTA, bottom + 0.1}, below = {DPI_ASK_DELTA, bottom - 0.1};
+    dpi_question in = {DPI_ASK_DELTA, bottom + 0.1}, below = {DPI_ASK_DELTA, bottom - 0.1};
     double answer = dpi_upper_answer(&upper, in, &r);
     assert_true(r.reached && answer < 1 && answer >= r.delta * exp(upper.log_slack));
     assert_true(dpi_upper_answer(&upper, below, &r) == 1);
     assert_int_equal(dpi_compose_lower(&law, &upper, -40, data, work, &lower, NULL), DP_OK);
     assert_true(lower.log_slack >= STEPS * 1e-12);
-    dpi_law_free(&law);
+    dpi_loss_law_free(&law);
 }
 
 int main(void)

@@ -12,16 +12,16 @@ enum { SIZE = 1 << 14 };
 
 static double data[SIZE + 2];
 
-static void fill(const dpi_pair *pair, double spacing, double tilt, dpi_mass *mass, dpi_grid *grid)
+static void fill(const dpi_pair *pair, double spacing, double tilt, dpi_mass *mass, dpi_knots *grid)
 {
-    *grid = (dpi_grid){.spacing = spacing, .tilt = tilt, .tail_tilt = 2 * tilt, .size = SIZE};
+    *grid = (dpi_knots){.spacing = spacing, .tilt = tilt, .tail_tilt = 2 * tilt, .size = SIZE};
     for (int i = 0; i < SIZE; i++)
         data[i] = 0;
     dpi_mass_upper(pair, grid, -60, data, mass);
 }
 
 /* Untilted mass and loss of array place i; knots are centred on 0. */
-static double untilted(const dpi_pair *pair, const dpi_grid *g, const dpi_mass *m, int i,
+static double untilted(const dpi_pair *pair, const dpi_knots *g, const dpi_mass *m, int i,
                        double *loss)
 {
     double l = (i < SIZE / 2 ? i : i - SIZE) * g->spacing;
@@ -37,7 +37,7 @@ static void keeps_both_total_masses(void **state)
     for (int i = 0; i < 8; i++) {
         const double *c = cases[i / 2];
         dpi_pair pair = dpi_pair_gaussian(c[0], c[1], i % 2 ? DPI_ADD : DPI_REMOVE);
-        dpi_grid grid;
+        dpi_knots grid;
         dpi_mass mass;
         fill(&pair, c[2], c[3], &mass, &grid);
         double p = 0, q = 0;
@@ -59,7 +59,7 @@ static void is_exact_on_knots_and_above_between(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         dpi_pair pair = dpi_pair_gaussian(1.3, 0.2, i ? DPI_ADD : DPI_REMOVE);
-        dpi_grid grid;
+        dpi_knots grid;
         dpi_mass mass;
         fill(&pair, 0.01, 1.5, &mass, &grid);
         for (int k = 5; k < 40; k++) {
@@ -90,7 +90,7 @@ static void lower_masses_stay_below(void **state)
     static double lower[SIZE + 2];
     for (int i = 0; i < 2; i++) {
         dpi_pair pair = dpi_pair_gaussian(1.3, 0.2, i ? DPI_ADD : DPI_REMOVE);
-        dpi_grid grid = {.spacing = 0.01, .tilt = 1.5, .tail_tilt = 3, .size = SIZE};
+        dpi_knots grid = {.spacing = 0.01, .tilt = 1.5, .tail_tilt = 3, .size = SIZE};
         dpi_mass mass;
         for (int k = 0; k < SIZE; k++)
             data[k] = lower[k] = 0;
@@ -122,7 +122,7 @@ static double profile_once(double sigma, double q, double eps, bool add)
 }
 
 /* Profile of masses whose knots all lie on one side of the base. */
-static double profile_of(const double *masses, const dpi_pair *pair, const dpi_grid *g,
+static double profile_of(const double *masses, const dpi_pair *pair, const dpi_knots *g,
                          const dpi_mass *m, double eps)
 {
     double delta = m->infinite;
@@ -148,7 +148,7 @@ static void lower_masses_stay_below_on_coarse_grids(void **state)
         bool add = i % 2;
         dpi_pair pair = dpi_pair_gaussian(sigma, q, add ? DPI_ADD : DPI_REMOVE);
         for (double coarse = 0.1; coarse < 40; coarse *= 1.17) {
-            dpi_grid grid = {.spacing = coarse * q, .tilt = 2.86, .tail_tilt = 5, .size = SIZE};
+            dpi_knots grid = {.spacing = coarse * q, .tilt = 2.86, .tail_tilt = 5, .size = SIZE};
             dpi_mass mass;
             for (int k = 0; k < SIZE; k++)
                 data[k] = lower[k] = 0;
@@ -178,7 +178,7 @@ static void ends_of_small_losses_are_moved_up(void **state)
         assert_int_equal(pair.n_pieces, 2);
         double share = pair.piece[1].weight;
         for (double cut = -8; cut < -1.5; cut++) {
-            dpi_grid grid = {.spacing = 0.01, .tilt = 0.5, .tail_tilt = 1, .size = SIZE};
+            dpi_knots grid = {.spacing = 0.01, .tilt = 0.5, .tail_tilt = 1, .size = SIZE};
             dpi_mass mass;
             for (int k = 0; k < SIZE; k++)
                 data[k] = 0;

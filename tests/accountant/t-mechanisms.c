@@ -74,10 +74,10 @@ static dpi_bounds bounds_of(const reference *r, dpi_direction direction, dpi_sid
     dp_error err = {0};
     dpi_bounds bounds;
     assert_ok(dpi_pair_of(&r->m, direction, side, &pair, &times, &err), err.text);
-    dpi_term term = {&pair, times};
+    dpi_pair_times term = {&pair, times};
     dpi_wish wish = {.width = 2e-5, .enough = -1, .interval = 1e-3};
     assert_ok(
-        dpi_grid_solve(&term, 1, (dpi_query){DPI_ASK_EPSILON, r->delta}, &wish, &bounds, &err),
+        dpi_grid_solve(&term, 1, (dpi_question){DPI_ASK_EPSILON, r->delta}, &wish, &bounds, &err),
         err.text);
     assert_true(bounds.upper - bounds.lower <= 1e-3 * bounds.upper * (1 + 1e-9));
     dpi_pair_free(&pair);

@@ -141,7 +141,7 @@ static sums sum_up(const dpi_pair *pair, double epsilon)
         double low = piece->ops->quantile(piece, -150, -1);
         double high = piece->ops->quantile(piece, -150, 1);
         double s = piece->sign * (epsilon - pair->base);
-        double cut = s > 0 ? piece->ops->place(piece, s) : low;
+        double cut = s > 0 ? piece->ops->inverse(piece, s) : low;
         cut = fmin(fmax(cut, low), high);
         integrate(pair, piece, low, cut, epsilon, &sum);
         integrate(pair, piece, cut, high, epsilon, &sum);
@@ -268,12 +268,12 @@ static void place_inverts_excess(void **state)
                 if (!(s > last))
                     fail_msg("pair %d: excess %.17g at %.17g is not above %.17g", i, s, x, last);
                 double error = piece->ops->excess_error(piece, x, x) + 1e-15 * s;
-                double back = piece->ops->place(piece, s);
+                double back = piece->ops->inverse(piece, s);
                 assert_true(back >= piece->from && back <= piece->to);
                 assert_close(piece->ops->excess(piece, back), s, 1e-13, 8 * error);
                 last = s;
             }
-            assert_true(piece->ops->place(piece, 0) <= low + 1e-9);
+            assert_true(piece->ops->inverse(piece, 0) <= low + 1e-9);
         }
         dpi_pair_free(&pair);
     }

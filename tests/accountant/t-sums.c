@@ -8,7 +8,7 @@
 static const dpi_sums_rule exact_rule = {.total = 13, .moments = true, .unit_most = 0};
 
 /* A term with the values 0, 1, 5 and 9, 1 in the mean. */
-static void fill_four(dpi_law *term)
+static void fill_four(dpi_sum_law *term)
 {
     const size_t at[] = {0, 1, 5, 9};
     const double mass[] = {0.72, 0.15, 0.08, 0.05};
@@ -36,14 +36,14 @@ static void sums_of_a_lattice_are_exact(void **state)
     (void)state;
     dpi_sums *sums = dpi_sums_new(&exact_rule);
     assert_non_null(sums);
-    dpi_law *term = dpi_sums_term(sums);
+    dpi_sum_law *term = dpi_sums_term(sums);
     fill_four(term);
     double want[128];
     plain_power(term->mass, 10, 13, want, 128);
-    const dpi_law *law = dpi_sums_run(sums);
+    const dpi_sum_law *law = dpi_sums_run(sums);
     assert_true(law->terms == 13 && law->unit == 1);
     for (size_t k = law->first; k < law->end; k++) {
-        double value = dpi_law_knot(sums, law, k);
+        double value = dpi_sum_law_knot(sums, law, k);
         assert_true(value == floor(value) && value < 128);
         assert_close(law->mass[k], want[(size_t)value], law->error, 0);
         assert_close(law->moment[k], 0, 0, 1e-12);
@@ -60,7 +60,7 @@ static void spreads_keep_the_mean_and_order_the_variance(void **state)
     dpi_sums_rule rule = {.total = 11, .moments = true, .unit_most = 0};
     dpi_sums *sums = dpi_sums_new(&rule);
     assert_non_null(sums);
-    dpi_law *term = dpi_sums_term(sums);
+    dpi_sum_law *term = dpi_sums_term(sums);
     double mean = 0, square = 0, got[4] = {0};
     term->unit = 1;
     term->end = DPI_SUMS_BODY + 5 * DPI_SUMS_OCTAVE;
@@ -70,13 +70,13 @@ static void spreads_keep_the_mean_and_order_the_variance(void **state)
     for (size_t k = 0; k < term->end; k++)
         all += term->mass[k];
     for (size_t k = 0; k < term->end; k++) {
-        double x = dpi_law_knot(sums, term, k), m = term->mass[k] /= all;
+        double x = dpi_sum_law_knot(sums, term, k), m = term->mass[k] /= all;
         mean += m * x;
         square += m * x * x;
     }
-    const dpi_law *law = dpi_sums_run(sums);
+    const dpi_sum_law *law = dpi_sums_run(sums);
     for (size_t k = law->first; k < law->end; k++) {
-        double m = law->mass[k], x = dpi_law_knot(sums, law, k);
+        double m = law->mass[k], x = dpi_sum_law_knot(sums, law, k);
         double y = m > 0 ? x + law->moment[k] / m : 0;
         got[0] += m;
         got[1] += m * x;
@@ -99,7 +99,7 @@ static void grids_coarsen_with_the_sum(void **state)
     dpi_sums *sums = dpi_sums_new(&rule);
     assert_non_null(sums);
     fill_four(dpi_sums_term(sums));
-    const dpi_law *law = dpi_sums_run(sums);
+    const dpi_sum_law *law = dpi_sums_run(sums);
     double deviation = sqrt(4096 * (0.15 + 25 * 0.08 + 81 * 0.05 - 1));
     assert_true(law->unit <= deviation / 30 && law->unit > deviation / 70);
     double sum = 0;
@@ -117,13 +117,13 @@ static void cuts_are_counted(void **state)
         dpi_sums_rule rule = {.total = 13, .by_size = by_size, .give_up = 1e-4, .unit_most = 0};
         dpi_sums *sums = dpi_sums_new(&rule);
         assert_non_null(sums);
-        dpi_law *term = dpi_sums_term(sums);
+        dpi_sum_law *term = dpi_sums_term(sums);
         fill_four(term);
-        const dpi_law *law = dpi_sums_run(sums);
+        const dpi_sum_law *law = dpi_sums_run(sums);
         double p = 1, m = 13;
         for (size_t k = law->first; k < law->end; k++) {
             p -= law->mass[k];
-            m -= law->mass[k] * dpi_law_knot(sums, law, k);
+            m -= law->mass[k] * dpi_sum_law_knot(sums, law, k);
         }
         double missing = by_size ? m / 13 : p;
         assert_true(missing > 1e-6 && missing <= dpi_sums_lost(sums) * (1 + 1e-9));

@@ -6,12 +6,12 @@
 
 #include "tests/lib/check.h"
 
-static const dpi_place place = {"people.csv", 7, "age"};
+static const dpi_field_position at = {"people.csv", 7, "age"};
 static const dp_column wide = {.name = "age", .kind = DP_COLUMN_REAL, .low = -1e300, .high = 1e300};
 
 static dp_status real(const char *field, double *value, dp_error *err)
 {
-    return dpi_cell_real(&wide, field, &place, value, err);
+    return dpi_cell_real(&wide, field, &at, value, err);
 }
 
 static void takes_decimal_numbers(void **state)
@@ -99,19 +99,19 @@ static void bounds_hold_or_clamp(void **state)
     dp_column age = {.name = "age", .kind = DP_COLUMN_REAL, .low = -2.5, .high = 100};
     double value;
     dp_error err = {0};
-    assert_ok(dpi_cell_real(&age, "-2.5", &place, &value, &err), err.text);
-    assert_ok(dpi_cell_real(&age, "100", &place, &value, &err), err.text);
-    assert_int_equal(dpi_cell_real(&age, "100.77", &place, &value, &err), DP_EDOMAIN);
+    assert_ok(dpi_cell_real(&age, "-2.5", &at, &value, &err), err.text);
+    assert_ok(dpi_cell_real(&age, "100", &at, &value, &err), err.text);
+    assert_int_equal(dpi_cell_real(&age, "100.77", &at, &value, &err), DP_EDOMAIN);
     assert_true(isnan(value));
     assert_contains(err.text, "outside the declared range -2.5 to 100;");
     assert_null(strstr(err.text, "100.77"));
-    assert_int_equal(dpi_cell_real(&age, "-3", &place, &value, NULL), DP_EDOMAIN);
+    assert_int_equal(dpi_cell_real(&age, "-3", &at, &value, NULL), DP_EDOMAIN);
     age.clamp = true;
-    assert_ok(dpi_cell_real(&age, "100.77", &place, &value, NULL), NULL);
+    assert_ok(dpi_cell_real(&age, "100.77", &at, &value, NULL), NULL);
     assert_true(value == 100);
-    assert_ok(dpi_cell_real(&age, "-3", &place, &value, NULL), NULL);
+    assert_ok(dpi_cell_real(&age, "-3", &at, &value, NULL), NULL);
     assert_true(value == -2.5);
-    assert_int_equal(dpi_cell_real(&age, "inf", &place, &value, NULL), DP_EDATA);
+    assert_int_equal(dpi_cell_real(&age, "inf", &at, &value, NULL), DP_EDATA);
 }
 
 static void integers_become_levels_from_the_lower_bound(void **state)
@@ -127,7 +127,7 @@ static void integers_become_levels_from_the_lower_bound(void **state)
                  {"1e18", DP_EDOMAIN, -1}, {"NA", DP_EDATA, -1},   {"x", DP_EDATA, -1}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int32_t level = 77;
-        dp_status s = dpi_cell_integer(&district, cases[i].field, &place, &level, NULL);
+        dp_status s = dpi_cell_integer(&district, cases[i].field, &at, &level, NULL);
         assert_int_equal(s, cases[i].status);
         assert_int_equal(level, cases[i].level);
     }
@@ -144,15 +144,15 @@ static void levels_are_found_by_name(void **state)
     dp_error err = {0};
     assert_ok(dpi_levels_sort(&c, &arena, &sorted, &err), err.text);
     for (int32_t i = 0; i < 8; i++) {
-        assert_ok(dpi_cell_level(sorted, 8, names[i], &place, &level, &err), err.text);
+        assert_ok(dpi_cell_level(sorted, 8, names[i], &at, &level, &err), err.text);
         assert_int_equal(level, i);
     }
-    assert_int_equal(dpi_cell_level(sorted, 8, "secret", &place, &level, &err), DP_EDOMAIN);
+    assert_int_equal(dpi_cell_level(sorted, 8, "secret", &at, &level, &err), DP_EDOMAIN);
     assert_int_equal(level, -1);
     assert_contains(err.text, "people.csv, line 7, column 'age': the value is none of the 8");
     assert_null(strstr(err.text, "secret"));
-    assert_int_equal(dpi_cell_level(sorted, 8, "", &place, &level, NULL), DP_EDATA);
-    assert_int_equal(dpi_cell_level(sorted, 8, "b", &place, &level, NULL), DP_EDOMAIN);
+    assert_int_equal(dpi_cell_level(sorted, 8, "", &at, &level, NULL), DP_EDATA);
+    assert_int_equal(dpi_cell_level(sorted, 8, "b", &at, &level, NULL), DP_EDOMAIN);
     dpi_arena_free(&arena);
 }
 

@@ -102,13 +102,13 @@ static dpi_id columns(network *n, dpi_id x)
 static dpi_id convolution(network *n, dpi_id x)
 {
     const dpi_shape shape = shape_of(n, x);
-    size_t places = shape.dim[0], channels = shape.n_dims == 2 ? shape.dim[1] : 1;
+    size_t pixels = shape.dim[0], channels = shape.n_dims == 2 ? shape.dim[1] : 1;
     dpi_attr attr = {.value = 0};
     dpi_window *w = &attr.window;
-    w->image[0] = 1 + draw(n, places);
-    while (places % w->image[0] != 0)
+    w->image[0] = 1 + draw(n, pixels);
+    while (pixels % w->image[0] != 0)
         w->image[0]--;
-    w->image[1] = places / w->image[0];
+    w->image[1] = pixels / w->image[0];
     for (int k = 0; k < 2; k++) {
         w->size[k] = 1 + draw(n, w->image[k] < 3 ? w->image[k] : 3);
         w->stride[k] = 1 + draw(n, 2);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "exec/clip.h"
-#include "exec/form.h"
+#include "exec/decomposition.h"
 #include "graph/op.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"

@@ -70,7 +70,7 @@ static void factors_give_what_gradients_give(void **state)
     assert_true(convolutions > NETWORKS / 2 && gathers > NETWORKS / 2 && shared > NETWORKS / 2);
 }
 
-/* The forms that occur: every kind of term, alone and with others, and parts that are no such
+/* The decompositions that occur: every kind of term, alone and with others, and parts that are no such
  * sums. */
 static void all_kinds_of_terms_occur(void **state)
 {
@@ -80,21 +80,21 @@ static void all_kinds_of_terms_occur(void **state)
         network n;
         network_new(&n, i);
         for (size_t k = 0; k < n.n_parts; k++) {
-            dpi_form form;
+            dpi_decomposition d;
             size_t picked = 0;
-            dpi_form_of(&n.g, n.part[k], DPI_ALWAYS_PRODUCTS, &form);
-            other += form.n_terms == 0;
-            for (size_t t = 0; t < form.n_terms; t++) {
-                const dpi_node *node = dpi_get(&n.g, form.term[t].node);
-                int kind = form.term[t].picked         ? 0 + (form.term[t].rank > 1)
+            dpi_decompose(&n.g, n.part[k], DPI_ALWAYS_PRODUCTS, &d);
+            other += d.n_terms == 0;
+            for (size_t t = 0; t < d.n_terms; t++) {
+                const dpi_node *node = dpi_get(&n.g, d.term[t].node);
+                int kind = d.term[t].picked            ? 0 + (d.term[t].rank > 1)
                            : node->op == &dpi_op_outer ? 2
                                                        : 3;
-                seen[kind][form.n_terms > 1]++;
-                picked += form.term[t].picked;
-                negative += form.term[t].sign < 0;
+                seen[kind][d.n_terms > 1]++;
+                picked += d.term[t].picked;
+                negative += d.term[t].sign < 0;
                 turned += node->op == &dpi_op_matmul && !node->attr.transpose[0];
             }
-            mixed += picked > 0 && picked < form.n_terms;
+            mixed += picked > 0 && picked < d.n_terms;
         }
         network_free(&n);
     }

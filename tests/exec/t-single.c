@@ -335,7 +335,7 @@ static void tanh_keeps_its_digits(void **state)
     for (size_t i = 0; i < SOME; i++)
         assert_close(y[i], tanh(x[i]), 12 * 0x1p-24, 0);
     assert_true(y[SOME] == 1 && y[SOME + 1] == -1 && isnan(y[SOME + 2]));
-    for (size_t from = 0; from < 70; from++) /* and is the same at every place */
+    for (size_t from = 0; from < 70; from++) /* and is the same wherever they stand */
         for (size_t n = 1; n < 70; n++) {
             float some[70];
             dpi_single_tanh(

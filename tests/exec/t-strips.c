@@ -121,7 +121,7 @@ static void values_are_right_and_only_wanted_ones_are_kept(void **state)
     dpi_arena_free(&c.arena);
 }
 
-/* Two values of the chain are kept for a strip of records in place of a chunk. */
+/* Two values of the chain are kept for a strip of records instead of a chunk. */
 static void strips_take_less_memory(void **state)
 {
     (void)state;

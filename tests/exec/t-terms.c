@@ -264,8 +264,9 @@ static void blocks_are_chosen_within_what_is_left(void **state)
 {
     (void)state;
     for (size_t rank = 1; rank <= 300; rank++) {
-        const dpi_form form = {.way = DPI_PRODUCTS, .rank = rank};
-        double p = (double)rank, s = sqrt(16 + 4 * p), records = (double)dpi_form_block(&form);
+        const dpi_decomposition d = {.way = DPI_PRODUCTS, .rank = rank};
+        double p = (double)rank, s = sqrt(16 + 4 * p),
+               records = (double)dpi_decomposition_block(&d);
         double each = p * (records - 1) + p * (1 + s) / 2 + 2 * s + 257.0 / 2;
         assert_true(records == 1 || each < 255);
         assert_true(each + p > 252);

@@ -51,7 +51,7 @@ static size_t run_model(bool latent, dpi_choice choice, double clip, double *nor
     double scratch[2 * N];
     dp_model *m = write_model(latent);
     const dpi_objective_spec spec = {
-        .model = m, .cut = DPI_CUT_LATENTS, .population = N, .init_scale = 0.25};
+        .model = m, .cut = DP_FORM_LATENTS, .population = N, .init_scale = 0.25};
     assert_ok(dpi_objective_init(&o, &spec, &err), err.text);
     dp_dataset *data = dp_dataset_new(N);
     dp_dataset_real(data, "x", 36, x[0]);

@@ -128,7 +128,7 @@ static void nested(work *w)
     dp_observe(rows, "y", dp_normal_v(dp_mul(z, u), dp_num(0.9)));
 }
 
-static void open(work *w, void (*write)(work *), dpi_cut cut)
+static void open(work *w, void (*write)(work *), dp_form cut)
 {
     const double one = 0.613, seen = 1.385, theta[] = {0.385, -0.75, 0.613, -0.217};
     dp_error err = {0};
@@ -143,7 +143,7 @@ static void open(work *w, void (*write)(work *), dpi_cut cut)
     assert_ok(dpi_objective_init(&w->o, &spec, &err), err.text);
     for (size_t k = 0; k < w->o.n_blocks; k++) {
         wanted[n++] = w->o.blocks[k].node;
-        if (cut == DPI_CUT_LATENTS)
+        if (cut == DP_FORM_LATENTS)
             wanted[n++] = w->o.blocks[k].gradient;
     }
     for (size_t k = 0; k < w->o.n_noise; k++)
@@ -179,7 +179,7 @@ static void gradient(work *w, const double noise[2], double *result)
     dpi_run_globals(w->run);
     dpi_run_records(w->run, 1, NULL, 0);
     dpi_run_clip_sum(w->run, 1, INFINITY, scratch, release);
-    if (w->o.cut == DPI_CUT_PARAMETERS) {
+    if (w->o.cut == DP_FORM_PARAMETERS) {
         memcpy(result, release, w->o.n_theta * sizeof *result);
         return;
     }
@@ -191,7 +191,7 @@ static void gradient(work *w, const double noise[2], double *result)
 }
 
 /* Means and variances of the gradient over both draws. */
-static void moments(void (*write)(work *), dpi_cut cut, double *mean, double *variance)
+static void moments(void (*write)(work *), dp_form cut, double *mean, double *variance)
 {
     work w;
     open(&w, write, cut);
@@ -218,8 +218,8 @@ static void gradients_are_the_means_of_those_of_draws(void **state)
     void (*const writers[])(work *) = {encoder, nested, reversed};
     for (size_t k = 0; k < 3; k++) {
         double drawn[4], closed[4], drawn_variance[4], closed_variance[4], total[2] = {0};
-        moments(writers[k], DPI_CUT_LATENTS, closed, closed_variance);
-        moments(writers[k], DPI_CUT_PARAMETERS, drawn, drawn_variance);
+        moments(writers[k], DP_FORM_LATENTS, closed, closed_variance);
+        moments(writers[k], DP_FORM_PARAMETERS, drawn, drawn_variance);
         for (size_t e = 0; e < 4; e++) {
             assert_close(closed[e], drawn[e], 1e-9, 1e-10);
             total[0] += closed_variance[e];
@@ -235,13 +235,13 @@ static void the_divergence_of_a_latent_without_parents_is_not_drawn(void **state
     (void)state;
     work w;
     bool needed[512] = {false};
-    open(&w, encoder, DPI_CUT_LATENTS);
+    open(&w, encoder, DP_FORM_LATENTS);
     assert_true(w.o.graph.n_nodes <= 512);
     dpi_mark(&w.o.graph, w.o.prior, needed);
     assert_false(needed[w.o.noise[0]]);
     close(&w);
     memset(needed, 0, sizeof needed);
-    open(&w, encoder, DPI_CUT_PARAMETERS);
+    open(&w, encoder, DP_FORM_PARAMETERS);
     dpi_mark(&w.o.graph, w.o.prior, needed);
     assert_true(needed[w.o.noise[0]]);
     close(&w);

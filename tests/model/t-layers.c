@@ -187,7 +187,7 @@ static void shapes_that_do_not_fit_are_told(void **state)
         size_t inputs;
         const char *says;
     } bad[] = {
-        {{.image = {3, 3}, .size = {2, 2}}, 8, "height times width places"},
+        {{.image = {3, 3}, .size = {2, 2}}, 8, "height times width pixels"},
         {{.image = {3, 3}, .size = {4, 2}}, 9, "must fit in its image"},
         {{.image = {3, 3}, .size = {2, 2}, .padding = {2, 0}}, 9, "less than the window"},
         {{.image = {3, 3}, .size = {2, 0}}, 9, "at least 1"},

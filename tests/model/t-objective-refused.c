@@ -11,7 +11,7 @@ typedef struct scene {
     dp_plate rows;
 } scene;
 
-static dp_status make(const scene *s, dpi_cut cut, dpi_objective *o, dp_error *err)
+static dp_status make(const scene *s, dp_form cut, dpi_objective *o, dp_error *err)
 {
     dpi_objective_spec spec = {
         .model = s->m, .guide = s->guide, .cut = cut, .population = 7, .init_scale = 0.1};
@@ -26,12 +26,12 @@ static void leave(scene *s)
 
 static void refused(scene s, dp_status status, const char *says)
 {
-    for (int cut = DPI_CUT_LATENTS; cut <= DPI_CUT_PARAMETERS; cut++) {
+    for (int cut = DP_FORM_LATENTS; cut <= DP_FORM_PARAMETERS; cut++) {
         dpi_objective o;
         dp_error err = {0};
         assert_int_equal(dp_model_status(s.m), DP_OK);
         assert_true(s.guide == NULL || dp_model_status(s.guide) == DP_OK);
-        assert_int_equal(make(&s, (dpi_cut)cut, &o, &err), status);
+        assert_int_equal(make(&s, (dp_form)cut, &o, &err), status);
         assert_contains(err.text, says);
         assert_null(o.blocks);
     }
@@ -101,7 +101,7 @@ static void long_names_stay_whole(void **state)
     dp_observe(dp_unit_plate(s.m, "rows"), "y", dp_normal_v(w, dp_num(1)));
     dpi_objective o;
     dp_error err = {0};
-    assert_ok(make(&s, DPI_CUT_LATENTS, &o, &err), err.text);
+    assert_ok(make(&s, DP_FORM_LATENTS, &o, &err), err.text);
     (void)snprintf(ending, sizeof ending, "%s.loc", name);
     assert_string_equal(o.blocks[0].name, ending);
     (void)snprintf(ending, sizeof ending, "%s.log_scale", name);

@@ -20,14 +20,14 @@ typedef struct work {
     dpi_run *run;
 } work;
 
-static dp_status make(const scene *s, dpi_cut cut, dpi_objective *o, dp_error *err)
+static dp_status make(const scene *s, dp_form cut, dpi_objective *o, dp_error *err)
 {
     dpi_objective_spec spec = {
         .model = s->m, .guide = s->guide, .cut = cut, .population = N, .init_scale = 0.1};
     return dpi_objective_init(o, &spec, err);
 }
 
-static void open(work *w, const scene *s, dpi_cut cut, const double *theta)
+static void open(work *w, const scene *s, dp_form cut, const double *theta)
 {
     dp_error err = {0};
     dpi_id wanted[2 * MOST + 2];
@@ -41,7 +41,7 @@ static void open(work *w, const scene *s, dpi_cut cut, const double *theta)
     dp_dataset_index(w->data, "g", group);
     for (size_t k = 0; k < w->o.n_blocks; k++) {
         wanted[n++] = w->o.blocks[k].node;
-        if (cut == DPI_CUT_LATENTS)
+        if (cut == DP_FORM_LATENTS)
             wanted[n++] = w->o.blocks[k].gradient;
     }
     for (size_t k = 0; k < w->o.n_noise; k++)
@@ -98,7 +98,7 @@ static void gradient(work *w, double clip, bool shared, double *release, double 
         dpi_run_records(w->run, m, NULL, first);
         dpi_run_clip_sum(w->run, m, clip, scratch, release);
     }
-    if (w->o.cut == DPI_CUT_PARAMETERS) {
+    if (w->o.cut == DP_FORM_PARAMETERS) {
         memcpy(result, release, w->o.n_theta * sizeof *result);
         return;
     }
@@ -163,16 +163,16 @@ static void prior_and_records_are_the_terms_of_the_elbo(void **state)
     double theta[MOST];
     choose_theta(theta);
     for (size_t k = 0; k < N_SCENES; k++)
-        for (int cut = DPI_CUT_LATENTS; cut <= DPI_CUT_PARAMETERS; cut++) {
+        for (int cut = DP_FORM_LATENTS; cut <= DP_FORM_PARAMETERS; cut++) {
             scene s = scenes[k]();
             work w;
-            open(&w, &s, (dpi_cut)cut, theta);
+            open(&w, &s, (dp_form)cut, theta);
             set_noise(&w, 0, 1, true);
             dpi_run_globals(w.run);
             for (size_t i = 0; i < N; i++) {
                 set_noise(&w, i, 1, true);
                 dpi_run_records(w.run, 1, NULL, i);
-                bool closed = cut == DPI_CUT_LATENTS;
+                bool closed = cut == DP_FORM_LATENTS;
                 assert_close(*dpi_run_value(w.run, w.o.record), s.record(theta, i, 0, closed),
                              1e-13, 1e-14);
                 assert_close(*dpi_run_value(w.run, w.o.prior), s.prior(theta, 0, closed), 1e-13,
@@ -191,9 +191,9 @@ static void unclipped_gradients_are_those_of_the_elbo_under_both_cuts(void **sta
     for (size_t k = 0; k < N_SCENES; k++) {
         scene s = scenes[k]();
         double release[MOST], result[2][MOST];
-        for (int cut = DPI_CUT_LATENTS; cut <= DPI_CUT_PARAMETERS; cut++) {
+        for (int cut = DP_FORM_LATENTS; cut <= DP_FORM_PARAMETERS; cut++) {
             work w;
-            open(&w, &s, (dpi_cut)cut, theta);
+            open(&w, &s, (dp_form)cut, theta);
             gradient(&w, INFINITY, true, release, result[cut]);
             close(&w);
             for (size_t e = 0; e < s.n_theta; e++)
@@ -213,7 +213,7 @@ static void prior_and_entropy_are_not_clipped_when_cut_at_the_latents(void **sta
         scene s = scenes[k]();
         work w;
         double release[MOST], result[MOST], largest = 0;
-        open(&w, &s, DPI_CUT_LATENTS, theta);
+        open(&w, &s, DP_FORM_LATENTS, theta);
         gradient(&w, 1e-14, true, release, result);
         for (size_t e = 0; e < w.o.n_release; e++)
             assert_true(fabs(release[e]) <= N * 1e-14);
@@ -253,7 +253,7 @@ static void the_prior_is_inside_what_is_clipped_when_cut_at_the_parameters(void 
         }
         assert_true(clipped > 0);
         work w;
-        open(&w, &s, DPI_CUT_PARAMETERS, theta);
+        open(&w, &s, DP_FORM_PARAMETERS, theta);
         gradient(&w, clip, false, release, result);
         for (size_t e = 0; e < s.n_theta; e++)
             assert_close(result[e], expected[e], 1e-8, 1e-9);
@@ -270,11 +270,11 @@ static void only_what_records_read_is_released(void **state)
     double theta[MOST] = {0};
     scene s = field();
     work w;
-    open(&w, &s, DPI_CUT_LATENTS, theta);
+    open(&w, &s, DP_FORM_LATENTS, theta);
     assert_int_equal(w.o.n_parts, 5);
     assert_int_equal(w.o.n_release, 2 + GROUPS + 1 + 1 + 1);
     close(&w);
-    open(&w, &s, DPI_CUT_PARAMETERS, theta);
+    open(&w, &s, DP_FORM_PARAMETERS, theta);
     assert_int_equal(w.o.n_release, FIELD_SIZE);
     close(&w);
     leave(&s);
@@ -287,7 +287,7 @@ static void a_simplex_releases_one_number_less_than_it_has(void **state)
     double theta[MOST] = {0};
     scene s = blend();
     work w;
-    open(&w, &s, DPI_CUT_LATENTS, theta);
+    open(&w, &s, DP_FORM_LATENTS, theta);
     assert_int_equal(w.o.n_release, GROUPS - 1 + 2 * GROUPS + GROUPS);
     assert_int_equal(w.o.latents[0].size, GROUPS);
     assert_int_equal(w.o.blocks[0].size, GROUPS - 1);
@@ -306,7 +306,7 @@ static void blocks_are_named_after_their_latents(void **state)
     scene s = field();
     dpi_objective o;
     size_t offset = 0;
-    assert_int_equal(make(&s, DPI_CUT_LATENTS, &o, NULL), DP_OK);
+    assert_int_equal(make(&s, DP_FORM_LATENTS, &o, NULL), DP_OK);
     assert_int_equal(o.n_blocks, sizeof names / sizeof names[0]);
     for (size_t k = 0; k < o.n_blocks; k++) {
         bool scale = strstr(names[k], ".log_scale") != NULL;
@@ -323,7 +323,7 @@ static void every_failed_allocation_is_reported(void **state)
 {
     (void)state;
     for (size_t which = 0; which < N_SCENES; which++)
-        for (int cut = DPI_CUT_LATENTS; cut <= DPI_CUT_PARAMETERS; cut++) {
+        for (int cut = DP_FORM_LATENTS; cut <= DP_FORM_PARAMETERS; cut++) {
             size_t before = faulty_live(), k = 1;
             for (;; k++) {
                 dpi_objective o = {0};
@@ -332,7 +332,7 @@ static void every_failed_allocation_is_reported(void **state)
                 scene s = scenes[which]();
                 dp_status status = DP_ENOMEM;
                 if (s.m != NULL && (s.n_theta != WRITTEN_SIZE || s.guide != NULL))
-                    status = make(&s, (dpi_cut)cut, &o, &err);
+                    status = make(&s, (dp_form)cut, &o, &err);
                 int failed = faulty_failed();
                 faulty_fail(0);
                 assert_int_equal(status, failed ? DP_ENOMEM : DP_OK);

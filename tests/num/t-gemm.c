@@ -107,10 +107,11 @@ static void a_row_is_the_same_in_every_company(void **state)
 
 static void check_outer(const dpi_gemm_kernel *kernel, size_t n, size_t rows, size_t columns)
 {
-    dpi_term term[DPI_GEMM_TERMS];
+    dpi_outer_term term[DPI_GEMM_TERMS];
     fill(n * rows, n * columns, 0);
     for (size_t l = 0; l < n; l++)
-        term[l] = (dpi_term){a + l * rows, b + l * columns, l % 3 ? 1 : 0.37, l % 3 ? 0.61 : 1};
+        term[l] =
+            (dpi_outer_term){a + l * rows, b + l * columns, l % 3 ? 1 : 0.37, l % 3 ? 0.61 : 1};
     for (size_t i = 0; i < rows * columns; i++)
         c[i] = spread(i + 31);
     c[rows * columns] = 2.5;
