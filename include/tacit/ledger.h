@@ -109,7 +109,9 @@ typedef struct dp_reservation dp_reservation;
 /* Reserves; with DP_OK it is on the disk.
  *   *reservation  [out] owned by the caller; NULL on any error
  * DP_EPRIVACY it does not fit into the budget; DP_EMISMATCH another adjacency than the budget's;
- * DP_EDATA the data have changed; DP_ENAME unknown data; DP_EINVAL; those of dp_account_epsilon. */
+ * DP_EDATA the data have changed; DP_ENAME unknown data; DP_EINVAL; those of dp_account_epsilon.
+ * Composes while others may use the ledger; DP_ESTATE when the same data set was reserved, settled
+ * or resumed by others 16 times meanwhile: try again. */
 DP_API DP_MUST_CHECK dp_status dp_ledger_reserve(dp_ledger *ledger, const dp_spending *what,
                                                  dp_reservation **reservation, dp_error *err)
     DP_NONNULL(1, 2, 3);

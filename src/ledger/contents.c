@@ -160,6 +160,23 @@ dp_status dpi_contents_read(dp_ledger *ledger, const char *name, dpi_contents *c
     return status;
 }
 
+dp_status dpi_contents_find(dp_ledger *ledger, uint64_t id, dpi_contents *present, dpi_data **data,
+                            dpi_entry **entry, dp_error *err)
+{
+    dp_status status = dpi_contents_read(ledger, NULL, present, err);
+    for (size_t i = 0; status == DP_OK && i < present->n; i++)
+        for (size_t k = 0; k < present->data[i].n; k++)
+            if (present->data[i].entries[k].id == id) {
+                *data = &present->data[i];
+                *entry = &present->data[i].entries[k];
+                return DP_OK;
+            }
+    return status != DP_OK ? status
+                           : dpi_fail(err, DP_EDATA,
+                                      "the ledger has no entry %llu; was an older copy put back?",
+                                      (unsigned long long)id);
+}
+
 dp_status dpi_contents_survey(dp_ledger *ledger, dpi_contents *contents, FILE *out, size_t *faults,
                               dp_error *err)
 {

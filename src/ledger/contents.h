@@ -48,6 +48,10 @@ dp_status dpi_contents_read(dp_ledger *ledger, const char *name, dpi_contents *c
 dp_status dpi_contents_survey(dp_ledger *ledger, dpi_contents *contents, FILE *out, size_t *faults,
                               dp_error *err) DP_MUST_CHECK;
 
+/* Reads all, and finds the entry with this number and its data set; DP_EDATA there is none. */
+dp_status dpi_contents_find(dp_ledger *ledger, uint64_t id, dpi_contents *present, dpi_data **data,
+                            dpi_entry **entry, dp_error *err) DP_MUST_CHECK;
+
 /* DP_EDATA unless the numbers of the rows of table "data" or "entry" run from 1, without gaps, to
  * the last that was given.  dpi_contents_read looks for itself. */
 dp_status dpi_contents_count(dp_ledger *ledger, const char *table, dp_error *err) DP_MUST_CHECK;

@@ -1,4 +1,5 @@
 libtacit_core_la_SOURCES += \
+  %D%/admit.c \
   %D%/check.c \
   %D%/compose.c %D%/compose.h \
   %D%/contents.c %D%/contents.h \

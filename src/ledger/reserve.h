@@ -13,6 +13,13 @@ typedef struct dpi_purpose {
     size_t n_used;
 } dpi_purpose;
 
+struct dp_reservation {
+    dp_ledger *ledger;
+    uint64_t id; /* of the entry */
+    unsigned char owner[DPI_TAG];
+    bool settled;
+};
+
 dp_status dpi_reserve(dp_ledger *ledger, const dpi_purpose *what, dp_reservation **reservation,
                       dp_error *err) DP_MUST_CHECK;
 

@@ -153,9 +153,9 @@ void dpi_data_seal(const dp_ledger *ledger, const dpi_data *data, unsigned char 
     dpi_hash_end(&h, seal);
 }
 
-static void hash_part(crypto_generichash_state *h, const dpi_entry_part *part)
+/* All but the steps. */
+static void hash_mechanism(crypto_generichash_state *h, const dp_mechanism *m)
 {
-    const dp_mechanism *m = &part->mechanism;
     dpi_hash_number(h, (uint64_t)m->sampling);
     dpi_hash_number(h, (uint64_t)m->noise);
     dpi_hash_number(h, (uint64_t)m->adjacency);
@@ -171,8 +171,13 @@ static void hash_part(crypto_generichash_state *h, const dpi_entry_part *part)
         dpi_hash_real(h, m->jumps[i]);
         dpi_hash_real(h, m->chances[i]);
     }
+}
+
+static void hash_part(crypto_generichash_state *h, const dpi_entry_part *part)
+{
+    hash_mechanism(h, &part->mechanism);
     dpi_hash_number(h, part->planned);
-    dpi_hash_number(h, m->steps);
+    dpi_hash_number(h, part->mechanism.steps);
     dpi_hash_number(h, part->begun);
 }
 
@@ -193,4 +198,28 @@ void dpi_entry_seal(const dp_ledger *ledger, const dpi_entry *entry, unsigned ch
     for (size_t i = 0; i < entry->n; i++)
         hash_part(&h, &entry->parts[i]);
     dpi_hash_end(&h, seal);
+}
+
+void dpi_data_version(const dp_ledger *ledger, const dpi_data *data, const dpi_entry *entry,
+                      unsigned char version[DPI_HASH])
+{
+    crypto_generichash_state h;
+    unsigned char seal[DPI_HASH];
+    dpi_hash_begin(&h, ledger, "version");
+    dpi_data_seal(ledger, data, seal);
+    dpi_hash_bytes(&h, seal, sizeof seal);
+    dpi_hash_number(&h, data->n);
+    for (size_t i = 0; i < data->n; i++) {
+        dpi_hash_number(&h, data->entries[i].n);
+        for (size_t k = 0; k < data->entries[i].n; k++) {
+            const dp_mechanism *m = &data->entries[i].parts[k].mechanism;
+            hash_mechanism(&h, m);
+            dpi_hash_number(&h, m->steps);
+        }
+    }
+    if (entry != NULL) {
+        dpi_entry_seal(ledger, entry, seal);
+        dpi_hash_bytes(&h, seal, sizeof seal);
+    }
+    dpi_hash_end(&h, version);
 }

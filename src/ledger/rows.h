@@ -22,4 +22,10 @@ extern const char dpi_data_columns[], dpi_entry_columns[], dpi_part_columns[];
 void dpi_data_seal(const dp_ledger *ledger, const dpi_data *data, unsigned char seal[DPI_HASH]);
 void dpi_entry_seal(const dp_ledger *ledger, const dpi_entry *entry, unsigned char seal[DPI_HASH]);
 
+/* A hash of what an admission rests on: what the data set is known by, its budget, and what its
+ * entries cost; of `entry` (nullable), all that is in it.  Steps begun of others are left out, which
+ * rise while they run. */
+void dpi_data_version(const dp_ledger *ledger, const dpi_data *data, const dpi_entry *entry,
+                      unsigned char version[DPI_HASH]);
+
 #endif
