@@ -8,6 +8,13 @@
  * before they are clipped.  Rates, batch sizes and n count units.  What the run shows is public
  * too: steps, time, privacy spent; never a loss, a norm or a batch size.
  *
+ * A unit whose gradient is not a finite number, or so large that its square overflows (beyond 1e154,
+ * in single precision 1e38), adds zero.  A private run cannot say so: it would be a function of the
+ * records.  What causes it: values of 1e75 and more (dp_check_data finds them), a function outside
+ * its range (log or sqrt of a sum that can be negative, a quotient by zero), exponentials that
+ * overflow (log rates and log scales of 700 and more), parameters that have run away.  With
+ * DP_NO_PRIVACY on public or made-up records of the same kind dp_svi_dropped counts such units.
+ *
  * Initialise, step, done: the caller owns the loop, or lets dp_svi_run do it.  An object belongs to
  * one thread at a time; opts.threads is about threads of its own, which sleep between steps. */
 #ifndef TACIT_SVI_H
@@ -106,7 +113,8 @@ typedef struct dp_privacy {
     bool is_private;
     const char *why_not;   /* static text when it is not; NULL when it is */
     const char *warning;   /* static text on a guarantee that holds and means little: delta is not
-                            * below 1 / (number of units); else NULL.  The number of units is
+                            * below 1 / (number of units); without privacy, on units that added
+                            * nothing; else NULL.  The number of units is
                             * taken to be public here. */
     const char *adjacency; /* static text: what neighbouring data sets are */
     double epsilon, delta; /* spent by the steps done so far; of a seeded run, what an unseeded one
@@ -143,7 +151,8 @@ DP_API dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const 
                             const dp_svi_opts *opts, dp_svi **svi, dp_error *err) DP_MUST_CHECK;
 
 /* Says whether every record is what the model needs: the message names the first column and record
- * that are not, never the value.  This is for the data's owner: the answer is a function of the
+ * that are not, never the value; nor may values be beyond 1e75, which a run takes and which then
+ * most likely add nothing to it.  This is for the data's owner: the answer is a function of the
  * records that no epsilon speaks of.  A private run that meets such data refuses with a message
  * that names neither.  DP_EDATA, and what else dp_svi_new says of model and data. */
 DP_API dp_status dp_check_data(const dp_model *model, const dp_model *guide, const dp_dataset *data,
@@ -154,16 +163,24 @@ DP_API void dp_svi_free(dp_svi *svi);
 
 /* One step.  DP_ESTATE when all steps are done, and in a child of fork where the run has a ledger
  * or is inside an epoch of random allocation; DP_EDOMAIN when the parameters ceased to be finite
- * numbers (a function of what was released, so it may be told).  In a group DP_ESTATE in all ranks
+ * numbers (a function of what was released, so it may be told); in DP_NO_PRIVACY DP_EDATA when all
+ * units of the step add nothing.  In a group DP_ESTATE in all ranks
  * but those that failed, and DP_EIO where ranks did not reach each other, after which only
  * dp_svi_resume goes on. */
 DP_API dp_status dp_svi_step(dp_svi *svi, dp_error *err) DP_MUST_CHECK;
 
 /* Bytes of memory that the run holds: parameters, sums and the buffers of all its threads.  It is
  * known when dp_svi_new has returned, and steps take no more of their own; kernels of BLAS may.
- * Not in it are the data, which are the caller's, stacks of threads, and less than 64 KiB for the
- * sources of randomness. */
+ * It is a function of model, guide and options, and not of the data.  Not in it are therefore up to
+ * 16 bytes a record and 16 a unit, for units of several records and for batches; nor the data
+ * themselves, which are the caller's, stacks of threads, and less than 64 KiB for the sources of
+ * randomness. */
 DP_API size_t dp_svi_bytes(const dp_svi *svi);
+
+/* Units, summed over the steps done since this object was made, whose gradient was not a finite
+ * number and so added nothing; 0 is as it should be.  In a group, of this rank's.  DP_EPRIVACY but in
+ * DP_NO_PRIVACY, since it is a function of the records; *units is UINT64_MAX then. */
+DP_API dp_status dp_svi_dropped(const dp_svi *svi, uint64_t *units, dp_error *err) DP_MUST_CHECK;
 
 /* True when all steps are done. */
 DP_API bool dp_svi_done(const dp_svi *svi);

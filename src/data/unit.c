@@ -3,8 +3,9 @@
  * The rows are sorted by value with a stable radix sort (Knuth, volume 3, 5.2.5), so that the first
  * of equal ones is the first in the data; units are then numbered in the order of their first rows
  * and the rows sorted by that number.  The order of units is thus a function of the order of rows
- * alone and not of what the values are, and rows that are all different stay as they lie.  The
- * values are copied first: they may lie in a file that somebody changes, and are places in a table.
+ * alone and not of what the values are, and rows that are all different stay as they lie.  Units of
+ * one row each are listed like others: what is made for units, and what is run, must not tell
+ * whether one of them has several rows.  The values are copied first: they may lie in a file that somebody changes, and are places in a table.
  * Time O(rows), and 28 bytes a row while it runs. */
 #include "data/unit.h"
 
@@ -81,7 +82,7 @@ dp_status dpi_units_init(dpi_units *units, dpi_arena *arena, const dp_dataset *d
         find_leaders(n, value, order, leader);
         units->n = number_units(n, leader, unit);
     }
-    if (enough && units->n < n) {
+    if (enough) {
         units->start = dpi_arena_alloc(arena, units->n + 1, sizeof *units->start);
         units->row = dpi_arena_alloc(arena, n, sizeof *units->row);
         enough = units->start != NULL && units->row != NULL;

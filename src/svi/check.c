@@ -3,6 +3,7 @@
 #include "svi/check.h"
 
 #include <math.h>
+#include <string.h>
 
 /* An argument of an observation's distribution whose values are known before the run. */
 typedef struct argument {
@@ -127,6 +128,35 @@ dp_status dpi_check_observations(const dpi_objective *o, const dp_dataset *data,
         dp_status status = check_one(o, &o->observations[k], data, err);
         if (status != DP_OK)
             return status;
+    }
+    return DP_OK;
+}
+
+/* Gradients of most models grow with the square of what a record has (of a normal's mean x.w with
+ * x (x.w)), and are squared for their norm, whose square must stay below 1e308. */
+static const double greatest_value = 1e75;
+
+static bool is_read(const dpi_graph *g, const dpi_column *column)
+{
+    for (size_t k = 0; k < g->n_nodes; k++)
+        if (g->nodes[k].op == &dpi_op_data && strcmp(g->nodes[k].name, column->name) == 0)
+            return true;
+    return false;
+}
+
+dp_status dpi_check_sizes(const dpi_objective *o, const dp_dataset *data, dp_error *err)
+{
+    for (size_t k = 0; k < data->n_columns; k++) {
+        const dpi_column *column = &data->columns[k];
+        if (column->real == NULL || !is_read(&o->graph, column))
+            continue;
+        for (size_t i = 0; i < data->n * column->size; i++)
+            if (!(fabs(column->real[i]) <= greatest_value))
+                return dpi_fail(err, DP_EDATA,
+                                "column '%s', record %zu (from 0): the value is beyond %g, and its "
+                                "gradient's square likely to overflow, so that the record would "
+                                "add nothing to a run; scale the column",
+                                column->name, i / column->size, greatest_value);
     }
     return DP_OK;
 }

@@ -10,4 +10,9 @@
 dp_status dpi_check_observations(const dpi_objective *o, const dp_dataset *data,
                                  dp_error *err) DP_MUST_CHECK;
 
+/* DP_EDATA, naming column and record but not the value, when a number that the model reads is so
+ * large that the gradient's squares overflow, of which a run says nothing. */
+dp_status dpi_check_sizes(const dpi_objective *o, const dp_dataset *data,
+                          dp_error *err) DP_MUST_CHECK;
+
 #endif

@@ -35,6 +35,8 @@ static void show_progress(const dp_svi *s, FILE *out, double started)
                       privacy.delta, privacy.eta);
     else if (privacy.why_not != NULL)
         (void)fprintf(out, ", NOT PRIVATE: %s", privacy.why_not);
+    if (s->dropped > 0)
+        (void)fprintf(out, ", %llu gradients dropped", (unsigned long long)s->dropped);
     (void)fprintf(out, "\n");
     if (dp_svi_done(s) && privacy.warning != NULL)
         (void)fprintf(out, "tacit: warning: %s\n", privacy.warning);
@@ -104,6 +106,9 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
                        : s->opts.mode == DP_WITHOUT_GUARANTEE ? "run without a certified guarantee"
                        : s->seeded ? "seeded: the noise can be computed again"
                                    : NULL;
+    if (s->dropped > 0)
+        privacy->warning = "gradients of some units were not finite numbers, and added nothing; "
+                           "dp_svi_dropped tells of how many";
     if (s->opts.mode != DP_PRIVATE)
         return DP_OK;
     double steps = (double)s->optimizer.done;

@@ -118,11 +118,9 @@ static dp_status init_worker(dp_svi *s, size_t k, dp_error *err)
     return status == DP_OK && sums ? dpi_run_chains_new(w->run, err) : status;
 }
 
-dp_status dpi_workers_init(dp_svi *s, size_t n_rows, dp_error *err)
+dp_status dpi_workers_init(dp_svi *s, dp_error *err)
 {
-    size_t chunks = (n_rows - 1) / s->chunk + 1;
-    size_t most = chunks < FEW ? 1 : chunks;
-    s->n_workers = s->opts.threads < most ? s->opts.threads : most;
+    s->n_workers = s->opts.threads;
     s->workers = dpi_arena_alloc(&s->arena, s->n_workers, sizeof *s->workers);
     if (s->workers == NULL) {
         s->n_workers = 0;
@@ -136,7 +134,7 @@ dp_status dpi_workers_init(dp_svi *s, size_t n_rows, dp_error *err)
     for (size_t k = 0; k < s->objective.n_noise; k++)
         s->draws = s->draws || of_record(s, k);
     s->draws = s->draws || dpi_run_draws(s->run);
-    dp_status status = dpi_waves_init(s, n_rows, err);
+    dp_status status = dpi_waves_init(s, err);
     for (size_t k = 0; k < s->n_workers && status == DP_OK; k++)
         status = init_worker(s, k, err);
     if (status == DP_OK && s->n_workers > 1)
@@ -292,8 +290,24 @@ static void finish_large(const sum *t, dpi_worker *w)
 {
     const dp_svi *s = t->s;
     double factor = dpi_clip_add(s->objective.n_release, w->unit, t->clip, w->to);
+    w->dropped += s->counts && factor == 0;
     if (s->extras.n > 0)
         dpi_extras_add(&s->extras, w->score, factor == 1, extra_of(s, w));
+}
+
+void dpi_count_dropped(const dp_svi *s, dpi_worker *w, size_t n)
+{
+    const double *factor = w->scratch + s->chunk;
+    for (size_t r = 0; s->counts && r < n; r++)
+        w->dropped += factor[r] == 0;
+}
+
+/* The same for units of several rows, whose factor stands at the first. */
+static void count_dropped_units(const dp_svi *s, dpi_worker *w, size_t n)
+{
+    const double *factor = w->scratch + s->chunk;
+    for (size_t u = 0, r = 0; s->counts && u < n; r += w->rows[u], u++)
+        w->dropped += factor[r] == 0;
 }
 
 /* Runs a chunk of a task and adds it up: units that are whole into to[], clipped; rows of a larger
@@ -303,6 +317,7 @@ static void run_chunk(const sum *t, dpi_worker *w, const batch_task *job, size_t
     if (t->s->units.start == NULL) {
         dpi_run_records(w->run, m, t->batch != NULL ? t->batch + job->first : NULL, job->first);
         dpi_run_clip_sum(w->run, m, t->clip, w->scratch, w->to);
+        dpi_count_dropped(t->s, w, m);
         if (t->s->extras.n > 0)
             add_extras(t, w, job);
         return;
@@ -316,6 +331,7 @@ static void run_chunk(const sum *t, dpi_worker *w, const batch_task *job, size_t
         return;
     }
     dpi_run_clip_units(w->run, job->units, w->rows, t->clip, w->scratch, w->unit, w->to);
+    count_dropped_units(t->s, w, job->units);
     if (t->s->extras.n > 0)
         add_extras(t, w, job);
 }
@@ -470,10 +486,23 @@ static void on_threads(sum *t)
     (void)pthread_mutex_destroy(&t->source);
 }
 
+/* Adds up what the workers have counted. */
+static void take_count(dp_svi *s)
+{
+    s->dropped_now = 0;
+    for (size_t k = 0; k < s->n_workers; k++) {
+        s->dropped_now += s->workers[k].dropped;
+        s->workers[k].dropped = 0;
+    }
+}
+
 dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip, dp_error *err)
 {
-    if (s->factors != NULL)
-        return dpi_sum_waves(s, size, batch, clip, err);
+    if (s->factors != NULL) {
+        dp_status status = dpi_sum_waves(s, size, batch, clip, err);
+        take_count(s);
+        return status;
+    }
     sum t = {.s = s, .batch = batch, .size = size, .clip = clip, .err = err};
     t.parked = s->workers[0].parked[0].part != NULL ? 2 * s->n_workers : 0;
     t.shared = is_worth_threads(&t);
@@ -483,6 +512,7 @@ dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip
         on_threads(&t);
     else
         work(&t, 0);
+    take_count(s);
     if (t.status != DP_OK)
         dpi_sum_wipe(s);
     return t.status;

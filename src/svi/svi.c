@@ -61,7 +61,7 @@ static dp_status make_batch(dp_svi *s, dp_error *err)
         s->batch_room = dpi_poisson_room(&s->rate, s->n);
     }
     if (status == DP_OK)
-        s->batch = dpi_arena_alloc(&s->arena, s->batch_room, sizeof *s->batch);
+        s->batch = dpi_arena_alloc(&s->members, s->batch_room, sizeof *s->batch);
     return status != DP_OK ? status : s->batch == NULL ? dpi_fail_nomem(err) : DP_OK;
 }
 
@@ -102,12 +102,12 @@ static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
 }
 
 /* Records at a time.  Where a record is much work, batches of usual sizes are to make more than one
- * task for the threads; it may depend on the model, and not on the threads. */
-static size_t records_at_a_time(const dp_svi *s, size_t n_rows, size_t most)
+ * task for the threads; it may depend on the model, and not on the threads, nor on the number of
+ * records, which memory would tell. */
+static size_t records_at_a_time(const dp_svi *s, size_t most)
 {
-    if (s->objective.n_release >= large_release && most > DPI_SVI_LARGE_CHUNK)
-        most = DPI_SVI_LARGE_CHUNK;
-    return n_rows < most ? n_rows : most;
+    bool large = s->objective.n_release >= large_release && most > DPI_SVI_LARGE_CHUNK;
+    return large ? DPI_SVI_LARGE_CHUNK : most;
 }
 
 /* Which record is not what the model needs, and in which column, is for the data's owner to know:
@@ -134,7 +134,7 @@ static dp_status make_state(dp_svi *s, dp_error *err)
         return status;
     bool allocates = s->opts.sampling == DP_SAMPLING_ALLOCATION;
     if (allocates) {
-        s->places = dpi_arena_alloc(&s->arena, s->n, sizeof *s->places);
+        s->places = dpi_arena_alloc(&s->members, s->n, sizeof *s->places);
         s->start = dpi_arena_alloc(&s->arena, (size_t)s->opts.epoch + 1, sizeof *s->start);
     }
     if (allocates && (s->places == NULL || s->start == NULL))
@@ -227,9 +227,10 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
         s->opts.delta = dpi_release_delta(s->delta);
     s->data = data;
     s->grouped = data->unit != NULL;
+    s->counts = s->opts.mode == DP_NO_PRIVACY;
     status = dpi_float_check(err);
     if (status == DP_OK)
-        status = dpi_units_init(&s->units, &s->arena, data, err);
+        status = dpi_units_init(&s->units, &s->members, data, err);
     s->n = s->units.n;
     if (status == DP_OK)
         status = dpi_options_resolve(&s->opts, s->n, &epsilon, err);
@@ -251,7 +252,7 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
     if (status == DP_OK)
         status = dpi_spend_open(s, spec, err);
     s->falls_short = dpi_svi_delta(s, (double)s->opts.steps, epsilon) > s->delta;
-    s->chunk = records_at_a_time(s, data->n, spec->chunk);
+    s->chunk = records_at_a_time(s, spec->chunk);
     if (status == DP_OK)
         status = make_state(s, err);
     if (status == DP_OK)
@@ -259,7 +260,7 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
     if (status == DP_OK && spec->resume != NULL)
         status = dpi_svi_restore(s, spec->resume, err);
     if (status == DP_OK)
-        status = dpi_workers_init(s, data->n, err);
+        status = dpi_workers_init(s, err);
     if (status == DP_OK)
         status = make_random(s, err);
     status = dpi_join(s, status, err);
@@ -294,6 +295,7 @@ void dp_svi_free(dp_svi *s)
     dp_noise_free(s->noise);
     dp_rng_free(s->rng);
     dpi_fork_free(s->drawn_by);
+    dpi_arena_free(&s->members);
     dpi_arena_free(&s->arena);
     dpi_free(s);
 }
@@ -317,8 +319,21 @@ dp_status dp_check_data(const dp_model *model, const dp_model *guide, const dp_d
     dp_svi *svi;
     const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 1};
     dp_status status = dp_svi_new(model, guide, data, &opts, &svi, err);
+    if (status == DP_OK)
+        status = dpi_check_sizes(&svi->objective, data, err);
     dp_svi_free(svi);
     return status;
+}
+
+dp_status dp_svi_dropped(const dp_svi *s, uint64_t *units, dp_error *err)
+{
+    *units = UINT64_MAX;
+    if (!s->counts)
+        return dpi_fail(err, DP_EPRIVACY,
+                        "how many units add nothing is a function of the records; it is counted "
+                        "for public data only, in DP_NO_PRIVACY");
+    *units = s->dropped;
+    return DP_OK;
 }
 
 /* ---- one step ---- */
@@ -382,7 +397,14 @@ static dp_status sum_batch(dp_svi *s, double share, dp_error *err)
     dp_status status = choose_batch(s, &size, &index, err);
     if (status != DP_OK)
         return status;
-    return dpi_sum_batch(s, size, index, s->opts.clip * share, err);
+    status = dpi_sum_batch(s, size, index, s->opts.clip * share, err);
+    if (status == DP_OK && size > 0 && s->dropped_now == size)
+        return dpi_fail(err, DP_EDATA,
+                        "step %llu: the gradients of all its %zu units are not finite numbers, or "
+                        "their squares overflow; scale the columns, start elsewhere, or keep "
+                        "arguments in the range of their functions (log, sqrt)",
+                        (unsigned long long)s->begun, size);
+    return status;
 }
 
 /* A step as far as a rank gets by itself. */
@@ -422,6 +444,7 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
     if (status != DP_OK)
         return status;
     dpi_extras_take(&s->extras, s->release + s->objective.n_release - s->extras.n, &s->opts, step);
+    s->dropped += s->dropped_now;
     dpi_spend_done(s);
     if (!finite)
         return dpi_fail(err, DP_EDOMAIN,

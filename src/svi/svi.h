@@ -19,16 +19,19 @@
 typedef struct dpi_worker dpi_worker; /* sum.h */
 
 struct dp_svi {
-    dpi_arena arena;
-    dp_svi_opts opts; /* resolved; clip: of the next step; delta: what accounts are made with */
-    double delta;     /* asked for */
-    bool falls_short; /* all steps guarantee less than that */
+    dpi_arena arena;   /* of what is public in size */
+    dpi_arena members; /* of what grows with the number of units or records */
+    dp_svi_opts opts;  /* resolved; clip: of the next step; delta: what accounts are made with */
+    double delta;      /* asked for */
+    bool falls_short;  /* all steps guarantee less than that */
     dpi_extras extras;
     bool seeded;
-    bool draws;     /* the guide draws for records, or columns are drawn */
-    bool grouped;   /* a column names the units */
-    uint64_t begun; /* steps that were begun, failed ones too */
-    bool parted;    /* a sum of the group's did not come back */
+    bool draws;                    /* the guide draws for records, or columns are drawn */
+    bool grouped;                  /* a column names the units */
+    bool counts;                   /* units that add nothing; without privacy only */
+    uint64_t dropped, dropped_now; /* of these in all steps done, and in the step at hand */
+    uint64_t begun;                /* steps that were begun, failed ones too */
+    bool parted;                   /* a sum of the group's did not come back */
     dpi_spend spend;
     unsigned char print[2][DPI_PRINT]; /* of model and guide */
     const dp_dataset *data;            /* for comparison only */

@@ -36,13 +36,11 @@ typedef struct wave {
 
 static const size_t long_release = 50000; /* numbers, from which on it pays */
 
-dp_status dpi_waves_init(dp_svi *s, size_t n_rows, dp_error *err)
+dp_status dpi_waves_init(dp_svi *s, dp_error *err)
 {
-    size_t slots = (n_rows - 1) / s->chunk + 1;
     if (s->objective.n_release < long_release || s->units.start != NULL || !dpi_factors_pay(s->run))
         return DP_OK;
-    return dpi_factors_new(&s->arena, s->run, slots < SLOTS ? slots : SLOTS, s->extras.n,
-                           &s->factors, err);
+    return dpi_factors_new(&s->arena, s->run, SLOTS, s->extras.n, &s->factors, err);
 }
 
 void dpi_waves_free(dp_svi *s)
@@ -72,6 +70,7 @@ static void run_task(const wave *t, dpi_worker *w, size_t task, size_t first, si
     size_t slot = task - t->first;
     dpi_run_records(w->run, m, t->batch != NULL ? t->batch + first : NULL, first);
     dpi_factors_keep(s->factors, w->run, m, t->clip, t->chain, w->scratch, slot);
+    dpi_count_dropped(s, w, m);
     if (s->extras.n > 0)
         add_extras(s, w, m, dpi_factors_extra(s->factors, slot));
 }

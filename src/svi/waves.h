@@ -6,7 +6,7 @@
 
 /* Makes s->factors if sums of s, whose workers are there, are made in waves; else leaves it NULL.
  * DP_ENOMEM. */
-dp_status dpi_waves_init(dp_svi *s, size_t n_rows, dp_error *err) DP_MUST_CHECK;
+dp_status dpi_waves_init(dp_svi *s, dp_error *err) DP_MUST_CHECK;
 
 /* Wipes what is kept of records. */
 void dpi_waves_free(dp_svi *s);

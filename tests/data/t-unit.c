@@ -90,7 +90,10 @@ static void rows_that_all_differ_are_left_alone(void **state)
     for (int column = 0; column < 2; column++) {
         dp_dataset *data = column ? data_of(MOST) : dp_dataset_new(MOST);
         assert_ok(dpi_units_init(&units, &arena, data, &err), err.text);
-        assert_true(units.n == MOST && units.most == 1 && units.start == NULL && units.row == NULL);
+        assert_true(units.n == MOST && units.most == 1);
+        assert_true((units.start == NULL) == !column && (units.row == NULL) == !column);
+        for (size_t i = 0; column && i < MOST; i++)
+            assert_true(units.row[i] == i && units.start[i + 1] == i + 1);
         assert_int_equal(dpi_unit_rows(&units, 5), 1);
         dp_dataset_free(data);
     }

@@ -244,6 +244,50 @@ static void memory_is_stated_beforehand(void **state)
     dp_model_free(m);
 }
 
+/* What is told to everybody is no function of the records: neither of how many there are, nor of
+ * whether two of them are of one unit. */
+static void memory_does_not_tell_the_number_of_records(void **state)
+{
+    (void)state;
+    enum { MOST = 3000 };
+    static double values[MOST];
+    static int32_t person[2][MOST];
+    const size_t rows[] = {2, 20, 300, MOST}; /* a prior divided by 1 is another graph */
+    const dp_svi_opts opts[] = {
+        {.sampling = DP_SAMPLING_FULL},
+        {.sampling = DP_SAMPLING_POISSON, .rate = 0.5},
+        {.sampling = DP_SAMPLING_FIXED, .batch = 1},
+        {.sampling = DP_SAMPLING_ALLOCATION, .epoch = 3},
+        {.sampling = DP_SAMPLING_FULL, .threads = 8, .precision = DP_SINGLE},
+        {.sampling = DP_SAMPLING_FULL, .form = DP_FORM_PARAMETERS, .loss_every = 1},
+    };
+    for (size_t i = 0; i < MOST; i++)
+        person[0][i] = (int32_t)i, person[1][i] = (int32_t)(i / 2);
+    for (size_t k = 0; k < sizeof opts / sizeof *opts; k++)
+        for (int units = 0; units < 2; units++) {
+            size_t stated = 0;
+            for (size_t j = 0; j < 4 + 4 * (size_t)units; j++) {
+                dp_error err = {0};
+                dp_svi *svi;
+                dp_svi_opts o = opts[k];
+                o.mode = DP_NO_PRIVACY, o.steps = 3;
+                dp_dataset *data = dp_dataset_new(rows[j % 4]);
+                dp_model *m = make_model();
+                dp_dataset_real(data, "x", 1, values);
+                dp_dataset_real(data, "y", 1, values);
+                dp_dataset_index(data, "person", person[j / 4]);
+                if (units)
+                    dp_dataset_unit(data, "person");
+                assert_ok(dp_svi_new(m, NULL, data, &o, &svi, &err), err.text);
+                stated = stated == 0 ? dp_svi_bytes(svi) : stated;
+                assert_int_equal(dp_svi_bytes(svi), stated);
+                dp_svi_free(svi);
+                dp_dataset_free(data);
+                dp_model_free(m);
+            }
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +296,7 @@ int main(void)
         cmocka_unit_test(a_step_without_noise_releases_nothing),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(memory_is_stated_beforehand),
+        cmocka_unit_test(memory_does_not_tell_the_number_of_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
