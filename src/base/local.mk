@@ -1,5 +1,6 @@
 libtacit_core_la_SOURCES += \
   %D%/alloc.c %D%/alloc.h \
+  %D%/bytes.c %D%/bytes.h \
   %D%/compiler.h \
   %D%/error.c %D%/error.h \
   %D%/float.c %D%/float.h \

@@ -2,6 +2,7 @@
 #include "dist/family.h"
 
 #include <math.h>
+#include <string.h>
 
 const dpi_family *const dpi_families[] = {
     &dpi_normal,          &dpi_half_normal,    &dpi_log_normal,  &dpi_student_t,
@@ -11,6 +12,23 @@ const dpi_family *const dpi_families[] = {
     &dpi_chance_logit,
 };
 const size_t dpi_n_families = sizeof dpi_families / sizeof dpi_families[0];
+
+static const dpi_family *find(const dpi_family *const *families, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(families[i]->name, name) == 0)
+            return families[i];
+    return NULL;
+}
+
+const dpi_family *dpi_family_named(const char *name)
+{
+    const dpi_family *const joint[] = {&dpi_dirichlet};
+    const dpi_family *family = find(dpi_families, dpi_n_families, name);
+    if (family == NULL)
+        family = find(dpi_mixtures, dpi_n_mixtures, name);
+    return family != NULL ? family : find(joint, sizeof joint / sizeof joint[0], name);
+}
 
 dpi_id dpi_log_normal_moment(dpi_graph *g, double power, dpi_id loc, dpi_id scale)
 {

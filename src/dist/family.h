@@ -75,6 +75,9 @@ extern const size_t dpi_n_mixtures;
 /* The mixture with such components; a family that is refused when there is none. */
 const dpi_family *dpi_mixture_of(const dpi_family *component);
 
+/* The family of that name, mixtures and joint families too; NULL when there is none. */
+const dpi_family *dpi_family_named(const char *name);
+
 /* Whether x may be an argument with this domain. */
 bool dpi_in_domain(dpi_domain domain, double x);
 

@@ -73,23 +73,37 @@ static bool grow_table(dpi_graph *g)
     return true;
 }
 
-static dpi_id add_node(dpi_graph *g, const dpi_node *node)
+/* Makes room for one more node, and where it can be reused *slot where its id belongs, or that of
+ * an equal node; NULL where it cannot.  False, with an error, when memory is out. */
+static bool prepare(dpi_graph *g, const dpi_node *node, dpi_id **slot)
 {
+    *slot = NULL;
     if (g->n_nodes >= INT32_MAX ||
         !dpi_arena_grow(g->arena, (void **)&g->nodes, &g->capacity, g->n_nodes + 1, sizeof *node) ||
         !grow_table(g)) {
         (void)dpi_fail_nomem(g->err);
-        return DPI_NONE;
+        return false;
     }
-    if (mergeable(node)) {
-        dpi_id *slot = find_slot(g, node);
-        if (*slot != DPI_NONE)
-            return *slot;
+    if (mergeable(node))
+        *slot = find_slot(g, node);
+    return true;
+}
+
+static dpi_id append(dpi_graph *g, const dpi_node *node, dpi_id *slot)
+{
+    if (slot != NULL)
         *slot = (dpi_id)g->n_nodes;
-    }
     g->nodes[g->n_nodes] = *node;
     g->nodes[g->n_nodes].where = g->where;
     return (dpi_id)g->n_nodes++;
+}
+
+static dpi_id add_node(dpi_graph *g, const dpi_node *node)
+{
+    dpi_id *slot;
+    if (!prepare(g, node, &slot))
+        return DPI_NONE;
+    return slot != NULL && *slot != DPI_NONE ? *slot : append(g, node, slot);
 }
 
 /* Evaluates an operation on constant numbers. */
@@ -131,6 +145,18 @@ static dpi_id fail_shape(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, con
     return DPI_NONE;
 }
 
+/* Sets the shape and the attributes that follow from the inputs; what is wrong with them, or
+ * NULL. */
+static const char *fit(const dpi_graph *g, dpi_node *node)
+{
+    const dpi_op *op = node->op;
+    const dpi_shape *shape[2] = {NULL, NULL};
+    for (int k = 0; k < op->n_inputs; k++)
+        shape[k] = &dpi_get(g, node->in[k])->shape;
+    const char *why = op->shape(shape[0], shape[1], &node->attr, &node->shape);
+    return why == NULL && op->misfit != NULL ? op->misfit(g, node) : why;
+}
+
 dpi_id dpi_apply(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, const dpi_attr *attr)
 {
     if (g->err->status != DP_OK || (op->n_inputs > 0 && a == DPI_NONE) ||
@@ -139,11 +165,7 @@ dpi_id dpi_apply(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, const dpi_a
     dpi_node node = {.op = op, .in = {a, b}};
     if (attr != NULL)
         node.attr = *attr;
-    const char *why =
-        op->shape(op->n_inputs > 0 ? &dpi_get(g, a)->shape : NULL,
-                  op->n_inputs > 1 ? &dpi_get(g, b)->shape : NULL, &node.attr, &node.shape);
-    if (why == NULL && op->misfit != NULL)
-        why = op->misfit(g, &node);
+    const char *why = fit(g, &node);
     if (why != NULL)
         return fail_shape(g, op, a, b, why);
     dpi_id same = op->simplify != NULL ? op->simplify(g, &node) : DPI_NONE;
@@ -153,6 +175,42 @@ dpi_id dpi_apply(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, const dpi_a
     if (fold(g, &node, &value))
         return dpi_constant(g, value);
     return add_node(g, &node);
+}
+
+/* What is wrong with a node of a stored graph, or NULL. */
+static const char *misfit_of_stored(const dpi_graph *g, const dpi_node *node)
+{
+    for (int k = 0; k < 2; k++)
+        if (k < node->op->n_inputs ? node->in[k] < 0 || (size_t)node->in[k] >= g->n_nodes
+                                   : node->in[k] != DPI_NONE)
+            return "its inputs are not nodes before it";
+    if (node->op->by_groups && !dpi_is_groups(dpi_get(g, node->in[1])))
+        return "its group numbers are no index column";
+    dpi_node again = *node;
+    const char *why = fit(g, &again);
+    if (why == NULL && !dpi_attr_same(&again.attr, &node->attr))
+        why = "its attributes are not those that its inputs give";
+    size_t size = dpi_shape_size(&again.shape);
+    return why == NULL && (size == 0 || size == SIZE_MAX) ? "it has no size" : why;
+}
+
+dpi_id dpi_put_back(dpi_graph *g, const dpi_node *node)
+{
+    dpi_node copy = *node;
+    dpi_id *slot;
+    if (g->err->status != DP_OK)
+        return DPI_NONE;
+    const char *why = misfit_of_stored(g, node);
+    if (why == NULL) {
+        (void)fit(g, &copy);
+        if (!prepare(g, &copy, &slot))
+            return DPI_NONE;
+        if (slot == NULL || *slot == DPI_NONE)
+            return append(g, &copy, slot);
+        why = "there is an equal node before it";
+    }
+    (void)dpi_fail(g->err, DP_EDATA, "node %zu, %.32s: %s", g->n_nodes, node->op->name, why);
+    return DPI_NONE;
 }
 
 dpi_id dpi_source(dpi_graph *g, const dpi_op *op, const char *name, dpi_attr attr)

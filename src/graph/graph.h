@@ -53,6 +53,12 @@ void dpi_graph_init(dpi_graph *g, dpi_arena *arena, dp_error *err);
  * Returns DPI_NONE after an error, or when an input is DPI_NONE that should not be. */
 dpi_id dpi_apply(dpi_graph *g, const struct dpi_op *op, dpi_id a, dpi_id b, const dpi_attr *attr);
 
+/* Adds a node of a stored graph as it was: nothing is folded or simplified, so that ids stay what
+ * they were.  Its op, inputs and attributes are given, from anywhere: they are checked, and the
+ * shape is computed.  DP_EDATA where a rule of dpi_apply would refuse them or give other
+ * attributes, where there is an equal node, and where groups are not told by an index column. */
+dpi_id dpi_put_back(dpi_graph *g, const dpi_node *node);
+
 /* A source node: a value that comes from outside the graph.  The name is copied. */
 dpi_id dpi_source(dpi_graph *g, const struct dpi_op *op, const char *name, dpi_attr attr);
 

@@ -29,8 +29,8 @@ typedef struct dpi_op {
     dpi_op_id id;
     const char *name, *formula;
     dpi_op_class class;
-    /* Members of attr (graph/attr.h) that make the operation; `shape` finds the others from them. */
-    unsigned given;
+    unsigned
+        given; /* members of attr that make the operation; `shape` finds the others from them */
     int n_inputs;
     bool broadcasts; /* smaller inputs are repeated to the result's dimensions */
     /* Sets *shape, and fields of *attr that depend on the inputs' shapes.  On a misfit returns a
@@ -41,6 +41,7 @@ typedef struct dpi_op {
     void (*backward)(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2]);
     double (*flops)(const dpi_node *node); /* for one record */
     bool over_records;                     /* the result is one sum over all records */
+    bool by_groups;                        /* input 1 says which rows: a column of group numbers */
     bool transposes;                       /* attr.transpose[k] is of input k, a matrix */
 
     /* Rules that few operations have, else NULL. */

@@ -6,4 +6,6 @@ libtacit_core_la_SOURCES += \
   %D%/layers.c \
   %D%/expr-layer.c \
   %D%/model.c %D%/model.h \
+  %D%/restore.c \
+  %D%/store.c %D%/store.h %D%/store-form.h \
   %D%/objective.c %D%/objective.h

@@ -11,11 +11,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "graph/op.h"
-#include "model/model.h"
 
 static const char magic[] = "tacit-checkpoint"; /* 16 bytes and a NUL that is not written */
-enum { VERSION = 2, MAGIC = 16, HASH = 32 };
+enum { VERSION = 3, MAGIC = 16, HASH = 32 };
 static const uint64_t most_theta = (uint64_t)1 << 40;
 static const size_t most_bytes = (size_t)1 << 40;
 
@@ -248,74 +246,4 @@ dp_status dpi_checkpoint_read(const char *path, dpi_arena *arena, dpi_checkpoint
     dp_status status = read_file(file, arena, &bytes, &n, err);
     (void)fclose(file);
     return status != DP_OK ? status : dpi_checkpoint_parse(bytes, n, arena, c, err);
-}
-
-/* ---- models ---- */
-
-static void hash_count(crypto_generichash_state *h, uint64_t value)
-{
-    unsigned char bytes[8];
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (unsigned char)(value >> (8 * i));
-    (void)crypto_generichash_update(h, bytes, sizeof bytes);
-}
-
-static void hash_text(crypto_generichash_state *h, const char *text)
-{
-    size_t length = text != NULL ? strlen(text) : 0;
-    hash_count(h, text != NULL ? length : UINT64_MAX);
-    (void)crypto_generichash_update(h, (const unsigned char *)text, length);
-}
-
-static void hash_real(crypto_generichash_state *h, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    hash_count(h, bits);
-}
-
-static void hash_node(crypto_generichash_state *h, const dpi_node *node)
-{
-    const dpi_attr *a = &node->attr;
-    char text[DPI_SHAPE_TEXT];
-    hash_text(h, node->op->name);
-    hash_count(h, (uint64_t)node->in[0]);
-    hash_count(h, (uint64_t)node->in[1]);
-    hash_text(h, dpi_shape_text(&node->shape, text));
-    hash_text(h, node->name);
-    hash_real(h, a->value);
-    hash_count(h, a->number);
-    hash_count(h, a->rows);
-    hash_count(h, a->inner);
-    hash_count(h, a->columns);
-    hash_count(h, a->transpose[0]);
-    hash_count(h, a->transpose[1]);
-    size_t n = a->array != NULL ? dpi_shape_size(&a->shape) : 0;
-    hash_count(h, n);
-    for (size_t i = 0; i < n; i++)
-        hash_real(h, a->array[i]);
-}
-
-void dpi_model_print(const dp_model *model, unsigned char print[DPI_PRINT])
-{
-    crypto_generichash_state h;
-    memset(print, 0, DPI_PRINT);
-    if (model == NULL)
-        return;
-    (void)crypto_generichash_init(&h, NULL, 0, DPI_PRINT);
-    hash_count(&h, model->n_sites);
-    for (size_t i = 0; i < model->n_sites; i++) {
-        const dpi_site *site = &model->sites[i];
-        hash_count(&h, (uint64_t)site->kind);
-        hash_text(&h, site->name);
-        hash_text(&h, site->family != NULL ? site->family->name : NULL);
-        hash_count(&h, (uint64_t)site->value);
-        for (int k = 0; site->family != NULL && k < site->family->n_args; k++)
-            hash_count(&h, (uint64_t)site->arg[k]);
-        hash_real(&h, site->init);
-    }
-    hash_count(&h, model->graph.n_nodes);
-    for (size_t i = 0; i < model->graph.n_nodes; i++)
-        hash_node(&h, dpi_get(&model->graph, (dpi_id)i));
-    (void)crypto_generichash_final(&h, print, DPI_PRINT);
 }

@@ -8,8 +8,9 @@
 #include <tacit/svi.h>
 
 #include "base/alloc.h"
+#include "model/store.h" /* DPI_PRINT */
 
-enum { DPI_PRINT = 32, DPI_LEDGER_TAG = 16 };
+enum { DPI_LEDGER_TAG = 16 };
 
 typedef struct dpi_checkpoint {
     unsigned char model[DPI_PRINT], guide[DPI_PRINT]; /* zeros: the mean-field guide */
@@ -38,8 +39,5 @@ dp_status dpi_checkpoint_parse(const unsigned char *bytes, size_t n, dpi_arena *
 /* The same from a file. */
 dp_status dpi_checkpoint_read(const char *path, dpi_arena *arena, dpi_checkpoint *c,
                               dp_error *err) DP_MUST_CHECK;
-
-/* A hash of all that a model computes, not of where it is written; zeros for NULL. */
-void dpi_model_print(const dp_model *model, unsigned char print[DPI_PRINT]);
 
 #endif

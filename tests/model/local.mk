@@ -1,6 +1,10 @@
 UNIT_TESTS += %D%/t-deterministic %D%/t-divergence %D%/t-expr %D%/t-expr-layer %D%/t-expr-refused %D%/t-layers %D%/t-mixture \
   %D%/t-model %D%/t-objective %D%/t-objective-refused
 %C%_t_deterministic_SOURCES = %D%/t-deterministic.c
+UNIT_TESTS += %D%/t-store
+random_model = %D%/random-model.c %D%/random-model.h
+%C%_t_store_SOURCES = %D%/t-store.c $(random_model) $(graph_help) $(faulty)
+%C%_t_store_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_divergence_SOURCES = %D%/t-divergence.c
 operands = %D%/operands.c %D%/operands.h
 %C%_t_expr_SOURCES = %D%/t-expr.c $(operands)

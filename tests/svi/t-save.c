@@ -188,6 +188,44 @@ static void epochs_are_not_cut(void **state)
 
 /* ---- errors ---- */
 
+/* y ~ N(w . (largest numbers of windows of `size` x `size`), 1), two stops a side. */
+static dp_model *pooled(size_t size)
+{
+    dp_model *m = dp_model_new();
+    dp_plate rows = dp_unit_plate(m, "rows");
+    const dp_window window = {
+        .image = {4, 4}, .size = {size, size}, .stride = {4 - size, 4 - size}};
+    dp_expr seen = dp_flatten(dp_max_pool2d(dp_data(rows, "image", 16), &window));
+    dp_expr w = dp_sample(m, "w", 4, dp_normal(0, 1));
+    dp_observe(rows, "y", dp_normal_v(dp_dot(w, seen), dp_num(1)));
+    assert_null(dp_model_error(m));
+    return m;
+}
+
+static void another_window_is_another_model(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_svi *svi;
+    double images[N * 16];
+    for (size_t i = 0; i < N * 16; i++)
+        images[i] = (double)(i * i % 29) / 29;
+    bench b = set_up(&plain, 0);
+    dp_dataset_real(b.data, "image", 16, images);
+    dp_model_free(b.model);
+    b.model = pooled(2);
+    svi = start(&b);
+    walk(svi, 5);
+    save(svi, "run");
+    dp_svi_free(svi);
+    dp_svi_free(go_on(&b, "run"));
+    bench wrong = b;
+    wrong.model = pooled(3);
+    assert_fails(try(&wrong, "run", &svi, &err), DP_EMISMATCH, &err, "model");
+    dp_model_free(wrong.model);
+    tear_down(&b);
+}
+
 static void only_the_same_model_data_and_ledger_will_do(void **state)
 {
     (void)state;
@@ -308,6 +346,7 @@ int main(void)
         cmocka_unit_test(no_noise_is_repeated),
         cmocka_unit_test(a_checkpoint_has_no_room_for_secrets),
         cmocka_unit_test(epochs_are_not_cut),
+        cmocka_unit_test(another_window_is_another_model),
         cmocka_unit_test(only_the_same_model_data_and_ledger_will_do),
         cmocka_unit_test(a_full_disk_leaves_what_was_there),
         cmocka_unit_test(memory_may_run_out_while_saving_and_resuming),
