@@ -85,7 +85,7 @@ static dp_status check_inputs(const dpi_walk_side *side, dp_error *err)
 {
     const dpi_graph *g = &side->m->graph;
     for (size_t i = 0; i < g->n_nodes; i++) {
-        bool known = !side->needed[i] || g->nodes[i].op != &dpi_op_input;
+        bool known = !side->needed[i] || !dpi_is_input(&g->nodes[i]);
         for (size_t k = 0; !known && k < side->n_sites; k++)
             known = side->m->sites[k].value == (dpi_id)i;
         if (!known)
