@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tacit/fit.h>
+
 #include "bench.h"
 #include "vae.h"
 
@@ -98,6 +100,7 @@ static void train(const task *t)
         fail("out of memory");
     dp_svi_opts opts = options(t, dp_dataset_size(data));
     dp_svi *svi;
+    dp_fit *fit;
     dp_rng *rng;
     dp_privacy privacy;
     double elbo;
@@ -108,8 +111,8 @@ static void train(const task *t)
     if (dp_svi_run(svi, NULL, &err) != DP_OK)
         fail(err.text);
     double seconds = (bench_now() - started) / (double)t->epochs;
-    if (dp_svi_privacy(svi, &privacy, &err) != DP_OK ||
-        dp_svi_elbo(svi, test, rng, &elbo, &err) != DP_OK)
+    if (dp_svi_privacy(svi, &privacy, &err) != DP_OK || dp_svi_finish(svi, &fit, &err) != DP_OK ||
+        dp_fit_elbo(fit, test, rng, &elbo, &err) != DP_OK)
         fail(err.text);
     (void)printf("{\"kernel\": \"vae_train\", \"train\": \"%s\", \"private\": %s, \"seed\": %llu, "
                  "\"schedule\": \"%s\", \"step_size\": %g, \"epochs\": %zu, \"images\": \"%s\", "
@@ -120,6 +123,7 @@ static void train(const task *t)
                  t->step, t->epochs, t->grey ? "grey" : "drawn", t->plain ? 0 : privacy.epsilon,
                  -elbo, seconds, t->threads);
     bench_end_line();
+    dp_fit_free(fit);
     dp_svi_free(svi);
     dp_rng_free(rng);
     dp_model_free(encoder);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <tacit/bounds.h>
+#include <tacit/fit.h>
 #include <tacit/random.h>
 
 enum { N = 20000 };
@@ -23,7 +24,7 @@ int main(int argc, char **argv)
     dp_rng *rng;
     dp_ledger *ledger;
     dp_svi *svi;
-    dp_posterior *fit;
+    dp_fit *fit;
     dp_bounds_answer range;
     dp_summary slope;
     dp_interval spent;
@@ -58,12 +59,12 @@ int main(int argc, char **argv)
     dp_expr z = dp_div(dp_sub(dp_data(rows, "sugar", 1), dp_num(middle)), dp_num(half));
     dp_observe(rows, "y", dp_bernoulli_logit(dp_add(a, dp_mul(b, z))));
     if (dp_svi_new(m, NULL, data, &o, &svi, &err) || dp_svi_run(svi, NULL, &err) ||
-        dp_posterior_new(svi, &fit, &err) || dp_posterior_summary(fit, "b", 1, &slope, &err) ||
+        dp_svi_finish(svi, &fit, &err) || dp_fit_summary(fit, "b", 1, &slope, &err) ||
         dp_ledger_spent(ledger, "clinic", &spent, &err))
         return failed(err);
     printf("log odds grow by %.4f for each mg/dl, true 0.0400\n", slope.mean / half);
     printf("both together: epsilon %.3f of %g\n", spent.upper, budget.epsilon);
-    dp_posterior_free(fit), dp_svi_free(svi), dp_dataset_free(data), dp_model_free(m);
+    dp_fit_free(fit), dp_svi_free(svi), dp_dataset_free(data), dp_model_free(m);
     dp_ledger_close(ledger), dp_rng_free(rng);
     return 0;
 }

@@ -83,9 +83,7 @@ static void inputs(const plan *p, size_t n[4])
     n[3] = p->hidden;
 }
 
-/* With a `gain` of 1 the model that is fitted.  A large one makes a draw of y the likeliest
- * class. */
-static dp_model *write_model(const plan *p, double gain)
+static dp_model *write_model(const plan *p)
 {
     size_t n[4];
     inputs(p, n);
@@ -102,7 +100,7 @@ static dp_model *write_model(const plan *p, double gain)
     h = dp_flatten(dp_max_pool2d(h, &p->pool[1]));
     h = dp_dense(h, dp_param_in(in[2], "W3", p->hidden, 0), dp_param(m, "b3", p->hidden, 0));
     h = dp_dense(dp_tanh(h), dp_param_in(in[3], "W4", CLASSES, 0), dp_param(m, "b4", CLASSES, 0));
-    dp_observe(rows, "y", dp_categorical_logit(gain == 1 ? h : dp_scale(gain, h)));
+    dp_observe(rows, "y", dp_categorical_logit(h));
     return m;
 }
 
@@ -134,28 +132,25 @@ static dp_status start(dp_svi *svi, const plan *p, uint64_t seed, dp_error *err)
 static dp_status accuracy(const dp_svi *svi, const images *s, const plan *p, double *share,
                           dp_error *err)
 {
-    dp_model *m = write_model(p, 1e6);
     dp_dataset *test = dp_dataset_new(s->n_test);
-    dp_posterior *fitted = NULL;
-    dp_simulator *simulator = NULL;
-    dp_rng *rng = NULL;
-    double *y = calloc(s->n_test, sizeof *y);
+    dp_fit *fitted = NULL;
+    size_t n = s->n_test * CLASSES, right = 0;
+    double *chance = calloc(n, sizeof *chance);
     dp_dataset_bytes(test, "x", s->pixels, p->brightest, s->test);
-    dp_status status = y != NULL ? dp_rng_new(1, &rng, err) : DP_ENOMEM;
-    if (status == DP_OK && (status = dp_posterior_new(svi, &fitted, err)) == DP_OK)
-        status = dp_simulator_new(m, test, &simulator, err);
-    if (status == DP_OK && (status = dp_simulate_posterior(simulator, fitted, rng, err)) == DP_OK)
-        status = dp_simulate_records(simulator, "y", rng, s->n_test, y, err);
-    size_t right = 0;
-    for (size_t i = 0; i < s->n_test && status == DP_OK; i++)
-        right += y[i] == s->test_labels[i];
+    const dp_given given = {.data = test};
+    dp_status status = chance != NULL ? dp_svi_finish(svi, &fitted, err) : DP_ENOMEM;
+    if (status == DP_OK)
+        status = dp_fit_predict(fitted, "y", &given, n, chance, err);
+    for (size_t i = 0; i < s->n_test && status == DP_OK; i++) {
+        size_t best = 0;
+        for (size_t k = 1; k < CLASSES; k++)
+            best = chance[i * CLASSES + k] > chance[i * CLASSES + best] ? k : best;
+        right += best == (size_t)s->test_labels[i];
+    }
     *share = (double)right / (double)s->n_test;
-    free(y);
-    dp_simulator_free(simulator);
-    dp_posterior_free(fitted);
-    dp_rng_free(rng);
+    free(chance);
+    dp_fit_free(fitted);
     dp_dataset_free(test);
-    dp_model_free(m);
     return status;
 }
 
@@ -200,7 +195,7 @@ static dp_status fit(const settings *ask, const images *s, dp_error *err)
     const plan *p = plan_of(s);
     dp_svi_opts o = options(ask, s, p);
     dp_svi *svi = NULL;
-    dp_model *m = write_model(p, 1);
+    dp_model *m = write_model(p);
     dp_dataset *data = dp_dataset_new(s->n);
     dp_dataset_bytes(data, "x", s->pixels, p->brightest, s->train);
     dp_dataset_index(data, "y", s->labels);

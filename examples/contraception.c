@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <tacit/svi.h>
+#include <tacit/fit.h>
 #include <tacit/table.h>
 
 enum { D = 7, DISTRICTS = 60, MISSING_DISTRICT = 54, N_EFFECTS = D + 1 };
@@ -114,7 +114,7 @@ static void fit(const women *data, const settings *ask, bool private, fitted *re
     dp_model *m = dp_model_new();
     dp_dataset *records = dp_dataset_new(data->n);
     dp_svi *svi;
-    dp_posterior *posterior;
+    dp_fit *fit;
     double started = now();
     if (m == NULL || records == NULL)
         stop("fit", "out of memory or no records");
@@ -140,10 +140,10 @@ static void fit(const women *data, const settings *ask, bool private, fitted *re
         o.average = 0.25;
     }
     if (dp_svi_new(m, NULL, records, &o, &svi, &err) || dp_svi_run(svi, NULL, &err) ||
-        dp_svi_privacy(svi, &result->privacy, &err) || dp_posterior_new(svi, &posterior, &err) ||
-        dp_posterior_summary(posterior, "w", D, result->effect, &err) ||
-        dp_posterior_summary(posterior, "tau", 1, &result->effect[D], &err) ||
-        dp_posterior_summary(posterior, "b", DISTRICTS, result->district, &err))
+        dp_svi_privacy(svi, &result->privacy, &err) || dp_svi_finish(svi, &fit, &err) ||
+        dp_fit_summary(fit, "w", D, result->effect, &err) ||
+        dp_fit_summary(fit, "tau", 1, &result->effect[D], &err) ||
+        dp_fit_summary(fit, "b", DISTRICTS, result->district, &err))
         stop("fit", err.text);
     for (int j = 0; j < D; j++) {
         dp_summary *s = &result->effect[j];
@@ -151,7 +151,7 @@ static void fit(const women *data, const settings *ask, bool private, fitted *re
                           s->q50 / bound[j], s->q95 / bound[j]};
     }
     result->seconds = now() - started;
-    dp_posterior_free(posterior);
+    dp_fit_free(fit);
     dp_svi_free(svi);
     dp_dataset_free(records);
     dp_model_free(m);

@@ -1,7 +1,7 @@
 /* A first program: private logistic regression on simulated data. */
 #include <stdio.h>
+#include <tacit/fit.h>
 #include <tacit/random.h>
-#include <tacit/svi.h>
 
 enum { N = 10000, D = 3 };
 static double x[N][D], y[N], odds[N];
@@ -27,14 +27,13 @@ int main(void)
     dp_dataset_real(data, "y", 1, y);
     dp_svi_opts o = {.epsilon = 1, .delta = 1e-5, .clip = 2};
     dp_svi *svi;
-    dp_posterior *fit;
+    dp_fit *fit;
     dp_summary s[D];
     if (dp_svi_new(m, NULL, data, &o, &svi, &err) || dp_svi_run(svi, stderr, &err) ||
-        dp_posterior_new(svi, &fit, &err) || dp_posterior_summary(fit, "w", D, s, &err))
+        dp_svi_finish(svi, &fit, &err) || dp_fit_summary(fit, "w", D, s, &err))
         return fprintf(stderr, "%s\n", err.text), 1;
     for (int j = 0; j < D; j++)
         printf("w[%d] = %6.3f +- %.3f, true %6.3f\n", j, s[j].mean, s[j].sd, truth[j]);
-    dp_posterior_free(fit), dp_svi_free(svi), dp_dataset_free(data), dp_model_free(m),
-        dp_rng_free(rng);
+    dp_fit_free(fit), dp_svi_free(svi), dp_dataset_free(data), dp_model_free(m), dp_rng_free(rng);
     return 0;
 }

@@ -28,18 +28,17 @@ int main(int argc, char **argv)
     dp_dataset_real(data, "x", D, &x[0][0]);
     dp_svi_opts o = {.epsilon = 1, .delta = 1e-5, .clip = 0.5, .seed = argv[0] && argc > 1};
     dp_svi *svi;
-    dp_posterior *fit;
+    dp_fit *fit;
     dp_summary p[K], c[K][D], s[K];
     if (dp_svi_new(m, NULL, data, &o, &svi, &err) ||
         dp_svi_set(svi, "mean.loc", K * D, *start, &err) || dp_svi_run(svi, stderr, &err) ||
-        dp_posterior_new(svi, &fit, &err) || dp_posterior_summary(fit, "w", K, p, &err) ||
-        dp_posterior_summary(fit, "sd", K, s, &err) ||
-        dp_posterior_summary(fit, "mean", K * D, *c, &err))
+        dp_svi_finish(svi, &fit, &err) || dp_fit_summary(fit, "w", K, p, &err) ||
+        dp_fit_summary(fit, "sd", K, s, &err) || dp_fit_summary(fit, "mean", K * D, *c, &err))
         return fprintf(stderr, "%s\n", err.text), 1;
     puts("<svg xmlns='http://www.w3.org/2000/svg' viewBox='-5 -5 10 10'>");
     for (int k = 0; k < K; k++) /* 86 % of a component lie within two standard deviations */
         printf("<circle cx='%.3f' cy='%.3f' r='%.3f' opacity='%.3f'/>\n", c[k][0].mean,
                -c[k][1].mean, 2 * s[k].mean, 2 * p[k].mean);
-    dp_posterior_free(fit), dp_svi_free(svi), dp_dataset_free(data), dp_model_free(m);
+    dp_fit_free(fit), dp_svi_free(svi), dp_dataset_free(data), dp_model_free(m);
     return dp_rng_free(rng), puts("</svg>") < 0;
 }

@@ -212,6 +212,7 @@ static dp_status show(dp_svi *svi, const set *s, const char *prefix, dp_error *e
 {
     double elbo;
     dp_privacy privacy;
+    dp_fit *fitted = NULL;
     dp_rng *rng = NULL;
     dp_dataset *test = dp_dataset_new(s->n_test);
     dp_dataset_bernoulli(test, "x", s->pixels, s->plan->most, s->test);
@@ -219,10 +220,12 @@ static dp_status show(dp_svi *svi, const set *s, const char *prefix, dp_error *e
     if (status == DP_OK && (status = dp_svi_privacy(svi, &privacy, err)) == DP_OK)
         (void)printf("epsilon %.3g at delta %.2g (%s)\n", privacy.epsilon, privacy.delta,
                      privacy.adjacency);
-    if (status == DP_OK && (status = dp_svi_elbo(svi, test, rng, &elbo, err)) == DP_OK)
+    if (status == DP_OK && (status = dp_svi_finish(svi, &fitted, err)) == DP_OK &&
+        (status = dp_fit_elbo(fitted, test, rng, &elbo, err)) == DP_OK)
         (void)printf("test loss %.2f nats an image\n", -elbo);
     if (status == DP_OK)
         status = draw(svi, s, prefix, rng, err);
+    dp_fit_free(fitted);
     dp_dataset_free(test);
     dp_rng_free(rng);
     return status;

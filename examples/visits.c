@@ -1,8 +1,8 @@
 /* Repeated visits: patients come one to six times, and all visits of a patient are protected
  * together. */
 #include <stdio.h>
+#include <tacit/fit.h>
 #include <tacit/random.h>
-#include <tacit/svi.h>
 
 enum { PATIENTS = 4000, MOST = 6 * PATIENTS };
 static double treated[MOST], pressure[MOST], z[MOST], u[PATIENTS];
@@ -28,7 +28,7 @@ int main(void)
     dp_error err = {0};
     dp_rng *rng;
     dp_svi *svi;
-    dp_posterior *fit;
+    dp_fit *fit;
     dp_privacy spent;
     dp_summary rest, effect;
     if (dp_rng_new(5, &rng, &err))
@@ -47,14 +47,13 @@ int main(void)
     dp_dataset_unit(data, "patient");
     dp_svi_opts o = {.epsilon = 1, .delta = 1e-6, .clip = 10, .threads = 2};
     if (dp_svi_new(m, NULL, data, &o, &svi, &err) || dp_svi_run(svi, stderr, &err) ||
-        dp_svi_privacy(svi, &spent, &err) || dp_posterior_new(svi, &fit, &err) ||
-        dp_posterior_summary(fit, "rest", 1, &rest, &err) ||
-        dp_posterior_summary(fit, "effect", 1, &effect, &err))
+        dp_svi_privacy(svi, &spent, &err) || dp_svi_finish(svi, &fit, &err) ||
+        dp_fit_summary(fit, "rest", 1, &rest, &err) ||
+        dp_fit_summary(fit, "effect", 1, &effect, &err))
         return fprintf(stderr, "%s\n", err.text), 1;
     printf("rest   %6.3f +- %.3f, true  0.3\n", rest.mean, rest.sd);
     printf("effect %6.3f +- %.3f, true -0.5\n", effect.mean, effect.sd);
     printf("epsilon %.3g: %s\n", spent.epsilon, spent.adjacency);
-    dp_posterior_free(fit), dp_svi_free(svi), dp_dataset_free(data), dp_model_free(m),
-        dp_rng_free(rng);
+    dp_fit_free(fit), dp_svi_free(svi), dp_dataset_free(data), dp_model_free(m), dp_rng_free(rng);
     return 0;
 }

@@ -39,6 +39,13 @@ typedef struct dp_draws dp_draws;
 
 /* ---- the object ---- */
 
+/* The fit at the parameters that the run has reached (averaged, if the run averages).  The run can
+ * go on or be freed.
+ *   *fit  [out] owned by the caller, freed with dp_fit_free; NULL on error
+ * DP_ESTATE before the first step: what is there then is the start, not a fit; DP_EDOMAIN the
+ * parameters are not finite; DP_ENOMEM; the errors of dp_svi_privacy. */
+DP_API dp_status dp_svi_finish(const dp_svi *svi, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
+
 /* Frees the fit with all its expressions; NULL is allowed. */
 DP_API void dp_fit_free(dp_fit *fit);
 
@@ -72,6 +79,10 @@ DP_API dp_status dp_fit_parameter(const dp_fit *fit, const char *name, size_t n,
 
 /* ---- the posterior of the global latents ---- */
 
+typedef struct dp_summary {
+    double mean, sd, q05, q50, q95;
+} dp_summary;
+
 /* Mean, standard deviation and quantiles of each of the n numbers of a global latent, from 4000
  * draws stratified in every coordinate of the guide's noise (Latin hypercube), so that margins of a
  * mean-field guide are exact to about 1e-3 standard deviations; of a heavy tail the standard
@@ -81,9 +92,9 @@ DP_API dp_status dp_fit_summary(const dp_fit *fit, const char *name, size_t n, d
                                 dp_error *err) DP_MUST_CHECK;
 
 /* Covariances under the guide of the numbers of global latents, names[0 ... n_names - 1] side by
- * side, from the same draws: covariance[n][n], n numbers in all.  Between numbers that the guide
- * draws independently it is 0 up to 0.016 standard deviations of each.  DP_EINVAL n_names is 0;
- * DP_ENAME, DP_ESHAPE, DP_ENOMEM; all NaN then. */
+ * side, from the same draws: covariance[n][n], n numbers in all.  That of numbers drawn
+ * independently is 0 with a standard error of 0.016 times the product of their standard deviations.
+ * DP_EINVAL n_names is 0; DP_ENAME, DP_ESHAPE, DP_ENOMEM; all NaN then. */
 DP_API dp_status dp_fit_covariance(const dp_fit *fit, size_t n_names, const char *const *names,
                                    size_t n, double *covariance, dp_error *err) DP_MUST_CHECK;
 

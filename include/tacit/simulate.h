@@ -1,16 +1,13 @@
-/* Draws from a model: latents from the prior or the fitted posterior, and records given them.
+/* Draws from a model before it is fitted: latents from the prior, and records given them.
  *
- * The model's text is the same that is fitted.  Draws are made with dp_rng: they are simulations,
- * not releases.  Records drawn from a private posterior are as private as the posterior, if the
- * columns that the model reads are public or the draws stay with the data's owner.
- * An object belongs to one thread at a time. */
+ * Draws are made with dp_rng: they are simulations, not releases.  Those of a fitted model are
+ * tacit/fit.h's.  An object belongs to one thread at a time. */
 #ifndef TACIT_SIMULATE_H
 #define TACIT_SIMULATE_H
 
 #include <tacit/dataset.h>
 #include <tacit/model.h>
 #include <tacit/random.h>
-#include <tacit/svi.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,12 +26,6 @@ DP_API void dp_simulator_free(dp_simulator *sim);
 /* Draws all latents from the prior.  DP_EUNSUPPORTED when the model has plain parameters, which
  * have no prior. */
 DP_API dp_status dp_simulate_prior(dp_simulator *sim, dp_rng *rng, dp_error *err) DP_MUST_CHECK;
-
-/* Draws all latents from the posterior of the same model, or of one with latents and parameters of
- * the same names and sizes; plain parameters are as fitted.  DP_ENAME when the posterior lacks
- * one. */
-DP_API dp_status dp_simulate_posterior(dp_simulator *sim, dp_posterior *posterior, dp_rng *rng,
-                                       dp_error *err) DP_MUST_CHECK;
 
 /* The n numbers of a latent as drawn last.  DP_ENAME, DP_ESHAPE. */
 DP_API dp_status dp_simulated(const dp_simulator *sim, const char *name, size_t n, double *values,

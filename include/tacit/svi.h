@@ -209,17 +209,6 @@ DP_API dp_status dp_svi_set(dp_svi *svi, const char *name, size_t n, const doubl
 DP_API dp_status dp_svi_get(const dp_svi *svi, const char *name, size_t n, double *values,
                             dp_error *err) DP_MUST_CHECK;
 
-/* The mean over the records of `data` of the ELBO's part of a record, in nats: log density of what
- * is observed plus the terms of the record's own latents; not the global latents' KL divergence.
- * At the parameters reached so far (averaged, if the run averages), with one draw of every latent
- * and of every drawn column from rng; 10 000 records are as good as 10 000 draws.  Its negative is
- * the test loss of a variational autoencoder.  *mean is NaN on error.
- * For public records, a test set: what is computed from other people's records here is not covered
- * by the run's epsilon.  DP_EPRIVACY for the data set of a private run; DP_ENAME, DP_ESHAPE,
- * DP_EDATA (column and record are named) as dp_svi_new; DP_ENOMEM. */
-DP_API dp_status dp_svi_elbo(const dp_svi *svi, const dp_dataset *data, dp_rng *rng, double *mean,
-                             dp_error *err) DP_MUST_CHECK;
-
 /* ---- interrupting ---- */
 
 /* Writes what the run has released so far, and what is public, to a file from which dp_svi_resume
@@ -260,33 +249,6 @@ DP_API dp_status dp_svi_resume(const char *path, const dp_model *model, const dp
  * what its steps have shown; otherwise free it without.  DP_ESTATE without a ledger, or settled
  * already. */
 DP_API dp_status dp_svi_settle(dp_svi *svi, dp_error *err) DP_MUST_CHECK;
-
-/* ---- the posterior ---- */
-
-typedef struct dp_posterior dp_posterior;
-
-typedef struct dp_summary {
-    double mean, sd, q05, q50, q95;
-} dp_summary;
-
-/* The fitted guide at the parameters reached so far (averaged, if the run averages).  Owned by the
- * caller; the run must outlive it.  DP_ESTATE before the first step, when nothing is fitted yet;
- * DP_ENOMEM. */
-DP_API dp_status dp_posterior_new(const dp_svi *svi, dp_posterior **posterior,
-                                  dp_error *err) DP_MUST_CHECK;
-
-DP_API void dp_posterior_free(dp_posterior *posterior);
-
-/* Number of elements of a global latent; 0 for an unknown name. */
-DP_API size_t dp_posterior_size(const dp_posterior *posterior, const char *name);
-
-/* Mean, standard deviation and quantiles of each of the n elements of a latent, from 4000 draws
- * stratified in every coordinate of the guide's noise (Latin hypercube), so that margins of a
- * mean-field guide are exact to about 1e-3 standard deviations; of a heavy tail the standard
- * deviation comes out low, by 0.2 % for the exponential of a normal of scale 0.6, 1.5 % for scale
- * 1.  Repeatable.  DP_ENAME, DP_ESHAPE, DP_ENOMEM; all numbers are NaN then. */
-DP_API dp_status dp_posterior_summary(dp_posterior *posterior, const char *name, size_t n,
-                                      dp_summary *summary, dp_error *err) DP_MUST_CHECK;
 
 #ifdef __cplusplus
 }

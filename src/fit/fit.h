@@ -44,6 +44,9 @@ struct dp_fit {
  * of dpi_objective_init; DP_ENOMEM. */
 dp_status dpi_fit_new(const dpi_fit_parts *parts, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
 
+/* dp_svi_finish, also before the first step: for tests. */
+dp_status dpi_fit_of_run(const dp_svi *svi, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
+
 /* Records at a time, as a run takes them that has many (svi.c); never of their number. */
 size_t dpi_fit_chunk(const dp_fit *fit);
 

@@ -2,11 +2,10 @@ libtacit_core_la_SOURCES += \
   %D%/draws.c %D%/draws.h \
   %D%/elbo.c \
   %D%/evaluate.c \
+  %D%/finish.c \
   %D%/fit.c %D%/fit.h \
   %D%/latents.c %D%/latents.h \
   %D%/outcome.c \
-  %D%/posterior.c %D%/posterior.h \
-  %D%/svi-elbo.c \
   %D%/simulate.c \
   %D%/summary.c \
   %D%/walk.c %D%/walk.h

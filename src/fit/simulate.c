@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "exec/run.h"
-#include "fit/posterior.h"
 #include "model/model.h"
 #include "random/gsl.h"
 #include "random/rng.h"
@@ -121,28 +120,6 @@ dp_status dp_simulate_prior(dp_simulator *s, dp_rng *rng, dp_error *err)
             continue;
         dpi_run_globals(s->run);
         draw_site(s, site, &source, 0, site_size(s, site), dpi_run_value(s->run, site->value));
-    }
-    dpi_run_globals(s->run);
-    s->drawn = true;
-    return DP_OK;
-}
-
-dp_status dp_simulate_posterior(dp_simulator *s, dp_posterior *posterior, dp_rng *rng,
-                                dp_error *err)
-{
-    dpi_posterior_draw(posterior, rng);
-    s->drawn = false; /* until all is */
-    for (size_t i = 0; i < s->n_sites; i++) {
-        const dpi_site *site = &s->model->sites[i];
-        size_t size = site_size(s, site);
-        if (site->kind != DPI_LATENT && site->kind != DPI_PARAM)
-            continue;
-        const double *value = site->kind == DPI_PARAM
-                                  ? dpi_posterior_parameter(posterior, site->name, size)
-                                  : dpi_posterior_value(posterior, site->name, size);
-        if (value == NULL)
-            return dpi_fail(err, DP_ENAME, "the posterior has no '%s' of this model", site->name);
-        memcpy(dpi_run_value(s->run, site->value), value, size * sizeof *value);
     }
     dpi_run_globals(s->run);
     s->drawn = true;

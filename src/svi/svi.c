@@ -263,6 +263,10 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
         status = dpi_workers_init(s, err);
     if (status == DP_OK)
         status = make_random(s, err);
+    if (status == DP_OK)
+        status = dpi_model_store(spec->model, &s->image[0], err);
+    if (status == DP_OK && spec->guide != NULL)
+        status = dpi_model_store(spec->guide, &s->image[1], err);
     status = dpi_join(s, status, err);
     if (status != DP_OK) {
         dpi_spend_cancel(s);
@@ -292,6 +296,8 @@ void dp_svi_free(dp_svi *s)
     dpi_workers_free(s);
     dpi_run_free(s->run);
     dpi_objective_free(&s->objective);
+    for (int k = 0; k < 2; k++)
+        dpi_bytes_free(&s->image[k]);
     dp_noise_free(s->noise);
     dp_rng_free(s->rng);
     dpi_fork_free(s->drawn_by);
@@ -302,7 +308,8 @@ void dp_svi_free(dp_svi *s)
 
 size_t dp_svi_bytes(const dp_svi *s)
 {
-    size_t bytes = sizeof *s + dpi_arena_bytes(&s->arena) + dpi_arena_bytes(&s->objective.arena);
+    size_t bytes = sizeof *s + dpi_arena_bytes(&s->arena) + dpi_arena_bytes(&s->objective.arena) +
+                   s->image[0].room + s->image[1].room;
     for (size_t k = 0; k < s->n_workers; k++)
         bytes += dpi_run_memory(s->workers[k].run);
     return bytes;

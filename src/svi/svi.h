@@ -5,6 +5,7 @@
 #include <tacit/random.h>
 #include <tacit/svi.h>
 
+#include "base/bytes.h"
 #include "base/fork.h"
 #include "base/pool.h"
 #include "data/unit.h"
@@ -34,6 +35,7 @@ struct dp_svi {
     bool parted;                   /* a sum of the group's did not come back */
     dpi_spend spend;
     unsigned char print[2][DPI_PRINT]; /* of model and guide */
+    dpi_bytes image[2];                /* of model and guide (model/store.h), for the fit */
     const dp_dataset *data;            /* for comparison only */
     size_t n;                          /* units */
     size_t n_all;                      /* of all ranks of a group */

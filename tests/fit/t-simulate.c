@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "svi/svi.h"
 #include "tests/lib/check.h"
 
 enum { N = 4000, DRAWS = 20000 };
@@ -82,33 +81,6 @@ static void records_follow_the_latents(void **state)
     end(&u);
 }
 
-static void posterior_draws_come_from_the_guide(void **state)
-{
-    (void)state;
-    world u;
-    dp_svi *svi;
-    dp_posterior *posterior;
-    double loc[1] = {3}, log_scale[1] = {log(0.2)}, mean = 0;
-    const dp_svi_opts o = {.mode = DP_NO_PRIVACY, .seed = 1};
-    start(&u);
-    dp_dataset_real(u.data, "y", 1, x);
-    assert_ok(dp_svi_new(u.m, NULL, u.data, &o, &svi, &u.err), u.err.text);
-    assert_ok(dp_svi_set(svi, "w.loc", 1, loc, &u.err), u.err.text);
-    assert_ok(dp_svi_set(svi, "w.log_scale", 1, log_scale, &u.err), u.err.text);
-    svi->optimizer.done = 1; /* as if these had been found */
-    assert_ok(dp_posterior_new(svi, &posterior, &u.err), u.err.text);
-    for (int i = 0; i < DRAWS; i++) {
-        double w;
-        assert_ok(dp_simulate_posterior(u.sim, posterior, u.rng, &u.err), u.err.text);
-        assert_ok(dp_simulated(u.sim, "w", 1, &w, &u.err), u.err.text);
-        mean += w / DRAWS;
-    }
-    assert_close(mean, 3, 0, 6.2 * 0.2 / sqrt(DRAWS));
-    dp_posterior_free(posterior);
-    dp_svi_free(svi);
-    end(&u);
-}
-
 static void unknown_names_and_sizes_are_errors(void **state)
 {
     (void)state;
@@ -120,37 +92,6 @@ static void unknown_names_and_sizes_are_errors(void **state)
     assert_int_equal(dp_simulated(u.sim, "w", 1, value, NULL), DP_ESTATE);
     assert_int_equal(dp_simulate_records(u.sim, "w", u.rng, N, y, NULL), DP_ENAME);
     assert_int_equal(dp_simulate_records(u.sim, "y", u.rng, 3, y, NULL), DP_ESHAPE);
-    end(&u);
-}
-
-/* y = b exactly, but for a deviation of 1e-3: records drawn after the fit are near 3. */
-static void plain_parameters_are_simulated_as_fitted(void **state)
-{
-    (void)state;
-    enum { ROWS = 20 };
-    double seen[ROWS], drawn[ROWS];
-    dp_error err = {0};
-    dp_svi *svi;
-    dp_posterior *posterior;
-    world u = {.m = dp_model_new(), .data = dp_dataset_new(ROWS)};
-    for (size_t i = 0; i < ROWS; i++)
-        seen[i] = 3;
-    dp_plate rows = dp_unit_plate(u.m, "rows");
-    dp_expr b = dp_param(u.m, "b", 1, 2.9);
-    dp_observe(rows, "y", dp_normal_v(b, dp_num(1e-3)));
-    dp_dataset_real(u.data, "y", 1, seen);
-    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 200, .seed = 3};
-    assert_ok(dp_svi_new(u.m, NULL, u.data, &opts, &svi, &err), err.text);
-    assert_ok(dp_svi_run(svi, NULL, &err), err.text);
-    assert_ok(dp_posterior_new(svi, &posterior, &err), err.text);
-    assert_ok(dp_simulator_new(u.m, u.data, &u.sim, &err), err.text);
-    assert_ok(dp_rng_new(11, &u.rng, &err), err.text);
-    assert_ok(dp_simulate_posterior(u.sim, posterior, u.rng, &err), err.text);
-    assert_ok(dp_simulate_records(u.sim, "y", u.rng, ROWS, drawn, &err), err.text);
-    for (size_t i = 0; i < ROWS; i++)
-        assert_close(drawn[i], 3, 0, 0.02);
-    dp_posterior_free(posterior);
-    dp_svi_free(svi);
     end(&u);
 }
 
@@ -201,9 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prior_draws_follow_the_model),
         cmocka_unit_test(records_follow_the_latents),
-        cmocka_unit_test(posterior_draws_come_from_the_guide),
         cmocka_unit_test(unknown_names_and_sizes_are_errors),
-        cmocka_unit_test(plain_parameters_are_simulated_as_fitted),
         cmocka_unit_test(a_model_that_grows_is_simulated_as_it_was),
         cmocka_unit_test(values_that_overflow_give_no_number),
     };

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "tests/lib/check.h"
+#include <tacit/fit.h>
 #include <tacit/simulate.h>
-#include <tacit/svi.h>
 
 enum { K = 3, N = 3000 };
 
@@ -223,7 +223,7 @@ static void a_fit_finds_weights_means_and_scales(void **state)
     dp_rng_free(rng);
     for (int form = DP_FORM_LATENTS; form <= DP_FORM_PARAMETERS; form++) {
         dp_svi *svi;
-        dp_posterior *fit;
+        dp_fit *fit;
         dp_summary w[K], mean[2 * K], scale[K];
         scene s = begin();
         dp_observe(s.rows, "x", dp_mixture(s.weights, dp_normal_v(s.mean, s.scale)));
@@ -241,11 +241,11 @@ static void a_fit_finds_weights_means_and_scales(void **state)
         assert_ok(dp_svi_set(svi, "mean.loc", 2 * K, start, &err), err.text);
         assert_int_equal(dp_svi_set(svi, "weights.loc", K, start, NULL), DP_ESHAPE);
         assert_ok(dp_svi_run(svi, NULL, &err), err.text);
-        assert_ok(dp_posterior_new(svi, &fit, &err), err.text);
-        assert_int_equal(dp_posterior_size(fit, "weights"), K);
-        assert_ok(dp_posterior_summary(fit, "weights", K, w, &err), err.text);
-        assert_ok(dp_posterior_summary(fit, "mean", 2 * K, mean, &err), err.text);
-        assert_ok(dp_posterior_summary(fit, "scale", K, scale, &err), err.text);
+        assert_ok(dp_svi_finish(svi, &fit, &err), err.text);
+        assert_int_equal(dp_fit_size(fit, "weights"), K);
+        assert_ok(dp_fit_summary(fit, "weights", K, w, &err), err.text);
+        assert_ok(dp_fit_summary(fit, "mean", 2 * K, mean, &err), err.text);
+        assert_ok(dp_fit_summary(fit, "scale", K, scale, &err), err.text);
         for (size_t k = 0; k < K; k++) {
             assert_close(w[k].mean, part[k], 0, 0.04);
             assert_close(scale[k].mean, wide[k], 0.1, 0);
@@ -253,7 +253,7 @@ static void a_fit_finds_weights_means_and_scales(void **state)
                 assert_close(mean[2 * k + j].mean, truth[k][j], 0, 0.12);
         }
         assert_close(w[0].mean + w[1].mean + w[2].mean, 1, 0, 1e-12);
-        dp_posterior_free(fit);
+        dp_fit_free(fit);
         dp_svi_free(svi);
         dp_dataset_free(data);
         dp_model_free(s.m);
@@ -268,7 +268,7 @@ static void a_simplex_for_each_group_is_fitted(void **state)
     int32_t group[ROWS], seen[ROWS];
     dp_error err = {0};
     dp_svi *svi;
-    dp_posterior *fit;
+    dp_fit *fit;
     dp_summary shares[GROUPS * K];
     for (int32_t i = 0; i < ROWS; i++) {
         group[i] = i % 2;
@@ -285,8 +285,8 @@ static void a_simplex_for_each_group_is_fitted(void **state)
     const dp_svi_opts o = {.mode = DP_NO_PRIVACY, .steps = 400, .step_size = 0.05, .seed = 2};
     assert_ok(dp_svi_new(m, NULL, data, &o, &svi, &err), err.text);
     assert_ok(dp_svi_run(svi, NULL, &err), err.text);
-    assert_ok(dp_posterior_new(svi, &fit, &err), err.text);
-    assert_ok(dp_posterior_summary(fit, "p", GROUPS * K, shares, &err), err.text);
+    assert_ok(dp_svi_finish(svi, &fit, &err), err.text);
+    assert_ok(dp_fit_summary(fit, "p", GROUPS * K, shares, &err), err.text);
     for (size_t g = 0; g < GROUPS; g++)
         for (size_t k = 0; k < K; k++) {
             double count = 0;
@@ -298,7 +298,7 @@ static void a_simplex_for_each_group_is_fitted(void **state)
             assert_close(shares[g * K + k].mean, mean, 0, 0.3 * sd);
             assert_close(shares[g * K + k].sd, sd, 0.35, 0); /* mean field: a little narrow */
         }
-    dp_posterior_free(fit);
+    dp_fit_free(fit);
     dp_svi_free(svi);
     dp_dataset_free(data);
     dp_model_free(m);

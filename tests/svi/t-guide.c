@@ -1,7 +1,7 @@
 /* Guides written by hand, fitted without privacy to models whose posterior is known in closed form:
  * linear regression with a known error, y ~ N(x0 u + x1 v, 1), u, v ~ N(0, 2), correlated
  * predictors. */
-#include <tacit/simulate.h>
+#include <tacit/fit.h>
 
 #include <math.h>
 
@@ -77,7 +77,7 @@ typedef struct fitted {
     dp_model *m, *guide;
     dp_dataset *data;
     dp_svi *svi;
-    dp_posterior *posterior;
+    dp_fit *fit;
 } fitted;
 
 static fitted fit(dp_model *m, dp_model *guide, dp_form form)
@@ -90,13 +90,13 @@ static fitted fit(dp_model *m, dp_model *guide, dp_form form)
     dp_dataset_real(f.data, "y", 1, y);
     assert_ok(dp_svi_new(m, guide, f.data, &opts, &f.svi, &err), err.text);
     assert_ok(dp_svi_run(f.svi, NULL, &err), err.text);
-    assert_ok(dp_posterior_new(f.svi, &f.posterior, &err), err.text);
+    assert_ok(dp_svi_finish(f.svi, &f.fit, &err), err.text);
     return f;
 }
 
 static void end(fitted *f)
 {
-    dp_posterior_free(f->posterior);
+    dp_fit_free(f->fit);
     dp_svi_free(f->svi);
     dp_dataset_free(f->data);
     dp_model_free(f->guide);
@@ -107,7 +107,7 @@ static dp_summary summary_of(const fitted *f, const char *name)
 {
     dp_error err = {0};
     dp_summary s;
-    assert_ok(dp_posterior_summary(f->posterior, name, 1, &s, &err), err.text);
+    assert_ok(dp_fit_summary(f->fit, name, 1, &s, &err), err.text);
     return s;
 }
 
@@ -124,19 +124,18 @@ static double drawn_correlation(const fitted *f, size_t draws)
 {
     dp_error err = {0};
     dp_rng *rng;
-    dp_simulator *sim;
+    dp_draws *drawn;
+    size_t one;
     double s[2] = {0}, ss[3] = {0}, n = (double)draws;
     assert_ok(dp_rng_new(3, &rng, &err), err.text);
-    assert_ok(dp_simulator_new(f->m, f->data, &sim, &err), err.text);
+    assert_ok(dp_fit_draw(f->fit, draws, rng, &drawn, &err), err.text);
     for (size_t i = 0; i < draws; i++) {
-        double u, v;
-        assert_ok(dp_simulate_posterior(sim, f->posterior, rng, &err), err.text);
-        assert_ok(dp_simulated(sim, "u", 1, &u, &err), err.text);
-        assert_ok(dp_simulated(sim, "v", 1, &v, &err), err.text);
+        const double *row = dp_draws_values(drawn) + i * dp_draws_size(drawn);
+        double u = row[dp_draws_find(drawn, "u", &one)], v = row[dp_draws_find(drawn, "v", &one)];
         s[0] += u, s[1] += v;
         ss[0] += u * u, ss[1] += v * v, ss[2] += u * v;
     }
-    dp_simulator_free(sim);
+    dp_draws_free(drawn);
     dp_rng_free(rng);
     return (ss[2] - s[0] * s[1] / n) / sqrt((ss[0] - s[0] * s[0] / n) * (ss[1] - s[1] * s[1] / n));
 }
@@ -216,7 +215,7 @@ static void a_latent_of_each_record_is_learnt_from_its_data(void **state)
     assert_close(exp(parameter(&f, "z_scale")), sqrt(0.5), 0.03, 0);
     assert_close(s.mean, xy / xx, 0, 0.1 / sqrt(xx));
     assert_close(s.sd, 1 / sqrt(xx), 0.05, 0);
-    assert_int_equal(dp_posterior_size(f.posterior, "z"), 0);
+    assert_int_equal(dp_fit_summary(f.fit, "z", 1, &s, NULL), DP_ENAME);
     end(&f);
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "fit/fit.h"
 #include "svi/svi.h"
 #include "tests/lib/check.h"
 #include "tests/svi/witness.h"
@@ -191,7 +192,7 @@ static void without_privacy_the_posterior_is_that_of_the_data(void **state)
     static double x[ROWS], y[ROWS];
     dp_error err = {0};
     dp_svi *svi;
-    dp_posterior *posterior;
+    dp_fit *fit;
     dp_summary a, b;
     for (size_t i = 0; i < ROWS; i++) {
         x[i] = i % 2 == 0 ? 1 : -1;
@@ -208,15 +209,15 @@ static void without_privacy_the_posterior_is_that_of_the_data(void **state)
     dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 1500, .average = 0.25, .seed = 3};
     assert_ok(dp_svi_new(m, NULL, data, &opts, &svi, &err), err.text);
     assert_ok(dp_svi_run(svi, NULL, &err), err.text);
-    assert_ok(dp_posterior_new(svi, &posterior, &err), err.text);
-    assert_ok(dp_posterior_summary(posterior, "a", 1, &a, &err), err.text);
-    assert_ok(dp_posterior_summary(posterior, "b", 1, &b, &err), err.text);
+    assert_ok(dp_svi_finish(svi, &fit, &err), err.text);
+    assert_ok(dp_fit_summary(fit, "a", 1, &a, &err), err.text);
+    assert_ok(dp_fit_summary(fit, "b", 1, &b, &err), err.text);
     double plus = log(0.7 / 0.3), minus = log(0.4 / 0.6), sd = 1 / sqrt(1000 * (0.21 + 0.24));
     assert_close(a.mean, (plus + minus) / 2, 0, 0.01);
     assert_close(b.mean, (plus - minus) / 2, 0, 0.01);
     assert_close(a.sd, sd, 0.1, 0);
     assert_close(b.sd, sd, 0.1, 0);
-    dp_posterior_free(posterior);
+    dp_fit_free(fit);
     dp_svi_free(svi);
     dp_dataset_free(data);
     dp_model_free(m);

@@ -1,4 +1,5 @@
 /* The release of a step, and the whole run under failing memory. */
+#include "fit/fit.h"
 #include "svi/sum.h"
 
 #include <math.h>
@@ -167,7 +168,7 @@ static void a_step_without_noise_releases_nothing(void **state)
 static dp_status scenario(void)
 {
     dp_svi *svi = NULL;
-    dp_posterior *posterior = NULL;
+    dp_fit *fit = NULL;
     dp_privacy privacy;
     dp_summary summary[1];
     dp_model *m = make_model();
@@ -181,10 +182,10 @@ static dp_status scenario(void)
     if (status == DP_OK)
         status = dp_svi_privacy(svi, &privacy, NULL);
     if (status == DP_OK)
-        status = dp_posterior_new(svi, &posterior, NULL);
+        status = dp_svi_finish(svi, &fit, NULL);
     if (status == DP_OK)
-        status = dp_posterior_summary(posterior, "w", 1, summary, NULL);
-    dp_posterior_free(posterior);
+        status = dp_fit_summary(fit, "w", 1, summary, NULL);
+    dp_fit_free(fit);
     dp_svi_free(svi);
     dp_dataset_free(data);
     dp_model_free(m);
