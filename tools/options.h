@@ -47,6 +47,7 @@ typedef struct settings {
     number_list range;
     double share, levels;
     const char *plan, *plot; /* borrowed from the command line */
+    bool overlap_allowed;    /* of a ledger */
     bool json, help;
     bool given[MOST_OPTIONS]; /* rows of the table that were set */
 } settings;

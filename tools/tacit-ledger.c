@@ -45,7 +45,8 @@ static int told(const job *j, dp_status status)
 static bool data_given(const job *j)
 {
     return j->said.data != NULL || j->said.name != NULL || j->said.unit != NULL ||
-           !isnan(j->said.epsilon) || !isnan(j->said.delta) || j->said.adjacency >= 0;
+           !isnan(j->said.epsilon) || !isnan(j->said.delta) || j->said.adjacency >= 0 ||
+           j->said.overlap_allowed;
 }
 
 static int add_data(job *j)
@@ -57,7 +58,7 @@ static int add_data(job *j)
             EXIT_USAGE,
             "a data set needs --data FILE, --name NAME and its budget: --epsilon, --delta "
             "and --adjacency; none of them has a default, and the budget stays");
-    const dp_ledger_source source = {.path = s->data};
+    const dp_ledger_source source = {.path = s->data, .overlap_allowed = s->overlap_allowed};
     const dp_budget budget = {.epsilon = s->epsilon,
                               .delta = s->delta,
                               .adjacency = (dp_adjacency)s->adjacency,
@@ -83,7 +84,8 @@ static int run_update(job *j)
 {
     if (j->said.data == NULL || j->said.name == NULL)
         return refuse(EXIT_USAGE, "which data set? give --name NAME and --data FILE");
-    const dp_ledger_source source = {.path = j->said.data};
+    const dp_ledger_source source = {.path = j->said.data,
+                                     .overlap_allowed = j->said.overlap_allowed};
     return told(j, dp_ledger_update_data(j->ledger, j->said.name, &source, &j->err));
 }
 
@@ -326,7 +328,9 @@ const command command_ledger = {
     "set with a budget that stays, update says that a changed or moved file is about the same "
     "people,\n"
     "show tells what was spent by what, check looks for faults (status 1 when there are any), and\n"
-    "export writes a statement as JSON that holds nothing of the data, nor where they lie.",
+    "export writes a statement as JSON that holds nothing of the data, nor where they lie.\n"
+    "Data that share records or a column with another data set are refused: the same people would\n"
+    "have two budgets.  --overlap-allowed says that they are other people, or that it is meant.",
     "tacit ledger create clinic.ledger --data visits.csv --name visits --epsilon 2 --delta 1e-6 "
     "--adjacency add-remove",
     run};

@@ -6,8 +6,8 @@
  * message that says what would fit.  A crash at any point, kill -9 and full disks included, leaves
  * what was reserved spent.  doc/design/ledger.md has the rules and what they rest on.
  *
- * The file is as secret as the data: it holds keyed hashes of them beside the key.  It guards
- * against mistakes and forgetting, not against an owner who puts back an old copy.
+ * The file is as secret as the data: it holds keyed hashes of them, and of single values, beside the
+ * key.  It guards against mistakes and forgetting, not against an owner who puts back an old copy.
  *
  * Composition is proved for noise, rates and steps that are not chosen in view of earlier results.
  *
@@ -20,6 +20,7 @@
 #ifndef TACIT_LEDGER_H
 #define TACIT_LEDGER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -51,6 +52,8 @@ DP_API void dp_ledger_close(dp_ledger *ledger);
 typedef struct dp_ledger_source {
     const char *path;          /* hashed now and before every run; kept as an absolute path */
     const dp_dataset *records; /* borrowed for the call */
+    bool overlap_allowed;      /* values that other data sets of the ledger have, too, are no error:
+                                * they are of other people, or both budgets are meant for them */
 } dp_ledger_source;
 
 /* What may be lost, by neighbouring data sets in the sense of `adjacency`. */
@@ -65,8 +68,12 @@ typedef struct dp_budget {
 /* Adds a data set.  The budget cannot be changed afterwards.
  *   name   1 to 200 bytes without control characters; borrowed
  * DP_ENAME the name, or the same data under another name, is there already (columns also in another
- * order, with more of them or with fewer); DP_EDOMAIN the budget;
- * DP_EINVAL the name or the source. */
+ * order, with more of them or with fewer); DP_EPRIVACY the data share records, or a column of
+ * measurements, with another data set, whatever names, order and kinds, and overlap_allowed is not
+ * set; DP_EDOMAIN the budget; DP_EINVAL the name or the source.
+ * What is shared is told from keyed sketches (doc/design/ledger.md): some 60 records or values in
+ * common are enough; columns with few values, and lists such as numbers of rows, do not count.
+ * Two passes over the data. */
 DP_API DP_MUST_CHECK dp_status dp_ledger_add_data(dp_ledger *ledger, const char *name,
                                                   const dp_ledger_source *source,
                                                   const dp_budget *budget, dp_error *err)
@@ -74,7 +81,8 @@ DP_API DP_MUST_CHECK dp_status dp_ledger_add_data(dp_ledger *ledger, const char 
 
 /* Says that a data set has changed or moved and is still about the same records (an error was
  * corrected, a column added).  Budget and spending stay.  Not for data on other people, and not for
- * further records: they are a data set of their own.  DP_ENAME unknown. */
+ * further records: they are a data set of their own.  DP_ENAME unknown; DP_EPRIVACY as above, of
+ * another data set than this. */
 DP_API DP_MUST_CHECK dp_status dp_ledger_update_data(dp_ledger *ledger, const char *name,
                                                      const dp_ledger_source *source, dp_error *err)
     DP_NONNULL(1, 2, 3);

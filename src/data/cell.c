@@ -109,6 +109,13 @@ static dp_status number(const char *field, const dpi_field_position *at, double 
     return DP_OK;
 }
 
+bool dpi_cell_number(const char *field, double *value)
+{
+    const char *p = skip_blanks(field);
+    *value = is_number(p) ? strtod(p, NULL) : NAN;
+    return isfinite(*value);
+}
+
 dp_status dpi_cell_real(const dp_column *column, const char *field, const dpi_field_position *at,
                         double *value, dp_error *err)
 {

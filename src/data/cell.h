@@ -2,6 +2,7 @@
 #ifndef DPI_DATA_CELL_H
 #define DPI_DATA_CELL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <tacit/status.h>
@@ -26,6 +27,10 @@ typedef struct dpi_field_position {
  * DP_EINVAL a level is empty or declared twice; DP_ENOMEM. */
 dp_status dpi_levels_sort(const dp_column *column, dpi_arena *arena, dpi_level **sorted,
                           dp_error *err);
+
+/* Whether a field is a finite number by the grammar; *value is NaN where not.  The calling thread's
+ * locale must be C. */
+bool dpi_cell_number(const char *field, double *value);
 
 /* The number in a field of a REAL column, in [low, high].  The calling thread's locale must be C.
  * DP_EDATA missing or no finite number; DP_EDOMAIN outside.  *value is NaN on error. */

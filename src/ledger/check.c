@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "ledger/compose.h"
 #include "ledger/data.h"
+#include "ledger/overlap.h"
 
 typedef struct checker {
     dp_ledger *ledger;
@@ -116,6 +117,11 @@ dp_status dp_ledger_check(dp_ledger *ledger, FILE *out, size_t *faults, dp_error
         status = check_numbers(&c, "data");
     if (status == DP_OK)
         status = check_numbers(&c, "entry");
+    if (status == DP_OK)
+        status = check_numbers(&c, "sketch");
+    if (status == DP_OK)
+        status = noted(&c, dpi_overlap_survey(ledger, &reading), &reading, "file");
+    reading = (dp_error){.status = DP_OK};
     if (status == DP_OK)
         status = noted(&c, dpi_contents_survey(ledger, &c.contents, out, &c.faults, &reading),
                        &reading, "file");

@@ -12,6 +12,8 @@
 
 #include "base/error.h"
 #include "ledger/compose.h"
+#include "ledger/overlap.h"
+#include "ledger/survey.h"
 
 dp_status dpi_check_text(const char *what, const char *text, size_t most, dp_error *err)
 {
@@ -182,6 +184,18 @@ static dp_status check_columns(dp_ledger *ledger, int64_t data, dp_error *err)
                     other);
 }
 
+/* Writes what a data set is known by, and looks whether another is known by it, too. */
+static dp_status write_known(dp_ledger *ledger, int64_t data, const dp_ledger_source *source,
+                             dpi_sketches *sketches, dp_error *err)
+{
+    dp_status status = write_columns(ledger, data, source->records, err);
+    if (status == DP_OK)
+        status = check_columns(ledger, data, err);
+    if (status == DP_OK && !source->overlap_allowed)
+        status = dpi_overlap_check(ledger, data, sketches, err);
+    return status == DP_OK ? dpi_overlap_write(ledger, data, sketches, err) : status;
+}
+
 static dp_status check_budget(const dp_budget *b, dp_error *err)
 {
     if (!(b->epsilon > 0 && isfinite(b->epsilon)) || !(b->delta > 0 && b->delta < 1))
@@ -201,12 +215,15 @@ dp_status dp_ledger_add_data(dp_ledger *ledger, const char *name, const dp_ledge
 {
     dpi_contents present = {.n = 0};
     dpi_data data = {.id = -1, .name = name, .budget = *budget, .added = (int64_t)time(NULL)};
+    dpi_sketches sketches = {.n = 0};
     char *path = NULL;
     dp_status status = dpi_check_text("the data set's name", name, DPI_MOST_NAME, err);
     if (status == DP_OK)
         status = check_budget(budget, err);
     if (status == DP_OK)
         status = identify(ledger, source, &data, &path, err);
+    if (status == DP_OK)
+        status = dpi_survey(ledger, source, &sketches, err);
     if (status == DP_OK && (status = dpi_store_begin(ledger, err)) == DP_OK) {
         status = dpi_contents_read(ledger, NULL, &present, err);
         if (status == DP_OK)
@@ -214,12 +231,11 @@ dp_status dp_ledger_add_data(dp_ledger *ledger, const char *name, const dp_ledge
         if (status == DP_OK)
             status = dpi_data_insert(ledger, &data, err);
         if (status == DP_OK)
-            status = write_columns(ledger, data.id, source->records, err);
-        if (status == DP_OK)
-            status = check_columns(ledger, data.id, err);
+            status = write_known(ledger, data.id, source, &sketches, err);
         status = dpi_store_end(ledger, status, err);
     }
     dpi_contents_free(&present);
+    dpi_sketches_free(&sketches);
     free(path);
     return status;
 }
@@ -237,8 +253,11 @@ dp_status dp_ledger_update_data(dp_ledger *ledger, const char *name, const dp_le
 {
     dpi_contents present = {.n = 0};
     dpi_data found = {.id = -1};
+    dpi_sketches sketches = {.n = 0};
     char *path = NULL;
     dp_status status = identify(ledger, source, &found, &path, err);
+    if (status == DP_OK)
+        status = dpi_survey(ledger, source, &sketches, err);
     if (status == DP_OK && (status = dpi_store_begin(ledger, err)) == DP_OK) {
         status = dpi_contents_read(ledger, NULL, &present, err);
         dpi_data *data = find(&present, name);
@@ -253,12 +272,11 @@ dp_status dp_ledger_update_data(dp_ledger *ledger, const char *name, const dp_le
         if (status == DP_OK)
             status = dpi_data_update(ledger, data, err);
         if (status == DP_OK)
-            status = write_columns(ledger, data->id, source->records, err);
-        if (status == DP_OK)
-            status = check_columns(ledger, data->id, err);
+            status = write_known(ledger, data->id, source, &sketches, err);
         status = dpi_store_end(ledger, status, err);
     }
     dpi_contents_free(&present);
+    dpi_sketches_free(&sketches);
     free(path);
     return status;
 }

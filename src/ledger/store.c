@@ -17,11 +17,16 @@
 #include "base/error.h"
 #include "random/entropy.h"
 
-enum { BUSY_MS = 60000, FORMAT = 1, APPLICATION = 0x54414354 /* "TACT" */ };
+enum { BUSY_MS = 60000, FIRST_FORMAT = 1, FORMAT = 2, APPLICATION = 0x54414354 /* "TACT" */ };
+
+/* Of format 2. */
+static const char sketch_table[] =
+    "PRAGMA user_version = 2;"
+    "CREATE TABLE IF NOT EXISTS sketch (id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " data INTEGER NOT NULL REFERENCES data, bytes BLOB NOT NULL, seal BLOB NOT NULL);";
 
 static const char schema[] =
     "PRAGMA application_id = 1413563220;"
-    "PRAGMA user_version = 1;"
     "CREATE TABLE ledger (one INTEGER PRIMARY KEY CHECK (one = 1), identity BLOB NOT NULL,"
     " key BLOB NOT NULL, made INTEGER NOT NULL);"
     "CREATE TABLE data (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, path TEXT,"
@@ -215,6 +220,16 @@ static int64_t pragma(dp_ledger *ledger, const char *sql, dp_status *status, dp_
     return value;
 }
 
+/* Brings an older format up to date: its data sets are without sketches until they are updated. */
+static dp_status renew(dp_ledger *ledger, dp_error *err)
+{
+    dp_status status = dpi_store_begin(ledger, err);
+    if (status != DP_OK)
+        return status;
+    status = run(ledger, sketch_table, "renewing the ledger", err);
+    return dpi_store_end(ledger, status, err);
+}
+
 static dp_status read_identity(dp_ledger *ledger, dp_error *err)
 {
     dp_status status = DP_OK;
@@ -224,7 +239,7 @@ static dp_status read_identity(dp_ledger *ledger, dp_error *err)
         return dpi_fail(err, DP_EDATA,
                         "this file is no ledger of Tacit; check the path (an empty one is left "
                         "when dp_ledger_create is killed: remove it and create the ledger again)");
-    if (status == DP_OK && version != FORMAT)
+    if (status == DP_OK && (version < FIRST_FORMAT || version > FORMAT))
         return dpi_fail(err, DP_EUNSUPPORTED,
                         "the ledger has format %lld and this library knows %d; use a newer Tacit",
                         (long long)version, FORMAT);
@@ -237,7 +252,7 @@ static dp_status read_identity(dp_ledger *ledger, dp_error *err)
     status = dpi_query_end(&q, err);
     if (status == DP_OK && !good)
         status = dpi_fail(err, DP_EDATA, "the ledger has lost its key; use an intact copy");
-    return status;
+    return status == DP_OK && version < FORMAT ? renew(ledger, err) : status;
 }
 
 static dp_status write_identity(dp_ledger *ledger, dp_error *err)
@@ -250,6 +265,8 @@ static dp_status write_identity(dp_ledger *ledger, dp_error *err)
     if (status != DP_OK)
         return status;
     status = run(ledger, schema, "creating the ledger", err);
+    if (status == DP_OK)
+        status = run(ledger, sketch_table, "creating the ledger", err);
     if (status == DP_OK) {
         dpi_query q = dpi_query_new(ledger, "INSERT INTO ledger VALUES (1, ?, ?, ?)");
         dpi_bind_bytes(&q, ledger->identity, sizeof ledger->identity);

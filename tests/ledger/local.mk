@@ -1,7 +1,9 @@
-UNIT_TESTS += %D%/t-admit %D%/t-data %D%/t-ledger %D%/t-reserve
+UNIT_TESTS += %D%/t-admit %D%/t-data %D%/t-ledger %D%/t-overlap %D%/t-sketch %D%/t-reserve
 ledger_folder = %D%/folder.c %D%/folder.h
 %C%_t_admit_SOURCES = %D%/t-admit.c $(ledger_folder)
 %C%_t_admit_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dp_account_epsilon
+%C%_t_overlap_SOURCES = %D%/t-overlap.c $(ledger_folder) $(faulty)
+%C%_t_overlap_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_data_SOURCES = %D%/t-data.c $(ledger_folder)
 %C%_t_ledger_SOURCES = %D%/t-ledger.c $(ledger_folder)
 %C%_t_reserve_SOURCES = %D%/t-reserve.c $(ledger_folder) $(faulty)

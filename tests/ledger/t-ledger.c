@@ -44,7 +44,7 @@ static void what_is_no_ledger_is_not_opened(void **state)
                  "no ledger");
     folder_write("empty", "");
     assert_fails(dp_ledger_open(folder_path("empty"), &ledger, &err), DP_EDATA, &err, "killed");
-    folder_sql("PRAGMA user_version = 2");
+    folder_sql("PRAGMA user_version = 3");
     assert_fails(dp_ledger_open(folder_path("ledger"), &ledger, &err), DP_EUNSUPPORTED, &err,
                  "newer");
     folder_sql("PRAGMA user_version = 1; UPDATE ledger SET key = x'00'");
@@ -84,6 +84,24 @@ static void budgets_and_names_are_checked(void **state)
     assert_fails(dp_ledger_update_data(ledger, "e", &other, &err), DP_ENAME, &err, "'e'");
     assert_ok(dp_ledger_add_data(ledger, "e", &other, &budget, &err), err.text);
     assert_fails(dp_ledger_update_data(ledger, "d", &other, &err), DP_ENAME, &err, "as 'e'");
+    dp_ledger_close(ledger);
+}
+
+/* Format 1 had no sketches. */
+static void an_older_ledger_is_renewed(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    size_t faults;
+    dp_ledger *ledger = folder_ledger(2);
+    dp_ledger_close(ledger);
+    folder_sql("DROP TABLE sketch; PRAGMA user_version = 1");
+    assert_ok(dp_ledger_open(folder_path("ledger"), &ledger, &err), err.text);
+    assert_ok(dp_ledger_check(ledger, NULL, &faults, &err), err.text);
+    assert_int_equal(faults, 0);
+    assert_true(spent(ledger) == 0);
+    dp_ledger_close(ledger);
+    assert_ok(dp_ledger_open(folder_path("ledger"), &ledger, &err), err.text);
     dp_ledger_close(ledger);
 }
 
@@ -156,6 +174,8 @@ static void every_fault_is_found_and_named(void **state)
         {"DELETE FROM mechanism WHERE entry = 2; DELETE FROM entry WHERE id = 2", "missing", true},
         {"DELETE FROM entry WHERE id = 2", "belongs to nothing", true},
         {"UPDATE data_column SET hash = zeroblob(32) WHERE name = 'x'", "its columns", false},
+        {"UPDATE sketch SET bytes = zeroblob(8) WHERE data = 2", "sketches of data set 2", false},
+        {"DELETE FROM sketch WHERE data = 2", "rows of table 'sketch' are missing", false},
     };
     char text[2000];
     static const double x[] = {1, 2}, y[] = {3, 4};
@@ -248,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_ledger_is_made_once_and_for_its_owner_alone),
         cmocka_unit_test(what_is_no_ledger_is_not_opened),
+        cmocka_unit_test(an_older_ledger_is_renewed),
         cmocka_unit_test(budgets_and_names_are_checked),
         cmocka_unit_test(the_statement_is_exact),
         cmocka_unit_test(every_fault_is_found_and_named),
