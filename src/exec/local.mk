@@ -7,6 +7,7 @@ libtacit_core_la_SOURCES += \
   %D%/strip-rules.c \
   %D%/strips.c %D%/strips.h \
   %D%/terms.c %D%/terms.h \
+  %D%/value.c %D%/value.h \
   %D%/chains.c %D%/chains.h \
   %D%/clip.c %D%/clip.h \
   %D%/describe.c \

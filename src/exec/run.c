@@ -323,22 +323,6 @@ void dpi_run_free(dpi_run *run)
     dpi_free(run);
 }
 
-double *dpi_run_value(dpi_run *run, dpi_id id)
-{
-    bool known = id >= 0 && (size_t)id < run->n_nodes;
-    return known && run->rows[id] == run->spec.chunk ? run->value[id] : NULL;
-}
-
-void dpi_run_write(dpi_run *run, dpi_id id, size_t first, size_t n, const double *values)
-{
-    memcpy(dpi_run_value(run, id) + first, values, n * sizeof *values);
-}
-
-void dpi_run_read(const dpi_run *run, dpi_id id, size_t first, size_t n, double *values)
-{
-    memcpy(values, run->value[id] + first, n * sizeof *values);
-}
-
 size_t dpi_run_memory(const dpi_run *run)
 {
     return sizeof *run + dpi_arena_bytes(&run->arena);

@@ -10,6 +10,8 @@
 #ifndef DPI_EXEC_RUN_H
 #define DPI_EXEC_RUN_H
 
+#include <tacit/random.h>
+
 #include "data/dataset.h"
 #include "exec/decomposition.h"
 #include "graph/kernel.h"
@@ -51,25 +53,45 @@ dp_status dpi_run_clone(const dpi_run *run, dpi_run **clone, dp_error *err) DP_M
 
 void dpi_run_free(dpi_run *run);
 
-/* The buffer of a node, [size] or [chunk][size]; NULL when the node is not part of the run, or is a
- * record's value that nobody has asked for: in single precision all that are neither wanted nor
- * sources, else those that are kept for a strip of records only (strips.c).
- * Inputs are set by writing to it. */
-double *dpi_run_value(dpi_run *run, dpi_id id);
+/* ---- values (value.c) ---- */
 
-/* Numbers first ... first + n - 1 of the node's values. */
+/* How many numbers of a node can be written and read: its size, or chunk times that for a value of
+ * records; 0 when the node is not part of the run, or is a record's value that nobody has asked
+ * for: in single precision all that are neither wanted nor sources, else those that are kept for a
+ * strip of records only (strips.c). */
+size_t dpi_run_numbers(const dpi_run *run, dpi_id id);
+
+/* Numbers first ... first + n - 1 of a node's value, [size] or [chunk][size].  What the run does
+ * not have aborts, as it does in the calls below; inputs are set by writing. */
 void dpi_run_write(dpi_run *run, dpi_id id, size_t first, size_t n, const double *values);
 void dpi_run_read(const dpi_run *run, dpi_id id, size_t first, size_t n, double *values);
+
+/* Overwrites all numbers of a node, if there are any. */
+void dpi_run_wipe(dpi_run *run, dpi_id id);
+
+/* Sets an input to standard normal draws, for m records or, where it is global, m = 1. */
+void dpi_run_normal(dpi_run *run, dpi_id id, size_t m, dp_rng *rng);
+
+/* The same for m records from the source of noise, whole pairs for each record: numbers are made in
+ * pairs (random/normal.c), whose two are independent but for rounding, and records must be so
+ * exactly, since a record more or less moves those behind it to other draws.  room[m][room of a
+ * record] where dpi_run_noise_room is not 0; wiped.  Errors of the source, with NaN for the
+ * draws. */
+dp_status dpi_run_noise(dpi_run *run, dpi_id id, size_t m, dp_noise *noise, double *room,
+                        dp_error *err) DP_MUST_CHECK;
+size_t dpi_run_noise_room(const dpi_run *run, dpi_id id);
+
+/* ---- running ---- */
 
 /* Bytes that it has from the system: its own buffers, calls and what belongs to them. */
 size_t dpi_run_memory(const dpi_run *run);
 
 void dpi_run_globals(dpi_run *run);
 
-/* For who changes a lent buffer and has its numbers at hand: makes the floats of numbers first ... first
- * + n - 1 that records in single precision read, by any thread; and says that this was done for all
- * numbers of all lent buffers, so that the next dpi_run_globals need not.  Nothing in double
- * precision. */
+/* For who changes a lent buffer and has its numbers at hand: makes the floats of numbers first ...
+ * first + n - 1 that records in single precision read, by any thread; and says that this was done
+ * for all numbers of all lent buffers, so that the next dpi_run_globals need not.  Nothing in
+ * double precision. */
 void dpi_run_refresh(dpi_run *run, dpi_id node, size_t first, size_t n);
 void dpi_run_refreshed(dpi_run *run);
 

@@ -3,7 +3,6 @@
 #include <tacit/simulate.h>
 
 #include <math.h>
-#include <string.h>
 
 #include "exec/run.h"
 #include "model/model.h"
@@ -18,6 +17,9 @@ struct dp_simulator {
     dpi_run *run;
     size_t n;
     bool drawn;
+    dpi_arena arena;
+    double *arg[DPI_MAX_ARGS]; /* arguments of a site, of one record */
+    double *value;             /* numbers of a site, of one record */
 };
 
 static dp_status check(const dp_model *model, dp_error *err)
@@ -32,6 +34,31 @@ static dp_status check(const dp_model *model, dp_error *err)
                             "cannot be simulated yet",
                             model->sites[i].name);
     return DP_OK;
+}
+
+static size_t size_of(const dp_model *model, dpi_id id)
+{
+    return dpi_shape_size(&dpi_get(&model->graph, id)->shape);
+}
+
+/* Room for the largest site, and the largest of each argument. */
+static dp_status make_room(dp_simulator *s, dp_error *err)
+{
+    size_t value = 1, arg[DPI_MAX_ARGS] = {0};
+    for (size_t i = 0; i < s->n_sites; i++) {
+        const dpi_site *site = &s->model->sites[i];
+        size_t size = site->kind == DPI_LATENT ? size_of(s->model, site->value) : 0;
+        value = size > value ? size : value;
+        for (int k = 0; site->family != NULL && k < site->family->n_args; k++) {
+            size = size_of(s->model, site->arg[k]);
+            arg[k] = size > arg[k] ? size : arg[k];
+        }
+    }
+    s->value = dpi_arena_alloc(&s->arena, value, sizeof *s->value);
+    for (int k = 0; k < DPI_MAX_ARGS; k++)
+        if ((s->arg[k] = dpi_arena_alloc(&s->arena, arg[k], sizeof **s->arg)) == NULL)
+            return dpi_fail_nomem(err);
+    return s->value != NULL ? DP_OK : dpi_fail_nomem(err);
 }
 
 dp_status dp_simulator_new(const dp_model *model, const dp_dataset *data, dp_simulator **out,
@@ -58,10 +85,12 @@ dp_status dp_simulator_new(const dp_model *model, const dp_dataset *data, dp_sim
     }
     s->model = model;
     s->n_sites = model->n_sites;
+    status = make_room(s, err);
     s->n = data->n;
     dpi_run_spec spec = {
         .graph = &model->graph, .wanted = wanted, .n_wanted = n, .data = data, .chunk = CHUNK};
-    status = dpi_run_new(&spec, &s->run, err);
+    if (status == DP_OK)
+        status = dpi_run_new(&spec, &s->run, err);
     dpi_free(wanted);
     if (status != DP_OK) {
         dp_simulator_free(s);
@@ -76,6 +105,7 @@ void dp_simulator_free(dp_simulator *s)
     if (s == NULL)
         return;
     dpi_run_free(s->run);
+    dpi_arena_free(&s->arena);
     dpi_free(s);
 }
 
@@ -88,7 +118,9 @@ static void draw_site(dp_simulator *s, const dpi_site *site, gsl_rng *rng, size_
     for (int k = 0; k < site->family->n_args; k++) {
         const dpi_shape *of_arg = &dpi_get(&s->model->graph, site->arg[k])->shape;
         arg_size[k] = dpi_shape_size(of_arg);
-        arg[k] = dpi_run_value(s->run, site->arg[k]) + (of_arg->per_record ? r * arg_size[k] : 0);
+        dpi_run_read(s->run, site->arg[k], of_arg->per_record ? r * arg_size[k] : 0, arg_size[k],
+                     s->arg[k]);
+        arg[k] = s->arg[k];
     }
     const dpi_shape *shape = &dpi_get(&s->model->graph, site->value)->shape;
     size_t row = shape->n_dims > 0 ? shape->dim[shape->n_dims - 1] : 1;
@@ -119,7 +151,8 @@ dp_status dp_simulate_prior(dp_simulator *s, dp_rng *rng, dp_error *err)
         if (site->kind != DPI_LATENT)
             continue;
         dpi_run_globals(s->run);
-        draw_site(s, site, &source, 0, site_size(s, site), dpi_run_value(s->run, site->value));
+        draw_site(s, site, &source, 0, site_size(s, site), s->value);
+        dpi_run_write(s->run, site->value, 0, site_size(s, site), s->value);
     }
     dpi_run_globals(s->run);
     s->drawn = true;
@@ -139,7 +172,7 @@ dp_status dp_simulated(const dp_simulator *s, const char *name, size_t n, double
                         site_size(s, site), n);
     if (!s->drawn)
         return dpi_fail(err, DP_ESTATE, "nothing is drawn yet; call dp_simulate_prior first");
-    memcpy(values, dpi_run_value(s->run, site->value), n * sizeof *values);
+    dpi_run_read(s->run, site->value, 0, n, values);
     return DP_OK;
 }
 

@@ -14,7 +14,6 @@
 
 #include <pthread.h>
 #include <sodium.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "svi/group.h"
@@ -166,8 +165,7 @@ static void gather(const dp_svi *s, size_t first, size_t n, double *gradient)
         size_t from = first > b->offset ? first : b->offset;
         size_t to = end < b->offset + b->size ? end : b->offset + b->size;
         if (from < to)
-            memcpy(gradient + from - first, dpi_run_value(s->run, b->gradient) + from - b->offset,
-                   (to - from) * sizeof *gradient);
+            dpi_run_read(s->run, b->gradient, from - b->offset, to - from, gradient + from - first);
     }
 }
 

@@ -77,14 +77,13 @@ static bool of_record(const dp_svi *s, size_t noise)
     return dpi_get(&s->objective.graph, s->objective.noise[noise])->shape.per_record;
 }
 
-/* The largest odd number of draws that a record has, and one more; 0 for none. */
-static size_t odd_draws(const dp_svi *s)
+/* Room for the draws of a record that come in whole pairs (dpi_run_noise), the largest. */
+static size_t draw_room(const dp_svi *s)
 {
     size_t most = 0;
     for (size_t k = 0; k < s->objective.n_noise; k++) {
-        size_t size = dpi_shape_size(&dpi_get(&s->objective.graph, s->objective.noise[k])->shape);
-        if (of_record(s, k) && size % 2 == 1 && size + 1 > most)
-            most = size + 1;
+        size_t room = of_record(s, k) ? dpi_run_noise_room(s->run, s->objective.noise[k]) : 0;
+        most = room > most ? room : most;
     }
     return most;
 }
@@ -126,7 +125,7 @@ dp_status dpi_workers_init(dp_svi *s, dp_error *err)
         s->n_workers = 0;
         return dpi_fail_nomem(err);
     }
-    size_t odd = odd_draws(s), room = 0;
+    size_t odd = draw_room(s), room = 0;
     if (odd > 0 && dpi_mul(odd, s->chunk, &room))
         s->pairs = dpi_arena_alloc(&s->arena, room, sizeof *s->pairs);
     if (odd > 0 && s->pairs == NULL)
@@ -144,13 +143,9 @@ dp_status dpi_workers_init(dp_svi *s, dp_error *err)
 
 static void wipe_draws(const dp_svi *s, dpi_run *run)
 {
-    for (size_t k = 0; k < s->objective.n_noise; k++) {
-        dpi_id node = s->objective.noise[k];
+    for (size_t k = 0; k < s->objective.n_noise; k++)
         if (of_record(s, k))
-            sodium_memzero(dpi_run_value(run, node),
-                           s->chunk * dpi_shape_size(&dpi_get(&s->objective.graph, node)->shape) *
-                               sizeof(double));
-    }
+            dpi_run_wipe(run, s->objective.noise[k]);
 }
 
 /* Overwrites what a worker knows of the last batch, beside its draws and the sums. */
@@ -209,22 +204,6 @@ static bool next_task(sum *t, batch_task *job)
     return true;
 }
 
-/* Draws `size` numbers for each of m records, whole pairs for each: numbers are made in pairs
- * (normal.c), whose two are independent but for rounding, and records must be so exactly, since a
- * record more or less moves those behind it to other draws. */
-static dp_status draw_pairs(dp_svi *s, size_t m, size_t size, double *out, dp_error *err)
-{
-    size_t whole = size + size % 2;
-    double *to = whole == size ? out : s->pairs;
-    dp_status status = dp_noise_normal(s->noise, m * whole, 1, to, err);
-    if (to == out)
-        return status;
-    for (size_t r = 0; r < m; r++)
-        memcpy(out + r * size, to + r * whole, size * sizeof *out);
-    sodium_memzero(to, m * whole * sizeof *to);
-    return status;
-}
-
 dp_status dpi_draw_records(dp_svi *s, dpi_run *run, size_t m, dp_error *err)
 {
     const dpi_objective *o = &s->objective;
@@ -234,8 +213,7 @@ dp_status dpi_draw_records(dp_svi *s, dpi_run *run, size_t m, dp_error *err)
         dpi_run_draw(run, m, stream);
     for (size_t k = 0; k < o->n_noise && s->draws && status == DP_OK; k++)
         if (of_record(s, k))
-            status = draw_pairs(s, m, dpi_shape_size(&dpi_get(&o->graph, o->noise[k])->shape),
-                                dpi_run_value(run, o->noise[k]), err);
+            status = dpi_run_noise(run, o->noise[k], m, s->noise, s->pairs, err);
     return status;
 }
 
@@ -243,7 +221,7 @@ dp_status dpi_draw_records(dp_svi *s, dpi_run *run, size_t m, dp_error *err)
 static void list_rows(const sum *t, dpi_worker *w, const batch_task *job, size_t done, size_t m)
 {
     const dp_svi *s = t->s;
-    double *share = dpi_run_value(w->run, s->objective.share);
+    double *share = w->scratch;
     size_t n = 0;
     for (size_t u = 0; u < job->units; u++) {
         size_t unit = unit_at(t, job->first + u), rows = dpi_unit_rows(&s->units, unit);
@@ -251,10 +229,11 @@ static void list_rows(const sum *t, dpi_worker *w, const batch_task *job, size_t
         w->rows[u] = rows;
         for (size_t k = 0; k < rows && n < m; k++, n++) {
             w->row[n] = row[k];
-            if (share != NULL)
-                share[n] = 1 / ((double)s->n * (double)rows);
+            share[n] = 1 / ((double)s->n * (double)rows);
         }
     }
+    if (dpi_run_numbers(w->run, s->objective.share) > 0)
+        dpi_run_write(w->run, s->objective.share, 0, n, share);
 }
 
 /* Where the numbers beside the gradient stand in a task's sum. */
@@ -263,12 +242,13 @@ static double *extra_of(const dp_svi *s, const dpi_worker *w)
     return w->to + s->objective.n_release - s->extras.n;
 }
 
-/* Adds what the units of a chunk that has been clipped add beside their gradients. */
-static void add_extras(const sum *t, dpi_worker *w, const batch_task *job)
+/* Adds what the units of a chunk of m records that has been clipped add beside their gradients. */
+static void add_extras(const sum *t, dpi_worker *w, const batch_task *job, size_t m)
 {
     const dp_svi *s = t->s;
-    const double *score = dpi_run_value(w->run, s->objective.record);
+    double *score = w->scratch; /* whose norms have served */
     const double *factor = w->scratch + s->chunk;
+    dpi_run_read(w->run, s->objective.record, 0, m, score);
     for (size_t u = 0, r = 0, rows; u < job->units; r += rows, u++) {
         double total = 0;
         rows = s->units.start != NULL ? w->rows[u] : 1;
@@ -281,7 +261,8 @@ static void add_extras(const sum *t, dpi_worker *w, const batch_task *job)
 /* The same for the m rows of a chunk of one large unit, and when it is whole. */
 static void add_score(const dp_svi *s, dpi_worker *w, size_t m)
 {
-    const double *score = dpi_run_value(w->run, s->objective.record);
+    double *score = w->scratch;
+    dpi_run_read(w->run, s->objective.record, 0, m, score);
     for (size_t r = 0; r < m; r++)
         w->score += score[r];
 }
@@ -319,7 +300,7 @@ static void run_chunk(const sum *t, dpi_worker *w, const batch_task *job, size_t
         dpi_run_clip_sum(w->run, m, t->clip, w->scratch, w->to);
         dpi_count_dropped(t->s, w, m);
         if (t->s->extras.n > 0)
-            add_extras(t, w, job);
+            add_extras(t, w, job, m);
         return;
     }
     list_rows(t, w, job, done, m);
@@ -333,7 +314,7 @@ static void run_chunk(const sum *t, dpi_worker *w, const batch_task *job, size_t
     dpi_run_clip_units(w->run, job->units, w->rows, t->clip, w->scratch, w->unit, w->to);
     count_dropped_units(t->s, w, job->units);
     if (t->s->extras.n > 0)
-        add_extras(t, w, job);
+        add_extras(t, w, job, m);
 }
 
 /* Computes to[] of a task.  The source is locked at the start and not at the end. */

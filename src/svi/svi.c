@@ -350,9 +350,8 @@ static void draw_global_noise(dp_svi *s)
 {
     const dpi_objective *o = &s->objective;
     for (size_t k = 0; k < o->n_noise; k++) {
-        const dpi_shape *shape = &dpi_get(&o->graph, o->noise[k])->shape;
-        if (!shape->per_record)
-            dp_rng_normal(s->rng, dpi_shape_size(shape), dpi_run_value(s->run, o->noise[k]));
+        if (!dpi_get(&o->graph, o->noise[k])->shape.per_record)
+            dpi_run_normal(s->run, o->noise[k], 1, s->rng);
     }
 }
 

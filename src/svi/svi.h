@@ -48,7 +48,7 @@ struct dp_svi {
     dpi_bernoulli rate;
     dpi_pool *pool; /* NULL: one thread */
     dpi_worker *workers;
-    double *pairs; /* [chunk][odd + 1] draws of records that have an odd number of them; or NULL */
+    double *pairs; /* [chunk][room] for draws of records that have an odd number; or NULL */
     size_t n_workers;
     size_t chunk;         /* records at a time */
     size_t *start;        /* [epoch + 1] of random allocation: where batches begin in `batch` */

@@ -59,7 +59,8 @@ static size_t first_record(const wave *t, size_t task)
 /* Adds what m records that have been kept add beside their gradients. */
 static void add_extras(const dp_svi *s, const dpi_worker *w, size_t m, double *extra)
 {
-    const double *score = dpi_run_value(w->run, s->objective.record);
+    double *score = w->scratch; /* whose norms have served */
+    dpi_run_read(w->run, s->objective.record, 0, m, score);
     for (size_t r = 0; r < m; r++)
         dpi_extras_add(&s->extras, score[r], w->scratch[s->chunk + r] == 1, extra);
 }

@@ -3,7 +3,7 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-#include "exec/run.h"
+#include "exec/value.h"
 #include "graph/gradient.h"
 #include "tests/dist/reference.h"
 

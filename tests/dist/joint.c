@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "exec/run.h"
+#include "exec/value.h"
 #include "graph/gradient.h"
 #include "random/gsl.h"
 

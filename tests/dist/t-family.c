@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "exec/run.h"
+#include "exec/value.h"
 #include "graph/gradient.h"
 #include "tests/dist/cases.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "exec/run.h"
+#include "exec/value.h"
 #include "tests/dist/cases.h"
 
 enum { N_RECORDS = 3, N_PLATE = 2 };

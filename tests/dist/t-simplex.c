@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "exec/run.h"
+#include "exec/value.h"
 #include "tests/dist/joint.h"
 #include "tests/lib/numbers.h"
 

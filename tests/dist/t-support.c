@@ -4,7 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "exec/run.h"
+#include "exec/value.h"
 #include "tests/lib/check.h"
 
 /* x and log |dx/dz| of a support as functions of z, between two given bounds. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "exec/value.h"
 #include "graph/gradient.h"
 #include "tests/lib/check.h"
 

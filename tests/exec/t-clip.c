@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exec/value.h"
 #include "tests/exec/setting.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"

@@ -9,6 +9,7 @@
 
 #include "exec/clip.h"
 #include "exec/factored.h"
+#include "exec/value.h"
 #include "graph/gradient.h"
 #include "tests/lib/check.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/value.h"
 #include "tests/exec/setting.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "exec/single.h"
+#include "exec/value.h"
 #include "tests/exec/setting.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "exec/value.h"
 #include "tests/exec/network.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"

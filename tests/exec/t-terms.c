@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "exec/clip.h"
+#include "exec/value.h"
 #include "graph/gradient.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"

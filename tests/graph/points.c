@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/run.h"
+#include "exec/value.h"
 
 /* clang-format off */
 #define EVERYWHERE {-2.385, 2.913}

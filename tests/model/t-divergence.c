@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "exec/clip.h"
+#include "exec/value.h"
 #include "model/objective.h"
 #include "tests/lib/check.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "exec/run.h"
+#include "exec/value.h"
 #include "model/model.h"
 #include "tests/lib/check.h"
 #include "tests/model/operands.h"

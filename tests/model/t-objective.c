@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "exec/clip.h"
+#include "exec/value.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
 #include "tests/model/scene.h"

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "exec/value.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
 
