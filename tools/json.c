@@ -71,6 +71,12 @@ void json_count(json *j, const char *name, unsigned long long value)
     (void)fprintf(j->out, "%llu", value);
 }
 
+void json_truth(json *j, const char *name, bool value)
+{
+    name_of(j, name);
+    (void)fputs(value ? "true" : "false", j->out);
+}
+
 void json_text(json *j, const char *name, const char *value)
 {
     name_of(j, name);

@@ -3,6 +3,7 @@
 #ifndef TOOLS_JSON_H
 #define TOOLS_JSON_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -14,6 +15,7 @@ typedef struct json {
 json json_begin(FILE *out);
 void json_number(json *j, const char *name, double value);
 void json_count(json *j, const char *name, unsigned long long value);
+void json_truth(json *j, const char *name, bool value);
 void json_text(json *j, const char *name, const char *value); /* NULL is null */
 
 /* A list of texts, of numbers or of objects: json_list, members with name NULL, json_end_list. */

@@ -50,7 +50,7 @@ static bool find_rate(const settings *said, const char *dashes, double *rate, me
     if (said->sampling == DP_SAMPLING_FULL) {
         if (given(*rate) && *rate != 1)
             return complain(why,
-                            "the sampling rate is %g with sampling none; leave out %s, or name the "
+                            "the sampling rate is %g with sampling full; leave out %s, or name the "
                             "sampling",
                             *rate, by_batch ? "the batch" : "q");
         *rate = 1;
@@ -92,7 +92,7 @@ bool mechanism_from(const settings *said, const char *dashes, bool any_sigma, dp
     if (said->sampling < 0)
         return complain(why,
                         "%ssampling is missing, and it decides what a figure means; give poisson, "
-                        "fixed, none, allocation or truncated, whichever your sampler really does",
+                        "fixed, full, allocation or truncated, whichever your sampler really does",
                         dashes);
     m->sampling = (dp_sampling)said->sampling;
     if (!any_sigma && !given(said->sigma))

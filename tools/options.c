@@ -18,7 +18,7 @@
 static const option_word sampling_words[] = {
     {"poisson", DP_SAMPLING_POISSON, "each record with probability q, independently in every step"},
     {"fixed", DP_SAMPLING_FIXED, "batches of a fixed size without replacement, drawn afresh"},
-    {"none", DP_SAMPLING_FULL, "every record in every step"},
+    {"full", DP_SAMPLING_FULL, "every record in every step"},
     {"allocation", DP_SAMPLING_ALLOCATION,
      "each record in one random batch of every epoch, drawn afresh"},
     {"truncated", DP_SAMPLING_TRUNCATED, "poisson, but cut to at most --cap records"},
@@ -83,7 +83,7 @@ const option option_table[] = {
      "records in a batch (poisson: expected); q = B / N", "128", .range = &count},
     {"steps", OPTION_NUMBER, MECHANISM | FOR_AUDIT, PLACE(steps), "T", "number of releases", "9375",
      .range = &count},
-    {"epoch", OPTION_NUMBER, MECHANISM, PLACE(epoch), "E",
+    {"epoch", OPTION_NUMBER, MECHANISM | FOR_AUDIT, PLACE(epoch), "E",
      "allocation: steps of an epoch; q = 1 / E", "469", .range = &several},
     {"cap", OPTION_NUMBER, MECHANISM, PLACE(cap), "B", "truncated: largest batch", "200",
      .range = &count},
@@ -270,7 +270,7 @@ static bool set_word(const option *o, const char *text, int *word)
     return false;
 }
 
-/* What the option takes: "a number above 0", "poisson, fixed or none". */
+/* What the option takes: "a number above 0", "poisson, fixed or full". */
 static void describe_values(const option *o, char *text, size_t size)
 {
     text[0] = '\0';

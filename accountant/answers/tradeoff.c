@@ -32,7 +32,7 @@
 #include "accountant/grid/grid.h"
 #include "base/error.h"
 
-enum { N_POINTS = 5, ROUNDS = 4, COARSE_STEPS = 14, FINE_STEPS = 28, N_LINES = 33 };
+enum { N_POINTS = 5, ROUNDS = 4, COARSE_STEPS = 14, FINE_STEPS = 28 };
 static const double LARGEST_LOSS = 60, SMALLEST_STEP = 1e-6; /* where minima are looked for */
 static const double ROUNDING = 1e-13; /* relative, of the few operations on certified figures */
 static const double CDF = 1e-12;      /* assumed of GSL's normal distribution, relative */
@@ -390,41 +390,60 @@ dp_status dpi_trade_tpr(const dpi_trade *trade, double fpr, double width, dp_int
     return DP_OK;
 }
 
-/* ---- mu ---- */
+/* ---- the curve as a whole, and mu ---- */
 
-/* Lines t = height + slope a above all tests: those of certified points of the symmetrised profile,
- * and their reflections (a, t) -> (1 - t, 1 - a), by falling slope. */
-typedef struct lines {
-    double slope[2 * N_LINES - 1], height[2 * N_LINES - 1];
-} lines;
-
-static dp_status find_lines(const dpi_trade *trade, double most, lines *l, dp_error *err)
+/* Delta at e >= 0 of the worse direction, from above. */
+static dp_status bound_both(const dpi_trade *trade, double e, double *delta, dp_error *err)
 {
-    for (int i = 0; i < N_LINES; i++) {
-        double e = most * i / (N_LINES - 1);
-        dpi_bounds d[2];
-        dpi_wish wish = {.width = 2e-4, .enough = -1};
-        dp_status status = measure(trade, DPI_REMOVE, DPI_UPPER, e, &wish, &d[0], err);
-        wish.enough = d[0].upper;
-        if (status == DP_OK)
-            status = measure(trade, DPI_ADD, DPI_UPPER, e, &wish, &d[1], err);
-        if (status != DP_OK)
-            return status;
-        double delta = fmin(fmax(d[0].upper, d[1].upper), 1);
-        int steep = N_LINES - 1 - i, flat = N_LINES - 1 + i;
+    dpi_bounds d[2];
+    dpi_wish wish = {.width = 2e-4, .enough = -1};
+    *delta = 1;
+    dp_status status = measure(trade, DPI_REMOVE, DPI_UPPER, e, &wish, &d[0], err);
+    wish.enough = d[0].upper;
+    if (status == DP_OK)
+        status = measure(trade, DPI_ADD, DPI_UPPER, e, &wish, &d[1], err);
+    if (status == DP_OK)
+        *delta = fmin(fmax(d[0].upper, d[1].upper), 1);
+    return status;
+}
+
+/* Lines by falling slope, at e up to `most`. */
+static dp_status find_lines(const dpi_trade *trade, double most, dpi_trade_lines *l, dp_error *err)
+{
+    dp_status failed = DP_OK;
+    for (int i = 0; i < DPI_TRADE_LINES; i++) {
+        double e = most * i / (DPI_TRADE_LINES - 1), delta;
+        dp_status status = bound_both(trade, e, &delta, err);
+        failed = status == DP_OK ? failed : status;
+        int steep = DPI_TRADE_LINES - 1 - i, flat = DPI_TRADE_LINES - 1 + i;
         l->slope[steep] = exp(e) * (1 + ROUNDING);
         l->height[steep] = delta;
         l->slope[flat] = exp(-e) * (1 + ROUNDING);
         l->height[flat] = 1 - exp(-e) * (1 - delta) * (1 - ROUNDING);
+        if (status == DP_ENOMEM)
+            break;
     }
-    return DP_OK;
+    return failed;
 }
 
-/* Least height of the lines at a, rounded up. */
-static double envelope(const lines *l, double a)
+dp_status dpi_trade_lines_new(const dpi_trade *trade, double least_fpr, dpi_trade_lines *l,
+                              dp_error *err)
+{
+    *l = (dpi_trade_lines){.normal_mu = trade->normal_mu};
+    if (trade->normal_mu > 0)
+        return DP_OK;
+    double steepest = 1e-3;
+    for (int d = 0; d < 2; d++)
+        steepest = fmax(steepest, find_least(trade, d, DPI_UPPER, least_fpr).e);
+    return find_lines(trade, steepest, l, err);
+}
+
+double dpi_trade_lines_at(const dpi_trade_lines *l, double a)
 {
     double least = 1;
-    for (int i = 0; i < 2 * N_LINES - 1; i++)
+    if (l->normal_mu > 0)
+        return normal_tpr(l->normal_mu, a).upper;
+    for (int i = 0; i < 2 * DPI_TRADE_LINES - 1; i++)
         least = fmin(least, l->height[i] + l->slope[i] * a);
     return least * (1 + ROUNDING);
 }
@@ -446,21 +465,18 @@ dp_status dpi_trade_mu(const dpi_trade *trade, double least_fpr, double *mu, dp_
         *mu = trade->normal_mu * (1 + 0x1p-48);
         return DP_OK;
     }
-    double steepest = 1e-3;
-    for (int d = 0; d < 2; d++)
-        steepest = fmax(steepest, find_least(trade, d, DPI_UPPER, least_fpr).e);
-    lines l;
-    dp_status status = find_lines(trade, steepest, &l, err);
+    dpi_trade_lines l;
+    dp_status status = dpi_trade_lines_new(trade, least_fpr, &l, err);
     if (status != DP_OK)
         return status;
-    double found =
-        fmax(mu_through(least_fpr, envelope(&l, least_fpr)), mu_through(0.5, envelope(&l, 0.5)));
+    double found = fmax(mu_through(least_fpr, dpi_trade_lines_at(&l, least_fpr)),
+                        mu_through(0.5, dpi_trade_lines_at(&l, 0.5)));
     /* Corners of the lower envelope are among the crossings of any two lines. */
-    for (int i = 0; i < 2 * N_LINES - 1; i++)
-        for (int j = i + 1; j < 2 * N_LINES - 1; j++) {
+    for (int i = 0; i < 2 * DPI_TRADE_LINES - 1; i++)
+        for (int j = i + 1; j < 2 * DPI_TRADE_LINES - 1; j++) {
             double a = (l.height[j] - l.height[i]) / (l.slope[i] - l.slope[j]);
             double t = l.height[i] + l.slope[i] * a;
-            if (a > least_fpr && a < 0.5 && t <= envelope(&l, a) * (1 + 1e-9))
+            if (a > least_fpr && a < 0.5 && t <= dpi_trade_lines_at(&l, a) * (1 + 1e-9))
                 found = fmax(found, mu_through(a * (1 - 1e-9), t * (1 + 1e-9)));
         }
     if (!isfinite(found))

@@ -23,6 +23,24 @@ void dpi_trade_free(dpi_trade *trade);
 dp_status dpi_trade_tpr(const dpi_trade *trade, double fpr, double width, dp_interval *tpr,
                         dp_error *err);
 
+/* Lines t = height + slope a above all tests (a false, t true positive rate): those of certified
+ * points of the symmetrised profile, and their reflections (a, t) -> (1 - t, 1 - a), by falling
+ * slope. */
+enum { DPI_TRADE_LINES = 33 };
+typedef struct dpi_trade_lines {
+    double slope[2 * DPI_TRADE_LINES - 1], height[2 * DPI_TRADE_LINES - 1];
+    double normal_mu; /* > 0: no lines, the curve itself is known */
+} dpi_trade_lines;
+
+/* Lines for rates from least_fpr on.  A point that has no account gives a line of height 1, which
+ * is above all tests, too; DP_EACCURACY is returned then, and all lines can be used. */
+dp_status dpi_trade_lines_new(const dpi_trade *trade, double least_fpr, dpi_trade_lines *lines,
+                              dp_error *err);
+
+/* Least height of the lines at fpr in (0, 1), rounded up: no test has a greater true positive rate.
+ * About a hundredth above the curve at most. */
+double dpi_trade_lines_at(const dpi_trade_lines *lines, double fpr);
+
 /* As dp_account_mu, least_fpr in (0, 1/2]. */
 dp_status dpi_trade_mu(const dpi_trade *trade, double least_fpr, double *mu, dp_error *err);
 

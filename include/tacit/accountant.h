@@ -161,7 +161,8 @@ DP_API DP_MUST_CHECK dp_status dp_delta(const dp_mechanism *m, double epsilon, d
 
 /* ---- calibration: the other direction ---- */
 
-/* The smallest noise that keeps `steps` releases within (epsilon, delta).
+/* Noise that keeps `steps` releases within (epsilon, delta): an upper bound on the smallest that
+ * does, never below it, whatever the name says (it is d3p's, where the figure is an estimate).
  *   epsilon   > 0, nats       delta  (0, 1)       q  (0, 1]
  *   sampling  POISSON, FULL (q = 1), FIXED
  *   *sigma    [out] certified to keep epsilon, and within a relative 1e-4 of the least sigma that

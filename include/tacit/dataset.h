@@ -20,7 +20,8 @@ extern "C" {
 
 typedef struct dp_dataset dp_dataset;
 
-/* An empty data set of n records, n >= 1.  NULL when memory is out or n is 0.  Owned by the caller;
+/* A data set of n records, without columns yet.  Of 0 records it has an error from the start
+ * (DP_EDATA), as a table may turn out to be empty.  NULL when memory is out.  Owned by the caller;
  * free with dp_dataset_free.  Not thread-safe while columns are added; const use is. */
 DP_API dp_dataset *dp_dataset_new(size_t n);
 

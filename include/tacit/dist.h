@@ -48,6 +48,11 @@ DP_API dp_dist dp_half_cauchy_v(dp_expr scale);
 DP_API dp_dist dp_laplace(double loc, double scale);
 DP_API dp_dist dp_laplace_v(dp_expr loc, dp_expr scale);
 
+/* Gumbel (type I extreme values, of maxima) with mode loc and scale > 0: density e^(-z - e^-z) /
+ * scale, z = (x - loc) / scale; mean loc + 0.5772 scale. */
+DP_API dp_dist dp_gumbel(double loc, double scale);
+DP_API dp_dist dp_gumbel_v(dp_expr loc, dp_expr scale);
+
 /* Exponential with rate > 0, mean 1 / rate. */
 DP_API dp_dist dp_exponential(double rate);
 DP_API dp_dist dp_exponential_v(dp_expr rate);

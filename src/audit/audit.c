@@ -6,13 +6,16 @@
  *
  * One run: the g canaries with the greatest and the g with the least scores are guessed to be there
  * and not to be there, and the rest is abstained from.  Which g is best depends on the noise, so g
- * = m/2, m/4, ... are all tried, each at its share of 1 - confidence. */
+ * = m/2, m/4, ... are all tried, each at its share of 1 - confidence.
+ *
+ * Fixed batches have n records and replace one; their rate names the least n with a whole batch. */
 #include "audit/audit.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "audit/bound.h"
+#include "audit/claim.h"
 #include "audit/scene.h"
 #include "base/error.h"
 
@@ -22,20 +25,62 @@ enum {
     MOST_RUNS = 100000000,
     LEAST_CANARIES = 10,
     MOST_CANARIES = 1000000,
-    LEAST_GUESSES = 4, /* of each kind */
-    TRIALS = 256       /* in one run of dp_svi */
+    LEAST_GUESSES = 4,   /* of each kind */
+    MOST_RECORDS = 1000, /* of fixed batches */
+    TRIALS = 2048        /* in one run of dp_svi */
 };
 static const double default_confidence = 0.99, clip = 1;
+
+/* The least number of records of which `rate` is a whole number, or 0. */
+static size_t records_for(double rate)
+{
+    for (size_t n = 2; n <= MOST_RECORDS && rate > 0 && rate < 1; n++) {
+        double batch = nearbyint(rate * (double)n);
+        if (batch >= 1 && batch < (double)n && fabs(batch / (double)n - rate) <= 1e-9 * rate)
+            return n;
+    }
+    return 0;
+}
+
+static dp_status resolve_sampling(dp_audit_opts *o, dp_error *err)
+{
+    bool allocates = o->sampling == DP_SAMPLING_ALLOCATION,
+         fixed = o->sampling == DP_SAMPLING_FIXED;
+    if (!allocates && !fixed && o->sampling != DP_SAMPLING_FULL &&
+        o->sampling != DP_SAMPLING_POISSON)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "sampling %d has no audit; use DP_SAMPLING_FULL, DP_SAMPLING_POISSON, "
+                        "DP_SAMPLING_FIXED or DP_SAMPLING_ALLOCATION",
+                        (int)o->sampling);
+    if (fixed && o->canaries != 0)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "canaries is %zu with fixed batches, whose records are replaced and never "
+                        "missing; ask for many runs",
+                        o->canaries);
+    if (fixed && records_for(o->rate) == 0)
+        return dpi_fail(err, DP_EDOMAIN,
+                        "rate is %g with fixed batches; it must be a batch over at most %d "
+                        "records, below 1",
+                        o->rate, MOST_RECORDS);
+    if (allocates ? o->epoch < 2 || o->rate != 0 : o->epoch != 0)
+        return dpi_fail(err, DP_EDOMAIN,
+                        "epoch is %llu and rate %g; random allocation takes an epoch of 2 or more "
+                        "steps and no rate, other samplings no epoch",
+                        (unsigned long long)o->epoch, o->rate);
+    if (o->steps == 0)
+        o->steps = allocates ? o->epoch : 1;
+    if (allocates && o->steps % o->epoch != 0)
+        return dpi_fail(err, DP_EDOMAIN,
+                        "steps is %llu, no multiple of the epoch of %llu; take whole epochs",
+                        (unsigned long long)o->steps, (unsigned long long)o->epoch);
+    return DP_OK;
+}
 
 static dp_status resolve(dp_audit_opts *o, dp_error *err)
 {
     if (o->target != DP_AUDIT_GRADIENTS && o->target != DP_AUDIT_PARAMETERS)
         return dpi_fail(err, DP_EINVAL, "target %d is unknown; use the names of tacit/audit.h",
                         (int)o->target);
-    if (o->sampling != DP_SAMPLING_FULL && o->sampling != DP_SAMPLING_POISSON)
-        return dpi_fail(err, DP_EUNSUPPORTED,
-                        "sampling %d has no audit; use DP_SAMPLING_FULL or DP_SAMPLING_POISSON",
-                        (int)o->sampling);
     if (o->canaries != 0 && o->runs != 0)
         return dpi_fail(err, DP_EINVAL,
                         "canaries is %zu and runs %zu; the audit with many canaries is of one run: "
@@ -54,9 +99,13 @@ static dp_status resolve(dp_audit_opts *o, dp_error *err)
     if (!(o->confidence > 0 && o->confidence < 1))
         return dpi_fail(err, DP_EDOMAIN, "confidence is %g; it must be above 0 and below 1",
                         o->confidence);
-    if (o->steps == 0)
-        o->steps = 1;
-    return DP_OK;
+    return resolve_sampling(o, err);
+}
+
+static size_t batch_of(const dp_audit_opts *o)
+{
+    bool fixed = o->sampling == DP_SAMPLING_FIXED;
+    return fixed ? (size_t)nearbyint(o->rate * (double)records_for(o->rate)) : 0;
 }
 
 static dp_svi_opts options_of_run(const dp_audit_opts *o, uint64_t seed)
@@ -66,9 +115,21 @@ static dp_svi_opts options_of_run(const dp_audit_opts *o, uint64_t seed)
                          .delta = o->delta,
                          .clip = clip,
                          .sampling = o->sampling,
-                         .rate = o->rate,
+                         .rate = o->sampling == DP_SAMPLING_FIXED ? 0 : o->rate,
+                         .batch = batch_of(o),
+                         .epoch = o->epoch,
                          .steps = o->steps,
                          .seed = seed};
+}
+
+/* Probability that a record is in the batch of a step. */
+static double rate_of(const dp_audit_opts *o)
+{
+    if (o->sampling == DP_SAMPLING_FULL)
+        return 1;
+    if (o->sampling == DP_SAMPLING_FIXED)
+        return (double)batch_of(o) / (double)records_for(o->rate);
+    return o->sampling == DP_SAMPLING_ALLOCATION ? 1 / (double)o->epoch : o->rate;
 }
 
 /* Runs once with the canaries there and notes what such a run says of itself. */
@@ -76,8 +137,11 @@ static dp_status certify(const dp_audit_opts *o, uint64_t seed, const dpi_scene 
                          dpi_trials *run, double *scores, dp_audit_result *result, dp_error *err)
 {
     dp_privacy privacy;
-    *run =
-        (dpi_trials){.opts = options_of_run(o, seed), .target = o->target, .world = 1, .trials = 1};
+    *run = (dpi_trials){.opts = options_of_run(o, seed),
+                        .rate = rate_of(o),
+                        .target = o->target,
+                        .world = 1,
+                        .trials = 1};
     dp_status status = dpi_scene_run(scene, run, &privacy, scores, err);
     if (status != DP_OK)
         return status;
@@ -86,6 +150,7 @@ static dp_status certify(const dp_audit_opts *o, uint64_t seed, const dpi_scene 
     result->rate = privacy.rate;
     result->delta = privacy.delta;
     result->steps = privacy.steps;
+    result->epoch = privacy.epoch;
     run->opts.epsilon = 0; /* found once, and given from now on */
     return DP_OK;
 }
@@ -107,6 +172,24 @@ static dp_status gaussian_epsilon(double mu, double delta, double *epsilon, dp_e
     return status;
 }
 
+/* The whole trade-off curve that the run says it has. */
+static dp_status judge_curve(const dp_audit_opts *o, double *const scores[2],
+                             dp_audit_result *result, dp_error *err)
+{
+    const dp_mechanism run = {.sampling = o->sampling,
+                              .sigma = result->sigma,
+                              .rate = result->rate,
+                              .steps = result->steps,
+                              .epoch = result->epoch};
+    dpi_claim found;
+    dp_status status = dpi_claim_judge(&run, o->runs, scores, 1 - o->confidence, &found, err);
+    result->refuted = found.refuted;
+    result->curve_false_positives = found.false_positives;
+    result->curve_true_positives = found.true_positives;
+    result->curve_certified = found.certified;
+    return status;
+}
+
 static dp_status judge_many(const dp_audit_opts *o, double *const scores[2],
                             dp_audit_result *result, dp_error *err)
 {
@@ -118,9 +201,10 @@ static dp_status judge_many(const dp_audit_opts *o, double *const scores[2],
     result->false_negatives = found.false_negatives;
     result->canaries = 1;
     result->runs = 2 * o->runs;
-    if (o->sampling != DP_SAMPLING_FULL)
-        return DP_OK;
-    return gaussian_epsilon(found.mu, o->delta, &result->epsilon_as_gaussian, err);
+    dp_status status = DP_OK;
+    if (o->sampling == DP_SAMPLING_FULL)
+        status = gaussian_epsilon(found.mu, o->delta, &result->epsilon_as_gaussian, err);
+    return status == DP_OK ? judge_curve(o, scores, result, err) : status;
 }
 
 /* Both worlds' runs, some trials in each. */
@@ -154,7 +238,9 @@ static dp_status many_runs(const dp_audit_opts *o, uint64_t seed, dp_audit_resul
     dpi_scene scene;
     dpi_trials run;
     double *scores[2];
-    dp_status status = dpi_scene_pair(&scene, err);
+    dp_status status = o->sampling == DP_SAMPLING_FIXED
+                           ? dpi_scene_replaced(&scene, records_for(o->rate), batch_of(o), err)
+                           : dpi_scene_pair(&scene, err);
     if (status != DP_OK)
         return status;
     for (int world = 0; world < 2; world++)
@@ -239,7 +325,10 @@ static dp_status one_run(const dp_audit_opts *o, uint64_t seed, dp_audit_result 
 static const dp_audit_result nothing = {.epsilon_certified = INFINITY,
                                         .epsilon_as_gaussian = NAN,
                                         .false_positives = NAN,
-                                        .false_negatives = NAN};
+                                        .false_negatives = NAN,
+                                        .curve_false_positives = NAN,
+                                        .curve_true_positives = NAN,
+                                        .curve_certified = NAN};
 
 dp_status dpi_audit(const dp_audit_opts *opts, uint64_t seed, dp_audit_result *result,
                     dp_error *err)
@@ -250,11 +339,15 @@ dp_status dpi_audit(const dp_audit_opts *opts, uint64_t seed, dp_audit_result *r
     if (status == DP_OK)
         status =
             o.canaries != 0 ? one_run(&o, seed, result, err) : many_runs(&o, seed, result, err);
-    if (status != DP_OK)
+    if (status != DP_OK) {
         *result = nothing;
-    else
-        result->confidence = o.confidence;
-    return status;
+        return status;
+    }
+    result->confidence = o.confidence;
+    result->refuted = result->refuted ||
+                      result->epsilon_measured_lower > result->epsilon_certified ||
+                      result->epsilon_as_gaussian > result->epsilon_certified; /* NaN is not */
+    return DP_OK;
 }
 
 dp_status dp_audit(const dp_audit_opts *opts, dp_audit_result *result, dp_error *err)

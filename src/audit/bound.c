@@ -77,8 +77,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many of n sorted numbers are at most t. */
-static size_t at_most(size_t n, const double *sorted, double t)
+size_t dpi_at_most(size_t n, const double *sorted, double t)
 {
     size_t low = 0, high = n;
     while (low < high) {
@@ -136,7 +135,8 @@ static chosen choose(size_t n, double *const scores[2], double delta, double alp
     for (int end = 0; end < 4; end++) /* of both worlds' scores */
         for (size_t rank = 0; rank < n; rank = next_rank(rank)) {
             double t = scores[end / 2][end % 2 == 0 ? rank : n - 1 - rank];
-            double k0 = (double)at_most(n, scores[0], t), k1 = (double)at_most(n, scores[1], t);
+            double k0 = (double)dpi_at_most(n, scores[0], t),
+                   k1 = (double)dpi_at_most(n, scores[1], t);
             double above1 = wilson(size - k1, size, -z), above0 = wilson(size - k0, size, z);
             double below0 = wilson(k0, size, -z), below1 = wilson(k1, size, z);
             improve(&best.epsilon, t, false, epsilon_of(above1, above0, delta));
@@ -150,7 +150,7 @@ static chosen choose(size_t n, double *const scores[2], double delta, double alp
 static void count(const test *with, size_t n, double *const scores[2], size_t *often,
                   size_t *rarely)
 {
-    size_t k0 = at_most(n, scores[0], with->t), k1 = at_most(n, scores[1], with->t);
+    size_t k0 = dpi_at_most(n, scores[0], with->t), k1 = dpi_at_most(n, scores[1], with->t);
     *often = with->below ? k0 : n - k1;
     *rarely = with->below ? k1 : n - k0;
 }

@@ -11,6 +11,9 @@
 double dpi_rate_upper(size_t k, size_t n, double alpha);
 double dpi_rate_lower(size_t k, size_t n, double alpha);
 
+/* How many of n sorted numbers are at most t. */
+size_t dpi_at_most(size_t n, const double *sorted, double t);
+
 /* What scores of n runs in each of two worlds say. */
 typedef struct dpi_separation {
     double epsilon; /* lower bound at delta */

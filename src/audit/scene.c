@@ -8,12 +8,19 @@
  *   pair   theta is two blocks of two numbers and y = (1, -1, 1, -1) 10^6 / 2.  Two blocks, because
  *          clipping each by itself would let through sqrt(2) C; signs, because noise that
  *          coordinates share cancels in the projection on y.
+ *   replaced  the same for batches of B of n records, where one record is changed: all others have
+ *          -y.  Whenever the canary is left out another one takes its place, so the sum is at -B C
+ *          or, with the canary, (2 - B) C, against -B C always: the worst that data are known to
+ *          do (doc/accounting.md).
  *   crowd  theta has a number for each canary, y = 10^6 there.
  *
  * Scores.  A step releases S + N(0, (sigma C)^2) and divides by the rate; x, its part along the
- * canary over C, is normal around 0 or, when the canary is in the batch, 1.  Who sees every release
- * adds the log likelihood ratios log(1 - q + q exp((2 x - 1) / (2 sigma^2))), the best test there
- * is; who sees the parameters has the sum of all x.
+ * canary over C less `centre`, is normal around 0 or, when the canary is in the batch, `jump`: in
+ * units of the jump, normal of deviation s = sigma / jump around 0 or 1.  Who sees every release
+ * takes the likelihood ratio, the best test there is: with y = (2 x - 1) / (2 s^2),
+ *     the product over the steps of 1 - q + q e^y, where batches are drawn afresh in each,
+ *     the product over the epochs of the mean of e^y over their steps, under random allocation.
+ * Who sees the parameters has the sum of all x.
  *
  * Trials.  A run of K T steps is K runs of T steps, one after the other: the gradients are the same
  * in every step and the noise is fresh, or ought to be.  It spares making a run, which costs more
@@ -26,7 +33,7 @@
 #include "base/error.h"
 #include "svi/svi.h"
 
-enum { PAIR_WIDTH = 4 };
+enum { BLOCK = 2, PAIR_WIDTH = 2 * BLOCK };
 static const double far_out = 1e6, step_size = 1e-6;
 static const double pair_direction[PAIR_WIDTH] = {0.5, -0.5, 0.5, -0.5};
 
@@ -46,39 +53,75 @@ static bool allocate(dpi_scene *scene, size_t m, size_t width, size_t values)
     scene->width = width;
     scene->release = dpi_arena_alloc(&scene->arena, width, sizeof *scene->release);
     scene->total = dpi_arena_alloc(&scene->arena, m, sizeof *scene->total);
+    scene->epoch = dpi_arena_alloc(&scene->arena, m, sizeof *scene->epoch);
+    scene->jump = 1;
     scene->values = dpi_arena_alloc(&scene->arena, values, sizeof *scene->values);
     scene->model = dp_model_new();
-    return scene->release != NULL && scene->total != NULL && scene->values != NULL &&
-           scene->model != NULL;
+    return scene->release != NULL && scene->total != NULL && scene->epoch != NULL &&
+           scene->values != NULL && scene->model != NULL;
 }
 
 static void write_pair(dp_model *m)
 {
     dp_plate rows = dp_unit_plate(m, "rows");
-    dp_expr left = dp_param(m, "left", 2, 0), right = dp_param(m, "right", 2, 0);
+    dp_expr left = dp_param(m, "left", BLOCK, 0), right = dp_param(m, "right", BLOCK, 0);
     dp_observe(rows, "a", dp_normal_v(left, dp_num(1)));
     dp_observe(rows, "b", dp_normal_v(right, dp_num(1)));
+}
+
+/* Fills the columns of n records, of which the last has `last` times the canary's gradient and
+ * the others `others` times. */
+static void fill_pair(double *values, size_t n, double others, double last)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < PAIR_WIDTH; j++) {
+            double *block = values + j / BLOCK * (n * BLOCK); /* columns a, b: [n][BLOCK] */
+            block[i * BLOCK + j % BLOCK] =
+                (i + 1 < n ? others : last) * far_out * pair_direction[j];
+        }
+}
+
+static dp_status add_data(dpi_scene *scene, int world, size_t n, const double *values,
+                          dp_error *err)
+{
+    dp_dataset *data = scene->data[world] = dp_dataset_new(n);
+    if (data == NULL)
+        return dpi_fail_nomem(err);
+    dp_dataset_real(data, "a", BLOCK, values);
+    dp_dataset_real(data, "b", BLOCK, values + n * BLOCK);
+    return DP_OK;
 }
 
 dp_status dpi_scene_pair(dpi_scene *scene, dp_error *err)
 {
     *scene = (dpi_scene){0};
-    if (!allocate(scene, 1, PAIR_WIDTH, 2 * PAIR_WIDTH))
+    if (!allocate(scene, 1, PAIR_WIDTH, 3 * PAIR_WIDTH))
         return checked(scene, dpi_fail_nomem(err), err);
-    double *a = scene->values, *b = scene->values + PAIR_WIDTH; /* [2][2] each; the canary last */
-    for (int j = 0; j < 2; j++) {
-        a[2 + j] = far_out * pair_direction[j];
-        b[2 + j] = far_out * pair_direction[2 + j];
-    }
+    double *alone = scene->values, *both = scene->values + PAIR_WIDTH;
     write_pair(scene->model);
-    for (size_t world = 0; world < 2; world++) {
-        dp_dataset *data = scene->data[world] = dp_dataset_new(1 + world);
-        if (data == NULL)
-            return checked(scene, dpi_fail_nomem(err), err);
-        dp_dataset_real(data, "a", 2, a);
-        dp_dataset_real(data, "b", 2, b);
+    fill_pair(alone, 1, 0, 0);
+    fill_pair(both, 2, 0, 1);
+    dp_status status = add_data(scene, 0, 1, alone, err);
+    if (status == DP_OK)
+        status = add_data(scene, 1, 2, both, err);
+    return checked(scene, status, err);
+}
+
+dp_status dpi_scene_replaced(dpi_scene *scene, size_t n, size_t batch, dp_error *err)
+{
+    *scene = (dpi_scene){0};
+    if (!allocate(scene, 1, PAIR_WIDTH, 2 * n * PAIR_WIDTH))
+        return checked(scene, dpi_fail_nomem(err), err);
+    scene->centre = -(double)batch;
+    scene->jump = 2;
+    write_pair(scene->model);
+    dp_status status = DP_OK;
+    for (int world = 0; world < 2 && status == DP_OK; world++) {
+        double *values = scene->values + (size_t)world * n * PAIR_WIDTH;
+        fill_pair(values, n, -1, world == 0 ? -1 : 1);
+        status = add_data(scene, world, n, values, err);
     }
-    return checked(scene, DP_OK, err);
+    return checked(scene, status, err);
 }
 
 static void write_crowd(dp_model *model, size_t m)
@@ -133,78 +176,100 @@ void dpi_scene_free(dpi_scene *scene)
 
 /* ---- runs ---- */
 
-/* x of every canary from the numbers released, which are multiples of `unit`. */
-static void project(const dpi_scene *scene, const double *release, double unit, double *x)
+/* x of every canary, in units of the jump, from `times` sums that were divided by the rate. */
+static void project(const dpi_scene *scene, const double *release, double unit, double times,
+                    double *x)
 {
     if (scene->m > 1) {
         for (size_t j = 0; j < scene->m; j++)
             x[j] = release[j] / unit;
         return;
     }
-    x[0] = 0;
+    double sum = 0;
     for (size_t j = 0; j < PAIR_WIDTH; j++)
-        x[0] += release[j] / unit * pair_direction[j];
+        sum += release[j] / unit * pair_direction[j];
+    x[0] = (sum - times * scene->centre) / scene->jump;
 }
 
-static double log_likelihood_ratio(double x, double rate, double sigma)
+/* log(1 - rate + rate e^y) */
+static double log_mixture(double y, double rate)
 {
-    double y = (2 * x - 1) / (2 * sigma * sigma);
     if (rate == 1)
         return y;
     return y > 30 ? y + log(rate + (1 - rate) * exp(-y)) : log1p(rate * expm1(y));
 }
 
-static double rate_of(const dp_svi_opts *opts)
+static double log_sum(double a, double b)
 {
-    return opts->sampling == DP_SAMPLING_FULL ? 1 : opts->rate;
+    double most = fmax(a, b), least = fmin(a, b);
+    return least == -INFINITY ? most : most + log1p(exp(least - most));
+}
+
+/* Adds what step t of a trial tells of each canary. */
+static void add_step(const dpi_scene *scene, const dpi_trials *what, double sigma, uint64_t t,
+                     double *scores)
+{
+    double s = sigma / scene->jump;
+    uint64_t epoch = what->opts.sampling == DP_SAMPLING_ALLOCATION ? what->opts.epoch : 0;
+    for (size_t j = 0; j < scene->m; j++) {
+        double y = (2 * scene->total[j] - 1) / (2 * s * s);
+        if (epoch == 0) {
+            scores[j] += log_mixture(y, what->rate);
+            continue;
+        }
+        scene->epoch[j] = t % epoch == 0 ? y : log_sum(scene->epoch[j], y);
+        if (t % epoch == epoch - 1)
+            scores[j] += scene->epoch[j] - log((double)epoch);
+    }
 }
 
 /* One trial of who sees every release. */
-static dp_status watch_releases(const dpi_scene *scene, dp_svi *svi, const dp_svi_opts *opts,
-                                uint64_t steps, double *scores, dp_error *err)
+static dp_status watch_releases(const dpi_scene *scene, dp_svi *svi, const dpi_trials *what,
+                                double *scores, dp_error *err)
 {
     if (svi->objective.n_release != scene->width)
         dpi_misuse(__func__, "the model of an audit releases other numbers than it should");
-    double rate = rate_of(opts);
     memset(scores, 0, scene->m * sizeof *scores);
-    for (uint64_t t = 0; t < steps; t++) {
+    for (uint64_t t = 0; t < what->opts.steps; t++) {
         dp_status status = dp_svi_step(svi, err);
         if (status != DP_OK)
             return status;
-        project(scene, svi->release, opts->clip / rate, scene->total);
-        for (size_t j = 0; j < scene->m; j++)
-            scores[j] += log_likelihood_ratio(scene->total[j], rate, svi->opts.sigma);
+        project(scene, svi->release, what->opts.clip / what->rate, 1, scene->total);
+        add_step(scene, what, svi->opts.sigma, t, scores);
     }
     return DP_OK;
 }
 
-/* Adds the parameters, in units of what a canary moves them, `times` over. */
-static dp_status add_parameters(const dpi_scene *scene, const dp_svi *svi, const dp_svi_opts *opts,
-                                double times, double *scores, dp_error *err)
+/* Adds `sign` times the parameters, in units of what a canary moves them, after `steps` steps. */
+static dp_status add_parameters(const dpi_scene *scene, const dp_svi *svi, const dpi_trials *what,
+                                uint64_t steps, double sign, double *scores, dp_error *err)
 {
     dp_status status;
     if (scene->m > 1)
         status = dp_svi_get(svi, "theta", scene->m, scene->release, err);
     else {
-        status = dp_svi_get(svi, "left", 2, scene->release, err);
+        status = dp_svi_get(svi, "left", BLOCK, scene->release, err);
         if (status == DP_OK)
-            status = dp_svi_get(svi, "right", 2, scene->release + 2, err);
+            status = dp_svi_get(svi, "right", BLOCK, scene->release + BLOCK, err);
     }
-    project(scene, scene->release, step_size * opts->clip / rate_of(opts), scene->total);
+    project(scene, scene->release, step_size * what->opts.clip / what->rate, (double)steps,
+            scene->total);
     for (size_t j = 0; j < scene->m; j++)
-        scores[j] += times * scene->total[j];
+        scores[j] += sign * scene->total[j];
     return status;
 }
 
 /* One trial of who sees the parameters, in which only their change counts. */
-static dp_status watch_parameters(const dpi_scene *scene, dp_svi *svi, const dp_svi_opts *opts,
-                                  uint64_t steps, double *scores, dp_error *err)
+static dp_status watch_parameters(const dpi_scene *scene, dp_svi *svi, const dpi_trials *what,
+                                  double *scores, dp_error *err)
 {
     memset(scores, 0, scene->m * sizeof *scores);
-    dp_status status = add_parameters(scene, svi, opts, -1, scores, err);
-    for (uint64_t t = 0; t < steps && status == DP_OK; t++)
+    dp_status status = add_parameters(scene, svi, what, 0, -1, scores, err);
+    for (uint64_t t = 0; t < what->opts.steps && status == DP_OK; t++)
         status = dp_svi_step(svi, err);
-    return status == DP_OK ? add_parameters(scene, svi, opts, 1, scores, err) : status;
+    if (status == DP_OK)
+        status = add_parameters(scene, svi, what, what->opts.steps, 1, scores, err);
+    return status;
 }
 
 dp_status dpi_scene_run(const dpi_scene *scene, const dpi_trials *what, dp_privacy *privacy,
@@ -221,10 +286,8 @@ dp_status dpi_scene_run(const dpi_scene *scene, const dpi_trials *what, dp_priva
         return status;
     for (size_t k = 0; k < what->trials && status == DP_OK; k++) {
         double *mine = scores + k * scene->m;
-        uint64_t steps = what->opts.steps;
-        status = what->target == DP_AUDIT_GRADIENTS
-                     ? watch_releases(scene, svi, &o, steps, mine, err)
-                     : watch_parameters(scene, svi, &o, steps, mine, err);
+        status = what->target == DP_AUDIT_GRADIENTS ? watch_releases(scene, svi, what, mine, err)
+                                                    : watch_parameters(scene, svi, what, mine, err);
         for (size_t j = 0; j < scene->m; j++) /* no number is a sign of the canary */
             mine[j] = isnan(mine[j]) ? INFINITY : mine[j];
     }

@@ -17,6 +17,9 @@ typedef struct dpi_scene {
     size_t width;        /* numbers released */
     double *release;     /* [width] scratch */
     double *total;       /* [m] scratch */
+    double *epoch;       /* [m] scratch: of random allocation */
+    double centre, jump; /* a step's sum along the canary in clipping norms: `centre` or, with the
+                          * canary in the batch, `centre` + `jump` */
     double *values;      /* borrowed by data */
     int32_t *groups;
     unsigned char *present; /* [m] of a crowd: who is there */
@@ -25,6 +28,11 @@ typedef struct dpi_scene {
 /* One ordinary record, whose gradient is zero, and one canary, whose gradient of norm `clip` lies
  * across two parameters with alternating signs.  On failure the scene is empty.  DP_ENOMEM. */
 dp_status dpi_scene_pair(dpi_scene *scene, dp_error *err) DP_MUST_CHECK;
+
+/* n >= 2 records whose gradients of norm `clip` all point away from where the canary's points, of
+ * which `batch` are in a step; the canary is one of them, or has been replaced by another of
+ * these. */
+dp_status dpi_scene_replaced(dpi_scene *scene, size_t n, size_t batch, dp_error *err) DP_MUST_CHECK;
 
 /* One ordinary record, and m canaries with a coordinate each, of which those named by `coins` are
  * there. */
@@ -35,6 +43,7 @@ void dpi_scene_free(dpi_scene *scene);
 /* Trials of `opts.steps` steps each, one after the other in one run of the program. */
 typedef struct dpi_trials {
     dp_svi_opts opts; /* of one trial, for dp_svi_new */
+    double rate;      /* probability that a canary is in the batch of a step */
     dp_audit_target target;
     int world;
     size_t trials;

@@ -5,5 +5,6 @@ libtacit_core_la_SOURCES += \
   %D%/error.c %D%/error.h \
   %D%/float.c %D%/float.h \
   %D%/fork.c %D%/fork.h \
+  %D%/name.c %D%/name.h \
   %D%/pool.c %D%/pool.h \
   %D%/replace.c %D%/replace.h

@@ -6,6 +6,7 @@
 
 #include "base/compiler.h"
 #include "base/error.h"
+#include "base/name.h"
 #include "num/copy.h"
 
 struct dpi_identity {
@@ -35,17 +36,20 @@ void dpi_identity_release(dpi_identity *identity)
 
 dp_dataset *dp_dataset_new(size_t n)
 {
-    if (n == 0)
-        return NULL;
     dp_dataset *data = dpi_alloc(1, sizeof *data);
     if (data == NULL)
         return NULL;
     data->n = n;
     data->identity = new_identity();
-    if (data->identity != NULL)
-        return data;
-    dp_dataset_free(data);
-    return NULL;
+    if (data->identity == NULL) {
+        dp_dataset_free(data);
+        return NULL;
+    }
+    if (n == 0)
+        (void)dpi_fail(&data->err, DP_EDATA,
+                       "the data set has no records; look whether the table that they come from is "
+                       "empty, or a condition has left all of them out");
+    return data;
 }
 
 void dp_dataset_free(dp_dataset *data)
@@ -76,6 +80,11 @@ static void add(dp_dataset *data, const char *name, dpi_column column)
                        "column '%s' has no values (NULL); look for the error of the call that "
                        "should have given them, such as dp_table_error",
                        name);
+        return;
+    }
+    const char *fault = dpi_name_fault(name);
+    if (fault != NULL) {
+        (void)dpi_fail(&data->err, DP_ENAME, "a column's name %s", fault);
         return;
     }
     if (dpi_dataset_find(data, name) != NULL) {

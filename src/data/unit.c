@@ -69,6 +69,8 @@ dp_status dpi_units_init(dpi_units *units, dpi_arena *arena, const dp_dataset *d
     size_t n = data->n;
     dpi_arena scratch = {0};
     *units = (dpi_units){.n = n, .most = 1};
+    if (data->err.status != DP_OK)
+        return dpi_fail(err, data->err.status, "%s", data->err.text);
     if (data->unit == NULL)
         return DP_OK;
     size_t *order = dpi_arena_alloc(&scratch, n, sizeof *order);

@@ -78,6 +78,16 @@ dp_dist dp_half_cauchy_v(dp_expr scale)
     return of_expressions(&dpi_half_cauchy, scale, dp_num(0));
 }
 
+dp_dist dp_gumbel(double loc, double scale)
+{
+    return of_numbers(&dpi_gumbel, loc, scale, 0);
+}
+
+dp_dist dp_gumbel_v(dp_expr loc, dp_expr scale)
+{
+    return of_expressions(&dpi_gumbel, loc, scale);
+}
+
 dp_dist dp_laplace(double loc, double scale)
 {
     return of_numbers(&dpi_laplace, loc, scale, 0);

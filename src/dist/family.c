@@ -4,13 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-const dpi_family *const dpi_families[] = {
-    &dpi_normal,          &dpi_half_normal,    &dpi_log_normal,  &dpi_student_t,
-    &dpi_cauchy,          &dpi_half_cauchy,    &dpi_laplace,     &dpi_exponential,
-    &dpi_gamma,           &dpi_inverse_gamma,  &dpi_beta,        &dpi_uniform,
-    &dpi_bernoulli_logit, &dpi_binomial_logit, &dpi_poisson_log, &dpi_categorical_logit,
-    &dpi_chance_logit,
-};
+#define ROW(name) &dpi_##name,
+const dpi_family *const dpi_families[] = {DPI_FAMILIES(ROW)};
 const size_t dpi_n_families = sizeof dpi_families / sizeof dpi_families[0];
 
 static const dpi_family *find(const dpi_family *const *families, size_t n, const char *name)

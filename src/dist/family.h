@@ -2,14 +2,14 @@
  *
  * A row serves every interpreter: log density as graph nodes (and by reverse mode its gradient),
  * support and bijector, draws for prior and predictive simulation, and the path by which standard
- * normal noise becomes a draw inside a guide.  Adding a family is one row in its own file, a line
- * in the table of family.c, a constructor in <tacit/dist.h> and the reference values of its
- * test. */
+ * normal noise becomes a draw inside a guide.  Adding a family is one row in its own file, its name
+ * in family-list.h, a constructor in <tacit/dist.h> and the reference values of its test. */
 #ifndef DPI_DIST_FAMILY_H
 #define DPI_DIST_FAMILY_H
 
 #include <gsl/gsl_rng.h>
 
+#include "dist/family-list.h"
 #include "dist/support.h"
 #include "graph/op.h"
 
@@ -90,10 +90,9 @@ double dpi_draw(const dpi_family *family, gsl_rng *rng, const double *const arg[
 void dpi_draw_site(const dpi_family *family, gsl_rng *rng, const double *const arg[],
                    const size_t arg_size[], size_t size, size_t row, double *out);
 
-extern const dpi_family dpi_normal, dpi_half_normal, dpi_log_normal, dpi_student_t, dpi_cauchy;
-extern const dpi_family dpi_half_cauchy, dpi_laplace, dpi_exponential, dpi_gamma;
-extern const dpi_family dpi_inverse_gamma, dpi_beta, dpi_uniform, dpi_bernoulli_logit;
-extern const dpi_family dpi_chance_logit;
-extern const dpi_family dpi_binomial_logit, dpi_poisson_log, dpi_categorical_logit, dpi_dirichlet;
+#define DPI_DECLARED(name) extern const dpi_family dpi_##name;
+DPI_FAMILIES(DPI_DECLARED)
+#undef DPI_DECLARED
+extern const dpi_family dpi_dirichlet; /* of rows of numbers */
 
 #endif

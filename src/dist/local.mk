@@ -13,6 +13,7 @@ libtacit_core_la_SOURCES += \
   %D%/half-cauchy.c \
   %D%/half-normal.c \
   %D%/inverse-gamma.c \
+  %D%/gumbel.c \
   %D%/laplace.c \
   %D%/log-normal.c \
   %D%/mixture.c \

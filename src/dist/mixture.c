@@ -130,6 +130,7 @@ MIXTURE(student_t, DPI_REAL, 3, ("df", "loc", "scale"), (DPI_POSITIVE, DPI_ANY, 
 MIXTURE(cauchy, DPI_REAL, 2, ("loc", "scale"), (DPI_ANY, DPI_POSITIVE));
 MIXTURE(half_cauchy, DPI_ABOVE_ZERO, 1, ("scale"), (DPI_POSITIVE));
 MIXTURE(laplace, DPI_REAL, 2, ("loc", "scale"), (DPI_ANY, DPI_POSITIVE));
+MIXTURE(gumbel, DPI_REAL, 2, ("loc", "scale"), (DPI_ANY, DPI_POSITIVE));
 MIXTURE(exponential, DPI_ABOVE_ZERO, 1, ("rate"), (DPI_POSITIVE));
 MIXTURE(gamma, DPI_ABOVE_ZERO, 2, ("shape", "rate"), (DPI_POSITIVE, DPI_POSITIVE));
 MIXTURE(inverse_gamma, DPI_ABOVE_ZERO, 2, ("shape", "scale"), (DPI_POSITIVE, DPI_POSITIVE));
@@ -143,7 +144,7 @@ const dpi_family *const dpi_mixtures[] = {
     &mixture_of_student_t,     &mixture_of_cauchy,      &mixture_of_half_cauchy,
     &mixture_of_laplace,       &mixture_of_exponential, &mixture_of_gamma,
     &mixture_of_inverse_gamma, &mixture_of_beta,        &mixture_of_bernoulli_logit,
-    &mixture_of_poisson_log,
+    &mixture_of_poisson_log,   &mixture_of_gumbel,
 };
 const size_t dpi_n_mixtures = sizeof dpi_mixtures / sizeof dpi_mixtures[0];
 

@@ -7,8 +7,6 @@
 #include "dist/family.h"
 #include "svi/svi.h"
 
-enum { LARGE_RELEASE = 50000 }; /* numbers, as in svi.c */
-
 static const double any_scale = 0.1; /* where a mean-field guide would start; nothing starts here */
 
 static dp_status copy_columns(dp_fit *fit, const dpi_fit_parts *from, dp_error *err)
@@ -184,7 +182,7 @@ const dp_fit_column *dp_fit_columns(const dp_fit *fit, size_t *n)
 
 size_t dpi_fit_chunk(const dp_fit *fit)
 {
-    return fit->objective.n_release >= LARGE_RELEASE ? DPI_SVI_LARGE_CHUNK : DPI_SVI_CHUNK;
+    return fit->objective.n_release >= DPI_SVI_LARGE_RELEASE ? DPI_SVI_LARGE_CHUNK : DPI_SVI_CHUNK;
 }
 
 const dpi_block *dpi_fit_block(const dp_fit *fit, const char *name)

@@ -13,6 +13,66 @@ const char *dpi_domain_text(dpi_domain domain)
                                         : "a finite number";
 }
 
+/* Whether a node is, or may well be, nowhere below zero: constants are looked at. */
+static bool may_be_low_bound(const dpi_graph *g, dpi_id low)
+{
+    const dpi_node *node = dpi_get(g, low);
+    const double *values = node->attr.array != NULL ? node->attr.array : &node->attr.value;
+    size_t n = dpi_is_const(node) ? dpi_shape_size(&node->shape) : 0;
+    for (size_t e = 0; e < n; e++)
+        if (values[e] < 0)
+            return false;
+    return true;
+}
+
+/* Whether every value of a latent or parameter lies in a domain. */
+static bool site_fits(const dpi_graph *g, const dpi_site *site, dpi_domain domain)
+{
+    if (domain != DPI_POSITIVE || site->kind != DPI_LATENT)
+        return domain == DPI_ANY; /* a parameter may be any number, and no latent is a whole one */
+    dpi_support_kind support = site->family->support;
+    return support == DPI_ABOVE_ZERO || support == DPI_UNIT || support == DPI_SIMPLEX ||
+           (support == DPI_INTERVAL && may_be_low_bound(g, site->arg[0]));
+}
+
+/* The node whose numbers these are, in other places or some of them. */
+static dpi_id origin(const dpi_graph *g, dpi_id id)
+{
+    const dpi_node *node = dpi_get(g, id);
+    while (node->op->class == DPI_LAYOUT || node->op->class == DPI_SELECTION) {
+        id = node->in[0];
+        node = dpi_get(g, id);
+    }
+    return id;
+}
+
+static const dpi_site *drawn_or_learnt(const dp_model *m, dpi_id id)
+{
+    for (size_t i = 0; i < m->n_sites; i++)
+        if (m->sites[i].value == id &&
+            (m->sites[i].kind == DPI_LATENT || m->sites[i].kind == DPI_PARAM))
+            return &m->sites[i];
+    return NULL;
+}
+
+/* False, with an error, when argument k is a latent or parameter that may leave the argument's
+ * domain: the density would be that of nothing, and a run would end where it is not a number. */
+static bool stays_in_domain(dp_model *m, const char *name, const dpi_family *family, int k,
+                            dpi_id arg)
+{
+    const dpi_domain domain = family->arg_domain[k];
+    const dpi_site *site = drawn_or_learnt(m, origin(&m->graph, arg));
+    if (site == NULL || site_fits(&m->graph, site, domain))
+        return true;
+    FAIL(m, DP_EDOMAIN, "'%s': %s of %s must be %s, and '%s' need not be; %s", name,
+         family->arg_name[k], family->name, dpi_domain_text(domain), site->name,
+         domain != DPI_POSITIVE     ? "use a constant or a column"
+         : site->kind == DPI_LATENT ? "give it a prior above 0, such as dp_half_normal, or use "
+                                      "dp_exp of it"
+                                    : "use dp_exp of it");
+    return false;
+}
+
 bool dpi_take_arguments(dp_model *m, const char *name, dp_dist dist, dpi_id arg[])
 {
     if (dist.family == NULL) {
@@ -37,6 +97,8 @@ bool dpi_take_arguments(dp_model *m, const char *name, dp_dist dist, dpi_id arg[
                      dpi_domain_text(dist.family->arg_domain[k]));
                 return false;
             }
+        if (!stays_in_domain(m, name, dist.family, k, arg[k]))
+            return false;
     }
     if (dist.family->support == DPI_INTERVAL && dist.arg[0].model == NULL &&
         dist.arg[1].model == NULL && !(dist.arg[0].value < dist.arg[1].value)) {

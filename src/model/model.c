@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/name.h"
+
 dp_model *dp_model_new(void)
 {
     dp_model *m = dpi_alloc(1, sizeof *m);
@@ -74,20 +76,39 @@ const dpi_site *dpi_find_site(const dp_model *m, const char *name)
     return NULL;
 }
 
-/* Where the name was given to a source or site, or NULL. */
-static const dpi_where *place_of_name(const dp_model *m, const char *name)
+/* The source of that name, or DPI_NONE. */
+static dpi_id find_source(const dp_model *m, const char *name)
 {
     for (size_t i = 0; i < m->graph.n_nodes; i++) {
         const dpi_node *node = &m->graph.nodes[i];
         if (node->name != NULL && strcmp(node->name, name) == 0)
-            return &node->where;
+            return (dpi_id)i;
     }
+    return DPI_NONE;
+}
+
+/* Where the name was given to a source or site, or NULL. */
+static const dpi_where *place_of_name(const dp_model *m, const char *name)
+{
+    dpi_id id = find_source(m, name);
     const dpi_site *site = dpi_find_site(m, name);
-    return site != NULL ? &site->where : NULL;
+    return id != DPI_NONE ? &dpi_get(&m->graph, id)->where : site != NULL ? &site->where : NULL;
+}
+
+/* False, with an error that does not repeat the name, when it is none that messages and files can
+ * hold. */
+static bool name_is_good(dp_model *m, const char *name)
+{
+    const char *fault = dpi_name_fault(name);
+    if (fault != NULL)
+        FAIL(m, DP_ENAME, "a name %s", fault);
+    return fault == NULL;
 }
 
 static bool name_is_new(dp_model *m, const char *name)
 {
+    if (!name_is_good(m, name))
+        return false;
     const dpi_where *place = place_of_name(m, name);
     if (place != NULL) {
         FAIL(m, DP_ENAME,
@@ -96,9 +117,7 @@ static bool name_is_new(dp_model *m, const char *name)
              name, place->file, place->line);
         return false;
     }
-    if (*name == 0)
-        FAIL(m, DP_ENAME, "a name must not be empty%s", "");
-    return *name != 0;
+    return true;
 }
 
 /* ---- plates ---- */
@@ -114,6 +133,8 @@ static int find_plate(const dp_model *m, const char *name)
 static dp_plate add_plate(dp_model *m, const char *name, size_t size)
 {
     dp_plate none = {m, 0};
+    if (!name_is_good(m, name))
+        return none;
     /* A guide numbers its plates as its model does. */
     int number = m->of != NULL ? find_plate(m->of, name) : 0;
     if (m->of != NULL && (number == 0 || m->of->plates[number - 1].size != size)) {
@@ -191,16 +212,49 @@ static bool need_unit(const dp_plate *plate, const char *what)
 
 /* ---- columns ---- */
 
+/* The node of a column that is read and observed: found under its name, or DPI_NONE.  False, with an
+ * error, when the two do not agree. */
+static bool same_column(dp_model *m, const char *name, const dpi_op *op, const dpi_attr *attr,
+                        dpi_id *id)
+{
+    *id = find_source(m, name);
+    if (*id == DPI_NONE)
+        return true;
+    const dpi_node *node = dpi_get(&m->graph, *id);
+    char text[2][DPI_SHAPE_TEXT];
+    if (node->op != op || node->attr.number != attr->number)
+        FAIL(m, DP_EINVAL,
+             "column '%s' is read as one kind and observed as another (%s:%d); categories are read "
+             "by dp_index over a plate of as many groups, all others by dp_data",
+             name, node->where.file, node->where.line);
+    else if (!dpi_shape_same(&node->shape, &attr->shape))
+        FAIL(m, DP_ESHAPE,
+             "column '%s' is read and observed with different sizes: %s here, %s at %s:%d", name,
+             dpi_shape_text(&attr->shape, text[0]), dpi_shape_text(&node->shape, text[1]),
+             node->where.file, node->where.line);
+    return m->err.status == DP_OK;
+}
+
+static bool is_observed(const dp_model *m, const char *name)
+{
+    const dpi_site *site = dpi_find_site(m, name);
+    return site != NULL && site->kind == DPI_OBSERVED;
+}
+
 dp_expr dp_data_at(dp_plate rows, const char *name, size_t d, const char *file, int line)
 {
     dp_model *m = rows.model;
-    if (!enter(m, name, file, line) || !need_unit(&rows, "a data column") || !name_is_new(m, name))
+    dpi_id seen = DPI_NONE;
+    if (!enter(m, name, file, line) || !need_unit(&rows, "a data column") ||
+        (!is_observed(m, name) && !name_is_new(m, name)))
         return expression(m, DPI_NONE);
     if (d == 0) {
         FAIL(m, DP_ESHAPE, "column '%s' has no numbers; d is at least 1", name);
         return expression(m, DPI_NONE);
     }
     dpi_attr attr = {.shape = dpi_vector(d, true)};
+    if (!same_column(m, name, &dpi_op_data, &attr, &seen) || seen != DPI_NONE)
+        return expression(m, m->err.status == DP_OK ? seen : DPI_NONE);
     return expression(m, dpi_source(&m->graph, &dpi_op_data, name, attr));
 }
 
@@ -267,9 +321,11 @@ static dpi_id append_site(dp_model *m, dpi_site site)
     return site.value;
 }
 
+/* A site whose value is a new source, or the node `value` where that is not DPI_NONE. */
 static dpi_id add_site(dp_model *m, dpi_site site, const dpi_op *op, dpi_attr attr)
 {
-    site.value = dpi_source(&m->graph, op, site.name, attr);
+    if (site.value == DPI_NONE)
+        site.value = dpi_source(&m->graph, op, site.name, attr);
     if (site.value == DPI_NONE)
         return DPI_NONE;
     site.name = dpi_get(&m->graph, site.value)->name;
@@ -337,7 +393,7 @@ static bool is_short_row(const dpi_shape *shape, const dpi_family *family)
 static dp_expr sample(dp_model *m, const dp_plate *plate, const char *name, size_t n, dp_dist dist)
 {
     dpi_shape shape, args, joined;
-    dpi_site site = {.kind = DPI_LATENT, .name = name, .family = dist.family};
+    dpi_site site = {.kind = DPI_LATENT, .name = name, .value = DPI_NONE, .family = dist.family};
     char text[2][DPI_SHAPE_TEXT];
     if (!name_is_new(m, name) || !site_shape(m, plate, name, n, &shape) ||
         !dpi_take_arguments(m, name, dist, site.arg) || !matches_model(m, name, &shape))
@@ -385,13 +441,21 @@ dp_expr dp_sample_in_at(dp_plate plate, const char *name, size_t n, dp_dist dist
                                                 : expression(plate.model, DPI_NONE);
 }
 
+/* Whether the name is that of a column which is read and not observed. */
+static bool is_read(const dp_model *m, const char *name)
+{
+    dpi_id id = find_source(m, name);
+    return id != DPI_NONE && dpi_is_column(dpi_get(&m->graph, id)) && !is_observed(m, name);
+}
+
 void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *file, int line)
 {
     dp_model *m = rows.model;
     dpi_shape shape;
-    dpi_site site = {.kind = DPI_OBSERVED, .name = name, .family = dist.family};
+    dpi_site site = {.kind = DPI_OBSERVED, .name = name, .value = DPI_NONE, .family = dist.family};
     if (!enter(m, name, file, line) || !need_unit(&rows, "an observation") ||
-        !name_is_new(m, name) || !dpi_take_arguments(m, name, dist, site.arg))
+        (!is_read(m, name) && !name_is_new(m, name)) ||
+        !dpi_take_arguments(m, name, dist, site.arg))
         return;
     if (m->of != NULL) {
         FAIL(m, DP_EINVAL, "a guide observes nothing ('%s'); use dp_data to read a column", name);
@@ -414,13 +478,15 @@ void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *fi
     bool category = dist.family->support == DPI_CATEGORY;
     dpi_attr attr = {.shape = shape,
                      .number = category ? dpi_get(&m->graph, site.arg[0])->shape.dim[0] : 0};
-    (void)add_site(m, site, category ? &dpi_op_index : &dpi_op_data, attr);
+    const dpi_op *op = category ? &dpi_op_index : &dpi_op_data;
+    if (same_column(m, name, op, &attr, &site.value))
+        (void)add_site(m, site, op, attr);
 }
 
 static dp_expr param(dp_model *m, const dp_plate *plate, const char *name, size_t n, double init)
 {
     dpi_shape shape;
-    dpi_site site = {.kind = DPI_PARAM, .name = name, .init = init};
+    dpi_site site = {.kind = DPI_PARAM, .name = name, .value = DPI_NONE, .init = init};
     if (!name_is_new(m, name) || !site_shape(m, plate, name, n, &shape))
         return expression(m, DPI_NONE);
     if (shape.per_record || !isfinite(init)) {

@@ -138,9 +138,11 @@ static const double greatest_value = 1e75;
 
 static bool is_read(const dpi_graph *g, const dpi_column *column)
 {
-    for (size_t k = 0; k < g->n_nodes; k++)
-        if (g->nodes[k].op == &dpi_op_data && strcmp(g->nodes[k].name, column->name) == 0)
+    for (size_t k = 0; k < g->n_nodes; k++) {
+        const dpi_node *node = &g->nodes[k];
+        if (dpi_is_column(node) && !dpi_is_groups(node) && strcmp(node->name, column->name) == 0)
             return true;
+    }
     return false;
 }
 

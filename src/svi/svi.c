@@ -34,8 +34,6 @@
 #include "svi/release.h"
 #include "svi/sum.h"
 
-static const size_t large_release = 50000; /* numbers */
-
 static dp_status make_random(dp_svi *s, dp_error *err)
 {
     uint64_t seed = s->opts.seed;
@@ -106,7 +104,7 @@ static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
  * records, which memory would tell. */
 static size_t records_at_a_time(const dp_svi *s, size_t most)
 {
-    bool large = s->objective.n_release >= large_release && most > DPI_SVI_LARGE_CHUNK;
+    bool large = s->objective.n_release >= DPI_SVI_LARGE_RELEASE && most > DPI_SVI_LARGE_CHUNK;
     return large ? DPI_SVI_LARGE_CHUNK : most;
 }
 

@@ -68,7 +68,8 @@ struct dp_svi {
                           * NULL (finish.c) */
 };
 
-enum { DPI_SVI_CHUNK = 256, DPI_SVI_LARGE_CHUNK = 64 };
+/* Records at a time, and where this many numbers or more are released. */
+enum { DPI_SVI_CHUNK = 256, DPI_SVI_LARGE_CHUNK = 64, DPI_SVI_LARGE_RELEASE = 50000 };
 
 /* A run whose chunks are of another size than usual; otherwise as dp_svi_new. */
 typedef struct dpi_svi_spec {

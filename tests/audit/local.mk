@@ -1,4 +1,5 @@
-UNIT_TESTS += %D%/t-audit %D%/t-bound
+UNIT_TESTS += %D%/t-audit %D%/t-bound %D%/t-claim
 
 %C%_t_audit_SOURCES = %D%/t-audit.c $(faulty)
 %C%_t_audit_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_claim_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_grid_round

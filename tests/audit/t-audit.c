@@ -16,6 +16,8 @@ static dp_audit_result audit(const dp_audit_opts *opts, uint64_t seed)
     dp_audit_result result;
     assert_ok(dpi_audit(opts, seed, &result, &err), err.text);
     assert_true(result.confidence > 0 && result.delta == opts->delta);
+    if (opts->confidence == sure)
+        assert_false(result.refuted);
     if (!(result.epsilon_measured_lower <= result.epsilon_certified))
         fail_msg("epsilon is measured to be at least %g and certified to be at most %g",
                  result.epsilon_measured_lower, result.epsilon_certified);
@@ -97,10 +99,13 @@ static void one_run_finds_a_part(void **state)
 {
     (void)state;
     for (int target = 0; target < 2; target++)
-        for (int sampled = 0; sampled < 2; sampled++) {
+        for (int sampled = 0; sampled < 3; sampled++) {
+            static const dp_sampling sampling[] = {DP_SAMPLING_FULL, DP_SAMPLING_POISSON,
+                                                   DP_SAMPLING_ALLOCATION};
             dp_audit_opts o = {.target = (dp_audit_target)target,
-                               .sampling = sampled ? DP_SAMPLING_POISSON : DP_SAMPLING_FULL,
-                               .rate = sampled ? 0.5 : 0,
+                               .sampling = sampling[sampled],
+                               .rate = sampled == 1 ? 0.5 : 0,
+                               .epoch = sampled == 2 ? 2 : 0,
                                .epsilon = 4,
                                .delta = 1e-5,
                                .steps = 2,
@@ -110,6 +115,7 @@ static void one_run_finds_a_part(void **state)
             assert_true(r.epsilon_measured_lower > (sampled ? 0.3 : 0.9));
             assert_true(r.runs == 1 && r.canaries == 3000 && r.correct <= r.guesses);
             assert_true(2 * r.correct > r.guesses && isnan(r.false_positives));
+            assert_true(!r.refuted && isnan(r.curve_certified));
         }
 }
 
@@ -153,7 +159,7 @@ static void options_that_make_no_sense_are_refused(void **state)
     const dp_audit_opts good = {.sampling = DP_SAMPLING_FULL, .sigma = 1, .delta = 1e-5};
     dp_audit_opts o = good;
     o.sampling = DP_SAMPLING_NONE_GIVEN;
-    refused(o, DP_EUNSUPPORTED, "DP_SAMPLING_FULL or DP_SAMPLING_POISSON");
+    refused(o, DP_EUNSUPPORTED, "sampling 0 has no audit");
     o = good, o.target = (dp_audit_target)7;
     refused(o, DP_EINVAL, "target 7");
     o = good, o.runs = 99;

@@ -182,7 +182,6 @@ static void first_error_stays(void **state)
 static void refuses_impossible_sizes(void **state)
 {
     (void)state;
-    assert_null(dp_dataset_new(0));
     const size_t sizes[] = {0, SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 16};
     for (size_t i = 0; i < 4; i++) {
         dp_dataset *data = dp_dataset_new(4);
@@ -193,6 +192,19 @@ static void refuses_impossible_sizes(void **state)
         dp_dataset_free(data);
     }
     dp_dataset_free(NULL);
+}
+
+static void of_no_records_says_so_and_stays_that_way(void **state)
+{
+    (void)state;
+    dp_dataset *data = dp_dataset_new(0);
+    dp_dataset_real(data, "x", 3, real);
+    dp_dataset_index(data, "g", group);
+    dp_dataset_unit(data, "g");
+    assert_int_equal(data->err.status, DP_EDATA);
+    assert_contains(dp_dataset_error(data), "no records");
+    assert_int_equal(dp_dataset_size(data), 0);
+    dp_dataset_free(data);
 }
 
 static void misuse(void *of)
@@ -272,9 +284,9 @@ static void every_failed_allocation_is_reported(void **state)
         faulty_fail(k);
         dp_dataset *data = dp_dataset_new(4);
         for (int i = 0; i < 300 && data != NULL; i++) {
-            char name[2000];
+            char name[200];
             memset(name, 'a' + i % 26, sizeof name);
-            name[1000 + i] = 0;
+            name[188 + i / 26] = 0;
             dp_dataset_real(data, name, 3, real);
         }
         int failed = faulty_failed();
@@ -304,6 +316,7 @@ int main(void)
         cmocka_unit_test(bytes_are_divided),
         cmocka_unit_test(first_error_stays),
         cmocka_unit_test(refuses_impossible_sizes),
+        cmocka_unit_test(of_no_records_says_so_and_stays_that_way),
         cmocka_unit_test(null_objects_are_misuse),
         cmocka_unit_test(columns_without_values_are_an_error),
         cmocka_unit_test(the_unit_column_is_a_whole_number_column),

@@ -42,6 +42,11 @@ static double laplace_cdf(double x, const double arg[])
     return gsl_cdf_laplace_P(x - arg[0], arg[1]);
 }
 
+static double gumbel_cdf(double x, const double arg[])
+{
+    return exp(-exp(-(x - arg[0]) / arg[1]));
+}
+
 static double exponential_cdf(double x, const double arg[])
 {
     return -expm1(-arg[0] * x);
@@ -128,6 +133,7 @@ static const dist_case cases[] = {
     {ROW(cauchy, 2), .tried = {{0.319, 0.771}, {-2.17, 2.91}, {5.3, 0.213}}, .cdf = cauchy_cdf},
     {ROW(half_cauchy, 1), .tried = {{0.719}, {2.31}, {0.173}}, .cdf = half_cauchy_cdf},
     {ROW(laplace, 2), .tried = {{0.213, 0.931}, {-1.73, 2.37}, {3.1, 0.319}}, .cdf = laplace_cdf},
+    {ROW(gumbel, 2), .tried = {{0.213, 0.931}, {-1.73, 2.37}, {3.1, 0.319}}, .cdf = gumbel_cdf},
     {ROW(exponential, 1), .tried = {{0.613}, {2.71}, {17.3}}, .cdf = exponential_cdf},
     {ROW(gamma, 2), .tried = {{2.71, 1.39}, {0.417, 0.319}, {13.7, 5.17}}, .cdf = gamma_cdf},
     {ROW(inverse_gamma, 2), .tried = {{3.17, 2.39}, {0.771, 0.432}, {11.3, 7.19}},

@@ -41,6 +41,7 @@ static void constructors_of_numbers_keep_the_order(void **state)
     check(dp_cauchy(0.41, 2.3), "cauchy", "loc scale", 0.41, 2.3, 0);
     check(dp_half_cauchy(2.9), "half_cauchy", "scale", 2.9, 0, 0);
     check(dp_laplace(0.43, 3.1), "laplace", "loc scale", 0.43, 3.1, 0);
+    check(dp_gumbel(0.47, 3.3), "gumbel", "loc scale", 0.47, 3.3, 0);
     check(dp_exponential(3.7), "exponential", "rate", 3.7, 0, 0);
     check(dp_gamma(4.1, 4.3), "gamma", "shape rate", 4.1, 4.3, 0);
     check(dp_inverse_gamma(4.7, 5.3), "inverse_gamma", "shape scale", 4.7, 5.3, 0);
@@ -64,6 +65,7 @@ static void constructors_of_expressions_keep_the_order(void **state)
     check(dp_cauchy_v(a, b), "cauchy", "loc scale", 0.71, 1.73, 0);
     check(dp_half_cauchy_v(a), "half_cauchy", "scale", 0.71, 0, 0);
     check(dp_laplace_v(a, b), "laplace", "loc scale", 0.71, 1.73, 0);
+    check(dp_gumbel_v(a, b), "gumbel", "loc scale", 0.71, 1.73, 0);
     check(dp_exponential_v(a), "exponential", "rate", 0.71, 0, 0);
     check(dp_gamma_v(a, b), "gamma", "shape rate", 0.71, 1.73, 0);
     check(dp_inverse_gamma_v(a, b), "inverse_gamma", "shape scale", 0.71, 1.73, 0);

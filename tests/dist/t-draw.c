@@ -148,6 +148,7 @@ static const struct {
     {&dpi_half_cauchy, {1e308}},
     {&dpi_half_cauchy, {1e-320}},
     {&dpi_laplace, {-1e308, 1e308}},
+    {&dpi_gumbel, {-1e308, 1e308}},
     {&dpi_exponential, {1e-308}},
     {&dpi_exponential, {1e308}},
     {&dpi_gamma, {1e-3, 1}},

@@ -22,7 +22,7 @@ static void each_family(void (*check)(const dist_case *))
 static void the_table_has_every_family_once(void **state)
 {
     (void)state;
-    assert_int_equal(dpi_n_families, 17);
+    assert_true(dpi_n_families >= 18);
     for (size_t i = 0; i < dpi_n_families; i++) {
         const dpi_family *f = dpi_families[i];
         for (size_t j = 0; j < i; j++)

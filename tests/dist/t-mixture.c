@@ -22,7 +22,7 @@ static const double mixed[] = {0.3, 0.7};
 static void mixtures_repeat_the_rows_of_their_components(void **state)
 {
     (void)state;
-    assert_int_equal(dpi_n_mixtures, 13);
+    assert_true(dpi_n_mixtures >= 14);
     for (size_t i = 0; i < dpi_n_mixtures; i++) {
         const dpi_family *m = dpi_mixtures[i], *c = m->component;
         assert_ptr_equal(dpi_mixture_of(c), m);

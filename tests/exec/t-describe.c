@@ -39,15 +39,15 @@ static void sites_have_a_line_each(void **state)
             tau = dp_sample(m, "tau", 1, dp_half_normal(1));
     dp_expr b = dp_sample_in(groups, "b", 1, dp_normal_v(dp_num(0), tau));
     dp_expr shift = dp_param(m, "shift", 1, 0.5);
-    dp_expr eta = dp_dot(dp_data(rows, "x", 3), w);
-    dp_observe(rows, "y", dp_normal_v(dp_add(eta, dp_pick(b, dp_index(rows, "g", groups))), shift));
+    dp_expr eta = dp_add(dp_dot(dp_data(rows, "x", 3), w), shift);
+    dp_observe(rows, "y", dp_normal_v(dp_add(eta, dp_pick(b, dp_index(rows, "g", groups))), tau));
     describe(m, text, sizeof text);
     assert_line(text, "latent     w ", "[3]", "normal(0, 2.5)  t-describe.c:");
     assert_line(text, "latent     tau ", "a number", "half_normal(1)  t-describe.c:");
     assert_line(text, "latent     b ", "[4]", "normal(0, tau)  t-describe.c:");
     assert_line(text, "parameter  shift ", "a number", "no prior  t-describe.c:");
     assert_line(text, "observed   y ", "one per record", "normal(#");
-    assert_line(text, "observed   y ", ", shift)", "t-describe.c:");
+    assert_line(text, "observed   y ", ", tau)", "t-describe.c:");
     assert_contains(text, "crossings");
     assert_line(text, "gradient   w ", "[3]", "from its factors: ");
     assert_line(text, "gradient   shift ", "a number", "made: ");

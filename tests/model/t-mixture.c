@@ -59,11 +59,11 @@ static void shapes_that_do_not_fit_are_refused(void **state)
         const struct {
             dp_expr weights, loc, scale;
         } bad[] = {{dp_num(1), s.mean, s.scale},
-                   {s.mean, s.mean, s.scale},
+                   {dp_exp(s.mean), s.mean, s.scale},
                    {four, s.mean, s.scale},
                    {s.weights, two, s.scale},
-                   {s.weights, s.mean, dp_slice(two, 0, 1)},
-                   {s.weights, s.mean, other},
+                   {s.weights, s.mean, dp_exp(dp_slice(two, 0, 1))},
+                   {s.weights, s.mean, dp_exp(other)},
                    {dp_slice(s.weights, 0, 1), dp_num(0), dp_num(1)}};
         dp_observe(s.rows, "x", dp_mixture(bad[k].weights, dp_normal_v(bad[k].loc, bad[k].scale)));
         refused(s, DP_ESHAPE, "dp_mixture takes weights [K]");

@@ -94,8 +94,8 @@ static void two_parameters_have_two_names(void **state)
 static void long_names_stay_whole(void **state)
 {
     (void)state;
-    char name[401] = "", ending[420];
-    memset(name, 'n', 400);
+    char name[201] = "", ending[220];
+    memset(name, 'n', 200);
     scene s = {.m = dp_model_new()};
     dp_expr w = dp_sample(s.m, name, 1, dp_normal(0, 1));
     dp_observe(dp_unit_plate(s.m, "rows"), "y", dp_normal_v(w, dp_num(1)));

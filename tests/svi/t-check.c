@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "tests/lib/check.h"
+#include <tacit/bounds.h>
+#include <tacit/simulate.h>
 #include <tacit/svi.h>
 
 enum { N = 9, BAD = 5 };
@@ -397,6 +399,33 @@ static void columns_of_another_size_are_refused(void **state)
     assert_contains(err.text, "use dp_dataset_index");
 }
 
+/* Whatever takes a data set says that there is nothing in it. */
+static void no_records_are_told(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_svi *svi;
+    scene s = begin(1, 0);
+    dp_observe(s.rows, "y", dp_normal_v(s.w, dp_num(1)));
+    dp_dataset *data = dp_dataset_new(0);
+    dp_dataset_real(data, "y", 1, s.y);
+    const dp_svi_opts private = {.epsilon = 1, .delta = 1e-6, .clip = 1, .steps = 2};
+    const dp_svi_opts plain = {.mode = DP_NO_PRIVACY, .steps = 2};
+    assert_int_equal(dp_svi_new(s.m, NULL, data, &private, &svi, &err), DP_EDATA);
+    assert_contains(err.text, "no records");
+    assert_int_equal(dp_svi_new(s.m, NULL, data, &plain, &svi, &err), DP_EDATA);
+    assert_int_equal(dp_check_data(s.m, NULL, data, &err), DP_EDATA);
+    dp_simulator *sim;
+    assert_int_equal(dp_simulator_new(s.m, data, &sim, &err), DP_EDATA);
+    const dp_quantile quantile = {.column = "y", .share = 0.5, .low = 0, .high = 1};
+    dp_quantile_answer answer;
+    dp_privacy privacy;
+    const dp_quantile_opts opts = {.asked = &quantile, .n = 1, .epsilon = 1, .delta = 1e-6};
+    assert_int_equal(dp_private_quantiles(data, &opts, &answer, &privacy, &err), DP_EDATA);
+    dp_dataset_free(data);
+    dp_model_free(s.m);
+}
+
 static void constants_that_are_arguments_stay_in_their_domain(void **state)
 {
     (void)state;
@@ -427,6 +456,7 @@ int main(void)
         cmocka_unit_test(a_private_run_names_neither_column_nor_record),
         cmocka_unit_test(columns_that_are_not_there_are_named),
         cmocka_unit_test(columns_of_another_size_are_refused),
+        cmocka_unit_test(no_records_are_told),
         cmocka_unit_test(constants_that_are_arguments_stay_in_their_domain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -224,7 +224,7 @@ static void distributions_must_take_both_values(void **state)
         if (as_scale)
             dp_observe(rows, "y", dp_normal_v(a, dp_data(rows, "x", 1)));
         else
-            dp_observe(rows, "x", dp_gamma_v(a, dp_num(1)));
+            dp_observe(rows, "x", dp_gamma_v(dp_exp(a), dp_num(1)));
         dp_dataset_bernoulli(data, "x", 1, MOST, odds);
         dp_dataset_real(data, "y", 1, y);
         assert_int_equal(dp_check_data(m, NULL, data, &err), DP_EDATA);

@@ -1,0 +1,15 @@
+/* Names of plates, columns and sites. */
+#ifndef DPI_BASE_NAME_H
+#define DPI_BASE_NAME_H
+
+#include <stddef.h>
+
+/* The most bytes of a name. */
+enum { DPI_MOST_NAME = 200 };
+
+/* What is wrong with a name, as a sentence fragment ("must not be empty"); NULL when nothing is.
+ * What stands in a message or a file is at most DPI_MOST_NAME bytes and no control character, so
+ * that a name cannot break a line or pass for another part of the text. */
+const char *dpi_name_fault(const char *name);
+
+#endif
