@@ -28,9 +28,10 @@ static void read_once(const unsigned char *bytes, size_t size)
     if (status == DP_OK) {
         unsigned char *again;
         size_t n;
-        expect(c.done <= c.opts.steps && c.n_theta <= size / 32);
-        for (uint64_t i = 0; i < c.n_theta; i++)
-            expect(isfinite(c.theta[i]) && isfinite(c.mean[i]));
+        expect(c.done <= c.opts.steps && c.n_theta <= size / 16);
+        for (size_t k = 0; k < c.n_vectors; k++)
+            for (uint64_t i = 0; i < c.n_theta; i++)
+                expect(isfinite(c.vector[k].at[i]));
         expect(dpi_checkpoint_write(&c, &again, &n, NULL) == DP_OK);
         expect(n == size && memcmp(again, bytes, n) == 0);
         dpi_free(again);

@@ -41,7 +41,12 @@ typedef enum dp_mode {
     DP_NO_PRIVACY         /* no clip, no noise: for public data */
 } dp_mode;
 
-typedef enum dp_optimizer { DP_ADAM = 0, DP_MOMENTUM, DP_SGD } dp_optimizer;
+typedef enum dp_optimizer {
+    DP_ADAM = 0,
+    DP_MOMENTUM,
+    DP_SGD,
+    DP_ADAGRAD /* steps shrink with the sum of squares so far, noise being part of it */
+} dp_optimizer;
 
 typedef enum dp_schedule {
     DP_LINEAR_DECAY = 0, /* step size falls linearly to zero */
@@ -68,8 +73,12 @@ typedef struct dp_svi_opts {
     double sigma;         /* noise multiplier, instead of epsilon */
     double clip;          /* norm to which a unit's gradient is clipped, 1e-100 ... 1e100 */
     dp_sampling sampling; /* default: every unit in every step */
-    double rate;          /* of Poisson sampling, (0, 1] */
+    double rate;          /* of Poisson sampling, truncated or not, (0, 1] */
     size_t batch;         /* of fixed-size sampling, 1 ... n */
+    uint64_t
+        cap; /* of truncated Poisson sampling: units that a batch has at most; of larger samples
+                           * that many are kept, at random.  Estimates are then drawn towards
+                           * zero, and it costs more the more often it happens */
     uint64_t epoch; /* of random allocation: steps of an epoch, 2 ... 10^6; every unit is in the
                            * batch of exactly one of them, drawn afresh in every epoch */
     uint64_t steps; /* default 1000; epochs of random allocation are paid whole, so a multiple */
@@ -91,7 +100,10 @@ typedef struct dp_svi_opts {
     double clip_sigma;     /* noise of the count of a batch, in units, 0.1 ... 10^6 */
     double clip_speed;     /* of the clip norm's logarithm a step, (0, 1]; default 0.2 */
     uint64_t public_units; /* number of units as far as it is public, a rough one will do.  Sets the
-                           * speed of clip_quantile, which needs it unless batches are fixed. */
+                           * speed of clip_quantile, which needs it unless batches are fixed.
+                           * Truncated Poisson sampling needs one that is known never to be
+                           * exceeded, which more units than that are refused by: what is
+                           * guaranteed holds for data sets of at most so many */
     size_t threads; /* that gradients are computed on, at most 1024; default 1.  The result is the
                            * same to the bit for any number. */
     dp_precision precision;

@@ -13,7 +13,7 @@
 #include "base/error.h"
 
 static const char magic[] = "tacit-checkpoint"; /* 16 bytes and a NUL that is not written */
-enum { VERSION = 3, MAGIC = 16, HASH = 32 };
+enum { VERSION = 4, MAGIC = 16, HASH = 32, NAME = 32 };
 static const uint64_t most_theta = (uint64_t)1 << 40;
 static const size_t most_bytes = (size_t)1 << 40;
 
@@ -85,6 +85,7 @@ static void walk_options(walker *w, dp_svi_opts *o)
     walk_count(w, &batch);
     o->batch = (size_t)batch;
     w->bad = w->bad || o->batch != batch;
+    walk_count(w, &o->cap);
     walk_count(w, &o->epoch);
     walk_count(w, &o->steps);
     o->form = (dp_form)walk_choice(w, (int)o->form);
@@ -109,7 +110,7 @@ static void walk_options(walker *w, dp_svi_opts *o)
     w->bad = w->bad || o->threads != threads;
 }
 
-/* All but magic, arrays and hash. */
+/* All but magic, vectors and hash. */
 static void walk_head(walker *w, dpi_checkpoint *c)
 {
     uint64_t version = VERSION;
@@ -128,12 +129,23 @@ static void walk_head(walker *w, dpi_checkpoint *c)
     walk_count(w, &c->n_theta);
 }
 
-static void walk_arrays(walker *w, dpi_checkpoint *c)
+/* A name in 32 bytes, zeros behind it; one that is read must be the one expected. */
+static void walk_name(walker *w, const char *name)
 {
-    double *arrays[] = {c->theta, c->first, c->second, c->mean};
-    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+    char bytes[NAME] = {0}, expected[NAME] = {0};
+    memcpy(expected, name, strlen(name) < NAME ? strlen(name) : NAME - 1);
+    memcpy(bytes, expected, NAME);
+    walk_bytes(w, bytes, NAME);
+    w->bad = w->bad || memcmp(bytes, expected, NAME) != 0;
+}
+
+static void walk_vectors(walker *w, dpi_checkpoint *c)
+{
+    for (size_t k = 0; k < c->n_vectors; k++) {
+        walk_name(w, c->vector[k].name);
         for (uint64_t i = 0; i < c->n_theta; i++)
-            walk_real(w, &arrays[k][i]);
+            walk_real(w, &c->vector[k].at[i]);
+    }
 }
 
 /* ---- writing ---- */
@@ -144,7 +156,7 @@ dp_status dpi_checkpoint_write(const dpi_checkpoint *c, unsigned char **bytes, s
     dpi_checkpoint copy = *c;
     walker counting = {.count = MAGIC};
     walk_head(&counting, &copy);
-    walk_arrays(&counting, &copy);
+    walk_vectors(&counting, &copy);
     *n = counting.count + HASH;
     *bytes = dpi_alloc(*n, 1);
     if (*bytes == NULL)
@@ -152,7 +164,7 @@ dp_status dpi_checkpoint_write(const dpi_checkpoint *c, unsigned char **bytes, s
     walker writing = {.out = *bytes, .count = MAGIC};
     memcpy(*bytes, magic, MAGIC);
     walk_head(&writing, &copy);
-    walk_arrays(&writing, &copy);
+    walk_vectors(&writing, &copy);
     (void)crypto_generichash(*bytes + writing.count, HASH, *bytes, writing.count, NULL, 0);
     return DP_OK;
 }
@@ -174,20 +186,25 @@ static bool all_finite(const double *values, uint64_t n)
     return true;
 }
 
-static dp_status read_arrays(walker *w, dpi_arena *arena, dpi_checkpoint *c, dp_error *err)
+static dp_status read_vectors(walker *w, dpi_arena *arena, dpi_checkpoint *c, dp_error *err)
 {
     size_t n = (size_t)c->n_theta;
-    c->theta = dpi_arena_alloc(arena, n, sizeof(double));
-    c->first = dpi_arena_alloc(arena, n, sizeof(double));
-    c->second = dpi_arena_alloc(arena, n, sizeof(double));
-    c->mean = dpi_arena_alloc(arena, n, sizeof(double));
-    if (c->theta == NULL || c->first == NULL || c->second == NULL || c->mean == NULL)
-        return dpi_fail_nomem(err);
-    walk_arrays(w, c);
-    return w->bad || !all_finite(c->theta, n) || !all_finite(c->first, n) ||
-                   !all_finite(c->second, n) || !all_finite(c->mean, n)
-               ? damaged(err)
-               : DP_OK;
+    for (size_t k = 0; k < c->n_vectors; k++)
+        if ((c->vector[k].at = dpi_arena_alloc(arena, n, sizeof(double))) == NULL)
+            return dpi_fail_nomem(err);
+    walk_vectors(w, c);
+    for (size_t k = 0; k < c->n_vectors; k++)
+        w->bad = w->bad || !all_finite(c->vector[k].at, n);
+    return w->bad ? damaged(err) : DP_OK;
+}
+
+/* The vectors that an optimiser has, still without numbers. */
+static void name_vectors(dpi_checkpoint *c)
+{
+    const char *name[DPI_OPTIMIZER_VECTORS];
+    c->n_vectors = dpi_optimizer_names(c->opts.optimizer, name);
+    for (size_t k = 0; k < c->n_vectors; k++)
+        c->vector[k].name = name[k];
 }
 
 /* What the steps done have released beside the gradient, by the options. */
@@ -213,11 +230,13 @@ dp_status dpi_checkpoint_parse(const unsigned char *bytes, size_t n, dpi_arena *
     (void)crypto_generichash(hash, HASH, bytes, n - HASH, NULL, 0);
     walker w = {.in = bytes, .left = n - HASH - MAGIC, .count = MAGIC};
     walk_head(&w, c);
+    name_vectors(c);
     if (memcmp(hash, bytes + n - HASH, HASH) != 0 || w.bad || c->ledgered > 1 ||
-        c->n_theta > most_theta || w.left != 4 * sizeof(double) * c->n_theta ||
-        c->done > c->opts.steps || !extras_are_sound(c))
+        c->n_theta > most_theta || c->n_vectors == 0 ||
+        w.left != c->n_vectors * (NAME + sizeof(double) * c->n_theta) || c->done > c->opts.steps ||
+        !extras_are_sound(c))
         return damaged(err);
-    return read_arrays(&w, arena, c, err);
+    return read_vectors(&w, arena, c, err);
 }
 
 static dp_status read_file(FILE *file, dpi_arena *arena, unsigned char **bytes, size_t *n,

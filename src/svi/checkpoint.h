@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "model/store.h" /* DPI_PRINT */
+#include "svi/optimizer.h"
 
 enum { DPI_LEDGER_TAG = 16 };
 
@@ -16,9 +17,10 @@ typedef struct dpi_checkpoint {
     unsigned char model[DPI_PRINT], guide[DPI_PRINT]; /* zeros: the mean-field guide */
     dp_svi_opts opts; /* resolved; without the ledger and its names */
     uint64_t done, n_theta;
-    double *theta, *first, *second, *mean; /* [n_theta] */
-    uint64_t loss_step;                    /* the last loss released is of this step; 0: none */
-    double loss;                           /* NaN: none */
+    size_t n_vectors;                        /* of the optimiser of opts */
+    dpi_state vector[DPI_OPTIMIZER_VECTORS]; /* [n_theta] each */
+    uint64_t loss_step;                      /* the last loss released is of this step; 0: none */
+    double loss;                             /* NaN: none */
     double
         below; /* share of gradients below the clip norm at the last step, as released; NaN: none */
     uint64_t ledgered; /* 1: the rest is of the ledger's entry */

@@ -20,6 +20,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "svi/sampling.h"
 
 double dpi_cost_count_sigma(const dp_svi_opts *o)
 {
@@ -44,22 +45,16 @@ static double joint_sigma(const dp_svi_opts *o, bool loss)
 
 static bool is_split(const dp_svi_opts *o)
 {
-    return o->loss_every > 1 && o->loss_every <= o->steps && o->sampling != DP_SAMPLING_ALLOCATION;
+    const dpi_sampler *sampler = dpi_sampler_of(o->sampling);
+    bool epochs = sampler != NULL && sampler->has_epochs;
+    return o->loss_every > 1 && o->loss_every <= o->steps && !epochs;
 }
 
 size_t dpi_cost_list(const dp_svi_opts *o, uint64_t steps, dp_mechanism list[DPI_COST_MOST])
 {
-    bool allocates = o->sampling == DP_SAMPLING_ALLOCATION;
-    /* batch / n may have been rounded down; privacy only worsens with the rate. */
-    double rate = o->sampling == DP_SAMPLING_FIXED && o->rate < 1 ? nextafter(o->rate, 1) : o->rate;
-    /* An epoch that has begun costs what a whole one does. */
-    uint64_t over = allocates ? steps % o->epoch : 0;
     bool any_loss = o->loss_every > 0 && o->loss_every <= o->steps;
-    list[0] = (dp_mechanism){.sampling = o->sampling,
-                             .sigma = joint_sigma(o, any_loss),
-                             .rate = rate,
-                             .epoch = allocates ? o->epoch : 0,
-                             .steps = over > 0 ? steps - over + o->epoch : steps};
+    list[0] = dpi_sampling_mechanism(o, steps);
+    list[0].sigma = joint_sigma(o, any_loss);
     if (!is_split(o))
         return 1;
     list[1] = list[0];
@@ -92,13 +87,8 @@ dp_status dpi_cost_epsilon(const dp_svi_opts *o, uint64_t steps, double *epsilon
 /* The least noise of a run that releases nothing beside its gradient. */
 static dp_status calibrate_alone(dp_svi_opts *o, dp_error *err)
 {
-    dp_mechanism asked[DPI_COST_MOST];
-    o->sigma = 1; /* not read */
-    (void)dpi_cost_list(o, o->steps, asked);
-    if (o->sampling == DP_SAMPLING_ALLOCATION)
-        return dp_calibrate_sigma(&asked[0], o->epsilon, o->delta, 0, &o->sigma, err);
-    return dp_approximate_sigma(o->epsilon, o->delta, asked[0].rate, o->steps, o->sampling,
-                                &o->sigma, err);
+    const dp_mechanism asked = dpi_sampling_mechanism(o, o->steps);
+    return dp_calibrate_sigma(&asked, o->epsilon, o->delta, 0, &o->sigma, err);
 }
 
 /* Least and greatest noise tried, as that alone and as a multiple of it; nine halvings of the

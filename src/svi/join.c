@@ -22,7 +22,7 @@ dp_status dpi_join_check(const dp_svi *s, dp_error *err)
     const dp_svi_opts *o = &s->opts;
     if (o->group == NULL)
         return DP_OK;
-    if (o->sampling != DP_SAMPLING_FULL && o->sampling != DP_SAMPLING_POISSON)
+    if (!dpi_sampler_of(o->sampling)->in_shards)
         return dpi_fail(
             err, DP_EMISMATCH,
             "a batch of a shard is a batch of the whole under Poisson sampling and with "
@@ -96,16 +96,15 @@ static dp_status kind_of(const dpi_checkpoint *c, uint64_t kind[4], dp_error *er
 }
 
 /* One after the other, by way of room[c->n_theta]. */
-static dp_status share_arrays(const dp_group *group, const dpi_checkpoint *c, uint64_t *room,
-                              dp_error *err)
+static dp_status share_vectors(const dp_group *group, const dpi_checkpoint *c, uint64_t *room,
+                               dp_error *err)
 {
-    double *const arrays[] = {c->theta, c->first, c->second, c->mean};
     size_t n = (size_t)c->n_theta;
     dp_status status = DP_OK;
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays && status == DP_OK; k++) {
-        memcpy(room, arrays[k], n * sizeof *room);
+    for (size_t k = 0; k < c->n_vectors && status == DP_OK; k++) {
+        memcpy(room, c->vector[k].at, n * sizeof *room);
         status = dpi_group_share(group, n, room, err);
-        memcpy(arrays[k], room, n * sizeof *room);
+        memcpy(c->vector[k].at, room, n * sizeof *room);
     }
     return status;
 }
@@ -144,7 +143,7 @@ dp_status dpi_join_resume(const dp_group *group, dp_status mine, dpi_arena *aren
     if (status == DP_OK)
         status = dpi_group_agree(group, mine, err);
     if (status == DP_OK)
-        status = share_arrays(group, c, room, err);
+        status = share_vectors(group, c, room, err);
     if (status == DP_OK)
         pack_state(first + 5, c, true);
     return status;
@@ -161,27 +160,20 @@ static void describe(const dp_svi *s, uint64_t words[4])
                            o->rate,       o->step_size,  o->momentum,  o->beta2,
                            o->average,    o->init_scale, o->loss_clip, o->loss_sigma,
                            o->clip_sigma, o->clip_speed, s->delta,     o->clip_quantile};
-    const uint64_t whole[] = {(uint64_t)o->mode,
-                              (uint64_t)o->sampling,
-                              (uint64_t)o->form,
-                              (uint64_t)o->optimizer,
-                              (uint64_t)o->schedule,
-                              (uint64_t)o->precision,
-                              o->steps,
-                              o->loss_every,
-                              o->public_units,
-                              o->seed,
-                              s->optimizer.done,
-                              o->group->size};
+    const uint64_t whole[] = {
+        (uint64_t)o->mode,     (uint64_t)o->sampling,  (uint64_t)o->form, (uint64_t)o->optimizer,
+        (uint64_t)o->schedule, (uint64_t)o->precision, o->steps,          o->cap,
+        o->loss_every,         o->public_units,        o->seed,           s->optimizer.done,
+        o->group->size};
     crypto_generichash_state h;
     (void)crypto_generichash_init(&h, NULL, 0, 4 * sizeof *words);
     (void)crypto_generichash_update(&h, (const unsigned char *)real, sizeof real);
     (void)crypto_generichash_update(&h, (const unsigned char *)whole, sizeof whole);
     (void)crypto_generichash_update(&h, s->print[0], sizeof s->print);
-    const double *const arrays[] = {s->optimizer.theta, s->optimizer.first, s->optimizer.second,
-                                    s->optimizer.mean};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        (void)crypto_generichash_update(&h, (const unsigned char *)arrays[k],
+    dpi_state vector[DPI_OPTIMIZER_VECTORS];
+    size_t n_vectors = dpi_optimizer_vectors(&s->optimizer, vector);
+    for (size_t k = 0; k < n_vectors; k++)
+        (void)crypto_generichash_update(&h, (const unsigned char *)vector[k].at,
                                         s->optimizer.n * sizeof(double));
     (void)crypto_generichash_final(&h, (unsigned char *)words, 4 * sizeof *words);
 }

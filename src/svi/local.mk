@@ -10,6 +10,9 @@ libtacit_core_la_SOURCES += \
   %D%/options.c %D%/options.h \
   %D%/release.c %D%/release.h \
   %D%/report.c \
+  %D%/sampling.c %D%/sampling.h \
+  %D%/sampling-allocation.c %D%/sampling-fixed.c %D%/sampling-full.c \
+  %D%/sampling-poisson.c %D%/sampling-truncated.c \
   %D%/save.c \
   %D%/spend.c %D%/spend.h \
   %D%/sum.c %D%/sum.h \

@@ -4,9 +4,11 @@
  *   momentum  m = b m + g,  theta += s_t m
  *   adam      m = b1 m + (1 - b1) g,  v = b2 v + (1 - b2) g^2,
  *             theta += s_t (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + 1e-8)   (Kingma and Ba 2015)
+ *   adagrad   v = v + g^2,  theta += s_t g / (sqrt(v) + 1e-8)   (Duchi, Hazan and Singer 2011)
  *
  * s_t = step_size * schedule(t).  The average is of the iterates of the last steps (Polyak and
- * Juditsky 1992). */
+ * Juditsky 1992).  A kind is a row of `moves`; what it remembers has names, by which checkpoints
+ * and groups go. */
 #include "svi/optimizer.h"
 
 #include <float.h>
@@ -17,14 +19,129 @@
 #include "base/compiler.h"
 #include "base/error.h"
 
-static const double adam_epsilon = 1e-8;
+/* ---- kinds ---- */
+
+static const double least_root = 1e-8;
+
+/* Of the mean or the square; beside 1, beta^t below 2^-60 is nothing. */
+static double correction(const dpi_optimizer *o, int which, double beta)
+{
+    return o->done < o->settled[which] ? 1 / (1 - pow(beta, (double)o->done + 1)) : 1;
+}
+
+static void adam_begin(dpi_optimizer *o)
+{
+    o->size *= correction(o, 0, o->momentum);
+    o->correct = correction(o, 1, o->beta2);
+}
+
+/* o->size holds the correction of the mean. */
+DPI_LOOPS static void adam(const dpi_optimizer *o, const dpi_piece *p)
+{
+    const double b1 = o->momentum, b2 = o->beta2, rest1 = 1 - b1, rest2 = 1 - b2;
+    const double size = o->size, correct = o->correct;
+    const double *gradient = p->gradient;
+    double *restrict first = p->state[0], *restrict second = p->state[1],
+                     *restrict theta = p->theta;
+    for (size_t i = 0; i < p->n; i++) {
+        double g = gradient[i];
+        double mean = b1 * first[i] + rest1 * g, square = b2 * second[i] + rest2 * g * g;
+        double root = sqrt(square * correct);
+        first[i] = mean;
+        second[i] = square;
+        /* Above 1e154 the square overflows and Adam would stand still for ever, without a word. */
+        theta[i] += root <= DBL_MAX ? size * mean / (root + least_root) : (double)NAN;
+    }
+}
+
+static void momentum(const dpi_optimizer *o, const dpi_piece *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        p->state[0][i] = o->momentum * p->state[0][i] + p->gradient[i];
+        p->theta[i] += o->size * p->state[0][i];
+    }
+}
+
+static void sgd(const dpi_optimizer *o, const dpi_piece *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        p->theta[i] += o->size * p->gradient[i];
+}
+
+DPI_LOOPS static void adagrad(const dpi_optimizer *o, const dpi_piece *p)
+{
+    const double size = o->size;
+    const double *gradient = p->gradient;
+    double *restrict sum = p->state[0], *restrict theta = p->theta;
+    for (size_t i = 0; i < p->n; i++) {
+        double g = gradient[i], square = sum[i] + g * g, root = sqrt(square);
+        sum[i] = square;
+        theta[i] += root <= DBL_MAX ? size * g / (root + least_root) : (double)NAN; /* as above */
+    }
+}
+
+/* clang-format off */
+static const dpi_move moves[] = {
+    {.optimizer = DP_ADAM, .sizes_itself = true,
+     .state = {"mean of gradients", "mean of squares"}, .begin = adam_begin, .move = adam},
+    {.optimizer = DP_MOMENTUM,
+     .state = {"momentum"}, .move = momentum},
+    {.optimizer = DP_SGD,
+     .move = sgd},
+    {.optimizer = DP_ADAGRAD,
+     .state = {"sum of squares"}, .move = adagrad},
+};
+/* clang-format on */
+
+const dpi_move *dpi_move_of(dp_optimizer optimizer)
+{
+    for (size_t k = 0; k < sizeof moves / sizeof *moves; k++)
+        if (moves[k].optimizer == optimizer)
+            return &moves[k];
+    return NULL;
+}
+
+/* ---- what it remembers ---- */
+
+static size_t n_states(const dpi_move *kind)
+{
+    size_t n = 0;
+    while (n < DPI_OPTIMIZER_STATES && kind->state[n] != NULL)
+        n++;
+    return n;
+}
+
+size_t dpi_optimizer_names(dp_optimizer optimizer, const char *name[DPI_OPTIMIZER_VECTORS])
+{
+    const dpi_move *kind = dpi_move_of(optimizer);
+    if (kind == NULL)
+        return 0;
+    size_t n = n_states(kind);
+    name[0] = "parameters";
+    name[1] = "average";
+    for (size_t k = 0; k < n; k++)
+        name[2 + k] = kind->state[k];
+    return 2 + n;
+}
+
+size_t dpi_optimizer_vectors(const dpi_optimizer *o, dpi_state list[DPI_OPTIMIZER_VECTORS])
+{
+    const char *name[DPI_OPTIMIZER_VECTORS];
+    double *const at[DPI_OPTIMIZER_VECTORS] = {o->theta, o->mean, o->state[0], o->state[1]};
+    size_t n = dpi_optimizer_names(o->kind->optimizer, name);
+    for (size_t k = 0; k < n; k++)
+        list[k] = (dpi_state){name[k], at[k]};
+    return n;
+}
+
+/* ---- steps ---- */
 
 dp_status dpi_optimizer_init(dpi_optimizer *o, dpi_arena *arena, size_t n, const dp_svi_opts *opts,
                              dp_error *err)
 {
     *o = (dpi_optimizer){.n = n,
                          .steps = opts->steps,
-                         .kind = opts->optimizer,
+                         .kind = dpi_move_of(opts->optimizer),
                          .schedule = opts->schedule,
                          .step_size = opts->step_size,
                          .momentum = opts->momentum,
@@ -34,8 +151,8 @@ dp_status dpi_optimizer_init(dpi_optimizer *o, dpi_arena *arena, size_t n, const
     const double betas[2] = {o->momentum, o->beta2};
     for (int i = 0; i < 2; i++)
         o->settled[i] = (uint64_t)ceil(-60 / log2(betas[i]));
-    double **blocks[] = {&o->theta, &o->first, &o->second, &o->mean};
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+    double **blocks[] = {&o->theta, &o->mean, &o->state[0], &o->state[1]};
+    for (size_t i = 0; i < 2 + n_states(o->kind); i++)
         if ((*blocks[i] = dpi_arena_alloc(arena, n, sizeof(double))) == NULL)
             return dpi_fail_nomem(err);
     return DP_OK;
@@ -55,44 +172,10 @@ static double scheduled(const dpi_optimizer *o)
     }
 }
 
-/* A part of the parameters and what belongs to them. */
-typedef struct piece {
-    size_t n;
-    const double *gradient;
-    double *theta, *first, *second, *mean;
-} piece;
-
-/* o->size holds the correction of the mean. */
-DPI_LOOPS static void adam(const dpi_optimizer *o, const piece *p)
+static void average(const dpi_optimizer *o, size_t n, const double *theta, double *mean)
 {
-    const double b1 = o->momentum, b2 = o->beta2, rest1 = 1 - b1, rest2 = 1 - b2;
-    const double size = o->size, correct = o->correct;
-    const double *gradient = p->gradient;
-    double *restrict first = p->first, *restrict second = p->second, *restrict theta = p->theta;
-    for (size_t i = 0; i < p->n; i++) {
-        double g = gradient[i];
-        double mean = b1 * first[i] + rest1 * g, square = b2 * second[i] + rest2 * g * g;
-        double root = sqrt(square * correct);
-        first[i] = mean;
-        second[i] = square;
-        /* Above 1e154 the square overflows and Adam would stand still for ever, without a word. */
-        theta[i] += root <= DBL_MAX ? size * mean / (root + adam_epsilon) : (double)NAN;
-    }
-}
-
-static void momentum(const dpi_optimizer *o, const piece *p)
-{
-    double keep = o->kind == DP_MOMENTUM ? o->momentum : 0;
-    for (size_t i = 0; i < p->n; i++) {
-        p->first[i] = keep * p->first[i] + p->gradient[i];
-        p->theta[i] += o->size * p->first[i];
-    }
-}
-
-static void average(const dpi_optimizer *o, const piece *p)
-{
-    for (size_t i = 0; i < p->n; i++)
-        p->mean[i] += o->weight * (p->theta[i] - p->mean[i]);
+    for (size_t i = 0; i < n; i++)
+        mean[i] += o->weight * (theta[i] - mean[i]);
 }
 
 DPI_LOOPS static bool all_finite(size_t n, const double *x)
@@ -103,36 +186,22 @@ DPI_LOOPS static bool all_finite(size_t n, const double *x)
     return wrong == 0;
 }
 
-/* Of the mean or the square; beside 1, beta^t below 2^-60 is nothing. */
-static double correction(const dpi_optimizer *o, int which, double beta)
-{
-    return o->done < o->settled[which] ? 1 / (1 - pow(beta, (double)o->done + 1)) : 1;
-}
-
 void dpi_optimizer_begin(dpi_optimizer *o)
 {
     o->size = scheduled(o);
-    if (o->kind == DP_ADAM) {
-        o->size *= correction(o, 0, o->momentum);
-        o->correct = correction(o, 1, o->beta2);
-    }
+    if (o->kind->begin != NULL)
+        o->kind->begin(o);
     o->weight = o->done < o->average_from ? 0 : 1 / (double)(o->done + 1 - o->average_from);
 }
 
 bool dpi_optimizer_move(const dpi_optimizer *o, size_t first, size_t n, const double *gradient)
 {
-    const piece p = {.n = n,
-                     .gradient = gradient,
-                     .theta = o->theta + first,
-                     .first = o->first + first,
-                     .second = o->second + first,
-                     .mean = o->mean + first};
-    if (o->kind == DP_ADAM)
-        adam(o, &p);
-    else
-        momentum(o, &p);
+    dpi_piece p = {.n = n, .gradient = gradient, .theta = o->theta + first};
+    for (size_t k = 0; k < DPI_OPTIMIZER_STATES && o->state[k] != NULL; k++)
+        p.state[k] = o->state[k] + first;
+    o->kind->move(o, &p);
     if (o->weight > 0)
-        average(o, &p);
+        average(o, n, p.theta, o->mean + first);
     return all_finite(n, p.theta);
 }
 

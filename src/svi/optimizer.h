@@ -6,18 +6,54 @@
 
 #include "base/alloc.h"
 
+/* Numbers that an optimiser remembers of every parameter. */
+enum { DPI_OPTIMIZER_STATES = 2 };
+
+/* And all that a run has of it: these, the parameters themselves, and their average. */
+enum { DPI_OPTIMIZER_VECTORS = DPI_OPTIMIZER_STATES + 2 };
+
+/* One of them, by its name. */
+typedef struct dpi_state {
+    const char *name; /* at most 31 bytes */
+    double *at;       /* [n parameters] */
+} dpi_state;
+
+typedef struct dpi_move dpi_move;
+
 typedef struct dpi_optimizer {
     size_t n;
     uint64_t steps, done;
-    dp_optimizer kind;
+    const dpi_move *kind;
     dp_schedule schedule;
     double step_size, momentum, beta2;
-    uint64_t average_from;                 /* steps after this one enter the average */
-    uint64_t settled[2];                   /* steps from which Adam's corrections are 1 */
-    double *theta, *first, *second, *mean; /* [n] each */
-    double size, correct; /* of the step that has begun: its length, Adam's square */
-    double weight;        /* of its iterate in the average; 0: none */
+    uint64_t average_from; /* steps after this one enter the average */
+    uint64_t settled[2];   /* steps from which Adam's corrections are 1 */
+    double *theta, *mean;  /* [n] each */
+    double
+        *state[DPI_OPTIMIZER_STATES]; /* [n] each, by the names of the kind; NULL: it has fewer */
+    double size, correct;             /* of the step that has begun: its length, Adam's square */
+    double weight;                    /* of its iterate in the average; 0: none */
 } dpi_optimizer;
+
+/* A part of the parameters and what belongs to them. */
+typedef struct dpi_piece {
+    size_t n;
+    const double *gradient;
+    double *theta, *state[DPI_OPTIMIZER_STATES];
+} dpi_piece;
+
+/* How parameters move: one row a kind, and nothing else asks which it is. */
+struct dpi_move {
+    dp_optimizer optimizer;
+    bool sizes_itself; /* step_size has a default: moves do not grow with the gradient */
+    const char *state[DPI_OPTIMIZER_STATES]; /* names, at most 31 bytes; NULL: no more */
+    /* Adjusts o->size, the scheduled length of the step that begins; NULL where it stays. */
+    void (*begin)(dpi_optimizer *o);
+    void (*move)(const dpi_optimizer *o, const dpi_piece *p);
+};
+
+/* The row of an optimiser; NULL for none. */
+const dpi_move *dpi_move_of(dp_optimizer optimizer);
 
 /* Takes resolved options (nothing zero that has a default).  Memory lives in the arena. */
 dp_status dpi_optimizer_init(dpi_optimizer *o, dpi_arena *arena, size_t n, const dp_svi_opts *opts,
@@ -29,6 +65,13 @@ dp_status dpi_optimizer_init(dpi_optimizer *o, dpi_arena *arena, size_t n, const
 void dpi_optimizer_begin(dpi_optimizer *o);
 bool dpi_optimizer_move(const dpi_optimizer *o, size_t first, size_t n, const double *gradient);
 void dpi_optimizer_end(dpi_optimizer *o);
+
+/* All that steps have made: "parameters", "average", and what the kind remembers.  Returns how
+ * many, which the kind alone decides. */
+size_t dpi_optimizer_vectors(const dpi_optimizer *o, dpi_state list[DPI_OPTIMIZER_VECTORS]);
+
+/* The names of that list, for an optimiser that need not be known: none then. */
+size_t dpi_optimizer_names(dp_optimizer optimizer, const char *name[DPI_OPTIMIZER_VECTORS]);
 
 /* The averaged parameters, or the last ones when nothing is averaged. */
 const double *dpi_optimizer_result(const dpi_optimizer *o);

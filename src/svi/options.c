@@ -6,93 +6,23 @@
 
 #include "base/error.h"
 #include "svi/cost.h"
+#include "svi/optimizer.h"
+#include "svi/sampling.h"
 
 static const double default_init_scale = 0.1, default_momentum = 0.9, default_beta2 = 0.999;
 static const uint64_t default_steps = 1000;
 
 static const size_t most_threads = 1024;
 
-/* Offsets of batches are kept for a whole epoch, and the account reaches as far. */
-static const uint64_t greatest_epoch = 1000000;
-
 /* Clipping norms far outside what anyone means, whose squares, and those of gradients near them,
  * stay far inside the range of double: a norm is compared with clip after it was squared, so a
  * gradient of 1e-170 would pass under a clip of 1e-200. */
 static const double least_clip = 1e-100, greatest_clip = 1e100;
 
-static dp_status resolve_allocation(dp_svi_opts *o, dp_error *err)
-{
-    if (o->rate != 0 || o->batch != 0)
-        return dpi_fail(
-            err, DP_EMISMATCH,
-            "rate is %g and batch %zu; under random allocation the batch size is random "
-            "and the rate 1 / epoch: give epoch and leave both 0",
-            o->rate, o->batch);
-    if (o->epoch < 2 || o->epoch > greatest_epoch)
-        return dpi_fail(err, DP_EDOMAIN,
-                        "epoch is %llu; random allocation needs the number of steps of an epoch, 2 "
-                        "to %llu",
-                        (unsigned long long)o->epoch, (unsigned long long)greatest_epoch);
-    if (o->steps > UINT64_MAX - o->epoch)
-        return dpi_fail(err, DP_EDOMAIN, "steps is %llu; take fewer", (unsigned long long)o->steps);
-    o->rate = 1 / (double)o->epoch;
-    return DP_OK;
-}
-
-static dp_status resolve_sampling(dp_svi_opts *o, size_t n, dp_error *err)
-{
-    if (o->epoch != 0 && o->sampling != DP_SAMPLING_ALLOCATION)
-        return dpi_fail(err, DP_EMISMATCH,
-                        "epoch is %llu, which belongs to random allocation; set sampling to "
-                        "DP_SAMPLING_ALLOCATION, or leave epoch 0",
-                        (unsigned long long)o->epoch);
-    if (o->sampling == DP_SAMPLING_NONE_GIVEN)
-        o->sampling = o->rate != 0 || o->batch != 0 ? DP_SAMPLING_NONE_GIVEN : DP_SAMPLING_FULL;
-    switch (o->sampling) {
-    case DP_SAMPLING_FULL:
-        if ((o->rate != 0 && o->rate != 1) || o->batch != 0) /* batch == n would tell n */
-            return dpi_fail(err, DP_EMISMATCH,
-                            "sampling is full, but rate is %g and batch %zu; leave "
-                            "both 0, or choose Poisson or fixed-size sampling",
-                            o->rate, o->batch);
-        o->rate = 1;
-        return DP_OK;
-    case DP_SAMPLING_POISSON:
-        if (o->batch != 0)
-            return dpi_fail(err, DP_EMISMATCH,
-                            "batch is %zu; under Poisson sampling the batch size is "
-                            "random, give rate and leave batch 0",
-                            o->batch);
-        if (!(o->rate > 0 && o->rate <= 1))
-            return dpi_fail(err, DP_EDOMAIN, "rate is %g; Poisson sampling needs a rate in (0, 1]",
-                            o->rate);
-        return DP_OK;
-    case DP_SAMPLING_FIXED:
-        if (o->batch == 0 || o->batch > n || o->rate != 0)
-            return dpi_fail(err, DP_EINVAL,
-                            "batch is %zu and rate %g; fixed-size sampling needs a batch "
-                            "of 1 ... number of records, and no rate",
-                            o->batch, o->rate);
-        o->rate = (double)o->batch / (double)n;
-        return DP_OK;
-    case DP_SAMPLING_ALLOCATION:
-        return resolve_allocation(o, err);
-    case DP_SAMPLING_NONE_GIVEN:
-        return dpi_fail(err, DP_EINVAL,
-                        "rate or batch is given without a sampling; set sampling to "
-                        "DP_SAMPLING_POISSON or DP_SAMPLING_FIXED");
-    default:
-        return dpi_fail(err, DP_EINVAL,
-                        "sampling %d is not one that a run draws; use DP_SAMPLING_FULL, "
-                        "DP_SAMPLING_POISSON, DP_SAMPLING_ALLOCATION or DP_SAMPLING_FIXED",
-                        (int)o->sampling);
-    }
-}
-
 static dp_status resolve_optimizer(dp_svi_opts *o, dp_error *err)
 {
-    if ((o->form != DP_FORM_LATENTS && o->form != DP_FORM_PARAMETERS) ||
-        (o->optimizer != DP_ADAM && o->optimizer != DP_MOMENTUM && o->optimizer != DP_SGD) ||
+    const dpi_move *kind = dpi_move_of(o->optimizer);
+    if ((o->form != DP_FORM_LATENTS && o->form != DP_FORM_PARAMETERS) || kind == NULL ||
         (o->schedule != DP_LINEAR_DECAY && o->schedule != DP_CONSTANT &&
          o->schedule != DP_COSINE_DECAY))
         return dpi_fail(err, DP_EINVAL,
@@ -101,7 +31,7 @@ static dp_status resolve_optimizer(dp_svi_opts *o, dp_error *err)
                         (int)o->form, (int)o->optimizer, (int)o->schedule);
     if (o->steps == 0)
         o->steps = default_steps;
-    if (o->step_size == 0 && o->optimizer != DP_ADAM)
+    if (o->step_size == 0 && !kind->sizes_itself)
         return dpi_fail(err, DP_EINVAL,
                         "step_size has no default for this optimizer; give one, or use "
                         "DP_ADAM");
@@ -180,7 +110,7 @@ static dp_status resolve_clip(dp_svi_opts *o, dp_error *err)
                         "1), [%g, %g] (a 20th of the batch is usual) and (0, 1]",
                         o->clip_quantile, o->clip_sigma, o->clip_speed, least_extra_sigma,
                         greatest_extra_sigma);
-    if (o->public_units == 0 && o->sampling != DP_SAMPLING_FIXED)
+    if (o->public_units == 0 && !dpi_sampler_of(o->sampling)->replaces)
         return dpi_fail(
             err, DP_EINVAL,
             "clip_quantile is %g, but public_units is 0; give the number of records (or "
@@ -286,7 +216,7 @@ dp_status dpi_options_resolve(dp_svi_opts *o, size_t n, double *epsilon, dp_erro
         return dpi_fail(err, DP_EINVAL, "mode %d is unknown", (int)o->mode);
     dp_status status = dpi_options_ledger(o->ledger, o->ledger_data, o->ledger_label, err);
     if (status == DP_OK)
-        status = resolve_sampling(o, n, err);
+        status = dpi_sampling_resolve(o, n, err);
     if (status == DP_OK)
         status = resolve_optimizer(o, err);
     if (status == DP_OK)

@@ -59,21 +59,6 @@ dp_status dp_svi_run(dp_svi *s, FILE *progress, dp_error *err)
     return DP_OK;
 }
 
-#define UNIT "one unit (all rows with one value in the unit column)"
-
-/* In the form of d3p every unit's gradient holds 1/n of the prior's, so that n must be the same in
- * neighbouring data sets: a unit is then left out by leaving out what it adds. */
-static const char *adjacency(const dp_svi *s)
-{
-    if (s->opts.sampling == DP_SAMPLING_FIXED)
-        return s->grouped ? "replace " UNIT : "replace one record";
-    if (s->opts.form == DP_FORM_PARAMETERS)
-        return s->grouped
-                   ? "add or remove what " UNIT " adds, the number of units being public"
-                   : "add or remove what one record adds, the number of records being public";
-    return s->grouped ? "add or remove " UNIT : "add or remove one record";
-}
-
 /* What delta means when it is too large. */
 static const char *delta_warning(const dp_svi *s)
 {
@@ -85,14 +70,15 @@ static const char *delta_warning(const dp_svi *s)
 
 double dpi_svi_delta(const dp_svi *s, double steps, double epsilon)
 {
-    double members = s->opts.sampling == DP_SAMPLING_POISSON ? (double)DPI_MOST_MEMBERS : 0;
+    const dpi_sampler *sampler = dpi_sampler_of(s->opts.sampling);
+    double members = sampler != NULL && sampler->draws_gaps ? (double)DPI_MOST_MEMBERS : 0;
     double draws = steps * ((double)s->objective.n_release + members);
     return dpi_release_whole_delta(s->delta, s->opts.delta, draws, epsilon);
 }
 
 dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
 {
-    *privacy = (dp_privacy){.adjacency = adjacency(s),
+    *privacy = (dp_privacy){.adjacency = s->batch.sampler->neighbours[s->opts.form][s->grouped],
                             .epsilon = INFINITY,
                             .delta = 1,
                             .sigma = s->opts.sigma,

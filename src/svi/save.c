@@ -16,13 +16,12 @@
 #include "svi/join.h"
 #include "svi/svi.h"
 
-static bool all_finite(const dp_svi *s)
+static bool all_finite(size_t n_vectors, const dpi_state *vector, size_t n)
 {
-    const dpi_optimizer *o = &s->optimizer;
-    for (size_t i = 0; i < o->n; i++)
-        if (!isfinite(o->theta[i]) || !isfinite(o->first[i]) || !isfinite(o->second[i]) ||
-            !isfinite(o->mean[i]))
-            return false;
+    for (size_t k = 0; k < n_vectors; k++)
+        for (size_t i = 0; i < n; i++)
+            if (!isfinite(vector[k].at[i]))
+                return false;
     return true;
 }
 
@@ -32,24 +31,21 @@ static dp_status save(dp_svi *s, const char *path, dp_error *err)
     uint64_t done = s->optimizer.done;
     unsigned char *bytes;
     size_t n;
-    if (o->sampling == DP_SAMPLING_ALLOCATION && done % o->epoch != 0)
+    if (dpi_sampling_inside_epoch(o, done))
         return dpi_fail(err, DP_ESTATE,
                         "step %llu is inside an epoch of %llu steps, whose batches are not saved; "
                         "save after step %llu",
                         (unsigned long long)done, (unsigned long long)o->epoch,
                         (unsigned long long)(done - done % o->epoch + o->epoch));
-    if (!all_finite(s))
-        return dpi_fail(err, DP_EDOMAIN, "the parameters are no longer finite; nothing is saved");
     dpi_checkpoint c = {.opts = *o,
                         .done = done,
                         .loss_step = s->extras.last.step,
                         .loss = s->extras.last.value,
                         .below = s->extras.fraction_below,
-                        .n_theta = s->optimizer.n,
-                        .theta = s->optimizer.theta,
-                        .first = s->optimizer.first,
-                        .second = s->optimizer.second,
-                        .mean = s->optimizer.mean};
+                        .n_theta = s->optimizer.n};
+    c.n_vectors = dpi_optimizer_vectors(&s->optimizer, c.vector);
+    if (!all_finite(c.n_vectors, c.vector, s->optimizer.n))
+        return dpi_fail(err, DP_EDOMAIN, "the parameters are no longer finite; nothing is saved");
     c.opts.delta = s->delta; /* as asked */
     memcpy(c.model, s->print[0], sizeof c.model);
     memcpy(c.guide, s->print[1], sizeof c.guide);
@@ -97,7 +93,8 @@ static dp_svi_opts asked(const dp_svi_opts *resolved)
         o.epsilon = 0;
     if (o.mode == DP_NO_PRIVACY)
         o.clip = 0;
-    if (o.sampling == DP_SAMPLING_FIXED || o.sampling == DP_SAMPLING_ALLOCATION)
+    const dpi_sampler *sampler = dpi_sampler_of(o.sampling);
+    if (sampler != NULL && sampler->sets_rate)
         o.rate = 0;
     return o;
 }
@@ -113,10 +110,10 @@ dp_status dpi_svi_restore(dp_svi *s, const dpi_checkpoint *c, dp_error *err)
     if (o->n != c->n_theta)
         return dpi_fail(err, DP_EDATA, "the checkpoint has %llu parameters and the guide %zu",
                         (unsigned long long)c->n_theta, o->n);
-    memcpy(o->theta, c->theta, o->n * sizeof *o->theta);
-    memcpy(o->first, c->first, o->n * sizeof *o->first);
-    memcpy(o->second, c->second, o->n * sizeof *o->second);
-    memcpy(o->mean, c->mean, o->n * sizeof *o->mean);
+    dpi_state own[DPI_OPTIMIZER_VECTORS];
+    size_t n_vectors = dpi_optimizer_vectors(o, own); /* as many, of the same optimiser */
+    for (size_t k = 0; k < n_vectors; k++)
+        memcpy(own[k].at, c->vector[k].at, o->n * sizeof *own[k].at);
     o->done = c->done;
     dpi_extras_restore(&s->extras, &s->opts, c->loss_step, c->loss, c->below);
     s->opts.epsilon = c->opts.epsilon;
@@ -131,8 +128,7 @@ static dp_status read_checkpoint(const char *path, const dp_model *model, const 
         status = check_print(model, c->model, "model", err);
     if (status == DP_OK)
         status = check_print(guide, c->guide, "guide", err);
-    if (status == DP_OK && c->opts.sampling == DP_SAMPLING_ALLOCATION &&
-        (c->opts.epoch == 0 || c->done % c->opts.epoch != 0))
+    if (status == DP_OK && dpi_sampling_inside_epoch(&c->opts, c->done))
         status = dpi_fail(err, DP_EDATA, "the checkpoint is inside an epoch; it is damaged");
     return status;
 }

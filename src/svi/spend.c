@@ -177,12 +177,10 @@ void dpi_spend_cancel(dp_svi *s)
 
 /* ---- running ---- */
 
-/* Random allocation is counted in whole epochs. */
+/* Epochs are counted as whole. */
 static uint64_t rounded_up(const dp_svi *s, uint64_t steps)
 {
-    uint64_t epoch = s->opts.epoch;
-    if (s->opts.sampling == DP_SAMPLING_ALLOCATION && steps % epoch > 0)
-        steps += epoch - steps % epoch;
+    steps = dpi_sampling_mechanism(&s->opts, steps).steps;
     return steps < s->opts.steps ? steps : s->opts.steps;
 }
 

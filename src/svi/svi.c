@@ -19,13 +19,10 @@
 
 #include <math.h>
 #include <sodium.h>
-#include <unistd.h>
 
 #include "base/float.h"
-#include "random/allocation.h"
 #include "random/failure.h"
 #include "random/noise.h"
-#include "random/subset.h"
 #include "svi/check.h"
 #include "svi/finish.h"
 #include "svi/group.h"
@@ -45,22 +42,6 @@ static dp_status make_random(dp_svi *s, dp_error *err)
     if (status == DP_OK)
         status = s->seeded ? dp_rng_new(seed, &s->rng, err) : dp_rng_new_random(&s->rng, NULL, err);
     return status;
-}
-
-/* Room for the indices that choose_batch puts there: only of random allocation it grows with n. */
-static dp_status make_batch(dp_svi *s, dp_error *err)
-{
-    dp_status status = DP_OK;
-    s->batch_room = s->opts.sampling == DP_SAMPLING_ALLOCATION ? s->n
-                    : s->opts.sampling == DP_SAMPLING_FIXED    ? s->opts.batch
-                                                               : 1;
-    if (s->opts.sampling == DP_SAMPLING_POISSON) {
-        status = dpi_bernoulli_set(&s->rate, s->opts.rate, err);
-        s->batch_room = dpi_poisson_room(&s->rate, s->n);
-    }
-    if (status == DP_OK)
-        s->batch = dpi_arena_alloc(&s->members, s->batch_room, sizeof *s->batch);
-    return status != DP_OK ? status : s->batch == NULL ? dpi_fail_nomem(err) : DP_OK;
 }
 
 static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
@@ -127,18 +108,7 @@ static dp_status make_state(dp_svi *s, dp_error *err)
     const dpi_objective *o = &s->objective;
     dp_status status = dpi_optimizer_init(&s->optimizer, &s->arena, o->n_theta, &s->opts, err);
     if (status == DP_OK)
-        status = make_batch(s, err);
-    if (status != DP_OK)
-        return status;
-    bool allocates = s->opts.sampling == DP_SAMPLING_ALLOCATION;
-    if (allocates) {
-        s->places = dpi_arena_alloc(&s->members, s->n, sizeof *s->places);
-        s->start = dpi_arena_alloc(&s->arena, (size_t)s->opts.epoch + 1, sizeof *s->start);
-    }
-    if (allocates && (s->places == NULL || s->start == NULL))
-        return dpi_fail_nomem(err);
-    if (allocates)
-        status = dpi_fork_new(&s->drawn_by, err);
+        status = dpi_batch_init(&s->batch, &s->opts, s->n, &s->arena, &s->members, err);
     if (status == DP_OK)
         status = dpi_finish_init(s, err);
     if (status != DP_OK)
@@ -277,19 +247,11 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
     return DP_OK;
 }
 
-/* Overwrites what must not stay in memory: the last batch.  Sums and noise were wiped as they were
- * used. */
-static void wipe(dp_svi *s)
-{
-    if (s->batch != NULL)
-        sodium_memzero(s->batch, s->batch_room * sizeof *s->batch);
-}
-
 void dp_svi_free(dp_svi *s)
 {
     if (s == NULL)
         return;
-    wipe(s);
+    dpi_batch_free(&s->batch); /* sums and noise were wiped as they were used */
     dp_reservation_free(s->spend.reservation);
     dpi_workers_free(s);
     dpi_run_free(s->run);
@@ -298,7 +260,6 @@ void dp_svi_free(dp_svi *s)
         dpi_bytes_free(&s->image[k]);
     dp_noise_free(s->noise);
     dp_rng_free(s->rng);
-    dpi_fork_free(s->drawn_by);
     dpi_arena_free(&s->members);
     dpi_arena_free(&s->arena);
     dpi_free(s);
@@ -353,61 +314,20 @@ static void draw_global_noise(dp_svi *s)
     }
 }
 
-/* Chooses the batch; *index is NULL for all records in order. */
-static dp_status choose_batch(dp_svi *s, size_t *size, const size_t **index, dp_error *err)
-{
-    dpi_stream *stream;
-    *size = s->n;
-    *index = NULL;
-    if (s->opts.sampling == DP_SAMPLING_FULL)
-        return DP_OK;
-    dp_status status = dpi_noise_stream(s->noise, &stream, err);
-    if (status != DP_OK)
-        return status;
-    *index = s->batch;
-    if (s->opts.sampling == DP_SAMPLING_POISSON) {
-        *size = dpi_poisson_subset(stream, s->n, &s->rate, s->batch);
-        if (*size <= s->n)
-            return DP_OK;
-        *size = 0;
-        return dpi_fail(err, DP_EENTROPY,
-                        "a batch was drawn that is larger than chance allows (2^-500); the source "
-                        "of randomness is broken, mend the machine before private data are used");
-    }
-    if (s->opts.sampling == DP_SAMPLING_ALLOCATION) {
-        size_t k = (size_t)(s->optimizer.done % s->opts.epoch);
-        if (k == 0) {
-            dpi_allocation_draw(stream, s->n, (size_t)s->opts.epoch, s->batch, s->start, s->places);
-            dpi_fork_set(s->drawn_by);
-        }
-        if (!dpi_fork_here(s->drawn_by))
-            return dpi_fail(err, DP_ESTATE,
-                            "the batches of this epoch were drawn by the process that this one was "
-                            "forked from, which goes on with them; fork between epochs");
-        *index = s->batch + s->start[k];
-        *size = s->start[k + 1] - s->start[k];
-        return DP_OK;
-    }
-    *size = s->opts.batch;
-    dpi_fixed_subset(stream, s->n, s->opts.batch, s->batch);
-    return DP_OK;
-}
-
 /* Clipped to this share of the clip norm. */
 static dp_status sum_batch(dp_svi *s, double share, dp_error *err)
 {
-    size_t size;
-    const size_t *index;
-    dp_status status = choose_batch(s, &size, &index, err);
+    dpi_members batch;
+    dp_status status = dpi_batch_draw(&s->batch, s->optimizer.done, s->noise, &batch, err);
     if (status != DP_OK)
         return status;
-    status = dpi_sum_batch(s, size, index, s->opts.clip * share, err);
-    if (status == DP_OK && size > 0 && s->dropped_now == size)
+    status = dpi_sum_batch(s, batch.size, batch.unit, s->opts.clip * share, err);
+    if (status == DP_OK && batch.size > 0 && s->dropped_now == batch.size)
         return dpi_fail(err, DP_EDATA,
                         "step %llu: the gradients of all its %zu units are not finite numbers, or "
                         "their squares overflow; scale the columns, start elsewhere, or keep "
                         "arguments in the range of their functions (log, sqrt)",
-                        (unsigned long long)s->begun, size);
+                        (unsigned long long)s->begun, batch.size);
     return status;
 }
 

@@ -6,15 +6,14 @@
 #include <tacit/svi.h>
 
 #include "base/bytes.h"
-#include "base/fork.h"
 #include "base/pool.h"
 #include "data/unit.h"
 #include "exec/factors.h"
 #include "exec/run.h"
 #include "model/objective.h"
-#include "random/poisson.h"
 #include "svi/extras.h"
 #include "svi/optimizer.h"
+#include "svi/sampling.h"
 #include "svi/spend.h"
 
 typedef struct dpi_worker dpi_worker; /* sum.h */
@@ -40,23 +39,18 @@ struct dp_svi {
     size_t n;                          /* units */
     size_t n_all;                      /* of all ranks of a group */
     dpi_units units;
+    dpi_batch batch; /* the choice of units */
     dpi_objective objective;
     dpi_run *run;
     dpi_optimizer optimizer;
     dp_noise *noise; /* of releases and batches */
     dp_rng *rng;     /* of the guide's draws */
-    dpi_bernoulli rate;
-    dpi_pool *pool; /* NULL: one thread */
+    dpi_pool *pool;  /* NULL: one thread */
     dpi_worker *workers;
     double *pairs; /* [chunk][room] for draws of records that have an odd number; or NULL */
     size_t n_workers;
     size_t chunk;         /* records at a time */
-    size_t *start;        /* [epoch + 1] of random allocation: where batches begin in `batch` */
-    size_t *places;       /* [n] of random allocation: scratch */
-    dpi_fork *drawn_by;   /* of random allocation: marks the process that drew the epoch */
-    size_t *batch;        /* [batch_room] */
     dpi_factors *factors; /* of long releases (waves.h), else NULL */
-    size_t batch_room;
     double *sum;  /* [n_release] the clipped sum; zero between steps, as is what belongs to it */
     double *lost; /* [n_release] what adding tasks to it has lost to rounding, where has_lost */
     double *last; /* [n_release] of a worker: the last task's sum, still to be added; or NULL */

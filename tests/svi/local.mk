@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-batch %D%/t-chains %D%/t-check %D%/t-convolution %D%/t-drawn %D%/t-dropped %D%/t-extras %D%/t-group %D%/t-guide %D%/t-leaks %D%/t-mapped %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-precision %D%/t-release %D%/t-rounding %D%/t-step %D%/t-svi %D%/t-threads %D%/t-units %D%/t-waves
+UNIT_TESTS += %D%/t-batch %D%/t-chains %D%/t-check %D%/t-convolution %D%/t-drawn %D%/t-dropped %D%/t-extras %D%/t-group %D%/t-guide %D%/t-leaks %D%/t-mapped %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-precision %D%/t-release %D%/t-rounding %D%/t-sampling %D%/t-step %D%/t-svi %D%/t-threads %D%/t-units %D%/t-waves
 
 %C%_t_optimizer_SOURCES = %D%/t-optimizer.c $(faulty)
 %C%_t_optimizer_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
@@ -6,6 +6,7 @@ UNIT_TESTS += %D%/t-batch %D%/t-chains %D%/t-check %D%/t-convolution %D%/t-drawn
 %C%_t_svi_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=aligned_alloc -Wl,--wrap=free
 svi_scene = %D%/scene.c %D%/scene.h
 %C%_t_batch_SOURCES = %D%/t-batch.c $(svi_scene)
+%C%_t_sampling_SOURCES = %D%/t-sampling.c $(svi_scene)
 %C%_t_units_SOURCES = %D%/t-units.c $(svi_scene) $(faulty)
 %C%_t_units_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_rounding_SOURCES = %D%/t-rounding.c %D%/release.c %D%/release.h

@@ -87,8 +87,8 @@ static memory memory_of(const dp_svi *svi)
                 .loss = svi->extras.last.value,
                 .loss_step = svi->extras.last.step};
     memcpy(m.theta, o->theta, sizeof m.theta);
-    memcpy(m.first, o->first, sizeof m.first);
-    memcpy(m.second, o->second, sizeof m.second);
+    memcpy(m.first, o->state[0], sizeof m.first);
+    memcpy(m.second, o->state[1], sizeof m.second);
     memcpy(m.mean, o->mean, sizeof m.mean);
     return m;
 }
@@ -219,7 +219,7 @@ static int disagree(const dp_group *g, void *of)
     if (odd && does == OTHER_RUN && strstr(err.text, "rank 1 is of another run") == NULL)
         return 3;
     if (odd && same_run)
-        again->optimizer.second[0] += 1;
+        again->optimizer.state[1][0] += 1;
     if (same_run && dp_svi_step(again, &err) != (odd ? DP_EMISMATCH : DP_ESTATE))
         return 4;
     dp_svi_free(again);

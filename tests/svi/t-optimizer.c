@@ -1,8 +1,10 @@
 /* Optimisers against steps computed to forty digits from the papers' formulas (mpmath): gradient
- * ascent, heavy-ball momentum (Polyak 1964), Adam (Kingma and Ba 2015, algorithm 1). */
+ * ascent, heavy-ball momentum (Polyak 1964), Adam (Kingma and Ba 2015, algorithm 1), AdaGrad (Duchi,
+ * Hazan and Singer 2011, with diagonal matrices). */
 #include "svi/optimizer.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "svi/options.h"
 #include "tests/graph/faulty.h"
@@ -57,6 +59,20 @@ static const path paths[] = {
       {1.4069119163487925, -2.1107533335939074},
       {1.4817560375098303, -1.7233021576800363},
       {1.3868587921208126, -1.6303030390429694}}},
+    {DP_ADAGRAD,
+     DP_CONSTANT,
+     {{0.74999999895178193, -1.7499999786324805},
+      {0.63394621556624675, -1.6322062219988747},
+      {0.70102514226125878, -1.8820268711019725},
+      {0.7011124846083957, -1.6576696101546766},
+      {0.48715293092073114, -1.6409785426655104}}},
+    {DP_ADAGRAD,
+     DP_LINEAR_DECAY,
+     {{0.74999999895178193, -1.7499999786324805},
+      {0.65715697224335379, -1.6557649733255957},
+      {0.69740432826036103, -1.8056573627874544},
+      {0.69743926519921584, -1.7159144584085362},
+      {0.65464735446168287, -1.7125762449107029}}},
     {DP_ADAM,
      DP_CONSTANT,
      {{0.74999999895178198, -1.7499999786324805},
@@ -219,7 +235,8 @@ static void every_failed_allocation_is_reported(void **state)
         assert_int_equal(status, k <= 4 ? DP_ENOMEM : DP_OK);
         assert_int_equal(err.status, status);
         for (size_t i = 0; k == 5 && i < MANY; i++)
-            assert_true(o.theta[i] == 0 && o.first[i] == 0 && o.second[i] == 0 && o.mean[i] == 0);
+            assert_true(o.theta[i] == 0 && o.state[0][i] == 0 && o.state[1][i] == 0 &&
+                        o.mean[i] == 0);
         dpi_arena_free(&arena);
         assert_int_equal(faulty_live(), before);
     }
@@ -234,6 +251,36 @@ static void nothing_to_fit_is_no_error(void **state)
     take_step(&o, gradients[0]);
     assert_int_equal(o.done, 1);
     dpi_arena_free(&arena);
+}
+
+/* What a checkpoint saves is what the kind moves: names that tell vectors apart, each of them with
+ * room, and none that its steps leave alone. */
+static void what_a_kind_remembers_has_names(void **state)
+{
+    (void)state;
+    const dp_optimizer kinds[] = {DP_ADAM, DP_MOMENTUM, DP_SGD, DP_ADAGRAD};
+    const size_t expected[] = {4, 3, 2, 3};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        dpi_optimizer o;
+        dpi_arena arena = {0};
+        dpi_state list[DPI_OPTIMIZER_VECTORS];
+        dp_svi_opts opts = resolved;
+        opts.optimizer = kinds[k], opts.average = 1;
+        start(&o, &arena, &opts);
+        assert_int_equal(dpi_move_of(kinds[k])->optimizer, kinds[k]);
+        assert_int_equal(dpi_optimizer_vectors(&o, list), expected[k]);
+        assert_ptr_equal(list[0].at, o.theta);
+        assert_ptr_equal(list[1].at, o.mean);
+        take_step(&o, gradients[0]);
+        for (size_t i = 0; i < expected[k]; i++) {
+            assert_true(strlen(list[i].name) > 0 && strlen(list[i].name) < 32);
+            assert_true(list[i].at[0] != 0 && list[i].at[1] != 0);
+            for (size_t j = 0; j < i; j++)
+                assert_true(strcmp(list[i].name, list[j].name) != 0 && list[i].at != list[j].at);
+        }
+        dpi_arena_free(&arena);
+    }
+    assert_null(dpi_move_of((dp_optimizer)99));
 }
 
 /* ---- options ---- */
@@ -301,6 +348,7 @@ static void options_outside_their_domain_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_kind_remembers_has_names),
         cmocka_unit_test(each_step_is_that_of_the_formula),
         cmocka_unit_test(adam_corrects_both_moments),
         cmocka_unit_test(sgd_has_no_memory),

@@ -93,7 +93,7 @@ static void options_out_of_range(void **state)
     start(&u), u.o.clip = 1e200, refused(&u, DP_EDOMAIN, "clip is 1e+200");
     start(&u), u.o.clip = NAN, refused(&u, DP_EDOMAIN, "clip is");
     start(&u), u.o.form = (dp_form)2, refused(&u, DP_EINVAL, "form 2");
-    start(&u), u.o.optimizer = (dp_optimizer)3, refused(&u, DP_EINVAL, "optimizer 3");
+    start(&u), u.o.optimizer = (dp_optimizer)4, refused(&u, DP_EINVAL, "optimizer 4");
     start(&u), u.o.schedule = (dp_schedule)3, refused(&u, DP_EINVAL, "schedule 3");
     start(&u), u.o.mode = DP_WITHOUT_GUARANTEE, refused(&u, DP_EMISMATCH, "certifies nothing");
     start(&u), u.o.epsilon = 0, u.o.sigma = NAN, refused(&u, DP_EDOMAIN, "sigma is nan");
@@ -158,12 +158,29 @@ static void the_fixed_size_sampler_is_accounted_for_as_such(void **state)
 static void only_samplers_that_are_drawn_are_taken(void **state)
 {
     (void)state;
-    const int others[] = {DP_SAMPLING_TRUNCATED, DP_SAMPLING_SHUFFLE, DP_SAMPLING_SHUFFLE + 1, -1};
+    const int others[] = {DP_SAMPLING_SHUFFLE, DP_SAMPLING_SHUFFLE + 1, -1};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         world u;
         start(&u), u.o.sampling = (dp_sampling)others[i], u.o.rate = 0.5;
         refused(&u, DP_EINVAL, "not one that a run draws");
     }
+}
+
+static void a_largest_batch_needs_the_most_units_there_can_be(void **state)
+{
+    (void)state;
+    world u;
+    start(&u), u.o.cap = 3, refused(&u, DP_EMISMATCH, "cap is 3, which belongs to truncated");
+    start(&u), u.o.sampling = DP_SAMPLING_POISSON, u.o.rate = 0.5, u.o.cap = 3,
+               refused(&u, DP_EMISMATCH, "cap is 3");
+    start(&u), u.o.sampling = DP_SAMPLING_TRUNCATED, u.o.cap = 3, u.o.public_units = N,
+               refused(&u, DP_EDOMAIN, "rate is 0");
+    start(&u), u.o.sampling = DP_SAMPLING_TRUNCATED, u.o.rate = 0.5, u.o.public_units = N,
+               refused(&u, DP_EINVAL, "cap is 0");
+    start(&u), u.o.sampling = DP_SAMPLING_TRUNCATED, u.o.rate = 0.5, u.o.cap = 3,
+               refused(&u, DP_EINVAL, "public_units is 0");
+    start(&u), u.o.sampling = DP_SAMPLING_TRUNCATED, u.o.rate = 0.5, u.o.cap = 3,
+               u.o.public_units = N - 1, refused(&u, DP_EINVAL, "public_units is 7, and there are");
 }
 
 /* 1/49 in double is below 1/49 by 6e-19. */
@@ -426,6 +443,7 @@ int main(void)
         cmocka_unit_test(a_run_that_cannot_keep_the_delta_asked_for_is_not_private),
         cmocka_unit_test(the_fixed_size_sampler_is_accounted_for_as_such),
         cmocka_unit_test(only_samplers_that_are_drawn_are_taken),
+        cmocka_unit_test(a_largest_batch_needs_the_most_units_there_can_be),
         cmocka_unit_test(a_share_is_accounted_rounded_up),
         cmocka_unit_test(an_epoch_that_has_begun_is_accounted_for_as_whole),
         cmocka_unit_test(epochs_are_paid_when_they_begin),
