@@ -21,7 +21,7 @@ static dp_status fault(contents_reader *r, const char *kind, long long id)
     if (r->faults == NULL)
         return dpi_fail(r->err, DP_EDATA,
                         "%s %lld of the ledger is not as it was written; tacit ledger check says "
-                        "more, and an intact copy is needed",
+                        "more; put back an intact copy",
                         kind, id);
     (*r->faults)++;
     if (r->out != NULL)
@@ -138,7 +138,7 @@ dp_status dpi_contents_count(dp_ledger *ledger, const char *table, dp_error *err
     return dpi_fail(
         err, DP_EDATA,
         "rows of table '%s' are missing: %lld were written and %lld are there; what they "
-        "spent is spent, and an intact copy is needed",
+        "spent is spent; put back an intact copy",
         table, most, count);
 }
 
@@ -154,7 +154,7 @@ dp_status dpi_contents_read(dp_ledger *ledger, const char *name, dpi_contents *c
         status = read_data(&r, name);
     if (status == DP_OK && name != NULL && contents->n == 0)
         status = dpi_fail(err, DP_ENAME,
-                          "the ledger has no data set '%.200s'; tacit ledger show lists them, "
+                          "the ledger has no data set '%.100s'; tacit ledger show lists them, "
                           "dp_ledger_add_data adds one",
                           name);
     return status;
@@ -171,10 +171,12 @@ dp_status dpi_contents_find(dp_ledger *ledger, uint64_t id, dpi_contents *presen
                 *entry = &present->data[i].entries[k];
                 return DP_OK;
             }
-    return status != DP_OK ? status
-                           : dpi_fail(err, DP_EDATA,
-                                      "the ledger has no entry %llu; was an older copy put back?",
-                                      (unsigned long long)id);
+    return status != DP_OK
+               ? status
+               : dpi_fail(
+                     err, DP_EDATA,
+                     "the ledger has no entry %llu; an older copy was put back, take the newest",
+                     (unsigned long long)id);
 }
 
 dp_status dpi_contents_survey(dp_ledger *ledger, dpi_contents *contents, FILE *out, size_t *faults,

@@ -53,7 +53,7 @@ static dp_status read_row(dp_ledger *ledger, dpi_query *q, dpi_sketches *sketche
         memcmp(seal, written, sizeof seal) != 0)
         return dpi_fail(err, DP_EDATA,
                         "the sketches of data set %lld of the ledger are not as they were written; "
-                        "an intact copy is needed",
+                        "put back an intact copy",
                         (long long)dpi_row_number(q, 0));
     return dpi_sketches_read(bytes, size, sketches, err);
 }

@@ -69,7 +69,9 @@ static dp_status set_begun(dpi_entry *entry, const void *how, dp_error *err)
     for (size_t k = 0; k < entry->n; k++) {
         uint64_t reserved = entry->parts[k].mechanism.steps;
         if (begun[k] > reserved)
-            return dpi_fail(err, DP_EPRIVACY, "%llu steps are reserved, and %llu would be begun",
+            return dpi_fail(err, DP_EPRIVACY,
+                            "%llu steps are reserved, and %llu would be begun; resume the run, "
+                            "which reserves more",
                             (unsigned long long)reserved, (unsigned long long)begun[k]);
         entry->parts[k].begun = begun[k];
     }
@@ -91,7 +93,7 @@ static dp_status set_settled(dpi_entry *entry, const void *how, dp_error *err)
         if (begun > m->steps)
             return dpi_fail(err, DP_EINVAL,
                             "mechanism %zu has %llu steps reserved, and %llu are said to have been "
-                            "begun; settling lowers only",
+                            "begun; give at most those reserved, settling lowers only",
                             k, (unsigned long long)m->steps, (unsigned long long)begun);
         if (m->sampling == DP_SAMPLING_ALLOCATION && m->epoch > 0 && begun % m->epoch > 0)
             begun = begun - begun % m->epoch + m->epoch;
@@ -106,7 +108,8 @@ static dp_status set_settled(dpi_entry *entry, const void *how, dp_error *err)
 dp_status dp_reservation_settle(dp_reservation *r, const uint64_t *steps, dp_error *err)
 {
     if (r->settled)
-        return dpi_fail(err, DP_ESTATE, "the reservation is settled already");
+        return dpi_fail(err, DP_ESTATE,
+                        "the reservation is settled already; reserve anew for more steps");
     dp_status status = alter(r, set_settled, steps, err);
     r->settled = status == DP_OK;
     return status;

@@ -11,7 +11,8 @@
  * Given the numbers of records, n and m, either is at most 1 / Pr(n) Pr(m) < 8 sqrt(n m) <= 4 (n + m)
  * times as likely (Stirling).
  *
- * Values that many records have thus tell nothing, nor does a column of few values. */
+ * So values that many records have tell nothing when a part of them is shared, and a column of few
+ * values never does. */
 #include "ledger/sketch.h"
 
 #include <math.h>
@@ -20,7 +21,14 @@
 
 #include "base/error.h"
 
-enum { FEW_RECORDS = 64, HEAD = 8, SKETCH_HEAD = 8 + 16 + 4 + 4, ITEM = 12, MOST_SKETCHES = 4096 };
+enum {
+    FEW_RECORDS = 64,
+    MANY_VALUES = 32,
+    HEAD = 8,
+    SKETCH_HEAD = 8 + 16 + 4 + 4,
+    ITEM = 12,
+    MOST_SKETCHES = 4096
+};
 
 void dpi_sketches_free(dpi_sketches *sketches)
 {
@@ -158,13 +166,26 @@ static double log_of_pairs(const dpi_sketch *a, const dpi_sketch *b)
     return -information;
 }
 
-/* Of records that are the same as a whole. */
+/* Whether the values of a column are many, and occur as unevenly as chance makes them: equal numbers
+ * of each are a design (doses, strata), which unrelated data sets may share. */
+static bool is_drawn(const dpi_sketch *s)
+{
+    double n = (double)s->n_items, mean = 0, square = 0;
+    for (size_t i = 0; i < s->n_items; i++) {
+        mean += s->items[i].count / n;
+        square += (double)s->items[i].count * s->items[i].count / n;
+    }
+    return s->n_items >= MANY_VALUES && square - mean * mean >= mean / 2;
+}
+
+/* Of records, or columns, that are the same as a whole. */
 static double log_of_equality(const dpi_sketch *a, const dpi_sketch *b)
 {
     double sum = 0;
-    if (!a->rows || !b->rows || a->n != b->n || memcmp(a->sum, b->sum, sizeof a->sum) != 0)
+    bool rows = a->rows && b->rows;
+    if (a->n != b->n || memcmp(a->sum, b->sum, sizeof a->sum) != 0 || (!rows && !is_drawn(a)))
         return 0;
-    if (a->n < FEW_RECORDS && a->varied && b->varied)
+    if (rows && a->n < FEW_RECORDS && a->varied && b->varied)
         return -INFINITY; /* too few for chance to be ruled out, and whoever means it can say so */
     for (size_t i = 0; i < a->n_items; i++) {
         double count = a->items[i].count;
@@ -265,5 +286,5 @@ dp_status dpi_sketches_read(const unsigned char *bytes, size_t size, dpi_sketche
     return good && p == end ? DP_OK
                             : dpi_fail(err, DP_EDATA,
                                        "a sketch in the ledger is not as it was written; tacit "
-                                       "ledger check says more, and an intact copy is needed");
+                                       "ledger check says more, put back an intact copy");
 }

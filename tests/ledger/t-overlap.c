@@ -132,18 +132,31 @@ static void kinds_do_not_matter(void **state)
     dp_dataset_index(data, "d", first.index[OTHER_ANSWER]);
     dp_dataset_real(data, "e", 1, first.real[ALSO_MEASURED]);
     refuses(ledger, data);
-    /* Nothing but whole numbers, few of each. */
-    data = dp_dataset_new(N);
+    dp_ledger_close(ledger);
+}
+
+/* Nothing but whole numbers, few of each, so that no column is enough. */
+static void records_of_few_values_are_recognised_as_a_whole(void **state)
+{
+    (void)state;
     dp_error err = {0};
-    dp_dataset_real(data, "age", 1, first.real[AGE]);
-    dp_dataset_real(data, "answer", 1, first.real[ANSWER]);
-    dp_dataset_real(data, "other", 1, first.real[OTHER_ANSWER]);
-    assert_ok(add(ledger, "whole", data, true, &err), err.text);
+    dp_ledger *ledger = folder_ledger(2);
+    fill(&first, N, 11);
+    for (int i = 0; i < N; i++)
+        first.real[AGE][i] = first.index[AGE][i] = 20 + (first.index[AGE][i] - 18) / 10;
+    dp_dataset *data = of(&first, (const int[]){AGE, ANSWER, OTHER_ANSWER}, 3, "x");
+    assert_ok(add(ledger, "survey", data, false, &err), err.text);
     data = dp_dataset_new(N);
     dp_dataset_bytes(data, "p", 1, 1, first.bytes[ANSWER]);
     dp_dataset_index(data, "q", first.index[AGE]);
     dp_dataset_index(data, "r", first.index[OTHER_ANSWER]);
-    assert_fails(add(ledger, "again", data, false, &err), DP_EPRIVACY, &err, "'whole'");
+    refuses(ledger, data);
+    data = dp_dataset_new(N);
+    fill(&second, N, 12);
+    dp_dataset_bytes(data, "p", 1, 1, second.bytes[ANSWER]);
+    dp_dataset_index(data, "q", first.index[AGE]);
+    dp_dataset_index(data, "r", first.index[OTHER_ANSWER]);
+    assert_ok(add(ledger, "others", data, false, &err), err.text);
     dp_ledger_close(ledger);
 }
 
@@ -192,8 +205,17 @@ static void a_column_beside_new_ones_is_recognised(void **state)
         dp_dataset_real(data, "old", 1, first.real[c]);
         refuses(ledger, data);
     }
-    /* Ages, answers and numbers of rows are nobody's. */
-    for (int c = AGE; c < COLUMNS; c++) {
+    /* Ages are, when there are all of them in their numbers; of a part everybody has the like. */
+    dp_dataset *ages = dp_dataset_new(N);
+    dp_dataset_real(ages, "new", 1, second.real[MEASURED]);
+    dp_dataset_index(ages, "old", first.index[AGE]);
+    refuses(ledger, ages);
+    ages = dp_dataset_new(N / 2);
+    dp_dataset_real(ages, "new", 1, second.real[MEASURED]);
+    dp_dataset_index(ages, "old", first.index[AGE]);
+    assert_ok(add(ledger, "ages", ages, false, &err), err.text);
+    /* Answers and numbers of rows are nobody's. */
+    for (int c = ANSWER; c < COLUMNS; c++) {
         char name[16];
         dp_dataset *data = dp_dataset_new(N);
         (void)snprintf(name, sizeof name, "with %d", c);
@@ -383,6 +405,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_orders_do_not_matter),
         cmocka_unit_test(kinds_do_not_matter),
+        cmocka_unit_test(records_of_few_values_are_recognised_as_a_whole),
         cmocka_unit_test(parts_are_recognised),
         cmocka_unit_test(a_part_that_was_first_has_the_budget_of_the_whole),
         cmocka_unit_test(a_column_beside_new_ones_is_recognised),

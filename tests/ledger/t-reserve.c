@@ -239,6 +239,44 @@ static void what_is_asked_is_checked(void **state)
     dp_ledger_close(ledger);
 }
 
+/* Names of the greatest length leave the remedy its room. */
+static void long_names_do_not_displace_the_remedy(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    char name[DPI_MOST_NAME + 1], unit[DPI_MOST_NAME + 1];
+    dp_reservation *r;
+    dp_ledger *ledger = folder_ledger(2);
+    memset(name, 'n', DPI_MOST_NAME);
+    memset(unit, 'u', DPI_MOST_NAME);
+    name[DPI_MOST_NAME] = unit[DPI_MOST_NAME] = 0;
+    folder_write("long.csv", "x\n9\n");
+    const dp_ledger_source source = {.path = folder_path("long.csv")};
+    const dp_budget budget = {
+        .epsilon = 2, .delta = 1e-6, .adjacency = DP_ADD_REMOVE, .unit = unit};
+    assert_ok(dp_ledger_add_data(ledger, name, &source, &budget, &err), err.text);
+    const dp_mechanism loud = gaussian(1, 100),
+                       fixed = {
+                           .sampling = DP_SAMPLING_FIXED, .sigma = 20, .rate = 0.1, .steps = 4};
+    dpi_purpose what = {.spending = {.data = name, .unit = name, .list = &loud, .n = 1}};
+    assert_fails(dpi_reserve(ledger, &what, &r, &err), DP_EMISMATCH, &err,
+                 "set the same unit column");
+    what.spending.unit = unit;
+    what.tells_size = true;
+    assert_fails(dpi_reserve(ledger, &what, &r, &err), DP_EMISMATCH, &err, "DP_REPLACE_ONE");
+    what.tells_size = false;
+    assert_fails(dpi_reserve(ledger, &what, &r, &err), DP_EPRIVACY, &err, "for all 100 steps");
+    what.spending.list = &fixed;
+    assert_fails(dpi_reserve(ledger, &what, &r, &err), DP_EMISMATCH, &err, "or full batches");
+    const dp_mechanism quiet = gaussian(100, 3);
+    what.spending.list = &quiet;
+    folder_write("long.csv", "x\n8\n");
+    assert_fails(dpi_reserve(ledger, &what, &r, &err), DP_EDATA, &err, "tacit ledger update");
+    what.spending.data = unit;
+    assert_fails(dpi_reserve(ledger, &what, &r, &err), DP_ENAME, &err, "dp_ledger_add_data");
+    dp_ledger_close(ledger);
+}
+
 /* begun, reserved of entry 1. */
 static void entry_is(dp_ledger *ledger, uint64_t begun, uint64_t reserved)
 {
@@ -398,6 +436,7 @@ int main(void)
         cmocka_unit_test(begun_epochs_count_whole),
         cmocka_unit_test(neighbours_are_those_of_the_budget),
         cmocka_unit_test(what_is_asked_is_checked),
+        cmocka_unit_test(long_names_do_not_displace_the_remedy),
         cmocka_unit_test(taking_over_counts_every_step_once),
         cmocka_unit_test(processes_at_once_cannot_overspend),
         cmocka_unit_test(memory_may_run_out_anywhere),
