@@ -1,6 +1,6 @@
 # Every fuzz-<name>.c is a libFuzzer target (make check-fuzz) and, linked with replay.c, a test that
 # replays its corpus.
-REPLAYERS = %D%/replay-checkpoint %D%/replay-csv %D%/replay-idx %D%/replay-npy %D%/replay-plan
+REPLAYERS = %D%/replay-checkpoint %D%/replay-csv %D%/replay-fit %D%/replay-idx %D%/replay-npy %D%/replay-plan
 check_PROGRAMS += $(REPLAYERS)
 TESTS += $(REPLAYERS)
 %C%_replay_checkpoint_SOURCES = %D%/fuzz-checkpoint.c %D%/replay.c %D%/fuzz.h
@@ -9,6 +9,9 @@ TESTS += $(REPLAYERS)
 %C%_replay_csv_SOURCES = %D%/fuzz-csv.c %D%/replay.c %D%/fuzz.h
 %C%_replay_csv_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/csv"'
 %C%_replay_csv_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)
+%C%_replay_fit_SOURCES = %D%/fuzz-fit.c %D%/replay.c %D%/fuzz.h
+%C%_replay_fit_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/fit"'
+%C%_replay_fit_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)
 %C%_replay_idx_SOURCES = %D%/fuzz-idx.c %D%/replay.c %D%/fuzz.h
 %C%_replay_idx_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/idx"'
 %C%_replay_idx_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)

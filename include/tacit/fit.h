@@ -49,6 +49,21 @@ DP_API dp_status dp_svi_finish(const dp_svi *svi, dp_fit **fit, dp_error *err) D
 /* Frees the fit with all its expressions; NULL is allowed. */
 DP_API void dp_fit_free(dp_fit *fit);
 
+/* Writes the fit to a file, whole or not at all; equal fits give equal bytes.  doc/format.md is the
+ * form, tools/read-fit.py reads it without the library.  The file holds model, guide, parameters,
+ * what was guaranteed and the columns' names, and nothing that could be executed; expressions added
+ * to the fit are not in it.  DP_EIO; DP_ENOMEM. */
+DP_API dp_status dp_fit_save(const dp_fit *fit, const char *path, dp_error *err) DP_MUST_CHECK;
+
+/* Reads a fit from a file, which may come from anywhere and may change or go afterwards.  All that
+ * it computes is equal to the bit to what the fit computes that was saved, on the same machine and
+ * build.  What the file says of privacy is the word of who wrote it.
+ *   *fit  [out] freed with dp_fit_free; NULL on error
+ * DP_EIO it cannot be opened or mapped; DP_EDATA it is no fit, or not as it was written;
+ * DP_EUNSUPPORTED it is of another version, or has sections, operations or distributions that this
+ * one does not know, which are named; DP_ENOMEM. */
+DP_API dp_status dp_fit_load(const char *path, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
+
 /* What was guaranteed when the fit was made; the texts live as long as the fit. */
 DP_API void dp_fit_privacy(const dp_fit *fit, dp_privacy *privacy);
 

@@ -299,10 +299,6 @@ static dp_dist distribution(dp_model *m, const dpi_site *site)
     dp_dist dist = {.family = site->family};
     for (int k = 0; site->family != NULL && k < site->family->n_args; k++) {
         dpi_id id = site->arg[k];
-        if ((size_t)id >= m->graph.n_nodes) {
-            (void)dpi_fail(&m->err, DP_EDATA, "an argument comes after its site");
-            break;
-        }
         const dpi_node *node = dpi_get(&m->graph, id);
         dist.arg[k] =
             dpi_is_number(node) ? dp_num(node->attr.value) : (dp_expr){.model = m, .id = id};
@@ -352,6 +348,27 @@ static void put_nodes(dp_model *m, const stored *s, size_t end)
     }
 }
 
+/* Whether the node was made where the site was written; a column may have been read before it was
+ * observed, and a computed value always was there. */
+static bool makes_node(const stored *s, const dpi_site *site)
+{
+    const dpi_node *node = &s->nodes[site->value];
+    return site->kind != DPI_DETERMINISTIC &&
+           (site->kind != DPI_OBSERVED ||
+            (node->where.line == site->where.line && node->where.file != NULL &&
+             strcmp(node->where.file, site->where.file) == 0 && node->attr.rows == 0));
+}
+
+/* How many nodes come before the site. */
+static size_t nodes_before(const stored *s, const dpi_site *site)
+{
+    size_t end = (size_t)site->value + !makes_node(s, site);
+    for (int k = 0; site->family != NULL && k < site->family->n_args; k++)
+        if ((size_t)site->arg[k] >= end)
+            end = (size_t)site->arg[k] + 1;
+    return end;
+}
+
 static void put_plates(dp_model *m, const stored *s)
 {
     for (size_t i = 0; i < s->n_plates; i++)
@@ -367,7 +384,7 @@ static void write_again(dp_model *m, const stored *s)
     put_plates(m, s);
     for (size_t i = 0; i < s->n_sites && m->err.status == DP_OK; i++) {
         const dpi_site *site = &s->sites[i];
-        put_nodes(m, s, (size_t)site->value + (site->kind == DPI_DETERMINISTIC));
+        put_nodes(m, s, nodes_before(s, site));
         if (m->err.status == DP_OK)
             put_site(m, s, site);
         if (m->err.status == DP_OK && m->sites[i].value != site->value)

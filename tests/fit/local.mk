@@ -9,3 +9,18 @@ fit_records = %D%/records.c %D%/records.h $(fit_scene)
 %C%_t_finish_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_walk_SOURCES = %D%/t-walk.c $(fit_records) $(faulty)
 %C%_t_walk_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+
+# Files; the other process of t-file.
+fit_files = %D%/fits.c %D%/fits.h %D%/answers.c %D%/answers.h $(random_model)
+fit_mutate = %D%/mutate.c %D%/mutate.h
+UNIT_TESTS += %D%/t-file %D%/t-mutate
+%C%_t_file_SOURCES = %D%/t-file.c $(fit_files) $(fit_mutate) $(ledger_folder) $(faulty)
+%C%_t_file_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+check_PROGRAMS += %D%/answer-files
+%C%_answer_files_SOURCES = %D%/answer-files.c %D%/answers.c %D%/answers.h $(random_records)
+
+# 20 000 changes in make check, a million in make check-long.
+%C%_t_mutate_SOURCES = %D%/t-mutate.c $(fit_files) $(fit_mutate)
+LONG_TESTS += %D%/mutate-long
+%C%_mutate_long_SOURCES = %D%/t-mutate.c $(fit_files) $(fit_mutate)
+%C%_mutate_long_CPPFLAGS = $(AM_CPPFLAGS) -DCHANGES=1000000

@@ -6,7 +6,14 @@
 
 #include "tests/lib/check.h"
 
-enum { D = 3, PLACES = 9, CHANNELS = 2, WORDS = 2, GROUPS = 4, STEPS = 9 };
+enum {
+    D = RECORD_VECTOR,
+    PLACES = RECORD_PLACES,
+    CHANNELS = RECORD_CHANNELS,
+    WORDS = RECORD_WORDS,
+    GROUPS = RECORD_GROUPS,
+    STEPS = 9
+};
 
 /* splitmix64 (Steele, Lea, Flood 2014). */
 static size_t draw(random_model *r, size_t below)
@@ -172,7 +179,11 @@ static void add_columns(random_model *r)
 
 static void observe(random_model *r)
 {
-    dp_expr last = r->pool[r->n_pool - 1], one = dp_slice(last, 1, 1);
+    /* Everything has a part in it: a parameter that has none is refused. */
+    dp_expr last = r->pool[r->n_pool - 1];
+    for (size_t k = 0; k + 1 < r->n_pool; k++)
+        last = dp_add(last, dp_scale(0.1, dp_tanh(r->pool[k])));
+    dp_expr one = dp_slice(last, 1, 1);
     size_t which = draw(r, 6);
     (void)dp_deterministic(r->model, "eta", one);
     (void)dp_deterministic(r->model, "all of it", last);
@@ -268,30 +279,4 @@ void random_model_free(random_model *r)
     dp_model_free(r->guide);
     dp_model_free(r->model);
     r->guide = r->model = NULL;
-}
-
-void random_records_new(random_records *r, uint64_t number_of_it)
-{
-    static const char *const names[] = {"x", "image", "real", "vector", "binary", "count"};
-    static const size_t sizes[] = {D, PLACES * CHANNELS, 1, D, 1, 1};
-    static const char *const indices[] = {"words", "group", "label"};
-    random_model source = {.state = 97 * number_of_it + 5};
-    r->data = dp_dataset_new(RANDOM_RECORDS);
-    for (size_t k = 0; k < 6; k++) {
-        for (size_t i = 0; i < RANDOM_RECORDS * sizes[k]; i++)
-            r->real[k][i] = k < 4 ? number(&source) : (double)draw(&source, k == 4 ? 2 : 9);
-        dp_dataset_real(r->data, names[k], sizes[k], r->real[k]);
-    }
-    for (size_t k = 0; k < 3; k++) {
-        size_t d = k == 0 ? WORDS : 1;
-        for (size_t i = 0; i < RANDOM_RECORDS * d; i++)
-            r->index[k][i] = (int32_t)draw(&source, k == 2 ? D : GROUPS);
-        dp_dataset_indices(r->data, indices[k], d, r->index[k]);
-    }
-    assert_null(dp_dataset_error(r->data));
-}
-
-void random_records_free(random_records *r)
-{
-    dp_dataset_free(r->data);
 }

@@ -1,14 +1,13 @@
 /* Random models on the public calls: latents of many families, networks of many layers, mixtures,
- * guides, and records for them. */
+ * guides. */
 #ifndef TESTS_MODEL_RANDOM_MODEL_H
 #define TESTS_MODEL_RANDOM_MODEL_H
 
 #include <stdbool.h>
 
-#include <tacit/dataset.h>
 #include <tacit/model.h>
 
-enum { RANDOM_RECORDS = 6 };
+#include "tests/model/random-records.h"
 
 typedef struct random_model {
     uint64_t state;
@@ -27,15 +26,5 @@ typedef struct random_model {
 /* The model of this number, which has no error; freed by random_model_free. */
 void random_model_new(random_model *r, uint64_t number);
 void random_model_free(random_model *r);
-
-/* Records that every such model can be fitted to and evaluated at. */
-typedef struct random_records {
-    dp_dataset *data;
-    double real[6][RANDOM_RECORDS * 18];
-    int32_t index[3][RANDOM_RECORDS * 2];
-} random_records;
-
-void random_records_new(random_records *r, uint64_t number);
-void random_records_free(random_records *r);
 
 #endif

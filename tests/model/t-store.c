@@ -98,6 +98,38 @@ static void random_models_and_guides_come_back(void **state)
     assert_true(guides > MODELS / 20 && guides < MODELS);
 }
 
+/* Read and then observed, and the other way, as numbers and as categories. */
+static void columns_that_are_read_and_observed_come_back(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 16; k++) {
+        bool category = k % 2, read_first = k / 2 % 2, same_line = k / 4 % 2, late = k / 8 % 2;
+        dp_model *m = dp_model_new();
+        dp_plate rows = dp_unit_plate(m, "rows"), groups = dp_plate_new(m, "groups", 3);
+        dp_expr w = dp_sample(m, "w", 3, dp_normal(0, 1));
+        int line = 100;
+        if (read_first && late)
+            w = dp_tanh(w);
+        if (read_first)
+            (void)(category ? dp_index_at(rows, "y", groups, "a.c", line)
+                            : dp_data_at(rows, "y", 3, "a.c", line));
+        if (read_first && !late)
+            w = dp_tanh(w);
+        dp_observe_at(rows, "y", category ? dp_categorical_logit(w) : dp_normal_v(w, dp_num(1)),
+                      "a.c", same_line ? line : line + 1);
+        if (!category)
+            (void)dp_deterministic(m, "twice",
+                                   dp_scale(2, dp_data_at(rows, "y", 3, "a.c", line + 2)));
+        assert_ok(dp_model_status(m), dp_model_error(m));
+        dpi_bytes bytes = stored(m);
+        dp_model *again = restored(NULL, &bytes);
+        assert_same_model(m, again);
+        dp_model_free(again);
+        dpi_bytes_free(&bytes);
+        dp_model_free(m);
+    }
+}
+
 static void a_restored_model_goes_on_and_finds_its_nodes(void **state)
 {
     (void)state;
@@ -407,6 +439,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_models_and_guides_come_back),
+        cmocka_unit_test(columns_that_are_read_and_observed_come_back),
         cmocka_unit_test(a_restored_model_goes_on_and_finds_its_nodes),
         cmocka_unit_test(the_fingerprint_sees_each_field_of_each_operation),
         cmocka_unit_test(the_fingerprint_sees_each_field_of_random_models),

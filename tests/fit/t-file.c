@@ -1,0 +1,336 @@
+/* Files of fits: they come back in another process, to the bit, and what is no such file is
+ * refused.
+ *   t-file corpus FOLDER   writes the fuzzer's corpus anew */
+#define _XOPEN_SOURCE 700
+#include "fit/file.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/fit/answers.h"
+#include "tests/fit/fits.h"
+#include "tests/fit/mutate.h"
+#include "tests/graph/faulty.h"
+#include "tests/ledger/folder.h"
+#include "tests/lib/check.h"
+
+enum { RANDOM_MODELS = 200, HEAD = 64, ENTRY = 64 };
+
+static dpi_bytes stored(const dp_fit *fit)
+{
+    dpi_bytes bytes = {0};
+    dp_error err = {0};
+    assert_ok(dpi_fit_store(fit, &bytes, &err), err.text);
+    return bytes;
+}
+
+/* Two numbers learnt, the least that a fit can be. */
+static dp_fit *small_fit(bool guided)
+{
+    double y[] = {0.3, -1.2, 0.7};
+    dp_error err = {0};
+    dp_svi *svi;
+    dp_fit *fit;
+    dp_model *m = dp_model_new(), *guide = guided ? dp_guide_new(m) : NULL;
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_dataset *data = dp_dataset_new(3);
+    dp_dataset_real(data, "y", 1, y);
+    dp_expr w = dp_sample(m, "w", 1, dp_normal(0, 1));
+    dp_observe(rows, "y", dp_normal_v(w, dp_num(0.7)));
+    if (guided)
+        (void)dp_sample(guide, "w", 1, dp_normal_v(dp_param(guide, "at", 1, 0.2), dp_num(0.4)));
+    const dp_svi_opts opts = {.epsilon = 1, .delta = 1e-3, .clip = 1, .steps = 2, .seed = 71};
+    assert_ok(dp_svi_new(m, guide, data, &opts, &svi, &err), err.text);
+    assert_ok(dp_svi_run(svi, NULL, &err), err.text);
+    assert_ok(dp_svi_finish(svi, &fit, &err), err.text);
+    dp_svi_free(svi);
+    dp_dataset_free(data);
+    dp_model_free(guide);
+    dp_model_free(m);
+    return fit;
+}
+
+/* ---- coming back ---- */
+
+static void loaded_elsewhere_fits_answer_to_the_bit(void **state)
+{
+    (void)state;
+    static uint64_t expected[N_NAMED_FITS + RANDOM_MODELS];
+    char name[24], command[1200], line[64];
+    size_t count = 0;
+    dp_error err = {0};
+    for (uint64_t k = 0; count < N_NAMED_FITS + RANDOM_MODELS; k++) {
+        dp_fit *fit = k < N_NAMED_FITS ? named_fit((int)k, count) : random_fit(k, count);
+        random_records r;
+        if (fit == NULL)
+            continue;
+        (void)snprintf(name, sizeof name, "fit-%zu", count);
+        assert_ok(dp_fit_save(fit, folder_path(name), &err), err.text);
+        random_records_new(&r, count);
+        expected[count++] = answers_of(fit, r.data);
+        random_records_free(&r);
+        dp_fit_free(fit);
+        assert_true(k < 2 * RANDOM_MODELS);
+    }
+    const char *build = getenv("top_builddir");
+    (void)snprintf(command, sizeof command, "%s/tests/fit/answer-files %s %zu",
+                   build != NULL ? build : ".", folder_path("."), count);
+    FILE *answers = popen(command, "r");
+    assert_non_null(answers);
+    for (size_t k = 0; k < count; k++) {
+        assert_non_null(fgets(line, sizeof line, answers));
+        if (strtoull(line, NULL, 16) != expected[k])
+            fail_msg("fit %zu answers otherwise in another process", k);
+    }
+    assert_int_equal(pclose(answers), 0);
+}
+
+static void storing_what_was_loaded_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    for (int k = 0; k < N_NAMED_FITS; k++) {
+        dp_fit *fit = named_fit(k, 3), *again;
+        dpi_bytes bytes = stored(fit);
+        assert_int_equal(bytes.n % 8, 0);
+        assert_true(survives(bytes.at, bytes.n));
+        assert_ok(dp_fit_save(fit, folder_path("kept"), &err), err.text);
+        assert_ok(dp_fit_load(folder_path("kept"), &again, &err), err.text);
+        dp_fit_free(fit);
+        dpi_bytes second = stored(again);
+        assert_int_equal(bytes.n, second.n);
+        assert_memory_equal(bytes.at, second.at, bytes.n);
+        /* What users add is not in the file. */
+        (void)dp_exp(dp_fit_expr(again, "no such name"));
+        dpi_bytes_free(&second);
+        second = stored(again);
+        assert_int_equal(bytes.n, second.n);
+        assert_memory_equal(bytes.at, second.at, bytes.n);
+        dpi_bytes_free(&second);
+        dpi_bytes_free(&bytes);
+        dp_fit_free(again);
+    }
+}
+
+static void sections_are_aligned(void **state)
+{
+    (void)state;
+    dp_fit *fit = small_fit(true);
+    dpi_bytes bytes = stored(fit);
+    uint64_t n = dpi_get_number(bytes.at + 24);
+    assert_int_equal(n, 7);
+    for (uint64_t k = 0; k < n; k++)
+        assert_int_equal(dpi_get_number(bytes.at + HEAD + k * ENTRY + 32) % 64, 0);
+    dpi_bytes_free(&bytes);
+    dp_fit_free(fit);
+}
+
+/* ---- what is refused ---- */
+
+static void refuses(const dpi_bytes *bytes, dp_status status, const char *says)
+{
+    dp_error err = {0};
+    dp_fit *fit;
+    dpi_fit_seal(bytes->at, bytes->n);
+    assert_fails(dpi_fit_restore(bytes->at, bytes->n, &fit, &err), status, &err, says);
+    assert_null(fit);
+}
+
+/* With the first `from` behind byte `start` written as `to`, of the same length. */
+static void refuses_with(const dpi_bytes *bytes, size_t start, const char *from, const char *to,
+                         dp_status status, const char *says)
+{
+    size_t n = strlen(from), at = start;
+    while (at + n <= bytes->n && memcmp(bytes->at + at, from, n) != 0)
+        at++;
+    assert_true(at + n <= bytes->n);
+    memcpy(bytes->at + at, to, n);
+    refuses(bytes, status, says);
+    memcpy(bytes->at + at, from, n);
+}
+
+static void what_this_version_does_not_know_is_named(void **state)
+{
+    (void)state;
+    dp_fit *fit = small_fit(true);
+    dpi_bytes bytes = stored(fit);
+    bytes.at[8] = 2;
+    refuses(&bytes, DP_EUNSUPPORTED, "version 2");
+    bytes.at[8] = 1;
+    refuses_with(&bytes, HEAD, "values", "velues", DP_EUNSUPPORTED, "section 'velues'");
+    refuses_with(&bytes, HEAD, "const", "canst", DP_EUNSUPPORTED, "operation 'canst'");
+    refuses_with(&bytes, HEAD + 7 * ENTRY, "normal", "nermal", DP_EUNSUPPORTED, "'nermal'");
+    refuses_with(&bytes, HEAD, "latents", "lettuce", DP_EUNSUPPORTED, "'lettuce'");
+    refuses_with(&bytes, HEAD, "DP_SAMPLING_FULL", "DP_SAMPLING_NULL", DP_EUNSUPPORTED, "NULL'");
+    refuses_with(&bytes, 0, "tacitfit", "tacitfat", DP_EDATA, "no fit");
+    refuses_with(&bytes, HEAD, "tacitmod", "tacitmad", DP_EDATA, "model");
+    dpi_fit_seal(bytes.at, bytes.n);
+    assert_true(survives(bytes.at, bytes.n));
+    dpi_bytes_free(&bytes);
+    dp_fit_free(fit);
+}
+
+static void cut_anywhere_or_longer_it_is_refused(void **state)
+{
+    (void)state;
+    dp_fit *fit = small_fit(true);
+    dpi_bytes bytes = stored(fit);
+    for (size_t n = 0; n < bytes.n; n++) {
+        unsigned char *cut = malloc(n > 0 ? n : 1);
+        assert_non_null(cut);
+        memcpy(cut, bytes.at, n);
+        assert_false(survives(cut, n));
+        if (n >= HEAD) {
+            dpi_put_number(cut + 16, n);
+            dpi_fit_seal(cut, n);
+            assert_false(survives(cut, n));
+        }
+        free(cut);
+    }
+    dpi_bytes_add(&bytes, NULL, 64);
+    assert_false(survives(bytes.at, bytes.n));
+    dpi_put_number(bytes.at + 16, bytes.n);
+    refuses(&bytes, DP_EDATA, "not written as this version");
+    dpi_bytes_free(&bytes);
+    dp_fit_free(fit);
+}
+
+static void with_any_byte_changed_it_is_refused(void **state)
+{
+    (void)state;
+    for (int guided = 0; guided < 2; guided++) {
+        dp_fit *fit = small_fit(guided);
+        dpi_bytes bytes = stored(fit);
+        size_t fits = 0;
+        for (size_t i = 0; i < bytes.n; i++)
+            for (int bit = 0; bit < 8; bit += 7) {
+                unsigned char kept[32];
+                bytes.at[i] ^= (unsigned char)(1 << bit);
+                assert_false(survives(bytes.at, bytes.n)); /* by its hash */
+                memcpy(kept, bytes.at + 32, sizeof kept);
+                dpi_fit_seal(bytes.at, bytes.n);
+                fits += (size_t)survives(bytes.at, bytes.n); /* by what it says */
+                memcpy(bytes.at + 32, kept, sizeof kept);
+                bytes.at[i] ^= (unsigned char)(1 << bit);
+            }
+        assert_true(survives(bytes.at, bytes.n));
+        assert_true(fits > 16); /* parameters, names, lines of the source */
+        dpi_bytes_free(&bytes);
+        dp_fit_free(fit);
+    }
+}
+
+static void hostile_statements_are_refused(void **state)
+{
+    (void)state;
+    dp_fit *fit = small_fit(false);
+    dpi_bytes bytes = stored(fit);
+    size_t at = 0;
+    while (memcmp(bytes.at + at, "privacy", 8) != 0)
+        at++;
+    size_t values = (size_t)dpi_get_number(bytes.at + at - 64 + 32);
+    uint64_t kept = dpi_get_number(bytes.at + values);
+    dpi_put_number(bytes.at + values, dpi_bits_of(NAN));
+    refuses(&bytes, DP_EDOMAIN, "not finite");
+    dpi_put_number(bytes.at + values, kept);
+    size_t privacy = (size_t)dpi_get_number(bytes.at + at + 32);
+    bytes.at[privacy] ^= 1; /* a seeded run that says it is private, and why not */
+    refuses(&bytes, DP_EDATA, "privacy");
+    bytes.at[privacy] ^= 1;
+    dpi_bytes_free(&bytes);
+    dp_fit_free(fit);
+}
+
+static void paths_that_do_not_serve_are_refused(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_fit *fit = small_fit(false), *other;
+    assert_fails(dp_fit_load(folder_path("nothing here"), &other, &err), DP_EIO, &err, "open");
+    assert_fails(dp_fit_load(folder_path("."), &other, &err), DP_EIO, &err, "regular");
+    folder_write("empty", "");
+    assert_fails(dp_fit_load(folder_path("empty"), &other, &err), DP_EDATA, &err, "no fit");
+    folder_write("text", "a text");
+    assert_fails(dp_fit_load(folder_path("text"), &other, &err), DP_EDATA, &err, "no fit");
+    assert_fails(dp_fit_save(fit, folder_path("no/folder"), &err), DP_EIO, &err, "cannot write");
+    dp_fit_free(fit);
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    (void)state;
+    dp_fit *fit = small_fit(true), *again;
+    dpi_bytes bytes = stored(fit);
+    size_t k = 1, before = faulty_live();
+    for (;; k++) {
+        dp_error err = {0};
+        faulty_fail(k);
+        dp_status status = dpi_fit_restore(bytes.at, bytes.n, &again, &err);
+        bool failed = faulty_failed();
+        faulty_fail(0);
+        dp_fit_free(again);
+        assert_int_equal(status, failed ? DP_ENOMEM : DP_OK);
+        assert_int_equal(faulty_live(), before);
+        if (!failed)
+            break;
+    }
+    assert_true(k > 20);
+    dpi_bytes_free(&bytes);
+    dp_fit_free(fit);
+}
+
+static void the_fuzzers_corpus_is_of_this_version(void **state)
+{
+    (void)state;
+    const char *root = getenv("top_srcdir");
+    static const char *const names[] = {"mean-field", "guide"};
+    for (int k = 0; k < 2; k++) {
+        char path[1000];
+        dp_error err = {0};
+        dp_fit *fit;
+        (void)snprintf(path, sizeof path, "%s/fuzz/corpus/fit/%s", root != NULL ? root : ".",
+                       names[k]);
+        assert_ok(dp_fit_load(path, &fit, &err), err.text);
+        dp_fit_free(fit);
+    }
+}
+
+static int write_corpus(const char *folder)
+{
+    for (int guided = 0; guided < 2; guided++) {
+        char path[1000];
+        dp_fit *fit = small_fit(guided);
+        (void)snprintf(path, sizeof path, "%s/%s", folder, guided ? "guide" : "mean-field");
+        if (dp_fit_save(fit, path, NULL) != DP_OK)
+            return 1;
+        dp_fit_free(fit);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(loaded_elsewhere_fits_answer_to_the_bit, folder_make,
+                                        folder_remove),
+        cmocka_unit_test_setup_teardown(storing_what_was_loaded_gives_the_same_bytes, folder_make,
+                                        folder_remove),
+        cmocka_unit_test(sections_are_aligned),
+        cmocka_unit_test(what_this_version_does_not_know_is_named),
+        cmocka_unit_test(cut_anywhere_or_longer_it_is_refused),
+        cmocka_unit_test(with_any_byte_changed_it_is_refused),
+        cmocka_unit_test(hostile_statements_are_refused),
+        cmocka_unit_test_setup_teardown(paths_that_do_not_serve_are_refused, folder_make,
+                                        folder_remove),
+        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(the_fuzzers_corpus_is_of_this_version),
+    };
+    if (argc == 3 && strcmp(argv[1], "corpus") == 0)
+        return write_corpus(argv[2]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

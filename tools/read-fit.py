@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Prints what the file of a fit holds: parameters with names, shapes and values, the statement of
+privacy, the columns, and with --model the sites and nodes of model and guide.  It needs nothing but
+Python; doc/format.md is the form."""
+import hashlib
+import struct
+import sys
+
+NONE = 2**64 - 1  # the length of a text that is not there
+FIELDS = (1, 1, 4, 4, 1, None, 1, 1, 1, 1, 2, 2, 2, 2, 2)  # elements; None: as many as the shape says
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, n):
+        if self.at + n > len(self.data):
+            raise ValueError("the file ends too soon")
+        self.at += n
+        return self.data[self.at - n : self.at]
+
+    def number(self):
+        return struct.unpack("<Q", self.take(8))[0]
+
+    def signed(self):
+        return struct.unpack("<q", self.take(8))[0]
+
+    def real(self):
+        return struct.unpack("<d", self.take(8))[0]
+
+    def text(self):
+        length = self.number()
+        if length == NONE:
+            return None
+        text = self.take(length).decode("utf-8", "replace")
+        self.take(-length % 8)
+        return text
+
+
+def sections(data):
+    magic, version, size, count = struct.unpack("<8s3Q", data[:32])
+    if magic != b"tacitfit" or version != 1:
+        raise ValueError("this is no fit of Tacit, or of another version of the format")
+    digest = hashlib.blake2b(data[:32] + data[64:], digest_size=32).digest()
+    if size != len(data) or digest != data[32:64]:
+        raise ValueError("the file is damaged")
+    for k in range(count):
+        name, offset, length = struct.unpack("<32s2Q16x", data[64 * (k + 1) : 64 * (k + 2)])
+        yield name.rstrip(b"\0").decode(), data[offset : offset + length]
+
+
+def print_parameters(names, values):
+    for _ in range(names.number()):
+        name, offset = names.text(), names.number()
+        shape = [names.number() for _ in range(names.number())]
+        n = 1
+        for dim in shape:
+            n *= dim
+        numbers = struct.unpack(f"<{n}d", values[8 * offset : 8 * (offset + n)])
+        print("parameter", name, shape, *(repr(x) for x in numbers))
+
+
+def print_privacy(r):
+    print("private" if r.number() else "not private")
+    for what in ("why not", "warning", "adjacency"):
+        print(f"{what}: {r.text()}")
+    for what in ("epsilon", "delta", "sigma", "clip", "rate", "eta", "asked delta"):
+        print(f"{what}: {r.real()!r}")
+    print("epoch:", r.number(), "steps:", r.number(), "sampling:", r.text())
+
+
+def print_columns(r):
+    for _ in range(r.number()):
+        name, kind = r.text(), r.text()
+        size, groups, most, drawn, observed = (r.number() for _ in range(5))
+        print(f"column {name}: {kind} of {size}, {groups} groups, bytes up to {most}",
+              "drawn" * drawn, "observed" * observed)
+
+
+def print_model(title, r):
+    magic, version, _guide, n_plates, n_nodes, n_sites = (r.number() for _ in range(6))
+    print(title, "of version", version)
+    for k in range(n_plates):
+        print(f"  plate {k + 1} {r.text()}: {r.number() or 'the records'}")
+    for k in range(n_nodes):
+        operation, name, file, line = r.text(), r.text(), r.text(), r.number()
+        inputs = [i for i in (r.signed(), r.signed()) if i >= 0]
+        per_record, n_dims = r.number(), r.number()
+        shape = [(r.number(), r.signed())[0] for _ in range(n_dims)]
+        fields, size, given = r.number(), 1, []
+        for dim in shape:
+            size *= dim
+        for bit, count in enumerate(FIELDS):
+            if fields >> bit & 1:
+                given.append((bit, r.take(8 * (size if count is None else count)).hex()))
+        print(f"  node {k} {operation}", name or "", inputs, shape, "each" * per_record,
+              f"{file}:{line}", *(f"{bit}={value}" for bit, value in given))
+    for _ in range(n_sites):
+        kind, name, file, line, node, family = (r.text(), r.text(), r.text(), r.number(),
+                                                r.number(), r.text())
+        arguments = [r.number() for _ in range(r.number())]
+        print(f"  {kind} {name} node {node} {family or ''}{arguments} {r.real()!r} {file}:{line}")
+
+
+def main():
+    found = dict(sections(open(sys.argv[-1], "rb").read()))
+    print_parameters(Reader(found["parameters"]), found["values"])
+    print_privacy(Reader(found["privacy"]))
+    print_columns(Reader(found["columns"]))
+    run = Reader(found["run"])
+    print("cut at", run.text(), "in", run.text(), "precision")
+    for title in ("model", "guide"):
+        if title in found and "--model" in sys.argv:
+            print_model(title, Reader(found[title]))
+
+
+main()
