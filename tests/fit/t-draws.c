@@ -237,6 +237,12 @@ static void summaries_repeat_to_the_bit(void **state)
         assert_close(sqrt(c[(k + 1) * (GROUPS + 2)]), first[k].sd, 1e-12, 0);
         assert_close(c[k + 1], 0, 0, 6.2 * 1.7 * first[k].sd / sqrt(4000)); /* independent */
     }
+    /* Joint draws are the same too, whatever lies between. */
+    double all[(GROUPS + 2) * (GROUPS + 2)];
+    const char *const more[] = {"w", "u", "a"};
+    assert_ok(dp_fit_covariance(s, 3, more, GROUPS + 2, all, &err), err.text);
+    for (size_t k = 0; k < GROUPS; k++)
+        assert_true(all[2 + k] == c[k + 1] && c[k + 1] != 0);
     dp_fit_free(s);
     dp_fit_free(t);
 }

@@ -2,6 +2,7 @@
  *
  * Statistical limits are 6.2 standard errors, 6e-10 each, with fixed seeds. */
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "tests/fit/records.h"
@@ -234,6 +235,44 @@ static void mixtures_of_several_numbers_are_predicted(void **state)
     dp_fit_free(fit);
 }
 
+/* ---- threads ---- */
+
+typedef struct reader {
+    const dp_fit *fit;
+    dp_status status;
+    double found[N];
+} reader;
+
+static void *read_fit(void *of)
+{
+    reader *r = of;
+    dp_dataset *data = test_records();
+    dp_draws *draws = test_draws(r->fit, 20, 3);
+    const dp_given given = {.data = data, .draws = draws};
+    r->status = dp_fit_predict(r->fit, "y", &given, N, r->found, NULL);
+    dp_draws_free(draws);
+    dp_dataset_free(data);
+    return NULL;
+}
+
+static void threads_read_one_fit_side_by_side(void **state)
+{
+    (void)state;
+    static reader r[4];
+    pthread_t thread[4];
+    dp_fit *fit = fit_of(DP_FORM_LATENTS);
+    for (int k = 0; k < 4; k++) {
+        r[k].fit = fit;
+        assert_int_equal(pthread_create(&thread[k], NULL, read_fit, &r[k]), 0);
+    }
+    for (int k = 0; k < 4; k++) {
+        assert_int_equal(pthread_join(thread[k], NULL), 0);
+        assert_int_equal(r[k].status, DP_OK);
+        assert_memory_equal(r[k].found, r[0].found, sizeof r[0].found);
+    }
+    dp_fit_free(fit);
+}
+
 /* ---- errors ---- */
 
 static void refused(const dp_fit *fit, dp_expr e, const dp_given *given, size_t n,
@@ -337,6 +376,7 @@ int main(void)
         cmocka_unit_test(log_densities_are_those_of_each_record_and_draw),
         cmocka_unit_test(mixtures_of_several_numbers_are_predicted),
         cmocka_unit_test(categories_are_predicted_by_their_probabilities),
+        cmocka_unit_test(threads_read_one_fit_side_by_side),
         cmocka_unit_test(what_cannot_be_evaluated_is_refused_without_numbers),
         cmocka_unit_test(a_latent_that_was_added_later_has_no_value),
         cmocka_unit_test(a_family_without_a_mean_says_so),
