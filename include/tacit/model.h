@@ -110,6 +110,55 @@ DP_API dp_expr dp_param_in_at(dp_plate plate, const char *name, size_t n, double
                               const char *file, int line);
 #define dp_param_in(plate, name, n, init) dp_param_in_at(plate, name, n, init, __FILE__, __LINE__)
 
+/* ---- where parameters start ---- */
+
+/* Rows and columns of a matrix, at least 1 each. */
+typedef struct dp_extent {
+    size_t rows, columns;
+} dp_extent;
+DP_API dp_extent dp_extent_of(size_t rows, size_t columns);
+
+/* A rule for the numbers that a weight [rows][columns] starts from, made by the calls below. */
+typedef enum dp_init_rule {
+    DP_INIT_CONSTANT = 0,
+    DP_INIT_NORMAL,
+    DP_INIT_GLOROT,
+    DP_INIT_HE
+} dp_init_rule;
+
+typedef struct dp_init {
+    dp_init_rule rule;
+    double value;  /* the constant, or the standard deviation */
+    size_t places; /* of a window, for Glorot */
+} dp_init;
+
+/* Zeros; one finite number; independent normal numbers of mean 0 and standard deviation sd > 0. */
+DP_API dp_init dp_init_zeros(void);
+DP_API dp_init dp_init_constant(double value);
+DP_API dp_init dp_init_normal(double sd);
+
+/* Uniform on (-a, a) with a = sqrt(6 / (rows + places columns)): for tanh and the like.  places is
+ * the number of places of a convolution's window, which divides the rows; 1 for a dense layer.
+ * Glorot and Bengio 2010 (AISTATS), eq. 16, whose fans are rows and places columns. */
+DP_API dp_init dp_init_glorot(size_t places);
+
+/* Normal with standard deviation sqrt(2 / rows): for rectifiers.  He et al. 2015
+ * (arXiv:1502.01852), eq. 10. */
+DP_API dp_init dp_init_he(void);
+
+/* The seed of random starts of the parameters declared after it; 0 before.  The numbers are a
+ * function of this seed and the parameter's name alone: they are public, read no data, and are
+ * the same whenever the model is written again.  Never NULL; cannot fail. */
+DP_API void dp_model_seed(dp_model *m, uint64_t seed);
+
+/* A parameter [rows][columns] that starts by a rule: the weight of a dense layer (dp_dense: rows
+ * inputs, columns outputs) or of a convolution (dp_conv2d: rows are the window's places times the
+ * channels).  DP_ESHAPE or DP_EDOMAIN on the model. */
+DP_API dp_expr dp_weights_at(dp_model *m, const char *name, dp_extent extent, dp_init init,
+                             const char *file, int line);
+#define dp_weights(m, name, rows, columns, init)                                                   \
+    dp_weights_at(m, name, dp_extent_of(rows, columns), init, __FILE__, __LINE__)
+
 /* Gives a computed value a name, by which a fit evaluates it later: a logit, a rate, a decoder's
  * image; global or per-record, a number or of any shape.  Returns the value.  It is no part of the
  * density and changes no fit.  Names are shared with sites and columns; a value may have several.

@@ -3,6 +3,7 @@ libtacit_core_la_SOURCES += \
   %D%/cut.c %D%/cut.h \
   %D%/divergence.c %D%/divergence.h \
   %D%/expr.c \
+  %D%/init.c %D%/init.h \
   %D%/layers.c \
   %D%/expr-layer.c \
   %D%/model.c %D%/model.h \

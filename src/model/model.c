@@ -3,7 +3,7 @@
  * Every declaring call records the caller's place in graph.where, so that errors of plain
  * arithmetic can say after which declaration they came.  Names of columns, sites and parameters
  * share one space, because they share the names of the data set's columns and of the result. */
-#include "model/model.h"
+#include "model/init.h"
 
 #include <math.h>
 #include <string.h>
@@ -486,7 +486,8 @@ void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *fi
 static dp_expr param(dp_model *m, const dp_plate *plate, const char *name, size_t n, double init)
 {
     dpi_shape shape;
-    dpi_site site = {.kind = DPI_PARAM, .name = name, .value = DPI_NONE, .init = init};
+    dpi_site site = {
+        .kind = DPI_PARAM, .name = name, .value = DPI_NONE, .start.init = dp_init_constant(init)};
     if (!name_is_new(m, name) || !site_shape(m, plate, name, n, &shape))
         return expression(m, DPI_NONE);
     if (shape.per_record || !isfinite(init)) {
@@ -532,4 +533,28 @@ dp_expr dp_deterministic_at(dp_model *m, const char *name, dp_expr value, const 
         return expression(m, DPI_NONE);
     }
     return expression(m, append_site(m, site));
+}
+
+void dp_model_seed(dp_model *m, uint64_t seed)
+{
+    m->seed = seed;
+}
+
+dp_expr dp_weights_at(dp_model *m, const char *name, dp_extent extent, dp_init init,
+                      const char *file, int line)
+{
+    if (!enter(m, name, file, line) || !name_is_new(m, name))
+        return expression(m, DPI_NONE);
+    const char *wrong = extent.rows == 0 || extent.columns == 0
+                            ? "a weight has at least one row and one column"
+                            : dpi_init_wrong(&init, extent.rows);
+    if (wrong != NULL) {
+        FAIL(m, extent.rows == 0 || extent.columns == 0 ? DP_ESHAPE : DP_EDOMAIN,
+             "parameter '%s': %s", name, wrong);
+        return expression(m, DPI_NONE);
+    }
+    const dpi_shape shape = {.n_dims = 2, .dim = {extent.rows, extent.columns}};
+    const dpi_site site = {
+        .kind = DPI_PARAM, .name = name, .value = DPI_NONE, .start = {init, m->seed}};
+    return expression(m, add_site(m, site, &dpi_op_input, (dpi_attr){.shape = shape}));
 }

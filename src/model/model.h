@@ -14,6 +14,12 @@ typedef enum dpi_site_kind {
     DPI_DETERMINISTIC /* computed from the others; no part of the density */
 } dpi_site_kind;
 
+/* Where a parameter starts: a rule, and the seed of what it draws. */
+typedef struct dpi_start {
+    dp_init init;
+    uint64_t seed;
+} dpi_start;
+
 /* One named random, learnt or computed value. */
 typedef struct dpi_site {
     dpi_site_kind kind;
@@ -23,7 +29,7 @@ typedef struct dpi_site {
                    * node that computes it */
     const dpi_family *family; /* NULL for parameters and computed values */
     dpi_id arg[DPI_MAX_ARGS];
-    double init; /* of a parameter */
+    dpi_start start; /* of a parameter */
 } dpi_site;
 
 typedef struct dpi_plate {
@@ -40,6 +46,7 @@ struct dp_model {
     size_t n_plates, plate_capacity;
     dpi_site *sites;
     size_t n_sites, site_capacity;
+    uint64_t seed; /* of starts of the parameters that come next */
 };
 
 /* The site of that name, of any kind, or NULL. */

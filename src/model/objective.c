@@ -58,7 +58,7 @@ static const char *join(dpi_objective *o, const char *name, const char *suffix)
 }
 
 static dpi_id add_block(builder *b, const char *name, const char *suffix, dpi_shape shape,
-                        double init)
+                        dpi_start start)
 {
     dpi_objective *o = b->o;
     const char *full = join(o, name, suffix);
@@ -78,7 +78,7 @@ static dpi_id add_block(builder *b, const char *name, const char *suffix, dpi_sh
                          .node = node,
                          .size = dpi_shape_size(&shape),
                          .offset = o->n_theta,
-                         .init = init,
+                         .start = start,
                          .gradient = DPI_NONE};
     o->n_blocks++;
     o->n_theta += block->size;
@@ -167,6 +167,11 @@ static void map_arguments(const dpi_site *site, const dpi_id *map, dpi_id arg[])
 
 /* ---- guides ---- */
 
+static dpi_start starts_at(double value)
+{
+    return (dpi_start){.init = {.rule = DP_INIT_CONSTANT, .value = value}};
+}
+
 /* A latent under the mean-field normal guide: x = constrain(z), z = loc + e^log_scale * noise. */
 static void mean_field(builder *b, const dpi_site *site, const dpi_id arg[], given *its)
 {
@@ -184,8 +189,9 @@ static void mean_field(builder *b, const dpi_site *site, const dpi_id arg[], giv
     if (support->rows)
         shape.dim[shape.n_dims - 1]--;
     its->q.support = site->family->support;
-    its->q.loc = add_block(b, site->name, ".loc", shape, 0);
-    its->q.log_scale = add_block(b, site->name, ".log_scale", shape, log(b->spec->init_scale));
+    its->q.loc = add_block(b, site->name, ".loc", shape, starts_at(0));
+    its->q.log_scale =
+        add_block(b, site->name, ".log_scale", shape, starts_at(log(b->spec->init_scale)));
     its->q.noise = add_noise(b, site->name, shape);
     its->q.scale = dpi_unary(g, &dpi_op_exp, its->q.log_scale);
     its->free = dpi_add(g, its->q.loc, dpi_times(g, its->q.scale, its->q.noise));
@@ -262,7 +268,7 @@ static void build_guide(builder *b)
         }
         b->g->where = site->where;
         if (site->kind == DPI_PARAM) {
-            map[i] = add_block(b, site->name, "", node->shape, site->init);
+            map[i] = add_block(b, site->name, "", node->shape, site->start);
             continue;
         }
         given *its = &b->given[dpi_find_site(model, site->name) - model->sites];
@@ -281,7 +287,7 @@ static dpi_id place_site(builder *b, const dpi_site *site, const dpi_node *node,
     given *its = &b->given[site - b->spec->model->sites];
     b->g->where = site->where;
     if (site->kind == DPI_PARAM)
-        return add_block(b, site->name, "", node->shape, site->init);
+        return add_block(b, site->name, "", node->shape, site->start);
     dpi_id arg[DPI_MAX_ARGS];
     map_arguments(site, map, arg);
     if (b->spec->guide == NULL) {

@@ -30,7 +30,7 @@ typedef struct dpi_block {
     const char *name;
     dpi_id node;
     size_t size, offset;
-    double init;
+    dpi_start start;
     dpi_id gradient; /* node of d ELBO / d block after the release; DP_FORM_LATENTS only */
 } dpi_block;
 

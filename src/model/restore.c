@@ -178,7 +178,10 @@ static dp_status read_site(stored *s, dpi_site *site)
     site->value = read_id(s);
     if (status == DP_OK)
         status = read_family(s, site);
-    site->init = dpi_of_bits(dpi_read_number(&s->r));
+    site->start.init.rule = (dp_init_rule)dpi_read_count(&s->r, DP_INIT_HE);
+    site->start.init.value = dpi_of_bits(dpi_read_number(&s->r));
+    site->start.init.places = dpi_read_count(&s->r, SIZE_MAX);
+    site->start.seed = dpi_read_number(&s->r);
     for (int k = 0; status == DP_OK && site->family != NULL && k < site->family->n_args; k++)
         if (site->arg[k] == DPI_NONE || (size_t)site->arg[k] >= s->n_nodes)
             return damaged(s, "an argument is no node");
@@ -306,6 +309,14 @@ static dp_dist distribution(dp_model *m, const dpi_site *site)
     return dist;
 }
 
+static void put_weights(dp_model *m, const dpi_site *site, const dpi_shape *shape)
+{
+    dp_model_seed(m, site->start.seed);
+    (void)dp_weights_at(m, site->name, dp_extent_of(shape->dim[0], shape->dim[1]), site->start.init,
+                        m->graph.where.file, m->graph.where.line);
+    dp_model_seed(m, 0);
+}
+
 /* Latents and parameters: n numbers, perhaps in a plate. */
 static void put_block(dp_model *m, const dpi_site *site, const dpi_shape *shape, dp_dist dist)
 {
@@ -314,12 +325,15 @@ static void put_block(dp_model *m, const dpi_site *site, const dpi_shape *shape,
     bool in_plate = shape->per_record || (shape->n_dims > 0 && shape->plate[0] != 0);
     dp_plate plate = shape->per_record ? unit_plate(m) : (dp_plate){m, shape->plate[0]};
     size_t n = in_plate && !shape->per_record && shape->n_dims == 1 ? 1 : row_of(shape);
+    double start = site->start.init.value;
     if (site->kind == DPI_LATENT)
         (void)(in_plate ? dp_sample_in_at(plate, site->name, n, dist, file, line)
                         : dp_sample_at(m, site->name, n, dist, file, line));
+    else if (!in_plate && shape->n_dims == 2)
+        put_weights(m, site, shape);
     else
-        (void)(in_plate ? dp_param_in_at(plate, site->name, n, site->init, file, line)
-                        : dp_param_at(m, site->name, n, site->init, file, line));
+        (void)(in_plate ? dp_param_in_at(plate, site->name, n, start, file, line)
+                        : dp_param_at(m, site->name, n, start, file, line));
 }
 
 static void put_site(dp_model *m, const stored *s, const dpi_site *site)

@@ -113,7 +113,10 @@ static void put_site(sink *s, const dpi_site *site)
     put_number(s, (uint64_t)n_args);
     for (int k = 0; k < n_args; k++)
         put_number(s, (uint64_t)(int64_t)site->arg[k]);
-    put_number(s, dpi_bits_of(site->init));
+    put_number(s, (uint64_t)site->start.init.rule);
+    put_number(s, dpi_bits_of(site->start.init.value));
+    put_number(s, site->start.init.places);
+    put_number(s, site->start.seed);
 }
 
 static void put_model(sink *s, const dp_model *m)

@@ -21,6 +21,7 @@
 #include <sodium.h>
 
 #include "base/float.h"
+#include "model/init.h"
 #include "random/failure.h"
 #include "random/noise.h"
 #include "svi/check.h"
@@ -113,10 +114,13 @@ static dp_status make_state(dp_svi *s, dp_error *err)
         status = dpi_finish_init(s, err);
     if (status != DP_OK)
         return status;
-    for (size_t k = 0; k < o->n_blocks; k++)
-        for (size_t e = 0; e < o->blocks[k].size; e++)
-            s->optimizer.theta[o->blocks[k].offset + e] = o->blocks[k].init;
-    return DP_OK;
+    for (size_t k = 0; status == DP_OK && k < o->n_blocks; k++) {
+        const dpi_block *block = &o->blocks[k];
+        status =
+            dpi_start_values(&block->start, block->name, &dpi_get(&o->graph, block->node)->shape,
+                             s->optimizer.theta + block->offset, err);
+    }
+    return status;
 }
 
 /* Clipping leaves this share of the bound to rounding, so that what is computed, not only what is

@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-deterministic %D%/t-divergence %D%/t-expr %D%/t-expr-layer %D%/t-expr-refused %D%/t-layers %D%/t-mixture \
+UNIT_TESTS += %D%/t-deterministic %D%/t-divergence %D%/t-expr %D%/t-expr-layer %D%/t-expr-refused %D%/t-init %D%/t-layers %D%/t-mixture \
   %D%/t-model %D%/t-objective %D%/t-objective-refused
 %C%_t_deterministic_SOURCES = %D%/t-deterministic.c
 UNIT_TESTS += %D%/t-store
@@ -11,6 +11,7 @@ operands = %D%/operands.c %D%/operands.h
 %C%_t_expr_SOURCES = %D%/t-expr.c $(operands)
 %C%_t_expr_refused_SOURCES = %D%/t-expr-refused.c $(operands)
 %C%_t_expr_layer_SOURCES = %D%/t-expr-layer.c
+%C%_t_init_SOURCES = %D%/t-init.c
 %C%_t_layers_SOURCES = %D%/t-layers.c
 %C%_t_mixture_SOURCES = %D%/t-mixture.c
 %C%_t_model_SOURCES = %D%/t-model.c

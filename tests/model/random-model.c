@@ -94,6 +94,12 @@ static dp_expr weights(random_model *r, size_t rows, size_t columns)
     case 1: {
         char name[24];
         (void)snprintf(name, sizeof name, "weight %zu", draw(r, 1000000));
+        const dp_init starts[] = {dp_init_constant(number(r)), dp_init_normal(0.4), dp_init_he(),
+                                  dp_init_glorot(rows)};
+        const size_t start = draw(r, 5);
+        dp_model_seed(r->model, draw(r, 1000));
+        if (start < 4)
+            return dp_weights(r->model, name, rows, columns, starts[start]);
         dp_expr flat = dp_param(r->model, name, rows * columns, number(r));
         return dp_reshape(flat, rows, columns);
     }

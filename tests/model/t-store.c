@@ -58,7 +58,10 @@ static void assert_same_model(const dp_model *a, const dp_model *b)
     for (size_t i = 0; i < a->n_sites; i++) {
         const dpi_site *p = &a->sites[i], *q = &b->sites[i];
         assert_true(p->kind == q->kind && p->value == q->value && p->family == q->family &&
-                    p->init == q->init && p->where.line == q->where.line);
+                    p->start.init.rule == q->start.init.rule &&
+                    p->start.init.value == q->start.init.value &&
+                    p->start.init.places == q->start.init.places &&
+                    p->start.seed == q->start.seed && p->where.line == q->where.line);
         assert_string_equal(p->name, q->name);
         assert_string_equal(p->where.file, q->where.file);
         for (int k = 0; p->family != NULL && k < p->family->n_args; k++)
@@ -235,8 +238,16 @@ static void the_fingerprint_sees_each_field_of_random_models(void **state)
         for (size_t k = 0; k < r.model->n_sites; k++) {
             dpi_site *site = &r.model->sites[k];
             const dpi_site kept = *site;
-            site->init += 1;
+            dpi_start start = site->start;
+            site->start.init.value += 1;
             assert_seen(r.model, before, "a parameter's start");
+            site->start = start, site->start.init.rule ^= 1;
+            assert_seen(r.model, before, "the rule of a start");
+            site->start = start, site->start.init.places++;
+            assert_seen(r.model, before, "the places of a start");
+            site->start = start, site->start.seed++;
+            assert_seen(r.model, before, "the seed of a start");
+            site->start = start;
             *site = kept;
             site->value ^= 1;
             assert_seen(r.model, before, "a site's node");
