@@ -112,6 +112,18 @@ dp_status images_read(const char *path, bool labels, images *s, dp_error *err)
     return status;
 }
 
+double images_right(const images *s, size_t classes, const double *chances)
+{
+    size_t right = 0;
+    for (size_t i = 0; i < s->n_test; i++) {
+        size_t best = 0;
+        for (size_t c = 1; c < classes; c++)
+            best = chances[i * classes + c] > chances[i * classes + best] ? c : best;
+        right += (int32_t)best == s->test_labels[i];
+    }
+    return (double)right / (double)s->n_test;
+}
+
 void images_free(images *s)
 {
     dp_idx_free(s->file);

@@ -23,6 +23,9 @@ typedef struct images {
  * The caller frees the images, after an error too. */
 dp_status images_read(const char *path, bool labels, images *s, dp_error *err);
 
+/* The share of test images whose label has the largest of their chances[n_test][classes]. */
+double images_right(const images *s, size_t classes, const double *chances);
+
 void images_free(images *s);
 
 #endif

@@ -1,6 +1,6 @@
 noinst_PROGRAMS += %D%/bounds %D%/cnn %D%/contraception %D%/logistic %D%/mixture %D%/visits
 examples_bounds_LDADD = libtacit.la -lm
-examples_cnn_SOURCES = %D%/cnn.c %D%/images.c %D%/images.h
+examples_cnn_SOURCES = %D%/cnn.c %D%/images.c %D%/images.h %D%/options.c %D%/options.h
 examples_cnn_LDADD = libtacit.la -lm
 examples_contraception_LDADD = libtacit.la -lm
 examples_logistic_LDADD = libtacit.la -lm
@@ -15,7 +15,8 @@ EXTRA_DIST += %D%/ranks.c
 if HAVE_PNG
 noinst_PROGRAMS += %D%/vae
 endif
-examples_vae_SOURCES = %D%/vae.c %D%/images.c %D%/images.h
+examples_vae_SOURCES = %D%/vae.c %D%/images.c %D%/images.h %D%/options.c %D%/options.h \
+  %D%/picture.c %D%/picture.h
 examples_vae_CPPFLAGS = $(AM_CPPFLAGS) $(PNG_CFLAGS)
 examples_vae_LDADD = libtacit.la $(PNG_LIBS) -lm
 dist_check_SCRIPTS += %D%/check-examples

@@ -4,11 +4,12 @@
 #include <stdio.h>
 #include <tacit/tacit.h>
 enum { N = 2000, K = 5, D = 2 };
-static double x[N][D], start[K][D];
+static double x[N][D];
 
 int main(int argc, char **argv)
 {
     static const double centre[K][D] = {{0, 0}, {2, 2}, {-2, -2}, {-2, 2}, {2, -2}};
+    const dp_mixture_opts five = {.components = K, .dimensions = D};
     dp_error err = {0};
     dp_rng *rng;
     if (dp_rng_new(123, &rng, &err))
@@ -16,22 +17,15 @@ int main(int argc, char **argv)
     dp_rng_normal(rng, N * D, &x[0][0]);
     for (int i = 0; i < N * D; i++)
         x[i / D][i % D] = centre[i / D % K][i % D] + sqrt(0.5) * x[i / D][i % D];
-    for (int i = 0; i < K * D; i++) /* a spiral over the prior: starts apart, not from data */
-        start[i / D][i % D] = 2 * sqrt((i / D + 0.5) / K) * cos(2.4 * (i / D) - 1.5708 * (i % D));
-    dp_model *m = dp_model_new();
-    dp_plate rows = dp_unit_plate(m, "rows"), parts = dp_plate_new(m, "components", K);
-    dp_expr w = dp_sample(m, "w", K, dp_dirichlet(1));
-    dp_expr mean = dp_sample_in(parts, "mean", D, dp_normal(0, 1));
-    dp_expr sd = dp_sample_in(parts, "sd", 1, dp_inverse_gamma(1, 1));
-    dp_observe(rows, "x", dp_mixture(w, dp_normal_v(mean, sd)));
     dp_dataset *data = dp_dataset_new(N);
     dp_dataset_real(data, "x", D, &x[0][0]);
     dp_svi_opts o = {.epsilon = 1, .delta = 1e-5, .clip = 0.5, .seed = argv[0] && argc > 1};
+    dp_model *m;
     dp_svi *svi;
     dp_fit *fit;
     dp_summary p[K], c[K][D], s[K];
-    if (dp_svi_new(m, NULL, data, &o, &svi, &err) ||
-        dp_svi_set(svi, "mean.loc", K * D, *start, &err) || dp_svi_run(svi, stderr, &err) ||
+    if (dp_gaussian_mixture(&five, &m, &err) || dp_svi_new(m, NULL, data, &o, &svi, &err) ||
+        dp_gaussian_mixture_start(svi, &five, &err) || dp_svi_run(svi, stderr, &err) ||
         dp_svi_finish(svi, &fit, &err) || dp_fit_summary(fit, "w", K, p, &err) ||
         dp_fit_summary(fit, "sd", K, s, &err) || dp_fit_summary(fit, "mean", K * D, *c, &err))
         return fprintf(stderr, "%s\n", err.text), 1;

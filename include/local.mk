@@ -11,6 +11,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/idx.h \
   %D%/tacit/ledger.h \
   %D%/tacit/model.h \
+  %D%/tacit/models.h \
   %D%/tacit/npy.h \
   %D%/tacit/random.h \
   %D%/tacit/simulate.h \

@@ -33,6 +33,7 @@ include tests/graph/local.mk
 include tests/exec/local.mk
 include tests/ledger/local.mk
 include tests/model/local.mk
+include tests/models/local.mk
 include tests/svi/local.mk
 include tests/fit/local.mk
 include tests/audit/local.mk

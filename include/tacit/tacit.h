@@ -13,6 +13,7 @@
 #include <tacit/idx.h>
 #include <tacit/ledger.h>
 #include <tacit/model.h>
+#include <tacit/models.h>
 #include <tacit/npy.h>
 #include <tacit/random.h>
 #include <tacit/simulate.h>

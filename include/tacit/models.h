@@ -1,0 +1,163 @@
+/* Ready models: regressions, a mixture, and networks.
+ *
+ * Each call writes one model with the calls of tacit/model.h and hands it over; what can be written
+ * so can be written differently, and models/<name>.c, which has its mathematics at the top, is the
+ * place to begin from.  The names of latents, parameters and columns are given here: they are what
+ * dp_fit_summary, dp_svi_set and a data set use.  Computed values (dp_deterministic) are evaluated
+ * by dp_fit_evaluate.
+ *
+ * In an options struct zero means the default, which stands in brackets.
+ *
+ * *m [out] is owned by the caller, who frees it with dp_model_free; NULL on error.  Errors are those
+ * of the model (dp_model_status), DP_EINVAL for options that are no model, and DP_ENOMEM.  What the
+ * options point to is borrowed for the call.  Any thread may call. */
+#ifndef TACIT_MODELS_H
+#define TACIT_MODELS_H
+
+#include <stdint.h>
+
+#include <tacit/model.h>
+#include <tacit/svi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- regressions ---- */
+
+/* What is observed given the predictor eta of a record. */
+typedef enum dp_likelihood {
+    DP_LIKELIHOOD_NORMAL = 0, /* eta with noise of an unknown scale */
+    DP_LIKELIHOOD_LOGISTIC,   /* 1 with log odds eta, else 0 */
+    DP_LIKELIHOOD_POISSON     /* a count with mean e^eta */
+} dp_likelihood;
+
+/* A column of group numbers 0 ... size - 1; each group has an intercept of its own. */
+typedef struct dp_grouping {
+    const char *column;
+    size_t size;
+} dp_grouping;
+
+/* eta = intercept + x . w + sum over groupings of <column>_effect[group]
+ *
+ *   column   x  [predictors], where there are any; y; one column a grouping
+ *   latents  intercept ~ N(0, intercept_scale),  w_j ~ N(0, scale),
+ *            <column>_effect_k ~ N(0, <column>_sd),  <column>_sd ~ HalfNormal(group_scale),
+ *            noise_sd ~ HalfNormal(noise_scale) with DP_LIKELIHOOD_NORMAL
+ *   values   eta, and of the outcome's mean:
+ *            mean (normal), probability (logistic), rate (Poisson) */
+typedef struct dp_regression_opts {
+    size_t predictors;            /* numbers of x; 0: none */
+    double scale;                 /* of the coefficients' prior [2.5] */
+    const double *scales;         /* [predictors], nullable: one for each coefficient, instead */
+    double intercept_scale;       /* [5] */
+    double noise_scale;           /* of a normal outcome [1] */
+    double group_scale;           /* [1] */
+    const dp_grouping *groupings; /* [n_groupings] */
+    size_t n_groupings;
+    dp_likelihood likelihood; /* of dp_hierarchical_regression; the others have their own */
+} dp_regression_opts;
+
+/* The likelihood is the call's.  DP_EINVAL a scale that is not above 0 and finite. */
+DP_API dp_status dp_linear_regression(const dp_regression_opts *opts, dp_model **m,
+                                      dp_error *err) DP_MUST_CHECK;
+DP_API dp_status dp_logistic_regression(const dp_regression_opts *opts, dp_model **m,
+                                        dp_error *err) DP_MUST_CHECK;
+DP_API dp_status dp_poisson_regression(const dp_regression_opts *opts, dp_model **m,
+                                       dp_error *err) DP_MUST_CHECK;
+
+/* With at least one grouping, and the likelihood of the options. */
+DP_API dp_status dp_hierarchical_regression(const dp_regression_opts *opts, dp_model **m,
+                                            dp_error *err) DP_MUST_CHECK;
+
+/* ---- mixture ---- */
+
+/* x comes from component k with chance w_k: x_j ~ N(mean_kj, sd_k); the component is summed out.
+ *
+ *   column   x  [dimensions]
+ *   latents  w ~ Dirichlet(concentration),  mean [components][dimensions] ~ N(0, mean_scale),
+ *            sd [components] ~ InverseGamma(1, sd_scale)
+ *   value    component_probability  [components]: of a record's component, given its x */
+typedef struct dp_mixture_opts {
+    size_t components, dimensions; /* at least 2 and 1; at most 4096 means together */
+    double concentration;          /* [1] */
+    double mean_scale, sd_scale;   /* [1] */
+} dp_mixture_opts;
+
+DP_API dp_status dp_gaussian_mixture(const dp_mixture_opts *opts, dp_model **m,
+                                     dp_error *err) DP_MUST_CHECK;
+
+/* Starts a run of the mixture (with its mean-field guide, before the first step) from means that lie
+ * apart, on a spiral over their prior, and not from data.  From equal means no component would
+ * leave the others.  Errors as dp_svi_set. */
+DP_API dp_status dp_gaussian_mixture_start(dp_svi *svi, const dp_mixture_opts *opts,
+                                           dp_error *err) DP_MUST_CHECK;
+
+/* ---- networks ---- */
+
+typedef enum dp_activation { DP_ACTIVATION_TANH = 0, DP_ACTIVATION_RELU } dp_activation;
+
+/* A multilayer perceptron that classifies: dense layers with an activation between them.
+ *
+ *   column      x  [inputs],  y  0 ... classes - 1
+ *   parameters  W1 [inputs][hidden[0]], b1, ... : layer after layer, the last one to the classes
+ *   values      logits, class_probability  [classes]
+ * Weights start by Glorot's rule with tanh and He's with relu, biases at 0. */
+typedef struct dp_mlp_opts {
+    size_t inputs, classes;
+    const size_t *hidden; /* [n_hidden] units of each hidden layer */
+    size_t n_hidden;      /* 0: multinomial logistic regression; at most 64 */
+    dp_activation activation;
+    uint64_t seed; /* public, of the weights' start (dp_model_seed) */
+} dp_mlp_opts;
+
+DP_API dp_status dp_mlp(const dp_mlp_opts *opts, dp_model **m, dp_error *err) DP_MUST_CHECK;
+
+/* A convolution with an activation, then the largest numbers of each pooling window; zero strides
+ * are 1, and pool 0 leaves pooling out.  Windows are square. */
+typedef struct dp_cnn_layer {
+    size_t filters;
+    size_t size, stride, padding;
+    size_t pool, pool_stride;
+} dp_cnn_layer;
+
+/* A convolutional network that classifies images: convolutions, a dense layer with an activation,
+ * and a dense layer to the classes.
+ *
+ *   column      x  [rows columns channels], pixel after pixel;  y  0 ... classes - 1
+ *   parameters  W1 [size size channels][filters], b1, ... : layer after layer
+ *   values      logits, class_probability  [classes]
+ * Weights start normal with standard deviation 1 / sqrt(rows of the weight), biases at 0. */
+typedef struct dp_cnn_opts {
+    size_t rows, columns, channels; /* of the images; channels [1] */
+    const dp_cnn_layer *layers;     /* [n_layers], at least 1 and at most 64 */
+    size_t n_layers;
+    size_t hidden; /* units of the dense layer */
+    size_t classes;
+    dp_activation activation;
+    uint64_t seed; /* as in dp_mlp_opts */
+} dp_cnn_opts;
+
+DP_API dp_status dp_cnn(const dp_cnn_opts *opts, dp_model **m, dp_error *err) DP_MUST_CHECK;
+
+/* A variational autoencoder of numbers in 0 ... 1: a code z of each record, a decoder that makes the
+ * record of it, and an encoder, which is the guide.
+ *
+ *   column      x  [inputs]: zeros and ones, such as dp_dataset_bernoulli draws of grey images
+ *   latent      z  [latent] of each record ~ N(0, 1)
+ *   parameters  W1, b1, W2, b2 of the decoder; V1, c1, V2, c2, V3, c3 of the encoder
+ *   values      logits, reconstruction  [inputs]: chances of ones
+ * Weights start by Glorot's rule, biases at 0. */
+typedef struct dp_vae_opts {
+    size_t inputs, hidden, latent;
+    uint64_t seed; /* as in dp_mlp_opts */
+} dp_vae_opts;
+
+/* *guide [out] belongs to the caller too, and is freed before the model. */
+DP_API dp_status dp_vae(const dp_vae_opts *opts, dp_model **m, dp_model **guide,
+                        dp_error *err) DP_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

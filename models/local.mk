@@ -1,0 +1,12 @@
+# Ready models: part of the library, written on its public headers alone.
+libtacit_core_la_SOURCES += \
+  %D%/build.c %D%/build.h \
+  %D%/cnn.c \
+  %D%/gaussian_mixture.c \
+  %D%/hierarchical.c \
+  %D%/linear.c \
+  %D%/logistic.c \
+  %D%/mlp.c \
+  %D%/poisson.c \
+  %D%/regression.c %D%/regression.h \
+  %D%/vae.c
