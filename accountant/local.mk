@@ -15,6 +15,7 @@ libtacit_accountant_la_SOURCES += \
   %D%/pairs/sums.c %D%/pairs/sums.h \
   %D%/pairs/truncated.c
 libtacit_accountant_la_SOURCES += \
+  %D%/grid/blend.c %D%/grid/blend.h \
   %D%/grid/curve.c %D%/grid/curve.h \
   %D%/grid/fft.c %D%/grid/fft.h \
   %D%/grid/grid.c %D%/grid/grid.h \

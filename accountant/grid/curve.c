@@ -24,6 +24,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "accountant/grid/blend.h"
 #include "accountant/grid/fft.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -78,6 +79,8 @@ static double distance(const curve_sums *s, dpi_question query, double epsilon, 
 
 dpi_reading dpi_read(const dpi_curve *c, dpi_question query)
 {
+    if (c->normal_mu > 0)
+        return dpi_blend_read(c, query);
     double dx = c->grid.spacing;
     curve_sums s = {.delta = c->side == DPI_UPPER ? c->cut + c->tail : -c->alias};
     if (query.ask == DPI_ASK_EPSILON && !(s.delta <= query.given))
@@ -127,7 +130,8 @@ static double alias_at(const dpi_curve *c, double loss)
     double length = (double)g->size * g->spacing, offset = loss - c->start;
     double alias = geometric(-g->tilt * length, -g->tilt * length);
     if (c->top > (double)c->high)
-        alias += geometric(c->log_tail_sum - g->tail_tilt * (offset + length) + g->tilt * length,
+        alias += geometric(c->log_tail_sum + c->log_normal - g->tail_tilt * (offset + length) +
+                               g->tilt * length,
                            -(g->tail_tilt - g->tilt) * length);
     /* It is not scaled with delta: the slack of delta is in it twice. */
     return alias * (1 + 1e-6) * exp(2 * c->log_slack);
@@ -161,6 +165,7 @@ static void add_term(dpi_curve *c, const dpi_mass *m, double times)
     c->log_tail_sum += times * m->log_tail_sum;
     c->cut += times * m->infinite;
     c->top += times * (double)m->top;
+    c->least += times * (double)m->bottom;
     c->gap += times * m->gap;
     c->log_slack += times * (m->mass_error + m->log_error);
     c->loss_slack += times * (m->loss_error + 4 * DBL_EPSILON * fabs(m->shift));
@@ -179,7 +184,9 @@ static void close_curve(dpi_curve *c)
     c->noise += LOST;
     c->log_slack += 4 * DBL_EPSILON * (double)g->size +
                     4 * DBL_EPSILON * (fabs(c->log_scale) + g->tilt * reach + 16);
-    c->loss_slack += 4 * DBL_EPSILON * (fabs(c->base) + reach);
+    /* Of epsilon less a loss: as far as blend.c looks. */
+    double beside = c->normal_mu * (17 + c->normal_mu / 2);
+    c->loss_slack += 4 * DBL_EPSILON * (fabs(c->base) + reach + beside);
 }
 
 /* Masses of one term on the curve's side. */
@@ -219,10 +226,19 @@ static dp_status compose(const dpi_loss_law *law, double log_cut, double *data, 
     return status;
 }
 
+/* The Gaussian that is kept apart; the root of a sum of up to 2^13 squares, outward. */
+static void add_normal(dpi_curve *c, const dpi_loss_law *law)
+{
+    double t = c->grid.tail_tilt;
+    c->normal_mu = law->normal_mu * (c->side == DPI_UPPER ? 1 + 0x1p-40 : 1 - 0x1p-40);
+    c->log_normal = law->normal_mu * law->normal_mu * t * (t + 1) / 2 * (1 + 0x1p-38);
+}
+
 dp_status dpi_compose_upper(const dpi_loss_law *law, const dpi_knots *grid, double log_cut,
                             double *data, dpi_curve *curve, dp_error *err)
 {
     *curve = (dpi_curve){.mass = data, .grid = *grid, .side = DPI_UPPER, .base = law->base};
+    add_normal(curve, law);
     dp_status status = compose(law, log_cut, data, NULL, curve, err);
     close_curve(curve);
     return status;
@@ -233,6 +249,8 @@ dp_status dpi_compose_lower(const dpi_loss_law *law, const dpi_curve *upper, dou
                             double *data, double *work, dpi_curve *curve, dp_error *err)
 {
     *curve = (dpi_curve){.mass = data, .grid = upper->grid, .side = DPI_LOWER, .base = law->base};
+    add_normal(curve, law);
+    curve->around = upper->around;
     dp_status status = compose(law, log_cut, data, work, curve, err);
     double moved = floor((curve->base - law->base) / upper->grid.spacing);
     if (status != DP_OK || !(fabs(moved) < 0x1p52))

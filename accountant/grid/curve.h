@@ -31,7 +31,10 @@ typedef struct dpi_curve {
     double alias;        /* bound on what wrapping around adds to delta, where it is read */
     double start;        /* base of the upper curve, that log_tail_sum refers to */
     double base;         /* loss of knot 0 */
-    double top;          /* highest knot of the composition */
+    double top, least;   /* highest and lowest knot of the composition */
+    double normal_mu;    /* of a Gaussian release that stands beside it (blend.c); 0 for none */
+    double log_normal;   /* its cumulant at the tail's tilt */
+    double around;       /* epsilon that was planned for */
     double gap;          /* sum of times * gap (mass.h) */
     double log_slack;    /* rounding, in log delta */
     double loss_slack;   /* rounding, in epsilon */

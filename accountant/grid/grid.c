@@ -15,7 +15,9 @@
 
 enum { ROUNDS = 10 };
 
-static const double ACCEPT = 1e-3;    /* relative excess of epsilon accepted */
+static const double ACCEPT = 1e-3; /* relative excess of epsilon accepted */
+static const double MOST_WORK =
+    0x1p27;                           /* of one query, in points times terms: some twenty seconds */
 static const double NO_MATTER = 1e-5; /* excess of log delta that is always accepted */
 
 /* What lies between the answer and the exact value, in log delta.  Spacing: each step raises
@@ -30,8 +32,8 @@ static excess measure(const dpi_curve *c, const dpi_reading *r)
     double tilt = c->grid.tilt, length = (double)c->grid.size * c->grid.spacing;
     double slope = fmin(r->slope, 1e9);
     double log_delta = log(r->delta);
-    double right = c->log_tail_sum - c->grid.tail_tilt * (r->epsilon - c->base + length) +
-                   tilt * length - log_delta;
+    double right = c->log_tail_sum + c->log_normal -
+                   c->grid.tail_tilt * (r->epsilon - c->base + length) + tilt * length - log_delta;
     bool has_right = c->top * c->grid.spacing > r->epsilon - c->base + length;
     return (excess){
         .spacing = c->gap * slope * (slope + 1) / 2 + r->local * c->grid.spacing / 4,
@@ -54,6 +56,8 @@ typedef struct engine {
     dpi_aim aim;
     double margin;
     dpi_bounds found;
+    double work;   /* done so far, as MOST_WORK */
+    double proved; /* lower bound of the round before */
 } engine;
 
 /* Nodes and saddle for the present cut. */
@@ -145,6 +149,11 @@ static dp_status sharpen(engine *e, const excess *x, const dpi_reading *r, doubl
 static void narrow(engine *e, double width, double rest)
 {
     double factor = fmin(0.6, fmax(0.7 * e->wish->interval / width, 0.02));
+    /* Of a small term beside larger ones nothing is proved until the spacing resolves it. */
+    bool several = e->law.n > 1 || e->law.normal_mu > 0;
+    if (several && !(e->found.lower > e->proved))
+        factor = 0.02;
+    e->proved = e->found.lower;
     e->aim.width *= factor;
     e->aim.slack *= factor;
     e->aim.widest *= factor;
@@ -180,6 +189,7 @@ static dp_status round_on(engine *e, const dpi_knots *grid, double *upper, doubl
     if (status != DP_OK)
         return status;
     bool for_epsilon = e->query.ask == DPI_ASK_EPSILON;
+    above.around = for_epsilon ? fmax(e->saddle.epsilon, 0) : e->query.given;
     double answer = dpi_upper_answer(&above, e->query, &r);
     e->found.upper = fmin(e->found.upper, answer);
     e->found.points = grid->size > e->found.points ? grid->size : e->found.points;
@@ -203,6 +213,20 @@ static dp_status round_on(engine *e, const dpi_knots *grid, double *upper, doubl
     return DP_OK;
 }
 
+/* Before a round is begun. */
+static dp_status count_work(engine *e, const dpi_knots *grid, dp_error *err)
+{
+    double sides = e->wish->interval > 0 ? 2 : 1;
+    e->work += (double)grid->size * (double)(e->law.n + 1) * sides;
+    if (e->work <= MOST_WORK)
+        return DP_OK;
+    return dpi_fail(err, DP_EACCURACY,
+                    "%zu different mechanisms on %zu points are more work than the accountant "
+                    "takes on; ask for a greater width or a larger delta, or make the mechanisms "
+                    "alike so that fewer are different",
+                    e->law.n + (e->law.normal_mu > 0), grid->size);
+}
+
 static dp_status attempt(engine *e, bool *done, dp_error *err)
 {
     dpi_knots grid;
@@ -210,15 +234,17 @@ static dp_status attempt(engine *e, bool *done, dp_error *err)
         return dpi_fail(
             err, DP_EACCURACY,
             "no grid of %d points resolves %.0f releases; ask for a larger delta, fewer "
-            "steps or more noise",
+            "steps, more noise or a greater width",
             DPI_MAX_POINTS, e->law.steps);
+    dp_status status = count_work(e, &grid, err);
+    if (status != DP_OK)
+        return status;
     double *upper = dpi_alloc(grid.size + 2, sizeof *upper), *lower = NULL;
     bool both = e->wish->interval > 0;
     if (both)
         lower = dpi_alloc(grid.size + 2, sizeof *lower);
-    dp_status status = upper == NULL || (both && lower == NULL)
-                           ? dpi_fail_nomem(err)
-                           : round_on(e, &grid, upper, lower, done, err);
+    status = upper == NULL || (both && lower == NULL) ? dpi_fail_nomem(err)
+                                                      : round_on(e, &grid, upper, lower, done, err);
     dpi_free(upper);
     dpi_free(lower);
     return status;

@@ -301,6 +301,7 @@ static void finish(const mass_filler *f, double sum, dpi_mass *mass)
     mass->log_error = 4 * DBL_EPSILON * (fabs(log(sum)) + fabs(exponent) + 4);
     mass->gap = f->gap / sum;
     mass->top = f->high;
+    mass->bottom = f->low;
 }
 
 void dpi_mass_upper(const dpi_pair *pair, const dpi_knots *grid, double log_cut, double *data,

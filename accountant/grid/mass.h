@@ -27,7 +27,7 @@ typedef struct dpi_mass {
     double gap;          /* tilted mean of (l-a)(b-l), a and b the knots around l */
     double loss_error;   /* rounding of the loss, absolute */
     double mass_error;   /* the true tilted masses are within (1 +- mass_error) times these */
-    int64_t top;         /* highest knot of one step */
+    int64_t top, bottom; /* highest and lowest knot of one step */
 } dpi_mass;
 
 /* Fills data[grid->size] (zeroed by the caller), knot o at index o mod size, with masses of sum 1

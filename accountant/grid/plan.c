@@ -20,9 +20,17 @@
 
 #include <math.h>
 
+#include "accountant/grid/blend.h"
 #include "accountant/grid/fft.h"
+#include "accountant/grid/lump.h"
 
-enum { BELOW = 12, ABOVE = 30, N_TILTS = BELOW + 1 + ABOVE, MIN_POINTS = 1 << 10 };
+enum {
+    BELOW = 12,
+    ABOVE = 30,
+    N_TILTS = BELOW + 1 + ABOVE,
+    MIN_POINTS = 1 << 10,
+    PLANNED_POINTS = 1 << 24 /* for which rounding is estimated */
+};
 
 static const double TILT_STEP = 1.15;
 static const double CHEAP_POINTS = 1 << 20;
@@ -45,7 +53,7 @@ typedef struct tilts {
 static void fill_tilts(tilts *t, const dpi_loss_law *law, const dpi_saddle *saddle)
 {
     double offset = saddle->epsilon - law->base;
-    double rounding = log(law->steps * dpi_fft_error(DPI_MAX_POINTS));
+    double rounding = log(law->steps * dpi_fft_error(PLANNED_POINTS));
     for (int m = 0; m < N_TILTS; m++) {
         double c = saddle->tilt * pow(TILT_STEP, m - BELOW), variance = 0;
         t->tilt[m] = c;
@@ -132,6 +140,20 @@ static double align(const dpi_loss_law *law, double dx)
     return dx;
 }
 
+/* How far below epsilon the window starts.  Beside a Gaussian release smaller losses matter, too,
+ * as far as its own delta reaches or there are any. */
+static double reach_below(const dpi_loss_law *law, const dpi_saddle *saddle, double margin,
+                          double log_small)
+{
+    if (!(law->normal_mu > 0))
+        return margin;
+    double reach = fmax(margin, dpi_blend_reach(law->normal_mu, log_small));
+    for (size_t i = 0; i < law->n; i++)
+        if (dpi_way_of(law->term[i].pair) <= 0)
+            return reach;
+    return fmin(reach, fmax(saddle->epsilon - law->base, 0) + 1e-9);
+}
+
 bool dpi_plan_grid(const dpi_loss_law *law, const dpi_saddle *saddle, const dpi_aim *aim,
                    double bottom_margin, double log_cut, dpi_knots *grid)
 {
@@ -142,7 +164,8 @@ bool dpi_plan_grid(const dpi_loss_law *law, const dpi_saddle *saddle, const dpi_
     fill_tilts(&t, law, saddle);
     window w = shortest_window(&t, log_delta + log(aim->alias * excess),
                                log_delta + log(aim->noise * excess));
-    double below = bottom_margin * (1 / saddle->tilt + 0.03 * w.length);
+    double below = reach_below(law, saddle, bottom_margin * (1 / saddle->tilt + 0.03 * w.length),
+                               log_delta + log(aim->alias * excess));
     double length = w.length * 1.02 + below;
     if (!(length < INFINITY))
         return false;

@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "accountant/grid/blend.h"
 #include "base/alloc.h"
 
 enum { MAX_NODES = 1 << 16, PANELS = 600, BISECTIONS = 48 };
@@ -97,15 +98,35 @@ double dpi_cumulant(const dpi_nodes *nodes, double c, double *mean, double *vari
     return fabs(excess) < 0.5 ? log1p(excess) : log(sum);
 }
 
+/* mu of all unsampled Gaussians, where they are to stand apart; else 0. */
+static double normal_apart(const dpi_pair_times *term, size_t n)
+{
+    double squares = 0;
+    size_t others = 0;
+    for (size_t i = 0; i < n; i++) {
+        double mu = term[i].pair->normal_mu;
+        squares += term[i].times * mu * mu;
+        others += !(mu > 0);
+    }
+    double mu = sqrt(squares);
+    return others > 0 && mu >= DPI_LEAST_BLENDED ? mu : 0;
+}
+
 bool dpi_loss_law_new(const dpi_pair_times *term, size_t n, dpi_loss_law *law)
 {
-    *law = (dpi_loss_law){.n = n, .term = term};
+    *law = (dpi_loss_law){.normal_mu = normal_apart(term, n)};
+    law->term = dpi_alloc(n, sizeof *law->term);
+    law->nodes = dpi_alloc(n, sizeof *law->nodes);
+    if (law->term == NULL || law->nodes == NULL)
+        return false;
     for (size_t i = 0; i < n; i++) {
+        if (law->normal_mu > 0 && term[i].pair->normal_mu > 0)
+            continue;
+        law->term[law->n++] = term[i];
         law->steps += term[i].times;
         law->base += term[i].times * term[i].pair->base;
     }
-    law->nodes = dpi_alloc(n, sizeof *law->nodes);
-    return law->nodes != NULL;
+    return true;
 }
 
 bool dpi_loss_law_look(dpi_loss_law *law, double log_cut)
@@ -123,12 +144,14 @@ void dpi_loss_law_free(dpi_loss_law *law)
     for (size_t i = 0; law->nodes != NULL && i < law->n; i++)
         dpi_nodes_free(&law->nodes[i]);
     dpi_free(law->nodes);
+    dpi_free(law->term);
     *law = (dpi_loss_law){0};
 }
 
 double dpi_loss_law_cumulant(const dpi_loss_law *law, double c, double *mean, double *variance)
 {
-    double k = 0, first = 0, second = 0;
+    double square = law->normal_mu * law->normal_mu;
+    double k = square * c * (c + 1) / 2, first = square * (c + 0.5), second = square;
     for (size_t i = 0; i < law->n; i++) {
         double times = law->term[i].times, m = 0, v = 0;
         k += times * dpi_cumulant(&law->nodes[i], c, &m, &v);
@@ -159,7 +182,7 @@ static dpi_saddle saddle_at(const dpi_loss_law *law, double c)
  * beyond 1e9 / bound nothing is left to resolve. */
 static double largest_tilt(const dpi_loss_law *law)
 {
-    double top = 0;
+    double top = law->normal_mu > 0 ? INFINITY : 0;
     for (size_t i = 0; i < law->n; i++)
         top += law->term[i].times * dpi_pair_top(law->term[i].pair);
     return top > 0 && top < INFINITY ? fmin(1e9, 1e9 / top) : 1e9;

@@ -26,15 +26,17 @@ void dpi_nodes_free(dpi_nodes *nodes);
  * term overflows. */
 double dpi_cumulant(const dpi_nodes *nodes, double c, double *mean, double *variance);
 
-/* A composition, with nodes of each of its terms. */
+/* A composition, with nodes of each of its terms.  Unsampled Gaussian releases that stand beside
+ * other terms are kept apart, as one (blend.c); steps and base are of the others alone. */
 typedef struct dpi_loss_law {
     size_t n;
-    const dpi_pair_times *term; /* [n], borrowed */
-    dpi_nodes *nodes;           /* [n], owned */
-    double steps, base;         /* sum of times, of times * base */
+    dpi_pair_times *term; /* [n], owned; their pairs are borrowed */
+    dpi_nodes *nodes;     /* [n], owned */
+    double steps, base;   /* sum of times, of times * base */
+    double normal_mu;     /* of the Gaussian kept apart; 0 for none */
 } dpi_loss_law;
 
-/* n >= 1.  False when memory is out; dpi_loss_law_free in any case. */
+/* n >= 1 terms.  False when memory is out; dpi_loss_law_free in any case. */
 bool dpi_loss_law_new(const dpi_pair_times *term, size_t n, dpi_loss_law *law);
 
 /* Makes the nodes anew for another cut. */

@@ -51,3 +51,5 @@ UNIT_TESTS += %D%/t-binomial
 %C%_t_binomial_LDADD = $(accountant_test)
 LONG_TESTS += %D%/sweep
 %C%_sweep_LDADD = $(accountant_test)
+UNIT_TESTS += %D%/t-blend
+%C%_t_blend_LDADD = $(accountant_test)
