@@ -100,7 +100,9 @@ def print_model(title, r):
         kind, name, file, line, node, family = (r.text(), r.text(), r.text(), r.number(),
                                                 r.number(), r.text())
         arguments = [r.number() for _ in range(r.number())]
-        print(f"  {kind} {name} node {node} {family or ''}{arguments} {r.real()!r} {file}:{line}")
+        rule, value, places, seed = r.number(), r.real(), r.number(), r.number()
+        print(f"  {kind} {name} node {node} {family or ''}{arguments} start {rule} {value!r}",
+              f"{places} {seed} {file}:{line}")
 
 
 def main():
