@@ -63,8 +63,6 @@ static bool has_noise(const dp_svi *s)
 dp_status dpi_finish_init(dp_svi *s, dp_error *err)
 {
     const dpi_objective *o = &s->objective;
-    s->sum = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->sum);
-    s->lost = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->lost);
     s->release = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->release);
     size_t ranks = s->opts.group == NULL ? 0 : has_noise(s) ? 1 : s->opts.group->size, room;
     if (!dpi_mul(o->n_release, ranks, &room))
@@ -72,7 +70,7 @@ dp_status dpi_finish_init(dp_svi *s, dp_error *err)
     if (ranks > 0 && (s->whole = dpi_arena_alloc(&s->arena, room + 1, sizeof *s->whole)) == NULL)
         return dpi_fail_nomem(err);
     s->keys = dpi_arena_alloc(&s->arena, dpi_release_blocks(o->n_release), DPI_STREAM_KEY);
-    if (s->sum == NULL || s->lost == NULL || s->release == NULL || s->keys == NULL)
+    if (s->release == NULL || s->keys == NULL)
         return dpi_fail_nomem(err);
     if (!parts_are_gradients(o))
         return DP_OK;
@@ -191,9 +189,9 @@ static void move_blocks(void *of, size_t k)
 static void on_threads(finish_pass *t, size_t n, void (*work)(void *of, size_t k))
 {
     t->next = 0;
-    t->shared = t->s->pool != NULL && dpi_release_blocks(n) >= MANY;
+    t->shared = t->s->sum.pool != NULL && dpi_release_blocks(n) >= MANY;
     if (t->shared)
-        dpi_pool_run(t->s->pool, work, t);
+        dpi_pool_run(t->s->sum.pool, work, t);
     else
         work(t, 0);
 }
@@ -220,10 +218,10 @@ static dp_status release_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error
     if (mine == DP_OK) {
         on_threads(t, n, release_blocks);
         dpi_release_end(&t->release);
-        s->last = NULL;
-        s->has_lost = false;
+        s->sum.last = NULL;
+        s->sum.has_lost = false;
     } else { /* a sum without noise must not lie about */
-        dpi_sum_wipe(s);
+        dpi_sum_wipe(&s->sum);
     }
     if (group == NULL)
         return mine;
@@ -246,14 +244,14 @@ dp_status dpi_finish(dp_svi *s, dp_status mine, bool *finite, dp_error *err)
                                  .noisy = has_noise(s),
                                  .sd = s->opts.sigma * s->opts.clip,
                                  .rate = s->opts.rate,
-                                 .sum = s->sum,
-                                 .last = s->last,
-                                 .lost = s->has_lost ? s->lost : NULL,
+                                 .sum = s->sum.total,
+                                 .last = s->sum.last,
+                                 .lost = s->sum.has_lost ? s->sum.lost : NULL,
                                  .out = s->release,
                                  .whole = s->whole,
                                  .quiet = group != NULL && group->rank != 0,
                                  .keys = s->keys}};
-    if (s->pool != NULL)                         /* else nobody is locked out */
+    if (s->sum.pool != NULL)                     /* else nobody is locked out */
         (void)pthread_mutex_init(&t.lock, NULL); /* with default attributes this cannot fail */
     dpi_optimizer_begin(&s->optimizer);
     dp_status status = release_all(s, &t, mine, err);
@@ -265,7 +263,7 @@ dp_status dpi_finish(dp_svi *s, dp_status mine, bool *finite, dp_error *err)
     }
     if (status == DP_OK)
         dpi_optimizer_end(&s->optimizer);
-    if (s->pool != NULL)
+    if (s->sum.pool != NULL)
         (void)pthread_mutex_destroy(&t.lock);
     *finite = t.finite;
     return status;

@@ -7,7 +7,7 @@
  *   adagrad   v = v + g^2,  theta += s_t g / (sqrt(v) + 1e-8)   (Duchi, Hazan and Singer 2011)
  *
  * s_t = step_size * schedule(t).  The average is of the iterates of the last steps (Polyak and
- * Juditsky 1992).  A kind is a row of `moves`; what it remembers has names, by which checkpoints
+ * Juditsky 1992).  A kind is a row of `rules`; what it remembers has names, by which checkpoints
  * and groups go. */
 #include "svi/optimizer.h"
 
@@ -36,7 +36,7 @@ static void adam_begin(dpi_optimizer *o)
 }
 
 /* o->size holds the correction of the mean. */
-DPI_LOOPS static void adam(const dpi_optimizer *o, const dpi_piece *p)
+DPI_LOOPS static void adam(const dpi_optimizer *o, const dpi_slice *p)
 {
     const double b1 = o->momentum, b2 = o->beta2, rest1 = 1 - b1, rest2 = 1 - b2;
     const double size = o->size, correct = o->correct;
@@ -54,7 +54,7 @@ DPI_LOOPS static void adam(const dpi_optimizer *o, const dpi_piece *p)
     }
 }
 
-static void momentum(const dpi_optimizer *o, const dpi_piece *p)
+static void momentum(const dpi_optimizer *o, const dpi_slice *p)
 {
     for (size_t i = 0; i < p->n; i++) {
         p->state[0][i] = o->momentum * p->state[0][i] + p->gradient[i];
@@ -62,13 +62,13 @@ static void momentum(const dpi_optimizer *o, const dpi_piece *p)
     }
 }
 
-static void sgd(const dpi_optimizer *o, const dpi_piece *p)
+static void sgd(const dpi_optimizer *o, const dpi_slice *p)
 {
     for (size_t i = 0; i < p->n; i++)
         p->theta[i] += o->size * p->gradient[i];
 }
 
-DPI_LOOPS static void adagrad(const dpi_optimizer *o, const dpi_piece *p)
+DPI_LOOPS static void adagrad(const dpi_optimizer *o, const dpi_slice *p)
 {
     const double size = o->size;
     const double *gradient = p->gradient;
@@ -81,7 +81,7 @@ DPI_LOOPS static void adagrad(const dpi_optimizer *o, const dpi_piece *p)
 }
 
 /* clang-format off */
-static const dpi_move moves[] = {
+static const dpi_rule rules[] = {
     {.optimizer = DP_ADAM, .sizes_itself = true,
      .state = {"mean of gradients", "mean of squares"}, .begin = adam_begin, .move = adam},
     {.optimizer = DP_MOMENTUM,
@@ -93,17 +93,17 @@ static const dpi_move moves[] = {
 };
 /* clang-format on */
 
-const dpi_move *dpi_move_of(dp_optimizer optimizer)
+const dpi_rule *dpi_rule_of(dp_optimizer optimizer)
 {
-    for (size_t k = 0; k < sizeof moves / sizeof *moves; k++)
-        if (moves[k].optimizer == optimizer)
-            return &moves[k];
+    for (size_t k = 0; k < sizeof rules / sizeof *rules; k++)
+        if (rules[k].optimizer == optimizer)
+            return &rules[k];
     return NULL;
 }
 
 /* ---- what it remembers ---- */
 
-static size_t n_states(const dpi_move *kind)
+static size_t n_states(const dpi_rule *kind)
 {
     size_t n = 0;
     while (n < DPI_OPTIMIZER_STATES && kind->state[n] != NULL)
@@ -113,7 +113,7 @@ static size_t n_states(const dpi_move *kind)
 
 size_t dpi_optimizer_names(dp_optimizer optimizer, const char *name[DPI_OPTIMIZER_VECTORS])
 {
-    const dpi_move *kind = dpi_move_of(optimizer);
+    const dpi_rule *kind = dpi_rule_of(optimizer);
     if (kind == NULL)
         return 0;
     size_t n = n_states(kind);
@@ -141,7 +141,7 @@ dp_status dpi_optimizer_init(dpi_optimizer *o, dpi_arena *arena, size_t n, const
 {
     *o = (dpi_optimizer){.n = n,
                          .steps = opts->steps,
-                         .kind = dpi_move_of(opts->optimizer),
+                         .kind = dpi_rule_of(opts->optimizer),
                          .schedule = opts->schedule,
                          .step_size = opts->step_size,
                          .momentum = opts->momentum,
@@ -196,7 +196,7 @@ void dpi_optimizer_begin(dpi_optimizer *o)
 
 bool dpi_optimizer_move(const dpi_optimizer *o, size_t first, size_t n, const double *gradient)
 {
-    dpi_piece p = {.n = n, .gradient = gradient, .theta = o->theta + first};
+    dpi_slice p = {.n = n, .gradient = gradient, .theta = o->theta + first};
     for (size_t k = 0; k < DPI_OPTIMIZER_STATES && o->state[k] != NULL; k++)
         p.state[k] = o->state[k] + first;
     o->kind->move(o, &p);

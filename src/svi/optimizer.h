@@ -18,12 +18,12 @@ typedef struct dpi_state {
     double *at;       /* [n parameters] */
 } dpi_state;
 
-typedef struct dpi_move dpi_move;
+typedef struct dpi_rule dpi_rule;
 
 typedef struct dpi_optimizer {
     size_t n;
     uint64_t steps, done;
-    const dpi_move *kind;
+    const dpi_rule *kind;
     dp_schedule schedule;
     double step_size, momentum, beta2;
     uint64_t average_from; /* steps after this one enter the average */
@@ -36,24 +36,24 @@ typedef struct dpi_optimizer {
 } dpi_optimizer;
 
 /* A part of the parameters and what belongs to them. */
-typedef struct dpi_piece {
+typedef struct dpi_slice {
     size_t n;
     const double *gradient;
     double *theta, *state[DPI_OPTIMIZER_STATES];
-} dpi_piece;
+} dpi_slice;
 
 /* How parameters move: one row a kind, and nothing else asks which it is. */
-struct dpi_move {
+struct dpi_rule {
     dp_optimizer optimizer;
     bool sizes_itself; /* step_size has a default: moves do not grow with the gradient */
     const char *state[DPI_OPTIMIZER_STATES]; /* names, at most 31 bytes; NULL: no more */
     /* Adjusts o->size, the scheduled length of the step that begins; NULL where it stays. */
     void (*begin)(dpi_optimizer *o);
-    void (*move)(const dpi_optimizer *o, const dpi_piece *p);
+    void (*move)(const dpi_optimizer *o, const dpi_slice *p);
 };
 
 /* The row of an optimiser; NULL for none. */
-const dpi_move *dpi_move_of(dp_optimizer optimizer);
+const dpi_rule *dpi_rule_of(dp_optimizer optimizer);
 
 /* Takes resolved options (nothing zero that has a default).  Memory lives in the arena. */
 dp_status dpi_optimizer_init(dpi_optimizer *o, dpi_arena *arena, size_t n, const dp_svi_opts *opts,

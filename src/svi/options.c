@@ -21,7 +21,7 @@ static const double least_clip = 1e-100, greatest_clip = 1e100;
 
 static dp_status resolve_optimizer(dp_svi_opts *o, dp_error *err)
 {
-    const dpi_move *kind = dpi_move_of(o->optimizer);
+    const dpi_rule *kind = dpi_rule_of(o->optimizer);
     if ((o->form != DP_FORM_LATENTS && o->form != DP_FORM_PARAMETERS) || kind == NULL ||
         (o->schedule != DP_LINEAR_DECAY && o->schedule != DP_CONSTANT &&
          o->schedule != DP_COSINE_DECAY))

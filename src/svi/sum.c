@@ -42,7 +42,7 @@ typedef struct batch_task {
 } batch_task;
 
 typedef struct sum {
-    dp_svi *s;
+    dpi_summation *s;
     const size_t *batch;
     size_t size;
     double clip;
@@ -72,39 +72,39 @@ static void unlock(const sum *t, pthread_mutex_t *mutex)
 
 /* ---- workers ---- */
 
-static bool of_record(const dp_svi *s, size_t noise)
+static bool of_record(const dpi_summation *s, size_t noise)
 {
-    return dpi_get(&s->objective.graph, s->objective.noise[noise])->shape.per_record;
+    return dpi_get(&s->objective->graph, s->objective->noise[noise])->shape.per_record;
 }
 
 /* Room for the draws of a record that come in whole pairs (dpi_run_noise), the largest. */
-static size_t draw_room(const dp_svi *s)
+static size_t draw_room(const dpi_summation *s)
 {
     size_t most = 0;
-    for (size_t k = 0; k < s->objective.n_noise; k++) {
-        size_t room = of_record(s, k) ? dpi_run_noise_room(s->run, s->objective.noise[k]) : 0;
+    for (size_t k = 0; k < s->objective->n_noise; k++) {
+        size_t room = of_record(s, k) ? dpi_run_noise_room(s->run, s->objective->noise[k]) : 0;
         most = room > most ? room : most;
     }
     return most;
 }
 
-static dp_status init_worker(dp_svi *s, size_t k, dp_error *err)
+static dp_status init_worker(dpi_summation *s, size_t k, dpi_arena *arena, dp_error *err)
 {
     dpi_worker *w = &s->workers[k];
-    size_t n = s->objective.n_release;
-    bool grouped = s->units.start != NULL;
-    w->scratch = dpi_arena_alloc(&s->arena, 2 * s->chunk, sizeof *w->scratch);
+    size_t n = s->objective->n_release;
+    bool grouped = s->units->start != NULL;
+    w->scratch = dpi_arena_alloc(arena, 2 * s->chunk, sizeof *w->scratch);
     bool sums = s->factors == NULL;
     if (sums)
-        w->part = dpi_arena_alloc(&s->arena, n, sizeof *w->part);
+        w->part = dpi_arena_alloc(arena, n, sizeof *w->part);
     if (grouped) {
-        w->unit = dpi_arena_alloc(&s->arena, n, sizeof *w->unit);
-        w->row = dpi_arena_alloc(&s->arena, s->chunk, sizeof *w->row);
-        w->rows = dpi_arena_alloc(&s->arena, s->chunk, sizeof *w->rows);
+        w->unit = dpi_arena_alloc(arena, n, sizeof *w->unit);
+        w->row = dpi_arena_alloc(arena, s->chunk, sizeof *w->row);
+        w->rows = dpi_arena_alloc(arena, s->chunk, sizeof *w->rows);
     }
     bool parks = sums && s->n_workers > 1 && n <= LONG_RELEASE;
     for (int i = 0; i < 2 && parks; i++)
-        w->parked[i].part = dpi_arena_alloc(&s->arena, n, sizeof *w->part);
+        w->parked[i].part = dpi_arena_alloc(arena, n, sizeof *w->part);
     if (w->scratch == NULL || (sums && w->part == NULL) || (parks && w->parked[1].part == NULL) ||
         (parks && w->parked[0].part == NULL) ||
         (grouped && (w->unit == NULL || w->row == NULL || w->rows == NULL)))
@@ -117,49 +117,61 @@ static dp_status init_worker(dp_svi *s, size_t k, dp_error *err)
     return status == DP_OK && sums ? dpi_run_chains_new(w->run, err) : status;
 }
 
-dp_status dpi_workers_init(dp_svi *s, dp_error *err)
+dp_status dpi_summation_init(dpi_summation *s, size_t threads, dpi_arena *arena, dp_error *err)
 {
-    s->n_workers = s->opts.threads;
-    s->workers = dpi_arena_alloc(&s->arena, s->n_workers, sizeof *s->workers);
+    s->total = dpi_arena_alloc(arena, s->objective->n_release, sizeof *s->total);
+    s->lost = dpi_arena_alloc(arena, s->objective->n_release, sizeof *s->lost);
+    if (s->total == NULL || s->lost == NULL)
+        return dpi_fail_nomem(err);
+    s->n_workers = threads;
+    s->workers = dpi_arena_alloc(arena, s->n_workers, sizeof *s->workers);
     if (s->workers == NULL) {
         s->n_workers = 0;
         return dpi_fail_nomem(err);
     }
     size_t odd = draw_room(s), room = 0;
     if (odd > 0 && dpi_mul(odd, s->chunk, &room))
-        s->pairs = dpi_arena_alloc(&s->arena, room, sizeof *s->pairs);
+        s->pairs = dpi_arena_alloc(arena, room, sizeof *s->pairs);
     if (odd > 0 && s->pairs == NULL)
         return dpi_fail_nomem(err);
-    for (size_t k = 0; k < s->objective.n_noise; k++)
+    for (size_t k = 0; k < s->objective->n_noise; k++)
         s->draws = s->draws || of_record(s, k);
     s->draws = s->draws || dpi_run_draws(s->run);
-    dp_status status = dpi_waves_init(s, err);
+    dp_status status = dpi_waves_init(s, arena, err);
     for (size_t k = 0; k < s->n_workers && status == DP_OK; k++)
-        status = init_worker(s, k, err);
+        status = init_worker(s, k, arena, err);
     if (status == DP_OK && s->n_workers > 1)
         status = dpi_pool_new(s->n_workers, &s->pool, err);
     return status;
 }
 
-static void wipe_draws(const dp_svi *s, dpi_run *run)
+size_t dpi_summation_bytes(const dpi_summation *s)
 {
-    for (size_t k = 0; k < s->objective.n_noise; k++)
+    size_t bytes = 0;
+    for (size_t k = 0; k < s->n_workers; k++)
+        bytes += dpi_run_memory(s->workers[k].run);
+    return bytes;
+}
+
+static void wipe_draws(const dpi_summation *s, dpi_run *run)
+{
+    for (size_t k = 0; k < s->objective->n_noise; k++)
         if (of_record(s, k))
-            dpi_run_wipe(run, s->objective.noise[k]);
+            dpi_run_wipe(run, s->objective->noise[k]);
 }
 
 /* Overwrites what a worker knows of the last batch, beside its draws and the sums. */
-static void wipe_units(const dp_svi *s, dpi_worker *w)
+static void wipe_units(const dpi_summation *s, dpi_worker *w)
 {
     sodium_memzero(&w->score, sizeof w->score);
     if (w->unit == NULL)
         return;
-    sodium_memzero(w->unit, s->objective.n_release * sizeof *w->unit);
+    sodium_memzero(w->unit, s->objective->n_release * sizeof *w->unit);
     sodium_memzero(w->row, s->chunk * sizeof *w->row);
     sodium_memzero(w->rows, s->chunk * sizeof *w->rows);
 }
 
-void dpi_workers_free(dp_svi *s)
+void dpi_summation_free(dpi_summation *s)
 {
     dpi_pool_free(s->pool);
     dpi_waves_free(s);
@@ -182,17 +194,17 @@ static size_t unit_at(const sum *t, size_t position)
 /* Takes the next task; false when there is none.  The source is locked. */
 static bool next_task(sum *t, batch_task *job)
 {
-    const dp_svi *s = t->s;
+    const dpi_summation *s = t->s;
     size_t left = t->size - t->at;
     *job = (batch_task){.number = t->next, .first = t->at};
     if (left == 0)
         return false;
-    if (s->units.start == NULL) { /* equal tasks, as few as can be */
+    if (s->units->start == NULL) { /* equal tasks, as few as can be */
         size_t tasks = (left - 1) / s->chunk + 1;
         job->units = job->rows = (left - 1) / tasks + 1;
     }
-    while (s->units.start != NULL && job->units < left) {
-        size_t rows = dpi_unit_rows(&s->units, unit_at(t, t->at + job->units));
+    while (s->units->start != NULL && job->units < left) {
+        size_t rows = dpi_unit_rows(s->units, unit_at(t, t->at + job->units));
         if (job->units > 0 && job->rows + rows > s->chunk)
             break;
         job->units++;
@@ -204,9 +216,9 @@ static bool next_task(sum *t, batch_task *job)
     return true;
 }
 
-dp_status dpi_draw_records(dp_svi *s, dpi_run *run, size_t m, dp_error *err)
+dp_status dpi_draw_records(dpi_summation *s, dpi_run *run, size_t m, dp_error *err)
 {
-    const dpi_objective *o = &s->objective;
+    const dpi_objective *o = s->objective;
     dpi_stream *stream;
     dp_status status = DP_OK;
     if (dpi_run_draws(run) && (status = dpi_noise_stream(s->noise, &stream, err)) == DP_OK)
@@ -220,63 +232,63 @@ dp_status dpi_draw_records(dp_svi *s, dpi_run *run, size_t m, dp_error *err)
 /* Lists the rows `done` ... `done` + m - 1 of a task, and each one's share of the prior. */
 static void list_rows(const sum *t, dpi_worker *w, const batch_task *job, size_t done, size_t m)
 {
-    const dp_svi *s = t->s;
+    const dpi_summation *s = t->s;
     double *share = w->scratch;
     size_t n = 0;
     for (size_t u = 0; u < job->units; u++) {
-        size_t unit = unit_at(t, job->first + u), rows = dpi_unit_rows(&s->units, unit);
-        const size_t *row = s->units.row + s->units.start[unit] + done;
+        size_t unit = unit_at(t, job->first + u), rows = dpi_unit_rows(s->units, unit);
+        const size_t *row = s->units->row + s->units->start[unit] + done;
         w->rows[u] = rows;
         for (size_t k = 0; k < rows && n < m; k++, n++) {
             w->row[n] = row[k];
-            share[n] = 1 / ((double)s->n * (double)rows);
+            share[n] = 1 / ((double)s->units->n * (double)rows);
         }
     }
-    if (dpi_run_numbers(w->run, s->objective.share) > 0)
-        dpi_run_write(w->run, s->objective.share, 0, n, share);
+    if (dpi_run_numbers(w->run, s->objective->share) > 0)
+        dpi_run_write(w->run, s->objective->share, 0, n, share);
 }
 
 /* Where the numbers beside the gradient stand in a task's sum. */
-static double *extra_of(const dp_svi *s, const dpi_worker *w)
+static double *extra_of(const dpi_summation *s, const dpi_worker *w)
 {
-    return w->to + s->objective.n_release - s->extras.n;
+    return w->to + s->objective->n_release - s->extras->n;
 }
 
 /* Adds what the units of a chunk of m records that has been clipped add beside their gradients. */
 static void add_extras(const sum *t, dpi_worker *w, const batch_task *job, size_t m)
 {
-    const dp_svi *s = t->s;
+    const dpi_summation *s = t->s;
     double *score = w->scratch; /* whose norms have served */
     const double *factor = w->scratch + s->chunk;
-    dpi_run_read(w->run, s->objective.record, 0, m, score);
+    dpi_run_read(w->run, s->objective->record, 0, m, score);
     for (size_t u = 0, r = 0, rows; u < job->units; r += rows, u++) {
         double total = 0;
-        rows = s->units.start != NULL ? w->rows[u] : 1;
+        rows = s->units->start != NULL ? w->rows[u] : 1;
         for (size_t k = 0; k < rows; k++)
             total += score[r + k];
-        dpi_extras_add(&s->extras, total, factor[r] == 1, extra_of(s, w));
+        dpi_extras_add(s->extras, total, factor[r] == 1, extra_of(s, w));
     }
 }
 
 /* The same for the m rows of a chunk of one large unit, and when it is whole. */
-static void add_score(const dp_svi *s, dpi_worker *w, size_t m)
+static void add_score(const dpi_summation *s, dpi_worker *w, size_t m)
 {
     double *score = w->scratch;
-    dpi_run_read(w->run, s->objective.record, 0, m, score);
+    dpi_run_read(w->run, s->objective->record, 0, m, score);
     for (size_t r = 0; r < m; r++)
         w->score += score[r];
 }
 
 static void finish_large(const sum *t, dpi_worker *w)
 {
-    const dp_svi *s = t->s;
-    double factor = dpi_clip_add(s->objective.n_release, w->unit, t->clip, w->to);
+    const dpi_summation *s = t->s;
+    double factor = dpi_clip_add(s->objective->n_release, w->unit, t->clip, w->to);
     w->dropped += s->counts && factor == 0;
-    if (s->extras.n > 0)
-        dpi_extras_add(&s->extras, w->score, factor == 1, extra_of(s, w));
+    if (s->extras->n > 0)
+        dpi_extras_add(s->extras, w->score, factor == 1, extra_of(s, w));
 }
 
-void dpi_count_dropped(const dp_svi *s, dpi_worker *w, size_t n)
+void dpi_count_dropped(const dpi_summation *s, dpi_worker *w, size_t n)
 {
     const double *factor = w->scratch + s->chunk;
     for (size_t r = 0; s->counts && r < n; r++)
@@ -284,7 +296,7 @@ void dpi_count_dropped(const dp_svi *s, dpi_worker *w, size_t n)
 }
 
 /* The same for units of several rows, whose factor stands at the first. */
-static void count_dropped_units(const dp_svi *s, dpi_worker *w, size_t n)
+static void count_dropped_units(const dpi_summation *s, dpi_worker *w, size_t n)
 {
     const double *factor = w->scratch + s->chunk;
     for (size_t u = 0, r = 0; s->counts && u < n; r += w->rows[u], u++)
@@ -295,11 +307,11 @@ static void count_dropped_units(const dp_svi *s, dpi_worker *w, size_t n)
  * one into unit[]. */
 static void run_chunk(const sum *t, dpi_worker *w, const batch_task *job, size_t done, size_t m)
 {
-    if (t->s->units.start == NULL) {
+    if (t->s->units->start == NULL) {
         dpi_run_records(w->run, m, t->batch != NULL ? t->batch + job->first : NULL, job->first);
         dpi_run_clip_sum(w->run, m, t->clip, w->scratch, w->to);
         dpi_count_dropped(t->s, w, m);
-        if (t->s->extras.n > 0)
+        if (t->s->extras->n > 0)
             add_extras(t, w, job, m);
         return;
     }
@@ -307,24 +319,24 @@ static void run_chunk(const sum *t, dpi_worker *w, const batch_task *job, size_t
     dpi_run_records(w->run, m, w->row, 0);
     if (job->rows > t->s->chunk) {
         dpi_run_add_rows(w->run, 0, m, w->unit);
-        if (t->s->extras.n > 0)
+        if (t->s->extras->n > 0)
             add_score(t->s, w, m);
         return;
     }
     dpi_run_clip_units(w->run, job->units, w->rows, t->clip, w->scratch, w->unit, w->to);
     count_dropped_units(t->s, w, job->units);
-    if (t->s->extras.n > 0)
+    if (t->s->extras->n > 0)
         add_extras(t, w, job, m);
 }
 
 /* Computes to[] of a task.  The source is locked at the start and not at the end. */
 static dp_status run_task(sum *t, dpi_worker *w, const batch_task *job)
 {
-    const dp_svi *s = t->s;
-    size_t n = s->objective.n_release;
+    const dpi_summation *s = t->s;
+    size_t n = s->objective->n_release;
     bool locked = true, large = job->rows > s->chunk;
     dp_status status = DP_OK;
-    w->to = job->number == 0 ? s->sum : w->part;
+    w->to = job->number == 0 ? s->total : w->part;
     w->score = 0;
     if (large)
         memset(w->unit, 0, n * sizeof *w->unit);
@@ -353,10 +365,10 @@ static dpi_parked *parked_at(const sum *t, size_t number)
 }
 
 /* Adds the sum of a task that is neither the first nor the last, and empties it. */
-static void add_part(dp_svi *s, double *part)
+static void add_part(dpi_summation *s, double *part)
 {
-    size_t n = s->objective.n_release;
-    dpi_add_compensated(n, part, s->sum, s->lost);
+    size_t n = s->objective->n_release;
+    dpi_add_compensated(n, part, s->total, s->lost);
     memset(part, 0, n * sizeof *part);
     s->has_lost = true;
 }
@@ -366,7 +378,7 @@ static void add_part(dp_svi *s, double *part)
  * numbers. */
 static void add_in_turn(sum *t, const dpi_worker *w, const batch_task *job)
 {
-    dp_svi *s = t->s;
+    dpi_summation *s = t->s;
     if (job->number > 0 && job->last)
         s->last = w->part;
     else if (job->number > 0)
@@ -429,10 +441,10 @@ static void work(void *of, size_t k)
     wipe_units(t->s, w);
 }
 
-void dpi_sum_wipe(dp_svi *s)
+void dpi_sum_wipe(dpi_summation *s)
 {
-    size_t bytes = s->objective.n_release * sizeof *s->sum;
-    sodium_memzero(s->sum, bytes);
+    size_t bytes = s->objective->n_release * sizeof *s->total;
+    sodium_memzero(s->total, bytes);
     sodium_memzero(s->lost, bytes);
     for (size_t k = 0; k < s->n_workers; k++) {
         if (s->workers[k].part != NULL)
@@ -448,11 +460,11 @@ void dpi_sum_wipe(dp_svi *s)
 
 static bool is_worth_threads(const sum *t)
 {
-    const dp_svi *s = t->s;
+    const dpi_summation *s = t->s;
     size_t rows = 0;
     size_t few = s->chunk < DPI_SVI_CHUNK ? s->chunk + 1 : FEW * s->chunk;
     for (size_t i = 0; s->pool != NULL && i < t->size && rows < few; i++)
-        rows += dpi_unit_rows(&s->units, unit_at(t, i));
+        rows += dpi_unit_rows(s->units, unit_at(t, i));
     return s->pool != NULL && rows >= few;
 }
 
@@ -468,16 +480,17 @@ static void on_threads(sum *t)
 }
 
 /* Adds up what the workers have counted. */
-static void take_count(dp_svi *s)
+static void take_count(dpi_summation *s)
 {
-    s->dropped_now = 0;
+    s->dropped = 0;
     for (size_t k = 0; k < s->n_workers; k++) {
-        s->dropped_now += s->workers[k].dropped;
+        s->dropped += s->workers[k].dropped;
         s->workers[k].dropped = 0;
     }
 }
 
-dp_status dpi_sum_batch(dp_svi *s, size_t size, const size_t *batch, double clip, dp_error *err)
+dp_status dpi_sum_batch(dpi_summation *s, size_t size, const size_t *batch, double clip,
+                        dp_error *err)
 {
     if (s->factors != NULL) {
         dp_status status = dpi_sum_waves(s, size, batch, clip, err);

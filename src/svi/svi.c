@@ -73,7 +73,7 @@ static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
                          .lent = lent,
                          .n_lent = n_lent,
                          .data = data,
-                         .chunk = s->chunk,
+                         .chunk = s->sum.chunk,
                          .single = s->opts.precision == DP_SINGLE};
     if (data->err.status != DP_OK)
         return dpi_fail(err, data->err.status, "%s", data->err.text);
@@ -199,7 +199,10 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
         s->opts.delta = dpi_release_delta(s->delta);
     s->data = data;
     s->grouped = data->unit != NULL;
-    s->counts = s->opts.mode == DP_NO_PRIVACY;
+    s->sum = (dpi_summation){.objective = &s->objective,
+                             .units = &s->units,
+                             .extras = &s->extras,
+                             .counts = s->opts.mode == DP_NO_PRIVACY};
     status = dpi_float_check(err);
     if (status == DP_OK)
         status = dpi_units_init(&s->units, &s->members, data, err);
@@ -224,17 +227,19 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
     if (status == DP_OK)
         status = dpi_spend_open(s, spec, err);
     s->falls_short = dpi_svi_delta(s, (double)s->opts.steps, epsilon) > s->delta;
-    s->chunk = records_at_a_time(s, spec->chunk);
+    s->sum.chunk = records_at_a_time(s, spec->chunk);
     if (status == DP_OK)
         status = make_state(s, err);
     if (status == DP_OK)
         status = make_run_discreetly(s, data, err);
     if (status == DP_OK && spec->resume != NULL)
         status = dpi_svi_restore(s, spec->resume, err);
+    s->sum.run = s->run;
     if (status == DP_OK)
-        status = dpi_workers_init(s, err);
+        status = dpi_summation_init(&s->sum, s->opts.threads, &s->arena, err);
     if (status == DP_OK)
         status = make_random(s, err);
+    s->sum.noise = s->noise;
     if (status == DP_OK)
         status = dpi_model_store(spec->model, &s->image[0], err);
     if (status == DP_OK && spec->guide != NULL)
@@ -257,7 +262,7 @@ void dp_svi_free(dp_svi *s)
         return;
     dpi_batch_free(&s->batch); /* sums and noise were wiped as they were used */
     dp_reservation_free(s->spend.reservation);
-    dpi_workers_free(s);
+    dpi_summation_free(&s->sum);
     dpi_run_free(s->run);
     dpi_objective_free(&s->objective);
     for (int k = 0; k < 2; k++)
@@ -273,8 +278,7 @@ size_t dp_svi_bytes(const dp_svi *s)
 {
     size_t bytes = sizeof *s + dpi_arena_bytes(&s->arena) + dpi_arena_bytes(&s->objective.arena) +
                    s->image[0].room + s->image[1].room;
-    for (size_t k = 0; k < s->n_workers; k++)
-        bytes += dpi_run_memory(s->workers[k].run);
+    bytes += dpi_summation_bytes(&s->sum);
     return bytes;
 }
 
@@ -298,7 +302,7 @@ dp_status dp_check_data(const dp_model *model, const dp_model *guide, const dp_d
 dp_status dp_svi_dropped(const dp_svi *s, uint64_t *units, dp_error *err)
 {
     *units = UINT64_MAX;
-    if (!s->counts)
+    if (!s->sum.counts)
         return dpi_fail(err, DP_EPRIVACY,
                         "how many units add nothing is a function of the records; it is counted "
                         "for public data only, in DP_NO_PRIVACY");
@@ -325,8 +329,8 @@ static dp_status sum_batch(dp_svi *s, double share, dp_error *err)
     dp_status status = dpi_batch_draw(&s->batch, s->optimizer.done, s->noise, &batch, err);
     if (status != DP_OK)
         return status;
-    status = dpi_sum_batch(s, batch.size, batch.unit, s->opts.clip * share, err);
-    if (status == DP_OK && batch.size > 0 && s->dropped_now == batch.size)
+    status = dpi_sum_batch(&s->sum, batch.size, batch.unit, s->opts.clip * share, err);
+    if (status == DP_OK && batch.size > 0 && s->sum.dropped == batch.size)
         return dpi_fail(err, DP_EDATA,
                         "step %llu: the gradients of all its %zu units are not finite numbers, or "
                         "their squares overflow; scale the columns, start elsewhere, or keep "
@@ -372,7 +376,7 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
     if (status != DP_OK)
         return status;
     dpi_extras_take(&s->extras, s->release + s->objective.n_release - s->extras.n, &s->opts, step);
-    s->dropped += s->dropped_now;
+    s->dropped += s->sum.dropped;
     dpi_spend_done(s);
     if (!finite)
         return dpi_fail(err, DP_EDOMAIN,

@@ -6,17 +6,10 @@
 #include <tacit/svi.h>
 
 #include "base/bytes.h"
-#include "base/pool.h"
-#include "data/unit.h"
-#include "exec/factors.h"
-#include "exec/run.h"
-#include "model/objective.h"
-#include "svi/extras.h"
 #include "svi/optimizer.h"
 #include "svi/sampling.h"
 #include "svi/spend.h"
-
-typedef struct dpi_worker dpi_worker; /* sum.h */
+#include "svi/sum.h"
 
 struct dp_svi {
     dpi_arena arena;   /* of what is public in size */
@@ -26,12 +19,10 @@ struct dp_svi {
     bool falls_short;  /* all steps guarantee less than that */
     dpi_extras extras;
     bool seeded;
-    bool draws;                    /* the guide draws for records, or columns are drawn */
-    bool grouped;                  /* a column names the units */
-    bool counts;                   /* units that add nothing; without privacy only */
-    uint64_t dropped, dropped_now; /* of these in all steps done, and in the step at hand */
-    uint64_t begun;                /* steps that were begun, failed ones too */
-    bool parted;                   /* a sum of the group's did not come back */
+    bool grouped;     /* a column names the units */
+    uint64_t dropped; /* units that added nothing in all steps done; without privacy only */
+    uint64_t begun;   /* steps that were begun, failed ones too */
+    bool parted;      /* a sum of the group's did not come back */
     dpi_spend spend;
     unsigned char print[2][DPI_PRINT]; /* of model and guide */
     dpi_bytes image[2];                /* of model and guide (model/store.h), for the fit */
@@ -39,31 +30,19 @@ struct dp_svi {
     size_t n;                          /* units */
     size_t n_all;                      /* of all ranks of a group */
     dpi_units units;
-    dpi_batch batch; /* the choice of units */
+    dpi_batch batch;   /* the choice of units, */
+    dpi_summation sum; /* and their clipped sum */
     dpi_objective objective;
     dpi_run *run;
     dpi_optimizer optimizer;
-    dp_noise *noise; /* of releases and batches */
-    dp_rng *rng;     /* of the guide's draws */
-    dpi_pool *pool;  /* NULL: one thread */
-    dpi_worker *workers;
-    double *pairs; /* [chunk][room] for draws of records that have an odd number; or NULL */
-    size_t n_workers;
-    size_t chunk;         /* records at a time */
-    dpi_factors *factors; /* of long releases (waves.h), else NULL */
-    double *sum;  /* [n_release] the clipped sum; zero between steps, as is what belongs to it */
-    double *lost; /* [n_release] what adding tasks to it has lost to rounding, where has_lost */
-    double *last; /* [n_release] of a worker: the last task's sum, still to be added; or NULL */
-    bool has_lost;
+    dp_noise *noise;     /* of releases and batches */
+    dp_rng *rng;         /* of the guide's draws */
     int64_t *whole;      /* [n_release + 1] of a group's rank: what the ranks add up; else NULL */
     unsigned char *keys; /* of the noise of a step (release.h) */
     double *release; /* [n_release] an estimate of the whole sum from the noisy one, and extras */
     size_t *target;  /* [n_parts] block whose gradient each part is, where parts are gradients; else
                           * NULL (finish.c) */
 };
-
-/* Records at a time, and where this many numbers or more are released. */
-enum { DPI_SVI_CHUNK = 256, DPI_SVI_LARGE_CHUNK = 64, DPI_SVI_LARGE_RELEASE = 50000 };
 
 /* A run whose chunks are of another size than usual; otherwise as dp_svi_new. */
 typedef struct dpi_svi_spec {

@@ -21,7 +21,7 @@
 enum { SLOTS = 8 };
 
 typedef struct wave {
-    dp_svi *s;
+    dpi_summation *s;
     const size_t *batch;
     size_t size, tasks;
     double clip;
@@ -36,14 +36,15 @@ typedef struct wave {
 
 static const size_t long_release = 50000; /* numbers, from which on it pays */
 
-dp_status dpi_waves_init(dp_svi *s, dp_error *err)
+dp_status dpi_waves_init(dpi_summation *s, dpi_arena *arena, dp_error *err)
 {
-    if (s->objective.n_release < long_release || s->units.start != NULL || !dpi_factors_pay(s->run))
+    if (s->objective->n_release < long_release || s->units->start != NULL ||
+        !dpi_factors_pay(s->run))
         return DP_OK;
-    return dpi_factors_new(&s->arena, s->run, SLOTS, s->extras.n, &s->factors, err);
+    return dpi_factors_new(arena, s->run, SLOTS, s->extras->n, &s->factors, err);
 }
 
-void dpi_waves_free(dp_svi *s)
+void dpi_waves_free(dpi_summation *s)
 {
     if (s->factors != NULL)
         dpi_factors_wipe(s->factors);
@@ -57,22 +58,22 @@ static size_t first_record(const wave *t, size_t task)
 }
 
 /* Adds what m records that have been kept add beside their gradients. */
-static void add_extras(const dp_svi *s, const dpi_worker *w, size_t m, double *extra)
+static void add_extras(const dpi_summation *s, const dpi_worker *w, size_t m, double *extra)
 {
     double *score = w->scratch; /* whose norms have served */
-    dpi_run_read(w->run, s->objective.record, 0, m, score);
+    dpi_run_read(w->run, s->objective->record, 0, m, score);
     for (size_t r = 0; r < m; r++)
-        dpi_extras_add(&s->extras, score[r], w->scratch[s->chunk + r] == 1, extra);
+        dpi_extras_add(s->extras, score[r], w->scratch[s->chunk + r] == 1, extra);
 }
 
 static void run_task(const wave *t, dpi_worker *w, size_t task, size_t first, size_t m)
 {
-    const dp_svi *s = t->s;
+    const dpi_summation *s = t->s;
     size_t slot = task - t->first;
     dpi_run_records(w->run, m, t->batch != NULL ? t->batch + first : NULL, first);
     dpi_factors_keep(s->factors, w->run, m, t->clip, t->chain, w->scratch, slot);
     dpi_count_dropped(s, w, m);
-    if (s->extras.n > 0)
+    if (s->extras->n > 0)
         add_extras(s, w, m, dpi_factors_extra(s->factors, slot));
 }
 
@@ -100,7 +101,7 @@ static void keep(void *of, size_t k)
 static void add(void *of, size_t k)
 {
     wave *t = of;
-    dp_svi *s = t->s;
+    dpi_summation *s = t->s;
     size_t blocks = dpi_factors_blocks(s->factors);
     (void)k;
     for (;;) {
@@ -109,7 +110,7 @@ static void add(void *of, size_t k)
         (void)pthread_mutex_unlock(&t->next);
         if (block >= blocks)
             return;
-        dpi_factors_add(s->factors, block, t->end - t->first, t->chain, t->first == 0, s->sum,
+        dpi_factors_add(s->factors, block, t->end - t->first, t->chain, t->first == 0, s->total,
                         t->tasks > SLOTS ? s->lost : NULL);
     }
 }
@@ -122,9 +123,10 @@ static void run_pass(wave *t, void (*pass)(void *, size_t))
         pass(t, 0);
 }
 
-dp_status dpi_sum_waves(dp_svi *s, size_t size, const size_t *batch, double clip, dp_error *err)
+dp_status dpi_sum_waves(dpi_summation *s, size_t size, const size_t *batch, double clip,
+                        dp_error *err)
 {
-    size_t n = s->objective.n_release;
+    size_t n = s->objective->n_release;
     wave t = {.s = s, .batch = batch, .size = size, .clip = clip, .err = err};
     t.tasks = size > 0 ? (size - 1) / s->chunk + 1 : 0;
     t.chain = dpi_factors_chain(s->run, size, clip);

@@ -2,17 +2,17 @@
 #ifndef DPI_SVI_WAVES_H
 #define DPI_SVI_WAVES_H
 
-#include "svi/svi.h"
+#include "svi/sum.h"
 
 /* Makes s->factors if sums of s, whose workers are there, are made in waves; else leaves it NULL.
  * DP_ENOMEM. */
-dp_status dpi_waves_init(dp_svi *s, dp_error *err) DP_MUST_CHECK;
+dp_status dpi_waves_init(dpi_summation *s, dpi_arena *arena, dp_error *err) DP_MUST_CHECK;
 
 /* Wipes what is kept of records. */
-void dpi_waves_free(dp_svi *s);
+void dpi_waves_free(dpi_summation *s);
 
 /* As dpi_sum_batch. */
-dp_status dpi_sum_waves(dp_svi *s, size_t size, const size_t *batch, double clip,
+dp_status dpi_sum_waves(dpi_summation *s, size_t size, const size_t *batch, double clip,
                         dp_error *err) DP_MUST_CHECK;
 
 #endif

@@ -53,7 +53,7 @@ static void sum_of(size_t n, dp_svi_opts o, double release[SIZE])
     dp_dataset_real(data, "y", 1, y);
     o.seed = 5;
     assert_ok(dp_svi_new(m, NULL, data, &o, &svi, &err), err.text);
-    assert_null(svi->factors);
+    assert_null(svi->sum.factors);
     assert_int_equal(svi->objective.n_release, SIZE);
     assert_ok(dp_svi_set(svi, "w", (size_t)WIDTH * WIDTH, start, &err), err.text);
     for (uint64_t k = 0; k < o.steps; k++)

@@ -81,7 +81,7 @@ static size_t sum_of(size_t n, size_t hidden, dp_svi_opts o, double *release)
     o.seed = 5;
     o.step_size = 0.01;
     assert_ok(dp_svi_new(m, NULL, data, &o, &svi, &err), err.text);
-    assert_true((svi->factors != NULL) == (hidden == LONG));
+    assert_true((svi->sum.factors != NULL) == (hidden == LONG));
     start(svi, hidden);
     for (uint64_t k = 0; k < o.steps; k++)
         assert_ok(dp_svi_step(svi, &err), err.text);

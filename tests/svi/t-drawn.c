@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fit/fit.h"
-#include "svi/sum.h"
+#include "svi/svi.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
 
@@ -174,7 +174,7 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
                                       .precision = single ? DP_SINGLE : DP_DOUBLE,
                                       .threads = 2 * k + 1};
             start(&w, 3, &opts);
-            assert_int_equal(w.svi->n_workers, opts.threads);
+            assert_int_equal(w.svi->sum.n_workers, opts.threads);
             assert_ok(dp_svi_run(w.svi, NULL, &w.err), w.err.text);
             memcpy(theta[single][k], w.svi->optimizer.theta, sizeof theta[0][0]);
             assert_memory_equal(theta[single][k], theta[single][0], sizeof theta[0][0]);

@@ -123,7 +123,7 @@ static void a_run_with_privacy_does_not_count_them(void **state)
     (void)fclose(progress);
     assert_null(strstr(text, "dropped"));
     assert_fails(dp_svi_dropped(u.svi, &units, &err), DP_EPRIVACY, &err, "DP_NO_PRIVACY");
-    assert_true(units == UINT64_MAX && u.svi->dropped == 0 && u.svi->dropped_now == 0);
+    assert_true(units == UINT64_MAX && u.svi->dropped == 0 && u.svi->sum.dropped == 0);
     end(&u);
 }
 
@@ -155,7 +155,7 @@ static void waves_count_them_too(void **state)
     (void)state;
     dp_error err = {0};
     world u = with_values(1e160, true);
-    assert_non_null(u.svi->factors);
+    assert_non_null(u.svi->sum.factors);
     assert_ok(dp_svi_step(u.svi, &err), err.text);
     assert_int_equal(dropped(u.svi), N / 4);
     end(&u);

@@ -56,7 +56,7 @@ static int spend_as_first(void *of)
     (void)of;
     bench b = set_up(&plain, 2);
     family f = {.b = &b};
-    if (start_on_threads(&b, &f.svi) != DP_OK || f.svi->pool == NULL || !takes(f.svi, 5))
+    if (start_on_threads(&b, &f.svi) != DP_OK || f.svi->sum.pool == NULL || !takes(f.svi, 5))
         return 16;
     int reserved = spaces_fork_as_first(try_everything, &f);
     if (reserved != 0)
@@ -93,7 +93,7 @@ static int step_as_first(void *of)
     const dp_svi_opts *opts = of;
     bench b = set_up(opts, 0);
     family f = {.b = &b};
-    if (start_on_threads(&b, &f.svi) != DP_OK || f.svi->pool == NULL || !takes(f.svi, 3))
+    if (start_on_threads(&b, &f.svi) != DP_OK || f.svi->sum.pool == NULL || !takes(f.svi, 3))
         return 16;
     int alone = spaces_fork_as_first(step_alone, &f);
     return alone < 0 ? 64 : !takes(f.svi, 1) << 1 | alone;

@@ -267,7 +267,7 @@ static void what_a_kind_remembers_has_names(void **state)
         dp_svi_opts opts = resolved;
         opts.optimizer = kinds[k], opts.average = 1;
         start(&o, &arena, &opts);
-        assert_int_equal(dpi_move_of(kinds[k])->optimizer, kinds[k]);
+        assert_int_equal(dpi_rule_of(kinds[k])->optimizer, kinds[k]);
         assert_int_equal(dpi_optimizer_vectors(&o, list), expected[k]);
         assert_ptr_equal(list[0].at, o.theta);
         assert_ptr_equal(list[1].at, o.mean);
@@ -280,7 +280,7 @@ static void what_a_kind_remembers_has_names(void **state)
         }
         dpi_arena_free(&arena);
     }
-    assert_null(dpi_move_of((dp_optimizer)99));
+    assert_null(dpi_rule_of((dp_optimizer)99));
 }
 
 /* ---- options ---- */

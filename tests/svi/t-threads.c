@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "svi/sum.h"
+#include "svi/svi.h"
 #include "tests/lib/check.h"
 #include "tests/lib/numbers.h"
 
@@ -66,15 +66,15 @@ static size_t fit(shape kind, dp_svi_opts o, double theta[THETA])
     if (kind == WITH_UNITS || kind == WITH_BOTH)
         dp_dataset_unit(data, "person");
     assert_ok(dp_svi_new(m, guide, data, &o, &svi, &err), err.text);
-    assert_int_equal(svi->n_workers, o.threads == 0 ? 1 : o.threads);
+    assert_int_equal(svi->sum.n_workers, o.threads == 0 ? 1 : o.threads);
     assert_ok(dp_svi_run(svi, NULL, &err), err.text);
     size_t n = svi->objective.n_theta;
     assert_true(n <= THETA);
     memcpy(theta, svi->optimizer.theta, n * sizeof *theta);
-    for (size_t k = 0; k < svi->n_workers; k++) /* nothing of the batch stays */
+    for (size_t k = 0; k < svi->sum.n_workers; k++) /* nothing of the batch stays */
         for (size_t e = 0; e < svi->objective.n_release; e++)
-            assert_true(svi->workers[k].part[e] == 0 &&
-                        (svi->workers[k].unit == NULL || svi->workers[k].unit[e] == 0));
+            assert_true(svi->sum.workers[k].part[e] == 0 &&
+                        (svi->sum.workers[k].unit == NULL || svi->sum.workers[k].unit[e] == 0));
     dp_svi_free(svi);
     dp_dataset_free(data);
     dp_model_free(guide);
@@ -129,7 +129,7 @@ static void fit_long(bool latents, double sigma, size_t threads, double *release
     dp_dataset_index(data, "g", group);
     dp_dataset_real(data, "y", 1, y);
     assert_ok(dp_svi_new(m, NULL, data, &o, &svi, &err), err.text);
-    assert_int_equal(svi->workers[0].parked[0].part != NULL, 0);
+    assert_int_equal(svi->sum.workers[0].parked[0].part != NULL, 0);
     assert_int_equal(svi->target != NULL, !latents);
     assert_ok(dp_svi_run(svi, NULL, &err), err.text);
     memcpy(release, svi->release, MANY * sizeof *release);
@@ -171,7 +171,7 @@ static void the_number_of_threads_does_not_tell_that_of_records(void **state)
         dp_dataset *data = dp_dataset_new(n);
         dp_dataset_real(data, "y", 1, y);
         assert_ok(dp_svi_new(m, NULL, data, &o, &svi, &err), err.text);
-        assert_int_equal(svi->n_workers, 8);
+        assert_int_equal(svi->sum.n_workers, 8);
         assert_ok(dp_svi_step(svi, &err), err.text);
         dp_svi_free(svi);
         dp_dataset_free(data);

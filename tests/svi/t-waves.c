@@ -49,14 +49,14 @@ static void sum_of(size_t n, dp_svi_opts o, double release[SIZE + 2])
     o.steps = 2;
     o.seed = 9;
     assert_ok(dp_svi_new(m, guide, data, &o, &svi, &err), err.text);
-    assert_non_null(svi->factors);
+    assert_non_null(svi->sum.factors);
     assert_true(svi->objective.n_release >= SIZE);
     for (int k = 0; k < 2 && o.mode == DP_PRIVATE; k++)
         assert_ok(dp_svi_step(svi, &err), err.text);
     if (o.mode != DP_PRIVATE)
         assert_ok(dp_svi_step(svi, &err), err.text);
     if (o.loss_every > 0) /* no sum without noise stays */
-        assert_true(*dpi_factors_extra(svi->factors, 0) == 0);
+        assert_true(*dpi_factors_extra(svi->sum.factors, 0) == 0);
     memcpy(release, svi->release, svi->objective.n_release * sizeof *release);
     dp_svi_free(svi);
     dp_dataset_free(data);
