@@ -117,6 +117,30 @@ static void lists_meet_the_contour(void **state)
     assert_true(compared > 50);
 }
 
+/* 0.3 of the mass lies at 0.5, in the window, and all else may lie just below it. */
+static void mass_below_the_window_is_counted(void **state)
+{
+    (void)state;
+    double mass[64] = {0};
+    const double mu = 1;
+    dpi_curve c = {.mass = mass,
+                   .grid = {.spacing = 0.1, .tilt = 2, .tail_tilt = 3, .low = 0, .size = 64},
+                   .side = DPI_UPPER,
+                   .high = 63,
+                   .least = -10,
+                   .normal_mu = mu};
+    mass[5] = 0.3 * exp(2 * 0.5);
+    for (double epsilon = 0; epsilon < 5; epsilon += 0.25) {
+        dpi_reading r = dpi_blend_read(&c, (dpi_question){DPI_ASK_DELTA, epsilon});
+        long double window = 0.3L * profile(mu, epsilon - 0.5L), below = profile(mu, epsilon);
+        assert_true(r.delta >= window + 0.7L * below);
+        assert_true(r.delta <= (window + below) * (1 + 1e-5L));
+    }
+    c.least = 0; /* nothing below */
+    dpi_reading r = dpi_blend_read(&c, (dpi_question){DPI_ASK_DELTA, 1});
+    assert_close(r.delta, (double)(0.3L * profile(mu, 0.5L)), 1e-9, 0);
+}
+
 /* 15 s and 745 MB when the Gaussian was on the grid. */
 static void a_full_batch_beside_rare_samples_needs_a_small_grid(void **state)
 {
@@ -154,6 +178,7 @@ int main(void)
         cmocka_unit_test(the_profile_lies_between_its_bounds),
         cmocka_unit_test(one_sampled_step_beside_a_full_one_meets_its_definition),
         cmocka_unit_test(lists_meet_the_contour),
+        cmocka_unit_test(mass_below_the_window_is_counted),
         cmocka_unit_test(a_full_batch_beside_rare_samples_needs_a_small_grid),
         cmocka_unit_test(work_is_refused_before_it_begins),
     };
