@@ -62,7 +62,7 @@ static dp_status check_unit(const dpi_data *data, const char *unit, dp_error *er
     if (unit == NULL ? budget == NULL : budget != NULL && strcmp(unit, budget) == 0)
         return DP_OK;
     return dpi_fail(err, DP_EMISMATCH,
-                    "the budget of '%.50s' protects %s%.30s, and this run %s%.30s; set the same "
+                    "the budget of '%.100s' protects %s%.100s, and this run %s%.100s; set the same "
                     "unit column",
                     data->name, budget != NULL ? "all records with one value of " : "one record",
                     budget != NULL ? budget : "",
@@ -76,7 +76,7 @@ static dp_status check_size(const dpi_data *data, const dpi_purpose *what, dp_er
         return DP_OK;
     return dpi_fail(
         err, DP_EMISMATCH,
-        "the budget of '%.40s' is for neighbours with one record more or less, and this "
+        "the budget of '%.100s' is for neighbours with one record more or less, and this "
         "run's guarantee (of DP_FORM_PARAMETERS) takes the number of records for public; "
         "use DP_FORM_LATENTS, or a budget for DP_REPLACE_ONE",
         data->name);

@@ -200,7 +200,7 @@ static dp_status check_neighbours(const dpi_data *data, const dpi_entry_part *mo
     for (size_t k = 0; k < n; k++)
         if (neighbours(&more[k].mechanism, budget) != budget)
             return dpi_fail(err, DP_EMISMATCH,
-                            "the budget of '%.60s' is for neighbours that %s, and this run's "
+                            "the budget of '%.100s' is for neighbours that %s, and this run's "
                             "figures for those "
                             "that %s; %s",
                             data->name, adjacency_text(budget),
@@ -226,7 +226,7 @@ dp_status dpi_compose_admit(const dpi_data *data, const dpi_entry_part *more, si
         return status;
     say_what_fits(data, more, n_more, fitting, sizeof fitting);
     return dpi_fail(err, DP_EPRIVACY,
-                    "epsilon %.4g of %.4g (delta %.3g) on '%.50s' is spent, and this would make "
+                    "epsilon %.4g of %.4g (delta %.3g) on '%.100s' is spent, and this would make "
                     "it %.4g; %s",
                     before.upper, data->budget.epsilon, data->budget.delta, data->name, all.upper,
                     fitting);

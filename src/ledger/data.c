@@ -102,7 +102,7 @@ static dp_status verify_column(dp_ledger *ledger, const dpi_data *data, const dp
     if (known && memcmp(hash, written, sizeof hash) == 0)
         return DP_OK;
     return dpi_fail(err, DP_EDATA,
-                    "column '%.50s' is %s the ledger knows as '%.50s'; take the right data set, "
+                    "column '%.100s' is %s the ledger knows as '%.100s'; take the right data set, "
                     "or, if these are still the same people, call dp_ledger_update_data",
                     column->name, known ? "not what" : "not in what", data->name);
 }
@@ -125,7 +125,7 @@ dp_status dpi_data_verify(dp_ledger *ledger, const dpi_data *data, const dp_data
         if (status != DP_OK || memcmp(hash, data->hash, sizeof hash) == 0)
             return status;
         return dpi_fail(err, DP_EDATA,
-                        "%.90s is not what the ledger knows as '%.50s'; restore it, or, if these "
+                        "%.200s is not what the ledger knows as '%.100s'; restore it, or, if these "
                         "are still the same people, run tacit ledger update",
                         data->path, data->name);
     }

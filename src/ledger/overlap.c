@@ -70,11 +70,12 @@ static double log_chance(const dpi_sketches *a, const dpi_sketches *b)
 
 static dp_status refuse(const char *name, dp_error *err)
 {
-    return dpi_fail(err, DP_EPRIVACY,
-                    "these data share records or a column with '%.80s': the same people would have "
-                    "two budgets; use that name (and update it for more columns), or, if that is "
-                    "meant, overlap_allowed (--overlap-allowed)",
-                    name);
+    return dpi_fail(
+        err, DP_EPRIVACY,
+        "these data share records or a column with '%.100s': the same people would have "
+        "two budgets; use that name (and update it for more columns), or, if that is "
+        "meant, overlap_allowed (--overlap-allowed)",
+        name);
 }
 
 /* Calls of the row: all rows of sketches of other data sets, and how many there are. */
