@@ -313,7 +313,7 @@ static void blocks_are_named_after_their_latents(void **state)
         bool scale = strstr(names[k], ".log_scale") != NULL;
         assert_string_equal(o.blocks[k].name, names[k]);
         assert_int_equal(o.blocks[k].offset, offset);
-        assert_close(o.blocks[k].init, scale ? log(0.1) : 0, 0, 0);
+        assert_close(o.blocks[k].start.init.value, scale ? log(0.1) : 0, 0, 0);
         offset += o.blocks[k].size;
     }
     dpi_objective_free(&o);
