@@ -159,7 +159,8 @@ static dp_status read_sections(const unsigned char *bytes, size_t n, dpi_fit_rea
         const dpi_fit_section *section = section_named(entry, err);
         if (section == NULL)
             return DP_EUNSUPPORTED;
-        if (section <= last || offset % ALIGN != 0 || offset > n || length > n - offset)
+        if ((last != NULL && section <= last) || offset % ALIGN != 0 || offset > n ||
+            length > n - offset)
             return damaged("a section is out of order or beyond its end", err);
         read->r = (dpi_reader){.at = bytes + offset, .left = (size_t)length};
         last = section;

@@ -201,8 +201,13 @@ dpi_id dpi_put_back(dpi_graph *g, const dpi_node *node)
     if (g->err->status != DP_OK)
         return DPI_NONE;
     const char *why = misfit_of_stored(g, node);
-    if (why == NULL) {
+    if (why == NULL)
         (void)fit(g, &copy);
+    /* What could be simplified may be a chain of any length, along which simplifying would recurse
+     * when something is built on it. */
+    if (why == NULL && node->op->simplify != NULL && node->op->simplify(g, &copy) != DPI_NONE)
+        why = "it would have been simplified";
+    if (why == NULL) {
         if (!prepare(g, &copy, &slot))
             return DPI_NONE;
         if (slot == NULL || *slot == DPI_NONE)

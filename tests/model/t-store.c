@@ -395,6 +395,42 @@ static void what_is_unknown_is_named(void **state)
     dp_model_free(m);
 }
 
+/* Each is put back on x = node 0, y = node 1, -x = node 2. */
+static void nodes_that_were_never_written_are_not_put_back(void **state)
+{
+    (void)state;
+    const struct {
+        dpi_node node;
+        const char *says;
+    } refused[] = {
+        {{.op = &dpi_op_neg, .in = {2, DPI_NONE}}, "simplified"},
+        {{.op = &dpi_op_add, .in = {1, 2}}, "simplified"},
+        {{.op = &dpi_op_neg, .in = {0, DPI_NONE}}, "equal node"},
+        {{.op = &dpi_op_neg, .in = {3, DPI_NONE}}, "not nodes before it"},
+        {{.op = &dpi_op_neg, .in = {DPI_NONE, DPI_NONE}}, "not nodes before it"},
+        {{.op = &dpi_op_neg, .in = {0, 1}}, "not nodes before it"},
+        {{.op = &dpi_op_pick, .in = {0, 1}}, "index column"},
+        {{.op = &dpi_op_matmul, .in = {0, 1}, .attr.inner = 7}, "attributes"},
+        {{.op = &dpi_op_matmul, .in = {0, 1}}, "attributes"},
+        {{.op = &dpi_op_spread, .in = {0, DPI_NONE}, .attr.number = SIZE_MAX}, "size"},
+    };
+    for (size_t k = 0; k < sizeof refused / sizeof refused[0]; k++) {
+        dp_error err = {0};
+        dp_model *m = dp_model_new();
+        dp_expr x = dp_sample(m, "x", 3, dp_normal(0, 1)),
+                y = dp_sample(m, "y", 3, dp_normal(0, 1));
+        dpi_graph g;
+        dpi_graph_init(&g, &m->arena, &err);
+        for (int i = 0; i < 2; i++)
+            (void)dpi_source(&g, &dpi_op_input, "xy",
+                             dpi_get(&m->graph, i == 0 ? x.id : y.id)->attr);
+        assert_int_equal(dpi_put_back(&g, &(dpi_node){.op = &dpi_op_neg, .in = {0, DPI_NONE}}), 2);
+        assert_int_equal(dpi_put_back(&g, &refused[k].node), DPI_NONE);
+        assert_fails(err.status, DP_EDATA, &err, refused[k].says);
+        dp_model_free(m);
+    }
+}
+
 static void a_broken_model_is_not_stored(void **state)
 {
     (void)state;
@@ -458,6 +494,7 @@ int main(void)
         cmocka_unit_test(cut_anywhere_it_is_refused),
         cmocka_unit_test(any_number_changed_gives_an_error_or_another_sound_model),
         cmocka_unit_test(what_is_unknown_is_named),
+        cmocka_unit_test(nodes_that_were_never_written_are_not_put_back),
         cmocka_unit_test(a_broken_model_is_not_stored),
         cmocka_unit_test(each_allocation_may_fail),
     };
