@@ -130,6 +130,49 @@ static void every_step_draws_afresh(void **state)
     }
 }
 
+enum { STEPS = 6 };
+
+/* The guide's draws of a global latent in STEPS steps, beside a column of zeros and ones which is
+ * drawn, with odds that leave no choice, or read. */
+static void draws_beside(bool drawn, double draws[STEPS])
+{
+    static const unsigned char sure[4] = {0, MOST, MOST, 0};
+    static const double read[4] = {0, 1, 1, 0};
+    dp_error err = {0};
+    dp_svi *svi;
+    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = STEPS, .seed = 385};
+    dp_model *m = dp_model_new();
+    dp_dataset *data = dp_dataset_new(4);
+    dp_expr a = dp_sample(m, "a", 1, dp_normal(0, 1));
+    dp_observe(dp_unit_plate(m, "rows"), "x", dp_bernoulli_logit(a));
+    if (drawn)
+        dp_dataset_bernoulli(data, "x", 1, MOST, sure);
+    else
+        dp_dataset_real(data, "x", 1, read);
+    assert_ok(dp_svi_new(m, NULL, data, &opts, &svi, &err), err.text);
+    assert_int_equal(svi->objective.n_noise, 1);
+    for (int k = 0; k < STEPS; k++) {
+        assert_ok(dp_svi_step(svi, &err), err.text);
+        dpi_run_read(svi->run, svi->objective.noise[0], 0, 1, &draws[k]);
+    }
+    dp_svi_free(svi);
+    dp_dataset_free(data);
+    dp_model_free(m);
+}
+
+/* Draws of columns are secrets of records and come from the source of noise: from the guide's, a
+ * record more would move all that the guide draws after it. */
+static void drawn_columns_leave_the_guides_source_alone(void **state)
+{
+    (void)state;
+    double beside_drawn[STEPS], beside_read[STEPS];
+    draws_beside(true, beside_drawn);
+    draws_beside(false, beside_read);
+    for (int k = 0; k < STEPS; k++)
+        assert_close(beside_drawn[k], beside_read[k], 0, 0);
+    assert_true(beside_read[0] != beside_read[1]);
+}
+
 /* The fitted probability of a number is the mean of its odds: 7 standard errors over all steps that
  * the last half of the iterates averages. */
 static void fits_find_the_odds(void **state)
@@ -372,6 +415,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(encoder_and_likelihood_see_one_draw),
         cmocka_unit_test(every_step_draws_afresh),
+        cmocka_unit_test(drawn_columns_leave_the_guides_source_alone),
         cmocka_unit_test(fits_find_the_odds),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(numbers_above_the_odds_are_refused),
