@@ -17,4 +17,5 @@ libtacit_core_la_SOURCES += \
   %D%/spend.c %D%/spend.h \
   %D%/sum.c %D%/sum.h \
   %D%/svi.c %D%/svi.h \
-  %D%/waves.c %D%/waves.h
+  %D%/waves.c %D%/waves.h \
+  %D%/workers.c

@@ -182,56 +182,45 @@ dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_data
     return dpi_svi_new(&spec, out, err);
 }
 
-dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
+/* Takes options and what they say of the data, and makes the objective; the values have not been
+ * looked at then. */
+static dp_status plan(dp_svi *s, const dpi_svi_spec *spec, dp_error *err)
 {
-    const dp_dataset *data = spec->data;
-    double epsilon = INFINITY;
-    *out = NULL;
-    dp_status status = dpi_group_check(spec->opts->group, err);
-    if (status != DP_OK)
-        return status;
-    dp_svi *s = dpi_alloc(1, sizeof *s);
-    if (s == NULL)
-        return dpi_group_agree(spec->opts->group, dpi_fail_nomem(err), err);
-    s->opts = *spec->opts;
-    s->delta = s->opts.delta;
-    if (s->delta < 1) /* else it is refused as it is */
-        s->opts.delta = dpi_release_delta(s->delta);
-    s->data = data;
-    s->grouped = data->unit != NULL;
-    s->sum = (dpi_summation){.objective = &s->objective,
-                             .units = &s->units,
-                             .extras = &s->extras,
-                             .counts = s->opts.mode == DP_NO_PRIVACY};
-    status = dpi_float_check(err);
+    double epsilon;
+    dp_status status = dpi_float_check(err);
     if (status == DP_OK)
-        status = dpi_units_init(&s->units, &s->members, data, err);
+        status = dpi_units_init(&s->units, &s->members, spec->data, err);
     s->n = s->units.n;
     if (status == DP_OK)
         status = dpi_options_resolve(&s->opts, s->n, &epsilon, err);
     if (status == DP_OK)
         status = dpi_join_check(s, err);
-    if (status == DP_OK) {
-        dpi_extras_init(&s->extras, &s->opts, s->n);
-        dpi_objective_spec parts = {.model = spec->model,
-                                    .guide = spec->guide,
-                                    .cut = s->opts.form,
-                                    .population = (double)s->n,
-                                    .shared = s->units.start != NULL,
-                                    .n_extra = s->extras.n,
-                                    .init_scale = s->opts.init_scale};
-        status = dpi_objective_init(&s->objective, &parts, err);
-    }
-    if (status == DP_OK)
-        status = check_sizes(s, err);
-    if (status == DP_OK)
-        status = dpi_spend_open(s, spec, err);
+    if (status != DP_OK)
+        return status;
+    dpi_extras_init(&s->extras, &s->opts, s->n);
+    dpi_objective_spec parts = {.model = spec->model,
+                                .guide = spec->guide,
+                                .cut = s->opts.form,
+                                .population = (double)s->n,
+                                .shared = s->units.start != NULL,
+                                .n_extra = s->extras.n,
+                                .init_scale = s->opts.init_scale};
+    status = dpi_objective_init(&s->objective, &parts, err);
     s->falls_short = dpi_svi_delta(s, (double)s->opts.steps, epsilon) > s->delta;
-    s->sum.chunk = records_at_a_time(s, spec->chunk);
+    return status == DP_OK ? check_sizes(s, err) : status;
+}
+
+/* Makes all that steps need, and the images that a fit needs. */
+static dp_status make(dp_svi *s, const dpi_svi_spec *spec, dp_error *err)
+{
+    s->sum = (dpi_summation){.objective = &s->objective,
+                             .units = &s->units,
+                             .extras = &s->extras,
+                             .chunk = records_at_a_time(s, spec->chunk),
+                             .counts = s->opts.mode == DP_NO_PRIVACY};
+    dp_status status = make_state(s, err);
     if (status == DP_OK)
-        status = make_state(s, err);
-    if (status == DP_OK)
-        status = make_run_discreetly(s, data, err);
+        status = make_run_discreetly(s, spec->data, err);
     if (status == DP_OK && spec->resume != NULL)
         status = dpi_svi_restore(s, spec->resume, err);
     s->sum.run = s->run;
@@ -244,6 +233,29 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
         status = dpi_model_store(spec->model, &s->image[0], err);
     if (status == DP_OK && spec->guide != NULL)
         status = dpi_model_store(spec->guide, &s->image[1], err);
+    return status;
+}
+
+dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
+{
+    *out = NULL;
+    dp_status status = dpi_group_check(spec->opts->group, err);
+    if (status != DP_OK)
+        return status;
+    dp_svi *s = dpi_alloc(1, sizeof *s);
+    if (s == NULL)
+        return dpi_group_agree(spec->opts->group, dpi_fail_nomem(err), err);
+    s->opts = *spec->opts;
+    s->delta = s->opts.delta;
+    if (s->delta < 1) /* else it is refused as it is */
+        s->opts.delta = dpi_release_delta(s->delta);
+    s->data = spec->data;
+    s->grouped = spec->data->unit != NULL;
+    status = plan(s, spec, err);
+    if (status == DP_OK)
+        status = dpi_spend_open(s, spec, err);
+    if (status == DP_OK)
+        status = make(s, spec, err);
     status = dpi_join(s, status, err);
     if (status != DP_OK) {
         dpi_spend_cancel(s);

@@ -135,7 +135,8 @@ static void draws_of_records_come_from_the_secret_source(void **state)
     }
     assert_int_equal(found, 1);
     for (size_t k = 0; k < svi->objective.n_release; k++) /* sums without noise are not kept */
-        assert_true(svi->release[k] != 0 && svi->sum.workers[0].part[k] == 0 && svi->sum.total[k] == 0);
+        assert_true(svi->release[k] != 0 && svi->sum.workers[0].part[k] == 0 &&
+                    svi->sum.total[k] == 0);
     dp_noise_free(twin);
     dp_svi_free(svi);
     dp_dataset_free(data);
@@ -158,7 +159,8 @@ static void a_step_without_noise_releases_nothing(void **state)
     assert_ok(dp_svi_get(svi, "slope", 1, &after, &err), err.text);
     assert_true(before == after);
     for (size_t k = 0; k < svi->objective.n_release; k++)
-        assert_true(svi->release[k] == 0 && svi->sum.workers[0].part[k] == 0 && svi->sum.total[k] == 0);
+        assert_true(svi->release[k] == 0 && svi->sum.workers[0].part[k] == 0 &&
+                    svi->sum.total[k] == 0);
     assert_ok(dp_svi_privacy(svi, &privacy, &err), err.text);
     assert_int_equal(privacy.steps, 0);
     dp_svi_free(svi);
