@@ -1,10 +1,11 @@
-noinst_PROGRAMS += %D%/bounds %D%/cnn %D%/contraception %D%/logistic %D%/mixture %D%/visits
+noinst_PROGRAMS += %D%/bounds %D%/cnn %D%/contraception %D%/logistic %D%/mixture %D%/predict %D%/visits
 examples_bounds_LDADD = libtacit.la -lm
 examples_cnn_SOURCES = %D%/cnn.c %D%/images.c %D%/images.h %D%/options.c %D%/options.h
 examples_cnn_LDADD = libtacit.la -lm
 examples_contraception_LDADD = libtacit.la -lm
 examples_logistic_LDADD = libtacit.la -lm
 examples_mixture_LDADD = libtacit.la -lm
+examples_predict_LDADD = libtacit.la -lm
 examples_visits_LDADD = libtacit.la -lm
 if WITH_MPI
 noinst_PROGRAMS += %D%/ranks
