@@ -302,7 +302,8 @@ static dp_status search_delta(const dpi_pair_times *term, size_t n, double epsil
 {
     dpi_wish inner = *wish;
     inner.enough = wish->interval > 0 ? -1 : epsilon;
-    double low = log(DPI_LEAST_DELTA), high = 0, middle = low, certain = -INFINITY;
+    const double least = log(DPI_LEAST_DELTA);
+    double low = least, high = 0, middle = low, certain = -INFINITY;
     double width = wish->interval > 0 ? fmin(0.5 * ACCEPT, 0.2 * wish->interval) : 0.5 * ACCEPT;
     while (high - low > width) {
         dpi_bounds found;
@@ -323,7 +324,7 @@ static dp_status search_delta(const dpi_pair_times *term, size_t n, double epsil
         middle = (low + high) / 2;
     }
     *bounds = (dpi_bounds){.lower = exp(certain), .upper = fmax(exp(high), DPI_LEAST_DELTA)};
-    if (wish->interval > 0 && bounds->upper > DPI_LEAST_DELTA &&
+    if (wish->interval > 0 && high > least &&
         bounds->upper - bounds->lower > wish->interval * bounds->upper)
         return dpi_fail(err, DP_EACCURACY,
                         "delta is known to lie in [%g, %g] only; ask for a greater width",
@@ -357,7 +358,9 @@ dp_status dpi_grid_solve(const dpi_pair_times *term, size_t n, dpi_question quer
     if (query.given >= largest_loss(term, n) && !has_infinite(term, n))
         return DP_OK;
     dp_error first = {0};
-    dp_status status = run(term, n, query, wish, bounds, &first);
+    dpi_wish answered = *wish; /* whatever lies below the least delta is answered as that */
+    answered.enough = fmax(wish->enough, DPI_LEAST_DELTA);
+    dp_status status = run(term, n, query, &answered, bounds, &first);
     if (status == DP_EACCURACY) {
         status = search_delta(term, n, query.given, wish, bounds, err);
         if (status != DP_OK)

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "accountant/answers/composition.h"
 #include "accountant/contour/contour.h"
 #include "accountant/grid/grid.h"
 #include "accountant/pairs/make.h"
@@ -172,6 +173,45 @@ static void work_is_refused_before_it_begins(void **state)
     assert_true(b.upper == INFINITY && b.lower == 0);
 }
 
+/* No delta below DPI_LEAST_DELTA is told from it: 1.3e-64 took 2^24 points on the way to a narrow
+ * interval, and of the second list it was refused that nothing narrower than [0, 1e-30] is known. */
+static void a_delta_below_the_least_needs_no_narrow_interval(void **state)
+{
+    (void)state;
+    const dp_mechanism cut[] = {
+        {.sampling = DP_SAMPLING_FULL, .sigma = 4.5533, .rate = 1, .steps = 2},
+        {.sampling = DP_SAMPLING_TRUNCATED,
+         .sigma = 1.1909,
+         .rate = 0.0006694,
+         .steps = 9,
+         .records = 43606,
+         .cap = 24}};
+    dpi_composition c;
+    dp_error err = {0};
+    dpi_wish wish = {.width = 4e-4, .enough = -1, .interval = 1e-3, .best = true};
+    dpi_bounds b;
+    assert_ok(dpi_composition_new(cut, 2, DPI_REMOVE, DPI_LOWER, &c, &err), err.text);
+    assert_ok(dpi_grid_solve(c.term, c.n, (dpi_question){DPI_ASK_DELTA, 7.59607}, &wish, &b, &err),
+              err.text);
+    dpi_composition_free(&c);
+    assert_true(b.upper == DPI_LEAST_DELTA && b.lower <= b.upper && b.points <= 1 << 20);
+
+    const dp_mechanism answers[] = {{.sampling = DP_SAMPLING_FULL,
+                                     .noise = DP_NOISE_RANDOMISED_RESPONSE,
+                                     .sigma = 0.5,
+                                     .rate = 1,
+                                     .steps = 2,
+                                     .categories = 2},
+                                    {.sampling = DP_SAMPLING_FULL,
+                                     .sigma = 1000,
+                                     .rate = 1,
+                                     .steps = 1,
+                                     .adjacency = DP_REPLACE_ONE}};
+    dp_interval delta;
+    assert_ok(dp_account_delta(answers, 2, 5, 0, &delta, &err), err.text);
+    assert_true(delta.lower == 0 && delta.upper > 0 && delta.upper <= DPI_LEAST_DELTA * 1.001);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +221,7 @@ int main(void)
         cmocka_unit_test(mass_below_the_window_is_counted),
         cmocka_unit_test(a_full_batch_beside_rare_samples_needs_a_small_grid),
         cmocka_unit_test(work_is_refused_before_it_begins),
+        cmocka_unit_test(a_delta_below_the_least_needs_no_narrow_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
