@@ -1,10 +1,6 @@
 /* A distribution's arguments where it meets a site: their domains, and the shape that they give one
  * value. */
-#include "model/model.h"
-
-#define FAIL(m, status, text, ...)                                                                 \
-    ((void)dpi_fail(&(m)->err, status, "%s:%d: " text, (m)->graph.where.file,                      \
-                    (m)->graph.where.line, __VA_ARGS__))
+#include "model/declare.h"
 
 const char *dpi_domain_text(dpi_domain domain)
 {

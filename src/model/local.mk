@@ -1,12 +1,17 @@
 libtacit_core_la_SOURCES += \
   %D%/arguments.c \
+  %D%/columns.c \
   %D%/cut.c %D%/cut.h \
+  %D%/declare.h \
   %D%/divergence.c %D%/divergence.h \
   %D%/expr.c \
   %D%/init.c %D%/init.h \
   %D%/layers.c \
   %D%/expr-layer.c \
   %D%/model.c %D%/model.h \
+  %D%/plates.c \
   %D%/restore.c \
+  %D%/sample.c \
+  %D%/sites.c \
   %D%/store.c %D%/store.h %D%/store-form.h \
   %D%/objective.c %D%/objective.h

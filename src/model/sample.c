@@ -1,0 +1,149 @@
+/* Sites with a distribution: latents of models and guides, observations.
+ *
+ * A model's latent is continuous, has the shape that its arguments have together, and depends on
+ * single records only where it is itself of a record.  A guide samples the latents of its model,
+ * each from a family whose draws the model's prior can take. */
+#include "model/declare.h"
+
+dpi_id dpi_log_density(dpi_graph *g, const dpi_family *family, dpi_id x, const dpi_id arg[])
+{
+    if (g->err->status != DP_OK)
+        return DPI_NONE;
+    return dpi_sum(g, family->log_density(g, x, arg));
+}
+
+/* A row of one number, which could only be 1. */
+static bool is_short_row(const dpi_shape *shape, const dpi_family *family)
+{
+    return dpi_supports[family->support].rows &&
+           (shape->n_dims == 0 || shape->dim[shape->n_dims - 1] < 2);
+}
+
+/* In a guide: the model has this latent, with this shape. */
+static bool matches_model(dp_model *m, const char *name, const dpi_shape *shape)
+{
+    if (m->of == NULL)
+        return true;
+    const dpi_site *site = dpi_find_site(m->of, name);
+    char wanted[DPI_SHAPE_TEXT], found[DPI_SHAPE_TEXT];
+    if (site == NULL || site->kind != DPI_LATENT) {
+        FAIL(m, DP_ENAME, "the guide samples '%s', which is no latent of the model", name);
+        return false;
+    }
+    const dpi_shape *other = &dpi_get(&m->of->graph, site->value)->shape;
+    if (dpi_shape_same(other, shape) && other->per_record == shape->per_record)
+        return true;
+    FAIL(m, DP_ESHAPE, "the guide's '%s' is %s, the model's is %s", name,
+         dpi_shape_text(shape, found), dpi_shape_text(other, wanted));
+    return false;
+}
+
+/* In a guide: whatever the family draws is a value that the model's latent can take. */
+static bool stays_in_support(dp_model *m, const char *name, const dpi_family *family)
+{
+    if (m->of == NULL)
+        return true;
+    const dpi_family *prior = dpi_find_site(m->of, name)->family;
+    if (prior->support == DPI_REAL || prior->support == family->support)
+        return true;
+    FAIL(m, DP_EDOMAIN, "the guide samples '%s' from %s, but the model's %s needs %s; %s", name,
+         family->name, prior->name, dpi_supports[prior->support].says,
+         prior->support == DPI_ABOVE_ZERO
+             ? "use dp_log_normal"
+             : "sample a normal latent instead and transform it in the model");
+    return false;
+}
+
+static dp_expr sample(dp_model *m, const dp_plate *plate, const char *name, size_t n, dp_dist dist)
+{
+    dpi_shape shape, args, joined;
+    dpi_site site = {.kind = DPI_LATENT, .name = name, .value = DPI_NONE, .family = dist.family};
+    char text[2][DPI_SHAPE_TEXT];
+    if (!dpi_name_is_new(m, name) || !dpi_site_shape(m, plate, name, n, &shape) ||
+        !dpi_take_arguments(m, name, dist, site.arg) || !matches_model(m, name, &shape))
+        return dpi_expression(m, DPI_NONE);
+    if (dist.family->component != NULL)
+        FAIL(m, DP_EUNSUPPORTED, "latent '%s' has a mixture as its prior; mixtures can be observed",
+             name);
+    else if (dpi_supports[dist.family->support].discrete)
+        FAIL(m, DP_EUNSUPPORTED, "latent '%s' is discrete (%s); sum it out, or observe it", name,
+             dist.family->name);
+    else if (m->of != NULL && dist.family->from_normal == NULL)
+        FAIL(m, DP_EUNSUPPORTED,
+             "a guide cannot sample from %s; use dp_normal or dp_log_normal "
+             "and transform",
+             dist.family->name);
+    else if (is_short_row(&shape, dist.family))
+        FAIL(m, DP_ESHAPE, "'%s': %s is of n >= 2 numbers that sum to 1; give their number as n",
+             name, dist.family->name);
+    else if (!stays_in_support(m, name, dist.family))
+        return dpi_expression(m, DPI_NONE);
+    else if (!dpi_arguments_shape(m, dist.family, site.arg, &args) ||
+             !dpi_shape_join(&shape, &args, &joined) || !dpi_shape_same(&shape, &joined))
+        FAIL(m, DP_ESHAPE, "'%s' is %s, but the arguments of %s are together %s", name,
+             dpi_shape_text(&shape, text[0]), dist.family->name, dpi_shape_text(&args, text[1]));
+    else if (args.per_record && !shape.per_record)
+        FAIL(m, DP_EPRIVACY,
+             "global latent '%s' would depend on single records; put it in the unit "
+             "plate, or give it global arguments",
+             name);
+    if (m->err.status != DP_OK)
+        return dpi_expression(m, DPI_NONE);
+    return dpi_expression(m, dpi_add_site(m, site, &dpi_op_input, (dpi_attr){.shape = shape}));
+}
+
+dp_expr dp_sample_at(dp_model *m, const char *name, size_t n, dp_dist dist, const char *file,
+                     int line)
+{
+    return dpi_enter(m, name, file, line) ? sample(m, NULL, name, n, dist)
+                                          : dpi_expression(m, DPI_NONE);
+}
+
+dp_expr dp_sample_in_at(dp_plate plate, const char *name, size_t n, dp_dist dist, const char *file,
+                        int line)
+{
+    return dpi_enter(plate.model, name, file, line) ? sample(plate.model, &plate, name, n, dist)
+                                                    : dpi_expression(plate.model, DPI_NONE);
+}
+
+/* Whether the name is that of a column which is read and not observed. */
+static bool is_read(const dp_model *m, const char *name)
+{
+    dpi_id id = dpi_find_source(m, name);
+    return id != DPI_NONE && dpi_is_column(dpi_get(&m->graph, id)) && !dpi_is_observed(m, name);
+}
+
+void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *file, int line)
+{
+    dp_model *m = rows.model;
+    dpi_shape shape;
+    dpi_site site = {.kind = DPI_OBSERVED, .name = name, .value = DPI_NONE, .family = dist.family};
+    if (!dpi_enter(m, name, file, line) || !dpi_need_unit(&rows, "an observation") ||
+        (!is_read(m, name) && !dpi_name_is_new(m, name)) ||
+        !dpi_take_arguments(m, name, dist, site.arg))
+        return;
+    if (m->of != NULL) {
+        FAIL(m, DP_EINVAL, "a guide observes nothing ('%s'); use dp_data to read a column", name);
+        return;
+    }
+    if (!dpi_arguments_shape(m, dist.family, site.arg, &shape)) {
+        FAIL(m, DP_ESHAPE, "the arguments of '%s' do not fit together%s", name,
+             dist.family->component == NULL
+                 ? ""
+                 : "; dp_mixture takes weights [K], K at least 2, and components' arguments that "
+                   "are numbers, [K] or [K][d]");
+        return;
+    }
+    if (is_short_row(&shape, dist.family)) {
+        FAIL(m, DP_ESHAPE, "'%s': %s needs a vector [K] as argument, to tell how many numbers",
+             name, dist.family->name);
+        return;
+    }
+    shape.per_record = true;
+    bool category = dist.family->support == DPI_CATEGORY;
+    dpi_attr attr = {.shape = shape,
+                     .number = category ? dpi_get(&m->graph, site.arg[0])->shape.dim[0] : 0};
+    const dpi_op *op = category ? &dpi_op_index : &dpi_op_data;
+    if (dpi_same_column(m, name, op, &attr, &site.value))
+        (void)dpi_add_site(m, site, op, attr);
+}
