@@ -64,7 +64,9 @@ DP_API dp_status dp_fit_save(const dp_fit *fit, const char *path, dp_error *err)
  * one does not know, which are named; DP_ENOMEM. */
 DP_API dp_status dp_fit_load(const char *path, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
 
-/* What was guaranteed when the fit was made; the texts live as long as the fit. */
+/* What was guaranteed when the fit was made; the texts live as long as the fit.  It has no warning
+ * that would tell of the records, such as of their number; dp_svi_privacy gives the run's owner
+ * that. */
 DP_API void dp_fit_privacy(const dp_fit *fit, dp_privacy *privacy);
 
 typedef enum dp_fit_kind { DP_FIT_REAL = 0, DP_FIT_INDEX, DP_FIT_BYTES } dp_fit_kind;

@@ -72,7 +72,7 @@ dp_status dpi_fit_of_run(const dp_svi *s, dp_fit **fit, dp_error *err)
                            .asked_delta = s->delta,
                            .own = s->opts.mode == DP_NO_PRIVACY ? NULL : s->data->identity};
     *fit = NULL;
-    dp_status status = dp_svi_privacy(s, &privacy, err);
+    dp_status status = dpi_svi_guarantee(s, &privacy, err);
     if (status == DP_OK)
         status = list_columns(s, &arena, &parts, err);
     if (status == DP_OK)

@@ -76,7 +76,7 @@ double dpi_svi_delta(const dp_svi *s, double steps, double epsilon)
     return dpi_release_whole_delta(s->delta, s->opts.delta, draws, epsilon);
 }
 
-dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
+dp_status dpi_svi_guarantee(const dp_svi *s, dp_privacy *privacy, dp_error *err)
 {
     *privacy = (dp_privacy){.adjacency = s->batch.sampler->neighbours[s->opts.form][s->grouped],
                             .epsilon = INFINITY,
@@ -92,9 +92,6 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
                        : s->opts.mode == DP_WITHOUT_GUARANTEE ? "run without a certified guarantee"
                        : s->seeded ? "seeded: the noise can be computed again"
                                    : NULL;
-    if (s->dropped > 0)
-        privacy->warning = "gradients of some units were not finite numbers, and added nothing; "
-                           "dp_svi_dropped tells of how many";
     if (s->opts.mode != DP_PRIVATE)
         return DP_OK;
     double steps = (double)s->optimizer.done;
@@ -108,14 +105,29 @@ dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
     if ((s->falls_short || privacy->delta > s->delta) && privacy->why_not == NULL)
         privacy->why_not = "noise so small that the delta asked for is not kept";
     privacy->is_private = privacy->why_not == NULL;
-    if (s->delta * (double)s->n_all >= 1)
-        privacy->warning = delta_warning(s);
-    if (!s->spend.resumed || counted)
-        return DP_OK;
-    if (privacy->warning == NULL)
+    if (s->spend.resumed && !counted)
         privacy->warning = "resumed without a ledger: steps that were done after the checkpoint "
                            "and lost are not counted, nor is another resumption";
     return DP_OK;
+}
+
+/* What the records tell of the guarantee, which takes the place of what the options do. */
+static const char *data_warning(const dp_svi *s)
+{
+    if (s->opts.mode == DP_PRIVATE && s->delta * (double)s->n_all >= 1)
+        return delta_warning(s);
+    return s->dropped == 0 ? NULL
+                           : "gradients of some units were not finite numbers, and added nothing; "
+                             "dp_svi_dropped tells of how many";
+}
+
+dp_status dp_svi_privacy(const dp_svi *s, dp_privacy *privacy, dp_error *err)
+{
+    const char *warning = data_warning(s);
+    dp_status status = dpi_svi_guarantee(s, privacy, err);
+    if (status == DP_OK && warning != NULL)
+        privacy->warning = warning;
+    return status;
 }
 
 dp_status dp_svi_loss(const dp_svi *s, dp_loss *loss, dp_error *err)

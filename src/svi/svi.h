@@ -63,6 +63,10 @@ double dpi_svi_share_clipped(const dp_svi *s);
  * what was asked for, or more where epsilon is above 50 or so. */
 double dpi_svi_delta(const dp_svi *s, double steps, double epsilon);
 
+/* dp_svi_privacy without the warnings that tell something of the records: a function of options and
+ * releases. */
+dp_status dpi_svi_guarantee(const dp_svi *s, dp_privacy *privacy, dp_error *err) DP_MUST_CHECK;
+
 /* Puts a checkpoint's state in the place of a new run's. */
 dp_status dpi_svi_restore(dp_svi *s, const dpi_checkpoint *c, dp_error *err) DP_MUST_CHECK;
 

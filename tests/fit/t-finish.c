@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "fit/file.h"
 #include "fit/fit.h"
 #include "svi/svi.h"
 #include "tests/graph/faulty.h"
@@ -186,6 +187,40 @@ static void the_privacy_statement_is_the_runs(void **state)
     dp_fit_free(w.fit);
 }
 
+/* Data sets of n and of n - 1 records, of which the first reaches 1 / delta: what is kept and handed
+ * on says the same of both, in as many bytes. */
+static void nothing_in_a_fit_tells_the_number_of_records(void **state)
+{
+    (void)state;
+    size_t size[2];
+    for (int less = 0; less < 2; less++) {
+        world w;
+        dp_privacy of_run, of_fit;
+        dpi_bytes bytes = {0};
+        dp_svi_opts opts = private;
+        write_regression(&w);
+        dp_dataset_free(w.data);
+        w.data = dp_dataset_new(N - (size_t)less);
+        dp_dataset_real(w.data, "x", 1, x);
+        dp_dataset_index(w.data, "g", group);
+        dp_dataset_real(w.data, "y", 1, y);
+        dp_dataset_index(w.data, "kind", label);
+        opts.delta = 1.0 / N;
+        run(&w, &opts);
+        assert_ok(dp_svi_privacy(w.svi, &of_run, &w.err), w.err.text);
+        assert_int_equal(of_run.warning == NULL, less);
+        end_run(&w);
+        dp_fit_privacy(w.fit, &of_fit);
+        assert_null(of_fit.warning);
+        assert_true(of_fit.epsilon == of_run.epsilon && of_fit.delta == of_run.delta);
+        assert_ok(dpi_fit_store(w.fit, &bytes, &w.err), w.err.text);
+        size[less] = bytes.n;
+        dpi_bytes_free(&bytes);
+        dp_fit_free(w.fit);
+    }
+    assert_int_equal(size[0], size[1]);
+}
+
 /* Steps go on from where they were; the fit stays. */
 static void a_run_goes_on_after_a_fit(void **state)
 {
@@ -349,6 +384,7 @@ int main(void)
         cmocka_unit_test(a_fit_outlives_run_model_and_data),
         cmocka_unit_test(columns_are_those_that_are_read_or_observed),
         cmocka_unit_test(the_privacy_statement_is_the_runs),
+        cmocka_unit_test(nothing_in_a_fit_tells_the_number_of_records),
         cmocka_unit_test(a_run_goes_on_after_a_fit),
         cmocka_unit_test(a_fit_is_of_the_model_as_it_was_given),
         cmocka_unit_test(parameters_that_are_not_finite_are_no_fit),
