@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "ledger/compose.h"
 #include "ledger/data.h"
+#include "ledger/known.h"
 #include "ledger/overlap.h"
 
 typedef struct checker {
@@ -120,7 +121,12 @@ dp_status dp_ledger_check(dp_ledger *ledger, FILE *out, size_t *faults, dp_error
     if (status == DP_OK)
         status = check_numbers(&c, "sketch");
     if (status == DP_OK)
+        status = check_numbers(&c, "former");
+    if (status == DP_OK)
         status = noted(&c, dpi_overlap_survey(ledger, &reading), &reading, "file");
+    reading = (dp_error){.status = DP_OK};
+    if (status == DP_OK)
+        status = noted(&c, dpi_known_survey(ledger, &reading), &reading, "file");
     reading = (dp_error){.status = DP_OK};
     if (status == DP_OK)
         status = noted(&c, dpi_contents_survey(ledger, &c.contents, out, &c.faults, &reading),

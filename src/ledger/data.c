@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "ledger/compose.h"
+#include "ledger/known.h"
 #include "ledger/overlap.h"
 #include "ledger/survey.h"
 
@@ -158,42 +159,16 @@ static dp_status check_new(const dpi_data *data, const dpi_contents *present, dp
     return DP_OK;
 }
 
-/* Of columns that have been written: that they are not another data set's in another order, nor all
- * of its columns and more, nor some of them. */
-static dp_status check_columns(dp_ledger *ledger, int64_t data, dp_error *err)
-{
-    char other[DPI_MOST_NAME + 1] = "";
-    dpi_query q = dpi_query_new(
-        ledger,
-        "SELECT (SELECT name FROM data WHERE id = o.data) FROM data_column n JOIN data_column o"
-        " ON o.name = n.name AND o.hash = n.hash AND o.data <> n.data WHERE n.data = ?"
-        " GROUP BY o.data HAVING count(*) IN ((SELECT count(*) FROM data_column WHERE data = "
-        "o.data),"
-        " (SELECT count(*) FROM data_column WHERE data = ?))");
-    dpi_bind_number(&q, data);
-    dpi_bind_number(&q, data);
-    bool found = dpi_query_row(&q);
-    const char *name = found ? dpi_row_text(&q, 0) : NULL;
-    (void)snprintf(other, sizeof other, "%s", name != NULL ? name : "");
-    dp_status status = dpi_query_end(&q, err);
-    if (status != DP_OK || !found)
-        return status;
-    return dpi_fail(err, DP_ENAME,
-                    "columns of these data are the ledger's data set '%.100s'; use that name, and "
-                    "dp_ledger_update_data for further columns of the same people",
-                    other);
-}
-
 /* Writes what a data set is known by, and looks whether another is known by it, too. */
-static dp_status write_known(dp_ledger *ledger, int64_t data, const dp_ledger_source *source,
-                             dpi_sketches *sketches, dp_error *err)
+static dp_status write_known(dp_ledger *ledger, const dpi_data *data,
+                             const dp_ledger_source *source, dpi_sketches *sketches, dp_error *err)
 {
-    dp_status status = write_columns(ledger, data, source->records, err);
+    dp_status status = write_columns(ledger, data->id, source->records, err);
     if (status == DP_OK)
-        status = check_columns(ledger, data, err);
+        status = dpi_known_check(ledger, data, source->overlap_allowed, err);
     if (status == DP_OK && !source->overlap_allowed)
-        status = dpi_overlap_check(ledger, data, sketches, err);
-    return status == DP_OK ? dpi_overlap_write(ledger, data, sketches, err) : status;
+        status = dpi_overlap_check(ledger, data->id, sketches, err);
+    return status == DP_OK ? dpi_overlap_write(ledger, data->id, sketches, err) : status;
 }
 
 static dp_status check_budget(const dp_budget *b, dp_error *err)
@@ -231,7 +206,7 @@ dp_status dp_ledger_add_data(dp_ledger *ledger, const char *name, const dp_ledge
         if (status == DP_OK)
             status = dpi_data_insert(ledger, &data, err);
         if (status == DP_OK)
-            status = write_known(ledger, data.id, source, &sketches, err);
+            status = write_known(ledger, &data, source, &sketches, err);
         status = dpi_store_end(ledger, status, err);
     }
     dpi_contents_free(&present);
@@ -265,6 +240,8 @@ dp_status dp_ledger_update_data(dp_ledger *ledger, const char *name, const dp_le
             status =
                 dpi_fail(err, DP_ENAME,
                          "the ledger has no data set '%.100s'; tacit ledger show lists them", name);
+        if (status == DP_OK && memcmp(data->hash, found.hash, sizeof data->hash) != 0)
+            status = dpi_known_keep(ledger, data, err);
         if (status == DP_OK) {
             memcpy(data->hash, found.hash, sizeof data->hash);
             data->path = path;
@@ -274,7 +251,7 @@ dp_status dp_ledger_update_data(dp_ledger *ledger, const char *name, const dp_le
         if (status == DP_OK)
             status = dpi_data_update(ledger, data, err);
         if (status == DP_OK)
-            status = write_known(ledger, data->id, source, &sketches, err);
+            status = write_known(ledger, data, source, &sketches, err);
         status = dpi_store_end(ledger, status, err);
     }
     dpi_contents_free(&present);

@@ -6,6 +6,7 @@ libtacit_core_la_SOURCES += \
   %D%/data.c %D%/data.h \
   %D%/fields.c %D%/fields.h \
   %D%/hash.c %D%/hash.h \
+  %D%/known.c %D%/known.h \
   %D%/overlap.c %D%/overlap.h \
   %D%/reserve.c %D%/reserve.h \
   %D%/rows.c %D%/rows.h \

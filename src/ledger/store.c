@@ -17,13 +17,16 @@
 #include "base/error.h"
 #include "random/entropy.h"
 
-enum { BUSY_MS = 60000, FIRST_FORMAT = 1, FORMAT = 2, APPLICATION = 0x54414354 /* "TACT" */ };
+enum { BUSY_MS = 60000, FIRST_FORMAT = 1, FORMAT = 3, APPLICATION = 0x54414354 /* "TACT" */ };
 
-/* Of format 2. */
-static const char sketch_table[] =
-    "PRAGMA user_version = 2;"
+/* Of format 2: sketches; of format 3: what was before updates. */
+static const char later_tables[] =
+    "PRAGMA user_version = 3;"
     "CREATE TABLE IF NOT EXISTS sketch (id INTEGER PRIMARY KEY AUTOINCREMENT,"
-    " data INTEGER NOT NULL REFERENCES data, bytes BLOB NOT NULL, seal BLOB NOT NULL);";
+    " data INTEGER NOT NULL REFERENCES data, bytes BLOB NOT NULL, seal BLOB NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS former (id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " data INTEGER NOT NULL REFERENCES data, change INTEGER NOT NULL, name TEXT,"
+    " hash BLOB NOT NULL, seal BLOB NOT NULL);";
 
 static const char schema[] =
     "PRAGMA application_id = 1413563220;"
@@ -220,13 +223,14 @@ static int64_t pragma(dp_ledger *ledger, const char *sql, dp_status *status, dp_
     return value;
 }
 
-/* Brings an older format up to date: its data sets are without sketches until they are updated. */
+/* Brings an older format up to date: data sets of format 1 are without sketches until they are
+ * updated, and what was replaced by then is not known. */
 static dp_status renew(dp_ledger *ledger, dp_error *err)
 {
     dp_status status = dpi_store_begin(ledger, err);
     if (status != DP_OK)
         return status;
-    status = run(ledger, sketch_table, "renewing the ledger", err);
+    status = run(ledger, later_tables, "renewing the ledger", err);
     return dpi_store_end(ledger, status, err);
 }
 
@@ -266,7 +270,7 @@ static dp_status write_identity(dp_ledger *ledger, dp_error *err)
         return status;
     status = run(ledger, schema, "creating the ledger", err);
     if (status == DP_OK)
-        status = run(ledger, sketch_table, "creating the ledger", err);
+        status = run(ledger, later_tables, "creating the ledger", err);
     if (status == DP_OK) {
         dpi_query q = dpi_query_new(ledger, "INSERT INTO ledger VALUES (1, ?, ?, ?)");
         dpi_bind_bytes(&q, ledger->identity, sizeof ledger->identity);

@@ -21,6 +21,57 @@ static void data_that_changed_are_refused_until_the_owner_says_so(void **state)
     dp_ledger_close(ledger);
 }
 
+/* Of answers of yes and no, which no sketch tells from another's, by a file and by columns. */
+static void what_was_updated_gets_no_second_budget(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    size_t faults;
+    dp_ledger *ledger = folder_ledger(2);
+    double x[] = {1, 0}, y[] = {0, 1};
+    const dp_budget budget = {.epsilon = 2, .delta = 1e-6, .adjacency = DP_ADD_REMOVE};
+    const dp_ledger_source file = {.path = folder_path("data.csv"), .overlap_allowed = true};
+    folder_write("copy.csv", "x,y\n1,2\n");
+    folder_write("data.csv", "x,y\n1,2\n");
+    assert_ok(dp_ledger_update_data(ledger, "d", &file, &err), err.text);
+    folder_write("data.csv", "x,y\n3,4\n5,6\n");
+    assert_ok(dp_ledger_update_data(ledger, "d", &file, &err), err.text);
+    const dp_ledger_source copy = {.path = folder_path("copy.csv")};
+    assert_fails(dp_ledger_add_data(ledger, "e", &copy, &budget, &err), DP_ENAME, &err,
+                 "before an update, as 'd'");
+    dp_dataset *first = dp_dataset_new(2), *second = dp_dataset_new(2), *turned = dp_dataset_new(2);
+    dp_dataset_real(first, "x", 1, x);
+    dp_dataset_real(first, "y", 1, y);
+    dp_dataset_real(second, "x", 1, y);
+    dp_dataset_real(turned, "y", 1, y);
+    dp_dataset_real(turned, "x", 1, x);
+    const dp_ledger_source of_first = {.records = first}, of_second = {.records = second},
+                           of_turned = {.records = turned},
+                           meant = {.records = turned, .overlap_allowed = true};
+    assert_ok(dp_ledger_add_data(ledger, "m", &of_first, &budget, &err), err.text);
+    assert_ok(dp_ledger_update_data(ledger, "m", &of_second, &err), err.text);
+    assert_fails(dp_ledger_add_data(ledger, "n", &of_first, &budget, &err), DP_ENAME, &err,
+                 "before an update, as 'm'");
+    assert_fails(dp_ledger_add_data(ledger, "n", &of_turned, &budget, &err), DP_ENAME, &err, "'m'");
+    /* The data set itself may go back. */
+    assert_ok(dp_ledger_update_data(ledger, "m", &of_first, &err), err.text);
+    assert_fails(dp_ledger_add_data(ledger, "n", &of_second, &budget, &err), DP_ENAME, &err, "'m'");
+    assert_ok(dp_ledger_check(ledger, NULL, &faults, &err), err.text);
+    assert_int_equal(faults, 0);
+    folder_sql("UPDATE former SET change = 9 WHERE id = 1");
+    assert_ok(dp_ledger_check(ledger, NULL, &faults, &err), err.text);
+    assert_int_equal(faults, 1);
+    assert_fails(dp_ledger_add_data(ledger, "n", &of_second, &budget, &err), DP_EDATA, &err,
+                 "before an update");
+    folder_sql("UPDATE former SET change = 1 WHERE id = 1");
+    assert_ok(dp_ledger_update_data(ledger, "m", &of_second, &err), err.text);
+    assert_ok(dp_ledger_add_data(ledger, "n", &meant, &budget, &err), err.text);
+    dp_dataset_free(first);
+    dp_dataset_free(second);
+    dp_dataset_free(turned);
+    dp_ledger_close(ledger);
+}
+
 static void columns_in_memory_are_known_by_their_content(void **state)
 {
     (void)state;
@@ -96,6 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(data_that_changed_are_refused_until_the_owner_says_so),
+        cmocka_unit_test(what_was_updated_gets_no_second_budget),
         cmocka_unit_test(columns_in_memory_are_known_by_their_content),
         cmocka_unit_test(the_same_columns_have_one_budget),
     };

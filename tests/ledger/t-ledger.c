@@ -44,7 +44,7 @@ static void what_is_no_ledger_is_not_opened(void **state)
                  "no ledger");
     folder_write("empty", "");
     assert_fails(dp_ledger_open(folder_path("empty"), &ledger, &err), DP_EDATA, &err, "killed");
-    folder_sql("PRAGMA user_version = 3");
+    folder_sql("PRAGMA user_version = 4");
     assert_fails(dp_ledger_open(folder_path("ledger"), &ledger, &err), DP_EUNSUPPORTED, &err,
                  "newer");
     folder_sql("PRAGMA user_version = 1; UPDATE ledger SET key = x'00'");
@@ -87,7 +87,7 @@ static void budgets_and_names_are_checked(void **state)
     dp_ledger_close(ledger);
 }
 
-/* Format 1 had no sketches. */
+/* Format 1 had no sketches, format 2 forgot what data sets were before updates. */
 static void an_older_ledger_is_renewed(void **state)
 {
     (void)state;
