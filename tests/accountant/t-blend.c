@@ -174,7 +174,7 @@ static void work_is_refused_before_it_begins(void **state)
 }
 
 /* No delta below DPI_LEAST_DELTA is told from it: 1.3e-64 took 2^24 points on the way to a narrow
- * interval, and of the second list it was refused that nothing narrower than [0, 1e-30] is known. */
+ * interval, and [0, 1e-30] was refused for the second list as not narrow enough. */
 static void a_delta_below_the_least_needs_no_narrow_interval(void **state)
 {
     (void)state;
