@@ -177,6 +177,17 @@ dpi_id dpi_apply(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, const dpi_a
     return add_node(g, &node);
 }
 
+/* Whether a value [K] or [K][n] meets a column of group numbers below K, not of another plate: what
+ * is asked of expressions. */
+static bool is_picked(const dpi_graph *g, const dpi_node *node)
+{
+    const dpi_shape *value = &dpi_get(g, node->in[0])->shape;
+    const dpi_node *number = dpi_get(g, node->in[1]);
+    return dpi_is_groups(number) && value->n_dims >= 1 && value->dim[0] == number->attr.number &&
+           (value->plate[0] == 0 || number->attr.rows == 0 ||
+            (size_t)value->plate[0] == number->attr.rows);
+}
+
 /* What is wrong with a node of a stored graph, or NULL. */
 static const char *misfit_of_stored(const dpi_graph *g, const dpi_node *node)
 {
@@ -184,8 +195,8 @@ static const char *misfit_of_stored(const dpi_graph *g, const dpi_node *node)
         if (k < node->op->n_inputs ? node->in[k] < 0 || (size_t)node->in[k] >= g->n_nodes
                                    : node->in[k] != DPI_NONE)
             return "its inputs are not nodes before it";
-    if (node->op->by_groups && !dpi_is_groups(dpi_get(g, node->in[1])))
-        return "its group numbers are no index column";
+    if (node->op->by_groups && !is_picked(g, node))
+        return "its group numbers are no index column over the groups of its value";
     dpi_node again = *node;
     const char *why = fit(g, &again);
     if (why == NULL && !dpi_attr_same(&again.attr, &node->attr))

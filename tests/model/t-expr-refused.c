@@ -174,6 +174,25 @@ static void plain_numbers_where_a_model_is_needed_are_misuse(void **state)
         assert_aborts(call_with_numbers, &k);
 }
 
+/* Nor are they accepted from a file, which has nodes and no calls. */
+static void picks_that_are_refused_are_not_put_back(void **state)
+{
+    (void)state;
+    dp_model *m = dp_model_new();
+    dp_plate rows = dp_unit_plate(m, "rows"), few = dp_plate_new(m, "few", 3),
+             streets = dp_plate_new(m, "streets", 4), towns = dp_plate_new(m, "towns", 4);
+    dp_expr value = dp_sample_in(streets, "value", 1, dp_normal(0, 1)),
+            number[] = {dp_index(rows, "few", few), dp_index(rows, "town", towns),
+                        dp_index(rows, "street", streets)};
+    for (int k = 0; k < 3; k++) {
+        const dpi_node pick = {.op = &dpi_op_pick, .in = {value.id, number[k].id}, .attr.rows = 4};
+        assert_int_equal(dpi_put_back(&m->graph, &pick) != DPI_NONE, k == 2);
+        assert_int_equal(m->err.status, k == 2 ? DP_OK : DP_EDATA);
+        m->err = (dp_error){0};
+    }
+    dp_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +200,7 @@ int main(void)
         cmocka_unit_test(failed_expressions_pass_through),
         cmocka_unit_test(operands_belong_to_one_model),
         cmocka_unit_test(plain_numbers_where_a_model_is_needed_are_misuse),
+        cmocka_unit_test(picks_that_are_refused_are_not_put_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
