@@ -234,7 +234,7 @@ static dp_status watch_releases(const dpi_scene *scene, dp_svi *svi, const dpi_t
         dp_status status = dp_svi_step(svi, err);
         if (status != DP_OK)
             return status;
-        project(scene, svi->release, what->opts.clip / what->rate, 1, scene->total);
+        project(scene, svi->release.out, what->opts.clip / what->rate, 1, scene->total);
         add_step(scene, what, svi->opts.sigma, t, scores);
     }
     return DP_OK;

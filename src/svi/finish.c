@@ -27,7 +27,6 @@ enum { PIECE = 512 }; /* parameters moved at a time */
 
 typedef struct finish_pass {
     dp_svi *s;
-    dpi_release release;
     bool shared; /* several threads are at it */
     pthread_mutex_t lock;
     size_t next; /* block that is not taken; under the lock, as is */
@@ -55,25 +54,29 @@ static bool parts_are_gradients(const dpi_objective *o)
     return all;
 }
 
-static bool has_noise(const dp_svi *s)
+/* Makes room for releases, and for what the ranks of a group add up: whole numbers, or without
+ * noise the sums of all. */
+static dp_status make_release(dp_svi *s, dp_error *err)
 {
-    return s->opts.mode == DP_PRIVATE || (s->opts.mode != DP_NO_PRIVACY && s->opts.sigma > 0);
+    const dp_svi_opts *o = &s->opts;
+    const dp_group *group = s->ranks.group;
+    size_t n = s->objective.n_release, room = 0;
+    bool noisy = o->mode == DP_PRIVATE || (o->mode != DP_NO_PRIVACY && o->sigma > 0);
+    if (group != NULL && (!dpi_mul(n, noisy ? 1 : group->size, &room) || room == SIZE_MAX))
+        return dpi_fail_nomem(err);
+    dp_status status =
+        dpi_release_init(&s->release, n, group != NULL ? room + 1 : 0, &s->arena, err);
+    s->release.noisy = noisy;
+    s->release.quiet = group != NULL && group->rank != 0;
+    return status;
 }
 
 dp_status dpi_finish_init(dp_svi *s, dp_error *err)
 {
     const dpi_objective *o = &s->objective;
-    s->release = dpi_arena_alloc(&s->arena, o->n_release, sizeof *s->release);
-    size_t ranks = s->opts.group == NULL ? 0 : has_noise(s) ? 1 : s->opts.group->size, room;
-    if (!dpi_mul(o->n_release, ranks, &room))
-        return dpi_fail_nomem(err);
-    if (ranks > 0 && (s->whole = dpi_arena_alloc(&s->arena, room + 1, sizeof *s->whole)) == NULL)
-        return dpi_fail_nomem(err);
-    s->keys = dpi_arena_alloc(&s->arena, dpi_release_blocks(o->n_release), DPI_STREAM_KEY);
-    if (s->release == NULL || s->keys == NULL)
-        return dpi_fail_nomem(err);
-    if (!parts_are_gradients(o))
-        return DP_OK;
+    dp_status status = make_release(s, err);
+    if (status != DP_OK || !parts_are_gradients(o))
+        return status;
     s->target = dpi_arena_alloc(&s->arena, o->n_parts, sizeof *s->target);
     if (s->target == NULL)
         return dpi_fail_nomem(err);
@@ -91,7 +94,7 @@ dpi_lent *dpi_finish_lent(dp_svi *s, size_t *n)
 {
     const dpi_objective *o = &s->objective;
     dpi_lent *lent = dpi_arena_alloc(&s->arena, o->n_blocks + o->n_parts, sizeof *lent);
-    double *release = s->release;
+    double *release = s->release.out;
     *n = 0;
     if (lent == NULL)
         return NULL;
@@ -137,7 +140,7 @@ static void move_released(void *user, size_t first, size_t n)
             continue;
         const dpi_block *block = &o->blocks[s->target[p]];
         m->finite &= dpi_optimizer_move(&s->optimizer, block->offset + from - at, to - from,
-                                        s->release + from);
+                                        s->release.out + from);
         dpi_run_refresh(s->run, block->node, from - at, to - from);
     }
 }
@@ -147,11 +150,12 @@ static void release_blocks(void *of, size_t k)
 {
     finish_pass *t = of;
     mover m = {t->s, true};
-    size_t blocks = dpi_release_blocks(t->release.n);
-    bool moves = t->s->target != NULL && t->release.whole == NULL && t->s->opts.group == NULL;
+    const dpi_release *r = &t->s->release;
+    size_t blocks = dpi_release_blocks(r->n);
+    bool moves = t->s->target != NULL && r->whole == NULL;
     (void)k;
     for (size_t b = take(t, true); b < blocks; b = take(t, m.finite))
-        dpi_release_block(&t->release, b, moves ? move_released : NULL, &m);
+        dpi_release_block(r, b, moves ? move_released : NULL, &m);
 }
 
 /* The gradient of n parameters, as the late stage has left it in one value a block. */
@@ -197,27 +201,28 @@ static void on_threads(finish_pass *t, size_t n, void (*work)(void *of, size_t k
 }
 
 /* Adds up what the ranks of a group have put on the grid, or their sums where there is no noise. */
-static dp_status exchange(dp_svi *s, const dpi_release *r, dp_status mine, dp_error *err)
+static dp_status exchange(const dp_group *group, const dpi_release *r, dp_status mine,
+                          dp_error *err)
 {
     if (!r->noisy)
-        return dpi_group_add_real(s->opts.group, mine, r->n, r->out, s->whole, err);
-    dp_status status = dpi_group_add(s->opts.group, mine, r->n, s->whole, err);
+        return dpi_group_add_real(group, mine, r->n, r->out, r->whole, err);
+    dp_status status = dpi_group_add(group, mine, r->n, r->whole, err);
     if (status == DP_OK)
-        dpi_release_whole(r, s->whole);
-    sodium_memzero(s->whole, (r->n + 1) * sizeof *s->whole);
+        dpi_release_whole(r, r->whole);
+    sodium_memzero(r->whole, (r->n + 1) * sizeof *r->whole);
     return status;
 }
 
 /* Makes the release and, where they do not wait for more, moves the parameters. */
 static dp_status release_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error *err)
 {
-    const dp_group *group = s->opts.group;
-    size_t n = t->release.n;
+    const dp_group *group = s->ranks.group;
+    dpi_release *r = &s->release;
     if (mine == DP_OK)
-        mine = dpi_release_begin(&t->release, s->noise, err);
+        mine = dpi_release_begin(r, s->noise, err);
     if (mine == DP_OK) {
-        on_threads(t, n, release_blocks);
-        dpi_release_end(&t->release);
+        on_threads(t, r->n, release_blocks);
+        dpi_release_end(r);
         s->sum.last = NULL;
         s->sum.has_lost = false;
     } else { /* a sum without noise must not lie about */
@@ -225,39 +230,36 @@ static dp_status release_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error
     }
     if (group == NULL)
         return mine;
-    mine = exchange(s, &t->release, mine, err);
+    mine = exchange(group, r, mine, err);
     if (mine == DP_OK && s->target != NULL) {
         mover m = {s, true};
-        move_released(&m, 0, n);
+        move_released(&m, 0, r->n);
         t->finite = m.finite;
     }
     return mine;
 }
 
+/* What is to be released of a sum, under the options of the step. */
+static void take_sum(dpi_release *r, const dpi_summation *sum, const dp_svi_opts *o)
+{
+    r->sd = o->sigma * o->clip;
+    r->rate = o->rate;
+    r->sum = sum->total;
+    r->last = sum->last;
+    r->lost = sum->has_lost ? sum->lost : NULL;
+}
+
 dp_status dpi_finish(dp_svi *s, dp_status mine, bool *finite, dp_error *err)
 {
-    const dpi_objective *o = &s->objective;
-    const dp_group *group = s->opts.group;
-    finish_pass t = {.s = s,
-                     .finite = true,
-                     .release = {.n = o->n_release,
-                                 .noisy = has_noise(s),
-                                 .sd = s->opts.sigma * s->opts.clip,
-                                 .rate = s->opts.rate,
-                                 .sum = s->sum.total,
-                                 .last = s->sum.last,
-                                 .lost = s->sum.has_lost ? s->sum.lost : NULL,
-                                 .out = s->release,
-                                 .whole = s->whole,
-                                 .quiet = group != NULL && group->rank != 0,
-                                 .keys = s->keys}};
+    finish_pass t = {.s = s, .finite = true};
+    take_sum(&s->release, &s->sum, &s->opts);
     if (s->sum.pool != NULL)                     /* else nobody is locked out */
         (void)pthread_mutex_init(&t.lock, NULL); /* with default attributes this cannot fail */
     dpi_optimizer_begin(&s->optimizer);
     dp_status status = release_all(s, &t, mine, err);
     if (status == DP_OK && s->target == NULL) {
         dpi_run_late(s->run);
-        on_threads(&t, o->n_theta, move_blocks);
+        on_threads(&t, s->objective.n_theta, move_blocks);
     } else if (status == DP_OK) {
         dpi_run_refreshed(s->run);
     }

@@ -12,14 +12,14 @@
 
 #include "base/error.h"
 #include "svi/group.h"
+#include "svi/svi.h"
 
 /* In units of the noise's grid sums are below n 2^32 / sigma; of all ranks together they must stay
  * below 2^62. */
 static const double most_share = 0x1p29;
 
-dp_status dpi_join_check(const dp_svi *s, dp_error *err)
+dp_status dpi_join_check(const dp_svi_opts *o, dp_error *err)
 {
-    const dp_svi_opts *o = &s->opts;
     if (o->group == NULL)
         return DP_OK;
     if (!dpi_sampler_of(o->sampling)->in_shards)
@@ -34,42 +34,44 @@ dp_status dpi_join_check(const dp_svi *s, dp_error *err)
     return DP_OK;
 }
 
-static dp_status count_units(dp_svi *s, dp_error *err)
+static dp_status count_units(dpi_ranks *r, size_t n, const dp_svi_opts *o, dp_error *err)
 {
-    int64_t total[2] = {(int64_t)s->n};
-    dp_status status = dpi_group_add(s->opts.group, DP_OK, 1, total, err);
-    s->n_all = status == DP_OK ? (size_t)total[0] : 0;
-    if (status == DP_OK && s->opts.mode != DP_NO_PRIVACY && s->opts.sigma > 0 &&
-        s->opts.sigma * most_share < (double)s->n_all)
+    int64_t total[2] = {(int64_t)n};
+    dp_status status = dpi_group_add(r->group, DP_OK, 1, total, err);
+    r->n_all = status == DP_OK ? (size_t)total[0] : 0;
+    if (status == DP_OK && o->mode != DP_NO_PRIVACY && o->sigma > 0 &&
+        o->sigma * most_share < (double)r->n_all)
         return dpi_fail(
             err, DP_EUNSUPPORTED,
             "sums of so many records do not fit the grid of noise as small as sigma %g; "
             "take a larger sigma or fewer records",
-            s->opts.sigma);
+            o->sigma);
     return status;
 }
 
-dp_status dpi_join(dp_svi *s, dp_status mine, dp_error *err)
+dp_status dpi_join(dpi_ranks *r, size_t n, const dp_svi_opts *o, dp_rng **rng, dp_status mine,
+                   dp_error *err)
 {
-    const dp_group *group = s->opts.group;
+    const dp_group *group = r->group;
+    bool seeded = o->seed != 0;
     uint64_t seed = 0;
-    s->n_all = s->n;
+    r->n_all = n;
     if (group == NULL)
         return mine;
-    if (mine == DP_OK && !s->seeded) {
-        dp_rng_free(s->rng);
-        s->rng = NULL;
-        mine = dp_rng_new_random(&s->rng, &seed, err);
+    if (mine == DP_OK && !seeded) {
+        dp_rng_free(*rng);
+        *rng = NULL;
+        mine = dp_rng_new_random(rng, &seed, err);
     }
     dp_status status = dpi_group_agree(group, mine, err);
     if (status == DP_OK)
         status = dpi_group_share(group, 1, &seed, err);
     if (status == DP_OK)
-        status = count_units(s, err); /* the same verdict in all ranks */
-    if (status == DP_OK && !s->seeded && group->rank != 0) {
-        dp_rng_free(s->rng);
-        s->rng = NULL;
-        mine = dp_rng_new(seed, &s->rng, err);
+        status = count_units(r, n, o, err); /* the same verdict in all ranks */
+    if (status == DP_OK && !seeded && group->rank != 0) {
+        dp_rng_free(*rng);
+        *rng = NULL;
+        mine = dp_rng_new(seed, rng, err);
     }
     return status == DP_OK ? dpi_group_agree(group, mine, err) : status;
 }
@@ -164,7 +166,7 @@ static void describe(const dp_svi *s, uint64_t words[4])
         (uint64_t)o->mode,     (uint64_t)o->sampling,  (uint64_t)o->form, (uint64_t)o->optimizer,
         (uint64_t)o->schedule, (uint64_t)o->precision, o->steps,          o->cap,
         o->loss_every,         o->public_units,        o->seed,           s->optimizer.done,
-        o->group->size};
+        s->ranks.group->size};
     crypto_generichash_state h;
     (void)crypto_generichash_init(&h, NULL, 0, 4 * sizeof *words);
     (void)crypto_generichash_update(&h, (const unsigned char *)real, sizeof real);
@@ -181,21 +183,21 @@ static void describe(const dp_svi *s, uint64_t words[4])
 dp_status dpi_join_compare(const dp_svi *s, dp_status mine, dp_error *err)
 {
     uint64_t own[4], first[4];
-    if (s->opts.group == NULL)
+    if (s->ranks.group == NULL)
         return mine;
     describe(s, own);
     memcpy(first, own, sizeof first);
-    dp_status status = dpi_group_share(s->opts.group, 4, first, err);
+    dp_status status = dpi_group_share(s->ranks.group, 4, first, err);
     if (mine != DP_OK || status != DP_OK || memcmp(own, first, sizeof own) == 0)
         return mine != DP_OK ? mine : status;
     return dpi_fail(err, DP_EMISMATCH,
                     "rank %zu runs another model, guide, options or parameters than rank 0; give "
                     "all ranks the same program and input, data apart",
-                    s->opts.group->rank);
+                    s->ranks.group->rank);
 }
 
-uint64_t dpi_join_seed(const dp_svi *s, uint64_t seed)
+uint64_t dpi_join_seed(const dpi_ranks *r, uint64_t seed)
 {
-    size_t rank = s->opts.group != NULL ? s->opts.group->rank : 0;
+    size_t rank = r->group != NULL ? r->group->rank : 0;
     return rank == 0 ? seed : (seed ^ rank * UINT64_C(0xd1342543de82ef95)) | 1;
 }

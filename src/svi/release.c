@@ -40,6 +40,18 @@ size_t dpi_release_blocks(size_t n)
     return n == 0 ? 0 : (n - 1) / DPI_RELEASE_BLOCK + 1;
 }
 
+dp_status dpi_release_init(dpi_release *r, size_t n, size_t n_whole, dpi_arena *arena,
+                           dp_error *err)
+{
+    *r = (dpi_release){.n = n};
+    r->out = dpi_arena_alloc(arena, n, sizeof *r->out);
+    r->keys = dpi_arena_alloc(arena, dpi_release_blocks(n), DPI_STREAM_KEY);
+    if (n_whole > 0)
+        r->whole = dpi_arena_alloc(arena, n_whole, sizeof *r->whole);
+    bool all = r->out != NULL && r->keys != NULL && (n_whole == 0 || r->whole != NULL);
+    return all ? DP_OK : dpi_fail_nomem(err);
+}
+
 dp_status dpi_release_begin(dpi_release *r, dp_noise *source, dp_error *err)
 {
     size_t blocks = dpi_release_blocks(r->n);

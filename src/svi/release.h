@@ -8,6 +8,7 @@
 
 #include <tacit/random.h>
 
+#include "base/alloc.h"
 #include "random/stream.h"
 
 /* What putting n numbers on the grid can add to the distance of two sums, as a share of the
@@ -18,7 +19,8 @@ double dpi_release_share(double sigma, size_t n);
 /* Numbers whose noise comes from one key.  Where a release is cut depends on its length alone. */
 enum { DPI_RELEASE_BLOCK = 8192 };
 
-/* What becomes a release, and how. */
+/* What becomes a release, and how.  A run has one for all its steps, whose sum, spread and rate are
+ * set anew in each. */
 typedef struct dpi_release {
     size_t n;
     bool noisy;   /* else there is neither grid nor noise */
@@ -26,10 +28,10 @@ typedef struct dpi_release {
     double rate;  /* the noisy sum is divided by it */
     double *sum;  /* [n] wiped as it is used */
     double *last; /* [n] more to add, wiped as it is used; or NULL */
-    double *
-        lost; /* [n] what adding to the sum has lost, to be made good when the last is added; wiped;
-                   * or NULL */
-    double *out; /* [n] the release */
+    /* [n] what adding to the sum has lost, to be made good when the last is added; wiped; or
+     * NULL */
+    double *lost;
+    double *out; /* [n] the release: an estimate of the whole sum, extras at its end */
     /* [n] instead of the release: the sum on the grid, with the noise unless `quiet`; for ranks
      * that add these up; or NULL */
     int64_t *whole;
@@ -40,6 +42,11 @@ typedef struct dpi_release {
 } dpi_release;
 
 size_t dpi_release_blocks(size_t n);
+
+/* Makes room for releases of n numbers; n_whole, where it is not 0, is that of `whole`.
+ * DP_ENOMEM. */
+dp_status dpi_release_init(dpi_release *r, size_t n, size_t n_whole, dpi_arena *arena,
+                           dp_error *err) DP_MUST_CHECK;
 
 /* Draws a key for each block, or takes the source itself where there is one only; nothing where
  * there is no noise.

@@ -114,7 +114,7 @@ dp_status dpi_svi_guarantee(const dp_svi *s, dp_privacy *privacy, dp_error *err)
 /* What the records tell of the guarantee, which takes the place of what the options do. */
 static const char *data_warning(const dp_svi *s)
 {
-    if (s->opts.mode == DP_PRIVATE && s->delta * (double)s->n_all >= 1)
+    if (s->opts.mode == DP_PRIVATE && s->delta * (double)s->ranks.n_all >= 1)
         return delta_warning(s);
     return s->dropped == 0 ? NULL
                            : "gradients of some units were not finite numbers, and added nothing; "

@@ -67,7 +67,7 @@ static dp_status save(dp_svi *s, const char *path, dp_error *err)
 
 dp_status dp_svi_save(dp_svi *s, const char *path, dp_error *err)
 {
-    return dpi_group_agree(s->opts.group, save(s, path, err), err);
+    return dpi_group_agree(s->ranks.group, save(s, path, err), err);
 }
 
 /* ---- going on ---- */

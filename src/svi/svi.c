@@ -38,8 +38,9 @@ static dp_status make_random(dp_svi *s, dp_error *err)
     s->seeded = seed != 0;
     if (s->seeded && s->optimizer.done > 0) /* resumed: repeatable, but nothing is repeated */
         seed = (seed ^ s->optimizer.done * 0x9e3779b97f4a7c15) | 1;
-    dp_status status = s->seeded ? dp_noise_new_seeded(dpi_join_seed(s, seed), &s->noise, err)
-                                 : dp_noise_new(&s->noise, err);
+    dp_status status = s->seeded
+                           ? dp_noise_new_seeded(dpi_join_seed(&s->ranks, seed), &s->noise, err)
+                           : dp_noise_new(&s->noise, err);
     if (status == DP_OK)
         status = s->seeded ? dp_rng_new(seed, &s->rng, err) : dp_rng_new_random(&s->rng, NULL, err);
     return status;
@@ -194,7 +195,7 @@ static dp_status plan(dp_svi *s, const dpi_svi_spec *spec, dp_error *err)
     if (status == DP_OK)
         status = dpi_options_resolve(&s->opts, s->n, &epsilon, err);
     if (status == DP_OK)
-        status = dpi_join_check(s, err);
+        status = dpi_join_check(&s->opts, err);
     if (status != DP_OK)
         return status;
     dpi_extras_init(&s->extras, &s->opts, s->n);
@@ -246,6 +247,7 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
     if (s == NULL)
         return dpi_group_agree(spec->opts->group, dpi_fail_nomem(err), err);
     s->opts = *spec->opts;
+    s->ranks.group = s->opts.group;
     s->delta = s->opts.delta;
     if (s->delta < 1) /* else it is refused as it is */
         s->opts.delta = dpi_release_delta(s->delta);
@@ -256,7 +258,7 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
         status = dpi_spend_open(s, spec, err);
     if (status == DP_OK)
         status = make(s, spec, err);
-    status = dpi_join(s, status, err);
+    status = dpi_join(&s->ranks, s->n, &s->opts, &s->rng, status, err);
     if (status != DP_OK) {
         dpi_spend_cancel(s);
         dp_svi_free(s);
@@ -374,7 +376,7 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
     if (dp_svi_done(s))
         return dpi_fail(err, DP_ESTATE, "all %llu steps are done; make a new run to go on",
                         (unsigned long long)s->opts.steps);
-    if (s->parted)
+    if (s->ranks.parted)
         return dpi_fail(
             err, DP_ESTATE,
             "the ranks parted in step %llu, which some may have done; resume all of them "
@@ -384,10 +386,10 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
     bool finite = true;
     dp_status status = dpi_finish(s, begin_step(s, err), &finite, err);
     /* Were it tried again, who has its release would have two, and the ledger one. */
-    s->parted = status == DP_EIO && s->opts.group != NULL && s->begun == step;
+    s->ranks.parted = status == DP_EIO && s->ranks.group != NULL && s->begun == step;
     if (status != DP_OK)
         return status;
-    dpi_extras_take(&s->extras, s->release + s->objective.n_release - s->extras.n, &s->opts, step);
+    dpi_extras_take(&s->extras, s->release.out + s->release.n - s->extras.n, &s->opts, step);
     s->dropped += s->sum.dropped;
     dpi_spend_done(s);
     if (!finite)

@@ -6,7 +6,9 @@
 #include <tacit/svi.h>
 
 #include "base/bytes.h"
+#include "svi/join.h"
 #include "svi/optimizer.h"
+#include "svi/release.h"
 #include "svi/sampling.h"
 #include "svi/spend.h"
 #include "svi/sum.h"
@@ -22,24 +24,21 @@ struct dp_svi {
     bool grouped;     /* a column names the units */
     uint64_t dropped; /* units that added nothing in all steps done; without privacy only */
     uint64_t begun;   /* steps that were begun, failed ones too */
-    bool parted;      /* a sum of the group's did not come back */
     dpi_spend spend;
     unsigned char print[2][DPI_PRINT]; /* of model and guide */
     dpi_bytes image[2];                /* of model and guide (model/store.h), for the fit */
     const dp_dataset *data;            /* for comparison only */
     size_t n;                          /* units */
-    size_t n_all;                      /* of all ranks of a group */
     dpi_units units;
-    dpi_batch batch;   /* the choice of units, */
-    dpi_summation sum; /* and their clipped sum */
+    dpi_batch batch;     /* the choice of units, */
+    dpi_summation sum;   /* their clipped sum, */
+    dpi_release release; /* what is released of it, */
+    dpi_ranks ranks;     /* and who else adds to that */
     dpi_objective objective;
     dpi_run *run;
     dpi_optimizer optimizer;
-    dp_noise *noise;     /* of releases and batches */
-    dp_rng *rng;         /* of the guide's draws */
-    int64_t *whole;      /* [n_release + 1] of a group's rank: what the ranks add up; else NULL */
-    unsigned char *keys; /* of the noise of a step (release.h) */
-    double *release; /* [n_release] an estimate of the whole sum from the noisy one, and extras */
+    dp_noise *noise; /* of releases and batches */
+    dp_rng *rng;     /* of the guide's draws */
     size_t *target;  /* [n_parts] block whose gradient each part is, where parts are gradients; else
                           * NULL (finish.c) */
 };

@@ -57,7 +57,7 @@ void release_of(size_t chunk, bool grouped, double clip, double release[RELEASE_
     assert_ok(dpi_svi_new(&spec, &svi, &err), err.text);
     assert_int_equal(svi->objective.n_release, RELEASE_SIZE);
     assert_ok(dp_svi_step(svi, &err), err.text);
-    memcpy(release, svi->release, RELEASE_SIZE * sizeof *release);
+    memcpy(release, svi->release.out, RELEASE_SIZE * sizeof *release);
     *units = svi->n;
     dp_svi_free(svi);
     dp_dataset_free(data);

@@ -27,7 +27,7 @@ static size_t count(const scene *s, double rate)
 {
     size_t n = 0;
     for (size_t i = 0; i < N; i++) {
-        double is = s->svi->release[i];
+        double is = s->svi->release.out[i];
         n += is != 0;
         if (is != 0)
             assert_close(is, y[i] / rate, 1e-14, 0);
@@ -87,10 +87,10 @@ static void a_fixed_batch_over_chunks_has_its_size(void **state)
         double first[N];
         step(&s);
         assert_int_equal(count(&s, (double)sizes[k] / N), sizes[k]);
-        memcpy(first, s.svi->release, sizeof first);
+        memcpy(first, s.svi->release.out, sizeof first);
         step(&s);
         assert_int_equal(count(&s, (double)sizes[k] / N), sizes[k]);
-        assert_int_equal(memcmp(first, s.svi->release, sizeof first) == 0, sizes[k] == N);
+        assert_int_equal(memcmp(first, s.svi->release.out, sizeof first) == 0, sizes[k] == N);
         end(&s);
     }
 }
@@ -112,8 +112,8 @@ static void every_record_is_in_one_batch_of_an_epoch(void **state)
             step(&s);
             count(&s, 1 / (double)opts.epoch);
             for (size_t i = 0; i < N; i++) {
-                total[i] += s.svi->release[i];
-                if (s.svi->release[i] != 0)
+                total[i] += s.svi->release.out[i];
+                if (s.svi->release.out[i] != 0)
                     place[t / opts.epoch][i] = (double)(t % opts.epoch);
             }
             for (size_t i = 0; i < N && t % opts.epoch == opts.epoch - 1; i++)
@@ -136,9 +136,9 @@ static void records_are_clipped_one_by_one_in_every_chunk(void **state)
     step(&s);
     for (size_t i = 0; i < N; i++)
         if (y[i] < 4)
-            assert_close(s.svi->release[i], y[i], 1e-14, 0);
+            assert_close(s.svi->release.out[i], y[i], 1e-14, 0);
         else
-            assert_true(s.svi->release[i] <= 4 && s.svi->release[i] > 4 * (1 - 0x1p-15));
+            assert_true(s.svi->release.out[i] <= 4 && s.svi->release.out[i] > 4 * (1 - 0x1p-15));
     end(&s);
 }
 
@@ -170,7 +170,7 @@ static void an_empty_batch_is_an_ordinary_step(void **state)
             size_t n = s.svi->objective.n_release;
             double square = 0;
             for (size_t k = 0; k < n; k++)
-                square += s.svi->release[k] * s.svi->release[k];
+                square += s.svi->release.out[k] * s.svi->release.out[k];
             /* chi-square with n degrees of freedom, 6.2 standard deviations and its skewness */
             assert_close(square, noisy ? (double)n : 0, 0, noisy ? 7 * sqrt(2.0 * (double)n) : 0);
             read_block(&s, "a.loc", loc);

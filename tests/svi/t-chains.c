@@ -58,7 +58,7 @@ static void sum_of(size_t n, dp_svi_opts o, double release[SIZE])
     assert_ok(dp_svi_set(svi, "w", (size_t)WIDTH * WIDTH, start, &err), err.text);
     for (uint64_t k = 0; k < o.steps; k++)
         assert_ok(dp_svi_step(svi, &err), err.text);
-    memcpy(release, svi->release, SIZE * sizeof *release);
+    memcpy(release, svi->release.out, SIZE * sizeof *release);
     dp_svi_free(svi);
     dp_dataset_free(data);
     dp_model_free(m);
@@ -143,7 +143,7 @@ static double off_with(size_t n, double number, double clip)
     assert_ok(dp_svi_step(svi, &err), err.text);
     double off = 0, exact = (double)n * number * 0x1p-8;
     for (size_t e = 0; e < SIDE * SIDE; e++)
-        off += (svi->release[e] - exact) * (svi->release[e] - exact);
+        off += (svi->release.out[e] - exact) * (svi->release.out[e] - exact);
     dp_svi_free(svi);
     dp_dataset_free(data);
     dp_model_free(m);

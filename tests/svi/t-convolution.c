@@ -87,7 +87,7 @@ static size_t sum_of(size_t n, size_t hidden, dp_svi_opts o, double *release)
         assert_ok(dp_svi_step(svi, &err), err.text);
     size_t size = svi->objective.n_release;
     assert_true(size <= MOST);
-    memcpy(release, svi->release, size * sizeof *release);
+    memcpy(release, svi->release.out, size * sizeof *release);
     dp_svi_free(svi);
     dp_dataset_free(data);
     dp_model_free(m);

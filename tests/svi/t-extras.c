@@ -408,8 +408,8 @@ static void units_are_cut_as_a_whole_however_they_are_computed(void **state)
         }
         /* The noise of the three is the same: what differs is rounding. */
         for (size_t e = 0; e < 3; e++) {
-            assert_close(svi[1]->release[e], svi[0]->release[e], single ? 1e-6 : 1e-9, 0);
-            assert_true(svi[2]->release[e] == svi[0]->release[e]);
+            assert_close(svi[1]->release.out[e], svi[0]->release.out[e], single ? 1e-6 : 1e-9, 0);
+            assert_true(svi[2]->release.out[e] == svi[0]->release.out[e]);
         }
         assert_close(svi[0]->extras.last.value, sum, 0, 6.5 * 4);
         assert_close(svi[0]->extras.fraction_below, 0.7 + (below - 0.7 * 60) / 40, 0,

@@ -60,7 +60,7 @@ static void poisson_batches_are_cut_nowhere_and_drawn_afresh(void **state)
         double size = 0;
         step(&s);
         for (size_t i = 0; i < N; i++) {
-            bool in = s.svi->release[i] != 0;
+            bool in = s.svi->release.out[i] != 0;
             size += in;
             taken[i] += in;
             both += in && last[i];
@@ -98,9 +98,9 @@ static void noise_is_fresh_in_every_number_and_step(void **state)
     for (uint64_t t = 0; t < opts.steps; t++) {
         step(&s);
         for (size_t i = 0; i < N; i++) {
-            double z = s.svi->release[i] / opts.sigma;
+            double z = s.svi->release.out[i] / opts.sigma;
             square += z * z;
-            along += i > 0 ? z * s.svi->release[i - 1] / opts.sigma : 0;
+            along += i > 0 ? z * s.svi->release.out[i - 1] / opts.sigma : 0;
             over += z * last[i];
             last[i] = z;
         }
@@ -118,7 +118,7 @@ static size_t numbers_in_common(const scene *one, const scene *other)
 {
     size_t equal = 0;
     for (size_t i = 0; i < N; i++)
-        equal += one->svi->release[i] == other->svi->release[i];
+        equal += one->svi->release.out[i] == other->svi->release.out[i];
     return equal;
 }
 

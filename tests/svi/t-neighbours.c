@@ -47,7 +47,7 @@ static void release_at_rounding(size_t n, double release[WIDTH])
     assert_ok(dp_svi_set(svi, "w.loc", WIDTH, loc, &err), err.text);
     assert_ok(dp_svi_set(svi, "w.log_scale", WIDTH, log_scale, &err), err.text);
     assert_ok(dp_svi_step(svi, &err), err.text);
-    memcpy(release, svi->release, WIDTH * sizeof *release);
+    memcpy(release, svi->release.out, WIDTH * sizeof *release);
     dp_svi_free(svi);
     dp_dataset_free(data);
     dp_model_free(m);
@@ -129,7 +129,7 @@ static double contribution(writer write, double size, double at, double clip)
     assert_ok(dp_svi_set(svi, "w.log_scale", n, scale, &err), err.text);
     assert_ok(dp_svi_step(svi, &err), err.text);
     for (size_t k = 0; k < svi->objective.n_release; k++)
-        norm2 += svi->release[k] / clip * (svi->release[k] / clip);
+        norm2 += svi->release.out[k] / clip * (svi->release.out[k] / clip);
     dp_svi_free(svi);
     dp_dataset_free(data);
     dp_model_free(m);
@@ -177,7 +177,7 @@ static void long_sums_lose_nothing(void **state)
     dp_dataset_real(data, "y", 1, ones);
     assert_ok(dp_svi_new(m, NULL, data, &opts, &svi, &err), err.text);
     assert_ok(dp_svi_step(svi, &err), err.text);
-    assert_close(fabs(svi->release[0]), 0.1 * ROWS, 0, 0x1p-37 * clip * ROWS / 256);
+    assert_close(fabs(svi->release.out[0]), 0.1 * ROWS, 0, 0x1p-37 * clip * ROWS / 256);
     dp_svi_free(svi);
     dp_dataset_free(data);
     dp_model_free(m);

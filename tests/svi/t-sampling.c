@@ -229,7 +229,7 @@ static void a_truncated_run_is_accounted_for_as_such(void **state)
         size_t in = 0;
         step(&s);
         for (size_t i = 0; i < UNITS; i++)
-            in += s.svi->release[i] != 0;
+            in += s.svi->release.out[i] != 0;
         most = in > most ? in : most;
     }
     assert_int_equal(most, 20); /* reached in ten steps but with a probability of 2e-5 */

@@ -127,7 +127,7 @@ static void next_releases(dp_svi *svi, double release[SOME])
 {
     for (int i = 0; i < SOME; i++) {
         walk(svi, 1);
-        release[i] = svi->release[0];
+        release[i] = svi->release.out[0];
     }
 }
 

@@ -66,7 +66,7 @@ static void first_release(likelihood of, size_t n, const dp_svi_opts *opts, doub
     assert_ok(dp_svi_set(svi, "w.loc", D, loc, &err), err.text);
     assert_ok(dp_svi_set(svi, "w.log_scale", D, log_scale, &err), err.text);
     assert_ok(dp_svi_step(svi, &err), err.text);
-    memcpy(release, svi->release, D * sizeof *release);
+    memcpy(release, svi->release.out, D * sizeof *release);
     if (opts->sigma > 0)
         witness_sum(D, release);
     for (size_t j = 0; j < D && opts->sigma > 0; j++)
@@ -172,7 +172,7 @@ static void a_batch_is_divided_by_the_public_rate(void **state)
     dp_svi *svi = run.svi;
     for (int t = 0; t < STEPS; t++) {
         assert_ok(dp_svi_step(svi, &err), err.text);
-        double length = norm(svi->release);
+        double length = norm(svi->release.out);
         assert_true(length == 0 || (length <= clip / rate && length > 0.9999 * clip / rate));
         taken += length != 0;
     }

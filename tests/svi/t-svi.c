@@ -72,7 +72,7 @@ static void noise_has_the_size_that_is_accounted(void **state)
     while (!dp_svi_done(svi)) {
         assert_ok(dp_svi_step(svi, &err), err.text);
         for (int k = 0; k < 2; k++) {
-            double z = svi->release[k] / (o.sigma * o.clip);
+            double z = svi->release.out[k] / (o.sigma * o.clip);
             square += z * z / (2 * STEPS);
             equal += z == last[k];
             assert_true(svi->sum.total[k] == 0);
@@ -135,7 +135,7 @@ static void draws_of_records_come_from_the_secret_source(void **state)
     }
     assert_int_equal(found, 1);
     for (size_t k = 0; k < svi->objective.n_release; k++) /* sums without noise are not kept */
-        assert_true(svi->release[k] != 0 && svi->sum.workers[0].part[k] == 0 &&
+        assert_true(svi->release.out[k] != 0 && svi->sum.workers[0].part[k] == 0 &&
                     svi->sum.total[k] == 0);
     dp_noise_free(twin);
     dp_svi_free(svi);
@@ -159,7 +159,7 @@ static void a_step_without_noise_releases_nothing(void **state)
     assert_ok(dp_svi_get(svi, "slope", 1, &after, &err), err.text);
     assert_true(before == after);
     for (size_t k = 0; k < svi->objective.n_release; k++)
-        assert_true(svi->release[k] == 0 && svi->sum.workers[0].part[k] == 0 &&
+        assert_true(svi->release.out[k] == 0 && svi->sum.workers[0].part[k] == 0 &&
                     svi->sum.total[k] == 0);
     assert_ok(dp_svi_privacy(svi, &privacy, &err), err.text);
     assert_int_equal(privacy.steps, 0);

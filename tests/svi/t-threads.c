@@ -132,7 +132,7 @@ static void fit_long(bool latents, double sigma, size_t threads, double *release
     assert_int_equal(svi->sum.workers[0].parked[0].part != NULL, 0);
     assert_int_equal(svi->target != NULL, !latents);
     assert_ok(dp_svi_run(svi, NULL, &err), err.text);
-    memcpy(release, svi->release, MANY * sizeof *release);
+    memcpy(release, svi->release.out, MANY * sizeof *release);
     memcpy(theta, svi->optimizer.mean, MANY * sizeof *theta);
     dp_svi_free(svi);
     dp_dataset_free(data);

@@ -72,7 +72,7 @@ static size_t count(const scene *s, double rate)
 {
     size_t n = 0;
     for (size_t u = 0; u < UNITS; u++) {
-        double is = s->svi->release[u];
+        double is = s->svi->release.out[u];
         n += is != 0;
         if (is != 0)
             assert_close(is, total(u) / rate, 1e-12, 0);
@@ -126,7 +126,7 @@ static void a_unit_with_many_rows_counts_once(void **state)
         size_t clipped = 0;
         step(&s);
         for (size_t u = 0; u < UNITS; u++) {
-            double is = fabs(s.svi->release[u]), whole = fabs(total(u));
+            double is = fabs(s.svi->release.out[u]), whole = fabs(total(u));
             if (whole < 2.99)
                 assert_close(is, whole, 1e-12, 0);
             else
@@ -148,7 +148,7 @@ static void without_the_column_every_row_is_a_unit(void **state)
     scene s = begin(&o, false, CHUNK);
     assert_int_equal(s.svi->n, n_rows);
     step(&s);
-    assert_true(fabs(s.svi->release[7]) > 100 * o.clip);
+    assert_true(fabs(s.svi->release.out[7]) > 100 * o.clip);
     end(&s);
 }
 
@@ -182,7 +182,7 @@ static void release_at_rounding(size_t n, bool grouped, double release[WIDTH])
     assert_ok(dp_svi_set(svi, "w.loc", WIDTH, loc, &err), err.text);
     assert_ok(dp_svi_set(svi, "w.log_scale", WIDTH, log_scale, &err), err.text);
     assert_ok(dp_svi_step(svi, &err), err.text);
-    memcpy(release, svi->release, WIDTH * sizeof *release);
+    memcpy(release, svi->release.out, WIDTH * sizeof *release);
     dp_svi_free(svi);
     dp_dataset_free(data);
     dp_model_free(m);
@@ -320,8 +320,8 @@ static void the_prior_is_counted_once_in_all(void **state)
         assert_ok(dp_svi_set(svi, "w.loc", 1, &loc, &err), err.text);
         assert_ok(dp_svi_set(svi, "w.log_scale", 1, &narrow, &err), err.text);
         step(&s);
-        assert_close(svi->release[0], -loc, 1e-12, 0);
-        assert_close(svi->release[1], 1, 1e-12, 0);
+        assert_close(svi->release.out[0], -loc, 1e-12, 0);
+        assert_close(svi->release.out[1], 1, 1e-12, 0);
         end(&s);
     }
     deal();

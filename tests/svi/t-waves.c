@@ -57,7 +57,7 @@ static void sum_of(size_t n, dp_svi_opts o, double release[SIZE + 2])
         assert_ok(dp_svi_step(svi, &err), err.text);
     if (o.loss_every > 0) /* no sum without noise stays */
         assert_true(*dpi_factors_extra(svi->sum.factors, 0) == 0);
-    memcpy(release, svi->release, svi->objective.n_release * sizeof *release);
+    memcpy(release, svi->release.out, svi->objective.n_release * sizeof *release);
     dp_svi_free(svi);
     dp_dataset_free(data);
     dp_model_free(guide);
@@ -183,7 +183,7 @@ static void sum_equal(size_t n, double number, double clip, double release[INPUT
     assert_non_null(svi->sum.factors);
     assert_true(svi->objective.n_release == INPUTS * OUTPUTS);
     assert_ok(dp_svi_step(svi, &err), err.text);
-    memcpy(release, svi->release, INPUTS * OUTPUTS * sizeof *release);
+    memcpy(release, svi->release.out, INPUTS * OUTPUTS * sizeof *release);
     dp_svi_free(svi);
     dp_dataset_free(data);
     dp_model_free(m);
