@@ -48,7 +48,7 @@ static dpi_run *forward_run(dp_svi *s, const dp_dataset *data)
                                .lent = lent,
                                .n_lent = n_lent,
                                .data = data,
-                               .chunk = s->chunk,
+                               .chunk = s->sum.chunk,
                                .single = s->opts.precision == DP_SINGLE};
     if (lent == NULL || dpi_run_new(&spec, &run, &err) != DP_OK)
         fail(err.text);
@@ -67,7 +67,7 @@ static void one_step(dp_svi *s, dpi_run *forward, size_t batch, int repeat)
 {
     dp_error err = {0};
     const double clip = VAE_CLIP * (1 - 0x1p-9);
-    size_t tasks = (batch - 1) / s->chunk + 1, index[1024];
+    size_t tasks = (batch - 1) / s->sum.chunk + 1, index[1024];
     size_t chain = dpi_factors_chain(s->run, batch, clip);
     bool finite;
     for (size_t i = 0; i < batch; i++)
@@ -78,18 +78,18 @@ static void one_step(dp_svi *s, dpi_run *forward, size_t batch, int repeat)
     dpi_run_globals(forward);
     for (size_t t = 0, first = 0, m; t < tasks; t++, first += m) {
         m = batch / tasks + (t < batch % tasks);
-        if (dpi_draw_records(s, s->run, m, &err) != DP_OK)
+        if (dpi_draw_records(&s->sum, s->run, m, &err) != DP_OK)
             fail(err.text);
         since = bench_now();
         dpi_run_records(forward, m, index + first, 0);
         end(FORWARD, repeat, &since);
         dpi_run_records(s->run, m, index + first, 0);
         end(BOTH, repeat, &since);
-        dpi_factors_keep(s->factors, s->run, m, clip, chain, s->workers[0].scratch, t);
+        dpi_factors_keep(s->sum.factors, s->run, m, clip, chain, s->sum.workers[0].scratch, t);
         end(NORMS, repeat, &since);
     }
-    for (size_t b = 0; b < dpi_factors_blocks(s->factors); b++)
-        dpi_factors_add(s->factors, b, tasks, chain, true, s->sum, NULL);
+    for (size_t b = 0; b < dpi_factors_blocks(s->sum.factors); b++)
+        dpi_factors_add(s->sum.factors, b, tasks, chain, true, s->sum.total, NULL);
     end(SUMS, repeat, &since);
     if (dpi_finish(s, DP_OK, &finite, &err) != DP_OK)
         fail(err.text);
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
     dp_svi *private = vae_fixed_run(DP_PRIVATE, batch, 1, single, data);
     dp_svi *plain = vae_fixed_run(DP_NO_PRIVACY, batch, 1, single, data);
     dpi_run *forward[2] = {forward_run(private, data), forward_run(plain, data)};
-    if (private->factors == NULL)
+    if (private->sum.factors == NULL)
         fail("sums are not made from factors any more: this program has to follow");
     for (int k = 0; k < REPEATS; k++) {
         one_step(private, forward[0], batch, k);
