@@ -2,6 +2,8 @@ noinst_PROGRAMS += %D%/bounds %D%/cnn %D%/contraception %D%/logistic %D%/mixture
 examples_bounds_LDADD = libtacit.la -lm
 examples_cnn_SOURCES = %D%/cnn.c %D%/images.c %D%/images.h %D%/options.c %D%/options.h
 examples_cnn_LDADD = libtacit.la -lm
+examples_contraception_SOURCES = %D%/contraception.c %D%/options.c %D%/options.h %D%/women.c \
+  %D%/women.h
 examples_contraception_LDADD = libtacit.la -lm
 examples_logistic_LDADD = libtacit.la -lm
 examples_mixture_LDADD = libtacit.la -lm

@@ -26,6 +26,34 @@ void options_say_privacy(const dp_fit *fit)
                      spent.adjacency);
 }
 
+void options_print_json(const dp_privacy *spent, double seconds, int n, const char *const *names,
+                        const dp_summary *summary)
+{
+    if (isfinite(spent->epsilon))
+        (void)printf("{\"epsilon\": %.6g, \"delta\": %.6g, ", spent->epsilon, spent->delta);
+    else
+        (void)printf("{\"epsilon\": null, \"delta\": null, ");
+    (void)printf(
+        "\"private\": %s, \"eta\": %.3g, \"seconds\": %.3f, \"steps\": %llu, \"parameters\": [",
+        spent->is_private ? "true" : "false", spent->eta, seconds,
+        (unsigned long long)spent->steps);
+    for (int j = 0; j < n; j++)
+        (void)printf(
+            "%s{\"name\": \"%s\", \"mean\": %.6g, \"sd\": %.6g, \"q05\": %.6g, \"q95\": %.6g}",
+            j > 0 ? ", " : "", names[j], summary[j].mean, summary[j].sd, summary[j].q05,
+            summary[j].q95);
+    (void)printf("]}\n");
+}
+
+static void take_seed(const char *program, const option *o, const char *text)
+{
+    char *end;
+    const unsigned long long seed = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != 0)
+        options_stop(program, o->name, "needs a whole number from 0 up; --help lists the options");
+    *(uint64_t *)o->value = seed != 0 ? seed : UINT64_MAX;
+}
+
 static void take(const char *program, const option *o, const char *text)
 {
     char *end;
@@ -33,6 +61,8 @@ static void take(const char *program, const option *o, const char *text)
     const bool is_number = end != text && *end == 0;
     if (o->kind == OPTION_TEXT)
         *(const char **)o->value = text;
+    else if (o->kind == OPTION_SEED)
+        take_seed(program, o, text);
     else if (!is_number)
         options_stop(program, o->name, "needs a number; --help lists the options");
     else if (o->kind == OPTION_NUMBER)
@@ -45,7 +75,7 @@ static void take(const char *program, const option *o, const char *text)
 
 static void help(const char *does, size_t n, const option *options)
 {
-    static const char *const takes[] = {"", " X", " N", " PATH"};
+    static const char *const takes[] = {"", " X", " N", " N", " PATH"};
     (void)printf("%s\n", does);
     for (size_t k = 0; k < n; k++)
         (void)printf("  %s%-*s %s\n", options[k].name, 18 - (int)strlen(options[k].name),
