@@ -1,5 +1,5 @@
-/* A convolutional network that classifies images, trained privately: the network of models/cnn.c, as
- * Papernot et al. 2021 (arXiv:2007.14191) have it for large images.  The test set is public; the
+/* A convolutional network that classifies images, trained privately: the network of models/cnn.c,
+ * as Papernot et al. 2021 (arXiv:2007.14191) have it for large images.  The test set is public; the
  * labels of the training set are private as its images are. */
 #include <stdio.h>
 #include <stdlib.h>

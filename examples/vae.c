@@ -2,9 +2,9 @@
  *
  *   vae [IMAGES [EPSILON [PICTURES]]]
  *
- * IMAGES is as in examples/images.h.  Writes PICTURES-reconstructions.png (test images over what the
- * code makes of them) and PICTURES-samples.png (what the decoder makes of random codes).  A pixel is
- * ink with a probability that is its brightness over the brightest, which is public. */
+ * IMAGES is as in examples/images.h.  Writes PICTURES-reconstructions.png (test images over what
+ * the code makes of them) and PICTURES-samples.png (what the decoder makes of random codes).  A
+ * pixel is ink with a probability that is its brightness over the brightest, which is public. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Hierarchical regression: records in groups of any number of kinds, each group with an intercept of
- * its own, under any of the likelihoods.
+/* Hierarchical regression: records in groups of any number of kinds, each group with an intercept
+ * of its own, under any of the likelihoods.
  *
  *   y_i ~ likelihood(eta_i),  eta_i with the effects of record i's groups as in regression.c */
 #include "models/regression.h"

@@ -2,8 +2,8 @@
  *
  *   y_i ~ Poisson(e^eta_i)
  *
- * eta_i is the predictor of regression.c: the logarithm of the rate.  A record's gradient grows with
- * y_i - e^eta_i, so that large counts are clipped. */
+ * eta_i is the predictor of regression.c: the logarithm of the rate.  A record's gradient grows
+ * with y_i - e^eta_i, so that large counts are clipped. */
 #include "models/regression.h"
 
 void dpi_poisson_outcome(dp_plate rows, dp_expr eta, const dp_regression_opts *o)

@@ -75,8 +75,8 @@ typedef struct dp_audit_result {
 
 /* Audits the program.
  *   *result  [out] on error epsilon_certified is +INFINITY, epsilon_measured_lower 0
- * DP_EINVAL, DP_EDOMAIN an option; DP_EUNSUPPORTED another sampling, or canaries with fixed batches;
- * errors of dp_svi_new and dp_svi_step; DP_ENOMEM.
+ * DP_EINVAL, DP_EDOMAIN an option; DP_EUNSUPPORTED another sampling, or canaries with fixed
+ * batches; errors of dp_svi_new and dp_svi_step; DP_ENOMEM.
  * Neighbours are those of the sampling: one record replaced for fixed batches, else one more or
  * less.  Takes `runs` times twice the time of a small dp_svi (0.05 ms and more each).  Thread-safe.
  * Source: Jagielski, Ullman, Oprea 2020 (many runs); Steinke, Nasr, Jagielski 2023, theorem 5.2

@@ -52,8 +52,8 @@ DP_API void dp_dataset_bytes(dp_dataset *data, const char *name, size_t d, unsig
 /* The same, drawn afresh in every use of a record: number e of record i is 1 with probability
  * values[i][e] / most, exactly, and 0 otherwise.  A model reads it like real numbers, and whatever
  * reads it in one step sees the same draw, so that
- *   dp_data(rows, "x", d)  in a guide and  dp_observe(rows, "x", dp_bernoulli_logit(...))  in its
- *   model
+ *   dp_data(rows, "x", d)                                  in a guide and
+ *   dp_observe(rows, "x", dp_bernoulli_logit(...))         in its model
  * make of grey images the binary ones that a variational autoencoder learns (dp_chance_logit
  * observes the grey).  One array may be both, under two names: a guide that reads the grey image
  * then codes it with less noise.  In a private run the draws are secrets from the source of the

@@ -6,8 +6,9 @@
  * message that says what would fit.  A crash at any point, kill -9 and full disks included, leaves
  * what was reserved spent.  doc/design/ledger.md has the rules and what they rest on.
  *
- * The file is as secret as the data: it holds keyed hashes of them, and of single values, beside the
- * key.  It guards against mistakes and forgetting, not against an owner who puts back an old copy.
+ * The file is as secret as the data: it holds keyed hashes of them, and of single values, beside
+ * the key.  It guards against mistakes and forgetting, not against an owner who puts back an old
+ * copy.
  *
  * Composition is proved for noise, rates and steps that are not chosen in view of earlier results.
  *

@@ -25,9 +25,9 @@ extern "C" {
 #endif
 
 /* Where the gradient of a unit is cut off from what all units share, clipped and released:
- * DP_FORM_LATENTS     at the values that records read; the rest is exact.  Divergences of guide from
- *                     prior are in closed form where there is one (normal and log-normal guides),
- *                     also of a record's latents.
+ * DP_FORM_LATENTS     at the values that records read; the rest is exact.  Divergences of guide
+ *                     from prior are in closed form where there is one (normal and log-normal
+ *                     guides), also of a record's latents.
  * DP_FORM_PARAMETERS  at the guide's parameters, with 1/n of the prior in each unit's, and draws
  *                     throughout (as in d3p); n, the data set's number of units, counts as public,
  *                     and a ledger's budget for DP_ADD_REMOVE refuses it. */
@@ -263,8 +263,8 @@ DP_API dp_expr dp_flatten(dp_expr a);
 /* log sum_j e^(a_j) of a vector, or of each row of [m][n]: of the last dimension. */
 DP_API dp_expr dp_log_sum_exp(dp_expr a);
 
-/* The sums a_0 + ... + a_j up to each number of a vector, or of each row of [m][n], in the dimensions
- * of a; a number stays as it is.  Of independent steps it is a random walk. */
+/* The sums a_0 + ... + a_j up to each number of a vector, or of each row of [m][n], in the
+ * dimensions of a; a number stays as it is.  Of independent steps it is a random walk. */
 DP_API dp_expr dp_cumulative_sum(dp_expr a);
 
 /* The group's row: value [K] or [K][n], index a group number; per-record when the index is.  With

@@ -8,9 +8,9 @@
  *
  * In an options struct zero means the default, which stands in brackets.
  *
- * *m [out] is owned by the caller, who frees it with dp_model_free; NULL on error.  Errors are those
- * of the model (dp_model_status), DP_EINVAL for options that are no model, and DP_ENOMEM.  What the
- * options point to is borrowed for the call.  Any thread may call. */
+ * *m [out] is owned by the caller, who frees it with dp_model_free; NULL on error.  Errors are
+ * those of the model (dp_model_status), DP_EINVAL for options that are no model, and DP_ENOMEM.
+ * What the options point to is borrowed for the call.  Any thread may call. */
 #ifndef TACIT_MODELS_H
 #define TACIT_MODELS_H
 
@@ -87,8 +87,8 @@ typedef struct dp_mixture_opts {
 DP_API dp_status dp_gaussian_mixture(const dp_mixture_opts *opts, dp_model **m,
                                      dp_error *err) DP_MUST_CHECK;
 
-/* Starts a run of the mixture (with its mean-field guide, before the first step) from means that lie
- * apart, on a spiral over their prior, and not from data.  From equal means no component would
+/* Starts a run of the mixture (with its mean-field guide, before the first step) from means that
+ * lie apart, on a spiral over their prior, and not from data.  From equal means no component would
  * leave the others.  Errors as dp_svi_set. */
 DP_API dp_status dp_gaussian_mixture_start(dp_svi *svi, const dp_mixture_opts *opts,
                                            dp_error *err) DP_MUST_CHECK;
@@ -140,8 +140,8 @@ typedef struct dp_cnn_opts {
 
 DP_API dp_status dp_cnn(const dp_cnn_opts *opts, dp_model **m, dp_error *err) DP_MUST_CHECK;
 
-/* A variational autoencoder of numbers in 0 ... 1: a code z of each record, a decoder that makes the
- * record of it, and an encoder, which is the guide.
+/* A variational autoencoder of numbers in 0 ... 1: a code z of each record, a decoder that makes
+ * the record of it, and an encoder, which is the guide.
  *
  *   column      x  [inputs]: zeros and ones, such as dp_dataset_bernoulli draws of grey images
  *   latent      z  [latent] of each record ~ N(0, 1)

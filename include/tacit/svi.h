@@ -8,11 +8,11 @@
  * before they are clipped.  Rates, batch sizes and n count units.  What the run shows is public
  * too: steps, time, privacy spent; never a loss, a norm or a batch size.
  *
- * A unit whose gradient is not a finite number, or so large that its square overflows (beyond 1e154,
- * in single precision 1e38), adds zero.  A private run cannot say so: it would be a function of the
- * records.  What causes it: values of 1e75 and more (dp_check_data finds them), a function outside
- * its range (log or sqrt of a sum that can be negative, a quotient by zero), exponentials that
- * overflow (log rates and log scales of 700 and more), parameters that have run away.  With
+ * A unit whose gradient is not a finite number, or so large that its square overflows (beyond
+ * 1e154, in single precision 1e38), adds zero.  A private run cannot say so: it would be a function
+ * of the records.  What causes it: values of 1e75 and more (dp_check_data finds them), a function
+ * outside its range (log or sqrt of a sum that can be negative, a quotient by zero), exponentials
+ * that overflow (log rates and log scales of 700 and more), parameters that have run away.  With
  * DP_NO_PRIVACY on public or made-up records of the same kind dp_svi_dropped counts such units.
  *
  * Initialise, step, done: the caller owns the loop, or lets dp_svi_run do it.  An object belongs to
@@ -126,8 +126,8 @@ typedef struct dp_privacy {
     const char *why_not;   /* static text when it is not; NULL when it is */
     const char *warning;   /* static text on a guarantee that holds and means little: delta is not
                             * below 1 / (number of units); without privacy, on units that added
-                            * nothing; else NULL.  The number of units is
-                            * taken to be public here. */
+                            * nothing; else NULL.  The number of units is taken to be public
+                            * here. */
     const char *adjacency; /* static text: what neighbouring data sets are */
     double epsilon, delta; /* spent by the steps done so far; of a seeded run, what an unseeded one
                             * would have spent; +INFINITY and 1 in a mode without guarantee */
@@ -176,9 +176,8 @@ DP_API void dp_svi_free(dp_svi *svi);
 /* One step.  DP_ESTATE when all steps are done, and in a child of fork where the run has a ledger
  * or is inside an epoch of random allocation; DP_EDOMAIN when the parameters ceased to be finite
  * numbers (a function of what was released, so it may be told); in DP_NO_PRIVACY DP_EDATA when all
- * units of the step add nothing.  In a group DP_ESTATE in all ranks
- * but those that failed, and DP_EIO where ranks did not reach each other, after which only
- * dp_svi_resume goes on. */
+ * units of the step add nothing.  In a group DP_ESTATE in all ranks but those that failed, and
+ * DP_EIO where ranks did not reach each other, after which only dp_svi_resume goes on. */
 DP_API dp_status dp_svi_step(dp_svi *svi, dp_error *err) DP_MUST_CHECK;
 
 /* Bytes of memory that the run holds: parameters, sums and the buffers of all its threads.  It is
@@ -190,8 +189,8 @@ DP_API dp_status dp_svi_step(dp_svi *svi, dp_error *err) DP_MUST_CHECK;
 DP_API size_t dp_svi_bytes(const dp_svi *svi);
 
 /* Units, summed over the steps done since this object was made, whose gradient was not a finite
- * number and so added nothing; 0 is as it should be.  In a group, of this rank's.  DP_EPRIVACY but in
- * DP_NO_PRIVACY, since it is a function of the records; *units is UINT64_MAX then. */
+ * number and so added nothing; 0 is as it should be.  In a group, of this rank's.  DP_EPRIVACY but
+ * in DP_NO_PRIVACY, since it is a function of the records; *units is UINT64_MAX then. */
 DP_API dp_status dp_svi_dropped(const dp_svi *svi, uint64_t *units, dp_error *err) DP_MUST_CHECK;
 
 /* True when all steps are done. */

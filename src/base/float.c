@@ -1,8 +1,8 @@
 /* The floating-point environment.
  *
  * Rounding errors of sums, the grid of the noise and the accountant's outward rounding are derived
- * for IEEE 754 arithmetic as a program finds it: results rounded to nearest, subnormal numbers kept.
- * A thread can leave that: by fesetround, by the control word of its vector unit, or because
+ * for IEEE 754 arithmetic as a program finds it: results rounded to nearest, subnormal numbers
+ * kept.  A thread can leave that: by fesetround, by the control word of its vector unit, or because
  * something in the process was linked with -ffast-math, which sets the latter before main.  Rounded
  * upward, a clipped gradient is longer than the clip norm by more than is left to rounding, and
  * what is guaranteed no longer holds; so that releases are refused then.
@@ -10,7 +10,8 @@
  * fegetround need not know of the vector unit's own mode (on x86-64 it is the old unit's that it
  * tells), so that both are asked: the one by fegetround, the other by what it computes.
  *   1 + t, 1 - t and -1 - t with t = 2^-60 are 1, 1 and -1 only when rounded to nearest;
- *   2^-1022 / 2 is 0 where subnormal results are flushed, 2^-1074 2^60 where subnormal operands are.
+ *   2^-1022 / 2 is 0 where subnormal results are flushed,
+ *   2^-1074 2^60 where subnormal operands are.
  * On x86 the vector unit's control word says the same without the detour through microcode that
  * subnormal numbers take. */
 #include "base/float.h"

@@ -4,8 +4,8 @@
 
 #include <tacit/status.h>
 
-/* DP_OK where the calling thread rounds to nearest and keeps subnormal numbers; else DP_EUNSUPPORTED
- * with what is wrong and how to mend it.  Takes some 10 ns. */
+/* DP_OK where the calling thread rounds to nearest and keeps subnormal numbers; else
+ * DP_EUNSUPPORTED with what is wrong and how to mend it.  Takes some 10 ns. */
 dp_status dpi_float_check(dp_error *err) DP_MUST_CHECK;
 
 /* Gives the calling thread, one of the library's own, the arithmetic that dpi_float_check asks for:

@@ -1,10 +1,10 @@
 /* Telling a child of fork from its parent.
  *
  * A number of a process does not tell them apart: a process that is number 1 of its PID namespace
- * and forks into a new one has a child that is number 1, too, and numbers are used again.  So a mark
- * is a page of its own that the kernel fills with zeros in a child (MADV_WIPEONFORK of Linux 4.14,
- * INHERIT_ZERO of BSD), however the child was made; vfork and threads, which share the memory, share
- * the mark.
+ * and forks into a new one has a child that is number 1, too, and numbers are used again.  So a
+ * mark is a page of its own that the kernel fills with zeros in a child (MADV_WIPEONFORK of Linux
+ * 4.14, INHERIT_ZERO of BSD), however the child was made; vfork and threads, which share the
+ * memory, share the mark.
  *
  * Where the kernel has neither, the number of the process is compared together with the PID
  * namespace that it counts in; then a child in the same namespace that gets the number of a parent

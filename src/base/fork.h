@@ -1,4 +1,5 @@
-/* Which process an object belongs to: told to a child of fork by memory that does not survive it. */
+/* Which process an object belongs to: told to a child of fork by memory that does not
+ * survive it. */
 #ifndef DPI_BASE_FORK_H
 #define DPI_BASE_FORK_H
 

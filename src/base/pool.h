@@ -9,7 +9,8 @@
 typedef struct dpi_pool dpi_pool;
 
 /* Starts n - 1 threads, n >= 1; the caller's own is the n-th.  They sleep until there is work, take
- * no signals, and round to nearest whatever the caller does (float.h).  DP_ENOMEM, also when the system gives no more threads. */
+ * no signals, and round to nearest whatever the caller does (float.h).  DP_ENOMEM, also when the
+ * system gives no more threads. */
 dp_status dpi_pool_new(size_t n, dpi_pool **pool, dp_error *err);
 
 /* Calls work(user, k) for k = 0 ... n - 1 at the same time, 0 in the calling thread, and returns

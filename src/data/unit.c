@@ -5,8 +5,8 @@
  * and the rows sorted by that number.  The order of units is thus a function of the order of rows
  * alone and not of what the values are, and rows that are all different stay as they lie.  Units of
  * one row each are listed like others: what is made for units, and what is run, must not tell
- * whether one of them has several rows.  The values are copied first: they may lie in a file that somebody changes, and are places in a table.
- * Time O(rows), and 28 bytes a row while it runs. */
+ * whether one of them has several rows.  The values are copied first: they may lie in a file that
+ * somebody changes, and are places in a table.  Time O(rows), and 28 bytes a row while it runs. */
 #include "data/unit.h"
 
 #include <string.h>

@@ -12,7 +12,8 @@ typedef struct dpi_units {
     size_t *row;   /* [rows] rows of a unit in rising order; NULL as above */
 } dpi_units;
 
-/* Groups the rows by the data set's unit column; without one every row is a unit.  Memory of *units in the arena.  DP_ENOMEM. */
+/* Groups the rows by the data set's unit column; without one every row is a unit.  Memory of *units
+ * in the arena.  DP_ENOMEM. */
 dp_status dpi_units_init(dpi_units *units, dpi_arena *arena, const dp_dataset *data,
                          dp_error *err) DP_MUST_CHECK;
 

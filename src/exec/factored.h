@@ -16,8 +16,8 @@ typedef struct dpi_factored {
      * records with weight zero are skipped whatever they hold.  Both or none. */
     void (*norm2)(const dpi_call *call, double *norm2);
     void (*weighted_sum)(const dpi_call *call, const double *weight, double *sum);
-    bool
-        outer; /* y_ij = a_i b_j with attr.rows and attr.columns, as two factors in a chain of sums */
+    /* y_ij = a_i b_j with attr.rows and attr.columns, as two factors in a chain of sums. */
+    bool outer;
     /* The term that a node is: fills rank, picked and turned, and the term's rows and columns.
      * False when it is none. */
     bool (*leaf)(const dpi_graph *g, const dpi_node *node, dpi_gradient_term *term, size_t *rows,

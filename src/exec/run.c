@@ -1,8 +1,9 @@
 /* Compiling a graph into call lists, and running them.
  *
  * Legend: m records in a chunk, parts = the per-record gradients, one for each value that crosses
- * from the global side to the records.  A part is made only where that is cheapest (exec/decomposition.h):
- * else its squared norm and weighted sum come from its factors (clip.c, terms.c). */
+ * from the global side to the records.  A part is made only where that is cheapest
+ * (exec/decomposition.h): else its squared norm and weighted sum come from its factors (clip.c,
+ * terms.c). */
 #include "exec/run.h"
 
 #include <math.h>

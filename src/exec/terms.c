@@ -12,9 +12,9 @@
  * Accuracy.  Computed as above, |g|^2 is off by at most (rows + columns + 2 rank) u S^2 with
  * S = sum_i |L_i| |R_i| and u = 2^-53, which is much where terms cancel, and clipping rests on |g|.
  * So g is made for a record where S^2 > c |g|^2, c = 16 + 4 rank, for its norm and for the sum.
- * Else |g| is right to 2^-29 for the sizes that exec/decomposition.c admits, in practice to some 1e-15
- * (tests/exec/t-networks).  Squares that leave 1e-140 ... 1e140 are treated in the same way, lest a
- * product vanish or overflow alone.
+ * Else |g| is right to 2^-29 for the sizes that exec/decomposition.c admits, in practice to some
+ * 1e-15 (tests/exec/t-networks).  Squares that leave 1e-140 ... 1e140 are treated in the same way,
+ * lest a product vanish or overflow alone.
  *
  * What is left to rounding in sums of k <= 256 gradients clipped to C is 256 k u C (svi/svi.c).
  * Adding w g to a chain that holds others makes p = rank additions, each off by u times the length
@@ -32,8 +32,8 @@
  * u^2.  Where B would be below 2 each g is made, times its weight added.  Rows that are picked are
  * added up for each record first in any case.
  *
- * Cost for a record: exec/decomposition.c.  A gradient is a function of its record alone, to the bit; the
- * weighted sum depends on its neighbours' by rounding that is accounted for as above. */
+ * Cost for a record: exec/decomposition.c.  A gradient is a function of its record alone, to the
+ * bit; the weighted sum depends on its neighbours' by rounding that is accounted for as above. */
 #include "exec/terms.h"
 
 #include <math.h>

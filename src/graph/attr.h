@@ -17,8 +17,8 @@ typedef struct dpi_window {
     size_t image[2], size[2], stride[2], padding[2];
 } dpi_window;
 
-/* Each operation says in its row which members it is given.  A member that is added here is added to
- * the table of attr.c; t-attr fails until it is. */
+/* Each operation says in its row which members it is given.  A member that is added here is added
+ * to the table of attr.c; t-attr fails until it is. */
 typedef struct dpi_attr {
     dpi_shape shape;             /* of a source, or the wanted shape */
     double value;                /* of a constant number; slope of a rectifier below 0 */

@@ -12,8 +12,9 @@
  *             meet a sum or another sign.  Rounding is symmetric, so these are equal to the bit.
  *
  * Signs of records' values stay where they are unless they vanish: a product is a factored form of
- * a gradient (exec/decomposition.c), and its negative would not be one.  0 * x stays, because x may be
- * infinite, and -(x - y) stays, whose zero has another sign than y - x.  Nothing is reordered. */
+ * a gradient (exec/decomposition.c), and its negative would not be one.  0 * x stays, because x may
+ * be infinite, and -(x - y) stays, whose zero has another sign than y - x.  Nothing is
+ * reordered. */
 #include "graph/op.h"
 
 /* ---- what can be left out ---- */

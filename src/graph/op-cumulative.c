@@ -2,8 +2,8 @@
  *
  *   y_j = a_0 + ... + a_j,     with attr.transpose[0] from behind:  y_j = a_j + ... + a_(d-1).
  *
- * The one is the transpose of the other, so each is the other's rule of reverse mode.  A number is a
- * row of one.  A random walk is the cumulative sum of its steps (tacit/model.h). */
+ * The one is the transpose of the other, so each is the other's rule of reverse mode.  A number is
+ * a row of one.  A random walk is the cumulative sum of its steps (tacit/model.h). */
 #include <stdio.h>
 
 #include "graph/op.h"

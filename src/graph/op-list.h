@@ -22,7 +22,7 @@
     X(sum_to) X(expand) X(log_sum_exp) X(sum_records)                                              \
     X(matmul) X(outer)                                                                             \
     X(pick) X(scatter) X(slice) X(pad)                                                             \
-    X(sum_last) X(spread) X(contrast) X(cumulative_sum)                                                      \
+    X(sum_last) X(spread) X(contrast) X(cumulative_sum)                                            \
     /* between layers */                                                                           \
     X(relu) X(step) X(max) X(normal_cdf) X(group_mean)                                             \
     /* numbers in other places */                                                                  \

@@ -29,7 +29,8 @@ typedef struct dpi_op {
     dpi_op_id id;
     const char *name, *formula;
     dpi_op_class class;
-    /* Members of attr (graph/attr.h) that make the operation; `shape` finds the others from them. */
+    /* Members of attr (graph/attr.h) that make the operation; `shape` finds the others from
+     * them. */
     unsigned given;
     int n_inputs;
     bool broadcasts; /* smaller inputs are repeated to the result's dimensions */

@@ -52,8 +52,8 @@ dp_status dpi_contents_survey(dp_ledger *ledger, dpi_contents *contents, FILE *o
 dp_status dpi_contents_find(dp_ledger *ledger, uint64_t id, dpi_contents *present, dpi_data **data,
                             dpi_entry **entry, dp_error *err) DP_MUST_CHECK;
 
-/* DP_EDATA unless the numbers of the rows of a table, "data" or "entry", run from 1, without gaps, to
- * the last that was given.  dpi_contents_read looks for itself. */
+/* DP_EDATA unless the numbers of the rows of a table, "data" or "entry", run from 1, without gaps,
+ * to the last that was given.  dpi_contents_read looks for itself. */
 dp_status dpi_contents_count(dp_ledger *ledger, const char *table, dp_error *err) DP_MUST_CHECK;
 
 void dpi_contents_free(dpi_contents *contents);

@@ -1,8 +1,8 @@
 /* Values of records.
  *
- * Whatever the kind, a number is hashed as the double that it is: an int32 3, a byte 3 out of 1, the
- * field "3.0" are one value, and so are -0 and 0.  Other fields are hashed as texts, without blanks
- * around and quotes.
+ * Whatever the kind, a number is hashed as the double that it is: an int32 3, a byte 3 out of 1,
+ * the field "3.0" are one value, and so are -0 and 0.  Other fields are hashed as texts, without
+ * blanks around and quotes.
  *
  * A file is read leniently, since nothing is computed from it: fields are parted by the separator
  * that is most frequent in the first block and not quoted; of a field the first FIELD_ROOM bytes

@@ -23,8 +23,8 @@ void dpi_data_seal(const dp_ledger *ledger, const dpi_data *data, unsigned char 
 void dpi_entry_seal(const dp_ledger *ledger, const dpi_entry *entry, unsigned char seal[DPI_HASH]);
 
 /* A hash of what an admission rests on: what the data set is known by, its budget, and what its
- * entries cost; of `entry` (nullable), all that is in it.  Steps begun of others are left out, which
- * rise while they run. */
+ * entries cost; of `entry` (nullable), all that is in it.  Steps begun of others are left out,
+ * which rise while they run. */
 void dpi_data_version(const dp_ledger *ledger, const dpi_data *data, const dpi_entry *entry,
                       unsigned char version[DPI_HASH]);
 

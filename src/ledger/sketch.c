@@ -1,15 +1,15 @@
-/* Sketches: the k smallest of keyed hashes (Broder 1997; Beyer et al. 2007), each with the number of
- * its occurrences.  Which values are kept depends on the key alone, so the first k hashes of the
+/* Sketches: the k smallest of keyed hashes (Broder 1997; Beyer et al. 2007), each with the number
+ * of its occurrences.  Which values are kept depends on the key alone, so the first k hashes of the
  * union of two sketches are a sample of the values of both, with all their occurrences.
  *
  * Chance.  Let both data sets be independent records of any two populations.  Were the numbers of
- * records Poisson, occurrences of a value in the two would be independent Poisson numbers with means
- * s and t, and of two occurrences in all the chance that each data set has one is 2 s t / (s + t)^2
- * <= 1/2, independently for all values.  So of D values that occur twice in all, the number x that
- * both have is at most Binomial(D, 1/2): Pr <= exp(-D KL(x/D, 1/2)) (Chernoff).  That both have a value
- * equally often, a times of 2 a, has a chance of at most C(2a, a) / 4^a, and all of a sketch the product.
- * Given the numbers of records, n and m, either is at most 1 / Pr(n) Pr(m) < 8 sqrt(n m) <= 4 (n + m)
- * times as likely (Stirling).
+ * records Poisson, occurrences of a value in the two would be independent Poisson numbers with
+ * means s and t, and of two occurrences in all the chance that each data set has one is
+ * 2 s t / (s + t)^2 <= 1/2, independently for all values.  So of D values that occur twice in all,
+ * the number x that both have is at most Binomial(D, 1/2): Pr <= exp(-D KL(x/D, 1/2)) (Chernoff).
+ * That both have a value equally often, a times of 2 a, has a chance of at most C(2a, a) / 4^a, and
+ * all of a sketch the product.  Given the numbers of records, n and m, either is at most
+ * 1 / Pr(n) Pr(m) < 8 sqrt(n m) <= 4 (n + m) times as likely (Stirling).
  *
  * So values that many records have tell nothing when a part of them is shared, and a column of few
  * values never does. */
@@ -166,8 +166,8 @@ static double log_of_pairs(const dpi_sketch *a, const dpi_sketch *b)
     return -information;
 }
 
-/* Whether the values of a column are many, and occur as unevenly as chance makes them: equal numbers
- * of each are a design (doses, strata), which unrelated data sets may share. */
+/* Whether the values of a column are many, and occur as unevenly as chance makes them: equal
+ * numbers of each are a design (doses, strata), which unrelated data sets may share. */
 static bool is_drawn(const dpi_sketch *s)
 {
     double n = (double)s->n_items, mean = 0, square = 0;

@@ -50,8 +50,8 @@ bool dpi_sketcher_end(dpi_sketcher *s, dpi_arena *arena, dpi_sketch *sketch);
  * populations, have as much in common as these. */
 double dpi_sketch_log_chance(const dpi_sketch *a, const dpi_sketch *b);
 
-/* As bytes, little end first, and back; *bytes lies in the arena of `sketches`.  DP_ENOMEM; DP_EDATA
- * the bytes are not what the first call writes. */
+/* As bytes, little end first, and back; *bytes lies in the arena of `sketches`.  DP_ENOMEM;
+ * DP_EDATA the bytes are not what the first call writes. */
 dp_status dpi_sketches_write(dpi_sketches *sketches, unsigned char **bytes, size_t *size,
                              dp_error *err) DP_MUST_CHECK;
 dp_status dpi_sketches_read(const unsigned char *bytes, size_t size, dpi_sketches *sketches,

@@ -5,14 +5,15 @@
  *   the records           the same over all columns
  *
  * A sum does not know the order of what is added: columns may be renamed and rotated.  All three
- * hash alike, so that a block is recognised as the records of a table that holds nothing else, and a
- * column as those of a table of one column.
+ * hash alike, so that a block is recognised as the records of a table that holds nothing else, and
+ * a column as those of a table of one column.
  *
  * Numbers of rows, dates in sequence and other lists are the same in unrelated data sets.  A column
- * is taken for a list, and left out of everything, when its values have one step, or lie on so coarse
- * a lattice (of decimals) that independent ones would repeat, and do not (is_list).  Hence two
- * passes: columns first, then records without the lists.  Blocks of more than WIDEST numbers, such as
- * images, and tables of more than MOST_COLUMNS have no sketches of single columns, and no lists. */
+ * is taken for a list, and left out of everything, when its values have one step, or lie on so
+ * coarse a lattice (of decimals) that independent ones would repeat, and do not (is_list).  Hence
+ * two passes: columns first, then records without the lists.  Blocks of more than WIDEST numbers,
+ * such as images, and tables of more than MOST_COLUMNS have no sketches of single columns, and no
+ * lists. */
 #include "ledger/survey.h"
 
 #include <math.h>

@@ -18,7 +18,8 @@ dp_status dpi_cost_epsilon(const dp_svi_opts *opts, uint64_t steps, double *epsi
                            dp_error *err) DP_MUST_CHECK;
 
 /* Sets opts->sigma so that the whole run costs at most opts->epsilon, within 2e-3 of it.
- * DP_EDOMAIN when the loss or the count of norms alone costs more, with the noise that would do; errors of dp_calibrate_sigma. */
+ * DP_EDOMAIN when the loss or the count of norms alone costs more, with the noise that would do;
+ * errors of dp_calibrate_sigma. */
 dp_status dpi_cost_calibrate(dp_svi_opts *opts, dp_error *err) DP_MUST_CHECK;
 
 /* Noise on the count of norms in units of what one unit of privacy can change it by. */

@@ -4,8 +4,8 @@
  * Where a sample is cut a unit more takes the place of another, so that the sum changes by up to
  * 2 clip there: the account (pairs/truncated.c, doc/design/mechanisms.md, C) weighs that by the
  * probability that `records` others reach the cap.  It grows with `records` and holds for every
- * number of units up to it; so `public_units` is that number, known to all, and data with more units
- * are refused.  Neighbours are data sets that both have no more.
+ * number of units up to it; so `public_units` is that number, known to all, and data with more
+ * units are refused.  Neighbours are data sets that both have no more.
  *
  * The release is divided by the rate as that of any Poisson sample: batches that were cut pull the
  * estimate towards zero. */

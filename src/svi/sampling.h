@@ -73,8 +73,8 @@ dp_status dpi_sampling_resolve(dp_svi_opts *o, size_t n, dp_error *err) DP_MUST_
 /* The mechanism of the first `steps` steps, sigma apart. */
 dp_mechanism dpi_sampling_mechanism(const dp_svi_opts *o, uint64_t steps);
 
-/* Whether after `done` steps there are batches that have been drawn and not used; true for epochs of
- * no length, which a damaged checkpoint may have. */
+/* Whether after `done` steps there are batches that have been drawn and not used; true for epochs
+ * of no length, which a damaged checkpoint may have. */
 bool dpi_sampling_inside_epoch(const dp_svi_opts *o, uint64_t done);
 
 /* Room for batches of n units under resolved options.  DP_ENOMEM. */

@@ -2,9 +2,9 @@
  *
  * A worker has a run of its own (the first one the run itself, the others clones), the sum of a
  * task, room to park two more where these are short, and the sum of a unit where units have several
- * rows.  All of it is made before the first step, in sizes that do not depend on the data.  Draws of
- * records are secrets: they come from the source of the noise, one thread at a time, and are wiped
- * with the runs. */
+ * rows.  All of it is made before the first step, in sizes that do not depend on the data.  Draws
+ * of records are secrets: they come from the source of the noise, one thread at a time, and are
+ * wiped with the runs. */
 #include <sodium.h>
 
 #include "base/error.h"

@@ -70,8 +70,8 @@ static void factors_give_what_gradients_give(void **state)
     assert_true(convolutions > NETWORKS / 2 && gathers > NETWORKS / 2 && shared > NETWORKS / 2);
 }
 
-/* The decompositions that occur: every kind of term, alone and with others, and parts that are no such
- * sums. */
+/* The decompositions that occur: every kind of term, alone and with others, and parts that are no
+ * such sums. */
 static void all_kinds_of_terms_occur(void **state)
 {
     (void)state;

@@ -10,7 +10,8 @@
 
 enum { CHUNK = 4, ODD = 3, EVEN = 2, SEED = 385 };
 
-/* y = sum (z f)^2 + sum e of each record, with inputs z[ODD], e[EVEN] of records and f[ODD] of all. */
+/* y = sum (z f)^2 + sum e of each record, with inputs z[ODD], e[EVEN] of records and f[ODD] of
+ * all. */
 typedef struct world {
     dpi_graph g;
     dp_error err;

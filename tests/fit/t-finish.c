@@ -187,8 +187,8 @@ static void the_privacy_statement_is_the_runs(void **state)
     dp_fit_free(w.fit);
 }
 
-/* Data sets of n and of n - 1 records, of which the first reaches 1 / delta: what is kept and handed
- * on says the same of both, in as many bytes. */
+/* Data sets of n and of n - 1 records, of which the first reaches 1 / delta: what is kept and
+ * handed on says the same of both, in as many bytes. */
 static void nothing_in_a_fit_tells_the_number_of_records(void **state)
 {
     (void)state;

@@ -12,7 +12,8 @@
 
 enum { N = 400, MOST = 2000, COLUMNS = 6 };
 
-/* A survey: columns 0, 1 are measurements, 2 ages, 3 and 4 answers of two kinds, 5 numbers of rows. */
+/* A survey: columns 0, 1 are measurements, 2 ages, 3 and 4 answers of two kinds, 5 numbers of
+ * rows. */
 typedef struct survey {
     size_t n;
     double real[COLUMNS][MOST];

@@ -87,7 +87,8 @@ static int step_alone(void *of)
     return dp_svi_step(f->svi, NULL) == DP_OK ? 0 : 1;
 }
 
-/* The child's step is refused when an epoch of its parent's has begun, else done without threads. */
+/* The child's step is refused when an epoch of its parent's has begun, else done without
+ * threads. */
 static int step_as_first(void *of)
 {
     const dp_svi_opts *opts = of;

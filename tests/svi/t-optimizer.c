@@ -1,6 +1,6 @@
 /* Optimisers against steps computed to forty digits from the papers' formulas (mpmath): gradient
- * ascent, heavy-ball momentum (Polyak 1964), Adam (Kingma and Ba 2015, algorithm 1), AdaGrad (Duchi,
- * Hazan and Singer 2011, with diagonal matrices). */
+ * ascent, heavy-ball momentum (Polyak 1964), Adam (Kingma and Ba 2015, algorithm 1), AdaGrad
+ * (Duchi, Hazan and Singer 2011, with diagonal matrices). */
 #include "svi/optimizer.h"
 
 #include <math.h>

@@ -119,8 +119,8 @@ static void loss_and_clip_norm_go_on(void **state)
 }
 
 /* The noise of some steps, as far as it shows: releases of data whose gradients it drowns.  A
- * release keeps 64 parts of a standard deviation (doc/design/noise.md), so that two are equal with a
- * chance of 1 / (128 sqrt(pi)) = 0.0044, and all of these with one of 1.4e-19. */
+ * release keeps 64 parts of a standard deviation (doc/design/noise.md), so that two are equal with
+ * a chance of 1 / (128 sqrt(pi)) = 0.0044, and all of these with one of 1.4e-19. */
 enum { SOME = 8 };
 
 static void next_releases(dp_svi *svi, double release[SOME])

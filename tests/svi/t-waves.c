@@ -159,8 +159,8 @@ static void precisions_agree(void **state)
     assert_true(sqrt(off / norm) < 1e-5);
 }
 
-/* The sum over n records of a layer h = x w whose gradients are y x_i, all x_i being `number` and y a
- * power of 2: factors and products are floats, exactly, and additions alone can be off. */
+/* The sum over n records of a layer h = x w whose gradients are y x_i, all x_i being `number` and y
+ * a power of 2: factors and products are floats, exactly, and additions alone can be off. */
 static void sum_equal(size_t n, double number, double clip, double release[INPUTS * OUTPUTS])
 {
     dp_error err = {0};
@@ -191,8 +191,8 @@ static void sum_equal(size_t n, double number, double clip, double release[INPUT
 
 /* What is left to rounding in a sum is 0.94 2^-11 clips (exec/factors.c), and must be kept by the
  * chains that a step chooses.  1 + (2^(k-2) - 1) 2^-23 is added to sums of 2^(k-1) ... 2^k of it
- * with the loss of almost half a unit in their last place, always downwards: chains of 2^k lose most.
- * Chains of 64 would lose twice the bound at the largest size. */
+ * with the loss of almost half a unit in their last place, always downwards: chains of 2^k lose
+ * most.  Chains of 64 would lose twice the bound at the largest size. */
 static void rounding_stays_within_what_is_left_to_it(void **state)
 {
     (void)state;
