@@ -147,6 +147,50 @@ static void an_orderly_stop_costs_nothing(void **state)
     tear_down(&b);
 }
 
+/* What a cut batch is to the accountant is on the entry from the reservation to the end. */
+static void a_truncated_run_reserves_goes_on_and_settles_as_such(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_privacy privacy;
+    dp_interval spent;
+    double epsilon;
+    const dp_ledger_statement *s;
+    dp_svi_opts o = plain;
+    o.sampling = DP_SAMPLING_TRUNCATED;
+    o.rate = 0.25, o.cap = N / 4, o.public_units = N;
+    bench b = set_up(&o, 2);
+    dp_svi *svi = start(&b);
+    entry_is(&b, 100, 100, false);
+    walk(svi, 40);
+    save(svi, "run");
+    dp_svi_free(svi);
+    entry_is(&b, 100, 40, false);
+    svi = go_on(&b, "run");
+    entry_is(&b, 100, 40, false);
+    walk(svi, 20);
+    assert_ok(dp_svi_settle(svi, &err), err.text);
+    entry_is(&b, 60, 60, true);
+    assert_ok(dp_ledger_read(b.ledger, &s, &err), err.text);
+    const dp_mechanism *entry = &s->data[1].entries[s->data[1].n - 1].list[0];
+    assert_int_equal(entry->sampling, DP_SAMPLING_TRUNCATED);
+    assert_true(entry->rate == o.rate && entry->cap == o.cap && entry->records == N);
+    dp_ledger_statement_free(s);
+    const dp_mechanism whole = {.sampling = DP_SAMPLING_TRUNCATED,
+                                .sigma = o.sigma,
+                                .rate = o.rate,
+                                .steps = 60,
+                                .records = N,
+                                .cap = o.cap};
+    assert_ok(dp_epsilon(&whole, svi->opts.delta, &epsilon, &err), err.text);
+    assert_ok(dp_svi_privacy(svi, &privacy, &err), err.text);
+    assert_true(privacy.epsilon == epsilon && privacy.steps == 60 && privacy.warning == NULL);
+    assert_ok(dp_ledger_spent(b.ledger, "columns", &spent, &err), err.text);
+    assert_close(spent.upper, epsilon, 1e-3, 0);
+    dp_svi_free(svi);
+    tear_down(&b);
+}
+
 /* Ranks of a group of one, until the wire breaks after a sum has left. */
 static int sum_unless_broken(void *context, size_t n, int64_t *values)
 {
@@ -397,6 +441,7 @@ int main(void)
         cmocka_unit_test(a_budget_that_hides_the_number_of_records_refuses_what_tells_it),
         cmocka_unit_test(only_settling_lowers),
         cmocka_unit_test(an_orderly_stop_costs_nothing),
+        cmocka_unit_test(a_truncated_run_reserves_goes_on_and_settles_as_such),
         cmocka_unit_test(a_step_that_failed_counts_when_the_run_is_saved),
         cmocka_unit_test(lost_steps_and_second_resumptions_are_paid),
         cmocka_unit_test(a_resumption_beyond_the_budget_is_refused),
