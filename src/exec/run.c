@@ -232,7 +232,9 @@ static dp_status bind_data(dpi_run *run, const bool *needed, dp_error *err)
             continue;
         const dpi_column *column = data != NULL ? dpi_dataset_find(data, node->name) : NULL;
         if (column == NULL && needed[i])
-            return dpi_fail(err, DP_ENAME, "the data set has no column '%s', which the model reads",
+            return dpi_fail(err, DP_ENAME,
+                            "the data set has no column '%s', which the model or its guide reads; "
+                            "add it, or correct the name",
                             node->name);
         if (column == NULL)
             continue;

@@ -21,12 +21,30 @@ static size_t records_of(const dp_given *given)
     return given != NULL && given->data != NULL ? given->data->n : 0;
 }
 
-/* DP_ESHAPE unless n is draws * records * size; records is 1 for global values. */
-static dp_status check_size(size_t n, size_t draws, size_t records, size_t size, dp_error *err)
+/* What there are values of. */
+enum { DRAWS = 1, RECORDS = 2 };
+
+/* DP_EINVAL for values of records without a data set; DP_ESHAPE unless n is the product of size
+ * and of the numbers of what there are values of. */
+static dp_status check_size(const dp_given *given, int of, size_t size, size_t n, dp_error *err)
 {
-    size_t all;
-    if (dpi_mul(draws, records, &all) && dpi_mul(all, size, &all) && all == n)
+    size_t draws = draws_of(given), records = records_of(given), all;
+    if ((of & RECORDS) != 0 && (given == NULL || given->data == NULL))
+        return dpi_fail(err, DP_EINVAL,
+                        "a value of each record is asked for without records; give a data set");
+    if (dpi_mul((of & DRAWS) != 0 ? draws : 1, (of & RECORDS) != 0 ? records : 1, &all) &&
+        dpi_mul(all, size, &all) && all == n)
         return DP_OK;
+    if (of == DRAWS)
+        return dpi_fail(err, DP_ESHAPE,
+                        "there are %zu draws of %zu numbers, of no record; give room for their "
+                        "product, not for %zu",
+                        draws, size, n);
+    if (of == RECORDS)
+        return dpi_fail(err, DP_ESHAPE,
+                        "there are %zu records with %zu numbers each, averaged over the draws; "
+                        "give room for their product, not for %zu",
+                        records, size, n);
     return dpi_fail(err, DP_ESHAPE,
                     "there are %zu draws of %zu records with %zu numbers each; give room for their "
                     "product, not for %zu",
@@ -47,7 +65,7 @@ dp_expr dp_fit_expr(dp_fit *fit, const char *name)
     if (id == DPI_NONE)
         (void)dpi_fail(&m->err, DP_ENAME,
                        "the fitted model has no latent, parameter, deterministic value or column "
-                       "'%s'",
+                       "'%s'; dp_draws_name and dp_fit_columns tell the latents and the columns",
                        name);
     return (dp_expr){.model = m, .id = id};
 }
@@ -69,7 +87,9 @@ static dp_status find_mean(const dp_fit *fit, const char *column, dpi_id *id, dp
     const char *why;
     *id = DPI_NONE;
     if (i == fit->n_sites[0])
-        return dpi_fail(err, DP_ENAME, "the model observes no column '%s'", column);
+        return dpi_fail(err, DP_ENAME,
+                        "the model observes no column '%s'; dp_fit_columns tells which it does",
+                        column);
     *id = fit->mean[0][i];
     if (*id != DPI_NONE)
         return DP_OK;
@@ -134,8 +154,8 @@ dp_status dp_fit_evaluate(const dp_fit *fit, dp_expr e, const dp_given *given, s
         return m->err.status != DP_OK ? dpi_fail(err, m->err.status, "%s", m->err.text)
                                       : dpi_fail(err, DP_EINVAL, "the expression has no value");
     const dpi_shape *shape = &dpi_get(&m->graph, e.id)->shape;
-    dp_status status = check_size(n, draws_of(given), shape->per_record ? records_of(given) : 1,
-                                  dpi_shape_size(shape), err);
+    dp_status status = check_size(given, shape->per_record ? DRAWS | RECORDS : DRAWS,
+                                  dpi_shape_size(shape), n, err);
     return status == DP_OK ? evaluate(fit, e.id, given, values, err) : status;
 }
 
@@ -149,7 +169,7 @@ dp_status dp_fit_predict(const dp_fit *fit, const char *column, const dp_given *
     if (status != DP_OK)
         return status;
     size_t size = dpi_shape_size(&dpi_get(&fit->model->graph, id)->shape), draws = draws_of(given);
-    status = check_size(n, 1, records_of(given), size, err);
+    status = check_size(given, RECORDS, size, n, err);
     if (status != DP_OK)
         return status;
     status = dpi_walk_init(&w, fit, given, true, &id, 1, err);
@@ -176,7 +196,7 @@ dp_status dp_fit_log_density(const dp_fit *fit, const dp_given *given, size_t n,
                              dp_error *err)
 {
     fill_nan(n, values);
-    dp_status status = check_size(n, draws_of(given), records_of(given), 1, err);
+    dp_status status = check_size(given, DRAWS | RECORDS, 1, n, err);
     if (status == DP_OK && n > 0 && given->data->err.status == DP_OK)
         status = dpi_check_observations(&fit->objective, given->data, err);
     return status == DP_OK ? evaluate(fit, fit->log_density, given, values, err) : status;

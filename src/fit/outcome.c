@@ -31,7 +31,9 @@ static dp_status choose(const dp_fit *fit, const char *column, dpi_arena *arena,
             o->wanted[o->n_wanted++] = site->arg[k];
     }
     return o->n > 0 ? DP_OK
-                    : dpi_fail(err, DP_ENAME, "the model observes no column '%s'",
+                    : dpi_fail(err, DP_ENAME,
+                               "the model observes no column '%s'; dp_fit_columns tells which it "
+                               "does",
                                column != NULL ? column : "");
 }
 

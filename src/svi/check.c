@@ -107,7 +107,9 @@ static dp_status check_one(const dpi_objective *o, const dpi_observation *seen,
     const dpi_column *column = dpi_dataset_find(data, seen->name);
     argument arg[DPI_MAX_ARGS] = {{0}};
     if (column == NULL)
-        return dpi_fail(err, DP_ENAME, "the data set has no column '%s', which the model observes",
+        return dpi_fail(err, DP_ENAME,
+                        "the data set has no column '%s', which the model observes; add it, or "
+                        "correct the name",
                         seen->name);
     double categories = (double)dpi_get(&o->graph, seen->value)->attr.number;
     if (seen->family->vector_arg)

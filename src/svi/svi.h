@@ -1,4 +1,4 @@
-/* The state of a run, for the posterior that is made from it. */
+/* The state of a run, for the fit that is made from it. */
 #ifndef DPI_SVI_SVI_H
 #define DPI_SVI_SVI_H
 

@@ -287,6 +287,26 @@ static void refused(const dp_fit *fit, dp_expr e, const dp_given *given, size_t 
         assert_true(isnan(found[i]));
 }
 
+static void a_wrong_size_is_told_by_what_there_are_values_of(void **state)
+{
+    (void)state;
+    static double found[4 * N];
+    dp_error err = {0};
+    dp_fit *fit = fit_of(DP_FORM_LATENTS);
+    dp_draws *draws = test_draws(fit, 2, 1);
+    dp_dataset *data = test_records();
+    const dp_given given = {.data = data, .draws = draws};
+    refused(fit, dp_fit_mean(fit, "y"), &given, N, DP_ESHAPE, "2 draws of 600 records with 1 num");
+    refused(fit, dp_fit_expr(fit, "w"), &given, 2 * N, DP_ESHAPE,
+            "2 draws of 1 numbers, of no rec");
+    assert_int_equal(dp_fit_predict(fit, "y", &given, 2 * N, found, &err), DP_ESHAPE);
+    assert_contains(err.text, "600 records with 1 numbers each, averaged over the draws");
+    assert_true(isnan(found[0]) && isnan(found[2 * N - 1]));
+    dp_dataset_free(data);
+    dp_draws_free(draws);
+    dp_fit_free(fit);
+}
+
 static void what_cannot_be_evaluated_is_refused_without_numbers(void **state)
 {
     (void)state;
@@ -303,6 +323,7 @@ static void what_cannot_be_evaluated_is_refused_without_numbers(void **state)
     refused(fit, dp_fit_expr(other, "mu"), &given, 1, DP_EINVAL, "not of this fit");
     refused(fit, mean, &given, N - 1, DP_ESHAPE, "1 draws of 600 records");
     refused(fit, mean, NULL, 0, DP_EINVAL, "without records");
+    refused(fit, mean, NULL, N, DP_EINVAL, "without records");
     given.data = bare;
     refused(fit, mean, &given, N, DP_ENAME, "no column");
     given.data = wide;
@@ -377,6 +398,7 @@ int main(void)
         cmocka_unit_test(mixtures_of_several_numbers_are_predicted),
         cmocka_unit_test(categories_are_predicted_by_their_probabilities),
         cmocka_unit_test(threads_read_one_fit_side_by_side),
+        cmocka_unit_test(a_wrong_size_is_told_by_what_there_are_values_of),
         cmocka_unit_test(what_cannot_be_evaluated_is_refused_without_numbers),
         cmocka_unit_test(a_latent_that_was_added_later_has_no_value),
         cmocka_unit_test(a_family_without_a_mean_says_so),

@@ -374,7 +374,7 @@ static void columns_that_are_not_there_are_named(void **state)
     s = begin(1, 0);
     dp_observe(s.rows, "y", dp_normal_v(s.w, dp_data(s.rows, "absent", 1)));
     assert_int_equal(run(&s, &err), DP_ENAME);
-    assert_contains(err.text, "no column 'absent', which the model reads");
+    assert_contains(err.text, "no column 'absent', which the model or its guide reads");
 }
 
 static void columns_of_another_size_are_refused(void **state)
