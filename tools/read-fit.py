@@ -39,8 +39,8 @@ class Reader:
 
 
 def sections(data):
-    magic, version, size, count = struct.unpack("<8s3Q", data[:32])
-    if magic != b"tacitfit" or version != 1:
+    magic, version, size, count = struct.unpack("<8s3Q", data[:32].ljust(32, b"\0"))
+    if len(data) < 64 or magic != b"tacitfit" or version != 1:
         raise ValueError("this is no fit of Tacit, or of another version of the format")
     digest = hashlib.blake2b(data[:32] + data[64:], digest_size=32).digest()
     if size != len(data) or digest != data[32:64]:
@@ -74,8 +74,9 @@ def print_columns(r):
     for _ in range(r.number()):
         name, kind = r.text(), r.text()
         size, groups, most, drawn, observed = (r.number() for _ in range(5))
-        print(f"column {name}: {kind} of {size}, {groups} groups, bytes up to {most}",
-              "drawn" * drawn, "observed" * observed)
+        told = [f"{groups} groups"] * (groups > 0) + [f"bytes up to {most}"] * (most > 0)
+        told += ["drawn"] * drawn + ["observed"] * observed
+        print(", ".join([f"column {name}: {kind} of {size}"] + told))
 
 
 def print_model(title, r):
@@ -105,8 +106,9 @@ def print_model(title, r):
               f"{places} {seed} {file}:{line}")
 
 
-def main():
-    found = dict(sections(open(sys.argv[-1], "rb").read()))
+def main(path):
+    with open(path, "rb") as file:
+        found = dict(sections(file.read()))
     print_parameters(Reader(found["parameters"]), found["values"])
     print_privacy(Reader(found["privacy"]))
     print_columns(Reader(found["columns"]))
@@ -117,4 +119,11 @@ def main():
             print_model(title, Reader(found[title]))
 
 
-main()
+if len(sys.argv) < 2 or sys.argv[-1].startswith("-"):
+    sys.exit("usage: read-fit.py [--model] FILE")
+try:
+    main(sys.argv[-1])
+except OSError as error:
+    sys.exit(f"read-fit: cannot read {sys.argv[-1]}: {error.strerror}; check the path")
+except (ValueError, KeyError, struct.error) as error:
+    sys.exit(f"read-fit: {sys.argv[-1]}: {error}; take an intact fit, as dp_fit_save writes it")
