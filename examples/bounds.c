@@ -1,14 +1,9 @@
 /* A covariate is standardised with private bounds and a regression fitted, both paid from one
- * budget.
- *
- *   bounds LEDGER    makes the ledger, which must not exist
- *
- * Blood sugar is known to lie between 0 and 1000 mg/dl; where most people's does, the data tell. */
+ * budget.  "bounds LEDGER" makes the ledger, which must not exist.  Blood sugar is known to lie
+ * between 0 and 1000 mg/dl; where most people's does, the data tell. */
 #include <math.h>
 #include <stdio.h>
-#include <tacit/bounds.h>
-#include <tacit/fit.h>
-#include <tacit/random.h>
+#include <tacit/tacit.h>
 
 enum { N = 20000 };
 static double sugar[N], y[N], odds[N];
@@ -30,15 +25,11 @@ int main(int argc, char **argv)
     dp_interval spent;
     if (dp_rng_new(7, &rng, &err))
         return failed(err);
-    dp_rng_normal(rng, N, sugar);
-    dp_rng_uniform(rng, N, odds);
-    for (int i = 0; i < N; i++) {
-        y[i] = 1 / (1 + exp(-0.8 * sugar[i])) > odds[i];
-        sugar[i] = 110 + 20 * sugar[i]; /* log odds grow by 0.04 for each mg/dl */
-    }
+    dp_rng_normal(rng, N, sugar), dp_rng_uniform(rng, N, odds);
+    for (int i = 0; i < N; i++) /* log odds grow by 0.8 / 20 for each mg/dl */
+        y[i] = 1 / (1 + exp(-0.8 * sugar[i])) > odds[i], sugar[i] = 110 + 20 * sugar[i];
     dp_dataset *data = dp_dataset_new(N);
-    dp_dataset_real(data, "sugar", 1, sugar);
-    dp_dataset_real(data, "y", 1, y);
+    dp_dataset_real(data, "sugar", 1, sugar), dp_dataset_real(data, "y", 1, y);
     const dp_budget budget = {.epsilon = 1, .delta = 1e-6, .adjacency = DP_ADD_REMOVE};
     const dp_ledger_source source = {.records = data};
     dp_quantile asked = {.column = "sugar", .low = 0, .high = 1000, .share = 0.9};
@@ -51,7 +42,6 @@ int main(int argc, char **argv)
     if (dp_private_bounds(data, &q, &range, NULL, &err))
         return failed(err);
     printf("nine in ten are between %.0f and %.0f mg/dl\n", range.low, range.high);
-
     double middle = (range.low + range.high) / 2, half = (range.high - range.low) / 2;
     dp_model *m = dp_model_new();
     dp_plate rows = dp_unit_plate(m, "rows");
