@@ -192,9 +192,11 @@ DP_API dp_status dp_fit_predict(const dp_fit *fit, const char *column, const dp_
 
 /* Draws of an observed column for each record: values[draws][records][size], n in all.  With
  * column NULL all observed columns, side by side in the order of the model, given the same latents:
- * with DP_LATENTS_PRIOR and the columns that the model reads these are synthetic records.  A column
- * that the model both observes and reads is read from `data`.  NaN where a distribution has
- * arguments outside their domain.  Errors as dp_fit_evaluate. */
+ * with DP_LATENTS_PRIOR and the columns that their distributions read these are synthetic records,
+ * and where these read none, as those of a mixture, dp_dataset_new(records) without columns will
+ * do.  A column that a distribution reads is read from `data`, observed or not.  NaN where a
+ * distribution has arguments outside their domain.  Errors as dp_fit_evaluate; DP_EINVAL also where
+ * data or rng is missing. */
 DP_API dp_status dp_fit_simulate(const dp_fit *fit, const char *column, const dp_given *given,
                                  size_t n, double *values, dp_error *err) DP_MUST_CHECK;
 

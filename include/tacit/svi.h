@@ -6,7 +6,8 @@
  * privacy.  A unit is one record, or all records with one value in the data set's unit column
  * (dp_dataset_unit): they are in the batch together or not at all, and their gradients are added up
  * before they are clipped.  Rates, batch sizes and n count units.  What the run shows is public
- * too: steps, time, privacy spent; never a loss, a norm or a batch size.
+ * too: steps, time, privacy spent; never a batch size, and a loss or a norm only where options ask
+ * for one, with noise and accounted for (loss_every, clip_quantile).
  *
  * A unit whose gradient is not a finite number, or so large that its square overflows (beyond
  * 1e154, in single precision 1e38), adds zero.  A private run cannot say so: it would be a function
@@ -75,10 +76,10 @@ typedef struct dp_svi_opts {
     dp_sampling sampling; /* default: every unit in every step */
     double rate;          /* of Poisson sampling, truncated or not, (0, 1] */
     size_t batch;         /* of fixed-size sampling, 1 ... n */
-    uint64_t
-        cap; /* of truncated Poisson sampling: units that a batch has at most; of larger samples
-                           * that many are kept, at random.  Estimates are then drawn towards
-                           * zero, and it costs more the more often it happens */
+    /* Of truncated Poisson sampling: units that a batch has at most; of larger samples that many
+     * are kept, at random.  Estimates are then drawn towards zero, and it costs more the more often
+     * it happens. */
+    uint64_t cap;
     uint64_t epoch; /* of random allocation: steps of an epoch, 2 ... 10^6; every unit is in the
                            * batch of exactly one of them, drawn afresh in every epoch */
     uint64_t steps; /* default 1000; epochs of random allocation are paid whole, so a multiple */
@@ -107,9 +108,9 @@ typedef struct dp_svi_opts {
     size_t threads; /* that gradients are computed on, at most 1024; default 1.  The result is the
                            * same to the bit for any number. */
     dp_precision precision;
-    const dp_group
-        *group;    /* nullable: this process is one of several that fit together; borrowed until
-                           * the run is freed */
+    /* Nullable: this process is one of several that fit together; borrowed until the run is
+     * freed. */
+    const dp_group *group;
     uint64_t seed; /* not 0: a repeatable run for tests, marked as not private */
     /* Where the steps are paid for before the first one; private runs without a seed only.  NULL:
      * nobody adds up what several runs spend, and the guarantee is that of this run alone. */
