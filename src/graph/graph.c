@@ -207,7 +207,7 @@ static const char *misfit_of_stored(const dpi_graph *g, const dpi_node *node)
 
 dpi_id dpi_put_back(dpi_graph *g, const dpi_node *node)
 {
-    dpi_node copy = *node;
+    dpi_node copy = {.op = node->op, .in = {node->in[0], node->in[1]}, .attr = node->attr};
     dpi_id *slot;
     if (g->err->status != DP_OK)
         return DPI_NONE;

@@ -55,9 +55,9 @@ dpi_id dpi_apply(dpi_graph *g, const struct dpi_op *op, dpi_id a, dpi_id b, cons
 
 /* Adds a node of a stored graph as it was: nothing is folded or simplified, so that ids stay what
  * they were.  Its op, inputs and attributes are given, from anywhere: they are checked, and the
- * shape is computed.  DP_EDATA where a rule of dpi_apply would refuse them, give other
- * attributes or simplify them, where there is an equal node, and where groups are not told by an
- * index column. */
+ * shape is computed; a name it has is not taken.  DP_EDATA where a rule of dpi_apply would refuse
+ * them, give other attributes or simplify them, where there is an equal node, and where groups are
+ * not told by an index column. */
 dpi_id dpi_put_back(dpi_graph *g, const dpi_node *node);
 
 /* A source node: a value that comes from outside the graph.  The name is copied. */

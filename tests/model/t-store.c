@@ -424,7 +424,9 @@ static void nodes_that_were_never_written_are_not_put_back(void **state)
         for (int i = 0; i < 2; i++)
             (void)dpi_source(&g, &dpi_op_input, "xy",
                              dpi_get(&m->graph, i == 0 ? x.id : y.id)->attr);
-        assert_int_equal(dpi_put_back(&g, &(dpi_node){.op = &dpi_op_neg, .in = {0, DPI_NONE}}), 2);
+        const dpi_node minus_x = {.op = &dpi_op_neg, .in = {0, DPI_NONE}, .name = "minus x"};
+        assert_int_equal(dpi_put_back(&g, &minus_x), 2);
+        assert_null(dpi_get(&g, 2)->name); /* which would be the reader's, and freed with it */
         assert_int_equal(dpi_put_back(&g, &refused[k].node), DPI_NONE);
         assert_fails(err.status, DP_EDATA, &err, refused[k].says);
         dp_model_free(m);
