@@ -47,12 +47,26 @@ dp_expr dp_data_at(dp_plate rows, const char *name, size_t d, const char *file, 
     return dpi_expression(m, dpi_source(&m->graph, &dpi_op_data, name, attr));
 }
 
+/* A column of categories that was observed first is told now which groups they are. */
+static dp_expr groups_of_observed(dp_model *m, dpi_id id, const char *name, size_t plate)
+{
+    size_t *known = &m->graph.nodes[id].attr.rows;
+    if (*known != 0 && *known != plate) {
+        FAIL(m, DP_EINVAL, "column '%s' is read over one plate of groups already; use that one",
+             name);
+        return dpi_expression(m, DPI_NONE);
+    }
+    *known = plate;
+    return dpi_expression(m, id);
+}
+
 dp_expr dp_indices_at(dp_plate rows, const char *name, size_t d, dp_plate groups, const char *file,
                       int line)
 {
     dp_model *m = rows.model;
+    dpi_id seen = DPI_NONE;
     if (!dpi_enter(m, name, file, line) || !dpi_need_unit(&rows, "an index column") ||
-        !dpi_name_is_new(m, name))
+        (!dpi_is_observed(m, name) && !dpi_name_is_new(m, name)))
         return dpi_expression(m, DPI_NONE);
     if (groups.model != m || dpi_get_plate(&groups) == NULL || dpi_is_unit(&groups)) {
         FAIL(m, DP_EINVAL, "index '%s' needs a plate of groups of the same model (dp_plate_new)",
@@ -67,6 +81,10 @@ dp_expr dp_indices_at(dp_plate rows, const char *name, size_t d, dp_plate groups
     dpi_attr attr = {.shape = dpi_vector(d, true),
                      .number = dpi_get_plate(&groups)->size,
                      .rows = (size_t)groups.id};
+    if (!dpi_same_column(m, name, &dpi_op_index, &attr, &seen))
+        return dpi_expression(m, DPI_NONE);
+    if (seen != DPI_NONE)
+        return groups_of_observed(m, seen, name, attr.rows);
     return dpi_expression(m, dpi_source(&m->graph, &dpi_op_index, name, attr));
 }
 

@@ -121,14 +121,23 @@ static void a_column_is_read_and_observed_in_either_order(void **state)
         assert_ok(dp_model_status(m), dp_model_error(m));
         dp_model_free(m);
     }
-    dp_model *m = dp_model_new();
-    dp_plate rows = dp_unit_plate(m, "rows"), kinds = dp_plate_new(m, "kinds", 3);
-    dp_expr logits = dp_sample_in(kinds, "l", 1, dp_normal(0, 1));
-    dp_expr kind = dp_index(rows, "kind", kinds);
-    dp_observe(rows, "kind", dp_categorical_logit(logits));
-    dp_observe(rows, "z", dp_normal_v(dp_pick(logits, kind), dp_num(1)));
-    assert_ok(dp_model_status(m), dp_model_error(m));
-    dp_model_free(m);
+    for (int order = 0; order < 3; order++) {
+        dp_model *m = dp_model_new();
+        dp_plate rows = dp_unit_plate(m, "rows"), kinds = dp_plate_new(m, "kinds", 3),
+                 others = dp_plate_new(m, "others", 3);
+        dp_expr logits = dp_sample_in(kinds, "l", 1, dp_normal(0, 1));
+        dp_expr kind = {0};
+        if (order == 0)
+            kind = dp_index(rows, "kind", kinds);
+        dp_observe(rows, "kind", dp_categorical_logit(logits));
+        if (order > 0)
+            kind = dp_index(rows, "kind", kinds);
+        if (order == 2) /* they cannot be groups of two plates */
+            (void)dp_index(rows, "kind", others);
+        dp_observe(rows, "z", dp_normal_v(dp_pick(logits, kind), dp_num(1)));
+        assert_int_equal(dp_model_status(m), order == 2 ? DP_EINVAL : DP_OK);
+        dp_model_free(m);
+    }
 }
 
 static void a_column_is_one_thing_however_often_it_is_named(void **state)
