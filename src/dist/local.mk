@@ -8,7 +8,7 @@ libtacit_core_la_SOURCES += \
   %D%/constructors.c \
   %D%/dirichlet.c \
   %D%/exponential.c \
-  %D%/family.c %D%/family.h \
+  %D%/family.c %D%/family.h %D%/family-list.h \
   %D%/gamma.c \
   %D%/half-cauchy.c \
   %D%/half-normal.c \
