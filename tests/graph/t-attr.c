@@ -7,7 +7,8 @@
 
 /* Members by their order, so that the compiler warns of one that is not here
  * (-Wmissing-field-initializers). */
-static const double array_values[2] = {1.385, -0.0};
+/* With room for a shape of one number more than `filled` has. */
+static const double array_values[3] = {1.385, -0.0, 2.913};
 static const dpi_attr filled = {
     {true, 1, {2, 3, 4, 5}, {6, 7, 8, 9}},    2.385, array_values, 10, 11, 12, 13, {true, false},
     {{14, 15}, {16, 17}, {18, 19}, {20, 21}},
@@ -62,7 +63,7 @@ static void every_element_counts_in_comparing_and_hashing(void **state)
     for (size_t k = 0; k < dpi_n_attr_fields; k++) {
         const dpi_field *field = &dpi_attr_fields[k];
         for (size_t i = 0; i < dpi_field_size(field, &filled); i++) {
-            double copy[2];
+            double copy[3];
             dpi_attr other = filled;
             uint64_t bits = changed(field, dpi_field_get(field, &filled, i));
             if (field->kind == DPI_FIELD_ARRAY) {

@@ -96,7 +96,7 @@ static void starts_lie_apart(void **state)
     dp_svi *svi;
     const dp_mixture_opts o = {.components = MANY, .dimensions = DEEP, .mean_scale = 2};
     const dp_svi_opts opts = {.mode = DP_NO_PRIVACY};
-    points();
+    dp_dataset_free(points()); /* fills x */
     dp_dataset *data = dp_dataset_new(N / DEEP);
     dp_dataset_real(data, "x", DEEP, &x[0][0]);
     assert_ok(dp_gaussian_mixture(&o, &m, &err), err.text);
