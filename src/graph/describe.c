@@ -5,48 +5,20 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "graph/op.h"
 
-typedef struct string {
-    char *text;
-    size_t used, size;
-    bool failed;
-} string;
+enum { PIECE = 256 };
 
-enum { FIRST_SIZE = 1024, PIECE = 256 };
-
-static bool make_room(string *s, size_t more)
+static void append(dpi_bytes *s, const char *text)
 {
-    size_t size = s->size == 0 ? FIRST_SIZE : s->size;
-    while (size - s->used <= more)
-        size *= 2;
-    if (s->failed || size == s->size)
-        return !s->failed;
-    char *text = dpi_alloc(size, 1);
-    if (text == NULL) {
-        s->failed = true;
-        return false;
-    }
-    if (s->used > 0)
-        memcpy(text, s->text, s->used);
-    dpi_free(s->text);
-    s->text = text;
-    s->size = size;
-    return true;
+    dpi_bytes_add(s, text, strlen(text));
 }
 
-static void append(string *s, const char *text)
-{
-    size_t length = strlen(text);
-    if (make_room(s, length))
-        memcpy(s->text + s->used, text, length + 1);
-    s->used += s->failed ? 0 : length;
-}
-
-static void print(string *s, const char *format, ...) DPI_PRINTF(2, 3);
+static void print(dpi_bytes *s, const char *format, ...) DPI_PRINTF(2, 3);
 
 /* Appends at most PIECE - 1 characters. */
-static void print(string *s, const char *format, ...)
+static void print(dpi_bytes *s, const char *format, ...)
 {
     char piece[PIECE];
     va_list args;
@@ -57,25 +29,26 @@ static void print(string *s, const char *format, ...)
 }
 
 /* Appends blanks until the line that began at `start` has `width` columns, but at least one. */
-static void pad_to(string *s, size_t start, size_t width)
+static void pad_to(dpi_bytes *s, size_t start, size_t width)
 {
     do
         append(s, " ");
-    while (!s->failed && s->used - start < width);
+    while (!s->failed && s->n - start < width);
 }
 
-static dp_status finish(string *s, char **text, dp_error *err)
+static dp_status finish(dpi_bytes *s, char **text, dp_error *err)
 {
-    *text = s->failed ? NULL : s->text;
+    dpi_bytes_add(s, "", 1);
+    *text = s->failed ? NULL : (char *)s->at;
     if (!s->failed)
         return DP_OK;
-    dpi_free(s->text);
+    dpi_bytes_free(s);
     return dpi_fail_nomem(err);
 }
 
 /* Text that may hold anything, with control characters as '?', and with '"' and '\' escaped for a
  * quoted string of Graphviz. */
-static void append_name(string *s, const char *name, bool for_dot)
+static void append_name(dpi_bytes *s, const char *name, bool for_dot)
 {
     for (; *name != 0; name++) {
         char c = (unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name;
@@ -86,7 +59,7 @@ static void append_name(string *s, const char *name, bool for_dot)
 }
 
 /* A number without the locale's decimal point. */
-static void append_number(string *s, double value)
+static void append_number(dpi_bytes *s, double value)
 {
     char text[32];
     (void)snprintf(text, sizeof text, "%.6g", value);
@@ -151,7 +124,7 @@ static cost cost_of(const dpi_graph *g, const bool *varies, const bool *chosen)
 }
 
 /* An input as the user knows it: its name, a constant's value, or its number. */
-static void append_input(string *s, const dpi_graph *g, dpi_id id, bool for_dot)
+static void append_input(dpi_bytes *s, const dpi_graph *g, dpi_id id, bool for_dot)
 {
     const dpi_node *node = &g->nodes[id];
     if (node->name != NULL)
@@ -163,7 +136,7 @@ static void append_input(string *s, const dpi_graph *g, dpi_id id, bool for_dot)
 }
 
 /* "matmul(W', x)", "polygamma 1(a)", "slice 2 ... 4(#7)". */
-static void append_operation(string *s, const dpi_graph *g, const dpi_node *node, bool for_dot)
+static void append_operation(dpi_bytes *s, const dpi_graph *g, const dpi_node *node, bool for_dot)
 {
     append(s, node->op->name);
     if (dpi_is_number(node)) {
@@ -184,7 +157,7 @@ static void append_operation(string *s, const dpi_graph *g, const dpi_node *node
     append(s, node->op->n_inputs > 0 ? ")" : "");
 }
 
-static void append_where(string *s, const dpi_where *where, bool for_dot)
+static void append_where(dpi_bytes *s, const dpi_where *where, bool for_dot)
 {
     if (where->file == NULL)
         append(s, "-");
@@ -194,16 +167,16 @@ static void append_where(string *s, const dpi_where *where, bool for_dot)
         print(s, ":%d", where->line);
 }
 
-static void append_shape(string *s, const dpi_shape *shape)
+static void append_shape(dpi_bytes *s, const dpi_shape *shape)
 {
     char buffer[DPI_SHAPE_TEXT];
     append(s, dpi_shape_text(shape, buffer));
 }
 
-static void append_line(string *s, const dpi_graph *g, size_t i, bool crossing)
+static void append_line(dpi_bytes *s, const dpi_graph *g, size_t i, bool crossing)
 {
     const dpi_node *node = &g->nodes[i];
-    size_t start = s->used;
+    size_t start = s->n;
     print(s, "%5zu%c ", i, crossing ? '*' : ' ');
     append_name(s, node->name != NULL ? node->name : "-", false);
     pad_to(s, start, 24);
@@ -221,7 +194,7 @@ static void append_line(string *s, const dpi_graph *g, size_t i, bool crossing)
 dp_status dpi_graph_text(const dpi_graph *g, const bool *chosen, char **text, dp_error *err)
 {
     *text = NULL;
-    string s = {0};
+    dpi_bytes s = {0};
     bool *varies = varying_nodes(g);
     if (varies == NULL)
         return dpi_fail_nomem(err);
@@ -239,7 +212,7 @@ dp_status dpi_graph_text(const dpi_graph *g, const bool *chosen, char **text, dp
     return finish(&s, text, err);
 }
 
-static void append_dot_node(string *s, const dpi_graph *g, size_t i, bool crossing)
+static void append_dot_node(dpi_bytes *s, const dpi_graph *g, size_t i, bool crossing)
 {
     const dpi_node *node = &g->nodes[i];
     print(s, "  n%zu [label=\"", i);
@@ -267,7 +240,7 @@ static void append_dot_node(string *s, const dpi_graph *g, size_t i, bool crossi
 dp_status dpi_graph_dot(const dpi_graph *g, const bool *chosen, char **text, dp_error *err)
 {
     *text = NULL;
-    string s = {0};
+    dpi_bytes s = {0};
     bool *varies = varying_nodes(g);
     if (varies == NULL)
         return dpi_fail_nomem(err);
