@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-deterministic %D%/t-divergence %D%/t-expr %D%/t-expr-layer %D%/t-expr-refused %D%/t-init %D%/t-layers %D%/t-mixture \
+UNIT_TESTS += %D%/t-columns %D%/t-deterministic %D%/t-divergence %D%/t-expr %D%/t-expr-layer %D%/t-expr-refused %D%/t-init %D%/t-layers %D%/t-mixture \
   %D%/t-model %D%/t-objective %D%/t-objective-refused
 %C%_t_deterministic_SOURCES = %D%/t-deterministic.c
 UNIT_TESTS += %D%/t-store
@@ -14,7 +14,9 @@ operands = %D%/operands.c %D%/operands.h
 %C%_t_init_SOURCES = %D%/t-init.c
 %C%_t_layers_SOURCES = %D%/t-layers.c
 %C%_t_mixture_SOURCES = %D%/t-mixture.c
-%C%_t_model_SOURCES = %D%/t-model.c
+written = %D%/written.c %D%/written.h
+%C%_t_columns_SOURCES = %D%/t-columns.c $(written)
+%C%_t_model_SOURCES = %D%/t-model.c $(written)
 %C%_t_objective_SOURCES = %D%/t-objective.c %D%/scene.c %D%/scene.h $(faulty)
 %C%_t_objective_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_objective_refused_SOURCES = %D%/t-objective-refused.c

@@ -8,36 +8,7 @@
 #include <string.h>
 
 #include "tests/lib/check.h"
-
-typedef struct scene {
-    dp_model *m;
-    dp_plate rows, groups;
-    dp_expr x, g, w;
-} scene;
-
-static scene set_up(void)
-{
-    scene s = {.m = dp_model_new()};
-    assert_non_null(s.m);
-    s.rows = dp_unit_plate(s.m, "rows");
-    s.groups = dp_plate_new(s.m, "groups", 4);
-    s.x = dp_data(s.rows, "x", 3);
-    s.g = dp_index(s.rows, "g", s.groups);
-    s.w = dp_sample(s.m, "w", 3, dp_normal(0, 1));
-    assert_int_equal(dp_model_status(s.m), DP_OK);
-    assert_null(dp_model_error(s.m));
-    return s;
-}
-
-/* The first error has this status, names this line and says this. */
-static void assert_error(const dp_model *m, dp_status status, int line, const char *says)
-{
-    char place[64];
-    (void)snprintf(place, sizeof place, "t-model.c:%d:", line);
-    assert_string_equal(dp_status_name(dp_model_status(m)), dp_status_name(status));
-    assert_contains(dp_model_error(m), place);
-    assert_contains(dp_model_error(m), says);
-}
+#include "tests/model/written.h"
 
 static void a_name_is_used_once(void **state)
 {
@@ -51,7 +22,7 @@ static void a_name_is_used_once(void **state)
     s = set_up();
     line = __LINE__ + 1;
     dp_observe(s.rows, "w", dp_bernoulli_logit(dp_dot(s.x, s.w)));
-    assert_error(s.m, DP_ENAME, line, "'w' was used at t-model.c:");
+    assert_error(s.m, DP_ENAME, line, "'w' was used at written.c:");
     dp_model_free(s.m);
 
     s = set_up();
@@ -65,153 +36,6 @@ static void a_name_is_used_once(void **state)
     (void)dp_param(s.m, "", 1, 0);
     assert_error(s.m, DP_ENAME, line, "must not be empty");
     dp_model_free(s.m);
-}
-
-static void a_name_is_one_line_that_messages_can_hold(void **state)
-{
-    (void)state;
-    char longest[202];
-    memset(longest, 'n', sizeof longest);
-    longest[201] = 0;
-    const char *bad[] = {"two\nlines", "tab\tbed", "\x7f", longest};
-    for (size_t i = 0; i < 4; i++) {
-        scene s = set_up();
-        int line = __LINE__ + 1;
-        (void)dp_sample(s.m, bad[i], 1, dp_normal(0, 1));
-        assert_error(s.m, DP_ENAME, line, i < 3 ? "control characters" : "200 bytes");
-        dp_model_free(s.m);
-        s = set_up();
-        (void)dp_plate_new(s.m, bad[i], 3);
-        assert_int_equal(dp_model_status(s.m), DP_ENAME);
-        dp_model_free(s.m);
-        dp_dataset *data = dp_dataset_new(1);
-        dp_dataset_real(data, bad[i], 1, (double[]){1});
-        assert_contains(dp_dataset_error(data), i < 3 ? "control characters" : "200 bytes");
-        dp_dataset_free(data);
-    }
-    longest[200] = 0;
-    scene s = set_up();
-    (void)dp_sample(s.m, longest, 1, dp_normal(0, 1));
-    (void)dp_param(s.m, "sch\xc3\xb6n", 1, 0);
-    assert_int_equal(dp_model_status(s.m), DP_OK);
-    dp_model_free(s.m);
-}
-
-static dp_status status_of(dp_model *m)
-{
-    dp_status status = dp_model_status(m);
-    dp_model_free(m);
-    return status;
-}
-
-static void a_column_is_read_and_observed_in_either_order(void **state)
-{
-    (void)state;
-    for (int order = 0; order < 2; order++) {
-        dp_model *m = dp_model_new();
-        dp_plate rows = dp_unit_plate(m, "rows");
-        dp_expr w = dp_sample(m, "w", 1, dp_normal(0, 1));
-        dp_expr y = {0};
-        if (order == 0)
-            y = dp_data(rows, "y", 1);
-        dp_observe(rows, "y", dp_normal_v(w, dp_num(1)));
-        if (order == 1)
-            y = dp_data(rows, "y", 1);
-        dp_observe(rows, "z", dp_normal_v(dp_mul(w, y), dp_num(1)));
-        assert_ok(dp_model_status(m), dp_model_error(m));
-        dp_model_free(m);
-    }
-    for (int order = 0; order < 3; order++) {
-        dp_model *m = dp_model_new();
-        dp_plate rows = dp_unit_plate(m, "rows"), kinds = dp_plate_new(m, "kinds", 3),
-                 others = dp_plate_new(m, "others", 3);
-        dp_expr logits = dp_sample_in(kinds, "l", 1, dp_normal(0, 1));
-        dp_expr kind = {0};
-        if (order == 0)
-            kind = dp_index(rows, "kind", kinds);
-        dp_observe(rows, "kind", dp_categorical_logit(logits));
-        if (order > 0)
-            kind = dp_index(rows, "kind", kinds);
-        if (order == 2) /* they cannot be groups of two plates */
-            (void)dp_index(rows, "kind", others);
-        dp_observe(rows, "z", dp_normal_v(dp_pick(logits, kind), dp_num(1)));
-        assert_int_equal(dp_model_status(m), order == 2 ? DP_EINVAL : DP_OK);
-        dp_model_free(m);
-    }
-}
-
-static void a_column_is_one_thing_however_often_it_is_named(void **state)
-{
-    (void)state;
-    scene s = set_up();
-    int line = __LINE__ + 1;
-    dp_observe(s.rows, "x", dp_normal(0, 1)); /* x has three numbers */
-    assert_error(s.m, DP_ESHAPE, line, "different sizes: a number, one per record here");
-    dp_model_free(s.m);
-
-    s = set_up();
-    dp_observe(s.rows, "x", dp_normal_v(s.w, dp_num(1)));
-    line = __LINE__ + 1;
-    dp_observe(s.rows, "x", dp_normal_v(s.w, dp_num(1)));
-    assert_error(s.m, DP_ENAME, line, "'x' was used");
-    dp_model_free(s.m);
-
-    s = set_up();
-    dp_observe(s.rows, "y", dp_categorical_logit(s.w));
-    line = __LINE__ + 1;
-    (void)dp_data(s.rows, "y", 1);
-    assert_error(s.m, DP_EINVAL, line, "one kind and observed as another");
-    dp_model_free(s.m);
-
-    s = set_up(); /* four groups, three categories */
-    line = __LINE__ + 1;
-    dp_observe(s.rows, "g", dp_categorical_logit(s.w));
-    assert_error(s.m, DP_EINVAL, line, "one kind and observed as another");
-    dp_model_free(s.m);
-}
-
-static void latents_stay_in_the_domain_of_what_they_are_arguments_of(void **state)
-{
-    (void)state;
-    for (int way = 0; way < 4; way++) { /* as it is, picked, sliced, a parameter */
-        scene s = set_up();
-        dp_expr tau = way == 1   ? dp_sample_in(s.groups, "tau", 1, dp_normal(0, 5))
-                      : way == 3 ? dp_param(s.m, "tau", 1, 1)
-                                 : dp_sample(s.m, "tau", 2, dp_normal(0, 5));
-        dp_expr scale = way == 1 ? dp_pick(tau, s.g) : way == 2 ? dp_slice(tau, 0, 1) : tau;
-        int line = __LINE__ + 1;
-        dp_observe(s.rows, "y", dp_normal_v(dp_num(0), scale));
-        assert_error(s.m, DP_EDOMAIN, line, "scale of normal must be a number above 0, and 'tau'");
-        assert_contains(dp_model_error(s.m), way == 3 ? "dp_exp of it" : "dp_half_normal");
-        dp_model_free(s.m);
-    }
-    scene s = set_up();
-    dp_expr t = dp_sample(s.m, "t", 1, dp_gamma(2, 2));
-    dp_observe(s.rows, "y", dp_binomial_logit(t, dp_num(0)));
-    assert_contains(dp_model_error(s.m), "use a constant or a column");
-    assert_int_equal(status_of(s.m), DP_EDOMAIN);
-    s = set_up();
-    dp_expr low = dp_sample(s.m, "low", 1, dp_uniform(-1, 2));
-    dp_observe(s.rows, "y", dp_normal_v(dp_num(0), low));
-    assert_int_equal(status_of(s.m), DP_EDOMAIN);
-}
-
-static void latents_above_zero_are_scales(void **state)
-{
-    (void)state;
-    const dp_dist good[] = {dp_half_normal(1), dp_gamma(2, 2),    dp_log_normal(0, 1),
-                            dp_beta(2, 2),     dp_uniform(0, 10), dp_dirichlet(1)};
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        scene s = set_up();
-        dp_expr tau = dp_sample(s.m, "tau", 3, good[i]);
-        dp_observe(s.rows, "y", dp_normal_v(dp_num(0), tau));
-        assert_ok(dp_model_status(s.m), dp_model_error(s.m));
-        dp_model_free(s.m);
-    }
-    scene s = set_up(); /* what is computed, and what has no domain, is not looked at */
-    dp_expr any = dp_sample(s.m, "any", 1, dp_normal(0, 1));
-    dp_observe(s.rows, "y", dp_normal_v(any, dp_exp(any)));
-    assert_int_equal(status_of(s.m), DP_OK);
 }
 
 static void shapes_must_fit(void **state)
@@ -333,7 +157,7 @@ static void expressions_belong_to_their_model(void **state)
     scene s = set_up(), t = set_up();
     (void)dp_add(s.w, t.w);
     assert_int_equal(dp_model_status(s.m), DP_EINVAL);
-    assert_contains(dp_model_error(s.m), "t-model.c:");
+    assert_contains(dp_model_error(s.m), "written.c:");
     assert_contains(dp_model_error(s.m), "belong to the model that made them");
     dp_model_free(s.m);
 
@@ -497,7 +321,7 @@ static void a_latent_missing_in_the_guide_is_told(void **state)
     dp_model *guide = dp_guide_new(s.m);
     (void)dp_param(guide, "p", 1, 0);
     assert_int_not_equal(start(s.m, guide, &err), DP_OK);
-    assert_contains(err.text, "t-model.c:");
+    assert_contains(err.text, "written.c:");
     assert_contains(err.text, "'w'");
     dp_model_free(guide);
 
@@ -584,11 +408,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_is_used_once),
-        cmocka_unit_test(a_name_is_one_line_that_messages_can_hold),
-        cmocka_unit_test(a_column_is_read_and_observed_in_either_order),
-        cmocka_unit_test(a_column_is_one_thing_however_often_it_is_named),
-        cmocka_unit_test(latents_stay_in_the_domain_of_what_they_are_arguments_of),
-        cmocka_unit_test(latents_above_zero_are_scales),
         cmocka_unit_test(shapes_must_fit),
         cmocka_unit_test(arithmetic_names_the_declaration_before_it),
         cmocka_unit_test(arithmetic_before_any_declaration_is_told),
