@@ -5,6 +5,10 @@
  * run nor the model nor the data any more: they may be freed, and a file of it (dp_fit_save) is
  * read in a program that has never seen the model's text.
  *
+ * The posterior that it speaks of is that of its guide or, where a sampler made the fit, its own
+ * draws, which it keeps beside the guide: draws and all that is computed from them, summaries and
+ * covariances are then of these.
+ *
  *   if (dp_svi_finish(svi, &fit, &err) || dp_fit_save(fit, "use.tacit", &err)) ...
  *
  *   if (dp_fit_load("use.tacit", &fit, &err) || dp_fit_draw(fit, 1000, rng, &draws, &err)) ...
@@ -85,6 +89,50 @@ typedef struct dp_fit_column {
 /* The columns, observed ones too; *n [out] is their number.  Valid until the fit is freed. */
 DP_API const dp_fit_column *dp_fit_columns(const dp_fit *fit, size_t *n);
 
+typedef enum dp_fit_role {
+    DP_FIT_LATENT = 0,     /* dp_sample: of global ones there are draws and summaries */
+    DP_FIT_PARAMETER,      /* dp_param of the model */
+    DP_FIT_DETERMINISTIC,  /* dp_deterministic */
+    DP_FIT_GUIDE_PARAMETER /* for dp_fit_parameter alone */
+} dp_fit_role;
+
+/* A value that the fit has under a name, and that is no column. */
+typedef struct dp_fit_quantity {
+    const char *name;
+    dp_fit_role role;
+    size_t size;     /* numbers; of one record where it belongs to records */
+    bool per_record; /* it belongs to records */
+} dp_fit_quantity;
+
+/* Latents, parameters and deterministic values in the order of the model, which dp_fit_expr knows,
+ * then the guide's parameters; *n [out] is their number.  Valid until the fit is freed. */
+DP_API const dp_fit_quantity *dp_fit_quantities(const dp_fit *fit, size_t *n);
+
+/* Releases of one kind, of what a fit was made from. */
+typedef struct dp_fit_phase {
+    const char *name;  /* what they were for, such as "whitening", "main" */
+    uint64_t releases; /* sums over the data set, each with noise of its own */
+    double sigma;      /* standard deviation of the noise / clip; 0: no noise */
+    double clip;       /* norm to which a unit's share of a sum is clipped; 0: it is not */
+} dp_fit_phase;
+
+/* What was released, in the order in which it was, where the fit was made in several phases;
+ * *n [out] is their number, 0 for a fit of dp_svi_finish, of which dp_fit_privacy says all.  Valid
+ * until the fit is freed. */
+DP_API const dp_fit_phase *dp_fit_phases(const dp_fit *fit, size_t *n);
+
+/* What a check of the fit has found.  It was made from what was released, and costs nothing. */
+typedef struct dp_diagnostic {
+    const char *name;    /* of the check, such as "convergence" */
+    double value, limit; /* what was found, and from where on it is bad; may be infinite */
+    bool bad;
+    const char *words; /* one line, at most 400 bytes; with a remedy where it is bad */
+} dp_diagnostic;
+
+/* What was checked when the fit was made; *n [out] is their number, 0 for a fit of dp_svi_finish.
+ * Valid until the fit is freed. */
+DP_API const dp_diagnostic *dp_fit_diagnostics(const dp_fit *fit, size_t *n);
+
 /* How many numbers has a latent, a parameter, a deterministic value or a column (of one record,
  * where it belongs to records); 0 for a name that there is not. */
 DP_API size_t dp_fit_size(const dp_fit *fit, const char *name);
@@ -100,22 +148,32 @@ typedef struct dp_summary {
     double mean, sd, q05, q50, q95;
 } dp_summary;
 
-/* Mean, standard deviation and quantiles of each of the n numbers of a global latent, from 4000
- * draws stratified in every coordinate of the guide's noise (Latin hypercube), so that margins of a
- * mean-field guide are exact to about 1e-3 standard deviations; of a heavy tail the standard
- * deviation comes out low, by 0.2 % for the exponential of a normal of scale 0.6, 1.5 % for scale
- * 1.  Repeatable.  DP_ENAME, DP_ESHAPE, DP_ENOMEM; all numbers are NaN then. */
+/* Mean, standard deviation and quantiles of each of the n numbers of a global latent.
+ *
+ * Where the fit keeps draws, from all of them, each taken as it is: of N draws that are independent
+ * and normal the standard errors, in standard deviations of the latent, are 1 / sqrt N for the
+ * mean, 0.71 / sqrt N for the sd, 1.25 / sqrt N for q50 and 2.11 / sqrt N for q05 and q95 (0.016,
+ * 0.011, 0.020 and 0.033 of 4000); draws that follow on one another in a chain count for fewer.
+ *
+ * Else from the guide, by 4000 draws stratified in every coordinate of the guide's noise (Latin
+ * hypercube), so that margins of a mean-field guide are exact to about 1e-3 standard deviations; of
+ * a heavy tail the standard deviation comes out low, by 0.2 % for the exponential of a normal of
+ * scale 0.6, 1.5 % for scale 1.  Repeatable.  DP_ENAME, DP_ESHAPE, DP_ENOMEM; all numbers are NaN
+ * then. */
 DP_API dp_status dp_fit_summary(const dp_fit *fit, const char *name, size_t n, dp_summary *summary,
                                 dp_error *err) DP_MUST_CHECK;
 
-/* Covariances under the guide of the numbers of global latents, names[0 ... n_names - 1] side by
- * side, from the same draws: covariance[n][n], n numbers in all.  That of numbers drawn
- * independently is 0 with a standard error of 0.016 times the product of their standard deviations.
+/* Covariances of the numbers of global latents, names[0 ... n_names - 1] side by side, from the
+ * same draws as summaries: covariance[n][n], n numbers in all.  That of numbers drawn independently
+ * is 0 with a standard error of 0.016 (of N kept draws: 1 / sqrt N) times the product of their
+ * standard deviations.
  * DP_EINVAL n_names is 0; DP_ENAME, DP_ESHAPE, DP_ENOMEM; all NaN then. */
 DP_API dp_status dp_fit_covariance(const dp_fit *fit, size_t n_names, const char *const *names,
                                    size_t n, double *covariance, dp_error *err) DP_MUST_CHECK;
 
-/* n_draws joint draws of all global latents from the guide; equal seeds give equal draws.
+/* n_draws joint draws of all global latents; equal seeds give equal draws.  From the guide they are
+ * new ones.  Where the fit keeps draws they are these in random order: no more than it keeps are a
+ * random part of them, each at most once; of more each comes as often as any other, or once more.
  *   *draws  [out] owned by the caller, freed with dp_draws_free; it does not need the fit, and
  *           serves another fit of a model with the same global latents.  NULL on error
  * A model without global latents has draws of 0 numbers.  DP_EINVAL n_draws is 0; DP_ENOMEM. */
@@ -209,10 +267,10 @@ DP_API dp_status dp_fit_log_density(const dp_fit *fit, const dp_given *given, si
 
 /* The mean over the records of `data` of the ELBO's part of a record, in nats: log density of what
  * is observed plus the terms of the record's own latents; not the global latents' KL divergence.
- * With one draw of every latent and of every drawn column from rng; 10 000 records are as good as
- * 10 000 draws.  Its negative is the test loss of a variational autoencoder.  *mean is NaN on
- * error: DP_EPRIVACY the records of the run; DP_ENAME, DP_ESHAPE, DP_EDATA (column and record are
- * named) as dp_svi_new; DP_ENOMEM. */
+ * With one draw of every latent, from the guide also where the fit keeps draws, and of every drawn
+ * column from rng; 10 000 records are as good as 10 000 draws.  Its negative is the test loss of a
+ * variational autoencoder.  *mean is NaN on error: DP_EPRIVACY the records of the run; DP_ENAME,
+ * DP_ESHAPE, DP_EDATA (column and record are named) as dp_svi_new; DP_ENOMEM. */
 DP_API dp_status dp_fit_elbo(const dp_fit *fit, const dp_dataset *data, dp_rng *rng, double *mean,
                              dp_error *err) DP_MUST_CHECK;
 

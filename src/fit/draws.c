@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fit/kept.h"
+
 /* "[3][1]" behind the name for number e of a value of that shape; "" for a number. */
 static const char *name_number(dp_draws *d, const char *name, const dpi_shape *shape, size_t e)
 {
@@ -21,41 +23,62 @@ static const char *name_number(dp_draws *d, const char *name, const dpi_shape *s
     return text;
 }
 
-static dp_status name_numbers(dp_draws *d, const dpi_latents *l, dp_error *err)
+static dp_status name_latent(dp_draws *d, const dp_fit *fit, dpi_drawn *drawn, dp_error *err)
 {
-    const dp_model *m = l->fit->model;
-    size_t first = 0;
-    d->names = dpi_arena_alloc(&d->arena, l->size, sizeof *d->names);
-    d->drawn = dpi_arena_alloc(&d->arena, l->n, sizeof *d->drawn);
-    if (d->names == NULL || d->drawn == NULL)
-        return dpi_fail_nomem(err);
-    for (size_t k = 0; k < l->n; k++) {
-        const char *name = l->latent[k]->name;
-        const dpi_shape *shape = &dpi_get(&m->graph, dpi_find_site(m, name)->value)->shape;
-        d->drawn[k] = (dpi_drawn){dpi_arena_strdup(&d->arena, name), first, l->latent[k]->size};
-        if (d->drawn[k].latent == NULL)
+    const dp_model *m = fit->model;
+    const dpi_shape *shape = &dpi_get(&m->graph, dpi_find_site(m, drawn->latent)->value)->shape;
+    for (size_t e = 0; e < drawn->size; e++)
+        if ((d->names[drawn->first + e] = name_number(d, drawn->latent, shape, e)) == NULL)
             return dpi_fail_nomem(err);
-        for (size_t e = 0; e < l->latent[k]->size; e++)
-            if ((d->names[first + e] = name_number(d, name, shape, e)) == NULL)
-                return dpi_fail_nomem(err);
-        first += l->latent[k]->size;
-    }
-    d->n_drawn = l->n;
-    return DP_OK;
+    drawn->latent = dpi_arena_strdup(&d->arena, drawn->latent);
+    return drawn->latent != NULL ? DP_OK : dpi_fail_nomem(err);
 }
 
-static dp_status fill(dp_draws *d, const dp_fit *fit, dp_rng *rng, dp_error *err)
+/* The global latents in the order of the model. */
+static dp_status name_numbers(dp_draws *d, const dp_fit *fit, dp_error *err)
+{
+    d->drawn = dpi_arena_alloc(&d->arena, fit->n_sites[0], sizeof *d->drawn);
+    if (d->drawn == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t i = 0; i < fit->n_sites[0]; i++) {
+        const dpi_latent *latent = dpi_fit_latent(fit, fit->model->sites[i].name);
+        if (latent == NULL)
+            continue;
+        d->drawn[d->n_drawn++] = (dpi_drawn){latent->name, d->size, latent->size};
+        d->size += latent->size;
+    }
+    d->names = dpi_arena_alloc(&d->arena, d->size, sizeof *d->names);
+    dp_status status = d->names != NULL ? DP_OK : dpi_fail_nomem(err);
+    for (size_t k = 0; status == DP_OK && k < d->n_drawn; k++)
+        status = name_latent(d, fit, &d->drawn[k], err);
+    return status;
+}
+
+dp_status dpi_draws_new(const dp_fit *fit, size_t n, dp_draws **draws, dp_error *err)
+{
+    size_t row;
+    *draws = NULL;
+    dp_draws *d = dpi_alloc(1, sizeof *d);
+    if (d == NULL)
+        return dpi_fail_nomem(err);
+    d->n = n;
+    dp_status status = name_numbers(d, fit, err);
+    if (status == DP_OK && (!dpi_mul(d->size, sizeof *d->values, &row) ||
+                            (d->values = dpi_arena_alloc(&d->arena, n, row)) == NULL))
+        status = dpi_fail_nomem(err);
+    if (status == DP_OK)
+        *draws = d;
+    else
+        dp_draws_free(d);
+    return status;
+}
+
+/* By the guide, from noise of rng, or of 0 where it is NULL. */
+static dp_status draw_from_guide(const dp_fit *fit, dp_rng *rng, dp_draws *d, dp_error *err)
 {
     dpi_latents l = {0};
     dpi_arena scratch = {0};
-    size_t row;
     dp_status status = dpi_latents_init(&l, fit, &scratch, NULL, 0, err);
-    if (status == DP_OK)
-        status = name_numbers(d, &l, err);
-    d->size = l.size;
-    if (status == DP_OK && (!dpi_mul(l.size, sizeof *d->values, &row) ||
-                            (d->values = dpi_arena_alloc(&d->arena, d->n, row)) == NULL))
-        status = dpi_fail_nomem(err);
     for (size_t i = 0; status == DP_OK && i < d->n; i++)
         dpi_latents_draw(&l, rng, d->values + i * d->size);
     dpi_latents_free(&l);
@@ -65,16 +88,15 @@ static dp_status fill(dp_draws *d, const dp_fit *fit, dp_rng *rng, dp_error *err
 
 static dp_status make(const dp_fit *fit, size_t n, dp_rng *rng, dp_draws **draws, dp_error *err)
 {
-    *draws = NULL;
-    dp_draws *d = dpi_alloc(1, sizeof *d);
-    if (d == NULL)
-        return dpi_fail_nomem(err);
-    d->n = n;
-    dp_status status = fill(d, fit, rng, err);
-    if (status == DP_OK)
-        *draws = d;
-    else
-        dp_draws_free(d);
+    dp_status status = dpi_draws_new(fit, n, draws, err);
+    if (status != DP_OK)
+        return status;
+    status = fit->kept != NULL && rng != NULL ? dpi_kept_draw(fit->kept, rng, *draws, err)
+                                              : draw_from_guide(fit, rng, *draws, err);
+    if (status != DP_OK) {
+        dp_draws_free(*draws);
+        *draws = NULL;
+    }
     return status;
 }
 

@@ -19,6 +19,10 @@ struct dp_draws {
     double *values;     /* [n][size] */
 };
 
+/* Names, and room for n draws of all global latents of the fit, not yet filled.  *draws is NULL on
+ * error: DP_ENOMEM. */
+dp_status dpi_draws_new(const dp_fit *fit, size_t n, dp_draws **draws, dp_error *err) DP_MUST_CHECK;
+
 /* The latent's numbers, or NULL. */
 const dpi_drawn *dpi_draws_find(const dp_draws *draws, const char *latent);
 

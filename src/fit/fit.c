@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "dist/family.h"
+#include "fit/kept.h"
+#include "fit/report.h"
 #include "svi/svi.h"
 
 static const double any_scale = 0.1; /* where a mean-field guide would start; nothing starts here */
@@ -133,7 +135,14 @@ static dp_status build(dp_fit *fit, const dpi_fit_parts *parts, dp_error *err)
         status = add_means(fit, fit->model, 0, err);
     if (status == DP_OK && fit->guide != NULL)
         status = add_means(fit, fit->guide, 1, err);
-    return status == DP_OK ? add_log_density(fit, err) : status;
+    if (status == DP_OK)
+        status = add_log_density(fit, err);
+    if (status == DP_OK)
+        status = dpi_kept_new(fit, parts, &fit->kept, err);
+    fit->parts.draws = fit->kept != NULL ? fit->kept->values : NULL;
+    if (status == DP_OK)
+        status = dpi_report_copy(fit, parts, err);
+    return status == DP_OK ? dpi_report_quantities(fit, err) : status;
 }
 
 dp_status dpi_fit_new(const dpi_fit_parts *parts, dp_fit **out, dp_error *err)
@@ -162,6 +171,7 @@ void dp_fit_free(dp_fit *fit)
     if (fit == NULL)
         return;
     dpi_identity_release(fit->parts.own);
+    dp_draws_free(fit->kept);
     dpi_objective_free(&fit->objective);
     dp_model_free(fit->guide);
     dp_model_free(fit->model);

@@ -2,7 +2,9 @@
  *
  * Invariants: model, guide and what they are made of are the fit's own; the first n_sites sites are
  * those that were fitted (expressions of users may add nodes, never values for new sites); theta is
- * finite.  Nothing here is a function of records but theta and privacy, which were released. */
+ * finite, and so are kept draws, which lie in their latents' supports.  Nothing here is a function
+ * of records but theta, draws, privacy, phases and diagnostics, which follow from what was
+ * released. */
 #ifndef DPI_FIT_FIT_H
 #define DPI_FIT_FIT_H
 
@@ -25,8 +27,19 @@ typedef struct dpi_fit_parts {
     double asked_delta;
     const dp_fit_column *columns;
     size_t n_columns;
+    /* Draws of the posterior, of every latent that belongs to no records: their constrained values
+     * side by side in the order of dp_fit_draw.  None, or at least two; theta then still is the
+     * guide. */
+    const double *draws; /* [n_draws][draw_size] */
+    size_t n_draws, draw_size;
+    const dp_fit_phase *phases;
+    size_t n_phases;
+    const dp_diagnostic *diagnostics;
+    size_t n_diagnostics;
     dpi_identity *own; /* nullable: of records that are refused; held by the fit besides */
 } dpi_fit_parts;
+
+enum { DPI_FIT_WORDS = 400 }; /* most bytes of a diagnostic's words */
 
 struct dp_fit {
     dpi_arena arena;
@@ -35,13 +48,18 @@ struct dp_fit {
     dpi_objective objective;
     dpi_fit_parts parts; /* copies; model, guide and own as above */
     dp_privacy privacy;
+    dp_draws *kept; /* parts.draws, or NULL */
+    dp_fit_quantity *quantities;
+    size_t n_quantities;
     dpi_id *mean[2];    /* [n_sites] of model and guide: of observed columns, of the guide's latents
                          * of records; DPI_NONE where there is none */
     dpi_id log_density; /* of all that is observed of a record, in the model's graph */
 };
 
-/* DP_EINVAL the parameters are not those of model and guide; DP_EDOMAIN one is not finite; errors
- * of dpi_objective_init; DP_ENOMEM. */
+/* DP_EINVAL the parameters are not those of model and guide, a draw has not the numbers of the
+ * model's latents, there is one draw, or a phase or a diagnostic is none; DP_EDOMAIN a parameter is
+ * not finite, or a draw is outside its latent's support; DP_EUNSUPPORTED that support is not known
+ * (computed bounds); errors of dpi_objective_init; DP_ENOMEM. */
 dp_status dpi_fit_new(const dpi_fit_parts *parts, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
 
 /* dp_svi_finish, also before the first step: for tests. */

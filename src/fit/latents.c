@@ -9,6 +9,7 @@
 #include <gsl/gsl_cdf.h>
 #include <string.h>
 
+#include "fit/kept.h"
 #include "random/rng.h"
 #include "random/stream.h"
 
@@ -182,9 +183,18 @@ static void set_noise(dpi_latents *l, const hypercube *h, size_t i)
     }
 }
 
+size_t dpi_latents_count(const dp_fit *fit)
+{
+    return fit->kept != NULL ? fit->kept->n : DPI_HYPERCUBE;
+}
+
 dp_status dpi_latents_spread(dpi_latents *l, double *out, dp_error *err)
 {
     hypercube h = {0};
+    if (l->fit->kept != NULL) {
+        dpi_kept_spread(l->fit->kept, l, out);
+        return DP_OK;
+    }
     dp_status status = make_hypercube(l, &h, err);
     for (size_t i = 0; status == DP_OK && i < DPI_HYPERCUBE; i++) {
         set_noise(l, &h, i);

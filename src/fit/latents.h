@@ -1,4 +1,5 @@
-/* Global latents as the guide gives them: the objective's graph, from noise. */
+/* Global latents as the guide gives them: the objective's graph, from noise; or as they were
+ * kept. */
 #ifndef DPI_FIT_LATENTS_H
 #define DPI_FIT_LATENTS_H
 
@@ -27,8 +28,10 @@ void dpi_latents_free(dpi_latents *l);
 /* The latents' values, out[size], for noise from rng; for noise 0 where it is NULL. */
 void dpi_latents_draw(dpi_latents *l, dp_rng *rng, double *out);
 
-/* Values for every point of a Latin hypercube in the noise: out[size][DPI_HYPERCUBE]. */
+/* Values of all kept draws, or for every point of a Latin hypercube in the noise:
+ * out[size][dpi_latents_count]. */
 enum { DPI_HYPERCUBE = 4000 };
+size_t dpi_latents_count(const dp_fit *fit);
 dp_status dpi_latents_spread(dpi_latents *l, double *out, dp_error *err) DP_MUST_CHECK;
 
 /* One draw at the centre of the guide, all global latents. */

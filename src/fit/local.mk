@@ -5,8 +5,10 @@ libtacit_core_la_SOURCES += \
   %D%/file.c %D%/file.h %D%/file-sections.c %D%/file-sections.h \
   %D%/finish.c \
   %D%/fit.c %D%/fit.h \
+  %D%/kept.c %D%/kept.h \
   %D%/latents.c %D%/latents.h \
   %D%/outcome.c \
+  %D%/report.c %D%/report.h \
   %D%/simulate.c \
   %D%/summary.c \
   %D%/walk.c %D%/walk.h
