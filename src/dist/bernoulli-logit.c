@@ -23,6 +23,21 @@ static dpi_id mean(dpi_graph *g, const dpi_id arg[])
     return dpi_unary(g, &dpi_op_logistic, arg[0]);
 }
 
+static void score(size_t n, const double y[], const double *const arg[], size_t arg_size,
+                  double s[])
+{
+    (void)arg_size;
+    double p = dpi_logistic(*arg[0]), q = dpi_logistic(-*arg[0]);
+    for (size_t j = 0; j < n; j++)
+        s[j] = y[j] * q - (1 - y[j]) * p;
+}
+
+static size_t outcomes(const double *const arg[], size_t arg_size, double y[], double mass[])
+{
+    (void)arg_size;
+    return dpi_outcomes_binary(*arg[0], y, mass);
+}
+
 const dpi_family dpi_bernoulli_logit = {
     .name = "bernoulli_logit",
     .formula = "y logit - log(1 + e^logit)",
@@ -33,4 +48,6 @@ const dpi_family dpi_bernoulli_logit = {
     .log_density = log_density,
     .draw = draw,
     .mean = mean,
+    .score = score,
+    .outcomes = outcomes,
 };

@@ -2,6 +2,8 @@
 #include <gsl/gsl_randist.h>
 
 #include "dist/family.h"
+#include "num/map.h"
+#include "num/special.h"
 
 static dpi_id log_beta(dpi_graph *g, dpi_id a, dpi_id b)
 {
@@ -42,6 +44,30 @@ static dpi_id mean(dpi_graph *g, const dpi_id arg[])
     return dpi_div(g, arg[0], dpi_add(g, arg[0], arg[1]));
 }
 
+static void score(size_t n, const double y[], const double *const arg[], size_t arg_size,
+                  double s[])
+{
+    (void)arg_size;
+    double a = *arg[0], b = *arg[1], level = dpi_polygamma(0, a + b);
+    double below = level - dpi_polygamma(0, a), above = level - dpi_polygamma(0, b);
+    for (size_t j = 0; j < n; j++) {
+        s[2 * j] = log(y[j]) + below;
+        s[2 * j + 1] = log1p(-y[j]) + above;
+    }
+}
+
+/* An outcome is at most 1 - 2^-53, as a draw is: where b is below 1/2 the tail beyond is felt. */
+static size_t outcomes(const double *const arg[], size_t arg_size, double y[], double mass[])
+{
+    (void)arg_size;
+    size_t n = dpi_outcomes_logit_beta(*arg[0], *arg[1], y, mass);
+    double odds = dpi_into_positive(*arg[0] / *arg[1]);
+    dpi_map_double(DPI_MAP_EXP, n, y, y);
+    for (size_t j = 0; j < n; j++)
+        y[j] = dpi_into_unit(1 / (1 + 1 / (odds * dpi_into_positive(y[j]))));
+    return n;
+}
+
 const dpi_family dpi_beta = {
     .name = "beta",
     .formula = "(a - 1) log x + (b - 1) log(1 - x) - log B(a, b)",
@@ -52,4 +78,6 @@ const dpi_family dpi_beta = {
     .log_density = log_density,
     .draw = draw,
     .mean = mean,
+    .score = score,
+    .outcomes = outcomes,
 };

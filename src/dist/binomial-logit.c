@@ -63,6 +63,23 @@ static dpi_id mean(dpi_graph *g, const dpi_id arg[])
     return dpi_times(g, arg[0], dpi_unary(g, &dpi_op_logistic, arg[1]));
 }
 
+static void score(size_t n, const double y[], const double *const arg[], size_t arg_size,
+                  double s[])
+{
+    (void)arg_size;
+    double p = dpi_logistic(*arg[1]), q = dpi_logistic(-*arg[1]);
+    for (size_t j = 0; j < n; j++) {
+        s[2 * j] = 0;
+        s[2 * j + 1] = y[j] * q - (*arg[0] - y[j]) * p;
+    }
+}
+
+static size_t outcomes(const double *const arg[], size_t arg_size, double y[], double mass[])
+{
+    (void)arg_size;
+    return dpi_outcomes_binomial(*arg[0], *arg[1], y, mass);
+}
+
 const dpi_family dpi_binomial_logit = {
     .name = "binomial_logit",
     .formula = "y logit - trials log(1 + e^logit) + log C(trials, y)",
@@ -73,4 +90,6 @@ const dpi_family dpi_binomial_logit = {
     .log_density = log_density,
     .draw = draw,
     .mean = mean,
+    .score = score,
+    .outcomes = outcomes,
 };

@@ -42,6 +42,42 @@ static dpi_id mean(dpi_graph *g, const dpi_id arg[])
     return dpi_unary(g, &dpi_op_exp, dpi_sub(g, arg[0], top));
 }
 
+/* e^(logit - the largest), p[arg_size], and their sum; NaN as in draw. */
+static double shares(const double *logits, size_t size, double p[])
+{
+    double top = -INFINITY, total = 0;
+    for (size_t k = 0; k < size; k++)
+        top = logits[k] > top || isnan(logits[k]) ? logits[k] : top;
+    for (size_t k = 0; k < size; k++)
+        total += p[k] = exp(logits[k] - top);
+    return isfinite(top) ? total : NAN;
+}
+
+/* 1 for the category that y is, less the chance of each. */
+static void score(size_t n, const double y[], const double *const arg[], size_t arg_size,
+                  double s[])
+{
+    for (size_t j = 0; j < n; j++) {
+        double *row = s + j * arg_size, total = shares(arg[0], arg_size, row), others = 0;
+        for (size_t k = 0; k < arg_size; k++)
+            others += (double)k == y[j] ? 0 : row[k];
+        for (size_t k = 0; k < arg_size; k++)
+            row[k] = ((double)k == y[j] ? others : -row[k]) / total;
+    }
+}
+
+static size_t outcomes(const double *const arg[], size_t arg_size, double y[], double mass[])
+{
+    if (arg_size > DPI_MOST_OUTCOMES)
+        return 0;
+    double total = shares(arg[0], arg_size, mass);
+    for (size_t k = 0; k < arg_size; k++) {
+        y[k] = (double)k;
+        mass[k] /= total;
+    }
+    return isfinite(total) ? arg_size : 0;
+}
+
 const dpi_family dpi_categorical_logit = {
     .name = "categorical_logit",
     .formula = "logits[y] - log sum_k e^logits[k]",
@@ -53,4 +89,6 @@ const dpi_family dpi_categorical_logit = {
     .log_density = log_density,
     .draw = draw,
     .mean = mean,
+    .score = score,
+    .outcomes = outcomes,
 };

@@ -19,6 +19,27 @@ static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
     return dpi_into_real(*arg[0] + gsl_ran_cauchy(rng, *arg[1]));
 }
 
+/* z over 1 + z^2 is taken as 1 over z + 1 / z, which does not overflow. */
+static void score(size_t n, const double y[], const double *const arg[], size_t arg_size,
+                  double s[])
+{
+    (void)arg_size;
+    for (size_t j = 0; j < n; j++) {
+        double z = (y[j] - *arg[0]) / *arg[1];
+        s[2 * j] = z == 0 ? 0 : 2 / (z + 1 / z) / *arg[1];
+        s[2 * j + 1] = (1 - 2 / (1 + z * z)) / *arg[1];
+    }
+}
+
+static size_t outcomes(const double *const arg[], size_t arg_size, double y[], double mass[])
+{
+    (void)arg_size;
+    size_t n = dpi_outcomes_student_t(1, y, mass);
+    for (size_t j = 0; j < n; j++)
+        y[j] = dpi_into_real(*arg[0] + *arg[1] * y[j]);
+    return n;
+}
+
 const dpi_family dpi_cauchy = {
     .name = "cauchy",
     .formula = "-log(1 + ((x - loc) / scale)^2) - log scale - log pi",
@@ -29,4 +50,7 @@ const dpi_family dpi_cauchy = {
     .log_density = log_density,
     .draw = draw,
     .no_mean = "a Cauchy distribution has no mean; its median is loc",
+    .score = score,
+    .outcomes = outcomes,
+    .odd_in = 1,
 };

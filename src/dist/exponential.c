@@ -25,6 +25,23 @@ static dpi_id mean(dpi_graph *g, const dpi_id arg[])
     return dpi_div(g, dpi_constant(g, 1), arg[0]);
 }
 
+static void score(size_t n, const double y[], const double *const arg[], size_t arg_size,
+                  double s[])
+{
+    (void)arg_size;
+    for (size_t j = 0; j < n; j++)
+        s[j] = 1 / *arg[0] - y[j];
+}
+
+static size_t outcomes(const double *const arg[], size_t arg_size, double y[], double mass[])
+{
+    (void)arg_size;
+    size_t n = dpi_outcomes_exponential(DPI_SMOOTH_OUTCOMES, y, mass);
+    for (size_t j = 0; j < n; j++)
+        y[j] = dpi_into_positive(y[j] / *arg[0]);
+    return n;
+}
+
 const dpi_family dpi_exponential = {
     .name = "exponential",
     .formula = "log rate - rate x",
@@ -36,4 +53,6 @@ const dpi_family dpi_exponential = {
     .draw = draw,
     .expected = expected,
     .mean = mean,
+    .score = score,
+    .outcomes = outcomes,
 };

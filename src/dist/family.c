@@ -44,14 +44,26 @@ bool dpi_in_domain(dpi_domain domain, double x)
            (domain != DPI_NOT_NEGATIVE || (x >= 0 && x == floor(x)));
 }
 
-double dpi_draw(const dpi_family *family, gsl_rng *rng, const double *const arg[], size_t arg_size)
+/* Of a family of single numbers; what is wrong with a vector of logits is found by the family. */
+static bool in_domains(const dpi_family *family, const double *const arg[])
 {
     for (int k = 0; k < family->n_args && !family->vector_arg; k++)
         if (!dpi_in_domain(family->arg_domain[k], *arg[k]))
-            return NAN;
-    if (family->support == DPI_INTERVAL && !(*arg[0] < *arg[1]))
-        return NAN;
-    return family->draw(rng, arg, arg_size);
+            return false;
+    return family->support != DPI_INTERVAL || *arg[0] < *arg[1];
+}
+
+double dpi_draw(const dpi_family *family, gsl_rng *rng, const double *const arg[], size_t arg_size)
+{
+    return in_domains(family, arg) ? family->draw(rng, arg, arg_size) : NAN;
+}
+
+size_t dpi_outcomes(const dpi_family *family, const double *const arg[], size_t arg_size,
+                    double y[], double mass[])
+{
+    if (family->outcomes == NULL || !in_domains(family, arg))
+        return 0;
+    return family->outcomes(arg, arg_size, y, mass);
 }
 
 static bool all_in_domain(const dpi_family *family, const double *const arg[],

@@ -10,6 +10,7 @@
 #include <gsl/gsl_rng.h>
 
 #include "dist/family-list.h"
+#include "dist/outcomes.h"
 #include "dist/support.h"
 #include "graph/op.h"
 
@@ -55,6 +56,17 @@ typedef struct dpi_family {
      * probability of each.  NULL where there is none, and then the reason. */
     dpi_id (*mean)(dpi_graph *g, const dpi_id arg[]);
     const char *no_mean;
+    /* s[n][n_args], or [n][arg_size] for a vector argument: the derivatives of the log density of
+     * y_j with respect to the arguments, which are as for draw; 0 for a number of trials, which is
+     * never inferred.  Finite where the outcome and its derivative are. */
+    void (*score)(size_t n, const double y[], const double *const arg[], size_t arg_size,
+                  double s[]);
+    /* Nodes y and masses, which sum to 1, of the distribution of an outcome: their number, at most
+     * DPI_MOST_OUTCOMES; 0 where there is no distribution.  Call dpi_outcomes.  Both NULL for what
+     * is no regular likelihood of single numbers. */
+    size_t (*outcomes)(const double *const arg[], size_t arg_size, double y[], double mass[]);
+    /* 1 + the argument about which the density is symmetric, so that the score in it is odd. */
+    int odd_in;
 } dpi_family;
 
 /* The mean as above.  DPI_NONE without an error, and *why says why, where there is none; a mixture
@@ -84,6 +96,10 @@ bool dpi_in_domain(dpi_domain domain, double x);
 /* family->draw, or NaN where an argument is outside its domain: values of a model that overflow on
  * the way.  GSL's samplers would not return (binomial with probability NaN) or return anything. */
 double dpi_draw(const dpi_family *family, gsl_rng *rng, const double *const arg[], size_t arg_size);
+
+/* family->outcomes, or 0 where an argument is outside its domain. */
+size_t dpi_outcomes(const dpi_family *family, const double *const arg[], size_t arg_size,
+                    double y[], double mass[]);
 
 /* All numbers of a site, out[size], each value of which has `row` numbers.  Argument k has
  * arg_size[k] numbers, repeated over leading dimensions. */

@@ -5,6 +5,8 @@
 #include <gsl/gsl_randist.h>
 
 #include "dist/family.h"
+#include "num/map.h"
+#include "num/special.h"
 
 static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
@@ -34,6 +36,28 @@ static dpi_id mean(dpi_graph *g, const dpi_id arg[])
     return dpi_div(g, arg[0], arg[1]);
 }
 
+static void score(size_t n, const double y[], const double *const arg[], size_t arg_size,
+                  double s[])
+{
+    (void)arg_size;
+    double shape = *arg[0], rate = *arg[1], level = log(rate) - dpi_polygamma(0, shape);
+    for (size_t j = 0; j < n; j++) {
+        s[2 * j] = level + log(y[j]);
+        s[2 * j + 1] = shape / rate - y[j];
+    }
+}
+
+static size_t outcomes(const double *const arg[], size_t arg_size, double y[], double mass[])
+{
+    (void)arg_size;
+    double mean = dpi_into_positive(*arg[0] / *arg[1]);
+    size_t n = dpi_outcomes_log_gamma(*arg[0], y, mass);
+    dpi_map_double(DPI_MAP_EXP, n, y, y);
+    for (size_t j = 0; j < n; j++)
+        y[j] = dpi_into_positive(mean * dpi_into_positive(y[j]));
+    return n;
+}
+
 const dpi_family dpi_gamma = {
     .name = "gamma",
     .formula = "shape log(rate x) - log x - rate x - log Gamma(shape)",
@@ -45,4 +69,6 @@ const dpi_family dpi_gamma = {
     .draw = draw,
     .expected = expected,
     .mean = mean,
+    .score = score,
+    .outcomes = outcomes,
 };

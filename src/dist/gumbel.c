@@ -44,6 +44,27 @@ static dpi_id mean(dpi_graph *g, const dpi_id arg[])
     return dpi_add(g, arg[0], dpi_scale(g, M_EULER, arg[1]));
 }
 
+static void score(size_t n, const double y[], const double *const arg[], size_t arg_size,
+                  double s[])
+{
+    (void)arg_size;
+    for (size_t j = 0; j < n; j++) {
+        double z = (y[j] - *arg[0]) / *arg[1], rise = -expm1(-z);
+        s[2 * j] = rise / *arg[1];
+        s[2 * j + 1] = (z * rise - 1) / *arg[1];
+    }
+}
+
+/* e^-z is exponential. */
+static size_t outcomes(const double *const arg[], size_t arg_size, double y[], double mass[])
+{
+    (void)arg_size;
+    size_t n = dpi_outcomes_log_gamma(1, y, mass);
+    for (size_t j = 0; j < n; j++)
+        y[j] = dpi_into_real(*arg[0] - *arg[1] * y[j]);
+    return n;
+}
+
 const dpi_family dpi_gumbel = {
     .name = "gumbel",
     .formula = "-z - e^-z - log scale, z = (x - loc) / scale",
@@ -55,4 +76,6 @@ const dpi_family dpi_gumbel = {
     .draw = draw,
     .expected = expected,
     .mean = mean,
+    .score = score,
+    .outcomes = outcomes,
 };

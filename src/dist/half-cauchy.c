@@ -19,6 +19,26 @@ static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
     return dpi_into_positive(fabs(gsl_ran_cauchy(rng, *arg[0])));
 }
 
+/* z^2 - 1 over z^2 + 1. */
+static void score(size_t n, const double y[], const double *const arg[], size_t arg_size,
+                  double s[])
+{
+    (void)arg_size;
+    for (size_t j = 0; j < n; j++) {
+        double z = y[j] / *arg[0];
+        s[j] = (1 - 2 / (1 + z * z)) / *arg[0];
+    }
+}
+
+static size_t outcomes(const double *const arg[], size_t arg_size, double y[], double mass[])
+{
+    (void)arg_size;
+    size_t n = dpi_outcomes_half_student_t(1, y, mass);
+    for (size_t j = 0; j < n; j++)
+        y[j] = dpi_into_positive(*arg[0] * y[j]);
+    return n;
+}
+
 const dpi_family dpi_half_cauchy = {
     .name = "half_cauchy",
     .formula = "-log(1 + (x / scale)^2) - log scale - log(pi / 2)",
@@ -29,4 +49,6 @@ const dpi_family dpi_half_cauchy = {
     .log_density = log_density,
     .draw = draw,
     .no_mean = "the mean of a half-Cauchy distribution is infinite; its median is scale",
+    .score = score,
+    .outcomes = outcomes,
 };

@@ -31,6 +31,25 @@ static dpi_id mean(dpi_graph *g, const dpi_id arg[])
     return dpi_scale(g, sqrt(M_2_PI), arg[0]);
 }
 
+static void score(size_t n, const double y[], const double *const arg[], size_t arg_size,
+                  double s[])
+{
+    (void)arg_size;
+    for (size_t j = 0; j < n; j++) {
+        double z = y[j] / *arg[0];
+        s[j] = (z * z - 1) / *arg[0];
+    }
+}
+
+static size_t outcomes(const double *const arg[], size_t arg_size, double y[], double mass[])
+{
+    (void)arg_size;
+    size_t n = dpi_outcomes_half_normal(y, mass);
+    for (size_t j = 0; j < n; j++)
+        y[j] = dpi_into_positive(*arg[0] * y[j]);
+    return n;
+}
+
 const dpi_family dpi_half_normal = {
     .name = "half_normal",
     .formula = "-(x / scale)^2 / 2 - log scale - log(pi / 2) / 2",
@@ -42,4 +61,6 @@ const dpi_family dpi_half_normal = {
     .draw = draw,
     .expected = expected,
     .mean = mean,
+    .score = score,
+    .outcomes = outcomes,
 };

@@ -2,6 +2,8 @@
 #include <gsl/gsl_randist.h>
 
 #include "dist/family.h"
+#include "num/map.h"
+#include "num/special.h"
 
 static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
@@ -33,6 +35,30 @@ static dpi_id mean(dpi_graph *g, const dpi_id arg[])
     return dpi_div(g, arg[1], dpi_apply(g, &dpi_op_max, less, dpi_constant(g, 0), NULL));
 }
 
+static void score(size_t n, const double y[], const double *const arg[], size_t arg_size,
+                  double s[])
+{
+    (void)arg_size;
+    double shape = *arg[0], scale = *arg[1], level = log(scale) - dpi_polygamma(0, shape);
+    for (size_t j = 0; j < n; j++) {
+        s[2 * j] = level - log(y[j]);
+        s[2 * j + 1] = shape / scale - 1 / y[j];
+    }
+}
+
+static size_t outcomes(const double *const arg[], size_t arg_size, double y[], double mass[])
+{
+    (void)arg_size;
+    double level = dpi_into_positive(*arg[1] / *arg[0]);
+    size_t n = dpi_outcomes_log_gamma(*arg[0], y, mass);
+    for (size_t j = 0; j < n; j++)
+        y[j] = -y[j];
+    dpi_map_double(DPI_MAP_EXP, n, y, y);
+    for (size_t j = 0; j < n; j++)
+        y[j] = dpi_into_positive(level * dpi_into_positive(y[j]));
+    return n;
+}
+
 const dpi_family dpi_inverse_gamma = {
     .name = "inverse_gamma",
     .formula = "shape log(scale / x) - log x - scale / x - log Gamma(shape)",
@@ -44,4 +70,6 @@ const dpi_family dpi_inverse_gamma = {
     .draw = draw,
     .expected = expected,
     .mean = mean,
+    .score = score,
+    .outcomes = outcomes,
 };

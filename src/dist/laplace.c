@@ -23,6 +23,31 @@ static dpi_id mean(dpi_graph *g, const dpi_id arg[])
     return arg[0];
 }
 
+static void score(size_t n, const double y[], const double *const arg[], size_t arg_size,
+                  double s[])
+{
+    (void)arg_size;
+    for (size_t j = 0; j < n; j++) {
+        double z = (y[j] - *arg[0]) / *arg[1];
+        s[2 * j] = (z > 0 ? 1 : z < 0 ? -1 : z) / *arg[1];
+        s[2 * j + 1] = (fabs(z) - 1) / *arg[1];
+    }
+}
+
+/* Half of the nodes on each side. */
+static size_t outcomes(const double *const arg[], size_t arg_size, double y[], double mass[])
+{
+    (void)arg_size;
+    size_t half = dpi_outcomes_exponential(DPI_SMOOTH_OUTCOMES / 2, y, mass);
+    for (size_t j = 0; j < half; j++) {
+        double away = *arg[1] * y[j];
+        y[j] = dpi_into_real(*arg[0] + away);
+        y[half + j] = dpi_into_real(*arg[0] - away);
+        mass[j] = mass[half + j] = 0.5 * mass[j];
+    }
+    return 2 * half;
+}
+
 const dpi_family dpi_laplace = {
     .name = "laplace",
     .formula = "-|x - loc| / scale - log(2 scale)",
@@ -33,4 +58,7 @@ const dpi_family dpi_laplace = {
     .log_density = log_density,
     .draw = draw,
     .mean = mean,
+    .score = score,
+    .outcomes = outcomes,
+    .odd_in = 1,
 };

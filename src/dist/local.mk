@@ -18,6 +18,7 @@ libtacit_core_la_SOURCES += \
   %D%/log-normal.c \
   %D%/mixture.c \
   %D%/normal.c \
+  %D%/outcomes.c %D%/outcomes.h \
   %D%/poisson-log.c \
   %D%/student-t.c \
   %D%/support.c %D%/support.h \

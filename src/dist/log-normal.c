@@ -3,6 +3,7 @@
 #include <gsl/gsl_randist.h>
 
 #include "dist/family.h"
+#include "num/map.h"
 
 static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
@@ -36,6 +37,29 @@ static dpi_id mean(dpi_graph *g, const dpi_id arg[])
     return dpi_log_normal_moment(g, 1, arg[0], arg[1]);
 }
 
+static void score(size_t n, const double y[], const double *const arg[], size_t arg_size,
+                  double s[])
+{
+    (void)arg_size;
+    for (size_t j = 0; j < n; j++) {
+        double z = (log(y[j]) - *arg[0]) / *arg[1];
+        s[2 * j] = z / *arg[1];
+        s[2 * j + 1] = (z * z - 1) / *arg[1];
+    }
+}
+
+static size_t outcomes(const double *const arg[], size_t arg_size, double y[], double mass[])
+{
+    (void)arg_size;
+    size_t n = dpi_outcomes_normal(y, mass);
+    for (size_t j = 0; j < n; j++)
+        y[j] = *arg[0] + *arg[1] * y[j];
+    dpi_map_double(DPI_MAP_EXP, n, y, y);
+    for (size_t j = 0; j < n; j++)
+        y[j] = dpi_into_positive(y[j]);
+    return n;
+}
+
 const dpi_family dpi_log_normal = {
     .name = "log_normal",
     .formula = "-((log x - loc) / scale)^2 / 2 - log x - log scale - log(2 pi) / 2",
@@ -48,4 +72,6 @@ const dpi_family dpi_log_normal = {
     .from_normal = from_normal,
     .expected = expected,
     .mean = mean,
+    .score = score,
+    .outcomes = outcomes,
 };

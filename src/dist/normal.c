@@ -37,6 +37,26 @@ static dpi_id mean(dpi_graph *g, const dpi_id arg[])
     return arg[0];
 }
 
+static void score(size_t n, const double y[], const double *const arg[], size_t arg_size,
+                  double s[])
+{
+    (void)arg_size;
+    for (size_t j = 0; j < n; j++) {
+        double z = (y[j] - *arg[0]) / *arg[1];
+        s[2 * j] = z / *arg[1];
+        s[2 * j + 1] = (z * z - 1) / *arg[1];
+    }
+}
+
+static size_t outcomes(const double *const arg[], size_t arg_size, double y[], double mass[])
+{
+    (void)arg_size;
+    size_t n = dpi_outcomes_normal(y, mass);
+    for (size_t j = 0; j < n; j++)
+        y[j] = dpi_into_real(*arg[0] + *arg[1] * y[j]);
+    return n;
+}
+
 const dpi_family dpi_normal = {
     .name = "normal",
     .formula = "-((x - loc) / scale)^2 / 2 - log scale - log(2 pi) / 2",
@@ -49,4 +69,7 @@ const dpi_family dpi_normal = {
     .from_normal = from_normal,
     .expected = expected,
     .mean = mean,
+    .score = score,
+    .outcomes = outcomes,
+    .odd_in = 1,
 };

@@ -31,6 +31,21 @@ static dpi_id mean(dpi_graph *g, const dpi_id arg[])
     return dpi_unary(g, &dpi_op_exp, arg[0]);
 }
 
+static void score(size_t n, const double y[], const double *const arg[], size_t arg_size,
+                  double s[])
+{
+    (void)arg_size;
+    double mean = exp(*arg[0]);
+    for (size_t j = 0; j < n; j++)
+        s[j] = y[j] - mean;
+}
+
+static size_t outcomes(const double *const arg[], size_t arg_size, double y[], double mass[])
+{
+    (void)arg_size;
+    return dpi_outcomes_poisson(exp(*arg[0]), y, mass);
+}
+
 const dpi_family dpi_poisson_log = {
     .name = "poisson_log",
     .formula = "y log_rate - e^log_rate - log y!",
@@ -41,4 +56,6 @@ const dpi_family dpi_poisson_log = {
     .log_density = log_density,
     .draw = draw,
     .mean = mean,
+    .score = score,
+    .outcomes = outcomes,
 };

@@ -1,5 +1,5 @@
-UNIT_TESTS += %D%/t-constructors %D%/t-draw %D%/t-family %D%/t-joint %D%/t-mean %D%/t-mixture %D%/t-shapes \
-  %D%/t-simplex %D%/t-support
+UNIT_TESTS += %D%/t-constructors %D%/t-draw %D%/t-family %D%/t-joint %D%/t-mean %D%/t-mixture %D%/t-outcomes \
+  %D%/t-shapes %D%/t-simplex %D%/t-support
 
 dist_help = %D%/cases.c %D%/cases.h %D%/reference.h
 EXTRA_DIST += %D%/reference.py %D%/reference-joint.py
@@ -9,6 +9,7 @@ dist_joint = %D%/joint.c %D%/joint.h $(dist_help)
 %C%_t_joint_SOURCES = %D%/t-joint.c %D%/reference-joint.h $(dist_joint) $(faulty)
 %C%_t_mean_SOURCES = %D%/t-mean.c $(dist_help)
 %C%_t_mixture_SOURCES = %D%/t-mixture.c $(dist_joint)
+%C%_t_outcomes_SOURCES = %D%/t-outcomes.c %D%/fine.c %D%/fine.h $(dist_help)
 %C%_t_simplex_SOURCES = %D%/t-simplex.c $(dist_joint)
 %C%_t_shapes_SOURCES = %D%/t-shapes.c $(dist_help)
 %C%_t_family_LDFLAGS = -Wl,--wrap=aligned_alloc
