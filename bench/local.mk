@@ -55,6 +55,14 @@ EXTRA_PROGRAMS += %D%/accountant
 %C%_accountant_SOURCES = %D%/accountant.c $(benchmark)
 %C%_accountant_LDADD = libtacit-accountant.la libtacit-core.la $(TACIT_LIBS)
 
+# How good answers are: bench/answers.py makes tables of its lines.
+EXTRA_PROGRAMS += %D%/answers
+%C%_answers_SOURCES = %D%/answers.c %D%/answers.h %D%/answers-problems.c %D%/answers-real.c \
+  %D%/answers-reference.c %D%/answers-quadrature.c %D%/answers-standard.c %D%/answers-standard.h \
+  %D%/answers-fit.c %D%/answers-null.c examples/women.c examples/women.h $(bench_options) $(benchmark)
+%C%_answers_LDADD = libtacit.la -lm
+EXTRA_DIST += %D%/answers.py
+
 # Commit, compiler and flags of the build; written again by each make that builds a benchmark.
 %D%/bench.$(OBJEXT): %D%/built.h
 CLEANFILES += %D%/built.h $(EXTRA_PROGRAMS)
