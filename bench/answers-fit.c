@@ -27,6 +27,7 @@ static dp_status automatic(const dp_model *m, const dp_dataset *data, const fit_
         o.epsilon = ask->epsilon, o.delta = ask->delta;
     return dp_fit_private(m, data, &o, fit, err);
 }
+#endif
 
 static void read_diagnostics(fit_answer *answer)
 {
@@ -40,12 +41,6 @@ static void read_diagnostics(fit_answer *answer)
             answer->flagged++;
         }
 }
-#else
-static void read_diagnostics(fit_answer *answer)
-{
-    answer->flagged = 0; /* a mean-field fit has none */
-}
-#endif
 
 /* The loop with its defaults, as by the book: 1000 steps of Adam on all records, clip norm 1. */
 static dp_status mean_field(const dp_model *m, const dp_dataset *data, const fit_ask *ask,

@@ -1,6 +1,6 @@
 /* Public data sets as problems, where their files are there: posteriors of posteriordb
- * (Magnusson et al., github.com/stan-dev/posteriordb), of which data.json is read, and the survey of
- * examples/contraception.c. */
+ * (Magnusson et al., github.com/stan-dev/posteriordb), of which data.json is read, and the survey
+ * of examples/contraception.c. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
