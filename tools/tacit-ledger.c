@@ -130,6 +130,9 @@ static void show_data(const dp_ledger_data *d, const dp_interval *spent)
                  d->budget.delta, replace ? "replace" : "add or remove",
                  d->budget.unit != NULL ? "unit of column " : "record",
                  d->budget.unit != NULL ? d->budget.unit : "");
+    if (d->overlap_allowed)
+        (void)printf("  overlap with other data sets was allowed: their budgets may be of the same "
+                     "people\n");
     (void)printf("  spent   epsilon %.6g (certified; at least %.6g)\n", spent->upper, spent->lower);
     (void)printf("  left    epsilon %.6g, and what composition saves\n",
                  fmax(0, d->budget.epsilon - spent->upper));
@@ -185,6 +188,7 @@ static void data_json(json *j, const dp_ledger_data *d, const dp_interval *spent
     json_number(j, "delta", d->budget.delta);
     json_text(j, "adjacency", d->budget.adjacency == DP_REPLACE_ONE ? "replace-one" : "add-remove");
     json_text(j, "unit", d->budget.unit);
+    json_truth(j, "overlap_allowed", d->overlap_allowed);
     json_number(j, "spent_upper", spent->upper);
     json_number(j, "spent_lower", spent->lower);
     json_list(j, "entries");

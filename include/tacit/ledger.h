@@ -156,7 +156,9 @@ typedef struct dp_ledger_data {
     const char *name;
     const char *path; /* NULL: columns in memory */
     dp_budget budget;
-    int64_t added, updated;         /* updated 0: never */
+    int64_t added, updated; /* updated 0: never */
+    bool overlap_allowed;   /* was said when it was added or in an update: its people may have
+                             * budgets of other data sets, too.  False of before format 4 */
     const dp_ledger_entry *entries; /* [n] */
     size_t n;
 } dp_ledger_data;

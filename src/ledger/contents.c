@@ -101,7 +101,7 @@ static dp_status read_data(contents_reader *r, const char *name)
         unsigned char seal[DPI_HASH], written[DPI_HASH];
         dpi_data data;
         bool good = dpi_data_row(&q, &c->arena, &data, &nomem);
-        good = dpi_row_bytes(&q, 10, written, sizeof written) && good;
+        good = dpi_row_bytes(&q, 11, written, sizeof written) && good;
         dpi_data_seal(r->ledger, &data, seal);
         if (!nomem && (!good || memcmp(seal, written, sizeof seal) != 0)) {
             status = fault(r, "data set", (long long)data.id);
@@ -223,10 +223,12 @@ dp_status dpi_data_update(dp_ledger *ledger, const dpi_data *data, dp_error *err
     unsigned char seal[DPI_HASH];
     dpi_data_seal(ledger, data, seal);
     dpi_query q = dpi_query_new(
-        ledger, "UPDATE data SET path = ?, hash = ?, updated = ?, seal = ? WHERE id = ?");
+        ledger,
+        "UPDATE data SET path = ?, hash = ?, updated = ?, overlap = ?, seal = ? WHERE id = ?");
     dpi_bind_text(&q, data->path);
     dpi_bind_bytes(&q, data->hash, sizeof data->hash);
     dpi_bind_number(&q, data->updated);
+    dpi_bind_number(&q, data->overlap_allowed);
     dpi_bind_bytes(&q, seal, sizeof seal);
     dpi_bind_number(&q, data->id);
     return dpi_query_run(&q, err);

@@ -28,7 +28,8 @@ typedef struct dpi_data {
     const char *name, *path;
     unsigned char hash[DPI_HASH];
     dp_budget budget;
-    dpi_entry *entries; /* [n] */
+    bool overlap_allowed; /* when it was added, or in an update */
+    dpi_entry *entries;   /* [n] */
     size_t n, capacity;
 } dpi_data;
 
@@ -62,7 +63,8 @@ void dpi_contents_free(dpi_contents *contents);
 dp_status dpi_data_insert(dp_ledger *ledger, dpi_data *data, dp_error *err) DP_MUST_CHECK;
 dp_status dpi_entry_insert(dp_ledger *ledger, dpi_entry *entry, dp_error *err) DP_MUST_CHECK;
 
-/* Writes what may change: hash, path and time of data; times, owner and steps of an entry. */
+/* Writes what may change: hash, path, time and overlap of data; times, owner and steps of an
+ * entry. */
 dp_status dpi_data_update(dp_ledger *ledger, const dpi_data *data, dp_error *err) DP_MUST_CHECK;
 dp_status dpi_entry_update(dp_ledger *ledger, const dpi_entry *entry, dp_error *err) DP_MUST_CHECK;
 

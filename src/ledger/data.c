@@ -189,7 +189,11 @@ dp_status dp_ledger_add_data(dp_ledger *ledger, const char *name, const dp_ledge
                              const dp_budget *budget, dp_error *err)
 {
     dpi_contents present = {.n = 0};
-    dpi_data data = {.id = -1, .name = name, .budget = *budget, .added = (int64_t)time(NULL)};
+    dpi_data data = {.id = -1,
+                     .name = name,
+                     .budget = *budget,
+                     .added = (int64_t)time(NULL),
+                     .overlap_allowed = source->overlap_allowed};
     dpi_sketches sketches = {.n = 0};
     char *path = NULL;
     dp_status status = dpi_check_text("the data set's name", name, DPI_MOST_NAME, err);
@@ -246,6 +250,7 @@ dp_status dp_ledger_update_data(dp_ledger *ledger, const char *name, const dp_le
             memcpy(data->hash, found.hash, sizeof data->hash);
             data->path = path;
             data->updated = (int64_t)time(NULL);
+            data->overlap_allowed = data->overlap_allowed || source->overlap_allowed;
             status = check_new(data, &present, err);
         }
         if (status == DP_OK)

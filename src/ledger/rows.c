@@ -5,7 +5,7 @@
 #include <string.h>
 
 const char dpi_data_columns[] =
-    "id, name, path, hash, epsilon, delta, adjacency, unit, added, updated, seal";
+    "id, name, path, hash, epsilon, delta, adjacency, unit, added, updated, overlap, seal";
 const char dpi_entry_columns[] =
     "id, data, made, settled, label, columns, model, print, owner, seal";
 const char dpi_part_columns[] =
@@ -55,7 +55,8 @@ bool dpi_data_row(dpi_query *q, dpi_arena *arena, dpi_data *data, bool *nomem)
                        .name = copy(q, 1, arena, nomem),
                        .path = copy(q, 2, arena, nomem),
                        .added = dpi_row_number(q, 8),
-                       .updated = dpi_row_number(q, 9)};
+                       .updated = dpi_row_number(q, 9),
+                       .overlap_allowed = dpi_row_number(q, 10) != 0};
     dp_budget *b = &data->budget;
     int64_t adjacency = dpi_row_number(q, 6);
     b->adjacency = adjacency == DP_REPLACE_ONE ? DP_REPLACE_ONE : DP_ADD_REMOVE;
@@ -150,6 +151,8 @@ void dpi_data_seal(const dp_ledger *ledger, const dpi_data *data, unsigned char 
     dpi_hash_text(&h, data->budget.unit);
     dpi_hash_number(&h, (uint64_t)data->added);
     dpi_hash_number(&h, (uint64_t)data->updated);
+    if (data->overlap_allowed) /* else as before format 4 */
+        dpi_hash_text(&h, "overlap allowed");
     dpi_hash_end(&h, seal);
 }
 

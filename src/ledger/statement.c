@@ -52,6 +52,7 @@ static bool show(statement *s)
                                    .budget = from->budget,
                                    .added = from->added,
                                    .updated = from->updated,
+                                   .overlap_allowed = from->overlap_allowed,
                                    .entries = entries,
                                    .n = from->n};
     }

@@ -17,11 +17,12 @@
 #include "base/error.h"
 #include "random/entropy.h"
 
-enum { BUSY_MS = 60000, FIRST_FORMAT = 1, FORMAT = 3, APPLICATION = 0x54414354 /* "TACT" */ };
+enum { BUSY_MS = 60000, FIRST_FORMAT = 1, FORMAT = 4, APPLICATION = 0x54414354 /* "TACT" */ };
 
-/* Of format 2: sketches; of format 3: what was before updates. */
+/* Of format 2: sketches; of format 3: what was before updates; of format 4: the column `overlap` of
+ * data. */
 static const char later_tables[] =
-    "PRAGMA user_version = 3;"
+    "PRAGMA user_version = 4;"
     "CREATE TABLE IF NOT EXISTS sketch (id INTEGER PRIMARY KEY AUTOINCREMENT,"
     " data INTEGER NOT NULL REFERENCES data, bytes BLOB NOT NULL, seal BLOB NOT NULL);"
     "CREATE TABLE IF NOT EXISTS former (id INTEGER PRIMARY KEY AUTOINCREMENT,"
@@ -34,7 +35,8 @@ static const char schema[] =
     " key BLOB NOT NULL, made INTEGER NOT NULL);"
     "CREATE TABLE data (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, path TEXT,"
     " hash BLOB NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL, adjacency INTEGER NOT NULL,"
-    " unit TEXT, added INTEGER NOT NULL, updated INTEGER NOT NULL, seal BLOB NOT NULL);"
+    " unit TEXT, added INTEGER NOT NULL, updated INTEGER NOT NULL, seal BLOB NOT NULL,"
+    " overlap INTEGER NOT NULL DEFAULT 0);"
     "CREATE TABLE data_column (data INTEGER NOT NULL REFERENCES data, place INTEGER NOT NULL,"
     " name TEXT NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (data, name));"
     "CREATE TABLE entry (id INTEGER PRIMARY KEY AUTOINCREMENT, data INTEGER NOT NULL REFERENCES "
@@ -224,13 +226,21 @@ static int64_t pragma(dp_ledger *ledger, const char *sql, dp_status *status, dp_
 }
 
 /* Brings an older format up to date: data sets of format 1 are without sketches until they are
- * updated, and what was replaced by then is not known. */
+ * updated, and what was replaced by then, or allowed before format 4, is not known.  Another
+ * process may have done so since the format was read. */
 static dp_status renew(dp_ledger *ledger, dp_error *err)
 {
     dp_status status = dpi_store_begin(ledger, err);
     if (status != DP_OK)
         return status;
-    status = run(ledger, later_tables, "renewing the ledger", err);
+    int64_t has =
+        pragma(ledger, "SELECT count(*) FROM pragma_table_info('data') WHERE name = 'overlap'",
+               &status, err);
+    if (status == DP_OK && has == 0)
+        status = run(ledger, "ALTER TABLE data ADD COLUMN overlap INTEGER NOT NULL DEFAULT 0",
+                     "renewing the ledger", err);
+    if (status == DP_OK)
+        status = run(ledger, later_tables, "renewing the ledger", err);
     return dpi_store_end(ledger, status, err);
 }
 

@@ -44,7 +44,7 @@ static void what_is_no_ledger_is_not_opened(void **state)
                  "no ledger");
     folder_write("empty", "");
     assert_fails(dp_ledger_open(folder_path("empty"), &ledger, &err), DP_EDATA, &err, "killed");
-    folder_sql("PRAGMA user_version = 4");
+    folder_sql("PRAGMA user_version = 5");
     assert_fails(dp_ledger_open(folder_path("ledger"), &ledger, &err), DP_EUNSUPPORTED, &err,
                  "newer");
     folder_sql("PRAGMA user_version = 1; UPDATE ledger SET key = x'00'");
@@ -87,7 +87,8 @@ static void budgets_and_names_are_checked(void **state)
     dp_ledger_close(ledger);
 }
 
-/* Format 1 had no sketches, format 2 forgot what data sets were before updates. */
+/* Format 1 had no sketches, format 2 forgot what data sets were before updates, format 3 what was
+ * allowed. */
 static void an_older_ledger_is_renewed(void **state)
 {
     (void)state;
@@ -95,7 +96,8 @@ static void an_older_ledger_is_renewed(void **state)
     size_t faults;
     dp_ledger *ledger = folder_ledger(2);
     dp_ledger_close(ledger);
-    folder_sql("DROP TABLE sketch; PRAGMA user_version = 1");
+    folder_sql("DROP TABLE sketch; DROP TABLE former; ALTER TABLE data DROP COLUMN overlap;"
+               "PRAGMA user_version = 1");
     assert_ok(dp_ledger_open(folder_path("ledger"), &ledger, &err), err.text);
     assert_ok(dp_ledger_check(ledger, NULL, &faults, &err), err.text);
     assert_int_equal(faults, 0);

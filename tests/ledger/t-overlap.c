@@ -109,6 +109,42 @@ static void refuses(dp_ledger *ledger, dp_dataset *data)
     assert_fails(add(ledger, "again", data, false, &err), DP_EPRIVACY, &err, "'survey'");
 }
 
+static void allowed_is(dp_ledger *ledger, size_t k, bool allowed)
+{
+    dp_error err = {0};
+    const dp_ledger_statement *s;
+    assert_ok(dp_ledger_read(ledger, &s, &err), err.text);
+    assert_true(k < s->n && s->data[k].overlap_allowed == allowed);
+    dp_ledger_statement_free(s);
+}
+
+/* In the order d, survey, again. */
+static void what_was_allowed_stays_on_the_statement(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    size_t faults;
+    dp_ledger *ledger = set_up(N);
+    assert_ok(add(ledger, "again", of(&first, rotated, COLUMNS, "y"), true, &err), err.text);
+    allowed_is(ledger, 1, false);
+    allowed_is(ledger, 2, true);
+    dp_dataset *data = of(&first, all, COLUMNS, "z");
+    const dp_ledger_source meant = {.records = data, .overlap_allowed = true};
+    assert_ok(dp_ledger_update_data(ledger, "survey", &meant, &err), err.text);
+    allowed_is(ledger, 1, true);
+    dp_dataset_free(data);
+    fill(&second, N, 12);
+    data = of(&second, all, COLUMNS, "x");
+    const dp_ledger_source other = {.records = data};
+    assert_ok(dp_ledger_update_data(ledger, "survey", &other, &err), err.text);
+    allowed_is(ledger, 1, true);
+    dp_dataset_free(data);
+    folder_sql("UPDATE data SET overlap = 0 WHERE id = 3");
+    assert_ok(dp_ledger_check(ledger, NULL, &faults, &err), err.text);
+    assert_int_equal(faults, 1);
+    dp_ledger_close(ledger);
+}
+
 static void names_and_orders_do_not_matter(void **state)
 {
     (void)state;
@@ -404,6 +440,7 @@ static void memory_may_run_out_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_allowed_stays_on_the_statement),
         cmocka_unit_test(names_and_orders_do_not_matter),
         cmocka_unit_test(kinds_do_not_matter),
         cmocka_unit_test(records_of_few_values_are_recognised_as_a_whole),
