@@ -89,15 +89,6 @@ static double profile_of(const parts *p, dpi_side side)
     return fmin(fmax(p->a * (1 + way * p->error) - p->b * (1 - way * p->error), 0), 1);
 }
 
-double dpi_blend_profile(double mu, double e, dpi_side side)
-{
-    double profile;
-    if (is_far(mu, e, side, &profile))
-        return profile;
-    parts p = parts_at(mu, e, side == DPI_UPPER ? DPI_LOWER : DPI_UPPER);
-    return profile_of(&p, side);
-}
-
 /* What the sum gives at one epsilon. */
 typedef struct value {
     double delta, noise, slope; /* slope: of -delta */

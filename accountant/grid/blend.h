@@ -7,9 +7,6 @@
 /* Least mu that is read in this way. */
 #define DPI_LEAST_BLENDED 1e-4
 
-/* Bound on delta(e) of one Gaussian release, mu >= DPI_LEAST_BLENDED, at any real e; in [0, 1]. */
-double dpi_blend_profile(double mu, double e, dpi_side side);
-
 /* Distance x with delta(x) <= e^log_delta, log_delta < 0. */
 double dpi_blend_reach(double mu, double log_delta);
 
