@@ -42,5 +42,6 @@ libtacit_accountant_la_SOURCES += \
   %D%/answers/gaussian.c %D%/answers/gaussian.h \
   %D%/answers/renyi.c %D%/answers/renyi.h \
   %D%/answers/risk.c \
+  %D%/answers/search.c %D%/answers/search.h \
   %D%/answers/shuffle.c %D%/answers/shuffle.h \
   %D%/answers/tradeoff.c %D%/answers/tradeoff.h

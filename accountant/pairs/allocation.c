@@ -40,7 +40,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-static const double LEAST_SIGMA = 0.4, MOST_SIGMA = 1000;
 static const uint64_t MOST_STEPS = 1000000;
 static const double REACH = 12;          /* |z| and |z - s| looked at: P beyond is 2e-33 */
 static const double COARSE = 1.0 / 64;   /* unit of the grid relative to the body's width */
@@ -186,11 +185,11 @@ static void make_atoms(const dpi_sums *sums, const dpi_sum_law *law, dpi_directi
 
 static dp_status check(double sigma, uint64_t t, dp_error *err)
 {
-    if (!(sigma >= LEAST_SIGMA && sigma <= MOST_SIGMA))
+    if (!(sigma >= DPI_ALLOCATION_LEAST_SIGMA && sigma <= DPI_ALLOCATION_MOST_SIGMA))
         return dpi_fail(err, DP_EACCURACY,
                         "sigma is %g; epochs of random allocation are accounted for sigma in "
                         "[%g, %g], take one within or Poisson sampling",
-                        sigma, LEAST_SIGMA, MOST_SIGMA);
+                        sigma, DPI_ALLOCATION_LEAST_SIGMA, DPI_ALLOCATION_MOST_SIGMA);
     if (t < 2 || t > MOST_STEPS)
         return dpi_fail(err, DP_EACCURACY,
                         "an epoch has %llu steps; random allocation is accounted for 2 to %llu, "

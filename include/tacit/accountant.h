@@ -172,7 +172,8 @@ DP_API DP_MUST_CHECK dp_status dp_approximate_sigma(double epsilon, double delta
                                                     uint64_t steps, dp_sampling sampling,
                                                     double *sigma, dp_error *err) DP_NONNULL(6);
 
-/* The same for any mechanism: m->sigma is not read.  tolerance relative, 0: 1e-4. */
+/* The same for any mechanism: m->sigma is not read.  tolerance relative, 0: 1e-4.  Of random
+ * allocation noise is looked for in [0.4, 1000]. */
 DP_API DP_MUST_CHECK dp_status dp_calibrate_sigma(const dp_mechanism *m, double epsilon,
                                                   double delta, double tolerance, double *sigma,
                                                   dp_error *err) DP_NONNULL(1, 5);

@@ -199,6 +199,26 @@ static void cap_is_safe_and_one_less_is_not(void **state)
 
 /* ---- refusals ---- */
 
+/* Epochs are accounted for from sigma 0.4 on: the search stays above, and says where it ends. */
+static void noise_of_epochs_is_found_down_to_its_limit(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    double epsilon, sigma;
+    dp_mechanism m = {
+        .sampling = DP_SAMPLING_ALLOCATION, .sigma = 0.41, .rate = 0.1, .steps = 10, .epoch = 10};
+    assert_ok(dp_epsilon(&m, 1e-5, &epsilon, &err), err.text);
+    assert_ok(dp_calibrate_sigma(&m, epsilon, 1e-5, 1e-3, &sigma, &err), err.text);
+    assert_close(sigma, 0.41, 1e-3, 0);
+    m.sigma = sigma;
+    double kept;
+    assert_ok(dp_epsilon(&m, 1e-5, &kept, &err), err.text);
+    assert_true(kept <= epsilon * (1 + 1e-3));
+    assert_fails(dp_calibrate_sigma(&m, 2 * epsilon, 1e-5, 1e-3, &sigma, &err), DP_EACCURACY, &err,
+                 "or take Poisson sampling");
+    assert_true(sigma == INFINITY);
+}
+
 static void noise_search_refuses(void **state)
 {
     (void)state;
@@ -274,6 +294,7 @@ int main(void)
         cmocka_unit_test(rate_is_certified_and_the_greatest),
         cmocka_unit_test(all_records_or_none),
         cmocka_unit_test(cap_is_safe_and_one_less_is_not),
+        cmocka_unit_test(noise_of_epochs_is_found_down_to_its_limit),
         cmocka_unit_test(noise_search_refuses),
         cmocka_unit_test(the_others_refuse),
     };
