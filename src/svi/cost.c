@@ -119,6 +119,14 @@ static dp_status refuse_extras(const dp_svi_opts *o, double alone, double epsilo
                     o->epsilon, text[0], text[1], text[2], text[3]);
 }
 
+/* Where the account does not reach, as for epochs below 0.4, epsilon is infinite: more noise is
+ * tried.  False when memory is out. */
+static bool look(const dp_svi_opts *o, double *epsilon)
+{
+    dp_error beyond = {0};
+    return dpi_cost_epsilon(o, o->steps, epsilon, &beyond) != DP_ENOMEM;
+}
+
 /* Raises sigma from what the gradient alone needs until the rest fits in, too. */
 static dp_status calibrate_list(dp_svi_opts *o, double alone, dp_error *err)
 {
@@ -126,17 +134,15 @@ static dp_status calibrate_list(dp_svi_opts *o, double alone, dp_error *err)
     for (double factor = 1; factor <= greatest_factor && epsilon > o->epsilon; factor *= 2) {
         low = high;
         o->sigma = high = alone * factor;
-        dp_error beyond = {0}; /* with so little noise the account may not reach as far */
-        if (dpi_cost_epsilon(o, o->steps, &epsilon, &beyond) == DP_ENOMEM)
+        if (!look(o, &epsilon))
             return dpi_fail_nomem(err);
     }
     if (epsilon > o->epsilon)
         return refuse_extras(o, alone, epsilon, err);
     for (int k = 0; k < HALVINGS && high > low; k++) {
         o->sigma = sqrt(low * high);
-        dp_status status = dpi_cost_epsilon(o, o->steps, &epsilon, err);
-        if (status != DP_OK)
-            return status;
+        if (!look(o, &epsilon))
+            return dpi_fail_nomem(err);
         if (epsilon > o->epsilon)
             low = o->sigma;
         else
