@@ -5,7 +5,8 @@
 #include <tacit/status.h>
 
 /* DP_OK where the calling thread rounds to nearest and keeps subnormal numbers; else
- * DP_EUNSUPPORTED with what is wrong and how to mend it.  Takes some 10 ns. */
+ * DP_EUNSUPPORTED with what is wrong and how to mend it.  It reads two control words, or computes
+ * five numbers where there is but one. */
 dp_status dpi_float_check(dp_error *err) DP_MUST_CHECK;
 
 /* Gives the calling thread, one of the library's own, the arithmetic that dpi_float_check asks for:
