@@ -320,6 +320,19 @@ static real scattered(const dpi_shape *s[2], const real *in[2], const size_t *in
     return sum;
 }
 
+/* The number that a pick or a slice takes. */
+static real picked(const dpi_node *node, const dpi_shape *s[2], const real *in[2],
+                   const size_t *index)
+{
+    size_t moved[DPI_MAX_DIMS + 1];
+    bool picks = node->op == &dpi_op_pick, many = picks && s[1]->n_dims == 1;
+    bool dropped = !many && node->shape.n_dims < s[0]->n_dims;
+    size_t first = picks ? (size_t)in[1][many ? index[0] : 0] : node->attr.number;
+    memcpy(moved + dropped, index, (size_t)node->shape.n_dims * sizeof *index);
+    moved[0] = first + (dropped || many ? 0 : index[0]);
+    return in[0][position(s[0], moved, s[0]->n_dims)];
+}
+
 /* Element of the result with subscripts `index`, for one record. */
 static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[2],
                     const size_t *index)
@@ -330,8 +343,8 @@ static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[
     if (op->broadcasts)
         return binary(node, in[0][position(s[0], index, shape->n_dims)],
                       in[1][position(s[1], index, shape->n_dims)]);
-    if (op == &dpi_op_expand)
-        return in[0][position(s[0], index, shape->n_dims)];
+    if (op == &dpi_op_expand || op == &dpi_op_spread)
+        return in[0][position(s[0], index, (op == &dpi_op_expand ? shape : s[0])->n_dims)];
     if (op == &dpi_op_cumulative_sum)
         return accumulated(node, s[0], in[0], index);
     if (op == &dpi_op_contrast)
@@ -347,8 +360,6 @@ static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[
         return unpooled(node, s[1], in[1], in[0], position(shape, index, shape->n_dims));
     if (op == &dpi_op_group_mean)
         return group_mean(node, s[0], in[0], position(s[0], index, shape->n_dims));
-    if (op == &dpi_op_spread)
-        return in[0][position(s[0], index, s[0]->n_dims)];
     if (op == &dpi_op_matmul)
         return product(node, s, in, s[0]->n_dims == 2 ? index[0] : 0,
                        s[1]->n_dims == 2 ? index[shape->n_dims - 1] : 0);
@@ -358,18 +369,8 @@ static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[
         return scattered(s, in, index);
     if (op == &dpi_op_scatter)
         return index[0] == (size_t)in[1][0] ? in[0][position(s[0], index, shape->n_dims)] : 0;
-    if (op == &dpi_op_pick && s[1]->n_dims == 1) {
-        memcpy(moved, index, (size_t)shape->n_dims * sizeof *index);
-        moved[0] = (size_t)in[1][index[0]];
-        return in[0][position(s[0], moved, s[0]->n_dims)];
-    }
-    if (op == &dpi_op_pick || op == &dpi_op_slice) {
-        bool dropped = shape->n_dims < s[0]->n_dims;
-        size_t first = op == &dpi_op_pick ? (size_t)in[1][0] : node->attr.number;
-        memcpy(moved + (dropped ? 1 : 0), index, (size_t)shape->n_dims * sizeof *index);
-        moved[0] = first + (dropped ? 0 : index[0]);
-        return in[0][position(s[0], moved, s[0]->n_dims)];
-    }
+    if (op == &dpi_op_pick || op == &dpi_op_slice)
+        return picked(node, s, in, index);
     if (op == &dpi_op_reshape)
         return in[0][position(shape, index, shape->n_dims)];
     if (op == &dpi_op_patches)
@@ -377,11 +378,9 @@ static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[
     if (op == &dpi_op_fold)
         return folded(node, s[0], in[0], position(shape, index, shape->n_dims));
     if (op == &dpi_op_pad) {
-        if (index[0] < node->attr.number || index[0] >= node->attr.number + node->attr.inner)
-            return 0;
         memcpy(moved, index, (size_t)shape->n_dims * sizeof *index);
-        moved[0] -= node->attr.number;
-        return in[0][position(s[0], moved, shape->n_dims)];
+        moved[0] -= node->attr.number; /* far beyond where the index is below */
+        return moved[0] < node->attr.inner ? in[0][position(s[0], moved, shape->n_dims)] : 0;
     }
     return unary(node, in[0][position(s[0], index, shape->n_dims)]);
 }

@@ -1,9 +1,10 @@
 UNIT_TESTS += %D%/t-columns %D%/t-deterministic %D%/t-divergence %D%/t-expr %D%/t-expr-layer %D%/t-expr-refused %D%/t-init %D%/t-layers %D%/t-mixture \
   %D%/t-model %D%/t-objective %D%/t-objective-refused
 %C%_t_deterministic_SOURCES = %D%/t-deterministic.c
-UNIT_TESTS += %D%/t-store
+UNIT_TESTS += %D%/t-fingerprint %D%/t-store
 random_records = %D%/random-records.c %D%/random-records.h
 random_model = %D%/random-model.c %D%/random-model.h $(random_records)
+%C%_t_fingerprint_SOURCES = %D%/t-fingerprint.c $(random_model) $(graph_help)
 %C%_t_store_SOURCES = %D%/t-store.c $(random_model) $(graph_help) $(faulty)
 %C%_t_store_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_divergence_SOURCES = %D%/t-divergence.c

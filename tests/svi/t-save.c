@@ -16,6 +16,29 @@
 
 /* ---- state ---- */
 
+static void resumed_state_is_that_saved(const dp_svi_opts *o)
+{
+    bench b = set_up(o, 0);
+    dp_svi *first = start(&b);
+    walk(first, 60);
+    save(first, "run");
+    dp_svi *second = go_on(&b, "run");
+    const dpi_optimizer *p = &first->optimizer, *q = &second->optimizer;
+    assert_true(p->done == 60 && q->done == 60 && p->n == q->n);
+    dpi_state ours[DPI_OPTIMIZER_VECTORS], theirs[DPI_OPTIMIZER_VECTORS];
+    size_t n_vectors = dpi_optimizer_vectors(p, ours);
+    assert_int_equal(dpi_optimizer_vectors(q, theirs), n_vectors);
+    for (size_t i = 0; i < n_vectors; i++)
+        assert_memory_equal(ours[i].at, theirs[i].at, p->n * sizeof *p->theta);
+    assert_true(p->step_size == q->step_size && p->average_from == q->average_from);
+    assert_memory_equal(&first->opts, &second->opts, sizeof first->opts);
+    while (!dp_svi_done(second))
+        walk(second, 1);
+    dp_svi_free(first);
+    dp_svi_free(second);
+    tear_down(&b);
+}
+
 static void a_resumed_run_has_the_state_that_was_saved(void **state)
 {
     (void)state;
@@ -57,27 +80,8 @@ static void a_resumed_run_has_the_state_that_was_saved(void **state)
          .sampling = DP_SAMPLING_ALLOCATION,
          .epoch = 30},
     };
-    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        bench b = set_up(&kinds[k], 0);
-        dp_svi *first = start(&b);
-        walk(first, 60);
-        save(first, "run");
-        dp_svi *second = go_on(&b, "run");
-        const dpi_optimizer *p = &first->optimizer, *q = &second->optimizer;
-        assert_true(p->done == 60 && q->done == 60 && p->n == q->n);
-        dpi_state ours[DPI_OPTIMIZER_VECTORS], theirs[DPI_OPTIMIZER_VECTORS];
-        size_t n_vectors = dpi_optimizer_vectors(p, ours);
-        assert_int_equal(dpi_optimizer_vectors(q, theirs), n_vectors);
-        for (size_t i = 0; i < n_vectors; i++)
-            assert_memory_equal(ours[i].at, theirs[i].at, p->n * sizeof *p->theta);
-        assert_true(p->step_size == q->step_size && p->average_from == q->average_from);
-        assert_memory_equal(&first->opts, &second->opts, sizeof first->opts);
-        while (!dp_svi_done(second))
-            walk(second, 1);
-        dp_svi_free(first);
-        dp_svi_free(second);
-        tear_down(&b);
-    }
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+        resumed_state_is_that_saved(&kinds[k]);
 }
 
 static void loss_and_clip_norm_go_on(void **state)
