@@ -8,6 +8,7 @@
 
 #include "svi/svi.h"
 #include "tests/lib/check.h"
+#include "tests/svi/equal.h"
 
 enum { ROWS = 200, WIDTH = 230, PLACES = 2, SIZE = WIDTH * WIDTH + WIDTH };
 
@@ -115,55 +116,18 @@ static void precisions_agree(void **state)
     assert_true(off > 0 && off < 1e-5);
 }
 
-enum { MANY = 850, SIDE = 40 }; /* the most records whose sums have chains, of 8 */
-
-/* The distance from the exact sum over n records of a layer h = x w whose gradients are y x_i, all
- * x_i being `number` and y a power of 2: factors and products are floats, exactly, and additions
- * alone can be off. */
-static double off_with(size_t n, double number, double clip)
-{
-    dp_error err = {0};
-    dp_svi *svi;
-    static double same[MANY * SIDE], power[MANY];
-    const dp_svi_opts o = {
-        .mode = DP_WITHOUT_GUARANTEE, .clip = clip, .precision = DP_SINGLE, .steps = 1, .seed = 5};
-    dp_model *m = dp_model_new();
-    dp_dataset *data = dp_dataset_new(n);
-    dp_plate rows = dp_unit_plate(m, "rows"), inputs = dp_plate_new(m, "inputs", SIDE);
-    dp_expr w = dp_param_in(inputs, "w", SIDE, 0);
-    dp_observe(rows, "y", dp_normal_v(dp_sum(dp_matmul(dp_data(rows, "x", SIDE), w)), dp_num(1)));
-    for (size_t i = 0; i < n; i++)
-        power[i] = 0x1p-8;
-    for (size_t i = 0; i < n * SIDE; i++)
-        same[i] = number;
-    dp_dataset_real(data, "x", SIDE, same);
-    dp_dataset_real(data, "y", 1, power);
-    assert_ok(dp_svi_new(m, NULL, data, &o, &svi, &err), err.text);
-    assert_null(svi->sum.factors);
-    assert_ok(dp_svi_step(svi, &err), err.text);
-    double off = 0, exact = (double)n * number * 0x1p-8;
-    for (size_t e = 0; e < SIDE * SIDE; e++)
-        off += (svi->release.out[e] - exact) * (svi->release.out[e] - exact);
-    dp_svi_free(svi);
-    dp_dataset_free(data);
-    dp_model_free(m);
-    return sqrt(off);
-}
-
 /* What is left to rounding in a sum is 0.94 2^-11 clips (exec/chains.c), and must be kept by the
- * chains that a step chooses: numbers as in t-waves, which lose most in chains of 2^bits. */
+ * chains that a step chooses. */
 static void rounding_stays_within_what_is_left_to_it(void **state)
 {
     (void)state;
-    const size_t sizes[] = {128, 400, MANY};
-    const double clip = 0x1p-8 * SIDE * 1.01;
+    const size_t sizes[] = {128, 400, 850}; /* the most records whose sums have chains, of 8 */
     double most = 0;
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-        for (int bits = 3; bits <= 6; bits++) {
-            assert_true(dpi_chain_records(1, sizes[k], clip) > 0);
-            double number = 1 + (ldexp(1, bits - 2) - 1) * 0x1p-23;
-            most = fmax(most, off_with(sizes[k], number, clip) / clip);
-        }
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        const equal_sum sum = {.n = sizes[k], .inputs = 40, .outputs = 40};
+        assert_true(dpi_chain_records(1, sum.n, equal_clip(&sum)) > 0);
+        most = fmax(most, equal_off(&sum));
+    }
     print_message("# sums are off by up to %.3g clips, %.3g are left\n", most, 0.94 * 0x1p-11);
     assert_true(most > 1e-6); /* chains of floats it is */
     assert_true(most <= 0.94 * 0x1p-11);

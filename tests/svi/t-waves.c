@@ -7,6 +7,7 @@
 #include "svi/svi.h"
 #include "tests/lib/check.h"
 #include "tests/lib/numbers.h"
+#include "tests/svi/equal.h"
 
 enum { ROWS = 1100, INPUTS = 180, OUTPUTS = 290, SIZE = INPUTS * OUTPUTS + OUTPUTS };
 
@@ -159,56 +160,15 @@ static void precisions_agree(void **state)
     assert_true(sqrt(off / norm) < 1e-5);
 }
 
-/* The sum over n records of a layer h = x w whose gradients are y x_i, all x_i being `number` and y
- * a power of 2: factors and products are floats, exactly, and additions alone can be off. */
-static void sum_equal(size_t n, double number, double clip, double release[INPUTS * OUTPUTS])
-{
-    dp_error err = {0};
-    dp_svi *svi;
-    static double y[ROWS];
-    const dp_svi_opts o = {
-        .mode = DP_WITHOUT_GUARANTEE, .clip = clip, .precision = DP_SINGLE, .steps = 1, .seed = 9};
-    dp_model *m = dp_model_new();
-    dp_dataset *data = dp_dataset_new(n);
-    dp_plate rows = dp_unit_plate(m, "rows"), inputs = dp_plate_new(m, "inputs", INPUTS);
-    dp_expr w = dp_param_in(inputs, "w", OUTPUTS, 0);
-    dp_observe(rows, "y", dp_normal_v(dp_sum(dp_matmul(dp_data(rows, "x", INPUTS), w)), dp_num(1)));
-    for (size_t i = 0; i < n; i++)
-        y[i] = 0x1p-8;
-    for (size_t i = 0; i < n * INPUTS; i++)
-        x[i] = number;
-    dp_dataset_real(data, "x", INPUTS, x);
-    dp_dataset_real(data, "y", 1, y);
-    assert_ok(dp_svi_new(m, NULL, data, &o, &svi, &err), err.text);
-    assert_non_null(svi->sum.factors);
-    assert_true(svi->objective.n_release == INPUTS * OUTPUTS);
-    assert_ok(dp_svi_step(svi, &err), err.text);
-    memcpy(release, svi->release.out, INPUTS * OUTPUTS * sizeof *release);
-    dp_svi_free(svi);
-    dp_dataset_free(data);
-    dp_model_free(m);
-}
-
 /* What is left to rounding in a sum is 0.94 2^-11 clips (exec/factors.c), and must be kept by the
- * chains that a step chooses.  1 + (2^(k-2) - 1) 2^-23 is added to sums of 2^(k-1) ... 2^k of it
- * with the loss of almost half a unit in their last place, always downwards: chains of 2^k lose
- * most.  Chains of 64 would lose twice the bound at the largest size. */
+ * chains that a step chooses.  Chains of 64 would lose twice the bound at the largest size. */
 static void rounding_stays_within_what_is_left_to_it(void **state)
 {
     (void)state;
-    static double release[INPUTS * OUTPUTS];
     const size_t sizes[] = {229, 600, ROWS};
-    const double norm = 0x1p-8 * sqrt(INPUTS * OUTPUTS), clip = norm * 1.01;
     double most = 0;
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-        for (int bits = 3; bits <= 6; bits++) {
-            double number = 1 + (ldexp(1, bits - 2) - 1) * 0x1p-23, off = 0;
-            double exact = (double)sizes[k] * number * 0x1p-8;
-            sum_equal(sizes[k], number, clip, release);
-            for (size_t e = 0; e < INPUTS * OUTPUTS; e++)
-                off += (release[e] - exact) * (release[e] - exact);
-            most = fmax(most, sqrt(off) / clip);
-        }
+        most = fmax(most, equal_off(&(equal_sum){sizes[k], INPUTS, OUTPUTS, true}));
     print_message("# sums are off by up to %.3g clips, %.3g are left\n", most, 0.94 * 0x1p-11);
     assert_true(most > 1e-6); /* chains of floats it is */
     assert_true(most <= 0.94 * 0x1p-11);
