@@ -90,16 +90,15 @@ static size_t size_of_part(const dpi_objective *o, size_t p)
     return dpi_shape_size(&dpi_get(&o->graph, o->part[p])->shape);
 }
 
-dpi_lent *dpi_finish_lent(dp_svi *s, size_t *n)
+dpi_lent *dpi_finish_lent(const dpi_objective *o, double *theta, double *release, dpi_arena *arena,
+                          size_t *n)
 {
-    const dpi_objective *o = &s->objective;
-    dpi_lent *lent = dpi_arena_alloc(&s->arena, o->n_blocks + o->n_parts, sizeof *lent);
-    double *release = s->release.out;
+    dpi_lent *lent = dpi_arena_alloc(arena, o->n_blocks + o->n_parts, sizeof *lent);
     *n = 0;
     if (lent == NULL)
         return NULL;
     for (size_t k = 0; k < o->n_blocks; k++)
-        lent[(*n)++] = (dpi_lent){o->blocks[k].node, s->optimizer.theta + o->blocks[k].offset};
+        lent[(*n)++] = (dpi_lent){o->blocks[k].node, theta + o->blocks[k].offset};
     for (size_t p = 0; p < o->n_parts && o->cut == DP_FORM_LATENTS; p++) {
         lent[(*n)++] = (dpi_lent){o->feed[p], release};
         release += size_of_part(o, p);

@@ -8,9 +8,10 @@
  * where they are (dpi_finish_lent).  DP_ENOMEM. */
 dp_status dpi_finish_init(dp_svi *s, dp_error *err) DP_MUST_CHECK;
 
-/* Buffers of s for nodes of its run: n_blocks of parameters, and n_parts of feeds for
- * DP_FORM_LATENTS. */
-dpi_lent *dpi_finish_lent(dp_svi *s, size_t *n);
+/* Places in theta and release for nodes of the run: n_blocks of parameters, and n_parts of feeds
+ * for DP_FORM_LATENTS.  NULL when memory is out. */
+dpi_lent *dpi_finish_lent(const dpi_objective *o, double *theta, double *release, dpi_arena *arena,
+                          size_t *n);
 
 /* Turns the sum that dpi_sum_batch has left into the release and that into an estimate of the full
  * sum, pulls it back to the parameters and moves them.  *finite is false when they no longer all

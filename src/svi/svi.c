@@ -63,7 +63,8 @@ static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
     if (s->extras.n > 0)
         wanted[n++] = o->record;
     size_t n_lent;
-    const dpi_lent *lent = dpi_finish_lent(s, &n_lent);
+    const dpi_lent *lent =
+        dpi_finish_lent(o, s->optimizer.theta, s->release.out, &s->arena, &n_lent);
     if (lent == NULL)
         return dpi_fail_nomem(err);
     dpi_run_spec spec = {.graph = &o->graph,
