@@ -1,57 +1,14 @@
 /* The kernels for floats, by operation; sums over records are in double. */
 #include "exec/single.h"
 
-#define RUN(name) [DPI_OP_##name] = {.run = dpi_single_##name}
-#define REFUSE(name, why) [DPI_OP_##name] = {.refused = (why)}
+#define RUN(name) [DPI_OP_##name] = {.run = dpi_single_##name},
+#define NARROWED(name) [DPI_OP_##name] = {.refused = "values from outside are narrowed"},
+#define WIDE(name) [DPI_OP_##name] = {.refused = "sums over records are made in double"},
 
+/* clang-format off */
 const dpi_kernel_single dpi_kernels_single[DPI_N_OPS] = {
-    REFUSE(const, "values from outside are narrowed"),
-    REFUSE(input, "values from outside are narrowed"),
-    REFUSE(data, "values from outside are narrowed"),
-    REFUSE(index, "values from outside are narrowed"),
-    REFUSE(ones, "values from outside are narrowed"),
-    RUN(add),
-    RUN(sub),
-    RUN(mul),
-    RUN(div),
-    RUN(neg),
-    RUN(exp),
-    RUN(expm1),
-    RUN(log),
-    RUN(log1p),
-    RUN(sqrt),
-    RUN(square),
-    RUN(logistic),
-    RUN(softplus),
-    RUN(tanh),
-    RUN(abs),
-    RUN(sign),
-    RUN(lgamma),
-    RUN(polygamma),
-    RUN(sum_to),
-    RUN(expand),
-    RUN(log_sum_exp),
-    REFUSE(sum_records, "sums over records are made in double"),
-    RUN(matmul),
-    RUN(outer),
-    RUN(pick),
-    RUN(scatter),
-    RUN(slice),
-    RUN(pad),
-    RUN(sum_last),
-    RUN(spread),
-    RUN(contrast),
-    RUN(cumulative_sum),
-    RUN(relu),
-    RUN(step),
-    RUN(max),
-    RUN(normal_cdf),
-    RUN(group_mean),
-    RUN(reshape),
-    RUN(patches),
-    RUN(fold),
-    RUN(pool_sum),
-    RUN(unpool_sum),
-    RUN(pool_max),
-    RUN(unpool_max),
+    DPI_RECORDWISE(RUN)
+    DPI_SOURCES(NARROWED)
+    DPI_OVER_RECORDS(WIDE)
 };
+/* clang-format on */

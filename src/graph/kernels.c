@@ -1,57 +1,17 @@
 /* The kernels for doubles, by operation. */
 #include "graph/kernel.h"
 
-#define RUN(name) [DPI_OP_##name] = {.run = dpi_double_##name}
+#define RUN(name) [DPI_OP_##name] = {.run = dpi_double_##name},
 #define REFUSE(name, why) [DPI_OP_##name] = {.refused = (why)}
 
+/* clang-format off */
 const dpi_kernel dpi_kernels[DPI_N_OPS] = {
+    DPI_RECORDWISE(RUN)
+    DPI_OVER_RECORDS(RUN)
     REFUSE(const, "it is in the attributes"),
     REFUSE(input, "the caller sets it"),
     REFUSE(data, "it is read from a column"),
     REFUSE(index, "it is read from a column"),
     REFUSE(ones, "it never changes"),
-    RUN(add),
-    RUN(sub),
-    RUN(mul),
-    RUN(div),
-    RUN(neg),
-    RUN(exp),
-    RUN(expm1),
-    RUN(log),
-    RUN(log1p),
-    RUN(sqrt),
-    RUN(square),
-    RUN(logistic),
-    RUN(softplus),
-    RUN(tanh),
-    RUN(abs),
-    RUN(sign),
-    RUN(lgamma),
-    RUN(polygamma),
-    RUN(sum_to),
-    RUN(expand),
-    RUN(log_sum_exp),
-    RUN(sum_records),
-    RUN(matmul),
-    RUN(outer),
-    RUN(pick),
-    RUN(scatter),
-    RUN(slice),
-    RUN(pad),
-    RUN(sum_last),
-    RUN(spread),
-    RUN(contrast),
-    RUN(cumulative_sum),
-    RUN(relu),
-    RUN(step),
-    RUN(max),
-    RUN(normal_cdf),
-    RUN(group_mean),
-    RUN(reshape),
-    RUN(patches),
-    RUN(fold),
-    RUN(pool_sum),
-    RUN(unpool_sum),
-    RUN(pool_max),
-    RUN(unpool_max),
 };
+/* clang-format on */
