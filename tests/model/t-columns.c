@@ -1,5 +1,5 @@
-/* What a model may be given: names, columns that are read and observed, and latents that stay in the
- * domain of what they are arguments of. */
+/* What a model may be given: names, columns that are read and observed, and latents that stay in
+ * the domain of what they are arguments of. */
 #include <string.h>
 
 #include <tacit/dataset.h>
