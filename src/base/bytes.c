@@ -44,6 +44,26 @@ void dpi_bytes_align(dpi_bytes *b, size_t to)
         dpi_bytes_add(b, NULL, to - b->n % to);
 }
 
+void dpi_bytes_number(dpi_bytes *b, uint64_t number)
+{
+    unsigned char bytes[8];
+    dpi_put_number(bytes, number);
+    dpi_bytes_add(b, bytes, sizeof bytes);
+}
+
+void dpi_bytes_real(dpi_bytes *b, double value)
+{
+    dpi_bytes_number(b, dpi_bits_of(value));
+}
+
+void dpi_bytes_text(dpi_bytes *b, const char *text)
+{
+    size_t length = text != NULL ? strlen(text) : 0;
+    dpi_bytes_number(b, text != NULL ? length : UINT64_MAX);
+    dpi_bytes_add(b, text, length);
+    dpi_bytes_align(b, 8);
+}
+
 void dpi_bytes_free(dpi_bytes *b)
 {
     dpi_free(b->at);
@@ -68,6 +88,11 @@ uint64_t dpi_read_number(dpi_reader *r)
     return at == NULL ? 0 : dpi_get_number(at);
 }
 
+double dpi_read_real(dpi_reader *r)
+{
+    return dpi_of_bits(dpi_read_number(r));
+}
+
 size_t dpi_read_count(dpi_reader *r, size_t most)
 {
     uint64_t number = dpi_read_number(r);
@@ -87,7 +112,7 @@ bool dpi_read_reals(dpi_reader *r, dpi_arena *arena, size_t n, double **values)
     }
     *values = dpi_arena_alloc(arena, n, sizeof **values);
     for (size_t i = 0; *values != NULL && i < n; i++)
-        (*values)[i] = dpi_of_bits(dpi_read_number(r));
+        (*values)[i] = dpi_read_real(r);
     return *values != NULL;
 }
 

@@ -25,6 +25,12 @@ void dpi_bytes_add(dpi_bytes *b, const void *from, size_t n);
 /* Appends zeros up to a multiple of `to`. */
 void dpi_bytes_align(dpi_bytes *b, size_t to);
 
+/* Appends a number, a real number, and a text (NULL: none), before which there is a multiple of 8
+ * bytes. */
+void dpi_bytes_number(dpi_bytes *b, uint64_t number);
+void dpi_bytes_real(dpi_bytes *b, double value);
+void dpi_bytes_text(dpi_bytes *b, const char *text);
+
 /* Frees them; empty again. */
 void dpi_bytes_free(dpi_bytes *b);
 
@@ -38,6 +44,7 @@ typedef struct dpi_reader {
 const unsigned char *dpi_read_bytes(dpi_reader *r, size_t n);
 
 uint64_t dpi_read_number(dpi_reader *r);
+double dpi_read_real(dpi_reader *r);
 
 /* A number below or at `most`; else bad, and 0. */
 size_t dpi_read_count(dpi_reader *r, size_t most);

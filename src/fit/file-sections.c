@@ -20,39 +20,14 @@ static const char *const kinds[] = {
 
 /* ---- pieces ---- */
 
-static void put_number(dpi_bytes *out, uint64_t number)
-{
-    unsigned char bytes[8];
-    dpi_put_number(bytes, number);
-    dpi_bytes_add(out, bytes, sizeof bytes);
-}
-
-static void put_real(dpi_bytes *out, double value)
-{
-    put_number(out, dpi_bits_of(value));
-}
-
-static void put_text(dpi_bytes *out, const char *text)
-{
-    size_t length = text != NULL ? strlen(text) : 0;
-    put_number(out, text != NULL ? length : UINT64_MAX);
-    dpi_bytes_add(out, text, length);
-    dpi_bytes_align(out, 8);
-}
-
 static dp_status put_word(dpi_bytes *out, const char *const *words, size_t n, size_t choice,
                           dp_error *err)
 {
     if (choice >= n || words[choice] == NULL)
         return dpi_fail(err, DP_EUNSUPPORTED,
                         "choice %zu of the run has no word in the file format", choice);
-    put_text(out, words[choice]);
+    dpi_bytes_text(out, words[choice]);
     return DP_OK;
-}
-
-static double get_real(dpi_fit_read *read)
-{
-    return dpi_of_bits(dpi_read_number(&read->r));
 }
 
 static bool get_flag(dpi_fit_read *read)
@@ -142,15 +117,15 @@ static dp_status get_guide(dpi_fit_read *read, dp_error *err)
 static dp_status put_parameters(const dp_fit *fit, dpi_bytes *out, dp_error *err)
 {
     (void)err;
-    put_number(out, fit->objective.n_blocks);
+    dpi_bytes_number(out, fit->objective.n_blocks);
     for (size_t k = 0; k < fit->objective.n_blocks; k++) {
         const dpi_block *block = &fit->objective.blocks[k];
         const dpi_shape *shape = &dpi_get(&fit->objective.graph, block->node)->shape;
-        put_text(out, block->name);
-        put_number(out, block->offset);
-        put_number(out, (uint64_t)shape->n_dims);
+        dpi_bytes_text(out, block->name);
+        dpi_bytes_number(out, block->offset);
+        dpi_bytes_number(out, (uint64_t)shape->n_dims);
         for (int i = 0; i < shape->n_dims; i++)
-            put_number(out, shape->dim[i]);
+            dpi_bytes_number(out, shape->dim[i]);
     }
     return DP_OK;
 }
@@ -167,7 +142,7 @@ static dp_status put_values(const dp_fit *fit, dpi_bytes *out, dp_error *err)
 {
     (void)err;
     for (size_t i = 0; i < fit->parts.n_theta; i++)
-        put_real(out, fit->parts.theta[i]);
+        dpi_bytes_real(out, fit->parts.theta[i]);
     return DP_OK;
 }
 
@@ -186,19 +161,19 @@ static dp_status get_values(dpi_fit_read *read, dp_error *err)
 static dp_status put_privacy(const dp_fit *fit, dpi_bytes *out, dp_error *err)
 {
     const dp_privacy *p = &fit->privacy;
-    put_number(out, p->is_private);
-    put_text(out, p->why_not);
-    put_text(out, p->warning);
-    put_text(out, p->adjacency);
-    put_real(out, p->epsilon);
-    put_real(out, p->delta);
-    put_real(out, p->sigma);
-    put_real(out, p->clip);
-    put_real(out, p->rate);
-    put_real(out, p->eta);
-    put_real(out, fit->parts.asked_delta);
-    put_number(out, p->epoch);
-    put_number(out, p->steps);
+    dpi_bytes_number(out, p->is_private);
+    dpi_bytes_text(out, p->why_not);
+    dpi_bytes_text(out, p->warning);
+    dpi_bytes_text(out, p->adjacency);
+    dpi_bytes_real(out, p->epsilon);
+    dpi_bytes_real(out, p->delta);
+    dpi_bytes_real(out, p->sigma);
+    dpi_bytes_real(out, p->clip);
+    dpi_bytes_real(out, p->rate);
+    dpi_bytes_real(out, p->eta);
+    dpi_bytes_real(out, fit->parts.asked_delta);
+    dpi_bytes_number(out, p->epoch);
+    dpi_bytes_number(out, p->steps);
     const dpi_sampler *sampler = dpi_sampler_of(p->sampling);
     const char *const word = sampler != NULL ? sampler->name : NULL;
     return put_word(out, &word, 1, 0, err);
@@ -239,13 +214,13 @@ static dp_status get_privacy(dpi_fit_read *read, dp_error *err)
         status = get_text(read, &p->warning, err);
     if (status == DP_OK)
         status = get_text(read, &p->adjacency, err);
-    p->epsilon = get_real(read);
-    p->delta = get_real(read);
-    p->sigma = get_real(read);
-    p->clip = get_real(read);
-    p->rate = get_real(read);
-    p->eta = get_real(read);
-    read->parts.asked_delta = get_real(read);
+    p->epsilon = dpi_read_real(&read->r);
+    p->delta = dpi_read_real(&read->r);
+    p->sigma = dpi_read_real(&read->r);
+    p->clip = dpi_read_real(&read->r);
+    p->rate = dpi_read_real(&read->r);
+    p->eta = dpi_read_real(&read->r);
+    read->parts.asked_delta = dpi_read_real(&read->r);
     p->epoch = dpi_read_number(&read->r);
     p->steps = dpi_read_number(&read->r);
     if (status == DP_OK)
@@ -259,18 +234,18 @@ static dp_status get_privacy(dpi_fit_read *read, dp_error *err)
 
 static dp_status put_columns(const dp_fit *fit, dpi_bytes *out, dp_error *err)
 {
-    put_number(out, fit->parts.n_columns);
+    dpi_bytes_number(out, fit->parts.n_columns);
     for (size_t k = 0; k < fit->parts.n_columns; k++) {
         const dp_fit_column *c = &fit->parts.columns[k];
-        put_text(out, c->name);
+        dpi_bytes_text(out, c->name);
         dp_status status = put_word(out, kinds, COUNT(kinds), (size_t)c->kind, err);
         if (status != DP_OK)
             return status;
-        put_number(out, c->size);
-        put_number(out, c->groups);
-        put_number(out, c->most);
-        put_number(out, c->drawn);
-        put_number(out, c->observed);
+        dpi_bytes_number(out, c->size);
+        dpi_bytes_number(out, c->groups);
+        dpi_bytes_number(out, c->most);
+        dpi_bytes_number(out, c->drawn);
+        dpi_bytes_number(out, c->observed);
     }
     return DP_OK;
 }
