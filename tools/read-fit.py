@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Prints what the file of a fit holds: parameters with names, shapes and values, the statement of
-privacy, the columns, and with --model the sites and nodes of model and guide.  It needs nothing but
-Python; doc/format.md is the form."""
+privacy, the columns, the means of draws that are kept, phases and diagnostics; with --draws each draw,
+and with --model the sites and nodes of model and guide.  It needs nothing but Python; doc/format.md is
+the form."""
 import hashlib
+import math
 import struct
 import sys
 
@@ -50,15 +52,44 @@ def sections(data):
         yield name.rstrip(b"\0").decode(), data[offset : offset + length]
 
 
-def print_parameters(names, values):
+def named(names):
+    """Name, shape, and the places of the numbers, of each block of parameters or latent."""
     for _ in range(names.number()):
-        name, offset = names.text(), names.number()
+        name, first = names.text(), names.number()
         shape = [names.number() for _ in range(names.number())]
-        n = 1
-        for dim in shape:
-            n *= dim
-        numbers = struct.unpack(f"<{n}d", values[8 * offset : 8 * (offset + n)])
-        print("parameter", name, shape, *(repr(x) for x in numbers))
+        yield name, shape, range(first, first + math.prod(shape))
+
+
+def reals(data):
+    return struct.unpack(f"<{len(data) // 8}d", data)
+
+
+def print_parameters(names, values):
+    values = reals(values)
+    for name, shape, places in named(names):
+        print("parameter", name, shape, *(repr(values[i]) for i in places))
+
+
+def print_draws(names, values, each):
+    n, size, values = names.number(), names.number(), reals(values)
+    if n * size != len(values):
+        raise ValueError("the draws are not as many as it says")
+    print(n, "draws of", size, "numbers")
+    for name, shape, places in named(names):
+        print("latent", name, shape, "mean", *(sum(values[i::size]) / n for i in places))
+    for k in range(n if each else 0):
+        print(f"draw {k}:", *(repr(x) for x in values[k * size : (k + 1) * size]))
+
+
+def print_phases(r):
+    for _ in range(r.number()):
+        print(f"phase {r.text()}: {r.number()} releases, sigma {r.real()!r}, clip {r.real()!r}")
+
+
+def print_diagnostics(r):
+    for _ in range(r.number()):
+        name, value, limit, bad, words = r.text(), r.real(), r.real(), r.number(), r.text()
+        print(f"{name}: {value!r}, limit {limit!r}, {'bad' if bad else 'good'}: {words}")
 
 
 def print_privacy(r):
@@ -89,9 +120,7 @@ def print_model(title, r):
         inputs = [i for i in (r.signed(), r.signed()) if i >= 0]
         per_record, n_dims = r.number(), r.number()
         shape = [(r.number(), r.signed())[0] for _ in range(n_dims)]
-        fields, size, given = r.number(), 1, []
-        for dim in shape:
-            size *= dim
+        fields, size, given = r.number(), math.prod(shape), []
         for bit, count in enumerate(FIELDS):
             if fields >> bit & 1:
                 given.append((bit, r.take(8 * (size if count is None else count)).hex()))
@@ -114,16 +143,22 @@ def main(path):
     print_columns(Reader(found["columns"]))
     run = Reader(found["run"])
     print("cut at", run.text(), "in", run.text(), "precision")
+    if "draws" in found:
+        print_draws(Reader(found["latents"]), found["draws"], "--draws" in sys.argv)
+    if "phases" in found:
+        print_phases(Reader(found["phases"]))
+    if "diagnostics" in found:
+        print_diagnostics(Reader(found["diagnostics"]))
     for title in ("model", "guide"):
         if title in found and "--model" in sys.argv:
             print_model(title, Reader(found[title]))
 
 
 if len(sys.argv) < 2 or sys.argv[-1].startswith("-"):
-    sys.exit("usage: read-fit.py [--model] FILE")
+    sys.exit("usage: read-fit.py [--model] [--draws] FILE")
 try:
     main(sys.argv[-1])
 except OSError as error:
     sys.exit(f"read-fit: cannot read {sys.argv[-1]}: {error.strerror}; check the path")
-except (ValueError, KeyError, struct.error) as error:
+except (ValueError, KeyError, IndexError, struct.error) as error:
     sys.exit(f"read-fit: {sys.argv[-1]}: {error}; take an intact fit, as dp_fit_save writes it")

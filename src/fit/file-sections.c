@@ -341,5 +341,9 @@ const dpi_fit_section dpi_fit_sections[] = {
     {"privacy", always, put_privacy, get_privacy},
     {"columns", always, put_columns, get_columns},
     {"run", always, put_run, get_run},
+    {"latents", dpi_has_kept, dpi_put_latents, dpi_get_latents},
+    {"draws", dpi_has_kept, dpi_put_draws, dpi_get_draws},
+    {"phases", dpi_has_phases, dpi_put_phases, dpi_get_phases},
+    {"diagnostics", dpi_has_diagnostics, dpi_put_diagnostics, dpi_get_diagnostics},
 };
 const size_t dpi_n_fit_sections = sizeof dpi_fit_sections / sizeof dpi_fit_sections[0];

@@ -26,6 +26,19 @@ typedef struct dpi_fit_section {
 extern const dpi_fit_section dpi_fit_sections[];
 extern const size_t dpi_n_fit_sections;
 
+/* Rows that are there where a fit keeps draws, or tells of phases and diagnostics (file-kept.c). */
+bool dpi_has_kept(const dp_fit *fit);
+bool dpi_has_phases(const dp_fit *fit);
+bool dpi_has_diagnostics(const dp_fit *fit);
+dp_status dpi_put_latents(const dp_fit *fit, dpi_bytes *out, dp_error *err);
+dp_status dpi_put_draws(const dp_fit *fit, dpi_bytes *out, dp_error *err);
+dp_status dpi_put_phases(const dp_fit *fit, dpi_bytes *out, dp_error *err);
+dp_status dpi_put_diagnostics(const dp_fit *fit, dpi_bytes *out, dp_error *err);
+dp_status dpi_get_latents(dpi_fit_read *read, dp_error *err);
+dp_status dpi_get_draws(dpi_fit_read *read, dp_error *err);
+dp_status dpi_get_phases(dpi_fit_read *read, dp_error *err);
+dp_status dpi_get_diagnostics(dpi_fit_read *read, dp_error *err);
+
 /* DP_EDATA where the columns that were read are not those of the model and the guide. */
 dp_status dpi_fit_check_columns(const dp_fit *fit, dp_error *err) DP_MUST_CHECK;
 

@@ -170,8 +170,9 @@ static dp_status read_sections(const unsigned char *bytes, size_t n, dpi_fit_rea
         if (status != DP_OK)
             return status;
     }
+    bool drawn = read->parts.n_draws == 0 || read->parts.draws != NULL;
     return read->parts.model != NULL && read->parts.theta != NULL && read->has_privacy &&
-                   read->has_run
+                   read->has_run && drawn
                ? DP_OK
                : damaged("a section is missing", err);
 }
@@ -187,6 +188,19 @@ static dp_status compare(const dp_fit *fit, const unsigned char *bytes, size_t n
     return status;
 }
 
+/* The fit of what was read.  Parameters that are not finite and draws outside their support are
+ * damage here. */
+static dp_status make(dpi_fit_read *read, dp_fit **fit, dp_error *err)
+{
+    dp_error own = {0};
+    read->parts.privacy = &read->privacy;
+    dp_status status = dpi_fit_new(&read->parts, fit, &own);
+    if (status == DP_OK)
+        return DP_OK;
+    status = status == DP_ENOMEM || status == DP_EUNSUPPORTED ? status : DP_EDATA;
+    return dpi_fail(err, status, "%s", own.text);
+}
+
 dp_status dpi_fit_restore(const unsigned char *bytes, size_t n, dp_fit **out, dp_error *err)
 {
     dpi_fit_read read = {.parts = {.model = NULL}};
@@ -195,9 +209,8 @@ dp_status dpi_fit_restore(const unsigned char *bytes, size_t n, dp_fit **out, dp
     dp_status status = check_head(bytes, n, err);
     if (status == DP_OK)
         status = read_sections(bytes, n, &read, err);
-    read.parts.privacy = &read.privacy;
     if (status == DP_OK)
-        status = dpi_fit_new(&read.parts, &fit, err);
+        status = make(&read, &fit, err);
     else {
         dp_model_free(read.parts.guide);
         dp_model_free(read.parts.model);

@@ -2,7 +2,7 @@ libtacit_core_la_SOURCES += \
   %D%/draws.c %D%/draws.h \
   %D%/elbo.c \
   %D%/evaluate.c \
-  %D%/file.c %D%/file.h %D%/file-sections.c %D%/file-sections.h \
+  %D%/file.c %D%/file.h %D%/file-kept.c %D%/file-sections.c %D%/file-sections.h \
   %D%/finish.c \
   %D%/fit.c %D%/fit.h \
   %D%/kept.c %D%/kept.h \

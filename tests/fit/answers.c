@@ -53,6 +53,34 @@ static void mix_statement(uint64_t *h, dp_fit *fit)
         mix(h, &columns[k].most, sizeof columns[k].most);
     }
     mix(h, fit->parts.theta, fit->parts.n_theta * sizeof *fit->parts.theta);
+    mix(h, fit->parts.draws, fit->parts.n_draws * fit->parts.draw_size * sizeof(double));
+}
+
+static void mix_report(uint64_t *h, const dp_fit *fit)
+{
+    size_t n;
+    const dp_fit_phase *phases = dp_fit_phases(fit, &n);
+    for (size_t k = 0; k < n; k++) {
+        mix_text(h, phases[k].name);
+        mix(h, &phases[k].releases, sizeof phases[k].releases);
+        mix(h, &phases[k].sigma, sizeof phases[k].sigma);
+        mix(h, &phases[k].clip, sizeof phases[k].clip);
+    }
+    const dp_diagnostic *diagnostics = dp_fit_diagnostics(fit, &n);
+    for (size_t k = 0; k < n; k++) {
+        mix_text(h, diagnostics[k].name);
+        mix(h, &diagnostics[k].value, sizeof diagnostics[k].value);
+        mix(h, &diagnostics[k].limit, sizeof diagnostics[k].limit);
+        mix(h, &diagnostics[k].bad, sizeof diagnostics[k].bad);
+        mix_text(h, diagnostics[k].words);
+    }
+    const dp_fit_quantity *quantities = dp_fit_quantities(fit, &n);
+    for (size_t k = 0; k < n; k++) {
+        mix_text(h, quantities[k].name);
+        mix(h, &quantities[k].role, sizeof quantities[k].role);
+        mix(h, &quantities[k].size, sizeof quantities[k].size);
+        mix(h, &quantities[k].per_record, sizeof quantities[k].per_record);
+    }
 }
 
 /* The value of an expression for each draw and record. */
@@ -107,6 +135,7 @@ uint64_t answers_of(dp_fit *fit, const dp_dataset *data)
     dp_rng *rng;
     assert_non_null(values);
     mix_statement(&h, fit);
+    mix_report(&h, fit);
     assert_ok(dp_rng_new(71, &rng, &err), err.text);
     assert_ok(dp_fit_draw(fit, DRAWS, rng, &draws, &err), err.text);
     given.draws = draws;

@@ -5,9 +5,9 @@
 
 #include <tacit/fit.h>
 
-/* A hash of parameters, privacy, columns, draws, summaries, every site and column for every draw
- * and record, functions of them, predictions, outcomes, log densities and the ELBO.  An error is
- * hashed as its text. */
+/* A hash of parameters, privacy, columns, names, phases, diagnostics, kept draws, draws, summaries,
+ * every site and column for every draw and record, functions of them, predictions, outcomes, log
+ * densities and the ELBO.  An error is hashed as its text. */
 uint64_t answers_of(dp_fit *fit, const dp_dataset *data);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "fit/fit.h"
+#include "model/store.h"
 #include "tests/lib/check.h"
 #include "tests/model/random-model.h"
 
@@ -105,6 +107,39 @@ static dp_fit *fitted(const dp_model *model, const dp_model *guide, const dp_svi
     return fit;
 }
 
+dp_fit *with_draws(dp_fit *fit, size_t n)
+{
+    const dp_fit_phase phases[] = {{"whitening", 3, 2.385, 0.7}, {"main", 400, 0, 0}};
+    const dp_diagnostic diagnostics[] = {
+        {"convergence", 1.0071, 1.01, false, "the chains agree"},
+        {"misfit", INFINITY, 3, true, "more than was expected; take a wider prior"}};
+    dp_error err = {0};
+    dp_rng *rng;
+    dp_draws *draws;
+    dp_fit *keeping;
+    assert_ok(dp_rng_new(n, &rng, &err), err.text);
+    assert_ok(dp_fit_draw(fit, n, rng, &draws, &err), err.text);
+    dpi_fit_parts parts = fit->parts;
+    parts.draws = dp_draws_values(draws);
+    parts.n_draws = n;
+    parts.draw_size = dp_draws_size(draws);
+    parts.phases = phases;
+    parts.n_phases = 2;
+    parts.diagnostics = diagnostics;
+    parts.n_diagnostics = 2;
+    assert_ok(dpi_model_restore(NULL, parts.image[0], parts.image_size[0], &parts.model, &err),
+              err.text);
+    if (parts.image[1] != NULL)
+        assert_ok(
+            dpi_model_restore(parts.model, parts.image[1], parts.image_size[1], &parts.guide, &err),
+            err.text);
+    assert_ok(dpi_fit_new(&parts, &keeping, &err), err.text);
+    dp_draws_free(draws);
+    dp_rng_free(rng);
+    dp_fit_free(fit);
+    return keeping;
+}
+
 static const dp_svi_opts open_run = {.mode = DP_NO_PRIVACY, .steps = 3, .seed = 71};
 
 dp_fit *named_fit(int which, uint64_t number)
@@ -113,9 +148,9 @@ dp_fit *named_fit(int which, uint64_t number)
     const dp_svi_opts single = {
         .mode = DP_NO_PRIVACY, .steps = 3, .seed = 5, .precision = DP_SINGLE};
     dp_model *m = which == FIT_CONTRACEPTION ? contraception()
-                  : which == FIT_MIXTURE     ? mixture()
                   : which == FIT_VAE         ? decoder()
-                                             : network();
+                  : which == FIT_CNN         ? network()
+                                             : mixture();
     dp_model *guide = which == FIT_VAE ? encoder(m) : NULL;
     assert_ok(dp_model_status(m), dp_model_error(m));
     dp_fit *fit = fitted(m, guide,
@@ -125,7 +160,7 @@ dp_fit *named_fit(int which, uint64_t number)
                          number);
     dp_model_free(guide);
     dp_model_free(m);
-    return fit;
+    return which == FIT_KEPT ? with_draws(fit, 5) : fit;
 }
 
 dp_fit *random_fit(uint64_t model, uint64_t number)

@@ -29,9 +29,12 @@ static dpi_bytes stored(const dp_fit *fit)
     return bytes;
 }
 
-/* Two numbers learnt, the least that a fit can be. */
-static dp_fit *small_fit(bool guided)
+/* Two numbers learnt, the least that a fit can be; with a guide of its own, or with draws. */
+enum { MEAN_FIELD, GUIDED, KEEPING, N_SMALL };
+
+static dp_fit *small_fit(int which)
 {
+    const bool guided = which == GUIDED;
     double y[] = {0.3, -1.2, 0.7};
     dp_error err = {0};
     dp_svi *svi;
@@ -52,7 +55,7 @@ static dp_fit *small_fit(bool guided)
     dp_dataset_free(data);
     dp_model_free(guide);
     dp_model_free(m);
-    return fit;
+    return which == KEEPING ? with_draws(fit, 5) : fit;
 }
 
 /* ---- coming back ---- */
@@ -120,14 +123,16 @@ static void storing_what_was_loaded_gives_the_same_bytes(void **state)
 static void sections_are_aligned(void **state)
 {
     (void)state;
-    dp_fit *fit = small_fit(true);
-    dpi_bytes bytes = stored(fit);
-    uint64_t n = dpi_get_number(bytes.at + 24);
-    assert_int_equal(n, 7);
-    for (uint64_t k = 0; k < n; k++)
-        assert_int_equal(dpi_get_number(bytes.at + HEAD + k * ENTRY + 32) % 64, 0);
-    dpi_bytes_free(&bytes);
-    dp_fit_free(fit);
+    const uint64_t count[] = {6, 7, 10};
+    for (int which = 0; which < N_SMALL; which++) {
+        dp_fit *fit = small_fit(which);
+        dpi_bytes bytes = stored(fit);
+        assert_int_equal(dpi_get_number(bytes.at + 24), count[which]);
+        for (uint64_t k = 0; k < count[which]; k++)
+            assert_int_equal(dpi_get_number(bytes.at + HEAD + k * ENTRY + 32) % 64, 0);
+        dpi_bytes_free(&bytes);
+        dp_fit_free(fit);
+    }
 }
 
 /* ---- what is refused ---- */
@@ -157,7 +162,7 @@ static void refuses_with(const dpi_bytes *bytes, size_t start, const char *from,
 static void what_this_version_does_not_know_is_named(void **state)
 {
     (void)state;
-    dp_fit *fit = small_fit(true);
+    dp_fit *fit = small_fit(GUIDED);
     dpi_bytes bytes = stored(fit);
     bytes.at[8] = 2;
     refuses(&bytes, DP_EUNSUPPORTED, "version 2");
@@ -175,15 +180,12 @@ static void what_this_version_does_not_know_is_named(void **state)
     dp_fit_free(fit);
 }
 
-static void cut_anywhere_or_longer_it_is_refused(void **state)
+static void cut_anywhere(const dpi_bytes *bytes)
 {
-    (void)state;
-    dp_fit *fit = small_fit(true);
-    dpi_bytes bytes = stored(fit);
-    for (size_t n = 0; n < bytes.n; n++) {
+    for (size_t n = 0; n < bytes->n; n++) {
         unsigned char *cut = malloc(n > 0 ? n : 1);
         assert_non_null(cut);
-        memcpy(cut, bytes.at, n);
+        memcpy(cut, bytes->at, n);
         assert_false(survives(cut, n));
         if (n >= HEAD) {
             dpi_put_number(cut + 16, n);
@@ -192,6 +194,18 @@ static void cut_anywhere_or_longer_it_is_refused(void **state)
         }
         free(cut);
     }
+}
+
+static void cut_anywhere_or_longer_it_is_refused(void **state)
+{
+    (void)state;
+    dp_fit *fit = small_fit(GUIDED), *keeping = small_fit(KEEPING);
+    dpi_bytes bytes = stored(keeping);
+    cut_anywhere(&bytes);
+    dpi_bytes_free(&bytes);
+    dp_fit_free(keeping);
+    bytes = stored(fit);
+    cut_anywhere(&bytes);
     dpi_bytes_add(&bytes, NULL, 64);
     assert_false(survives(bytes.at, bytes.n));
     dpi_put_number(bytes.at + 16, bytes.n);
@@ -203,8 +217,8 @@ static void cut_anywhere_or_longer_it_is_refused(void **state)
 static void with_any_byte_changed_it_is_refused(void **state)
 {
     (void)state;
-    for (int guided = 0; guided < 2; guided++) {
-        dp_fit *fit = small_fit(guided);
+    for (int which = 0; which < N_SMALL; which++) {
+        dp_fit *fit = small_fit(which);
         dpi_bytes bytes = stored(fit);
         size_t fits = 0;
         for (size_t i = 0; i < bytes.n; i++)
@@ -225,23 +239,126 @@ static void with_any_byte_changed_it_is_refused(void **state)
     }
 }
 
+/* Where a section begins, and its row. */
+static size_t row_of(const dpi_bytes *bytes, const char *section)
+{
+    size_t at = HEAD;
+    while (strcmp((const char *)bytes->at + at, section) != 0) {
+        at += ENTRY;
+        assert_true(at < HEAD + 11 * ENTRY);
+    }
+    return at;
+}
+
+static size_t start_of(const dpi_bytes *bytes, const char *section)
+{
+    return (size_t)dpi_get_number(bytes->at + row_of(bytes, section) + 32);
+}
+
+/* With another number in place of that at byte `at`. */
+static void refuses_number(const dpi_bytes *bytes, size_t at, uint64_t number, dp_status status,
+                           const char *says)
+{
+    uint64_t kept = dpi_get_number(bytes->at + at);
+    dpi_put_number(bytes->at + at, number);
+    refuses(bytes, status, says);
+    dpi_put_number(bytes->at + at, kept);
+}
+
 static void hostile_statements_are_refused(void **state)
 {
     (void)state;
-    dp_fit *fit = small_fit(false);
+    dp_fit *fit = small_fit(MEAN_FIELD);
     dpi_bytes bytes = stored(fit);
-    size_t at = 0;
-    while (memcmp(bytes.at + at, "privacy", 8) != 0)
-        at++;
-    size_t values = (size_t)dpi_get_number(bytes.at + at - 64 + 32);
-    uint64_t kept = dpi_get_number(bytes.at + values);
-    dpi_put_number(bytes.at + values, dpi_bits_of(NAN));
-    refuses(&bytes, DP_EDOMAIN, "not finite");
-    dpi_put_number(bytes.at + values, kept);
-    size_t privacy = (size_t)dpi_get_number(bytes.at + at + 32);
+    refuses_number(&bytes, start_of(&bytes, "values"), dpi_bits_of(NAN), DP_EDATA, "not finite");
+    size_t privacy = start_of(&bytes, "privacy");
     bytes.at[privacy] ^= 1; /* a seeded run that says it is private, and why not */
     refuses(&bytes, DP_EDATA, "privacy");
     bytes.at[privacy] ^= 1;
+    dpi_bytes_free(&bytes);
+    dp_fit_free(fit);
+}
+
+static void hostile_draws_are_refused(void **state)
+{
+    (void)state;
+    dp_fit *fit = named_fit(FIT_KEPT, 3);
+    dpi_bytes bytes = stored(fit);
+    size_t n, latents = start_of(&bytes, "latents"), draws = start_of(&bytes, "draws"),
+              size = fit->parts.draw_size;
+    const uint64_t counts[] = {0, 1, 4, 6, UINT64_MAX, UINT64_C(1) << 61, 5 * size};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        refuses_number(&bytes, latents, counts[k], DP_EDATA, "draws");
+        refuses_number(&bytes, latents + 8, counts[k], DP_EDATA, "draws");
+    }
+    /* As many numbers in all, in draws of other sizes. */
+    dpi_put_number(bytes.at + latents, size);
+    refuses_number(&bytes, latents + 8, 5, DP_EDATA, "draws of 5");
+    dpi_put_number(bytes.at + latents, 5 * size);
+    refuses_number(&bytes, latents + 8, 1, DP_EDATA, "draws of 1");
+    dpi_put_number(bytes.at + latents, 5);
+    refuses_number(&bytes, latents + 16, 2, DP_EDATA, "not written as");
+    for (size_t k = 0; k < 5 * size; k++)
+        refuses_number(&bytes, draws + 8 * k, dpi_bits_of(NAN), DP_EDATA, "draw");
+    dp_rng *rng;
+    dp_draws *some;
+    dp_error err = {0};
+    assert_ok(dp_rng_new(1, &rng, &err), err.text);
+    assert_ok(dp_fit_draw(fit, 1, rng, &some, &err), err.text);
+    size_t width = dp_draws_find(some, "width", &n), share = dp_draws_find(some, "share", &n);
+    refuses_number(&bytes, draws + 8 * width, dpi_bits_of(-1), DP_EDATA, "width[0][0] is not");
+    refuses_number(&bytes, draws + 8 * share, dpi_bits_of(0.999), DP_EDATA, "sum to 1");
+    dp_draws_free(some);
+    dp_rng_free(rng);
+    dpi_bytes_free(&bytes);
+    dp_fit_free(fit);
+}
+
+/* The numbers of the first phase stand behind its name, those of the first diagnostic too. */
+static void hostile_phases_and_diagnostics_are_refused(void **state)
+{
+    (void)state;
+    dp_fit *fit = small_fit(KEEPING);
+    dpi_bytes bytes = stored(fit);
+    size_t phases = start_of(&bytes, "phases"), checks = start_of(&bytes, "diagnostics");
+    const uint64_t counts[] = {0, 1, 3, UINT64_MAX, UINT64_C(1) << 61};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        refuses_number(&bytes, phases, counts[k], DP_EDATA, "phases");
+        refuses_number(&bytes, checks, counts[k], DP_EDATA, "diagnostics");
+    }
+    size_t sigma = phases + 8 + 8 + 16 + 8, value = checks + 8 + 8 + 16; /* "whitening" takes 16 */
+    assert_true(dpi_get_number(bytes.at + sigma) == dpi_bits_of(2.385));
+    assert_true(dpi_get_number(bytes.at + value) == dpi_bits_of(1.0071));
+    refuses_number(&bytes, phases + 8, UINT64_MAX, DP_EDATA, "phases"); /* no name */
+    refuses_number(&bytes, sigma, dpi_bits_of(-1), DP_EDATA, "phase 0");
+    refuses_number(&bytes, sigma + 8, dpi_bits_of(NAN), DP_EDATA, "phase 0");
+    refuses_number(&bytes, value, dpi_bits_of(NAN), DP_EDATA, "diagnostic 0");
+    refuses_number(&bytes, value + 8, dpi_bits_of(NAN), DP_EDATA, "diagnostic 0");
+    refuses_number(&bytes, value + 16, 2, DP_EDATA, "diagnostics");
+    dpi_bytes_free(&bytes);
+    dp_fit_free(fit);
+}
+
+/* Each is there with the other, or not at all. */
+static void draws_without_their_names_are_refused(void **state)
+{
+    (void)state;
+    dp_fit *fit = small_fit(KEEPING);
+    dpi_bytes bytes = stored(fit);
+    size_t latents = row_of(&bytes, "latents"), draws = row_of(&bytes, "draws");
+    size_t end = HEAD + 10 * ENTRY;
+    unsigned char rows[10 * ENTRY];
+    memcpy(rows, bytes.at + HEAD, sizeof rows);
+    bytes.at[24] = 9;
+    memmove(bytes.at + draws, bytes.at + draws + ENTRY, end - draws - ENTRY);
+    refuses(&bytes, DP_EDATA, "a section is missing");
+    memcpy(bytes.at + HEAD, rows, sizeof rows);
+    memmove(bytes.at + latents, bytes.at + latents + ENTRY, end - latents - ENTRY);
+    refuses(&bytes, DP_EDATA, "draws");
+    memcpy(bytes.at + HEAD, rows, sizeof rows);
+    bytes.at[24] = 10;
+    dpi_fit_seal(bytes.at, bytes.n);
+    assert_true(survives(bytes.at, bytes.n));
     dpi_bytes_free(&bytes);
     dp_fit_free(fit);
 }
@@ -250,7 +367,7 @@ static void paths_that_do_not_serve_are_refused(void **state)
 {
     (void)state;
     dp_error err = {0};
-    dp_fit *fit = small_fit(false), *other;
+    dp_fit *fit = small_fit(MEAN_FIELD), *other;
     assert_fails(dp_fit_load(folder_path("nothing here"), &other, &err), DP_EIO, &err, "open");
     assert_fails(dp_fit_load(folder_path("."), &other, &err), DP_EIO, &err, "regular");
     folder_write("empty", "");
@@ -264,37 +381,40 @@ static void paths_that_do_not_serve_are_refused(void **state)
 static void each_allocation_may_fail(void **state)
 {
     (void)state;
-    dp_fit *fit = small_fit(true), *again;
-    dpi_bytes bytes = stored(fit);
-    size_t k = 1, before = faulty_live();
-    for (;; k++) {
-        dp_error err = {0};
-        faulty_fail(k);
-        dp_status status = dpi_fit_restore(bytes.at, bytes.n, &again, &err);
-        bool failed = faulty_failed();
-        faulty_fail(0);
-        dp_fit_free(again);
-        assert_int_equal(status, failed ? DP_ENOMEM : DP_OK);
-        assert_int_equal(faulty_live(), before);
-        if (!failed)
-            break;
+    for (int which = GUIDED; which <= KEEPING; which++) {
+        dp_fit *fit = small_fit(which), *again;
+        dpi_bytes bytes = stored(fit);
+        size_t k = 1, before = faulty_live();
+        for (;; k++) {
+            dp_error err = {0};
+            faulty_fail(k);
+            dp_status status = dpi_fit_restore(bytes.at, bytes.n, &again, &err);
+            bool failed = faulty_failed();
+            faulty_fail(0);
+            dp_fit_free(again);
+            assert_int_equal(status, failed ? DP_ENOMEM : DP_OK);
+            assert_int_equal(faulty_live(), before);
+            if (!failed)
+                break;
+        }
+        assert_true(k > 20);
+        dpi_bytes_free(&bytes);
+        dp_fit_free(fit);
     }
-    assert_true(k > 20);
-    dpi_bytes_free(&bytes);
-    dp_fit_free(fit);
 }
+
+static const char *const corpus[N_SMALL] = {"mean-field", "guide", "kept"};
 
 static void the_fuzzers_corpus_is_of_this_version(void **state)
 {
     (void)state;
     const char *root = getenv("top_srcdir");
-    static const char *const names[] = {"mean-field", "guide"};
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < N_SMALL; k++) {
         char path[1000];
         dp_error err = {0};
         dp_fit *fit;
         (void)snprintf(path, sizeof path, "%s/fuzz/corpus/fit/%s", root != NULL ? root : ".",
-                       names[k]);
+                       corpus[k]);
         assert_ok(dp_fit_load(path, &fit, &err), err.text);
         dp_fit_free(fit);
     }
@@ -302,10 +422,10 @@ static void the_fuzzers_corpus_is_of_this_version(void **state)
 
 static int write_corpus(const char *folder)
 {
-    for (int guided = 0; guided < 2; guided++) {
+    for (int which = 0; which < N_SMALL; which++) {
         char path[1000];
-        dp_fit *fit = small_fit(guided);
-        (void)snprintf(path, sizeof path, "%s/%s", folder, guided ? "guide" : "mean-field");
+        dp_fit *fit = small_fit(which);
+        (void)snprintf(path, sizeof path, "%s/%s", folder, corpus[which]);
         if (dp_fit_save(fit, path, NULL) != DP_OK)
             return 1;
         dp_fit_free(fit);
@@ -325,6 +445,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(cut_anywhere_or_longer_it_is_refused),
         cmocka_unit_test(with_any_byte_changed_it_is_refused),
         cmocka_unit_test(hostile_statements_are_refused),
+        cmocka_unit_test(hostile_draws_are_refused),
+        cmocka_unit_test(hostile_phases_and_diagnostics_are_refused),
+        cmocka_unit_test(draws_without_their_names_are_refused),
         cmocka_unit_test_setup_teardown(paths_that_do_not_serve_are_refused, folder_make,
                                         folder_remove),
         cmocka_unit_test(each_allocation_may_fail),
