@@ -5,9 +5,10 @@
  *   64 each    the sections' names, offsets and lengths
  *   the sections, each at a multiple of 64 bytes with zeros in between
  *
- * The file is mapped, and what a fit keeps is copied out of it: model and guide are built anew,
- * parameters are checked and copied.  Nothing points into the mapping afterwards, so that the file
- * may be replaced while the fit lives.
+ * The file is read into memory, and what a fit keeps is copied out of it: model and guide are built
+ * anew, numbers are checked and copied.  It is not mapped, since a file that another program cuts
+ * off meanwhile would end the process (SIGBUS), and one that it changes could differ between its
+ * check and its use.  Memory at the peak: at most five times the file.
  *
  * The hash tells damage, not an attacker, who can compute it too: everything read is checked.  At
  * last the fit is written again, and the bytes must be the same, so that there is one file for a
@@ -22,7 +23,6 @@
 #include <math.h>
 #include <sodium.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -110,9 +110,9 @@ static dp_status damaged(const char *what, dp_error *err)
         "the file of the fit is damaged (%s); take an intact copy, or save the fit anew", what);
 }
 
-static dp_status check_head(const unsigned char *bytes, size_t n, dp_error *err)
+/* The first numbers of a file of `size` bytes, of which n are here. */
+static dp_status check_start(const unsigned char *bytes, size_t n, size_t size, dp_error *err)
 {
-    unsigned char hash[HASH];
     if (n < HEAD || dpi_get_number(bytes) != magic)
         return dpi_fail(err, DP_EDATA, "this file is no fit of Tacit; check the path");
     uint64_t version = dpi_get_number(bytes + 8);
@@ -121,8 +121,16 @@ static dp_status check_head(const unsigned char *bytes, size_t n, dp_error *err)
                         "the fit is of version %llu of the file format, and this version of Tacit "
                         "reads %d; take the version that saved it, or a later one",
                         (unsigned long long)version, VERSION);
-    if (dpi_get_number(bytes + 16) != n)
-        return damaged("it ends too soon or too late", err);
+    return dpi_get_number(bytes + 16) == size ? DP_OK
+                                              : damaged("it ends too soon or too late", err);
+}
+
+static dp_status check_head(const unsigned char *bytes, size_t n, dp_error *err)
+{
+    unsigned char hash[HASH];
+    dp_status status = check_start(bytes, n, n, err);
+    if (status != DP_OK)
+        return status;
     hash_of(bytes, n, hash);
     return memcmp(hash, bytes + BEFORE_HASH, HASH) == 0 ? DP_OK : damaged("its hash is wrong", err);
 }
@@ -215,11 +223,11 @@ dp_status dpi_fit_restore(const unsigned char *bytes, size_t n, dp_fit **out, dp
         dp_model_free(read.parts.guide);
         dp_model_free(read.parts.model);
     }
+    dpi_arena_free(&read.arena);
     if (status == DP_OK)
         status = dpi_fit_check_columns(fit, err);
     if (status == DP_OK)
         status = compare(fit, bytes, n, err);
-    dpi_arena_free(&read.arena);
     if (status != DP_OK) {
         dp_fit_free(fit);
         return status;
@@ -228,41 +236,82 @@ dp_status dpi_fit_restore(const unsigned char *bytes, size_t n, dp_fit **out, dp
     return DP_OK;
 }
 
-/* A regular file in memory; *bytes is NULL on error. */
-static dp_status map(const char *path, unsigned char **bytes, size_t *n, dp_error *err)
+/* Reads up to n bytes; how many there were, or -1 when reading failed. */
+static ssize_t read_some(int file, unsigned char *bytes, size_t n)
+{
+    size_t done = 0;
+    while (done < n) {
+        ssize_t got = read(file, bytes + done, n - done);
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
+static dp_status cannot_read(const char *path, dp_error *err)
+{
+    return dpi_fail(err, DP_EIO, "cannot read the fit %s to its end; try again, or take a copy",
+                    dpi_path_end(path));
+}
+
+/* All of an open file of `size` bytes, in *bytes, of dpi_alloc; its head is looked at first, so that
+ * a large file that is no fit takes no memory.  Of one that became shorter meanwhile the rest is
+ * zeros, which its hash tells. */
+static dp_status read_all(int file, const char *path, size_t size, unsigned char **bytes,
+                          dp_error *err)
+{
+    unsigned char head[HEAD];
+    ssize_t got = read_some(file, head, HEAD);
+    if (got < 0)
+        return cannot_read(path, err);
+    dp_status status = check_start(head, (size_t)got, size, err);
+    if (status != DP_OK)
+        return status;
+    *bytes = dpi_alloc(size, 1);
+    if (*bytes == NULL)
+        return dpi_fail_nomem(err);
+    memcpy(*bytes, head, HEAD);
+    return read_some(file, *bytes + HEAD, size - HEAD) >= 0 ? DP_OK : cannot_read(path, err);
+}
+
+/* Opens a regular file; never waits, as opening a pipe would for its writer. */
+static dp_status open_regular(const char *path, int *file, size_t *size, dp_error *err)
 {
     struct stat about;
-    *bytes = NULL;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
+    *file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (*file < 0)
         return dpi_fail(err, DP_EIO,
                         "cannot open the fit %s; check the path and your right to read it",
                         dpi_path_end(path));
-    bool regular =
-        fstat(file, &about) == 0 && S_ISREG(about.st_mode) && (uintmax_t)about.st_size <= SIZE_MAX;
-    *n = regular ? (size_t)about.st_size : 0;
-    void *mapped = *n > 0 ? mmap(NULL, *n, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
-    (void)close(file);
-    if (regular && *n == 0)
-        return dpi_fail(err, DP_EDATA, "this file is no fit of Tacit; check the path");
-    if (mapped == MAP_FAILED)
-        return dpi_fail(err, DP_EIO, "%s is no regular file, or cannot be mapped into memory",
-                        dpi_path_end(path));
-    *bytes = mapped;
+    if (fstat(*file, &about) != 0 || !S_ISREG(about.st_mode))
+        return dpi_fail(
+            err, DP_EIO,
+            "%s is no regular file; a fit is not read from a folder, a pipe or a device",
+            dpi_path_end(path));
+    if ((uintmax_t)about.st_size > SIZE_MAX)
+        return dpi_fail_nomem(err);
+    *size = (size_t)about.st_size;
     return DP_OK;
 }
 
 dp_status dp_fit_load(const char *path, dp_fit **fit, dp_error *err)
 {
-    unsigned char *bytes;
+    unsigned char *bytes = NULL;
     size_t n = 0;
+    int file;
     if (path == NULL || fit == NULL)
         dpi_misuse(__func__, "NULL path or result");
     *fit = NULL;
-    dp_status status = map(path, &bytes, &n, err);
-    if (status != DP_OK)
-        return status;
-    status = dpi_fit_restore(bytes, n, fit, err);
-    (void)munmap(bytes, n);
+    dp_status status = open_regular(path, &file, &n, err);
+    if (status == DP_OK)
+        status = read_all(file, path, n, &bytes, err);
+    if (file >= 0)
+        (void)close(file);
+    if (status == DP_OK)
+        status = dpi_fit_restore(bytes, n, fit, err);
+    dpi_free(bytes);
     return status;
 }

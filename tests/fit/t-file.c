@@ -4,12 +4,14 @@
 #define _XOPEN_SOURCE 700
 #include "fit/file.h"
 
-#include <dirent.h>
-#include <inttypes.h>
+#include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/fit/answers.h"
@@ -370,11 +372,81 @@ static void paths_that_do_not_serve_are_refused(void **state)
     dp_fit *fit = small_fit(MEAN_FIELD), *other;
     assert_fails(dp_fit_load(folder_path("nothing here"), &other, &err), DP_EIO, &err, "open");
     assert_fails(dp_fit_load(folder_path("."), &other, &err), DP_EIO, &err, "regular");
+    assert_fails(dp_fit_load("/dev/zero", &other, &err), DP_EIO, &err, "regular");
+    assert_int_equal(mkfifo(folder_path("pipe"), 0600), 0);
+    (void)alarm(60); /* opening it could wait for ever */
+    assert_fails(dp_fit_load(folder_path("pipe"), &other, &err), DP_EIO, &err, "regular");
+    (void)alarm(0);
     folder_write("empty", "");
     assert_fails(dp_fit_load(folder_path("empty"), &other, &err), DP_EDATA, &err, "no fit");
     folder_write("text", "a text");
     assert_fails(dp_fit_load(folder_path("text"), &other, &err), DP_EDATA, &err, "no fit");
     assert_fails(dp_fit_save(fit, folder_path("no/folder"), &err), DP_EIO, &err, "cannot write");
+    dp_fit_free(fit);
+}
+
+/* Holes of a terabyte and of 4 GiB: no memory is taken for what does not begin as a fit of its size
+ * does. */
+static void a_large_file_that_is_no_fit_is_refused_at_once(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_fit *fit, *small = small_fit(MEAN_FIELD);
+    const off_t sizes[] = {(off_t)1 << 40, (off_t)1 << 32};
+    for (int k = 0; k < 2; k++) {
+        folder_write("large", "tacitfi?");
+        if (truncate(folder_path("large"), sizes[k]) != 0)
+            skip();
+        assert_fails(dp_fit_load(folder_path("large"), &fit, &err), DP_EDATA, &err, "no fit");
+        assert_ok(dp_fit_save(small, folder_path("large"), &err), err.text);
+        assert_int_equal(truncate(folder_path("large"), sizes[k]), 0);
+        assert_fails(dp_fit_load(folder_path("large"), &fit, &err), DP_EDATA, &err, "too late");
+    }
+    dp_fit_free(small);
+}
+
+/* Cuts the file and mends it until it is told to stop. */
+static void spoil(const char *path, const dpi_bytes *bytes)
+{
+    for (int k = 0; k < 1 << 20; k++) {
+        int file = open(path, O_WRONLY);
+        if (file < 0 || ftruncate(file, (off_t)bytes->n / 3) != 0 ||
+            pwrite(file, bytes->at, bytes->n, 0) != (ssize_t)bytes->n || close(file) != 0)
+            _exit(1);
+    }
+    _exit(0);
+}
+
+static void a_file_that_is_cut_meanwhile_is_an_error_or_whole(void **state)
+{
+    (void)state;
+    enum { LOADS = 200, DRAWS = 4000 };
+    dp_error err = {0};
+    dp_fit *fit = with_draws(named_fit(FIT_MIXTURE, 3), DRAWS), *other;
+    dpi_bytes bytes = stored(fit);
+    int errors = 0;
+    assert_ok(dp_fit_save(fit, folder_path("cut"), &err), err.text);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        spoil(folder_path("cut"), &bytes);
+    for (int k = 0; k < LOADS || (errors == 0 && k < 100 * LOADS); k++) {
+        dp_status status = dp_fit_load(folder_path("cut"), &other, &err);
+        assert_true(status == DP_OK || status == DP_EDATA);
+        errors += status != DP_OK;
+        if (status == DP_OK) {
+            dpi_bytes again = stored(other);
+            assert_int_equal(again.n, bytes.n);
+            assert_memory_equal(again.at, bytes.at, bytes.n);
+            dpi_bytes_free(&again);
+        }
+        dp_fit_free(other);
+        err = (dp_error){0};
+    }
+    (void)kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_true(errors > 0);
+    dpi_bytes_free(&bytes);
     dp_fit_free(fit);
 }
 
@@ -450,6 +522,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(draws_without_their_names_are_refused),
         cmocka_unit_test_setup_teardown(paths_that_do_not_serve_are_refused, folder_make,
                                         folder_remove),
+        cmocka_unit_test_setup_teardown(a_large_file_that_is_no_fit_is_refused_at_once, folder_make,
+                                        folder_remove),
+        cmocka_unit_test_setup_teardown(a_file_that_is_cut_meanwhile_is_an_error_or_whole,
+                                        folder_make, folder_remove),
         cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(the_fuzzers_corpus_is_of_this_version),
     };
