@@ -208,8 +208,9 @@ typedef enum dp_record_latents {
 
 /* What values are asked for. */
 typedef struct dp_given {
-    const dp_dataset *data; /* the records, of which only columns that are read need be there; NULL:
-                             * none, for global values */
+    const dp_dataset *data; /* the records, of which only columns that are read need be there, and
+                             * be sound: what others hold is not looked at; NULL: none, for global
+                             * values */
     const dp_draws *draws;  /* NULL: one draw, at the centre of the guide (its noise 0), which is
                              * all there is of a model without global latents */
     dp_record_latents latents;
@@ -238,8 +239,9 @@ DP_API size_t dp_expr_size(dp_expr e);
  * centre.  In the precision that the run had.
  * All values are NaN on error: DP_EINVAL an expression of something else, or rng or data is
  * missing; DP_ENAME a column or a latent of the draws is missing; DP_ESHAPE n, or a column's size;
- * DP_EDATA a value that is not finite or a group number out of range (column and record are named);
- * DP_EPRIVACY the records of the run; DP_ENOMEM; the sticky error of an expression. */
+ * DP_EDATA in a column that is read a value that is not finite or a group number out of range
+ * (column and record are named); DP_EPRIVACY the records of the run; DP_ENOMEM; the sticky error of
+ * an expression. */
 DP_API dp_status dp_fit_evaluate(const dp_fit *fit, dp_expr e, const dp_given *given, size_t n,
                                  double *values, dp_error *err) DP_MUST_CHECK;
 

@@ -228,7 +228,7 @@ static dp_status bind_data(dpi_run *run, const bool *needed, dp_error *err)
         return dpi_fail_nomem(err);
     for (size_t i = 0; i < g->n_nodes; i++) {
         const dpi_node *node = &g->nodes[i];
-        if (!dpi_is_column(node))
+        if (!dpi_is_column(node) || !(needed[i] || run->spec.all_columns))
             continue;
         const dpi_column *column = data != NULL ? dpi_dataset_find(data, node->name) : NULL;
         if (column == NULL && needed[i])

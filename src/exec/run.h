@@ -39,6 +39,7 @@ typedef struct dpi_run_spec {
     dpi_choice choice;      /* of the parts' decompositions */
     bool single;            /* values of records are computed in single precision (single.c) */
     size_t strip;           /* bytes of values in a strip (strips.c); 0: as caches are */
+    bool all_columns; /* those of the graph that nothing wanted needs are checked too, if there */
 } dpi_run_spec;
 
 /* Makes a run.  Fails with DP_ENOMEM; DP_ENAME or DP_ESHAPE when a column is missing or has another

@@ -42,7 +42,8 @@ static dp_status make_run(pass *p, const dp_dataset *data, dp_error *err)
                          .n_wanted = n,
                          .data = data,
                          .chunk = p->chunk,
-                         .single = p->fit->parts.precision == DP_SINGLE};
+                         .single = p->fit->parts.precision == DP_SINGLE,
+                         .all_columns = true};
     dp_status status = dpi_check_observations(o, data, err);
     if (status == DP_OK)
         status = dpi_run_new(&spec, &p->run, err);

@@ -76,7 +76,8 @@ static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
                          .n_lent = n_lent,
                          .data = data,
                          .chunk = s->sum.chunk,
-                         .single = s->opts.precision == DP_SINGLE};
+                         .single = s->opts.precision == DP_SINGLE,
+                         .all_columns = true};
     if (data->err.status != DP_OK)
         return dpi_fail(err, data->err.status, "%s", data->err.text);
     dp_status status = dpi_check_observations(o, data, err);

@@ -105,6 +105,44 @@ static void functions_of_latents_need_no_records(void **state)
     dp_fit_free(fit);
 }
 
+/* The observed column and, where only the group's effect is asked for, the covariate hold anything
+ * and are of any size; not so where they are read. */
+static void columns_that_are_not_read_may_hold_anything(void **state)
+{
+    (void)state;
+    enum { FEW = 2 };
+    const double good[FEW] = {0.5, -1}, bad[FEW * 2] = {0.3, NAN, INFINITY, 2};
+    const int32_t of[FEW] = {2, 0}, wrong[FEW] = {1, K};
+    double values[FEW];
+    dp_error err = {0};
+    dp_fit *fit = fit_of(DP_FORM_LATENTS);
+    dp_expr effect = dp_pick(dp_fit_expr(fit, "a"), dp_fit_expr(fit, "g"));
+    for (int k = 0; k < 4; k++) {
+        dp_dataset *data = dp_dataset_new(FEW);
+        dp_dataset_index(data, "g", k == 2 ? wrong : of);
+        dp_dataset_real(data, "x", 1, k == 0 ? good : bad);
+        dp_dataset_real(data, "y", k == 3 ? 2 : 1, bad);
+        const dp_given given = {.data = data};
+        dp_status status = dp_fit_evaluate(fit, effect, &given, FEW, values, &err);
+        if (k == 2)
+            assert_fails(status, DP_EDATA, &err, "column 'g', record 1");
+        else {
+            assert_ok(status, err.text);
+            assert_true(values[0] == 1.3 && values[1] == 0.1);
+        }
+        status = dp_fit_predict(fit, "y", &given, FEW, values, &err);
+        if (k == 0)
+            assert_ok(status, err.text);
+        else
+            assert_fails(status, DP_EDATA, &err, "column '");
+        if (k < 2) /* which reads what is observed */
+            assert_fails(dp_fit_log_density(fit, &given, FEW, values, &err), DP_EDATA, &err,
+                         "column 'y', record 1");
+        dp_dataset_free(data);
+    }
+    dp_fit_free(fit);
+}
+
 /* ---- conjugate: the posterior predictive mean and spread are known ---- */
 
 static void predictions_have_the_mean_and_spread_of_the_posterior_predictive(void **state)
@@ -393,6 +431,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(expressions_have_their_values_for_every_draw_and_record),
         cmocka_unit_test(functions_of_latents_need_no_records),
+        cmocka_unit_test(columns_that_are_not_read_may_hold_anything),
         cmocka_unit_test(predictions_have_the_mean_and_spread_of_the_posterior_predictive),
         cmocka_unit_test(log_densities_are_those_of_each_record_and_draw),
         cmocka_unit_test(mixtures_of_several_numbers_are_predicted),

@@ -400,6 +400,18 @@ static void columns_of_another_size_are_refused(void **state)
 }
 
 /* Whatever takes a data set says that there is nothing in it. */
+/* What a model names is part of it; a fit alone may leave columns out (t-evaluate). */
+static void columns_that_are_named_and_not_read_are_checked_too(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    scene s = begin(1, 0.385);
+    (void)dp_data(s.rows, "a", 1);
+    dp_observe(s.rows, "y", dp_normal_v(s.w, dp_num(1)));
+    s.a[BAD] = NAN;
+    assert_fails(run(&s, &err), DP_EDATA, &err, "column 'a', record 5");
+}
+
 static void no_records_are_told(void **state)
 {
     (void)state;
@@ -456,6 +468,7 @@ int main(void)
         cmocka_unit_test(a_private_run_names_neither_column_nor_record),
         cmocka_unit_test(columns_that_are_not_there_are_named),
         cmocka_unit_test(columns_of_another_size_are_refused),
+        cmocka_unit_test(columns_that_are_named_and_not_read_are_checked_too),
         cmocka_unit_test(no_records_are_told),
         cmocka_unit_test(constants_that_are_arguments_stay_in_their_domain),
     };
