@@ -36,6 +36,7 @@ include tests/model/local.mk
 include tests/models/local.mk
 include tests/svi/local.mk
 include tests/fit/local.mk
+include tests/infer/local.mk
 include tests/audit/local.mk
 include tests/dist/local.mk
 include tests/data/local.mk

@@ -1,0 +1,6 @@
+UNIT_TESTS += %D%/t-hmc %D%/t-mixing %D%/t-nuts %D%/t-whiten
+
+%C%_t_hmc_SOURCES = %D%/t-hmc.c $(faulty)
+%C%_t_hmc_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_mixing_SOURCES = %D%/t-mixing.c $(faulty)
+%C%_t_mixing_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
