@@ -61,12 +61,12 @@ DP_API dp_status dp_fit_save(const dp_fit *fit, const char *path, dp_error *err)
 
 /* Reads a fit from a regular file, which may come from anywhere, be of any size that memory has
  * room for about five times, and change or go at any time: while it is read that is an error, and
- * afterwards nothing.  All that it computes is equal to the bit to what the fit computes that was saved, on the same machine and
- * build.  What the file says of privacy is the word of who wrote it.
+ * afterwards nothing.  All that it computes is equal to the bit to what the fit computes that was
+ * saved, on the same machine and build.  What the file says of privacy is the word of who wrote it.
  *   *fit  [out] freed with dp_fit_free; NULL on error
- * DP_EIO it cannot be opened or read, or is no regular file; DP_EDATA it is no fit, or not as it was written;
- * DP_EUNSUPPORTED it is of another version, or has sections, operations or distributions that this
- * one does not know, which are named; DP_ENOMEM. */
+ * DP_EIO it cannot be opened or read, or is no regular file; DP_EDATA it is no fit, or not as it
+ * was written; DP_EUNSUPPORTED it is of another version, or has sections, operations or
+ * distributions that this one does not know, which are named; DP_ENOMEM. */
 DP_API dp_status dp_fit_load(const char *path, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
 
 /* What was guaranteed when the fit was made; the texts live as long as the fit.  It has no warning

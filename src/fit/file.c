@@ -257,9 +257,9 @@ static dp_status cannot_read(const char *path, dp_error *err)
                     dpi_path_end(path));
 }
 
-/* All of an open file of `size` bytes, in *bytes, of dpi_alloc; its head is looked at first, so that
- * a large file that is no fit takes no memory.  Of one that became shorter meanwhile the rest is
- * zeros, which its hash tells. */
+/* All of an open file of `size` bytes, in *bytes, of dpi_alloc; its head is looked at first, so
+ * that a large file that is no fit takes no memory.  Of one that became shorter meanwhile the rest
+ * is zeros, which its hash tells. */
 static dp_status read_all(int file, const char *path, size_t size, unsigned char **bytes,
                           dp_error *err)
 {
