@@ -8,6 +8,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/fit.h \
   %D%/tacit/expr.h \
   %D%/tacit/group.h \
+  %D%/tacit/infer.h \
   %D%/tacit/idx.h \
   %D%/tacit/ledger.h \
   %D%/tacit/model.h \

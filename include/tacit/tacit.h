@@ -11,6 +11,7 @@
 #include <tacit/fit.h>
 #include <tacit/group.h>
 #include <tacit/idx.h>
+#include <tacit/infer.h>
 #include <tacit/ledger.h>
 #include <tacit/model.h>
 #include <tacit/models.h>

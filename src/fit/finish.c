@@ -14,11 +14,10 @@ static bool is_observed(const dpi_objective *o, const char *name)
     return false;
 }
 
-/* The columns that model and guide read; DP_ENOMEM. */
-static dp_status list_columns(const dp_svi *s, dpi_arena *arena, dpi_fit_parts *parts,
-                              dp_error *err)
+dp_status dpi_fit_list_columns(const dpi_objective *o, const dp_dataset *data, dpi_arena *arena,
+                               dpi_fit_parts *parts, dp_error *err)
 {
-    const dpi_graph *g = &s->objective.graph;
+    const dpi_graph *g = &o->graph;
     dp_fit_column *columns = dpi_arena_alloc(arena, g->n_nodes, sizeof *columns);
     if (columns == NULL)
         return dpi_fail_nomem(err);
@@ -26,12 +25,12 @@ static dp_status list_columns(const dp_svi *s, dpi_arena *arena, dpi_fit_parts *
         const dpi_node *node = &g->nodes[i];
         if (!dpi_is_column(node))
             continue;
-        const dpi_column *column = dpi_dataset_find(s->data, node->name);
+        const dpi_column *column = dpi_dataset_find(data, node->name);
         dp_fit_column *c = &columns[parts->n_columns++];
         *c = (dp_fit_column){.name = node->name,
                              .size = dpi_shape_size(&node->shape),
                              .groups = dpi_is_groups(node) ? node->attr.number : 0,
-                             .observed = is_observed(&s->objective, node->name)};
+                             .observed = is_observed(o, node->name)};
         if (column == NULL) /* nothing asked for its values */
             continue;
         c->kind = column->index != NULL   ? DP_FIT_INDEX
@@ -44,11 +43,11 @@ static dp_status list_columns(const dp_svi *s, dpi_arena *arena, dpi_fit_parts *
     return DP_OK;
 }
 
-static dp_status restore_models(const dp_svi *s, dpi_fit_parts *parts, dp_error *err)
+dp_status dpi_fit_restore_models(const dpi_bytes image[2], dpi_fit_parts *parts, dp_error *err)
 {
     for (int k = 0; k < 2; k++) {
-        parts->image[k] = s->image[k].at;
-        parts->image_size[k] = s->image[k].n;
+        parts->image[k] = image[k].at;
+        parts->image_size[k] = image[k].n;
     }
     dp_status status =
         dpi_model_restore(NULL, parts->image[0], parts->image_size[0], &parts->model, err);
@@ -74,9 +73,9 @@ dp_status dpi_fit_of_run(const dp_svi *s, dp_fit **fit, dp_error *err)
     *fit = NULL;
     dp_status status = dpi_svi_guarantee(s, &privacy, err);
     if (status == DP_OK)
-        status = list_columns(s, &arena, &parts, err);
+        status = dpi_fit_list_columns(&s->objective, s->data, &arena, &parts, err);
     if (status == DP_OK)
-        status = restore_models(s, &parts, err);
+        status = dpi_fit_restore_models(s->image, &parts, err);
     if (status == DP_OK)
         status = dpi_fit_new(&parts, fit, err);
     dpi_arena_free(&arena);

@@ -10,6 +10,7 @@
 
 #include <tacit/fit.h>
 
+#include "base/bytes.h"
 #include "data/dataset.h"
 #include "model/objective.h"
 
@@ -61,6 +62,13 @@ struct dp_fit {
  * not finite, or a draw is outside its latent's support; DP_EUNSUPPORTED that support is not known
  * (computed bounds); errors of dpi_objective_init; DP_ENOMEM. */
 dp_status dpi_fit_new(const dpi_fit_parts *parts, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
+
+/* Parts of a fit to be: the columns of `data` that the objective reads, in the arena; model and guide
+ * from their images.  DP_ENOMEM; errors of dpi_model_restore. */
+dp_status dpi_fit_list_columns(const dpi_objective *o, const dp_dataset *data, dpi_arena *arena,
+                               dpi_fit_parts *parts, dp_error *err) DP_MUST_CHECK;
+dp_status dpi_fit_restore_models(const dpi_bytes image[2], dpi_fit_parts *parts,
+                                 dp_error *err) DP_MUST_CHECK;
 
 /* dp_svi_finish, also before the first step: for tests. */
 dp_status dpi_fit_of_run(const dp_svi *svi, dp_fit **fit, dp_error *err) DP_MUST_CHECK;

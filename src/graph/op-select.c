@@ -134,6 +134,15 @@ static void pad_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
     result[0] = dpi_apply(g, &dpi_op_slice, dpi_full_adjoint(g, y, adjoint), DPI_NONE, &attr);
 }
 
+bool dpi_one_row(const dpi_graph *g, dpi_id value, dpi_id *row, dpi_id *group)
+{
+    const dpi_node *node = dpi_get(g, value);
+    bool is = node->op == &dpi_op_scatter && dpi_get(g, node->in[1])->shape.n_dims == 0;
+    *row = is ? node->in[0] : DPI_NONE;
+    *group = is ? node->in[1] : DPI_NONE;
+    return is;
+}
+
 const dpi_op dpi_op_pick = {.id = DPI_OP_pick,
                             .name = "pick",
                             .formula = "a[g]",

@@ -100,6 +100,10 @@ dpi_id dpi_expand(dpi_graph *g, dpi_id a, dpi_shape shape);
 /* y, of one dimension less, repeated over the last dimension of a so that it fits a. */
 dpi_id dpi_spread_over(dpi_graph *g, dpi_id y, dpi_id a);
 
+/* Whether a value is zeros but for one row, *row, whose number is *group (a scatter by one group
+ * number); else both are DPI_NONE. */
+bool dpi_one_row(const dpi_graph *g, dpi_id value, dpi_id *row, dpi_id *group);
+
 /* Number of positions of a window along an axis: 0 from row to row, 1 from column to column. */
 size_t dpi_window_stops(const dpi_window *window, int axis);
 

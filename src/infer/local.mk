@@ -1,5 +1,18 @@
 libtacit_core_la_SOURCES += \
+  %D%/arrow.c %D%/arrow.h \
+  %D%/budget.c %D%/budget.h \
+  %D%/clip.c %D%/clip.h \
+  %D%/diagnose.c %D%/diagnose.h \
   %D%/hmc.c %D%/hmc.h \
+  %D%/infer.c \
+  %D%/law.c %D%/law.h \
+  %D%/matrix.c %D%/matrix.h \
+  %D%/metric.c %D%/metric.h \
+  %D%/inquiries.c %D%/inquiries.h \
   %D%/mixing.c %D%/mixing.h \
   %D%/nuts.c %D%/nuts.h \
+  %D%/view.c %D%/view.h \
+  %D%/rounds.c %D%/rounds.h \
+  %D%/scan.c %D%/scan.h \
+  %D%/surrogate.c %D%/surrogate.h \
   %D%/whiten.c %D%/whiten.h

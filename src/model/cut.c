@@ -4,7 +4,8 @@
  *                       back as `feed`, and the gradient of prior + <feed, c> is taken after the
  *                       release
  *   at the parameters   d (record_i + share prior) / dtheta, share = 1 / N or what the caller puts
- *                       in */
+ *                       in
+ *   at points           nowhere: what reads the objective takes its own derivatives of records */
 #include "model/cut.h"
 
 #include "graph/gradient.h"
@@ -83,6 +84,23 @@ void dpi_cut_at_latents(dpi_objective *o)
         if (gradient[k] == DPI_NONE)
             say_idle(o, &o->blocks[k]);
     }
+}
+
+void dpi_cut_at_points(dpi_objective *o)
+{
+    dpi_id *wrt = dpi_arena_alloc(&o->arena, o->n_blocks, sizeof *wrt);
+    dpi_id *gradient = dpi_arena_alloc(&o->arena, o->n_blocks, sizeof *gradient);
+    if (wrt == NULL || gradient == NULL) {
+        (void)dpi_fail_nomem(&o->err);
+        return;
+    }
+    for (size_t k = 0; k < o->n_blocks; k++)
+        wrt[k] = o->blocks[k].node;
+    if (o->prior == DPI_NONE ||
+        dpi_gradient(&o->graph, o->prior, o->n_blocks, wrt, gradient) != DP_OK)
+        return;
+    for (size_t k = 0; k < o->n_blocks; k++)
+        o->blocks[k].gradient = gradient[k];
 }
 
 void dpi_cut_at_parameters(dpi_objective *o, const dpi_objective_spec *spec)

@@ -9,6 +9,9 @@
 /* Also `feed` and the blocks' `gradient`. */
 void dpi_cut_at_latents(dpi_objective *o);
 
+/* The blocks' `gradient` of the prior alone, and no parts. */
+void dpi_cut_at_points(dpi_objective *o);
+
 /* Also `share`, where units may have several records. */
 void dpi_cut_at_parameters(dpi_objective *o, const dpi_objective_spec *spec);
 

@@ -172,7 +172,8 @@ static dpi_start starts_at(double value)
     return (dpi_start){.init = {.rule = DP_INIT_CONSTANT, .value = value}};
 }
 
-/* A latent under the mean-field normal guide: x = constrain(z), z = loc + e^log_scale * noise. */
+/* A latent under the mean-field normal guide: x = constrain(z), z = loc + e^log_scale * noise; of
+ * points z is theta. */
 static void mean_field(builder *b, const dpi_site *site, const dpi_id arg[], given *its)
 {
     dpi_graph *g = b->g;
@@ -188,6 +189,11 @@ static void mean_field(builder *b, const dpi_site *site, const dpi_id arg[], giv
     }
     if (support->rows)
         shape.dim[shape.n_dims - 1]--;
+    if (b->spec->points) {
+        its->free = add_block(b, site->name, "", shape, starts_at(0));
+        its->value = its->free == DPI_NONE ? DPI_NONE : support->constrain(g, its->free, arg);
+        return;
+    }
     its->q.support = site->family->support;
     its->q.loc = add_block(b, site->name, ".loc", shape, starts_at(0));
     its->q.log_scale =
@@ -206,8 +212,10 @@ static void score_mean_field(builder *b, const dpi_site *site, const dpi_id arg[
     const dpi_support *support = &dpi_supports[site->family->support];
     const dpi_shape shape = dpi_get(g, its->free)->shape;
     double constant = 0.5 * (1 + log(2 * M_PI)) * (double)dpi_shape_size(&shape);
-    add_score(b, false, dpi_sum(g, its->q.log_scale));
-    add_score(b, false, dpi_constant(g, constant));
+    if (!b->spec->points) {
+        add_score(b, false, dpi_sum(g, its->q.log_scale));
+        add_score(b, false, dpi_constant(g, constant));
+    }
     if (support->log_jacobian != NULL) {
         dpi_id each = support->log_jacobian(g, its->free, arg);
         if (!support->rows)
@@ -236,7 +244,8 @@ static void score_latent(builder *b, const dpi_site *site, const dpi_id arg[], c
 {
     dpi_graph *g = b->g;
     const dpi_shape shape = dpi_get(&b->spec->model->graph, site->value)->shape;
-    bool of_record = shape.per_record, draws = b->o->cut == DP_FORM_PARAMETERS;
+    bool of_record = shape.per_record;
+    bool draws = b->o->cut == DP_FORM_PARAMETERS || b->spec->points;
     dpi_id closed = draws ? DPI_NONE : dpi_minus_divergence(g, site->family, arg, &its->q, shape);
     if (closed != DPI_NONE) {
         add_score(b, of_record, closed);
@@ -365,11 +374,13 @@ static void build(builder *b)
     }
     o->prior = b->prior;
     o->record = b->record;
-    if (o->cut == DP_FORM_LATENTS)
+    if (b->spec->points)
+        dpi_cut_at_points(o);
+    else if (o->cut == DP_FORM_LATENTS)
         dpi_cut_at_latents(o);
     else
         dpi_cut_at_parameters(o, b->spec);
-    if (o->err.status == DP_OK && o->n_parts == 0)
+    if (o->err.status == DP_OK && o->n_parts == 0 && !b->spec->points)
         (void)dpi_fail(&o->err, DP_EINVAL, "the observations depend on no latent and no parameter");
     o->n_release += b->spec->n_extra;
 }

@@ -19,6 +19,10 @@
  *                       own (the form of d3p, Prediger et al. 2022).  Where a unit of privacy has
  *                       several records, each has its share of the unit's prior / N.
  *
+ * Instead of a guide there may be points: theta is then the unconstrained latents z themselves, in
+ * the order of the model, prior = log p(z) with Jacobians, and record_i = log p(observed_i | z);
+ * there are no parts, and a block's gradient is that of the prior.
+ *
  * Built once, then const.  Nothing here has seen data. */
 #ifndef DPI_MODEL_OBJECTIVE_H
 #define DPI_MODEL_OBJECTIVE_H
@@ -31,7 +35,8 @@ typedef struct dpi_block {
     dpi_id node;
     size_t size, offset;
     dpi_start start;
-    dpi_id gradient; /* node of d ELBO / d block after the release; DP_FORM_LATENTS only */
+    dpi_id gradient; /* node of d ELBO / d block after the release, or of points d prior / d block
+                      * (DPI_NONE where that is flat); not with DP_FORM_PARAMETERS */
 } dpi_block;
 
 /* A latent of the model as the guide gives it. */
@@ -74,6 +79,7 @@ typedef struct dpi_objective {
 typedef struct dpi_objective_spec {
     const dp_model *model, *guide; /* guide nullable */
     dp_form cut;
+    bool points;       /* theta is the latents; DP_FORM_LATENTS without a guide */
     double population; /* N, the public number of units; for DP_FORM_PARAMETERS */
     bool shared;       /* units may have several records; for DP_FORM_PARAMETERS */
     size_t n_extra;    /* numbers that are released beside the parts, of the caller's making */

@@ -42,11 +42,9 @@ static void begun_at(const dp_svi *s, uint64_t steps, uint64_t begun[DPI_SPEND_M
 
 /* ---- reserving ---- */
 
-/* The names of the columns that the run reads, the unit column last; and as one text. */
-static dp_status find_columns(const dp_svi *s, const dp_dataset *data, dpi_arena *arena,
-                              dpi_purpose *what, dp_error *err)
+dp_status dpi_spend_columns(const dpi_graph *g, const dp_dataset *data, dpi_arena *arena,
+                            dpi_purpose *what, dp_error *err)
 {
-    const dpi_graph *g = &s->objective.graph;
     const char **names = dpi_arena_alloc(arena, data->n_columns + 1, sizeof *names);
     char *text = dpi_arena_alloc(arena, COLUMNS_TEXT + 1, 1);
     size_t n = 0, length = 0;
@@ -158,7 +156,7 @@ dp_status dpi_spend_open(dp_svi *s, const dpi_svi_spec *spec, dp_error *err)
     what.model = sodium_bin2hex(model, sizeof model, print, sizeof print);
     status = check_mode(&s->opts, err);
     if (status == DP_OK)
-        status = find_columns(s, spec->data, &arena, &what, err);
+        status = dpi_spend_columns(&s->objective.graph, spec->data, &arena, &what, err);
     if (status == DP_OK)
         status = c != NULL ? take_over(s, c, &what, err) : reserve(s, &what, err);
     dpi_arena_free(&arena);

@@ -3,6 +3,7 @@
 #ifndef DPI_SVI_SPEND_H
 #define DPI_SVI_SPEND_H
 
+#include "graph/graph.h"
 #include "ledger/reserve.h"
 #include "svi/checkpoint.h"
 
@@ -18,6 +19,11 @@ typedef struct dpi_spend {
     double leased_at;                /* seconds; of the last one */
     bool resumed, closed;
 } dpi_spend;
+
+/* Says in *what which columns the graph reads: their names, the unit column last, and one text, in
+ * the arena.  DP_ENOMEM. */
+dp_status dpi_spend_columns(const dpi_graph *g, const dp_dataset *data, dpi_arena *arena,
+                            dpi_purpose *what, dp_error *err) DP_MUST_CHECK;
 
 struct dpi_svi_spec; /* svi.h */
 

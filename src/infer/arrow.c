@@ -1,0 +1,278 @@
+/* Shrinking and unfolding patterns. */
+#include "infer/arrow.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "infer/matrix.h"
+
+static size_t unpack(size_t n, const double *packed, double *a)
+{
+    size_t at = 0;
+    for (size_t e = 0; e < n; e++)
+        for (size_t f = e; f < n; f++, at++)
+            a[e * n + f] = a[f * n + e] = packed[at] * (e == f ? 1 : M_SQRT1_2);
+    return at;
+}
+
+/* How much of x, n numbers with noise sd, is kept: 1 - noise / what is there, or 0. */
+static double kept(double square, double n, double sd)
+{
+    double noise = n * sd * sd;
+    return square > noise ? 1 - noise / square : 0;
+}
+
+dp_status dpi_arrow_dense(const dpi_model_view *r, const double *pattern, double sd, double least,
+                          double *dense, dp_error *err)
+{
+    size_t p = r->p;
+    double mean = 0, square = 0;
+    (void)unpack(p, pattern, dense);
+    for (size_t e = 0; e < p; e++)
+        mean += dense[e * p + e] / (double)p;
+    for (size_t e = 0; e < p; e++)
+        for (size_t f = 0; f < p; f++)
+            square +=
+                (dense[e * p + f] - (e == f ? mean : 0)) * (dense[e * p + f] - (e == f ? mean : 0));
+    double keep = kept(square, (double)p * (double)(p + 1) / 2, sd);
+    for (size_t e = 0; e < p; e++)
+        for (size_t f = 0; f < p; f++)
+            dense[e * p + f] = keep * dense[e * p + f] + (e == f ? (1 - keep) * mean : 0);
+    return dpi_matrix_power(p, dense, 1, fmax(least * mean, 0), dense, err);
+}
+
+/* ---- members ---- */
+
+/* One plate's members in the making. */
+typedef struct members {
+    const dpi_metric *m;
+    const dpi_read *plate;
+    size_t p, size;
+    const double *dense;   /* [p][p] in theta's coordinates, means included */
+    const double *pattern; /* [members][p size + own packed] */
+    double sd;
+    double *back;     /* [p][p] A^-1 */
+    double *back_own; /* [size][size] of the plate's */
+    double *own;      /* [members][size][size] */
+    double *joint;    /* [members][p][size] */
+} members;
+
+/* to[rows][columns] = left[rows][rows]' x[rows][columns] right[columns][columns] */
+static void turn(size_t rows, size_t columns, const double *left, const double *x,
+                 const double *right, double *to)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++) {
+            double sum = 0;
+            for (size_t e = 0; e < rows; e++)
+                for (size_t f = 0; f < columns; f++)
+                    sum += left[e * rows + i] * x[e * columns + f] * right[f * columns + j];
+            to[i * columns + j] = sum;
+        }
+}
+
+/* average[size][size] = what a member has of the plate's total, in release coordinates. */
+static void average_own(const members *b, double *average)
+{
+    const double *a = dpi_metric_of(b->m, b->plate);
+    double *mean = average + b->size * b->size;
+    for (size_t i = 0; i < b->size; i++)
+        for (size_t j = 0; j < b->size; j++)
+            mean[i * b->size + j] =
+                b->dense[(b->plate->at + i) * b->p + b->plate->at + j] / (double)b->plate->members;
+    turn(b->size, b->size, a, mean, a, average);
+}
+
+/* Members' own blocks, shrunk to the average; room[2][size][size]. */
+static dp_status shrink_own(members *b, double *room, dp_error *err)
+{
+    size_t n = b->size, packed = n * (n + 1) / 2, each = b->p * n + packed, K = b->plate->members;
+    double square = 0, least = INFINITY;
+    average_own(b, room);
+    for (size_t k = 0; k < K; k++) {
+        double *own = b->own + k * n * n;
+        (void)unpack(n, b->pattern + k * each + b->p * n, own);
+        for (size_t e = 0; e < n * n; e++)
+            square += (own[e] - room[e]) * (own[e] - room[e]);
+    }
+    double keep = kept(square, (double)(K * packed), b->sd);
+    for (size_t i = 0; i < n; i++)
+        least = fmin(least, room[i * n + i]);
+    dp_status status = DP_OK;
+    for (size_t k = 0; k < K && status == DP_OK; k++) {
+        double *own = b->own + k * n * n;
+        for (size_t e = 0; e < n * n; e++)
+            own[e] = keep * own[e] + (1 - keep) * room[e];
+        status = dpi_matrix_power(n, own, 1, fmax(0.15 * (1 - keep) * least, 0), own, err);
+        memcpy(room + n * n, own, n * n * sizeof *own);
+        turn(n, n, b->back_own, room + n * n, b->back_own, own);
+    }
+    return status;
+}
+
+/* What joins members to the dense numbers, shrunk to joint = total joint (total own)^-1 own. */
+static dp_status shrink_joint(members *b, double *room, dp_error *err)
+{
+    size_t n = b->size, p = b->p, each = p * n + n * (n + 1) / 2, K = b->plate->members;
+    const dpi_read *plate = b->plate;
+    double *ratio = room, *inverse = ratio + p * n, *rest = inverse + n * n, square = 0;
+    const double *a = dpi_metric_of(b->m, plate);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            inverse[i * n + j] = b->dense[(plate->at + i) * p + plate->at + j];
+    dp_status status = dpi_matrix_invert(n, inverse, inverse, err);
+    for (size_t i = 0; i < p && status == DP_OK; i++)
+        for (size_t j = 0; j < n; j++) {
+            ratio[i * n + j] = 0;
+            for (size_t e = 0; e < n; e++)
+                ratio[i * n + j] += b->dense[i * p + plate->at + e] * inverse[e * n + j];
+        }
+    for (int pass = 0; pass < 2 && status == DP_OK; pass++) {
+        double keep = kept(square, (double)(K * p * n), b->sd * M_SQRT1_2);
+        for (size_t k = 0; k < K; k++) {
+            double *joint = b->joint + k * p * n;
+            for (size_t i = 0; i < p; i++)
+                for (size_t j = 0; j < n; j++) {
+                    double sum = 0;
+                    for (size_t e = 0; e < n; e++)
+                        sum += ratio[i * n + e] * b->own[(k * n + e) * n + j];
+                    joint[i * n + j] = sum;
+                }
+            /* In release coordinates, where noise is equal. */
+            turn(p, n, b->m->dense, joint, a, rest);
+            for (size_t e = 0; e < p * n; e++) {
+                double found = b->pattern[k * each + e] * M_SQRT1_2;
+                if (pass == 0)
+                    square += (found - rest[e]) * (found - rest[e]);
+                rest[e] += keep * (found - rest[e]);
+            }
+            if (pass == 1)
+                turn(p, n, b->back, rest, b->back_own, joint);
+        }
+    }
+    return status;
+}
+
+/* ---- the whole ---- */
+
+/* Lays the dense block, without the plates' means, into whole[d][d]. */
+static void lay_dense(const dpi_model_view *r, const double *dense, double *whole)
+{
+    size_t d = r->objective.n_theta;
+    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++)
+        for (const dpi_read *b = r->reads; b < r->reads + r->n_reads; b++)
+            for (size_t i = 0; i < a->size && a->members == 0 && b->members == 0; i++)
+                for (size_t j = 0; j < b->size; j++)
+                    whole[(a->block->offset + i) * d + b->block->offset + j] =
+                        dense[(a->at + i) * r->p + b->at + j];
+}
+
+/* Lays a plate's members; what joins them to another plate's is spread evenly over its members. */
+static void lay_members(const members *b, double *whole)
+{
+    const dpi_model_view *r = b->m->view;
+    size_t d = r->objective.n_theta, n = b->size;
+    for (size_t k = 0; k < b->plate->members; k++) {
+        size_t first = b->plate->block->offset + k * n;
+        const double *own = b->own + k * n * n, *joint = b->joint + k * b->p * n;
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < n; j++)
+                whole[(first + i) * d + first + j] = own[i * n + j];
+        for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++) {
+            if (a == b->plate || (a->members > 0 && a > b->plate))
+                continue;
+            double part = a->members > 0 ? 1 / (double)a->members : 1;
+            for (size_t i = 0; i < a->block->size; i++)
+                for (size_t j = 0; j < n; j++) {
+                    size_t row = a->block->offset + i, column = first + j;
+                    whole[row * d + column] = whole[column * d + row] =
+                        part * joint[(a->at + i % a->size) * n + j];
+                }
+        }
+    }
+}
+
+static dp_status add_members(const dpi_metric *m, const dpi_read *plate, const double *dense,
+                             const double *pattern, double sd, double *whole, dp_error *err)
+{
+    size_t p = m->view->p, n = plate->size, K = plate->members;
+    size_t room = p * p + 2 * n * n + K * n * (n + p) + 2 * p * n + 2 * n * n;
+    double *all = dpi_alloc(room, sizeof *all);
+    if (all == NULL)
+        return dpi_fail_nomem(err);
+    members b = {
+        .m = m, .plate = plate, .p = p, .size = n, .dense = dense, .pattern = pattern, .sd = sd};
+    b.back = all;
+    b.back_own = b.back + p * p;
+    b.own = b.back_own + n * n;
+    b.joint = b.own + K * n * n;
+    double *scratch = b.joint + K * n * p;
+    dp_status status = dpi_matrix_inverse(p, m->dense, b.back, err);
+    if (status == DP_OK)
+        status = dpi_matrix_inverse(n, dpi_metric_of(m, plate), b.back_own, err);
+    if (status == DP_OK)
+        status = shrink_own(&b, scratch, err);
+    if (status == DP_OK)
+        status = shrink_joint(&b, scratch, err);
+    if (status == DP_OK)
+        lay_members(&b, whole);
+    dpi_free(all);
+    return status;
+}
+
+/* Makes whole[d][d] positive semidefinite, in units in which its diagonal is 1. */
+static dp_status make_positive(size_t d, double *whole, dp_error *err)
+{
+    double *unit = dpi_alloc(d, sizeof *unit);
+    if (unit == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t i = 0; i < d; i++)
+        unit[i] = whole[i * d + i] > 0 ? sqrt(whole[i * d + i]) : 0;
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++)
+            whole[i * d + j] = unit[i] * unit[j] > 0 ? whole[i * d + j] / (unit[i] * unit[j]) : 0;
+    dp_status status = dpi_matrix_power(d, whole, 1, 0, whole, err);
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++)
+            whole[i * d + j] *= unit[i] * unit[j];
+    dpi_free(unit);
+    return status;
+}
+
+double dpi_arrow_signal(const dpi_model_view *r, const double *pattern, double sd)
+{
+    double sum = 0;
+    for (size_t e = 0, at = 0; e < r->p; at += r->p - e, e++)
+        sum += pattern[at];
+    return sd > 0 ? sum / (sd * sqrt((double)r->p)) : INFINITY;
+}
+
+dp_status dpi_arrow_whole(const dpi_metric *m, const double *pattern, double sd, double least,
+                          double *whole, dp_error *err)
+{
+    const dpi_model_view *r = m->view;
+    size_t d = r->objective.n_theta, p = r->p;
+    double *dense = dpi_alloc(3 * p * p, sizeof *dense);
+    if (dense == NULL)
+        return dpi_fail_nomem(err);
+    double *back = dense + p * p, *there = back + p * p;
+    dp_status status = dpi_arrow_dense(r, pattern, sd, least, dense, err);
+    if (status == DP_OK)
+        status = dpi_matrix_inverse(p, m->dense, back, err);
+    if (status == DP_OK)
+        turn(p, p, back, dense, back, there);
+    memset(whole, 0, d * d * sizeof *whole);
+    pattern += p * (p + 1) / 2;
+    if (status == DP_OK)
+        lay_dense(r, there, whole);
+    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads && status == DP_OK; a++) {
+        if (a->members == 0)
+            continue;
+        status = add_members(m, a, there, pattern, sd, whole, err);
+        pattern += a->members * (p * a->size + a->size * (a->size + 1) / 2);
+    }
+    if (status == DP_OK && r->n_plates > 0)
+        status = make_positive(d, whole, err);
+    dpi_free(dense);
+    return status;
+}

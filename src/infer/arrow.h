@@ -1,0 +1,25 @@
+/* From a noisy pattern (inquiries.h) to the matrix that it is of, in theta's own coordinates.
+ *
+ * What noise has blurred is shrunk towards what is simpler, by as much as the noise explains of the
+ * distance (James and Stein): the dense block towards a multiple of the unit matrix; what each
+ * member has towards an equal part of what all have; what joins it to the dense numbers towards
+ * that of the average member.  Without noise nothing is shrunk. */
+#ifndef DPI_INFER_ARROW_H
+#define DPI_INFER_ARROW_H
+
+#include "infer/metric.h"
+
+/* dense[p][p]: the dense block of a pattern, shrunk, its eigenvalues at least `least` times their
+ * mean; sd: of the noise of a number. */
+dp_status dpi_arrow_dense(const dpi_model_view *r, const double *pattern, double sd, double least,
+                          double *dense, dp_error *err) DP_MUST_CHECK;
+
+/* whole[d][d], positive semidefinite; least as above. */
+dp_status dpi_arrow_whole(const dpi_metric *m, const double *pattern, double sd, double least,
+                          double *whole, dp_error *err) DP_MUST_CHECK;
+
+/* The mean of a pattern's dense diagonal in standard deviations of its noise: how much the records
+ * tell at all; +INFINITY without noise. */
+double dpi_arrow_signal(const dpi_model_view *r, const double *pattern, double sd);
+
+#endif

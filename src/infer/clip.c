@@ -1,0 +1,42 @@
+/* Moments of clipped scores by the midpoint rule over quantiles of the residual. */
+#include "infer/clip.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+
+enum { QUANTILES = 200, CLIPS = 48 };
+
+/* Given r: E min(|x|, c)^2-type moments of |x|^2 ~ chi^2_d for c = C / |r|, with
+ * E |x| 1{|x| > c} = sqrt 2 G((d + 1) / 2) / G(d / 2) P(chi^2_{d+1} > c^2). */
+dpi_clipped dpi_clipped_at(double d, double clip)
+{
+    dpi_clipped sum = {0, 0};
+    double square = 0;
+    if (isinf(clip))
+        return (dpi_clipped){1, 1};
+    double root = sqrt(2) * exp(lgamma((d + 1) / 2) - lgamma(d / 2));
+    for (int i = 0; i < QUANTILES; i++) {
+        double r = fabs(gsl_cdf_ugaussian_Pinv((i + 0.5) / QUANTILES));
+        double c2 = clip * clip / (r * r), inside = r * r * gsl_cdf_chisq_P(c2, d + 2);
+        square += r * r; /* 1 - .006 of the number of quantiles */
+        sum.slope += inside + clip * r / d * root * gsl_cdf_chisq_Q(c2, d + 1);
+        sum.variance += inside + clip * clip / d * gsl_cdf_chisq_Q(c2, d);
+    }
+    return (dpi_clipped){sum.slope / square, sum.variance / square};
+}
+
+double dpi_best_clip(double d, double n, double sigma)
+{
+    double best = 0, least = INFINITY;
+    for (int i = 0; i < CLIPS; i++) {
+        double clip = sqrt(d) * 0.8 * pow(6 / 0.8, (double)i / (CLIPS - 1));
+        dpi_clipped at = dpi_clipped_at(d, clip);
+        double noise = sigma * clip / at.slope, m2 = at.slope * at.slope;
+        double loss = noise * noise / n + at.variance / m2 - 1;
+        if (loss < least) {
+            least = loss;
+            best = clip;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,329 @@
+/* dp_fit_private: options, the budget and the ledger, the phases, and the fit.
+ *
+ * Order of a call: model, options and budget are checked; the phases are reserved; only then are
+ * values looked at.  Data that are not what the model needs end the call before the first release,
+ * without saying where, and give the reservation back.  From the first release on all that was
+ * reserved stays spent, whatever follows. */
+#include <tacit/infer.h>
+
+#include <math.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "base/float.h"
+#include "fit/fit.h"
+#include "infer/diagnose.h"
+#include "infer/rounds.h"
+#include "model/store.h"
+#include "random/failure.h"
+#include "svi/options.h"
+#include "svi/spend.h"
+
+enum { CHAINS = 4, DRAWS = 4000 };
+
+typedef struct fit_job {
+    const dp_model *model;
+    const dp_dataset *data;
+    const dp_fit_opts *opts;
+    dpi_arena arena;
+    dpi_model_view view;
+    dpi_budget budget;
+    dpi_scan scan;
+    dpi_rounds rounds;
+    dp_noise *noise;
+    dp_rng *rng;
+    dp_reservation *reservation;
+    bool begun;     /* a release may have been made */
+    size_t n_draws; /* a multiple of CHAINS */
+    double *theta;  /* [n_draws][d] */
+} fit_job;
+
+/* ---- options ---- */
+
+static dp_status check_ledger(const dp_fit_opts *o, dp_error *err)
+{
+    dp_status status = dpi_options_ledger(o->ledger, o->ledger_data, o->ledger_label, err);
+    if (status != DP_OK || o->ledger == NULL)
+        return status;
+    if (o->ledger_data == NULL)
+        return dpi_fail(err, DP_EINVAL,
+                        "a ledger is given and no ledger_data; name the data set as the ledger "
+                        "knows it");
+    if (o->seed != 0 || o->mode != DP_PRIVATE)
+        return dpi_fail(err, DP_EPRIVACY,
+                        "%s has no guarantee that a ledger could count; leave ledger NULL for "
+                        "public data, or make the fit private",
+                        o->seed != 0 ? "a seeded fit" : "this mode");
+    return DP_OK;
+}
+
+static dp_status check_options(const dp_fit_opts *o, dp_error *err)
+{
+    if (o->mode != DP_PRIVATE && o->mode != DP_NO_PRIVACY)
+        return dpi_fail(err, DP_EINVAL,
+                        "mode must be DP_PRIVATE, or DP_NO_PRIVACY for public records");
+    if (o->mode == DP_NO_PRIVACY && (o->epsilon != 0 || o->delta != 0))
+        return dpi_fail(err, DP_EINVAL,
+                        "epsilon and delta are given for a fit without privacy; leave them 0, or "
+                        "make the fit private");
+    if (o->rounds > 1000)
+        return dpi_fail(err, DP_EDOMAIN, "rounds is %llu; it must be at most 1000",
+                        (unsigned long long)o->rounds);
+    if (o->clip != 0 && !(o->clip >= 0.1 && o->clip <= 100))
+        return dpi_fail(err, DP_EDOMAIN,
+                        "clip is %g; it must be in [0.1, 100], or 0 to have it "
+                        "chosen",
+                        o->clip);
+    if (o->draws != 0 && (o->draws < 100 || o->draws > 1000000))
+        return dpi_fail(err, DP_EDOMAIN, "draws is %zu; keep 100 to 10^6", o->draws);
+    if (o->threads > 1024)
+        return dpi_fail(err, DP_EDOMAIN, "threads is %zu; it must be at most 1024", o->threads);
+    return check_ledger(o, err);
+}
+
+/* ---- the ledger ---- */
+
+static dp_status reserve(fit_job *a, dp_error *err)
+{
+    dpi_purpose what = {.spending = {.data = a->opts->ledger_data,
+                                     .label = a->opts->ledger_label,
+                                     .list = a->budget.list,
+                                     .n = DPI_N_STAGES,
+                                     .records = a->data}};
+    unsigned char print[DPI_PRINT];
+    char model[2 * DPI_PRINT + 1];
+    dpi_model_print(a->model, print);
+    what.model = sodium_bin2hex(model, sizeof model, print, sizeof print);
+    dp_status status = dpi_spend_columns(&a->view.objective.graph, a->data, &a->arena, &what, err);
+    return status == DP_OK ? dpi_reserve(a->opts->ledger, &what, &a->reservation, err) : status;
+}
+
+/* Gives the reservation back where nothing was released. */
+static void settle(fit_job *a)
+{
+    static const uint64_t none[DPI_N_STAGES];
+    if (a->reservation != NULL && !a->begun)
+        (void)!dp_reservation_settle(a->reservation, none, NULL);
+    else if (a->reservation != NULL)
+        (void)!dpi_reservation_finish(a->reservation, NULL);
+    dp_reservation_free(a->reservation);
+}
+
+/* ---- the phases ---- */
+
+static dp_status make_random(fit_job *a, dp_error *err)
+{
+    uint64_t seed = a->opts->seed;
+    dp_status status =
+        seed != 0 ? dp_rng_new(seed, &a->rng, err) : dp_rng_new_random(&a->rng, NULL, err);
+    if (status != DP_OK || !a->budget.noisy)
+        return status;
+    return seed != 0 ? dp_noise_new_seeded(seed, &a->noise, err) : dp_noise_new(&a->noise, err);
+}
+
+static dp_status make_scan(fit_job *a, dp_error *err)
+{
+    dpi_scan_spec spec = {.view = &a->view,
+                          .data = a->data,
+                          .threads = a->opts->threads,
+                          .most_room = dpi_inquiry_room(&a->view),
+                          .noise = a->noise};
+    dp_error found = {0};
+    for (int k = 0; k < DPI_N_INQUIRIES; k++) {
+        size_t size = dpi_inquiry_size(&a->view, (dpi_inquiry_kind)k);
+        spec.most = size > spec.most ? size : spec.most;
+    }
+    dp_status status = dpi_scan_init(&a->scan, &spec, &found);
+    if (status == DP_EDATA && a->opts->mode == DP_PRIVATE)
+        return dpi_fail(
+            err, status,
+            "the data are not what the model needs; dp_check_data tells their owner which "
+            "column and record, for which to leave records out or mend them beforehand");
+    return status == DP_OK ? status : dpi_fail(err, status, "%s", found.text);
+}
+
+static dp_status run(fit_job *a, dp_error *err)
+{
+    size_t d = a->view.objective.n_theta;
+    size_t asked = a->opts->draws != 0 ? a->opts->draws : DRAWS;
+    a->rounds = (dpi_rounds){
+        .view = &a->view, .budget = &a->budget, .opts = a->opts, .scan = &a->scan, .rng = a->rng};
+    a->n_draws = (asked + CHAINS - 1) / CHAINS * CHAINS;
+    a->theta = dpi_arena_alloc(&a->arena, a->n_draws, d * sizeof *a->theta);
+    if (a->theta == NULL)
+        return dpi_fail_nomem(err);
+    dp_status status = dpi_rounds_init(&a->rounds, err);
+    a->begun = status == DP_OK;
+    if (status == DP_OK)
+        status = dpi_rounds_run(&a->rounds, err);
+    if (status == DP_OK)
+        status = dpi_rounds_draw(&a->rounds, CHAINS, a->n_draws / CHAINS, a->theta, err);
+    return status;
+}
+
+/* ---- the fit ---- */
+
+/* Mean and logarithm of the standard deviation of each latent's numbers, unconstrained, in the
+ * order of the mean-field guide's parameters. */
+static void fill_guide(const fit_job *a, double *guide)
+{
+    const dpi_objective *o = &a->view.objective;
+    size_t d = o->n_theta, n = a->n_draws;
+    for (const dpi_block *b = o->blocks; b < o->blocks + o->n_blocks; b++)
+        for (size_t e = 0; e < b->size; e++) {
+            const double *x = a->theta + b->offset + e;
+            double mean = 0, square = 0;
+            for (size_t k = 0; k < n; k++)
+                mean += x[k * d] / (double)n;
+            for (size_t k = 0; k < n; k++)
+                square += (x[k * d] - mean) * (x[k * d] - mean) / (double)(n - 1);
+            guide[2 * b->offset + e] = mean;
+            guide[2 * b->offset + b->size + e] = log(fmax(sqrt(square), 1e-300));
+        }
+}
+
+/* The latents' constrained values at every draw, in draws[n_draws][size]. */
+static dp_status constrain(fit_job *a, size_t size, double *draws, dp_error *err)
+{
+    const dpi_objective *o = &a->view.objective;
+    dpi_id *wanted = dpi_arena_alloc(&a->arena, o->n_blocks + o->n_latents, sizeof *wanted);
+    size_t n = 0;
+    dpi_run *values;
+    if (wanted == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t b = 0; b < o->n_blocks; b++)
+        wanted[n++] = o->blocks[b].node;
+    for (size_t l = 0; l < o->n_latents; l++)
+        wanted[n++] = o->latents[l].value;
+    dpi_run_spec spec = {.graph = &o->graph, .wanted = wanted, .n_wanted = n, .chunk = 1};
+    dp_status status = dpi_run_new(&spec, &values, err);
+    for (size_t k = 0; k < a->n_draws && status == DP_OK; k++) {
+        double *to = draws + k * size;
+        for (const dpi_block *b = o->blocks; b < o->blocks + o->n_blocks; b++)
+            dpi_run_write(values, b->node, 0, b->size, a->theta + k * o->n_theta + b->offset);
+        dpi_run_globals(values);
+        for (size_t l = 0; l < o->n_latents; to += o->latents[l].size, l++)
+            dpi_run_read(values, o->latents[l].value, 0, o->latents[l].size, to);
+    }
+    dpi_run_free(values);
+    return status;
+}
+
+static dp_privacy guarantee(const fit_job *a)
+{
+    const dpi_budget *b = &a->budget;
+    const char *why_not = !b->noisy            ? "fitted without privacy"
+                          : a->opts->seed != 0 ? "seeded: the noise can be computed again"
+                                               : NULL;
+    dp_privacy p = {.is_private = why_not == NULL,
+                    .why_not = why_not,
+                    .adjacency = "add or remove one record",
+                    .epsilon = b->epsilon,
+                    .delta = b->delta,
+                    .sigma = b->sigma,
+                    .clip = b->noisy ? a->rounds.clip[DPI_STAGE_MAIN] : INFINITY,
+                    .rate = 1,
+                    .sampling = DP_SAMPLING_FULL};
+    double numbers = 0;
+    for (int k = 0; k < DPI_N_STAGES; k++) {
+        p.steps += b->releases[k];
+        numbers += (double)b->releases[k] * (double)a->scan.most;
+    }
+    if (b->noisy)
+        p.delta = dpi_release_whole_delta(a->opts->delta, b->accounted, numbers, b->epsilon);
+    if (b->noisy && p.delta > a->opts->delta) {
+        p.is_private = false;
+        p.why_not = "noise so small that the delta asked for is not kept";
+    }
+    return p;
+}
+
+static size_t list_phases(const fit_job *a, dp_fit_phase *phases)
+{
+    for (int k = 0; k < DPI_N_STAGES; k++)
+        phases[k] = (dp_fit_phase){.name = dpi_stage_names[k],
+                                   .releases = a->budget.releases[k],
+                                   .sigma = a->budget.sigmas[k],
+                                   .clip = a->rounds.clip[k]};
+    return a->budget.noisy ? DPI_N_STAGES : 0;
+}
+
+static dp_status make_fit(fit_job *a, dp_fit **fit, dp_error *err)
+{
+    const dpi_objective *o = &a->view.objective;
+    dp_privacy privacy = guarantee(a);
+    dp_fit_phase phases[DPI_N_STAGES];
+    dp_diagnostic diagnostics[DPI_DIAGNOSES];
+    dpi_diagnosis found;
+    dpi_bytes image[2] = {{NULL}};
+    size_t size = 0;
+    for (size_t l = 0; l < o->n_latents; l++)
+        size += o->latents[l].size;
+    double *guide = dpi_arena_alloc(&a->arena, 2 * o->n_theta, sizeof *guide);
+    double *draws = dpi_arena_alloc(&a->arena, a->n_draws, size * sizeof *draws);
+    if (guide == NULL || draws == NULL)
+        return dpi_fail_nomem(err);
+    fill_guide(a, guide);
+    dpi_fit_parts parts = {.form = DP_FORM_LATENTS,
+                           .theta = guide,
+                           .n_theta = 2 * o->n_theta,
+                           .privacy = &privacy,
+                           .asked_delta = a->opts->delta,
+                           .draws = draws,
+                           .n_draws = a->n_draws,
+                           .draw_size = size,
+                           .phases = phases,
+                           .n_phases = list_phases(a, phases),
+                           .diagnostics = diagnostics,
+                           .n_diagnostics = dpi_diagnose(&a->rounds, &found, diagnostics),
+                           .own = a->budget.noisy ? a->data->identity : NULL};
+    dp_status status = constrain(a, size, draws, err);
+    if (status == DP_OK)
+        status = dpi_fit_list_columns(o, a->data, &a->arena, &parts, err);
+    if (status == DP_OK)
+        status = dpi_model_store(a->model, &image[0], err);
+    if (status == DP_OK)
+        status = dpi_fit_restore_models(image, &parts, err);
+    if (status == DP_OK)
+        status = dpi_fit_new(&parts, fit, err);
+    dpi_bytes_free(&image[0]);
+    return status;
+}
+
+static dp_status fit_private(fit_job *a, dp_fit **fit, dp_error *err)
+{
+    dp_status status = dpi_model_view_init(&a->view, a->model, err);
+    if (status == DP_OK)
+        status = dpi_budget_init(&a->budget, a->opts, err);
+    if (status == DP_OK && a->opts->ledger != NULL)
+        status = reserve(a, err);
+    if (status == DP_OK)
+        status = make_random(a, err);
+    if (status == DP_OK)
+        status = make_scan(a, err);
+    if (status == DP_OK)
+        status = run(a, err);
+    return status == DP_OK ? make_fit(a, fit, err) : status;
+}
+
+dp_status dp_fit_private(const dp_model *model, const dp_dataset *data, const dp_fit_opts *opts,
+                         dp_fit **fit, dp_error *err)
+{
+    if (model == NULL || data == NULL || opts == NULL || fit == NULL)
+        dpi_misuse(__func__, "NULL model, data, options or result");
+    fit_job a = {.model = model, .data = data, .opts = opts};
+    *fit = NULL;
+    dp_status status = dpi_float_check(err);
+    if (status == DP_OK)
+        status = check_options(opts, err);
+    if (status == DP_OK)
+        status = fit_private(&a, fit, err);
+    settle(&a);
+    dpi_rounds_free(&a.rounds);
+    dpi_scan_free(&a.scan);
+    dp_noise_free(a.noise);
+    dp_rng_free(a.rng);
+    dpi_model_view_free(&a.view);
+    dpi_arena_free(&a.arena);
+    return status;
+}

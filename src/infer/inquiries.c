@@ -1,0 +1,316 @@
+/* One record's part of each release. */
+#include "infer/inquiries.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "infer/law.h"
+
+/* ---- a record's law, in the thread's room ---- */
+
+/* Where a record's things lie in the room. */
+typedef struct places {
+    double *white; /* [k][local] */
+    double *local; /* [local][local], or less */
+} places;
+
+static places places_of(const dpi_model_view *r, double *room)
+{
+    return (places){room, room + r->k * r->local};
+}
+
+size_t dpi_inquiry_room(const dpi_model_view *r)
+{
+    return r->k * r->local + 2 * r->local * r->local + r->local;
+}
+
+size_t dpi_pattern_size(const dpi_model_view *r)
+{
+    size_t n = r->p * (r->p + 1) / 2;
+    for (const dpi_read *d = r->reads; d < r->reads + r->n_reads; d++)
+        n += d->members * (r->p * d->size + d->size * (d->size + 1) / 2);
+    return n;
+}
+
+size_t dpi_inquiry_size(const dpi_model_view *r, dpi_inquiry_kind kind)
+{
+    const size_t size[DPI_N_INQUIRIES] = {[DPI_INQUIRY_SCALES] = (r->p + 1) * DPI_SCALES,
+                                          [DPI_INQUIRY_NORMS] = DPI_SCALES,
+                                          [DPI_INQUIRY_WHITENING] = dpi_pattern_size(r),
+                                          [DPI_INQUIRY_SCORE] = r->n_release,
+                                          [DPI_INQUIRY_COUNT] = 1,
+                                          [DPI_INQUIRY_CURVATURE] = 2 * dpi_pattern_size(r)};
+    return size[kind];
+}
+
+/* The law of the record's outcome; false where it has none: the record adds nothing. */
+static bool take_law(const dpi_model_view *r, const dpi_record *record, dpi_law *law)
+{
+    return dpi_law_of(r, record, law);
+}
+
+/* ---- scales ---- */
+
+/* Half of the squared norm is for the number of records, the rest for the coordinates. */
+static const double count_part = 0.5;
+
+static size_t scale_bin(double x)
+{
+    int exponent = ilogb(x) - DPI_LEAST_SCALE;
+    return exponent < 0 ? 0 : exponent >= DPI_SCALES ? DPI_SCALES - 1 : (size_t)exponent;
+}
+
+static void add_scales(const void *of, const dpi_record *record, double *room, int64_t *sum)
+{
+    const dpi_inquiry *q = of;
+    const dpi_model_view *r = q->view;
+    double fisher[DPI_READ_MOST * DPI_READ_MOST], each = sqrt((1 - count_part) / (double)r->p);
+    dpi_law law;
+    (void)room;
+    sum[0] += dpi_scan_grid(q->share * sqrt(count_part));
+    if (!take_law(r, record, &law))
+        return;
+    dpi_law_fisher(&law, fisher);
+    for (size_t c = 0; c < r->p; c++) {
+        double information = 0;
+        for (size_t j = 0; j < r->k; j++)
+            for (size_t l = 0; l < r->k; l++)
+                information += fisher[j * r->k + l] * record->dense[j * r->p + c] *
+                               record->dense[l * r->p + c];
+        if (!(information > 0) || !isfinite(information))
+            continue;
+        sum[(c + 1) * DPI_SCALES + scale_bin(sqrt(information))] += dpi_scan_grid(q->share * each);
+    }
+}
+
+/* ---- matrices ---- */
+
+/* local[local][local] = X' B X for X[k][local]. */
+static void sandwich(const dpi_model_view *r, const double *white, const double *inner,
+                     double *local)
+{
+    size_t n = r->local;
+    memset(local, 0, n * n * sizeof *local);
+    for (size_t j = 0; j < r->k; j++)
+        for (size_t l = 0; l < r->k; l++) {
+            double b = 0.5 * (inner[j * r->k + l] + inner[l * r->k + j]);
+            const double *left = white + j * r->local, *right = white + l * r->local;
+            for (size_t e = 0; e < n && b != 0; e++)
+                for (size_t f = 0; f < n; f++)
+                    local[e * n + f] += b * left[e] * right[f];
+        }
+}
+
+/* The upper triangle, off the diagonal times sqrt 2; returns how many numbers. */
+static size_t pack(size_t n, const double *a, size_t step, double *out)
+{
+    size_t at = 0;
+    for (size_t e = 0; e < n; e++)
+        for (size_t f = e; f < n; f++)
+            out[at++] = a[e * step + f] * (e == f ? 1 : M_SQRT2);
+    return at;
+}
+
+static double norm_of(size_t n, const double *x)
+{
+    double sum = 0;
+    for (size_t e = 0; e < n; e++)
+        sum += x[e] * x[e];
+    return sqrt(sum);
+}
+
+/* Adds a record's pattern, scaled so that its norm is at most `share`; weight is the pattern's part
+ * of the whole release. */
+static void add_pattern(const dpi_inquiry *q, const dpi_record *record, double weight,
+                        const double *local, double *room, int64_t *sum)
+{
+    const dpi_model_view *r = q->view;
+    size_t n = r->local, plate = 0;
+    double norm = norm_of(n * n, local) / q->most;
+    if (!(norm <= DBL_MAX))
+        return;
+    double factor = weight * q->share / q->most / fmax(norm, 1);
+    size_t used = pack(r->p, local, n, room);
+    for (size_t e = 0; e < used; e++)
+        sum[e] += dpi_scan_grid(factor * room[e]);
+    sum += used;
+    for (const dpi_read *d = r->reads; d < r->reads + r->n_reads; d++) {
+        size_t own = d->size * (d->size + 1) / 2, each = r->p * d->size + own;
+        if (d->members == 0)
+            continue;
+        int64_t *to = sum + record->member[plate++] * each;
+        for (size_t i = 0; i < r->p; i++)
+            for (size_t j = 0; j < d->size; j++)
+                *to++ += dpi_scan_grid(factor * M_SQRT2 * local[i * n + d->local + j]);
+        used = pack(d->size, local + d->local * n + d->local, n, room);
+        for (size_t e = 0; e < used; e++)
+            *to++ += dpi_scan_grid(factor * room[e]);
+        sum += d->members * each;
+    }
+}
+
+/* A' F A of a record; false where its outcome has no law. */
+static bool information_of(const dpi_inquiry *q, const dpi_record *record, const places *at)
+{
+    const dpi_model_view *r = q->view;
+    double fisher[DPI_READ_MOST * DPI_READ_MOST], gamma[DPI_READ_MOST * DPI_READ_MOST];
+    dpi_law law;
+    if (!take_law(r, record, &law))
+        return false;
+    dpi_law_fisher(&law, fisher);
+    dpi_metric_apply(q->metric, record->dense, record->own, at->white, gamma);
+    sandwich(r, at->white, fisher, at->local);
+    return true;
+}
+
+static void add_norm(const void *of, const dpi_record *record, double *room, int64_t *sum)
+{
+    const dpi_inquiry *q = of;
+    size_t n = q->view->local;
+    places at = places_of(q->view, room);
+    double norm = information_of(q, record, &at) ? norm_of(n * n, at.local) : 0;
+    if (norm > 0 && norm <= DBL_MAX)
+        sum[scale_bin(norm)] += dpi_scan_grid(q->share);
+}
+
+static void add_whitening(const void *of, const dpi_record *record, double *room, int64_t *sum)
+{
+    const dpi_inquiry *q = of;
+    size_t n = q->view->local;
+    places at = places_of(q->view, room);
+    if (information_of(q, record, &at))
+        add_pattern(q, record, 1, at.local, at.local + n * n, sum);
+}
+
+/* Parts of the squared norm that slope and variance of the score have. */
+static const double slope_part = 0.7;
+
+static void add_curvature(const void *of, const dpi_record *record, double *room, int64_t *sum)
+{
+    const dpi_inquiry *q = of;
+    const dpi_model_view *r = q->view;
+    places at = places_of(r, room);
+    double gamma[DPI_READ_MOST * DPI_READ_MOST], slope[DPI_READ_MOST * DPI_READ_MOST];
+    double variance[DPI_READ_MOST * DPI_READ_MOST], *packed = at.local + r->local * r->local;
+    dpi_law law;
+    if (!take_law(r, record, &law))
+        return;
+    dpi_metric_apply(q->metric, record->dense, record->own, at.white, gamma);
+    if (!dpi_law_moments(&law, gamma, q->clip, slope, variance))
+        return;
+    sandwich(r, at.white, slope, at.local);
+    add_pattern(q, record, sqrt(slope_part), at.local, packed, sum);
+    sandwich(r, at.white, variance, at.local);
+    add_pattern(q, record, sqrt(1 - slope_part), at.local, packed, sum + dpi_pattern_size(r));
+}
+
+/* ---- scores ---- */
+
+static void add_score(const void *of, const dpi_record *record, double *room, int64_t *sum)
+{
+    const dpi_inquiry *q = of;
+    const dpi_model_view *r = q->view;
+    places at = places_of(r, room);
+    double gamma[DPI_READ_MOST * DPI_READ_MOST], psi[DPI_READ_MOST], *h = at.local;
+    dpi_law law;
+    if (!take_law(r, record, &law))
+        return;
+    dpi_metric_apply(q->metric, record->dense, record->own, at.white, gamma);
+    if (!dpi_law_score(&law, record, gamma, q->clip, psi))
+        return;
+    for (size_t e = 0; e < r->local; e++) {
+        h[e] = 0;
+        for (size_t j = 0; j < r->k; j++)
+            h[e] += psi[j] / q->clip * at.white[j * r->local + e];
+    }
+    double norm = norm_of(r->local, h);
+    if (!(norm <= DBL_MAX))
+        return;
+    double factor = norm > q->share ? q->share / norm : 1;
+    for (size_t e = 0; e < r->p; e++)
+        sum[e] += dpi_scan_grid(factor * h[e]);
+    size_t plate = 0;
+    for (const dpi_read *d = r->reads; d < r->reads + r->n_reads; d++)
+        if (d->members > 0) {
+            int64_t *to = sum + d->first + record->member[plate++] * d->size;
+            for (size_t e = 0; e < d->size; e++)
+                to[e] += dpi_scan_grid(factor * h[d->local + e]);
+        }
+}
+
+/* ---- the count ---- */
+
+static void add_count(const void *of, const dpi_record *record, double *room, int64_t *sum)
+{
+    const dpi_inquiry *q = of;
+    const dpi_model_view *r = q->view;
+    places at = places_of(r, room);
+    double gamma[DPI_READ_MOST * DPI_READ_MOST];
+    dpi_law law;
+    if (!take_law(r, record, &law))
+        return;
+    dpi_metric_apply(q->metric, record->dense, record->own, at.white, gamma);
+    double more = dpi_law_excess(&law, record, gamma, q->beyond);
+    if (more >= -1 && more <= 1)
+        sum[0] += dpi_scan_grid(q->share * more);
+}
+
+/* ---- running ---- */
+
+static dpi_scan_add *const add_of[DPI_N_INQUIRIES] = {
+    [DPI_INQUIRY_SCALES] = add_scales,       [DPI_INQUIRY_NORMS] = add_norm,
+    [DPI_INQUIRY_WHITENING] = add_whitening, [DPI_INQUIRY_SCORE] = add_score,
+    [DPI_INQUIRY_COUNT] = add_count,         [DPI_INQUIRY_CURVATURE] = add_curvature};
+
+static void scale_by(size_t n, double factor, double *out)
+{
+    for (size_t e = 0; e < n; e++)
+        out[e] *= factor;
+}
+
+/* From the parts of norm 1 to the unit of what is summed. */
+static void into_units(const dpi_inquiry *q, dpi_inquiry_kind kind, double noise, double *out,
+                       double *sd)
+{
+    const dpi_model_view *r = q->view;
+    size_t n = dpi_inquiry_size(r, kind), half = n;
+    double unit[2] = {1 / q->share, 1};
+    if (kind == DPI_INQUIRY_SCALES) {
+        half = DPI_SCALES;
+        unit[1] = unit[0] / sqrt((1 - count_part) / (double)r->p);
+        unit[0] /= sqrt(count_part);
+    } else if (kind == DPI_INQUIRY_WHITENING) {
+        unit[0] *= q->most;
+    } else if (kind == DPI_INQUIRY_SCORE) {
+        unit[0] = q->clip;
+    } else if (kind == DPI_INQUIRY_CURVATURE) {
+        half = n / 2;
+        unit[0] *= q->most;
+        unit[1] = unit[0] / sqrt(1 - slope_part);
+        unit[0] /= sqrt(slope_part);
+    }
+    scale_by(half, unit[0], out);
+    scale_by(n - half, unit[1], out + half);
+    if (sd == NULL)
+        return;
+    sd[0] = noise * unit[0];
+    if (half < n)
+        sd[1] = noise * unit[1];
+}
+
+dp_status dpi_inquiry_run(const dpi_inquiry *query, dpi_inquiry_kind kind, dpi_scan *scan,
+                          const double *theta, double sigma, double *out, double *sd, dp_error *err)
+{
+    dpi_inquiry q = *query;
+    dpi_pass pass = {.add = add_of[kind],
+                     .of = &q,
+                     .n = dpi_inquiry_size(q.view, kind),
+                     .room = dpi_inquiry_room(q.view),
+                     .sigma = sigma};
+    q.share = dpi_scan_share(&pass);
+    dp_status status = dpi_scan_run(scan, theta, &pass, out, err);
+    if (status == DP_OK)
+        into_units(&q, kind, sigma, out, sd);
+    return status;
+}

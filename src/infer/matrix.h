@@ -1,0 +1,31 @@
+/* Symmetric matrices [n][n] of moderate size, by GSL. */
+#ifndef DPI_INFER_MATRIX_H
+#define DPI_INFER_MATRIX_H
+
+#include <stddef.h>
+
+#include <tacit/status.h>
+
+/* power(a) = V max(w, floor)^power V' for a = V w V'; in may be out.  Not positive eigenvalues with
+ * floor 0 are DP_EDOMAIN, but for power 1; DP_ENOMEM. */
+dp_status dpi_matrix_power(size_t n, const double *a, double power, double floor, double *out,
+                           dp_error *err) DP_MUST_CHECK;
+
+/* The inverse of a positive definite matrix; in may be out.  DP_EDOMAIN where it is not; DP_ENOMEM.
+ */
+dp_status dpi_matrix_invert(size_t n, const double *a, double *out, dp_error *err) DP_MUST_CHECK;
+
+/* The inverse of any square matrix that has one, by Gauss and Jordan with pivots; no overlap.
+ * DP_EDOMAIN, DP_ENOMEM. */
+dp_status dpi_matrix_inverse(size_t n, const double *a, double *out, dp_error *err) DP_MUST_CHECK;
+
+/* Lower Cholesky factor, zeros above the diagonal; in may be out.  DP_EDOMAIN, DP_ENOMEM. */
+dp_status dpi_matrix_factor(size_t n, const double *a, double *out, dp_error *err) DP_MUST_CHECK;
+
+/* out = a b, [n][n] each; no overlap. */
+void dpi_matrix_product(size_t n, const double *a, const double *b, double *out);
+
+/* out[n] = a x. */
+void dpi_matrix_times(size_t n, const double *a, const double *x, double *out);
+
+#endif

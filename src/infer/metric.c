@@ -1,0 +1,160 @@
+/* Metrics: small dense matrices. */
+#include "infer/metric.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "infer/matrix.h"
+#include "num/linalg.h"
+
+/* How much a member's own coordinates add to E |h|^2, as a share of what the dense ones do, for all
+ * plates together.  More lowers the noise of the groups' sums and raises that of all others. */
+static const double own_share = 0.5;
+
+static void set_unit(size_t n, double *a)
+{
+    memset(a, 0, n * n * sizeof *a);
+    for (size_t i = 0; i < n; i++)
+        a[i * n + i] = 1;
+}
+
+double *dpi_metric_of(const dpi_metric *m, const dpi_read *plate)
+{
+    size_t at = 0;
+    for (const dpi_read *d = m->view->reads; d < plate; d++)
+        at += d->members > 0 ? d->size * d->size : 0;
+    return m->own + at;
+}
+
+dp_status dpi_metric_init(dpi_metric *m, const dpi_model_view *r, dpi_arena *arena, dp_error *err)
+{
+    *m = (dpi_metric){.view = r, .dims = (double)r->p};
+    for (const dpi_read *d = r->reads; d < r->reads + r->n_reads; d++)
+        m->n_own += d->members > 0 ? d->size * d->size : 0;
+    m->dense = dpi_arena_alloc(arena, r->p * r->p, sizeof *m->dense);
+    m->own = dpi_arena_alloc(arena, m->n_own + 1, sizeof *m->own);
+    if (m->dense == NULL || m->own == NULL)
+        return dpi_fail_nomem(err);
+    set_unit(r->p, m->dense);
+    for (const dpi_read *d = r->reads; d < r->reads + r->n_reads; d++)
+        if (d->members > 0)
+            set_unit(d->size, dpi_metric_of(m, d));
+    return DP_OK;
+}
+
+/* out[n] = row[n] a[n][n] */
+static void times(size_t n, const double *row, const double *a, double *out)
+{
+    memset(out, 0, n * sizeof *out);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n && row[i] != 0; j++)
+            out[j] += row[i] * a[i * n + j];
+}
+
+void dpi_metric_apply(const dpi_metric *m, const double *dense, const double *own, double *white,
+                      double *gamma)
+{
+    const dpi_model_view *r = m->view;
+    for (size_t k = 0; k < r->k; k++) {
+        const double *mine = own + k * (r->local - r->p), *a = m->own;
+        double *out = white + k * r->local;
+        times(r->p, dense + k * r->p, m->dense, out);
+        for (const dpi_read *d = r->reads; d < r->reads + r->n_reads; d++) {
+            if (d->members == 0)
+                continue;
+            times(d->size, mine + d->local - r->p, a, out + d->local);
+            a += d->size * d->size;
+        }
+    }
+    for (size_t k = 0; k < r->k; k++)
+        for (size_t l = 0; l <= k; l++) {
+            double sum = 0;
+            for (size_t e = 0; e < r->local; e++)
+                sum += white[k * r->local + e] * white[l * r->local + e];
+            gamma[k * r->k + l] = gamma[l * r->k + k] = sum;
+        }
+}
+
+dp_status dpi_metric_turn(dpi_metric *m, const double *turn, dp_error *err)
+{
+    const dpi_model_view *r = m->view;
+    size_t p = r->p, all = 0;
+    double *turned = dpi_alloc(2 * p * p, sizeof *turned);
+    if (turned == NULL)
+        return dpi_fail_nomem(err);
+    double *information = turned + p * p; /* (A A')^-1: a record's in theta's coordinates */
+    for (size_t i = 0; i < p; i++)
+        times(p, m->dense + i * p, turn, turned + i * p);
+    memcpy(m->dense, turned, p * p * sizeof *turned);
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j < p; j++) {
+            double sum = 0;
+            for (size_t e = 0; e < p; e++)
+                sum += m->dense[i * p + e] * m->dense[j * p + e];
+            turned[i * p + j] = sum;
+        }
+    dp_status status = dpi_matrix_invert(p, turned, information, err);
+    for (const dpi_read *d = r->reads; d < r->reads + r->n_reads; d++)
+        all += d->members > 0 ? d->size : 0;
+    double weight = all > 0 ? own_share * (double)p / (double)all : 0;
+    for (const dpi_read *d = r->reads; d < r->reads + r->n_reads && status == DP_OK; d++) {
+        double *own = dpi_metric_of(m, d);
+        if (d->members == 0)
+            continue;
+        for (size_t i = 0; i < d->size; i++)
+            for (size_t j = 0; j < d->size; j++)
+                own[i * d->size + j] = information[(d->at + i) * p + d->at + j];
+        status = dpi_matrix_power(d->size, own, -0.5, 0, own, err);
+        for (size_t e = 0; e < d->size * d->size; e++)
+            own[e] *= sqrt(weight);
+    }
+    m->dims = (double)p + weight * (double)all;
+    dpi_free(turned);
+    return status;
+}
+
+void dpi_metric_square(const dpi_metric *m, double *square)
+{
+    const dpi_model_view *r = m->view;
+    size_t d = r->objective.n_theta;
+    memset(square, 0, d * d * sizeof *square);
+    /* theta's number e moves dense coordinate c: itself, or the mean of its plate. */
+    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++)
+        for (const dpi_read *b = r->reads; b < r->reads + r->n_reads; b++)
+            for (size_t i = 0; i < a->block->size; i++)
+                for (size_t j = 0; j < b->block->size; j++) {
+                    const double *row = m->dense + (a->at + i % a->size) * r->p;
+                    const double *other = m->dense + (b->at + j % b->size) * r->p;
+                    double sum = 0;
+                    for (size_t e = 0; e < r->p; e++)
+                        sum += row[e] * other[e];
+                    square[(a->block->offset + i) * d + b->block->offset + j] = sum;
+                }
+    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++) {
+        const double *own = dpi_metric_of(m, a);
+        for (size_t k = 0; k < a->members; k++)
+            for (size_t i = 0; i < a->size; i++)
+                for (size_t j = 0; j < a->size; j++) {
+                    double sum = 0;
+                    for (size_t e = 0; e < a->size; e++)
+                        sum += own[i * a->size + e] * own[j * a->size + e];
+                    size_t first = a->block->offset + k * a->size;
+                    square[(first + i) * d + first + j] += sum;
+                }
+    }
+}
+
+void dpi_metric_lift(const dpi_metric *m, const double *y, double *lifted)
+{
+    const dpi_model_view *r = m->view;
+    memset(lifted, 0, r->objective.n_theta * sizeof *lifted);
+    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++)
+        for (size_t i = 0; i < a->block->size; i++) {
+            const double *row = m->dense + (a->at + i % a->size) * r->p;
+            double *to = &lifted[a->block->offset + i];
+            *to = dpi_dot(r->p, row, y);
+            if (a->members > 0)
+                *to += dpi_dot(a->size, dpi_metric_of(m, a) + i % a->size * a->size,
+                               y + a->first + i / a->size * a->size);
+        }
+}

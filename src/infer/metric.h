@@ -1,0 +1,43 @@
+/* The public coordinates in which what records add is measured, clipped and noised.
+ *
+ * h = A' g for a gradient g with respect to theta: dense numbers by a [p][p] matrix, a member's own
+ * by a [size][size] matrix of its plate.  With A A' near the inverse of a record's information all
+ * coordinates are of one size, whatever the scales of predictors and outcomes are; norm 1 is one
+ * unit of information. */
+#ifndef DPI_INFER_METRIC_H
+#define DPI_INFER_METRIC_H
+
+#include "infer/view.h"
+
+typedef struct dpi_metric {
+    const dpi_model_view *view;
+    double *dense; /* [p][p] */
+    double *own;   /* [size][size] of each plate, side by side */
+    size_t n_own;
+    double dims; /* E |h|^2 of a record under the model: its norm's scale */
+} dpi_metric;
+
+/* Room for a metric, which is the unit matrix.  DP_ENOMEM. */
+dp_status dpi_metric_init(dpi_metric *m, const dpi_model_view *r, dpi_arena *arena,
+                          dp_error *err) DP_MUST_CHECK;
+
+/* white[k][local] from a record's slopes dense[k][p] and own[k][local - p]; gamma[k][k] = white
+ * white'. */
+void dpi_metric_apply(const dpi_metric *m, const double *dense, const double *own, double *white,
+                      double *gamma);
+
+/* dense <- dense * turn[p][p], after which the matrices of plates follow from those of their
+ * means. */
+dp_status dpi_metric_turn(dpi_metric *m, const double *turn, dp_error *err) DP_MUST_CHECK;
+
+/* The matrix of a plate, a place in m->own. */
+double *dpi_metric_of(const dpi_metric *m, const dpi_read *plate);
+
+/* square[d][d] = A A' for theta's d numbers: with noise of variance v in each coordinate, what is
+ * known of the gradient has precision square / v. */
+void dpi_metric_square(const dpi_metric *m, double *square);
+
+/* lifted[d] = A y for a release y[n_release]. */
+void dpi_metric_lift(const dpi_metric *m, const double *y, double *lifted);
+
+#endif

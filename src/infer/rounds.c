@@ -1,0 +1,449 @@
+/* The phases.  What is released in one is used in the next; nothing else of the records is.
+ *
+ *   scales       a histogram of each dense coordinate's information: the first metric
+ *   whitening    the information of all records: a metric in which it is the unit matrix
+ *   approach     rounds of clipped scores; each is made at the posterior's mean given those before
+ *   (both again, nearer to the answer)
+ *   count        records that are further out than the model expects: how far they are heard
+ *   main         rounds as before, whose releases are the answer's likelihood
+ *   curvature    slope and variance of the scores, for how wide it is
+ *
+ * doc/design/infer.md derives them. */
+#include "infer/rounds.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "infer/arrow.h"
+#include "infer/clip.h"
+#include "infer/matrix.h"
+
+enum { WALK = 40, WALK_WARM = 15, PRIOR_WALK = 400, FINAL_WARM = 400 };
+
+/* Clip norm of the approach in units of sqrt(dims); longest step of a round, likewise; norm that
+ * matrices are clipped to, in units of dims. */
+static const double approach_clip = 1.5, longest = 1.5, matrix_norm = 2;
+
+/* In place of infinity without privacy: releases are sums on a grid (scan.h), whose parts have norm
+ * at most 1. */
+static const double no_clip = 4096;
+
+static size_t most_rounds(const dpi_rounds *r)
+{
+    uint64_t most = 1;
+    for (int k = 0; k < DPI_N_STAGES; k++)
+        most = r->budget->releases[k] > most ? r->budget->releases[k] : most;
+    return (size_t)most;
+}
+
+dp_status dpi_rounds_init(dpi_rounds *r, dp_error *err)
+{
+    const dpi_model_view *view = r->view;
+    size_t d = view->objective.n_theta, rounds = most_rounds(r);
+    dpi_arena *a = &r->arena;
+    double **square[] = {&r->slope, &r->variance, &r->information};
+    double **vector[] = {&r->z, &r->spread, &r->centre};
+    bool ok = true;
+    for (size_t k = 0; k < 3; k++) {
+        ok = ok && (*square[k] = dpi_arena_alloc(a, d * d, sizeof(double))) != NULL;
+        ok = ok && (*vector[k] = dpi_arena_alloc(a, d, sizeof(double))) != NULL;
+    }
+    ok =
+        ok && (r->pattern = dpi_arena_alloc(a, 2 * dpi_pattern_size(view), sizeof(double))) != NULL;
+    ok = ok && (r->sums = dpi_arena_alloc(a, rounds * view->n_release, sizeof(double))) != NULL;
+    ok = ok && (r->sum = dpi_arena_alloc(a, view->n_release, sizeof(double))) != NULL;
+    ok = ok && (r->centres = dpi_arena_alloc(a, rounds * d, sizeof(double))) != NULL;
+    ok = ok && (r->walk = dpi_arena_alloc(a, 2 * PRIOR_WALK * d, sizeof(double))) != NULL;
+    if (!ok)
+        return dpi_fail_nomem(err);
+    dp_status status = dpi_metric_init(&r->metric, view, a, err);
+    return status == DP_OK ? dpi_surrogate_init(&r->posterior, view, err) : status;
+}
+
+void dpi_rounds_free(dpi_rounds *r)
+{
+    dpi_surrogate_free(&r->posterior);
+    dpi_arena_free(&r->arena);
+}
+
+static size_t dimension(const dpi_rounds *r)
+{
+    return r->view->objective.n_theta;
+}
+
+/* ---- drawing ---- */
+
+/* Mean and standard deviation of n draws. */
+static void summarise(size_t d, size_t n, const double *draws, double *mean, double *sd)
+{
+    for (size_t i = 0; i < d; i++) {
+        double sum = 0, square = 0;
+        for (size_t k = 0; k < n; k++)
+            sum += draws[k * d + i] / (double)n;
+        for (size_t k = 0; k < n; k++)
+            square += (draws[k * d + i] - sum) * (draws[k * d + i] - sum) / (double)n;
+        mean[i] = sum;
+        if (sd != NULL)
+            sd[i] = sqrt(square);
+    }
+}
+
+/* Where latents are before records are heard: means and spreads of the prior. */
+static dp_status start(dpi_rounds *r, dp_error *err)
+{
+    size_t d = dimension(r);
+    dpi_target target = dpi_surrogate_target(&r->posterior);
+    double *zeros = dpi_arena_alloc(&r->arena, 2 * d, sizeof *zeros);
+    if (zeros == NULL)
+        return dpi_fail_nomem(err);
+    dpi_hmc_opts o = {
+        .chains = 2, .warmup = PRIOR_WALK, .draws = PRIOR_WALK, .start = zeros, .adapt = true};
+    dp_status status = dpi_hmc(&target, &o, r->rng, r->walk, &r->report, err);
+    if (status == DP_OK)
+        summarise(d, 2 * PRIOR_WALK, r->walk, r->z, r->spread);
+    for (size_t i = 0; i < d && status == DP_OK; i++)
+        r->spread[i] = fmin(fmax(r->spread[i], 1e-6), 1e6);
+    return status;
+}
+
+/* A factor of about the posterior's covariance: (K + 1 / spread^2)^-1. */
+static dp_status make_factor(const dpi_rounds *r, double *factor, dp_error *err)
+{
+    size_t d = dimension(r);
+    memcpy(factor, r->posterior.precision, d * d * sizeof *factor);
+    for (size_t i = 0; i < d; i++)
+        factor[i * d + i] += 1 / (r->spread[i] * r->spread[i]);
+    dp_status status = dpi_matrix_invert(d, factor, factor, err);
+    return status == DP_OK ? dpi_matrix_factor(d, factor, factor, err) : status;
+}
+
+/* A short walk from where the last one ended; *mean is that of its draws. */
+static dp_status walk(dpi_rounds *r, double *mean, dp_error *err)
+{
+    size_t d = dimension(r);
+    dpi_target target = dpi_surrogate_target(&r->posterior);
+    double *factor = dpi_alloc(d + 1, d * sizeof *factor);
+    if (factor == NULL)
+        return dpi_fail_nomem(err);
+    double *from = factor + d * d;
+    memcpy(from, r->z, d * sizeof *from);
+    dpi_hmc_opts o = {.chains = 1,
+                      .warmup = WALK_WARM,
+                      .draws = WALK,
+                      .depth = 6,
+                      .start = from,
+                      .factor = factor};
+    dp_status status = make_factor(r, factor, err);
+    if (status == DP_OK)
+        status = dpi_hmc(&target, &o, r->rng, r->walk, &r->report, err);
+    if (status == DP_OK)
+        summarise(d, WALK, r->walk, mean, NULL);
+    dpi_free(factor);
+    return status;
+}
+
+dp_status dpi_rounds_draw(dpi_rounds *r, size_t chains, size_t n, double *draws, dp_error *err)
+{
+    size_t d = dimension(r);
+    dpi_target target = dpi_surrogate_target(&r->posterior);
+    double *factor = dpi_alloc(d + chains, d * sizeof *factor);
+    if (factor == NULL)
+        return dpi_fail_nomem(err);
+    double *from = factor + d * d;
+    for (size_t c = 0; c < chains; c++)
+        memcpy(from + c * d, r->walk + (WALK - 1 - c % WALK) * d, d * sizeof *from);
+    dpi_hmc_opts o = {.chains = chains,
+                      .warmup = FINAL_WARM,
+                      .draws = n,
+                      .start = from,
+                      .factor = factor,
+                      .adapt = true};
+    dp_status status = make_factor(r, factor, err);
+    if (status == DP_OK)
+        status = dpi_hmc(&target, &o, r->rng, draws, &r->report, err);
+    dpi_free(factor);
+    return status;
+}
+
+/* ---- scales ---- */
+
+static dpi_inquiry query_of(const dpi_rounds *r, double clip)
+{
+    return (dpi_inquiry){.view = r->view,
+                         .metric = &r->metric,
+                         .clip = clip,
+                         .most = r->budget->noisy ? matrix_norm * r->metric.dims : no_clip};
+}
+
+/* Root mean square of the information of a coordinate, from its histogram: bins that noise alone
+ * would hardly fill; 0 where there are none. */
+static double scale_of(const double *histogram, double sd)
+{
+    double total = 0, square = 0;
+    for (int k = 0; k < DPI_SCALES; k++) {
+        double middle = ldexp(1.5, k + DPI_LEAST_SCALE);
+        if (histogram[k] <= fmax(4 * sd, 0.5))
+            continue;
+        total += histogram[k];
+        square += histogram[k] * middle * middle;
+    }
+    return total > 0 ? sqrt(square / total) : 0;
+}
+
+static dp_status find_scales(dpi_rounds *r, dp_error *err)
+{
+    size_t p = r->view->p;
+    double *out = dpi_alloc(dpi_inquiry_size(r->view, DPI_INQUIRY_SCALES) + p * p, sizeof *out);
+    double *turn = out + dpi_inquiry_size(r->view, DPI_INQUIRY_SCALES), sd[2];
+    if (out == NULL)
+        return dpi_fail_nomem(err);
+    dpi_inquiry q = query_of(r, INFINITY);
+    dp_status status = dpi_inquiry_run(&q, DPI_INQUIRY_SCALES, r->scan, r->z,
+                                       r->budget->sigmas[DPI_STAGE_SCALES], out, sd, err);
+    if (status == DP_OK) {
+        r->n = fmax(out[0], 1);
+        memset(turn, 0, p * p * sizeof *turn);
+        for (size_t c = 0; c < p; c++) {
+            double scale = scale_of(out + (c + 1) * DPI_SCALES, sd[1]);
+            turn[c * p + c] = scale > 0 ? 1 / scale : 1;
+        }
+        status = dpi_metric_turn(&r->metric, turn, err);
+    }
+    r->clip[DPI_STAGE_SCALES] = 1;
+    dpi_free(out);
+    return status;
+}
+
+/* ---- whitening ---- */
+
+static dp_status hopeless(const dpi_rounds *r, dp_error *err)
+{
+    return dpi_fail(err, DP_EPRIVACY,
+                    "what %.0f records tell cannot be told from the noise (%.1f standard "
+                    "deviations); more records or a larger epsilon are needed, about %.0f times "
+                    "either.  What the phases so far have spent is spent; hopeless_allowed goes "
+                    "on, to an answer that is nearly the prior",
+                    r->n, r->signal, fmax(ceil(4 / fmax(r->signal, 0.2)), 2));
+}
+
+/* Norm that a record's matrix is clipped to: twice the commonest. */
+static dp_status choose_norm(dpi_rounds *r, double *most, dp_error *err)
+{
+    double histogram[DPI_SCALES], sd = 0;
+    size_t best = 0;
+    dpi_inquiry q = query_of(r, INFINITY);
+    *most = q.most;
+    if (!r->budget->noisy)
+        return DP_OK;
+    dp_status status = dpi_inquiry_run(&q, DPI_INQUIRY_NORMS, r->scan, r->z,
+                                       r->budget->sigmas[DPI_STAGE_NORMS], histogram, &sd, err);
+    if (status != DP_OK)
+        return status;
+    r->clip[DPI_STAGE_NORMS] = 1;
+    for (size_t k = 1; k < DPI_SCALES; k++)
+        best = histogram[k] > histogram[best] ? k : best;
+    if (histogram[best] > 3.5 * sd)
+        *most = matrix_norm * ldexp(1.5, (int)best + DPI_LEAST_SCALE);
+    return DP_OK;
+}
+
+/* What is known of all records' information; the metric is turned towards it. */
+static dp_status whiten(dpi_rounds *r, dpi_stage stage, dp_error *err)
+{
+    size_t p = r->view->p;
+    double sd = 0, *dense = dpi_alloc(p * p, sizeof *dense);
+    if (dense == NULL)
+        return dpi_fail_nomem(err);
+    dpi_inquiry q = query_of(r, INFINITY);
+    dp_status status = choose_norm(r, &q.most, err);
+    r->clip[stage] = q.most;
+    if (status == DP_OK)
+        status = dpi_inquiry_run(&q, DPI_INQUIRY_WHITENING, r->scan, r->z, r->budget->sigmas[stage],
+                                 r->pattern, &sd, err);
+    double least = sd > 0 ? 0.05 : 1e-10;
+    r->signal = status == DP_OK ? dpi_arrow_signal(r->view, r->pattern, sd) : 0;
+    if (status == DP_OK && r->signal < 2 && !r->opts->hopeless_allowed)
+        status = hopeless(r, err);
+    if (status == DP_OK && r->signal >= 2)
+        status = dpi_arrow_whole(&r->metric, r->pattern, sd, least, r->information, err);
+    if (status == DP_OK && r->signal >= 2)
+        status = dpi_arrow_dense(r->view, r->pattern, sd, least, dense, err);
+    if (status == DP_OK && r->signal >= 2) {
+        double floor = fmax(0.3 * sd * sqrt(2 * (double)p) / r->n, 1e-300);
+        for (size_t e = 0; e < p * p; e++)
+            dense[e] /= r->n;
+        status = dpi_matrix_power(p, dense, -0.5, floor, dense, err);
+    }
+    if (status == DP_OK && r->signal >= 2)
+        status = dpi_metric_turn(&r->metric, dense, err);
+    dpi_free(dense);
+    return status;
+}
+
+/* ---- rounds ---- */
+
+/* Means of rounds first ... end - 1. */
+static void average(const dpi_rounds *r, size_t first, size_t end, double *sum, double *centre)
+{
+    size_t d = dimension(r), m = r->view->n_release;
+    double share = 1 / (double)(end - first);
+    memset(sum, 0, m * sizeof *sum);
+    memset(centre, 0, d * sizeof *centre);
+    for (size_t t = first; t < end; t++) {
+        for (size_t e = 0; e < m; e++)
+            sum[e] += share * r->sums[t * m + e];
+        for (size_t e = 0; e < d; e++)
+            centre[e] += share * r->centres[t * d + e];
+    }
+}
+
+/* The posterior given rounds first ... end - 1, whose releases have noise sd. */
+static dp_status learn(dpi_rounds *r, size_t first, size_t end, double sd, dp_error *err)
+{
+    average(r, first, end, r->sum, r->centre);
+    dpi_released what = {.metric = &r->metric,
+                         .centre = r->centre,
+                         .sum = r->sum,
+                         .noise = sd * sd / (double)(end - first),
+                         .slope = r->slope,
+                         .variance = r->variance};
+    return dpi_surrogate_set(&r->posterior, &what, err);
+}
+
+/* Moves z to `to`, by at most `longest` in units of a record's information. */
+static dp_status step(dpi_rounds *r, const double *to, dp_error *err)
+{
+    size_t d = dimension(r);
+    double *square = dpi_alloc(d + 2, d * sizeof *square);
+    if (square == NULL)
+        return dpi_fail_nomem(err);
+    double *away = square + d * d, *back = away + d, length = 0;
+    dpi_metric_square(&r->metric, square);
+    for (size_t i = 0; i < d; i++) {
+        bool read = square[i * d + i] > 0;
+        square[i * d + i] = read ? square[i * d + i] : 1;
+        away[i] = read ? to[i] - r->z[i] : 0;
+    }
+    dp_status status = dpi_matrix_invert(d, square, square, err);
+    if (status == DP_OK) {
+        dpi_matrix_times(d, square, away, back);
+        for (size_t i = 0; i < d; i++)
+            length += away[i] * back[i];
+        double most = longest * sqrt(r->metric.dims);
+        double factor = length > most * most ? most / sqrt(length) : 1;
+        for (size_t i = 0; i < d; i++)
+            r->z[i] += factor * (to[i] - r->z[i]);
+    }
+    dpi_free(square);
+    return status;
+}
+
+/* Slope and variance of the sum of scores under the public model of clipping. */
+static void guess_moments(dpi_rounds *r, double clip)
+{
+    size_t d = dimension(r);
+    dpi_clipped at = dpi_clipped_at(r->metric.dims, clip);
+    for (size_t e = 0; e < d * d; e++) {
+        r->slope[e] = at.slope * r->information[e];
+        r->variance[e] = at.variance * r->information[e];
+    }
+}
+
+static dp_status approach(dpi_rounds *r, dpi_stage stage, double clip, dp_error *err)
+{
+    size_t d = dimension(r), rounds = (size_t)r->budget->releases[stage];
+    double sigma = r->budget->sigmas[stage], sd = 0, *to = dpi_alloc(d, sizeof *to);
+    dp_status status = to != NULL ? DP_OK : dpi_fail_nomem(err);
+    dpi_inquiry q = query_of(r, clip);
+    r->clip[stage] = clip;
+    guess_moments(r, clip);
+    for (size_t t = 0; t < rounds && status == DP_OK; t++) {
+        memcpy(r->centres + t * d, r->z, d * sizeof *r->z);
+        status = dpi_inquiry_run(&q, DPI_INQUIRY_SCORE, r->scan, r->z, sigma,
+                                 r->sums + t * r->view->n_release, &sd, err);
+        if (status == DP_OK)
+            status = learn(r, (t + 1) / 2, t + 1, sd, err);
+        if (status == DP_OK)
+            status = walk(r, to, err);
+        if (status == DP_OK)
+            status = step(r, to, err);
+    }
+    dpi_free(to);
+    return status;
+}
+
+/* The main phase's clip norm: the best under the public model, more where the model expects fewer
+ * distant records than there are. */
+static dp_status choose_clip(dpi_rounds *r, double *clip, dp_error *err)
+{
+    const dpi_budget *b = r->budget;
+    double dims = r->metric.dims,
+           whole = b->sigmas[DPI_STAGE_MAIN] / sqrt((double)b->releases[DPI_STAGE_MAIN]);
+    double count, sd;
+    *clip = no_clip;
+    if (!b->noisy)
+        return DP_OK;
+    *clip = r->opts->clip > 0 ? r->opts->clip * sqrt(dims) : dpi_best_clip(dims, r->n, whole);
+    dpi_inquiry q = query_of(r, INFINITY);
+    q.beyond = 1.5 * *clip;
+    r->clip[DPI_STAGE_COUNT] = 1;
+    dp_status status = dpi_inquiry_run(&q, DPI_INQUIRY_COUNT, r->scan, r->z,
+                                       b->sigmas[DPI_STAGE_COUNT], &count, &sd, err);
+    if (status != DP_OK)
+        return status;
+    r->excess = count / sd;
+    double factor = 1 + (count / (b->sigma * sqrt(dims)) - 2) / 3;
+    if (r->opts->clip == 0)
+        *clip *= fmin(fmax(factor, 1), 2.5);
+    return DP_OK;
+}
+
+/* Slope and variance as the records have them at the main phase's mean. */
+static dp_status measure(dpi_rounds *r, double clip, dp_error *err)
+{
+    size_t half = dpi_pattern_size(r->view), d = dimension(r);
+    double sd[2] = {0, 0};
+    dpi_inquiry q = query_of(r, r->budget->noisy ? clip : INFINITY);
+    r->clip[DPI_STAGE_CURVATURE] = q.most;
+    dp_status status = dpi_inquiry_run(&q, DPI_INQUIRY_CURVATURE, r->scan, r->centre,
+                                       r->budget->sigmas[DPI_STAGE_CURVATURE], r->pattern, sd, err);
+    if (status != DP_OK)
+        return status;
+    r->signal = dpi_arrow_signal(r->view, r->pattern, sd[0]);
+    if (r->signal < 3) { /* nothing is known: the posterior is the prior */
+        memset(r->slope, 0, d * d * sizeof *r->slope);
+        return DP_OK;
+    }
+    double least = sd[0] > 0 ? 0.25 : 1e-10;
+    status = dpi_arrow_whole(&r->metric, r->pattern, sd[0], least, r->slope, err);
+    if (status == DP_OK)
+        status = dpi_arrow_whole(&r->metric, r->pattern + half, sd[1], least, r->variance, err);
+    return status;
+}
+
+dp_status dpi_rounds_run(dpi_rounds *r, dp_error *err)
+{
+    double clip = no_clip;
+    dp_status status = start(r, err);
+    if (status == DP_OK)
+        status = find_scales(r, err);
+    for (int again = 0; again < 2 && status == DP_OK; again++) {
+        dpi_stage stage = again ? DPI_STAGE_WHITENING_AGAIN : DPI_STAGE_WHITENING;
+        for (uint64_t k = 0; k < r->budget->releases[stage] && status == DP_OK; k++)
+            status = whiten(r, stage, err);
+        clip = approach_clip * sqrt(r->metric.dims);
+        if (status == DP_OK)
+            status = approach(r, again ? DPI_STAGE_APPROACH_AGAIN : DPI_STAGE_APPROACH, clip, err);
+    }
+    if (status == DP_OK)
+        status = choose_clip(r, &clip, err);
+    if (status == DP_OK)
+        status = approach(r, DPI_STAGE_MAIN, clip, err);
+    size_t rounds = (size_t)r->budget->releases[DPI_STAGE_MAIN], first = rounds / 5;
+    if (status == DP_OK)
+        average(r, first, rounds, r->sum, r->centre);
+    if (status == DP_OK)
+        status = measure(r, clip, err);
+    double sd = r->budget->sigmas[DPI_STAGE_MAIN] * clip;
+    return status == DP_OK ? learn(r, first, rounds, sd, err) : status;
+}

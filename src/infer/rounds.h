@@ -1,0 +1,43 @@
+/* From phase to phase: what is known so far, and the rounds of releases that end in a posterior. */
+#ifndef DPI_INFER_ROUNDS_H
+#define DPI_INFER_ROUNDS_H
+
+#include "infer/budget.h"
+#include "infer/surrogate.h"
+
+typedef struct dpi_rounds {
+    const dpi_model_view *view;
+    const dpi_budget *budget;
+    const dp_fit_opts *opts;
+    dpi_scan *scan;
+    dp_rng *rng;
+    dpi_arena arena;
+    dpi_metric metric;
+    dpi_surrogate posterior;
+    double n;                  /* records, as released */
+    double *z, *spread;        /* [d] where the next round is made; of the prior */
+    double *slope, *variance;  /* [d][d] of the sum of scores, for clip norm `clip` */
+    double *information;       /* [d][d] of all records */
+    double *pattern;           /* [2][pattern] */
+    double *sums, *centres;    /* [rounds][n_release], [rounds][d] of a phase */
+    double *sum, *centre;      /* their means */
+    double *walk;              /* [draws of a round][d] */
+    double clip[DPI_N_STAGES]; /* norm that a record's part was clipped to in each phase */
+    double excess;             /* released by the count, in its noise's standard deviations */
+    double signal;             /* dpi_arrow_signal of the last matrix */
+    double drift;              /* distance of the main phase's halves, in standard deviations */
+    dpi_hmc_report report;     /* of the last draws */
+} dpi_rounds;
+
+/* Borrows what is set in *r: view, budget, opts, scan, rng.  DP_ENOMEM. */
+dp_status dpi_rounds_init(dpi_rounds *r, dp_error *err) DP_MUST_CHECK;
+void dpi_rounds_free(dpi_rounds *r);
+
+/* All phases.  DP_EPRIVACY a hopeless budget; errors of passes, samplers and matrices. */
+dp_status dpi_rounds_run(dpi_rounds *r, dp_error *err) DP_MUST_CHECK;
+
+/* Draws of theta from the posterior, draws[chains][n][d]. */
+dp_status dpi_rounds_draw(dpi_rounds *r, size_t chains, size_t n, double *draws,
+                          dp_error *err) DP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,361 @@
+/* Passes: chunks of records go to threads, each of which adds to integers of its own. */
+#include "infer/scan.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "svi/check.h"
+
+static const double grid = 0x1p36;
+enum { MOST_NUMBERS = 1 << 14, MOST_RECORDS = 1 << 26 };
+
+/* Values of a node for the records of a chunk: [m][size], or [size] where all share them. */
+typedef struct column {
+    dpi_id node;
+    size_t size;
+    bool per_record;
+    double *values;
+} column;
+
+typedef struct dpi_scanner {
+    dpi_run *run; /* the first one's is the run, the others' are clones */
+    column y, arg[DPI_MAX_ARGS];
+    column *slope; /* [n_reads][k] */
+    column *index; /* [n_plates] */
+    double *dense, *own;
+    size_t *member;
+    double *room;
+    int64_t *sum;
+} scanner;
+
+typedef struct scan_job {
+    dpi_scan *s;
+    const dpi_pass *pass;
+    pthread_mutex_t lock;
+    size_t next; /* first record that is not taken; under the lock */
+} scan_job;
+
+/* ---- making ---- */
+
+static bool make_column(dpi_scan *s, dpi_id node, column *c)
+{
+    *c = (column){.node = node};
+    if (node == DPI_NONE)
+        return true;
+    const dpi_shape *shape = &dpi_get(&s->view->objective.graph, node)->shape;
+    c->size = dpi_shape_size(shape);
+    c->per_record = shape->per_record;
+    c->values = dpi_arena_alloc(&s->arena, (c->per_record ? DPI_SCAN_CHUNK : 1) * c->size,
+                                sizeof *c->values);
+    return c->values != NULL;
+}
+
+static bool make_columns(dpi_scan *s, scanner *t)
+{
+    const dpi_model_view *r = s->view;
+    bool ok = make_column(s, r->seen->value, &t->y);
+    t->slope = dpi_arena_alloc(&s->arena, r->n_reads * r->k, sizeof *t->slope);
+    t->index = dpi_arena_alloc(&s->arena, r->n_plates + 1, sizeof *t->index);
+    ok = ok && t->slope != NULL && t->index != NULL;
+    for (int a = 0; a < r->seen->family->n_args && ok; a++)
+        ok = make_column(s, r->seen->arg[a], &t->arg[a]);
+    for (size_t i = 0, plate = 0; i < r->n_reads && ok; i++) {
+        for (size_t j = 0; j < r->k && ok; j++)
+            ok = make_column(s, r->reads[i].slope[j], &t->slope[i * r->k + j]);
+        if (ok && r->reads[i].members > 0)
+            ok = make_column(s, r->reads[i].index, &t->index[plate++]);
+    }
+    return ok;
+}
+
+static bool make_room(dpi_scan *s, scanner *t)
+{
+    const dpi_model_view *r = s->view;
+    size_t rows = DPI_SCAN_CHUNK * r->k;
+    t->dense = dpi_arena_alloc(&s->arena, rows * r->p + 1, sizeof *t->dense);
+    t->own = dpi_arena_alloc(&s->arena, rows * (r->local - r->p) + 1, sizeof *t->own);
+    t->member = dpi_arena_alloc(&s->arena, DPI_SCAN_CHUNK * r->n_plates + 1, sizeof *t->member);
+    t->room = dpi_arena_alloc(&s->arena, s->most_room + 1, sizeof *t->room);
+    t->sum = dpi_arena_alloc(&s->arena, s->most, sizeof *t->sum);
+    return t->dense != NULL && t->own != NULL && t->member != NULL && t->room != NULL &&
+           t->sum != NULL;
+}
+
+static dp_status make_run(dpi_scan *s, const dp_dataset *data, dp_error *err)
+{
+    const dpi_model_view *r = s->view;
+    const dpi_objective *o = &r->objective;
+    size_t n = 0, most = o->n_blocks + 1 + DPI_MAX_ARGS + r->n_reads * (r->k + 1);
+    dpi_id *wanted = dpi_arena_alloc(&s->arena, most, sizeof *wanted);
+    if (wanted == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t b = 0; b < o->n_blocks; b++)
+        wanted[n++] = o->blocks[b].node;
+    wanted[n++] = r->seen->value;
+    for (int a = 0; a < r->seen->family->n_args; a++)
+        wanted[n++] = r->seen->arg[a];
+    for (const dpi_read *d = r->reads; d < r->reads + r->n_reads; d++) {
+        for (size_t j = 0; j < r->k; j++)
+            if (d->slope[j] != DPI_NONE)
+                wanted[n++] = d->slope[j];
+        if (d->members > 0)
+            wanted[n++] = d->index;
+    }
+    dpi_run_spec spec = {
+        .graph = &o->graph, .wanted = wanted, .n_wanted = n, .data = data, .chunk = DPI_SCAN_CHUNK};
+    dp_status status = dpi_check_observations(o, data, err);
+    return status == DP_OK ? dpi_run_new(&spec, &s->scanners[0].run, err) : status;
+}
+
+static dp_status check(const dpi_scan_spec *spec, dp_error *err)
+{
+    if (spec->data->err.status != DP_OK)
+        return dpi_fail(err, spec->data->err.status, "%s", spec->data->err.text);
+    if (spec->data->unit != NULL)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "a column names the units, and an automatic fit takes single records; fit "
+                        "the model by dp_svi_new");
+    if (spec->data->n > MOST_RECORDS)
+        return dpi_fail(err, DP_EUNSUPPORTED, "an automatic fit takes at most 2^26 records");
+    if (spec->most > MOST_NUMBERS)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "%zu numbers would be released at once, and an automatic fit takes at most "
+                        "%d; fit the model by dp_svi_new",
+                        spec->most, MOST_NUMBERS);
+    return DP_OK;
+}
+
+static dp_status make(dpi_scan *s, const dpi_scan_spec *spec, dp_error *err)
+{
+    dp_status status = check(spec, err);
+    if (status != DP_OK)
+        return status;
+    s->scanners = dpi_arena_alloc(&s->arena, s->threads, sizeof *s->scanners);
+    s->total = dpi_arena_alloc(&s->arena, s->most, sizeof *s->total);
+    s->out = dpi_arena_alloc(&s->arena, s->most, sizeof *s->out);
+    if (s->scanners == NULL || s->total == NULL || s->out == NULL)
+        return dpi_fail_nomem(err);
+    status = make_run(s, spec->data, err);
+    for (size_t k = 0; k < s->threads && status == DP_OK; k++) {
+        if (!make_columns(s, &s->scanners[k]) || !make_room(s, &s->scanners[k]))
+            return dpi_fail_nomem(err);
+        if (k > 0)
+            status = dpi_run_clone(s->scanners[0].run, &s->scanners[k].run, err);
+    }
+    if (status == DP_OK)
+        status = dpi_release_init(&s->release, s->most, 0, &s->arena, err);
+    if (status == DP_OK && s->threads > 1)
+        status = dpi_pool_new(s->threads, &s->pool, err);
+    return status;
+}
+
+dp_status dpi_scan_init(dpi_scan *s, const dpi_scan_spec *spec, dp_error *err)
+{
+    *s = (dpi_scan){.view = spec->view,
+                    .n_records = spec->data->n,
+                    .most = spec->most,
+                    .most_room = spec->most_room,
+                    .threads = spec->threads > 0 ? spec->threads : 1,
+                    .noise = spec->noise};
+    dp_status status = make(s, spec, err);
+    if (status != DP_OK)
+        dpi_scan_free(s);
+    return status;
+}
+
+static void wipe(const dpi_scan *s, scanner *t)
+{
+    const dpi_model_view *r = s->view;
+    size_t rows = DPI_SCAN_CHUNK * r->k;
+    if (t->sum == NULL)
+        return;
+    sodium_memzero(t->dense, rows * r->p * sizeof *t->dense);
+    sodium_memzero(t->own, rows * (r->local - r->p) * sizeof *t->own);
+    sodium_memzero(t->member, DPI_SCAN_CHUNK * r->n_plates * sizeof *t->member);
+    sodium_memzero(t->room, s->most_room * sizeof *t->room);
+    sodium_memzero(t->sum, s->most * sizeof *t->sum);
+}
+
+void dpi_scan_free(dpi_scan *s)
+{
+    dpi_pool_free(s->pool);
+    for (size_t k = 0; s->scanners != NULL && k < s->threads; k++) {
+        wipe(s, &s->scanners[k]);
+        if (k > 0)
+            dpi_run_free(s->scanners[k].run);
+    }
+    if (s->scanners != NULL)
+        dpi_run_free(s->scanners[0].run);
+    dpi_arena_free(&s->arena);
+    *s = (dpi_scan){.n_records = 0};
+}
+
+/* ---- running ---- */
+
+static void read_column(const scanner *t, const column *c, size_t m)
+{
+    if (c->node != DPI_NONE && (c->per_record || m == 0))
+        dpi_run_read(t->run, c->node, 0, (c->per_record ? m : 1) * c->size, c->values);
+}
+
+/* The numbers of record i. */
+static const double *of_record(const column *c, size_t i)
+{
+    return c->per_record ? c->values + i * c->size : c->values;
+}
+
+/* Reads what the chunk of m records has; m = 0: what all records share. */
+static void read_columns(const dpi_scan *s, scanner *t, size_t m)
+{
+    const dpi_model_view *r = s->view;
+    read_column(t, &t->y, m);
+    for (int a = 0; a < r->seen->family->n_args; a++)
+        read_column(t, &t->arg[a], m);
+    for (size_t i = 0; i < r->n_reads * r->k; i++)
+        read_column(t, &t->slope[i], m);
+    for (size_t i = 0; i < r->n_plates; i++)
+        read_column(t, &t->index[i], m);
+}
+
+/* The slopes of record i's number j, and the members that it belongs to. */
+static void lay_slopes(const dpi_scan *s, scanner *t, size_t i, size_t j)
+{
+    const dpi_model_view *r = s->view;
+    double *dense = t->dense + (i * r->k + j) * r->p;
+    double *own = t->own + (i * r->k + j) * (r->local - r->p);
+    for (size_t e = 0; e < r->n_reads; e++) {
+        const dpi_read *d = &r->reads[e];
+        const column *c = &t->slope[e * r->k + j];
+        for (size_t k = 0; k < d->size; k++) {
+            double slope = c->node != DPI_NONE ? of_record(c, i)[c->size > 1 ? k : 0] : 0;
+            dense[d->at + k] = slope;
+            if (d->members > 0)
+                own[d->local - r->p + k] = slope;
+        }
+    }
+}
+
+static dpi_record record_of(const dpi_scan *s, scanner *t, size_t i)
+{
+    const dpi_model_view *r = s->view;
+    dpi_record record = {.y = of_record(&t->y, i)[0],
+                         .arg_size = 1,
+                         .dense = t->dense + i * r->k * r->p,
+                         .own = t->own + i * r->k * (r->local - r->p),
+                         .member = t->member + i * r->n_plates};
+    for (int a = 0; a < r->seen->family->n_args; a++) {
+        record.arg[a] = of_record(&t->arg[a], i);
+        record.arg_size = t->arg[a].size > record.arg_size ? t->arg[a].size : record.arg_size;
+    }
+    for (size_t j = 0; j < r->k; j++)
+        lay_slopes(s, t, i, j);
+    for (size_t p = 0; p < r->n_plates; p++) {
+        const dpi_read *plate = &r->reads[r->n_reads - r->n_plates + p];
+        double number = of_record(&t->index[p], i)[0];
+        bool inside = number >= 0 && number < (double)plate->members;
+        t->member[i * r->n_plates + p] = inside ? (size_t)number : 0;
+    }
+    return record;
+}
+
+static size_t take(scan_job *job)
+{
+    if (job->s->pool != NULL)
+        (void)pthread_mutex_lock(&job->lock);
+    size_t mine = job->next;
+    job->next += DPI_SCAN_CHUNK;
+    if (job->s->pool != NULL)
+        (void)pthread_mutex_unlock(&job->lock);
+    return mine;
+}
+
+static void work(void *user, size_t k)
+{
+    scan_job *job = user;
+    dpi_scan *s = job->s;
+    scanner *t = &s->scanners[k];
+    read_columns(s, t, 0);
+    for (size_t first = take(job); first < s->n_records; first = take(job)) {
+        size_t left = s->n_records - first, m = left < DPI_SCAN_CHUNK ? left : DPI_SCAN_CHUNK;
+        dpi_run_records(t->run, m, NULL, first);
+        read_columns(s, t, m);
+        for (size_t i = 0; i < m; i++) {
+            dpi_record record = record_of(s, t, i);
+            job->pass->add(job->pass->of, &record, t->room, t->sum);
+        }
+    }
+}
+
+double dpi_scan_share(const dpi_pass *pass)
+{
+    double n = (double)pass->n, rounding = sqrt(n) * 0x1p-37 + 0x1p-17;
+    return pass->sigma > 0 ? 1 - rounding - dpi_release_share(pass->sigma, pass->n) : 1;
+}
+
+int64_t dpi_scan_grid(double x)
+{
+    return llrint(x * grid);
+}
+
+/* Adds up the threads' integers, exactly, and wipes them. */
+static void add_up(dpi_scan *s, size_t n)
+{
+    for (size_t e = 0; e < n; e++) {
+        int64_t sum = 0;
+        for (size_t k = 0; k < s->threads; k++)
+            sum += s->scanners[k].sum[e];
+        s->total[e] = (double)sum / grid;
+    }
+    for (size_t k = 0; k < s->threads; k++)
+        wipe(s, &s->scanners[k]);
+}
+
+static dp_status release(dpi_scan *s, const dpi_pass *pass, double *out, dp_error *err)
+{
+    dpi_release *r = &s->release;
+    if (pass->sigma == 0) {
+        memcpy(out, s->total, pass->n * sizeof *out);
+        return DP_OK;
+    }
+    r->n = pass->n;
+    r->noisy = true;
+    r->sd = pass->sigma;
+    r->rate = 1;
+    r->sum = s->total;
+    r->out = s->out;
+    dp_status status = dpi_release_begin(r, s->noise, err);
+    if (status != DP_OK) {
+        sodium_memzero(s->total, pass->n * sizeof *s->total);
+        return status;
+    }
+    for (size_t b = 0; b < dpi_release_blocks(r->n); b++)
+        dpi_release_block(r, b, NULL, NULL);
+    dpi_release_end(r);
+    memcpy(out, s->out, pass->n * sizeof *out);
+    return DP_OK;
+}
+
+dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, double *out,
+                       dp_error *err)
+{
+    const dpi_objective *o = &s->view->objective;
+    scan_job job = {.s = s, .pass = pass};
+    if (pass->n > s->most || pass->room > s->most_room || (s->noise == NULL) != (pass->sigma == 0))
+        dpi_misuse(__func__, "a pass that there is no room for, or with the wrong noise");
+    for (size_t b = 0; b < o->n_blocks; b++)
+        if (dpi_run_numbers(s->scanners[0].run, o->blocks[b].node) > 0)
+            dpi_run_write(s->scanners[0].run, o->blocks[b].node, 0, o->blocks[b].size,
+                          theta + o->blocks[b].offset);
+    dpi_run_globals(s->scanners[0].run);
+    if (s->pool != NULL) {
+        (void)pthread_mutex_init(&job.lock, NULL); /* with default attributes this cannot fail */
+        dpi_pool_run(s->pool, work, &job);
+        (void)pthread_mutex_destroy(&job.lock);
+    } else {
+        work(&job, 0);
+    }
+    add_up(s, pass->n);
+    return release(s, pass, out, err);
+}

@@ -1,0 +1,81 @@
+/* Passes over all records, each ending in one release.
+ *
+ * A pass is given what a record adds: a vector of Euclidean norm at most 1, a function of that
+ * record and of public numbers alone.  Its numbers are put on a grid of step 2^-36 as integers and
+ * added up as such: sums are exact, the same in any order and on any number of threads, and a
+ * record more or less changes them by what it adds and by nothing else.  The release is the sum
+ * plus normal noise of standard deviation sigma, made as that of a step of DP-SVI
+ * (svi/release.h).
+ *
+ * Sensitivity.  What a record adds is clipped to dpi_scan_share: rounding n numbers to the grid
+ * moves it by at most sqrt(n) 2^-37, and the integers' way to double by less than 2^-17 for at
+ * most 2^26 records and 2^14 numbers; the rest is the release's own.  So noise sigma is sigma times
+ * the sensitivity. */
+#ifndef DPI_INFER_SCAN_H
+#define DPI_INFER_SCAN_H
+
+#include "base/pool.h"
+#include "infer/view.h"
+#include "svi/release.h"
+
+enum { DPI_SCAN_CHUNK = 256 };
+
+/* A record as a pass sees it. */
+typedef struct dpi_record {
+    double y;
+    const double *arg[DPI_MAX_ARGS]; /* of the observation's distribution */
+    size_t arg_size;                 /* numbers of a vector argument, else 1 */
+    const double *dense;             /* [k][p] slopes, with the plates' means */
+    const double *own;               /* [k][local - p] slopes of its members' numbers */
+    const size_t *member;            /* [n_plates] */
+} dpi_record;
+
+struct dpi_scan;
+
+/* What a record adds.  `room` is the thread's own, of the size that the pass asked for. */
+typedef void dpi_scan_add(const void *of, const dpi_record *record, double *room, int64_t *sum);
+
+typedef struct dpi_pass {
+    dpi_scan_add *add;
+    const void *of;
+    size_t n;     /* numbers of the sum, at most scan.most */
+    size_t room;  /* numbers of each thread's, at most scan.most_room */
+    double sigma; /* 0: no noise, where there is no privacy */
+} dpi_pass;
+
+typedef struct dpi_scan {
+    const dpi_model_view *view;
+    size_t n_records, most, most_room;
+    dpi_arena arena;
+    struct dpi_scanner *scanners; /* [threads] */
+    size_t threads;
+    dpi_pool *pool;
+    dp_noise *noise; /* NULL: no privacy */
+    dpi_release release;
+    double *total, *out;
+} dpi_scan;
+
+typedef struct dpi_scan_spec {
+    const dpi_model_view *view;
+    const dp_dataset *data;
+    size_t threads;
+    size_t most, most_room; /* of all passes */
+    dp_noise *noise;        /* nullable, borrowed */
+} dpi_scan_spec;
+
+/* DP_EUNSUPPORTED for more than 2^26 records or 2^14 numbers, and units of several records; the
+ * errors of dpi_run_new and dpi_check_observations; DP_ENOMEM. */
+dp_status dpi_scan_init(dpi_scan *s, const dpi_scan_spec *spec, dp_error *err) DP_MUST_CHECK;
+void dpi_scan_free(dpi_scan *s);
+
+/* Norm that what a record adds is clipped to; 1 without noise. */
+double dpi_scan_share(const dpi_pass *pass);
+
+/* A number of what a record adds, for adding to the sum. */
+int64_t dpi_scan_grid(double x);
+
+/* Runs a pass at theta[d]; out[pass->n] is the release.  Errors of the source of noise. */
+dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, double *out,
+                       dp_error *err) DP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,146 @@
+/* Quadratic likelihoods with exact priors. */
+#include "infer/surrogate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "infer/matrix.h"
+#include "num/linalg.h"
+
+static dp_status make_run(dpi_surrogate *s, dp_error *err)
+{
+    const dpi_objective *o = &s->view->objective;
+    dpi_id *wanted = dpi_arena_alloc(&s->arena, 2 * o->n_blocks + 1, sizeof *wanted);
+    size_t n = 0;
+    if (wanted == NULL)
+        return dpi_fail_nomem(err);
+    if (o->prior != DPI_NONE)
+        wanted[n++] = o->prior;
+    for (size_t b = 0; b < o->n_blocks; b++) {
+        wanted[n++] = o->blocks[b].node;
+        if (o->blocks[b].gradient != DPI_NONE)
+            wanted[n++] = o->blocks[b].gradient;
+    }
+    dpi_run_spec spec = {.graph = &o->graph, .wanted = wanted, .n_wanted = n, .chunk = 1};
+    return dpi_run_new(&spec, &s->run, err);
+}
+
+dp_status dpi_surrogate_init(dpi_surrogate *s, const dpi_model_view *r, dp_error *err)
+{
+    size_t d = r->objective.n_theta;
+    *s = (dpi_surrogate){.view = r, .d = d};
+    s->centre = dpi_arena_alloc(&s->arena, d, sizeof *s->centre);
+    s->linear = dpi_arena_alloc(&s->arena, d, sizeof *s->linear);
+    s->precision = dpi_arena_alloc(&s->arena, d * d, sizeof *s->precision);
+    s->away = dpi_arena_alloc(&s->arena, d, sizeof *s->away);
+    s->gradient = dpi_arena_alloc(&s->arena, d, sizeof *s->gradient);
+    bool all = s->centre != NULL && s->linear != NULL && s->precision != NULL && s->away != NULL &&
+               s->gradient != NULL;
+    dp_status status = all ? make_run(s, err) : dpi_fail_nomem(err);
+    if (status != DP_OK)
+        dpi_surrogate_free(s);
+    return status;
+}
+
+void dpi_surrogate_free(dpi_surrogate *s)
+{
+    dpi_run_free(s->run);
+    dpi_arena_free(&s->arena);
+    *s = (dpi_surrogate){.d = 0};
+}
+
+/* The prior and its gradient at z. */
+static double prior_at(dpi_surrogate *s, const double *z, double *gradient)
+{
+    const dpi_objective *o = &s->view->objective;
+    double prior = 0;
+    for (const dpi_block *b = o->blocks; b < o->blocks + o->n_blocks; b++)
+        if (dpi_run_numbers(s->run, b->node) > 0)
+            dpi_run_write(s->run, b->node, 0, b->size, z + b->offset);
+    dpi_run_globals(s->run);
+    if (o->prior != DPI_NONE)
+        dpi_run_read(s->run, o->prior, 0, 1, &prior);
+    for (const dpi_block *b = o->blocks; b < o->blocks + o->n_blocks; b++)
+        if (b->gradient != DPI_NONE)
+            dpi_run_read(s->run, b->gradient, 0, b->size, gradient + b->offset);
+        else
+            memset(gradient + b->offset, 0, b->size * sizeof *gradient);
+    return prior;
+}
+
+static double log_density(void *of, const double *z, double *gradient)
+{
+    dpi_surrogate *s = of;
+    double sum = prior_at(s, z, gradient);
+    for (size_t i = 0; i < s->d; i++)
+        s->away[i] = z[i] - s->centre[i];
+    dpi_matrix_times(s->d, s->precision, s->away, s->gradient);
+    for (size_t i = 0; i < s->d; i++) {
+        sum += s->away[i] * (s->linear[i] - s->gradient[i] / 2);
+        gradient[i] += s->linear[i] - s->gradient[i];
+    }
+    return sum;
+}
+
+dpi_target dpi_surrogate_target(dpi_surrogate *s)
+{
+    return (dpi_target){.n = s->d, .log_density = log_density, .of = s};
+}
+
+/* ---- the likelihood ---- */
+
+/* Q, with 1 for numbers that no record reads: H and J are 0 there. */
+static void fill_square(const dpi_metric *m, size_t d, double *square)
+{
+    dpi_metric_square(m, square);
+    for (size_t i = 0; i < d; i++)
+        if (square[i * d + i] == 0)
+            square[i * d + i] = 1;
+}
+
+/* N^-1 = R (R J R + v I)^-1 R for R = Q^1/2; without noise a share of 1e-9 stands in for v, so that
+ * what is not known at all has an inverse. */
+static dp_status invert_variance(size_t d, const dpi_released *what, const double *root,
+                                 double *room, double *inverse, dp_error *err)
+{
+    double trace = 0;
+    dpi_matrix_product(d, root, what->variance, room);
+    dpi_matrix_product(d, room, root, inverse);
+    for (size_t i = 0; i < d; i++)
+        trace += inverse[i * d + i] / (double)d;
+    for (size_t i = 0; i < d; i++)
+        inverse[i * d + i] += fmax(what->noise, 1e-9 * trace);
+    dp_status status = dpi_matrix_invert(d, inverse, inverse, err);
+    if (status != DP_OK)
+        return status;
+    dpi_matrix_product(d, root, inverse, room);
+    dpi_matrix_product(d, room, root, inverse);
+    return DP_OK;
+}
+
+dp_status dpi_surrogate_set(dpi_surrogate *s, const dpi_released *what, dp_error *err)
+{
+    size_t d = s->d;
+    double *room = dpi_alloc(4 * d + 2, d * sizeof *room);
+    if (room == NULL)
+        return dpi_fail_nomem(err);
+    double *square = room, *root = square + d * d, *inverse = root + d * d, *free = inverse + d * d;
+    double *lifted = free + d * d, *score = lifted + d;
+    fill_square(what->metric, d, square);
+    dp_status status = dpi_matrix_power(d, square, 0.5, 0, root, err);
+    if (status == DP_OK)
+        status = invert_variance(d, what, root, free, inverse, err);
+    if (status == DP_OK)
+        status = dpi_matrix_invert(d, square, square, err);
+    if (status == DP_OK) {
+        memcpy(s->centre, what->centre, d * sizeof *s->centre);
+        dpi_metric_lift(what->metric, what->sum, lifted);
+        dpi_matrix_times(d, square, lifted, score);
+        dpi_matrix_times(d, inverse, score, lifted);
+        dpi_matrix_times(d, what->slope, lifted, s->linear);
+        dpi_matrix_product(d, what->slope, inverse, free);
+        dpi_matrix_product(d, free, what->slope, s->precision);
+    }
+    dpi_free(room);
+    return status;
+}

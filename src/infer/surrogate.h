@@ -1,0 +1,51 @@
+/* The posterior that follows from a release: the exact prior, and a normal likelihood of what was
+ * released.
+ *
+ * The release Y of what records add at c has, were theta true, the mean A'H (theta - c) and the
+ * variance A'JA + v I: J that of the sum itself, v that of the noise in each coordinate.  With Q =
+ * A A' and N = J + v Q^-1 the log likelihood is
+ *
+ *   lin'(theta - c) - (theta - c)'K (theta - c) / 2,   K = H N^-1 H,  lin = H N^-1 Q^-1 A Y.
+ *
+ * No inverse of H is taken, so directions that records say nothing of are harmless; and the prior,
+ * of a group scale for one, stands as it is, so that noise is not taken for variance between
+ * groups.  As v goes to 0 it is the usual quadratic likelihood. */
+#ifndef DPI_INFER_SURROGATE_H
+#define DPI_INFER_SURROGATE_H
+
+#include "infer/hmc.h"
+#include "infer/metric.h"
+
+typedef struct dpi_surrogate {
+    const dpi_model_view *view;
+    dpi_arena arena;
+    dpi_run *run; /* of the prior */
+    size_t d;
+    double *centre, *linear; /* [d] */
+    double *precision;       /* [d][d] K; 0: the prior alone */
+    double *away, *gradient; /* [d] scratch */
+} dpi_surrogate;
+
+/* The prior alone.  DP_ENOMEM. */
+dp_status dpi_surrogate_init(dpi_surrogate *s, const dpi_model_view *r,
+                             dp_error *err) DP_MUST_CHECK;
+void dpi_surrogate_free(dpi_surrogate *s);
+
+/* What was released. */
+typedef struct dpi_released {
+    const dpi_metric *metric;
+    const double *centre;   /* [d] c */
+    const double *sum;      /* [n_release] Y */
+    double noise;           /* v */
+    const double *slope;    /* [d][d] H */
+    const double *variance; /* [d][d] J */
+} dpi_released;
+
+/* Puts the likelihood in the place of the last one.  DP_EDOMAIN, DP_ENOMEM. */
+dp_status dpi_surrogate_set(dpi_surrogate *s, const dpi_released *what,
+                            dp_error *err) DP_MUST_CHECK;
+
+/* The log posterior as a target for dpi_hmc; borrows s. */
+dpi_target dpi_surrogate_target(dpi_surrogate *s);
+
+#endif

@@ -1,0 +1,201 @@
+/* From a model to the slopes of what is observed: one reverse pass for each number of eta. */
+#include "infer/view.h"
+
+#include <string.h>
+
+#include "graph/gradient.h"
+#include "graph/op.h"
+
+enum { DENSE_MOST = 500 }; /* numbers of a latent that all records may read */
+
+static dp_status check_model(const dpi_model_view *r, const dp_model *model, dp_error *err)
+{
+    const dpi_objective *o = &r->objective;
+    const char *instead = "fit it by dp_svi_new, with a guide where it needs one";
+    for (size_t i = 0; i < model->n_sites; i++)
+        if (model->sites[i].kind == DPI_PARAM)
+            return dpi_fail(
+                err, DP_EUNSUPPORTED,
+                "%s:%d: parameter '%s' has no prior, which an automatic fit needs; make "
+                "it a latent (dp_sample), or %s",
+                model->sites[i].where.file, model->sites[i].where.line, model->sites[i].name,
+                instead);
+    if (o->n_observations != 1)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "the model observes %zu columns, and an automatic fit takes one; %s",
+                        o->n_observations, instead);
+    const dpi_observation *seen = &o->observations[0];
+    size_t size = dpi_shape_size(&dpi_get(&o->graph, seen->value)->shape);
+    if (size != 1)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "column '%s' has %zu numbers a record, and an automatic fit takes one; %s",
+                        seen->name, size, instead);
+    if (seen->family->outcomes == NULL || seen->family->score == NULL)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "what is expected of '%s' outcomes has no formula here; %s",
+                        seen->family->name, instead);
+    return DP_OK;
+}
+
+/* ---- slopes ---- */
+
+/* Number `element` of an argument as a node of its own. */
+static dpi_id number_of(dpi_graph *g, dpi_id arg, size_t element)
+{
+    if (dpi_get(g, arg)->shape.n_dims == 0)
+        return arg;
+    dpi_attr attr = {.number = element, .rows = 1};
+    return dpi_apply(g, &dpi_op_slice, arg, DPI_NONE, &attr);
+}
+
+/* The slopes of one more number, slope[n_blocks]; those that are all absent are of a constant. */
+static dp_status take_number(dpi_model_view *r, int arg, size_t element, const dpi_id *wrt,
+                             dpi_id *slope, dp_error *err)
+{
+    dpi_objective *o = &r->objective;
+    dpi_id *mine = slope + r->k * o->n_blocks, root;
+    bool depends = false;
+    if (r->k == DPI_READ_MOST)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "column '%s' has more than %d arguments that depend on latents, which an "
+                        "automatic fit does not take; fit it by dp_svi_new",
+                        r->seen->name, DPI_READ_MOST);
+    root = number_of(&o->graph, r->seen->arg[arg], element);
+    if (root == DPI_NONE || dpi_gradient(&o->graph, root, o->n_blocks, wrt, mine) != DP_OK)
+        return dpi_fail(err, o->err.status, "%s", o->err.text);
+    for (size_t b = 0; b < o->n_blocks; b++)
+        depends = depends || mine[b] != DPI_NONE;
+    if (!depends)
+        return DP_OK;
+    r->arg_of[r->k] = arg;
+    r->element[r->k++] = element;
+    return DP_OK;
+}
+
+static dp_status take_slopes(dpi_model_view *r, const dpi_id *wrt, dpi_id *slope, dp_error *err)
+{
+    const dpi_family *family = r->seen->family;
+    dp_status status = DP_OK;
+    for (int a = 0; a < family->n_args && status == DP_OK; a++) {
+        size_t size = dpi_shape_size(&dpi_get(&r->objective.graph, r->seen->arg[a])->shape);
+        for (size_t e = 0; e < size && status == DP_OK; e++)
+            status = take_number(r, a, e, wrt, slope, err);
+    }
+    if (status == DP_OK && r->k == 0)
+        return dpi_fail(err, DP_EINVAL, "the observations depend on no latent");
+    return status;
+}
+
+/* ---- layout ---- */
+
+/* A block whose slopes are rows of one member each, by the same group numbers. */
+static bool is_plate(const dpi_model_view *r, size_t b, const dpi_id *slope, dpi_read *read)
+{
+    const dpi_objective *o = &r->objective;
+    const dpi_shape *shape = &dpi_get(&o->graph, o->blocks[b].node)->shape;
+    dpi_id index = DPI_NONE, row, group;
+    if (shape->n_dims == 0 || shape->dim[0] < 2)
+        return false;
+    for (size_t j = 0; j < r->k; j++) {
+        dpi_id mine = slope[j * o->n_blocks + b];
+        read->slope[j] = DPI_NONE;
+        if (mine == DPI_NONE)
+            continue;
+        if (!dpi_one_row(&o->graph, mine, &row, &group) || (index != DPI_NONE && group != index))
+            return false;
+        index = group;
+        read->slope[j] = row;
+    }
+    read->index = index;
+    read->members = shape->dim[0];
+    read->size = o->blocks[b].size / shape->dim[0];
+    return index != DPI_NONE;
+}
+
+static void add_read(dpi_model_view *r, size_t b, const dpi_id *slope, bool plates)
+{
+    const dpi_objective *o = &r->objective;
+    dpi_read read = {.block = &o->blocks[b], .size = o->blocks[b].size, .index = DPI_NONE};
+    bool used = false;
+    if (is_plate(r, b, slope, &read) != plates)
+        return;
+    for (size_t j = 0; j < r->k; j++) {
+        if (!plates)
+            read.slope[j] = slope[j * o->n_blocks + b];
+        used = used || read.slope[j] != DPI_NONE;
+    }
+    if (!used)
+        return;
+    read.at = r->p;
+    if (!plates) {
+        read.size = o->blocks[b].size;
+        read.members = 0;
+    }
+    r->p += read.size;
+    r->n_plates += plates;
+    r->reads[r->n_reads++] = read;
+}
+
+static dp_status lay_out(dpi_model_view *r, const dpi_id *slope, dp_error *err)
+{
+    const dpi_objective *o = &r->objective;
+    r->reads = dpi_arena_alloc(&r->objective.arena, o->n_blocks, sizeof *r->reads);
+    if (r->reads == NULL)
+        return dpi_fail_nomem(err);
+    for (int plates = 0; plates < 2; plates++)
+        for (size_t b = 0; b < o->n_blocks; b++)
+            add_read(r, b, slope, plates == 1);
+    if (r->p > DENSE_MOST)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "each record reads %zu latent numbers; an automatic fit takes %d.  Fit the "
+                        "model by dp_svi_new; where members of a plate are picked, pick them from "
+                        "the latent itself",
+                        r->p, DENSE_MOST);
+    r->local = r->n_release = r->p;
+    for (dpi_read *d = r->reads; d < r->reads + r->n_reads; d++) {
+        if (d->members == 0)
+            continue;
+        d->first = r->n_release;
+        d->local = r->local;
+        r->n_release += d->members * d->size;
+        r->local += d->size;
+    }
+    return DP_OK;
+}
+
+static dp_status read_model(dpi_model_view *r, const dp_model *model, dp_error *err)
+{
+    dpi_objective *o = &r->objective;
+    dpi_arena *arena = &o->arena;
+    dp_status status = check_model(r, model, err);
+    if (status != DP_OK)
+        return status;
+    r->seen = &o->observations[0];
+    dpi_id *wrt = dpi_arena_alloc(arena, o->n_blocks, sizeof *wrt);
+    dpi_id *slope = dpi_arena_alloc(arena, o->n_blocks * (DPI_READ_MOST + 1), sizeof *slope);
+    if (wrt == NULL || slope == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t b = 0; b < o->n_blocks; b++)
+        wrt[b] = o->blocks[b].node;
+    status = take_slopes(r, wrt, slope, err);
+    return status == DP_OK ? lay_out(r, slope, err) : status;
+}
+
+dp_status dpi_model_view_init(dpi_model_view *r, const dp_model *model, dp_error *err)
+{
+    *r = (dpi_model_view){.k = 0};
+    dpi_objective_spec spec = {.model = model, .cut = DP_FORM_LATENTS, .points = true};
+    dp_status status = dpi_objective_init(&r->objective, &spec, err);
+    if (status != DP_OK)
+        return status;
+    status = read_model(r, model, err);
+    if (status != DP_OK)
+        dpi_model_view_free(r);
+    return status;
+}
+
+void dpi_model_view_free(dpi_model_view *r)
+{
+    dpi_objective_free(&r->objective);
+    *r = (dpi_model_view){.k = 0};
+}
