@@ -86,7 +86,8 @@ static void add_scales(const void *of, const dpi_record *record, double *room, i
 
 /* ---- matrices ---- */
 
-/* local[local][local] = X' B X for X[k][local]. */
+/* local[local][local] = X' B X for X[k][local].  It is symmetric to the last bit, also where terms
+ * cancel: the norm that a pattern is clipped to is of both triangles, and the pattern of one. */
 static void sandwich(const dpi_model_view *r, const double *white, const double *inner,
                      double *local)
 {
@@ -97,9 +98,12 @@ static void sandwich(const dpi_model_view *r, const double *white, const double 
             double b = 0.5 * (inner[j * r->k + l] + inner[l * r->k + j]);
             const double *left = white + j * r->local, *right = white + l * r->local;
             for (size_t e = 0; e < n && b != 0; e++)
-                for (size_t f = 0; f < n; f++)
+                for (size_t f = e; f < n; f++)
                     local[e * n + f] += b * left[e] * right[f];
         }
+    for (size_t e = 0; e < n; e++)
+        for (size_t f = 0; f < e; f++)
+            local[e * n + f] = local[f * n + e];
 }
 
 /* The upper triangle, off the diagonal times sqrt 2; returns how many numbers. */

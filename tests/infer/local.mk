@@ -6,3 +6,7 @@ UNIT_TESTS += %D%/t-hmc %D%/t-mixing %D%/t-nuts %D%/t-whiten
 %C%_t_mixing_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 UNIT_TESTS += %D%/t-infer
 %C%_t_infer_SOURCES = %D%/t-infer.c
+readers = %D%/readers.c %D%/readers.h
+UNIT_TESTS += %D%/t-inquiries
+%C%_t_inquiries_SOURCES = %D%/t-inquiries.c $(readers)
+%C%_t_inquiries_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_scan_run
