@@ -6,12 +6,24 @@
 
 #include "infer/matrix.h"
 
-static size_t unpack(size_t n, const double *packed, double *a)
+/* Standard deviations of noise that a number is moved by at most. */
+static const double limit = 1.5;
+
+size_t dpi_arrow_unpack(size_t n, const double *packed, double *a)
 {
     size_t at = 0;
     for (size_t e = 0; e < n; e++)
         for (size_t f = e; f < n; f++, at++)
             a[e * n + f] = a[f * n + e] = packed[at] * (e == f ? 1 : M_SQRT1_2);
+    return at;
+}
+
+size_t dpi_arrow_pack(size_t n, const double *a, double *packed)
+{
+    size_t at = 0;
+    for (size_t e = 0; e < n; e++)
+        for (size_t f = e; f < n; f++)
+            packed[at++] = a[e * n + f] * (e == f ? 1 : M_SQRT2);
     return at;
 }
 
@@ -22,22 +34,33 @@ static double kept(double square, double n, double sd)
     return square > noise ? 1 - noise / square : 0;
 }
 
+/* x moved towards `to`, but by no more than the noise could have moved it away: one number that is
+ * really far from the others stays there (Efron and Morris 1972, limited translation). */
+static double shrunk(double x, double to, double keep, double sd)
+{
+    double moved = to + keep * (x - to);
+    return fmin(fmax(moved, x - limit * sd), x + limit * sd);
+}
+
 dp_status dpi_arrow_dense(const dpi_model_view *r, const double *pattern, double sd, double least,
                           double *dense, dp_error *err)
 {
     size_t p = r->p;
-    double mean = 0, square = 0;
-    (void)unpack(p, pattern, dense);
+    double mean = 0, own = 0, joint = 0;
+    (void)dpi_arrow_unpack(p, pattern, dense);
     for (size_t e = 0; e < p; e++)
         mean += dense[e * p + e] / (double)p;
     for (size_t e = 0; e < p; e++)
         for (size_t f = 0; f < p; f++)
-            square +=
-                (dense[e * p + f] - (e == f ? mean : 0)) * (dense[e * p + f] - (e == f ? mean : 0));
-    double keep = kept(square, (double)p * (double)(p + 1) / 2, sd);
+            *(e == f ? &own : &joint) += e == f
+                                             ? (dense[e * p + f] - mean) * (dense[e * p + f] - mean)
+                                             : dense[e * p + f] * dense[e * p + f];
+    double keep_own = kept(own, (double)p - 1, sd);
+    double keep_joint = kept(joint, (double)p * (double)(p - 1), sd * M_SQRT1_2);
     for (size_t e = 0; e < p; e++)
         for (size_t f = 0; f < p; f++)
-            dense[e * p + f] = keep * dense[e * p + f] + (e == f ? (1 - keep) * mean : 0);
+            dense[e * p + f] = e == f ? shrunk(dense[e * p + f], mean, keep_own, sd)
+                                      : shrunk(dense[e * p + f], 0, keep_joint, sd * M_SQRT1_2);
     return dpi_matrix_power(p, dense, 1, fmax(least * mean, 0), dense, err);
 }
 
@@ -91,7 +114,7 @@ static dp_status shrink_own(members *b, double *room, dp_error *err)
     average_own(b, room);
     for (size_t k = 0; k < K; k++) {
         double *own = b->own + k * n * n;
-        (void)unpack(n, b->pattern + k * each + b->p * n, own);
+        (void)dpi_arrow_unpack(n, b->pattern + k * each + b->p * n, own);
         for (size_t e = 0; e < n * n; e++)
             square += (own[e] - room[e]) * (own[e] - room[e]);
     }

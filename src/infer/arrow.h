@@ -9,6 +9,10 @@
 
 #include "infer/metric.h"
 
+/* A symmetric matrix and its pattern: the upper triangle, off the diagonal times sqrt 2. */
+size_t dpi_arrow_unpack(size_t n, const double *packed, double *a);
+size_t dpi_arrow_pack(size_t n, const double *a, double *packed);
+
 /* dense[p][p]: the dense block of a pattern, shrunk, its eigenvalues at least `least` times their
  * mean; sd: of the noise of a number. */
 dp_status dpi_arrow_dense(const dpi_model_view *r, const double *pattern, double sd, double least,

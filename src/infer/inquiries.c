@@ -52,8 +52,8 @@ static bool take_law(const dpi_model_view *r, const dpi_record *record, dpi_law 
 
 /* ---- scales ---- */
 
-/* Half of the squared norm is for the number of records, the rest for the coordinates. */
-static const double count_part = 0.5;
+/* A fifth of the squared norm is for the number of records, the rest for the coordinates. */
+static const double count_part = 0.2;
 
 static size_t scale_bin(double x)
 {

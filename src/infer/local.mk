@@ -14,5 +14,6 @@ libtacit_core_la_SOURCES += \
   %D%/view.c %D%/view.h \
   %D%/rounds.c %D%/rounds.h \
   %D%/scan.c %D%/scan.h \
+  %D%/shared.c %D%/shared.h \
   %D%/surrogate.c %D%/surrogate.h \
   %D%/whiten.c %D%/whiten.h

@@ -171,3 +171,13 @@ void dpi_matrix_times(size_t n, const double *a, const double *x, double *out)
     for (size_t i = 0; i < n; i++)
         out[i] = dpi_dot(n, a + i * n, x);
 }
+
+void dpi_matrix_congruence(size_t n, const double *a, const double *x, double *room, double *out)
+{
+    dpi_matrix_product(n, x, a, room);
+    memset(out, 0, n * n * sizeof *out);
+    for (size_t e = 0; e < n; e++)
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < n && a[e * n + i] != 0; j++)
+                out[i * n + j] += a[e * n + i] * room[e * n + j];
+}

@@ -25,6 +25,9 @@ dp_status dpi_matrix_factor(size_t n, const double *a, double *out, dp_error *er
 /* out = a b, [n][n] each; no overlap. */
 void dpi_matrix_product(size_t n, const double *a, const double *b, double *out);
 
+/* out = a' x a, of any square matrices; room is [n][n]; out may be x. */
+void dpi_matrix_congruence(size_t n, const double *a, const double *x, double *room, double *out);
+
 /* out[n] = a x. */
 void dpi_matrix_times(size_t n, const double *a, const double *x, double *out);
 

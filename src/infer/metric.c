@@ -75,17 +75,13 @@ void dpi_metric_apply(const dpi_metric *m, const double *dense, const double *ow
         }
 }
 
-dp_status dpi_metric_turn(dpi_metric *m, const double *turn, dp_error *err)
+/* The matrices of plates from those of their means; room[2][p][p]. */
+static dp_status follow(dpi_metric *m, double *room, dp_error *err)
 {
     const dpi_model_view *r = m->view;
     size_t p = r->p, all = 0;
-    double *turned = dpi_alloc(2 * p * p, sizeof *turned);
-    if (turned == NULL)
-        return dpi_fail_nomem(err);
+    double *turned = room;
     double *information = turned + p * p; /* (A A')^-1: a record's in theta's coordinates */
-    for (size_t i = 0; i < p; i++)
-        times(p, m->dense + i * p, turn, turned + i * p);
-    memcpy(m->dense, turned, p * p * sizeof *turned);
     for (size_t i = 0; i < p; i++)
         for (size_t j = 0; j < p; j++) {
             double sum = 0;
@@ -109,7 +105,34 @@ dp_status dpi_metric_turn(dpi_metric *m, const double *turn, dp_error *err)
             own[e] *= sqrt(weight);
     }
     m->dims = (double)p + weight * (double)all;
-    dpi_free(turned);
+    return status;
+}
+
+dp_status dpi_metric_turn(dpi_metric *m, const double *turn, dp_error *err)
+{
+    size_t p = m->view->p;
+    double *room = dpi_alloc(2 * p * p, sizeof *room);
+    if (room == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t i = 0; i < p; i++)
+        times(p, m->dense + i * p, turn, room + i * p);
+    memcpy(m->dense, room, p * p * sizeof *room);
+    dp_status status = follow(m, room, err);
+    dpi_free(room);
+    return status;
+}
+
+dp_status dpi_metric_scale(dpi_metric *m, const double *factor, dp_error *err)
+{
+    size_t p = m->view->p;
+    double *room = dpi_alloc(2 * p * p, sizeof *room);
+    if (room == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t i = 0; i < p; i++)
+        for (size_t e = 0; e < p; e++)
+            m->dense[i * p + e] *= factor[i];
+    dp_status status = follow(m, room, err);
+    dpi_free(room);
     return status;
 }
 

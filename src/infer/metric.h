@@ -30,6 +30,9 @@ void dpi_metric_apply(const dpi_metric *m, const double *dense, const double *ow
  * means. */
 dp_status dpi_metric_turn(dpi_metric *m, const double *turn, dp_error *err) DP_MUST_CHECK;
 
+/* The rows of dense are multiplied by factor[p], and so on as above. */
+dp_status dpi_metric_scale(dpi_metric *m, const double *factor, dp_error *err) DP_MUST_CHECK;
+
 /* The matrix of a plate, a place in m->own. */
 double *dpi_metric_of(const dpi_metric *m, const dpi_read *plate);
 

@@ -24,6 +24,9 @@ enum { WALK = 40, WALK_WARM = 15, PRIOR_WALK = 400, FINAL_WARM = 400 };
  * matrices are clipped to, in units of dims. */
 static const double approach_clip = 1.5, longest = 1.5, matrix_norm = 2;
 
+/* How much of what an approach has found stands beside the rounds after it. */
+static const double kept_weight = 0.5;
+
 /* In place of infinity without privacy: releases are sums on a grid (scan.h), whose parts have norm
  * at most 1. */
 static const double no_clip = 4096;
@@ -56,7 +59,12 @@ dp_status dpi_rounds_init(dpi_rounds *r, dp_error *err)
     ok = ok && (r->walk = dpi_arena_alloc(a, 2 * PRIOR_WALK * d, sizeof(double))) != NULL;
     if (!ok)
         return dpi_fail_nomem(err);
-    dp_status status = dpi_metric_init(&r->metric, view, a, err);
+    ok = (r->unit = dpi_arena_alloc(a, view->p, sizeof(double))) != NULL;
+    for (size_t c = 0; ok && c < view->p; c++)
+        r->unit[c] = 1;
+    dp_status status = ok ? dpi_shared_init(&r->known, view->p, a, err) : dpi_fail_nomem(err);
+    if (status == DP_OK)
+        status = dpi_metric_init(&r->metric, view, a, err);
     return status == DP_OK ? dpi_surrogate_init(&r->posterior, view, err) : status;
 }
 
@@ -175,19 +183,27 @@ static dpi_inquiry query_of(const dpi_rounds *r, double clip)
                          .most = r->budget->noisy ? matrix_norm * r->metric.dims : no_clip};
 }
 
-/* Root mean square of the information of a coordinate, from its histogram: bins that noise alone
- * would hardly fill; 0 where there are none. */
+/* Root mean square of the information of a coordinate, from its histogram: of the three bins in a
+ * row that hold most, farther ones standing back where noise may have filled them; 1 where noise
+ * could have filled all. */
 static double scale_of(const double *histogram, double sd)
 {
-    double total = 0, square = 0;
-    for (int k = 0; k < DPI_SCALES; k++) {
-        double middle = ldexp(1.5, k + DPI_LEAST_SCALE);
-        if (histogram[k] <= fmax(4 * sd, 0.5))
-            continue;
-        total += histogram[k];
-        square += histogram[k] * middle * middle;
+    double best = -INFINITY, total = 0, square = 0;
+    int first = 0;
+    for (int k = 0; k + 2 < DPI_SCALES; k++) {
+        double held = histogram[k] + histogram[k + 1] + histogram[k + 2];
+        double worth = held - 0.1 * sd * abs(k + 1 + DPI_LEAST_SCALE);
+        if (worth > best) {
+            best = worth;
+            first = k;
+        }
     }
-    return total > 0 ? sqrt(square / total) : 0;
+    for (int k = first; k < first + 3; k++) {
+        double middle = ldexp(1.5, k + DPI_LEAST_SCALE), held = fmax(histogram[k], 0);
+        total += held;
+        square += held * middle * middle;
+    }
+    return total > fmax(5 * sd, 0.5) ? sqrt(square / total) : 1;
 }
 
 static dp_status find_scales(dpi_rounds *r, dp_error *err)
@@ -198,19 +214,51 @@ static dp_status find_scales(dpi_rounds *r, dp_error *err)
     if (out == NULL)
         return dpi_fail_nomem(err);
     dpi_inquiry q = query_of(r, INFINITY);
+    dpi_shared_find(&r->known, r->scan, r->z);
     dp_status status = dpi_inquiry_run(&q, DPI_INQUIRY_SCALES, r->scan, r->z,
                                        r->budget->sigmas[DPI_STAGE_SCALES], out, sd, err);
     if (status == DP_OK) {
         r->n = fmax(out[0], 1);
         memset(turn, 0, p * p * sizeof *turn);
         for (size_t c = 0; c < p; c++) {
-            double scale = scale_of(out + (c + 1) * DPI_SCALES, sd[1]);
-            turn[c * p + c] = scale > 0 ? 1 / scale : 1;
+            turn[c * p + c] = 1 / (r->known.exact[c] ? r->known.unit[c]
+                                                     : scale_of(out + (c + 1) * DPI_SCALES, sd[1]));
         }
+        memcpy(r->unit, r->known.unit, p * sizeof *r->unit);
         status = dpi_metric_turn(&r->metric, turn, err);
     }
     r->clip[DPI_STAGE_SCALES] = 1;
     dpi_free(out);
+    return status;
+}
+
+/* ---- the metric ---- */
+
+/* The metric, and the information so far, go with the latents as far as is known how. */
+static dp_status follow(dpi_rounds *r, dp_error *err)
+{
+    const dpi_model_view *view = r->view;
+    size_t d = dimension(r), p = view->p;
+    double *factor = dpi_alloc(p + d, sizeof *factor), *each = factor + p;
+    if (factor == NULL)
+        return dpi_fail_nomem(err);
+    dpi_shared_find(&r->known, r->scan, r->z);
+    for (size_t c = 0; c < p; c++)
+        factor[c] = r->unit[c] / r->known.unit[c];
+    for (size_t i = 0; i < d; i++)
+        each[i] = 1;
+    for (const dpi_read *a = view->reads; a < view->reads + view->n_reads; a++)
+        for (size_t i = 0; i < a->block->size; i++)
+            each[a->block->offset + i] = 1 / factor[a->at + i % a->size];
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++)
+            r->information[i * d + j] *= each[i] * each[j];
+    r->changed = false;
+    for (size_t c = 0; c < p; c++)
+        r->changed = r->changed || fabs(log(factor[c])) > 0.2;
+    memcpy(r->unit, r->known.unit, p * sizeof *r->unit);
+    dp_status status = dpi_metric_scale(&r->metric, factor, err);
+    dpi_free(factor);
     return status;
 }
 
@@ -254,8 +302,10 @@ static dp_status whiten(dpi_rounds *r, dpi_stage stage, dp_error *err)
     double sd = 0, *dense = dpi_alloc(p * p, sizeof *dense);
     if (dense == NULL)
         return dpi_fail_nomem(err);
+    dp_status status = follow(r, err);
     dpi_inquiry q = query_of(r, INFINITY);
-    dp_status status = choose_norm(r, &q.most, err);
+    if (status == DP_OK)
+        status = choose_norm(r, &q.most, err);
     r->clip[stage] = q.most;
     if (status == DP_OK)
         status = dpi_inquiry_run(&q, DPI_INQUIRY_WHITENING, r->scan, r->z, r->budget->sigmas[stage],
@@ -264,6 +314,8 @@ static dp_status whiten(dpi_rounds *r, dpi_stage stage, dp_error *err)
     r->signal = status == DP_OK ? dpi_arrow_signal(r->view, r->pattern, sd) : 0;
     if (status == DP_OK && r->signal < 2 && !r->opts->hopeless_allowed)
         status = hopeless(r, err);
+    if (status == DP_OK && r->signal >= 2)
+        status = dpi_shared_mend(&r->known, &r->metric, r->n, r->pattern, err);
     if (status == DP_OK && r->signal >= 2)
         status = dpi_arrow_whole(&r->metric, r->pattern, sd, least, r->information, err);
     if (status == DP_OK && r->signal >= 2)
@@ -355,19 +407,27 @@ static dp_status approach(dpi_rounds *r, dpi_stage stage, double clip, dp_error 
     double sigma = r->budget->sigmas[stage], sd = 0, *to = dpi_alloc(d, sizeof *to);
     dp_status status = to != NULL ? DP_OK : dpi_fail_nomem(err);
     dpi_inquiry q = query_of(r, clip);
+    size_t since = 0; /* no averages over rounds between which the metric changed much */
     r->clip[stage] = clip;
-    guess_moments(r, clip);
     for (size_t t = 0; t < rounds && status == DP_OK; t++) {
+        if (t == 0 || stage != DPI_STAGE_MAIN) {
+            status = follow(r, err);
+            guess_moments(r, clip);
+        }
+        since = r->changed ? t : since;
         memcpy(r->centres + t * d, r->z, d * sizeof *r->z);
-        status = dpi_inquiry_run(&q, DPI_INQUIRY_SCORE, r->scan, r->z, sigma,
-                                 r->sums + t * r->view->n_release, &sd, err);
         if (status == DP_OK)
-            status = learn(r, (t + 1) / 2, t + 1, sd, err);
+            status = dpi_inquiry_run(&q, DPI_INQUIRY_SCORE, r->scan, r->z, sigma,
+                                     r->sums + t * r->view->n_release, &sd, err);
+        size_t first = (t + 1) / 2 > since ? (t + 1) / 2 : since;
+        if (status == DP_OK)
+            status = learn(r, first, t + 1, sd, err);
         if (status == DP_OK)
             status = walk(r, to, err);
         if (status == DP_OK)
             status = step(r, to, err);
     }
+    dpi_surrogate_keep(&r->posterior, stage == DPI_STAGE_MAIN ? 0 : kept_weight);
     dpi_free(to);
     return status;
 }
@@ -377,24 +437,24 @@ static dp_status approach(dpi_rounds *r, dpi_stage stage, double clip, dp_error 
 static dp_status choose_clip(dpi_rounds *r, double *clip, dp_error *err)
 {
     const dpi_budget *b = r->budget;
-    double dims = r->metric.dims,
-           whole = b->sigmas[DPI_STAGE_MAIN] / sqrt((double)b->releases[DPI_STAGE_MAIN]);
-    double count, sd;
+    double dims = r->metric.dims, mu = 1 / b->sigma;
+    double noise = b->sigmas[DPI_STAGE_MAIN] / sqrt((double)b->releases[DPI_STAGE_MAIN]);
+    double wide = fmax(0.85 * pow(dims * r->n, 0.25) * sqrt(mu), sqrt(dims)), count, sd;
     *clip = no_clip;
     if (!b->noisy)
         return DP_OK;
-    *clip = r->opts->clip > 0 ? r->opts->clip * sqrt(dims) : dpi_best_clip(dims, r->n, whole);
     dpi_inquiry q = query_of(r, INFINITY);
-    q.beyond = 1.5 * *clip;
+    q.beyond = 1.5 * wide;
     r->clip[DPI_STAGE_COUNT] = 1;
     dp_status status = dpi_inquiry_run(&q, DPI_INQUIRY_COUNT, r->scan, r->z,
                                        b->sigmas[DPI_STAGE_COUNT], &count, &sd, err);
     if (status != DP_OK)
         return status;
     r->excess = count / sd;
-    double factor = 1 + (count / (b->sigma * sqrt(dims)) - 2) / 3;
-    if (r->opts->clip == 0)
-        *clip *= fmin(fmax(factor, 1), 2.5);
+    double best = dpi_best_clip(dims, r->n, noise);
+    double doubt = fmin(fmax((count * mu / sqrt(dims) - 2) / 4.5, 0), 1);
+    *clip =
+        r->opts->clip > 0 ? r->opts->clip * sqrt(dims) : best + doubt * fmax(2.5 * wide - best, 0);
     return DP_OK;
 }
 

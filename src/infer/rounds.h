@@ -3,6 +3,7 @@
 #define DPI_INFER_ROUNDS_H
 
 #include "infer/budget.h"
+#include "infer/shared.h"
 #include "infer/surrogate.h"
 
 typedef struct dpi_rounds {
@@ -13,6 +14,8 @@ typedef struct dpi_rounds {
     dp_rng *rng;
     dpi_arena arena;
     dpi_metric metric;
+    dpi_shared known; /* at z */
+    double *unit;     /* [p] known.unit where the metric was last made to follow it */
     dpi_surrogate posterior;
     double n;                  /* records, as released */
     double *z, *spread;        /* [d] where the next round is made; of the prior */
@@ -21,6 +24,7 @@ typedef struct dpi_rounds {
     double *pattern;           /* [2][pattern] */
     double *sums, *centres;    /* [rounds][n_release], [rounds][d] of a phase */
     double *sum, *centre;      /* their means */
+    bool changed;              /* the metric, in the last follow, by more than a fifth */
     double *walk;              /* [draws of a round][d] */
     double clip[DPI_N_STAGES]; /* norm that a record's part was clipped to in each phase */
     double excess;             /* released by the count, in its noise's standard deviations */

@@ -337,18 +337,36 @@ static dp_status release(dpi_scan *s, const dpi_pass *pass, double *out, dp_erro
     return DP_OK;
 }
 
-dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, double *out,
-                       dp_error *err)
+void dpi_scan_place(dpi_scan *s, const double *theta)
 {
     const dpi_objective *o = &s->view->objective;
-    scan_job job = {.s = s, .pass = pass};
-    if (pass->n > s->most || pass->room > s->most_room || (s->noise == NULL) != (pass->sigma == 0))
-        dpi_misuse(__func__, "a pass that there is no room for, or with the wrong noise");
     for (size_t b = 0; b < o->n_blocks; b++)
         if (dpi_run_numbers(s->scanners[0].run, o->blocks[b].node) > 0)
             dpi_run_write(s->scanners[0].run, o->blocks[b].node, 0, o->blocks[b].size,
                           theta + o->blocks[b].offset);
     dpi_run_globals(s->scanners[0].run);
+    read_columns(s, &s->scanners[0], 0);
+}
+
+const double *dpi_scan_shared_arg(const dpi_scan *s, int a)
+{
+    const column *c = &s->scanners[0].arg[a];
+    return c->per_record ? NULL : c->values;
+}
+
+const double *dpi_scan_shared_slope(const dpi_scan *s, const dpi_read *read, size_t j)
+{
+    const column *c = &s->scanners[0].slope[(size_t)(read - s->view->reads) * s->view->k + j];
+    return c->node == DPI_NONE || c->per_record || c->size != read->size ? NULL : c->values;
+}
+
+dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, double *out,
+                       dp_error *err)
+{
+    scan_job job = {.s = s, .pass = pass};
+    if (pass->n > s->most || pass->room > s->most_room || (s->noise == NULL) != (pass->sigma == 0))
+        dpi_misuse(__func__, "a pass that there is no room for, or with the wrong noise");
+    dpi_scan_place(s, theta);
     if (s->pool != NULL) {
         (void)pthread_mutex_init(&job.lock, NULL); /* with default attributes this cannot fail */
         dpi_pool_run(s->pool, work, &job);

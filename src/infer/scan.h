@@ -74,6 +74,14 @@ double dpi_scan_share(const dpi_pass *pass);
 /* A number of what a record adds, for adding to the sum. */
 int64_t dpi_scan_grid(double x);
 
+/* Sets the latents, and with them what all records share. */
+void dpi_scan_place(dpi_scan *s, const double *theta);
+
+/* Argument a as all records share it, or the slopes of its number j by the numbers of a latent;
+ * NULL where they are each record's own.  Until the next place or run. */
+const double *dpi_scan_shared_arg(const dpi_scan *s, int a);
+const double *dpi_scan_shared_slope(const dpi_scan *s, const dpi_read *read, size_t j);
+
 /* Runs a pass at theta[d]; out[pass->n] is the release.  Errors of the source of noise. */
 dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, double *out,
                        dp_error *err) DP_MUST_CHECK;

@@ -32,10 +32,12 @@ dp_status dpi_surrogate_init(dpi_surrogate *s, const dpi_model_view *r, dp_error
     s->centre = dpi_arena_alloc(&s->arena, d, sizeof *s->centre);
     s->linear = dpi_arena_alloc(&s->arena, d, sizeof *s->linear);
     s->precision = dpi_arena_alloc(&s->arena, d * d, sizeof *s->precision);
+    s->kept_linear = dpi_arena_alloc(&s->arena, d, sizeof *s->kept_linear);
+    s->kept_precision = dpi_arena_alloc(&s->arena, d * d, sizeof *s->kept_precision);
     s->away = dpi_arena_alloc(&s->arena, d, sizeof *s->away);
     s->gradient = dpi_arena_alloc(&s->arena, d, sizeof *s->gradient);
     bool all = s->centre != NULL && s->linear != NULL && s->precision != NULL && s->away != NULL &&
-               s->gradient != NULL;
+               s->gradient != NULL && s->kept_linear != NULL && s->kept_precision != NULL;
     dp_status status = all ? make_run(s, err) : dpi_fail_nomem(err);
     if (status != DP_OK)
         dpi_surrogate_free(s);
@@ -118,6 +120,32 @@ static dp_status invert_variance(size_t d, const dpi_released *what, const doubl
     return DP_OK;
 }
 
+void dpi_surrogate_keep(dpi_surrogate *s, double weight)
+{
+    size_t d = s->d;
+    if (weight == 0) {
+        memset(s->kept_linear, 0, d * sizeof *s->kept_linear);
+        memset(s->kept_precision, 0, d * d * sizeof *s->kept_precision);
+        return;
+    }
+    dpi_matrix_times(d, s->precision, s->centre, s->gradient);
+    for (size_t i = 0; i < d; i++)
+        s->kept_linear[i] = weight * (s->linear[i] + s->gradient[i]);
+    for (size_t e = 0; e < d * d; e++)
+        s->kept_precision[e] = weight * s->precision[e];
+}
+
+/* The kept likelihood, z'(linear) - z'(precision) z / 2, around the new centre. */
+static void join_kept(dpi_surrogate *s)
+{
+    size_t d = s->d;
+    dpi_matrix_times(d, s->kept_precision, s->centre, s->gradient);
+    for (size_t i = 0; i < d; i++)
+        s->linear[i] += s->kept_linear[i] - s->gradient[i];
+    for (size_t e = 0; e < d * d; e++)
+        s->precision[e] += s->kept_precision[e];
+}
+
 dp_status dpi_surrogate_set(dpi_surrogate *s, const dpi_released *what, dp_error *err)
 {
     size_t d = s->d;
@@ -140,6 +168,7 @@ dp_status dpi_surrogate_set(dpi_surrogate *s, const dpi_released *what, dp_error
         dpi_matrix_times(d, what->slope, lifted, s->linear);
         dpi_matrix_product(d, what->slope, inverse, free);
         dpi_matrix_product(d, free, what->slope, s->precision);
+        join_kept(s);
     }
     dpi_free(room);
     return status;

@@ -23,6 +23,8 @@ typedef struct dpi_surrogate {
     size_t d;
     double *centre, *linear; /* [d] */
     double *precision;       /* [d][d] K; 0: the prior alone */
+    double *kept_linear;     /* [d] of a likelihood that stands beside those that are set: at 0 */
+    double *kept_precision;  /* [d][d] */
     double *away, *gradient; /* [d] scratch */
 } dpi_surrogate;
 
@@ -44,6 +46,9 @@ typedef struct dpi_released {
 /* Puts the likelihood in the place of the last one.  DP_EDOMAIN, DP_ENOMEM. */
 dp_status dpi_surrogate_set(dpi_surrogate *s, const dpi_released *what,
                             dp_error *err) DP_MUST_CHECK;
+
+/* From now on what is set is joined by `weight` times what is known now; 0: by nothing. */
+void dpi_surrogate_keep(dpi_surrogate *s, double weight);
 
 /* The log posterior as a target for dpi_hmc; borrows s. */
 dpi_target dpi_surrogate_target(dpi_surrogate *s);

@@ -236,7 +236,7 @@ static void add_records_without_a_law(const dpi_inquiry *q, const dpi_pass *pass
         pass->add(pass->of, &of.record, room, sum);
         for (size_t e = 0; e < pass->n; e++) {
             bool count = e == 0 && pass->n == dpi_inquiry_size(q->view, DPI_INQUIRY_SCALES);
-            assert_int_equal(sum[e], count ? dpi_scan_grid(dpi_scan_share(pass) * sqrt(0.5)) : 0);
+            assert_int_equal(sum[e], count ? dpi_scan_grid(dpi_scan_share(pass) * sqrt(0.2)) : 0);
         }
     }
 }

@@ -1,0 +1,128 @@
+/* Informations that agree for made-up arguments are taken not to depend on them. */
+#include "infer/shared.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "infer/arrow.h"
+#include "infer/law.h"
+#include "infer/matrix.h"
+
+enum { TRIES = 3 };
+
+dp_status dpi_shared_init(dpi_shared *s, size_t p, dpi_arena *arena, dp_error *err)
+{
+    s->unit = dpi_arena_alloc(arena, p, sizeof *s->unit);
+    s->exact = dpi_arena_alloc(arena, p, sizeof *s->exact);
+    s->apart = dpi_arena_alloc(arena, p * p, sizeof *s->apart);
+    if (s->unit == NULL || s->exact == NULL || s->apart == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t c = 0; c < p; c++)
+        s->unit[c] = 1;
+    return DP_OK;
+}
+
+/* The information of the arguments, phi[k][k], NAN where it depends on a record.  Arguments of
+ * records are made up, in (0, 1), which is in the domain of all but counts. */
+static void find_phi(const dpi_scan *scan, double *phi)
+{
+    const dpi_model_view *r = scan->view;
+    double found[TRIES][DPI_READ_MOST * DPI_READ_MOST], made[DPI_MAX_ARGS];
+    bool known = true;
+    dpi_law law;
+    for (int t = 0; t < TRIES && known; t++) {
+        dpi_record record = {.y = 1, .arg_size = 1};
+        for (int a = 0; a < r->seen->family->n_args; a++) {
+            record.arg[a] = dpi_scan_shared_arg(scan, a);
+            made[a] = fmod(0.2 + 0.29 * t + 0.37 * a, 1);
+            if (record.arg[a] == NULL)
+                record.arg[a] = &made[a];
+        }
+        known = !r->seen->family->vector_arg && dpi_law_of(r, &record, &law);
+        if (known)
+            dpi_law_fisher(&law, found[t]);
+    }
+    for (size_t e = 0; e < r->k * r->k; e++) {
+        phi[e] = known ? found[0][e] : NAN;
+        double size =
+            known ? sqrt(found[0][e / r->k * (r->k + 1)] * found[0][e % r->k * (r->k + 1)]) : 0;
+        for (int t = 1; t < TRIES && known; t++)
+            if (!(fabs(found[t][e] - phi[e]) <= 1e-6 * size))
+                phi[e] = NAN;
+        if (fabs(phi[e]) <= 1e-6 * size)
+            phi[e] = 0;
+    }
+}
+
+/* The one argument's number that reads a latent, or k where there are several. */
+static size_t reader_of(const dpi_model_view *r, const dpi_read *read)
+{
+    size_t one = r->k;
+    for (size_t j = 0; j < r->k; j++)
+        if (read->slope[j] != DPI_NONE) {
+            if (one < r->k)
+                return r->k;
+            one = j;
+        }
+    return one;
+}
+
+/* Every argument that reads `other` is apart from argument j. */
+static bool is_apart(const dpi_model_view *r, const double *phi, size_t j, const dpi_read *other)
+{
+    for (size_t l = 0; l < r->k; l++)
+        if (other->slope[l] != DPI_NONE && phi[j * r->k + l] != 0)
+            return false;
+    return true;
+}
+
+void dpi_shared_find(dpi_shared *s, dpi_scan *scan, const double *theta)
+{
+    const dpi_model_view *r = scan->view;
+    double phi[DPI_READ_MOST * DPI_READ_MOST];
+    dpi_scan_place(scan, theta);
+    find_phi(scan, phi);
+    memset(s->apart, 0, r->p * r->p * sizeof *s->apart);
+    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++) {
+        size_t j = reader_of(r, a);
+        bool known = j < r->k && phi[j * r->k + j] > 0;
+        const double *slope = known ? dpi_scan_shared_slope(scan, a, j) : NULL;
+        for (size_t i = 0; i < a->size; i++) {
+            double unit = known ? sqrt(phi[j * r->k + j]) : 1;
+            if (slope != NULL)
+                unit *= fabs(slope[i]);
+            s->exact[a->at + i] = slope != NULL && unit > 0 && isfinite(unit);
+            s->unit[a->at + i] = unit > 0 && isfinite(unit) ? unit : 1;
+        }
+        for (const dpi_read *b = r->reads; known && b < r->reads + r->n_reads; b++)
+            for (size_t i = 0; is_apart(r, phi, j, b) && i < a->size; i++)
+                for (size_t e = 0; e < b->size; e++)
+                    s->apart[(a->at + i) * r->p + b->at + e] = true;
+    }
+}
+
+dp_status dpi_shared_mend(const dpi_shared *s, const dpi_metric *m, double n, double *pattern,
+                          dp_error *err)
+{
+    size_t p = m->view->p;
+    double *whole = dpi_alloc(4 * p, p * sizeof *whole);
+    if (whole == NULL)
+        return dpi_fail_nomem(err);
+    double *back = whole + p * p, *there = back + p * p, *room = there + p * p;
+    dp_status status = dpi_matrix_inverse(p, m->dense, back, err);
+    if (status == DP_OK) {
+        dpi_arrow_unpack(p, pattern, whole);
+        dpi_matrix_congruence(p, back, whole, room, there);
+        for (size_t c = 0; c < p; c++)
+            for (size_t e = 0; e < p; e++)
+                if (s->apart[c * p + e])
+                    there[c * p + e] = there[e * p + c] = 0;
+        for (size_t c = 0; c < p; c++)
+            if (s->exact[c])
+                there[c * p + c] = n * s->unit[c] * s->unit[c];
+        dpi_matrix_congruence(p, m->dense, there, room, whole);
+        dpi_arrow_pack(p, whole, pattern);
+    }
+    dpi_free(whole);
+    return status;
+}
