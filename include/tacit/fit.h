@@ -29,6 +29,8 @@
 #ifndef TACIT_FIT_H
 #define TACIT_FIT_H
 
+#include <stdio.h>
+
 #include <tacit/dataset.h>
 #include <tacit/expr.h>
 #include <tacit/random.h>
@@ -163,6 +165,24 @@ typedef struct dp_summary {
  * then. */
 DP_API dp_status dp_fit_summary(const dp_fit *fit, const char *name, size_t n, dp_summary *summary,
                                 dp_error *err) DP_MUST_CHECK;
+
+/* Writes what the fit has found, for people: a line for each number of the global latents, as
+ * dp_fit_summary has it, then what was spent, then what was checked, what is bad first.
+ *
+ *                   mean         sd        5 %       50 %       95 %
+ *   w[0]         -1.03       0.18      -1.32      -1.02      -0.74
+ *   b            60 numbers, of which those with the least, middle and greatest mean:
+ *   ...
+ *   spent: epsilon 1 at delta 1e-06 (add or remove one record)
+ *   BAD  noise: ...
+ *   good convergence: ...
+ *
+ * Standard deviations have two digits, other numbers end where these do.  A latent of more than 12
+ * numbers has three lines, one of more than 2000 and latents of records have none but are named.
+ * Parameters of the model are points.  Below the table stands whether its intervals include the
+ * noise of privacy: those of kept draws do, those of a guide do not.  It costs nothing.
+ * DP_EIO; DP_ENOMEM, and then a part may have been written. */
+DP_API dp_status dp_fit_print(const dp_fit *fit, FILE *to, dp_error *err) DP_MUST_CHECK;
 
 /* Covariances of the numbers of global latents, names[0 ... n_names - 1] side by side, from the
  * same draws as summaries: covariance[n][n], n numbers in all.  That of numbers drawn independently

@@ -6,20 +6,29 @@
 
 #include "fit/kept.h"
 
-/* "[3][1]" behind the name for number e of a value of that shape; "" for a number. */
-static const char *name_number(dp_draws *d, const char *name, const dpi_shape *shape, size_t e)
+size_t dpi_number_name_room(const char *name)
 {
     enum { ONE = 24 }; /* a bracket's characters */
-    size_t room = strlen(name) + DPI_MAX_DIMS * ONE + 1, left = dpi_shape_size(shape);
-    char *text = dpi_arena_alloc(&d->arena, room, 1);
-    if (text == NULL)
-        return NULL;
+    return strlen(name) + DPI_MAX_DIMS * ONE + 1;
+}
+
+void dpi_number_name(const char *name, const dpi_shape *shape, size_t e, size_t room, char *text)
+{
+    size_t left = dpi_shape_size(shape);
     int used = snprintf(text, room, "%s", name);
-    for (int k = 0; k < shape->n_dims; k++) {
+    for (int k = 0; k < shape->n_dims && used >= 0 && (size_t)used < room; k++) {
         left /= shape->dim[k];
         used += snprintf(text + used, room - (size_t)used, "[%zu]", e / left);
         e %= left;
     }
+}
+
+static const char *name_number(dp_draws *d, const char *name, const dpi_shape *shape, size_t e)
+{
+    size_t room = dpi_number_name_room(name);
+    char *text = dpi_arena_alloc(&d->arena, room, 1);
+    if (text != NULL)
+        dpi_number_name(name, shape, e, room, text);
     return text;
 }
 

@@ -23,6 +23,11 @@ struct dp_draws {
  * error: DP_ENOMEM. */
 dp_status dpi_draws_new(const dp_fit *fit, size_t n, dp_draws **draws, dp_error *err) DP_MUST_CHECK;
 
+/* Name of number e of a value of that shape: the value's name with "[3][1]" behind it, or alone for
+ * a number.  What does not fit into the room is cut off. */
+size_t dpi_number_name_room(const char *name);
+void dpi_number_name(const char *name, const dpi_shape *shape, size_t e, size_t room, char *text);
+
 /* The latent's numbers, or NULL. */
 const dpi_drawn *dpi_draws_find(const dp_draws *draws, const char *latent);
 

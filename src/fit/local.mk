@@ -8,6 +8,7 @@ libtacit_core_la_SOURCES += \
   %D%/kept.c %D%/kept.h \
   %D%/latents.c %D%/latents.h \
   %D%/outcome.c \
+  %D%/print.c \
   %D%/report.c %D%/report.h \
   %D%/simulate.c \
   %D%/summary.c \
