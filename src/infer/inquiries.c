@@ -124,6 +124,9 @@ static double norm_of(size_t n, const double *x)
     return sqrt(sum);
 }
 
+/* Below it the squares of what is clipped would vanish, and nothing would be clipped. */
+static const double least_norm = 1e-100;
+
 /* Adds a record's pattern, scaled so that its norm is at most `share`; weight is the pattern's part
  * of the whole release. */
 static void add_pattern(const dpi_inquiry *q, const dpi_record *record, double weight,
@@ -132,7 +135,7 @@ static void add_pattern(const dpi_inquiry *q, const dpi_record *record, double w
     const dpi_model_view *r = q->view;
     size_t n = r->local, plate = 0;
     double norm = norm_of(n * n, local) / q->most;
-    if (!(norm <= DBL_MAX))
+    if (!(norm <= DBL_MAX) || !(q->most >= least_norm))
         return;
     double factor = weight * q->share / q->most / fmax(norm, 1);
     size_t used = pack(r->p, local, n, room);

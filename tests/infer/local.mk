@@ -10,3 +10,9 @@ readers = %D%/readers.c %D%/readers.h
 UNIT_TESTS += %D%/t-inquiries
 %C%_t_inquiries_SOURCES = %D%/t-inquiries.c $(readers)
 %C%_t_inquiries_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_scan_run
+
+RELEASES = %D%/releases.c %D%/releases.h
+RELEASES_LINK = -Wl,--wrap=dpi_release_begin -Wl,--wrap=dpi_release_end -Wl,--wrap=dpi_grid_round
+UNIT_TESTS += %D%/t-sensitivity
+%C%_t_sensitivity_SOURCES = %D%/t-sensitivity.c $(RELEASES)
+%C%_t_sensitivity_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK)
