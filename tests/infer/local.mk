@@ -16,3 +16,6 @@ RELEASES_LINK = -Wl,--wrap=dpi_release_begin -Wl,--wrap=dpi_release_end -Wl,--wr
 UNIT_TESTS += %D%/t-sensitivity
 %C%_t_sensitivity_SOURCES = %D%/t-sensitivity.c $(RELEASES)
 %C%_t_sensitivity_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK)
+UNIT_TESTS += %D%/t-scan
+%C%_t_scan_SOURCES = %D%/t-scan.c $(readers) $(RELEASES)
+%C%_t_scan_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK)
