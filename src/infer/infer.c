@@ -127,7 +127,9 @@ static dp_status make_scan(fit_job *a, dp_error *err)
                           .data = a->data,
                           .threads = a->opts->threads,
                           .most_room = dpi_inquiry_room(&a->view),
-                          .noise = a->noise};
+                          .noise = a->noise,
+                          .paid = a->budget.list,
+                          .n_paid = DPI_N_STAGES};
     dp_error found = {0};
     double greatest = 0;
     for (int k = 0; k < DPI_N_INQUIRIES; k++) {
@@ -217,6 +219,7 @@ static dp_status constrain(fit_job *a, size_t size, double *draws, dp_error *err
 static dp_privacy guarantee(const fit_job *a)
 {
     const dpi_budget *b = &a->budget;
+    dpi_pass main = {.n = a->view.n_release, .sigma = b->sigmas[DPI_STAGE_MAIN]};
     const char *why_not = !b->noisy            ? "fitted without privacy"
                           : a->opts->seed != 0 ? "seeded: the noise can be computed again"
                                                : NULL;
@@ -228,6 +231,7 @@ static dp_privacy guarantee(const fit_job *a)
                     .sigma = b->sigma,
                     .clip = b->noisy ? a->rounds.clip[DPI_STAGE_MAIN] : INFINITY,
                     .rate = 1,
+                    .eta = 1 - dpi_scan_share(&main),
                     .sampling = DP_SAMPLING_FULL};
     double numbers = 0;
     for (int k = 0; k < DPI_N_STAGES; k++) {

@@ -106,7 +106,14 @@ static dp_status make_run(dpi_scan *s, const dp_dataset *data, dp_error *err)
     dpi_run_spec spec = {
         .graph = &o->graph, .wanted = wanted, .n_wanted = n, .data = data, .chunk = DPI_SCAN_CHUNK};
     dp_status status = dpi_check_observations(o, data, err);
-    return status == DP_OK ? dpi_run_new(&spec, &s->scanners[0].run, err) : status;
+    if (status == DP_OK)
+        status = dpi_run_new(&spec, &s->scanners[0].run, err);
+    if (status == DP_OK && dpi_run_draws(s->scanners[0].run))
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "a column is drawn afresh for each use, and an automatic fit looks at "
+                        "records many times; fit the model by dp_svi_new, or give the chances as "
+                        "real numbers");
+    return status;
 }
 
 static dp_status check(const dpi_scan_spec *spec, dp_error *err)
@@ -135,8 +142,12 @@ static dp_status make(dpi_scan *s, const dpi_scan_spec *spec, dp_error *err)
     s->scanners = dpi_arena_alloc(&s->arena, s->threads, sizeof *s->scanners);
     s->total = dpi_arena_alloc(&s->arena, s->most, sizeof *s->total);
     s->out = dpi_arena_alloc(&s->arena, s->most, sizeof *s->out);
-    if (s->scanners == NULL || s->total == NULL || s->out == NULL)
+    s->paid = spec->paid != NULL ? dpi_arena_alloc(&s->arena, s->n_paid, sizeof *s->paid) : NULL;
+    if (s->scanners == NULL || s->total == NULL || s->out == NULL ||
+        (spec->paid != NULL && s->paid == NULL))
         return dpi_fail_nomem(err);
+    for (size_t k = 0; s->paid != NULL && k < s->n_paid; k++)
+        s->paid[k] = spec->paid[k];
     status = make_run(s, spec->data, err);
     for (size_t k = 0; k < s->threads && status == DP_OK; k++) {
         if (!make_columns(s, &s->scanners[k]) || !make_room(s, &s->scanners[k]))
@@ -158,13 +169,35 @@ dp_status dpi_scan_init(dpi_scan *s, const dpi_scan_spec *spec, dp_error *err)
                     .most = spec->most,
                     .most_room = spec->most_room,
                     .threads = spec->threads > 0 ? spec->threads : 1,
-                    .noise = spec->noise};
+                    .noise = spec->noise,
+                    .n_paid = spec->n_paid};
     dp_status status = make(s, spec, err);
     if (status != DP_OK)
         dpi_scan_free(s);
     return status;
 }
 
+static void wipe_column(const column *c)
+{
+    if (c->values != NULL)
+        sodium_memzero(c->values,
+                       (c->per_record ? DPI_SCAN_CHUNK : 1) * c->size * sizeof *c->values);
+}
+
+/* Values of records, as the run gave them.  What is missing was never made. */
+static void wipe_columns(const dpi_scan *s, const scanner *t)
+{
+    const dpi_model_view *r = s->view;
+    wipe_column(&t->y);
+    for (int a = 0; a < DPI_MAX_ARGS; a++)
+        wipe_column(&t->arg[a]);
+    for (size_t i = 0; t->slope != NULL && i < r->n_reads * r->k; i++)
+        wipe_column(&t->slope[i]);
+    for (size_t i = 0; t->index != NULL && i < r->n_plates; i++)
+        wipe_column(&t->index[i]);
+}
+
+/* What a pass has made of records. */
 static void wipe(const dpi_scan *s, scanner *t)
 {
     const dpi_model_view *r = s->view;
@@ -183,6 +216,7 @@ void dpi_scan_free(dpi_scan *s)
     dpi_pool_free(s->pool);
     for (size_t k = 0; s->scanners != NULL && k < s->threads; k++) {
         wipe(s, &s->scanners[k]);
+        wipe_columns(s, &s->scanners[k]);
         if (k > 0)
             dpi_run_free(s->scanners[k].run);
     }
@@ -373,6 +407,19 @@ const double *dpi_scan_shared_slope(const dpi_scan *s, const dpi_read *read, siz
     return c->node == DPI_NONE || c->per_record || c->size != read->size ? NULL : c->values;
 }
 
+/* Takes a release off what is accounted for. */
+static void pay(dpi_scan *s, const dpi_pass *pass)
+{
+    if (pass->sigma == 0 || s->paid == NULL)
+        return;
+    for (size_t k = 0; k < s->n_paid; k++)
+        if (s->paid[k].sigma == pass->sigma && s->paid[k].steps > 0) {
+            s->paid[k].steps--;
+            return;
+        }
+    dpi_misuse("dpi_scan_run", "a release that is not accounted for");
+}
+
 dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, double *out,
                        dp_error *err)
 {
@@ -382,6 +429,7 @@ dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, d
     dp_status status = dpi_scan_check(pass->sigma, pass->n, err);
     if (status != DP_OK)
         return status;
+    pay(s, pass);
     dpi_scan_place(s, theta);
     if (s->pool != NULL) {
         (void)pthread_mutex_init(&job.lock, NULL); /* with default attributes this cannot fail */

@@ -14,6 +14,8 @@
 #ifndef DPI_INFER_SCAN_H
 #define DPI_INFER_SCAN_H
 
+#include <tacit/accountant.h>
+
 #include "base/pool.h"
 #include "infer/view.h"
 #include "svi/release.h"
@@ -50,7 +52,9 @@ typedef struct dpi_scan {
     struct dpi_scanner *scanners; /* [threads] */
     size_t threads;
     dpi_pool *pool;
-    dp_noise *noise; /* NULL: no privacy */
+    dp_noise *noise;    /* NULL: no privacy */
+    dp_mechanism *paid; /* [n_paid] steps: that are left; NULL: not counted */
+    size_t n_paid;
     dpi_release release;
     double *total, *out;
 } dpi_scan;
@@ -61,10 +65,14 @@ typedef struct dpi_scan_spec {
     size_t threads;
     size_t most, most_room; /* of all passes */
     dp_noise *noise;        /* nullable, borrowed */
+    /* What is accounted for: how many releases of which noise.  One more ends the process.  NULL,
+     * in tests of passes: they are not counted. */
+    const dp_mechanism *paid;
+    size_t n_paid;
 } dpi_scan_spec;
 
-/* DP_EUNSUPPORTED for more than 2^26 records or 2^14 numbers, and units of several records; the
- * errors of dpi_run_new and dpi_check_observations; DP_ENOMEM. */
+/* DP_EUNSUPPORTED for more than 2^26 records or 2^14 numbers, units of several records, and columns
+ * that are drawn; the errors of dpi_run_new and dpi_check_observations; DP_ENOMEM. */
 dp_status dpi_scan_init(dpi_scan *s, const dpi_scan_spec *spec, dp_error *err) DP_MUST_CHECK;
 void dpi_scan_free(dpi_scan *s);
 

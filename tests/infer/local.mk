@@ -19,3 +19,5 @@ UNIT_TESTS += %D%/t-sensitivity
 UNIT_TESTS += %D%/t-scan
 %C%_t_scan_SOURCES = %D%/t-scan.c $(readers) $(RELEASES)
 %C%_t_scan_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK)
+UNIT_TESTS += %D%/t-paid
+%C%_t_paid_SOURCES = %D%/t-paid.c $(readers)

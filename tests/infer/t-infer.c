@@ -90,6 +90,7 @@ static void spends_what_was_asked_in_phases(void **state)
     assert_true(p.is_private);
     assert_true(p.epsilon <= 1.5 && p.epsilon > 1.49);
     assert_true(p.delta <= 1e-5);
+    assert_true(p.eta > 0x1p-18 && p.eta < 1e-4);
     const dp_fit_phase *phases = dp_fit_phases(fit, &n);
     for (size_t k = 0; k < n; k++)
         mu2 += (double)phases[k].releases / (phases[k].sigma * phases[k].sigma);
