@@ -131,16 +131,11 @@ static dp_status make_scan(fit_job *a, dp_error *err)
                           .paid = a->budget.list,
                           .n_paid = DPI_N_STAGES};
     dp_error found = {0};
-    double greatest = 0;
     for (int k = 0; k < DPI_N_INQUIRIES; k++) {
         size_t size = dpi_inquiry_size(&a->view, (dpi_inquiry_kind)k);
         spec.most = size > spec.most ? size : spec.most;
     }
-    for (int k = 0; k < DPI_N_STAGES; k++)
-        greatest = fmax(greatest, a->budget.sigmas[k]);
-    dp_status status = dpi_scan_check(greatest, spec.most, &found);
-    if (status == DP_OK)
-        status = dpi_scan_init(&a->scan, &spec, &found);
+    dp_status status = dpi_scan_init(&a->scan, &spec, &found);
     if (status == DP_EDATA && a->opts->mode == DP_PRIVATE)
         return dpi_fail(
             err, status,

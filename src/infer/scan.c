@@ -328,16 +328,17 @@ double dpi_scan_share(const dpi_pass *pass)
     return pass->sigma > 0 ? 1 - rounding - dpi_release_share(pass->sigma, pass->n) : 1;
 }
 
-/* Less than this is nothing to be clipped to. */
+/* Less than this is nothing to be clipped to.  Noise that the accountant finds for a budget leaves
+ * more. */
 static const double least_share = 0.5;
 
-dp_status dpi_scan_check(double sigma, size_t n, dp_error *err)
+static dp_status check_noise(const dpi_pass *pass, dp_error *err)
 {
-    if (dpi_scan_share(&(dpi_pass){.n = n, .sigma = sigma}) < least_share)
+    if (dpi_scan_share(pass) < least_share)
         return dpi_fail(err, DP_EUNSUPPORTED,
                         "noise of %g times what a record adds, on %zu numbers, needs a finer grid "
                         "than there is; raise epsilon",
-                        sigma, n);
+                        pass->sigma, pass->n);
     return DP_OK;
 }
 
@@ -426,7 +427,7 @@ dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, d
     scan_job job = {.s = s, .pass = pass};
     if (pass->n > s->most || pass->room > s->most_room || (s->noise == NULL) != (pass->sigma == 0))
         dpi_misuse(__func__, "a pass that there is no room for, or with the wrong noise");
-    dp_status status = dpi_scan_check(pass->sigma, pass->n, err);
+    dp_status status = check_noise(pass, err);
     if (status != DP_OK)
         return status;
     pay(s, pass);

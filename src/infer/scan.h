@@ -79,10 +79,6 @@ void dpi_scan_free(dpi_scan *s);
 /* Norm that what a record adds is clipped to; 1 without noise. */
 double dpi_scan_share(const dpi_pass *pass);
 
-/* DP_EUNSUPPORTED where noise is so much, on n numbers, that its grid leaves nothing of the share.
- * What dpi_scan_run says, before it is too late. */
-dp_status dpi_scan_check(double sigma, size_t n, dp_error *err) DP_MUST_CHECK;
-
 /* A number of what a record adds, for adding to the sum; 0 for none of [-1, 1]. */
 int64_t dpi_scan_grid(double x);
 
@@ -94,8 +90,9 @@ void dpi_scan_place(dpi_scan *s, const double *theta);
 const double *dpi_scan_shared_arg(const dpi_scan *s, int a);
 const double *dpi_scan_shared_slope(const dpi_scan *s, const dpi_read *read, size_t j);
 
-/* Runs a pass at theta[d]; out[pass->n] is the release.  Errors of dpi_scan_check and of the source
- * of noise. */
+/* Runs a pass at theta[d]; out[pass->n] is the release.  Errors of the source of noise;
+ * DP_EUNSUPPORTED where noise is so much, on so many numbers, that its grid leaves nothing of the
+ * share. */
 dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, double *out,
                        dp_error *err) DP_MUST_CHECK;
 
