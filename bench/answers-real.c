@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "answers.h"
-#include "examples/women.h"
 #include "options.h"
+#include "women.h"
 
 /* The text of <folder>/<posterior>/data.json, or NULL. */
 static char *read_text(const char *folder, const char *posterior)
@@ -266,8 +266,8 @@ bool load_radon(const problem_opts *o, regression *r)
     return true;
 }
 
-/* Predictors divided by public bounds (women.h), priors multiplied by them, as in
- * examples/contraception.c: errors and widths in sds are the same for either. */
+/* Predictors divided by public bounds (women.h), priors multiplied by them: errors
+ * and widths in sds are those of examples/contraception.c. */
 bool load_contraception(const problem_opts *o, regression *r)
 {
     women w;

@@ -1,10 +1,10 @@
-noinst_PROGRAMS += %D%/bounds %D%/cnn %D%/contraception %D%/logistic %D%/mixture %D%/predict %D%/visits
+noinst_PROGRAMS += %D%/bounds %D%/cnn %D%/contraception %D%/first %D%/logistic %D%/mixture %D%/predict %D%/visits
 examples_bounds_LDADD = libtacit.la -lm
 examples_cnn_SOURCES = %D%/cnn.c %D%/images.c %D%/images.h %D%/options.c %D%/options.h
 examples_cnn_LDADD = libtacit.la -lm
-examples_contraception_SOURCES = %D%/contraception.c %D%/options.c %D%/options.h %D%/women.c \
-  %D%/women.h
+examples_contraception_SOURCES = %D%/contraception.c %D%/options.c %D%/options.h
 examples_contraception_LDADD = libtacit.la -lm
+examples_first_LDADD = libtacit.la -lm
 examples_logistic_LDADD = libtacit.la -lm
 examples_mixture_LDADD = libtacit.la -lm
 examples_predict_LDADD = libtacit.la -lm
@@ -22,4 +22,4 @@ examples_vae_SOURCES = %D%/vae.c %D%/images.c %D%/images.h %D%/options.c %D%/opt
   %D%/picture.c %D%/picture.h
 examples_vae_CPPFLAGS = $(AM_CPPFLAGS) $(PNG_CFLAGS)
 examples_vae_LDADD = libtacit.la $(PNG_LIBS) -lm
-dist_check_SCRIPTS += %D%/check-examples
+dist_check_SCRIPTS += %D%/check-examples %D%/check-readme

@@ -26,25 +26,6 @@ void options_say_privacy(const dp_fit *fit)
                      spent.adjacency);
 }
 
-void options_print_json(const dp_privacy *spent, double seconds, int n, const char *const *names,
-                        const dp_summary *summary)
-{
-    if (isfinite(spent->epsilon))
-        (void)printf("{\"epsilon\": %.6g, \"delta\": %.6g, ", spent->epsilon, spent->delta);
-    else
-        (void)printf("{\"epsilon\": null, \"delta\": null, ");
-    (void)printf(
-        "\"private\": %s, \"eta\": %.3g, \"seconds\": %.3f, \"steps\": %llu, \"parameters\": [",
-        spent->is_private ? "true" : "false", spent->eta, seconds,
-        (unsigned long long)spent->steps);
-    for (int j = 0; j < n; j++)
-        (void)printf(
-            "%s{\"name\": \"%s\", \"mean\": %.6g, \"sd\": %.6g, \"q05\": %.6g, \"q95\": %.6g}",
-            j > 0 ? ", " : "", names[j], summary[j].mean, summary[j].sd, summary[j].q05,
-            summary[j].q95);
-    (void)printf("]}\n");
-}
-
 static void take_seed(const char *program, const option *o, const char *text)
 {
     char *end;

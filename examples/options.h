@@ -29,11 +29,6 @@ void options_read(int argc, char **argv, const char *does, size_t n, const optio
 /* Prints what was spent, and why a fit is not private where it is not. */
 void options_say_privacy(const dp_fit *fit);
 
-/* Prints a run as one JSON object: epsilon and delta (null where nothing is guaranteed), private,
- * eta, seconds, steps, and names[n] with their summaries. */
-void options_print_json(const dp_privacy *spent, double seconds, int n, const char *const *names,
-                        const dp_summary *summary);
-
 /* Ends the program with "program: what: why". */
 void options_stop(const char *program, const char *what, const char *why);
 

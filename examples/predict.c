@@ -29,11 +29,10 @@ int main(int argc, char **argv)
     const char *path = argc > 1 ? argv[1] : "stay.tacit";
     const dp_grouping wards = {"ward", WARDS};
     const dp_regression_opts stay = {.predictors = 1, .groupings = &wards, .n_groupings = 1};
-    const dp_svi_opts opts = {.epsilon = 1, .delta = 1e-6, .clip = 4};
+    const dp_fit_opts opts = {.epsilon = 1, .delta = 1e-6};
     dp_error err = {0};
     dp_rng *rng;
     dp_model *m;
-    dp_svi *svi;
     dp_fit *fit;
     dp_draws *draws;
     dp_dataset *data = dp_dataset_new(N), *fresh = dp_dataset_new(NEW);
@@ -42,11 +41,10 @@ int main(int argc, char **argv)
     simulate(rng);
     dp_dataset_real(data, "x", 1, x), dp_dataset_real(data, "y", 1, y);
     dp_dataset_index(data, "ward", ward);
-    if (dp_linear_regression(&stay, &m, &err) || dp_svi_new(m, NULL, data, &opts, &svi, &err) ||
-        dp_svi_run(svi, stderr, &err) || dp_svi_finish(svi, &fit, &err) ||
+    if (dp_linear_regression(&stay, &m, &err) || dp_fit_private(m, data, &opts, &fit, &err) ||
         dp_fit_save(fit, path, &err))
         return failed(err);
-    dp_fit_free(fit), dp_svi_free(svi), dp_model_free(m), dp_dataset_free(data);
+    dp_fit_free(fit), dp_model_free(m), dp_dataset_free(data);
     dp_dataset_real(fresh, "x", 1, new_x), dp_dataset_index(fresh, "ward", new_ward);
     dp_given given = {.data = fresh};
     if (dp_fit_load(path, &fit, &err) || dp_fit_draw(fit, DRAWS, rng, &draws, &err) ||

@@ -1,5 +1,5 @@
 /* Reading the survey under a public schema, and coding its levels. */
-#include "examples/women.h"
+#include "women.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The survey of contraception.c as records of a regression. */
-#ifndef EXAMPLES_WOMEN_H
-#define EXAMPLES_WOMEN_H
+#ifndef BENCH_WOMEN_H
+#define BENCH_WOMEN_H
 
 #include <stddef.h>
 #include <stdint.h>
