@@ -197,18 +197,22 @@ static void wipe_columns(const dpi_scan *s, const scanner *t)
         wipe_column(&t->index[i]);
 }
 
+static void wipe_room(void *room, size_t n, size_t size)
+{
+    if (room != NULL)
+        sodium_memzero(room, n * size);
+}
+
 /* What a pass has made of records. */
-static void wipe(const dpi_scan *s, scanner *t)
+static void wipe(const dpi_scan *s, const scanner *t)
 {
     const dpi_model_view *r = s->view;
     size_t rows = DPI_SCAN_CHUNK * r->k;
-    if (t->sum == NULL)
-        return;
-    sodium_memzero(t->dense, rows * r->p * sizeof *t->dense);
-    sodium_memzero(t->own, rows * (r->local - r->p) * sizeof *t->own);
-    sodium_memzero(t->member, DPI_SCAN_CHUNK * r->n_plates * sizeof *t->member);
-    sodium_memzero(t->room, s->most_room * sizeof *t->room);
-    sodium_memzero(t->sum, s->most * sizeof *t->sum);
+    wipe_room(t->dense, rows * r->p, sizeof *t->dense);
+    wipe_room(t->own, rows * (r->local - r->p), sizeof *t->own);
+    wipe_room(t->member, DPI_SCAN_CHUNK * r->n_plates, sizeof *t->member);
+    wipe_room(t->room, s->most_room, sizeof *t->room);
+    wipe_room(t->sum, s->most, sizeof *t->sum);
 }
 
 void dpi_scan_free(dpi_scan *s)

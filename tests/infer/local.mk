@@ -25,3 +25,6 @@ UNIT_TESTS += %D%/t-budget
 UNIT_TESTS += %D%/t-releases
 %C%_t_releases_SOURCES = %D%/t-releases.c $(readers) $(RELEASES) $(ledger_folder)
 %C%_t_releases_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK)
+UNIT_TESTS += %D%/t-reservation
+%C%_t_reservation_SOURCES = %D%/t-reservation.c $(readers) $(RELEASES) $(ledger_folder) $(faulty)
+%C%_t_reservation_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK) $(FAULTY_LINK)
