@@ -143,11 +143,14 @@ static dp_status shrink_joint(members *b, double *room, dp_error *err)
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
             inverse[i * n + j] = b->dense[(plate->at + i) * p + plate->at + j];
-    dp_status status = dpi_matrix_invert(n, inverse, inverse, err);
+    /* A total that noise has left with nothing says nothing of how members are joined. */
+    dp_status status = dpi_matrix_invert(n, inverse, inverse, NULL);
+    bool told = status == DP_OK;
+    status = status == DP_ENOMEM ? dpi_fail_nomem(err) : DP_OK;
     for (size_t i = 0; i < p && status == DP_OK; i++)
         for (size_t j = 0; j < n; j++) {
             ratio[i * n + j] = 0;
-            for (size_t e = 0; e < n; e++)
+            for (size_t e = 0; told && e < n; e++)
                 ratio[i * n + j] += b->dense[i * p + plate->at + e] * inverse[e * n + j];
         }
     for (int pass = 0; pass < 2 && status == DP_OK; pass++) {

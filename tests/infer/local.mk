@@ -28,3 +28,5 @@ UNIT_TESTS += %D%/t-releases
 UNIT_TESTS += %D%/t-reservation
 %C%_t_reservation_SOURCES = %D%/t-reservation.c $(readers) $(RELEASES) $(ledger_folder) $(faulty)
 %C%_t_reservation_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK) $(FAULTY_LINK)
+UNIT_TESTS += %D%/t-arrow
+%C%_t_arrow_SOURCES = %D%/t-arrow.c $(readers)
