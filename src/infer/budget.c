@@ -40,7 +40,7 @@ static dp_status calibrate(dpi_budget *b, double epsilon, dp_error *err)
     }
     status = dp_account_epsilon(b->list, DPI_N_STAGES, b->accounted, 0, &spent, err);
     b->epsilon = spent.upper;
-    if (status == DP_OK && !(spent.upper <= epsilon * (1 + 1e-6)))
+    if (status == DP_OK && !(spent.upper <= epsilon))
         return dpi_fail(err, DP_EACCURACY, "the phases would cost %.9g, and %.9g may be spent",
                         spent.upper, epsilon);
     return status;
