@@ -52,5 +52,6 @@ const dpi_family dpi_cauchy = {
     .no_mean = "a Cauchy distribution has no mean; its median is loc",
     .score = score,
     .outcomes = outcomes,
+    .role = {DPI_LOCATION, DPI_SCALE},
     .odd_in = 1,
 };

@@ -55,4 +55,5 @@ const dpi_family dpi_exponential = {
     .mean = mean,
     .score = score,
     .outcomes = outcomes,
+    .role = {DPI_SCALE},
 };

@@ -22,6 +22,11 @@ typedef enum dpi_domain {
     DPI_NOT_NEGATIVE /* a whole number >= 0: a count of trials */
 } dpi_domain;
 
+/* What an argument does to outcomes.  Those with location m, scale c (or rate) and shapes a are
+ * made from those with 0, 1 and a by a transformation, such as m + c y; so the law of the score is
+ * theirs, that in m and c being divided by c. */
+typedef enum dpi_role { DPI_SHAPE, DPI_LOCATION, DPI_SCALE } dpi_role;
+
 typedef struct dpi_family {
     const char *name;    /* "normal" */
     const char *formula; /* of the log density */
@@ -65,6 +70,7 @@ typedef struct dpi_family {
      * DPI_MOST_OUTCOMES; 0 where there is no distribution.  Call dpi_outcomes.  Both NULL for what
      * is no regular likelihood of single numbers. */
     size_t (*outcomes)(const double *const arg[], size_t arg_size, double y[], double mass[]);
+    dpi_role role[DPI_MAX_ARGS]; /* of a family with a score */
     /* 1 + the argument about which the density is symmetric, so that the score in it is odd. */
     int odd_in;
 } dpi_family;

@@ -71,4 +71,5 @@ const dpi_family dpi_gamma = {
     .mean = mean,
     .score = score,
     .outcomes = outcomes,
+    .role = {DPI_SHAPE, DPI_SCALE},
 };

@@ -78,4 +78,5 @@ const dpi_family dpi_gumbel = {
     .mean = mean,
     .score = score,
     .outcomes = outcomes,
+    .role = {DPI_LOCATION, DPI_SCALE},
 };

@@ -51,4 +51,5 @@ const dpi_family dpi_half_cauchy = {
     .no_mean = "the mean of a half-Cauchy distribution is infinite; its median is scale",
     .score = score,
     .outcomes = outcomes,
+    .role = {DPI_SCALE},
 };

@@ -63,4 +63,5 @@ const dpi_family dpi_half_normal = {
     .mean = mean,
     .score = score,
     .outcomes = outcomes,
+    .role = {DPI_SCALE},
 };

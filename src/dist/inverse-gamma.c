@@ -72,4 +72,5 @@ const dpi_family dpi_inverse_gamma = {
     .mean = mean,
     .score = score,
     .outcomes = outcomes,
+    .role = {DPI_SHAPE, DPI_SCALE},
 };

@@ -60,5 +60,6 @@ const dpi_family dpi_laplace = {
     .mean = mean,
     .score = score,
     .outcomes = outcomes,
+    .role = {DPI_LOCATION, DPI_SCALE},
     .odd_in = 1,
 };

@@ -74,4 +74,5 @@ const dpi_family dpi_log_normal = {
     .mean = mean,
     .score = score,
     .outcomes = outcomes,
+    .role = {DPI_LOCATION, DPI_SCALE},
 };

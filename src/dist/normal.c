@@ -71,5 +71,6 @@ const dpi_family dpi_normal = {
     .mean = mean,
     .score = score,
     .outcomes = outcomes,
+    .role = {DPI_LOCATION, DPI_SCALE},
     .odd_in = 1,
 };

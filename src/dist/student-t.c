@@ -124,5 +124,6 @@ const dpi_family dpi_student_t = {
     .mean = mean,
     .score = score,
     .outcomes = outcomes,
+    .role = {DPI_SHAPE, DPI_LOCATION, DPI_SCALE},
     .odd_in = 2,
 };

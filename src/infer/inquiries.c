@@ -5,24 +5,32 @@
 #include <math.h>
 #include <string.h>
 
-#include "infer/law.h"
+#include "infer/psi.h"
 
-/* ---- a record's law, in the thread's room ---- */
+/* ---- the thread's room ---- */
 
-/* Where a record's things lie in the room. */
+/* Where a record's things lie in it. */
 typedef struct places {
-    double *white; /* [k][local] */
-    double *local; /* [local][local], or less */
+    dpi_law *law;
+    double *white;  /* [k][local] */
+    double *local;  /* [local][local], or less */
+    double *packed; /* [local (local + 1) / 2] */
 } places;
+
+static size_t law_room(void)
+{
+    return (sizeof(dpi_law) + sizeof(double) - 1) / sizeof(double);
+}
 
 static places places_of(const dpi_model_view *r, double *room)
 {
-    return (places){room, room + r->k * r->local};
+    double *white = room + law_room(), *local = white + r->k * r->local;
+    return (places){(dpi_law *)room, white, local, local + r->local * r->local};
 }
 
 size_t dpi_inquiry_room(const dpi_model_view *r)
 {
-    return r->k * r->local + 2 * r->local * r->local + r->local;
+    return law_room() + r->k * r->local + 2 * r->local * r->local;
 }
 
 size_t dpi_pattern_size(const dpi_model_view *r)
@@ -44,12 +52,6 @@ size_t dpi_inquiry_size(const dpi_model_view *r, dpi_inquiry_kind kind)
     return size[kind];
 }
 
-/* The law of the record's outcome; false where it has none: the record adds nothing. */
-static bool take_law(const dpi_model_view *r, const dpi_record *record, dpi_law *law)
-{
-    return dpi_law_of(r, record, law);
-}
-
 /* ---- scales ---- */
 
 /* A fifth of the squared norm is for the number of records, the rest for the coordinates. */
@@ -66,12 +68,11 @@ static void add_scales(const void *of, const dpi_record *record, double *room, i
     const dpi_inquiry *q = of;
     const dpi_model_view *r = q->view;
     double fisher[DPI_READ_MOST * DPI_READ_MOST], each = sqrt((1 - count_part) / (double)r->p);
-    dpi_law law;
-    (void)room;
+    places at = places_of(r, room);
     sum[0] += dpi_scan_grid(q->share * sqrt(count_part));
-    if (!take_law(r, record, &law))
+    if (!dpi_law_of(r, record, at.law))
         return;
-    dpi_law_fisher(&law, fisher);
+    dpi_law_fisher(at.law, fisher);
     for (size_t c = 0; c < r->p; c++) {
         double information = 0;
         for (size_t j = 0; j < r->k; j++)
@@ -162,10 +163,9 @@ static bool information_of(const dpi_inquiry *q, const dpi_record *record, const
 {
     const dpi_model_view *r = q->view;
     double fisher[DPI_READ_MOST * DPI_READ_MOST], gamma[DPI_READ_MOST * DPI_READ_MOST];
-    dpi_law law;
-    if (!take_law(r, record, &law))
+    if (!dpi_law_of(r, record, at->law))
         return false;
-    dpi_law_fisher(&law, fisher);
+    dpi_law_fisher(at->law, fisher);
     dpi_metric_apply(q->metric, record->dense, record->own, at->white, gamma);
     sandwich(r, at->white, fisher, at->local);
     return true;
@@ -184,10 +184,9 @@ static void add_norm(const void *of, const dpi_record *record, double *room, int
 static void add_whitening(const void *of, const dpi_record *record, double *room, int64_t *sum)
 {
     const dpi_inquiry *q = of;
-    size_t n = q->view->local;
     places at = places_of(q->view, room);
     if (information_of(q, record, &at))
-        add_pattern(q, record, 1, at.local, at.local + n * n, sum);
+        add_pattern(q, record, 1, at.local, at.packed, sum);
 }
 
 /* Parts of the squared norm that slope and variance of the score have. */
@@ -199,17 +198,15 @@ static void add_curvature(const void *of, const dpi_record *record, double *room
     const dpi_model_view *r = q->view;
     places at = places_of(r, room);
     double gamma[DPI_READ_MOST * DPI_READ_MOST], slope[DPI_READ_MOST * DPI_READ_MOST];
-    double variance[DPI_READ_MOST * DPI_READ_MOST], *packed = at.local + r->local * r->local;
-    dpi_law law;
-    if (!take_law(r, record, &law))
+    double variance[DPI_READ_MOST * DPI_READ_MOST];
+    if (!dpi_law_of(r, record, at.law))
         return;
     dpi_metric_apply(q->metric, record->dense, record->own, at.white, gamma);
-    if (!dpi_law_moments(&law, gamma, q->clip, slope, variance))
-        return;
+    dpi_psi_moments(at.law, gamma, q->clip, slope, variance);
     sandwich(r, at.white, slope, at.local);
-    add_pattern(q, record, sqrt(slope_part), at.local, packed, sum);
+    add_pattern(q, record, sqrt(slope_part), at.local, at.packed, sum);
     sandwich(r, at.white, variance, at.local);
-    add_pattern(q, record, sqrt(1 - slope_part), at.local, packed, sum + dpi_pattern_size(r));
+    add_pattern(q, record, sqrt(1 - slope_part), at.local, at.packed, sum + dpi_pattern_size(r));
 }
 
 /* ---- scores ---- */
@@ -220,11 +217,10 @@ static void add_score(const void *of, const dpi_record *record, double *room, in
     const dpi_model_view *r = q->view;
     places at = places_of(r, room);
     double gamma[DPI_READ_MOST * DPI_READ_MOST], psi[DPI_READ_MOST], *h = at.local;
-    dpi_law law;
-    if (!take_law(r, record, &law))
+    if (!dpi_law_of(r, record, at.law))
         return;
     dpi_metric_apply(q->metric, record->dense, record->own, at.white, gamma);
-    if (!dpi_law_score(&law, record, gamma, q->clip, psi))
+    if (!dpi_psi(at.law, gamma, q->clip, psi))
         return;
     for (size_t e = 0; e < r->local; e++) {
         h[e] = 0;
@@ -254,11 +250,10 @@ static void add_count(const void *of, const dpi_record *record, double *room, in
     const dpi_model_view *r = q->view;
     places at = places_of(r, room);
     double gamma[DPI_READ_MOST * DPI_READ_MOST];
-    dpi_law law;
-    if (!take_law(r, record, &law))
+    if (!dpi_law_of(r, record, at.law))
         return;
     dpi_metric_apply(q->metric, record->dense, record->own, at.white, gamma);
-    double more = dpi_law_excess(&law, record, gamma, q->beyond);
+    double more = dpi_psi_excess(at.law, gamma, q->beyond);
     if (more >= -1 && more <= 1)
         sum[0] += dpi_scan_grid(q->share * more);
 }

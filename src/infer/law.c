@@ -1,134 +1,153 @@
+/* Nodes of a record's law, kept from record to record. */
 #include "infer/law.h"
 
-#include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-static size_t width_of(const dpi_model_view *r, size_t arg_size)
+static size_t width_of(const dpi_family *family, size_t arg_size)
 {
-    const dpi_family *family = r->seen->family;
     return family->vector_arg ? arg_size : (size_t)family->n_args;
 }
 
-/* The numbers of a whole score that are inferred. */
-static void choose(const dpi_model_view *r, const double *all, double *score)
+/* Place of inferred number j in a whole score. */
+static size_t place_of(const dpi_model_view *r, size_t j)
 {
-    bool vector = r->seen->family->vector_arg;
-    for (size_t j = 0; j < r->k; j++)
-        score[j] = all[vector ? r->element[j] : (size_t)r->arg_of[j]];
+    return r->seen->family->vector_arg ? r->element[j] : (size_t)r->arg_of[j];
+}
+
+const double *dpi_law_score(const dpi_law *law, size_t j)
+{
+    return law->score[place_of(law->view, j)];
+}
+
+/* The record's arguments with location 0 and scale 1. */
+static void take_shape(const dpi_family *family, const dpi_record *record, size_t width,
+                       double *shape)
+{
+    static const double standard[] = {[DPI_LOCATION] = 0, [DPI_SCALE] = 1};
+    for (size_t i = 0; i < width; i++) {
+        dpi_role role = family->vector_arg ? DPI_SHAPE : family->role[i];
+        double given = family->vector_arg ? record->arg[0][i] : *record->arg[i];
+        shape[i] = role == DPI_SHAPE ? given : standard[role];
+    }
+}
+
+/* ---- nodes ---- */
+
+typedef struct node {
+    double y, mass;
+} node;
+
+static int by_value(const void *a, const void *b)
+{
+    const node *x = a, *y = b;
+    return (x->y > y->y) - (x->y < y->y);
+}
+
+static void put_in_order(size_t n, double *y, double *mass)
+{
+    node nodes[DPI_MOST_OUTCOMES];
+    for (size_t i = 0; i < n; i++)
+        nodes[i] = (node){y[i], mass[i]};
+    qsort(nodes, n, sizeof *nodes, by_value);
+    for (size_t i = 0; i < n; i++) {
+        y[i] = nodes[i].y;
+        mass[i] = nodes[i].mass;
+    }
+}
+
+static void make_scores(dpi_law *law, const double *y, const double *const arg[])
+{
+    double all[DPI_MOST_OUTCOMES * DPI_READ_MOST];
+    law->family->score(law->n, y, arg, law->width, all);
+    for (size_t j = 0; j < law->width; j++)
+        for (size_t i = 0; i < law->n; i++)
+            law->score[j][i] = all[i * law->width + j];
+}
+
+static void pad(dpi_law *law)
+{
+    for (size_t i = law->n; i % DPI_LAW_LANES != 0; i++) {
+        law->mass[i] = 0;
+        for (size_t j = 0; j < law->width; j++)
+            law->score[j][i] = 0;
+    }
+}
+
+/* The nodes for law->shape. */
+static void make_nodes(dpi_law *law)
+{
+    const dpi_family *family = law->family;
+    const double *arg[DPI_MAX_ARGS];
+    double y[DPI_MOST_OUTCOMES];
+    for (int a = 0; a < family->n_args; a++)
+        arg[a] = &law->shape[a];
+    law->n = dpi_outcomes(family, arg, law->width, y, law->mass);
+    law->smooth = family->support == DPI_REAL || family->support == DPI_ABOVE_ZERO ||
+                  family->support == DPI_UNIT;
+    if (law->smooth)
+        put_in_order(law->n, y, law->mass);
+    make_scores(law, y, arg);
+    pad(law);
+}
+
+/* ---- a record ---- */
+
+static bool in_domains(const dpi_family *family, const dpi_record *record)
+{
+    for (int a = 0; a < family->n_args && !family->vector_arg; a++)
+        if (!dpi_in_domain(family->arg_domain[a], *record->arg[a]))
+            return false;
+    return true;
+}
+
+/* What the record has of its own. */
+static void take_record(const dpi_record *record, dpi_law *law)
+{
+    const dpi_model_view *r = law->view;
+    const dpi_family *family = law->family;
+    double all[DPI_READ_MOST], scale = 1;
+    for (int a = 0; a < family->n_args && !family->vector_arg; a++)
+        scale = family->role[a] == DPI_SCALE ? *record->arg[a] : scale;
+    family->score(1, &record->y, record->arg, record->arg_size, all);
+    for (size_t j = 0; j < r->k; j++) {
+        dpi_role role = family->vector_arg ? DPI_SHAPE : family->role[r->arg_of[j]];
+        law->unit[j] = role == DPI_SHAPE ? 1 : 1 / scale;
+        law->own[j] = all[place_of(r, j)];
+    }
 }
 
 bool dpi_law_of(const dpi_model_view *r, const dpi_record *record, dpi_law *law)
 {
     const dpi_family *family = r->seen->family;
-    double all[DPI_READ_MOST];
-    law->view = r;
-    if (width_of(r, record->arg_size) > DPI_READ_MOST)
+    size_t width = width_of(family, record->arg_size);
+    double shape[DPI_READ_MOST];
+    if (width > DPI_READ_MOST || !in_domains(family, record))
         return false;
-    law->n = dpi_outcomes(family, record->arg, record->arg_size, law->y, law->mass);
-    for (size_t i = 0; i < law->n; i++) {
-        family->score(1, &law->y[i], record->arg, record->arg_size, all);
-        choose(r, all, law->score + i * r->k);
+    take_shape(family, record, width, shape);
+    if (law->family != family || law->width != width ||
+        memcmp(law->shape, shape, width * sizeof *shape) != 0) {
+        law->family = family;
+        law->width = width;
+        memcpy(law->shape, shape, width * sizeof *shape);
+        make_nodes(law);
     }
+    law->view = r;
+    if (law->n > 0)
+        take_record(record, law);
     return law->n > 0;
 }
 
 void dpi_law_fisher(const dpi_law *law, double *fisher)
 {
     size_t k = law->view->k;
-    memset(fisher, 0, k * k * sizeof *fisher);
-    for (size_t i = 0; i < law->n; i++)
-        for (size_t j = 0; j < k; j++)
-            for (size_t l = 0; l < k; l++)
-                fisher[j * k + l] += law->mass[i] * law->score[i * k + j] * law->score[i * k + l];
-}
-
-static double size_of(size_t k, const double *s, const double *a, const double *gamma)
-{
-    double sum = 0;
     for (size_t j = 0; j < k; j++)
-        for (size_t l = 0; l < k; l++)
-            sum += (s[j] - a[j]) * gamma[j * k + l] * (s[l] - a[l]);
-    return sqrt(fmax(sum, 0));
-}
-
-static double weight_of(double size, double clip)
-{
-    return size > clip ? clip / size : 1;
-}
-
-static bool centre_of(const dpi_law *law, const double *gamma, double clip, double *a)
-{
-    size_t k = law->view->k;
-    memset(a, 0, k * sizeof *a);
-    for (int round = 0; round < 12; round++) {
-        double total = 0, next[DPI_READ_MOST] = {0};
-        bool whole = true;
-        for (size_t i = 0; i < law->n; i++) {
-            double w = weight_of(size_of(k, law->score + i * k, a, gamma), clip);
-            whole = whole && w == 1;
-            w *= law->mass[i];
-            total += w;
-            for (size_t j = 0; j < k; j++)
-                next[j] += w * law->score[i * k + j];
+        for (size_t l = 0; l <= j; l++) {
+            const double *s = dpi_law_score(law, j), *t = dpi_law_score(law, l);
+            double sum = 0;
+            for (size_t i = 0; i < law->n; i++)
+                sum += law->mass[i] * s[i] * t[i];
+            fisher[j * k + l] = fisher[l * k + j] = law->unit[j] * law->unit[l] * sum;
         }
-        if (whole)
-            break;
-        for (size_t j = 0; j < k; j++)
-            a[j] = next[j] / total;
-    }
-    return true;
-}
-
-bool dpi_law_score(const dpi_law *law, const dpi_record *record, const double *gamma, double clip,
-                   double *psi)
-{
-    const dpi_model_view *r = law->view;
-    double all[DPI_READ_MOST], a[DPI_READ_MOST];
-    r->seen->family->score(1, &record->y, record->arg, record->arg_size, all);
-    choose(r, all, psi);
-    centre_of(law, gamma, clip, a);
-    double w = weight_of(size_of(r->k, psi, a, gamma), clip);
-    bool finite = w > 0;
-    for (size_t j = 0; j < r->k; j++) {
-        psi[j] = w * (psi[j] - a[j]);
-        finite = finite && isfinite(psi[j]);
-    }
-    return finite;
-}
-
-bool dpi_law_moments(const dpi_law *law, const double *gamma, double clip, double *slope,
-                     double *variance)
-{
-    size_t k = law->view->k;
-    double a[DPI_READ_MOST], psi[DPI_READ_MOST];
-    centre_of(law, gamma, clip, a);
-    memset(slope, 0, k * k * sizeof *slope);
-    memset(variance, 0, k * k * sizeof *variance);
-    for (size_t i = 0; i < law->n; i++) {
-        const double *s = law->score + i * k;
-        double w = weight_of(size_of(k, s, a, gamma), clip);
-        for (size_t j = 0; j < k; j++)
-            psi[j] = w * (s[j] - a[j]);
-        for (size_t j = 0; j < k; j++)
-            for (size_t l = 0; l < k; l++) {
-                slope[j * k + l] += law->mass[i] * psi[j] * s[l];
-                variance[j * k + l] += law->mass[i] * psi[j] * psi[l];
-            }
-    }
-    return true;
-}
-
-double dpi_law_excess(const dpi_law *law, const dpi_record *record, const double *gamma,
-                      double beyond)
-{
-    const dpi_model_view *r = law->view;
-    double all[DPI_READ_MOST], seen[DPI_READ_MOST], none[DPI_READ_MOST] = {0};
-    r->seen->family->score(1, &record->y, record->arg, record->arg_size, all);
-    choose(r, all, seen);
-    double more = size_of(r->k, seen, none, gamma) > beyond;
-    for (size_t i = 0; i < law->n; i++)
-        if (size_of(r->k, law->score + i * r->k, none, gamma) > beyond)
-            more -= law->mass[i];
-    return more;
 }

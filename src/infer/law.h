@@ -1,35 +1,43 @@
-/* The law of a record's outcome given its arguments, and the score that is clipped around its
- * centre. */
+/* The law of a record's outcome given its arguments, as nodes with their masses and scores
+ * (dist/outcomes.h).
+ *
+ * What is the same for many records is made once: outcomes with location m and scale c are moved
+ * standard ones (dpi_role), whose scores are the standard ones', those in m and c divided by c.  So
+ * the nodes are a function of the shapes alone, and are made anew where these differ from the last
+ * record's. */
 #ifndef DPI_INFER_LAW_H
 #define DPI_INFER_LAW_H
 
 #include "dist/outcomes.h"
 #include "infer/scan.h"
 
+/* Sums over nodes go by so many at a time: beyond the last, up to a multiple, there are nodes of
+ * mass 0. */
+enum { DPI_LAW_LANES = 8 };
+
+/* None yet where family is NULL. */
 typedef struct dpi_law {
     const dpi_model_view *view;
-    size_t n; /* nodes */
-    double y[DPI_MOST_OUTCOMES], mass[DPI_MOST_OUTCOMES];
-    double score[DPI_MOST_OUTCOMES * DPI_READ_MOST]; /* [n][k]: by the numbers that are inferred */
+    double own[DPI_READ_MOST];  /* [k] the record's score */
+    double unit[DPI_READ_MOST]; /* [k] by which standard scores are multiplied */
+
+    /* Of standard outcomes; all numbers of the score, whichever are inferred. */
+    const dpi_family *family;
+    double shape[DPI_READ_MOST]; /* the arguments, less location and scale */
+    size_t width, n;             /* numbers of a score; nodes */
+    bool smooth;                 /* nodes are a quadrature, in order; else they are the law */
+    double mass[DPI_MOST_OUTCOMES];
+    double score[DPI_READ_MOST][DPI_MOST_OUTCOMES];
 } dpi_law;
 
-/* False where there is none: arguments outside their domain. */
+/* The law of a record, *law being that of another one, or none yet.  False where
+ * there is none: arguments outside their domain. */
 bool dpi_law_of(const dpi_model_view *r, const dpi_record *record, dpi_law *law);
+
+/* Standard scores at the nodes, by number j of those that are inferred. */
+const double *dpi_law_score(const dpi_law *law, size_t j);
 
 /* E s s', [k][k]. */
 void dpi_law_fisher(const dpi_law *law, double *fisher);
-
-/* psi[k] of the record's outcome: its score, less the centre, scaled so that psi' gamma psi <=
- * clip^2.  False where it is not finite. */
-bool dpi_law_score(const dpi_law *law, const dpi_record *record, const double *gamma, double clip,
-                   double *psi);
-
-/* slope = E psi s' and variance = E psi psi', [k][k]. */
-bool dpi_law_moments(const dpi_law *law, const double *gamma, double clip, double *slope,
-                     double *variance);
-
-/* 1 where s' gamma s > beyond^2, else 0, less what is expected. */
-double dpi_law_excess(const dpi_law *law, const dpi_record *record, const double *gamma,
-                      double beyond);
 
 #endif

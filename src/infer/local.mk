@@ -11,6 +11,7 @@ libtacit_core_la_SOURCES += \
   %D%/inquiries.c %D%/inquiries.h \
   %D%/mixing.c %D%/mixing.h \
   %D%/nuts.c %D%/nuts.h \
+  %D%/psi.c %D%/psi.h \
   %D%/view.c %D%/view.h \
   %D%/rounds.c %D%/rounds.h \
   %D%/scan.c %D%/scan.h \

@@ -30,6 +30,7 @@ static void find_phi(const dpi_scan *scan, double *phi)
     double found[TRIES][DPI_READ_MOST * DPI_READ_MOST], made[DPI_MAX_ARGS];
     bool known = true;
     dpi_law law;
+    law.family = NULL;
     for (int t = 0; t < TRIES && known; t++) {
         dpi_record record = {.y = 1, .arg_size = 1};
         for (int a = 0; a < r->seen->family->n_args; a++) {

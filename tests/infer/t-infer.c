@@ -62,7 +62,7 @@ static void is_near_the_truth_and_says_how_near(void **state)
     dp_summary exact[P], w[P];
     (void)state;
     set_up(&s, N);
-    summarise(&s, &(dp_fit_opts){.mode = DP_NO_PRIVACY, .seed = 1}, exact);
+    summarise(&s, &(dp_fit_opts){.mode = DP_NO_PRIVACY, .seed = 1, .draws = 40000}, exact);
     summarise(&s, &(dp_fit_opts){.epsilon = 1, .delta = 1e-4, .seed = 2}, w);
     for (size_t j = 0; j < P; j++) {
         assert_close(exact[j].mean, truth[j], 0, 5 * exact[j].sd);

@@ -11,7 +11,7 @@
 #include "tests/lib/check.h"
 #include "tests/lib/numbers.h"
 
-enum { TRIES = 4000, MOST_NUMBERS = 4096, MOST_ROOM = 1024 };
+enum { TRIES = 4000, MOST_NUMBERS = 4096, MOST_ROOM = 4096 };
 
 /* ---- catching a pass ---- */
 

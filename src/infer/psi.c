@@ -1,0 +1,359 @@
+/* The centre of a clipped score, by Newton's method on few nodes.
+ *
+ * In standard scores t (law.h) and g = D gamma D / C^2, D the units of the scores, the clip norm is
+ * 1.  With v = t - a, q = v' g v, w = min(1, q^-1/2):
+ *
+ *   f(a) = E w v,   -df/da = M = E w I - E o v v' g,   o = w / q where q > 1, else 0;
+ *
+ * g f is minus the gradient of the convex E rho(|v|), rho being Huber's function, so that both
+ * steps, a + M^-1 f (Newton) and a + f / E w (reweighted mean), lead down where they are not too
+ * long; the latter never is.  A Newton step after which |f| has grown is taken back for one of the
+ * others.
+ *
+ * Kinks.  Nodes of a smooth law are equally spaced in a variable in which all but the clip is
+ * smooth, and there sums are exact to many digits.  Where |v| passes 1 between two nodes, a share
+ * theta of the way from one to the other, the sum of w v is too large by
+ *
+ *   m v d (1/12 - theta (1 - theta) / 2),
+ *
+ * m, v there, d the difference of |v| between the nodes (Euler and Maclaurin's formula on both
+ * sides), up to terms of the third order in the distance of the nodes.
+ *
+ * No solution is needed for two outcomes, whose scores lie on opposite sides of 0, and the mean of
+ * clip(s) is 0 if both are multiplied by the same; nor for one number in which the law is even. */
+#include "infer/psi.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/compiler.h"
+
+enum { MOST = DPI_MOST_OUTCOMES, K = DPI_READ_MOST, LANES = DPI_LAW_LANES, ROUNDS = 24 };
+
+/* A last step is made from a residual below this.  For smooth laws it leaves about the square. */
+static const double near_smooth = 2e-3, near_other = 1e-5;
+
+/* The law in clip norms. */
+typedef struct cloud {
+    size_t k, n; /* n: a multiple of LANES, the last of mass 0 */
+    const double *mass, *t[K];
+    bool smooth;
+    double g[K * K];
+} cloud;
+
+/* At a centre: nodes, and sums over them. */
+typedef struct nodes {
+    double v[K][MOST], q[MOST], w[MOST] /* times mass */, o[MOST], product[MOST];
+    double weight, f[K], outer[K * K]; /* E w, E w v, E o v v' */
+} nodes;
+
+/* ---- sums over nodes ---- */
+
+/* Sum of x y: LANES sums side by side. */
+DPI_INLINE double dot(size_t n, const double *x, const double *y)
+{
+    double lane[LANES] = {0}, sum = 0;
+    for (size_t i = 0; i < n; i += LANES)
+        for (size_t l = 0; l < LANES; l++)
+            lane[l] += x[i + l] * y[i + l];
+    for (size_t l = 0; l < LANES; l++)
+        sum += lane[l];
+    return sum;
+}
+
+DPI_INLINE void measure(const cloud *c, size_t k, const double *a, nodes *restrict at)
+{
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < c->n; i++)
+            at->v[j][i] = c->t[j][i] - a[j];
+    for (size_t i = 0; i < c->n; i++) {
+        double q = 0;
+        for (size_t j = 0; j < k; j++)
+            for (size_t l = 0; l <= j; l++)
+                q += (l == j ? 1 : 2) * c->g[j * k + l] * at->v[j][i] * at->v[l][i];
+        at->q[i] = q;
+    }
+    /* Seven digits of the root are enough, and much faster. */
+    for (size_t i = 0; i < c->n; i++) {
+        double q = at->q[i], r = 1 / sqrtf(q > 1 ? (float)q : 1);
+        at->w[i] = c->mass[i] * r;
+        at->o[i] = q > 1 ? at->w[i] * r * r : 0;
+    }
+}
+
+DPI_INLINE void add_up(const cloud *c, size_t k, nodes *restrict at)
+{
+    for (size_t i = 0; i < c->n; i++)
+        at->product[i] = 1;
+    at->weight = dot(c->n, at->w, at->product);
+    for (size_t j = 0; j < k; j++) {
+        at->f[j] = dot(c->n, at->w, at->v[j]);
+        for (size_t i = 0; i < c->n; i++)
+            at->product[i] = at->o[i] * at->v[j][i];
+        for (size_t l = 0; l <= j; l++)
+            at->outer[j * k + l] = at->outer[l * k + j] = dot(c->n, at->product, at->v[l]);
+    }
+}
+
+/* Loops over the numbers of a score are written out for one and two. */
+DPI_LOOPS static void visit(const cloud *c, const double *a, nodes *restrict at)
+{
+    if (c->k == 1) {
+        measure(c, 1, a, at);
+        add_up(c, 1, at);
+    } else if (c->k == 2) {
+        measure(c, 2, a, at);
+        add_up(c, 2, at);
+    } else {
+        measure(c, c->k, a, at);
+        add_up(c, c->k, at);
+    }
+}
+
+/* Where |v| passes 1 between nodes i and i + 1, a share theta of the way. */
+typedef struct kink {
+    size_t i;
+    double theta, more; /* m d (1/12 - theta (1 - theta) / 2) */
+} kink;
+
+/* The next one from node `from`; false where there is none. */
+static bool next_kink(const cloud *c, const nodes *at, size_t from, kink *next)
+{
+    size_t i = from;
+    while (i + 1 < c->n && (at->q[i] > 1) == (at->q[i + 1] > 1))
+        i++;
+    if (!c->smooth || i + 1 >= c->n)
+        return false;
+    double here = sqrt(at->q[i]), d = sqrt(at->q[i + 1]) - here, theta = (1 - here) / d;
+    double mass = c->mass[i] + theta * (c->mass[i + 1] - c->mass[i]);
+    *next = (kink){i, theta, mass * fabs(d) * (1.0 / 12 - 0.5 * theta * (1 - theta))};
+    return true;
+}
+
+/* A value at it, from those at the nodes. */
+static double at_kink(const kink *k, const double *x)
+{
+    return x[k->i] + k->theta * (x[k->i + 1] - x[k->i]);
+}
+
+/* Takes from f what the sum has too much by the kinks. */
+static void mind_kinks(const cloud *c, nodes *at)
+{
+    kink k;
+    for (size_t i = 0; next_kink(c, at, i, &k); i = k.i + 1)
+        for (size_t j = 0; j < c->k; j++)
+            at->f[j] -= k.more * at_kink(&k, at->v[j]);
+}
+
+/* ---- the centre ---- */
+
+static double norm_of(size_t k, const double *u, const double *g)
+{
+    double sum = 0;
+    for (size_t j = 0; j < k; j++)
+        for (size_t l = 0; l < k; l++)
+            sum += u[j] * g[j * k + l] * u[l];
+    return sqrt(fmax(sum, 0));
+}
+
+/* x = m^-1 x by elimination, m[k][k] being used up; not finite where there is none. */
+static void solve(size_t k, double *m, double *x)
+{
+    for (size_t j = 0; j < k; j++) {
+        size_t best = j;
+        for (size_t i = j + 1; i < k; i++)
+            best = fabs(m[i * k + j]) > fabs(m[best * k + j]) ? i : best;
+        for (size_t l = 0; l < k && best != j; l++) {
+            double swap = m[j * k + l];
+            m[j * k + l] = m[best * k + l];
+            m[best * k + l] = swap;
+        }
+        double swap = x[j];
+        x[j] = x[best];
+        x[best] = swap;
+        for (size_t i = j + 1; i < k; i++) {
+            double factor = m[i * k + j] / m[j * k + j];
+            x[i] -= factor * x[j];
+            for (size_t l = j; l < k; l++)
+                m[i * k + l] -= factor * m[j * k + l];
+        }
+    }
+    for (size_t j = k; j-- > 0;) {
+        for (size_t l = j + 1; l < k; l++)
+            x[j] -= m[j * k + l] * x[l];
+        x[j] /= m[j * k + j];
+    }
+}
+
+/* M^-1 f. */
+static void newton_step(const cloud *c, const nodes *at, double *step)
+{
+    size_t k = c->k;
+    double m[K * K];
+    for (size_t j = 0; j < k; j++) {
+        step[j] = at->f[j];
+        for (size_t l = 0; l < k; l++) {
+            m[j * k + l] = j == l ? at->weight : 0;
+            for (size_t i = 0; i < k; i++)
+                m[j * k + l] -= at->outer[j * k + i] * c->g[i * k + l];
+        }
+    }
+    solve(k, m, step);
+}
+
+static bool is_finite(size_t k, const double *x)
+{
+    bool finite = true;
+    for (size_t j = 0; j < k; j++)
+        finite = finite && isfinite(x[j]);
+    return finite;
+}
+
+/* a[k]; 0 where numbers overflow. */
+static void find_centre(const cloud *c, nodes *at, double *a)
+{
+    size_t k = c->k;
+    double last = INFINITY, back[K], safe[K], step[K],
+           enough = c->smooth ? near_smooth : near_other;
+    memset(a, 0, k * sizeof *a);
+    for (int round = 0; round < ROUNDS; round++) {
+        visit(c, a, at);
+        mind_kinks(c, at);
+        double size = norm_of(k, at->f, c->g);
+        if (size > last) { /* the step was too long */
+            for (size_t j = 0; j < k; j++)
+                a[j] = back[j] + safe[j];
+            last = INFINITY;
+            continue;
+        }
+        newton_step(c, at, step);
+        for (size_t j = 0; j < k; j++) {
+            back[j] = a[j];
+            safe[j] = at->f[j] / at->weight;
+            a[j] += step[j];
+        }
+        if (size < enough || !is_finite(k, a))
+            break;
+        last = size;
+    }
+    if (!is_finite(k, a))
+        memset(a, 0, k * sizeof *a);
+}
+
+/* ---- a record ---- */
+
+/* The law where clip norms are `most` long. */
+static void take_cloud(const dpi_law *law, const double *gamma, double most, cloud *c)
+{
+    size_t k = law->view->k;
+    c->k = k;
+    c->n = (law->n + LANES - 1) / LANES * LANES;
+    c->mass = law->mass;
+    c->smooth = law->smooth;
+    for (size_t j = 0; j < k; j++) {
+        c->t[j] = dpi_law_score(law, j);
+        for (size_t l = 0; l < k; l++)
+            c->g[j * k + l] = law->unit[j] / most * gamma[j * k + l] * (law->unit[l] / most);
+    }
+}
+
+/* Whether the mean of clip(s - a) is 0 for a = 0, or that of w clip(s) for one w. */
+static bool is_balanced(const dpi_law *law)
+{
+    const dpi_model_view *r = law->view;
+    return law->n == 2 || (r->k == 1 && r->seen->family->odd_in == r->arg_of[0] + 1);
+}
+
+/* Share of s that remains where the two outcomes' larger one is clipped; else 1. */
+static double share_of_two(const dpi_law *law, const cloud *c)
+{
+    double most = 1;
+    for (size_t i = 0; i < 2 && law->n == 2; i++) {
+        double s[K];
+        for (size_t j = 0; j < c->k; j++)
+            s[j] = c->t[j][i];
+        most = fmax(most, norm_of(c->k, s, c->g));
+    }
+    return 1 / most;
+}
+
+/* Centre in units of the score, and the share that what is away from it is multiplied by. */
+static double centre_of(const dpi_law *law, const cloud *c, nodes *at, double *a)
+{
+    memset(a, 0, c->k * sizeof *a);
+    if (is_balanced(law))
+        return share_of_two(law, c);
+    find_centre(c, at, a);
+    return 1;
+}
+
+bool dpi_psi(const dpi_law *law, const double *gamma, double clip, double *psi)
+{
+    cloud c;
+    nodes at;
+    double a[K];
+    take_cloud(law, gamma, clip, &c);
+    double share = centre_of(law, &c, &at, a);
+    for (size_t j = 0; j < c.k; j++)
+        psi[j] = share * (law->own[j] - law->unit[j] * a[j]);
+    double size = norm_of(c.k, psi, gamma), w = size > clip ? clip / size : 1;
+    for (size_t j = 0; j < c.k; j++)
+        psi[j] *= w;
+    return w > 0 && is_finite(c.k, psi);
+}
+
+/* E w v_j t_l and E w^2 v_j v_l. */
+static void moments_of(const cloud *c, const nodes *at, size_t j, size_t l, double *slope,
+                       double *variance)
+{
+    double s = 0, v = 0;
+    kink k;
+    for (size_t i = 0; i < c->n; i++) {
+        double share = at->q[i] > 1 ? 1 / sqrt(at->q[i]) : 1, psi = share * at->v[j][i];
+        s += c->mass[i] * psi * c->t[l][i];
+        v += c->mass[i] * psi * share * at->v[l][i];
+    }
+    for (size_t i = 0; next_kink(c, at, i, &k); i = k.i + 1) {
+        s -= k.more * at_kink(&k, at->v[j]) * at_kink(&k, c->t[l]);
+        v -= 2 * k.more * at_kink(&k, at->v[j]) * at_kink(&k, at->v[l]);
+    }
+    *slope = s;
+    *variance = v;
+}
+
+void dpi_psi_moments(const dpi_law *law, const double *gamma, double clip, double *slope,
+                     double *variance)
+{
+    cloud c;
+    nodes at;
+    double a[K], fisher[K * K];
+    take_cloud(law, gamma, clip, &c);
+    double share = centre_of(law, &c, &at, a);
+    visit(&c, a, &at);
+    dpi_law_fisher(law, fisher);
+    for (size_t j = 0; j < c.k; j++)
+        for (size_t l = 0; l < c.k; l++) {
+            double s, v, unit = law->unit[j] * law->unit[l];
+            size_t e = j * c.k + l;
+            moments_of(&c, &at, j, l, &s, &v);
+            slope[e] = law->n == 2 ? share * fisher[e] : unit * s;
+            variance[e] = law->n == 2 ? share * share * fisher[e] : unit * v;
+        }
+}
+
+double dpi_psi_excess(const dpi_law *law, const double *gamma, double beyond)
+{
+    cloud c;
+    nodes at;
+    kink k;
+    const double none[K] = {0};
+    take_cloud(law, gamma, beyond, &c);
+    visit(&c, none, &at);
+    double more = norm_of(c.k, law->own, gamma) > beyond;
+    for (size_t i = 0; i < law->n; i++)
+        more -= at.q[i] > 1 ? law->mass[i] : 0;
+    /* Nodes stand for half of the way to their neighbours. */
+    for (size_t i = 0; next_kink(&c, &at, i, &k); i = k.i + 1)
+        more -= at_kink(&k, c.mass) * (at.q[k.i] > 1 ? k.theta - 0.5 : 0.5 - k.theta);
+    return more;
+}
