@@ -3,6 +3,7 @@ libtacit_core_la_SOURCES += \
   %D%/budget.c %D%/budget.h \
   %D%/clip.c %D%/clip.h \
   %D%/diagnose.c %D%/diagnose.h \
+  %D%/drift.c %D%/drift.h \
   %D%/hmc.c %D%/hmc.h \
   %D%/infer.c \
   %D%/law.c %D%/law.h \

@@ -181,3 +181,19 @@ void dpi_metric_lift(const dpi_metric *m, const double *y, double *lifted)
                                y + a->first + i / a->size * a->size);
         }
 }
+
+void dpi_metric_lower(const dpi_metric *m, const double *gradient, double *y)
+{
+    const dpi_model_view *r = m->view;
+    memset(y, 0, r->n_release * sizeof *y);
+    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++)
+        for (size_t i = 0; i < a->block->size; i++) {
+            const double *row = m->dense + (a->at + i % a->size) * r->p;
+            const double *own = dpi_metric_of(m, a) + i % a->size * a->size;
+            double g = gradient[a->block->offset + i];
+            for (size_t e = 0; e < r->p; e++)
+                y[e] += g * row[e];
+            for (size_t e = 0; a->members > 0 && e < a->size; e++)
+                y[a->first + i / a->size * a->size + e] += g * own[e];
+        }
+}

@@ -43,4 +43,7 @@ void dpi_metric_square(const dpi_metric *m, double *square);
 /* lifted[d] = A y for a release y[n_release]. */
 void dpi_metric_lift(const dpi_metric *m, const double *y, double *lifted);
 
+/* y[n_release] = A' g for a gradient g[d]. */
+void dpi_metric_lower(const dpi_metric *m, const double *gradient, double *y);
+
 #endif

@@ -16,6 +16,7 @@
 
 #include "infer/arrow.h"
 #include "infer/clip.h"
+#include "infer/drift.h"
 #include "infer/matrix.h"
 
 enum { WALK = 40, WALK_WARM = 15, PRIOR_WALK = 400, FINAL_WARM = 400 };
@@ -481,6 +482,19 @@ static dp_status measure(dpi_rounds *r, double clip, dp_error *err)
     return status;
 }
 
+/* Of rounds first ... end - 1, whose releases have noise sd. */
+static dp_status find_drift(dpi_rounds *r, size_t first, size_t end, double sd, dp_error *err)
+{
+    const dpi_trace trace = {.metric = &r->metric,
+                             .slope = r->slope,
+                             .sums = r->sums + first * r->view->n_release,
+                             .centres = r->centres + first * dimension(r),
+                             .rounds = end - first,
+                             .noise = sd * sd,
+                             .records = r->n};
+    return dpi_drift_of(&trace, &r->drift, err);
+}
+
 dp_status dpi_rounds_run(dpi_rounds *r, dp_error *err)
 {
     double clip = no_clip;
@@ -505,5 +519,7 @@ dp_status dpi_rounds_run(dpi_rounds *r, dp_error *err)
     if (status == DP_OK)
         status = measure(r, clip, err);
     double sd = r->budget->sigmas[DPI_STAGE_MAIN] * clip;
+    if (status == DP_OK)
+        status = find_drift(r, first, rounds, sd, err);
     return status == DP_OK ? learn(r, first, rounds, sd, err) : status;
 }

@@ -1,0 +1,55 @@
+/* Halves of the main rounds compared.
+ *
+ * A sum made at c has the mean A'R'H (theta - c).  So of two halves with mean sums Y and mean
+ * places c
+ *
+ *   e = Y_2 - Y_1 + A'R'H (c_2 - c_1)
+ *
+ * has the mean 0, whatever theta is, and the variance v (1 / T_1 + 1 / T_2) in each of its m
+ * coordinates.  If the score is not linear over the places where rounds were made, as where they
+ * were on their way still, it has not.  Told is (|e|^2 / variance - m) / sqrt(2 m), nearly normal
+ * if all is well.  To the variance is added a hundredth of what sampling leaves open (1 a record in
+ * these coordinates): a tenth of a posterior standard deviation is no harm, and H is not exact. */
+#include "infer/drift.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "infer/matrix.h"
+
+static const double harmless = 0.01;
+
+/* sum[n] += factor * the mean of rows first ... end - 1. */
+static void add_mean(size_t n, size_t first, size_t end, double factor, const double *rows,
+                     double *sum)
+{
+    for (size_t t = first; t < end; t++)
+        for (size_t e = 0; e < n; e++)
+            sum[e] += factor / (double)(end - first) * rows[t * n + e];
+}
+
+dp_status dpi_drift_of(const dpi_trace *t, double *drift, dp_error *err)
+{
+    const dpi_model_view *r = t->metric->view;
+    size_t d = r->objective.n_theta, m = r->n_release, half = t->rounds / 2;
+    *drift = 0;
+    if (half == 0)
+        return DP_OK;
+    double *away = dpi_alloc(2 * (d + m), sizeof *away), square = 0;
+    if (away == NULL)
+        return dpi_fail_nomem(err);
+    double *turned = away + d, *apart = turned + d, *lowered = apart + m;
+    add_mean(d, 0, half, -1, t->centres, away);
+    add_mean(d, half, t->rounds, 1, t->centres, away);
+    add_mean(m, 0, half, -1, t->sums, apart);
+    add_mean(m, half, t->rounds, 1, t->sums, apart);
+    dpi_matrix_times(d, t->slope, away, turned);
+    dpi_metric_lower(t->metric, turned, lowered);
+    for (size_t e = 0; e < m; e++)
+        square += (apart[e] + lowered[e]) * (apart[e] + lowered[e]);
+    double variance = t->noise * (1 / (double)half + 1 / (double)(t->rounds - half));
+    variance += harmless * t->records;
+    *drift = (square / variance - (double)m) / sqrt(2 * (double)m);
+    dpi_free(away);
+    return DP_OK;
+}
