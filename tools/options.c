@@ -41,6 +41,12 @@ static const option_word noise_words[] = {
 static const option_word target_words[] = {
     {"gradients", DP_AUDIT_GRADIENTS, "the attacker sees the noisy sum of every step"},
     {"parameters", DP_AUDIT_PARAMETERS, "the attacker sees the parameters after the last step"},
+    {"scales", DP_AUDIT_SCALES, "fit_private: how many records, of which size is what they tell"},
+    {"norms", DP_AUDIT_NORMS, "fit_private: of which size their matrices are"},
+    {"whitening", DP_AUDIT_WHITENING, "fit_private: the sum of these matrices"},
+    {"score", DP_AUDIT_SCORE, "fit_private: the sum of clipped, centred scores"},
+    {"count", DP_AUDIT_COUNT, "fit_private: how many are further out than is expected"},
+    {"curvature", DP_AUDIT_CURVATURE, "fit_private: slope and variance of the scores"},
 };
 
 #define MOST_COUNT 9007199254740992.0 /* 2^53: every whole number up to it is a double */

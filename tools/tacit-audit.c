@@ -131,8 +131,9 @@ static void tell_curve(const dp_audit_result *r)
 
 static void tell_how(const dp_audit_opts *o, const dp_audit_result *r, double seconds)
 {
-    const char *sees = o->target == DP_AUDIT_GRADIENTS ? "the noisy sum of every step"
-                                                       : "the parameters at the end";
+    const char *sees = o->target == DP_AUDIT_GRADIENTS    ? "the noisy sum of every step"
+                       : o->target == DP_AUDIT_PARAMETERS ? "the parameters at the end"
+                                                          : "every answer";
     if (r->canaries == 1)
         (void)printf("%zu runs, half of them with one record of the worst kind; the attacker sees "
                      "%s.\n",
@@ -146,8 +147,12 @@ static void tell_how(const dp_audit_opts *o, const dp_audit_result *r, double se
 
 static void answer_tell_of(const dp_audit_opts *o, const dp_audit_result *r, double seconds)
 {
-    (void)printf("Runs of %llu step%s, sampling %s", (unsigned long long)r->steps,
-                 r->steps == 1 ? "" : "s", option_word_of("sampling", (int)o->sampling));
+    if (o->target > DP_AUDIT_PARAMETERS)
+        (void)printf("Runs of %llu answer%s of dp_fit_private's question '%s'",
+                     (unsigned long long)r->steps, r->steps == 1 ? "" : "s", target_word(o));
+    else
+        (void)printf("Runs of %llu step%s, sampling %s", (unsigned long long)r->steps,
+                     r->steps == 1 ? "" : "s", option_word_of("sampling", (int)o->sampling));
     if (r->rate < 1)
         (void)printf(" with q = %g", r->rate);
     (void)printf(", noise of %.6g clipping norms, delta %g\n\n", r->sigma, r->delta);

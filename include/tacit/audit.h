@@ -1,5 +1,5 @@
-/* Audits: what an attacker finds out about one record from real runs of dp_svi, as a proven lower
- * bound on epsilon that stands beside the certified upper one.
+/* Audits: what an attacker finds out about one record from real runs of dp_svi, or from releases of
+ * dp_fit_private, as a proven lower bound on epsilon that stands beside the certified upper one.
  *
  * The attacker knows the program, all other records and the record in question (the canary, whose
  * gradient has norm `clip` in a known direction), and sees either every release of every step, or
@@ -27,7 +27,14 @@ extern "C" {
 /* What the attacker sees. */
 typedef enum dp_audit_target {
     DP_AUDIT_GRADIENTS = 0, /* the noisy sum of every step */
-    DP_AUDIT_PARAMETERS     /* the parameters after the last step, through dp_svi_get */
+    DP_AUDIT_PARAMETERS,    /* the parameters after the last step, through dp_svi_get */
+    /* What dp_fit_private asks all records, `steps` times: for full batches and many runs. */
+    DP_AUDIT_SCALES,    /* how many there are, and of which size is what they tell */
+    DP_AUDIT_NORMS,     /* of which size the matrices are of what they tell */
+    DP_AUDIT_WHITENING, /* the sum of these matrices */
+    DP_AUDIT_SCORE,     /* the sum of scores, clipped around their centres */
+    DP_AUDIT_COUNT,     /* how many are further out than the model expects */
+    DP_AUDIT_CURVATURE  /* slope and variance of the scores */
 } dp_audit_target;
 
 /* Which runs.  Zero means the default, except for epsilon, delta, sigma and rate, which have
@@ -49,7 +56,8 @@ typedef struct dp_audit_opts {
 } dp_audit_opts;
 
 typedef struct dp_audit_result {
-    double epsilon_certified;      /* dp_svi_privacy's upper bound for such a run, at delta */
+    double epsilon_certified;      /* dp_svi_privacy's upper bound for such a run, at delta; of a
+                                    * question, the accountant's */
     double epsilon_measured_lower; /* at the confidence; 0 when nothing was found */
     double epsilon_as_gaussian;    /* full batches and many runs: the same from the measured mu of
                                     * Gaussian DP.  Sharper, but a bound for releases of Gaussian
@@ -75,8 +83,9 @@ typedef struct dp_audit_result {
 
 /* Audits the program.
  *   *result  [out] on error epsilon_certified is +INFINITY, epsilon_measured_lower 0
- * DP_EINVAL, DP_EDOMAIN an option; DP_EUNSUPPORTED another sampling, or canaries with fixed
- * batches; errors of dp_svi_new and dp_svi_step; DP_ENOMEM.
+ * DP_EINVAL, DP_EDOMAIN an option; DP_EUNSUPPORTED another sampling, canaries with fixed
+ * batches, or a question of dp_fit_private with anything but full batches and many runs; errors of
+ * dp_svi_new and dp_svi_step; DP_ENOMEM.
  * Neighbours are those of the sampling: one record replaced for fixed batches, else one more or
  * less.  Takes `runs` times twice the time of a small dp_svi (0.05 ms and more each).  Thread-safe.
  * Source: Jagielski, Ullman, Oprea 2020 (many runs); Steinke, Nasr, Jagielski 2023, theorem 5.2

@@ -1,4 +1,6 @@
-/* Audits of the program: many runs with and without one canary, or one run with many canaries.
+/* Audits of the program: many runs with and without one canary, or one run with many canaries; and
+ * of what dp_fit_private asks all records, of which the account certifies so many releases of so
+ * much noise (asking.c).
  *
  * Every run is one of dp_svi as a user makes it: dp_svi_new with DP_PRIVATE, its steps,
  * dp_svi_free; for many runs, some follow each other in one dp_svi (scene.c).  The certified figure
@@ -14,10 +16,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "audit/asking.h"
 #include "audit/bound.h"
 #include "audit/claim.h"
 #include "audit/scene.h"
 #include "base/error.h"
+#include "svi/options.h"
 
 enum {
     DEFAULT_RUNS = 100000,
@@ -78,9 +82,15 @@ static dp_status resolve_sampling(dp_audit_opts *o, dp_error *err)
 
 static dp_status resolve(dp_audit_opts *o, dp_error *err)
 {
-    if (o->target != DP_AUDIT_GRADIENTS && o->target != DP_AUDIT_PARAMETERS)
+    bool asks = dpi_audit_asks(o->target);
+    if (o->target != DP_AUDIT_GRADIENTS && o->target != DP_AUDIT_PARAMETERS && !asks)
         return dpi_fail(err, DP_EINVAL, "target %d is unknown; use the names of tacit/audit.h",
                         (int)o->target);
+    if (asks && (o->sampling != DP_SAMPLING_FULL || o->canaries != 0))
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "sampling is %d and canaries %zu; questions of dp_fit_private are of all "
+                        "records: ask for full batches and many runs",
+                        (int)o->sampling, o->canaries);
     if (o->canaries != 0 && o->runs != 0)
         return dpi_fail(err, DP_EINVAL,
                         "canaries is %zu and runs %zu; the audit with many canaries is of one run: "
@@ -257,6 +267,55 @@ static dp_status many_runs(const dp_audit_opts *o, uint64_t seed, dp_audit_resul
     return status;
 }
 
+/* ---- questions ---- */
+
+/* What the account says of `steps` releases. */
+static dp_status certify_question(const dp_audit_opts *o, dp_audit_result *result, dp_error *err)
+{
+    dp_interval spent;
+    double sigma = o->sigma;
+    dp_status status = dpi_options_budget(o->epsilon, o->delta, o->sigma, err);
+    if (status == DP_OK && o->rate != 0 && o->rate != 1)
+        return dpi_fail(err, DP_EDOMAIN, "rate is %g with full batches; leave it 0", o->rate);
+    if (status == DP_OK && sigma == 0)
+        status =
+            dp_approximate_sigma(o->epsilon, o->delta, 1, o->steps, DP_SAMPLING_FULL, &sigma, err);
+    dp_mechanism run = {.sampling = DP_SAMPLING_FULL, .sigma = sigma, .rate = 1, .steps = o->steps};
+    if (status == DP_OK)
+        status = dp_account_epsilon(&run, 1, o->delta, 0, &spent, err);
+    if (status != DP_OK)
+        return status;
+    result->epsilon_certified = spent.upper;
+    result->sigma = sigma;
+    result->rate = 1;
+    result->delta = o->delta;
+    result->steps = o->steps;
+    return DP_OK;
+}
+
+static dp_status question_runs(const dp_audit_opts *o, uint64_t seed, dp_audit_result *result,
+                               dp_error *err)
+{
+    dpi_asking q;
+    double *scores[2];
+    dp_status status = certify_question(o, result, err);
+    if (status != DP_OK)
+        return status;
+    status = dpi_asking_init(&q, o->target, result->sigma, seed, err);
+    if (status != DP_OK)
+        return status;
+    for (int world = 0; world < 2 && status == DP_OK; world++) {
+        scores[world] = dpi_arena_alloc(&q.arena, o->runs, sizeof *scores[world]);
+        status = scores[world] == NULL ? dpi_fail_nomem(err)
+                                       : dpi_asking_run(&q, world, result->sigma, o->steps, o->runs,
+                                                        scores[world], err);
+    }
+    if (status == DP_OK)
+        status = judge_many(o, scores, result, err);
+    dpi_asking_free(&q);
+    return status;
+}
+
 /* ---- one run ---- */
 
 typedef struct guess {
@@ -336,7 +395,9 @@ dp_status dpi_audit(const dp_audit_opts *opts, uint64_t seed, dp_audit_result *r
     dp_audit_opts o = *opts;
     *result = nothing;
     dp_status status = resolve(&o, err);
-    if (status == DP_OK)
+    if (status == DP_OK && dpi_audit_asks(o.target))
+        status = question_runs(&o, seed, result, err);
+    else if (status == DP_OK)
         status =
             o.canaries != 0 ? one_run(&o, seed, result, err) : many_runs(&o, seed, result, err);
     if (status != DP_OK) {
