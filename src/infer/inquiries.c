@@ -5,16 +5,17 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "infer/psi.h"
+#include "num/linalg.h"
 
 /* ---- the thread's room ---- */
 
 /* Where a record's things lie in it. */
 typedef struct places {
     dpi_law *law;
-    double *white;  /* [k][local] */
-    double *local;  /* [local][local], or less */
-    double *packed; /* [local (local + 1) / 2] */
+    double *rows;  /* [k][local] */
+    double *local; /* [local][local], or [local] */
 } places;
 
 static size_t law_room(void)
@@ -24,13 +25,13 @@ static size_t law_room(void)
 
 static places places_of(const dpi_model_view *r, double *room)
 {
-    double *white = room + law_room(), *local = white + r->k * r->local;
-    return (places){(dpi_law *)room, white, local, local + r->local * r->local};
+    double *rows = room + law_room();
+    return (places){(dpi_law *)room, rows, rows + r->k * r->local};
 }
 
 size_t dpi_inquiry_room(const dpi_model_view *r)
 {
-    return law_room() + r->k * r->local + 2 * r->local * r->local;
+    return law_room() + r->k * r->local + r->local * r->local;
 }
 
 size_t dpi_pattern_size(const dpi_model_view *r)
@@ -87,73 +88,89 @@ static void add_scales(const void *of, const dpi_record *record, double *room, i
 
 /* ---- matrices ---- */
 
-/* local[local][local] = X' B X for X[k][local].  It is symmetric to the last bit, also where terms
- * cancel: the norm that a pattern is clipped to is of both triangles, and the pattern of one. */
-static void sandwich(const dpi_model_view *r, const double *white, const double *inner,
-                     double *local)
+/* rows[k][n] = B X for X[k][n] and the symmetric part of B. */
+DPI_LOOPS static void weigh(size_t k, size_t n, const double *x, const double *b,
+                            double *restrict rows)
 {
-    size_t n = r->local;
-    memset(local, 0, n * n * sizeof *local);
-    for (size_t j = 0; j < r->k; j++)
-        for (size_t l = 0; l < r->k; l++) {
-            double b = 0.5 * (inner[j * r->k + l] + inner[l * r->k + j]);
-            const double *left = white + j * r->local, *right = white + l * r->local;
-            for (size_t e = 0; e < n && b != 0; e++)
-                for (size_t f = e; f < n; f++)
-                    local[e * n + f] += b * left[e] * right[f];
+    for (size_t j = 0; j < k; j++) {
+        for (size_t e = 0; e < n; e++)
+            rows[j * n + e] = 0;
+        for (size_t l = 0; l < k; l++) {
+            double weight = 0.5 * (b[j * k + l] + b[l * k + j]);
+            for (size_t e = 0; e < n && weight != 0; e++)
+                rows[j * n + e] += weight * x[l * n + e];
         }
-    for (size_t e = 0; e < n; e++)
-        for (size_t f = 0; f < e; f++)
-            local[e * n + f] = local[f * n + e];
+    }
 }
 
-/* The upper triangle, off the diagonal times sqrt 2; returns how many numbers. */
-static size_t pack(size_t n, const double *a, size_t step, double *out)
+/* The upper triangle of X' Y. */
+DPI_LOOPS static void multiply(size_t k, size_t n, const double *x, const double *y,
+                               double *restrict upper)
 {
-    size_t at = 0;
-    for (size_t e = 0; e < n; e++)
+    for (size_t e = 0; e < n; e++) {
+        double *row = upper + e * n;
         for (size_t f = e; f < n; f++)
-            out[at++] = a[e * step + f] * (e == f ? 1 : M_SQRT2);
-    return at;
+            row[f] = 0;
+        for (size_t j = 0; j < k; j++) {
+            double weight = x[j * n + e];
+            for (size_t f = e; f < n; f++)
+                row[f] += weight * y[j * n + f];
+        }
+    }
 }
 
-static double norm_of(size_t n, const double *x)
+/* The upper triangle of X' B X, X being the record's slopes in the metric. */
+static void sandwich(const dpi_model_view *r, const dpi_record *record, const double *inner,
+                     const places *at)
+{
+    weigh(r->k, r->local, record->white, inner, at->rows);
+    multiply(r->k, r->local, record->white, at->rows, at->local);
+}
+
+/* Frobenius norm of a symmetric matrix, from its upper triangle: what a pattern has of it counts as
+ * it does here. */
+static double norm_of(size_t n, const double *upper)
 {
     double sum = 0;
-    for (size_t e = 0; e < n; e++)
-        sum += x[e] * x[e];
+    for (size_t e = 0; e < n; e++) {
+        const double *row = upper + e * n;
+        sum += row[e] * row[e] + 2 * dpi_dot(n - e - 1, row + e + 1, row + e + 1);
+    }
     return sqrt(sum);
 }
 
-/* Below it the squares of what is clipped would vanish, and nothing would be clipped. */
-static const double least_norm = 1e-100;
+/* Adds an upper triangle, off the diagonal times sqrt 2; returns how many numbers. */
+static size_t add_upper(size_t n, const double *a, size_t step, double factor, int64_t *sum)
+{
+    size_t at = 0;
+    for (size_t e = 0; e < n; e++) {
+        sum[at] += dpi_scan_grid(factor * a[e * step + e]);
+        dpi_scan_add_grid(n - e - 1, factor * M_SQRT2, a + e * step + e + 1, sum + at + 1);
+        at += n - e;
+    }
+    return at;
+}
 
 /* Adds a record's pattern, scaled so that its norm is at most `share`; weight is the pattern's part
  * of the whole release. */
 static void add_pattern(const dpi_inquiry *q, const dpi_record *record, double weight,
-                        const double *local, double *room, int64_t *sum)
+                        const double *local, int64_t *sum)
 {
     const dpi_model_view *r = q->view;
     size_t n = r->local, plate = 0;
-    double norm = norm_of(n * n, local) / q->most;
-    if (!(norm <= DBL_MAX) || !(q->most >= least_norm))
+    double norm = norm_of(n, local) / q->most;
+    if (!(norm <= DBL_MAX))
         return;
     double factor = weight * q->share / q->most / fmax(norm, 1);
-    size_t used = pack(r->p, local, n, room);
-    for (size_t e = 0; e < used; e++)
-        sum[e] += dpi_scan_grid(factor * room[e]);
-    sum += used;
+    sum += add_upper(r->p, local, n, factor, sum);
     for (const dpi_read *d = r->reads; d < r->reads + r->n_reads; d++) {
-        size_t own = d->size * (d->size + 1) / 2, each = r->p * d->size + own;
+        size_t each = r->p * d->size + d->size * (d->size + 1) / 2;
         if (d->members == 0)
             continue;
         int64_t *to = sum + record->member[plate++] * each;
-        for (size_t i = 0; i < r->p; i++)
-            for (size_t j = 0; j < d->size; j++)
-                *to++ += dpi_scan_grid(factor * M_SQRT2 * local[i * n + d->local + j]);
-        used = pack(d->size, local + d->local * n + d->local, n, room);
-        for (size_t e = 0; e < used; e++)
-            *to++ += dpi_scan_grid(factor * room[e]);
+        for (size_t i = 0; i < r->p; i++, to += d->size)
+            dpi_scan_add_grid(d->size, factor * M_SQRT2, local + i * n + d->local, to);
+        add_upper(d->size, local + d->local * n + d->local, n, factor, to);
         sum += d->members * each;
     }
 }
@@ -162,12 +179,11 @@ static void add_pattern(const dpi_inquiry *q, const dpi_record *record, double w
 static bool information_of(const dpi_inquiry *q, const dpi_record *record, const places *at)
 {
     const dpi_model_view *r = q->view;
-    double fisher[DPI_READ_MOST * DPI_READ_MOST], gamma[DPI_READ_MOST * DPI_READ_MOST];
+    double fisher[DPI_READ_MOST * DPI_READ_MOST];
     if (!dpi_law_of(r, record, at->law))
         return false;
     dpi_law_fisher(at->law, fisher);
-    dpi_metric_apply(q->metric, record->dense, record->own, at->white, gamma);
-    sandwich(r, at->white, fisher, at->local);
+    sandwich(r, record, fisher, at);
     return true;
 }
 
@@ -176,7 +192,7 @@ static void add_norm(const void *of, const dpi_record *record, double *room, int
     const dpi_inquiry *q = of;
     size_t n = q->view->local;
     places at = places_of(q->view, room);
-    double norm = information_of(q, record, &at) ? norm_of(n * n, at.local) : 0;
+    double norm = information_of(q, record, &at) ? norm_of(n, at.local) : 0;
     if (norm > 0 && norm <= DBL_MAX)
         sum[scale_bin(norm)] += dpi_scan_grid(q->share);
 }
@@ -186,7 +202,7 @@ static void add_whitening(const void *of, const dpi_record *record, double *room
     const dpi_inquiry *q = of;
     places at = places_of(q->view, room);
     if (information_of(q, record, &at))
-        add_pattern(q, record, 1, at.local, at.packed, sum);
+        add_pattern(q, record, 1, at.local, sum);
 }
 
 /* Parts of the squared norm that slope and variance of the score have. */
@@ -197,48 +213,50 @@ static void add_curvature(const void *of, const dpi_record *record, double *room
     const dpi_inquiry *q = of;
     const dpi_model_view *r = q->view;
     places at = places_of(r, room);
-    double gamma[DPI_READ_MOST * DPI_READ_MOST], slope[DPI_READ_MOST * DPI_READ_MOST];
-    double variance[DPI_READ_MOST * DPI_READ_MOST];
+    double slope[DPI_READ_MOST * DPI_READ_MOST], variance[DPI_READ_MOST * DPI_READ_MOST];
     if (!dpi_law_of(r, record, at.law))
         return;
-    dpi_metric_apply(q->metric, record->dense, record->own, at.white, gamma);
-    dpi_psi_moments(at.law, gamma, q->clip, slope, variance);
-    sandwich(r, at.white, slope, at.local);
-    add_pattern(q, record, sqrt(slope_part), at.local, at.packed, sum);
-    sandwich(r, at.white, variance, at.local);
-    add_pattern(q, record, sqrt(1 - slope_part), at.local, at.packed, sum + dpi_pattern_size(r));
+    dpi_psi_moments(at.law, record->gamma, q->clip, slope, variance);
+    sandwich(r, record, slope, &at);
+    add_pattern(q, record, sqrt(slope_part), at.local, sum);
+    sandwich(r, record, variance, &at);
+    add_pattern(q, record, sqrt(1 - slope_part), at.local, sum + dpi_pattern_size(r));
 }
 
 /* ---- scores ---- */
+
+/* h[n] = factor psi' X */
+DPI_LOOPS static void combine(size_t k, size_t n, double factor, const double *psi, const double *x,
+                              double *restrict h)
+{
+    for (size_t e = 0; e < n; e++)
+        h[e] = 0;
+    for (size_t j = 0; j < k; j++)
+        for (size_t e = 0; e < n; e++)
+            h[e] += factor * psi[j] * x[j * n + e];
+}
 
 static void add_score(const void *of, const dpi_record *record, double *room, int64_t *sum)
 {
     const dpi_inquiry *q = of;
     const dpi_model_view *r = q->view;
     places at = places_of(r, room);
-    double gamma[DPI_READ_MOST * DPI_READ_MOST], psi[DPI_READ_MOST], *h = at.local;
+    double psi[DPI_READ_MOST], *h = at.local;
     if (!dpi_law_of(r, record, at.law))
         return;
-    dpi_metric_apply(q->metric, record->dense, record->own, at.white, gamma);
-    if (!dpi_psi(at.law, gamma, q->clip, psi))
+    if (!dpi_psi(at.law, record->gamma, q->clip, psi))
         return;
-    for (size_t e = 0; e < r->local; e++) {
-        h[e] = 0;
-        for (size_t j = 0; j < r->k; j++)
-            h[e] += psi[j] / q->clip * at.white[j * r->local + e];
-    }
-    double norm = norm_of(r->local, h);
+    combine(r->k, r->local, 1 / q->clip, psi, record->white, h);
+    double norm = sqrt(dpi_dot(r->local, h, h));
     if (!(norm <= DBL_MAX))
         return;
     double factor = norm > q->share ? q->share / norm : 1;
-    for (size_t e = 0; e < r->p; e++)
-        sum[e] += dpi_scan_grid(factor * h[e]);
+    dpi_scan_add_grid(r->p, factor, h, sum);
     size_t plate = 0;
     for (const dpi_read *d = r->reads; d < r->reads + r->n_reads; d++)
         if (d->members > 0) {
             int64_t *to = sum + d->first + record->member[plate++] * d->size;
-            for (size_t e = 0; e < d->size; e++)
-                to[e] += dpi_scan_grid(factor * h[d->local + e]);
+            dpi_scan_add_grid(d->size, factor, h + d->local, to);
         }
 }
 
@@ -249,11 +267,9 @@ static void add_count(const void *of, const dpi_record *record, double *room, in
     const dpi_inquiry *q = of;
     const dpi_model_view *r = q->view;
     places at = places_of(r, room);
-    double gamma[DPI_READ_MOST * DPI_READ_MOST];
     if (!dpi_law_of(r, record, at.law))
         return;
-    dpi_metric_apply(q->metric, record->dense, record->own, at.white, gamma);
-    double more = dpi_psi_excess(at.law, gamma, q->beyond);
+    double more = dpi_psi_excess(at.law, record->gamma, q->beyond);
     if (more >= -1 && more <= 1)
         sum[0] += dpi_scan_grid(q->share * more);
 }
@@ -307,6 +323,7 @@ dp_status dpi_inquiry_run(const dpi_inquiry *query, dpi_inquiry_kind kind, dpi_s
     dpi_inquiry q = *query;
     dpi_pass pass = {.add = add_of[kind],
                      .of = &q,
+                     .metric = kind == DPI_INQUIRY_SCALES ? NULL : q.metric,
                      .n = dpi_inquiry_size(q.view, kind),
                      .room = dpi_inquiry_room(q.view),
                      .sigma = sigma};

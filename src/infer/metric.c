@@ -51,28 +51,40 @@ static void times(size_t n, const double *row, const double *a, double *out)
             out[j] += row[i] * a[i * n + j];
 }
 
-void dpi_metric_apply(const dpi_metric *m, const double *dense, const double *own, double *white,
-                      double *gamma)
+/* The members' own numbers of a record's argument. */
+static void apply_own(const dpi_metric *m, const double *own, double *white)
 {
     const dpi_model_view *r = m->view;
-    for (size_t k = 0; k < r->k; k++) {
-        const double *mine = own + k * (r->local - r->p), *a = m->own;
-        double *out = white + k * r->local;
-        times(r->p, dense + k * r->p, m->dense, out);
-        for (const dpi_read *d = r->reads; d < r->reads + r->n_reads; d++) {
-            if (d->members == 0)
-                continue;
-            times(d->size, mine + d->local - r->p, a, out + d->local);
-            a += d->size * d->size;
-        }
+    const double *a = m->own;
+    for (const dpi_read *d = r->reads; d < r->reads + r->n_reads; d++) {
+        if (d->members == 0)
+            continue;
+        times(d->size, own + d->local - r->p, a, white + d->local);
+        a += d->size * d->size;
     }
+}
+
+static void square_of(const dpi_model_view *r, const double *white, double *gamma)
+{
     for (size_t k = 0; k < r->k; k++)
-        for (size_t l = 0; l <= k; l++) {
-            double sum = 0;
-            for (size_t e = 0; e < r->local; e++)
-                sum += white[k * r->local + e] * white[l * r->local + e];
-            gamma[k * r->k + l] = gamma[l * r->k + k] = sum;
-        }
+        for (size_t l = 0; l <= k; l++)
+            gamma[k * r->k + l] = gamma[l * r->k + k] =
+                dpi_dot(r->local, white + k * r->local, white + l * r->local);
+}
+
+void dpi_metric_apply(const dpi_metric *m, size_t n, const double *dense, const double *own,
+                      double *white, double *gamma)
+{
+    const dpi_model_view *r = m->view;
+    size_t p = r->p, apart = r->local - p;
+    dpi_gemm(false, false, n * r->k, p, p, dense, m->dense, white);
+    /* The rows move apart, the last one first. */
+    for (size_t i = n * r->k; i-- > 0 && apart > 0;) {
+        memmove(white + i * r->local, white + i * p, p * sizeof *white);
+        apply_own(m, own + i * apart, white + i * r->local);
+    }
+    for (size_t i = 0; i < n; i++)
+        square_of(r, white + i * r->k * r->local, gamma + i * r->k * r->k);
 }
 
 /* The matrices of plates from those of their means; room[2][p][p]. */

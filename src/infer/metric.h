@@ -21,10 +21,11 @@ typedef struct dpi_metric {
 dp_status dpi_metric_init(dpi_metric *m, const dpi_model_view *r, dpi_arena *arena,
                           dp_error *err) DP_MUST_CHECK;
 
-/* white[k][local] from a record's slopes dense[k][p] and own[k][local - p]; gamma[k][k] = white
- * white'. */
-void dpi_metric_apply(const dpi_metric *m, const double *dense, const double *own, double *white,
-                      double *gamma);
+/* white[n][k][local] from the slopes of n records, dense[n][k][p] and own[n][k][local - p], and
+ * gamma[n][k][k] = white white'.  What is of a record is a function of its slopes and the metric
+ * alone, to the bit. */
+void dpi_metric_apply(const dpi_metric *m, size_t n, const double *dense, const double *own,
+                      double *white, double *gamma);
 
 /* dense <- dense * turn[p][p], after which the matrices of plates follow from those of their
  * means. */

@@ -6,6 +6,7 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "svi/check.h"
 
 static const double grid = 0x1p36;
@@ -24,7 +25,7 @@ typedef struct dpi_scanner {
     column y, arg[DPI_MAX_ARGS];
     column *slope; /* [n_reads][k] */
     column *index; /* [n_plates] */
-    double *dense, *own;
+    double *dense, *own, *white, *gamma;
     size_t *member;
     double *room;
     int64_t *sum;
@@ -76,11 +77,13 @@ static bool make_room(dpi_scan *s, scanner *t)
     size_t rows = DPI_SCAN_CHUNK * r->k;
     t->dense = dpi_arena_alloc(&s->arena, rows * r->p + 1, sizeof *t->dense);
     t->own = dpi_arena_alloc(&s->arena, rows * (r->local - r->p) + 1, sizeof *t->own);
+    t->white = dpi_arena_alloc(&s->arena, rows * r->local, sizeof *t->white);
+    t->gamma = dpi_arena_alloc(&s->arena, rows * r->k, sizeof *t->gamma);
     t->member = dpi_arena_alloc(&s->arena, DPI_SCAN_CHUNK * r->n_plates + 1, sizeof *t->member);
     t->room = dpi_arena_alloc(&s->arena, s->most_room + 1, sizeof *t->room);
     t->sum = dpi_arena_alloc(&s->arena, s->most, sizeof *t->sum);
-    return t->dense != NULL && t->own != NULL && t->member != NULL && t->room != NULL &&
-           t->sum != NULL;
+    return t->dense != NULL && t->own != NULL && t->white != NULL && t->gamma != NULL &&
+           t->member != NULL && t->room != NULL && t->sum != NULL;
 }
 
 static dp_status make_run(dpi_scan *s, const dp_dataset *data, dp_error *err)
@@ -210,6 +213,8 @@ static void wipe(const dpi_scan *s, const scanner *t)
     size_t rows = DPI_SCAN_CHUNK * r->k;
     wipe_room(t->dense, rows * r->p, sizeof *t->dense);
     wipe_room(t->own, rows * (r->local - r->p), sizeof *t->own);
+    wipe_room(t->white, rows * r->local, sizeof *t->white);
+    wipe_room(t->gamma, rows * r->k, sizeof *t->gamma);
     wipe_room(t->member, DPI_SCAN_CHUNK * r->n_plates, sizeof *t->member);
     wipe_room(t->room, s->most_room, sizeof *t->room);
     wipe_room(t->sum, s->most, sizeof *t->sum);
@@ -266,12 +271,25 @@ static void lay_slopes(const dpi_scan *s, scanner *t, size_t i, size_t j)
     for (size_t e = 0; e < r->n_reads; e++) {
         const dpi_read *d = &r->reads[e];
         const column *c = &t->slope[e * r->k + j];
-        for (size_t k = 0; k < d->size; k++) {
-            double slope = c->node != DPI_NONE ? of_record(c, i)[c->size > 1 ? k : 0] : 0;
-            dense[d->at + k] = slope;
-            if (d->members > 0)
-                own[d->local - r->p + k] = slope;
-        }
+        if (c->node == DPI_NONE)
+            memset(dense + d->at, 0, d->size * sizeof *dense);
+        else if (c->size > 1)
+            memcpy(dense + d->at, of_record(c, i), d->size * sizeof *dense);
+        for (size_t l = 0; l < d->size && c->node != DPI_NONE && c->size <= 1; l++)
+            dense[d->at + l] = of_record(c, i)[0];
+        if (d->members > 0)
+            memcpy(own + d->local - r->p, dense + d->at, d->size * sizeof *own);
+    }
+}
+
+static void lay_members(const dpi_scan *s, scanner *t, size_t i)
+{
+    const dpi_model_view *r = s->view;
+    for (size_t p = 0; p < r->n_plates; p++) {
+        const dpi_read *plate = &r->reads[r->n_reads - r->n_plates + p];
+        double number = of_record(&t->index[p], i)[0];
+        bool inside = number >= 0 && number < (double)plate->members;
+        t->member[i * r->n_plates + p] = inside ? (size_t)number : 0;
     }
 }
 
@@ -282,20 +300,30 @@ static dpi_record record_of(const dpi_scan *s, scanner *t, size_t i)
                          .arg_size = 1,
                          .dense = t->dense + i * r->k * r->p,
                          .own = t->own + i * r->k * (r->local - r->p),
-                         .member = t->member + i * r->n_plates};
+                         .member = t->member + i * r->n_plates,
+                         .white = t->white + i * r->k * r->local,
+                         .gamma = t->gamma + i * r->k * r->k};
     for (int a = 0; a < r->seen->family->n_args; a++) {
         record.arg[a] = of_record(&t->arg[a], i);
         record.arg_size = t->arg[a].size > record.arg_size ? t->arg[a].size : record.arg_size;
     }
-    for (size_t j = 0; j < r->k; j++)
-        lay_slopes(s, t, i, j);
-    for (size_t p = 0; p < r->n_plates; p++) {
-        const dpi_read *plate = &r->reads[r->n_reads - r->n_plates + p];
-        double number = of_record(&t->index[p], i)[0];
-        bool inside = number >= 0 && number < (double)plate->members;
-        t->member[i * r->n_plates + p] = inside ? (size_t)number : 0;
-    }
     return record;
+}
+
+/* Adds a chunk of m records. */
+static void add_chunk(const dpi_scan *s, scanner *t, const dpi_pass *pass, size_t m)
+{
+    for (size_t i = 0; i < m; i++) {
+        for (size_t j = 0; j < s->view->k; j++)
+            lay_slopes(s, t, i, j);
+        lay_members(s, t, i);
+    }
+    if (pass->metric != NULL)
+        dpi_metric_apply(pass->metric, m, t->dense, t->own, t->white, t->gamma);
+    for (size_t i = 0; i < m; i++) {
+        dpi_record record = record_of(s, t, i);
+        pass->add(pass->of, &record, t->room, t->sum);
+    }
 }
 
 static size_t take(scan_job *job)
@@ -319,10 +347,7 @@ static void work(void *user, size_t k)
         size_t left = s->n_records - first, m = left < DPI_SCAN_CHUNK ? left : DPI_SCAN_CHUNK;
         dpi_run_records(t->run, m, NULL, first);
         read_columns(s, t, m);
-        for (size_t i = 0; i < m; i++) {
-            dpi_record record = record_of(s, t, i);
-            job->pass->add(job->pass->of, &record, t->room, t->sum);
-        }
+        add_chunk(s, t, job->pass, m);
     }
 }
 
@@ -349,6 +374,28 @@ static dp_status check_noise(const dpi_pass *pass, dp_error *err)
 int64_t dpi_scan_grid(double x)
 {
     return fabs(x) <= 1 ? llrint(x * grid) : 0;
+}
+
+/* What is added to a number of at most 1 so that its last bit is a step of the grid: 1.5 2^52 of
+ * them. */
+static const double onto_grid = 0x1.8p16;
+
+/* Rounding is the addition's own, as llrint's. */
+DPI_LOOPS static void add_numbers(size_t n, double factor, const double *x, int64_t *restrict sum)
+{
+    int64_t none;
+    memcpy(&none, &onto_grid, sizeof none);
+    for (size_t e = 0; e < n; e++) {
+        double number = factor * x[e], on = (fabs(number) <= 1 ? number : 0) + onto_grid;
+        int64_t bits;
+        memcpy(&bits, &on, sizeof bits);
+        sum[e] += bits - none;
+    }
+}
+
+void dpi_scan_add_grid(size_t n, double factor, const double *x, int64_t *sum)
+{
+    add_numbers(n, factor, x, sum);
 }
 
 /* Adds up the threads' integers, exactly, and wipes them. */

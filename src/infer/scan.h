@@ -17,7 +17,7 @@
 #include <tacit/accountant.h>
 
 #include "base/pool.h"
-#include "infer/view.h"
+#include "infer/metric.h"
 #include "svi/release.h"
 
 enum { DPI_SCAN_CHUNK = 256 };
@@ -30,6 +30,7 @@ typedef struct dpi_record {
     const double *dense;             /* [k][p] slopes, with the plates' means */
     const double *own;               /* [k][local - p] slopes of its members' numbers */
     const size_t *member;            /* [n_plates] */
+    const double *white, *gamma;     /* [k][local], [k][k] by the pass' metric (dpi_metric_apply) */
 } dpi_record;
 
 struct dpi_scan;
@@ -40,9 +41,10 @@ typedef void dpi_scan_add(const void *of, const dpi_record *record, double *room
 typedef struct dpi_pass {
     dpi_scan_add *add;
     const void *of;
-    size_t n;     /* numbers of the sum, at most scan.most */
-    size_t room;  /* numbers of each thread's, at most scan.most_room */
-    double sigma; /* 0: no noise, where there is no privacy */
+    const dpi_metric *metric; /* nullable */
+    size_t n;                 /* numbers of the sum, at most scan.most */
+    size_t room;              /* numbers of each thread's, at most scan.most_room */
+    double sigma;             /* 0: no noise, where there is no privacy */
 } dpi_pass;
 
 typedef struct dpi_scan {
@@ -81,6 +83,9 @@ double dpi_scan_share(const dpi_pass *pass);
 
 /* A number of what a record adds, for adding to the sum; 0 for none of [-1, 1]. */
 int64_t dpi_scan_grid(double x);
+
+/* Adds factor x[n] likewise to sum[n]. */
+void dpi_scan_add_grid(size_t n, double factor, const double *x, int64_t *sum);
 
 /* Sets the latents, and with them what all records share. */
 void dpi_scan_place(dpi_scan *s, const double *theta);

@@ -88,6 +88,7 @@ static double a_size(void)
 /* What a record is made of. */
 typedef struct parts {
     double arg[DPI_MAX_ARGS][DPI_READ_MOST], dense[DPI_READ_MOST * 16], own[DPI_READ_MOST * 16];
+    double white[DPI_READ_MOST * 32], gamma[DPI_READ_MOST * DPI_READ_MOST];
     size_t member[4];
     dpi_record record;
 } parts;
@@ -139,7 +140,9 @@ static void make_record(const dpi_model_view *r, parts *of)
                               .arg_size = family->vector_arg ? READER_CLASSES : 1,
                               .dense = of->dense,
                               .own = of->own,
-                              .member = of->member};
+                              .member = of->member,
+                              .white = of->white,
+                              .gamma = of->gamma};
     if (family->vector_arg)
         of->record.y = (double)choice(READER_CLASSES);
     for (int a = 0; a < family->n_args; a++) {
@@ -166,6 +169,14 @@ static double norm_of(size_t n, const int64_t *sum)
     return (double)(sqrtl(square) * 0x1p-36L);
 }
 
+/* As a scan does it. */
+static void add(const dpi_pass *pass, parts *of, double *room, int64_t *sum)
+{
+    if (pass->metric != NULL)
+        dpi_metric_apply(pass->metric, 1, of->dense, of->own, of->white, of->gamma);
+    pass->add(pass->of, &of->record, room, sum);
+}
+
 static void add_random_records(const dpi_inquiry *q, const dpi_pass *pass)
 {
     static int64_t sum[MOST_NUMBERS];
@@ -176,7 +187,7 @@ static void add_random_records(const dpi_inquiry *q, const dpi_pass *pass)
     for (int t = 0; t < TRIES; t++) {
         memset(sum, 0, pass->n * sizeof *sum);
         make_record(q->view, &of);
-        pass->add(pass->of, &of.record, room, sum);
+        add(pass, &of, room, sum);
         double norm = norm_of(pass->n, sum);
         tried++;
         told += norm > 0;
@@ -233,7 +244,7 @@ static void add_records_without_a_law(const dpi_inquiry *q, const dpi_pass *pass
                          (double[DPI_MOST_OUTCOMES]){0}) > 0)
             continue;
         tried++;
-        pass->add(pass->of, &of.record, room, sum);
+        add(pass, &of, room, sum);
         for (size_t e = 0; e < pass->n; e++) {
             bool count = e == 0 && pass->n == dpi_inquiry_size(q->view, DPI_INQUIRY_SCALES);
             assert_int_equal(sum[e], count ? dpi_scan_grid(dpi_scan_share(pass) * sqrt(0.2)) : 0);
