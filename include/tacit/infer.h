@@ -49,7 +49,7 @@ typedef struct dp_fit_opts {
  *   *fit  [out] owned by the caller, freed with dp_fit_free; it has kept draws, its phases and
  *         diagnostics (tacit/fit.h); NULL on error
  * DP_EUNSUPPORTED a model that it does not take; DP_EDOMAIN, DP_EINVAL for an option; DP_EPRIVACY
- * the budget is hopeless (what was spent until then stays spent, and is told), or the ledger's;
+ * the budget is hopeless (which its phases find out, so that all of it is spent), or the ledger's;
  * DP_EDATA, DP_ENAME, DP_ESHAPE when data and model do not fit, before anything is spent;
  * DP_EENTROPY; DP_ENOMEM.  Thread-safe for different data sets and ledgers. */
 DP_API dp_status dp_fit_private(const dp_model *model, const dp_dataset *data,

@@ -270,7 +270,7 @@ static dp_status hopeless(const dpi_rounds *r, dp_error *err)
     return dpi_fail(err, DP_EPRIVACY,
                     "what %.0f records tell cannot be told from the noise (%.1f standard "
                     "deviations); more records or a larger epsilon are needed, about %.0f times "
-                    "either.  What the phases so far have spent is spent; hopeless_allowed goes "
+                    "either.  To have found this out costs the whole budget; hopeless_allowed goes "
                     "on, to an answer that is nearly the prior",
                     r->n, r->signal, fmax(ceil(4 / fmax(r->signal, 0.2)), 2));
 }
