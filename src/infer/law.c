@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/linalg.h"
+
 static size_t width_of(const dpi_family *family, size_t arg_size)
 {
     return family->vector_arg ? arg_size : (size_t)family->n_args;
@@ -142,12 +144,13 @@ bool dpi_law_of(const dpi_model_view *r, const dpi_record *record, dpi_law *law)
 void dpi_law_fisher(const dpi_law *law, double *fisher)
 {
     size_t k = law->view->k;
-    for (size_t j = 0; j < k; j++)
-        for (size_t l = 0; l <= j; l++) {
-            const double *s = dpi_law_score(law, j), *t = dpi_law_score(law, l);
-            double sum = 0;
-            for (size_t i = 0; i < law->n; i++)
-                sum += law->mass[i] * s[i] * t[i];
-            fisher[j * k + l] = fisher[l * k + j] = law->unit[j] * law->unit[l] * sum;
-        }
+    double weighted[DPI_MOST_OUTCOMES];
+    for (size_t j = 0; j < k; j++) {
+        const double *score = dpi_law_score(law, j);
+        for (size_t i = 0; i < law->n; i++)
+            weighted[i] = law->mass[i] * score[i];
+        for (size_t l = 0; l <= j; l++)
+            fisher[j * k + l] = fisher[l * k + j] =
+                law->unit[j] * law->unit[l] * dpi_dot(law->n, weighted, dpi_law_score(law, l));
+    }
 }

@@ -24,6 +24,7 @@
 #include "infer/psi.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/compiler.h"
@@ -32,6 +33,9 @@ enum { MOST = DPI_MOST_OUTCOMES, K = DPI_READ_MOST, LANES = DPI_LAW_LANES, ROUND
 
 /* A last step is made from a residual below this.  For smooth laws it leaves about the square. */
 static const double near_smooth = 2e-3, near_other = 1e-5;
+
+/* Kinks matter where the residual is below this. */
+static const double kinks_from = 2e-2;
 
 /* The law in clip norms. */
 typedef struct cloud {
@@ -44,6 +48,7 @@ typedef struct cloud {
 /* At a centre: nodes, and sums over them. */
 typedef struct nodes {
     double v[K][MOST], q[MOST], w[MOST] /* times mass */, o[MOST], product[MOST];
+    unsigned char beyond[MOST];        /* q > 1 */
     double weight, f[K], outer[K * K]; /* E w, E w v, E o v v' */
 } nodes;
 
@@ -66,19 +71,22 @@ DPI_INLINE void measure(const cloud *c, size_t k, const double *a, nodes *restri
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < c->n; i++)
             at->v[j][i] = c->t[j][i] - a[j];
-    for (size_t i = 0; i < c->n; i++) {
-        double q = 0;
-        for (size_t j = 0; j < k; j++)
-            for (size_t l = 0; l <= j; l++)
-                q += (l == j ? 1 : 2) * c->g[j * k + l] * at->v[j][i] * at->v[l][i];
-        at->q[i] = q;
-    }
+    for (size_t i = 0; i < c->n; i++)
+        at->q[i] = c->g[0] * at->v[0][i] * at->v[0][i];
+    for (size_t j = 1; j < k; j++)
+        for (size_t l = 0; l <= j; l++) {
+            double g = (l == j ? 1 : 2) * c->g[j * k + l];
+            for (size_t i = 0; i < c->n; i++)
+                at->q[i] += g * at->v[j][i] * at->v[l][i];
+        }
     /* Seven digits of the root are enough, and much faster. */
     for (size_t i = 0; i < c->n; i++) {
         double q = at->q[i], r = 1 / sqrtf(q > 1 ? (float)q : 1);
         at->w[i] = c->mass[i] * r;
         at->o[i] = q > 1 ? at->w[i] * r * r : 0;
     }
+    for (size_t i = 0; i < c->n; i++)
+        at->beyond[i] = at->q[i] > 1;
 }
 
 DPI_INLINE void add_up(const cloud *c, size_t k, nodes *restrict at)
@@ -116,13 +124,28 @@ typedef struct kink {
     double theta, more; /* m d (1/12 - theta (1 - theta) / 2) */
 } kink;
 
+/* The first node from `from` on of which the next is on the other side of the clip norm; the last
+ * node where there is none. */
+static size_t last_alike(const cloud *c, const nodes *at, size_t from)
+{
+    size_t i = from, last = c->n - 1;
+    uint64_t here, next;
+    for (; i + sizeof here <= last; i += sizeof here) {
+        memcpy(&here, at->beyond + i, sizeof here);
+        memcpy(&next, at->beyond + i + 1, sizeof next);
+        if (here != next)
+            break;
+    }
+    while (i < last && at->beyond[i] == at->beyond[i + 1])
+        i++;
+    return i;
+}
+
 /* The next one from node `from`; false where there is none. */
 static bool next_kink(const cloud *c, const nodes *at, size_t from, kink *next)
 {
-    size_t i = from;
-    while (i + 1 < c->n && (at->q[i] > 1) == (at->q[i + 1] > 1))
-        i++;
-    if (!c->smooth || i + 1 >= c->n)
+    size_t i = c->smooth ? last_alike(c, at, from) : c->n - 1;
+    if (i + 1 >= c->n)
         return false;
     double here = sqrt(at->q[i]), d = sqrt(at->q[i + 1]) - here, theta = (1 - here) / d;
     double mass = c->mass[i] + theta * (c->mass[i + 1] - c->mass[i]);
@@ -218,8 +241,11 @@ static void find_centre(const cloud *c, nodes *at, double *a)
     memset(a, 0, k * sizeof *a);
     for (int round = 0; round < ROUNDS; round++) {
         visit(c, a, at);
-        mind_kinks(c, at);
         double size = norm_of(k, at->f, c->g);
+        if (size < kinks_from) {
+            mind_kinks(c, at);
+            size = norm_of(k, at->f, c->g);
+        }
         if (size > last) { /* the step was too long */
             for (size_t j = 0; j < k; j++)
                 a[j] = back[j] + safe[j];
