@@ -151,6 +151,9 @@ static size_t add_upper(size_t n, const double *a, size_t step, double factor, i
     return at;
 }
 
+/* Below it squares of what is clipped vanish, and at 0 and below nothing is clipped. */
+static const double least_norm = 1e-100;
+
 /* Adds a record's pattern, scaled so that its norm is at most `share`; weight is the pattern's part
  * of the whole release. */
 static void add_pattern(const dpi_inquiry *q, const dpi_record *record, double weight,
@@ -159,7 +162,7 @@ static void add_pattern(const dpi_inquiry *q, const dpi_record *record, double w
     const dpi_model_view *r = q->view;
     size_t n = r->local, plate = 0;
     double norm = norm_of(n, local) / q->most;
-    if (!(norm <= DBL_MAX))
+    if (!(norm <= DBL_MAX) || !(q->most >= least_norm))
         return;
     double factor = weight * q->share / q->most / fmax(norm, 1);
     sum += add_upper(r->p, local, n, factor, sum);

@@ -224,6 +224,29 @@ static void no_record_adds_more_than_its_share(void **state)
     }
 }
 
+/* Below some 1e-150 squares of what is clipped vanish; at 0 and below there is no clipping to it. */
+static void a_norm_that_is_none_lets_nothing_through(void **state)
+{
+    static const double norms[] = {1e-320, 1e-165, 1e-150, 0, -1e-20, -1, -1e300, NAN, INFINITY};
+    (void)state;
+    attack = add_random_records;
+    for (size_t n = 0; n < sizeof norms / sizeof *norms; n++)
+        for (int kind = 0; kind < DPI_N_INQUIRIES; kind++)
+            for (size_t i = 0; i < n_readers; i++) {
+                reading r;
+                seed = 91 + i;
+                reading_make(&r, &readers[i]);
+                reading_turn(&r, n < 3 ? 1 / sqrt(fmax(norms[n], 1e-250)) : 1);
+                dpi_inquiry q = {.view = &r.view,
+                                 .metric = &r.metric,
+                                 .clip = n < 3 ? 2 : norms[n],
+                                 .most = norms[n],
+                                 .beyond = norms[n]};
+                ask(&q, (dpi_inquiry_kind)kind, 4);
+                reading_free(&r);
+            }
+}
+
 /* The first argument is no number, or one that no law has, or what a count's mean overflows to. */
 static void add_records_without_a_law(const dpi_inquiry *q, const dpi_pass *pass)
 {
@@ -274,6 +297,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_record_adds_more_than_its_share),
+        cmocka_unit_test(a_norm_that_is_none_lets_nothing_through),
         cmocka_unit_test(a_record_without_a_law_is_counted_at_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
