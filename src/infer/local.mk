@@ -10,10 +10,12 @@ libtacit_core_la_SOURCES += \
   %D%/matrix.c %D%/matrix.h \
   %D%/metric.c %D%/metric.h \
   %D%/inquiries.c %D%/inquiries.h \
+  %D%/invent.c %D%/invent.h \
   %D%/mixing.c %D%/mixing.h \
   %D%/nuts.c %D%/nuts.h \
   %D%/psi.c %D%/psi.h \
   %D%/view.c %D%/view.h \
+  %D%/plan.c %D%/plan.h %D%/plan-print.c \
   %D%/rounds.c %D%/rounds.h \
   %D%/scan.c %D%/scan.h \
   %D%/shared.c %D%/shared.h \

@@ -35,3 +35,6 @@ UNIT_TESTS += %D%/t-arrow
 %C%_t_arrow_SOURCES = %D%/t-arrow.c $(readers)
 UNIT_TESTS += %D%/t-drift
 %C%_t_drift_SOURCES = %D%/t-drift.c $(readers)
+UNIT_TESTS += %D%/t-invent %D%/t-plan
+%C%_t_invent_SOURCES = %D%/t-invent.c $(faulty)
+%C%_t_invent_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
