@@ -17,7 +17,7 @@ UNIT_TESTS += %D%/t-inquiries
 RELEASES = %D%/releases.c %D%/releases.h
 RELEASES_LINK = -Wl,--wrap=dpi_release_begin -Wl,--wrap=dpi_release_end -Wl,--wrap=dpi_grid_round
 UNIT_TESTS += %D%/t-sensitivity
-%C%_t_sensitivity_SOURCES = %D%/t-sensitivity.c $(RELEASES)
+%C%_t_sensitivity_SOURCES = %D%/t-sensitivity.c $(readers) $(RELEASES)
 %C%_t_sensitivity_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK)
 UNIT_TESTS += %D%/t-scan
 %C%_t_scan_SOURCES = %D%/t-scan.c $(readers) $(RELEASES)

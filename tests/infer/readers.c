@@ -174,6 +174,18 @@ void reader_draw(reader_records *r, uint64_t seed)
     }
 }
 
+void reader_take(const reader_records *all, size_t first, size_t n, reader_records *some)
+{
+    memcpy(some->x, all->x + first * READER_X, n * READER_X * sizeof *all->x);
+    memcpy(some->real, all->real + first, n * sizeof *all->real);
+    memcpy(some->binary, all->binary + first, n * sizeof *all->binary);
+    memcpy(some->count, all->count + first, n * sizeof *all->count);
+    memcpy(some->positive, all->positive + first, n * sizeof *all->positive);
+    memcpy(some->g, all->g + first, n * sizeof *all->g);
+    memcpy(some->h, all->h + first, n * sizeof *all->h);
+    memcpy(some->class, all->class + first, n * sizeof *all->class);
+}
+
 dp_dataset *reader_data(const reader_records *r, size_t n)
 {
     dp_dataset *data = dp_dataset_new(n);

@@ -32,6 +32,9 @@ typedef struct reader_records {
 /* Records as a seed has them, all of moderate size. */
 void reader_draw(reader_records *r, uint64_t seed);
 
+/* Records first ... first + n - 1 of `all`. */
+void reader_take(const reader_records *all, size_t first, size_t n, reader_records *some);
+
 /* The first n of them as a data set, which borrows r. */
 dp_dataset *reader_data(const reader_records *r, size_t n);
 

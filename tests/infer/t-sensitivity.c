@@ -14,6 +14,7 @@
 
 #include <tacit/model.h>
 
+#include "tests/infer/readers.h"
 #include "tests/infer/releases.h"
 #include "tests/lib/check.h"
 #include "tests/lib/numbers.h"
@@ -404,11 +405,72 @@ static void a_record_adds_what_it_adds_alone(void **state)
     }
 }
 
+/* ---- many records ---- */
+
+static const double exact = 0x1p-4; /* noise whose grid is that of the integers */
+
+/* Adds the sum of records first ... first + n - 1 to total, `sign` times. */
+static void add_part(const reading *r, const reader_records *all, size_t first, size_t n,
+                     size_t threads, dpi_inquiry_kind kind, double sign, double *total)
+{
+    static reader_records some;
+    static double out[MOST];
+    dpi_inquiry q = {.view = &r->view, .metric = &r->metric, .clip = 2, .most = 2, .beyond = 2};
+    dp_error err = {0};
+    dpi_scan scan;
+    dp_noise *noise;
+    reader_take(all, first, n, &some);
+    dp_dataset *data = reader_data(&some, n);
+    assert_ok(dp_noise_new_seeded(3, &noise, &err), err.text);
+    dpi_scan_spec spec = {.view = &r->view,
+                          .data = data,
+                          .threads = threads,
+                          .most = MOST,
+                          .most_room = dpi_inquiry_room(&r->view),
+                          .noise = noise};
+    assert_ok(dpi_scan_init(&scan, &spec, &err), err.text);
+    releases_forget();
+    assert_ok(dpi_inquiry_run(&q, kind, &scan, r->theta, exact, out, NULL, &err), err.text);
+    for (size_t e = 0; e < releases_at(0)->n; e++)
+        total[e] += sign * releases_at(0)->steps[e];
+    dpi_scan_free(&scan);
+    dp_noise_free(noise);
+    dp_dataset_free(data);
+}
+
+/* Two parts of them, cut anywhere, add up to the bit to what all add: no chunk of records and no
+ * thread does anything to another's. */
+static void parts_of_the_records_add_up(void **state)
+{
+    static reader_records all;
+    static double total[MOST];
+    (void)state;
+    reader_draw(&all, 9);
+    for (size_t m = 0; m < n_readers; m++) {
+        reading r;
+        reading_make(&r, &readers[m]);
+        reading_turn(&r, 1);
+        for (int kind = 0; kind < DPI_N_INQUIRIES; kind++) {
+            size_t cut = 1 + (53 * m + 7 * (size_t)kind) % (READER_RECORDS - 1);
+            memset(total, 0, sizeof total);
+            add_part(&r, &all, 0, READER_RECORDS, 3, (dpi_inquiry_kind)kind, 1, total);
+            add_part(&r, &all, 0, cut, 1, (dpi_inquiry_kind)kind, -1, total);
+            add_part(&r, &all, cut, READER_RECORDS - cut, 1, (dpi_inquiry_kind)kind, -1, total);
+            for (size_t e = 0; e < MOST; e++)
+                if (total[e] != 0)
+                    fail_msg("%s, release %d: parts are %g away from the whole", readers[m].name,
+                             kind, total[e]);
+        }
+        reading_free(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_release_moves_further_than_its_sensitivity),
         cmocka_unit_test(a_record_adds_what_it_adds_alone),
+        cmocka_unit_test(parts_of_the_records_add_up),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     releases_forget();
