@@ -304,6 +304,7 @@ static void seeds_repeat_and_are_not_private(void **state)
     dp_fit_free(one);
     dp_fit_free(two);
     o.seed = 0;
+    o.hopeless_allowed = true; /* as it happens */
     one = fit_of(&s, &o);
     dp_fit_privacy(one, &p);
     assert_true(p.is_private && p.why_not == NULL);
