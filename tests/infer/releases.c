@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "random/grid.h"
 #include "svi/release.h"
 #include "tests/lib/check.h"
@@ -10,8 +11,8 @@
 enum { MOST = 4096 };
 
 static release_seen seen[MOST];
-static size_t n_seen, n_begun, n_steps;
-static bool repeats;
+static size_t n_seen, n_begun, n_steps, failing;
+static bool repeats, fails;
 static void (*watcher)(void *of, size_t k);
 static void *watched;
 
@@ -34,6 +35,8 @@ dp_status __wrap_dpi_release_begin(dpi_release *r, dp_noise *source, dp_error *e
 {
     if (watcher != NULL)
         watcher(watched, n_begun);
+    if (fails && n_begun == failing)
+        return dpi_fail(err, DP_EENTROPY, "no entropy, by request");
     if (repeats && (n_begun >= n_seen || seen[n_begun].n != r->n || seen[n_begun].sd != r->sd))
         fail_msg("release %zu is of %zu numbers with noise %.17g, and was another", n_begun, r->n,
                  r->sd);
@@ -72,7 +75,7 @@ void releases_forget(void)
         free(seen[k].out);
     }
     n_seen = n_begun = n_steps = 0;
-    repeats = false;
+    repeats = fails = false;
     watcher = NULL;
 }
 
@@ -98,4 +101,10 @@ void releases_watch(void (*before)(void *of, size_t k), void *of)
     watcher = before;
     watched = of;
     n_begun = 0;
+}
+
+void releases_fail(size_t k)
+{
+    fails = true;
+    failing = n_begun + k;
 }

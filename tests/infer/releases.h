@@ -27,4 +27,7 @@ void releases_repeat(void);
 /* before(of, k) is called before noise is added to the k-th release from now on, from 0. */
 void releases_watch(void (*before)(void *of, size_t k), void *of);
 
+/* The k-th release from now on finds no entropy. */
+void releases_fail(size_t k);
+
 #endif

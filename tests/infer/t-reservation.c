@@ -275,6 +275,22 @@ static void what_a_killed_process_reserved_stays_spent(void **state)
     }
 }
 
+static void a_fit_without_entropy_ends_and_has_spent_all(void **state)
+{
+    static scene s;
+    dp_error err = {0};
+    (void)state;
+    for (size_t k = 0; k < 12; k += 11) {
+        set_up(&s, "normal", 200, 3);
+        releases_fail(k);
+        assert_fails(fit(&s, &err), DP_EENTROPY, &err, "entropy");
+        assert_int_equal(releases_count(), k);
+        entries e = read_entries();
+        assert_true(e.n == 1 && e.reserved > k && e.begun == e.reserved);
+        tear_down(&s);
+    }
+}
+
 static void note(void *of, size_t k)
 {
     bool *failed = of;
@@ -356,6 +372,7 @@ int main(void)
         cmocka_unit_test(a_reservation_without_a_release_is_given_back),
         cmocka_unit_test(a_hopeless_fit_has_spent_all),
         cmocka_unit_test(what_a_killed_process_reserved_stays_spent),
+        cmocka_unit_test(a_fit_without_entropy_ends_and_has_spent_all),
         cmocka_unit_test(every_failing_allocation_is_survived),
         cmocka_unit_test(what_fails_after_a_release_has_spent_all),
     };

@@ -127,6 +127,14 @@ static void what_was_added_up_is_wiped(void **state)
     assert_true(releases_at(0)->steps[0] != 0);
     for (size_t e = 0; e < WIDTH; e++)
         assert_true(s.scan.total[e] == 0);
+    /* Without noise there is no release, and nothing left of the sum. */
+    dp_error err = {0};
+    for (size_t e = 0; e < WIDTH; e++)
+        out[e] = 7;
+    releases_fail(0);
+    assert_fails(dpi_scan_run(&s.scan, s.r.theta, &pass, out, &err), DP_EENTROPY, &err, "entropy");
+    for (size_t e = 0; e < WIDTH; e++)
+        assert_true(s.scan.total[e] == 0 && out[e] == 7);
     tear_down(&s);
 }
 

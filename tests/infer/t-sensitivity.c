@@ -19,7 +19,7 @@
 #include "tests/lib/check.h"
 #include "tests/lib/numbers.h"
 
-enum { MODELS = 160, N = 20, X = 9, G = 4, H = 3, MOST = 4096 };
+enum { MODELS = 320, N = 20, X = 9, G = 4, H = 3, MOST = 4096 };
 
 static uint64_t seed;
 
