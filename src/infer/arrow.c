@@ -5,9 +5,16 @@
 #include <string.h>
 
 #include "infer/matrix.h"
+#include "num/linalg.h"
 
 /* Standard deviations of noise that a number is moved by at most. */
-static const double limit = 1.5;
+static const double limit = 2;
+
+/* Information, as a share of what a direction would have were all apart, that is none. */
+static const double null_share = 1e-2;
+
+/* How far the public model of clipping may be off, as a share. */
+static const double level_doubt = 0.1;
 
 size_t dpi_arrow_unpack(size_t n, const double *packed, double *a)
 {
@@ -42,26 +49,37 @@ static double shrunk(double x, double to, double keep, double sd)
     return fmin(fmax(moved, x - limit * sd), x + limit * sd);
 }
 
-dp_status dpi_arrow_dense(const dpi_model_view *r, const double *pattern, double sd, double least,
+/* The mean of the diagonal, by its own noise and by what is expected. */
+static double level_of(size_t p, const double *dense, const dpi_expected *as)
+{
+    double mean = 0, noise = as->sd * as->sd / (double)p;
+    for (size_t e = 0; e < p; e++)
+        mean += dense[e * p + e] / (double)p;
+    double doubt = level_doubt * as->level, weight = noise / (noise + doubt * doubt);
+    return as->level > 0 && noise > 0 ? mean + weight * (as->level - mean) : mean;
+}
+
+dp_status dpi_arrow_dense(const dpi_model_view *r, const double *pattern, const dpi_expected *as,
                           double *dense, dp_error *err)
 {
     size_t p = r->p;
-    double mean = 0, own = 0, joint = 0;
+    double own = 0, joint = 0, sd = as->sd, most = 1;
     (void)dpi_arrow_unpack(p, pattern, dense);
-    for (size_t e = 0; e < p; e++)
-        mean += dense[e * p + e] / (double)p;
+    double mean = level_of(p, dense, as);
     for (size_t e = 0; e < p; e++)
         for (size_t f = 0; f < p; f++)
             *(e == f ? &own : &joint) += e == f
                                              ? (dense[e * p + f] - mean) * (dense[e * p + f] - mean)
                                              : dense[e * p + f] * dense[e * p + f];
-    double keep_own = kept(own, (double)p - 1, sd);
-    double keep_joint = kept(joint, (double)p * (double)(p - 1), sd * M_SQRT1_2);
+    if (as->level > 0 && sd > 0)
+        most = as->spread * as->spread / (as->spread * as->spread + sd * sd);
+    double keep_own = fmin(kept(own, (double)p - 1, sd), most);
+    double keep_joint = fmin(kept(joint, (double)p * (double)(p - 1), sd * M_SQRT1_2), most);
     for (size_t e = 0; e < p; e++)
         for (size_t f = 0; f < p; f++)
             dense[e * p + f] = e == f ? shrunk(dense[e * p + f], mean, keep_own, sd)
                                       : shrunk(dense[e * p + f], 0, keep_joint, sd * M_SQRT1_2);
-    return dpi_matrix_power(p, dense, 1, fmax(least * mean, 0), dense, err);
+    return dpi_matrix_power(p, dense, 1, fmax(as->least * mean, 0), dense, err);
 }
 
 /* ---- members ---- */
@@ -133,6 +151,55 @@ static dp_status shrink_own(members *b, double *room, dp_error *err)
     return status;
 }
 
+/* The members' own blocks add up to the plate's, as those of the records do: own <- T own T' with T =
+ * total^1/2 (sum of own)^-1/2.  Where an intercept and the members' mean are one direction, what is
+ * left over would be taken for information of it.  room[4][size][size]. */
+static dp_status tie_own(members *b, double *room, dp_error *err)
+{
+    size_t n = b->size, K = b->plate->members;
+    double *sum = room, *total = sum + n * n, *tie = total + n * n, *free = tie + n * n;
+    memset(sum, 0, n * n * sizeof *sum);
+    for (size_t k = 0; k < K; k++)
+        for (size_t e = 0; e < n * n; e++)
+            sum[e] += b->own[k * n * n + e];
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            total[i * n + j] = b->dense[(b->plate->at + i) * b->p + b->plate->at + j];
+    dp_status status = dpi_matrix_root(n, sum, 1e-300, sum, err);
+    if (status == DP_OK)
+        status = dpi_matrix_power(n, total, 0.5, 0, total, err);
+    if (status == DP_OK)
+        dpi_matrix_product(n, sum, total, tie); /* T' */
+    for (size_t k = 0; k < K && status == DP_OK; k++)
+        dpi_matrix_congruence(n, tie, b->own + k * n * n, free, b->own + k * n * n);
+    return status;
+}
+
+/* What joins members to the dense numbers adds up likewise: what is missing goes by own parts. */
+static void tie_joint(members *b, const double *inverse, double *room)
+{
+    size_t n = b->size, p = b->p, K = b->plate->members;
+    double *missing = room, *part = missing + p * n;
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j < n; j++) {
+            missing[i * n + j] = b->dense[i * p + b->plate->at + j];
+            for (size_t k = 0; k < K; k++)
+                missing[i * n + j] -= b->joint[k * p * n + i * n + j];
+        }
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j < n; j++) {
+            part[i * n + j] = 0;
+            for (size_t e = 0; e < n; e++)
+                part[i * n + j] += missing[i * n + e] * inverse[e * n + j];
+        }
+    for (size_t k = 0; k < K; k++)
+        for (size_t i = 0; i < p; i++)
+            for (size_t j = 0; j < n; j++)
+                for (size_t e = 0; e < n; e++)
+                    b->joint[k * p * n + i * n + j] +=
+                        part[i * n + e] * b->own[(k * n + e) * n + j];
+}
+
 /* What joins members to the dense numbers, shrunk to joint = total joint (total own)^-1 own. */
 static dp_status shrink_joint(members *b, double *room, dp_error *err)
 {
@@ -176,6 +243,8 @@ static dp_status shrink_joint(members *b, double *room, dp_error *err)
                 turn(p, n, b->back, rest, b->back_own, joint);
         }
     }
+    if (status == DP_OK)
+        tie_joint(b, inverse, rest);
     return status;
 }
 
@@ -222,7 +291,7 @@ static dp_status add_members(const dpi_metric *m, const dpi_read *plate, const d
                              const double *pattern, double sd, double *whole, dp_error *err)
 {
     size_t p = m->view->p, n = plate->size, K = plate->members;
-    size_t room = p * p + 2 * n * n + K * n * (n + p) + 2 * p * n + 2 * n * n;
+    size_t room = p * p + 2 * n * n + K * n * (n + p) + 4 * p * n + 5 * n * n;
     double *all = dpi_alloc(room, sizeof *all);
     if (all == NULL)
         return dpi_fail_nomem(err);
@@ -238,6 +307,8 @@ static dp_status add_members(const dpi_metric *m, const dpi_read *plate, const d
         status = dpi_matrix_inverse(n, dpi_metric_of(m, plate), b.back_own, err);
     if (status == DP_OK)
         status = shrink_own(&b, scratch, err);
+    if (status == DP_OK)
+        status = tie_own(&b, scratch, err);
     if (status == DP_OK)
         status = shrink_joint(&b, scratch, err);
     if (status == DP_OK)
@@ -265,6 +336,55 @@ static dp_status make_positive(size_t d, double *whole, dp_error *err)
     return status;
 }
 
+/* Takes direction v[d] out of a positive semidefinite matrix; room[d]. */
+static void deflate(size_t d, const double *v, double *room, double *whole)
+{
+    dpi_matrix_times(d, whole, v, room);
+    double there = dpi_dot(d, v, room);
+    for (size_t i = 0; i < d && there > 0; i++)
+        for (size_t j = 0; j < d; j++)
+            whole[i * d + j] -= room[i] * room[j] / there;
+}
+
+/* Where an intercept, or the like, and the members of a plate can move against each other without
+ * any record noticing, whitening has found no information at all.  Sums of members are noisier than
+ * sums over all records, and what noise leaves there would hold the intercept. */
+static dp_status free_null(const dpi_metric *m, double *whole, dp_error *err)
+{
+    const dpi_model_view *r = m->view;
+    size_t p = r->p, d = r->objective.n_theta;
+    double *square = dpi_alloc(2 * p * p + 2 * p + 2 * d, sizeof *square);
+    if (square == NULL)
+        return dpi_fail_nomem(err);
+    double *vectors = square + p * p, *values = vectors + p * p, *unit = values + p;
+    double *v = unit + p, *room = v + d;
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j < p; j++)
+            square[i * p + j] = dpi_dot(p, m->dense + i * p, m->dense + j * p);
+    dp_status status = dpi_matrix_invert(p, square, square, err);
+    for (size_t i = 0; i < p && status == DP_OK; i++)
+        unit[i] = 1 / sqrt(square[i * p + i]);
+    for (size_t e = 0; e < p * p; e++)
+        square[e] *= unit[e / p] * unit[e % p];
+    if (status == DP_OK)
+        status = dpi_matrix_eigen(p, square, values, vectors, err);
+    for (size_t c = 0; c < p && status == DP_OK; c++) {
+        double of_plates = 0;
+        memset(v, 0, d * sizeof *v);
+        for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++)
+            for (size_t i = 0; i < a->block->size; i++) {
+                size_t row = a->at + i % a->size;
+                v[a->block->offset + i] = unit[row] * vectors[row * p + c];
+                if (a->members > 0 && i < a->size)
+                    of_plates += vectors[row * p + c] * vectors[row * p + c];
+            }
+        if (values[c] < null_share && of_plates > 0.05)
+            deflate(d, v, room, whole);
+    }
+    dpi_free(square);
+    return status;
+}
+
 double dpi_arrow_signal(const dpi_model_view *r, const double *pattern, double sd)
 {
     double sum = 0;
@@ -273,20 +393,20 @@ double dpi_arrow_signal(const dpi_model_view *r, const double *pattern, double s
     return sd > 0 ? sum / (sd * sqrt((double)r->p)) : INFINITY;
 }
 
-dp_status dpi_arrow_whole(const dpi_metric *m, const double *pattern, double sd, double least,
+dp_status dpi_arrow_whole(const dpi_metric *m, const double *pattern, const dpi_expected *as,
                           double *whole, dp_error *err)
 {
     const dpi_model_view *r = m->view;
     size_t d = r->objective.n_theta, p = r->p;
-    double *dense = dpi_alloc(3 * p * p, sizeof *dense);
+    double *dense = dpi_alloc(4 * p * p, sizeof *dense);
     if (dense == NULL)
         return dpi_fail_nomem(err);
     double *back = dense + p * p, *there = back + p * p;
-    dp_status status = dpi_arrow_dense(r, pattern, sd, least, dense, err);
+    dp_status status = dpi_arrow_dense(r, pattern, as, dense, err);
     if (status == DP_OK)
         status = dpi_matrix_inverse(p, m->dense, back, err);
     if (status == DP_OK)
-        turn(p, p, back, dense, back, there);
+        dpi_matrix_congruence(p, back, dense, there + p * p, there);
     memset(whole, 0, d * d * sizeof *whole);
     pattern += p * (p + 1) / 2;
     if (status == DP_OK)
@@ -294,11 +414,13 @@ dp_status dpi_arrow_whole(const dpi_metric *m, const double *pattern, double sd,
     for (const dpi_read *a = r->reads; a < r->reads + r->n_reads && status == DP_OK; a++) {
         if (a->members == 0)
             continue;
-        status = add_members(m, a, there, pattern, sd, whole, err);
+        status = add_members(m, a, there, pattern, as->sd, whole, err);
         pattern += a->members * (p * a->size + a->size * (a->size + 1) / 2);
     }
     if (status == DP_OK && r->n_plates > 0)
         status = make_positive(d, whole, err);
+    if (status == DP_OK && r->n_plates > 0)
+        status = free_null(m, whole, err);
     dpi_free(dense);
     return status;
 }

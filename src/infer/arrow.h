@@ -13,13 +13,20 @@
 size_t dpi_arrow_unpack(size_t n, const double *packed, double *a);
 size_t dpi_arrow_pack(size_t n, const double *a, double *packed);
 
-/* dense[p][p]: the dense block of a pattern, shrunk, its eigenvalues at least `least` times their
- * mean; sd: of the noise of a number. */
-dp_status dpi_arrow_dense(const dpi_model_view *r, const double *pattern, double sd, double least,
+/* How a release is to be read. */
+typedef struct dpi_expected {
+    double sd;     /* of the noise of a number; of those beside the diagonal 1 / sqrt 2 of it */
+    double least;  /* eigenvalues are at least so many times their mean */
+    double level;  /* the diagonal is expected to be near this; 0: it may be anywhere */
+    double spread; /* standard deviation of the dense block around it, like sd */
+} dpi_expected;
+
+/* dense[p][p]: the dense block of a pattern, shrunk. */
+dp_status dpi_arrow_dense(const dpi_model_view *r, const double *pattern, const dpi_expected *as,
                           double *dense, dp_error *err) DP_MUST_CHECK;
 
-/* whole[d][d], positive semidefinite; least as above. */
-dp_status dpi_arrow_whole(const dpi_metric *m, const double *pattern, double sd, double least,
+/* whole[d][d], positive semidefinite. */
+dp_status dpi_arrow_whole(const dpi_metric *m, const double *pattern, const dpi_expected *as,
                           double *whole, dp_error *err) DP_MUST_CHECK;
 
 /* The mean of a pattern's dense diagonal in standard deviations of its noise: how much the records

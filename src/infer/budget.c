@@ -20,8 +20,8 @@ const char *const dpi_stage_names[DPI_N_STAGES] = {[DPI_STAGE_SCALES] = "scales"
                                                    [DPI_STAGE_MAIN] = "main",
                                                    [DPI_STAGE_CURVATURE] = "curvature"};
 
-static const double shares[DPI_N_STAGES] = {0.02, 0.015, 0.05, 0.06, 0.05, 0.05, 0.03, 0.625, 0.10};
-static const uint64_t releases[DPI_N_STAGES] = {1, 3, 2, 6, 1, 6, 1, 16, 1};
+static const double shares[DPI_N_STAGES] = {0.015, 0.01, 0.04, 0.04, 0.04, 0.045, 0.025, 0.70, 0.085};
+static const uint64_t releases[DPI_N_STAGES] = {1, 2, 3, 6, 2, 6, 1, 16, 1};
 
 static dp_status calibrate(dpi_budget *b, double epsilon, dp_error *err)
 {

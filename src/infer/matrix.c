@@ -45,8 +45,12 @@ static void decompose(size_t n, const double *a, double *room, double *v, double
     (void)gsl_eigen_symmv(&from.matrix, &values.vector, &to.matrix, &work);
 }
 
-dp_status dpi_matrix_power(size_t n, const double *a, double power, double floor, double *out,
-                           dp_error *err)
+/* out = V f(w) V'; false from f: not positive. */
+typedef struct spectral {
+    double power, floor, least;
+} spectral;
+
+static dp_status apply(size_t n, const double *a, const spectral *f, double *out, dp_error *err)
 {
     if (!finite_all(n * n, a))
         return not_positive(err);
@@ -57,16 +61,41 @@ dp_status dpi_matrix_power(size_t n, const double *a, double power, double floor
     dp_status status = DP_OK;
     decompose(n, a, room, v, w);
     for (size_t e = 0; e < n && status == DP_OK; e++) {
-        w[e] = fmax(w[e], floor);
-        if (power != 1 && !(power > 0 ? w[e] >= 0 : w[e] > 0))
+        w[e] = w[e] < f->least ? 1 : fmax(w[e], f->floor);
+        if (f->power != 1 && !(f->power > 0 ? w[e] >= 0 : w[e] > 0))
             status = not_positive(err);
-        else if (power != 1)
-            w[e] = pow(w[e], power);
+        else if (f->power != 1)
+            w[e] = pow(w[e], f->power);
     }
     if (status == DP_OK)
         compose(n, w, v, out);
     dpi_free(room);
     return status;
+}
+
+dp_status dpi_matrix_eigen(size_t n, const double *a, double *w, double *v, dp_error *err)
+{
+    if (!finite_all(n * n, a))
+        return not_positive(err);
+    double *room = dpi_alloc(n + 4, n * sizeof *room);
+    if (room == NULL)
+        return dpi_fail_nomem(err);
+    decompose(n, a, room, v, w);
+    dpi_free(room);
+    return DP_OK;
+}
+
+dp_status dpi_matrix_power(size_t n, const double *a, double power, double floor, double *out,
+                           dp_error *err)
+{
+    const spectral f = {.power = power, .floor = floor, .least = -INFINITY};
+    return apply(n, a, &f, out, err);
+}
+
+dp_status dpi_matrix_root(size_t n, const double *a, double least, double *out, dp_error *err)
+{
+    const spectral f = {.power = -0.5, .floor = -INFINITY, .least = least};
+    return apply(n, a, &f, out, err);
 }
 
 dp_status dpi_matrix_factor(size_t n, const double *a, double *out, dp_error *err)

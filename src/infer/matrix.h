@@ -11,6 +11,16 @@
 dp_status dpi_matrix_power(size_t n, const double *a, double power, double floor, double *out,
                            dp_error *err) DP_MUST_CHECK;
 
+/* V w^-1/2 V'; eigenvalues below `least` count as 1, so that what is nothing but rounding is left
+ * as it is.  DP_ENOMEM. */
+dp_status dpi_matrix_root(size_t n, const double *a, double least, double *out,
+                          dp_error *err) DP_MUST_CHECK;
+
+/* Eigenvalues w[n], and vectors in the columns of v[n][n].  DP_EDOMAIN where a number is not finite;
+ * DP_ENOMEM. */
+dp_status dpi_matrix_eigen(size_t n, const double *a, double *w, double *v,
+                           dp_error *err) DP_MUST_CHECK;
+
 /* The inverse of a positive definite matrix; in may be out.  DP_EDOMAIN where it is not; DP_ENOMEM.
  */
 dp_status dpi_matrix_invert(size_t n, const double *a, double *out, dp_error *err) DP_MUST_CHECK;

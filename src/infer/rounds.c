@@ -12,6 +12,7 @@
 #include "infer/rounds.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "infer/arrow.h"
@@ -21,9 +22,16 @@
 
 enum { WALK = 40, WALK_WARM = 15, PRIOR_WALK = 400, FINAL_WARM = 400 };
 
-/* Clip norm of the approach in units of sqrt(dims); longest step of a round, likewise; norm that
- * matrices are clipped to, in units of dims. */
-static const double approach_clip = 1.5, longest = 1.5, matrix_norm = 2;
+/* Of the main rounds one in so many, the first ones, are not part of the answer. */
+enum { LEFT_OUT = 12 };
+
+/* Least clip norm of the approach in units of sqrt(dims); longest step of a round in units of a
+ * record's information; norm that matrices are clipped to in units of dims. */
+static const double least_clip = 1, longest = 0.8, matrix_norm = 2;
+
+/* Least eigenvalue of a record's information that whitening makes 1, as a share of their mean, and
+ * in units of what noise makes of the largest. */
+static const double brought_out = 0.05, noise_floor = 0.3;
 
 /* How much of what an approach has found stands beside the rounds after it. */
 static const double kept_weight = 0.5;
@@ -82,36 +90,39 @@ static size_t dimension(const dpi_rounds *r)
 
 /* ---- drawing ---- */
 
-/* Mean and standard deviation of n draws. */
-static void summarise(size_t d, size_t n, const double *draws, double *mean, double *sd)
+static void mean_of(size_t d, size_t n, const double *draws, double *mean)
 {
-    for (size_t i = 0; i < d; i++) {
-        double sum = 0, square = 0;
-        for (size_t k = 0; k < n; k++)
-            sum += draws[k * d + i] / (double)n;
-        for (size_t k = 0; k < n; k++)
-            square += (draws[k * d + i] - sum) * (draws[k * d + i] - sum) / (double)n;
-        mean[i] = sum;
-        if (sd != NULL)
-            sd[i] = sqrt(square);
-    }
+    memset(mean, 0, d * sizeof *mean);
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < d; i++)
+            mean[i] += draws[k * d + i] / (double)n;
 }
 
-/* Where latents are before records are heard: means and spreads of the prior. */
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Where latents are before records are heard: medians of the prior, and distances of its quartiles
+ * from them as spreads, which heavy tails do not move. */
 static dp_status start(dpi_rounds *r, dp_error *err)
 {
-    size_t d = dimension(r);
+    size_t d = dimension(r), n = 2 * PRIOR_WALK;
     dpi_target target = dpi_surrogate_target(&r->posterior);
-    double *zeros = dpi_arena_alloc(&r->arena, 2 * d, sizeof *zeros);
+    double *zeros = dpi_arena_alloc(&r->arena, 2 * d + n, sizeof *zeros), *one = zeros + 2 * d;
     if (zeros == NULL)
         return dpi_fail_nomem(err);
     dpi_hmc_opts o = {
         .chains = 2, .warmup = PRIOR_WALK, .draws = PRIOR_WALK, .start = zeros, .adapt = true};
     dp_status status = dpi_hmc(&target, &o, r->rng, r->walk, &r->report, err);
-    if (status == DP_OK)
-        summarise(d, 2 * PRIOR_WALK, r->walk, r->z, r->spread);
-    for (size_t i = 0; i < d && status == DP_OK; i++)
-        r->spread[i] = fmin(fmax(r->spread[i], 1e-6), 1e6);
+    for (size_t i = 0; i < d && status == DP_OK; i++) {
+        for (size_t k = 0; k < n; k++)
+            one[k] = r->walk[k * d + i];
+        qsort(one, n, sizeof *one, ascending);
+        r->z[i] = one[n / 2];
+        r->spread[i] = fmin(fmax((one[n * 3 / 4] - one[n / 4]) / 1.35, 1e-6), 1e6);
+    }
     return status;
 }
 
@@ -146,7 +157,7 @@ static dp_status walk(dpi_rounds *r, double *mean, dp_error *err)
     if (status == DP_OK)
         status = dpi_hmc(&target, &o, r->rng, r->walk, &r->report, err);
     if (status == DP_OK)
-        summarise(d, WALK, r->walk, mean, NULL);
+        mean_of(d, WALK, r->walk, mean);
     dpi_free(factor);
     return status;
 }
@@ -185,9 +196,9 @@ static dpi_inquiry query_of(const dpi_rounds *r, double clip)
 }
 
 /* Root mean square of the information of a coordinate, from its histogram: of the three bins in a
- * row that hold most, farther ones standing back where noise may have filled them; 1 where noise
- * could have filled all. */
-static double scale_of(const double *histogram, double sd)
+ * row that hold most, farther ones standing back where noise may have filled them; what a predictor
+ * of size 1 has where noise could have filled all. */
+static double scale_of(const double *histogram, double sd, double expected)
 {
     double best = -INFINITY, total = 0, square = 0;
     int first = 0;
@@ -204,7 +215,7 @@ static double scale_of(const double *histogram, double sd)
         total += held;
         square += held * middle * middle;
     }
-    return total > fmax(5 * sd, 0.5) ? sqrt(square / total) : 1;
+    return total > fmax(5 * sd, 0.5) ? sqrt(square / total) : expected;
 }
 
 static dp_status find_scales(dpi_rounds *r, dp_error *err)
@@ -223,7 +234,8 @@ static dp_status find_scales(dpi_rounds *r, dp_error *err)
         memset(turn, 0, p * p * sizeof *turn);
         for (size_t c = 0; c < p; c++) {
             turn[c * p + c] = 1 / (r->known.exact[c] ? r->known.unit[c]
-                                                     : scale_of(out + (c + 1) * DPI_SCALES, sd[1]));
+                                                     : scale_of(out + (c + 1) * DPI_SCALES, sd[1],
+                                                                r->known.unit[c]));
         }
         memcpy(r->unit, r->known.unit, p * sizeof *r->unit);
         status = dpi_metric_turn(&r->metric, turn, err);
@@ -296,40 +308,122 @@ static dp_status choose_norm(dpi_rounds *r, double *most, dp_error *err)
     return DP_OK;
 }
 
-/* What is known of all records' information; the metric is turned towards it. */
-static dp_status whiten(dpi_rounds *r, dpi_stage stage, dp_error *err)
+/* What the releases of a stage have told of the dense block so far, in the metric's coordinates:
+ * estimate[p][p], and the variances of its noise in units of independent symmetric noise of standard
+ * deviation 1, that is half of it beside the diagonal. */
+typedef struct heard {
+    size_t p;
+    double *estimate, *variance, *turn, *room; /* [p][p] */
+    bool any;
+    double most; /* norm that a record's matrix is clipped to */
+} heard;
+
+static dp_status heard_init(heard *h, size_t p, dp_error *err)
 {
-    size_t p = r->view->p;
-    double sd = 0, *dense = dpi_alloc(p * p, sizeof *dense);
-    if (dense == NULL)
+    *h = (heard){.p = p, .estimate = dpi_alloc(5 * p, p * sizeof(double))};
+    if (h->estimate == NULL)
         return dpi_fail_nomem(err);
-    dp_status status = follow(r, err);
-    dpi_inquiry q = query_of(r, INFINITY);
-    if (status == DP_OK)
-        status = choose_norm(r, &q.most, err);
-    r->clip[stage] = q.most;
-    if (status == DP_OK)
-        status = dpi_inquiry_run(&q, DPI_INQUIRY_WHITENING, r->scan, r->z, r->budget->sigmas[stage],
-                                 r->pattern, &sd, err);
-    double least = sd > 0 ? 0.05 : 1e-10;
-    r->signal = status == DP_OK ? dpi_arrow_signal(r->view, r->pattern, sd) : 0;
-    if (status == DP_OK && r->signal < 2 && !r->opts->hopeless_allowed)
-        status = hopeless(r, err);
-    if (status == DP_OK && r->signal >= 2)
-        status = dpi_shared_mend(&r->known, &r->metric, r->n, r->pattern, err);
-    if (status == DP_OK && r->signal >= 2)
-        status = dpi_arrow_whole(&r->metric, r->pattern, sd, least, r->information, err);
-    if (status == DP_OK && r->signal >= 2)
-        status = dpi_arrow_dense(r->view, r->pattern, sd, least, dense, err);
-    if (status == DP_OK && r->signal >= 2) {
-        double floor = fmax(0.3 * sd * sqrt(2 * (double)p) / r->n, 1e-300);
-        for (size_t e = 0; e < p * p; e++)
-            dense[e] /= r->n;
-        status = dpi_matrix_power(p, dense, -0.5, floor, dense, err);
+    h->variance = h->estimate + p * p;
+    h->turn = h->variance + p * p;
+    h->room = h->turn + p * p;
+    return DP_OK;
+}
+
+/* The mean of what was known and of a pattern with noise sd, by their precisions; it takes the
+ * pattern's place.  Returns the standard deviation of its noise. */
+static double join(heard *h, double *pattern, double sd)
+{
+    double square = 0, variance = fmax(sd * sd, 1e-300), *found = h->room;
+    (void)dpi_arrow_unpack(h->p, pattern, found);
+    for (size_t e = 0; e < h->p * h->p; e++) {
+        double weight = h->any ? variance / (variance + h->variance[e]) : 0;
+        h->estimate[e] = weight * h->estimate[e] + (1 - weight) * found[e];
+        h->variance[e] = (1 - weight) * variance;
+        square += h->variance[e] / (double)(h->p * h->p);
     }
-    if (status == DP_OK && r->signal >= 2)
-        status = dpi_metric_turn(&r->metric, dense, err);
-    dpi_free(dense);
+    (void)dpi_arrow_pack(h->p, h->estimate, pattern);
+    return sd > 0 ? sqrt(square) : 0;
+}
+
+/* What is known goes with the metric; noise is taken to be independent in all entries. */
+static void turn_heard(heard *h)
+{
+    size_t p = h->p;
+    double *room = h->room;
+    dpi_matrix_congruence(p, h->turn, h->estimate, room, h->estimate);
+    for (size_t e = 0; e < p * p; e++)
+        room[e] = h->turn[e] * h->turn[e];
+    dpi_matrix_congruence(p, room, h->variance, room + p * p, h->variance);
+    h->any = true;
+}
+
+/* The turn after which a record's information is the unit matrix on average; what of it noise or
+ * rounding hides is brought out by as much as is safe, so that the next release sees it. */
+static dp_status find_turn(const dpi_rounds *r, double sd, heard *h, dp_error *err)
+{
+    size_t p = h->p;
+    double mean = 0, trace = 0, *known = h->room, *turn = h->turn;
+    dpi_expected as = {.sd = sd};
+    dp_status status = dpi_arrow_dense(r->view, r->pattern, &as, turn, err);
+    for (size_t e = 0; e < p * p; e++)
+        known[e] = turn[e] /= r->n;
+    for (size_t e = 0; e < p; e++)
+        mean += turn[e * p + e] / (double)p;
+    double floor = fmax(brought_out * mean, noise_floor * sd * sqrt(2 * (double)p) / r->n);
+    if (status == DP_OK && sd > 0)
+        status = dpi_matrix_power(p, turn, -0.5, fmax(floor, 1e-300), turn, err);
+    else if (status == DP_OK)
+        status = dpi_matrix_root(p, turn, 1e-7 * mean, turn, err);
+    if (status != DP_OK)
+        return status;
+    dpi_matrix_congruence(p, turn, known, known + p * p, known);
+    for (size_t e = 0; e < p; e++)
+        trace += known[e * p + e];
+    if (r->budget->noisy)
+        h->most = matrix_norm * trace * r->metric.dims / (double)p;
+    return DP_OK;
+}
+
+/* What is known of all records' information; the metric is turned towards it. */
+static dp_status whiten(dpi_rounds *r, dpi_stage stage, bool last, heard *h, dp_error *err)
+{
+    double sd = 0;
+    dpi_inquiry q = query_of(r, INFINITY);
+    q.most = r->clip[stage] = h->most;
+    dp_status status = dpi_inquiry_run(&q, DPI_INQUIRY_WHITENING, r->scan, r->z,
+                                       r->budget->sigmas[stage], r->pattern, &sd, err);
+    if (status != DP_OK)
+        return status;
+    r->signal = dpi_arrow_signal(r->view, r->pattern, sd);
+    if (r->signal < 2)
+        return r->opts->hopeless_allowed ? DP_OK : hopeless(r, err);
+    double left = join(h, r->pattern, sd);
+    dpi_expected as = {.sd = left, .least = sd > 0 ? brought_out : 0};
+    r->left = left / r->n;
+    status = dpi_shared_mend(&r->known, &r->metric, r->n, r->pattern, err);
+    if (last && status == DP_OK)
+        status = dpi_arrow_whole(&r->metric, r->pattern, &as, r->information, err);
+    if (status == DP_OK)
+        status = find_turn(r, left, h, err);
+    if (status == DP_OK)
+        status = dpi_metric_turn(&r->metric, h->turn, err);
+    if (status == DP_OK)
+        turn_heard(h);
+    return status;
+}
+
+static dp_status whiten_all(dpi_rounds *r, dpi_stage stage, dp_error *err)
+{
+    uint64_t n = r->budget->releases[stage];
+    heard h;
+    dp_status status = heard_init(&h, r->view->p, err);
+    if (status == DP_OK)
+        status = follow(r, err);
+    if (status == DP_OK)
+        status = choose_norm(r, &h.most, err);
+    for (uint64_t k = 0; k < n && status == DP_OK; k++)
+        status = whiten(r, stage, k + 1 == n, &h, err);
+    dpi_free(h.estimate);
     return status;
 }
 
@@ -363,7 +457,17 @@ static dp_status learn(dpi_rounds *r, size_t first, size_t end, double sd, dp_er
     return dpi_surrogate_set(&r->posterior, &what, err);
 }
 
-/* Moves z to `to`, by at most `longest` in units of a record's information. */
+/* A move of the logarithm of a scale, for one of which Newton's step makes `move`.  That is -1/2 and
+ * no more where the scale is far too large, as the score is -1 at the least; were the score a power
+ * of the scale, this would be the whole way. */
+static double scale_move(double unit, double move)
+{
+    double whole = log(fmax(1 + unit * unit * move, 0.1)) / (unit * unit);
+    return fmin(fmax(whole, -longest), longest);
+}
+
+/* Moves z to `to`: scales by themselves, the others by at most `longest` in units of a record's
+ * information. */
 static dp_status step(dpi_rounds *r, const double *to, dp_error *err)
 {
     size_t d = dimension(r);
@@ -377,15 +481,22 @@ static dp_status step(dpi_rounds *r, const double *to, dp_error *err)
         square[i * d + i] = read ? square[i * d + i] : 1;
         away[i] = read ? to[i] - r->z[i] : 0;
     }
+    for (const dpi_read *a = r->view->reads; a < r->view->reads + r->view->n_reads; a++)
+        for (size_t i = 0; i < a->size; i++)
+            if (r->known.scale[a->at + i] && a->members == 0) {
+                size_t e = a->block->offset + i;
+                r->z[e] += scale_move(r->known.unit[a->at + i], away[e]);
+                away[e] = 0;
+            }
     dp_status status = dpi_matrix_invert(d, square, square, err);
     if (status == DP_OK) {
         dpi_matrix_times(d, square, away, back);
         for (size_t i = 0; i < d; i++)
             length += away[i] * back[i];
-        double most = longest * sqrt(r->metric.dims);
+        double most = longest;
         double factor = length > most * most ? most / sqrt(length) : 1;
         for (size_t i = 0; i < d; i++)
-            r->z[i] += factor * (to[i] - r->z[i]);
+            r->z[i] += square[i * d + i] == 1 && away[i] == 0 ? 0 : factor * away[i];
     }
     dpi_free(square);
     return status;
@@ -475,10 +586,17 @@ static dp_status measure(dpi_rounds *r, double clip, dp_error *err)
         memset(r->slope, 0, d * d * sizeof *r->slope);
         return DP_OK;
     }
-    double least = sd[0] > 0 ? 0.25 : 1e-10;
-    status = dpi_arrow_whole(&r->metric, r->pattern, sd[0], least, r->slope, err);
+    double least = sd[0] > 0 ? 0.5 : 1e-10;
+    dpi_clipped at = dpi_clipped_at(r->metric.dims, clip);
+    dpi_expected slope = {
+        .sd = sd[0], .least = least, .level = at.slope * r->n, .spread = at.slope * r->n * r->left};
+    dpi_expected variance = {.sd = sd[1],
+                             .least = least,
+                             .level = at.variance * r->n,
+                             .spread = at.variance * r->n * r->left};
+    status = dpi_arrow_whole(&r->metric, r->pattern, &slope, r->slope, err);
     if (status == DP_OK)
-        status = dpi_arrow_whole(&r->metric, r->pattern + half, sd[1], least, r->variance, err);
+        status = dpi_arrow_whole(&r->metric, r->pattern + half, &variance, r->variance, err);
     return status;
 }
 
@@ -495,6 +613,16 @@ static dp_status find_drift(dpi_rounds *r, size_t first, size_t end, double sd, 
     return dpi_drift_of(&trace, &r->drift, err);
 }
 
+/* The clip norm that is best if what an approach finds were the answer. */
+static double approach_norm(const dpi_rounds *r, dpi_stage stage)
+{
+    double rounds = (double)r->budget->releases[stage];
+    return r->budget->noisy
+               ? fmax(dpi_best_clip(r->metric.dims, r->n, r->budget->sigmas[stage] / sqrt(rounds)),
+                      least_clip * sqrt(r->metric.dims))
+               : no_clip;
+}
+
 dp_status dpi_rounds_run(dpi_rounds *r, dp_error *err)
 {
     double clip = no_clip;
@@ -503,17 +631,17 @@ dp_status dpi_rounds_run(dpi_rounds *r, dp_error *err)
         status = find_scales(r, err);
     for (int again = 0; again < 2 && status == DP_OK; again++) {
         dpi_stage stage = again ? DPI_STAGE_WHITENING_AGAIN : DPI_STAGE_WHITENING;
-        for (uint64_t k = 0; k < r->budget->releases[stage] && status == DP_OK; k++)
-            status = whiten(r, stage, err);
-        clip = approach_clip * sqrt(r->metric.dims);
+        status = whiten_all(r, stage, err);
+        stage = again ? DPI_STAGE_APPROACH_AGAIN : DPI_STAGE_APPROACH;
+        clip = approach_norm(r, stage);
         if (status == DP_OK)
-            status = approach(r, again ? DPI_STAGE_APPROACH_AGAIN : DPI_STAGE_APPROACH, clip, err);
+            status = approach(r, stage, clip, err);
     }
     if (status == DP_OK)
         status = choose_clip(r, &clip, err);
     if (status == DP_OK)
         status = approach(r, DPI_STAGE_MAIN, clip, err);
-    size_t rounds = (size_t)r->budget->releases[DPI_STAGE_MAIN], first = rounds / 5;
+    size_t rounds = (size_t)r->budget->releases[DPI_STAGE_MAIN], first = rounds / LEFT_OUT;
     if (status == DP_OK)
         average(r, first, rounds, r->sum, r->centre);
     if (status == DP_OK)

@@ -28,6 +28,7 @@ typedef struct dpi_rounds {
     double *walk;              /* [draws of a round][d] */
     double clip[DPI_N_STAGES]; /* norm that a record's part was clipped to in each phase */
     double excess;             /* released by the count, in its noise's standard deviations */
+    double left;               /* noise of the last whitening, in parts of a record's information */
     double signal;             /* dpi_arrow_signal of the last matrix */
     double drift;              /* distance of the main phase's halves, in standard deviations */
     dpi_hmc_report report;     /* of the last draws */

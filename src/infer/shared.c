@@ -14,8 +14,9 @@ dp_status dpi_shared_init(dpi_shared *s, size_t p, dpi_arena *arena, dp_error *e
 {
     s->unit = dpi_arena_alloc(arena, p, sizeof *s->unit);
     s->exact = dpi_arena_alloc(arena, p, sizeof *s->exact);
+    s->scale = dpi_arena_alloc(arena, p, sizeof *s->scale);
     s->apart = dpi_arena_alloc(arena, p * p, sizeof *s->apart);
-    if (s->unit == NULL || s->exact == NULL || s->apart == NULL)
+    if (s->unit == NULL || s->exact == NULL || s->scale == NULL || s->apart == NULL)
         return dpi_fail_nomem(err);
     for (size_t c = 0; c < p; c++)
         s->unit[c] = 1;
@@ -77,6 +78,12 @@ static bool is_apart(const dpi_model_view *r, const double *phi, size_t j, const
     return true;
 }
 
+static bool is_exponential(const dpi_scan *scan, size_t j, double slope)
+{
+    const double *arg = dpi_scan_shared_arg(scan, scan->view->arg_of[j]);
+    return arg != NULL && fabs(arg[scan->view->element[j]] - slope) <= 1e-9 * fabs(slope);
+}
+
 void dpi_shared_find(dpi_shared *s, dpi_scan *scan, const double *theta)
 {
     const dpi_model_view *r = scan->view;
@@ -93,6 +100,7 @@ void dpi_shared_find(dpi_shared *s, dpi_scan *scan, const double *theta)
             if (slope != NULL)
                 unit *= fabs(slope[i]);
             s->exact[a->at + i] = slope != NULL && unit > 0 && isfinite(unit);
+            s->scale[a->at + i] = s->exact[a->at + i] && is_exponential(scan, j, slope[i]);
             s->unit[a->at + i] = unit > 0 && isfinite(unit) ? unit : 1;
         }
         for (const dpi_read *b = r->reads; known && b < r->reads + r->n_reads; b++)

@@ -14,6 +14,7 @@
 typedef struct dpi_shared {
     double *unit; /* [p] factor of the square root of a record's information that all share */
     bool *exact;  /* [p] it is all of it */
+    bool *scale;  /* [p] and the argument is the exponential of the latent */
     bool *apart;  /* [p][p] the information of both is 0 */
 } dpi_shared;
 

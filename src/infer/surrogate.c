@@ -100,24 +100,23 @@ static void fill_square(const dpi_metric *m, size_t d, double *square)
             square[i * d + i] = 1;
 }
 
-/* N^-1 = R (R J R + v I)^-1 R for R = Q^1/2; without noise a share of 1e-9 stands in for v, so that
- * what is not known at all has an inverse. */
-static dp_status invert_variance(size_t d, const dpi_released *what, const double *root,
-                                 double *room, double *inverse, dp_error *err)
+/* N^-1 for N = J + v Q^-1, given Q and Q^-1.  Where v is less than a share of J that rounding can
+ * hide, as without noise, that share stands in for it, so that what is not known at all has an
+ * inverse. */
+static dp_status invert_variance(size_t d, const dpi_released *what, const double *square,
+                                 const double *back, double *inverse, dp_error *err)
 {
-    double trace = 0;
-    dpi_matrix_product(d, root, what->variance, room);
-    dpi_matrix_product(d, room, root, inverse);
-    for (size_t i = 0; i < d; i++)
-        trace += inverse[i * d + i] / (double)d;
-    for (size_t i = 0; i < d; i++)
-        inverse[i * d + i] += fmax(what->noise, 1e-9 * trace);
-    dp_status status = dpi_matrix_invert(d, inverse, inverse, err);
-    if (status != DP_OK)
-        return status;
-    dpi_matrix_product(d, root, inverse, room);
-    dpi_matrix_product(d, room, root, inverse);
-    return DP_OK;
+    double size = 0;
+    for (size_t e = 0; e < d * d; e++)
+        size += square[e] * what->variance[e] / (double)d;
+    dp_status status = DP_EDOMAIN;
+    for (double share = 1e-10; share < 1e-3 && status == DP_EDOMAIN; share *= 10) {
+        double noise = fmax(what->noise, share * size);
+        for (size_t e = 0; e < d * d; e++)
+            inverse[e] = what->variance[e] + noise * back[e];
+        status = dpi_matrix_invert(d, inverse, inverse, err);
+    }
+    return status;
 }
 
 void dpi_surrogate_keep(dpi_surrogate *s, double weight)
@@ -152,18 +151,16 @@ dp_status dpi_surrogate_set(dpi_surrogate *s, const dpi_released *what, dp_error
     double *room = dpi_alloc(4 * d + 2, d * sizeof *room);
     if (room == NULL)
         return dpi_fail_nomem(err);
-    double *square = room, *root = square + d * d, *inverse = root + d * d, *free = inverse + d * d;
+    double *square = room, *back = square + d * d, *inverse = back + d * d, *free = inverse + d * d;
     double *lifted = free + d * d, *score = lifted + d;
     fill_square(what->metric, d, square);
-    dp_status status = dpi_matrix_power(d, square, 0.5, 0, root, err);
+    dp_status status = dpi_matrix_invert(d, square, back, err);
     if (status == DP_OK)
-        status = invert_variance(d, what, root, free, inverse, err);
-    if (status == DP_OK)
-        status = dpi_matrix_invert(d, square, square, err);
+        status = invert_variance(d, what, square, back, inverse, err);
     if (status == DP_OK) {
         memcpy(s->centre, what->centre, d * sizeof *s->centre);
         dpi_metric_lift(what->metric, what->sum, lifted);
-        dpi_matrix_times(d, square, lifted, score);
+        dpi_matrix_times(d, back, lifted, score);
         dpi_matrix_times(d, inverse, score, lifted);
         dpi_matrix_times(d, what->slope, lifted, s->linear);
         dpi_matrix_product(d, what->slope, inverse, free);

@@ -41,9 +41,9 @@ static void noise_gives_a_matrix_whatever_its_sign(void **state)
             size_t d = r.view.objective.n_theta, n = dpi_pattern_size(&r.view);
             assert_true(n <= MOST && d * d <= MOST);
             fill(n, middles[t % 4], &seed, pattern);
-            assert_ok(
-                dpi_arrow_whole(&r.metric, pattern, t < TRIES / 2 ? 1 : 1e-3, 0.25, whole, &err),
-                err.text);
+            dpi_expected as = {
+                .sd = t < TRIES / 2 ? 1 : 1e-3, .least = 0.25, .level = t % 3, .spread = t % 5};
+            assert_ok(dpi_arrow_whole(&r.metric, pattern, &as, whole, &err), err.text);
             for (int k = 0; k < 20; k++) {
                 fill(d, 0, &seed, x);
                 double size = 0;
