@@ -24,6 +24,9 @@ typedef enum dpi_stage {
     DPI_N_STAGES
 } dpi_stage;
 
+/* Of the main rounds one in so many, the first ones, is not part of the answer. */
+enum { DPI_LEFT_OUT = 12 };
+
 typedef struct dpi_budget {
     bool noisy;
     double epsilon, delta;       /* spent by all phases; certified */

@@ -12,7 +12,7 @@ static double noise_of(const dpi_rounds *r)
 {
     const dpi_budget *b = r->budget;
     double clip = r->clip[DPI_STAGE_MAIN], rounds = (double)b->releases[DPI_STAGE_MAIN];
-    double sd = b->sigmas[DPI_STAGE_MAIN] * clip / sqrt(rounds - floor(rounds / 5));
+    double sd = b->sigmas[DPI_STAGE_MAIN] * clip / sqrt(rounds - floor(rounds / DPI_LEFT_OUT));
     return b->noisy ? sd / dpi_clipped_at(r->metric.dims, clip).slope / sqrt(r->n) : 0;
 }
 

@@ -31,7 +31,7 @@ static const double least_noise = 0.25;
 double dpi_plan_noise(double dims, double n, const dpi_budget *b)
 {
     double rounds = (double)b->releases[DPI_STAGE_MAIN];
-    double sigma = b->sigmas[DPI_STAGE_MAIN] / sqrt(rounds - floor(rounds / 5));
+    double sigma = b->sigmas[DPI_STAGE_MAIN] / sqrt(rounds - floor(rounds / DPI_LEFT_OUT));
     double clip = dpi_best_clip(dims, n, sigma);
     return sigma * clip / dpi_clipped_at(dims, clip).slope / sqrt(n);
 }

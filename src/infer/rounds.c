@@ -22,9 +22,6 @@
 
 enum { WALK = 40, WALK_WARM = 15, PRIOR_WALK = 400, FINAL_WARM = 400 };
 
-/* Of the main rounds one in so many, the first ones, are not part of the answer. */
-enum { LEFT_OUT = 12 };
-
 /* Least clip norm of the approach in units of sqrt(dims); longest step of a round in units of a
  * record's information; norm that matrices are clipped to in units of dims. */
 static const double least_clip = 1, longest = 0.8, matrix_norm = 2;
@@ -641,7 +638,7 @@ dp_status dpi_rounds_run(dpi_rounds *r, dp_error *err)
         status = choose_clip(r, &clip, err);
     if (status == DP_OK)
         status = approach(r, DPI_STAGE_MAIN, clip, err);
-    size_t rounds = (size_t)r->budget->releases[DPI_STAGE_MAIN], first = rounds / LEFT_OUT;
+    size_t rounds = (size_t)r->budget->releases[DPI_STAGE_MAIN], first = rounds / DPI_LEFT_OUT;
     if (status == DP_OK)
         average(r, first, rounds, r->sum, r->centre);
     if (status == DP_OK)

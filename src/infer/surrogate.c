@@ -114,9 +114,12 @@ static dp_status invert_variance(size_t d, const dpi_released *what, const doubl
         double noise = fmax(what->noise, share * size);
         for (size_t e = 0; e < d * d; e++)
             inverse[e] = what->variance[e] + noise * back[e];
-        status = dpi_matrix_invert(d, inverse, inverse, err);
+        status = dpi_matrix_invert(d, inverse, inverse, NULL); /* an error would stay */
     }
-    return status;
+    if (status == DP_ENOMEM)
+        return dpi_fail_nomem(err);
+    return status == DP_OK ? DP_OK
+                           : dpi_fail(err, status, "the variance of what was released is none");
 }
 
 void dpi_surrogate_keep(dpi_surrogate *s, double weight)

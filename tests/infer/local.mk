@@ -38,3 +38,5 @@ UNIT_TESTS += %D%/t-drift
 UNIT_TESTS += %D%/t-invent %D%/t-plan
 %C%_t_invent_SOURCES = %D%/t-invent.c $(faulty)
 %C%_t_invent_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+UNIT_TESTS += %D%/t-surrogate
+%C%_t_surrogate_SOURCES = %D%/t-surrogate.c $(readers)
