@@ -226,7 +226,7 @@ static dp_status learn(sampler *s, size_t transitions, dp_error *err)
         memset(one->at.x, 0, n * sizeof *one->at.x);
     }
     dpi_whiten_learn(&window, s->scratch, s->factor);
-    s->nuts.in.factor = s->factor;
+    dpi_nuts_whiten(&s->nuts, s->factor);
     for (size_t c = 0; c < s->opts.chains; c++)
         if (!evaluate(s, &s->chains[c]))
             return dpi_fail(err, DP_EDOMAIN, "the density is not the same when it is asked again");
@@ -305,7 +305,8 @@ dp_status dpi_hmc(const dpi_target *target, const dpi_hmc_opts *opts, dp_rng *rn
     if (status == DP_OK &&
         (!dpi_nuts_init(&s.nuts, target, s.opts.depth, &s.arena) || !init_windows(&s)))
         status = dpi_fail_nomem(err);
-    s.nuts.in.factor = opts->factor;
+    if (status == DP_OK && opts->factor != NULL)
+        dpi_nuts_whiten(&s.nuts, opts->factor);
     if (status == DP_OK)
         status = run_all(&s, draws, report, err);
     dpi_arena_free(&s.arena);

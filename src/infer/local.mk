@@ -17,6 +17,7 @@ libtacit_core_la_SOURCES += \
   %D%/view.c %D%/view.h \
   %D%/plan.c %D%/plan.h %D%/plan-print.c \
   %D%/rounds.c %D%/rounds.h \
+  %D%/rows.c %D%/rows.h \
   %D%/scan.c %D%/scan.h \
   %D%/shared.c %D%/shared.h \
   %D%/surrogate.c %D%/surrogate.h \

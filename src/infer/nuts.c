@@ -62,12 +62,13 @@ bool dpi_hmc_point_init(dpi_hmc_point *point, size_t n, dpi_arena *arena)
 
 bool dpi_nuts_init(dpi_nuts *nuts, const dpi_target *target, int depth, dpi_arena *arena)
 {
-    *nuts = (dpi_nuts){.target = target, .in.n = target->n, .depth = depth};
+    *nuts = (dpi_nuts){.target = target, .in = {.n = target->n, .plain = true}, .depth = depth};
     double **vectors[] = {&nuts->z,    &nuts->gradient, &nuts->sum,
                           &nuts->half, &nuts->joint,    &nuts->first};
     double **rows[] = {&nuts->starts, &nuts->before, &nuts->lasts};
     dpi_hmc_point *points[] = {&nuts->ends[0], &nuts->ends[1], &nuts->one};
-    bool made = true;
+    bool made = dpi_rows_init(&nuts->in.lower, target->n, DPI_ROWS_LOWER, arena) &&
+                dpi_rows_init(&nuts->in.across, target->n, DPI_ROWS_UPPER, arena);
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         made = made && room(vectors[i], target->n, 1, arena);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -90,24 +91,30 @@ static void copy(size_t n, const double *from, double *to)
     memcpy(to, from, n * sizeof *to);
 }
 
+void dpi_nuts_whiten(dpi_nuts *nuts, const double *factor)
+{
+    nuts->in.plain = false;
+    dpi_rows_set(&nuts->in.lower, factor);
+    dpi_rows_set_across(&nuts->in.across, factor);
+}
+
 void dpi_nuts_place(const dpi_nuts *nuts, const double *x, double *z)
 {
     const dpi_whitening *in = &nuts->in;
-    for (size_t i = 0; i < in->n; i++)
-        z[i] =
-            in->origin[i] + (in->factor == NULL ? x[i] : dpi_dot(i + 1, in->factor + i * in->n, x));
+    if (in->plain)
+        copy(in->n, x, z);
+    else
+        dpi_rows_combine(&in->across, x, z);
+    add(in->n, 1, in->origin, z);
 }
 
 /* slope = L^T gradient. */
 static void pull(const dpi_whitening *in, const double *gradient, double *slope)
 {
-    if (in->factor == NULL) {
+    if (in->plain)
         copy(in->n, gradient, slope);
-        return;
-    }
-    memset(slope, 0, in->n * sizeof *slope);
-    for (size_t i = 0; i < in->n; i++)
-        add(i + 1, gradient[i], in->factor + i * in->n, slope);
+    else
+        dpi_rows_combine(&in->lower, gradient, slope);
 }
 
 bool dpi_nuts_evaluate(dpi_nuts *nuts, dpi_hmc_point *point)

@@ -7,7 +7,7 @@
 
 #include <tacit/random.h>
 
-#include "base/alloc.h"
+#include "infer/rows.h"
 
 /* An unnormalised log density on R^n with its gradient. */
 typedef struct dpi_target {
@@ -18,12 +18,12 @@ typedef struct dpi_target {
     void *of;
 } dpi_target;
 
-/* Where z lies in the coordinates in which the sampler moves: z = origin + factor x. */
+/* Where z lies in the coordinates in which the sampler moves: z = origin + L x. */
 typedef struct dpi_whitening {
     size_t n;
-    const double *origin; /* [n] */
-    const double *factor; /* [n][n], lower, of which what lies above the diagonal is not read;
-                           * NULL: the unit matrix */
+    const double *origin;   /* [n] */
+    bool plain;             /* L is the unit matrix */
+    dpi_rows lower, across; /* L and L^T */
 } dpi_whitening;
 
 /* A point of a trajectory.  Momenta have unit mass. */
@@ -61,9 +61,12 @@ typedef struct dpi_nuts {
 /* Makes room for n numbers in the arena; false when memory is out. */
 bool dpi_hmc_point_init(dpi_hmc_point *point, size_t n, dpi_arena *arena);
 
-/* The target is borrowed.  Set in.origin, in.factor and step before the first call.  False when
- * memory is out. */
+/* The target is borrowed, and L is the unit matrix.  Set in.origin and step before the first call.
+ * False when memory is out. */
 bool dpi_nuts_init(dpi_nuts *nuts, const dpi_target *target, int depth, dpi_arena *arena);
+
+/* L = factor[n][n], copied, of which what lies above the diagonal is not read. */
+void dpi_nuts_whiten(dpi_nuts *nuts, const double *factor);
 
 /* z[n] of x[n]. */
 void dpi_nuts_place(const dpi_nuts *nuts, const double *x, double *z);

@@ -37,7 +37,8 @@ dp_status dpi_surrogate_init(dpi_surrogate *s, const dpi_model_view *r, dp_error
     s->away = dpi_arena_alloc(&s->arena, d, sizeof *s->away);
     s->gradient = dpi_arena_alloc(&s->arena, d, sizeof *s->gradient);
     bool all = s->centre != NULL && s->linear != NULL && s->precision != NULL && s->away != NULL &&
-               s->gradient != NULL && s->kept_linear != NULL && s->kept_precision != NULL;
+               s->gradient != NULL && s->kept_linear != NULL && s->kept_precision != NULL &&
+               dpi_rows_init(&s->rows, d, DPI_ROWS_WHOLE, &s->arena);
     dp_status status = all ? make_run(s, err) : dpi_fail_nomem(err);
     if (status != DP_OK)
         dpi_surrogate_free(s);
@@ -51,8 +52,7 @@ void dpi_surrogate_free(dpi_surrogate *s)
     *s = (dpi_surrogate){.d = 0};
 }
 
-/* The prior and its gradient at z. */
-static double prior_at(dpi_surrogate *s, const double *z, double *gradient)
+double dpi_surrogate_prior(dpi_surrogate *s, const double *z, double *gradient)
 {
     const dpi_objective *o = &s->view->objective;
     double prior = 0;
@@ -73,10 +73,10 @@ static double prior_at(dpi_surrogate *s, const double *z, double *gradient)
 static double log_density(void *of, const double *z, double *gradient)
 {
     dpi_surrogate *s = of;
-    double sum = prior_at(s, z, gradient);
+    double sum = dpi_surrogate_prior(s, z, gradient);
     for (size_t i = 0; i < s->d; i++)
         s->away[i] = z[i] - s->centre[i];
-    dpi_matrix_times(s->d, s->precision, s->away, s->gradient);
+    dpi_rows_combine(&s->rows, s->away, s->gradient);
     for (size_t i = 0; i < s->d; i++) {
         sum += s->away[i] * (s->linear[i] - s->gradient[i] / 2);
         gradient[i] += s->linear[i] - s->gradient[i];
@@ -86,6 +86,7 @@ static double log_density(void *of, const double *z, double *gradient)
 
 dpi_target dpi_surrogate_target(dpi_surrogate *s)
 {
+    dpi_rows_set(&s->rows, s->precision);
     return (dpi_target){.n = s->d, .log_density = log_density, .of = s};
 }
 

@@ -23,6 +23,7 @@ typedef struct dpi_surrogate {
     size_t d;
     double *centre, *linear; /* [d] */
     double *precision;       /* [d][d] K; 0: the prior alone */
+    dpi_rows rows;           /* K as the target has it */
     double *kept_linear;     /* [d] of a likelihood that stands beside those that are set: at 0 */
     double *kept_precision;  /* [d][d] */
     double *away, *gradient; /* [d] scratch */
@@ -50,7 +51,10 @@ dp_status dpi_surrogate_set(dpi_surrogate *s, const dpi_released *what,
 /* From now on what is set is joined by `weight` times what is known now; 0: by nothing. */
 void dpi_surrogate_keep(dpi_surrogate *s, double weight);
 
-/* The log posterior as a target for dpi_hmc; borrows s. */
+/* The log prior at z and its gradient. */
+double dpi_surrogate_prior(dpi_surrogate *s, const double *z /* [d] */, double *gradient /* [d] */);
+
+/* The log posterior as it is now, as a target for dpi_hmc; borrows s. */
 dpi_target dpi_surrogate_target(dpi_surrogate *s);
 
 #endif

@@ -25,6 +25,7 @@ UNIT_TESTS += %D%/t-scan
 UNIT_TESTS += %D%/t-paid
 %C%_t_paid_SOURCES = %D%/t-paid.c $(readers)
 UNIT_TESTS += %D%/t-budget
+UNIT_TESTS += %D%/t-rows
 UNIT_TESTS += %D%/t-releases
 %C%_t_releases_SOURCES = %D%/t-releases.c $(readers) $(RELEASES) $(ledger_folder)
 %C%_t_releases_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK)
