@@ -148,8 +148,12 @@ static dp_status run(fit_job *a, dp_error *err)
 {
     size_t d = a->view.objective.n_theta;
     size_t asked = a->opts->draws != 0 ? a->opts->draws : DRAWS;
-    a->rounds = (dpi_rounds){
-        .view = &a->view, .budget = &a->budget, .opts = a->opts, .scan = &a->scan, .rng = a->rng};
+    a->rounds = (dpi_rounds){.model = a->model,
+                             .view = &a->view,
+                             .budget = &a->budget,
+                             .opts = a->opts,
+                             .scan = &a->scan,
+                             .rng = a->rng};
     a->n_draws = (asked + CHAINS - 1) / CHAINS * CHAINS;
     a->theta = dpi_arena_alloc(&a->arena, a->n_draws, d * sizeof *a->theta);
     if (a->theta == NULL)

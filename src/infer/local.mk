@@ -6,6 +6,7 @@ libtacit_core_la_SOURCES += \
   %D%/drift.c %D%/drift.h \
   %D%/hmc.c %D%/hmc.h \
   %D%/infer.c \
+  %D%/laplace.c %D%/laplace.h \
   %D%/law.c %D%/law.h \
   %D%/matrix.c %D%/matrix.h \
   %D%/metric.c %D%/metric.h \
@@ -13,6 +14,7 @@ libtacit_core_la_SOURCES += \
   %D%/invent.c %D%/invent.h \
   %D%/mixing.c %D%/mixing.h \
   %D%/nuts.c %D%/nuts.h \
+  %D%/prior.c %D%/prior.h \
   %D%/psi.c %D%/psi.h \
   %D%/view.c %D%/view.h \
   %D%/plan.c %D%/plan.h %D%/plan-print.c \

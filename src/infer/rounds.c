@@ -18,9 +18,11 @@
 #include "infer/arrow.h"
 #include "infer/clip.h"
 #include "infer/drift.h"
+#include "infer/laplace.h"
 #include "infer/matrix.h"
+#include "infer/prior.h"
 
-enum { WALK = 40, WALK_WARM = 15, PRIOR_WALK = 400, FINAL_WARM = 400 };
+enum { WALK = 40, WALK_WARM = 15, PRIOR_DRAWS = 1000, FINAL_WARM = 400 };
 
 /* Least clip norm of the approach in units of sqrt(dims); longest step of a round in units of a
  * record's information; norm that matrices are clipped to in units of dims. */
@@ -62,7 +64,7 @@ dp_status dpi_rounds_init(dpi_rounds *r, dp_error *err)
     ok = ok && (r->sums = dpi_arena_alloc(a, rounds * view->n_release, sizeof(double))) != NULL;
     ok = ok && (r->sum = dpi_arena_alloc(a, view->n_release, sizeof(double))) != NULL;
     ok = ok && (r->centres = dpi_arena_alloc(a, rounds * d, sizeof(double))) != NULL;
-    ok = ok && (r->walk = dpi_arena_alloc(a, 2 * PRIOR_WALK * d, sizeof(double))) != NULL;
+    ok = ok && (r->walk = dpi_arena_alloc(a, WALK * d, sizeof(double))) != NULL;
     if (!ok)
         return dpi_fail_nomem(err);
     ok = (r->unit = dpi_arena_alloc(a, view->p, sizeof(double))) != NULL;
@@ -105,33 +107,20 @@ static int ascending(const void *a, const void *b)
  * from them as spreads, which heavy tails do not move. */
 static dp_status start(dpi_rounds *r, dp_error *err)
 {
-    size_t d = dimension(r), n = 2 * PRIOR_WALK;
-    dpi_target target = dpi_surrogate_target(&r->posterior);
-    double *zeros = dpi_arena_alloc(&r->arena, 2 * d + n, sizeof *zeros), *one = zeros + 2 * d;
-    if (zeros == NULL)
+    size_t d = dimension(r), n = PRIOR_DRAWS;
+    double *all = dpi_alloc(n, (d + 1) * sizeof *all), *one = all + n * d;
+    if (all == NULL)
         return dpi_fail_nomem(err);
-    dpi_hmc_opts o = {
-        .chains = 2, .warmup = PRIOR_WALK, .draws = PRIOR_WALK, .start = zeros, .adapt = true};
-    dp_status status = dpi_hmc(&target, &o, r->rng, r->walk, &r->report, err);
+    dp_status status = dpi_prior_draw(r->model, r->view, n, r->rng, all, err);
     for (size_t i = 0; i < d && status == DP_OK; i++) {
         for (size_t k = 0; k < n; k++)
-            one[k] = r->walk[k * d + i];
+            one[k] = isfinite(all[k * d + i]) ? all[k * d + i] : 0;
         qsort(one, n, sizeof *one, ascending);
         r->z[i] = one[n / 2];
         r->spread[i] = fmin(fmax((one[n * 3 / 4] - one[n / 4]) / 1.35, 1e-6), 1e6);
     }
+    dpi_free(all);
     return status;
-}
-
-/* A factor of about the posterior's covariance: (K + 1 / spread^2)^-1. */
-static dp_status make_factor(const dpi_rounds *r, double *factor, dp_error *err)
-{
-    size_t d = dimension(r);
-    memcpy(factor, r->posterior.precision, d * d * sizeof *factor);
-    for (size_t i = 0; i < d; i++)
-        factor[i * d + i] += 1 / (r->spread[i] * r->spread[i]);
-    dp_status status = dpi_matrix_invert(d, factor, factor, err);
-    return status == DP_OK ? dpi_matrix_factor(d, factor, factor, err) : status;
 }
 
 /* A short walk from where the last one ended; *mean is that of its draws. */
@@ -150,7 +139,7 @@ static dp_status walk(dpi_rounds *r, double *mean, dp_error *err)
                       .depth = 6,
                       .start = from,
                       .factor = factor};
-    dp_status status = make_factor(r, factor, err);
+    dp_status status = dpi_laplace_factor(&r->posterior, r->z, r->spread, factor, err);
     if (status == DP_OK)
         status = dpi_hmc(&target, &o, r->rng, r->walk, &r->report, err);
     if (status == DP_OK)
@@ -175,7 +164,7 @@ dp_status dpi_rounds_draw(dpi_rounds *r, size_t chains, size_t n, double *draws,
                       .start = from,
                       .factor = factor,
                       .adapt = true};
-    dp_status status = make_factor(r, factor, err);
+    dp_status status = dpi_laplace_factor(&r->posterior, r->z, r->spread, factor, err);
     if (status == DP_OK)
         status = dpi_hmc(&target, &o, r->rng, draws, &r->report, err);
     dpi_free(factor);

@@ -7,6 +7,7 @@
 #include "infer/surrogate.h"
 
 typedef struct dpi_rounds {
+    const dp_model *model;
     const dpi_model_view *view;
     const dpi_budget *budget;
     const dp_fit_opts *opts;
@@ -34,7 +35,7 @@ typedef struct dpi_rounds {
     dpi_hmc_report report;     /* of the last draws */
 } dpi_rounds;
 
-/* Borrows what is set in *r: view, budget, opts, scan, rng.  DP_ENOMEM. */
+/* Borrows what is set in *r: model, view, budget, opts, scan, rng.  DP_ENOMEM. */
 dp_status dpi_rounds_init(dpi_rounds *r, dp_error *err) DP_MUST_CHECK;
 void dpi_rounds_free(dpi_rounds *r);
 

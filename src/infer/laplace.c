@@ -1,0 +1,98 @@
+/* Second derivatives of a prior, by differences of its gradient, beside the likelihood's precision.
+ *
+ * A prior that is normal given its scales has positive ones but for the scales: with b_k ~ N(0,
+ * tau) the matrix of (log tau, b) is indefinite wherever b is not very well known.  Members follow
+ * scales in the order of latents, so a factor from the last coordinate to the first has left of a
+ * scale what is known of it when all its members are summed out; where that is less than the prior
+ * alone tells, the scale's products with others are left out.  The same is done with a density that
+ * curves the wrong way, as Cauchy's does far out. */
+#include "infer/laplace.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "infer/matrix.h"
+#include "num/linalg.h"
+
+/* Of the prior's precision: what a coordinate must have left; and steps of differences in its
+ * standard deviations. */
+static const double least = 0.3, difference = 1e-3;
+
+/* h[d][d], made symmetric; what is not finite is 0. */
+static void differentiate(dpi_surrogate *s, const double *z, const double *spread, double *room,
+                          double *h)
+{
+    size_t d = s->d;
+    double *at = room, *up = room + d, *down = room + 2 * d;
+    memcpy(at, z, d * sizeof *at);
+    for (size_t i = 0; i < d; i++) {
+        double step = difference * spread[i];
+        at[i] = z[i] + step;
+        (void)dpi_surrogate_prior(s, at, up);
+        at[i] = z[i] - step;
+        (void)dpi_surrogate_prior(s, at, down);
+        at[i] = z[i];
+        for (size_t j = 0; j < d; j++)
+            h[i * d + j] = (down[j] - up[j]) / (2 * step);
+    }
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double mean = (h[i * d + j] + h[j * d + i]) / 2;
+            h[i * d + j] = h[j * d + i] = isfinite(mean) ? mean : 0;
+        }
+}
+
+static void leave_out(size_t d, size_t i, double precision, double *h)
+{
+    double own = h[i * d + i];
+    for (size_t j = 0; j < d; j++)
+        h[i * d + j] = h[j * d + i] = 0;
+    h[i * d + i] = own > precision ? own : precision;
+}
+
+/* The last coordinate whose pivot, with those behind it summed out, is too small; d: none. */
+static size_t find_short(const dpi_surrogate *s, const double *h, const double *spread, double *a)
+{
+    size_t d = s->d;
+    for (size_t e = 0; e < d * d; e++)
+        a[d * d - 1 - e] = s->precision[e] + h[e];
+    for (size_t i = 0; i < d; i++) {
+        double *row = a + i * d, scale = spread[d - 1 - i];
+        for (size_t j = 0; j < i; j++)
+            row[j] = (row[j] - dpi_dot(j, row, a + j * d)) / a[j * d + j];
+        double pivot = row[i] - dpi_dot(i, row, row);
+        if (!(pivot > least / (scale * scale)))
+            return d - 1 - i;
+        row[i] = sqrt(pivot);
+    }
+    return d;
+}
+
+static void mend(const dpi_surrogate *s, const double *spread, double *h, double *room)
+{
+    size_t d = s->d, i = d, last = d;
+    for (size_t k = 0; k <= d && (i = find_short(s, h, spread, room)) < d && i != last; k++) {
+        leave_out(d, i, 1 / (spread[i] * spread[i]), h);
+        last = i;
+    }
+    for (size_t e = 0; e < d && i < d; e++)
+        leave_out(d, e, 1 / (spread[e] * spread[e]), h);
+}
+
+dp_status dpi_laplace_factor(dpi_surrogate *s, const double *z, const double *spread,
+                             double *factor, dp_error *err)
+{
+    size_t d = s->d;
+    double *h = dpi_alloc(2 * d + 3, d * sizeof *h);
+    if (h == NULL)
+        return dpi_fail_nomem(err);
+    differentiate(s, z, spread, h + 2 * d * d, h);
+    mend(s, spread, h, h + d * d);
+    for (size_t e = 0; e < d * d; e++)
+        h[e] += s->precision[e];
+    dp_status status = dpi_matrix_invert(d, h, factor, err);
+    if (status == DP_OK)
+        status = dpi_matrix_factor(d, factor, factor, err);
+    dpi_free(h);
+    return status;
+}
