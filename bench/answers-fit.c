@@ -21,7 +21,11 @@ typedef dp_status fit_way(const dp_model *m, const dp_dataset *data, const fit_a
 static dp_status automatic(const dp_model *m, const dp_dataset *data, const fit_ask *ask,
                            dp_fit **fit, dp_error *err)
 {
-    dp_fit_opts o = {.seed = ask->seed, .threads = ask->threads, .hopeless_allowed = true};
+    dp_fit_opts o = {.seed = ask->seed,
+                     .threads = ask->threads,
+                     .rounds = ask->rounds,
+                     .clip = ask->clip,
+                     .hopeless_allowed = true};
     o.mode = isfinite(ask->epsilon) ? DP_PRIVATE : DP_NO_PRIVACY;
     if (o.mode == DP_PRIVATE)
         o.epsilon = ask->epsilon, o.delta = ask->delta;

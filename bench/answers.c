@@ -16,6 +16,7 @@
  *   make bench/answers && bench/answers [--problems linear,radon] [--epsilon 1,4,none] [--seeds 20]
  *                                       [--method private|svi] [--truth fixed|prior] ...
  *   bench/answers null [...]            coin tosses, in which there is nothing to be found
+ *   bench/answers cases [...]           hard cases: right, told of, or silent
  *   bench/answers reference [...]       the exact posteriors themselves */
 #include "answers.h"
 
@@ -85,8 +86,7 @@ size_t answers_list(const char *text, double *values)
     return n;
 }
 
-/* Whether a name begins with one of a list. */
-static bool listed(const char *list, const char *name)
+bool answers_listed(const char *list, const char *name)
 {
     for (size_t n; *list != 0; list += n + (list[n] == ',')) {
         n = strcspn(list, ",");
@@ -103,8 +103,8 @@ static kind kind_of(const regression *r, size_t k)
                                                 : KIND_GROUP;
 }
 
-/* Draws of quantity k. */
-static void values_of(const regression *r, const dp_draws *draws, size_t k, double *value)
+void answers_values(const regression *r, const dp_draws *draws, size_t k, size_t n_draws,
+                    double *value)
 {
     size_t n, size = dp_draws_size(draws), w = dp_draws_find(draws, "w", &n), at = w + k;
     bool sum = kind_of(r, k) == KIND_GROUP;
@@ -112,7 +112,7 @@ static void values_of(const regression *r, const dp_draws *draws, size_t k, doub
         at = dp_draws_find(draws, "b", &n) + k - (regression_size(r) - r->groups);
     else if (k >= r->p)
         at = dp_draws_find(draws, regression_has_noise(r) && k == r->p ? "sigma" : "tau", &n);
-    for (size_t i = 0; i < DRAWS; i++) {
+    for (size_t i = 0; i < n_draws; i++) {
         const double *draw = dp_draws_values(draws) + i * size;
         value[i] = draw[at] + (sum ? draw[w] : 0);
     }
@@ -148,7 +148,7 @@ static void score(const regression *r, const reference *ref, const dp_fit *fit, 
         bench_stop("score", err.text);
     for (size_t k = 0; k < regression_size(r); k++) {
         const double exact[2] = {ref->mean[k], ref->sd[k]};
-        values_of(r, draws, k, value);
+        answers_values(r, draws, k, DRAWS, value);
         add(&tallies[kind_of(r, k)], value, r->truth[k], exact);
     }
     free(value);
@@ -185,8 +185,7 @@ static void print_scores(const regression *r, const tally tallies[KINDS])
         }
 }
 
-/* A text without what would end a JSON string. */
-static void print_text(const char *name, const char *text)
+void answers_text(const char *name, const char *text)
 {
     (void)printf("\"%s\": \"", name);
     for (; *text != 0; text++)
@@ -217,10 +216,10 @@ static void run_once(const settings *s, const char *name, const regression *r, c
         print_scores(r, tallies);
         bench_number("spent", answer.spent);
         (void)printf("\"flagged\": %zu, ", answer.flagged);
-        print_text("flags", answer.names);
+        answers_text("flags", answer.names);
         dp_fit_free(answer.fit);
     } else {
-        print_text("failed", err.text);
+        answers_text("failed", err.text);
     }
     bench_number("seconds", answer.wall);
     bench_number("processor", answer.cpu);
@@ -329,14 +328,15 @@ int main(int argc, char **argv)
 {
     bool null = argc > 1 && strcmp(argv[1], "null") == 0;
     bool only_reference = argc > 1 && strcmp(argv[1], "reference") == 0;
-    int skip = null || only_reference;
-    if (null) {
-        null_main(argc - skip, argv + skip);
+    bool hard = argc > 1 && strcmp(argv[1], "cases") == 0;
+    int skip = null || only_reference || hard;
+    if (null || hard) {
+        (null ? null_main : cases_main)(argc - skip, argv + skip);
         return 0;
     }
     settings s = parse(argc - skip, argv + skip);
     for (size_t k = 0; problem_at(k) != NULL; k++)
-        if (listed(s.problems, problem_name(problem_at(k))))
+        if (answers_listed(s.problems, problem_name(problem_at(k))))
             run_problem(&s, problem_at(k), only_reference);
     return 0;
 }

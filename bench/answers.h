@@ -97,6 +97,8 @@ typedef struct fit_ask {
     const char *method;    /* "private": from epsilon and delta alone; "svi": mean field, clip 1 */
     double epsilon, delta; /* epsilon INFINITY: without privacy */
     uint64_t threads, seed;
+    uint64_t rounds; /* rounds and clip as in dp_fit_opts; 0 is the default */
+    double clip;
 } fit_ask;
 
 typedef struct fit_answer {
@@ -120,7 +122,22 @@ dp_status fit_run(const dp_model *m, const dp_dataset *data, const fit_ask *ask,
 /* Fits of coin tosses, in which there is nothing to be found: bench/answers null ... */
 void null_main(int argc, char **argv);
 
+/* ---- answers-cases.c ---- */
+
+/* Fits of hard cases: bench/answers cases ... */
+void cases_main(int argc, char **argv);
+
 /* ---- shared ---- */
+
+/* Draws of quantity k of a regression, value[n_draws]. */
+void answers_values(const regression *r, const dp_draws *draws, size_t k, size_t n_draws,
+                    double *value);
+
+/* Whether a name begins with one of a list. */
+bool answers_listed(const char *list, const char *name);
+
+/* Prints a member of a JSON object; the text without what would end it. */
+void answers_text(const char *name, const char *text);
 
 enum { ANSWERS_LIST = 32 };
 

@@ -59,7 +59,7 @@ EXTRA_PROGRAMS += %D%/accountant
 EXTRA_PROGRAMS += %D%/answers
 %C%_answers_SOURCES = %D%/answers.c %D%/answers.h %D%/answers-problems.c %D%/answers-real.c \
   %D%/answers-reference.c %D%/answers-quadrature.c %D%/answers-standard.c %D%/answers-standard.h \
-  %D%/answers-fit.c %D%/answers-null.c %D%/women.c %D%/women.h $(bench_options) $(benchmark)
+  %D%/answers-fit.c %D%/answers-null.c %D%/answers-cases.c %D%/women.c %D%/women.h $(bench_options) $(benchmark)
 %C%_answers_LDADD = libtacit.la -lm
 EXTRA_DIST += %D%/answers.py
 
