@@ -374,6 +374,9 @@ static scores score(const regression *r, const reference *ref, const dp_fit *fit
         for (size_t i = 0; i < DRAWS; i++)
             square += (value[i] - mean) * (value[i] - mean) / DRAWS;
         double away = fabs(mean - ref->mean[k]), sd = sqrt(square), width = sd / ref->sd[k];
+        if (getenv("DBG"))
+            fprintf(stderr, "q%zu mean %.4g sd %.3g ref %.4g sd %.3g\n", k, mean, sd, ref->mean[k],
+                    ref->sd[k]);
         s.off = fmax(s.off, away / sd);
         s.error += away / ref->sd[k] / (double)size;
         s.least = fmin(s.least, width);
@@ -400,7 +403,7 @@ static void print_run(const regression *r, const reference *ref, const fit_ask *
                                           : answer->flagged > 0 ? "told"
                                                                 : "silent");
     (void)printf("\"flagged\": %zu, ", answer->flagged);
-    answers_text("flags", answer->names);
+    answers_text("bad", answer->names);
     bench_number("seconds", answer->wall);
 }
 

@@ -283,9 +283,11 @@ static dp_status make_fit(fit_job *a, dp_fit **fit, dp_error *err)
                            .phases = phases,
                            .n_phases = list_phases(a, phases),
                            .diagnostics = diagnostics,
-                           .n_diagnostics = dpi_diagnose(&a->rounds, &found, diagnostics),
                            .own = a->budget.noisy ? a->data->identity : NULL};
-    dp_status status = constrain(a, size, draws, err);
+    dp_status status =
+        dpi_diagnose(&a->rounds, guide, &found, diagnostics, &parts.n_diagnostics, err);
+    if (status == DP_OK)
+        status = constrain(a, size, draws, err);
     if (status == DP_OK)
         status = dpi_fit_list_columns(o, a->data, &a->arena, &parts, err);
     if (status == DP_OK)

@@ -58,6 +58,11 @@ size_t dpi_inquiry_size(const dpi_model_view *r, dpi_inquiry_kind kind)
 /* A fifth of the squared norm is for the number of records, the rest for the coordinates. */
 static const double count_part = 0.2;
 
+double dpi_inquiry_number_sd(double sigma)
+{
+    return sigma / sqrt(count_part);
+}
+
 static size_t scale_bin(double x)
 {
     int exponent = ilogb(x) - DPI_LEAST_SCALE;

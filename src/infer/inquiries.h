@@ -43,6 +43,10 @@ size_t dpi_inquiry_room(const dpi_model_view *r);
 /* Numbers of a pattern. */
 size_t dpi_pattern_size(const dpi_model_view *r);
 
+/* Standard deviation of the noise in the number of records that DPI_INQUIRY_SCALES releases, but for
+ * the share. */
+double dpi_inquiry_number_sd(double sigma);
+
 /* The release, in the units of what is summed, and *sd [nullable], the standard deviation of the
  * noise in each number of it; of curvature sd[2], of scales sd[2]: of the count, of the others. */
 dp_status dpi_inquiry_run(const dpi_inquiry *q, dpi_inquiry_kind kind, dpi_scan *scan,

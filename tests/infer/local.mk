@@ -34,6 +34,7 @@ UNIT_TESTS += %D%/t-reservation
 %C%_t_reservation_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK) $(FAULTY_LINK)
 UNIT_TESTS += %D%/t-arrow
 %C%_t_arrow_SOURCES = %D%/t-arrow.c $(readers)
+UNIT_TESTS += %D%/t-diagnose
 UNIT_TESTS += %D%/t-drift
 %C%_t_drift_SOURCES = %D%/t-drift.c $(readers)
 UNIT_TESTS += %D%/t-invent %D%/t-plan
