@@ -2,7 +2,7 @@
  *
  * All chains take turns, one transition each, and share step and covariance, which so are learnt
  * from every chain's draws; after the warm-up both stay, and a chain is a Markov chain that leaves
- * the target invariant.
+ * the target invariant, with random numbers of its own, so that any thread may run it.
  *
  * The step is found by doubling or halving until a single leapfrog crosses an acceptance of 0.8,
  * and then led by dual averaging (Hoffman and Gelman 2014, section 3.2) to the acceptance that is
@@ -21,11 +21,13 @@
 #include "infer/hmc.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "infer/mixing.h"
 #include "infer/whiten.h"
+#include "random/rng.h"
 
 enum { DEPTH = 10, LEAST_ADAPT = 20, FIRST = 75, LAST = 50, WINDOW = 25, MOST_DOUBLINGS = 100 };
 
@@ -40,13 +42,26 @@ typedef struct averaging {
 typedef struct markov_chain {
     dpi_hmc_point at;
     double *origin; /* [n] */
+    uint64_t seed;  /* of its draws after the warm-up */
+    size_t divergent, cut;
+    double acceptance;
 } markov_chain;
+
+/* A thread's own. */
+typedef struct worker {
+    dpi_nuts *nuts;
+    dp_rng *rng;
+} worker;
 
 typedef struct sampler {
     dpi_hmc_opts opts;
     dpi_nuts nuts;
     averaging step;
     markov_chain *chains;
+    worker *workers;
+    size_t n_workers;
+    atomic_size_t next; /* chain whose draws nobody makes yet */
+    double *draws;
     double *factor, *scratch; /* [n][n], for opts.adapt */
     double *window;           /* [chains][transitions between the first and the last][n] */
     size_t first, slow;       /* transitions before windows, and in them */
@@ -105,6 +120,27 @@ static bool evaluate(sampler *s, markov_chain *c)
     return dpi_nuts_evaluate(&s->nuts, &c->at);
 }
 
+static dp_status make_workers(sampler *s, dp_error *err)
+{
+    dp_status status = DP_OK;
+    s->n_workers = s->opts.pool != NULL ? s->opts.n_twins + 1 : 1;
+    s->workers = dpi_arena_alloc(&s->arena, s->n_workers, sizeof *s->workers);
+    if (s->workers == NULL) {
+        s->n_workers = 0;
+        return dpi_fail_nomem(err);
+    }
+    for (size_t k = 0; k < s->n_workers && status == DP_OK; k++) {
+        worker *w = &s->workers[k];
+        w->nuts = k == 0 ? &s->nuts : dpi_arena_alloc(&s->arena, 1, sizeof *w->nuts);
+        if (w->nuts == NULL ||
+            (k > 0 && !dpi_nuts_init(w->nuts, &s->opts.twins[k - 1], s->opts.depth, &s->arena)))
+            status = dpi_fail_nomem(err);
+        else
+            status = dp_rng_new(1, &w->rng, err);
+    }
+    return status;
+}
+
 static dp_status start_chains(sampler *s, dp_error *err)
 {
     const size_t n = s->nuts.in.n;
@@ -120,6 +156,9 @@ static dp_status start_chains(sampler *s, dp_error *err)
                             "chain %zu starts where the density or its gradient is 0 or not "
                             "finite; start it elsewhere",
                             c);
+        dp_status status = dp_rng_below(s->rng, UINT64_MAX, 1, &one->seed, err);
+        if (status != DP_OK)
+            return status;
     }
     return DP_OK;
 }
@@ -257,30 +296,62 @@ static dp_status warm_up(sampler *s, dp_error *err)
 
 /* ---- draws ---- */
 
-static void sample(sampler *s, double *draws, dpi_hmc_report *report)
+static void draw_chain(sampler *s, const worker *w, size_t c)
 {
     const size_t n = s->nuts.in.n, each = s->opts.draws;
-    double all = (double)s->opts.chains * (double)each;
-    for (size_t t = 0; t < each; t++)
-        for (size_t c = 0; c < s->opts.chains; c++) {
-            move(s, &s->chains[c]);
-            dpi_nuts_place(&s->nuts, s->chains[c].at.x, draws + (c * each + t) * n);
-            report->divergent += s->nuts.diverged;
-            report->cut += s->nuts.cut;
-            report->acceptance += s->nuts.acceptance / all;
-        }
+    markov_chain *chain = &s->chains[c];
+    dpi_rng_reseed(w->rng, chain->seed);
+    w->nuts->in.origin = chain->origin;
+    for (size_t t = 0; t < each; t++) {
+        dpi_nuts_step(w->nuts, &chain->at, w->rng);
+        dpi_nuts_place(w->nuts, chain->at.x, s->draws + (c * each + t) * n);
+        chain->divergent += w->nuts->diverged;
+        chain->cut += w->nuts->cut;
+        chain->acceptance += w->nuts->acceptance / (double)each;
+    }
+}
+
+static void draw_chains(void *user, size_t k)
+{
+    sampler *s = user;
+    for (size_t c; k < s->n_workers && (c = atomic_fetch_add(&s->next, 1)) < s->opts.chains;)
+        draw_chain(s, &s->workers[k], c);
+}
+
+/* From here on a chain needs no other: each has random numbers of its own. */
+static void sample(sampler *s, dpi_hmc_report *report)
+{
+    const double *factor = s->factor != NULL ? s->factor : s->opts.factor;
+    for (size_t k = 1; k < s->n_workers; k++) {
+        s->workers[k].nuts->step = s->nuts.step;
+        if (factor != NULL)
+            dpi_nuts_whiten(s->workers[k].nuts, factor);
+    }
+    atomic_init(&s->next, 0);
+    if (s->n_workers > 1)
+        dpi_pool_run(s->opts.pool, draw_chains, s);
+    else
+        draw_chains(s, 0);
+    for (const markov_chain *c = s->chains; c < s->chains + s->opts.chains; c++) {
+        report->divergent += c->divergent;
+        report->cut += c->cut;
+        report->acceptance += c->acceptance / (double)s->opts.chains;
+    }
+    for (size_t k = 0; k < s->n_workers; k++)
+        report->gradients += s->workers[k].nuts->gradients;
     report->step = s->nuts.step;
-    report->gradients = s->nuts.gradients;
 }
 
 static dp_status run_all(sampler *s, double *draws, dpi_hmc_report *report, dp_error *err)
 {
-    dp_status status = start_chains(s, err);
+    dp_status status = make_workers(s, err);
+    if (status == DP_OK)
+        status = start_chains(s, err);
     if (status == DP_OK)
         status = warm_up(s, err);
     if (status != DP_OK)
         return status;
-    sample(s, draws, report);
+    sample(s, report);
     dpi_mixing mixing;
     status = dpi_mixing_of(s->opts.chains, s->opts.draws, s->nuts.in.n, draws, &mixing, err);
     report->r_hat = mixing.r_hat;
@@ -297,7 +368,7 @@ static void wipe(double *draws, size_t size)
 dp_status dpi_hmc(const dpi_target *target, const dpi_hmc_opts *opts, dp_rng *rng, double *draws,
                   dpi_hmc_report *report, dp_error *err)
 {
-    sampler s = {.opts = *opts, .rng = rng};
+    sampler s = {.opts = *opts, .rng = rng, .draws = draws};
     *report = (dpi_hmc_report){.r_hat = INFINITY};
     dp_status status = check(target, &s.opts, err);
     if (status == DP_EINVAL)
@@ -309,6 +380,8 @@ dp_status dpi_hmc(const dpi_target *target, const dpi_hmc_opts *opts, dp_rng *rn
         dpi_nuts_whiten(&s.nuts, opts->factor);
     if (status == DP_OK)
         status = run_all(&s, draws, report, err);
+    for (size_t k = 0; k < s.n_workers; k++)
+        dp_rng_free(s.workers[k].rng);
     dpi_arena_free(&s.arena);
     if (status != DP_OK) {
         *report = (dpi_hmc_report){.r_hat = INFINITY};

@@ -8,6 +8,7 @@
 #include <tacit/random.h>
 #include <tacit/status.h>
 
+#include "base/pool.h"
 #include "infer/nuts.h"
 
 typedef struct dpi_hmc_opts {
@@ -20,6 +21,10 @@ typedef struct dpi_hmc_opts {
     bool adapt;           /* learn the covariance in the warm-up; less than 20 are too few */
     double step;          /* in whitened coordinates; 0: found in the warm-up.  One that is given is
                            * kept, but for adapt, which begins with it */
+    dpi_pool *pool;       /* nullable: draws of several chains are made at the same time, if there
+                           * are targets for it; they are the same for any number of threads */
+    const dpi_target *twins; /* [n_twins] of the target's density, for other threads */
+    size_t n_twins;
 } dpi_hmc_opts;
 
 typedef struct dpi_hmc_report {

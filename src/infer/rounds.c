@@ -22,7 +22,7 @@
 #include "infer/matrix.h"
 #include "infer/prior.h"
 
-enum { WALK = 40, WALK_WARM = 15, PRIOR_DRAWS = 1000, FINAL_WARM = 400 };
+enum { WALK = 24, WALK_WARM = 10, PRIOR_DRAWS = 1000, FINAL_WARM = 200 };
 
 /* Least clip norm of the approach in units of sqrt(dims); longest step of a round in units of a
  * record's information; norm that matrices are clipped to in units of dims. */
@@ -148,25 +148,46 @@ static dp_status walk(dpi_rounds *r, double *mean, dp_error *err)
     return status;
 }
 
+static dp_status draw(dpi_rounds *r, dpi_hmc_opts *o, double *factor, double *draws, dp_error *err)
+{
+    size_t most = r->scan->pool != NULL ? r->scan->threads : 1;
+    size_t n = (most < o->chains ? most : o->chains) - 1, made = 0;
+    dpi_surrogate *twins = dpi_alloc(n + 1, sizeof *twins);
+    dpi_target *targets = dpi_alloc(n + 1, sizeof *targets), target;
+    dp_status status = twins != NULL && targets != NULL ? DP_OK : dpi_fail_nomem(err);
+    for (; made < n && status == DP_OK; made += status == DP_OK) {
+        status = dpi_surrogate_twin(&r->posterior, &twins[made], err);
+        if (status == DP_OK)
+            targets[made] = dpi_surrogate_target(&twins[made]);
+    }
+    if (status == DP_OK)
+        status = dpi_laplace_factor(&r->posterior, r->z, r->spread, factor, err);
+    target = dpi_surrogate_target(&r->posterior);
+    o->factor = factor;
+    o->pool = r->scan->pool;
+    o->twins = targets;
+    o->n_twins = n;
+    if (status == DP_OK)
+        status = dpi_hmc(&target, o, r->rng, draws, &r->report, err);
+    while (made > 0)
+        dpi_surrogate_free(&twins[--made]);
+    dpi_free(targets);
+    dpi_free(twins);
+    return status;
+}
+
 dp_status dpi_rounds_draw(dpi_rounds *r, size_t chains, size_t n, double *draws, dp_error *err)
 {
     size_t d = dimension(r);
-    dpi_target target = dpi_surrogate_target(&r->posterior);
     double *factor = dpi_alloc(d + chains, d * sizeof *factor);
     if (factor == NULL)
         return dpi_fail_nomem(err);
     double *from = factor + d * d;
     for (size_t c = 0; c < chains; c++)
         memcpy(from + c * d, r->walk + (WALK - 1 - c % WALK) * d, d * sizeof *from);
-    dpi_hmc_opts o = {.chains = chains,
-                      .warmup = FINAL_WARM,
-                      .draws = n,
-                      .start = from,
-                      .factor = factor,
-                      .adapt = true};
-    dp_status status = dpi_laplace_factor(&r->posterior, r->z, r->spread, factor, err);
-    if (status == DP_OK)
-        status = dpi_hmc(&target, &o, r->rng, draws, &r->report, err);
+    dpi_hmc_opts o = {
+        .chains = chains, .warmup = FINAL_WARM, .draws = n, .start = from, .adapt = true};
+    dp_status status = draw(r, &o, factor, draws, err);
     dpi_free(factor);
     return status;
 }

@@ -45,6 +45,17 @@ dp_status dpi_surrogate_init(dpi_surrogate *s, const dpi_model_view *r, dp_error
     return status;
 }
 
+dp_status dpi_surrogate_twin(const dpi_surrogate *s, dpi_surrogate *twin, dp_error *err)
+{
+    dp_status status = dpi_surrogate_init(twin, s->view, err);
+    if (status != DP_OK)
+        return status;
+    memcpy(twin->centre, s->centre, s->d * sizeof *s->centre);
+    memcpy(twin->linear, s->linear, s->d * sizeof *s->linear);
+    memcpy(twin->precision, s->precision, s->d * s->d * sizeof *s->precision);
+    return DP_OK;
+}
+
 void dpi_surrogate_free(dpi_surrogate *s)
 {
     dpi_run_free(s->run);

@@ -34,6 +34,10 @@ dp_status dpi_surrogate_init(dpi_surrogate *s, const dpi_model_view *r,
                              dp_error *err) DP_MUST_CHECK;
 void dpi_surrogate_free(dpi_surrogate *s);
 
+/* The same posterior for another thread, with nothing kept.  DP_ENOMEM. */
+dp_status dpi_surrogate_twin(const dpi_surrogate *s, dpi_surrogate *twin,
+                             dp_error *err) DP_MUST_CHECK;
+
 /* What was released. */
 typedef struct dpi_released {
     const dpi_metric *metric;
