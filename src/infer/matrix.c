@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/compiler.h"
 #include "base/error.h"
 #include "num/linalg.h"
 
@@ -116,6 +117,14 @@ dp_status dpi_matrix_factor(size_t n, const double *a, double *out, dp_error *er
     return DP_OK;
 }
 
+DPI_LOOPS static void add(size_t n, double factor, const double *a, double *sum)
+{
+    for (size_t i = 0; i < n; i++)
+        sum[i] += factor * a[i];
+}
+
+/* Row by row: row i of the factor's inverse is (unit_i - sum_(e < i) L_ie row_e) / L_ii, and the
+ * inverse of a is the sum of row_e' row_e. */
 dp_status dpi_matrix_invert(size_t n, const double *a, double *out, dp_error *err)
 {
     double *factor = dpi_alloc(n * n, 2 * sizeof *factor);
@@ -123,20 +132,23 @@ dp_status dpi_matrix_invert(size_t n, const double *a, double *out, dp_error *er
         return dpi_fail_nomem(err);
     double *inverse = factor + n * n; /* of the factor, lower */
     dp_status status = dpi_matrix_factor(n, a, factor, err);
-    for (size_t j = 0; j < n && status == DP_OK; j++)
-        for (size_t i = 0; i < n; i++) {
-            double sum = i == j;
-            for (size_t e = j; e < i; e++)
-                sum -= factor[i * n + e] * inverse[e * n + j];
-            inverse[i * n + j] = i < j ? 0 : sum / factor[i * n + i];
-        }
+    for (size_t i = 0; i < n && status == DP_OK; i++) {
+        double *row = inverse + i * n;
+        memset(row, 0, n * sizeof *row);
+        for (size_t e = 0; e < i; e++)
+            add(e + 1, -factor[i * n + e], inverse + e * n, row);
+        row[i] = 1;
+        for (size_t e = 0; e <= i; e++)
+            row[e] /= factor[i * n + i];
+    }
+    if (status == DP_OK)
+        memset(out, 0, n * n * sizeof *out);
+    for (size_t e = 0; e < n && status == DP_OK; e++)
+        for (size_t i = 0; i <= e; i++)
+            add(i + 1, inverse[e * n + i], inverse + e * n, out + i * n);
     for (size_t i = 0; i < n && status == DP_OK; i++)
-        for (size_t j = 0; j < n; j++) {
-            double sum = 0;
-            for (size_t e = i > j ? i : j; e < n; e++)
-                sum += inverse[e * n + i] * inverse[e * n + j];
-            out[i * n + j] = sum;
-        }
+        for (size_t j = 0; j < i; j++)
+            out[j * n + i] = out[i * n + j];
     dpi_free(factor);
     return status;
 }
