@@ -123,6 +123,18 @@ def null_row(row):
     return cells + [number(row[name], 3) for name in ["excluded", "width", "widest", "flagged"]]
 
 
+def case_row(key, rows):
+    verdicts = collections.Counter(row["verdict"] for row in rows)
+    names = collections.Counter(name for row in rows for name in row.get("bad", "").split())
+    cells = [key[0], f"{key[1]:g}", str(len(rows))]
+    cells += [str(verdicts[name] or "") for name in ["right", "told", "silent", "failed"]]
+    some = [row for row in rows if row["verdict"] != "failed"]
+    for name in ["off", "error", "least", "most"]:
+        values = sorted(row[name] for row in some)
+        cells.append(f"{values[len(values) // 2]:.2g}" if values else "-")
+    return cells + [", ".join(f"{name} {count}" for name, count in names.most_common())]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("lines", nargs="*", default=["-"], help="files of JSON lines")
@@ -133,6 +145,12 @@ def main():
     null = [line for line in lines if line["kernel"] == "answers-null"]
     if found:
         answers(found)
+    cases = [line for line in lines if line["kernel"] == "answers-cases"]
+    if cases:
+        head = ["case", "eps", "runs", "right", "told", "silent", "failed", "off", "error"]
+        groups = grouped(cases, ["case", "epsilon"])
+        rows = [case_row(key, rows) for key, rows in groups.items()]
+        table(head + ["least", "most", "diagnostics that were bad"], rows)
     if null:
         print("Coin tosses: share of 90 % intervals that exclude 0, width against the prior's\n")
         head = ["n", "method", "eps", "runs", "failed", "excluded", "width", "widest", "flagged"]
