@@ -79,6 +79,19 @@ static void mend(const dpi_surrogate *s, const double *spread, double *h, double
         leave_out(d, e, 1 / (spread[e] * spread[e]), h);
 }
 
+/* The scales of coordinates alone, where rounding has hidden what lies beside a large number. */
+static dp_status take_scales(size_t d, const double *precision, const double *spread,
+                             double *factor)
+{
+    bool finite = true;
+    memset(factor, 0, d * d * sizeof *factor);
+    for (size_t e = 0; e < d * d; e++)
+        finite = finite && isfinite(precision[e]);
+    for (size_t i = 0; i < d; i++)
+        factor[i * d + i] = 1 / sqrt(fmax(precision[i * d + i], least / (spread[i] * spread[i])));
+    return finite ? DP_OK : DP_EDOMAIN;
+}
+
 dp_status dpi_laplace_factor(dpi_surrogate *s, const double *z, const double *spread,
                              double *factor, dp_error *err)
 {
@@ -90,9 +103,13 @@ dp_status dpi_laplace_factor(dpi_surrogate *s, const double *z, const double *sp
     mend(s, spread, h, h + d * d);
     for (size_t e = 0; e < d * d; e++)
         h[e] += s->precision[e];
-    dp_status status = dpi_matrix_invert(d, h, factor, err);
+    dp_status status = dpi_matrix_invert(d, h, factor, NULL);
     if (status == DP_OK)
-        status = dpi_matrix_factor(d, factor, factor, err);
+        status = dpi_matrix_factor(d, factor, factor, NULL);
+    if (status == DP_EDOMAIN)
+        status = take_scales(d, h, spread, factor);
     dpi_free(h);
-    return status;
+    if (status == DP_ENOMEM)
+        return dpi_fail_nomem(err);
+    return status == DP_OK ? DP_OK : dpi_fail(err, status, "a posterior's precision is no number");
 }

@@ -386,7 +386,7 @@ static dp_status find_turn(const dpi_rounds *r, double sd, heard *h, dp_error *e
     dpi_matrix_congruence(p, turn, known, known + p * p, known);
     for (size_t e = 0; e < p; e++)
         trace += known[e * p + e];
-    if (r->budget->noisy)
+    if (r->budget->noisy && trace > 0)
         h->most = matrix_norm * trace * r->metric.dims / (double)p;
     return DP_OK;
 }

@@ -42,3 +42,5 @@ UNIT_TESTS += %D%/t-invent %D%/t-plan
 %C%_t_invent_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 UNIT_TESTS += %D%/t-surrogate
 %C%_t_surrogate_SOURCES = %D%/t-surrogate.c $(readers)
+UNIT_TESTS += %D%/t-wild
+%C%_t_wild_SOURCES = %D%/t-wild.c $(readers)
