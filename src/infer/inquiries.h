@@ -43,8 +43,8 @@ size_t dpi_inquiry_room(const dpi_model_view *r);
 /* Numbers of a pattern. */
 size_t dpi_pattern_size(const dpi_model_view *r);
 
-/* Standard deviation of the noise in the number of records that DPI_INQUIRY_SCALES releases, but for
- * the share. */
+/* Standard deviation of the noise in the number of records that DPI_INQUIRY_SCALES releases, but
+ * for the share. */
 double dpi_inquiry_number_sd(double sigma);
 
 /* The release, in the units of what is summed, and *sd [nullable], the standard deviation of the

@@ -16,8 +16,8 @@ dp_status dpi_matrix_power(size_t n, const double *a, double power, double floor
 dp_status dpi_matrix_root(size_t n, const double *a, double least, double *out,
                           dp_error *err) DP_MUST_CHECK;
 
-/* Eigenvalues w[n], and vectors in the columns of v[n][n].  DP_EDOMAIN where a number is not finite;
- * DP_ENOMEM. */
+/* Eigenvalues w[n], and vectors in the columns of v[n][n].  DP_EDOMAIN where a number is not
+ * finite; DP_ENOMEM. */
 dp_status dpi_matrix_eigen(size_t n, const double *a, double *w, double *v,
                            dp_error *err) DP_MUST_CHECK;
 

@@ -316,8 +316,8 @@ static dp_status choose_norm(dpi_rounds *r, double *most, dp_error *err)
 }
 
 /* What the releases of a stage have told of the dense block so far, in the metric's coordinates:
- * estimate[p][p], and the variances of its noise in units of independent symmetric noise of standard
- * deviation 1, that is half of it beside the diagonal. */
+ * estimate[p][p], and the variances of its noise in units of independent symmetric noise of
+ * standard deviation 1, that is half of it beside the diagonal. */
 typedef struct heard {
     size_t p;
     double *estimate, *variance, *turn, *room; /* [p][p] */
@@ -464,8 +464,8 @@ static dp_status learn(dpi_rounds *r, size_t first, size_t end, double sd, dp_er
     return dpi_surrogate_set(&r->posterior, &what, err);
 }
 
-/* A move of the logarithm of a scale, for one of which Newton's step makes `move`.  That is -1/2 and
- * no more where the scale is far too large, as the score is -1 at the least; were the score a power
+/* A move of the logarithm of a scale, for one of which Newton's step makes `move`.  That is -1/2
+ * and no more where the scale is far too large, as the score is -1 at the least; were the score a power
  * of the scale, this would be the whole way. */
 static double scale_move(double unit, double move)
 {

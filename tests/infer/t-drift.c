@@ -1,5 +1,5 @@
-/* Halves of rounds: as far apart as noise makes them, whatever the rounds' places are; farther where
- * the score is not what the slope says. */
+/* Halves of rounds: as far apart as noise makes them, whatever the rounds' places are; farther
+ * where the score is not what the slope says. */
 #include "infer/drift.h"
 
 #include <math.h>

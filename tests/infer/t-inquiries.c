@@ -224,7 +224,7 @@ static void no_record_adds_more_than_its_share(void **state)
     }
 }
 
-/* Below some 1e-150 squares of what is clipped vanish; at 0 and below there is no clipping to it. */
+/* Below some 1e-150 squares of what is clipped vanish; at 0 and below nothing is clipped. */
 static void a_norm_that_is_none_lets_nothing_through(void **state)
 {
     static const double norms[] = {1e-320, 1e-165, 1e-150, 0, -1e-20, -1, -1e300, NAN, INFINITY};
