@@ -152,8 +152,8 @@ static dp_status shrink_own(members *b, double *room, dp_error *err)
 }
 
 /* The members' own blocks add up to the plate's, as those of the records do: own <- T own T' with
- * T = total^1/2 (sum of own)^-1/2.  Where an intercept and the members' mean are one direction, what is
- * left over would be taken for information of it.  room[4][size][size]. */
+ * T = total^1/2 (sum of own)^-1/2.  Where an intercept and the members' mean are one direction,
+ * what is left over would be taken for information of it.  room[4][size][size]. */
 static dp_status tie_own(members *b, double *room, dp_error *err)
 {
     size_t n = b->size, K = b->plate->members;

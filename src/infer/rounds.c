@@ -465,8 +465,8 @@ static dp_status learn(dpi_rounds *r, size_t first, size_t end, double sd, dp_er
 }
 
 /* A move of the logarithm of a scale, for one of which Newton's step makes `move`.  That is -1/2
- * and no more where the scale is far too large, as the score is -1 at the least; were the score a power
- * of the scale, this would be the whole way. */
+ * and no more where the scale is far too large, as the score is -1 at the least; were the score a
+ * power of the scale, this would be the whole way. */
 static double scale_move(double unit, double move)
 {
     double whole = log(fmax(1 + unit * unit * move, 0.1)) / (unit * unit);
