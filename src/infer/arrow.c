@@ -91,11 +91,11 @@ typedef struct members {
     size_t p, size;
     const double *dense;   /* [p][p] in theta's coordinates, means included */
     const double *pattern; /* [members][p size + own packed] */
-    double sd;
-    double *back;     /* [p][p] A^-1 */
-    double *back_own; /* [size][size] of the plate's */
-    double *own;      /* [members][size][size] */
-    double *joint;    /* [members][p][size] */
+    double sd, left;       /* noise of a number, and variance of it in own blocks after shrinking */
+    double *back;          /* [p][p] A^-1 */
+    double *back_own;      /* [size][size] of the plate's */
+    double *own;           /* [members][size][size] */
+    double *joint;         /* [members][p][size] */
 } members;
 
 /* to[rows][columns] = left[rows][rows]' x[rows][columns] right[columns][columns] */
@@ -137,6 +137,7 @@ static dp_status shrink_own(members *b, double *room, dp_error *err)
             square += (own[e] - room[e]) * (own[e] - room[e]);
     }
     double keep = kept(square, (double)(K * packed), b->sd);
+    b->left = keep * b->sd * b->sd;
     for (size_t i = 0; i < n; i++)
         least = fmin(least, room[i * n + i]);
     dp_status status = DP_OK;
@@ -200,6 +201,136 @@ static void tie_joint(members *b, const double *inverse, double *room)
                         part[i * n + e] * b->own[(k * n + e) * n + j];
 }
 
+/* What a plate's members leave of the dense latents' information, and what of it the joints that
+ * differ from the average member's take away; [q][q] each, in units in which the dense diagonal is
+ * 1. */
+typedef struct left_over {
+    size_t q;
+    size_t *row;                 /* [q] coordinates of dense latents */
+    double *unit, *left, *taken; /* [q], [q][q] */
+    double *average;             /* [q][size]: joint = average own + more */
+    double *more;                /* [members][q][size] */
+} left_over;
+
+/* more = joint - average own, and what it takes: the sum of more own^-1 more'. */
+static dp_status find_taken(const members *b, left_over *m, double *room, dp_error *err)
+{
+    size_t n = b->size, q = m->q;
+    double *inverse = room, *through = inverse + n * n;
+    double floor = 1e-300;
+    dp_status status = DP_OK;
+    for (size_t e = 0; e < n; e++)
+        floor += 1e-9 * b->dense[(b->plate->at + e) * (b->p + 1)] / (double)b->plate->members;
+    for (size_t k = 0; k < b->plate->members && status == DP_OK; k++) {
+        const double *own = b->own + k * n * n;
+        double *more = m->more + k * q * n;
+        status = dpi_matrix_power(n, own, -1, floor, inverse, err);
+        for (size_t i = 0; i < q; i++)
+            for (size_t j = 0; j < n; j++) {
+                double base = 0;
+                for (size_t e = 0; e < n; e++)
+                    base += m->average[i * n + e] * own[e * n + j];
+                more[i * n + j] = b->joint[(k * b->p + m->row[i]) * n + j] - base;
+            }
+        for (size_t i = 0; i < q; i++)
+            for (size_t j = 0; j < n; j++) {
+                through[i * n + j] = 0;
+                for (size_t e = 0; e < n; e++)
+                    through[i * n + j] += more[i * n + e] * inverse[e * n + j];
+            }
+        for (size_t i = 0; i < q; i++)
+            for (size_t j = 0; j < q; j++)
+                m->taken[i * q + j] +=
+                    m->unit[i] * m->unit[j] * dpi_dot(n, through + i * n, more + j * n);
+    }
+    return status;
+}
+
+/* left = F_dd - F_dm F_mm^-1 F_md, given the inverse. */
+static void find_left(const members *b, const double *inverse, left_over *m)
+{
+    size_t n = b->size, q = m->q, at = b->plate->at;
+    for (size_t i = 0; i < q; i++) {
+        const double *row = b->dense + m->row[i] * b->p;
+        m->unit[i] = row[m->row[i]] > 0 ? 1 / sqrt(row[m->row[i]]) : 1;
+        for (size_t j = 0; j < n; j++) {
+            m->average[i * n + j] = 0;
+            for (size_t e = 0; e < n; e++)
+                m->average[i * n + j] += row[at + e] * inverse[e * n + j];
+        }
+    }
+    for (size_t i = 0; i < q; i++)
+        for (size_t j = 0; j < q; j++)
+            m->left[i * q + j] = m->unit[i] * m->unit[j] *
+                                 (b->dense[m->row[i] * b->p + m->row[j]] -
+                                  dpi_dot(n, m->average + i * n, b->dense + m->row[j] * b->p + at));
+}
+
+/* draw[q][q], by which `more` is multiplied, so that it takes at most half of what is left in any
+ * direction: the whole is then positive, and nothing is where nothing is left, as between an
+ * intercept and its members' mean.  room[4][q][q]. */
+static dp_status find_draw(const left_over *m, double *draw, double *room, dp_error *err)
+{
+    size_t q = m->q;
+    double *root = room, *back = root + q * q, *ratio = back + q * q, *free = ratio + q * q;
+    dp_status status = dpi_matrix_power(q, m->left, 0.5, 1e-12, root, err);
+    if (status == DP_OK)
+        status = dpi_matrix_power(q, m->left, -0.5, 1e-12, back, err);
+    if (status == DP_OK) {
+        dpi_matrix_congruence(q, back, m->taken, free, ratio);
+        status = dpi_matrix_power(q, ratio, -0.5, 0.5, ratio, err);
+    }
+    if (status == DP_OK) {
+        dpi_matrix_product(q, root, ratio, free);
+        dpi_matrix_product(q, free, back, draw);
+        for (size_t e = 0; e < q * q; e++)
+            draw[e] *= M_SQRT1_2; /* (2 max(ratio, 1/2))^-1/2 */
+    }
+    return status;
+}
+
+static void draw_joint(members *b, const left_over *m, const double *draw)
+{
+    size_t n = b->size, q = m->q;
+    for (size_t k = 0; k < b->plate->members; k++)
+        for (size_t i = 0; i < q; i++)
+            for (size_t j = 0; j < n; j++) {
+                double sum = 0, *to = &b->joint[(k * b->p + m->row[i]) * n + j];
+                for (size_t e = 0; e < q; e++)
+                    sum += draw[i * q + e] / m->unit[i] * m->unit[e] * m->more[(k * q + e) * n + j];
+                *to += sum - m->more[(k * q + i) * n + j];
+            }
+}
+
+static dp_status limit_joint(members *b, const double *inverse, dp_error *err)
+{
+    const dpi_model_view *r = b->m->view;
+    size_t p = b->p, n = b->size, K = b->plate->members;
+    double *all = dpi_alloc(p + 7 * p * p + (K + 2) * p * n + n * n, sizeof *all);
+    size_t *row = dpi_alloc(p + 1, sizeof *row);
+    left_over m = {.row = row, .unit = all};
+    dp_status status = all != NULL && row != NULL ? DP_OK : dpi_fail_nomem(err);
+    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads && status == DP_OK; a++)
+        for (size_t i = 0; i < a->size && a->members == 0; i++)
+            row[m.q++] = a->at + i;
+    if (status == DP_OK && m.q > 0) {
+        m.left = all + p;
+        m.taken = m.left + p * p;
+        double *draw = m.taken + p * p, *room = draw + p * p;
+        m.average = room + 4 * p * p;
+        m.more = m.average + p * n;
+        find_left(b, inverse, &m);
+        status = find_taken(b, &m, m.more + K * p * n, err);
+        if (status == DP_OK)
+            status = find_draw(&m, draw, room, err);
+        if (status == DP_OK)
+            draw_joint(b, &m, draw);
+    }
+    dpi_free(all);
+    dpi_free(row);
+    return status;
+}
+
 /* What joins members to the dense numbers, shrunk to joint = total joint (total own)^-1 own. */
 static dp_status shrink_joint(members *b, double *room, dp_error *err)
 {
@@ -243,9 +374,12 @@ static dp_status shrink_joint(members *b, double *room, dp_error *err)
                 turn(p, n, b->back, rest, b->back_own, joint);
         }
     }
-    if (status == DP_OK)
-        tie_joint(b, inverse, rest);
-    return status;
+    if (status != DP_OK || !told) {
+        memset(b->joint, 0, K * p * n * sizeof *b->joint);
+        return status;
+    }
+    tie_joint(b, inverse, rest);
+    return limit_joint(b, inverse, err);
 }
 
 /* ---- the whole ---- */
@@ -288,7 +422,8 @@ static void lay_members(const members *b, double *whole)
 }
 
 static dp_status add_members(const dpi_metric *m, const dpi_read *plate, const double *dense,
-                             const double *pattern, double sd, double *whole, dp_error *err)
+                             const double *pattern, double sd, double *whole, double *doubt,
+                             dp_error *err)
 {
     size_t p = m->view->p, n = plate->size, K = plate->members;
     size_t room = p * p + 2 * n * n + K * n * (n + p) + 4 * p * n + 5 * n * n;
@@ -313,6 +448,13 @@ static dp_status add_members(const dpi_metric *m, const dpi_read *plate, const d
         status = shrink_joint(&b, scratch, err);
     if (status == DP_OK)
         lay_members(&b, whole);
+    for (size_t i = 0; i < n && doubt != NULL && status == DP_OK; i++) {
+        double square = 0;
+        for (size_t e = 0; e < n; e++)
+            square += b.back_own[e * n + i] * b.back_own[e * n + i];
+        for (size_t k = 0; k < K; k++)
+            doubt[plate->block->offset + k * n + i] = b.left * square * square;
+    }
     dpi_free(all);
     return status;
 }
@@ -394,7 +536,7 @@ double dpi_arrow_signal(const dpi_model_view *r, const double *pattern, double s
 }
 
 dp_status dpi_arrow_whole(const dpi_metric *m, const double *pattern, const dpi_expected *as,
-                          double *whole, dp_error *err)
+                          double *whole, double *doubt, dp_error *err)
 {
     const dpi_model_view *r = m->view;
     size_t d = r->objective.n_theta, p = r->p;
@@ -408,13 +550,15 @@ dp_status dpi_arrow_whole(const dpi_metric *m, const double *pattern, const dpi_
     if (status == DP_OK)
         dpi_matrix_congruence(p, back, dense, there + p * p, there);
     memset(whole, 0, d * d * sizeof *whole);
+    if (doubt != NULL)
+        memset(doubt, 0, d * sizeof *doubt);
     pattern += p * (p + 1) / 2;
     if (status == DP_OK)
         lay_dense(r, there, whole);
     for (const dpi_read *a = r->reads; a < r->reads + r->n_reads && status == DP_OK; a++) {
         if (a->members == 0)
             continue;
-        status = add_members(m, a, there, pattern, as->sd, whole, err);
+        status = add_members(m, a, there, pattern, as->sd, whole, doubt, err);
         pattern += a->members * (p * a->size + a->size * (a->size + 1) / 2);
     }
     if (status == DP_OK && r->n_plates > 0)

@@ -25,9 +25,10 @@ typedef struct dpi_expected {
 dp_status dpi_arrow_dense(const dpi_model_view *r, const double *pattern, const dpi_expected *as,
                           double *dense, dp_error *err) DP_MUST_CHECK;
 
-/* whole[d][d], positive semidefinite. */
+/* whole[d][d], positive semidefinite, and doubt[d], nullable: variance of what is left of the noise
+ * in the diagonal, for members' own numbers; else 0. */
 dp_status dpi_arrow_whole(const dpi_metric *m, const double *pattern, const dpi_expected *as,
-                          double *whole, dp_error *err) DP_MUST_CHECK;
+                          double *whole, double *doubt, dp_error *err) DP_MUST_CHECK;
 
 /* The mean of a pattern's dense diagonal in standard deviations of its noise: how much the records
  * tell at all; +INFINITY without noise. */

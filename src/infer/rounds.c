@@ -21,6 +21,7 @@
 #include "infer/laplace.h"
 #include "infer/matrix.h"
 #include "infer/prior.h"
+#include "num/linalg.h"
 
 enum { WALK = 24, WALK_WARM = 10, PRIOR_DRAWS = 1000, FINAL_WARM = 200 };
 
@@ -52,13 +53,13 @@ dp_status dpi_rounds_init(dpi_rounds *r, dp_error *err)
     const dpi_model_view *view = r->view;
     size_t d = view->objective.n_theta, rounds = most_rounds(r);
     dpi_arena *a = &r->arena;
-    double **square[] = {&r->slope, &r->variance, &r->information};
-    double **vector[] = {&r->z, &r->spread, &r->centre};
+    double **square[] = {&r->slope, &r->variance, &r->information, &r->widened};
+    double **vector[] = {&r->z, &r->spread, &r->centre, &r->doubt, &r->place};
     bool ok = true;
-    for (size_t k = 0; k < 3; k++) {
+    for (size_t k = 0; k < sizeof square / sizeof *square; k++)
         ok = ok && (*square[k] = dpi_arena_alloc(a, d * d, sizeof(double))) != NULL;
+    for (size_t k = 0; k < sizeof vector / sizeof *vector; k++)
         ok = ok && (*vector[k] = dpi_arena_alloc(a, d, sizeof(double))) != NULL;
-    }
     ok =
         ok && (r->pattern = dpi_arena_alloc(a, 2 * dpi_pattern_size(view), sizeof(double))) != NULL;
     ok = ok && (r->sums = dpi_arena_alloc(a, rounds * view->n_release, sizeof(double))) != NULL;
@@ -103,6 +104,29 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* The draw whose numbers, members of plates aside, are nearest to their medians.  Members go with it:
+ * were they at their medians too, a walk would take their scale for 0 and stay there. */
+static size_t most_usual(const dpi_rounds *r, size_t n, const double *all)
+{
+    size_t d = dimension(r), best = 0;
+    double least = INFINITY;
+    for (size_t k = 0; k < n; k++) {
+        double away = 0;
+        for (size_t i = 0; i < d; i++) {
+            double x = (all[k * d + i] - r->z[i]) / r->spread[i];
+            for (const dpi_read *a = r->view->reads; a < r->view->reads + r->view->n_reads; a++)
+                if (a->members > 0 && i - a->block->offset < a->block->size)
+                    x = 0;
+            away += x * x;
+        }
+        if (away < least) {
+            least = away;
+            best = k;
+        }
+    }
+    return best;
+}
+
 /* Where latents are before records are heard: medians of the prior, and distances of its quartiles
  * from them as spreads, which heavy tails do not move. */
 static dp_status start(dpi_rounds *r, dp_error *err)
@@ -119,6 +143,8 @@ static dp_status start(dpi_rounds *r, dp_error *err)
         r->z[i] = one[n / 2];
         r->spread[i] = fmin(fmax((one[n * 3 / 4] - one[n / 4]) / 1.35, 1e-6), 1e6);
     }
+    if (status == DP_OK)
+        memcpy(r->place, all + most_usual(r, n, all) * d, d * sizeof *all);
     dpi_free(all);
     return status;
 }
@@ -132,18 +158,20 @@ static dp_status walk(dpi_rounds *r, double *mean, dp_error *err)
     if (factor == NULL)
         return dpi_fail_nomem(err);
     double *from = factor + d * d;
-    memcpy(from, r->z, d * sizeof *from);
+    memcpy(from, r->place, d * sizeof *from);
     dpi_hmc_opts o = {.chains = 1,
                       .warmup = WALK_WARM,
                       .draws = WALK,
                       .depth = 6,
                       .start = from,
                       .factor = factor};
-    dp_status status = dpi_laplace_factor(&r->posterior, r->z, r->spread, factor, err);
+    dp_status status = dpi_laplace_factor(&r->posterior, r->place, r->spread, factor, err);
     if (status == DP_OK)
         status = dpi_hmc(&target, &o, r->rng, r->walk, &r->report, err);
     if (status == DP_OK)
         mean_of(d, WALK, r->walk, mean);
+    if (status == DP_OK)
+        memcpy(r->place, r->walk + (WALK - 1) * d, d * sizeof *mean);
     dpi_free(factor);
     return status;
 }
@@ -161,7 +189,7 @@ static dp_status draw(dpi_rounds *r, dpi_hmc_opts *o, double *factor, double *dr
             targets[made] = dpi_surrogate_target(&twins[made]);
     }
     if (status == DP_OK)
-        status = dpi_laplace_factor(&r->posterior, r->z, r->spread, factor, err);
+        status = dpi_laplace_factor(&r->posterior, r->place, r->spread, factor, err);
     target = dpi_surrogate_target(&r->posterior);
     o->factor = factor;
     o->pool = r->scan->pool;
@@ -409,7 +437,7 @@ static dp_status whiten(dpi_rounds *r, dpi_stage stage, bool last, heard *h, dp_
     r->left = left / r->n;
     status = dpi_shared_mend(&r->known, &r->metric, r->n, r->pattern, err);
     if (last && status == DP_OK)
-        status = dpi_arrow_whole(&r->metric, r->pattern, &as, r->information, err);
+        status = dpi_arrow_whole(&r->metric, r->pattern, &as, r->information, r->doubt, err);
     if (status == DP_OK)
         status = find_turn(r, left, h, err);
     if (status == DP_OK)
@@ -454,13 +482,21 @@ static void average(const dpi_rounds *r, size_t first, size_t end, double *sum, 
 /* The posterior given rounds first ... end - 1, whose releases have noise sd. */
 static dp_status learn(dpi_rounds *r, size_t first, size_t end, double sd, dp_error *err)
 {
+    size_t d = dimension(r);
     average(r, first, end, r->sum, r->centre);
+    /* A slope that is off by e moves the score by e times the distance from the centre. */
+    memcpy(r->widened, r->variance, d * d * sizeof *r->widened);
+    for (size_t k = 0; k < WALK && r->settled; k++)
+        for (size_t i = 0; i < d; i++) {
+            double away = r->walk[k * d + i] - r->centre[i];
+            r->widened[i * d + i] += r->doubt[i] * away * away / WALK;
+        }
     dpi_released what = {.metric = &r->metric,
                          .centre = r->centre,
                          .sum = r->sum,
                          .noise = sd * sd / (double)(end - first),
                          .slope = r->slope,
-                         .variance = r->variance};
+                         .variance = r->widened};
     return dpi_surrogate_set(&r->posterior, &what, err);
 }
 
@@ -474,20 +510,15 @@ static double scale_move(double unit, double move)
 }
 
 /* Moves z to `to`: scales by themselves, the others by at most `longest` in units of a record's
- * information. */
+ * information, on average over records. */
 static dp_status step(dpi_rounds *r, const double *to, dp_error *err)
 {
     size_t d = dimension(r);
-    double *square = dpi_alloc(d + 2, d * sizeof *square);
-    if (square == NULL)
+    double *away = dpi_alloc(2 * d, sizeof *away), *back = away + d;
+    if (away == NULL)
         return dpi_fail_nomem(err);
-    double *away = square + d * d, *back = away + d, length = 0;
-    dpi_metric_square(&r->metric, square);
-    for (size_t i = 0; i < d; i++) {
-        bool read = square[i * d + i] > 0;
-        square[i * d + i] = read ? square[i * d + i] : 1;
-        away[i] = read ? to[i] - r->z[i] : 0;
-    }
+    for (size_t i = 0; i < d; i++)
+        away[i] = to[i] - r->z[i];
     for (const dpi_read *a = r->view->reads; a < r->view->reads + r->view->n_reads; a++)
         for (size_t i = 0; i < a->size; i++)
             if (r->known.scale[a->at + i] && a->members == 0) {
@@ -495,18 +526,12 @@ static dp_status step(dpi_rounds *r, const double *to, dp_error *err)
                 r->z[e] += scale_move(r->known.unit[a->at + i], away[e]);
                 away[e] = 0;
             }
-    dp_status status = dpi_matrix_invert(d, square, square, err);
-    if (status == DP_OK) {
-        dpi_matrix_times(d, square, away, back);
-        for (size_t i = 0; i < d; i++)
-            length += away[i] * back[i];
-        double most = longest;
-        double factor = length > most * most ? most / sqrt(length) : 1;
-        for (size_t i = 0; i < d; i++)
-            r->z[i] += square[i * d + i] == 1 && away[i] == 0 ? 0 : factor * away[i];
-    }
-    dpi_free(square);
-    return status;
+    dpi_matrix_times(d, r->information, away, back);
+    double length = sqrt(fmax(dpi_dot(d, away, back), 0) / r->n);
+    for (size_t i = 0; i < d; i++)
+        r->z[i] += away[i] * (length > longest ? longest / length : 1);
+    dpi_free(away);
+    return DP_OK;
 }
 
 /* Slope and variance of the sum of scores under the public model of clipping. */
@@ -539,6 +564,9 @@ static dp_status approach(dpi_rounds *r, dpi_stage stage, double clip, dp_error 
             status = dpi_inquiry_run(&q, DPI_INQUIRY_SCORE, r->scan, r->z, sigma,
                                      r->sums + t * r->view->n_release, &sd, err);
         size_t first = (t + 1) / 2 > since ? (t + 1) / 2 : since;
+        r->settled = stage == DPI_STAGE_MAIN && 4 * t >= rounds;
+        if (r->settled) /* what is off would stay off */
+            dpi_surrogate_keep(&r->posterior, 0);
         if (status == DP_OK)
             status = learn(r, first, t + 1, sd, err);
         if (status == DP_OK)
@@ -601,9 +629,9 @@ static dp_status measure(dpi_rounds *r, double clip, dp_error *err)
                              .least = least,
                              .level = at.variance * r->n,
                              .spread = at.variance * r->n * r->left};
-    status = dpi_arrow_whole(&r->metric, r->pattern, &slope, r->slope, err);
+    status = dpi_arrow_whole(&r->metric, r->pattern, &slope, r->slope, r->doubt, err);
     if (status == DP_OK)
-        status = dpi_arrow_whole(&r->metric, r->pattern + half, &variance, r->variance, err);
+        status = dpi_arrow_whole(&r->metric, r->pattern + half, &variance, r->variance, NULL, err);
     return status;
 }
 

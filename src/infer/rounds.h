@@ -19,13 +19,17 @@ typedef struct dpi_rounds {
     double *unit;     /* [p] known.unit where the metric was last made to follow it */
     dpi_surrogate posterior;
     double n;                  /* records, as released */
+    double *place;             /* [d] where the posterior's next draws begin */
     double *z, *spread;        /* [d] where the next round is made; of the prior */
     double *slope, *variance;  /* [d][d] of the sum of scores, for clip norm `clip` */
     double *information;       /* [d][d] of all records */
+    double *doubt;             /* [d] variance of noise in the slope's diagonal */
+    double *widened;           /* [d][d] variance, with what doubt makes of it */
     double *pattern;           /* [2][pattern] */
     double *sums, *centres;    /* [rounds][n_release], [rounds][d] of a phase */
     double *sum, *centre;      /* their means */
     bool changed;              /* the metric, in the last follow, by more than a fifth */
+    bool settled;              /* walks are near the answer */
     double *walk;              /* [draws of a round][d] */
     double clip[DPI_N_STAGES]; /* norm that a record's part was clipped to in each phase */
     double excess;             /* released by the count, in its noise's standard deviations */

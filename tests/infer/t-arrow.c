@@ -43,7 +43,7 @@ static void noise_gives_a_matrix_whatever_its_sign(void **state)
             fill(n, middles[t % 4], &seed, pattern);
             dpi_expected as = {
                 .sd = t < TRIES / 2 ? 1 : 1e-3, .least = 0.25, .level = t % 3, .spread = t % 5};
-            assert_ok(dpi_arrow_whole(&r.metric, pattern, &as, whole, &err), err.text);
+            assert_ok(dpi_arrow_whole(&r.metric, pattern, &as, whole, NULL, &err), err.text);
             for (int k = 0; k < 20; k++) {
                 fill(d, 0, &seed, x);
                 double size = 0;
