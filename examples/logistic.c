@@ -1,6 +1,6 @@
 /* Private logistic regression on simulated data by a loop of one's own: dp_svi_step takes any model
- * of the language, and leaves clip norm, steps and guide to the caller.  doc/answers.md tells when to
- * take it and not dp_fit_private. */
+ * of the language, and leaves clip norm, steps and guide to the caller.  doc/answers.md tells when
+ * to take it and not dp_fit_private. */
 #include <stdio.h>
 #include <tacit/fit.h>
 #include <tacit/random.h>

@@ -1,12 +1,13 @@
 /* Questions of dp_fit_private under attack.
  *
  * A record says y ~ Poisson(exp(x.w + a_g)), w two numbers, a of two groups.  The place where
- * the question is asked has w = 0 and rates of 0.1, so that most counts are 0 and clipped scores lie
- * far from what is expected of them: whoever clipped first and subtracted then would let through
- * nearly 2 C.  The ordinary record has x = 0 and y = 0.  The canary has x = (1000, -1000), by which
- * all that is clipped is clipped, the parts of a release that have norms of their own too; it is of
- * another group, so that coordinates of all kinds take part; and it counts 10^6, which the model
- * does not expect.  So it moves each question's sum by the whole of its sensitivity: norm 1.
+ * the question is asked has w = 0 and rates of 0.1, so that most counts are 0 and clipped scores
+ * lie far from what is expected of them: whoever clipped first and subtracted then would let
+ * through nearly 2 C.  The ordinary record has x = 0 and y = 0.  The canary has x = (1000, -1000),
+ * by which all that is clipped is clipped, the parts of a release that have norms of their own
+ * too; it is of another group, so that coordinates of all kinds take part; and it counts 10^6,
+ * which the model does not expect.  So it moves each question's sum by the whole of its
+ * sensitivity: norm 1.
  *
  * The attacker knows both sums, mu_0 and mu_1, which are asked for without noise.  Releases are
  * those of the program, dpi_inquiry_run with its scan and its noise.  In units of its standard

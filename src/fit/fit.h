@@ -63,8 +63,8 @@ struct dp_fit {
  * (computed bounds); errors of dpi_objective_init; DP_ENOMEM. */
 dp_status dpi_fit_new(const dpi_fit_parts *parts, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
 
-/* Parts of a fit to be: the columns of `data` that the objective reads, in the arena; model and guide
- * from their images.  DP_ENOMEM; errors of dpi_model_restore. */
+/* Parts of a fit to be: the columns of `data` that the objective reads, in the arena; model and
+ * guide from their images.  DP_ENOMEM; errors of dpi_model_restore. */
 dp_status dpi_fit_list_columns(const dpi_objective *o, const dp_dataset *data, dpi_arena *arena,
                                dpi_fit_parts *parts, dp_error *err) DP_MUST_CHECK;
 dp_status dpi_fit_restore_models(const dpi_bytes image[2], dpi_fit_parts *parts,

@@ -13,6 +13,10 @@
 size_t dpi_arrow_unpack(size_t n, const double *packed, double *a);
 size_t dpi_arrow_pack(size_t n, const double *a, double *packed);
 
+/* How much of a distance is kept, `square` being the sum of squares of n numbers with noise sd: 1 -
+ * noise / what is there, or 0. */
+double dpi_arrow_kept(double square, double n, double sd);
+
 /* How a release is to be read. */
 typedef struct dpi_expected {
     double sd;     /* of the noise of a number; of those beside the diagonal 1 / sqrt 2 of it */

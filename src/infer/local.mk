@@ -9,6 +9,7 @@ libtacit_core_la_SOURCES += \
   %D%/laplace.c %D%/laplace.h \
   %D%/law.c %D%/law.h \
   %D%/matrix.c %D%/matrix.h \
+  %D%/members.c %D%/members.h \
   %D%/metric.c %D%/metric.h \
   %D%/inquiries.c %D%/inquiries.h \
   %D%/invent.c %D%/invent.h \
@@ -23,4 +24,5 @@ libtacit_core_la_SOURCES += \
   %D%/scan.c %D%/scan.h \
   %D%/shared.c %D%/shared.h \
   %D%/surrogate.c %D%/surrogate.h \
-  %D%/whiten.c %D%/whiten.h
+  %D%/whiten.c %D%/whiten.h \
+  %D%/whitening.c %D%/whitening.h

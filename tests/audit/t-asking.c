@@ -1,5 +1,5 @@
-/* The questions of dp_fit_private under attack: with all of the noise they stand it, and with 70 % of
- * it, or a canary that moves a sum by more than is accounted for, they are refuted. */
+/* The questions of dp_fit_private under attack: with all of the noise they stand it, and with 70 %
+ * of it, or a canary that moves a sum by more than is accounted for, they are refuted. */
 #include "audit/asking.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* A posterior from epsilon and delta alone: what is spent, repeated, refused, and near the truth. */
+/* A posterior from epsilon and delta alone: what is spent, repeated, refused, and near the
+ * truth. */
 #include <math.h>
 #include <string.h>
 

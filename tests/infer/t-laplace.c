@@ -1,4 +1,5 @@
-/* Factors of a posterior's covariance, where it is known in closed form and where it is not normal. */
+/* Factors of a posterior's covariance, where it is known in closed form and where it is not
+ * normal. */
 #include "infer/laplace.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Draws of a prior against its distribution functions.  Of the free numbers of each latent a
- * function is uniform on (0, 1) if all is right; chi-square of 20 bins, seeds fixed, a bound that is
- * passed by chance in 1e-9.  Latents with arguments of latents are put in units of these. */
+ * function is uniform on (0, 1) if all is right; chi-square of 20 bins, seeds fixed, a bound that
+ * is passed by chance in 1e-9.  Latents with arguments of latents are put in units of these. */
 #include "infer/prior.h"
 
 #include <gsl/gsl_cdf.h>

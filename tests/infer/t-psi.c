@@ -1,5 +1,5 @@
-/* Clipped, centred scores against the law in many small cells: their mean is zero, their moments and
- * the expected count of distant outcomes are right, for every family that has a score. */
+/* Clipped, centred scores against the law in many small cells: their mean is zero, their moments
+ * and the expected count of distant outcomes are right, for every family that has a score. */
 #include "infer/psi.h"
 
 #include <math.h>

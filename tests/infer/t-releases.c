@@ -1,4 +1,5 @@
-/* All that a fit releases: that it is accounted for, and that nothing else of the records is used. */
+/* All that a fit releases: that it is accounted for, and that nothing else of the records is
+ * used. */
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdio.h>

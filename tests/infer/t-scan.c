@@ -1,5 +1,5 @@
-/* Passes over records: sums are exact, each record is handed over once and with its own numbers, and
- * what is left to rounding covers it. */
+/* Passes over records: sums are exact, each record is handed over once and with its own numbers,
+ * and what is left to rounding covers it. */
 #include "infer/scan.h"
 
 #include <math.h>
@@ -298,8 +298,8 @@ static void rounding_stays_within_what_is_left_to_it(void **state)
         for (size_t j = 0; j < 5; j++)
             for (size_t k = 0; k < 2; k++) {
                 double moved = moved_by_the_second(sizes[i], sigmas[j], begins[k]);
-                /* With a sum of 2^62, the most that 2^26 records make, and little noise, the release
-                 * cuts sums. */
+                /* With a sum of 2^62, the most that 2^26 records make, and little noise, the
+                 * release cuts sums. */
                 assert_true(moved <= 1);
                 assert_true(moved > 0.4 || (k == 1 && j == 0));
                 largest = fmax(largest, moved);

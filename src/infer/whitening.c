@@ -1,0 +1,259 @@
+/* The first half of the phases: from raw numbers to a metric in which a record's information is the
+ * unit matrix. */
+#include "infer/whitening.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/arrow.h"
+#include "infer/matrix.h"
+
+/* Norm that matrices are clipped to, in units of dims. */
+static const double matrix_norm = 2;
+
+/* Least eigenvalue of a record's information that whitening makes 1, as a share of their mean, and
+ * in units of what noise makes of the largest. */
+static const double brought_out = 0.05, noise_floor = 0.3;
+
+/* ---- scales ---- */
+
+dpi_inquiry dpi_rounds_query(const dpi_rounds *r, double clip)
+{
+    return (dpi_inquiry){.view = r->view,
+                         .metric = &r->metric,
+                         .clip = clip,
+                         .most = r->budget->noisy ? matrix_norm * r->metric.dims : DPI_NO_CLIP};
+}
+
+/* Root mean square of the information of a coordinate, from its histogram: of the three bins in a
+ * row that hold most, farther ones standing back where noise may have filled them; what a predictor
+ * of size 1 has where noise could have filled all. */
+static double scale_of(const double *histogram, double sd, double expected)
+{
+    double best = -INFINITY, total = 0, square = 0;
+    int first = 0;
+    for (int k = 0; k + 2 < DPI_SCALES; k++) {
+        double held = histogram[k] + histogram[k + 1] + histogram[k + 2];
+        double worth = held - 0.1 * sd * abs(k + 1 + DPI_LEAST_SCALE);
+        if (worth > best) {
+            best = worth;
+            first = k;
+        }
+    }
+    for (int k = first; k < first + 3; k++) {
+        double middle = ldexp(1.5, k + DPI_LEAST_SCALE), held = fmax(histogram[k], 0);
+        total += held;
+        square += held * middle * middle;
+    }
+    return total > fmax(5 * sd, 0.5) ? sqrt(square / total) : expected;
+}
+
+dp_status dpi_find_scales(dpi_rounds *r, dp_error *err)
+{
+    size_t p = r->view->p;
+    double *out = dpi_alloc(dpi_inquiry_size(r->view, DPI_INQUIRY_SCALES) + p * p, sizeof *out);
+    double *turn = out + dpi_inquiry_size(r->view, DPI_INQUIRY_SCALES), sd[2];
+    if (out == NULL)
+        return dpi_fail_nomem(err);
+    dpi_inquiry q = dpi_rounds_query(r, INFINITY);
+    dpi_shared_find(&r->known, r->scan, r->z);
+    dp_status status = dpi_inquiry_run(&q, DPI_INQUIRY_SCALES, r->scan, r->z,
+                                       r->budget->sigmas[DPI_STAGE_SCALES], out, sd, err);
+    if (status == DP_OK) {
+        r->n = fmax(out[0], 1);
+        memset(turn, 0, p * p * sizeof *turn);
+        for (size_t c = 0; c < p; c++) {
+            turn[c * p + c] = 1 / (r->known.exact[c] ? r->known.unit[c]
+                                                     : scale_of(out + (c + 1) * DPI_SCALES, sd[1],
+                                                                r->known.unit[c]));
+        }
+        memcpy(r->unit, r->known.unit, p * sizeof *r->unit);
+        status = dpi_metric_turn(&r->metric, turn, err);
+    }
+    r->clip[DPI_STAGE_SCALES] = 1;
+    dpi_free(out);
+    return status;
+}
+
+/* ---- the metric ---- */
+
+/* The metric, and the information so far, go with the latents as far as is known how. */
+dp_status dpi_follow(dpi_rounds *r, dp_error *err)
+{
+    const dpi_model_view *view = r->view;
+    size_t d = r->view->objective.n_theta, p = view->p;
+    double *factor = dpi_alloc(p + d, sizeof *factor), *each = factor + p;
+    if (factor == NULL)
+        return dpi_fail_nomem(err);
+    dpi_shared_find(&r->known, r->scan, r->z);
+    for (size_t c = 0; c < p; c++)
+        factor[c] = r->unit[c] / r->known.unit[c];
+    for (size_t i = 0; i < d; i++)
+        each[i] = 1;
+    for (const dpi_read *a = view->reads; a < view->reads + view->n_reads; a++)
+        for (size_t i = 0; i < a->block->size; i++)
+            each[a->block->offset + i] = 1 / factor[a->at + i % a->size];
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++)
+            r->information[i * d + j] *= each[i] * each[j];
+    r->changed = false;
+    for (size_t c = 0; c < p; c++)
+        r->changed = r->changed || fabs(log(factor[c])) > 0.2;
+    memcpy(r->unit, r->known.unit, p * sizeof *r->unit);
+    dp_status status = dpi_metric_scale(&r->metric, factor, err);
+    dpi_free(factor);
+    return status;
+}
+
+/* ---- whitening ---- */
+
+static dp_status hopeless(const dpi_rounds *r, dp_error *err)
+{
+    return dpi_fail(err, DP_EPRIVACY,
+                    "what %.0f records tell cannot be told from the noise (%.1f standard "
+                    "deviations); more records or a larger epsilon are needed, about %.0f times "
+                    "either.  To have found this out costs the whole budget; hopeless_allowed goes "
+                    "on, to an answer that is nearly the prior",
+                    r->n, r->signal, fmax(ceil(4 / fmax(r->signal, 0.2)), 2));
+}
+
+/* Norm that a record's matrix is clipped to: twice the commonest. */
+static dp_status choose_norm(dpi_rounds *r, double *most, dp_error *err)
+{
+    double histogram[DPI_SCALES], sd = 0;
+    size_t best = 0;
+    dpi_inquiry q = dpi_rounds_query(r, INFINITY);
+    *most = q.most;
+    if (!r->budget->noisy)
+        return DP_OK;
+    dp_status status = dpi_inquiry_run(&q, DPI_INQUIRY_NORMS, r->scan, r->z,
+                                       r->budget->sigmas[DPI_STAGE_NORMS], histogram, &sd, err);
+    if (status != DP_OK)
+        return status;
+    r->clip[DPI_STAGE_NORMS] = 1;
+    for (size_t k = 1; k < DPI_SCALES; k++)
+        best = histogram[k] > histogram[best] ? k : best;
+    if (histogram[best] > 3.5 * sd)
+        *most = matrix_norm * ldexp(1.5, (int)best + DPI_LEAST_SCALE);
+    return DP_OK;
+}
+
+/* What the releases of a stage have told of the dense block so far, in the metric's coordinates:
+ * estimate[p][p], and the variances of its noise in units of independent symmetric noise of
+ * standard deviation 1, that is half of it beside the diagonal. */
+typedef struct heard {
+    size_t p;
+    double *estimate, *variance, *turn, *room; /* [p][p] */
+    bool any;
+    double most; /* norm that a record's matrix is clipped to */
+} heard;
+
+static dp_status heard_init(heard *h, size_t p, dp_error *err)
+{
+    *h = (heard){.p = p, .estimate = dpi_alloc(5 * p, p * sizeof(double))};
+    if (h->estimate == NULL)
+        return dpi_fail_nomem(err);
+    h->variance = h->estimate + p * p;
+    h->turn = h->variance + p * p;
+    h->room = h->turn + p * p;
+    return DP_OK;
+}
+
+/* The mean of what was known and of a pattern with noise sd, by their precisions; it takes the
+ * pattern's place.  Returns the standard deviation of its noise. */
+static double join(heard *h, double *pattern, double sd)
+{
+    double square = 0, variance = fmax(sd * sd, 1e-300), *found = h->room;
+    (void)dpi_arrow_unpack(h->p, pattern, found);
+    for (size_t e = 0; e < h->p * h->p; e++) {
+        double weight = h->any ? variance / (variance + h->variance[e]) : 0;
+        h->estimate[e] = weight * h->estimate[e] + (1 - weight) * found[e];
+        h->variance[e] = (1 - weight) * variance;
+        square += h->variance[e] / (double)(h->p * h->p);
+    }
+    (void)dpi_arrow_pack(h->p, h->estimate, pattern);
+    return sd > 0 ? sqrt(square) : 0;
+}
+
+/* What is known goes with the metric; noise is taken to be independent in all entries. */
+static void turn_heard(heard *h)
+{
+    size_t p = h->p;
+    double *room = h->room;
+    dpi_matrix_congruence(p, h->turn, h->estimate, room, h->estimate);
+    for (size_t e = 0; e < p * p; e++)
+        room[e] = h->turn[e] * h->turn[e];
+    dpi_matrix_congruence(p, room, h->variance, room + p * p, h->variance);
+    h->any = true;
+}
+
+/* The turn after which a record's information is the unit matrix on average; what of it noise or
+ * rounding hides is brought out by as much as is safe, so that the next release sees it. */
+static dp_status find_turn(const dpi_rounds *r, double sd, heard *h, dp_error *err)
+{
+    size_t p = h->p;
+    double mean = 0, trace = 0, *known = h->room, *turn = h->turn;
+    dpi_expected as = {.sd = sd};
+    dp_status status = dpi_arrow_dense(r->view, r->pattern, &as, turn, err);
+    for (size_t e = 0; e < p * p; e++)
+        known[e] = turn[e] /= r->n;
+    for (size_t e = 0; e < p; e++)
+        mean += turn[e * p + e] / (double)p;
+    double floor = fmax(brought_out * mean, noise_floor * sd * sqrt(2 * (double)p) / r->n);
+    if (status == DP_OK && sd > 0)
+        status = dpi_matrix_power(p, turn, -0.5, fmax(floor, 1e-300), turn, err);
+    else if (status == DP_OK)
+        status = dpi_matrix_root(p, turn, 1e-7 * mean, turn, err);
+    if (status != DP_OK)
+        return status;
+    dpi_matrix_congruence(p, turn, known, known + p * p, known);
+    for (size_t e = 0; e < p; e++)
+        trace += known[e * p + e];
+    if (r->budget->noisy && trace > 0)
+        h->most = matrix_norm * trace * r->metric.dims / (double)p;
+    return DP_OK;
+}
+
+/* What is known of all records' information; the metric is turned towards it. */
+static dp_status whiten(dpi_rounds *r, dpi_stage stage, bool last, heard *h, dp_error *err)
+{
+    double sd = 0;
+    dpi_inquiry q = dpi_rounds_query(r, INFINITY);
+    q.most = r->clip[stage] = h->most;
+    dp_status status = dpi_inquiry_run(&q, DPI_INQUIRY_WHITENING, r->scan, r->z,
+                                       r->budget->sigmas[stage], r->pattern, &sd, err);
+    if (status != DP_OK)
+        return status;
+    r->signal = dpi_arrow_signal(r->view, r->pattern, sd);
+    if (r->signal < 2)
+        return r->opts->hopeless_allowed ? DP_OK : hopeless(r, err);
+    double left = join(h, r->pattern, sd);
+    dpi_expected as = {.sd = left, .least = sd > 0 ? brought_out : 0};
+    r->left = left / r->n;
+    status = dpi_shared_mend(&r->known, &r->metric, r->n, r->pattern, err);
+    if (last && status == DP_OK)
+        status = dpi_arrow_whole(&r->metric, r->pattern, &as, r->information, r->doubt, err);
+    if (status == DP_OK)
+        status = find_turn(r, left, h, err);
+    if (status == DP_OK)
+        status = dpi_metric_turn(&r->metric, h->turn, err);
+    if (status == DP_OK)
+        turn_heard(h);
+    return status;
+}
+
+dp_status dpi_whiten_all(dpi_rounds *r, dpi_stage stage, dp_error *err)
+{
+    uint64_t n = r->budget->releases[stage];
+    heard h;
+    dp_status status = heard_init(&h, r->view->p, err);
+    if (status == DP_OK)
+        status = dpi_follow(r, err);
+    if (status == DP_OK)
+        status = choose_norm(r, &h.most, err);
+    for (uint64_t k = 0; k < n && status == DP_OK; k++)
+        status = whiten(r, stage, k + 1 == n, &h, err);
+    dpi_free(h.estimate);
+    return status;
+}

@@ -1,0 +1,24 @@
+/* The metric: found from scales, turned by whitening, and moved with the latents. */
+#ifndef DPI_INFER_WHITENING_H
+#define DPI_INFER_WHITENING_H
+
+#include "infer/rounds.h"
+
+/* In place of infinity without privacy: releases are sums on a grid (scan.h), whose parts have norm
+ * at most 1. */
+#define DPI_NO_CLIP 4096.0
+
+/* A question in the metric as it stands, for clip norm `clip`. */
+dpi_inquiry dpi_rounds_query(const dpi_rounds *r, double clip);
+
+/* The number of records, and the first metric.  Errors of passes. */
+dp_status dpi_find_scales(dpi_rounds *r, dp_error *err) DP_MUST_CHECK;
+
+/* The metric, and the information so far, go with the latents as far as is known how. */
+dp_status dpi_follow(dpi_rounds *r, dp_error *err) DP_MUST_CHECK;
+
+/* The releases of a whitening stage: r->metric, r->information, r->doubt, r->left, r->signal.
+ * DP_EPRIVACY where the budget is hopeless and that is not allowed. */
+dp_status dpi_whiten_all(dpi_rounds *r, dpi_stage stage, dp_error *err) DP_MUST_CHECK;
+
+#endif
