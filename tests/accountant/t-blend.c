@@ -39,6 +39,7 @@ static double bound(double mu, double e, dpi_side side)
 static void the_profile_lies_between_its_bounds(void **state)
 {
     (void)state;
+    SKIP_WITHOUT_LONG_DOUBLE();
     uint64_t seed = 91;
     for (int i = 0; i < 20000; i++) {
         double mu = between(&seed, 1e-2, 30), x = 40 * next_number(&seed);

@@ -327,6 +327,7 @@ static double error_at(int i, const dpi_pair *pair, const dpi_piece *piece, doub
 static void rounding_errors_keep_to_their_bounds(void **state)
 {
     (void)state;
+    SKIP_WITHOUT_LONG_DOUBLE();
     uint64_t seed = 5;
     int tried = 0;
     double largest = 0;
@@ -416,6 +417,7 @@ static void roughness_covers_the_error_of_quadrature(void **state)
 static void atoms_of_lattices_keep_to_their_bounds(void **state)
 {
     (void)state;
+    SKIP_WITHOUT_LONG_DOUBLE();
     for (int i = 0; i < N_ALL; i++) {
         const dp_mechanism *m = &all[i];
         if (m->noise != DP_NOISE_DISCRETE_GAUSSIAN && m->noise != DP_NOISE_ROUNDED_GAUSSIAN)

@@ -42,9 +42,23 @@ static const char *const words[] = {"to nearest", "to nearest", "to nearest", "s
                                     "subnormal"};
 enum { N_CONTROLS = sizeof controls / sizeof *controls };
 
+/* Valgrind's vector unit keeps the rounding mode alone. */
+static void skip_without_controls(void)
+{
+    unsigned before = _mm_getcsr();
+    _mm_setcsr(before | 0x8040);
+    bool kept = (_mm_getcsr() & 0x8040) == 0x8040;
+    _mm_setcsr(before);
+    if (!kept) {
+        print_message("the vector unit does not flush to zero here\n");
+        skip();
+    }
+}
+
 static void what_the_vector_unit_is_set_to_is_seen(void **state)
 {
     (void)state;
+    skip_without_controls();
     for (size_t k = 0; k < N_CONTROLS; k++) {
         dp_error err = {0};
         unsigned before = _mm_getcsr();
@@ -65,6 +79,7 @@ static void look(void *user, size_t k)
 static void threads_of_a_pool_compute_as_usual(void **state)
 {
     (void)state;
+    skip_without_controls();
     dp_error err = {0};
     dpi_pool *pool;
     unsigned seen[3] = {1, 1, 1}, before = _mm_getcsr();
