@@ -130,8 +130,10 @@ static dp_status start(dpi_rounds *r, dp_error *err)
         return dpi_fail_nomem(err);
     dp_status status = dpi_prior_draw(r->model, r->view, n, r->rng, all, err);
     for (size_t i = 0; i < d && status == DP_OK; i++) {
-        for (size_t k = 0; k < n; k++)
-            one[k] = isfinite(all[k * d + i]) ? all[k * d + i] : 0;
+        for (size_t k = 0; k < n; k++) {
+            all[k * d + i] = isfinite(all[k * d + i]) ? all[k * d + i] : 0;
+            one[k] = all[k * d + i];
+        }
         qsort(one, n, sizeof *one, ascending);
         r->z[i] = one[n / 2];
         r->spread[i] = fmin(fmax((one[n * 3 / 4] - one[n / 4]) / 1.35, 1e-6), 1e6);
