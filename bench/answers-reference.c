@@ -321,6 +321,16 @@ void reference_of(const regression *r, uint64_t seed, reference *ref)
         reference_by_monte_carlo(r, seed, ref);
 }
 
+void reference_none(const regression *r, reference *ref)
+{
+    size_t size = regression_size(r);
+    *ref = (reference){.mean = answers_alloc(size, sizeof(double)),
+                       .sd = answers_alloc(size, sizeof(double)),
+                       .error = NAN};
+    for (size_t k = 0; k < size; k++)
+        ref->mean[k] = ref->sd[k] = NAN;
+}
+
 void reference_free(reference *ref)
 {
     free(ref->mean), free(ref->sd);

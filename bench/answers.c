@@ -8,13 +8,15 @@
  *   width    mean of private sd / exact sd
  *   cov50, cov90   share of the true values that are in the central intervals, for coefficients,
  *            scales (sigma, tau) and groups apart; simulated problems only
- *   spent    epsilon; flagged, flags: diagnostics that are bad; seconds on the wall and
+ *   spent    epsilon; flagged, bad: diagnostics that are bad; seconds on the wall and
  *            of the processor
  *   reference_error   largest Monte Carlo error of an exact mean, in sds (0: by quadrature)
  * A seed stands for a data set (where that is simulated) and for the noise; seeded runs are
  * repeatable and so not private.  bench/answers.py makes tables of the lines.
  *   make bench/answers && bench/answers [--problems linear,radon] [--epsilon 1,4,none] [--seeds 20]
- *                                       [--method private|svi] [--truth fixed|prior] ...
+ *                                       [--method private|svi] [--truth fixed|prior]
+ *                                       [--exact all|none] ...
+ *   none leaves the exact posteriors out, and with them errors and widths
  *   bench/answers null [...]            coin tosses, in which there is nothing to be found
  *   bench/answers cases [...]           hard cases: right, told of, or silent
  *   bench/answers reference [...]       the exact posteriors themselves */
@@ -31,7 +33,7 @@
 enum { DRAWS = 8000 };
 
 typedef struct settings {
-    const char *problems, *epsilon, *truth, *all;
+    const char *problems, *epsilon, *truth, *exact;
     uint64_t seeds, first;
     double delta;
     problem_opts make;
@@ -216,7 +218,7 @@ static void run_once(const settings *s, const char *name, const regression *r, c
         print_scores(r, tallies);
         bench_number("spent", answer.spent);
         (void)printf("\"flagged\": %zu, ", answer.flagged);
-        answers_text("flags", answer.names);
+        answers_text("bad", answer.names);
         dp_fit_free(answer.fit);
     } else {
         answers_text("failed", err.text);
@@ -282,7 +284,10 @@ static void run_problem(const settings *s, const problem *p, bool only_reference
                 (void)fprintf(stderr, "%s: left out, its file is not there\n", name);
                 return;
             }
-            reference_of(&r, seed, &ref);
+            if (strcmp(s->exact, "none") == 0)
+                reference_none(&r, &ref);
+            else
+                reference_of(&r, seed, &ref);
         }
         if (only_reference)
             print_reference(name, &r, &ref);
@@ -300,6 +305,7 @@ static settings parse(int argc, char **argv)
                       "nes,kidiq,earnings,log-earnings,mesquite",
                   .epsilon = "1,4,none",
                   .truth = "fixed",
+                  .exact = "all",
                   .seeds = 20,
                   .make = {.correlation = 0.5, .survey = "examples/data/contraception.csv"},
                   .fit = {.method = fit_default(), .threads = 1}};
@@ -311,6 +317,7 @@ static settings parse(int argc, char **argv)
                                  {.name = "--method", .text = &s.fit.method},
                                  {.name = "--threads", .count = &s.fit.threads},
                                  {.name = "--truth", .text = &s.truth},
+                                 {.name = "--exact", .text = &s.exact},
                                  {.name = "--n", .count = &s.make.n},
                                  {.name = "--correlation", .number = &s.make.correlation},
                                  {.name = "--posteriordb", .text = &s.make.data},
@@ -319,6 +326,8 @@ static settings parse(int argc, char **argv)
     s.make.truth_of_prior = strcmp(s.truth, "prior") == 0;
     if (!s.make.truth_of_prior && strcmp(s.truth, "fixed") != 0)
         bench_stop(s.truth, "true values are fixed or of the prior");
+    if (strcmp(s.exact, "all") != 0 && strcmp(s.exact, "none") != 0)
+        bench_stop(s.exact, "exact posteriors are computed for all or none");
     if (!fit_knows(s.fit.method))
         bench_stop(s.fit.method, "no such method in this build");
     return s;

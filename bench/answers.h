@@ -89,6 +89,7 @@ typedef struct reference {
 
 /* The exact posterior; the caller frees it. */
 void reference_of(const regression *r, uint64_t seed, reference *ref);
+void reference_none(const regression *r, reference *ref);
 void reference_free(reference *ref);
 
 /* ---- answers-fit.c ---- */
