@@ -255,7 +255,7 @@ dp_status dpi_arrow_whole(const dpi_metric *m, const double *pattern, const dpi_
     for (const dpi_read *a = r->reads; a < r->reads + r->n_reads && status == DP_OK; a++) {
         if (a->members == 0)
             continue;
-        status = add_members(m, a, there, pattern, as->sd, whole, doubt, err);
+        status = add_members(m, a, there, pattern, as->members, whole, doubt, err);
         pattern += a->members * (p * a->size + a->size * (a->size + 1) / 2);
     }
     if (status == DP_OK && r->n_plates > 0)

@@ -19,10 +19,11 @@ double dpi_arrow_kept(double square, double n, double sd);
 
 /* How a release is to be read. */
 typedef struct dpi_expected {
-    double sd;     /* of the noise of a number; of those beside the diagonal 1 / sqrt 2 of it */
-    double least;  /* eigenvalues are at least so many times their mean */
-    double level;  /* the diagonal is expected to be near this; 0: it may be anywhere */
-    double spread; /* standard deviation of the dense block around it, like sd */
+    double sd;      /* of the noise of a number; of those beside the diagonal 1 / sqrt 2 of it */
+    double members; /* likewise, of members' numbers, but for their weights (inquiries.h) */
+    double least;   /* eigenvalues are at least so many times their mean */
+    double level;   /* the diagonal is expected to be near this; 0: it may be anywhere */
+    double spread;  /* standard deviation of the dense block around it, like sd */
 } dpi_expected;
 
 /* dense[p][p]: the dense block of a pattern, shrunk. */

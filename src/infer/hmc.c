@@ -232,6 +232,7 @@ static void move(sampler *s, markov_chain *c)
 {
     s->nuts.in.origin = c->origin;
     dpi_nuts_step(&s->nuts, &c->at, s->rng);
+    dpi_nuts_rescale(&s->nuts, &c->at, s->rng);
 }
 
 /* So many transitions of each chain, kept as rows of the window where keep. */
@@ -304,6 +305,7 @@ static void draw_chain(sampler *s, const worker *w, size_t c)
     w->nuts->in.origin = chain->origin;
     for (size_t t = 0; t < each; t++) {
         dpi_nuts_step(w->nuts, &chain->at, w->rng);
+        dpi_nuts_rescale(w->nuts, &chain->at, w->rng);
         dpi_nuts_place(w->nuts, chain->at.x, s->draws + (c * each + t) * n);
         chain->divergent += w->nuts->diverged;
         chain->cut += w->nuts->cut;

@@ -124,12 +124,26 @@ DPI_LOOPS static void multiply(size_t k, size_t n, const double *x, const double
     }
 }
 
-/* The upper triangle of X' B X, X being the record's slopes in the metric. */
+/* A member has few records to tell how much it tells, and that is all that the answer needs to know
+ * of it; what joins it to the dense latents is much like the average member's. */
+const double dpi_joint_weight = 0.5, dpi_own_weight = 3;
+
+/* Multiplies what is of members by its weight, in an upper triangle [local][local]. */
+static void weigh_members(const dpi_model_view *r, double *upper)
+{
+    size_t n = r->local;
+    for (size_t e = 0; e < n; e++)
+        for (size_t f = e < r->p ? r->p : e; f < n; f++)
+            upper[e * n + f] *= e < r->p ? dpi_joint_weight : dpi_own_weight;
+}
+
+/* The upper triangle of X' B X, X being the record's slopes in the metric, as a pattern has it. */
 static void sandwich(const dpi_model_view *r, const dpi_record *record, const double *inner,
                      const places *at)
 {
     weigh(r->k, r->local, record->white, inner, at->rows);
     multiply(r->k, r->local, record->white, at->rows, at->local);
+    weigh_members(r, at->local);
 }
 
 /* Frobenius norm of a symmetric matrix, from its upper triangle: what a pattern has of it counts as
@@ -295,6 +309,19 @@ static void scale_by(size_t n, double factor, double *out)
         out[e] *= factor;
 }
 
+/* Takes the weights of members out of a pattern. */
+static void unweigh_members(const dpi_model_view *r, double *pattern)
+{
+    pattern += r->p * (r->p + 1) / 2;
+    for (const dpi_read *d = r->reads; d < r->reads + r->n_reads; d++)
+        for (size_t k = 0; k < d->members; k++) {
+            size_t joint = r->p * d->size, own = d->size * (d->size + 1) / 2;
+            scale_by(joint, 1 / dpi_joint_weight, pattern);
+            scale_by(own, 1 / dpi_own_weight, pattern + joint);
+            pattern += joint + own;
+        }
+}
+
 /* From the parts of norm 1 to the unit of what is summed. */
 static void into_units(const dpi_inquiry *q, dpi_inquiry_kind kind, double noise, double *out,
                        double *sd)
@@ -318,6 +345,10 @@ static void into_units(const dpi_inquiry *q, dpi_inquiry_kind kind, double noise
     }
     scale_by(half, unit[0], out);
     scale_by(n - half, unit[1], out + half);
+    if (kind == DPI_INQUIRY_WHITENING || kind == DPI_INQUIRY_CURVATURE)
+        unweigh_members(r, out);
+    if (kind == DPI_INQUIRY_CURVATURE)
+        unweigh_members(r, out + half);
     if (sd == NULL)
         return;
     sd[0] = noise * unit[0];

@@ -3,9 +3,9 @@
  *
  * clip is C in metric coordinates.  A matrix of a record, A' B A in its own local coordinates, is
  * released as its pattern: the dense block, and of each plate what joins the record's member to
- * the dense ones, and its own block; entries off the diagonal count once, times sqrt 2, so that the
- * norm of the pattern is the matrix' Frobenius norm, but for what joins two plates, which is
- * left out. */
+ * the dense ones, and its own block, the latter two weighted; entries off the diagonal count once,
+ * times sqrt 2, so that the norm of the pattern is the weighted matrix' Frobenius norm, but for
+ * what joins two plates, which is left out. */
 #ifndef DPI_INFER_INQUIRIES_H
 #define DPI_INFER_INQUIRIES_H
 
@@ -40,6 +40,10 @@ typedef enum dpi_inquiry_kind {
 size_t dpi_inquiry_size(const dpi_model_view *r, dpi_inquiry_kind kind);
 size_t dpi_inquiry_room(const dpi_model_view *r);
 
+/* By which what joins members to the dense ones, and their own blocks, are multiplied in a pattern
+ * before it is clipped; in what is released they are divided by it again, and so is their noise. */
+extern const double dpi_joint_weight, dpi_own_weight;
+
 /* Numbers of a pattern. */
 size_t dpi_pattern_size(const dpi_model_view *r);
 
@@ -48,7 +52,8 @@ size_t dpi_pattern_size(const dpi_model_view *r);
 double dpi_inquiry_number_sd(double sigma);
 
 /* The release, in the units of what is summed, and *sd [nullable], the standard deviation of the
- * noise in each number of it; of curvature sd[2], of scales sd[2]: of the count, of the others. */
+ * noise in each number of it, of what is not members'; of curvature sd[2], of scales sd[2]: of the
+ * count, of the others. */
 dp_status dpi_inquiry_run(const dpi_inquiry *q, dpi_inquiry_kind kind, dpi_scan *scan,
                           const double *theta, double sigma, double *out, double *sd,
                           dp_error *err) DP_MUST_CHECK;

@@ -1,5 +1,6 @@
 libtacit_core_la_SOURCES += \
   %D%/arrow.c %D%/arrow.h \
+  %D%/bending.c %D%/bending.h \
   %D%/budget.c %D%/budget.h \
   %D%/clip.c %D%/clip.h \
   %D%/diagnose.c %D%/diagnose.h \
@@ -21,6 +22,7 @@ libtacit_core_la_SOURCES += \
   %D%/plan.c %D%/plan.h %D%/plan-print.c \
   %D%/rounds.c %D%/rounds.h \
   %D%/rows.c %D%/rows.h \
+  %D%/scaling.c %D%/scaling.h \
   %D%/scan.c %D%/scan.h \
   %D%/shared.c %D%/shared.h \
   %D%/surrogate.c %D%/surrogate.h \

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "infer/arrow.h"
+#include "infer/inquiries.h"
 #include "infer/matrix.h"
 #include "num/linalg.h"
 
@@ -46,8 +47,9 @@ static dp_status shrink_own(dpi_plate_information *b, double *room, dp_error *er
         for (size_t e = 0; e < n * n; e++)
             square += (own[e] - room[e]) * (own[e] - room[e]);
     }
-    double keep = dpi_arrow_kept(square, (double)(K * packed), b->sd);
-    b->left = keep * b->sd * b->sd;
+    double sd = b->sd / dpi_own_weight;
+    double keep = dpi_arrow_kept(square, (double)(K * packed), sd);
+    b->left = keep * sd * sd;
     for (size_t i = 0; i < n; i++)
         least = fmin(least, room[i * n + i]);
     dp_status status = DP_OK;
@@ -263,7 +265,8 @@ static dp_status shrink_joint(dpi_plate_information *b, double *room, dp_error *
                 ratio[i * n + j] += b->dense[i * p + plate->at + e] * inverse[e * n + j];
         }
     for (int pass = 0; pass < 2 && status == DP_OK; pass++) {
-        double keep = dpi_arrow_kept(square, (double)(K * p * n), b->sd * M_SQRT1_2);
+        double keep =
+            dpi_arrow_kept(square, (double)(K * p * n), b->sd * M_SQRT1_2 / dpi_joint_weight);
         for (size_t k = 0; k < K; k++) {
             double *joint = b->joint + k * p * n;
             for (size_t i = 0; i < p; i++)

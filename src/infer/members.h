@@ -11,11 +11,12 @@ typedef struct dpi_plate_information {
     size_t p, size;
     const double *dense;   /* [p][p] in theta's coordinates, means included */
     const double *pattern; /* [members][p size + own packed] */
-    double sd, left;       /* noise of a number, and variance of it in own blocks after shrinking */
-    double *back;          /* [p][p] A^-1 */
-    double *back_own;      /* [size][size] of the plate's */
-    double *own;           /* [members][size][size] */
-    double *joint;         /* [members][p][size] */
+    double sd, left;  /* noise of a number but for its weight; variance of it in own blocks after
+                      * shrinking */
+    double *back;     /* [p][p] A^-1 */
+    double *back_own; /* [size][size] of the plate's */
+    double *own;      /* [members][size][size] */
+    double *joint;    /* [members][p][size] */
 } dpi_plate_information;
 
 /* Fills own, joint and left: shrunk to what the average member has, adding up to what all have, and

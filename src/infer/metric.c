@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "infer/inquiries.h"
 #include "infer/matrix.h"
 #include "num/linalg.h"
 
@@ -28,7 +29,7 @@ double *dpi_metric_of(const dpi_metric *m, const dpi_read *plate)
 
 dp_status dpi_metric_init(dpi_metric *m, const dpi_model_view *r, dpi_arena *arena, dp_error *err)
 {
-    *m = (dpi_metric){.view = r, .dims = (double)r->p};
+    *m = (dpi_metric){.view = r, .dims = (double)r->p, .bulk = (double)r->p};
     for (const dpi_read *d = r->reads; d < r->reads + r->n_reads; d++)
         m->n_own += d->members > 0 ? d->size * d->size : 0;
     m->dense = dpi_arena_alloc(arena, r->p * r->p, sizeof *m->dense);
@@ -117,6 +118,9 @@ static dp_status follow(dpi_metric *m, double *room, dp_error *err)
             own[e] *= sqrt(weight);
     }
     m->dims = (double)p + weight * (double)all;
+    double dense = (double)p, own = dpi_own_weight * weight * (double)all;
+    double joint = dpi_joint_weight * sqrt(2 * dense * weight * (double)all);
+    m->bulk = sqrt(dense * dense + joint * joint + own * own);
     return status;
 }
 

@@ -15,6 +15,7 @@ typedef struct dpi_metric {
     double *own;   /* [size][size] of each plate, side by side */
     size_t n_own;
     double dims; /* E |h|^2 of a record under the model: its norm's scale */
+    double bulk; /* and of the norm of its pattern (inquiries.h) */
 } dpi_metric;
 
 /* Room for a metric, which is the unit matrix.  DP_ENOMEM. */

@@ -94,6 +94,7 @@ static void copy(size_t n, const double *from, double *to)
 void dpi_nuts_whiten(dpi_nuts *nuts, const double *factor)
 {
     nuts->in.plain = false;
+    nuts->in.factor = factor;
     dpi_rows_set(&nuts->in.lower, factor);
     dpi_rows_set_across(&nuts->in.across, factor);
 }
@@ -106,6 +107,17 @@ void dpi_nuts_place(const dpi_nuts *nuts, const double *x, double *z)
     else
         dpi_rows_combine(&in->across, x, z);
     add(in->n, 1, in->origin, z);
+}
+
+/* x of z = origin + L x. */
+static void find_place(const dpi_whitening *in, const double *z, double *x)
+{
+    for (size_t i = 0; i < in->n; i++)
+        x[i] = z[i] - in->origin[i];
+    for (size_t i = 0; i < in->n && !in->plain; i++) {
+        const double *row = in->factor + i * in->n;
+        x[i] = (x[i] - dpi_dot(i, row, x)) / row[i];
+    }
 }
 
 /* slope = L^T gradient. */
@@ -301,6 +313,24 @@ void dpi_nuts_step(dpi_nuts *nuts, dpi_hmc_point *at, dp_rng *rng)
         nuts->cut = !whole_bends(nuts, side);
     }
     nuts->acceptance /= (double)nuts->points;
+}
+
+void dpi_nuts_rescale(dpi_nuts *nuts, dpi_hmc_point *at, dp_rng *rng)
+{
+    static const double widths[] = {0.1, 0.4, 1.6};
+    const dpi_target *target = nuts->target;
+    for (const dpi_scaling *s = target->scalings; s < target->scalings + target->n_scalings; s++) {
+        double e, u;
+        dp_rng_uniform(rng, 1, &u);
+        dp_rng_normal(rng, 1, &e);
+        double delta = widths[(size_t)(3 * u) % 3] * e;
+        dpi_nuts_place(nuts, at->x, nuts->z);
+        dpi_scaling_move(s, delta, nuts->z);
+        find_place(&nuts->in, nuts->z, nuts->one.x);
+        if (dpi_nuts_evaluate(nuts, &nuts->one) &&
+            happens(nuts->one.log_density - at->log_density + (double)s->count * delta, rng))
+            take(nuts->in.n, &nuts->one, at);
+    }
 }
 
 double dpi_nuts_try(dpi_nuts *nuts, const dpi_hmc_point *at, double step, dp_rng *rng)

@@ -8,6 +8,7 @@
 #include <tacit/random.h>
 
 #include "infer/rows.h"
+#include "infer/scaling.h"
 
 /* An unnormalised log density on R^n with its gradient. */
 typedef struct dpi_target {
@@ -16,6 +17,8 @@ typedef struct dpi_target {
      * not looked at.  So is z where the log density is +INFINITY or the gradient is not finite. */
     double (*log_density)(void *of, const double *z /* [n] */, double *gradient /* [n] */);
     void *of;
+    const dpi_scaling *scalings; /* [n_scalings]: moves that are tried beside trajectories */
+    size_t n_scalings;
 } dpi_target;
 
 /* Where z lies in the coordinates in which the sampler moves: z = origin + L x. */
@@ -24,6 +27,7 @@ typedef struct dpi_whitening {
     const double *origin;   /* [n] */
     bool plain;             /* L is the unit matrix */
     dpi_rows lower, across; /* L and L^T */
+    const double *factor;   /* L, borrowed, unless plain */
 } dpi_whitening;
 
 /* A point of a trajectory.  Momenta have unit mass. */
@@ -65,7 +69,8 @@ bool dpi_hmc_point_init(dpi_hmc_point *point, size_t n, dpi_arena *arena);
  * False when memory is out. */
 bool dpi_nuts_init(dpi_nuts *nuts, const dpi_target *target, int depth, dpi_arena *arena);
 
-/* L = factor[n][n], copied, of which what lies above the diagonal is not read. */
+/* L = factor[n][n], borrowed, of which what lies above the diagonal is not read; call again when it
+ * has changed. */
 void dpi_nuts_whiten(dpi_nuts *nuts, const double *factor);
 
 /* z[n] of x[n]. */
@@ -76,6 +81,11 @@ bool dpi_nuts_evaluate(dpi_nuts *nuts, dpi_hmc_point *point);
 
 /* Moves `at`, which has been evaluated and is inside, to the next point of its chain. */
 void dpi_nuts_step(dpi_nuts *nuts, dpi_hmc_point *at, dp_rng *rng);
+
+/* Tries each scaling of the target once (Liu and Sabatti 2000, Biometrika 87, 353): a Metropolis
+ * move of a scale together with all that it scales.  Where these are hardly known but by their
+ * scale, trajectories cannot come near to scale 0 and cannot leave it; this does both. */
+void dpi_nuts_rescale(dpi_nuts *nuts, dpi_hmc_point *at, dp_rng *rng);
 
 /* The log ratio of densities after a single leapfrog of that size with fresh momenta; -INFINITY
  * when it leads outside.  `at` stays. */

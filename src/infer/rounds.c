@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "infer/arrow.h"
+#include "infer/bending.h"
 #include "infer/clip.h"
 #include "infer/drift.h"
 #include "infer/laplace.h"
@@ -58,6 +59,7 @@ dp_status dpi_rounds_init(dpi_rounds *r, dp_error *err)
     ok = ok && (r->sums = dpi_arena_alloc(a, rounds * view->n_release, sizeof(double))) != NULL;
     ok = ok && (r->sum = dpi_arena_alloc(a, view->n_release, sizeof(double))) != NULL;
     ok = ok && (r->centres = dpi_arena_alloc(a, rounds * d, sizeof(double))) != NULL;
+    ok = ok && (r->aside = dpi_arena_alloc(a, 3 * d, sizeof(double))) != NULL;
     ok = ok && (r->walk = dpi_arena_alloc(a, WALK * d, sizeof(double))) != NULL;
     if (!ok)
         return dpi_fail_nomem(err);
@@ -312,9 +314,12 @@ static dp_status approach(dpi_rounds *r, dpi_stage stage, double clip, dp_error 
             guess_moments(r, clip);
         }
         since = r->changed ? t : since;
-        memcpy(r->centres + t * d, r->z, d * sizeof *r->z);
+        double *at = r->centres + t * d;
+        memcpy(at, r->z, d * sizeof *r->z);
+        if (stage == DPI_STAGE_MAIN && t > 0)
+            dpi_bend_round(r, t, to, r->place, at);
         if (status == DP_OK)
-            status = dpi_inquiry_run(&q, DPI_INQUIRY_SCORE, r->scan, r->z, sigma,
+            status = dpi_inquiry_run(&q, DPI_INQUIRY_SCORE, r->scan, at, sigma,
                                      r->sums + t * r->view->n_release, &sd, err);
         size_t first = (t + 1) / 2 > since ? (t + 1) / 2 : since;
         r->settled = stage == DPI_STAGE_MAIN && 4 * t >= rounds;
@@ -365,8 +370,15 @@ static dp_status measure(dpi_rounds *r, double clip, dp_error *err)
     double sd[2] = {0, 0};
     dpi_inquiry q = dpi_rounds_query(r, r->budget->noisy ? clip : INFINITY);
     r->clip[DPI_STAGE_CURVATURE] = q.most;
-    dp_status status = dpi_inquiry_run(&q, DPI_INQUIRY_CURVATURE, r->scan, r->centre,
+    double *mean = dpi_alloc(2 * d, sizeof *mean), *at = mean + d;
+    if (mean == NULL)
+        return dpi_fail_nomem(err);
+    mean_of(d, WALK, r->walk, mean);
+    memcpy(at, r->centre, d * sizeof *at);
+    dpi_bend_once(r, mean, r->place, at);
+    dp_status status = dpi_inquiry_run(&q, DPI_INQUIRY_CURVATURE, r->scan, at,
                                        r->budget->sigmas[DPI_STAGE_CURVATURE], r->pattern, sd, err);
+    dpi_free(mean);
     if (status != DP_OK)
         return status;
     r->signal = dpi_arrow_signal(r->view, r->pattern, sd[0]);
@@ -375,13 +387,17 @@ static dp_status measure(dpi_rounds *r, double clip, dp_error *err)
         return DP_OK;
     }
     double least = sd[0] > 0 ? 0.5 : 1e-10;
-    dpi_clipped at = dpi_clipped_at(r->metric.dims, clip);
-    dpi_expected slope = {
-        .sd = sd[0], .least = least, .level = at.slope * r->n, .spread = at.slope * r->n * r->left};
+    dpi_clipped model = dpi_clipped_at(r->metric.dims, clip);
+    dpi_expected slope = {.sd = sd[0],
+                          .members = sd[0],
+                          .least = least,
+                          .level = model.slope * r->n,
+                          .spread = model.slope * r->n * r->left};
     dpi_expected variance = {.sd = sd[1],
+                             .members = sd[1],
                              .least = least,
-                             .level = at.variance * r->n,
-                             .spread = at.variance * r->n * r->left};
+                             .level = model.variance * r->n,
+                             .spread = model.variance * r->n * r->left};
     status = dpi_arrow_whole(&r->metric, r->pattern, &slope, r->slope, r->doubt, err);
     if (status == DP_OK)
         status = dpi_arrow_whole(&r->metric, r->pattern + half, &variance, r->variance, NULL, err);
@@ -437,5 +453,9 @@ dp_status dpi_rounds_run(dpi_rounds *r, dp_error *err)
     double sd = r->budget->sigmas[DPI_STAGE_MAIN] * clip;
     if (status == DP_OK)
         status = find_drift(r, first, rounds, sd, err);
-    return status == DP_OK ? learn(r, first, rounds, sd, err) : status;
+    if (status == DP_OK)
+        status = learn(r, first, rounds, sd, err);
+    if (status == DP_OK)
+        r->bent = dpi_bent_scale(r, WALK, r->walk);
+    return status;
 }

@@ -29,12 +29,14 @@ typedef struct dpi_rounds {
     double *sums, *centres;    /* [rounds][n_release], [rounds][d] of a phase */
     double *sum, *centre;      /* their means */
     bool changed;              /* the metric, in the last follow, by more than a fifth */
+    double *aside;             /* [3][d] of a pair of rounds (bending.h), and scratch */
     bool settled;              /* walks are near the answer */
     double *walk;              /* [draws of a round][d] */
     double clip[DPI_N_STAGES]; /* norm that a record's part was clipped to in each phase */
     double excess;             /* released by the count, in its noise's standard deviations */
     double left;               /* noise of the last whitening, in parts of a record's information */
     double signal;             /* dpi_arrow_signal of the last matrix */
+    double bent;               /* dpi_bent_scale */
     double drift;              /* distance of the main phase's halves, in standard deviations */
     dpi_hmc_report report;     /* of the last draws */
 } dpi_rounds;

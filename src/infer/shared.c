@@ -23,8 +23,19 @@ dp_status dpi_shared_init(dpi_shared *s, size_t p, dpi_arena *arena, dp_error *e
     return DP_OK;
 }
 
-/* The information of the arguments, phi[k][k], NAN where it depends on a record.  Arguments of
- * records are made up, in (0, 1), which is in the domain of all but counts. */
+/* A record's arguments, of which those that are not shared are made up, in (0, 1), which is in the
+ * domain of all but counts. */
+static void make_arguments(const dpi_scan *scan, int t, double *made, dpi_record *record)
+{
+    for (int a = 0; a < scan->view->seen->family->n_args; a++) {
+        record->arg[a] = dpi_scan_shared_arg(scan, a);
+        made[a] = fmod(0.2 + 0.29 * t + 0.37 * a, 1);
+        if (record->arg[a] == NULL)
+            record->arg[a] = &made[a];
+    }
+}
+
+/* The information of the arguments, phi[k][k], NAN where it depends on a record. */
 static void find_phi(const dpi_scan *scan, double *phi)
 {
     const dpi_model_view *r = scan->view;
@@ -34,12 +45,7 @@ static void find_phi(const dpi_scan *scan, double *phi)
     law.family = NULL;
     for (int t = 0; t < TRIES && known; t++) {
         dpi_record record = {.y = 1, .arg_size = 1};
-        for (int a = 0; a < r->seen->family->n_args; a++) {
-            record.arg[a] = dpi_scan_shared_arg(scan, a);
-            made[a] = fmod(0.2 + 0.29 * t + 0.37 * a, 1);
-            if (record.arg[a] == NULL)
-                record.arg[a] = &made[a];
-        }
+        make_arguments(scan, t, made, &record);
         known = !r->seen->family->vector_arg && dpi_law_of(r, &record, &law);
         if (known)
             dpi_law_fisher(&law, found[t]);
@@ -54,6 +60,33 @@ static void find_phi(const dpi_scan *scan, double *phi)
         if (fabs(phi[e]) <= 1e-6 * size)
             phi[e] = 0;
     }
+}
+
+/* Whether the score is c (y - mean): then that of outcome 1 less that of 0 is the same wherever
+ * they are made up. */
+static bool is_canonical(const dpi_scan *scan)
+{
+    const dpi_model_view *r = scan->view;
+    double first = 0;
+    dpi_law law;
+    law.family = NULL;
+    if (r->k != 1 || r->seen->family->vector_arg)
+        return false;
+    for (int t = 0; t < TRIES; t++) {
+        double score[2], made[DPI_MAX_ARGS];
+        for (int y = 0; y < 2; y++) {
+            dpi_record record = {.y = y, .arg_size = 1};
+            make_arguments(scan, t, made, &record);
+            if (!dpi_law_of(r, &record, &law))
+                return false;
+            score[y] = law.own[0];
+        }
+        double step = score[1] - score[0];
+        first = t == 0 ? step : first;
+        if (!(step > 0) || !(fabs(step - first) <= 1e-9 * first))
+            return false;
+    }
+    return true;
 }
 
 /* The one argument's number that reads a latent, or k where there are several. */
@@ -90,6 +123,7 @@ void dpi_shared_find(dpi_shared *s, dpi_scan *scan, const double *theta)
     double phi[DPI_READ_MOST * DPI_READ_MOST];
     dpi_scan_place(scan, theta);
     find_phi(scan, phi);
+    s->canonical = is_canonical(scan);
     memset(s->apart, 0, r->p * r->p * sizeof *s->apart);
     for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++) {
         size_t j = reader_of(r, a);

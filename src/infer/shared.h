@@ -12,10 +12,11 @@
 #include "infer/scan.h"
 
 typedef struct dpi_shared {
-    double *unit; /* [p] factor of the square root of a record's information that all share */
-    bool *exact;  /* [p] it is all of it */
-    bool *scale;  /* [p] and the argument is the exponential of the latent */
-    bool *apart;  /* [p][p] the information of both is 0 */
+    double *unit;   /* [p] factor of the square root of a record's information that all share */
+    bool *exact;    /* [p] it is all of it */
+    bool *scale;    /* [p] and the argument is the exponential of the latent */
+    bool *apart;    /* [p][p] the information of both is 0 */
+    bool canonical; /* the one argument's score is the outcome less its mean, times a constant */
 } dpi_shared;
 
 /* Room for what is known of p coordinates, of which nothing is.  DP_ENOMEM. */

@@ -25,6 +25,11 @@ static dp_status make_run(dpi_surrogate *s, dp_error *err)
     return dpi_run_new(&spec, &s->run, err);
 }
 
+static void prior_slope(void *of, const double *z, double *gradient)
+{
+    (void)dpi_surrogate_prior(of, z, gradient);
+}
+
 dp_status dpi_surrogate_init(dpi_surrogate *s, const dpi_model_view *r, dp_error *err)
 {
     size_t d = r->objective.n_theta;
@@ -40,6 +45,9 @@ dp_status dpi_surrogate_init(dpi_surrogate *s, const dpi_model_view *r, dp_error
                s->gradient != NULL && s->kept_linear != NULL && s->kept_precision != NULL &&
                dpi_rows_init(&s->rows, d, DPI_ROWS_WHOLE, &s->arena);
     dp_status status = all ? make_run(s, err) : dpi_fail_nomem(err);
+    if (status == DP_OK &&
+        !dpi_scalings_find(r, prior_slope, s, &s->arena, &s->scalings, &s->n_scalings))
+        status = dpi_fail_nomem(err);
     if (status != DP_OK)
         dpi_surrogate_free(s);
     return status;
@@ -98,7 +106,11 @@ static double log_density(void *of, const double *z, double *gradient)
 dpi_target dpi_surrogate_target(dpi_surrogate *s)
 {
     dpi_rows_set(&s->rows, s->precision);
-    return (dpi_target){.n = s->d, .log_density = log_density, .of = s};
+    return (dpi_target){.n = s->d,
+                        .log_density = log_density,
+                        .of = s,
+                        .scalings = s->scalings,
+                        .n_scalings = s->n_scalings};
 }
 
 /* ---- the likelihood ---- */

@@ -27,6 +27,8 @@ typedef struct dpi_surrogate {
     double *kept_linear;     /* [d] of a likelihood that stands beside those that are set: at 0 */
     double *kept_precision;  /* [d][d] */
     double *away, *gradient; /* [d] scratch */
+    dpi_scaling *scalings;   /* [n_scalings] of the prior */
+    size_t n_scalings;
 } dpi_surrogate;
 
 /* The prior alone.  DP_ENOMEM. */

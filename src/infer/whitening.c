@@ -9,7 +9,7 @@
 #include "infer/arrow.h"
 #include "infer/matrix.h"
 
-/* Norm that matrices are clipped to, in units of dims. */
+/* Norm that matrices are clipped to, in units of that which they have on average. */
 static const double matrix_norm = 2;
 
 /* Least eigenvalue of a record's information that whitening makes 1, as a share of their mean, and
@@ -23,7 +23,7 @@ dpi_inquiry dpi_rounds_query(const dpi_rounds *r, double clip)
     return (dpi_inquiry){.view = r->view,
                          .metric = &r->metric,
                          .clip = clip,
-                         .most = r->budget->noisy ? matrix_norm * r->metric.dims : DPI_NO_CLIP};
+                         .most = r->budget->noisy ? matrix_norm * r->metric.bulk : DPI_NO_CLIP};
 }
 
 /* Root mean square of the information of a coordinate, from its histogram: of the three bins in a
@@ -211,7 +211,7 @@ static dp_status find_turn(const dpi_rounds *r, double sd, heard *h, dp_error *e
     for (size_t e = 0; e < p; e++)
         trace += known[e * p + e];
     if (r->budget->noisy && trace > 0)
-        h->most = matrix_norm * trace * r->metric.dims / (double)p;
+        h->most = matrix_norm * trace * r->metric.bulk / (double)p;
     return DP_OK;
 }
 
@@ -229,7 +229,7 @@ static dp_status whiten(dpi_rounds *r, dpi_stage stage, bool last, heard *h, dp_
     if (r->signal < 2)
         return r->opts->hopeless_allowed ? DP_OK : hopeless(r, err);
     double left = join(h, r->pattern, sd);
-    dpi_expected as = {.sd = left, .least = sd > 0 ? brought_out : 0};
+    dpi_expected as = {.sd = left, .members = sd, .least = sd > 0 ? brought_out : 0};
     r->left = left / r->n;
     status = dpi_shared_mend(&r->known, &r->metric, r->n, r->pattern, err);
     if (last && status == DP_OK)

@@ -1,0 +1,113 @@
+/* Finding scales.
+ *
+ * Members b_k ~ f((b - c) / s) / s have, whatever f is, the slope g of their log density with
+ *
+ *   g(c + e^t (b - c), e^t s) = e^-t g(b, s)
+ *
+ * so that a latent is the logarithm of their scale, and another one their centre, if that holds
+ * where it is tried.  Nothing rests on it but speed: the sampler's move along (s, b) leaves any
+ * density invariant. */
+#include "infer/scaling.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static const double tried = 0.3, exact = 1e-9;
+
+typedef struct search {
+    dpi_prior_gradient *prior;
+    void *of;
+    size_t d;
+    double *z, *gradient; /* [d] where scales are tried, and the slope there */
+    double *moved, *slope;
+} search;
+
+void dpi_scaling_move(const dpi_scaling *s, double delta, double *z)
+{
+    double centre = s->has_centre ? z[s->centre] : 0, factor = exp(delta);
+    z[s->scale] += delta;
+    for (size_t k = 0; k < s->count; k++) {
+        double *b = &z[s->first + k * s->stride];
+        *b = centre + factor * (*b - centre);
+    }
+}
+
+/* Whether members' slopes at s->moved are e^-t times those at s->z. */
+static bool slopes_shrink(search *s, const dpi_scaling *at, double t)
+{
+    double most = 0, off = 0;
+    s->prior(s->of, s->moved, s->slope);
+    for (size_t k = 0; k < at->count; k++) {
+        size_t e = at->first + k * at->stride;
+        most = fmax(most, fabs(s->gradient[e]));
+        off = fmax(off, fabs(exp(t) * s->slope[e] - s->gradient[e]));
+    }
+    return most > 0 && off <= exact * most;
+}
+
+static bool is_scaling(search *s, const dpi_scaling *at)
+{
+    memcpy(s->moved, s->z, s->d * sizeof *s->z);
+    dpi_scaling_move(at, tried, s->moved);
+    return slopes_shrink(s, at, tried);
+}
+
+/* Whether members' slopes depend on latent c. */
+static bool matters(search *s, const dpi_scaling *at, size_t c)
+{
+    memcpy(s->moved, s->z, s->d * sizeof *s->z);
+    s->moved[c] += tried;
+    return !slopes_shrink(s, at, 0);
+}
+
+/* The members' scale, for which *at gives the members; false if none is found from *from on. */
+static bool find_one(search *s, const bool *inner, size_t *from, dpi_scaling *at)
+{
+    for (; *from < s->d; ++*from) {
+        at->scale = *from;
+        if (inner[*from] || !matters(s, at, *from))
+            continue;
+        at->has_centre = false;
+        if (is_scaling(s, at))
+            return true;
+        at->has_centre = true;
+        for (at->centre = 0; at->centre < s->d; at->centre++)
+            if (!inner[at->centre] && at->centre != *from && matters(s, at, at->centre) &&
+                is_scaling(s, at))
+                return true;
+    }
+    return false;
+}
+
+bool dpi_scalings_find(const dpi_model_view *r, dpi_prior_gradient *prior, void *of,
+                       dpi_arena *arena, dpi_scaling **list, size_t *n)
+{
+    size_t d = r->objective.n_theta, most = 0;
+    double *room = dpi_arena_alloc(arena, 4 * d + 1, sizeof *room);
+    bool *inner = dpi_arena_alloc(arena, d + 1, sizeof *inner);
+    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++)
+        most += a->members > 0 ? a->size * d : 0;
+    *n = 0;
+    *list = dpi_arena_alloc(arena, most + 1, sizeof **list);
+    if (room == NULL || inner == NULL || *list == NULL)
+        return false;
+    search s = {.prior = prior, .of = of, .d = d, .z = room, .gradient = room + d};
+    s.moved = room + 2 * d;
+    s.slope = room + 3 * d;
+    for (size_t i = 0; i < d; i++)
+        s.z[i] = sin((double)i + 1);
+    prior(of, s.z, s.gradient);
+    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++)
+        for (size_t i = 0; a->members > 0 && i < a->block->size; i++)
+            inner[a->block->offset + i] = true;
+    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++)
+        for (size_t i = 0; a->members > 0 && i < a->size; i++) {
+            dpi_scaling at = {
+                .first = a->block->offset + i, .stride = a->size, .count = a->members};
+            for (size_t from = 0; find_one(&s, inner, &from, &at); from++)
+                (*list)[(*n)++] = at;
+        }
+    return true;
+}
