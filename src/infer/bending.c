@@ -17,7 +17,8 @@
  * noise K = F, and -tr(F C) are the degrees of freedom that were used up; where noise hides all, K
  * = 0, and what is not known of the locations looks like scale.  So log s is moved by half of (tr(F
  * C) - 2 tr(K C)) / n.  To subtract that was tried: it rests on how much members differ, which is
- * as little known, and took from sigma's error half of what it added to tau's.  It is told instead. */
+ * as little known, and took from the error of sigma half of what it added to that of tau.  It is
+ * told instead. */
 #include "infer/bending.h"
 
 #include <math.h>
