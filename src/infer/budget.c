@@ -1,8 +1,8 @@
 /* Shares of the budget.
  *
- * Seven tenths are for the main rounds, a twelfth for how much the records tell, the rest for
- * coming near (doc/design/infer.md).  A share of .7 instead of 1 costs 1 / sqrt(.7) - 1 = 20 % more
- * noise. */
+ * More than two thirds are for the main rounds, a twelfth for how much the records tell, the rest
+ * for coming near (doc/design/infer.md).  A share of .685 instead of 1 costs 1 / sqrt(.685) - 1 =
+ * 21 % more noise. */
 #include "infer/budget.h"
 
 #include <math.h>
@@ -20,8 +20,8 @@ const char *const dpi_stage_names[DPI_N_STAGES] = {[DPI_STAGE_SCALES] = "scales"
                                                    [DPI_STAGE_MAIN] = "main",
                                                    [DPI_STAGE_CURVATURE] = "curvature"};
 
-static const double shares[DPI_N_STAGES] = {0.015, 0.01,  0.04, 0.04, 0.04,
-                                            0.045, 0.025, 0.70, 0.085};
+static const double shares[DPI_N_STAGES] = {0.015, 0.01, 0.04,  0.04, 0.04,
+                                            0.045, 0.04, 0.685, 0.085};
 static const uint64_t releases[DPI_N_STAGES] = {1, 2, 3, 6, 2, 6, 1, 16, 1};
 
 static dp_status calibrate(dpi_budget *b, double epsilon, dp_error *err)

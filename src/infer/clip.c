@@ -1,10 +1,14 @@
-/* Moments of clipped scores by the midpoint rule over quantiles of the residual. */
+/* Moments and tails by the midpoint rule over quantiles of the residual. */
 #include "infer/clip.h"
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
 #include <math.h>
 
 enum { QUANTILES = 200, CLIPS = 48 };
+
+/* Of records that are too many where there are; for tails that are longer than in clip.h. */
+static const double usual_share = 0.02, hedge = 1.2;
 
 /* Given r: E min(|x|, c)^2-type moments of |x|^2 ~ chi^2_d for c = C / |r|, with
  * E |x| 1{|x| > c} = sqrt 2 G((d + 1) / 2) / G(d / 2) P(chi^2_{d+1} > c^2). */
@@ -39,4 +43,43 @@ double dpi_best_clip(double d, double n, double sigma)
         }
     }
     return best;
+}
+
+double dpi_clipped_beyond(double d, double bound)
+{
+    double sum = 0;
+    for (int i = 0; i < QUANTILES / 2; i++) {
+        double r = -gsl_cdf_ugaussian_Pinv((i + 0.5) / QUANTILES);
+        sum += gsl_cdf_chisq_Q(bound * bound / (r * r), d) / (QUANTILES / 2);
+    }
+    return sum;
+}
+
+static double doubt_of(const dpi_distant *of)
+{
+    return sqrt(of->noise * of->noise + of->n * dpi_clipped_beyond(of->d, of->bound));
+}
+
+double dpi_distant_signal(const dpi_distant *of)
+{
+    return of->more / doubt_of(of);
+}
+
+/* Under the half normal of scale u the number is normal with mean k^2 more and variance k^2 sd^2,
+ * cut at 0, k^2 = u^2 / (u^2 + sd^2), sd the doubt; with t = k more / sd the odds that there are
+ * any are 2 P(t) exp(t^2 / 2) k sd / u. */
+double dpi_distant_mean(const dpi_distant *of)
+{
+    double sd = doubt_of(of), share = sd / (usual_share * of->n), k = 1 / hypot(1, share);
+    double t = k * of->more / sd, below = gsl_cdf_ugaussian_P(t);
+    if (!(t > -8))
+        return 0;
+    double none = exp(-t * t / 2) / (2 * below * k * share);
+    return sd * k * (t + gsl_ran_ugaussian_pdf(t) / below) / (1 + none);
+}
+
+double dpi_wide_clip(const dpi_distant *of, double sigma)
+{
+    double noise = sqrt(2 / 3.14159265358979) * of->d * sigma;
+    return of->bound * pow(hedge * dpi_distant_mean(of) / noise, 0.4);
 }

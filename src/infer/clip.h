@@ -7,7 +7,14 @@
  *   variance j(C) = E |h|^2 / d
  *
  * and a posterior mean made from n such with noise of standard deviation s C has, in units of the
- * posterior's variance, the noise (s C / m)^2 / n and the loss j / m^2 - 1. */
+ * posterior's variance, the noise (s C / m)^2 / n and the loss j / m^2 - 1.
+ *
+ * Where k more records than the model expects have norms beyond B, their sum misses n^-1/2 times
+ *
+ *   sum over them of (|h| - C)+ = k B^5/2 C^-3/2 / (3/2),   should (|h| / B)^-5/2 be beyond |h|
+ *
+ * of the posterior's standard deviation in one direction, and noise moves each of d by
+ * (2 / pi)^1/2 s C n^-1/2 on average.  The two have the least sum at C of dpi_wide_clip. */
 #ifndef DPI_INFER_CLIP_H
 #define DPI_INFER_CLIP_H
 
@@ -21,5 +28,25 @@ dpi_clipped dpi_clipped_at(double d, double clip);
 /* The clip norm with the least of noise and loss for n records and a release of noise sigma per
  * norm 1; between .8 and 6 times sqrt d. */
 double dpi_best_clip(double d, double n, double sigma);
+
+/* P(|r x| > bound). */
+double dpi_clipped_beyond(double d, double bound);
+
+/* Distant records: how many more of n than expected have norms beyond `bound`, as released with
+ * noise of standard deviation `noise`. */
+typedef struct dpi_distant {
+    double d, n, bound, more, noise;
+} dpi_distant;
+
+/* dpi_distant's `more` in standard deviations of noise and chance. */
+double dpi_distant_signal(const dpi_distant *of);
+
+/* Mean, given what was released, of how many more there are, >= 0: none in half of all data sets,
+ * in the others half normal with a scale of .02 n. */
+double dpi_distant_mean(const dpi_distant *of);
+
+/* The clip norm at which noise of standard deviation `sigma` per norm 1 and what is lost of so many
+ * records add up to least, and some more, as tails may be longer; 0 where none are. */
+double dpi_wide_clip(const dpi_distant *of, double sigma);
 
 #endif

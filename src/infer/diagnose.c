@@ -73,13 +73,13 @@ static void say_noise(const dpi_rounds *r, report *to)
 
 static void say_misfit(const dpi_rounds *r, report *to)
 {
-    bool bad = r->excess > 3;
-    say(to, (dp_diagnostic){.name = "misfit", .value = r->excess, .limit = 3, .bad = bad},
+    bool bad = r->excess > 2.5;
+    say(to, (dp_diagnostic){.name = "misfit", .value = r->excess, .limit = 2.5, .bad = bad},
         bad ? "more records are far out than the model expects (%.1f standard deviations "
-              "of the count's noise); a family with heavier tails, such as Student's t, "
+              "of the count's noise and chance); a family with heavier tails, such as Student's t, "
               "may fit better"
             : "no more records are far out than the model expects (%.1f standard "
-              "deviations of the count's noise)",
+              "deviations of the count's noise and chance)",
         r->excess);
 }
 

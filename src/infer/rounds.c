@@ -31,6 +31,10 @@ enum { WALK = 24, WALK_WARM = 10, PRIOR_DRAWS = 1000, FINAL_WARM = 200 };
  * record's information. */
 static const double least_clip = 1, longest = 0.8;
 
+/* Norms beyond which records are counted, and the main phase's largest clip norm, in units of
+ * sqrt(dims). */
+static const double distant = 2.75, widest = 12;
+
 /* How much of what an approach has found stands beside the rounds after it. */
 static const double kept_weight = 0.5;
 
@@ -342,24 +346,23 @@ static dp_status approach(dpi_rounds *r, dpi_stage stage, double clip, dp_error 
 static dp_status choose_clip(dpi_rounds *r, double *clip, dp_error *err)
 {
     const dpi_budget *b = r->budget;
-    double dims = r->metric.dims, mu = 1 / b->sigma;
+    double dims = r->metric.dims;
     double noise = b->sigmas[DPI_STAGE_MAIN] / sqrt((double)b->releases[DPI_STAGE_MAIN]);
-    double wide = fmax(0.85 * pow(dims * r->n, 0.25) * sqrt(mu), sqrt(dims)), count, sd;
     *clip = DPI_NO_CLIP;
     if (!b->noisy)
         return DP_OK;
+    double best = dpi_best_clip(dims, r->n, noise);
+    dpi_distant far = {.d = dims, .n = r->n, .bound = fmax(distant * sqrt(dims), best)};
     dpi_inquiry q = dpi_rounds_query(r, INFINITY);
-    q.beyond = 1.5 * wide;
+    q.beyond = far.bound;
     r->clip[DPI_STAGE_COUNT] = 1;
     dp_status status = dpi_inquiry_run(&q, DPI_INQUIRY_COUNT, r->scan, r->z,
-                                       b->sigmas[DPI_STAGE_COUNT], &count, &sd, err);
+                                       b->sigmas[DPI_STAGE_COUNT], &far.more, &far.noise, err);
     if (status != DP_OK)
         return status;
-    r->excess = count / sd;
-    double best = dpi_best_clip(dims, r->n, noise);
-    double doubt = fmin(fmax((count * mu / sqrt(dims) - 2) / 4.5, 0), 1);
-    *clip =
-        r->opts->clip > 0 ? r->opts->clip * sqrt(dims) : best + doubt * fmax(2.5 * wide - best, 0);
+    r->excess = dpi_distant_signal(&far);
+    *clip = r->opts->clip > 0 ? r->opts->clip * sqrt(dims)
+                              : fmin(fmax(dpi_wide_clip(&far, noise), best), widest * sqrt(dims));
     return DP_OK;
 }
 

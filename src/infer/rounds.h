@@ -33,7 +33,7 @@ typedef struct dpi_rounds {
     bool settled;              /* walks are near the answer */
     double *walk;              /* [draws of a round][d] */
     double clip[DPI_N_STAGES]; /* norm that a record's part was clipped to in each phase */
-    double excess;             /* released by the count, in its noise's standard deviations */
+    double excess;             /* of the count, in standard deviations of noise and chance */
     double left;               /* noise of the last whitening, in parts of a record's information */
     double signal;             /* dpi_arrow_signal of the last matrix */
     double bent;               /* dpi_bent_scale */

@@ -4,6 +4,7 @@ UNIT_TESTS += %D%/t-hmc %D%/t-mixing %D%/t-nuts %D%/t-whiten
 %C%_t_hmc_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_mixing_SOURCES = %D%/t-mixing.c $(faulty)
 %C%_t_mixing_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+UNIT_TESTS += %D%/t-clip
 UNIT_TESTS += %D%/t-psi
 %C%_t_psi_SOURCES = %D%/t-psi.c tests/dist/fine.c tests/dist/fine.h tests/dist/cases.c \
   tests/dist/cases.h tests/dist/reference.h

@@ -146,6 +146,56 @@ static void a_delta_that_publishes_records_is_told(void **state)
     dp_fit_free(s.fit);
 }
 
+/* Of normal outcomes whose errors are those given, clipped to norms of *clip. */
+static void fit_normal(scene *s, const double *error, double *clip)
+{
+    dp_error err = {0};
+    size_t n;
+    dp_model *m = dp_model_new();
+    dp_dataset *data = dp_dataset_new(N);
+    for (size_t i = 0; i < N; i++)
+        s->y[i] = eta_of(s, i) + error[i];
+    dp_dataset_real(data, "x", P, s->x);
+    dp_dataset_real(data, "y", 1, s->y);
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_expr w = dp_sample(m, "w", P, dp_normal(0, 2.5));
+    dp_expr sigma = dp_sample(m, "sigma", 1, dp_half_normal(2));
+    dp_observe(rows, "y", dp_normal_v(dp_dot(dp_data(rows, "x", P), w), sigma));
+    dp_fit_opts o = {.epsilon = 8, .delta = 1e-6, .seed = 5};
+    assert_ok(dp_fit_private(m, data, &o, &s->fit, &err), err.text);
+    const dp_fit_phase *phases = dp_fit_phases(s->fit, &n);
+    for (size_t k = 0; k < n; k++)
+        if (strcmp(phases[k].name, "main") == 0)
+            *clip = phases[k].clip;
+    dp_dataset_free(data);
+    dp_model_free(m);
+}
+
+/* Student's t with 3 degrees of freedom in a normal model: told, and heard further. */
+static void heavy_tails_are_told_and_heard(void **state)
+{
+    static scene s;
+    static double error[N], g[3 * N];
+    double near = 0, far = 0;
+    dp_rng *rng;
+    dp_error err = {0};
+    (void)state;
+    draw(&s);
+    assert_ok(dp_rng_new(31, &rng, &err), err.text);
+    dp_rng_normal(rng, N, error);
+    dp_rng_normal(rng, 3 * N, g);
+    dp_rng_free(rng);
+    fit_normal(&s, error, &near);
+    assert_true(find(s.fit, "misfit")->value < 1.8 && !find(s.fit, "misfit")->bad);
+    dp_fit_free(s.fit);
+    for (size_t i = 0; i < N; i++)
+        error[i] *= sqrt(3 / (pow(g[3 * i], 2) + pow(g[3 * i + 1], 2) + pow(g[3 * i + 2], 2)));
+    fit_normal(&s, error, &far);
+    assert_true(find(s.fit, "misfit")->value > 5 && find(s.fit, "misfit")->bad);
+    assert_true(near > 0 && far > 1.5 * near);
+    dp_fit_free(s.fit);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +204,7 @@ int main(void)
         cmocka_unit_test(an_intercept_beside_groups_is_not),
         cmocka_unit_test(a_far_answer_is_told),
         cmocka_unit_test(a_delta_that_publishes_records_is_told),
+        cmocka_unit_test(heavy_tails_are_told_and_heard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,93 @@
+/* The public model of clipping against closed forms, and the clip norm for distant records against
+ * sums and searches. */
+#include "infer/clip.h"
+
+#include <math.h>
+
+#include "tests/lib/check.h"
+
+/* |x|^2 / 2 is exponential for d = 2, so that P(|r x| > b) = E exp(-b^2 / (2 r^2)) = e^-b; its
+ * derivative gives e^-b (1 + b / 2) for d = 4. */
+static void tails_are_those_of_a_normal_times_a_leverage(void **state)
+{
+    (void)state;
+    for (double b = 0.5; b < 5; b += 0.81) {
+        assert_close(dpi_clipped_beyond(2, b), exp(-b), 0.05, 0);
+        assert_close(dpi_clipped_beyond(4, b), exp(-b) * (1 + b / 2), 0.05, 0);
+    }
+}
+
+static double doubt_of(const dpi_distant *of)
+{
+    double chance = of->n * dpi_clipped_beyond(of->d, of->bound);
+    return sqrt(of->noise * of->noise + chance);
+}
+
+/* Half of the prior is at 0, the other half on x > 0 as normal(0, .02 n). */
+static double mean_by_sum(const dpi_distant *of)
+{
+    enum { STEPS = 400000 };
+    double u = 0.02 * of->n, sd = doubt_of(of), step = 12 * u / STEPS, mass = 0, sum = 0;
+    double most = fmax(of->more, 0);
+    for (int i = 0; i < STEPS; i++) {
+        double x = (i + 0.5) * step, off = (of->more - x) / sd, unit = x / u;
+        double log_ratio = (most - of->more) * (most - of->more) / (2 * sd * sd) - off * off / 2;
+        double density = exp(log_ratio - unit * unit / 2) * step / u * sqrt(2 / 3.14159265358979);
+        mass += density, sum += density * x;
+    }
+    double none = exp(-of->more * of->more / (2 * sd * sd) +
+                      (most - of->more) * (most - of->more) / (2 * sd * sd));
+    return sum / (mass + none);
+}
+
+static void the_mean_is_that_of_the_prior_given_the_release(void **state)
+{
+    (void)state;
+    static const double more[] = {-60, -7.3, 0, 11.9, 31, 47.7, 160, 400};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        for (double noise = 2.1; noise < 50; noise *= 2.7) {
+            dpi_distant of = {.d = 7, .n = 2000, .bound = 7.28, .more = more[i], .noise = noise};
+            assert_close(dpi_distant_mean(&of), mean_by_sum(&of), 1e-5, 0.01);
+            assert_close(dpi_distant_signal(&of), more[i] / doubt_of(&of), 1e-12, 0);
+        }
+}
+
+static void extremes_have_a_clip_norm(void **state)
+{
+    (void)state;
+    for (double size = 1e3; size < 1e300; size *= 1e9) {
+        dpi_distant of = {.d = 3, .n = 1, .bound = 5, .more = size, .noise = 2};
+        assert_true(dpi_wide_clip(&of, 3) >= 0 && isfinite(dpi_wide_clip(&of, 3)));
+        of.n = 1e9, of.noise = 0.01;
+        assert_true(dpi_wide_clip(&of, 3) > 0 && isfinite(dpi_wide_clip(&of, 3)));
+        of.n = 1, of.more = -size;
+        assert_true(dpi_wide_clip(&of, 3) == 0);
+    }
+}
+
+/* Of noise d (2 / pi)^1/2 s C and 1.2 times what is missed, k B^5/2 C^-3/2 / (3/2). */
+static void the_norm_has_the_least_of_noise_and_what_is_missed(void **state)
+{
+    (void)state;
+    const double sigma = 0.93;
+    dpi_distant of = {.d = 7, .n = 2000, .bound = 7.28, .more = 51, .noise = 5.7};
+    double k = 1.2 * dpi_distant_mean(&of), best = 0, least = INFINITY;
+    for (double c = 1; c < 100; c *= 1.0005) {
+        double missed = k * pow(of.bound, 2.5) * pow(c, -1.5) / 1.5;
+        double loss = missed + of.d * sqrt(2 / 3.14159265358979) * sigma * c;
+        best = loss < least ? c : best;
+        least = fmin(loss, least);
+    }
+    assert_true(best > 10 && best < 30);
+    assert_close(dpi_wide_clip(&of, sigma), best, 1e-3, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tails_are_those_of_a_normal_times_a_leverage),
+        cmocka_unit_test(the_mean_is_that_of_the_prior_given_the_release),
+        cmocka_unit_test(extremes_have_a_clip_norm),
+        cmocka_unit_test(the_norm_has_the_least_of_noise_and_what_is_missed)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
