@@ -85,7 +85,7 @@ dp_status dpi_search_certify(dpi_search *s, double x, double width, double *boun
     dp_status status = certify_way(s, DPI_REMOVE, width, bound, err);
     if (status != DP_OK || *bound > s->epsilon || dpi_composition_directions(&s->m) == 1)
         return status;
-    double added;
+    double added = INFINITY;
     status = certify_way(s, DPI_ADD, width, &added, err);
     *bound = fmax(*bound, added);
     return status;
