@@ -93,7 +93,8 @@ double dpi_bent_scale(const dpi_rounds *r, size_t n, const double *draws)
                             2 * trace(r, n, draws, r->posterior.precision, room)) /
                            (2 * r->n);
             double sd = sd_of(n, d, draws + a->block->offset + i);
-            most = fmax(most, sd > 0 ? fabs(moved) / sd : 0);
+            if (sd > 0 && fabs(moved) / sd > fabs(most))
+                most = moved / sd;
         }
     return most;
 }

@@ -11,9 +11,9 @@ void dpi_bend_round(dpi_rounds *r, size_t t, const double *mean, const double *d
 /* Moves at[d] by draw - mean likewise, for a release that stands alone. */
 void dpi_bend_once(const dpi_rounds *r, const double *mean, const double *draw, double *at);
 
-/* By how many of its posterior standard deviations the logarithm of a scale of the outcomes is
- * moved by what is not known of their locations, at most; 0 where there is no such scale.  It is of
- * the right size, not more, and not corrected.  draws[n][d] are of the posterior. */
+/* By how many of its posterior standard deviations the logarithm of a scale of the outcomes is too
+ * large, as what is not known of their locations looks like scale, or too small, if below 0; the
+ * largest; 0 where there is no such scale.  draws[n][d] are of the posterior. */
 double dpi_bent_scale(const dpi_rounds *r, size_t n, const double *draws);
 
 #endif

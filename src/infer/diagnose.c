@@ -22,6 +22,7 @@
 #include "infer/matrix.h"
 
 static const double lost_noise = 3, lost_share = 0.3; /* of a direction */
+static const double bent_most = 0.5;                  /* of a scale's standard deviation */
 static const double plates_share = 0.05; /* of a direction's square, that is not of its making */
 
 typedef struct report {
@@ -123,6 +124,21 @@ static void say_reach(const dpi_rounds *r, const double *guide, report *to)
         reach);
 }
 
+static void say_scale(const dpi_rounds *r, report *to)
+{
+    double moved = fabs(r->bent);
+    bool bad = !(moved < bent_most);
+    if (r->bent != 0)
+        say(to, (dp_diagnostic){.name = "scale", .value = moved, .limit = bent_most, .bad = bad},
+            bad ? "the outcomes' scale is too %s by about %.1f of its posterior standard "
+                  "deviations, as their means, of groups above all, are %s; do not rely on it, nor "
+                  "on a group scale beside it, or give it a prior that says what is known"
+                : "the outcomes' scale is too %s by no more than %.2f of its posterior standard "
+                  "deviations",
+            r->bent > 0 ? "large" : "small", moved,
+            r->bent > 0 ? "not well enough known" : "fitted to the same records");
+}
+
 /* Whether direction v[p] of the metric's coordinates moves a plate's members. */
 static bool moves_plates(const dpi_rounds *r, const double *v, size_t step)
 {
@@ -141,6 +157,17 @@ static bool moves_plates(const dpi_rounds *r, const double *v, size_t step)
             plates += a->members > 0 ? along * along / unit : 0;
         }
     return plates > plates_share * whole;
+}
+
+/* Below which a direction's information is taken for none.  All directions have about the mean, and
+ * noise, this release's and what whitening has left, sd on the diagonal and sd / sqrt 2 beside it,
+ * spreads p eigenvalues to sd sqrt(2 p) on both sides of it (Wigner's semicircle); one that is 0
+ * comes to -p sd^2 / (2 mean).  Half way between, where that is less. */
+static double lost_below(size_t p, double mean, double noise, double left)
+{
+    double sd = hypot(noise, left * mean);
+    double edge = mean - sd * sqrt(2 * (double)p), none = -(double)p * sd * sd / (2 * mean);
+    return fmin(fmin(lost_noise * noise, lost_share * mean), (edge + none) / 2);
 }
 
 typedef struct directions {
@@ -164,7 +191,7 @@ static dp_status find_directions(const dpi_rounds *r, directions *found, dp_erro
     for (size_t c = 0; c < p && status == DP_OK; c++) {
         if (moves_plates(r, vectors + c, p))
             continue;
-        bool lost = values[c] < (sd > 0 ? fmin(lost_noise * sd, lost_share * mean) : 1e-9 * mean);
+        bool lost = values[c] < (sd > 0 ? lost_below(p, mean, sd, r->left) : 1e-9 * mean);
         found->lost += lost;
         found->least = fmin(found->least, sd > 0 ? values[c] / sd : lost ? 0 : INFINITY);
     }
@@ -225,6 +252,7 @@ dp_status dpi_diagnose(const dpi_rounds *r, const double *guide, dpi_diagnosis *
     say_misfit(r, &to);
     say_convergence(r, &to);
     say_reach(r, guide, &to);
+    say_scale(r, &to);
     say_sampling(r, &to);
     if (r->budget->noisy)
         say_delta(r, &to);

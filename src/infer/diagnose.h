@@ -4,7 +4,7 @@
 
 #include "infer/rounds.h"
 
-enum { DPI_DIAGNOSES = 8, DPI_DIAGNOSIS_WORDS = 320 };
+enum { DPI_DIAGNOSES = 9, DPI_DIAGNOSIS_WORDS = 320 };
 
 /* Room for words that hold numbers. */
 typedef struct dpi_diagnosis {
