@@ -22,7 +22,7 @@
 #include "infer/matrix.h"
 
 static const double lost_noise = 3, lost_share = 0.3; /* of a direction */
-static const double bent_most = 0.5;                  /* of a scale's standard deviation */
+static const double bent_most = 1;                    /* standard deviations of a scale */
 static const double plates_share = 0.05; /* of a direction's square, that is not of its making */
 
 typedef struct report {

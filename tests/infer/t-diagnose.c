@@ -77,7 +77,7 @@ static const dp_diagnostic *find(const dp_fit *fit, const char *name)
 }
 
 /* Normal outcomes; `groups` members, the spread of which is as large as that of the errors. */
-static void fit_normal(scene *s, size_t groups)
+static void fit_groups(scene *s, size_t groups)
 {
     dp_error err = {0};
     dp_model *m = dp_model_new();
@@ -113,11 +113,11 @@ static void a_scale_that_takes_up_groups_is_told(void **state)
     static scene s;
     (void)state;
     draw(&s);
-    fit_normal(&s, 300);
+    fit_groups(&s, 300);
     assert_true(find(s.fit, "scale")->bad && find(s.fit, "scale")->value > 1);
     assert_contains(find(s.fit, "scale")->words, "too large");
     dp_fit_free(s.fit);
-    fit_normal(&s, 0);
+    fit_groups(&s, 0);
     assert_true(!find(s.fit, "scale")->bad && find(s.fit, "scale")->value < 0.25);
     dp_fit_free(s.fit);
 }
