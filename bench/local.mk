@@ -63,6 +63,11 @@ EXTRA_PROGRAMS += %D%/answers
 %C%_answers_LDADD = libtacit.la -lm
 EXTRA_DIST += %D%/answers.py
 
+# Of models that the loop fits.
+EXTRA_PROGRAMS += %D%/loop
+%C%_loop_SOURCES = %D%/loop.c %D%/women.c %D%/women.h $(bench_options) $(benchmark)
+%C%_loop_LDADD = examples/images.$(OBJEXT) libtacit.la -lm
+
 # Commit, compiler and flags of the build; written again by each make that builds a benchmark.
 %D%/bench.$(OBJEXT): %D%/built.h
 CLEANFILES += %D%/built.h $(EXTRA_PROGRAMS)

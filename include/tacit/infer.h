@@ -13,11 +13,17 @@
  * released, with the noise of privacy as a part of what is not known: intervals are wider the less
  * the budget allows, up to those of the prior.  doc/design/infer.md has the method and its proofs.
  *
- * It takes models whose latents are global or of groups, with one observed column of one number a
- * record, of a family whose expectations are known (all but mixtures and chances).  What it does
- * not take it refuses by name; dp_svi_new (tacit/svi.h) takes any model of the language.
+ * That is for models whose latents are global or of groups, with one observed column of one number
+ * a record, of a family whose expectations are known (all but mixtures and chances).  Other models,
+ * those with latents of records, parameters without a prior (networks), several observed columns,
+ * vectors or mixtures, are fitted by the loop of tacit/svi.h, within the same epsilon and delta and
+ * with everything chosen: full batches, steps, their size, a clip norm that follows the gradients,
+ * a guide and a start (doc/design/loop.md).  Its intervals are a mean-field guide's and leave out
+ * the noise of privacy; so such a fit has no kept draws, and a check "method" that is always bad
+ * and says why.  What the loop cannot take either is refused by name.
  *
- * The guarantee is (epsilon, delta) for adding or removing one record, of all that is returned.
+ * The guarantee is (epsilon, delta) for adding or removing one record, or by the loop one unit of
+ * the data set (dp_dataset_unit), of all that is returned.
  *
  * dp_fit_plan tells beforehand what a budget can find, dp_fit_print (tacit/fit.h) writes what was
  * found, and doc/answers.md how to read it. */
@@ -37,13 +43,15 @@ typedef struct dp_fit_opts {
     dp_mode mode;          /* DP_PRIVATE, or DP_NO_PRIVACY for public records: then epsilon, delta
                             * and a ledger are refused */
     double epsilon, delta; /* what may be spent in all */
+    /* These three have no meaning for the loop, which refuses them. */
     uint64_t rounds;       /* of the main phase, 1 ... 1000; default 16 */
     double clip;           /* of the main phase, in units of what a record tells on average, .1 ...
                             * 100; default: chosen */
     size_t draws;          /* that the fit keeps, 100 ... 10^6; default 4000 */
     size_t threads;        /* at most 1024; default 1.  The result is the same for any number */
     bool hopeless_allowed; /* go on where the records tell less than the noise hides of every
-                            * latent; the answer is then nearly the prior */
+                            * latent; the answer is then nearly the prior.  The loop does not
+                            * look */
     uint64_t seed;         /* not 0: repeatable, for tests, marked as not private */
     dp_ledger *ledger;     /* as in dp_svi_opts; borrowed for the call */
     const char *ledger_data;
@@ -51,9 +59,10 @@ typedef struct dp_fit_opts {
 } dp_fit_opts;
 
 /* Fits `model` to `data` and spends what `opts` says, all of it.
- *   *fit  [out] owned by the caller, freed with dp_fit_free; it has kept draws, its phases and
- *         diagnostics (tacit/fit.h); NULL on error
- * DP_EUNSUPPORTED a model that it does not take; DP_EDOMAIN, DP_EINVAL for an option; DP_EPRIVACY
+ *   *fit  [out] owned by the caller, freed with dp_fit_free; it has kept draws (none by the loop),
+ *         its phases and diagnostics (tacit/fit.h); NULL on error
+ * DP_EUNSUPPORTED a model or data that it does not take; DP_EDOMAIN, DP_EINVAL for an option, or
+ * one that the loop has not; DP_EDOMAIN parameters of the loop ceased to be finite; DP_EPRIVACY
  * the budget is hopeless (which its phases find out, so that all of it is spent), or the ledger's;
  * DP_EDATA, DP_ENAME, DP_ESHAPE when data and model do not fit, before anything is spent;
  * DP_EENTROPY; DP_ENOMEM.  Thread-safe for different data sets and ledgers. */
@@ -104,9 +113,9 @@ typedef struct dp_plan_number {
  * records), with mu = 1 / sigma of a Gaussian mechanism that costs as much, but at least a quarter
  * of the least mu.  doc/design/plan.md has how near they come.
  * It takes the time of two fits a simulation and more, and no privacy.  DP_EUNSUPPORTED a model
- * that dp_fit_private does not take, or a column; DP_EDOMAIN, DP_EINVAL, DP_ENAME, DP_ESHAPE,
- * DP_EDATA as there; the last error where no invented data set could be fitted; DP_ENOMEM,
- * DP_EENTROPY.  Thread-safe. */
+ * that dp_fit_private does not take or fits by the loop, or a column; DP_EDOMAIN, DP_EINVAL,
+ * DP_ENAME, DP_ESHAPE, DP_EDATA as there; the last error where no invented data set could be
+ * fitted; DP_ENOMEM, DP_EENTROPY.  Thread-safe. */
 DP_API dp_status dp_fit_plan(const dp_model *model, const dp_dataset *columns,
                              const dp_plan_opts *opts, dp_plan **plan, dp_error *err) DP_MUST_CHECK;
 

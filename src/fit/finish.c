@@ -61,19 +61,25 @@ dp_status dpi_fit_restore_models(const dpi_bytes image[2], dpi_fit_parts *parts,
 
 dp_status dpi_fit_of_run(const dp_svi *s, dp_fit **fit, dp_error *err)
 {
-    dpi_arena arena = {0};
     dp_privacy privacy;
-    dpi_fit_parts parts = {.form = s->opts.form,
-                           .precision = s->opts.precision,
-                           .theta = dpi_optimizer_result(&s->optimizer),
-                           .n_theta = s->objective.n_theta,
-                           .privacy = &privacy,
-                           .asked_delta = s->delta,
-                           .own = s->opts.mode == DP_NO_PRIVACY ? NULL : s->data->identity};
     *fit = NULL;
     dp_status status = dpi_svi_guarantee(s, &privacy, err);
-    if (status == DP_OK)
-        status = dpi_fit_list_columns(&s->objective, s->data, &arena, &parts, err);
+    return status == DP_OK ? dpi_fit_said(s, &(dpi_fit_parts){.privacy = &privacy}, fit, err)
+                           : status;
+}
+
+dp_status dpi_fit_said(const dp_svi *s, const dpi_fit_parts *said, dp_fit **fit, dp_error *err)
+{
+    dpi_arena arena = {0};
+    dpi_fit_parts parts = *said;
+    parts.form = s->opts.form;
+    parts.precision = s->opts.precision;
+    parts.theta = dpi_optimizer_result(&s->optimizer);
+    parts.n_theta = s->objective.n_theta;
+    parts.asked_delta = s->delta;
+    parts.own = s->opts.mode == DP_NO_PRIVACY ? NULL : s->data->identity;
+    *fit = NULL;
+    dp_status status = dpi_fit_list_columns(&s->objective, s->data, &arena, &parts, err);
     if (status == DP_OK)
         status = dpi_fit_restore_models(s->image, &parts, err);
     if (status == DP_OK)

@@ -73,6 +73,11 @@ dp_status dpi_fit_restore_models(const dpi_bytes image[2], dpi_fit_parts *parts,
 /* dp_svi_finish, also before the first step: for tests. */
 dp_status dpi_fit_of_run(const dp_svi *svi, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
 
+/* The fit of a run of which the caller says privacy, phases and diagnostics, in *said; the rest is
+ * the run's. */
+dp_status dpi_fit_said(const dp_svi *svi, const dpi_fit_parts *said, dp_fit **fit,
+                       dp_error *err) DP_MUST_CHECK;
+
 /* Records at a time, as a run takes them that has many (svi.c); never of their number. */
 size_t dpi_fit_chunk(const dp_fit *fit);
 

@@ -13,6 +13,7 @@
 #include "base/float.h"
 #include "fit/fit.h"
 #include "infer/diagnose.h"
+#include "infer/loop.h"
 #include "infer/rounds.h"
 #include "model/store.h"
 #include "random/failure.h"
@@ -302,7 +303,12 @@ static dp_status make_fit(fit_job *a, dp_fit **fit, dp_error *err)
 
 static dp_status fit_private(fit_job *a, dp_fit **fit, dp_error *err)
 {
-    dp_status status = dpi_model_view_init(&a->view, a->model, err);
+    dp_error found = {0};
+    dp_status status = dpi_model_view_init(&a->view, a->model, &found);
+    if (status == DP_EUNSUPPORTED && a->view.refused[0] != 0)
+        return dpi_fit_loop(a->model, a->data, a->opts, a->view.refused, fit, err);
+    if (status != DP_OK)
+        return dpi_fail(err, status, "%s", found.text);
     if (status == DP_OK)
         status = dpi_budget_init(&a->budget, a->opts, err);
     if (status == DP_OK && a->opts->ledger != NULL)

@@ -9,6 +9,9 @@ libtacit_core_la_SOURCES += \
   %D%/infer.c \
   %D%/laplace.c %D%/laplace.h \
   %D%/law.c %D%/law.h \
+  %D%/loop.c %D%/loop.h \
+  %D%/loop-guide.c %D%/loop-guide.h \
+  %D%/loop-report.c %D%/loop-report.h \
   %D%/matrix.c %D%/matrix.h \
   %D%/members.c %D%/members.h \
   %D%/metric.c %D%/metric.h \

@@ -1,6 +1,8 @@
 /* From a model to the slopes of what is observed: one reverse pass for each number of eta. */
 #include "infer/view.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "graph/gradient.h"
@@ -8,32 +10,49 @@
 
 enum { DENSE_MOST = 500 }; /* numbers of a latent that all records may read */
 
-static dp_status check_model(const dpi_model_view *r, const dp_model *model, dp_error *err)
+/* Refuses the model, and keeps why. */
+static dp_status refuse(dpi_model_view *r, dp_error *err, const char *format, ...) DPI_PRINTF(3, 4);
+
+static dp_status refuse(dpi_model_view *r, dp_error *err, const char *format, ...)
+{
+    va_list rest;
+    va_start(rest, format);
+    (void)vsnprintf(r->refused, sizeof r->refused, format, rest);
+    va_end(rest);
+    return dpi_fail(err, DP_EUNSUPPORTED,
+                    "%s: dp_fit_private fits such a model by the loop of tacit/svi.h, which has no "
+                    "plan; try it on invented records",
+                    r->refused);
+}
+
+/* The model as it was written: what the objective of points cannot hold, or holds without a
+ * prior. */
+static dp_status check_sites(dpi_model_view *r, const dp_model *model, dp_error *err)
+{
+    for (const dpi_site *site = model->sites; site < model->sites + model->n_sites; site++) {
+        bool of_records = dpi_get(&model->graph, site->value)->shape.per_record;
+        if (site->kind == DPI_PARAM)
+            return refuse(r, err, "parameter '%s' has no prior (as a latent, dp_sample, it has)",
+                          site->name);
+        if (site->kind == DPI_LATENT && of_records)
+            return refuse(r, err, "latent '%s' belongs to each record", site->name);
+    }
+    return DP_OK;
+}
+
+static dp_status check_model(dpi_model_view *r, dp_error *err)
 {
     const dpi_objective *o = &r->objective;
-    const char *instead = "fit it by dp_svi_new, with a guide where it needs one";
-    for (size_t i = 0; i < model->n_sites; i++)
-        if (model->sites[i].kind == DPI_PARAM)
-            return dpi_fail(
-                err, DP_EUNSUPPORTED,
-                "%s:%d: parameter '%s' has no prior, which an automatic fit needs; make "
-                "it a latent (dp_sample), or %s",
-                model->sites[i].where.file, model->sites[i].where.line, model->sites[i].name,
-                instead);
     if (o->n_observations != 1)
-        return dpi_fail(err, DP_EUNSUPPORTED,
-                        "the model observes %zu columns, and an automatic fit takes one; %s",
-                        o->n_observations, instead);
+        return refuse(r, err, "%zu columns are observed, and not one", o->n_observations);
     const dpi_observation *seen = &o->observations[0];
     size_t size = dpi_shape_size(&dpi_get(&o->graph, seen->value)->shape);
     if (size != 1)
-        return dpi_fail(err, DP_EUNSUPPORTED,
-                        "column '%s' has %zu numbers a record, and an automatic fit takes one; %s",
-                        seen->name, size, instead);
+        return refuse(r, err, "column '%s' has %zu numbers a record, and not one", seen->name,
+                      size);
     if (seen->family->outcomes == NULL || seen->family->score == NULL)
-        return dpi_fail(err, DP_EUNSUPPORTED,
-                        "what is expected of '%s' outcomes has no formula here; %s",
-                        seen->family->name, instead);
+        return refuse(r, err, "what is expected of '%s' outcomes has no formula here",
+                      seen->family->name);
     return DP_OK;
 }
 
@@ -56,10 +75,8 @@ static dp_status take_number(dpi_model_view *r, int arg, size_t element, const d
     dpi_id *mine = slope + r->k * o->n_blocks, root;
     bool depends = false;
     if (r->k == DPI_READ_MOST)
-        return dpi_fail(err, DP_EUNSUPPORTED,
-                        "column '%s' has more than %d arguments that depend on latents, which an "
-                        "automatic fit does not take; fit it by dp_svi_new",
-                        r->seen->name, DPI_READ_MOST);
+        return refuse(r, err, "column '%s' has more than %d arguments that depend on latents",
+                      r->seen->name, DPI_READ_MOST);
     root = number_of(&o->graph, r->seen->arg[arg], element);
     if (root == DPI_NONE || dpi_gradient(&o->graph, root, o->n_blocks, wrt, mine) != DP_OK)
         return dpi_fail(err, o->err.status, "%s", o->err.text);
@@ -146,11 +163,10 @@ static dp_status lay_out(dpi_model_view *r, const dpi_id *slope, dp_error *err)
         for (size_t b = 0; b < o->n_blocks; b++)
             add_read(r, b, slope, plates == 1);
     if (r->p > DENSE_MOST)
-        return dpi_fail(err, DP_EUNSUPPORTED,
-                        "each record reads %zu latent numbers; an automatic fit takes %d.  Fit the "
-                        "model by dp_svi_new; where members of a plate are picked, pick them from "
-                        "the latent itself",
-                        r->p, DENSE_MOST);
+        return refuse(r, err,
+                      "each record reads %zu latent numbers, and not %d at most (members of a "
+                      "plate are to be picked from the latent itself)",
+                      r->p, DENSE_MOST);
     r->local = r->n_release = r->p;
     for (dpi_read *d = r->reads; d < r->reads + r->n_reads; d++) {
         if (d->members == 0)
@@ -163,11 +179,11 @@ static dp_status lay_out(dpi_model_view *r, const dpi_id *slope, dp_error *err)
     return DP_OK;
 }
 
-static dp_status read_model(dpi_model_view *r, const dp_model *model, dp_error *err)
+static dp_status read_model(dpi_model_view *r, dp_error *err)
 {
     dpi_objective *o = &r->objective;
     dpi_arena *arena = &o->arena;
-    dp_status status = check_model(r, model, err);
+    dp_status status = check_model(r, err);
     if (status != DP_OK)
         return status;
     r->seen = &o->observations[0];
@@ -185,12 +201,17 @@ dp_status dpi_model_view_init(dpi_model_view *r, const dp_model *model, dp_error
 {
     *r = (dpi_model_view){.k = 0};
     dpi_objective_spec spec = {.model = model, .cut = DP_FORM_LATENTS, .points = true};
-    dp_status status = dpi_objective_init(&r->objective, &spec, err);
-    if (status != DP_OK)
-        return status;
-    status = read_model(r, model, err);
-    if (status != DP_OK)
+    dp_status status = model->err.status == DP_OK ? check_sites(r, model, err) : model->err.status;
+    if (status == DP_OK || model->err.status != DP_OK)
+        status = dpi_objective_init(&r->objective, &spec, err);
+    if (status == DP_OK)
+        status = read_model(r, err);
+    if (status != DP_OK) {
+        dpi_model_view none = {.k = 0};
+        memcpy(none.refused, r->refused, sizeof none.refused);
         dpi_model_view_free(r);
+        *r = none;
+    }
     return status;
 }
 

@@ -18,7 +18,10 @@
 #include "exec/run.h"
 #include "model/objective.h"
 
-enum { DPI_READ_MOST = 8 }; /* numbers of a record's arguments that depend on latents */
+enum {
+    DPI_READ_MOST = 8,      /* numbers of a record's arguments that depend on latents */
+    DPI_REFUSED_WORDS = 280 /* that say why a model is not taken */
+};
 
 /* A latent with a slope for each argument; DPI_NONE where an argument does not read it. */
 typedef struct dpi_read {
@@ -41,11 +44,13 @@ typedef struct dpi_model_view {
     dpi_read *reads;
     size_t n_reads, n_plates; /* plates are last */
     size_t p, local, n_release;
+    char refused[DPI_REFUSED_WORDS]; /* why, after DP_EUNSUPPORTED, in words of one line */
 } dpi_model_view;
 
-/* Reads a model.  DP_EUNSUPPORTED, with what to do instead, for models with latents of records,
- * parameters without a prior, several numbers or columns observed of a record, or observations
- * whose expectations are not known; DP_EINVAL, or the model's own error; DP_ENOMEM. */
+/* Reads a model.  DP_EUNSUPPORTED, with r->refused, for models with latents of records, parameters
+ * without a prior, several numbers or columns observed of a record, observations whose expectations
+ * are not known, or more latents than are handled, all of which the loop takes (loop.h); DP_EINVAL,
+ * or the model's own error; DP_ENOMEM. */
 dp_status dpi_model_view_init(dpi_model_view *r, const dp_model *model,
                               dp_error *err) DP_MUST_CHECK;
 void dpi_model_view_free(dpi_model_view *r);

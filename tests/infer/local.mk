@@ -47,3 +47,6 @@ UNIT_TESTS += %D%/t-surrogate
 %C%_t_surrogate_SOURCES = %D%/t-surrogate.c $(readers)
 UNIT_TESTS += %D%/t-wild
 %C%_t_wild_SOURCES = %D%/t-wild.c $(readers)
+UNIT_TESTS += %D%/t-loop
+%C%_t_loop_SOURCES = %D%/t-loop.c $(ledger_folder) $(faulty)
+%C%_t_loop_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)

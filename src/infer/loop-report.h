@@ -1,0 +1,27 @@
+/* What a fit by the loop says of itself. */
+#ifndef DPI_INFER_LOOP_REPORT_H
+#define DPI_INFER_LOOP_REPORT_H
+
+#include "fit/fit.h"
+
+typedef struct dpi_loop_found {
+    const char *why; /* the rounds do not take the model */
+    bool noisy;
+    double drift; /* of the guide's means at the end, in its standard deviations; NaN: none */
+    double delta; /* times the number of records, from below */
+} dpi_loop_found;
+
+typedef struct dpi_loop_report {
+    char words[3][DPI_FIT_WORDS + 1];
+    dp_diagnostic list[3];
+    size_t n;
+} dpi_loop_report;
+
+/* Whether a block is the location of a latent's guide, and the next one the logarithm of its scale;
+ * the block is not the last one. */
+bool dpi_is_location(const dpi_block *block);
+
+/* Fills the report, whose list points into it: one bad line always, of the method. */
+void dpi_loop_say(const dpi_loop_found *found, dpi_loop_report *to);
+
+#endif
