@@ -126,17 +126,16 @@ static void say_reach(const dpi_rounds *r, const double *guide, report *to)
 
 static void say_scale(const dpi_rounds *r, report *to)
 {
-    double moved = fabs(r->bent);
-    bool bad = !(moved < bent_most);
-    if (r->bent != 0)
-        say(to, (dp_diagnostic){.name = "scale", .value = moved, .limit = bent_most, .bad = bad},
-            bad ? "the outcomes' scale is too %s by about %.1f of its posterior standard "
-                  "deviations, as their means, of groups above all, are %s; do not rely on it, nor "
-                  "on a group scale beside it, or give it a prior that says what is known"
-                : "the outcomes' scale is too %s by no more than %.2f of its posterior standard "
+    bool bad = !(r->bent < bent_most);
+    if (r->bent > 0)
+        say(to, (dp_diagnostic){.name = "scale", .value = r->bent, .limit = bent_most, .bad = bad},
+            bad ? "the outcomes' scale is too large by about %.1f of its posterior standard "
+                  "deviations, as their means, of groups above all, are not well enough known; do "
+                  "not rely on it, nor on a group scale beside it, or give it a prior that says "
+                  "what is known"
+                : "the outcomes' scale is too large by no more than %.2f of its posterior standard "
                   "deviations",
-            r->bent > 0 ? "large" : "small", moved,
-            r->bent > 0 ? "not well enough known" : "fitted to the same records");
+            r->bent);
 }
 
 /* Whether direction v[p] of the metric's coordinates moves a plate's members. */

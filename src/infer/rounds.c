@@ -325,6 +325,8 @@ static dp_status approach(dpi_rounds *r, dpi_stage stage, double clip, dp_error 
         if (status == DP_OK)
             status = dpi_inquiry_run(&q, DPI_INQUIRY_SCORE, r->scan, at, sigma,
                                      r->sums + t * r->view->n_release, &sd, err);
+        if (stage == DPI_STAGE_MAIN && t > 0)
+            dpi_bend_scales(r, WALK, r->walk, at);
         size_t first = (t + 1) / 2 > since ? (t + 1) / 2 : since;
         r->settled = stage == DPI_STAGE_MAIN && 4 * t >= rounds;
         if (r->settled) /* what is off would stay off */

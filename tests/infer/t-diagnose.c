@@ -118,7 +118,8 @@ static void a_scale_that_takes_up_groups_is_told(void **state)
     assert_contains(find(s.fit, "scale")->words, "too large");
     dp_fit_free(s.fit);
     fit_groups(&s, 0);
-    assert_true(!find(s.fit, "scale")->bad && find(s.fit, "scale")->value < 0.25);
+    const dp_diagnostic *scale = find(s.fit, "scale"); /* not told where it is not too large */
+    assert_true(scale == NULL || scale->value < 0.25);
     dp_fit_free(s.fit);
 }
 
