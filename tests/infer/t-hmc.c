@@ -219,7 +219,7 @@ static void a_transition_leaves_a_heavy_tail_as_it_is(void **state)
         start[i] = gsl_cdf_tdist_Pinv(start[i], 5);
     for (int s = 0; s < 3; s++)
         for (size_t w = 0; w < sizeof walks / sizeof *walks; w++) {
-            dpi_target target = {2, student, &slopes[s]};
+            dpi_target target = {.n = 2, .log_density = student, .of = &slopes[s]};
             double *last = last_draws(target, &walks[w], w % 2 ? factor : NULL, start);
             for (int i = 0; i < 2; i++) {
                 for (size_t c = 0; c < MANY; c++)
@@ -238,7 +238,7 @@ static void a_transition_leaves_a_funnel_as_it_is(void **state)
 {
     (void)state;
     double *start = room(2 * MANY), *u = room(MANY);
-    dpi_target target = {2, funnel, NULL};
+    dpi_target target = {.n = 2, .log_density = funnel, .of = NULL};
     dp_rng *rng = seeded(4);
     dp_rng_normal(rng, 2 * MANY, start);
     for (size_t c = 0; c < MANY; c++)
@@ -270,7 +270,7 @@ static void a_transition_stays_inside(void **state)
     for (size_t c = 0; c < MANY; c++)
         start[c] = fabs(start[c]);
     for (int k = 0; k < 3; k++) {
-        dpi_target target = {1, half, &outside[k]};
+        dpi_target target = {.n = 1, .log_density = half, .of = &outside[k]};
         double *last = last_draws(target, &walks[1], NULL, start);
         for (size_t c = 0; c < MANY; c++) {
             assert_true(last[c] > 0);
@@ -293,7 +293,7 @@ static void trajectories_end_at_the_turn(void **state)
     for (double step = 1.1; step > 0.04; step *= 0.87) {
         dpi_hmc_opts opts = {.chains = 1, .draws = 400, .step = step};
         dpi_hmc_report report;
-        free(run((dpi_target){20, white, &right}, opts, 6, &report));
+        free(run((dpi_target){.n = 20, .log_density = white, .of = &right}, opts, 6, &report));
         double turns = (double)report.gradients / 400 * step / 3.14;
         assert_true(turns > 0.4 && turns < 2.1);
         assert_int_equal(report.cut, 0);
@@ -307,12 +307,12 @@ static void what_ends_trajectories_is_counted(void **state)
     double right = 1;
     dpi_hmc_opts opts = {.chains = 2, .draws = 100, .depth = 3, .step = 0.01};
     dpi_hmc_report report;
-    free(run((dpi_target){20, white, &right}, opts, 7, &report));
+    free(run((dpi_target){.n = 20, .log_density = white, .of = &right}, opts, 7, &report));
     assert_int_equal(report.cut, 200);
     assert_int_equal(report.gradients, 2 + 200 * 7);
     assert_true(report.acceptance > 0.99);
     opts.step = 100;
-    free(run((dpi_target){20, white, &right}, opts, 7, &report));
+    free(run((dpi_target){.n = 20, .log_density = white, .of = &right}, opts, 7, &report));
     assert_int_equal(report.divergent, 200);
     assert_true(report.acceptance < 1e-9 && report.r_hat == INFINITY && report.ess == 0);
 }
@@ -362,7 +362,8 @@ static void a_warm_up_finds_a_normal_density(void **state)
                              .draws = 1000,
                              .factor = ways[w].factor,
                              .adapt = ways[w].adapt};
-        double *draws = run((dpi_target){N, normal, &t}, opts, 8, &report);
+        double *draws =
+            run((dpi_target){.n = N, .log_density = normal, .of = &t}, opts, 8, &report);
         assert_normal(4000, draws, 1000);
         assert_true(report.r_hat < 1.02 && report.ess > 1500 && report.divergent == 0);
         assert_int_equal(report.gradients, t.calls);
@@ -380,7 +381,7 @@ static void the_step_is_made_for_the_acceptance_asked_for(void **state)
     for (int i = 0; i < 4; i++) {
         dpi_hmc_opts opts = {.chains = 2, .warmup = 600, .draws = 300, .acceptance = asked[i]};
         dpi_hmc_report report;
-        free(run((dpi_target){20, white, &right}, opts, 9, &report));
+        free(run((dpi_target){.n = 20, .log_density = white, .of = &right}, opts, 9, &report));
         assert_close(report.acceptance, asked[i], 0, 0.1);
         assert_true(report.step < last);
         last = report.step;
@@ -402,7 +403,8 @@ static void bounded_numbers_are_found_behind_their_maps(void **state)
     (void)state;
     dpi_hmc_opts opts = {.chains = 4, .warmup = 300, .draws = 1000, .adapt = true};
     dpi_hmc_report report;
-    double *draws = run((dpi_target){2, bounded, NULL}, opts, 10, &report);
+    double *draws =
+        run((dpi_target){.n = 2, .log_density = bounded, .of = NULL}, opts, 10, &report);
     double number = 1000;
     assert_close(mean_over(4000, 2, 0, draws, from_log), 2.5 / 3, 0,
                  far * sqrt(2.5) / 3 / sqrt(number));
@@ -418,7 +420,8 @@ static void a_warm_up_stays_inside(void **state)
     double outside = -INFINITY, start[] = {0.01, 0.5, 1, 2};
     dpi_hmc_opts opts = {.chains = 4, .warmup = 300, .draws = 1000, .start = start, .adapt = true};
     dpi_hmc_report report;
-    double *draws = run((dpi_target){1, half, &outside}, opts, 19, &report);
+    double *draws =
+        run((dpi_target){.n = 1, .log_density = half, .of = &outside}, opts, 19, &report);
     assert_close(mean_over(4000, 1, 0, draws, same), 0.79788, 0, far * 0.6028 / sqrt(200));
     assert_true(report.divergent > 0 && report.r_hat < 1.05 && report.ess > 200);
     free(draws);
@@ -432,16 +435,16 @@ static void a_wrong_gradient_is_noticed(void **state)
     double right = 1, wrong[] = {1.5, 0.6, 0, -1};
     dpi_hmc_report good, bad;
     dpi_hmc_opts opts = {.chains = 2, .warmup = 100, .draws = 100, .depth = 8}, shorter = opts;
-    free(run((dpi_target){20, white, &right}, opts, 12, &good));
+    free(run((dpi_target){.n = 20, .log_density = white, .of = &right}, opts, 12, &good));
     shorter.warmup = 0;
     shorter.step = good.step / 4;
-    free(run((dpi_target){20, white, &right}, shorter, 12, &bad));
+    free(run((dpi_target){.n = 20, .log_density = white, .of = &right}, shorter, 12, &bad));
     assert_true(bad.acceptance > 0.97);
     assert_int_equal(good.cut, 0);
     for (int i = 0; i < 4; i++) {
-        free(run((dpi_target){20, white, &wrong[i]}, shorter, 12, &bad));
+        free(run((dpi_target){.n = 20, .log_density = white, .of = &wrong[i]}, shorter, 12, &bad));
         assert_true(bad.acceptance < 0.8); /* shorter steps do not help */
-        free(run((dpi_target){20, white, &wrong[i]}, opts, 12, &bad));
+        free(run((dpi_target){.n = 20, .log_density = white, .of = &wrong[i]}, opts, 12, &bad));
         assert_true(bad.step < good.step / 50 && bad.cut > 190);
         assert_true((double)bad.gradients / bad.ess > 50 * (double)good.gradients / good.ess);
     }
@@ -454,10 +457,10 @@ static void chains_in_two_modes_are_told(void **state)
     dpi_hmc_opts opts = {.chains = 4, .warmup = 200, .draws = 200, .adapt = true};
     dpi_hmc_report report;
     opts.start = apart;
-    free(run((dpi_target){1, two_modes, NULL}, opts, 13, &report));
+    free(run((dpi_target){.n = 1, .log_density = two_modes, .of = NULL}, opts, 13, &report));
     assert_true(report.r_hat > 1.5 && report.ess < 20);
     opts.start = together;
-    free(run((dpi_target){1, two_modes, NULL}, opts, 13, &report));
+    free(run((dpi_target){.n = 1, .log_density = two_modes, .of = NULL}, opts, 13, &report));
     assert_true(report.r_hat < 1.05 && report.ess > 100);
 }
 
@@ -469,7 +472,8 @@ static void equal_seeds_give_equal_draws(void **state)
     dpi_hmc_report report[3];
     double *draws[3];
     for (int i = 0; i < 3; i++)
-        draws[i] = run((dpi_target){N, normal, &t}, opts, i < 2 ? 14 : 15, &report[i]);
+        draws[i] = run((dpi_target){.n = N, .log_density = normal, .of = &t}, opts, i < 2 ? 14 : 15,
+                       &report[i]);
     assert_memory_equal(draws[0], draws[1], 2 * 20 * N * sizeof(double));
     assert_true(report[0].step == report[1].step && report[0].ess == report[1].ess);
     assert_memory_not_equal(draws[0], draws[2], 2 * 20 * N * sizeof(double));
@@ -483,7 +487,7 @@ static void refuse(dpi_hmc_opts opts, dp_status expected, const char *why)
 {
     static const double start[2 * N] = {0};
     told t = {.slope = 1};
-    dpi_target target = {N, normal, &t};
+    dpi_target target = {.n = N, .log_density = normal, .of = &t};
     dpi_hmc_report report;
     dp_error err = {0};
     dp_rng *rng = seeded(16);
@@ -525,7 +529,7 @@ static void a_start_outside_is_refused(void **state)
 {
     (void)state;
     double outside = -INFINITY, start[] = {1, -1}, draws[8] = {0};
-    dpi_target target = {1, half, &outside};
+    dpi_target target = {.n = 1, .log_density = half, .of = &outside};
     dpi_hmc_opts opts = {.chains = 2, .draws = 4, .start = start};
     dpi_hmc_report report;
     dp_error err = {0};
@@ -542,7 +546,7 @@ static void every_failed_allocation_is_reported(void **state)
     told t = {.slope = 1};
     const double start[2 * N] = {0};
     double *draws = room(2 * 10 * N);
-    dpi_target target = {N, normal, &t};
+    dpi_target target = {.n = N, .log_density = normal, .of = &t};
     dpi_hmc_opts opts = {.chains = 2, .warmup = 40, .draws = 10, .start = start, .adapt = true};
     dpi_hmc_report report;
     dp_rng *rng = seeded(18);

@@ -139,7 +139,7 @@ static void trajectories_end_where_a_row_first_bends(void **state)
             dpi_arena arena = {0};
             dpi_nuts nuts;
             dpi_hmc_point at;
-            dpi_target target = {N, normal, &s};
+            dpi_target target = {.n = N, .log_density = normal, .of = &s};
             dp_error err = {0};
             dp_rng *rng;
             assert_ok(dp_rng_new(k, &rng, &err), err.text);
