@@ -1,47 +1,48 @@
-# Benchmarks are not built by `make all`: make bench/b-random && bench/b-random.
+# Benchmarks are built by `make check`, so that they keep up with the library, and not run; one by
+# one: make bench/b-random && bench/b-random.
 # Results that documents quote are kept: results/<date>-<commit>.json.
 EXTRA_DIST += %D%/results
 benchmark = %D%/bench.c %D%/bench.h
 bench_options = %D%/options.c %D%/options.h
 
-EXTRA_PROGRAMS += %D%/b-random
+check_PROGRAMS += %D%/b-random
 %C%_b_random_SOURCES = %D%/b-random.c $(benchmark)
 %C%_b_random_LDADD = libtacit-core.la $(TACIT_LIBS)
 
-EXTRA_PROGRAMS += %D%/b-records
+check_PROGRAMS += %D%/b-records
 %C%_b_records_SOURCES = %D%/b-records.c $(benchmark)
 %C%_b_records_LDADD = libtacit-internal.la $(TACIT_LIBS)
 
-EXTRA_PROGRAMS += %D%/b-threads
+check_PROGRAMS += %D%/b-threads
 %C%_b_threads_SOURCES = %D%/b-threads.c $(benchmark)
 %C%_b_threads_LDADD = libtacit.la
 
-EXTRA_PROGRAMS += %D%/noise
+check_PROGRAMS += %D%/noise
 %C%_noise_SOURCES = %D%/noise.c $(benchmark)
 %C%_noise_LDADD = libtacit-internal.la $(TACIT_LIBS)
 
-EXTRA_PROGRAMS += %D%/hierarchical_logistic
+check_PROGRAMS += %D%/hierarchical_logistic
 hierarchical = %D%/hierarchical.c %D%/hierarchical.h %D%/numpy-legacy.c %D%/numpy-legacy.h
 %C%_hierarchical_logistic_SOURCES = %D%/hierarchical_logistic.c $(hierarchical) $(bench_options) $(benchmark)
 %C%_hierarchical_logistic_LDADD = libtacit.la -lm
 
-EXTRA_PROGRAMS += %D%/vae_step
+check_PROGRAMS += %D%/vae_step
 %C%_vae_step_SOURCES = %D%/vae_step.c %D%/vae.c %D%/vae.h $(benchmark)
 %C%_vae_step_LDADD = libtacit.la $(BLAS_LIBS)
 
-EXTRA_PROGRAMS += %D%/step_noise
+check_PROGRAMS += %D%/step_noise
 %C%_step_noise_SOURCES = %D%/step_noise.c %D%/vae.c %D%/vae.h $(benchmark)
 %C%_step_noise_LDADD = libtacit.la
 
-EXTRA_PROGRAMS += %D%/vae_parts
+check_PROGRAMS += %D%/vae_parts
 %C%_vae_parts_SOURCES = %D%/vae_parts.c %D%/vae.c %D%/vae.h $(benchmark)
 %C%_vae_parts_LDADD = libtacit-internal.la $(TACIT_LIBS)
 
-EXTRA_PROGRAMS += %D%/mixture
+check_PROGRAMS += %D%/mixture
 %C%_mixture_SOURCES = %D%/mixture.c %D%/numpy-legacy.c %D%/numpy-legacy.h $(bench_options) $(benchmark)
 %C%_mixture_LDADD = libtacit.la -lm
 
-EXTRA_PROGRAMS += %D%/vae_train
+check_PROGRAMS += %D%/vae_train
 %C%_vae_train_SOURCES = %D%/vae_train.c %D%/vae.c %D%/vae.h $(benchmark)
 %C%_vae_train_LDADD = libtacit.la
 
@@ -51,12 +52,12 @@ bench-vae: %D%/vae_train
 	$(SHELL) $(srcdir)/%D%/vae-five-seeds $(BENCH_VAE_OPTIONS)
 .PHONY: bench-vae
 
-EXTRA_PROGRAMS += %D%/accountant
+check_PROGRAMS += %D%/accountant
 %C%_accountant_SOURCES = %D%/accountant.c $(benchmark)
 %C%_accountant_LDADD = libtacit-accountant.la libtacit-core.la $(TACIT_LIBS)
 
 # How good answers are: bench/answers.py makes tables of its lines.
-EXTRA_PROGRAMS += %D%/answers
+check_PROGRAMS += %D%/answers
 %C%_answers_SOURCES = %D%/answers.c %D%/answers.h %D%/answers-problems.c %D%/answers-real.c \
   %D%/answers-reference.c %D%/answers-quadrature.c %D%/answers-standard.c %D%/answers-standard.h \
   %D%/answers-fit.c %D%/answers-null.c %D%/answers-cases.c %D%/women.c %D%/women.h $(bench_options) $(benchmark)
@@ -64,13 +65,13 @@ EXTRA_PROGRAMS += %D%/answers
 EXTRA_DIST += %D%/answers.py
 
 # Of models that the loop fits.
-EXTRA_PROGRAMS += %D%/loop
+check_PROGRAMS += %D%/loop
 %C%_loop_SOURCES = %D%/loop.c %D%/women.c %D%/women.h $(bench_options) $(benchmark)
 %C%_loop_LDADD = examples/images.$(OBJEXT) libtacit.la -lm
 
 # Commit, compiler and flags of the build; written again by each make that builds a benchmark.
 %D%/bench.$(OBJEXT): %D%/built.h
-CLEANFILES += %D%/built.h $(EXTRA_PROGRAMS)
+CLEANFILES += %D%/built.h
 .PHONY: built-now
 %D%/built.h: built-now
 	@$(MKDIR_P) %D%
@@ -83,7 +84,7 @@ CLEANFILES += %D%/built.h $(EXTRA_PROGRAMS)
 
 # The same work by other libraries, side by side: Python packages from outside the distribution, one
 # virtual environment each under PEERS.  bench/peers/run says how they are made.
-EXTRA_PROGRAMS += %D%/peers/tacit
+check_PROGRAMS += %D%/peers/tacit
 %C%_peers_tacit_SOURCES = %D%/peers/tacit.c $(hierarchical) %D%/vae.c %D%/vae.h $(benchmark)
 %C%_peers_tacit_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/%D%
 %C%_peers_tacit_LDADD = libtacit.la -lm

@@ -16,7 +16,10 @@ import statistics
 import subprocess
 import sys
 
-import matplotlib
+try:
+    import matplotlib
+except ImportError:
+    sys.exit("performance.py draws with matplotlib: apt-get install python3-matplotlib")
 
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
