@@ -60,6 +60,8 @@ struct dpi_run {
     double **value;    /* [n_nodes], NULL for nodes that are not made; a clone has only borrowed its
                      * global ones */
     size_t n_nodes;    /* of the graph when the run was made; it may have grown since */
+    size_t *numbers;   /* [n_nodes] that calls from outside may name: 0 where there is no value, or
+                          one of a strip */
     dpi_call *calls[N_STAGES];
     size_t n_calls[N_STAGES];
     size_t

@@ -91,6 +91,19 @@ static bool make_buffers(dpi_run *run, const bool *needed, const bool *wide)
     return true;
 }
 
+static bool count_numbers(dpi_run *run)
+{
+    const dpi_graph *g = run->spec.graph;
+    if ((run->numbers = dpi_arena_alloc(&run->arena, run->n_nodes, sizeof(size_t))) == NULL)
+        return false;
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        const dpi_shape *shape = &g->nodes[i].shape;
+        if (run->value[i] != NULL && run->rows[i] == run->spec.chunk)
+            run->numbers[i] = dpi_shape_size(shape) * (shape->per_record ? run->spec.chunk : 1);
+    }
+    return true;
+}
+
 static dpi_call make_call(const dpi_run *run, dpi_id id)
 {
     const dpi_graph *g = run->spec.graph;
@@ -271,8 +284,8 @@ static dp_status build(dpi_run *run, dp_error *err)
                         "a value of each record depends on a sum over all records; "
                         "compute such sums beforehand, from public numbers");
     if (!dpi_strips_plan(run, needed, stage) || !make_buffers(run, needed, wide) ||
-        !make_calls(run, needed, stage, node_of_call) || !dpi_strips_make(run, node_of_call) ||
-        !make_parts(run))
+        !count_numbers(run) || !make_calls(run, needed, stage, node_of_call) ||
+        !dpi_strips_make(run, node_of_call) || !make_parts(run))
         return dpi_fail_nomem(err);
     dp_status status = spec->single ? dpi_single_make(run, needed, node_of_call, err) : DP_OK;
     return status == DP_OK ? bind_data(run, needed, err) : status;

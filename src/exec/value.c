@@ -11,18 +11,14 @@
 #include "base/error.h"
 #include "exec/run-state.h"
 
-double *dpi_run_value(const dpi_run *run, dpi_id id)
-{
-    bool known = id >= 0 && (size_t)id < run->n_nodes;
-    return known && run->rows[id] == run->spec.chunk ? run->value[id] : NULL;
-}
-
 size_t dpi_run_numbers(const dpi_run *run, dpi_id id)
 {
-    if (dpi_run_value(run, id) == NULL)
-        return 0;
-    const dpi_shape *shape = &dpi_get(run->spec.graph, id)->shape;
-    return dpi_shape_size(shape) * (shape->per_record ? run->spec.chunk : 1);
+    return id >= 0 && (size_t)id < run->n_nodes ? run->numbers[id] : 0;
+}
+
+double *dpi_run_value(const dpi_run *run, dpi_id id)
+{
+    return dpi_run_numbers(run, id) > 0 ? run->value[id] : NULL;
 }
 
 /* Numbers first ... first + n - 1 of a node. */
@@ -31,7 +27,7 @@ static double *stretch(const dpi_run *run, dpi_id id, size_t first, size_t n, co
     size_t room = dpi_run_numbers(run, id);
     if (first > room || n > room - first)
         dpi_misuse(call, "the run has no such numbers");
-    return n > 0 ? dpi_run_value(run, id) + first : NULL;
+    return n > 0 ? run->value[id] + first : NULL;
 }
 
 void dpi_run_write(dpi_run *run, dpi_id id, size_t first, size_t n, const double *values)
