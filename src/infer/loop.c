@@ -20,8 +20,6 @@
 #include "infer/loop-guide.h"
 #include "infer/loop-report.h"
 #include "random/failure.h"
-#include "random/grid.h"
-#include "random/noise.h"
 #include "svi/cost.h"
 #include "svi/options.h"
 #include "svi/svi.h"
@@ -37,7 +35,8 @@ static const double average = 0.5, clip_speed = 0.2;
 /* Gradients that are clipped: a share of least_clipped ... 1/2, else so many times sqrt(numbers)
  * sigma, at which bias and noise of a clipped sum balance, or times the noise of their count. */
 static const double least_clipped = 0.05, clipped_dims = 3, clipped_noise = 1.5;
-static const double nowhere = 1e-300; /* a step that no double notices */
+static const double nowhere = 1e-300;           /* a step that no double notices */
+static const double greatest_count_sigma = 1e6; /* of svi/options.c */
 
 typedef struct loop {
     const dp_model *model;
@@ -47,6 +46,7 @@ typedef struct loop {
     dpi_arena arena;
     dp_model *guide;
     bool noisy;
+    uint64_t seed;                          /* of the start, the same for both runs */
     double accounted, epsilon;              /* delta of the account; what all costs */
     double sigma;                           /* of one release that costs as much */
     double gradient[PHASES], count[PHASES]; /* noise of what the steps of a phase release */
@@ -71,6 +71,13 @@ static dp_status check_options(const dp_fit_opts *o, const char *why, dp_error *
                     why);
 }
 
+/* A seed for each phase, far from those of other seeds' phases; never 0. */
+static uint64_t seed_of(const loop *a, int phase)
+{
+    uint64_t seed = a->seed + (uint64_t)phase * UINT64_C(0x9e3779b97f4a7c15);
+    return seed != 0 ? seed : 1;
+}
+
 /* What a run of a phase is asked for; its clip norm is the caller's. */
 static dp_svi_opts options_of(const loop *a, int phase)
 {
@@ -81,9 +88,7 @@ static dp_svi_opts options_of(const loop *a, int phase)
                               : a->noisy     ? PRIVATE_STEPS
                                              : OPEN_STEPS,
                      .threads = o->threads,
-                     .seed = o->seed != 0 && o->seed + (uint64_t)phase == 0 ? 1
-                             : o->seed != 0 ? o->seed + (uint64_t)phase
-                                            : 0,
+                     .seed = o->seed != 0 ? seed_of(a, phase) : 0,
                      .average = phase == STEPS ? average : 0};
     s.step_size = phase == NORMS ? nowhere : 1 / sqrt((double)s.steps);
     if (!a->noisy)
@@ -120,6 +125,11 @@ static dp_status calibrate(loop *a, dp_error *err)
         const dp_svi_opts now = options_of(a, k);
         (void)dpi_cost_list(&now, now.steps, &a->list[k]);
     }
+    if (!(a->count[STEPS] <= greatest_count_sigma))
+        return dpi_fail(err, DP_EDOMAIN,
+                        "epsilon %g at delta %g asks for more noise than is drawn in steps, and "
+                        "leaves nothing of the records; raise epsilon",
+                        o->epsilon, o->delta);
     status = dp_account_epsilon(a->list, PHASES, a->accounted, 0, &spent, err);
     a->epsilon = spent.upper;
     if (status == DP_OK && !(spent.upper <= o->epsilon))
@@ -166,26 +176,24 @@ static void settle(loop *a)
 
 /* ---- the phases ---- */
 
-/* The number of units as an integer with noise: units M + round(2^32 Z), M at most 2^32 / sigma, is
- * a function of the Gaussian mechanism with multiplier 2^32 / M, by integers alone. */
+/* The number of units, each entered as what rounding leaves of one in the steps of the run at hand,
+ * which release more numbers with more noise.  The run's source has the noise, and has the steps'
+ * after it. */
 static dp_status release_number(loop *a, dp_error *err)
 {
-    uint64_t seed = a->opts->seed;
-    int64_t added;
-    dpi_stream *stream;
-    dp_noise *noise;
-    dp_status status =
-        seed != 0 ? dp_noise_new_seeded(seed, &noise, err) : dp_noise_new(&noise, err);
-    if (status == DP_OK)
-        status = dpi_noise_stream(noise, &stream, err);
+    double share = dpi_svi_share_clipped(a->svi), sum = (double)a->svi->n * share;
+    dpi_release r = {.n = 1,
+                     .noisy = true,
+                     .sd = a->list[NUMBER].sigma,
+                     .rate = share,
+                     .sum = &sum,
+                     .out = &a->number};
+    dp_status status = dpi_release_begin(&r, a->svi->noise, err);
     if (status == DP_OK) {
-        const int64_t scale = (int64_t)(DPI_GRID_SCALE / a->list[NUMBER].sigma * (1 - 0x1p-50));
-        const int64_t most = (INT64_C(1) << 62) / scale, n = (int64_t)a->svi->n;
-        dpi_stream_grid(stream, 1, &added);
-        a->number = (double)((n < most ? n : most) * scale + added) / (double)scale;
-        sodium_memzero(&added, sizeof added);
+        dpi_release_block(&r, 0, NULL, NULL);
+        dpi_release_end(&r);
     }
-    dp_noise_free(noise);
+    sodium_memzero(&sum, sizeof sum);
     return status;
 }
 
@@ -213,8 +221,7 @@ static dp_status new_run(loop *a, int phase, dp_error *err)
     dp_svi_free(a->svi);
     dp_status status = dp_svi_new(a->model, a->guide, a->data, &o, &a->svi, err);
     if (status == DP_OK && a->guide == NULL)
-        status = a->opts->seed != 0 ? dp_rng_new(a->opts->seed, &rng, err)
-                                    : dp_rng_new_random(&rng, NULL, err);
+        status = dp_rng_new(a->seed, &rng, err);
     if (status == DP_OK && a->guide == NULL)
         status = dpi_loop_start(a->model, &a->svi->objective, rng, a->svi->optimizer.theta, err);
     if (status == DP_OK && a->noisy && phase == STEPS)
@@ -330,9 +337,21 @@ static dp_status make_fit(const loop *a, dp_fit **fit, dp_error *err)
     return status == DP_OK ? dpi_fit_said(a->svi, &parts, fit, err) : status;
 }
 
+/* Both runs begin at the same place, seeded or not. */
+static dp_status choose_start(loop *a, dp_error *err)
+{
+    dp_rng *rng = NULL;
+    a->seed = a->opts->seed;
+    dp_status status = a->seed != 0 ? DP_OK : dp_rng_new_random(&rng, &a->seed, err);
+    dp_rng_free(rng);
+    return status;
+}
+
 static dp_status fit_loop(loop *a, dp_fit **fit, dp_error *err)
 {
     dp_status status = check_options(a->opts, a->why, err);
+    if (status == DP_OK)
+        status = choose_start(a, err);
     if (status == DP_OK && a->noisy)
         status = dpi_options_budget(a->opts->epsilon, a->opts->delta, 0, err);
     if (status == DP_OK && a->noisy)

