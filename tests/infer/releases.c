@@ -33,6 +33,8 @@ static double *numbers(size_t n)
 
 dp_status __wrap_dpi_release_begin(dpi_release *r, dp_noise *source, dp_error *err)
 {
+    if (!r->noisy)
+        return __real_dpi_release_begin(r, source, err);
     if (watcher != NULL)
         watcher(watched, n_begun);
     if (fails && n_begun == failing)
@@ -42,29 +44,37 @@ dp_status __wrap_dpi_release_begin(dpi_release *r, dp_noise *source, dp_error *e
                  r->sd);
     if (!repeats) {
         assert_true(n_seen < MOST);
-        seen[n_seen++] = (release_seen){r->sd, r->n, numbers(r->n), numbers(r->n)};
+        seen[n_seen++] = (release_seen){.sd = r->sd,
+                                        .rate = r->rate,
+                                        .n = r->n,
+                                        .steps = numbers(r->n),
+                                        .again = numbers(r->n),
+                                        .out = numbers(r->n)};
     }
     n_begun++;
     n_steps = 0;
     return __real_dpi_release_begin(r, source, err);
 }
 
+/* Parameters may be moved as soon as some numbers are there, so they are replaced here. */
 void __wrap_dpi_grid_round(dpi_grid *g, size_t n, const double *steps, double worth, double *out)
 {
-    if (n_seen > 0 && !repeats && n_steps + n <= seen[n_seen - 1].n)
-        memcpy(seen[n_seen - 1].steps + n_steps, steps, n * sizeof *steps);
-    n_steps += n;
+    size_t which = repeats ? n_begun : n_seen;
+    release_seen *mine = which > 0 ? &seen[which - 1] : NULL;
     __real_dpi_grid_round(g, n, steps, worth, out);
+    if (mine != NULL && n_steps + n <= mine->n) {
+        memcpy((repeats ? mine->again : mine->steps) + n_steps, steps, n * sizeof *steps);
+        if (repeats)
+            memcpy(out, mine->out + n_steps, n * sizeof *out);
+        else
+            memcpy(mine->out + n_steps, out, n * sizeof *out);
+    }
+    n_steps += n;
 }
 
 void __wrap_dpi_release_end(dpi_release *r)
 {
-    release_seen *mine = &seen[n_begun - 1];
-    assert_int_equal(n_steps, r->n);
-    if (repeats)
-        memcpy(r->out, mine->out, r->n * sizeof *r->out);
-    else
-        memcpy(mine->out, r->out, r->n * sizeof *r->out);
+    assert_true(!r->noisy || n_steps == r->n);
     __real_dpi_release_end(r);
 }
 
@@ -72,6 +82,7 @@ void releases_forget(void)
 {
     for (size_t k = 0; k < n_seen; k++) {
         free(seen[k].steps);
+        free(seen[k].again);
         free(seen[k].out);
     }
     n_seen = n_begun = n_steps = 0;
