@@ -14,6 +14,9 @@ typedef struct bench_times {
 /* Seconds since some fixed moment. */
 double bench_now(void);
 
+/* Processor seconds of this program so far, of all its threads. */
+double bench_processor(void);
+
 /* Times call(of): as many calls a run as take about 2 ms together. */
 bench_times bench_measure(void (*call)(void *of), void *of);
 

@@ -21,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <tacit/tacit.h>
 
@@ -72,13 +71,6 @@ static void *room(size_t n, size_t size)
 
 static double drift, seconds;
 
-static double processor(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static dp_fit *fit_of(const dp_model *m, const dp_dataset *data, const ask *a, size_t n)
 {
     dp_fit_opts o = {.seed = a->seed};
@@ -88,10 +80,10 @@ static dp_fit *fit_of(const dp_model *m, const dp_dataset *data, const ask *a, s
         o.epsilon = a->epsilon, o.delta = pow((double)n, -1.1);
     else
         o.mode = DP_NO_PRIVACY;
-    double from = processor();
+    double from = bench_processor();
     if (dp_fit_private(m, data, &o, &fit, &err))
         stop("fit");
-    seconds = processor() - from;
+    seconds = bench_processor() - from;
     drift = NAN;
     const dp_diagnostic *d = dp_fit_diagnostics(fit, &many);
     for (size_t k = 0; k < many; k++)

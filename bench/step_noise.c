@@ -13,10 +13,8 @@
  * all steps do the same work; double and single precision), and a hierarchical logistic regression
  * like that of hierarchical_logistic with groups of weights: few numbers, few records, where a step
  * is all overhead. */
-#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <tacit/random.h>
 
@@ -48,13 +46,6 @@ static void fail(const char *what)
     exit(1);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static dp_svi *new_run(const setting *s, dp_mode mode)
 {
     dp_error err;
@@ -79,17 +70,17 @@ static dp_svi *new_run(const setting *s, dp_mode mode)
 static double time_exact(const contest *c, const setting *s)
 {
     dp_error err;
-    double started = now();
+    double started = bench_processor();
     for (size_t k = 0; k < s->steps_a_round; k++)
         if (dp_svi_step(c->exact, &err) != DP_OK)
             fail(err.text);
-    return now() - started;
+    return bench_processor() - started;
 }
 
 static double time_ordinary(const contest *c, const setting *s)
 {
     dp_error err;
-    double started = now();
+    double started = bench_processor();
     for (size_t k = 0; k < s->steps_a_round; k++) {
         if (dp_svi_step(c->without, &err) != DP_OK ||
             dp_noise_normal(c->noise, s->numbers, sigma * clip, c->drawn, &err) != DP_OK)
@@ -97,7 +88,7 @@ static double time_ordinary(const contest *c, const setting *s)
         for (size_t i = 0; i < s->numbers; i++)
             c->sum[i] += c->drawn[i];
     }
-    return now() - started;
+    return bench_processor() - started;
 }
 
 static int by_size(const void *a, const void *b)
