@@ -17,9 +17,11 @@ fit_records = %D%/records.c %D%/records.h $(fit_scene)
 # Files; the other process of t-file.
 fit_files = %D%/fits.c %D%/fits.h %D%/answers.c %D%/answers.h $(random_model)
 fit_mutate = %D%/mutate.c %D%/mutate.h
-UNIT_TESTS += %D%/t-file %D%/t-mutate %D%/t-print
-%C%_t_file_SOURCES = %D%/t-file.c $(fit_files) $(fit_mutate) $(ledger_folder) $(faulty)
+fit_small = %D%/small.c %D%/small.h
+UNIT_TESTS += %D%/t-file %D%/t-file-hostile %D%/t-mutate %D%/t-print
+%C%_t_file_SOURCES = %D%/t-file.c $(fit_small) $(fit_files) $(fit_mutate) $(ledger_folder) $(faulty)
 %C%_t_file_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_file_hostile_SOURCES = %D%/t-file-hostile.c $(fit_small) $(fit_files) $(fit_mutate)
 %C%_t_print_SOURCES = %D%/t-print.c %D%/fits.c %D%/fits.h $(fit_scene) $(random_model) $(faulty)
 %C%_t_print_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 check_PROGRAMS += %D%/answer-files

@@ -1,7 +1,10 @@
-UNIT_TESTS += %D%/t-hmc %D%/t-mixing %D%/t-nuts %D%/t-whiten
+UNIT_TESTS += %D%/t-hmc %D%/t-hmc-chains %D%/t-mixing %D%/t-nuts %D%/t-whiten
 
-%C%_t_hmc_SOURCES = %D%/t-hmc.c $(faulty)
+densities = %D%/densities.c %D%/densities.h $(faulty)
+%C%_t_hmc_SOURCES = %D%/t-hmc.c $(densities)
 %C%_t_hmc_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_hmc_chains_SOURCES = %D%/t-hmc-chains.c $(densities)
+%C%_t_hmc_chains_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_mixing_SOURCES = %D%/t-mixing.c $(faulty)
 %C%_t_mixing_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 UNIT_TESTS += %D%/t-clip
