@@ -47,6 +47,7 @@ static const option_word target_words[] = {
     {"score", DP_AUDIT_SCORE, "fit_private: the sum of clipped, centred scores"},
     {"count", DP_AUDIT_COUNT, "fit_private: how many are further out than is expected"},
     {"curvature", DP_AUDIT_CURVATURE, "fit_private: slope and variance of the scores"},
+    {"loop", DP_AUDIT_LOOP, "fit_private: all that a fit by noisy steps releases"},
 };
 
 #define MOST_COUNT 9007199254740992.0 /* 2^53: every whole number up to it is a double */

@@ -133,6 +133,7 @@ static void tell_how(const dp_audit_opts *o, const dp_audit_result *r, double se
 {
     const char *sees = o->target == DP_AUDIT_GRADIENTS    ? "the noisy sum of every step"
                        : o->target == DP_AUDIT_PARAMETERS ? "the parameters at the end"
+                       : o->target == DP_AUDIT_LOOP       ? "every release"
                                                           : "every answer";
     if (r->canaries == 1)
         (void)printf("%zu runs, half of them with one record of the worst kind; the attacker sees "
@@ -147,7 +148,9 @@ static void tell_how(const dp_audit_opts *o, const dp_audit_result *r, double se
 
 static void answer_tell_of(const dp_audit_opts *o, const dp_audit_result *r, double seconds)
 {
-    if (o->target > DP_AUDIT_PARAMETERS)
+    if (o->target == DP_AUDIT_LOOP)
+        (void)printf("Runs of a fit by the noisy steps of dp_fit_private, all of it");
+    else if (o->target > DP_AUDIT_PARAMETERS)
         (void)printf("Runs of %llu answer%s of dp_fit_private's question '%s'",
                      (unsigned long long)r->steps, r->steps == 1 ? "" : "s", target_word(o));
     else

@@ -34,7 +34,9 @@ typedef enum dp_audit_target {
     DP_AUDIT_WHITENING, /* the sum of these matrices */
     DP_AUDIT_SCORE,     /* the sum of scores, clipped around their centres */
     DP_AUDIT_COUNT,     /* how many are further out than the model expects */
-    DP_AUDIT_CURVATURE  /* slope and variance of the scores */
+    DP_AUDIT_CURVATURE, /* slope and variance of the scores */
+    DP_AUDIT_LOOP       /* all that a fit of dp_fit_private by noisy steps releases, from the number
+                         * of records to the last step; `epsilon` alone says how it is made */
 } dp_audit_target;
 
 /* Which runs.  Zero means the default, except for epsilon, delta, sigma and rate, which have
@@ -57,14 +59,14 @@ typedef struct dp_audit_opts {
 
 typedef struct dp_audit_result {
     double epsilon_certified;      /* dp_svi_privacy's upper bound for such a run, at delta; of a
-                                    * question, the accountant's */
+                                    * question, the accountant's; of a fit, dp_fit_privacy's */
     double epsilon_measured_lower; /* at the confidence; 0 when nothing was found */
     double epsilon_as_gaussian;    /* full batches and many runs: the same from the measured mu of
                                     * Gaussian DP.  Sharper, but a bound for releases of Gaussian
                                     * noise only; otherwise NaN */
-    double delta, confidence, sigma, rate;
-    uint64_t steps, epoch; /* epoch: of random allocation, else 0 */
-    bool refuted;          /* a figure above is greater than the certified one, or the account's
+    double delta, confidence, sigma, rate; /* sigma: of a fit, of one release that costs as much */
+    uint64_t steps, epoch;                 /* epoch: of random allocation, else 0 */
+    bool refuted; /* a figure above is greater than the certified one, or the account's
                             * trade-off curve is refuted: the program leaks more than it says.  By
                             * chance with probability 1 - confidence for each of the three */
     /* Many runs: the most telling one of twelve tests of the whole certified trade-off curve, each
@@ -84,10 +86,11 @@ typedef struct dp_audit_result {
 /* Audits the program.
  *   *result  [out] on error epsilon_certified is +INFINITY, epsilon_measured_lower 0
  * DP_EINVAL, DP_EDOMAIN an option; DP_EUNSUPPORTED another sampling, canaries with fixed
- * batches, or a question of dp_fit_private with anything but full batches and many runs; errors of
+ * batches, or releases of dp_fit_private with anything but full batches and many runs; errors of
  * dp_svi_new and dp_svi_step; DP_ENOMEM.
  * Neighbours are those of the sampling: one record replaced for fixed batches, else one more or
- * less.  Takes `runs` times twice the time of a small dp_svi (0.05 ms and more each).  Thread-safe.
+ * less.  Takes `runs` times twice the time of a small dp_svi (0.05 ms and more each), or of a fit
+ * (0.8 ms).  Thread-safe.
  * Source: Jagielski, Ullman, Oprea 2020 (many runs); Steinke, Nasr, Jagielski 2023, theorem 5.2
  * (one run). */
 DP_API DP_MUST_CHECK dp_status dp_audit(const dp_audit_opts *opts, dp_audit_result *result,

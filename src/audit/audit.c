@@ -1,6 +1,6 @@
-/* Audits of the program: many runs with and without one canary, or one run with many canaries; and
- * of what dp_fit_private asks all records, of which the account certifies so many releases of so
- * much noise (asking.c).
+/* Audits of the program: many runs with and without one canary, or one run with many canaries; of
+ * what dp_fit_private asks all records, of which the account certifies so many releases of so much
+ * noise (asking.c); and of its whole fits by the loop (looped.c).
  *
  * Every run is one of dp_svi as a user makes it: dp_svi_new with DP_PRIVATE, its steps,
  * dp_svi_free; for many runs, some follow each other in one dp_svi (scene.c).  The certified figure
@@ -19,6 +19,7 @@
 #include "audit/asking.h"
 #include "audit/bound.h"
 #include "audit/claim.h"
+#include "audit/looped.h"
 #include "audit/scene.h"
 #include "base/error.h"
 #include "svi/options.h"
@@ -82,15 +83,20 @@ static dp_status resolve_sampling(dp_audit_opts *o, dp_error *err)
 
 static dp_status resolve(dp_audit_opts *o, dp_error *err)
 {
-    bool asks = dpi_audit_asks(o->target);
-    if (o->target != DP_AUDIT_GRADIENTS && o->target != DP_AUDIT_PARAMETERS && !asks)
+    bool fits = o->target == DP_AUDIT_LOOP, whole = fits || dpi_audit_asks(o->target);
+    if (o->target != DP_AUDIT_GRADIENTS && o->target != DP_AUDIT_PARAMETERS && !whole)
         return dpi_fail(err, DP_EINVAL, "target %d is unknown; use the names of tacit/audit.h",
                         (int)o->target);
-    if (asks && (o->sampling != DP_SAMPLING_FULL || o->canaries != 0))
+    if (whole && (o->sampling != DP_SAMPLING_FULL || o->canaries != 0))
         return dpi_fail(err, DP_EUNSUPPORTED,
-                        "sampling is %d and canaries %zu; questions of dp_fit_private are of all "
+                        "sampling is %d and canaries %zu; releases of dp_fit_private are of all "
                         "records: ask for full batches and many runs",
                         (int)o->sampling, o->canaries);
+    if (fits && (o->sigma != 0 || o->steps > 1))
+        return dpi_fail(err, DP_EINVAL,
+                        "sigma is %g and steps %llu; a fit chooses both: give epsilon, and leave "
+                        "them 0",
+                        o->sigma, (unsigned long long)o->steps);
     if (o->canaries != 0 && o->runs != 0)
         return dpi_fail(err, DP_EINVAL,
                         "canaries is %zu and runs %zu; the audit with many canaries is of one run: "
@@ -269,14 +275,20 @@ static dp_status many_runs(const dp_audit_opts *o, uint64_t seed, dp_audit_resul
 
 /* ---- questions ---- */
 
+static dp_status check_budget(const dp_audit_opts *o, dp_error *err)
+{
+    dp_status status = dpi_options_budget(o->epsilon, o->delta, o->sigma, err);
+    if (status == DP_OK && o->rate != 0 && o->rate != 1)
+        return dpi_fail(err, DP_EDOMAIN, "rate is %g with full batches; leave it 0", o->rate);
+    return status;
+}
+
 /* What the account says of `steps` releases. */
 static dp_status certify_question(const dp_audit_opts *o, dp_audit_result *result, dp_error *err)
 {
     dp_interval spent;
     double sigma = o->sigma;
-    dp_status status = dpi_options_budget(o->epsilon, o->delta, o->sigma, err);
-    if (status == DP_OK && o->rate != 0 && o->rate != 1)
-        return dpi_fail(err, DP_EDOMAIN, "rate is %g with full batches; leave it 0", o->rate);
+    dp_status status = check_budget(o, err);
     if (status == DP_OK && sigma == 0)
         status =
             dp_approximate_sigma(o->epsilon, o->delta, 1, o->steps, DP_SAMPLING_FULL, &sigma, err);
@@ -313,6 +325,54 @@ static dp_status question_runs(const dp_audit_opts *o, uint64_t seed, dp_audit_r
     if (status == DP_OK)
         status = judge_many(o, scores, result, err);
     dpi_asking_free(&q);
+    return status;
+}
+
+/* ---- fits ---- */
+
+/* Fits of one world, scores[runs]; all say the same of themselves. */
+static dp_status fit_world(const dp_audit_opts *o, uint64_t seed, const dpi_looped *q, int world,
+                           double *scores, dp_audit_result *result, dp_error *err)
+{
+    dp_fit_opts fit = {.epsilon = o->epsilon, .delta = o->delta};
+    dp_status status = DP_OK;
+    for (size_t k = 0; k < o->runs && status == DP_OK; k++) {
+        dpi_looped_seen seen;
+        dp_privacy privacy;
+        fit.seed = seed != 0 ? seed + 2 * k + (uint64_t)world : 0;
+        status = dpi_looped_run(q, world, &fit, &seen, &privacy, err);
+        if (status != DP_OK)
+            return status;
+        scores[k] = isnan(seen.score) ? INFINITY : seen.score; /* as elsewhere */
+        result->epsilon_certified = privacy.epsilon;
+        result->sigma = privacy.sigma;
+        result->delta = privacy.delta;
+    }
+    return status;
+}
+
+static dp_status fit_runs(const dp_audit_opts *o, uint64_t seed, dp_audit_result *result,
+                          dp_error *err)
+{
+    dpi_looped q;
+    dpi_arena arena = {0};
+    double *scores[2];
+    dp_status status = check_budget(o, err);
+    if (status == DP_OK)
+        status = dpi_looped_init(&q, err);
+    if (status != DP_OK)
+        return status;
+    result->rate = 1;
+    result->steps = 1;
+    for (int world = 0; world < 2 && status == DP_OK; world++) {
+        scores[world] = dpi_arena_alloc(&arena, o->runs, sizeof *scores[world]);
+        status = scores[world] == NULL ? dpi_fail_nomem(err)
+                                       : fit_world(o, seed, &q, world, scores[world], result, err);
+    }
+    if (status == DP_OK)
+        status = judge_many(o, scores, result, err);
+    dpi_arena_free(&arena);
+    dpi_looped_free(&q);
     return status;
 }
 
@@ -395,11 +455,11 @@ dp_status dpi_audit(const dp_audit_opts *opts, uint64_t seed, dp_audit_result *r
     dp_audit_opts o = *opts;
     *result = nothing;
     dp_status status = resolve(&o, err);
-    if (status == DP_OK && dpi_audit_asks(o.target))
-        status = question_runs(&o, seed, result, err);
-    else if (status == DP_OK)
-        status =
-            o.canaries != 0 ? one_run(&o, seed, result, err) : many_runs(&o, seed, result, err);
+    if (status == DP_OK)
+        status = (o.target == DP_AUDIT_LOOP  ? fit_runs
+                  : dpi_audit_asks(o.target) ? question_runs
+                  : o.canaries != 0          ? one_run
+                                             : many_runs)(&o, seed, result, err);
     if (status != DP_OK) {
         *result = nothing;
         return status;

@@ -305,8 +305,11 @@ static dp_status fit_private(fit_job *a, dp_fit **fit, dp_error *err)
 {
     dp_error found = {0};
     dp_status status = dpi_model_view_init(&a->view, a->model, &found);
-    if (status == DP_EUNSUPPORTED && a->view.refused[0] != 0)
-        return dpi_fit_loop(a->model, a->data, a->opts, a->view.refused, fit, err);
+    if (status == DP_EUNSUPPORTED && a->view.refused[0] != 0) {
+        const dpi_loop_spec spec = {
+            .model = a->model, .data = a->data, .opts = a->opts, .why = a->view.refused};
+        return dpi_fit_loop(&spec, fit, err);
+    }
     if (status != DP_OK)
         return dpi_fail(err, status, "%s", found.text);
     if (status == DP_OK)

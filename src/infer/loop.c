@@ -43,6 +43,7 @@ typedef struct loop {
     const dp_dataset *data;
     const dp_fit_opts *opts;
     const char *why;
+    const dpi_loop_witness *witness;
     dpi_arena arena;
     dp_model *guide;
     bool noisy;
@@ -176,6 +177,12 @@ static void settle(loop *a)
 
 /* ---- the phases ---- */
 
+static void show(const loop *a, const dpi_release *r)
+{
+    if (a->witness != NULL)
+        a->witness->see(a->witness->of, r, a->svi);
+}
+
 /* The number of units, each entered as what rounding leaves of one in the steps of the run at hand,
  * which release more numbers with more noise.  The run's source has the noise, and has the steps'
  * after it. */
@@ -192,6 +199,7 @@ static dp_status release_number(loop *a, dp_error *err)
     if (status == DP_OK) {
         dpi_release_block(&r, 0, NULL, NULL);
         dpi_release_end(&r);
+        show(a, &r);
     }
     sodium_memzero(&sum, sizeof sum);
     return status;
@@ -242,13 +250,27 @@ static void trace(loop *a)
         mean[i] += at->theta[i] / (double)eighth;
 }
 
+/* Makes all steps of the run at hand. */
+static dp_status run(loop *a, dp_error *err)
+{
+    dp_status status = DP_OK;
+    while (status == DP_OK && !dp_svi_done(a->svi)) {
+        status = dp_svi_step(a->svi, err);
+        if (status == DP_OK)
+            show(a, &a->svi->release);
+        if (status == DP_OK && a->trace[1] != NULL)
+            trace(a);
+    }
+    return status;
+}
+
 static dp_status run_norms(loop *a, dp_error *err)
 {
     a->begun = true;
     dp_status status = release_number(a, err);
     a->svi->extras.units = units_of(a);
     if (status == DP_OK)
-        status = dp_svi_run(a->svi, NULL, err);
+        status = run(a, err);
     a->clip[NORMS] = a->svi->opts.clip;
     return status;
 }
@@ -260,11 +282,7 @@ static dp_status run_steps(loop *a, dp_error *err)
     for (int k = 0; k < 2; k++)
         if ((a->trace[k] = dpi_arena_alloc(&a->arena, n, sizeof *a->trace[k])) == NULL)
             return dpi_fail_nomem(err);
-    dp_status status = DP_OK;
-    while (status == DP_OK && !dp_svi_done(a->svi)) {
-        status = dp_svi_step(a->svi, err);
-        trace(a);
-    }
+    dp_status status = run(a, err);
     a->clip[STEPS] = a->svi->opts.clip;
     return status;
 }
@@ -371,11 +389,14 @@ static dp_status fit_loop(loop *a, dp_fit **fit, dp_error *err)
     return status == DP_OK ? make_fit(a, fit, err) : status;
 }
 
-dp_status dpi_fit_loop(const dp_model *model, const dp_dataset *data, const dp_fit_opts *opts,
-                       const char *why, dp_fit **fit, dp_error *err)
+dp_status dpi_fit_loop(const dpi_loop_spec *spec, dp_fit **fit, dp_error *err)
 {
-    loop a = {
-        .model = model, .data = data, .opts = opts, .why = why, .noisy = opts->mode == DP_PRIVATE};
+    loop a = {.model = spec->model,
+              .data = spec->data,
+              .opts = spec->opts,
+              .why = spec->why,
+              .witness = spec->witness,
+              .noisy = spec->opts->mode == DP_PRIVATE};
     *fit = NULL;
     dp_status status = fit_loop(&a, fit, err);
     settle(&a);

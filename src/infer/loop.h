@@ -4,11 +4,27 @@
 
 #include <tacit/infer.h>
 
-/* dp_fit_private of a model that the rounds do not take; `why` are the words for it
+#include "svi/svi.h"
+
+/* Sees each release as soon as it is made, and the run that has it or is about to begin; for
+ * audits. */
+typedef struct dpi_loop_witness {
+    void (*see)(void *of, const dpi_release *release, const dp_svi *run);
+    void *of;
+} dpi_loop_witness;
+
+typedef struct dpi_loop_spec {
+    const dp_model *model;
+    const dp_dataset *data;
+    const dp_fit_opts *opts;
+    const char *why;                 /* the rounds do not take the model */
+    const dpi_loop_witness *witness; /* nullable */
+} dpi_loop_spec;
+
+/* dp_fit_private of a model that the rounds do not take; spec->why are the words for it
  * (dpi_model_view.refused).  Options are checked but for the budget and those that rounds alone
  * have: DP_EINVAL for these.  DP_EUNSUPPORTED where no guide is known (loop-guide.h); errors of
  * dp_svi_new, dp_svi_step and dp_ledger_reserve. */
-dp_status dpi_fit_loop(const dp_model *model, const dp_dataset *data, const dp_fit_opts *opts,
-                       const char *why, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
+dp_status dpi_fit_loop(const dpi_loop_spec *spec, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
 
 #endif
