@@ -41,8 +41,8 @@ static dpi_run *forward_run(dp_svi *s, const dp_dataset *data)
     dp_error err = {0};
     dpi_run *run;
     size_t n_lent;
-    const dpi_lent *lent = dpi_finish_lent(&s->objective, s->optimizer.theta, s->release.out,
-                                           &s->arena, &n_lent);
+    const dpi_lent *lent =
+        dpi_finish_lent(&s->objective, s->optimizer.theta, s->release.out, &s->arena, &n_lent);
     const dpi_run_spec spec = {.graph = &s->objective.graph,
                                .wanted = &s->objective.record,
                                .n_wanted = 1,
