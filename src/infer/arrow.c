@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "infer/inquiries.h"
 #include "infer/matrix.h"
 #include "infer/members.h"
 #include "num/linalg.h"
@@ -85,6 +86,26 @@ dp_status dpi_arrow_dense(const dpi_model_view *r, const double *pattern, const 
 
 /* ---- the whole ---- */
 
+void dpi_arrow_hear(const dpi_metric *m, const double *pattern, double level, double sd,
+                    dpi_told *told)
+{
+    const dpi_model_view *r = m->view;
+    pattern += r->p * (r->p + 1) / 2;
+    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++) {
+        size_t each = r->p * a->size + a->size * (a->size + 1) / 2;
+        double unit = a->members > 0 ? *dpi_metric_of(m, a) : 1;
+        double factor = 1 / (unit * unit * level), noise = factor * sd / dpi_own_weight;
+        for (size_t k = 0; k < a->members && a->size == 1; k++) {
+            size_t i = a->block->offset + k;
+            double before = told->precision[i], more = 1 / (noise * noise);
+            told->precision[i] += more;
+            told->own[i] = (before * told->own[i] + more * factor * pattern[k * each + r->p]) /
+                           told->precision[i];
+        }
+        pattern += a->members * each;
+    }
+}
+
 /* Lays the dense block, without the plates' means, into whole[d][d]. */
 static void lay_dense(const dpi_model_view *r, const double *dense, double *whole)
 {
@@ -123,7 +144,7 @@ static void lay_members(const dpi_plate_information *b, double *whole)
 }
 
 static dp_status add_members(const dpi_metric *m, const dpi_read *plate, const double *dense,
-                             const double *pattern, double sd, double *whole, double *doubt,
+                             const double *pattern, const dpi_expected *as, double *whole,
                              dp_error *err)
 {
     size_t p = m->view->p, n = plate->size, K = plate->members;
@@ -132,7 +153,7 @@ static dp_status add_members(const dpi_metric *m, const dpi_read *plate, const d
     if (all == NULL)
         return dpi_fail_nomem(err);
     dpi_plate_information b = {
-        .m = m, .plate = plate, .p = p, .size = n, .dense = dense, .pattern = pattern, .sd = sd};
+        .m = m, .plate = plate, .p = p, .size = n, .dense = dense, .pattern = pattern, .as = as};
     b.back = all;
     b.back_own = b.back + p * p;
     b.own = b.back_own + n * n;
@@ -145,13 +166,6 @@ static dp_status add_members(const dpi_metric *m, const dpi_read *plate, const d
         status = dpi_members_find(&b, scratch, err);
     if (status == DP_OK)
         lay_members(&b, whole);
-    for (size_t i = 0; i < n && doubt != NULL && status == DP_OK; i++) {
-        double square = 0;
-        for (size_t e = 0; e < n; e++)
-            square += b.back_own[e * n + i] * b.back_own[e * n + i];
-        for (size_t k = 0; k < K; k++)
-            doubt[plate->block->offset + k * n + i] = b.left * square * square;
-    }
     dpi_free(all);
     return status;
 }
@@ -233,7 +247,7 @@ double dpi_arrow_signal(const dpi_model_view *r, const double *pattern, double s
 }
 
 dp_status dpi_arrow_whole(const dpi_metric *m, const double *pattern, const dpi_expected *as,
-                          double *whole, double *doubt, dp_error *err)
+                          double *whole, dp_error *err)
 {
     const dpi_model_view *r = m->view;
     size_t d = r->objective.n_theta, p = r->p;
@@ -247,15 +261,13 @@ dp_status dpi_arrow_whole(const dpi_metric *m, const double *pattern, const dpi_
     if (status == DP_OK)
         dpi_matrix_congruence(p, back, dense, there + p * p, there);
     memset(whole, 0, d * d * sizeof *whole);
-    if (doubt != NULL)
-        memset(doubt, 0, d * sizeof *doubt);
     pattern += p * (p + 1) / 2;
     if (status == DP_OK)
         lay_dense(r, there, whole);
     for (const dpi_read *a = r->reads; a < r->reads + r->n_reads && status == DP_OK; a++) {
         if (a->members == 0)
             continue;
-        status = add_members(m, a, there, pattern, as->members, whole, doubt, err);
+        status = add_members(m, a, there, pattern, as, whole, err);
         pattern += a->members * (p * a->size + a->size * (a->size + 1) / 2);
     }
     if (status == DP_OK && r->n_plates > 0)

@@ -17,6 +17,18 @@ size_t dpi_arrow_pack(size_t n, const double *a, double *packed);
  * noise / what is there, or 0. */
 double dpi_arrow_kept(double square, double n, double sd);
 
+/* What releases have told of members' own information, in theta's coordinates: of plates with one
+ * number a member. */
+typedef struct dpi_told {
+    double *own;       /* [d] mean of what was released */
+    double *precision; /* [d] of its noise; 0: nothing was */
+} dpi_told;
+
+/* Joins a pattern to what was told; it is of `level` times the information, and its numbers have
+ * noise sd but for their weights.  sd > 0. */
+void dpi_arrow_hear(const dpi_metric *m, const double *pattern, double level, double sd,
+                    dpi_told *told);
+
 /* How a release is to be read. */
 typedef struct dpi_expected {
     double sd;      /* of the noise of a number; of those beside the diagonal 1 / sqrt 2 of it */
@@ -24,16 +36,17 @@ typedef struct dpi_expected {
     double least;   /* eigenvalues are at least so many times their mean */
     double level;   /* the diagonal is expected to be near this; 0: it may be anywhere */
     double spread;  /* standard deviation of the dense block around it, like sd */
+    const dpi_told *told; /* from which members' own numbers are made, or NULL: from the pattern */
+    double factor;        /* the pattern is of so many times the information that was told of */
 } dpi_expected;
 
 /* dense[p][p]: the dense block of a pattern, shrunk. */
 dp_status dpi_arrow_dense(const dpi_model_view *r, const double *pattern, const dpi_expected *as,
                           double *dense, dp_error *err) DP_MUST_CHECK;
 
-/* whole[d][d], positive semidefinite, and doubt[d], nullable: variance of what is left of the noise
- * in the diagonal, for members' own numbers; else 0. */
+/* whole[d][d], positive semidefinite. */
 dp_status dpi_arrow_whole(const dpi_metric *m, const double *pattern, const dpi_expected *as,
-                          double *whole, double *doubt, dp_error *err) DP_MUST_CHECK;
+                          double *whole, dp_error *err) DP_MUST_CHECK;
 
 /* The mean of a pattern's dense diagonal in standard deviations of its noise: how much the records
  * tell at all; +INFINITY without noise. */

@@ -22,7 +22,6 @@
 #include "infer/matrix.h"
 
 static const double lost_noise = 3, lost_share = 0.3; /* of a direction */
-static const double bent_most = 1;                    /* standard deviations of a scale */
 static const double plates_share = 0.05; /* of a direction's square, that is not of its making */
 
 typedef struct report {
@@ -95,7 +94,8 @@ static void say_convergence(const dpi_rounds *r, report *to)
         r->drift);
 }
 
-/* Of latents of which something was told; `guide` as in dpi_diagnose. */
+/* Of latents of which something was told; `guide` as in dpi_diagnose.  Rounds are made where a scale
+ * looks to be, and it looks larger beside members that are not known. */
 static double reach_of(const dpi_rounds *r, const double *guide)
 {
     const dpi_objective *o = &r->view->objective;
@@ -104,7 +104,8 @@ static double reach_of(const dpi_rounds *r, const double *guide)
         for (size_t e = 0; e < b->size; e++) {
             size_t i = b->offset + e;
             const double *of = guide + 2 * b->offset + e;
-            if (r->slope[i * o->n_theta + i] > 0)
+            bool scale = i == r->posterior.excess.scale && r->view->n_plates > 0;
+            if (r->slope[i * o->n_theta + i] > 0 && !scale)
                 most = fmax(most, fabs(of[0] - r->centre[i]) / exp(of[b->size]));
         }
     return most;
@@ -122,20 +123,6 @@ static void say_reach(const dpi_rounds *r, const double *guide, report *to)
             : "the answer lies where the main rounds asked the records (%.1f posterior standard "
               "deviations from it)",
         reach);
-}
-
-static void say_scale(const dpi_rounds *r, report *to)
-{
-    bool bad = !(r->bent < bent_most);
-    if (r->bent > 0)
-        say(to, (dp_diagnostic){.name = "scale", .value = r->bent, .limit = bent_most, .bad = bad},
-            bad ? "the outcomes' scale is too large by about %.1f of its posterior standard "
-                  "deviations, as their means, of groups above all, are not well enough known; do "
-                  "not rely on it, nor on a group scale beside it, or give it a prior that says "
-                  "what is known"
-                : "the outcomes' scale is too large by no more than %.2f of its posterior standard "
-                  "deviations",
-            r->bent);
 }
 
 /* Whether direction v[p] of the metric's coordinates moves a plate's members. */
@@ -251,7 +238,6 @@ dp_status dpi_diagnose(const dpi_rounds *r, const double *guide, dpi_diagnosis *
     say_misfit(r, &to);
     say_convergence(r, &to);
     say_reach(r, guide, &to);
-    say_scale(r, &to);
     say_sampling(r, &to);
     if (r->budget->noisy)
         say_delta(r, &to);

@@ -1,12 +1,12 @@
 /* Halves of the main rounds compared.
  *
- * A sum made at c has the mean A'R'H (theta - c).  So of two halves with mean sums Y and mean
- * places c
+ * A score S released at c has the mean H (theta - c) and the variance of noise v Q^-1.  So of two
+ * halves with mean scores S and mean places c
  *
- *   e = Y_2 - Y_1 + A'R'H (c_2 - c_1)
+ *   e = S_2 - S_1 + H (c_2 - c_1)
  *
- * has the mean 0, whatever theta is, and the variance v (1 / T_1 + 1 / T_2) in each of its m
- * coordinates.  If the score is not linear over the places where rounds were made, as where they
+ * has the mean 0, whatever theta is, and e'Q e, but for the numbers that no record reads, is v (1 /
+ * T_1 + 1 / T_2) times a chi-square of m degrees of freedom, the numbers that are read.  If the score is not linear over the places where rounds were made, as where they
  * were on their way still, it has not.  Told is (|e|^2 / variance - m) / sqrt(2 m), nearly normal
  * if all is well.  To the variance is added a hundredth of what sampling leaves open (1 a record in
  * these coordinates): a tenth of a posterior standard deviation is no harm, and H is not exact. */
@@ -31,22 +31,26 @@ static void add_mean(size_t n, size_t first, size_t end, double factor, const do
 dp_status dpi_drift_of(const dpi_trace *t, double *drift, dp_error *err)
 {
     const dpi_model_view *r = t->metric->view;
-    size_t d = r->objective.n_theta, m = r->n_release, half = t->rounds / 2;
+    size_t d = r->objective.n_theta, m = 0, half = t->rounds / 2;
     *drift = 0;
+    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++)
+        m += a->block->size;
     if (half == 0)
         return DP_OK;
-    double *away = dpi_alloc(2 * (d + m), sizeof *away), square = 0;
+    double *away = dpi_alloc(3 * d + r->n_release, sizeof *away), square = 0;
     if (away == NULL)
         return dpi_fail_nomem(err);
-    double *turned = away + d, *apart = turned + d, *lowered = apart + m;
+    double *turned = away + d, *apart = turned + d, *lowered = apart + d;
     add_mean(d, 0, half, -1, t->centres, away);
     add_mean(d, half, t->rounds, 1, t->centres, away);
-    add_mean(m, 0, half, -1, t->sums, apart);
-    add_mean(m, half, t->rounds, 1, t->sums, apart);
+    add_mean(d, 0, half, -1, t->scores, apart);
+    add_mean(d, half, t->rounds, 1, t->scores, apart);
     dpi_matrix_times(d, t->slope, away, turned);
-    dpi_metric_lower(t->metric, turned, lowered);
-    for (size_t e = 0; e < m; e++)
-        square += (apart[e] + lowered[e]) * (apart[e] + lowered[e]);
+    for (size_t i = 0; i < d; i++)
+        apart[i] += turned[i];
+    dpi_metric_lower(t->metric, apart, lowered);
+    for (size_t e = 0; e < r->n_release; e++)
+        square += lowered[e] * lowered[e];
     double variance = t->noise * (1 / (double)half + 1 / (double)(t->rounds - half));
     variance += harmless * t->records;
     *drift = (square / variance - (double)m) / sqrt(2 * (double)m);

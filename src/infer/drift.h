@@ -7,10 +7,10 @@
 typedef struct dpi_trace {
     const dpi_metric *metric;
     const double *slope;   /* [d][d] of the sum of scores */
-    const double *sums;    /* [rounds][n_release] */
+    const double *scores;  /* [rounds][d] as released, in theta's coordinates */
     const double *centres; /* [rounds][d] where they were made */
     size_t rounds;
-    double noise;   /* variance of the noise in each number of a sum */
+    double noise;   /* variance of the noise in the metric's coordinates */
     double records; /* their number, as released */
 } dpi_trace;
 

@@ -1,10 +1,12 @@
 libtacit_core_la_SOURCES += \
   %D%/arrow.c %D%/arrow.h \
+  %D%/average.c %D%/average.h \
   %D%/bending.c %D%/bending.h \
   %D%/budget.c %D%/budget.h \
   %D%/clip.c %D%/clip.h \
   %D%/diagnose.c %D%/diagnose.h \
   %D%/drift.c %D%/drift.h \
+  %D%/excess.c %D%/excess.h \
   %D%/hmc.c %D%/hmc.h \
   %D%/infer.c \
   %D%/laplace.c %D%/laplace.h \

@@ -9,6 +9,10 @@
 #include "infer/matrix.h"
 #include "num/linalg.h"
 
+/* Of the variance of noise: what members differ by at the least; and their least mean in its
+ * standard deviations. */
+static const double least_kept = 0.01, least_mean = 0.01;
+
 /* to[rows][columns] = left[rows][rows]' x[rows][columns] right[columns][columns] */
 static void turn(size_t rows, size_t columns, const double *left, const double *x,
                  const double *right, double *to)
@@ -47,9 +51,8 @@ static dp_status shrink_own(dpi_plate_information *b, double *room, dp_error *er
         for (size_t e = 0; e < n * n; e++)
             square += (own[e] - room[e]) * (own[e] - room[e]);
     }
-    double sd = b->sd / dpi_own_weight;
+    double sd = b->as->members / dpi_own_weight;
     double keep = dpi_arrow_kept(square, (double)(K * packed), sd);
-    b->left = keep * sd * sd;
     for (size_t i = 0; i < n; i++)
         least = fmin(least, room[i * n + i]);
     dp_status status = DP_OK;
@@ -62,6 +65,55 @@ static dp_status shrink_own(dpi_plate_information *b, double *room, dp_error *er
         turn(n, n, b->back_own, room + n * n, b->back_own, own);
     }
     return status;
+}
+
+/* ---- members of one number ---- */
+
+/* Numbers of members are positive and may be as different as sizes of groups are: a gamma law. */
+typedef struct spread {
+    double mean, shape;
+} spread;
+
+enum { STEPS = 512 };
+
+/* The mean of a number of that law, found to be `found` with noise sd, by steps of its root. */
+static double mean_of(const spread *s, double found, double sd)
+{
+    bool wide = s->mean > sd * sqrt(s->shape);
+    double low = wide ? found : fmin(found, s->mean), high = wide ? found : fmax(found, s->mean);
+    double from = sqrt(fmax(low - 8 * sd, 0)), to = sqrt(fmax(high, 0) + 8 * sd);
+    double x[STEPS], weight[STEPS], most = -INFINITY, sum = 0, all = 0;
+    for (int k = 0; k < STEPS; k++) {
+        double root = from + (k + 0.5) / STEPS * (to - from);
+        x[k] = root * root;
+        double ratio = x[k] / s->mean, z = (x[k] - found) / sd;
+        weight[k] = log(root) + (s->shape - 1) * log(ratio) - s->shape * (ratio - 1) - z * z / 2;
+        most = fmax(most, weight[k]);
+    }
+    for (int k = 0; k < STEPS; k++) {
+        double share = exp(weight[k] - most);
+        sum += share * x[k];
+        all += share;
+    }
+    return sum / all;
+}
+
+/* Own numbers from what was told: their mean is the plate's total, their variance what the noise
+ * does not explain. */
+static void settle_own(dpi_plate_information *b)
+{
+    size_t K = b->plate->members, first = b->plate->block->offset;
+    const double *own = b->as->told->own + first, *precision = b->as->told->precision + first;
+    double total = b->dense[b->plate->at * b->p + b->plate->at], square = 0, noise = 0;
+    spread s = {.mean = fmax(total / (b->as->factor * (double)K), least_mean / sqrt(*precision))};
+    for (size_t k = 0; k < K; k++) {
+        square += (own[k] - s.mean) * (own[k] - s.mean);
+        noise += 1 / precision[k];
+    }
+    double variance = fmax(square - noise, least_kept * noise) / (double)K;
+    s.shape = s.mean * s.mean / variance;
+    for (size_t k = 0; k < K; k++)
+        b->own[k] = b->as->factor * mean_of(&s, own[k], 1 / sqrt(precision[k]));
 }
 
 /* The members' own blocks add up to the plate's, as those of the records do: own <- T own T' with
@@ -265,8 +317,8 @@ static dp_status shrink_joint(dpi_plate_information *b, double *room, dp_error *
                 ratio[i * n + j] += b->dense[i * p + plate->at + e] * inverse[e * n + j];
         }
     for (int pass = 0; pass < 2 && status == DP_OK; pass++) {
-        double keep =
-            dpi_arrow_kept(square, (double)(K * p * n), b->sd * M_SQRT1_2 / dpi_joint_weight);
+        double keep = dpi_arrow_kept(square, (double)(K * p * n),
+                                     b->as->members * M_SQRT1_2 / dpi_joint_weight);
         for (size_t k = 0; k < K; k++) {
             double *joint = b->joint + k * p * n;
             for (size_t i = 0; i < p; i++)
@@ -298,7 +350,10 @@ static dp_status shrink_joint(dpi_plate_information *b, double *room, dp_error *
 
 dp_status dpi_members_find(dpi_plate_information *b, double *room, dp_error *err)
 {
-    dp_status status = shrink_own(b, room, err);
+    bool told = b->as->told != NULL && b->size == 1;
+    dp_status status = told ? DP_OK : shrink_own(b, room, err);
+    if (told)
+        settle_own(b);
     if (status == DP_OK)
         status = tie_own(b, room, err);
     return status == DP_OK ? shrink_joint(b, room, err) : status;

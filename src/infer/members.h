@@ -2,7 +2,7 @@
 #ifndef DPI_INFER_MEMBERS_H
 #define DPI_INFER_MEMBERS_H
 
-#include "infer/metric.h"
+#include "infer/arrow.h"
 
 /* One plate's members in the making. */
 typedef struct dpi_plate_information {
@@ -11,15 +11,16 @@ typedef struct dpi_plate_information {
     size_t p, size;
     const double *dense;   /* [p][p] in theta's coordinates, means included */
     const double *pattern; /* [members][p size + own packed] */
-    double sd, left;  /* noise of a number but for its weight; variance of it in own blocks after
-                      * shrinking */
+    const dpi_expected *as;
     double *back;     /* [p][p] A^-1 */
     double *back_own; /* [size][size] of the plate's */
     double *own;      /* [members][size][size] */
     double *joint;    /* [members][p][size] */
+    double *left;     /* [members] variance of an own number after shrinking, as a share of its
+                         square; of single numbers */
 } dpi_plate_information;
 
-/* Fills own, joint and left: shrunk to what the average member has, adding up to what all have, and
+/* Fills own and joint: shrunk to what the average member has, adding up to what all have, and
  * taking no more of the dense latents' information than there is.
  *   room[4 p size + 5 size^2]
  * DP_EDOMAIN, DP_ENOMEM. */

@@ -183,6 +183,16 @@ void dpi_metric_square(const dpi_metric *m, double *square)
     }
 }
 
+dp_status dpi_metric_back(const dpi_metric *m, double *square, double *back, dp_error *err)
+{
+    size_t d = m->view->objective.n_theta;
+    dpi_metric_square(m, square);
+    for (size_t i = 0; i < d; i++)
+        if (square[i * d + i] == 0)
+            square[i * d + i] = 1;
+    return dpi_matrix_invert(d, square, back, err);
+}
+
 void dpi_metric_lift(const dpi_metric *m, const double *y, double *lifted)
 {
     const dpi_model_view *r = m->view;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "infer/arrow.h"
+#include "infer/average.h"
 #include "infer/bending.h"
 #include "infer/clip.h"
 #include "infer/drift.h"
@@ -35,6 +36,9 @@ static const double least_clip = 1, longest = 0.8;
  * sqrt(dims). */
 static const double distant = 2.75, widest = 12;
 
+/* Of the logarithm of r->ratio. */
+static const double most_ratio = 3;
+
 /* How much of what an approach has found stands beside the rounds after it. */
 static const double kept_weight = 0.5;
 
@@ -51,8 +55,9 @@ dp_status dpi_rounds_init(dpi_rounds *r, dp_error *err)
     const dpi_model_view *view = r->view;
     size_t d = view->objective.n_theta, rounds = most_rounds(r);
     dpi_arena *a = &r->arena;
-    double **square[] = {&r->slope, &r->variance, &r->information, &r->widened};
-    double **vector[] = {&r->z, &r->spread, &r->centre, &r->doubt, &r->place};
+    double **square[] = {&r->slope, &r->variance, &r->information, &r->square, &r->back};
+    double **vector[] = {&r->told.own, &r->told.precision, &r->z,     &r->spread,
+                         &r->centre,   &r->place,          &r->score, &r->noise};
     bool ok = true;
     for (size_t k = 0; k < sizeof square / sizeof *square; k++)
         ok = ok && (*square[k] = dpi_arena_alloc(a, d * d, sizeof(double))) != NULL;
@@ -60,8 +65,9 @@ dp_status dpi_rounds_init(dpi_rounds *r, dp_error *err)
         ok = ok && (*vector[k] = dpi_arena_alloc(a, d, sizeof(double))) != NULL;
     ok =
         ok && (r->pattern = dpi_arena_alloc(a, 2 * dpi_pattern_size(view), sizeof(double))) != NULL;
-    ok = ok && (r->sums = dpi_arena_alloc(a, rounds * view->n_release, sizeof(double))) != NULL;
     ok = ok && (r->sum = dpi_arena_alloc(a, view->n_release, sizeof(double))) != NULL;
+    ok = ok && (r->scores = dpi_arena_alloc(a, rounds * d, sizeof(double))) != NULL;
+    ok = ok && (r->units = dpi_arena_alloc(a, rounds * view->p, sizeof(double))) != NULL;
     ok = ok && (r->centres = dpi_arena_alloc(a, rounds * d, sizeof(double))) != NULL;
     ok = ok && (r->aside = dpi_arena_alloc(a, 3 * d, sizeof(double))) != NULL;
     ok = ok && (r->walk = dpi_arena_alloc(a, WALK * d, sizeof(double))) != NULL;
@@ -150,6 +156,24 @@ static dp_status start(dpi_rounds *r, dp_error *err)
     return status;
 }
 
+/* The scale in mean[d] of the last walk is where it looks to be; how much smaller or larger that of
+ * errors is, squared. */
+static void see_scale(dpi_rounds *r, double *mean)
+{
+    dpi_surrogate *s = &r->posterior;
+    size_t d = dimension(r), scale = s->excess.scale;
+    double looks = 0;
+    if (scale == d)
+        return;
+    for (size_t k = 0; k < WALK; k++) {
+        for (size_t i = 0; i < d; i++)
+            s->away[i] = r->walk[k * d + i] - s->centre[i];
+        looks += dpi_excess_at(&s->excess, s->away, s->tilt) / WALK;
+    }
+    r->ratio = exp(fmin(fmax(2 * (mean[scale] - s->centre[scale]), -most_ratio), most_ratio));
+    mean[scale] = s->centre[scale] + looks;
+}
+
 /* A short walk from where the last one ended; *mean is that of its draws. */
 static dp_status walk(dpi_rounds *r, double *mean, dp_error *err)
 {
@@ -171,6 +195,8 @@ static dp_status walk(dpi_rounds *r, double *mean, dp_error *err)
         status = dpi_hmc(&target, &o, r->rng, r->walk, &r->report, err);
     if (status == DP_OK)
         mean_of(d, WALK, r->walk, mean);
+    if (status == DP_OK)
+        see_scale(r, mean);
     if (status == DP_OK)
         memcpy(r->place, r->walk + (WALK - 1) * d, d * sizeof *mean);
     dpi_free(factor);
@@ -223,39 +249,25 @@ dp_status dpi_rounds_draw(dpi_rounds *r, size_t chains, size_t n, double *draws,
 
 /* ---- rounds ---- */
 
-/* Means of rounds first ... end - 1. */
-static void average(const dpi_rounds *r, size_t first, size_t end, double *sum, double *centre)
-{
-    size_t d = dimension(r), m = r->view->n_release;
-    double share = 1 / (double)(end - first);
-    memset(sum, 0, m * sizeof *sum);
-    memset(centre, 0, d * sizeof *centre);
-    for (size_t t = first; t < end; t++) {
-        for (size_t e = 0; e < m; e++)
-            sum[e] += share * r->sums[t * m + e];
-        for (size_t e = 0; e < d; e++)
-            centre[e] += share * r->centres[t * d + e];
-    }
-}
-
 /* The posterior given rounds first ... end - 1, whose releases have noise sd. */
 static dp_status learn(dpi_rounds *r, size_t first, size_t end, double sd, dp_error *err)
 {
-    size_t d = dimension(r);
-    average(r, first, end, r->sum, r->centre);
-    /* A slope that is off by e moves the score by e times the distance from the centre. */
-    memcpy(r->widened, r->variance, d * d * sizeof *r->widened);
-    for (size_t k = 0; k < WALK && r->settled; k++)
-        for (size_t i = 0; i < d; i++) {
-            double away = r->walk[k * d + i] - r->centre[i];
-            r->widened[i * d + i] += r->doubt[i] * away * away / WALK;
-        }
-    dpi_released what = {.metric = &r->metric,
-                         .centre = r->centre,
-                         .sum = r->sum,
-                         .noise = sd * sd / (double)(end - first),
-                         .slope = r->slope,
-                         .variance = r->widened};
+    dpi_average(r, first, end);
+    for (size_t i = 0; i < dimension(r); i++)
+        r->noise[i] *= sd * sd;
+    const dpi_released what = {.square = r->square,
+                               .back = r->back,
+                               .centre = r->centre,
+                               .score = r->score,
+                               .noise = r->noise,
+                               .slope = r->slope,
+                               .variance = r->variance,
+                               .scale = dpi_outcome_scale(r),
+                               .records = r->n,
+                               .bend = r->known.bend,
+                               .kept = r->kept,
+                               .ratio = r->ratio,
+                               .spread = dpi_spread_of_places(r, first, end)};
     return dpi_surrogate_set(&r->posterior, &what, err);
 }
 
@@ -312,24 +324,23 @@ static dp_status approach(dpi_rounds *r, dpi_stage stage, double clip, dp_error 
     dpi_inquiry q = dpi_rounds_query(r, clip);
     size_t since = 0; /* no averages over rounds between which the metric changed much */
     r->clip[stage] = clip;
+    r->kept = dpi_clipped_at(r->metric.dims, clip).slope;
+    r->main = stage == DPI_STAGE_MAIN;
+    r->ratio = 1;
     for (size_t t = 0; t < rounds && status == DP_OK; t++) {
-        if (t == 0 || stage != DPI_STAGE_MAIN) {
-            status = dpi_follow(r, err);
-            guess_moments(r, clip);
-        }
-        since = r->changed ? t : since;
+        status = dpi_follow(r, err);
+        guess_moments(r, clip);
+        since = r->changed && stage != DPI_STAGE_MAIN ? t : since;
         double *at = r->centres + t * d;
         memcpy(at, r->z, d * sizeof *r->z);
         if (stage == DPI_STAGE_MAIN && t > 0)
             dpi_bend_round(r, t, to, r->place, at);
         if (status == DP_OK)
-            status = dpi_inquiry_run(&q, DPI_INQUIRY_SCORE, r->scan, at, sigma,
-                                     r->sums + t * r->view->n_release, &sd, err);
-        if (stage == DPI_STAGE_MAIN && t > 0)
-            dpi_bend_scales(r, WALK, r->walk, at);
+            status = dpi_inquiry_run(&q, DPI_INQUIRY_SCORE, r->scan, at, sigma, r->sum, &sd, err);
+        if (status == DP_OK)
+            status = dpi_take_round(r, t, err);
         size_t first = (t + 1) / 2 > since ? (t + 1) / 2 : since;
-        r->settled = stage == DPI_STAGE_MAIN && 4 * t >= rounds;
-        if (r->settled) /* what is off would stay off */
+        if (stage == DPI_STAGE_MAIN && 4 * t >= rounds) /* what is off would stay off */
             dpi_surrogate_keep(&r->posterior, 0);
         if (status == DP_OK)
             status = learn(r, first, t + 1, sd, err);
@@ -403,21 +414,30 @@ static dp_status measure(dpi_rounds *r, double clip, dp_error *err)
                              .least = least,
                              .level = model.variance * r->n,
                              .spread = model.variance * r->n * r->left};
-    status = dpi_arrow_whole(&r->metric, r->pattern, &slope, r->slope, r->doubt, err);
+    if (sd[0] > 0) { /* both are of the information, but for a factor */
+        dpi_arrow_hear(&r->metric, r->pattern, model.slope, sd[0], &r->told);
+        dpi_arrow_hear(&r->metric, r->pattern + half, model.variance, sd[1], &r->told);
+        slope.told = variance.told = &r->told;
+        slope.factor = model.slope;
+        variance.factor = model.variance;
+    }
+    status = dpi_arrow_whole(&r->metric, r->pattern, &slope, r->slope, err);
     if (status == DP_OK)
-        status = dpi_arrow_whole(&r->metric, r->pattern + half, &variance, r->variance, NULL, err);
+        status = dpi_arrow_whole(&r->metric, r->pattern + half, &variance, r->variance, err);
     return status;
 }
 
 /* Of rounds first ... end - 1, whose releases have noise sd. */
 static dp_status find_drift(dpi_rounds *r, size_t first, size_t end, double sd, dp_error *err)
 {
+    size_t d = dimension(r);
+    double factor = dpi_bring_together(r, first, end);
     const dpi_trace trace = {.metric = &r->metric,
                              .slope = r->slope,
-                             .sums = r->sums + first * r->view->n_release,
-                             .centres = r->centres + first * dimension(r),
+                             .scores = r->scores + first * d,
+                             .centres = r->centres + first * d,
                              .rounds = end - first,
-                             .noise = sd * sd,
+                             .noise = sd * sd * factor,
                              .records = r->n};
     return dpi_drift_of(&trace, &r->drift, err);
 }
@@ -452,15 +472,13 @@ dp_status dpi_rounds_run(dpi_rounds *r, dp_error *err)
         status = approach(r, DPI_STAGE_MAIN, clip, err);
     size_t rounds = (size_t)r->budget->releases[DPI_STAGE_MAIN], first = rounds / DPI_LEFT_OUT;
     if (status == DP_OK)
-        average(r, first, rounds, r->sum, r->centre);
+        status = dpi_settle(r, first, rounds, err);
     if (status == DP_OK)
         status = measure(r, clip, err);
     double sd = r->budget->sigmas[DPI_STAGE_MAIN] * clip;
     if (status == DP_OK)
-        status = find_drift(r, first, rounds, sd, err);
-    if (status == DP_OK)
         status = learn(r, first, rounds, sd, err);
     if (status == DP_OK)
-        r->bent = dpi_bent_scale(r, WALK, r->walk);
+        status = find_drift(r, first, rounds, sd, err);
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef DPI_INFER_ROUNDS_H
 #define DPI_INFER_ROUNDS_H
 
+#include "infer/arrow.h"
 #include "infer/budget.h"
 #include "infer/shared.h"
 #include "infer/surrogate.h"
@@ -23,20 +24,24 @@ typedef struct dpi_rounds {
     double *z, *spread;        /* [d] where the next round is made; of the prior */
     double *slope, *variance;  /* [d][d] of the sum of scores, for clip norm `clip` */
     double *information;       /* [d][d] of all records */
-    double *doubt;             /* [d] variance of noise in the slope's diagonal */
-    double *widened;           /* [d][d] variance, with what doubt makes of it */
+    dpi_told told;             /* of members, since the last whitening began */
     double *pattern;           /* [2][pattern] */
-    double *sums, *centres;    /* [rounds][n_release], [rounds][d] of a phase */
-    double *sum, *centre;      /* their means */
+    double *sum;               /* [n_release] of a round */
+    double *scores, *centres;  /* [rounds][d] of a phase: scores as released, and where */
+    double *units;             /* [rounds][p] `unit` of each round */
+    double *score, *centre;    /* [d] their means */
+    double *noise;             /* [d] variance of that of the mean, in the metric's coordinates */
+    double *square, *back;     /* [d][d] dpi_metric_back of the metric as it is */
     bool changed;              /* the metric, in the last follow, by more than a fifth */
     double *aside;             /* [3][d] of a pair of rounds (bending.h), and scratch */
-    bool settled;              /* walks are near the answer */
     double *walk;              /* [draws of a round][d] */
     double clip[DPI_N_STAGES]; /* norm that a record's part was clipped to in each phase */
     double excess;             /* of the count, in standard deviations of noise and chance */
     double left;               /* noise of the last whitening, in parts of a record's information */
     double signal;             /* dpi_arrow_signal of the last matrix */
-    double bent;               /* dpi_bent_scale */
+    double kept;               /* slope of clipped scores, in units of the information */
+    double ratio;              /* of the variance of outcomes' errors to what it looks to be */
+    bool main;                 /* the main phase has begun */
     double drift;              /* distance of the main phase's halves, in standard deviations */
     dpi_hmc_report report;     /* of the last draws */
 } dpi_rounds;

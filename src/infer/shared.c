@@ -10,6 +10,8 @@
 
 enum { TRIES = 3 };
 
+static const double difference = 0.5; /* of an outcome of scale 1 */
+
 dp_status dpi_shared_init(dpi_shared *s, size_t p, dpi_arena *arena, dp_error *err)
 {
     s->unit = dpi_arena_alloc(arena, p, sizeof *s->unit);
@@ -89,6 +91,46 @@ static bool is_canonical(const dpi_scan *scan)
     return true;
 }
 
+/* The inferred number of a role, or k. */
+static size_t number_of(const dpi_model_view *r, dpi_role role)
+{
+    size_t j = 0;
+    while (j < r->k && (r->seen->family->vector_arg || r->seen->family->role[r->arg_of[j]] != role))
+        j++;
+    return j;
+}
+
+/* Second difference of the mean of a scale's score as the standard outcomes move, in units of its
+ * own information and that of the location. */
+static double find_bend(const dpi_scan *scan)
+{
+    const dpi_model_view *r = scan->view;
+    const dpi_family *family = r->seen->family;
+    size_t scale = number_of(r, DPI_SCALE), location = number_of(r, DPI_LOCATION);
+    double made[DPI_MAX_ARGS], y[DPI_MOST_OUTCOMES], mass[DPI_MOST_OUTCOMES];
+    double one[DPI_READ_MOST], moved = 0, own[2] = {0};
+    const double *arg[DPI_MAX_ARGS];
+    dpi_record record = {.arg_size = 1};
+    if (scale == r->k || location == r->k)
+        return 0;
+    make_arguments(scan, 0, made, &record);
+    for (int a = 0; a < family->n_args; a++) {
+        made[a] = family->role[a] == DPI_SHAPE ? *record.arg[a] : family->role[a] == DPI_SCALE;
+        arg[a] = &made[a];
+    }
+    size_t n = dpi_outcomes(family, arg, (size_t)family->n_args, y, mass);
+    for (size_t i = 0; i < n; i++)
+        for (int side = -1; side <= 1; side++) {
+            double at = y[i] + side * difference;
+            family->score(1, &at, arg, (size_t)family->n_args, one);
+            double s = one[r->arg_of[scale]], m = one[r->arg_of[location]];
+            moved += mass[i] * s * (side == 0 ? -2 : 1);
+            own[0] += side == 0 ? mass[i] * s * s : 0;
+            own[1] += side == 0 ? mass[i] * m * m : 0;
+        }
+    return moved / (difference * difference * own[0] * own[1]);
+}
+
 /* The one argument's number that reads a latent, or k where there are several. */
 static size_t reader_of(const dpi_model_view *r, const dpi_read *read)
 {
@@ -124,6 +166,7 @@ void dpi_shared_find(dpi_shared *s, dpi_scan *scan, const double *theta)
     dpi_scan_place(scan, theta);
     find_phi(scan, phi);
     s->canonical = is_canonical(scan);
+    s->bend = find_bend(scan);
     memset(s->apart, 0, r->p * r->p * sizeof *s->apart);
     for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++) {
         size_t j = reader_of(r, a);

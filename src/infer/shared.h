@@ -16,6 +16,8 @@ typedef struct dpi_shared {
     bool *exact;    /* [p] it is all of it */
     bool *scale;    /* [p] and the argument is the exponential of the latent */
     bool *apart;    /* [p][p] the information of both is 0 */
+    double bend;    /* of outcomes with a scale: by how much a location that is off by x moves the
+                       logarithm of the scale, in units of x^2 / 2 times its information; 0: not so */
     bool canonical; /* the one argument's score is the outcome less its mean, times a constant */
 } dpi_shared;
 

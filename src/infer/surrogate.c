@@ -41,9 +41,11 @@ dp_status dpi_surrogate_init(dpi_surrogate *s, const dpi_model_view *r, dp_error
     s->kept_precision = dpi_arena_alloc(&s->arena, d * d, sizeof *s->kept_precision);
     s->away = dpi_arena_alloc(&s->arena, d, sizeof *s->away);
     s->gradient = dpi_arena_alloc(&s->arena, d, sizeof *s->gradient);
+    s->tilt = dpi_arena_alloc(&s->arena, d, sizeof *s->tilt);
     bool all = s->centre != NULL && s->linear != NULL && s->precision != NULL && s->away != NULL &&
-               s->gradient != NULL && s->kept_linear != NULL && s->kept_precision != NULL &&
-               dpi_rows_init(&s->rows, d, DPI_ROWS_WHOLE, &s->arena);
+               s->gradient != NULL && s->tilt != NULL &&
+               dpi_excess_init(&s->excess, d, &s->arena) && s->kept_linear != NULL &&
+               s->kept_precision != NULL && dpi_rows_init(&s->rows, d, DPI_ROWS_WHOLE, &s->arena);
     dp_status status = all ? make_run(s, err) : dpi_fail_nomem(err);
     if (status == DP_OK &&
         !dpi_scalings_find(r, prior_slope, s, &s->arena, &s->scalings, &s->n_scalings))
@@ -61,6 +63,7 @@ dp_status dpi_surrogate_twin(const dpi_surrogate *s, dpi_surrogate *twin, dp_err
     memcpy(twin->centre, s->centre, s->d * sizeof *s->centre);
     memcpy(twin->linear, s->linear, s->d * sizeof *s->linear);
     memcpy(twin->precision, s->precision, s->d * s->d * sizeof *s->precision);
+    dpi_excess_copy(&twin->excess, &s->excess);
     return DP_OK;
 }
 
@@ -93,13 +96,18 @@ static double log_density(void *of, const double *z, double *gradient)
 {
     dpi_surrogate *s = of;
     double sum = dpi_surrogate_prior(s, z, gradient);
+    size_t scale = s->excess.scale;
     for (size_t i = 0; i < s->d; i++)
         s->away[i] = z[i] - s->centre[i];
+    if (scale < s->d)
+        s->away[scale] = dpi_excess_at(&s->excess, s->away, s->tilt);
     dpi_rows_combine(&s->rows, s->away, s->gradient);
     for (size_t i = 0; i < s->d; i++) {
         sum += s->away[i] * (s->linear[i] - s->gradient[i] / 2);
-        gradient[i] += s->linear[i] - s->gradient[i];
+        gradient[i] += i == scale ? 0 : s->linear[i] - s->gradient[i];
     }
+    for (size_t i = 0; i < s->d && scale < s->d; i++)
+        gradient[i] += s->tilt[i] * (s->linear[scale] - s->gradient[scale]);
     return sum;
 }
 
@@ -115,29 +123,29 @@ dpi_target dpi_surrogate_target(dpi_surrogate *s)
 
 /* ---- the likelihood ---- */
 
-/* Q, with 1 for numbers that no record reads: H and J are 0 there. */
-static void fill_square(const dpi_metric *m, size_t d, double *square)
+/* By what the variance of score i differs from that at c: outcomes there look to have another scale
+ * than their errors have. */
+static double ratio_of(const dpi_released *what, size_t i)
 {
-    dpi_metric_square(m, square);
-    for (size_t i = 0; i < d; i++)
-        if (square[i * d + i] == 0)
-            square[i * d + i] = 1;
+    return i != what->scale ? what->ratio : 1;
 }
 
-/* N^-1 for N = J + v Q^-1, given Q and Q^-1.  Where v is less than a share of J that rounding can
- * hide, as without noise, that share stands in for it, so that what is not known at all has an
- * inverse. */
-static dp_status invert_variance(size_t d, const dpi_released *what, const double *square,
-                                 const double *back, double *inverse, dp_error *err)
+/* N^-1 for N = J + v Q^-1.  Where v is less than a share of J that rounding can hide, as without
+ * noise, that share stands in for it, so that what is not known at all has an inverse. */
+static dp_status invert_variance(size_t d, const dpi_released *what, double *inverse, dp_error *err)
 {
     double size = 0;
     for (size_t e = 0; e < d * d; e++)
-        size += square[e] * what->variance[e] / (double)d;
+        size += what->square[e] * what->variance[e] / (double)d;
     dp_status status = DP_EDOMAIN;
     for (double share = 1e-10; share < 1e-3 && status == DP_EDOMAIN; share *= 10) {
-        double noise = fmax(what->noise, share * size);
-        for (size_t e = 0; e < d * d; e++)
-            inverse[e] = what->variance[e] + noise * back[e];
+        for (size_t i = 0; i < d; i++)
+            for (size_t j = 0; j < d; j++) {
+                double v = sqrt(fmax(what->noise[i], share * size)) *
+                           sqrt(fmax(what->noise[j], share * size));
+                double ratio = sqrt(ratio_of(what, i)) * sqrt(ratio_of(what, j));
+                inverse[i * d + j] = ratio * what->variance[i * d + j] + v * what->back[i * d + j];
+            }
         status = dpi_matrix_invert(d, inverse, inverse, NULL); /* an error would stay */
     }
     if (status == DP_ENOMEM)
@@ -175,25 +183,29 @@ static void join_kept(dpi_surrogate *s)
 dp_status dpi_surrogate_set(dpi_surrogate *s, const dpi_released *what, dp_error *err)
 {
     size_t d = s->d;
-    double *room = dpi_alloc(4 * d + 2, d * sizeof *room);
-    if (room == NULL)
+    double *inverse = dpi_alloc(2 * d + 1, d * sizeof *inverse);
+    if (inverse == NULL)
         return dpi_fail_nomem(err);
-    double *square = room, *back = square + d * d, *inverse = back + d * d, *free = inverse + d * d;
-    double *lifted = free + d * d, *score = lifted + d;
-    fill_square(what->metric, d, square);
-    dp_status status = dpi_matrix_invert(d, square, back, err);
-    if (status == DP_OK)
-        status = invert_variance(d, what, square, back, inverse, err);
+    double *free = inverse + d * d, *lifted = free + d * d;
+    dp_status status = invert_variance(d, what, inverse, err);
     if (status == DP_OK) {
         memcpy(s->centre, what->centre, d * sizeof *s->centre);
-        dpi_metric_lift(what->metric, what->sum, lifted);
-        dpi_matrix_times(d, back, lifted, score);
-        dpi_matrix_times(d, inverse, score, lifted);
+        dpi_matrix_times(d, inverse, what->score, lifted);
         dpi_matrix_times(d, what->slope, lifted, s->linear);
         dpi_matrix_product(d, what->slope, inverse, free);
         dpi_matrix_product(d, free, what->slope, s->precision);
         join_kept(s);
+        const dpi_excess_of of = {.scale = what->scale,
+                                  .records = what->records,
+                                  .bend = what->bend,
+                                  .kept = what->kept,
+                                  .ratio = what->ratio,
+                                  .spread = what->spread,
+                                  .slope = what->slope,
+                                  .inverse = inverse,
+                                  .score = what->score};
+        status = dpi_excess_set(&s->excess, &of, err);
     }
-    dpi_free(room);
+    dpi_free(inverse);
     return status;
 }

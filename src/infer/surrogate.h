@@ -13,6 +13,7 @@
 #ifndef DPI_INFER_SURROGATE_H
 #define DPI_INFER_SURROGATE_H
 
+#include "infer/excess.h"
 #include "infer/hmc.h"
 #include "infer/metric.h"
 
@@ -26,7 +27,9 @@ typedef struct dpi_surrogate {
     dpi_rows rows;           /* K as the target has it */
     double *kept_linear;     /* [d] of a likelihood that stands beside those that are set: at 0 */
     double *kept_precision;  /* [d][d] */
+    dpi_excess excess;       /* the scale's coordinate is that of the scale as it looks */
     double *away, *gradient; /* [d] scratch */
+    double *tilt;            /* [d] scratch */
     dpi_scaling *scalings;   /* [n_scalings] of the prior */
     size_t n_scalings;
 } dpi_surrogate;
@@ -42,12 +45,14 @@ dp_status dpi_surrogate_twin(const dpi_surrogate *s, dpi_surrogate *twin,
 
 /* What was released. */
 typedef struct dpi_released {
-    const dpi_metric *metric;
-    const double *centre;   /* [d] c */
-    const double *sum;      /* [n_release] Y */
-    double noise;           /* v */
-    const double *slope;    /* [d][d] H */
-    const double *variance; /* [d][d] J */
+    const double *square, *back; /* [d][d] Q, and its inverse, of the metric (dpi_metric_back) */
+    const double *centre;        /* [d] c */
+    const double *score;         /* [d] Q^-1 A Y */
+    const double *noise;         /* [d] v, by the number of theta */
+    const double *slope;         /* [d][d] H */
+    const double *variance;      /* [d][d] J */
+    size_t scale; /* the latent that is the logarithm of the outcomes' scale, d: none */
+    double records, bend, kept, ratio, spread; /* as in dpi_excess_of, where there is one */
 } dpi_released;
 
 /* Puts the likelihood in the place of the last one.  DP_EDOMAIN, DP_ENOMEM. */

@@ -97,6 +97,10 @@ dp_status dpi_follow(dpi_rounds *r, dp_error *err)
     for (size_t i = 0; i < d; i++)
         for (size_t j = 0; j < d; j++)
             r->information[i * d + j] *= each[i] * each[j];
+    for (size_t i = 0; i < d; i++) {
+        r->told.own[i] *= each[i] * each[i];
+        r->told.precision[i] /= pow(each[i], 4);
+    }
     r->changed = false;
     for (size_t c = 0; c < p; c++)
         r->changed = r->changed || fabs(log(factor[c])) > 0.2;
@@ -230,10 +234,15 @@ static dp_status whiten(dpi_rounds *r, dpi_stage stage, bool last, heard *h, dp_
         return r->opts->hopeless_allowed ? DP_OK : hopeless(r, err);
     double left = join(h, r->pattern, sd);
     dpi_expected as = {.sd = left, .members = sd, .least = sd > 0 ? brought_out : 0};
+    if (sd > 0) {
+        dpi_arrow_hear(&r->metric, r->pattern, 1, sd, &r->told);
+        as.told = &r->told;
+        as.factor = 1;
+    }
     r->left = left / r->n;
     status = dpi_shared_mend(&r->known, &r->metric, r->n, r->pattern, err);
     if (last && status == DP_OK)
-        status = dpi_arrow_whole(&r->metric, r->pattern, &as, r->information, r->doubt, err);
+        status = dpi_arrow_whole(&r->metric, r->pattern, &as, r->information, err);
     if (status == DP_OK)
         status = find_turn(r, left, h, err);
     if (status == DP_OK)
@@ -248,6 +257,7 @@ dp_status dpi_whiten_all(dpi_rounds *r, dpi_stage stage, dp_error *err)
     uint64_t n = r->budget->releases[stage];
     heard h;
     dp_status status = heard_init(&h, r->view->p, err);
+    memset(r->told.precision, 0, r->view->objective.n_theta * sizeof *r->told.precision);
     if (status == DP_OK)
         status = dpi_follow(r, err);
     if (status == DP_OK)

@@ -17,7 +17,7 @@ dp_status dpi_find_scales(dpi_rounds *r, dp_error *err) DP_MUST_CHECK;
 /* The metric, and the information so far, go with the latents as far as is known how. */
 dp_status dpi_follow(dpi_rounds *r, dp_error *err) DP_MUST_CHECK;
 
-/* The releases of a whitening stage: r->metric, r->information, r->doubt, r->left, r->signal.
+/* The releases of a whitening stage: r->metric, r->information, r->told, r->left, r->signal.
  * DP_EPRIVACY where the budget is hopeless and that is not allowed. */
 dp_status dpi_whiten_all(dpi_rounds *r, dpi_stage stage, dp_error *err) DP_MUST_CHECK;
 

@@ -2,6 +2,7 @@
 #include "infer/bending.h"
 
 #include <math.h>
+
 #include <string.h>
 
 #include "tests/infer/readers.h"
@@ -103,42 +104,48 @@ static void other_scores_are_asked_for_at_the_mean(void **state)
     tear_down(&s);
 }
 
-/* Two draws at +-1 in a location whose information is f, and likelihood's precision k: log sd is
- * moved by (f - 2 k) / 2 n, its own sd being s. */
-static double bent(double f, double k, double sd)
+/* Student's: the second difference by a sum over a fine grid. */
+static double bend_of_student(double nu, double h)
 {
-    scene s;
-    enum { N = 50 };
-    double information[MOST * MOST] = {0}, precision[MOST * MOST] = {0}, centre[MOST] = {0};
-    double draws[2 * MOST] = {0};
-    set_up(&s, "normal");
-    size_t d = s.r.view.objective.n_theta, scale = d;
-    for (const dpi_read *a = s.r.view.reads; a < s.r.view.reads + s.r.view.n_reads; a++)
-        scale = s.rounds.known.scale[a->at] ? a->block->offset : scale;
-    assert_true(scale < d);
-    size_t location = scale == 0 ? 1 : 0;
-    draws[location] = 1, draws[d + location] = -1;
-    draws[scale] = 3 + sd, draws[d + scale] = 3 - sd;
-    information[location * (d + 1)] = f, precision[location * (d + 1)] = k;
-    information[scale * (d + 1)] = 1e9; /* of no account */
-    s.rounds.information = information;
-    s.rounds.posterior.precision = precision;
-    s.rounds.centre = centre;
-    s.rounds.n = N;
-    double found = dpi_bent_scale(&s.rounds, 2, draws) * 2 * N * sd;
-    dpi_bend_scales(&s.rounds, 2, draws, centre);
-    assert_close(centre[scale], -log(1 + fmin(f - 2 * k, 0) / N) / 2, 0, 1e-14);
-    assert_true(centre[location] == 0);
-    tear_down(&s);
-    return found;
+    double moved = 0, scale = 0, location = 0, all = 0;
+    for (int i = -400000; i <= 400000; i++) {
+        double x = i * 1e-3, mass = pow(1 + x * x / nu, -(nu + 1) / 2), s[3];
+        for (int side = -1; side <= 1; side++) {
+            double y = x + side * h;
+            s[side + 1] = (nu + 1) * y * y / (nu + y * y) - 1;
+        }
+        double m = (nu + 1) * x / (nu + x * x);
+        moved += mass * (s[0] - 2 * s[1] + s[2]);
+        scale += mass * s[1] * s[1];
+        location += mass * m * m;
+        all += mass;
+    }
+    return moved * all / (h * h * scale * location);
 }
 
-static void what_moves_a_scale_is_told(void **state)
+static void what_a_location_does_to_a_scale_is_known(void **state)
 {
+    static const struct {
+        const char *name;
+        double bend;
+    } cases[] = {{"normal", 1},
+                 {"normal, slopes by group", 1},
+                 {"normal, known sd", 0},
+                 {"gamma by group", 0},
+                 {"bernoulli", 0}};
+    scene s;
     (void)state;
-    assert_close(bent(8, 0, 0.01), 8, 1e-12, 0);
-    assert_true(bent(8, 8, 0.01) == 0);
-    assert_close(bent(8, 4, 0.01), 0, 0, 1e-12);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        set_up(&s, cases[c].name);
+        assert_close(s.rounds.known.bend, cases[c].bend, 0, 1e-6);
+        tear_down(&s);
+    }
+    set_up(&s, "student");
+    dpi_scan_place(&s.scan, s.r.theta);
+    const double *nu = dpi_scan_shared_arg(&s.scan, 0);
+    assert_non_null(nu);
+    assert_close(s.rounds.known.bend, bend_of_student(*nu, 0.5), 0.01, 0);
+    tear_down(&s);
 }
 
 int main(void)
@@ -147,7 +154,7 @@ int main(void)
         cmocka_unit_test(canonical_arguments_are_told_from_others),
         cmocka_unit_test(rounds_go_in_pairs),
         cmocka_unit_test(other_scores_are_asked_for_at_the_mean),
-        cmocka_unit_test(what_moves_a_scale_is_told),
+        cmocka_unit_test(what_a_location_does_to_a_scale_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,53 +76,6 @@ static const dp_diagnostic *find(const dp_fit *fit, const char *name)
     return NULL;
 }
 
-/* Normal outcomes; `groups` members, the spread of which is as large as that of the errors. */
-static void fit_groups(scene *s, size_t groups)
-{
-    dp_error err = {0};
-    dp_model *m = dp_model_new();
-    dp_dataset *data = dp_dataset_new(N);
-    dp_rng *rng;
-    assert_ok(dp_rng_new(31, &rng, &err), err.text);
-    dp_rng_normal(rng, N, s->y);
-    for (size_t i = 0; i < N; i++) {
-        s->group[i] = (int32_t)(groups > 0 ? i % groups : 0);
-        s->y[i] += eta_of(s, i) + (groups > 0 ? 2 * sin(3.7 * s->group[i]) : 0);
-    }
-    dp_rng_free(rng);
-    dp_dataset_real(data, "x", P, s->x);
-    dp_dataset_real(data, "y", 1, s->y);
-    dp_dataset_index(data, "group", s->group);
-    dp_plate rows = dp_unit_plate(m, "rows");
-    dp_expr w = dp_sample(m, "w", P, dp_normal(0, 2.5)), eta = dp_dot(dp_data(rows, "x", P), w);
-    if (groups > 0) {
-        dp_plate plate = dp_plate_new(m, "groups", groups);
-        dp_expr b = dp_sample_in(plate, "b", 1, dp_normal(0, 1.5));
-        eta = dp_add(eta, dp_pick(b, dp_index(rows, "group", plate)));
-    }
-    dp_observe(rows, "y", dp_normal_v(eta, dp_sample(m, "sigma", 1, dp_half_normal(2))));
-    dp_fit_opts o = {.epsilon = 2, .delta = 1e-6, .seed = 5};
-    assert_ok(dp_fit_private(m, data, &o, &s->fit, &err), err.text);
-    dp_dataset_free(data);
-    dp_model_free(m);
-}
-
-/* 300 groups of 10 records, of which the noise hides all but the spread. */
-static void a_scale_that_takes_up_groups_is_told(void **state)
-{
-    static scene s;
-    (void)state;
-    draw(&s);
-    fit_groups(&s, 300);
-    assert_true(find(s.fit, "scale")->bad && find(s.fit, "scale")->value > 1);
-    assert_contains(find(s.fit, "scale")->words, "too large");
-    dp_fit_free(s.fit);
-    fit_groups(&s, 0);
-    const dp_diagnostic *scale = find(s.fit, "scale"); /* not told where it is not too large */
-    assert_true(scale == NULL || scale->value < 0.25);
-    dp_fit_free(s.fit);
-}
-
 static void nothing_is_bad_where_all_is_well(void **state)
 {
     static scene s;
@@ -247,7 +200,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_bad_where_all_is_well),
-        cmocka_unit_test(a_scale_that_takes_up_groups_is_told),
         cmocka_unit_test(a_column_that_is_there_twice_is_told),
         cmocka_unit_test(an_intercept_beside_groups_is_not),
         cmocka_unit_test(a_far_answer_is_told),

@@ -7,6 +7,7 @@
 
 #include <tacit/infer.h>
 
+#include "infer/matrix.h"
 #include "tests/infer/readers.h"
 #include "tests/lib/check.h"
 
@@ -15,31 +16,33 @@ enum { ROUNDS = 13, MOST = 64, TRIES = 400 };
 typedef struct scene {
     reading r;
     double slope[MOST * MOST], theta[MOST];
-    double sums[ROUNDS * MOST], centres[ROUNDS * MOST];
+    double scores[ROUNDS * MOST], centres[ROUNDS * MOST];
     dp_rng *rng;
 } scene;
 
-/* Sums of rounds at random places for a score of that slope, bent by bent |theta - c|^2 in each of
- * theta's numbers, with noise of sd 3. */
+/* Scores of rounds at random places, of that slope, bent by bent |theta - c|^2 in each of theta's
+ * numbers, as releases with noise of sd 3 tell them. */
 static void fill(scene *s, double bent)
 {
     size_t d = s->r.view.objective.n_theta, m = s->r.view.n_release;
+    double square[MOST * MOST], back[MOST * MOST], noise[MOST], lifted[MOST];
+    dp_error err = {0};
+    assert_ok(dpi_metric_back(&s->r.metric, square, back, &err), err.text);
     dp_rng_normal(s->rng, ROUNDS * d, s->centres);
-    dp_rng_normal(s->rng, ROUNDS * m, s->sums);
     for (size_t t = 0; t < ROUNDS; t++) {
-        double score[MOST], lowered[MOST], square = 0;
+        double *score = s->scores + t * d, away = 0;
         for (size_t i = 0; i < d; i++) {
             s->centres[t * d + i] *= t < ROUNDS / 2 ? 3 : 1;
-            square += pow(s->theta[i] - s->centres[t * d + i], 2);
+            away += pow(s->theta[i] - s->centres[t * d + i], 2);
         }
+        dp_rng_normal(s->rng, m, noise);
+        dpi_metric_lift(&s->r.metric, noise, lifted);
+        dpi_matrix_times(d, back, lifted, score);
         for (size_t i = 0; i < d; i++) {
-            score[i] = bent * square;
+            score[i] = 3 * score[i] + bent * away;
             for (size_t j = 0; j < d; j++)
                 score[i] += s->slope[i * d + j] * (s->theta[j] - s->centres[t * d + j]);
         }
-        dpi_metric_lower(&s->r.metric, score, lowered);
-        for (size_t e = 0; e < m; e++)
-            s->sums[t * m + e] = 3 * s->sums[t * m + e] + lowered[e];
     }
 }
 
@@ -47,7 +50,7 @@ static double drift_of(const scene *s)
 {
     const dpi_trace trace = {.metric = &s->r.metric,
                              .slope = s->slope,
-                             .sums = s->sums,
+                             .scores = s->scores,
                              .centres = s->centres,
                              .rounds = ROUNDS,
                              .noise = 9};
@@ -57,7 +60,7 @@ static double drift_of(const scene *s)
     return drift;
 }
 
-/* Over all tries |e|^2 / variance is chi-square with TRIES m >= 800 degrees of freedom, and .4 for
+/* Over all tries |e|^2 / variance is chi-square with TRIES d >= 800 degrees of freedom, and .4 for
  * the mean drift is at least 1.4 times their number, which it exceeds with probability at most
  * exp(-400 (.4 - log 1.4)) = 1e-11, and falls short by as much even less often. */
 static void noise_is_told_from_what_is_not_straight(void **state)

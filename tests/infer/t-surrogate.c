@@ -11,10 +11,19 @@ enum { D = 2 };
 /* Where the second number's variance is `least`. */
 static dp_status set(const reading *r, double least, dpi_surrogate *s, dp_error *err)
 {
-    const double centre[D] = {0.3, -0.7}, sum[D] = {2, 1}, slope[D * D] = {1, 0, 0, 1},
-                 variance[D * D] = {1, 0, 0, least};
-    dpi_released what = {
-        .metric = &r->metric, .centre = centre, .sum = sum, .slope = slope, .variance = variance};
+    const double centre[D] = {0.3, -0.7}, score[D] = {2, 1}, slope[D * D] = {1, 0, 0, 1},
+                 variance[D * D] = {1, 0, 0, least}, noise[D] = {0};
+    double square[D * D], back[D * D];
+    dpi_released what = {.square = square,
+                         .back = back,
+                         .centre = centre,
+                         .score = score,
+                         .noise = noise,
+                         .slope = slope,
+                         .variance = variance,
+                         .scale = D,
+                         .ratio = 1};
+    assert_ok(dpi_metric_back(&r->metric, square, back, err), err->text);
     assert_int_equal(r->view.objective.n_theta, D);
     assert_ok(dpi_surrogate_init(s, &r->view, err), err->text);
     return dpi_surrogate_set(s, &what, err);
