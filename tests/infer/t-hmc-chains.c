@@ -1,6 +1,6 @@
 /* Long chains of the sampler, against densities whose moments are known: an effective number of
- * draws, which is stated, bounds the error.  Seeds are fixed, and a bound is that of a false failure
- * in 1e9: 6.2 standard errors. */
+ * draws, which is stated, bounds the error.  Seeds are fixed, and a bound is that of a false
+ * failure in 1e9: 6.2 standard errors. */
 #include "infer/hmc.h"
 
 #include <math.h>
