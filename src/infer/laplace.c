@@ -51,11 +51,11 @@ static void leave_out(size_t d, size_t i, double precision, double *h)
 }
 
 /* The last coordinate whose pivot, with those behind it summed out, is too small; d: none. */
-static size_t find_short(const dpi_surrogate *s, const double *h, const double *spread, double *a)
+static size_t find_short(size_t d, const double *precision, const double *h, const double *spread,
+                         double *a)
 {
-    size_t d = s->d;
     for (size_t e = 0; e < d * d; e++)
-        a[d * d - 1 - e] = s->precision[e] + h[e];
+        a[d * d - 1 - e] = precision[e] + h[e];
     for (size_t i = 0; i < d; i++) {
         double *row = a + i * d, scale = spread[d - 1 - i];
         for (size_t j = 0; j < i; j++)
@@ -68,10 +68,11 @@ static size_t find_short(const dpi_surrogate *s, const double *h, const double *
     return d;
 }
 
-static void mend(const dpi_surrogate *s, const double *spread, double *h, double *room)
+static void mend(size_t d, const double *precision, const double *spread, double *h, double *room)
 {
-    size_t d = s->d, i = d, last = d;
-    for (size_t k = 0; k <= d && (i = find_short(s, h, spread, room)) < d && i != last; k++) {
+    size_t i = d, last = d;
+    for (size_t k = 0; k <= d && (i = find_short(d, precision, h, spread, room)) < d && i != last;
+         k++) {
         leave_out(d, i, 1 / (spread[i] * spread[i]), h);
         last = i;
     }
@@ -96,18 +97,24 @@ dp_status dpi_laplace_factor(dpi_surrogate *s, const double *z, const double *sp
                              double *factor, dp_error *err)
 {
     size_t d = s->d;
-    double *h = dpi_alloc(2 * d + 3, d * sizeof *h);
+    double *h = dpi_alloc(3 * d + 4, d * sizeof *h);
     if (h == NULL)
         return dpi_fail_nomem(err);
-    differentiate(s, z, spread, h + 2 * d * d, h);
-    mend(s, spread, h, h + d * d);
+    double *precision = h + d * d, *own = precision + d * d, *room = own + d;
+    memcpy(own, spread, d * sizeof *own);
+    for (size_t k = 0; k < s->n_scalings; k++)
+        for (size_t m = 0; m < s->scalings[k].count && s->loose[k]; m++)
+            own[s->scalings[k].first + m * s->scalings[k].stride] = 1;
+    dpi_surrogate_precision(s, z, precision);
+    differentiate(s, z, own, room, h);
+    mend(d, precision, own, h, room);
     for (size_t e = 0; e < d * d; e++)
-        h[e] += s->precision[e];
+        h[e] += precision[e];
     dp_status status = dpi_matrix_invert(d, h, factor, NULL);
     if (status == DP_OK)
         status = dpi_matrix_factor(d, factor, factor, NULL);
     if (status == DP_EDOMAIN)
-        status = take_scales(d, h, spread, factor);
+        status = take_scales(d, h, own, factor);
     dpi_free(h);
     if (status == DP_ENOMEM)
         return dpi_fail_nomem(err);

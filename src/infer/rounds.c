@@ -178,21 +178,26 @@ static void see_scale(dpi_rounds *r, double *mean)
 static dp_status walk(dpi_rounds *r, double *mean, dp_error *err)
 {
     size_t d = dimension(r);
-    dpi_target target = dpi_surrogate_target(&r->posterior);
+    dpi_target target;
     double *factor = dpi_alloc(d + 1, d * sizeof *factor);
     if (factor == NULL)
         return dpi_fail_nomem(err);
     double *from = factor + d * d;
     memcpy(from, r->place, d * sizeof *from);
+    dpi_surrogate_loosen(&r->posterior, from);
+    dpi_surrogate_drawn(&r->posterior, from);
+    target = dpi_surrogate_target(&r->posterior);
     dpi_hmc_opts o = {.chains = 1,
                       .warmup = WALK_WARM,
                       .draws = WALK,
                       .depth = 6,
                       .start = from,
                       .factor = factor};
-    dp_status status = dpi_laplace_factor(&r->posterior, r->place, r->spread, factor, err);
+    dp_status status = dpi_laplace_factor(&r->posterior, from, r->spread, factor, err);
     if (status == DP_OK)
         status = dpi_hmc(&target, &o, r->rng, r->walk, &r->report, err);
+    for (size_t k = 0; k < WALK && status == DP_OK; k++)
+        dpi_surrogate_tied(&r->posterior, r->walk + k * d);
     if (status == DP_OK)
         mean_of(d, WALK, r->walk, mean);
     if (status == DP_OK)
@@ -216,7 +221,7 @@ static dp_status draw(dpi_rounds *r, dpi_hmc_opts *o, double *factor, double *dr
             targets[made] = dpi_surrogate_target(&twins[made]);
     }
     if (status == DP_OK)
-        status = dpi_laplace_factor(&r->posterior, r->place, r->spread, factor, err);
+        status = dpi_laplace_factor(&r->posterior, o->start, r->spread, factor, err);
     target = dpi_surrogate_target(&r->posterior);
     o->factor = factor;
     o->pool = r->scan->pool;
@@ -238,11 +243,16 @@ dp_status dpi_rounds_draw(dpi_rounds *r, size_t chains, size_t n, double *draws,
     if (factor == NULL)
         return dpi_fail_nomem(err);
     double *from = factor + d * d;
-    for (size_t c = 0; c < chains; c++)
+    dpi_surrogate_loosen(&r->posterior, r->place);
+    for (size_t c = 0; c < chains; c++) {
         memcpy(from + c * d, r->walk + (WALK - 1 - c % WALK) * d, d * sizeof *from);
+        dpi_surrogate_drawn(&r->posterior, from + c * d);
+    }
     dpi_hmc_opts o = {
         .chains = chains, .warmup = FINAL_WARM, .draws = n, .start = from, .adapt = true};
     dp_status status = draw(r, &o, factor, draws, err);
+    for (size_t k = 0; k < chains * n && status == DP_OK; k++)
+        dpi_surrogate_tied(&r->posterior, draws + k * d);
     dpi_free(factor);
     return status;
 }

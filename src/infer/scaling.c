@@ -34,6 +34,36 @@ void dpi_scaling_move(const dpi_scaling *s, double delta, double *z)
     }
 }
 
+void dpi_scaling_loosen(const dpi_scaling *s, double *z)
+{
+    double centre = s->has_centre ? z[s->centre] : 0, factor = exp(-z[s->scale]);
+    for (size_t k = 0; k < s->count; k++) {
+        double *b = &z[s->first + k * s->stride];
+        *b = (*b - centre) * factor;
+    }
+}
+
+void dpi_scaling_tie(const dpi_scaling *s, double *z)
+{
+    double centre = s->has_centre ? z[s->centre] : 0, factor = exp(z[s->scale]);
+    for (size_t k = 0; k < s->count; k++) {
+        double *b = &z[s->first + k * s->stride];
+        *b = centre + factor * *b;
+    }
+}
+
+void dpi_scaling_pull(const dpi_scaling *s, const double *z, double *gradient)
+{
+    double centre = s->has_centre ? z[s->centre] : 0, factor = exp(z[s->scale]);
+    for (size_t k = 0; k < s->count; k++) {
+        size_t e = s->first + k * s->stride;
+        gradient[s->scale] += (z[e] - centre) * gradient[e];
+        if (s->has_centre)
+            gradient[s->centre] += gradient[e];
+        gradient[e] *= factor;
+    }
+}
+
 /* Whether members' slopes at s->moved are e^-t times those at s->z. */
 static bool slopes_shrink(search *s, const dpi_scaling *at, double t)
 {

@@ -26,4 +26,14 @@ bool dpi_scalings_find(const dpi_model_view *r, dpi_prior_gradient *prior, void 
  * e^(count delta). */
 void dpi_scaling_move(const dpi_scaling *s, double delta, double *z);
 
+/* Members in units of their scale, from their centre, instead of themselves, and back: where little
+ * is known of them they are independent of the scale then (not centred: Papaspiliopoulos, Roberts
+ * and Skoeld 2007). */
+void dpi_scaling_loosen(const dpi_scaling *s, double *z);
+void dpi_scaling_tie(const dpi_scaling *s, double *z);
+
+/* Makes of a gradient at the tied z[d] that by the loosened numbers, but for the volume, whose
+ * logarithm is count times the scale's. */
+void dpi_scaling_pull(const dpi_scaling *s, const double *z, double *gradient);
+
 #endif

@@ -30,6 +30,20 @@ static void prior_slope(void *of, const double *z, double *gradient)
     (void)dpi_surrogate_prior(of, z, gradient);
 }
 
+static bool find_scalings(dpi_surrogate *s)
+{
+    size_t n;
+    dpi_scaling *found;
+    s->there = dpi_arena_alloc(&s->arena, s->d, sizeof *s->there);
+    if (s->there == NULL || !dpi_scalings_find(s->view, prior_slope, s, &s->arena, &found, &n))
+        return false;
+    s->scalings = found;
+    s->loose = dpi_arena_alloc(&s->arena, n + 1, sizeof *s->loose);
+    s->held = dpi_arena_alloc(&s->arena, n + 1, sizeof *s->held);
+    s->n_scalings = n;
+    return s->loose != NULL && s->held != NULL;
+}
+
 dp_status dpi_surrogate_init(dpi_surrogate *s, const dpi_model_view *r, dp_error *err)
 {
     size_t d = r->objective.n_theta;
@@ -47,8 +61,7 @@ dp_status dpi_surrogate_init(dpi_surrogate *s, const dpi_model_view *r, dp_error
                dpi_excess_init(&s->excess, d, &s->arena) && s->kept_linear != NULL &&
                s->kept_precision != NULL && dpi_rows_init(&s->rows, d, DPI_ROWS_WHOLE, &s->arena);
     dp_status status = all ? make_run(s, err) : dpi_fail_nomem(err);
-    if (status == DP_OK &&
-        !dpi_scalings_find(r, prior_slope, s, &s->arena, &s->scalings, &s->n_scalings))
+    if (status == DP_OK && !find_scalings(s))
         status = dpi_fail_nomem(err);
     if (status != DP_OK)
         dpi_surrogate_free(s);
@@ -64,6 +77,7 @@ dp_status dpi_surrogate_twin(const dpi_surrogate *s, dpi_surrogate *twin, dp_err
     memcpy(twin->linear, s->linear, s->d * sizeof *s->linear);
     memcpy(twin->precision, s->precision, s->d * s->d * sizeof *s->precision);
     dpi_excess_copy(&twin->excess, &s->excess);
+    memcpy(twin->loose, s->loose, s->n_scalings * sizeof *s->loose);
     return DP_OK;
 }
 
@@ -74,7 +88,83 @@ void dpi_surrogate_free(dpi_surrogate *s)
     *s = (dpi_surrogate){.d = 0};
 }
 
-double dpi_surrogate_prior(dpi_surrogate *s, const double *z, double *gradient)
+/* ---- as it is drawn ---- */
+
+static bool overlap(const dpi_scaling *a, const dpi_scaling *b)
+{
+    return a->first == b->first && a->stride == b->stride;
+}
+
+void dpi_surrogate_loosen(dpi_surrogate *s, const double *z)
+{
+    for (size_t k = 0; k < s->n_scalings; k++) {
+        const dpi_scaling *at = &s->scalings[k];
+        double told = 0;
+        for (size_t m = 0; m < at->count; m++)
+            told += s->precision[(at->first + m * at->stride) * (s->d + 1)] / (double)at->count;
+        s->loose[k] = told * exp(2 * z[at->scale]) < 1;
+        for (size_t l = 0; l < k; l++)
+            s->loose[k] = s->loose[k] && !(s->loose[l] && overlap(at, &s->scalings[l]));
+    }
+}
+
+void dpi_surrogate_drawn(const dpi_surrogate *s, double *z)
+{
+    for (size_t k = 0; k < s->n_scalings; k++)
+        if (s->loose[k])
+            dpi_scaling_loosen(&s->scalings[k], z);
+}
+
+void dpi_surrogate_tied(const dpi_surrogate *s, double *z)
+{
+    for (size_t k = 0; k < s->n_scalings; k++)
+        if (s->loose[k])
+            dpi_scaling_tie(&s->scalings[k], z);
+}
+
+/* Leaves the tied z in s->there. */
+static void tie(dpi_surrogate *s, const double *z)
+{
+    memcpy(s->there, z, s->d * sizeof *z);
+    dpi_surrogate_tied(s, s->there);
+}
+
+/* The gradient at s->there becomes that by what is drawn; returns the logarithm of the volume. */
+static double pull(const dpi_surrogate *s, double *gradient)
+{
+    double volume = 0;
+    for (size_t k = 0; k < s->n_scalings; k++) {
+        const dpi_scaling *at = &s->scalings[k];
+        if (!s->loose[k])
+            continue;
+        dpi_scaling_pull(at, s->there, gradient);
+        gradient[at->scale] += (double)at->count;
+        volume += (double)at->count * s->there[at->scale];
+    }
+    return volume;
+}
+
+void dpi_surrogate_precision(dpi_surrogate *s, const double *z, double *precision)
+{
+    size_t d = s->d;
+    memcpy(precision, s->precision, d * d * sizeof *precision);
+    tie(s, z);
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < d; i++) {
+            for (size_t k = 0; k < s->n_scalings; k++)
+                if (s->loose[k])
+                    dpi_scaling_pull(&s->scalings[k], s->there, precision + i * d);
+            for (size_t j = 0; j < i && side == 0; j++) { /* rows become columns */
+                double keep = precision[i * d + j];
+                precision[i * d + j] = precision[j * d + i];
+                precision[j * d + i] = keep;
+            }
+        }
+}
+
+/* ---- densities ---- */
+
+static double prior_at(const dpi_surrogate *s, const double *z, double *gradient)
 {
     const dpi_objective *o = &s->view->objective;
     double prior = 0;
@@ -92,13 +182,21 @@ double dpi_surrogate_prior(dpi_surrogate *s, const double *z, double *gradient)
     return prior;
 }
 
+double dpi_surrogate_prior(dpi_surrogate *s, const double *z, double *gradient)
+{
+    tie(s, z);
+    double prior = prior_at(s, s->there, gradient);
+    return prior + pull(s, gradient);
+}
+
 static double log_density(void *of, const double *z, double *gradient)
 {
     dpi_surrogate *s = of;
-    double sum = dpi_surrogate_prior(s, z, gradient);
+    tie(s, z);
+    double sum = prior_at(s, s->there, gradient);
     size_t scale = s->excess.scale;
     for (size_t i = 0; i < s->d; i++)
-        s->away[i] = z[i] - s->centre[i];
+        s->away[i] = s->there[i] - s->centre[i];
     if (scale < s->d)
         s->away[scale] = dpi_excess_at(&s->excess, s->away, s->tilt);
     dpi_rows_combine(&s->rows, s->away, s->gradient);
@@ -108,17 +206,18 @@ static double log_density(void *of, const double *z, double *gradient)
     }
     for (size_t i = 0; i < s->d && scale < s->d; i++)
         gradient[i] += s->tilt[i] * (s->linear[scale] - s->gradient[scale]);
-    return sum;
+    return sum + pull(s, gradient);
 }
 
 dpi_target dpi_surrogate_target(dpi_surrogate *s)
 {
+    size_t held = 0;
     dpi_rows_set(&s->rows, s->precision);
-    return (dpi_target){.n = s->d,
-                        .log_density = log_density,
-                        .of = s,
-                        .scalings = s->scalings,
-                        .n_scalings = s->n_scalings};
+    for (size_t k = 0; k < s->n_scalings; k++)
+        if (!s->loose[k])
+            s->held[held++] = s->scalings[k];
+    return (dpi_target){
+        .n = s->d, .log_density = log_density, .of = s, .scalings = s->held, .n_scalings = held};
 }
 
 /* ---- the likelihood ---- */

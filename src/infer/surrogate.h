@@ -31,6 +31,9 @@ typedef struct dpi_surrogate {
     double *away, *gradient; /* [d] scratch */
     double *tilt;            /* [d] scratch */
     dpi_scaling *scalings;   /* [n_scalings] of the prior */
+    bool *loose;             /* [n_scalings] whose members are drawn in units of their scale */
+    dpi_scaling *held;       /* the others, for the target */
+    double *there;           /* [d] scratch: what is drawn, tied */
     size_t n_scalings;
 } dpi_surrogate;
 
@@ -62,8 +65,19 @@ dp_status dpi_surrogate_set(dpi_surrogate *s, const dpi_released *what,
 /* From now on what is set is joined by `weight` times what is known now; 0: by nothing. */
 void dpi_surrogate_keep(dpi_surrogate *s, double weight);
 
-/* The log prior at z and its gradient. */
-double dpi_surrogate_prior(dpi_surrogate *s, const double *z /* [d] */, double *gradient /* [d] */);
+/* Which members are drawn in units of their scale: those of which the likelihood tells less than the
+ * prior at z[d].  Targets and factors are of numbers as they are drawn, from now on. */
+void dpi_surrogate_loosen(dpi_surrogate *s, const double *z);
+
+/* z[d] as it is drawn, and back. */
+void dpi_surrogate_drawn(const dpi_surrogate *s, double *z);
+void dpi_surrogate_tied(const dpi_surrogate *s, double *z);
+
+/* The log prior at z[d] as it is drawn, and its gradient[d]. */
+double dpi_surrogate_prior(dpi_surrogate *s, const double *z, double *gradient);
+
+/* The precision of the likelihood at z[d] as it is drawn, to first order. */
+void dpi_surrogate_precision(dpi_surrogate *s, const double *z, double *precision /* [d][d] */);
 
 /* The log posterior as it is now, as a target for dpi_hmc; borrows s. */
 dpi_target dpi_surrogate_target(dpi_surrogate *s);

@@ -2,6 +2,7 @@
 #include "infer/scaling.h"
 
 #include <math.h>
+#include <string.h>
 
 #include <tacit/dist.h>
 #include <tacit/model.h>
@@ -119,6 +120,85 @@ static void a_move_scales_members_and_can_be_undone(void **state)
     assert_true(z[0] == 0.5 && z[2] == 9 && z[4] == 9 && z[6] == 9);
 }
 
+/* In units of the scale from the centre, and back; and what becomes of a gradient. */
+static void members_are_drawn_in_units_of_their_scale(void **state)
+{
+    double z[] = {0.5, -1, 9, 2, 9, -0.25, 9}, tied[7];
+    const double slope[] = {1, 2, 3, 4, 5, 6, 7};
+    const dpi_scaling s = {
+        .scale = 1, .first = 3, .stride = 2, .count = 2, .centre = 0, .has_centre = true};
+    (void)state;
+    memcpy(tied, z, sizeof z);
+    dpi_scaling_loosen(&s, z);
+    assert_close(z[3], 1.5 * exp(1), 1e-14, 0);
+    assert_close(z[5], -0.75 * exp(1), 1e-14, 0);
+    for (size_t i = 0; i < 7; i++) {
+        double gradient[7], moved[7], sum = 0;
+        memcpy(gradient, slope, sizeof slope);
+        dpi_scaling_pull(&s, tied, gradient);
+        memcpy(moved, z, sizeof z);
+        moved[i] += 1e-6;
+        dpi_scaling_tie(&s, moved);
+        for (size_t e = 0; e < 7; e++)
+            sum += slope[e] * (moved[e] - tied[e]) / 1e-6;
+        assert_close(gradient[i], sum, 1e-5, 0);
+    }
+    dpi_scaling_tie(&s, z);
+    for (size_t i = 0; i < 7; i++)
+        assert_close(z[i], tied[i], 0, 1e-14);
+}
+
+/* Whether members are loose goes by what is told of them beside the prior; densities of both kinds
+ * differ by the volume, and slopes are those of what is drawn. */
+static void loose_members_have_the_same_posterior(void **state)
+{
+    enum { D = MEMBERS + 1 };
+    double drawn[D], gradient[D], room[D], precision[D * D], at[D], before[D * D];
+    scene s;
+    (void)state;
+    make(&s, around_zero, 1);
+    dpi_surrogate *p = &s.posterior;
+    for (size_t i = 0; i < D; i++) {
+        at[i] = 0.3 * cos((double)i);
+        p->linear[i] = sin((double)i);
+        for (size_t j = 0; j < D; j++)
+            p->precision[i * D + j] = (i == j) + 0.1 * cos((double)(i + j));
+    }
+    dpi_surrogate_loosen(p, (const double[D]){1});
+    assert_false(p->loose[0]);
+    dpi_target target = dpi_surrogate_target(p);
+    assert_int_equal(target.n_scalings, 1);
+    double tied = target.log_density(target.of, at, room);
+    dpi_surrogate_precision(p, at, before);
+    dpi_surrogate_loosen(p, (const double[D]){-1});
+    assert_true(p->loose[0]);
+    target = dpi_surrogate_target(p);
+    assert_int_equal(target.n_scalings, 0);
+    memcpy(drawn, at, sizeof at);
+    dpi_surrogate_drawn(p, drawn);
+    double loose = target.log_density(target.of, drawn, gradient);
+    assert_close(loose, tied + MEMBERS * at[0], 1e-12, 0);
+    dpi_surrogate_precision(p, drawn, precision);
+    for (size_t i = 0; i < D; i++) {
+        double up[D], down[D], h = 1e-5, square = 0;
+        memcpy(up, drawn, sizeof up);
+        memcpy(down, drawn, sizeof down);
+        up[i] += h, down[i] -= h;
+        double slope =
+            (target.log_density(target.of, up, room) - target.log_density(target.of, down, room)) /
+            (2 * h);
+        assert_close(gradient[i], slope, 1e-6, 1e-7);
+        dpi_surrogate_tied(p, up);
+        for (size_t j = 0; j < D; j++)
+            for (size_t k = 0; k < D; k++)
+                square += (up[j] - at[j]) * before[j * D + k] * (up[k] - at[k]) / (h * h);
+        assert_close(precision[i * (D + 1)], square, 1e-4, 0);
+        for (size_t j = 0; j < i; j++)
+            assert_close(precision[i * D + j], precision[j * D + i], 1e-12, 1e-14);
+    }
+    end(&s);
+}
+
 /* Share of draws of tau below `bound`, nothing being known but the prior. */
 static double share_below(const scene *s, size_t scalings, double bound)
 {
@@ -150,7 +230,8 @@ static double share_below(const scene *s, size_t scalings, double bound)
     return below / (CHAINS * DRAWS);
 }
 
-/* tau is half-normal: P(tau < 1/20) = .0399.  Trajectories alone hardly come there.  The seed is
+/* tau is half-normal: P(tau < 1/20) = .0399.  Trajectories alone hardly come there, unless members
+ * are drawn in units of their scale.  The seed is
  * fixed. */
 static void a_funnel_is_drawn_from_to_its_neck(void **state)
 {
@@ -160,6 +241,10 @@ static void a_funnel_is_drawn_from_to_its_neck(void **state)
     assert_close(share_below(&s, 1, 0.05), 0.0399, 0, 0.01);
     assert_close(share_below(&s, 1, 0.6745), 0.5, 0, 0.04);
     assert_true(share_below(&s, 0, 0.05) < 0.02);
+    dpi_surrogate_loosen(&s.posterior, (const double[MEMBERS + 1]){0});
+    assert_true(s.posterior.loose[0]);
+    assert_close(share_below(&s, 0, 0.05), 0.0399, 0, 0.01);
+    assert_close(share_below(&s, 0, 0.6745), 0.5, 0, 0.04);
     end(&s);
 }
 
@@ -168,6 +253,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scales_and_centres_are_found),
         cmocka_unit_test(a_move_scales_members_and_can_be_undone),
+        cmocka_unit_test(members_are_drawn_in_units_of_their_scale),
+        cmocka_unit_test(loose_members_have_the_same_posterior),
         cmocka_unit_test(a_funnel_is_drawn_from_to_its_neck),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
