@@ -94,8 +94,8 @@ static void say_convergence(const dpi_rounds *r, report *to)
         r->drift);
 }
 
-/* Of latents of which something was told; `guide` as in dpi_diagnose.  Rounds are made where a scale
- * looks to be, and it looks larger beside members that are not known. */
+/* Of latents of which something was told; `guide` as in dpi_diagnose.  Rounds are made where a
+ * scale looks to be, and it looks larger beside members that are not known. */
 static double reach_of(const dpi_rounds *r, const double *guide)
 {
     const dpi_objective *o = &r->view->objective;

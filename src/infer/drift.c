@@ -6,10 +6,11 @@
  *   e = S_2 - S_1 + H (c_2 - c_1)
  *
  * has the mean 0, whatever theta is, and e'Q e, but for the numbers that no record reads, is v (1 /
- * T_1 + 1 / T_2) times a chi-square of m degrees of freedom, the numbers that are read.  If the score is not linear over the places where rounds were made, as where they
- * were on their way still, it has not.  Told is (|e|^2 / variance - m) / sqrt(2 m), nearly normal
- * if all is well.  To the variance is added a hundredth of what sampling leaves open (1 a record in
- * these coordinates): a tenth of a posterior standard deviation is no harm, and H is not exact. */
+ * T_1 + 1 / T_2) times a chi-square of m degrees of freedom, the numbers that are read.  If the
+ * score is not linear over the places where rounds were made, as where they were on their way
+ * still, it is not.  Told is (e'Q e / variance - m) / sqrt(2 m), nearly normal if all is well.  To
+ * the variance is added a hundredth of what sampling leaves open (1 a record in the metric's
+ * coordinates): a tenth of a posterior standard deviation is no harm, and H is not exact. */
 #include "infer/drift.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* What is not known of outcomes' locations looks like scale.
  *
  * Let F be the information of locations, at the scale c where rounds were made, T = X'r / c^2 the
- * sum of their scores without noise, r = e + x'delta, delta = theta - c.  Given what was released of
- * T, S = T + noise, of slope H = k F and variance N, and with q for the square of the ratio of e's
- * scale to c, as far as it is known,
+ * sum of their scores without noise, r = e + x'delta, delta = theta - c.  Given what was released
+ * of T, S = T + noise, of slope H = k F and variance N, and with q for the square of the ratio of
+ * e's scale to c, as far as it is known,
  *
  *   sum r^2 / c^2 = (what is left beside T: n - d times q) + T'F^-1 T
  *   E T = F w,  w = delta + q k N^-1 (S - H delta)

@@ -42,8 +42,8 @@ double *dpi_metric_of(const dpi_metric *m, const dpi_read *plate);
  * known of the gradient has precision square / v. */
 void dpi_metric_square(const dpi_metric *m, double *square);
 
-/* square[d][d] Q, with 1 for numbers that no record reads, and back[d][d], its inverse.  DP_EDOMAIN,
- * DP_ENOMEM. */
+/* square[d][d] Q, with 1 for numbers that no record reads, and back[d][d], its inverse.
+ * DP_EDOMAIN, DP_ENOMEM. */
 dp_status dpi_metric_back(const dpi_metric *m, double *square, double *back,
                           dp_error *err) DP_MUST_CHECK;
 

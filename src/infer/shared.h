@@ -17,7 +17,7 @@ typedef struct dpi_shared {
     bool *scale;    /* [p] and the argument is the exponential of the latent */
     bool *apart;    /* [p][p] the information of both is 0 */
     double bend;    /* of outcomes with a scale: by how much a location that is off by x moves the
-                       logarithm of the scale, in units of x^2 / 2 times its information; 0: not so */
+                     * logarithm of the scale, in units of x^2 / 2 times its information; else 0 */
     bool canonical; /* the one argument's score is the outcome less its mean, times a constant */
 } dpi_shared;
 

@@ -65,8 +65,8 @@ dp_status dpi_surrogate_set(dpi_surrogate *s, const dpi_released *what,
 /* From now on what is set is joined by `weight` times what is known now; 0: by nothing. */
 void dpi_surrogate_keep(dpi_surrogate *s, double weight);
 
-/* Which members are drawn in units of their scale: those of which the likelihood tells less than the
- * prior at z[d].  Targets and factors are of numbers as they are drawn, from now on. */
+/* Which members are drawn in units of their scale: those of which the likelihood tells less than
+ * the prior at z[d].  Targets and factors are of numbers as they are drawn, from now on. */
 void dpi_surrogate_loosen(dpi_surrogate *s, const double *z);
 
 /* z[d] as it is drawn, and back. */

@@ -55,7 +55,8 @@ static dp_fit *fit_of(scene *s, double epsilon, uint64_t seed)
 
 /* Were answers normal and right, distances from the truth would be chi-square with 8 degrees of
  * freedom, above 60 in 1 of 10^9 cases; they are skewed, seeds are fixed, and nothing is above 20.
- * Were what is not known of the groups taken for the outcomes' scale, that of sigma is above 100. */
+ * Were what is not known of the groups taken for the outcomes' scale, that of sigma would be above
+ * 300. */
 static void scales_of_outcomes_and_groups_are_told_apart(void **state)
 {
     static const double epsilons[] = {4, 10};
