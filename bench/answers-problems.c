@@ -4,7 +4,7 @@
  * Simulated: predictors are standardised and x_j depends on x_(j-1) with the given correlation.
  * True values are the same in every data set under priors that are flat beside them, normal(0, 5),
  * or drawn from priors of the outcome's own size, for which coverage is a matter of fact.  "raw"
- * is the same problem with predictors multiplied by 1000 and shifted by 10 000, and normal
+ * is the same problem with predictors multiplied by 1000 and shifted by 10 000 (--shift), and normal
  * outcomes in millions; priors are scaled along, and the intercept's is as wide as the shift asks
  * for. */
 #include <math.h>
@@ -25,7 +25,7 @@ struct problem {
     bool (*load)(const problem_opts *o, regression *r); /* NULL: simulated */
 };
 
-static const double raw_shift = 1e4, raw_factor = 1e3, raw_outcome = 1e6;
+static const double raw_factor = 1e3, raw_outcome = 1e6;
 
 size_t regression_size(const regression *r)
 {
@@ -220,17 +220,17 @@ static double draw_outcome(const regression *r, errors kind, size_t i, dp_rng *r
 }
 
 /* The same records in other units: x_1 times the factor, x_2 shifted; outcomes in millions. */
-static void make_raw(regression *r)
+static void make_raw(regression *r, double shift)
 {
     bool outcome_too = r->family == ANSWERS_NORMAL;
-    double unit = outcome_too ? raw_outcome : 1, moved = raw_shift * r->truth[2];
+    double unit = outcome_too ? raw_outcome : 1, moved = shift * r->truth[2];
     size_t first_group = regression_size(r) - r->groups;
     for (size_t i = 0; i < r->n; i++) {
         r->x[i * r->p + 1] *= raw_factor;
-        r->x[i * r->p + 2] += raw_shift;
+        r->x[i * r->p + 2] += shift;
         r->y[i] *= unit;
     }
-    r->scale[0] = hypot(r->scale[0], raw_shift * r->scale[2]);
+    r->scale[0] = hypot(r->scale[0], shift * r->scale[2]);
     r->scale[1] /= raw_factor;
     r->truth[0] -= moved;
     r->truth[1] /= raw_factor;
@@ -261,7 +261,7 @@ static void simulate(const problem *p, const problem_opts *o, uint64_t seed, reg
     if (p->errors != ERRORS_NORMAL)
         r->truth[r->p] = NAN; /* the scale of the model is not that of the errors */
     if (p->raw)
-        make_raw(r);
+        make_raw(r, o->shift);
     dp_rng_free(rng);
 }
 

@@ -16,7 +16,8 @@
  *   make bench/answers && bench/answers [--problems linear,radon] [--epsilon 1,4,none] [--seeds 20]
  *                                       [--method private|svi] [--truth fixed|prior]
  *                                       [--exact all|none] ...
- *   none leaves the exact posteriors out, and with them errors and widths
+ *   none leaves the exact posteriors out, and with them errors and widths; problems are taken by how
+ *   their names begin, or "linear-500." that one alone
  *   bench/answers null [...]            coin tosses, in which there is nothing to be found
  *   bench/answers cases [...]           hard cases: right, told of, or silent
  *   bench/answers reference [...]       the exact posteriors themselves */
@@ -92,7 +93,9 @@ bool answers_listed(const char *list, const char *name)
 {
     for (size_t n; *list != 0; list += n + (list[n] == ',')) {
         n = strcspn(list, ",");
-        if (n > 0 && strncmp(list, name, n) == 0)
+        bool whole = n > 0 && list[n - 1] == '.';
+        size_t length = whole ? n - 1 : n;
+        if (n > 0 && strncmp(list, name, length) == 0 && (!whole || name[length] == 0))
             return true;
     }
     return false;
@@ -269,6 +272,8 @@ static void name_cell(const settings *s, const problem *p, size_t size, char *na
     if (s->make.correlation != 0.5 && problem_is_simulated(p))
         (void)snprintf(name + strlen(name), size - strlen(name), "/correlation=%g",
                        s->make.correlation);
+    if (s->make.shift != 1e4 && strstr(problem_name(p), "raw") != NULL)
+        (void)snprintf(name + strlen(name), size - strlen(name), "/shift=%g", s->make.shift);
 }
 
 static void run_problem(const settings *s, const problem *p, bool only_reference)
@@ -300,15 +305,15 @@ static void run_problem(const settings *s, const problem *p, bool only_reference
 
 static settings parse(int argc, char **argv)
 {
-    settings s = {.problems =
-                      "linear,logistic,poisson,gamma,hierarchical,contraception,radon,wells,"
-                      "nes,kidiq,earnings,log-earnings,mesquite",
-                  .epsilon = "1,4,none",
-                  .truth = "fixed",
-                  .exact = "all",
-                  .seeds = 20,
-                  .make = {.correlation = 0.5, .survey = "examples/data/contraception.csv"},
-                  .fit = {.method = fit_default(), .threads = 1}};
+    settings s = {
+        .problems = "linear,logistic,poisson,gamma,hierarchical,contraception,radon,wells,"
+                    "nes,kidiq,earnings,log-earnings,mesquite",
+        .epsilon = "1,4,none",
+        .truth = "fixed",
+        .exact = "all",
+        .seeds = 20,
+        .make = {.correlation = 0.5, .shift = 1e4, .survey = "examples/data/contraception.csv"},
+        .fit = {.method = fit_default(), .threads = 1}};
     const bench_option list[] = {{.name = "--problems", .text = &s.problems},
                                  {.name = "--epsilon", .text = &s.epsilon},
                                  {.name = "--seeds", .count = &s.seeds},
@@ -320,6 +325,7 @@ static settings parse(int argc, char **argv)
                                  {.name = "--exact", .text = &s.exact},
                                  {.name = "--n", .count = &s.make.n},
                                  {.name = "--correlation", .number = &s.make.correlation},
+                                 {.name = "--shift", .number = &s.make.shift},
                                  {.name = "--posteriordb", .text = &s.make.data},
                                  {.name = "--survey", .text = &s.make.survey}};
     bench_options(argc, argv, sizeof list / sizeof *list, list);

@@ -54,6 +54,7 @@ typedef struct problem problem;
 typedef struct problem_opts {
     uint64_t n;          /* records of simulated ones, instead of the table's */
     double correlation;  /* of neighbouring predictors */
+    double shift;        /* of a predictor of "raw" problems, in its standard deviations */
     bool truth_of_prior; /* draws true values from the prior; else they are the same in all */
     const char *data;    /* folder of posteriordb's posteriors, nullable */
     const char *survey;  /* the survey of contraception */
