@@ -16,8 +16,8 @@
  *   make bench/answers && bench/answers [--problems linear,radon] [--epsilon 1,4,none] [--seeds 20]
  *                                       [--method private|svi] [--truth fixed|prior]
  *                                       [--exact all|none] ...
- *   none leaves the exact posteriors out, and with them errors and widths; problems are taken by how
- *   their names begin, or "linear-500." that one alone
+ *   none leaves the exact posteriors out, and with them errors and widths; problems are taken by
+ *   how their names begin, or "linear-500." that one alone
  *   bench/answers null [...]            coin tosses, in which there is nothing to be found
  *   bench/answers cases [...]           hard cases: right, told of, or silent
  *   bench/answers reference [...]       the exact posteriors themselves */
