@@ -4,9 +4,9 @@
  * Simulated: predictors are standardised and x_j depends on x_(j-1) with the given correlation.
  * True values are the same in every data set under priors that are flat beside them, normal(0, 5),
  * or drawn from priors of the outcome's own size, for which coverage is a matter of fact.  "raw"
- * is the same problem with one predictor multiplied by 1000 and one shifted by 10 000 (--shift), and
- * normal outcomes in millions; priors are scaled along, and the intercept's is as wide as the shift
- * asks for. */
+ * is the same problem with one predictor multiplied by 1000 and one shifted by 10 000 (--shift),
+ * and normal outcomes in millions; priors are scaled along, and the intercept's is as wide as the
+ * shift asks for. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
