@@ -4,9 +4,10 @@
  * such that of fits in which nothing is wrong at most 3 in 100 have a bad line (doc/evaluation.md).
  *
  *   reach       |posterior mean - mean place of the main rounds| of a latent that records read, in
- *               its posterior standard deviations.  Rounds end where the posterior's mean is, so
- *               that it is 1 at most, unless scores bend on the way, earlier and later rounds
- *               disagree as they do in records that the model does not fit, or the way was too long
+ *               its posterior standard deviations; not of an outcomes' scale beside groups.
+ *               Rounds end where the posterior's mean is, so that it is 1 at most, unless scores
+ *               bend on the way, earlier and later rounds disagree as they do in records that the
+ *               model does not fit, or the way was too long
  *   directions  least eigenvalue of the released information in the metric, in which all are near
  *               their mean where each direction was found: below 3 standard deviations of its noise
  *               and .3 of the mean it was not.  An intercept beside a plate's members has such a

@@ -16,8 +16,6 @@ typedef struct dpi_plate_information {
     double *back_own; /* [size][size] of the plate's */
     double *own;      /* [members][size][size] */
     double *joint;    /* [members][p][size] */
-    double *left;     /* [members] variance of an own number after shrinking, as a share of its
-                         square; of single numbers */
 } dpi_plate_information;
 
 /* Fills own and joint: shrunk to what the average member has, adding up to what all have, and
