@@ -17,10 +17,9 @@ size_t dpi_outcome_scale(const dpi_rounds *r)
 {
     size_t d = r->view->objective.n_theta, one = d;
     for (const dpi_read *a = r->view->reads; a < r->view->reads + r->view->n_reads; a++)
-        for (size_t i = 0; i < a->size && a->members == 0; i++)
-            if (r->known.scale[a->at + i])
-                one = one == d ? a->block->offset + i : d + 1;
-    return r->main && r->known.bend > 0 && one < d ? one : d;
+        if (a->members == 0 && r->known.outcome - a->at < a->size)
+            one = a->block->offset + (r->known.outcome - a->at);
+    return r->main && r->known.bend > 0 ? one : d;
 }
 
 /* What a score of round t is multiplied by, to be what it would have been for the units of the
@@ -64,10 +63,10 @@ void dpi_average(dpi_rounds *r, size_t first, size_t end)
             }
         for (size_t e = 0; e < d; e++)
             r->centre[e] += share * r->centres[t * d + e];
-        square += scale < d ? share * exp(2 * r->centres[t * d + scale]) : 0;
+        square += scale < d ? share * exp(2 * r->known.power * r->centres[t * d + scale]) : 0;
     }
     if (scale < d)
-        r->centre[scale] = log(square) / 2;
+        r->centre[scale] = log(square) / (2 * r->known.power);
 }
 
 double dpi_spread_of_places(const dpi_rounds *r, size_t first, size_t end)

@@ -4,8 +4,8 @@
 
 #include "infer/rounds.h"
 
-/* In the main phase the latent that is the logarithm of the outcomes' scale, and of which excess.h
- * knows what it makes of locations; d where there is none. */
+/* In the main phase the latent that the outcomes' scale is made of, of which excess.h knows what
+ * locations make of it; d where there is none. */
 size_t dpi_outcome_scale(const dpi_rounds *r);
 
 /* Keeps what round t released, r->sum, as the score at the metric's units; sets r->square and

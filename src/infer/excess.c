@@ -50,7 +50,7 @@ static void take(dpi_excess *e, const dpi_excess_of *of, double *room)
     dpi_matrix_congruence(d, left, information, other, e->square);
     for (size_t i = 0; i < d * d; i++)
         e->square[i] /= of->records;
-    e->lead = fmax(1 - used / of->records, least_lead);
+    e->lead = fmax(1 - of->bend * used / of->records, least_lead);
     dpi_rows_set(&e->rows, e->square);
 }
 
@@ -59,6 +59,7 @@ dp_status dpi_excess_set(dpi_excess *e, const dpi_excess_of *of, dp_error *err)
     size_t d = e->d;
     e->scale = of->scale;
     e->bend = of->bend;
+    e->power = of->power;
     if (of->scale == d)
         return DP_OK;
     double *room = dpi_alloc(3 * d, d * sizeof *room);
@@ -74,6 +75,7 @@ void dpi_excess_copy(dpi_excess *to, const dpi_excess *from)
     to->scale = from->scale;
     to->lead = from->lead;
     to->bend = from->bend;
+    to->power = from->power;
     to->constant = from->constant;
     memcpy(to->linear, from->linear, to->d * sizeof *to->linear);
     memcpy(to->square, from->square, to->d * to->d * sizeof *to->square);
@@ -82,13 +84,13 @@ void dpi_excess_copy(dpi_excess *to, const dpi_excess *from)
 
 double dpi_excess_at(dpi_excess *e, const double *delta, double *slope)
 {
-    double x = e->constant, factor = exp(-2 * delta[e->scale]);
+    double x = e->constant, factor = e->bend * exp(-2 * e->power * delta[e->scale]);
     dpi_rows_combine(&e->rows, delta, e->times);
     for (size_t i = 0; i < e->d; i++)
         x += delta[i] * (2 * e->linear[i] + e->times[i]);
     double whole = e->lead + factor * x;
     for (size_t i = 0; i < e->d; i++)
-        slope[i] = e->bend * factor * (e->linear[i] + e->times[i]) / whole;
-    slope[e->scale] = 1 - e->bend * factor * x / whole;
-    return delta[e->scale] + e->bend / 2 * log(whole);
+        slope[i] = factor * (e->linear[i] + e->times[i]) / (whole * e->power);
+    slope[e->scale] = 1 - factor * x / whole;
+    return delta[e->scale] + log(whole) / (2 * e->power);
 }

@@ -170,7 +170,8 @@ static void see_scale(dpi_rounds *r, double *mean)
             s->away[i] = r->walk[k * d + i] - s->centre[i];
         looks += dpi_excess_at(&s->excess, s->away, s->tilt) / WALK;
     }
-    r->ratio = exp(fmin(fmax(2 * (mean[scale] - s->centre[scale]), -most_ratio), most_ratio));
+    double whole = 2 * s->excess.power * (mean[scale] - s->centre[scale]);
+    r->ratio = exp(fmin(fmax(whole, -most_ratio), most_ratio));
     mean[scale] = s->centre[scale] + looks;
 }
 
@@ -275,6 +276,7 @@ static dp_status learn(dpi_rounds *r, size_t first, size_t end, double sd, dp_er
                                .scale = dpi_outcome_scale(r),
                                .records = r->n,
                                .bend = r->known.bend,
+                               .power = r->known.power,
                                .kept = r->kept,
                                .ratio = r->ratio,
                                .spread = dpi_spread_of_places(r, first, end)};

@@ -12,6 +12,9 @@ enum { TRIES = 3 };
 
 static const double difference = 0.5; /* of an outcome of scale 1 */
 
+/* Slope of a scale's logarithm below which it is at a bound, and no power of anything. */
+static const double least_power = 0.05;
+
 dp_status dpi_shared_init(dpi_shared *s, size_t p, dpi_arena *arena, dp_error *err)
 {
     s->unit = dpi_arena_alloc(arena, p, sizeof *s->unit);
@@ -22,6 +25,7 @@ dp_status dpi_shared_init(dpi_shared *s, size_t p, dpi_arena *arena, dp_error *e
         return dpi_fail_nomem(err);
     for (size_t c = 0; c < p; c++)
         s->unit[c] = 1;
+    s->outcome = p;
     return DP_OK;
 }
 
@@ -110,6 +114,7 @@ static double find_bend(const dpi_scan *scan)
     double made[DPI_MAX_ARGS], y[DPI_MOST_OUTCOMES], mass[DPI_MOST_OUTCOMES];
     double one[DPI_READ_MOST], moved = 0, own[2] = {0};
     const double *arg[DPI_MAX_ARGS];
+    bool grows = family->support == DPI_ABOVE_ZERO; /* the location is of the logarithm */
     dpi_record record = {.arg_size = 1};
     if (scale == r->k || location == r->k)
         return 0;
@@ -121,7 +126,7 @@ static double find_bend(const dpi_scan *scan)
     size_t n = dpi_outcomes(family, arg, (size_t)family->n_args, y, mass);
     for (size_t i = 0; i < n; i++)
         for (int side = -1; side <= 1; side++) {
-            double at = y[i] + side * difference;
+            double at = grows ? y[i] * exp(side * difference) : y[i] + side * difference;
             family->score(1, &at, arg, (size_t)family->n_args, one);
             double s = one[r->arg_of[scale]], m = one[r->arg_of[location]];
             moved += mass[i] * s * (side == 0 ? -2 : 1);
@@ -159,6 +164,45 @@ static bool is_exponential(const dpi_scan *scan, size_t j, double slope)
     return arg != NULL && fabs(arg[scan->view->element[j]] - slope) <= 1e-9 * fabs(slope);
 }
 
+/* How many numbers of latents the outcomes' scale reads; the last one's coordinate, and what all
+ * records share of the scale's slope by it, 0: nothing. */
+static size_t count_read(const dpi_scan *scan, size_t j, size_t *at, double *slope)
+{
+    const dpi_model_view *r = scan->view;
+    size_t read = 0;
+    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++) {
+        if (a->slope[j] == DPI_NONE)
+            continue;
+        const double *shared = a->members == 0 ? dpi_scan_shared_slope(scan, a, j) : NULL;
+        for (size_t i = 0; i < a->size; i++) {
+            if (shared != NULL && shared[i] == 0)
+                continue;
+            read++;
+            *at = a->at + i;
+            *slope = shared != NULL ? shared[i] : 0;
+        }
+    }
+    return read;
+}
+
+/* Where all records have one scale, made of one number that nothing else reads. */
+static void find_outcome(dpi_shared *s, const dpi_scan *scan)
+{
+    const dpi_model_view *r = scan->view;
+    size_t j = number_of(r, DPI_SCALE), at = 0;
+    double slope = 0;
+    s->outcome = r->p;
+    s->power = 0;
+    if (j == r->k || count_read(scan, j, &at, &slope) != 1 || !s->exact[at])
+        return;
+    const double *scale = dpi_scan_shared_arg(scan, r->arg_of[j]);
+    double power = scale != NULL ? slope / scale[r->element[j]] : 0;
+    if (!(fabs(power) > least_power) || isinf(power))
+        return;
+    s->outcome = at;
+    s->power = s->scale[at] ? 1 : power;
+}
+
 void dpi_shared_find(dpi_shared *s, dpi_scan *scan, const double *theta)
 {
     const dpi_model_view *r = scan->view;
@@ -185,6 +229,7 @@ void dpi_shared_find(dpi_shared *s, dpi_scan *scan, const double *theta)
                 for (size_t e = 0; e < b->size; e++)
                     s->apart[(a->at + i) * r->p + b->at + e] = true;
     }
+    find_outcome(s, scan);
 }
 
 dp_status dpi_shared_mend(const dpi_shared *s, const dpi_metric *m, double n, double *pattern,

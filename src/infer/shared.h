@@ -15,6 +15,8 @@ typedef struct dpi_shared {
     double *unit;   /* [p] factor of the square root of a record's information that all share */
     bool *exact;    /* [p] it is all of it */
     bool *scale;    /* [p] and the argument is the exponential of the latent */
+    size_t outcome; /* the coordinate that alone makes the scale of outcomes; p: there is none */
+    double power;   /* the slope of that scale's logarithm by it */
     bool *apart;    /* [p][p] the information of both is 0 */
     double bend;    /* of outcomes with a scale: by how much a location that is off by x moves the
                      * logarithm of the scale, in units of x^2 / 2 times its information; else 0 */

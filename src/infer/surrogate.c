@@ -297,6 +297,7 @@ dp_status dpi_surrogate_set(dpi_surrogate *s, const dpi_released *what, dp_error
         const dpi_excess_of of = {.scale = what->scale,
                                   .records = what->records,
                                   .bend = what->bend,
+                                  .power = what->power,
                                   .kept = what->kept,
                                   .ratio = what->ratio,
                                   .spread = what->spread,

@@ -54,8 +54,8 @@ typedef struct dpi_released {
     const double *noise;         /* [d] v, by the number of theta */
     const double *slope;         /* [d][d] H */
     const double *variance;      /* [d][d] J */
-    size_t scale; /* the latent that is the logarithm of the outcomes' scale, d: none */
-    double records, bend, kept, ratio, spread; /* as in dpi_excess_of, where there is one */
+    size_t scale;                /* the latent that the outcomes' scale is made of, d: none */
+    double records, bend, power, kept, ratio, spread; /* as in dpi_excess_of, where there is one */
 } dpi_released;
 
 /* Puts the likelihood in the place of the last one.  DP_EDOMAIN, DP_ENOMEM. */

@@ -47,7 +47,8 @@ static void set_up(scene *s, double now)
             s->scale = a->block->offset;
         }
     assert_true(at < p);
-    s->rounds.known.scale[at] = true;
+    s->rounds.known.outcome = at;
+    s->rounds.known.power = 1;
     for (size_t c = 0; c < p; c++)
         s->unit[c] = c == at ? M_SQRT2 : 1 / now;
     for (size_t t = 0; t < ROUNDS; t++)

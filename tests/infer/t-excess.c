@@ -47,18 +47,24 @@ static void tear_down(scene *s)
     dpi_arena_free(&s->arena);
 }
 
-static void set(scene *s, const double *score)
+static void set_as(scene *s, double bend, double power, const double *score)
 {
     dp_error err = {0};
     const dpi_excess_of of = {.scale = D - 1,
                               .records = N,
-                              .bend = 1,
+                              .bend = bend,
+                              .power = power,
                               .kept = 1,
                               .ratio = s->ratio,
                               .slope = s->slope,
                               .inverse = s->inverse,
                               .score = score};
     assert_ok(dpi_excess_set(&s->e, &of, &err), err.text);
+}
+
+static void set(scene *s, const double *score)
+{
+    set_as(s, 1, 1, score);
 }
 
 /* Outcomes with errors around means that are off by delta; the sum of their squares, and
@@ -135,9 +141,9 @@ static void slopes_are_differences(void **state)
     scene s;
     (void)state;
     set_up(&s, 20, 1);
-    set(&s, score);
-    for (int t = 0; t < 20; t++) {
+    for (int t = 0; t < 40; t++) {
         double at[D], slope[D], room[D];
+        set_as(&s, t % 2 ? 1 : 1.88, t % 4 < 2 ? 1 : -0.5, score);
         dp_rng_normal(s.rng, D, at);
         (void)dpi_excess_at(&s.e, at, slope);
         for (size_t i = 0; i < D; i++) {
@@ -153,12 +159,54 @@ static void slopes_are_differences(void **state)
     tear_down(&s);
 }
 
+/* Were a family's factor a power of the root, a scale near 0 would look large, and be as likely as
+ * the right one. */
+static void a_larger_scale_looks_larger(void **state)
+{
+    static const double score[D] = {3, -2, 1, 4};
+    scene s;
+    (void)state;
+    set_up(&s, 1e3, 1);
+    for (int t = 0; t < 4; t++) {
+        double at[D] = {0.4, -0.3, 0.5}, slope[D], before = -INFINITY;
+        set_as(&s, t % 2 ? 0.6 : 2, t < 2 ? 1 : 0.3, score);
+        for (at[D - 1] = -12; at[D - 1] < 4; at[D - 1] += 0.25) {
+            double looks = dpi_excess_at(&s.e, at, slope);
+            assert_true(looks > before);
+            assert_true(slope[D - 1] > 0);
+            before = looks;
+        }
+    }
+    tear_down(&s);
+}
+
+/* Numbers of which the scale is the exponential of a multiple: all is of that multiple. */
+static void any_power_of_the_scale_will_do(void **state)
+{
+    static const double score[D] = {3, -2, 1, 4};
+    double at[D] = {0.4, -0.3, 0.5, 0.2}, slope[2][D], looks[2];
+    scene s;
+    (void)state;
+    set_up(&s, 20, 1);
+    set(&s, score);
+    looks[0] = dpi_excess_at(&s.e, at, slope[0]);
+    set_as(&s, 1, -0.5, score);
+    at[D - 1] /= -0.5;
+    looks[1] = dpi_excess_at(&s.e, at, slope[1]);
+    assert_close(looks[1], looks[0] / -0.5, 1e-12, 0);
+    for (size_t i = 0; i < D; i++)
+        assert_close(slope[1][i], slope[0][i] / (i < D - 1 ? -0.5 : 1), 1e-12, 0);
+    tear_down(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(squares_are_as_large_as_the_scale_looks),
         cmocka_unit_test(both_ends_are_known),
         cmocka_unit_test(slopes_are_differences),
+        cmocka_unit_test(a_larger_scale_looks_larger),
+        cmocka_unit_test(any_power_of_the_scale_will_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
