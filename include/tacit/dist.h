@@ -16,7 +16,7 @@ extern "C" {
 
 typedef struct dp_dist {
     const struct dpi_family *family;
-    dp_expr arg[4];
+    dp_expr arg[8];
 } dp_dist;
 
 /* Normal with mean loc and standard deviation scale > 0. */

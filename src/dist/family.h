@@ -14,7 +14,7 @@
 #include "dist/support.h"
 #include "graph/op.h"
 
-enum { DPI_MAX_ARGS = 4 };
+enum { DPI_MAX_ARGS = 8 };
 
 typedef enum dpi_domain {
     DPI_ANY,         /* any finite number */
@@ -52,6 +52,10 @@ typedef struct dpi_family {
      * distribution. */
     void (*draw_joint)(gsl_rng *rng, const double *const arg[], const size_t arg_size[], size_t n,
                        double *out);
+    /* log P(X <= x) and log P(X > x) as nodes, like log_density; both keep their digits in their own
+     * tail.  NULL where there is none: what needs them (truncation, censoring) refuses the family. */
+    dpi_id (*log_cdf)(dpi_graph *g, dpi_id x, const dpi_id arg[]);
+    dpi_id (*log_survival)(dpi_graph *g, dpi_id x, const dpi_id arg[]);
     /* A draw as a differentiable function of standard normal noise; NULL: not for guides. */
     dpi_id (*from_normal)(dpi_graph *g, dpi_id noise, const dpi_id arg[]);
     /* The mean of log_density over x = loc + scale noise (support DPI_REAL) or x = e to that
