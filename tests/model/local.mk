@@ -21,3 +21,6 @@ written = %D%/written.c %D%/written.h
 %C%_t_objective_SOURCES = %D%/t-objective.c %D%/scene.c %D%/scene.h $(faulty)
 %C%_t_objective_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_objective_refused_SOURCES = %D%/t-objective-refused.c
+UNIT_TESTS += %D%/t-messages
+%C%_t_messages_SOURCES = %D%/t-messages.c %D%/wrong.c %D%/wrong.h
+EXTRA_DIST += %D%/messages.expected
