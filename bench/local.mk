@@ -38,6 +38,10 @@ check_PROGRAMS += %D%/vae_parts
 %C%_vae_parts_SOURCES = %D%/vae_parts.c %D%/vae.c %D%/vae.h $(benchmark)
 %C%_vae_parts_LDADD = libtacit-internal.la $(TACIT_LIBS)
 
+check_PROGRAMS += %D%/glm
+%C%_glm_SOURCES = %D%/glm.c $(benchmark)
+%C%_glm_LDADD = libtacit.la -lm
+
 check_PROGRAMS += %D%/mixture
 %C%_mixture_SOURCES = %D%/mixture.c %D%/numpy-legacy.c %D%/numpy-legacy.h $(bench_options) $(benchmark)
 %C%_mixture_LDADD = libtacit.la -lm
