@@ -4,9 +4,9 @@
  *   make bench/glm && bench/glm
  *
  * The same full-batch private step of y given x . w, with each likelihood, and with one that costs
- * next to nothing: `bare` is normal of scale 1, a subtraction in the gradient.  A fused kernel would
- * make its density no cheaper than that: `ratio` - 1, the median over alternating rounds of the time
- * by that of `bare`, is the most that fusing can win.  Processor time of one thread. */
+ * next to nothing: `bare` is normal of scale 1, a subtraction in the gradient.  A fused kernel
+ * would make no density cheaper than that: `ratio` - 1, the median over alternating rounds of the
+ * time by that of `bare`, is the most that fusing can win.  Processor time of one thread. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
