@@ -1,5 +1,6 @@
 # Ready models: part of the library, written on its public headers alone.
 libtacit_core_la_SOURCES += \
+  %D%/bayesian_network.c \
   %D%/build.c %D%/build.h \
   %D%/cnn.c \
   %D%/gaussian_mixture.c \

@@ -113,6 +113,26 @@ typedef struct dp_mlp_opts {
 
 DP_API dp_status dp_mlp(const dp_mlp_opts *opts, dp_model **m, dp_error *err) DP_MUST_CHECK;
 
+/* A multilayer perceptron whose weights have priors: a classifier, or a regression of a number.
+ *
+ *   column   x  [inputs],  y  0 ... classes - 1, or a number where classes is 0
+ *   latents  W1 [inputs][hidden[0]] ~ N(0, scale / sqrt(inputs)), b1 ~ N(0, scale), ... : layer
+ *            after layer, the last one to the classes or the number;  noise_sd of the number
+ *   values   logits, class_probability  [classes]; or mean
+ * Its posterior has many equal modes (units change places): means of predictions over draws mean
+ * something, means of weights do not. */
+typedef struct dp_bayesian_network_opts {
+    size_t inputs, classes; /* classes 0: y is a number */
+    const size_t *hidden;   /* [n_hidden] units of each hidden layer */
+    size_t n_hidden;        /* at most 64 */
+    dp_activation activation;
+    double scale;       /* of weights and biases [1] */
+    double noise_scale; /* of the number's noise [1] */
+} dp_bayesian_network_opts;
+
+DP_API dp_status dp_bayesian_network(const dp_bayesian_network_opts *opts, dp_model **m,
+                                     dp_error *err) DP_MUST_CHECK;
+
 /* A convolution with an activation, then the largest numbers of each pooling window; zero strides
  * are 1, and pool 0 leaves pooling out.  Windows are square. */
 typedef struct dp_cnn_layer {

@@ -6,3 +6,6 @@ models_world = %D%/world.c %D%/world.h
 %C%_t_network_LDADD = $(TEST_PUBLIC)
 %C%_t_regression_SOURCES = %D%/t-regression.c $(models_world)
 %C%_t_regression_LDADD = $(TEST_PUBLIC)
+UNIT_TESTS += %D%/t-bayesian-network
+%C%_t_bayesian_network_SOURCES = %D%/t-bayesian-network.c $(models_world)
+%C%_t_bayesian_network_LDADD = $(TEST_PUBLIC)
