@@ -40,6 +40,7 @@ include tests/infer/local.mk
 include tests/audit/local.mk
 include tests/dist/local.mk
 include tests/formula/local.mk
+include tests/language/local.mk
 include tests/data/local.mk
 else
 check-local: no-cmocka
