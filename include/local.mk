@@ -16,6 +16,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/npy.h \
   %D%/tacit/random.h \
   %D%/tacit/simulate.h \
+  %D%/tacit/smooth.h \
   %D%/tacit/status.h \
   %D%/tacit/svi.h \
   %D%/tacit/table.h \

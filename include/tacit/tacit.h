@@ -18,6 +18,7 @@
 #include <tacit/npy.h>
 #include <tacit/random.h>
 #include <tacit/simulate.h>
+#include <tacit/smooth.h>
 #include <tacit/status.h>
 #include <tacit/svi.h>
 #include <tacit/table.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "infer/inquiries.h"
-#include "infer/matrix.h"
+#include "num/matrix.h"
 #include "infer/members.h"
 #include "num/linalg.h"
 

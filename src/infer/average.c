@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "infer/matrix.h"
+#include "num/matrix.h"
 #include "infer/whitening.h"
 #include "num/linalg.h"
 

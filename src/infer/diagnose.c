@@ -20,7 +20,7 @@
 
 #include "infer/arrow.h"
 #include "infer/clip.h"
-#include "infer/matrix.h"
+#include "num/matrix.h"
 
 static const double lost_noise = 3, lost_share = 0.3; /* of a direction */
 static const double plates_share = 0.05; /* of a direction's square, that is not of its making */

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "infer/matrix.h"
+#include "num/matrix.h"
 
 static const double harmless = 0.01;
 

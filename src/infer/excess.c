@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "infer/matrix.h"
+#include "num/matrix.h"
 #include "num/linalg.h"
 
 /* What degrees of freedom leave of a variance, at the least. */

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "infer/matrix.h"
+#include "num/matrix.h"
 #include "num/linalg.h"
 
 /* Of the prior's precision: what a coordinate must have left; and steps of differences in its

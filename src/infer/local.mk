@@ -14,7 +14,6 @@ libtacit_core_la_SOURCES += \
   %D%/loop.c %D%/loop.h \
   %D%/loop-guide.c %D%/loop-guide.h \
   %D%/loop-report.c %D%/loop-report.h \
-  %D%/matrix.c %D%/matrix.h \
   %D%/members.c %D%/members.h \
   %D%/metric.c %D%/metric.h \
   %D%/inquiries.c %D%/inquiries.h \

@@ -6,7 +6,7 @@
 
 #include "infer/arrow.h"
 #include "infer/inquiries.h"
-#include "infer/matrix.h"
+#include "num/matrix.h"
 #include "num/linalg.h"
 
 /* Of the variance of noise: what members differ by at the least; and their least mean in its

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "infer/inquiries.h"
-#include "infer/matrix.h"
+#include "num/matrix.h"
 #include "num/linalg.h"
 
 /* How much a member's own coordinates add to E |h|^2, as a share of what the dense ones do, for all

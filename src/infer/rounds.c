@@ -21,7 +21,7 @@
 #include "infer/clip.h"
 #include "infer/drift.h"
 #include "infer/laplace.h"
-#include "infer/matrix.h"
+#include "num/matrix.h"
 #include "infer/prior.h"
 #include "infer/whitening.h"
 #include "num/linalg.h"

@@ -6,7 +6,7 @@
 
 #include "infer/arrow.h"
 #include "infer/law.h"
-#include "infer/matrix.h"
+#include "num/matrix.h"
 
 enum { TRIES = 3 };
 

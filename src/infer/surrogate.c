@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "infer/matrix.h"
+#include "num/matrix.h"
 #include "num/linalg.h"
 
 static dp_status make_run(dpi_surrogate *s, dp_error *err)

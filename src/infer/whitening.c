@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "infer/arrow.h"
-#include "infer/matrix.h"
+#include "num/matrix.h"
 
 /* Norm that matrices are clipped to, in units of that which they have on average. */
 static const double matrix_norm = 2;

@@ -13,5 +13,6 @@ libtacit_core_la_SOURCES += \
   %D%/restore.c \
   %D%/sample.c \
   %D%/sites.c \
+  %D%/smooth.c \
   %D%/store.c %D%/store.h %D%/store-form.h \
   %D%/objective.c %D%/objective.h

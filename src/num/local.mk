@@ -5,4 +5,6 @@ libtacit_core_la_SOURCES += \
   %D%/map.c %D%/map.h %D%/map-kernel.h %D%/map-loop.h %D%/map-avx512.c %D%/map-avx2.c %D%/map-portable.c \
   %D%/map-double-kernel.h %D%/map-avx512-double.c %D%/map-avx2-double.c %D%/map-portable-double.c \
   %D%/linalg.c %D%/linalg.h %D%/copy.h \
-  %D%/special.c %D%/special.h
+  %D%/matrix.c %D%/matrix.h \
+  %D%/special.c %D%/special.h \
+  %D%/spline.c %D%/spline.h

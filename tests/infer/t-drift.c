@@ -7,7 +7,7 @@
 
 #include <tacit/infer.h>
 
-#include "infer/matrix.h"
+#include "num/matrix.h"
 #include "tests/infer/readers.h"
 #include "tests/lib/check.h"
 

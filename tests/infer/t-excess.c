@@ -6,7 +6,7 @@
 
 #include <tacit/random.h>
 
-#include "infer/matrix.h"
+#include "num/matrix.h"
 #include "tests/lib/check.h"
 
 enum { D = 4, P = 3, N = 40, TRIES = 20000 };

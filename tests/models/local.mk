@@ -9,3 +9,6 @@ models_world = %D%/world.c %D%/world.h
 UNIT_TESTS += %D%/t-bayesian-network
 %C%_t_bayesian_network_SOURCES = %D%/t-bayesian-network.c $(models_world)
 %C%_t_bayesian_network_LDADD = $(TEST_PUBLIC)
+UNIT_TESTS += %D%/t-smooth
+%C%_t_smooth_SOURCES = %D%/t-smooth.c $(models_world)
+%C%_t_smooth_LDADD = $(TEST_PUBLIC)

@@ -1,6 +1,6 @@
 /* Symmetric matrices [n][n] of moderate size, by GSL. */
-#ifndef DPI_INFER_MATRIX_H
-#define DPI_INFER_MATRIX_H
+#ifndef DPI_NUM_MATRIX_H
+#define DPI_NUM_MATRIX_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* Eigenvalues and factors of symmetric matrices.  A product is of the order of n^3. */
-#include "infer/matrix.h"
+#include "num/matrix.h"
 
 #include <gsl/gsl_eigen.h>
 #include <math.h>
