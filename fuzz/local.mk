@@ -1,6 +1,6 @@
 # Every fuzz-<name>.c is a libFuzzer target (make check-fuzz) and, linked with replay.c, a test that
 # replays its corpus.
-REPLAYERS = %D%/replay-checkpoint %D%/replay-csv %D%/replay-fit %D%/replay-idx %D%/replay-npy %D%/replay-plan
+REPLAYERS = %D%/replay-checkpoint %D%/replay-csv %D%/replay-fit %D%/replay-formula %D%/replay-idx %D%/replay-npy %D%/replay-plan
 check_PROGRAMS += $(REPLAYERS)
 TESTS += $(REPLAYERS)
 %C%_replay_checkpoint_SOURCES = %D%/fuzz-checkpoint.c %D%/replay.c %D%/fuzz.h
@@ -12,6 +12,9 @@ TESTS += $(REPLAYERS)
 %C%_replay_fit_SOURCES = %D%/fuzz-fit.c %D%/replay.c %D%/fuzz.h
 %C%_replay_fit_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/fit"'
 %C%_replay_fit_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)
+%C%_replay_formula_SOURCES = %D%/fuzz-formula.c %D%/replay.c %D%/fuzz.h
+%C%_replay_formula_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/formula"'
+%C%_replay_formula_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)
 %C%_replay_idx_SOURCES = %D%/fuzz-idx.c %D%/replay.c %D%/fuzz.h
 %C%_replay_idx_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/idx"'
 %C%_replay_idx_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)

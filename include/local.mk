@@ -7,6 +7,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/export.h \
   %D%/tacit/fit.h \
   %D%/tacit/expr.h \
+  %D%/tacit/formula.h \
   %D%/tacit/group.h \
   %D%/tacit/infer.h \
   %D%/tacit/idx.h \

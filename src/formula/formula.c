@@ -1,0 +1,237 @@
+/* A formula as an object: text in, text out. */
+#include "formula/formula.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "formula/atom.h"
+
+/* ---- the left side ---- */
+
+static dp_status take_addition(dp_formula *f, const dpi_script *s, const dpi_tree *t)
+{
+    const struct {
+        const char *name;
+        const dpi_tree **to;
+    } known[] = {{"trials", &f->trials}, {"cens", &f->censored}, {"weights", &f->weight}};
+    size_t i = 0;
+    while (i < 3 && !dpi_tree_is_call(t, known[i].name))
+        i++;
+    if (i == 3)
+        return dpi_script_fail(
+            s, DP_EUNSUPPORTED, t->at,
+            "behind '|' stands '%.40s'; it may be trials(n), cens(c), weights(w)", t->name);
+    if (*known[i].to != NULL)
+        return dpi_script_fail(s, DP_EINVAL, t->at, "%s() stands twice; write it once", t->name);
+    const dpi_tree *of = t->first;
+    if (of == NULL || of->next != NULL || of->label != NULL ||
+        !(of->kind == DPI_TREE_NAME || (i == 0 && of->kind == DPI_TREE_NUMBER)))
+        return dpi_script_fail(s, DP_EINVAL, t->at, "%s() has one argument, a column%s", t->name,
+                               i == 0 ? " or a number" : "");
+    *known[i].to = of;
+    return DP_OK;
+}
+
+static dp_status take_left(dp_formula *f, const dpi_script *s, const dpi_statement *statement)
+{
+    if (statement->left == NULL)
+        return dpi_script_fail(s, DP_EINVAL, statement->at,
+                               "before '~' stands no outcome; write its column there: y ~ x");
+    f->outcome = statement->left;
+    dp_status status = dpi_arithmetic_check(s, f->outcome);
+    for (const dpi_tree *t = statement->addition; t != NULL && status == DP_OK; t = t->next)
+        status = take_addition(f, s, t);
+    if (status != DP_OK)
+        return status;
+    const dpi_response_family *family = f->response.family;
+    if (family->trials && f->trials == NULL)
+        return dpi_script_fail(s, DP_EINVAL, statement->at,
+                               "%s counts out of a number that is not told; write y | trials(n) ~ "
+                               "x, or take the family bernoulli for 0 and 1",
+                               family->name);
+    if (!family->trials && f->trials != NULL)
+        return dpi_script_fail(s, DP_EINVAL, f->trials->at,
+                               "the family %s has no trials(); take binomial", family->name);
+    return DP_OK;
+}
+
+/* ---- predictors ---- */
+
+/* Of which parameter a further formula is: its place in dp_formula. */
+static dp_status find_parameter(const dp_formula *f, const dpi_script *s,
+                                const dpi_statement *statement, size_t *place)
+{
+    const dpi_response_family *family = f->response.family;
+    const dpi_tree *left = statement->left;
+    const size_t at = left != NULL ? left->at : statement->at;
+    dpi_bytes names = {0};
+    for (size_t i = 0; i < family->n_parameters; i++) {
+        *place = 1 + i;
+        if (left != NULL && left->kind == DPI_TREE_NAME && statement->addition == NULL &&
+            strcmp(left->name, family->parameter[i].name) == 0)
+            return f->predictor[*place] == NULL
+                       ? DP_OK
+                       : dpi_script_fail(s, DP_EINVAL, at,
+                                         "a second formula of '%s'; write one with all its terms",
+                                         left->name);
+    }
+    for (size_t i = 0; i < family->n_parameters; i++) {
+        dpi_text_add(&names, i > 0 ? ", " : "");
+        dpi_text_add(&names, family->parameter[i].name);
+    }
+    dpi_bytes_add(&names, "", 1);
+    const dp_status status = dpi_script_fail(
+        s, DP_ENAME, at, "a further formula is of a parameter of the family alone: of %s %s%s",
+        family->name,
+        family->n_parameters > 0 && !names.failed ? (const char *)names.at : "there is none",
+        family->n_parameters > 0 ? " ~ terms" : "; remove it");
+    dpi_bytes_free(&names);
+    return status;
+}
+
+static dp_status take_predictor(dp_formula *f, const dpi_script *s, const dpi_statement *statement,
+                                size_t place)
+{
+    dpi_predictor *p = dpi_arena_alloc(&f->arena, 1, sizeof *p);
+    if (p == NULL)
+        return dpi_fail_nomem(s->err);
+    p->of = place == 0 ? "mu" : f->response.family->parameter[place - 1].name;
+    f->predictor[place] = p;
+    return dpi_terms_expand(s, statement->right, &f->arena, p);
+}
+
+static dp_status take_formulas(dp_formula *f, const dpi_script *s)
+{
+    dpi_statement *first;
+    dp_status status = dpi_parse_formulas(s, &f->arena, &first);
+    if (status == DP_OK)
+        status = take_left(f, s, first);
+    for (const dpi_statement *one = first; one != NULL && status == DP_OK; one = one->next) {
+        size_t place = 0;
+        if (one != first)
+            status = find_parameter(f, s, one, &place);
+        if (status == DP_OK)
+            status = take_predictor(f, s, one, place);
+    }
+    return status;
+}
+
+/* ---- text ---- */
+
+static void addition_text(const char *name, const dpi_tree *of, const char **between, dpi_bytes *to)
+{
+    if (of == NULL)
+        return;
+    dpi_text_add(to, *between);
+    dpi_text_add(to, name);
+    dpi_text_add(to, "(");
+    dpi_tree_text(of, to);
+    dpi_text_add(to, ")");
+    *between = " + ";
+}
+
+static char *canonical(dp_formula *f)
+{
+    dpi_bytes to = {0};
+    const char *between = " | ";
+    dpi_tree_text(f->outcome, &to);
+    addition_text("trials", f->trials, &between, &to);
+    addition_text("cens", f->censored, &between, &to);
+    addition_text("weights", f->weight, &between, &to);
+    for (size_t i = 0; i < DPI_MOST_PREDICTORS; i++) {
+        if (f->predictor[i] == NULL)
+            continue;
+        dpi_text_add(&to, i > 0 ? ", " : "");
+        dpi_text_add(&to, i > 0 ? f->predictor[i]->of : "");
+        dpi_text_add(&to, " ~ ");
+        dpi_predictor_text(f->predictor[i], &to);
+    }
+    return dpi_text_take(&to, &f->arena);
+}
+
+static char *family_text(dp_formula *f)
+{
+    dpi_bytes to = {0};
+    dpi_text_add(&to, f->response.family->name);
+    dpi_text_add(&to, "(");
+    dpi_text_add(&to, dpi_link_name(f->response.link));
+    dpi_text_add(&to, ")");
+    return dpi_text_take(&to, &f->arena);
+}
+
+/* ---- the object ---- */
+
+/* Crossings may be short where what they stand for is not: the canonical text can be read too. */
+static dp_status written_out(dp_formula *f, dp_error *err)
+{
+    dp_error own = {0};
+    const dpi_script script = {.text = f->text, .size = strlen(f->text), .err = &own};
+    dpi_statement *first;
+    const dp_status status =
+        script.size > DPI_MOST_TEXT ? DP_EINVAL : dpi_parse_formulas(&script, &f->arena, &first);
+    if (status != DP_EINVAL)
+        return status == DP_OK ? DP_OK : dpi_fail(err, status, "%s", own.text);
+    return dpi_fail(err, DP_EINVAL,
+                    "with its crossings written out the formula has more than %d bytes or %d names "
+                    "and signs; name the terms that matter",
+                    DPI_MOST_TEXT, DPI_MOST_TREES);
+}
+
+static dp_status read_text(dp_formula *f, const char *text, const dp_formula_opts *o, dp_error *err)
+{
+    const size_t size = strlen(text);
+    if (size > DPI_MOST_TEXT)
+        return dpi_fail(err, DP_EINVAL, "the formula has %zu bytes; write one of at most %d", size,
+                        DPI_MOST_TEXT);
+    f->script = (dpi_script){.text = dpi_arena_strdup(&f->arena, text), .size = size};
+    if (f->script.text == NULL)
+        return dpi_fail_nomem(err);
+    dpi_script heard = f->script;
+    heard.err = err;
+    const char *family = o != NULL && o->family != NULL ? o->family : "gaussian";
+    dp_status status = dpi_response_parse(family, &f->arena, &f->response, err);
+    if (status == DP_OK)
+        status = take_formulas(f, &heard);
+    if (status != DP_OK)
+        return status;
+    f->text = canonical(f);
+    f->family = family_text(f);
+    return f->text != NULL && f->family != NULL ? written_out(f, err) : dpi_fail_nomem(err);
+}
+
+dp_status dp_formula_parse(const char *text, const dp_formula_opts *options, dp_formula **f,
+                           dp_error *err)
+{
+    if (text == NULL || f == NULL)
+        dpi_misuse("dp_formula_parse", "text or f is NULL");
+    *f = NULL;
+    dp_formula *made = dpi_alloc(1, sizeof *made);
+    if (made == NULL)
+        return dpi_fail_nomem(err);
+    dp_error own = {0};
+    const dp_status status = read_text(made, text, options, &own);
+    if (status != DP_OK) {
+        dp_formula_free(made);
+        return dpi_fail(err, status, "%s", own.text);
+    }
+    *f = made;
+    return DP_OK;
+}
+
+void dp_formula_free(dp_formula *f)
+{
+    if (f == NULL)
+        return;
+    dpi_arena_free(&f->arena);
+    dpi_free(f);
+}
+
+const char *dp_formula_text(const dp_formula *f)
+{
+    return f->text;
+}
+
+const char *dp_formula_family(const dp_formula *f)
+{
+    return f->family;
+}

@@ -1,0 +1,24 @@
+/* What a formula is made of. */
+#ifndef DPI_FORMULA_FORMULA_H
+#define DPI_FORMULA_FORMULA_H
+
+#include <tacit/formula.h>
+
+#include "formula/family.h"
+#include "formula/terms.h"
+
+enum { DPI_MOST_PREDICTORS = 1 + DPI_MOST_PARAMETERS };
+
+struct dp_formula {
+    dpi_arena arena;
+    dpi_script script; /* a copy of the text; no error */
+    dpi_response response;
+    const dpi_tree *outcome;                    /* arithmetic */
+    const dpi_tree *trials, *censored, *weight; /* a name, or of trials a number; NULL: none */
+    dpi_predictor
+        *predictor[DPI_MOST_PREDICTORS]; /* of the mean, then of the family's parameters in
+                                                    * its order; NULL: one number for all */
+    const char *text, *family;
+};
+
+#endif
