@@ -68,6 +68,12 @@ check_PROGRAMS += %D%/answers
 %C%_answers_LDADD = libtacit.la -lm
 EXTRA_DIST += %D%/answers.py
 
+# Fits without privacy beside reference posteriors.
+check_PROGRAMS += %D%/posteriordb
+%C%_posteriordb_SOURCES = %D%/posteriordb.c %D%/posteriordb.h %D%/posteriordb-regressions.c %D%/posteriordb-structures.c \
+  $(bench_options) $(benchmark)
+%C%_posteriordb_LDADD = libtacit.la -lm
+
 # Of models that the loop fits.
 check_PROGRAMS += %D%/loop
 %C%_loop_SOURCES = %D%/loop.c %D%/women.c %D%/women.h $(bench_options) $(benchmark)
