@@ -43,10 +43,26 @@ DP_API dp_dist dp_cauchy_v(dp_expr loc, dp_expr scale);
 DP_API dp_dist dp_half_cauchy(double scale);
 DP_API dp_dist dp_half_cauchy_v(dp_expr scale);
 
+/* |Student's t| with df > 0 degrees of freedom and location 0, scaled by scale > 0. */
+DP_API dp_dist dp_half_student_t(double df, double scale);
+DP_API dp_dist dp_half_student_t_v(dp_expr df, dp_expr scale);
+
+/* Logistic with mean loc and scale > 0: loc + scale log(u / (1 - u)), u uniform; its distribution
+ * function is dp_logistic of (x - loc) / scale, its standard deviation pi / sqrt(3) scale. */
+DP_API dp_dist dp_logistic_distribution(double loc, double scale);
+DP_API dp_dist dp_logistic_distribution_v(dp_expr loc, dp_expr scale);
+
 /* Laplace (double exponential) with mean loc and scale > 0: density e^(-|x - loc| / scale) / (2
  * scale). */
 DP_API dp_dist dp_laplace(double loc, double scale);
 DP_API dp_dist dp_laplace_v(dp_expr loc, dp_expr scale);
+
+/* Asymmetric Laplace whose quantile of level `quantile`, in (0, 1), is loc, with scale > 0: density
+ * q (1 - q) / scale e^(-q z) above loc and e^((1 - q) z) in its place below, z = (x - loc) / scale,
+ * q the quantile.  For quantile regression, with a number for the quantile; at 1/2 it is
+ * dp_laplace(loc, 2 scale). */
+DP_API dp_dist dp_asymmetric_laplace(double loc, double scale, double quantile);
+DP_API dp_dist dp_asymmetric_laplace_v(dp_expr loc, dp_expr scale, dp_expr quantile);
 
 /* Gumbel (type I extreme values, of maxima) with mode loc and scale > 0: density e^(-z - e^-z) /
  * scale, z = (x - loc) / scale; mean loc + 0.5772 scale. */
@@ -61,6 +77,19 @@ DP_API dp_dist dp_exponential_v(dp_expr rate);
 DP_API dp_dist dp_gamma(double shape, double rate);
 DP_API dp_dist dp_gamma_v(dp_expr shape, dp_expr rate);
 
+/* Chi-squared with df > 0 degrees of freedom: Gamma(df / 2, 1 / 2), mean df. */
+DP_API dp_dist dp_chi_squared(double df);
+DP_API dp_dist dp_chi_squared_v(dp_expr df);
+
+/* Weibull with shape > 0 and scale > 0: P(X > x) = e^-(x / scale)^shape. */
+DP_API dp_dist dp_weibull(double shape, double scale);
+DP_API dp_dist dp_weibull_v(dp_expr shape, dp_expr scale);
+
+/* Pareto from the minimum > 0 up, a known number, with shape > 0: P(X > x) = (minimum / x)^shape.
+ * The mean is infinite for shapes up to 1. */
+DP_API dp_dist dp_pareto(double minimum, double shape);
+DP_API dp_dist dp_pareto_v(double minimum, dp_expr shape);
+
 /* 1 / Gamma(shape, rate = scale), shape > 0, scale > 0. */
 DP_API dp_dist dp_inverse_gamma(double shape, double scale);
 DP_API dp_dist dp_inverse_gamma_v(dp_expr shape, dp_expr scale);
@@ -68,6 +97,11 @@ DP_API dp_dist dp_inverse_gamma_v(dp_expr shape, dp_expr scale);
 /* Beta with a > 0 and b > 0 on (0, 1). */
 DP_API dp_dist dp_beta(double a, double b);
 DP_API dp_dist dp_beta_v(dp_expr a, dp_expr b);
+
+/* Beta on (0, 1) by its mean, in (0, 1), and its precision > 0: a = mean precision and
+ * b = (1 - mean) precision; the variance is mean (1 - mean) / (1 + precision). */
+DP_API dp_dist dp_beta_mean(double mean, double precision);
+DP_API dp_dist dp_beta_mean_v(dp_expr mean, dp_expr precision);
 
 /* Uniform on (low, high), low < high. */
 DP_API dp_dist dp_uniform(double low, double high);

@@ -78,6 +78,26 @@ dp_dist dp_half_cauchy_v(dp_expr scale)
     return of_expressions(&dpi_half_cauchy, scale, dp_num(0));
 }
 
+dp_dist dp_half_student_t(double df, double scale)
+{
+    return of_numbers(&dpi_half_student_t, df, scale, 0);
+}
+
+dp_dist dp_half_student_t_v(dp_expr df, dp_expr scale)
+{
+    return of_expressions(&dpi_half_student_t, df, scale);
+}
+
+dp_dist dp_logistic_distribution(double loc, double scale)
+{
+    return of_numbers(&dpi_logistic_distribution, loc, scale, 0);
+}
+
+dp_dist dp_logistic_distribution_v(dp_expr loc, dp_expr scale)
+{
+    return of_expressions(&dpi_logistic_distribution, loc, scale);
+}
+
 dp_dist dp_gumbel(double loc, double scale)
 {
     return of_numbers(&dpi_gumbel, loc, scale, 0);
@@ -96,6 +116,16 @@ dp_dist dp_laplace(double loc, double scale)
 dp_dist dp_laplace_v(dp_expr loc, dp_expr scale)
 {
     return of_expressions(&dpi_laplace, loc, scale);
+}
+
+dp_dist dp_asymmetric_laplace(double loc, double scale, double quantile)
+{
+    return of_numbers(&dpi_asymmetric_laplace, loc, scale, quantile);
+}
+
+dp_dist dp_asymmetric_laplace_v(dp_expr loc, dp_expr scale, dp_expr quantile)
+{
+    return (dp_dist){&dpi_asymmetric_laplace, {loc, scale, quantile}};
 }
 
 dp_dist dp_exponential(double rate)
@@ -118,6 +148,36 @@ dp_dist dp_gamma_v(dp_expr shape, dp_expr rate)
     return of_expressions(&dpi_gamma, shape, rate);
 }
 
+dp_dist dp_chi_squared(double df)
+{
+    return of_numbers(&dpi_chi_squared, df, 0, 0);
+}
+
+dp_dist dp_chi_squared_v(dp_expr df)
+{
+    return of_expressions(&dpi_chi_squared, df, dp_num(0));
+}
+
+dp_dist dp_weibull(double shape, double scale)
+{
+    return of_numbers(&dpi_weibull, shape, scale, 0);
+}
+
+dp_dist dp_weibull_v(dp_expr shape, dp_expr scale)
+{
+    return of_expressions(&dpi_weibull, shape, scale);
+}
+
+dp_dist dp_pareto(double minimum, double shape)
+{
+    return of_numbers(&dpi_pareto, minimum, shape, 0);
+}
+
+dp_dist dp_pareto_v(double minimum, dp_expr shape)
+{
+    return of_expressions(&dpi_pareto, dp_num(minimum), shape);
+}
+
 dp_dist dp_inverse_gamma(double shape, double scale)
 {
     return of_numbers(&dpi_inverse_gamma, shape, scale, 0);
@@ -136,6 +196,16 @@ dp_dist dp_beta(double a, double b)
 dp_dist dp_beta_v(dp_expr a, dp_expr b)
 {
     return of_expressions(&dpi_beta, a, b);
+}
+
+dp_dist dp_beta_mean(double mean, double precision)
+{
+    return of_numbers(&dpi_beta_mean, mean, precision, 0);
+}
+
+dp_dist dp_beta_mean_v(dp_expr mean, dp_expr precision)
+{
+    return of_expressions(&dpi_beta_mean, mean, precision);
 }
 
 dp_dist dp_uniform(double low, double high)

@@ -9,6 +9,8 @@
 #define DPI_FAMILIES(X)                                                                            \
     X(normal) X(half_normal) X(log_normal) X(student_t) X(cauchy) X(half_cauchy) X(laplace)        \
     X(gumbel) X(exponential) X(gamma) X(inverse_gamma) X(beta) X(uniform)                          \
+    X(half_student_t) X(logistic_distribution) X(asymmetric_laplace) X(chi_squared) X(weibull)     \
+    X(pareto) X(beta_mean)                                                                         \
     X(bernoulli_logit) X(binomial_logit) X(poisson_log) X(categorical_logit) X(chance_logit)
 /* clang-format on */
 

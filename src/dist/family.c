@@ -40,7 +40,8 @@ dpi_id dpi_mean(dpi_graph *g, const dpi_family *family, const dpi_id arg[], cons
 
 bool dpi_in_domain(dpi_domain domain, double x)
 {
-    return isfinite(x) && (domain != DPI_POSITIVE || x > 0) &&
+    return isfinite(x) && ((domain != DPI_POSITIVE && domain != DPI_FRACTION) || x > 0) &&
+           (domain != DPI_FRACTION || x < 1) &&
            (domain != DPI_NOT_NEGATIVE || (x >= 0 && x == floor(x)));
 }
 

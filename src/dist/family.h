@@ -19,6 +19,7 @@ enum { DPI_MAX_ARGS = 8 };
 typedef enum dpi_domain {
     DPI_ANY,         /* any finite number */
     DPI_POSITIVE,    /* > 0 */
+    DPI_FRACTION,    /* > 0 and < 1 */
     DPI_NOT_NEGATIVE /* a whole number >= 0: a count of trials */
 } dpi_domain;
 

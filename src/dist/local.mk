@@ -1,10 +1,13 @@
 libtacit_core_la_SOURCES += \
+  %D%/asymmetric-laplace.c \
   %D%/bernoulli-logit.c \
   %D%/beta.c \
+  %D%/beta-mean.c \
   %D%/binomial-logit.c \
   %D%/categorical-logit.c \
   %D%/cauchy.c \
   %D%/chance-logit.c \
+  %D%/chi-squared.c \
   %D%/constructors.c \
   %D%/dirichlet.c \
   %D%/exponential.c \
@@ -12,14 +15,18 @@ libtacit_core_la_SOURCES += \
   %D%/gamma.c \
   %D%/half-cauchy.c \
   %D%/half-normal.c \
+  %D%/half-student-t.c \
   %D%/inverse-gamma.c \
   %D%/gumbel.c \
   %D%/laplace.c \
   %D%/log-normal.c \
+  %D%/logistic-distribution.c \
   %D%/mixture.c \
   %D%/normal.c \
   %D%/outcomes.c %D%/outcomes.h \
+  %D%/pareto.c \
   %D%/poisson-log.c \
   %D%/student-t.c \
   %D%/support.c %D%/support.h \
-  %D%/uniform.c
+  %D%/uniform.c \
+  %D%/weibull.c

@@ -82,11 +82,11 @@ static size_t nodes_of(const smooth_law *l, double u[], double mass[])
     return N;
 }
 
-/* The nodes above 0 of a law that is even; `reach` is that of the last, in scales. */
-static void upper_nodes(double scale, double reach, double z[], double jacobian[])
+/* n nodes above 0 of a law that is even; `reach` is that of the last, in scales. */
+static void upper_nodes(size_t n, double scale, double reach, double z[], double jacobian[])
 {
-    double step = asinh(reach) / HALF, e = exp(0.5 * step), growth = exp(step);
-    for (size_t j = 0; j < HALF; j++, e *= growth) {
+    double step = asinh(reach) / (double)n, e = exp(0.5 * step), growth = exp(step);
+    for (size_t j = 0; j < n; j++, e *= growth) {
         double inverse = 1 / e;
         z[j] = scale * (0.5 * (e - inverse));
         jacobian[j] = 0.5 * (e + inverse);
@@ -110,7 +110,7 @@ static const double normal_scale = 1.5, normal_end = 6.4;
 size_t dpi_outcomes_half_normal(double z[], double mass[])
 {
     double jacobian[HALF];
-    upper_nodes(normal_scale, normal_end / normal_scale, z, jacobian);
+    upper_nodes(HALF, normal_scale, normal_end / normal_scale, z, jacobian);
     for (size_t j = 0; j < HALF; j++)
         mass[j] = -0.5 * z[j] * z[j];
     dpi_map_double(DPI_MAP_EXP, HALF, mass, mass);
@@ -208,26 +208,32 @@ static double log_cosh(double t)
 }
 
 /* With z = sqrt(df) sinh t the density of t falls by df log cosh t. */
-size_t dpi_outcomes_half_student_t(double df, double z[], double mass[])
+static size_t upper_student_t(size_t n, double df, double z[], double mass[])
 {
     df = usual(df);
-    double jacobian[HALF], end = fallen / df;
+    double jacobian[N], end = fallen / df;
     double reach = end + log1p(sqrt(-expm1(-2 * end))), scale = 1 / sqrt(fmax(df, 1));
-    upper_nodes(scale, reach / scale, z, jacobian);
-    for (size_t j = 0; j < HALF; j++)
+    upper_nodes(n, scale, reach / scale, z, jacobian);
+    for (size_t j = 0; j < n; j++)
         mass[j] = -df * log_cosh(z[j]);
-    dpi_map_double(DPI_MAP_EXP, HALF, mass, mass);
-    for (size_t j = 0; j < HALF; j++) {
+    dpi_map_double(DPI_MAP_EXP, n, mass, mass);
+    for (size_t j = 0; j < n; j++) {
         mass[j] *= jacobian[j];
         z[j] = sqrt(df) * sinh(z[j]);
     }
-    normalise(HALF, mass);
-    return HALF;
+    normalise(n, mass);
+    return n;
+}
+
+/* As many nodes as the whole law: clipped scores have their kinks on one side. */
+size_t dpi_outcomes_half_student_t(double df, double z[], double mass[])
+{
+    return upper_student_t(N, df, z, mass);
 }
 
 size_t dpi_outcomes_student_t(double df, double z[], double mass[])
 {
-    dpi_outcomes_half_student_t(df, z, mass);
+    upper_student_t(HALF, df, z, mass);
     return mirrored(z, mass);
 }
 

@@ -55,6 +55,12 @@ static dpi_id interval_log_jacobian(dpi_graph *g, dpi_id z, const dpi_id arg[])
     return dpi_add(g, unit_log_jacobian(g, z, arg), width);
 }
 
+/* The lower bound itself, which it is for far z, belongs to it. */
+static dpi_id from_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
+{
+    return dpi_add(g, arg[0], dpi_unary(g, &dpi_op_exp, z));
+}
+
 /* K numbers, up to a common factor. */
 static dpi_id simplex_logits(dpi_graph *g, dpi_id z)
 {
@@ -109,6 +115,12 @@ static bool interval_contains(double x, double low, double high)
     return x >= low && x <= high;
 }
 
+static bool from_contains(double x, double low, double high)
+{
+    (void)high;
+    return x >= low && isfinite(x);
+}
+
 static bool binary_contains(double x, double low, double high)
 {
     (void)low;
@@ -149,6 +161,8 @@ const dpi_support dpi_supports[DPI_N_SUPPORTS] = {
                   unit_constrain, unit_log_jacobian, unit_contains},
     [DPI_INTERVAL] = {"interval", "a number between the given bounds", false, false,
                       interval_constrain, interval_log_jacobian, interval_contains},
+    [DPI_FROM] = {"from", "a number from the given minimum up", false, false,
+                  from_constrain, positive_log_jacobian, from_contains},
     [DPI_SIMPLEX] = {"simplex", "numbers above 0 that sum to 1", false, true,
                      simplex_constrain, simplex_log_jacobian, unit_contains},
     [DPI_BINARY] = {"binary", "0 or 1", true, false, NULL, NULL, binary_contains},
@@ -160,6 +174,11 @@ const dpi_support dpi_supports[DPI_N_SUPPORTS] = {
                       false, NULL, NULL, category_contains},
 };
 /* clang-format on */
+
+int dpi_support_bounds(dpi_support_kind kind)
+{
+    return kind == DPI_INTERVAL ? 2 : kind == DPI_FROM ? 1 : 0;
+}
 
 static double into(double x, double low, double high)
 {

@@ -4,6 +4,7 @@
  *   positive   x = e^z                      log |dx/dz| = z
  *   unit       x = 1 / (1 + e^-z)           log |dx/dz| = -softplus(z) - softplus(-z)
  *   interval   x = low + (high - low) unit  log |dx/dz| = that of unit + log(high - low)
+ *   from       x = low + e^z                log |dx/dz| = z
  *   simplex    x = softmax(V z)             log |dx/dz| = log(K) / 2 - K log sum_k e^((V z)_k)
  *   binary, count, count_to, category       discrete: for data only, no bijector
  *   chance     for data only too: the mean of a binary log density, drawn as 0 or 1
@@ -26,6 +27,7 @@ typedef enum dpi_support_kind {
     DPI_ABOVE_ZERO,
     DPI_UNIT,
     DPI_INTERVAL, /* between the family's first two arguments */
+    DPI_FROM,     /* the family's first argument or above */
     DPI_SIMPLEX,  /* K numbers above 0 that sum to 1 */
     DPI_BINARY,   /* 0 or 1 */
     DPI_CHANCE,   /* from 0 to 1, both included */
@@ -49,6 +51,9 @@ typedef struct dpi_support {
 } dpi_support;
 
 extern const dpi_support dpi_supports[DPI_N_SUPPORTS];
+
+/* How many of the family's first arguments bound a support that has a bijector. */
+int dpi_support_bounds(dpi_support_kind kind);
 
 /* What a draw becomes that rounding has put on the edge of its support: the nearest number inside,
  * in the normal range.  Samplers reach 0, 1 and infinity where the numbers are too small or too

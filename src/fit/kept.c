@@ -17,11 +17,11 @@ static const double off_one = 1e-9;
 
 /* ---- taking them in ---- */
 
-/* Bounds of an interval, numbers in every model that the calls of tacit/dist.h can write. */
+/* Bounds of a support, numbers in every model that the calls of tacit/dist.h can write. */
 static dp_status find_bounds(const dp_fit *fit, const dpi_site *site, double bound[2],
                              dp_error *err)
 {
-    for (int k = 0; site->family->support == DPI_INTERVAL && k < 2; k++) {
+    for (int k = 0; k < dpi_support_bounds(site->family->support); k++) {
         const dpi_node *node = dpi_get(&fit->model->graph, site->arg[k]);
         if (!dpi_is_number(node))
             return dpi_fail(err, DP_EUNSUPPORTED,

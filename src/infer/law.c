@@ -86,8 +86,7 @@ static void make_nodes(dpi_law *law)
     for (int a = 0; a < family->n_args; a++)
         arg[a] = &law->shape[a];
     law->n = dpi_outcomes(family, arg, law->width, y, law->mass);
-    law->smooth = family->support == DPI_REAL || family->support == DPI_ABOVE_ZERO ||
-                  family->support == DPI_UNIT;
+    law->smooth = !dpi_supports[family->support].discrete;
     if (law->smooth)
         put_in_order(law->n, y, law->mass);
     make_scores(law, y, arg);

@@ -3,6 +3,7 @@
  *
  *   positive  z = log x
  *   unit      z = log(x / (1 - x)), and likewise of (x - low) / (high - low)
+ *   from      z = log(x - low), at least that of the smallest normal number
  *   simplex   z = V' log x, V as in dpi_op_contrast: column j has j ones and then -j, all over
  *             sqrt(j (j + 1)); they are orthonormal and orthogonal to 1, so V'(V z + c 1) = z
  *
@@ -86,6 +87,8 @@ static double free_number(dpi_support_kind support, double x, double low, double
         return log(x) - log1p(-x);
     case DPI_INTERVAL:
         return log(x - low) - log(high - x);
+    case DPI_FROM:
+        return log(dpi_into_positive(x - low));
     default:
         return x;
     }

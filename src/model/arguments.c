@@ -1,22 +1,26 @@
 /* A distribution's arguments where it meets a site: their domains, and the shape that they give one
  * value. */
+#include <math.h>
+
 #include "model/declare.h"
 
 const char *dpi_domain_text(dpi_domain domain)
 {
     return domain == DPI_POSITIVE       ? "a number above 0"
+           : domain == DPI_FRACTION     ? "a number strictly between 0 and 1"
            : domain == DPI_NOT_NEGATIVE ? "a whole number from 0 up"
                                         : "a finite number";
 }
 
-/* Whether a node is, or may well be, nowhere below zero: constants are looked at. */
-static bool may_be_low_bound(const dpi_graph *g, dpi_id low)
+/* Whether a node is, or may well be, nowhere below `low` and nowhere above `high`: constants are
+ * looked at. */
+static bool may_be_within(const dpi_graph *g, dpi_id id, double low, double high)
 {
-    const dpi_node *node = dpi_get(g, low);
+    const dpi_node *node = dpi_get(g, id);
     const double *values = node->attr.array != NULL ? node->attr.array : &node->attr.value;
     size_t n = dpi_is_const(node) ? dpi_shape_size(&node->shape) : 0;
     for (size_t e = 0; e < n; e++)
-        if (values[e] < 0)
+        if (values[e] < low || values[e] > high)
             return false;
     return true;
 }
@@ -24,11 +28,27 @@ static bool may_be_low_bound(const dpi_graph *g, dpi_id low)
 /* Whether every value of a latent or parameter lies in a domain. */
 static bool site_fits(const dpi_graph *g, const dpi_site *site, dpi_domain domain)
 {
-    if (domain != DPI_POSITIVE || site->kind != DPI_LATENT)
+    if (domain == DPI_ANY || domain == DPI_NOT_NEGATIVE || site->kind != DPI_LATENT)
         return domain == DPI_ANY; /* a parameter may be any number, and no latent is a whole one */
     dpi_support_kind support = site->family->support;
-    return support == DPI_ABOVE_ZERO || support == DPI_UNIT || support == DPI_SIMPLEX ||
-           (support == DPI_INTERVAL && may_be_low_bound(g, site->arg[0]));
+    bool in_unit = support == DPI_UNIT || support == DPI_SIMPLEX;
+    if (domain == DPI_FRACTION)
+        return in_unit || (support == DPI_INTERVAL && may_be_within(g, site->arg[0], 0, 1) &&
+                           may_be_within(g, site->arg[1], 0, 1));
+    return in_unit || support == DPI_ABOVE_ZERO ||
+           (dpi_support_bounds(support) > 0 && may_be_within(g, site->arg[0], 0, INFINITY));
+}
+
+/* What to do instead. */
+static const char *remedy(dpi_domain domain, bool latent)
+{
+    if (domain == DPI_NOT_NEGATIVE)
+        return "use a constant or a column";
+    if (domain == DPI_FRACTION)
+        return latent ? "give it a prior between 0 and 1, such as dp_beta, or use dp_logistic of it"
+                      : "use dp_logistic of it";
+    return latent ? "give it a prior above 0, such as dp_half_normal, or use dp_exp of it"
+                  : "use dp_exp of it";
 }
 
 /* The node whose numbers these are, in other places or some of them. */
@@ -62,10 +82,7 @@ static bool stays_in_domain(dp_model *m, const char *name, const dpi_family *fam
         return true;
     FAIL(m, DP_EDOMAIN, "'%s': %s of %s must be %s, and '%s' need not be; %s", name,
          family->arg_name[k], family->name, dpi_domain_text(domain), site->name,
-         domain != DPI_POSITIVE     ? "use a constant or a column"
-         : site->kind == DPI_LATENT ? "give it a prior above 0, such as dp_half_normal, or use "
-                                      "dp_exp of it"
-                                    : "use dp_exp of it");
+         remedy(domain, site->kind == DPI_LATENT));
     return false;
 }
 

@@ -72,6 +72,42 @@ static double uniform_cdf(double x, const double arg[])
     return gsl_cdf_flat_P(x, arg[0], arg[1]);
 }
 
+static double half_student_t_cdf(double x, const double arg[])
+{
+    return 2 * gsl_cdf_tdist_P(x / arg[1], arg[0]) - 1;
+}
+
+static double logistic_distribution_cdf(double x, const double arg[])
+{
+    return gsl_cdf_logistic_P(x - arg[0], arg[1]);
+}
+
+static double asymmetric_laplace_cdf(double x, const double arg[])
+{
+    double z = (x - arg[0]) / arg[1], p = arg[2];
+    return z < 0 ? p * exp((1 - p) * z) : 1 - (1 - p) * exp(-p * z);
+}
+
+static double chi_squared_cdf(double x, const double arg[])
+{
+    return gsl_cdf_chisq_P(x, arg[0]);
+}
+
+static double weibull_cdf(double x, const double arg[])
+{
+    return gsl_cdf_weibull_P(x, arg[1], arg[0]);
+}
+
+static double pareto_cdf(double x, const double arg[])
+{
+    return x < arg[0] ? 0 : gsl_cdf_pareto_P(x, arg[1], arg[0]);
+}
+
+static double beta_mean_cdf(double x, const double arg[])
+{
+    return gsl_cdf_beta_P(x, arg[0] * arg[1], (1 - arg[0]) * arg[1]);
+}
+
 static double bernoulli_top(const double arg[])
 {
     (void)arg;
@@ -100,6 +136,12 @@ static double student_t_slack(const struct point *p, int k)
 {
     double df = p->arg[0], z = (p->x - p->arg[1]) / p->arg[2];
     return k == 1 && df > 1 ? 1e-15 * (1 + z * z) / df : k == 3 ? 4e-16 / p->arg[2] : 0;
+}
+
+static double half_student_t_slack(const struct point *p, int k)
+{
+    const struct point of_t = {.x = p->x, .arg = {p->arg[0], 0, p->arg[1]}};
+    return student_t_slack(&of_t, k == 2 ? 3 : k);
 }
 
 /* The derivative in the number of trials, which no model asks for, is a difference of digammas. */
@@ -139,6 +181,18 @@ static const dist_case cases[] = {
     {ROW(inverse_gamma, 2), .tried = {{3.17, 2.39}, {0.771, 0.432}, {11.3, 7.19}},
      .cdf = inverse_gamma_cdf},
     {ROW(beta, 2), .tried = {{2.71, 1.93}, {0.417, 0.732}, {17.9, 5.31}}, .cdf = beta_cdf},
+    {ROW(half_student_t, 2), .tried = {{3.71, 0.871}, {2.917, 2.13}, {217.9, 0.413}},
+     .cdf = half_student_t_cdf, .slack = half_student_t_slack},
+    {ROW(logistic_distribution, 2), .tried = {{0.213, 0.931}, {-1.73, 2.37}, {3.1, 0.319}},
+     .cdf = logistic_distribution_cdf},
+    {ROW(asymmetric_laplace, 3),
+     .tried = {{0.213, 0.931, 0.317}, {-1.73, 2.37, 0.913}, {3.1, 0.319, 0.0731}},
+     .cdf = asymmetric_laplace_cdf},
+    {ROW(chi_squared, 1), .tried = {{3.71}, {0.817}, {41.3}}, .cdf = chi_squared_cdf},
+    {ROW(weibull, 2), .tried = {{1.71, 1.39}, {0.717, 0.319}, {7.17, 2.17}}, .cdf = weibull_cdf},
+    {ROW(pareto, 2), .tried = {{0.319, 2.71}, {1.37, 1.917}, {0.0217, 11.3}}, .cdf = pareto_cdf},
+    {ROW(beta_mean, 2), .tried = {{0.571, 4.93}, {0.317, 1.32}, {0.819, 23.1}},
+     .cdf = beta_mean_cdf},
     {ROW(uniform, 2), .tried = {{0.217, 1.913}, {-7.72, 11.9}, {3.1, 3.37}}, .cdf = uniform_cdf},
     {ROW(bernoulli_logit, 1), .tried = {{0.713}, {-2.17}, {4.39}}, .top = bernoulli_top},
     {ROW(chance_logit, 1), .tried = {{0.713}, {-2.17}, {4.39}}, .top = bernoulli_top},
@@ -164,6 +218,20 @@ const dist_case *case_of(const dpi_family *family)
     print_error("family %s has no test case\n", family->name);
     fail();
     return NULL;
+}
+
+size_t first_inferred(const dist_case *c)
+{
+    return c->family->arg_domain[0] == DPI_NOT_NEGATIVE || c->family->support == DPI_FROM;
+}
+
+double inner_number(const dist_case *c, const double arg[])
+{
+    dpi_support_kind support = c->family->support;
+    return dpi_supports[support].discrete ? 1
+           : support == DPI_INTERVAL      ? 0.7131 * arg[0] + 0.2869 * arg[1]
+           : support == DPI_FROM          ? arg[0] * 1.41739
+                                          : 0.41739;
 }
 
 static dpi_id input(density *d, const char *name, size_t n)

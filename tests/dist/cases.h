@@ -36,6 +36,12 @@ extern const size_t n_centre_points;
 /* The case of a family; fails when there is none or it has too few points. */
 const dist_case *case_of(const dpi_family *family);
 
+/* The first argument that is inferred: not a number of trials, nor a bound that is known. */
+size_t first_inferred(const dist_case *c);
+
+/* A number inside the support, off every kink and centre of the cases. */
+double inner_number(const dist_case *c, const double arg[]);
+
 /* A family's log density as a graph that is run at given numbers. */
 typedef struct density {
     const dist_case *of;

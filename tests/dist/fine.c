@@ -15,11 +15,12 @@ static fine_law *every_value(const dist_case *c, const double arg[], fine_law *l
     return law;
 }
 
-/* The natural variable back to a number: any real, above zero, or in (0, 1). */
-static double number_of(const dist_case *c, double t)
+/* The natural variable back to a number: any real, above zero or a minimum, or in (0, 1). */
+static double number_of(const dist_case *c, const double arg[], double t)
 {
     return c->family->support == DPI_REAL         ? sinh(t)
            : c->family->support == DPI_ABOVE_ZERO ? exp(t)
+           : c->family->support == DPI_FROM       ? arg[0] + exp(t)
                                                   : 1 / (1 + exp(-t));
 }
 
@@ -29,7 +30,7 @@ static double passes(const dist_case *c, const double arg[], double level)
     double low = -700, high = 700;
     for (int i = 0; i < 100; i++) {
         double middle = 0.5 * (low + high);
-        if (c->cdf(number_of(c, middle), arg) < level)
+        if (c->cdf(number_of(c, arg, middle), arg) < level)
             low = middle;
         else
             high = middle;
@@ -45,10 +46,10 @@ fine_law *fine_law_of(const dist_case *c, const double arg[])
     if (c->cdf == NULL)
         return every_value(c, arg, law);
     double from = passes(c, arg, 1e-13), step = (passes(c, arg, 1 - 1e-13) - from) / MOST_FINE;
-    double below = c->cdf(number_of(c, from), arg);
+    double below = c->cdf(number_of(c, arg, from), arg);
     for (; law->n < MOST_FINE; law->n++) {
-        double t = from + step * (double)law->n, up = c->cdf(number_of(c, t + step), arg);
-        law->y[law->n] = number_of(c, t + 0.5 * step);
+        double t = from + step * (double)law->n, up = c->cdf(number_of(c, arg, t + step), arg);
+        law->y[law->n] = number_of(c, arg, t + 0.5 * step);
         law->mass[law->n] = up - below;
         below = up;
     }

@@ -46,6 +46,14 @@ static void constructors_of_numbers_keep_the_order(void **state)
     check(dp_gamma(4.1, 4.3), "gamma", "shape rate", 4.1, 4.3, 0);
     check(dp_inverse_gamma(4.7, 5.3), "inverse_gamma", "shape scale", 4.7, 5.3, 0);
     check(dp_beta(5.9, 6.1), "beta", "a b", 5.9, 6.1, 0);
+    check(dp_half_student_t(2.3, 2.7), "half_student_t", "df scale", 2.3, 2.7, 0);
+    check(dp_logistic_distribution(0.53, 3.3), "logistic_distribution", "loc scale", 0.53, 3.3, 0);
+    check(dp_asymmetric_laplace(0.59, 3.7, 0.3), "asymmetric_laplace", "loc scale quantile", 0.59,
+          3.7, 0.3);
+    check(dp_chi_squared(3.9), "chi_squared", "df", 3.9, 0, 0);
+    check(dp_weibull(4.9, 5.1), "weibull", "shape scale", 4.9, 5.1, 0);
+    check(dp_pareto(5.3, 5.7), "pareto", "minimum shape", 5.3, 5.7, 0);
+    check(dp_beta_mean(0.61, 6.7), "beta_mean", "mean precision", 0.61, 6.7, 0);
     check(dp_dirichlet(1.3), "dirichlet", "concentration", 1.3, 0, 0);
     check(dp_mixture(dp_num(6.1), dp_exponential(6.3)), "mixture of exponential", "weights rate",
           6.1, 6.3, 0);
@@ -70,6 +78,14 @@ static void constructors_of_expressions_keep_the_order(void **state)
     check(dp_gamma_v(a, b), "gamma", "shape rate", 0.71, 1.73, 0);
     check(dp_inverse_gamma_v(a, b), "inverse_gamma", "shape scale", 0.71, 1.73, 0);
     check(dp_beta_v(a, b), "beta", "a b", 0.71, 1.73, 0);
+    check(dp_half_student_t_v(a, b), "half_student_t", "df scale", 0.71, 1.73, 0);
+    check(dp_logistic_distribution_v(a, b), "logistic_distribution", "loc scale", 0.71, 1.73, 0);
+    check(dp_asymmetric_laplace_v(a, b, c), "asymmetric_laplace", "loc scale quantile", 0.71, 1.73,
+          2.79);
+    check(dp_chi_squared_v(a), "chi_squared", "df", 0.71, 0, 0);
+    check(dp_weibull_v(a, b), "weibull", "shape scale", 0.71, 1.73, 0);
+    check(dp_pareto_v(5.9, b), "pareto", "minimum shape", 5.9, 1.73, 0);
+    check(dp_beta_mean_v(a, b), "beta_mean", "mean precision", 0.71, 1.73, 0);
     check(dp_dirichlet_v(a), "dirichlet", "concentration", 0.71, 0, 0);
     check(dp_bernoulli_logit(a), "bernoulli_logit", "logit", 0.71, 0, 0);
     check(dp_chance_logit(a), "chance_logit", "logit", 0.71, 0, 0);

@@ -3,7 +3,7 @@
  * Continuous: Kolmogorov-Smirnov.  For n independent draws the greatest distance between the
  * empirical and the true distribution function exceeds d with probability at most 2 e^(-2 n d^2)
  * (Massart 1990, Ann. Probab. 18, 1269), whatever n is.  Discrete: Pearson's chi-square over cells
- * of at least 100 expected draws.  Each of the 51 tests is allowed a false failure of 1e-11,
+ * of at least 100 expected draws.  Each of the 75 tests is allowed a false failure of 1e-11,
  * together less than 1e-9; the seeds are fixed, so they pass or fail for good. */
 #include "dist/family.h"
 
@@ -166,6 +166,23 @@ static const struct {
     {&dpi_beta, {1e308, 1e308}},
     {&dpi_student_t, {5e-324, 0, 1}},
     {&dpi_student_t, {2 + 4e-15, 0, 1}},
+    {&dpi_half_student_t, {1e-3, 1e300}},
+    {&dpi_half_student_t, {5e-324, 1}},
+    {&dpi_half_student_t, {1e300, 1e-320}},
+    {&dpi_logistic_distribution, {1e308, 1e308}},
+    {&dpi_asymmetric_laplace, {-1e308, 1e308, 1e-300}},
+    {&dpi_asymmetric_laplace, {0, 1, 1 - 1e-16}},
+    {&dpi_chi_squared, {1e-3}},
+    {&dpi_chi_squared, {1e308}},
+    {&dpi_weibull, {1e-3, 1}},
+    {&dpi_weibull, {1e-300, 1e300}},
+    {&dpi_weibull, {1e300, 1e-308}},
+    {&dpi_pareto, {1e-308, 1e-3}},
+    {&dpi_pareto, {1e308, 1e-300}},
+    {&dpi_pareto, {0.1, 1e300}},
+    {&dpi_beta_mean, {1e-300, 1e-300}},
+    {&dpi_beta_mean, {1 - 1e-16, 1e-3}},
+    {&dpi_beta_mean, {0.3, 1e308}},
     {&dpi_bernoulli_logit, {1e5}},
     {&dpi_bernoulli_logit, {-1e5}},
     {&dpi_chance_logit, {1e5}},
@@ -222,14 +239,18 @@ static void arguments_outside_their_domain_give_no_number(void **state)
     for (size_t i = 0; i < dpi_n_families; i++) {
         const dist_case *c = case_of(dpi_families[i]);
         for (int k = 0; k < c->family->n_args && !c->family->vector_arg; k++)
-            for (size_t v = 0; v < 7; v++) {
+            for (size_t v = 0; v < 8; v++) {
                 dpi_domain domain = c->family->arg_domain[k];
                 double arg[MAX_NUMBERS], x;
                 memcpy(arg, c->tried[0], sizeof arg);
-                if ((v >= 3 && v < 5 && domain != DPI_POSITIVE) ||
-                    (v >= 5 && domain != DPI_NOT_NEGATIVE))
+                if ((v >= 3 && v < 5 && domain != DPI_POSITIVE && domain != DPI_FRACTION) ||
+                    (v >= 5 && v < 7 && domain != DPI_NOT_NEGATIVE) ||
+                    (v >= 7 && domain != DPI_FRACTION))
                     continue;
-                arg[k] = v < 3 ? never[v] : v < 5 ? not_positive[v - 3] : no_count[v - 5];
+                arg[k] = v < 3   ? never[v]
+                         : v < 5 ? not_positive[v - 3]
+                         : v < 7 ? no_count[v - 5]
+                                 : 1;
                 draw_many(c, arg, 3, 1, &x);
                 if (!isnan(x))
                     fail_msg("%s, argument %d is %g: draw %g", c->family->name, k, arg[k], x);

@@ -134,11 +134,7 @@ static void check_differences(const dist_case *c)
     density d;
     density_open(&d, c, false);
     for (int t = 0; t < N_TRIED; t++) {
-        /* A point off every kink and centre, inside the support at each of the arguments tried. */
-        double x = dpi_supports[c->family->support].discrete ? 1
-                   : c->family->support == DPI_INTERVAL
-                       ? 0.7131 * c->tried[t][0] + 0.2869 * c->tried[t][1]
-                       : 0.41739;
+        double x = inner_number(c, c->tried[t]);
         double slope[1 + MAX_NUMBERS];
         (void)density_at(&d, x, c->tried[t], slope);
         for (size_t k = first_slope(c); k <= c->n_numbers; k++)
@@ -178,8 +174,9 @@ static double integral(const mass *m, gsl_integration_workspace *work)
     const size_t limit = 1000;
     int status = m->on_line || support == DPI_REAL
                      ? gsl_integration_qagi(&f, exact, exact, limit, work, &value, &error)
-                 : support == DPI_ABOVE_ZERO
-                     ? gsl_integration_qagiu(&f, 0, exact, exact, limit, work, &value, &error)
+                 : support == DPI_ABOVE_ZERO || support == DPI_FROM
+                     ? gsl_integration_qagiu(&f, support == DPI_FROM ? m->arg[0] : 0, exact, exact,
+                                             limit, work, &value, &error)
                      : gsl_integration_qags(&f, support == DPI_UNIT ? 0 : m->arg[0],
                                             support == DPI_UNIT ? 1 : m->arg[1], exact, exact,
                                             limit, work, &value, &error);

@@ -111,6 +111,10 @@ static void means_are_integrals_of_distribution_functions(void **state)
     double mean;
     assert_int_equal(mean_at(&dpi_student_t, (const double[]){1, 2, 3}, 3, &mean), 1);
     assert_true(isnan(mean));
+    assert_int_equal(mean_at(&dpi_half_student_t, (const double[]){0.9, 3}, 2, &mean), 1);
+    assert_true(isinf(mean) && mean > 0);
+    assert_int_equal(mean_at(&dpi_pareto, (const double[]){0.9, 1}, 2, &mean), 1);
+    assert_true(isinf(mean) && mean > 0);
 }
 
 /* ---- discrete: the sum over values ---- */

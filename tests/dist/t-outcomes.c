@@ -7,6 +7,7 @@
 
 #include "num/special.h"
 #include "tests/dist/fine.h"
+#include "tests/dist/information.h"
 #include "tests/lib/numbers.h"
 
 enum { MOST = DPI_MOST_OUTCOMES };
@@ -39,12 +40,6 @@ static void each_family(void (*check)(const dist_case *))
     for (size_t i = 0; i < dpi_n_families; i++)
         if (dpi_families[i]->score != NULL)
             check(case_of(dpi_families[i]));
-}
-
-/* The first argument that is not a number of trials. */
-static size_t first_inferred(const dist_case *c)
-{
-    return c->family->arg_domain[0] == DPI_NOT_NEGATIVE;
 }
 
 static void near(const dist_case *c, double found, double wanted, double relative, double absolute)
@@ -145,74 +140,6 @@ static size_t moments(const dist_case *c, const double numbers[], double mean[],
     return n;
 }
 
-static double trigamma(double x)
-{
-    return dpi_polygamma(1, x);
-}
-
-static void categorical_information(const double arg[], double f[])
-{
-    double p[MAX_NUMBERS], top = arg[0], total = 0;
-    for (int k = 1; k < MAX_NUMBERS; k++)
-        top = fmax(top, arg[k]);
-    for (int k = 0; k < MAX_NUMBERS; k++)
-        total += p[k] = exp(arg[k] - top);
-    for (int k = 0; k < MAX_NUMBERS; k++)
-        for (int i = 0; i < MAX_NUMBERS; i++)
-            f[k * MAX_NUMBERS + i] = (k == i ? p[k] / total : 0) - p[k] * p[i] / total / total;
-}
-
-/* Lange, Little and Taylor 1989, JASA 84, 881, for the scale and the degrees of freedom. */
-static void student_t_information(const double arg[], double f[])
-{
-    double df = arg[0], v = arg[2] * arg[2];
-    f[0] = 0.25 * (trigamma(df / 2) - trigamma((df + 1) / 2)) -
-           (df + 5) / (2 * df * (df + 1) * (df + 3));
-    f[1] = f[3] = f[5] = f[7] = 0;
-    f[2] = f[6] = -2 / ((df + 1) * (df + 3) * arg[2]);
-    f[4] = (df + 1) / (df + 3) / v;
-    f[8] = 2 * df / (df + 3) / v;
-}
-
-/* f[K][K], in closed form; the usual ones are in Johnson, Kotz and Balakrishnan. */
-static void information(const dpi_family *family, const double arg[], double f[])
-{
-    double p = dpi_logistic(arg[0]), q = dpi_logistic(-arg[0]), v = arg[1] * arg[1],
-           u = arg[0] * arg[0];
-    const double euler_less = 1 - 0.57721566490153286;
-    f[1] = f[2] = 0;
-    if (family == &dpi_categorical_logit)
-        categorical_information(arg, f);
-    else if (family == &dpi_student_t)
-        student_t_information(arg, f);
-    else if (family == &dpi_bernoulli_logit || family == &dpi_chance_logit)
-        f[0] = p * q;
-    else if (family == &dpi_binomial_logit)
-        f[0] = 0, f[3] = arg[0] * dpi_logistic(arg[1]) * dpi_logistic(-arg[1]);
-    else if (family == &dpi_poisson_log)
-        f[0] = exp(arg[0]);
-    else if (family == &dpi_normal || family == &dpi_log_normal)
-        f[0] = 1 / v, f[3] = 2 / v;
-    else if (family == &dpi_cauchy)
-        f[0] = f[3] = 0.5 / v;
-    else if (family == &dpi_laplace)
-        f[0] = f[3] = 1 / v;
-    else if (family == &dpi_half_normal || family == &dpi_half_cauchy)
-        f[0] = (family == &dpi_half_normal ? 2 : 0.5) / u;
-    else if (family == &dpi_exponential)
-        f[0] = 1 / u;
-    else if (family == &dpi_gumbel)
-        f[0] = 1 / v, f[1] = f[2] = -euler_less / v,
-        f[3] = (M_PI * M_PI / 6 + euler_less * euler_less) / v;
-    else if (family == &dpi_gamma || family == &dpi_inverse_gamma)
-        f[0] = trigamma(arg[0]), f[1] = f[2] = -1 / arg[1], f[3] = arg[0] / v;
-    else if (family == &dpi_beta)
-        f[1] = f[2] = -trigamma(arg[0] + arg[1]), f[0] = trigamma(arg[0]) + f[1],
-        f[3] = trigamma(arg[1]) + f[1];
-    else
-        fail_msg("%s has no information here", family->name);
-}
-
 static void check_information_at(const dist_case *c, const double arg[], double of_mean,
                                  double of_square)
 {
@@ -280,6 +207,18 @@ static const struct {
     {&dpi_exponential, {1e-100}},
     {&dpi_laplace, {3e5, 1e-2}},
     {&dpi_gumbel, {-30, 1e3}},
+    {&dpi_half_student_t, {0.2, 3}},
+    {&dpi_half_student_t, {2000, 1e-9}},
+    {&dpi_logistic_distribution, {1e4, 1e-3}},
+    {&dpi_asymmetric_laplace, {3, 1e5, 0.003}},
+    {&dpi_chi_squared, {0.04}},
+    {&dpi_chi_squared, {1e8}},
+    {&dpi_weibull, {0.03, 1e-5}},
+    {&dpi_weibull, {300, 1e9}},
+    {&dpi_pareto, {1e-9, 0.1}},
+    {&dpi_pareto, {1e9, 1e6}},
+    {&dpi_beta_mean, {0.003, 20}},
+    {&dpi_beta_mean, {0.13, 2e5}},
 };
 
 static void so_they_have_far_out(void **state)
@@ -361,6 +300,9 @@ static const struct {
     {&dpi_binomial_logit, {-1, 0}},
     {&dpi_binomial_logit, {0x1p54, 0}},
     {&dpi_gamma, {-1, 1}},
+    {&dpi_asymmetric_laplace, {0, 1, 1}},
+    {&dpi_beta_mean, {0, 1}},
+    {&dpi_pareto, {0, 1}},
     {&dpi_student_t, {0, 0, 1}},
     {&dpi_bernoulli_logit, {INFINITY}},
     {&dpi_categorical_logit, {0, 1, NAN, 2}},
@@ -388,7 +330,9 @@ static double any_number(dpi_domain domain, uint64_t *state)
 {
     double size = pow(10, 307 * pow(next_number(state), 3)), sign = next_number(state);
     double x = domain == DPI_ANY && sign < 0 ? -size : size;
-    return domain == DPI_NOT_NEGATIVE ? floor(fmin(size, 0x1p60)) : x;
+    return domain == DPI_NOT_NEGATIVE ? floor(fmin(size, 0x1p60))
+           : domain == DPI_FRACTION   ? 0.5 + 0.4999999 * next_number(state)
+                                      : x;
 }
 
 /* Nodes lie in the support, and masses sum to 1, for whatever arguments. */

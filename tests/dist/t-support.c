@@ -92,6 +92,8 @@ static void check_known(const dpi_support *support, bijector *b, const double bo
         assert_close(x, z, 0, 0);
     else if (support == &dpi_supports[DPI_ABOVE_ZERO])
         assert_close(x, exp(z), 1e-15, 0);
+    else if (support == &dpi_supports[DPI_FROM])
+        assert_close(x, bound[0] + exp(z), 1e-15, 0);
     else
         assert_close(x,
                      support == &dpi_supports[DPI_UNIT] ? share
@@ -138,6 +140,8 @@ static void membership_is_exact(void **state)
     assert_false(in(DPI_UNIT, 0, 0, 0) || in(DPI_UNIT, 1, 0, 0) || in(DPI_UNIT, 1.2, 0, 0));
     assert_true(in(DPI_INTERVAL, -1.3, -1.3, 2) && in(DPI_INTERVAL, 2, -1.3, 2));
     assert_false(in(DPI_INTERVAL, -1.31, -1.3, 2) || in(DPI_INTERVAL, 2.01, -1.3, 2));
+    assert_true(in(DPI_FROM, -1.3, -1.3, 0) && in(DPI_FROM, 1e300, -1.3, 0));
+    assert_false(in(DPI_FROM, -1.31, -1.3, 0));
     assert_true(in(DPI_SIMPLEX, 0.25, 0, 0));
     assert_false(in(DPI_SIMPLEX, 0, 0, 0) || in(DPI_SIMPLEX, 1, 0, 0));
     assert_true(in(DPI_BINARY, 0, 0, 0) && in(DPI_BINARY, 1, 0, 0));

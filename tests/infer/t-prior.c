@@ -12,9 +12,9 @@
 
 #include "tests/lib/check.h"
 
-enum { DRAWS = 10000, BINS = 20, MEMBERS = 3, D = 4 + MEMBERS + 2 + 2 };
+enum { DRAWS = 10000, BINS = 20, MEMBERS = 3, D = 4 + MEMBERS + 2 + 2 + 1 };
 
-/* theta: mu, tau, share, between, b[3], weights[2], far[2] */
+/* theta: mu, tau, share, between, b[3], weights[2], far[2], size */
 static dp_model *make(void)
 {
     dp_model *m = dp_model_new();
@@ -26,8 +26,9 @@ static dp_model *make(void)
     dp_expr b = dp_sample_in(groups, "b", 1, dp_normal_v(mu, tau));
     dp_expr weights = dp_sample(m, "weights", 3, dp_dirichlet(1.5));
     dp_expr far = dp_sample(m, "far", 2, dp_cauchy_v(between, share));
+    dp_expr size = dp_sample(m, "size", 1, dp_pareto(0.3, 1.7));
     dp_expr sum = dp_add(dp_pick(b, dp_index(rows, "g", groups)), dp_sum(weights));
-    dp_observe(rows, "y", dp_normal_v(dp_add(sum, dp_sum(far)), tau));
+    dp_observe(rows, "y", dp_normal_v(dp_add(sum, dp_sum(far)), size));
     return m;
 }
 
@@ -62,6 +63,7 @@ static void transform(const double *z, double *u)
         u[7 + k] = gsl_cdf_beta_P(x[k], 1.5, 3);
     for (int k = 0; k < 2; k++)
         u[10 + k] = gsl_cdf_cauchy_P(z[9 + k] - between, share);
+    u[12] = gsl_cdf_pareto_P(0.3 + exp(z[11]), 1.7, 0.3);
 }
 
 static double chi_square(size_t n, const double *count)

@@ -47,12 +47,6 @@ static void observe(setting *s, double y)
     assert_true(dpi_law_of(&s->view, &s->record, &s->law));
 }
 
-/* The first argument that is not a number of trials. */
-static size_t first_inferred(const dist_case *c)
-{
-    return c->family->arg_domain[0] == DPI_NOT_NEGATIVE;
-}
-
 static uint64_t seed;
 
 static double between(double low, double high)

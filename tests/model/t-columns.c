@@ -139,8 +139,8 @@ static void latents_stay_in_the_domain_of_what_they_are_arguments_of(void **stat
 static void latents_above_zero_are_scales(void **state)
 {
     (void)state;
-    const dp_dist good[] = {dp_half_normal(1), dp_gamma(2, 2),    dp_log_normal(0, 1),
-                            dp_beta(2, 2),     dp_uniform(0, 10), dp_dirichlet(1)};
+    const dp_dist good[] = {dp_half_normal(1), dp_gamma(2, 2),  dp_log_normal(0, 1), dp_beta(2, 2),
+                            dp_uniform(0, 10), dp_dirichlet(1), dp_pareto(0.1, 2)};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         scene s = set_up();
         dp_expr tau = dp_sample(s.m, "tau", 3, good[i]);
@@ -154,6 +154,28 @@ static void latents_above_zero_are_scales(void **state)
     assert_int_equal(status_of(s.m), DP_OK);
 }
 
+static void latents_between_0_and_1_are_quantiles(void **state)
+{
+    (void)state;
+    const dp_dist good[] = {dp_beta(2, 2), dp_uniform(0.5, 1)},
+                  bad[] = {dp_half_normal(1), dp_uniform(0.5, 1.5), dp_normal(0, 1)};
+    for (int i = 0; i < 6; i++) {
+        scene s = set_up();
+        dp_expr q = i < 2   ? dp_sample(s.m, "q", 1, good[i])
+                    : i < 5 ? dp_sample(s.m, "q", 1, bad[i - 2])
+                            : dp_param(s.m, "q", 1, 0.5);
+        int line = __LINE__ + 1;
+        dp_observe(s.rows, "y", dp_asymmetric_laplace_v(dp_num(0), dp_num(1), q));
+        if (i < 2)
+            assert_ok(dp_model_status(s.m), dp_model_error(s.m));
+        else
+            assert_error(s.m, DP_EDOMAIN, line, "must be a number strictly between 0 and 1");
+        if (i >= 2)
+            assert_contains(dp_model_error(s.m), i < 5 ? "such as dp_beta" : "use dp_logistic");
+        dp_model_free(s.m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +184,7 @@ int main(void)
         cmocka_unit_test(a_column_is_one_thing_however_often_it_is_named),
         cmocka_unit_test(latents_stay_in_the_domain_of_what_they_are_arguments_of),
         cmocka_unit_test(latents_above_zero_are_scales),
+        cmocka_unit_test(latents_between_0_and_1_are_quantiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

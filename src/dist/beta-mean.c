@@ -1,0 +1,64 @@
+/* Beta on (0, 1) by its mean m and its precision k: Beta(m k, (1 - m) k), and made of it.  The
+ * variance is m (1 - m) / (1 + k) (Ferrari and Cribari-Neto 2004, J. Appl. Stat. 31, 799). */
+#include "dist/family.h"
+
+static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id rest = dpi_sub(g, dpi_constant(g, 1), arg[0]);
+    const dpi_id shapes[] = {dpi_times(g, arg[0], arg[1]), dpi_times(g, rest, arg[1])};
+    return dpi_beta.log_density(g, x, shapes);
+}
+
+/* The shapes; small means and precisions may have a product that is none. */
+static void shapes_of(const double *const arg[], double shape[2])
+{
+    shape[0] = dpi_into_positive(*arg[0] * *arg[1]);
+    shape[1] = dpi_into_positive((1 - *arg[0]) * *arg[1]);
+}
+
+static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
+{
+    double shape[2];
+    shapes_of(arg, shape);
+    return dpi_beta.draw(rng, (const double *const[]){&shape[0], &shape[1]}, arg_size);
+}
+
+static dpi_id mean(dpi_graph *g, const dpi_id arg[])
+{
+    (void)g;
+    return arg[0];
+}
+
+static void score(size_t n, const double y[], const double *const arg[], size_t arg_size,
+                  double s[])
+{
+    double shape[2], of[2], m = *arg[0];
+    shapes_of(arg, shape);
+    for (size_t j = 0; j < n; j++) {
+        dpi_beta.score(1, &y[j], (const double *const[]){&shape[0], &shape[1]}, arg_size, of);
+        s[2 * j] = *arg[1] * (of[0] - of[1]);
+        s[2 * j + 1] = m * of[0] + (1 - m) * of[1];
+    }
+}
+
+static size_t outcomes(const double *const arg[], size_t arg_size, double y[], double mass[])
+{
+    double shape[2];
+    shapes_of(arg, shape);
+    return dpi_beta.outcomes((const double *const[]){&shape[0], &shape[1]}, arg_size, y, mass);
+}
+
+const dpi_family dpi_beta_mean = {
+    .name = "beta_mean",
+    .formula = "(a - 1) log x + (b - 1) log(1 - x) - log B(a, b), a = mean precision, "
+               "b = (1 - mean) precision",
+    .n_args = 2,
+    .arg_name = {"mean", "precision"},
+    .arg_domain = {DPI_FRACTION, DPI_POSITIVE},
+    .support = DPI_UNIT,
+    .log_density = log_density,
+    .draw = draw,
+    .mean = mean,
+    .score = score,
+    .outcomes = outcomes,
+};
