@@ -1,5 +1,6 @@
 tacitinclude_HEADERS += \
   %D%/tacit/accountant.h \
+  %D%/tacit/algebra.h \
   %D%/tacit/audit.h \
   %D%/tacit/bounds.h \
   %D%/tacit/dataset.h \

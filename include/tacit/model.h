@@ -16,6 +16,7 @@
 
 #include <stdio.h>
 
+#include <tacit/algebra.h>
 #include <tacit/dist.h>
 #include <tacit/expr.h>
 #include <tacit/status.h>

@@ -3,6 +3,7 @@
 #define TACIT_TACIT_H
 
 #include <tacit/accountant.h>
+#include <tacit/algebra.h>
 #include <tacit/audit.h>
 #include <tacit/bounds.h>
 #include <tacit/dataset.h>

@@ -7,6 +7,7 @@ libtacit_core_la_SOURCES += \
   %D%/kernel-last.c \
   %D%/kernel-layout.c \
   %D%/kernel-loops.h \
+  %D%/kernel-matrix.c \
   %D%/kernel-numbers.h \
   %D%/kernel-pool.c \
   %D%/kernel-product.c \
@@ -17,12 +18,14 @@ libtacit_core_la_SOURCES += \
   %D%/op.c %D%/op.h \
   %D%/op-activation.c \
   %D%/op-arithmetic.c \
+  %D%/op-cholesky.c \
   %D%/op-cumulative.c \
   %D%/op-elementwise.c \
   %D%/op-group.c \
   %D%/op-last.c \
   %D%/op-layout.c \
   %D%/op-list.h \
+  %D%/op-matrix.c \
   %D%/op-pool.c \
   %D%/op-product.c \
   %D%/op-reduce.c \

@@ -23,6 +23,7 @@
     /* reductions, products, selection */                                                          \
     X(sum_to) X(expand) X(log_sum_exp)                                                             \
     X(matmul) X(outer)                                                                             \
+    X(cholesky) X(triangular_solve) X(lower) X(transpose) X(diagonal) X(diagonal_matrix)           \
     X(pick) X(scatter) X(slice) X(pad)                                                             \
     X(sum_last) X(spread) X(contrast) X(cumulative_sum)                                            \
     /* between layers */                                                                           \

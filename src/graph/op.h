@@ -21,6 +21,7 @@ typedef enum dpi_op_class {
     DPI_ELEMENTWISE, /* number by number, and not linear */
     DPI_LAYOUT,      /* numbers are moved, repeated, left out or padded; none is computed */
     DPI_REDUCTION,   /* one number of many */
+    DPI_DENSE,       /* each number of many of both inputs' numbers, and not linear */
     DPI_SELECTION,   /* the values of one input say which numbers of the other are meant */
     DPI_N_CLASSES,
 } dpi_op_class;

@@ -7,6 +7,7 @@ libtacit_core_la_SOURCES += \
   %D%/expr.c \
   %D%/init.c %D%/init.h \
   %D%/layers.c \
+  %D%/expr-algebra.c \
   %D%/expr-layer.c \
   %D%/model.c %D%/model.h \
   %D%/plates.c \

@@ -153,6 +153,13 @@ static bool takes_positive(const dpi_op *op)
            op == &dpi_op_polygamma;
 }
 
+/* What makes a matrix positive definite and a triangular system easy to solve. */
+static double on_diagonal(const dpi_op *op, const dpi_shape *a, size_t e)
+{
+    bool wanted = op == &dpi_op_cholesky || op == &dpi_op_triangular_solve;
+    return wanted && e / a->dim[1] % a->dim[0] == e % a->dim[1] ? 12 : 0;
+}
+
 static void check_shapes(const dpi_op *op, dpi_shape a, dpi_shape b, const dpi_attr *attr)
 {
     setting s;
@@ -170,7 +177,8 @@ static void check_shapes(const dpi_op *op, dpi_shape a, dpi_shape b, const dpi_a
         assert_ok(dpi_run_new(&spec, &run[k], &err), err.text);
         double *value = dpi_run_value(run[k], x);
         for (size_t e = 0; e < left * (a.per_record ? 3 : 1); e++)
-            value[e] = (float)((takes_positive(op) ? 3.001 : 0) + 3 * sin(1.7 * (double)e + 1));
+            value[e] = (float)((takes_positive(op) ? 3.001 : 0) + 3 * sin(1.7 * (double)e + 1) +
+                               on_diagonal(op, &a, e));
         value = y != DPI_NONE ? dpi_run_value(run[k], y) : NULL;
         for (size_t e = 0; value != NULL && e < right * (b.per_record ? 3 : 1); e++)
             value[e] = (float)(2 + sin(2.3 * (double)e));
@@ -228,6 +236,25 @@ static size_t check_rows(void)
     return 8;
 }
 
+/* Operations on matrices; returns how many. */
+static size_t check_matrices(void)
+{
+    const dpi_shape none = dpi_scalar(false), square = rows_of(4, 4, true),
+                    row = dpi_vector(4, true);
+    const dpi_attr turned = {.transpose = {true}};
+    check_shapes(&dpi_op_cholesky, square, none, NULL);
+    for (int back = 0; back < 2; back++) {
+        check_shapes(&dpi_op_triangular_solve, square, row, back ? &turned : NULL);
+        check_shapes(&dpi_op_triangular_solve, rows_of(4, 4, false), rows_of(4, 3, true),
+                     back ? &turned : NULL);
+    }
+    check_shapes(&dpi_op_lower, square, none, &(dpi_attr){.value = 0.5});
+    check_shapes(&dpi_op_transpose, rows_of(5, 3, true), none, NULL);
+    check_shapes(&dpi_op_diagonal, square, none, NULL);
+    check_shapes(&dpi_op_diagonal_matrix, row, none, NULL);
+    return 6;
+}
+
 static void every_kernel_for_floats_is_that_for_doubles(void **state)
 {
     (void)state;
@@ -244,7 +271,7 @@ static void every_kernel_for_floats_is_that_for_doubles(void **state)
         check_operation(unary[i], 19, true, 1, false, NULL);
         known++;
     }
-    known += check_rows();
+    known += check_rows() + check_matrices();
     for (int bits = 1; bits < 4; bits++) {
         check_operation(&dpi_op_outer, 5, bits & 1, 37, bits & 2, NULL);
         check_operation(&dpi_op_scatter, 4, bits & 1, 4, bits & 2, &(dpi_attr){.number = 5});

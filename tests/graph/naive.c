@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/graph/naive-matrix.h"
+
 typedef long double real;
 
 naive *naive_new(const dpi_graph *g, size_t n)
@@ -44,46 +46,6 @@ real *naive_value(naive *e, dpi_id id)
     if (e->value[id] == NULL)
         e->value[id] = calloc(naive_count(e, id) + 1, sizeof **e->value);
     return e->value[id];
-}
-
-/* The Bernoulli numbers B_2, B_4, ... */
-static const real bernoulli[] = {1 / 6.0L,         -1 / 30.0L,      1 / 42.0L,
-                                 -1 / 30.0L,       5 / 66.0L,       -691 / 2730.0L,
-                                 7 / 6.0L,         -3617 / 510.0L,  43867 / 798.0L,
-                                 -174611 / 330.0L, 854513 / 138.0L, -236364091 / 2730.0L};
-
-static real factorial(size_t n)
-{
-    real product = 1;
-    for (size_t i = 2; i <= n; i++)
-        product *= (real)i;
-    return product;
-}
-
-/* x^-n */
-static real inverse_power(real x, size_t n)
-{
-    real power = 1;
-    for (size_t i = 0; i < n; i++)
-        power *= x;
-    return 1 / power;
-}
-
-real naive_polygamma(size_t order, real x)
-{
-    real sum = 0;
-    for (; x < 30; x += 1)
-        sum += factorial(order) * inverse_power(x, order + 1);
-    sum += order == 0 ? 0.5L / x - logl(x)
-                      : factorial(order - 1) * inverse_power(x, order) +
-                            factorial(order) * inverse_power(x, order + 1) / 2;
-    real term = factorial(order + 1) / 2 * inverse_power(x, order + 2);
-    for (size_t k = 1; k <= sizeof bernoulli / sizeof bernoulli[0]; k++) {
-        sum += bernoulli[k - 1] * term;
-        term *= (real)((2 * k + order) * (2 * k + order + 1)) / (real)((2 * k + 1) * (2 * k + 2)) /
-                (x * x);
-    }
-    return order % 2 == 0 ? -sum : sum;
 }
 
 static real unary(const dpi_node *node, real a)
@@ -340,6 +302,8 @@ static real element(const dpi_node *node, const dpi_shape *s[2], const real *in[
     const dpi_op *op = node->op;
     const dpi_shape *shape = &node->shape;
     size_t moved[DPI_MAX_DIMS + 1];
+    if (naive_is_matrix(op))
+        return naive_matrix(node, s, in, index);
     if (op->broadcasts)
         return binary(node, in[0][position(s[0], index, shape->n_dims)],
                       in[1][position(s[1], index, shape->n_dims)]);

@@ -22,6 +22,10 @@
 #define GROUPS(of_rows, groups) .attr = {.rows = of_rows, .number = groups}
 #define ON(name, shapes) .op = &dpi_op_##name, .a = shapes, .range = {EVERYWHERE, EVERYWHERE}
 
+#define SOLVE(matrix, right) \
+    {ON(triangular_solve, matrix), .b = right, .diagonal = 4}, \
+    {ON(triangular_solve, matrix), .b = right, .diagonal = -4.5, .attr.transpose = {true}}
+
 #define WINDOW(star, image, view, ...) \
     {ON(patches, star image), .attr.window = {__VA_ARGS__}}, \
     {ON(fold, star view), .to = image, .attr.window = {__VA_ARGS__}}
@@ -117,6 +121,17 @@ static const point table[] = {
 
     {ON(outer, "2"), .b = "3"}, {ON(outer, "*2"), .b = "3"}, {ON(outer, "2"), .b = "*3"},
     {ON(outer, "*2"), .b = "*3"}, {ON(outer, "*1"), .b = "3"},
+    {ON(cholesky, "1x1"), .diagonal = 7}, {ON(cholesky, "3x3"), .diagonal = 7},
+    {ON(cholesky, "*4x4"), .diagonal = 9}, {ON(cholesky, "*2x2"), .diagonal = 5},
+    SOLVE("1x1", "1"), SOLVE("3x3", "3"), SOLVE("*3x3", "3"), SOLVE("3x3", "*3"),
+    SOLVE("*2x2", "*2"), SOLVE("3x3", "3x2"), SOLVE("*2x2", "2x3"), SOLVE("2x2", "*2x1"),
+    SOLVE("*3x3", "*3x2"),
+    {ON(lower, "3x3"), .attr.value = 0.5}, {ON(lower, "*3x3"), .attr.value = 1},
+    {ON(lower, "*1x1"), .attr.value = -0.25},
+    {ON(transpose, "2x3")}, {ON(transpose, "*3x2")}, {ON(transpose, "*1x4")},
+    {ON(transpose, "3x3")},
+    {ON(diagonal, "3x3")}, {ON(diagonal, "*2x2")}, {ON(diagonal, "*1x1")},
+    {ON(diagonal_matrix, "3")}, {ON(diagonal_matrix, "*2")}, {ON(diagonal_matrix, "*1")},
     {ON(pick, "4"), .b = "", .groups = 4}, {ON(pick, "4"), .b = "*", .groups = 4},
     {ON(pick, "*4"), .b = "", .groups = 4}, {ON(pick, "*4"), .b = "*", .groups = 4},
     {ON(pick, "4x2"), .b = "*", .groups = 4}, {ON(pick, "*4x2x3"), .b = "*", .groups = 4},
@@ -272,6 +287,16 @@ dpi_id world_constant(world *w, const char *name, dpi_shape shape, double low, d
     return id;
 }
 
+/* To the matrix or matrices of the first input. */
+static void add_diagonal(world *w, double more)
+{
+    const dpi_shape *shape = &dpi_get(&w->g, w->in[0])->shape;
+    size_t n = shape->n_dims == 2 ? shape->dim[1] : 0;
+    for (size_t i = 0; n > 0 && i < naive_count(w->e, w->in[0]); i++)
+        if (i / n % n == i % n)
+            naive_value(w->e, w->in[0])[i] += more;
+}
+
 void world_of_point(world *w, const point *p)
 {
     world_new(w);
@@ -287,6 +312,7 @@ void world_of_point(world *w, const point *p)
                    attr.transpose[0], attr.transpose[1]);
     w->in[0] = world_input(w, "a", point_shape(p->a), p->range[0][0], p->range[0][1]);
     w->n_real = 1;
+    add_diagonal(w, p->diagonal);
     if (p->b != NULL && p->groups > 0)
         w->in[1] = world_groups(w, "b", point_shape(p->b), p->groups);
     else if (p->b != NULL)

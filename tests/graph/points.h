@@ -15,9 +15,10 @@ typedef struct point {
     const char *a, *b;  /* b: NULL where the operation has one input */
     double range[2][2]; /* the inputs' values lie here */
     dpi_attr attr;
-    const char *to; /* attr.shape, or NULL */
-    size_t groups;  /* b is a group number below this; 0: b is a real input */
-    double step;    /* unit of the steps of differences; 0: the input's own size */
+    const char *to;  /* attr.shape, or NULL */
+    size_t groups;   /* b is a group number below this; 0: b is a real input */
+    double step;     /* unit of the steps of differences; 0: the input's own size */
+    double diagonal; /* added to the diagonal of the matrix a */
 } point;
 
 /* All points, "?" written out; *list is to be freed. */

@@ -100,6 +100,18 @@ static bool is_apart(random_graph *r, dpi_id id)
     return true;
 }
 
+/* A A' + I of a square matrix. */
+static dpi_id positive_definite(random_graph *r, dpi_id a)
+{
+    dpi_graph *g = &r->w.g;
+    const dpi_shape row = dpi_vector(dpi_get(g, a)->shape.dim[0], false);
+    dpi_id ones = dpi_expand(g, dpi_constant(g, 1), row);
+    ones = dpi_get(g, a)->shape.dim[0] == 1 ? dpi_constant(g, 1)
+                                            : dpi_unary(g, &dpi_op_diagonal_matrix, ones);
+    return dpi_add(g, dpi_apply(g, &dpi_op_matmul, a, a, &(dpi_attr){.transpose = {false, true}}),
+                   ones);
+}
+
 /* Adds one random operation when it fits. */
 static void grow(random_graph *r)
 {
@@ -125,6 +137,10 @@ static void grow(random_graph *r)
         return;
     if (needs_positive(op))
         a = positive(r, a);
+    if (op == &dpi_op_cholesky || op == &dpi_op_triangular_solve)
+        a = positive_definite(r, a);
+    if (op == &dpi_op_triangular_solve)
+        a = dpi_unary(g, &dpi_op_cholesky, a);
     if (op == &dpi_op_div)
         b = positive(r, b);
     dpi_id y = dpi_apply(g, op, a, op->n_inputs == 2 ? b : DPI_NONE, &attr);

@@ -1,8 +1,16 @@
 #include "tests/model/operands.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "exec/value.h"
+#include "model/model.h"
 #include "tests/lib/check.h"
+
+const double v_is[3] = {0.385, -1.25, 2.5}, W_is[6] = {1, -2, 0.5, 3, 0.25, -0.75}, s_is[1] = {1.7},
+             one_is[1] = {-0.6}, b_is[6] = {1, 2, 3, 4, 5, 6},
+             x_is[N][3] = {{1, 2, -1}, {0.5, -3, 4}};
+const int32_t g_is[N] = {2, 0}, words_are[N][3] = {{1, 2, 1}, {0, 0, 2}};
 
 scene begin(void)
 {
@@ -69,3 +77,50 @@ const struct unary unaries[N_UNARIES] = {
     {dp_neg, negative},      {dp_exp, exp},          {dp_log, log},   {dp_log1p, log1p},
     {dp_sqrt, sqrt},         {dp_square, squared},   {dp_tanh, tanh}, {dp_abs, fabs},
     {dp_logistic, logistic}, {dp_softplus, softplus}};
+
+static void set(dpi_run *run, dp_expr e, const double *values, size_t n)
+{
+    double *value = dpi_run_value(run, e.id);
+    if (value != NULL)
+        memcpy(value, values, n * sizeof *values);
+}
+
+void assert_value_within(const scene *q, dp_expr e, size_t n, const double *wanted, double relative)
+{
+    dp_error err = {0};
+    dpi_run *run;
+    assert_ok(dp_model_status(q->m), dp_model_error(q->m));
+    assert_ptr_equal(e.model, q->m);
+    dp_dataset *data = dp_dataset_new(N);
+    dp_dataset_real(data, "x", 3, x_is[0]);
+    dp_dataset_index(data, "g", g_is);
+    dp_dataset_indices(data, "words", 3, words_are[0]);
+    dpi_run_spec spec = {
+        .graph = &q->m->graph, .wanted = &e.id, .n_wanted = 1, .data = data, .chunk = N};
+    assert_ok(dpi_run_new(&spec, &run, &err), err.text);
+    set(run, q->s, s_is, 1);
+    set(run, q->v, v_is, 3);
+    set(run, q->W, W_is, 6);
+    set(run, q->one, one_is, 1);
+    set(run, q->a, v_is, 3);
+    set(run, q->b, b_is, 6);
+    dpi_run_globals(run);
+    dpi_run_records(run, N, NULL, 0);
+    const dpi_shape *shape = &dpi_get(&q->m->graph, e.id)->shape;
+    assert_int_equal(dpi_shape_size(shape) * (shape->per_record ? N : 1), n);
+    for (size_t i = 0; i < n; i++)
+        assert_close(dpi_run_value(run, e.id)[i], wanted[i], relative, 0);
+    dpi_run_free(run);
+    dp_dataset_free(data);
+}
+
+void assert_value(const scene *q, dp_expr e, size_t n, const double *wanted)
+{
+    assert_value_within(q, e, n, wanted, 4e-16);
+}
+
+void assert_dims(dp_expr e, const char *text)
+{
+    char buffer[DPI_SHAPE_TEXT];
+    assert_string_equal(dpi_shape_text(&dpi_get(&e.model->graph, e.id)->shape, buffer), text);
+}

@@ -3,61 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "exec/value.h"
 #include "model/model.h"
 #include "tests/lib/check.h"
 #include "tests/model/operands.h"
-
-enum { N = 2 };
-
-static const double v_is[3] = {0.385, -1.25, 2.5}, W_is[6] = {1, -2, 0.5, 3, 0.25, -0.75},
-                    s_is[1] = {1.7}, one_is[1] = {-0.6}, b_is[6] = {1, 2, 3, 4, 5, 6};
-static const double x_is[N][3] = {{1, 2, -1}, {0.5, -3, 4}};
-static const int32_t g_is[N] = {2, 0}, words_are[N][3] = {{1, 2, 1}, {0, 0, 2}};
-
-static void set(dpi_run *run, dp_expr e, const double *values, size_t n)
-{
-    double *value = dpi_run_value(run, e.id);
-    if (value != NULL)
-        memcpy(value, values, n * sizeof *values);
-}
-
-/* The expression has these n numbers (for both records one after the other, when it is
- * per-record). */
-static void assert_value(const scene *q, dp_expr e, size_t n, const double *wanted)
-{
-    dp_error err = {0};
-    dpi_run *run;
-    assert_ok(dp_model_status(q->m), dp_model_error(q->m));
-    assert_ptr_equal(e.model, q->m);
-    dp_dataset *data = dp_dataset_new(N);
-    dp_dataset_real(data, "x", 3, x_is[0]);
-    dp_dataset_index(data, "g", g_is);
-    dp_dataset_indices(data, "words", 3, words_are[0]);
-    dpi_run_spec spec = {
-        .graph = &q->m->graph, .wanted = &e.id, .n_wanted = 1, .data = data, .chunk = N};
-    assert_ok(dpi_run_new(&spec, &run, &err), err.text);
-    set(run, q->s, s_is, 1);
-    set(run, q->v, v_is, 3);
-    set(run, q->W, W_is, 6);
-    set(run, q->one, one_is, 1);
-    set(run, q->a, v_is, 3);
-    set(run, q->b, b_is, 6);
-    dpi_run_globals(run);
-    dpi_run_records(run, N, NULL, 0);
-    const dpi_shape *shape = &dpi_get(&q->m->graph, e.id)->shape;
-    assert_int_equal(dpi_shape_size(shape) * (shape->per_record ? N : 1), n);
-    for (size_t i = 0; i < n; i++)
-        assert_close(dpi_run_value(run, e.id)[i], wanted[i], 4e-16, 0);
-    dpi_run_free(run);
-    dp_dataset_free(data);
-}
-
-static void assert_dims(dp_expr e, const char *text)
-{
-    char buffer[DPI_SHAPE_TEXT];
-    assert_string_equal(dpi_shape_text(&dpi_get(&e.model->graph, e.id)->shape, buffer), text);
-}
 
 /* ---- elementwise ---- */
 

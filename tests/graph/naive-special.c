@@ -1,0 +1,46 @@
+/* Polygamma functions in long double. */
+#include <math.h>
+
+#include "tests/graph/naive.h"
+
+typedef long double real;
+
+/* The Bernoulli numbers B_2, B_4, ... */
+static const real bernoulli[] = {1 / 6.0L,         -1 / 30.0L,      1 / 42.0L,
+                                 -1 / 30.0L,       5 / 66.0L,       -691 / 2730.0L,
+                                 7 / 6.0L,         -3617 / 510.0L,  43867 / 798.0L,
+                                 -174611 / 330.0L, 854513 / 138.0L, -236364091 / 2730.0L};
+
+static real factorial(size_t n)
+{
+    real product = 1;
+    for (size_t i = 2; i <= n; i++)
+        product *= (real)i;
+    return product;
+}
+
+/* x^-n */
+static real inverse_power(real x, size_t n)
+{
+    real power = 1;
+    for (size_t i = 0; i < n; i++)
+        power *= x;
+    return 1 / power;
+}
+
+real naive_polygamma(size_t order, real x)
+{
+    real sum = 0;
+    for (; x < 30; x += 1)
+        sum += factorial(order) * inverse_power(x, order + 1);
+    sum += order == 0 ? 0.5L / x - logl(x)
+                      : factorial(order - 1) * inverse_power(x, order) +
+                            factorial(order) * inverse_power(x, order + 1) / 2;
+    real term = factorial(order + 1) / 2 * inverse_power(x, order + 2);
+    for (size_t k = 1; k <= sizeof bernoulli / sizeof bernoulli[0]; k++) {
+        sum += bernoulli[k - 1] * term;
+        term *= (real)((2 * k + order) * (2 * k + order + 1)) / (real)((2 * k + 1) * (2 * k + 2)) /
+                (x * x);
+    }
+    return order % 2 == 0 ? -sum : sum;
+}
