@@ -33,6 +33,8 @@
 
 #include <stdio.h>
 
+#include <tacit/dataset.h>
+#include <tacit/model.h>
 #include <tacit/status.h>
 #include <tacit/table.h>
 
@@ -42,9 +44,21 @@ extern "C" {
 
 typedef struct dp_formula dp_formula;
 
+/* The prior of a class of parameters or of one: {"b", "normal(0, 1)"}, {"b_age", "normal(0, .1)"},
+ * {"sd_district", "half_normal(1)"}.  It is of the parameter on its own scale, under the names that
+ * dp_formula_describe lists; the narrowest is taken. */
+typedef struct dp_formula_prior {
+    const char *of, *prior;
+} dp_formula_prior;
+
 /* What a formula is read with; zero means the default. */
 typedef struct dp_formula_opts {
-    const char *family; /* of the outcome, with its link: "bernoulli(probit)" [gaussian] */
+    const char *family;       /* of the outcome, with its link: "bernoulli(probit)" [gaussian] */
+    const dp_column *columns; /* [n_columns] the schema that the table is read with; NULL: the
+                               * formula is read and written, and nothing else */
+    size_t n_columns;
+    const dp_formula_prior *priors; /* [n_priors] instead of the default ones */
+    size_t n_priors;
 } dp_formula_opts;
 
 /* Reads one formula, or several separated by ',' or ';'.
@@ -67,6 +81,33 @@ DP_API void dp_formula_free(dp_formula *f);
  * as long as the formula, as does the name of its family with its link, "bernoulli(logit)". */
 DP_API const char *dp_formula_text(const dp_formula *f);
 DP_API const char *dp_formula_family(const dp_formula *f);
+
+/* The model, written by the public calls of tacit/model.h; of a formula read with a schema.  Its
+ * latents are of unit size; the parameters by R's names (b_Intercept, b_age,
+ * sd_district__Intercept, cor_..., sigma) are latents or computed values, and dp_fit_expr gives
+ * them all.
+ *   *model  [out] owned by the caller (dp_model_free); NULL on error: DP_ESTATE without a schema,
+ *           DP_ENOMEM.  Thread-safe, as all calls below. */
+DP_API DP_MUST_CHECK dp_status dp_formula_model(const dp_formula *f, dp_model **model,
+                                                dp_error *err);
+
+/* The columns that the model reads, of a table that was read with the formula's schema: design
+ * matrices, groups, outcome, and whose records are where the schema has a UNIT column.
+ *   *data  [out] owned by the caller (dp_dataset_free), with all its values: the table may be
+ *          freed; NULL on error: DP_ESTATE without a schema; DP_ENAME, DP_EDATA a table of another schema;
+ *          DP_ENOMEM */
+DP_API DP_MUST_CHECK dp_status dp_formula_dataset(const dp_formula *f, dp_table *table,
+                                                  dp_dataset **data, dp_error *err);
+
+/* What was written: the likelihood in words, the columns of each predictor with what is taken off
+ * them and what they are divided by, groups, smooths, and each parameter by R's name with its prior
+ * on its own scale.  Without a schema the likelihood alone.  DP_EIO, DP_ENOMEM. */
+DP_API DP_MUST_CHECK dp_status dp_formula_describe(const dp_formula *f, FILE *to, dp_error *err);
+
+/* The model as the text of a C function dp_model *name(void), which makes what dp_formula_model
+ * makes: a place to go on from.  DP_EINVAL the name; DP_ESTATE, DP_EIO, DP_ENOMEM. */
+DP_API DP_MUST_CHECK dp_status dp_formula_c(const dp_formula *f, const char *name, FILE *to,
+                                            dp_error *err);
 
 #ifdef __cplusplus
 }

@@ -228,10 +228,23 @@ dp_status dpi_atom_check(const dpi_script *s, const dpi_tree *t)
     return dpi_arithmetic_check(s, t);
 }
 
+/* A spline has 4 functions at least: a constant, a line, and two that bend. */
+static const size_t spline_sizes[] = {4, 100, 10}, process_sizes[] = {3, 100, 20};
+
+static const size_t *sizes_of(const dpi_tree *t)
+{
+    return dpi_tree_is_call(t, "gp") ? process_sizes : spline_sizes;
+}
+
+size_t dpi_smooth_size(const dpi_tree *t)
+{
+    const dpi_tree *a = dpi_argument(t, "k", 1);
+    return a != NULL ? (size_t)a->number : sizes_of(t)[2];
+}
+
 dp_status dpi_smooth_check(const dpi_script *s, const dpi_tree *t)
 {
     static const char *const labels[3] = {"x", "k"};
-    static const size_t sizes[] = {3, 100, 10};
     const dpi_tree *x = dpi_argument(t, "x", 0);
     size_t k;
     dp_status status = labels_check(s, t, labels);
@@ -240,6 +253,6 @@ dp_status dpi_smooth_check(const dpi_script *s, const dpi_tree *t)
     if (x == NULL)
         return dpi_script_fail(s, DP_EINVAL, t->at, "%s() has no column; write %s(x)", t->name,
                                t->name);
-    status = dpi_argument_count(s, t, "k", sizes, &k);
+    status = dpi_argument_count(s, t, "k", sizes_of(t), &k);
     return status == DP_OK ? dpi_arithmetic_check(s, x) : status;
 }

@@ -26,6 +26,9 @@ dp_status dpi_atom_check(const dpi_script *script, const dpi_tree *tree);
 /* The same for the special terms s(x, k = 10) and gp(x, k = 20). */
 dp_status dpi_smooth_check(const dpi_script *script, const dpi_tree *tree);
 
+/* How many functions such a term that was checked is made of. */
+size_t dpi_smooth_size(const dpi_tree *tree);
+
 /* The argument with that label, or, where arguments have none, at that place (from 0); NULL where
  * it is not there. */
 const dpi_tree *dpi_argument(const dpi_tree *call, const char *label, size_t place);

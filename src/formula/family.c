@@ -8,28 +8,144 @@ static const char *const links[] = {
     [DPI_PROBIT] = "probit",     [DPI_CLOGLOG] = "cloglog",
 };
 
+/* ---- links ---- */
+
+/* log(p / (1 - p)) of a chance p under its link.  Phi(x) is 0 in double from x = -38 on; what is
+ * below 1e-300 counts as that, where the logit is -690.  1 - e^-t, t = e^x, is 2 h / (1 + h) with
+ * h = tanh(t / 2), which keeps the digits of a small t. */
+static dpi_value logit_of(dpi_writer *w, dpi_link link, dpi_value x)
+{
+    const dpi_value least = dpi_write_number(w, 1e-300);
+    if (link == DPI_LOGIT)
+        return x;
+    x = dpi_write_let(w, "x", x);
+    if (link == DPI_PROBIT) {
+        const dpi_value p = DPI_WRITE1(w, dp_normal_cdf, x),
+                        q = DPI_WRITE1(w, dp_normal_cdf, DPI_WRITE1(w, dp_neg, x));
+        return DPI_WRITE2(w, dp_sub, DPI_WRITE1(w, dp_log, DPI_WRITE2(w, dp_max, p, least)),
+                          DPI_WRITE1(w, dp_log, DPI_WRITE2(w, dp_max, q, least)));
+    }
+    const dpi_value t = dpi_write_let(w, "t", DPI_WRITE1(w, dp_exp, x));
+    const dpi_value h = dpi_write_let(w, "h", DPI_WRITE1(w, dp_tanh, dpi_write_scaled(w, .5, t)));
+    const dpi_value p = DPI_WRITE2(w, dp_sub, DPI_WRITE1(w, dp_log, dpi_write_scaled(w, 2, h)),
+                                   DPI_WRITE1(w, dp_log1p, h));
+    return DPI_WRITE2(w, dp_add, p, t);
+}
+
+dpi_value dpi_link_inverse(dpi_writer *w, dpi_link link, dpi_value x)
+{
+    switch (link) {
+    case DPI_IDENTITY:
+        break;
+    case DPI_LOG:
+        return DPI_WRITE1(w, dp_exp, x);
+    case DPI_LOGIT:
+    case DPI_CLOGLOG:
+        return DPI_WRITE1(w, dp_logistic, logit_of(w, link, x));
+    case DPI_PROBIT:
+        return DPI_WRITE1(w, dp_normal_cdf, x);
+    }
+    return x;
+}
+
+/* ---- distributions ---- */
+
+static dpi_value mean_of(dpi_writer *w, const dpi_law_parts *p)
+{
+    return dpi_link_inverse(w, p->link, p->mean);
+}
+
+static dpi_written_law gaussian(dpi_writer *w, const dpi_law_parts *p)
+{
+    return DPI_LAW2(w, dp_normal_v, mean_of(w, p), p->parameter[0]);
+}
+
+static dpi_written_law student(dpi_writer *w, const dpi_law_parts *p)
+{
+    return dpi_write_law3(w, "dp_student_t_v", dp_student_t_v, p->parameter[1], mean_of(w, p),
+                          p->parameter[0]);
+}
+
+static dpi_written_law lognormal(dpi_writer *w, const dpi_law_parts *p)
+{
+    return DPI_LAW2(w, dp_log_normal_v, p->mean, p->parameter[0]);
+}
+
+static dpi_written_law gamma_by_mean(dpi_writer *w, const dpi_law_parts *p)
+{
+    const dpi_value shape = p->parameter[0],
+                    less = DPI_WRITE1(w, dp_exp, DPI_WRITE1(w, dp_neg, p->mean));
+    return DPI_LAW2(w, dp_gamma_v, shape, DPI_WRITE2(w, dp_mul, shape, less));
+}
+
+static dpi_written_law exponential(dpi_writer *w, const dpi_law_parts *p)
+{
+    return DPI_LAW1(w, dp_exponential_v, DPI_WRITE1(w, dp_exp, DPI_WRITE1(w, dp_neg, p->mean)));
+}
+
+static dpi_written_law beta_by_mean(dpi_writer *w, const dpi_law_parts *p)
+{
+    const dpi_value logit = dpi_write_let(w, "logit", logit_of(w, p->link, p->mean)),
+                    rest = DPI_WRITE1(w, dp_neg, logit), phi = p->parameter[0];
+    return DPI_LAW2(w, dp_beta_v, DPI_WRITE2(w, dp_mul, phi, DPI_WRITE1(w, dp_logistic, logit)),
+                    DPI_WRITE2(w, dp_mul, phi, DPI_WRITE1(w, dp_logistic, rest)));
+}
+
+static dpi_written_law bernoulli(dpi_writer *w, const dpi_law_parts *p)
+{
+    return DPI_LAW1(w, dp_bernoulli_logit, logit_of(w, p->link, p->mean));
+}
+
+static dpi_written_law binomial(dpi_writer *w, const dpi_law_parts *p)
+{
+    return DPI_LAW2(w, dp_binomial_logit, p->trials, logit_of(w, p->link, p->mean));
+}
+
+static dpi_written_law poisson(dpi_writer *w, const dpi_law_parts *p)
+{
+    return DPI_LAW1(w, dp_poisson_log, p->mean);
+}
+
+static dpi_written_law categorical(dpi_writer *w, const dpi_law_parts *p)
+{
+    return DPI_LAW1(w, dp_categorical_logit, p->mean);
+}
+
+/* ---- the table ---- */
+
 /* clang-format off */
 static const dpi_response_family families[] = {
     {"gaussian",    DPI_OUTCOME_REAL,     2, {DPI_IDENTITY, DPI_LOG},
-     1, {{"sigma", DPI_LOG}}, false},
+     1, {{"sigma", DPI_LOG, true, "half_normal", {1}}}, gaussian, false,
+     "normal with mean mu and standard deviation sigma"},
     {"student",     DPI_OUTCOME_REAL,     1, {DPI_IDENTITY},
-     2, {{"sigma", DPI_LOG}, {"nu", DPI_LOG}}, false},
+     2, {{"sigma", DPI_LOG, true, "half_normal", {1}}, {"nu", DPI_LOG, false, "gamma", {2, .1}}},
+     student, false,
+     "Student's t with nu degrees of freedom, moved by mu and scaled by sigma"},
     {"lognormal",   DPI_OUTCOME_POSITIVE, 1, {DPI_IDENTITY},
-     1, {{"sigma", DPI_LOG}}, false},
+     1, {{"sigma", DPI_LOG, false, "half_normal", {1}}}, lognormal, false,
+     "e to a normal number with mean mu and standard deviation sigma"},
     {"gamma",       DPI_OUTCOME_POSITIVE, 1, {DPI_LOG},
-     1, {{"shape", DPI_LOG}}, false},
+     1, {{"shape", DPI_LOG, false, "lognormal", {1, 1.5}}}, gamma_by_mean, false,
+     "gamma with mean mu and this shape: variance mu^2/shape"},
     {"exponential", DPI_OUTCOME_POSITIVE, 1, {DPI_LOG},
-     0, {{0}}, false},
+     0, {{0}}, exponential, false,
+     "exponential with mean mu"},
     {"beta",        DPI_OUTCOME_SHARE,    3, {DPI_LOGIT, DPI_PROBIT, DPI_CLOGLOG},
-     1, {{"phi", DPI_LOG}}, false},
+     1, {{"phi", DPI_LOG, false, "lognormal", {1, 1.5}}}, beta_by_mean, false,
+     "beta with mean mu and precision phi: variance mu (1 - mu)/(1 + phi)"},
     {"bernoulli",   DPI_OUTCOME_BINARY,   3, {DPI_LOGIT, DPI_PROBIT, DPI_CLOGLOG},
-     0, {{0}}, false},
+     0, {{0}}, bernoulli, false,
+     "1 with chance mu, else 0"},
     {"binomial",    DPI_OUTCOME_COUNT,    3, {DPI_LOGIT, DPI_PROBIT, DPI_CLOGLOG},
-     0, {{0}}, true},
+     0, {{0}}, binomial, true,
+     "a number of successes out of the trials, each with chance mu"},
     {"poisson",     DPI_OUTCOME_COUNT,    1, {DPI_LOG},
-     0, {{0}}, false},
+     0, {{0}}, poisson, false,
+     "Poisson with mean mu"},
     {"categorical", DPI_OUTCOME_CATEGORY, 1, {DPI_LOGIT},
-     0, {{0}}, false},
+     0, {{0}}, categorical, false,
+     "a level, each one against the first with log odds mu of its own"},
 };
 /* clang-format on */
 

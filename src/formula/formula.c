@@ -1,9 +1,12 @@
 /* A formula as an object: text in, text out. */
 #include "formula/formula.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/name.h"
+#include "data/schema.h"
 #include "formula/atom.h"
 
 /* ---- the left side ---- */
@@ -199,6 +202,127 @@ static dp_status read_text(dp_formula *f, const char *text, const dp_formula_opt
     return f->text != NULL && f->family != NULL ? written_out(f, err) : dpi_fail_nomem(err);
 }
 
+/* ---- under a schema ---- */
+
+dp_status dpi_formula_need_schema(const dp_formula *f, dp_error *err)
+{
+    return f->laid_out ? DP_OK
+                       : dpi_fail(err, DP_ESTATE,
+                                  "the formula was read without a schema; give .columns and "
+                                  ".n_columns to dp_formula_parse");
+}
+
+static dp_status copy_column(dpi_arena *arena, const dp_column *from, dp_column *to, dp_error *err)
+{
+    *to = *from;
+    to->name = dpi_arena_strdup(arena, from->name);
+    const char **levels = dpi_arena_alloc(arena, from->n_levels, sizeof *levels);
+    bool good = to->name != NULL && levels != NULL;
+    for (size_t i = 0; i < from->n_levels && good; i++) {
+        levels[i] = dpi_arena_strdup(arena, from->levels[i]);
+        good = levels[i] != NULL;
+    }
+    to->levels = levels;
+    if (!good)
+        return dpi_fail_nomem(err);
+    const char *fault = dpi_name_fault(from->name);
+    for (size_t i = 0; i < from->n_levels && fault == NULL; i++)
+        fault = dpi_name_fault(from->levels[i]);
+    return fault == NULL
+               ? DP_OK
+               : dpi_fail(err, DP_EINVAL,
+                          "a name of a column or a level of the schema %s; rename it", fault);
+}
+
+static dp_status copy_schema(dp_formula *f, const dp_formula_opts *o, dp_error *err)
+{
+    size_t units = 0;
+    dp_status status = dpi_schema_check(o->n_columns, o->columns, err);
+    dp_column *columns =
+        status == DP_OK ? dpi_arena_alloc(&f->arena, o->n_columns, sizeof *columns) : NULL;
+    if (status == DP_OK && columns == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t i = 0; i < o->n_columns && status == DP_OK; i++) {
+        status = copy_column(&f->arena, &o->columns[i], &columns[i], err);
+        units += o->columns[i].kind == DP_COLUMN_UNIT ? 1 : 0;
+    }
+    if (status == DP_OK && units > 1)
+        return dpi_fail(err, DP_EINVAL,
+                        "the schema has %zu UNIT columns; a record belongs to one unit", units);
+    f->book = (dpi_code_book){.column = columns, .n = o->n_columns};
+    return status;
+}
+
+static dp_status copy_priors(dp_formula *f, const dp_formula_opts *o, dp_error *err)
+{
+    dpi_asked_prior *prior = dpi_arena_alloc(&f->arena, o->n_priors, sizeof *prior);
+    if (prior == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t i = 0; i < o->n_priors; i++) {
+        const dp_formula_prior *from = &o->priors[i];
+        if (from->of == NULL || from->prior == NULL)
+            return dpi_fail(err, DP_EINVAL, "prior %zu is NULL; write {\"b\", \"normal(0, 1)\"}",
+                            i);
+        prior[i].of = dpi_arena_strdup(&f->arena, from->of);
+        const char *text = dpi_arena_strdup(&f->arena, from->prior);
+        if (prior[i].of == NULL || text == NULL)
+            return dpi_fail_nomem(err);
+        prior[i].script = (dpi_script){.text = text, .size = strlen(text), .err = err};
+        dpi_tree *call;
+        const dp_status status = dpi_parse_call(&prior[i].script, &f->arena, &call);
+        if (status != DP_OK)
+            return status;
+        prior[i].call = call;
+        prior[i].script.err = NULL;
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(prior[j].of, prior[i].of) == 0)
+                return dpi_fail(err, DP_ENAME, "two priors of '%.60s'; give one", prior[i].of);
+    }
+    f->prior = prior;
+    f->n_priors = o->n_priors;
+    return DP_OK;
+}
+
+static dp_status check_additions(const dp_formula *f, const dpi_script *s)
+{
+    dpi_range r;
+    if (f->censored != NULL || f->weight != NULL)
+        return dpi_script_fail(
+            s, DP_EUNSUPPORTED, (f->censored != NULL ? f->censored : f->weight)->at,
+            "cens() and weights() can be read, but no model be made of them yet");
+    if (f->trials == NULL)
+        return DP_OK;
+    const dp_status status = dpi_arithmetic_range(s, &f->book, f->trials, &r);
+    if (status == DP_OK && !(r.low >= 0 && r.low == floor(r.low)))
+        return dpi_script_fail(s, DP_EDOMAIN, f->trials->at,
+                               "trials are a whole number from 0, or an INTEGER column of such");
+    return status;
+}
+
+/* Lays the formula out, and writes its model once, to see that it can be. */
+static dp_status lay_out(dp_formula *f, const dp_formula_opts *o, dp_error *err)
+{
+    dpi_script heard = f->script;
+    heard.err = err;
+    dp_status status = copy_schema(f, o, err);
+    if (status == DP_OK)
+        status = copy_priors(f, o, err);
+    if (status == DP_OK)
+        status = dpi_outcome_make(&heard, &f->book, &f->response, f->outcome, &f->laid_outcome);
+    if (status == DP_OK)
+        status = check_additions(f, &heard);
+    for (size_t i = 0; i < DPI_MOST_PREDICTORS && status == DP_OK; i++)
+        if (f->predictor[i] != NULL)
+            status = dpi_layout_make(&heard, &f->book, f->predictor[i], &f->arena, &f->layout[i]);
+    if (status != DP_OK)
+        return status;
+    f->laid_out = true;
+    dp_model *model;
+    status = dp_formula_model(f, &model, err);
+    dp_model_free(model);
+    return status;
+}
+
 dp_status dp_formula_parse(const char *text, const dp_formula_opts *options, dp_formula **f,
                            dp_error *err)
 {
@@ -209,7 +333,11 @@ dp_status dp_formula_parse(const char *text, const dp_formula_opts *options, dp_
     if (made == NULL)
         return dpi_fail_nomem(err);
     dp_error own = {0};
-    const dp_status status = read_text(made, text, options, &own);
+    dp_status status = read_text(made, text, options, &own);
+    if (status == DP_OK && options != NULL && options->columns != NULL)
+        status = lay_out(made, options, &own);
+    else if (status == DP_OK && options != NULL && options->n_priors > 0)
+        status = dpi_fail(&own, DP_EINVAL, "priors need the schema; give .columns, too");
     if (status != DP_OK) {
         dp_formula_free(made);
         return dpi_fail(err, status, "%s", own.text);

@@ -5,6 +5,7 @@
 #include <tacit/formula.h>
 
 #include "formula/family.h"
+#include "formula/layout.h"
 #include "formula/terms.h"
 
 enum { DPI_MOST_PREDICTORS = 1 + DPI_MOST_PARAMETERS };
@@ -19,6 +20,16 @@ struct dp_formula {
         *predictor[DPI_MOST_PREDICTORS]; /* of the mean, then of the family's parameters in
                                                     * its order; NULL: one number for all */
     const char *text, *family;
+
+    bool laid_out; /* a schema was given */
+    dpi_code_book book;
+    dpi_outcome_layout laid_outcome;
+    dpi_layout layout[DPI_MOST_PREDICTORS]; /* of predictors that are there */
+    const dpi_asked_prior *prior;           /* [n_priors] */
+    size_t n_priors;
 };
+
+/* DP_ESTATE where the formula was read without a schema. */
+dp_status dpi_formula_need_schema(const dp_formula *f, dp_error *err);
 
 #endif

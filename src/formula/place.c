@@ -13,8 +13,8 @@
 
 enum {
     BEFORE = 48, /* most bytes of the line before the place, and from it on */
-    BEHIND = 24,
-    MESSAGE = 340 /* most bytes of the sentence */
+    BEHIND = 40,
+    MESSAGE = 310 /* most bytes of the sentence */
 };
 
 /* Whether a byte goes on with a character of UTF-8 that began before it. */

@@ -10,6 +10,21 @@ void dpi_text_add(dpi_bytes *to, const char *text)
     dpi_bytes_add(to, text, strlen(text));
 }
 
+static void add_number(dpi_bytes *to, char *text)
+{
+    char *comma = strchr(text, ',');
+    if (comma != NULL)
+        *comma = '.';
+    dpi_text_add(to, text);
+}
+
+void dpi_text_short(dpi_bytes *to, double number)
+{
+    char text[40];
+    (void)snprintf(text, sizeof text, "%.4g", number);
+    add_number(to, text);
+}
+
 /* A point in every locale. */
 void dpi_text_number(dpi_bytes *to, double number)
 {
@@ -19,10 +34,7 @@ void dpi_text_number(dpi_bytes *to, double number)
         if (strtod(text, NULL) == number)
             break;
     }
-    char *comma = strchr(text, ',');
-    if (comma != NULL)
-        *comma = '.';
-    dpi_text_add(to, text);
+    add_number(to, text);
 }
 
 static bool is_plain(const char *name)

@@ -42,6 +42,9 @@ void dpi_text_name(dpi_bytes *to, const char *name);
 void dpi_text_add(dpi_bytes *to, const char *text);
 void dpi_text_number(dpi_bytes *to, double number);
 
+/* A number for people, of four digits. */
+void dpi_text_short(dpi_bytes *to, double number);
+
 /* What was appended as a string in the arena, and frees it; NULL when memory is or was out. */
 char *dpi_text_take(dpi_bytes *text, dpi_arena *arena);
 

@@ -1,8 +1,15 @@
-# Coefficients of formulas as R's packages have them; reference.R says how they were made.
-EXTRA_DIST += %D%/reference.R %D%/reference.csv %D%/simulated.csv
+# Coefficients of formulas as R's packages have them, and columns as its model.matrix has them;
+# reference.R and matrix.R say how they were made.
+EXTRA_DIST += %D%/reference.R %D%/reference.csv %D%/simulated.csv %D%/matrix.R %D%/matrix.csv
 
 formula_golden = %D%/golden.c %D%/golden.h
-UNIT_TESTS += %D%/t-parse
+formula_tables = %D%/tables.c %D%/tables.h
+UNIT_TESTS += %D%/t-design %D%/t-model %D%/t-parse
+%C%_t_design_SOURCES = %D%/t-design.c $(formula_tables) $(faulty)
+%C%_t_design_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_model_SOURCES = %D%/t-model.c $(formula_golden) $(formula_tables) $(faulty)
+%C%_t_model_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_parse_SOURCES = %D%/t-parse.c $(formula_golden) $(faulty)
 %C%_t_parse_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
-EXTRA_DIST += %D%/texts.expected %D%/errors.expected
+EXTRA_DIST += %D%/texts.expected %D%/errors.expected %D%/described.expected %D%/refused.expected \
+  %D%/written.inc

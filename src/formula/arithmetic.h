@@ -1,0 +1,47 @@
+/* Arithmetic of columns: what it may come to by their public ranges, and what it is of records. */
+#ifndef DPI_FORMULA_ARITHMETIC_H
+#define DPI_FORMULA_ARITHMETIC_H
+
+#include <tacit/table.h>
+
+#include "formula/parse.h"
+
+/* The public columns of a table. */
+typedef struct dpi_code_book {
+    const dp_column *column; /* [n] */
+    size_t n;
+} dpi_code_book;
+
+/* The column of that name, or NULL. */
+const dp_column *dpi_code_book_find(const dpi_code_book *book, const char *name);
+
+/* The same, which must be there.  DP_ENAME with the place and the names that there are. */
+dp_status dpi_code_book_need(const dpi_script *script, const dpi_code_book *book,
+                             const dpi_tree *name, const dp_column **column);
+
+/* The levels of a LEVEL or INTEGER column. */
+size_t dpi_column_levels(const dp_column *column);
+
+/* Appends the name of one of them: "Y", or the number of an INTEGER column. */
+void dpi_level_text(const dp_column *column, size_t level, dpi_bytes *to);
+
+/* Numbers that something may come to. */
+typedef struct dpi_range {
+    double low, high;
+} dpi_range;
+
+dpi_range dpi_range_product(dpi_range a, dpi_range b);
+
+/* The range of a tree that dpi_arithmetic_check has passed, by interval arithmetic; it contains all
+ * that the tree comes to, and may be wider where a column stands twice.  DP_ENAME, DP_EINVAL a
+ * column without numbers, DP_EDOMAIN where it is not finite for some records that the schema
+ * allows; with the place. */
+dp_status dpi_arithmetic_range(const dpi_script *script, const dpi_code_book *book,
+                               const dpi_tree *tree, dpi_range *range);
+
+/* Values of the tree for each of the n records of a table: out[n].  The table's own error,
+ * DP_ENOMEM. */
+dp_status dpi_arithmetic_values(const dpi_tree *tree, const dpi_code_book *book, dp_table *table,
+                                double *out, dp_error *err);
+
+#endif

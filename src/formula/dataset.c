@@ -1,0 +1,305 @@
+/* A table's records as the columns that a formula's model reads.
+ *
+ * Each number is a function of its own record and of the schema.  The data set owns its columns:
+ * the table may be freed. */
+#include <math.h>
+
+#include "base/error.h"
+#include "data/dataset.h"
+#include "formula/atom.h"
+#include "formula/walk.h"
+
+typedef struct filling {
+    const dp_formula *f;
+    dp_table *table;
+    size_t n;
+    dp_dataset *data;
+    dp_error *err;
+    dpi_arena names;
+} filling;
+
+/* n * d numbers that live as long as the data set. */
+static double *new_block(filling *k, size_t d)
+{
+    size_t count;
+    double *block =
+        dpi_mul(k->n, d, &count) ? dpi_arena_alloc(&k->data->arena, count, sizeof *block) : NULL;
+    if (block == NULL)
+        (void)dpi_fail_nomem(k->err);
+    return block;
+}
+
+/* A name in the data set's arena. */
+static const char *kept(filling *k, const char *name)
+{
+    const char *copy = name != NULL ? dpi_arena_strdup(&k->data->arena, name) : NULL;
+    if (copy == NULL)
+        (void)dpi_fail_nomem(k->err);
+    return copy;
+}
+
+static bool good(const filling *k)
+{
+    return k->err->status == DP_OK;
+}
+
+static void add_real(filling *k, const char *name, size_t d, const double *values)
+{
+    if (good(k) && dpi_dataset_find(k->data, name) == NULL)
+        dp_dataset_real(k->data, name, d, values);
+}
+
+/* Levels of a column; NULL on error. */
+static const int32_t *levels_of(filling *k, const dp_column *c)
+{
+    const int32_t *level = dp_table_level(k->table, c->name);
+    if (level == NULL)
+        (void)dpi_fail(k->err, dp_table_status(k->table), "%s", dp_table_error(k->table));
+    else if (c->kind != DP_COLUMN_UNIT &&
+             dp_table_n_levels(k->table, c->name) != dpi_column_levels(c))
+        (void)dpi_fail(
+            k->err, DP_EDATA,
+            "column '%.60s' has %zu levels in the table and %zu in the formula's schema; "
+            "read the table with that schema",
+            c->name, dp_table_n_levels(k->table, c->name), dpi_column_levels(c));
+    return good(k) ? level : NULL;
+}
+
+/* Arithmetic of each record, in the data set's arena. */
+static double *values_of(filling *k, const dpi_tree *tree)
+{
+    double *out = new_block(k, 1);
+    if (good(k))
+        (void)dpi_arithmetic_values(tree, &k->f->book, k->table, out, k->err);
+    for (size_t i = 0; i < k->n && good(k); i++)
+        if (!isfinite(out[i]))
+            (void)dpi_fail(k->err, DP_EDATA,
+                           "what the formula computes of record %zu is not finite; read the table "
+                           "with the formula's schema",
+                           i);
+    return good(k) ? out : NULL;
+}
+
+/* ---- designs ---- */
+
+/* What a variable is of each record: a number or a level, [n]; the caller frees it. */
+static double *base_of(filling *k, const dpi_variable *v)
+{
+    double *base = dpi_alloc(k->n, sizeof *base);
+    if (base == NULL) {
+        (void)dpi_fail_nomem(k->err);
+        return NULL;
+    }
+    if (v->kind != DPI_VARIABLE_FACTOR) {
+        (void)dpi_arithmetic_values(v->tree, &k->f->book, k->table, base, k->err);
+        return base;
+    }
+    const int32_t *level = levels_of(k, v->factor);
+    for (size_t i = 0; i < k->n && level != NULL; i++)
+        base[i] = (double)level[i];
+    return base;
+}
+
+static void fill_column(const dpi_design_column *c, const dpi_variable *first, double *const base[],
+                        size_t n, size_t stride, double *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        double product = 1;
+        for (size_t j = 0; j < c->n_parts; j++)
+            product *= dpi_variable_value(c->part[j].variable, c->part[j].full, c->part[j].j,
+                                          base[c->part[j].variable - first][i]);
+        out[i * stride] = (product - c->centre) / c->scale;
+    }
+}
+
+static void add_design(filling *k, const dpi_design *d, const dpi_variable *first,
+                       double *const base[], const char *name)
+{
+    double *x = d->n > 0 && good(k) ? new_block(k, d->n) : NULL;
+    for (size_t j = 0; j < d->n && x != NULL; j++)
+        fill_column(&d->column[j], first, base, k->n, d->n, x + j);
+    if (x != NULL)
+        add_real(k, kept(k, name), d->n, x);
+}
+
+static void add_designs(filling *k, const dpi_predictor *p, const dpi_layout *l)
+{
+    double *base[DPI_MOST_VARIABLES] = {NULL};
+    for (size_t v = 0; v < p->n_variables && good(k); v++)
+        base[v] = base_of(k, &l->variable[v]);
+    if (good(k))
+        add_design(k, &l->design, l->variable, base, dpi_design_name(p, SIZE_MAX, &k->names));
+    for (size_t g = 0; g < p->n_groupings && good(k); g++)
+        add_design(k, &l->effects[g], l->variable, base, dpi_design_name(p, g, &k->names));
+    for (size_t v = 0; v < p->n_variables; v++)
+        dpi_free(base[v]);
+}
+
+/* ---- groups ---- */
+
+/* The group of each record, or with mm() its groups, [n][n_by]. */
+static void fill_groups(filling *k, const dpi_grouping *g, int32_t *out)
+{
+    const size_t d = g->several ? g->n_by : 1;
+    for (size_t b = 0; b < g->n_by && good(k); b++) {
+        const dp_column *c = dpi_code_book_find(&k->f->book, g->by[b]->name);
+        const int32_t *level = levels_of(k, c), levels = (int32_t)dpi_column_levels(c);
+        for (size_t i = 0; i < k->n && level != NULL; i++)
+            if (g->several)
+                out[i * d + b] = level[i];
+            else
+                out[i] = out[i] * levels + level[i];
+    }
+}
+
+static void add_groups(filling *k, const dpi_predictor *p)
+{
+    for (size_t g = 0; g < p->n_groupings && good(k); g++) {
+        const dpi_grouping *grouping = &p->grouping[g];
+        const size_t d = grouping->several ? grouping->n_by : 1;
+        const char *name = kept(k, dpi_by_name(grouping, &k->names));
+        size_t count;
+        if (!good(k) || dpi_dataset_find(k->data, name) != NULL)
+            continue;
+        int32_t *index = dpi_mul(k->n, d, &count)
+                             ? dpi_arena_alloc(&k->data->arena, count, sizeof *index)
+                             : NULL;
+        if (index == NULL) {
+            (void)dpi_fail_nomem(k->err);
+            return;
+        }
+        fill_groups(k, grouping, index);
+        if (good(k))
+            dp_dataset_indices(k->data, name, d, index);
+    }
+}
+
+/* ---- the rest ---- */
+
+static void add_smooths(filling *k, const dpi_predictor *p, const dpi_layout *l)
+{
+    static const double half_pi = 1.57079632679489661923;
+    for (size_t s = 0; s < p->n_smooths && good(k); s++) {
+        const dpi_tree *call = p->smooth[s];
+        const char *name = kept(k, dpi_tree_string(call, &k->names));
+        double *x = good(k) ? values_of(k, call->first) : NULL;
+        if (x == NULL || dpi_tree_is_call(call, "s")) {
+            add_real(k, name, 1, x);
+            continue;
+        }
+        /* sin(w_j (u + L)) / sqrt(L), see smooth.c. */
+        const size_t n = dpi_smooth_size(call);
+        double *basis = new_block(k, n);
+        const dpi_range r = l->smooth[s];
+        for (size_t i = 0; i < k->n && basis != NULL; i++) {
+            const double u = (2 * x[i] - r.low - r.high) / (r.high - r.low);
+            for (size_t j = 0; j < n; j++)
+                basis[i * n + j] =
+                    sin(half_pi * (double)(j + 1) * (u + DPI_WIDE) / DPI_WIDE) / sqrt(DPI_WIDE);
+        }
+        add_real(k, name, n, basis);
+    }
+}
+
+static void add_offsets(filling *k, const dpi_predictor *p)
+{
+    double *sum = p->n_offsets > 0 ? new_block(k, 1) : NULL;
+    for (size_t o = 0; o < p->n_offsets && good(k); o++) {
+        const double *one = values_of(k, p->offset[o]);
+        for (size_t i = 0; i < k->n && one != NULL; i++)
+            sum[i] += one[i];
+    }
+    if (p->n_offsets > 0 && good(k))
+        add_real(k, kept(k, dpi_offset_name(p, &k->names)), 1, sum);
+}
+
+static void add_outcome(filling *k)
+{
+    const dp_formula *f = k->f;
+    const dpi_outcome_kind kind = f->response.family->outcome;
+    const dp_column *c = f->laid_outcome.column;
+    const char *name = kept(k, dpi_tree_string(f->outcome, &k->names));
+    if (!good(k))
+        return;
+    if (kind != DPI_OUTCOME_BINARY && kind != DPI_OUTCOME_CATEGORY && kind != DPI_OUTCOME_ORDERED) {
+        add_real(k, name, 1, values_of(k, f->outcome));
+        return;
+    }
+    const int32_t *level = levels_of(k, c);
+    int32_t *index = dpi_arena_alloc(&k->data->arena, k->n, sizeof *index);
+    double *real = new_block(k, 1);
+    if (index == NULL)
+        (void)dpi_fail_nomem(k->err);
+    for (size_t i = 0; i < k->n && good(k); i++) {
+        index[i] = level[i];
+        real[i] = (double)level[i];
+    }
+    if (kind == DPI_OUTCOME_BINARY)
+        add_real(k, name, 1, real);
+    else if (good(k))
+        dp_dataset_index(k->data, name, index);
+}
+
+/* Whom a record belongs to, where the schema has a column that tells. */
+static void add_unit(filling *k)
+{
+    for (size_t i = 0; i < k->f->book.n && good(k); i++) {
+        const dp_column *c = &k->f->book.column[i];
+        if (c->kind != DP_COLUMN_UNIT)
+            continue;
+        const int32_t *unit = levels_of(k, c);
+        int32_t *copy = dpi_arena_alloc(&k->data->arena, k->n, sizeof *copy);
+        const char *name = kept(k, c->name);
+        if (unit == NULL || copy == NULL || name == NULL) {
+            (void)dpi_fail_nomem(k->err);
+            return;
+        }
+        for (size_t r = 0; r < k->n; r++)
+            copy[r] = unit[r];
+        dp_dataset_index(k->data, name, copy);
+        dp_dataset_unit(k->data, name);
+    }
+}
+
+static void fill(filling *k)
+{
+    const dp_formula *f = k->f;
+    add_outcome(k);
+    if (f->trials != NULL && f->trials->kind == DPI_TREE_NAME && good(k))
+        add_real(k, kept(k, f->trials->name), 1, values_of(k, f->trials));
+    for (size_t i = 0; i < DPI_MOST_PREDICTORS; i++) {
+        if (f->predictor[i] == NULL)
+            continue;
+        add_designs(k, f->predictor[i], &f->layout[i]);
+        add_groups(k, f->predictor[i]);
+        add_smooths(k, f->predictor[i], &f->layout[i]);
+        add_offsets(k, f->predictor[i]);
+    }
+    add_unit(k);
+    const char *said = dp_dataset_error(k->data);
+    if (good(k) && said != NULL)
+        (void)dpi_fail(k->err, k->data->err.status, "%s", said);
+}
+
+dp_status dp_formula_dataset(const dp_formula *f, dp_table *table, dp_dataset **data, dp_error *err)
+{
+    if (f == NULL || table == NULL || data == NULL)
+        dpi_misuse("dp_formula_dataset", "f, table or data is NULL");
+    *data = NULL;
+    const dp_status ready = dpi_formula_need_schema(f, err);
+    if (ready != DP_OK)
+        return ready;
+    dp_error own = {0};
+    filling k = {.f = f, .table = table, .n = dp_table_rows(table), .err = &own};
+    k.data = dp_dataset_new(k.n);
+    if (k.data == NULL)
+        return dpi_fail_nomem(err);
+    fill(&k);
+    dpi_arena_free(&k.names);
+    if (own.status != DP_OK) {
+        dp_dataset_free(k.data);
+        return dpi_fail(err, own.status, "%s", own.text);
+    }
+    *data = k.data;
+    return DP_OK;
+}

@@ -1,0 +1,157 @@
+/* A formula's model: predictors, parameters of the family, the outcome. */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "formula/walk.h"
+
+static const char *level_name(dpi_formula_walk *k, const dp_column *column, size_t level)
+{
+    dpi_bytes to = {0};
+    dpi_level_text(column, level, &to);
+    const char *text = dpi_text_take(&to, &k->w.arena);
+    k->w.failed = k->w.failed || text == NULL;
+    return text != NULL ? text : "";
+}
+
+/* Logits of the categories: 0 for the first, a predictor for each other one. */
+static dpi_value logits(dpi_formula_walk *k)
+{
+    const dp_formula *f = k->f;
+    dpi_value all = dpi_write_number(&k->w, 0);
+    for (size_t c = 1; c < f->laid_outcome.categories; c++) {
+        const char *of = dpi_walk_joined(k, "mu", level_name(k, f->laid_outcome.column, c), "");
+        const dpi_predictor_names names = {.suffix = dpi_walk_joined(k, "_", of, ""),
+                                           .infix = dpi_walk_joined(k, of, "_", ""),
+                                           .unit = 1,
+                                           .spread = 2.5,
+                                           .reach = 5,
+                                           .intercept = true};
+        const dpi_value one = dpi_walk_predictor(k, f->predictor[0], &f->layout[0], &names);
+        all = dpi_write_let(&k->w, "logits", DPI_WRITE2(&k->w, dp_concat, all, one));
+    }
+    return all;
+}
+
+static dpi_value mean(dpi_formula_walk *k)
+{
+    const dpi_outcome_layout *o = &k->f->laid_outcome;
+    const bool sized =
+        k->f->response.family->outcome == DPI_OUTCOME_REAL && k->f->response.link == DPI_IDENTITY;
+    const dpi_predictor_names names = {.suffix = "",
+                                       .infix = "",
+                                       .centre = o->centre,
+                                       .unit = o->unit,
+                                       .spread = 2.5,
+                                       .reach = sized ? 2.5 : 5,
+                                       .intercept = true};
+    return dpi_walk_predictor(k, k->f->predictor[0], &k->f->layout[0], &names);
+}
+
+/* Parameter i of the family, on its own scale: of each record where it has a formula. */
+static dpi_value parameter(dpi_formula_walk *k, size_t i)
+{
+    const dp_formula *f = k->f;
+    const dpi_family_parameter *p = &f->response.family->parameter[i];
+    const double unit = p->sized ? f->laid_outcome.size : 1;
+    if (f->predictor[1 + i] != NULL) {
+        const dpi_predictor_names names = {.suffix = dpi_walk_joined(k, "_", p->name, ""),
+                                           .infix = dpi_walk_joined(k, p->name, "_", ""),
+                                           .centre = p->link == DPI_LOG ? log(unit) : 0,
+                                           .unit = 1,
+                                           .spread = 1,
+                                           .reach = p->sized ? 1 : 2.5,
+                                           .intercept = true};
+        return dpi_write_let(&k->w, p->name,
+                             dpi_link_inverse(&k->w, p->link,
+                                              dpi_walk_predictor(k, f->predictor[1 + i],
+                                                                 &f->layout[1 + i], &names)));
+    }
+    const dpi_parameter number = {
+        .name = p->name,
+        .kind = p->link == DPI_LOG ? DPI_PARAMETER_POSITIVE : DPI_PARAMETER_SHARE,
+        .prior = dpi_prior_make(p->prior, p->argument[0], p->argument[1], 0),
+        .unit = unit};
+    return dpi_write_scaled(&k->w, unit, dpi_walk_parameter(k, &number));
+}
+
+static dpi_value trials(dpi_formula_walk *k)
+{
+    const dpi_tree *t = k->f->trials;
+    if (t == NULL)
+        return (dpi_value){0};
+    return t->kind == DPI_TREE_NUMBER ? dpi_write_number(&k->w, t->number)
+                                      : dpi_write_data(&k->w, t->name, 1);
+}
+
+static void write_all(dpi_formula_walk *k)
+{
+    const dpi_response *response = &k->f->response;
+    dpi_law_parts parts = {.link = response->link};
+    parts.mean = response->family->outcome == DPI_OUTCOME_CATEGORY ? logits(k) : mean(k);
+    for (size_t i = 0; i < response->family->n_parameters; i++)
+        parts.parameter[i] = parameter(k, i);
+    parts.trials = trials(k);
+    const char *outcome = dpi_tree_string(k->f->outcome, &k->w.arena);
+    k->w.failed = k->w.failed || outcome == NULL;
+    dpi_write_observe(&k->w, outcome != NULL ? outcome : "", response->family->law(&k->w, &parts));
+}
+
+/* A prior that is of nothing would be taken for one that is heard. */
+static dp_status check_used(const dpi_formula_walk *k)
+{
+    for (size_t i = 0; i < k->f->n_priors; i++)
+        if (!k->used[i])
+            return dpi_fail(k->err, DP_ENAME,
+                            "a prior of '%.60s': the formula has no such parameter; "
+                            "dp_formula_describe names those that it has",
+                            k->f->prior[i].of);
+    return DP_OK;
+}
+
+dp_status dpi_walk_model(dpi_formula_walk *k)
+{
+    dp_error own = {0};
+    dp_error *callers = k->err;
+    k->err = &own;
+    k->w.model = dp_model_new();
+    k->used = dpi_alloc(k->f->n_priors, sizeof *k->used);
+    if (k->w.model == NULL || k->used == NULL) {
+        dpi_free(k->used);
+        dpi_arena_free(&k->w.arena);
+        return dpi_fail_nomem(callers);
+    }
+    k->w.rows = dp_unit_plate(k->w.model, "rows");
+    write_all(k);
+    /* Where memory was out, names may be missing, and what follows from that is no error of the
+     * formula's. */
+    dp_status status = k->w.failed ? DP_ENOMEM : own.status;
+    if (k->w.failed) {
+        own = (dp_error){0};
+        (void)dpi_fail_nomem(&own);
+    }
+    if (status == DP_OK)
+        status = check_used(k);
+    if (status == DP_OK && dp_model_status(k->w.model) != DP_OK)
+        status = dpi_fail(&own, dp_model_status(k->w.model), "%s", dp_model_error(k->w.model));
+    dpi_free(k->used);
+    dpi_arena_free(&k->w.arena);
+    return status == DP_OK ? DP_OK : dpi_fail(callers, status, "%s", own.text);
+}
+
+dp_status dp_formula_model(const dp_formula *f, dp_model **model, dp_error *err)
+{
+    if (f == NULL || model == NULL)
+        dpi_misuse("dp_formula_model", "f or model is NULL");
+    *model = NULL;
+    dp_status status = dpi_formula_need_schema(f, err);
+    if (status != DP_OK)
+        return status;
+    dpi_formula_walk k = {.f = f, .err = err};
+    status = dpi_walk_model(&k);
+    if (status == DP_OK)
+        *model = k.w.model;
+    else
+        dp_model_free(k.w.model);
+    return status;
+}

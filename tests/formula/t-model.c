@@ -1,0 +1,342 @@
+/* Formulas under schemas: what they say of themselves, what they refuse, and their models, which
+ * are those of the C that they write. */
+#include <tacit/formula.h>
+#include <tacit/infer.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/op.h"
+#include "model/model.h"
+#include "tests/formula/golden.h"
+#include "tests/formula/tables.h"
+#include "tests/formula/written.inc"
+#include "tests/graph/faulty.h"
+#include "tests/lib/check.h"
+
+/* ---- in words ---- */
+
+/* "data family" as options. */
+static dp_formula_opts options_of(const char *head, char data[64])
+{
+    const char *family = strchr(head, ' ');
+    assert_non_null(family);
+    (void)snprintf(data, 64, "%.*s", (int)(family - head), head);
+    const data_set *of = find_data_set(data);
+    return (dp_formula_opts){
+        .family = family + 1, .columns = of->columns, .n_columns = of->n_columns};
+}
+
+static void put_indented(const char *text, FILE *to)
+{
+    for (const char *c = text; *c != 0; c++) {
+        if (c == text || c[-1] == '\n')
+            (void)fputs("    ", to);
+        (void)fputc(*c, to);
+    }
+}
+
+static void put_description(const char *head, const char *formula, FILE *to)
+{
+    char data[64], *text = NULL;
+    size_t n = 0;
+    dp_error err = {0};
+    dp_formula *f;
+    const dp_formula_opts options = options_of(head, data);
+    assert_ok(dp_formula_parse(formula, &options, &f, &err), err.text);
+    FILE *stream = open_memstream(&text, &n);
+    assert_ok(dp_formula_describe(f, stream, &err), err.text);
+    (void)fclose(stream);
+    put_indented(text, to);
+    free(text);
+    dp_formula_free(f);
+}
+
+static void formulas_describe_themselves_as_expected(void **state)
+{
+    (void)state;
+    golden_compare("described.expected", put_description);
+    assert_true(golden_count("described.expected") >= 30);
+}
+
+static void put_refusal(const char *head, const char *formula, FILE *to)
+{
+    char data[64];
+    dp_error err = {0};
+    dp_formula *f;
+    const dp_formula_opts options = options_of(head, data);
+    const dp_status status = dp_formula_parse(formula, &options, &f, &err);
+    if (status == DP_OK)
+        fail_msg("'%s' is accepted", formula);
+    assert_null(f);
+    (void)fprintf(to, "    %s\n", dp_status_name(status));
+    put_indented(err.text, to);
+    (void)fputc('\n', to);
+}
+
+static void errors_of_the_schema_point_to_the_place(void **state)
+{
+    (void)state;
+    golden_compare("refused.expected", put_refusal);
+    assert_true(golden_count("refused.expected") >= 20);
+}
+
+/* ---- as C ---- */
+
+typedef struct written {
+    const char *name, *data, *family, *formula;
+    dp_model *(*model)(void);
+} written;
+
+static const written all[] = {
+    {"written_groups", "contraception", "bernoulli", "y ~ age*urban + livch + (1 + age | district)",
+     written_groups},
+    {"written_scales", "simulated", "student",
+     "normal ~ C(f, sum) + s(z, k = 6) + gp(x, 5) + (0 + f || g) + offset(log(exposure)), sigma ~ "
+     "z + (1 | g)",
+     written_scales},
+    {"written_categories", "heart", "categorical", "cp ~ age + factor(sex)", written_categories},
+    {"written_trials", "simulated", "binomial(cloglog)",
+     "successes | trials(trials) ~ 0 + poly(x, 2) + (1 | g/h)", written_trials},
+    {"written_probit", "simulated", "beta(probit)", "share ~ 1 + (1 | mm(g, g2)), phi ~ x",
+     written_probit},
+};
+
+enum { N_WRITTEN = sizeof all / sizeof all[0], MOST_COLUMNS = 32 };
+
+/* The schema of the data set with the column g2, as g. */
+static size_t with_second_groups(const char *name, dp_column columns[MOST_COLUMNS])
+{
+    const data_set *of = find_data_set(name);
+    memcpy(columns, of->columns, of->n_columns * sizeof *columns);
+    columns[of->n_columns] =
+        (dp_column){.name = "g2", .kind = DP_COLUMN_INTEGER, .low = 1, .high = 20};
+    return of->n_columns + 1;
+}
+
+static dp_formula *parse_written(const written *w)
+{
+    dp_column columns[MOST_COLUMNS];
+    const size_t n = with_second_groups(w->data, columns);
+    const dp_formula_opts options = {.family = w->family, .columns = columns, .n_columns = n};
+    dp_formula *f;
+    dp_error err = {0};
+    assert_ok(dp_formula_parse(w->formula, &options, &f, &err), err.text);
+    return f;
+}
+
+static char *read_file(const char *name)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/tests/formula/%s", getenv("top_srcdir"), name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    char *text = calloc(1, 1 << 18);
+    assert_non_null(text);
+    assert_true(fread(text, 1, (1 << 18) - 1, file) < (1 << 18) - 1);
+    (void)fclose(file);
+    return text;
+}
+
+static void c_is_written_as_it_stands_in_the_sources(void **state)
+{
+    (void)state;
+    char *text = NULL, *expected = read_file("written.inc");
+    size_t n = 0;
+    dp_error err = {0};
+    FILE *stream = open_memstream(&text, &n);
+    for (size_t i = 0; i < N_WRITTEN; i++) {
+        dp_formula *f = parse_written(&all[i]);
+        assert_ok(dp_formula_c(f, all[i].name, stream, &err), err.text);
+        assert_fails(dp_formula_c(f, "2", stream, &err), DP_EINVAL, &err, "identifier");
+        assert_fails(dp_formula_c(f, "a b", stream, &err), DP_EINVAL, &err, "identifier");
+        dp_formula_free(f);
+    }
+    (void)fclose(stream);
+    if (strcmp(text, expected) != 0) {
+        FILE *kept = fopen("written.inc.out", "w");
+        if (kept != NULL) {
+            (void)fputs(text, kept);
+            (void)fclose(kept);
+        }
+        fail_msg("written.inc.out has what was written now");
+    }
+    free(expected);
+    free(text);
+}
+
+/* Whether node a of one model computes what node b of another one does.  seen[a] is the node that a
+ * has been found to be, -1 before. */
+static bool same_node(const dpi_graph *p, dpi_id a, const dpi_graph *q, dpi_id b, dpi_id seen[])
+{
+    if (a == DPI_NONE || b == DPI_NONE)
+        return a == b;
+    if (seen[a] >= 0)
+        return seen[a] == b;
+    const dpi_node *m = dpi_get(p, a), *n = dpi_get(q, b);
+    if (m->op != n->op || !dpi_shape_same(&m->shape, &n->shape) ||
+        !dpi_attr_same(&m->attr, &n->attr) || (m->name == NULL) != (n->name == NULL) ||
+        (m->name != NULL && strcmp(m->name, n->name) != 0))
+        return false;
+    seen[a] = b;
+    return same_node(p, m->in[0], q, n->in[0], seen) && same_node(p, m->in[1], q, n->in[1], seen);
+}
+
+static void models_are_those_of_their_c(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_WRITTEN; i++) {
+        dp_formula *f = parse_written(&all[i]);
+        dp_model *made, *compiled = all[i].model();
+        dp_error err = {0};
+        assert_ok(dp_formula_model(f, &made, &err), err.text);
+        dp_formula_free(f); /* the model does not need it */
+        assert_ok(dp_model_status(compiled), dp_model_error(compiled));
+        assert_int_equal(made->n_sites, compiled->n_sites);
+        dpi_id *seen = malloc(made->graph.n_nodes * sizeof *seen);
+        for (size_t k = 0; k < made->graph.n_nodes; k++)
+            seen[k] = -1;
+        for (size_t s = 0; s < made->n_sites; s++) {
+            const dpi_site *a = &made->sites[s], *b = &compiled->sites[s];
+            assert_string_equal(a->name, b->name);
+            assert_true(a->kind == b->kind && a->family == b->family);
+            assert_true(same_node(&made->graph, a->value, &compiled->graph, b->value, seen));
+            for (int k = 0; a->family != NULL && k < (int)a->family->n_args; k++)
+                assert_true(same_node(&made->graph, a->arg[k], &compiled->graph, b->arg[k], seen));
+        }
+        free(seen);
+        dp_model_free(made);
+        dp_model_free(compiled);
+    }
+}
+
+/* ---- priors ---- */
+
+static dp_status with_priors(size_t n, const dp_formula_prior *priors, char **text, dp_error *err)
+{
+    const data_set *of = find_data_set("faithful");
+    const dp_formula_opts options = {
+        .columns = of->columns, .n_columns = of->n_columns, .priors = priors, .n_priors = n};
+    dp_formula *f;
+    size_t size = 0;
+    *text = NULL;
+    const dp_status status =
+        dp_formula_parse("waiting ~ eruptions + I(eruptions^2)", &options, &f, err);
+    if (status != DP_OK)
+        return status;
+    FILE *stream = open_memstream(text, &size);
+    assert_ok(dp_formula_describe(f, stream, err), err->text);
+    (void)fclose(stream);
+    dp_formula_free(f);
+    return DP_OK;
+}
+
+static void the_narrowest_prior_is_taken(void **state)
+{
+    (void)state;
+    const dp_formula_prior priors[] = {{"b", "normal(1, 3)"},
+                                       {"b_eruptions", "student_t(4, -2, 5)"},
+                                       {"Intercept", "normal(60, 20)"},
+                                       {"sigma", "normal(0, 7)"}};
+    char *text;
+    dp_error err = {0};
+    assert_ok(with_priors(4, priors, &text, &err), err.text);
+    assert_contains(text, "  Intercept ~ normal(60, 20)\n  b_eruptions ~ student_t(4, -2, 5)\n"
+                          "  b_I(eruptions^2) ~ normal(1, 3)\n  sigma ~ half_normal(7)\n");
+    free(text);
+    assert_ok(with_priors(1, priors, &text, &err), err.text);
+    assert_contains(text, "  b_eruptions ~ normal(1, 3)\n  b_I(eruptions^2) ~ normal(1, 3)\n"
+                          "  sigma ~ half_normal(20)\n");
+    free(text);
+}
+
+static void wrong_priors_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        dp_formula_prior prior;
+        dp_status status;
+        const char *why;
+    } wrong[] = {
+        {{"b_eruption", "normal(0, 1)"}, DP_ENAME, "no such parameter"},
+        {{"sd", "half_normal(1)"}, DP_ENAME, "no such parameter"},
+        {{"b", "norml(0, 1)"}, DP_EINVAL, "is no prior"},
+        {{"b", "normal"}, DP_EINVAL, "is no prior"},
+        {{"b", "normal(0)"}, DP_EINVAL, "2 numbers"},
+        {{"b", "normal(0, 1, 2)"}, DP_EINVAL, "2 numbers"},
+        {{"b", "normal(x, 1)"}, DP_EINVAL, "2 numbers"},
+        {{"b", "normal(0, -1)"}, DP_EDOMAIN, "above 0"},
+        {{"b", "uniform(2, 1)"}, DP_EDOMAIN, "low below high"},
+        {{"b", "half_normal(1)"}, DP_EINVAL, "any number"},
+        {{"b", "lkj(1)"}, DP_EINVAL, "any number"},
+        {{"sigma", "normal(1, 1)"}, DP_EINVAL, "above 0"},
+        {{"sigma", "uniform(-1, 1)"}, DP_EDOMAIN, "above 0"},
+        {{"b", "normal(0, 1) + 2"}, DP_EINVAL, "end of the text"},
+        {{"b", NULL}, DP_EINVAL, "NULL"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char *text;
+        dp_error err = {0};
+        assert_fails(with_priors(1, &wrong[i].prior, &text, &err), wrong[i].status, &err,
+                     wrong[i].why);
+    }
+    const dp_formula_prior twice[] = {{"b", "normal(0, 1)"}, {"b", "normal(0, 2)"}};
+    const dp_formula_opts no_schema = {.priors = twice, .n_priors = 1};
+    char *text;
+    dp_error err = {0};
+    dp_formula *f;
+    assert_fails(with_priors(2, twice, &text, &err), DP_ENAME, &err, "two priors");
+    assert_fails(dp_formula_parse("y ~ x", &no_schema, &f, &err), DP_EINVAL, &err, ".columns");
+}
+
+/* ---- memory ---- */
+
+static void survives_memory_running_out_anywhere(void **state)
+{
+    (void)state;
+    const data_set *of = find_data_set("simulated");
+    const dp_formula_prior priors[] = {{"b_x", "cauchy(0, 1)"}, {"sd", "exponential(2)"}};
+    const dp_formula_opts options = {.family = "student",
+                                     .columns = of->columns,
+                                     .n_columns = of->n_columns,
+                                     .priors = priors,
+                                     .n_priors = 2};
+    FILE *nowhere = fopen("/dev/null", "w");
+    assert_non_null(nowhere);
+    dp_status status = DP_ENOMEM;
+    for (size_t k = 1; status != DP_OK; k++) {
+        dp_error err = {0};
+        dp_formula *f;
+        const size_t live = faulty_live();
+        faulty_fail(k);
+        status = dp_formula_parse("normal ~ x*f + s(z) + gp(x, 4) + (1 + x | g/h), sigma ~ x",
+                                  &options, &f, &err);
+        if (status == DP_OK)
+            status = dp_formula_describe(f, nowhere, &err);
+        if (status == DP_OK)
+            status = dp_formula_c(f, "model", nowhere, &err);
+        if (status != DP_OK && status != DP_ENOMEM)
+            fail_msg("allocation %zu: %s", k, err.text);
+        assert_true(status == DP_OK || faulty_failed());
+        faulty_fail(0);
+        dp_formula_free(f);
+        assert_int_equal(faulty_live(), live);
+        assert_true(k < 20000);
+    }
+    (void)fclose(nowhere);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formulas_describe_themselves_as_expected),
+        cmocka_unit_test(errors_of_the_schema_point_to_the_place),
+        cmocka_unit_test(c_is_written_as_it_stands_in_the_sources),
+        cmocka_unit_test(models_are_those_of_their_c),
+        cmocka_unit_test(the_narrowest_prior_is_taken),
+        cmocka_unit_test(wrong_priors_are_refused),
+        cmocka_unit_test(survives_memory_running_out_anywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
