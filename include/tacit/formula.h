@@ -94,8 +94,8 @@ DP_API DP_MUST_CHECK dp_status dp_formula_model(const dp_formula *f, dp_model **
 /* The columns that the model reads, of a table that was read with the formula's schema: design
  * matrices, groups, outcome, and whose records are where the schema has a UNIT column.
  *   *data  [out] owned by the caller (dp_dataset_free), with all its values: the table may be
- *          freed; NULL on error: DP_ESTATE without a schema; DP_ENAME, DP_EDATA a table of another schema;
- *          DP_ENOMEM */
+ *          freed; NULL on error: DP_ESTATE without a schema; DP_ENAME, DP_EDATA a table of another
+ *          schema; DP_ENOMEM */
 DP_API DP_MUST_CHECK dp_status dp_formula_dataset(const dp_formula *f, dp_table *table,
                                                   dp_dataset **data, dp_error *err);
 

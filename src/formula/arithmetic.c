@@ -54,10 +54,10 @@ void dpi_level_text(const dp_column *c, size_t level, dpi_bytes *to)
 
 /* ---- ranges ---- */
 
-dpi_range dpi_range_product(dpi_range a, dpi_range b)
+dpi_span dpi_range_product(dpi_span a, dpi_span b)
 {
     const double p[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
-    dpi_range r = {p[0], p[0]};
+    dpi_span r = {p[0], p[0]};
     for (size_t i = 1; i < 4; i++) {
         r.low = fmin(r.low, p[i]);
         r.high = fmax(r.high, p[i]);
@@ -65,7 +65,7 @@ dpi_range dpi_range_product(dpi_range a, dpi_range b)
     return r;
 }
 
-static dp_status undefined(const dpi_script *s, const dpi_tree *t, const char *what, dpi_range r)
+static dp_status undefined(const dpi_script *s, const dpi_tree *t, const char *what, dpi_span r)
 {
     return dpi_script_fail(s, DP_EDOMAIN, t->at,
                            "%s, and by the schema it is %.6g to %.6g; change the column's bounds, "
@@ -73,8 +73,8 @@ static dp_status undefined(const dpi_script *s, const dpi_tree *t, const char *w
                            what, r.low, r.high);
 }
 
-static dp_status power_range(const dpi_script *s, const dpi_tree *t, dpi_range a, dpi_range b,
-                             dpi_range *r)
+static dp_status power_range(const dpi_script *s, const dpi_tree *t, dpi_span a, dpi_span b,
+                             dpi_span *r)
 {
     const bool constant = b.low == b.high, whole = constant && b.low == floor(b.low);
     if (a.low < 0 && !whole)
@@ -83,7 +83,7 @@ static dp_status power_range(const dpi_script *s, const dpi_tree *t, dpi_range a
         return undefined(s, t->first, "0 has no negative power", a);
     const double p[] = {pow(a.low, b.low), pow(a.low, b.high), pow(a.high, b.low),
                         pow(a.high, b.high)};
-    *r = (dpi_range){p[0], p[0]};
+    *r = (dpi_span){p[0], p[0]};
     for (size_t i = 1; i < 4; i++) {
         r->low = fmin(r->low, p[i]);
         r->high = fmax(r->high, p[i]);
@@ -95,9 +95,9 @@ static dp_status power_range(const dpi_script *s, const dpi_tree *t, dpi_range a
 }
 
 static dp_status binary_range(const dpi_script *s, const dpi_code_book *book, const dpi_tree *t,
-                              dpi_range *r)
+                              dpi_span *r)
 {
-    dpi_range a, b;
+    dpi_span a, b;
     dp_status status = dpi_arithmetic_range(s, book, t->first, &a);
     if (status == DP_OK)
         status = dpi_arithmetic_range(s, book, t->first->next, &b);
@@ -105,10 +105,10 @@ static dp_status binary_range(const dpi_script *s, const dpi_code_book *book, co
         return status;
     switch (t->op) {
     case '+':
-        *r = (dpi_range){a.low + b.low, a.high + b.high};
+        *r = (dpi_span){a.low + b.low, a.high + b.high};
         return DP_OK;
     case '-':
-        *r = (dpi_range){a.low - b.high, a.high - b.low};
+        *r = (dpi_span){a.low - b.high, a.high - b.low};
         return DP_OK;
     case '*':
         *r = dpi_range_product(a, b);
@@ -116,14 +116,14 @@ static dp_status binary_range(const dpi_script *s, const dpi_code_book *book, co
     case '/':
         if (b.low <= 0 && b.high >= 0)
             return undefined(s, t->first->next, "nothing can be divided by 0", b);
-        *r = dpi_range_product(a, (dpi_range){1 / b.high, 1 / b.low});
+        *r = dpi_range_product(a, (dpi_span){1 / b.high, 1 / b.low});
         return DP_OK;
     default:
         return power_range(s, t, a, b, r);
     }
 }
 
-static dp_status function_range(const dpi_script *s, const dpi_tree *t, dpi_range *r)
+static dp_status function_range(const dpi_script *s, const dpi_tree *t, dpi_span *r)
 {
     const dpi_function *f = dpi_function_find(t->name);
     char what[80];
@@ -134,12 +134,12 @@ static dp_status function_range(const dpi_script *s, const dpi_tree *t, dpi_rang
                        f->at ? "from" : "above", f->above);
         return undefined(s, t->first, what, *r);
     }
-    *r = (dpi_range){f->value(r->low), f->value(r->high)};
+    *r = (dpi_span){f->value(r->low), f->value(r->high)};
     return DP_OK;
 }
 
 static dp_status column_range(const dpi_script *s, const dpi_code_book *book, const dpi_tree *t,
-                              dpi_range *r)
+                              dpi_span *r)
 {
     const dp_column *c;
     const dp_status status = dpi_code_book_need(s, book, t, &c);
@@ -150,15 +150,15 @@ static dp_status column_range(const dpi_script *s, const dpi_code_book *book, co
             s, DP_EINVAL, t->at,
             "column '%.60s' has no numbers but %s; nothing can be computed of it", c->name,
             c->kind == DP_COLUMN_LEVEL ? "levels" : "names of units");
-    *r = (dpi_range){c->low, c->high};
+    *r = (dpi_span){c->low, c->high};
     return DP_OK;
 }
 
 dp_status dpi_arithmetic_range(const dpi_script *s, const dpi_code_book *book, const dpi_tree *t,
-                               dpi_range *r)
+                               dpi_span *r)
 {
     dp_status status = DP_OK;
-    *r = (dpi_range){t->number, t->number};
+    *r = (dpi_span){t->number, t->number};
     if (t->kind == DPI_TREE_NAME)
         status = column_range(s, book, t, r);
     else if (t->kind == DPI_TREE_BINARY)
@@ -168,7 +168,7 @@ dp_status dpi_arithmetic_range(const dpi_script *s, const dpi_code_book *book, c
         if (status == DP_OK && t->kind == DPI_TREE_CALL)
             status = function_range(s, t, r);
         else if (status == DP_OK && t->op == '-')
-            *r = (dpi_range){-r->high, -r->low};
+            *r = (dpi_span){-r->high, -r->low};
     }
     if (status == DP_OK && !(isfinite(r->low) && isfinite(r->high)))
         return dpi_script_fail(s, DP_EDOMAIN, t->at,

@@ -26,18 +26,18 @@ size_t dpi_column_levels(const dp_column *column);
 void dpi_level_text(const dp_column *column, size_t level, dpi_bytes *to);
 
 /* Numbers that something may come to. */
-typedef struct dpi_range {
+typedef struct dpi_span {
     double low, high;
-} dpi_range;
+} dpi_span;
 
-dpi_range dpi_range_product(dpi_range a, dpi_range b);
+dpi_span dpi_range_product(dpi_span a, dpi_span b);
 
 /* The range of a tree that dpi_arithmetic_check has passed, by interval arithmetic; it contains all
  * that the tree comes to, and may be wider where a column stands twice.  DP_ENAME, DP_EINVAL a
  * column without numbers, DP_EDOMAIN where it is not finite for some records that the schema
  * allows; with the place. */
 dp_status dpi_arithmetic_range(const dpi_script *script, const dpi_code_book *book,
-                               const dpi_tree *tree, dpi_range *range);
+                               const dpi_tree *tree, dpi_span *range);
 
 /* Values of the tree for each of the n records of a table: out[n].  The table's own error,
  * DP_ENOMEM. */

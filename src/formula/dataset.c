@@ -190,7 +190,7 @@ static void add_smooths(filling *k, const dpi_predictor *p, const dpi_layout *l)
         /* sin(w_j (u + L)) / sqrt(L), see smooth.c. */
         const size_t n = dpi_smooth_size(call);
         double *basis = new_block(k, n);
-        const dpi_range r = l->smooth[s];
+        const dpi_span r = l->smooth[s];
         for (size_t i = 0; i < k->n && basis != NULL; i++) {
             const double u = (2 * x[i] - r.low - r.high) / (r.high - r.low);
             for (size_t j = 0; j < n; j++)

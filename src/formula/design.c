@@ -126,18 +126,18 @@ double dpi_variable_value(const dpi_variable *v, bool full, size_t j, double num
     return number;
 }
 
-static dpi_range range_of(const dpi_column_part *part)
+static dpi_span range_of(const dpi_column_part *part)
 {
     const dpi_variable *v = part->variable;
-    dpi_range r = v->range;
+    dpi_span r = v->range;
     if (v->kind == DPI_VARIABLE_FACTOR)
-        return (dpi_range){!part->full && v->sum ? -1 : 0, 1};
+        return (dpi_span){!part->full && v->sum ? -1 : 0, 1};
     if (v->kind == DPI_VARIABLE_POLYNOMIAL && !v->raw)
-        return (dpi_range){-1, 1};
+        return (dpi_span){-1, 1};
     if (v->kind == DPI_VARIABLE_POLYNOMIAL) {
         const double power = (double)(part->j + 1);
         const double a = pow(r.low, power), b = pow(r.high, power);
-        r = (dpi_range){fmin(a, b), fmax(a, b)};
+        r = (dpi_span){fmin(a, b), fmax(a, b)};
         if (v->range.low < 0 && v->range.high > 0 && part->j % 2 == 1)
             r.low = 0;
     }
@@ -205,7 +205,7 @@ static dp_status make_column(dpi_design_column *c, dpi_column_part *part, size_t
     dpi_bytes name = {0};
     c->part = part;
     c->n_parts = n;
-    c->range = (dpi_range){1, 1};
+    c->range = (dpi_span){1, 1};
     for (size_t i = 0; i < n; i++) {
         dpi_text_add(&name, i > 0 ? ":" : "");
         part_text(&part[i], &name);

@@ -18,7 +18,7 @@ typedef struct dpi_variable {
     dpi_variable_kind kind;
     const char *text;
     const dpi_tree *tree;    /* NUMBER, POLYNOMIAL: arithmetic */
-    dpi_range range;         /* of it */
+    dpi_span range;          /* of it */
     const dp_column *factor; /* FACTOR */
     bool sum;                /* FACTOR: contrasts with the mean; else with the first level */
     size_t degree;           /* POLYNOMIAL */
@@ -38,7 +38,7 @@ typedef struct dpi_design_column {
     const char *name; /* as in R, "age:urbanY" */
     const dpi_column_part *part;
     size_t n_parts;
-    dpi_range range; /* of the product */
+    dpi_span range; /* of the product */
     double centre, scale;
 } dpi_design_column;
 

@@ -285,7 +285,7 @@ static dp_status copy_priors(dp_formula *f, const dp_formula_opts *o, dp_error *
 
 static dp_status check_additions(const dp_formula *f, const dpi_script *s)
 {
-    dpi_range r;
+    dpi_span r;
     if (f->censored != NULL || f->weight != NULL)
         return dpi_script_fail(
             s, DP_EUNSUPPORTED, (f->censored != NULL ? f->censored : f->weight)->at,

@@ -13,7 +13,7 @@ typedef struct dpi_layout {
     dpi_design design;
     dpi_design *effects; /* [n_groupings]: not centred */
     size_t *members;     /* [n_groupings]: groups of each kind */
-    dpi_range *smooth;   /* [n_smooths]: of what they are functions of */
+    dpi_span *smooth;    /* [n_smooths]: of what they are functions of */
 } dpi_layout;
 
 /* The outcome.  A predictor's value p is one of a parameter centre + unit * p: the middle of the
@@ -21,7 +21,7 @@ typedef struct dpi_layout {
  * 1 otherwise. */
 typedef struct dpi_outcome_layout {
     const dp_column *column; /* where it is a column; else NULL */
-    dpi_range range;
+    dpi_span range;
     size_t categories; /* of levels; else 0 */
     double centre, unit;
     double size; /* a quarter of the range of a real number, under any link; else 1 */
