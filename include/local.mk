@@ -13,6 +13,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/infer.h \
   %D%/tacit/idx.h \
   %D%/tacit/ledger.h \
+  %D%/tacit/marginal.h \
   %D%/tacit/model.h \
   %D%/tacit/models.h \
   %D%/tacit/npy.h \

@@ -95,7 +95,7 @@ DP_API const dp_fit_column *dp_fit_columns(const dp_fit *fit, size_t *n);
 typedef enum dp_fit_role {
     DP_FIT_LATENT = 0,     /* dp_sample: of global ones there are draws and summaries */
     DP_FIT_PARAMETER,      /* dp_param of the model */
-    DP_FIT_DETERMINISTIC,  /* dp_deterministic */
+    DP_FIT_DETERMINISTIC,  /* dp_deterministic, and a factor of dp_factor */
     DP_FIT_GUIDE_PARAMETER /* for dp_fit_parameter alone */
 } dp_fit_role;
 

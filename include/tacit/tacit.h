@@ -15,6 +15,7 @@
 #include <tacit/idx.h>
 #include <tacit/infer.h>
 #include <tacit/ledger.h>
+#include <tacit/marginal.h>
 #include <tacit/model.h>
 #include <tacit/models.h>
 #include <tacit/npy.h>

@@ -36,15 +36,13 @@ static const char *argument_text(const dpi_graph *g, dpi_id id, char text[ARGUME
 static bool write_site(const dp_model *m, const dpi_site *site, FILE *out)
 {
     static const char *const kinds[] = {
-        [DPI_LATENT] = "latent",
-        [DPI_OBSERVED] = "observed",
-        [DPI_PARAM] = "parameter",
-        [DPI_DETERMINISTIC] = "computed",
+        [DPI_LATENT] = "latent",          [DPI_OBSERVED] = "observed", [DPI_PARAM] = "parameter",
+        [DPI_DETERMINISTIC] = "computed", [DPI_FACTOR] = "factor",
     };
     char shape[DPI_SHAPE_TEXT], text[ARGUMENT_TEXT];
     const dpi_node *value = dpi_get(&m->graph, site->value);
     const char *from = site->family != NULL ? site->family->name
-                       : site->kind == DPI_DETERMINISTIC
+                       : site->kind == DPI_DETERMINISTIC || site->kind == DPI_FACTOR
                            ? argument_text(&m->graph, site->value, text)
                            : "no prior";
     bool good = fprintf(out, "%-9s  %-15s  %-26s  %s", kinds[site->kind], site->name,

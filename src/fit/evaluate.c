@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fit/walk.h"
+#include "model/factor.h"
 #include "svi/check.h"
 
 static void fill_nan(size_t n, double *values)
@@ -86,6 +87,9 @@ static dp_status find_mean(const dp_fit *fit, const char *column, dpi_id *id, dp
     size_t i = find_observed(fit, column);
     const char *why;
     *id = DPI_NONE;
+    dp_status status = dpi_check_drawn(fit->model, fit->n_sites[0], column, err);
+    if (status != DP_OK)
+        return status;
     if (i == fit->n_sites[0])
         return dpi_fail(err, DP_ENAME,
                         "the model observes no column '%s'; dp_fit_columns tells which it does",

@@ -117,9 +117,11 @@ static dp_status add_log_density(dp_fit *fit, dp_error *err)
     dpi_id sum = DPI_NONE;
     for (size_t i = 0; i < fit->n_sites[0]; i++) {
         const dpi_site *site = &m->sites[i];
-        if (site->kind != DPI_OBSERVED)
+        if (site->kind != DPI_OBSERVED && site->kind != DPI_FACTOR)
             continue;
-        dpi_id term = dpi_log_density(&m->graph, site->family, site->value, site->arg);
+        dpi_id term = site->kind == DPI_FACTOR
+                          ? site->value
+                          : dpi_log_density(&m->graph, site->family, site->value, site->arg);
         sum = sum == DPI_NONE ? term : dpi_add(&m->graph, sum, term);
     }
     fit->log_density = sum;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fit/walk.h"
+#include "model/factor.h"
 
 /* The observed sites that are drawn. */
 typedef struct outcomes {
@@ -84,7 +85,9 @@ dp_status dp_fit_simulate(const dp_fit *fit, const char *column, const dp_given 
     outcomes o;
     for (size_t i = 0; i < n; i++)
         values[i] = NAN;
-    dp_status status = choose(fit, column, &arena, &o, err);
+    dp_status status = dpi_check_drawn(fit->model, fit->n_sites[0], column, err);
+    if (status == DP_OK)
+        status = choose(fit, column, &arena, &o, err);
     if (status == DP_OK)
         status = check(given, o.size, n, err);
     if (status == DP_OK)

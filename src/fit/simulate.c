@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "exec/run.h"
-#include "model/model.h"
+#include "model/factor.h"
 #include "random/gsl.h"
 #include "random/rng.h"
 
@@ -182,6 +182,9 @@ dp_status dp_simulate_records(dp_simulator *s, const char *name, dp_rng *rng, si
     const dpi_site *site = find_site(s, name);
     for (size_t i = 0; i < n; i++)
         values[i] = NAN;
+    dp_status status = dpi_check_drawn(s->model, s->n_sites, name, err);
+    if (status != DP_OK)
+        return status;
     if (site == NULL || site->kind != DPI_OBSERVED)
         return dpi_fail(err, DP_ENAME, "the model observes no column '%s'", name);
     size_t size = site_size(s, site);

@@ -34,6 +34,9 @@ static dp_status check_sites(dpi_model_view *r, const dp_model *model, dp_error 
         if (site->kind == DPI_PARAM)
             return refuse(r, err, "parameter '%s' has no prior (as a latent, dp_sample, it has)",
                           site->name);
+        if (site->kind == DPI_FACTOR)
+            return refuse(r, err, "the log density '%s' is the model's own (dp_factor)",
+                          site->name);
         if (site->kind == DPI_LATENT && of_records)
             return refuse(r, err, "latent '%s' belongs to each record", site->name);
     }

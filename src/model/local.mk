@@ -5,6 +5,7 @@ libtacit_core_la_SOURCES += \
   %D%/declare.h \
   %D%/divergence.c %D%/divergence.h \
   %D%/expr.c \
+  %D%/factor.c %D%/factor.h \
   %D%/init.c %D%/init.h \
   %D%/layers.c \
   %D%/expr-algebra.c \

@@ -11,7 +11,8 @@ typedef enum dpi_site_kind {
     DPI_LATENT,
     DPI_OBSERVED,
     DPI_PARAM,
-    DPI_DETERMINISTIC /* computed from the others; no part of the density */
+    DPI_DETERMINISTIC, /* computed from the others; no part of the density */
+    DPI_FACTOR         /* computed from the others: a term of a record's log density */
 } dpi_site_kind;
 
 /* Where a parameter starts: a rule, and the seed of what it draws. */
@@ -27,7 +28,7 @@ typedef struct dpi_site {
     dpi_where where;
     dpi_id value; /* the input node that stands for it, the data node of an observation, or the
                    * node that computes it */
-    const dpi_family *family; /* NULL for parameters and computed values */
+    const dpi_family *family; /* NULL for parameters, computed values and factors */
     dpi_id arg[DPI_MAX_ARGS];
     dpi_start start; /* of a parameter */
 } dpi_site;

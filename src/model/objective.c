@@ -154,7 +154,8 @@ static dpi_id copy_node(builder *b, const dpi_node *node, const dpi_id *map)
 static const dpi_site *site_of_node(const dp_model *m, dpi_id id)
 {
     for (size_t i = 0; i < m->n_sites; i++)
-        if (m->sites[i].kind != DPI_DETERMINISTIC && m->sites[i].value == id)
+        if (m->sites[i].kind != DPI_DETERMINISTIC && m->sites[i].kind != DPI_FACTOR &&
+            m->sites[i].value == id)
             return &m->sites[i];
     return NULL;
 }
@@ -313,6 +314,20 @@ static dpi_id place_site(builder *b, const dpi_site *site, const dpi_node *node,
     return its->value;
 }
 
+static void observe(builder *b, const dpi_site *site, const dpi_id *map)
+{
+    dpi_objective *o = b->o;
+    dpi_observation *seen = grow(o, (void **)&o->observations, &o->observation_capacity,
+                                 o->n_observations, sizeof *seen);
+    if (seen == NULL)
+        return;
+    *seen = (dpi_observation){.family = site->family, .value = map[site->value]};
+    seen->name = dpi_get(b->g, seen->value)->name;
+    map_arguments(site, map, seen->arg);
+    o->n_observations++;
+    add_score(b, true, dpi_log_density(b->g, site->family, seen->value, seen->arg));
+}
+
 static void build_model(builder *b)
 {
     const dp_model *model = b->spec->model;
@@ -329,23 +344,23 @@ static void build_model(builder *b)
     }
     for (size_t i = 0; i < model->n_sites && o->err.status == DP_OK; i++) {
         const dpi_site *site = &model->sites[i];
-        dpi_observation *seen;
-        if (site->kind != DPI_OBSERVED)
-            continue;
-        seen = grow(o, (void **)&o->observations, &o->observation_capacity, o->n_observations,
-                    sizeof *seen);
-        if (seen == NULL)
-            return;
-        *seen = (dpi_observation){.family = site->family, .value = map[site->value]};
-        seen->name = dpi_get(b->g, seen->value)->name;
-        map_arguments(site, map, seen->arg);
-        o->n_observations++;
         b->g->where = site->where;
-        add_score(b, true, dpi_log_density(b->g, site->family, seen->value, seen->arg));
+        if (site->kind == DPI_OBSERVED)
+            observe(b, site, map);
+        else if (site->kind == DPI_FACTOR)
+            add_score(b, true, map[site->value]);
     }
 }
 
 /* ---- the whole ---- */
+
+static bool says_something(const dp_model *m)
+{
+    for (size_t i = 0; i < m->n_sites; i++)
+        if (m->sites[i].kind == DPI_OBSERVED || m->sites[i].kind == DPI_FACTOR)
+            return true;
+    return false;
+}
 
 static void build(builder *b)
 {
@@ -363,7 +378,7 @@ static void build(builder *b)
     build_model(b);
     if (o->err.status != DP_OK)
         return;
-    if (o->n_observations == 0 || b->record == DPI_NONE || o->n_blocks == 0) {
+    if (!says_something(model) || b->record == DPI_NONE || o->n_blocks == 0) {
         (void)dpi_fail(&o->err, DP_EINVAL,
                        o->n_blocks > 0 ? "the model observes nothing; add dp_observe"
                        : guide != NULL

@@ -7,6 +7,8 @@
  * written (a shape that is not the rule's, a name on a node that has none) does not pass.
  *
  * A message names what the bytes say, with no more of it than fits. */
+#include <tacit/marginal.h>
+
 #include <string.h>
 
 #include "graph/op.h"
@@ -347,6 +349,9 @@ static void put_site(dp_model *m, const stored *s, const dpi_site *site)
     else if (site->kind == DPI_DETERMINISTIC)
         (void)dp_deterministic_at(m, site->name, (dp_expr){.model = m, .id = site->value},
                                   m->graph.where.file, m->graph.where.line);
+    else if (site->kind == DPI_FACTOR)
+        dp_factor_at(unit_plate(m), site->name, (dp_expr){.model = m, .id = site->value},
+                     m->graph.where.file, m->graph.where.line);
     else
         put_block(m, site, &s->nodes[site->value].attr.shape, dist);
 }
@@ -363,11 +368,11 @@ static void put_nodes(dp_model *m, const stored *s, size_t end)
 }
 
 /* Whether the node was made where the site was written; a column may have been read before it was
- * observed, and a computed value always was there. */
+ * observed, and a computed value or a factor always was there. */
 static bool makes_node(const stored *s, const dpi_site *site)
 {
     const dpi_node *node = &s->nodes[site->value];
-    return site->kind != DPI_DETERMINISTIC &&
+    return site->kind != DPI_DETERMINISTIC && site->kind != DPI_FACTOR &&
            (site->kind != DPI_OBSERVED ||
             (node->where.line == site->where.line && node->where.file != NULL &&
              strcmp(node->where.file, site->where.file) == 0 && node->attr.rows == 0));

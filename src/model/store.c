@@ -13,7 +13,8 @@
 const char *const dpi_site_kinds[] = {[DPI_LATENT] = "latent",
                                       [DPI_OBSERVED] = "observed",
                                       [DPI_PARAM] = "parameter",
-                                      [DPI_DETERMINISTIC] = "deterministic"};
+                                      [DPI_DETERMINISTIC] = "deterministic",
+                                      [DPI_FACTOR] = "factor"};
 const size_t dpi_n_site_kinds = sizeof dpi_site_kinds / sizeof dpi_site_kinds[0];
 
 /* Where to: one of the two. */

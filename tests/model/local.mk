@@ -26,3 +26,5 @@ written = %D%/written.c %D%/written.h
 UNIT_TESTS += %D%/t-messages
 %C%_t_messages_SOURCES = %D%/t-messages.c %D%/wrong.c %D%/wrong.h
 EXTRA_DIST += %D%/messages.expected
+UNIT_TESTS += %D%/t-factor
+%C%_t_factor_SOURCES = %D%/t-factor.c $(operands)
