@@ -136,6 +136,15 @@ DP_API dp_dist dp_categorical_logit(dp_expr logits);
 DP_API dp_dist dp_dirichlet(double concentration);
 DP_API dp_dist dp_dirichlet_v(dp_expr concentration);
 
+/* n >= 2 independent numbers, each with the distribution `each`, given that they are in increasing
+ * order: n! times the product of their densities.  For cutpoints and for components that must keep
+ * their places: dp_sample(m, "cut", 4, dp_ordered(dp_normal(0, 5))).  `each` is dp_normal,
+ * dp_student_t, dp_cauchy, dp_laplace, dp_logistic_distribution or dp_gumbel (another is
+ * DP_EUNSUPPORTED on the model), and its arguments are single numbers or expressions of one
+ * (DP_ESHAPE).  The free parameters are x_1 and log(x_k - x_(k - 1)), and records are cut at
+ * them. */
+DP_API dp_dist dp_ordered(dp_dist each);
+
 /* A value from component k = 0 ... K - 1 with probability proportional to weights[k] > 0, the
  * component summed out; for dp_observe.  weights is [K], K >= 2.  The component's arguments are
  * numbers, [K], or [K][d], as values of a plate of K components are; with a [K][d] among them an

@@ -253,3 +253,9 @@ dp_dist dp_mixture(dp_expr weights, dp_dist component)
     return (dp_dist){dpi_mixture_of(component.family),
                      {weights, component.arg[0], component.arg[1], component.arg[2]}};
 }
+
+dp_dist dp_ordered(dp_dist each)
+{
+    each.family = dpi_ordered_of(each.family);
+    return each;
+}

@@ -22,6 +22,8 @@ const dpi_family *dpi_family_named(const char *name)
     const dpi_family *family = find(dpi_families, dpi_n_families, name);
     if (family == NULL)
         family = find(dpi_mixtures, dpi_n_mixtures, name);
+    if (family == NULL)
+        family = find(dpi_ordered, dpi_n_ordered, name);
     return family != NULL ? family : find(joint, sizeof joint / sizeof joint[0], name);
 }
 

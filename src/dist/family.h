@@ -37,6 +37,8 @@ typedef struct dpi_family {
     dpi_support_kind support;
     bool vector_arg; /* the one argument is a vector: the last dimension is used up (categorical) */
     const struct dpi_family *component; /* of a mixture; NULL for all others */
+    const struct dpi_family *each;      /* of what is ordered; NULL for all others */
+    bool number_args;                   /* an argument is one number for all of a site */
     const char *refused;                /* why no site can have it; NULL for all others */
     /* Log density of each element of x, normalised, as a node that broadcasts x and the arguments.
      * Outside the support the value is unspecified: data are checked and latents are bijected.
@@ -53,8 +55,9 @@ typedef struct dpi_family {
      * distribution. */
     void (*draw_joint)(gsl_rng *rng, const double *const arg[], const size_t arg_size[], size_t n,
                        double *out);
-    /* log P(X <= x) and log P(X > x) as nodes, like log_density; both keep their digits in their own
-     * tail.  NULL where there is none: what needs them (truncation, censoring) refuses the family. */
+    /* log P(X <= x) and log P(X > x) as nodes, like log_density; both keep their digits in their
+     * own tail.  NULL where there is none: what needs them (truncation, censoring) refuses the
+     * family. */
     dpi_id (*log_cdf)(dpi_graph *g, dpi_id x, const dpi_id arg[]);
     dpi_id (*log_survival)(dpi_graph *g, dpi_id x, const dpi_id arg[]);
     /* A draw as a differentiable function of standard normal noise; NULL: not for guides. */
@@ -97,6 +100,11 @@ extern const size_t dpi_n_mixtures;
 
 /* The mixture with such components; a family that is refused when there is none. */
 const dpi_family *dpi_mixture_of(const dpi_family *component);
+
+/* Rows of numbers in increasing order, by what a number is; refused likewise. */
+extern const dpi_family *const dpi_ordered[];
+extern const size_t dpi_n_ordered;
+const dpi_family *dpi_ordered_of(const dpi_family *each);
 
 /* The family of that name, mixtures and joint families too; NULL when there is none. */
 const dpi_family *dpi_family_named(const char *name);

@@ -23,10 +23,12 @@ libtacit_core_la_SOURCES += \
   %D%/logistic-distribution.c \
   %D%/mixture.c \
   %D%/normal.c \
+  %D%/ordered.c \
   %D%/outcomes.c %D%/outcomes.h \
   %D%/pareto.c \
   %D%/poisson-log.c \
   %D%/student-t.c \
   %D%/support.c %D%/support.h \
+  %D%/support-rows.c %D%/support-rows.h \
   %D%/uniform.c \
   %D%/weibull.c

@@ -1,5 +1,5 @@
 /* Bijectors and membership. */
-#include "dist/support.h"
+#include "dist/support-rows.h"
 
 #include <float.h>
 #include <math.h>
@@ -59,34 +59,6 @@ static dpi_id interval_log_jacobian(dpi_graph *g, dpi_id z, const dpi_id arg[])
 static dpi_id from_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
 {
     return dpi_add(g, arg[0], dpi_unary(g, &dpi_op_exp, z));
-}
-
-/* K numbers, up to a common factor. */
-static dpi_id simplex_logits(dpi_graph *g, dpi_id z)
-{
-    return dpi_unary(g, &dpi_op_contrast, z);
-}
-
-static dpi_id simplex_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
-{
-    (void)arg;
-    dpi_id logits = simplex_logits(g, z);
-    dpi_id top = dpi_spread_over(g, dpi_unary(g, &dpi_op_log_sum_exp, logits), logits);
-    dpi_id below_one =
-        dpi_scale(g, 1 - DBL_EPSILON / 2, dpi_unary(g, &dpi_op_exp, dpi_sub(g, logits, top)));
-    return dpi_add(g, below_one, dpi_constant(g, DBL_MIN));
-}
-
-static dpi_id simplex_log_jacobian(dpi_graph *g, dpi_id z, const dpi_id arg[])
-{
-    (void)arg;
-    dpi_id logits = simplex_logits(g, z);
-    if (logits == DPI_NONE)
-        return DPI_NONE;
-    const dpi_shape shape = dpi_get(g, logits)->shape;
-    double k = (double)shape.dim[shape.n_dims - 1];
-    dpi_id shrink = dpi_scale(g, -k, dpi_unary(g, &dpi_op_log_sum_exp, logits));
-    return dpi_add(g, shrink, dpi_constant(g, 0.5 * log(k)));
 }
 
 static bool real_contains(double x, double low, double high)
@@ -154,24 +126,26 @@ static bool category_contains(double x, double low, double high)
 
 /* clang-format off */
 const dpi_support dpi_supports[DPI_N_SUPPORTS] = {
-    [DPI_REAL] = {"real", "a finite number", false, false, real_constrain, NULL, real_contains},
-    [DPI_ABOVE_ZERO] = {"positive", "a number above 0", false, false,
+    [DPI_REAL] = {"real", "a finite number", false, NULL, real_constrain, NULL, real_contains},
+    [DPI_ABOVE_ZERO] = {"positive", "a number above 0", false, NULL,
                         positive_constrain, positive_log_jacobian, positive_contains},
-    [DPI_UNIT] = {"unit", "a number strictly between 0 and 1", false, false,
+    [DPI_UNIT] = {"unit", "a number strictly between 0 and 1", false, NULL,
                   unit_constrain, unit_log_jacobian, unit_contains},
-    [DPI_INTERVAL] = {"interval", "a number between the given bounds", false, false,
+    [DPI_INTERVAL] = {"interval", "a number between the given bounds", false, NULL,
                       interval_constrain, interval_log_jacobian, interval_contains},
-    [DPI_FROM] = {"from", "a number from the given minimum up", false, false,
+    [DPI_FROM] = {"from", "a number from the given minimum up", false, NULL,
                   from_constrain, positive_log_jacobian, from_contains},
-    [DPI_SIMPLEX] = {"simplex", "numbers above 0 that sum to 1", false, true,
-                     simplex_constrain, simplex_log_jacobian, unit_contains},
-    [DPI_BINARY] = {"binary", "0 or 1", true, false, NULL, NULL, binary_contains},
-    [DPI_CHANCE] = {"chance", "a number from 0 to 1", true, false, NULL, NULL, chance_contains},
-    [DPI_COUNT] = {"count", "a whole number from 0 up", true, false, NULL, NULL, count_contains},
-    [DPI_COUNT_TO] = {"count_to", "a whole number from 0 to the number of trials", true, false,
+    [DPI_SIMPLEX] = {"simplex", "numbers above 0 that sum to 1", false, &dpi_simplex_row,
+                     dpi_simplex_constrain, dpi_simplex_log_jacobian, unit_contains},
+    [DPI_ORDERED] = {"ordered", "numbers in increasing order", false, &dpi_ordered_row,
+                     dpi_ordered_constrain, dpi_ordered_log_jacobian, real_contains},
+    [DPI_BINARY] = {"binary", "0 or 1", true, NULL, NULL, NULL, binary_contains},
+    [DPI_CHANCE] = {"chance", "a number from 0 to 1", true, NULL, NULL, NULL, chance_contains},
+    [DPI_COUNT] = {"count", "a whole number from 0 up", true, NULL, NULL, NULL, count_contains},
+    [DPI_COUNT_TO] = {"count_to", "a whole number from 0 to the number of trials", true, NULL,
                       NULL, NULL, count_to_contains},
     [DPI_CATEGORY] = {"category", "a category number, 0 to the number of categories less one", true,
-                      false, NULL, NULL, category_contains},
+                      NULL, NULL, NULL, category_contains},
 };
 /* clang-format on */
 

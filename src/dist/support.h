@@ -6,6 +6,7 @@
  *   interval   x = low + (high - low) unit  log |dx/dz| = that of unit + log(high - low)
  *   from       x = low + e^z                log |dx/dz| = z
  *   simplex    x = softmax(V z)             log |dx/dz| = log(K) / 2 - K log sum_k e^((V z)_k)
+ *   ordered    x_1 = z_1, x_k = x_(k - 1) + e^z_k            log |dx/dz| = sum_(k > 1) z_k
  *   binary, count, count_to, category       discrete: for data only, no bijector
  *   chance     for data only too: the mean of a binary log density, drawn as 0 or 1
  *
@@ -29,6 +30,7 @@ typedef enum dpi_support_kind {
     DPI_INTERVAL, /* between the family's first two arguments */
     DPI_FROM,     /* the family's first argument or above */
     DPI_SIMPLEX,  /* K numbers above 0 that sum to 1 */
+    DPI_ORDERED,  /* K numbers, none below the one before it */
     DPI_BINARY,   /* 0 or 1 */
     DPI_CHANCE,   /* from 0 to 1, both included */
     DPI_COUNT,    /* 0, 1, 2, ... */
@@ -37,10 +39,20 @@ typedef enum dpi_support_kind {
     DPI_N_SUPPORTS
 } dpi_support_kind;
 
+/* What is asked of supports whose value is a row: all n numbers of the last dimension together. */
+typedef struct dpi_row_support {
+    size_t (*n_free)(size_t n); /* numbers of z along the last dimension */
+    /* What is wrong with a row each number of which is in the support, NULL when nothing is; `off`
+     * is how far a sum may be from what it should be. */
+    const char *(*wrong)(size_t n, const double *x, double off);
+    void (*free)(size_t n, const double *x, double *z); /* z of x: the bijector back */
+    const char *remedy;                                 /* for data that are wrong */
+} dpi_row_support;
+
 typedef struct dpi_support {
-    const char *name, *says; /* "binary", "0 or 1" */
-    bool discrete;           /* draws are whole numbers: for data only */
-    bool rows; /* a value is a row: all numbers of the last dimension; z has one less */
+    const char *name, *says;     /* "binary", "0 or 1" */
+    bool discrete;               /* draws are whole numbers: for data only */
+    const dpi_row_support *rows; /* NULL where a value is a number */
     /* x as a node of z, and log |dx/dz| of each value; NULL for discrete supports.  arg are the
      * family's arguments. */
     dpi_id (*constrain)(dpi_graph *g, dpi_id z, const dpi_id arg[]);

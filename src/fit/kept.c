@@ -36,13 +36,10 @@ static dp_status find_bounds(const dp_fit *fit, const dpi_site *site, double bou
 /* Whether a row of n numbers lies in the support. */
 static bool is_inside(const dpi_support *support, const double bound[2], size_t n, const double *x)
 {
-    double sum = 0;
-    for (size_t e = 0; e < n; e++) {
+    for (size_t e = 0; e < n; e++)
         if (!support->contains(x[e], bound[0], bound[1]))
             return false;
-        sum += x[e];
-    }
-    return !support->rows || fabs(sum - 1) <= off_one;
+    return support->rows == NULL || support->rows->wrong(n, x, off_one) == NULL;
 }
 
 static dp_status check_latent(const dp_fit *fit, const dp_draws *kept, const dpi_drawn *drawn,

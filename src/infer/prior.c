@@ -4,8 +4,7 @@
  *   positive  z = log x
  *   unit      z = log(x / (1 - x)), and likewise of (x - low) / (high - low)
  *   from      z = log(x - low), at least that of the smallest normal number
- *   simplex   z = V' log x, V as in dpi_op_contrast: column j has j ones and then -j, all over
- *             sqrt(j (j + 1)); they are orthonormal and orthogonal to 1, so V'(V z + c 1) = z
+ *   rows      as their support says (support-rows.c)
  *
  * Draws are independent, whatever funnels the prior has, which a Markov chain would be long in. */
 #include "infer/prior.h"
@@ -68,16 +67,6 @@ static dp_status make_room(drawing *a, dp_error *err)
     return made ? DP_OK : dpi_fail_nomem(err);
 }
 
-/* V' log x of a row of the simplex. */
-static void free_row(size_t row, const double *x, double *z)
-{
-    double sum = 0;
-    for (size_t j = 1; j < row; j++) {
-        sum += log(x[j - 1]);
-        z[j - 1] = (sum - (double)j * log(x[j])) / sqrt((double)j * (double)(j + 1));
-    }
-}
-
 static double free_number(dpi_support_kind support, double x, double low, double high)
 {
     switch (support) {
@@ -109,10 +98,12 @@ static size_t draw_latent(drawing *a, const dpi_site *site, gsl_rng *rng, double
     }
     dpi_draw_site(site->family, rng, arg, arg_size, size, row, a->value);
     dpi_run_write(a->run, site->value, 0, size, a->value);
-    if (dpi_supports[site->family->support].rows) {
+    const dpi_row_support *rows = dpi_supports[site->family->support].rows;
+    if (rows != NULL) {
+        size_t n_free = rows->n_free(row);
         for (size_t e = 0; e < size / row; e++)
-            free_row(row, a->value + e * row, z + e * (row - 1));
-        return size / row * (row - 1);
+            rows->free(row, a->value + e * row, z + e * n_free);
+        return size / row * n_free;
     }
     for (size_t e = 0; e < size; e++)
         z[e] = free_number(site->family->support, a->value[e], a->arg[0][e % arg_size[0]],

@@ -112,6 +112,11 @@ bool dpi_take_arguments(dp_model *m, const char *name, dp_dist dist, dpi_id arg[
             }
         if (!stays_in_domain(m, name, dist.family, k, arg[k]))
             return false;
+        if (dist.family->number_args && dpi_get(&m->graph, arg[k])->shape.n_dims > 0) {
+            FAIL(m, DP_ESHAPE, "'%s': %s of %s is one number for all; give a number", name,
+                 dist.family->arg_name[k], dist.family->name);
+            return false;
+        }
     }
     if (dist.family->support == DPI_INTERVAL && dist.arg[0].model == NULL &&
         dist.arg[1].model == NULL && !(dist.arg[0].value < dist.arg[1].value)) {

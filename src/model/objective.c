@@ -188,8 +188,8 @@ static void mean_field(builder *b, const dpi_site *site, const dpi_id arg[], giv
             site->where.file, site->where.line, site->name);
         return;
     }
-    if (support->rows)
-        shape.dim[shape.n_dims - 1]--;
+    if (support->rows != NULL)
+        shape.dim[shape.n_dims - 1] = support->rows->n_free(shape.dim[shape.n_dims - 1]);
     if (b->spec->points) {
         its->free = add_block(b, site->name, "", shape, starts_at(0));
         its->value = its->free == DPI_NONE ? DPI_NONE : support->constrain(g, its->free, arg);
@@ -219,7 +219,7 @@ static void score_mean_field(builder *b, const dpi_site *site, const dpi_id arg[
     }
     if (support->log_jacobian != NULL) {
         dpi_id each = support->log_jacobian(g, its->free, arg);
-        if (!support->rows)
+        if (support->rows == NULL)
             each = dpi_expand(g, each, shape);
         add_score(b, false, dpi_sum(g, each));
     }
@@ -302,8 +302,8 @@ static dpi_id place_site(builder *b, const dpi_site *site, const dpi_node *node,
     map_arguments(site, map, arg);
     if (b->spec->guide == NULL) {
         mean_field(b, site, arg, its);
-        bool short_of_one = dpi_supports[site->family->support].rows;
-        add_latent(b, site->name, its->value, short_of_one ? its->free : its->value, &node->shape);
+        bool is_row = dpi_supports[site->family->support].rows != NULL;
+        add_latent(b, site->name, its->value, is_row ? its->free : its->value, &node->shape);
     } else if (its->value == DPI_NONE)
         (void)dpi_fail(
             &b->o->err, DP_ENAME,

@@ -12,7 +12,8 @@
  * in its place, but not with DP_FORM_PARAMETERS.  Then
  *
  *   DP_FORM_LATENTS     c = the latents and parameters that records read.  Parts are d record_i /
- *                       dc. (Of a simplex under the mean-field guide, its K - 1 free numbers.)
+ *                       dc. (Of a row, such as a simplex, its free numbers under the mean-field
+ *                       guide.)
  *                       The released, noisy sum is fed back as `feed`, and the gradient of
  *                       prior + <feed, c> with respect to theta is exact post-processing.
  *   DP_FORM_PARAMETERS  parts are d (record_i + prior / N) / dtheta, each record with noise of its

@@ -12,11 +12,12 @@ dpi_id dpi_log_density(dpi_graph *g, const dpi_family *family, dpi_id x, const d
     return dpi_sum(g, family->log_density(g, x, arg));
 }
 
-/* A row of one number, which could only be 1. */
+/* A row of one number, of which no shape has a dimension: that of a plate is none of its own. */
 static bool is_short_row(const dpi_shape *shape, const dpi_family *family)
 {
-    return dpi_supports[family->support].rows &&
-           (shape->n_dims == 0 || shape->dim[shape->n_dims - 1] < 2);
+    int last = shape->n_dims - 1;
+    return dpi_supports[family->support].rows != NULL &&
+           (last < 0 || shape->dim[last] < 2 || shape->plate[last] != 0);
 }
 
 /* In a guide: the model has this latent, with this shape. */
@@ -74,8 +75,8 @@ static dp_expr sample(dp_model *m, const dp_plate *plate, const char *name, size
              "and transform",
              dist.family->name);
     else if (is_short_row(&shape, dist.family))
-        FAIL(m, DP_ESHAPE, "'%s': %s is of n >= 2 numbers that sum to 1; give their number as n",
-             name, dist.family->name);
+        FAIL(m, DP_ESHAPE, "'%s': %s is of n >= 2 %s; give their number as n", name,
+             dist.family->name, dpi_supports[dist.family->support].says);
     else if (!stays_in_support(m, name, dist.family))
         return dpi_expression(m, DPI_NONE);
     else if (!dpi_arguments_shape(m, dist.family, site.arg, &args) ||

@@ -84,21 +84,24 @@ static const double off_one = 1e-6;
 static dp_status check_rows(const dpi_observation *seen, const dpi_column *column, size_t n,
                             dp_error *err)
 {
-    if (!dpi_supports[seen->family->support].rows)
-        return DP_OK;
-    for (size_t i = 0; i < n; i++) {
-        double sum = 0, x[2];
+    const dpi_row_support *rows = dpi_supports[seen->family->support].rows;
+    double *row = rows != NULL ? dpi_alloc(column->size, sizeof *row) : NULL;
+    dp_status status = rows == NULL || row != NULL ? DP_OK : dpi_fail_nomem(err);
+    for (size_t i = 0; row != NULL && i < n && status == DP_OK; i++) {
         for (size_t e = 0; e < column->size; e++) {
+            double x[2];
             dpi_column_range(column, i, e, x);
-            sum += x[0] == x[1] ? x[0] : (double)NAN; /* drawn numbers have no sum */
+            row[e] = x[0] == x[1] ? x[0] : (double)NAN; /* drawn numbers are no row */
         }
-        if (!(fabs(sum - 1) <= off_one))
-            return dpi_fail(err, DP_EDATA,
-                            "column '%s', record %zu (from 0): the numbers do not sum to 1, as %s "
-                            "needs; divide them by their sum, or leave the record out",
-                            seen->name, i, seen->family->name);
+        const char *wrong = rows->wrong(column->size, row, off_one);
+        if (wrong != NULL)
+            status = dpi_fail(err, DP_EDATA,
+                              "column '%s', record %zu (from 0): %s, as %s needs; %s, or leave the "
+                              "record out",
+                              seen->name, i, wrong, seen->family->name, rows->remedy);
     }
-    return DP_OK;
+    dpi_free(row);
+    return status;
 }
 
 static dp_status check_one(const dpi_objective *o, const dpi_observation *seen,

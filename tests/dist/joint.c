@@ -1,5 +1,6 @@
 #include "tests/dist/joint.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ void joint_open(joint *j, const dpi_family *f, size_t n_x, const char *const sha
     dpi_graph_init(&j->g, &j->arena, &j->err);
     dpi_shape of_x = dpi_vector(n_x, false);
     if (on_line)
-        of_x = (dpi_shape){.n_dims = 1, .dim = {n_x - 1}};
+        of_x = (dpi_shape){.n_dims = 1, .dim = {dpi_supports[f->support].rows->n_free(n_x)}};
     add_input(j, of_x);
     for (int k = 0; k < f->n_args; k++)
         add_input(j, shape_of(shape[k]));
@@ -78,4 +79,16 @@ gsl_rng source_of(uint64_t seed, dp_rng **rng)
 double distance_allowed(void)
 {
     return sqrt(log(2 / 1e-11) / (2.0 * N_DRAWS));
+}
+
+void assert_drawn_from(double *x, double (*cdf)(double x, const double *arg), const double *arg)
+{
+    double distance = 0;
+    gsl_sort(x, 1, N_DRAWS);
+    for (size_t i = 0; i < N_DRAWS; i++) {
+        double f = cdf(x[i], arg);
+        distance = fmax(distance, fmax(f - (double)i / N_DRAWS, (double)(i + 1) / N_DRAWS - f));
+    }
+    if (!(distance <= distance_allowed()))
+        fail_msg("the empirical distribution function is off by %g", distance);
 }

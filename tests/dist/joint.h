@@ -19,7 +19,7 @@ typedef struct joint {
     struct dpi_run *run;
 } joint;
 
-/* With x of n_x numbers, on the free numbers of a simplex instead where `on_line`; shapes of
+/* With x of n_x numbers, on the free numbers of its support instead where `on_line`; shapes of
  * arguments are "", "3" or "3x2". */
 void joint_open(joint *j, const dpi_family *f, size_t n_x, const char *const shape[], bool on_line);
 void joint_close(joint *j);
@@ -29,6 +29,9 @@ double joint_at(joint *j, const double *number, double *slope);
 
 /* A generator over a new *rng, which the caller frees. */
 gsl_rng source_of(uint64_t seed, dp_rng **rng);
+
+/* N_DRAWS numbers are draws from `cdf`; they are sorted. */
+void assert_drawn_from(double *x, double (*cdf)(double x, const double *arg), const double *arg);
 
 /* The distance of the empirical from the true distribution function that N_DRAWS draws exceed with
  * probability 1e-11 at most: Massart's bound 2 e^(-2 n d^2), Ann. Probab. 18 (1990), 1269. */

@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-constructors %D%/t-draw %D%/t-family %D%/t-joint %D%/t-mean %D%/t-mixture %D%/t-outcomes \
+UNIT_TESTS += %D%/t-constructors %D%/t-draw %D%/t-family %D%/t-joint %D%/t-mean %D%/t-mixture %D%/t-ordered %D%/t-outcomes \
   %D%/t-shapes %D%/t-simplex %D%/t-support
 
 dist_help = %D%/cases.c %D%/cases.h %D%/reference.h
@@ -11,7 +11,9 @@ dist_joint = %D%/joint.c %D%/joint.h $(dist_help)
 %C%_t_mixture_SOURCES = %D%/t-mixture.c $(dist_joint)
 %C%_t_outcomes_SOURCES = %D%/t-outcomes.c %D%/fine.c %D%/fine.h %D%/information.c %D%/information.h \
   $(dist_help)
-%C%_t_simplex_SOURCES = %D%/t-simplex.c $(dist_joint)
+dist_bijector = %D%/bijector.c %D%/bijector.h
+%C%_t_ordered_SOURCES = %D%/t-ordered.c $(dist_joint) $(dist_bijector)
+%C%_t_simplex_SOURCES = %D%/t-simplex.c $(dist_joint) $(dist_bijector)
 %C%_t_shapes_SOURCES = %D%/t-shapes.c $(dist_help)
 %C%_t_family_LDFLAGS = -Wl,--wrap=aligned_alloc
 %C%_t_joint_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)

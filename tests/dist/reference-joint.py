@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes reference-joint.h: Dirichlet and mixtures, log densities and derivatives to 17 digits.
+"""Writes reference-joint.h: Dirichlet, mixtures, ordered numbers, log densities and derivatives to 17 digits.
 
 Needs mpmath (pip install mpmath); run as  python3 reference-joint.py | clang-format > reference-joint.h
 Written from textbook forms in 400 digits: products of densities over dimensions, sums over components.
@@ -55,6 +55,28 @@ def dirichlet(x, shapes, arguments):
     return log(fprod(v ** (c - 1) / gamma(c) for v, c in zip(x, a)) * gamma(fsum(a)))
 
 
+def cauchy(x, m, s):
+    return 1 / (pi * s * (1 + ((x - m) / s) ** 2))
+
+
+def laplace(x, m, s):
+    return exp(-fabs(x - m) / s) / (2 * s)
+
+
+def logistic(x, m, s):
+    return exp(-(x - m) / s) / (s * (1 + exp(-(x - m) / s)) ** 2)
+
+
+def gumbel(x, m, s):
+    return exp(-(x - m) / s - exp(-(x - m) / s)) / s
+
+
+def ordered(density):
+    def log_density(x, shapes, arguments):
+        return log(mp.factorial(len(x)) * fprod(density(v, *(a[0] for a in arguments)) for v in x))
+    return log_density
+
+
 MIXED = (mixture(normal), mixture(student_t), mixture(gamma_density), mixture(beta), mixture(bernoulli_logit),
          mixture(poisson_log))
 N, T, G, B, L, P = MIXED
@@ -86,6 +108,13 @@ POINTS = [
     (dirichlet, "dirichlet", [0.171, 0.329, 0.25, 0.25], [""], [[0.371]]),
     (dirichlet, "dirichlet", [0.25, 0.75], ["2"], [[2.71, 1.93]]),
     (dirichlet, "dirichlet", [1e-290, 0.375, 0.625], ["3"], [[0.0713, 31.7, 1.3]]),
+    (ordered(normal), "ordered normal", [-1.391, 0.713, 0.917], ["", ""], [[0.31], [1.73]]),
+    (ordered(normal), "ordered normal", [-1e7, 3e-9, 3e-9, 1e9], ["", ""], [[0.31], [1e3]]),
+    (ordered(student_t), "ordered student_t", [-1.391, 0.713], ["", "", ""], [[3.7], [0.31], [1.73]]),
+    (ordered(cauchy), "ordered cauchy", [-1.391, 0.713, 71.3], ["", ""], [[0.31], [1.73]]),
+    (ordered(laplace), "ordered laplace", [-1.391, 0.713, 7.3], ["", ""], [[0.31], [1.73]]),
+    (ordered(logistic), "ordered logistic_distribution", [-1.391, 0.713, 7.3], ["", ""], [[0.31], [1.73]]),
+    (ordered(gumbel), "ordered gumbel", [-1.391, 0.713, 7.3], ["", ""], [[0.31], [1.73]]),
 ]
 
 

@@ -86,6 +86,7 @@ static void constructors_of_expressions_keep_the_order(void **state)
     check(dp_weibull_v(a, b), "weibull", "shape scale", 0.71, 1.73, 0);
     check(dp_pareto_v(5.9, b), "pareto", "minimum shape", 5.9, 1.73, 0);
     check(dp_beta_mean_v(a, b), "beta_mean", "mean precision", 0.71, 1.73, 0);
+    check(dp_ordered(dp_normal_v(a, b)), "ordered normal", "loc scale", 0.71, 1.73, 0);
     check(dp_dirichlet_v(a), "dirichlet", "concentration", 0.71, 0, 0);
     check(dp_bernoulli_logit(a), "bernoulli_logit", "logit", 0.71, 0, 0);
     check(dp_chance_logit(a), "chance_logit", "logit", 0.71, 0, 0);

@@ -1,5 +1,5 @@
-/* Families whose value has one density for several numbers, Dirichlet and the mixtures: what holds
- * for both. */
+/* Families whose value has one density for several numbers: Dirichlet, mixtures, what is ordered.
+ * What holds for all of them. */
 #include "dist/family.h"
 
 #include <math.h>
@@ -23,8 +23,9 @@ static const dpi_family *family_of(const struct joint_point *p)
     for (size_t i = 0; i < dpi_n_mixtures; i++)
         if (strcmp(dpi_mixtures[i]->component->name, p->family) == 0)
             return dpi_mixtures[i];
-    assert_string_equal(p->family, dpi_dirichlet.name);
-    return &dpi_dirichlet;
+    const dpi_family *family = dpi_family_named(p->family);
+    assert_non_null(family);
+    return family;
 }
 
 static void near(size_t point, size_t k, double found, double wanted, double relative,
@@ -84,15 +85,15 @@ static dp_status build(const dpi_family *f, size_t k)
     dpi_graph g;
     faulty_fail(k);
     dpi_graph_init(&g, &arena, &err);
-    bool rows = dpi_supports[f->support].rows;
-    dpi_attr vector = {.shape = dpi_vector(3, false)};
+    const dpi_row_support *rows = dpi_supports[f->support].rows;
+    dpi_attr vector = {.shape = {.n_dims = 1, .dim = {rows != NULL ? rows->n_free(4) : 3}}};
     dpi_id z = dpi_source(&g, &dpi_op_input, "z", vector), arg[DPI_MAX_ARGS];
     for (int a = 0; a < DPI_MAX_ARGS; a++) {
-        dpi_shape shape = dpi_vector(rows ? 4 : 2, false);
+        dpi_shape shape = dpi_vector(f->number_args ? 1 : rows != NULL ? 4 : 2, false);
         arg[a] = dpi_source(&g, &dpi_op_input, "arg", (dpi_attr){.shape = shape});
     }
-    dpi_id x = rows ? dpi_supports[f->support].constrain(&g, z, arg) : z;
-    dpi_id jacobian = rows ? dpi_supports[f->support].log_jacobian(&g, z, arg) : z;
+    dpi_id x = rows != NULL ? dpi_supports[f->support].constrain(&g, z, arg) : z;
+    dpi_id jacobian = rows != NULL ? dpi_supports[f->support].log_jacobian(&g, z, arg) : z;
     dpi_id value = f->log_density(&g, x, arg);
     faulty_fail(0);
     assert_true((err.status == DP_OK) == (x >= 0 && jacobian >= 0 && value >= 0));
@@ -100,18 +101,24 @@ static dp_status build(const dpi_family *f, size_t k)
     return err.status;
 }
 
+static void fail_each_allocation(const dpi_family *f)
+{
+    size_t k = 1;
+    while (build(f, k) == DP_ENOMEM)
+        assert_true(++k < 1000);
+    assert_true(k > 1);
+    assert_int_equal(build(f, 0), DP_OK);
+    assert_int_equal(faulty_live(), 0);
+}
+
 static void running_out_of_memory_gives_no_node(void **state)
 {
     (void)state;
-    for (size_t i = 0; i <= dpi_n_mixtures; i++) {
-        const dpi_family *f = i < dpi_n_mixtures ? dpi_mixtures[i] : &dpi_dirichlet;
-        size_t k = 1;
-        while (build(f, k) == DP_ENOMEM)
-            assert_true(++k < 1000);
-        assert_true(k > 1);
-        assert_int_equal(build(f, 0), DP_OK);
-        assert_int_equal(faulty_live(), 0);
-    }
+    fail_each_allocation(&dpi_dirichlet);
+    for (size_t i = 0; i < dpi_n_mixtures; i++)
+        fail_each_allocation(dpi_mixtures[i]);
+    for (size_t i = 0; i < dpi_n_ordered; i++)
+        fail_each_allocation(dpi_ordered[i]);
 }
 
 int main(void)

@@ -11,116 +11,34 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "exec/value.h"
+#include "tests/dist/bijector.h"
 #include "tests/dist/joint.h"
 #include "tests/lib/numbers.h"
 
 /* ---- the bijector ---- */
 
-typedef struct bijector {
-    dpi_arena arena;
-    dp_error err;
-    dpi_graph g;
-    dpi_id z, x, log_jacobian;
-    dpi_run *run;
-} bijector;
-
-static void open_simplex(bijector *b, size_t rows, size_t k)
-{
-    *b = (bijector){0};
-    dpi_graph_init(&b->g, &b->arena, &b->err);
-    dpi_shape shape = {.n_dims = 1, .dim = {k - 1}};
-    if (rows > 1)
-        assert_true(dpi_shape_prepend(&shape, rows, 0));
-    b->z = dpi_source(&b->g, &dpi_op_input, "z", (dpi_attr){.shape = shape});
-    b->x = dpi_supports[DPI_SIMPLEX].constrain(&b->g, b->z, NULL);
-    b->log_jacobian = dpi_supports[DPI_SIMPLEX].log_jacobian(&b->g, b->z, NULL);
-    assert_ok(b->err.status, b->err.text);
-    assert_int_equal(dpi_shape_size(&dpi_get(&b->g, b->log_jacobian)->shape), rows);
-    dpi_run_spec spec = {.graph = &b->g,
-                         .wanted = (dpi_id[]){b->z, b->x, b->log_jacobian},
-                         .n_wanted = 3,
-                         .chunk = 1};
-    assert_ok(dpi_run_new(&spec, &b->run, &b->err), b->err.text);
-}
-
-static void close_simplex(bijector *b)
-{
-    dpi_run_free(b->run);
-    dpi_arena_free(&b->arena);
-}
-
-static const double *simplex_at(bijector *b, size_t n, const double *z)
-{
-    memcpy(dpi_run_value(b->run, b->z), z, n * sizeof *z);
-    dpi_run_globals(b->run);
-    return dpi_run_value(b->run, b->x);
-}
-
-/* |det| of a small matrix, by elimination with pivots; a is lost. */
-static double determinant(size_t n, double *a)
-{
-    double product = 1;
-    for (size_t c = 0; c < n; c++) {
-        size_t best = c;
-        for (size_t r = c; r < n; r++)
-            best = fabs(a[r * n + c]) > fabs(a[best * n + c]) ? r : best;
-        for (size_t k = 0; k < n; k++) {
-            double kept = a[c * n + k];
-            a[c * n + k] = a[best * n + k];
-            a[best * n + k] = kept;
-        }
-        product *= a[c * n + c];
-        for (size_t r = c + 1; r < n; r++)
-            for (size_t k = n; k-- > c;)
-                a[r * n + k] -= a[c * n + k] * a[r * n + c] / a[c * n + c];
-    }
-    return fabs(product);
-}
-
-/* dx_1 ... dx_(K - 1) / dz by extrapolated differences. */
 static void the_jacobian_of_the_simplex_matches_differences(void **state)
 {
     (void)state;
     static const double points[][3] = {{0.713, -1.391, 0.217}, {-2.1, 3.7, 0.9}, {0, 0, 0}};
+    static const size_t at[] = {0, 1, 2};
     for (size_t k = 2; k <= 4; k++)
-        for (size_t p = 0; p < 3; p++) {
-            bijector b;
-            size_t n = k - 1;
-            double a[9], log_jacobian;
-            open_simplex(&b, 1, k);
-            (void)simplex_at(&b, n, points[p]);
-            log_jacobian = *dpi_run_value(b.run, b.log_jacobian);
-            for (size_t c = 0; c < n; c++) {
-                double by[2][3] = {{0}}, z[3], h = 2e-2;
-                for (int level = 0; level < 2; level++, h /= 2)
-                    for (int side = -1; side <= 1; side += 2) {
-                        memcpy(z, points[p], sizeof z);
-                        z[c] += side * h;
-                        const double *x = simplex_at(&b, n, z);
-                        for (size_t r = 0; r < n; r++)
-                            by[level][r] += side * x[r] / (2 * h);
-                    }
-                for (size_t r = 0; r < n; r++)
-                    a[r * n + c] = (4 * by[1][r] - by[0][r]) / 3;
-            }
-            assert_close(log(determinant(n, a)), log_jacobian, 0, 1e-7);
-            close_simplex(&b);
-        }
+        for (size_t p = 0; p < 3; p++)
+            bijector_check(DPI_SIMPLEX, k, at, points[p], 1e-13);
 }
 
 static void the_simplex_is_even_at_zero_and_treats_all_alike(void **state)
 {
     (void)state;
     bijector b;
-    open_simplex(&b, 1, 5);
-    const double *x = simplex_at(&b, 4, (double[4]){0});
+    bijector_open(&b, DPI_SIMPLEX, 1, 5);
+    const double *x = bijector_at(&b, (double[4]){0});
     for (size_t k = 0; k < 5; k++)
         assert_close(x[k], 0.2, 2e-15, 0);
     /* An isometry: the logarithms of x, less their mean, are as long as z. */
     const double z[4] = {0.713, -1.391, 0.217, 2.1};
     double mean = 0, square = 0, length = 0;
-    x = simplex_at(&b, 4, z);
+    x = bijector_at(&b, z);
     for (size_t k = 0; k < 5; k++)
         mean += log(x[k]) / 5;
     for (size_t k = 0; k < 5; k++)
@@ -128,18 +46,18 @@ static void the_simplex_is_even_at_zero_and_treats_all_alike(void **state)
     for (size_t k = 0; k < 4; k++)
         length += z[k] * z[k];
     assert_close(square, length, 1e-13, 0);
-    close_simplex(&b);
+    bijector_close(&b);
 }
 
 static void the_simplex_is_not_left_however_far_z_is(void **state)
 {
     (void)state;
     bijector b;
-    open_simplex(&b, 3, 4);
+    bijector_open(&b, DPI_SIMPLEX, 3, 4);
     for (double scale = 1; scale < 1e6; scale *= 3)
         for (int sign = -1; sign <= 1; sign += 2) {
             const double z[9] = {sign * scale, 0.7 * scale, 0, 0, 0, scale * sign, -scale, 1, 0.3};
-            const double *x = simplex_at(&b, 9, z);
+            const double *x = bijector_at(&b, z);
             for (size_t r = 0; r < 3; r++) {
                 double sum = 0;
                 for (size_t k = 0; k < 4; k++) {
@@ -150,7 +68,7 @@ static void the_simplex_is_not_left_however_far_z_is(void **state)
                 assert_true(isfinite(dpi_run_value(b.run, b.log_jacobian)[r]));
             }
         }
-    close_simplex(&b);
+    bijector_close(&b);
 }
 
 /* ---- Dirichlet ---- */

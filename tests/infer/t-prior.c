@@ -12,9 +12,9 @@
 
 #include "tests/lib/check.h"
 
-enum { DRAWS = 10000, BINS = 20, MEMBERS = 3, D = 4 + MEMBERS + 2 + 2 + 1 };
+enum { DRAWS = 10000, BINS = 20, MEMBERS = 3, D = 4 + MEMBERS + 2 + 2 + 1 + 2 };
 
-/* theta: mu, tau, share, between, b[3], weights[2], far[2], size */
+/* theta: mu, tau, share, between, b[3], weights[2], far[2], size, cut[2] */
 static dp_model *make(void)
 {
     dp_model *m = dp_model_new();
@@ -27,8 +27,9 @@ static dp_model *make(void)
     dp_expr weights = dp_sample(m, "weights", 3, dp_dirichlet(1.5));
     dp_expr far = dp_sample(m, "far", 2, dp_cauchy_v(between, share));
     dp_expr size = dp_sample(m, "size", 1, dp_pareto(0.3, 1.7));
+    dp_expr cut = dp_sample(m, "cut", 2, dp_ordered(dp_normal(1, 2)));
     dp_expr sum = dp_add(dp_pick(b, dp_index(rows, "g", groups)), dp_sum(weights));
-    dp_observe(rows, "y", dp_normal_v(dp_add(sum, dp_sum(far)), size));
+    dp_observe(rows, "y", dp_normal_v(dp_add(sum, dp_add(dp_sum(far), dp_sum(cut))), size));
     return m;
 }
 
@@ -47,7 +48,8 @@ static void simplex(const double *z, double *x)
         x[k] = exp(logits[k]) / sum;
 }
 
-/* u[D + 1]: of the simplex all three numbers. */
+/* u[D + 1]: of the simplex all three numbers; of two in order the larger one's share of chances and
+ * the smaller one's among those below the larger. */
 static void transform(const double *z, double *u)
 {
     double mu = z[0], tau = exp(z[1]), share = logistic(z[2]), between = 7 * logistic(z[3]) - 2,
@@ -63,6 +65,10 @@ static void transform(const double *z, double *u)
         u[7 + k] = gsl_cdf_beta_P(x[k], 1.5, 3);
     for (int k = 0; k < 2; k++)
         u[10 + k] = gsl_cdf_cauchy_P(z[9 + k] - between, share);
+    double low = gsl_cdf_ugaussian_P((z[12] - 1) / 2),
+           high = gsl_cdf_ugaussian_P((z[12] + exp(z[13]) - 1) / 2);
+    u[13] = high * high;
+    u[14] = low / high;
     u[12] = gsl_cdf_pareto_P(0.3 + exp(z[11]), 1.7, 0.3);
 }
 

@@ -79,7 +79,7 @@ static void misplaced_mixtures_and_simplexes_are_refused(void **state)
     refused(s, DP_EUNSUPPORTED, "latent 'v' has a mixture as its prior");
     s = begin();
     (void)dp_sample(s.m, "v", 1, dp_dirichlet(1));
-    refused(s, DP_ESHAPE, "n >= 2 numbers that sum to 1");
+    refused(s, DP_ESHAPE, "n >= 2 numbers above 0 that sum to 1");
     s = begin();
     dp_observe(s.rows, "x", dp_dirichlet(1));
     refused(s, DP_ESHAPE, "needs a vector [K]");
@@ -92,6 +92,35 @@ static void misplaced_mixtures_and_simplexes_are_refused(void **state)
     s = begin();
     (void)dp_sample(s.m, "v", 3, dp_dirichlet(0));
     refused(s, DP_EDOMAIN, "concentration of dirichlet is 0");
+}
+
+static void misplaced_orders_are_refused(void **state)
+{
+    (void)state;
+    const dp_dist good = dp_ordered(dp_normal(0, 1));
+    scene s = begin();
+    (void)dp_sample(s.m, "v", 1, good);
+    refused(s, DP_ESHAPE, "ordered normal is of n >= 2 numbers in increasing order");
+    s = begin();
+    (void)dp_sample_in(s.components, "v", 1, good);
+    refused(s, DP_ESHAPE, "ordered normal is of n >= 2 numbers in increasing order");
+    s = begin();
+    dp_observe(s.rows, "x", good);
+    refused(s, DP_ESHAPE, "needs a vector [K]");
+    s = begin();
+    (void)dp_sample(s.m, "v", K, dp_ordered(dp_normal_v(s.scale, dp_num(1))));
+    refused(s, DP_ESHAPE, "'v': loc of ordered normal is one number for all");
+    s = begin();
+    (void)dp_sample(s.m, "v", 3, dp_ordered(dp_gamma(1, 1)));
+    refused(s, DP_EUNSUPPORTED, "'v': dp_ordered takes a family of single real numbers");
+    s = begin();
+    (void)dp_sample(s.m, "v", 3, dp_ordered((dp_dist){0}));
+    refused(s, DP_EUNSUPPORTED, "'v': dp_ordered takes a family of single real numbers");
+    s = begin();
+    (void)dp_sample_in(s.components, "v", 2, good);
+    (void)dp_sample(s.m, "w", 3, dp_ordered(dp_normal_v(dp_num(0), dp_exp(dp_sum(s.mean)))));
+    assert_ok(dp_model_status(s.m), dp_model_error(s.m));
+    dp_model_free(s.m);
 }
 
 static void a_guide_cannot_sample_a_simplex(void **state)
@@ -310,6 +339,7 @@ int main(void)
         cmocka_unit_test(components_that_cannot_be_mixed_are_refused),
         cmocka_unit_test(shapes_that_do_not_fit_are_refused),
         cmocka_unit_test(misplaced_mixtures_and_simplexes_are_refused),
+        cmocka_unit_test(misplaced_orders_are_refused),
         cmocka_unit_test(a_guide_cannot_sample_a_simplex),
         cmocka_unit_test(what_shapes_allow_is_taken),
         cmocka_unit_test(rows_that_do_not_sum_to_one_are_refused_by_number),
