@@ -223,6 +223,14 @@ DP_API dp_expr dp_group_norm(dp_expr a, size_t groups, dp_expr scale, dp_expr sh
 /* Sum over all dimensions of a value (never over records). */
 DP_API dp_expr dp_sum(dp_expr a);
 
+/* Sum over the last dimension alone: of a vector a number, of [m][n] the sums of the rows, [m].  A
+ * number stays as it is. */
+DP_API dp_expr dp_sum_last(dp_expr a);
+
+/* The same numbers n times along a new last dimension: [m] to [m][n], with a_i in all of row i,
+ * n >= 1.  (Over a new first dimension operands are repeated without it.) */
+DP_API dp_expr dp_spread(dp_expr a, size_t n);
+
 /* Inner product of two vectors [k]; a number. */
 DP_API dp_expr dp_dot(dp_expr a, dp_expr b);
 

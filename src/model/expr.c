@@ -154,6 +154,19 @@ dp_expr dp_sum(dp_expr a)
     return (dp_expr){.model = a.model, .id = dpi_sum(&a.model->graph, a.id)};
 }
 
+dp_expr dp_sum_last(dp_expr a)
+{
+    bool number =
+        a.model == NULL || (a.id != DPI_NONE && dpi_get(&a.model->graph, a.id)->shape.n_dims == 0);
+    return number ? a : unary(&dpi_op_sum_last, a);
+}
+
+dp_expr dp_spread(dp_expr a, size_t n)
+{
+    (void)dpi_expr_model(a, a, __func__);
+    return dpi_expr_unary(&dpi_op_spread, a, &(dpi_attr){.number = n});
+}
+
 dp_expr dp_dot(dp_expr a, dp_expr b)
 {
     dp_model *m = dpi_expr_model(a, b, __func__);

@@ -10,6 +10,7 @@ libtacit_core_la_SOURCES += \
   %D%/layers.c \
   %D%/expr-algebra.c \
   %D%/expr-layer.c \
+  %D%/marginal.c \
   %D%/model.c %D%/model.h \
   %D%/plates.c \
   %D%/restore.c \

@@ -28,3 +28,5 @@ UNIT_TESTS += %D%/t-messages
 EXTRA_DIST += %D%/messages.expected
 UNIT_TESTS += %D%/t-factor
 %C%_t_factor_SOURCES = %D%/t-factor.c $(operands)
+UNIT_TESTS += %D%/t-marginal
+%C%_t_marginal_SOURCES = %D%/t-marginal.c $(operands)

@@ -38,6 +38,11 @@ static dp_expr empty_constant(dp_expr a, dp_expr b)
     (void)b;
     return dp_constant(a.model, 0, numbers);
 }
+static dp_expr spread_over_none(dp_expr a, dp_expr b)
+{
+    (void)b;
+    return dp_spread(a, 0);
+}
 static dp_expr empty_matrix(dp_expr a, dp_expr b)
 {
     (void)b;
@@ -72,6 +77,7 @@ static const struct {
     {slice_over_end, S, S, "the slice must lie inside the first dimension"},
     {dp_concat, V, W, "dp_concat takes two vectors"},
     {dp_concat, B, S, "dp_concat takes two vectors"},
+    {spread_over_none, V, S, "it cannot have one more dimension"},
     {empty_constant, S, S, "n is at least 1"},
     {empty_matrix, S, S, "rows and columns are at least 1"},
 };
@@ -106,6 +112,8 @@ static void failed_expressions_pass_through(void **state)
                              dp_matmul(bad, bad),
                              dp_log_sum_exp(bad),
                              dp_cumulative_sum(bad),
+                             dp_sum_last(bad),
+                             dp_spread(bad, 2),
                              dp_pick(bad, q.g),
                              dp_pick(q.a, bad),
                              dp_slice(bad, 0, 1),
@@ -165,12 +173,14 @@ static void call_with_numbers(void *which)
         (void)dp_slice(dp_num(1), 0, 1);
     if (k == 5)
         (void)dp_concat(dp_num(1), dp_num(2));
+    if (k == 6)
+        (void)dp_spread(dp_num(1), 2);
 }
 
 static void plain_numbers_where_a_model_is_needed_are_misuse(void **state)
 {
     (void)state;
-    for (int k = 0; k < 6; k++)
+    for (int k = 0; k < 7; k++)
         assert_aborts(call_with_numbers, &k);
 }
 

@@ -76,6 +76,16 @@ static void sums_are_over_dimensions_not_over_records(void **state)
     assert_value(&q, dp_sum(q.W), 1, &W);
     assert_value(&q, dp_sum(q.x), N, x);
     assert_value(&q, dp_sum(q.s), 1, &s);
+    const double rows[2] = {W_is[0] + W_is[1] + W_is[2], W_is[3] + W_is[4] + W_is[5]};
+    assert_value(&q, dp_sum_last(q.W), 2, rows);
+    assert_value(&q, dp_sum_last(q.x), N, x);
+    assert_value(&q, dp_sum_last(q.s), 1, &s);
+    assert_dims(dp_sum_last(q.W), "[2]");
+    const double twice[6] = {v_is[0], v_is[0], v_is[1], v_is[1], v_is[2], v_is[2]}, ss[2] = {s, s};
+    assert_value(&q, dp_spread(q.v, 2), 6, twice);
+    assert_value(&q, dp_spread(q.s, 2), 2, ss);
+    assert_dims(dp_spread(q.v, 1), "[3][1]");
+    assert_close(dp_sum_last(dp_num(3.5)).value, 3.5, 0, 0);
     assert_value(&q, dp_sum(q.one), 1, one_is);
     assert_close(dp_sum(dp_num(3.5)).value, 3.5, 0, 0);
     const double log_sum = log(exp(0.385) + exp(-1.25) + exp(2.5)),
