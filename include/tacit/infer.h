@@ -38,10 +38,21 @@
 extern "C" {
 #endif
 
+/* How the posterior is found:
+ * DP_METHOD_CHOSEN  with privacy by rounds or the loop, as above.  Without it by Markov chains in the
+ *                   posterior itself where that is little work, that is, for up to 1000
+ *                   numbers of latents and 10^7 times their records; else by rounds or the loop
+ * DP_METHOD_ROUNDS  without privacy too as with it: by rounds, or the loop where they do not take
+ *                   the model
+ * DP_METHOD_EXACT   by Markov chains in the posterior itself, whatever it takes; for public records
+ *                   only */
+typedef enum dp_method { DP_METHOD_CHOSEN = 0, DP_METHOD_ROUNDS, DP_METHOD_EXACT } dp_method;
+
 /* Zero means the default, but for epsilon and delta, which have none. */
 typedef struct dp_fit_opts {
     dp_mode mode;          /* DP_PRIVATE, or DP_NO_PRIVACY for public records: then epsilon, delta
                             * and a ledger are refused */
+    dp_method method;
     double epsilon, delta; /* what may be spent in all */
     /* These three have no meaning for the loop, which refuses them. */
     uint64_t rounds;       /* of the main phase, 1 ... 1000; default 16 */

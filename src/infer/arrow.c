@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "infer/inquiries.h"
-#include "num/matrix.h"
 #include "infer/members.h"
 #include "num/linalg.h"
+#include "num/matrix.h"
 
 /* Standard deviations of noise that a number is moved by at most. */
 static const double limit = 2;

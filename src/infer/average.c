@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "num/matrix.h"
 #include "infer/whitening.h"
 #include "num/linalg.h"
+#include "num/matrix.h"
 
 size_t dpi_outcome_scale(const dpi_rounds *r)
 {

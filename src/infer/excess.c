@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "num/matrix.h"
 #include "num/linalg.h"
+#include "num/matrix.h"
 
 /* What degrees of freedom leave of a variance, at the least. */
 static const double least_lead = 0.25;

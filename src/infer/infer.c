@@ -11,8 +11,9 @@
 #include <string.h>
 
 #include "base/float.h"
-#include "fit/fit.h"
+#include "infer/answer.h"
 #include "infer/diagnose.h"
+#include "infer/exact.h"
 #include "infer/loop.h"
 #include "infer/rounds.h"
 #include "model/store.h"
@@ -67,6 +68,14 @@ static dp_status check_options(const dp_fit_opts *o, dp_error *err)
         return dpi_fail(err, DP_EINVAL,
                         "epsilon and delta are given for a fit without privacy; leave them 0, or "
                         "make the fit private");
+    if (o->method != DP_METHOD_CHOSEN && o->method != DP_METHOD_ROUNDS &&
+        o->method != DP_METHOD_EXACT)
+        return dpi_fail(err, DP_EINVAL,
+                        "method must be DP_METHOD_CHOSEN, DP_METHOD_ROUNDS or DP_METHOD_EXACT");
+    if (o->method == DP_METHOD_EXACT && o->mode != DP_NO_PRIVACY)
+        return dpi_fail(err, DP_EPRIVACY,
+                        "DP_METHOD_EXACT is for public records; leave the method 0 for a fit with "
+                        "privacy");
     if (o->rounds > 1000)
         return dpi_fail(err, DP_EDOMAIN, "rounds is %llu; it must be at most 1000",
                         (unsigned long long)o->rounds);
@@ -170,52 +179,6 @@ static dp_status run(fit_job *a, dp_error *err)
 
 /* ---- the fit ---- */
 
-/* Mean and logarithm of the standard deviation of each latent's numbers, unconstrained, in the
- * order of the mean-field guide's parameters. */
-static void fill_guide(const fit_job *a, double *guide)
-{
-    const dpi_objective *o = &a->view.objective;
-    size_t d = o->n_theta, n = a->n_draws;
-    for (const dpi_block *b = o->blocks; b < o->blocks + o->n_blocks; b++)
-        for (size_t e = 0; e < b->size; e++) {
-            const double *x = a->theta + b->offset + e;
-            double mean = 0, square = 0;
-            for (size_t k = 0; k < n; k++)
-                mean += x[k * d] / (double)n;
-            for (size_t k = 0; k < n; k++)
-                square += (x[k * d] - mean) * (x[k * d] - mean) / (double)(n - 1);
-            guide[2 * b->offset + e] = mean;
-            guide[2 * b->offset + b->size + e] = log(fmax(sqrt(square), 1e-300));
-        }
-}
-
-/* The latents' constrained values at every draw, in draws[n_draws][size]. */
-static dp_status constrain(fit_job *a, size_t size, double *draws, dp_error *err)
-{
-    const dpi_objective *o = &a->view.objective;
-    dpi_id *wanted = dpi_arena_alloc(&a->arena, o->n_blocks + o->n_latents, sizeof *wanted);
-    size_t n = 0;
-    dpi_run *values;
-    if (wanted == NULL)
-        return dpi_fail_nomem(err);
-    for (size_t b = 0; b < o->n_blocks; b++)
-        wanted[n++] = o->blocks[b].node;
-    for (size_t l = 0; l < o->n_latents; l++)
-        wanted[n++] = o->latents[l].value;
-    dpi_run_spec spec = {.graph = &o->graph, .wanted = wanted, .n_wanted = n, .chunk = 1};
-    dp_status status = dpi_run_new(&spec, &values, err);
-    for (size_t k = 0; k < a->n_draws && status == DP_OK; k++) {
-        double *to = draws + k * size;
-        for (const dpi_block *b = o->blocks; b < o->blocks + o->n_blocks; b++)
-            dpi_run_write(values, b->node, 0, b->size, a->theta + k * o->n_theta + b->offset);
-        dpi_run_globals(values);
-        for (size_t l = 0; l < o->n_latents; to += o->latents[l].size, l++)
-            dpi_run_read(values, o->latents[l].value, 0, o->latents[l].size, to);
-    }
-    dpi_run_free(values);
-    return status;
-}
-
 static dp_privacy guarantee(const fit_job *a)
 {
     const dpi_budget *b = &a->budget;
@@ -264,41 +227,40 @@ static dp_status make_fit(fit_job *a, dp_fit **fit, dp_error *err)
     dp_fit_phase phases[DPI_N_STAGES];
     dp_diagnostic diagnostics[DPI_DIAGNOSES];
     dpi_diagnosis found;
-    dpi_bytes image[2] = {{NULL}};
-    size_t size = 0;
-    for (size_t l = 0; l < o->n_latents; l++)
-        size += o->latents[l].size;
     double *guide = dpi_arena_alloc(&a->arena, 2 * o->n_theta, sizeof *guide);
-    double *draws = dpi_arena_alloc(&a->arena, a->n_draws, size * sizeof *draws);
-    if (guide == NULL || draws == NULL)
+    if (guide == NULL)
         return dpi_fail_nomem(err);
-    fill_guide(a, guide);
-    dpi_fit_parts parts = {.form = DP_FORM_LATENTS,
-                           .theta = guide,
-                           .n_theta = 2 * o->n_theta,
-                           .privacy = &privacy,
+    dpi_answer answer = {.model = a->model,
+                         .objective = o,
+                         .data = a->data,
+                         .theta = a->theta,
+                         .n_draws = a->n_draws,
+                         .guide = guide,
+                         .arena = &a->arena};
+    dpi_answer_guide(&answer, guide);
+    dpi_fit_parts parts = {.privacy = &privacy,
                            .asked_delta = a->opts->delta,
-                           .draws = draws,
-                           .n_draws = a->n_draws,
-                           .draw_size = size,
                            .phases = phases,
                            .n_phases = list_phases(a, phases),
                            .diagnostics = diagnostics,
                            .own = a->budget.noisy ? a->data->identity : NULL};
     dp_status status =
         dpi_diagnose(&a->rounds, guide, &found, diagnostics, &parts.n_diagnostics, err);
-    if (status == DP_OK)
-        status = constrain(a, size, draws, err);
-    if (status == DP_OK)
-        status = dpi_fit_list_columns(o, a->data, &a->arena, &parts, err);
-    if (status == DP_OK)
-        status = dpi_model_store(a->model, &image[0], err);
-    if (status == DP_OK)
-        status = dpi_fit_restore_models(image, &parts, err);
-    if (status == DP_OK)
-        status = dpi_fit_new(&parts, fit, err);
-    dpi_bytes_free(&image[0]);
-    return status;
+    return status == DP_OK ? dpi_answer_fit(&answer, &parts, fit, err) : status;
+}
+
+/* By the posterior itself, where there is no privacy and it is not too much work; *done [out] says
+ * whether it was tried. */
+static dp_status fit_open(const fit_job *a, bool *done, dp_fit **fit, dp_error *err)
+{
+    const dpi_exact_spec spec = {.model = a->model, .data = a->data, .opts = a->opts};
+    dp_error found = {0};
+    *done = false;
+    if (a->opts->mode != DP_NO_PRIVACY || a->opts->method == DP_METHOD_ROUNDS)
+        return DP_OK;
+    dp_status status = dpi_fit_exact(&spec, fit, &found);
+    *done = status != DP_EUNSUPPORTED || a->opts->method == DP_METHOD_EXACT;
+    return !*done || status == DP_OK ? DP_OK : dpi_fail(err, status, "%s", found.text);
 }
 
 static dp_status fit_private(fit_job *a, dp_fit **fit, dp_error *err)
@@ -335,7 +297,10 @@ dp_status dp_fit_private(const dp_model *model, const dp_dataset *data, const dp
     dp_status status = dpi_float_check(err);
     if (status == DP_OK)
         status = check_options(opts, err);
+    bool done = false;
     if (status == DP_OK)
+        status = fit_open(&a, &done, fit, err);
+    if (status == DP_OK && !done)
         status = fit_private(&a, fit, err);
     settle(&a);
     dpi_rounds_free(&a.rounds);

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "num/matrix.h"
 #include "num/linalg.h"
+#include "num/matrix.h"
 
 /* Of the prior's precision: what a coordinate must have left; and steps of differences in its
  * standard deviations. */
@@ -102,9 +102,11 @@ dp_status dpi_laplace_factor(dpi_surrogate *s, const double *z, const double *sp
         return dpi_fail_nomem(err);
     double *precision = h + d * d, *own = precision + d * d, *room = own + d;
     memcpy(own, spread, d * sizeof *own);
-    for (size_t k = 0; k < s->n_scalings; k++)
-        for (size_t m = 0; m < s->scalings[k].count && s->loose[k]; m++)
-            own[s->scalings[k].first + m * s->scalings[k].stride] = 1;
+    for (size_t k = 0; k < s->as.n; k++) {
+        const dpi_scaling *at = &s->as.scalings[k];
+        for (size_t m = 0; m < at->count && s->as.loose[k]; m++)
+            own[at->first + m * at->stride] = 1;
+    }
     dpi_surrogate_precision(s, z, precision);
     differentiate(s, z, own, room, h);
     mend(d, precision, own, h, room);

@@ -1,4 +1,5 @@
 libtacit_core_la_SOURCES += \
+  %D%/answer.c %D%/answer.h \
   %D%/arrow.c %D%/arrow.h \
   %D%/average.c %D%/average.h \
   %D%/bending.c %D%/bending.h \
@@ -7,6 +8,7 @@ libtacit_core_la_SOURCES += \
   %D%/diagnose.c %D%/diagnose.h \
   %D%/drift.c %D%/drift.h \
   %D%/excess.c %D%/excess.h \
+  %D%/exact.c %D%/exact.h \
   %D%/hmc.c %D%/hmc.h \
   %D%/infer.c \
   %D%/laplace.c %D%/laplace.h \
@@ -19,7 +21,9 @@ libtacit_core_la_SOURCES += \
   %D%/inquiries.c %D%/inquiries.h \
   %D%/invent.c %D%/invent.h \
   %D%/mixing.c %D%/mixing.h \
+  %D%/mode.c %D%/mode.h \
   %D%/nuts.c %D%/nuts.h \
+  %D%/posterior.c %D%/posterior.h \
   %D%/prior.c %D%/prior.h \
   %D%/psi.c %D%/psi.h \
   %D%/view.c %D%/view.h \

@@ -313,16 +313,15 @@ dp_status dpi_loop_start(const dp_model *model, const dpi_objective *o, dp_rng *
                          dp_error *err)
 {
     dpi_arena arena = {0};
-    dpi_model_view latents = {.k = 0}; /* dpi_prior_draw reads the number of coordinates alone */
     const dpi_block *block = o->blocks;
-    size_t d = latents.objective.n_theta = count_free(model, o), at = 0;
+    size_t d = count_free(model, o), at = 0;
     double *draws = dpi_arena_alloc(&arena, DRAWS, (d + 1) * sizeof *draws);
     bool *apart = dpi_arena_alloc(&arena, model->n_sites, sizeof *apart);
     dp_status status = draws == NULL || apart == NULL ? dpi_fail_nomem(err) : DP_OK;
     if (status == DP_OK)
         status = mark_components(model, &arena, apart, err);
     if (status == DP_OK && d > 0)
-        status = dpi_prior_draw(model, &latents, DRAWS, rng, draws, err);
+        status = dpi_prior_draw(model, d, DRAWS, rng, draws, err);
     for (size_t s = 0; s < model->n_sites && status == DP_OK; s++) {
         bool latent = model->sites[s].kind == DPI_LATENT;
         if (latent) {

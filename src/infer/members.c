@@ -6,8 +6,8 @@
 
 #include "infer/arrow.h"
 #include "infer/inquiries.h"
-#include "num/matrix.h"
 #include "num/linalg.h"
+#include "num/matrix.h"
 
 /* Of the variance of noise: what members differ by at the least; and their least mean in its
  * standard deviations. */

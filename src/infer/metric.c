@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "infer/inquiries.h"
-#include "num/matrix.h"
 #include "num/linalg.h"
+#include "num/matrix.h"
 
 /* How much a member's own coordinates add to E |h|^2, as a share of what the dense ones do, for all
  * plates together.  More lowers the noise of the groups' sums and raises that of all others. */

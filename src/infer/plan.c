@@ -339,6 +339,7 @@ static dp_status search(study *s, dp_error *err)
         return dpi_fail_nomem(err);
     dp_status status = fit_all(s,
                                &(dp_fit_opts){.mode = DP_NO_PRIVACY,
+                                              .method = DP_METHOD_ROUNDS,
                                               .draws = s->opts->fit.draws,
                                               .threads = s->opts->fit.threads},
                                &s->open, s->simulations, err);

@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "exec/run.h"
 #include "model/model.h"
 #include "random/gsl.h"
 
@@ -111,12 +112,11 @@ static size_t draw_latent(drawing *a, const dpi_site *site, gsl_rng *rng, double
     return size;
 }
 
-dp_status dpi_prior_draw(const dp_model *model, const dpi_model_view *view, size_t n, dp_rng *rng,
-                         double *theta, dp_error *err)
+dp_status dpi_prior_draw(const dp_model *model, size_t d, size_t n, dp_rng *rng, double *theta,
+                         dp_error *err)
 {
     drawing a = {.model = model};
     gsl_rng source = dpi_rng_gsl(rng);
-    size_t d = view->objective.n_theta;
     dp_status status = make_room(&a, err);
     if (status == DP_OK)
         status = make_run(&a, err);

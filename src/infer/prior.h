@@ -4,11 +4,11 @@
 
 #include <tacit/random.h>
 
-#include "infer/view.h"
+#include <tacit/model.h>
 
-/* theta[n][d], unconstrained, in the order of view->objective.blocks; a number is not finite where
- * the prior's own arithmetic overflows.  The view is the model's.  DP_ENOMEM. */
-dp_status dpi_prior_draw(const dp_model *model, const dpi_model_view *view, size_t n, dp_rng *rng,
-                         double *theta, dp_error *err) DP_MUST_CHECK;
+/* theta[n][d], unconstrained, the d numbers of an objective of points in the order of its blocks; a
+ * number is not finite where the prior's own arithmetic overflows.  DP_ENOMEM. */
+dp_status dpi_prior_draw(const dp_model *model, size_t d, size_t n, dp_rng *rng, double *theta,
+                         dp_error *err) DP_MUST_CHECK;
 
 #endif

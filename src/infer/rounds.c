@@ -21,10 +21,10 @@
 #include "infer/clip.h"
 #include "infer/drift.h"
 #include "infer/laplace.h"
-#include "num/matrix.h"
 #include "infer/prior.h"
 #include "infer/whitening.h"
 #include "num/linalg.h"
+#include "num/matrix.h"
 
 enum { WALK = 24, WALK_WARM = 10, PRIOR_DRAWS = 1000, FINAL_WARM = 200 };
 
@@ -140,7 +140,7 @@ static dp_status start(dpi_rounds *r, dp_error *err)
     double *all = dpi_alloc(n, (d + 1) * sizeof *all), *one = all + n * d;
     if (all == NULL)
         return dpi_fail_nomem(err);
-    dp_status status = dpi_prior_draw(r->model, r->view, n, r->rng, all, err);
+    dp_status status = dpi_prior_draw(r->model, d, n, r->rng, all, err);
     for (size_t i = 0; i < d && status == DP_OK; i++) {
         for (size_t k = 0; k < n; k++) {
             all[k * d + i] = isfinite(all[k * d + i]) ? all[k * d + i] : 0;

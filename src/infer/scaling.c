@@ -111,17 +111,35 @@ static bool find_one(search *s, const bool *inner, size_t *from, dpi_scaling *at
     return false;
 }
 
-bool dpi_scalings_find(const dpi_model_view *r, dpi_prior_gradient *prior, void *of,
-                       dpi_arena *arena, dpi_scaling **list, size_t *n)
+static bool make_room(dpi_loosening *l, size_t most, dpi_arena *arena)
 {
-    size_t d = r->objective.n_theta, most = 0;
+    l->scalings = dpi_arena_alloc(arena, most + 1, sizeof *l->scalings);
+    l->loose = dpi_arena_alloc(arena, most + 1, sizeof *l->loose);
+    l->held = dpi_arena_alloc(arena, most + 1, sizeof *l->held);
+    return l->scalings != NULL && l->loose != NULL && l->held != NULL;
+}
+
+/* All scales of the columns of a block. */
+static void find_block(search *s, const bool *inner, const dpi_scaled *block, dpi_loosening *l)
+{
+    for (size_t i = 0; i < block->size; i++) {
+        dpi_scaling at = {
+            .first = block->offset + i, .stride = block->size, .count = block->members};
+        for (size_t from = 0; find_one(s, inner, &from, &at); from++)
+            l->scalings[l->n++] = at;
+    }
+}
+
+bool dpi_loosening_init(dpi_loosening *l, const dpi_scaled *blocks, size_t n_blocks, size_t d,
+                        dpi_prior_gradient *prior, void *of, dpi_arena *arena)
+{
+    size_t most = 0;
     double *room = dpi_arena_alloc(arena, 4 * d + 1, sizeof *room);
     bool *inner = dpi_arena_alloc(arena, d + 1, sizeof *inner);
-    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++)
-        most += a->members > 0 ? a->size * d : 0;
-    *n = 0;
-    *list = dpi_arena_alloc(arena, most + 1, sizeof **list);
-    if (room == NULL || inner == NULL || *list == NULL)
+    *l = (dpi_loosening){.d = d};
+    for (size_t b = 0; b < n_blocks; b++)
+        most += blocks[b].size * d;
+    if (room == NULL || inner == NULL || !make_room(l, most, arena))
         return false;
     search s = {.prior = prior, .of = of, .d = d, .z = room, .gradient = room + d};
     s.moved = room + 2 * d;
@@ -129,15 +147,65 @@ bool dpi_scalings_find(const dpi_model_view *r, dpi_prior_gradient *prior, void 
     for (size_t i = 0; i < d; i++)
         s.z[i] = sin((double)i + 1);
     prior(of, s.z, s.gradient);
-    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++)
-        for (size_t i = 0; a->members > 0 && i < a->block->size; i++)
-            inner[a->block->offset + i] = true;
-    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads; a++)
-        for (size_t i = 0; a->members > 0 && i < a->size; i++) {
-            dpi_scaling at = {
-                .first = a->block->offset + i, .stride = a->size, .count = a->members};
-            for (size_t from = 0; find_one(&s, inner, &from, &at); from++)
-                (*list)[(*n)++] = at;
-        }
+    for (const dpi_scaled *b = blocks; b < blocks + n_blocks; b++)
+        for (size_t i = 0; i < b->members * b->size; i++)
+            inner[b->offset + i] = true;
+    for (const dpi_scaled *b = blocks; b < blocks + n_blocks; b++)
+        find_block(&s, inner, b, l);
     return true;
+}
+
+static bool overlap(const dpi_scaling *a, const dpi_scaling *b)
+{
+    return a->first == b->first && a->stride == b->stride;
+}
+
+void dpi_loosening_choose(dpi_loosening *l, const double *told, size_t step, const double *z)
+{
+    for (size_t k = 0; k < l->n; k++) {
+        const dpi_scaling *at = &l->scalings[k];
+        double mean = 0;
+        for (size_t m = 0; m < at->count; m++)
+            mean += told[(at->first + m * at->stride) * step] / (double)at->count;
+        l->loose[k] = mean * exp(2 * z[at->scale]) < 1;
+        for (size_t j = 0; j < k; j++)
+            l->loose[k] = l->loose[k] && !(l->loose[j] && overlap(at, &l->scalings[j]));
+    }
+}
+
+void dpi_loosening_drawn(const dpi_loosening *l, double *z)
+{
+    for (size_t k = 0; k < l->n; k++)
+        if (l->loose[k])
+            dpi_scaling_loosen(&l->scalings[k], z);
+}
+
+void dpi_loosening_tied(const dpi_loosening *l, double *z)
+{
+    for (size_t k = 0; k < l->n; k++)
+        if (l->loose[k])
+            dpi_scaling_tie(&l->scalings[k], z);
+}
+
+double dpi_loosening_pull(const dpi_loosening *l, const double *z, double *gradient)
+{
+    double volume = 0;
+    for (size_t k = 0; k < l->n; k++) {
+        const dpi_scaling *at = &l->scalings[k];
+        if (!l->loose[k])
+            continue;
+        dpi_scaling_pull(at, z, gradient);
+        gradient[at->scale] += (double)at->count;
+        volume += (double)at->count * z[at->scale];
+    }
+    return volume;
+}
+
+size_t dpi_loosening_held(dpi_loosening *l)
+{
+    size_t held = 0;
+    for (size_t k = 0; k < l->n; k++)
+        if (!l->loose[k])
+            l->held[held++] = l->scalings[k];
+    return held;
 }

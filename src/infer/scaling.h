@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "base/alloc.h"
-#include "infer/view.h"
 
 /* theta[scale] is the logarithm of the scale of `count` numbers, from theta[first] on in steps of
  * `stride`, around theta[centre], or around 0 where there is none. */
@@ -18,9 +17,38 @@ typedef struct dpi_scaling {
 /* The prior's gradient at z[d]. */
 typedef void dpi_prior_gradient(void *of, const double *z, double *gradient);
 
-/* All scales of the members of plates, *list in the arena.  False when memory is out. */
-bool dpi_scalings_find(const dpi_model_view *r, dpi_prior_gradient *prior, void *of,
-                       dpi_arena *arena, dpi_scaling **list, size_t *n);
+/* Numbers [members][size] from theta[offset] on, whose columns may have scales. */
+typedef struct dpi_scaled {
+    size_t offset, members, size;
+} dpi_scaled;
+
+/* Scales of numbers, and which of them are drawn in units of their scale. */
+typedef struct dpi_loosening {
+    dpi_scaling *scalings; /* [n] of the prior */
+    bool *loose;           /* [n] whose members are drawn in units of their scale */
+    dpi_scaling *held;     /* [n] the others, after dpi_loosening_held */
+    size_t n, d;
+} dpi_loosening;
+
+/* All scales of the members of blocks[n_blocks], none of which is loose, in the arena.  False when
+ * memory is out. */
+bool dpi_loosening_init(dpi_loosening *l, const dpi_scaled *blocks, size_t n_blocks, size_t d,
+                        dpi_prior_gradient *prior, void *of, dpi_arena *arena);
+
+/* Loosens those of which the likelihood, whose precisions are told[d] at the tied z[d], tells less
+ * than the prior. */
+void dpi_loosening_choose(dpi_loosening *l, const double *told, size_t step, const double *z);
+
+/* z[d] as it is drawn, and back. */
+void dpi_loosening_drawn(const dpi_loosening *l, double *z);
+void dpi_loosening_tied(const dpi_loosening *l, double *z);
+
+/* Makes of the gradient at the tied z[d] that by what is drawn; returns the logarithm of the
+ * volume, whose own gradient is added. */
+double dpi_loosening_pull(const dpi_loosening *l, const double *z, double *gradient);
+
+/* Sets l->held, and returns how many. */
+size_t dpi_loosening_held(dpi_loosening *l);
 
 /* Moves z[d] by delta of the scale's logarithm, and with it what it scales.  The volume grows by
  * e^(count delta). */

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "num/matrix.h"
 #include "num/linalg.h"
+#include "num/matrix.h"
 
 static dp_status make_run(dpi_surrogate *s, dp_error *err)
 {
@@ -32,16 +32,16 @@ static void prior_slope(void *of, const double *z, double *gradient)
 
 static bool find_scalings(dpi_surrogate *s)
 {
-    size_t n;
-    dpi_scaling *found;
+    const dpi_model_view *view = s->view;
+    dpi_scaled *plates = dpi_arena_alloc(&s->arena, view->n_reads + 1, sizeof *plates);
+    size_t n = 0;
     s->there = dpi_arena_alloc(&s->arena, s->d, sizeof *s->there);
-    if (s->there == NULL || !dpi_scalings_find(s->view, prior_slope, s, &s->arena, &found, &n))
+    if (s->there == NULL || plates == NULL)
         return false;
-    s->scalings = found;
-    s->loose = dpi_arena_alloc(&s->arena, n + 1, sizeof *s->loose);
-    s->held = dpi_arena_alloc(&s->arena, n + 1, sizeof *s->held);
-    s->n_scalings = n;
-    return s->loose != NULL && s->held != NULL;
+    for (const dpi_read *a = view->reads; a < view->reads + view->n_reads; a++)
+        if (a->members > 0)
+            plates[n++] = (dpi_scaled){a->block->offset, a->members, a->size};
+    return dpi_loosening_init(&s->as, plates, n, s->d, prior_slope, s, &s->arena);
 }
 
 dp_status dpi_surrogate_init(dpi_surrogate *s, const dpi_model_view *r, dp_error *err)
@@ -77,7 +77,7 @@ dp_status dpi_surrogate_twin(const dpi_surrogate *s, dpi_surrogate *twin, dp_err
     memcpy(twin->linear, s->linear, s->d * sizeof *s->linear);
     memcpy(twin->precision, s->precision, s->d * s->d * sizeof *s->precision);
     dpi_excess_copy(&twin->excess, &s->excess);
-    memcpy(twin->loose, s->loose, s->n_scalings * sizeof *s->loose);
+    memcpy(twin->as.loose, s->as.loose, s->as.n * sizeof *s->as.loose);
     return DP_OK;
 }
 
@@ -90,36 +90,19 @@ void dpi_surrogate_free(dpi_surrogate *s)
 
 /* ---- as it is drawn ---- */
 
-static bool overlap(const dpi_scaling *a, const dpi_scaling *b)
-{
-    return a->first == b->first && a->stride == b->stride;
-}
-
 void dpi_surrogate_loosen(dpi_surrogate *s, const double *z)
 {
-    for (size_t k = 0; k < s->n_scalings; k++) {
-        const dpi_scaling *at = &s->scalings[k];
-        double told = 0;
-        for (size_t m = 0; m < at->count; m++)
-            told += s->precision[(at->first + m * at->stride) * (s->d + 1)] / (double)at->count;
-        s->loose[k] = told * exp(2 * z[at->scale]) < 1;
-        for (size_t l = 0; l < k; l++)
-            s->loose[k] = s->loose[k] && !(s->loose[l] && overlap(at, &s->scalings[l]));
-    }
+    dpi_loosening_choose(&s->as, s->precision, s->d + 1, z);
 }
 
 void dpi_surrogate_drawn(const dpi_surrogate *s, double *z)
 {
-    for (size_t k = 0; k < s->n_scalings; k++)
-        if (s->loose[k])
-            dpi_scaling_loosen(&s->scalings[k], z);
+    dpi_loosening_drawn(&s->as, z);
 }
 
 void dpi_surrogate_tied(const dpi_surrogate *s, double *z)
 {
-    for (size_t k = 0; k < s->n_scalings; k++)
-        if (s->loose[k])
-            dpi_scaling_tie(&s->scalings[k], z);
+    dpi_loosening_tied(&s->as, z);
 }
 
 /* Leaves the tied z in s->there. */
@@ -129,21 +112,6 @@ static void tie(dpi_surrogate *s, const double *z)
     dpi_surrogate_tied(s, s->there);
 }
 
-/* The gradient at s->there becomes that by what is drawn; returns the logarithm of the volume. */
-static double pull(const dpi_surrogate *s, double *gradient)
-{
-    double volume = 0;
-    for (size_t k = 0; k < s->n_scalings; k++) {
-        const dpi_scaling *at = &s->scalings[k];
-        if (!s->loose[k])
-            continue;
-        dpi_scaling_pull(at, s->there, gradient);
-        gradient[at->scale] += (double)at->count;
-        volume += (double)at->count * s->there[at->scale];
-    }
-    return volume;
-}
-
 void dpi_surrogate_precision(dpi_surrogate *s, const double *z, double *precision)
 {
     size_t d = s->d;
@@ -151,9 +119,9 @@ void dpi_surrogate_precision(dpi_surrogate *s, const double *z, double *precisio
     tie(s, z);
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; i < d; i++) {
-            for (size_t k = 0; k < s->n_scalings; k++)
-                if (s->loose[k])
-                    dpi_scaling_pull(&s->scalings[k], s->there, precision + i * d);
+            for (size_t k = 0; k < s->as.n; k++)
+                if (s->as.loose[k])
+                    dpi_scaling_pull(&s->as.scalings[k], s->there, precision + i * d);
             for (size_t j = 0; j < i && side == 0; j++) { /* rows become columns */
                 double keep = precision[i * d + j];
                 precision[i * d + j] = precision[j * d + i];
@@ -186,7 +154,7 @@ double dpi_surrogate_prior(dpi_surrogate *s, const double *z, double *gradient)
 {
     tie(s, z);
     double prior = prior_at(s, s->there, gradient);
-    return prior + pull(s, gradient);
+    return prior + dpi_loosening_pull(&s->as, s->there, gradient);
 }
 
 static double log_density(void *of, const double *z, double *gradient)
@@ -206,18 +174,17 @@ static double log_density(void *of, const double *z, double *gradient)
     }
     for (size_t i = 0; i < s->d && scale < s->d; i++)
         gradient[i] += s->tilt[i] * (s->linear[scale] - s->gradient[scale]);
-    return sum + pull(s, gradient);
+    return sum + dpi_loosening_pull(&s->as, s->there, gradient);
 }
 
 dpi_target dpi_surrogate_target(dpi_surrogate *s)
 {
-    size_t held = 0;
     dpi_rows_set(&s->rows, s->precision);
-    for (size_t k = 0; k < s->n_scalings; k++)
-        if (!s->loose[k])
-            s->held[held++] = s->scalings[k];
-    return (dpi_target){
-        .n = s->d, .log_density = log_density, .of = s, .scalings = s->held, .n_scalings = held};
+    return (dpi_target){.n = s->d,
+                        .log_density = log_density,
+                        .of = s,
+                        .scalings = s->as.held,
+                        .n_scalings = dpi_loosening_held(&s->as)};
 }
 
 /* ---- the likelihood ---- */

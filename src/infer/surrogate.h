@@ -30,11 +30,8 @@ typedef struct dpi_surrogate {
     dpi_excess excess;       /* the scale's coordinate is that of the scale as it looks */
     double *away, *gradient; /* [d] scratch */
     double *tilt;            /* [d] scratch */
-    dpi_scaling *scalings;   /* [n_scalings] of the prior */
-    bool *loose;             /* [n_scalings] whose members are drawn in units of their scale */
-    dpi_scaling *held;       /* the others, for the target */
+    dpi_loosening as;        /* how members of plates are drawn */
     double *there;           /* [d] scratch: what is drawn, tied */
-    size_t n_scalings;
 } dpi_surrogate;
 
 /* The prior alone.  DP_ENOMEM. */

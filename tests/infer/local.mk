@@ -59,3 +59,6 @@ UNIT_TESTS += %D%/t-loop %D%/t-loop-releases
 %C%_t_loop_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_loop_releases_SOURCES = %D%/t-loop-releases.c $(loop_models) $(RELEASES) $(ledger_folder)
 %C%_t_loop_releases_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK)
+UNIT_TESTS += %D%/t-exact
+%C%_t_exact_SOURCES = %D%/t-exact.c $(faulty)
+%C%_t_exact_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)

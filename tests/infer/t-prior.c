@@ -2,6 +2,7 @@
  * function is uniform on (0, 1) if all is right; chi-square of 20 bins, seeds fixed, a bound that
  * is passed by chance in 1e-9.  Latents with arguments of latents are put in units of these. */
 #include "infer/prior.h"
+#include "infer/view.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -92,7 +93,7 @@ static void draws_are_those_of_the_prior(void **state)
     assert_ok(dpi_model_view_init(&view, m, &err), err.text);
     assert_int_equal(view.objective.n_theta, D);
     assert_ok(dp_rng_new(5, &rng, &err), err.text);
-    assert_ok(dpi_prior_draw(m, &view, DRAWS, rng, theta, &err), err.text);
+    assert_ok(dpi_prior_draw(m, view.objective.n_theta, DRAWS, rng, theta, &err), err.text);
     for (size_t t = 0; t < DRAWS; t++) {
         transform(theta + t * D, u);
         for (int k = 0; k <= D; k++) {

@@ -321,7 +321,8 @@ static void a_fit_without_privacy_releases_nothing_and_says_so(void **state)
     (void)state;
     set_up(&s, "normal", READER_RECORDS, 3);
     for (uint64_t seed = 0; seed < 2; seed++) {
-        dp_fit_opts o = {.mode = DP_NO_PRIVACY, .draws = 100, .seed = seed};
+        dp_fit_opts o = {
+            .mode = DP_NO_PRIVACY, .method = DP_METHOD_ROUNDS, .draws = 100, .seed = seed};
         releases_forget();
         dp_fit *fit = fit_of(&s, &o);
         assert_int_equal(releases_count(), 0);

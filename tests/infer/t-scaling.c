@@ -90,9 +90,9 @@ static void scales_and_centres_are_found(void **state)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         scene s;
         make(&s, cases[c].prior, cases[c].size);
-        assert_int_equal(s.posterior.n_scalings, cases[c].n);
+        assert_int_equal(s.posterior.as.n, cases[c].n);
         for (size_t k = 0; k < cases[c].n; k++) {
-            const dpi_scaling *found = &s.posterior.scalings[k];
+            const dpi_scaling *found = &s.posterior.as.scalings[k];
             assert_int_equal(found->scale, cases[c].scale + k);
             assert_int_equal(found->first, cases[c].members + k);
             assert_int_equal(found->stride, cases[c].size);
@@ -165,13 +165,13 @@ static void loose_members_have_the_same_posterior(void **state)
             p->precision[i * D + j] = (i == j) + 0.1 * cos((double)(i + j));
     }
     dpi_surrogate_loosen(p, (const double[D]){1});
-    assert_false(p->loose[0]);
+    assert_false(p->as.loose[0]);
     dpi_target target = dpi_surrogate_target(p);
     assert_int_equal(target.n_scalings, 1);
     double tied = target.log_density(target.of, at, room);
     dpi_surrogate_precision(p, at, before);
     dpi_surrogate_loosen(p, (const double[D]){-1});
-    assert_true(p->loose[0]);
+    assert_true(p->as.loose[0]);
     target = dpi_surrogate_target(p);
     assert_int_equal(target.n_scalings, 0);
     memcpy(drawn, at, sizeof at);
@@ -242,7 +242,7 @@ static void a_funnel_is_drawn_from_to_its_neck(void **state)
     assert_close(share_below(&s, 1, 0.6745), 0.5, 0, 0.04);
     assert_true(share_below(&s, 0, 0.05) < 0.02);
     dpi_surrogate_loosen(&s.posterior, (const double[MEMBERS + 1]){0});
-    assert_true(s.posterior.loose[0]);
+    assert_true(s.posterior.as.loose[0]);
     assert_close(share_below(&s, 0, 0.05), 0.0399, 0, 0.01);
     assert_close(share_below(&s, 0, 0.6745), 0.5, 0, 0.04);
     end(&s);

@@ -1,0 +1,413 @@
+/* Chains begin at tops of the posterior, in coordinates in which it is about round there.
+ *
+ *   climb    from the prior's medians and from draws, members of plates in units of their scale
+ *            throughout: otherwise the top is where scales are 0
+ *   look     second derivatives at the best top say which members stay in units of their scale, and
+ *            give the chains their first coordinates
+ *   draw     four chains; where they disagree or leave the density, again with a longer warm-up
+ *            and shorter steps
+ *
+ * Tops that are about as high keep a chain each, so that a posterior with several shows in the
+ * chains' disagreement.  doc/design/exact.md. */
+#include "infer/exact.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/answer.h"
+#include "infer/hmc.h"
+#include "infer/mode.h"
+#include "infer/posterior.h"
+#include "infer/prior.h"
+#include "num/linalg.h"
+#include "num/matrix.h"
+
+enum {
+    CHAINS = 4,
+    DRAWS = 4000,
+    PRIOR_DRAWS = 400,
+    STEPS = 500,
+    MOST_NUMBERS = 1000, /* of latents, unless the method is asked for */
+    ATTEMPTS = 3,
+    WORDS = 200
+};
+static const double most_work = 1e7; /* numbers of latents times records, likewise */
+
+/* How far starts are from the prior's medians at most; by how much a top may be lower than the best
+ * one for a chain to begin there; how far from it, in standard deviations. */
+static const double reach = 2, lower = 10, jitter = 0.5;
+
+/* Curvature in units of its own diagonal that a direction has at least. */
+static const double least = 1e-3;
+
+static const double most_r_hat = 1.05, most_divergent = 0.01;
+
+static const struct {
+    size_t warmup;
+    double acceptance;
+} attempts[ATTEMPTS] = {{400, 0.8}, {1000, 0.95}, {3000, 0.99}};
+
+typedef struct exact {
+    const dpi_exact_spec *spec;
+    dpi_arena arena;
+    dpi_posterior posterior;
+    dpi_evaluator *evaluators; /* [n_evaluators] */
+    size_t n_evaluators, d;
+    dpi_target *targets;
+    dpi_pool *pool;
+    dp_rng *rng;
+    double *top[CHAINS]; /* [d] as drawn */
+    double height[CHAINS];
+    size_t best;
+    double *spread;    /* [d] */
+    double *square[3]; /* [d][d] curvature and factor, and scratch */
+    double *room;      /* [3 d] */
+    double *from;      /* [CHAINS][d] */
+    double *theta;     /* [n_draws][d] */
+    size_t n_draws;
+    dpi_hmc_report report;
+} exact;
+
+/* ---- what is needed ---- */
+
+static dp_status check_work(const exact *a, dp_error *err)
+{
+    double n = (double)a->spec->data->n;
+    if (a->spec->opts->method == DP_METHOD_EXACT)
+        return DP_OK;
+    if (a->d > MOST_NUMBERS || n * (double)a->d > most_work)
+        return dpi_fail(err, DP_EUNSUPPORTED, "%zu numbers of latents and %zu records are too much",
+                        a->d, a->spec->data->n);
+    return DP_OK;
+}
+
+static dp_status make_room(exact *a, dp_error *err)
+{
+    size_t asked = a->spec->opts->draws != 0 ? a->spec->opts->draws : DRAWS, d = a->d;
+    bool all = true;
+    a->n_draws = (asked + CHAINS - 1) / CHAINS * CHAINS;
+    for (int c = 0; c < CHAINS; c++)
+        all = all && (a->top[c] = dpi_arena_alloc(&a->arena, d, sizeof(double))) != NULL;
+    for (int k = 0; k < 3; k++)
+        all = all && (a->square[k] = dpi_arena_alloc(&a->arena, d, d * sizeof(double))) != NULL;
+    a->spread = dpi_arena_alloc(&a->arena, d, sizeof *a->spread);
+    a->room = dpi_arena_alloc(&a->arena, d, 3 * sizeof *a->room);
+    a->from = dpi_arena_alloc(&a->arena, d, CHAINS * sizeof *a->from);
+    a->theta = dpi_arena_alloc(&a->arena, a->n_draws, d * sizeof *a->theta);
+    return all && a->spread != NULL && a->room != NULL && a->from != NULL && a->theta != NULL
+               ? DP_OK
+               : dpi_fail_nomem(err);
+}
+
+static dp_status make_evaluators(exact *a, dp_error *err)
+{
+    size_t threads = a->spec->opts->threads > 1 ? a->spec->opts->threads : 1;
+    size_t most = threads < CHAINS ? threads : CHAINS;
+    a->evaluators = dpi_arena_alloc(&a->arena, most, sizeof *a->evaluators);
+    a->targets = dpi_arena_alloc(&a->arena, most, sizeof *a->targets);
+    if (a->evaluators == NULL || a->targets == NULL)
+        return dpi_fail_nomem(err);
+    dp_status status = most > 1 ? dpi_pool_new(most, &a->pool, err) : DP_OK;
+    for (; a->n_evaluators < most && status == DP_OK; a->n_evaluators += status == DP_OK)
+        status = dpi_evaluator_init(&a->evaluators[a->n_evaluators], &a->posterior, err);
+    if (status == DP_OK && dpi_run_draws(a->evaluators[0].run))
+        return dpi_fail(err, DP_EUNSUPPORTED, "columns are drawn");
+    return status;
+}
+
+/* After members of plates have changed how they are drawn. */
+static void aim(exact *a)
+{
+    for (size_t k = 0; k < a->n_evaluators; k++)
+        a->targets[k] = dpi_evaluator_target(&a->evaluators[k]);
+}
+
+static dp_status make_rng(exact *a, dp_error *err)
+{
+    uint64_t seed = a->spec->opts->seed;
+    return seed != 0 ? dp_rng_new(seed, &a->rng, err) : dp_rng_new_random(&a->rng, NULL, err);
+}
+
+/* ---- tops ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The prior's medians, and draws of it that are near enough. */
+static dp_status place_starts(exact *a, dp_error *err)
+{
+    size_t d = a->d, n = PRIOR_DRAWS;
+    double *all = dpi_alloc(n, (d + 1) * sizeof *all), *one = all + n * d;
+    if (all == NULL)
+        return dpi_fail_nomem(err);
+    dp_status status = dpi_prior_draw(a->spec->model, d, n, a->rng, all, err);
+    for (size_t i = 0; i < d && status == DP_OK; i++) {
+        for (size_t k = 0; k < n; k++)
+            one[k] = all[k * d + i] = isfinite(all[k * d + i]) ? all[k * d + i] : 0;
+        qsort(one, n, sizeof *one, ascending);
+        a->top[0][i] = one[n / 2];
+        for (size_t c = 1; c < CHAINS; c++)
+            a->top[c][i] = one[n / 2] + fmin(fmax(all[c * d + i] - one[n / 2], -reach), reach);
+    }
+    dpi_free(all);
+    return status;
+}
+
+static dp_status climb_all(exact *a, dp_error *err)
+{
+    dp_status status = place_starts(a, err);
+    for (size_t k = 0; k < a->posterior.as.n; k++)
+        a->posterior.as.loose[k] = true;
+    memset(a->room, 0, a->d * sizeof *a->room);
+    dpi_loosening_choose(&a->posterior.as, a->room, 1, a->top[0]);
+    aim(a);
+    for (size_t c = 0; c < CHAINS && status == DP_OK; c++) {
+        dpi_loosening_drawn(&a->posterior.as, a->top[c]);
+        status = dpi_climb(a->targets, STEPS, a->top[c], &a->height[c], err);
+        a->best = a->height[c] > a->height[a->best] ? c : a->best;
+    }
+    if (status == DP_OK && !isfinite(a->height[a->best]))
+        return dpi_fail(err, DP_EDOMAIN,
+                        "the posterior's density is no number at the prior's medians and at draws "
+                        "of it; bring the priors nearer to what is possible, or scale the columns");
+    return status;
+}
+
+/* ---- coordinates ---- */
+
+static void unit_spread(const exact *a)
+{
+    for (size_t i = 0; i < a->d; i++)
+        a->spread[i] = 1;
+}
+
+/* Standard deviations as the curvature's diagonal has them. */
+static void find_spread(const exact *a, const double *curvature)
+{
+    for (size_t i = 0; i < a->d; i++) {
+        double own = fabs(curvature[i * (a->d + 1)]);
+        a->spread[i] = isfinite(own) && own > 0 ? fmin(1 / sqrt(own), 1e6) : 1;
+    }
+}
+
+/* Chooses which members are drawn in units of their scale: where these have a normal prior its
+ * curvature is 1, and the rest is what records tell. */
+static void choose_coordinates(exact *a)
+{
+    size_t d = a->d;
+    double *told = a->room, *z = a->room + d;
+    memcpy(z, a->top[a->best], d * sizeof *z);
+    dpi_loosening_tied(&a->posterior.as, z);
+    memset(told, 0, d * sizeof *told);
+    for (size_t k = 0; k < a->posterior.as.n; k++) {
+        const dpi_scaling *at = &a->posterior.as.scalings[k];
+        for (size_t m = 0; m < at->count && a->posterior.as.loose[k]; m++) {
+            size_t i = at->first + m * at->stride;
+            double own = a->square[0][i * (d + 1)];
+            told[i] = isfinite(own) ? fmax(own - 1, 0) * exp(-2 * z[at->scale]) : 0;
+        }
+    }
+    for (size_t c = 0; c < CHAINS; c++)
+        dpi_loosening_tied(&a->posterior.as, a->top[c]);
+    dpi_loosening_choose(&a->posterior.as, told, 1, z);
+    for (size_t c = 0; c < CHAINS; c++)
+        dpi_loosening_drawn(&a->posterior.as, a->top[c]);
+    aim(a);
+}
+
+/* The factor of about the covariance: eigenvalues of the scaled curvature count by their size. */
+static dp_status make_factor(exact *a, dp_error *err)
+{
+    size_t d = a->d;
+    double *c = a->square[0], *v = a->square[1], *cov = a->square[2], *w = a->room;
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++) {
+            double scaled = c[i * d + j] * a->spread[i] * a->spread[j];
+            c[i * d + j] = isfinite(scaled) ? scaled : i == j;
+        }
+    dp_status status = dpi_matrix_eigen(d, c, w, v, err);
+    for (size_t i = 0; i < d && status == DP_OK; i++)
+        for (size_t j = 0; j < d; j++)
+            c[i * d + j] = v[i * d + j] / sqrt(fmax(fabs(w[j]), least));
+    if (status == DP_OK) {
+        dpi_gemm_global(false, true, d, d, d, c, c, cov);
+        status = dpi_matrix_factor(d, cov, cov, err);
+    }
+    for (size_t i = 0; i < d && status == DP_OK; i++)
+        for (size_t j = 0; j <= i; j++)
+            cov[i * d + j] *= a->spread[i];
+    return status;
+}
+
+static dp_status find_coordinates(exact *a, dp_error *err)
+{
+    const double *top = a->top[a->best];
+    unit_spread(a);
+    (void)dpi_curvature(a->targets, top, a->spread, a->room, a->square[0]);
+    choose_coordinates(a);
+    for (int again = 0; again < 2; again++) {
+        if (again)
+            find_spread(a, a->square[0]);
+        (void)dpi_curvature(a->targets, top, a->spread, a->room, a->square[0]);
+    }
+    find_spread(a, a->square[0]);
+    return make_factor(a, err);
+}
+
+/* ---- chains ---- */
+
+static bool is_inside(const exact *a, const double *z)
+{
+    return isfinite(a->targets->log_density(a->targets->of, z, a->room));
+}
+
+/* Near the tops, inside. */
+static void start_chains(exact *a)
+{
+    size_t d = a->d;
+    double *normal = a->room + d;
+    for (size_t c = 0; c < CHAINS; c++) {
+        bool own = a->height[c] >= a->height[a->best] - lower;
+        const double *top = a->top[own ? c : a->best];
+        double *from = a->from + c * d, away = jitter;
+        for (int k = 0; k < 20; k++, away /= 2) {
+            dp_rng_normal(a->rng, d, normal);
+            for (size_t i = 0; i < d; i++)
+                from[i] = top[i] + away * dpi_dot(i + 1, a->square[2] + i * d, normal);
+            if (is_inside(a, from))
+                break;
+        }
+        if (!is_inside(a, from))
+            memcpy(from, top, d * sizeof *from);
+    }
+}
+
+static bool is_good(const exact *a)
+{
+    return a->report.r_hat < most_r_hat &&
+           (double)a->report.divergent <= most_divergent * (double)a->n_draws;
+}
+
+static dp_status draw(exact *a, dp_error *err)
+{
+    dp_status status = DP_OK;
+    start_chains(a);
+    for (int k = 0; k < ATTEMPTS && status == DP_OK; k++) {
+        const dpi_hmc_opts o = {.chains = CHAINS,
+                                .warmup = attempts[k].warmup,
+                                .draws = a->n_draws / CHAINS,
+                                .acceptance = attempts[k].acceptance,
+                                .start = a->from,
+                                .factor = a->square[2],
+                                .adapt = true,
+                                .pool = a->pool,
+                                .twins = a->targets + 1,
+                                .n_twins = a->n_evaluators - 1};
+        status = dpi_hmc(a->targets, &o, a->rng, a->theta, &a->report, err);
+        if (status != DP_OK || is_good(a))
+            break;
+        for (size_t c = 0; c < CHAINS; c++) /* where they have come to */
+            memcpy(a->from + c * a->d, a->theta + ((c + 1) * o.draws - 1) * a->d,
+                   a->d * sizeof *a->from);
+    }
+    for (size_t k = 0; k < a->n_draws && status == DP_OK; k++)
+        dpi_loosening_tied(&a->posterior.as, a->theta + k * a->d);
+    return status;
+}
+
+/* ---- the fit ---- */
+
+static void say_sampling(const exact *a, dp_diagnostic *to, char words[WORDS])
+{
+    bool bad = !(a->report.r_hat < most_r_hat);
+    (void)snprintf(words, WORDS,
+                   bad ? "the posterior's chains disagree (R-hat %.3f, %.0f effective draws); it "
+                         "may have several modes, or a prior with a sharp funnel"
+                       : "the posterior's chains agree (R-hat %.3f, %.0f effective draws)",
+                   a->report.r_hat, a->report.ess);
+    *to = (dp_diagnostic){.name = "sampling",
+                          .value = a->report.r_hat,
+                          .limit = most_r_hat,
+                          .bad = bad,
+                          .words = words};
+}
+
+static void say_divergent(const exact *a, dp_diagnostic *to, char words[WORDS])
+{
+    double share = (double)a->report.divergent / (double)a->n_draws;
+    bool bad = share > most_divergent;
+    (void)snprintf(words, WORDS,
+                   bad ? "%.1f %% of trajectories left the density: places where it is narrow may "
+                         "be missing; give scales priors that keep them from 0"
+                       : "%.1f %% of trajectories left the density",
+                   100 * share);
+    *to = (dp_diagnostic){
+        .name = "divergences", .value = share, .limit = most_divergent, .bad = bad, .words = words};
+}
+
+static dp_status make_fit(exact *a, dp_fit **fit, dp_error *err)
+{
+    char words[2][WORDS];
+    dp_diagnostic list[2];
+    const dp_privacy privacy = {.why_not = "fitted without privacy",
+                                .adjacency = "add or remove one record",
+                                .epsilon = INFINITY,
+                                .delta = 1,
+                                .clip = INFINITY,
+                                .rate = 1,
+                                .sampling = DP_SAMPLING_FULL};
+    dpi_fit_parts parts = {.privacy = &privacy, .diagnostics = list, .n_diagnostics = 2};
+    double *guide = dpi_arena_alloc(&a->arena, 2 * a->d, sizeof *guide);
+    if (guide == NULL)
+        return dpi_fail_nomem(err);
+    dpi_answer answer = {.model = a->spec->model,
+                         .objective = &a->posterior.objective,
+                         .data = a->spec->data,
+                         .theta = a->theta,
+                         .n_draws = a->n_draws,
+                         .guide = guide,
+                         .arena = &a->arena};
+    dpi_answer_guide(&answer, guide);
+    say_sampling(a, &list[0], words[0]);
+    say_divergent(a, &list[1], words[1]);
+    return dpi_answer_fit(&answer, &parts, fit, err);
+}
+
+static dp_status fit_exact(exact *a, dp_fit **fit, dp_error *err)
+{
+    dp_status status = dpi_posterior_init(&a->posterior, a->spec->model, a->spec->data, err);
+    a->d = a->posterior.objective.n_theta;
+    if (status == DP_OK)
+        status = check_work(a, err);
+    if (status == DP_OK)
+        status = make_room(a, err);
+    if (status == DP_OK)
+        status = make_evaluators(a, err);
+    if (status == DP_OK)
+        status = make_rng(a, err);
+    if (status == DP_OK)
+        status = climb_all(a, err);
+    if (status == DP_OK)
+        status = find_coordinates(a, err);
+    if (status == DP_OK)
+        status = draw(a, err);
+    return status == DP_OK ? make_fit(a, fit, err) : status;
+}
+
+dp_status dpi_fit_exact(const dpi_exact_spec *spec, dp_fit **fit, dp_error *err)
+{
+    exact a = {.spec = spec};
+    dp_status status = fit_exact(&a, fit, err);
+    while (a.n_evaluators > 0)
+        dpi_evaluator_free(&a.evaluators[--a.n_evaluators]);
+    dpi_pool_free(a.pool);
+    dpi_posterior_free(&a.posterior);
+    dp_rng_free(a.rng);
+    dpi_arena_free(&a.arena);
+    return status;
+}

@@ -1,0 +1,48 @@
+/* The posterior itself, without privacy: the log density of latents given all records, and its
+ * gradient. */
+#ifndef DPI_INFER_POSTERIOR_H
+#define DPI_INFER_POSTERIOR_H
+
+#include "exec/run.h"
+#include "infer/nuts.h"
+#include "model/objective.h"
+
+/* What all evaluators share; const once it is made. */
+typedef struct dpi_posterior {
+    dpi_arena arena;
+    dpi_objective objective; /* of points; its graph has the nodes below beside it */
+    const dp_dataset *data;
+    size_t chunk;                   /* records at a time */
+    size_t n_parts, n_sum;          /* and numbers of all parts */
+    dpi_id *part, *crossing, *feed; /* [n_parts] as of an objective that is cut at the latents */
+    dpi_id *gradient;               /* [n_blocks] after the feed; DPI_NONE where it is flat */
+    dpi_loosening as;               /* how members are drawn: of the evaluators' z, too */
+} dpi_posterior;
+
+/* Borrows the data.  DP_EUNSUPPORTED for latents of records and parameters without a prior; errors
+ * of dpi_objective_init and dpi_check_observations; DP_ENOMEM. */
+dp_status dpi_posterior_init(dpi_posterior *p, const dp_model *model, const dp_dataset *data,
+                             dp_error *err) DP_MUST_CHECK;
+void dpi_posterior_free(dpi_posterior *p);
+
+/* One thread's. */
+typedef struct dpi_evaluator {
+    dpi_posterior *of;
+    dpi_arena arena;
+    dpi_run *run;
+    double *there;                 /* [d] what is drawn, tied */
+    double *sum, *weight, *record; /* [n_sum], [chunk] ones, [chunk] */
+} dpi_evaluator;
+
+/* DP_ENOMEM; errors of dpi_run_new. */
+dp_status dpi_evaluator_init(dpi_evaluator *e, dpi_posterior *of, dp_error *err) DP_MUST_CHECK;
+void dpi_evaluator_free(dpi_evaluator *e);
+
+/* The log posterior at z[d] as it is drawn, but for a constant, and its gradient[d].  -INFINITY
+ * where it, or the log density of a record, is no number. */
+double dpi_evaluate(dpi_evaluator *e, const double *z, double *gradient);
+
+/* The evaluator as a target for dpi_hmc; borrows it. */
+dpi_target dpi_evaluator_target(dpi_evaluator *e);
+
+#endif
