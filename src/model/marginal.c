@@ -58,12 +58,12 @@ dp_expr dp_responsibilities(dp_expr log_weights, dp_expr log_density)
 
 /* ---- a chain ---- */
 
-typedef struct chain {
+typedef struct hidden_chain {
     dp_model *m;
     dpi_id initial, transition, emission;
-} chain;
+} hidden_chain;
 
-static bool fits(dp_model *m, const chain *c)
+static bool fits(dp_model *m, const hidden_chain *c)
 {
     const dpi_shape of[3] = {shape_of(m, c->initial), shape_of(m, c->transition),
                              shape_of(m, c->emission)};
@@ -81,14 +81,14 @@ static bool fits(dp_model *m, const chain *c)
 }
 
 /* False after an error. */
-static bool take(chain *c, dp_expr log_initial, dp_expr log_transition, dp_expr log_emission,
+static bool take(hidden_chain *c, dp_expr log_initial, dp_expr log_transition, dp_expr log_emission,
                  const char *call)
 {
     dp_model *m = dpi_expr_model(log_transition, log_emission, call);
-    *c = (chain){.m = m,
-                 .initial = dpi_expr_id(m, log_initial),
-                 .transition = dpi_expr_id(m, log_transition),
-                 .emission = dpi_expr_id(m, log_emission)};
+    *c = (hidden_chain){.m = m,
+                        .initial = dpi_expr_id(m, log_initial),
+                        .transition = dpi_expr_id(m, log_transition),
+                        .emission = dpi_expr_id(m, log_emission)};
     return m->err.status == DP_OK && c->initial != DPI_NONE && c->transition != DPI_NONE &&
            c->emission != DPI_NONE && fits(m, c);
 }
@@ -113,7 +113,7 @@ static dpi_id run(dpi_graph *g, dpi_id alpha, dpi_id into, dpi_id rows, size_t n
     return run(g, alpha, into, rows_of(g, rows, n / 2, n - n / 2), n - n / 2);
 }
 
-static dpi_id forward(const chain *c)
+static dpi_id forward(const hidden_chain *c)
 {
     dpi_graph *g = &c->m->graph;
     const size_t n = shape_of(c->m, c->emission).dim[0];
@@ -126,13 +126,13 @@ static dpi_id forward(const chain *c)
 
 dp_expr dp_forward(dp_expr log_initial, dp_expr log_transition, dp_expr log_emission)
 {
-    chain c;
+    hidden_chain c;
     const bool good = take(&c, log_initial, log_transition, log_emission, __func__);
     return dpi_expression(c.m, good ? forward(&c) : DPI_NONE);
 }
 
 /* Whether the chain's other arguments depend on its emissions. */
-static dp_status is_circular(const chain *c, bool *circular)
+static dp_status is_circular(const hidden_chain *c, bool *circular)
 {
     const dpi_graph *g = &c->m->graph;
     bool *needed = dpi_alloc(g->n_nodes, sizeof *needed);
@@ -148,7 +148,7 @@ static dp_status is_circular(const chain *c, bool *circular)
 /* d log p / d e_t[j] = P(state j at t | all). */
 dp_expr dp_state_probabilities(dp_expr log_initial, dp_expr log_transition, dp_expr log_emission)
 {
-    chain c;
+    hidden_chain c;
     bool circular = false;
     dpi_id chances = DPI_NONE;
     if (!take(&c, log_initial, log_transition, log_emission, __func__) ||
