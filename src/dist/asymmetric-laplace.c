@@ -31,6 +31,30 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_sub(g, dpi_sub(g, norm, dpi_unary(g, &dpi_op_log, arg[1])), kernel);
 }
 
+/* With share p below: log p - q |z| for z <= 0, log(p - q (e^-(p z) - 1)) above, a sum of two parts
+ * > 0.  The other tail is that of -z with p and q changed over.  At 0 the slope is that of both
+ * sides, as in laplace.c. */
+static dpi_id log_below(dpi_graph *g, sides s)
+{
+    dpi_id back = dpi_unary(g, &dpi_op_neg, s.z);
+    dpi_id down = dpi_apply(g, &dpi_op_max, dpi_constant(g, 0), back, NULL);
+    dpi_id up = dpi_times(g, s.p, dpi_unary(g, &dpi_op_relu, s.z));
+    dpi_id rest = dpi_unary(g, &dpi_op_expm1, dpi_unary(g, &dpi_op_neg, up));
+    dpi_id share = dpi_sub(g, s.p, dpi_times(g, s.q, rest));
+    return dpi_sub(g, dpi_unary(g, &dpi_op_log, share), dpi_times(g, s.q, down));
+}
+
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return log_below(g, sides_of(g, x, arg));
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    sides s = sides_of(g, x, arg);
+    return log_below(g, (sides){dpi_unary(g, &dpi_op_neg, s.z), s.q, s.p});
+}
+
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     (void)arg_size;
@@ -86,6 +110,8 @@ const dpi_family dpi_asymmetric_laplace = {
     .support = DPI_REAL,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .mean = mean,
     .score = score,
     .outcomes = outcomes,

@@ -13,6 +13,18 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_unary(g, &dpi_op_neg, dpi_add(g, kernel, norm));
 }
 
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id z = dpi_div(g, dpi_sub(g, x, arg[0]), arg[1]);
+    return dpi_unary(g, &dpi_op_log_cauchy_cdf, z);
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id z = dpi_div(g, dpi_sub(g, arg[0], x), arg[1]);
+    return dpi_unary(g, &dpi_op_log_cauchy_cdf, z);
+}
+
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     (void)arg_size;
@@ -49,6 +61,8 @@ const dpi_family dpi_cauchy = {
     .support = DPI_REAL,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .no_mean = "a Cauchy distribution has no mean; its median is loc",
     .score = score,
     .outcomes = outcomes,

@@ -8,6 +8,16 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_sub(g, dpi_unary(g, &dpi_op_log, arg[0]), dpi_times(g, arg[0], x));
 }
 
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return dpi_unary(g, &dpi_op_neg, dpi_times(g, arg[0], x));
+}
+
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return dpi_unary(g, &dpi_op_log1mexp, log_survival(g, x, arg));
+}
+
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     (void)arg_size;
@@ -51,6 +61,8 @@ const dpi_family dpi_exponential = {
     .support = DPI_ABOVE_ZERO,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .expected = expected,
     .mean = mean,
     .score = score,

@@ -25,6 +25,18 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return density(g, z, dpi_unary(g, &dpi_op_exp, dpi_unary(g, &dpi_op_neg, z)), arg);
 }
 
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id back = dpi_unary(g, &dpi_op_neg, standardised(g, x, arg));
+    return dpi_unary(g, &dpi_op_neg, dpi_unary(g, &dpi_op_exp, back));
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id back = dpi_unary(g, &dpi_op_neg, standardised(g, x, arg));
+    return dpi_unary(g, &dpi_op_cloglog, back);
+}
+
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     (void)arg_size;
@@ -74,6 +86,8 @@ const dpi_family dpi_gumbel = {
     .support = DPI_REAL,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .expected = expected,
     .mean = mean,
     .score = score,

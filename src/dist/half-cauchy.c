@@ -13,6 +13,19 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_unary(g, &dpi_op_neg, dpi_add(g, kernel, norm));
 }
 
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id angle = dpi_unary(g, &dpi_op_atan, dpi_div(g, x, arg[0]));
+    return dpi_unary(g, &dpi_op_log, dpi_scale(g, M_2_PI, angle));
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id z = dpi_unary(g, &dpi_op_neg, dpi_div(g, x, arg[0]));
+    dpi_id tail = dpi_unary(g, &dpi_op_log_cauchy_cdf, z);
+    return dpi_add(g, tail, dpi_constant(g, M_LN2));
+}
+
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     (void)arg_size;
@@ -48,6 +61,8 @@ const dpi_family dpi_half_cauchy = {
     .support = DPI_ABOVE_ZERO,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .no_mean = "the mean of a half-Cauchy distribution is infinite; its median is scale",
     .score = score,
     .outcomes = outcomes,

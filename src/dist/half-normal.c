@@ -12,6 +12,19 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_sub(g, kernel, norm);
 }
 
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id z = dpi_scale(g, M_SQRT1_2, dpi_div(g, x, arg[0]));
+    return dpi_unary(g, &dpi_op_log, dpi_unary(g, &dpi_op_erf, z));
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id z = dpi_div(g, x, arg[0]);
+    dpi_id tail = dpi_log_normal_cdf_node(g, 0, dpi_unary(g, &dpi_op_neg, z));
+    return dpi_add(g, tail, dpi_constant(g, M_LN2));
+}
+
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     (void)arg_size;
@@ -59,6 +72,8 @@ const dpi_family dpi_half_normal = {
     .support = DPI_ABOVE_ZERO,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .expected = expected,
     .mean = mean,
     .score = score,

@@ -11,6 +11,27 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_unary(g, &dpi_op_neg, dpi_add(g, dpi_div(g, distance, arg[1]), norm));
 }
 
+/* log P(Z <= z): z - log 2 below 0, log(1 - e^-z / 2) above.  At 0, where the two meet, the slope
+ * is that of both: max gives it to its second number, relu to neither. */
+static dpi_id log_below(dpi_graph *g, dpi_id z)
+{
+    dpi_id back = dpi_unary(g, &dpi_op_neg, z);
+    dpi_id down = dpi_apply(g, &dpi_op_max, dpi_constant(g, 0), back, NULL);
+    dpi_id up = dpi_unary(g, &dpi_op_neg, dpi_unary(g, &dpi_op_relu, z));
+    dpi_id half = dpi_scale(g, -0.5, dpi_unary(g, &dpi_op_exp, up));
+    return dpi_sub(g, dpi_unary(g, &dpi_op_log1p, half), down);
+}
+
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return log_below(g, dpi_div(g, dpi_sub(g, x, arg[0]), arg[1]));
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return log_below(g, dpi_div(g, dpi_sub(g, arg[0], x), arg[1]));
+}
+
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     (void)arg_size;
@@ -57,6 +78,8 @@ const dpi_family dpi_laplace = {
     .support = DPI_REAL,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .mean = mean,
     .score = score,
     .outcomes = outcomes,

@@ -15,6 +15,16 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_sub(g, kernel, norm);
 }
 
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return dpi_normal.log_cdf(g, dpi_unary(g, &dpi_op_log, x), arg);
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return dpi_normal.log_survival(g, dpi_unary(g, &dpi_op_log, x), arg);
+}
+
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     (void)arg_size;
@@ -69,6 +79,8 @@ const dpi_family dpi_log_normal = {
     .support = DPI_ABOVE_ZERO,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .from_normal = from_normal,
     .expected = expected,
     .mean = mean,

@@ -13,6 +13,18 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_sub(g, kernel, norm);
 }
 
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id z = dpi_div(g, dpi_sub(g, x, arg[0]), arg[1]);
+    return dpi_log_normal_cdf_node(g, 0, z);
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id z = dpi_div(g, dpi_sub(g, arg[0], x), arg[1]);
+    return dpi_log_normal_cdf_node(g, 0, z);
+}
+
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     (void)arg_size;
@@ -66,6 +78,8 @@ const dpi_family dpi_normal = {
     .support = DPI_REAL,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .from_normal = from_normal,
     .expected = expected,
     .mean = mean,

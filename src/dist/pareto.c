@@ -24,6 +24,14 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_add(g, log_survival(g, x, arg), less);
 }
 
+/* Close to the minimum a difference of logarithms would have no digits left. */
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id above = dpi_div(g, dpi_sub(g, x, arg[0]), arg[0]);
+    dpi_id power = dpi_times(g, arg[1], dpi_unary(g, &dpi_op_log1p, above));
+    return dpi_unary(g, &dpi_op_log1mexp, dpi_unary(g, &dpi_op_neg, power));
+}
+
 static double above(double e, const double *const arg[])
 {
     return fmin(fmax(exp(log(*arg[0]) + e / *arg[1]), *arg[0]), dpi_into_real(INFINITY));
@@ -71,6 +79,7 @@ const dpi_family dpi_pareto = {
     .support = DPI_FROM,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
     .log_survival = log_survival,
     .mean = mean,
     .score = score,

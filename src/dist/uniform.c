@@ -17,6 +17,22 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_unary(g, &dpi_op_neg, width);
 }
 
+/* log of the share of the width */
+static dpi_id log_share(dpi_graph *g, dpi_id part, const dpi_id arg[])
+{
+    return dpi_unary(g, &dpi_op_log, dpi_div(g, part, dpi_sub(g, arg[1], arg[0])));
+}
+
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return log_share(g, dpi_sub(g, x, arg[0]), arg);
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return log_share(g, dpi_sub(g, arg[1], x), arg);
+}
+
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     (void)arg_size;
@@ -37,5 +53,7 @@ const dpi_family dpi_uniform = {
     .support = DPI_INTERVAL,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .mean = mean,
 };

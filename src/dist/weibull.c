@@ -20,6 +20,17 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_add(g, kernel, dpi_sub(g, dpi_unary(g, &dpi_op_log, arg[0]), log_x));
 }
 
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id t = log_power(g, dpi_unary(g, &dpi_op_log, x), arg);
+    return dpi_unary(g, &dpi_op_neg, dpi_unary(g, &dpi_op_exp, t));
+}
+
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return dpi_unary(g, &dpi_op_cloglog, log_power(g, dpi_unary(g, &dpi_op_log, x), arg));
+}
+
 /* The number whose (x / scale)^shape is e. */
 static double from_exponential(double e, const double *const arg[])
 {
@@ -81,6 +92,8 @@ const dpi_family dpi_weibull = {
     .support = DPI_ABOVE_ZERO,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .expected = expected,
     .mean = mean,
     .score = score,

@@ -14,6 +14,7 @@ libtacit_core_la_SOURCES += \
   %D%/kernel-reduce.c \
   %D%/kernel-select.c \
   %D%/kernel-single.c \
+  %D%/kernel-tail.c \
   %D%/kernels.c %D%/kernel.h \
   %D%/op.c %D%/op.h \
   %D%/op-activation.c \
@@ -31,4 +32,5 @@ libtacit_core_la_SOURCES += \
   %D%/op-reduce.c \
   %D%/op-select.c \
   %D%/op-source.c \
+  %D%/op-tail.c \
   %D%/shape.c %D%/shape.h

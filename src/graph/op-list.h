@@ -20,6 +20,8 @@
     X(add) X(sub) X(mul) X(div) X(neg)                                                             \
     X(exp) X(expm1) X(log) X(log1p) X(sqrt) X(square) X(logistic) X(softplus) X(tanh) X(abs)       \
     X(sign) X(lgamma) X(polygamma)                                                                 \
+    /* logarithms of probabilities */                                                              \
+    X(log1mexp) X(cloglog) X(erf) X(atan) X(log_normal_cdf) X(log_cauchy_cdf)                      \
     /* reductions, products, selection */                                                          \
     X(sum_to) X(expand) X(log_sum_exp)                                                             \
     X(matmul) X(outer)                                                                             \

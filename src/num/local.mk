@@ -7,4 +7,5 @@ libtacit_core_la_SOURCES += \
   %D%/linalg.c %D%/linalg.h %D%/copy.h \
   %D%/matrix.c %D%/matrix.h \
   %D%/special.c %D%/special.h \
-  %D%/spline.c %D%/spline.h
+  %D%/spline.c %D%/spline.h \
+  %D%/tail.c %D%/tail.h

@@ -1,8 +1,9 @@
-UNIT_TESTS += %D%/t-constructors %D%/t-draw %D%/t-family %D%/t-joint %D%/t-mean %D%/t-mixture %D%/t-ordered %D%/t-outcomes \
+UNIT_TESTS += %D%/t-constructors %D%/t-draw %D%/t-family %D%/t-joint %D%/t-mean %D%/t-mixture %D%/t-ordered %D%/t-outcomes %D%/t-cdf \
   %D%/t-shapes %D%/t-simplex %D%/t-support
 
 dist_help = %D%/cases.c %D%/cases.h %D%/reference.h
-EXTRA_DIST += %D%/reference.py %D%/reference-joint.py
+EXTRA_DIST += %D%/reference.py %D%/reference-cdf.py %D%/reference-joint.py
+%C%_t_cdf_SOURCES = %D%/t-cdf.c %D%/reference-cdf.h $(dist_help)
 %C%_t_draw_SOURCES = %D%/t-draw.c $(dist_help)
 %C%_t_family_SOURCES = %D%/t-family.c $(dist_help)
 dist_joint = %D%/joint.c %D%/joint.h $(dist_help)

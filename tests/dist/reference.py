@@ -265,4 +265,5 @@ def main():
     table("student_t_centre", student_t, CENTRES)
 
 
-main()
+if __name__ == "__main__":
+    main()

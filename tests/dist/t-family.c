@@ -295,17 +295,20 @@ static dp_status build(const dpi_family *f, size_t allowed)
     dpi_graph_init(&g, &arena, &err);
     dpi_attr attr = {.shape = f->vector_arg ? dpi_vector(MAX_NUMBERS, false) : dpi_scalar(false)};
     dpi_id x = dpi_source(&g, &dpi_op_input, "x", (dpi_attr){0}), arg[DPI_MAX_ARGS],
-           result[3] = {0};
+           result[5] = {0};
     for (int k = 0; k < DPI_MAX_ARGS; k++)
         arg[k] = dpi_source(&g, &dpi_op_input, "arg", attr);
     const dpi_support *support = &dpi_supports[f->support];
     result[0] = f->log_density(&g, x, arg);
     result[1] = support->constrain == NULL ? 0 : support->constrain(&g, x, arg);
     result[2] = f->from_normal == NULL ? 0 : f->from_normal(&g, x, arg);
+    result[3] = f->log_cdf == NULL ? 0 : f->log_cdf(&g, x, arg);
+    result[4] = f->log_survival == NULL ? 0 : f->log_survival(&g, x, arg);
     allocations_left = SIZE_MAX;
-    assert_true(err.status == DP_OK || result[0] == DPI_NONE || result[1] == DPI_NONE ||
-                result[2] == DPI_NONE);
-    assert_true(err.status != DP_OK || (result[0] >= 0 && result[1] >= 0 && result[2] >= 0));
+    bool complete = true;
+    for (int i = 0; i < 5; i++)
+        complete = complete && result[i] >= 0;
+    assert_true(complete == (err.status == DP_OK));
     dpi_arena_free(&arena);
     return err.status;
 }

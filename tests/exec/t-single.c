@@ -153,6 +153,12 @@ static bool takes_positive(const dpi_op *op)
            op == &dpi_op_polygamma;
 }
 
+/* The middle of the numbers that it is given. */
+static double middle(const dpi_op *op)
+{
+    return takes_positive(op) ? 3.001 : op == &dpi_op_log1mexp ? -3.001 : 0;
+}
+
 /* What makes a matrix positive definite and a triangular system easy to solve. */
 static double on_diagonal(const dpi_op *op, const dpi_shape *a, size_t e)
 {
@@ -177,8 +183,7 @@ static void check_shapes(const dpi_op *op, dpi_shape a, dpi_shape b, const dpi_a
         assert_ok(dpi_run_new(&spec, &run[k], &err), err.text);
         double *value = dpi_run_value(run[k], x);
         for (size_t e = 0; e < left * (a.per_record ? 3 : 1); e++)
-            value[e] = (float)((takes_positive(op) ? 3.001 : 0) + 3 * sin(1.7 * (double)e + 1) +
-                               on_diagonal(op, &a, e));
+            value[e] = (float)(middle(op) + 3 * sin(1.7 * (double)e + 1) + on_diagonal(op, &a, e));
         value = y != DPI_NONE ? dpi_run_value(run[k], y) : NULL;
         for (size_t e = 0; value != NULL && e < right * (b.per_record ? 3 : 1); e++)
             value[e] = (float)(2 + sin(2.3 * (double)e));
@@ -262,10 +267,14 @@ static void every_kernel_for_floats_is_that_for_doubles(void **state)
     for (size_t i = 0; i < DPI_N_OPS; i++)
         seen += dpi_kernels_single[i].run != NULL;
     static const dpi_op *const unary[] = {
-        &dpi_op_neg,        &dpi_op_exp,   &dpi_op_square, &dpi_op_logistic,
-        &dpi_op_softplus,   &dpi_op_tanh,  &dpi_op_sqrt,   &dpi_op_relu,
-        &dpi_op_normal_cdf, &dpi_op_expm1, &dpi_op_log,    &dpi_op_log1p,
-        &dpi_op_abs,        &dpi_op_sign,  &dpi_op_lgamma, &dpi_op_polygamma};
+        &dpi_op_neg,           &dpi_op_exp,      &dpi_op_square,
+        &dpi_op_logistic,      &dpi_op_softplus, &dpi_op_tanh,
+        &dpi_op_sqrt,          &dpi_op_relu,     &dpi_op_normal_cdf,
+        &dpi_op_expm1,         &dpi_op_log,      &dpi_op_log1p,
+        &dpi_op_abs,           &dpi_op_sign,     &dpi_op_lgamma,
+        &dpi_op_polygamma,     &dpi_op_log1mexp, &dpi_op_cloglog,
+        &dpi_op_erf,           &dpi_op_atan,     &dpi_op_log_normal_cdf,
+        &dpi_op_log_cauchy_cdf};
     for (size_t i = 0; i < sizeof unary / sizeof unary[0]; i++) {
         check_operation(unary[i], 5, true, 1, false, NULL);
         check_operation(unary[i], 19, true, 1, false, NULL);
@@ -278,6 +287,7 @@ static void every_kernel_for_floats_is_that_for_doubles(void **state)
     }
     check_operation(&dpi_op_scatter, 6, true, 1, true, &(dpi_attr){.number = 5});
     check_operation(&dpi_op_polygamma, 5, true, 1, false, &(dpi_attr){.number = 2});
+    check_operation(&dpi_op_log_normal_cdf, 5, true, 1, false, &(dpi_attr){.number = 2});
     known += 2;
     static const dpi_op *const binary[] = {&dpi_op_add, &dpi_op_sub, &dpi_op_mul,
                                            &dpi_op_div, &dpi_op_max, &dpi_op_step};

@@ -1,5 +1,6 @@
-/* Polygamma functions in long double. */
+/* Polygamma functions and logarithms of probabilities in long double. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "tests/graph/naive.h"
 
@@ -43,4 +44,34 @@ real naive_polygamma(size_t order, real x)
                 (x * x);
     }
     return order % 2 == 0 ? -sum : sum;
+}
+
+/* Derivatives of log Phi, by erfc of 64 bits. */
+static real naive_log_normal_cdf(size_t order, real a)
+{
+    real below = erfcl(-a / sqrtl(2)) / 2;
+    if (order == 0)
+        return a > 0 ? log1pl(-erfcl(a / sqrtl(2)) / 2) : logl(below);
+    real slope = expl(-a * a / 2) / sqrtl(8 * atanl(1)) / below;
+    return order == 1 ? slope : -slope * (a + slope);
+}
+
+real naive_tail(const dpi_node *node, real a)
+{
+    const dpi_op *op = node->op;
+    if (op == &dpi_op_log1mexp)
+        return a > -1 ? logl(-expm1l(a)) : log1pl(-expl(a));
+    if (op == &dpi_op_cloglog)
+        return a > 0 ? log1pl(-expl(-expl(a))) : logl(-expm1l(-expl(a)));
+    if (op == &dpi_op_erf)
+        return erfl(a);
+    if (op == &dpi_op_atan)
+        return atanl(a);
+    if (op == &dpi_op_log_normal_cdf)
+        return naive_log_normal_cdf(node->attr.number, a);
+    if (op == &dpi_op_log_cauchy_cdf) {
+        real tail = atan2l(1, fabsl(a)) / (4 * atanl(1));
+        return a > 0 ? log1pl(-tail) : logl(tail);
+    }
+    abort();
 }

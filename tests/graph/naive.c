@@ -83,7 +83,7 @@ static real unary(const dpi_node *node, real a)
         return lgammal(a);
     if (op == &dpi_op_polygamma)
         return naive_polygamma(node->attr.number, a);
-    abort();
+    return naive_tail(node, a);
 }
 
 static real binary(const dpi_node *node, real a, real b)

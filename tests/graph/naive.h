@@ -42,4 +42,7 @@ bool naive_is_sharp(void);
  * series. */
 long double naive_polygamma(size_t order, long double x);
 
+/* y of an operation that is a logarithm of a probability, and of erf and atan. */
+long double naive_tail(const dpi_node *node, long double a);
+
 #endif

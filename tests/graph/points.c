@@ -15,6 +15,9 @@
     {.op = &dpi_op_##name, .a = "?", .range = {{__VA_ARGS__}}, .step = unit}
 #define POLYGAMMA(order, ...)                                                                      \
     {.op = &dpi_op_polygamma, .a = "?", .range = {{__VA_ARGS__}}, .attr.number = order}
+#define NORMAL(order, unit, ...)                                                                   \
+    {.op = &dpi_op_log_normal_cdf, .a = "?", .range = {{__VA_ARGS__}}, .step = unit,               \
+     .attr.number = order}
 #define RELU(slope, ...)                                                                           \
     {.op = &dpi_op_relu, .a = "?", .range = {{__VA_ARGS__}}, .attr.value = slope}
 #define APART(name, low, ...) \
@@ -76,6 +79,17 @@ static const point table[] = {
     POLYGAMMA(1, 0.217, 3.385), POLYGAMMA(1, 1.3e-3, 2.1e-2), POLYGAMMA(1, 21.3, 713.7),
     POLYGAMMA(2, 0.217, 3.385), POLYGAMMA(2, 21.3, 713.7),
     POLYGAMMA(3, 0.217, 3.385), POLYGAMMA(3, 21.3, 713.7),
+    UNARY(log1mexp, -3.385, -0.217), STEPPED(log1mexp, 1, -33.7, -28.3),
+    UNARY(log1mexp, -3.1e-7, -1.7e-9),
+    UNARY(cloglog, -3.385, 2.913), STEPPED(cloglog, 1, -5.7, -3.3),
+    STEPPED(cloglog, 0.1, 2.9, 3.7),
+    UNARY(erf, -2.385, 2.913), STEPPED(erf, 1, 1.7e-9, 3.1e-7),
+    UNARY(atan, -2.385, 2.913), UNARY(atan, 21.3, 713.7), STEPPED(atan, 1, 1.7e-9, 3.1e-7),
+    NORMAL(0, 0, -2.385, 2.913), NORMAL(0, 1, -33.7, -5.9), NORMAL(0, 1, 2.7, 7.9),
+    NORMAL(1, 0, -2.385, 2.913), NORMAL(1, 1, -9.3, -5.9), NORMAL(1, 1, 2.7, 7.9),
+    NORMAL(2, 0, -2.385, 2.913), NORMAL(2, 1, -5.9, -3.1), NORMAL(2, 1, 2.7, 7.9),
+    UNARY(log_cauchy_cdf, -2.385, 2.913), UNARY(log_cauchy_cdf, -713.7, -21.3),
+    UNARY(log_cauchy_cdf, 21.3, 713.7),
 
     {ON(sum_to, "3"), .to = ""}, {ON(sum_to, "*3"), .to = ""}, {ON(sum_to, "2x3"), .to = ""},
     {ON(sum_to, "2x3"), .to = "3"}, {ON(sum_to, "*2x3"), .to = "3"},

@@ -3,6 +3,8 @@
 
 #include <gsl/gsl_errno.h>
 
+#include "num/tail.h"
+
 #include "tests/lib/check.h"
 #include "tests/num/reference.h"
 
@@ -10,6 +12,10 @@ enum {
     N_LOGISTIC = sizeof logistic_values / sizeof logistic_values[0],
     N_SOFTPLUS = sizeof softplus_values / sizeof softplus_values[0],
     N_LGAMMA = sizeof lgamma_values / sizeof lgamma_values[0],
+    N_LOG_NORMAL_CDF = sizeof log_normal_cdf_values / sizeof log_normal_cdf_values[0],
+    N_LOG_CAUCHY_CDF = sizeof log_cauchy_cdf_values / sizeof log_cauchy_cdf_values[0],
+    N_LOG1MEXP = sizeof log1mexp_values / sizeof log1mexp_values[0],
+    N_CLOGLOG = sizeof cloglog_values / sizeof cloglog_values[0],
     N_POLYGAMMA = sizeof polygamma_values / sizeof polygamma_values[0],
 };
 
@@ -64,6 +70,46 @@ static void polygamma_is_accurate(void **state)
     assert_true(isnan(dpi_polygamma(101, 2.385)));
     for (size_t order = 1; order < 6; order++)
         check(dpi_polygamma(order, INFINITY), 0, 0, 0);
+}
+
+/* A number below the least normal one has fewer digits. */
+static const double denormal = 1e-320;
+
+static void probabilities_keep_their_digits_in_both_tails(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_LOG_NORMAL_CDF; i++) {
+        const double *row = log_normal_cdf_values[i];
+        check(dpi_log_normal_cdf((size_t)row[0], row[1]), row[2], 1e-14, denormal);
+    }
+    for (size_t i = 0; i < N_LOG_CAUCHY_CDF; i++)
+        check(dpi_log_cauchy_cdf(log_cauchy_cdf_values[i][0]), log_cauchy_cdf_values[i][1], 1e-15,
+              denormal);
+    for (size_t i = 0; i < N_LOG1MEXP; i++)
+        check(dpi_log1mexp(log1mexp_values[i][0]), log1mexp_values[i][1], 1e-15, denormal);
+    for (size_t i = 0; i < N_CLOGLOG; i++)
+        check(dpi_cloglog(cloglog_values[i][0]), cloglog_values[i][1], 4e-15, denormal);
+}
+
+static void probabilities_have_limits(void **state)
+{
+    (void)state;
+    const double end[3][2] = {{-INFINITY, 0}, {INFINITY, 0}, {-1, 0}};
+    for (size_t order = 0; order < 3; order++) {
+        check(dpi_log_normal_cdf(order, -INFINITY), end[order][0], 0, 0);
+        check(dpi_log_normal_cdf(order, INFINITY), end[order][1], 0, 0);
+        assert_true(isnan(dpi_log_normal_cdf(order, NAN)));
+    }
+    assert_true(isnan(dpi_log_normal_cdf(3, 0)));
+    check(dpi_log_cauchy_cdf(-INFINITY), -INFINITY, 0, 0);
+    check(dpi_log_cauchy_cdf(INFINITY), 0, 0, 0);
+    check(dpi_log1mexp(-INFINITY), 0, 0, 0);
+    check(dpi_log1mexp(0), -INFINITY, 0, 0);
+    assert_true(isnan(dpi_log1mexp(1)));
+    check(dpi_cloglog(-INFINITY), -INFINITY, 0, 0);
+    check(dpi_cloglog(INFINITY), 0, 0, 0);
+    assert_true(isnan(dpi_log_cauchy_cdf(NAN)) && isnan(dpi_log1mexp(NAN)) &&
+                isnan(dpi_cloglog(NAN)));
 }
 
 static void nothing_is_defined_at_poles_and_below(void **state)
@@ -125,6 +171,8 @@ int main(void)
         cmocka_unit_test(softplus_is_accurate_on_both_sides),
         cmocka_unit_test(lgamma_is_accurate),
         cmocka_unit_test(polygamma_is_accurate),
+        cmocka_unit_test(probabilities_keep_their_digits_in_both_tails),
+        cmocka_unit_test(probabilities_have_limits),
         cmocka_unit_test(nothing_is_defined_at_poles_and_below),
         cmocka_unit_test(no_argument_reaches_the_handler_of_gsl),
     };

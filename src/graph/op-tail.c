@@ -1,0 +1,86 @@
+/* Logarithms of probabilities, for distribution functions: y = f(a), number by number.
+ *
+ * Each keeps its digits where the probability is near 0 and where it is near 1. */
+#include <gsl/gsl_math.h>
+#include <stdio.h>
+
+#include "graph/op.h"
+
+/* y = log(1 - e^a);  y' = -1 / (e^-a - 1) */
+static void log1mexp_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    dpi_id back = dpi_unary(g, &dpi_op_neg, dpi_get(g, y)->in[0]);
+    dpi_id slope = dpi_unary(g, &dpi_op_expm1, back);
+    result[0] = dpi_unary(g, &dpi_op_neg, dpi_div(g, adjoint, slope));
+}
+
+/* y = log(1 - e^-w), w = e^a;  y' = e^(a - w - y), where a - y is nearly 0 if w is */
+static void cloglog_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    dpi_id a = dpi_get(g, y)->in[0], w = dpi_unary(g, &dpi_op_exp, a);
+    dpi_id slope = dpi_unary(g, &dpi_op_exp, dpi_sub(g, dpi_sub(g, a, y), w));
+    result[0] = dpi_times(g, adjoint, slope);
+}
+
+/* y = erf(a);  y' = 2 e^(-a^2) / sqrt(pi) */
+static void erf_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    dpi_id square = dpi_unary(g, &dpi_op_square, dpi_get(g, y)->in[0]);
+    dpi_id bell = dpi_unary(g, &dpi_op_exp, dpi_unary(g, &dpi_op_neg, square));
+    result[0] = dpi_times(g, adjoint, dpi_scale(g, M_2_SQRTPI, bell));
+}
+
+/* y = atan(a);  y' = 1 / (1 + a^2) */
+static void atan_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    dpi_id square = dpi_unary(g, &dpi_op_square, dpi_get(g, y)->in[0]);
+    result[0] = dpi_div(g, adjoint, dpi_add(g, square, dpi_constant(g, 1)));
+}
+
+dpi_id dpi_log_normal_cdf_node(dpi_graph *g, size_t order, dpi_id a)
+{
+    return dpi_apply(g, &dpi_op_log_normal_cdf, a, DPI_NONE, &(dpi_attr){.number = order});
+}
+
+/* y = the derivative of log Phi(a) of order attr.number, 0 to 2;  y' = the next.  With h for the
+ * first and h' for the second the third is -h' (a + 2 h) - h. */
+static void log_normal_cdf_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    const dpi_node node = *dpi_get(g, y);
+    if (node.attr.number < 2) {
+        dpi_id next = dpi_log_normal_cdf_node(g, node.attr.number + 1, node.in[0]);
+        result[0] = dpi_times(g, adjoint, next);
+        return;
+    }
+    dpi_id h = dpi_log_normal_cdf_node(g, 1, node.in[0]);
+    dpi_id sum = dpi_add(g, node.in[0], dpi_scale(g, 2, h));
+    dpi_id third = dpi_add(g, dpi_times(g, y, sum), h);
+    result[0] = dpi_unary(g, &dpi_op_neg, dpi_times(g, adjoint, third));
+}
+
+static void log_normal_cdf_detail(const dpi_node *node, char *text, size_t size)
+{
+    (void)snprintf(text, size, " %zu", node->attr.number);
+}
+
+/* y = log(1/2 + atan(a) / pi);  y' = e^-y / (pi (1 + a^2)) */
+static void log_cauchy_cdf_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    dpi_id square = dpi_unary(g, &dpi_op_square, dpi_get(g, y)->in[0]);
+    dpi_id whole = dpi_scale(g, M_PI, dpi_add(g, square, dpi_constant(g, 1)));
+    dpi_id inverse = dpi_unary(g, &dpi_op_exp, dpi_unary(g, &dpi_op_neg, y));
+    result[0] = dpi_times(g, adjoint, dpi_div(g, inverse, whole));
+}
+
+#define ROW(op_name, op_formula)                                                                   \
+    .id = DPI_OP_##op_name, .name = #op_name, .formula = op_formula, .class = DPI_ELEMENTWISE,     \
+    .n_inputs = 1, .shape = dpi_unary_shape, .flops = dpi_flops_transcendental,                    \
+    .backward = op_name##_backward
+
+const dpi_op dpi_op_log1mexp = {ROW(log1mexp, "log(1 - e^a)")};
+const dpi_op dpi_op_cloglog = {ROW(cloglog, "log(1 - e^-(e^a))")};
+const dpi_op dpi_op_erf = {ROW(erf, "erf a")};
+const dpi_op dpi_op_atan = {ROW(atan, "atan a")};
+const dpi_op dpi_op_log_cauchy_cdf = {ROW(log_cauchy_cdf, "log(1/2 + atan(a) / pi)")};
+const dpi_op dpi_op_log_normal_cdf = {ROW(log_normal_cdf, "log Phi(a), or a derivative"),
+                                      .given = DPI_ATTR_NUMBER, .detail = log_normal_cdf_detail};
