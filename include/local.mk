@@ -16,6 +16,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/marginal.h \
   %D%/tacit/model.h \
   %D%/tacit/models.h \
+  %D%/tacit/multivariate.h \
   %D%/tacit/npy.h \
   %D%/tacit/random.h \
   %D%/tacit/simulate.h \

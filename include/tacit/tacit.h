@@ -18,6 +18,7 @@
 #include <tacit/marginal.h>
 #include <tacit/model.h>
 #include <tacit/models.h>
+#include <tacit/multivariate.h>
 #include <tacit/npy.h>
 #include <tacit/random.h>
 #include <tacit/simulate.h>

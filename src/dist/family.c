@@ -18,7 +18,9 @@ static const dpi_family *find(const dpi_family *const *families, size_t n, const
 
 const dpi_family *dpi_family_named(const char *name)
 {
-    const dpi_family *const joint[] = {&dpi_dirichlet};
+    const dpi_family *const joint[] = {
+        &dpi_dirichlet, &dpi_multivariate_normal, &dpi_multivariate_normal_precision,
+        &dpi_multivariate_normal_low_rank, &dpi_multivariate_student_t};
     const dpi_family *family = find(dpi_families, dpi_n_families, name);
     if (family == NULL)
         family = find(dpi_mixtures, dpi_n_mixtures, name);
@@ -96,9 +98,10 @@ void dpi_draw_site(const dpi_family *family, gsl_rng *rng, const double *const a
     for (size_t e = 0; e < size; e += joint ? row : 1) {
         const double *at[DPI_MAX_ARGS] = {NULL};
         size_t at_size[DPI_MAX_ARGS] = {0};
-        /* A mixture has one value; its arguments are not those of a row. */
-        bool whole = family->vector_arg || family->component != NULL;
         for (int k = 0; k < family->n_args; k++) {
+            /* A mixture has one value; its arguments are not those of a row. */
+            bool whole =
+                family->vector_arg || family->component != NULL || family->arg_kind[k] != DPI_EACH;
             at[k] = whole ? arg[k] : arg[k] + e % arg_size[k];
             at_size[k] = whole || arg_size[k] < row ? arg_size[k] : row;
         }

@@ -28,6 +28,16 @@ typedef enum dpi_domain {
  * theirs, that in m and c being divided by c. */
 typedef enum dpi_role { DPI_SHAPE, DPI_LOCATION, DPI_SCALE } dpi_role;
 
+/* What an argument is to a value that is a row of K numbers. */
+typedef enum dpi_arg_kind {
+    DPI_EACH,   /* repeated over the numbers of a site like any operand */
+    DPI_ONE,    /* one number for all rows */
+    DPI_ROW,    /* one number or [K], the same for all rows */
+    DPI_LIST,   /* a number or a vector of any length, the same for all rows */
+    DPI_SQUARE, /* [K][K] */
+    DPI_TALL    /* [K][r] */
+} dpi_arg_kind;
+
 typedef struct dpi_family {
     const char *name;    /* "normal" */
     const char *formula; /* of the log density */
@@ -38,8 +48,9 @@ typedef struct dpi_family {
     bool vector_arg; /* the one argument is a vector: the last dimension is used up (categorical) */
     const struct dpi_family *component; /* of a mixture; NULL for all others */
     const struct dpi_family *each;      /* of what is ordered; NULL for all others */
-    bool number_args;                   /* an argument is one number for all of a site */
-    const char *refused;                /* why no site can have it; NULL for all others */
+    dpi_arg_kind arg_kind[DPI_MAX_ARGS];
+    const char *takes;   /* shapes of its arguments in words; NULL: they broadcast */
+    const char *refused; /* why no site can have it; NULL for all others */
     /* Log density of each element of x, normalised, as a node that broadcasts x and the arguments.
      * Outside the support the value is unspecified: data are checked and latents are bijected.
      * With a vector argument x is one number (of each record) and indexes the vector when the graph
@@ -128,6 +139,12 @@ void dpi_draw_site(const dpi_family *family, gsl_rng *rng, const double *const a
 #define DPI_DECLARED(name) extern const dpi_family dpi_##name;
 DPI_FAMILIES(DPI_DECLARED)
 #undef DPI_DECLARED
-extern const dpi_family dpi_dirichlet; /* of rows of numbers */
+
+/* Of rows of numbers. */
+extern const dpi_family dpi_dirichlet, dpi_multivariate_normal, dpi_multivariate_normal_precision,
+    dpi_multivariate_normal_low_rank, dpi_multivariate_student_t;
+
+/* log Gamma((df + 1) / 2) - log Gamma(df / 2) - log(df) / 2 with all digits (student-t.c). */
+dpi_id dpi_log_gamma_ratio(dpi_graph *g, dpi_id df);
 
 #endif

@@ -21,7 +21,9 @@ libtacit_core_la_SOURCES += \
   %D%/laplace.c \
   %D%/log-normal.c \
   %D%/logistic-distribution.c \
+  %D%/matrix-rows.c %D%/matrix-rows.h \
   %D%/mixture.c \
+  %D%/multivariate-normal.c \
   %D%/normal.c \
   %D%/ordered.c \
   %D%/outcomes.c %D%/outcomes.h \

@@ -121,6 +121,8 @@ static dpi_id mean_of(const dpi_family *component, dpi_graph *g, const dpi_id ar
         .formula = "log sum_k weights_k p(x | component k) - log sum_k weights_k, p " #of,         \
         .n_args = 1 + (count), .arg_name = {"weights", LIST names},                                \
         .arg_domain = {DPI_POSITIVE, LIST domains}, .support = on, .component = &dpi_##of,         \
+        .takes = "weights [K], K at least 2, and components' arguments that are numbers, [K] or "  \
+                 "[K][d]",                                                                         \
         .log_density = of##_log_density, .draw_joint = of##_draw, .mean = of##_mean}
 
 MIXTURE(normal, DPI_REAL, 2, ("loc", "scale"), (DPI_ANY, DPI_POSITIVE));

@@ -43,7 +43,8 @@ static void draw_of(const dpi_family *base, gsl_rng *rng, const double *const ar
         .name = "ordered " #of,                                                                    \
         .formula = "sum_k log p(x_k) + log n! for x_1 <= x_2 <= ..., p " #of,                      \
         .n_args = (count), .arg_name = {LIST names}, .arg_domain = {LIST domains},                 \
-        .support = DPI_ORDERED, .each = &dpi_##of, .number_args = true,                            \
+        .support = DPI_ORDERED, .each = &dpi_##of,                                                 \
+        .arg_kind = {DPI_ONE, DPI_ONE, DPI_ONE}, .takes = "arguments that are numbers",            \
         .log_density = of##_log_density, .draw_joint = of##_draw,                                  \
         .no_mean = "means of numbers in order have no closed form here"}
 

@@ -39,8 +39,7 @@ static dpi_id series_at(dpi_graph *g, dpi_id w)
     return dpi_times(g, sum, v);
 }
 
-/* log Gamma((df + 1) / 2) - log Gamma(df / 2) - log(df) / 2 */
-static dpi_id log_gamma_ratio(dpi_graph *g, dpi_id df)
+dpi_id dpi_log_gamma_ratio(dpi_graph *g, dpi_id df)
 {
     dpi_id a = dpi_scale(g, 0.5, df);
     dpi_id w = dpi_add(g, a, dpi_constant(g, SHIFTS - 0.25));
@@ -62,7 +61,7 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     dpi_id share = dpi_div(g, dpi_unary(g, &dpi_op_square, z), df);
     dpi_id power = dpi_scale(g, 0.5, dpi_add(g, df, dpi_constant(g, 1)));
     dpi_id kernel = dpi_times(g, power, dpi_unary(g, &dpi_op_log1p, share));
-    dpi_id norm = dpi_sub(g, log_gamma_ratio(g, df), dpi_unary(g, &dpi_op_log, scale));
+    dpi_id norm = dpi_sub(g, dpi_log_gamma_ratio(g, df), dpi_unary(g, &dpi_op_log, scale));
     return dpi_sub(g, dpi_sub(g, norm, dpi_constant(g, 0.5 * log(M_PI))), kernel);
 }
 

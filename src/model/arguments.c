@@ -112,11 +112,6 @@ bool dpi_take_arguments(dp_model *m, const char *name, dp_dist dist, dpi_id arg[
             }
         if (!stays_in_domain(m, name, dist.family, k, arg[k]))
             return false;
-        if (dist.family->number_args && dpi_get(&m->graph, arg[k])->shape.n_dims > 0) {
-            FAIL(m, DP_ESHAPE, "'%s': %s of %s is one number for all; give a number", name,
-                 dist.family->arg_name[k], dist.family->name);
-            return false;
-        }
     }
     if (dist.family->support == DPI_INTERVAL && dist.arg[0].model == NULL &&
         dist.arg[1].model == NULL && !(dist.arg[0].value < dist.arg[1].value)) {
@@ -150,6 +145,30 @@ static bool mixture_shape(const dp_model *m, const dpi_family *family, const dpi
     return true;
 }
 
+/* What an argument says of the shape of a value: *shape is its own and becomes that. */
+static bool shape_from(dpi_arg_kind kind, dpi_shape *shape)
+{
+    bool is_matrix = shape->n_dims == 2, is_list = shape->n_dims <= 1;
+    switch (kind) {
+    case DPI_EACH:
+        return true;
+    case DPI_ONE:
+        return shape->n_dims == 0;
+    case DPI_ROW:
+        return is_list;
+    case DPI_LIST:
+        *shape = dpi_scalar(shape->per_record);
+        return is_list;
+    case DPI_SQUARE:
+    case DPI_TALL:
+        is_matrix = is_matrix && (kind == DPI_TALL || shape->dim[0] == shape->dim[1]);
+        *shape = (dpi_shape){
+            .per_record = shape->per_record, .n_dims = 1, .dim = {is_matrix ? shape->dim[0] : 0}};
+        return is_matrix;
+    }
+    return false;
+}
+
 bool dpi_arguments_shape(const dp_model *m, const dpi_family *family, const dpi_id arg[],
                          dpi_shape *shape)
 {
@@ -163,7 +182,7 @@ bool dpi_arguments_shape(const dp_model *m, const dpi_family *family, const dpi_
                 return false;
             next = dpi_scalar(next.per_record);
         }
-        if (!dpi_shape_join(shape, &next, shape))
+        if (!shape_from(family->arg_kind[k], &next) || !dpi_shape_join(shape, &next, shape))
             return false;
     }
     return true;

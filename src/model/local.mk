@@ -12,6 +12,7 @@ libtacit_core_la_SOURCES += \
   %D%/expr-layer.c \
   %D%/marginal.c \
   %D%/model.c %D%/model.h \
+  %D%/multivariate.c \
   %D%/plates.c \
   %D%/restore.c \
   %D%/sample.c \

@@ -12,12 +12,25 @@ dpi_id dpi_log_density(dpi_graph *g, const dpi_family *family, dpi_id x, const d
     return dpi_sum(g, family->log_density(g, x, arg));
 }
 
-/* A row of one number, of which no shape has a dimension: that of a plate is none of its own. */
+/* A row of one number. */
 static bool is_short_row(const dpi_shape *shape, const dpi_family *family)
 {
-    int last = shape->n_dims - 1;
     return dpi_supports[family->support].rows != NULL &&
-           (last < 0 || shape->dim[last] < 2 || shape->plate[last] != 0);
+           (shape->n_dims == 0 || shape->dim[shape->n_dims - 1] < 2);
+}
+
+/* False, with an error, for a latent that should be a row and is one number: the dimension of a
+ * plate, whose members are apart from one another, is none of a row's. */
+static bool is_long_enough(dp_model *m, const char *name, const dpi_shape *shape,
+                           const dpi_family *family)
+{
+    const dpi_support *support = &dpi_supports[family->support];
+    int last = shape->n_dims - 1;
+    if (family->draw_joint == NULL || (last >= 0 && shape->dim[last] > 1 && !shape->plate[last]))
+        return true;
+    FAIL(m, DP_ESHAPE, "'%s': %s is of n >= 2 %s; give their number as n", name, family->name,
+         support->rows != NULL ? support->says : "numbers");
+    return false;
 }
 
 /* In a guide: the model has this latent, with this shape. */
@@ -55,6 +68,15 @@ static bool stays_in_support(dp_model *m, const char *name, const dpi_family *fa
     return false;
 }
 
+static void misfit(dp_model *m, const char *name, const dpi_family *family)
+{
+    if (family->takes == NULL)
+        FAIL(m, DP_ESHAPE, "the arguments of '%s' do not fit together", name);
+    else
+        FAIL(m, DP_ESHAPE, "the arguments of '%s' do not fit together; %s takes %s", name,
+             family->name, family->takes);
+}
+
 static dp_expr sample(dp_model *m, const dp_plate *plate, const char *name, size_t n, dp_dist dist)
 {
     dpi_shape shape, args, joined;
@@ -74,13 +96,12 @@ static dp_expr sample(dp_model *m, const dp_plate *plate, const char *name, size
              "a guide cannot sample from %s; use dp_normal or dp_log_normal "
              "and transform",
              dist.family->name);
-    else if (is_short_row(&shape, dist.family))
-        FAIL(m, DP_ESHAPE, "'%s': %s is of n >= 2 %s; give their number as n", name,
-             dist.family->name, dpi_supports[dist.family->support].says);
-    else if (!stays_in_support(m, name, dist.family))
+    else if (!is_long_enough(m, name, &shape, dist.family) ||
+             !stays_in_support(m, name, dist.family))
         return dpi_expression(m, DPI_NONE);
-    else if (!dpi_arguments_shape(m, dist.family, site.arg, &args) ||
-             !dpi_shape_join(&shape, &args, &joined) || !dpi_shape_same(&shape, &joined))
+    else if (!dpi_arguments_shape(m, dist.family, site.arg, &args))
+        misfit(m, name, dist.family);
+    else if (!dpi_shape_join(&shape, &args, &joined) || !dpi_shape_same(&shape, &joined))
         FAIL(m, DP_ESHAPE, "'%s' is %s, but the arguments of %s are together %s", name,
              dpi_shape_text(&shape, text[0]), dist.family->name, dpi_shape_text(&args, text[1]));
     else if (args.per_record && !shape.per_record)
@@ -128,11 +149,7 @@ void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *fi
         return;
     }
     if (!dpi_arguments_shape(m, dist.family, site.arg, &shape)) {
-        FAIL(m, DP_ESHAPE, "the arguments of '%s' do not fit together%s", name,
-             dist.family->component == NULL
-                 ? ""
-                 : "; dp_mixture takes weights [K], K at least 2, and components' arguments that "
-                   "are numbers, [K] or [K][d]");
+        misfit(m, name, dist.family);
         return;
     }
     if (is_short_row(&shape, dist.family)) {

@@ -13,6 +13,8 @@ dist_joint = %D%/joint.c %D%/joint.h $(dist_help)
 %C%_t_outcomes_SOURCES = %D%/t-outcomes.c %D%/fine.c %D%/fine.h %D%/information.c %D%/information.h \
   $(dist_help)
 dist_bijector = %D%/bijector.c %D%/bijector.h
+UNIT_TESTS += %D%/t-multivariate
+%C%_t_multivariate_SOURCES = %D%/t-multivariate.c $(dist_joint)
 %C%_t_ordered_SOURCES = %D%/t-ordered.c $(dist_joint) $(dist_bijector)
 %C%_t_simplex_SOURCES = %D%/t-simplex.c $(dist_joint) $(dist_bijector)
 %C%_t_shapes_SOURCES = %D%/t-shapes.c $(dist_help)

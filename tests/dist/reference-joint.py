@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes reference-joint.h: Dirichlet, mixtures, ordered numbers, log densities and derivatives to 17 digits.
+"""Writes reference-joint.h: Dirichlet, mixtures, ordered numbers, multivariate ones, log densities and derivatives to 17 digits.
 
 Needs mpmath (pip install mpmath); run as  python3 reference-joint.py | clang-format > reference-joint.h
 Written from textbook forms in 400 digits: products of densities over dimensions, sums over components.
@@ -77,10 +77,50 @@ def ordered(density):
     return log_density
 
 
+def lower(numbers, n):
+    return mp.matrix([[numbers[i * n + j] if j <= i else mpf(0) for j in range(n)] for i in range(n)])
+
+
+def residual(x, loc):
+    return mp.matrix([v - loc[0 if len(loc) == 1 else k] for k, v in enumerate(x)])
+
+
+def normal_with(x, loc, covariance):
+    e = residual(x, loc)
+    return -(e.T * mp.inverse(covariance) * e)[0] / 2 - log((2 * pi) ** len(x) * mp.det(covariance)) / 2
+
+
+def multivariate_normal(x, shapes, arguments):
+    factor = lower(arguments[1], len(x))
+    return normal_with(x, arguments[0], factor * factor.T)
+
+
+def multivariate_normal_precision(x, shapes, arguments):
+    factor = lower(arguments[1], len(x))
+    return normal_with(x, arguments[0], mp.inverse(factor * factor.T))
+
+
+def multivariate_normal_low_rank(x, shapes, arguments):
+    n, r = len(x), len(arguments[1]) // len(x)
+    w = mp.matrix([[arguments[1][i * r + j] for j in range(r)] for i in range(n)])
+    v = arguments[2] if len(arguments[2]) > 1 else list(arguments[2]) * n
+    return normal_with(x, arguments[0], w * w.T + mp.diag(v))
+
+
+def multivariate_student_t(x, shapes, arguments):
+    df, n, factor, e = arguments[0][0], len(x), lower(arguments[2], len(x)), residual(x, arguments[1])
+    covariance = factor * factor.T
+    distance = (e.T * mp.inverse(covariance) * e)[0]
+    return log(gamma((df + n) / 2) / gamma(df / 2) / mp.sqrt((df * pi) ** n * mp.det(covariance))
+               * (1 + distance / df) ** (-(df + n) / 2))
+
+
 MIXED = (mixture(normal), mixture(student_t), mixture(gamma_density), mixture(beta), mixture(bernoulli_logit),
          mixture(poisson_log))
 N, T, G, B, L, P = MIXED
 DISCRETE = (L, P)
+
+L3 = [1.3, 7.0, -7.1, 0.3, 2.5, 7.2, -0.2, 0.1, 0.7]  # numbers above the diagonal are not read
 
 # density, name, x, shapes of the arguments, the arguments
 POINTS = [
@@ -114,6 +154,24 @@ POINTS = [
     (ordered(cauchy), "ordered cauchy", [-1.391, 0.713, 71.3], ["", ""], [[0.31], [1.73]]),
     (ordered(laplace), "ordered laplace", [-1.391, 0.713, 7.3], ["", ""], [[0.31], [1.73]]),
     (ordered(logistic), "ordered logistic_distribution", [-1.391, 0.713, 7.3], ["", ""], [[0.31], [1.73]]),
+    (multivariate_normal, "multivariate_normal", [0.713, -1.391, 0.217], ["3", "3x3"],
+     [[0.31, -0.7, 1.9], L3]),
+    (multivariate_normal, "multivariate_normal", [0.713, -1.391], ["", "2x2"], [[0.31], [1e-4, 77.0, 0.3, 2.5]]),
+    (multivariate_normal, "multivariate_normal", [1e9, -1.391, 0.217], ["3", "3x3"], [[0.31, -0.7, 1.9], L3]),
+    (multivariate_normal_precision, "multivariate_normal_precision", [0.713, -1.391, 0.217], ["3", "3x3"],
+     [[0.31, -0.7, 1.9], L3]),
+    (multivariate_normal_precision, "multivariate_normal_precision", [0.713, -1.391], ["", "2x2"],
+     [[0.31], [1e-4, 77.0, 0.3, 2.5]]),
+    (multivariate_normal_low_rank, "multivariate_normal_low_rank", [0.713, -1.391, 0.217], ["3", "3x2", "3"],
+     [[0.31, -0.7, 1.9], [0.9, -0.3, 0.4, 1.7, 0.2, -1.1], [0.3, 0.71, 1.9]]),
+    (multivariate_normal_low_rank, "multivariate_normal_low_rank", [0.713, -1.391, 0.217, 2.9], ["", "4x1", ""],
+     [[0.31], [0.9, -0.3, 0.4, 1.7], [0.013]]),
+    (multivariate_student_t, "multivariate_student_t", [0.713, -1.391, 0.217], ["", "3", "3x3"],
+     [[3.7], [0.31, -0.7, 1.9], L3]),
+    (multivariate_student_t, "multivariate_student_t", [0.713, -1.391], ["", "", "2x2"],
+     [[1e9], [0.31], [1.3, 77.0, 0.3, 2.5]]),
+    (multivariate_student_t, "multivariate_student_t", [0.713, -1.391, 0.9, 3.1], ["", "", "4x4"],
+     [[0.37], [0.31], [1.3, 7.0, 7.1, 7.2, 0.3, 2.5, 7.3, 7.4, -0.2, 0.1, 0.7, 7.5, 0.4, 0.2, -0.3, 1.1]]),
     (ordered(gumbel), "ordered gumbel", [-1.391, 0.713, 7.3], ["", ""], [[0.31], [1.73]]),
 ]
 

@@ -89,7 +89,10 @@ static dp_status build(const dpi_family *f, size_t k)
     dpi_attr vector = {.shape = {.n_dims = 1, .dim = {rows != NULL ? rows->n_free(4) : 3}}};
     dpi_id z = dpi_source(&g, &dpi_op_input, "z", vector), arg[DPI_MAX_ARGS];
     for (int a = 0; a < DPI_MAX_ARGS; a++) {
-        dpi_shape shape = dpi_vector(f->number_args ? 1 : rows != NULL ? 4 : 2, false);
+        size_t n = f->component != NULL ? 2 : rows != NULL ? 4 : 3;
+        dpi_shape shape = dpi_vector(f->arg_kind[a] == DPI_ONE ? 1 : n, false);
+        if (f->arg_kind[a] == DPI_SQUARE || f->arg_kind[a] == DPI_TALL)
+            shape = (dpi_shape){.n_dims = 2, .dim = {n, n}};
         arg[a] = dpi_source(&g, &dpi_op_input, "arg", (dpi_attr){.shape = shape});
     }
     dpi_id x = rows != NULL ? dpi_supports[f->support].constrain(&g, z, arg) : z;
@@ -114,7 +117,11 @@ static void fail_each_allocation(const dpi_family *f)
 static void running_out_of_memory_gives_no_node(void **state)
 {
     (void)state;
-    fail_each_allocation(&dpi_dirichlet);
+    static const dpi_family *const families[] = {
+        &dpi_dirichlet, &dpi_multivariate_normal, &dpi_multivariate_normal_precision,
+        &dpi_multivariate_normal_low_rank, &dpi_multivariate_student_t};
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        fail_each_allocation(families[i]);
     for (size_t i = 0; i < dpi_n_mixtures; i++)
         fail_each_allocation(dpi_mixtures[i]);
     for (size_t i = 0; i < dpi_n_ordered; i++)

@@ -66,7 +66,7 @@ static void shapes_that_do_not_fit_are_refused(void **state)
                    {s.weights, s.mean, dp_exp(other)},
                    {dp_slice(s.weights, 0, 1), dp_num(0), dp_num(1)}};
         dp_observe(s.rows, "x", dp_mixture(bad[k].weights, dp_normal_v(bad[k].loc, bad[k].scale)));
-        refused(s, DP_ESHAPE, "dp_mixture takes weights [K]");
+        refused(s, DP_ESHAPE, "mixture of normal takes weights [K]");
     }
 }
 
@@ -109,7 +109,7 @@ static void misplaced_orders_are_refused(void **state)
     refused(s, DP_ESHAPE, "needs a vector [K]");
     s = begin();
     (void)dp_sample(s.m, "v", K, dp_ordered(dp_normal_v(s.scale, dp_num(1))));
-    refused(s, DP_ESHAPE, "'v': loc of ordered normal is one number for all");
+    refused(s, DP_ESHAPE, "'v' do not fit together; ordered normal takes arguments that");
     s = begin();
     (void)dp_sample(s.m, "v", 3, dp_ordered(dp_gamma(1, 1)));
     refused(s, DP_EUNSUPPORTED, "'v': dp_ordered takes a family of single real numbers");

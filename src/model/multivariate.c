@@ -1,0 +1,31 @@
+/* The public constructors of distributions of rows and matrices. */
+#include <tacit/multivariate.h>
+
+#include <tacit/algebra.h>
+
+#include "dist/family.h"
+
+dp_dist dp_multivariate_normal_cholesky(dp_expr loc, dp_expr factor)
+{
+    return (dp_dist){&dpi_multivariate_normal, {loc, factor}};
+}
+
+dp_dist dp_multivariate_normal_covariance(dp_expr loc, dp_expr covariance)
+{
+    return (dp_dist){&dpi_multivariate_normal, {loc, dp_cholesky(covariance)}};
+}
+
+dp_dist dp_multivariate_normal_precision(dp_expr loc, dp_expr precision)
+{
+    return (dp_dist){&dpi_multivariate_normal_precision, {loc, dp_cholesky(precision)}};
+}
+
+dp_dist dp_multivariate_normal_low_rank(dp_expr loc, dp_expr factor, dp_expr variance)
+{
+    return (dp_dist){&dpi_multivariate_normal_low_rank, {loc, factor, variance}};
+}
+
+dp_dist dp_multivariate_student_t(dp_expr df, dp_expr loc, dp_expr factor)
+{
+    return (dp_dist){&dpi_multivariate_student_t, {df, loc, factor}};
+}
