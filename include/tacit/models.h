@@ -1,4 +1,5 @@
-/* Ready models: regressions, a mixture, and networks.
+/* Ready models: regressions, mixtures and other models with latents of records, times to an event,
+ * and networks.
  *
  * Each call writes one model with the calls of tacit/model.h and hands it over; what can be written
  * so can be written differently, and models/<name>.c, which has its mathematics at the top, is the
@@ -92,6 +93,109 @@ DP_API dp_status dp_gaussian_mixture(const dp_mixture_opts *opts, dp_model **m,
  * leave the others.  Errors as dp_svi_set. */
 DP_API dp_status dp_gaussian_mixture_start(dp_svi *svi, const dp_mixture_opts *opts,
                                            dp_error *err) DP_MUST_CHECK;
+
+/* ---- discrete latents, summed out ---- */
+
+/* A hidden Markov model; a record is a sequence, of a state at each time and what it emits there:
+ * y_t ~ N(mean_k, sd_k) in state k, or with `symbols` the symbol v with chance emission_kv.
+ *
+ *   column   y  [times], numbers or symbols 0 ... symbols - 1;  with `gaps` seen  [times], 1 where
+ *            y_t was seen and 0 where it was not or the sequence is over (y_t is any number then)
+ *   latents  initial ~ Dirichlet(1),  transition [states][states], rows ~ Dirichlet(1 where the
+ *            state changes, stay where it stays),  mean [states] ~ N(0, mean_scale),
+ *            sd [states] ~ InverseGamma(1, sd_scale);  or emission [states][symbols], rows ~
+ *            Dirichlet(1)
+ *   value    state_probability  [times][states]: of each time's state, given the whole record */
+typedef struct dp_hidden_markov_opts {
+    size_t states, times;        /* at least 2 and 1 */
+    size_t symbols;              /* at least 2; 0: numbers are emitted */
+    bool gaps;                   /* there is a column seen */
+    double stay;                 /* [1] */
+    double mean_scale, sd_scale; /* [1] */
+} dp_hidden_markov_opts;
+
+DP_API dp_status dp_hidden_markov(const dp_hidden_markov_opts *opts, dp_model **m,
+                                  dp_error *err) DP_MUST_CHECK;
+
+/* Starts a run (with its mean-field guide, before the first step) from states that emit
+ * differently: means at equal distances over their prior, or a likely symbol for each state.
+ * It reads no data.  From equal states none would leave the others.  Errors as dp_svi_set. */
+DP_API dp_status dp_hidden_markov_start(dp_svi *svi, const dp_hidden_markov_opts *opts,
+                                        dp_error *err) DP_MUST_CHECK;
+
+/* Annotators who err each in his way (Dawid and Skene 1979); a record is an item, of a true class
+ * that nobody saw and labels that are independent given it.
+ *
+ *   column   label0, label1, ... of each annotator, 0 ... classes - 1;  with `gaps` seen
+ *            [annotators], 1 where there is a label and 0 where there is none (then any number)
+ *   latents  prevalence ~ Dirichlet(1);  confusion0, confusion1, ... [classes][classes]: rows, the
+ *            chances of labels given the true class, ~ Dirichlet(right where it is right, else 1)
+ *   value    class_probability  [classes]: of the item's true class given its labels */
+typedef struct dp_dawid_skene_opts {
+    size_t classes, annotators; /* at least 2 and 1; at most 1024 annotators */
+    bool gaps;                  /* there is a column seen */
+    double right;               /* [4]; annotators are mostly right where it is above 1 */
+} dp_dawid_skene_opts;
+
+DP_API dp_status dp_dawid_skene(const dp_dawid_skene_opts *opts, dp_model **m,
+                                dp_error *err) DP_MUST_CHECK;
+
+/* ---- continuous latents of records, integrated out ---- */
+
+/* Item response; a record is a person who answers items: y_j is 1 with log odds
+ * discrimination_j (ability - difficulty_j).  The person's ability ~ N(0, 1) is integrated out on a
+ * grid (Bock and Aitkin 1981).
+ *
+ *   column   y  [items], 0 or 1;  with `gaps` seen  [items], 1 where y_j was answered
+ *   latents  difficulty [items] ~ N(0, difficulty_scale);  discrimination ~ LogNormal(0,
+ *            discrimination_scale), one for all, or with `each` [items]
+ *   values   ability: its mean given the answers;  ability_sd: its standard deviation */
+typedef struct dp_item_response_opts {
+    size_t items;                /* at least 1 */
+    bool each;                   /* two parameters an item, and not one */
+    bool gaps;                   /* there is a column seen */
+    double difficulty_scale;     /* [2] */
+    double discrimination_scale; /* [0.5] */
+} dp_item_response_opts;
+
+DP_API dp_status dp_item_response(const dp_item_response_opts *opts, dp_model **m,
+                                  dp_error *err) DP_MUST_CHECK;
+
+/* Factor analysis: y = mean + L z + noise, z ~ N(0, 1) of each record integrated out, so that
+ * y ~ N(mean, L L' + diag(noise_sd^2)).  L [observed][factors] has zeros above its diagonal and
+ * numbers above 0 on it, which leaves one L of all that rotations make.
+ *
+ *   column   y  [observed]
+ *   latents  mean [observed] ~ N(0, mean_scale);  diagonal [factors] ~ HalfNormal(loading_scale);
+ *            below ~ N(0, loading_scale): L under its diagonal, row after row;
+ *            noise_sd [observed] ~ HalfNormal(noise_scale)
+ *   values   loadings  [observed][factors];  factors [factors]: the mean of z given y */
+typedef struct dp_factor_analysis_opts {
+    size_t observed, factors;                      /* factors at most observed - 1, and 64 */
+    double mean_scale, loading_scale, noise_scale; /* [1] */
+} dp_factor_analysis_opts;
+
+DP_API dp_status dp_factor_analysis(const dp_factor_analysis_opts *opts, dp_model **m,
+                                    dp_error *err) DP_MUST_CHECK;
+
+/* ---- times to an event ---- */
+
+/* Weibull times, censored on the right: P(T > t) = e^-(t / e^eta)^shape, eta = intercept + x . w.
+ *
+ *   column   x  [predictors], where there are any;  time, above 0;  event: 1 where it came at that
+ *            time, 0 where it had not come by then
+ *   latents  intercept ~ N(0, intercept_scale),  w_j ~ N(0, scale),
+ *            shape ~ LogNormal(0, shape_scale)
+ *   values   eta;  median: of the time */
+typedef struct dp_survival_opts {
+    size_t predictors;      /* numbers of x; 0: none */
+    double scale;           /* of the coefficients' prior [2.5] */
+    double intercept_scale; /* [5] */
+    double shape_scale;     /* [1] */
+} dp_survival_opts;
+
+DP_API dp_status dp_survival(const dp_survival_opts *opts, dp_model **m,
+                             dp_error *err) DP_MUST_CHECK;
 
 /* ---- networks ---- */
 
