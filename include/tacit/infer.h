@@ -50,7 +50,7 @@ typedef enum dp_method { DP_METHOD_CHOSEN = 0, DP_METHOD_ROUNDS, DP_METHOD_EXACT
 
 /* Zero means the default, but for epsilon and delta, which have none. */
 typedef struct dp_fit_opts {
-    dp_mode mode;          /* DP_PRIVATE, or DP_NO_PRIVACY for public records: then epsilon, delta
+    dp_mode mode; /* DP_PRIVATE, or DP_NO_PRIVACY for public records: then epsilon, delta
                             * and a ledger are refused */
     dp_method method;
     double epsilon, delta; /* what may be spent in all */

@@ -49,8 +49,7 @@ static void every_kind_has_a_fit_that_says_how_it_was_made(void **state)
     (void)state;
     for (size_t k = 0; k < LOOP_MODELS; k++)
         for (int private = 0; private < 2; private ++) {
-            dp_fit_opts o = {
-                .seed = 3, .mode = DP_NO_PRIVACY, .method = DP_METHOD_ROUNDS};
+            dp_fit_opts o = {.seed = 3, .mode = DP_NO_PRIVACY, .method = DP_METHOD_ROUNDS};
             if (private)
                 o = (dp_fit_opts){.seed = 3, .epsilon = 1, .delta = 1e-5};
             dp_fit *fit = fit_of(k, &o);
@@ -258,8 +257,9 @@ static void a_large_delta_is_told(void **state)
 /* The accountant can do without some memory, so that such a fit may succeed. */
 static void every_failing_allocation_is_survived(void **state)
 {
-    static const dp_fit_opts opts[] = {{.mode = DP_NO_PRIVACY, .method = DP_METHOD_ROUNDS, .seed = 1},
-                                       {.epsilon = 20, .delta = 1e-3, .seed = 1}};
+    static const dp_fit_opts opts[] = {
+        {.mode = DP_NO_PRIVACY, .method = DP_METHOD_ROUNDS, .seed = 1},
+        {.epsilon = 20, .delta = 1e-3, .seed = 1}};
     (void)state;
     for (size_t k = 0; k < 4; k += 2)
         for (int o = 0; o < 2; o++) {

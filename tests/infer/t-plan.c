@@ -72,8 +72,9 @@ static double width_of_fits(const dp_model *m, bool logistic, double epsilon)
     dp_rng *rng;
     assert_ok(dp_rng_new(2385, &rng, &err), err.text);
     for (uint64_t k = 0; k < FITS; k++) {
-        const dp_fit_opts o[2] = {{.mode = DP_NO_PRIVACY, .method = DP_METHOD_ROUNDS, .seed = k + 11},
-                                  {.epsilon = epsilon, .delta = 1e-5, .seed = k + 101}};
+        const dp_fit_opts o[2] = {
+            {.mode = DP_NO_PRIVACY, .method = DP_METHOD_ROUNDS, .seed = k + 11},
+            {.epsilon = epsilon, .delta = 1e-5, .seed = k + 101}};
         double sd[2];
         simulate(rng, logistic, x, y);
         dp_dataset *data = dp_dataset_new(RECORDS);
