@@ -13,3 +13,8 @@ UNIT_TESTS += %D%/t-design %D%/t-model %D%/t-parse
 %C%_t_parse_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 EXTRA_DIST += %D%/texts.expected %D%/errors.expected %D%/described.expected %D%/refused.expected \
   %D%/written.inc
+UNIT_TESTS += %D%/t-reference
+%C%_t_reference_SOURCES = %D%/t-reference.c $(formula_tables)
+LONG_TESTS += %D%/t-reference-all
+%C%_t_reference_all_SOURCES = %D%/t-reference.c $(formula_tables)
+%C%_t_reference_all_CPPFLAGS = $(AM_CPPFLAGS) -DEVERY_CASE
