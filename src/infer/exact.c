@@ -1,9 +1,9 @@
 /* Chains begin at tops of the posterior, in coordinates in which it is about round there.
  *
- *   climb    from the prior's medians and from draws, members of plates in units of their scale
- *            throughout: otherwise the top is where scales are 0
- *   look     second derivatives at the best top say which members stay in units of their scale, and
- *            give the chains their first coordinates
+ *   climb    from the prior's medians and from draws, latents whose prior has a location or a scale
+ *            that is computed in units of these: otherwise the top is where scales are 0
+ *   look     second derivatives at the best top say which of them stay so, and give the chains
+ *            their first coordinates
  *   draw     four chains; where they disagree or leave the density, again with a longer warm-up
  *            and shorter steps
  *
@@ -53,6 +53,8 @@ typedef struct exact {
     const dpi_exact_spec *spec;
     dpi_arena arena;
     dpi_posterior posterior;
+    dpi_objective plain;       /* of points, nothing loose: of the answer */
+    bool *loose;               /* [sites of the model] */
     dpi_evaluator *evaluators; /* [n_evaluators] */
     size_t n_evaluators, d;
     dpi_target *targets;
@@ -101,27 +103,49 @@ static dp_status make_room(exact *a, dp_error *err)
                : dpi_fail_nomem(err);
 }
 
-static dp_status make_evaluators(exact *a, dp_error *err)
+/* Evaluators of the posterior as it is now, as many as there are threads. */
+static dp_status make_evaluators(exact *a, size_t most, dp_error *err)
 {
-    size_t threads = a->spec->opts->threads > 1 ? a->spec->opts->threads : 1;
-    size_t most = threads < CHAINS ? threads : CHAINS;
-    a->evaluators = dpi_arena_alloc(&a->arena, most, sizeof *a->evaluators);
-    a->targets = dpi_arena_alloc(&a->arena, most, sizeof *a->targets);
-    if (a->evaluators == NULL || a->targets == NULL)
-        return dpi_fail_nomem(err);
-    dp_status status = most > 1 ? dpi_pool_new(most, &a->pool, err) : DP_OK;
-    for (; a->n_evaluators < most && status == DP_OK; a->n_evaluators += status == DP_OK)
+    dp_status status = DP_OK;
+    for (; a->n_evaluators < most && status == DP_OK; a->n_evaluators += status == DP_OK) {
         status = dpi_evaluator_init(&a->evaluators[a->n_evaluators], &a->posterior, err);
+        if (status == DP_OK)
+            a->targets[a->n_evaluators] = dpi_evaluator_target(&a->evaluators[a->n_evaluators]);
+    }
     if (status == DP_OK && dpi_run_draws(a->evaluators[0].run))
         return dpi_fail(err, DP_EUNSUPPORTED, "columns are drawn");
     return status;
 }
 
-/* After members of plates have changed how they are drawn. */
-static void aim(exact *a)
+static void free_posterior(exact *a)
 {
-    for (size_t k = 0; k < a->n_evaluators; k++)
-        a->targets[k] = dpi_evaluator_target(&a->evaluators[k]);
+    while (a->n_evaluators > 0)
+        dpi_evaluator_free(&a->evaluators[--a->n_evaluators]);
+    dpi_posterior_free(&a->posterior);
+}
+
+static dp_status make_posterior(exact *a, size_t most, dp_error *err)
+{
+    dp_status status =
+        dpi_posterior_init(&a->posterior, a->spec->model, a->spec->data, a->loose, err);
+    return status == DP_OK ? make_evaluators(a, most, err) : status;
+}
+
+/* At first all that may be is loose. */
+static dp_status begin(exact *a, dp_error *err)
+{
+    const dp_model *model = a->spec->model;
+    const dpi_objective_spec plain = {.model = model, .cut = DP_FORM_LATENTS, .points = true};
+    a->evaluators = dpi_arena_alloc(&a->arena, CHAINS, sizeof *a->evaluators);
+    a->targets = dpi_arena_alloc(&a->arena, CHAINS, sizeof *a->targets);
+    a->loose = dpi_arena_alloc(&a->arena, model->n_sites + 1, sizeof *a->loose);
+    if (a->evaluators == NULL || a->targets == NULL || a->loose == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t s = 0; s < model->n_sites; s++)
+        a->loose[s] = dpi_may_loosen(model, &model->sites[s]);
+    dp_status status = make_posterior(a, 1, err);
+    a->d = a->posterior.objective.n_theta;
+    return status == DP_OK ? dpi_objective_init(&a->plain, &plain, err) : status;
 }
 
 static dp_status make_rng(exact *a, dp_error *err)
@@ -158,16 +182,20 @@ static dp_status place_starts(exact *a, dp_error *err)
     return status;
 }
 
+/* What is loose starts at its location, whatever that is: far out nothing is gained. */
+static void start_loose(const exact *a, double *z)
+{
+    const dpi_objective *o = &a->posterior.objective;
+    for (size_t k = 0; k < o->n_blocks; k++)
+        if (a->posterior.loose[k])
+            memset(z + o->blocks[k].offset, 0, o->blocks[k].size * sizeof *z);
+}
+
 static dp_status climb_all(exact *a, dp_error *err)
 {
     dp_status status = place_starts(a, err);
-    for (size_t k = 0; k < a->posterior.as.n; k++)
-        a->posterior.as.loose[k] = true;
-    memset(a->room, 0, a->d * sizeof *a->room);
-    dpi_loosening_choose(&a->posterior.as, a->room, 1, a->top[0]);
-    aim(a);
     for (size_t c = 0; c < CHAINS && status == DP_OK; c++) {
-        dpi_loosening_drawn(&a->posterior.as, a->top[c]);
+        start_loose(a, a->top[c]);
         status = dpi_climb(a->targets, STEPS, a->top[c], &a->height[c], err);
         a->best = a->height[c] > a->height[a->best] ? c : a->best;
     }
@@ -195,29 +223,41 @@ static void find_spread(const exact *a, const double *curvature)
     }
 }
 
-/* Chooses which members are drawn in units of their scale: where these have a normal prior its
- * curvature is 1, and the rest is what records tell. */
-static void choose_coordinates(exact *a)
+/* Whether records tell more of a loose block than its prior, whose curvature is about 1. */
+static bool is_told(const exact *a, const dpi_block *b)
 {
-    size_t d = a->d;
-    double *told = a->room, *z = a->room + d;
-    memcpy(z, a->top[a->best], d * sizeof *z);
-    dpi_loosening_tied(&a->posterior.as, z);
-    memset(told, 0, d * sizeof *told);
-    for (size_t k = 0; k < a->posterior.as.n; k++) {
-        const dpi_scaling *at = &a->posterior.as.scalings[k];
-        for (size_t m = 0; m < at->count && a->posterior.as.loose[k]; m++) {
-            size_t i = at->first + m * at->stride;
-            double own = a->square[0][i * (d + 1)];
-            told[i] = isfinite(own) ? fmax(own - 1, 0) * exp(-2 * z[at->scale]) : 0;
+    double sum = 0;
+    for (size_t i = b->offset; i < b->offset + b->size; i++)
+        sum += a->square[0][i * (a->d + 1)] / (double)b->size;
+    return sum > 2;
+}
+
+/* The posterior in which what records tell enough of is as it is, and tops there. */
+static dp_status tie(exact *a, dp_error *err)
+{
+    const dp_model *model = a->spec->model;
+    size_t threads = a->spec->opts->threads > 1 ? a->spec->opts->threads : 1;
+    size_t most = threads < CHAINS ? threads : CHAINS;
+    const dpi_block *b = a->posterior.objective.blocks;
+    for (size_t s = 0; s < model->n_sites; s++) {
+        if (model->sites[s].kind != DPI_LATENT)
+            continue;
+        bool told = a->loose[s] && is_told(a, b);
+        for (size_t c = 0; c < CHAINS && told; c++) {
+            dpi_evaluator_tie(a->evaluators, a->top[c], a->room);
+            memcpy(a->from + c * a->d + b->offset, a->room + b->offset, b->size * sizeof *a->from);
         }
+        for (size_t c = 0; c < CHAINS && !told; c++)
+            memcpy(a->from + c * a->d + b->offset, a->top[c] + b->offset,
+                   b->size * sizeof *a->from);
+        a->loose[s] = a->loose[s] && !told;
+        b++;
     }
     for (size_t c = 0; c < CHAINS; c++)
-        dpi_loosening_tied(&a->posterior.as, a->top[c]);
-    dpi_loosening_choose(&a->posterior.as, told, 1, z);
-    for (size_t c = 0; c < CHAINS; c++)
-        dpi_loosening_drawn(&a->posterior.as, a->top[c]);
-    aim(a);
+        memcpy(a->top[c], a->from + c * a->d, a->d * sizeof *a->from);
+    free_posterior(a);
+    dp_status status = most > 1 ? dpi_pool_new(most, &a->pool, err) : DP_OK;
+    return status == DP_OK ? make_posterior(a, most, err) : status;
 }
 
 /* The factor of about the covariance: eigenvalues of the scaled curvature count by their size. */
@@ -249,7 +289,9 @@ static dp_status find_coordinates(exact *a, dp_error *err)
     const double *top = a->top[a->best];
     unit_spread(a);
     (void)dpi_curvature(a->targets, top, a->spread, a->room, a->square[0]);
-    choose_coordinates(a);
+    dp_status status = tie(a, err);
+    if (status != DP_OK)
+        return status;
     for (int again = 0; again < 2; again++) {
         if (again)
             find_spread(a, a->square[0]);
@@ -316,7 +358,7 @@ static dp_status draw(exact *a, dp_error *err)
                    a->d * sizeof *a->from);
     }
     for (size_t k = 0; k < a->n_draws && status == DP_OK; k++)
-        dpi_loosening_tied(&a->posterior.as, a->theta + k * a->d);
+        dpi_evaluator_tie(a->evaluators, a->theta + k * a->d, a->theta + k * a->d);
     return status;
 }
 
@@ -366,7 +408,7 @@ static dp_status make_fit(exact *a, dp_fit **fit, dp_error *err)
     if (guide == NULL)
         return dpi_fail_nomem(err);
     dpi_answer answer = {.model = a->spec->model,
-                         .objective = &a->posterior.objective,
+                         .objective = &a->plain,
                          .data = a->spec->data,
                          .theta = a->theta,
                          .n_draws = a->n_draws,
@@ -380,14 +422,11 @@ static dp_status make_fit(exact *a, dp_fit **fit, dp_error *err)
 
 static dp_status fit_exact(exact *a, dp_fit **fit, dp_error *err)
 {
-    dp_status status = dpi_posterior_init(&a->posterior, a->spec->model, a->spec->data, err);
-    a->d = a->posterior.objective.n_theta;
+    dp_status status = begin(a, err);
     if (status == DP_OK)
         status = check_work(a, err);
     if (status == DP_OK)
         status = make_room(a, err);
-    if (status == DP_OK)
-        status = make_evaluators(a, err);
     if (status == DP_OK)
         status = make_rng(a, err);
     if (status == DP_OK)
@@ -403,10 +442,9 @@ dp_status dpi_fit_exact(const dpi_exact_spec *spec, dp_fit **fit, dp_error *err)
 {
     exact a = {.spec = spec};
     dp_status status = fit_exact(&a, fit, err);
-    while (a.n_evaluators > 0)
-        dpi_evaluator_free(&a.evaluators[--a.n_evaluators]);
+    free_posterior(&a);
     dpi_pool_free(a.pool);
-    dpi_posterior_free(&a.posterior);
+    dpi_objective_free(&a.plain);
     dp_rng_free(a.rng);
     dpi_arena_free(&a.arena);
     return status;

@@ -115,6 +115,8 @@ static dp_status make_run(dpi_evaluator *e, dp_error *err)
         wanted[n++] = o->blocks[b].node;
         if (p->gradient[b] != DPI_NONE)
             wanted[n++] = p->gradient[b];
+        if (p->loose[b])
+            wanted[n++] = o->latents[b].value;
     }
     for (size_t k = 0; k < p->n_parts; k++)
         wanted[n++] = p->feed[k];
@@ -131,11 +133,10 @@ static dp_status make_run(dpi_evaluator *e, dp_error *err)
 dp_status dpi_evaluator_init(dpi_evaluator *e, dpi_posterior *of, dp_error *err)
 {
     *e = (dpi_evaluator){.of = of};
-    e->there = dpi_arena_alloc(&e->arena, of->objective.n_theta, sizeof *e->there);
     e->sum = dpi_arena_alloc(&e->arena, of->n_sum + 1, sizeof *e->sum);
     e->weight = dpi_arena_alloc(&e->arena, of->chunk, sizeof *e->weight);
     e->record = dpi_arena_alloc(&e->arena, of->chunk, sizeof *e->record);
-    bool all = e->there != NULL && e->sum != NULL && e->weight != NULL && e->record != NULL;
+    bool all = e->sum != NULL && e->weight != NULL && e->record != NULL;
     for (size_t r = 0; all && r < of->chunk; r++)
         e->weight[r] = 1;
     dp_status status = all ? make_run(e, err) : dpi_fail_nomem(err);
@@ -186,15 +187,31 @@ static void feed_back(dpi_evaluator *e)
     dpi_run_late(e->run);
 }
 
-/* At the tied z in e->there. */
-static double evaluate_tied(dpi_evaluator *e, double *gradient)
+static void place(dpi_evaluator *e, const double *z)
+{
+    const dpi_objective *o = &e->of->objective;
+    for (const dpi_block *b = o->blocks; b < o->blocks + o->n_blocks; b++)
+        dpi_run_write(e->run, b->node, 0, b->size, z + b->offset);
+    dpi_run_globals(e->run);
+}
+
+void dpi_evaluator_tie(dpi_evaluator *e, const double *z, double *tied)
+{
+    const dpi_objective *o = &e->of->objective;
+    memmove(tied, z, o->n_theta * sizeof *z);
+    place(e, z);
+    for (size_t k = 0; k < o->n_blocks; k++)
+        if (e->of->loose[k])
+            dpi_run_read(e->run, o->latents[k].value, 0, o->blocks[k].size,
+                         tied + o->blocks[k].offset);
+}
+
+double dpi_evaluate(dpi_evaluator *e, const double *z, double *gradient)
 {
     const dpi_posterior *p = e->of;
     const dpi_objective *o = &p->objective;
     double prior = 0;
-    for (const dpi_block *b = o->blocks; b < o->blocks + o->n_blocks; b++)
-        dpi_run_write(e->run, b->node, 0, b->size, e->there + b->offset);
-    dpi_run_globals(e->run);
+    place(e, z);
     if (o->prior != DPI_NONE)
         dpi_run_read(e->run, o->prior, 0, 1, &prior);
     double total = prior + run_records(e);
@@ -208,14 +225,6 @@ static double evaluate_tied(dpi_evaluator *e, double *gradient)
     return isnan(total) ? -INFINITY : total;
 }
 
-double dpi_evaluate(dpi_evaluator *e, const double *z, double *gradient)
-{
-    memcpy(e->there, z, e->of->objective.n_theta * sizeof *z);
-    dpi_loosening_tied(&e->of->as, e->there);
-    double total = evaluate_tied(e, gradient);
-    return total + dpi_loosening_pull(&e->of->as, e->there, gradient);
-}
-
 static double log_density(void *of, const double *z, double *gradient)
 {
     return dpi_evaluate(of, z, gradient);
@@ -223,80 +232,30 @@ static double log_density(void *of, const double *z, double *gradient)
 
 dpi_target dpi_evaluator_target(dpi_evaluator *e)
 {
-    dpi_posterior *p = e->of;
-    return (dpi_target){.n = p->objective.n_theta,
-                        .log_density = log_density,
-                        .of = e,
-                        .n_scalings = dpi_loosening_held(&p->as),
-                        .scalings = p->as.held};
-}
-
-/* ---- scales of members ---- */
-
-typedef struct prior_run {
-    const dpi_objective *o;
-    dpi_run *run;
-} prior_run;
-
-static dp_status make_prior_run(prior_run *r, dpi_arena *arena, dp_error *err)
-{
-    const dpi_objective *o = r->o;
-    dpi_id *wanted = dpi_arena_alloc(arena, 2 * o->n_blocks, sizeof *wanted);
-    size_t n = 0;
-    if (wanted == NULL)
-        return dpi_fail_nomem(err);
-    for (const dpi_block *b = o->blocks; b < o->blocks + o->n_blocks; b++) {
-        wanted[n++] = b->node;
-        if (b->gradient != DPI_NONE)
-            wanted[n++] = b->gradient;
-    }
-    const dpi_run_spec spec = {.graph = &o->graph, .wanted = wanted, .n_wanted = n, .chunk = 1};
-    return dpi_run_new(&spec, &r->run, err);
-}
-
-static void prior_slope(void *of, const double *z, double *gradient)
-{
-    const prior_run *r = of;
-    const dpi_objective *o = r->o;
-    for (const dpi_block *b = o->blocks; b < o->blocks + o->n_blocks; b++)
-        dpi_run_write(r->run, b->node, 0, b->size, z + b->offset);
-    dpi_run_globals(r->run);
-    for (const dpi_block *b = o->blocks; b < o->blocks + o->n_blocks; b++) {
-        memset(gradient + b->offset, 0, b->size * sizeof *gradient);
-        if (b->gradient != DPI_NONE)
-            dpi_run_read(r->run, b->gradient, 0, b->size, gradient + b->offset);
-    }
-}
-
-/* Any vector or matrix may be of numbers that have a scale in common. */
-static dp_status find_scales(dpi_posterior *p, dp_error *err)
-{
-    const dpi_objective *o = &p->objective;
-    prior_run r = {.o = o};
-    dpi_scaled *blocks = dpi_arena_alloc(&p->arena, o->n_blocks, sizeof *blocks);
-    size_t n = 0;
-    if (blocks == NULL)
-        return dpi_fail_nomem(err);
-    for (const dpi_block *b = o->blocks; b < o->blocks + o->n_blocks; b++) {
-        const dpi_shape *shape = &dpi_get(&o->graph, b->node)->shape;
-        size_t members = shape->n_dims > 0 ? shape->dim[0] : 1;
-        if (members > 1)
-            blocks[n++] = (dpi_scaled){b->offset, members, b->size / members};
-    }
-    dp_status status = make_prior_run(&r, &p->arena, err);
-    if (status == DP_OK &&
-        !dpi_loosening_init(&p->as, blocks, n, o->n_theta, prior_slope, &r, &p->arena))
-        status = dpi_fail_nomem(err);
-    dpi_run_free(r.run);
-    return status;
+    return (dpi_target){.n = e->of->objective.n_theta, .log_density = log_density, .of = e};
 }
 
 /* ---- the whole ---- */
 
-dp_status dpi_posterior_init(dpi_posterior *p, const dp_model *model, const dp_dataset *data,
-                             dp_error *err)
+/* A block is a latent, in the order of the model. */
+static dp_status list_loose(dpi_posterior *p, const dp_model *model, const bool *loose,
+                            dp_error *err)
 {
-    const dpi_objective_spec spec = {.model = model, .cut = DP_FORM_LATENTS, .points = true};
+    size_t n = 0;
+    p->loose = dpi_arena_alloc(&p->arena, p->objective.n_blocks, sizeof *p->loose);
+    if (p->loose == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t s = 0; s < model->n_sites; s++)
+        if (model->sites[s].kind == DPI_LATENT)
+            p->loose[n++] = loose[s];
+    return DP_OK;
+}
+
+dp_status dpi_posterior_init(dpi_posterior *p, const dp_model *model, const dp_dataset *data,
+                             const bool *loose, dp_error *err)
+{
+    const dpi_objective_spec spec = {
+        .model = model, .cut = DP_FORM_LATENTS, .points = true, .loose = loose};
     *p = (dpi_posterior){.data = data, .chunk = data->n < CHUNK ? data->n + !data->n : CHUNK};
     dp_status status = check_sites(model, err);
     if (status == DP_OK)
@@ -308,7 +267,7 @@ dp_status dpi_posterior_init(dpi_posterior *p, const dp_model *model, const dp_d
     if (status == DP_OK)
         status = find_gradient(p, err);
     if (status == DP_OK)
-        status = find_scales(p, err);
+        status = list_loose(p, model, loose, err);
     if (status != DP_OK)
         dpi_posterior_free(p);
     return status;

@@ -16,13 +16,13 @@ typedef struct dpi_posterior {
     size_t n_parts, n_sum;          /* and numbers of all parts */
     dpi_id *part, *crossing, *feed; /* [n_parts] as of an objective that is cut at the latents */
     dpi_id *gradient;               /* [n_blocks] after the feed; DPI_NONE where it is flat */
-    dpi_loosening as;               /* how members are drawn: of the evaluators' z, too */
+    bool *loose;                    /* [n_blocks]: theta is (x - location) / scale */
 } dpi_posterior;
 
-/* Borrows the data.  DP_EUNSUPPORTED for latents of records and parameters without a prior; errors
+/* Borrows the data.  loose[sites of the model] as in dpi_objective_spec.  DP_EUNSUPPORTED for latents of records and parameters without a prior; errors
  * of dpi_objective_init and dpi_check_observations; DP_ENOMEM. */
 dp_status dpi_posterior_init(dpi_posterior *p, const dp_model *model, const dp_dataset *data,
-                             dp_error *err) DP_MUST_CHECK;
+                             const bool *loose, dp_error *err) DP_MUST_CHECK;
 void dpi_posterior_free(dpi_posterior *p);
 
 /* One thread's. */
@@ -30,7 +30,6 @@ typedef struct dpi_evaluator {
     dpi_posterior *of;
     dpi_arena arena;
     dpi_run *run;
-    double *there;                 /* [d] what is drawn, tied */
     double *sum, *weight, *record; /* [n_sum], [chunk] ones, [chunk] */
 } dpi_evaluator;
 
@@ -38,7 +37,10 @@ typedef struct dpi_evaluator {
 dp_status dpi_evaluator_init(dpi_evaluator *e, dpi_posterior *of, dp_error *err) DP_MUST_CHECK;
 void dpi_evaluator_free(dpi_evaluator *e);
 
-/* The log posterior at z[d] as it is drawn, but for a constant, and its gradient[d].  -INFINITY
+/* Where z[d] is, tied[d], with no number loose: (x - location) / scale becomes x. */
+void dpi_evaluator_tie(dpi_evaluator *e, const double *z, double *tied);
+
+/* The log posterior at z[d], but for a constant, and its gradient[d].  -INFINITY
  * where it, or the log density of a record, is no number. */
 double dpi_evaluate(dpi_evaluator *e, const double *z, double *gradient);
 

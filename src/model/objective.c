@@ -15,6 +15,7 @@
 typedef struct given {
     dpi_id value, free; /* the value in the new graph; under the mean-field guide, unconstrained */
     dpi_gaussian q;
+    bool loose;               /* of points: free is in units of the prior's scale */
     const dpi_family *family; /* and arguments, under a written guide */
     dpi_id arg[DPI_MAX_ARGS];
 } given;
@@ -173,6 +174,45 @@ static dpi_start starts_at(double value)
     return (dpi_start){.init = {.rule = DP_INIT_CONSTANT, .value = value}};
 }
 
+bool dpi_may_loosen(const dp_model *model, const dpi_site *site)
+{
+    const dpi_family *family = site->family;
+    bool location = false, scale = false, computed = false;
+    if (site->kind != DPI_LATENT || family->support != DPI_REAL || family->log_density == NULL)
+        return false;
+    for (int k = 0; k < family->n_args; k++) {
+        location = location || family->role[k] == DPI_LOCATION;
+        scale = scale || family->role[k] == DPI_SCALE;
+        computed = computed || (family->role[k] != DPI_SHAPE &&
+                                !dpi_is_const(dpi_get(&model->graph, site->arg[k])));
+    }
+    return location && scale && computed;
+}
+
+/* location + scale z */
+static dpi_id stretched(builder *b, const dpi_family *family, dpi_id z, const dpi_id arg[])
+{
+    dpi_id x = z;
+    for (int k = 0; k < family->n_args; k++)
+        if (family->role[k] == DPI_SCALE)
+            x = dpi_times(b->g, arg[k], x);
+    for (int k = 0; k < family->n_args; k++)
+        if (family->role[k] == DPI_LOCATION)
+            x = dpi_add(b->g, arg[k], x);
+    return x;
+}
+
+/* The density of z = (x - location) / scale: the family's own, at 0 and 1. */
+static void score_loose(builder *b, const dpi_site *site, const dpi_id arg[], const given *its)
+{
+    dpi_id own[DPI_MAX_ARGS];
+    for (int k = 0; k < site->family->n_args; k++) {
+        dpi_role role = site->family->role[k];
+        own[k] = role == DPI_SHAPE ? arg[k] : dpi_constant(b->g, role == DPI_SCALE);
+    }
+    add_score(b, false, dpi_log_density(b->g, site->family, its->free, own));
+}
+
 /* A latent under the mean-field normal guide: x = constrain(z), z = loc + e^log_scale * noise; of
  * points z is theta. */
 static void mean_field(builder *b, const dpi_site *site, const dpi_id arg[], given *its)
@@ -192,7 +232,10 @@ static void mean_field(builder *b, const dpi_site *site, const dpi_id arg[], giv
         shape.dim[shape.n_dims - 1] = support->rows->n_free(shape.dim[shape.n_dims - 1]);
     if (b->spec->points) {
         its->free = add_block(b, site->name, "", shape, starts_at(0));
-        its->value = its->free == DPI_NONE ? DPI_NONE : support->constrain(g, its->free, arg);
+        its->loose = b->spec->loose != NULL && b->spec->loose[site - b->spec->model->sites];
+        its->value = its->free == DPI_NONE ? DPI_NONE
+                     : its->loose          ? stretched(b, site->family, its->free, arg)
+                                           : support->constrain(g, its->free, arg);
         return;
     }
     its->q.support = site->family->support;
@@ -247,6 +290,10 @@ static void score_latent(builder *b, const dpi_site *site, const dpi_id arg[], c
     const dpi_shape shape = dpi_get(&b->spec->model->graph, site->value)->shape;
     bool of_record = shape.per_record;
     bool draws = b->o->cut == DP_FORM_PARAMETERS || b->spec->points;
+    if (its->loose) {
+        score_loose(b, site, arg, its);
+        return;
+    }
     dpi_id closed = draws ? DPI_NONE : dpi_minus_divergence(g, site->family, arg, &its->q, shape);
     if (closed != DPI_NONE) {
         add_score(b, of_record, closed);

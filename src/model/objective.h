@@ -81,6 +81,8 @@ typedef struct dpi_objective_spec {
     const dp_model *model, *guide; /* guide nullable */
     dp_form cut;
     bool points;       /* theta is the latents; DP_FORM_LATENTS without a guide */
+    const bool *loose; /* [sites of the model], nullable; of points: theta of these latents, for
+                        * which dpi_may_loosen, is (x - location) / scale */
     double population; /* N, the public number of units; for DP_FORM_PARAMETERS */
     bool shared;       /* units may have several records; for DP_FORM_PARAMETERS */
     size_t n_extra;    /* numbers that are released beside the parts, of the caller's making */
@@ -90,6 +92,10 @@ typedef struct dpi_objective_spec {
 /* Builds the objective in place; on failure it is empty and the message in err. */
 dp_status dpi_objective_init(dpi_objective *o, const dpi_objective_spec *spec,
                              dp_error *err) DP_MUST_CHECK;
+
+/* Whether a latent is on the real line, moved by a location and stretched by a scale of which one
+ * at least is computed. */
+bool dpi_may_loosen(const dp_model *model, const dpi_site *site);
 
 /* The latent or parameter that a part belongs to. */
 const char *dpi_objective_name(const dpi_objective *o, size_t part);

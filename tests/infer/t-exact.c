@@ -59,7 +59,29 @@ static double at(dpi_evaluator *e, const double *z)
     return dpi_evaluate(e, z, gradient);
 }
 
-/* By differences, with members drawn in units of their scale and as they are. */
+/* The rich model's posterior, with b in units of tau or not. */
+static void make_posterior(dpi_posterior *p, dpi_evaluator *e, const dp_model *m,
+                           const dp_dataset *data, bool in_units)
+{
+    bool loose[16] = {false};
+    dp_error err = {0};
+    assert_true(m->n_sites <= 16);
+    for (size_t s = 0; s < m->n_sites; s++) {
+        bool may = dpi_may_loosen(m, &m->sites[s]);
+        assert_int_equal(may, strcmp(m->sites[s].name, "b") == 0);
+        loose[s] = may && in_units;
+    }
+    assert_ok(dpi_posterior_init(p, m, data, loose, &err), err.text);
+    assert_ok(dpi_evaluator_init(e, p, &err), err.text);
+}
+
+static void free_posterior(dpi_posterior *p, dpi_evaluator *e)
+{
+    dpi_evaluator_free(e);
+    dpi_posterior_free(p);
+}
+
+/* By differences, with members in units of their scale and as they are. */
 static void the_gradient_is_that_of_the_density(void **state)
 {
     static records r;
@@ -67,16 +89,12 @@ static void the_gradient_is_that_of_the_density(void **state)
     dp_model *m = make_rich();
     dpi_posterior p;
     dpi_evaluator e;
-    dp_error err = {0};
     double z[32], gradient[32];
     (void)state;
-    assert_ok(dpi_posterior_init(&p, m, data, &err), err.text);
-    assert_ok(dpi_evaluator_init(&e, &p, &err), err.text);
-    size_t d = p.objective.n_theta;
-    assert_int_equal(d, 1 + GROUPS + 2 + 2 + 1);
-    assert_int_equal(p.as.n, 1);
-    for (int loose = 0; loose < 2; loose++) {
-        p.as.loose[0] = loose;
+    for (int in_units = 0; in_units < 2; in_units++) {
+        make_posterior(&p, &e, m, data, in_units);
+        size_t d = p.objective.n_theta;
+        assert_int_equal(d, 1 + GROUPS + 2 + 2 + 1);
         for (size_t i = 0; i < d; i++)
             z[i] = 0.4 * sin(2.3 * (double)i + 1);
         (void)dpi_evaluate(&e, z, gradient);
@@ -89,36 +107,34 @@ static void the_gradient_is_that_of_the_density(void **state)
             z[i] = keep;
             assert_close(gradient[i], (up - down) / (2 * h), 1e-7, 1e-6);
         }
+        free_posterior(&p, &e);
     }
-    dpi_evaluator_free(&e);
-    dpi_posterior_free(&p);
     dp_model_free(m);
     dp_dataset_free(data);
 }
 
-/* Drawn in units of the scale the density has the volume of that: at the same place the two differ
- * by members times log tau. */
-static void loosening_changes_the_volume_alone(void **state)
+/* In units of the scale the density has the volume of that: at the same place the two differ by
+ * members times log tau. */
+static void units_of_the_scale_change_the_volume_alone(void **state)
 {
     static records r;
     dp_dataset *data = make_data(&r, N);
     dp_model *m = make_rich();
-    dpi_posterior p;
-    dpi_evaluator e;
-    dp_error err = {0};
-    double z[32], gradient[32];
+    dpi_posterior p[2];
+    dpi_evaluator e[2];
+    double z[32], tied[32], gradient[32];
     (void)state;
-    assert_ok(dpi_posterior_init(&p, m, data, &err), err.text);
-    assert_ok(dpi_evaluator_init(&e, &p, &err), err.text);
-    for (size_t i = 0; i < p.objective.n_theta; i++)
+    for (int in_units = 0; in_units < 2; in_units++)
+        make_posterior(&p[in_units], &e[in_units], m, data, in_units);
+    for (size_t i = 0; i < p[0].objective.n_theta; i++)
         z[i] = 0.3 * cos((double)i);
-    double tied = dpi_evaluate(&e, z, gradient);
-    p.as.loose[0] = true;
-    dpi_loosening_drawn(&p.as, z);
-    double loose = dpi_evaluate(&e, z, gradient);
-    assert_close(loose - tied, GROUPS * z[p.as.scalings[0].scale], 0, 1e-10);
-    dpi_evaluator_free(&e);
-    dpi_posterior_free(&p);
+    dpi_evaluator_tie(&e[1], z, tied);
+    for (size_t k = 0; k < GROUPS; k++)
+        assert_close(tied[1 + k], exp(z[0]) * z[1 + k], 1e-14, 0);
+    assert_close(dpi_evaluate(&e[1], z, gradient) - dpi_evaluate(&e[0], tied, gradient),
+                 GROUPS * z[0], 0, 1e-10);
+    for (int in_units = 0; in_units < 2; in_units++)
+        free_posterior(&p[in_units], &e[in_units]);
     dp_model_free(m);
     dp_dataset_free(data);
 }
@@ -287,7 +303,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gradient_is_that_of_the_density),
-        cmocka_unit_test(loosening_changes_the_volume_alone),
+        cmocka_unit_test(units_of_the_scale_change_the_volume_alone),
         cmocka_unit_test(a_normal_posterior_has_its_moments),
         cmocka_unit_test(any_number_of_threads_gives_the_same),
         cmocka_unit_test(several_modes_are_told),
