@@ -5,6 +5,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/bounds.h \
   %D%/tacit/dataset.h \
   %D%/tacit/dist.h \
+  %D%/tacit/dist-counts.h \
   %D%/tacit/export.h \
   %D%/tacit/fit.h \
   %D%/tacit/expr.h \

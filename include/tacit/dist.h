@@ -159,4 +159,7 @@ DP_API dp_dist dp_mixture(dp_expr weights, dp_dist component);
 #ifdef __cplusplus
 }
 #endif
+
+#include <tacit/dist-counts.h>
+
 #endif

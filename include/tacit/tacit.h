@@ -7,6 +7,7 @@
 #include <tacit/audit.h>
 #include <tacit/bounds.h>
 #include <tacit/dataset.h>
+#include <tacit/dist-counts.h>
 #include <tacit/dist.h>
 #include <tacit/expr.h>
 #include <tacit/fit.h>

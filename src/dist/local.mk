@@ -9,10 +9,12 @@ libtacit_core_la_SOURCES += \
   %D%/chance-logit.c \
   %D%/chi-squared.c \
   %D%/constructors.c \
+  %D%/constructors-counts.c \
   %D%/dirichlet.c \
   %D%/exponential.c \
   %D%/family.c %D%/family.h %D%/family-list.h \
   %D%/gamma.c \
+  %D%/geometric-logit.c \
   %D%/half-cauchy.c \
   %D%/half-normal.c \
   %D%/half-student-t.c \
@@ -24,9 +26,12 @@ libtacit_core_la_SOURCES += \
   %D%/matrix-rows.c %D%/matrix-rows.h \
   %D%/mixture.c \
   %D%/multivariate-normal.c \
+  %D%/negative-binomial.c \
+  %D%/negative-binomial-log.c \
   %D%/normal.c \
   %D%/ordered.c \
   %D%/outcomes.c %D%/outcomes.h \
+  %D%/outcomes-counts.c \
   %D%/pareto.c \
   %D%/poisson-log.c \
   %D%/student-t.c \

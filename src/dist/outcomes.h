@@ -21,6 +21,10 @@ size_t dpi_outcomes_binomial(double trials, double logit, double y[], double mas
 /* A Poisson count; none where the mean is not finite. */
 size_t dpi_outcomes_poisson(double mean, double y[], double mass[]);
 
+/* A negative binomial count by its mean, with dispersion f > 0; none where the mean is not
+ * finite. */
+size_t dpi_outcomes_negative_binomial(double mean, double f, double y[], double mass[]);
+
 /* The standard normal law; its upper half, doubled. */
 size_t dpi_outcomes_normal(double z[], double mass[]);
 size_t dpi_outcomes_half_normal(double z[], double mass[]);

@@ -227,6 +227,7 @@ const dpi_factored dpi_factored_forms[DPI_N_OPS] = {
     REFUSE(atan, made),
     REFUSE(log_normal_cdf, made),
     REFUSE(log_cauchy_cdf, made),
+    REFUSE(rising, made),
     REFUSE(sum_to, smaller),
     REFUSE(expand, seldom),
     REFUSE(log_sum_exp, smaller),

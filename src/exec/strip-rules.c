@@ -34,6 +34,7 @@ const dpi_strip_rule dpi_strip_rules[DPI_N_OPS] = {
     RUN(atan),
     RUN(log_normal_cdf),
     RUN(log_cauchy_cdf),
+    RUN(rising),
     RUN(sum_to),
     RUN(expand),
     RUN(log_sum_exp),

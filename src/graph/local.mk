@@ -12,6 +12,7 @@ libtacit_core_la_SOURCES += \
   %D%/kernel-pool.c \
   %D%/kernel-product.c \
   %D%/kernel-reduce.c \
+  %D%/kernel-rising.c \
   %D%/kernel-select.c \
   %D%/kernel-single.c \
   %D%/kernel-tail.c \
@@ -30,6 +31,7 @@ libtacit_core_la_SOURCES += \
   %D%/op-pool.c \
   %D%/op-product.c \
   %D%/op-reduce.c \
+  %D%/op-rising.c \
   %D%/op-select.c \
   %D%/op-source.c \
   %D%/op-tail.c \

@@ -95,6 +95,7 @@ dpi_id dpi_scale(dpi_graph *g, double factor, dpi_id a);
 dpi_id dpi_log_of(dpi_graph *g, dpi_id a); /* log a, or b where a is e^b */
 dpi_id dpi_polygamma_node(dpi_graph *g, size_t order, dpi_id a);
 dpi_id dpi_log_normal_cdf_node(dpi_graph *g, size_t order, dpi_id a);
+dpi_id dpi_rising_node(dpi_graph *g, size_t order, dpi_id a, dpi_id b);
 dpi_id dpi_sum(dpi_graph *g, dpi_id a); /* over all dimensions, not over records */
 dpi_id dpi_sum_to(dpi_graph *g, dpi_id a, dpi_shape shape);
 dpi_id dpi_expand(dpi_graph *g, dpi_id a, dpi_shape shape);

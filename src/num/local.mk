@@ -6,6 +6,7 @@ libtacit_core_la_SOURCES += \
   %D%/map-double-kernel.h %D%/map-avx512-double.c %D%/map-avx2-double.c %D%/map-portable-double.c \
   %D%/linalg.c %D%/linalg.h %D%/copy.h \
   %D%/matrix.c %D%/matrix.h \
+  %D%/rising.c %D%/rising.h \
   %D%/special.c %D%/special.h \
   %D%/spline.c %D%/spline.h \
   %D%/tail.c %D%/tail.h

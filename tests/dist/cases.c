@@ -124,6 +124,27 @@ static double poisson_top(const double arg[])
     return floor(exp(arg[0]) + 20 * exp(0.5 * arg[0]) + 30);
 }
 
+/* Beyond the mean by 40 scales of the tail and 20 standard deviations. */
+static double tail_top(double mean, double f)
+{
+    return floor(mean + 20 * sqrt(mean * (1 + mean / f)) + 40 * (1 + mean / f));
+}
+
+static double negative_binomial_log_top(const double arg[])
+{
+    return tail_top(exp(arg[0]), arg[1]);
+}
+
+static double negative_binomial_top(const double arg[])
+{
+    return tail_top(arg[0], arg[1]);
+}
+
+static double geometric_top(const double arg[])
+{
+    return tail_top(exp(-arg[0]), 1);
+}
+
 static double categorical_top(const double arg[])
 {
     (void)arg;
@@ -149,6 +170,14 @@ static double binomial_slack(const struct point *p, int k)
 {
     (void)p;
     return k == 1 ? 1e-15 : 0;
+}
+
+/* The log density is a difference of numbers of size y log(dispersion), the derivative in the
+ * dispersion one of numbers of size y / dispersion, which leave 1 / dispersion^2. */
+static double negative_binomial_slack(const struct point *p, int k)
+{
+    double f = p->arg[1];
+    return k == VALUE ? 1e-15 * p->x * (1 + log1p(f)) : k == 2 ? 4e-16 * p->x / f : 0;
 }
 
 /* One logit less the logarithm of a sum, of the size of the largest; shares of the sum are e^
@@ -199,6 +228,11 @@ static const dist_case cases[] = {
     {ROW(binomial_logit, 2), .tried = {{11, -0.713}, {113, 1.37}, {40, -2.71}}, .top = binomial_top,
      .slack = binomial_slack},
     {ROW(poisson_log, 1), .tried = {{0.713}, {-1.37}, {3.71}}, .top = poisson_top},
+    {ROW(negative_binomial_log, 2), .tried = {{0.713, 2.91}, {2.37, 0.713}, {5.71, 31.9}},
+     .top = negative_binomial_log_top, .slack = negative_binomial_slack},
+    {ROW(negative_binomial, 2), .tried = {{2.713, 2.91}, {11.37, 0.713}, {371, 31.9}},
+     .top = negative_binomial_top, .slack = negative_binomial_slack},
+    {ROW(geometric_logit, 1), .tried = {{0.713}, {-1.37}, {-3.71}}, .top = geometric_top},
     {ROW(categorical_logit, MAX_NUMBERS),
      .tried = {{0.713, -1.39, 2.21, 0.0319},
                {-3.1, -2.7, -4.4, -2.9},

@@ -65,6 +65,21 @@ static void beta_mean_information(const double arg[], double f[])
     f[3] = m * m * a + (1 - m) * (1 - m) * b - sum;
 }
 
+/* f[3] is sum_j P(Y > j) / (dispersion + j)^2 - mean / (dispersion (dispersion + mean)) (Lawless
+ * 1987, Canad. J. Statist. 15, 209). */
+static void negative_binomial_information(double mean, double dispersion, double f[])
+{
+    double whole = mean + dispersion, m = pow(dispersion / whole, dispersion), above = 1, sum = 0;
+    double most = mean + 40 * sqrt(mean * whole / dispersion) + 60 * whole / dispersion;
+    for (double j = 0; j < most && above > 0; j++) {
+        above -= m;
+        sum += above / (dispersion + j) / (dispersion + j);
+        m *= (dispersion + j) / (j + 1) * mean / whole;
+    }
+    f[0] = dispersion * mean / whole;
+    f[3] = sum - mean / dispersion / whole;
+}
+
 void information(const dpi_family *family, const double arg[], double f[])
 {
     double p = dpi_logistic(arg[0]), q = dpi_logistic(-arg[0]), v = arg[1] * arg[1],
@@ -81,6 +96,12 @@ void information(const dpi_family *family, const double arg[], double f[])
         f[0] = 0, f[3] = arg[0] * dpi_logistic(arg[1]) * dpi_logistic(-arg[1]);
     else if (family == &dpi_poisson_log)
         f[0] = exp(arg[0]);
+    else if (family == &dpi_negative_binomial_log)
+        negative_binomial_information(exp(arg[0]), arg[1], f);
+    else if (family == &dpi_negative_binomial)
+        negative_binomial_information(arg[0], arg[1], f), f[0] /= u;
+    else if (family == &dpi_geometric_logit)
+        f[0] = q;
     else if (family == &dpi_normal || family == &dpi_log_normal)
         f[0] = 1 / v, f[3] = 2 / v;
     else if (family == &dpi_cauchy)

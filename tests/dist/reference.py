@@ -5,7 +5,7 @@ Needs mpmath (pip install mpmath); run as  python3 reference.py > reference.h
 Every density is written here from its textbook form, in 400 digits, not from the library's code.
 Inputs are the doubles that the C compiler will read, so nothing is lost on the way.
 """
-from mpmath import mp, mpf, log, exp, pi, loggamma, fabs, fsum, diff, nstr, binomial
+from mpmath import mp, mpf, log, exp, pi, loggamma, fabs, fsum, fprod, diff, nstr, binomial
 
 mp.dps = 400
 
@@ -117,6 +117,21 @@ def categorical_logit(y, *logits):
     return logits[int(y)] - log(fsum(exp(v) for v in logits))
 
 
+def negative_binomial(y, mean, f):
+    ways = fprod(f + j for j in range(int(y))) / mp.factorial(y) if y < 1000 else exp(
+        loggamma(f + y) - loggamma(f) - loggamma(y + 1))
+    return log(ways) + y * log(mean / (mean + f)) + f * log(f / (mean + f))
+
+
+def negative_binomial_log(y, log_mean, f):
+    return negative_binomial(y, exp(log_mean), f)
+
+
+def geometric_logit(y, logit):
+    p = 1 / (1 + exp(-logit))
+    return log(p * (1 - p) ** y)
+
+
 # family: points (x, arguments ...)
 POINTS = {
     normal: [
@@ -220,6 +235,17 @@ POINTS = {
         (3, 0.713), (0, -2.917), (41, 3.119), (7, -11.37), (0, 5.713), (113, 4.019), (1, -313.7),
         (2, 7.713),
     ],
+    negative_binomial_log: [
+        (3, 0.713, 2.917), (0, -2.917, 0.413), (41, 3.119, 17.31), (7, -11.37, 0.0713), (0, 5.713, 3.3e-4),
+        (113, 4.019, 1.93e10), (1, -313.7, 3.71), (2, 7.713, 0.917), (100003, 11.37, 41.3), (17, 2.713, 7.1e13),
+    ],
+    negative_binomial: [
+        (3, 2.713, 2.917), (0, 0.0917, 0.413), (41, 23.119, 17.31), (7, 1.37e-6, 0.0713), (0, 571.3, 3.3e-4),
+        (113, 101.9, 1.93e10), (1, 1e-120, 3.71),
+    ],
+    geometric_logit: [
+        (0, 0.7313), (1, -1.917), (7, 37.13), (41, -3.713), (3, -37.13), (1000003, -12.39), (2, 713.9),
+    ],
     categorical_logit: [
         (0, 0.713, -1.391, 2.217, 0.0319), (3, -0.417, 1.913, 0.331, -2.719),
         (1, 37.13, -41.9, 3.3, 11.7), (2, 713.9, 711.3, 709.1, 714.7), (1, -803.1, -801.7, -817.3, -799.9),
@@ -229,7 +255,8 @@ POINTS = {
 
 CENTRES = [(0, df, 0, 1) for df in (1.3e-6, 0.0137, 0.2291, 0.917, 2.31, 5.713, 17.9, 113.7, 1.93e4, 7.1e8, 3.3e120)]
 
-DISCRETE = (bernoulli_logit, chance_logit, binomial_logit, poisson_log, categorical_logit)
+DISCRETE = (bernoulli_logit, chance_logit, binomial_logit, poisson_log, categorical_logit,
+            negative_binomial_log, negative_binomial, geometric_logit)
 WHOLE_FIRST = (binomial_logit,)  # no derivative in the number of trials is meant, but there is one
 
 

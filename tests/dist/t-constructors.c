@@ -92,6 +92,10 @@ static void constructors_of_expressions_keep_the_order(void **state)
     check(dp_chance_logit(a), "chance_logit", "logit", 0.71, 0, 0);
     check(dp_binomial_logit(a, b), "binomial_logit", "trials logit", 0.71, 1.73, 0);
     check(dp_poisson_log(a), "poisson_log", "log_rate", 0.71, 0, 0);
+    check(dp_negative_binomial_log(a, b), "negative_binomial_log", "log_mean dispersion", 0.71,
+          1.73, 0);
+    check(dp_negative_binomial(a, b), "negative_binomial", "mean dispersion", 0.71, 1.73, 0);
+    check(dp_geometric_logit(a), "geometric_logit", "logit", 0.71, 0, 0);
     check(dp_categorical_logit(a), "categorical_logit", "logits", 0.71, 0, 0);
 }
 

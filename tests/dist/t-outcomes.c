@@ -219,6 +219,16 @@ static const struct {
     {&dpi_pareto, {1e9, 1e6}},
     {&dpi_beta_mean, {0.003, 20}},
     {&dpi_beta_mean, {0.13, 2e5}},
+    {&dpi_negative_binomial_log, {-6, 3}},
+    {&dpi_negative_binomial_log, {9, 0.3}},
+    {&dpi_negative_binomial_log, {11, 2}},
+    {&dpi_negative_binomial_log, {4, 300}},
+    {&dpi_negative_binomial_log, {7, 20}},
+    {&dpi_negative_binomial, {50, 4}},
+    {&dpi_negative_binomial, {1e4, 0.03}},
+    {&dpi_negative_binomial, {1e-3, 1e-3}},
+    {&dpi_geometric_logit, {-13}},
+    {&dpi_geometric_logit, {30}},
 };
 
 static void so_they_have_far_out(void **state)
@@ -285,6 +295,32 @@ static void kinks_cost_little_for_any_mean(void **state)
     }
 }
 
+/* From laws of a few counts to those of which steps or panels are taken; off by more than 2e-3
+ * where a panel is widest. */
+static void long_tails_cost_little_more(void **state)
+{
+    (void)state;
+    const dist_case *c = case_of(&dpi_negative_binomial);
+    for (double f = 0.05; f < 400; f *= 2.37)
+        for (double mean = 0.3; mean < 500; mean *= 3.17) {
+            double arg[] = {mean, f}, y[MOST], mass[MOST], worst = 0,
+                   sd = sqrt(mean + mean * mean / f);
+            check_information_at(c, arg, 5e-5, 1e-3);
+            size_t n = outcomes_at(c, arg, y, mass);
+            fine_law *law = fine_law_of(c, arg);
+            for (double at = -3; at < 3; at += 0.317) {
+                double nodes = 0, cells = 0, from = mean + at * sd;
+                for (size_t j = 0; j < n; j++)
+                    nodes += mass[j] * fmax(y[j] - from, 0) / sd;
+                for (size_t j = 0; j < law->n; j++)
+                    cells += law->mass[j] * fmax(law->y[j] - from, 0) / sd;
+                worst = fmax(worst, fabs(nodes - cells));
+            }
+            near(c, worst, 0, 0, 5e-3);
+            free(law);
+        }
+}
+
 /* ---- where there is no distribution, and at the ends of double ---- */
 
 static const struct {
@@ -296,6 +332,10 @@ static const struct {
     {&dpi_normal, {0, INFINITY}},
     {&dpi_poisson_log, {710}},
     {&dpi_poisson_log, {NAN}},
+    {&dpi_negative_binomial_log, {710, 1}},
+    {&dpi_negative_binomial_log, {0, 0}},
+    {&dpi_negative_binomial, {0, 1}},
+    {&dpi_geometric_logit, {-710}},
     {&dpi_binomial_logit, {2.5, 0}},
     {&dpi_binomial_logit, {-1, 0}},
     {&dpi_binomial_logit, {0x1p54, 0}},
@@ -355,7 +395,9 @@ static void check_extremes(const dist_case *c)
         }
         if (n > 0)
             near(c, total, 1, 1e-9, 0);
-        bool nothing = (f == &dpi_poisson_log && isinf(exp(numbers[0]))) ||
+        bool nothing = ((f == &dpi_poisson_log || f == &dpi_negative_binomial_log) &&
+                        isinf(exp(numbers[0]))) ||
+                       (f == &dpi_geometric_logit && isinf(exp(-numbers[0]))) ||
                        (f == &dpi_binomial_logit && numbers[0] > 0x1p53);
         assert_true((n == 0) == nothing);
     }
@@ -378,6 +420,7 @@ int main(void)
         cmocka_unit_test(so_they_have_far_out),
         cmocka_unit_test(kinks_cost_little),
         cmocka_unit_test(kinks_cost_little_for_any_mean),
+        cmocka_unit_test(long_tails_cost_little_more),
         cmocka_unit_test(without_a_distribution_there_is_no_node),
         cmocka_unit_test(nodes_lie_in_the_support_whatever_the_arguments),
     };

@@ -1,4 +1,5 @@
-/* Polygamma functions and logarithms of probabilities in long double. */
+/* Polygamma functions, differences of log Gamma and of them, and logarithms of probabilities, in
+ * long double. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -74,4 +75,10 @@ real naive_tail(const dpi_node *node, real a)
         return a > 0 ? log1pl(-tail) : logl(tail);
     }
     abort();
+}
+
+real naive_rising(size_t order, real a, real b)
+{
+    return order == 0 ? lgammal(a + b) - lgammal(a)
+                      : naive_polygamma(order - 1, a + b) - naive_polygamma(order - 1, a);
 }

@@ -99,6 +99,8 @@ static real binary(const dpi_node *node, real a, real b)
         return a / b;
     if (op == &dpi_op_max)
         return fmaxl(a, b);
+    if (op == &dpi_op_rising)
+        return naive_rising(node->attr.number, a, b);
     if (op == &dpi_op_step)
         return a > b ? 1 : node->attr.value;
     abort();

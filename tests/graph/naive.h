@@ -41,6 +41,7 @@ bool naive_is_sharp(void);
 /* The derivative of order n of digamma for x > 0: recurrence up to 30, then the asymptotic
  * series. */
 long double naive_polygamma(size_t order, long double x);
+long double naive_rising(size_t order, long double a, long double b);
 
 /* y of an operation that is a logarithm of a probability, and of erf and atan. */
 long double naive_tail(const dpi_node *node, long double a);

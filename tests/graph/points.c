@@ -18,6 +18,9 @@
 #define NORMAL(order, unit, ...)                                                                   \
     {.op = &dpi_op_log_normal_cdf, .a = "?", .range = {{__VA_ARGS__}}, .step = unit,               \
      .attr.number = order}
+#define RISING(order, of_a, of_b)                                                                  \
+    {.op = &dpi_op_rising, .a = "?", .b = "?", .range = {of_a, of_b}, .attr.number = order}
+#define UPTO(low, high) {low, high}
 #define RELU(slope, ...)                                                                           \
     {.op = &dpi_op_relu, .a = "?", .range = {{__VA_ARGS__}}, .attr.value = slope}
 #define APART(name, low, ...) \
@@ -90,6 +93,10 @@ static const point table[] = {
     NORMAL(2, 0, -2.385, 2.913), NORMAL(2, 1, -5.9, -3.1), NORMAL(2, 1, 2.7, 7.9),
     UNARY(log_cauchy_cdf, -2.385, 2.913), UNARY(log_cauchy_cdf, -713.7, -21.3),
     UNARY(log_cauchy_cdf, 21.3, 713.7),
+    RISING(0, POSITIVE, UPTO(1.217, 9.385)), RISING(0, UPTO(21.3, 71.7), UPTO(0.913, 37.1)),
+    RISING(1, POSITIVE, UPTO(1.217, 9.385)), RISING(1, UPTO(21.3, 71.7), UPTO(0.913, 37.1)),
+    RISING(2, POSITIVE, UPTO(1.217, 9.385)), RISING(3, UPTO(21.3, 71.7), UPTO(0.913, 37.1)),
+    {.op = &dpi_op_rising, .a = "3", .b = "*2x3", .range = {POSITIVE, {1.217, 9.385}}},
 
     {ON(sum_to, "3"), .to = ""}, {ON(sum_to, "*3"), .to = ""}, {ON(sum_to, "2x3"), .to = ""},
     {ON(sum_to, "2x3"), .to = "3"}, {ON(sum_to, "*2x3"), .to = "3"},

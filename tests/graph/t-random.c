@@ -47,7 +47,7 @@ static dpi_id positive(random_graph *r, dpi_id a)
 static bool needs_positive(const dpi_op *op)
 {
     return op == &dpi_op_log || op == &dpi_op_log1p || op == &dpi_op_sqrt || op == &dpi_op_lgamma ||
-           op == &dpi_op_polygamma;
+           op == &dpi_op_polygamma || op == &dpi_op_rising;
 }
 
 static bool has_window(const dpi_op *op)
@@ -137,11 +137,13 @@ static void grow(random_graph *r)
         return;
     if (needs_positive(op))
         a = positive(r, a);
+    if (op == &dpi_op_log1mexp)
+        a = dpi_unary(g, &dpi_op_neg, positive(r, a));
     if (op == &dpi_op_cholesky || op == &dpi_op_triangular_solve)
         a = positive_definite(r, a);
     if (op == &dpi_op_triangular_solve)
         a = dpi_unary(g, &dpi_op_cholesky, a);
-    if (op == &dpi_op_div)
+    if (op == &dpi_op_div || op == &dpi_op_rising)
         b = positive(r, b);
     dpi_id y = dpi_apply(g, op, a, op->n_inputs == 2 ? b : DPI_NONE, &attr);
     assert_ok(r->w.err.status, r->w.err.text);
