@@ -16,11 +16,12 @@
  * That is for models whose latents are global or of groups, with one observed column of one number
  * a record, of a family whose expectations are known (all but mixtures and chances).  Other models,
  * those with latents of records, parameters without a prior (networks), several observed columns,
- * vectors or mixtures, are fitted by the loop of tacit/svi.h, within the same epsilon and delta and
- * with everything chosen: full batches, steps, their size, a clip norm that follows the gradients,
- * a guide and a start (doc/design/loop.md).  Its intervals are a mean-field guide's and leave out
- * the noise of privacy; so such a fit has no kept draws, and a check "method" that is always bad
- * and says why.  What the loop cannot take either is refused by name.
+ * vectors, mixtures or factors (tacit/marginal.h), are fitted by the loop of tacit/svi.h, within
+ * the same epsilon and delta and with everything chosen: full batches, steps, their size, a clip
+ * norm that follows the gradients, a guide and a start (doc/design/loop.md).  Its intervals are a
+ * mean-field guide's and leave out the noise of privacy; so such a fit has no kept draws, and a
+ * check "method" that is always bad and says why.  What the loop cannot take either is refused by
+ * name.
  *
  * The guarantee is (epsilon, delta) for adding or removing one record, or by the loop one unit of
  * the data set (dp_dataset_unit), of all that is returned.

@@ -1,8 +1,8 @@
 /* The models of textbooks and of other languages' guides, written in this one.
  *
  * Each function is one model, and the comment above it says what it is: "part: title".
- * check-lines counts the lines of their bodies for doc/language.md, so a function has the lines that
- * a user would write and no others. */
+ * check-lines counts the lines of their bodies for doc/language.md, so a function has the lines
+ * that a user would write and no others. */
 #ifndef TESTS_LANGUAGE_GUIDE_H
 #define TESTS_LANGUAGE_GUIDE_H
 
@@ -16,6 +16,8 @@ typedef struct guide_model {
 } guide_model;
 
 extern const guide_model guide_regression[], guide_mixtures[], guide_partial[];
+extern const guide_model guide_discrete[], guide_dynamics[];
 extern const size_t n_guide_regression, n_guide_mixtures, n_guide_partial;
+extern const size_t n_guide_discrete, n_guide_dynamics;
 
 #endif

@@ -38,12 +38,26 @@ static void what_is_measured_in_part_is_a_model(void **state)
     check(guide_partial, n_guide_partial);
 }
 
+static void discrete_latents_are_models(void **state)
+{
+    (void)state;
+    check(guide_discrete, n_guide_discrete);
+}
+
+static void steps_of_time_are_models(void **state)
+{
+    (void)state;
+    check(guide_dynamics, n_guide_dynamics);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regressions_are_models),
         cmocka_unit_test(mixtures_are_models),
         cmocka_unit_test(what_is_measured_in_part_is_a_model),
+        cmocka_unit_test(discrete_latents_are_models),
+        cmocka_unit_test(steps_of_time_are_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,6 +187,29 @@ static void private_fits_go_by_the_loop(void **state)
     dp_dataset_free(data);
 }
 
+/* Without privacy the posterior of both is drawn from, to the same numbers. */
+static void public_fits_draw_from_the_posterior(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_summary w[2][2];
+    dp_dataset *data = records();
+    for (int observed = 0; observed < 2; observed++) {
+        dp_fit *fit;
+        dp_model *m = written(observed != 0);
+        const dp_fit_opts o = {.mode = DP_NO_PRIVACY, .method = DP_METHOD_EXACT, .seed = 3};
+        assert_ok(dp_fit_private(m, data, &o, &fit, &err), err.text);
+        assert_ok(dp_fit_summary(fit, "w", 2, w[observed], &err), err.text);
+        dp_fit_free(fit);
+        dp_model_free(m);
+    }
+    for (int j = 0; j < 2; j++) {
+        assert_close(w[0][j].mean, w[1][j].mean, 1e-9, 0);
+        assert_close(w[0][j].sd, w[1][j].sd, 1e-9, 0);
+    }
+    dp_dataset_free(data);
+}
+
 /* ---- what is kept and what is written ---- */
 
 static void a_stored_model_has_its_factors(void **state)
@@ -363,6 +386,7 @@ int main(void)
         cmocka_unit_test(categories_are_read_from_rows_of_logits),
         cmocka_unit_test(a_factor_is_as_good_as_the_observation),
         cmocka_unit_test(private_fits_go_by_the_loop),
+        cmocka_unit_test(public_fits_draw_from_the_posterior),
         cmocka_unit_test(a_stored_model_has_its_factors),
         cmocka_unit_test(a_description_names_them),
         cmocka_unit_test(draws_and_means_are_refused),
