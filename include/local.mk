@@ -9,6 +9,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/export.h \
   %D%/tacit/fit.h \
   %D%/tacit/expr.h \
+  %D%/tacit/forms.h \
   %D%/tacit/formula.h \
   %D%/tacit/group.h \
   %D%/tacit/infer.h \

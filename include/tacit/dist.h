@@ -16,7 +16,8 @@ extern "C" {
 
 typedef struct dp_dist {
     const struct dpi_family *family;
-    dp_expr arg[8];
+    dp_expr arg[12];
+    unsigned char form[4]; /* what <tacit/forms.h> makes of it, from the inside out */
 } dp_dist;
 
 /* Normal with mean loc and standard deviation scale > 0. */

@@ -11,6 +11,7 @@
 #include <tacit/dist.h>
 #include <tacit/expr.h>
 #include <tacit/fit.h>
+#include <tacit/forms.h>
 #include <tacit/formula.h>
 #include <tacit/group.h>
 #include <tacit/idx.h>

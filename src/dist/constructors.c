@@ -10,12 +10,12 @@ dp_expr dp_num(double value)
 
 static dp_dist of_numbers(const dpi_family *family, double first, double second, double third)
 {
-    return (dp_dist){family, {dp_num(first), dp_num(second), dp_num(third)}};
+    return (dp_dist){.family = family, .arg = {dp_num(first), dp_num(second), dp_num(third)}};
 }
 
 static dp_dist of_expressions(const dpi_family *family, dp_expr first, dp_expr second)
 {
-    return (dp_dist){family, {first, second, dp_num(0)}};
+    return (dp_dist){.family = family, .arg = {first, second, dp_num(0)}};
 }
 
 dp_dist dp_normal(double loc, double scale)
@@ -55,7 +55,7 @@ dp_dist dp_student_t(double df, double loc, double scale)
 
 dp_dist dp_student_t_v(dp_expr df, dp_expr loc, dp_expr scale)
 {
-    return (dp_dist){&dpi_student_t, {df, loc, scale}};
+    return (dp_dist){.family = &dpi_student_t, .arg = {df, loc, scale}};
 }
 
 dp_dist dp_cauchy(double loc, double scale)
@@ -125,7 +125,7 @@ dp_dist dp_asymmetric_laplace(double loc, double scale, double quantile)
 
 dp_dist dp_asymmetric_laplace_v(dp_expr loc, dp_expr scale, dp_expr quantile)
 {
-    return (dp_dist){&dpi_asymmetric_laplace, {loc, scale, quantile}};
+    return (dp_dist){.family = &dpi_asymmetric_laplace, .arg = {loc, scale, quantile}};
 }
 
 dp_dist dp_exponential(double rate)
@@ -250,12 +250,14 @@ dp_dist dp_dirichlet_v(dp_expr concentration)
 
 dp_dist dp_mixture(dp_expr weights, dp_dist component)
 {
-    return (dp_dist){dpi_mixture_of(component.family),
-                     {weights, component.arg[0], component.arg[1], component.arg[2]}};
+    const bool formed = component.form[0] != 0; /* there is no mixture of forms */
+    return (dp_dist){.family = dpi_mixture_of(formed ? NULL : component.family),
+                     .arg = {weights, component.arg[0], component.arg[1], component.arg[2]}};
 }
 
 dp_dist dp_ordered(dp_dist each)
 {
-    each.family = dpi_ordered_of(each.family);
+    const bool formed = each.form[0] != 0; /* there is no order of forms */
+    each.family = dpi_ordered_of(formed ? NULL : each.family);
     return each;
 }

@@ -1,5 +1,5 @@
 /* The table of families, and draws with a look at the arguments. */
-#include "dist/family.h"
+#include "dist/form.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,8 +35,49 @@ dpi_id dpi_log_normal_moment(dpi_graph *g, double power, dpi_id loc, dpi_id scal
     return dpi_unary(g, &dpi_op_exp, dpi_add(g, dpi_scale(g, power, loc), spread));
 }
 
+dpi_id dpi_family_log_density(const dpi_family *family, dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return family->form != NULL ? family->form->log_density(family, g, x, arg)
+                                : family->log_density(g, x, arg);
+}
+
+dpi_id dpi_family_log_cdf(const dpi_family *family, dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return family->form != NULL ? family->form->log_cdf(family, g, x, arg)
+                                : family->log_cdf(g, x, arg);
+}
+
+dpi_id dpi_family_log_survival(const dpi_family *family, dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return family->form != NULL ? family->form->log_survival(family, g, x, arg)
+                                : family->log_survival(g, x, arg);
+}
+
+bool dpi_has_tails(const dpi_family *family)
+{
+    return family->form != NULL ? family->form->log_cdf != NULL && dpi_has_tails(family->base)
+                                : family->log_cdf != NULL && family->log_survival != NULL;
+}
+
+bool dpi_has_score(const dpi_family *family)
+{
+    return family->form != NULL ? family->form->score != NULL && dpi_has_score(family->base)
+                                : family->score != NULL && family->outcomes != NULL;
+}
+
+void dpi_family_score(const dpi_family *family, size_t n, const double y[],
+                      const double *const arg[], size_t arg_size, double s[])
+{
+    if (family->form != NULL)
+        family->form->score(family, n, y, arg, s);
+    else
+        family->score(n, y, arg, arg_size, s);
+}
+
 dpi_id dpi_mean(dpi_graph *g, const dpi_family *family, const dpi_id arg[], const char **why)
 {
+    if (family->form != NULL && family->form->mean != NULL)
+        return family->form->mean(family, g, arg, why);
     const dpi_family *each = family->component != NULL ? family->component : family;
     *why = each->no_mean;
     return each->mean != NULL ? family->mean(g, arg) : DPI_NONE;
@@ -55,19 +96,25 @@ static bool in_domains(const dpi_family *family, const double *const arg[])
     for (int k = 0; k < family->n_args && !family->vector_arg; k++)
         if (!dpi_in_domain(family->arg_domain[k], *arg[k]))
             return false;
-    return family->support != DPI_INTERVAL || *arg[0] < *arg[1];
+    const double *const *bound = arg + family->bound_at;
+    return family->support != DPI_INTERVAL || *bound[0] < *bound[1];
 }
 
 double dpi_draw(const dpi_family *family, gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
-    return in_domains(family, arg) ? family->draw(rng, arg, arg_size) : NAN;
+    if (!in_domains(family, arg))
+        return NAN;
+    return family->form != NULL ? family->form->draw(family, rng, arg)
+                                : family->draw(rng, arg, arg_size);
 }
 
 size_t dpi_outcomes(const dpi_family *family, const double *const arg[], size_t arg_size,
                     double y[], double mass[])
 {
-    if (family->outcomes == NULL || !in_domains(family, arg))
+    if (!dpi_has_score(family) || !in_domains(family, arg))
         return 0;
+    if (family->form != NULL)
+        return family->form->outcomes(family, arg, y, mass);
     return family->outcomes(arg, arg_size, y, mass);
 }
 
@@ -94,6 +141,10 @@ static void draw_row(const dpi_family *family, gsl_rng *rng, const double *const
 void dpi_draw_site(const dpi_family *family, gsl_rng *rng, const double *const arg[],
                    const size_t arg_size[], size_t size, size_t row, double *out)
 {
+    for (; family->form != NULL && family->form->draw == NULL; family = family->base) {
+        arg += family->form->n_args;
+        arg_size += family->form->n_args;
+    }
     bool joint = family->draw_joint != NULL;
     for (size_t e = 0; e < size; e += joint ? row : 1) {
         const double *at[DPI_MAX_ARGS] = {NULL};

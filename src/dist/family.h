@@ -14,7 +14,7 @@
 #include "dist/support.h"
 #include "graph/op.h"
 
-enum { DPI_MAX_ARGS = 8 };
+enum { DPI_MAX_ARGS = 12 };
 
 typedef enum dpi_domain {
     DPI_ANY,         /* any finite number */
@@ -51,6 +51,11 @@ typedef struct dpi_family {
     dpi_arg_kind arg_kind[DPI_MAX_ARGS];
     const char *takes;   /* shapes of its arguments in words; NULL: they broadcast */
     const char *refused; /* why no site can have it; NULL for all others */
+    /* Of a distribution that is made of another (form.h): what makes it, and of what.  Its
+     * functions below are NULL: call those that take the row, dpi_family_log_density and so on. */
+    const struct dpi_form *form;
+    const struct dpi_family *base;
+    int bound_at; /* the first argument that bounds the support; 0 but of forms that are observed */
     /* Log density of each element of x, normalised, as a node that broadcasts x and the arguments.
      * Outside the support the value is unspecified: data are checked and latents are bijected.
      * With a vector argument x is one number (of each record) and indexes the vector when the graph
@@ -94,6 +99,20 @@ typedef struct dpi_family {
     int odd_in;
 } dpi_family;
 
+/* log_density, log_cdf and log_survival of any row. */
+dpi_id dpi_family_log_density(const dpi_family *family, dpi_graph *g, dpi_id x, const dpi_id arg[]);
+dpi_id dpi_family_log_cdf(const dpi_family *family, dpi_graph *g, dpi_id x, const dpi_id arg[]);
+dpi_id dpi_family_log_survival(const dpi_family *family, dpi_graph *g, dpi_id x,
+                               const dpi_id arg[]);
+
+/* Whether it has both of log_cdf and log_survival, and both of score and outcomes. */
+bool dpi_has_tails(const dpi_family *family);
+bool dpi_has_score(const dpi_family *family);
+
+/* score of any row that has one. */
+void dpi_family_score(const dpi_family *family, size_t n, const double y[],
+                      const double *const arg[], size_t arg_size, double s[]);
+
 /* The mean as above.  DPI_NONE without an error, and *why says why, where there is none; a mixture
  * has none where its components have none. */
 dpi_id dpi_mean(dpi_graph *g, const dpi_family *family, const dpi_id arg[], const char **why);
@@ -117,7 +136,8 @@ extern const dpi_family *const dpi_ordered[];
 extern const size_t dpi_n_ordered;
 const dpi_family *dpi_ordered_of(const dpi_family *each);
 
-/* The family of that name, mixtures and joint families too; NULL when there is none. */
+/* The family of that name, mixtures and joint families too, not forms (dpi_form_named); NULL when
+ * there is none. */
 const dpi_family *dpi_family_named(const char *name);
 
 /* Whether x may be an argument with this domain. */

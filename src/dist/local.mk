@@ -12,6 +12,7 @@ libtacit_core_la_SOURCES += \
   %D%/constructors-counts.c \
   %D%/dirichlet.c \
   %D%/exponential.c \
+  %D%/form.c %D%/form.h %D%/form-constructors.c \
   %D%/family.c %D%/family.h %D%/family-list.h \
   %D%/gamma.c \
   %D%/geometric-logit.c \
@@ -37,5 +38,6 @@ libtacit_core_la_SOURCES += \
   %D%/student-t.c \
   %D%/support.c %D%/support.h \
   %D%/support-rows.c %D%/support-rows.h \
+  %D%/truncated.c \
   %D%/uniform.c \
   %D%/weibull.c

@@ -61,6 +61,17 @@ static dpi_id from_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
     return dpi_add(g, arg[0], dpi_unary(g, &dpi_op_exp, z));
 }
 
+static dpi_id up_to_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
+{
+    return dpi_sub(g, arg[0], dpi_unary(g, &dpi_op_exp, dpi_unary(g, &dpi_op_neg, z)));
+}
+
+static dpi_id up_to_log_jacobian(dpi_graph *g, dpi_id z, const dpi_id arg[])
+{
+    (void)arg;
+    return dpi_unary(g, &dpi_op_neg, z);
+}
+
 static bool real_contains(double x, double low, double high)
 {
     (void)low;
@@ -119,6 +130,29 @@ static bool count_to_contains(double x, double low, double high)
     return count_contains(x, low, high) && x <= low;
 }
 
+static bool up_to_contains(double x, double low, double high)
+{
+    (void)high;
+    return x <= low && isfinite(x);
+}
+
+static bool count_above_contains(double x, double low, double high)
+{
+    return count_contains(x, low, high) && x > low;
+}
+
+static bool count_between_contains(double x, double low, double high)
+{
+    return count_above_contains(x, low, high) && x <= high;
+}
+
+static bool not_below_zero_contains(double x, double low, double high)
+{
+    (void)low;
+    (void)high;
+    return x >= 0 && isfinite(x);
+}
+
 static bool category_contains(double x, double low, double high)
 {
     return count_contains(x, low, high) && x < low;
@@ -144,6 +178,14 @@ const dpi_support dpi_supports[DPI_N_SUPPORTS] = {
     [DPI_COUNT] = {"count", "a whole number from 0 up", true, NULL, NULL, NULL, count_contains},
     [DPI_COUNT_TO] = {"count_to", "a whole number from 0 to the number of trials", true, NULL,
                       NULL, NULL, count_to_contains},
+    [DPI_UP_TO] = {"up_to", "a number up to the given maximum", false, NULL,
+                   up_to_constrain, up_to_log_jacobian, up_to_contains},
+    [DPI_COUNT_ABOVE] = {"count_above", "a whole number from 0 up and above the given bound", true,
+                         NULL, NULL, NULL, count_above_contains},
+    [DPI_COUNT_BETWEEN] = {"count_between", "a whole number from 0 up and between the given bounds",
+                           true, NULL, NULL, NULL, count_between_contains},
+    [DPI_NOT_BELOW_ZERO] = {"not_below_zero", "a number from 0 up", true, NULL, NULL, NULL,
+                            not_below_zero_contains},
     [DPI_CATEGORY] = {"category", "a category number, 0 to the number of categories less one", true,
                       NULL, NULL, NULL, category_contains},
 };
@@ -151,7 +193,7 @@ const dpi_support dpi_supports[DPI_N_SUPPORTS] = {
 
 int dpi_support_bounds(dpi_support_kind kind)
 {
-    return kind == DPI_INTERVAL ? 2 : kind == DPI_FROM ? 1 : 0;
+    return kind == DPI_INTERVAL ? 2 : kind == DPI_FROM || kind == DPI_UP_TO ? 1 : 0;
 }
 
 static double into(double x, double low, double high)

@@ -5,9 +5,11 @@
  *   unit       x = 1 / (1 + e^-z)           log |dx/dz| = -softplus(z) - softplus(-z)
  *   interval   x = low + (high - low) unit  log |dx/dz| = that of unit + log(high - low)
  *   from       x = low + e^z                log |dx/dz| = z
+ *   up_to      x = high - e^-z              log |dx/dz| = -z
  *   simplex    x = softmax(V z)             log |dx/dz| = log(K) / 2 - K log sum_k e^((V z)_k)
  *   ordered    x_1 = z_1, x_k = x_(k - 1) + e^z_k            log |dx/dz| = sum_(k > 1) z_k
- *   binary, count, count_to, category       discrete: for data only, no bijector
+ *   binary, count, category and so on       discrete: for data only, no bijector
+ *   not_below_zero                          for data only too: a chance of 0, a density above it
  *   chance     for data only too: the mean of a binary log density, drawn as 0 or 1
  *
  * In double, positive and unit stay strictly inside their support (for z <= 709): densities are
@@ -27,15 +29,19 @@ typedef enum dpi_support_kind {
     DPI_REAL,
     DPI_ABOVE_ZERO,
     DPI_UNIT,
-    DPI_INTERVAL, /* between the family's first two arguments */
-    DPI_FROM,     /* the family's first argument or above */
-    DPI_SIMPLEX,  /* K numbers above 0 that sum to 1 */
-    DPI_ORDERED,  /* K numbers, none below the one before it */
-    DPI_BINARY,   /* 0 or 1 */
-    DPI_CHANCE,   /* from 0 to 1, both included */
-    DPI_COUNT,    /* 0, 1, 2, ... */
-    DPI_COUNT_TO, /* 0 ... the family's first argument */
-    DPI_CATEGORY, /* 0 ... size of the vector argument - 1 */
+    DPI_INTERVAL,       /* between the family's first two arguments */
+    DPI_FROM,           /* the family's first argument or above */
+    DPI_SIMPLEX,        /* K numbers above 0 that sum to 1 */
+    DPI_ORDERED,        /* K numbers, none below the one before it */
+    DPI_BINARY,         /* 0 or 1 */
+    DPI_CHANCE,         /* from 0 to 1, both included */
+    DPI_COUNT,          /* 0, 1, 2, ... */
+    DPI_COUNT_TO,       /* 0 ... the family's first argument */
+    DPI_UP_TO,          /* the family's first argument or below */
+    DPI_COUNT_ABOVE,    /* a whole number above the first argument */
+    DPI_COUNT_BETWEEN,  /* above the first argument and up to the second */
+    DPI_NOT_BELOW_ZERO, /* 0 or above */
+    DPI_CATEGORY,       /* 0 ... size of the vector argument - 1 */
     DPI_N_SUPPORTS
 } dpi_support_kind;
 

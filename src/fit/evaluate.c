@@ -98,6 +98,8 @@ static dp_status find_mean(const dp_fit *fit, const char *column, dpi_id *id, dp
     if (*id != DPI_NONE)
         return DP_OK;
     const dpi_family *family = fit->model->sites[i].family;
+    while (family->form != NULL && family->no_mean == NULL)
+        family = family->base;
     why = family->component != NULL ? family->component->no_mean : family->no_mean;
     return dpi_fail(err, DP_EUNSUPPORTED,
                     "column '%s' has no expected value: %s; draw it with dp_fit_simulate", column,

@@ -62,7 +62,7 @@ static void put_in_order(size_t n, double *y, double *mass)
 static void make_scores(dpi_law *law, const double *y, const double *const arg[])
 {
     double all[DPI_MOST_OUTCOMES * DPI_READ_MOST];
-    law->family->score(law->n, y, arg, law->width, all);
+    dpi_family_score(law->family, law->n, y, arg, law->width, all);
     for (size_t j = 0; j < law->width; j++)
         for (size_t i = 0; i < law->n; i++)
             law->score[j][i] = all[i * law->width + j];
@@ -111,7 +111,7 @@ static void take_record(const dpi_record *record, dpi_law *law)
     double all[DPI_READ_MOST], scale = 1;
     for (int a = 0; a < family->n_args && !family->vector_arg; a++)
         scale = family->role[a] == DPI_SCALE ? *record->arg[a] : scale;
-    family->score(1, &record->y, record->arg, record->arg_size, all);
+    dpi_family_score(family, 1, &record->y, record->arg, record->arg_size, all);
     for (size_t j = 0; j < r->k; j++) {
         dpi_role role = family->vector_arg ? DPI_SHAPE : family->role[r->arg_of[j]];
         law->unit[j] = role == DPI_SHAPE ? 1 : 1 / scale;

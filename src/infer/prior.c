@@ -77,6 +77,8 @@ static double free_number(dpi_support_kind support, double x, double low, double
         return log(x) - log1p(-x);
     case DPI_INTERVAL:
         return log(x - low) - log(high - x);
+    case DPI_UP_TO:
+        return -log(dpi_into_positive(low - x));
     case DPI_FROM:
         return log(dpi_into_positive(x - low));
     default:

@@ -127,7 +127,7 @@ static double find_bend(const dpi_scan *scan)
     for (size_t i = 0; i < n; i++)
         for (int side = -1; side <= 1; side++) {
             double at = grows ? y[i] * exp(side * difference) : y[i] + side * difference;
-            family->score(1, &at, arg, (size_t)family->n_args, one);
+            dpi_family_score(family, 1, &at, arg, (size_t)family->n_args, one);
             double s = one[r->arg_of[scale]], m = one[r->arg_of[location]];
             moved += mass[i] * s * (side == 0 ? -2 : 1);
             own[0] += side == 0 ? mass[i] * s * s : 0;

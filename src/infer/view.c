@@ -53,7 +53,7 @@ static dp_status check_model(dpi_model_view *r, dp_error *err)
     if (size != 1)
         return refuse(r, err, "column '%s' has %zu numbers a record, and not one", seen->name,
                       size);
-    if (seen->family->outcomes == NULL || seen->family->score == NULL)
+    if (!dpi_has_score(seen->family))
         return refuse(r, err, "what is expected of '%s' outcomes has no formula here",
                       seen->family->name);
     return DP_OK;

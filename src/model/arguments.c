@@ -2,6 +2,7 @@
  * value. */
 #include <math.h>
 
+#include "dist/form.h"
 #include "model/declare.h"
 
 const char *dpi_domain_text(dpi_domain domain)
@@ -36,7 +37,8 @@ static bool site_fits(const dpi_graph *g, const dpi_site *site, dpi_domain domai
         return in_unit || (support == DPI_INTERVAL && may_be_within(g, site->arg[0], 0, 1) &&
                            may_be_within(g, site->arg[1], 0, 1));
     return in_unit || support == DPI_ABOVE_ZERO ||
-           (dpi_support_bounds(support) > 0 && may_be_within(g, site->arg[0], 0, INFINITY));
+           ((support == DPI_INTERVAL || support == DPI_FROM) &&
+            may_be_within(g, site->arg[0], 0, INFINITY));
 }
 
 /* What to do instead. */
@@ -86,20 +88,37 @@ static bool stays_in_domain(dp_model *m, const char *name, const dpi_family *fam
     return false;
 }
 
-bool dpi_take_arguments(dp_model *m, const char *name, dp_dist dist, dpi_id arg[])
+/* The family, made in the model's memory where the distribution is made of another; NULL, with an
+ * error, when there is none. */
+static const dpi_family *family_of(dp_model *m, const char *name, const dp_dist *dist)
 {
-    if (dist.family == NULL) {
+    const dpi_family *family = dist->family;
+    if (family == NULL) {
         FAIL(m, DP_EINVAL, "'%s' has no distribution; use a constructor such as dp_normal", name);
-        return false;
+        return NULL;
     }
-    if (dist.family->refused != NULL) {
-        FAIL(m, DP_EUNSUPPORTED, "'%s': %s", name, dist.family->refused);
-        return false;
+    if (family->refused != NULL) {
+        FAIL(m, DP_EUNSUPPORTED, "'%s': %s", name, family->refused);
+        return NULL;
     }
+    const char *form, *base, *why = NULL;
+    family = dpi_dist_family(&m->arena, dist, &form, &base, &why);
+    if (family == NULL && why != NULL)
+        FAIL(m, DP_EUNSUPPORTED, "'%s' is %s(%s): %s", name, form, base, why);
+    else if (family == NULL)
+        (void)dpi_fail_nomem(&m->err);
+    return family;
+}
+
+const dpi_family *dpi_take_arguments(dp_model *m, const char *name, dp_dist dist, dpi_id arg[])
+{
+    dist.family = family_of(m, name, &dist);
+    if (dist.family == NULL)
+        return NULL;
     for (int k = 0; k < dist.family->n_args; k++) {
         arg[k] = dpi_expr_id(m, dist.arg[k]);
         if (arg[k] == DPI_NONE)
-            return false;
+            return NULL;
         const dpi_node *node = dpi_get(&m->graph, arg[k]);
         const double *values = node->attr.array != NULL ? node->attr.array : &node->attr.value;
         size_t n = dpi_is_const(node) ? dpi_shape_size(&node->shape) : 0;
@@ -108,18 +127,20 @@ bool dpi_take_arguments(dp_model *m, const char *name, dp_dist dist, dpi_id arg[
                 FAIL(m, DP_EDOMAIN, "'%s': %s of %s is %g; it must be %s", name,
                      dist.family->arg_name[k], dist.family->name, values[e],
                      dpi_domain_text(dist.family->arg_domain[k]));
-                return false;
+                return NULL;
             }
         if (!stays_in_domain(m, name, dist.family, k, arg[k]))
-            return false;
+            return NULL;
     }
-    if (dist.family->support == DPI_INTERVAL && dist.arg[0].model == NULL &&
-        dist.arg[1].model == NULL && !(dist.arg[0].value < dist.arg[1].value)) {
-        FAIL(m, DP_EDOMAIN, "'%s': the interval from %g to %g is empty", name, dist.arg[0].value,
-             dist.arg[1].value);
-        return false;
+    const dpi_support_kind support = dist.family->support;
+    const dp_expr *bound = dist.arg + dist.family->bound_at;
+    if ((support == DPI_INTERVAL || support == DPI_COUNT_BETWEEN) && bound[0].model == NULL &&
+        bound[1].model == NULL && !(bound[0].value < bound[1].value)) {
+        FAIL(m, DP_EDOMAIN, "'%s': the interval from %g to %g is empty", name, bound[0].value,
+             bound[1].value);
+        return NULL;
     }
-    return true;
+    return dist.family;
 }
 
 /* One value of a mixture: what is left of its components' arguments behind the component. */
@@ -172,12 +193,17 @@ static bool shape_from(dpi_arg_kind kind, dpi_shape *shape)
 bool dpi_arguments_shape(const dp_model *m, const dpi_family *family, const dpi_id arg[],
                          dpi_shape *shape)
 {
-    if (family->component != NULL)
-        return mixture_shape(m, family, arg, shape);
+    int n_args = family->n_args;
     *shape = dpi_scalar(false);
-    for (int k = 0; k < family->n_args; k++) {
+    if (family->form != NULL) {
+        n_args = family->form->n_args;
+        if (!dpi_arguments_shape(m, family->base, arg + n_args, shape))
+            return false;
+    } else if (family->component != NULL)
+        return mixture_shape(m, family, arg, shape);
+    for (int k = 0; k < n_args; k++) {
         dpi_shape next = dpi_get(&m->graph, arg[k])->shape;
-        if (family->vector_arg) {
+        if (family->vector_arg && family->form == NULL) {
             if (next.n_dims != 1)
                 return false;
             next = dpi_scalar(next.per_record);

@@ -11,7 +11,7 @@
 static dp_model *model_of(dp_dist dist, dp_expr x)
 {
     dp_model *m = x.model;
-    for (int k = 0; m == NULL && dist.family != NULL && k < dist.family->n_args; k++)
+    for (int k = 0; m == NULL && dist.family != NULL && k < DPI_MAX_ARGS; k++)
         m = dist.arg[k].model;
     if (m == NULL)
         dpi_misuse("dp_log_density", "plain numbers where an expression of a model is needed");
@@ -46,23 +46,28 @@ static dpi_id of_rows(dpi_graph *g, dpi_id logits, dpi_id x)
 dp_expr dp_log_density(dp_dist dist, dp_expr x)
 {
     dp_model *m = model_of(dist, x);
+    const dpi_family *family;
     dpi_id arg[DPI_MAX_ARGS], value = dpi_expr_id(m, x);
     if (m->err.status != DP_OK || value == DPI_NONE ||
-        !dpi_take_arguments(m, "dp_log_density", dist, arg))
+        (family = dpi_take_arguments(m, "dp_log_density", dist, arg)) == NULL)
         return dpi_expression(m, DPI_NONE);
-    const dpi_family *family = dist.family;
     dpi_shape shape;
     if (!family->vector_arg && !dpi_arguments_shape(m, family, arg, &shape)) {
         FAIL(m, DP_ESHAPE, "dp_log_density: the arguments of %s do not fit together", family->name);
         return dpi_expression(m, DPI_NONE);
     }
     if (!family->vector_arg)
-        return dpi_expression(m, family->log_density(&m->graph, value, arg));
-    if (!is_category(m, family, value, arg[0]))
+        return dpi_expression(m, dpi_family_log_density(family, &m->graph, value, arg));
+    const dpi_id logits = arg[family->bound_at];
+    if (!is_category(m, family, value, logits))
         return dpi_expression(m, DPI_NONE);
+    if (dpi_get(&m->graph, logits)->shape.n_dims == 2 && family->form != NULL) {
+        FAIL(m, DP_EUNSUPPORTED, "dp_log_density: %s takes logits [K] only", family->name);
+        return dpi_expression(m, DPI_NONE);
+    }
     return dpi_expression(m, dpi_get(&m->graph, arg[0])->shape.n_dims == 2
                                  ? of_rows(&m->graph, arg[0], value)
-                                 : family->log_density(&m->graph, value, arg));
+                                 : dpi_family_log_density(family, &m->graph, value, arg));
 }
 
 /* ---- factors ---- */

@@ -67,8 +67,9 @@ dp_model *dpi_expr_model(dp_expr a, dp_expr b, const char *call);
 /* The domain of an argument in words. */
 const char *dpi_domain_text(dpi_domain domain);
 
-/* Fills arg from the distribution; false, with an error, when an argument does not serve. */
-bool dpi_take_arguments(dp_model *m, const char *name, dp_dist dist, dpi_id arg[]);
+/* Fills arg from the distribution and gives its family, in the model's memory where it is made of
+ * another; NULL, with an error, when there is none or an argument does not serve. */
+const dpi_family *dpi_take_arguments(dp_model *m, const char *name, dp_dist dist, dpi_id arg[]);
 
 /* The shape that the arguments give one value: their join, what is left of a vector argument, or of
  * a mixture's behind the component.  False when they do not fit together. */

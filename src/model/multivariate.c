@@ -7,25 +7,26 @@
 
 dp_dist dp_multivariate_normal_cholesky(dp_expr loc, dp_expr factor)
 {
-    return (dp_dist){&dpi_multivariate_normal, {loc, factor}};
+    return (dp_dist){.family = &dpi_multivariate_normal, .arg = {loc, factor}};
 }
 
 dp_dist dp_multivariate_normal_covariance(dp_expr loc, dp_expr covariance)
 {
-    return (dp_dist){&dpi_multivariate_normal, {loc, dp_cholesky(covariance)}};
+    return (dp_dist){.family = &dpi_multivariate_normal, .arg = {loc, dp_cholesky(covariance)}};
 }
 
 dp_dist dp_multivariate_normal_precision(dp_expr loc, dp_expr precision)
 {
-    return (dp_dist){&dpi_multivariate_normal_precision, {loc, dp_cholesky(precision)}};
+    return (dp_dist){.family = &dpi_multivariate_normal_precision,
+                     .arg = {loc, dp_cholesky(precision)}};
 }
 
 dp_dist dp_multivariate_normal_low_rank(dp_expr loc, dp_expr factor, dp_expr variance)
 {
-    return (dp_dist){&dpi_multivariate_normal_low_rank, {loc, factor, variance}};
+    return (dp_dist){.family = &dpi_multivariate_normal_low_rank, .arg = {loc, factor, variance}};
 }
 
 dp_dist dp_multivariate_student_t(dp_expr df, dp_expr loc, dp_expr factor)
 {
-    return (dp_dist){&dpi_multivariate_student_t, {df, loc, factor}};
+    return (dp_dist){.family = &dpi_multivariate_student_t, .arg = {df, loc, factor}};
 }

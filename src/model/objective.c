@@ -8,6 +8,7 @@
 #include <gsl/gsl_math.h>
 #include <string.h>
 
+#include "dist/form.h"
 #include "model/cut.h"
 #include "model/divergence.h"
 
@@ -361,14 +362,30 @@ static dpi_id place_site(builder *b, const dpi_site *site, const dpi_node *node,
     return its->value;
 }
 
+/* The site's family; that of a form is in the model's memory, which may go before this one's. */
+static const dpi_family *keep_family(dpi_objective *o, const dpi_family *family)
+{
+    const char *form, *base, *why;
+    if (family->form == NULL)
+        return family;
+    const dp_dist dist = dpi_dist_of(family);
+    const dpi_family *copy = dpi_dist_family(&o->arena, &dist, &form, &base, &why);
+    if (copy == NULL)
+        (void)dpi_fail_nomem(&o->err);
+    return copy;
+}
+
 static void observe(builder *b, const dpi_site *site, const dpi_id *map)
 {
     dpi_objective *o = b->o;
+    const dpi_family *family = keep_family(o, site->family);
+    if (family == NULL)
+        return;
     dpi_observation *seen = grow(o, (void **)&o->observations, &o->observation_capacity,
                                  o->n_observations, sizeof *seen);
     if (seen == NULL)
         return;
-    *seen = (dpi_observation){.family = site->family, .value = map[site->value]};
+    *seen = (dpi_observation){.family = family, .value = map[site->value]};
     seen->name = dpi_get(b->g, seen->value)->name;
     map_arguments(site, map, seen->arg);
     o->n_observations++;

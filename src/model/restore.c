@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "dist/form.h"
 #include "graph/op.h"
 #include "model/store-form.h"
 #include "model/store.h"
@@ -159,8 +160,13 @@ static dp_status read_family(stored *s, dpi_site *site)
     dp_status status = read_text(s, true, &name);
     if (status != DP_OK)
         return status;
-    if (name != NULL && (site->family = dpi_family_named(name)) == NULL)
+    dp_dist dist;
+    if (name != NULL && !dpi_form_named(name, &dist))
         return unknown(s, "distribution", name);
+    const char *form, *base, *why = NULL;
+    site->family = name == NULL ? NULL : dpi_dist_family(&s->arena, &dist, &form, &base, &why);
+    if (name != NULL && site->family == NULL)
+        return why != NULL ? unknown(s, "distribution", name) : dpi_fail_nomem(s->err);
     size_t n = dpi_read_count(&s->r, DPI_MAX_ARGS);
     for (size_t k = 0; k < n; k++)
         site->arg[k] = read_id(s);
@@ -301,7 +307,9 @@ static void put_node(dp_model *m, const dpi_node *node)
 /* Numbers stay numbers, as the calls check more of them; they are nodes already. */
 static dp_dist distribution(dp_model *m, const dpi_site *site)
 {
-    dp_dist dist = {.family = site->family};
+    dp_dist dist = {0};
+    if (site->family != NULL)
+        dist = dpi_dist_of(site->family);
     for (int k = 0; site->family != NULL && k < site->family->n_args; k++) {
         dpi_id id = site->arg[k];
         const dpi_node *node = dpi_get(&m->graph, id);

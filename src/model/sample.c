@@ -3,13 +3,14 @@
  * A model's latent is continuous, has the shape that its arguments have together, and depends on
  * single records only where it is itself of a record.  A guide samples the latents of its model,
  * each from a family whose draws the model's prior can take. */
+#include "dist/form.h"
 #include "model/declare.h"
 
 dpi_id dpi_log_density(dpi_graph *g, const dpi_family *family, dpi_id x, const dpi_id arg[])
 {
     if (g->err->status != DP_OK)
         return DPI_NONE;
-    return dpi_sum(g, family->log_density(g, x, arg));
+    return dpi_sum(g, dpi_family_log_density(family, g, x, arg));
 }
 
 /* A row of one number. */
@@ -80,12 +81,17 @@ static void misfit(dp_model *m, const char *name, const dpi_family *family)
 static dp_expr sample(dp_model *m, const dp_plate *plate, const char *name, size_t n, dp_dist dist)
 {
     dpi_shape shape, args, joined;
-    dpi_site site = {.kind = DPI_LATENT, .name = name, .value = DPI_NONE, .family = dist.family};
+    dpi_site site = {.kind = DPI_LATENT, .name = name, .value = DPI_NONE};
     char text[2][DPI_SHAPE_TEXT];
     if (!dpi_name_is_new(m, name) || !dpi_site_shape(m, plate, name, n, &shape) ||
-        !dpi_take_arguments(m, name, dist, site.arg) || !matches_model(m, name, &shape))
+        (dist.family = dpi_take_arguments(m, name, dist, site.arg)) == NULL ||
+        !matches_model(m, name, &shape))
         return dpi_expression(m, DPI_NONE);
-    if (dist.family->component != NULL)
+    site.family = dist.family;
+    if (dist.family->form != NULL && dist.family->form->observed)
+        FAIL(m, DP_EUNSUPPORTED, "latent '%s' has the prior %s, which is for observations", name,
+             dist.family->name);
+    else if (dist.family->component != NULL)
         FAIL(m, DP_EUNSUPPORTED, "latent '%s' has a mixture as its prior; mixtures can be observed",
              name);
     else if (dpi_supports[dist.family->support].discrete)
@@ -139,11 +145,12 @@ void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *fi
 {
     dp_model *m = rows.model;
     dpi_shape shape;
-    dpi_site site = {.kind = DPI_OBSERVED, .name = name, .value = DPI_NONE, .family = dist.family};
+    dpi_site site = {.kind = DPI_OBSERVED, .name = name, .value = DPI_NONE};
     if (!dpi_enter(m, name, file, line) || !dpi_need_unit(&rows, "an observation") ||
         (!is_read(m, name) && !dpi_name_is_new(m, name)) ||
-        !dpi_take_arguments(m, name, dist, site.arg))
+        (dist.family = dpi_take_arguments(m, name, dist, site.arg)) == NULL)
         return;
+    site.family = dist.family;
     if (m->of != NULL) {
         FAIL(m, DP_EINVAL, "a guide observes nothing ('%s'); use dp_data to read a column", name);
         return;
@@ -159,8 +166,9 @@ void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *fi
     }
     shape.per_record = true;
     bool category = dist.family->support == DPI_CATEGORY;
+    const dpi_id *category_arg = site.arg + dist.family->bound_at;
     dpi_attr attr = {.shape = shape,
-                     .number = category ? dpi_get(&m->graph, site.arg[0])->shape.dim[0] : 0};
+                     .number = category ? dpi_get(&m->graph, *category_arg)->shape.dim[0] : 0};
     const dpi_op *op = category ? &dpi_op_index : &dpi_op_data;
     if (dpi_same_column(m, name, op, &attr, &site.value))
         (void)dpi_add_site(m, site, op, attr);

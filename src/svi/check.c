@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "dist/form.h"
+
 /* An argument of an observation's distribution whose values are known before the run. */
 typedef struct argument {
     const dpi_column *column; /* of the data, or */
@@ -59,11 +61,13 @@ static dp_status check_argument(const argument *a, const dpi_family *family, int
     return DP_OK;
 }
 
-static dp_status check_values(const dpi_observation *seen, const dpi_column *column, size_t n,
-                              const argument arg[DPI_MAX_ARGS], dp_error *err)
+/* The arguments' values from that which bounds the support. */
+static dp_status check_support(const dpi_observation *seen, const dpi_family *family,
+                               const dpi_column *column, size_t n, const argument arg[],
+                               dp_error *err)
 {
-    const dpi_support *support = &dpi_supports[seen->family->support];
-    double lowest = seen->family->support == DPI_COUNT_TO ? INFINITY : -INFINITY;
+    const dpi_support *support = &dpi_supports[family->support];
+    double lowest = family->support == DPI_COUNT_TO ? INFINITY : -INFINITY;
     for (size_t i = 0; i < n; i++)
         for (size_t e = 0; e < column->size; e++) {
             double low = argument_value(&arg[0], i, e, lowest),
@@ -73,9 +77,23 @@ static dp_status check_values(const dpi_observation *seen, const dpi_column *col
                 return dpi_fail(err, DP_EDATA,
                                 "column '%s', record %zu (from 0): the value is not %s, as "
                                 "%s needs; mend the data or choose another distribution",
-                                seen->name, i, support->says, seen->family->name);
+                                seen->name, i, support->says, family->name);
         }
     return DP_OK;
+}
+
+/* A truncation's support is part of its base's, which is looked at too. */
+static dp_status check_values(const dpi_observation *seen, const dpi_column *column, size_t n,
+                              const argument arg[DPI_MAX_ARGS], dp_error *err)
+{
+    const dpi_family *family = seen->family;
+    dp_status status = check_support(seen, family, column, n, arg + family->bound_at, err);
+    for (; status == DP_OK && family->form != NULL && family->form->narrows;
+         family = family->base) {
+        arg += family->form->n_args;
+        status = check_support(seen, family->base, column, n, arg + family->base->bound_at, err);
+    }
+    return status;
 }
 
 /* Rows of numbers that sum to 1: as far as their text and arithmetic of their makers allow. */
@@ -108,16 +126,20 @@ static dp_status check_one(const dpi_objective *o, const dpi_observation *seen,
                            const dp_dataset *data, dp_error *err)
 {
     const dpi_column *column = dpi_dataset_find(data, seen->name);
-    argument arg[DPI_MAX_ARGS] = {{0}};
+    argument arg[DPI_MAX_ARGS + 2] = {{0}}; /* those behind the last are not known */
     if (column == NULL)
         return dpi_fail(err, DP_ENAME,
                         "the data set has no column '%s', which the model observes; add it, or "
                         "correct the name",
                         seen->name);
     double categories = (double)dpi_get(&o->graph, seen->value)->attr.number;
-    if (seen->family->vector_arg)
-        arg[0] = (argument){.values = &categories, .size = 1};
-    for (int k = 0; !seen->family->vector_arg && k < seen->family->n_args; k++) {
+    const dpi_family *base = seen->family;
+    while (base->form != NULL)
+        base = base->base;
+    const int first = seen->family->n_args - base->n_args; /* those of forms come before */
+    if (base->vector_arg)
+        arg[first] = (argument){.values = &categories, .size = 1};
+    for (int k = 0; k < (base->vector_arg ? first : seen->family->n_args); k++) {
         arg[k] = find_argument(&o->graph, data, seen->arg[k]);
         dp_status status = check_argument(&arg[k], seen->family, k, data->n, err);
         if (status != DP_OK)

@@ -276,7 +276,7 @@ static dpi_id input(density *d, const char *name, size_t n)
 static dpi_id free_density(dpi_graph *g, const dpi_family *family, dpi_id z, const dpi_id arg[])
 {
     const dpi_support *support = &dpi_supports[family->support];
-    dpi_id value = family->log_density(g, support->constrain(g, z, arg), arg);
+    dpi_id value = dpi_family_log_density(family, g, support->constrain(g, z, arg), arg);
     return support->log_jacobian == NULL ? value
                                          : dpi_add(g, value, support->log_jacobian(g, z, arg));
 }
@@ -292,7 +292,7 @@ void density_open(density *d, const dist_case *of, bool on_line)
     for (int k = 0; k < f->n_args; k++)
         wrt[n_wrt++] = d->arg[k] = input(d, f->arg_name[k], f->vector_arg ? of->n_numbers : 1);
     d->value = on_line ? free_density(&d->graph, f, d->x, d->arg)
-                       : f->log_density(&d->graph, d->x, d->arg);
+                       : dpi_family_log_density(f, &d->graph, d->x, d->arg);
     assert_ok(d->err.status, d->err.text);
     assert_ok(dpi_gradient(&d->graph, d->value, n_wrt, wrt, d->slope), d->err.text);
     wanted[n_wanted++] = d->value;

@@ -20,3 +20,8 @@ UNIT_TESTS += %D%/t-multivariate
 %C%_t_shapes_SOURCES = %D%/t-shapes.c $(dist_help)
 %C%_t_family_LDFLAGS = -Wl,--wrap=aligned_alloc
 %C%_t_joint_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+
+UNIT_TESTS += %D%/t-truncated
+EXTRA_DIST += %D%/reference-truncated.py
+formed = %D%/formed.c %D%/formed.h $(dist_help)
+%C%_t_truncated_SOURCES = %D%/t-truncated.c %D%/reference-truncated.h $(formed)

@@ -94,6 +94,8 @@ static void check_known(const dpi_support *support, bijector *b, const double bo
         assert_close(x, exp(z), 1e-15, 0);
     else if (support == &dpi_supports[DPI_FROM])
         assert_close(x, bound[0] + exp(z), 1e-15, 0);
+    else if (support == &dpi_supports[DPI_UP_TO])
+        assert_close(x, bound[0] - exp(-z), 1e-15, 0);
     else
         assert_close(x,
                      support == &dpi_supports[DPI_UNIT] ? share
@@ -109,8 +111,8 @@ static void constrained_values_are_known(void **state)
 
 static void check_far(const dpi_support *support, bijector *b, const double bound[2])
 {
-    double last = -INFINITY;
-    for (double z = -1e4; z <= 700; z += z < -750 || z > 40 ? 50 : 0.25) {
+    double last = -INFINITY, first = support == &dpi_supports[DPI_UP_TO] ? -700 : -1e4;
+    for (double z = first; z <= 700; z += z < -750 || z > 40 ? 50 : 0.25) {
         double log_jacobian, x = at(b, z, bound, &log_jacobian);
         if (!support->contains(x, bound[0], bound[1]))
             fail_msg("%s: %.17g at z = %g", support->name, x, z);
@@ -142,6 +144,16 @@ static void membership_is_exact(void **state)
     assert_false(in(DPI_INTERVAL, -1.31, -1.3, 2) || in(DPI_INTERVAL, 2.01, -1.3, 2));
     assert_true(in(DPI_FROM, -1.3, -1.3, 0) && in(DPI_FROM, 1e300, -1.3, 0));
     assert_false(in(DPI_FROM, -1.31, -1.3, 0));
+    assert_true(in(DPI_UP_TO, -1.3, -1.3, 0) && in(DPI_UP_TO, -1e300, -1.3, 0));
+    assert_false(in(DPI_UP_TO, -1.29, -1.3, 0));
+    assert_true(in(DPI_COUNT_ABOVE, 3, 2, 0) && in(DPI_COUNT_ABOVE, 0, -1, 0));
+    assert_false(in(DPI_COUNT_ABOVE, 2, 2, 0) || in(DPI_COUNT_ABOVE, 2.5, 2, 0) ||
+                 in(DPI_COUNT_ABOVE, -1, -3, 0));
+    assert_true(in(DPI_COUNT_BETWEEN, 3, 2, 4) && in(DPI_COUNT_BETWEEN, 4, 2, 4));
+    assert_false(in(DPI_COUNT_BETWEEN, 2, 2, 4) || in(DPI_COUNT_BETWEEN, 5, 2, 4) ||
+                 in(DPI_COUNT_BETWEEN, 3.5, 2, 4) || in(DPI_COUNT_BETWEEN, -1, -2, 4));
+    assert_true(in(DPI_NOT_BELOW_ZERO, 0, 0, 0) && in(DPI_NOT_BELOW_ZERO, 1e300, 0, 0));
+    assert_false(in(DPI_NOT_BELOW_ZERO, -DBL_MIN, 0, 0));
     assert_true(in(DPI_SIMPLEX, 0.25, 0, 0));
     assert_false(in(DPI_SIMPLEX, 0, 0, 0) || in(DPI_SIMPLEX, 1, 0, 0));
     assert_true(in(DPI_BINARY, 0, 0, 0) && in(DPI_BINARY, 1, 0, 0));

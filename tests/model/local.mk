@@ -32,3 +32,5 @@ UNIT_TESTS += %D%/t-factor
 %C%_t_factor_SOURCES = %D%/t-factor.c $(operands)
 UNIT_TESTS += %D%/t-marginal
 %C%_t_marginal_SOURCES = %D%/t-marginal.c $(operands)
+UNIT_TESTS += %D%/t-forms
+%C%_t_forms_SOURCES = %D%/t-forms.c

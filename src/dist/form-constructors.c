@@ -1,0 +1,79 @@
+/* The public constructors of forms: one more code, and its arguments before the base's. */
+#include <tacit/forms.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "dist/form.h"
+
+static const dpi_family too_deep = {
+    .name = "form",
+    .refused = "a distribution has at most four forms around its family; take fewer",
+};
+
+static const dpi_family too_long = {
+    .name = "form",
+    .refused = "a distribution has at most twelve arguments, those of its forms included; take a "
+               "family of fewer, or fewer forms",
+};
+
+/* How many arguments a distribution has. */
+static int count_arguments(const dp_dist *dist)
+{
+    int n = dist->family->n_args;
+    for (int k = 0; k < DPI_MOST_FORMS && dist->form[k] != DPI_NO_FORM; k++)
+        n += dpi_forms[dist->form[k]]->n_args;
+    return n;
+}
+
+static dp_dist put_form(dpi_form_code code, dp_dist base, const dp_expr own[])
+{
+    const int more = dpi_forms[code]->n_args;
+    int depth = 0;
+    if (base.family == NULL || base.family->refused != NULL)
+        return base;
+    while (depth < DPI_MOST_FORMS && base.form[depth] != DPI_NO_FORM)
+        depth++;
+    if (depth == DPI_MOST_FORMS)
+        return (dp_dist){.family = &too_deep};
+    const int n = count_arguments(&base);
+    if (n + more > DPI_MAX_ARGS)
+        return (dp_dist){.family = &too_long};
+    (void)memmove(base.arg + more, base.arg, (size_t)n * sizeof *own);
+    (void)memcpy(base.arg, own, (size_t)more * sizeof *own);
+    base.form[depth] = (unsigned char)code;
+    return base;
+}
+
+/* Where the base's support starts and ends, whatever its arguments; that of a Pareto distribution
+ * starts at an argument that is a number. */
+static void ends_of(const dp_dist *base, double *start, double *end)
+{
+    const dpi_support_kind support = base->family != NULL ? base->family->support : DPI_REAL;
+    const bool counts = support == DPI_COUNT || support == DPI_COUNT_TO;
+    *start = support == DPI_ABOVE_ZERO || support == DPI_UNIT ? 0
+             : support == DPI_FROM                            ? base->arg[0].value
+             : counts                                         ? -1
+                                                              : -INFINITY;
+    *end = support == DPI_UNIT ? 1 : INFINITY;
+}
+
+dp_dist dp_truncated(dp_dist base, double low, double high)
+{
+    const bool counts = base.family != NULL && dpi_supports[base.family->support].discrete;
+    double start, end;
+    ends_of(&base, &start, &end);
+    /* A bound that is not a number, or on the wrong side, is kept for the site to refuse. */
+    const bool below = !(low <= start), above = !(high >= end);
+    low = counts ? floor(low) : low;
+    high = counts ? floor(high) : high;
+    const dp_expr bounds[] = {dp_num(below ? low : start), dp_num(above ? high : end)};
+    if (!below && !above)
+        return base;
+    if (below && above)
+        return put_form(DPI_TRUNCATED, base, bounds);
+    if (below)
+        return put_form(isfinite(end) ? DPI_TRUNCATED_START : DPI_TRUNCATED_BELOW, base, bounds);
+    return isfinite(start) ? put_form(DPI_TRUNCATED_END, base, bounds)
+                           : put_form(DPI_TRUNCATED_ABOVE, base, bounds + 1);
+}

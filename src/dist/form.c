@@ -1,0 +1,131 @@
+/* The table of forms, and the rows that are made from it. */
+#include "dist/form.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const dpi_form *const dpi_forms[DPI_N_FORMS] = {
+    [DPI_TRUNCATED] = &dpi_truncated,
+    [DPI_TRUNCATED_BELOW] = &dpi_truncated_below,
+    [DPI_TRUNCATED_ABOVE] = &dpi_truncated_above,
+    [DPI_TRUNCATED_START] = &dpi_truncated_start,
+    [DPI_TRUNCATED_END] = &dpi_truncated_end,
+};
+
+/* The form's own arguments, then the base's. */
+static bool join_arguments(const dpi_form *form, const dpi_family *base, dpi_family *row)
+{
+    const int own = form->n_args;
+    row->n_args = own + base->n_args;
+    if (row->n_args > DPI_MAX_ARGS)
+        return false;
+    for (int k = 0; k < row->n_args; k++) {
+        bool mine = k < own;
+        row->arg_name[k] = mine ? form->arg_name[k] : base->arg_name[k - own];
+        row->arg_domain[k] = mine ? form->arg_domain[k] : base->arg_domain[k - own];
+        row->arg_kind[k] = mine ? DPI_EACH : base->arg_kind[k - own];
+        row->role[k] = mine ? DPI_SHAPE : base->role[k - own];
+    }
+    return true;
+}
+
+static const char *join_name(dpi_arena *arena, const char *form, const char *base)
+{
+    size_t size = strlen(form) + strlen(base) + 3;
+    char *name = dpi_arena_alloc(arena, size, 1);
+    if (name != NULL)
+        (void)snprintf(name, size, "%s(%s)", form, base);
+    return name;
+}
+
+static const dpi_family *make_row(dpi_arena *arena, int code, const dpi_family *base,
+                                  const char **why)
+{
+    if (code <= DPI_NO_FORM || code >= DPI_N_FORMS) {
+        *why = "there is no such form; use the calls of <tacit/forms.h>";
+        return NULL;
+    }
+    const dpi_form *form = dpi_forms[code];
+    *why = form->refuses(base);
+    dpi_family *row = *why == NULL ? dpi_arena_alloc(arena, 1, sizeof *row) : NULL;
+    if (row == NULL)
+        return NULL;
+    row->name = join_name(arena, form->name, base->name);
+    row->formula = form->formula;
+    row->form = form;
+    row->base = base;
+    row->support = base->support;
+    row->bound_at = base->bound_at + form->n_args;
+    row->vector_arg = base->vector_arg;
+    row->component = base->component;
+    row->each = base->each;
+    row->takes = base->takes;
+    if (!join_arguments(form, base, row)) {
+        *why = "it has too many arguments; take fewer forms";
+        return NULL;
+    }
+    if (form->fill != NULL)
+        form->fill(base, row);
+    return row->name != NULL ? row : NULL;
+}
+
+const dpi_family *dpi_dist_family(dpi_arena *arena, const dp_dist *dist, const char **form,
+                                  const char **base, const char **why)
+{
+    const dpi_family *family = dist->family;
+    for (int k = 0; family != NULL && k < DPI_MOST_FORMS && dist->form[k] != 0; k++) {
+        int code = dist->form[k];
+        *form = code < DPI_N_FORMS ? dpi_forms[code]->name : "form";
+        *base = family->name;
+        family = make_row(arena, code, family, why);
+    }
+    return family;
+}
+
+dp_dist dpi_dist_of(const dpi_family *family)
+{
+    dp_dist dist = {.family = family};
+    int n = 0;
+    for (; dist.family->form != NULL; dist.family = dist.family->base)
+        n++;
+    for (; family->form != NULL; family = family->base)
+        dist.form[--n] = (unsigned char)family->form->code;
+    return dist;
+}
+
+/* The form with that name of n characters, or DPI_NO_FORM. */
+static int code_named(const char *name, size_t n)
+{
+    for (int code = 1; code < DPI_N_FORMS; code++)
+        if (strlen(dpi_forms[code]->name) == n && memcmp(dpi_forms[code]->name, name, n) == 0)
+            return code;
+    return DPI_NO_FORM;
+}
+
+bool dpi_form_named(const char *name, dp_dist *dist)
+{
+    enum { MOST = 64 };
+    int code[DPI_MOST_FORMS], n = 0;
+    char family[MOST];
+    *dist = (dp_dist){0};
+    for (const char *open = strchr(name, '('); open != NULL; open = strchr(name, '(')) {
+        if (n == DPI_MOST_FORMS || (code[n++] = code_named(name, (size_t)(open - name))) == 0)
+            return false;
+        name = open + 1;
+    }
+    size_t size = strlen(name);
+    if (size < (size_t)n || size - (size_t)n >= MOST || strspn(name + size - n, ")") != (size_t)n)
+        return false;
+    (void)memcpy(family, name, size - (size_t)n);
+    family[size - (size_t)n] = '\0';
+    dist->family = dpi_family_named(family);
+    for (int k = 0; k < n; k++)
+        dist->form[k] = (unsigned char)code[n - 1 - k];
+    return dist->family != NULL;
+}
+
+dpi_id dpi_choose(dpi_graph *g, dpi_id chosen, dpi_id a, dpi_id b)
+{
+    dpi_id other = dpi_sub(g, dpi_constant(g, 1), chosen);
+    return dpi_add(g, dpi_times(g, chosen, a), dpi_times(g, other, b));
+}
