@@ -53,11 +53,12 @@ static char *read_file(const char *folder, const char *posterior, const char *na
 static const char *find_field(const posterior_text *of, const char *name)
 {
     char key[64];
-    (void)snprintf(key, sizeof key, "\"%s\":", name);
+    (void)snprintf(key, sizeof key, "\"%s\"", name);
     const char *at = strstr(of->text, key);
     if (at == NULL)
         bench_stop(name, "no such field in the posterior's data");
-    return at + strlen(key);
+    at += strlen(key);
+    return at + strspn(at, " :");
 }
 
 double posterior_number(const posterior_text *of, const char *name)

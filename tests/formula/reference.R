@@ -154,10 +154,9 @@ linear("faithful", "waiting ~ eruptions + I(eruptions^2)", lm(waiting ~ eruption
 linear("iris", "petal_length ~ sepal_length + species", lm(petal_length ~ sepal_length + species, iris_))
 linear("iris", "petal_length ~ sepal_length * species", lm(petal_length ~ sepal_length * species, iris_))
 linear("iris", "petal_length ~ 0 + species + sepal_width", lm(petal_length ~ 0 + species + sepal_width, iris_))
-contrasted <- iris_
-contrasts(contrasted$species) <- contr.sum(3)
+
 linear("iris", "petal_length ~ C(species, sum) + sepal_length",
-       lm(petal_length ~ species + sepal_length, contrasted))
+       lm(petal_length ~ C(species, sum) + sepal_length, iris_))
 generalised("wdbc", "bernoulli", "target ~ mean_radius + mean_texture",
             glm(target ~ mean_radius + mean_texture, binomial, wdbc))
 generalised("heart", "poisson", "ca ~ age + sex", glm(ca ~ age + sex, poisson, heart))

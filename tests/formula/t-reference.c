@@ -76,12 +76,17 @@ static void read_case(FILE *in, char *line, size_t room, reference *to)
     }
 }
 
-/* R has no priors, so ours are so wide that they say nothing. */
+/* R has no priors, so those of coefficients are so wide that they say nothing. */
+static const dp_formula_prior wide[] = {{"b", "normal(0, 1000)"}};
+
 static dp_fit *fit_case(const reference *of, dp_dataset **data, dp_model **model)
 {
     const data_set *set = find_data_set(of->data);
-    const dp_formula_opts opts = {
-        .family = of->family, .columns = set->columns, .n_columns = set->n_columns};
+    const dp_formula_opts opts = {.family = of->family,
+                                  .columns = set->columns,
+                                  .n_columns = set->n_columns,
+                                  .priors = wide,
+                                  .n_priors = 1};
     dp_formula *f;
     dp_fit *fit;
     dp_error err = {0};
