@@ -54,7 +54,7 @@ typedef struct exact {
     dpi_arena arena;
     dpi_posterior posterior;
     dpi_objective plain;       /* of points, nothing loose: of the answer */
-    bool *loose;               /* [sites of the model] */
+    double **loose;            /* [sites of the model]: see dpi_objective_spec */
     dpi_evaluator *evaluators; /* [n_evaluators] */
     size_t n_evaluators, d;
     dpi_target *targets;
@@ -126,9 +126,19 @@ static void free_posterior(exact *a)
 
 static dp_status make_posterior(exact *a, size_t most, dp_error *err)
 {
-    dp_status status =
-        dpi_posterior_init(&a->posterior, a->spec->model, a->spec->data, a->loose, err);
+    dp_status status = dpi_posterior_init(&a->posterior, a->spec->model, a->spec->data,
+                                          (const double *const *)a->loose, err);
     return status == DP_OK ? make_evaluators(a, most, err) : status;
+}
+
+static bool loosen_all(exact *a, size_t s)
+{
+    const dp_model *model = a->spec->model;
+    size_t n = dpi_shape_size(&dpi_get(&model->graph, model->sites[s].value)->shape);
+    a->loose[s] = dpi_arena_alloc(&a->arena, n, sizeof **a->loose);
+    for (size_t i = 0; a->loose[s] != NULL && i < n; i++)
+        a->loose[s][i] = 1;
+    return a->loose[s] != NULL;
 }
 
 /* At first all that may be is loose. */
@@ -142,7 +152,8 @@ static dp_status begin(exact *a, dp_error *err)
     if (a->evaluators == NULL || a->targets == NULL || a->loose == NULL)
         return dpi_fail_nomem(err);
     for (size_t s = 0; s < model->n_sites; s++)
-        a->loose[s] = dpi_may_loosen(model, &model->sites[s]);
+        if (dpi_may_loosen(model, &model->sites[s]) && !loosen_all(a, s))
+            return dpi_fail_nomem(err);
     dp_status status = make_posterior(a, 1, err);
     a->d = a->posterior.objective.n_theta;
     return status == DP_OK ? dpi_objective_init(&a->plain, &plain, err) : status;
@@ -223,38 +234,27 @@ static void find_spread(const exact *a, const double *curvature)
     }
 }
 
-/* Whether records tell more of a loose block than its prior, whose curvature is about 1. */
-static bool is_told(const exact *a, const dpi_block *b)
-{
-    double sum = 0;
-    for (size_t i = b->offset; i < b->offset + b->size; i++)
-        sum += a->square[0][i * (a->d + 1)] / (double)b->size;
-    return sum > 2;
-}
+/* Of a loose number records tell more than its prior, whose curvature is about 1. */
+static const double told = 2;
 
-/* The posterior in which what records tell enough of is as it is, and tops there. */
+/* The posterior in which numbers that records tell enough of are as they are, and tops there. */
 static dp_status tie(exact *a, dp_error *err)
 {
     const dp_model *model = a->spec->model;
-    size_t threads = a->spec->opts->threads > 1 ? a->spec->opts->threads : 1;
+    size_t threads = a->spec->opts->threads > 1 ? a->spec->opts->threads : 1, d = a->d;
     size_t most = threads < CHAINS ? threads : CHAINS;
     const dpi_block *b = a->posterior.objective.blocks;
-    for (size_t s = 0; s < model->n_sites; s++) {
-        if (model->sites[s].kind != DPI_LATENT)
-            continue;
-        bool told = a->loose[s] && is_told(a, b);
-        for (size_t c = 0; c < CHAINS && told; c++) {
-            dpi_evaluator_tie(a->evaluators, a->top[c], a->room);
-            memcpy(a->from + c * a->d + b->offset, a->room + b->offset, b->size * sizeof *a->from);
-        }
-        for (size_t c = 0; c < CHAINS && !told; c++)
-            memcpy(a->from + c * a->d + b->offset, a->top[c] + b->offset,
-                   b->size * sizeof *a->from);
-        a->loose[s] = a->loose[s] && !told;
-        b++;
-    }
     for (size_t c = 0; c < CHAINS; c++)
-        memcpy(a->top[c], a->from + c * a->d, a->d * sizeof *a->from);
+        dpi_evaluator_tie(a->evaluators, a->top[c], a->from + c * d);
+    for (size_t s = 0; s < model->n_sites; s++) {
+        for (size_t i = 0; a->loose[s] != NULL && i < b->size; i++)
+            if (a->square[0][(b->offset + i) * (d + 1)] > told) {
+                a->loose[s][i] = 0;
+                for (size_t c = 0; c < CHAINS; c++)
+                    a->top[c][b->offset + i] = a->from[c * d + b->offset + i];
+            }
+        b += model->sites[s].kind == DPI_LATENT;
+    }
     free_posterior(a);
     dp_status status = most > 1 ? dpi_pool_new(most, &a->pool, err) : DP_OK;
     return status == DP_OK ? make_posterior(a, most, err) : status;

@@ -238,7 +238,7 @@ dpi_target dpi_evaluator_target(dpi_evaluator *e)
 /* ---- the whole ---- */
 
 /* A block is a latent, in the order of the model. */
-static dp_status list_loose(dpi_posterior *p, const dp_model *model, const bool *loose,
+static dp_status list_loose(dpi_posterior *p, const dp_model *model, const double *const *loose,
                             dp_error *err)
 {
     size_t n = 0;
@@ -247,12 +247,12 @@ static dp_status list_loose(dpi_posterior *p, const dp_model *model, const bool 
         return dpi_fail_nomem(err);
     for (size_t s = 0; s < model->n_sites; s++)
         if (model->sites[s].kind == DPI_LATENT)
-            p->loose[n++] = loose[s];
+            p->loose[n++] = loose[s] != NULL;
     return DP_OK;
 }
 
 dp_status dpi_posterior_init(dpi_posterior *p, const dp_model *model, const dp_dataset *data,
-                             const bool *loose, dp_error *err)
+                             const double *const *loose, dp_error *err)
 {
     const dpi_objective_spec spec = {
         .model = model, .cut = DP_FORM_LATENTS, .points = true, .loose = loose};

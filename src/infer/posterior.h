@@ -16,13 +16,13 @@ typedef struct dpi_posterior {
     size_t n_parts, n_sum;          /* and numbers of all parts */
     dpi_id *part, *crossing, *feed; /* [n_parts] as of an objective that is cut at the latents */
     dpi_id *gradient;               /* [n_blocks] after the feed; DPI_NONE where it is flat */
-    bool *loose;                    /* [n_blocks]: theta is (x - location) / scale */
+    bool *loose;                    /* [n_blocks]: numbers of it are (x - location) / scale */
 } dpi_posterior;
 
 /* Borrows the data.  loose[sites of the model] as in dpi_objective_spec.  DP_EUNSUPPORTED for latents of records and parameters without a prior; errors
  * of dpi_objective_init and dpi_check_observations; DP_ENOMEM. */
 dp_status dpi_posterior_init(dpi_posterior *p, const dp_model *model, const dp_dataset *data,
-                             const bool *loose, dp_error *err) DP_MUST_CHECK;
+                             const double *const *loose, dp_error *err) DP_MUST_CHECK;
 void dpi_posterior_free(dpi_posterior *p);
 
 /* One thread's. */

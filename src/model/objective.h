@@ -80,9 +80,10 @@ typedef struct dpi_objective {
 typedef struct dpi_objective_spec {
     const dp_model *model, *guide; /* guide nullable */
     dp_form cut;
-    bool points;       /* theta is the latents; DP_FORM_LATENTS without a guide */
-    const bool *loose; /* [sites of the model], nullable; of points: theta of these latents, for
-                        * which dpi_may_loosen, is (x - location) / scale */
+    bool points; /* theta is the latents; DP_FORM_LATENTS without a guide */
+    /* Nullable; of points: of each site of the model NULL, or, for which dpi_may_loosen, a 1 for
+     * each number of theta that is (x - location) / scale, and a 0 for each that is x. */
+    const double *const *loose;
     double population; /* N, the public number of units; for DP_FORM_PARAMETERS */
     bool shared;       /* units may have several records; for DP_FORM_PARAMETERS */
     size_t n_extra;    /* numbers that are released beside the parts, of the caller's making */
