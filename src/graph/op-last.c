@@ -64,6 +64,11 @@ static void log_sum_exp_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id 
     result[0] = dpi_times(g, each, share);
 }
 
+size_t dpi_log_summed(const dpi_node *node)
+{
+    return node->op == &dpi_op_log_sum_exp ? node->attr.inner : 0;
+}
+
 /* y_j = a for j < attr.number, along a new last dimension of the plate attr.shape.plate[0]. */
 static const char *spread_shape(const dpi_shape *a, const dpi_shape *b, dpi_attr *attr,
                                 dpi_shape *shape)

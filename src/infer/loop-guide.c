@@ -10,7 +10,8 @@
  * there, and noise alone would tell them apart: those of the first argument of the components that
  * has a row for each of them are spread over two standard deviations of the prior, on a disc, whose
  * pairs of coordinates are turned by the golden angle from component to component (Vogel 1979,
- * Math. Biosci. 44, 179).  Nothing of it reads a record. */
+ * Math. Biosci. 44, 179).  Of a discrete latent that a factor sums out the first latent with a row
+ * for each of its values is, numbers before chances.  Nothing of it reads a record. */
 #include "infer/loop-guide.h"
 
 #include <gsl/gsl_sort.h>
@@ -222,43 +223,95 @@ static const dpi_family *mixture_of(const dpi_site *site)
     return NULL;
 }
 
-/* Marks the latents with a row for each of K components from which node `id` is computed; false
- * where there is none. */
-static bool mark_rows(const dp_model *m, dpi_id id, size_t components, bool *reached, bool *marked)
+/* Marks, in reached[nodes], what node `id` is computed from, or what it is computed from without a
+ * log-sum-exp between, up to those. */
+static void reach(const dp_model *m, dpi_id id, bool through_sums, bool *reached)
 {
-    bool any = false;
     memset(reached, 0, m->graph.n_nodes * sizeof *reached);
     reached[id] = true;
-    for (size_t i = (size_t)id + 1; i-- > 0;)
-        for (int k = 0; reached[i] && k < m->graph.nodes[i].op->n_inputs; k++)
-            reached[m->graph.nodes[i].in[k]] = true;
+    for (size_t i = (size_t)id + 1; i-- > 0;) {
+        const dpi_node *node = &m->graph.nodes[i];
+        if (!reached[i] || (!through_sums && dpi_log_summed(node) > 0))
+            continue;
+        for (int k = 0; k < node->op->n_inputs; k++)
+            reached[node->in[k]] = true;
+    }
+}
+
+/* Whether a latent has a row for each of K components: of numbers, or of chances where simplexes
+ * are asked for.  A square of chances is no such latent: it says how one component leads to
+ * another. */
+static bool has_rows(const dpi_site *site, const dpi_shape *shape, size_t components,
+                     bool simplexes)
+{
+    if (shape->per_record || shape->n_dims == 0 || shape->dim[0] != components)
+        return false;
+    const bool of_chances = dpi_supports[site->family->support].rows;
+    if (!simplexes || !of_chances)
+        return simplexes == of_chances;
+    return shape->n_dims == 2 && shape->dim[1] != components;
+}
+
+/* Marks the latents with a row for each of K components among what is reached; false where there is
+ * none. */
+static bool mark_rows(const dp_model *m, const bool *reached, size_t components, bool *marked)
+{
+    bool any = false;
     for (size_t s = 0; s < m->n_sites; s++) {
         const dpi_site *site = &m->sites[s];
-        if (site->kind != DPI_LATENT || !reached[site->value] ||
-            dpi_supports[site->family->support].rows)
-            continue;
-        const dpi_shape *shape = shape_of(m, site);
-        if (shape->per_record || shape->n_dims == 0 || shape->dim[0] != components)
-            continue;
-        any = marked[s] = true;
+        if (site->kind == DPI_LATENT && reached[site->value] &&
+            has_rows(site, shape_of(m, site), components, false))
+            any = marked[s] = true;
     }
     return any;
+}
+
+/* Marks the first such latent alone: the next may be scales, which had better be alike. */
+static bool mark_first(const dp_model *m, const bool *reached, size_t components, bool simplexes,
+                       bool *marked)
+{
+    for (size_t s = 0; s < m->n_sites; s++) {
+        const dpi_site *site = &m->sites[s];
+        if (site->kind == DPI_LATENT && reached[site->value] &&
+            has_rows(site, shape_of(m, site), components, simplexes))
+            return marked[s] = true;
+    }
+    return false;
+}
+
+/* Of a factor: its components are what its outermost sums in logarithms go over. */
+static void mark_summed(const dp_model *m, dpi_id factor, bool *outer, bool *reached, bool *marked)
+{
+    reach(m, factor, false, outer);
+    for (size_t i = 0; i < m->graph.n_nodes; i++) {
+        const dpi_node *node = &m->graph.nodes[i];
+        const size_t components = dpi_log_summed(node);
+        if (!outer[i] || components < 2)
+            continue;
+        reach(m, (dpi_id)i, true, reached);
+        if (!mark_first(m, reached, components, false, marked))
+            (void)mark_first(m, reached, components, true, marked);
+    }
 }
 
 /* Marks the latents that tell the components of mixtures apart: marked[n_sites]. */
 static dp_status mark_components(const dp_model *m, dpi_arena *arena, bool *marked, dp_error *err)
 {
-    bool *reached = dpi_arena_alloc(arena, m->graph.n_nodes, sizeof *reached);
+    bool *reached = dpi_arena_alloc(arena, m->graph.n_nodes, 2 * sizeof *reached);
     if (reached == NULL)
         return dpi_fail_nomem(err);
     for (size_t s = 0; s < m->n_sites; s++) {
+        if (m->sites[s].kind == DPI_FACTOR)
+            mark_summed(m, m->sites[s].value, reached + m->graph.n_nodes, reached, marked);
         const dpi_family *mixture = mixture_of(&m->sites[s]);
         if (mixture == NULL)
             continue;
         size_t components = dpi_shape_size(&dpi_get(&m->graph, m->sites[s].arg[0])->shape);
         bool done = false;
-        for (int a = 1; a < mixture->n_args && !done; a++)
-            done = mark_rows(m, m->sites[s].arg[a], components, reached, marked);
+        for (int a = 1; a < mixture->n_args && !done; a++) {
+            reach(m, m->sites[s].arg[a], true, reached);
+            done = mark_rows(m, reached, components, marked);
+        }
     }
     return DP_OK;
 }

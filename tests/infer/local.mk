@@ -62,3 +62,6 @@ UNIT_TESTS += %D%/t-loop %D%/t-loop-releases
 UNIT_TESTS += %D%/t-exact
 %C%_t_exact_SOURCES = %D%/t-exact.c $(faulty)
 %C%_t_exact_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+UNIT_TESTS += %D%/t-loop-marginal
+%C%_t_loop_marginal_SOURCES = %D%/t-loop-marginal.c
+%C%_t_loop_marginal_LDADD = $(TEST_PUBLIC)
