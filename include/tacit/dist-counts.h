@@ -21,6 +21,18 @@ DP_API dp_dist dp_negative_binomial(dp_expr mean, dp_expr dispersion);
  * e^-logit. */
 DP_API dp_dist dp_geometric_logit(dp_expr logit);
 
+/* Ordered categories 0 ... K - 1, as of ratings: category k where a hidden number, logistic or
+ * standard normal about the predictor, lies between cutpoints k - 1 and k.  The predictor is a
+ * number (of each record); cutpoints is a vector [K - 1], K >= 3, in increasing order, such as a
+ * latent with the prior dp_ordered:
+ *   dp_expr cut = dp_sample(m, "cut", K - 1, dp_ordered(dp_normal(0, 5)));
+ *   dp_observe(rows, "rating", dp_ordered_logistic(dp_dot(x, w), cut));
+ * The predictor has no intercept: the cutpoints have it.  For two categories use
+ * dp_bernoulli_logit.  At least one of the two is an expression of a model; cutpoints that do not
+ * increase have no density (NaN).  The column is one of dp_dataset_index with K categories. */
+DP_API dp_dist dp_ordered_logistic(dp_expr predictor, dp_expr cutpoints);
+DP_API dp_dist dp_ordered_probit(dp_expr predictor, dp_expr cutpoints);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,7 +5,7 @@
 
 static dp_dist of_two(const dpi_family *family, dp_expr first, dp_expr second)
 {
-    return (dp_dist){family, {first, second, dp_num(0)}};
+    return (dp_dist){.family = family, .arg = {first, second, dp_num(0)}};
 }
 
 dp_dist dp_negative_binomial_log(dp_expr log_mean, dp_expr dispersion)

@@ -12,7 +12,8 @@
     X(half_student_t) X(logistic_distribution) X(asymmetric_laplace) X(chi_squared) X(weibull)     \
     X(pareto) X(beta_mean)                                                                         \
     X(bernoulli_logit) X(binomial_logit) X(poisson_log) X(categorical_logit) X(chance_logit)       \
-    X(negative_binomial_log) X(negative_binomial) X(geometric_logit)
+    X(negative_binomial_log) X(negative_binomial) X(geometric_logit)                               \
+    X(ordered_logistic) X(ordered_probit)
 /* clang-format on */
 
 #endif

@@ -31,6 +31,7 @@ libtacit_core_la_SOURCES += \
   %D%/negative-binomial-log.c \
   %D%/normal.c \
   %D%/ordered.c \
+  %D%/ordinal.c \
   %D%/outcomes.c %D%/outcomes.h \
   %D%/outcomes-counts.c \
   %D%/pareto.c \

@@ -188,6 +188,8 @@ const dpi_support dpi_supports[DPI_N_SUPPORTS] = {
                             not_below_zero_contains},
     [DPI_CATEGORY] = {"category", "a category number, 0 to the number of categories less one", true,
                       NULL, NULL, NULL, category_contains},
+    [DPI_LEVEL] = {"level", "a level number, 0 to the number of cutpoints", true,
+                   NULL, NULL, NULL, count_to_contains},
 };
 /* clang-format on */
 

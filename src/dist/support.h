@@ -42,6 +42,7 @@ typedef enum dpi_support_kind {
     DPI_COUNT_BETWEEN,  /* above the first argument and up to the second */
     DPI_NOT_BELOW_ZERO, /* 0 or above */
     DPI_CATEGORY,       /* 0 ... size of the vector argument - 1 */
+    DPI_LEVEL,          /* 0 ... size of the vector argument, of cutpoints between levels */
     DPI_N_SUPPORTS
 } dpi_support_kind;
 
@@ -64,7 +65,7 @@ typedef struct dpi_support {
     dpi_id (*constrain)(dpi_graph *g, dpi_id z, const dpi_id arg[]);
     dpi_id (*log_jacobian)(dpi_graph *g, dpi_id z, const dpi_id arg[]); /* NULL: zero */
     /* Whether x (one number of a row) lies in it; low and high are the first two arguments
-     * (count_to and category use low: the greatest value, the number of categories). */
+     * (count_to, level and category use low: the greatest value, or the number of categories). */
     bool (*contains)(double x, double low, double high);
 } dpi_support;
 

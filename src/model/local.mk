@@ -13,6 +13,7 @@ libtacit_core_la_SOURCES += \
   %D%/marginal.c \
   %D%/model.c %D%/model.h \
   %D%/multivariate.c \
+  %D%/ordinal.c \
   %D%/plates.c \
   %D%/restore.c \
   %D%/sample.c \

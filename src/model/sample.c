@@ -141,6 +141,16 @@ static bool is_read(const dp_model *m, const char *name)
     return id != DPI_NONE && dpi_is_column(dpi_get(&m->graph, id)) && !dpi_is_observed(m, name);
 }
 
+/* How many categories an observation has; 0 for numbers that are none. */
+static size_t categories_of(const dp_model *m, const dpi_site *site)
+{
+    dpi_support_kind support = site->family->support;
+    if (support != DPI_CATEGORY && support != DPI_LEVEL)
+        return 0;
+    dpi_id numbers = site->arg[site->family->bound_at];
+    return dpi_get(&m->graph, numbers)->shape.dim[0] + (support == DPI_LEVEL);
+}
+
 void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *file, int line)
 {
     dp_model *m = rows.model;
@@ -165,11 +175,9 @@ void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *fi
         return;
     }
     shape.per_record = true;
-    bool category = dist.family->support == DPI_CATEGORY;
-    const dpi_id *category_arg = site.arg + dist.family->bound_at;
-    dpi_attr attr = {.shape = shape,
-                     .number = category ? dpi_get(&m->graph, *category_arg)->shape.dim[0] : 0};
-    const dpi_op *op = category ? &dpi_op_index : &dpi_op_data;
+    size_t categories = categories_of(m, &site);
+    dpi_attr attr = {.shape = shape, .number = categories};
+    const dpi_op *op = categories > 0 ? &dpi_op_index : &dpi_op_data;
     if (dpi_same_column(m, name, op, &attr, &site.value))
         (void)dpi_add_site(m, site, op, attr);
 }

@@ -132,13 +132,15 @@ static dp_status check_one(const dpi_objective *o, const dpi_observation *seen,
                         "the data set has no column '%s', which the model observes; add it, or "
                         "correct the name",
                         seen->name);
-    double categories = (double)dpi_get(&o->graph, seen->value)->attr.number;
+    /* Of a vector: how many categories, or cutpoints between them. */
+    double numbers = (double)dpi_get(&o->graph, seen->value)->attr.number -
+                     (seen->family->support == DPI_LEVEL);
     const dpi_family *base = seen->family;
     while (base->form != NULL)
         base = base->base;
     const int first = seen->family->n_args - base->n_args; /* those of forms come before */
     if (base->vector_arg)
-        arg[first] = (argument){.values = &categories, .size = 1};
+        arg[first] = (argument){.values = &numbers, .size = 1};
     for (int k = 0; k < (base->vector_arg ? first : seen->family->n_args); k++) {
         arg[k] = find_argument(&o->graph, data, seen->arg[k]);
         dp_status status = check_argument(&arg[k], seen->family, k, data->n, err);

@@ -124,6 +124,12 @@ static double poisson_top(const double arg[])
     return floor(exp(arg[0]) + 20 * exp(0.5 * arg[0]) + 30);
 }
 
+static double level_top(const double arg[])
+{
+    (void)arg;
+    return MAX_NUMBERS;
+}
+
 /* Beyond the mean by 40 scales of the tail and 20 standard deviations. */
 static double tail_top(double mean, double f)
 {
@@ -180,6 +186,15 @@ static double negative_binomial_slack(const struct point *p, int k)
     return k == VALUE ? 1e-15 * p->x * (1 + log1p(f)) : k == 2 ? 4e-16 * p->x / f : 0;
 }
 
+/* The width of the interval is a difference of cutpoints; derivatives in the others are 0. */
+static double ordered_slack(const struct point *p, int k)
+{
+    size_t y = (size_t)p->x;
+    double low = y > 0 ? p->arg[y - 1] : p->arg[0], high = y < MAX_NUMBERS ? p->arg[y] : low;
+    double off = high > low ? 4e-16 * (fabs(low) + fabs(high)) / (high - low) : 0;
+    return (k == VALUE ? 1 : fabs(p->value) + 1 / (high > low ? high - low : 1)) * off;
+}
+
 /* One logit less the logarithm of a sum, of the size of the largest; shares of the sum are e^
  * that. */
 static double categorical_slack(const struct point *p, int k)
@@ -233,6 +248,12 @@ static const dist_case cases[] = {
     {ROW(negative_binomial, 2), .tried = {{2.713, 2.91}, {11.37, 0.713}, {371, 31.9}},
      .top = negative_binomial_top, .slack = negative_binomial_slack},
     {ROW(geometric_logit, 1), .tried = {{0.713}, {-1.37}, {-3.71}}, .top = geometric_top},
+    {ROW(ordered_logistic, MAX_NUMBERS),
+     .tried = {{-1.71, -0.39, 0.713, 2.19}, {1.1, 3.7, 4.4, 9.3}, {-6.13, -5.9, -2.7, -0.3}},
+     .top = level_top, .slack = ordered_slack},
+    {ROW(ordered_probit, MAX_NUMBERS),
+     .tried = {{-1.71, -0.39, 0.713, 2.19}, {0.71, 1.7, 2.4, 2.9}, {-2.13, -1.9, -0.7, -0.3}},
+     .top = level_top, .slack = ordered_slack},
     {ROW(categorical_logit, MAX_NUMBERS),
      .tried = {{0.713, -1.39, 2.21, 0.0319},
                {-3.1, -2.7, -4.4, -2.9},

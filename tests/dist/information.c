@@ -22,6 +22,45 @@ static void categorical_information(const double arg[], double f[])
             f[k * MAX_NUMBERS + i] = (k == i ? p[k] / total : 0) - p[k] * p[i] / total / total;
 }
 
+static double logistic_below(double cut)
+{
+    return dpi_logistic(cut);
+}
+
+static double logistic_slope(double cut)
+{
+    return dpi_logistic(cut) * dpi_logistic(-cut);
+}
+
+static double probit_slope(double cut)
+{
+    return exp(-0.5 * cut * cut) / sqrt(2 * M_PI);
+}
+
+static double normal_below(double cut)
+{
+    return 0.5 * erfc(-cut / sqrt(2));
+}
+
+/* A cutpoint takes from one category what it gives to the next. */
+static void ordered_information(const double cut[], double (*below)(double),
+                                double (*slope)(double), double f[])
+{
+    enum { N = MAX_NUMBERS };
+    double p[N + 1], last = 0;
+    for (int k = 0; k <= N; k++) {
+        double next = k < N ? below(cut[k]) : 1;
+        p[k] = next - last;
+        last = next;
+    }
+    for (int k = 0; k < N; k++) {
+        double at = slope(cut[k]);
+        f[k * N + k] = at * at * (1 / p[k] + 1 / p[k + 1]);
+        if (k + 1 < N)
+            f[k * N + k + 1] = f[(k + 1) * N + k] = -at * slope(cut[k + 1]) / p[k + 1];
+    }
+}
+
 /* Lange, Little and Taylor 1989, JASA 84, 881, for the scale and the degrees of freedom. */
 static void student_t_information(const double arg[], double f[])
 {
@@ -88,6 +127,10 @@ void information(const dpi_family *family, const double arg[], double f[])
     f[1] = f[2] = 0;
     if (family == &dpi_categorical_logit)
         categorical_information(arg, f);
+    else if (family == &dpi_ordered_logistic)
+        ordered_information(arg, logistic_below, logistic_slope, f);
+    else if (family == &dpi_ordered_probit)
+        ordered_information(arg, normal_below, probit_slope, f);
     else if (family == &dpi_student_t)
         student_t_information(arg, f);
     else if (family == &dpi_bernoulli_logit || family == &dpi_chance_logit)

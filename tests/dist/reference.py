@@ -132,6 +132,19 @@ def geometric_logit(y, logit):
     return log(p * (1 - p) ** y)
 
 
+def ordered(y, cuts, f):
+    below = f(cuts[int(y)]) if y < len(cuts) else mpf(1)
+    return log(below - (f(cuts[int(y) - 1]) if y > 0 else mpf(0)))
+
+
+def ordered_logistic(y, *cuts):
+    return ordered(y, cuts, lambda c: 1 / (1 + exp(-c)))
+
+
+def ordered_probit(y, *cuts):
+    return ordered(y, cuts, mp.ncdf)
+
+
 # family: points (x, arguments ...)
 POINTS = {
     normal: [
@@ -246,6 +259,17 @@ POINTS = {
     geometric_logit: [
         (0, 0.7313), (1, -1.917), (7, 37.13), (41, -3.713), (3, -37.13), (1000003, -12.39), (2, 713.9),
     ],
+    ordered_logistic: [
+        (0, -1.713, 0.391, 2.217, 3.319), (2, -0.417, 1.913, 2.331, 4.719), (4, -37.13, -4.19, 3.3, 11.7),
+        (4, 1.3, 3.7, 21.9, 37.1), (1, -313.7, -311.3, 2.1, 7.7), (3, -13.7, 2.3, 311.3, 313.7),
+        (2, -1.3, 0.1173, 0.1179, 0.9), (1, -617.3, 703.1, 1e4, 2.5e4), (0, -713.9, -3.3, 0.3, 7.7),
+    ],
+    ordered_probit: [
+        (0, -1.713, 0.391, 2.217, 3.319), (2, -0.417, 1.913, 2.331, 4.719), (4, -37.13, -4.19, 3.3, 3.7),
+        (4, 1.3, 3.7, 4.9, 7.1), (1, -13.7, -11.3, 2.1, 7.7), (3, -3.7, 2.3, 11.3, 13.7),
+        (2, -1.3, 0.1173, 0.1179, 0.9), (1, -31.3, 33.1, 1e4, 2.5e4), (0, -19.9, -3.3, 0.3, 7.7), (2, -9, 8.3, 8.9, 11),
+        (3, -4.1, -3.9, -3.3, -2.1),
+    ],
     categorical_logit: [
         (0, 0.713, -1.391, 2.217, 0.0319), (3, -0.417, 1.913, 0.331, -2.719),
         (1, 37.13, -41.9, 3.3, 11.7), (2, 713.9, 711.3, 709.1, 714.7), (1, -803.1, -801.7, -817.3, -799.9),
@@ -256,7 +280,8 @@ POINTS = {
 CENTRES = [(0, df, 0, 1) for df in (1.3e-6, 0.0137, 0.2291, 0.917, 2.31, 5.713, 17.9, 113.7, 1.93e4, 7.1e8, 3.3e120)]
 
 DISCRETE = (bernoulli_logit, chance_logit, binomial_logit, poisson_log, categorical_logit,
-            negative_binomial_log, negative_binomial, geometric_logit)
+            negative_binomial_log, negative_binomial, geometric_logit,
+            ordered_logistic, ordered_probit)
 WHOLE_FIRST = (binomial_logit,)  # no derivative in the number of trials is meant, but there is one
 
 

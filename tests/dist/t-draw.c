@@ -209,6 +209,9 @@ static const struct {
     {&dpi_geometric_logit, {1e5}},
     {&dpi_geometric_logit, {-600}},
     {&dpi_categorical_logit, {-1e5, 1e5, 0, 3}},
+    {&dpi_ordered_logistic, {-1e5, -1, 3, 1e5}},
+    {&dpi_ordered_logistic, {1e5, 1e6, 1e300, 1e308}},
+    {&dpi_ordered_probit, {-1e308, -1e306, -3, 1e308}},
 };
 
 static void draws_stay_inside_the_support(void **state)
@@ -289,6 +292,19 @@ static void categories_need_a_largest_logit(void **state)
         assert_true(x[i] == 0 || x[i] == 2);
 }
 
+static void cutpoints_that_do_not_increase_give_no_number(void **state)
+{
+    (void)state;
+    const double bad[][MAX_NUMBERS] = {
+        {0, 1, 1, 2}, {3, 2, 4, 5}, {0, 1, 2, NAN}, {0, 1, 2, INFINITY}, {-INFINITY, 0, 1, 2}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        double x[2] = {0};
+        draw_many(case_of(&dpi_ordered_logistic), bad[i], 3, 1, &x[0]);
+        draw_many(case_of(&dpi_ordered_probit), bad[i], 3, 1, &x[1]);
+        assert_true(isnan(x[0]) && isnan(x[1]));
+    }
+}
+
 /* Beta(a, b) at the ends: above 1/2 with probability a / (a + b) = 1/4; 2000 draws are off by 0.085
  * or more with probability below 2 e^(-2 2000 0.085^2) < 1e-12 (Hoeffding). */
 static void a_beta_of_tiny_shapes_is_at_its_ends(void **state)
@@ -347,6 +363,7 @@ int main(void)
         cmocka_unit_test(a_poisson_mean_that_overflows_gives_no_number),
         cmocka_unit_test(arguments_outside_their_domain_give_no_number),
         cmocka_unit_test(categories_need_a_largest_logit),
+        cmocka_unit_test(cutpoints_that_do_not_increase_give_no_number),
         cmocka_unit_test(a_beta_of_tiny_shapes_is_at_its_ends),
         cmocka_unit_test(large_counts_have_the_mean_and_variance),
     };

@@ -345,6 +345,8 @@ static const struct {
     {&dpi_pareto, {0, 1}},
     {&dpi_student_t, {0, 0, 1}},
     {&dpi_bernoulli_logit, {INFINITY}},
+    {&dpi_ordered_logistic, {0, 1, 1, 2}},
+    {&dpi_ordered_probit, {0, 1, 2, NAN}},
     {&dpi_categorical_logit, {0, 1, NAN, 2}},
     {&dpi_categorical_logit, {0, 1, INFINITY, 2}},
     {&dpi_categorical_logit, {-INFINITY, -INFINITY, -INFINITY, -INFINITY}},
@@ -385,6 +387,8 @@ static void check_extremes(const dist_case *c)
         double numbers[MAX_NUMBERS], y[MOST], mass[MOST], total = 0;
         for (size_t k = 0; k < c->n_numbers; k++)
             numbers[k] = any_number(f->arg_domain[f->vector_arg ? 0 : k], &state);
+        if (f->support == DPI_LEVEL)
+            qsort(numbers, c->n_numbers, sizeof *numbers, ascending);
         size_t n = outcomes_at(c, numbers, y, mass);
         double low = f->vector_arg ? MAX_NUMBERS : numbers[0];
         for (size_t j = 0; j < n; j++) {

@@ -166,6 +166,8 @@ static void membership_is_exact(void **state)
     assert_false(in(DPI_COUNT_TO, 8, 7, 0) || in(DPI_COUNT_TO, 6.5, 7, 0) ||
                  in(DPI_COUNT_TO, -1, 7, 0));
     assert_true(in(DPI_CATEGORY, 0, 5, 0) && in(DPI_CATEGORY, 4, 5, 0));
+    assert_true(in(DPI_LEVEL, 0, 4, 0) && in(DPI_LEVEL, 4, 4, 0));
+    assert_false(in(DPI_LEVEL, 5, 4, 0) || in(DPI_LEVEL, 3.5, 4, 0) || in(DPI_LEVEL, -1, 4, 0));
     assert_false(in(DPI_CATEGORY, 5, 5, 0) || in(DPI_CATEGORY, 3.5, 5, 0));
 }
 

@@ -138,6 +138,15 @@ static dp_dist categorical(dp_expr w)
     return dp_categorical_logit(dp_concat(dp_concat(w, dp_num(0)), dp_num(1)));
 }
 
+static dp_dist level(dp_expr w)
+{
+    return dp_ordered_probit(w, dp_concat(dp_scale(0, w), dp_num(1)));
+}
+static dp_dist negative_binomial(dp_expr w)
+{
+    return dp_negative_binomial(dp_exp(w), dp_num(3));
+}
+
 #define POSITIVE(f)                                                                                \
     {                                                                                              \
         f, {2.75, 1e-300, 1e300}, {0, -7.25, NAN, INFINITY}, 3, 4, "a number above 0"              \
@@ -171,6 +180,8 @@ static const family_case cases[] = {
      3,
      5,
      "a whole number from 0 up"},
+    {negative_binomial, {0, 7, 1e9}, {-1, 2.5, NAN, -0.5}, 3, 4, "a whole number from 0 up"},
+    {dp_geometric_logit, {0, 7, 1e15}, {-1, 2.5, INFINITY}, 3, 3, "a whole number from 0 up"},
     {binomial_of_four, {0, 4, 3}, {-1, 2.5, 5, NAN, 9e9}, 3, 5, "to the number of trials"},
     {binomial_of_computed, {0, 4, 99}, {-1, 2.5, NAN, INFINITY}, 3, 4, "to the number of trials"},
 };
@@ -217,19 +228,21 @@ static void categories_are_below_their_number(void **state)
 {
     (void)state;
     const int32_t outside[] = {3, -1, INT32_MAX, INT32_MIN};
-    for (int32_t label = 0; label < 3; label++) {
-        scene s = begin(1, 0);
-        dp_observe(s.rows, "y", categorical(s.w));
-        s.whole = true;
-        s.label[BAD] = label;
-        taken(s);
-    }
-    for (size_t k = 0; k < 4; k++) {
-        scene s = begin(1, 0);
-        dp_observe(s.rows, "y", categorical(s.w));
-        s.whole = true;
-        s.label[BAD] = outside[k];
-        refused(s, "y", "a category number");
+    for (int ordered = 0; ordered < 2; ordered++) {
+        for (int32_t label = 0; label < 3; label++) {
+            scene s = begin(1, 0);
+            dp_observe(s.rows, "y", ordered ? level(s.w) : categorical(s.w));
+            s.whole = true;
+            s.label[BAD] = label;
+            taken(s);
+        }
+        for (size_t k = 0; k < 4; k++) {
+            scene s = begin(1, 0);
+            dp_observe(s.rows, "y", ordered ? level(s.w) : categorical(s.w));
+            s.whole = true;
+            s.label[BAD] = outside[k];
+            refused(s, "y", ordered ? "a level number" : "a category number");
+        }
     }
 }
 

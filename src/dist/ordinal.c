@@ -1,0 +1,216 @@
+/* Ordered categories 0 ... K - 1: a hidden number, logistic or normal about 0, between cutpoints
+ * (McCullagh 1980, J. Roy. Statist. Soc. B 42, 109).
+ *
+ * The one argument is the vector of the K - 1 cutpoints, less the predictor: with F the hidden
+ * number's distribution function, P(y) = F(cut[y]) - F(cut[y - 1]), F being 0 before the first and
+ * 1 behind the last.  A difference of two numbers near 1 or near 0 would lose its digits; instead
+ *
+ *   logistic  log P = -log(1 + e^-high) - log(1 + e^low) + log(1 - e^(low - high))
+ *   probit    log P = log Phi(b) + log(1 - Phi(a) / Phi(b)),
+ *
+ * where (a, b) is (low, high) or its mirror image (-high, -low), whichever lies lower: log Phi has
+ * its digits there.
+ *
+ * y is one number (of each record) and picks one of K log chances, so it must lie in the support
+ * before the graph runs, which the binding of index columns checks.  Cutpoints that do not increase
+ * leave no distribution: the density is NaN, and so are draws. */
+#include <gsl/gsl_math.h>
+#include <math.h>
+
+#include "dist/family.h"
+#include "num/special.h"
+#include "num/tail.h"
+
+typedef struct link {
+    dpi_id (*below)(dpi_graph *g, dpi_id high);
+    dpi_id (*above)(dpi_graph *g, dpi_id low);
+    dpi_id (*between)(dpi_graph *g, dpi_id low, dpi_id high);
+    /* log P, of bounds that may be infinite, and log F'. */
+    double (*log_chance)(double low, double high);
+    double (*log_slope)(double cut);
+} link;
+
+/* ---- logistic ---- */
+
+static dpi_id logistic_above(dpi_graph *g, dpi_id low)
+{
+    return dpi_unary(g, &dpi_op_neg, dpi_unary(g, &dpi_op_softplus, low));
+}
+
+static dpi_id logistic_below(dpi_graph *g, dpi_id high)
+{
+    return logistic_above(g, dpi_unary(g, &dpi_op_neg, high));
+}
+
+static dpi_id logistic_between(dpi_graph *g, dpi_id low, dpi_id high)
+{
+    dpi_id outside = dpi_add(g, logistic_below(g, high), logistic_above(g, low));
+    return dpi_add(g, outside, dpi_unary(g, &dpi_op_log1mexp, dpi_sub(g, low, high)));
+}
+
+static double logistic_log_chance(double low, double high)
+{
+    return dpi_log1mexp(low - high) - dpi_softplus(-high) - dpi_softplus(low);
+}
+
+static double logistic_log_slope(double cut)
+{
+    return -dpi_softplus(cut) - dpi_softplus(-cut);
+}
+
+static const link logistic = {logistic_below, logistic_above, logistic_between, logistic_log_chance,
+                              logistic_log_slope};
+
+/* ---- probit ---- */
+
+static dpi_id probit_below(dpi_graph *g, dpi_id high)
+{
+    return dpi_log_normal_cdf_node(g, 0, high);
+}
+
+static dpi_id probit_above(dpi_graph *g, dpi_id low)
+{
+    return probit_below(g, dpi_unary(g, &dpi_op_neg, low));
+}
+
+/* -b is the larger of low and -high, and -a that of high and -low.  Where low is -high both take
+ * the right one, so that they are bounds of one interval still. */
+static dpi_id probit_between(dpi_graph *g, dpi_id low, dpi_id high)
+{
+    dpi_id minus_low = dpi_unary(g, &dpi_op_neg, low), minus_high = dpi_unary(g, &dpi_op_neg, high);
+    dpi_id b = probit_above(g, dpi_apply(g, &dpi_op_max, low, minus_high, NULL));
+    dpi_id a = probit_above(g, dpi_apply(g, &dpi_op_max, high, minus_low, NULL));
+    return dpi_add(g, b, dpi_unary(g, &dpi_op_log1mexp, dpi_sub(g, a, b)));
+}
+
+static double probit_log_chance(double low, double high)
+{
+    double b = dpi_log_normal_cdf(0, fmin(high, -low)), a = dpi_log_normal_cdf(0, fmin(low, -high));
+    return isinf(b) ? b : b + dpi_log1mexp(a - b);
+}
+
+static double probit_log_slope(double cut)
+{
+    return -0.5 * cut * cut - 0.5 * log(2 * M_PI);
+}
+
+static const link probit = {probit_below, probit_above, probit_between, probit_log_chance,
+                            probit_log_slope};
+
+/* ---- for both ---- */
+
+static dpi_id some(dpi_graph *g, dpi_id cut, size_t from, size_t count)
+{
+    return dpi_apply(g, &dpi_op_slice, cut, DPI_NONE, &(dpi_attr){.number = from, .rows = count});
+}
+
+/* Log chances of `count` categories from `from` on, and 0 for the others. */
+static dpi_id place(dpi_graph *g, dpi_id part, size_t from, size_t count, size_t categories)
+{
+    dpi_attr attr = {.number = from, .inner = count, .shape = {.n_dims = 1, .dim = {categories}}};
+    return dpi_apply(g, &dpi_op_pad, part, DPI_NONE, &attr);
+}
+
+/* The log chances [K]. */
+static dpi_id log_chances(const link *l, dpi_graph *g, dpi_id cut)
+{
+    if (cut == DPI_NONE)
+        return DPI_NONE;
+    size_t n = dpi_get(g, cut)->shape.dim[0];
+    dpi_id first = place(g, l->below(g, some(g, cut, 0, 1)), 0, 1, n + 1);
+    dpi_id last = place(g, l->above(g, some(g, cut, n - 1, 1)), n, 1, n + 1);
+    dpi_id ends = dpi_add(g, first, last);
+    if (n == 1)
+        return ends;
+    dpi_id inner = l->between(g, some(g, cut, 0, n - 1), some(g, cut, 1, n - 1));
+    return dpi_add(g, ends, place(g, inner, 1, n - 1, n + 1));
+}
+
+/* p[n + 1] of n cutpoints, which must increase; false where they do not. */
+static bool chances(const link *l, const double *cut, size_t n, double p[])
+{
+    for (size_t k = 0; k < n; k++)
+        if (!isfinite(cut[k]) || (k > 0 && !(cut[k - 1] < cut[k])))
+            return false;
+    for (size_t k = 0; k <= n; k++)
+        p[k] = exp(l->log_chance(k > 0 ? cut[k - 1] : -INFINITY, k < n ? cut[k] : INFINITY));
+    return true;
+}
+
+/* By inversion, with a chance at a time.  Rounding may leave something at the end, for the last
+ * category that is possible. */
+static double draw_of(const link *l, gsl_rng *rng, const double *cut, size_t n)
+{
+    double left = gsl_rng_uniform(rng), before = -INFINITY;
+    size_t possible = 0;
+    for (size_t k = 0; k <= n; k++) {
+        double next = k < n ? cut[k] : INFINITY;
+        if (!(before < next) || (k < n && isinf(next)))
+            return NAN;
+        double p = left >= 0 ? exp(l->log_chance(before, next)) : 0;
+        possible = p > 0 ? k : possible;
+        left -= p;
+        before = next;
+    }
+    return (double)possible;
+}
+
+static void score_of(const link *l, size_t n, const double y[], const double *cut, size_t size,
+                     double s[])
+{
+    for (size_t j = 0; j < n; j++) {
+        double *row = s + j * size;
+        size_t k = (size_t)y[j];
+        double low = k > 0 ? cut[k - 1] : -INFINITY, high = k < size ? cut[k] : INFINITY;
+        double log_p = l->log_chance(low, high);
+        for (size_t e = 0; e < size; e++)
+            row[e] = 0;
+        if (k > 0)
+            row[k - 1] = -exp(l->log_slope(low) - log_p);
+        if (k < size)
+            row[k] = exp(l->log_slope(high) - log_p);
+    }
+}
+
+static size_t outcomes_of(const link *l, const double *cut, size_t n, double y[], double mass[])
+{
+    if (n + 1 > DPI_MOST_OUTCOMES || !chances(l, cut, n, mass))
+        return 0;
+    for (size_t k = 0; k <= n; k++)
+        y[k] = (double)k;
+    return n + 1;
+}
+
+/* clang-format off */
+#define ORDINAL(of)                                                                                \
+    static dpi_id of##_log_density(dpi_graph *g, dpi_id y, const dpi_id arg[])                     \
+    {                                                                                              \
+        return dpi_apply(g, &dpi_op_pick, log_chances(&of, g, arg[0]), y, NULL);                   \
+    }                                                                                              \
+    static double of##_draw(gsl_rng *rng, const double *const arg[], size_t arg_size)              \
+    {                                                                                              \
+        return draw_of(&of, rng, arg[0], arg_size);                                                \
+    }                                                                                              \
+    static dpi_id of##_mean(dpi_graph *g, const dpi_id arg[])                                      \
+    {                                                                                              \
+        return dpi_unary(g, &dpi_op_exp, log_chances(&of, g, arg[0]));                             \
+    }                                                                                              \
+    static void of##_score(size_t n, const double y[], const double *const arg[], size_t arg_size, \
+                           double s[])                                                             \
+    {                                                                                              \
+        score_of(&of, n, y, arg[0], arg_size, s);                                                  \
+    }                                                                                              \
+    static size_t of##_outcomes(const double *const arg[], size_t arg_size, double y[],            \
+                                double mass[])                                                     \
+    {                                                                                              \
+        return outcomes_of(&of, arg[0], arg_size, y, mass);                                        \
+    }                                                                                              \
+    const dpi_family dpi_ordered_##of = {                                                          \
+        .name = "ordered_" #of, .formula = "log(F(cutpoints[y]) - F(cutpoints[y - 1])), F " #of,   \
+        .n_args = 1, .arg_name = {"cutpoints"}, .arg_domain = {DPI_ANY}, .support = DPI_LEVEL,     \
+        .vector_arg = true, .log_density = of##_log_density, .draw = of##_draw, .mean = of##_mean, \
+        .score = of##_score, .outcomes = of##_outcomes}
+
+ORDINAL(logistic);
+ORDINAL(probit);
+/* clang-format on */
