@@ -37,6 +37,18 @@ DP_API dp_dist dp_multivariate_normal_low_rank(dp_expr loc, dp_expr factor, dp_e
  * normal numbers and one w, chi-squared over df, for all of a row. */
 DP_API dp_dist dp_multivariate_student_t(dp_expr df, dp_expr loc, dp_expr factor);
 
+/* Correlation matrices [K][K] with density proportional to det^(eta - 1), eta > 0 one number
+ * (Lewandowski, Kurowicka and Joe 2009), as their lower Cholesky factors: even for eta = 1, nearer
+ * to the identity for larger eta.  A latent of n = K is the matrix [K][K]:
+ *   dp_expr l = dp_sample(m, "l", K, dp_lkj_cholesky(2));
+ *   dp_expr factor = dp_matmul(dp_diagonal_matrix(scale), l);
+ * makes the factor of a covariance with standard deviations scale [K], and dp_matmul(l,
+ * dp_transpose(l)) are the correlations.  K >= 2; not for members of a plate (DP_EUNSUPPORTED).
+ * The free parameters are K (K - 1) / 2 numbers z with partial correlations tanh z, row after row
+ * below the diagonal, and records are cut at them. */
+DP_API dp_dist dp_lkj_cholesky(double eta);
+DP_API dp_dist dp_lkj_cholesky_v(dp_expr eta);
+
 #ifdef __cplusplus
 }
 #endif

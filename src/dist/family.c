@@ -18,9 +18,12 @@ static const dpi_family *find(const dpi_family *const *families, size_t n, const
 
 const dpi_family *dpi_family_named(const char *name)
 {
-    const dpi_family *const joint[] = {
-        &dpi_dirichlet, &dpi_multivariate_normal, &dpi_multivariate_normal_precision,
-        &dpi_multivariate_normal_low_rank, &dpi_multivariate_student_t};
+    const dpi_family *const joint[] = {&dpi_dirichlet,
+                                       &dpi_multivariate_normal,
+                                       &dpi_multivariate_normal_precision,
+                                       &dpi_multivariate_normal_low_rank,
+                                       &dpi_multivariate_student_t,
+                                       &dpi_lkj_cholesky};
     const dpi_family *family = find(dpi_families, dpi_n_families, name);
     if (family == NULL)
         family = find(dpi_mixtures, dpi_n_mixtures, name);
@@ -136,6 +139,13 @@ static void draw_row(const dpi_family *family, gsl_rng *rng, const double *const
         out[e] = NAN;
     if (all_in_domain(family, arg, arg_size))
         family->draw_joint(rng, arg, arg_size, row, out);
+}
+
+size_t dpi_value_size(const dpi_family *family, const dpi_shape *shape)
+{
+    const dpi_row_support *rows = dpi_supports[family->support].rows;
+    size_t last = shape->n_dims > 0 ? shape->dim[shape->n_dims - 1] : 1;
+    return rows != NULL && rows->is_matrix ? last * last : last;
 }
 
 void dpi_draw_site(const dpi_family *family, gsl_rng *rng, const double *const arg[],

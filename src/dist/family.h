@@ -151,6 +151,10 @@ double dpi_draw(const dpi_family *family, gsl_rng *rng, const double *const arg[
 size_t dpi_outcomes(const dpi_family *family, const double *const arg[], size_t arg_size,
                     double y[], double mass[]);
 
+/* Numbers of one value of a site of that shape: of a row, of a matrix, else those of the last
+ * dimension, which a joint family may be of. */
+size_t dpi_value_size(const dpi_family *family, const dpi_shape *shape);
+
 /* All numbers of a site, out[size], each value of which has `row` numbers.  Argument k has
  * arg_size[k] numbers, repeated over leading dimensions. */
 void dpi_draw_site(const dpi_family *family, gsl_rng *rng, const double *const arg[],
@@ -162,7 +166,7 @@ DPI_FAMILIES(DPI_DECLARED)
 
 /* Of rows of numbers. */
 extern const dpi_family dpi_dirichlet, dpi_multivariate_normal, dpi_multivariate_normal_precision,
-    dpi_multivariate_normal_low_rank, dpi_multivariate_student_t;
+    dpi_multivariate_normal_low_rank, dpi_multivariate_student_t, dpi_lkj_cholesky;
 
 /* log Gamma((df + 1) / 2) - log Gamma(df / 2) - log(df) / 2 with all digits (student-t.c). */
 dpi_id dpi_log_gamma_ratio(dpi_graph *g, dpi_id df);

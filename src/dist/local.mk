@@ -10,6 +10,7 @@ libtacit_core_la_SOURCES += \
   %D%/chi-squared.c \
   %D%/constructors.c \
   %D%/constructors-counts.c \
+  %D%/correlation-factor.c \
   %D%/dirichlet.c \
   %D%/exponential.c \
   %D%/form.c %D%/form.h %D%/form-constructors.c \
@@ -24,6 +25,7 @@ libtacit_core_la_SOURCES += \
   %D%/laplace.c \
   %D%/log-normal.c \
   %D%/logistic-distribution.c \
+  %D%/lkj-cholesky.c \
   %D%/matrix-rows.c %D%/matrix-rows.h \
   %D%/mixture.c \
   %D%/multivariate-normal.c \

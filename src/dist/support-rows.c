@@ -59,7 +59,7 @@ static void simplex_free(size_t n, const double *x, double *z)
 }
 
 const dpi_row_support dpi_simplex_row = {simplex_n_free, simplex_wrong, simplex_free,
-                                         "divide them by their sum"};
+                                         "divide them by their sum", false};
 
 /* ---- numbers in order ---- */
 
@@ -116,4 +116,4 @@ static void ordered_free(size_t n, const double *x, double *z)
 }
 
 const dpi_row_support dpi_ordered_row = {ordered_n_free, ordered_wrong, ordered_free,
-                                         "put them in increasing order"};
+                                         "put them in increasing order", false};

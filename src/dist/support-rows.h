@@ -4,12 +4,15 @@
 
 #include "dist/support.h"
 
-extern const dpi_row_support dpi_simplex_row, dpi_ordered_row;
+extern const dpi_row_support dpi_simplex_row, dpi_ordered_row, dpi_correlation_factor_row;
 
 dpi_id dpi_simplex_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[]);
 dpi_id dpi_simplex_log_jacobian(dpi_graph *g, dpi_id z, const dpi_id arg[]);
 
 dpi_id dpi_ordered_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[]);
 dpi_id dpi_ordered_log_jacobian(dpi_graph *g, dpi_id z, const dpi_id arg[]);
+
+dpi_id dpi_correlation_factor_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[]);
+dpi_id dpi_correlation_factor_log_jacobian(dpi_graph *g, dpi_id z, const dpi_id arg[]);
 
 #endif

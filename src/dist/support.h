@@ -8,6 +8,11 @@
  *   up_to      x = high - e^-z              log |dx/dz| = -z
  *   simplex    x = softmax(V z)             log |dx/dz| = log(K) / 2 - K log sum_k e^((V z)_k)
  *   ordered    x_1 = z_1, x_k = x_(k - 1) + e^z_k            log |dx/dz| = sum_(k > 1) z_k
+ *   correlation_factor  lower triangular L [K][K] with rows of length 1: of partial correlations
+ *              w = tanh z, L_ij = w_ij prod_(k < j) sqrt(1 - w_ik^2), w_ii = 1; z is w's lower
+ *              triangle, row after row (Lewandowski, Kurowicka and Joe 2009, J. Multivar. Anal.
+ *              100, 1989); log |dL/dz| = sum_(k < i) (i - k + 1) log(1 - w_ik^2) / 2, of L below
+ *              the diagonal
  *   binary, count, category and so on       discrete: for data only, no bijector
  *   not_below_zero                          for data only too: a chance of 0, a density above it
  *   chance     for data only too: the mean of a binary log density, drawn as 0 or 1
@@ -29,10 +34,11 @@ typedef enum dpi_support_kind {
     DPI_REAL,
     DPI_ABOVE_ZERO,
     DPI_UNIT,
-    DPI_INTERVAL,       /* between the family's first two arguments */
-    DPI_FROM,           /* the family's first argument or above */
-    DPI_SIMPLEX,        /* K numbers above 0 that sum to 1 */
-    DPI_ORDERED,        /* K numbers, none below the one before it */
+    DPI_INTERVAL, /* between the family's first two arguments */
+    DPI_FROM,     /* the family's first argument or above */
+    DPI_SIMPLEX,  /* K numbers above 0 that sum to 1 */
+    DPI_ORDERED,  /* K numbers, none below the one before it */
+    DPI_CORRELATION_FACTOR,
     DPI_BINARY,         /* 0 or 1 */
     DPI_CHANCE,         /* from 0 to 1, both included */
     DPI_COUNT,          /* 0, 1, 2, ... */
@@ -46,7 +52,8 @@ typedef enum dpi_support_kind {
     DPI_N_SUPPORTS
 } dpi_support_kind;
 
-/* What is asked of supports whose value is a row: all n numbers of the last dimension together. */
+/* What is asked of supports whose value is a row: all n numbers of the last dimension together; or
+ * a matrix [n][n], the last two, of which z is a row. */
 typedef struct dpi_row_support {
     size_t (*n_free)(size_t n); /* numbers of z along the last dimension */
     /* What is wrong with a row each number of which is in the support, NULL when nothing is; `off`
@@ -54,6 +61,7 @@ typedef struct dpi_row_support {
     const char *(*wrong)(size_t n, const double *x, double off);
     void (*free)(size_t n, const double *x, double *z); /* z of x: the bijector back */
     const char *remedy;                                 /* for data that are wrong */
+    bool is_matrix;
 } dpi_row_support;
 
 typedef struct dpi_support {

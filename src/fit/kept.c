@@ -33,10 +33,11 @@ static dp_status find_bounds(const dp_fit *fit, const dpi_site *site, double bou
     return DP_OK;
 }
 
-/* Whether a row of n numbers lies in the support. */
-static bool is_inside(const dpi_support *support, const double bound[2], size_t n, const double *x)
+/* Whether a value of `size` numbers, a row of n or a matrix, lies in the support. */
+static bool is_inside(const dpi_support *support, const double bound[2], size_t n, size_t size,
+                      const double *x)
 {
-    for (size_t e = 0; e < n; e++)
+    for (size_t e = 0; e < size; e++)
         if (!support->contains(x[e], bound[0], bound[1]))
             return false;
     return support->rows == NULL || support->rows->wrong(n, x, off_one) == NULL;
@@ -48,12 +49,15 @@ static dp_status check_latent(const dp_fit *fit, const dp_draws *kept, const dpi
     const dpi_site *site = dpi_find_site(fit->model, drawn->latent);
     const dpi_support *support = &dpi_supports[site->family->support];
     const dpi_shape *shape = &dpi_get(&fit->model->graph, site->value)->shape;
-    size_t row = support->rows ? shape->dim[shape->n_dims - 1] : 1;
+    bool is_row = support->rows != NULL;
+    size_t n = is_row ? shape->dim[shape->n_dims - 1] : 1;
+    size_t row = is_row ? dpi_value_size(site->family, shape) : 1;
     double bound[2] = {0};
     dp_status status = find_bounds(fit, site, bound, err);
     for (size_t i = 0; status == DP_OK && i < kept->n; i++)
         for (size_t e = 0; e < drawn->size; e += row)
-            if (!is_inside(support, bound, row, kept->values + i * kept->size + drawn->first + e))
+            if (!is_inside(support, bound, n, row,
+                           kept->values + i * kept->size + drawn->first + e))
                 return dpi_fail(err, DP_EDOMAIN,
                                 "draw %zu (from 0) of %s is not %s; there is no fit to keep", i,
                                 kept->names[drawn->first + e], support->says);

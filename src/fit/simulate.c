@@ -123,7 +123,7 @@ static void draw_site(dp_simulator *s, const dpi_site *site, gsl_rng *rng, size_
         arg[k] = s->arg[k];
     }
     const dpi_shape *shape = &dpi_get(&s->model->graph, site->value)->shape;
-    size_t row = shape->n_dims > 0 ? shape->dim[shape->n_dims - 1] : 1;
+    size_t row = dpi_value_size(site->family, shape);
     dpi_draw_site(site->family, rng, arg, arg_size, size, row, out);
 }
 

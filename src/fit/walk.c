@@ -352,7 +352,7 @@ void dpi_walk_sample(dpi_walk *w, const dpi_walk_side *side, const dpi_site *sit
     const dpi_family *family = site->family;
     const dpi_shape *shape = shape_of(side, site->value);
     size_t size = dpi_shape_size(shape), arg_size[DPI_MAX_ARGS] = {0}, move[DPI_MAX_ARGS] = {0};
-    size_t row = shape->n_dims > 0 ? shape->dim[shape->n_dims - 1] : 1;
+    size_t row = dpi_value_size(family, shape);
     gsl_rng source = dpi_rng_gsl(w->given->rng);
     for (int k = 0; k < family->n_args; k++) {
         const dpi_shape *of_arg = shape_of(side, site->arg[k]);

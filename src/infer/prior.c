@@ -92,7 +92,7 @@ static size_t draw_latent(drawing *a, const dpi_site *site, gsl_rng *rng, double
     const dpi_shape *shape = shape_of(a, site->value);
     const double *arg[DPI_MAX_ARGS] = {NULL};
     size_t size = dpi_shape_size(shape), arg_size[DPI_MAX_ARGS] = {1, 1};
-    size_t row = shape->n_dims > 0 ? shape->dim[shape->n_dims - 1] : 1;
+    size_t row = dpi_value_size(site->family, shape);
     dpi_run_globals(a->run);
     for (int k = 0; k < site->family->n_args; k++) {
         arg_size[k] = dpi_shape_size(shape_of(a, site->arg[k]));
@@ -103,9 +103,9 @@ static size_t draw_latent(drawing *a, const dpi_site *site, gsl_rng *rng, double
     dpi_run_write(a->run, site->value, 0, size, a->value);
     const dpi_row_support *rows = dpi_supports[site->family->support].rows;
     if (rows != NULL) {
-        size_t n_free = rows->n_free(row);
+        size_t n = shape->dim[shape->n_dims - 1], n_free = rows->n_free(n);
         for (size_t e = 0; e < size / row; e++)
-            rows->free(row, a->value + e * row, z + e * n_free);
+            rows->free(n, a->value + e * row, z + e * n_free);
         return size / row * n_free;
     }
     for (size_t e = 0; e < size; e++)

@@ -30,3 +30,13 @@ dp_dist dp_multivariate_student_t(dp_expr df, dp_expr loc, dp_expr factor)
 {
     return (dp_dist){.family = &dpi_multivariate_student_t, .arg = {df, loc, factor}};
 }
+
+dp_dist dp_lkj_cholesky(double eta)
+{
+    return dp_lkj_cholesky_v(dp_num(eta));
+}
+
+dp_dist dp_lkj_cholesky_v(dp_expr eta)
+{
+    return (dp_dist){.family = &dpi_lkj_cholesky, .arg = {eta}};
+}

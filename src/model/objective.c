@@ -246,8 +246,10 @@ static void mean_field(builder *b, const dpi_site *site, const dpi_id arg[], giv
             site->where.file, site->where.line, site->name);
         return;
     }
-    if (support->rows != NULL)
+    if (support->rows != NULL) {
+        shape.n_dims -= support->rows->is_matrix;
         shape.dim[shape.n_dims - 1] = support->rows->n_free(shape.dim[shape.n_dims - 1]);
+    }
     if (b->spec->points) {
         its->free = add_block(b, site->name, "", shape, starts_at(0));
         its->loose = add_mask(b, site, shape);

@@ -29,8 +29,12 @@ static bool is_long_enough(dp_model *m, const char *name, const dpi_shape *shape
     int last = shape->n_dims - 1;
     if (family->draw_joint == NULL || (last >= 0 && shape->dim[last] > 1 && !shape->plate[last]))
         return true;
-    FAIL(m, DP_ESHAPE, "'%s': %s is of n >= 2 %s; give their number as n", name, family->name,
-         support->rows != NULL ? support->says : "numbers");
+    if (support->rows != NULL && support->rows->is_matrix)
+        FAIL(m, DP_ESHAPE, "'%s': %s is of a matrix [n][n], n >= 2; give its rows as n", name,
+             family->name);
+    else
+        FAIL(m, DP_ESHAPE, "'%s': %s is of n >= 2 %s; give their number as n", name, family->name,
+             support->rows != NULL ? support->says : "numbers");
     return false;
 }
 
@@ -69,6 +73,27 @@ static bool stays_in_support(dp_model *m, const char *name, const dpi_family *fa
     return false;
 }
 
+/* The shape of a latent of n numbers, or of a matrix [n][n]: false, with an error, where there is
+ * none. */
+static bool latent_shape(dp_model *m, const dp_plate *plate, const char *name, size_t n,
+                         const dpi_family *family, dpi_shape *shape)
+{
+    const dpi_row_support *rows = family != NULL ? dpi_supports[family->support].rows : NULL;
+    if (!dpi_site_shape(m, plate, name, n, shape))
+        return false;
+    if (rows == NULL || !rows->is_matrix || shape->n_dims == 0)
+        return true;
+    if (plate != NULL) {
+        FAIL(m, DP_EUNSUPPORTED,
+             "'%s': a value of %s is a matrix, of which members of a plate have none; give each "
+             "member its own by dp_sample",
+             name, family->name);
+        return false;
+    }
+    shape->dim[shape->n_dims++] = n;
+    return true;
+}
+
 static void misfit(dp_model *m, const char *name, const dpi_family *family)
 {
     if (family->takes == NULL)
@@ -83,7 +108,7 @@ static dp_expr sample(dp_model *m, const dp_plate *plate, const char *name, size
     dpi_shape shape, args, joined;
     dpi_site site = {.kind = DPI_LATENT, .name = name, .value = DPI_NONE};
     char text[2][DPI_SHAPE_TEXT];
-    if (!dpi_name_is_new(m, name) || !dpi_site_shape(m, plate, name, n, &shape) ||
+    if (!dpi_name_is_new(m, name) || !latent_shape(m, plate, name, n, dist.family, &shape) ||
         (dist.family = dpi_take_arguments(m, name, dist, site.arg)) == NULL ||
         !matches_model(m, name, &shape))
         return dpi_expression(m, DPI_NONE);

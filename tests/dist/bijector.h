@@ -17,7 +17,7 @@ typedef struct bijector {
     dpi_run *run;
 } bijector;
 
-/* Of `rows` values, each a row of k numbers. */
+/* Of `rows` values, each a row of k numbers; or of one matrix [k][k]. */
 void bijector_open(bijector *b, dpi_support_kind kind, size_t rows, size_t k);
 void bijector_close(bijector *b);
 

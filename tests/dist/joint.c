@@ -25,12 +25,15 @@ static void add_input(joint *j, dpi_shape shape)
 void joint_open(joint *j, const dpi_family *f, size_t n_x, const char *const shape[], bool on_line)
 {
     dpi_id wanted[2 * (1 + DPI_MAX_ARGS) + 1];
-    size_t n = 0;
+    size_t n_wanted = 0;
     *j = (joint){0};
     dpi_graph_init(&j->g, &j->arena, &j->err);
-    dpi_shape of_x = dpi_vector(n_x, false);
+    const dpi_row_support *rows = dpi_supports[f->support].rows;
+    bool is_matrix = rows != NULL && rows->is_matrix;
+    size_t n = is_matrix ? (size_t)lround(sqrt((double)n_x)) : n_x;
+    dpi_shape of_x = is_matrix ? (dpi_shape){.n_dims = 2, .dim = {n, n}} : dpi_vector(n, false);
     if (on_line)
-        of_x = (dpi_shape){.n_dims = 1, .dim = {dpi_supports[f->support].rows->n_free(n_x)}};
+        of_x = (dpi_shape){.n_dims = 1, .dim = {rows->n_free(n)}};
     add_input(j, of_x);
     for (int k = 0; k < f->n_args; k++)
         add_input(j, shape_of(shape[k]));
@@ -42,13 +45,13 @@ void joint_open(joint *j, const dpi_family *f, size_t n_x, const char *const sha
     assert_ok(j->err.status, j->err.text);
     assert_int_equal(dpi_get(&j->g, j->value)->shape.n_dims, 0);
     assert_ok(dpi_gradient(&j->g, j->value, j->n_in, j->in, j->slope), j->err.text);
-    wanted[n++] = j->value;
+    wanted[n_wanted++] = j->value;
     for (size_t k = 0; k < j->n_in; k++) {
-        wanted[n++] = j->in[k];
+        wanted[n_wanted++] = j->in[k];
         if (j->slope[k] != DPI_NONE)
-            wanted[n++] = j->slope[k];
+            wanted[n_wanted++] = j->slope[k];
     }
-    dpi_run_spec spec = {.graph = &j->g, .wanted = wanted, .n_wanted = n, .chunk = 1};
+    dpi_run_spec spec = {.graph = &j->g, .wanted = wanted, .n_wanted = n_wanted, .chunk = 1};
     assert_ok(dpi_run_new(&spec, &j->run, &j->err), j->err.text);
 }
 

@@ -8,7 +8,7 @@
 
 #include "tests/dist/cases.h"
 
-enum { MOST_X = 4, MOST_TOTAL = 24, N_DRAWS = 100000 };
+enum { MOST_X = 16, MOST_TOTAL = 24, N_DRAWS = 100000 };
 
 typedef struct joint {
     dpi_arena arena;
@@ -19,8 +19,8 @@ typedef struct joint {
     struct dpi_run *run;
 } joint;
 
-/* With x of n_x numbers, on the free numbers of its support instead where `on_line`; shapes of
- * arguments are "", "3" or "3x2". */
+/* With x of n_x numbers, or for a support of matrices [k][k] with n_x = k^2; on the free numbers of
+ * its support instead where `on_line`; shapes of arguments are "", "3" or "3x2". */
 void joint_open(joint *j, const dpi_family *f, size_t n_x, const char *const shape[], bool on_line);
 void joint_close(joint *j);
 

@@ -115,6 +115,15 @@ def multivariate_student_t(x, shapes, arguments):
                * (1 + distance / df) ** (-(df + n) / 2))
 
 
+def lkj_cholesky(x, shapes, arguments):
+    """Their formula (16) for the constant of the matrices, and the Jacobian to the factors."""
+    n, eta = int(round(len(x) ** 0.5)), arguments[0][0]
+    constant = mpf(2) ** fsum((2 * eta - 2 + n - k) * (n - k) for k in range(1, n))
+    for k in range(1, n):
+        constant *= mp.beta(eta + mpf(n - k - 1) / 2, eta + mpf(n - k - 1) / 2) ** (n - k)
+    return log(fprod(x[i * n + i] ** (n - 1 - i + 2 * eta - 2) for i in range(1, n)) / constant)
+
+
 MIXED = (mixture(normal), mixture(student_t), mixture(gamma_density), mixture(beta), mixture(bernoulli_logit),
          mixture(poisson_log))
 N, T, G, B, L, P = MIXED
@@ -172,6 +181,10 @@ POINTS = [
      [[1e9], [0.31], [1.3, 77.0, 0.3, 2.5]]),
     (multivariate_student_t, "multivariate_student_t", [0.713, -1.391, 0.9, 3.1], ["", "", "4x4"],
      [[0.37], [0.31], [1.3, 7.0, 7.1, 7.2, 0.3, 2.5, 7.3, 7.4, -0.2, 0.1, 0.7, 7.5, 0.4, 0.2, -0.3, 1.1]]),
+    (lkj_cholesky, "lkj_cholesky", [1.0, 0.3, 0.6, 0.8], [""], [[1.7]]),
+    (lkj_cholesky, "lkj_cholesky", [1.0, 0.3, 0.4, 0.6, 0.8, 0.5, -0.1, 0.7, 0.7], [""], [[0.37]]),
+    (lkj_cholesky, "lkj_cholesky", [1.0, 0.3, 0.4, 0.1, 0.6, 0.8, 0.5, 0.1, -0.1, 0.7, 0.7, 0.1, 0.2, 0.1, -0.1, 0.9],
+     [""], [[1e6]]),
     (ordered(gumbel), "ordered gumbel", [-1.391, 0.713, 7.3], ["", ""], [[0.31], [1.73]]),
 ]
 

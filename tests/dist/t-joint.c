@@ -117,9 +117,12 @@ static void fail_each_allocation(const dpi_family *f)
 static void running_out_of_memory_gives_no_node(void **state)
 {
     (void)state;
-    static const dpi_family *const families[] = {
-        &dpi_dirichlet, &dpi_multivariate_normal, &dpi_multivariate_normal_precision,
-        &dpi_multivariate_normal_low_rank, &dpi_multivariate_student_t};
+    static const dpi_family *const families[] = {&dpi_dirichlet,
+                                                 &dpi_multivariate_normal,
+                                                 &dpi_multivariate_normal_precision,
+                                                 &dpi_multivariate_normal_low_rank,
+                                                 &dpi_multivariate_student_t,
+                                                 &dpi_lkj_cholesky};
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
         fail_each_allocation(families[i]);
     for (size_t i = 0; i < dpi_n_mixtures; i++)

@@ -8,14 +8,16 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <tacit/algebra.h>
 #include <tacit/dist.h>
 #include <tacit/model.h>
+#include <tacit/multivariate.h>
 
 #include "tests/lib/check.h"
 
-enum { DRAWS = 10000, BINS = 20, MEMBERS = 3, D = 4 + MEMBERS + 2 + 2 + 1 + 2 };
+enum { DRAWS = 10000, BINS = 20, MEMBERS = 3, D = 4 + MEMBERS + 2 + 2 + 1 + 2 + 1 };
 
-/* theta: mu, tau, share, between, b[3], weights[2], far[2], size, cut[2] */
+/* theta: mu, tau, share, between, b[3], weights[2], far[2], size, cut[2], l */
 static dp_model *make(void)
 {
     dp_model *m = dp_model_new();
@@ -29,8 +31,12 @@ static dp_model *make(void)
     dp_expr far = dp_sample(m, "far", 2, dp_cauchy_v(between, share));
     dp_expr size = dp_sample(m, "size", 1, dp_pareto(0.3, 1.7));
     dp_expr cut = dp_sample(m, "cut", 2, dp_ordered(dp_normal(1, 2)));
+    dp_expr l = dp_sample(m, "l", 2, dp_lkj_cholesky(1));
     dp_expr sum = dp_add(dp_pick(b, dp_index(rows, "g", groups)), dp_sum(weights));
-    dp_observe(rows, "y", dp_normal_v(dp_add(sum, dp_add(dp_sum(far), dp_sum(cut))), size));
+    dp_observe(
+        rows, "y",
+        dp_normal_v(dp_add(sum, dp_add(dp_sum(far), dp_add(dp_sum(cut), dp_cholesky_log_det(l)))),
+                    size));
     return m;
 }
 
@@ -70,6 +76,7 @@ static void transform(const double *z, double *u)
            high = gsl_cdf_ugaussian_P((z[12] + exp(z[13]) - 1) / 2);
     u[13] = high * high;
     u[14] = low / high;
+    u[15] = 0.5 * (1 + tanh(z[14])); /* the correlation is uniform */
     u[12] = gsl_cdf_pareto_P(0.3 + exp(z[11]), 1.7, 0.3);
 }
 

@@ -72,6 +72,29 @@ static void shapes_that_do_not_fit_are_refused(void **state)
     refused(s, "a df that is a number, a loc that is a number or [K] and a factor [K][K]");
 }
 
+static void misplaced_factors_are_refused(void **state)
+{
+    (void)state;
+    scene s = begin();
+    (void)dp_sample(s.m, "l", 1, dp_lkj_cholesky(1));
+    refused(s, "'l': lkj_cholesky is of a matrix [n][n], n >= 2; give its rows as n");
+    s = begin();
+    (void)dp_sample(s.m, "l", K, dp_lkj_cholesky_v(dp_exp(s.loc)));
+    refused(s, "do not fit together; lkj_cholesky takes an eta that is a number");
+    s = begin();
+    dp_observe(s.rows, "l", dp_lkj_cholesky(1));
+    refused(s, "'l': lkj_cholesky needs a vector [K]");
+    s = begin();
+    (void)dp_sample_in(s.groups, "l", K, dp_lkj_cholesky(1));
+    assert_int_equal(dp_model_status(s.m), DP_EUNSUPPORTED);
+    assert_contains(dp_model_error(s.m), "'l': a value of lkj_cholesky is a matrix");
+    dp_model_free(s.m);
+    s = begin();
+    (void)dp_sample(s.m, "l", K, dp_lkj_cholesky(0));
+    assert_int_equal(dp_model_status(s.m), DP_EDOMAIN);
+    dp_model_free(s.m);
+}
+
 /* A factor that is NaN is found when it is used, not when it is declared. */
 static void draws_of_no_covariance_are_nan(void **state)
 {
@@ -289,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_that_do_not_fit_are_refused),
+        cmocka_unit_test(misplaced_factors_are_refused),
         cmocka_unit_test(draws_of_no_covariance_are_nan),
         cmocka_unit_test(a_fit_of_correlated_slopes_is_exact),
         cmocka_unit_test(a_covariance_is_learnt_from_observed_rows),
