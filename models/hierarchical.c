@@ -10,6 +10,7 @@ dp_status dp_hierarchical_regression(const dp_regression_opts *o, dp_model **m, 
         [DP_LIKELIHOOD_NORMAL] = dpi_normal_outcome,
         [DP_LIKELIHOOD_LOGISTIC] = dpi_logistic_outcome,
         [DP_LIKELIHOOD_POISSON] = dpi_poisson_outcome,
+        [DP_LIKELIHOOD_NEGATIVE_BINOMIAL] = dpi_negative_binomial_outcome,
     };
     *m = NULL;
     if (o->n_groupings == 0 || o->groupings == NULL)

@@ -12,6 +12,8 @@ libtacit_core_la_SOURCES += \
   %D%/linear.c \
   %D%/logistic.c \
   %D%/mlp.c \
+  %D%/negative_binomial.c \
+  %D%/ordered.c \
   %D%/poisson.c \
   %D%/regression.c %D%/regression.h \
   %D%/survival.c \

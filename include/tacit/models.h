@@ -28,9 +28,10 @@ extern "C" {
 
 /* What is observed given the predictor eta of a record. */
 typedef enum dp_likelihood {
-    DP_LIKELIHOOD_NORMAL = 0, /* eta with noise of an unknown scale */
-    DP_LIKELIHOOD_LOGISTIC,   /* 1 with log odds eta, else 0 */
-    DP_LIKELIHOOD_POISSON     /* a count with mean e^eta */
+    DP_LIKELIHOOD_NORMAL = 0,       /* eta with noise of an unknown scale */
+    DP_LIKELIHOOD_LOGISTIC,         /* 1 with log odds eta, else 0 */
+    DP_LIKELIHOOD_POISSON,          /* a count with mean e^eta */
+    DP_LIKELIHOOD_NEGATIVE_BINOMIAL /* the same that varies more, by an unknown dispersion */
 } dp_likelihood;
 
 /* A column of group numbers 0 ... size - 1; each group has an intercept of its own. */
@@ -44,9 +45,10 @@ typedef struct dp_grouping {
  *   column   x  [predictors], where there are any; y; one column a grouping
  *   latents  intercept ~ N(0, intercept_scale),  w_j ~ N(0, scale),
  *            <column>_effect_k ~ N(0, <column>_sd),  <column>_sd ~ HalfNormal(group_scale),
- *            noise_sd ~ HalfNormal(noise_scale) with DP_LIKELIHOOD_NORMAL
+ *            noise_sd ~ HalfNormal(noise_scale) with DP_LIKELIHOOD_NORMAL,
+ *            dispersion ~ LogNormal(1, 1.5) with DP_LIKELIHOOD_NEGATIVE_BINOMIAL
  *   values   eta, and of the outcome's mean:
- *            mean (normal), probability (logistic), rate (Poisson) */
+ *            mean (normal), probability (logistic), rate (Poisson and negative binomial) */
 typedef struct dp_regression_opts {
     size_t predictors;            /* numbers of x; 0: none */
     double scale;                 /* of the coefficients' prior [2.5] */
@@ -67,9 +69,29 @@ DP_API dp_status dp_logistic_regression(const dp_regression_opts *opts, dp_model
 DP_API dp_status dp_poisson_regression(const dp_regression_opts *opts, dp_model **m,
                                        dp_error *err) DP_MUST_CHECK;
 
+DP_API dp_status dp_negative_binomial_regression(const dp_regression_opts *opts, dp_model **m,
+                                                 dp_error *err) DP_MUST_CHECK;
+
 /* With at least one grouping, and the likelihood of the options. */
 DP_API dp_status dp_hierarchical_regression(const dp_regression_opts *opts, dp_model **m,
                                             dp_error *err) DP_MUST_CHECK;
+
+/* Ordered categories, as of ratings: P(y <= k) = F(cutpoints_k - eta), eta = x . w, F logistic
+ * (proportional odds) or standard normal.
+ *
+ *   column   x  [predictors];  y: categories 0 ... categories - 1, by dp_dataset_index
+ *   latents  w_j ~ N(0, scale);  cutpoints [categories - 1] ~ N(0, cutpoint_scale) in increasing
+ *            order
+ *   value    eta */
+typedef struct dp_ordered_opts {
+    size_t predictors, categories; /* at least 1 and 3 */
+    bool probit;                   /* F is normal, and not logistic */
+    double scale;                  /* [2.5] */
+    double cutpoint_scale;         /* [5] */
+} dp_ordered_opts;
+
+DP_API dp_status dp_ordered_regression(const dp_ordered_opts *opts, dp_model **m,
+                                       dp_error *err) DP_MUST_CHECK;
 
 /* ---- mixture ---- */
 

@@ -133,8 +133,8 @@ static dp_status check_one(const dpi_objective *o, const dpi_observation *seen,
                         "correct the name",
                         seen->name);
     /* Of a vector: how many categories, or cutpoints between them. */
-    double numbers = (double)dpi_get(&o->graph, seen->value)->attr.number -
-                     (seen->family->support == DPI_LEVEL);
+    double numbers =
+        (double)dpi_get(&o->graph, seen->value)->attr.number - (seen->family->support == DPI_LEVEL);
     const dpi_family *base = seen->family;
     while (base->form != NULL)
         base = base->base;

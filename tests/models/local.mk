@@ -20,3 +20,6 @@ UNIT_TESTS += %D%/t-latents %D%/t-survival
 %C%_t_latents_LDADD = $(TEST_PUBLIC)
 %C%_t_survival_SOURCES = %D%/t-survival.c $(models_world)
 %C%_t_survival_LDADD = $(TEST_PUBLIC)
+UNIT_TESTS += %D%/t-counts
+%C%_t_counts_SOURCES = %D%/t-counts.c $(models_world)
+%C%_t_counts_LDADD = $(TEST_PUBLIC)
