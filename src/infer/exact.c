@@ -167,6 +167,11 @@ static dp_status make_rng(exact *a, dp_error *err)
 
 /* ---- tops ---- */
 
+static bool is_inside(const exact *a, const double *z)
+{
+    return isfinite(a->targets->log_density(a->targets->of, z, a->room));
+}
+
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -202,11 +207,20 @@ static void start_loose(const exact *a, double *z)
             memset(z + o->blocks[k].offset, 0, o->blocks[k].size * sizeof *z);
 }
 
+/* Wide priors have medians of draws so far out that rates overflow; nearer to 0 they do not. */
+static void come_inside(const exact *a, double *z)
+{
+    for (int k = 0; k < 30 && !is_inside(a, z); k++)
+        for (size_t i = 0; i < a->d; i++)
+            z[i] /= 2;
+}
+
 static dp_status climb_all(exact *a, dp_error *err)
 {
     dp_status status = place_starts(a, err);
     for (size_t c = 0; c < CHAINS && status == DP_OK; c++) {
         start_loose(a, a->top[c]);
+        come_inside(a, a->top[c]);
         status = dpi_climb(a->targets, STEPS, a->top[c], &a->height[c], err);
         a->best = a->height[c] > a->height[a->best] ? c : a->best;
     }
@@ -302,11 +316,6 @@ static dp_status find_coordinates(exact *a, dp_error *err)
 }
 
 /* ---- chains ---- */
-
-static bool is_inside(const exact *a, const double *z)
-{
-    return isfinite(a->targets->log_density(a->targets->of, z, a->room));
-}
 
 /* Near the tops, inside. */
 static void start_chains(exact *a)

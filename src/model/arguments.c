@@ -136,8 +136,9 @@ const dpi_family *dpi_take_arguments(dp_model *m, const char *name, dp_dist dist
     const dp_expr *bound = dist.arg + dist.family->bound_at;
     if ((support == DPI_INTERVAL || support == DPI_COUNT_BETWEEN) && bound[0].model == NULL &&
         bound[1].model == NULL && !(bound[0].value < bound[1].value)) {
-        FAIL(m, DP_EDOMAIN, "'%s': the interval from %g to %g is empty", name, bound[0].value,
-             bound[1].value);
+        FAIL(m, DP_EDOMAIN,
+             "'%s': the interval from %g to %g is empty; the first number must be below the second",
+             name, bound[0].value, bound[1].value);
         return NULL;
     }
     return dist.family;

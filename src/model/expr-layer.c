@@ -71,11 +71,25 @@ static size_t leading(const dp_model *m, dpi_id a)
 dp_expr dp_layer_norm(dp_expr a, dp_expr scale, dp_expr shift)
 {
     dp_model *m = dpi_expr_model(a, a, __func__);
+    if (a.id != DPI_NONE && dpi_get(&m->graph, a.id)->shape.n_dims == 0)
+        (void)dpi_fail(
+            &m->err, DP_ESHAPE,
+            "after %s:%d: dp_layer_norm: a number is given, which has no dimension to be "
+            "normalised over; give a vector or rows",
+            m->graph.where.file != NULL ? m->graph.where.file : "the start", m->graph.where.line);
     return normalise(m, a.id, &(dpi_attr){.rows = leading(m, a.id), .number = 1}, scale, shift);
 }
 
 dp_expr dp_group_norm(dp_expr a, size_t groups, dp_expr scale, dp_expr shift)
 {
     dp_model *m = dpi_expr_model(a, a, __func__);
+    const dpi_shape *shape = a.id != DPI_NONE ? &dpi_get(&m->graph, a.id)->shape : NULL;
+    const size_t channels = shape != NULL && shape->n_dims > 0 ? shape->dim[shape->n_dims - 1] : 1;
+    if (shape != NULL && (groups == 0 || channels % groups != 0))
+        (void)dpi_fail(&m->err, DP_ESHAPE,
+                       "after %s:%d: dp_group_norm: %zu channels are no whole number of %zu "
+                       "groups; give a number of groups that divides them",
+                       m->graph.where.file != NULL ? m->graph.where.file : "the start",
+                       m->graph.where.line, channels, groups);
     return normalise(m, a.id, &(dpi_attr){.rows = 1, .number = groups}, scale, shift);
 }

@@ -177,11 +177,15 @@ dp_expr dp_dot(dp_expr a, dp_expr b)
     bool numbers =
         dpi_get(&m->graph, left)->shape.n_dims == 0 && dpi_get(&m->graph, right)->shape.n_dims == 0;
     const dpi_op *op = numbers ? &dpi_op_mul : &dpi_op_matmul;
-    bool vectors =
-        dpi_get(&m->graph, left)->shape.n_dims < 2 && dpi_get(&m->graph, right)->shape.n_dims < 2;
-    if (!vectors)
-        (void)dpi_fail(&m->err, DP_ESHAPE, "after %s:%d: dp_dot takes two vectors; use dp_matmul",
-                       location(m), m->graph.where.line);
+    const dpi_shape *first = &dpi_get(&m->graph, left)->shape,
+                    *second = &dpi_get(&m->graph, right)->shape;
+    char text[2][DPI_SHAPE_TEXT];
+    bool vectors = first->n_dims < 2 && second->n_dims < 2;
+    if (!vectors || dpi_shape_size(first) != dpi_shape_size(second))
+        (void)dpi_fail(&m->err, DP_ESHAPE,
+                       "after %s:%d: dp_dot takes two vectors of one length, and not %s and %s%s",
+                       location(m), m->graph.where.line, dpi_shape_text(first, text[0]),
+                       dpi_shape_text(second, text[1]), vectors ? "" : "; use dp_matmul");
     return (dp_expr){.model = m, .id = dpi_apply(&m->graph, op, left, right, NULL)};
 }
 
@@ -212,6 +216,11 @@ static bool picks(const dpi_node *value, const dpi_node *index)
             (size_t)value->shape.plate[0] == index->attr.rows);
 }
 
+static const char *plate_name(const dp_model *m, size_t plate)
+{
+    return plate >= 1 && plate <= m->n_plates ? m->plates[plate - 1].name : "(none)";
+}
+
 dp_expr dp_pick(dp_expr value, dp_expr index)
 {
     dp_model *m = dpi_expr_model(value, index, __func__);
@@ -230,9 +239,10 @@ dp_expr dp_pick(dp_expr value, dp_expr index)
         (void)dpi_fail(
             &m->err, DP_ESHAPE,
             "after %s:%d: dp_pick takes a value of each group and a column of dp_index over "
-            "the same plate; the value is %s, the index has %zu groups",
+            "the same plate; the value is %s in plate %s, the index '%s' of %zu groups in plate %s",
             location(m), m->graph.where.line, dpi_shape_text(&rows->shape, text),
-            node->attr.number);
+            plate_name(m, rows->shape.n_dims > 0 ? (size_t)rows->shape.plate[0] : 0), node->name,
+            node->attr.number, plate_name(m, node->attr.rows));
     return (dp_expr){.model = m, .id = dpi_apply(&m->graph, &dpi_op_pick, groups, number, NULL)};
 }
 
@@ -240,6 +250,16 @@ dp_expr dp_slice(dp_expr a, size_t from, size_t n)
 {
     dp_model *m = dpi_expr_model(a, a, __func__);
     dpi_attr attr = {.number = from, .rows = n};
+    const dpi_shape *shape = a.id != DPI_NONE ? &dpi_get(&m->graph, a.id)->shape : NULL;
+    char text[DPI_SHAPE_TEXT], name[64];
+    size_t most = shape != NULL && shape->n_dims > 0 ? shape->dim[0] : 0;
+    if (shape != NULL && (n == 0 || from > most || n > most - from))
+        (void)dpi_fail(&m->err, DP_ESHAPE,
+                       "after %s:%d: dp_slice: %zu element%s from %zu on were asked of '%s', which "
+                       "is %s; they must lie within its first dimension, from 0 on",
+                       location(m), m->graph.where.line, n, n == 1 ? "" : "s", from,
+                       dpi_node_text(&m->graph, a.id, name, sizeof name),
+                       dpi_shape_text(shape, text));
     return (dp_expr){.model = m, .id = dpi_apply(&m->graph, &dpi_op_slice, a.id, DPI_NONE, &attr)};
 }
 
@@ -252,9 +272,13 @@ dp_expr dp_concat(dp_expr a, dp_expr b)
         return (dp_expr){.model = m, .id = DPI_NONE};
     const dpi_shape first = dpi_get(&m->graph, left)->shape,
                     second = dpi_get(&m->graph, right)->shape;
+    char text[2][DPI_SHAPE_TEXT];
     if (first.n_dims > 1 || second.n_dims > 1)
-        (void)dpi_fail(&m->err, DP_ESHAPE, "after %s:%d: dp_concat takes two vectors", location(m),
-                       m->graph.where.line);
+        (void)dpi_fail(&m->err, DP_ESHAPE,
+                       "after %s:%d: dp_concat takes two vectors, and not %s and %s; use "
+                       "dp_flatten, and dp_reshape on what comes out",
+                       location(m), m->graph.where.line, dpi_shape_text(&first, text[0]),
+                       dpi_shape_text(&second, text[1]));
     size_t k = dpi_shape_size(&first), l = dpi_shape_size(&second);
     dpi_attr head = {.shape = dpi_vector(k + l, false), .number = 0, .inner = k};
     dpi_attr tail = {.shape = dpi_vector(k + l, false), .number = k, .inner = l};
@@ -269,7 +293,7 @@ dp_expr dp_concat(dp_expr a, dp_expr b)
 dp_expr dp_constant(dp_model *m, size_t n, const double *values)
 {
     if (n == 0 && m->err.status == DP_OK)
-        (void)dpi_fail(&m->err, DP_ESHAPE, "dp_constant: n is at least 1");
+        (void)dpi_fail(&m->err, DP_ESHAPE, "dp_constant: n is 0; give at least one number");
     dpi_id id = dpi_constant_array(&m->graph, dpi_vector(n, false), values);
     return (dp_expr){.model = m, .id = id};
 }

@@ -52,6 +52,14 @@ dp_expr dp_max_pool2d(dp_expr image, const dp_window *window)
 
 dp_expr dp_reshape(dp_expr a, size_t rows, size_t columns)
 {
+    dp_model *m = a.id != DPI_NONE ? a.model : NULL;
+    const size_t size = m != NULL ? dpi_shape_size(&dpi_get(&m->graph, a.id)->shape) : 0;
+    if (m != NULL && (rows == 0 || columns == 0 || size / rows != columns || size % rows != 0))
+        (void)dpi_fail(&m->err, DP_ESHAPE,
+                       "after %s:%d: dp_reshape: a matrix [%zu][%zu] is asked for, and there are "
+                       "%zu numbers; it must hold just as many",
+                       m->graph.where.file != NULL ? m->graph.where.file : "the start",
+                       m->graph.where.line, rows, columns, size);
     const dpi_attr attr = {.shape = {.n_dims = 2, .dim = {rows, columns}}};
     return one_input(a, &dpi_op_reshape, &attr, __func__);
 }

@@ -94,10 +94,19 @@ static bool latent_shape(dp_model *m, const dp_plate *plate, const char *name, s
     return true;
 }
 
-static void misfit(dp_model *m, const char *name, const dpi_family *family)
+static void misfit(dp_model *m, const char *name, const dpi_family *family, const dpi_id arg[])
 {
+    char list[160] = "", text[DPI_SHAPE_TEXT];
+    size_t used = 0;
+    for (int k = 0; k < family->n_args && used < sizeof list; k++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s is %s", k > 0 ? ", " : "",
+                                 family->arg_name[k],
+                                 dpi_shape_text(&dpi_get(&m->graph, arg[k])->shape, text));
     if (family->takes == NULL)
-        FAIL(m, DP_ESHAPE, "the arguments of '%s' do not fit together", name);
+        FAIL(m, DP_ESHAPE,
+             "the arguments of '%s' do not fit together: %s; the smaller one must have the last "
+             "dimensions of the larger, and a value per group meets records by dp_pick",
+             name, list);
     else
         FAIL(m, DP_ESHAPE, "the arguments of '%s' do not fit together; %s takes %s", name,
              family->name, family->takes);
@@ -120,8 +129,9 @@ static dp_expr sample(dp_model *m, const dp_plate *plate, const char *name, size
         FAIL(m, DP_EUNSUPPORTED, "latent '%s' has a mixture as its prior; mixtures can be observed",
              name);
     else if (dpi_supports[dist.family->support].discrete)
-        FAIL(m, DP_EUNSUPPORTED, "latent '%s' is discrete (%s); sum it out, or observe it", name,
-             dist.family->name);
+        FAIL(m, DP_EUNSUPPORTED,
+             "latent '%s' is discrete (%s); sum it out (dp_mixture, dp_marginal), or observe it",
+             name, dist.family->name);
     else if (m->of != NULL && dist.family->from_normal == NULL)
         FAIL(m, DP_EUNSUPPORTED,
              "a guide cannot sample from %s; use dp_normal or dp_log_normal "
@@ -131,10 +141,13 @@ static dp_expr sample(dp_model *m, const dp_plate *plate, const char *name, size
              !stays_in_support(m, name, dist.family))
         return dpi_expression(m, DPI_NONE);
     else if (!dpi_arguments_shape(m, dist.family, site.arg, &args))
-        misfit(m, name, dist.family);
+        misfit(m, name, dist.family, site.arg);
     else if (!dpi_shape_join(&shape, &args, &joined) || !dpi_shape_same(&shape, &joined))
-        FAIL(m, DP_ESHAPE, "'%s' is %s, but the arguments of %s are together %s", name,
-             dpi_shape_text(&shape, text[0]), dist.family->name, dpi_shape_text(&args, text[1]));
+        FAIL(m, DP_ESHAPE,
+             "'%s' is %s, but the arguments of %s are together %s; declare it with n and the plate "
+             "that make it so, or take as many numbers of the arguments (dp_slice, dp_pick)",
+             name, dpi_shape_text(&shape, text[0]), dist.family->name,
+             dpi_shape_text(&args, text[1]));
     else if (args.per_record && !shape.per_record)
         FAIL(m, DP_EPRIVACY,
              "global latent '%s' would depend on single records; put it in the unit "
@@ -191,7 +204,7 @@ void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *fi
         return;
     }
     if (!dpi_arguments_shape(m, dist.family, site.arg, &shape)) {
-        misfit(m, name, dist.family);
+        misfit(m, name, dist.family, site.arg);
         return;
     }
     if (is_short_row(&shape, dist.family)) {

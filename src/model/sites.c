@@ -48,7 +48,8 @@ bool dpi_site_shape(dp_model *m, const dp_plate *plate, const char *name, size_t
     const dpi_plate *p = plate != NULL ? dpi_get_plate(plate) : NULL;
     if (n == 0 || (plate != NULL && p == NULL)) {
         FAIL(m, n == 0 ? DP_ESHAPE : DP_EINVAL, "'%s': %s", name,
-             n == 0 ? "n is at least 1" : "the plate is not one of this model");
+             n == 0 ? "n is 0; give how many numbers it has, at least 1"
+                    : "the plate is not one of this model");
         return false;
     }
     *shape = dpi_vector(n, p != NULL && p->size == 0);
@@ -64,14 +65,17 @@ static dp_expr param(dp_model *m, const dp_plate *plate, const char *name, size_
         .kind = DPI_PARAM, .name = name, .value = DPI_NONE, .start.init = dp_init_constant(init)};
     if (!dpi_name_is_new(m, name) || !dpi_site_shape(m, plate, name, n, &shape))
         return dpi_expression(m, DPI_NONE);
-    if (shape.per_record || !isfinite(init)) {
-        FAIL(m, shape.per_record ? DP_EPRIVACY : DP_EDOMAIN, "parameter '%s': %s", name,
-             shape.per_record
-                 ? "a parameter of each record would be that record's own secret; compute "
-                   "it from the record's data instead"
-                 : "its start is not a finite number");
+    if (shape.per_record)
+        FAIL(
+            m, DP_EPRIVACY,
+            "parameter '%s': a parameter of each record would be that record's own secret; compute "
+            "it from the record's data instead",
+            name);
+    else if (!isfinite(init))
+        FAIL(m, DP_EDOMAIN, "parameter '%s': its start is %g; it must be a finite number", name,
+             init);
+    if (shape.per_record || !isfinite(init))
         return dpi_expression(m, DPI_NONE);
-    }
     return dpi_expression(m, dpi_add_site(m, site, &dpi_op_input, (dpi_attr){.shape = shape}));
 }
 

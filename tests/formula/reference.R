@@ -32,8 +32,6 @@ iris_ <- read.csv(file.path(data, "iris/iris.csv"))
 iris_$species <- factor(iris_$species, levels = c("setosa", "versicolor", "virginica"))
 faithful_ <- read.csv(file.path(data, "faithful/faithful.csv"))
 cardio <- read.csv(gzfile(file.path(data, "cardio/cardio_train.csv.gz")), sep = ";")
-cardio$gender <- factor(cardio$gender, levels = 1:2)
-cardio$cholesterol <- factor(cardio$cholesterol, levels = 1:3)
 pima <- read.csv(file.path(data, "pima/pima-indians-diabetes.csv"), header = FALSE,
                  col.names = c("pregnancies", "glucose", "pressure", "skin", "insulin", "bmi",
                                "pedigree", "age", "outcome"))
@@ -166,8 +164,8 @@ for (k in rownames(coef(fit)))
     for (v in colnames(coef(fit)))
         line(sprintf("b_mu%s_%s", k, sub("^\\(Intercept\\)$", "Intercept", v)), coef(fit)[k, v],
              summary(fit)$standard.errors[k, v])
-generalised("cardio", "bernoulli", "cardio ~ age + gender + cholesterol + weight",
-            glm(cardio ~ age + gender + cholesterol + weight, binomial, cardio))
+generalised("cardio", "bernoulli", "cardio ~ age + factor(gender) + factor(cholesterol) + weight",
+            glm(cardio ~ age + factor(gender) + factor(cholesterol) + weight, binomial, cardio))
 generalised("adult", "bernoulli", "y ~ age + I(age^2) + sex + education_num + hours + race",
             glm(y ~ age + I(age^2) + sex + education_num + hours + race, binomial, adult))
 generalised("pima", "poisson", "pregnancies ~ bmi + offset(log(age))",

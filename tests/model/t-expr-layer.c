@@ -263,10 +263,10 @@ static void misfits_are_told_with_a_remedy(void **state)
         dp_expr (*call)(dp_expr);
         bool number;
         const char *says;
-    } misfits[] = {{three_groups, false, "the last dimension must be a whole number of groups"},
-                   {no_groups, false, "the last dimension must be a whole number of groups"},
-                   {three_groups, true, "the last dimension must be a whole number of groups"},
-                   {layer, true, "the last dimension must be a whole number of groups"},
+    } misfits[] = {{three_groups, false, "no whole number of"},
+                   {no_groups, false, "no whole number of"},
+                   {three_groups, true, "no whole number of"},
+                   {layer, true, "no dimension to be"},
                    {dp_softmax, true, "log_sum_exp takes a vector or rows"}};
     for (size_t k = 0; k < sizeof misfits / sizeof misfits[0]; k++) {
         scene q = begin();

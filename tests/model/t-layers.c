@@ -202,7 +202,7 @@ static void shapes_that_do_not_fit_are_told(void **state)
                          : dp_conv2d(dp_data(rows, "x", bad[k].inputs), weights, &bad[k].window);
         assert_int_equal(y.id, DPI_NONE);
         assert_int_equal(dp_model_status(m), DP_ESHAPE);
-        assert_contains(dp_model_error(m), last ? "as many numbers" : bad[k].says);
+        assert_contains(dp_model_error(m), last ? "just as many" : bad[k].says);
         assert_int_equal(dp_flatten(y).id, DPI_NONE);
         assert_int_equal(dp_dense(y, weights, y).id, DPI_NONE);
         assert_int_equal(dp_conv2d(y, y, &bad[0].window).id, DPI_NONE);

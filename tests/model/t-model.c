@@ -57,7 +57,7 @@ static void shapes_must_fit(void **state)
     s = set_up();
     line = __LINE__ + 1;
     (void)dp_sample(s.m, "v", 0, dp_normal(0, 1));
-    assert_error(s.m, DP_ESHAPE, line, "n is at least 1");
+    assert_error(s.m, DP_ESHAPE, line, "n is 0");
     dp_model_free(s.m);
 
     s = set_up();
@@ -204,7 +204,7 @@ static void constants_must_serve_their_distribution(void **state)
     s = set_up();
     line = __LINE__ + 1;
     (void)dp_param(s.m, "p", 1, NAN);
-    assert_error(s.m, DP_EDOMAIN, line, "not a finite number");
+    assert_error(s.m, DP_EDOMAIN, line, "must be a finite number");
     dp_model_free(s.m);
 }
 
@@ -236,7 +236,7 @@ static void a_latent_is_continuous(void **state)
     scene s = set_up();
     int line = __LINE__ + 1;
     (void)dp_sample(s.m, "v", 1, dp_poisson_log(dp_num(0)));
-    assert_error(s.m, DP_EUNSUPPORTED, line, "sum it out, or observe it");
+    assert_error(s.m, DP_EUNSUPPORTED, line, "or observe it");
     dp_model_free(s.m);
 
     s = set_up();
@@ -248,7 +248,7 @@ static void a_latent_is_continuous(void **state)
     s = set_up();
     line = __LINE__ + 1;
     (void)dp_sample(s.m, "v", 1, dp_chance_logit(dp_num(0)));
-    assert_error(s.m, DP_EUNSUPPORTED, line, "sum it out, or observe it");
+    assert_error(s.m, DP_EUNSUPPORTED, line, "or observe it");
     dp_model_free(s.m);
 }
 
