@@ -19,6 +19,31 @@ extern "C" {
  *   dp_sample(m, "share", 1, dp_truncated(dp_normal(0.5, 1), 0, 1)); */
 DP_API dp_dist dp_truncated(dp_dist base, double low, double high);
 
+/* Observations of which only a side may be known, for dp_observe.  `censoring`, a column as a rule,
+ * says of each: 0 it is the value itself; 1 it is above the value; -1 it is the value or below. */
+DP_API dp_dist dp_censored(dp_dist base, dp_expr censoring);
+
+/* As dp_censored, and 2: it is above the value and at most `upper`, which is above the value.
+ * Where censoring is not 2 upper may be any number. */
+DP_API dp_dist dp_interval_censored(dp_dist base, dp_expr censoring, dp_expr upper);
+
+/* Counts with more or other zeros than the base's, for dp_observe: with log odds `logit` 0, else as
+ * the base gives it, 0 included (zero-inflated), or as it gives it above 0 (hurdle).  The base is a
+ * family of counts, such as dp_poisson_log; that of a hurdle may also be of numbers above 0. */
+DP_API dp_dist dp_zero_inflated(dp_dist base, dp_expr logit);
+DP_API dp_dist dp_hurdle(dp_dist base, dp_expr logit);
+
+/* For dp_observe: the log density times `weight`, a column as a rule, from 0 to `bound`, which is
+ * public.  A greater weight is one of the data's errors, and counts as the bound where no data are
+ * checked.  A record's weighted score is clipped like any other: weights change nothing about what
+ * is released of it.  Draws and means are the base's. */
+DP_API dp_dist dp_weighted(dp_dist base, dp_expr weight, double bound);
+
+/* For dp_observe: outcomes that may be missing.  `present`, a column as a rule, is 1 where there is
+ * one and 0 where there is none; there the record adds nothing, whatever finite number (of
+ * categories: whatever category) stands in its place.  Draws and means are the base's. */
+DP_API dp_dist dp_present(dp_dist base, dp_expr present);
+
 #ifdef __cplusplus
 }
 #endif

@@ -90,7 +90,10 @@ bool dpi_in_domain(dpi_domain domain, double x)
 {
     return isfinite(x) && ((domain != DPI_POSITIVE && domain != DPI_FRACTION) || x > 0) &&
            (domain != DPI_FRACTION || x < 1) &&
-           (domain != DPI_NOT_NEGATIVE || (x >= 0 && x == floor(x)));
+           (domain < DPI_NOT_NEGATIVE || domain == DPI_SIDE || domain == DPI_SIDE_OR_BOTH ||
+            x >= 0) &&
+           (domain < DPI_FLAG || (x >= -1 && x <= (domain == DPI_SIDE_OR_BOTH ? 2 : 1))) &&
+           (domain < DPI_NOT_NEGATIVE || domain == DPI_WEIGHT || x == floor(x));
 }
 
 /* Of a family of single numbers; what is wrong with a vector of logits is found by the family. */

@@ -17,10 +17,14 @@
 enum { DPI_MAX_ARGS = 12 };
 
 typedef enum dpi_domain {
-    DPI_ANY,         /* any finite number */
-    DPI_POSITIVE,    /* > 0 */
-    DPI_FRACTION,    /* > 0 and < 1 */
-    DPI_NOT_NEGATIVE /* a whole number >= 0: a count of trials */
+    DPI_ANY,          /* any finite number */
+    DPI_POSITIVE,     /* > 0 */
+    DPI_FRACTION,     /* > 0 and < 1 */
+    DPI_NOT_NEGATIVE, /* a whole number >= 0: a count of trials */
+    DPI_WEIGHT,       /* >= 0 */
+    DPI_FLAG,         /* 0 or 1 */
+    DPI_SIDE,         /* -1, 0 or 1 */
+    DPI_SIDE_OR_BOTH  /* -1, 0, 1 or 2 */
 } dpi_domain;
 
 /* What an argument does to outcomes.  Those with location m, scale c (or rate) and shapes a are

@@ -77,3 +77,34 @@ dp_dist dp_truncated(dp_dist base, double low, double high)
     return isfinite(start) ? put_form(DPI_TRUNCATED_END, base, bounds)
                            : put_form(DPI_TRUNCATED_ABOVE, base, bounds + 1);
 }
+
+dp_dist dp_censored(dp_dist base, dp_expr censoring)
+{
+    return put_form(DPI_CENSORED, base, &censoring);
+}
+
+dp_dist dp_interval_censored(dp_dist base, dp_expr censoring, dp_expr upper)
+{
+    return put_form(DPI_INTERVAL_CENSORED, base, (const dp_expr[]){censoring, upper});
+}
+
+dp_dist dp_zero_inflated(dp_dist base, dp_expr logit)
+{
+    return put_form(DPI_ZERO_INFLATED, base, &logit);
+}
+
+dp_dist dp_hurdle(dp_dist base, dp_expr logit)
+{
+    const bool counts = base.family != NULL && dpi_supports[base.family->support].discrete;
+    return put_form(counts ? DPI_HURDLE : DPI_HURDLE_POSITIVE, base, &logit);
+}
+
+dp_dist dp_weighted(dp_dist base, dp_expr weight, double bound)
+{
+    return put_form(DPI_WEIGHTED, base, (const dp_expr[]){weight, dp_num(bound)});
+}
+
+dp_dist dp_present(dp_dist base, dp_expr present)
+{
+    return put_form(DPI_PRESENT, base, &present);
+}

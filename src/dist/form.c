@@ -1,6 +1,7 @@
 /* The table of forms, and the rows that are made from it. */
 #include "dist/form.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,13 @@ const dpi_form *const dpi_forms[DPI_N_FORMS] = {
     [DPI_TRUNCATED_ABOVE] = &dpi_truncated_above,
     [DPI_TRUNCATED_START] = &dpi_truncated_start,
     [DPI_TRUNCATED_END] = &dpi_truncated_end,
+    [DPI_CENSORED] = &dpi_censored,
+    [DPI_INTERVAL_CENSORED] = &dpi_interval_censored,
+    [DPI_WEIGHTED] = &dpi_weighted,
+    [DPI_PRESENT] = &dpi_present,
+    [DPI_ZERO_INFLATED] = &dpi_zero_inflated,
+    [DPI_HURDLE] = &dpi_hurdle,
+    [DPI_HURDLE_POSITIVE] = &dpi_hurdle_positive,
 };
 
 /* The form's own arguments, then the base's. */
@@ -128,4 +136,25 @@ dpi_id dpi_choose(dpi_graph *g, dpi_id chosen, dpi_id a, dpi_id b)
 {
     dpi_id other = dpi_sub(g, dpi_constant(g, 1), chosen);
     return dpi_add(g, dpi_times(g, chosen, a), dpi_times(g, other, b));
+}
+
+dpi_id dpi_base_mean(const dpi_family *row, dpi_graph *g, const dpi_id arg[], const char **why)
+{
+    return dpi_mean(g, row->base, arg + row->form->n_args, why);
+}
+
+double dpi_log_density_at(const dpi_family *base, double x, const double *const arg[])
+{
+    dpi_arena arena = {0};
+    dp_error err = {0};
+    dpi_graph g;
+    dpi_graph_init(&g, &arena, &err);
+    dpi_id node[DPI_MAX_ARGS];
+    for (int k = 0; k < base->n_args; k++)
+        node[k] = dpi_constant(&g, *arg[k]);
+    dpi_id value = dpi_family_log_density(base, &g, dpi_constant(&g, x), node);
+    bool number = value != DPI_NONE && dpi_is_number(dpi_get(&g, value));
+    double result = number ? dpi_get(&g, value)->attr.value : (double)NAN;
+    dpi_arena_free(&arena);
+    return result;
 }

@@ -23,6 +23,13 @@ typedef enum dpi_form_code {
     DPI_TRUNCATED_ABOVE, /* X <= high */
     DPI_TRUNCATED_START, /* low < X, high being where the base ends */
     DPI_TRUNCATED_END,   /* X <= high, low being where the base starts */
+    DPI_CENSORED,
+    DPI_INTERVAL_CENSORED,
+    DPI_WEIGHTED,
+    DPI_PRESENT,
+    DPI_ZERO_INFLATED,
+    DPI_HURDLE,          /* of counts */
+    DPI_HURDLE_POSITIVE, /* of numbers above 0 */
     DPI_N_FORMS
 } dpi_form_code;
 
@@ -52,7 +59,8 @@ typedef struct dpi_form {
 /* Each form's row by its code; [DPI_NO_FORM] is NULL. */
 extern const dpi_form *const dpi_forms[DPI_N_FORMS];
 extern const dpi_form dpi_truncated, dpi_truncated_below, dpi_truncated_above, dpi_truncated_start,
-    dpi_truncated_end;
+    dpi_truncated_end, dpi_censored, dpi_interval_censored, dpi_weighted, dpi_present,
+    dpi_zero_inflated, dpi_hurdle, dpi_hurdle_positive;
 
 /* The family of a distribution: the row of its last form, in the arena, where it has forms.  NULL
  * when there is none: *why (set to NULL when memory is out) says why not *form of *base. */
@@ -72,6 +80,12 @@ dpi_id dpi_log_one_less(dpi_graph *g, dpi_id d);
 /* log P(low < X <= high) of the base, from the tail in which it keeps its digits. */
 dpi_id dpi_log_between(dpi_graph *g, const dpi_family *base, dpi_id low, dpi_id high,
                        const dpi_id arg[]);
+
+/* The base's log density at x, for draws and scores; arguments are numbers. */
+double dpi_log_density_at(const dpi_family *base, double x, const double *const arg[]);
+
+/* The mean of the base. */
+dpi_id dpi_base_mean(const dpi_family *row, dpi_graph *g, const dpi_id arg[], const char **why);
 
 /* a where `chosen` is 1 and b where it is 0; both finite. */
 dpi_id dpi_choose(dpi_graph *g, dpi_id chosen, dpi_id a, dpi_id b);

@@ -10,6 +10,10 @@ const char *dpi_domain_text(dpi_domain domain)
     return domain == DPI_POSITIVE       ? "a number above 0"
            : domain == DPI_FRACTION     ? "a number strictly between 0 and 1"
            : domain == DPI_NOT_NEGATIVE ? "a whole number from 0 up"
+           : domain == DPI_WEIGHT       ? "a number from 0 up"
+           : domain == DPI_FLAG         ? "0 or 1"
+           : domain == DPI_SIDE         ? "-1, 0 or 1"
+           : domain == DPI_SIDE_OR_BOTH ? "-1, 0, 1 or 2"
                                         : "a finite number";
 }
 
@@ -29,7 +33,7 @@ static bool may_be_within(const dpi_graph *g, dpi_id id, double low, double high
 /* Whether every value of a latent or parameter lies in a domain. */
 static bool site_fits(const dpi_graph *g, const dpi_site *site, dpi_domain domain)
 {
-    if (domain == DPI_ANY || domain == DPI_NOT_NEGATIVE || site->kind != DPI_LATENT)
+    if (domain == DPI_ANY || domain >= DPI_NOT_NEGATIVE || site->kind != DPI_LATENT)
         return domain == DPI_ANY; /* a parameter may be any number, and no latent is a whole one */
     dpi_support_kind support = site->family->support;
     bool in_unit = support == DPI_UNIT || support == DPI_SIMPLEX;
@@ -44,7 +48,7 @@ static bool site_fits(const dpi_graph *g, const dpi_site *site, dpi_domain domai
 /* What to do instead. */
 static const char *remedy(dpi_domain domain, bool latent)
 {
-    if (domain == DPI_NOT_NEGATIVE)
+    if (domain >= DPI_NOT_NEGATIVE)
         return "use a constant or a column";
     if (domain == DPI_FRACTION)
         return latent ? "give it a prior between 0 and 1, such as dp_beta, or use dp_logistic of it"

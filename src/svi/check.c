@@ -61,51 +61,112 @@ static dp_status check_argument(const argument *a, const dpi_family *family, int
     return DP_OK;
 }
 
-/* The arguments' values from that which bounds the support. */
-static dp_status check_support(const dpi_observation *seen, const dpi_family *family,
-                               const dpi_column *column, size_t n, const argument arg[],
+/* The first argument of the form with that code among those of the family, or NULL. */
+static const argument *argument_of(const dpi_family *family, dpi_form_code code,
+                                   const argument arg[])
+{
+    for (; family->form != NULL; family = family->base) {
+        if (family->form->code == code)
+            return arg;
+        arg += family->form->n_args;
+    }
+    return NULL;
+}
+
+static bool is_missing(const argument *present, size_t record, size_t e)
+{
+    return present != NULL && argument_value(present, record, e, 1) == 0;
+}
+
+/* An observed column and the arguments of its distribution. */
+typedef struct checked {
+    const dpi_observation *seen;
+    const dpi_column *column;
+    size_t n;
+    const argument *arg, *present; /* present NULL: all are */
+} checked;
+
+/* Whether what is not missing lies in a family's support, whose arguments begin with arg. */
+static dp_status check_support(const checked *c, const dpi_family *family, const argument arg[],
                                dp_error *err)
 {
     const dpi_support *support = &dpi_supports[family->support];
     double lowest = family->support == DPI_COUNT_TO ? INFINITY : -INFINITY;
-    for (size_t i = 0; i < n; i++)
-        for (size_t e = 0; e < column->size; e++) {
+    arg += family->bound_at;
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t e = 0; e < c->column->size; e++) {
+            if (is_missing(c->present, i, e))
+                continue;
             double low = argument_value(&arg[0], i, e, lowest),
                    high = argument_value(&arg[1], i, e, INFINITY), x[2];
-            dpi_column_range(column, i, e, x);
+            dpi_column_range(c->column, i, e, x);
             if (!support->contains(x[0], low, high) || !support->contains(x[1], low, high))
                 return dpi_fail(err, DP_EDATA,
                                 "column '%s', record %zu (from 0): the value is not %s, as "
                                 "%s needs; mend the data or choose another distribution",
-                                seen->name, i, support->says, family->name);
+                                c->seen->name, i, support->says, family->name);
         }
     return DP_OK;
 }
 
 /* A truncation's support is part of its base's, which is looked at too. */
-static dp_status check_values(const dpi_observation *seen, const dpi_column *column, size_t n,
-                              const argument arg[DPI_MAX_ARGS], dp_error *err)
+static dp_status check_values(const checked *c, dp_error *err)
 {
-    const dpi_family *family = seen->family;
-    dp_status status = check_support(seen, family, column, n, arg + family->bound_at, err);
-    for (; status == DP_OK && family->form != NULL && family->form->narrows;
+    const argument *arg = c->arg;
+    dp_status status = check_support(c, c->seen->family, arg, err);
+    for (const dpi_family *family = c->seen->family; status == DP_OK && family->form != NULL;
          family = family->base) {
         arg += family->form->n_args;
-        status = check_support(seen, family->base, column, n, arg + family->base->bound_at, err);
+        if (family->form->narrows)
+            status = check_support(c, family->base, arg, err);
     }
     return status;
+}
+
+/* Weights are at most their bound. */
+static dp_status check_weights(const checked *c, dp_error *err)
+{
+    const argument *weight = argument_of(c->seen->family, DPI_WEIGHTED, c->arg);
+    for (size_t i = 0; weight != NULL && weight->column != NULL && i < c->n; i++)
+        for (size_t e = 0; e < weight->size; e++)
+            if (argument_value(weight, i, e, 0) > argument_value(weight + 1, i, e, INFINITY))
+                return dpi_fail(err, DP_EDATA,
+                                "column '%s', record %zu (from 0): the weight is above the bound "
+                                "given to dp_weighted; raise the bound, or cut the weights",
+                                weight->column->name, i);
+    return DP_OK;
+}
+
+/* What lies between two numbers: the second is the greater one. */
+static dp_status check_intervals(const checked *c, dp_error *err)
+{
+    const argument *side = argument_of(c->seen->family, DPI_INTERVAL_CENSORED, c->arg);
+    for (size_t i = 0; side != NULL && i < c->n; i++)
+        for (size_t e = 0; e < c->column->size; e++) {
+            double x[2];
+            dpi_column_range(c->column, i, e, x);
+            if (argument_value(side, i, e, 0) == 2 && !is_missing(c->present, i, e) &&
+                !(argument_value(side + 1, i, e, INFINITY) > x[1]))
+                return dpi_fail(err, DP_EDATA,
+                                "column '%s', record %zu (from 0): the value is not below its "
+                                "upper bound, as %s needs where censoring is 2; mend the data",
+                                c->seen->name, i, c->seen->family->name);
+        }
+    return DP_OK;
 }
 
 /* Rows of numbers that sum to 1: as far as their text and arithmetic of their makers allow. */
 static const double off_one = 1e-6;
 
-static dp_status check_rows(const dpi_observation *seen, const dpi_column *column, size_t n,
-                            dp_error *err)
+static dp_status check_rows(const checked *c, dp_error *err)
 {
-    const dpi_row_support *rows = dpi_supports[seen->family->support].rows;
+    const dpi_column *column = c->column;
+    const dpi_row_support *rows = dpi_supports[c->seen->family->support].rows;
     double *row = rows != NULL ? dpi_alloc(column->size, sizeof *row) : NULL;
     dp_status status = rows == NULL || row != NULL ? DP_OK : dpi_fail_nomem(err);
-    for (size_t i = 0; row != NULL && i < n && status == DP_OK; i++) {
+    for (size_t i = 0; row != NULL && i < c->n && status == DP_OK; i++) {
+        if (is_missing(c->present, i, 0))
+            continue;
         for (size_t e = 0; e < column->size; e++) {
             double x[2];
             dpi_column_range(column, i, e, x);
@@ -116,7 +177,7 @@ static dp_status check_rows(const dpi_observation *seen, const dpi_column *colum
             status = dpi_fail(err, DP_EDATA,
                               "column '%s', record %zu (from 0): %s, as %s needs; %s, or leave the "
                               "record out",
-                              seen->name, i, wrong, seen->family->name, rows->remedy);
+                              c->seen->name, i, wrong, c->seen->family->name, rows->remedy);
     }
     dpi_free(row);
     return status;
@@ -147,8 +208,13 @@ static dp_status check_one(const dpi_objective *o, const dpi_observation *seen,
         if (status != DP_OK)
             return status;
     }
-    dp_status status = check_values(seen, column, data->n, arg, err);
-    return status != DP_OK ? status : check_rows(seen, column, data->n, err);
+    const checked c = {seen, column, data->n, arg, argument_of(seen->family, DPI_PRESENT, arg)};
+    dp_status status = check_values(&c, err);
+    if (status == DP_OK)
+        status = check_weights(&c, err);
+    if (status == DP_OK)
+        status = check_intervals(&c, err);
+    return status != DP_OK ? status : check_rows(&c, err);
 }
 
 dp_status dpi_check_observations(const dpi_objective *o, const dp_dataset *data, dp_error *err)

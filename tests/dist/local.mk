@@ -23,7 +23,8 @@ UNIT_TESTS += %D%/t-lkj
 %C%_t_family_LDFLAGS = -Wl,--wrap=aligned_alloc
 %C%_t_joint_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 
-UNIT_TESTS += %D%/t-truncated
-EXTRA_DIST += %D%/reference-truncated.py
+UNIT_TESTS += %D%/t-truncated %D%/t-forms
+EXTRA_DIST += %D%/reference-truncated.py %D%/reference-forms.py
 formed = %D%/formed.c %D%/formed.h $(dist_help)
 %C%_t_truncated_SOURCES = %D%/t-truncated.c %D%/reference-truncated.h $(formed)
+%C%_t_forms_SOURCES = %D%/t-forms.c %D%/reference-forms.h $(formed)

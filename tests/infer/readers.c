@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include <tacit/forms.h>
 #include <tacit/model.h>
 
 #include "tests/lib/check.h"
@@ -99,6 +100,24 @@ static dp_model *poisson_two_plates(void)
     return m;
 }
 
+static dp_model *poisson_zero_inflated(void)
+{
+    dp_model *m = dp_model_new();
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_expr zeros = dp_sample(m, "zeros", 1, dp_normal(0, 1));
+    dp_observe(rows, "count", dp_zero_inflated(dp_poisson_log(predictor(m, rows)), zeros));
+    return m;
+}
+
+static dp_model *poisson_hurdle_by_group(void)
+{
+    dp_model *m = dp_model_new();
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_expr zeros = member(m, rows, "g", READER_G, 1);
+    dp_observe(rows, "count", dp_hurdle(dp_poisson_log(predictor(m, rows)), zeros));
+    return m;
+}
+
 /* Slopes of each member, and a spread of each. */
 static dp_model *normal_slopes_by_group(void)
 {
@@ -138,6 +157,8 @@ const reader readers[] = {
     {"bernoulli by group", bernoulli_by_group, 1, 3, 1, 4, 7},
     {"bernoulli, not centred", bernoulli_not_centred, 1, 3, 1, 4, 7},
     {"poisson, two plates", poisson_two_plates, 1, 4, 2, 6, 11},
+    {"poisson, zero-inflated", poisson_zero_inflated, 2, 3, 0, 3, 3},
+    {"poisson, hurdle by group", poisson_hurdle_by_group, 2, 3, 1, 4, 7},
     {"normal, known sd", normal_known_sd, 1, 2, 0, 2, 2},
     {"normal", normal_unknown_sd, 2, 3, 0, 3, 3},
     {"normal, slopes by group", normal_slopes_by_group, 2, 3, 2, 6, 14},

@@ -136,6 +136,13 @@ static void models_with_forms_come_back(void **state)
     (void)dp_sample(s.m, "c", 2, dp_truncated(dp_gumbel(0, 1), -INFINITY, -0.5));
     (void)dp_sample(s.m, "d", 2, dp_truncated(dp_exponential(1), -3, 4));
     dp_observe(s.rows, "y", dp_truncated(dp_normal_v(s.w, dp_sum(b)), 0, INFINITY));
+    dp_expr k = dp_data(s.rows, "k", 1), u = dp_data(s.rows, "u", 1);
+    dp_observe(s.rows, "e", dp_censored(dp_normal_v(s.w, dp_num(1)), k));
+    dp_observe(s.rows, "f", dp_interval_censored(dp_normal_v(s.w, dp_num(1)), k, u));
+    dp_observe(s.rows, "g", dp_zero_inflated(dp_poisson_log(u), s.w));
+    dp_observe(s.rows, "h", dp_hurdle(dp_gamma_v(dp_exp(u), dp_num(1)), s.w));
+    dp_observe(s.rows, "i", dp_present(dp_weighted(dp_hurdle(dp_poisson_log(u), s.w), k, 3), k));
+    dp_observe(s.rows, "j", dp_weighted(dp_categorical_logit(b), u, 2));
     assert_comes_back(s.m);
     dp_model_free(s.m);
 }
@@ -172,6 +179,140 @@ static void records_outside_the_bounds_are_refused(void **state)
         y[7] = bad == 1 ? 2.5 : -0.5;
         assert_fails(start(s, &err), DP_EDATA, &err, "column 'y', record 7 (from 0)");
     }
+}
+
+/* ---- columns that forms read ---- */
+
+enum { FEW = 9, BAD = 5 };
+
+typedef struct columns {
+    double y[FEW], k[FEW], u[FEW];
+} columns;
+
+static columns good_columns(void)
+{
+    columns c;
+    for (size_t i = 0; i < FEW; i++) {
+        c.y[i] = 1;
+        c.k[i] = 0;
+        c.u[i] = 2;
+    }
+    return c;
+}
+
+/* Of a model that observes y by that form, with censoring and so on from k and u. */
+static dp_status take(dp_dist (*of)(scene s, dp_expr k, dp_expr u), const columns *c, dp_error *err)
+{
+    scene s = begin();
+    dp_dataset *data = dp_dataset_new(FEW);
+    dp_dataset_real(data, "y", 1, c->y);
+    dp_dataset_real(data, "k", 1, c->k);
+    dp_dataset_real(data, "u", 1, c->u);
+    dp_expr k = dp_data(s.rows, "k", 1), u = dp_data(s.rows, "u", 1);
+    dp_observe(s.rows, "y", of(s, k, u));
+    assert_ok(dp_model_status(s.m), dp_model_error(s.m));
+    dp_status status = dp_check_data(s.m, NULL, data, err);
+    dp_dataset_free(data);
+    dp_model_free(s.m);
+    return status;
+}
+
+static dp_dist is_censored(scene s, dp_expr k, dp_expr u)
+{
+    (void)u;
+    return dp_censored(dp_exponential_v(dp_exp(s.w)), k);
+}
+
+static dp_dist is_between(scene s, dp_expr k, dp_expr u)
+{
+    return dp_interval_censored(dp_exponential_v(dp_exp(s.w)), k, u);
+}
+
+static dp_dist is_weighted(scene s, dp_expr k, dp_expr u)
+{
+    (void)k;
+    return dp_weighted(dp_exponential_v(dp_exp(s.w)), u, 2.5);
+}
+
+static dp_dist is_present(scene s, dp_expr k, dp_expr u)
+{
+    (void)u;
+    return dp_present(dp_truncated(dp_exponential_v(dp_exp(s.w)), 0.5, 3), k);
+}
+
+static dp_dist has_hurdle(scene s, dp_expr k, dp_expr u)
+{
+    (void)k;
+    (void)u;
+    return dp_hurdle(dp_log_normal_v(s.w, dp_num(1)), s.w);
+}
+
+static dp_dist has_zeros(scene s, dp_expr k, dp_expr u)
+{
+    (void)k;
+    (void)u;
+    return dp_zero_inflated(dp_poisson_log(s.w), s.w);
+}
+
+static void bad_columns_are_refused_by_record(void **state)
+{
+    (void)state;
+    static const struct {
+        dp_dist (*of)(scene s, dp_expr k, dp_expr u);
+        double y, k, u;
+        const char *says; /* NULL: taken */
+    } records[] = {
+        {is_censored, 1, -1, 0, NULL},
+        {is_censored, 1, 1, 0, NULL},
+        {is_censored, 1, 2, 0, "column 'k', record 5 (from 0): the value is not -1, 0 or 1"},
+        {is_censored, 1, 0.5, 0, "column 'k', record 5 (from 0): the value is not -1, 0 or 1"},
+        {is_censored, -1, 1, 0, "column 'y', record 5 (from 0): the value is not a number above 0"},
+        {is_between, 1, 2, 1.5, NULL},
+        {is_between, 1, 1, -7, NULL},
+        {is_between, 1, 2, 1, "column 'y', record 5 (from 0): the value is not below its upper"},
+        {is_between, 1, -2, 3, "column 'k', record 5 (from 0): the value is not -1, 0, 1 or 2"},
+        {is_weighted, 1, 0, 2.5, NULL},
+        {is_weighted, 1, 0, 0, NULL},
+        {is_weighted, 1, 0, 2.6, "column 'u', record 5 (from 0): the weight is above the bound"},
+        {is_weighted, 1, 0, -1, "column 'u', record 5 (from 0): the value is not a number from 0"},
+        {is_present, -77, 0, 0, NULL},
+        {is_present, 1, 1, 0, NULL},
+        {is_present, 4, 1, 0, "column 'y', record 5 (from 0): the value is not a number between"},
+        {is_present, 1, 0.5, 0, "column 'k', record 5 (from 0): the value is not 0 or 1"},
+        {has_hurdle, 0, 0, 0, NULL},
+        {has_hurdle, 3.5, 0, 0, NULL},
+        {has_hurdle, -0.1, 0, 0, "column 'y', record 5 (from 0): the value is not a number from 0"},
+        {has_zeros, 0, 0, 0, "column 'y', record 0"},
+    };
+    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++) {
+        dp_error err = {0};
+        columns c = good_columns();
+        c.y[0] = records[i].of == has_zeros ? 1.5 : 1;
+        c.y[BAD] = records[i].y;
+        c.k[BAD] = records[i].k;
+        c.u[BAD] = records[i].u;
+        for (size_t j = 0; j < FEW && records[i].of == is_present; j++)
+            c.k[j] = j == BAD ? c.k[j] : 1;
+        dp_status status = take(records[i].of, &c, &err);
+        if (records[i].says == NULL)
+            assert_ok(status, err.text);
+        else
+            assert_fails(status, DP_EDATA, &err, records[i].says);
+    }
+}
+
+static void forms_of_observations_are_no_priors(void **state)
+{
+    (void)state;
+    scene s = begin();
+    (void)dp_sample(s.m, "v", 1, dp_weighted(dp_normal(0, 1), dp_num(1), 1));
+    refused(s, DP_EUNSUPPORTED, "latent 'v' has the prior weighted(normal), which is for obs");
+    s = begin();
+    dp_observe(s.rows, "y", dp_weighted(dp_normal_v(s.w, dp_num(1)), dp_exp(s.w), 0));
+    refused(s, DP_EDOMAIN, "bound of weighted(normal) is 0; it must be a number above 0");
+    s = begin();
+    dp_observe(s.rows, "y", dp_present(dp_normal_v(s.w, dp_num(1)), s.w));
+    refused(s, DP_EDOMAIN, "present of present(normal) must be 0 or 1, and 'w' need not be");
 }
 
 /* Priors keep to their bounds, and so do records. */
@@ -256,14 +397,62 @@ static void a_fit_knows_what_was_cut_off(void **state)
     assert_close(fitted_mean(false), 0.52, 0, 0.1);
 }
 
+/* Of N numbers that are normal around 0.7, those above 1 are known to be above 1, and a third is
+ * missing, with 1e60 in its place.  Standard error: below 0.03. */
+static void a_fit_hears_what_is_known_of_records(void **state)
+{
+    (void)state;
+    static double k[N], present[N];
+    dp_error err = {0};
+    dp_rng *rng;
+    dp_svi *svi;
+    dp_fit *fit;
+    dp_summary mean;
+    assert_ok(dp_rng_new(29, &rng, &err), err.text);
+    dp_rng_normal(rng, N, y);
+    dp_rng_free(rng);
+    for (size_t i = 0; i < N; i++) {
+        k[i] = y[i] + 0.7 > 1;
+        y[i] = k[i] > 0 ? 1 : y[i] + 0.7;
+        present[i] = i % 3 != 0;
+        y[i] = present[i] > 0 ? y[i] : 1e60;
+    }
+    scene s = begin();
+    dp_expr censoring = dp_data(s.rows, "k", 1), is = dp_data(s.rows, "present", 1);
+    dp_observe(s.rows, "y", dp_present(dp_censored(dp_normal_v(s.w, dp_num(1)), censoring), is));
+    dp_dataset *data = dp_dataset_new(N);
+    dp_dataset_real(data, "y", 1, y);
+    dp_dataset_real(data, "k", 1, k);
+    dp_dataset_real(data, "present", 1, present);
+    const dp_svi_opts o = {.mode = DP_NO_PRIVACY,
+                           .steps = 500,
+                           .step_size = 0.05,
+                           .sampling = DP_SAMPLING_POISSON,
+                           .rate = 0.1,
+                           .average = 0.3,
+                           .seed = 1};
+    assert_ok(dp_svi_new(s.m, NULL, data, &o, &svi, &err), err.text);
+    dp_model_free(s.m);
+    assert_ok(dp_svi_run(svi, NULL, &err), err.text);
+    assert_ok(dp_svi_finish(svi, &fit, &err), err.text);
+    assert_ok(dp_fit_summary(fit, "w", 1, &mean, &err), err.text);
+    assert_close(mean.mean, 0.7, 0, 0.1);
+    dp_fit_free(fit);
+    dp_svi_free(svi);
+    dp_dataset_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(truncations_that_are_none_are_refused),
         cmocka_unit_test(models_with_forms_come_back),
         cmocka_unit_test(records_outside_the_bounds_are_refused),
+        cmocka_unit_test(bad_columns_are_refused_by_record),
+        cmocka_unit_test(forms_of_observations_are_no_priors),
         cmocka_unit_test(draws_keep_to_the_bounds),
         cmocka_unit_test(a_fit_knows_what_was_cut_off),
+        cmocka_unit_test(a_fit_hears_what_is_known_of_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,86 @@
+/* Censoring: a record says what its outcome was, or on which side of a number, or between which
+ * numbers it lies:
+ *
+ *    0  it was y       log f(y)
+ *    1  above y        log P(X > y)
+ *   -1  y or below     log P(X <= y)
+ *    2  between        log P(y < X <= upper)
+ *
+ * All are made and one is chosen by products with 0 and 1, so that all must be finite with finite
+ * derivatives.  They are where y lies in the support; where nothing lies between, upper is replaced
+ * by y, at which dpi_log_between is floored and has no slope. */
+#include "dist/form.h"
+
+static const char *refuses(const dpi_family *base)
+{
+    bool transparent = base->form != NULL && base->form->draw == NULL;
+    if (transparent)
+        return "weights and missing outcomes go around a censored distribution, not into it";
+    if (!dpi_has_tails(base))
+        return "it has no distribution function here; dp_normal, for one, does";
+    return NULL;
+}
+
+static dpi_id of_side(dpi_graph *g, double sign, dpi_id side, double beyond)
+{
+    dpi_id moved = dpi_sub(g, dpi_scale(g, sign, side), dpi_constant(g, beyond));
+    return dpi_unary(g, &dpi_op_relu, moved);
+}
+
+/* 1 for what was seen itself, of sides -1, 0, 1 and 2. */
+static dpi_id of_seen(dpi_graph *g, dpi_id side)
+{
+    dpi_id size = dpi_unary(g, &dpi_op_abs, side);
+    return dpi_unary(g, &dpi_op_relu, dpi_sub(g, dpi_constant(g, 1), size));
+}
+
+/* The terms but that between two numbers; `above` is 1 for what is above y. */
+static dpi_id one_sided(const dpi_family *base, dpi_graph *g, dpi_id x, const dpi_id arg[],
+                        dpi_id side, dpi_id above)
+{
+    dpi_id seen = dpi_times(g, of_seen(g, side), dpi_family_log_density(base, g, x, arg));
+    dpi_id right = dpi_times(g, above, dpi_family_log_survival(base, g, x, arg));
+    dpi_id left = dpi_times(g, of_side(g, -1, side, 0), dpi_family_log_cdf(base, g, x, arg));
+    return dpi_add(g, dpi_add(g, seen, right), left);
+}
+
+static dpi_id log_density(const dpi_family *row, dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return one_sided(row->base, g, x, arg + 1, arg[0], of_side(g, 1, arg[0], 0));
+}
+
+static dpi_id log_density_between(const dpi_family *row, dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id both = of_side(g, 1, arg[0], 1);
+    dpi_id above = dpi_sub(g, of_side(g, 1, arg[0], 0), dpi_scale(g, 2, both));
+    dpi_id upper = dpi_add(g, x, dpi_times(g, both, dpi_sub(g, arg[1], x)));
+    dpi_id between = dpi_times(g, both, dpi_log_between(g, row->base, x, upper, arg + 2));
+    return dpi_add(g, one_sided(row->base, g, x, arg + 2, arg[0], above), between);
+}
+
+const dpi_form dpi_censored = {
+    .code = DPI_CENSORED,
+    .name = "censored",
+    .formula = "log f(x), log P(X > x) or log P(X <= x), f and P of the base, as censoring says",
+    .n_args = 1,
+    .arg_name = {"censoring"},
+    .arg_domain = {DPI_SIDE},
+    .observed = true,
+    .refuses = refuses,
+    .log_density = log_density,
+    .mean = dpi_base_mean,
+};
+
+const dpi_form dpi_interval_censored = {
+    .code = DPI_INTERVAL_CENSORED,
+    .name = "interval censored",
+    .formula = "log f(x), log P(X > x), log P(X <= x) or log P(x < X <= upper), f and P of the "
+               "base, as censoring says",
+    .n_args = 2,
+    .arg_name = {"censoring", "upper"},
+    .arg_domain = {DPI_SIDE_OR_BOTH, DPI_ANY},
+    .observed = true,
+    .refuses = refuses,
+    .log_density = log_density_between,
+    .mean = dpi_base_mean,
+};
