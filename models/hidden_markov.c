@@ -3,8 +3,8 @@
  *   s_1 ~ initial,  s_t ~ row s_(t-1) of transition,  y_t ~ N(mean_(s_t), sd_(s_t)) or a symbol
  *
  * The states are summed out by the forward recursion (dp_forward); rows of emissions where nothing
- * was seen are zeros.  All orders of the states are equally good, and states that emit alike a
- * saddle: the start tells them apart. */
+ * was seen are zeros.  All orders of the states are equally good, unless their means are ordered,
+ * and states that emit alike a saddle: the start tells them apart. */
 #include <tacit/marginal.h>
 
 #include "models/build.h"
@@ -21,6 +21,8 @@ static dp_status check(const dp_hidden_markov_opts *o, dp_error *err)
     if (o->symbols == 1 || o->symbols > MOST_EMISSIONS / o->states)
         return dpi_model_refuse(err, "symbols are at least 2, and with the states at most 4096 "
                                      "together; 0 is for numbers");
+    if (o->symbols > 0 && o->ordered)
+        return dpi_model_refuse(err, "symbols have no order; means of numbers have one");
     return DP_OK;
 }
 
@@ -43,7 +45,9 @@ static dp_expr at_times(dp_expr a, const dp_hidden_markov_opts *o)
 static dp_expr of_numbers(dp_plate rows, dp_plate states, const dp_hidden_markov_opts *o)
 {
     const double wide = dpi_or_default(o->mean_scale, 1), sd_scale = dpi_or_default(o->sd_scale, 1);
-    dp_expr mean = dp_sample_in(states, "mean", 1, dp_normal(0, wide));
+    dp_expr mean = o->ordered
+                       ? dp_sample(rows.model, "mean", o->states, dp_ordered(dp_normal(0, wide)))
+                       : dp_sample_in(states, "mean", 1, dp_normal(0, wide));
     dp_expr sd = dp_sample_in(states, "sd", 1, dp_inverse_gamma(1, sd_scale));
     dp_expr y = dp_spread(dp_data(rows, "y", o->times), o->states);
     return at_times(dp_log_density(dp_normal_v(mean, sd), y), o);
@@ -94,18 +98,25 @@ static void start_symbols(const dp_hidden_markov_opts *o, size_t k, double z[])
     }
 }
 
+/* Equal distances over the prior; of ordered means the first and the logarithms of distances. */
+static void start_means(const dp_hidden_markov_opts *o, double loc[])
+{
+    const double wide = 2 * dpi_or_default(o->mean_scale, 1), n = (double)o->states;
+    for (size_t k = 0; k < o->states; k++)
+        loc[k] = o->ordered && k > 0 ? log(2 * wide / n) : wide * ((double)(2 * k + 1) / n - 1);
+}
+
 dp_status dp_hidden_markov_start(dp_svi *svi, const dp_hidden_markov_opts *o, dp_error *err)
 {
     double start[MOST_EMISSIONS];
     const dp_status status = check(o, err);
     if (status != DP_OK)
         return status;
-    for (size_t k = 0; k < o->states && o->symbols > 0; k++)
-        start_symbols(o, k, start + k * (o->symbols - 1));
-    if (o->symbols > 0)
-        return dp_svi_set(svi, "emission.loc", o->states * (o->symbols - 1), start, err);
+    if (o->symbols == 0) {
+        start_means(o, start);
+        return dp_svi_set(svi, "mean.loc", o->states, start, err);
+    }
     for (size_t k = 0; k < o->states; k++)
-        start[k] =
-            2 * dpi_or_default(o->mean_scale, 1) * ((double)(2 * k + 1) / (double)o->states - 1);
-    return dp_svi_set(svi, "mean.loc", o->states, start, err);
+        start_symbols(o, k, start + k * (o->symbols - 1));
+    return dp_svi_set(svi, "emission.loc", o->states * (o->symbols - 1), start, err);
 }

@@ -132,6 +132,8 @@ typedef struct dp_hidden_markov_opts {
     size_t states, times;        /* at least 2 and 1 */
     size_t symbols;              /* at least 2; 0: numbers are emitted */
     bool gaps;                   /* there is a column seen */
+    bool ordered;                /* means are in increasing order (dp_ordered): one mode, not
+                                  * states! of them; for chains of draws (DP_METHOD_EXACT) */
     double stay;                 /* [1] */
     double mean_scale, sd_scale; /* [1] */
 } dp_hidden_markov_opts;

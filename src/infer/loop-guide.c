@@ -266,14 +266,25 @@ static bool mark_rows(const dp_model *m, const bool *reached, size_t components,
     return any;
 }
 
-/* Marks the first such latent alone: the next may be scales, which had better be alike. */
+/* Whether a latent keeps K components apart by itself. */
+static bool is_order(const dpi_site *site, const dpi_shape *shape, size_t components)
+{
+    return site->family->support == DPI_ORDERED && shape->n_dims == 1 &&
+           shape->dim[0] == components;
+}
+
+/* Marks the first such latent alone: the next may be scales, which had better be alike.  Where the
+ * first is in increasing order there is nothing to mark. */
 static bool mark_first(const dp_model *m, const bool *reached, size_t components, bool simplexes,
                        bool *marked)
 {
     for (size_t s = 0; s < m->n_sites; s++) {
         const dpi_site *site = &m->sites[s];
-        if (site->kind == DPI_LATENT && reached[site->value] &&
-            has_rows(site, shape_of(m, site), components, simplexes))
+        if (site->kind != DPI_LATENT || !reached[site->value])
+            continue;
+        if (is_order(site, shape_of(m, site), components))
+            return true;
+        if (has_rows(site, shape_of(m, site), components, simplexes))
             return marked[s] = true;
     }
     return false;

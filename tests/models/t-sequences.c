@@ -36,6 +36,14 @@ static void draw_sequences(void)
         }
 }
 
+static dp_dataset *first_records(size_t n)
+{
+    dp_dataset *data = dp_dataset_new(n);
+    dp_dataset_real(data, "y", T, &y[0][0]);
+    dp_dataset_real(data, "seen", T, &seen[0][0]);
+    return data;
+}
+
 static dp_dataset *records(bool symbols)
 {
     dp_dataset *data = dp_dataset_new(N);
@@ -147,6 +155,35 @@ static void states_that_emit_numbers_are_found(void **state)
     dp_dataset_free(data);
 }
 
+/* In increasing order the states have one place each, so that draws from the posterior agree. */
+static void ordered_states_have_one_posterior(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_model *m;
+    dp_fit *fit;
+    size_t n;
+    said s;
+    const dp_hidden_markov_opts o = {.states = K, .times = T, .gaps = true, .ordered = true};
+    const dp_fit_opts exact = {.mode = DP_NO_PRIVACY, .method = DP_METHOD_EXACT, .seed = 1};
+    draw_sequences();
+    dp_dataset *data = first_records(30);
+    fit = fit_of(&o, data);
+    world_value(fit, NULL, "mean", K, s.mean);
+    assert_true(s.mean[0] < s.mean[1]);
+    dp_fit_free(fit);
+    assert_ok(dp_hidden_markov(&o, &m, &err), err.text);
+    assert_ok(dp_fit_private(m, data, &exact, &fit, &err), err.text);
+    const dp_diagnostic *d = dp_fit_diagnostics(fit, &n);
+    for (size_t k = 0; k < n; k++)
+        assert_false(d[k].bad);
+    for (size_t k = 0; k < K; k++)
+        world_recovers(fit, "mean", K, k, mean[k], 6.2);
+    dp_fit_free(fit);
+    dp_model_free(m);
+    dp_dataset_free(data);
+}
+
 static void states_that_emit_symbols_are_found(void **state)
 {
     (void)state;
@@ -206,6 +243,8 @@ static void what_is_no_chain_is_refused(void **state)
     assert_fails(dp_hidden_markov(&o, &m, &err), DP_EINVAL, &err, "at least 1 time");
     o = (dp_hidden_markov_opts){.states = 2, .times = 4, .symbols = 1};
     assert_fails(dp_hidden_markov(&o, &m, &err), DP_EINVAL, &err, "symbols are at least 2");
+    o = (dp_hidden_markov_opts){.states = 2, .times = 4, .symbols = 3, .ordered = true};
+    assert_fails(dp_hidden_markov(&o, &m, &err), DP_EINVAL, &err, "symbols have no order");
     o = (dp_hidden_markov_opts){.states = 64, .times = 4, .symbols = SIZE_MAX};
     assert_fails(dp_hidden_markov_start(NULL, &o, &err), DP_EINVAL, &err, "4096");
     o = (dp_hidden_markov_opts){.states = 2, .times = 4, .stay = -1};
@@ -217,6 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states_that_emit_numbers_are_found),
+        cmocka_unit_test(ordered_states_have_one_posterior),
         cmocka_unit_test(states_that_emit_symbols_are_found),
         cmocka_unit_test(starts_lie_apart),
         cmocka_unit_test(what_is_no_chain_is_refused),
