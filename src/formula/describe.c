@@ -31,9 +31,9 @@ static void column_text(const dpi_design_column *c, dpi_bytes *to)
     dpi_text_add(to, "\n");
 }
 
-static void design_text(const dpi_design *d, dpi_bytes *to)
+static void design_text(const dpi_design *d, bool intercept, dpi_bytes *to)
 {
-    dpi_text_add(to, d->intercept ? "  1, the intercept\n" : "");
+    dpi_text_add(to, d->intercept && intercept ? "  1, the intercept\n" : "");
     for (size_t j = 0; j < d->n; j++)
         column_text(&d->column[j], to);
 }
@@ -43,11 +43,14 @@ static void predictor_text(const dp_formula *f, size_t i, dpi_bytes *to)
     const dpi_predictor *p = f->predictor[i];
     const dpi_layout *l = &f->layout[i];
     const dpi_link link = i == 0 ? f->response.link : f->response.family->parameter[i - 1].link;
+    const bool ordered = i == 0 && f->response.family->outcome == DPI_OUTCOME_ORDERED;
     dpi_text_add(to, link == DPI_IDENTITY ? "" : dpi_link_name(link));
     dpi_text_add(to, link == DPI_IDENTITY ? "" : "(");
-    dpi_text_add(to, p->of);
-    dpi_text_add(to, link == DPI_IDENTITY ? " is the sum of\n" : ") is the sum of\n");
-    design_text(&l->design, to);
+    dpi_text_add(to, ordered ? "p_k" : p->of);
+    dpi_text_add(to, link == DPI_IDENTITY ? " is the sum of\n"
+                     : ordered            ? ") is threshold k less the sum of\n"
+                                          : ") is the sum of\n");
+    design_text(&l->design, !ordered, to);
     for (size_t s = 0; s < p->n_smooths; s++) {
         dpi_text_add(to, "  ");
         dpi_tree_text(p->smooth[s], to);
@@ -69,7 +72,7 @@ static void predictor_text(const dp_formula *f, size_t i, dpi_bytes *to)
                              ? ", correlated within a group, of\n"
                              : ", of\n");
         dpi_bytes inner = {0};
-        design_text(&l->effects[g], &inner);
+        design_text(&l->effects[g], true, &inner);
         dpi_bytes_add(&inner, "", 1);
         for (const char *c = inner.failed ? "" : (const char *)inner.at; *c != 0;) {
             const size_t n = strcspn(c, "\n") + 1;

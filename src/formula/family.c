@@ -106,6 +106,23 @@ static dpi_written_law poisson(dpi_writer *w, const dpi_law_parts *p)
     return DPI_LAW1(w, dp_poisson_log, p->mean);
 }
 
+static dpi_written_law negbinomial(dpi_writer *w, const dpi_law_parts *p)
+{
+    return DPI_LAW2(w, dp_negative_binomial_log, p->mean, p->parameter[0]);
+}
+
+/* The mean is e^-logit. */
+static dpi_written_law geometric(dpi_writer *w, const dpi_law_parts *p)
+{
+    return DPI_LAW1(w, dp_geometric_logit, DPI_WRITE1(w, dp_neg, p->mean));
+}
+
+static dpi_written_law cumulative(dpi_writer *w, const dpi_law_parts *p)
+{
+    return p->link == DPI_PROBIT ? DPI_LAW2(w, dp_ordered_probit, p->mean, p->thresholds)
+                                 : DPI_LAW2(w, dp_ordered_logistic, p->mean, p->thresholds);
+}
+
 static dpi_written_law categorical(dpi_writer *w, const dpi_law_parts *p)
 {
     return DPI_LAW1(w, dp_categorical_logit, p->mean);
@@ -143,9 +160,18 @@ static const dpi_response_family families[] = {
     {"poisson",     DPI_OUTCOME_COUNT,    1, {DPI_LOG},
      0, {{0}}, poisson, false,
      "Poisson with mean mu"},
+    {"negbinomial", DPI_OUTCOME_COUNT,    1, {DPI_LOG},
+     1, {{"shape", DPI_LOG, false, "lognormal", {1, 1.5}}}, negbinomial, false,
+     "negative binomial with mean mu and this shape: variance mu + mu^2/shape"},
+    {"geometric",   DPI_OUTCOME_COUNT,    1, {DPI_LOG},
+     0, {{0}}, geometric, false,
+     "geometric with mean mu: variance mu + mu^2"},
     {"categorical", DPI_OUTCOME_CATEGORY, 1, {DPI_LOGIT},
      0, {{0}}, categorical, false,
      "a level, each one against the first with log odds mu of its own"},
+    {"cumulative",  DPI_OUTCOME_ORDERED,  2, {DPI_LOGIT, DPI_PROBIT},
+     0, {{0}}, cumulative, false,
+     "one of ordered levels, up to level k with chance p_k"},
 };
 /* clang-format on */
 

@@ -101,6 +101,8 @@ static dp_status check_levels(const dpi_script *s, const dpi_tree *t, const dpi_
         return levels == 2 ? DP_OK
                            : refuse_outcome(s, t, r, "a column of two levels, or INTEGER 0 to 1");
     o->categories = levels;
+    if (r->family->outcome == DPI_OUTCOME_ORDERED && levels == 2)
+        return refuse_outcome(s, t, r, "a column of 3 to 4096 levels (of two take bernoulli)");
     return levels >= 2 && levels <= DPI_MOST_DESIGN
                ? DP_OK
                : refuse_outcome(s, t, r, "a column of 2 to 4096 levels, LEVEL or INTEGER");

@@ -1,5 +1,6 @@
 /* A formula's model: predictors, parameters of the family, the outcome. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -33,18 +34,43 @@ static dpi_value logits(dpi_formula_walk *k)
     return all;
 }
 
+/* Thresholds between ordered levels, in increasing order: Intercept where every column is in the
+ * middle of its range, b_Intercept[1] ... where each is 0. */
+static dpi_value thresholds(dpi_formula_walk *k)
+{
+    const size_t n = k->f->laid_outcome.categories - 1;
+    const dpi_parameter p = {.name = "Intercept",
+                             .classes = {"b_Intercept", NULL},
+                             .prior = dpi_prior_make("normal", 0, 5, 0),
+                             .unit = 1};
+    dpi_prior prior;
+    (void)dpi_walk_prior(k, &p, &prior);
+    const dpi_written_law each = dpi_write_prior(&k->w, &prior);
+    const dpi_written_law law = {dp_ordered(each.d),
+                                 dpi_write_text(&k->w, "dp_ordered(%s)", each.c)};
+    const dpi_value all = dpi_write_sample(&k->w, NULL, "Intercept", n, law);
+    for (size_t i = 0; i < n; i++) {
+        char name[40];
+        const dpi_value one = dpi_write_slice(&k->w, all, i, 1);
+        (void)snprintf(name, sizeof name, "b_Intercept[%zu]", i + 1);
+        dpi_write_deterministic(&k->w, name,
+                                k->has_centre ? DPI_WRITE2(&k->w, dp_add, one, k->centre) : one);
+    }
+    return all;
+}
+
 static dpi_value mean(dpi_formula_walk *k)
 {
     const dpi_outcome_layout *o = &k->f->laid_outcome;
-    const bool sized =
-        k->f->response.family->outcome == DPI_OUTCOME_REAL && k->f->response.link == DPI_IDENTITY;
+    const dpi_outcome_kind outcome = k->f->response.family->outcome;
+    const bool sized = outcome == DPI_OUTCOME_REAL && k->f->response.link == DPI_IDENTITY;
     const dpi_predictor_names names = {.suffix = "",
                                        .infix = "",
                                        .centre = o->centre,
                                        .unit = o->unit,
                                        .spread = 2.5,
                                        .reach = sized ? 2.5 : 5,
-                                       .intercept = true};
+                                       .intercept = outcome != DPI_OUTCOME_ORDERED};
     return dpi_walk_predictor(k, k->f->predictor[0], &k->f->layout[0], &names);
 }
 
@@ -91,6 +117,8 @@ static void write_all(dpi_formula_walk *k)
     parts.mean = response->family->outcome == DPI_OUTCOME_CATEGORY ? logits(k) : mean(k);
     for (size_t i = 0; i < response->family->n_parameters; i++)
         parts.parameter[i] = parameter(k, i);
+    if (response->family->outcome == DPI_OUTCOME_ORDERED)
+        parts.thresholds = thresholds(k);
     parts.trials = trials(k);
     const char *outcome = dpi_tree_string(k->f->outcome, &k->w.arena);
     k->w.failed = k->w.failed || outcome == NULL;

@@ -253,23 +253,31 @@ static void tell_coefficients(dpi_formula_walk *k, const dpi_design *d, dpi_valu
     }
 }
 
-/* b_Intercept = centre + unit (a - b . c / s). */
-static void tell_intercept(dpi_formula_walk *k, const dpi_design *d, dpi_value a, dpi_value b,
-                           const dpi_predictor_names *names)
+/* *centre = b . c / s; false where that is 0. */
+static bool centre_of(dpi_formula_walk *k, const dpi_design *d, dpi_value b, dpi_value *centre)
 {
     double *shift = dpi_arena_alloc(&k->w.arena, d->n, sizeof *shift);
     bool any = false;
     if (shift == NULL) {
         k->w.failed = true;
-        return;
+        return false;
     }
     for (size_t j = 0; j < d->n; j++) {
         shift[j] = d->column[j].centre / d->column[j].scale;
         any = any || shift[j] != 0;
     }
     if (any)
-        a = DPI_WRITE2(&k->w, dp_sub, a,
-                       dpi_write_dot(&k->w, d->n, b, dpi_write_constant(&k->w, d->n, shift)));
+        *centre = dpi_write_dot(&k->w, d->n, b, dpi_write_constant(&k->w, d->n, shift));
+    return any;
+}
+
+/* b_Intercept = centre + unit (a - b . c / s). */
+static void tell_intercept(dpi_formula_walk *k, const dpi_design *d, dpi_value a, dpi_value b,
+                           const dpi_predictor_names *names)
+{
+    dpi_value centre;
+    if (centre_of(k, d, b, &centre))
+        a = DPI_WRITE2(&k->w, dp_sub, a, centre);
     dpi_write_deterministic(&k->w, dpi_walk_joined(k, "b_", names->infix, "Intercept"),
                             moved(k, names->centre, names->unit, a));
 }
@@ -296,6 +304,8 @@ static dpi_value population(dpi_formula_walk *k, const dpi_predictor *p, const d
         const dpi_value sum = dpi_write_dot(&k->w, d->n, x, b);
         eta = intercept ? DPI_WRITE2(&k->w, dp_add, a, sum) : sum;
         tell_coefficients(k, d, b, names);
+        if (!names->intercept)
+            k->has_centre = centre_of(k, d, b, &k->centre);
     }
     if (intercept)
         tell_intercept(k, d, a, b, names);

@@ -32,6 +32,9 @@ typedef struct dpi_formula_walk {
     dpi_bytes *told;    /* parameters and their priors for people; NULL: nobody reads them */
     dpi_member *member; /* [n_members] */
     size_t n_members, capacity;
+    dpi_value
+        centre; /* w . c / s, the predictor's value where every column is 0, less that in the */
+    bool has_centre; /* middle; only where thresholds take the place of the intercept */
 } dpi_formula_walk;
 
 /* A predictor's value for each record, and how it is brought to the parameter's scale. */
