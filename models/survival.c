@@ -1,11 +1,10 @@
-/* Weibull times to an event, censored on the right.
+/* Weibull times to an event, of which only a side may be known.
  *
  *   P(T_i > t) = e^-(t / e^eta_i)^k,  eta_i = intercept + x_i . w
- *   log p_i = event_i (log k - log t_i + k (log t_i - eta_i)) - e^(k (log t_i - eta_i)):
  *
- * the log hazard where the event came, and the log chance of having come so far
- * (Kalbfleisch and Prentice 2002, sect. 3.2). */
-#include <tacit/marginal.h>
+ * A record adds the log density of its time, or the log chance that the event came after it, or
+ * before it (Kalbfleisch and Prentice 2002, sect. 3.2). */
+#include <tacit/forms.h>
 
 #include <math.h>
 
@@ -42,11 +41,8 @@ dp_status dp_survival(const dp_survival_opts *o, dp_model **m, dp_error *err)
     dp_plate rows = dp_unit_plate(made, "rows");
     dp_expr eta = dp_deterministic(made, "eta", predictor(rows, o));
     dp_expr k = dp_sample(made, "shape", 1, dp_log_normal(0, shape_scale));
-    dp_expr log_time = dp_log(dp_data(rows, "time", 1));
-    dp_expr event = dp_data(rows, "event", 1);
-    dp_expr so_far = dp_mul(k, dp_sub(log_time, eta));
-    dp_expr hazard = dp_add(dp_sub(dp_log(k), log_time), so_far);
-    dp_factor(rows, "survival", dp_sub(dp_mul(event, hazard), dp_exp(so_far)));
+    dp_dist time = dp_weibull_v(k, dp_exp(eta));
+    dp_observe(rows, "time", dp_censored(time, dp_data(rows, "censored", 1)));
     (void)dp_deterministic(made, "median", dp_exp(dp_add(eta, dp_div(dp_num(log(log(2))), k))));
     return dpi_model_finish(made, m, err);
 }

@@ -204,10 +204,10 @@ DP_API dp_status dp_factor_analysis(const dp_factor_analysis_opts *opts, dp_mode
 
 /* ---- times to an event ---- */
 
-/* Weibull times, censored on the right: P(T > t) = e^-(t / e^eta)^shape, eta = intercept + x . w.
+/* Weibull times, also censored ones: P(T > t) = e^-(t / e^eta)^shape, eta = intercept + x . w.
  *
- *   column   x  [predictors], where there are any;  time, above 0;  event: 1 where it came at that
- *            time, 0 where it had not come by then
+ *   column   x  [predictors], where there are any;  time, above 0;  censored: 0 where the event
+ *            came at that time, 1 where it had not come by then, -1 where it had come before
  *   latents  intercept ~ N(0, intercept_scale),  w_j ~ N(0, scale),
  *            shape ~ LogNormal(0, shape_scale)
  *   values   eta;  median: of the time */

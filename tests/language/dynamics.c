@@ -66,22 +66,15 @@ static void factor_analysis(dp_model *m)
     dp_factor(rows, "record", dp_scale(-0.5, dp_add(squares, dp_cholesky_log_det(factor))));
 }
 
-/* Stan, truncated or censored data: times that were watched to an end */
-static void watched_times(dp_model *m)
-{
-    dp_plate rows = dp_unit_plate(m, "rows");
-    dp_expr rate = dp_sample(m, "rate", 1, dp_gamma(1, 1)), t = dp_data(rows, "time", 1);
-    dp_expr event = dp_data(rows, "event", 1);
-    dp_factor(rows, "record", dp_sub(dp_mul(event, dp_log(rate)), dp_mul(rate, t)));
-}
-
 #define MODEL(name)                                                                                \
     {                                                                                              \
 #name, name                                                                                \
     }
 
 const guide_model guide_dynamics[] = {
-    MODEL(local_level),     MODEL(logistic_growth), MODEL(missing_predictor),
-    MODEL(factor_analysis), MODEL(watched_times),
+    MODEL(local_level),
+    MODEL(logistic_growth),
+    MODEL(missing_predictor),
+    MODEL(factor_analysis),
 };
 const size_t n_guide_dynamics = sizeof guide_dynamics / sizeof guide_dynamics[0];

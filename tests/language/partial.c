@@ -49,15 +49,39 @@ static void autoregression(dp_model *m)
     dp_observe(series, "y", dp_normal_v(dp_add(a, dp_add(one, two)), s));
 }
 
+/* Stan, truncated or censored data: numbers that are reported between two limits alone */
+static void truncated_numbers(dp_model *m)
+{
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_expr mu = dp_sample(m, "mu", 1, dp_normal(0, 5));
+    dp_expr s = dp_sample(m, "s", 1, dp_half_normal(2));
+    dp_observe(rows, "y", dp_truncated(dp_normal_v(mu, s), -3, 3));
+}
+
+/* Stan, truncated or censored data: times that were watched to an end */
+static void watched_times(dp_model *m)
+{
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_expr rate = dp_sample(m, "rate", 1, dp_gamma(1, 1));
+    dp_observe(rows, "time", dp_censored(dp_exponential_v(rate), dp_data(rows, "censored", 1)));
+}
+
+/* Stan, missing data: outcomes of which any may be missing */
+static void missing_outcomes(dp_model *m)
+{
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_expr mu = dp_sample(m, "mu", D, dp_normal(0, 5));
+    dp_expr s = dp_sample(m, "s", D, dp_half_normal(2));
+    dp_observe(rows, "y", dp_present(dp_normal_v(mu, s), dp_data(rows, "present", D)));
+}
+
 #define MODEL(name)                                                                                \
     {                                                                                              \
 #name, name                                                                                \
     }
 
 const guide_model guide_partial[] = {
-    MODEL(meta_analysis),
-    MODEL(known_part),
-    MODEL(error_in_x),
-    MODEL(autoregression),
+    MODEL(meta_analysis),     MODEL(known_part),    MODEL(error_in_x),       MODEL(autoregression),
+    MODEL(truncated_numbers), MODEL(watched_times), MODEL(missing_outcomes),
 };
 const size_t n_guide_partial = sizeof guide_partial / sizeof guide_partial[0];
