@@ -26,7 +26,7 @@ static void densities_are_those_of_their_families(void **state)
 {
     (void)state;
     scene q = begin();
-    double of_x[N * 3], of_v[3], of_mixture[N], of_row[1];
+    double of_x[N * 3], of_v[3], of_mixture[N], of_row[1], of_half[N];
     for (int i = 0; i < N; i++) {
         double sum = 0;
         for (int j = 0; j < 3; j++) {
@@ -42,6 +42,11 @@ static void densities_are_those_of_their_families(void **state)
     const double weights[3] = {1, 2, 3}, row[3] = {0.2, 0.3, 0.5};
     dp_dist mixture = dp_mixture(dp_constant(q.m, 3, weights), dp_normal_v(q.v, dp_abs(q.s)));
     assert_value_within(&q, dp_log_density(mixture, dp_slice(q.x, 1, 1)), N, of_mixture, 1e-14);
+    /* Between its mean and infinity a normal number has twice the density. */
+    for (int i = 0; i < N; i++)
+        of_half[i] = normal(fabs(x_is[i][0]), 0, 1.7) + log(2);
+    dp_dist half = dp_truncated(dp_normal_v(dp_num(0), dp_abs(q.s)), 0, INFINITY);
+    assert_value_within(&q, dp_log_density(half, dp_abs(dp_slice(q.x, 0, 1))), N, of_half, 1e-14);
     of_row[0] = log(2) + log(0.2 * 0.3 * 0.5) + log(60);
     dp_expr of_simplex = dp_log_density(dp_dirichlet_v(dp_constant(q.m, 3, (double[]){2, 2, 2})),
                                         dp_constant(q.m, 3, row));

@@ -7,6 +7,7 @@
 #include "exec/value.h"
 #include "graph/gradient.h"
 #include "model/model.h"
+#include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
 #include "tests/model/operands.h"
 
@@ -255,6 +256,46 @@ static void misfits_are_refused(void **state)
     refused(c.m, DP_EINVAL, "computed from what is seen");
 }
 
+/* ---- memory ---- */
+
+/* A model of all that is here; its status. */
+static dp_status write_all(void)
+{
+    const double start[K] = {0.2, 0.3, 0.5};
+    dp_model *m = dp_model_new();
+    if (m == NULL)
+        return DP_ENOMEM;
+    dp_plate rows = dp_unit_plate(m, "rows"), states = dp_plate_new(m, "states", K);
+    dp_expr mean = dp_sample_in(states, "mean", 1, dp_normal(0, 1));
+    dp_expr from = dp_sample_in(states, "from", K, dp_dirichlet(1));
+    dp_expr first = dp_log(dp_constant(m, K, start));
+    dp_expr seen =
+        dp_log_density(dp_normal_v(mean, dp_num(1)), dp_spread(dp_data(rows, "y", T), K));
+    dp_factor(rows, "chain", dp_forward(first, dp_log(from), seen));
+    (void)dp_deterministic(m, "state", dp_state_probabilities(first, dp_log(from), seen));
+    dp_expr each = dp_log_density(dp_normal_v(mean, dp_num(2)), dp_data(rows, "x", 1));
+    dp_marginal(rows, "kind", first, each);
+    (void)dp_deterministic(m, "chance", dp_responsibilities(first, each));
+    const dp_status status = dp_model_status(m);
+    dp_model_free(m);
+    return status;
+}
+
+static void every_failing_allocation_is_survived(void **state)
+{
+    (void)state;
+    const size_t live = faulty_live();
+    int failed = 1;
+    for (size_t at = 1; failed; at++) {
+        faulty_fail(at);
+        const dp_status status = write_all();
+        failed = faulty_failed();
+        faulty_fail(0);
+        assert_int_equal(status, failed ? DP_ENOMEM : DP_OK);
+        assert_int_equal(faulty_live(), live);
+    }
+}
+
 static void of_numbers(void *of)
 {
     if (*(int *)of == 0)
@@ -278,6 +319,7 @@ int main(void)
         cmocka_unit_test(a_chain_is_the_sum_over_its_paths),
         cmocka_unit_test(chains_of_any_length_are_followed),
         cmocka_unit_test(misfits_are_refused),
+        cmocka_unit_test(every_failing_allocation_is_survived),
         cmocka_unit_test(plain_numbers_alone_are_misuse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
