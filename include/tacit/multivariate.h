@@ -18,10 +18,11 @@ extern "C" {
 /* Normal with mean loc, a number, [K] or [members][K], and covariance L L' where L = factor is
  * lower triangular [K][K] with a diagonal above 0; L's lower triangle alone is read.
  *
- * Where data tell little of each group, give the groups standard normal numbers and move them:
+ * As a prior of groups' effects with a factor that is learnt it makes a funnel where data tell
+ * little of each group.  dp_fit_private without privacy goes around it by itself; elsewhere move
+ * standard normal numbers, which is the same distribution:
  *   dp_expr z = dp_sample_in(groups, "z", K, dp_normal(0, 1));
- *   dp_expr effect = dp_add(loc, dp_matmul(z, dp_transpose(factor)));
- * has the same distribution of effects, without the funnel between effects and factor. */
+ *   dp_expr effect = dp_add(loc, dp_matmul(z, dp_transpose(factor))); */
 DP_API dp_dist dp_multivariate_normal_cholesky(dp_expr loc, dp_expr factor);
 
 /* The same by its covariance or its precision, the covariance's inverse: symmetric [K][K], of which
@@ -48,6 +49,19 @@ DP_API dp_dist dp_multivariate_student_t(dp_expr df, dp_expr loc, dp_expr factor
  * below the diagonal, and records are cut at them. */
 DP_API dp_dist dp_lkj_cholesky(double eta);
 DP_API dp_dist dp_lkj_cholesky_v(dp_expr eta);
+
+/* Series of T numbers x, of e = x - loc with loc a number, [T] or [members][T]: the first numbers
+ * of e are independent and normal with standard deviation first_scale, and every later one is
+ * normal with standard deviation scale around the one before it, in a random walk, or around
+ * sum_k coefficients[k] e_(t - 1 - k), with a number or [p] and then p first numbers.  Scales are
+ * above 0, one number each.  A latent of n = T numbers, or the T numbers of an observed column, of
+ * which loc [T] tells how many:
+ *   dp_expr level = dp_sample(m, "level", T, dp_gaussian_random_walk(dp_num(0), dp_num(1), sd));
+ *   dp_observe(rows, "y", dp_autoregressive(level, dp_num(1), noise, c));
+ * Nothing is asked of the coefficients: the series need not be stationary. */
+DP_API dp_dist dp_gaussian_random_walk(dp_expr loc, dp_expr first_scale, dp_expr scale);
+DP_API dp_dist dp_autoregressive(dp_expr loc, dp_expr first_scale, dp_expr scale,
+                                 dp_expr coefficients);
 
 #ifdef __cplusplus
 }

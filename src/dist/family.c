@@ -23,7 +23,9 @@ const dpi_family *dpi_family_named(const char *name)
                                        &dpi_multivariate_normal_precision,
                                        &dpi_multivariate_normal_low_rank,
                                        &dpi_multivariate_student_t,
-                                       &dpi_lkj_cholesky};
+                                       &dpi_lkj_cholesky,
+                                       &dpi_gaussian_random_walk,
+                                       &dpi_autoregressive};
     const dpi_family *family = find(dpi_families, dpi_n_families, name);
     if (family == NULL)
         family = find(dpi_mixtures, dpi_n_mixtures, name);

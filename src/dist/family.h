@@ -82,6 +82,10 @@ typedef struct dpi_family {
     dpi_id (*log_survival)(dpi_graph *g, dpi_id x, const dpi_id arg[]);
     /* A draw as a differentiable function of standard normal noise; NULL: not for guides. */
     dpi_id (*from_normal)(dpi_graph *g, dpi_id noise, const dpi_id arg[]);
+    /* For rows: x of numbers z that are, where mask is 1, in the units of the distribution, so that
+     * z are standard numbers where all are, and x itself where mask is 0; and the logarithm of
+     * |dx/dz| for each row, into *volume.  NULL: not so drawn.  Single numbers are by role. */
+    dpi_id (*stretch)(dpi_graph *g, dpi_id z, dpi_id mask, const dpi_id arg[], dpi_id *volume);
     /* The mean of log_density over x = loc + scale noise (support DPI_REAL) or x = e to that
      * (DPI_ABOVE_ZERO), noise being standard normal, elementwise; NULL: no closed form here. */
     dpi_id (*expected)(dpi_graph *g, dpi_id loc, dpi_id scale, const dpi_id arg[]);
@@ -170,7 +174,8 @@ DPI_FAMILIES(DPI_DECLARED)
 
 /* Of rows of numbers. */
 extern const dpi_family dpi_dirichlet, dpi_multivariate_normal, dpi_multivariate_normal_precision,
-    dpi_multivariate_normal_low_rank, dpi_multivariate_student_t, dpi_lkj_cholesky;
+    dpi_multivariate_normal_low_rank, dpi_multivariate_student_t, dpi_lkj_cholesky,
+    dpi_gaussian_random_walk, dpi_autoregressive;
 
 /* log Gamma((df + 1) / 2) - log Gamma(df / 2) - log(df) / 2 with all digits (student-t.c). */
 dpi_id dpi_log_gamma_ratio(dpi_graph *g, dpi_id df);

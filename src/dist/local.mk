@@ -43,5 +43,6 @@ libtacit_core_la_SOURCES += \
   %D%/support-rows.c %D%/support-rows.h \
   %D%/censored.c %D%/inflated.c %D%/weighted.c \
   %D%/truncated.c \
+  %D%/time-series.c \
   %D%/uniform.c \
   %D%/weibull.c

@@ -41,3 +41,13 @@ double dpi_row_size(const dpi_graph *g, dpi_id rows)
     const dpi_shape *shape = &dpi_get(g, rows)->shape;
     return shape->n_dims > 0 ? (double)shape->dim[shape->n_dims - 1] : 1;
 }
+
+dpi_id dpi_rows_stretched(dpi_graph *g, dpi_id z, dpi_id mask, dpi_id loc, dpi_id l, dpi_id *volume)
+{
+    dpi_id lower = dpi_apply(g, &dpi_op_lower, l, DPI_NONE, &(dpi_attr){.value = 1});
+    dpi_id logs = dpi_unary(g, &dpi_op_log, dpi_unary(g, &dpi_op_diagonal, l));
+    dpi_id rest = dpi_sub(g, dpi_constant(g, 1), mask);
+    dpi_id there = dpi_add(g, dpi_rows_times(g, z, lower, true), loc);
+    *volume = dpi_unary(g, &dpi_op_sum_last, dpi_times(g, mask, logs));
+    return dpi_add(g, dpi_times(g, mask, there), dpi_times(g, rest, z));
+}

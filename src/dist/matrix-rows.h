@@ -12,6 +12,11 @@ dpi_id dpi_rows_squared(dpi_graph *g, dpi_id rows);                           /*
 /* sum_i log L_ii. */
 dpi_id dpi_log_diagonal(dpi_graph *g, dpi_id l);
 
+/* loc + L z where mask is 1 and z where it is 0, of rows: as L is triangular the volume is that of
+ * its diagonal there.  For the stretch of a family (family.h). */
+dpi_id dpi_rows_stretched(dpi_graph *g, dpi_id z, dpi_id mask, dpi_id loc, dpi_id l,
+                          dpi_id *volume);
+
 /* Numbers in the last dimension. */
 double dpi_row_size(const dpi_graph *g, dpi_id rows);
 

@@ -42,6 +42,11 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return normal_of(g, e, square, dpi_log_diagonal(g, arg[1]));
 }
 
+static dpi_id stretch(dpi_graph *g, dpi_id z, dpi_id mask, const dpi_id arg[], dpi_id *volume)
+{
+    return dpi_rows_stretched(g, z, mask, arg[0], arg[1], volume);
+}
+
 static bool is_factor(const double *l, size_t n)
 {
     for (size_t k = 0; k < n; k++)
@@ -77,6 +82,7 @@ const dpi_family dpi_multivariate_normal = {
     .support = DPI_REAL,
     .log_density = log_density,
     .draw_joint = draw,
+    .stretch = stretch,
     .mean = mean,
 };
 
@@ -228,6 +234,12 @@ static void student_t_draw(gsl_rng *rng, const double *const arg[], const size_t
         out[k] = dpi_into_real(loc_at(arg + 1, arg_size + 1, k) + out[k] / sqrt(share));
 }
 
+static dpi_id student_t_stretch(dpi_graph *g, dpi_id z, dpi_id mask, const dpi_id arg[],
+                                dpi_id *volume)
+{
+    return dpi_rows_stretched(g, z, mask, arg[1], arg[2], volume);
+}
+
 /* loc for df > 1; NaN below, where the integral is none. */
 static dpi_id student_t_mean(dpi_graph *g, const dpi_id arg[])
 {
@@ -246,5 +258,6 @@ const dpi_family dpi_multivariate_student_t = {
     .support = DPI_REAL,
     .log_density = student_t_log_density,
     .draw_joint = student_t_draw,
+    .stretch = student_t_stretch,
     .mean = student_t_mean,
 };

@@ -183,8 +183,8 @@ static dp_status put_privacy(const dp_fit *fit, dpi_bytes *out, dp_error *err)
  * why not. */
 static bool is_statement(const dp_privacy *p)
 {
-    return p->is_private == (p->why_not == NULL) && p->adjacency != NULL && p->steps > 0 &&
-           p->epsilon >= 0 && p->delta >= 0 && p->delta <= 1 &&
+    return p->is_private == (p->why_not == NULL) && p->adjacency != NULL &&
+           (p->steps > 0 || !p->is_private) && p->epsilon >= 0 && p->delta >= 0 && p->delta <= 1 &&
            (!p->is_private || (isfinite(p->epsilon) && p->delta < 1));
 }
 

@@ -21,6 +21,7 @@
 #include "infer/mode.h"
 #include "infer/posterior.h"
 #include "infer/prior.h"
+#include "model/loose.h"
 #include "num/linalg.h"
 #include "num/matrix.h"
 

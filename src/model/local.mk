@@ -11,6 +11,7 @@ libtacit_core_la_SOURCES += \
   %D%/expr-algebra.c \
   %D%/expr-layer.c \
   %D%/marginal.c \
+  %D%/loose.c %D%/loose.h \
   %D%/model.c %D%/model.h \
   %D%/multivariate.c \
   %D%/ordinal.c \

@@ -11,12 +11,13 @@
 #include "dist/form.h"
 #include "model/cut.h"
 #include "model/divergence.h"
+#include "model/loose.h"
 
 /* What the guide says of a latent. */
 typedef struct given {
     dpi_id value, free; /* the value in the new graph; under the mean-field guide, unconstrained */
     dpi_gaussian q;
-    dpi_id loose; /* of points: which numbers of free are in units of the prior's scale */
+    dpi_loose loose;          /* of points */
     const dpi_family *family; /* and arguments, under a written guide */
     dpi_id arg[DPI_MAX_ARGS];
 } given;
@@ -175,60 +176,12 @@ static dpi_start starts_at(double value)
     return (dpi_start){.init = {.rule = DP_INIT_CONSTANT, .value = value}};
 }
 
-bool dpi_may_loosen(const dp_model *model, const dpi_site *site)
-{
-    const dpi_family *family = site->family;
-    bool location = false, scale = false, computed = false;
-    if (site->kind != DPI_LATENT || family->support != DPI_REAL || family->log_density == NULL)
-        return false;
-    for (int k = 0; k < family->n_args; k++) {
-        location = location || family->role[k] == DPI_LOCATION;
-        scale = scale || family->role[k] == DPI_SCALE;
-        computed = computed || (family->role[k] != DPI_SHAPE &&
-                                !dpi_is_const(dpi_get(&model->graph, site->arg[k])));
-    }
-    return location && scale && computed;
-}
-
 /* Which of a latent's numbers are loose, or DPI_NONE. */
 static dpi_id add_mask(builder *b, const dpi_site *site, dpi_shape shape)
 {
     const double *const *loose = b->spec->loose;
     const double *mask = loose != NULL ? loose[site - b->spec->model->sites] : NULL;
     return mask != NULL ? dpi_constant_array(b->g, shape, mask) : DPI_NONE;
-}
-
-/* An argument where the mask is 1, and another one where it is 0. */
-static dpi_id either(dpi_graph *g, dpi_id mask, dpi_id at_one, dpi_id at_zero)
-{
-    dpi_id rest = dpi_sub(g, dpi_constant(g, 1), mask);
-    return dpi_add(g, dpi_times(g, mask, at_one), dpi_times(g, rest, at_zero));
-}
-
-/* location + scale z where z is loose, else z. */
-static dpi_id stretched(builder *b, const dpi_family *family, const given *its, const dpi_id arg[])
-{
-    dpi_graph *g = b->g;
-    dpi_id x = its->free;
-    for (int k = 0; k < family->n_args; k++)
-        if (family->role[k] == DPI_SCALE)
-            x = dpi_times(g, either(g, its->loose, arg[k], dpi_constant(g, 1)), x);
-    for (int k = 0; k < family->n_args; k++)
-        if (family->role[k] == DPI_LOCATION)
-            x = dpi_add(g, dpi_times(g, its->loose, arg[k]), x);
-    return x;
-}
-
-/* The density of z = (x - location) / scale: the family's own, at 0 and 1. */
-static void score_loose(builder *b, const dpi_site *site, const dpi_id arg[], const given *its)
-{
-    dpi_id own[DPI_MAX_ARGS];
-    for (int k = 0; k < site->family->n_args; k++) {
-        dpi_role role = site->family->role[k];
-        dpi_id standard = dpi_constant(b->g, role == DPI_SCALE);
-        own[k] = role == DPI_SHAPE ? arg[k] : either(b->g, its->loose, standard, arg[k]);
-    }
-    add_score(b, false, dpi_log_density(b->g, site->family, its->free, own));
 }
 
 /* A latent under the mean-field normal guide: x = constrain(z), z = loc + e^log_scale * noise; of
@@ -252,10 +205,10 @@ static void mean_field(builder *b, const dpi_site *site, const dpi_id arg[], giv
     }
     if (b->spec->points) {
         its->free = add_block(b, site->name, "", shape, starts_at(0));
-        its->loose = add_mask(b, site, shape);
-        its->value = its->free == DPI_NONE    ? DPI_NONE
-                     : its->loose != DPI_NONE ? stretched(b, site->family, its, arg)
-                                              : support->constrain(g, its->free, arg);
+        its->loose = (dpi_loose){its->free, add_mask(b, site, shape), DPI_NONE};
+        its->value = its->free == DPI_NONE         ? DPI_NONE
+                     : its->loose.mask != DPI_NONE ? dpi_stretch(g, site->family, &its->loose, arg)
+                                                   : support->constrain(g, its->free, arg);
         return;
     }
     its->q.support = site->family->support;
@@ -310,8 +263,8 @@ static void score_latent(builder *b, const dpi_site *site, const dpi_id arg[], c
     const dpi_shape shape = dpi_get(&b->spec->model->graph, site->value)->shape;
     bool of_record = shape.per_record;
     bool draws = b->o->cut == DP_FORM_PARAMETERS || b->spec->points;
-    if (its->loose != DPI_NONE) {
-        score_loose(b, site, arg, its);
+    if (its->loose.mask != DPI_NONE) {
+        add_score(b, false, dpi_loose_density(g, site->family, &its->loose, its->value, arg));
         return;
     }
     dpi_id closed = draws ? DPI_NONE : dpi_minus_divergence(g, site->family, arg, &its->q, shape);
@@ -455,7 +408,7 @@ static void build(builder *b)
         return;
     }
     for (size_t i = 0; i < model->n_sites; i++)
-        b->given[i] = (given){.value = DPI_NONE, .free = DPI_NONE, .loose = DPI_NONE};
+        b->given[i] = (given){.value = DPI_NONE, .free = DPI_NONE, .loose.mask = DPI_NONE};
     if (guide != NULL)
         build_guide(b);
     build_model(b);

@@ -94,10 +94,6 @@ typedef struct dpi_objective_spec {
 dp_status dpi_objective_init(dpi_objective *o, const dpi_objective_spec *spec,
                              dp_error *err) DP_MUST_CHECK;
 
-/* Whether a latent is on the real line, moved by a location and stretched by a scale of which one
- * at least is computed. */
-bool dpi_may_loosen(const dp_model *model, const dpi_site *site);
-
 /* The latent or parameter that a part belongs to. */
 const char *dpi_objective_name(const dpi_objective *o, size_t part);
 

@@ -124,6 +124,24 @@ def lkj_cholesky(x, shapes, arguments):
     return log(fprod(x[i * n + i] ** (n - 1 - i + 2 * eta - 2) for i in range(1, n)) / constant)
 
 
+def series(x, loc, first, scale, coefficients):
+    e = residual(x, loc)
+    p = len(coefficients)
+    product = mpf(1)
+    for t in range(len(x)):
+        predicted = fsum(c * e[t - 1 - k] for k, c in enumerate(coefficients)) if t >= p else 0
+        product *= normal(e[t], predicted, scale if t >= p else first)
+    return log(product)
+
+
+def gaussian_random_walk(x, shapes, arguments):
+    return series(x, arguments[0], arguments[1][0], arguments[2][0], [1])
+
+
+def autoregressive(x, shapes, arguments):
+    return series(x, arguments[0], arguments[1][0], arguments[2][0], arguments[3])
+
+
 MIXED = (mixture(normal), mixture(student_t), mixture(gamma_density), mixture(beta), mixture(bernoulli_logit),
          mixture(poisson_log))
 N, T, G, B, L, P = MIXED
@@ -185,6 +203,13 @@ POINTS = [
     (lkj_cholesky, "lkj_cholesky", [1.0, 0.3, 0.4, 0.6, 0.8, 0.5, -0.1, 0.7, 0.7], [""], [[0.37]]),
     (lkj_cholesky, "lkj_cholesky", [1.0, 0.3, 0.4, 0.1, 0.6, 0.8, 0.5, 0.1, -0.1, 0.7, 0.7, 0.1, 0.2, 0.1, -0.1, 0.9],
      [""], [[1e6]]),
+    (gaussian_random_walk, "gaussian_random_walk", [0.713, -1.391, 0.217, 2.9], ["4", "", ""],
+     [[0.31, -0.7, 1.9, 0.2], [1.7], [0.37]]),
+    (gaussian_random_walk, "gaussian_random_walk", [1e6, 1e6 + 1, 0.2], ["", "", ""], [[0.31], [1e-3], [1e5]]),
+    (autoregressive, "autoregressive", [0.713, -1.391, 0.217, 2.9, 0.3], ["5", "", "", "2"],
+     [[0.31, -0.7, 1.9, 0.2, 0.1], [1.7], [0.37], [0.9, -0.4]]),
+    (autoregressive, "autoregressive", [0.713, -1.391, 0.217], ["", "", "", ""], [[0.31], [1.7], [0.37], [1.1]]),
+    (autoregressive, "autoregressive", [0.713, -1.391], ["", "", "", "3"], [[0.31], [1.7], [0.37], [1.1, 0.2, 0.3]]),
     (ordered(gumbel), "ordered gumbel", [-1.391, 0.713, 7.3], ["", ""], [[0.31], [1.73]]),
 ]
 

@@ -122,7 +122,9 @@ static void running_out_of_memory_gives_no_node(void **state)
                                                  &dpi_multivariate_normal_precision,
                                                  &dpi_multivariate_normal_low_rank,
                                                  &dpi_multivariate_student_t,
-                                                 &dpi_lkj_cholesky};
+                                                 &dpi_lkj_cholesky,
+                                                 &dpi_gaussian_random_walk,
+                                                 &dpi_autoregressive};
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
         fail_each_allocation(families[i]);
     for (size_t i = 0; i < dpi_n_mixtures; i++)

@@ -7,6 +7,7 @@
 #include <tacit/model.h>
 
 #include "infer/posterior.h"
+#include "model/loose.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
 

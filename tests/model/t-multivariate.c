@@ -258,6 +258,65 @@ static void a_fit_of_correlated_slopes_is_exact(void **state)
     dp_model_free(m);
 }
 
+/* ---- a correlation that is learnt ---- */
+
+enum { MANY = 40 };
+
+/* Standard deviations and correlation of intercepts and slopes, from groups of ten records. */
+static void correlations_of_slopes_are_learnt_and_kept(void **state)
+{
+    (void)state;
+    static double t[10 * MANY], seen_y[10 * MANY], noise[10 * MANY], b[2 * MANY];
+    static int32_t of[10 * MANY];
+    dp_error err = {0};
+    dp_rng *rng;
+    dp_fit *fit, *loaded;
+    assert_ok(dp_rng_new(37, &rng, &err), err.text);
+    dp_rng_normal(rng, (size_t)10 * MANY, t);
+    dp_rng_normal(rng, (size_t)10 * MANY, noise);
+    dp_rng_normal(rng, (size_t)2 * MANY, b);
+    for (int32_t i = 0; i < 10 * MANY; i++) {
+        const double *z = b + 2 * (of[i] = i / 10);
+        seen_y[i] = factor[0] * z[0] + (factor[2] * z[0] + factor[3] * z[1]) * t[i] + noise[i];
+    }
+    dp_model *m = dp_model_new();
+    dp_plate rows = dp_unit_plate(m, "rows"), groups = dp_plate_new(m, "groups", MANY);
+    dp_expr scale = dp_sample(m, "scale", K, dp_half_normal(2));
+    dp_expr l = dp_sample(m, "l", K, dp_lkj_cholesky(2));
+    dp_expr whole = dp_matmul(dp_diagonal_matrix(scale), l);
+    (void)dp_deterministic(m, "correlation", dp_matmul(l, dp_transpose(l)));
+    dp_expr each = dp_sample_in(groups, "b", K, dp_multivariate_normal_cholesky(dp_num(0), whole));
+    dp_expr at = dp_pick(each, dp_index(rows, "g", groups));
+    dp_expr line = dp_add(dp_slice(at, 0, 1), dp_mul(dp_slice(at, 1, 1), dp_data(rows, "t", 1)));
+    dp_observe(rows, "y", dp_normal_v(line, dp_num(1)));
+    dp_dataset *data = dp_dataset_new((size_t)10 * MANY);
+    dp_dataset_real(data, "t", 1, t);
+    dp_dataset_real(data, "y", 1, seen_y);
+    dp_dataset_index(data, "g", of);
+    const dp_fit_opts o = {.mode = DP_NO_PRIVACY, .seed = 4};
+    assert_ok(dp_fit_private(m, data, &o, &fit, &err), err.text);
+    dp_summary found[K], factors[K * K], again[K * K];
+    assert_int_equal(dp_fit_size(fit, "l"), K * K);
+    assert_ok(dp_fit_summary(fit, "scale", K, found, &err), err.text);
+    assert_ok(dp_fit_summary(fit, "l", (size_t)K * K, factors, &err), err.text);
+    const double wide = hypot(factor[2], factor[3]), r = factor[2] / wide;
+    assert_true(factors[0].sd < 1e-12 && factors[1].sd == 0 && factors[1].mean == 0);
+    assert_close(found[0].mean, factor[0], 0, 6.2 * found[0].sd);
+    assert_close(found[1].mean, wide, 0, 6.2 * found[1].sd);
+    assert_close(factors[2].mean, r, 0, 6.2 * factors[2].sd);
+    assert_true(factors[2].sd < 0.2 && found[0].sd < 0.25 && found[1].sd < 0.25);
+    assert_ok(dp_fit_save(fit, "t-multivariate.fit", &err), err.text);
+    assert_ok(dp_fit_load("t-multivariate.fit", &loaded, &err), err.text);
+    assert_int_equal(remove("t-multivariate.fit"), 0);
+    assert_ok(dp_fit_summary(loaded, "l", (size_t)K * K, again, &err), err.text);
+    assert_memory_equal(again, factors, sizeof again);
+    dp_fit_free(loaded);
+    dp_fit_free(fit);
+    dp_dataset_free(data);
+    dp_model_free(m);
+    dp_rng_free(rng);
+}
+
 /* ---- observed rows ---- */
 
 static double seen[4 * N];
@@ -313,6 +372,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_that_do_not_fit_are_refused),
         cmocka_unit_test(misplaced_factors_are_refused),
+        cmocka_unit_test(correlations_of_slopes_are_learnt_and_kept),
         cmocka_unit_test(draws_of_no_covariance_are_nan),
         cmocka_unit_test(a_fit_of_correlated_slopes_is_exact),
         cmocka_unit_test(a_covariance_is_learnt_from_observed_rows),
