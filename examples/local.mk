@@ -1,4 +1,5 @@
-noinst_PROGRAMS += %D%/bounds %D%/cnn %D%/contraception %D%/first %D%/logistic %D%/mixture %D%/predict %D%/visits
+noinst_PROGRAMS += %D%/annotators %D%/bounds %D%/cnn %D%/contraception %D%/first %D%/logistic %D%/mixture %D%/predict %D%/visits
+examples_annotators_LDADD = libtacit.la -lm
 examples_bounds_LDADD = libtacit.la -lm
 examples_cnn_SOURCES = %D%/cnn.c %D%/images.c %D%/images.h %D%/options.c %D%/options.h
 examples_cnn_LDADD = libtacit.la -lm
