@@ -13,6 +13,10 @@ check_PROGRAMS += %D%/b-records
 %C%_b_records_SOURCES = %D%/b-records.c $(benchmark)
 %C%_b_records_LDADD = libtacit-internal.la $(TACIT_LIBS)
 
+check_PROGRAMS += %D%/b-forward
+%C%_b_forward_SOURCES = %D%/b-forward.c $(benchmark)
+%C%_b_forward_LDADD = libtacit.la -lm
+
 check_PROGRAMS += %D%/b-threads
 %C%_b_threads_SOURCES = %D%/b-threads.c $(benchmark)
 %C%_b_threads_LDADD = libtacit.la
