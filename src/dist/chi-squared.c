@@ -15,6 +15,18 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_gamma.log_density(g, x, of_gamma);
 }
 
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id half = dpi_scale(g, 0.5, arg[0]);
+    return dpi_tail_node(g, &dpi_op_log_gamma_tail, DPI_LOWER, half, dpi_scale(g, 0.5, x));
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id half = dpi_scale(g, 0.5, arg[0]);
+    return dpi_tail_node(g, &dpi_op_log_gamma_tail, DPI_UPPER, half, dpi_scale(g, 0.5, x));
+}
+
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     double shape = 0.5 * *arg[0], rate = 0.5;
@@ -60,6 +72,8 @@ const dpi_family dpi_chi_squared = {
     .support = DPI_ABOVE_ZERO,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .expected = expected,
     .mean = mean,
     .score = score,

@@ -17,6 +17,16 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_sub(g, dpi_sub(g, power, decay), dpi_unary(g, &dpi_op_lgamma, shape));
 }
 
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return dpi_tail_node(g, &dpi_op_log_gamma_tail, DPI_LOWER, arg[0], dpi_times(g, arg[1], x));
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return dpi_tail_node(g, &dpi_op_log_gamma_tail, DPI_UPPER, arg[0], dpi_times(g, arg[1], x));
+}
+
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     (void)arg_size;
@@ -67,6 +77,8 @@ const dpi_family dpi_gamma = {
     .support = DPI_ABOVE_ZERO,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .expected = expected,
     .mean = mean,
     .score = score,

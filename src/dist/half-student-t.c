@@ -15,6 +15,18 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return doubled(g, x, arg[0], arg[1]);
 }
 
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return dpi_tail_node(g, &dpi_op_log_student_tail, DPI_WITHIN, arg[0], dpi_div(g, x, arg[1]));
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id half =
+        dpi_tail_node(g, &dpi_op_log_student_tail, DPI_UPPER, arg[0], dpi_div(g, x, arg[1]));
+    return dpi_add(g, half, dpi_constant(g, M_LN2));
+}
+
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     const double middle = 0;
@@ -63,6 +75,8 @@ const dpi_family dpi_half_student_t = {
     .support = DPI_ABOVE_ZERO,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .mean = mean,
     .score = score,
     .outcomes = outcomes,

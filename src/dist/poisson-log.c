@@ -11,6 +11,21 @@ static dpi_id log_density(dpi_graph *g, dpi_id y, const dpi_id arg[])
     return dpi_sub(g, kernel, dpi_unary(g, &dpi_op_lgamma, dpi_add(g, y, dpi_constant(g, 1))));
 }
 
+/* That y + 1 events take longer than this one unit of time. */
+static dpi_id log_cdf(dpi_graph *g, dpi_id y, const dpi_id arg[])
+{
+    dpi_id next = dpi_add(g, y, dpi_constant(g, 1));
+    return dpi_tail_node(g, &dpi_op_log_gamma_tail, DPI_UPPER, next,
+                         dpi_unary(g, &dpi_op_exp, arg[0]));
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id y, const dpi_id arg[])
+{
+    dpi_id next = dpi_add(g, y, dpi_constant(g, 1));
+    return dpi_tail_node(g, &dpi_op_log_gamma_tail, DPI_LOWER, next,
+                         dpi_unary(g, &dpi_op_exp, arg[0]));
+}
+
 /* GSL counts in unsigned int.  Above this mean a rounded normal number stands in: its distribution
  * function is off by about 1 / (6 sqrt(2 pi mean)), the first term of Edgeworth's series, 2e-6. */
 static const double normal_from = 1 << 30;
@@ -55,6 +70,8 @@ const dpi_family dpi_poisson_log = {
     .support = DPI_COUNT,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .mean = mean,
     .score = score,
     .outcomes = outcomes,

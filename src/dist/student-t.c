@@ -65,6 +65,18 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_sub(g, dpi_sub(g, norm, dpi_constant(g, 0.5 * log(M_PI))), kernel);
 }
 
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id z = dpi_div(g, dpi_sub(g, x, arg[1]), arg[2]);
+    return dpi_tail_node(g, &dpi_op_log_student_tail, DPI_LOWER, arg[0], z);
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id z = dpi_div(g, dpi_sub(g, x, arg[1]), arg[2]);
+    return dpi_tail_node(g, &dpi_op_log_student_tail, DPI_UPPER, arg[0], z);
+}
+
 /* A normal number over the root of chi-square / df, half of which is Gamma(df / 2).  GSL's own
  * sampler rejects nearly everything where df is a little above 2.  A Gamma of very small shape may
  * be 0. */
@@ -120,6 +132,8 @@ const dpi_family dpi_student_t = {
     .support = DPI_REAL,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .mean = mean,
     .score = score,
     .outcomes = outcomes,

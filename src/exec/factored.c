@@ -228,6 +228,8 @@ const dpi_factored dpi_factored_forms[DPI_N_OPS] = {
     REFUSE(log_normal_cdf, made),
     REFUSE(log_cauchy_cdf, made),
     REFUSE(rising, made),
+    REFUSE(log_gamma_tail, made),
+    REFUSE(log_student_tail, made),
     REFUSE(sum_to, smaller),
     REFUSE(expand, seldom),
     REFUSE(log_sum_exp, smaller),

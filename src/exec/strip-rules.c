@@ -35,6 +35,8 @@ const dpi_strip_rule dpi_strip_rules[DPI_N_OPS] = {
     RUN(log_normal_cdf),
     RUN(log_cauchy_cdf),
     RUN(rising),
+    RUN(log_gamma_tail),
+    RUN(log_student_tail),
     RUN(sum_to),
     RUN(expand),
     RUN(log_sum_exp),

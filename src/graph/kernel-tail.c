@@ -2,7 +2,7 @@
  * double, number by number. */
 #include <math.h>
 
-#include "graph/kernel.h"
+#include "graph/kernel-numbers.h"
 #include "num/tail.h"
 
 /* Both precisions; `value` is of the number a. */
@@ -28,3 +28,32 @@ EACH(erf, erf(a))
 EACH(atan, atan(a))
 EACH(log_normal_cdf, dpi_log_normal_cdf(c->attr->number, a))
 EACH(log_cauchy_cdf, dpi_log_cauchy_cdf(a))
+
+/* Index e of the result reads element e modulo the operand's size. */
+static void of_two(const dpi_any_call *c, double (*f)(dpi_tail_of, double, double))
+{
+    size_t number = c->attr->number;
+    const dpi_tail_of of = {(dpi_tail_side)(number % 4), number / 4 % 4, number / 16 % 4};
+    for (size_t r = 0; r < c->n; r++) {
+        const void *a = dpi_from(c, 0, r * c->in_step[0]), *b = dpi_from(c, 1, r * c->in_step[1]);
+        for (size_t e = 0; e < c->out_size; e++)
+            c->type.put(
+                c->out, r * c->out_size + e,
+                f(of, c->type.get(a, e % c->in_size[0]), c->type.get(b, e % c->in_size[1])));
+    }
+}
+
+#define OF_TWO(name)                                                                               \
+    void dpi_double_##name(const dpi_call *c)                                                      \
+    {                                                                                              \
+        const dpi_any_call any = dpi_any_double(c);                                                \
+        of_two(&any, dpi_##name);                                                                  \
+    }                                                                                              \
+    void dpi_single_##name(const dpi_call_single *c)                                               \
+    {                                                                                              \
+        const dpi_any_call any = dpi_any_float(c);                                                 \
+        of_two(&any, dpi_##name);                                                                  \
+    }
+
+OF_TWO(log_gamma_tail)
+OF_TWO(log_student_tail)

@@ -72,6 +72,39 @@ static void log_cauchy_cdf_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_
     result[0] = dpi_times(g, adjoint, dpi_div(g, inverse, whole));
 }
 
+/* attr.number is side + 4 first + 16 second (num/tail.h). */
+dpi_id dpi_tail_node(dpi_graph *g, const dpi_op *op, dpi_tail_side side, dpi_id a, dpi_id b)
+{
+    return dpi_apply(g, op, a, b, &(dpi_attr){.number = side});
+}
+
+/* y = a derivative of a logarithm of a probability of a and b;  dy/da and dy/db = the next ones,
+ * NaN for those of order 3 in all. */
+static void tail_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    const dpi_node node = *dpi_get(g, y);
+    for (int k = 0; k < 2; k++) {
+        size_t unit = k == 0 ? 4 : 16, order = node.attr.number / unit % 4;
+        const dpi_attr attr = {.number = node.attr.number + (order < 3 ? unit : 0)};
+        dpi_id slope = dpi_apply(g, node.op, node.in[0], node.in[1], &attr);
+        result[k] = dpi_times(g, adjoint, slope);
+    }
+}
+
+static void tail_detail(const dpi_node *node, char *text, size_t size)
+{
+    static const char *const side[] = {"lower", "upper", "within"};
+    size_t number = node->attr.number;
+    (void)snprintf(text, size, " %s %zu %zu", number % 4 < 3 ? side[number % 4] : "?",
+                   number / 4 % 4, number / 16 % 4);
+}
+
+/* Series and fractions of about a hundred terms. */
+static double tail_flops(const dpi_node *node)
+{
+    return 100 * dpi_flops_transcendental(node);
+}
+
 #define ROW(op_name, op_formula)                                                                   \
     .id = DPI_OP_##op_name, .name = #op_name, .formula = op_formula, .class = DPI_ELEMENTWISE,     \
     .n_inputs = 1, .shape = dpi_unary_shape, .flops = dpi_flops_transcendental,                    \
@@ -84,3 +117,14 @@ const dpi_op dpi_op_atan = {ROW(atan, "atan a")};
 const dpi_op dpi_op_log_cauchy_cdf = {ROW(log_cauchy_cdf, "log(1/2 + atan(a) / pi)")};
 const dpi_op dpi_op_log_normal_cdf = {ROW(log_normal_cdf, "log Phi(a), or a derivative"),
                                       .given = DPI_ATTR_NUMBER, .detail = log_normal_cdf_detail};
+
+#define TAIL(op_name, op_formula)                                                                  \
+    {                                                                                              \
+        .id = DPI_OP_##op_name, .name = #op_name, .formula = op_formula, .class = DPI_ELEMENTWISE, \
+        .given = DPI_ATTR_NUMBER, .n_inputs = 2, .broadcasts = true, .shape = dpi_binary_shape,    \
+        .backward = tail_backward, .flops = tail_flops, .detail = tail_detail                      \
+    }
+const dpi_op dpi_op_log_gamma_tail =
+    TAIL(log_gamma_tail, "log P(a, b) or log Q(a, b), incomplete gamma, or a derivative");
+const dpi_op dpi_op_log_student_tail =
+    TAIL(log_student_tail, "log of a tail of Student's t from b, a its df, or a derivative");

@@ -2,6 +2,7 @@
 #ifndef DPI_NUM_TAIL_H
 #define DPI_NUM_TAIL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* log(1 - e^x) for x < 0, to full relative accuracy near 0 and far below it; NaN for x > 0. */
@@ -17,5 +18,22 @@ double dpi_log_normal_cdf(size_t order, double x);
 
 /* log(1/2 + atan(x) / pi), the logarithm of the standard Cauchy distribution function. */
 double dpi_log_cauchy_cdf(double x);
+
+/* Which probability of two arguments, and which derivative of its logarithm: of order `first` in
+ * the first argument and `second` in the second one, 2 at most in all. */
+typedef enum dpi_tail_side { DPI_LOWER, DPI_UPPER, DPI_WITHIN } dpi_tail_side;
+typedef struct dpi_tail_of {
+    dpi_tail_side side;
+    size_t first, second;
+} dpi_tail_of;
+
+/* log P(a, x) or log Q(a, x), the regularised incomplete gamma functions, lower and upper, or a
+ * derivative.  NaN for derivatives of higher order, for any at x = 0 or infinity, for a >= 1e10 and
+ * for DPI_WITHIN. */
+double dpi_log_gamma_tail(dpi_tail_of of, double a, double x);
+
+/* log P(T <= z), P(T > z) or, within, P(|T| <= z) for z > 0, for Student's t with df degrees of
+ * freedom, or a derivative.  NaN for derivatives of higher order, |z| >= 1e150 and df >= 1e7. */
+double dpi_log_student_tail(dpi_tail_of of, double df, double z);
 
 #endif

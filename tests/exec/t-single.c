@@ -150,7 +150,8 @@ static void records_that_overflow_add_zero(void **state)
 static bool takes_positive(const dpi_op *op)
 {
     return op == &dpi_op_sqrt || op == &dpi_op_log || op == &dpi_op_log1p || op == &dpi_op_lgamma ||
-           op == &dpi_op_polygamma || op == &dpi_op_rising;
+           op == &dpi_op_polygamma || op == &dpi_op_rising || op == &dpi_op_log_gamma_tail ||
+           op == &dpi_op_log_student_tail;
 }
 
 /* The middle of the numbers that it is given. */
@@ -289,8 +290,15 @@ static void every_kernel_for_floats_is_that_for_doubles(void **state)
     check_operation(&dpi_op_polygamma, 5, true, 1, false, &(dpi_attr){.number = 2});
     check_operation(&dpi_op_log_normal_cdf, 5, true, 1, false, &(dpi_attr){.number = 2});
     known += 2;
-    static const dpi_op *const binary[] = {&dpi_op_add, &dpi_op_sub,  &dpi_op_mul,   &dpi_op_div,
-                                           &dpi_op_max, &dpi_op_step, &dpi_op_rising};
+    static const dpi_op *const binary[] = {&dpi_op_add,
+                                           &dpi_op_sub,
+                                           &dpi_op_mul,
+                                           &dpi_op_div,
+                                           &dpi_op_max,
+                                           &dpi_op_step,
+                                           &dpi_op_rising,
+                                           &dpi_op_log_gamma_tail,
+                                           &dpi_op_log_student_tail};
     for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++, known++)
         for (int bits = 0; bits < 4; bits++) {
             check_operation(binary[i], 5, true, bits & 1 ? 5 : 1, bits & 2, NULL);

@@ -1,6 +1,6 @@
 UNIT_TESTS += %D%/t-attr %D%/t-describe %D%/t-gradient %D%/t-graph %D%/t-op %D%/t-random %D%/t-shape %D%/t-simplify
 
-graph_help = %D%/naive.c %D%/naive.h %D%/naive-matrix.c %D%/naive-matrix.h %D%/naive-special.c %D%/points.c %D%/points.h
+graph_help = %D%/naive.c %D%/naive.h %D%/naive-matrix.c %D%/naive-matrix.h %D%/naive-special.c %D%/naive-tail.c %D%/points.c %D%/points.h
 graph_differences = %D%/differences.c %D%/differences.h
 faulty = %D%/faulty.c %D%/faulty.h
 FAULTY_LINK = -Wl,--wrap=aligned_alloc -Wl,--wrap=free

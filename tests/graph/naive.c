@@ -103,7 +103,7 @@ static real binary(const dpi_node *node, real a, real b)
         return naive_rising(node->attr.number, a, b);
     if (op == &dpi_op_step)
         return a > b ? 1 : node->attr.value;
-    abort();
+    return naive_tail_of_two(node, a, b);
 }
 
 /* Position in a value of `shape` of the element whose last subscripts are those of `index`, which

@@ -21,6 +21,8 @@
 #define RISING(order, of_a, of_b)                                                                  \
     {.op = &dpi_op_rising, .a = "?", .b = "?", .range = {of_a, of_b}, .attr.number = order}
 #define UPTO(low, high) {low, high}
+#define TAIL(name, of, ...)                                                                        \
+    {.op = &dpi_op_log_##name##_tail, .a = "*2", .b = "2", .range = {__VA_ARGS__}, .attr.number = of}
 #define RELU(slope, ...)                                                                           \
     {.op = &dpi_op_relu, .a = "?", .range = {{__VA_ARGS__}}, .attr.value = slope}
 #define APART(name, low, ...) \
@@ -97,6 +99,16 @@ static const point table[] = {
     RISING(1, POSITIVE, UPTO(1.217, 9.385)), RISING(1, UPTO(21.3, 71.7), UPTO(0.913, 37.1)),
     RISING(2, POSITIVE, UPTO(1.217, 9.385)), RISING(3, UPTO(21.3, 71.7), UPTO(0.913, 37.1)),
     {.op = &dpi_op_rising, .a = "3", .b = "*2x3", .range = {POSITIVE, {1.217, 9.385}}},
+    TAIL(gamma, DPI_LOWER, {0.217, 3.385}, {0.317, 2.913}),
+    TAIL(gamma, DPI_UPPER, {0.217, 3.385}, {0.317, 2.913}),
+    TAIL(gamma, DPI_LOWER, {7.3, 41.7}, {0.713, 5.9}),
+    TAIL(gamma, DPI_UPPER, {7.3, 21.7}, {31.7, 49.3}),
+    TAIL(student, DPI_LOWER, {0.717, 9.385}, {-6.713, -2.217}),
+    TAIL(student, DPI_UPPER, {0.717, 9.385}, {-1.713, 1.217}),
+    TAIL(student, DPI_LOWER, {0.717, 9.385}, {-1.713, 1.217}),
+    TAIL(student, DPI_UPPER, {0.717, 9.385}, {2.217, 6.713}),
+    TAIL(student, DPI_WITHIN, {0.717, 9.385}, {0.117, 6.713}),
+    {.op = &dpi_op_log_gamma_tail, .a = "2", .b = "*3x2", .range = {{0.9, 3.4}, {0.3, 2.9}}},
 
     {ON(sum_to, "3"), .to = ""}, {ON(sum_to, "*3"), .to = ""}, {ON(sum_to, "2x3"), .to = ""},
     {ON(sum_to, "2x3"), .to = "3"}, {ON(sum_to, "*2x3"), .to = "3"},

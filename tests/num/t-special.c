@@ -2,6 +2,7 @@
 #include "num/special.h"
 
 #include <gsl/gsl_errno.h>
+#include <gsl/gsl_math.h>
 
 #include "num/tail.h"
 
@@ -112,6 +113,40 @@ static void probabilities_have_limits(void **state)
                 isnan(dpi_cloglog(NAN)));
 }
 
+static void tails_of_two_end_where_they_are_told_to(void **state)
+{
+    (void)state;
+    const dpi_tail_of lower = {DPI_LOWER, 0, 0}, upper = {DPI_UPPER, 0, 0};
+    check(dpi_log_gamma_tail(lower, 2.5, 0), -INFINITY, 0, 0);
+    check(dpi_log_gamma_tail(upper, 2.5, 0), 0, 0, 0);
+    check(dpi_log_gamma_tail(lower, 2.5, INFINITY), 0, 0, 0);
+    check(dpi_log_gamma_tail(upper, 2.5, INFINITY), -INFINITY, 0, 0);
+    check(dpi_log_gamma_tail(upper, 1, 713.9), -713.9, 1e-15, 0);
+    check(dpi_log_student_tail(lower, 3.1, 0), -M_LN2, 1e-15, 0);
+    check(dpi_log_student_tail(upper, 3.1, 0), -M_LN2, 1e-15, 0);
+    check(dpi_log_student_tail(lower, 1, -1), log(0.25), 1e-15, 0);
+    const struct {
+        dpi_tail_of of;
+        double a, x;
+    } bad[] = {{lower, 0, 1},
+               {lower, -1, 1},
+               {lower, 2.5, -1},
+               {lower, 1e11, 1},
+               {lower, NAN, 1},
+               {lower, 2.5, NAN},
+               {{DPI_LOWER, 3, 0}, 2, 1},
+               {{DPI_UPPER, 1, 2}, 2, 1},
+               {lower, INFINITY, 1}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_true(isnan(dpi_log_gamma_tail(bad[i].of, bad[i].a, bad[i].x)));
+        if (bad[i].x != -1)
+            assert_true(isnan(dpi_log_student_tail(bad[i].of, bad[i].a, bad[i].x)));
+    }
+    assert_true(isnan(dpi_log_gamma_tail((dpi_tail_of){DPI_WITHIN, 0, 0}, 2, 1)));
+    assert_true(isnan(dpi_log_student_tail((dpi_tail_of){DPI_WITHIN, 0, 0}, 2, -1)));
+    assert_true(isnan(dpi_log_student_tail(lower, 2, 1e200)));
+}
+
 static void nothing_is_defined_at_poles_and_below(void **state)
 {
     (void)state;
@@ -173,6 +208,7 @@ int main(void)
         cmocka_unit_test(polygamma_is_accurate),
         cmocka_unit_test(probabilities_keep_their_digits_in_both_tails),
         cmocka_unit_test(probabilities_have_limits),
+        cmocka_unit_test(tails_of_two_end_where_they_are_told_to),
         cmocka_unit_test(nothing_is_defined_at_poles_and_below),
         cmocka_unit_test(no_argument_reaches_the_handler_of_gsl),
     };
