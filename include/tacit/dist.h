@@ -17,7 +17,8 @@ extern "C" {
 typedef struct dp_dist {
     const struct dpi_family *family;
     dp_expr arg[12];
-    unsigned char form[4]; /* what <tacit/forms.h> makes of it, from the inside out */
+    unsigned char form[4];             /* what <tacit/forms.h> makes of it, from the inside out */
+    const struct dpi_family *other[3]; /* further components of dp_mixture_of */
 } dp_dist;
 
 /* Normal with mean loc and standard deviation scale > 0. */

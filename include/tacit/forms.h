@@ -7,6 +7,8 @@
 #ifndef TACIT_FORMS_H
 #define TACIT_FORMS_H
 
+#include <stddef.h>
+
 #include <tacit/dist.h>
 
 #ifdef __cplusplus
@@ -32,6 +34,14 @@ DP_API dp_dist dp_interval_censored(dp_dist base, dp_expr censoring, dp_expr upp
  * family of counts, such as dp_poisson_log; that of a hurdle may also be of numbers above 0. */
 DP_API dp_dist dp_zero_inflated(dp_dist base, dp_expr logit);
 DP_API dp_dist dp_hurdle(dp_dist base, dp_expr logit);
+
+/* A value from component k = 0 ... n - 1, of any families whose values are of one kind, with
+ * probability proportional to weights[k] > 0, the component summed out; for dp_observe.  weights is
+ * [n], n from 2 to 4, and the components' arguments are numbers, at most eleven together.  For many
+ * components of one family there is dp_mixture.
+ *   const dp_dist parts[] = {dp_normal_v(a, s), dp_student_t_v(dp_num(2), a, t)};
+ *   dp_observe(rows, "x", dp_mixture_of(w, 2, parts)); */
+DP_API dp_dist dp_mixture_of(dp_expr weights, size_t n, const dp_dist components[]);
 
 /* For dp_observe: the log density times `weight`, a column as a rule, from 0 to `bound`, which is
  * public.  A greater weight is one of the data's errors, and counts as the bound where no data are

@@ -13,7 +13,8 @@
 
 static const char *refuses(const dpi_family *base)
 {
-    bool transparent = base->form != NULL && base->form->draw == NULL;
+    bool transparent =
+        base->form != NULL && base->form->draw == NULL && base->form->draw_value == NULL;
     if (transparent)
         return "weights and missing outcomes go around a censored distribution, not into it";
     if (!dpi_has_tails(base))

@@ -156,10 +156,16 @@ size_t dpi_value_size(const dpi_family *family, const dpi_shape *shape)
 void dpi_draw_site(const dpi_family *family, gsl_rng *rng, const double *const arg[],
                    const size_t arg_size[], size_t size, size_t row, double *out)
 {
-    for (; family->form != NULL && family->form->draw == NULL; family = family->base) {
+    while (family->form != NULL && family->form->draw == NULL && family->form->draw_value == NULL) {
         arg += family->form->n_args;
         arg_size += family->form->n_args;
+        family = family->base;
     }
+    const bool whole_value = family->form != NULL && family->form->draw_value != NULL;
+    for (size_t e = 0; e < size && whole_value; e++)
+        out[e] = family->form->draw_value(family, rng, arg, arg_size);
+    if (whole_value)
+        return;
     bool joint = family->draw_joint != NULL;
     for (size_t e = 0; e < size; e += joint ? row : 1) {
         const double *at[DPI_MAX_ARGS] = {NULL};

@@ -59,6 +59,7 @@ typedef struct dpi_family {
      * functions below are NULL: call those that take the row, dpi_family_log_density and so on. */
     const struct dpi_form *form;
     const struct dpi_family *base;
+    const struct dpi_family *other[3]; /* further components, in front of NULL; of one form */
     int bound_at; /* the first argument that bounds the support; 0 but of forms that are observed */
     /* Log density of each element of x, normalised, as a node that broadcasts x and the arguments.
      * Outside the support the value is unspecified: data are checked and latents are bijected.

@@ -23,6 +23,8 @@ static int count_arguments(const dp_dist *dist)
     int n = dist->family->n_args;
     for (int k = 0; k < DPI_MOST_FORMS && dist->form[k] != DPI_NO_FORM; k++)
         n += dpi_forms[dist->form[k]]->n_args;
+    for (int k = 0; k < DPI_MOST_COMPONENTS - 1 && dist->other[k] != NULL; k++)
+        n += dist->other[k]->n_args;
     return n;
 }
 
@@ -107,4 +109,26 @@ dp_dist dp_weighted(dp_dist base, dp_expr weight, double bound)
 dp_dist dp_present(dp_dist base, dp_expr present)
 {
     return put_form(DPI_PRESENT, base, &present);
+}
+
+static const dpi_family no_mixture = {
+    .name = "mixture",
+    .refused = "dp_mixture_of takes two to four families, none of them with a form around it, of "
+               "at most eleven arguments together; for components of one family take dp_mixture",
+};
+
+dp_dist dp_mixture_of(dp_expr weights, size_t n, const dp_dist components[])
+{
+    dp_dist all = {.arg = {weights}, .form = {DPI_MIXTURE_OF}};
+    int n_args = 1;
+    bool good = n >= 2 && n <= DPI_MOST_COMPONENTS;
+    for (size_t k = 0; k < n && good; k++) {
+        const dpi_family *family = components[k].family;
+        good = family != NULL && family->refused == NULL && components[k].form[0] == DPI_NO_FORM &&
+               n_args + family->n_args <= DPI_MAX_ARGS;
+        *(k == 0 ? &all.family : &all.other[k - 1]) = family;
+        for (int a = 0; good && a < family->n_args; a++)
+            all.arg[n_args++] = components[k].arg[a];
+    }
+    return good ? all : (dp_dist){.family = &no_mixture};
 }

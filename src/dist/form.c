@@ -18,36 +18,67 @@ const dpi_form *const dpi_forms[DPI_N_FORMS] = {
     [DPI_ZERO_INFLATED] = &dpi_zero_inflated,
     [DPI_HURDLE] = &dpi_hurdle,
     [DPI_HURDLE_POSITIVE] = &dpi_hurdle_positive,
+    [DPI_MIXTURE_OF] = &dpi_mixture_of_several,
 };
 
-/* The form's own arguments, then the base's. */
-static bool join_arguments(const dpi_form *form, const dpi_family *base, dpi_family *row)
+/* A family's arguments behind those that the row has. */
+static bool add_arguments(const dpi_family *family, dpi_family *row)
 {
-    const int own = form->n_args;
-    row->n_args = own + base->n_args;
-    if (row->n_args > DPI_MAX_ARGS)
+    if (row->n_args + family->n_args > DPI_MAX_ARGS)
         return false;
-    for (int k = 0; k < row->n_args; k++) {
-        bool mine = k < own;
-        row->arg_name[k] = mine ? form->arg_name[k] : base->arg_name[k - own];
-        row->arg_domain[k] = mine ? form->arg_domain[k] : base->arg_domain[k - own];
-        row->arg_kind[k] = mine ? DPI_EACH : base->arg_kind[k - own];
-        row->role[k] = mine ? DPI_SHAPE : base->role[k - own];
+    for (int k = 0; k < family->n_args; k++, row->n_args++) {
+        row->arg_name[row->n_args] = family->arg_name[k];
+        row->arg_domain[row->n_args] = family->arg_domain[k];
+        row->arg_kind[row->n_args] = family->arg_kind[k];
+        row->role[row->n_args] = family->role[k];
     }
     return true;
 }
 
-static const char *join_name(dpi_arena *arena, const char *form, const char *base)
+/* The form's own arguments, then the base's and those of other components. */
+static bool join_arguments(const dpi_form *form, dpi_family *row)
 {
-    size_t size = strlen(form) + strlen(base) + 3;
+    for (; row->n_args < form->n_args; row->n_args++) {
+        row->arg_name[row->n_args] = form->arg_name[row->n_args];
+        row->arg_domain[row->n_args] = form->arg_domain[row->n_args];
+    }
+    bool room = add_arguments(row->base, row);
+    for (int k = 0; k < DPI_MOST_COMPONENTS - 1 && row->other[k] != NULL; k++)
+        room = room && add_arguments(row->other[k], row);
+    return room;
+}
+
+/* "form(base, other, other)" */
+static const char *join_name(dpi_arena *arena, const dpi_family *row)
+{
+    const char *const form = row->form->name;
+    size_t size = strlen(form) + strlen(row->base->name) + 3;
+    for (int k = 0; k < DPI_MOST_COMPONENTS - 1 && row->other[k] != NULL; k++)
+        size += strlen(row->other[k]->name) + 2;
     char *name = dpi_arena_alloc(arena, size, 1);
-    if (name != NULL)
-        (void)snprintf(name, size, "%s(%s)", form, base);
-    return name;
+    if (name == NULL)
+        return NULL;
+    (void)snprintf(name, size, "%s(%s", form, row->base->name);
+    for (int k = 0; k < DPI_MOST_COMPONENTS - 1 && row->other[k] != NULL; k++)
+        (void)strcat(strcat(name, ", "), row->other[k]->name);
+    return strcat(name, ")");
+}
+
+/* Why the families are no components of one mixture; NULL where they are. */
+static const char *refuses_components(const dpi_family *base, const dpi_family *const other[])
+{
+    for (int k = 0; k < DPI_MOST_COMPONENTS - 1 && other[k] != NULL; k++) {
+        const char *refused = dpi_mixture_of_several.refuses(other[k]);
+        if (refused != NULL)
+            return refused;
+        if (other[k]->support != base->support)
+            return "its components are numbers of different kinds; take families of one kind";
+    }
+    return other[0] == NULL ? "a mixture has at least two components" : NULL;
 }
 
 static const dpi_family *make_row(dpi_arena *arena, int code, const dpi_family *base,
-                                  const char **why)
+                                  const dpi_family *const other[], const char **why)
 {
     if (code <= DPI_NO_FORM || code >= DPI_N_FORMS) {
         *why = "there is no such form; use the calls of <tacit/forms.h>";
@@ -55,10 +86,13 @@ static const dpi_family *make_row(dpi_arena *arena, int code, const dpi_family *
     }
     const dpi_form *form = dpi_forms[code];
     *why = form->refuses(base);
+    if (*why == NULL && code == DPI_MIXTURE_OF)
+        *why = refuses_components(base, other);
     dpi_family *row = *why == NULL ? dpi_arena_alloc(arena, 1, sizeof *row) : NULL;
     if (row == NULL)
         return NULL;
-    row->name = join_name(arena, form->name, base->name);
+    for (int k = 0; k < DPI_MOST_COMPONENTS - 1 && code == DPI_MIXTURE_OF; k++)
+        row->other[k] = other[k];
     row->formula = form->formula;
     row->form = form;
     row->base = base;
@@ -68,7 +102,8 @@ static const dpi_family *make_row(dpi_arena *arena, int code, const dpi_family *
     row->component = base->component;
     row->each = base->each;
     row->takes = base->takes;
-    if (!join_arguments(form, base, row)) {
+    row->name = join_name(arena, row);
+    if (!join_arguments(form, row)) {
         *why = "it has too many arguments; take fewer forms";
         return NULL;
     }
@@ -85,7 +120,7 @@ const dpi_family *dpi_dist_family(dpi_arena *arena, const dp_dist *dist, const c
         int code = dist->form[k];
         *form = code < DPI_N_FORMS ? dpi_forms[code]->name : "form";
         *base = family->name;
-        family = make_row(arena, code, family, why);
+        family = make_row(arena, code, family, dist->other, why);
     }
     return family;
 }
@@ -96,8 +131,11 @@ dp_dist dpi_dist_of(const dpi_family *family)
     int n = 0;
     for (; dist.family->form != NULL; dist.family = dist.family->base)
         n++;
-    for (; family->form != NULL; family = family->base)
+    for (; family->form != NULL; family = family->base) {
         dist.form[--n] = (unsigned char)family->form->code;
+        for (int k = 0; k < DPI_MOST_COMPONENTS - 1 && family->other[0] != NULL; k++)
+            dist.other[k] = family->other[k];
+    }
     return dist;
 }
 
@@ -110,9 +148,26 @@ static int code_named(const char *name, size_t n)
     return DPI_NO_FORM;
 }
 
+/* The families of "name, name" in *dist; false when one is none. */
+static bool find_families(char *names, bool several, dp_dist *dist)
+{
+    char *next = several ? strstr(names, ", ") : NULL;
+    for (int k = 0; k < DPI_MOST_COMPONENTS; k++) {
+        if (next != NULL)
+            *next = '\0';
+        const dpi_family *family = dpi_family_named(names);
+        *(k == 0 ? &dist->family : &dist->other[k - 1]) = family;
+        if (family == NULL || next == NULL)
+            return family != NULL;
+        names = next + 2;
+        next = strstr(names, ", ");
+    }
+    return false;
+}
+
 bool dpi_form_named(const char *name, dp_dist *dist)
 {
-    enum { MOST = 64 };
+    enum { MOST = 160 };
     int code[DPI_MOST_FORMS], n = 0;
     char family[MOST];
     *dist = (dp_dist){0};
@@ -126,10 +181,10 @@ bool dpi_form_named(const char *name, dp_dist *dist)
         return false;
     (void)memcpy(family, name, size - (size_t)n);
     family[size - (size_t)n] = '\0';
-    dist->family = dpi_family_named(family);
+    const bool found = find_families(family, n > 0 && code[n - 1] == DPI_MIXTURE_OF, dist);
     for (int k = 0; k < n; k++)
         dist->form[k] = (unsigned char)code[n - 1 - k];
-    return dist->family != NULL;
+    return found;
 }
 
 dpi_id dpi_choose(dpi_graph *g, dpi_id chosen, dpi_id a, dpi_id b)
@@ -157,4 +212,11 @@ double dpi_log_density_at(const dpi_family *base, double x, const double *const 
     double result = number ? dpi_get(&g, value)->attr.value : (double)NAN;
     dpi_arena_free(&arena);
     return result;
+}
+
+dpi_id dpi_log_sum(dpi_graph *g, dpi_id a, dpi_id b)
+{
+    dpi_id by_a = dpi_add(g, a, dpi_unary(g, &dpi_op_softplus, dpi_sub(g, b, a)));
+    dpi_id by_b = dpi_add(g, b, dpi_unary(g, &dpi_op_softplus, dpi_sub(g, a, b)));
+    return dpi_choose(g, dpi_apply(g, &dpi_op_step, a, b, NULL), by_a, by_b);
 }

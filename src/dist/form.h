@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "dist/family.h"
 
-enum { DPI_MOST_FORMS = 4, DPI_FORM_ARGS = 2 };
+enum { DPI_MOST_FORMS = 4, DPI_FORM_ARGS = 2, DPI_MOST_COMPONENTS = 4 };
 
 /* What dp_dist.form holds; stored models have the names instead. */
 typedef enum dpi_form_code {
@@ -30,6 +30,7 @@ typedef enum dpi_form_code {
     DPI_ZERO_INFLATED,
     DPI_HURDLE,          /* of counts */
     DPI_HURDLE_POSITIVE, /* of numbers above 0 */
+    DPI_MIXTURE_OF,      /* of several families */
     DPI_N_FORMS
 } dpi_form_code;
 
@@ -45,9 +46,13 @@ typedef struct dpi_form {
     const char *(*refuses)(const dpi_family *base);
     /* Changes the row, which has the base's support, role, mean and so on, to the form's. */
     void (*fill)(const dpi_family *base, dpi_family *row);
-    /* As those of a family.  draw NULL: draws are the base's.  Others NULL: there is none. */
+    /* As those of a family.  draw and draw_value NULL: draws are the base's.  Others NULL: there is
+     * none. */
     dpi_id (*log_density)(const dpi_family *row, dpi_graph *g, dpi_id x, const dpi_id arg[]);
     double (*draw)(const dpi_family *row, gsl_rng *rng, const double *const arg[]);
+    /* Instead of draw, for forms with a vector among their arguments. */
+    double (*draw_value)(const dpi_family *row, gsl_rng *rng, const double *const arg[],
+                         const size_t arg_size[]);
     dpi_id (*log_cdf)(const dpi_family *row, dpi_graph *g, dpi_id x, const dpi_id arg[]);
     dpi_id (*log_survival)(const dpi_family *row, dpi_graph *g, dpi_id x, const dpi_id arg[]);
     dpi_id (*mean)(const dpi_family *row, dpi_graph *g, const dpi_id arg[], const char **why);
@@ -60,7 +65,7 @@ typedef struct dpi_form {
 extern const dpi_form *const dpi_forms[DPI_N_FORMS];
 extern const dpi_form dpi_truncated, dpi_truncated_below, dpi_truncated_above, dpi_truncated_start,
     dpi_truncated_end, dpi_censored, dpi_interval_censored, dpi_weighted, dpi_present,
-    dpi_zero_inflated, dpi_hurdle, dpi_hurdle_positive;
+    dpi_zero_inflated, dpi_hurdle, dpi_hurdle_positive, dpi_mixture_of_several;
 
 /* The family of a distribution: the row of its last form, in the arena, where it has forms.  NULL
  * when there is none: *why (set to NULL when memory is out) says why not *form of *base. */
@@ -80,6 +85,9 @@ dpi_id dpi_log_one_less(dpi_graph *g, dpi_id d);
 /* log P(low < X <= high) of the base, from the tail in which it keeps its digits. */
 dpi_id dpi_log_between(dpi_graph *g, const dpi_family *base, dpi_id low, dpi_id high,
                        const dpi_id arg[]);
+
+/* log(e^a + e^b), from the larger one. */
+dpi_id dpi_log_sum(dpi_graph *g, dpi_id a, dpi_id b);
 
 /* The base's log density at x, for draws and scores; arguments are numbers. */
 double dpi_log_density_at(const dpi_family *base, double x, const double *const arg[]);

@@ -33,14 +33,6 @@ static dpi_id is_above(dpi_graph *g, dpi_id x)
     return dpi_apply(g, &dpi_op_step, x, dpi_constant(g, 0), NULL);
 }
 
-/* log(e^a + e^b) */
-static dpi_id log_sum(dpi_graph *g, dpi_id a, dpi_id b)
-{
-    dpi_id by_a = dpi_add(g, a, dpi_unary(g, &dpi_op_softplus, dpi_sub(g, b, a)));
-    dpi_id by_b = dpi_add(g, b, dpi_unary(g, &dpi_op_softplus, dpi_sub(g, a, b)));
-    return dpi_choose(g, dpi_apply(g, &dpi_op_step, a, b, NULL), by_a, by_b);
-}
-
 static double chance(double logit)
 {
     return logit < 0 ? exp(logit) / (1 + exp(logit)) : 1 / (1 + exp(-logit));
@@ -67,7 +59,7 @@ static const char *refuses(const dpi_family *base)
 static dpi_id inflated(const dpi_family *row, dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
     dpi_id own = dpi_family_log_density(row->base, g, x, arg + 1);
-    dpi_id either = dpi_choose(g, is_above(g, x), own, log_sum(g, arg[0], own));
+    dpi_id either = dpi_choose(g, is_above(g, x), own, dpi_log_sum(g, arg[0], own));
     return dpi_add(g, log_rest(g, arg[0]), either);
 }
 

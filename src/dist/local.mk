@@ -27,7 +27,7 @@ libtacit_core_la_SOURCES += \
   %D%/logistic-distribution.c \
   %D%/lkj-cholesky.c \
   %D%/matrix-rows.c %D%/matrix-rows.h \
-  %D%/mixture.c \
+  %D%/mixture.c %D%/mixture-of-several.c \
   %D%/multivariate-normal.c \
   %D%/negative-binomial.c \
   %D%/negative-binomial-log.c \

@@ -171,6 +171,24 @@ static bool mixture_shape(const dp_model *m, const dpi_family *family, const dpi
     return true;
 }
 
+/* Of a mixture of several families: a weight for each, and numbers. */
+static bool several_shape(const dp_model *m, const dpi_family *family, const dpi_id arg[],
+                          dpi_shape *shape)
+{
+    const dpi_shape *weights = &dpi_get(&m->graph, arg[0])->shape;
+    size_t n = 1;
+    while (n < DPI_MOST_COMPONENTS && family->other[n - 1] != NULL)
+        n++;
+    *shape = dpi_scalar(weights->per_record);
+    bool fits = weights->n_dims == 1 && weights->dim[0] == n;
+    for (int k = 1; k < family->n_args; k++) {
+        const dpi_shape *next = &dpi_get(&m->graph, arg[k])->shape;
+        fits = fits && next->n_dims == 0;
+        shape->per_record = shape->per_record || next->per_record;
+    }
+    return fits;
+}
+
 /* What an argument says of the shape of a value: *shape is its own and becomes that. */
 static bool shape_from(dpi_arg_kind kind, dpi_shape *shape)
 {
@@ -200,6 +218,8 @@ bool dpi_arguments_shape(const dp_model *m, const dpi_family *family, const dpi_
 {
     int n_args = family->n_args;
     *shape = dpi_scalar(false);
+    if (family->form != NULL && family->form->code == DPI_MIXTURE_OF)
+        return several_shape(m, family, arg, shape);
     if (family->form != NULL) {
         n_args = family->form->n_args;
         if (!dpi_arguments_shape(m, family->base, arg + n_args, shape))

@@ -4,11 +4,17 @@
  * Draws are compared by chi-square over cells of at least 100 expected draws; each of fewer than
  * 100 tests fails falsely with a chance of at most 1e-11. */
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "exec/value.h"
+#include "graph/gradient.h"
+#include "random/gsl.h"
 #include "tests/dist/formed.h"
 #include "tests/dist/reference-forms.h"
+#include "tests/lib/numbers.h"
 
 enum { N_DRAWS = 20000, LEAST = 100, MOST_COUNTS = 4000 };
 
@@ -277,6 +283,120 @@ static void forms_go_around_forms(void **state)
     formed_close(&f);
 }
 
+/* ---- mixtures of several families ---- */
+
+/* Gamma, log-normal and exponential components with inputs for all numbers. */
+typedef struct several {
+    dpi_arena arena;
+    dp_error err;
+    dpi_graph g;
+    const dpi_family *row;
+    dpi_id x, arg[DPI_MAX_ARGS], value, slope[1 + DPI_MAX_ARGS];
+    dpi_run *run;
+} several;
+
+static const double several_weight[] = {0.3, 0.9, 0.6}, several_arg[] = {2.3, 1.1, 0.4, 0.7, 3.1};
+
+static void several_open(several *s)
+{
+    const dp_dist parts[] = {dp_gamma(2.3, 1.1), dp_log_normal(0.4, 0.7), dp_exponential(3.1)};
+    const dp_dist dist = dp_mixture_of(dp_num(1), 3, parts);
+    const char *form, *base, *why = NULL;
+    *s = (several){.row = NULL};
+    s->row = dpi_dist_family(&s->arena, &dist, &form, &base, &why);
+    assert_non_null(s->row);
+    assert_string_equal(s->row->name, "mixture(gamma, log_normal, exponential)");
+    assert_int_equal(s->row->n_args, 6);
+    dpi_graph_init(&s->g, &s->arena, &s->err);
+    dpi_id wanted[2 * (1 + DPI_MAX_ARGS) + 1];
+    size_t n = 0;
+    wanted[n++] = s->x = dpi_source(&s->g, &dpi_op_input, "x", (dpi_attr){0});
+    for (int k = 0; k < 6; k++)
+        wanted[n++] = s->arg[k] =
+            dpi_source(&s->g, &dpi_op_input, "argument",
+                       (dpi_attr){.shape = k == 0 ? dpi_vector(3, false) : dpi_scalar(false)});
+    wanted[n++] = s->value = dpi_family_log_density(s->row, &s->g, s->x, s->arg);
+    assert_ok(dpi_gradient(&s->g, s->value, 7, wanted, s->slope), s->err.text);
+    for (int k = 0; k < 7; k++)
+        wanted[n++] = s->slope[k];
+    dpi_run_spec spec = {.graph = &s->g, .wanted = wanted, .n_wanted = n, .chunk = 1};
+    assert_ok(dpi_run_new(&spec, &s->run, &s->err), s->err.text);
+    memcpy(dpi_run_value(s->run, s->arg[0]), several_weight, sizeof several_weight);
+    for (int k = 0; k < 5; k++)
+        *dpi_run_value(s->run, s->arg[k + 1]) = several_arg[k];
+}
+
+static double several_at(several *s, double x)
+{
+    *dpi_run_value(s->run, s->x) = x;
+    dpi_run_globals(s->run);
+    return *dpi_run_value(s->run, s->value);
+}
+
+static double several_density(double x)
+{
+    return (0.3 * gsl_ran_gamma_pdf(x, 2.3, 1 / 1.1) + 0.9 * gsl_ran_lognormal_pdf(x, 0.4, 0.7) +
+            0.6 * gsl_ran_exponential_pdf(x, 1 / 3.1)) /
+           1.8;
+}
+
+static void mixtures_of_several_have_their_density(void **state)
+{
+    (void)state;
+    several s;
+    several_open(&s);
+    for (double x = 0.013; x < 30; x *= 1.7) {
+        assert_close(several_at(&s, x), log(several_density(x)), 1e-12, 1e-14);
+        for (int k = 0; k < 6; k++)
+            for (size_t e = 0; e < (k == 0 ? 3 : 1); e++) {
+                (void)several_at(&s, x);
+                double found = dpi_run_value(s.run, s.slope[1 + k])[e];
+                double *number = dpi_run_value(s.run, s.arg[k]) + e, kept = *number, h = 1e-4;
+                *number = kept + h;
+                double up = several_at(&s, x);
+                *number = kept - h;
+                assert_close(found, (up - several_at(&s, x)) / (2 * h), 1e-5, 1e-6);
+                *number = kept;
+            }
+    }
+    dpi_run_free(s.run);
+    dpi_arena_free(&s.arena);
+}
+
+static double several_cdf(double x, void *of)
+{
+    (void)of;
+    return (0.3 * gsl_cdf_gamma_P(x, 2.3, 1 / 1.1) + 0.9 * gsl_cdf_lognormal_P(x, 0.4, 0.7) +
+            0.6 * gsl_cdf_exponential_P(x, 1 / 3.1)) /
+           1.8;
+}
+
+static void mixtures_of_several_draw_from_it(void **state)
+{
+    (void)state;
+    static double x[N_DRAWS];
+    const double *arg[DPI_MAX_ARGS] = {several_weight}, none[3] = {0, 0, 0};
+    size_t size[DPI_MAX_ARGS] = {3, 1, 1, 1, 1, 1};
+    dp_error err = {0};
+    dp_rng *rng;
+    several s;
+    several_open(&s);
+    assert_ok(dp_rng_new(53, &rng, &err), err.text);
+    gsl_rng source = dpi_rng_gsl(rng);
+    for (int k = 0; k < 5; k++)
+        arg[k + 1] = &several_arg[k];
+    for (size_t i = 0; i < N_DRAWS; i++)
+        dpi_draw_site(s.row, &source, arg, size, 1, 1, &x[i]);
+    qsort(x, N_DRAWS, sizeof *x, ascending);
+    assert_follows(N_DRAWS, x, several_cdf, NULL);
+    arg[0] = none;
+    dpi_draw_site(s.row, &source, arg, size, 1, 1, &x[0]);
+    assert_true(isnan(x[0]));
+    dp_rng_free(rng);
+    dpi_run_free(s.run);
+    dpi_arena_free(&s.arena);
+}
+
 static const char *refusal(dp_dist dist)
 {
     const char *form, *base, *why = NULL;
@@ -304,6 +424,16 @@ static void forms_that_are_none_are_refused(void **state)
     assert_contains(refusal(dp_censored(dp_categorical_logit(one), one)), "no distribution fun");
     assert_contains(refusal(dp_censored(dp_weighted(dp_normal(0, 1), one, 1), one)),
                     "go around a censored");
+    const dp_dist kinds[] = {dp_normal(0, 1), dp_gamma(1, 1)};
+    const dp_dist moved[] = {dp_pareto(1, 1), dp_pareto(2, 1)};
+    const dp_dist long_ones[] = {dp_student_t(3, 0, 1), dp_student_t(3, 0, 1),
+                                 dp_student_t(3, 0, 1), dp_student_t(3, 0, 1)};
+    const dp_dist deep_ones[] = {dp_truncated(dp_normal(0, 1), 0, 1), dp_normal(0, 1)};
+    assert_contains(refusal(dp_mixture_of(one, 2, kinds)), "numbers of different kinds");
+    assert_contains(refusal(dp_mixture_of(one, 2, moved)), "a support that no argument moves");
+    assert_contains(refusal(dp_mixture_of(one, 1, kinds)), "two to four families");
+    assert_contains(refusal(dp_mixture_of(one, 4, long_ones)), "at most eleven arguments");
+    assert_contains(refusal(dp_mixture_of(one, 2, deep_ones)), "none of them with a form");
     assert_contains(refusal(dp_present(dp_ordered(dp_normal(0, 1)), one)), "rows of that kind");
 }
 
@@ -319,6 +449,8 @@ int main(void)
         cmocka_unit_test(outcomes_stand_for_the_law),
         cmocka_unit_test(a_wide_law_of_outcomes_gets_its_zero),
         cmocka_unit_test(forms_go_around_forms),
+        cmocka_unit_test(mixtures_of_several_have_their_density),
+        cmocka_unit_test(mixtures_of_several_draw_from_it),
         cmocka_unit_test(forms_that_are_none_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,6 +142,9 @@ static void models_with_forms_come_back(void **state)
     dp_observe(s.rows, "g", dp_zero_inflated(dp_poisson_log(u), s.w));
     dp_observe(s.rows, "h", dp_hurdle(dp_gamma_v(dp_exp(u), dp_num(1)), s.w));
     dp_observe(s.rows, "i", dp_present(dp_weighted(dp_hurdle(dp_poisson_log(u), s.w), k, 3), k));
+    const dp_dist parts[] = {dp_gamma_v(dp_exp(s.w), dp_num(1)), dp_exponential(2)};
+    dp_expr shares = dp_sample(s.m, "shares", 2, dp_dirichlet(1));
+    dp_observe(s.rows, "l", dp_weighted(dp_mixture_of(shares, 2, parts), u, 2));
     dp_observe(s.rows, "j", dp_weighted(dp_categorical_logit(b), u, 2));
     assert_comes_back(s.m);
     dp_model_free(s.m);
@@ -301,6 +304,38 @@ static void bad_columns_are_refused_by_record(void **state)
     }
 }
 
+static void mixtures_of_several_take_a_weight_for_each(void **state)
+{
+    (void)state;
+    const dp_dist parts[] = {dp_normal(0, 1), dp_cauchy(0, 1), dp_laplace(0, 1)};
+    scene s = begin();
+    dp_expr two = dp_sample(s.m, "two", 2, dp_dirichlet(1));
+    dp_observe(s.rows, "y", dp_mixture_of(two, 3, parts));
+    refused(s, DP_ESHAPE, "weights [n], one for each component");
+    s = begin();
+    two = dp_sample(s.m, "two", 2, dp_dirichlet(1));
+    const dp_dist rows[] = {dp_normal(0, 1), dp_normal_v(dp_log(two), dp_num(1))};
+    dp_observe(s.rows, "y", dp_mixture_of(two, 2, rows));
+    refused(s, DP_ESHAPE, "arguments of components that are numbers");
+    s = begin();
+    two = dp_sample(s.m, "two", 2, dp_dirichlet(1));
+    dp_observe(s.rows, "y", dp_mixture_of(two, 2, parts));
+    dp_simulator *sim;
+    dp_error err = {0};
+    dp_rng *rng;
+    dp_dataset *data = dp_dataset_new(N);
+    assert_ok(dp_simulator_new(s.m, data, &sim, &err), err.text);
+    assert_ok(dp_rng_new(5, &rng, &err), err.text);
+    assert_ok(dp_simulate_prior(sim, rng, &err), err.text);
+    assert_ok(dp_simulate_records(sim, "y", rng, N, y, &err), err.text);
+    for (size_t i = 0; i < N; i++)
+        assert_true(isfinite(y[i]));
+    dp_rng_free(rng);
+    dp_simulator_free(sim);
+    dp_dataset_free(data);
+    dp_model_free(s.m);
+}
+
 static void forms_of_observations_are_no_priors(void **state)
 {
     (void)state;
@@ -449,6 +484,7 @@ int main(void)
         cmocka_unit_test(models_with_forms_come_back),
         cmocka_unit_test(records_outside_the_bounds_are_refused),
         cmocka_unit_test(bad_columns_are_refused_by_record),
+        cmocka_unit_test(mixtures_of_several_take_a_weight_for_each),
         cmocka_unit_test(forms_of_observations_are_no_priors),
         cmocka_unit_test(draws_keep_to_the_bounds),
         cmocka_unit_test(a_fit_knows_what_was_cut_off),
