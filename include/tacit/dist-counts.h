@@ -17,6 +17,12 @@ DP_API dp_dist dp_negative_binomial_log(dp_expr log_mean, dp_expr dispersion);
 /* The same by its mean > 0. */
 DP_API dp_dist dp_negative_binomial(dp_expr mean, dp_expr dispersion);
 
+/* Successes in `trials` (a whole number >= 0) whose chance varies, as Beta with this mean, in (0,
+ * 1), and precision > 0: variance trials mean (1 - mean) (trials + precision) / (1 +
+ * precision).  Give it dp_logistic of log odds as the mean; for large precisions it tends to
+ * dp_binomial_logit. */
+DP_API dp_dist dp_beta_binomial(dp_expr trials, dp_expr mean, dp_expr precision);
+
 /* Failures before the first success, 0, 1, 2, ..., with log odds `logit` of success each; mean
  * e^-logit. */
 DP_API dp_dist dp_geometric_logit(dp_expr logit);

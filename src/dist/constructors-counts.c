@@ -18,6 +18,11 @@ dp_dist dp_negative_binomial(dp_expr mean, dp_expr dispersion)
     return of_two(&dpi_negative_binomial, mean, dispersion);
 }
 
+dp_dist dp_beta_binomial(dp_expr trials, dp_expr mean, dp_expr precision)
+{
+    return (dp_dist){.family = &dpi_beta_binomial, .arg = {trials, mean, precision}};
+}
+
 dp_dist dp_geometric_logit(dp_expr logit)
 {
     return of_two(&dpi_geometric_logit, logit, dp_num(0));

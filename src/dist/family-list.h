@@ -13,7 +13,7 @@
     X(pareto) X(beta_mean)                                                                         \
     X(bernoulli_logit) X(binomial_logit) X(poisson_log) X(categorical_logit) X(chance_logit)       \
     X(negative_binomial_log) X(negative_binomial) X(geometric_logit)                               \
-    X(ordered_logistic) X(ordered_probit)
+    X(ordered_logistic) X(ordered_probit) X(beta_binomial)
 /* clang-format on */
 
 #endif

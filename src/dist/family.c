@@ -1,6 +1,7 @@
 /* The table of families, and draws with a look at the arguments. */
 #include "dist/form.h"
 
+#include <gsl/gsl_randist.h>
 #include <math.h>
 #include <string.h>
 
@@ -106,6 +107,15 @@ static bool in_domains(const dpi_family *family, const double *const arg[])
             return false;
     const double *const *bound = arg + family->bound_at;
     return family->support != DPI_INTERVAL || *bound[0] < *bound[1];
+}
+
+/* Below this, log(u) / shape overflows. */
+static const double least_shape = 1e-300;
+
+double dpi_draw_log_gamma(gsl_rng *rng, double shape)
+{
+    shape = fmax(shape, least_shape);
+    return log(gsl_ran_gamma(rng, shape + 1, 1)) + log(gsl_rng_uniform_pos(rng)) / shape;
 }
 
 double dpi_draw(const dpi_family *family, gsl_rng *rng, const double *const arg[], size_t arg_size)

@@ -156,6 +156,11 @@ bool dpi_in_domain(dpi_domain domain, double x);
  * the way.  GSL's samplers would not return (binomial with probability NaN) or return anything. */
 double dpi_draw(const dpi_family *family, gsl_rng *rng, const double *const arg[], size_t arg_size);
 
+/* The logarithm of a Gamma(shape, 1) number, which itself rounds to 0 where the shape is small:
+ * Gamma(a) is Gamma(a + 1) u^(1/a) with u uniform (Stuart 1962, J. Roy. Statist. Soc. B 24, 401).
+ * */
+double dpi_draw_log_gamma(gsl_rng *rng, double shape);
+
 /* family->outcomes, or 0 where an argument is outside its domain. */
 size_t dpi_outcomes(const dpi_family *family, const double *const arg[], size_t arg_size,
                     double y[], double mass[]);

@@ -2,6 +2,7 @@ libtacit_core_la_SOURCES += \
   %D%/asymmetric-laplace.c \
   %D%/bernoulli-logit.c \
   %D%/beta.c \
+  %D%/beta-binomial.c \
   %D%/beta-mean.c \
   %D%/binomial-logit.c \
   %D%/categorical-logit.c \
@@ -36,6 +37,8 @@ libtacit_core_la_SOURCES += \
   %D%/ordinal.c \
   %D%/outcomes.c %D%/outcomes.h \
   %D%/outcomes-counts.c \
+  %D%/outcomes-shares.c \
+  %D%/panels.c %D%/panels.h \
   %D%/pareto.c \
   %D%/poisson-log.c \
   %D%/student-t.c \

@@ -10,8 +10,6 @@
  * latter is no difference (num/rising.h). */
 #include <math.h>
 
-#include <gsl/gsl_randist.h>
-
 #include "dist/family.h"
 #include "num/rising.h"
 #include "num/special.h"
@@ -26,16 +24,9 @@ static dpi_id log_density(dpi_graph *g, dpi_id y, const dpi_id arg[])
     return dpi_sub(g, dpi_sub(g, dpi_rising_node(g, 0, f, y), ways), kernel);
 }
 
-/* The logarithm of a Gamma number, which itself may round to 0 where its shape is small (Stuart
- * 1962, J. Roy. Statist. Soc. B 24, 401); beyond double it is that of 0. */
-static double log_gamma_number(gsl_rng *rng, double shape)
-{
-    return log(gsl_ran_gamma(rng, shape + 1, 1)) + log(gsl_rng_uniform_pos(rng)) / shape;
-}
-
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
-    double f = *arg[1], log_mean = *arg[0] - log(f) + log_gamma_number(rng, f);
+    double f = *arg[1], log_mean = *arg[0] - log(f) + dpi_draw_log_gamma(rng, f);
     return dpi_poisson_log.draw(rng, (const double *const[]){&log_mean}, arg_size);
 }
 

@@ -12,15 +12,10 @@
 #include <stdbool.h>
 
 #include "dist/outcomes.h"
+#include "dist/panels.h"
 #include "num/special.h"
 
-enum { MOST = DPI_MOST_OUTCOMES, POINTS = 8, FEWEST_PANELS = 3, MOST_PANELS = 6 };
-
-/* Nodes and weights of Gauss's rule on (-1, 1): the upper half. */
-static const double at[] = {0.18343464249564980494, 0.52553240991632898582, 0.79666647741362673959,
-                            0.96028985649753623168},
-                    weight[] = {0.36268378337836198297, 0.31370664587788728734,
-                                0.22238103445337447054, 0.10122853629037625915};
+enum { MOST = DPI_MOST_OUTCOMES, FEWEST_PANELS = 3, MOST_PANELS = 6 };
 
 /* Masses below e^-25 of the law are left out (outcomes.c). */
 static const double fallen = 25;
@@ -30,35 +25,10 @@ typedef struct wide_law {
     double centre, scale;
 } wide_law;
 
-static void normalise(size_t n, double mass[])
-{
-    double total = 0;
-    for (size_t j = 0; j < n; j++)
-        total += mass[j];
-    for (size_t j = 0; j < n; j++)
-        mass[j] /= total;
-}
-
 /* mass(y + 1) / mass(y) */
 static double ratio(const wide_law *l, double y)
 {
     return (l->f + y) / (y + 1) * (l->mean / (l->mean + l->f));
-}
-
-/* (1 + e) log(1 + e) - e; by its series where it cancels, and 1 at the end, e = -1. */
-static double phi(double e)
-{
-    if (e <= -1)
-        return 1;
-    if (fabs(e) < 1e-3)
-        return e * e * (0.5 - e / 6 + e * e / 12 - e * e * e / 20);
-    return (1 + e) * log1p(e) - e;
-}
-
-/* log Gamma(x + 1) less Stirling's main terms. */
-static double stirling_rest(double x)
-{
-    return (1 - 1 / (30 * x * x)) / (12 * x);
 }
 
 /* log mass but for a constant, by the saddle point form of outcomes.c: the chance of y successes in
@@ -67,8 +37,9 @@ static double log_mass(const wide_law *l, double y)
 {
     double n = l->f + y, p = l->mean / (l->mean + l->f), q = l->f / (l->mean + l->f);
     double away = (y - l->mean) / n;
-    double up = away * l->f / l->mean, fall = n * p * phi(up) + (q > 0 ? n * q * phi(-away) : 0);
-    return -fall - 0.5 * (log(y) + log(n)) - stirling_rest(y) + stirling_rest(n);
+    double up = away * l->f / l->mean,
+           fall = n * p * dpi_saddle_phi(up) + (q > 0 ? n * q * dpi_saddle_phi(-away) : 0);
+    return -fall - 0.5 * (log(y) + log(n)) - dpi_stirling_rest(y) + dpi_stirling_rest(n);
 }
 
 static double to_line(const wide_law *l, double y)
@@ -77,29 +48,12 @@ static double to_line(const wide_law *l, double y)
     return asinh((v - l->centre) / l->scale);
 }
 
-/* The node at w, with `step` of w about it. */
-static void put_node(const wide_law *l, double w, double step, double y[2], double mass[2])
+static void at_node(const void *law, double w, double *y, double *mass)
 {
-    double v = l->centre + l->scale * sinh(w), x = l->s * dpi_softplus(v), share;
-    double all = step * l->scale * cosh(w) * l->s * dpi_logistic(v) * exp(log_mass(l, x));
-    y[0] = floor(x);
-    y[1] = y[0] + 1;
-    share = x - y[0];
-    mass[0] = all * (1 - share);
-    mass[1] = all * share;
-}
-
-static size_t put_panels(const wide_law *l, size_t panels, double low, double high, double y[],
-                         double mass[])
-{
-    double from = to_line(l, low), half = 0.5 * (to_line(l, high) - from) / (double)panels;
-    size_t n = 0;
-    for (size_t i = 0; i < panels; i++)
-        for (size_t k = 0; k < POINTS; k++, n += 2) {
-            double sign = k % 2 == 0 ? 1 : -1, middle = from + half * (double)(2 * i + 1);
-            put_node(l, middle + sign * half * at[k / 2], half * weight[k / 2], y + n, mass + n);
-        }
-    return n;
+    const wide_law *l = law;
+    double v = l->centre + l->scale * sinh(w);
+    *y = l->s * dpi_softplus(v);
+    *mass = l->scale * cosh(w) * l->s * dpi_logistic(v) * exp(log_mass(l, *y));
 }
 
 /* The first counts, and what the integral from `listed` - 1/2 lacks. */
@@ -146,11 +100,16 @@ static size_t put_listed_and_panels(wide_law *l, double sd, double high, double 
 {
     double x = l->mean / l->s;
     size_t panels = sd < 40 ? FEWEST_PANELS : sd < 80 ? FEWEST_PANELS + 1 : MOST_PANELS;
-    size_t listed = MOST - 1 - 2 * POINTS * panels;
+    size_t listed = MOST - 1 - DPI_PANEL_NODES * panels;
     l->centre = (x > 30 ? x : log(expm1(x))) + log1p(0.5 / l->f);
     l->scale = fmax(1, sd / l->s);
     size_t n = put_first(l, listed, y, mass);
-    return n + put_panels(l, panels, (double)listed - 0.5, high, y + n, mass + n);
+    const dpi_panels p = {.law = l,
+                          .at = at_node,
+                          .from = to_line(l, (double)listed - 0.5),
+                          .to = to_line(l, high),
+                          .n = panels};
+    return n + dpi_put_panels(&p, y + n, mass + n);
 }
 
 /* From this dispersion up, what the sum by steps misses of the law near 0, where it is like
@@ -175,6 +134,6 @@ size_t dpi_outcomes_negative_binomial(double mean, double f, double y[], double 
     size_t n = high - low < MOST                    ? put_all(&l, low, high, y, mass)
                : smooth && sd >= least_steps * step ? put_steps(&l, low, high, step, y, mass)
                                                     : put_listed_and_panels(&l, sd, high, y, mass);
-    normalise(n, mass);
+    dpi_normalise_masses(n, mass);
     return n;
 }

@@ -25,6 +25,10 @@ size_t dpi_outcomes_poisson(double mean, double y[], double mass[]);
  * finite. */
 size_t dpi_outcomes_negative_binomial(double mean, double f, double y[], double mass[]);
 
+/* Successes in `trials` trials whose chance is Beta with mean m and precision k; none beyond 2^53
+ * trials. */
+size_t dpi_outcomes_beta_binomial(double trials, double m, double k, double y[], double mass[]);
+
 /* The standard normal law; its upper half, doubled. */
 size_t dpi_outcomes_normal(double z[], double mass[]);
 size_t dpi_outcomes_half_normal(double z[], double mass[]);

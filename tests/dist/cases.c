@@ -195,6 +195,16 @@ static double ordered_slack(const struct point *p, int k)
     return (k == VALUE ? 1 : fabs(p->value) + 1 / (high > low ? high - low : 1)) * off;
 }
 
+/* As binomial_slack and negative_binomial_slack. */
+static double beta_binomial_slack(const struct point *p, int k)
+{
+    double n = p->arg[0], precision = p->arg[2];
+    return k == VALUE ? 1e-15 * n * (1 + log1p(precision))
+           : k == 1   ? 1e-14
+           : k == 3   ? 1e-15 * n / precision
+                      : 0;
+}
+
 /* One logit less the logarithm of a sum, of the size of the largest; shares of the sum are e^
  * that. */
 static double categorical_slack(const struct point *p, int k)
@@ -247,6 +257,8 @@ static const dist_case cases[] = {
      .top = negative_binomial_log_top, .slack = negative_binomial_slack},
     {ROW(negative_binomial, 2), .tried = {{2.713, 2.91}, {11.37, 0.713}, {371, 31.9}},
      .top = negative_binomial_top, .slack = negative_binomial_slack},
+    {ROW(beta_binomial, 3), .tried = {{11, 0.317, 4.3}, {113, 0.813, 0.713}, {431, 0.413, 23.1}},
+     .top = binomial_top, .slack = beta_binomial_slack},
     {ROW(geometric_logit, 1), .tried = {{0.713}, {-1.37}, {-3.71}}, .top = geometric_top},
     {ROW(ordered_logistic, MAX_NUMBERS),
      .tried = {{-1.71, -0.39, 0.713, 2.19}, {1.1, 3.7, 4.4, 9.3}, {-6.13, -5.9, -2.7, -0.3}},

@@ -119,6 +119,26 @@ static void negative_binomial_information(double mean, double dispersion, double
     f[3] = sum - mean / dispersion / whole;
 }
 
+/* From that of the shapes, a = mean precision and b: trigamma(a) less its mean at a + y, and so on.
+ * */
+static void beta_binomial_information(double n, double m, double k, double f[])
+{
+    double a = m * k, b = (1 - m) * k, up = 0, down = 0, log_p = 0, total = 0;
+    double both = trigamma(k) - trigamma(k + n);
+    for (double y = 0; y <= n; y++) {
+        log_p = lgamma(n + 1) - lgamma(y + 1) - lgamma(n - y + 1) + lgamma(a + y) +
+                lgamma(b + n - y) - lgamma(k + n) + lgamma(k) - lgamma(a) - lgamma(b);
+        total += exp(log_p);
+        up += exp(log_p) * (trigamma(a) - trigamma(a + y));
+        down += exp(log_p) * (trigamma(b) - trigamma(b + n - y));
+    }
+    up /= total;
+    down /= total;
+    f[4] = k * k * (up + down);
+    f[5] = f[7] = k * (m * up - (1 - m) * down);
+    f[8] = m * m * up + (1 - m) * (1 - m) * down - both;
+}
+
 void information(const dpi_family *family, const double arg[], double f[])
 {
     double p = dpi_logistic(arg[0]), q = dpi_logistic(-arg[0]), v = arg[1] * arg[1],
@@ -143,6 +163,8 @@ void information(const dpi_family *family, const double arg[], double f[])
         negative_binomial_information(exp(arg[0]), arg[1], f);
     else if (family == &dpi_negative_binomial)
         negative_binomial_information(arg[0], arg[1], f), f[0] /= u;
+    else if (family == &dpi_beta_binomial)
+        beta_binomial_information(arg[0], arg[1], arg[2], f);
     else if (family == &dpi_geometric_logit)
         f[0] = q;
     else if (family == &dpi_normal || family == &dpi_log_normal)

@@ -127,6 +127,13 @@ def negative_binomial_log(y, log_mean, f):
     return negative_binomial(y, exp(log_mean), f)
 
 
+def beta_binomial(y, n, m, k):
+    a, b = m * k, (1 - m) * k
+    ways = loggamma(n + 1) - loggamma(y + 1) - loggamma(n - y + 1)
+    above = loggamma(a + y) + loggamma(b + n - y) - loggamma(k + n)
+    return ways + above - loggamma(a) - loggamma(b) + loggamma(k)
+
+
 def geometric_logit(y, logit):
     p = 1 / (1 + exp(-logit))
     return log(p * (1 - p) ** y)
@@ -256,6 +263,10 @@ POINTS = {
         (3, 2.713, 2.917), (0, 0.0917, 0.413), (41, 23.119, 17.31), (7, 1.37e-6, 0.0713), (0, 571.3, 3.3e-4),
         (113, 101.9, 1.93e10), (1, 1e-120, 3.71),
     ],
+    beta_binomial: [
+        (3, 11, 0.371, 2.917), (0, 7, 0.0917, 0.413), (19, 19, 0.917, 17.31), (37, 113, 0.271, 1.93e10),
+        (1, 1, 0.713, 3.71e-3), (1, 23, 1.37e-6, 41.3), (211, 431, 0.5119, 3.7e5), (0, 0, 0.3, 2.7),
+    ],
     geometric_logit: [
         (0, 0.7313), (1, -1.917), (7, 37.13), (41, -3.713), (3, -37.13), (1000003, -12.39), (2, 713.9),
     ],
@@ -281,7 +292,7 @@ CENTRES = [(0, df, 0, 1) for df in (1.3e-6, 0.0137, 0.2291, 0.917, 2.31, 5.713, 
 
 DISCRETE = (bernoulli_logit, chance_logit, binomial_logit, poisson_log, categorical_logit,
             negative_binomial_log, negative_binomial, geometric_logit,
-            ordered_logistic, ordered_probit)
+            ordered_logistic, ordered_probit, beta_binomial)
 WHOLE_FIRST = (binomial_logit,)  # no derivative in the number of trials is meant, but there is one
 
 
@@ -295,6 +306,8 @@ def derivative(f, point, k):
 
 
 def text(v):
+    if fabs(v) < mpf(2) ** -1075:  # no double: 0 to the compiler
+        return "0"
     return nstr(v, 17, min_fixed=-4, max_fixed=8, strip_zeros=False)
 
 

@@ -228,6 +228,11 @@ static const struct {
     {&dpi_negative_binomial, {1e4, 0.03}},
     {&dpi_negative_binomial, {1e-3, 1e-3}},
     {&dpi_geometric_logit, {-13}},
+    {&dpi_beta_binomial, {2, 0.3, 2}},
+    {&dpi_beta_binomial, {2000, 0.5, 0.3}},
+    {&dpi_beta_binomial, {5000, 0.01, 1000}},
+    {&dpi_beta_binomial, {5000, 0.93, 3}},
+    {&dpi_beta_binomial, {300, 0.001, 300}},
     {&dpi_geometric_logit, {30}},
 };
 
@@ -337,6 +342,9 @@ static const struct {
     {&dpi_negative_binomial, {0, 1}},
     {&dpi_geometric_logit, {-710}},
     {&dpi_binomial_logit, {2.5, 0}},
+    {&dpi_beta_binomial, {7, 1, 2}},
+    {&dpi_beta_binomial, {7.5, 0.5, 2}},
+    {&dpi_beta_binomial, {0x1p54, 0.5, 2}},
     {&dpi_binomial_logit, {-1, 0}},
     {&dpi_binomial_logit, {0x1p54, 0}},
     {&dpi_gamma, {-1, 1}},
@@ -399,10 +407,11 @@ static void check_extremes(const dist_case *c)
         }
         if (n > 0)
             near(c, total, 1, 1e-9, 0);
-        bool nothing = ((f == &dpi_poisson_log || f == &dpi_negative_binomial_log) &&
-                        isinf(exp(numbers[0]))) ||
-                       (f == &dpi_geometric_logit && isinf(exp(-numbers[0]))) ||
-                       (f == &dpi_binomial_logit && numbers[0] > 0x1p53);
+        bool nothing =
+            ((f == &dpi_poisson_log || f == &dpi_negative_binomial_log) &&
+             isinf(exp(numbers[0]))) ||
+            (f == &dpi_geometric_logit && isinf(exp(-numbers[0]))) ||
+            ((f == &dpi_binomial_logit || f == &dpi_beta_binomial) && numbers[0] > 0x1p53);
         assert_true((n == 0) == nothing);
     }
 }

@@ -147,6 +147,11 @@ static dp_dist negative_binomial(dp_expr w)
     return dp_negative_binomial(dp_exp(w), dp_num(3));
 }
 
+static dp_dist beta_binomial(dp_expr w)
+{
+    return dp_beta_binomial(dp_num(4), dp_logistic(w), dp_num(3));
+}
+
 #define POSITIVE(f)                                                                                \
     {                                                                                              \
         f, {2.75, 1e-300, 1e300}, {0, -7.25, NAN, INFINITY}, 3, 4, "a number above 0"              \
@@ -182,6 +187,7 @@ static const family_case cases[] = {
      "a whole number from 0 up"},
     {negative_binomial, {0, 7, 1e9}, {-1, 2.5, NAN, -0.5}, 3, 4, "a whole number from 0 up"},
     {dp_geometric_logit, {0, 7, 1e15}, {-1, 2.5, INFINITY}, 3, 3, "a whole number from 0 up"},
+    {beta_binomial, {0, 4, 3}, {-1, 2.5, 5, NAN, 9e9}, 3, 5, "to the number of trials"},
     {binomial_of_four, {0, 4, 3}, {-1, 2.5, 5, NAN, 9e9}, 3, 5, "to the number of trials"},
     {binomial_of_computed, {0, 4, 99}, {-1, 2.5, NAN, INFINITY}, 3, 4, "to the number of trials"},
 };
