@@ -1,16 +1,13 @@
 /* Factor analysis with the factors of a record integrated out.
  *
  *   y_i = mean + L z_i + noise_i,  z_i ~ N(0, I),  noise_ij ~ N(0, noise_sd_j)
- *   log p(y_i) = -|C^-1 (y_i - mean)|^2 / 2 - sum_j log C_jj - d log(2 pi) / 2,
- *   C C' = L L' + diag(noise_sd^2)
  *
- * C is the same for all records and computed once a step.  L and L Q, Q orthonormal, are one model:
- * zeros above the diagonal and numbers above 0 on it leave one L of them (Geweke and Zhou 1996,
- * Review of Financial Studies 9).  E(z | y) = L' (C C')^-1 (y - mean). */
+ * so that y_i ~ N(mean, L L' + diag(noise_sd^2)).  L and L Q, Q orthonormal, are one model: zeros
+ * above the diagonal and numbers above 0 on it leave one L of them (Geweke and Zhou 1996, Review of
+ * Financial Studies 9).  With A = L' diag(noise_sd)^-2 the mean of a record's factors is
+ * E(z | y) = (I + A L)^-1 A (y - mean). */
 #include <tacit/algebra.h>
-#include <tacit/marginal.h>
-
-#include <math.h>
+#include <tacit/multivariate.h>
 
 #include "models/build.h"
 
@@ -51,17 +48,6 @@ static dp_expr loadings(dp_model *m, const dp_factor_analysis_opts *o)
     return dp_reshape(dp_concat(all, part(below, corner + rest, corner, rest)), o->observed, f);
 }
 
-/* log N(off; 0, C C'), and the mean of the factors. */
-static void observe(dp_plate rows, dp_expr off, dp_expr factor, dp_expr L, size_t d)
-{
-    const double norm = 0.5 * (double)d * log(2 * 3.14159265358979323846);
-    dp_expr squares = dp_sum(dp_square(dp_solve_lower(factor, off)));
-    dp_expr volume = dp_add(dp_cholesky_log_det(factor), dp_num(2 * norm));
-    dp_factor(rows, "likelihood", dp_scale(-0.5, dp_add(squares, volume)));
-    dp_expr mean = dp_matmul(dp_transpose(L), dp_cholesky_solve(factor, off));
-    (void)dp_deterministic(rows.model, "factors", mean);
-}
-
 dp_status dp_factor_analysis(const dp_factor_analysis_opts *o, dp_model **m, dp_error *err)
 {
     *m = NULL;
@@ -74,8 +60,11 @@ dp_status dp_factor_analysis(const dp_factor_analysis_opts *o, dp_model **m, dp_
     dp_expr mean = dp_sample(made, "mean", o->observed, dp_normal(0, wide));
     dp_expr sd = dp_sample(made, "noise_sd", o->observed, dp_half_normal(noise));
     dp_expr L = dp_deterministic(made, "loadings", loadings(made, o));
-    dp_expr covariance = dp_add(dp_matmul(L, dp_transpose(L)), dp_diagonal_matrix(dp_square(sd)));
+    dp_expr variance = dp_square(sd);
+    dp_observe(rows, "y", dp_multivariate_normal_low_rank(mean, L, variance));
     dp_expr off = dp_sub(dp_data(rows, "y", o->observed), mean);
-    observe(rows, off, dp_cholesky(covariance), L, o->observed);
+    dp_expr A = dp_div(dp_transpose(L), variance);
+    dp_expr factor = dp_cholesky(dp_add(dp_identity(made, o->factors), dp_matmul(A, L)));
+    (void)dp_deterministic(made, "factors", dp_cholesky_solve(factor, dp_matmul(A, off)));
     return dpi_model_finish(made, m, err);
 }

@@ -55,17 +55,6 @@ static void missing_predictor(dp_model *m)
     dp_factor(rows, "record", dp_add(alone, dp_mul(known, dp_sub(both, alone))));
 }
 
-/* Stan, multivariate: factor analysis */
-static void factor_analysis(dp_model *m)
-{
-    dp_plate rows = dp_unit_plate(m, "rows"), items = dp_plate_new(m, "items", D);
-    dp_expr L = dp_sample_in(items, "loadings", 2, dp_normal(0, 1));
-    dp_expr s = dp_sample_in(items, "s", 1, dp_half_normal(1)), y = dp_data(rows, "y", D);
-    dp_expr C = dp_add(dp_matmul(L, dp_transpose(L)), dp_diagonal_matrix(dp_square(s)));
-    dp_expr factor = dp_cholesky(C), squares = dp_sum(dp_square(dp_solve_lower(factor, y)));
-    dp_factor(rows, "record", dp_scale(-0.5, dp_add(squares, dp_cholesky_log_det(factor))));
-}
-
 #define MODEL(name)                                                                                \
     {                                                                                              \
 #name, name                                                                                \
@@ -75,6 +64,5 @@ const guide_model guide_dynamics[] = {
     MODEL(local_level),
     MODEL(logistic_growth),
     MODEL(missing_predictor),
-    MODEL(factor_analysis),
 };
 const size_t n_guide_dynamics = sizeof guide_dynamics / sizeof guide_dynamics[0];

@@ -98,6 +98,16 @@ static void group_predictors(dp_model *m)
     dp_observe(rows, "y", dp_normal_v(dp_pick(a, dp_index(rows, "group", groups)), s));
 }
 
+/* Stan, multivariate: factor analysis */
+static void factor_analysis(dp_model *m)
+{
+    dp_plate rows = dp_unit_plate(m, "rows"), items = dp_plate_new(m, "items", D);
+    dp_expr L = dp_sample_in(items, "loadings", 2, dp_normal(0, 1));
+    dp_expr mu = dp_sample_in(items, "mu", 1, dp_normal(0, 5));
+    dp_expr s = dp_sample_in(items, "s", 1, dp_half_normal(1));
+    dp_observe(rows, "y", dp_multivariate_normal_low_rank(mu, L, dp_square(s)));
+}
+
 /* Stan, regression: multivariate outcomes, independent given the predictors */
 static void several_outcomes(dp_model *m)
 {
@@ -126,9 +136,9 @@ static void d3p_hierarchical(dp_model *m)
     }
 
 const guide_model guide_regression[] = {
-    MODEL(linear),           MODEL(robust),           MODEL(logistic),
-    MODEL(multi_logit),      MODEL(hierarchical),     MODEL(hierarchical_priors),
-    MODEL(one_parameter),    MODEL(two_parameters),   MODEL(group_predictors),
-    MODEL(several_outcomes), MODEL(d3p_hierarchical),
+    MODEL(linear),           MODEL(robust),          MODEL(logistic),
+    MODEL(multi_logit),      MODEL(hierarchical),    MODEL(hierarchical_priors),
+    MODEL(one_parameter),    MODEL(two_parameters),  MODEL(group_predictors),
+    MODEL(several_outcomes), MODEL(factor_analysis), MODEL(d3p_hierarchical),
 };
 const size_t n_guide_regression = sizeof guide_regression / sizeof guide_regression[0];
