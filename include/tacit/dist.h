@@ -105,6 +105,15 @@ DP_API dp_dist dp_beta_v(dp_expr a, dp_expr b);
 DP_API dp_dist dp_beta_mean(double mean, double precision);
 DP_API dp_dist dp_beta_mean_v(dp_expr mean, dp_expr precision);
 
+/* Kumaraswamy with a > 0 and b > 0 on (0, 1): P(X > x) = (1 - x^a)^b. */
+DP_API dp_dist dp_kumaraswamy(double a, double b);
+DP_API dp_dist dp_kumaraswamy_v(dp_expr a, dp_expr b);
+
+/* Skew normal with scale > 0 and any shape: density 2 phi(z) Phi(shape z) / scale, z = (x - loc) /
+ * scale; shape 0 is normal.  Mean loc + scale d sqrt(2 / pi), d = shape / sqrt(1 + shape^2). */
+DP_API dp_dist dp_skew_normal(double loc, double scale, double shape);
+DP_API dp_dist dp_skew_normal_v(dp_expr loc, dp_expr scale, dp_expr shape);
+
 /* Uniform on (low, high), low < high. */
 DP_API dp_dist dp_uniform(double low, double high);
 

@@ -208,6 +208,26 @@ dp_dist dp_beta_mean_v(dp_expr mean, dp_expr precision)
     return of_expressions(&dpi_beta_mean, mean, precision);
 }
 
+dp_dist dp_kumaraswamy(double a, double b)
+{
+    return of_numbers(&dpi_kumaraswamy, a, b, 0);
+}
+
+dp_dist dp_kumaraswamy_v(dp_expr a, dp_expr b)
+{
+    return of_expressions(&dpi_kumaraswamy, a, b);
+}
+
+dp_dist dp_skew_normal(double loc, double scale, double shape)
+{
+    return of_numbers(&dpi_skew_normal, loc, scale, shape);
+}
+
+dp_dist dp_skew_normal_v(dp_expr loc, dp_expr scale, dp_expr shape)
+{
+    return (dp_dist){.family = &dpi_skew_normal, .arg = {loc, scale, shape}};
+}
+
 dp_dist dp_uniform(double low, double high)
 {
     return of_numbers(&dpi_uniform, low, high, 0);

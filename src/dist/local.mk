@@ -23,6 +23,7 @@ libtacit_core_la_SOURCES += \
   %D%/half-student-t.c \
   %D%/inverse-gamma.c \
   %D%/gumbel.c \
+  %D%/kumaraswamy.c \
   %D%/laplace.c \
   %D%/log-normal.c \
   %D%/logistic-distribution.c \
@@ -41,6 +42,7 @@ libtacit_core_la_SOURCES += \
   %D%/panels.c %D%/panels.h \
   %D%/pareto.c \
   %D%/poisson-log.c \
+  %D%/skew-normal.c \
   %D%/student-t.c \
   %D%/support.c %D%/support.h \
   %D%/support-rows.c %D%/support-rows.h \

@@ -1,6 +1,7 @@
 #include "tests/dist/cases.h"
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_integration.h>
 #include <math.h>
 
 #include "exec/value.h"
@@ -106,6 +107,28 @@ static double pareto_cdf(double x, const double arg[])
 static double beta_mean_cdf(double x, const double arg[])
 {
     return gsl_cdf_beta_P(x, arg[0] * arg[1], (1 - arg[0]) * arg[1]);
+}
+
+static double kumaraswamy_cdf(double x, const double arg[])
+{
+    return -expm1(arg[1] * log1p(-pow(x, arg[0])));
+}
+
+static double of_owen(double x, void *h)
+{
+    return exp(-0.5 * *(double *)h * *(double *)h * (1 + x * x)) / (1 + x * x);
+}
+
+/* Phi(z) - 2 T(z, shape), T by its integral (Owen 1956, Ann. Math. Stat. 27, 1075). */
+static double skew_normal_cdf(double x, const double arg[])
+{
+    double z = (x - arg[0]) / arg[1], owen = 0;
+    size_t count;
+    gsl_function f = {of_owen, &z};
+    gsl_integration_cquad_workspace *work = gsl_integration_cquad_workspace_alloc(100);
+    (void)gsl_integration_cquad(&f, 0, arg[2], 1e-14, 1e-13, work, &owen, NULL, &count);
+    gsl_integration_cquad_workspace_free(work);
+    return gsl_cdf_ugaussian_P(z) - owen / M_PI;
 }
 
 static double bernoulli_top(const double arg[])
@@ -247,6 +270,11 @@ static const dist_case cases[] = {
     {ROW(pareto, 2), .tried = {{0.319, 2.71}, {1.37, 1.917}, {0.0217, 11.3}}, .cdf = pareto_cdf},
     {ROW(beta_mean, 2), .tried = {{0.571, 4.93}, {0.317, 1.32}, {0.819, 23.1}},
      .cdf = beta_mean_cdf},
+    {ROW(kumaraswamy, 2), .tried = {{2.71, 3.93}, {0.617, 1.732}, {7.9, 5.31}},
+     .cdf = kumaraswamy_cdf},
+    {ROW(skew_normal, 3),
+     .tried = {{0.713, 1.391, 2.17}, {-3.17, 0.217, -0.713}, {11.9, 7.3, 5.31}},
+     .cdf = skew_normal_cdf},
     {ROW(uniform, 2), .tried = {{0.217, 1.913}, {-7.72, 11.9}, {3.1, 3.37}}, .cdf = uniform_cdf},
     {ROW(bernoulli_logit, 1), .tried = {{0.713}, {-2.17}, {4.39}}, .top = bernoulli_top},
     {ROW(chance_logit, 1), .tried = {{0.713}, {-2.17}, {4.39}}, .top = bernoulli_top},

@@ -104,6 +104,15 @@ static void beta_mean_information(const double arg[], double f[])
     f[3] = m * m * a + (1 - m) * (1 - m) * b - sum;
 }
 
+/* Jones (2009, Stat. Methodology 6, 70), for b other than 1 and 2. */
+static void kumaraswamy_information(const double arg[], double f[])
+{
+    double a = arg[0], b = arg[1], apart = dpi_polygamma(0, b) - dpi_polygamma(0, 2);
+    f[0] = (1 + b / (b - 2) * (apart * apart - trigamma(b) + trigamma(2))) / (a * a);
+    f[1] = f[2] = -(dpi_polygamma(0, b + 1) - dpi_polygamma(0, 2)) / (a * (b - 1));
+    f[3] = 1 / (b * b);
+}
+
 /* f[3] is sum_j P(Y > j) / (dispersion + j)^2 - mean / (dispersion (dispersion + mean)) (Lawless
  * 1987, Canad. J. Statist. 15, 209). */
 static void negative_binomial_information(double mean, double dispersion, double f[])
@@ -198,6 +207,8 @@ void information(const dpi_family *family, const double arg[], double f[])
         half_student_t_information(arg, f);
     else if (family == &dpi_asymmetric_laplace)
         asymmetric_laplace_information(arg, f);
+    else if (family == &dpi_kumaraswamy)
+        kumaraswamy_information(arg, f);
     else if (family == &dpi_beta_mean)
         beta_mean_information(arg, f);
     else

@@ -78,6 +78,12 @@ def pareto(x, m, a):
     return -expm1(-t), exp(-t)
 
 
+
+def kumaraswamy(x, a, b):
+    above = (1 - x**a)**b
+    return 1 - above, above
+
+
 def uniform(x, low, high):
     return (x - low) / (high - low), (high - x) / (high - low)
 
@@ -119,7 +125,7 @@ def half_student_t(x, df, s):
 SLOW = (gamma, inverse_gamma, chi_squared, poisson_log, student_t, half_student_t)
 
 FAMILIES = [normal, half_normal, log_normal, cauchy, half_cauchy, laplace, asymmetric_laplace, gumbel, exponential,
-            weibull, logistic_distribution, pareto, uniform, gamma, inverse_gamma, chi_squared, poisson_log, student_t,
+            weibull, logistic_distribution, pareto, uniform, kumaraswamy, gamma, inverse_gamma, chi_squared, poisson_log, student_t,
             half_student_t]
 
 MORE = {

@@ -44,6 +44,7 @@ static const tails_of tables[] = {
     ROW(pareto),
     ROW(exponential),
     ROW(uniform),
+    ROW(kumaraswamy),
     ROW(gamma),
     ROW(inverse_gamma),
     ROW(chi_squared),
