@@ -9,6 +9,13 @@
     ((void)dpi_fail(&(m)->err, status, "%s:%d: " text, (m)->graph.where.file,                      \
                     (m)->graph.where.line, __VA_ARGS__))
 
+/* The same of a call that has no place of its own: "after file:line: text", the last place that the
+ * model has, if any. */
+#define FAIL_AFTER(m, status, text, ...)                                                           \
+    ((void)dpi_fail(&(m)->err, status, "after %s:%d: " text,                                       \
+                    (m)->graph.where.file != NULL ? (m)->graph.where.file : "model",               \
+                    (m)->graph.where.line, __VA_ARGS__))
+
 /* Remembers the caller's place; false when the model already has an error. */
 bool dpi_enter(dp_model *m, const char *name, const char *file, int line);
 

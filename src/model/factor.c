@@ -27,11 +27,12 @@ static bool is_category(dp_model *m, const dpi_family *family, dpi_id x, dpi_id 
     char text[DPI_SHAPE_TEXT];
     if (dpi_is_groups(number) && number->attr.number == n && shape->n_dims <= 2)
         return true;
-    FAIL(m, DP_ESHAPE,
-         "dp_log_density: %s takes logits [K] or [M][K] and a column of dp_index over a plate of K "
-         "members; the logits are %s, and x %s",
-         family->name, dpi_shape_text(shape, text),
-         dpi_is_groups(number) ? "has another number of groups" : "is no such column");
+    FAIL_AFTER(
+        m, DP_ESHAPE,
+        "dp_log_density: %s takes logits [K] or [M][K] and a column of dp_index over a plate of K "
+        "members; the logits are %s, and x %s",
+        family->name, dpi_shape_text(shape, text),
+        dpi_is_groups(number) ? "has another number of groups" : "is no such column");
     return false;
 }
 
@@ -48,12 +49,15 @@ dp_expr dp_log_density(dp_dist dist, dp_expr x)
     dp_model *m = model_of(dist, x);
     const dpi_family *family;
     dpi_id arg[DPI_MAX_ARGS], value = dpi_expr_id(m, x);
+    if (m->graph.where.file == NULL)
+        m->graph.where.file = "model"; /* arguments are told with a place */
     if (m->err.status != DP_OK || value == DPI_NONE ||
         (family = dpi_take_arguments(m, "dp_log_density", dist, arg)) == NULL)
         return dpi_expression(m, DPI_NONE);
     dpi_shape shape;
     if (!family->vector_arg && !dpi_arguments_shape(m, family, arg, &shape)) {
-        FAIL(m, DP_ESHAPE, "dp_log_density: the arguments of %s do not fit together", family->name);
+        FAIL_AFTER(m, DP_ESHAPE, "dp_log_density: the arguments of %s do not fit together",
+                   family->name);
         return dpi_expression(m, DPI_NONE);
     }
     if (!family->vector_arg)
@@ -62,7 +66,7 @@ dp_expr dp_log_density(dp_dist dist, dp_expr x)
     if (!is_category(m, family, value, logits))
         return dpi_expression(m, DPI_NONE);
     if (dpi_get(&m->graph, logits)->shape.n_dims == 2 && family->form != NULL) {
-        FAIL(m, DP_EUNSUPPORTED, "dp_log_density: %s takes logits [K] only", family->name);
+        FAIL_AFTER(m, DP_EUNSUPPORTED, "dp_log_density: %s takes logits [K] only", family->name);
         return dpi_expression(m, DPI_NONE);
     }
     return dpi_expression(m, dpi_get(&m->graph, arg[0])->shape.n_dims == 2

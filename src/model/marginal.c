@@ -18,28 +18,35 @@ static dpi_shape shape_of(const dp_model *m, dpi_id id)
 
 /* ---- one latent ---- */
 
-static bool are_of_values(dp_model *m, dpi_id weights, dpi_id density)
+/* NULL, or what is wrong. */
+static const char *misfit(const dpi_shape *weights, const dpi_shape *density)
 {
-    const dpi_shape of[2] = {shape_of(m, weights), shape_of(m, density)};
-    char text[2][DPI_SHAPE_TEXT];
-    if (of[0].n_dims == 1 && of[1].n_dims == 1 && of[0].dim[0] == of[1].dim[0] && of[0].dim[0] > 1)
-        return true;
-    FAIL(m, DP_ESHAPE,
-         "a discrete latent of K >= 2 values takes log weights [K] and log densities [K]; they are "
-         "%s and %s",
-         dpi_shape_text(&of[0], text[0]), dpi_shape_text(&of[1], text[1]));
-    return false;
+    bool good = weights->n_dims == 1 && density->n_dims == 1 &&
+                weights->dim[0] == density->dim[0] && weights->dim[0] > 1;
+    return good ? NULL
+                : "a discrete latent of K >= 2 values takes log weights [K] and log densities [K]";
 }
 
-/* log_weights + log_density, [K]; DPI_NONE where they are not of the values of one latent. */
-static dp_expr joint(dp_expr log_weights, dp_expr log_density, const char *call)
+/* log_weights + log_density, [K]; DPI_NONE where they are not of the values of one latent.  With
+ * `here` the caller's place is that of the call. */
+static dp_expr joint(dp_expr log_weights, dp_expr log_density, bool here, const char *call)
 {
     dp_model *m = dpi_expr_model(log_weights, log_density, call);
     dpi_id weights = dpi_expr_id(m, log_weights), density = dpi_expr_id(m, log_density);
-    if (m->err.status != DP_OK || weights == DPI_NONE || density == DPI_NONE ||
-        !are_of_values(m, weights, density))
+    if (m->err.status != DP_OK || weights == DPI_NONE || density == DPI_NONE)
         return dpi_expression(m, DPI_NONE);
-    return dpi_expression(m, dpi_add(&m->graph, weights, density));
+    const dpi_shape of[2] = {shape_of(m, weights), shape_of(m, density)};
+    const char *wrong = misfit(&of[0], &of[1]);
+    char text[2][DPI_SHAPE_TEXT];
+    if (wrong == NULL)
+        return dpi_expression(m, dpi_add(&m->graph, weights, density));
+    (void)dpi_shape_text(&of[0], text[0]);
+    (void)dpi_shape_text(&of[1], text[1]);
+    if (here)
+        FAIL(m, DP_ESHAPE, "%s; they are %s and %s", wrong, text[0], text[1]);
+    else
+        FAIL_AFTER(m, DP_ESHAPE, "%s; they are %s and %s", wrong, text[0], text[1]);
+    return dpi_expression(m, DPI_NONE);
 }
 
 void dp_marginal_at(dp_plate rows, const char *name, dp_expr log_weights, dp_expr log_density,
@@ -47,13 +54,13 @@ void dp_marginal_at(dp_plate rows, const char *name, dp_expr log_weights, dp_exp
 {
     if (!dpi_enter(rows.model, name, file, line))
         return;
-    dp_expr each = joint(log_weights, log_density, "dp_marginal");
+    dp_expr each = joint(log_weights, log_density, true, "dp_marginal");
     dp_factor_at(rows, name, dp_log_sum_exp(each), file, line);
 }
 
 dp_expr dp_responsibilities(dp_expr log_weights, dp_expr log_density)
 {
-    return dp_softmax(joint(log_weights, log_density, __func__));
+    return dp_softmax(joint(log_weights, log_density, false, __func__));
 }
 
 /* ---- a chain ---- */
@@ -72,11 +79,12 @@ static bool fits(dp_model *m, const hidden_chain *c)
     if (k > 0 && of[1].n_dims == 2 && of[1].dim[0] == k && of[1].dim[1] == k && of[2].n_dims == 2 &&
         of[2].dim[1] == k)
         return true;
-    FAIL(m, DP_ESHAPE,
-         "a chain takes [K], [K][K] and [T][K] (first state, transitions, what is seen); they are "
-         "%s, %s and %s",
-         dpi_shape_text(&of[0], text[0]), dpi_shape_text(&of[1], text[1]),
-         dpi_shape_text(&of[2], text[2]));
+    FAIL_AFTER(
+        m, DP_ESHAPE,
+        "a chain takes [K], [K][K] and [T][K] (first state, transitions, what is seen); they are "
+        "%s, %s and %s",
+        dpi_shape_text(&of[0], text[0]), dpi_shape_text(&of[1], text[1]),
+        dpi_shape_text(&of[2], text[2]));
     return false;
 }
 
@@ -155,10 +163,11 @@ dp_expr dp_state_probabilities(dp_expr log_initial, dp_expr log_transition, dp_e
         is_circular(&c, &circular) != DP_OK)
         return dpi_expression(c.m, DPI_NONE);
     if (circular) {
-        FAIL(c.m, DP_EINVAL,
-             "%s: the first state or the transitions are computed from what is seen; compute them "
-             "from other expressions",
-             __func__);
+        FAIL_AFTER(
+            c.m, DP_EINVAL,
+            "%s: the first state or the transitions are computed from what is seen; compute them "
+            "from other expressions",
+            __func__);
         return dpi_expression(c.m, DPI_NONE);
     }
     dpi_id root = forward(&c);

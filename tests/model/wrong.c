@@ -294,6 +294,37 @@ static void parameter_of_records(draft *d)
 
 /* ---- another model ---- */
 
+static void factor_of_no_record(draft *d)
+{
+    dp_factor(d->rows, "penalty", dp_sum(d->w));
+}
+
+static void factor_of_many(draft *d)
+{
+    dp_factor(d->rows, "fit", dp_log_density(dp_normal_v(d->w, d->s), d->x));
+}
+
+static void category_read_as_numbers(draft *d)
+{
+    (void)dp_log_density(dp_categorical_logit(d->w), dp_slice(d->x, 0, 1));
+}
+
+static void category_of_more(draft *d)
+{
+    (void)dp_log_density(dp_categorical_logit(d->w), d->g);
+}
+
+static void latent_of_other_values(draft *d)
+{
+    dp_marginal(d->rows, "kind", dp_log_softmax(d->w),
+                dp_log_density(dp_normal_v(d->a, d->s), dp_slice(d->x, 0, 1)));
+}
+
+static void chain_of_other_states(draft *d)
+{
+    dp_factor(d->rows, "chain", dp_forward(d->w, dp_outer(d->a, d->a), dp_outer(d->x, d->w)));
+}
+
 static void expression_of_another(draft *d)
 {
     dp_model *other = dp_model_new();
@@ -362,6 +393,12 @@ const wrong_model wrong_models[] = {
     MODEL(no_distribution, "no distribution"),
     MODEL(latent_of_single_records, "a global latent that depends on single records"),
     MODEL(parameter_of_records, "a parameter of each record"),
+    MODEL(factor_of_no_record, "a factor that is of no record"),
+    MODEL(factor_of_many, "a factor of several numbers"),
+    MODEL(category_read_as_numbers, "the density of a category that is read as a number"),
+    MODEL(category_of_more, "the density of a category of more groups than logits"),
+    MODEL(latent_of_other_values, "a discrete latent with densities of other values"),
+    MODEL(chain_of_other_states, "a chain with transitions of other states"),
     MODEL(expression_of_another, "an expression of another model"),
 };
 const size_t n_wrong_models = sizeof wrong_models / sizeof wrong_models[0];
