@@ -23,6 +23,15 @@ DP_API dp_dist dp_negative_binomial(dp_expr mean, dp_expr dispersion);
  * dp_binomial_logit. */
 DP_API dp_dist dp_beta_binomial(dp_expr trials, dp_expr mean, dp_expr precision);
 
+/* Counts of K categories that sum to `trials` (one whole number >= 0, of the model or of each
+ * record), with chances proportional to e^(logits[k]), logits [K]: a row of K numbers with one
+ * density between them, in a column of K numbers. */
+DP_API dp_dist dp_multinomial_logit(dp_expr trials, dp_expr logits);
+
+/* The same where chances vary from row to row as Dirichlet with this concentration [K], each > 0.
+ * */
+DP_API dp_dist dp_dirichlet_multinomial(dp_expr trials, dp_expr concentration);
+
 /* Failures before the first success, 0, 1, 2, ..., with log odds `logit` of success each; mean
  * e^-logit. */
 DP_API dp_dist dp_geometric_logit(dp_expr logit);

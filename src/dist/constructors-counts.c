@@ -23,6 +23,16 @@ dp_dist dp_beta_binomial(dp_expr trials, dp_expr mean, dp_expr precision)
     return (dp_dist){.family = &dpi_beta_binomial, .arg = {trials, mean, precision}};
 }
 
+dp_dist dp_multinomial_logit(dp_expr trials, dp_expr logits)
+{
+    return of_two(&dpi_multinomial_logit, trials, logits);
+}
+
+dp_dist dp_dirichlet_multinomial(dp_expr trials, dp_expr concentration)
+{
+    return of_two(&dpi_dirichlet_multinomial, trials, concentration);
+}
+
 dp_dist dp_geometric_logit(dp_expr logit)
 {
     return of_two(&dpi_geometric_logit, logit, dp_num(0));

@@ -20,6 +20,8 @@ static const dpi_family *find(const dpi_family *const *families, size_t n, const
 const dpi_family *dpi_family_named(const char *name)
 {
     const dpi_family *const joint[] = {&dpi_dirichlet,
+                                       &dpi_multinomial_logit,
+                                       &dpi_dirichlet_multinomial,
                                        &dpi_multivariate_normal,
                                        &dpi_multivariate_normal_precision,
                                        &dpi_multivariate_normal_low_rank,

@@ -179,6 +179,7 @@ DPI_FAMILIES(DPI_DECLARED)
 #undef DPI_DECLARED
 
 /* Of rows of numbers. */
+extern const dpi_family dpi_multinomial_logit, dpi_dirichlet_multinomial; /* of rows of counts */
 extern const dpi_family dpi_dirichlet, dpi_multivariate_normal, dpi_multivariate_normal_precision,
     dpi_multivariate_normal_low_rank, dpi_multivariate_student_t, dpi_lkj_cholesky,
     dpi_gaussian_random_walk, dpi_autoregressive;

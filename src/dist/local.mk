@@ -30,6 +30,7 @@ libtacit_core_la_SOURCES += \
   %D%/lkj-cholesky.c \
   %D%/matrix-rows.c %D%/matrix-rows.h \
   %D%/mixture.c %D%/mixture-of-several.c \
+  %D%/multinomial.c \
   %D%/multivariate-normal.c \
   %D%/negative-binomial.c \
   %D%/negative-binomial-log.c \

@@ -16,8 +16,9 @@ dpi_id dpi_log_density(dpi_graph *g, const dpi_family *family, dpi_id x, const d
 /* A row of one number. */
 static bool is_short_row(const dpi_shape *shape, const dpi_family *family)
 {
-    return dpi_supports[family->support].rows != NULL &&
-           (shape->n_dims == 0 || shape->dim[shape->n_dims - 1] < 2);
+    const bool row = dpi_supports[family->support].rows != NULL ||
+                     (family->draw_joint != NULL && family->support == DPI_COUNT_TO);
+    return row && (shape->n_dims == 0 || shape->dim[shape->n_dims - 1] < 2);
 }
 
 /* False, with an error, for a latent that should be a row and is one number: the dimension of a

@@ -183,6 +183,28 @@ static dp_status check_rows(const checked *c, dp_error *err)
     return status;
 }
 
+/* Rows of counts sum to the number of trials where that is known. */
+static dp_status check_sums(const checked *c, dp_error *err)
+{
+    const dpi_family *family = c->seen->family;
+    if (family->draw_joint == NULL || family->support != DPI_COUNT_TO)
+        return DP_OK;
+    for (size_t i = 0; i < c->n; i++) {
+        double sum = 0, trials = argument_value(&c->arg[family->bound_at], i, 0, NAN);
+        for (size_t e = 0; e < c->column->size; e++) {
+            double x[2];
+            dpi_column_range(c->column, i, e, x);
+            sum += x[0];
+        }
+        if (!is_missing(c->present, i, 0) && !isnan(trials) && sum != trials)
+            return dpi_fail(err, DP_EDATA,
+                            "column '%s', record %zu (from 0): the counts do not sum to the "
+                            "number of trials, as %s needs; mend the data or leave the record out",
+                            c->seen->name, i, family->name);
+    }
+    return DP_OK;
+}
+
 static dp_status check_one(const dpi_objective *o, const dpi_observation *seen,
                            const dp_dataset *data, dp_error *err)
 {
@@ -214,7 +236,9 @@ static dp_status check_one(const dpi_objective *o, const dpi_observation *seen,
         status = check_weights(&c, err);
     if (status == DP_OK)
         status = check_intervals(&c, err);
-    return status != DP_OK ? status : check_rows(&c, err);
+    if (status == DP_OK)
+        status = check_rows(&c, err);
+    return status != DP_OK ? status : check_sums(&c, err);
 }
 
 dp_status dpi_check_observations(const dpi_objective *o, const dp_dataset *data, dp_error *err)

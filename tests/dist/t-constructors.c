@@ -100,6 +100,9 @@ static void constructors_of_expressions_keep_the_order(void **state)
           1.73, 0);
     check(dp_negative_binomial(a, b), "negative_binomial", "mean dispersion", 0.71, 1.73, 0);
     check(dp_beta_binomial(a, b, c), "beta_binomial", "trials mean precision", 0.71, 1.73, 2.79);
+    check(dp_multinomial_logit(a, b), "multinomial_logit", "trials logits", 0.71, 1.73, 0);
+    check(dp_dirichlet_multinomial(a, b), "dirichlet_multinomial", "trials concentration", 0.71,
+          1.73, 0);
     check(dp_geometric_logit(a), "geometric_logit", "logit", 0.71, 0, 0);
     check(dp_ordered_logistic(dp_num(0.25), a), "ordered_logistic", "cutpoints", 0.71 - 0.25, 0, 0);
     check(dp_ordered_probit(dp_num(0.25), a), "ordered_probit", "cutpoints", 0.71 - 0.25, 0, 0);
