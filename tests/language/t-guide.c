@@ -50,6 +50,12 @@ static void steps_of_time_are_models(void **state)
     check(guide_dynamics, n_guide_dynamics);
 }
 
+static void what_is_no_formula_is_a_model(void **state)
+{
+    (void)state;
+    check(guide_brms, n_guide_brms);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -58,6 +64,7 @@ int main(void)
         cmocka_unit_test(what_is_measured_in_part_is_a_model),
         cmocka_unit_test(discrete_latents_are_models),
         cmocka_unit_test(steps_of_time_are_models),
+        cmocka_unit_test(what_is_no_formula_is_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
