@@ -5,7 +5,7 @@ libtacit_core_la_SOURCES += \
   %D%/describe.c \
   %D%/design.c %D%/design.h \
   %D%/family.c %D%/family.h \
-  %D%/formula.c %D%/formula.h \
+  %D%/groups.c %D%/formula.c %D%/formula.h \
   %D%/layout.c %D%/layout.h \
   %D%/model.c \
   %D%/parse.c %D%/parse.h \

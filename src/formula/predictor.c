@@ -1,4 +1,4 @@
-/* Predictors: coefficients, effects of groups, smooths.
+/* Predictors: coefficients, offsets, and what groups.c and smooth.c add.
  *
  *   p_i = centre + unit * (a + w . (x_i - c) / s + sum over groups of r[group_i] * z_i) + offset_i
  *
@@ -76,7 +76,7 @@ static bool is_natural(const dpi_parameter *p)
     return p->shift == 0 && p->unit == 1;
 }
 
-static const char *latent_name(dpi_formula_walk *k, const char *name, bool natural)
+const char *dpi_walk_latent_name(dpi_formula_walk *k, const char *name, bool natural)
 {
     dpi_bytes to = {0};
     dpi_text_add(&to, natural ? "" : "scaled.");
@@ -97,8 +97,9 @@ dpi_value dpi_walk_parameter(dpi_formula_walk *k, const dpi_parameter *p)
 {
     dpi_prior prior;
     (void)dpi_walk_prior(k, p, &prior);
-    const dpi_value latent = dpi_write_sample(&k->w, NULL, latent_name(k, p->name, is_natural(p)),
-                                              1, dpi_write_prior(&k->w, &prior));
+    const dpi_value latent =
+        dpi_write_sample(&k->w, NULL, dpi_walk_latent_name(k, p->name, is_natural(p)), 1,
+                         dpi_write_prior(&k->w, &prior));
     if (!is_natural(p))
         dpi_write_deterministic(&k->w, p->name, moved(k, p->shift, p->unit, latent));
     return latent;
@@ -167,7 +168,7 @@ const char *dpi_by_name(const dpi_grouping *g, dpi_arena *arena)
     return dpi_text_take(&to, arena);
 }
 
-static const char *safe(dpi_formula_walk *k, const char *text)
+const char *dpi_walk_safe(dpi_formula_walk *k, const char *text)
 {
     k->w.failed = k->w.failed || text == NULL;
     return text != NULL ? text : "";
@@ -298,8 +299,8 @@ static dpi_value population(dpi_formula_walk *k, const dpi_predictor *p, const d
         eta = a = dpi_walk_parameter(k, &own);
     }
     if (d->n > 0) {
-        const dpi_value x =
-            dpi_write_data(&k->w, safe(k, dpi_design_name(p, SIZE_MAX, &k->w.arena)), d->n);
+        const dpi_value x = dpi_write_data(
+            &k->w, dpi_walk_safe(k, dpi_design_name(p, SIZE_MAX, &k->w.arena)), d->n);
         b = coefficients(k, d, names);
         const dpi_value sum = dpi_write_dot(&k->w, d->n, x, b);
         eta = intercept ? DPI_WRITE2(&k->w, dp_add, a, sum) : sum;
@@ -312,122 +313,6 @@ static dpi_value population(dpi_formula_walk *k, const dpi_predictor *p, const d
     return dpi_write_let(&k->w, "eta", eta);
 }
 
-/* ---- effects of groups ---- */
-
-static dpi_member *member_of(dpi_formula_walk *k, const dpi_grouping *g, size_t members)
-{
-    const char *by = safe(k, dpi_by_name(g, &k->w.arena));
-    for (size_t i = 0; i < k->n_members; i++)
-        if (strcmp(k->member[i].by, by) == 0)
-            return &k->member[i];
-    if (!dpi_arena_grow(&k->w.arena, (void **)&k->member, &k->capacity, k->n_members + 1,
-                        sizeof *k->member)) {
-        k->w.failed = true;
-        return NULL;
-    }
-    dpi_member *one = &k->member[k->n_members++];
-    one->by = by;
-    one->groups = dpi_write_plate(&k->w, by, members);
-    one->index = dpi_write_indices(&k->w, by, g->several ? g->n_by : 1, one->groups);
-    return one;
-}
-
-/* The value of each record's group; of several groups their mean. */
-static dpi_value picked(dpi_formula_walk *k, const dpi_grouping *g, const dpi_member *m,
-                        dpi_value effects)
-{
-    const dpi_value of = DPI_WRITE2(&k->w, dp_pick, effects, m->index);
-    return g->several ? dpi_write_scaled(&k->w, 1 / (double)g->n_by, DPI_WRITE1(&k->w, dp_sum, of))
-                      : of;
-}
-
-/* An effect of groups: its name, its standard deviation, one number for each group. */
-typedef struct effect {
-    const char *name, *term; /* "g__x", "x" */
-    double unit;             /* natural = unit * latent */
-    dpi_value sd, value;
-} effect;
-
-static effect begin_effect(dpi_formula_walk *k, const dpi_member *m, const dpi_design *d, size_t j,
-                           const dpi_predictor_names *names)
-{
-    const bool first = d->intercept && j == 0;
-    const dpi_design_column *c = first ? NULL : &d->column[j - (d->intercept ? 1 : 0)];
-    effect e = {.unit = first ? names->unit : names->unit / c->scale};
-    e.term = dpi_walk_joined(k, names->infix, first ? "Intercept" : c->name, "");
-    e.name = dpi_walk_joined(k, m->by, "__", e.term);
-    const dpi_parameter sd = {.name = dpi_walk_joined(k, "sd_", e.name, ""),
-                              .classes = {dpi_walk_joined(k, "sd_", m->by, ""), "sd", NULL},
-                              .kind = DPI_PARAMETER_POSITIVE,
-                              .prior = dpi_prior_make("half_normal", 1, 0, 0),
-                              .unit = e.unit};
-    e.sd = dpi_walk_parameter(k, &sd);
-    return e;
-}
-
-/* Draws the effects given their mean and standard deviation. */
-static void draw_effect(dpi_formula_walk *k, const dpi_member *m, effect *e, dpi_value mean,
-                        dpi_value sd)
-{
-    const char *name = dpi_walk_joined(k, "r_", e->name, "");
-    e->value = dpi_write_sample(&k->w, &m->groups, latent_name(k, name, e->unit == 1), 1,
-                                DPI_LAW2(&k->w, dp_normal_v, mean, sd));
-    if (e->unit != 1)
-        dpi_write_deterministic(&k->w, name, dpi_write_scaled(&k->w, e->unit, e->value));
-}
-
-/* Two effects with correlation rho ~ LKJ(1), which for two is uniform: the second one given the
- * first is normal with mean rho sd_2 / sd_1 r_1 and standard deviation sd_2 sqrt(1 - rho^2). */
-static void draw_pair(dpi_formula_walk *k, const dpi_member *m, effect e[2])
-{
-    dpi_writer *w = &k->w;
-    const char *name =
-        dpi_walk_joined(k, dpi_walk_joined(k, "cor_", e[0].name, "__"), e[1].term, "");
-    const dpi_prior flat = dpi_prior_make("uniform", -1, 1, 0);
-    dpi_walk_tell(k, name, &flat);
-    const dpi_value rho = dpi_write_sample(w, NULL, name, 1, dpi_write_prior(w, &flat));
-    const dpi_value zero = dpi_write_number(w, 0), one = dpi_write_number(w, 1);
-    draw_effect(k, m, &e[0], zero, e[0].sd);
-    const dpi_value slope = DPI_WRITE2(w, dp_mul, rho, DPI_WRITE2(w, dp_div, e[1].sd, e[0].sd));
-    const dpi_value rest =
-        DPI_WRITE1(w, dp_sqrt, DPI_WRITE2(w, dp_sub, one, DPI_WRITE1(w, dp_square, rho)));
-    draw_effect(k, m, &e[1], DPI_WRITE2(w, dp_mul, slope, e[0].value),
-                DPI_WRITE2(w, dp_mul, e[1].sd, rest));
-}
-
-static dpi_value add_grouping(dpi_formula_walk *k, const dpi_predictor *p, const dpi_layout *l,
-                              size_t g, const dpi_predictor_names *names, dpi_value eta)
-{
-    const dpi_grouping *grouping = &p->grouping[g];
-    const dpi_design *d = &l->effects[g];
-    const size_t n = d->n + (d->intercept ? 1 : 0);
-    dpi_member *found = member_of(k, grouping, l->members[g]);
-    effect *e = dpi_arena_alloc(&k->w.arena, n, sizeof *e);
-    if (e == NULL || found == NULL) {
-        k->w.failed = true;
-        return eta;
-    }
-    const dpi_member m = *found;
-    dpi_value z = {0};
-    if (d->n > 0)
-        z = dpi_write_data(&k->w, safe(k, dpi_design_name(p, g, &k->w.arena)), d->n);
-    for (size_t j = 0; j < n; j++)
-        e[j] = begin_effect(k, &m, d, j, names);
-    if (grouping->correlated && n == 2)
-        draw_pair(k, &m, e);
-    for (size_t j = 0; j < n; j++) {
-        if (!(grouping->correlated && n == 2))
-            draw_effect(k, &m, &e[j], dpi_write_number(&k->w, 0), e[j].sd);
-        dpi_value one = picked(k, grouping, &m, e[j].value);
-        const size_t column = j - (d->intercept ? 1 : 0);
-        if (!(d->intercept && j == 0))
-            one = DPI_WRITE2(&k->w, dp_mul, one,
-                             d->n == 1 ? z : dpi_write_slice(&k->w, z, column, 1));
-        eta = dpi_write_let(&k->w, "eta", DPI_WRITE2(&k->w, dp_add, eta, one));
-    }
-    return eta;
-}
-
 /* ---- the whole ---- */
 
 dpi_value dpi_walk_predictor(dpi_formula_walk *k, const dpi_predictor *p, const dpi_layout *l,
@@ -435,12 +320,13 @@ dpi_value dpi_walk_predictor(dpi_formula_walk *k, const dpi_predictor *p, const 
 {
     dpi_value eta = population(k, p, &l->design, names);
     for (size_t g = 0; g < p->n_groupings; g++)
-        eta = add_grouping(k, p, l, g, names, eta);
+        eta = dpi_walk_groups(k, p, l, g, names, eta);
     for (size_t i = 0; i < p->n_smooths; i++)
         eta = DPI_WRITE2(&k->w, dp_add, eta, dpi_walk_smooth(k, p, l, i, names));
     eta = moved(k, l->design.intercept ? names->centre : 0, names->unit, eta);
     if (p->n_offsets > 0)
-        eta = DPI_WRITE2(&k->w, dp_add, eta,
-                         dpi_write_data(&k->w, safe(k, dpi_offset_name(p, &k->w.arena)), 1));
+        eta =
+            DPI_WRITE2(&k->w, dp_add, eta,
+                       dpi_write_data(&k->w, dpi_walk_safe(k, dpi_offset_name(p, &k->w.arena)), 1));
     return dpi_write_let(&k->w, "predictor", eta);
 }

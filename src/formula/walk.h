@@ -66,12 +66,21 @@ dp_status dpi_walk_model(dpi_formula_walk *k);
 dpi_value dpi_walk_smooth(dpi_formula_walk *k, const dpi_predictor *p, const dpi_layout *l,
                           size_t i, const dpi_predictor_names *names);
 
+/* `eta` and the effects of grouping number g. */
+dpi_value dpi_walk_groups(dpi_formula_walk *k, const dpi_predictor *p, const dpi_layout *l,
+                          size_t g, const dpi_predictor_names *names, dpi_value eta);
+
 /* Where the eigenfunctions of a Gaussian process vanish, in half ranges from the middle. */
 #define DPI_WIDE 1.5
 
 /* before + middle + after, in the walk's arena. */
 const char *dpi_walk_joined(dpi_formula_walk *k, const char *before, const char *middle,
                             const char *after);
+
+/* The text, or "" and a failed walk where it is NULL; the name of a latent, which is that of its
+ * parameter where it is natural, and else has "scaled." before it. */
+const char *dpi_walk_safe(dpi_formula_walk *k, const char *text);
+const char *dpi_walk_latent_name(dpi_formula_walk *k, const char *name, bool natural);
 
 /* Names of columns of a formula's data set, in an arena: "design(mu)" with g = SIZE_MAX, and of the
  * effects of its grouping number g "design(mu | g)"; "offset(mu)"; "s(x)"; "g:h". */

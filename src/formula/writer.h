@@ -3,6 +3,7 @@
 #define DPI_FORMULA_WRITER_H
 
 #include <tacit/model.h>
+#include <tacit/multivariate.h>
 #include <tacit/smooth.h>
 
 #include "base/alloc.h"

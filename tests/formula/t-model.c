@@ -99,6 +99,8 @@ static const written all[] = {
     {"written_categories", "heart", "categorical", "cp ~ age + factor(sex)", written_categories},
     {"written_grades", "simulated", "cumulative(probit)", "grade ~ exposure + (1 | g)",
      written_grades},
+    {"written_rows", "simulated", "gaussian", "normal ~ x + (1 + x + z | g) + (x + f | mm(g, g2))",
+     written_rows},
     {"written_counts", "simulated", "negbinomial", "zeros ~ x, shape ~ z", written_counts},
     {"written_trials", "simulated", "binomial(cloglog)",
      "successes | trials(trials) ~ 0 + poly(x, 2) + (1 | g/h)", written_trials},
