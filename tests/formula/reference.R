@@ -226,3 +226,5 @@ line("b_sigma_Intercept", disp[1, 1] / 2, disp[1, 2] / 2)
 line("b_sigma_x", disp[2, 1] / 2, disp[2, 2] / 2)
 linear("simulated", "normal ~ poly(x, 2, raw = TRUE) + z", lm(normal ~ poly(x, 2, raw = TRUE) + z, s))
 generalised("simulated", "bernoulli(cloglog)", "censored ~ x + z", glm(censored ~ x + z, binomial("cloglog"), s))
+mixed("simulated", "gaussian", "crossed ~ x + z + f + (1 + x + z | g)",
+      lmer(crossed ~ x + z + f + (1 + x + z | g), s))

@@ -2,6 +2,7 @@
  * are those of the C that they write. */
 #include <tacit/formula.h>
 #include <tacit/infer.h>
+#include <tacit/multivariate.h>
 
 #include <math.h>
 #include <stdlib.h>
