@@ -54,7 +54,7 @@ static void two_traits(dp_model *m)
     dp_observe(rows, "y", dp_multivariate_normal_cholesky(mean, e));
 }
 
-/* brms, phylogenetics: effects of species with a known covariance, y ~ x + (1 | gr(species, cov = A)) */
+/* brms, phylogenetics: effects of species with a known covariance, gr(species, cov = A) */
 static void phylogeny(dp_model *m)
 {
     static const double a[K * K] = {1, .5, .2, .5, 1, .3, .2, .3, 1};
