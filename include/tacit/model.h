@@ -189,6 +189,9 @@ DP_API dp_expr dp_square(dp_expr a);
 DP_API dp_expr dp_logistic(dp_expr a); /* 1 / (1 + e^-a), the sigmoid */
 DP_API dp_expr dp_softplus(dp_expr a);
 DP_API dp_expr dp_tanh(dp_expr a);
+DP_API dp_expr dp_sin(dp_expr a); /* a in radians */
+DP_API dp_expr dp_cos(dp_expr a);
+DP_API dp_expr dp_atan(dp_expr a);
 DP_API dp_expr dp_abs(dp_expr a);
 DP_API dp_expr dp_normal_cdf(dp_expr a); /* Phi(a) */
 

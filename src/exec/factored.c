@@ -221,6 +221,8 @@ const dpi_factored dpi_factored_forms[DPI_N_OPS] = {
     REFUSE(sign, made),
     REFUSE(lgamma, made),
     REFUSE(polygamma, made),
+    REFUSE(sin, made),
+    REFUSE(cos, made),
     REFUSE(log1mexp, made),
     REFUSE(cloglog, made),
     REFUSE(erf, made),

@@ -28,6 +28,8 @@ const dpi_strip_rule dpi_strip_rules[DPI_N_OPS] = {
     RUN(sign),
     RUN(lgamma),
     RUN(polygamma),
+    RUN(sin),
+    RUN(cos),
     RUN(log1mexp),
     RUN(cloglog),
     RUN(erf),

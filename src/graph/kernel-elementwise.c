@@ -138,6 +138,16 @@ void dpi_double_abs(const dpi_call *c)
     dpi_unary_loop(c, fabs);
 }
 
+void dpi_double_sin(const dpi_call *c)
+{
+    dpi_unary_loop(c, sin);
+}
+
+void dpi_double_cos(const dpi_call *c)
+{
+    dpi_unary_loop(c, cos);
+}
+
 DPI_INLINE double sign(double a)
 {
     return a > 0 ? 1 : a < 0 ? -1 : a;

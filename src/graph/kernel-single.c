@@ -246,6 +246,16 @@ void dpi_single_log1p(const dpi_call_single *c)
     unary(c, log1pf);
 }
 
+void dpi_single_sin(const dpi_call_single *c)
+{
+    unary(c, sinf);
+}
+
+void dpi_single_cos(const dpi_call_single *c)
+{
+    unary(c, cosf);
+}
+
 /* These are computed in double, number by number. */
 DPI_INLINE float log_gamma(float a)
 {

@@ -74,6 +74,19 @@ static void abs_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
     result[0] = dpi_times(g, adjoint, dpi_unary(g, &dpi_op_sign, dpi_get(g, y)->in[0]));
 }
 
+/* y = sin a;  y' = cos a */
+static void sin_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    result[0] = dpi_times(g, adjoint, dpi_unary(g, &dpi_op_cos, dpi_get(g, y)->in[0]));
+}
+
+/* y = cos a;  y' = -sin a */
+static void cos_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    dpi_id slope = dpi_unary(g, &dpi_op_sin, dpi_get(g, y)->in[0]);
+    result[0] = dpi_unary(g, &dpi_op_neg, dpi_times(g, adjoint, slope));
+}
+
 /* y = log Gamma(a);  y' = digamma(a) */
 static void lgamma_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
@@ -114,6 +127,8 @@ const dpi_op dpi_op_tanh = UNARY(tanh, "tanh a", dpi_flops_transcendental);
 const dpi_op dpi_op_abs = UNARY(abs, "|a|", dpi_flops_cheap);
 /* NaN for NaN;  y' = 0 */
 const dpi_op dpi_op_sign = {ROW(sign, "sign of a", dpi_flops_cheap)};
+const dpi_op dpi_op_sin = UNARY(sin, "sin a", dpi_flops_transcendental);
+const dpi_op dpi_op_cos = UNARY(cos, "cos a", dpi_flops_transcendental);
 const dpi_op dpi_op_lgamma = UNARY(lgamma, "log Gamma(a)", dpi_flops_transcendental);
 const dpi_op dpi_op_polygamma = {ROW(polygamma, "psi_n(a)", dpi_flops_transcendental),
                                  .given = DPI_ATTR_NUMBER, .backward = polygamma_backward,

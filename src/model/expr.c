@@ -127,6 +127,21 @@ dp_expr dp_tanh(dp_expr a)
     return unary(&dpi_op_tanh, a);
 }
 
+dp_expr dp_sin(dp_expr a)
+{
+    return unary(&dpi_op_sin, a);
+}
+
+dp_expr dp_cos(dp_expr a)
+{
+    return unary(&dpi_op_cos, a);
+}
+
+dp_expr dp_atan(dp_expr a)
+{
+    return unary(&dpi_op_atan, a);
+}
+
 dp_expr dp_abs(dp_expr a)
 {
     return unary(&dpi_op_abs, a);

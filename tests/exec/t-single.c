@@ -267,15 +267,30 @@ static void every_kernel_for_floats_is_that_for_doubles(void **state)
     size_t seen = 0, known = 0;
     for (size_t i = 0; i < DPI_N_OPS; i++)
         seen += dpi_kernels_single[i].run != NULL;
-    static const dpi_op *const unary[] = {
-        &dpi_op_neg,           &dpi_op_exp,      &dpi_op_square,
-        &dpi_op_logistic,      &dpi_op_softplus, &dpi_op_tanh,
-        &dpi_op_sqrt,          &dpi_op_relu,     &dpi_op_normal_cdf,
-        &dpi_op_expm1,         &dpi_op_log,      &dpi_op_log1p,
-        &dpi_op_abs,           &dpi_op_sign,     &dpi_op_lgamma,
-        &dpi_op_polygamma,     &dpi_op_log1mexp, &dpi_op_cloglog,
-        &dpi_op_erf,           &dpi_op_atan,     &dpi_op_log_normal_cdf,
-        &dpi_op_log_cauchy_cdf};
+    static const dpi_op *const unary[] = {&dpi_op_neg,
+                                          &dpi_op_exp,
+                                          &dpi_op_square,
+                                          &dpi_op_logistic,
+                                          &dpi_op_softplus,
+                                          &dpi_op_tanh,
+                                          &dpi_op_sqrt,
+                                          &dpi_op_relu,
+                                          &dpi_op_normal_cdf,
+                                          &dpi_op_expm1,
+                                          &dpi_op_log,
+                                          &dpi_op_log1p,
+                                          &dpi_op_abs,
+                                          &dpi_op_sign,
+                                          &dpi_op_lgamma,
+                                          &dpi_op_polygamma,
+                                          &dpi_op_log1mexp,
+                                          &dpi_op_cloglog,
+                                          &dpi_op_sin,
+                                          &dpi_op_cos,
+                                          &dpi_op_erf,
+                                          &dpi_op_atan,
+                                          &dpi_op_log_normal_cdf,
+                                          &dpi_op_log_cauchy_cdf};
     for (size_t i = 0; i < sizeof unary / sizeof unary[0]; i++) {
         check_operation(unary[i], 5, true, 1, false, NULL);
         check_operation(unary[i], 19, true, 1, false, NULL);

@@ -69,6 +69,10 @@ static real unary(const dpi_node *node, real a)
         return 1 / (1 + expl(-a));
     if (op == &dpi_op_softplus)
         return a > 40 ? a + expl(-a) : log1pl(expl(a));
+    if (op == &dpi_op_sin)
+        return sinl(a);
+    if (op == &dpi_op_cos)
+        return cosl(a);
     if (op == &dpi_op_tanh)
         return tanhl(a);
     if (op == &dpi_op_abs)

@@ -64,6 +64,8 @@ static const point table[] = {
     STEPPED(logistic, 1, 11.3, 19.7),
     UNARY(softplus, -2.385, 2.913), STEPPED(softplus, 1, -33.7, -28.3),
     STEPPED(softplus, 1, 11.3, 19.7),
+    UNARY(sin, -2.385, 2.913), STEPPED(sin, 1, 41.7, 53.9),
+    UNARY(cos, -2.385, 2.913), STEPPED(cos, 1, 41.7, 53.9),
     UNARY(tanh, -2.385, 2.913), STEPPED(tanh, 1, 4.3e-8, 5.9e-7),
     UNARY(abs, -2.913, -0.385), UNARY(abs, 0.385, 2.913),
     UNARY(sign, -2.913, -0.385), UNARY(sign, 0.385, 2.913),

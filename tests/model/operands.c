@@ -74,9 +74,10 @@ static double softplus(double a)
 }
 
 const struct unary unaries[N_UNARIES] = {
-    {dp_neg, negative},      {dp_exp, exp},          {dp_log, log},   {dp_log1p, log1p},
-    {dp_sqrt, sqrt},         {dp_square, squared},   {dp_tanh, tanh}, {dp_abs, fabs},
-    {dp_logistic, logistic}, {dp_softplus, softplus}};
+    {dp_neg, negative},     {dp_exp, exp},        {dp_log, log},   {dp_log1p, log1p},
+    {dp_sqrt, sqrt},        {dp_square, squared}, {dp_tanh, tanh}, {dp_abs, fabs},
+    {dp_sin, sin},          {dp_cos, cos},        {dp_atan, atan}, {dp_logistic, logistic},
+    {dp_softplus, softplus}};
 
 static void set(dpi_run *run, dp_expr e, const double *values, size_t n)
 {

@@ -4,7 +4,7 @@
 
 #include <tacit/model.h>
 
-enum { N = 2, GROUPS = 3, N_UNARIES = 10, N_BINARIES = 4 };
+enum { N = 2, GROUPS = 3, N_UNARIES = 13, N_BINARIES = 4 };
 
 /* Globals s (a number), v [3], W [2][3], one [1], a [3] and b [3][2] over groups; records x [3],
  * g. */
