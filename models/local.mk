@@ -12,6 +12,7 @@ libtacit_core_la_SOURCES += \
   %D%/linear.c \
   %D%/logistic.c \
   %D%/mlp.c \
+  %D%/multinomial.c \
   %D%/negative_binomial.c \
   %D%/ordered.c \
   %D%/poisson.c \

@@ -93,6 +93,22 @@ typedef struct dp_ordered_opts {
 DP_API dp_status dp_ordered_regression(const dp_ordered_opts *opts, dp_model **m,
                                        dp_error *err) DP_MUST_CHECK;
 
+/* Rows of counts of categories, each row out of a number of trials: softmax(0, eta), eta =
+ * intercept + x W for all categories but the first.
+ *
+ *   column   x  [predictors], where there are any;  trials;  y  [categories], which sum to trials
+ *   latents  intercept  [categories - 1] ~ N(0, intercept_scale);  w  [predictors][categories - 1],
+ *            without the first dimension for one predictor, ~ N(0, scale)
+ *   value    eta  [categories - 1] */
+typedef struct dp_multinomial_opts {
+    size_t predictors, categories; /* 0: none; at least 3 */
+    double scale;                  /* [2.5] */
+    double intercept_scale;        /* [5] */
+} dp_multinomial_opts;
+
+DP_API dp_status dp_multinomial_regression(const dp_multinomial_opts *opts, dp_model **m,
+                                           dp_error *err) DP_MUST_CHECK;
+
 /* ---- mixture ---- */
 
 /* x comes from component k with chance w_k: x_j ~ N(mean_kj, sd_k); the component is summed out.

@@ -1,5 +1,6 @@
-/* Regressions of counts and of ordered categories: the density by hand at the fit's latents, the
- * truth given back, by variational inference and by private rounds with a large budget. */
+/* Regressions of counts, of rows of them and of ordered categories: the density by hand at the
+ * fit's latents, the truth given back, by variational inference and by private rounds with a large
+ * budget. */
 #include <math.h>
 
 #include <tacit/infer.h>
@@ -127,6 +128,56 @@ static void ratings_give_slopes_and_cutpoints(void **state)
     check_ratings(true);
 }
 
+enum { VOTES = 400, PARTIES = 3 };
+
+/* Votes are drawn one by one; the log density by hand at the fit's latents. */
+static void votes_give_slopes(void **state)
+{
+    (void)state;
+    static double vote[VOTES * 30], counts_of[VOTES][PARTIES], trials[VOTES], density[VOTES];
+    const double truth[D][PARTIES - 1] = {{0.7, -0.4}, {0.2, 0.9}};
+    double w[D][PARTIES - 1], intercept[PARTIES - 1];
+    dp_error err = {0};
+    dp_model *m;
+    const dp_multinomial_opts o = {.predictors = D, .categories = PARTIES};
+    world_normal(15, VOTES * D, &x[0][0]);
+    world_uniform(16, VOTES * 30, vote);
+    for (int i = 0; i < VOTES; i++) {
+        const double a = exp(0.3 + truth[0][0] * x[i][0] + truth[1][0] * x[i][1]);
+        const double b = exp(-0.2 + truth[0][1] * x[i][0] + truth[1][1] * x[i][1]);
+        trials[i] = 10 + i % 20;
+        counts_of[i][0] = counts_of[i][1] = counts_of[i][2] = 0;
+        for (int t = 0; t < 10 + i % 20; t++) {
+            const double at = vote[30 * i + t] * (1 + a + b);
+            counts_of[i][at < 1 ? 0 : at < 1 + a ? 1 : 2]++;
+        }
+    }
+    dp_dataset *data = dp_dataset_new(VOTES);
+    const dp_given given = {.data = data};
+    dp_dataset_real(data, "x", D, &x[0][0]);
+    dp_dataset_real(data, "trials", 1, trials);
+    dp_dataset_real(data, "y", PARTIES, &counts_of[0][0]);
+    assert_ok(dp_multinomial_regression(&o, &m, &err), err.text);
+    dp_fit *fit = world_fit(m, NULL, data, &plain);
+    world_value(fit, NULL, "w", D * (PARTIES - 1), &w[0][0]);
+    world_value(fit, NULL, "intercept", PARTIES - 1, intercept);
+    assert_ok(dp_fit_log_density(fit, &given, VOTES, density, &err), err.text);
+    for (int i = 0; i < VOTES; i++) {
+        double eta[PARTIES] = {0}, sum = 1, expected = lgamma(trials[i] + 1);
+        for (int k = 1; k < PARTIES; k++) {
+            eta[k] = intercept[k - 1] + w[0][k - 1] * x[i][0] + w[1][k - 1] * x[i][1];
+            sum += exp(eta[k]);
+        }
+        for (int k = 0; k < PARTIES; k++)
+            expected += counts_of[i][k] * (eta[k] - log(sum)) - lgamma(counts_of[i][k] + 1);
+        assert_close(density[i], expected, 1e-10, 1e-10);
+    }
+    for (size_t k = 0; k < D * (PARTIES - 1); k++)
+        world_recovers(fit, "w", D * (PARTIES - 1), k, (&truth[0][0])[k], 6.2);
+    dp_fit_free(fit);
+    dp_dataset_free(data);
+}
+
 /* The main method, by which scores are clipped around what the model expects: the loop refuses an
  * option for rounds. */
 static void private_rounds_take_both(void **state)
@@ -165,6 +216,10 @@ static void options_that_are_no_model_are_refused(void **state)
                      k < 2 ? "a scale of the priors" : "at least 3");
         assert_null(m);
     }
+    const dp_multinomial_opts none[] = {{.categories = 2}, {.categories = 3, .scale = -1}};
+    for (size_t k = 0; k < 2; k++)
+        assert_fails(dp_multinomial_regression(&none[k], &m, &err), DP_EINVAL, &err,
+                     k == 0 ? "at least 3 categories" : "a scale of the priors");
     const dp_regression_opts no_scale = {.scale = -1};
     assert_fails(dp_negative_binomial_regression(&no_scale, &m, &err), DP_EINVAL, &err, "a scale");
 }
@@ -174,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_give_slopes_and_dispersion),
         cmocka_unit_test(ratings_give_slopes_and_cutpoints),
+        cmocka_unit_test(votes_give_slopes),
         cmocka_unit_test(private_rounds_take_both),
         cmocka_unit_test(options_that_are_no_model_are_refused),
     };
