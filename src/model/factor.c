@@ -44,6 +44,21 @@ static dpi_id of_rows(dpi_graph *g, dpi_id logits, dpi_id x)
                    dpi_unary(g, &dpi_op_log_sum_exp, logits));
 }
 
+/* Whether the numbers of x and of the arguments go together. */
+static bool fits(dp_model *m, const dpi_family *family, dpi_id x, const dpi_shape *arguments)
+{
+    const dpi_shape *shape = &dpi_get(&m->graph, x)->shape;
+    char text[2][DPI_SHAPE_TEXT];
+    dpi_shape joined;
+    if (dpi_shape_join(shape, arguments, &joined))
+        return true;
+    FAIL_AFTER(m, DP_ESHAPE,
+               "dp_log_density: x is %s, and the arguments of %s are together %s; the smaller one "
+               "must have the last dimensions of the larger",
+               dpi_shape_text(shape, text[0]), family->name, dpi_shape_text(arguments, text[1]));
+    return false;
+}
+
 dp_expr dp_log_density(dp_dist dist, dp_expr x)
 {
     dp_model *m = model_of(dist, x);
@@ -60,8 +75,10 @@ dp_expr dp_log_density(dp_dist dist, dp_expr x)
                    family->name);
         return dpi_expression(m, DPI_NONE);
     }
-    if (!family->vector_arg)
+    if (!family->vector_arg && fits(m, family, value, &shape))
         return dpi_expression(m, dpi_family_log_density(family, &m->graph, value, arg));
+    if (!family->vector_arg)
+        return dpi_expression(m, DPI_NONE);
     const dpi_id logits = arg[family->bound_at];
     if (!is_category(m, family, value, logits))
         return dpi_expression(m, DPI_NONE);

@@ -109,7 +109,7 @@ static void misfit(dp_model *m, const char *name, const dpi_family *family, cons
              "dimensions of the larger, and a value per group meets records by dp_pick",
              name, list);
     else
-        FAIL(m, DP_ESHAPE, "the arguments of '%s' do not fit together; %s takes %s", name,
+        FAIL(m, DP_ESHAPE, "the arguments of '%s' do not fit together: %s; %s takes %s", name, list,
              family->name, family->takes);
 }
 

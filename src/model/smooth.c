@@ -124,8 +124,9 @@ dp_expr dp_smooth_at(dp_expr x, const char *name, const dp_smooth_opts *opts, co
         return dpi_expression(m, DPI_NONE);
     const char *why = wrong_options(opts);
     if (why != NULL || !is_number(x)) {
-        FAIL(m, why != NULL ? DP_EDOMAIN : DP_ESHAPE, "smooth '%s': %s", name,
-             why != NULL ? why : "x must be one number; take it by dp_slice");
+        FAIL(m, why != NULL ? DP_EDOMAIN : DP_ESHAPE,
+             "smooth '%s' over %g ... %g by %zu functions: %s", name, opts->low, opts->high,
+             opts->functions, why != NULL ? why : "x must be one number; take it by dp_slice");
         return dpi_expression(m, DPI_NONE);
     }
     size_t functions = opts->functions == 0 ? 10 : opts->functions, n = functions + CUBIC + 1;

@@ -27,7 +27,8 @@ written = %D%/written.c %D%/written.h
 %C%_t_objective_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_objective_refused_SOURCES = %D%/t-objective-refused.c
 UNIT_TESTS += %D%/t-messages
-%C%_t_messages_SOURCES = %D%/t-messages.c %D%/wrong.c %D%/wrong.h
+%C%_t_messages_SOURCES = %D%/t-messages.c %D%/wrong.c \
+  %D%/wrong-distributions.c %D%/wrong.h
 EXTRA_DIST += %D%/messages.expected
 UNIT_TESTS += %D%/t-factor
 %C%_t_factor_SOURCES = %D%/t-factor.c $(operands)

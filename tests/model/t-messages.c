@@ -43,27 +43,34 @@ static bool replace(const char *message, const char *file, const char *by, char 
     return true;
 }
 
-/* All messages in the order of the table. */
-static void write_all(char *text)
+/* All messages of a table in its order, behind what is used of the text. */
+static void write_table(const wrong_model *models, size_t n, char *text, size_t *used)
 {
-    size_t used = 0;
-    for (size_t k = 0; k < n_wrong_models; k++) {
+    const char *file = models == wrong_models ? "wrong.c" : "wrong-distributions.c";
+    for (size_t k = 0; k < n; k++) {
         draft d = begin();
         char once[MESSAGE], twice[MESSAGE], message[MESSAGE];
         assert_int_equal(dp_model_status(d.m), DP_OK);
-        wrong_models[k].write(&d);
+        models[k].write(&d);
         if (dp_model_error(d.m) == NULL)
-            fail_msg("%s: no error", wrong_models[k].what);
-        bool here = replace(dp_model_error(d.m), "wrong.c", "model.c", once);
+            fail_msg("%s: no error", models[k].what);
+        bool here = replace(dp_model_error(d.m), file, "model.c", once);
         bool above = replace(once, "t-messages.c", "model.c, above", twice);
         if (!here && !above)
-            fail_msg("%s: no place: %s", wrong_models[k].what, twice);
-        (void)replace(twice, "wrong.c", "model.c", message);
-        used += (size_t)snprintf(text + used, ROOM - used, "%s\n    %s\n", wrong_models[k].what,
-                                 message);
-        assert_true(used < ROOM);
+            fail_msg("%s: no place: %s", models[k].what, twice);
+        (void)replace(twice, file, "model.c", message);
+        *used +=
+            (size_t)snprintf(text + *used, ROOM - *used, "%s\n    %s\n", models[k].what, message);
+        assert_true(*used < ROOM);
         dp_model_free(d.m);
     }
+}
+
+static void write_all(char *text)
+{
+    size_t used = 0;
+    write_table(wrong_models, n_wrong_models, text, &used);
+    write_table(wrong_distributions, n_wrong_distributions, text, &used);
 }
 
 static void messages_are_those_of_the_golden_file(void **state)

@@ -17,7 +17,7 @@ typedef struct wrong_model {
     void (*write)(draft *d);
 } wrong_model;
 
-extern const wrong_model wrong_models[];
-extern const size_t n_wrong_models;
+extern const wrong_model wrong_models[], wrong_distributions[];
+extern const size_t n_wrong_models, n_wrong_distributions;
 
 #endif
