@@ -6,6 +6,7 @@ libtacit_core_la_SOURCES += \
   %D%/dawid_skene.c \
   %D%/factor_analysis.c \
   %D%/gaussian_mixture.c \
+  %D%/gaussian_process.c \
   %D%/hierarchical.c \
   %D%/hidden_markov.c \
   %D%/item_response.c \

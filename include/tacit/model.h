@@ -185,6 +185,8 @@ DP_API dp_expr dp_exp(dp_expr a);
 DP_API dp_expr dp_log(dp_expr a);
 DP_API dp_expr dp_log1p(dp_expr a);
 DP_API dp_expr dp_sqrt(dp_expr a);
+DP_API dp_expr dp_lgamma(dp_expr a);  /* log |Gamma(a)| */
+DP_API dp_expr dp_digamma(dp_expr a); /* its derivative */
 DP_API dp_expr dp_square(dp_expr a);
 DP_API dp_expr dp_logistic(dp_expr a); /* 1 / (1 + e^-a), the sigmoid */
 DP_API dp_expr dp_softplus(dp_expr a);

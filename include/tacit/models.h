@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include <tacit/model.h>
+#include <tacit/smooth.h>
 #include <tacit/svi.h>
 
 #ifdef __cplusplus
@@ -236,6 +237,23 @@ typedef struct dp_survival_opts {
 
 DP_API dp_status dp_survival(const dp_survival_opts *opts, dp_model **m,
                              dp_error *err) DP_MUST_CHECK;
+
+/* ---- curves ---- */
+
+/* Regression on a smooth curve: a Gaussian process of x by sines (dp_hilbert_gp, tacit/smooth.h).
+ *
+ *   column   x, y
+ *   latents  intercept ~ N(0, intercept_scale);  noise_sd ~ HalfNormal(noise_scale);  curve_sd,
+ *            curve_length, curve_weight as dp_hilbert_gp has them
+ *   value    mean: intercept + curve */
+typedef struct dp_gaussian_process_opts {
+    dp_gp_opts process;     /* the range of x, which has no default, and the rest */
+    double intercept_scale; /* [5] */
+    double noise_scale;     /* [1] */
+} dp_gaussian_process_opts;
+
+DP_API dp_status dp_gaussian_process(const dp_gaussian_process_opts *opts, dp_model **m,
+                                     dp_error *err) DP_MUST_CHECK;
 
 /* ---- networks ---- */
 

@@ -23,9 +23,9 @@ typedef struct dp_spline {
 } dp_spline;
 
 /* The functions at x, one number of each record or a global one: a vector [n_interior + degree +
- * 1], of which dp_dot with a latent is a spline.  Their rounding error is about 2^-53 / width^degree,
- * the width of a knot interval being a share of the range.  DP_EDOMAIN for a range, a degree or
- * knots that are none; DP_ESHAPE where x is not one number. */
+ * 1], of which dp_dot with a latent is a spline.  Their rounding error is about
+ * 2^-53 / width^degree, the width of a knot interval being a share of the range.  DP_EDOMAIN for a
+ * range, a degree or knots that are none; DP_ESHAPE where x is not one number. */
 DP_API dp_expr dp_spline_basis(dp_expr x, const dp_spline *spline);
 
 /* Zero means the default, which stands in brackets, but for the range. */
@@ -52,6 +52,49 @@ typedef struct dp_smooth_opts {
 DP_API dp_expr dp_smooth_at(dp_expr x, const char *name, const dp_smooth_opts *opts,
                             const char *file, int line);
 #define dp_smooth(x, name, opts) dp_smooth_at(x, name, opts, __FILE__, __LINE__)
+
+/* ---- Gaussian processes ---- */
+
+/* How alike values are at a distance r, of which `length` is the scale. */
+typedef enum dp_gp_kernel {
+    DP_GP_SQUARED_EXPONENTIAL = 0, /* e^-(r / length)^2 / 2: the smoothest */
+    DP_GP_MATERN_32,               /* (1 + a) e^-a, a = sqrt(3) r / length: one derivative */
+    DP_GP_MATERN_52                /* (1 + a + a^2 / 3) e^-a, a = sqrt(5) r / length: two */
+} dp_gp_kernel;
+
+/* Zero means the default, which stands in brackets, but for the range. */
+typedef struct dp_gp_opts {
+    double low, high; /* public, low < high */
+    dp_gp_kernel kernel;
+    size_t functions; /* 2 ... 200: sines that it is made of [30] */
+    double boundary;  /* 1.1 ... 10: half of the interval on which they are waves, in halves of the
+                       * range [2] */
+    double sd_scale;  /* of the prior of the process's standard deviation [1] */
+    double length;    /* median of the length's prior, as a share of the range [0.15] */
+} dp_gp_opts;
+
+/* A Gaussian process in x of mean 0 as a sum of `functions` sines with independent coefficients,
+ * whose variances are the spectral density of the kernel (Solin and Saerkkae 2020, Stat. Comput.
+ * 30, 419; Riutort-Mayol et al. 2022, Stat. Comput. 33, 17).  The cost is that of as many
+ * predictors, whatever the number of records.
+ *
+ *   latents  <name>_sd ~ HalfNormal(sd_scale)
+ *            <name>_length ~ LogNormal(log length, 0.4), as a share of the range
+ *            <name>_weight [functions] ~ N(0, 1), in units of dp_hilbert_scales of these
+ *
+ * With the defaults the kernel is met to a hundredth for lengths of 0.06 to 0.3 of the range;
+ * shorter ones need functions in proportion, longer ones a farther boundary and functions in
+ * proportion to it.  Returns its value for each record.  DP_EDOMAIN for options that are none,
+ * DP_ESHAPE where x is not one number. */
+DP_API dp_expr dp_hilbert_gp_at(dp_expr x, const char *name, const dp_gp_opts *opts,
+                                const char *file, int line);
+#define dp_hilbert_gp(x, name, opts) dp_hilbert_gp_at(x, name, opts, __FILE__, __LINE__)
+
+/* Its parts: the sines at x, [functions], and the standard deviations of their coefficients,
+ * [functions], for a standard deviation and a length as a share of the range, one number each; so
+ * that dp_dot of the sines with normal numbers of these is the process. */
+DP_API dp_expr dp_hilbert_basis(dp_expr x, const dp_gp_opts *opts);
+DP_API dp_expr dp_hilbert_scales(dp_expr sd, dp_expr length, const dp_gp_opts *opts);
 
 #ifdef __cplusplus
 }

@@ -102,6 +102,16 @@ dp_expr dp_log1p(dp_expr a)
     return unary(&dpi_op_log1p, a);
 }
 
+dp_expr dp_lgamma(dp_expr a)
+{
+    return unary(&dpi_op_lgamma, a);
+}
+
+dp_expr dp_digamma(dp_expr a)
+{
+    return dpi_expr_unary(&dpi_op_polygamma, a, &(dpi_attr){.number = 0});
+}
+
 dp_expr dp_sqrt(dp_expr a)
 {
     return unary(&dpi_op_sqrt, a);

@@ -6,6 +6,7 @@ libtacit_core_la_SOURCES += \
   %D%/divergence.c %D%/divergence.h \
   %D%/expr.c \
   %D%/factor.c %D%/factor.h \
+  %D%/hilbert.c \
   %D%/init.c %D%/init.h \
   %D%/layers.c \
   %D%/expr-algebra.c \

@@ -67,6 +67,25 @@ static void functions_work_on_each_number(void **state)
 
 /* ---- reductions and products ---- */
 
+/* lgamma(1 / 2) = log(pi) / 2, and psi(1 + a) = psi(a) + 1 / a. */
+static void gamma_functions_are_those_of_each_number(void **state)
+{
+    (void)state;
+    scene q = begin();
+    dp_expr a = dp_square(q.v), one = dp_num(1);
+    double wanted[3], steps[3];
+    for (size_t i = 0; i < 3; i++) {
+        wanted[i] = lgamma(v_is[i] * v_is[i]);
+        steps[i] = 1 / (v_is[i] * v_is[i]);
+    }
+    assert_value_within(&q, dp_lgamma(a), 3, wanted, 1e-14);
+    dp_expr step = dp_sub(dp_digamma(dp_add(a, one)), dp_digamma(a));
+    assert_value_within(&q, step, 3, steps, 1e-13);
+    assert_close(dp_lgamma(dp_num(0.5)).value, log(acos(-1)) / 2, 1e-15, 0);
+    assert_close(dp_digamma(dp_num(1)).value, -0.57721566490153286, 1e-15, 0);
+    dp_model_free(q.m);
+}
+
 static void sums_are_over_dimensions_not_over_records(void **state)
 {
     (void)state;
@@ -216,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arithmetic_repeats_smaller_operands),
         cmocka_unit_test(functions_work_on_each_number),
+        cmocka_unit_test(gamma_functions_are_those_of_each_number),
         cmocka_unit_test(sums_are_over_dimensions_not_over_records),
         cmocka_unit_test(cumulative_sums_run_along_the_last_dimension),
         cmocka_unit_test(products_are_those_of_matrices),
