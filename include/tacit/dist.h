@@ -172,5 +172,6 @@ DP_API dp_dist dp_mixture(dp_expr weights, dp_dist component);
 #endif
 
 #include <tacit/dist-counts.h>
+#include <tacit/forms.h>
 
 #endif

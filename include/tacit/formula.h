@@ -16,8 +16,8 @@
  *   (1 + x | g), (x || g), (1 | g/h)      effects of groups, correlated or not; also crossed ones
  *   (1 | g:h), (1 | mm(g, h))             groups by two columns; in the groups of both at once
  *   s(x, k = 10), gp(x, k = 20)           a smooth function, a Gaussian process
- *   y | trials(n), cens(c), weights(w)    on the left: out of how many, right-censored where c is
- *                                         1, counted w times
+ *   y | trials(n), cens(c), weights(w)    on the left: out of how many; above y where c is 1 and y
+ *                                         or below where it is -1; counted w times
  *   y ~ x, sigma ~ z                      further formulas, for other parameters of the family
  *
  * Nothing is read off the records: columns are centred and scaled by the ranges of their public

@@ -267,6 +267,10 @@ static void fill(filling *k)
     add_outcome(k);
     if (f->trials != NULL && f->trials->kind == DPI_TREE_NAME && good(k))
         add_real(k, kept(k, f->trials->name), 1, values_of(k, f->trials));
+    const dpi_tree *const more[] = {f->censored, f->weight};
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
+        if (more[i] != NULL && good(k))
+            add_real(k, kept(k, more[i]->name), 1, values_of(k, more[i]));
     for (size_t i = 0; i < DPI_MOST_PREDICTORS; i++) {
         if (f->predictor[i] == NULL)
             continue;

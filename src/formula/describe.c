@@ -94,6 +94,16 @@ static void head_text(const dp_formula *f, dpi_bytes *to)
     dpi_text_add(to, " is ");
     dpi_text_add(to, f->response.family->words);
     dpi_text_add(to, "\n");
+    if (f->censored != NULL) {
+        dpi_text_add(to, "  where ");
+        dpi_text_add(to, f->censored->name);
+        dpi_text_add(to, " is 1 it is above what was seen, where it is -1 that or below\n");
+    }
+    if (f->weight != NULL) {
+        dpi_text_add(to, "  each record counts ");
+        dpi_text_add(to, f->weight->name);
+        dpi_text_add(to, " times\n");
+    }
 }
 
 /* Writes out what was made, and frees it. */

@@ -111,6 +111,41 @@ static dpi_written_law negbinomial(dpi_writer *w, const dpi_law_parts *p)
     return DPI_LAW2(w, dp_negative_binomial_log, p->mean, p->parameter[0]);
 }
 
+static dpi_written_law zero_inflated_poisson(dpi_writer *w, const dpi_law_parts *p)
+{
+    return DPI_WITH_ZEROS(w, dp_zero_inflated, poisson(w, p), p->parameter[0]);
+}
+
+static dpi_written_law zero_inflated_negbinomial(dpi_writer *w, const dpi_law_parts *p)
+{
+    return DPI_WITH_ZEROS(w, dp_zero_inflated, negbinomial(w, p), p->parameter[1]);
+}
+
+static dpi_written_law zero_inflated_binomial(dpi_writer *w, const dpi_law_parts *p)
+{
+    return DPI_WITH_ZEROS(w, dp_zero_inflated, binomial(w, p), p->parameter[0]);
+}
+
+static dpi_written_law hurdle_poisson(dpi_writer *w, const dpi_law_parts *p)
+{
+    return DPI_WITH_ZEROS(w, dp_hurdle, poisson(w, p), p->parameter[0]);
+}
+
+static dpi_written_law hurdle_negbinomial(dpi_writer *w, const dpi_law_parts *p)
+{
+    return DPI_WITH_ZEROS(w, dp_hurdle, negbinomial(w, p), p->parameter[1]);
+}
+
+static dpi_written_law hurdle_gamma(dpi_writer *w, const dpi_law_parts *p)
+{
+    return DPI_WITH_ZEROS(w, dp_hurdle, gamma_by_mean(w, p), p->parameter[1]);
+}
+
+static dpi_written_law hurdle_lognormal(dpi_writer *w, const dpi_law_parts *p)
+{
+    return DPI_WITH_ZEROS(w, dp_hurdle, lognormal(w, p), p->parameter[1]);
+}
+
 /* The mean is e^-logit. */
 static dpi_written_law geometric(dpi_writer *w, const dpi_law_parts *p)
 {
@@ -166,6 +201,35 @@ static const dpi_response_family families[] = {
     {"geometric",   DPI_OUTCOME_COUNT,    1, {DPI_LOG},
      0, {{0}}, geometric, false,
      "geometric with mean mu: variance mu + mu^2"},
+    {"zero_inflated_poisson", DPI_OUTCOME_COUNT, 1, {DPI_LOG},
+     1, {{"zi", DPI_LOGIT, false, "beta", {1, 1}}}, zero_inflated_poisson, false,
+     "0 with chance zi, else Poisson with mean mu"},
+    {"zero_inflated_negbinomial", DPI_OUTCOME_COUNT, 1, {DPI_LOG},
+     2, {{"shape", DPI_LOG, false, "lognormal", {1, 1.5}},
+         {"zi", DPI_LOGIT, false, "beta", {1, 1}}},
+     zero_inflated_negbinomial, false,
+     "0 with chance zi, else negative binomial with mean mu and this shape"},
+    {"zero_inflated_binomial", DPI_OUTCOME_COUNT, 3, {DPI_LOGIT, DPI_PROBIT, DPI_CLOGLOG},
+     1, {{"zi", DPI_LOGIT, false, "beta", {1, 1}}}, zero_inflated_binomial, true,
+     "0 with chance zi, else a number of successes out of the trials, each with chance mu"},
+    {"hurdle_poisson", DPI_OUTCOME_COUNT, 1, {DPI_LOG},
+     1, {{"hu", DPI_LOGIT, false, "beta", {1, 1}}}, hurdle_poisson, false,
+     "0 with chance hu, else Poisson above 0, with mean mu before it is cut"},
+    {"hurdle_negbinomial", DPI_OUTCOME_COUNT, 1, {DPI_LOG},
+     2, {{"shape", DPI_LOG, false, "lognormal", {1, 1.5}},
+         {"hu", DPI_LOGIT, false, "beta", {1, 1}}},
+     hurdle_negbinomial, false,
+     "0 with chance hu, else negative binomial above 0, with mean mu and this shape before it is "
+     "cut"},
+    {"hurdle_gamma", DPI_OUTCOME_POSITIVE, 1, {DPI_LOG},
+     2, {{"shape", DPI_LOG, false, "lognormal", {1, 1.5}},
+         {"hu", DPI_LOGIT, false, "beta", {1, 1}}},
+     hurdle_gamma, false,
+     "0 with chance hu, else gamma with mean mu and this shape"},
+    {"hurdle_lognormal", DPI_OUTCOME_POSITIVE, 1, {DPI_IDENTITY},
+     2, {{"sigma", DPI_LOG, false, "half_normal", {1}}, {"hu", DPI_LOGIT, false, "beta", {1, 1}}},
+     hurdle_lognormal, false,
+     "0 with chance hu, else e to a normal number with mean mu and standard deviation sigma"},
     {"categorical", DPI_OUTCOME_CATEGORY, 1, {DPI_LOGIT},
      0, {{0}}, categorical, false,
      "a level, each one against the first with log odds mu of its own"},
@@ -182,14 +246,18 @@ const char *dpi_link_name(dpi_link link)
     return links[link];
 }
 
-/* "gaussian, student, ..." */
+/* "gaussian, student, ...", those with zeros of their own in short: messages have an end. */
 static const char *list_families(dpi_arena *arena)
 {
     dpi_bytes text = {0};
     for (size_t i = 0; i < N_FAMILIES; i++) {
+        if (strchr(families[i].name, '_') != NULL)
+            continue;
         dpi_text_add(&text, i > 0 ? ", " : "");
         dpi_text_add(&text, families[i].name);
     }
+    dpi_text_add(&text, "; zero_inflated_ before poisson, negbinomial and binomial; hurdle_ before "
+                        "poisson, negbinomial, gamma and lognormal");
     const char *list = dpi_text_take(&text, arena);
     return list != NULL ? list : "";
 }

@@ -35,7 +35,7 @@ typedef struct dpi_family_parameter {
 typedef struct dpi_law_parts {
     dpi_link link;
     dpi_value mean;         /* before its inverse link; of categories their logits [K] */
-    dpi_value parameter[3]; /* of the family, in its order, as they are */
+    dpi_value parameter[3]; /* of the family, in its order, as they are; chances as their logits */
     dpi_value thresholds;   /* between ordered levels */
     dpi_value trials;
 } dpi_law_parts;

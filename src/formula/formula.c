@@ -283,13 +283,44 @@ static dp_status copy_priors(dp_formula *f, const dp_formula_opts *o, dp_error *
     return DP_OK;
 }
 
-static dp_status check_additions(const dp_formula *f, const dpi_script *s)
+/* Outcomes that have a side: numbers of a family with a distribution function. */
+static dp_status check_censored(const dp_formula *f, const dpi_script *s)
 {
     dpi_span r;
-    if (f->censored != NULL || f->weight != NULL)
-        return dpi_script_fail(
-            s, DP_EUNSUPPORTED, (f->censored != NULL ? f->censored : f->weight)->at,
-            "cens() and weights() can be read, but no model be made of them yet");
+    const dpi_tree *t = f->censored;
+    const dpi_outcome_kind kind = f->response.family->outcome;
+    if (t == NULL)
+        return DP_OK;
+    if (kind != DPI_OUTCOME_REAL && kind != DPI_OUTCOME_POSITIVE && kind != DPI_OUTCOME_SHARE)
+        return dpi_script_fail(s, DP_EUNSUPPORTED, t->at,
+                               "the family %s has no censored outcomes; remove cens()",
+                               f->response.family->name);
+    const dp_status status = dpi_arithmetic_range(s, &f->book, t, &r);
+    const dp_column *c = dpi_code_book_find(&f->book, t->name);
+    if (status == DP_OK && !(c->kind == DP_COLUMN_INTEGER && r.low >= -1 && r.high <= 1))
+        return dpi_script_fail(s, DP_EDOMAIN, t->at,
+                               "cens() takes an INTEGER column from -1 to 1: 0 where the outcome "
+                               "was seen, 1 where it is above, -1 where it is that or below");
+    return status;
+}
+
+static dp_status check_weight(dp_formula *f, const dpi_script *s)
+{
+    dpi_span r;
+    if (f->weight == NULL)
+        return DP_OK;
+    const dp_status status = dpi_arithmetic_range(s, &f->book, f->weight, &r);
+    f->most_weight = status == DP_OK ? r.high : 0;
+    if (status == DP_OK && !(r.low >= 0 && r.high > 0))
+        return dpi_script_fail(s, DP_EDOMAIN, f->weight->at,
+                               "weights are from 0 up; declare the column so, its upper bound is "
+                               "the greatest weight that counts");
+    return status;
+}
+
+static dp_status check_trials(const dp_formula *f, const dpi_script *s)
+{
+    dpi_span r;
     if (f->trials == NULL)
         return DP_OK;
     const dp_status status = dpi_arithmetic_range(s, &f->book, f->trials, &r);
@@ -297,6 +328,14 @@ static dp_status check_additions(const dp_formula *f, const dpi_script *s)
         return dpi_script_fail(s, DP_EDOMAIN, f->trials->at,
                                "trials are a whole number from 0, or an INTEGER column of such");
     return status;
+}
+
+static dp_status check_additions(dp_formula *f, const dpi_script *s)
+{
+    dp_status status = check_censored(f, s);
+    if (status == DP_OK)
+        status = check_weight(f, s);
+    return status == DP_OK ? check_trials(f, s) : status;
 }
 
 /* Lays the formula out, and writes its model once, to see that it can be. */

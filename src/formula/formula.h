@@ -24,6 +24,7 @@ struct dp_formula {
     bool laid_out; /* a schema was given */
     dpi_code_book book;
     dpi_outcome_layout laid_outcome;
+    double most_weight;                     /* of weights(), from the schema */
     dpi_layout layout[DPI_MOST_PREDICTORS]; /* of predictors that are there */
     const dpi_asked_prior *prior;           /* [n_priors] */
     size_t n_priors;

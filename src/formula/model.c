@@ -74,7 +74,8 @@ static dpi_value mean(dpi_formula_walk *k)
     return dpi_walk_predictor(k, k->f->predictor[0], &k->f->layout[0], &names);
 }
 
-/* Parameter i of the family, on its own scale: of each record where it has a formula. */
+/* Parameter i of the family, on its own scale, a chance as its logit: of each record where it has a
+ * formula. */
 static dpi_value parameter(dpi_formula_walk *k, size_t i)
 {
     const dp_formula *f = k->f;
@@ -88,17 +89,22 @@ static dpi_value parameter(dpi_formula_walk *k, size_t i)
                                            .spread = 1,
                                            .reach = p->sized ? 1 : 2.5,
                                            .intercept = true};
+        const dpi_value linked =
+            dpi_walk_predictor(k, f->predictor[1 + i], &f->layout[1 + i], &names);
         return dpi_write_let(&k->w, p->name,
-                             dpi_link_inverse(&k->w, p->link,
-                                              dpi_walk_predictor(k, f->predictor[1 + i],
-                                                                 &f->layout[1 + i], &names)));
+                             p->link == DPI_LOGIT ? linked
+                                                  : dpi_link_inverse(&k->w, p->link, linked));
     }
     const dpi_parameter number = {
         .name = p->name,
         .kind = p->link == DPI_LOG ? DPI_PARAMETER_POSITIVE : DPI_PARAMETER_SHARE,
         .prior = dpi_prior_make(p->prior, p->argument[0], p->argument[1], 0),
         .unit = unit};
-    return dpi_write_scaled(&k->w, unit, dpi_walk_parameter(k, &number));
+    const dpi_value own = dpi_walk_parameter(k, &number);
+    return p->link == DPI_LOGIT
+               ? DPI_WRITE2(&k->w, dp_sub, DPI_WRITE1(&k->w, dp_log, own),
+                            DPI_WRITE1(&k->w, dp_log1p, DPI_WRITE1(&k->w, dp_neg, own)))
+               : dpi_write_scaled(&k->w, unit, own);
 }
 
 static dpi_value trials(dpi_formula_walk *k)
@@ -122,7 +128,13 @@ static void write_all(dpi_formula_walk *k)
     parts.trials = trials(k);
     const char *outcome = dpi_tree_string(k->f->outcome, &k->w.arena);
     k->w.failed = k->w.failed || outcome == NULL;
-    dpi_write_observe(&k->w, outcome != NULL ? outcome : "", response->family->law(&k->w, &parts));
+    dpi_written_law law = response->family->law(&k->w, &parts);
+    if (k->f->censored != NULL)
+        law = dpi_write_censored(&k->w, law, dpi_write_data(&k->w, k->f->censored->name, 1));
+    if (k->f->weight != NULL)
+        law = dpi_write_weighted(&k->w, law, dpi_write_data(&k->w, k->f->weight->name, 1),
+                                 k->f->most_weight);
+    dpi_write_observe(&k->w, outcome != NULL ? outcome : "", law);
 }
 
 /* A prior that is of nothing would be taken for one that is heard. */

@@ -234,6 +234,27 @@ dpi_written_law dpi_write_law3(dpi_writer *w, const char *name,
                              dpi_write_text(w, "%s(%s, %s, %s)", name, a.c, b.c, c.c)};
 }
 
+dpi_written_law dpi_write_zeros(dpi_writer *w, const char *name, dp_dist (*call)(dp_dist, dp_expr),
+                                dpi_written_law law, dpi_value logit)
+{
+    return (dpi_written_law){call(law.d, logit.e),
+                             dpi_write_text(w, "%s(%s, %s)", name, law.c, logit.c)};
+}
+
+dpi_written_law dpi_write_censored(dpi_writer *w, dpi_written_law law, dpi_value side)
+{
+    return (dpi_written_law){dp_censored(law.d, side.e),
+                             dpi_write_text(w, "dp_censored(%s, %s)", law.c, side.c)};
+}
+
+dpi_written_law dpi_write_weighted(dpi_writer *w, dpi_written_law law, dpi_value weight,
+                                   double most)
+{
+    return (dpi_written_law){
+        dp_weighted(law.d, weight.e, most),
+        dpi_write_text(w, "dp_weighted(%s, %s, %s)", law.c, weight.c, digits(w, most))};
+}
+
 dpi_written_law dpi_write_prior(dpi_writer *w, const dpi_prior *prior)
 {
     const dpi_prior_family *f = prior->family;

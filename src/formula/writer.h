@@ -77,6 +77,16 @@ dpi_written_law dpi_write_law2(dpi_writer *w, const char *name, dp_dist (*call)(
 dpi_written_law dpi_write_law3(dpi_writer *w, const char *name,
                                dp_dist (*call)(dp_expr, dp_expr, dp_expr), dpi_value a, dpi_value b,
                                dpi_value c);
+/* An outcome of which a side may be known; one that counts up to `most` times. */
+dpi_written_law dpi_write_censored(dpi_writer *w, dpi_written_law law, dpi_value side);
+dpi_written_law dpi_write_weighted(dpi_writer *w, dpi_written_law law, dpi_value weight,
+                                   double most);
+
+/* A count, or a number above 0, with zeros of its own: dp_zero_inflated or dp_hurdle. */
+#define DPI_WITH_ZEROS(w, call, law, logit) dpi_write_zeros(w, #call, call, law, logit)
+dpi_written_law dpi_write_zeros(dpi_writer *w, const char *name, dp_dist (*call)(dp_dist, dp_expr),
+                                dpi_written_law law, dpi_value logit);
+
 dpi_written_law dpi_write_prior(dpi_writer *w, const dpi_prior *prior);
 
 /* A latent of n numbers, global (groups NULL) or of each group; as a variable. */

@@ -188,7 +188,8 @@ generalised("simulated", "poisson", "events ~ x:f + z + offset(log(exposure))",
 begin("simulated", "zero_inflated_poisson", "zeros ~ x + z + f")
 fit <- glmmTMB(zeros ~ x + z + f, ziformula = ~1, family = poisson, s)
 coefficients_of(coef(summary(fit))$cond)
-coefficients_of(coef(summary(fit))$zi, "zi_logit_")
+zeros <- coef(summary(fit))$zi[1, ] # a logit
+line("zi", plogis(zeros[1]), dlogis(zeros[1]) * zeros[2])
 begin("simulated", "gamma(log)", "positive ~ x + z + f")
 fit <- glm(positive ~ x + z + f, Gamma("log"), s)
 shape <- gamma.shape(fit)
@@ -198,13 +199,12 @@ begin("simulated", "beta", "share ~ x + z + f")
 fit <- glmmTMB(share ~ x + z + f, family = beta_family(), s)
 coefficients_of(coef(summary(fit))$cond)
 line("phi", sigma(fit))
-for (law in c("weibull", "exponential", "lognormal")) {
+for (law in c("exponential", "lognormal")) {
     begin("simulated", law, "time | cens(censored) ~ x + z + f")
     fit <- survreg(Surv(time, 1 - censored) ~ x + z + f, s, dist = law)
     table <- summary(fit)$table
     coefficients_of(table[rownames(table) != "Log(scale)", ])
-    if (law == "weibull") line("log_shape", -table["Log(scale)", 1], table["Log(scale)", 2])
-    if (law == "lognormal") line("log_sigma", table["Log(scale)", 1], table["Log(scale)", 2])
+    if (law == "lognormal") line("sigma", exp(table["Log(scale)", 1]), exp(table["Log(scale)", 1]) * table["Log(scale)", 2])
 }
 ordered <- function(family, formula, fit) {
     begin("simulated", family, formula)

@@ -17,6 +17,9 @@
 enum { TERMS = 24, WORD = 200, DRAWS = 4000 };
 static const double most_off = 0.2;
 
+/* Of scales and shapes, whose posterior is skewed: its mean is off its mode. */
+static const double most_skewed = 0.3;
+
 typedef struct term {
     char name[WORD];
     double estimate, se; /* NaN: not given */
@@ -136,7 +139,7 @@ static size_t compare(const reference *of)
         if (isnan(t->se))
             continue;
         double off = fabs(mean_of(fit, t->name) - t->estimate) / t->se;
-        missed += !(off <= most_off);
+        missed += !(off <= (strncmp(t->name, "b_", 2) == 0 ? most_off : most_skewed));
         if (!(off <= most)) {
             most = off;
             worst = t->name;
