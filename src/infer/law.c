@@ -77,6 +77,15 @@ static void pad(dpi_law *law)
     }
 }
 
+/* Whether counts are every step-th one, for a step above 1: a quadrature (dist/outcomes.c). */
+static bool by_steps(size_t n, const double *y)
+{
+    double step = n > 2 ? y[1] - y[0] : 0;
+    for (size_t i = 1; i < n && step > 1; i++)
+        step = y[i] - y[i - 1] == step ? step : 0;
+    return step > 1;
+}
+
 /* The nodes for law->shape. */
 static void make_nodes(dpi_law *law)
 {
@@ -86,8 +95,9 @@ static void make_nodes(dpi_law *law)
     for (int a = 0; a < family->n_args; a++)
         arg[a] = &law->shape[a];
     law->n = dpi_outcomes(family, arg, law->width, y, law->mass);
-    law->smooth = !dpi_supports[family->support].discrete;
-    if (law->smooth)
+    bool discrete = dpi_supports[family->support].discrete;
+    law->smooth = !discrete || by_steps(law->n, y);
+    if (!discrete)
         put_in_order(law->n, y, law->mass);
     make_scores(law, y, arg);
     pad(law);
