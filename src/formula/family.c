@@ -78,6 +78,13 @@ static dpi_written_law gamma_by_mean(dpi_writer *w, const dpi_law_parts *p)
     return DPI_LAW2(w, dp_gamma_v, shape, DPI_WRITE2(w, dp_mul, shape, less));
 }
 
+/* By its scale, which has a linear logarithm in survreg too; the mean is scale times
+ * Gamma(1 + 1 / shape). */
+static dpi_written_law weibull(dpi_writer *w, const dpi_law_parts *p)
+{
+    return DPI_LAW2(w, dp_weibull_v, p->parameter[0], DPI_WRITE1(w, dp_exp, p->mean));
+}
+
 static dpi_written_law exponential(dpi_writer *w, const dpi_law_parts *p)
 {
     return DPI_LAW1(w, dp_exponential_v, DPI_WRITE1(w, dp_exp, DPI_WRITE1(w, dp_neg, p->mean)));
@@ -180,6 +187,9 @@ static const dpi_response_family families[] = {
     {"gamma",       DPI_OUTCOME_POSITIVE, 1, {DPI_LOG},
      1, {{"shape", DPI_LOG, false, "lognormal", {1, 1.5}}}, gamma_by_mean, false,
      "gamma with mean mu and this shape: variance mu^2/shape"},
+    {"weibull",     DPI_OUTCOME_POSITIVE, 1, {DPI_LOG},
+     1, {{"shape", DPI_LOG, false, "lognormal", {0, 1}}}, weibull, false,
+     "Weibull with scale mu and this shape: mean mu Gamma(1 + 1/shape)"},
     {"exponential", DPI_OUTCOME_POSITIVE, 1, {DPI_LOG},
      0, {{0}}, exponential, false,
      "exponential with mean mu"},

@@ -98,7 +98,7 @@ static void keep(climb *c)
     c->kept += c->kept < KEPT;
 }
 
-/* One step; how much higher it leads, 0 where none does. */
+/* One step up; the log density where it leads, or `top` where none does. */
 static double rise(climb *c, double top)
 {
     find_way(c);
@@ -112,9 +112,9 @@ static double rise(climb *c, double top)
         keep(c);
         memcpy(c->z, c->next, c->n * sizeof *c->z);
         memcpy(c->gradient, c->slope, c->n * sizeof *c->gradient);
-        return there - top;
+        return there;
     }
-    return 0;
+    return top;
 }
 
 dp_status dpi_climb(const dpi_target *target, size_t steps, double *z, double *top, dp_error *err)
@@ -128,13 +128,13 @@ dp_status dpi_climb(const dpi_target *target, size_t steps, double *z, double *t
     }
     *top = look(&c, z, c.gradient);
     for (size_t k = 0, still = 0; k < steps && isfinite(*top) && still < LEVEL_STEPS; k++) {
-        double by = rise(&c, *top);
-        if (by == 0 && c.kept == 0)
+        double next = rise(&c, *top);
+        if (next == *top && c.kept == 0)
             break;
-        if (by == 0)
+        if (next == *top)
             c.kept = 0; /* once more, straight up */
-        *top += by;
-        still = by > level * (1 + fabs(*top)) ? 0 : still + 1;
+        still = next - *top > level * (1 + fabs(next)) ? 0 : still + 1;
+        *top = next;
     }
     dpi_arena_free(&arena);
     return DP_OK;

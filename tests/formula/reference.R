@@ -199,11 +199,12 @@ begin("simulated", "beta", "share ~ x + z + f")
 fit <- glmmTMB(share ~ x + z + f, family = beta_family(), s)
 coefficients_of(coef(summary(fit))$cond)
 line("phi", sigma(fit))
-for (law in c("exponential", "lognormal")) {
+for (law in c("weibull", "exponential", "lognormal")) {
     begin("simulated", law, "time | cens(censored) ~ x + z + f")
     fit <- survreg(Surv(time, 1 - censored) ~ x + z + f, s, dist = law)
     table <- summary(fit)$table
     coefficients_of(table[rownames(table) != "Log(scale)", ])
+    if (law == "weibull") line("shape", exp(-table["Log(scale)", 1]), exp(-table["Log(scale)", 1]) * table["Log(scale)", 2])
     if (law == "lognormal") line("sigma", exp(table["Log(scale)", 1]), exp(table["Log(scale)", 1]) * table["Log(scale)", 2])
 }
 ordered <- function(family, formula, fit) {
@@ -219,7 +220,8 @@ ordered("cumulative(probit)", "grade ~ x + z", clm(level ~ x + z, data = s, link
 ordered("cumulative", "grade ~ x + z + (1 | g)", clmm(level ~ x + z + (1 | g), data = s, nAGQ = 10))
 linear("simulated", "normal | weights(weight) ~ x + z + f", lm(normal ~ x + z + f, s[rep(1:n, s$weight), ]))
 begin("simulated", "gaussian", "spread ~ x + z + f, sigma ~ x")
-fit <- glmmTMB(spread ~ x + z + f, dispformula = ~x, family = gaussian, s)
+# As lm and lmer have it: the maximum of the whole likelihood takes scales for too small.
+fit <- glmmTMB(spread ~ x + z + f, dispformula = ~x, family = gaussian, s, REML = TRUE)
 coefficients_of(coef(summary(fit))$cond)
 disp <- coef(summary(fit))$disp # of the logarithm of the variance in this version
 line("b_sigma_Intercept", disp[1, 1] / 2, disp[1, 2] / 2)

@@ -6,6 +6,7 @@
 
 #include <tacit/model.h>
 
+#include "infer/mode.h"
 #include "infer/posterior.h"
 #include "model/loose.h"
 #include "tests/graph/faulty.h"
@@ -139,6 +140,25 @@ static void units_of_the_scale_change_the_volume_alone(void **state)
         free_posterior(&p[in_units], &e[in_units]);
     dp_model_free(m);
     dp_dataset_free(data);
+}
+
+/* -(e^z - z), which is -10^130 where the climb begins, and -1 at its top, 0. */
+static double steep(void *of, const double *z, double *gradient)
+{
+    (void)of;
+    gradient[0] = 1 - exp(z[0]);
+    return z[0] - exp(z[0]);
+}
+
+static void a_climb_from_far_below_reaches_the_top(void **state)
+{
+    const dpi_target target = {.n = 1, .log_density = steep};
+    dp_error err = {0};
+    double z = 300, top;
+    (void)state;
+    assert_ok(dpi_climb(&target, 1000, &z, &top, &err), err.text);
+    assert_close(z, 0, 0, 1e-3);
+    assert_close(top, -1, 0, 1e-6);
 }
 
 /* y ~ N(mu, 1.5), mu ~ N(1, 2): a normal posterior.  Of 40000 draws with at least 4000 effective
@@ -306,6 +326,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gradient_is_that_of_the_density),
         cmocka_unit_test(units_of_the_scale_change_the_volume_alone),
+        cmocka_unit_test(a_climb_from_far_below_reaches_the_top),
         cmocka_unit_test(a_normal_posterior_has_its_moments),
         cmocka_unit_test(any_number_of_threads_gives_the_same),
         cmocka_unit_test(several_modes_are_told),

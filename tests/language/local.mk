@@ -4,3 +4,4 @@ UNIT_TESTS += %D%/t-guide
 dist_check_SCRIPTS += %D%/check-lines
 UNIT_TESTS += %D%/t-written
 %C%_t_written_SOURCES = %D%/t-written.c %D%/guide.h %D%/discrete.c %D%/dynamics.c
+UNIT_TESTS += %D%/t-formulas
