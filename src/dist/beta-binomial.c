@@ -19,7 +19,7 @@ static dpi_id log_factorial(dpi_graph *g, dpi_id n)
 static dpi_id log_density(dpi_graph *g, dpi_id y, const dpi_id arg[])
 {
     dpi_id n = arg[0], m = arg[1], k = arg[2], fail = dpi_sub(g, n, y);
-    dpi_id a = dpi_times(g, m, k), b = dpi_times(g, dpi_sub(g, dpi_constant(g, 1), m), k);
+    dpi_id a = dpi_shape_of(g, m, k), b = dpi_shape_of(g, dpi_sub(g, dpi_constant(g, 1), m), k);
     dpi_id ways = dpi_add(g, log_factorial(g, y), log_factorial(g, fail));
     dpi_id both = dpi_add(g, dpi_rising_node(g, 0, a, y), dpi_rising_node(g, 0, b, fail));
     dpi_id kernel = dpi_sub(g, both, dpi_rising_node(g, 0, k, n));

@@ -1,11 +1,19 @@
 /* Beta on (0, 1) by its mean m and its precision k: Beta(m k, (1 - m) k), and made of it.  The
  * variance is m (1 - m) / (1 + k) (Ferrari and Cribari-Neto 2004, J. Appl. Stat. 31, 799). */
+#include <float.h>
+
 #include "dist/family.h"
+
+dpi_id dpi_shape_of(dpi_graph *g, dpi_id share, dpi_id precision)
+{
+    dpi_id least = dpi_constant(g, DBL_MIN);
+    return dpi_apply(g, &dpi_op_max, dpi_times(g, share, precision), least, NULL);
+}
 
 static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
     dpi_id rest = dpi_sub(g, dpi_constant(g, 1), arg[0]);
-    const dpi_id shapes[] = {dpi_times(g, arg[0], arg[1]), dpi_times(g, rest, arg[1])};
+    const dpi_id shapes[] = {dpi_shape_of(g, arg[0], arg[1]), dpi_shape_of(g, rest, arg[1])};
     return dpi_beta.log_density(g, x, shapes);
 }
 

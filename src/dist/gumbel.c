@@ -12,6 +12,13 @@ static dpi_id standardised(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_div(g, dpi_sub(g, x, arg[0]), arg[1]);
 }
 
+/* z where e^-z is a number.  Below, all is less likely than e^-(e^700) and has no slope; what is
+ * infinite would be no number in a product with 0, which is how a form leaves a term out. */
+static dpi_id bounded(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return dpi_apply(g, &dpi_op_max, standardised(g, x, arg), dpi_constant(g, -700), NULL);
+}
+
 /* -(z + decay) - log scale, decay being e^-z or its mean. */
 static dpi_id density(dpi_graph *g, dpi_id z, dpi_id decay, const dpi_id arg[])
 {
@@ -21,19 +28,19 @@ static dpi_id density(dpi_graph *g, dpi_id z, dpi_id decay, const dpi_id arg[])
 
 static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
-    dpi_id z = standardised(g, x, arg);
+    dpi_id z = bounded(g, x, arg);
     return density(g, z, dpi_unary(g, &dpi_op_exp, dpi_unary(g, &dpi_op_neg, z)), arg);
 }
 
 static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
-    dpi_id back = dpi_unary(g, &dpi_op_neg, standardised(g, x, arg));
+    dpi_id back = dpi_unary(g, &dpi_op_neg, bounded(g, x, arg));
     return dpi_unary(g, &dpi_op_neg, dpi_unary(g, &dpi_op_exp, back));
 }
 
 static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
-    dpi_id back = dpi_unary(g, &dpi_op_neg, standardised(g, x, arg));
+    dpi_id back = dpi_unary(g, &dpi_op_neg, bounded(g, x, arg));
     return dpi_unary(g, &dpi_op_cloglog, back);
 }
 

@@ -5,7 +5,7 @@
 #include <gsl/gsl_randist.h>
 #include <math.h>
 
-#include "dist/family.h"
+#include "dist/form.h"
 
 /* log(1 - x^a) */
 static dpi_id log_rest(dpi_graph *g, dpi_id x, const dpi_id arg[])
@@ -19,9 +19,10 @@ static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_times(g, arg[1], log_rest(g, x, arg));
 }
 
+/* Kept finite where x^a rounds to 0. */
 static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
-    return dpi_unary(g, &dpi_op_log1mexp, log_survival(g, x, arg));
+    return dpi_log_one_less(g, dpi_unary(g, &dpi_op_neg, log_survival(g, x, arg)));
 }
 
 static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])

@@ -5,7 +5,7 @@
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_randist.h>
 
-#include "dist/family.h"
+#include "dist/form.h"
 
 /* log x - log minimum */
 static dpi_id log_ratio(dpi_graph *g, dpi_id x, const dpi_id arg[])
@@ -24,12 +24,13 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_add(g, log_survival(g, x, arg), less);
 }
 
-/* Close to the minimum a difference of logarithms would have no digits left. */
+/* Close to the minimum a difference of logarithms would have no digits left; at the minimum, where
+ * an outcome may lie, the logarithm is kept finite. */
 static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
     dpi_id above = dpi_div(g, dpi_sub(g, x, arg[0]), arg[0]);
     dpi_id power = dpi_times(g, arg[1], dpi_unary(g, &dpi_op_log1p, above));
-    return dpi_unary(g, &dpi_op_log1mexp, dpi_unary(g, &dpi_op_neg, power));
+    return dpi_log_one_less(g, power);
 }
 
 static double above(double e, const double *const arg[])

@@ -6,6 +6,8 @@
  * logarithms from the tail that the lower bound is in: with d = log F(high) - log F(low) it is
  * log F(high) + log(1 - e^-d), and the same with survival functions above the median.  Both are
  * made and one is chosen; a floor keeps the other one's d, which may round to 0, off the pole.
+ * Between bounds so near that d has few digits left, as under a large scale, it is the density in
+ * the middle times the width; of counts it is not.
  *
  * A bound at or beyond the end of the base's support cuts nothing off: then the term is one
  * distribution or survival function's logarithm, which is exact.
@@ -24,10 +26,24 @@
 /* Far below any difference of logarithms that is not 0. */
 static const double least_difference = 0x1p-1000;
 
+/* Differences of which rounding leaves fewer digits than a density has in its middle: both err by
+ * about 1e-8, the density most where it has a kink. */
+static const double narrow = 1e-7;
+
 dpi_id dpi_log_one_less(dpi_graph *g, dpi_id d)
 {
     dpi_id kept = dpi_apply(g, &dpi_op_max, d, dpi_constant(g, least_difference), NULL);
     return dpi_unary(g, &dpi_op_log1mexp, dpi_unary(g, &dpi_op_neg, kept));
+}
+
+/* log of the density in the middle times the width. */
+static dpi_id log_of_middle(dpi_graph *g, const dpi_family *base, dpi_id low, dpi_id high,
+                            const dpi_id arg[])
+{
+    dpi_id half = dpi_sub(g, dpi_scale(g, 0.5, high), dpi_scale(g, 0.5, low));
+    dpi_id kept = dpi_apply(g, &dpi_op_max, half, dpi_constant(g, least_difference), NULL);
+    dpi_id width = dpi_add(g, dpi_unary(g, &dpi_op_log, kept), dpi_constant(g, M_LN2));
+    return dpi_add(g, width, dpi_family_log_density(base, g, dpi_add(g, low, half), arg));
 }
 
 dpi_id dpi_log_between(dpi_graph *g, const dpi_family *base, dpi_id low, dpi_id high,
@@ -37,9 +53,15 @@ dpi_id dpi_log_between(dpi_graph *g, const dpi_family *base, dpi_id low, dpi_id 
                        dpi_family_log_cdf(base, g, high, arg)};
     dpi_id above[2] = {dpi_family_log_survival(base, g, low, arg),
                        dpi_family_log_survival(base, g, high, arg)};
-    dpi_id by_lower = dpi_add(g, below[1], dpi_log_one_less(g, dpi_sub(g, below[1], below[0])));
-    dpi_id by_upper = dpi_add(g, above[0], dpi_log_one_less(g, dpi_sub(g, above[0], above[1])));
-    return dpi_choose(g, dpi_apply(g, &dpi_op_step, above[0], below[0], NULL), by_lower, by_upper);
+    dpi_id by_lower = dpi_sub(g, below[1], below[0]), by_upper = dpi_sub(g, above[0], above[1]);
+    dpi_id in_lower = dpi_apply(g, &dpi_op_step, above[0], below[0], NULL);
+    dpi_id between = dpi_choose(g, in_lower, dpi_add(g, below[1], dpi_log_one_less(g, by_lower)),
+                                dpi_add(g, above[0], dpi_log_one_less(g, by_upper)));
+    if (dpi_supports[base->support].discrete)
+        return between;
+    dpi_id is_wide = dpi_apply(g, &dpi_op_step, dpi_choose(g, in_lower, by_lower, by_upper),
+                               dpi_constant(g, narrow), NULL);
+    return dpi_choose(g, is_wide, between, log_of_middle(g, base, low, high, arg));
 }
 
 static bool cuts_below(dpi_form_code code)

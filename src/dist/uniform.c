@@ -1,5 +1,6 @@
 /* Uniform on (low, high).  The density does not depend on x but the shape of its node does: one
  * number for each element of x. */
+#include <float.h>
 #include <gsl/gsl_randist.h>
 
 #include "dist/family.h"
@@ -17,10 +18,12 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_unary(g, &dpi_op_neg, width);
 }
 
-/* log of the share of the width */
+/* log of the share of the width, kept finite at the end where it is 0 */
 static dpi_id log_share(dpi_graph *g, dpi_id part, const dpi_id arg[])
 {
-    return dpi_unary(g, &dpi_op_log, dpi_div(g, part, dpi_sub(g, arg[1], arg[0])));
+    dpi_id share = dpi_div(g, part, dpi_sub(g, arg[1], arg[0]));
+    return dpi_unary(g, &dpi_op_log,
+                     dpi_apply(g, &dpi_op_max, share, dpi_constant(g, DBL_MIN), NULL));
 }
 
 static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])

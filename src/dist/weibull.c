@@ -13,22 +13,30 @@ static dpi_id log_power(dpi_graph *g, dpi_id log_x, const dpi_id arg[])
     return dpi_times(g, arg[0], dpi_sub(g, log_x, dpi_unary(g, &dpi_op_log, arg[1])));
 }
 
+/* t of a number where e^t is one too.  Above, all is less likely than e^-(e^700) and has no slope;
+ * what is infinite would be no number in a product with 0, which is how a form leaves a term out. */
+static dpi_id bounded(dpi_graph *g, dpi_id log_x, const dpi_id arg[])
+{
+    dpi_id less = dpi_unary(g, &dpi_op_neg, log_power(g, log_x, arg));
+    return dpi_unary(g, &dpi_op_neg, dpi_apply(g, &dpi_op_max, less, dpi_constant(g, -700), NULL));
+}
+
 static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
-    dpi_id log_x = dpi_unary(g, &dpi_op_log, x), t = log_power(g, log_x, arg);
+    dpi_id log_x = dpi_unary(g, &dpi_op_log, x), t = bounded(g, log_x, arg);
     dpi_id kernel = dpi_sub(g, t, dpi_unary(g, &dpi_op_exp, t));
     return dpi_add(g, kernel, dpi_sub(g, dpi_unary(g, &dpi_op_log, arg[0]), log_x));
 }
 
 static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
-    dpi_id t = log_power(g, dpi_unary(g, &dpi_op_log, x), arg);
+    dpi_id t = bounded(g, dpi_unary(g, &dpi_op_log, x), arg);
     return dpi_unary(g, &dpi_op_neg, dpi_unary(g, &dpi_op_exp, t));
 }
 
 static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
-    return dpi_unary(g, &dpi_op_cloglog, log_power(g, dpi_unary(g, &dpi_op_log, x), arg));
+    return dpi_unary(g, &dpi_op_cloglog, bounded(g, dpi_unary(g, &dpi_op_log, x), arg));
 }
 
 /* The number whose (x / scale)^shape is e. */

@@ -257,6 +257,8 @@ dp_status dpi_posterior_init(dpi_posterior *p, const dp_model *model, const dp_d
     const dpi_objective_spec spec = {
         .model = model, .cut = DP_FORM_LATENTS, .points = true, .loose = loose};
     *p = (dpi_posterior){.data = data, .chunk = data->n < CHUNK ? data->n + !data->n : CHUNK};
+    if (data->err.status != DP_OK)
+        return dpi_fail(err, data->err.status, "%s", data->err.text);
     dp_status status = check_sites(model, err);
     if (status == DP_OK)
         status = dpi_objective_init(&p->objective, &spec, err);

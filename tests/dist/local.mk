@@ -31,5 +31,7 @@ EXTRA_DIST += %D%/reference-truncated.py %D%/reference-forms.py
 formed = %D%/formed.c %D%/formed.h $(dist_help)
 %C%_t_truncated_SOURCES = %D%/t-truncated.c %D%/reference-truncated.h $(formed)
 %C%_t_forms_SOURCES = %D%/t-forms.c %D%/reference-forms.h $(formed)
+UNIT_TESTS += %D%/t-edges
+%C%_t_edges_SOURCES = %D%/t-edges.c $(formed)
 UNIT_TESTS += %D%/t-multinomial
 %C%_t_multinomial_SOURCES = %D%/t-multinomial.c $(dist_joint)

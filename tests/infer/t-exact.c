@@ -271,6 +271,20 @@ static void what_it_is_not_for_is_refused_by_name_or_left_to_others(void **state
     dp_dataset_free(data);
 }
 
+static void no_records_are_told_of(void **state)
+{
+    static records r;
+    dp_dataset *data = make_data(&r, 0);
+    dp_model *m = make_rich();
+    dp_fit *fit;
+    dp_error err = {0};
+    const dp_fit_opts o = {.mode = DP_NO_PRIVACY};
+    (void)state;
+    assert_fails(dp_fit_private(m, data, &o, &fit, &err), DP_EDATA, &err, "no records");
+    dp_model_free(m);
+    dp_dataset_free(data);
+}
+
 /* A fit without privacy says so, and has no noise. */
 static void says_that_it_is_not_private(void **state)
 {
@@ -331,6 +345,7 @@ int main(void)
         cmocka_unit_test(any_number_of_threads_gives_the_same),
         cmocka_unit_test(several_modes_are_told),
         cmocka_unit_test(what_it_is_not_for_is_refused_by_name_or_left_to_others),
+        cmocka_unit_test(no_records_are_told_of),
         cmocka_unit_test(says_that_it_is_not_private),
         cmocka_unit_test(every_failing_allocation_is_survived),
     };

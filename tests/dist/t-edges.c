@@ -1,0 +1,112 @@
+/* Where logarithms round to infinity or differences to 0: values stay right, derivatives finite. */
+#include <math.h>
+#include <tacit/dist-counts.h>
+
+#include "tests/dist/formed.h"
+
+typedef struct edge {
+    const char *what;
+    dp_dist dist;
+    double x, value;
+} edge;
+
+static void check(const edge *e)
+{
+    formed f;
+    formed_open(&f, e->dist);
+    double slope[1 + DPI_MAX_ARGS], value = formed_at(&f, e->x, slope);
+    bool finite = isfinite(value);
+    for (int k = 0; k <= f.c.family->n_args; k++)
+        finite = finite && isfinite(slope[k]);
+    if (!finite || !(fabs(value - e->value) <= 1e-8 * fmax(1, fabs(e->value))))
+        fail_msg("%s: %.17g with slopes %g, %g, %g, %g; expected %.17g", e->what, value, slope[0],
+                 slope[1], slope[2], slope[3], e->value);
+    formed_close(&f);
+}
+
+static void check_all(size_t n, const edge edges[])
+{
+    for (size_t i = 0; i < n; i++)
+        check(&edges[i]);
+}
+
+/* What a record does not need is multiplied by 0, and 0 times infinity is no number. */
+static void parts_that_are_left_out_do_no_harm(void **state)
+{
+    const dp_expr seen = dp_num(0), above = dp_num(1), below = dp_num(-1);
+    const dp_dist pareto = dp_pareto(1, 2), gumbel = dp_gumbel(0, 0.001),
+                  kumaraswamy = dp_kumaraswamy(200, 3);
+    const edge edges[] = {
+        {"Pareto at its minimum", dp_censored(pareto, seen), 1, log(2)},
+        {"Pareto above its minimum", dp_censored(pareto, above), 1, 0},
+        {"uniform at its end", dp_censored(dp_uniform(0, 4), seen), 4, -log(4)},
+        {"uniform above its start", dp_censored(dp_uniform(0, 4), above), 0, 0},
+        {"Gumbel far below, above it", dp_censored(gumbel, above), -1, 0},
+        {"Weibull far above, below it", dp_censored(dp_weibull(100, 1), below), 1e5, 0},
+        {"Kumaraswamy near 0, above it", dp_censored(kumaraswamy, above), 0.01, 0},
+    };
+    (void)state;
+    check_all(sizeof edges / sizeof edges[0], edges);
+}
+
+/* dp_logistic is 1 from log odds of 37 up, and 0 below -745. */
+static void shares_that_round_to_an_end_have_a_density(void **state)
+{
+    const dp_expr n = dp_num(10), one = dp_num(1), none = dp_num(0), k = dp_num(5);
+    const edge edges[] = {
+        {"all of them", dp_beta_binomial(n, one, k), 10, 0},
+        {"none of them", dp_beta_binomial(n, none, k), 0, 0},
+        /* log C(10, 3) + log Gamma(3) + log Gamma(12) / Gamma(5) - log Gamma(15) / Gamma(5), and
+         * the logarithm of the shape that is left */
+        {"some of them", dp_beta_binomial(n, none, k), 3,
+         log(120) + log(2) + lgamma(12) - lgamma(15) + log(0x1p-1022)},
+        {"beta", dp_beta_mean_v(one, dp_num(2)), 0.5, log(0x1p-1022)},
+    };
+    (void)state;
+    check_all(sizeof edges / sizeof edges[0], edges);
+}
+
+/* Of a law that is flat between the bounds: minus the logarithm of the width. */
+static void narrow_bounds_leave_a_flat_law(void **state)
+{
+    const edge edges[] = {
+        {"normal 1e16", dp_truncated(dp_normal(0, 1e16), -1, 1), 0.3, -log(2)},
+        {"normal 1e20", dp_truncated(dp_normal(0, 1e20), -1, 1), 0.3, -log(2)},
+        {"Cauchy 1e20", dp_truncated(dp_cauchy(0, 1e20), 1, 4), 2, -log(3)},
+        {"t 1e20", dp_truncated(dp_student_t(3, 0, 1e20), -1, 1), 0.3, -log(2)},
+        {"gamma 1e-20", dp_truncated(dp_gamma(1, 1e-20), 1, 2), 1.5, 0},
+        {"normal 1", dp_truncated(dp_normal(0, 1), 1, 1 + 0x1p-50), 1, 50 * log(2)},
+    };
+    (void)state;
+    check_all(sizeof edges / sizeof edges[0], edges);
+}
+
+/* log phi(30) + log width, and with bounds that are neighbours. */
+static void narrow_intervals_keep_their_mass(void **state)
+{
+    const dp_expr both = dp_num(2);
+    const double one = -0.5 - 0.5 * log(2 * acos(-1)), far = one - 449.5;
+    const edge edges[] = {
+        {"neighbours", dp_interval_censored(dp_normal(0, 1), both, dp_num(1 + 0x1p-52)), 1,
+         one - 52 * log(2)},
+        {"far out", dp_interval_censored(dp_normal(0, 1), both, dp_num(30 + 0x1p-45)), 30,
+         far - 45 * log(2)},
+        {"counts", dp_interval_censored(dp_poisson_log(dp_num(0)), both, dp_num(3)), 2,
+         -1 - log(6)},
+        {"counts, likely", dp_interval_censored(dp_poisson_log(dp_num(-700)), both, dp_num(1)), 0,
+         -700},
+    };
+    (void)state;
+    check_all(sizeof edges / sizeof edges[0], edges);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_that_are_left_out_do_no_harm),
+        cmocka_unit_test(shares_that_round_to_an_end_have_a_density),
+        cmocka_unit_test(narrow_bounds_leave_a_flat_law),
+        cmocka_unit_test(narrow_intervals_keep_their_mass),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
