@@ -117,6 +117,15 @@ DP_API dp_dist dp_skew_normal_v(dp_expr loc, dp_expr scale, dp_expr shape);
 /* Uniform on (low, high), low < high. */
 DP_API dp_dist dp_uniform(double low, double high);
 
+/* Improper priors: density 1 on the real line, and on the numbers above 0 in x, not in log x.  They
+ * are no distributions and serve as priors of global latents and members of plates alone, where
+ * there is no privacy: dp_fit_private with DP_NO_PRIVACY by Markov chains in the posterior, or
+ * dp_svi_new with it.  What draws from the prior or adds noise to a release refuses them by name,
+ * as do observations, forms and mixtures.  Where records leave such a latent open there is no
+ * posterior; chains wander then, and the check "sampling" says so. */
+DP_API dp_dist dp_flat(void);
+DP_API dp_dist dp_flat_positive(void);
+
 /* 0 or 1, with log odds `logit`. */
 DP_API dp_dist dp_bernoulli_logit(dp_expr logit);
 

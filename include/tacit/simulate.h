@@ -24,7 +24,7 @@ DP_API dp_status dp_simulator_new(const dp_model *model, const dp_dataset *data,
 DP_API void dp_simulator_free(dp_simulator *sim);
 
 /* Draws all latents from the prior.  DP_EUNSUPPORTED when the model has plain parameters, which
- * have no prior. */
+ * have no prior, or a prior that is no distribution (dp_flat). */
 DP_API dp_status dp_simulate_prior(dp_simulator *sim, dp_rng *rng, dp_error *err) DP_MUST_CHECK;
 
 /* The n numbers of a latent as drawn last.  DP_ENAME, DP_ESHAPE. */

@@ -228,6 +228,16 @@ dp_dist dp_skew_normal_v(dp_expr loc, dp_expr scale, dp_expr shape)
     return (dp_dist){.family = &dpi_skew_normal, .arg = {loc, scale, shape}};
 }
 
+dp_dist dp_flat(void)
+{
+    return (dp_dist){.family = &dpi_flat};
+}
+
+dp_dist dp_flat_positive(void)
+{
+    return (dp_dist){.family = &dpi_flat_positive};
+}
+
 dp_dist dp_uniform(double low, double high)
 {
     return of_numbers(&dpi_uniform, low, high, 0);

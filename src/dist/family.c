@@ -19,7 +19,9 @@ static const dpi_family *find(const dpi_family *const *families, size_t n, const
 
 const dpi_family *dpi_family_named(const char *name)
 {
-    const dpi_family *const joint[] = {&dpi_dirichlet,
+    const dpi_family *const other[] = {&dpi_flat,
+                                       &dpi_flat_positive,
+                                       &dpi_dirichlet,
                                        &dpi_multinomial_logit,
                                        &dpi_dirichlet_multinomial,
                                        &dpi_multivariate_normal,
@@ -34,7 +36,7 @@ const dpi_family *dpi_family_named(const char *name)
         family = find(dpi_mixtures, dpi_n_mixtures, name);
     if (family == NULL)
         family = find(dpi_ordered, dpi_n_ordered, name);
-    return family != NULL ? family : find(joint, sizeof joint / sizeof joint[0], name);
+    return family != NULL ? family : find(other, sizeof other / sizeof other[0], name);
 }
 
 dpi_id dpi_log_normal_moment(dpi_graph *g, double power, dpi_id loc, dpi_id scale)

@@ -55,6 +55,7 @@ typedef struct dpi_family {
     dpi_arg_kind arg_kind[DPI_MAX_ARGS];
     const char *takes;   /* shapes of its arguments in words; NULL: they broadcast */
     const char *refused; /* why no site can have it; NULL for all others */
+    bool improper;       /* of no total: a prior alone (model/proper.h), whose draws are starts */
     /* Of a distribution that is made of another (form.h): what makes it, and of what.  Its
      * functions below are NULL: call those that take the row, dpi_family_log_density and so on. */
     const struct dpi_form *form;
@@ -145,7 +146,7 @@ extern const dpi_family *const dpi_ordered[];
 extern const size_t dpi_n_ordered;
 const dpi_family *dpi_ordered_of(const dpi_family *each);
 
-/* The family of that name, mixtures and joint families too, not forms (dpi_form_named); NULL when
+/* The family of that name, mixtures, joint and improper families too, not forms (dpi_form_named); NULL when
  * there is none. */
 const dpi_family *dpi_family_named(const char *name);
 
@@ -177,6 +178,9 @@ void dpi_draw_site(const dpi_family *family, gsl_rng *rng, const double *const a
 #define DPI_DECLARED(name) extern const dpi_family dpi_##name;
 DPI_FAMILIES(DPI_DECLARED)
 #undef DPI_DECLARED
+
+/* Of no total, and so not among dpi_families. */
+extern const dpi_family dpi_flat, dpi_flat_positive;
 
 /* Of rows of numbers. */
 extern const dpi_family dpi_multinomial_logit, dpi_dirichlet_multinomial; /* of rows of counts */

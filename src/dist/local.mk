@@ -14,6 +14,7 @@ libtacit_core_la_SOURCES += \
   %D%/correlation-factor.c \
   %D%/dirichlet.c \
   %D%/exponential.c \
+  %D%/flat.c \
   %D%/form.c %D%/form.h %D%/form-constructors.c \
   %D%/family.c %D%/family.h %D%/family-list.h \
   %D%/gamma.c \

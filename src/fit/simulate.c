@@ -6,6 +6,7 @@
 
 #include "exec/run.h"
 #include "model/factor.h"
+#include "model/proper.h"
 #include "random/gsl.h"
 #include "random/rng.h"
 
@@ -143,6 +144,9 @@ dp_status dp_simulate_prior(dp_simulator *s, dp_rng *rng, dp_error *err)
 {
     gsl_rng source = dpi_rng_gsl(rng);
     s->drawn = false; /* until all is */
+    dp_status status = dpi_need_proper(s->model, "nothing can be drawn from", err);
+    if (status != DP_OK)
+        return status;
     for (size_t i = 0; i < s->n_sites; i++) {
         const dpi_site *site = &s->model->sites[i];
         if (site->kind == DPI_PARAM)

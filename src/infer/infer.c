@@ -16,6 +16,7 @@
 #include "infer/exact.h"
 #include "infer/loop.h"
 #include "infer/rounds.h"
+#include "model/proper.h"
 #include "model/store.h"
 #include "random/failure.h"
 #include "svi/options.h"
@@ -266,7 +267,11 @@ static dp_status fit_open(const fit_job *a, bool *done, dp_fit **fit, dp_error *
 static dp_status fit_private(fit_job *a, dp_fit **fit, dp_error *err)
 {
     dp_error found = {0};
-    dp_status status = dpi_model_view_init(&a->view, a->model, &found);
+    dp_status status = dpi_need_proper(
+        a->model, "Markov chains without privacy alone can take (DP_METHOD_EXACT)", err);
+    if (status != DP_OK)
+        return status;
+    status = dpi_model_view_init(&a->view, a->model, &found);
     if (status == DP_EUNSUPPORTED && a->view.refused[0] != 0) {
         const dpi_loop_spec spec = {
             .model = a->model, .data = a->data, .opts = a->opts, .why = a->view.refused};

@@ -20,6 +20,7 @@
 #include "fit/draws.h"
 #include "infer/clip.h"
 #include "infer/invent.h"
+#include "model/proper.h"
 
 enum { SIMULATIONS = 8, PROBES = 6, PRIOR_DRAWS = 400 };
 
@@ -456,6 +457,8 @@ dp_status dp_fit_plan(const dp_model *model, const dp_dataset *columns, const dp
     study s = {.model = model, .opts = opts};
     *plan = NULL;
     dp_status status = check_options(opts, err);
+    if (status == DP_OK)
+        status = dpi_need_proper(model, "no truth can be drawn from", err);
     if (status == DP_OK)
         status = study_fit(&s, columns, err);
     if (status == DP_OK)

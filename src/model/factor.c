@@ -5,6 +5,7 @@
 
 #include "model/declare.h"
 #include "model/factor.h"
+#include "model/proper.h"
 
 /* ---- log densities ---- */
 
@@ -69,6 +70,13 @@ dp_expr dp_log_density(dp_dist dist, dp_expr x)
     if (m->err.status != DP_OK || value == DPI_NONE ||
         (family = dpi_take_arguments(m, "dp_log_density", dist, arg)) == NULL)
         return dpi_expression(m, DPI_NONE);
+    if (dpi_is_improper(family)) {
+        FAIL_AFTER(m, DP_EUNSUPPORTED,
+                   "dp_log_density: %s has no total, so that it is no density of what is summed "
+                   "out; take a distribution, such as dp_normal",
+                   family->name);
+        return dpi_expression(m, DPI_NONE);
+    }
     dpi_shape shape;
     if (!family->vector_arg && !dpi_arguments_shape(m, family, arg, &shape)) {
         FAIL_AFTER(m, DP_ESHAPE, "dp_log_density: the arguments of %s do not fit together",

@@ -17,6 +17,7 @@ libtacit_core_la_SOURCES += \
   %D%/multivariate.c \
   %D%/ordinal.c \
   %D%/plates.c \
+  %D%/proper.c %D%/proper.h \
   %D%/restore.c \
   %D%/sample.c \
   %D%/sites.c \

@@ -5,6 +5,7 @@
  * each from a family whose draws the model's prior can take. */
 #include "dist/form.h"
 #include "model/declare.h"
+#include "model/proper.h"
 
 dpi_id dpi_log_density(dpi_graph *g, const dpi_family *family, dpi_id x, const dpi_id arg[])
 {
@@ -129,6 +130,11 @@ static dp_expr sample(dp_model *m, const dp_plate *plate, const char *name, size
     else if (dist.family->component != NULL)
         FAIL(m, DP_EUNSUPPORTED, "latent '%s' has a mixture as its prior; mixtures can be observed",
              name);
+    else if (shape.per_record && dpi_is_improper(dist.family))
+        FAIL(m, DP_EUNSUPPORTED,
+             "latent '%s' belongs to each record and has no proper prior (%s); give it one, such "
+             "as dp_normal(0, 10)",
+             name, dist.family->name);
     else if (dpi_supports[dist.family->support].discrete)
         FAIL(m, DP_EUNSUPPORTED,
              "latent '%s' is discrete (%s); sum it out (dp_mixture, dp_marginal), or observe it",
@@ -200,6 +206,13 @@ void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *fi
         (dist.family = dpi_take_arguments(m, name, dist, site.arg)) == NULL)
         return;
     site.family = dist.family;
+    if (dpi_is_improper(dist.family)) {
+        FAIL(m, DP_EUNSUPPORTED,
+             "'%s': %s is no distribution that outcomes could have; dp_flat and dp_flat_positive "
+             "are priors of latents; observe dp_normal or another",
+             name, dist.family->name);
+        return;
+    }
     if (m->of != NULL) {
         FAIL(m, DP_EINVAL, "a guide observes nothing ('%s'); use dp_data to read a column", name);
         return;

@@ -22,6 +22,7 @@
 
 #include "base/float.h"
 #include "model/init.h"
+#include "model/proper.h"
 #include "random/failure.h"
 #include "random/noise.h"
 #include "svi/check.h"
@@ -198,6 +199,8 @@ static dp_status plan(dp_svi *s, const dpi_svi_spec *spec, dp_error *err)
         status = dpi_options_resolve(&s->opts, s->n, &epsilon, err);
     if (status == DP_OK)
         status = dpi_join_check(&s->opts, err);
+    if (status == DP_OK && s->opts.mode != DP_NO_PRIVACY)
+        status = dpi_need_proper(spec->model, "a run with noise would drift along", err);
     if (status != DP_OK)
         return status;
     dpi_extras_init(&s->extras, &s->opts, s->n);

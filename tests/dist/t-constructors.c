@@ -40,6 +40,8 @@ static void constructors_of_numbers_keep_the_order(void **state)
     check(dp_student_t(3.1, 0.7, 1.1), "student_t", "df loc scale", 3.1, 0.7, 1.1);
     check(dp_cauchy(0.41, 2.3), "cauchy", "loc scale", 0.41, 2.3, 0);
     check(dp_half_cauchy(2.9), "half_cauchy", "scale", 2.9, 0, 0);
+    check(dp_flat(), "flat", "", 0, 0, 0);
+    check(dp_flat_positive(), "flat_positive", "", 0, 0, 0);
     check(dp_laplace(0.43, 3.1), "laplace", "loc scale", 0.43, 3.1, 0);
     check(dp_gumbel(0.47, 3.3), "gumbel", "loc scale", 0.47, 3.3, 0);
     check(dp_exponential(3.7), "exponential", "rate", 3.7, 0, 0);

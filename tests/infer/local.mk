@@ -65,3 +65,5 @@ UNIT_TESTS += %D%/t-exact
 UNIT_TESTS += %D%/t-loop-marginal
 %C%_t_loop_marginal_SOURCES = %D%/t-loop-marginal.c
 %C%_t_loop_marginal_LDADD = $(TEST_PUBLIC)
+UNIT_TESTS += %D%/t-flat
+%C%_t_flat_SOURCES = %D%/t-flat.c

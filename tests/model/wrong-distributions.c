@@ -162,6 +162,37 @@ static void marginal_of_one_value(draft *d)
                 dp_log_density(dp_normal(0, 1), dp_data(d->rows, "t", 1)));
 }
 
+static void flat_outcome(draft *d)
+{
+    dp_observe(d->rows, "y", dp_present(dp_flat(), dp_num(1)));
+}
+
+static void flat_of_each_record(draft *d)
+{
+    (void)dp_sample_in(d->rows, "z", 1, dp_flat());
+}
+
+static void flat_and_truncated(draft *d)
+{
+    (void)dp_sample(d->m, "b", 1, dp_truncated(dp_flat(), 0, 1));
+}
+
+static void flat_component(draft *d)
+{
+    const dp_dist parts[] = {dp_normal(0, 1), dp_flat()};
+    dp_observe(d->rows, "y", dp_mixture_of(dp_softmax(dp_slice(d->w, 0, 2)), 2, parts));
+}
+
+static void flat_and_ordered(draft *d)
+{
+    (void)dp_sample(d->m, "c", 3, dp_ordered(dp_flat()));
+}
+
+static void flat_density(draft *d)
+{
+    (void)dp_log_density(dp_flat_positive(), d->s);
+}
+
 static void density_of_two_sizes(draft *d)
 {
     (void)dp_log_density(dp_normal_v(d->w, d->s), dp_constant(d->m, 2, (const double[]){1, 2}));
@@ -200,6 +231,12 @@ const wrong_model wrong_distributions[] = {
     MODEL(smooth_of_a_vector, "a smooth function of three columns"),
     MODEL(smooth_over_nothing, "a smooth function over an empty range"),
     MODEL(marginal_of_one_value, "a discrete latent of one value"),
+    MODEL(flat_outcome, "an outcome that is flat"),
+    MODEL(flat_of_each_record, "a flat prior of each record"),
+    MODEL(flat_and_truncated, "a flat prior that is cut"),
+    MODEL(flat_component, "a flat component"),
+    MODEL(flat_and_ordered, "flat numbers in order"),
+    MODEL(flat_density, "a flat density by itself"),
     MODEL(density_of_two_sizes, "a density of other numbers than the arguments"),
 };
 const size_t n_wrong_distributions = sizeof wrong_distributions / sizeof wrong_distributions[0];
