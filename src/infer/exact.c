@@ -32,6 +32,7 @@ enum {
     STEPS = 500,
     MOST_NUMBERS = 1000, /* of latents, unless the method is asked for */
     ATTEMPTS = 3,
+    HALVES = 12, /* of the way from a start to 0 */
     WORDS = 200
 };
 static const double most_work = 1e7; /* numbers of latents times records, likewise */
@@ -168,11 +169,6 @@ static dp_status make_rng(exact *a, dp_error *err)
 
 /* ---- tops ---- */
 
-static bool is_inside(const exact *a, const double *z)
-{
-    return isfinite(a->targets->log_density(a->targets->of, z, a->room));
-}
-
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -208,12 +204,23 @@ static void start_loose(const exact *a, double *z)
             memset(z + o->blocks[k].offset, 0, o->blocks[k].size * sizeof *z);
 }
 
-/* Wide priors have medians of draws so far out that rates overflow; nearer to 0 they do not. */
-static void come_inside(const exact *a, double *z)
+/* Wide priors have medians of draws so far out that rates overflow, or that a climb would take
+ * thousands of steps: moves z towards 0 to where the density is greatest of halves of the way. */
+static void come_nearer(const exact *a, double *z)
 {
-    for (int k = 0; k < 30 && !is_inside(a, z); k++)
+    double most = -INFINITY, *best = a->room + a->d, *at = best + a->d;
+    memcpy(at, z, a->d * sizeof *z);
+    for (int k = 0; k <= HALVES; k++) {
+        double there = a->targets->log_density(a->targets->of, at, a->room);
+        if (isfinite(there) && there > most) {
+            most = there;
+            memcpy(best, at, a->d * sizeof *z);
+        }
         for (size_t i = 0; i < a->d; i++)
-            z[i] /= 2;
+            at[i] = k + 1 < HALVES ? at[i] / 2 : 0;
+    }
+    if (isfinite(most))
+        memcpy(z, best, a->d * sizeof *z);
 }
 
 static dp_status climb_all(exact *a, dp_error *err)
@@ -221,7 +228,7 @@ static dp_status climb_all(exact *a, dp_error *err)
     dp_status status = place_starts(a, err);
     for (size_t c = 0; c < CHAINS && status == DP_OK; c++) {
         start_loose(a, a->top[c]);
-        come_inside(a, a->top[c]);
+        come_nearer(a, a->top[c]);
         status = dpi_climb(a->targets, STEPS, a->top[c], &a->height[c], err);
         a->best = a->height[c] > a->height[a->best] ? c : a->best;
     }
@@ -317,6 +324,11 @@ static dp_status find_coordinates(exact *a, dp_error *err)
 }
 
 /* ---- chains ---- */
+
+static bool is_inside(const exact *a, const double *z)
+{
+    return isfinite(a->targets->log_density(a->targets->of, z, a->room));
+}
 
 /* Near the tops, inside. */
 static void start_chains(exact *a)
