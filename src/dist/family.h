@@ -146,8 +146,8 @@ extern const dpi_family *const dpi_ordered[];
 extern const size_t dpi_n_ordered;
 const dpi_family *dpi_ordered_of(const dpi_family *each);
 
-/* The family of that name, mixtures, joint and improper families too, not forms (dpi_form_named); NULL when
- * there is none. */
+/* The family of that name, mixtures, joint and improper families too, not forms (dpi_form_named);
+ * NULL when there is none. */
 const dpi_family *dpi_family_named(const char *name);
 
 /* Whether x may be an argument with this domain. */

@@ -76,10 +76,11 @@ static void the_density_is_that_of_records_and_of_the_jacobian(void **state)
     dp_dataset_free(data);
 }
 
-/* With S the squares about the mean of y, 1 / sigma^2 is Gamma((N - 2) / 2, S / 2), and mu Student's
- * t with N - 2 degrees of freedom, of variance S / (N (N - 4)).  Of 40000 draws with at least 4000
- * effective ones a mean is off by 5.998 standard errors with probability 2e-9 / 2, and the seed is
- * fixed.  Were sigma's Jacobian left out, its mean would be lower by more than three such limits. */
+/* With S the squares about the mean of y, 1 / sigma^2 is Gamma((N - 2) / 2, S / 2), and mu
+ * Student's t with N - 2 degrees of freedom, of variance S / (N (N - 4)).  Of 40000 draws with at
+ * least 4000 effective ones a mean is off by 5.998 standard errors with probability 2e-9 / 2, and
+ * the seed is fixed.  Were sigma's Jacobian left out, its mean would be lower by more than two such
+ * limits. */
 static void a_normal_sample_has_its_known_posterior(void **state)
 {
     dp_dataset *data = make_data();
