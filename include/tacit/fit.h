@@ -95,7 +95,8 @@ DP_API const dp_fit_column *dp_fit_columns(const dp_fit *fit, size_t *n);
 typedef enum dp_fit_role {
     DP_FIT_LATENT = 0,     /* dp_sample: of global ones there are draws and summaries */
     DP_FIT_PARAMETER,      /* dp_param of the model */
-    DP_FIT_DETERMINISTIC,  /* dp_deterministic, and a factor of dp_factor */
+    DP_FIT_DETERMINISTIC,  /* dp_deterministic, and a factor of dp_factor; of global ones there are
+                            * summaries */
     DP_FIT_GUIDE_PARAMETER /* for dp_fit_parameter alone */
 } dp_fit_role;
 
@@ -151,7 +152,8 @@ typedef struct dp_summary {
     double mean, sd, q05, q50, q95;
 } dp_summary;
 
-/* Mean, standard deviation and quantiles of each of the n numbers of a global latent.
+/* Mean, standard deviation and quantiles of each of the n numbers of a global latent, or of a value
+ * computed from these (dp_deterministic), such as b_x of a formula.
  *
  * Where the fit keeps draws, from all of them, each taken as it is: of N draws that are independent
  * and normal the standard errors, in standard deviations of the latent, are 1 / sqrt N for the
@@ -166,8 +168,9 @@ typedef struct dp_summary {
 DP_API dp_status dp_fit_summary(const dp_fit *fit, const char *name, size_t n, dp_summary *summary,
                                 dp_error *err) DP_MUST_CHECK;
 
-/* Writes what the fit has found, for people: a line for each number of the global latents, as
- * dp_fit_summary has it, then what was spent, then what was checked, what is bad first.
+/* Writes what the fit has found, for people: a line for each number of the global latents
+ * and of the values that are computed from them, as dp_fit_summary has it, then what was spent,
+ * then what was checked, what is bad first.
  *
  *                   mean         sd        5 %       50 %       95 %
  *   w[0]         -1.03       0.18      -1.32      -1.02      -0.74

@@ -1,4 +1,5 @@
-/* A fit for people: a table of its latents, what was spent, what was checked.
+/* A fit for people: a table of its latents and of what is computed from them, what was spent, what
+ * was checked.
  *
  * Everything here is already in the fit and is had by other calls too; only its form is made here.
  * A mean is known to a few hundredths of its standard deviation, so that digits beyond the second
@@ -99,7 +100,7 @@ static size_t choose(size_t n, const double *means, size_t *order)
     return 3;
 }
 
-static dp_status put_latent(page *p, const dp_fit_quantity *q, dp_error *err)
+static dp_status put_summaries(page *p, const dp_fit_quantity *q, dp_error *err)
 {
     size_t n = q->size, room = dpi_number_name_room(q->name) + 2;
     dp_summary *all = dpi_arena_alloc(&p->arena, n, sizeof *all);
@@ -154,9 +155,42 @@ static dp_status put_quantity(page *p, const dp_fit_quantity *q, dp_error *err)
         instead = latent ? "more numbers than are listed: dp_fit_summary has them"
                          : "more numbers than are listed: dp_fit_parameter has them";
     if (instead == NULL)
-        return latent ? put_latent(p, q, err) : put_parameter(p, q, err);
+        return latent ? put_summaries(p, q, err) : put_parameter(p, q, err);
     say(p, "%-*s %s\n", p->width, q->name, instead);
     return DP_OK;
+}
+
+static bool is_computed(const dp_fit_quantity *q)
+{
+    return q->role == DP_FIT_DETERMINISTIC && !q->per_record;
+}
+
+/* Numbers of all global latents, which a computed value needs the draws of. */
+static size_t count_latents(const dp_fit_quantity *q, size_t n)
+{
+    size_t sum = 0;
+    for (size_t k = 0; k < n; k++)
+        sum += q[k].role == DP_FIT_LATENT && !q[k].per_record ? q[k].size : 0;
+    return sum;
+}
+
+/* Those of the model's values that follow from its global latents. */
+static dp_status put_computed(page *p, const dp_fit_quantity *q, size_t n, dp_error *err)
+{
+    bool many = p->fit->kept == NULL && count_latents(q, n) > SUMMARISED, first = true;
+    dp_status status = DP_OK;
+    for (size_t k = 0; k < n && status == DP_OK; k++) {
+        if (!is_computed(&q[k]))
+            continue;
+        say(p, "%s", first ? "computed from these:\n" : "");
+        first = false;
+        if (many || q[k].size > SUMMARISED)
+            say(p, "%-*s many numbers, or of many latents: dp_fit_summary has them\n", p->width,
+                q[k].name);
+        else
+            status = put_summaries(p, &q[k], err);
+    }
+    return status;
 }
 
 static dp_status put_table(page *p, dp_error *err)
@@ -166,14 +200,14 @@ static dp_status put_table(page *p, dp_error *err)
     p->width = LEAST_WIDTH;
     for (size_t k = 0; k < n; k++) {
         size_t width = strlen(q[k].name) + 6;
-        if (q[k].role == DP_FIT_LATENT && width > (size_t)p->width)
+        if ((q[k].role == DP_FIT_LATENT || is_computed(&q[k])) && width > (size_t)p->width)
             p->width = width < MOST_WIDTH ? (int)width : MOST_WIDTH;
     }
     say(p, "%-*s %10s %10s %10s %10s %10s\n", p->width, "", "mean", "sd", "5 %", "50 %", "95 %");
     dp_status status = DP_OK;
     for (size_t k = 0; k < n && status == DP_OK; k++)
         status = put_quantity(p, &q[k], err);
-    return status;
+    return status == DP_OK ? put_computed(p, q, n, err) : status;
 }
 
 /* ---- what was spent ---- */

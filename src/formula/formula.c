@@ -92,6 +92,34 @@ static dp_status find_parameter(const dp_formula *f, const dpi_script *s,
     return status;
 }
 
+/* Where the tree reads that column, or NULL.  What has a label, and a contrast, is no column. */
+static const dpi_tree *find_column(const dpi_tree *t, const char *name)
+{
+    const dpi_tree *found = NULL;
+    if (t->label != NULL)
+        return NULL;
+    if (t->kind == DPI_TREE_NAME)
+        return strcmp(t->name, name) == 0 ? t : NULL;
+    for (const dpi_tree *each = t->first; each != NULL && found == NULL; each = each->next) {
+        found = find_column(each, name);
+        if (dpi_tree_is_call(t, "C"))
+            break;
+    }
+    return found;
+}
+
+static dp_status check_outcome_unread(const dp_formula *f, const dpi_script *s,
+                                      const dpi_tree *right)
+{
+    const dpi_tree *at =
+        f->outcome->kind == DPI_TREE_NAME ? find_column(right, f->outcome->name) : NULL;
+    return at == NULL ? DP_OK
+                      : dpi_script_fail(s, DP_EINVAL, at->at,
+                                        "'%.60s' is the outcome, which cannot tell of itself; "
+                                        "remove it here",
+                                        at->name);
+}
+
 static dp_status take_predictor(dp_formula *f, const dpi_script *s, const dpi_statement *statement,
                                 size_t place)
 {
@@ -100,7 +128,8 @@ static dp_status take_predictor(dp_formula *f, const dpi_script *s, const dpi_st
         return dpi_fail_nomem(s->err);
     p->of = place == 0 ? "mu" : f->response.family->parameter[place - 1].name;
     f->predictor[place] = p;
-    return dpi_terms_expand(s, statement->right, &f->arena, p);
+    dp_status status = check_outcome_unread(f, s, statement->right);
+    return status == DP_OK ? dpi_terms_expand(s, statement->right, &f->arena, p) : status;
 }
 
 static dp_status take_formulas(dp_formula *f, const dpi_script *s)

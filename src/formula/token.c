@@ -148,9 +148,12 @@ void dpi_scan_next(dpi_scanner *s)
         s->now.kind = c;
         s->at = at + 1;
     } else {
-        (void)dpi_script_fail(s->script, DP_EINVAL, at,
-                              "a character that formulas do not have; names of columns that hold "
-                              "such go into `backquotes`");
+        const bool quote = c == '"' || c == '\'';
+        (void)dpi_script_fail(
+            s->script, DP_EINVAL, at,
+            quote ? "formulas have no texts in quotes; leave this argument out"
+                  : "a character that formulas do not have; names of columns that hold "
+                    "such go into `backquotes`");
         bad(s);
     }
 }

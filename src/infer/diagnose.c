@@ -198,6 +198,15 @@ static dp_status say_directions(const dpi_rounds *r, report *to, dp_error *err)
             "are constant or nearly the same; there the prior speaks, and intervals may be too "
             "narrow; leave such predictors out",
             found.lost, r->view->p);
+    else if (status == DP_OK && isinf(found.least))
+        say(to, d,
+            "no combination of latents is left untold; those of an intercept and groups' members "
+            "are not looked at");
+    else if (status == DP_OK && found.least < lost_noise)
+        say(to, d,
+            "noise alone explains that some combination of latents is told of by no more than %.1f "
+            "standard deviations of it",
+            found.least);
     else if (status == DP_OK)
         say(to, d,
             "no combination of latents is told of by less than %.1f standard deviations of "

@@ -302,6 +302,8 @@ dp_status dp_fit_private(const dp_model *model, const dp_dataset *data, const dp
     dp_status status = dpi_float_check(err);
     if (status == DP_OK)
         status = check_options(opts, err);
+    if (status == DP_OK && data->err.status != DP_OK)
+        status = dpi_fail(err, data->err.status, "%s", data->err.text);
     bool done = false;
     if (status == DP_OK)
         status = fit_open(&a, &done, fit, err);

@@ -207,6 +207,53 @@ static void refused(const dp_fit *p, const char *name, size_t n, dp_status statu
     assert_int_equal(dp_fit_summary(p, name, n, summary, NULL), status);
 }
 
+/* A value is of the same draws as the latents that it is computed from: of one scaled, a summary to
+ * the last digits; of two that are independent, variances are added. */
+static void computed_values_are_summarised_like_latents(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_fit *fit;
+    dp_model *m = dp_model_new();
+    dp_expr u = dp_sample(m, "u", 2, dp_normal(0, 1)), v = dp_sample(m, "v", 1, dp_normal(0, 1));
+    dp_plate rows = dp_unit_plate(m, "rows");
+    (void)dp_deterministic(m, "u twice", dp_scale(2, u));
+    (void)dp_deterministic(m, "both", dp_add(v, dp_slice(u, 0, 1)));
+    (void)dp_deterministic(m, "of records", dp_add(v, dp_data(rows, "x", 1)));
+    dp_observe(rows, "y", dp_normal_v(dp_add(v, dp_sum(u)), dp_num(1)));
+    const given_block at[] = {{"u.loc", {0.5, -3}},
+                              {"u.log_scale", {log(0.3), log(2)}},
+                              {"v.loc", {1}},
+                              {"v.log_scale", {log(0.4)}}};
+    assert_ok(make_fit(m, NULL, DP_FORM_LATENTS, at, 4, &fit, &err), err.text);
+    dp_summary once[2], twice[2], both;
+    assert_ok(dp_fit_summary(fit, "u", 2, once, &err), err.text);
+    assert_ok(dp_fit_summary(fit, "u twice", 2, twice, &err), err.text);
+    for (size_t e = 0; e < 2; e++) {
+        assert_close(twice[e].mean, 2 * once[e].mean, 1e-12, 1e-12);
+        assert_close(twice[e].sd, 2 * once[e].sd, 1e-12, 0);
+        assert_close(twice[e].q05, 2 * once[e].q05, 1e-12, 0);
+        assert_close(twice[e].q95, 2 * once[e].q95, 1e-12, 0);
+    }
+    /* Margins are stratified; the correlation's standard error is 1 / sqrt 4000, and 6.2 of it. */
+    assert_ok(dp_fit_summary(fit, "both", 1, &both, &err), err.text);
+    assert_close(both.mean, 1.5, 0, 1e-3);
+    assert_close(both.sd * both.sd, 0.25, 0, 2 * 0.3 * 0.4 * 6.2 / sqrt(4000) + 1e-3);
+    refused(fit, "of records", 1, DP_ENAME, "no global latent 'of records'");
+    refused(fit, "u twice", 3, DP_ESHAPE, "'u twice' has 2 numbers, not 3");
+    size_t before = faulty_live();
+    for (size_t k = 1, failed = 1; failed; k++) {
+        faulty_fail(k);
+        dp_status status = dp_fit_summary(fit, "both", 1, &both, &err);
+        failed = faulty_failed();
+        faulty_fail(0);
+        assert_int_equal(status, failed ? DP_ENOMEM : DP_OK);
+        assert_int_equal(isnan(both.sd), failed);
+        assert_int_equal(faulty_live(), before);
+    }
+    dp_fit_free(fit);
+}
+
 static void unknown_names_and_sizes_are_errors_without_numbers(void **state)
 {
     (void)state;
@@ -392,6 +439,7 @@ int main(void)
         cmocka_unit_test(members_of_plates_are_summarised_one_by_one),
         cmocka_unit_test(coordinates_of_the_noise_are_independent),
         cmocka_unit_test(sizes_count_members_and_numbers),
+        cmocka_unit_test(computed_values_are_summarised_like_latents),
         cmocka_unit_test(unknown_names_and_sizes_are_errors_without_numbers),
         cmocka_unit_test(summaries_repeat_to_the_bit),
         cmocka_unit_test(covariances_without_names_or_room_are_refused),

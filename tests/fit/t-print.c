@@ -46,6 +46,9 @@ static dp_model *four(void)
     dp_expr w = dp_sample(m, "w", 2, dp_normal(0, 1)), s = dp_sample(m, "s", 1, dp_gamma(2, 1)),
             a = dp_sample_in(groups, "a", 1, dp_normal_v(dp_num(0), s)), c = dp_param(m, "c", 1, 0);
     dp_expr at = dp_add(dp_dot(dp_data(rows, "x", 2), w), dp_add(c, dp_num(0)));
+    (void)dp_deterministic(m, "half", dp_scale(0.5, w));
+    (void)dp_deterministic(m, "moved", dp_add(dp_square(dp_slice(w, 0, 1)), c));
+    (void)dp_deterministic(m, "at", at);
     dp_observe(rows, "y", dp_bernoulli_logit(dp_add(at, dp_pick(a, dp_index(rows, "g", groups)))));
     return m;
 }
@@ -93,8 +96,15 @@ static void each_number_has_a_line(void **state)
               "s               2.5e-09  1.291e-09      1e-09    2.5e-09      4e-09\n"
               "a            13 numbers, ");
     has(text, "mean:\n  a[0]            0.025      0.013      0.010      0.025      0.040\n");
-    has(text, "\nc                  0.25 a parameter");
+    /* Squares of 1, 2, 3, 4 and a quarter: mean 7.75, deviation sqrt(129 / 3) = 6.56; a value of
+     * each record has no line. */
+    has(text, "\nc                  0.25 a parameter: a point, without a posterior\n"
+              "computed from these:\n"
+              "half[0]            1.25       0.65       0.50       1.25       2.00\n"
+              "half[1]           -3500       1080      -4500      -3750      -2000\n"
+              "moved               7.8        6.6        1.2        6.8       16.2\n\n");
     lacks(text, "a[1]");
+    lacks(text, "\nat ");
     free(text);
     dp_fit_free(fit);
 }
@@ -206,6 +216,7 @@ static void what_has_no_lines_is_named(void **state)
     dp_expr w = dp_sample(m, "w", WIDE, dp_normal(0, 1)), c = dp_param(m, "c", MANY, 0),
             z = dp_sample_in(rows, "z", 2, dp_normal(0, 1));
     dp_expr sum = dp_add(dp_sum(w), dp_add(dp_sum(c), dp_sum(z)));
+    (void)dp_deterministic(m, "most", dp_sum(w));
     dp_observe(rows, "y", dp_normal_v(dp_deterministic(m, "sum", sum), dp_num(1)));
     (void)dp_sample(guide, "w", WIDE, dp_normal(0, 1));
     (void)dp_sample_in(dp_unit_plate(guide, "rows"), "z", 2, dp_normal(0, 1));
@@ -213,7 +224,9 @@ static void what_has_no_lines_is_named(void **state)
     char *text = print(fit);
     has(text, "\nw            more numbers than are listed: dp_fit_summary has them\n"
               "c            more numbers than are listed: dp_fit_parameter has them\n"
-              "z            one for each record");
+              "z            one for each record: dp_fit_evaluate has them\n"
+              "computed from these:\n"
+              "most         many numbers, or of many latents: dp_fit_summary has them\n");
     lacks(text, "Intervals"); /* a guide of its own, and no noise */
     lacks(text, "\nsum");
     free(text);

@@ -44,7 +44,7 @@ static void coins(scene *s, double level)
 }
 
 /* A logistic regression, with groups or without. */
-static void fit(scene *s, bool grouped, double delta)
+static void fit_at(scene *s, bool grouped, double epsilon, double delta)
 {
     dp_error err = {0};
     dp_model *m = dp_model_new();
@@ -60,10 +60,15 @@ static void fit(scene *s, bool grouped, double delta)
         eta = dp_add(eta, dp_pick(b, dp_index(rows, "group", groups)));
     }
     dp_observe(rows, "y", dp_bernoulli_logit(eta));
-    dp_fit_opts o = {.epsilon = 8, .delta = delta, .seed = 5};
+    dp_fit_opts o = {.epsilon = epsilon, .delta = delta, .seed = 5, .hopeless_allowed = true};
     assert_ok(dp_fit_private(m, data, &o, &s->fit, &err), err.text);
     dp_dataset_free(data);
     dp_model_free(m);
+}
+
+static void fit(scene *s, bool grouped, double delta)
+{
+    fit_at(s, grouped, 8, delta);
 }
 
 static const dp_diagnostic *find(const dp_fit *fit, const char *name)
@@ -117,6 +122,20 @@ static void an_intercept_beside_groups_is_not(void **state)
     coins(&s, 0);
     fit(&s, true, 1e-6);
     assert_false(find(s.fit, "directions")->bad);
+    dp_fit_free(s.fit);
+}
+
+/* What noise explains is good, and is not said to stand out of it. */
+static void few_standard_deviations_are_put_in_words(void **state)
+{
+    static scene s;
+    (void)state;
+    draw(&s);
+    coins(&s, 0);
+    fit_at(&s, true, 0.05, 1e-6);
+    const dp_diagnostic *d = find(s.fit, "directions");
+    assert_true(d->value < d->limit && !d->bad);
+    assert_contains(d->words, "noise alone explains");
     dp_fit_free(s.fit);
 }
 
@@ -202,6 +221,7 @@ int main(void)
         cmocka_unit_test(nothing_is_bad_where_all_is_well),
         cmocka_unit_test(a_column_that_is_there_twice_is_told),
         cmocka_unit_test(an_intercept_beside_groups_is_not),
+        cmocka_unit_test(few_standard_deviations_are_put_in_words),
         cmocka_unit_test(a_far_answer_is_told),
         cmocka_unit_test(a_delta_that_publishes_records_is_told),
         cmocka_unit_test(heavy_tails_are_told_and_heard),

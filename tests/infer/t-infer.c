@@ -132,6 +132,27 @@ static void hopeless_budgets_are_refused_or_give_the_prior(void **state)
     tear_down(&s);
 }
 
+/* Whatever else is then missing, and however the posterior is found. */
+static void tells_of_the_data_sets_own_error_first(void **state)
+{
+    static scene s;
+    (void)state;
+    set_up(&s, 40);
+    const dp_fit_opts ways[] = {{.epsilon = 1, .delta = 1e-6, .seed = 1},
+                                {.mode = DP_NO_PRIVACY},
+                                {.mode = DP_NO_PRIVACY, .method = DP_METHOD_EXACT}};
+    dp_dataset *none = dp_dataset_new(0);
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+        dp_error err = {0};
+        dp_fit *fit;
+        assert_fails(dp_fit_private(s.model, none, &ways[k], &fit, &err), DP_EDATA, &err,
+                     "no records");
+        assert_null(fit);
+    }
+    dp_dataset_free(none);
+    tear_down(&s);
+}
+
 static void refuses_options_that_are_none(void **state)
 {
     scene s;
@@ -156,6 +177,7 @@ int main(void)
         cmocka_unit_test(spends_what_was_asked_in_phases),
         cmocka_unit_test(any_number_of_threads_gives_the_same),
         cmocka_unit_test(hopeless_budgets_are_refused_or_give_the_prior),
+        cmocka_unit_test(tells_of_the_data_sets_own_error_first),
         cmocka_unit_test(refuses_options_that_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
