@@ -51,7 +51,12 @@ typedef struct dp_formula_prior {
     const char *of, *prior;
 } dp_formula_prior;
 
-/* What a formula is read with; zero means the default. */
+/* What a formula is read with; zero means the default.  Families are, of numbers, gaussian and
+ * student; above 0 lognormal, gamma, weibull, exponential; from 0 hurdle_gamma, hurdle_lognormal;
+ * between 0 and 1 beta; of two levels bernoulli; of counts binomial, poisson, negbinomial,
+ * geometric, and with zero_inflated_ before it poisson, negbinomial and binomial, with hurdle_
+ * poisson and negbinomial; of levels categorical and cumulative, which are in order.  An outcome
+ * must be declared so that it can have only such values. */
 typedef struct dp_formula_opts {
     const char *family;       /* of the outcome, with its link: "bernoulli(probit)" [gaussian] */
     const dp_column *columns; /* [n_columns] the schema that the table is read with; NULL: the
@@ -84,8 +89,10 @@ DP_API const char *dp_formula_family(const dp_formula *f);
 
 /* The model, written by the public calls of tacit/model.h; of a formula read with a schema.  Its
  * latents are of unit size; the parameters by R's names (b_Intercept, b_age,
- * sd_district__Intercept, cor_..., sigma) are latents or computed values, and dp_fit_expr gives
- * them all.
+ * sd_district__Intercept, cor_..., sigma) are latents or computed values: dp_fit_summary and
+ * dp_fit_expr give them all, dp_fit_print lists them.  Of s(x) there are the latents alone, of unit
+ * size: scaled.s(x)_slope, scaled.s(x)_sd and scaled.s(x)_wiggle, without "scaled." where the
+ * outcome has no unit of its own, as a chance or a count has none.
  *   *model  [out] owned by the caller (dp_model_free); NULL on error: DP_ESTATE without a schema,
  *           DP_ENOMEM.  Thread-safe, as all calls below. */
 DP_API DP_MUST_CHECK dp_status dp_formula_model(const dp_formula *f, dp_model **model,
