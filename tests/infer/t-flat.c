@@ -105,6 +105,36 @@ static void a_normal_sample_has_its_known_posterior(void **state)
     dp_dataset_free(data);
 }
 
+/* Members of a plate, each flat: N(mean of its four records, 1 / 4), with the limit from above. */
+static void members_have_their_own_means(void **state)
+{
+    enum { GROUPS = 3, EACH = N / GROUPS };
+    static const int32_t group[N] = {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2};
+    dp_dataset *data = make_data();
+    dp_model *m = dp_model_new();
+    dp_fit *fit;
+    dp_error err = {0};
+    dp_summary b[GROUPS];
+    const dp_fit_opts o = {.mode = DP_NO_PRIVACY, .draws = 40000, .seed = 5};
+    (void)state;
+    dp_dataset_index(data, "g", group);
+    dp_plate rows = dp_unit_plate(m, "rows"), groups = dp_plate_new(m, "groups", GROUPS);
+    dp_expr own = dp_pick(dp_sample_in(groups, "b", 1, dp_flat()), dp_index(rows, "g", groups));
+    dp_observe(rows, "y", dp_normal_v(own, dp_num(1)));
+    assert_ok(dp_fit_private(m, data, &o, &fit, &err), err.text);
+    assert_ok(dp_fit_summary(fit, "b", GROUPS, b, &err), err.text);
+    for (size_t g = 0; g < GROUPS; g++) {
+        double mean = 0, sd = 1 / sqrt(EACH);
+        for (size_t i = g; i < N; i += GROUPS)
+            mean += y[i] / EACH;
+        assert_close(b[g].mean, mean, 0, 6 * sd / sqrt(4000));
+        assert_close(b[g].sd, sd, 6 / sqrt(2 * 4000.0), 0);
+    }
+    dp_fit_free(fit);
+    dp_model_free(m);
+    dp_dataset_free(data);
+}
+
 static bool is_bad(const dp_fit *fit, const char *name)
 {
     size_t n;
@@ -207,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_density_is_that_of_records_and_of_the_jacobian),
         cmocka_unit_test(a_normal_sample_has_its_known_posterior),
+        cmocka_unit_test(members_have_their_own_means),
         cmocka_unit_test(a_posterior_without_a_total_is_told),
         cmocka_unit_test(fits_with_noise_refuse_them_by_name),
         cmocka_unit_test(what_draws_from_the_prior_refuses_them_by_name),
