@@ -298,7 +298,11 @@ static dp_status make_factor(exact *a, dp_error *err)
             c[i * d + j] = v[i * d + j] / sqrt(fmax(fabs(w[j]), least));
     if (status == DP_OK) {
         dpi_gemm_global(false, true, d, d, d, c, c, cov);
-        status = dpi_matrix_factor(d, cov, cov, err);
+        if (dpi_matrix_factor(d, cov, cov, NULL) != DP_OK) { /* along a ridge with no end */
+            memset(cov, 0, d * d * sizeof *cov);
+            for (size_t i = 0; i < d; i++)
+                cov[i * (d + 1)] = 1;
+        }
     }
     for (size_t i = 0; i < d && status == DP_OK; i++)
         for (size_t j = 0; j <= i; j++)
@@ -325,12 +329,16 @@ static dp_status find_coordinates(exact *a, dp_error *err)
 
 /* ---- chains ---- */
 
-static bool is_inside(const exact *a, const double *z)
+/* The log density; -INFINITY where it or its slope is not finite, and no chain could go on. */
+static double height_at(const exact *a, const double *z)
 {
-    return isfinite(a->targets->log_density(a->targets->of, z, a->room));
+    double height = a->targets->log_density(a->targets->of, z, a->room);
+    for (size_t i = 0; i < a->d && isfinite(height); i++)
+        height = isfinite(a->room[i]) ? height : -INFINITY;
+    return isfinite(height) ? height : -INFINITY;
 }
 
-/* Near the tops, inside. */
+/* Near the tops, and not much lower: along a ridge without an end a spread says nothing. */
 static void start_chains(exact *a)
 {
     size_t d = a->d;
@@ -339,14 +347,15 @@ static void start_chains(exact *a)
         bool own = a->height[c] >= a->height[a->best] - lower;
         const double *top = a->top[own ? c : a->best];
         double *from = a->from + c * d, away = jitter;
+        double least_height = height_at(a, top) - lower - (double)d;
         for (int k = 0; k < 20; k++, away /= 2) {
             dp_rng_normal(a->rng, d, normal);
             for (size_t i = 0; i < d; i++)
                 from[i] = top[i] + away * dpi_dot(i + 1, a->square[2] + i * d, normal);
-            if (is_inside(a, from))
+            if (height_at(a, from) >= least_height)
                 break;
         }
-        if (!is_inside(a, from))
+        if (!(height_at(a, from) >= least_height))
             memcpy(from, top, d * sizeof *from);
     }
 }

@@ -271,6 +271,32 @@ static void what_it_is_not_for_is_refused_by_name_or_left_to_others(void **state
     dp_dataset_free(data);
 }
 
+/* One record leaves a ridge: with the mean at the outcome, scales to 0 are all as likely.  Chains
+ * begin where the density is a number. */
+static void one_record_and_two_have_an_answer(void **state)
+{
+    static records r;
+    (void)state;
+    for (size_t n = 1; n <= 2; n++) {
+        dp_dataset *data = make_data(&r, n);
+        dp_model *m = dp_model_new();
+        dp_plate rows = dp_unit_plate(m, "rows");
+        dp_expr a = dp_sample(m, "a", 1, dp_normal(0, 3));
+        dp_expr s = dp_sample(m, "s", 1, dp_half_normal(1));
+        dp_observe(rows, "y", dp_normal_v(a, s));
+        for (uint64_t seed = 1; seed <= 4; seed++) {
+            const dp_fit_opts o = {.mode = DP_NO_PRIVACY, .draws = 400, .seed = seed};
+            dp_fit *fit = NULL;
+            dp_error err = {0};
+            assert_ok(dp_fit_private(m, data, &o, &fit, &err), err.text);
+            assert_non_null(find(fit, "sampling"));
+            dp_fit_free(fit);
+        }
+        dp_model_free(m);
+        dp_dataset_free(data);
+    }
+}
+
 static void no_records_are_told_of(void **state)
 {
     static records r;
@@ -345,6 +371,7 @@ int main(void)
         cmocka_unit_test(any_number_of_threads_gives_the_same),
         cmocka_unit_test(several_modes_are_told),
         cmocka_unit_test(what_it_is_not_for_is_refused_by_name_or_left_to_others),
+        cmocka_unit_test(one_record_and_two_have_an_answer),
         cmocka_unit_test(no_records_are_told_of),
         cmocka_unit_test(says_that_it_is_not_private),
         cmocka_unit_test(every_failing_allocation_is_survived),
