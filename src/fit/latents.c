@@ -36,8 +36,8 @@ static dp_status choose(dpi_latents *l, const char *const *names, size_t n, dp_e
         const dpi_latent *latent = dpi_fit_latent(fit, name);
         if (latent == NULL && names != NULL)
             return dpi_fail(err, DP_ENAME,
-                            "there is no global latent '%s' in the model; dp_draws_name tells "
-                            "which there are, dp_fit_evaluate gives other values",
+                            "there is no global latent '%s' in the model; dp_fit_quantities "
+                            "tells which there are, dp_fit_evaluate gives values of records",
                             name);
         if (latent == NULL)
             continue;

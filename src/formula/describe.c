@@ -143,6 +143,24 @@ dp_status dp_formula_describe(const dp_formula *f, FILE *to, dp_error *err)
 
 /* ---- as C ---- */
 
+/* Words of C and C++, which no function's name can be, and main, whose type is another one. */
+static bool is_taken(const char *name)
+{
+    static const char *const taken[] = {
+        "auto",     "bool",     "break",   "case",      "catch",  "char",     "class",
+        "const",    "continue", "default", "delete",    "do",     "double",   "else",
+        "enum",     "extern",   "false",   "float",     "for",    "friend",   "goto",
+        "if",       "inline",   "int",     "long",      "main",   "mutable",  "namespace",
+        "new",      "operator", "private", "protected", "public", "register", "restrict",
+        "return",   "short",    "signed",  "sizeof",    "static", "struct",   "switch",
+        "template", "this",     "throw",   "true",      "try",    "typedef",  "typename",
+        "union",    "unsigned", "using",   "virtual",   "void",   "volatile", "while"};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (strcmp(taken[i], name) == 0)
+            return true;
+    return false;
+}
+
 static bool is_identifier(const char *name)
 {
     for (const char *c = name; *c != 0; c++) {
@@ -184,10 +202,11 @@ dp_status dp_formula_c(const dp_formula *f, const char *name, FILE *to, dp_error
     dp_status status = dpi_formula_need_schema(f, err);
     if (status != DP_OK)
         return status;
-    if (!is_identifier(name))
+    if (!is_identifier(name) || is_taken(name))
         return dpi_fail(
             err, DP_EINVAL,
-            "the function's name is no identifier of C of at most 60 letters and digits");
+            "the function's name is no identifier of C of at most 60 letters and digits, or a word "
+            "of the language; give it another one");
     dpi_bytes text = {0};
     c_head(f, name, &text);
     dpi_formula_walk k = {.f = f, .err = err, .w = {.lines = &text}};

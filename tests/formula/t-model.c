@@ -161,6 +161,8 @@ static void c_is_written_as_it_stands_in_the_sources(void **state)
         assert_ok(dp_formula_c(f, all[i].name, stream, &err), err.text);
         assert_fails(dp_formula_c(f, "2", stream, &err), DP_EINVAL, &err, "identifier");
         assert_fails(dp_formula_c(f, "a b", stream, &err), DP_EINVAL, &err, "identifier");
+        assert_fails(dp_formula_c(f, "for", stream, &err), DP_EINVAL, &err, "word of the language");
+        assert_fails(dp_formula_c(f, "main", stream, &err), DP_EINVAL, &err, "another one");
         dp_formula_free(f);
     }
     (void)fclose(stream);
