@@ -202,8 +202,14 @@ static dp_status column_values(const dp_column *c, dp_table *table, double *out,
     const int32_t *level = c->kind == DP_COLUMN_REAL ? NULL : dp_table_level(table, c->name);
     if (real == NULL && level == NULL)
         return dpi_fail(err, dp_table_status(table), "%s", dp_table_error(table));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         out[i] = real != NULL ? real[i] : c->low + (double)level[i];
+        if (c->kind != DP_COLUMN_LEVEL && !(out[i] >= c->low && out[i] <= c->high))
+            return dpi_fail(err, DP_EDATA,
+                            "column '%.60s', record %zu (from 0): the value is outside the range "
+                            "of the formula's schema; read the table with that schema",
+                            c->name, i);
+    }
     return DP_OK;
 }
 

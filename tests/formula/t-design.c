@@ -230,7 +230,7 @@ static void a_table_of_another_schema_is_refused(void **state)
     dp_column other[] = {{.name = "normal", .kind = DP_COLUMN_REAL, .low = -9, .high = 9},
                          {.name = "x", .kind = DP_COLUMN_REAL, .low = -9, .high = 9},
                          {.name = "g", .kind = DP_COLUMN_INTEGER, .low = 0, .high = 20}};
-    static const char csv[] = "normal,x,g\n1,2,3\n";
+    static const char csv[] = "normal,x,g\n1,0.5,3\n";
     dp_error err = {0};
     dp_table *table;
     dp_dataset *data;
@@ -242,6 +242,12 @@ static void a_table_of_another_schema_is_refused(void **state)
     dp_table_free(table);
     assert_ok(dp_table_parse_csv(csv, strlen(csv), NULL, 2, other, &table, &err), err.text);
     assert_fails(dp_formula_dataset(f, table, &data, &err), DP_ENAME, &err, "g");
+    dp_table_free(table);
+    static const char far[] = "normal,x,g\n1,0.5,3\n1,8000,3\n";
+    other[1].high = 9000;
+    assert_ok(dp_table_parse_csv(far, strlen(far), NULL, 3, other, &table, &err), err.text);
+    assert_fails(dp_formula_dataset(f, table, &data, &err), DP_EDATA, &err,
+                 "'x', record 1 (from 0): the value is outside");
     dp_table_free(table);
     dp_formula_free(plain);
     dp_formula_free(f);
