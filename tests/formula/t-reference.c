@@ -79,7 +79,8 @@ static void read_case(FILE *in, char *line, size_t room, reference *to)
     }
 }
 
-/* R has no priors, so those of coefficients are so wide that they say nothing. */
+/* R has no priors, so those of coefficients are so wide that they say nothing; categories, whose
+ * coefficients have a name for each, keep their own. */
 static const dp_formula_prior wide[] = {{"b", "normal(0, 1000)"}};
 
 static dp_fit *fit_case(const reference *of, dp_dataset **data, dp_model **model)
@@ -89,7 +90,7 @@ static dp_fit *fit_case(const reference *of, dp_dataset **data, dp_model **model
                                   .columns = set->columns,
                                   .n_columns = set->n_columns,
                                   .priors = wide,
-                                  .n_priors = 1};
+                                  .n_priors = strcmp(of->family, "categorical") != 0};
     dp_formula *f;
     dp_fit *fit;
     dp_error err = {0};
