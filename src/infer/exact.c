@@ -33,7 +33,7 @@ enum {
     MOST_NUMBERS = 1000, /* of latents, unless the method is asked for */
     ATTEMPTS = 3,
     HALVES = 12, /* of the way from a start to 0 */
-    WORDS = 200
+    WORDS = 320
 };
 static const double most_work = 1e7; /* numbers of latents times records, likewise */
 
@@ -45,6 +45,9 @@ static const double reach = 2, lower = 10, jitter = 0.5;
 static const double least = 1e-3;
 
 static const double most_r_hat = 1.05, most_divergent = 0.01;
+
+/* Effective draws, of which a mean is off by a tenth of a standard deviation. */
+static const double least_ess = 100;
 
 static const struct {
     size_t warmup;
@@ -360,9 +363,15 @@ static void start_chains(exact *a)
     }
 }
 
+/* Fewer draws than that are asked for have no more to give. */
+static double least_ess_of(const exact *a)
+{
+    return fmin(least_ess, (double)a->n_draws / 4);
+}
+
 static bool is_good(const exact *a)
 {
-    return a->report.r_hat < most_r_hat &&
+    return a->report.r_hat < most_r_hat && a->report.ess >= least_ess_of(a) &&
            (double)a->report.divergent <= most_divergent * (double)a->n_draws;
 }
 
@@ -397,11 +406,15 @@ static dp_status draw(exact *a, dp_error *err)
 
 static void say_sampling(const exact *a, dp_diagnostic *to, char words[WORDS])
 {
-    bool bad = !(a->report.r_hat < most_r_hat);
+    bool few = a->report.ess < least_ess_of(a), bad = !(a->report.r_hat < most_r_hat) || few;
     (void)snprintf(words, WORDS,
-                   bad ? "the posterior's chains disagree (R-hat %.3f, %.0f effective draws); it "
-                         "may have several modes, or a prior with a sharp funnel"
-                       : "the posterior's chains agree (R-hat %.3f, %.0f effective draws)",
+                   bad && few && a->report.r_hat < most_r_hat
+                       ? "the posterior's chains move slowly (R-hat %.3f, %.0f effective draws): "
+                         "means are off by chance; ask for more draws, or write the model so that "
+                         "latents do not stand for one another"
+                   : bad ? "the posterior's chains disagree (R-hat %.3f, %.0f effective draws); it "
+                           "may have several modes, or a prior with a sharp funnel"
+                         : "the posterior's chains agree (R-hat %.3f, %.0f effective draws)",
                    a->report.r_hat, a->report.ess);
     *to = (dp_diagnostic){.name = "sampling",
                           .value = a->report.r_hat,

@@ -94,6 +94,12 @@ static dp_status find_gradient(dpi_posterior *p, dp_error *err)
         wrt[b] = o->blocks[b].node;
     if (total == DPI_NONE || dpi_gradient(g, total, o->n_blocks, wrt, p->gradient) != DP_OK)
         return dpi_fail(err, o->err.status, "%s", o->err.text);
+    for (size_t b = 0; b < o->n_blocks; b++)
+        if (p->gradient[b] == DPI_NONE)
+            return dpi_fail(err, DP_EINVAL,
+                            "latent '%s' has a flat prior and no record reads it, so that it could "
+                            "be anything; leave it out, or give it a prior such as dp_normal",
+                            o->blocks[b].name);
     return DP_OK;
 }
 

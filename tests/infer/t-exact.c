@@ -246,6 +246,27 @@ static void several_modes_are_told(void **state)
     dp_dataset_free(data);
 }
 
+/* a b is known to .002, a / b by the prior alone: a thin and long hyperbola with two branches. */
+static void chains_that_move_slowly_are_told(void **state)
+{
+    static records r;
+    dp_dataset *data = make_data(&r, N);
+    dp_model *m = dp_model_new();
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_expr a = dp_sample(m, "a", 1, dp_cauchy(0, 1e3)),
+            b = dp_sample(m, "b", 1, dp_cauchy(0, 1e3));
+    dp_observe(rows, "y", dp_normal_v(dp_mul(a, b), dp_num(0.01)));
+    dp_fit *fit;
+    dp_error err = {0};
+    const dp_fit_opts o = {.mode = DP_NO_PRIVACY, .draws = 400, .seed = 4};
+    (void)state;
+    assert_ok(dp_fit_private(m, data, &o, &fit, &err), err.text);
+    assert_true(find(fit, "sampling")->bad);
+    dp_fit_free(fit);
+    dp_model_free(m);
+    dp_dataset_free(data);
+}
+
 static void what_it_is_not_for_is_refused_by_name_or_left_to_others(void **state)
 {
     static records r;
@@ -370,6 +391,7 @@ int main(void)
         cmocka_unit_test(a_normal_posterior_has_its_moments),
         cmocka_unit_test(any_number_of_threads_gives_the_same),
         cmocka_unit_test(several_modes_are_told),
+        cmocka_unit_test(chains_that_move_slowly_are_told),
         cmocka_unit_test(what_it_is_not_for_is_refused_by_name_or_left_to_others),
         cmocka_unit_test(one_record_and_two_have_an_answer),
         cmocka_unit_test(no_records_are_told_of),

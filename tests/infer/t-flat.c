@@ -232,6 +232,20 @@ static void they_are_kept_in_files(void **state)
     dp_model_free(m);
 }
 
+static void one_that_no_record_reads_is_refused_by_name(void **state)
+{
+    dp_dataset *data = make_data();
+    dp_model *m = make_model();
+    dp_fit *fit;
+    dp_error err = {0};
+    const dp_fit_opts o = {.mode = DP_NO_PRIVACY, .seed = 1};
+    (void)state;
+    (void)dp_sample(m, "idle", 1, dp_flat());
+    assert_fails(dp_fit_private(m, data, &o, &fit, &err), DP_EINVAL, &err, "'idle'");
+    dp_model_free(m);
+    dp_dataset_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +256,7 @@ int main(void)
         cmocka_unit_test(fits_with_noise_refuse_them_by_name),
         cmocka_unit_test(what_draws_from_the_prior_refuses_them_by_name),
         cmocka_unit_test(they_are_kept_in_files),
+        cmocka_unit_test(one_that_no_record_reads_is_refused_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
