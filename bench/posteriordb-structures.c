@@ -159,7 +159,7 @@ static dp_expr slope(dp_expr state, dp_expr a, dp_expr b)
     return dp_add(b, dp_matmul(a, dp_exp(state)));
 }
 
-/* The classical method of Runge and Kutta in logarithms, four steps a year: 1e-4 of the solution. */
+/* The classical method of Runge and Kutta in logarithms, four steps a year: 1e-4 of the values. */
 static dp_expr one_year(dp_expr state, dp_expr a, dp_expr b)
 {
     enum { STEPS = 4 };

@@ -1,9 +1,10 @@
 /* A Bayesian multilayer perceptron: weights have priors, predictions the spread of a posterior.
  *
- *   h_0 = x,  h_l = f(h_(l-1) W_l + b_l),  W_l ~ N(0, scale / sqrt(rows of W_l)),  b_l ~ N(0, scale),
+ *   h_0 = x,  h_l = f(h_(l-1) W_l + b_l),
+ *   W_l ~ N(0, scale / sqrt(rows of W_l)),  b_l ~ N(0, scale),
  *   y ~ Categorical(softmax(o)) or N(o, noise_sd),  o = h_L W_(L+1) + b_(L+1)
  *
- * Weights whose variance falls with the number of units that feed them keep the prior of the outputs
+ * Weights whose variance falls with the number of units that feed them keep the prior of outputs
  * as it is when a layer is widened; in the limit it is a Gaussian process (Neal 1996, Bayesian
  * Learning for Neural Networks, ch. 2). */
 #include <math.h>

@@ -13,8 +13,8 @@ static dpi_id log_power(dpi_graph *g, dpi_id log_x, const dpi_id arg[])
     return dpi_times(g, arg[0], dpi_sub(g, log_x, dpi_unary(g, &dpi_op_log, arg[1])));
 }
 
-/* t of a number where e^t is one too.  Above, all is less likely than e^-(e^700) and has no slope;
- * what is infinite would be no number in a product with 0, which is how a form leaves a term out. */
+/* t of a number where e^t is one too.  Above, all is less likely than e^-(e^700), without a slope;
+ * what is infinite would be no number in a product with 0, as forms leave a term out. */
 static dpi_id bounded(dpi_graph *g, dpi_id log_x, const dpi_id arg[])
 {
     dpi_id less = dpi_unary(g, &dpi_op_neg, log_power(g, log_x, arg));

@@ -1,5 +1,5 @@
-/* A fit keeps what the latents are, not what they are made of: each draw is run through the graph of
- * the objective, as dp_fit_draw would. */
+/* A fit keeps what the latents are, not what they are made of: each draw is run through the graph
+ * of the objective, as dp_fit_draw would. */
 #include "infer/answer.h"
 
 #include <math.h>

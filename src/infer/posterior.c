@@ -1,8 +1,8 @@
 /* Reverse mode in two halves.  The values c that all records share and that records read, whatever
- * they are computed from, are a frontier in the graph.  Of each record there is d record_i / dc; the
- * sum over records, which chunks add up in factored form, is fed back, and the gradient of log prior
- * + <feed, c> by the latents is that of the posterior.  So what lies before the frontier, such as a
- * Cholesky factor, is differentiated once, not once for each record. */
+ * they are computed from, are a frontier in the graph.  Of each record there is d record_i / dc;
+ * the sum over records, which chunks add up in factored form, is fed back, and the gradient of
+ * log prior + <feed, c> by the latents is that of the posterior.  So what lies before the frontier,
+ * such as a Cholesky factor, is differentiated once, not once for each record. */
 #include "infer/posterior.h"
 
 #include <math.h>

@@ -19,8 +19,9 @@ typedef struct dpi_posterior {
     bool *loose;                    /* [n_blocks]: numbers of it are (x - location) / scale */
 } dpi_posterior;
 
-/* Borrows the data.  loose[sites of the model] as in dpi_objective_spec.  DP_EUNSUPPORTED for latents of records and parameters without a prior; errors
- * of dpi_objective_init and dpi_check_observations; DP_ENOMEM. */
+/* Borrows the data.  loose[sites of the model] as in dpi_objective_spec.  DP_EUNSUPPORTED for
+ * latents of records and parameters without a prior; DP_EINVAL for a flat one that nothing reads;
+ * errors of dpi_objective_init and dpi_check_observations; DP_ENOMEM. */
 dp_status dpi_posterior_init(dpi_posterior *p, const dp_model *model, const dp_dataset *data,
                              const double *const *loose, dp_error *err) DP_MUST_CHECK;
 void dpi_posterior_free(dpi_posterior *p);

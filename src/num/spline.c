@@ -1,13 +1,13 @@
 /* Splines by truncated powers.
  *
  * B_j is (t_(j+d+1) - t_j) times the divided difference of t -> (t - x)_+^d over t_j ... t_(j+d+1);
- * (t - x)_+^d and (-1)^(d+1) (x - t)_+^d differ by a polynomial of degree d, which the difference of
- * order d + 1 takes to 0.
+ * (t - x)_+^d and (-1)^(d+1) (x - t)_+^d differ by a polynomial of degree d, which the difference
+ * of order d + 1 takes to 0.
  *
- * Values and bending over (0, 1) are the forms W and S with W = integral B B', S = integral B'' B''',
- * by Gauss and Legendre's rule with four nodes between knots: exact for cubic splines.  With W^-1/2
- * S W^-1/2 = V diag(lambda) V' the functions B' W^-1/2 V are orthogonal as wanted; two lambda are 0,
- * for 1 and x, and the others are divided by root lambda. */
+ * Values and bending over (0, 1) are the forms W and S with W = integral B B', S = integral of
+ * B'' B''', by Gauss and Legendre's rule with four nodes between knots: exact for cubic splines.  With W^-1/2
+ * S W^-1/2 = V diag(lambda) V' the functions B' W^-1/2 V are orthogonal as wanted; two lambda are
+ * 0, for 1 and x, and the others are divided by root lambda. */
 #include "num/spline.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* Written by reference-forms.py with mpmath; see there.  Do not edit. */
+/* clang-format off */
 typedef struct form_point {
     const char *form, *family;
     double x, own[2], arg[3], value, slope[3], in_logit;

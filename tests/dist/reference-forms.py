@@ -134,7 +134,7 @@ def text(v):
 
 
 def main():
-    print("/* Written by reference-forms.py with mpmath; see there.  Do not edit. */")
+    print("/* Written by reference-forms.py with mpmath; see there.  Do not edit. */\n/* clang-format off */")
     print("typedef struct form_point {\n    const char *form, *family;\n    double x, own[2], arg[3], value, slope[3], in_logit;\n} form_point;\n")
     print("static const form_point form_points[] = {")
     for form, base, name, x, own, arg in POINTS:

@@ -1,4 +1,5 @@
 /* Written by reference-truncated.py with mpmath; see there.  Do not edit. */
+/* clang-format off */
 typedef struct truncated_point {
     const char *family;
     double x, low, high, arg[4], value, slope[5], slack;

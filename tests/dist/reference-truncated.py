@@ -132,7 +132,7 @@ def text(v):
 
 
 def main():
-    print("/* Written by reference-truncated.py with mpmath; see there.  Do not edit. */")
+    print("/* Written by reference-truncated.py with mpmath; see there.  Do not edit. */\n/* clang-format off */")
     print("typedef struct truncated_point {\n    const char *family;\n    double x, low, high, arg[4], value, slope[5], slack;\n} truncated_point;\n")
     print("static const truncated_point truncated_points[] = {")
     for f, points in POINTS.items():

@@ -12,7 +12,7 @@ static void exponential_growth(dp_model *m)
     dp_observe(rows, "y", dp_normal_v(mean, sigma));
 }
 
-/* brms, nonlinear: losses that grow to an ultimate one of each year, cum ~ ult (1 - exp(-(dev / theta)^omega)) */
+/* brms, nonlinear: losses that grow to an ultimate one of each year */
 static void insurance_losses(dp_model *m)
 {
     dp_plate rows = dp_unit_plate(m, "rows"), years = dp_plate_new(m, "years", GROUPS);
