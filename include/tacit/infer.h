@@ -40,9 +40,9 @@ extern "C" {
 #endif
 
 /* How the posterior is found:
- * DP_METHOD_CHOSEN  with privacy by rounds or the loop, as above.  Without it by Markov chains in the
- *                   posterior itself where that is little work, that is, for up to 1000
- *                   numbers of latents and 10^7 times their records; else by rounds or the loop
+ * DP_METHOD_CHOSEN  with privacy by rounds or the loop, as above.  Without it by Markov chains in
+ *                   the posterior itself where that is little work, that is, for up to 1000 numbers
+ *                   of latents, and 10^7 of these times records; else by rounds or the loop
  * DP_METHOD_ROUNDS  without privacy too as with it: by rounds, or the loop where they do not take
  *                   the model
  * DP_METHOD_EXACT   by Markov chains in the posterior itself, whatever it takes; for public records

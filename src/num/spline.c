@@ -5,9 +5,9 @@
  * of order d + 1 takes to 0.
  *
  * Values and bending over (0, 1) are the forms W and S with W = integral B B', S = integral of
- * B'' B''', by Gauss and Legendre's rule with four nodes between knots: exact for cubic splines.  With W^-1/2
- * S W^-1/2 = V diag(lambda) V' the functions B' W^-1/2 V are orthogonal as wanted; two lambda are
- * 0, for 1 and x, and the others are divided by root lambda. */
+ * B'' B''', by Gauss and Legendre's rule with four nodes between knots: exact for cubic splines.
+ * With W^-1/2 S W^-1/2 = V diag(lambda) V' the functions B' W^-1/2 V are orthogonal as wanted; two
+ * lambda are 0, for 1 and x, and the others are divided by root lambda. */
 #include "num/spline.h"
 
 #include <math.h>

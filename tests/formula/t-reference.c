@@ -1,9 +1,10 @@
 /* Coefficients of formulas, without privacy, beside those of R's packages (reference.csv, which
  * reference.R writes): within .2 of R's standard errors.
  *
- * R's numbers are maxima of likelihoods; priors here are wide, and posterior means differ from maxima
- * by what skews the posterior and by chance of the draws, .02 standard deviations.  With EVERY_CASE
- * all formulas are fitted, which takes minutes; else those of one table without groups. */
+ * R's numbers are maxima of likelihoods; priors here are wide, and posterior means differ from
+ * maxima by what skews the posterior and by chance of the draws, .02 standard deviations.  With
+ * EVERY_CASE all formulas are fitted, which takes minutes; else those of one table without
+ * groups. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

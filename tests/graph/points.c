@@ -22,7 +22,8 @@
     {.op = &dpi_op_rising, .a = "?", .b = "?", .range = {of_a, of_b}, .attr.number = order}
 #define UPTO(low, high) {low, high}
 #define TAIL(name, of, ...)                                                                        \
-    {.op = &dpi_op_log_##name##_tail, .a = "*2", .b = "2", .range = {__VA_ARGS__}, .attr.number = of}
+    {.op = &dpi_op_log_##name##_tail, .a = "*2", .b = "2", .range = {__VA_ARGS__},                \
+     .attr.number = of}
 #define RELU(slope, ...)                                                                           \
     {.op = &dpi_op_relu, .a = "?", .range = {{__VA_ARGS__}}, .attr.value = slope}
 #define APART(name, low, ...) \

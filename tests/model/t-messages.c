@@ -1,7 +1,8 @@
 /* What the language says of wrong models, word by word: tests/model/messages.expected.
  *
  * Each message names the site or the call, what was found, what was expected, and a remedy.
- * Whether it does is for a reader to judge: who changes one sees the change in the golden file, which
+ * Whether it does is for a reader to judge: who changes one sees the change in the golden file,
+ * which
  *   TACIT_WRITE_EXPECTED=1 tests/model/t-messages
  * writes anew.  Line numbers of the caller are left out. */
 #include <stdbool.h>
