@@ -39,6 +39,11 @@ static dp_status count_members(const dpi_script *s, const dpi_code_book *book,
                                    "columns, or closer bounds",
                                    DPI_MOST_MEMBERS);
     }
+    if (*members == 1)
+        return dpi_script_fail(s, DP_EINVAL, g->by[0]->at,
+                               "'%.60s' has one level, and effects of one group are its intercept "
+                               "again; leave them out, or widen the column's levels",
+                               g->by[0]->name);
     return DP_OK;
 }
 

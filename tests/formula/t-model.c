@@ -83,6 +83,22 @@ static void errors_of_the_schema_point_to_the_place(void **state)
     assert_true(golden_count("refused.expected") >= 20);
 }
 
+static void effects_of_one_group_are_refused(void **state)
+{
+    const dp_column columns[] = {
+        {.name = "y", .kind = DP_COLUMN_REAL, .low = 0, .high = 1},
+        {.name = "site", .kind = DP_COLUMN_LEVEL, .levels = here, .n_levels = 1},
+        {.name = "ward", .kind = DP_COLUMN_INTEGER, .low = 1, .high = 9}};
+    const dp_formula_opts options = {.columns = columns, .n_columns = 3};
+    dp_error err = {0};
+    dp_formula *f;
+    (void)state;
+    assert_fails(dp_formula_parse("y ~ 1 + (1 | site)", &options, &f, &err), DP_EINVAL, &err,
+                 "'site' has one level");
+    assert_ok(dp_formula_parse("y ~ 1 + (1 | ward:site)", &options, &f, &err), err.text);
+    dp_formula_free(f);
+}
+
 /* ---- as C ---- */
 
 typedef struct written {
@@ -346,6 +362,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formulas_describe_themselves_as_expected),
         cmocka_unit_test(errors_of_the_schema_point_to_the_place),
+        cmocka_unit_test(effects_of_one_group_are_refused),
         cmocka_unit_test(c_is_written_as_it_stands_in_the_sources),
         cmocka_unit_test(models_are_those_of_their_c),
         cmocka_unit_test(the_narrowest_prior_is_taken),
