@@ -85,6 +85,7 @@ static void errors_of_the_schema_point_to_the_place(void **state)
 
 static void effects_of_one_group_are_refused(void **state)
 {
+    static const char *const here[] = {"here"};
     const dp_column columns[] = {
         {.name = "y", .kind = DP_COLUMN_REAL, .low = 0, .high = 1},
         {.name = "site", .kind = DP_COLUMN_LEVEL, .levels = here, .n_levels = 1},
