@@ -90,9 +90,9 @@ DP_API const char *dp_formula_family(const dp_formula *f);
 /* The model, written by the public calls of tacit/model.h; of a formula read with a schema.  Its
  * latents are of unit size; the parameters by R's names (b_Intercept, b_age,
  * sd_district__Intercept, cor_..., sigma) are latents or computed values: dp_fit_summary and
- * dp_fit_expr give them all, dp_fit_print lists them.  Of s(x) there are the latents alone, of unit
- * size: scaled.s(x)_slope, scaled.s(x)_sd and scaled.s(x)_wiggle, without "scaled." where the
- * outcome has no unit of its own, as a chance or a count has none.
+ * dp_fit_expr give them all, dp_fit_print lists them.  s(x) has s(x)_slope and s(x)_sd, and the
+ * latent s(x)_wiggle of unit size, with "scaled." before it where the outcome has a unit of its
+ * own, as a chance or a count has none.
  *   *model  [out] owned by the caller (dp_model_free); NULL on error: DP_ESTATE without a schema,
  *           DP_ENOMEM.  Thread-safe, as all calls below. */
 DP_API DP_MUST_CHECK dp_status dp_formula_model(const dp_formula *f, dp_model **model,

@@ -89,6 +89,18 @@ static dp_status find_column(reading *r, size_t j, dp_error *err)
     return DP_OK;
 }
 
+/* Copies of the names of a column's levels, in the arena; NULL when memory is out. */
+static const char *const *copy_levels(dpi_arena *arena, const dp_column *declared)
+{
+    const char **levels = dpi_arena_alloc(arena, declared->n_levels, sizeof *levels);
+    for (size_t i = 0; levels != NULL && i < declared->n_levels; i++) {
+        levels[i] = dpi_arena_strdup(arena, declared->levels[i]);
+        if (levels[i] == NULL)
+            return NULL;
+    }
+    return levels;
+}
+
 /* Allocates column j of the table and what reading it needs. */
 static dp_status prepare_column(reading *r, dp_table *table, size_t j, dp_error *err)
 {
@@ -105,11 +117,16 @@ static dp_status prepare_column(reading *r, dp_table *table, size_t j, dp_error 
         return dpi_fail_nomem(err);
     if (declared->kind == DP_COLUMN_UNIT) /* a name's NUL takes the place of its separator */
         return dpi_names_init(&r->names[j], &r->arena, r->capacity, r->csv.size + 1, err);
-    if (declared->kind == DP_COLUMN_INTEGER)
+    if (declared->kind == DP_COLUMN_INTEGER) {
         c->n_levels = (size_t)(declared->high - declared->low) + 1;
+        c->low = declared->low;
+    }
     if (declared->kind != DP_COLUMN_LEVEL)
         return DP_OK;
     c->n_levels = declared->n_levels;
+    c->levels = copy_levels(&table->arena, declared);
+    if (c->levels == NULL)
+        return dpi_fail_nomem(err);
     return dpi_levels_sort(declared, &r->arena, &r->sorted[j], err);
 }
 

@@ -9,9 +9,11 @@
 typedef struct dpi_table_column {
     const char *name;
     dp_column_kind kind;
-    size_t n_levels; /* 0 for REAL and UNIT */
-    double *real;    /* [n_rows] REAL, else NULL */
-    int32_t *level;  /* [n_rows] LEVEL, INTEGER and UNIT, else NULL */
+    size_t n_levels;           /* 0 for REAL and UNIT */
+    double low;                /* INTEGER: what level 0 stands for */
+    const char *const *levels; /* [n_levels] LEVEL: what each stands for, else NULL */
+    double *real;              /* [n_rows] REAL, else NULL */
+    int32_t *level;            /* [n_rows] LEVEL, INTEGER and UNIT, else NULL */
 } dpi_table_column;
 
 struct dp_table {

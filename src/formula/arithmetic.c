@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "data/table.h"
 #include "formula/atom.h"
 
 const dp_column *dpi_code_book_find(const dpi_code_book *book, const char *name)
@@ -179,6 +180,58 @@ dp_status dpi_arithmetic_range(const dpi_script *s, const dpi_code_book *book, c
 
 /* ---- records ---- */
 
+static const dpi_table_column *column_of(const dp_table *table, const char *name)
+{
+    for (size_t j = 0; j < table->n_columns; j++)
+        if (strcmp(table->columns[j].name, name) == 0)
+            return &table->columns[j];
+    return NULL;
+}
+
+static const char *kind_name(dp_column_kind kind)
+{
+    return kind == DP_COLUMN_LEVEL ? "LEVEL" : kind == DP_COLUMN_INTEGER ? "INTEGER" : "UNIT";
+}
+
+/* Whether numbers of levels mean the same in the schema and in the table. */
+static dp_status check_levels(const dp_column *c, const dpi_table_column *t, dp_error *err)
+{
+    static const char remedy[] = "read the table with the formula's schema";
+    if (c->kind != t->kind)
+        return dpi_fail(err, DP_EDATA,
+                        "column '%.60s' is %s in the table and %s in the formula's schema; %s",
+                        c->name, kind_name(t->kind), kind_name(c->kind), remedy);
+    if (c->kind == DP_COLUMN_UNIT)
+        return DP_OK;
+    if (t->n_levels != dpi_column_levels(c))
+        return dpi_fail(err, DP_EDATA,
+                        "column '%.60s' has %zu levels in the table and %zu in the formula's "
+                        "schema; %s",
+                        c->name, t->n_levels, dpi_column_levels(c), remedy);
+    if (c->kind == DP_COLUMN_INTEGER && c->low != t->low)
+        return dpi_fail(err, DP_EDATA,
+                        "column '%.60s' begins at %.16g in the table and at %.16g in the formula's "
+                        "schema; %s",
+                        c->name, t->low, c->low, remedy);
+    for (size_t i = 0; c->kind == DP_COLUMN_LEVEL && i < c->n_levels; i++)
+        if (strcmp(c->levels[i], t->levels[i]) != 0)
+            return dpi_fail(err, DP_EDATA,
+                            "column '%.40s': level %zu of %zu is '%.30s' in the table and '%.30s' "
+                            "in the formula's schema; %s",
+                            c->name, i + 1, c->n_levels, t->levels[i], c->levels[i], remedy);
+    return DP_OK;
+}
+
+const int32_t *dpi_column_read(const dp_column *c, dp_table *table, dp_error *err)
+{
+    const int32_t *level = dp_table_level(table, c->name);
+    if (level == NULL)
+        (void)dpi_fail(err, dp_table_status(table), "%s", dp_table_error(table));
+    else if (check_levels(c, column_of(table, c->name), err) != DP_OK)
+        level = NULL;
+    return level;
+}
+
 static double binary_value(char op, double a, double b)
 {
     switch (op) {
@@ -199,7 +252,10 @@ static dp_status column_values(const dp_column *c, dp_table *table, double *out,
 {
     const size_t n = dp_table_rows(table);
     const double *real = c->kind == DP_COLUMN_REAL ? dp_table_real(table, c->name) : NULL;
-    const int32_t *level = c->kind == DP_COLUMN_REAL ? NULL : dp_table_level(table, c->name);
+    dp_error own = {0};
+    const int32_t *level = c->kind == DP_COLUMN_REAL ? NULL : dpi_column_read(c, table, &own);
+    if (own.status != DP_OK)
+        return dpi_fail(err, own.status, "%s", own.text);
     if (real == NULL && level == NULL)
         return dpi_fail(err, dp_table_status(table), "%s", dp_table_error(table));
     for (size_t i = 0; i < n; i++) {

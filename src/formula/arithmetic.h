@@ -25,6 +25,11 @@ size_t dpi_column_levels(const dp_column *column);
 /* Appends the name of one of them: "Y", or the number of an INTEGER column. */
 void dpi_level_text(const dp_column *column, size_t level, dpi_bytes *to);
 
+/* What each record has in a LEVEL, INTEGER or UNIT column of a table, whose levels must mean what
+ * they mean in the formula's schema: [dp_table_rows], borrowed from the table.  NULL with DP_ENAME
+ * where the table has no such column, DP_EDATA where it was declared otherwise. */
+const int32_t *dpi_column_read(const dp_column *column, dp_table *table, dp_error *err);
+
 /* Numbers that something may come to. */
 typedef struct dpi_span {
     double low, high;

@@ -242,6 +242,11 @@ size_t dpi_smooth_size(const dpi_tree *t)
     return a != NULL ? (size_t)a->number : sizes_of(t)[2];
 }
 
+size_t dpi_smooth_columns(const dpi_tree *t)
+{
+    return dpi_smooth_size(t) - (dpi_tree_is_call(t, "s") ? 1 : 0);
+}
+
 dp_status dpi_smooth_check(const dpi_script *s, const dpi_tree *t)
 {
     static const char *const labels[3] = {"x", "k"};

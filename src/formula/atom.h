@@ -29,6 +29,9 @@ dp_status dpi_smooth_check(const dpi_script *script, const dpi_tree *tree);
 /* How many functions such a term that was checked is made of. */
 size_t dpi_smooth_size(const dpi_tree *tree);
 
+/* The columns that they are: of s() without the constant, which the intercept is. */
+size_t dpi_smooth_columns(const dpi_tree *tree);
+
 /* The argument with that label, or, where arguments have none, at that place (from 0); NULL where
  * it is not there. */
 const dpi_tree *dpi_argument(const dpi_tree *call, const char *label, size_t place);

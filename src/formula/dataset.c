@@ -8,6 +8,7 @@
 #include "data/dataset.h"
 #include "formula/atom.h"
 #include "formula/walk.h"
+#include "num/spline.h"
 
 typedef struct filling {
     const dp_formula *f;
@@ -52,17 +53,7 @@ static void add_real(filling *k, const char *name, size_t d, const double *value
 /* Levels of a column; NULL on error. */
 static const int32_t *levels_of(filling *k, const dp_column *c)
 {
-    const int32_t *level = dp_table_level(k->table, c->name);
-    if (level == NULL)
-        (void)dpi_fail(k->err, dp_table_status(k->table), "%s", dp_table_error(k->table));
-    else if (c->kind != DP_COLUMN_UNIT &&
-             dp_table_n_levels(k->table, c->name) != dpi_column_levels(c))
-        (void)dpi_fail(
-            k->err, DP_EDATA,
-            "column '%.60s' has %zu levels in the table and %zu in the formula's schema; "
-            "read the table with that schema",
-            c->name, dp_table_n_levels(k->table, c->name), dpi_column_levels(c));
-    return good(k) ? level : NULL;
+    return dpi_column_read(c, k->table, k->err);
 }
 
 /* Arithmetic of each record, in the data set's arena. */
@@ -176,28 +167,59 @@ static void add_groups(filling *k, const dpi_predictor *p)
 
 /* ---- the rest ---- */
 
-static void add_smooths(filling *k, const dpi_predictor *p, const dpi_layout *l)
+/* sin(w_j (u + L)) / sqrt(L) of u in [-1, 1], see smooth.c. */
+static void fill_process(size_t n, const double *u, size_t d, double *basis)
 {
     static const double half_pi = 1.57079632679489661923;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < d; j++)
+            basis[i * d + j] =
+                sin(half_pi * (double)(j + 1) * (u[i] + DPI_WIDE) / DPI_WIDE) / sqrt(DPI_WIDE);
+}
+
+/* sqrt(3) u, of mean square 1, and the wiggles of num/spline.h, of t = (u + 1) / 2. */
+static dp_status fill_spline(size_t n, const double *u, size_t d, double *basis, dp_error *err)
+{
+    enum { CUBIC = 3 };
+    const size_t functions = d + 1, wiggles = d - 1, n_knots = functions + CUBIC + 1;
+    double *knots = dpi_alloc(n_knots * (1 + wiggles), sizeof *knots), *powers = knots + n_knots;
+    if (knots == NULL)
+        return dpi_fail_nomem(err);
+    const dp_status status = dpi_spline_wiggles(functions, powers, err);
+    dpi_spline_knots(functions, knots);
+    for (size_t i = 0; i < n && status == DP_OK; i++) {
+        double *row = &basis[i * d];
+        row[0] = sqrt(3) * u[i];
+        for (size_t j = 0; j < wiggles; j++)
+            row[1 + j] = 0;
+        for (size_t q = 0; q < n_knots; q++) {
+            const double right = fmax(0, (u[i] + 1) / 2 - knots[q]), power = right * right * right;
+            for (size_t j = 0; j < wiggles; j++)
+                row[1 + j] += power * powers[q * wiggles + j];
+        }
+    }
+    dpi_free(knots);
+    return status;
+}
+
+static void add_smooths(filling *k, const dpi_predictor *p, const dpi_layout *l)
+{
     for (size_t s = 0; s < p->n_smooths && good(k); s++) {
         const dpi_tree *call = p->smooth[s];
-        const char *name = kept(k, dpi_tree_string(call, &k->names));
-        double *x = good(k) ? values_of(k, call->first) : NULL;
-        if (x == NULL || dpi_tree_is_call(call, "s")) {
-            add_real(k, name, 1, x);
-            continue;
-        }
-        /* sin(w_j (u + L)) / sqrt(L), see smooth.c. */
-        const size_t n = dpi_smooth_size(call);
-        double *basis = new_block(k, n);
         const dpi_span r = l->smooth[s];
-        for (size_t i = 0; i < k->n && basis != NULL; i++) {
-            const double u = (2 * x[i] - r.low - r.high) / (r.high - r.low);
-            for (size_t j = 0; j < n; j++)
-                basis[i * n + j] =
-                    sin(half_pi * (double)(j + 1) * (u + DPI_WIDE) / DPI_WIDE) / sqrt(DPI_WIDE);
-        }
-        add_real(k, name, n, basis);
+        const size_t d = dpi_smooth_columns(call);
+        const char *name = kept(k, dpi_tree_string(call, &k->names));
+        double *u = good(k) ? values_of(k, call->first) : NULL;
+        double *basis = u != NULL ? new_block(k, d) : NULL;
+        if (basis == NULL)
+            return;
+        for (size_t i = 0; i < k->n; i++) /* within [-1, 1] but for rounding */
+            u[i] = fmax(-1, fmin(1, (2 * u[i] - r.low - r.high) / (r.high - r.low)));
+        if (dpi_tree_is_call(call, "s"))
+            (void)fill_spline(k->n, u, d, basis, k->err);
+        else
+            fill_process(k->n, u, d, basis);
+        add_real(k, name, d, basis);
     }
 }
 

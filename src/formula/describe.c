@@ -187,7 +187,7 @@ static void c_head(const dp_formula *f, const char *name, dpi_bytes *to)
     comment_text(to, f->text);
     dpi_text_add(to, "\n * family ");
     dpi_text_add(to, f->family);
-    dpi_text_add(to, ". */\n#include <tacit/model.h>\n#include <tacit/smooth.h>\n\ndp_model *");
+    dpi_text_add(to, ". */\n#include <tacit/model.h>\n\ndp_model *");
     dpi_text_add(to, name);
     dpi_text_add(to, "(void);\n\ndp_model *");
     dpi_text_add(to, name);

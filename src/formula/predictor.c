@@ -322,7 +322,7 @@ dpi_value dpi_walk_predictor(dpi_formula_walk *k, const dpi_predictor *p, const 
     for (size_t g = 0; g < p->n_groupings; g++)
         eta = dpi_walk_groups(k, p, l, g, names, eta);
     for (size_t i = 0; i < p->n_smooths; i++)
-        eta = DPI_WRITE2(&k->w, dp_add, eta, dpi_walk_smooth(k, p, l, i, names));
+        eta = DPI_WRITE2(&k->w, dp_add, eta, dpi_walk_smooth(k, p, i, names));
     eta = moved(k, l->design.intercept ? names->centre : 0, names->unit, eta);
     if (p->n_offsets > 0)
         eta =

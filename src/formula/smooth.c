@@ -55,24 +55,37 @@ static dpi_value process(dpi_formula_walk *k, dpi_value basis, const char *name,
     return dpi_write_dot(w, n, basis, DPI_WRITE2(w, dp_mul, DPI_WRITE2(w, dp_mul, size, fall), z));
 }
 
-dpi_value dpi_walk_smooth(dpi_formula_walk *k, const dpi_predictor *p, const dpi_layout *l,
-                          size_t i, const dpi_predictor_names *names)
+/* slope * line + wiggle . psi, with wiggle_j ~ N(0, sd): what dp_smooth makes, of columns that the
+ * data set has (dataset.c), so that slope and sd are parameters like others. */
+static dpi_value spline(dpi_formula_walk *k, dpi_value basis, const char *name, size_t n,
+                        double unit)
+{
+    dpi_writer *w = &k->w;
+    const dpi_parameter slope = {.name = dpi_walk_joined(k, name, "_slope", ""),
+                                 .classes = {NULL},
+                                 .prior = dpi_prior_make("normal", 0, 2.5, 0),
+                                 .unit = unit};
+    const dpi_parameter sd = {.name = dpi_walk_joined(k, name, "_sd", ""),
+                              .classes = {"sds", NULL},
+                              .kind = DPI_PARAMETER_POSITIVE,
+                              .prior = dpi_prior_make("half_normal", 1, 0, 0),
+                              .unit = unit};
+    const dpi_value line = dpi_walk_parameter(k, &slope), s = dpi_walk_parameter(k, &sd);
+    const char *wiggles =
+        dpi_walk_latent_name(k, dpi_walk_joined(k, name, "_wiggle", ""), unit == 1);
+    const dpi_value wiggle = dpi_write_sample(w, NULL, wiggles, n - 1,
+                                              DPI_LAW2(w, dp_normal_v, dpi_write_number(w, 0), s));
+    return dpi_write_dot(w, n, basis, DPI_WRITE2(w, dp_concat, line, wiggle));
+}
+
+dpi_value dpi_walk_smooth(dpi_formula_walk *k, const dpi_predictor *p, size_t i,
+                          const dpi_predictor_names *names)
 {
     const dpi_tree *call = p->smooth[i];
     const char *name = smooth_name(k, p, i, names);
-    const bool is_spline = dpi_tree_is_call(call, "s");
-    const size_t n = dpi_smooth_size(call);
-    const char *column = dpi_tree_string(call, &k->w.arena);
-    k->w.failed = k->w.failed || column == NULL;
-    const dpi_value x = dpi_write_data(&k->w, column != NULL ? column : "", is_spline ? 1 : n);
-    if (!is_spline)
-        return process(k, x, name, n, names->unit);
-    const dp_smooth_opts o = {
-        .low = l->smooth[i].low, .high = l->smooth[i].high, .functions = n, .slope_scale = 2.5};
-    const dpi_prior slope = dpi_prior_make("normal", 0, 2.5 * names->unit, 0),
-                    sd = dpi_prior_make("half_normal", names->unit, 0, 0);
-    dpi_walk_tell(k, dpi_walk_joined(k, name, "_slope", ""), &slope);
-    dpi_walk_tell(k, dpi_walk_joined(k, name, "_sd", ""), &sd);
-    const char *scaled = names->unit == 1 ? name : dpi_walk_joined(k, "scaled.", name, "");
-    return dpi_write_smooth(&k->w, x, scaled, &o);
+    const size_t n = dpi_smooth_columns(call);
+    const dpi_value x =
+        dpi_write_data(&k->w, dpi_walk_safe(k, dpi_tree_string(call, &k->w.arena)), n);
+    return dpi_tree_is_call(call, "s") ? spline(k, x, name, n, names->unit)
+                                       : process(k, x, name, n, names->unit);
 }

@@ -63,8 +63,8 @@ dpi_value dpi_walk_predictor(dpi_formula_walk *k, const dpi_predictor *p, const 
 dp_status dpi_walk_model(dpi_formula_walk *k);
 
 /* The value of smooth number i of a predictor for each record, in the predictor's units. */
-dpi_value dpi_walk_smooth(dpi_formula_walk *k, const dpi_predictor *p, const dpi_layout *l,
-                          size_t i, const dpi_predictor_names *names);
+dpi_value dpi_walk_smooth(dpi_formula_walk *k, const dpi_predictor *p, size_t i,
+                          const dpi_predictor_names *names);
 
 /* `eta` and the effects of grouping number g. */
 dpi_value dpi_walk_groups(dpi_formula_walk *k, const dpi_predictor *p, const dpi_layout *l,

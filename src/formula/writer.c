@@ -297,15 +297,3 @@ void dpi_write_observe(dpi_writer *w, const char *name, dpi_written_law law)
     dp_observe(w->rows, name, law.d);
     statement(w, dpi_write_text(w, "dp_observe(rows, %s, %s);", dpi_write_string(w, name), law.c));
 }
-
-dpi_value dpi_write_smooth(dpi_writer *w, dpi_value x, const char *name, const dp_smooth_opts *o)
-{
-    const char *options = new_name(w, "options");
-    assign(w, "const dp_smooth_opts", options,
-           dpi_write_text(w, "{.low = %s, .high = %s, .functions = %zu, .slope_scale = %s}",
-                          digits(w, o->low), digits(w, o->high), o->functions,
-                          digits(w, o->slope_scale)));
-    return let(
-        w, "smooth", dp_smooth(x.e, name, o),
-        dpi_write_text(w, "dp_smooth(%s, %s, &%s)", x.c, dpi_write_string(w, name), options));
-}

@@ -4,7 +4,6 @@
 
 #include <tacit/model.h>
 #include <tacit/multivariate.h>
-#include <tacit/smooth.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
@@ -95,9 +94,6 @@ dpi_value dpi_write_sample(dpi_writer *w, const dpi_groups *groups, const char *
 
 void dpi_write_deterministic(dpi_writer *w, const char *name, dpi_value a);
 void dpi_write_observe(dpi_writer *w, const char *name, dpi_written_law law);
-
-/* dp_smooth of x. */
-dpi_value dpi_write_smooth(dpi_writer *w, dpi_value x, const char *name, const dp_smooth_opts *o);
 
 /* Text in the writer's arena; never NULL. */
 const char *dpi_write_text(dpi_writer *w, const char *format, ...) DPI_PRINTF(2, 3);

@@ -207,7 +207,7 @@ static void outcomes_groups_offsets_and_units_are_there(void **state)
         const double u = (2 * e[i] - 5) / 3;
         assert_true(real_block(data, "y", 1)[i] == y[i] && real_block(data, "n", 1)[i] == n[i]);
         assert_close(real_block(data, "offset(mu)", 1)[i], log(e[i]) + n[i] / 2, 1e-15, 0);
-        assert_true(real_block(data, "s(e)", 1)[i] == e[i]);
+        assert_close(real_block(data, "s(e)", 9)[9 * i], sqrt(3) * u, 1e-15, 0);
         assert_true(dpi_dataset_find(data, "g:h")->index[i] == gh[i]);
         assert_true(dpi_dataset_find(data, "h")->index[i] == hs[i]);
         assert_close(design[i], (h[i] - 6.5) / .75, 1e-15, 0);
@@ -253,6 +253,98 @@ static void a_table_of_another_schema_is_refused(void **state)
     dp_formula_free(f);
 }
 
+/* Over the range the line of s(x) has mean 0 and mean square 1, its wiggles have mean 0 and are
+ * orthogonal to the line and each other, and their mean squares have the sum 1. */
+static void splines_are_orthogonal_on_the_range(void **state)
+{
+    enum { N = 4000, D = 5 };
+    (void)state;
+    const dp_column columns[] = {{.name = "y", .kind = DP_COLUMN_REAL, .low = 0, .high = 1},
+                                 {.name = "x", .kind = DP_COLUMN_REAL, .low = -2, .high = 6}};
+    const dp_formula_opts options = {.columns = columns, .n_columns = 2};
+    dp_formula *f;
+    dp_table *table;
+    dp_error err = {0};
+    char *csv = malloc(40 * (N + 1)), *at = stpcpy(csv, "x,y\n");
+    for (int i = 0; i < N; i++)
+        at += sprintf(at, "%.17g,0.5\n", -2 + 8 * (i + .5) / N);
+    assert_ok(dp_formula_parse("y ~ s(x, k = 6)", &options, &f, &err), err.text);
+    assert_ok(dp_table_parse_csv(csv, strlen(csv), NULL, 2, columns, &table, &err), err.text);
+    dp_dataset *data = dataset_of(f, table);
+    const double *b = real_block(data, "s(x, k = 6)", D);
+    double mean[D] = {0}, square[D][D] = {{0}}, wiggles = 0;
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < D; j++) {
+            mean[j] += b[i * D + j] / N;
+            for (size_t k = 0; k < D; k++)
+                square[j][k] += b[i * D + j] * b[i * D + k] / N;
+        }
+    for (size_t j = 0; j < D; j++) {
+        assert_close(mean[j], 0, 0, 1e-6);
+        wiggles += j > 0 ? square[j][j] : 0;
+        for (size_t k = 0; k < j; k++)
+            assert_close(square[j][k], 0, 0, 1e-6);
+    }
+    assert_close(square[0][0], 1, 1e-6, 0);
+    assert_close(wiggles, 1, 1e-5, 0);
+    dp_dataset_free(data);
+    dp_table_free(table);
+    dp_formula_free(f);
+    free(csv);
+}
+
+/* Reads `csv` under `table_column` and what formula `text` reads of it under `column`. */
+static dp_status under_two_schemas(const char *text, const char *csv, const dp_column *column,
+                                   const dp_column *table_column, dp_error *err)
+{
+    const dp_column y = {.name = "y", .kind = DP_COLUMN_REAL, .low = -9, .high = 9};
+    const dp_column one[] = {y, *column}, other[] = {y, *table_column};
+    const dp_formula_opts options = {.columns = one, .n_columns = 2};
+    dp_formula *f;
+    dp_table *table;
+    dp_dataset *data = NULL;
+    assert_ok(dp_formula_parse(text, &options, &f, err), err->text);
+    assert_ok(dp_table_parse_csv(csv, strlen(csv), NULL, 2, other, &table, err), err->text);
+    const dp_status status = dp_formula_dataset(f, table, &data, err);
+    dp_dataset_free(data);
+    dp_table_free(table);
+    dp_formula_free(f);
+    return status;
+}
+
+static void levels_that_mean_something_else_are_refused(void **state)
+{
+    static const char *const sites[] = {"north", "south", "west"},
+                             *const renamed[] = {"north", "east", "west"},
+                             *const moved[] = {"south", "north", "west"},
+                             *const same[] = {"north", "south", "west"};
+    static const char csv[] = "y,g\n1,north\n2,west\n";
+    const dp_column by = {.name = "g", .kind = DP_COLUMN_LEVEL, .levels = sites, .n_levels = 3},
+                    number = {.name = "g", .kind = DP_COLUMN_INTEGER, .low = 1, .high = 3};
+    dp_column other = by, later = number, unit = {.name = "g", .kind = DP_COLUMN_UNIT};
+    static const char *const formulas[] = {"y ~ g", "y ~ 1 + (1 | g)"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        dp_error err = {0}, named = {0}, low = {0}, kind = {0};
+        other.levels = renamed;
+        assert_fails(under_two_schemas(formulas[i], csv, &by, &other, &err), DP_EDATA, &err,
+                     "column 'g': level 2 of 3 is 'east' in the table and 'south' in the "
+                     "formula's schema; read the table with the formula's schema");
+        other.levels = moved;
+        assert_fails(under_two_schemas(formulas[i], csv, &by, &other, &named), DP_EDATA, &named,
+                     "level 1 of 3 is 'south' in the table and 'north'");
+        other.levels = same;
+        dp_error good = {0};
+        assert_ok(under_two_schemas(formulas[i], csv, &by, &other, &good), good.text);
+        later.low = 0;
+        later.high = 2;
+        assert_fails(under_two_schemas(formulas[i], "y,g\n1,1\n2,2\n", &number, &later, &low),
+                     DP_EDATA, &low, "begins at 0 in the table and at 1 in the formula's schema");
+        assert_fails(under_two_schemas(formulas[i], csv, &by, &unit, &kind), DP_EDATA, &kind,
+                     "is UNIT in the table and LEVEL in the formula's schema");
+    }
+}
+
 static void survives_memory_running_out_anywhere(void **state)
 {
     (void)state;
@@ -287,6 +379,8 @@ int main(void)
         cmocka_unit_test(legendre_polynomials_are_orthogonal_on_the_range),
         cmocka_unit_test(outcomes_groups_offsets_and_units_are_there),
         cmocka_unit_test(a_table_of_another_schema_is_refused),
+        cmocka_unit_test(splines_are_orthogonal_on_the_range),
+        cmocka_unit_test(levels_that_mean_something_else_are_refused),
         cmocka_unit_test(survives_memory_running_out_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

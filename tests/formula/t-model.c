@@ -321,6 +321,66 @@ static void wrong_priors_are_refused(void **state)
     assert_fails(dp_formula_parse("y ~ x", &no_schema, &f, &err), DP_EINVAL, &err, ".columns");
 }
 
+static const dpi_site *site_of(const dp_model *m, const char *name)
+{
+    for (size_t s = 0; s < m->n_sites; s++)
+        if (strcmp(m->sites[s].name, name) == 0)
+            return &m->sites[s];
+    return NULL;
+}
+
+/* A parameter that was described is in the model, as a latent or computed, and its prior is heard
+ * under its name; correlations have no prior but their own. */
+static void check_described(const dp_formula_opts *options, const char *formula, char *line,
+                            const dp_model *m)
+{
+    char *name = line + strspn(line, " "), *prior = strstr(name, " ~ ");
+    assert_non_null(prior);
+    *prior = 0;
+    if (site_of(m, name) == NULL)
+        fail_msg("%s: the model has no '%s'", formula, name);
+    if (strncmp(name, "cor_", 4) == 0)
+        return;
+    const dp_formula_prior asked = {name, prior + 3};
+    dp_formula_opts with = *options;
+    with.priors = &asked;
+    with.n_priors = 1;
+    dp_formula *f;
+    dp_error err = {0};
+    assert_ok(dp_formula_parse(formula, &with, &f, &err), err.text);
+    dp_formula_free(f);
+}
+
+static void put_checked(const char *head, const char *formula, FILE *to)
+{
+    char data[64], *text = NULL, *rest = NULL;
+    size_t n = 0;
+    dp_error err = {0};
+    dp_formula *f;
+    dp_model *m;
+    const dp_formula_opts options = options_of(head, data);
+    put_description(head, formula, to);
+    assert_ok(dp_formula_parse(formula, &options, &f, &err), err.text);
+    assert_ok(dp_formula_model(f, &m, &err), err.text);
+    FILE *stream = open_memstream(&text, &n);
+    assert_ok(dp_formula_describe(f, stream, &err), err.text);
+    (void)fclose(stream);
+    char *at = strstr(text, "parameters and their priors\n");
+    assert_non_null(at);
+    (void)strtok_r(at, "\n", &rest);
+    for (char *line = strtok_r(NULL, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
+        check_described(&options, formula, line, m);
+    free(text);
+    dp_model_free(m);
+    dp_formula_free(f);
+}
+
+static void described_parameters_are_those_of_the_model(void **state)
+{
+    (void)state;
+    golden_compare("described.expected", put_checked);
+}
+
 /* ---- memory ---- */
 
 static void survives_memory_running_out_anywhere(void **state)
@@ -368,6 +428,7 @@ int main(void)
         cmocka_unit_test(models_are_those_of_their_c),
         cmocka_unit_test(the_narrowest_prior_is_taken),
         cmocka_unit_test(wrong_priors_are_refused),
+        cmocka_unit_test(described_parameters_are_those_of_the_model),
         cmocka_unit_test(survives_memory_running_out_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
