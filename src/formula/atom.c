@@ -32,8 +32,7 @@ const dpi_function *dpi_function_find(const char *name)
     return NULL;
 }
 
-/* What stands in place of functions that are asked for and are not there. */
-static const char *instead(const char *name)
+const char *dpi_function_instead(const char *name)
 {
     static const char *const known[][2] = {
         {"scale",
@@ -43,27 +42,39 @@ static const char *instead(const char *name)
                    "write the column alone"},
         {"ns", "its knots would be read off the records; write s(x, k = 10)"},
         {"bs", "its knots would be read off the records; write s(x, k = 10)"},
-        {"t2", "write s(x) for each column"},
-        {"te", "write s(x) for each column"},
+        {"t2", "instead of a smooth of several columns write s(x) for each"},
+        {"te", "instead of a smooth of several columns write s(x) for each"},
+        {"ti", "instead of a smooth of several columns write s(x) for each"},
         {"cut", "its bounds would be read off the records; make a column of levels of it"},
         {"relevel", "give the levels in the wanted order in the schema"},
         {"as.factor", "write factor(x)"},
         {"ordered", "write factor(x)"},
-        {"mo", "write factor(x)"},
+        {"mo", "instead of a monotonic effect write factor(x), a number for each level"},
+        {"me", "write true values as latents of records in C: dp_sample_in(rows, ...)"},
+        {"mi", "missing values are none that a table reads; write them as latents of records in "
+               "C: dp_sample_in(rows, ...) and dp_present"},
+        {"nl", "write a model that is not linear in C by tacit/model.h, whose predictors are any "
+               "arithmetic"},
+        {"prior", "priors stand beside the formula: {\"b\", \"normal(0, 1)\"} in .priors of its "
+                  "options"},
+        {"set_prior", "priors stand beside the formula: {\"b\", \"normal(0, 1)\"} in .priors of "
+                      "its options"},
+        {"set_rescor", "one outcome has one formula; write several that are correlated in C by "
+                       "tacit/multivariate.h"},
+        {"bf", "write the formula alone, and further ones behind ',': y ~ x, sigma ~ z"},
+        {"brmsformula", "write the formula alone, and further ones behind ',': y ~ x, sigma ~ z"},
         {"abs", "write I(sqrt(x^2))"},
         {"offset", "an offset is added by itself: y ~ x + offset(log(n))"},
         {"s", "a smooth is added by itself: y ~ x + s(z)"},
         {"gp", "a smooth is added by itself: y ~ x + gp(z)"},
         {"mm", "it stands behind the '|' of groups' effects: (1 | mm(g, h))"},
-        {"mi", "missing values are none that a table reads"},
         {"cbind", "write successes | trials(n) for counts out of n; one outcome has one formula"},
         {"mvbind", "one outcome has one formula; fit others by themselves"},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i][0], name) == 0)
             return known[i][1];
-    return "formulas have log, log10, log2, log1p, exp, expm1, sqrt, tanh, atan, I, factor, C, "
-           "poly";
+    return NULL;
 }
 
 static dp_status refuse(const dpi_script *s, const dpi_tree *t, const char *message)
@@ -73,8 +84,11 @@ static dp_status refuse(const dpi_script *s, const dpi_tree *t, const char *mess
 
 static dp_status unknown(const dpi_script *s, const dpi_tree *t)
 {
+    const char *instead = dpi_function_instead(t->name);
     return dpi_script_fail(s, DP_EUNSUPPORTED, t->at, "'%.40s()' is not possible here; %s", t->name,
-                           instead(t->name));
+                           instead != NULL ? instead
+                                           : "formulas have log, log10, log2, log1p, exp, expm1, "
+                                             "sqrt, tanh, atan, I, factor, C, poly");
 }
 
 static dp_status one_argument(const dpi_script *s, const dpi_tree *t)

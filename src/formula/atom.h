@@ -15,6 +15,10 @@ typedef struct dpi_function {
 /* The row of that name, or NULL. */
 const dpi_function *dpi_function_find(const char *name);
 
+/* What to write in place of a function of R that formulas have not, or have elsewhere; NULL where
+ * nothing is known of one of that name. */
+const char *dpi_function_instead(const char *name);
+
 /* Whether the tree is arithmetic: numbers, columns, + - * / ^, I(), and functions of the table.
  * DP_EINVAL with the place where not. */
 dp_status dpi_arithmetic_check(const dpi_script *script, const dpi_tree *tree);

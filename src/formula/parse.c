@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "formula/atom.h"
 #include "formula/token.h"
 
 typedef struct parser {
@@ -118,6 +119,18 @@ static dpi_tree *argument(parser *p)
     return value;
 }
 
+/* Whether the tree calls a function of R that has something else in its place here, which then is
+ * said. */
+static bool fails_instead(parser *p, const dpi_tree *t)
+{
+    const char *instead =
+        t != NULL && t->kind == DPI_TREE_CALL ? dpi_function_instead(t->name) : NULL;
+    if (instead != NULL)
+        (void)dpi_script_fail(p->scan.script, DP_EUNSUPPORTED, t->at,
+                              "'%.40s()' is not possible here; %s", t->name, instead);
+    return instead != NULL;
+}
+
 /* Behind "name(". */
 static bool arguments(parser *p, dpi_tree *call)
 {
@@ -135,9 +148,10 @@ static bool arguments(parser *p, dpi_tree *call)
     if (is_now(p, '|') || is_now(p, DPI_TOKEN_BARS))
         fail_expected(p, "',' or ')'",
                       "effects of groups stand in parentheses of their own: (1 + x | group)");
-    else if (is_now(p, '~'))
-        fail_expected(p, "',' or ')'", "close the parenthesis of the function before '~'");
-    else
+    else if (is_now(p, '~')) {
+        if (!fails_instead(p, call))
+            fail_expected(p, "',' or ')'", "close the parenthesis of the function before '~'");
+    } else
         fail_expected(p, "',' or ')'", "close the parenthesis of the function");
     return false;
 }
@@ -298,16 +312,35 @@ static bool additions(parser *p, const dpi_tree **first)
     return true;
 }
 
+/* No '~' stands where one was expected. */
+static void fail_without_tilde(parser *p, const dpi_tree *left)
+{
+    if (fails_instead(p, left))
+        return;
+    if (is_now(p, '=') && left->kind == DPI_TREE_NAME && strcmp(left->name, "nl") == 0)
+        (void)dpi_script_fail(p->scan.script, DP_EUNSUPPORTED, left->at,
+                              "'nl =' is not possible here; %s", dpi_function_instead("nl"));
+    else if (is_now(p, '='))
+        fail_expected(p, "'~'", "a text has formulas alone; family and priors are options");
+    else
+        fail_expected(p, "'~'", "a formula is an outcome, '~' and its terms: y ~ x + z");
+}
+
 static bool statement(parser *p, dpi_statement *s)
 {
     s->at = p->scan.now.at;
+    if (s->at == p->scan.script->size && p->trees == 0) {
+        (void)fail(p, s->at,
+                   "the formula is empty; write an outcome, '~' and its terms: y ~ x + z");
+        return false;
+    }
     if (!is_now(p, '~')) {
         s->left = sum(p);
         if (s->left == NULL || (take(p, '|') && !additions(p, &s->addition)))
             return false;
     }
     if (!take(p, '~')) {
-        fail_expected(p, "'~'", "a formula is an outcome, '~' and its terms: y ~ x + z");
+        fail_without_tilde(p, s->left);
         return false;
     }
     s->right = sum(p);
