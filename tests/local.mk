@@ -42,6 +42,11 @@ include tests/dist/local.mk
 include tests/formula/local.mk
 include tests/language/local.mk
 include tests/data/local.mk
+if SERVE
+include tests/crypto/local.mk
+include tests/wire/local.mk
+include tests/serve/local.mk
+endif
 else
 check-local: no-cmocka
 no-cmocka:

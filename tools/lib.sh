@@ -3,7 +3,8 @@
 # shellcheck shell=sh disable=SC2034
 
 BUILD_PACKAGES="build-essential autoconf automake libtool pkg-config libgsl-dev libopenblas-dev
-libfftw3-dev libsodium-dev libsqlite3-dev zlib1g-dev"
+libfftw3-dev libsodium-dev libsqlite3-dev zlib1g-dev libssl-dev libgmp-dev
+libprotobuf-c-dev protobuf-c-compiler libonnx-dev"
 TEST_PACKAGES="libcmocka-dev libpng-dev valgrind libopenmpi-dev openmpi-bin"
 
 say()

@@ -26,7 +26,10 @@ extern "C" {
     X(DP_EPRIVACY, "refused: it would break the privacy guarantee")                                \
     X(DP_EENTROPY, "the operating system gives no randomness")                                     \
     X(DP_ESTATE, "the call comes at the wrong time")                                               \
-    X(DP_EUNSUPPORTED, "not supported")
+    X(DP_EUNSUPPORTED, "not supported")                                                            \
+    X(DP_EREFUSED, "the other side refused")                                                       \
+    X(DP_ETIMEOUT, "the other side did not answer in time")                                        \
+    X(DP_EPEER, "the other side broke the protocol")
 
 typedef enum dp_status {
 #define DP_STATUS_ENUM(name, text) name,

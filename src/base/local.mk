@@ -1,4 +1,4 @@
-libtacit_core_la_SOURCES += \
+libtacit_base_la_SOURCES += \
   %D%/alloc.c %D%/alloc.h \
   %D%/bytes.c %D%/bytes.h \
   %D%/compiler.h \
