@@ -200,6 +200,16 @@ DP_API dp_expr dp_normal_cdf(dp_expr a); /* Phi(a) */
 /* The larger of two numbers, elementwise; where they are equal, the derivative is b's. */
 DP_API dp_expr dp_max(dp_expr a, dp_expr b);
 
+/* 1 where a > b, else 0; elementwise, with derivative 0. */
+DP_API dp_expr dp_greater(dp_expr a, dp_expr b);
+
+/* a where the condition is not 0, else b; elementwise, smaller operands are repeated.  Not a number
+ * where the condition is none.  What is not chosen has no part in the value or in a derivative,
+ * infinite or not a number as it may be: dp_where(dp_greater(x, dp_num(0)), dp_log(x), dp_num(0)) has
+ * slope 0 at x = 0.  That holds as far as b and a are made number by number; where a sum or a
+ * product of vectors stands in between, choose its operands instead. */
+DP_API dp_expr dp_where(dp_expr condition, dp_expr a, dp_expr b);
+
 /* Activations, elementwise: relu is max(a, 0); leaky_relu is a for a > 0 and slope a below, slope
  * finite (DP_EDOMAIN on the model otherwise); their derivative at 0 is that of the side below.
  * gelu is a Phi(a), by erfc and not an approximation of it. */

@@ -6,9 +6,8 @@
  *   -1  y or below     log P(X <= y)
  *    2  between        log P(y < X <= upper)
  *
- * All are made and one is chosen by products with 0 and 1, so that all must be finite with finite
- * derivatives.  They are where y lies in the support; where nothing lies between, upper is replaced
- * by y, at which dpi_log_between is floored and has no slope. */
+ * All are made and one is kept (op-keep.c), so that what the others are, infinite or not a number,
+ * has no part in the value or in a derivative: upper may be anything where it is not meant. */
 #include "dist/form.h"
 
 static const char *refuses(const dpi_family *base)
@@ -35,13 +34,18 @@ static dpi_id of_seen(dpi_graph *g, dpi_id side)
     return dpi_unary(g, &dpi_op_relu, dpi_sub(g, dpi_constant(g, 1), size));
 }
 
+static dpi_id kept(dpi_graph *g, dpi_id where, dpi_id term)
+{
+    return dpi_keep(g, term, (dpi_mask){where, false});
+}
+
 /* The terms but that between two numbers; `above` is 1 for what is above y. */
 static dpi_id one_sided(const dpi_family *base, dpi_graph *g, dpi_id x, const dpi_id arg[],
                         dpi_id side, dpi_id above)
 {
-    dpi_id seen = dpi_times(g, of_seen(g, side), dpi_family_log_density(base, g, x, arg));
-    dpi_id right = dpi_times(g, above, dpi_family_log_survival(base, g, x, arg));
-    dpi_id left = dpi_times(g, of_side(g, -1, side, 0), dpi_family_log_cdf(base, g, x, arg));
+    dpi_id seen = kept(g, of_seen(g, side), dpi_family_log_density(base, g, x, arg));
+    dpi_id right = kept(g, above, dpi_family_log_survival(base, g, x, arg));
+    dpi_id left = kept(g, of_side(g, -1, side, 0), dpi_family_log_cdf(base, g, x, arg));
     return dpi_add(g, dpi_add(g, seen, right), left);
 }
 
@@ -54,8 +58,7 @@ static dpi_id log_density_between(const dpi_family *row, dpi_graph *g, dpi_id x,
 {
     dpi_id both = of_side(g, 1, arg[0], 1);
     dpi_id above = dpi_sub(g, of_side(g, 1, arg[0], 0), dpi_scale(g, 2, both));
-    dpi_id upper = dpi_add(g, x, dpi_times(g, both, dpi_sub(g, arg[1], x)));
-    dpi_id between = dpi_times(g, both, dpi_log_between(g, row->base, x, upper, arg + 2));
+    dpi_id between = kept(g, both, dpi_log_between(g, row->base, x, arg[1], arg + 2));
     return dpi_add(g, one_sided(row->base, g, x, arg + 2, arg[0], above), between);
 }
 

@@ -187,12 +187,6 @@ bool dpi_form_named(const char *name, dp_dist *dist)
     return found;
 }
 
-dpi_id dpi_choose(dpi_graph *g, dpi_id chosen, dpi_id a, dpi_id b)
-{
-    dpi_id other = dpi_sub(g, dpi_constant(g, 1), chosen);
-    return dpi_add(g, dpi_times(g, chosen, a), dpi_times(g, other, b));
-}
-
 dpi_id dpi_base_mean(const dpi_family *row, dpi_graph *g, const dpi_id arg[], const char **why)
 {
     return dpi_mean(g, row->base, arg + row->form->n_args, why);

@@ -95,9 +95,6 @@ double dpi_log_density_at(const dpi_family *base, double x, const double *const 
 /* The mean of the base. */
 dpi_id dpi_base_mean(const dpi_family *row, dpi_graph *g, const dpi_id arg[], const char **why);
 
-/* a where `chosen` is 1 and b where it is 0; both finite. */
-dpi_id dpi_choose(dpi_graph *g, dpi_id chosen, dpi_id a, dpi_id b);
-
 /* A number between low and high (either may be infinite) by the base's law between them; NaN where
  * it has no mass there. */
 double dpi_draw_between(const dpi_family *base, gsl_rng *rng, const double *const arg[], double low,

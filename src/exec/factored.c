@@ -255,6 +255,7 @@ const dpi_factored dpi_factored_forms[DPI_N_OPS] = {
     REFUSE(relu, made),
     REFUSE(step, made),
     REFUSE(max, made),
+    REFUSE(keep, made),
     REFUSE(normal_cdf, made),
     REFUSE(group_mean, made),
     ROW(reshape, .sign = {1}),

@@ -62,6 +62,7 @@ const dpi_strip_rule dpi_strip_rules[DPI_N_OPS] = {
     RUN(relu),
     RUN(step),
     RUN(max),
+    RUN(keep),
     RUN(normal_cdf),
     RUN(group_mean),
     RUN(reshape),

@@ -3,7 +3,12 @@
  * Invariant: the adjoint kept for a node broadcasts to the node's shape (it may be smaller: a
  * number standing for an equal value everywhere) and is per-record when the node is.  `fit`
  * restores it after a backward rule: it sums over the dimensions and records over which the input
- * was broadcast.  In a per-record gradient the record axis is not summed. */
+ * was broadcast.  In a per-record gradient the record axis is not summed.
+ *
+ * An adjoint that is 0 wherever a value was not chosen (op-keep.c) stays apart from that choice as
+ * long as numbers only meet numbers in their own places: the rule is applied to what was kept, and
+ * what comes out is kept.  So the exact 0 meets no slope of what was not chosen, which may be
+ * infinite. */
 #include "graph/gradient.h"
 
 #include <string.h>
@@ -33,6 +38,36 @@ static dpi_id fit(const backward_pass *p, dpi_id input, dpi_id adjoint)
     return adjoint;
 }
 
+/* a + b, within one choice where both are made of it. */
+static dpi_id sum_of(dpi_graph *g, dpi_id a, dpi_id b)
+{
+    dpi_mask of_a, of_b;
+    dpi_id in_a, in_b;
+    if (a == DPI_NONE || b == DPI_NONE)
+        return a == DPI_NONE ? b : a;
+    bool same = dpi_kept(g, a, &in_a, &of_a) && dpi_kept(g, b, &in_b, &of_b) &&
+                of_a.condition == of_b.condition && of_a.where_zero == of_b.where_zero;
+    return same ? dpi_keep(g, dpi_add(g, in_a, in_b), of_a) : dpi_add(g, a, b);
+}
+
+/* The backward rule of y; choices within more than MOST_MASKS others stay in the adjoint. */
+static void go_back(backward_pass *p, dpi_id y, const dpi_node *node, dpi_id result[2])
+{
+    enum { MOST_MASKS = 8 };
+    dpi_mask mask[MOST_MASKS];
+    dpi_id adjoint = p->adjoint[y];
+    int n = 0;
+    if (node->op->backward == NULL)
+        return;
+    while (n < MOST_MASKS && dpi_is_numberwise(node->op) &&
+           dpi_kept(p->g, adjoint, &adjoint, &mask[n]))
+        n++;
+    node->op->backward(p->g, y, adjoint, result);
+    for (int k = 0; k < node->op->n_inputs; k++)
+        for (int i = n - 1; i >= 0 && result[k] != DPI_NONE; i--)
+            result[k] = dpi_keep(p->g, result[k], mask[i]);
+}
+
 static void accumulate(backward_pass *p, const dpi_node *node, dpi_id input, dpi_id adjoint)
 {
     if (!p->active[input] || adjoint == DPI_NONE)
@@ -42,7 +77,7 @@ static void accumulate(backward_pass *p, const dpi_node *node, dpi_id input, dpi
         adjoint = dpi_expand(p->g, adjoint, node->shape);
     adjoint = fit(p, input, adjoint);
     dpi_id *sum = &p->adjoint[input];
-    *sum = *sum == DPI_NONE ? adjoint : dpi_add(p->g, *sum, adjoint);
+    *sum = sum_of(p->g, *sum, adjoint);
 }
 
 static void mark_active(backward_pass *p, size_t n_nodes, size_t n, const dpi_id *wrt)
@@ -78,8 +113,7 @@ static void walk(backward_pass *p, dpi_id root, size_t n, const dpi_id *wrt)
             return;
         }
         dpi_id result[2] = {DPI_NONE, DPI_NONE};
-        if (node.op->backward != NULL)
-            node.op->backward(p->g, y, p->adjoint[y], result);
+        go_back(p, y, &node, result);
         for (int k = 0; k < node.op->n_inputs; k++)
             accumulate(p, &node, node.in[k], result[k]);
     }

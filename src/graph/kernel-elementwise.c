@@ -196,6 +196,22 @@ void dpi_double_step(const dpi_call *c)
         c->out[i] = c->out[i] == 0 ? low : c->out[i];
 }
 
+DPI_INLINE double where_not_zero(double a, double b)
+{
+    return b == 0 ? 0 : isnan(b) ? b : a;
+}
+DPI_INLINE double where_zero(double a, double b)
+{
+    return b == 0 ? a : isnan(b) ? b : 0;
+}
+void dpi_double_keep(const dpi_call *c)
+{
+    if (c->attr->number == 0)
+        dpi_binary_loop(c, where_not_zero);
+    else
+        dpi_binary_loop(c, where_zero);
+}
+
 DPI_INLINE double larger(double a, double b)
 {
     return a > b || isnan(a) ? a : b;

@@ -96,6 +96,16 @@ DPI_INLINE float above(float a, float b)
     return a > b ? 1 : a <= b ? 0 : NAN;
 }
 
+DPI_INLINE float where_not_zero(float a, float b)
+{
+    return b == 0 ? 0 : isnan(b) ? b : a;
+}
+
+DPI_INLINE float where_zero(float a, float b)
+{
+    return b == 0 ? a : isnan(b) ? b : 0;
+}
+
 /* Compiled for vectors (base/compiler.h); each number is one operation, so the same in all
  * versions. */
 DPI_LOOPS static void sum_all(const dpi_call_single *c)
@@ -176,6 +186,14 @@ void dpi_single_sign(const dpi_call_single *c)
 void dpi_single_max(const dpi_call_single *c)
 {
     binary(c, larger);
+}
+
+void dpi_single_keep(const dpi_call_single *c)
+{
+    if (c->attr->number == 0)
+        binary(c, where_not_zero);
+    else
+        binary(c, where_zero);
 }
 
 void dpi_single_step(const dpi_call_single *c)

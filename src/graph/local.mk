@@ -24,6 +24,7 @@ libtacit_core_la_SOURCES += \
   %D%/op-cumulative.c \
   %D%/op-elementwise.c \
   %D%/op-group.c \
+  %D%/op-keep.c \
   %D%/op-last.c \
   %D%/op-layout.c \
   %D%/op-list.h \

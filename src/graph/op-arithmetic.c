@@ -159,6 +159,11 @@ static void neg_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
     result[0] = dpi_unary(g, &dpi_op_neg, adjoint);
 }
 
+bool dpi_is_numberwise(const dpi_op *op)
+{
+    return op->broadcasts || op->class == DPI_ELEMENTWISE || op == &dpi_op_neg;
+}
+
 #define BINARY(op_name, op_class, op_formula)                                                      \
     {                                                                                              \
         .id = DPI_OP_##op_name, .name = #op_name, .formula = op_formula, .class = op_class,        \

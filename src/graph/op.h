@@ -112,6 +112,24 @@ dpi_id dpi_spread_over(dpi_graph *g, dpi_id y, dpi_id a);
  * number); else both are DPI_NONE. */
 bool dpi_one_row(const dpi_graph *g, dpi_id value, dpi_id *row, dpi_id *group);
 
+/* Values that are kept where a condition is not 0, or where it is 0, and are 0 elsewhere. */
+typedef struct dpi_mask {
+    dpi_id condition;
+    bool where_zero;
+} dpi_mask;
+
+dpi_id dpi_keep(dpi_graph *g, dpi_id a, dpi_mask mask);
+
+/* Whether a value was kept so: *a of what and *mask where; else *a is the value. */
+bool dpi_kept(const dpi_graph *g, dpi_id value, dpi_id *a, dpi_mask *mask);
+
+/* a where `chosen` is not 0, else b; what is not chosen may be infinite or not a number. */
+dpi_id dpi_choose(dpi_graph *g, dpi_id chosen, dpi_id a, dpi_id b);
+
+/* Whether a number of the result, and of an adjoint, depends on no other number of an input than
+ * that in its place. */
+bool dpi_is_numberwise(const dpi_op *op);
+
 /* Number of positions of a window along an axis: 0 from row to row, 1 from column to column. */
 size_t dpi_window_stops(const dpi_window *window, int axis);
 

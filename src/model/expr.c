@@ -28,13 +28,18 @@ static dp_expr on_numbers(const dpi_op *op, double a, double b, const dpi_attr *
     return result;
 }
 
-static dp_expr binary(const dpi_op *op, dp_expr a, dp_expr b)
+static dp_expr binary_with(const dpi_op *op, dp_expr a, dp_expr b, const dpi_attr *attr)
 {
     dp_model *m = model_of(a, b);
     if (m == NULL)
-        return on_numbers(op, a.value, b.value, &(dpi_attr){0});
+        return on_numbers(op, a.value, b.value, attr);
     dpi_id left = dpi_expr_id(m, a), right = dpi_expr_id(m, b);
-    return (dp_expr){.model = m, .id = dpi_apply(&m->graph, op, left, right, NULL)};
+    return (dp_expr){.model = m, .id = dpi_apply(&m->graph, op, left, right, attr)};
+}
+
+static dp_expr binary(const dpi_op *op, dp_expr a, dp_expr b)
+{
+    return binary_with(op, a, b, &(dpi_attr){0});
 }
 
 dp_expr dpi_expr_unary(const dpi_op *op, dp_expr a, const dpi_attr *attr)
@@ -160,6 +165,17 @@ dp_expr dp_abs(dp_expr a)
 dp_expr dp_max(dp_expr a, dp_expr b)
 {
     return binary(&dpi_op_max, a, b);
+}
+
+dp_expr dp_greater(dp_expr a, dp_expr b)
+{
+    return binary(&dpi_op_step, a, b);
+}
+
+dp_expr dp_where(dp_expr condition, dp_expr a, dp_expr b)
+{
+    return dp_add(binary_with(&dpi_op_keep, a, condition, &(dpi_attr){.number = 0}),
+                  binary_with(&dpi_op_keep, b, condition, &(dpi_attr){.number = 1}));
 }
 
 dp_expr dp_relu(dp_expr a)

@@ -261,6 +261,21 @@ static size_t check_matrices(void)
     return 6;
 }
 
+static void floats_are_kept_where_they_are_chosen(void **state)
+{
+    (void)state;
+    const float a[4] = {INFINITY, 2.5F, NAN, 1}, b[4] = {0, -3, 0, NAN};
+    const float wanted[2][4] = {{0, 2.5F, 0, NAN}, {INFINITY, 0, NAN, NAN}};
+    for (size_t k = 0; k < 2; k++) {
+        float y[4];
+        const dpi_attr attr = {.number = k};
+        dpi_kernels_single[DPI_OP_keep].run(&(dpi_call_single){
+            .n = 1, .in = {a, b}, .in_size = {4, 4}, .out = y, .out_size = 4, .attr = &attr});
+        for (size_t i = 0; i < 4; i++)
+            assert_true(isnan(wanted[k][i]) ? isnan(y[i]) : y[i] == wanted[k][i]);
+    }
+}
+
 static void every_kernel_for_floats_is_that_for_doubles(void **state)
 {
     (void)state;
@@ -311,6 +326,7 @@ static void every_kernel_for_floats_is_that_for_doubles(void **state)
                                            &dpi_op_div,
                                            &dpi_op_max,
                                            &dpi_op_step,
+                                           &dpi_op_keep,
                                            &dpi_op_rising,
                                            &dpi_op_log_gamma_tail,
                                            &dpi_op_log_student_tail};
@@ -454,6 +470,7 @@ int main(void)
         cmocka_unit_test(clipped_norms_hold),
         cmocka_unit_test(a_record_is_the_same_in_every_company),
         cmocka_unit_test(records_that_overflow_add_zero),
+        cmocka_unit_test(floats_are_kept_where_they_are_chosen),
         cmocka_unit_test(every_kernel_for_floats_is_that_for_doubles),
         cmocka_unit_test(sums_of_any_width_are_those_by_hand),
         cmocka_unit_test(log_sum_exp_is_that_of_doubles_at_the_ends),

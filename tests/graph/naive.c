@@ -103,6 +103,8 @@ static real binary(const dpi_node *node, real a, real b)
         return a / b;
     if (op == &dpi_op_max)
         return fmaxl(a, b);
+    if (op == &dpi_op_keep)
+        return (b == 0) == (node->attr.number == 1) ? a : 0;
     if (op == &dpi_op_rising)
         return naive_rising(node->attr.number, a, b);
     if (op == &dpi_op_step)

@@ -75,6 +75,8 @@ static const point table[] = {
     RELU(-1.385, -2.913, -0.385), RELU(-1.385, 0.385, 2.913),
     APART(max, 0, {-2.913, 0.385}, {0.613, 2.917}), APART(max, 0, {0.613, 2.917}, {-2.913, 0.385}),
     {.op = &dpi_op_max, .a = "3", .b = "*2x3", .range = {{-2.913, 0.385}, {0.613, 2.917}}},
+    {.op = &dpi_op_keep, .a = "?", .b = "?", .range = {EVERYWHERE}, .groups = 2},
+    {.op = &dpi_op_keep, .a = "?", .b = "?", .range = {EVERYWHERE}, .groups = 3, .attr.number = 1},
     APART(step, 0, {-2.913, 0.385}, {0.613, 2.917}),
     APART(step, 0, {0.613, 2.917}, {-2.913, 0.385}),
     APART(step, 0.217, {-2.913, 0.385}, {0.613, 2.917}),

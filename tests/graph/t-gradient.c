@@ -301,6 +301,57 @@ static void missing_values_show_in_gradients(void **state)
     world_free(&w);
 }
 
+static void choices_have_the_slopes_of_their_sides(void **state)
+{
+    (void)state;
+    world w;
+    world_new(&w);
+    dpi_id v = input(&w, "w", "3"), x = data(&w, "x", "*3"), s = input(&w, "s", "");
+    dpi_id c = dpi_apply(&w.g, &dpi_op_step, x, dpi_constant(&w.g, 0.1), NULL);
+    dpi_id a = dpi_times(&w.g, of(&w, &dpi_op_exp, dpi_times(&w.g, v, x)), of(&w, &dpi_op_sin, v));
+    dpi_id inner = dpi_choose(&w.g, data(&w, "z", "*"), of(&w, &dpi_op_square, s), v);
+    finish(&w, dpi_sum(&w.g, dpi_times(&w.g, dpi_choose(&w.g, c, a, inner), v)));
+}
+
+/* The chosen one's value and slopes where the other's are infinite or not a number, through
+ * functions of functions, through several uses of one value, and in second derivatives. */
+static void what_is_not_chosen_has_no_slope(void **state)
+{
+    (void)state;
+    world w;
+    world_new(&w);
+    dpi_graph *g = &w.g;
+    dpi_id x = input(&w, "x", "3"), t = input(&w, "t", "");
+    const long double at[3] = {0, -0.5L, 2};
+    for (int i = 0; i < 3; i++)
+        naive_value(w.e, x)[i] = at[i];
+    naive_value(w.e, t)[0] = 3;
+    dpi_id c = dpi_apply(g, &dpi_op_step, x, dpi_constant(g, 0), NULL),
+           log_x = of(&w, &dpi_op_log, x);
+    dpi_id root = of(&w, &dpi_op_sqrt, x);
+    dpi_id a = dpi_add(g, dpi_times(g, log_x, log_x), dpi_sub(g, dpi_times(g, t, log_x), root));
+    dpi_id y = dpi_sum(g, dpi_choose(g, c, dpi_div(g, a, x), dpi_times(g, t, x)));
+    dpi_id first[2], second[2];
+    double *value[5];
+    assert_ok(dpi_gradient(g, y, 2, (dpi_id[]){x, t}, first), w.err.text);
+    assert_ok(dpi_gradient(g, dpi_sum(g, first[0]), 2, (dpi_id[]){x, t}, second), w.err.text);
+    world_run(&w, 5, (dpi_id[]){y, first[0], first[1], second[0], second[1]}, 1, value);
+    /* Above 0 f = ((log x)^2 + t log x - sqrt x) / x and elsewhere t x. */
+    const double l = log(2), r = sqrt(2), f = (l * l + 3 * l - r) / 2;
+    const double slope = (2 * l + 3 - r / 2) / 4 - f / 2;
+    assert_close(value[0][0], f - 1.5, 1e-14, 0);
+    assert_true(value[1][0] == 3 && value[1][1] == 3);
+    assert_close(value[1][2], slope, 1e-14, 0);
+    assert_close(value[2][0], l / 2 - 0.5, 1e-14, 0);
+    assert_true(value[3][0] == 0 && value[3][1] == 0);
+    /* The numerator's second derivative is (2 - 2 l - 3 + r / 4) / 4. */
+    assert_close(value[3][2], (2 - 2 * l - 3 + r / 4) / 8 - slope, 1e-13, 0);
+    assert_close(value[4][0], 2 + (1 - l) / 4, 1e-14, 0);
+    for (int k = 0; k < 5; k++)
+        free(value[k]);
+    world_free(&w);
+}
+
 static void differentiate_an_array(void *of)
 {
     world w;
@@ -379,6 +430,8 @@ int main(void)
         cmocka_unit_test(sums_over_records_below_a_per_record_root_are_refused),
         cmocka_unit_test(slopes_far_out_keep_their_digits),
         cmocka_unit_test(missing_values_show_in_gradients),
+        cmocka_unit_test(choices_have_the_slopes_of_their_sides),
+        cmocka_unit_test(what_is_not_chosen_has_no_slope),
         cmocka_unit_test(an_array_has_no_gradient),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };

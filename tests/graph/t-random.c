@@ -137,6 +137,10 @@ static void grow(random_graph *r)
         return;
     if ((op == &dpi_op_max || op == &dpi_op_step) && !is_tame(r, dpi_sub(g, a, b), 0.05))
         return;
+    if (op == &dpi_op_keep && !is_tame(r, b, 0.05))
+        return;
+    if (op == &dpi_op_keep)
+        b = dpi_apply(g, &dpi_op_step, b, dpi_constant(g, 0), NULL);
     if (needs_positive(op))
         a = positive(r, a);
     if (op == &dpi_op_log1mexp)

@@ -129,6 +129,8 @@ static const misfit misfits[] = {
     {&dpi_op_unpool_max, "7", "2x1", {.window = {{2, 3}, {2, 2}, {1, 1}, {0, 0}}}, NULL,
         "height times width pixels"},
     {&dpi_op_max, "2", "3", {.value = 0}, NULL, "the last dimensions of the larger"},
+    {&dpi_op_keep, "2", "3", {.number = 0}, NULL, "the last dimensions of the larger"},
+    {&dpi_op_keep, "2", "2", {.number = 2}, NULL, "where a condition is not 0"},
     {&dpi_op_rising, "2", "3", {.value = 0}, NULL, "the last dimensions of the larger"},
     {&dpi_op_log_gamma_tail, "2", "3", {.value = 0}, NULL, "the last dimensions of the larger"},
     {&dpi_op_log_student_tail, "2", "3", {.value = 0}, NULL, "the last dimensions of the larger"},

@@ -122,6 +122,19 @@ static void assert_same(double a, double b)
         fail_msg("%a is not %a", a, b);
 }
 
+static void what_is_kept_is_not_kept_again(void **state)
+{
+    (void)state;
+    world w;
+    world_new(&w);
+    dpi_id x = input(&w, "x", "3"), c = input(&w, "c", "");
+    dpi_id once = dpi_keep(&w.g, x, (dpi_mask){c, false});
+    assert_int_equal(dpi_keep(&w.g, once, (dpi_mask){c, false}), once);
+    assert_int_not_equal(dpi_keep(&w.g, once, (dpi_mask){c, true}), once);
+    assert_int_not_equal(dpi_keep(&w.g, once, (dpi_mask){x, false}), once);
+    world_free(&w);
+}
+
 static void no_bit_changes(void **state)
 {
     (void)state;
@@ -157,6 +170,7 @@ int main(void)
         cmocka_unit_test(signs_vanish_in_sums),
         cmocka_unit_test(signs_leave_global_products),
         cmocka_unit_test(signs_stay_in_products_of_records),
+        cmocka_unit_test(what_is_kept_is_not_kept_again),
         cmocka_unit_test(no_bit_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

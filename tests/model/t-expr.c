@@ -132,6 +132,28 @@ static void cumulative_sums_run_along_the_last_dimension(void **state)
     dp_model_free(q.m);
 }
 
+static void choices_take_one_of_two(void **state)
+{
+    (void)state;
+    scene q = begin();
+    const double above[3] = {0, 0, 1}, of_v[3] = {1.7, 1.7, 2.5};
+    const double picked[6] = {1.7, 1.7, -1, 1.7, -3, 1.7};
+    assert_value(&q, dp_greater(q.v, dp_num(1)), 3, above);
+    assert_value(&q, dp_where(dp_greater(q.v, q.s), q.v, q.s), 3, of_v);
+    assert_value(&q, dp_where(dp_greater(q.x, q.v), q.s, q.x), 6, picked);
+    const double never[1] = {NAN}, *zero = above;
+    dp_expr bad = dp_constant(q.m, 1, never);
+    assert_value(&q, dp_where(q.s, dp_num(0), bad), 1, zero);
+    assert_value(&q, dp_where(dp_num(0), bad, dp_num(0)), 1, zero);
+    dp_model_free(q.m);
+    assert_true(dp_where(dp_num(-2), dp_num(1.5), dp_num(NAN)).value == 1.5);
+    assert_true(dp_where(dp_num(0), dp_num(INFINITY), dp_num(2.5)).value == 2.5);
+    assert_true(isnan(dp_where(dp_num(NAN), dp_num(1), dp_num(1)).value));
+    assert_true(dp_greater(dp_num(2), dp_num(1)).value == 1);
+    assert_true(dp_greater(dp_num(1), dp_num(1)).value == 0);
+    assert_null(dp_where(dp_num(1), dp_num(1), dp_num(1)).model);
+}
+
 static double dot(const double *a, const double *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -238,6 +260,7 @@ int main(void)
         cmocka_unit_test(gamma_functions_are_those_of_each_number),
         cmocka_unit_test(sums_are_over_dimensions_not_over_records),
         cmocka_unit_test(cumulative_sums_run_along_the_last_dimension),
+        cmocka_unit_test(choices_take_one_of_two),
         cmocka_unit_test(products_are_those_of_matrices),
         cmocka_unit_test(a_pick_is_the_row_of_the_records_group),
         cmocka_unit_test(slices_and_joins_keep_their_order),
