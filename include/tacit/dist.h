@@ -158,10 +158,10 @@ DP_API dp_dist dp_dirichlet_v(dp_expr concentration);
 
 /* n >= 2 independent numbers, each with the distribution `each`, given that they are in increasing
  * order: n! times the product of their densities.  For cutpoints and for components that must keep
- * their places: dp_sample(m, "cut", 4, dp_ordered(dp_normal(0, 5))).  `each` is dp_normal,
- * dp_student_t, dp_cauchy, dp_laplace, dp_logistic_distribution or dp_gumbel (another is
- * DP_EUNSUPPORTED on the model), and its arguments are single numbers or expressions of one
- * (DP_ESHAPE).  The free parameters are x_1 and log(x_k - x_(k - 1)), and records are cut at
+ * their places: dp_sample(m, "cut", 4, dp_ordered(dp_normal(0, 5))).  `each` is a family of
+ * single real numbers such as dp_normal, dp_student_t or dp_gumbel, without a form around it
+ * (another is DP_EUNSUPPORTED on the model), and its arguments are single numbers or expressions of
+ * one (DP_ESHAPE).  The free parameters are x_1 and log(x_k - x_(k - 1)), and records are cut at
  * them. */
 DP_API dp_dist dp_ordered(dp_dist each);
 
@@ -172,8 +172,9 @@ DP_API dp_dist dp_ordered(dp_dist each);
  *   dp_expr w = dp_sample(m, "w", 3, dp_dirichlet(1));
  *   dp_expr mean = dp_sample_in(components, "mean", 2, dp_normal(0, 1));
  *   dp_observe(rows, "x", dp_mixture(w, dp_normal_v(mean, dp_num(1))));
- * Components are of the families above but uniform, binomial, categorical and Dirichlet; another is
- * an error of the model, DP_EUNSUPPORTED, as is a mixture as the prior of a latent. */
+ * Components are of any family of single numbers on a support that no argument moves (not uniform,
+ * Pareto or binomial), or its zero-inflated or hurdle form (<tacit/forms.h>); another is an error of
+ * the model, DP_EUNSUPPORTED, as is a mixture as the prior of a latent. */
 DP_API dp_dist dp_mixture(dp_expr weights, dp_dist component);
 
 #ifdef __cplusplus

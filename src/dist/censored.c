@@ -12,9 +12,7 @@
 
 static const char *refuses(const dpi_family *base)
 {
-    bool transparent =
-        base->form != NULL && base->form->draw == NULL && base->form->draw_value == NULL;
-    if (transparent)
+    if (base->form != NULL && dpi_is_transparent(base->form))
         return "weights and missing outcomes go around a censored distribution, not into it";
     if (!dpi_has_tails(base))
         return "it has no distribution function here; dp_normal, for one, does";

@@ -277,17 +277,3 @@ dp_dist dp_dirichlet_v(dp_expr concentration)
 {
     return of_expressions(&dpi_dirichlet, concentration, dp_num(0));
 }
-
-dp_dist dp_mixture(dp_expr weights, dp_dist component)
-{
-    const bool formed = component.form[0] != 0; /* there is no mixture of forms */
-    return (dp_dist){.family = dpi_mixture_of(formed ? NULL : component.family),
-                     .arg = {weights, component.arg[0], component.arg[1], component.arg[2]}};
-}
-
-dp_dist dp_ordered(dp_dist each)
-{
-    const bool formed = each.form[0] != 0; /* there is no order of forms */
-    each.family = dpi_ordered_of(formed ? NULL : each.family);
-    return each;
-}

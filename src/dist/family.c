@@ -32,10 +32,6 @@ const dpi_family *dpi_family_named(const char *name)
                                        &dpi_gaussian_random_walk,
                                        &dpi_autoregressive};
     const dpi_family *family = find(dpi_families, dpi_n_families, name);
-    if (family == NULL)
-        family = find(dpi_mixtures, dpi_n_mixtures, name);
-    if (family == NULL)
-        family = find(dpi_ordered, dpi_n_ordered, name);
     return family != NULL ? family : find(other, sizeof other / sizeof other[0], name);
 }
 
@@ -88,9 +84,8 @@ dpi_id dpi_mean(dpi_graph *g, const dpi_family *family, const dpi_id arg[], cons
 {
     if (family->form != NULL && family->form->mean != NULL)
         return family->form->mean(family, g, arg, why);
-    const dpi_family *each = family->component != NULL ? family->component : family;
-    *why = each->no_mean;
-    return each->mean != NULL ? family->mean(g, arg) : DPI_NONE;
+    *why = family->no_mean;
+    return family->mean != NULL ? family->mean(g, arg) : DPI_NONE;
 }
 
 bool dpi_in_domain(dpi_domain domain, double x)
@@ -156,8 +151,17 @@ static void draw_row(const dpi_family *family, gsl_rng *rng, const double *const
 {
     for (size_t e = 0; e < row; e++)
         out[e] = NAN;
-    if (all_in_domain(family, arg, arg_size))
+    if (!all_in_domain(family, arg, arg_size))
+        return;
+    if (family->form != NULL)
+        family->form->draw_joint(family, rng, arg, arg_size, row, out);
+    else
         family->draw_joint(rng, arg, arg_size, row, out);
+}
+
+bool dpi_is_joint(const dpi_family *family)
+{
+    return family->form != NULL ? family->form->draw_joint != NULL : family->draw_joint != NULL;
 }
 
 size_t dpi_value_size(const dpi_family *family, const dpi_shape *shape)
@@ -170,7 +174,7 @@ size_t dpi_value_size(const dpi_family *family, const dpi_shape *shape)
 void dpi_draw_site(const dpi_family *family, gsl_rng *rng, const double *const arg[],
                    const size_t arg_size[], size_t size, size_t row, double *out)
 {
-    while (family->form != NULL && family->form->draw == NULL && family->form->draw_value == NULL) {
+    while (family->form != NULL && dpi_is_transparent(family->form)) {
         arg += family->form->n_args;
         arg_size += family->form->n_args;
         family = family->base;
@@ -180,14 +184,14 @@ void dpi_draw_site(const dpi_family *family, gsl_rng *rng, const double *const a
         out[e] = family->form->draw_value(family, rng, arg, arg_size);
     if (whole_value)
         return;
-    bool joint = family->draw_joint != NULL;
+    const bool joint = dpi_is_joint(family);
     for (size_t e = 0; e < size; e += joint ? row : 1) {
         const double *at[DPI_MAX_ARGS] = {NULL};
         size_t at_size[DPI_MAX_ARGS] = {0};
         for (int k = 0; k < family->n_args; k++) {
             /* A mixture has one value; its arguments are not those of a row. */
-            bool whole =
-                family->vector_arg || family->component != NULL || family->arg_kind[k] != DPI_EACH;
+            const bool whole = family->vector_arg || (joint && family->form != NULL) ||
+                               family->arg_kind[k] != DPI_EACH;
             at[k] = whole ? arg[k] : arg[k] + e % arg_size[k];
             at_size[k] = whole || arg_size[k] < row ? arg_size[k] : row;
         }

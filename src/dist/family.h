@@ -50,8 +50,6 @@ typedef struct dpi_family {
     dpi_domain arg_domain[DPI_MAX_ARGS];
     dpi_support_kind support;
     bool vector_arg; /* the one argument is a vector: the last dimension is used up (categorical) */
-    const struct dpi_family *component; /* of a mixture; NULL for all others */
-    const struct dpi_family *each;      /* of what is ordered; NULL for all others */
     dpi_arg_kind arg_kind[DPI_MAX_ARGS];
     const char *takes;   /* shapes of its arguments in words; NULL: they broadcast */
     const char *refused; /* why no site can have it; NULL for all others */
@@ -71,8 +69,8 @@ typedef struct dpi_family {
      * without a largest finite logit.  arg[k] points to the element's argument (arg_size numbers
      * for a vector argument), inside its domain: call dpi_draw, which sees to that. */
     double (*draw)(gsl_rng *rng, const double *const arg[], size_t arg_size);
-    /* Instead of draw, for families whose value is n numbers with one density between them:
-     * Dirichlet, mixtures.  Their log_density is one number for each value, that is, for each row
+    /* Instead of draw, for families whose value is n numbers with one density between them,
+     * such as Dirichlet.  Their log_density is one number for each value, that is, for each row
      * of x.  Here arg_size[k] counts the numbers of argument k.  NaN where there is no
      * distribution. */
     void (*draw_joint)(gsl_rng *rng, const double *const arg[], const size_t arg_size[], size_t n,
@@ -123,8 +121,8 @@ bool dpi_has_score(const dpi_family *family);
 void dpi_family_score(const dpi_family *family, size_t n, const double y[],
                       const double *const arg[], size_t arg_size, double s[]);
 
-/* The mean as above.  DPI_NONE without an error, and *why says why, where there is none; a mixture
- * has none where its components have none. */
+/* The mean as above.  DPI_NONE without an error, and *why says why, where there is none; a form
+ * may have none where its base has none. */
 dpi_id dpi_mean(dpi_graph *g, const dpi_family *family, const dpi_id arg[], const char **why);
 
 /* The mean of x^power for log x normal: e^(power loc + (power scale)^2 / 2). */
@@ -134,20 +132,8 @@ dpi_id dpi_log_normal_moment(dpi_graph *g, double power, dpi_id loc, dpi_id scal
 extern const dpi_family *const dpi_families[];
 extern const size_t dpi_n_families;
 
-/* Mixtures, by what their components are. */
-extern const dpi_family *const dpi_mixtures[];
-extern const size_t dpi_n_mixtures;
-
-/* The mixture with such components; a family that is refused when there is none. */
-const dpi_family *dpi_mixture_of(const dpi_family *component);
-
-/* Rows of numbers in increasing order, by what a number is; refused likewise. */
-extern const dpi_family *const dpi_ordered[];
-extern const size_t dpi_n_ordered;
-const dpi_family *dpi_ordered_of(const dpi_family *each);
-
-/* The family of that name, mixtures, joint and improper families too, not forms (dpi_form_named);
- * NULL when there is none. */
+/* The family of that name, joint and improper families too, not forms (dpi_form_named); NULL when
+ * there is none. */
 const dpi_family *dpi_family_named(const char *name);
 
 /* Whether x may be an argument with this domain. */
@@ -169,6 +155,9 @@ size_t dpi_outcomes(const dpi_family *family, const double *const arg[], size_t 
 /* Numbers of one value of a site of that shape: of a row, of a matrix, else those of the last
  * dimension, which a joint family may be of. */
 size_t dpi_value_size(const dpi_family *family, const dpi_shape *shape);
+
+/* Whether its values are several numbers with one density between them. */
+bool dpi_is_joint(const dpi_family *family);
 
 /* All numbers of a site, out[size], each value of which has `row` numbers.  Argument k has
  * arg_size[k] numbers, repeated over leading dimensions. */

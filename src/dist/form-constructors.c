@@ -42,7 +42,8 @@ static dp_dist put_form(dpi_form_code code, dp_dist base, const dp_expr own[])
     if (n + more > DPI_MAX_ARGS)
         return (dp_dist){.family = &too_long};
     (void)memmove(base.arg + more, base.arg, (size_t)n * sizeof *own);
-    (void)memcpy(base.arg, own, (size_t)more * sizeof *own);
+    for (int k = 0; k < more; k++)
+        base.arg[k] = own[k];
     base.form[depth] = (unsigned char)code;
     return base;
 }
@@ -109,6 +110,16 @@ dp_dist dp_weighted(dp_dist base, dp_expr weight, double bound)
 dp_dist dp_present(dp_dist base, dp_expr present)
 {
     return put_form(DPI_PRESENT, base, &present);
+}
+
+dp_dist dp_mixture(dp_expr weights, dp_dist component)
+{
+    return put_form(DPI_MIXTURE, component, &weights);
+}
+
+dp_dist dp_ordered(dp_dist each)
+{
+    return put_form(DPI_IN_ORDER, each, NULL);
 }
 
 static const dpi_family no_mixture = {

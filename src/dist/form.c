@@ -19,6 +19,8 @@ const dpi_form *const dpi_forms[DPI_N_FORMS] = {
     [DPI_HURDLE] = &dpi_hurdle,
     [DPI_HURDLE_POSITIVE] = &dpi_hurdle_positive,
     [DPI_MIXTURE_OF] = &dpi_mixture_of_several,
+    [DPI_MIXTURE] = &dpi_mixture,
+    [DPI_IN_ORDER] = &dpi_ordered,
 };
 
 /* A family's arguments behind those that the row has. */
@@ -48,20 +50,21 @@ static bool join_arguments(const dpi_form *form, dpi_family *row)
     return room;
 }
 
-/* "form(base, other, other)" */
+/* "form(base, other, other)" or "form base" */
 static const char *join_name(dpi_arena *arena, const dpi_family *row)
 {
     const char *const form = row->form->name;
+    const bool in_words = row->form->in_words;
     size_t size = strlen(form) + strlen(row->base->name) + 3;
     for (int k = 0; k < DPI_MOST_COMPONENTS - 1 && row->other[k] != NULL; k++)
         size += strlen(row->other[k]->name) + 2;
     char *name = dpi_arena_alloc(arena, size, 1);
     if (name == NULL)
         return NULL;
-    (void)snprintf(name, size, "%s(%s", form, row->base->name);
+    (void)snprintf(name, size, "%s%c%s", form, in_words ? ' ' : '(', row->base->name);
     for (int k = 0; k < DPI_MOST_COMPONENTS - 1 && row->other[k] != NULL; k++)
         (void)strcat(strcat(name, ", "), row->other[k]->name);
-    return strcat(name, ")");
+    return in_words ? name : strcat(name, ")");
 }
 
 /* Why the families are no components of one mixture; NULL where they are. */
@@ -99,8 +102,6 @@ static const dpi_family *make_row(dpi_arena *arena, int code, const dpi_family *
     row->support = base->support;
     row->bound_at = base->bound_at + form->n_args;
     row->vector_arg = base->vector_arg;
-    row->component = base->component;
-    row->each = base->each;
     row->takes = base->takes;
     row->name = join_name(arena, row);
     if (!join_arguments(form, row)) {
@@ -112,15 +113,16 @@ static const dpi_family *make_row(dpi_arena *arena, int code, const dpi_family *
     return row->name != NULL ? row : NULL;
 }
 
-const dpi_family *dpi_dist_family(dpi_arena *arena, const dp_dist *dist, const char **form,
-                                  const char **base, const char **why)
+const dpi_family *dpi_dist_family(dpi_arena *arena, const dp_dist *dist, dpi_no_form *wrong)
 {
     const dpi_family *family = dist->family;
     for (int k = 0; family != NULL && k < DPI_MOST_FORMS && dist->form[k] != 0; k++) {
-        int code = dist->form[k];
-        *form = code < DPI_N_FORMS ? dpi_forms[code]->name : "form";
-        *base = family->name;
-        family = make_row(arena, code, family, dist->other, why);
+        const int code = dist->form[k];
+        const dpi_form *form = code < DPI_N_FORMS ? dpi_forms[code] : NULL;
+        const bool in_words = form != NULL && form->in_words;
+        (void)snprintf(wrong->form, sizeof wrong->form, in_words ? "%s %s" : "%s(%s)",
+                       form != NULL ? form->name : "form", family->name);
+        family = make_row(arena, code, family, dist->other, &wrong->why);
     }
     return family;
 }
@@ -139,12 +141,22 @@ dp_dist dpi_dist_of(const dpi_family *family)
     return dist;
 }
 
-/* The form with that name of n characters, or DPI_NO_FORM. */
-static int code_named(const char *name, size_t n)
+/* The form that *name starts with, which becomes the name of its base; or DPI_NO_FORM. */
+static int take_form(char **name)
 {
-    for (int code = 1; code < DPI_N_FORMS; code++)
-        if (strlen(dpi_forms[code]->name) == n && memcmp(dpi_forms[code]->name, name, n) == 0)
-            return code;
+    const size_t last = strlen(*name) - (**name != '\0');
+    for (int code = 1; code < DPI_N_FORMS; code++) {
+        const dpi_form *form = dpi_forms[code];
+        const size_t n = strlen(form->name);
+        if (strncmp(*name, form->name, n) != 0 || (*name)[n] != (form->in_words ? ' ' : '('))
+            continue;
+        if (!form->in_words && (*name)[last] != ')')
+            return DPI_NO_FORM;
+        if (!form->in_words)
+            (*name)[last] = '\0';
+        *name += n + 1;
+        return code;
+    }
     return DPI_NO_FORM;
 }
 
@@ -168,23 +180,33 @@ static bool find_families(char *names, bool several, dp_dist *dist)
 bool dpi_form_named(const char *name, dp_dist *dist)
 {
     enum { MOST = 160 };
-    int code[DPI_MOST_FORMS], n = 0;
-    char family[MOST];
+    int code[DPI_MOST_FORMS + 1] = {DPI_NO_FORM}, n = 0;
+    char text[MOST], *rest = text;
     *dist = (dp_dist){0};
-    for (const char *open = strchr(name, '('); open != NULL; open = strchr(name, '(')) {
-        if (n == DPI_MOST_FORMS || (code[n++] = code_named(name, (size_t)(open - name))) == 0)
-            return false;
-        name = open + 1;
-    }
-    size_t size = strlen(name);
-    if (size < (size_t)n || size - (size_t)n >= MOST || strspn(name + size - n, ")") != (size_t)n)
+    if (strlen(name) >= MOST)
         return false;
-    (void)memcpy(family, name, size - (size_t)n);
-    family[size - (size_t)n] = '\0';
-    const bool found = find_families(family, n > 0 && code[n - 1] == DPI_MIXTURE_OF, dist);
+    (void)strcpy(text, name);
+    while (n <= DPI_MOST_FORMS && (code[n] = take_form(&rest)) != DPI_NO_FORM)
+        n++;
+    if (n > DPI_MOST_FORMS)
+        return false;
     for (int k = 0; k < n; k++)
         dist->form[k] = (unsigned char)code[n - 1 - k];
-    return found;
+    return find_families(rest, dist->form[0] == DPI_MIXTURE_OF, dist);
+}
+
+bool dpi_is_transparent(const dpi_form *form)
+{
+    return form->draw == NULL && form->draw_value == NULL && form->draw_joint == NULL;
+}
+
+bool dpi_mixes(const dpi_family *family)
+{
+    const dpi_support_kind of = family->support;
+    const bool fixed = of == DPI_REAL || of == DPI_ABOVE_ZERO || of == DPI_UNIT ||
+                       of == DPI_COUNT || of == DPI_BINARY;
+    const bool drawn = family->form != NULL ? family->form->draw != NULL : family->draw != NULL;
+    return fixed && drawn && !family->vector_arg;
 }
 
 dpi_id dpi_base_mean(const dpi_family *row, dpi_graph *g, const dpi_id arg[], const char **why)

@@ -2,9 +2,9 @@
  *
  * A dp_dist says which forms are put on its family, from the inside out, and has their arguments
  * before the family's, the outermost first.  When it meets a site a row of the table of families is
- * made for it in the model's memory: name "truncated(normal)", arguments of the form and then of
- * its base, support, and no function pointers: the calls of family.h that take a row hand it to the
- * form, which reads the base from it. */
+ * made for it in the model's memory: name "truncated(normal)" or "mixture of normal", arguments of
+ * the form and then of its base, support, and no function pointers: the calls of family.h that take
+ * a row hand it to the form, which reads the base from it. */
 #ifndef DPI_DIST_FORM_H
 #define DPI_DIST_FORM_H
 
@@ -31,12 +31,15 @@ typedef enum dpi_form_code {
     DPI_HURDLE,          /* of counts */
     DPI_HURDLE_POSITIVE, /* of numbers above 0 */
     DPI_MIXTURE_OF,      /* of several families */
+    DPI_MIXTURE,         /* of members of a plate, all of one family */
+    DPI_IN_ORDER,        /* numbers in increasing order */
     DPI_N_FORMS
 } dpi_form_code;
 
 typedef struct dpi_form {
     dpi_form_code code;
     const char *name, *formula;
+    bool in_words; /* "name base", not "name(base)" */
     int n_args;
     const char *arg_name[DPI_FORM_ARGS];
     dpi_domain arg_domain[DPI_FORM_ARGS];
@@ -46,13 +49,15 @@ typedef struct dpi_form {
     const char *(*refuses)(const dpi_family *base);
     /* Changes the row, which has the base's support, role, mean and so on, to the form's. */
     void (*fill)(const dpi_family *base, dpi_family *row);
-    /* As those of a family.  draw and draw_value NULL: draws are the base's.  Others NULL: there is
-     * none. */
+    /* As those of a family.  No draw, draw_value or draw_joint: draws are the base's.  Others
+     * NULL: there is none. */
     dpi_id (*log_density)(const dpi_family *row, dpi_graph *g, dpi_id x, const dpi_id arg[]);
     double (*draw)(const dpi_family *row, gsl_rng *rng, const double *const arg[]);
     /* Instead of draw, for forms with a vector among their arguments. */
     double (*draw_value)(const dpi_family *row, gsl_rng *rng, const double *const arg[],
                          const size_t arg_size[]);
+    void (*draw_joint)(const dpi_family *row, gsl_rng *rng, const double *const arg[],
+                       const size_t arg_size[], size_t n, double *out);
     dpi_id (*log_cdf)(const dpi_family *row, dpi_graph *g, dpi_id x, const dpi_id arg[]);
     dpi_id (*log_survival)(const dpi_family *row, dpi_graph *g, dpi_id x, const dpi_id arg[]);
     dpi_id (*mean)(const dpi_family *row, dpi_graph *g, const dpi_id arg[], const char **why);
@@ -65,12 +70,21 @@ typedef struct dpi_form {
 extern const dpi_form *const dpi_forms[DPI_N_FORMS];
 extern const dpi_form dpi_truncated, dpi_truncated_below, dpi_truncated_above, dpi_truncated_start,
     dpi_truncated_end, dpi_censored, dpi_interval_censored, dpi_weighted, dpi_present,
-    dpi_zero_inflated, dpi_hurdle, dpi_hurdle_positive, dpi_mixture_of_several;
+    dpi_zero_inflated, dpi_hurdle, dpi_hurdle_positive, dpi_mixture_of_several, dpi_mixture,
+    dpi_ordered;
 
-/* The family of a distribution: the row of its last form, in the arena, where it has forms.  NULL
- * when there is none: *why (set to NULL when memory is out) says why not *form of *base. */
-const dpi_family *dpi_dist_family(dpi_arena *arena, const dp_dist *dist, const char **form,
-                                  const char **base, const char **why);
+/* Room for the name of a form and its base in a message. */
+enum { DPI_FORM_TEXT = 96 };
+
+/* What is wrong with a distribution: why (NULL when memory is out) there is no such form. */
+typedef struct dpi_no_form {
+    char form[DPI_FORM_TEXT];
+    const char *why;
+} dpi_no_form;
+
+/* The family of a distribution: the row of its last form, in the arena, where it has forms.  NULL,
+ * and *wrong, when there is none. */
+const dpi_family *dpi_dist_family(dpi_arena *arena, const dp_dist *dist, dpi_no_form *wrong);
 
 /* The distribution with that row, in *dist without arguments. */
 dp_dist dpi_dist_of(const dpi_family *family);
@@ -78,6 +92,13 @@ dp_dist dpi_dist_of(const dpi_family *family);
 /* The distribution whose row has that name, in *dist without arguments: a family's, or a form's of
  * one.  False when there is none. */
 bool dpi_form_named(const char *name, dp_dist *dist);
+
+/* Whether draws are those of the base: so of weights and missing outcomes. */
+bool dpi_is_transparent(const dpi_form *form);
+
+/* Whether the family is one of single numbers on a support that no argument moves, so that mixtures
+ * may have it as a component. */
+bool dpi_mixes(const dpi_family *family);
 
 /* log(1 - e^-d) for d > 0, which is kept off 0. */
 dpi_id dpi_log_one_less(dpi_graph *g, dpi_id d);

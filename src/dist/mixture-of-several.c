@@ -21,10 +21,7 @@ static dpi_id weight(dpi_graph *g, dpi_id weights, int k)
 
 static const char *refuses(const dpi_family *base)
 {
-    const dpi_support_kind of = base->support;
-    const bool fixed = of == DPI_REAL || of == DPI_ABOVE_ZERO || of == DPI_UNIT ||
-                       of == DPI_COUNT || of == DPI_BINARY;
-    return base->form == NULL && base->draw != NULL && fixed && !base->vector_arg
+    return base->form == NULL && dpi_mixes(base)
                ? NULL
                : "its components are families of single numbers on a support that no argument "
                  "moves";

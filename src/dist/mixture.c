@@ -12,11 +12,12 @@
  * In logarithms a component that is far off or has next to no weight adds nothing and harms
  * nothing: value and derivatives are finite as long as one component's log density is.
  *
- * Left out are families whose support depends on arguments (uniform, binomial): outside it a
+ * The families are those of which dp_mixture_of takes several, and their zero-inflated and hurdle
+ * forms.  Left out are those whose support depends on arguments (uniform, binomial): outside it a
  * component would have to have density 0. */
 #include <math.h>
 
-#include "dist/family.h"
+#include "dist/form.h"
 
 /* Argument a, [K] where x is [d], as [K][d]. */
 static dpi_id along(dpi_graph *g, dpi_id a, dpi_id x)
@@ -27,15 +28,15 @@ static dpi_id along(dpi_graph *g, dpi_id a, dpi_id x)
     return dpi_apply(g, &dpi_op_spread, a, DPI_NONE, &(dpi_attr){.number = of_x.dim[0]});
 }
 
-static dpi_id log_density_of(const dpi_family *component, dpi_graph *g, dpi_id x,
-                             const dpi_id arg[])
+static dpi_id log_density(const dpi_family *row, dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
+    const dpi_family *const component = row->base;
     dpi_id theta[DPI_MAX_ARGS];
     if (x == DPI_NONE)
         return DPI_NONE;
     for (int k = 0; k < component->n_args; k++)
         theta[k] = along(g, arg[k + 1], x);
-    dpi_id each = component->log_density(g, x, theta);
+    dpi_id each = dpi_family_log_density(component, g, x, theta);
     if (each != DPI_NONE && dpi_get(g, x)->shape.n_dims == 1)
         each = dpi_unary(g, &dpi_op_sum_last, each);
     dpi_id joint = dpi_add(g, each, dpi_unary(g, &dpi_op_log, arg[0]));
@@ -60,9 +61,10 @@ static size_t choose(gsl_rng *rng, const double *weight, size_t n)
     return possible;
 }
 
-static void draw_of(const dpi_family *component, gsl_rng *rng, const double *const arg[],
-                    const size_t arg_size[], size_t n, double *out)
+static void draw(const dpi_family *row, gsl_rng *rng, const double *const arg[],
+                 const size_t arg_size[], size_t n, double *out)
 {
+    const dpi_family *const component = row->base;
     size_t chosen = choose(rng, arg[0], arg_size[0]);
     for (size_t e = 0; e < n; e++)
         out[e] = NAN;
@@ -77,18 +79,18 @@ static void draw_of(const dpi_family *component, gsl_rng *rng, const double *con
 }
 
 /* sum_k w_k mean_k / sum_k w_k; a number where all components have the same. */
-static dpi_id mean_of(const dpi_family *component, dpi_graph *g, const dpi_id arg[])
+static dpi_id mean(const dpi_family *row, dpi_graph *g, const dpi_id arg[], const char **why)
 {
     dpi_id theta[DPI_MAX_ARGS], matrix = DPI_NONE;
-    for (int k = 1; k <= component->n_args; k++)
+    for (int k = 1; k <= row->base->n_args; k++)
         if (arg[k] != DPI_NONE && dpi_get(g, arg[k])->shape.n_dims == 2)
             matrix = arg[k];
-    for (int k = 0; k < component->n_args; k++) {
+    for (int k = 0; k < row->base->n_args; k++) {
         theta[k] = arg[k + 1];
         if (matrix != DPI_NONE && dpi_get(g, theta[k])->shape.n_dims == 1)
             theta[k] = dpi_spread_over(g, theta[k], matrix);
     }
-    dpi_id each = component->mean != NULL ? component->mean(g, theta) : DPI_NONE;
+    dpi_id each = dpi_mean(g, row->base, theta, why);
     if (each == DPI_NONE || arg[0] == DPI_NONE || dpi_get(g, each)->shape.n_dims == 0)
         return each;
     dpi_id whole = dpi_unary(g, &dpi_op_sum_last, arg[0]);
@@ -97,70 +99,33 @@ static dpi_id mean_of(const dpi_family *component, dpi_graph *g, const dpi_id ar
     return dpi_div(g, dpi_unary(g, &dpi_op_sum_last, dpi_times(g, arg[0], each)), whole);
 }
 
-/* clang-format off */
-#define LIST(...) __VA_ARGS__
-
-/* A row for components of a family, whose support and arguments it repeats (t-mixture compares
- * them). */
-#define MIXTURE(of, on, count, names, domains)                                                     \
-    static dpi_id of##_log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])                     \
-    {                                                                                              \
-        return log_density_of(&dpi_##of, g, x, arg);                                               \
-    }                                                                                              \
-    static void of##_draw(gsl_rng *rng, const double *const arg[], const size_t arg_size[],        \
-                          size_t n, double *out)                                                   \
-    {                                                                                              \
-        draw_of(&dpi_##of, rng, arg, arg_size, n, out);                                            \
-    }                                                                                              \
-    static dpi_id of##_mean(dpi_graph *g, const dpi_id arg[])                                      \
-    {                                                                                              \
-        return mean_of(&dpi_##of, g, arg);                                                         \
-    }                                                                                              \
-    static const dpi_family mixture_of_##of = {                                                    \
-        .name = "mixture of " #of,                                                                 \
-        .formula = "log sum_k weights_k p(x | component k) - log sum_k weights_k, p " #of,         \
-        .n_args = 1 + (count), .arg_name = {"weights", LIST names},                                \
-        .arg_domain = {DPI_POSITIVE, LIST domains}, .support = on, .component = &dpi_##of,         \
-        .takes = "weights [K], K at least 2, and components' arguments that are numbers, [K] or "  \
-                 "[K][d]",                                                                         \
-        .log_density = of##_log_density, .draw_joint = of##_draw, .mean = of##_mean}
-
-MIXTURE(normal, DPI_REAL, 2, ("loc", "scale"), (DPI_ANY, DPI_POSITIVE));
-MIXTURE(half_normal, DPI_ABOVE_ZERO, 1, ("scale"), (DPI_POSITIVE));
-MIXTURE(log_normal, DPI_ABOVE_ZERO, 2, ("loc", "scale"), (DPI_ANY, DPI_POSITIVE));
-MIXTURE(student_t, DPI_REAL, 3, ("df", "loc", "scale"), (DPI_POSITIVE, DPI_ANY, DPI_POSITIVE));
-MIXTURE(cauchy, DPI_REAL, 2, ("loc", "scale"), (DPI_ANY, DPI_POSITIVE));
-MIXTURE(half_cauchy, DPI_ABOVE_ZERO, 1, ("scale"), (DPI_POSITIVE));
-MIXTURE(laplace, DPI_REAL, 2, ("loc", "scale"), (DPI_ANY, DPI_POSITIVE));
-MIXTURE(gumbel, DPI_REAL, 2, ("loc", "scale"), (DPI_ANY, DPI_POSITIVE));
-MIXTURE(exponential, DPI_ABOVE_ZERO, 1, ("rate"), (DPI_POSITIVE));
-MIXTURE(gamma, DPI_ABOVE_ZERO, 2, ("shape", "rate"), (DPI_POSITIVE, DPI_POSITIVE));
-MIXTURE(inverse_gamma, DPI_ABOVE_ZERO, 2, ("shape", "scale"), (DPI_POSITIVE, DPI_POSITIVE));
-MIXTURE(beta, DPI_UNIT, 2, ("a", "b"), (DPI_POSITIVE, DPI_POSITIVE));
-MIXTURE(bernoulli_logit, DPI_BINARY, 1, ("logit"), (DPI_ANY));
-MIXTURE(poisson_log, DPI_COUNT, 1, ("log_rate"), (DPI_ANY));
-/* clang-format on */
-
-const dpi_family *const dpi_mixtures[] = {
-    &mixture_of_normal,        &mixture_of_half_normal, &mixture_of_log_normal,
-    &mixture_of_student_t,     &mixture_of_cauchy,      &mixture_of_half_cauchy,
-    &mixture_of_laplace,       &mixture_of_exponential, &mixture_of_gamma,
-    &mixture_of_inverse_gamma, &mixture_of_beta,        &mixture_of_bernoulli_logit,
-    &mixture_of_poisson_log,   &mixture_of_gumbel,
-};
-const size_t dpi_n_mixtures = sizeof dpi_mixtures / sizeof dpi_mixtures[0];
-
-static const dpi_family no_mixture = {
-    .name = "mixture",
-    .refused = "dp_mixture takes components of a family of single numbers on a support that no "
-               "argument moves, such as dp_normal_v; not uniform, binomial, chance, categorical, "
-               "Dirichlet or another mixture",
-};
-
-const dpi_family *dpi_mixture_of(const dpi_family *component)
+static const char *refuses(const dpi_family *base)
 {
-    for (size_t i = 0; i < dpi_n_mixtures; i++)
-        if (dpi_mixtures[i]->component == component)
-            return dpi_mixtures[i];
-    return &no_mixture;
+    return dpi_mixes(base) ? NULL
+                           : "its components are families of single numbers on a support that no "
+                             "argument moves, such as dp_normal_v; not uniform, binomial, chance, "
+                             "categorical, Dirichlet or another mixture";
 }
+
+static void fill(const dpi_family *base, dpi_family *row)
+{
+    (void)base;
+    row->takes = "weights [K], K at least 2, and components' arguments that are numbers, [K] or "
+                 "[K][d]";
+}
+
+const dpi_form dpi_mixture = {
+    .code = DPI_MIXTURE,
+    .name = "mixture of",
+    .in_words = true,
+    .formula = "log sum_k weights_k f(x | component k) - log sum_k weights_k, f of the base",
+    .n_args = 1,
+    .arg_name = {"weights"},
+    .arg_domain = {DPI_POSITIVE},
+    .observed = true,
+    .refuses = refuses,
+    .fill = fill,
+    .log_density = log_density,
+    .draw_joint = draw,
+    .mean = mean,
+};

@@ -5,11 +5,11 @@
 #include <gsl/gsl_sort.h>
 #include <math.h>
 
-#include "dist/family.h"
+#include "dist/form.h"
 
-static dpi_id log_density_of(const dpi_family *base, dpi_graph *g, dpi_id x, const dpi_id arg[])
+static dpi_id log_density(const dpi_family *row, dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
-    dpi_id each = base->log_density(g, x, arg);
+    dpi_id each = dpi_family_log_density(row->base, g, x, arg);
     if (each == DPI_NONE)
         return DPI_NONE;
     const dpi_shape shape = dpi_get(g, x)->shape;
@@ -17,65 +17,39 @@ static dpi_id log_density_of(const dpi_family *base, dpi_graph *g, dpi_id x, con
     return dpi_add(g, dpi_unary(g, &dpi_op_sum_last, each), dpi_constant(g, lgamma(n + 1)));
 }
 
-static void draw_of(const dpi_family *base, gsl_rng *rng, const double *const arg[],
-                    const size_t arg_size[], size_t n, double *out)
+static void draw(const dpi_family *row, gsl_rng *rng, const double *const arg[],
+                 const size_t arg_size[], size_t n, double *out)
 {
     for (size_t k = 0; k < n; k++)
-        out[k] = dpi_draw(base, rng, arg, arg_size[0]);
+        out[k] = dpi_draw(row->base, rng, arg, arg_size[0]);
     gsl_sort(out, 1, n);
 }
 
-/* clang-format off */
-#define LIST(...) __VA_ARGS__
-
-/* A row for numbers of a family, whose arguments it repeats (t-ordered compares them). */
-#define ORDERED(of, count, names, domains)                                                         \
-    static dpi_id of##_log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])                     \
-    {                                                                                              \
-        return log_density_of(&dpi_##of, g, x, arg);                                               \
-    }                                                                                              \
-    static void of##_draw(gsl_rng *rng, const double *const arg[], const size_t arg_size[],        \
-                          size_t n, double *out)                                                   \
-    {                                                                                              \
-        draw_of(&dpi_##of, rng, arg, arg_size, n, out);                                            \
-    }                                                                                              \
-    static const dpi_family ordered_##of = {                                                       \
-        .name = "ordered " #of,                                                                    \
-        .formula = "sum_k log p(x_k) + log n! for x_1 <= x_2 <= ..., p " #of,                      \
-        .n_args = (count), .arg_name = {LIST names}, .arg_domain = {LIST domains},                 \
-        .support = DPI_ORDERED, .each = &dpi_##of,                                                 \
-        .arg_kind = {DPI_ONE, DPI_ONE, DPI_ONE}, .takes = "arguments that are numbers",            \
-        .log_density = of##_log_density, .draw_joint = of##_draw,                                  \
-        .no_mean = "means of numbers in order have no closed form here"}
-
-ORDERED(normal, 2, ("loc", "scale"), (DPI_ANY, DPI_POSITIVE));
-ORDERED(student_t, 3, ("df", "loc", "scale"), (DPI_POSITIVE, DPI_ANY, DPI_POSITIVE));
-ORDERED(cauchy, 2, ("loc", "scale"), (DPI_ANY, DPI_POSITIVE));
-ORDERED(laplace, 2, ("loc", "scale"), (DPI_ANY, DPI_POSITIVE));
-ORDERED(logistic_distribution, 2, ("loc", "scale"), (DPI_ANY, DPI_POSITIVE));
-ORDERED(gumbel, 2, ("loc", "scale"), (DPI_ANY, DPI_POSITIVE));
-/* clang-format on */
-
-const dpi_family *const dpi_ordered[] = {
-    &ordered_normal,
-    &ordered_student_t,
-    &ordered_cauchy,
-    &ordered_laplace,
-    &ordered_logistic_distribution,
-    &ordered_gumbel,
-};
-const size_t dpi_n_ordered = sizeof dpi_ordered / sizeof dpi_ordered[0];
-
-static const dpi_family not_ordered = {
-    .name = "ordered",
-    .refused = "dp_ordered takes a family of single real numbers: dp_normal, dp_student_t, "
-               "dp_cauchy, dp_laplace, dp_logistic_distribution or dp_gumbel",
-};
-
-const dpi_family *dpi_ordered_of(const dpi_family *each)
+static const char *refuses(const dpi_family *base)
 {
-    for (size_t i = 0; i < dpi_n_ordered; i++)
-        if (dpi_ordered[i]->each == each)
-            return dpi_ordered[i];
-    return &not_ordered;
+    return dpi_mixes(base) && base->form == NULL && base->support == DPI_REAL && !base->improper
+               ? NULL
+               : "its numbers are of a family of single real numbers, such as dp_normal or "
+                 "dp_student_t";
 }
+
+static void fill(const dpi_family *base, dpi_family *row)
+{
+    (void)base;
+    row->support = DPI_ORDERED;
+    row->takes = "arguments that are numbers";
+    row->no_mean = "means of numbers in order have no closed form here";
+    for (int k = 0; k < row->n_args; k++)
+        row->arg_kind[k] = DPI_ONE;
+}
+
+const dpi_form dpi_ordered = {
+    .code = DPI_IN_ORDER,
+    .name = "ordered",
+    .in_words = true,
+    .formula = "sum_k log f(x_k) + log n! for x_1 <= x_2 <= ..., f of the base",
+    .refuses = refuses,
+    .fill = fill,
+    .log_density = log_density,
+    .draw_joint = draw,
+};

@@ -100,7 +100,7 @@ static dp_status find_mean(const dp_fit *fit, const char *column, dpi_id *id, dp
     const dpi_family *family = fit->model->sites[i].family;
     while (family->form != NULL && family->no_mean == NULL)
         family = family->base;
-    why = family->component != NULL ? family->component->no_mean : family->no_mean;
+    why = family->no_mean;
     return dpi_fail(err, DP_EUNSUPPORTED,
                     "column '%s' has no expected value: %s; draw it with dp_fit_simulate", column,
                     why != NULL ? why : "its family has none in closed form");

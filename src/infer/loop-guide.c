@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/name.h"
+#include "dist/form.h"
 #include "infer/prior.h"
 #include "model/model.h"
 
@@ -217,10 +218,8 @@ dp_status dpi_loop_guide(const dp_model *model, dp_model **guide, dp_error *err)
 /* The mixture that an observation is, or NULL. */
 static const dpi_family *mixture_of(const dpi_site *site)
 {
-    for (size_t k = 0; k < dpi_n_mixtures && site->kind == DPI_OBSERVED; k++)
-        if (dpi_mixtures[k] == site->family)
-            return site->family;
-    return NULL;
+    const bool is_one = site->kind == DPI_OBSERVED && site->family->form == &dpi_mixture;
+    return is_one ? site->family : NULL;
 }
 
 /* Marks, in reached[nodes], what node `id` is computed from, or what it is computed from without a

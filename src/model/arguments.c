@@ -105,10 +105,10 @@ static const dpi_family *family_of(dp_model *m, const char *name, const dp_dist 
         FAIL(m, DP_EUNSUPPORTED, "'%s': %s", name, family->refused);
         return NULL;
     }
-    const char *form, *base, *why = NULL;
-    family = dpi_dist_family(&m->arena, dist, &form, &base, &why);
-    if (family == NULL && why != NULL)
-        FAIL(m, DP_EUNSUPPORTED, "'%s' is %s(%s): %s", name, form, base, why);
+    dpi_no_form wrong = {.why = NULL};
+    family = dpi_dist_family(&m->arena, dist, &wrong);
+    if (family == NULL && wrong.why != NULL)
+        FAIL(m, DP_EUNSUPPORTED, "'%s' is %s: %s", name, wrong.form, wrong.why);
     else if (family == NULL)
         (void)dpi_fail_nomem(&m->err);
     return family;
@@ -218,14 +218,16 @@ bool dpi_arguments_shape(const dp_model *m, const dpi_family *family, const dpi_
 {
     int n_args = family->n_args;
     *shape = dpi_scalar(false);
-    if (family->form != NULL && family->form->code == DPI_MIXTURE_OF)
+    const int code = family->form != NULL ? family->form->code : DPI_NO_FORM;
+    if (code == DPI_MIXTURE_OF)
         return several_shape(m, family, arg, shape);
-    if (family->form != NULL) {
+    if (code == DPI_MIXTURE)
+        return mixture_shape(m, family, arg, shape);
+    if (code != DPI_NO_FORM && code != DPI_IN_ORDER) {
         n_args = family->form->n_args;
         if (!dpi_arguments_shape(m, family->base, arg + n_args, shape))
             return false;
-    } else if (family->component != NULL)
-        return mixture_shape(m, family, arg, shape);
+    }
     for (int k = 0; k < n_args; k++) {
         dpi_shape next = dpi_get(&m->graph, arg[k])->shape;
         if (family->vector_arg && family->form == NULL) {

@@ -337,11 +337,11 @@ static dpi_id place_site(builder *b, const dpi_site *site, const dpi_node *node,
 /* The site's family; that of a form is in the model's memory, which may go before this one's. */
 static const dpi_family *keep_family(dpi_objective *o, const dpi_family *family)
 {
-    const char *form, *base, *why;
+    dpi_no_form wrong;
     if (family->form == NULL)
         return family;
     const dp_dist dist = dpi_dist_of(family);
-    const dpi_family *copy = dpi_dist_family(&o->arena, &dist, &form, &base, &why);
+    const dpi_family *copy = dpi_dist_family(&o->arena, &dist, &wrong);
     if (copy == NULL)
         (void)dpi_fail_nomem(&o->err);
     return copy;

@@ -163,10 +163,10 @@ static dp_status read_family(stored *s, dpi_site *site)
     dp_dist dist;
     if (name != NULL && !dpi_form_named(name, &dist))
         return unknown(s, "distribution", name);
-    const char *form, *base, *why = NULL;
-    site->family = name == NULL ? NULL : dpi_dist_family(&s->arena, &dist, &form, &base, &why);
+    dpi_no_form wrong = {.why = NULL};
+    site->family = name == NULL ? NULL : dpi_dist_family(&s->arena, &dist, &wrong);
     if (name != NULL && site->family == NULL)
-        return why != NULL ? unknown(s, "distribution", name) : dpi_fail_nomem(s->err);
+        return wrong.why != NULL ? unknown(s, "distribution", name) : dpi_fail_nomem(s->err);
     size_t n = dpi_read_count(&s->r, DPI_MAX_ARGS);
     for (size_t k = 0; k < n; k++)
         site->arg[k] = read_id(s);

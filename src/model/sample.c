@@ -18,7 +18,7 @@ dpi_id dpi_log_density(dpi_graph *g, const dpi_family *family, dpi_id x, const d
 static bool is_short_row(const dpi_shape *shape, const dpi_family *family)
 {
     const bool row = dpi_supports[family->support].rows != NULL ||
-                     (family->draw_joint != NULL && family->support == DPI_COUNT_TO);
+                     (dpi_is_joint(family) && family->support == DPI_COUNT_TO);
     return row && (shape->n_dims == 0 || shape->dim[shape->n_dims - 1] < 2);
 }
 
@@ -29,7 +29,7 @@ static bool is_long_enough(dp_model *m, const char *name, const dpi_shape *shape
 {
     const dpi_support *support = &dpi_supports[family->support];
     int last = shape->n_dims - 1;
-    if (family->draw_joint == NULL || (last >= 0 && shape->dim[last] > 1 && !shape->plate[last]))
+    if (!dpi_is_joint(family) || (last >= 0 && shape->dim[last] > 1 && !shape->plate[last]))
         return true;
     if (support->rows != NULL && support->rows->is_matrix)
         FAIL(m, DP_ESHAPE, "'%s': %s is of a matrix [n][n], n >= 2; give its rows as n", name,
@@ -127,9 +127,6 @@ static dp_expr sample(dp_model *m, const dp_plate *plate, const char *name, size
     if (dist.family->form != NULL && dist.family->form->observed)
         FAIL(m, DP_EUNSUPPORTED, "latent '%s' has the prior %s, which is for observations", name,
              dist.family->name);
-    else if (dist.family->component != NULL)
-        FAIL(m, DP_EUNSUPPORTED, "latent '%s' has a mixture as its prior; mixtures can be observed",
-             name);
     else if (shape.per_record && dpi_is_improper(dist.family))
         FAIL(m, DP_EUNSUPPORTED,
              "latent '%s' belongs to each record and has no proper prior (%s); give it one, such "

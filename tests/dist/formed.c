@@ -7,12 +7,12 @@
 
 void formed_open(formed *f, dp_dist dist)
 {
-    const char *form, *base, *why = NULL;
+    dpi_no_form wrong = {.why = NULL};
     *f = (formed){.c.family = NULL};
     assert_null(dist.family->refused);
-    f->c.family = dpi_dist_family(&f->arena, &dist, &form, &base, &why);
+    f->c.family = dpi_dist_family(&f->arena, &dist, &wrong);
     if (f->c.family == NULL)
-        fail_msg("%s of %s: %s", form, base, why);
+        fail_msg("%s: %s", wrong.form, wrong.why);
     f->c.n_numbers = (size_t)f->c.family->n_args;
     for (int k = 0; k < f->c.family->n_args; k++)
         f->arg[k] = dist.arg[k].value;

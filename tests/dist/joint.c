@@ -8,6 +8,20 @@
 #include "graph/gradient.h"
 #include "random/gsl.h"
 
+const dpi_family *row_of(dpi_arena *arena, dpi_form_code form, const dpi_family *base)
+{
+    dpi_no_form wrong;
+    const dp_dist dist = {.family = base, .form = {(unsigned char)form}};
+    return dpi_dist_family(arena, &dist, &wrong);
+}
+
+const dpi_family *row_named(dpi_arena *arena, const char *name)
+{
+    dpi_no_form wrong;
+    dp_dist dist;
+    return dpi_form_named(name, &dist) ? dpi_dist_family(arena, &dist, &wrong) : NULL;
+}
+
 static dpi_shape shape_of(const char *text)
 {
     dpi_shape shape = dpi_scalar(false);
@@ -39,7 +53,7 @@ void joint_open(joint *j, const dpi_family *f, size_t n_x, const char *const sha
         add_input(j, shape_of(shape[k]));
     const dpi_support *support = &dpi_supports[f->support];
     dpi_id x = on_line ? support->constrain(&j->g, j->in[0], NULL) : j->in[0];
-    j->value = f->log_density(&j->g, x, j->in + 1);
+    j->value = dpi_family_log_density(f, &j->g, x, j->in + 1);
     if (on_line)
         j->value = dpi_add(&j->g, j->value, support->log_jacobian(&j->g, j->in[0], NULL));
     assert_ok(j->err.status, j->err.text);

@@ -6,6 +6,7 @@
 
 #include <tacit/random.h>
 
+#include "dist/form.h"
 #include "tests/dist/cases.h"
 
 enum { MOST_X = 16, MOST_TOTAL = 24, N_DRAWS = 100000 };
@@ -18,6 +19,10 @@ typedef struct joint {
     size_t n_in, size[1 + DPI_MAX_ARGS];
     struct dpi_run *run;
 } joint;
+
+/* The row of that form of the base, or of that name; NULL where there is none or no memory. */
+const dpi_family *row_of(dpi_arena *arena, dpi_form_code form, const dpi_family *base);
+const dpi_family *row_named(dpi_arena *arena, const char *name);
 
 /* With x of n_x numbers, or for a support of matrices [k][k] with n_x = k^2; on the free numbers of
  * its support instead where `on_line`; shapes of arguments are "", "3" or "3x2". */

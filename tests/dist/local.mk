@@ -8,7 +8,7 @@ EXTRA_DIST += %D%/reference.py %D%/reference-cdf.py %D%/reference-joint.py
 %C%_t_family_SOURCES = %D%/t-family.c $(dist_help)
 dist_joint = %D%/joint.c %D%/joint.h $(dist_help)
 %C%_t_joint_SOURCES = %D%/t-joint.c %D%/reference-joint.h $(dist_joint) $(faulty)
-%C%_t_mean_SOURCES = %D%/t-mean.c $(dist_help)
+%C%_t_mean_SOURCES = %D%/t-mean.c $(dist_joint)
 %C%_t_mixture_SOURCES = %D%/t-mixture.c $(dist_joint)
 %C%_t_outcomes_SOURCES = %D%/t-outcomes.c %D%/fine.c %D%/fine.h %D%/information.c %D%/information.h \
   $(dist_help)

@@ -301,9 +301,9 @@ static void several_open(several *s)
 {
     const dp_dist parts[] = {dp_gamma(2.3, 1.1), dp_log_normal(0.4, 0.7), dp_exponential(3.1)};
     const dp_dist dist = dp_mixture_of(dp_num(1), 3, parts);
-    const char *form, *base, *why = NULL;
+    dpi_no_form wrong;
     *s = (several){.row = NULL};
-    s->row = dpi_dist_family(&s->arena, &dist, &form, &base, &why);
+    s->row = dpi_dist_family(&s->arena, &dist, &wrong);
     assert_non_null(s->row);
     assert_string_equal(s->row->name, "mixture(gamma, log_normal, exponential)");
     assert_int_equal(s->row->n_args, 6);
@@ -399,13 +399,13 @@ static void mixtures_of_several_draw_from_it(void **state)
 
 static const char *refusal(dp_dist dist)
 {
-    const char *form, *base, *why = NULL;
+    dpi_no_form wrong = {.why = NULL};
     dpi_arena arena = {0};
     if (dist.family->refused != NULL)
         return dist.family->refused;
-    assert_null(dpi_dist_family(&arena, &dist, &form, &base, &why));
+    assert_null(dpi_dist_family(&arena, &dist, &wrong));
     dpi_arena_free(&arena);
-    return why;
+    return wrong.why;
 }
 
 static void forms_that_are_none_are_refused(void **state)

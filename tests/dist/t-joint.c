@@ -18,12 +18,12 @@ struct joint_point {
 
 #include "tests/dist/reference-joint.h"
 
-static const dpi_family *family_of(const struct joint_point *p)
+/* Points of single numbers are of mixtures of them. */
+static const dpi_family *family_of(dpi_arena *rows, const struct joint_point *p)
 {
-    for (size_t i = 0; i < dpi_n_mixtures; i++)
-        if (strcmp(dpi_mixtures[i]->component->name, p->family) == 0)
-            return dpi_mixtures[i];
-    const dpi_family *family = dpi_family_named(p->family);
+    const dpi_family *family = row_named(rows, p->family);
+    if (family != NULL && !dpi_is_joint(family))
+        family = row_of(rows, DPI_MIXTURE, family);
     assert_non_null(family);
     return family;
 }
@@ -41,7 +41,8 @@ static void values_and_gradients_match_the_reference(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof joint_points / sizeof joint_points[0]; i++) {
         const struct joint_point *p = &joint_points[i];
-        const dpi_family *f = family_of(p);
+        dpi_arena rows = {0};
+        const dpi_family *f = family_of(&rows, p);
         double slope[MOST_TOTAL];
         joint j;
         joint_open(&j, f, p->n_x, p->shape, false);
@@ -53,6 +54,7 @@ static void values_and_gradients_match_the_reference(void **state)
         for (size_t k = from; k < to; k++)
             near(i, k, slope[k], p->slope[k], 1e-12 + 1e-15 * fabs(p->value), 1e-14);
         joint_close(&j);
+        dpi_arena_free(&rows);
     }
 }
 
@@ -63,9 +65,11 @@ static void impossible_arguments_draw_nan(void **state)
     static const double bad[][2] = {{NAN, 1}, {-1, 2}, {0, 0}, {INFINITY, 1}};
     dp_rng *rng;
     gsl_rng source = source_of(1, &rng);
+    dpi_arena rows = {0};
+    const dpi_family *mixture = row_named(&rows, "mixture of normal");
     for (size_t i = 0; i < 4; i++) {
         double x[2] = {0};
-        dpi_draw_site(dpi_mixture_of(&dpi_normal), &source, (const double *[]){bad[i], loc, one},
+        dpi_draw_site(mixture, &source, (const double *[]){bad[i], loc, one},
                       (const size_t[]){2, 2, 1}, 1, 1, x);
         assert_true(isnan(x[0]));
         dpi_draw_site(&dpi_dirichlet, &source, (const double *[]){bad[i]}, (const size_t[]){2}, 2,
@@ -73,23 +77,30 @@ static void impossible_arguments_draw_nan(void **state)
         assert_true(isnan(x[0]) && isnan(x[1]));
     }
     dp_rng_free(rng);
+    dpi_arena_free(&rows);
 }
 
 /* ---- memory ---- */
 
-/* Density and bijector with allocation k failing; the status. */
-static dp_status build(const dpi_family *f, size_t k)
+/* The row, its density and bijector with allocation k failing; the status. */
+static dp_status build(dpi_form_code form, const dpi_family *base, size_t k)
 {
     dpi_arena arena = {0};
     dp_error err = {0};
     dpi_graph g;
     faulty_fail(k);
+    const dpi_family *f = row_of(&arena, form, base);
+    if (f == NULL) {
+        faulty_fail(0);
+        dpi_arena_free(&arena);
+        return DP_ENOMEM;
+    }
     dpi_graph_init(&g, &arena, &err);
     const dpi_row_support *rows = dpi_supports[f->support].rows;
     dpi_attr vector = {.shape = {.n_dims = 1, .dim = {rows != NULL ? rows->n_free(4) : 3}}};
     dpi_id z = dpi_source(&g, &dpi_op_input, "z", vector), arg[DPI_MAX_ARGS];
     for (int a = 0; a < DPI_MAX_ARGS; a++) {
-        size_t n = f->component != NULL ? 2 : rows != NULL ? 4 : 3;
+        size_t n = form == DPI_MIXTURE ? 2 : rows != NULL ? 4 : 3;
         dpi_shape shape = dpi_vector(f->arg_kind[a] == DPI_ONE ? 1 : n, false);
         if (f->arg_kind[a] == DPI_SQUARE || f->arg_kind[a] == DPI_TALL)
             shape = (dpi_shape){.n_dims = 2, .dim = {n, n}};
@@ -97,20 +108,20 @@ static dp_status build(const dpi_family *f, size_t k)
     }
     dpi_id x = rows != NULL ? dpi_supports[f->support].constrain(&g, z, arg) : z;
     dpi_id jacobian = rows != NULL ? dpi_supports[f->support].log_jacobian(&g, z, arg) : z;
-    dpi_id value = f->log_density(&g, x, arg);
+    dpi_id value = dpi_family_log_density(f, &g, x, arg);
     faulty_fail(0);
     assert_true((err.status == DP_OK) == (x >= 0 && jacobian >= 0 && value >= 0));
     dpi_arena_free(&arena);
     return err.status;
 }
 
-static void fail_each_allocation(const dpi_family *f)
+static void fail_each_allocation(dpi_form_code form, const dpi_family *base)
 {
     size_t k = 1;
-    while (build(f, k) == DP_ENOMEM)
+    while (build(form, base, k) == DP_ENOMEM)
         assert_true(++k < 1000);
     assert_true(k > 1);
-    assert_int_equal(build(f, 0), DP_OK);
+    assert_int_equal(build(form, base, 0), DP_OK);
     assert_int_equal(faulty_live(), 0);
 }
 
@@ -126,11 +137,13 @@ static void running_out_of_memory_gives_no_node(void **state)
                                                  &dpi_gaussian_random_walk,
                                                  &dpi_autoregressive};
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
-        fail_each_allocation(families[i]);
-    for (size_t i = 0; i < dpi_n_mixtures; i++)
-        fail_each_allocation(dpi_mixtures[i]);
-    for (size_t i = 0; i < dpi_n_ordered; i++)
-        fail_each_allocation(dpi_ordered[i]);
+        fail_each_allocation(DPI_NO_FORM, families[i]);
+    for (size_t i = 0; i < dpi_n_families; i++) {
+        if (dpi_mixture.refuses(dpi_families[i]) == NULL)
+            fail_each_allocation(DPI_MIXTURE, dpi_families[i]);
+        if (dpi_ordered.refuses(dpi_families[i]) == NULL)
+            fail_each_allocation(DPI_IN_ORDER, dpi_families[i]);
+    }
 }
 
 int main(void)

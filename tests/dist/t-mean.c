@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "exec/run.h"
-#include "tests/dist/cases.h"
+#include "tests/dist/joint.h"
 
 /* The numbers of a node of constants: out[n]. */
 static size_t value_of(const dpi_graph *g, dpi_id id, double *out)
@@ -48,14 +48,6 @@ static void every_family_has_a_mean_or_a_reason(void **state)
     assert_non_null(dpi_dirichlet.mean);
     assert_non_null(dpi_cauchy.no_mean);
     assert_non_null(dpi_half_cauchy.no_mean);
-    for (size_t i = 0; i < dpi_n_mixtures; i++) {
-        const char *why;
-        assert_true(dpi_mixtures[i]->mean != NULL && dpi_mixtures[i]->no_mean == NULL);
-        if (dpi_mixtures[i]->component->mean != NULL)
-            continue;
-        assert_int_equal(dpi_mean(NULL, dpi_mixtures[i], NULL, &why), DPI_NONE);
-        assert_ptr_equal(why, dpi_mixtures[i]->component->no_mean);
-    }
 }
 
 /* ---- continuous: the integral of 1 - F above 0 less that of F below ---- */
@@ -157,7 +149,7 @@ static void a_dirichlet_has_its_concentrations_over_their_sum(void **state)
 }
 
 /* Components of two numbers whose mean is that of a normal: loc [K][d] or [K], scale the other. */
-static void a_mixture_weighs_the_means_of_its_components(void **state)
+static void a_mixture_weighs_means_and_an_order_has_none(void **state)
 {
     (void)state;
     dpi_arena arena = {0};
@@ -171,7 +163,11 @@ static void a_mixture_weighs_the_means_of_its_components(void **state)
     dpi_id w = dpi_constant_array(&g, dpi_vector(2, false), weights),
            matrix = dpi_constant_array(&g, pairs, locs),
            vector = dpi_constant_array(&g, dpi_vector(2, false), two), one = dpi_constant(&g, 1);
-    const dpi_family *normal = dpi_mixture_of(&dpi_normal), *gamma = dpi_mixture_of(&dpi_gamma);
+    dpi_arena rows = {0};
+    const dpi_family *normal = row_of(&rows, DPI_MIXTURE, &dpi_normal),
+                     *gamma = row_of(&rows, DPI_MIXTURE, &dpi_gamma),
+                     *cauchy = row_of(&rows, DPI_MIXTURE, &dpi_cauchy),
+                     *order = row_of(&rows, DPI_IN_ORDER, &dpi_normal);
     double mean[2];
     dpi_id id = dpi_mean(&g, normal, (dpi_id[]){w, matrix, one}, &why);
     assert_int_equal(value_of(&g, id, mean), 2);
@@ -189,7 +185,12 @@ static void a_mixture_weighs_the_means_of_its_components(void **state)
     id = dpi_mean(&g, normal, (dpi_id[]){w, one, vector}, &why);
     assert_int_equal(value_of(&g, id, mean), 1);
     assert_close(mean[0], 1, 1e-15, 0);
+    assert_int_equal(dpi_mean(&g, cauchy, (dpi_id[]){w, one, vector}, &why), DPI_NONE);
+    assert_ptr_equal(why, dpi_cauchy.no_mean);
+    assert_int_equal(dpi_mean(&g, order, (dpi_id[]){one, one}, &why), DPI_NONE);
+    assert_non_null(why);
     assert_ok(err.status, err.text);
+    dpi_arena_free(&rows);
     dpi_arena_free(&arena);
 }
 
@@ -200,7 +201,7 @@ int main(void)
         cmocka_unit_test(means_are_integrals_of_distribution_functions),
         cmocka_unit_test(means_are_sums_over_values),
         cmocka_unit_test(a_dirichlet_has_its_concentrations_over_their_sum),
-        cmocka_unit_test(a_mixture_weighs_the_means_of_its_components),
+        cmocka_unit_test(a_mixture_weighs_means_and_an_order_has_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "dist/family.h"
+#include "dist/form.h"
 #include "tests/dist/bijector.h"
 #include "tests/dist/joint.h"
 
@@ -52,36 +52,50 @@ static void numbers_are_in_order_however_far_z_is(void **state)
 static void rows_repeat_those_of_their_numbers(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < dpi_n_ordered; i++) {
-        const dpi_family *f = dpi_ordered[i], *each = f->each;
-        assert_ptr_equal(dpi_ordered_of(each), f);
-        assert_ptr_equal(dpi_family_named(f->name), f);
-        assert_true(strstr(f->name, each->name) != NULL && each->support == DPI_REAL);
+    size_t n = 0;
+    for (size_t i = 0; i < dpi_n_families; i++) {
+        const dpi_family *each = dpi_families[i];
+        dpi_arena rows = {0};
+        const dpi_family *f = row_of(&rows, DPI_IN_ORDER, each);
+        assert_true((f != NULL) == (each->support == DPI_REAL && each->draw != NULL));
+        if (f == NULL)
+            continue;
+        n++;
+        assert_true(strncmp(f->name, "ordered ", 8) == 0 && strcmp(f->name + 8, each->name) == 0);
+        assert_string_equal(row_named(&rows, f->name)->name, f->name);
+        assert_true(f->support == DPI_ORDERED && dpi_is_joint(f));
         assert_int_equal(f->n_args, each->n_args);
         for (int k = 0; k < each->n_args; k++) {
             assert_string_equal(f->arg_name[k], each->arg_name[k]);
-            assert_true(f->arg_domain[k] == each->arg_domain[k]);
+            assert_true(f->arg_domain[k] == each->arg_domain[k] && f->arg_kind[k] == DPI_ONE);
         }
+        dpi_arena_free(&rows);
     }
-    assert_int_equal(dpi_n_ordered, 6);
-    assert_non_null(dpi_ordered_of(&dpi_gamma)->refused);
-    assert_non_null(dpi_ordered_of(&dpi_dirichlet)->refused);
-    assert_non_null(dpi_ordered_of(dpi_ordered[0])->refused);
-    assert_non_null(dpi_ordered_of(NULL)->refused);
+    assert_true(n >= 8);
+    dpi_arena rows = {0};
+    assert_non_null(dpi_ordered.refuses(&dpi_gamma));
+    assert_non_null(dpi_ordered.refuses(&dpi_dirichlet));
+    assert_non_null(dpi_ordered.refuses(&dpi_flat));
+    assert_non_null(dpi_ordered.refuses(row_named(&rows, "ordered normal")));
+    assert_non_null(dpi_ordered.refuses(row_named(&rows, "truncated(normal)")));
+    assert_null(row_named(&rows, "ordered ordered normal"));
+    dpi_arena_free(&rows);
 }
 
 /* Over z, with the Jacobian: the trapezoidal rule, whose error falls faster than any power. */
 static void densities_normalise_on_their_free_numbers(void **state)
 {
     (void)state;
+    dpi_arena rows = {0};
     joint j;
     double step = 0.05, sum = 0, number[] = {0, 0, 0.31, 1.3};
-    joint_open(&j, dpi_ordered_of(&dpi_normal), 2, (const char *[]){"", ""}, true);
+    joint_open(&j, row_of(&rows, DPI_IN_ORDER, &dpi_normal), 2, (const char *[]){"", ""}, true);
     for (number[0] = -12; number[0] < 12; number[0] += step)
         for (number[1] = -30; number[1] < 4; number[1] += step)
             sum += exp(joint_at(&j, number, NULL)) * step * step;
     assert_close(sum, 1, 1e-9, 0);
     joint_close(&j);
+    dpi_arena_free(&rows);
 }
 
 /* The k-th of n has the distribution function I_F(x)(k, n - k + 1). */
@@ -93,12 +107,13 @@ static double normal_in_order(double x, const double *arg)
 static void draws_are_order_statistics(void **state)
 {
     (void)state;
+    dpi_arena rows = {0};
     enum { N = 4 };
     double *x = dpi_alloc((size_t)N * N_DRAWS, sizeof *x), *one = dpi_alloc(N_DRAWS, sizeof *one);
     const double loc = 0.3, scale = 1.7, *const arg[] = {&loc, &scale};
     dp_rng *rng;
     gsl_rng source = source_of(31, &rng);
-    dpi_draw_site(dpi_ordered_of(&dpi_normal), &source, arg, (const size_t[]){1, 1},
+    dpi_draw_site(row_of(&rows, DPI_IN_ORDER, &dpi_normal), &source, arg, (const size_t[]){1, 1},
                   (size_t)N * N_DRAWS, N, x);
     for (size_t k = 0; k < N; k++) {
         for (size_t i = 0; i < N_DRAWS; i++) {
@@ -110,6 +125,7 @@ static void draws_are_order_statistics(void **state)
     dp_rng_free(rng);
     dpi_free(x);
     dpi_free(one);
+    dpi_arena_free(&rows);
 }
 
 int main(void)

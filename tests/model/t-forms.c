@@ -101,7 +101,7 @@ static void truncations_that_are_none_are_refused(void **state)
     observe_refused(not_a_number, DP_EDOMAIN, "low of truncated(normal) is nan");
     observe_refused(from_infinity, DP_EDOMAIN, "low of truncated below(normal) is inf");
     observe_refused(below_zero, DP_EDOMAIN, "'y': the interval from 0 to -1 is empty");
-    observe_refused(mixed, DP_EUNSUPPORTED, "dp_mixture takes components of");
+    observe_refused(mixed, DP_EUNSUPPORTED, "its components are families of single numbers");
     observe_refused(of_uniform, DP_EUNSUPPORTED, "give the family the narrower bounds");
 }
 
@@ -146,6 +146,9 @@ static void models_with_forms_come_back(void **state)
     dp_expr shares = dp_sample(s.m, "shares", 2, dp_dirichlet(1));
     dp_observe(s.rows, "l", dp_weighted(dp_mixture_of(shares, 2, parts), u, 2));
     dp_observe(s.rows, "j", dp_weighted(dp_categorical_logit(b), u, 2));
+    dp_expr order = dp_sample(s.m, "order", 2, dp_ordered(dp_student_t(3, 0, 1)));
+    const dp_dist inflated = dp_zero_inflated(dp_poisson_log(order), s.w);
+    dp_observe(s.rows, "m", dp_present(dp_mixture(shares, inflated), k));
     assert_comes_back(s.m);
     dp_model_free(s.m);
 }

@@ -56,7 +56,10 @@ static void assert_same_model(const dp_model *a, const dp_model *b)
     assert_int_equal(a->n_sites, b->n_sites);
     for (size_t i = 0; i < a->n_sites; i++) {
         const dpi_site *p = &a->sites[i], *q = &b->sites[i];
-        assert_true(p->kind == q->kind && p->value == q->value && p->family == q->family &&
+        assert_true((p->family == NULL) == (q->family == NULL));
+        if (p->family != NULL)
+            assert_string_equal(p->family->name, q->family->name);
+        assert_true(p->kind == q->kind && p->value == q->value &&
                     p->start.init.rule == q->start.init.rule &&
                     p->start.init.value == q->start.init.value &&
                     p->start.init.places == q->start.init.places &&
