@@ -55,11 +55,15 @@ static const char *refuses(const dpi_family *base)
 
 /* ---- zero-inflated ---- */
 
-/* f(y) is f(0) where y is 0. */
+/* f(y) is f(0) where y is 0.  Where that is nothing beside q its logarithm may be -infinity, with
+ * derivatives to match, and a number stands for it. */
 static dpi_id inflated(const dpi_family *row, dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
-    dpi_id own = dpi_family_log_density(row->base, g, x, arg + 1);
-    dpi_id either = dpi_choose(g, is_above(g, x), own, dpi_log_sum(g, arg[0], own));
+    dpi_id own = dpi_family_log_density(row->base, g, x, arg + 1), is = is_above(g, x);
+    dpi_id below = dpi_apply(g, &dpi_op_step, dpi_sub(g, arg[0], own), dpi_constant(g, 800), NULL);
+    dpi_id nothing = dpi_times(g, below, dpi_sub(g, dpi_constant(g, 1), is));
+    own = dpi_choose(g, nothing, dpi_constant(g, -1e30), own);
+    dpi_id either = dpi_choose(g, is, own, dpi_log_sum(g, arg[0], own));
     return dpi_add(g, log_rest(g, arg[0]), either);
 }
 
@@ -87,7 +91,7 @@ static void score_inflated(const dpi_family *row, size_t n, const double y[],
         dpi_family_score(row->base, 1, &y[j], arg + 1, 1, mine + 1);
         mine[0] = (y[j] > 0 ? 0 : r) - q;
         for (size_t k = 1; k < width; k++)
-            mine[k] *= left;
+            mine[k] = left > 0 ? left * mine[k] : 0;
     }
 }
 
@@ -185,7 +189,7 @@ static void score_hurdle(const dpi_family *row, size_t n, const double y[],
         dpi_family_score(row->base, 1, &y[j], arg + 1, 1, mine + 1);
         mine[0] = (y[j] > 0 ? 0 : 1) - q;
         for (size_t k = 1; k < width; k++)
-            mine[k] = y[j] > 0 ? mine[k] + odds * at_zero[k - 1] : 0;
+            mine[k] = !(y[j] > 0) ? 0 : odds > 0 ? mine[k] + odds * at_zero[k - 1] : mine[k];
     }
 }
 

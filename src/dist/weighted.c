@@ -1,9 +1,12 @@
 /* Weighted and missing outcomes: a factor before the base's log density.
  *
  * A weight is no more than its public bound, whatever the data say: the smaller of the two counts.
+ * Where it is 0, or an outcome is missing, the log density and its derivatives are 0, even where
+ * the outcome has no chance: they are not multiplied, but left out.
+ *
  * Where an outcome is missing, what stands in its place is a number inside the support, so that
- * value and derivatives are finite before they are multiplied by 0.  A category's number is left
- * as it is: the data have one that exists. */
+ * nothing is computed that could raise a flag or take long.  A category's number is left as it is:
+ * the data have one that exists. */
 #include "dist/form.h"
 
 static const char *no_reason(const dpi_family *base)
@@ -16,7 +19,9 @@ static dpi_id weighted(const dpi_family *row, dpi_graph *g, dpi_id x, const dpi_
 {
     dpi_id less = dpi_unary(g, &dpi_op_neg, arg[0]), least = dpi_unary(g, &dpi_op_neg, arg[1]);
     dpi_id factor = dpi_unary(g, &dpi_op_neg, dpi_apply(g, &dpi_op_max, less, least, NULL));
-    return dpi_times(g, factor, dpi_family_log_density(row->base, g, x, arg + 2));
+    dpi_id counts = dpi_apply(g, &dpi_op_step, factor, dpi_constant(g, 0), NULL);
+    dpi_id own = dpi_times(g, factor, dpi_family_log_density(row->base, g, x, arg + 2));
+    return dpi_keep(g, own, (dpi_mask){counts, false});
 }
 
 const dpi_form dpi_weighted = {
@@ -70,7 +75,7 @@ static dpi_id present(const dpi_family *row, dpi_graph *g, dpi_id x, const dpi_i
         return DPI_NONE;
     if (base->support != DPI_CATEGORY)
         x = dpi_choose(g, arg[0], x, stand_in(base, g, x, arg + 1 + base->bound_at));
-    return dpi_times(g, arg[0], dpi_family_log_density(base, g, x, arg + 1));
+    return dpi_keep(g, dpi_family_log_density(base, g, x, arg + 1), (dpi_mask){arg[0], false});
 }
 
 const dpi_form dpi_present = {

@@ -10,6 +10,7 @@
 
 #include "exec/clip.h"
 #include "graph/gradient.h"
+#include "model/proper.h"
 #include "num/linalg.h"
 #include "svi/check.h"
 
@@ -76,7 +77,33 @@ static dp_status find_parts(dpi_posterior *p, dp_error *err)
     return DP_OK;
 }
 
-static dp_status find_gradient(dpi_posterior *p, dp_error *err)
+static dp_status refuse_idle(const char *name, dp_error *err)
+{
+    return dpi_fail(err, DP_EINVAL,
+                    "latent '%s' has a flat prior and no record reads it, so that it could be "
+                    "anything; leave it out, or give it a prior such as dp_normal",
+                    name);
+}
+
+/* A flat latent on part of the line has the gradient of its Jacobian; what else reads it reads its
+ * value. */
+static dp_status check_read(dpi_objective *o, dpi_id total, const dp_model *model, dp_error *err)
+{
+    for (const dpi_latent *l = o->latents; l < o->latents + o->n_latents; l++)
+        for (const dpi_site *site = model->sites; site < model->sites + model->n_sites; site++) {
+            dpi_id adjoint;
+            if (site->kind != DPI_LATENT || !dpi_is_improper(site->family) ||
+                strcmp(site->name, l->name) != 0)
+                continue;
+            if (dpi_gradient(&o->graph, total, 1, &l->value, &adjoint) != DP_OK)
+                return dpi_fail(err, o->err.status, "%s", o->err.text);
+            if (adjoint == DPI_NONE)
+                return refuse_idle(l->name, err);
+        }
+    return DP_OK;
+}
+
+static dp_status find_gradient(dpi_posterior *p, const dp_model *model, dp_error *err)
 {
     dpi_objective *o = &p->objective;
     dpi_graph *g = &o->graph;
@@ -96,11 +123,8 @@ static dp_status find_gradient(dpi_posterior *p, dp_error *err)
         return dpi_fail(err, o->err.status, "%s", o->err.text);
     for (size_t b = 0; b < o->n_blocks; b++)
         if (p->gradient[b] == DPI_NONE)
-            return dpi_fail(err, DP_EINVAL,
-                            "latent '%s' has a flat prior and no record reads it, so that it could "
-                            "be anything; leave it out, or give it a prior such as dp_normal",
-                            o->blocks[b].name);
-    return DP_OK;
+            return refuse_idle(o->blocks[b].name, err);
+    return check_read(o, total, model, err);
 }
 
 /* ---- the evaluator ---- */
@@ -273,7 +297,7 @@ dp_status dpi_posterior_init(dpi_posterior *p, const dp_model *model, const dp_d
     if (status == DP_OK)
         status = find_parts(p, err);
     if (status == DP_OK)
-        status = find_gradient(p, err);
+        status = find_gradient(p, model, err);
     if (status == DP_OK)
         status = list_loose(p, model, loose, err);
     if (status != DP_OK)

@@ -100,6 +100,69 @@ static void narrow_intervals_keep_their_mass(void **state)
     check_all(sizeof edges / sizeof edges[0], edges);
 }
 
+/* A Poisson mean above e^709 is no number; where a zero is one of its own none is needed. */
+static void means_beyond_double_leave_own_zeros(void **state)
+{
+    const dp_expr far = dp_num(800), near = dp_num(709.5), own = dp_num(0.3), off = dp_num(0),
+                  most = dp_num(709.782712893384);
+    const double q = -log1p(exp(-0.3)), rest = -log1p(exp(0.3));
+    const edge edges[] = {
+        {"zero-inflated, far", dp_zero_inflated(dp_poisson_log(far), own), 0, q},
+        {"zero-inflated, at the end", dp_zero_inflated(dp_poisson_log(most), own), 0, q},
+        {"zero-inflated, near", dp_zero_inflated(dp_poisson_log(near), own), 0, q},
+        {"zero-inflated count", dp_zero_inflated(dp_poisson_log(near), own), 3, -exp(709.5)},
+        {"zero-inflated, 81", dp_zero_inflated(dp_poisson_log(dp_num(81)), own), 2,
+         rest + 162 - exp(81) - log(2)},
+        {"hurdle, far", dp_hurdle(dp_poisson_log(far), own), 0, q},
+        {"hurdle, at the end", dp_hurdle(dp_poisson_log(most), own), 0, q},
+        {"hurdle count", dp_hurdle(dp_poisson_log(near), own), 3, -exp(709.5)},
+        {"hurdle, 5", dp_hurdle(dp_poisson_log(dp_num(5)), own), 2,
+         rest + 10 - exp(5) - log(2) - log1p(-exp(-exp(5)))},
+        {"of no weight", dp_weighted(dp_poisson_log(far), off, 2), 3, 0},
+        {"of no weight, inflated", dp_weighted(dp_zero_inflated(dp_poisson_log(far), own), off, 2),
+         3, 0},
+        {"of no weight, far out", dp_weighted(dp_weibull(9, 1e-9), off, 2), 1e300, 0},
+        {"missing", dp_present(dp_poisson_log(far), off), 3, 0},
+    };
+    (void)state;
+    check_all(sizeof edges / sizeof edges[0], edges);
+}
+
+/* Where a density is 0 its logarithm is -infinity, and no NaN. */
+static void what_has_no_chance_has_a_log_density_of_minus_infinity(void **state)
+{
+    const dp_expr far = dp_num(800), own = dp_num(0.3);
+    const dp_dist none[] = {dp_zero_inflated(dp_poisson_log(far), own),
+                            dp_hurdle(dp_poisson_log(far), own),
+                            dp_weighted(dp_poisson_log(far), dp_num(0.5), 2)};
+    (void)state;
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        formed f;
+        formed_open(&f, none[i]);
+        assert_true(formed_at(&f, 3, NULL) == -INFINITY);
+        formed_close(&f);
+    }
+}
+
+/* The scores, which are written by hand, are finite there, too. */
+static void scores_of_own_zeros_are_finite(void **state)
+{
+    const dp_dist both[] = {dp_zero_inflated(dp_poisson_log(dp_num(800)), dp_num(0.3)),
+                            dp_hurdle(dp_poisson_log(dp_num(800)), dp_num(0.3))};
+    const double q = 1 / (1 + exp(-0.3)), y = 0;
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        formed f;
+        double s[2];
+        formed_open(&f, both[i]);
+        const double *const arg[] = {&f.arg[0], &f.arg[1]};
+        dpi_family_score(f.c.family, 1, &y, arg, 1, s);
+        assert_close(s[0], 1 - q, 1e-12, 0);
+        assert_true(s[1] == 0);
+        formed_close(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +170,9 @@ int main(void)
         cmocka_unit_test(shares_that_round_to_an_end_have_a_density),
         cmocka_unit_test(narrow_bounds_leave_a_flat_law),
         cmocka_unit_test(narrow_intervals_keep_their_mass),
+        cmocka_unit_test(means_beyond_double_leave_own_zeros),
+        cmocka_unit_test(what_has_no_chance_has_a_log_density_of_minus_infinity),
+        cmocka_unit_test(scores_of_own_zeros_are_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

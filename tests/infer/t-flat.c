@@ -243,6 +243,11 @@ static void one_that_no_record_reads_is_refused_by_name(void **state)
     (void)dp_sample(m, "idle", 1, dp_flat());
     assert_fails(dp_fit_private(m, data, &o, &fit, &err), DP_EINVAL, &err, "'idle'");
     dp_model_free(m);
+    m = make_model();
+    (void)dp_sample(m, "still", 2, dp_flat_positive());
+    dp_error positive = {0};
+    assert_fails(dp_fit_private(m, data, &o, &fit, &positive), DP_EINVAL, &positive, "'still'");
+    dp_model_free(m);
     dp_dataset_free(data);
 }
 
