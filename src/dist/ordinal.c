@@ -11,6 +11,11 @@
  * where (a, b) is (low, high) or its mirror image (-high, -low), whichever lies lower: log Phi has
  * its digits there.
  *
+ * Far from the cutpoints low and high round to one number, which has no mass.  high - low is hence
+ * taken of the cutpoints themselves, before the predictor is taken off them.  Of w = high - low and
+ * b = -t, t > 10^4, log Phi(b) - log Phi(b - w) is t w + w^2 / 2 + log(1 + w / t) but for a share of
+ * 2 / t^4, by the first two terms of Mills' ratio.
+ *
  * y is one number (of each record) and picks one of K log chances, so it must lie in the support
  * before the graph runs, which the binding of index columns checks.  Cutpoints that do not increase
  * leave no distribution: the density is NaN, and so are draws. */
@@ -24,7 +29,7 @@
 typedef struct link {
     dpi_id (*below)(dpi_graph *g, dpi_id high);
     dpi_id (*above)(dpi_graph *g, dpi_id low);
-    dpi_id (*between)(dpi_graph *g, dpi_id low, dpi_id high);
+    dpi_id (*between)(dpi_graph *g, dpi_id low, dpi_id high, dpi_id width);
     /* log P, of bounds that may be infinite, and log F'. */
     double (*log_chance)(double low, double high);
     double (*log_slope)(double cut);
@@ -42,10 +47,11 @@ static dpi_id logistic_below(dpi_graph *g, dpi_id high)
     return logistic_above(g, dpi_unary(g, &dpi_op_neg, high));
 }
 
-static dpi_id logistic_between(dpi_graph *g, dpi_id low, dpi_id high)
+static dpi_id logistic_between(dpi_graph *g, dpi_id low, dpi_id high, dpi_id width)
 {
     dpi_id outside = dpi_add(g, logistic_below(g, high), logistic_above(g, low));
-    return dpi_add(g, outside, dpi_unary(g, &dpi_op_log1mexp, dpi_sub(g, low, high)));
+    dpi_id less = dpi_unary(g, &dpi_op_neg, width);
+    return dpi_add(g, outside, dpi_unary(g, &dpi_op_log1mexp, less));
 }
 
 static double logistic_log_chance(double low, double high)
@@ -73,14 +79,25 @@ static dpi_id probit_above(dpi_graph *g, dpi_id low)
     return probit_below(g, dpi_unary(g, &dpi_op_neg, low));
 }
 
+/* t w + w^2 / 2 + log(1 + w / t) */
+static dpi_id far_fall(dpi_graph *g, dpi_id t, dpi_id w)
+{
+    dpi_id middle = dpi_add(g, t, dpi_scale(g, 0.5, w));
+    return dpi_add(g, dpi_times(g, middle, w), dpi_unary(g, &dpi_op_log1p, dpi_div(g, w, t)));
+}
+
 /* -b is the larger of low and -high, and -a that of high and -low.  Where low is -high both take
  * the right one, so that they are bounds of one interval still. */
-static dpi_id probit_between(dpi_graph *g, dpi_id low, dpi_id high)
+static dpi_id probit_between(dpi_graph *g, dpi_id low, dpi_id high, dpi_id width)
 {
     dpi_id minus_low = dpi_unary(g, &dpi_op_neg, low), minus_high = dpi_unary(g, &dpi_op_neg, high);
-    dpi_id b = probit_above(g, dpi_apply(g, &dpi_op_max, low, minus_high, NULL));
+    dpi_id near = dpi_apply(g, &dpi_op_max, low, minus_high, NULL);
+    dpi_id b = probit_above(g, near);
     dpi_id a = probit_above(g, dpi_apply(g, &dpi_op_max, high, minus_low, NULL));
-    return dpi_add(g, b, dpi_unary(g, &dpi_op_log1mexp, dpi_sub(g, a, b)));
+    dpi_id far = dpi_apply(g, &dpi_op_step, near, dpi_constant(g, 1e4), NULL);
+    dpi_id fall = dpi_choose(g, far, far_fall(g, near, width), dpi_sub(g, b, a));
+    dpi_id less = dpi_unary(g, &dpi_op_neg, fall);
+    return dpi_add(g, b, dpi_unary(g, &dpi_op_log1mexp, less));
 }
 
 static double probit_log_chance(double low, double high)
@@ -104,6 +121,25 @@ static dpi_id some(dpi_graph *g, dpi_id cut, size_t from, size_t count)
     return dpi_apply(g, &dpi_op_slice, cut, DPI_NONE, &(dpi_attr){.number = from, .rows = count});
 }
 
+/* A scalar, or one that is repeated. */
+static bool is_one_number(const dpi_graph *g, dpi_id a)
+{
+    const dpi_node *node = dpi_get(g, a);
+    if (node->op == &dpi_op_expand || node->op == &dpi_op_spread)
+        node = dpi_get(g, node->in[0]);
+    return node->shape.n_dims == 0;
+}
+
+/* The differences of neighbours, of what one number is taken off where the argument is such. */
+static dpi_id widths(dpi_graph *g, dpi_id cut, size_t n)
+{
+    const dpi_node *node = dpi_get(g, cut);
+    if (node->op == &dpi_op_sub && dpi_get(g, node->in[0])->shape.n_dims > 0 &&
+        is_one_number(g, node->in[1]))
+        cut = node->in[0];
+    return dpi_sub(g, some(g, cut, 1, n - 1), some(g, cut, 0, n - 1));
+}
+
 /* Log chances of `count` categories from `from` on, and 0 for the others. */
 static dpi_id place(dpi_graph *g, dpi_id part, size_t from, size_t count, size_t categories)
 {
@@ -122,7 +158,7 @@ static dpi_id log_chances(const link *l, dpi_graph *g, dpi_id cut)
     dpi_id ends = dpi_add(g, first, last);
     if (n == 1)
         return ends;
-    dpi_id inner = l->between(g, some(g, cut, 0, n - 1), some(g, cut, 1, n - 1));
+    dpi_id inner = l->between(g, some(g, cut, 0, n - 1), some(g, cut, 1, n - 1), widths(g, cut, n));
     return dpi_add(g, ends, place(g, inner, 1, n - 1, n + 1));
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <tacit/dist-counts.h>
 
+#include "infer/posterior.h"
 #include "tests/dist/formed.h"
 
 typedef struct edge {
@@ -163,6 +164,64 @@ static void scores_of_own_zeros_are_finite(void **state)
     }
 }
 
+/* log P(y) of one record with the predictor eta, and its derivative in it. */
+static double of_far_predictor(bool probit, const double cut[3], int32_t y, double eta,
+                               double *slope)
+{
+    dp_dataset *data = dp_dataset_new(1);
+    dp_model *m = dp_model_new();
+    dpi_posterior p;
+    dpi_evaluator e;
+    dp_error err = {0};
+    const double *loose[] = {NULL, NULL};
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_expr w = dp_sample(m, "w", 1, dp_flat()), c = dp_constant(m, 3, cut);
+    dp_observe(rows, "y", probit ? dp_ordered_probit(w, c) : dp_ordered_logistic(w, c));
+    dp_dataset_index(data, "y", &y);
+    assert_ok(dp_model_status(m), dp_model_error(m));
+    assert_ok(dpi_posterior_init(&p, m, data, loose, &err), err.text);
+    assert_ok(dpi_evaluator_init(&e, &p, &err), err.text);
+    const double value = dpi_evaluate(&e, &eta, slope);
+    dpi_evaluator_free(&e);
+    dpi_posterior_free(&p);
+    dp_model_free(m);
+    dp_dataset_free(data);
+    return value;
+}
+
+/* Between cutpoints a and b, logistic: e^-eta (e^b - e^a) far above; probit: close to the normal
+ * density at the nearer one times the width, or over the distance. */
+static void levels_keep_their_chance_however_far_the_predictor_is(void **state)
+{
+    const double wide[] = {0, 1, 3}, thin[] = {0, 1e-13, 2}, root = log(2 * acos(-1)) / 2;
+    const struct {
+        bool probit;
+        const double *cut;
+        int32_t y;
+        double eta, value, slope;
+    } far[] = {
+        {false, wide, 1, 1e17, -1e17, -1},
+        {false, wide, 2, 1e17, -1e17, -1},
+        {false, wide, 1, -1e17, -1e17, 1},
+        {false, wide, 0, 1e17, -1e17, -1},
+        {false, thin, 1, 1000, -1000 + log(1e-13), -1},
+        {true, wide, 1, 1e17, -5e33, -1e17},
+        {true, wide, 2, -1e17, -5e33, 1e17},
+        {true, wide, 1, 1e5, -0.5 * (1e5 - 1) * (1e5 - 1) - root - log(1e5 - 1), -(1e5 - 1)},
+        {true, thin, 1, 2e4, -2e8 - root + log(1e-13), -2e4},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        double slope,
+            value = of_far_predictor(far[i].probit, far[i].cut, far[i].y, far[i].eta, &slope);
+        assert_close(value, far[i].value, 1e-12, 0);
+        assert_close(slope, far[i].slope, 1e-8, 0);
+    }
+    double slope;
+    const double same[] = {0, 1, 1};
+    assert_true(of_far_predictor(false, same, 2, 0.5, &slope) == -INFINITY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +232,7 @@ int main(void)
         cmocka_unit_test(means_beyond_double_leave_own_zeros),
         cmocka_unit_test(what_has_no_chance_has_a_log_density_of_minus_infinity),
         cmocka_unit_test(scores_of_own_zeros_are_finite),
+        cmocka_unit_test(levels_keep_their_chance_however_far_the_predictor_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
