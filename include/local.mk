@@ -20,6 +20,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/models.h \
   %D%/tacit/multivariate.h \
   %D%/tacit/npy.h \
+  %D%/tacit/program.h \
   %D%/tacit/random.h \
   %D%/tacit/simulate.h \
   %D%/tacit/smooth.h \

@@ -42,6 +42,7 @@ include tests/dist/local.mk
 include tests/formula/local.mk
 include tests/language/local.mk
 include tests/data/local.mk
+include tests/program/local.mk
 if SERVE
 include tests/crypto/local.mk
 include tests/wire/local.mk

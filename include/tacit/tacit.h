@@ -22,6 +22,7 @@
 #include <tacit/models.h>
 #include <tacit/multivariate.h>
 #include <tacit/npy.h>
+#include <tacit/program.h>
 #include <tacit/random.h>
 #include <tacit/simulate.h>
 #include <tacit/smooth.h>

@@ -1,0 +1,1 @@
+UNIT_TESTS += %D%/t-program %D%/t-sheet
