@@ -83,6 +83,12 @@ check_PROGRAMS += %D%/loop
 %C%_loop_SOURCES = %D%/loop.c %D%/women.c %D%/women.h $(bench_options) $(benchmark)
 %C%_loop_LDADD = examples/images.$(OBJEXT) libtacit.la -lm
 
+if SERVE
+check_PROGRAMS += %D%/lattice
+%C%_lattice_SOURCES = %D%/lattice.c $(benchmark)
+%C%_lattice_LDADD = libtacit-crypto.la libtacit-base.la $(TACIT_LIBS)
+endif
+
 # Commit, compiler and flags of the build; written again by each make that builds a benchmark.
 %D%/bench.$(OBJEXT): %D%/built.h
 CLEANFILES += %D%/built.h

@@ -46,6 +46,24 @@ DPI_INLINE int dpi_lowest_bit(unsigned long long x)
 #endif
 }
 
+/* The product of two 64-bit numbers: its high word, and its low one in *low. */
+DPI_INLINE unsigned long long dpi_multiply_wide(unsigned long long a, unsigned long long b,
+                                                unsigned long long *low)
+{
+#if defined(__SIZEOF_INT128__)
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)a * b;
+    *low = (unsigned long long)product;
+    return (unsigned long long)(product >> 64);
+#else
+    unsigned long long mask = 0xffffffffULL, a1 = a >> 32, a0 = a & mask, b1 = b >> 32;
+    unsigned long long b0 = b & mask, middle = a1 * b0 + (a0 * b0 >> 32);
+    unsigned long long cross = a0 * b1 + (middle & mask);
+    *low = a * b;
+    return a1 * b1 + (middle >> 32) + (cross >> 32);
+#endif
+}
+
 /* For a plain loop over numbers: compiled for vectors, and on x86-64 several times, the widest that
  * the machine has being taken when the library is loaded.  Not with sanitizers, whose run-time
  * library is not there yet at that moment.  For static functions only: the choice would be exported

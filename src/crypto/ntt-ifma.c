@@ -1,0 +1,318 @@
+/* The number-theoretic transform with AVX-512 IFMA: eight residues a vector, 52-bit products.
+ *
+ * The same butterflies as in ntt.c, with w' = floor(w 2^52 / q): for y < 2^52, y w - floor(y w' /
+ * 2^52) q lies in [0, 2q), and its low 52 bits are all of it since q < 2^50.  Two stages go over
+ * memory at once while the distance allows; the last three, of distances 4, 2 and 1, work within
+ * pairs of vectors. Residues are reduced to [0, q) at the end, so results are those of the
+ * portable kernel. */
+#include "crypto/ntt.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define IFMA __attribute__((target("avx512f,avx512dq,avx512vl,avx512ifma")))
+#define INLINE static inline __attribute__((always_inline)) IFMA
+
+enum { LANES = 8 };
+
+typedef struct factor {
+    __m512i w, beside;
+} factor;
+
+typedef struct vectors {
+    __m512i q, q2, minus_q, mask;
+} vectors;
+
+INLINE vectors vectors_of(uint64_t q)
+{
+    const __m512i mask = _mm512_set1_epi64((1LL << 52) - 1);
+    return (vectors){_mm512_set1_epi64((long long)q), _mm512_set1_epi64((long long)(2 * q)),
+                     _mm512_set1_epi64((1LL << 52) - (long long)q), mask};
+}
+
+INLINE factor same(const uint64_t *w, const uint64_t *beside)
+{
+    return (factor){_mm512_set1_epi64((long long)*w), _mm512_set1_epi64((long long)*beside)};
+}
+
+/* a - q where a >= q, else a. */
+INLINE __m512i once(__m512i a, __m512i q)
+{
+    return _mm512_min_epu64(a, _mm512_sub_epi64(a, q));
+}
+
+/* y w mod q in [0, 2q), y < 2^52. */
+INLINE __m512i by_factor(__m512i y, factor f, const vectors *k)
+{
+    const __m512i zero = _mm512_setzero_si512();
+    __m512i quotient = _mm512_madd52hi_epu64(zero, y, f.beside);
+    __m512i low = _mm512_madd52lo_epu64(zero, y, f.w);
+    return _mm512_and_si512(_mm512_madd52lo_epu64(low, quotient, k->minus_q), k->mask);
+}
+
+/* Values below 4q stay below 4q. */
+INLINE void forward_butterfly(__m512i *x, __m512i *y, factor f, const vectors *k)
+{
+    __m512i u = once(*x, k->q2), v = by_factor(*y, f, k);
+    *x = _mm512_add_epi64(u, v);
+    *y = _mm512_sub_epi64(_mm512_add_epi64(u, k->q2), v);
+}
+
+/* Values below 2q stay below 2q. */
+INLINE void inverse_butterfly(__m512i *x, __m512i *y, factor f, const vectors *k)
+{
+    __m512i u = *x, v = *y;
+    *x = once(_mm512_add_epi64(u, v), k->q2);
+    *y = by_factor(_mm512_sub_epi64(_mm512_add_epi64(u, k->q2), v), f, k);
+}
+
+/* Stages of `blocks` and 2 blocks blocks, distances 2 step and step. */
+IFMA static void forward_two(const dpi_ntt *t, uint64_t *a, size_t blocks, const vectors *k)
+{
+    const size_t step = t->n / (4 * blocks);
+    for (size_t i = 0; i < blocks; i++) {
+        const factor f = same(t->root + blocks + i, t->root_beside + blocks + i);
+        const size_t g = 2 * blocks + 2 * i;
+        const factor f0 = same(t->root + g, t->root_beside + g);
+        const factor f1 = same(t->root + g + 1, t->root_beside + g + 1);
+        uint64_t *at = a + 4 * i * step;
+        for (size_t j = 0; j < step; j += LANES, at += LANES) {
+            __m512i x0 = _mm512_loadu_si512(at), x1 = _mm512_loadu_si512(at + step);
+            __m512i x2 = _mm512_loadu_si512(at + 2 * step), x3 = _mm512_loadu_si512(at + 3 * step);
+            forward_butterfly(&x0, &x2, f, k);
+            forward_butterfly(&x1, &x3, f, k);
+            forward_butterfly(&x0, &x1, f0, k);
+            forward_butterfly(&x2, &x3, f1, k);
+            _mm512_storeu_si512(at, x0);
+            _mm512_storeu_si512(at + step, x1);
+            _mm512_storeu_si512(at + 2 * step, x2);
+            _mm512_storeu_si512(at + 3 * step, x3);
+        }
+    }
+}
+
+IFMA static void forward_one(const dpi_ntt *t, uint64_t *a, size_t blocks, const vectors *k)
+{
+    const size_t step = t->n / (2 * blocks);
+    for (size_t i = 0; i < blocks; i++) {
+        const factor f = same(t->root + blocks + i, t->root_beside + blocks + i);
+        uint64_t *at = a + 2 * i * step;
+        for (size_t j = 0; j < step; j += LANES, at += LANES) {
+            __m512i x = _mm512_loadu_si512(at), y = _mm512_loadu_si512(at + step);
+            forward_butterfly(&x, &y, f, k);
+            _mm512_storeu_si512(at, x);
+            _mm512_storeu_si512(at + step, y);
+        }
+    }
+}
+
+/* The two halves of a pair of vectors whose butterflies are of distance 4, 2 and 1: which of the
+ * sixteen values, place by place. */
+#define X4 _mm512_set_epi64(11, 10, 9, 8, 3, 2, 1, 0)
+#define Y4 _mm512_set_epi64(15, 14, 13, 12, 7, 6, 5, 4)
+/* From the order of distance 4 to that of 2, from 2 to 1, and from 1 to the natural one.  Each but
+ * the last is its own inverse. */
+#define X2 _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0)
+#define Y2 _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2)
+#define X1 _mm512_set_epi64(14, 6, 12, 4, 10, 2, 8, 0)
+#define Y1 _mm512_set_epi64(15, 7, 13, 5, 11, 3, 9, 1)
+#define LOW _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0)
+#define HIGH _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4)
+#define EVEN _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0)
+#define ODD _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1)
+#define PAIRS _mm512_set_epi64(1, 1, 1, 1, 0, 0, 0, 0)
+#define FOURS _mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0)
+
+INLINE void rearrange(__m512i *x, __m512i *y, __m512i to_x, __m512i to_y)
+{
+    __m512i u = *x, v = *y;
+    *x = _mm512_permutex2var_epi64(u, to_x, v);
+    *y = _mm512_permutex2var_epi64(u, to_y, v);
+}
+
+INLINE factor spread(const uint64_t *w, const uint64_t *beside, size_t at, __m512i how)
+{
+    __m512i a = _mm512_zextsi256_si512(_mm256_loadu_si256((const void *)(w + at)));
+    __m512i b = _mm512_zextsi256_si512(_mm256_loadu_si256((const void *)(beside + at)));
+    return (factor){_mm512_permutexvar_epi64(how, a), _mm512_permutexvar_epi64(how, b)};
+}
+
+INLINE factor spread_pair(const uint64_t *w, const uint64_t *beside, size_t at, __m512i how)
+{
+    __m512i a = _mm512_zextsi128_si512(_mm_loadu_si128((const void *)(w + at)));
+    __m512i b = _mm512_zextsi128_si512(_mm_loadu_si128((const void *)(beside + at)));
+    return (factor){_mm512_permutexvar_epi64(how, a), _mm512_permutexvar_epi64(how, b)};
+}
+
+INLINE factor eight(const uint64_t *w, const uint64_t *beside, size_t at)
+{
+    return (factor){_mm512_loadu_si512(w + at), _mm512_loadu_si512(beside + at)};
+}
+
+IFMA static void forward_last(const dpi_ntt *t, uint64_t *a, const vectors *k)
+{
+    const uint64_t *w = t->root, *beside = t->root_beside;
+    const size_t n = t->n;
+    for (size_t i = 0; i < n / 16; i++, a += 2 * LANES) {
+        __m512i x = _mm512_loadu_si512(a), y = _mm512_loadu_si512(a + LANES);
+        rearrange(&x, &y, X4, Y4);
+        forward_butterfly(&x, &y, spread_pair(w, beside, n / 8 + 2 * i, PAIRS), k);
+        rearrange(&x, &y, X2, Y2);
+        forward_butterfly(&x, &y, spread(w, beside, n / 4 + 4 * i, FOURS), k);
+        rearrange(&x, &y, X1, Y1);
+        forward_butterfly(&x, &y, eight(w, beside, n / 2 + 8 * i), k);
+        rearrange(&x, &y, LOW, HIGH);
+        _mm512_storeu_si512(a, once(once(x, k->q2), k->q));
+        _mm512_storeu_si512(a + LANES, once(once(y, k->q2), k->q));
+    }
+}
+
+IFMA static void forward(const dpi_ntt *t, uint64_t *a)
+{
+    const vectors k = vectors_of(t->m.q);
+    size_t blocks = 1;
+    for (; t->n / blocks >= 4 * LANES; blocks *= 4)
+        forward_two(t, a, blocks, &k);
+    if (t->n / blocks == 2 * LANES) /* one stage of distance LANES is left */
+        forward_one(t, a, blocks, &k);
+    forward_last(t, a, &k);
+}
+
+IFMA static void inverse_first(const dpi_ntt *t, uint64_t *a, const vectors *k)
+{
+    const uint64_t *w = t->back, *beside = t->back_beside;
+    const size_t n = t->n;
+    for (size_t i = 0; i < n / 16; i++, a += 2 * LANES) {
+        __m512i x = _mm512_loadu_si512(a), y = _mm512_loadu_si512(a + LANES);
+        rearrange(&x, &y, EVEN, ODD);
+        inverse_butterfly(&x, &y, eight(w, beside, n / 2 + 8 * i), k);
+        rearrange(&x, &y, X1, Y1);
+        inverse_butterfly(&x, &y, spread(w, beside, n / 4 + 4 * i, FOURS), k);
+        rearrange(&x, &y, X2, Y2);
+        inverse_butterfly(&x, &y, spread_pair(w, beside, n / 8 + 2 * i, PAIRS), k);
+        rearrange(&x, &y, X4, Y4);
+        _mm512_storeu_si512(a, x);
+        _mm512_storeu_si512(a + LANES, y);
+    }
+}
+
+/* Stages of 2 blocks and `blocks` blocks. */
+IFMA static void inverse_two(const dpi_ntt *t, uint64_t *a, size_t blocks, const vectors *k)
+{
+    const size_t step = t->n / (4 * blocks);
+    for (size_t i = 0; i < blocks; i++) {
+        const factor f = same(t->back + blocks + i, t->back_beside + blocks + i);
+        const size_t g = 2 * blocks + 2 * i;
+        const factor f0 = same(t->back + g, t->back_beside + g);
+        const factor f1 = same(t->back + g + 1, t->back_beside + g + 1);
+        uint64_t *at = a + 4 * i * step;
+        for (size_t j = 0; j < step; j += LANES, at += LANES) {
+            __m512i x0 = _mm512_loadu_si512(at), x1 = _mm512_loadu_si512(at + step);
+            __m512i x2 = _mm512_loadu_si512(at + 2 * step), x3 = _mm512_loadu_si512(at + 3 * step);
+            inverse_butterfly(&x0, &x1, f0, k);
+            inverse_butterfly(&x2, &x3, f1, k);
+            inverse_butterfly(&x0, &x2, f, k);
+            inverse_butterfly(&x1, &x3, f, k);
+            _mm512_storeu_si512(at, x0);
+            _mm512_storeu_si512(at + step, x1);
+            _mm512_storeu_si512(at + 2 * step, x2);
+            _mm512_storeu_si512(at + 3 * step, x3);
+        }
+    }
+}
+
+IFMA static void inverse_last(const dpi_ntt *t, uint64_t *a, const vectors *k)
+{
+    const factor sum = same(&t->last[0], &t->last_beside[0]);
+    const factor difference = same(&t->last[1], &t->last_beside[1]);
+    uint64_t *b = a + t->n / 2;
+    for (size_t j = 0; j < t->n / 2; j += LANES) {
+        __m512i u = _mm512_loadu_si512(a + j), v = _mm512_loadu_si512(b + j);
+        __m512i x = by_factor(_mm512_add_epi64(u, v), sum, k);
+        __m512i y = _mm512_sub_epi64(_mm512_add_epi64(u, k->q2), v);
+        _mm512_storeu_si512(a + j, once(x, k->q));
+        _mm512_storeu_si512(b + j, once(by_factor(y, difference, k), k->q));
+    }
+}
+
+IFMA static void inverse_one(const dpi_ntt *t, uint64_t *a, size_t blocks, const vectors *k)
+{
+    const size_t step = t->n / (2 * blocks);
+    for (size_t i = 0; i < blocks; i++) {
+        const factor f = same(t->back + blocks + i, t->back_beside + blocks + i);
+        uint64_t *at = a + 2 * i * step;
+        for (size_t j = 0; j < step; j += LANES, at += LANES) {
+            __m512i x = _mm512_loadu_si512(at), y = _mm512_loadu_si512(at + step);
+            inverse_butterfly(&x, &y, f, k);
+            _mm512_storeu_si512(at, x);
+            _mm512_storeu_si512(at + step, y);
+        }
+    }
+}
+
+IFMA static void inverse(const dpi_ntt *t, uint64_t *a)
+{
+    const vectors k = vectors_of(t->m.q);
+    inverse_first(t, a, &k);
+    size_t blocks = t->n / 16; /* of the next stage; the one of a single block is the last */
+    for (; blocks > 2; blocks /= 4)
+        inverse_two(t, a, blocks / 2, &k);
+    if (blocks == 2)
+        inverse_one(t, a, 2, &k);
+    inverse_last(t, a, &k);
+}
+
+/* Barrett's product of dpi_modulus_multiply, in 52-bit halves. */
+INLINE __m512i product(__m512i a, __m512i b, const dpi_modulus *m, const vectors *k)
+{
+    const __m512i zero = _mm512_setzero_si512();
+    const __m512i down = _mm512_set1_epi64(m->bits - 2), up = _mm512_set1_epi64(54 - m->bits);
+    const __m512i barrett = _mm512_set1_epi64((long long)m->barrett);
+    __m512i high = _mm512_madd52hi_epu64(zero, a, b), low = _mm512_madd52lo_epu64(zero, a, b);
+    __m512i x = _mm512_or_si512(_mm512_srlv_epi64(low, down), _mm512_sllv_epi64(high, up));
+    __m512i quotient = _mm512_madd52hi_epu64(zero, x, barrett);
+    __m512i r = _mm512_and_si512(_mm512_madd52lo_epu64(low, quotient, k->minus_q), k->mask);
+    return once(once(r, k->q2), k->q);
+}
+
+IFMA static void multiply(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c)
+{
+    const vectors k = vectors_of(t->m.q);
+    for (size_t j = 0; j < t->n; j += LANES)
+        _mm512_storeu_si512(
+            c + j, product(_mm512_loadu_si512(a + j), _mm512_loadu_si512(b + j), &t->m, &k));
+}
+
+IFMA static void multiply_add(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c)
+{
+    const vectors k = vectors_of(t->m.q);
+    for (size_t j = 0; j < t->n; j += LANES) {
+        __m512i p = product(_mm512_loadu_si512(a + j), _mm512_loadu_si512(b + j), &t->m, &k);
+        _mm512_storeu_si512(c + j, once(_mm512_add_epi64(p, _mm512_loadu_si512(c + j)), k.q));
+    }
+}
+
+static bool runs_here(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512ifma");
+}
+
+const dpi_ntt_kernel dpi_ntt_ifma = {
+    .name = "ifma",
+    .runs_here = runs_here,
+    .least_n = 16,
+    .bits = 52,
+    .forward = forward,
+    .inverse = inverse,
+    .multiply = multiply,
+    .multiply_add = multiply_add,
+};
+#else
+static bool nowhere(void)
+{
+    return false;
+}
+
+const dpi_ntt_kernel dpi_ntt_ifma = {.name = "ifma", .runs_here = nowhere};
+#endif

@@ -1,0 +1,201 @@
+#include "crypto/ntt.h"
+
+#include <string.h>
+
+#include "tests/lib/check.h"
+#include "tests/lib/numbers.h"
+
+enum { MOST = 8192 };
+
+static uint64_t a[MOST], b[MOST], c[MOST], d[MOST];
+
+static void fill(uint64_t *x, size_t n, uint64_t q, uint64_t *seed)
+{
+    for (size_t j = 0; j < n; j++)
+        x[j] = (uint64_t)((next_number(seed) + 1) / 2 * (double)q) % q;
+}
+
+/* c = a b modulo X^n + 1, from the definition. */
+static void schoolbook(const dpi_modulus *m, size_t n)
+{
+    memset(c, 0, n * sizeof *c);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            uint64_t product = dpi_modulus_multiply(m, a[i], b[j]);
+            uint64_t *at = &c[(i + j) % n];
+            *at = i + j < n ? dpi_modulus_add(m, *at, product)
+                            : dpi_modulus_subtract(m, *at, product);
+        }
+}
+
+static dpi_ntt *made(size_t n, uint64_t q, const dpi_ntt_kernel *kernel)
+{
+    dp_error err = {0};
+    dpi_ntt *t;
+    assert_ok(dpi_ntt_new(n, q, kernel, &t, &err), err.text);
+    return t;
+}
+
+/* a becomes a b by the transform. */
+static void by_transform(const dpi_ntt *t)
+{
+    dpi_ntt_forward(t, a);
+    dpi_ntt_forward(t, b);
+    t->kernel->multiply(t, a, b, a);
+    dpi_ntt_inverse(t, a);
+}
+
+static void check_products(const dpi_ntt_kernel *kernel)
+{
+    uint64_t seed = 7;
+    for (size_t n = 2; n <= 512; n *= 2)
+        for (int bits = 50; bits > 12; bits -= 9) {
+            uint64_t q = dpi_modulus_find(bits, 2 * n, 0);
+            dpi_ntt *t = made(n, q, kernel);
+            for (int i = 0; i < 4; i++) {
+                fill(a, n, q, &seed);
+                fill(b, n, q, &seed);
+                for (size_t j = 0; i == 3 && j < n; j++)
+                    a[j] = b[j] = q - 1;
+                schoolbook(&t->m, n);
+                by_transform(t);
+                assert_memory_equal(a, c, n * sizeof *a);
+            }
+            dpi_ntt_free(t);
+        }
+}
+
+static void products_are_those_of_the_schoolbook(void **state)
+{
+    (void)state;
+    check_products(&dpi_ntt_portable);
+    if (dpi_ntt_ifma.runs_here())
+        check_products(&dpi_ntt_ifma);
+}
+
+/* Place j is the value at zeta^(2 rev(j) + 1). */
+static void places_are_values_at_odd_powers(void **state)
+{
+    (void)state;
+    enum { N = 64, LOG = 6 };
+    uint64_t q = dpi_modulus_find(50, 2 * N, 0), seed = 3;
+    dpi_ntt *t = made(N, q, NULL);
+    fill(a, N, q, &seed);
+    memcpy(b, a, sizeof b);
+    dpi_ntt_forward(t, a);
+    for (size_t j = 0; j < N; j++) {
+        size_t reversed = 0;
+        for (int i = 0; i < LOG; i++)
+            reversed |= (j >> i & 1) << (LOG - 1 - i);
+        uint64_t at = dpi_modulus_power(&t->m, dpi_modulus_root(&t->m, N), 2 * reversed + 1);
+        uint64_t value = 0;
+        for (size_t i = N; i-- > 0;)
+            value = dpi_modulus_add(&t->m, dpi_modulus_multiply(&t->m, value, at), b[i]);
+        assert_int_equal(a[j], value);
+    }
+    dpi_ntt_free(t);
+}
+
+static void transforms_of_serving_size_multiply(void **state)
+{
+    (void)state;
+    uint64_t seed = 11;
+    for (size_t n = 4096; n <= MOST; n *= 2) {
+        uint64_t q = dpi_modulus_find(50, 2 * n, 0);
+        dpi_ntt *t = made(n, q, NULL);
+        fill(a, n, q, &seed);
+        memset(b, 0, sizeof b);
+        /* Three powers of X, so that the schoolbook is short. */
+        b[0] = 5;
+        b[n / 2 + 1] = q - 3;
+        b[n - 1] = 77;
+        for (size_t i = 0; i < n; i++) {
+            uint64_t sum = dpi_modulus_multiply(&t->m, 5, a[i]);
+            for (size_t k = 0; k < 2; k++) {
+                size_t shift = k == 0 ? n / 2 + 1 : n - 1;
+                uint64_t p = dpi_modulus_multiply(&t->m, b[shift], a[(i + n - shift) % n]);
+                sum = i < shift ? dpi_modulus_subtract(&t->m, sum, p)
+                                : dpi_modulus_add(&t->m, sum, p);
+            }
+            c[i] = sum;
+        }
+        by_transform(t);
+        assert_memory_equal(a, c, n * sizeof *a);
+        dpi_ntt_free(t);
+    }
+}
+
+/* Extremes, and numbers scattered as well. */
+static void fill_case(uint64_t *x, size_t n, uint64_t q, int kind, uint64_t *seed)
+{
+    fill(x, n, q, seed);
+    for (size_t j = 0; kind < 3 && j < n; j++)
+        x[j] = kind == 0 ? q - 1 : kind == 1 ? 0 : j % 2 * (q - 1);
+}
+
+static void kernels_agree_bit_for_bit(void **state)
+{
+    (void)state;
+    if (!dpi_ntt_ifma.runs_here())
+        skip();
+    uint64_t seed = 13;
+    for (size_t n = 16; n <= MOST; n *= 2)
+        for (int bits = 50; bits >= 20; bits -= 6) {
+            uint64_t q = dpi_modulus_find(bits, 2 * n, 1);
+            dpi_ntt *plain = made(n, q, &dpi_ntt_portable), *fast = made(n, q, &dpi_ntt_ifma);
+            assert_ptr_equal(fast->kernel, &dpi_ntt_ifma);
+            for (int kind = 0; kind < 5; kind++) {
+                fill_case(a, n, q, kind, &seed);
+                fill(b, n, q, &seed);
+                memcpy(c, a, sizeof c);
+                memcpy(d, b, sizeof d);
+                plain->kernel->multiply_add(plain, a, b, b);
+                fast->kernel->multiply_add(fast, c, d, d);
+                assert_memory_equal(b, d, n * sizeof *b);
+                dpi_ntt_forward(plain, a);
+                dpi_ntt_forward(fast, c);
+                assert_memory_equal(a, c, n * sizeof *a);
+                plain->kernel->multiply(plain, a, b, a);
+                fast->kernel->multiply(fast, c, d, c);
+                assert_memory_equal(a, c, n * sizeof *a);
+                dpi_ntt_inverse(plain, a);
+                dpi_ntt_inverse(fast, c);
+                assert_memory_equal(a, c, n * sizeof *a);
+            }
+            dpi_ntt_free(plain);
+            dpi_ntt_free(fast);
+        }
+}
+
+static bool nowhere(void)
+{
+    return false;
+}
+
+static void wrong_sizes_and_moduli_are_refused(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dpi_ntt *t;
+    assert_fails(dpi_ntt_new(24, 12289, NULL, &t, &err), DP_EINVAL, &err, "not 24");
+    assert_null(t);
+    assert_fails(dpi_ntt_new(1, 12289, NULL, &t, &err), DP_EINVAL, &err, "not 1");
+    assert_fails(dpi_ntt_new((size_t)1 << 18, 12289, NULL, &t, &err), DP_EINVAL, &err, "places");
+    assert_fails(dpi_ntt_new(4096, 12289, NULL, &t, &err), DP_EINVAL, &err, "1 mod 8192");
+    assert_fails(dpi_ntt_new(2, 12285, NULL, &t, &err), DP_EINVAL, &err, "a prime");
+    const dpi_ntt_kernel none = {.name = "none", .runs_here = nowhere, .least_n = 2};
+    assert_fails(dpi_ntt_new(4096, 40961, &none, &t, &err), DP_EUNSUPPORTED, &err, "none");
+    dpi_ntt_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_are_those_of_the_schoolbook),
+        cmocka_unit_test(places_are_values_at_odd_powers),
+        cmocka_unit_test(transforms_of_serving_size_multiply),
+        cmocka_unit_test(kernels_agree_bit_for_bit),
+        cmocka_unit_test(wrong_sizes_and_moduli_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
