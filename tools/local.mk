@@ -3,7 +3,7 @@ dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/
   %D%/check-version tests/base/check-arithmetic \
   tests/tools/check-bounds tests/tools/check-tacit tests/tools/check-ledger tests/tools/check-fit
 TESTS += $(dist_check_SCRIPTS)
-EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/read-fit.py %D%/run-test tests/symbols.txt
+EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/read-fit.py %D%/run-test tests/symbols.txt tests/symbols-serve.txt
 
 # The command, its manual and its completion in bash.
 bin_PROGRAMS += tacit

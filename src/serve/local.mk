@@ -8,7 +8,9 @@ noinst_LTLIBRARIES += libtacit-serve-core.la
 libtacit_serve_la_SOURCES =
 libtacit_serve_la_LIBADD = $(libtacit_serve_convenience) libtacit-base.la libtacit.la $(SERVE_LIBS) \
   $(SODIUM_LIBS)
-libtacit_serve_la_LDFLAGS = -version-info $(TACIT_VERSION_INFO) -no-undefined
+# Its copy of src/base is not exported: programs have that of libtacit.
+libtacit_serve_la_LDFLAGS = -version-info $(TACIT_VERSION_INFO) -no-undefined \
+  -Wl,--exclude-libs,libtacit-base.a
 libtacit_serve_core_la_SOURCES =
 libtacit_serve_core_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) $(GMP_CFLAGS) $(PROTOBUF_C_CFLAGS)
 pkgconfig_DATA += tacit-serve.pc

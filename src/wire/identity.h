@@ -1,0 +1,31 @@
+/* Identities and fingerprints inside the library; tacit/serve.h has the public calls. */
+#ifndef DPI_WIRE_IDENTITY_H
+#define DPI_WIRE_IDENTITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <openssl/ssl.h>
+#include <tacit/serve.h>
+
+enum {
+    DPI_FINGERPRINT = 32,                               /* bytes */
+    DPI_FINGERPRINT_TEXT = 6 + 2 * DPI_FINGERPRINT + 1, /* "tacit:", digits, the final zero */
+};
+
+struct dp_identity {
+    EVP_PKEY *key;
+    X509 *certificate;
+    unsigned char fingerprint[DPI_FINGERPRINT];
+    char text[DPI_FINGERPRINT_TEXT];
+};
+
+/* The fingerprint of a certificate's public key; false when memory is out. */
+bool dpi_fingerprint_of(const X509 *certificate, unsigned char to[DPI_FINGERPRINT]);
+
+/* As text, and back from n characters; false when they are none. */
+void dpi_fingerprint_write(const unsigned char from[DPI_FINGERPRINT],
+                           char to[DPI_FINGERPRINT_TEXT]);
+bool dpi_fingerprint_read(const char *text, size_t n, unsigned char to[DPI_FINGERPRINT]);
+
+#endif

@@ -1,0 +1,89 @@
+/* Pinned peers. */
+#include "wire/peers.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <openssl/crypto.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "wire/lines.h"
+
+size_t dpi_peers_find(const dpi_peers *peers, const unsigned char fingerprint[DPI_FINGERPRINT])
+{
+    size_t found = peers->n;
+    for (size_t i = 0; i < peers->n; i++) {
+        size_t same = CRYPTO_memcmp(peers->list[i].fingerprint, fingerprint, DPI_FINGERPRINT) == 0;
+        found ^= (found ^ i) & ((size_t)0 - same);
+    }
+    return found;
+}
+
+const char *dpi_peer_read(char *text, const dpi_peer *list, size_t n, dpi_peer *peer)
+{
+    char *name = text;
+    const char *fingerprint = dpi_lines_word(&name);
+    if (!dpi_fingerprint_read(fingerprint, strlen(fingerprint), peer->fingerprint))
+        return "a fingerprint is tacit: and 64 hexadecimal digits, as tacit keys show prints it";
+    if (name[0] == 0)
+        return "a name must follow the fingerprint";
+    if (dpi_name_fault(name) != NULL)
+        return "a name must not be longer than 200 bytes";
+    for (size_t i = 0; i < n; i++) {
+        if (memcmp(list[i].fingerprint, peer->fingerprint, DPI_FINGERPRINT) == 0)
+            return "this fingerprint has a name already";
+        if (strcmp(list[i].name, name) == 0)
+            return "this name has a fingerprint already";
+    }
+    memcpy(peer->name, name, strlen(name) + 1);
+    return NULL;
+}
+
+dp_status dpi_peers_parse(const char *text, size_t n, const char *file, dpi_peers *peers,
+                          dp_error *err)
+{
+    *peers = (dpi_peers){0};
+    dpi_lines *l = dpi_alloc(1, sizeof *l);
+    dpi_peer *list = dpi_alloc(DPI_MOST_PEERS, sizeof *list);
+    dp_status status = l == NULL || list == NULL ? dpi_fail_nomem(err) : DP_OK;
+    if (status == DP_OK)
+        *l = (dpi_lines){.at = text, .n = n, .file = file};
+    size_t count = 0;
+    for (bool there = true; status == DP_OK && there;) {
+        status = dpi_lines_next(l, &there, err);
+        if (status != DP_OK || !there)
+            break;
+        const char *fault = count == DPI_MOST_PEERS
+                                ? "there are more than 4096 of them"
+                                : dpi_peer_read(l->line, list, count, &list[count]);
+        if (fault != NULL)
+            status = dpi_lines_fail(l, err, fault, NULL);
+        count++;
+    }
+    dpi_free(l);
+    if (status != DP_OK) {
+        dpi_free(list);
+        return status;
+    }
+    *peers = (dpi_peers){.list = list, .n = count};
+    return DP_OK;
+}
+
+dp_status dpi_peers_load(const char *path, dpi_peers *peers, dp_error *err)
+{
+    *peers = (dpi_peers){0};
+    char *text;
+    size_t n;
+    dp_status status = dpi_lines_file(path, &text, &n, err);
+    if (status == DP_OK)
+        status = dpi_peers_parse(text, n, path, peers, err);
+    dpi_free(text);
+    return status;
+}
+
+void dpi_peers_free(dpi_peers *peers)
+{
+    dpi_free(peers->list);
+    *peers = (dpi_peers){0};
+}
