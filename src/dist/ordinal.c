@@ -13,8 +13,8 @@
  *
  * Far from the cutpoints low and high round to one number, which has no mass.  high - low is hence
  * taken of the cutpoints themselves, before the predictor is taken off them.  Of w = high - low and
- * b = -t, t > 10^4, log Phi(b) - log Phi(b - w) is t w + w^2 / 2 + log(1 + w / t) but for a share of
- * 2 / t^4, by the first two terms of Mills' ratio.
+ * b = -t, t > 10^4, log Phi(b) - log Phi(b - w) is t w + w^2 / 2 + log(1 + w / t), by the first two
+ * terms of Mills' ratio, but for a share of 2 / t^4.
  *
  * y is one number (of each record) and picks one of K log chances, so it must lie in the support
  * before the graph runs, which the binding of index columns checks.  Cutpoints that do not increase
@@ -121,22 +121,10 @@ static dpi_id some(dpi_graph *g, dpi_id cut, size_t from, size_t count)
     return dpi_apply(g, &dpi_op_slice, cut, DPI_NONE, &(dpi_attr){.number = from, .rows = count});
 }
 
-/* A scalar, or one that is repeated. */
-static bool is_one_number(const dpi_graph *g, dpi_id a)
-{
-    const dpi_node *node = dpi_get(g, a);
-    if (node->op == &dpi_op_expand || node->op == &dpi_op_spread)
-        node = dpi_get(g, node->in[0]);
-    return node->shape.n_dims == 0;
-}
-
 /* The differences of neighbours, of what one number is taken off where the argument is such. */
 static dpi_id widths(dpi_graph *g, dpi_id cut, size_t n)
 {
-    const dpi_node *node = dpi_get(g, cut);
-    if (node->op == &dpi_op_sub && dpi_get(g, node->in[0])->shape.n_dims > 0 &&
-        is_one_number(g, node->in[1]))
-        cut = node->in[0];
+    cut = dpi_unshifted(g, cut);
     return dpi_sub(g, some(g, cut, 1, n - 1), some(g, cut, 0, n - 1));
 }
 

@@ -184,3 +184,12 @@ const dpi_op dpi_op_neg = {.id = DPI_OP_neg,
                            .backward = neg_backward,
                            .flops = dpi_flops_cheap,
                            .simplify = neg_simplify};
+
+dpi_id dpi_unshifted(const dpi_graph *g, dpi_id value)
+{
+    const dpi_node *node = dpi_get(g, value);
+    if (node->op != &dpi_op_sub || dpi_get(g, dpi_expanded(g, node->in[1]))->shape.n_dims > 0 ||
+        dpi_get(g, node->in[0])->shape.n_dims != node->shape.n_dims)
+        return value;
+    return node->in[0];
+}

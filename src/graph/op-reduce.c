@@ -94,3 +94,9 @@ const dpi_op dpi_op_sum_records = {.id = DPI_OP_sum_records,
                                    .backward = sum_records_backward,
                                    .flops = dpi_flops_cheap,
                                    .over_records = true};
+
+dpi_id dpi_expanded(const dpi_graph *g, dpi_id value)
+{
+    const dpi_node *node = dpi_get(g, value);
+    return node->op == &dpi_op_expand ? node->in[0] : value;
+}

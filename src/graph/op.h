@@ -105,6 +105,11 @@ dpi_id dpi_sum(dpi_graph *g, dpi_id a); /* over all dimensions, not over records
 dpi_id dpi_sum_to(dpi_graph *g, dpi_id a, dpi_shape shape);
 dpi_id dpi_expand(dpi_graph *g, dpi_id a, dpi_shape shape);
 
+/* What is repeated to make the value, or the value; and a where it is a - b with one number b for
+ * all numbers of a, or the value: numbers of either differ by the same. */
+dpi_id dpi_expanded(const dpi_graph *g, dpi_id value);
+dpi_id dpi_unshifted(const dpi_graph *g, dpi_id value);
+
 /* y, of one dimension less, repeated over the last dimension of a so that it fits a. */
 dpi_id dpi_spread_over(dpi_graph *g, dpi_id y, dpi_id a);
 
