@@ -3,8 +3,8 @@
  *   0  magic "TcW"    4  kind      8  layer   12  length of the payload
  *   3  version        6  zero     16  sequence number in its direction   24  session, 16 bytes
  *
- * Numbers have their little end first.  Both sides know which frame comes next: a header is not read
- * for what to do but compared with what must come. */
+ * Numbers have their little end first.  Both sides know which frame comes next: a header is not
+ * read for what to do but compared with what must come. */
 #ifndef DPI_WIRE_FRAME_H
 #define DPI_WIRE_FRAME_H
 

@@ -1,8 +1,8 @@
 /* How a session opens: who the other side is, then the hello.
  *
- * In TLS 1.3 a client has finished before the server has looked at its certificate, so that it would
- * send its first frame to a server that may turn it away, and might find a reset connection where
- * the reason should be.  So the server sends a first, empty frame once it has looked, and the
+ * In TLS 1.3 a client has finished before the server has looked at its certificate, so that it
+ * would send its first frame to a server that may turn it away, and might find a reset connection
+ * where the reason should be.  So the server sends a first, empty frame once it has looked, and the
  * client's session is open when it has read it. */
 #define _XOPEN_SOURCE 700
 #include <string.h>
@@ -127,7 +127,8 @@ int dpi_wire_after(dpi_wire_session *s, int result)
 /* The exporter's label for the session's id. */
 static const char id_label[] = "EXPORTER-tacit-session";
 
-/* Both fingerprints, client first: the exporter's secret does not cover the client's certificate. */
+/* With both fingerprints, client first: the exporter's secret does not cover the client's
+ * certificate. */
 dp_status dpi_wire_export(dpi_wire_session *s, const char *label, unsigned char *bytes, size_t n)
 {
     unsigned char both[2 * DPI_FINGERPRINT];

@@ -1,9 +1,9 @@
 /* Ed25519 keys with self-signed certificates.
  *
- * The certificate is only the envelope in which TLS carries the public key: its name, its number and
- * its dates say nothing and nobody checks them.  The file is two PEM blocks, key and certificate; it
- * is written under a name that did not exist, and read through a descriptor whose owner and mode
- * have been checked, so that no other file can take its place in between. */
+ * The certificate is only the envelope in which TLS carries the public key: its name, its number
+ * and its dates say nothing and nobody checks them.  The file is two PEM blocks, key and
+ * certificate; it is written under a name that did not exist, and read through a descriptor whose
+ * owner and mode have been checked, so that no other file can take its place in between. */
 #define _XOPEN_SOURCE 700
 #include "wire/identity.h"
 

@@ -28,7 +28,8 @@ char *dpi_lines_word(char **text);
 dp_status dpi_lines_fail(const dpi_lines *l, dp_error *err, const char *what, const char *shown);
 
 /* All of a file, at most DPI_MOST_TEXT bytes, which nobody but its owner may write: what it allows
- * is its owner's word.  *bytes [out] freed by dpi_free.  DP_EIO, DP_EPRIVACY, DP_EDATA, DP_ENOMEM. */
+ * is its owner's word.  *bytes [out] freed by dpi_free.  DP_EIO, DP_EPRIVACY, DP_EDATA,
+ * DP_ENOMEM. */
 dp_status dpi_lines_file(const char *path, char **bytes, size_t *n, dp_error *err) DP_MUST_CHECK;
 
 #endif

@@ -74,8 +74,8 @@ static void drop(dpi_wire_listener *l, size_t i, uint64_t *count)
     ++*count;
 }
 
-/* Goes on with the handshakes that can, and drops the others that are late: a handshake that has all
- * it needs is not late because nobody called for long.  The first that is open, or NULL. */
+/* Goes on with the handshakes that can, and drops the others that are late: a handshake that has
+ * all it needs is not late because nobody called for long.  The first that is open, or NULL. */
 static dpi_wire_session *go_on(dpi_wire_listener *l)
 {
     for (size_t i = 0; i < l->n;) {

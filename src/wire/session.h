@@ -1,5 +1,5 @@
-/* A session: TLS 1.3 between two processes that have pinned each other's fingerprints, and frames of
- * known sizes over it.  doc/design/wire.md says what it protects.
+/* A session: TLS 1.3 between two processes that have pinned each other's fingerprints, and frames
+ * of known sizes over it.  doc/design/wire.md says what it protects.
  *
  * The first error stays: later calls give it again and do nothing, and the connection is closed, of
  * which the other side learns no more.  A session is used by one thread at a time. */
@@ -66,8 +66,8 @@ typedef struct dpi_wire_traffic {
 dpi_wire_traffic dpi_wire_counts(const dpi_wire_session *s);
 
 /* One frame each, of a kind at or above DPI_FRAME_OWN and just n bytes, at most the session's
- * longest.  What is received is wiped when it is not all there.  DP_EREFUSED with the reason's words
- * (receive, in the opening); DP_EPEER; DP_ETIMEOUT; DP_EINVAL. */
+ * longest.  What is received is wiped when it is not all there.  DP_EREFUSED with the reason's
+ * words (receive, in the opening); DP_EPEER; DP_ETIMEOUT; DP_EINVAL. */
 dp_status dpi_wire_send(dpi_wire_session *s, uint16_t kind, uint32_t layer, const void *bytes,
                         size_t n, uint32_t within) DP_MUST_CHECK;
 dp_status dpi_wire_receive(dpi_wire_session *s, uint16_t kind, uint32_t layer, void *bytes,

@@ -1,9 +1,9 @@
-/* Moving frames: each is a small machine that goes on whenever its socket can, so that any number of
- * them go on at once in one thread.
+/* Moving frames: each is a small machine that goes on whenever its socket can, so that any number
+ * of them go on at once in one thread.
  *
- * A side that sends much before it reads blocks when the other does the same and the buffers between
- * them are full; moved together, both directions drain.  After each step a frame waits for what TLS
- * wants next, which is not always the frame's own direction. */
+ * A side that sends much before it reads blocks when the other does the same and the buffers
+ * between them are full; moved together, both directions drain.  After each step a frame waits for
+ * what TLS wants next, which is not always the frame's own direction. */
 #define _XOPEN_SOURCE 700
 #include <string.h>
 #include <sys/socket.h>

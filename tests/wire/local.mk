@@ -1,10 +1,16 @@
 TEST_WIRE = libcheck.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 wire_pair = %D%/pair.c %D%/pair.h
 wire_flags = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
-UNIT_TESTS += %D%/t-identity %D%/t-session
+UNIT_TESTS += %D%/t-hostile %D%/t-identity %D%/t-listener %D%/t-session
+%C%_t_hostile_SOURCES = %D%/t-hostile.c $(wire_pair)
+%C%_t_hostile_CPPFLAGS = $(wire_flags)
+%C%_t_hostile_LDADD = $(TEST_WIRE)
 %C%_t_identity_SOURCES = %D%/t-identity.c $(wire_pair)
 %C%_t_identity_CPPFLAGS = $(wire_flags)
 %C%_t_identity_LDADD = $(TEST_WIRE)
+%C%_t_listener_SOURCES = %D%/t-listener.c $(wire_pair)
+%C%_t_listener_CPPFLAGS = $(wire_flags)
+%C%_t_listener_LDADD = $(TEST_WIRE)
 %C%_t_session_SOURCES = %D%/t-session.c $(wire_pair)
 %C%_t_session_CPPFLAGS = $(wire_flags)
 %C%_t_session_LDADD = $(TEST_WIRE)
