@@ -43,16 +43,17 @@ static dpi_value process(dpi_formula_walk *k, dpi_value basis, const char *name,
                                   .prior = dpi_prior_make("inverse_gamma", 3, 1, 0),
                                   .unit = 1};
     const dpi_value s = dpi_walk_parameter(k, &sd), l = dpi_walk_parameter(k, &length);
-    const dpi_prior standard = dpi_prior_make("normal", 0, 1, 0);
-    const dpi_value z = dpi_write_sample(w, NULL, dpi_walk_joined(k, "zgp_", name, ""), n,
-                                         dpi_write_prior(w, &standard));
     /* sqrt(S) = sd (2 pi)^(1/4) sqrt(l) e^(-l^2 w^2 / 4) */
     const dpi_value fall = DPI_WRITE1(
         w, dp_exp,
         DPI_WRITE2(w, dp_mul, DPI_WRITE1(w, dp_square, l), dpi_write_constant(w, n, squares)));
     const dpi_value size =
         dpi_write_scaled(w, pow(2 * pi, .25), DPI_WRITE2(w, dp_mul, s, DPI_WRITE1(w, dp_sqrt, l)));
-    return dpi_write_dot(w, n, basis, DPI_WRITE2(w, dp_mul, DPI_WRITE2(w, dp_mul, size, fall), z));
+    const dpi_value scale = dpi_write_let(w, "scale", DPI_WRITE2(w, dp_mul, size, fall));
+    const dpi_prior standard = dpi_prior_make("normal", 0, 1, 0);
+    const dpi_value z = dpi_write_sample(w, NULL, dpi_walk_joined(k, "zgp_", name, ""), n,
+                                         dpi_write_prior(w, &standard));
+    return dpi_write_dot(w, n, basis, DPI_WRITE2(w, dp_mul, scale, z));
 }
 
 /* slope * line + wiggle . psi, with wiggle_j ~ N(0, sd): what dp_smooth makes, of columns that the

@@ -193,3 +193,8 @@ dpi_id dpi_unshifted(const dpi_graph *g, dpi_id value)
         return value;
     return node->in[0];
 }
+
+bool dpi_is_product(const dpi_node *node)
+{
+    return node->op == &dpi_op_mul;
+}

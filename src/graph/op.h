@@ -77,6 +77,9 @@ bool dpi_is_late(const dpi_node *node);   /* an input that is set after all reco
 bool dpi_is_column(const dpi_node *node); /* read from a column of its name */
 bool dpi_is_groups(const dpi_node *node); /* a column of group numbers below attr.number */
 
+/* Whether a node is a b, elementwise. */
+bool dpi_is_product(const dpi_node *node);
+
 /* How many numbers a node adds up in logarithms, log sum_j e^(a_j); 0 for any other node. */
 size_t dpi_log_summed(const dpi_node *node);
 

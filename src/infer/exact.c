@@ -12,15 +12,16 @@
 #include "infer/exact.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "infer/answer.h"
+#include "infer/exact-words.h"
 #include "infer/hmc.h"
 #include "infer/mode.h"
 #include "infer/posterior.h"
 #include "infer/prior.h"
+#include "infer/recorded.h"
 #include "model/loose.h"
 #include "num/linalg.h"
 #include "num/matrix.h"
@@ -32,8 +33,7 @@ enum {
     STEPS = 500,
     MOST_NUMBERS = 1000, /* of latents, unless the method is asked for */
     ATTEMPTS = 3,
-    HALVES = 12, /* of the way from a start to 0 */
-    WORDS = 320
+    HALVES = 12 /* of the way from a start to 0 */
 };
 static const double most_work = 1e7; /* numbers of latents times records, likewise */
 
@@ -43,11 +43,6 @@ static const double reach = 2, lower = 10, jitter = 0.5;
 
 /* Curvature in units of its own diagonal that a direction has at least. */
 static const double least = 1e-3;
-
-static const double most_r_hat = 1.05, most_divergent = 0.01;
-
-/* Effective draws, of which a mean is off by a tenth of a standard deviation. */
-static const double least_ess = 100;
 
 static const struct {
     size_t warmup;
@@ -60,6 +55,7 @@ typedef struct exact {
     dpi_posterior posterior;
     dpi_objective plain;       /* of points, nothing loose: of the answer */
     double **loose;            /* [sites of the model]: see dpi_objective_spec */
+    dpi_recorded *told;        /* likewise */
     dpi_evaluator *evaluators; /* [n_evaluators] */
     size_t n_evaluators, d;
     dpi_target *targets;
@@ -132,7 +128,7 @@ static void free_posterior(exact *a)
 static dp_status make_posterior(exact *a, size_t most, dp_error *err)
 {
     dp_status status = dpi_posterior_init(&a->posterior, a->spec->model, a->spec->data,
-                                          (const double *const *)a->loose, err);
+                                          (const double *const *)a->loose, a->told, err);
     return status == DP_OK ? make_evaluators(a, most, err) : status;
 }
 
@@ -154,7 +150,8 @@ static dp_status begin(exact *a, dp_error *err)
     a->evaluators = dpi_arena_alloc(&a->arena, CHAINS, sizeof *a->evaluators);
     a->targets = dpi_arena_alloc(&a->arena, CHAINS, sizeof *a->targets);
     a->loose = dpi_arena_alloc(&a->arena, model->n_sites + 1, sizeof *a->loose);
-    if (a->evaluators == NULL || a->targets == NULL || a->loose == NULL)
+    a->told = dpi_arena_alloc(&a->arena, model->n_sites + 1, sizeof *a->told);
+    if (a->evaluators == NULL || a->targets == NULL || a->loose == NULL || a->told == NULL)
         return dpi_fail_nomem(err);
     for (size_t s = 0; s < model->n_sites; s++)
         if (dpi_may_loosen(model, &model->sites[s]) && !loosen_all(a, s))
@@ -269,8 +266,12 @@ static dp_status tie(exact *a, dp_error *err)
     size_t threads = a->spec->opts->threads > 1 ? a->spec->opts->threads : 1, d = a->d;
     size_t most = threads < CHAINS ? threads : CHAINS;
     const dpi_block *b = a->posterior.objective.blocks;
-    for (size_t c = 0; c < CHAINS; c++)
+    dp_status status = dpi_recorded_find(a->evaluators, model, a->top[a->best], a->square[0],
+                                         &a->arena, a->told, err);
+    for (size_t c = 0; c < CHAINS && status == DP_OK; c++) {
         dpi_evaluator_tie(a->evaluators, a->top[c], a->from + c * d);
+        status = dpi_recorded_place(a->evaluators, model, a->told, a->top[c], err);
+    }
     for (size_t s = 0; s < model->n_sites; s++) {
         for (size_t i = 0; a->loose[s] != NULL && i < b->size; i++)
             if (a->square[0][(b->offset + i) * (d + 1)] > told) {
@@ -281,7 +282,8 @@ static dp_status tie(exact *a, dp_error *err)
         b += model->sites[s].kind == DPI_LATENT;
     }
     free_posterior(a);
-    dp_status status = most > 1 ? dpi_pool_new(most, &a->pool, err) : DP_OK;
+    if (status == DP_OK && most > 1)
+        status = dpi_pool_new(most, &a->pool, err);
     return status == DP_OK ? make_posterior(a, most, err) : status;
 }
 
@@ -317,6 +319,7 @@ static dp_status find_coordinates(exact *a, dp_error *err)
 {
     const double *top = a->top[a->best];
     unit_spread(a);
+    dpi_recorded_spread(a->evaluators, top, a->spread);
     (void)dpi_curvature(a->targets, top, a->spread, a->room, a->square[0]);
     dp_status status = tie(a, err);
     if (status != DP_OK)
@@ -363,18 +366,6 @@ static void start_chains(exact *a)
     }
 }
 
-/* Fewer draws than that are asked for have no more to give. */
-static double least_ess_of(const exact *a)
-{
-    return fmin(least_ess, (double)a->n_draws / 4);
-}
-
-static bool is_good(const exact *a)
-{
-    return a->report.r_hat < most_r_hat && a->report.ess >= least_ess_of(a) &&
-           (double)a->report.divergent <= most_divergent * (double)a->n_draws;
-}
-
 static dp_status draw(exact *a, dp_error *err)
 {
     dp_status status = DP_OK;
@@ -391,7 +382,7 @@ static dp_status draw(exact *a, dp_error *err)
                                 .twins = a->targets + 1,
                                 .n_twins = a->n_evaluators - 1};
         status = dpi_hmc(a->targets, &o, a->rng, a->theta, &a->report, err);
-        if (status != DP_OK || is_good(a))
+        if (status != DP_OK || dpi_exact_is_good(&a->report, a->n_draws))
             break;
         for (size_t c = 0; c < CHAINS; c++) /* where they have come to */
             memcpy(a->from + c * a->d, a->theta + ((c + 1) * o.draws - 1) * a->d,
@@ -404,41 +395,9 @@ static dp_status draw(exact *a, dp_error *err)
 
 /* ---- the fit ---- */
 
-static void say_sampling(const exact *a, dp_diagnostic *to, char words[WORDS])
-{
-    bool few = a->report.ess < least_ess_of(a), bad = !(a->report.r_hat < most_r_hat) || few;
-    (void)snprintf(words, WORDS,
-                   bad && few && a->report.r_hat < most_r_hat
-                       ? "the posterior's chains move slowly (R-hat %.3f, %.0f effective draws): "
-                         "means are off by chance; ask for more draws, or write the model so that "
-                         "latents do not stand for one another"
-                   : bad ? "the posterior's chains disagree (R-hat %.3f, %.0f effective draws); it "
-                           "may have several modes, or a prior with a sharp funnel"
-                         : "the posterior's chains agree (R-hat %.3f, %.0f effective draws)",
-                   a->report.r_hat, a->report.ess);
-    *to = (dp_diagnostic){.name = "sampling",
-                          .value = a->report.r_hat,
-                          .limit = most_r_hat,
-                          .bad = bad,
-                          .words = words};
-}
-
-static void say_divergent(const exact *a, dp_diagnostic *to, char words[WORDS])
-{
-    double share = (double)a->report.divergent / (double)a->n_draws;
-    bool bad = share > most_divergent;
-    (void)snprintf(words, WORDS,
-                   bad ? "%.1f %% of trajectories left the density: places where it is narrow may "
-                         "be missing; give scales priors that keep them from 0"
-                       : "%.1f %% of trajectories left the density",
-                   100 * share);
-    *to = (dp_diagnostic){
-        .name = "divergences", .value = share, .limit = most_divergent, .bad = bad, .words = words};
-}
-
 static dp_status make_fit(exact *a, dp_fit **fit, dp_error *err)
 {
-    char words[2][WORDS];
+    char words[2][DPI_EXACT_WORDS];
     dp_diagnostic list[2];
     const dp_privacy privacy = {.why_not = "fitted without privacy",
                                 .adjacency = "add or remove one record",
@@ -459,8 +418,7 @@ static dp_status make_fit(exact *a, dp_fit **fit, dp_error *err)
                          .guide = guide,
                          .arena = &a->arena};
     dpi_answer_guide(&answer, guide);
-    say_sampling(a, &list[0], words[0]);
-    say_divergent(a, &list[1], words[1]);
+    dpi_exact_say(&a->report, a->n_draws, list, words);
     return dpi_answer_fit(&answer, &parts, fit, err);
 }
 

@@ -9,6 +9,7 @@ libtacit_core_la_SOURCES += \
   %D%/drift.c %D%/drift.h \
   %D%/excess.c %D%/excess.h \
   %D%/exact.c %D%/exact.h \
+  %D%/exact-words.c %D%/exact-words.h \
   %D%/hmc.c %D%/hmc.h \
   %D%/infer.c \
   %D%/laplace.c %D%/laplace.h \
@@ -28,6 +29,7 @@ libtacit_core_la_SOURCES += \
   %D%/psi.c %D%/psi.h \
   %D%/view.c %D%/view.h \
   %D%/plan.c %D%/plan.h %D%/plan-print.c \
+  %D%/recorded.c %D%/recorded.h \
   %D%/rounds.c %D%/rounds.h \
   %D%/rows.c %D%/rows.h \
   %D%/scaling.c %D%/scaling.h \

@@ -133,8 +133,7 @@ static dp_status make_run(dpi_evaluator *e, dp_error *err)
 {
     const dpi_posterior *p = e->of;
     const dpi_objective *o = &p->objective;
-    dpi_id *wanted =
-        dpi_arena_alloc(&e->arena, 2 * o->n_blocks + 2 * p->n_parts + 2, sizeof *wanted);
+    dpi_id *wanted = dpi_arena_alloc(&e->arena, 4 * o->n_blocks + p->n_parts + 2, sizeof *wanted);
     size_t n = 0;
     if (wanted == NULL)
         return dpi_fail_nomem(err);
@@ -147,6 +146,8 @@ static dp_status make_run(dpi_evaluator *e, dp_error *err)
             wanted[n++] = p->gradient[b];
         if (p->loose[b])
             wanted[n++] = o->latents[b].value;
+        if (o->latents[b].scale != DPI_NONE)
+            wanted[n++] = o->latents[b].scale;
     }
     for (size_t k = 0; k < p->n_parts; k++)
         wanted[n++] = p->feed[k];
@@ -236,6 +237,13 @@ void dpi_evaluator_tie(dpi_evaluator *e, const double *z, double *tied)
                          tied + o->blocks[k].offset);
 }
 
+void dpi_evaluator_scale(dpi_evaluator *e, const double *z, size_t block, double *scale)
+{
+    const dpi_objective *o = &e->of->objective;
+    place(e, z);
+    dpi_run_read(e->run, o->latents[block].scale, 0, o->blocks[block].size, scale);
+}
+
 double dpi_evaluate(dpi_evaluator *e, const double *z, double *gradient)
 {
     const dpi_posterior *p = e->of;
@@ -269,7 +277,7 @@ dpi_target dpi_evaluator_target(dpi_evaluator *e)
 
 /* A block is a latent, in the order of the model. */
 static dp_status list_loose(dpi_posterior *p, const dp_model *model, const double *const *loose,
-                            dp_error *err)
+                            const dpi_recorded *told, dp_error *err)
 {
     size_t n = 0;
     p->loose = dpi_arena_alloc(&p->arena, p->objective.n_blocks, sizeof *p->loose);
@@ -277,15 +285,15 @@ static dp_status list_loose(dpi_posterior *p, const dp_model *model, const doubl
         return dpi_fail_nomem(err);
     for (size_t s = 0; s < model->n_sites; s++)
         if (model->sites[s].kind == DPI_LATENT)
-            p->loose[n++] = loose[s] != NULL;
+            p->loose[n++] = loose[s] != NULL || (told != NULL && told[s].precision != NULL);
     return DP_OK;
 }
 
 dp_status dpi_posterior_init(dpi_posterior *p, const dp_model *model, const dp_dataset *data,
-                             const double *const *loose, dp_error *err)
+                             const double *const *loose, const dpi_recorded *told, dp_error *err)
 {
     const dpi_objective_spec spec = {
-        .model = model, .cut = DP_FORM_LATENTS, .points = true, .loose = loose};
+        .model = model, .cut = DP_FORM_LATENTS, .points = true, .loose = loose, .told = told};
     *p = (dpi_posterior){.data = data, .chunk = data->n < CHUNK ? data->n + !data->n : CHUNK};
     if (data->err.status != DP_OK)
         return dpi_fail(err, data->err.status, "%s", data->err.text);
@@ -299,7 +307,7 @@ dp_status dpi_posterior_init(dpi_posterior *p, const dp_model *model, const dp_d
     if (status == DP_OK)
         status = find_gradient(p, model, err);
     if (status == DP_OK)
-        status = list_loose(p, model, loose, err);
+        status = list_loose(p, model, loose, told, err);
     if (status != DP_OK)
         dpi_posterior_free(p);
     return status;

@@ -16,14 +16,15 @@ typedef struct dpi_posterior {
     size_t n_parts, n_sum;          /* and numbers of all parts */
     dpi_id *part, *crossing, *feed; /* [n_parts] as of an objective that is cut at the latents */
     dpi_id *gradient;               /* [n_blocks] after the feed; DPI_NONE where it is flat */
-    bool *loose;                    /* [n_blocks]: numbers of it are (x - location) / scale */
+    bool *loose; /* [n_blocks]: numbers of it are not themselves: see dpi_objective_spec */
 } dpi_posterior;
 
-/* Borrows the data.  loose[sites of the model] as in dpi_objective_spec.  DP_EUNSUPPORTED for
- * latents of records and parameters without a prior; DP_EINVAL for a flat one that nothing reads;
- * errors of dpi_objective_init and dpi_check_observations; DP_ENOMEM. */
+/* Borrows the data.  loose[sites of the model], told[sites] as in dpi_objective_spec.
+ * DP_EUNSUPPORTED for latents of records and parameters without a prior; DP_EINVAL for a flat one
+ * that nothing reads; errors of dpi_objective_init and dpi_check_observations; DP_ENOMEM. */
 dp_status dpi_posterior_init(dpi_posterior *p, const dp_model *model, const dp_dataset *data,
-                             const double *const *loose, dp_error *err) DP_MUST_CHECK;
+                             const double *const *loose, const dpi_recorded *told,
+                             dp_error *err) DP_MUST_CHECK;
 void dpi_posterior_free(dpi_posterior *p);
 
 /* One thread's. */
@@ -40,6 +41,9 @@ void dpi_evaluator_free(dpi_evaluator *e);
 
 /* Where z[d] is, tied[d], with no number loose: (x - location) / scale becomes x. */
 void dpi_evaluator_tie(dpi_evaluator *e, const double *z, double *tied);
+
+/* The scale (dpi_scale_of) at z[d] of a block that has one: scale[its size]. */
+void dpi_evaluator_scale(dpi_evaluator *e, const double *z, size_t block, double *scale);
 
 /* The log posterior at z[d], but for a constant, and its gradient[d].  -INFINITY
  * where it, or the log density of a record, is no number. */

@@ -126,7 +126,8 @@ dp_expr dp_hilbert_gp_at(dp_expr x, const char *name, const dp_gp_opts *opts, co
         dp_sample_at(m, part_of(text, name, "sd"), 1, dp_half_normal(o.sd_scale), file, line);
     dp_expr length = dp_sample_at(m, part_of(text, name, "length"), 1,
                                   dp_log_normal(log(o.length), spread), file, line);
+    dp_expr scales = dp_hilbert_scales(sd, length, &o);
     dp_expr weight =
         dp_sample_at(m, part_of(text, name, "weight"), o.functions, dp_normal(0, 1), file, line);
-    return dp_dot(dp_hilbert_basis(x, &o), dp_mul(dp_hilbert_scales(sd, length, &o), weight));
+    return dp_dot(dp_hilbert_basis(x, &o), dp_mul(scales, weight));
 }

@@ -18,6 +18,7 @@ typedef struct given {
     dpi_id value, free; /* the value in the new graph; under the mean-field guide, unconstrained */
     dpi_gaussian q;
     dpi_loose loose;          /* of points */
+    dpi_id scale;             /* likewise: dpi_scale_of */
     const dpi_family *family; /* and arguments, under a written guide */
     dpi_id arg[DPI_MAX_ARGS];
 } given;
@@ -105,9 +106,10 @@ static dpi_id add_noise(builder *b, const char *name, dpi_shape shape)
     return node;
 }
 
-static void add_latent(builder *b, const char *name, dpi_id value, dpi_id cut,
+static void add_latent(builder *b, const char *name, const given *its, dpi_id cut,
                        const dpi_shape *shape)
 {
+    dpi_id value = its->value;
     dpi_objective *o = b->o;
     if (value == DPI_NONE)
         return;
@@ -118,7 +120,12 @@ static void add_latent(builder *b, const char *name, dpi_id value, dpi_id cut,
         (void)dpi_fail_nomem(&o->err);
         return;
     }
-    *latent = (dpi_latent){copy, value, cut, dpi_shape_size(shape), shape->per_record};
+    *latent = (dpi_latent){.name = copy,
+                           .value = value,
+                           .cut = cut,
+                           .size = dpi_shape_size(shape),
+                           .per_record = shape->per_record,
+                           .scale = its->scale};
     o->n_latents++;
 }
 
@@ -206,7 +213,11 @@ static void mean_field(builder *b, const dpi_site *site, const dpi_id arg[], giv
     if (b->spec->points) {
         its->free = add_block(b, site->name, "", shape, starts_at(0));
         its->loose = (dpi_loose){its->free, add_mask(b, site, shape), DPI_NONE};
-        its->value = its->free == DPI_NONE         ? DPI_NONE
+        const dpi_recorded *told = b->spec->told;
+        told = told != NULL ? &told[site - b->spec->model->sites] : NULL;
+        its->value = its->free == DPI_NONE ? DPI_NONE
+                     : told != NULL && told->precision != NULL
+                         ? dpi_steady(g, its->free, its->scale, told, &its->loose.volume)
                      : its->loose.mask != DPI_NONE ? dpi_stretch(g, site->family, &its->loose, arg)
                                                    : support->constrain(g, its->free, arg);
         return;
@@ -267,6 +278,7 @@ static void score_latent(builder *b, const dpi_site *site, const dpi_id arg[], c
         add_score(b, false, dpi_loose_density(g, site->family, &its->loose, its->value, arg));
         return;
     }
+    add_score(b, false, its->loose.volume);
     dpi_id closed = draws ? DPI_NONE : dpi_minus_divergence(g, site->family, arg, &its->q, shape);
     if (closed != DPI_NONE) {
         add_score(b, of_record, closed);
@@ -306,7 +318,7 @@ static void build_guide(builder *b)
         map_arguments(site, map, its->arg);
         guided(b, site, its);
         map[i] = its->value;
-        add_latent(b, site->name, map[i], map[i], &node->shape);
+        add_latent(b, site->name, its, map[i], &node->shape);
     }
 }
 
@@ -320,10 +332,12 @@ static dpi_id place_site(builder *b, const dpi_site *site, const dpi_node *node,
         return add_block(b, site->name, "", node->shape, site->start);
     dpi_id arg[DPI_MAX_ARGS];
     map_arguments(site, map, arg);
+    dpi_id scale = b->spec->points ? dpi_scale_of(b->spec->model, site) : DPI_NONE;
+    its->scale = scale != DPI_NONE ? map[scale] : DPI_NONE;
     if (b->spec->guide == NULL) {
         mean_field(b, site, arg, its);
         bool is_row = dpi_supports[site->family->support].rows != NULL;
-        add_latent(b, site->name, its->value, is_row ? its->free : its->value, &node->shape);
+        add_latent(b, site->name, its, is_row ? its->free : its->value, &node->shape);
     } else if (its->value == DPI_NONE)
         (void)dpi_fail(
             &b->o->err, DP_ENAME,
@@ -408,7 +422,10 @@ static void build(builder *b)
         return;
     }
     for (size_t i = 0; i < model->n_sites; i++)
-        b->given[i] = (given){.value = DPI_NONE, .free = DPI_NONE, .loose.mask = DPI_NONE};
+        b->given[i] = (given){.value = DPI_NONE,
+                              .free = DPI_NONE,
+                              .scale = DPI_NONE,
+                              .loose = {DPI_NONE, DPI_NONE, DPI_NONE}};
     if (guide != NULL)
         build_guide(b);
     build_model(b);

@@ -28,6 +28,7 @@
 #ifndef DPI_MODEL_OBJECTIVE_H
 #define DPI_MODEL_OBJECTIVE_H
 
+#include "model/loose.h"
 #include "model/model.h"
 
 /* A block of theta. */
@@ -47,6 +48,7 @@ typedef struct dpi_latent {
     dpi_id cut; /* where DP_FORM_LATENTS cuts: value, or what it is made of where that is shorter */
     size_t size;
     bool per_record;
+    dpi_id scale; /* of points, its dpi_scale_of; else DPI_NONE */
 } dpi_latent;
 
 /* An observed column, for checking the data against the distribution's support. */
@@ -84,6 +86,9 @@ typedef struct dpi_objective_spec {
     /* Nullable; of points: of each site of the model NULL, or, for which dpi_may_loosen, a 1 for
      * each number of theta that is (x - location) / scale, and a 0 for each that is x. */
     const double *const *loose;
+    /* Nullable; of points: of each site what records tell of it times its scale, if that is taken;
+     * its numbers of theta are then those that dpi_steady makes it of. */
+    const dpi_recorded *told;
     double population; /* N, the public number of units; for DP_FORM_PARAMETERS */
     bool shared;       /* units may have several records; for DP_FORM_PARAMETERS */
     size_t n_extra;    /* numbers that are released beside the parts, of the caller's making */

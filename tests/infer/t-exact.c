@@ -74,7 +74,7 @@ static void make_posterior(dpi_posterior *p, dpi_evaluator *e, const dp_model *m
         assert_int_equal(may, strcmp(m->sites[s].name, "b") == 0);
         loose[s] = may ? mask[in_units] : NULL;
     }
-    assert_ok(dpi_posterior_init(p, m, data, loose, &err), err.text);
+    assert_ok(dpi_posterior_init(p, m, data, loose, NULL, &err), err.text);
     assert_ok(dpi_evaluator_init(e, p, &err), err.text);
 }
 

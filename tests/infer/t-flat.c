@@ -59,7 +59,7 @@ static void the_density_is_that_of_records_and_of_the_jacobian(void **state)
     dp_error err = {0};
     const double *loose[4] = {NULL};
     (void)state;
-    assert_ok(dpi_posterior_init(&p, m, data, loose, &err), err.text);
+    assert_ok(dpi_posterior_init(&p, m, data, loose, NULL, &err), err.text);
     assert_ok(dpi_evaluator_init(&e, &p, &err), err.text);
     for (double mu = -3; mu < 4; mu += 1.7)
         for (double t = -2; t < 2; t += 0.9) {
