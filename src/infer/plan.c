@@ -18,7 +18,6 @@
 #include <tacit/simulate.h>
 
 #include "fit/draws.h"
-#include "infer/clip.h"
 #include "infer/invent.h"
 #include "model/proper.h"
 
@@ -26,26 +25,6 @@ enum { SIMULATIONS = 8, PROBES = 6, PRIOR_DRAWS = 400 };
 
 /* Budgets below a quarter of the one asked for are not spoken of. */
 static const double least_noise = 0.25;
-
-/* ---- formulas ---- */
-
-double dpi_plan_noise(double dims, double n, const dpi_budget *b)
-{
-    double rounds = (double)b->releases[DPI_STAGE_MAIN];
-    double sigma = b->sigmas[DPI_STAGE_MAIN] / sqrt(rounds - floor(rounds / DPI_LEFT_OUT));
-    double clip = dpi_best_clip(dims, n, sigma);
-    return sigma * clip / dpi_clipped_at(dims, clip).slope / sqrt(n);
-}
-
-double dpi_plan_signal(double p, double n, const dpi_budget *b)
-{
-    return n / (2 * b->sigmas[DPI_STAGE_WHITENING] * sqrt(p));
-}
-
-bool dpi_plan_is_hopeless(double p, double n, const dpi_budget *b)
-{
-    return dpi_plan_signal(p, n, b) < 2;
-}
 
 /* ---- the study ---- */
 

@@ -55,7 +55,7 @@ static inline void sip_round(uint64_t v[4])
 
 /* The message and its length fill one word, so one word is all that is compressed.  The constants
  * are SipHash's, the letters of "somepseudorandomlygeneratedbytes". */
-static inline uint64_t siphash(uint64_t key0, uint64_t key1, uint32_t half, unsigned round)
+uint64_t dpi_siphash(uint64_t key0, uint64_t key1, uint32_t half, unsigned round)
 {
     uint64_t word = (uint64_t)5 << 56 | (uint64_t)(round & 0xff) << 32 | half;
     uint64_t v[4] = {key0 ^ UINT64_C(0x736f6d6570736575), key1 ^ UINT64_C(0x646f72616e646f6d),
@@ -70,11 +70,6 @@ static inline uint64_t siphash(uint64_t key0, uint64_t key1, uint32_t half, unsi
     sip_round(v);
     sip_round(v);
     return v[0] ^ v[1] ^ v[2] ^ v[3];
-}
-
-uint64_t dpi_siphash(uint64_t key0, uint64_t key1, uint32_t half, unsigned round)
-{
-    return siphash(key0, key1, half, round);
 }
 
 /* floor(u m / 2^64) for m <= 2^32, without a 128-bit product. */
@@ -106,9 +101,9 @@ uint64_t dpi_feistel_at(const dpi_feistel *feistel, uint64_t i)
     do {
         uint64_t l = i / b, r = i % b;
         for (unsigned k = 0; k < (unsigned)feistel->rounds; k += 2) {
-            l += scale(siphash(key0, key1, (uint32_t)r, k), a);
+            l += scale(dpi_siphash(key0, key1, (uint32_t)r, k), a);
             l -= l >= a ? a : 0;
-            r += scale(siphash(key0, key1, (uint32_t)l, k + 1), b);
+            r += scale(dpi_siphash(key0, key1, (uint32_t)l, k + 1), b);
             r -= r >= b ? b : 0;
         }
         i = l * b + r;

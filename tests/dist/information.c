@@ -148,12 +148,9 @@ static void beta_binomial_information(double n, double m, double k, double f[])
     f[8] = m * m * up + (1 - m) * (1 - m) * down - both;
 }
 
-void information(const dpi_family *family, const double arg[], double f[])
+/* What is written out above; false for other families. */
+static bool information_by_sums(const dpi_family *family, const double arg[], double f[])
 {
-    double p = dpi_logistic(arg[0]), q = dpi_logistic(-arg[0]), v = arg[1] * arg[1],
-           u = arg[0] * arg[0];
-    const double euler_less = 1 - 0.57721566490153286;
-    f[1] = f[2] = 0;
     if (family == &dpi_categorical_logit)
         categorical_information(arg, f);
     else if (family == &dpi_ordered_logistic)
@@ -162,30 +159,61 @@ void information(const dpi_family *family, const double arg[], double f[])
         ordered_information(arg, normal_below, probit_slope, f);
     else if (family == &dpi_student_t)
         student_t_information(arg, f);
-    else if (family == &dpi_bernoulli_logit || family == &dpi_chance_logit)
+    else if (family == &dpi_half_student_t)
+        half_student_t_information(arg, f);
+    else if (family == &dpi_asymmetric_laplace)
+        asymmetric_laplace_information(arg, f);
+    else if (family == &dpi_kumaraswamy)
+        kumaraswamy_information(arg, f);
+    else if (family == &dpi_beta_mean)
+        beta_mean_information(arg, f);
+    else if (family == &dpi_beta_binomial)
+        beta_binomial_information(arg[0], arg[1], arg[2], f);
+    else if (family == &dpi_negative_binomial_log)
+        negative_binomial_information(exp(arg[0]), arg[1], f);
+    else if (family == &dpi_negative_binomial)
+        negative_binomial_information(arg[0], arg[1], f), f[0] /= arg[0] * arg[0];
+    else
+        return false;
+    return true;
+}
+
+/* Of counts and of one number. */
+static bool information_of_one(const dpi_family *family, const double arg[], double f[])
+{
+    double p = dpi_logistic(arg[0]), q = dpi_logistic(-arg[0]), u = arg[0] * arg[0];
+    if (family == &dpi_bernoulli_logit || family == &dpi_chance_logit)
         f[0] = p * q;
     else if (family == &dpi_binomial_logit)
         f[0] = 0, f[3] = arg[0] * dpi_logistic(arg[1]) * dpi_logistic(-arg[1]);
     else if (family == &dpi_poisson_log)
         f[0] = exp(arg[0]);
-    else if (family == &dpi_negative_binomial_log)
-        negative_binomial_information(exp(arg[0]), arg[1], f);
-    else if (family == &dpi_negative_binomial)
-        negative_binomial_information(arg[0], arg[1], f), f[0] /= u;
-    else if (family == &dpi_beta_binomial)
-        beta_binomial_information(arg[0], arg[1], arg[2], f);
     else if (family == &dpi_geometric_logit)
         f[0] = q;
-    else if (family == &dpi_normal || family == &dpi_log_normal)
+    else if (family == &dpi_half_normal || family == &dpi_half_cauchy)
+        f[0] = (family == &dpi_half_normal ? 2 : 0.5) / u;
+    else if (family == &dpi_exponential)
+        f[0] = 1 / u;
+    else if (family == &dpi_chi_squared)
+        f[0] = 0.25 * trigamma(0.5 * arg[0]);
+    else
+        return false;
+    return true;
+}
+
+void information(const dpi_family *family, const double arg[], double f[])
+{
+    double v = arg[1] * arg[1], u = arg[0] * arg[0];
+    const double euler_less = 1 - 0.57721566490153286;
+    f[1] = f[2] = 0;
+    if (information_by_sums(family, arg, f) || information_of_one(family, arg, f))
+        return;
+    if (family == &dpi_normal || family == &dpi_log_normal)
         f[0] = 1 / v, f[3] = 2 / v;
     else if (family == &dpi_cauchy)
         f[0] = f[3] = 0.5 / v;
     else if (family == &dpi_laplace)
         f[0] = f[3] = 1 / v;
-    else if (family == &dpi_half_normal || family == &dpi_half_cauchy)
-        f[0] = (family == &dpi_half_normal ? 2 : 0.5) / u;
-    else if (family == &dpi_exponential)
-        f[0] = 1 / u;
     else if (family == &dpi_gumbel)
         f[0] = 1 / v, f[1] = f[2] = -euler_less / v,
         f[3] = (M_PI * M_PI / 6 + euler_less * euler_less) / v;
@@ -196,21 +224,11 @@ void information(const dpi_family *family, const double arg[], double f[])
         f[3] = trigamma(arg[1]) + f[1];
     else if (family == &dpi_logistic_distribution)
         f[0] = 1 / (3 * v), f[3] = (3 + M_PI * M_PI) / (9 * v);
-    else if (family == &dpi_chi_squared)
-        f[0] = 0.25 * trigamma(0.5 * arg[0]);
     else if (family == &dpi_weibull)
         f[0] = (M_PI * M_PI / 6 + euler_less * euler_less) / u, f[1] = f[2] = -euler_less / arg[1],
         f[3] = u / v;
     else if (family == &dpi_pareto)
         f[3] = 1 / v;
-    else if (family == &dpi_half_student_t)
-        half_student_t_information(arg, f);
-    else if (family == &dpi_asymmetric_laplace)
-        asymmetric_laplace_information(arg, f);
-    else if (family == &dpi_kumaraswamy)
-        kumaraswamy_information(arg, f);
-    else if (family == &dpi_beta_mean)
-        beta_mean_information(arg, f);
     else
         fail_msg("%s has no information here", family->name);
 }

@@ -117,27 +117,6 @@ static void widths_are_those_of_fits(void **state)
     }
 }
 
-/* The formula of clip.h knows the best metric, and not what it costs to come near it. */
-static void the_formula_is_the_least_noise(void **state)
-{
-    size_t n;
-    dpi_budget b;
-    dp_error err = {0};
-    (void)state;
-    dp_model *m = regression(true, 0, 1);
-    dp_plan *plan = make(m, NULL, asking(0.7, RECORDS));
-    const dp_plan_number *c = dp_plan_numbers(plan, &n);
-    assert_ok(dpi_budget_init(&b, &(dp_fit_opts){.epsilon = 0.7, .delta = 1e-5}, &err), err.text);
-    double noise = dpi_plan_noise(P, RECORDS, &b);
-    for (size_t e = 0; e < n; e++)
-        assert_true(c[e].noise < 2.5 * noise && c[e].noise > 0.9 * noise);
-    /* 4 times as many records: half of it, but for a larger clip norm that then is better. */
-    double ratio = dpi_plan_noise(P, RECORDS, &b) / dpi_plan_noise(P, 4 * RECORDS, &b);
-    assert_true(ratio > 1.5 && ratio <= 2);
-    dp_plan_free(plan);
-    dp_model_free(m);
-}
-
 /* ---- what would suffice ---- */
 
 static void what_it_says_would_suffice_does(void **state)
@@ -172,42 +151,6 @@ static void hopeless_budgets_are_told(void **state)
         assert_true(c[e].records > 1500 && c[e].records < 1e6);
     }
     dp_plan_free(plan);
-    dp_model_free(m);
-}
-
-static dp_status fit_of(const dp_model *m, size_t n, double epsilon, dp_error *err)
-{
-    static double x[RECORDS * (P - 1)], y[RECORDS];
-    dp_rng *rng;
-    dp_fit *fit;
-    assert_ok(dp_rng_new(3, &rng, err), err->text);
-    simulate(rng, true, x, y);
-    dp_dataset *data = dp_dataset_new(n);
-    dp_dataset_real(data, "x", P - 1, x);
-    dp_dataset_real(data, "y", 1, y);
-    dp_status status = dp_fit_private(
-        m, data, &(dp_fit_opts){.epsilon = epsilon, .delta = 1e-5, .seed = 7}, &fit, err);
-    dp_fit_free(fit);
-    dp_dataset_free(data);
-    dp_rng_free(rng);
-    return status;
-}
-
-static void the_formula_knows_what_fits_refuse(void **state)
-{
-    const double epsilon[] = {0.05, 0.1, 2, 4};
-    (void)state;
-    dp_model *m = regression(true, 0, 1);
-    for (int k = 0; k < 4; k++) {
-        dpi_budget b;
-        dp_error err = {0};
-        dp_fit_opts o = {.epsilon = epsilon[k], .delta = 1e-5};
-        assert_ok(dpi_budget_init(&b, &o, &err), err.text);
-        bool hopeless = dpi_plan_is_hopeless(P, k < 2 ? 150 : RECORDS, &b);
-        assert_int_equal(hopeless, k < 2);
-        dp_status status = fit_of(m, k < 2 ? 150 : RECORDS, epsilon[k], &err);
-        assert_int_equal(status, hopeless ? DP_EPRIVACY : DP_OK);
-    }
     dp_model_free(m);
 }
 
@@ -358,10 +301,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(widths_are_those_of_fits),
-        cmocka_unit_test(the_formula_is_the_least_noise),
         cmocka_unit_test(what_it_says_would_suffice_does),
         cmocka_unit_test(hopeless_budgets_are_told),
-        cmocka_unit_test(the_formula_knows_what_fits_refuse),
         cmocka_unit_test(truths_come_from_what_is_expected),
         cmocka_unit_test(columns_are_those_that_are_given),
         cmocka_unit_test(a_seed_repeats_it_on_any_number_of_threads),
