@@ -2,15 +2,18 @@
 if SERVE
 noinst_LTLIBRARIES += libtacit-crypto.la
 libtacit_crypto_la_SOURCES = \
-  %D%/modulus.c %D%/modulus.h \
-  %D%/ntt-ifma.c %D%/ntt.c %D%/ntt.h
-libtacit_crypto_la_SOURCES += \
   %D%/comb.c %D%/comb.h \
   %D%/limbs.c %D%/limbs.h \
   %D%/montgomery-gmp.c %D%/montgomery.c %D%/montgomery.h \
   %D%/paillier-key.c %D%/paillier-key.h %D%/paillier.c %D%/paillier.h \
   %D%/peer.c \
   %D%/prime.c %D%/prime.h
+libtacit_crypto_la_SOURCES += \
+  %D%/bfv-answer.c %D%/bfv-parts.h %D%/bfv.c %D%/bfv.h \
+  %D%/modulus.c %D%/modulus.h \
+  %D%/ntt-ifma.c %D%/ntt.c %D%/ntt.h \
+  %D%/packed.c %D%/packed.h \
+  %D%/rlwe-sample.c %D%/rlwe-sample.h
 libtacit_crypto_la_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
 libtacit_serve_convenience += libtacit-crypto.la
 endif

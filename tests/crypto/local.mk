@@ -1,10 +1,19 @@
 TEST_CRYPTO = libcheck.la libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
-UNIT_TESTS += %D%/t-modulus %D%/t-ntt
-%C%_t_modulus_LDADD = $(TEST_CRYPTO)
-%C%_t_ntt_LDADD = $(TEST_CRYPTO)
 CRYPTO_TESTS = %D%/t-limbs %D%/t-paillier
 UNIT_TESTS += $(CRYPTO_TESTS)
 %C%_t_limbs_LDADD = $(TEST_CRYPTO)
 %C%_t_limbs_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
 %C%_t_paillier_LDADD = $(TEST_CRYPTO)
 %C%_t_paillier_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
+
+UNIT_TESTS += %D%/t-bfv %D%/t-bfv-answer %D%/t-modulus %D%/t-ntt %D%/t-packed %D%/t-rlwe-sample
+BFV_CASE = %D%/bfv-case.c %D%/bfv-case.h
+%C%_t_bfv_SOURCES = %D%/t-bfv.c $(BFV_CASE)
+%C%_t_bfv_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
+%C%_t_bfv_LDADD = $(TEST_CRYPTO)
+%C%_t_bfv_answer_SOURCES = %D%/t-bfv-answer.c $(BFV_CASE)
+%C%_t_bfv_answer_LDADD = $(TEST_CRYPTO)
+%C%_t_modulus_LDADD = $(TEST_CRYPTO)
+%C%_t_ntt_LDADD = $(TEST_CRYPTO)
+%C%_t_packed_LDADD = $(TEST_CRYPTO)
+%C%_t_rlwe_sample_LDADD = $(TEST_CRYPTO)

@@ -1,0 +1,29 @@
+/* What the files of additive BFV share. */
+#ifndef DPI_CRYPTO_BFV_PARTS_H
+#define DPI_CRYPTO_BFV_PARTS_H
+
+#include "crypto/bfv.h"
+
+/* Wipes n bytes and frees them; NULL is allowed. */
+void dpi_wipe_free(void *block, size_t n);
+
+/* A small polynomial modulo one prime, transformed. */
+void dpi_bfv_small(const dpi_bfv *f, size_t level, const int8_t *small, uint64_t *out /* [n] */);
+
+/* round(2^bits x / q) mod 2^bits of x given by its residues, which lie `stride` apart; exact but
+ * for a cut of 2^-76 before rounding; 1 <= bits <= 63. Sums y_i floor(2^128 / q_i) modulo 2^128,
+ * of which each is low by less than y_i < 2^50. */
+DPI_INLINE uint64_t dpi_bfv_fraction(const dpi_bfv *f, const uint64_t *x, size_t stride, int bits)
+{
+    unsigned long long low = 0, high = 0, part;
+    for (size_t i = 0; i < f->levels; i++) {
+        const struct dpi_bfv_level *level = &f->level[i];
+        const uint64_t y = dpi_modulus_multiply(&f->ntt[i]->m, x[i * stride], level->over_rest);
+        high += dpi_multiply_wide(y, level->part[0], &part) + y * level->part[1];
+        low += part;
+        high += low < part;
+    }
+    return (high + ((unsigned long long)1 << (63 - bits))) >> (64 - bits);
+}
+
+#endif
