@@ -132,13 +132,14 @@ static dpi_id fail_shape(dpi_graph *g, const dpi_op *op, dpi_id a, dpi_id b, con
 {
     char left[2][DPI_SHAPE_TEXT], name[2][64];
     const char *file = g->where.file != NULL ? g->where.file : "model";
+    const char *call = op->call != NULL ? op->call : op->name;
     if (op->n_inputs < 2)
         (void)dpi_fail(g->err, DP_ESHAPE, "after %s:%d: %s: '%s' is %s; %s", file, g->where.line,
-                       op->name, dpi_node_text(g, a, name[0], sizeof name[0]),
+                       call, dpi_node_text(g, a, name[0], sizeof name[0]),
                        dpi_shape_text(&dpi_get(g, a)->shape, left[0]), why);
     else
         (void)dpi_fail(g->err, DP_ESHAPE, "after %s:%d: %s: left '%s' is %s, right '%s' is %s; %s",
-                       file, g->where.line, op->name, dpi_node_text(g, a, name[0], sizeof name[0]),
+                       file, g->where.line, call, dpi_node_text(g, a, name[0], sizeof name[0]),
                        dpi_shape_text(&dpi_get(g, a)->shape, left[0]),
                        dpi_node_text(g, b, name[1], sizeof name[1]),
                        dpi_shape_text(&dpi_get(g, b)->shape, left[1]), why);

@@ -117,6 +117,7 @@ static void lower_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result
 
 const dpi_op dpi_op_cholesky = {.id = DPI_OP_cholesky,
                                 .name = "cholesky",
+                                .call = "dp_cholesky",
                                 .formula = "lower L with L L' = a",
                                 .class = DPI_DENSE,
                                 .n_inputs = 1,
@@ -125,6 +126,7 @@ const dpi_op dpi_op_cholesky = {.id = DPI_OP_cholesky,
                                 .flops = cholesky_flops};
 const dpi_op dpi_op_triangular_solve = {.id = DPI_OP_triangular_solve,
                                         .name = "triangular_solve",
+                                        .call = "dp_solve_lower",
                                         .formula = "a^-1 b, a lower triangular",
                                         .class = DPI_DENSE,
                                         .given = DPI_ATTR_TRANSPOSE,

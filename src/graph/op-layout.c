@@ -132,6 +132,7 @@ const dpi_op dpi_op_reshape = {.id = DPI_OP_reshape,
                                .flops = dpi_flops_none};
 const dpi_op dpi_op_patches = {.id = DPI_OP_patches,
                                .name = "patches",
+                               .call = "dp_conv2d",
                                .formula = "what a window sees of a",
                                .class = DPI_LAYOUT,
                                .given = DPI_ATTR_WINDOW,

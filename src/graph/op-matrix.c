@@ -81,6 +81,9 @@ static void diagonal_matrix_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi
     .n_inputs = 1, .shape = op_name##_shape, .backward = op_name##_backward,                       \
     .flops = dpi_flops_none
 
-const dpi_op dpi_op_transpose = {ROW(transpose, "a_ji"), .simplify = transpose_simplify};
-const dpi_op dpi_op_diagonal = {ROW(diagonal, "a_ii"), .simplify = diagonal_simplify};
-const dpi_op dpi_op_diagonal_matrix = {ROW(diagonal_matrix, "a on the diagonal of zeros")};
+const dpi_op dpi_op_transpose = {ROW(transpose, "a_ji"), .call = "dp_transpose",
+                                 .simplify = transpose_simplify};
+const dpi_op dpi_op_diagonal = {ROW(diagonal, "a_ii"), .call = "dp_diagonal",
+                                .simplify = diagonal_simplify};
+const dpi_op dpi_op_diagonal_matrix = {ROW(diagonal_matrix, "a on the diagonal of zeros"),
+                                       .call = "dp_diagonal_matrix"};

@@ -124,10 +124,12 @@ static double pool_flops(const dpi_node *node)
     .backward = op_name##_backward, .flops = pool_flops
 
 const dpi_op dpi_op_pool_sum = {
-    POOL(pool_sum, "sum of what a window sees of a", DPI_LINEAR, DPI_ATTR_WINDOW, 1)};
+    POOL(pool_sum, "sum of what a window sees of a", DPI_LINEAR, DPI_ATTR_WINDOW, 1),
+    .call = "dp_avg_pool2d"};
 const dpi_op dpi_op_unpool_sum = {POOL(unpool_sum, "a in every pixel its window saw", DPI_LINEAR,
                                        DPI_ATTR_WINDOW | DPI_ATTR_SHAPE, 1)};
 const dpi_op dpi_op_pool_max = {
-    POOL(pool_max, "b where a is largest in a window", DPI_SELECTION, DPI_ATTR_WINDOW, 2)};
+    POOL(pool_max, "b where a is largest in a window", DPI_SELECTION, DPI_ATTR_WINDOW, 2),
+    .call = "dp_max_pool2d"};
 const dpi_op dpi_op_unpool_max = {
     POOL(unpool_max, "b where a was largest in a window", DPI_SELECTION, DPI_ATTR_WINDOW, 2)};

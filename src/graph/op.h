@@ -47,6 +47,8 @@ typedef struct dpi_op {
     bool by_groups;                        /* input 1 says which rows: a column of group numbers */
     bool transposes;                       /* attr.transpose[k] is of input k, a matrix */
 
+    const char *call; /* the public call that makes it, for messages; NULL: it has the same name */
+
     /* Rules that few operations have, else NULL. */
     /* A node with the values and the shape that `node`, which is not in the graph, would have:
      * there already, or cheaper.  DPI_NONE where there is nothing to gain. */

@@ -235,7 +235,8 @@ static void misfits_are_refused_in_the_users_words(void **state)
         assert_int_equal(dpi_apply(&w.g, m->op, a, b, &attr), DPI_NONE);
         assert_int_equal(w.err.status, DP_ESHAPE);
         assert_int_equal(w.g.n_nodes, n_nodes);
-        (void)snprintf(part, sizeof part, "after model.c:17: %s: ", m->op->name);
+        (void)snprintf(part, sizeof part,
+                       "after model.c:17: %s: ", m->op->call != NULL ? m->op->call : m->op->name);
         assert_contains(w.err.text, part);
         assert_contains(w.err.text, m->says);
         (void)snprintf(part, sizeof part, "'alpha' is %s", dpi_shape_text(&shape, text));
