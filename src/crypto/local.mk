@@ -3,11 +3,13 @@ if SERVE
 noinst_LTLIBRARIES += libtacit-crypto.la
 libtacit_crypto_la_SOURCES = \
   %D%/comb.c %D%/comb.h \
+  %D%/dense-inputs.c %D%/dense-plan.c %D%/dense-plan.h %D%/dense.c %D%/dense.h \
   %D%/limbs.c %D%/limbs.h \
   %D%/montgomery-gmp.c %D%/montgomery.c %D%/montgomery.h \
   %D%/paillier-key.c %D%/paillier-key.h %D%/paillier.c %D%/paillier.h \
   %D%/peer.c \
-  %D%/prime.c %D%/prime.h
+  %D%/prime.c %D%/prime.h \
+  %D%/zeros.c %D%/zeros.h
 libtacit_crypto_la_SOURCES += \
   %D%/bfv-answer.c %D%/bfv-parts.h %D%/bfv.c %D%/bfv.h \
   %D%/modulus.c %D%/modulus.h \

@@ -1,10 +1,14 @@
 TEST_CRYPTO = libcheck.la libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
-CRYPTO_TESTS = %D%/t-limbs %D%/t-paillier
+CRYPTO_TESTS = %D%/t-dense %D%/t-limbs %D%/t-paillier %D%/t-zeros
 UNIT_TESTS += $(CRYPTO_TESTS)
 %C%_t_limbs_LDADD = $(TEST_CRYPTO)
 %C%_t_limbs_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
 %C%_t_paillier_LDADD = $(TEST_CRYPTO)
 %C%_t_paillier_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
+%C%_t_dense_LDADD = $(TEST_CRYPTO)
+%C%_t_dense_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
+%C%_t_zeros_LDADD = $(TEST_CRYPTO)
+%C%_t_zeros_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
 
 UNIT_TESTS += %D%/t-bfv %D%/t-bfv-answer %D%/t-modulus %D%/t-ntt %D%/t-packed %D%/t-rlwe-sample
 BFV_CASE = %D%/bfv-case.c %D%/bfv-case.h

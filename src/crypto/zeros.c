@@ -1,0 +1,131 @@
+/* Encryptions of zero made ahead: a stack under a lock, emptied in a child of fork. */
+#include "crypto/zeros.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fork.h"
+
+struct dpi_zeros {
+    const dpi_paillier_public *key;
+    pthread_mutex_t lock;
+    dpi_fork *mark; /* of the process whose zeros these are */
+    size_t limbs, capacity, ready;
+    uint64_t taken;
+    mp_limb_t *c; /* [capacity][limbs] */
+};
+
+dp_status dpi_zeros_new(const dpi_paillier_public *key, size_t capacity, dpi_zeros **zeros,
+                        dp_error *err)
+{
+    size_t cells;
+    *zeros = NULL;
+    dpi_zeros *z = dpi_alloc(1, sizeof *z);
+    if (z == NULL)
+        return dpi_fail_nomem(err);
+    *z = (dpi_zeros){.key = key, .limbs = dpi_paillier_public_limbs(key), .capacity = capacity};
+    (void)pthread_mutex_init(&z->lock, NULL);
+    z->c = dpi_mul(capacity, z->limbs, &cells) ? dpi_alloc(cells, sizeof *z->c) : NULL;
+    dp_status status = z->c == NULL ? dpi_fail_nomem(err) : dpi_fork_new(&z->mark, err);
+    if (status == DP_OK)
+        *zeros = z;
+    else
+        dpi_zeros_free(z);
+    return status;
+}
+
+void dpi_zeros_free(dpi_zeros *zeros)
+{
+    if (zeros == NULL)
+        return;
+    dpi_fork_free(zeros->mark);
+    (void)pthread_mutex_destroy(&zeros->lock);
+    dpi_free(zeros->c);
+    dpi_free(zeros);
+}
+
+/* Locks, and forgets what belongs to another process. */
+static void begin(dpi_zeros *z)
+{
+    (void)pthread_mutex_lock(&z->lock);
+    if (dpi_fork_here(z->mark))
+        return;
+    memset(z->c, 0, z->ready * z->limbs * sizeof *z->c);
+    z->ready = 0;
+    dpi_fork_set(z->mark);
+}
+
+static void end(dpi_zeros *z)
+{
+    (void)pthread_mutex_unlock(&z->lock);
+}
+
+/* Puts made[n] on the stack as far as there is room, and says how many. */
+static size_t push(dpi_zeros *z, size_t n, const mp_limb_t *made)
+{
+    begin(z);
+    size_t room = z->capacity - z->ready, fit = n < room ? n : room;
+    memcpy(z->c + z->ready * z->limbs, made, fit * z->limbs * sizeof *made);
+    z->ready += fit;
+    end(z);
+    return fit;
+}
+
+dp_status dpi_zeros_fill(dpi_zeros *zeros, size_t most, size_t *added, dp_error *err)
+{
+    size_t made = 0, size = DPI_LANES * zeros->limbs;
+    mp_limb_t *space = dpi_alloc(size, sizeof *space);
+    dp_status status = space == NULL ? dpi_fail_nomem(err) : DP_OK;
+    while (status == DP_OK && made < most) {
+        size_t room = zeros->capacity - dpi_zeros_ready(zeros), some = most - made;
+        some = some < DPI_LANES ? some : DPI_LANES;
+        some = some < room ? some : room;
+        if (some == 0)
+            break;
+        status = dpi_paillier_encrypt_public(zeros->key, some, NULL, space, err);
+        if (status == DP_OK)
+            made += push(zeros, some, space);
+    }
+    if (space != NULL)
+        memset(space, 0, size * sizeof *space);
+    dpi_free(space);
+    if (added != NULL)
+        *added = made;
+    return status;
+}
+
+dp_status dpi_zeros_take(dpi_zeros *zeros, size_t count, mp_limb_t *c, dp_error *err)
+{
+    begin(zeros);
+    size_t some = count < zeros->ready ? count : zeros->ready, words = some * zeros->limbs;
+    mp_limb_t *from = zeros->c + (zeros->ready - some) * zeros->limbs;
+    memcpy(c, from, words * sizeof *c);
+    memset(from, 0, words * sizeof *c);
+    zeros->ready -= some;
+    zeros->taken += count;
+    end(zeros);
+    if (some == count)
+        return DP_OK;
+    dp_status status = dpi_paillier_encrypt_public(zeros->key, count - some, NULL, c + words, err);
+    if (status != DP_OK)
+        memset(c, 0, count * zeros->limbs * sizeof *c);
+    return status;
+}
+
+size_t dpi_zeros_ready(dpi_zeros *zeros)
+{
+    begin(zeros);
+    size_t ready = zeros->ready;
+    end(zeros);
+    return ready;
+}
+
+uint64_t dpi_zeros_taken(dpi_zeros *zeros)
+{
+    begin(zeros);
+    uint64_t taken = zeros->taken;
+    end(zeros);
+    return taken;
+}

@@ -1,0 +1,31 @@
+/* Encryptions of zero, made ahead in idle time; each is handed out once.
+ *
+ * Safe in threads.  A child of fork has none of its parent's: they would be used twice. */
+#ifndef DPI_CRYPTO_ZEROS_H
+#define DPI_CRYPTO_ZEROS_H
+
+#include "crypto/paillier.h"
+
+typedef struct dpi_zeros dpi_zeros;
+
+/* Room for `capacity` of them, none made yet; the key is borrowed.  *zeros [out] owned by the
+ * caller.  DP_ENOMEM. */
+DP_MUST_CHECK dp_status dpi_zeros_new(const dpi_paillier_public *key, size_t capacity,
+                                      dpi_zeros **zeros, dp_error *err);
+
+/* NULL is allowed. */
+void dpi_zeros_free(dpi_zeros *zeros);
+
+/* Makes as many as there is room for, at most `most`; one call of eight is the unit of work.
+ * *added [out] nullable.  DP_ENOMEM, DP_EENTROPY. */
+DP_MUST_CHECK dp_status dpi_zeros_fill(dpi_zeros *zeros, size_t most, size_t *added, dp_error *err);
+
+/* c[count]; those that are not there are made on the spot.  DP_ENOMEM, DP_EENTROPY: then c holds
+ * zeros, and what was taken is lost. */
+DP_MUST_CHECK dp_status dpi_zeros_take(dpi_zeros *zeros, size_t count, mp_limb_t *c, dp_error *err);
+
+/* How many are ready, and how many have been handed out in all. */
+size_t dpi_zeros_ready(dpi_zeros *zeros);
+uint64_t dpi_zeros_taken(dpi_zeros *zeros);
+
+#endif
