@@ -16,6 +16,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/idx.h \
   %D%/tacit/ledger.h \
   %D%/tacit/marginal.h \
+  %D%/tacit/lower.h \
   %D%/tacit/model.h \
   %D%/tacit/models.h \
   %D%/tacit/multivariate.h \

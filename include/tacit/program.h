@@ -24,6 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <tacit/dataset.h>
 #include <tacit/model.h>
 #include <tacit/status.h>
 
@@ -187,6 +188,13 @@ DP_API int dp_program_bits(const dp_program *p);
  * DP_ESTATE a program of a sheet, or one that is not fixed; DP_ENOMEM; all NaN then. */
 DP_API dp_status dp_program_run(const dp_program *p, size_t n, const double *x, double *y,
                                 dp_error *err) DP_MUST_CHECK;
+
+/* The numbers x[n][inputs] of the records of a data set, n in all: columns, indicators of group
+ * numbers, and their products, as dp_program_number_at says.  DP_ENAME a column is missing,
+ * DP_ESHAPE it has too few numbers or is of another kind, or n; DP_EDATA a group number for which
+ * the program has no indicator (the column is named); all NaN then. */
+DP_API dp_status dp_program_read(const dp_program *p, const dp_dataset *data, size_t n, double *x,
+                                 dp_error *err) DP_MUST_CHECK;
 
 /* The integers v[n][inputs] of x[n][inputs].  DP_EDOMAIN a number outside its bounds, which is
  * named; all 0 then. */

@@ -18,6 +18,7 @@
 #include <tacit/infer.h>
 #include <tacit/ledger.h>
 #include <tacit/marginal.h>
+#include <tacit/lower.h>
 #include <tacit/model.h>
 #include <tacit/models.h>
 #include <tacit/multivariate.h>

@@ -1,7 +1,7 @@
 /* The sheet: what whoever asks must know of a program, as bytes; and its hash.
  *
  *   "tacit program 1"; link, draws; stages, each kind, in[0] + 1, in[1] + 1, outputs, window,
- *   shift, lift, fraction, bits; the input's shape, whether its numbers are declared, and the numbers.
+ *   shift, lift, fraction, bits; the input's shape, whether its numbers are declared, and these.
  *
  * Whoever reads one takes nothing of it on trust: the stages are built by the same checks as any
  * program's, and what is left, shifts and fractions, is held within its bounds. */
