@@ -89,6 +89,11 @@ check_PROGRAMS += %D%/lattice
 %C%_lattice_LDADD = libtacit-crypto.la libtacit-base.la $(TACIT_LIBS)
 endif
 
+# Of outcomes of which a part is known.
+check_PROGRAMS += %D%/parts
+%C%_parts_SOURCES = %D%/parts.c $(bench_options) $(benchmark)
+%C%_parts_LDADD = libtacit.la -lm
+
 # Commit, compiler and flags of the build; written again by each make that builds a benchmark.
 %D%/bench.$(OBJEXT): %D%/built.h
 CLEANFILES += %D%/built.h

@@ -10,6 +10,8 @@
  * has no part in the value or in a derivative: upper may be anything where it is not meant. */
 #include "dist/form.h"
 
+#include <math.h>
+
 static const char *refuses(const dpi_family *base)
 {
     if (base->form != NULL && dpi_is_transparent(base->form))
@@ -60,6 +62,35 @@ static dpi_id log_density_between(const dpi_family *row, dpi_graph *g, dpi_id x,
     return dpi_add(g, one_sided(row->base, g, x, arg + 2, arg[0], above), between);
 }
 
+/* Outcomes above low and, unless high is infinite, up to there: by the tail in which both keep
+ * their digits. */
+static void hide(const dpi_family *row, double low, double high, const double *const arg[],
+                 dpi_veil *veil)
+{
+    const dpi_family *base = row->base;
+    arg += row->form->n_args;
+    veil->seen = false;
+    veil->from_above = low > -INFINITY && !(dpi_log_cdf_at(base, low, arg) < log(0.5));
+    if (veil->from_above) {
+        veil->low = high < INFINITY ? exp(dpi_log_survival_at(base, high, arg)) : 0;
+        veil->high = exp(dpi_log_survival_at(base, low, arg));
+    } else {
+        veil->low = low > -INFINITY ? exp(dpi_log_cdf_at(base, low, arg)) : 0;
+        veil->high = high < INFINITY ? exp(dpi_log_cdf_at(base, high, arg)) : 1;
+    }
+}
+
+static void veil_of(const dpi_family *row, double y, const double *const arg[], dpi_veil *veil)
+{
+    const double side = *arg[0];
+    if (side == 1)
+        hide(row, y, INFINITY, arg, veil);
+    else if (side == -1)
+        hide(row, -INFINITY, y, arg, veil);
+    else if (side == 2)
+        hide(row, y, *arg[1], arg, veil);
+}
+
 const dpi_form dpi_censored = {
     .code = DPI_CENSORED,
     .name = "censored",
@@ -71,6 +102,7 @@ const dpi_form dpi_censored = {
     .refuses = refuses,
     .log_density = log_density,
     .mean = dpi_base_mean,
+    .veil = veil_of,
 };
 
 const dpi_form dpi_interval_censored = {
@@ -85,4 +117,5 @@ const dpi_form dpi_interval_censored = {
     .refuses = refuses,
     .log_density = log_density_between,
     .mean = dpi_base_mean,
+    .veil = veil_of,
 };

@@ -67,6 +67,8 @@ bool dpi_has_tails(const dpi_family *family)
 
 bool dpi_has_score(const dpi_family *family)
 {
+    int first;
+    family = dpi_behind(family, &first);
     return family->form != NULL ? family->form->score != NULL && dpi_has_score(family->base)
                                 : family->score != NULL && family->outcomes != NULL;
 }

@@ -113,7 +113,8 @@ dpi_id dpi_family_log_cdf(const dpi_family *family, dpi_graph *g, dpi_id x, cons
 dpi_id dpi_family_log_survival(const dpi_family *family, dpi_graph *g, dpi_id x,
                                const dpi_id arg[]);
 
-/* Whether it has both of log_cdf and log_survival, and both of score and outcomes. */
+/* Whether it has both of log_cdf and log_survival, and both of score and outcomes; those of forms
+ * that say only how an outcome is seen are those of what is behind them (veil.h). */
 bool dpi_has_tails(const dpi_family *family);
 bool dpi_has_score(const dpi_family *family);
 

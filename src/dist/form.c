@@ -214,7 +214,9 @@ dpi_id dpi_base_mean(const dpi_family *row, dpi_graph *g, const dpi_id arg[], co
     return dpi_mean(g, row->base, arg + row->form->n_args, why);
 }
 
-double dpi_log_density_at(const dpi_family *base, double x, const double *const arg[])
+typedef dpi_id function_of(const dpi_family *base, dpi_graph *g, dpi_id x, const dpi_id arg[]);
+
+static double value_at(function_of *f, const dpi_family *base, double x, const double *const arg[])
 {
     dpi_arena arena = {0};
     dp_error err = {0};
@@ -223,11 +225,26 @@ double dpi_log_density_at(const dpi_family *base, double x, const double *const 
     dpi_id node[DPI_MAX_ARGS];
     for (int k = 0; k < base->n_args; k++)
         node[k] = dpi_constant(&g, *arg[k]);
-    dpi_id value = dpi_family_log_density(base, &g, dpi_constant(&g, x), node);
+    dpi_id value = f(base, &g, dpi_constant(&g, x), node);
     bool number = value != DPI_NONE && dpi_is_number(dpi_get(&g, value));
     double result = number ? dpi_get(&g, value)->attr.value : (double)NAN;
     dpi_arena_free(&arena);
     return result;
+}
+
+double dpi_log_density_at(const dpi_family *base, double x, const double *const arg[])
+{
+    return value_at(dpi_family_log_density, base, x, arg);
+}
+
+double dpi_log_cdf_at(const dpi_family *base, double x, const double *const arg[])
+{
+    return value_at(dpi_family_log_cdf, base, x, arg);
+}
+
+double dpi_log_survival_at(const dpi_family *base, double x, const double *const arg[])
+{
+    return value_at(dpi_family_log_survival, base, x, arg);
 }
 
 dpi_id dpi_log_sum(dpi_graph *g, dpi_id a, dpi_id b)

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "dist/family.h"
+#include "dist/veil.h"
 
 enum { DPI_MOST_FORMS = 4, DPI_FORM_ARGS = 2, DPI_MOST_COMPONENTS = 4 };
 
@@ -64,6 +65,10 @@ typedef struct dpi_form {
     void (*score)(const dpi_family *row, size_t n, const double y[], const double *const arg[],
                   double s[]);
     size_t (*outcomes)(const dpi_family *row, const double *const arg[], double y[], double mass[]);
+    /* Of forms that say only how an outcome is seen (veil.h), which have no score and outcomes of
+     * their own: adds what this one says; and its arguments where it is seen and counts once. */
+    void (*veil)(const dpi_family *row, double y, const double *const arg[], struct dpi_veil *veil);
+    double open[DPI_FORM_ARGS];
 } dpi_form;
 
 /* Each form's row by its code; [DPI_NO_FORM] is NULL. */
@@ -110,8 +115,11 @@ dpi_id dpi_log_between(dpi_graph *g, const dpi_family *base, dpi_id low, dpi_id 
 /* log(e^a + e^b), from the larger one. */
 dpi_id dpi_log_sum(dpi_graph *g, dpi_id a, dpi_id b);
 
-/* The base's log density at x, for draws and scores; arguments are numbers. */
+/* The base's log density, log P(X <= x) and log P(X > x) at x, for draws and scores; arguments are
+ * numbers. */
 double dpi_log_density_at(const dpi_family *base, double x, const double *const arg[]);
+double dpi_log_cdf_at(const dpi_family *base, double x, const double *const arg[]);
+double dpi_log_survival_at(const dpi_family *base, double x, const double *const arg[]);
 
 /* The mean of the base. */
 dpi_id dpi_base_mean(const dpi_family *row, dpi_graph *g, const dpi_id arg[], const char **why);

@@ -48,7 +48,7 @@ libtacit_core_la_SOURCES += \
   %D%/student-t.c \
   %D%/support.c %D%/support.h \
   %D%/support-rows.c %D%/support-rows.h \
-  %D%/censored.c %D%/inflated.c %D%/weighted.c \
+  %D%/censored.c %D%/inflated.c %D%/veil.c %D%/veil.h %D%/weighted.c \
   %D%/truncated.c \
   %D%/time-series.c \
   %D%/uniform.c \

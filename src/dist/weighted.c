@@ -9,6 +9,8 @@
  * the data have one that exists. */
 #include "dist/form.h"
 
+#include <math.h>
+
 static const char *no_reason(const dpi_family *base)
 {
     (void)base;
@@ -24,6 +26,14 @@ static dpi_id weighted(const dpi_family *row, dpi_graph *g, dpi_id x, const dpi_
     return dpi_keep(g, own, (dpi_mask){counts, false});
 }
 
+/* A weighted outcome is as many that are alike. */
+static void weigh(const dpi_family *row, double y, const double *const arg[], dpi_veil *veil)
+{
+    (void)row;
+    (void)y;
+    veil->times *= fmin(*arg[0], *arg[1]);
+}
+
 const dpi_form dpi_weighted = {
     .code = DPI_WEIGHTED,
     .name = "weighted",
@@ -35,6 +45,8 @@ const dpi_form dpi_weighted = {
     .refuses = no_reason,
     .log_density = weighted,
     .mean = dpi_base_mean,
+    .veil = weigh,
+    .open = {1, 1},
 };
 
 static const char *refuses_missing(const dpi_family *base)
@@ -78,6 +90,13 @@ static dpi_id present(const dpi_family *row, dpi_graph *g, dpi_id x, const dpi_i
     return dpi_keep(g, dpi_family_log_density(base, g, x, arg + 1), (dpi_mask){arg[0], false});
 }
 
+static void miss(const dpi_family *row, double y, const double *const arg[], dpi_veil *veil)
+{
+    (void)row;
+    (void)y;
+    veil->times = *arg[0] != 0 ? veil->times : 0;
+}
+
 const dpi_form dpi_present = {
     .code = DPI_PRESENT,
     .name = "present",
@@ -89,4 +108,6 @@ const dpi_form dpi_present = {
     .refuses = refuses_missing,
     .log_density = present,
     .mean = dpi_base_mean,
+    .veil = miss,
+    .open = {1},
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "dist/veil.h"
 #include "infer/psi.h"
 #include "num/linalg.h"
 
@@ -75,6 +76,8 @@ static void add_scales(const void *of, const dpi_record *record, double *room, i
     const dpi_model_view *r = q->view;
     double fisher[DPI_READ_MOST * DPI_READ_MOST], each = sqrt((1 - count_part) / (double)r->p);
     places at = places_of(r, room);
+    if (!(dpi_veil_of(r->seen->family, record->y, record->arg).times > 0))
+        return; /* it has no outcome */
     sum[0] += dpi_scan_grid(q->share * sqrt(count_part));
     if (!dpi_law_of(r, record, at.law))
         return;

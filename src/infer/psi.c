@@ -287,7 +287,7 @@ static void take_cloud(const dpi_law *law, const double *gamma, double most, clo
 static bool is_balanced(const dpi_law *law)
 {
     const dpi_model_view *r = law->view;
-    return law->n == 2 || (r->k == 1 && r->seen->family->odd_in == r->arg_of[0] + 1);
+    return law->n == 2 || (r->k == 1 && law->family->odd_in == r->arg_of[0] - law->first + 1);
 }
 
 /* Share of s that remains where the two outcomes' larger one is clipped; else 1. */
@@ -313,6 +313,31 @@ static double centre_of(const dpi_law *law, const cloud *c, nodes *at, double *a
     return 1;
 }
 
+/* clip(share t - a) at node i, in clip norms. */
+static void clip_node(const cloud *c, const double *a, double share, size_t i, double *u)
+{
+    for (size_t j = 0; j < c->k; j++)
+        u[j] = share * c->t[j][i] - a[j];
+    const double size = norm_of(c->k, u, c->g);
+    for (size_t j = 0; j < c->k; j++)
+        u[j] /= fmax(size, 1);
+}
+
+/* An outcome that is not seen: the mean of what psi may be, which the law gives a mean of 0 too. */
+static void psi_inside(const dpi_law *law, const cloud *c, const double *a, double share,
+                       double *psi)
+{
+    double u[K];
+    memset(psi, 0, c->k * sizeof *psi);
+    for (size_t i = 0; i < law->n; i++) {
+        if (law->inside[i] == 0)
+            continue;
+        clip_node(c, a, share, i, u);
+        for (size_t j = 0; j < c->k; j++)
+            psi[j] += law->inside[i] * law->unit[j] * u[j];
+    }
+}
+
 bool dpi_psi(const dpi_law *law, const double *gamma, double clip, double *psi)
 {
     cloud c;
@@ -320,8 +345,10 @@ bool dpi_psi(const dpi_law *law, const double *gamma, double clip, double *psi)
     double a[K];
     take_cloud(law, gamma, clip, &c);
     double share = centre_of(law, &c, &at, a);
-    for (size_t j = 0; j < c.k; j++)
+    for (size_t j = 0; j < c.k && law->seen; j++)
         psi[j] = share * (law->own[j] - law->unit[j] * a[j]);
+    if (!law->seen)
+        psi_inside(law, &c, a, share, psi);
     double size = norm_of(c.k, psi, gamma), w = size > clip ? clip / size : 1;
     for (size_t j = 0; j < c.k; j++)
         psi[j] *= w;
@@ -347,24 +374,56 @@ static void moments_of(const cloud *c, const nodes *at, size_t j, size_t l, doub
     *variance = v;
 }
 
+/* What slope and variance lose of an outcome that is not seen: the covariances inside of psi with s
+ * and with itself. */
+static void hide_moments(const dpi_law *law, const cloud *c, const double *a, double share,
+                         double *slope, double *variance)
+{
+    const size_t k = c->k;
+    double psi[K], score[K], u[K], unit[K];
+    for (size_t j = 0; j < k; j++) {
+        unit[j] = law->unit[j];
+        score[j] = unit[j] * dpi_law_inside(law, c->t[j]);
+    }
+    psi_inside(law, c, a, share, psi);
+    for (size_t i = 0; i < law->n; i++) {
+        if (law->inside[i] == 0)
+            continue;
+        clip_node(c, a, share, i, u);
+        for (size_t j = 0; j < k; j++)
+            for (size_t l = 0; l < k; l++) {
+                const double away = law->inside[i] * (unit[j] * u[j] - psi[j]);
+                slope[j * k + l] -= away * (unit[l] * c->t[l][i] - score[l]);
+                variance[j * k + l] -= away * (unit[l] * u[l] - psi[l]);
+            }
+    }
+}
+
 void dpi_psi_moments(const dpi_law *law, const double *gamma, double clip, double *slope,
                      double *variance)
 {
     cloud c;
     nodes at;
-    double a[K], fisher[K * K];
+    double a[K];
     take_cloud(law, gamma, clip, &c);
     double share = centre_of(law, &c, &at, a);
     visit(&c, a, &at);
-    dpi_law_fisher(law, fisher);
     for (size_t j = 0; j < c.k; j++)
         for (size_t l = 0; l < c.k; l++) {
             double s, v, unit = law->unit[j] * law->unit[l];
             size_t e = j * c.k + l;
             moments_of(&c, &at, j, l, &s, &v);
-            slope[e] = law->n == 2 ? share * fisher[e] : unit * s;
-            variance[e] = law->n == 2 ? share * share * fisher[e] : unit * v;
+            if (law->n == 2)
+                s = v = c.mass[0] * c.t[j][0] * c.t[l][0] + c.mass[1] * c.t[j][1] * c.t[l][1];
+            slope[e] = law->n == 2 ? share * unit * s : unit * s;
+            variance[e] = law->n == 2 ? share * share * unit * v : unit * v;
         }
+    if (!law->seen)
+        hide_moments(law, &c, a, share, slope, variance);
+    for (size_t e = 0; e < c.k * c.k; e++) {
+        slope[e] /= law->times;
+        variance[e] /= law->times;
+    }
 }
 
 double dpi_psi_excess(const dpi_law *law, const double *gamma, double beyond)
@@ -375,9 +434,9 @@ double dpi_psi_excess(const dpi_law *law, const double *gamma, double beyond)
     const double none[K] = {0};
     take_cloud(law, gamma, beyond, &c);
     visit(&c, none, &at);
-    double more = norm_of(c.k, law->own, gamma) > beyond;
+    double more = law->seen && norm_of(c.k, law->own, gamma) > beyond;
     for (size_t i = 0; i < law->n; i++)
-        more -= at.q[i] > 1 ? law->mass[i] : 0;
+        more += at.q[i] > 1 ? (law->seen ? 0 : law->inside[i]) - law->mass[i] : 0;
     /* Nodes stand for half of the way to their neighbours. */
     for (size_t i = 0; next_kink(&c, &at, i, &k); i = k.i + 1)
         more -= at_kink(&k, c.mass) * (at.q[k.i] > 1 ? k.theta - 0.5 : 0.5 - k.theta);

@@ -8,6 +8,8 @@
  * record adds at most C (Kuensch, Stefanski and Carroll 1989, JASA 84, 460).  The bound is of the
  * last clip alone: how well a is known matters for bias, not for privacy.
  *
+ * Of an outcome of which only a range is known psi is the mean of what it may be.
+ *
  * doc/design/scores.md derives how a is found. */
 #ifndef DPI_INFER_PSI_H
 #define DPI_INFER_PSI_H
@@ -18,7 +20,8 @@
  * where it is not finite. */
 bool dpi_psi(const dpi_law *law, const double *gamma, double clip, double *psi);
 
-/* slope = E psi s' and variance = E psi psi', [k][k]. */
+/* slope = E psi s' and variance = E psi psi', [k][k], as dpi_law_fisher takes them where an outcome
+ * counts several times or is not seen. */
 void dpi_psi_moments(const dpi_law *law, const double *gamma, double clip, double *slope,
                      double *variance);
 

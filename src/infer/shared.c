@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "dist/veil.h"
 #include "infer/arrow.h"
 #include "infer/law.h"
 #include "num/matrix.h"
@@ -30,13 +31,16 @@ dp_status dpi_shared_init(dpi_shared *s, size_t p, dpi_arena *arena, dp_error *e
 }
 
 /* A record's arguments, of which those that are not shared are made up, in (0, 1), which is in the
- * domain of all but counts. */
+ * domain of all but counts.  Its outcome is seen and counts once. */
 static void make_arguments(const dpi_scan *scan, int t, double *made, dpi_record *record)
 {
-    for (int a = 0; a < scan->view->seen->family->n_args; a++) {
+    const dpi_family *row = scan->view->seen->family;
+    int first;
+    (void)dpi_behind(row, &first);
+    for (int a = 0; a < row->n_args; a++) {
         record->arg[a] = dpi_scan_shared_arg(scan, a);
-        made[a] = fmod(0.2 + 0.29 * t + 0.37 * a, 1);
-        if (record->arg[a] == NULL)
+        made[a] = a < first ? dpi_open_argument(row, a) : fmod(0.2 + 0.29 * t + 0.37 * a, 1);
+        if (a < first || record->arg[a] == NULL)
             record->arg[a] = &made[a];
     }
 }
@@ -52,7 +56,8 @@ static void find_phi(const dpi_scan *scan, double *phi)
     for (int t = 0; t < TRIES && known; t++) {
         dpi_record record = {.y = 1, .arg_size = 1};
         make_arguments(scan, t, made, &record);
-        known = !r->seen->family->vector_arg && dpi_law_of(r, &record, &law);
+        known = !r->seen->family->vector_arg && !dpi_is_censored(r->seen->family) &&
+                dpi_law_of(r, &record, &law);
         if (known)
             dpi_law_fisher(&law, found[t]);
     }
@@ -109,9 +114,11 @@ static size_t number_of(const dpi_model_view *r, dpi_role role)
 static double find_bend(const dpi_scan *scan)
 {
     const dpi_model_view *r = scan->view;
-    const dpi_family *family = r->seen->family;
+    int first;
+    const dpi_family *family = dpi_behind(r->seen->family, &first);
     size_t scale = number_of(r, DPI_SCALE), location = number_of(r, DPI_LOCATION);
-    double made[DPI_MAX_ARGS], y[DPI_MOST_OUTCOMES], mass[DPI_MOST_OUTCOMES];
+    double made[DPI_MAX_ARGS], standard[DPI_MAX_ARGS];
+    double y[DPI_MOST_OUTCOMES], mass[DPI_MOST_OUTCOMES];
     double one[DPI_READ_MOST], moved = 0, own[2] = {0};
     const double *arg[DPI_MAX_ARGS];
     bool grows = family->support == DPI_ABOVE_ZERO; /* the location is of the logarithm */
@@ -120,15 +127,16 @@ static double find_bend(const dpi_scan *scan)
         return 0;
     make_arguments(scan, 0, made, &record);
     for (int a = 0; a < family->n_args; a++) {
-        made[a] = family->role[a] == DPI_SHAPE ? *record.arg[a] : family->role[a] == DPI_SCALE;
-        arg[a] = &made[a];
+        standard[a] =
+            family->role[a] == DPI_SHAPE ? *record.arg[first + a] : family->role[a] == DPI_SCALE;
+        arg[a] = &standard[a];
     }
     size_t n = dpi_outcomes(family, arg, (size_t)family->n_args, y, mass);
     for (size_t i = 0; i < n; i++)
         for (int side = -1; side <= 1; side++) {
             double at = grows ? y[i] * exp(side * difference) : y[i] + side * difference;
             dpi_family_score(family, 1, &at, arg, (size_t)family->n_args, one);
-            double s = one[r->arg_of[scale]], m = one[r->arg_of[location]];
+            double s = one[r->arg_of[scale] - first], m = one[r->arg_of[location] - first];
             moved += mass[i] * s * (side == 0 ? -2 : 1);
             own[0] += side == 0 ? mass[i] * s * s : 0;
             own[1] += side == 0 ? mass[i] * m * m : 0;
@@ -185,7 +193,8 @@ static size_t count_read(const dpi_scan *scan, size_t j, size_t *at, double *slo
     return read;
 }
 
-/* Where all records have one scale, made of one number that nothing else reads. */
+/* Where all records have one scale, made of one number that nothing else reads, and count once: how
+ * many outcomes weights make of them is not known. */
 static void find_outcome(dpi_shared *s, const dpi_scan *scan)
 {
     const dpi_model_view *r = scan->view;
@@ -193,7 +202,8 @@ static void find_outcome(dpi_shared *s, const dpi_scan *scan)
     double slope = 0;
     s->outcome = r->p;
     s->power = 0;
-    if (j == r->k || count_read(scan, j, &at, &slope) != 1 || !s->exact[at])
+    if (j == r->k || dpi_is_weighted(r->seen->family) || count_read(scan, j, &at, &slope) != 1 ||
+        !s->exact[at])
         return;
     const double *scale = dpi_scan_shared_arg(scan, r->arg_of[j]);
     double power = scale != NULL ? slope / scale[r->element[j]] : 0;

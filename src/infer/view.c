@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dist/veil.h"
 #include "graph/gradient.h"
 #include "graph/op.h"
 
@@ -87,6 +88,11 @@ static dp_status take_number(dpi_model_view *r, int arg, size_t element, const d
         depends = depends || mine[b] != DPI_NONE;
     if (!depends)
         return DP_OK;
+    int first;
+    (void)dpi_behind(r->seen->family, &first);
+    if (arg < first)
+        return refuse(r, err, "%s of '%s' outcomes depends on latents",
+                      r->seen->family->arg_name[arg], r->seen->family->name);
     r->arg_of[r->k] = arg;
     r->element[r->k++] = element;
     return DP_OK;

@@ -11,6 +11,9 @@ UNIT_TESTS += %D%/t-clip %D%/t-groups
 UNIT_TESTS += %D%/t-psi
 %C%_t_psi_SOURCES = %D%/t-psi.c tests/dist/fine.c tests/dist/fine.h tests/dist/cases.c \
   tests/dist/cases.h tests/dist/reference.h
+UNIT_TESTS += %D%/t-veil
+%C%_t_veil_SOURCES = %D%/t-veil.c tests/dist/fine.c tests/dist/fine.h tests/dist/cases.c \
+  tests/dist/cases.h tests/dist/reference.h
 UNIT_TESTS += %D%/t-infer
 %C%_t_infer_SOURCES = %D%/t-infer.c
 readers = %D%/readers.c %D%/readers.h
