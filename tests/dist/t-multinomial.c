@@ -24,7 +24,7 @@ static const struct {
 enum { TRIED = sizeof tried / sizeof tried[0] };
 
 /* Row number i of those that sum to N. */
-static void row_of(size_t i, double x[K])
+static void counts_of(size_t i, double x[K])
 {
     size_t at = 0;
     for (int a = 0; a <= N; a++)
@@ -65,7 +65,7 @@ static void densities_are_those_of_the_textbook(void **state)
         joint j;
         joint_open(&j, tried[t].family, K, shapes, false);
         for (size_t i = 0; i < ROWS; i++) {
-            row_of(i, x);
+            counts_of(i, x);
             fill(number, x, tried[t].arg);
             double value = joint_at(&j, number, slope),
                    p = textbook(tried[t].family, x, tried[t].arg);
@@ -97,7 +97,7 @@ static void large_concentrations_are_multinomial(void **state)
     for (int k = 0; k < K; k++)
         logits[k] = log(c[k]);
     for (size_t i = 0; i < ROWS; i++) {
-        row_of(i, x);
+        counts_of(i, x);
         fill(number, x, c);
         double value = joint_at(&of_c, number, NULL);
         fill(number, x, logits);
@@ -105,6 +105,38 @@ static void large_concentrations_are_multinomial(void **state)
     }
     joint_close(&of_c);
     joint_close(&of_logits);
+}
+
+/* Values by mpmath with 60 digits.  Terms are of the size n log n, of which 4e-16 is rounding. */
+static void extreme_concentrations_and_counts_keep_their_digits(void **state)
+{
+    const struct {
+        double x[K], c[K], value;
+    } far[] = {
+        {{3, 0, 0}, {1e-10, 1e-10, 1e-10}, -1.09861228896810969},
+        {{1, 1, 1}, {1e-10, 1e-10, 1e-10}, -46.0517018603309136},
+        {{1e9, 0, 5}, {1e-10, 1e-10, 1e-10}, -25.7339011300944299},
+        {{1e9, 0, 5}, {1e10, 1e10, 1e10}, -1066684725.1926865},
+        {{1e9, 1e9, 1e9}, {1e10, 1e-10, 2.5}, -3671656793.18555086},
+        {{0, 0, 0}, {1e10, 1e-10, 2.5}, 0},
+        {{1e9, 1e9, 1e9}, {0.5, 1.5, 2.5}, -43.574203689651138},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        double number[1 + 2 * K], slope[1 + 2 * K], n = 0;
+        joint j;
+        joint_open(&j, &dpi_dirichlet_multinomial, K, shapes, false);
+        for (size_t e = 0; e < K; e++) {
+            n += number[e] = far[i].x[e];
+            number[K + 1 + e] = far[i].c[e];
+        }
+        number[K] = n;
+        assert_close(joint_at(&j, number, slope), far[i].value, 1e-12,
+                     1e-12 + 4e-16 * n * log(n + 1));
+        for (size_t e = K + 1; e < 1 + 2 * K; e++)
+            assert_true(isfinite(slope[e]));
+        joint_close(&j);
+    }
 }
 
 /* 14 degrees of freedom; each of 4 tests fails by chance with 1e-11. */
@@ -122,12 +154,12 @@ static void draws_follow_the_distribution(void **state)
                       (const size_t[]){1, K}, (size_t)K * N_DRAWS, K, out);
         for (size_t d = 0; d < N_DRAWS; d++)
             for (size_t i = 0; i < ROWS; i++) {
-                row_of(i, x);
+                counts_of(i, x);
                 seen[i] += x[0] == out[K * d] && x[1] == out[K * d + 1] && x[2] == out[K * d + 2];
             }
         double rest = N_DRAWS, rest_seen = N_DRAWS;
         for (size_t i = 0; i < ROWS; i++) {
-            row_of(i, x);
+            counts_of(i, x);
             double expected = N_DRAWS * textbook(tried[t].family, x, tried[t].arg);
             if (expected < 100)
                 continue;
@@ -161,7 +193,7 @@ static void means_are_sums_over_rows(void **state)
         dpi_run_globals(run);
         dpi_run_read(run, mean, 0, K, found);
         for (size_t i = 0; i < ROWS; i++) {
-            row_of(i, x);
+            counts_of(i, x);
             for (int k = 0; k < K; k++)
                 sum[k] += x[k] * textbook(tried[t].family, x, tried[t].arg);
         }
@@ -233,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(densities_are_those_of_the_textbook),
         cmocka_unit_test(large_concentrations_are_multinomial),
+        cmocka_unit_test(extreme_concentrations_and_counts_keep_their_digits),
         cmocka_unit_test(draws_follow_the_distribution),
         cmocka_unit_test(means_are_sums_over_rows),
         cmocka_unit_test(observed_rows_sum_to_their_trials),
