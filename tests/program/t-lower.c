@@ -12,7 +12,11 @@
 
 enum { RECORDS = 40, GROUPS = 5, OTHERS = 3, WIDE = 4 };
 
-/* A fit with scattered parameters; scales of its guide are e^-30, so that draws are their means. */
+/* Of guides: so small that draws are their means, unless a test says otherwise. */
+enum { SMALL_SCALE = -30 };
+static double log_scale = SMALL_SCALE;
+
+/* A fit with scattered parameters. */
 static dp_fit *guided_fit(dp_model *m, dp_model *guide)
 {
     const dp_privacy privacy = {.adjacency = "none", .why_not = "for a test", .delta = 1};
@@ -28,7 +32,7 @@ static dp_fit *guided_fit(dp_model *m, dp_model *guide)
     for (size_t k = 0; k < o.n_blocks; k++)
         for (size_t i = 0; i < o.blocks[k].size; i++)
             theta[o.blocks[k].offset + i] =
-                strstr(o.blocks[k].name, ".log_scale") != NULL ? -30 : next_number(&numbers);
+                strstr(o.blocks[k].name, ".log_scale") != NULL ? log_scale : next_number(&numbers);
     const dpi_fit_parts parts = {
         .model = m, .guide = guide, .theta = theta, .n_theta = o.n_theta, .privacy = &privacy};
     dpi_objective_free(&o);
@@ -189,6 +193,51 @@ static void networks_are_layers(void **state)
     free_records(r);
 }
 
+/* Layers whose weights are latents, with scales of their guide near 1: every draw is another
+ * network, and each is answered as the fit answers that draw. */
+static void each_draw_is_a_network_of_its_own(void **state)
+{
+    (void)state;
+    enum { DRAWS = 3, CLASSES = 3 };
+    static const size_t hidden[] = {4, 5};
+    static double expected[DRAWS * RECORDS * CLASSES], y[RECORDS * DRAWS * CLASSES];
+    static double x[RECORDS * WIDE];
+    dp_error err = {0};
+    dp_model *m;
+    dp_rng *rng;
+    dp_draws *draws;
+    dp_program *p;
+    const dp_bayesian_network_opts opts = {
+        .inputs = WIDE, .classes = CLASSES, .hidden = hidden, .n_hidden = 2};
+    const dp_lower_opts lower = {.low = -1, .high = 1, .draws = DRAWS, .seed = 9};
+    records *r = new_records(WIDE);
+    assert_ok(dp_bayesian_network(&opts, &m, &err), err.text);
+    log_scale = -1;
+    dp_fit *fit = fit_of(m);
+    log_scale = SMALL_SCALE;
+    assert_ok(dp_rng_new(9, &rng, &err), err.text);
+    assert_ok(dp_fit_draw(fit, DRAWS, rng, &draws, &err), err.text);
+    const dp_given given = {.data = r->data, .draws = draws};
+    assert_ok(dp_fit_evaluate(fit, dp_fit_expr(fit, "logits"), &given,
+                              sizeof expected / sizeof *expected, expected, &err),
+              err.text);
+    assert_ok(dp_program_of_fit(fit, "logits", &lower, &p, &err), err.text);
+    assert_ok(dp_program_fix(p, NULL, &err), err.text);
+    assert_ok(dp_program_read(p, r->data, RECORDS * WIDE, x, &err), err.text);
+    assert_ok(dp_program_run(p, RECORDS, x, y, &err), err.text);
+    for (int d = 0; d < DRAWS; d++)
+        for (int i = 0; i < RECORDS; i++)
+            for (int k = 0; k < CLASSES; k++)
+                assert_close(y[(i * DRAWS + d) * CLASSES + k],
+                             expected[(d * RECORDS + i) * CLASSES + k], 1e-9, 1e-9);
+    assert_true(fabs(y[0] - y[CLASSES]) > 1e-3);
+    dp_program_free(p);
+    dp_draws_free(draws);
+    dp_rng_free(rng);
+    dp_fit_free(fit);
+    free_records(r);
+}
+
 static void convolutions_stay_convolutions(void **state)
 {
     (void)state;
@@ -334,6 +383,7 @@ int main(void)
         cmocka_unit_test(groups_and_slopes_are_indicators_and_products),
         cmocka_unit_test(draws_stand_side_by_side),
         cmocka_unit_test(networks_are_layers),
+        cmocka_unit_test(each_draw_is_a_network_of_its_own),
         cmocka_unit_test(convolutions_stay_convolutions),
         cmocka_unit_test(normalised_images_and_short_cuts),
         cmocka_unit_test(what_has_no_stage_is_refused),
