@@ -205,9 +205,9 @@ DP_API dp_expr dp_greater(dp_expr a, dp_expr b);
 
 /* a where the condition is not 0, else b; elementwise, smaller operands are repeated.  Not a number
  * where the condition is none.  What is not chosen has no part in the value or in a derivative,
- * infinite or not a number as it may be: dp_where(dp_greater(x, dp_num(0)), dp_log(x), dp_num(0)) has
- * slope 0 at x = 0.  That holds as far as b and a are made number by number; where a sum or a
- * product of vectors stands in between, choose its operands instead. */
+ * infinite or not a number as it may be: the slope of dp_where(dp_greater(x, dp_num(0)), dp_log(x),
+ * dp_num(0)) at x = 0 is 0.  That holds as far as a and b are made number by number; where a sum or
+ * a product of vectors stands in between, choose its operands instead. */
 DP_API dp_expr dp_where(dp_expr condition, dp_expr a, dp_expr b);
 
 /* Activations, elementwise: relu is max(a, 0); leaky_relu is a for a > 0 and slope a below, slope

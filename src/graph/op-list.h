@@ -30,7 +30,7 @@
     X(pick) X(scatter) X(slice) X(pad)                                                             \
     X(sum_last) X(spread) X(contrast) X(cumulative_sum)                                            \
     /* between layers */                                                                           \
-    X(relu) X(step) X(max) X(keep) X(normal_cdf) X(group_mean)                                             \
+    X(relu) X(step) X(max) X(keep) X(normal_cdf) X(group_mean)                                     \
     /* numbers in other places */                                                                  \
     X(reshape) X(patches) X(fold)                                                                  \
     X(pool_sum) X(unpool_sum) X(pool_max) X(unpool_max)
