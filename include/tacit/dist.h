@@ -114,6 +114,14 @@ DP_API dp_dist dp_kumaraswamy_v(dp_expr a, dp_expr b);
 DP_API dp_dist dp_skew_normal(double loc, double scale, double shape);
 DP_API dp_dist dp_skew_normal_v(dp_expr loc, dp_expr scale, dp_expr shape);
 
+/* Von Mises of angles from -pi to pi, in radians, with any loc, which stands for its angle, and
+ * concentration > 0: density e^(concentration cos(x - loc)) / (2 pi I_0(concentration)); for large
+ * ones nearly normal with variance 1 / concentration, for small ones uniform.  Observed angles lie
+ * from -pi to pi: atan2 gives such.  A latent's free number runs from one end to the other and not
+ * around: turn the angles so that little of its posterior lies at the ends. */
+DP_API dp_dist dp_von_mises(double loc, double concentration);
+DP_API dp_dist dp_von_mises_v(dp_expr loc, dp_expr concentration);
+
 /* Uniform on (low, high), low < high. */
 DP_API dp_dist dp_uniform(double low, double high);
 

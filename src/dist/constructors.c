@@ -228,6 +228,16 @@ dp_dist dp_skew_normal_v(dp_expr loc, dp_expr scale, dp_expr shape)
     return (dp_dist){.family = &dpi_skew_normal, .arg = {loc, scale, shape}};
 }
 
+dp_dist dp_von_mises(double loc, double concentration)
+{
+    return of_numbers(&dpi_von_mises, loc, concentration, 0);
+}
+
+dp_dist dp_von_mises_v(dp_expr loc, dp_expr concentration)
+{
+    return of_expressions(&dpi_von_mises, loc, concentration);
+}
+
 dp_dist dp_flat(void)
 {
     return (dp_dist){.family = &dpi_flat};

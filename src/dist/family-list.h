@@ -10,7 +10,7 @@
     X(normal) X(half_normal) X(log_normal) X(student_t) X(cauchy) X(half_cauchy) X(laplace)        \
     X(gumbel) X(exponential) X(gamma) X(inverse_gamma) X(beta) X(uniform)                          \
     X(half_student_t) X(logistic_distribution) X(asymmetric_laplace) X(chi_squared) X(weibull)     \
-    X(pareto) X(beta_mean) X(kumaraswamy) X(skew_normal)                                           \
+    X(pareto) X(beta_mean) X(kumaraswamy) X(skew_normal) X(von_mises)                              \
     X(bernoulli_logit) X(binomial_logit) X(poisson_log) X(categorical_logit) X(chance_logit)       \
     X(negative_binomial_log) X(negative_binomial) X(geometric_logit)                               \
     X(ordered_logistic) X(ordered_probit) X(beta_binomial)

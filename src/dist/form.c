@@ -204,7 +204,7 @@ bool dpi_mixes(const dpi_family *family)
 {
     const dpi_support_kind of = family->support;
     const bool fixed = of == DPI_REAL || of == DPI_ABOVE_ZERO || of == DPI_UNIT ||
-                       of == DPI_COUNT || of == DPI_BINARY;
+                       of == DPI_CIRCLE || of == DPI_COUNT || of == DPI_BINARY;
     const bool drawn = family->form != NULL ? family->form->draw != NULL : family->draw != NULL;
     return fixed && drawn && !family->vector_arg;
 }

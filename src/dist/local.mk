@@ -52,4 +52,5 @@ libtacit_core_la_SOURCES += \
   %D%/truncated.c \
   %D%/time-series.c \
   %D%/uniform.c \
+  %D%/von-mises.c \
   %D%/weibull.c

@@ -200,6 +200,41 @@ size_t dpi_outcomes_logit_beta(double a, double b, double u[], double mass[])
     return nodes_of(&l, u, mass);
 }
 
+/* Steps around the circle are this much longer opposite the top than midway, and as much shorter at
+ * it, where the kinks are. */
+static const double stretch = 0.6;
+
+/* exp(-2 k sin(t / 2)^2).  Where it falls by less than `fallen` the rule goes around the circle, in
+ * s with t = s - stretch sin s, which is as smooth; else over the arc up to where it has fallen. */
+static void upper_circle(double k, double t[], double jacobian[])
+{
+    if (2 * k > fallen) {
+        double end = 2 * asin(sqrt(fallen / (2 * k))), scale = normal_scale / sqrt(k);
+        upper_nodes(HALF, scale, end / scale, t, jacobian);
+        return;
+    }
+    for (size_t j = 0; j < HALF; j++) {
+        double s = M_PI * ((double)j + 0.5) / HALF;
+        t[j] = s - stretch * sin(s);
+        jacobian[j] = 1 - stretch * cos(s);
+    }
+}
+
+size_t dpi_outcomes_circle(double k, double t[], double mass[])
+{
+    double jacobian[HALF];
+    upper_circle(k, t, jacobian);
+    for (size_t j = 0; j < HALF; j++) {
+        double half = sin(0.5 * t[j]);
+        mass[j] = -2 * k * half * half;
+    }
+    dpi_map_double(DPI_MAP_EXP, HALF, mass, mass);
+    for (size_t j = 0; j < HALF; j++)
+        mass[j] *= jacobian[j];
+    normalise(HALF, mass);
+    return mirrored(t, mass);
+}
+
 /* log cosh t */
 static double log_cosh(double t)
 {

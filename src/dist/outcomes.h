@@ -42,6 +42,9 @@ size_t dpi_outcomes_log_gamma(double a, double u[], double mass[]);
 /* log(x / (1 - x)) - log(a / b) of a Beta(a, b) number x. */
 size_t dpi_outcomes_logit_beta(double a, double b, double u[], double mass[]);
 
+/* The angle from the top of von Mises's law with concentration k > 0. */
+size_t dpi_outcomes_circle(double k, double t[], double mass[]);
+
 /* Student's t with df degrees of freedom; its upper half, doubled. */
 size_t dpi_outcomes_student_t(double df, double z[], double mass[]);
 size_t dpi_outcomes_half_student_t(double df, double z[], double mass[]);

@@ -2,6 +2,7 @@
 #include "dist/support-rows.h"
 
 #include <float.h>
+#include <gsl/gsl_math.h>
 #include <math.h>
 
 static dpi_id real_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
@@ -55,6 +56,18 @@ static dpi_id interval_log_jacobian(dpi_graph *g, dpi_id z, const dpi_id arg[])
     return dpi_add(g, unit_log_jacobian(g, z, arg), width);
 }
 
+/* No more than pi, since the hyperbolic tangent is no more than 1. */
+static dpi_id circle_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
+{
+    (void)arg;
+    return dpi_scale(g, M_PI, dpi_unary(g, &dpi_op_tanh, dpi_scale(g, 0.5, z)));
+}
+
+static dpi_id circle_log_jacobian(dpi_graph *g, dpi_id z, const dpi_id arg[])
+{
+    return dpi_add(g, unit_log_jacobian(g, z, arg), dpi_constant(g, M_LN2 + M_LNPI));
+}
+
 /* The lower bound itself, which it is for far z, belongs to it. */
 static dpi_id from_constrain(dpi_graph *g, dpi_id z, const dpi_id arg[])
 {
@@ -91,6 +104,13 @@ static bool unit_contains(double x, double low, double high)
     (void)low;
     (void)high;
     return x > 0 && x < 1;
+}
+
+static bool circle_contains(double x, double low, double high)
+{
+    (void)low;
+    (void)high;
+    return fabs(x) <= M_PI;
 }
 
 static bool interval_contains(double x, double low, double high)
@@ -165,6 +185,8 @@ const dpi_support dpi_supports[DPI_N_SUPPORTS] = {
                         positive_constrain, positive_log_jacobian, positive_contains},
     [DPI_UNIT] = {"unit", "a number strictly between 0 and 1", false, NULL,
                   unit_constrain, unit_log_jacobian, unit_contains},
+    [DPI_CIRCLE] = {"circle", "an angle from -pi to pi", false, NULL,
+                    circle_constrain, circle_log_jacobian, circle_contains},
     [DPI_INTERVAL] = {"interval", "a number between the given bounds", false, NULL,
                       interval_constrain, interval_log_jacobian, interval_contains},
     [DPI_FROM] = {"from", "a number from the given minimum up", false, NULL,

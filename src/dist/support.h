@@ -4,6 +4,7 @@
  *   positive   x = e^z                      log |dx/dz| = z
  *   unit       x = 1 / (1 + e^-z)           log |dx/dz| = -softplus(z) - softplus(-z)
  *   interval   x = low + (high - low) unit  log |dx/dz| = that of unit + log(high - low)
+ *   circle     x = that of the interval from -pi to pi
  *   from       x = low + e^z                log |dx/dz| = z
  *   up_to      x = high - e^-z              log |dx/dz| = -z
  *   simplex    x = softmax(V z)             log |dx/dz| = log(K) / 2 - K log sum_k e^((V z)_k)
@@ -34,6 +35,7 @@ typedef enum dpi_support_kind {
     DPI_REAL,
     DPI_ABOVE_ZERO,
     DPI_UNIT,
+    DPI_CIRCLE, /* from -pi to pi, the ends being one angle */
     DPI_INTERVAL, /* between the family's first two arguments */
     DPI_FROM,     /* the family's first argument or above */
     DPI_SIMPLEX,  /* K numbers above 0 that sum to 1 */

@@ -232,6 +232,7 @@ const dpi_factored dpi_factored_forms[DPI_N_OPS] = {
     REFUSE(rising, made),
     REFUSE(log_gamma_tail, made),
     REFUSE(log_student_tail, made),
+    REFUSE(log_bessel, made),
     REFUSE(sum_to, smaller),
     REFUSE(expand, seldom),
     REFUSE(log_sum_exp, smaller),

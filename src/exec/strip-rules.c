@@ -39,6 +39,7 @@ const dpi_strip_rule dpi_strip_rules[DPI_N_OPS] = {
     RUN(rising),
     RUN(log_gamma_tail),
     RUN(log_student_tail),
+    RUN(log_bessel),
     RUN(sum_to),
     RUN(expand),
     RUN(log_sum_exp),

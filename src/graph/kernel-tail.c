@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "graph/kernel-numbers.h"
+#include "num/bessel.h"
 #include "num/tail.h"
 
 /* Both precisions; `value` is of the number a. */
@@ -28,6 +29,7 @@ EACH(erf, erf(a))
 EACH(atan, atan(a))
 EACH(log_normal_cdf, dpi_log_normal_cdf(c->attr->number, a))
 EACH(log_cauchy_cdf, dpi_log_cauchy_cdf(a))
+EACH(log_bessel, dpi_log_bessel(c->attr->number, a))
 
 /* Index e of the result reads element e modulo the operand's size. */
 static void of_two(const dpi_any_call *c, double (*f)(dpi_tail_of, double, double))

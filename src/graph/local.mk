@@ -20,6 +20,7 @@ libtacit_core_la_SOURCES += \
   %D%/op.c %D%/op.h \
   %D%/op-activation.c \
   %D%/op-arithmetic.c \
+  %D%/op-bessel.c \
   %D%/op-cholesky.c \
   %D%/op-cumulative.c \
   %D%/op-elementwise.c \

@@ -104,6 +104,7 @@ dpi_id dpi_scale(dpi_graph *g, double factor, dpi_id a);
 dpi_id dpi_log_of(dpi_graph *g, dpi_id a); /* log a, or b where a is e^b */
 dpi_id dpi_polygamma_node(dpi_graph *g, size_t order, dpi_id a);
 dpi_id dpi_log_normal_cdf_node(dpi_graph *g, size_t order, dpi_id a);
+dpi_id dpi_log_bessel_node(dpi_graph *g, size_t order, dpi_id a);
 dpi_id dpi_rising_node(dpi_graph *g, size_t order, dpi_id a, dpi_id b);
 dpi_id dpi_tail_node(dpi_graph *g, const dpi_op *op, dpi_tail_side side, dpi_id a, dpi_id b);
 dpi_id dpi_sum(dpi_graph *g, dpi_id a); /* over all dimensions, not over records */

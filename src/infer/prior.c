@@ -9,6 +9,7 @@
  * Draws are independent, whatever funnels the prior has, which a Markov chain would be long in. */
 #include "infer/prior.h"
 
+#include <gsl/gsl_math.h>
 #include <math.h>
 
 #include "exec/run.h"
@@ -75,6 +76,8 @@ static double free_number(dpi_support_kind support, double x, double low, double
         return log(x);
     case DPI_UNIT:
         return log(x) - log1p(-x);
+    case DPI_CIRCLE:
+        return log(dpi_into_positive(M_PI + x)) - log(dpi_into_positive(M_PI - x));
     case DPI_INTERVAL:
         return log(x - low) - log(high - x);
     case DPI_UP_TO:

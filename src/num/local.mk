@@ -1,4 +1,5 @@
 libtacit_core_la_SOURCES += \
+  %D%/bessel.c %D%/bessel.h \
   %D%/gemm.c %D%/gemm.h %D%/gemm-kernel.h \
   %D%/gemm-avx512.c %D%/gemm-avx512-single.c %D%/gemm-avx2.c %D%/gemm-avx2-single.c \
   %D%/gemm-portable.c %D%/gemm-portable-single.c \

@@ -2,6 +2,7 @@
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_integration.h>
+#include <gsl/gsl_sf_bessel.h>
 #include <math.h>
 
 #include "exec/value.h"
@@ -129,6 +130,17 @@ static double skew_normal_cdf(double x, const double arg[])
     (void)gsl_integration_cquad(&f, 0, arg[2], 1e-14, 1e-13, work, &owen, NULL, &count);
     gsl_integration_cquad_workspace_free(work);
     return gsl_cdf_ugaussian_P(z) - owen / M_PI;
+}
+
+/* The Fourier series of the density, integrated from -pi. */
+static double von_mises_cdf(double x, const double arg[])
+{
+    enum { TERMS = 100 };
+    double bessel[TERMS + 1], sum = 0;
+    (void)gsl_sf_bessel_In_scaled_array(0, TERMS, arg[1], bessel);
+    for (int j = TERMS; j > 0; j--)
+        sum += bessel[j] / bessel[0] * (sin(j * (x - arg[0])) + sin(j * (M_PI + arg[0]))) / j;
+    return (0.5 * (x + M_PI) + sum) / M_PI;
 }
 
 static double bernoulli_top(const double arg[])
@@ -275,6 +287,8 @@ static const dist_case cases[] = {
     {ROW(skew_normal, 3),
      .tried = {{0.713, 1.391, 2.17}, {-3.17, 0.217, -0.713}, {11.9, 7.3, 5.31}},
      .cdf = skew_normal_cdf},
+    {ROW(von_mises, 2), .tried = {{0.713, 2.39}, {-2.17, 0.317}, {3.05, 31.7}},
+     .cdf = von_mises_cdf},
     {ROW(uniform, 2), .tried = {{0.217, 1.913}, {-7.72, 11.9}, {3.1, 3.37}}, .cdf = uniform_cdf},
     {ROW(bernoulli_logit, 1), .tried = {{0.713}, {-2.17}, {4.39}}, .top = bernoulli_top},
     {ROW(chance_logit, 1), .tried = {{0.713}, {-2.17}, {4.39}}, .top = bernoulli_top},

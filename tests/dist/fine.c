@@ -15,12 +15,14 @@ static fine_law *every_value(const dist_case *c, const double arg[], fine_law *l
     return law;
 }
 
-/* The natural variable back to a number: any real, above zero or a minimum, or in (0, 1). */
+/* The natural variable back to a number: any real, above zero or a minimum, in (0, 1), or an
+ * angle. */
 static double number_of(const dist_case *c, const double arg[], double t)
 {
     return c->family->support == DPI_REAL         ? sinh(t)
            : c->family->support == DPI_ABOVE_ZERO ? exp(t)
            : c->family->support == DPI_FROM       ? arg[0] + exp(t)
+           : c->family->support == DPI_CIRCLE     ? M_PI * tanh(0.5 * t)
                                                   : 1 / (1 + exp(-t));
 }
 

@@ -1,5 +1,6 @@
 #include "tests/dist/information.h"
 
+#include <gsl/gsl_sf_bessel.h>
 #include <math.h>
 
 #include "num/special.h"
@@ -113,6 +114,13 @@ static void kumaraswamy_information(const double arg[], double f[])
     f[3] = 1 / (b * b);
 }
 
+static void von_mises_information(const double arg[], double f[])
+{
+    double k = arg[1], ratio = gsl_sf_bessel_I1_scaled(k) / gsl_sf_bessel_I0_scaled(k);
+    f[0] = k * ratio;
+    f[3] = 1 - ratio / k - ratio * ratio;
+}
+
 /* f[3] is sum_j P(Y > j) / (dispersion + j)^2 - mean / (dispersion (dispersion + mean)) (Lawless
  * 1987, Canad. J. Statist. 15, 209). */
 static void negative_binomial_information(double mean, double dispersion, double f[])
@@ -165,6 +173,8 @@ static bool information_by_sums(const dpi_family *family, const double arg[], do
         asymmetric_laplace_information(arg, f);
     else if (family == &dpi_kumaraswamy)
         kumaraswamy_information(arg, f);
+    else if (family == &dpi_von_mises)
+        von_mises_information(arg, f);
     else if (family == &dpi_beta_mean)
         beta_mean_information(arg, f);
     else if (family == &dpi_beta_binomial)

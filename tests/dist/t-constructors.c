@@ -62,6 +62,7 @@ static void constructors_of_numbers_keep_the_order(void **state)
     check(dp_pareto(5.3, 5.7), "pareto", "minimum shape", 5.3, 5.7, 0);
     check(dp_kumaraswamy(2.3, 2.7), "kumaraswamy", "a b", 2.3, 2.7, 0);
     check(dp_skew_normal(0.47, 3.3, -1.7), "skew_normal", "loc scale shape", 0.47, 3.3, -1.7);
+    check(dp_von_mises(0.51, 3.7), "von_mises", "loc concentration", 0.51, 3.7, 0);
     check(dp_beta_mean(0.61, 6.7), "beta_mean", "mean precision", 0.61, 6.7, 0);
     check(dp_dirichlet(1.3), "dirichlet", "concentration", 1.3, 0, 0);
     check(dp_mixture(dp_num(6.1), dp_exponential(6.3)), "mixture of exponential", "weights rate",
@@ -96,6 +97,7 @@ static void constructors_of_expressions_keep_the_order(void **state)
     check(dp_pareto_v(5.9, b), "pareto", "minimum shape", 5.9, 1.73, 0);
     check(dp_kumaraswamy_v(a, b), "kumaraswamy", "a b", 0.71, 1.73, 0);
     check(dp_skew_normal_v(a, b, c), "skew_normal", "loc scale shape", 0.71, 1.73, 2.79);
+    check(dp_von_mises_v(a, b), "von_mises", "loc concentration", 0.71, 1.73, 0);
     check(dp_beta_mean_v(a, b), "beta_mean", "mean precision", 0.71, 1.73, 0);
     check(dp_ordered(dp_normal_v(a, b)), "ordered normal", "loc scale", 0.71, 1.73, 0);
     check(dp_dirichlet_v(a), "dirichlet", "concentration", 0.71, 0, 0);

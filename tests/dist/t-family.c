@@ -172,14 +172,17 @@ static double integral(const mass *m, gsl_integration_workspace *work)
     dpi_support_kind support = m->d->of->family->support;
     double value = 0, error = 0, exact = 1e-9;
     const size_t limit = 1000;
-    int status = m->on_line || support == DPI_REAL
-                     ? gsl_integration_qagi(&f, exact, exact, limit, work, &value, &error)
-                 : support == DPI_ABOVE_ZERO || support == DPI_FROM
-                     ? gsl_integration_qagiu(&f, support == DPI_FROM ? m->arg[0] : 0, exact, exact,
-                                             limit, work, &value, &error)
-                     : gsl_integration_qags(&f, support == DPI_UNIT ? 0 : m->arg[0],
-                                            support == DPI_UNIT ? 1 : m->arg[1], exact, exact,
-                                            limit, work, &value, &error);
+    int status =
+        m->on_line || support == DPI_REAL
+            ? gsl_integration_qagi(&f, exact, exact, limit, work, &value, &error)
+        : support == DPI_ABOVE_ZERO || support == DPI_FROM
+            ? gsl_integration_qagiu(&f, support == DPI_FROM ? m->arg[0] : 0, exact, exact, limit,
+                                    work, &value, &error)
+        : support == DPI_CIRCLE
+            ? gsl_integration_qags(&f, -M_PI, M_PI, exact, exact, limit, work, &value, &error)
+            : gsl_integration_qags(&f, support == DPI_UNIT ? 0 : m->arg[0],
+                                   support == DPI_UNIT ? 1 : m->arg[1], exact, exact, limit, work,
+                                   &value, &error);
     if (status != GSL_SUCCESS)
         fail_msg("%s: %s", m->d->of->family->name, gsl_strerror(status));
     return value;

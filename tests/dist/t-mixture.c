@@ -106,6 +106,8 @@ static double total_mass(mass *u, gsl_integration_workspace *work)
     }
     int status = u->m->support == DPI_REAL
                      ? gsl_integration_qagi(&f, exact, exact, 1000, work, &value, &error)
+                 : u->m->support == DPI_CIRCLE ? gsl_integration_qags(&f, -M_PI, M_PI, exact, exact,
+                                                                      1000, work, &value, &error)
                  : u->m->support == DPI_UNIT
                      ? gsl_integration_qags(&f, 0, 1, exact, exact, 1000, work, &value, &error)
                      : gsl_integration_qagiu(&f, 0, exact, exact, 1000, work, &value, &error);

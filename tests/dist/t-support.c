@@ -96,6 +96,8 @@ static void check_known(const dpi_support *support, bijector *b, const double bo
         assert_close(x, bound[0] + exp(z), 1e-15, 0);
     else if (support == &dpi_supports[DPI_UP_TO])
         assert_close(x, bound[0] - exp(-z), 1e-15, 0);
+    else if (support == &dpi_supports[DPI_CIRCLE])
+        assert_close(x, -M_PI * (1 - share) + M_PI * share, 1e-15, 0);
     else
         assert_close(x,
                      support == &dpi_supports[DPI_UNIT] ? share
@@ -140,6 +142,8 @@ static void membership_is_exact(void **state)
     assert_false(in(DPI_ABOVE_ZERO, 0, 0, 0) || in(DPI_ABOVE_ZERO, -1e-9, 0, 0));
     assert_true(in(DPI_UNIT, 0.4173, 0, 0));
     assert_false(in(DPI_UNIT, 0, 0, 0) || in(DPI_UNIT, 1, 0, 0) || in(DPI_UNIT, 1.2, 0, 0));
+    assert_true(in(DPI_CIRCLE, -M_PI, 0, 0) && in(DPI_CIRCLE, M_PI, 0, 0));
+    assert_false(in(DPI_CIRCLE, -3.1416, 0, 0) || in(DPI_CIRCLE, NAN, 0, 0));
     assert_true(in(DPI_INTERVAL, -1.3, -1.3, 2) && in(DPI_INTERVAL, 2, -1.3, 2));
     assert_false(in(DPI_INTERVAL, -1.31, -1.3, 2) || in(DPI_INTERVAL, 2.01, -1.3, 2));
     assert_true(in(DPI_FROM, -1.3, -1.3, 0) && in(DPI_FROM, 1e300, -1.3, 0));

@@ -151,7 +151,7 @@ static bool takes_positive(const dpi_op *op)
 {
     return op == &dpi_op_sqrt || op == &dpi_op_log || op == &dpi_op_log1p || op == &dpi_op_lgamma ||
            op == &dpi_op_polygamma || op == &dpi_op_rising || op == &dpi_op_log_gamma_tail ||
-           op == &dpi_op_log_student_tail;
+           op == &dpi_op_log_student_tail || op == &dpi_op_log_bessel;
 }
 
 /* The middle of the numbers that it is given. */
@@ -302,7 +302,8 @@ static size_t check_unary(void)
                                           &dpi_op_erf,
                                           &dpi_op_atan,
                                           &dpi_op_log_normal_cdf,
-                                          &dpi_op_log_cauchy_cdf};
+                                          &dpi_op_log_cauchy_cdf,
+                                          &dpi_op_log_bessel};
     for (size_t i = 0; i < 2 * (sizeof unary / sizeof unary[0]); i++)
         check_operation(unary[i / 2], i % 2 ? 19 : 5, true, 1, false, NULL);
     check_operation(&dpi_op_polygamma, 5, true, 1, false, &(dpi_attr){.number = 2});

@@ -87,6 +87,8 @@ static real unary(const dpi_node *node, real a)
         return lgammal(a);
     if (op == &dpi_op_polygamma)
         return naive_polygamma(node->attr.number, a);
+    if (op == &dpi_op_log_bessel)
+        return naive_log_bessel(node->attr.number, a);
     return naive_tail(node, a);
 }
 

@@ -18,6 +18,8 @@
 #define NORMAL(order, unit, ...)                                                                   \
     {.op = &dpi_op_log_normal_cdf, .a = "?", .range = {{__VA_ARGS__}}, .step = unit,               \
      .attr.number = order}
+#define BESSEL(order, ...)                                                                         \
+    {.op = &dpi_op_log_bessel, .a = "?", .range = {{__VA_ARGS__}}, .attr.number = order}
 #define RISING(order, of_a, of_b)                                                                  \
     {.op = &dpi_op_rising, .a = "?", .b = "?", .range = {of_a, of_b}, .attr.number = order}
 #define UPTO(low, high) {low, high}
@@ -98,6 +100,8 @@ static const point table[] = {
     NORMAL(0, 0, -2.385, 2.913), NORMAL(0, 1, -33.7, -5.9), NORMAL(0, 1, 2.7, 7.9),
     NORMAL(1, 0, -2.385, 2.913), NORMAL(1, 1, -9.3, -5.9), NORMAL(1, 1, 2.7, 7.9),
     NORMAL(2, 0, -2.385, 2.913), NORMAL(2, 1, -5.9, -3.1), NORMAL(2, 1, 2.7, 7.9),
+    BESSEL(0, 0.217, 3.385), BESSEL(0, 3.3, 41.7), BESSEL(0, 41.7, 713.7),
+    BESSEL(1, 0.217, 3.385), BESSEL(1, 3.3, 27.9), BESSEL(2, 0.217, 3.385), BESSEL(2, 3.3, 27.9),
     UNARY(log_cauchy_cdf, -2.385, 2.913), UNARY(log_cauchy_cdf, -713.7, -21.3),
     UNARY(log_cauchy_cdf, 21.3, 713.7),
     RISING(0, POSITIVE, UPTO(1.217, 9.385)), RISING(0, UPTO(21.3, 71.7), UPTO(0.913, 37.1)),

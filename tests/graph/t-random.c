@@ -47,7 +47,7 @@ static dpi_id positive(random_graph *r, dpi_id a)
 static bool needs_positive(const dpi_op *op)
 {
     return op == &dpi_op_log || op == &dpi_op_log1p || op == &dpi_op_sqrt || op == &dpi_op_lgamma ||
-           op == &dpi_op_polygamma || op == &dpi_op_rising;
+           op == &dpi_op_polygamma || op == &dpi_op_rising || op == &dpi_op_log_bessel;
 }
 
 static bool has_window(const dpi_op *op)
