@@ -5,6 +5,8 @@
 #include "infer/view.h"
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_math.h>
+#include <gsl/gsl_sf_bessel.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,9 +17,9 @@
 
 #include "tests/lib/check.h"
 
-enum { DRAWS = 10000, BINS = 20, MEMBERS = 3, D = 4 + MEMBERS + 2 + 2 + 1 + 2 + 1 };
+enum { DRAWS = 10000, BINS = 20, MEMBERS = 3, D = 4 + MEMBERS + 2 + 2 + 1 + 2 + 1 + 1 };
 
-/* theta: mu, tau, share, between, b[3], weights[2], far[2], size, cut[2], l */
+/* theta: mu, tau, share, between, b[3], weights[2], far[2], size, cut[2], l, turn */
 static dp_model *make(void)
 {
     dp_model *m = dp_model_new();
@@ -32,10 +34,12 @@ static dp_model *make(void)
     dp_expr size = dp_sample(m, "size", 1, dp_pareto(0.3, 1.7));
     dp_expr cut = dp_sample(m, "cut", 2, dp_ordered(dp_normal(1, 2)));
     dp_expr l = dp_sample(m, "l", 2, dp_lkj_cholesky(1));
+    dp_expr turn = dp_sample(m, "turn", 1, dp_von_mises(1, 1.5));
     dp_expr sum = dp_add(dp_pick(b, dp_index(rows, "g", groups)), dp_sum(weights));
     dp_observe(
         rows, "y",
-        dp_normal_v(dp_add(sum, dp_add(dp_sum(far), dp_add(dp_sum(cut), dp_cholesky_log_det(l)))),
+        dp_normal_v(dp_add(sum, dp_add(dp_sum(far),
+                                       dp_add(dp_sum(cut), dp_add(turn, dp_cholesky_log_det(l))))),
                     size));
     return m;
 }
@@ -53,6 +57,17 @@ static void simplex(const double *z, double *x)
     double sum = exp(logits[0]) + exp(logits[1]) + exp(logits[2]);
     for (int k = 0; k < 3; k++)
         x[k] = exp(logits[k]) / sum;
+}
+
+/* The Fourier series of dp_von_mises(1, 1.5)'s distribution function. */
+static double von_mises(double x)
+{
+    enum { TERMS = 20 };
+    double bessel[TERMS + 1], sum = 0.5 * (x + M_PI);
+    (void)gsl_sf_bessel_In_scaled_array(0, TERMS, 1.5, bessel);
+    for (int j = 1; j <= TERMS; j++)
+        sum += bessel[j] / bessel[0] * (sin(j * (x - 1)) + sin(j * (M_PI + 1))) / j;
+    return sum / M_PI;
 }
 
 /* u[D + 1]: of the simplex all three numbers; of two in order the larger one's share of chances and
@@ -77,6 +92,7 @@ static void transform(const double *z, double *u)
     u[13] = high * high;
     u[14] = low / high;
     u[15] = 0.5 * (1 + tanh(z[14])); /* the correlation is uniform */
+    u[16] = von_mises(M_PI * tanh(0.5 * z[15]));
     u[12] = gsl_cdf_pareto_P(0.3 + exp(z[11]), 1.7, 0.3);
 }
 
