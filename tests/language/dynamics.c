@@ -55,6 +55,20 @@ static void missing_predictor(dp_model *m)
     dp_factor(rows, "record", dp_add(alone, dp_mul(known, dp_sub(both, alone))));
 }
 
+/* Stan, missing data: a missing predictor, a latent of its record */
+static void drawn_predictor(dp_model *m)
+{
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_expr a = dp_sample(m, "a", 1, dp_normal(0, 5)), b = dp_sample(m, "b", 1, dp_normal(0, 2));
+    dp_expr mu = dp_sample(m, "mu", 1, dp_normal(0, 5)),
+            s = dp_sample(m, "s", 1, dp_half_normal(1));
+    dp_expr tau = dp_sample(m, "tau", 1, dp_half_normal(1)), known = dp_data(rows, "known", 1);
+    dp_expr drawn = dp_sample_in(rows, "drawn", 1, dp_normal_v(mu, tau));
+    dp_expr x = dp_where(known, dp_data(rows, "x", 1), drawn);
+    dp_observe(rows, "x", dp_present(dp_normal_v(mu, tau), known));
+    dp_observe(rows, "y", dp_normal_v(dp_add(a, dp_mul(b, x)), s));
+}
+
 #define MODEL(name)                                                                                \
     {                                                                                              \
 #name, name                                                                                \
@@ -64,5 +78,6 @@ const guide_model guide_dynamics[] = {
     MODEL(local_level),
     MODEL(logistic_growth),
     MODEL(missing_predictor),
+    MODEL(drawn_predictor),
 };
 const size_t n_guide_dynamics = sizeof guide_dynamics / sizeof guide_dynamics[0];
