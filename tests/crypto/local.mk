@@ -10,13 +10,15 @@ UNIT_TESTS += $(CRYPTO_TESTS)
 %C%_t_zeros_LDADD = $(TEST_CRYPTO)
 %C%_t_zeros_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
 
-UNIT_TESTS += %D%/t-bfv %D%/t-bfv-answer %D%/t-modulus %D%/t-ntt %D%/t-packed %D%/t-rlwe-sample
+UNIT_TESTS += %D%/t-bfv %D%/t-bfv-answer %D%/t-lattice %D%/t-modulus %D%/t-ntt %D%/t-packed %D%/t-rlwe-sample
 BFV_CASE = %D%/bfv-case.c %D%/bfv-case.h
 %C%_t_bfv_SOURCES = %D%/t-bfv.c $(BFV_CASE)
 %C%_t_bfv_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
 %C%_t_bfv_LDADD = $(TEST_CRYPTO)
 %C%_t_bfv_answer_SOURCES = %D%/t-bfv-answer.c $(BFV_CASE)
 %C%_t_bfv_answer_LDADD = $(TEST_CRYPTO)
+%C%_t_lattice_SOURCES = %D%/t-lattice.c $(BFV_CASE)
+%C%_t_lattice_LDADD = $(TEST_CRYPTO)
 %C%_t_modulus_LDADD = $(TEST_CRYPTO)
 %C%_t_ntt_LDADD = $(TEST_CRYPTO)
 %C%_t_packed_LDADD = $(TEST_CRYPTO)
