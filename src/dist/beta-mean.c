@@ -10,11 +10,32 @@ dpi_id dpi_shape_of(dpi_graph *g, dpi_id share, dpi_id precision)
     return dpi_apply(g, &dpi_op_max, dpi_times(g, share, precision), least, NULL);
 }
 
-static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
+static void shape_nodes(dpi_graph *g, const dpi_id arg[], dpi_id shape[2])
 {
     dpi_id rest = dpi_sub(g, dpi_constant(g, 1), arg[0]);
-    const dpi_id shapes[] = {dpi_shape_of(g, arg[0], arg[1]), dpi_shape_of(g, rest, arg[1])};
+    shape[0] = dpi_shape_of(g, arg[0], arg[1]);
+    shape[1] = dpi_shape_of(g, rest, arg[1]);
+}
+
+static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id shapes[2];
+    shape_nodes(g, arg, shapes);
     return dpi_beta.log_density(g, x, shapes);
+}
+
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id shapes[2];
+    shape_nodes(g, arg, shapes);
+    return dpi_beta.log_cdf(g, x, shapes);
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id shapes[2];
+    shape_nodes(g, arg, shapes);
+    return dpi_beta.log_survival(g, x, shapes);
 }
 
 /* The shapes; small means and precisions may have a product that is none. */
@@ -66,6 +87,8 @@ const dpi_family dpi_beta_mean = {
     .support = DPI_UNIT,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .mean = mean,
     .score = score,
     .outcomes = outcomes,

@@ -21,6 +21,22 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_sub(g, dpi_add(g, low, high), log_beta(g, arg[0], arg[1]));
 }
 
+static dpi_id log_odds(dpi_graph *g, dpi_id x)
+{
+    dpi_id rest = dpi_unary(g, &dpi_op_log1p, dpi_unary(g, &dpi_op_neg, x));
+    return dpi_sub(g, dpi_unary(g, &dpi_op_log, x), rest);
+}
+
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return dpi_beta_tail_node(g, arg[0], arg[1], log_odds(g, x));
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    return dpi_beta_tail_node(g, arg[1], arg[0], dpi_unary(g, &dpi_op_neg, log_odds(g, x)));
+}
+
 /* Below this shape, 1 / shape overflows; long before, all mass is at the ends: x is above 1/2 with
  * probability a / (a + b), and then 1 to double precision. */
 static const double at_the_ends = 1e-300;
@@ -77,6 +93,8 @@ const dpi_family dpi_beta = {
     .support = DPI_UNIT,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .mean = mean,
     .score = score,
     .outcomes = outcomes,

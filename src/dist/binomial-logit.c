@@ -28,6 +28,27 @@ static dpi_id log_density(dpi_graph *g, dpi_id y, const dpi_id arg[])
     return dpi_sub(g, dpi_sub(g, log_factorial(g, n), ways), kernel);
 }
 
+/* Both are incomplete beta functions of y + 1 and n - y.  Where y is n, the latter is 0; this
+ * stands for it, whose powers are numbers: then P(Y > y) is about as small, and P(Y <= y) is 1. */
+static const double least_shape = 1e-150;
+
+static dpi_id failures(dpi_graph *g, dpi_id n, dpi_id y)
+{
+    return dpi_apply(g, &dpi_op_max, dpi_sub(g, n, y), dpi_constant(g, least_shape), NULL);
+}
+
+static dpi_id log_cdf(dpi_graph *g, dpi_id y, const dpi_id arg[])
+{
+    dpi_id next = dpi_add(g, y, dpi_constant(g, 1));
+    return dpi_beta_tail_node(g, failures(g, arg[0], y), next, dpi_unary(g, &dpi_op_neg, arg[1]));
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id y, const dpi_id arg[])
+{
+    dpi_id next = dpi_add(g, y, dpi_constant(g, 1));
+    return dpi_beta_tail_node(g, next, failures(g, arg[0], y), arg[1]);
+}
+
 /* GSL counts in int: more trials are done in parts, whose successes add up.  Where the variance is
  * above 2^30 a rounded normal number stands in, off by 2e-6 in the distribution function as in
  * poisson-log.c.  What is left beyond 2^48 trials has successes (or failures) so rare, p < 4e-6,
@@ -89,6 +110,8 @@ const dpi_family dpi_binomial_logit = {
     .support = DPI_COUNT_TO,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .mean = mean,
     .score = score,
     .outcomes = outcomes,

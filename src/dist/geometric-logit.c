@@ -16,6 +16,18 @@ static dpi_id log_density(dpi_graph *g, dpi_id y, const dpi_id arg[])
     return dpi_unary(g, &dpi_op_neg, dpi_add(g, fail, succeed));
 }
 
+/* That the first y + 1 all fail. */
+static dpi_id log_survival(dpi_graph *g, dpi_id y, const dpi_id arg[])
+{
+    dpi_id next = dpi_add(g, y, dpi_constant(g, 1));
+    return dpi_unary(g, &dpi_op_neg, dpi_times(g, next, dpi_unary(g, &dpi_op_softplus, arg[0])));
+}
+
+static dpi_id log_cdf(dpi_graph *g, dpi_id y, const dpi_id arg[])
+{
+    return dpi_unary(g, &dpi_op_log1mexp, log_survival(g, y, arg));
+}
+
 /* By inversion: y is at least k with chance (1 - p)^k.  Counts that double does not hold are as
  * good as none. */
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
@@ -54,6 +66,8 @@ const dpi_family dpi_geometric_logit = {
     .support = DPI_COUNT,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .mean = mean,
     .score = score,
     .outcomes = outcomes,

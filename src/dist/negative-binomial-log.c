@@ -24,6 +24,19 @@ static dpi_id log_density(dpi_graph *g, dpi_id y, const dpi_id arg[])
     return dpi_sub(g, dpi_sub(g, dpi_rising_node(g, 0, f, y), ways), kernel);
 }
 
+/* That y + 1 failures come after f successes: an incomplete beta function of both. */
+static dpi_id log_cdf(dpi_graph *g, dpi_id y, const dpi_id arg[])
+{
+    dpi_id next = dpi_add(g, y, dpi_constant(g, 1)), t = dpi_sub(g, dpi_log_of(g, arg[1]), arg[0]);
+    return dpi_beta_tail_node(g, arg[1], next, t);
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id y, const dpi_id arg[])
+{
+    dpi_id next = dpi_add(g, y, dpi_constant(g, 1)), t = dpi_sub(g, arg[0], dpi_log_of(g, arg[1]));
+    return dpi_beta_tail_node(g, next, arg[1], t);
+}
+
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     double f = *arg[1], log_mean = *arg[0] - log(f) + dpi_draw_log_gamma(rng, f);
@@ -64,6 +77,8 @@ const dpi_family dpi_negative_binomial_log = {
     .support = DPI_COUNT,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .mean = mean,
     .score = score,
     .outcomes = outcomes,

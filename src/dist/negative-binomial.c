@@ -9,6 +9,18 @@ static dpi_id log_density(dpi_graph *g, dpi_id y, const dpi_id arg[])
     return dpi_negative_binomial_log.log_density(g, y, of_log);
 }
 
+static dpi_id log_cdf(dpi_graph *g, dpi_id y, const dpi_id arg[])
+{
+    const dpi_id of_log[] = {dpi_log_of(g, arg[0]), arg[1]};
+    return dpi_negative_binomial_log.log_cdf(g, y, of_log);
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id y, const dpi_id arg[])
+{
+    const dpi_id of_log[] = {dpi_log_of(g, arg[0]), arg[1]};
+    return dpi_negative_binomial_log.log_survival(g, y, of_log);
+}
+
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
     double log_mean = log(*arg[0]);
@@ -47,6 +59,8 @@ const dpi_family dpi_negative_binomial = {
     .support = DPI_COUNT,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .mean = mean,
     .score = score,
     .outcomes = outcomes,

@@ -233,6 +233,8 @@ const dpi_factored dpi_factored_forms[DPI_N_OPS] = {
     REFUSE(log_gamma_tail, made),
     REFUSE(log_student_tail, made),
     REFUSE(log_bessel, made),
+    REFUSE(log_skew_tail, made),
+    REFUSE(log_beta_tail, made),
     REFUSE(sum_to, smaller),
     REFUSE(expand, seldom),
     REFUSE(log_sum_exp, smaller),

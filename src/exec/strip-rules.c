@@ -40,6 +40,8 @@ const dpi_strip_rule dpi_strip_rules[DPI_N_OPS] = {
     RUN(log_gamma_tail),
     RUN(log_student_tail),
     RUN(log_bessel),
+    RUN(log_skew_tail),
+    RUN(log_beta_tail),
     RUN(sum_to),
     RUN(expand),
     RUN(log_sum_exp),

@@ -59,3 +59,15 @@ static void of_two(const dpi_any_call *c, double (*f)(dpi_tail_of, double, doubl
 
 OF_TWO(log_gamma_tail)
 OF_TWO(log_student_tail)
+OF_TWO(log_skew_tail)
+
+DPI_INLINE void log_beta_tail(const dpi_any_call *c)
+{
+    size_t number = c->attr->number;
+    const dpi_beta_of of = {number % 4, number / 4 % 4, number / 16 % 4};
+    for (size_t i = 0; i < c->n * c->out_size; i++) {
+        double a = c->type.get(c->in[0], 3 * i), b = c->type.get(c->in[0], 3 * i + 1);
+        c->type.put(c->out, i, dpi_log_beta_tail(of, a, b, c->type.get(c->in[0], 3 * i + 2)));
+    }
+}
+DPI_BOTH(log_beta_tail, )

@@ -22,7 +22,7 @@
     X(sign) X(lgamma) X(polygamma) X(sin) X(cos) X(rising)                                         \
     /* logarithms of probabilities */                                                              \
     X(log1mexp) X(cloglog) X(erf) X(atan) X(log_normal_cdf) X(log_cauchy_cdf)             \
-    X(log_gamma_tail) X(log_student_tail) X(log_bessel)                                            \
+    X(log_gamma_tail) X(log_student_tail) X(log_skew_tail) X(log_beta_tail) X(log_bessel)          \
     /* reductions, products, selection */                                                          \
     X(sum_to) X(expand) X(log_sum_exp)                                                             \
     X(matmul) X(outer)                                                                             \

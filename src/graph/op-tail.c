@@ -128,3 +128,5 @@ const dpi_op dpi_op_log_gamma_tail =
     TAIL(log_gamma_tail, "log P(a, b) or log Q(a, b), incomplete gamma, or a derivative");
 const dpi_op dpi_op_log_student_tail =
     TAIL(log_student_tail, "log of a tail of Student's t from b, a its df, or a derivative");
+const dpi_op dpi_op_log_skew_tail =
+    TAIL(log_skew_tail, "log of a tail of the skew normal from b, a its shape, or a derivative");

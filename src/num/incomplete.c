@@ -16,30 +16,12 @@
 static const double largest_shape = 1e10;
 enum { MOST_TERMS = 2000000 };
 
-/* u - log(1 + u), u = x / a - 1 */
-static double log1p_deficit(double a, double x)
-{
-    double u = (x - a) / a;
-    if (fabs(u) > 0.2)
-        return u - log(x / a);
-    double sum = 0, power = u * u;
-    for (int k = 2; k < 26; k++, power *= -u)
-        sum += power / k;
-    return sum;
-}
-
-/* log Gamma(a) - (a - 1/2) log a + a - log(2 pi) / 2, for a >= 20 */
-static double stirling_rest(double a)
-{
-    double s = 1 / (a * a);
-    return (1 / 12.0 - s * (1 / 360.0 - s * (1 / 1260.0 - s * (1 / 1680.0 - s / 1188)))) / a;
-}
-
 /* log f as above, whose large terms cancel around x = a. */
 static dpi_jet log_front(double a, double x)
 {
     double value = a < 20 ? a * log(x) - x - dpi_lgamma(a + 1)
-                          : -a * log1p_deficit(a, x) - 0.5 * log(2 * M_PI * a) - stirling_rest(a);
+                          : -a * dpi_log1p_deficit((x - a) / a) - 0.5 * log(2 * M_PI * a) -
+                                dpi_stirling_rest(a);
     return (dpi_jet){{value, log(x) - dpi_polygamma(0, a + 1), -0.5 * dpi_polygamma(1, a + 1)}};
 }
 

@@ -8,11 +8,12 @@
 #include <gsl/gsl_math.h>
 #include <stdbool.h>
 
+#include "num/beta-fraction.h"
 #include "num/jet.h"
 #include "num/tail.h"
 
 static const double largest_df = 1e7, largest_z = 1e150;
-enum { MOST_STEPS = 200000, SHIFTS = 10, TERMS = 6 };
+enum { SHIFTS = 10, TERMS = 6 };
 
 /* As in dist/student-t.c, where the series is derived. */
 static const double series[TERMS] = {
@@ -30,56 +31,28 @@ static dpi_jet log_gamma_ratio(double df)
     for (int k = TERMS - 1; k >= 0; k--)
         sum = dpi_jet_mul(v, dpi_jet_add(sum, dpi_jet_linear(series[k], 0)));
     sum = dpi_jet_add(sum, dpi_jet_scale(0.5, dpi_jet_log(w, log(w.v[0]))));
+    /* The product of 1 + 1 / (df + 2 j), less 1. */
+    dpi_jet more = {{0}};
     for (int j = 0; j < SHIFTS; j++) {
-        dpi_jet q = dpi_jet_div(dpi_jet_linear(0.5, 0), dpi_jet_linear(df / 2 + j, 0.5));
-        dpi_jet factor = dpi_jet_log(dpi_jet_add(one, q), log1p(q.v[0]));
-        sum = dpi_jet_add(sum, dpi_jet_scale(-1, factor));
+        dpi_jet q = dpi_jet_div(one, dpi_jet_linear(df + 2 * j, 1));
+        more = dpi_jet_add(dpi_jet_add(more, q), dpi_jet_mul(more, q));
     }
+    dpi_jet factors = dpi_jet_log(dpi_jet_add(one, more), log1p(more.v[0]));
+    sum = dpi_jet_add(sum, dpi_jet_scale(-1, factors));
     return sum;
-}
-
-/* I_x(a, b) B(a, b) / (x^a y^b), y = 1 - x, by the even part of the fraction; no difference cancels
- * in it where x is near 1 (DiDonato and Morris 1992, ACM Trans. Math. Software 18, 360). */
-static dpi_jet fraction(dpi_jet a, dpi_jet b, dpi_jet x, dpi_jet y)
-{
-    dpi_jet sum = dpi_jet_add(a, b);
-    /* a - (a + b) x = (a + b) y - b, and 1 */
-    bool low = x.v[0] < y.v[0];
-    dpi_jet part = dpi_jet_mul(sum, dpi_jet_scale(low ? -1 : 1, low ? x : y));
-    dpi_jet start = dpi_jet_add(dpi_jet_add(part, dpi_jet_scale(low ? 1 : -1, low ? a : b)), one);
-    dpi_jet down = dpi_jet_mul(dpi_jet_div(a, dpi_jet_add(a, one)), start);
-    dpi_jet d = dpi_jet_div(one, down), c = d, value = d;
-    for (int n = 1; n < MOST_STEPS; n++) {
-        const dpi_jet count = {{n}}, before = {{n - 1}}, middle = {{2 * n - 1}}, next = {{2}};
-        dpi_jet at = dpi_jet_add(a, middle);
-        dpi_jet left = dpi_jet_scale(n, dpi_jet_add(b, dpi_jet_scale(-1, count)));
-        left = dpi_jet_mul(dpi_jet_div(left, at), x);
-        dpi_jet up = dpi_jet_mul(dpi_jet_add(a, before), dpi_jet_add(sum, before));
-        up = dpi_jet_mul(dpi_jet_mul(dpi_jet_div(up, at), x), left);
-        dpi_jet right = dpi_jet_div(dpi_jet_add(a, count), dpi_jet_add(at, next));
-        right = dpi_jet_mul(right, dpi_jet_add(start, dpi_jet_scale(n, dpi_jet_add(one, y))));
-        down = dpi_jet_add(dpi_jet_add(count, left), right);
-        d = dpi_jet_div(one, dpi_jet_add(down, dpi_jet_mul(up, d)));
-        c = n == 1 ? down : dpi_jet_add(down, dpi_jet_div(up, c));
-        dpi_jet change = dpi_jet_mul(c, d);
-        value = dpi_jet_mul(value, change);
-        double slope = fabs(value.v[1] / value.v[0]), bend = fabs(value.v[2] / value.v[0]);
-        if (fabs(change.v[0] - 1) < 4e-16 && fabs(change.v[1]) <= 1e-16 * slope &&
-            fabs(change.v[2]) <= 1e-16 * (bend + slope))
-            return value;
-    }
-    return dpi_jet_linear(NAN, NAN);
 }
 
 /* What depends on df in all probabilities. */
 typedef struct student_parts {
     dpi_jet a, within, w, log_within, log_w, ratio; /* within = 1 - w */
+    size_t order;                                   /* derivatives in df that are asked for */
 } student_parts;
 
-static student_parts parts_of(double df, double z)
+static student_parts parts_of(size_t order, double df, double z)
 {
     double sum = df + z * z;
-    student_parts p = {.a = dpi_jet_linear(df / 2, 0.5), .ratio = log_gamma_ratio(df)};
+    student_parts p = {
+        .a = dpi_jet_linear(df / 2, 0.5), .order = order, .ratio = log_gamma_ratio(df)};
     p.within = dpi_jet_div(dpi_jet_linear(z * z, 0), dpi_jet_linear(sum, 1));
     p.log_within = (dpi_jet){{2 * log(fabs(z)) - log(sum), -1 / sum, 0.5 / (sum * sum)}};
     p.w = dpi_jet_scale(-1, p.within);
@@ -94,8 +67,8 @@ static dpi_jet log_share(const student_parts *p, bool within)
     const dpi_jet half = {{0.5}};
     double a = p->a.v[0];
     bool far = p->w.v[0] < (a + 1) / (a + 2.5);
-    dpi_jet sum =
-        far ? fraction(p->a, half, p->w, p->within) : fraction(half, p->a, p->within, p->w);
+    dpi_jet sum = far ? dpi_beta_fraction(p->order, p->a, half, p->w, p->within)
+                      : dpi_beta_fraction(p->order, half, p->a, p->within, p->w);
     dpi_jet share = dpi_jet_add(dpi_jet_mul(p->a, p->log_w), dpi_jet_scale(0.5, p->log_within));
     share = dpi_jet_add(share, dpi_jet_add(p->ratio, dpi_jet_log(sum, log(sum.v[0]))));
     share.v[0] -= 0.5 * log(M_PI);
@@ -127,7 +100,7 @@ double dpi_log_student_tail(dpi_tail_of of, double df, double z)
         return NAN;
     if (of.side == DPI_WITHIN && !(z > 0))
         return NAN;
-    const student_parts p = parts_of(df, z);
+    const student_parts p = parts_of(of.first, df, z);
     dpi_jet tail = log_probability(of.side, &p, z);
     if (of.second == 0)
         return dpi_jet_derivative(tail, of.first);

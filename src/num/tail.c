@@ -79,3 +79,19 @@ double dpi_log_cauchy_cdf(double x)
     double tail = atan2(1, fabs(x)) / M_PI;
     return x > 0 ? log1p(-tail) : log(tail);
 }
+
+double dpi_log1p_deficit(double u)
+{
+    if (fabs(u) > 0.2)
+        return u - log1p(u);
+    double sum = 0, power = u * u;
+    for (int k = 2; k < 26; k++, power *= -u)
+        sum += power / k;
+    return sum;
+}
+
+double dpi_stirling_rest(double a)
+{
+    double s = 1 / (a * a);
+    return (1 / 12.0 - s * (1 / 360.0 - s * (1 / 1260.0 - s * (1 / 1680.0 - s / 1188)))) / a;
+}

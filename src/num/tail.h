@@ -36,4 +36,23 @@ double dpi_log_gamma_tail(dpi_tail_of of, double a, double x);
  * freedom, or a derivative.  NaN for derivatives of higher order, |z| >= 1e150 and df >= 1e7. */
 double dpi_log_student_tail(dpi_tail_of of, double df, double z);
 
+/* log P(Z <= z) or P(Z > z) for the skew normal of the density 2 phi(z) Phi(a z), or a
+ * derivative in a or z.  NaN for derivatives of higher order, for numbers of 1e150 and
+ * for DPI_WITHIN. */
+double dpi_log_skew_tail(dpi_tail_of of, double a, double z);
+
+/* log I_x(a, b), the regularised incomplete beta function at x = 1 / (1 + e^-t), or a derivative of
+ * these orders, 2 at most in all.  log(1 - I) is that of b, a and -t.  NaN for derivatives of
+ * higher order, for any at infinite t, and for shapes of 1e150. */
+typedef struct dpi_beta_of {
+    size_t a, b, t;
+} dpi_beta_of;
+double dpi_log_beta_tail(dpi_beta_of of, double a, double b, double t);
+
+/* u - log(1 + u), which near 0 is about u^2 / 2. */
+double dpi_log1p_deficit(double u);
+
+/* log Gamma(a) - (a - 1/2) log a + a - log(2 pi) / 2, for a >= 20. */
+double dpi_stirling_rest(double a);
+
 #endif

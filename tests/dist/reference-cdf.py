@@ -121,12 +121,65 @@ def half_student_t(x, df, s):
     return mp.betainc(mpf(1) / 2, df / 2, 0, z * z / (df + z * z), regularized=True), outside
 
 
+def both_beta(a, b, x, y):
+    if x * b < y * a:
+        below = mp.betainc(a, b, 0, x, regularized=True)
+        return below, 1 - below
+    above = mp.betainc(b, a, 0, y, regularized=True)
+    return 1 - above, above
+
+
+def beta(x, a, b):
+    return both_beta(a, b, x, 1 - x)
+
+
+def beta_mean(x, m, k):
+    return both_beta(m * k, (1 - m) * k, x, 1 - x)
+
+
+def binomial_logit(y, n, logit):
+    return both_beta(n - y, y + 1, 1 / (1 + exp(logit)), 1 / (1 + exp(-logit)))
+
+
+def negative_binomial(y, mean, f):
+    p = mean / (mean + f)
+    term = below = (f / (mean + f)) ** f
+    for k in range(int(y)):
+        term *= p * (f + k) / (k + 1)
+        below += term
+    return below, 1 - below
+
+
+def negative_binomial_log(y, log_mean, f):
+    return negative_binomial(y, exp(log_mean), f)
+
+
+def geometric_logit(y, logit):
+    above = (1 + exp(logit)) ** -(y + 1)
+    return 1 - above, above
+
+
+def skew_below(z, shape):
+    """The density's integral up to z < 0, by pieces of the sizes on which it changes."""
+    scales = [1 / (1 - z * (1 + shape**2)), 1 / (1 - z), 1 / (1 + fabs(shape))]
+    ends = sorted({z - size * k for size in scales for k in (0, 1, 4, 9, 16, 25, 36, 64)})
+    return mp.quad(lambda v: exp(-v * v / 2) / sqrt(2 * pi) * erfc(-shape * v / sqrt(mpf(2))), [ends[0] - 200] + ends)
+
+
+def skew_normal(x, m, s, shape):
+    z = (x - m) / s
+    tail = skew_below(-fabs(z), shape if z < 0 else -shape)
+    return (tail, 1 - tail) if z < 0 else (1 - tail, tail)
+
+
 # Hypergeometric series: fewer digits, and no tail that would need them.
-SLOW = (gamma, inverse_gamma, chi_squared, poisson_log, student_t, half_student_t)
+SLOW = (gamma, inverse_gamma, chi_squared, poisson_log, student_t, half_student_t, beta, beta_mean, binomial_logit)
+DIGITS = {skew_normal: 36, negative_binomial: 900, negative_binomial_log: 900}
+COUNTS = (poisson_log, binomial_logit, negative_binomial, negative_binomial_log, geometric_logit)
 
 FAMILIES = [normal, half_normal, log_normal, cauchy, half_cauchy, laplace, asymmetric_laplace, gumbel, exponential,
             weibull, logistic_distribution, pareto, uniform, kumaraswamy, gamma, inverse_gamma, chi_squared, poisson_log, student_t,
-            half_student_t]
+            half_student_t, beta, beta_mean, binomial_logit, negative_binomial, negative_binomial_log, geometric_logit]
 
 MORE = {
     normal: [(-1e10, 0.41, 1.7), (-37.3, 0, 1), (-5.9, 0, 1), (-6.1, 0, 1), (8.31, 0, 1), (37.1, 0, 1), (1e-9, 0, 1)],
@@ -141,10 +194,21 @@ MORE = {
     student_t: [(-1e40, 2.3, 0, 1), (37.1, 19.7, 0, 1), (-37.1, 413.9, 0, 1), (0.3, 0.3, 0.3, 1), (1e4, 17.3, 0, 1)],
     half_student_t: [(1e-30, 3.1, 1), (1e100, 2.3, 1), (1.7, 1.3e5, 1)],
     pareto: [(1.0000001, 1, 2.7), (1e300, 1e-5, 0.7)],
+    beta: [(1e-5, 7.3, 1.3), (0.9, 0.3, 713.9), (0.117, 91.7, 713.9), (0.4873, 2971.7, 3113.9), (0.4873, 3171.7, 3113.9),
+           (0.53, 3171.7, 3113.9), (0.013, 12.7, 3.1e3), (1e-60, 12.7, 3.1)],
+    binomial_logit: [(3, 211, -1.3), (171, 211, 1.3), (171, 211, -1.3), (0, 11, -37.3)],
+    negative_binomial: [(171, 41.7, 12.3), (0, 41.7, 12.3)],
+    geometric_logit: [(713, 0.3), (0, 31.7)],
+    skew_normal: [(-5.1, 0, 1, 1.7), (5.1, 0, 1, 1.7), (-2.1, 0, 1, 31.7), (31.7, 0, 1, -0.3), (0.317, 0, 1, 713.9),
+                  (-1.3, 0, 1, 0), (-7.3, 0.1, 1.1, -4.1)],
 }
 
 # The slope in rate x overflows below 1e-308.  Not a number for more degrees of freedom; for hardly any, a derivative with too few digits.
 FAR = {gamma: [p for p in densities.POINTS[densities.gamma] if p[0] * p[2] < 1e-307],
+       negative_binomial: [p for p in densities.POINTS[densities.negative_binomial] if p[2] > 1e9],
+       negative_binomial_log: [p for p in densities.POINTS[densities.negative_binomial_log] if p[2] > 1e9],
+       binomial_logit: [p for p in densities.POINTS[densities.binomial_logit] if p[0] == p[1]],
+       skew_normal: [p for p in densities.POINTS[densities.skew_normal] if p[0] == 1e30],
        student_t: [p for p in densities.POINTS[densities.student_t] if not 1e-6 < p[1] < 1e7]}
 
 
@@ -167,7 +231,7 @@ def row(f, raw):
     found = []
     for which in (0, 1):
         of = probability(f, which)
-        skip_x = f is poisson_log
+        skip_x = f in COUNTS
         slopes = ["0" if skip_x and k == 0 else number(derivative(of, point, k)) for k in range(len(point))]
         found += [number(of(*point)), "{" + ", ".join(slopes) + "}"]
     arguments = ", ".join(repr(float(v)) for v in raw[1:])
@@ -180,7 +244,7 @@ def main():
     print("/* Written by reference-cdf.py with mpmath; see there.  Do not edit. */\n/* clang-format off */")
     for f in FAMILIES:
         print(f"static const struct tail_point {f.__name__}_tails[] = {{")
-        mp.dps = 120 if f in SLOW else 400
+        mp.dps = DIGITS.get(f, 120 if f in SLOW else 400)
         far = FAR.get(f, ())
         for raw in [p for p in densities.POINTS[getattr(densities, f.__name__)] + MORE.get(f, []) if p not in far]:
             row(f, raw)

@@ -49,6 +49,12 @@ static const tails_of tables[] = {
     ROW(inverse_gamma),
     ROW(chi_squared),
     ROW(poisson_log),
+    ROW(beta),
+    ROW(beta_mean),
+    ROW(binomial_logit),
+    ROW(negative_binomial),
+    ROW(negative_binomial_log),
+    ROW(geometric_logit),
     {TAILS(student_t), 1e-9},
     {TAILS(half_student_t), 1e-9},
 };

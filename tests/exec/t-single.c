@@ -151,7 +151,8 @@ static bool takes_positive(const dpi_op *op)
 {
     return op == &dpi_op_sqrt || op == &dpi_op_log || op == &dpi_op_log1p || op == &dpi_op_lgamma ||
            op == &dpi_op_polygamma || op == &dpi_op_rising || op == &dpi_op_log_gamma_tail ||
-           op == &dpi_op_log_student_tail || op == &dpi_op_log_bessel;
+           op == &dpi_op_log_student_tail || op == &dpi_op_log_bessel ||
+           op == &dpi_op_log_beta_tail;
 }
 
 /* The middle of the numbers that it is given. */
@@ -227,6 +228,7 @@ static size_t check_rows(void)
         check_shapes(&dpi_op_sum_to, a, none, &(dpi_attr){.shape = dpi_scalar(true)});
         check_shapes(&dpi_op_sum_last, a, none, NULL);
         check_shapes(&dpi_op_log_sum_exp, a, none, NULL);
+        check_shapes(&dpi_op_log_beta_tail, rows_of(rows[k], 3, true), none, NULL);
         check_shapes(&dpi_op_spread, a, none, &(dpi_attr){.number = 4});
         check_shapes(&dpi_op_contrast, a, none, NULL);
         check_shapes(&dpi_op_contrast, a, none, &(dpi_attr){.transpose = {true}});
@@ -239,7 +241,7 @@ static size_t check_rows(void)
         check_shapes(&dpi_op_slice, a, none, &(dpi_attr){.number = rows[k] / 2, .rows = 1});
     }
     check_shapes(&dpi_op_slice, dpi_vector(9, true), none, &(dpi_attr){.number = 3, .rows = 5});
-    return 8;
+    return 9;
 }
 
 /* Operations on matrices; returns how many. */
@@ -322,7 +324,8 @@ static size_t check_binary(void)
                                            &dpi_op_keep,
                                            &dpi_op_rising,
                                            &dpi_op_log_gamma_tail,
-                                           &dpi_op_log_student_tail};
+                                           &dpi_op_log_student_tail,
+                                           &dpi_op_log_skew_tail};
     for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++)
         for (int bits = 0; bits < 4; bits++) {
             check_operation(binary[i], 5, true, bits & 1 ? 5 : 1, bits & 2, NULL);

@@ -407,6 +407,11 @@ static void compute(naive *e, dpi_id id)
         reduce(e, id, out);
         return;
     }
+    if (node->op == &dpi_op_log_beta_tail) {
+        for (size_t i = 0; i < naive_count(e, id); i++)
+            out[i] = naive_beta_tail(node->attr.number, naive_value(e, node->in[0]) + 3 * i);
+        return;
+    }
     const dpi_shape *s[2] = {NULL, NULL};
     for (int k = 0; k < node->op->n_inputs; k++)
         s[k] = &e->g->nodes[node->in[k]].shape;

@@ -46,6 +46,7 @@ long double naive_rising(size_t order, long double a, long double b);
 /* y of an operation that is a logarithm of a probability, and of erf and atan. */
 long double naive_log_bessel(size_t order, long double a);
 long double naive_tail(const dpi_node *node, long double a);
+long double naive_beta_tail(size_t number, const long double at[3]);
 long double naive_tail_of_two(const dpi_node *node, long double a, long double b);
 
 #endif

@@ -117,6 +117,12 @@ static const point table[] = {
     TAIL(student, DPI_LOWER, {0.717, 9.385}, {-1.713, 1.217}),
     TAIL(student, DPI_UPPER, {0.717, 9.385}, {2.217, 6.713}),
     TAIL(student, DPI_WITHIN, {0.717, 9.385}, {0.117, 6.713}),
+    TAIL(skew, DPI_LOWER, {-0.613, 2.913}, {-1.713, 0.617}),
+    TAIL(skew, DPI_UPPER, {-2.913, 0.613}, {-0.713, 1.217}),
+    TAIL(skew, DPI_LOWER, {0.717, 2.913}, {-6.713, -4.217}),
+    TAIL(skew, DPI_UPPER, {-0.717, 1.385}, {6.217, 9.713}),
+    {.op = &dpi_op_log_beta_tail, .a = "*4x3", .range = {{0.217, 3.385}}},
+    {.op = &dpi_op_log_beta_tail, .a = "3", .range = {{0.717, 1.385}}},
     {.op = &dpi_op_log_gamma_tail, .a = "2", .b = "*3x2", .range = {{0.9, 3.4}, {0.3, 2.9}}},
 
     {ON(sum_to, "3"), .to = ""}, {ON(sum_to, "*3"), .to = ""}, {ON(sum_to, "2x3"), .to = ""},

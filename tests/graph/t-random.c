@@ -121,7 +121,8 @@ static void grow(random_graph *r)
     dpi_shape shape;
     if (op->n_inputs == 0 || (op == &dpi_op_sum_records && draw(r, 8) != 0))
         return;
-    if (op == &dpi_op_log_gamma_tail || op == &dpi_op_log_student_tail)
+    if (op == &dpi_op_log_gamma_tail || op == &dpi_op_log_student_tail ||
+        op == &dpi_op_log_skew_tail || op == &dpi_op_log_beta_tail)
         return; /* third derivatives are none; t-op and t-cdf have the others */
     if (op == &dpi_op_pick || op == &dpi_op_scatter)
         b = r->w.in[WORLD_INPUTS - 1]; /* the group numbers, below 4 */
