@@ -64,6 +64,13 @@ check_PROGRAMS += %D%/accountant
 %C%_accountant_SOURCES = %D%/accountant.c $(benchmark)
 %C%_accountant_LDADD = libtacit-accountant.la libtacit-core.la $(TACIT_LIBS)
 
+if SERVE
+check_PROGRAMS += %D%/wire
+%C%_wire_SOURCES = %D%/wire.c $(benchmark)
+%C%_wire_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
+%C%_wire_LDADD = libtacit-wire.la libtacit-base.la $(OPENSSL_LIBS)
+endif
+
 # How good answers are: bench/answers.py makes tables of its lines.
 check_PROGRAMS += %D%/answers
 %C%_answers_SOURCES = %D%/answers.c %D%/answers.h %D%/answers-problems.c %D%/answers-real.c \
@@ -95,7 +102,7 @@ check_PROGRAMS += %D%/parts
 %C%_parts_LDADD = libtacit.la -lm
 
 # Commit, compiler and flags of the build; written again by each make that builds a benchmark.
-%D%/bench.$(OBJEXT): %D%/built.h
+%D%/bench.$(OBJEXT) %D%/wire-bench.$(OBJEXT): %D%/built.h
 CLEANFILES += %D%/built.h
 .PHONY: built-now
 %D%/built.h: built-now

@@ -26,12 +26,27 @@ plan_sources = tools/plan.c tools/plan.h tools/mechanism.c tools/mechanism.h too
 %C%_replay_plan_SOURCES = %D%/fuzz-plan.c %D%/replay.c %D%/fuzz.h $(plan_sources)
 %C%_replay_plan_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/plan"'
 %C%_replay_plan_LDADD = -lm
+# Of private serving.
+if SERVE
+REPLAYERS += %D%/replay-frame %D%/replay-policy
+%C%_replay_frame_SOURCES = %D%/fuzz-frame.c %D%/replay.c %D%/fuzz.h
+%C%_replay_frame_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -DCORPUS='"fuzz/corpus/frame"'
+%C%_replay_frame_LDADD = libtacit-wire.la libtacit-base.la $(OPENSSL_LIBS)
+%C%_replay_policy_SOURCES = %D%/fuzz-policy.c %D%/replay.c %D%/fuzz.h
+%C%_replay_policy_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -DCORPUS='"fuzz/corpus/policy"'
+%C%_replay_policy_LDADD = libtacit-wire.la libtacit-base.la $(OPENSSL_LIBS)
+fuzz_serve_sources = $(libtacit_wire_la_SOURCES)
+fuzz_serve_libs = $(OPENSSL_LIBS)
+else
+fuzz_without = frame policy
+endif
 EXTRA_DIST += %D%/corpus
 
 FUZZ_SECONDS = 60
 check-fuzz: $(REPLAYERS)
-	$(AM_V_at)FUZZ_SECONDS='$(FUZZ_SECONDS)' CPPFLAGS='$(AM_CPPFLAGS) -I.' LIBS='$(TACIT_LIBS) -lm' \
-	  $(SHELL) $(top_srcdir)/tools/check-fuzz '$(top_srcdir)' $(libtacit_core_la_SOURCES) \
-	  $(libtacit_accountant_la_SOURCES) $(plan_sources)
+	$(AM_V_at)FUZZ_SECONDS='$(FUZZ_SECONDS)' CPPFLAGS='$(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -I.' LIBS='$(TACIT_LIBS) $(fuzz_serve_libs) -lm' \
+	  FUZZ_WITHOUT='$(fuzz_without)' \
+	  $(SHELL) $(top_srcdir)/tools/check-fuzz '$(top_srcdir)' $(libtacit_base_la_SOURCES) $(libtacit_core_la_SOURCES) \
+	  $(libtacit_accountant_la_SOURCES) $(plan_sources) $(fuzz_serve_sources)
 	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(REPLAYERS)'
 .PHONY: check-fuzz

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "wire/disk.h"
 
 enum { MOST_FILE = 16 * 1024 };
 
@@ -108,37 +108,6 @@ static X509 *certify(EVP_PKEY *key)
     return NULL;
 }
 
-static bool write_all(int file, const char *bytes, size_t n)
-{
-    while (n > 0) {
-        ssize_t written = write(file, bytes, n);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes += written;
-        n -= (size_t)written;
-    }
-    return true;
-}
-
-/* Syncs the folder that holds the path. */
-static bool sync_folder(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    size_t n = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
-    char *name = dpi_alloc(n + 2, 1);
-    if (name == NULL)
-        return false;
-    memcpy(name, n > 0 ? path : ".", n > 0 ? n : 1);
-    int folder = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    dpi_free(name);
-    bool good = folder >= 0 && fsync(folder) == 0;
-    if (folder >= 0)
-        good = close(folder) == 0 && good;
-    return good;
-}
-
 static dp_status write_new(const char *path, const char *bytes, size_t n, dp_error *err)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
@@ -147,11 +116,11 @@ static dp_status write_new(const char *path, const char *bytes, size_t n, dp_err
                         "%.200s exists already, and an identity is never overwritten; choose "
                         "another name, or move the old one away",
                         path);
-    bool good = file >= 0 && fchmod(file, S_IRUSR | S_IWUSR) == 0 && write_all(file, bytes, n) &&
-                fsync(file) == 0;
+    bool good = file >= 0 && fchmod(file, S_IRUSR | S_IWUSR) == 0 &&
+                dpi_disk_write(file, bytes, n) && fsync(file) == 0;
     if (file >= 0)
         good = close(file) == 0 && good;
-    good = good && sync_folder(path);
+    good = good && dpi_disk_sync_folder(path);
     if (good)
         return DP_OK;
     if (file >= 0)
