@@ -267,7 +267,7 @@ static void leave(dpi_query_log *log)
 }
 
 /* Forgets what is out of the window; how many of the client's are in it, and the earliest. */
-static uint64_t count(dpi_query_log *log, const dpi_query *q, int64_t t, int64_t *earliest)
+static uint64_t count(dpi_query_log *log, const dpi_log_query *q, int64_t t, int64_t *earliest)
 {
     uint64_t of_client = 0;
     size_t kept = 0;
@@ -286,7 +286,7 @@ static uint64_t count(dpi_query_log *log, const dpi_query *q, int64_t t, int64_t
     return of_client;
 }
 
-dp_status dpi_query_log_reserve(dpi_query_log *log, const dpi_query *q, uint64_t *number,
+dp_status dpi_query_log_reserve(dpi_query_log *log, const dpi_log_query *q, uint64_t *number,
                                 dp_error *err)
 {
     *number = 0;

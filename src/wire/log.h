@@ -15,11 +15,11 @@
 
 typedef struct dpi_query_log dpi_query_log;
 
-typedef struct dpi_query {
+typedef struct dpi_log_query {
     unsigned char client[DPI_FINGERPRINT];
     dpi_protocol protocol;
     dpi_mode mode;
-} dpi_query;
+} dpi_log_query;
 
 /* Opens the file, or makes it, readable by its owner alone, for a budget of `queries` a client in
  * any `window` seconds.  *log [out] NULL on error.  DP_EIO; DP_EPRIVACY others may write it, or it
@@ -31,7 +31,7 @@ dp_status dpi_query_log_open(const char *path, uint64_t queries, uint64_t window
  * DP_EREFUSED the budget is used up; DP_EIO it cannot be written or locked; DP_EDATA the file is
  * damaged, or was cut or moved away; DP_ENOMEM.  Only with DP_OK may the answer begin.
  * Thread-safe. */
-dp_status dpi_query_log_reserve(dpi_query_log *log, const dpi_query *q, uint64_t *number,
+dp_status dpi_query_log_reserve(dpi_query_log *log, const dpi_log_query *q, uint64_t *number,
                                 dp_error *err) DP_MUST_CHECK;
 
 /* Writes how it ended.  Thread-safe. */

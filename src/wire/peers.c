@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "wire/lines.h"
 
+enum { FIRST_ROOM = 16 };
+
 size_t dpi_peers_find(const dpi_peers *peers, const unsigned char fingerprint[DPI_FINGERPRINT])
 {
     size_t found = peers->n;
@@ -40,34 +42,51 @@ const char *dpi_peer_read(char *text, const dpi_peer *list, size_t n, dpi_peer *
     return NULL;
 }
 
+/* Room is for 16, and then twice what is full: how much there is follows from their number. */
+dp_status dpi_peers_add(dpi_peers *peers, const dpi_peer *one, dp_error *err)
+{
+    const size_t n = peers->n;
+    if (n == 0 || (n >= FIRST_ROOM && (n & (n - 1)) == 0)) {
+        dpi_peer *more = dpi_alloc(n == 0 ? FIRST_ROOM : 2 * n, sizeof *more);
+        if (more == NULL)
+            return dpi_fail_nomem(err);
+        if (n > 0)
+            memcpy(more, peers->list, n * sizeof *more);
+        dpi_free(peers->list);
+        peers->list = more;
+    }
+    peers->list[peers->n++] = *one;
+    return DP_OK;
+}
+
+/* Adds that of the line. */
+static dp_status read_one(dpi_lines *l, dpi_peers *peers, dp_error *err)
+{
+    dpi_peer one = {{0}, ""};
+    const char *fault = peers->n == DPI_MOST_PEERS
+                            ? "there are more than 4096 of them"
+                            : dpi_peer_read(l->line, peers->list, peers->n, &one);
+    return fault != NULL ? dpi_lines_fail(l, err, fault, NULL) : dpi_peers_add(peers, &one, err);
+}
+
 dp_status dpi_peers_parse(const char *text, size_t n, const char *file, dpi_peers *peers,
                           dp_error *err)
 {
     *peers = (dpi_peers){0};
     dpi_lines *l = dpi_alloc(1, sizeof *l);
-    dpi_peer *list = dpi_alloc(DPI_MOST_PEERS, sizeof *list);
-    dp_status status = l == NULL || list == NULL ? dpi_fail_nomem(err) : DP_OK;
-    if (status == DP_OK)
-        *l = (dpi_lines){.at = text, .n = n, .file = file};
-    size_t count = 0;
+    if (l == NULL)
+        return dpi_fail_nomem(err);
+    *l = (dpi_lines){.at = text, .n = n, .file = file};
+    dp_status status = DP_OK;
     for (bool there = true; status == DP_OK && there;) {
         status = dpi_lines_next(l, &there, err);
-        if (status != DP_OK || !there)
-            break;
-        const char *fault = count == DPI_MOST_PEERS
-                                ? "there are more than 4096 of them"
-                                : dpi_peer_read(l->line, list, count, &list[count]);
-        if (fault != NULL)
-            status = dpi_lines_fail(l, err, fault, NULL);
-        count++;
+        if (status == DP_OK && there)
+            status = read_one(l, peers, err);
     }
     dpi_free(l);
-    if (status != DP_OK) {
-        dpi_free(list);
-        return status;
-    }
-    *peers = (dpi_peers){.list = list, .n = count};
-    return DP_OK;
+    if (status != DP_OK)
+        dpi_peers_free(peers);
+    return status;
 }
 
 dp_status dpi_peers_load(const char *path, dpi_peers *peers, dp_error *err)

@@ -26,6 +26,9 @@ size_t dpi_peers_find(const dpi_peers *peers, const unsigned char fingerprint[DP
  * when nothing is.  `text` is "fingerprint name" and is cut apart. */
 const char *dpi_peer_read(char *text, const dpi_peer *list, size_t n, dpi_peer *peer);
 
+/* Adds one to a list that dpi_peers_free frees.  DP_ENOMEM. */
+dp_status dpi_peers_add(dpi_peers *peers, const dpi_peer *one, dp_error *err) DP_MUST_CHECK;
+
 /* From the text of a file: a line each, fingerprint and name.  The list is freed by
  * dpi_peers_free.  DP_EDATA with the line; DP_ENOMEM. */
 dp_status dpi_peers_parse(const char *text, size_t n, const char *file, dpi_peers *peers,

@@ -19,13 +19,13 @@ static const char *const modes[] = {DPI_MODE_LIST(ROW) NULL};
 static const char *const returns[] = {DPI_RETURN_LIST(ROW) NULL};
 #undef ROW
 
-typedef struct reading {
+typedef struct policy_reading {
     dpi_lines lines;
     dpi_policy policy;
     bool leak; /* allowed */
     unsigned seen;
     dp_error *err;
-} reading;
+} policy_reading;
 
 const char *dpi_protocol_name(dpi_protocol protocol)
 {
@@ -39,12 +39,12 @@ const char *dpi_mode_name(dpi_mode mode)
 
 /* ---- values ---- */
 
-static dp_status wrong(const reading *r, const char *what, const char *shown)
+static dp_status wrong(const policy_reading *r, const char *what, const char *shown)
 {
     return dpi_lines_fail(&r->lines, r->err, what, shown);
 }
 
-static dp_status read_count(const reading *r, const char *value, uint64_t *count)
+static dp_status read_count(const policy_reading *r, const char *value, uint64_t *count)
 {
     uint64_t n = 0;
     const char *c = value;
@@ -57,7 +57,7 @@ static dp_status read_count(const reading *r, const char *value, uint64_t *count
 }
 
 /* A number as programs write it, whatever the locale. */
-static dp_status read_positive(const reading *r, const char *value, double *number)
+static dp_status read_positive(const policy_reading *r, const char *value, double *number)
 {
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (plain == (locale_t)0)
@@ -82,8 +82,8 @@ static size_t find_word(const char *word, const char *const *words)
     return i;
 }
 
-static dp_status read_set(const reading *r, char *value, const char *const *words, const char *what,
-                          unsigned *set)
+static dp_status read_set(const policy_reading *r, char *value, const char *const *words,
+                          const char *what, unsigned *set)
 {
     while (*value != 0) {
         const char *word = dpi_lines_word(&value);
@@ -99,44 +99,42 @@ static dp_status read_set(const reading *r, char *value, const char *const *word
 
 /* ---- keys ---- */
 
-static dp_status read_client(reading *r, char *value)
+static dp_status read_client(policy_reading *r, char *value)
 {
     dpi_peers *c = &r->policy.clients;
     if (c->n == DPI_MOST_PEERS)
         return wrong(r, "there are more than 4096 clients", NULL);
-    const char *fault = dpi_peer_read(value, c->list, c->n, &c->list[c->n]);
-    if (fault != NULL)
-        return wrong(r, fault, NULL);
-    c->n++;
-    return DP_OK;
+    dpi_peer one = {{0}, ""};
+    const char *fault = dpi_peer_read(value, c->list, c->n, &one);
+    return fault != NULL ? wrong(r, fault, NULL) : dpi_peers_add(c, &one, r->err);
 }
 
-static dp_status read_queries(reading *r, char *value)
+static dp_status read_queries(policy_reading *r, char *value)
 {
     return read_count(r, value, &r->policy.queries);
 }
 
-static dp_status read_window(reading *r, char *value)
+static dp_status read_window(policy_reading *r, char *value)
 {
     return read_count(r, value, &r->policy.window);
 }
 
-static dp_status read_top(reading *r, char *value)
+static dp_status read_top(policy_reading *r, char *value)
 {
     return read_count(r, value, &r->policy.top);
 }
 
-static dp_status read_epsilon(reading *r, char *value)
+static dp_status read_epsilon(policy_reading *r, char *value)
 {
     return read_positive(r, value, &r->policy.epsilon);
 }
 
-static dp_status read_sensitivity(reading *r, char *value)
+static dp_status read_sensitivity(policy_reading *r, char *value)
 {
     return read_positive(r, value, &r->policy.sensitivity);
 }
 
-static dp_status read_returns(reading *r, char *value)
+static dp_status read_returns(policy_reading *r, char *value)
 {
     size_t i = find_word(value, returns);
     if (returns[i] == NULL)
@@ -145,18 +143,18 @@ static dp_status read_returns(reading *r, char *value)
     return DP_OK;
 }
 
-static dp_status read_protocols(reading *r, char *value)
+static dp_status read_protocols(policy_reading *r, char *value)
 {
     return read_set(r, value, protocols, "a protocol is he2-paillier, he2-lattice, hm3 or hm4",
                     &r->policy.protocols);
 }
 
-static dp_status read_modes(reading *r, char *value)
+static dp_status read_modes(policy_reading *r, char *value)
 {
     return read_set(r, value, modes, "a mode is linear, permute or shared", &r->policy.modes);
 }
 
-static dp_status read_leak(reading *r, char *value)
+static dp_status read_leak(policy_reading *r, char *value)
 {
     if (strcmp(value, "yes") != 0)
         return wrong(r, "this is allowed by yes, or else the line is left out", value);
@@ -180,7 +178,7 @@ enum {
 
 static const struct {
     const char *name;
-    dp_status (*read)(reading *r, char *value);
+    dp_status (*read)(policy_reading *r, char *value);
     bool needed;
 } keys[N_KEYS] = {
     [CLIENT] = {"client", read_client, true},
@@ -210,7 +208,7 @@ static char *split(char *line)
     return value;
 }
 
-static dp_status read_line(reading *r)
+static dp_status read_line(policy_reading *r)
 {
     char *key = r->lines.line, *value = split(key);
     if (value == NULL)
@@ -234,7 +232,7 @@ static dp_status read_line(reading *r)
 /* ---- together ---- */
 
 /* What the keys say together, as a sentence when it cannot be. */
-static const char *contradiction(const reading *r)
+static const char *contradiction(const policy_reading *r)
 {
     const dpi_policy *p = &r->policy;
     bool top = (r->seen & 1u << TOP) != 0, epsilon = (r->seen & 1u << EPSILON) != 0;
@@ -255,7 +253,7 @@ static const char *contradiction(const reading *r)
     return NULL;
 }
 
-static dp_status check_all(const reading *r)
+static dp_status check_all(const policy_reading *r)
 {
     for (unsigned i = 0; i < N_KEYS; i++)
         if (keys[i].needed && (r->seen & 1u << i) == 0)
@@ -271,15 +269,10 @@ dp_status dpi_policy_parse(const char *text, size_t n, const char *file, dpi_pol
                            dp_error *err)
 {
     *policy = (dpi_policy){0};
-    reading *r = dpi_alloc(1, sizeof *r);
-    dpi_peer *clients = dpi_alloc(DPI_MOST_PEERS, sizeof *clients);
-    if (r == NULL || clients == NULL) {
-        dpi_free(r);
-        dpi_free(clients);
+    policy_reading *r = dpi_alloc(1, sizeof *r);
+    if (r == NULL)
         return dpi_fail_nomem(err);
-    }
     r->lines = (dpi_lines){.at = text, .n = n, .file = file};
-    r->policy.clients.list = clients;
     r->err = err;
     dp_status status = DP_OK;
     for (bool there = true; status == DP_OK && there;) {
@@ -292,7 +285,7 @@ dp_status dpi_policy_parse(const char *text, size_t n, const char *file, dpi_pol
     if (status == DP_OK)
         *policy = r->policy;
     else
-        dpi_free(clients);
+        dpi_peers_free(&r->policy.clients);
     dpi_free(r);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -245,6 +246,29 @@ static void names_and_lines_have_a_longest(void **state)
                  "more than 1000");
 }
 
+static void there_are_at_most_4096_peers(void **state)
+{
+    (void)state;
+    enum { LINE = 90 };
+    char *text = calloc(DPI_MOST_PEERS + 1, LINE), *at = text;
+    assert_non_null(text);
+    for (int i = 0; i < DPI_MOST_PEERS; i++)
+        at += sprintf(at, "tacit:%064x peer %d\n", i, i);
+    dpi_peers peers;
+    dp_error err = {0};
+    assert_ok(dpi_peers_parse(text, strlen(text), "peers", &peers, &err), err.text);
+    assert_int_equal(peers.n, DPI_MOST_PEERS);
+    for (size_t i = 0; i < peers.n; i += 117)
+        assert_int_equal(dpi_peers_find(&peers, peers.list[i].fingerprint), i);
+    assert_string_equal(peers.list[4095].name, "peer 4095");
+    dpi_peers_free(&peers);
+    (void)strcpy(at, A " one more\n");
+    assert_fails(dpi_peers_parse(text, strlen(text), "peers", &peers, &err), DP_EDATA, &err,
+                 "peers:4097: there are more than 4096");
+    assert_null(peers.list);
+    free(text);
+}
+
 static void a_file_of_peers_must_not_be_writable_by_others(void **state)
 {
     wire_pair *p = *state;
@@ -275,6 +299,7 @@ int main(void)
         cmocka_unit_test(peers_are_read_and_found),
         cmocka_unit_test(wrong_lines_of_peers_are_told),
         cmocka_unit_test(names_and_lines_have_a_longest),
+        cmocka_unit_test(there_are_at_most_4096_peers),
         TEST(a_file_of_peers_must_not_be_writable_by_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

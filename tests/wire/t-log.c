@@ -18,9 +18,9 @@
 
 enum { WINDOW = 3600 };
 
-static dpi_query query_of(const wire_pair *p, int who)
+static dpi_log_query query_of(const wire_pair *p, int who)
 {
-    dpi_query q = {.protocol = DPI_PROTOCOL_HM3, .mode = DPI_MODE_SHARED};
+    dpi_log_query q = {.protocol = DPI_PROTOCOL_HM3, .mode = DPI_MODE_SHARED};
     memcpy(q.client, p->own[who]->fingerprint, sizeof q.client);
     return q;
 }
@@ -36,7 +36,7 @@ static dpi_query_log *open_log(wire_pair *p, uint64_t queries)
 /* Spends one, which must be number `expected`. */
 static void spend(dpi_query_log *log, const wire_pair *p, int who, uint64_t expected)
 {
-    const dpi_query q = query_of(p, who);
+    const dpi_log_query q = query_of(p, who);
     uint64_t number;
     dp_error err = {0};
     assert_ok(dpi_query_log_reserve(log, &q, &number, &err), err.text);
@@ -45,7 +45,7 @@ static void spend(dpi_query_log *log, const wire_pair *p, int who, uint64_t expe
 
 static void spent(dpi_query_log *log, const wire_pair *p, int who)
 {
-    const dpi_query q = query_of(p, who);
+    const dpi_log_query q = query_of(p, who);
     uint64_t number = 7;
     dp_error err = {0};
     assert_fails(dpi_query_log_reserve(log, &q, &number, &err), DP_EREFUSED, &err,
@@ -56,7 +56,7 @@ static void spent(dpi_query_log *log, const wire_pair *p, int who)
 static void fails_to_spend(dpi_query_log *log, const wire_pair *p, dp_status status,
                            const char *why)
 {
-    const dpi_query q = query_of(p, CLIENT);
+    const dpi_log_query q = query_of(p, CLIENT);
     uint64_t number = 7;
     dp_error err = {0};
     assert_fails(dpi_query_log_reserve(log, &q, &number, &err), status, &err, why);
@@ -175,7 +175,7 @@ static void the_latest_time_in_the_file_stands(void **state)
 static int spend_all(wire_pair *p)
 {
     dpi_query_log *log;
-    const dpi_query q = query_of(p, CLIENT);
+    const dpi_log_query q = query_of(p, CLIENT);
     int n = 0;
     if (dpi_query_log_open(pair_path(p, "log"), 60, WINDOW, &log, NULL) != DP_OK)
         return 200;
@@ -230,7 +230,7 @@ static void a_killed_process_has_spent(void **state)
     if (child == 0) {
         dpi_query_log *log;
         uint64_t number;
-        const dpi_query q = query_of(p, CLIENT);
+        const dpi_log_query q = query_of(p, CLIENT);
         if (dpi_query_log_open(pair_path(p, "log"), 3, WINDOW, &log, NULL) == DP_OK &&
             dpi_query_log_reserve(log, &q, &number, NULL) == DP_OK)
             (void)!write(pipes[1], "x", 1);
@@ -271,7 +271,7 @@ static void a_full_disk_refuses_and_spends_nothing(void **state)
 {
     wire_pair *p = *state;
     dpi_query_log *log = open_log(p, 3);
-    const dpi_query q = query_of(p, CLIENT);
+    const dpi_log_query q = query_of(p, CLIENT);
     uint64_t number = 7;
     dp_error err = {0};
     spend(log, p, CLIENT, 1);
