@@ -5,8 +5,10 @@
 
 static const double most_r_hat = 1.05, most_divergent = 0.01;
 
-/* Effective draws, of which a mean is off by a tenth of a standard deviation. */
-static const double least_ess = 100;
+/* Effective draws, of which a mean is off by a twentieth of a standard deviation.  The least of
+ * many numbers is asked for as many, and largest errors among many numbers are about three times
+ * that: within the .2 that doc/evaluation.md asks for. */
+static const double least_ess = 400;
 
 /* Fewer draws than that are asked for have no more to give. */
 static double least_ess_of(size_t n_draws)

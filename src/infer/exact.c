@@ -4,8 +4,8 @@
  *            that is computed in units of these: otherwise the top is where scales are 0
  *   look     second derivatives at the best top say which of them stay so, and give the chains
  *            their first coordinates
- *   draw     four chains; where they disagree or leave the density, again with a longer warm-up
- *            and shorter steps
+ *   draw     four chains; where they disagree, move slowly or leave the density, again with a longer
+ *            warm-up and shorter steps (attempts.c)
  *
  * Tops that are about as high keep a chain each, so that a posterior with several shows in the
  * chains' disagreement.  doc/design/exact.md. */
@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "infer/answer.h"
+#include "infer/attempts.h"
 #include "infer/exact-words.h"
-#include "infer/hmc.h"
 #include "infer/mode.h"
 #include "infer/posterior.h"
 #include "infer/prior.h"
@@ -32,8 +32,7 @@ enum {
     PRIOR_DRAWS = 400,
     STEPS = 500,
     MOST_NUMBERS = 1000, /* of latents, unless the method is asked for */
-    ATTEMPTS = 3,
-    HALVES = 12 /* of the way from a start to 0 */
+    HALVES = 12          /* of the way from a start to 0 */
 };
 static const double most_work = 1e7; /* numbers of latents times records, likewise */
 
@@ -43,11 +42,6 @@ static const double reach = 2, lower = 10, jitter = 0.5;
 
 /* Curvature in units of its own diagonal that a direction has at least. */
 static const double least = 1e-3;
-
-static const struct {
-    size_t warmup;
-    double acceptance;
-} attempts[ATTEMPTS] = {{400, 0.8}, {1000, 0.95}, {3000, 0.99}};
 
 typedef struct exact {
     const dpi_exact_spec *spec;
@@ -368,26 +362,16 @@ static void start_chains(exact *a)
 
 static dp_status draw(exact *a, dp_error *err)
 {
-    dp_status status = DP_OK;
+    const dpi_hmc_opts o = {.chains = CHAINS,
+                            .draws = a->n_draws / CHAINS,
+                            .start = a->from,
+                            .factor = a->square[2],
+                            .adapt = true,
+                            .pool = a->pool,
+                            .twins = a->targets + 1,
+                            .n_twins = a->n_evaluators - 1};
     start_chains(a);
-    for (int k = 0; k < ATTEMPTS && status == DP_OK; k++) {
-        const dpi_hmc_opts o = {.chains = CHAINS,
-                                .warmup = attempts[k].warmup,
-                                .draws = a->n_draws / CHAINS,
-                                .acceptance = attempts[k].acceptance,
-                                .start = a->from,
-                                .factor = a->square[2],
-                                .adapt = true,
-                                .pool = a->pool,
-                                .twins = a->targets + 1,
-                                .n_twins = a->n_evaluators - 1};
-        status = dpi_hmc(a->targets, &o, a->rng, a->theta, &a->report, err);
-        if (status != DP_OK || dpi_exact_is_good(&a->report, a->n_draws))
-            break;
-        for (size_t c = 0; c < CHAINS; c++) /* where they have come to */
-            memcpy(a->from + c * a->d, a->theta + ((c + 1) * o.draws - 1) * a->d,
-                   a->d * sizeof *a->from);
-    }
+    dp_status status = dpi_attempts(a->targets, &o, a->rng, a->theta, &a->report, err);
     for (size_t k = 0; k < a->n_draws && status == DP_OK; k++)
         dpi_evaluator_tie(a->evaluators, a->theta + k * a->d, a->theta + k * a->d);
     return status;

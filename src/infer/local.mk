@@ -1,6 +1,7 @@
 libtacit_core_la_SOURCES += \
   %D%/answer.c %D%/answer.h \
   %D%/arrow.c %D%/arrow.h \
+  %D%/attempts.c %D%/attempts.h \
   %D%/average.c %D%/average.h \
   %D%/bending.c %D%/bending.h \
   %D%/budget.c %D%/budget.h \
