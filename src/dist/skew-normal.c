@@ -16,6 +16,18 @@ static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
     return dpi_add(g, dpi_normal.log_density(g, x, arg), twice);
 }
 
+static dpi_id log_cdf(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id z = dpi_div(g, dpi_sub(g, x, arg[0]), arg[1]);
+    return dpi_tail_node(g, &dpi_op_log_skew_tail, DPI_LOWER, arg[2], z);
+}
+
+static dpi_id log_survival(dpi_graph *g, dpi_id x, const dpi_id arg[])
+{
+    dpi_id z = dpi_div(g, dpi_sub(g, x, arg[0]), arg[1]);
+    return dpi_tail_node(g, &dpi_op_log_skew_tail, DPI_UPPER, arg[2], z);
+}
+
 /* d |u| + sqrt(1 - d^2) v has shape d / sqrt(1 - d^2) when u and v are standard normal. */
 static double draw(gsl_rng *rng, const double *const arg[], size_t arg_size)
 {
@@ -44,5 +56,7 @@ const dpi_family dpi_skew_normal = {
     .support = DPI_REAL,
     .log_density = log_density,
     .draw = draw,
+    .log_cdf = log_cdf,
+    .log_survival = log_survival,
     .mean = mean,
 };

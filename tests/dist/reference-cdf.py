@@ -160,10 +160,15 @@ def geometric_logit(y, logit):
 
 
 def skew_below(z, shape):
-    """The density's integral up to z < 0, by pieces of the sizes on which it changes."""
-    scales = [1 / (1 - z * (1 + shape**2)), 1 / (1 - z), 1 / (1 + fabs(shape))]
-    ends = sorted({z - size * k for size in scales for k in (0, 1, 4, 9, 16, 25, 36, 64)})
-    return mp.quad(lambda v: exp(-v * v / 2) / sqrt(2 * pi) * erfc(-shape * v / sqrt(mpf(2))), [ends[0] - 200] + ends)
+    """The density's integral up to z < 0, by pieces of all the sizes on which it changes."""
+    x = shape * z
+    ratio = shape * sqrt(2 / pi) * exp(-x * x / 2) / erfc(-x / sqrt(mpf(2)))
+    slope, bend = ratio - z, 1 + ratio * (shape * x + ratio)
+    slope = slope if slope > 0 else 0
+    scales = [2 / (slope + sqrt(slope**2 + 2 * bend)), 1 / (1 - z), 1 / (1 + fabs(shape))]
+    steps = (0, 0.5, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+    ends = sorted({z - size * k for size in scales for k in steps})
+    return mp.quad(lambda v: exp(-v * v / 2) / sqrt(2 * pi) * erfc(-shape * v / sqrt(mpf(2))), ends)
 
 
 def skew_normal(x, m, s, shape):
@@ -172,14 +177,25 @@ def skew_normal(x, m, s, shape):
     return (tail, 1 - tail) if z < 0 else (1 - tail, tail)
 
 
+def skew_normal_slopes(both, x, m, s, shape):
+    """The density and Owen's T differentiated: differences of integrals would need too many digits."""
+    z, square = (x - m) / s, 1 + shape**2
+    height = exp(densities.skew_normal(x, m, s, shape))
+    found = (height, -height, -height * z, -exp(-z * z * square / 2) / (pi * square))
+    return [[v / both[0] for v in found], [-v / both[1] for v in found]]
+
+
+SLOPES = {skew_normal: skew_normal_slopes}
+
 # Hypergeometric series: fewer digits, and no tail that would need them.
 SLOW = (gamma, inverse_gamma, chi_squared, poisson_log, student_t, half_student_t, beta, beta_mean, binomial_logit)
-DIGITS = {skew_normal: 36, negative_binomial: 900, negative_binomial_log: 900}
+DIGITS = {skew_normal: 60, negative_binomial: 900, negative_binomial_log: 900}
 COUNTS = (poisson_log, binomial_logit, negative_binomial, negative_binomial_log, geometric_logit)
 
 FAMILIES = [normal, half_normal, log_normal, cauchy, half_cauchy, laplace, asymmetric_laplace, gumbel, exponential,
             weibull, logistic_distribution, pareto, uniform, kumaraswamy, gamma, inverse_gamma, chi_squared, poisson_log, student_t,
-            half_student_t, beta, beta_mean, binomial_logit, negative_binomial, negative_binomial_log, geometric_logit]
+            half_student_t, beta, beta_mean, binomial_logit, negative_binomial, negative_binomial_log, geometric_logit,
+            skew_normal]
 
 MORE = {
     normal: [(-1e10, 0.41, 1.7), (-37.3, 0, 1), (-5.9, 0, 1), (-6.1, 0, 1), (8.31, 0, 1), (37.1, 0, 1), (1e-9, 0, 1)],
@@ -229,10 +245,12 @@ def number(v):
 def row(f, raw):
     point = [mpf(float(v)) for v in raw]
     found = []
+    known = SLOPES[f](f(*point), *point) if f in SLOPES else None
     for which in (0, 1):
         of = probability(f, which)
         skip_x = f in COUNTS
-        slopes = ["0" if skip_x and k == 0 else number(derivative(of, point, k)) for k in range(len(point))]
+        slopes = ["0" if skip_x and k == 0 else number(known[which][k] if known else derivative(of, point, k))
+                  for k in range(len(point))]
         found += [number(of(*point)), "{" + ", ".join(slopes) + "}"]
     arguments = ", ".join(repr(float(v)) for v in raw[1:])
     line = f"{{{float(raw[0])!r}, {{{arguments}}}, {{{found[0]}, {found[2]}}}, {{{found[1]}, {found[3]}}}}},"

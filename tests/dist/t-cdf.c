@@ -55,6 +55,7 @@ static const tails_of tables[] = {
     ROW(negative_binomial),
     ROW(negative_binomial_log),
     ROW(geometric_logit),
+    ROW(skew_normal),
     {TAILS(student_t), 1e-9},
     {TAILS(half_student_t), 1e-9},
 };
