@@ -119,6 +119,34 @@ static void draws_have_the_covariance_that_was_given(void **state)
     dpi_free(made);
 }
 
+/* Two numbers whose correlation is 1 but for 1e-12, by their factor, and pivots of 1e-150, whose
+ * squares are 1e-300: -log(2 pi) - sum log l_kk - |L^-1 (x - loc)|^2 / 2. */
+static void nearly_singular_factors_keep_their_digits(void **state)
+{
+    const double rho = 1 - 1e-12, rest = sqrt((1 - rho) * (1 + rho)), tiny = 1e-150;
+    const struct {
+        double l[4], z[2];
+    } near[] = {{{1, 0, rho, rest}, {0.7, -1.3}},
+                {{tiny, 0, 0.5, tiny}, {0.25, 0}},
+                {{tiny, 0, 0.5 * tiny, tiny}, {1.5, -0.5}},
+                {{1e150, 0, 1, tiny}, {0.5, 0}}};
+    static const char *const shapes[] = {"2", "2x2"};
+    (void)state;
+    for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
+        const double *l = near[i].l, *z = near[i].z, x[] = {l[0] * z[0], l[2] * z[0] + l[3] * z[1]};
+        const double back = (x[1] - l[2] * (x[0] / l[0])) / l[3], first = x[0] / l[0];
+        double number[8] = {x[0], x[1], 0, 0, l[0], l[1], l[2], l[3]}, slope[8];
+        joint j;
+        joint_open(&j, &dpi_multivariate_normal, 2, shapes, false);
+        assert_close(joint_at(&j, number, slope),
+                     -log(2 * acos(-1)) - log(l[0]) - log(l[3]) -
+                         0.5 * (first * first + back * back),
+                     1e-12, 1e-12);
+        assert_close(slope[1], -back / l[3], 1e-12, 0);
+        joint_close(&j);
+    }
+}
+
 static void rows_have_their_own_loc_and_no_factor_gives_nan(void **state)
 {
     (void)state;
@@ -245,6 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_have_the_covariance_that_was_given),
+        cmocka_unit_test(nearly_singular_factors_keep_their_digits),
         cmocka_unit_test(rows_have_their_own_loc_and_no_factor_gives_nan),
         cmocka_unit_test(densities_normalise),
         cmocka_unit_test(rows_of_plates_and_records_have_the_densities_they_have_alone),
