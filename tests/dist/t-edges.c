@@ -179,7 +179,7 @@ static double of_far_predictor(bool probit, const double cut[3], int32_t y, doub
     dp_observe(rows, "y", probit ? dp_ordered_probit(w, c) : dp_ordered_logistic(w, c));
     dp_dataset_index(data, "y", &y);
     assert_ok(dp_model_status(m), dp_model_error(m));
-    assert_ok(dpi_posterior_init(&p, m, data, loose, &err), err.text);
+    assert_ok(dpi_posterior_init(&p, m, data, loose, NULL, &err), err.text);
     assert_ok(dpi_evaluator_init(&e, &p, &err), err.text);
     const double value = dpi_evaluate(&e, &eta, slope);
     dpi_evaluator_free(&e);
