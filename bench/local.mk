@@ -21,6 +21,14 @@ check_PROGRAMS += %D%/b-threads
 %C%_b_threads_SOURCES = %D%/b-threads.c $(benchmark)
 %C%_b_threads_LDADD = libtacit.la
 
+# Sums under encryption.
+if SERVE
+check_PROGRAMS += %D%/paillier
+%C%_paillier_SOURCES = %D%/paillier.c $(benchmark)
+%C%_paillier_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
+%C%_paillier_LDADD = libtacit-crypto.la libtacit-base.la $(TACIT_LIBS) $(SERVE_LIBS)
+endif
+
 check_PROGRAMS += %D%/noise
 %C%_noise_SOURCES = %D%/noise.c $(benchmark)
 %C%_noise_LDADD = libtacit-internal.la $(TACIT_LIBS)

@@ -33,6 +33,16 @@
 #define DPI_UNLIKELY(x) (x)
 #endif
 
+/* Before a loop of at most eight constant rounds: written out, so that arrays indexed by it stay in
+ * registers. */
+#if defined(__clang__)
+#define DPI_UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define DPI_UNROLL _Pragma("GCC unroll 8")
+#else
+#define DPI_UNROLL
+#endif
+
 /* The number of the lowest bit that is set in x, an unsigned long long that is not 0. */
 DPI_INLINE int dpi_lowest_bit(unsigned long long x)
 {

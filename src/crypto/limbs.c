@@ -12,7 +12,7 @@ _Static_assert(GMP_NUMB_BITS == DPI_LIMB_BITS, "GMP with 64-bit limbs");
 
 enum {
     SCRATCH = 8 * DPI_LIMBS_ROOM, /* limbs; above what mpn_sec_* ask for at DPI_LIMBS_ROOM */
-    STACK = 65536                 /* bytes: the deepest call here stays below */
+    STACK = 131072                /* bytes: the deepest call here stays below */
 };
 
 dp_status dpi_limbs_random(dpi_seed *seed, size_t n, void *out, dp_error *err)

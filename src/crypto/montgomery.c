@@ -14,7 +14,7 @@ enum { ENTRIES = 1 << DPI_WINDOW };
 
 const dpi_montgomery_backend *dpi_montgomery_fastest(void)
 {
-    return &dpi_montgomery_gmp;
+    return dpi_montgomery_ifma.usable() ? &dpi_montgomery_ifma : &dpi_montgomery_gmp;
 }
 
 size_t dpi_montgomery_eight(const dpi_montgomery *m)
@@ -154,7 +154,7 @@ void dpi_montgomery_enter(const dpi_montgomery *m, size_t lanes, const mp_limb_t
 void dpi_montgomery_leave(const dpi_montgomery *m, size_t lanes, const uint64_t *eight,
                           mp_limb_t *const *numbers)
 {
-    uint64_t product[DPI_LANES * 2 * DPI_LIMBS_MOST] __attribute__((aligned(64)));
+    _Alignas(64) uint64_t product[DPI_LANES * 2 * DPI_LIMBS_MOST];
     uint64_t split[DPI_LANES][2 * DPI_LIMBS_MOST];
     uint64_t *ones[DPI_LANES];
     for (size_t lane = 0; lane < DPI_LANES; lane++)

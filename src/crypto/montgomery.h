@@ -56,6 +56,7 @@ struct dpi_montgomery {
 
 /* By GMP, on any machine; by AVX-512 IFMA. */
 extern const dpi_montgomery_backend dpi_montgomery_gmp;
+extern const dpi_montgomery_backend dpi_montgomery_ifma;
 
 /* The fastest that this machine has. */
 const dpi_montgomery_backend *dpi_montgomery_fastest(void);

@@ -1,5 +1,5 @@
 TEST_CRYPTO = libcheck.la libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
-CRYPTO_TESTS = %D%/t-dense %D%/t-limbs %D%/t-paillier %D%/t-zeros
+CRYPTO_TESTS = %D%/t-dense %D%/t-limbs %D%/t-montgomery %D%/t-paillier %D%/t-zeros
 UNIT_TESTS += $(CRYPTO_TESTS)
 %C%_t_limbs_LDADD = $(TEST_CRYPTO)
 %C%_t_limbs_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
@@ -9,6 +9,14 @@ UNIT_TESTS += $(CRYPTO_TESTS)
 %C%_t_dense_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
 %C%_t_zeros_LDADD = $(TEST_CRYPTO)
 %C%_t_zeros_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
+CRYPTO_PRODUCTS = %D%/products.c %D%/products.h
+LONG_TESTS += %D%/t-montgomery-long
+%C%_t_montgomery_SOURCES = %D%/t-montgomery.c $(CRYPTO_PRODUCTS)
+%C%_t_montgomery_LDADD = $(TEST_CRYPTO)
+%C%_t_montgomery_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
+%C%_t_montgomery_long_SOURCES = %D%/t-montgomery-long.c $(CRYPTO_PRODUCTS)
+%C%_t_montgomery_long_LDADD = $(TEST_CRYPTO)
+%C%_t_montgomery_long_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
 
 UNIT_TESTS += %D%/t-bfv %D%/t-bfv-answer %D%/t-lattice %D%/t-modulus %D%/t-ntt %D%/t-packed %D%/t-rlwe-sample
 BFV_CASE = %D%/bfv-case.c %D%/bfv-case.h
