@@ -149,10 +149,10 @@ const option option_table[] = {
      "share of records that is to lie between; 0.95 when not given", "0.95", .range = &fraction},
     {"levels", OPTION_NUMBER, FOR_BOUNDS, PLACE(levels), "L",
      "halvings of the range, two counts each; 12 when not given", "12", .range = &halvings},
-    {"json", OPTION_FLAG, COMMANDS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS, PLACE(json), NULL,
-     "answer with one JSON object", .range = NULL},
-    {"help", OPTION_FLAG, COMMANDS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS, PLACE(help), NULL,
-     "this text", .range = NULL},
+    {"json", OPTION_FLAG, COMMANDS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS, PLACE(json),
+     NULL, "answer with one JSON object", .range = NULL},
+    {"help", OPTION_FLAG, COMMANDS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS, PLACE(help),
+     NULL, "this text", .range = NULL},
 };
 const size_t n_options = LENGTH(option_table);
 _Static_assert(LENGTH(option_table) <= MOST_OPTIONS, "settings.given has a place for each option");

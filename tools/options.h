@@ -61,7 +61,8 @@ enum {
     FOR_PLAN = 16,
     FOR_AUDIT = 32,
     FOR_LEDGER = 64,
-    FOR_BOUNDS = 128
+    FOR_BOUNDS = 128,
+    FOR_KEYS = 256
 };
 
 typedef enum option_kind {

@@ -8,9 +8,13 @@
 
 #include "tools/options.h"
 
-static const command *const commands[] = {&command_epsilon, &command_delta, &command_sigma,
-                                          &command_risk,    &command_audit, &command_ledger,
-                                          &command_bounds};
+static const command *const commands[] = {
+    &command_epsilon, &command_delta,  &command_sigma,  &command_risk,
+    &command_audit,   &command_ledger, &command_bounds,
+#ifdef TACIT_SERVE
+    &command_keys,
+#endif
+};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static const command *find(const char *name)
