@@ -43,8 +43,9 @@ DP_API dp_dist dp_geometric_logit(dp_expr logit);
  *   dp_expr cut = dp_sample(m, "cut", K - 1, dp_ordered(dp_normal(0, 5)));
  *   dp_observe(rows, "rating", dp_ordered_logistic(dp_dot(x, w), cut));
  * The predictor has no intercept: the cutpoints have it.  For two categories use
- * dp_bernoulli_logit.  At least one of the two is an expression of a model; cutpoints that do not
- * increase have no density (NaN).  The column is one of dp_dataset_index with K categories. */
+ * dp_bernoulli_logit.  At least one of the two is an expression of a model; cutpoints that decrease
+ * have no density (NaN), and between equal ones a category has no chance.  The column is one of
+ * dp_dataset_index with K categories. */
 DP_API dp_dist dp_ordered_logistic(dp_expr predictor, dp_expr cutpoints);
 DP_API dp_dist dp_ordered_probit(dp_expr predictor, dp_expr cutpoints);
 

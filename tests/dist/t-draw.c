@@ -304,11 +304,11 @@ static void categories_need_a_largest_logit(void **state)
         assert_true(x[i] == 0 || x[i] == 2);
 }
 
-static void cutpoints_that_do_not_increase_give_no_number(void **state)
+static void cutpoints_that_decrease_give_no_number(void **state)
 {
     (void)state;
     const double bad[][MAX_NUMBERS] = {
-        {0, 1, 1, 2}, {3, 2, 4, 5}, {0, 1, 2, NAN}, {0, 1, 2, INFINITY}, {-INFINITY, 0, 1, 2}};
+        {0, 2, 1, 3}, {3, 2, 4, 5}, {0, 1, 2, NAN}, {0, 1, 2, INFINITY}, {-INFINITY, 0, 1, 2}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         double x[2] = {0};
         draw_many(case_of(&dpi_ordered_logistic), bad[i], 3, 1, &x[0]);
@@ -375,7 +375,7 @@ int main(void)
         cmocka_unit_test(a_poisson_mean_that_overflows_gives_no_number),
         cmocka_unit_test(arguments_outside_their_domain_give_no_number),
         cmocka_unit_test(categories_need_a_largest_logit),
-        cmocka_unit_test(cutpoints_that_do_not_increase_give_no_number),
+        cmocka_unit_test(cutpoints_that_decrease_give_no_number),
         cmocka_unit_test(a_beta_of_tiny_shapes_is_at_its_ends),
         cmocka_unit_test(large_counts_have_the_mean_and_variance),
     };

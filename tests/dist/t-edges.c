@@ -1,8 +1,10 @@
 /* Where logarithms round to infinity or differences to 0: values stay right, derivatives finite. */
+#include <float.h>
 #include <math.h>
 #include <tacit/dist-counts.h>
 
 #include "infer/posterior.h"
+#include "random/gsl.h"
 #include "tests/dist/formed.h"
 
 typedef struct edge {
@@ -222,6 +224,56 @@ static void levels_keep_their_chance_however_far_the_predictor_is(void **state)
     assert_true(of_far_predictor(false, same, 2, 0.5, &slope) == -INFINITY);
 }
 
+typedef struct far_levels {
+    double cut[3], eta;
+    double bend; /* derivative in the predictor of log P(1) for probit, to 1e-3 */
+} far_levels;
+
+/* A score times what moves all cutpoints; its mean at each cutpoint is 0. */
+static void check_far_levels(const dpi_family *f, const far_levels *far)
+{
+    double moved[3], s[12], y[4], mass[4], slope;
+    const double *const arg[] = {moved};
+    dp_rng *rng;
+    dp_error err = {0};
+    assert_ok(dp_rng_new(5, &rng, &err), err.text);
+    gsl_rng source = dpi_rng_gsl(rng);
+    for (size_t k = 0; k < 3; k++)
+        moved[k] = far->cut[k] - far->eta;
+    assert_int_equal(f->outcomes(arg, 3, y, mass), 4);
+    f->score(4, y, arg, 3, s);
+    for (size_t e = 0; e < 12; e++)
+        if (!isfinite(s[e]))
+            fail_msg("%s at %g: score %g", f->name, far->eta, s[e]);
+    for (size_t k = 0; k < 3; k++) {
+        double given = mass[k] * s[3 * k + k], taken = mass[k + 1] * s[3 * (k + 1) + k];
+        assert_close(given, -taken, 1e-9, 0);
+    }
+    slope = 1 / (1 + exp(-moved[0])) + 1 / (1 + exp(-moved[1])) - 1;
+    if (f == &dpi_ordered_logistic)
+        assert_close(-(s[3] + s[4]), slope, 1e-3, 16 * DBL_EPSILON * s[4]);
+    else
+        assert_close(-(s[3] + s[4]), far->bend, 1e-3, 16 * DBL_EPSILON * s[4]);
+    assert_true(f->draw(&source, arg, 3) == (far->eta > 35 ? 3 : 0));
+    dp_rng_free(rng);
+}
+
+/* Cutpoints less a predictor of 1e17 are one number; less 1000 they are as near as rounding leaves
+ * them. */
+static void far_levels_have_finite_scores_and_draws(void **state)
+{
+    const far_levels far[] = {
+        {{0, 1, 3}, 1e17, -1e17},       {{0, 1, 3}, -1e17, 1e17},     {{0, 0, 0}, 1e300, -1e300},
+        {{-1e17, 1, 3}, 1e34, -1e34},   {{0, 1e-14, 3}, 1000, -1000}, {{0, 1e-15, 3}, -40, 40},
+        {{-0.3, 1, 3}, 40, -39.025575}, {{0, 0.01, 3}, 2e4, -2e4},    {{0, 1, 3}, -1e308, 1e308},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        check_far_levels(&dpi_ordered_logistic, &far[i]);
+        check_far_levels(&dpi_ordered_probit, &far[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +285,7 @@ int main(void)
         cmocka_unit_test(what_has_no_chance_has_a_log_density_of_minus_infinity),
         cmocka_unit_test(scores_of_own_zeros_are_finite),
         cmocka_unit_test(levels_keep_their_chance_however_far_the_predictor_is),
+        cmocka_unit_test(far_levels_have_finite_scores_and_draws),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -361,7 +361,7 @@ static const struct {
     {&dpi_von_mises, {0, 0}},
     {&dpi_student_t, {0, 0, 1}},
     {&dpi_bernoulli_logit, {INFINITY}},
-    {&dpi_ordered_logistic, {0, 1, 1, 2}},
+    {&dpi_ordered_logistic, {0, 2, 1, 3}},
     {&dpi_ordered_probit, {0, 1, 2, NAN}},
     {&dpi_categorical_logit, {0, 1, NAN, 2}},
     {&dpi_categorical_logit, {0, 1, INFINITY, 2}},
