@@ -94,9 +94,7 @@ static void add_flood(const dpi_bfv *f, int flood, dpi_rlwe_stream *random, uint
     dpi_rlwe_bytes(random, sizeof bytes, bytes);
     for (int j = 0; j < DPI_BFV_WORDS; j++) {
         const int left = flood + 1 - 64 * j;
-        word[j] = 0;
-        for (int i = 0; i < 8; i++)
-            word[j] |= (uint64_t)bytes[8 * j + i] << 8 * i;
+        word[j] = dpi_load_word(bytes + 8 * j);
         word[j] &= left >= 64 ? UINT64_MAX : left <= 0 ? 0 : ((uint64_t)1 << left) - 1;
     }
     for (size_t i = 0; i < f->levels; i++) {

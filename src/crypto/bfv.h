@@ -106,7 +106,7 @@ void dpi_bfv_add(const dpi_bfv *f, const dpi_bfv_cipher *c, dpi_bfv_cipher *sum)
 size_t dpi_bfv_cipher_size(const dpi_bfv *f);
 void dpi_bfv_cipher_write(const dpi_bfv *f, const dpi_bfv_cipher *c, unsigned char *to);
 
-/* DP_EPEER: another length, a residue that is not below its prime, or bits behind the last. */
+/* DP_EPEER: another length, or a residue that is not below its prime; then c is zeroed. */
 DP_MUST_CHECK dp_status dpi_bfv_cipher_read(const dpi_bfv *f, size_t n_bytes,
                                             const unsigned char *from, dpi_bfv_cipher *c,
                                             dp_error *err);
@@ -142,7 +142,7 @@ typedef struct dpi_bfv_ask {
 } dpi_bfv_ask;
 
 /* Makes `sum` fresh, by a new encryption of 0 under the owner's public key, floods it and rounds
- * it; `sum` is used up.
+ * it; of `sum`, which is used up, the made-fresh c1 is left, not transformed and not rounded.
  * DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_bfv_answer_make(const dpi_bfv *f, const dpi_bfv_ask *ask,
                                             dpi_rlwe_stream *random, dpi_bfv_cipher *sum,

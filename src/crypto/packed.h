@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
+
 enum { DPI_PACKED_MOST = 63 }; /* bits of a number */
 
 /* Bytes of n numbers of `bits` bits: at most 63, n < 2^56. */
@@ -17,5 +19,13 @@ void dpi_packed_write(size_t n, int bits, const uint64_t *numbers, unsigned char
 
 /* Reads n numbers from dpi_packed_size bytes; false where the bits after the last are not zero. */
 bool dpi_packed_read(size_t n, int bits, const unsigned char *from, uint64_t *numbers);
+
+/* Eight bytes as a number, the lowest first; compilers make one instruction of it. */
+DPI_INLINE uint64_t dpi_load_word(const unsigned char *from)
+{
+    return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 |
+           (uint64_t)from[3] << 24 | (uint64_t)from[4] << 32 | (uint64_t)from[5] << 40 |
+           (uint64_t)from[6] << 48 | (uint64_t)from[7] << 56;
+}
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "base/compiler.h"
 #include "base/error.h"
+#include "crypto/packed.h"
 
 dp_status dpi_rlwe_seed(unsigned char seed[DPI_RLWE_SEED], dp_error *err)
 {
@@ -62,13 +63,6 @@ void dpi_rlwe_bytes(dpi_rlwe_stream *r, size_t n, unsigned char *out)
     }
 }
 
-DPI_INLINE uint64_t load(const unsigned char *from)
-{
-    return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 |
-           (uint64_t)from[3] << 24 | (uint64_t)from[4] << 32 | (uint64_t)from[5] << 40 |
-           (uint64_t)from[6] << 48 | (uint64_t)from[7] << 56;
-}
-
 void dpi_rlwe_uniform(dpi_rlwe_stream *r, const dpi_modulus *m, size_t n, uint64_t *out)
 {
     enum { STEP = 64 };
@@ -79,7 +73,7 @@ void dpi_rlwe_uniform(dpi_rlwe_stream *r, const dpi_modulus *m, size_t n, uint64
         const unsigned char *bytes = next(r, 8 * step);
         /* A number that is not below q is overwritten by the next. */
         for (size_t i = 0; i < step; i++) {
-            out[done] = load(bytes + 8 * i) & mask;
+            out[done] = dpi_load_word(bytes + 8 * i) & mask;
             done += out[done] < m->q;
         }
     }
@@ -106,7 +100,7 @@ DPI_LOOPS static void count_coins(size_t n, const unsigned char *bytes, int8_t *
 {
     for (size_t i = 0; i < n; i++) {
         /* The halves go to the low 21 bits of two 32-bit fields, which are counted side by side. */
-        const uint64_t word = load(bytes + 8 * i);
+        const uint64_t word = dpi_load_word(bytes + 8 * i);
         uint64_t v = (word & 0x1fffff) | (word >> 21 & 0x1fffff) << 32;
         v -= v >> 1 & 0x5555555555555555;
         v = (v & 0x3333333333333333) + (v >> 2 & 0x3333333333333333);

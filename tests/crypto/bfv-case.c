@@ -98,3 +98,14 @@ double case_noise(bfv_case *x, const dpi_bfv_cipher *c, const uint64_t *message)
     dpi_free(phase);
     return most;
 }
+
+uint64_t case_phase(const bfv_case *x, const dpi_bfv_answer *a, size_t k, size_t place)
+{
+    const dpi_bfv *f = x->f;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        const uint64_t c1 = i <= place ? a->second[place - i] : 0 - a->second[f->n + place - i];
+        sum += c1 * (uint64_t)(int64_t)x->secret->s[i];
+    }
+    return (a->first[k] << (64 - f->first_bits)) + (sum << (64 - f->second_bits));
+}

@@ -35,4 +35,8 @@ void case_schoolbook(size_t n, int bits, const int64_t *factor, const uint64_t *
  * not the same modulo all primes, as noise below half a prime is. */
 double case_noise(bfv_case *x, const dpi_bfv_cipher *c, const uint64_t *message);
 
+/* What an answer says at its k-th place, `place`, before rounding to a message: a fraction of 1 in
+ * 64 bits, from the definition. */
+uint64_t case_phase(const bfv_case *x, const dpi_bfv_answer *a, size_t k, size_t place);
+
 #endif

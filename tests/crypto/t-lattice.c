@@ -261,6 +261,40 @@ static void answers_to_one_query_differ(void **state)
     end(&t);
 }
 
+/* The noise in 9216 results has the mean square of numbers uniform in [-2^flood, 2^flood), to 10 %;
+ * chance stays below 1 % but for 1e-20, and all other noise below it too. */
+static void results_are_flooded(void **state)
+{
+    (void)state;
+    layer_case t;
+    dp_error err = {0};
+    const dpi_lattice_shape shape = {1, 28, 28, 16, 5, 5, 1, 0, 65536};
+    const dpi_bfv_spec spec = {4096, 2, 50, 40};
+    static size_t places[4096], results[4096];
+    start(&t, &shape, &spec, 65536);
+    query(&t);
+    serve(&t);
+    const unsigned char *at = t.answer;
+    double squares = 0;
+    for (size_t i = 0; i < t.plan.answers; i++) {
+        dpi_bfv_answer *a;
+        const size_t count = dpi_lattice_places(&t.plan, i, places, results);
+        const size_t size = dpi_bfv_answer_size(t.b.f, count);
+        assert_ok(dpi_bfv_answer_new(t.b.f, count, &a, &err), err.text);
+        assert_ok(dpi_bfv_answer_read(t.b.f, size, at, a, &err), err.text);
+        at += size;
+        for (size_t k = 0; k < count; k++) {
+            const uint64_t off =
+                case_phase(&t.b, a, k, places[k]) - ((uint64_t)t.expected[results[k]] << (64 - 40));
+            const double noise = (double)(int64_t)off * exp2(t.b.f->log_q - 64 - t.plan.flood);
+            squares += noise * noise / (double)t.plan.outputs;
+        }
+        dpi_bfv_answer_free(a);
+    }
+    assert_close(squares, 1.0 / 3, 0.1, 0);
+    end(&t);
+}
+
 /* With a mask uniform modulo 2^k the result and the mask are additive shares. */
 static void masks_make_shares(void **state)
 {
@@ -391,6 +425,7 @@ int main(void)
         cmocka_unit_test(least_traffic_is_found),
         cmocka_unit_test(noise_is_within_the_bound_of_the_plan),
         cmocka_unit_test(answers_to_one_query_differ),
+        cmocka_unit_test(results_are_flooded),
         cmocka_unit_test(masks_make_shares),
         cmocka_unit_test(malformed_bytes_are_refused),
         cmocka_unit_test(what_is_no_layer_is_refused),

@@ -7,9 +7,9 @@
 
 #include "tests/lib/check.h"
 
-enum { MANY = 1 << 20 };
+enum { MANY = 1 << 20, MORE = 1 << 22 };
 
-static int8_t small[MANY];
+static int8_t small[MORE];
 static uint64_t large[MANY];
 static const unsigned char seed[DPI_RLWE_SEED] = "a seed of 32 bytes, always same.";
 
@@ -36,11 +36,16 @@ static void ternary_numbers_are_uniform(void **state)
     (void)state;
     dpi_rlwe_stream r;
     start(&r, "ternary");
-    dpi_rlwe_ternary(&r, MANY, small);
+    dpi_rlwe_ternary(&r, MORE, small);
+    /* One by one: 2^22, so that a byte of 256 too many would show. */
+    size_t single[3] = {0};
+    for (size_t i = 0; i < MORE; i++)
+        single[small[i] + 1]++;
+    check_counts(3, single, (const double[]){1.0 / 3, 1.0 / 3, 1.0 / 3});
     /* Triples, so that neighbours are seen to be independent too. */
     size_t count[27] = {0};
     double chance[27];
-    for (size_t i = 0; i + 2 < MANY; i += 3) {
+    for (size_t i = 0; i + 2 < MORE; i += 3) {
         assert_true(small[i] >= -1 && small[i] <= 1);
         count[(small[i] + 1) * 9 + (small[i + 1] + 1) * 3 + small[i + 2] + 1]++;
     }
