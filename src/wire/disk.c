@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
+enum { LONGEST_PATH = 4096 }; /* more than Linux opens */
 
 bool dpi_disk_write(int file, const char *bytes, size_t n)
 {
@@ -27,12 +27,12 @@ bool dpi_disk_sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
     size_t n = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
-    char *name = dpi_alloc(n + 2, 1);
-    if (name == NULL)
+    char name[LONGEST_PATH] = ".";
+    if (n >= sizeof name)
         return false;
-    memcpy(name, n > 0 ? path : ".", n > 0 ? n : 1);
+    if (n > 0)
+        memcpy(name, path, n);
     int folder = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    dpi_free(name);
     bool good = folder >= 0 && fsync(folder) == 0;
     if (folder >= 0)
         good = close(folder) == 0 && good;

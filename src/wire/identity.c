@@ -154,14 +154,19 @@ dp_status dp_identity_new(const char *path, dp_identity **identity, dp_error *er
                         "cannot make a key: the operating system gives no "
                         "randomness, or OpenSSL here has no Ed25519");
     X509 *certificate = certify(key);
-    dp_status status =
-        certificate != NULL ? save(path, key, certificate, err) : dpi_fail_nomem(err);
-    if (status != DP_OK) {
+    if (certificate == NULL) {
         EVP_PKEY_free(key);
-        X509_free(certificate);
-        return status;
+        return dpi_fail_nomem(err);
     }
-    return wrap(key, certificate, identity, err);
+    dp_identity *made = NULL;
+    dp_status status = wrap(key, certificate, &made, err);
+    if (status == DP_OK) /* last, so that no file is left of an identity that was not given */
+        status = save(path, key, certificate, err);
+    if (status == DP_OK)
+        *identity = made;
+    else
+        dp_identity_free(made);
+    return status;
 }
 
 /* ---- from its file ---- */

@@ -1,7 +1,8 @@
 TEST_WIRE = libcheck.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 wire_pair = %D%/pair.c %D%/pair.h
 wire_flags = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
-UNIT_TESTS += %D%/t-hostile %D%/t-identity %D%/t-listener %D%/t-log %D%/t-policy %D%/t-session
+UNIT_TESTS += %D%/t-hostile %D%/t-identity %D%/t-listener %D%/t-log %D%/t-memory \
+  %D%/t-policy %D%/t-records %D%/t-session
 %C%_t_hostile_SOURCES = %D%/t-hostile.c $(wire_pair)
 %C%_t_hostile_CPPFLAGS = $(wire_flags)
 %C%_t_hostile_LDADD = $(TEST_WIRE)
@@ -20,3 +21,10 @@ UNIT_TESTS += %D%/t-hostile %D%/t-identity %D%/t-listener %D%/t-log %D%/t-policy
 %C%_t_policy_SOURCES = %D%/t-policy.c $(wire_pair)
 %C%_t_policy_CPPFLAGS = $(wire_flags)
 %C%_t_policy_LDADD = $(TEST_WIRE)
+%C%_t_memory_SOURCES = %D%/t-memory.c $(wire_pair) $(faulty)
+%C%_t_memory_CPPFLAGS = $(wire_flags)
+%C%_t_memory_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_memory_LDADD = $(TEST_WIRE)
+%C%_t_records_SOURCES = %D%/t-records.c $(wire_pair)
+%C%_t_records_CPPFLAGS = $(wire_flags)
+%C%_t_records_LDADD = $(TEST_WIRE)

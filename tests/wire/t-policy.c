@@ -4,6 +4,7 @@
 
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -162,6 +163,32 @@ static void only_what_is_said_is_allowed(void **state)
     dpi_policy_free(&p);
 }
 
+/* The first block of code in doc/policy.md. */
+static void the_example_of_the_manual_is_one(void **state)
+{
+    (void)state;
+    const char *top = getenv("top_srcdir");
+    char path[1000], text[10000];
+    (void)snprintf(path, sizeof path, "%s/doc/policy.md", top != NULL ? top : ".");
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    assert_int_equal(fclose(f), 0);
+    char *begin = strstr(text, "```\n");
+    assert_non_null(begin);
+    char *end = strstr(begin + 4, "```");
+    assert_non_null(end);
+    *end = 0;
+    dpi_policy p;
+    dp_error err = {0};
+    assert_ok(parse(begin + 4, &p, &err), err.text);
+    assert_int_equal(p.clients.n, 2);
+    assert_string_equal(p.clients.list[0].name, "Anna at the hospital");
+    assert_int_equal(p.queries, 1000);
+    assert_int_equal(p.top, 3);
+    dpi_policy_free(&p);
+}
+
 static void a_file_is_read_that_others_cannot_write(void **state)
 {
     wire_pair *p = *state;
@@ -188,6 +215,7 @@ int main(void)
         cmocka_unit_test(each_fault_is_told_with_its_line),
         cmocka_unit_test(a_decimal_comma_elsewhere_changes_nothing),
         cmocka_unit_test(only_what_is_said_is_allowed),
+        cmocka_unit_test(the_example_of_the_manual_is_one),
         cmocka_unit_test_setup_teardown(a_file_is_read_that_others_cannot_write, pair_make,
                                         pair_remove),
     };
