@@ -19,8 +19,8 @@ typedef struct raw {
     pthread_t thread;
     int socket;
     bool server;
-    const dp_identity *own; /* NULL: no certificate */
-    int most_version;       /* of TLS */
+    const dp_serve_identity *own; /* NULL: no certificate */
+    int most_version;             /* of TLS */
     unsigned char id[DPI_FRAME_SESSION];
     const unsigned char *peer; /* its fingerprint */
     void (*act)(struct raw *r, SSL *tls);
@@ -164,7 +164,7 @@ static void a_certificate_without_its_key_is_worth_nothing(void **state)
     wire_pair *p = *state;
     dpi_wire_session *s;
     dp_error err = {0};
-    dp_identity forged = *p->own[SERVER];
+    dp_serve_identity forged = *p->own[SERVER];
     forged.key = p->own[STRANGER]->key;
     raw r = {.own = &forged}; /* OpenSSL itself refuses the pair: as if there were none */
     assert_fails(open_to(p, &r, LONG, &s, &err), DP_EPEER, &err, "does not speak TLS 1.3");
