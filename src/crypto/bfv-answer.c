@@ -80,9 +80,7 @@ static void make_fresh(const dpi_bfv *f, const dpi_bfv_cipher *key, const int8_t
         ntt->kernel->multiply_add(ntt, key->c1 + at, room, sum->c1 + at);
         dpi_ntt_inverse(ntt, sum->c0 + at);
         dpi_ntt_inverse(ntt, sum->c1 + at);
-        for (size_t j = 0; j < f->n; j++)
-            sum->c1[at + j] =
-                dpi_modulus_add(&ntt->m, sum->c1[at + j], dpi_modulus_signed(&ntt->m, e1[j]));
+        dpi_bfv_add_small(f, i, e1, sum->c1 + at);
     }
 }
 
@@ -126,6 +124,18 @@ static void answer_first(const dpi_bfv *f, const dpi_bfv_ask *ask, dpi_rlwe_stre
     }
 }
 
+/* `room` is what is left of c0. */
+static void answer_second(const dpi_bfv *f, const uint64_t *c1, uint64_t *room, dpi_bfv_answer *a)
+{
+    memcpy(room, c1, f->levels * f->n * sizeof *room);
+    for (size_t i = 0; i < f->levels; i++) {
+        const uint64_t *factor = f->level[i].over_rest;
+        f->ntt[i]->kernel->scale(f->ntt[i], factor[0], factor[1], room + i * f->n);
+    }
+    for (size_t j = 0; j < f->n; j++)
+        a->second[j] = dpi_bfv_combine(f, room + j, f->n, f->second_bits);
+}
+
 dp_status dpi_bfv_answer_make(const dpi_bfv *f, const dpi_bfv_ask *ask, dpi_rlwe_stream *random,
                               dpi_bfv_cipher *sum, dpi_bfv_answer *a, dp_error *err)
 {
@@ -136,9 +146,8 @@ dp_status dpi_bfv_answer_make(const dpi_bfv *f, const dpi_bfv_ask *ask, dpi_rlwe
         dpi_rlwe_ternary(random, f->n, u);
         dpi_rlwe_errors(random, f->n, u + f->n);
         make_fresh(f, ask->key, u, u + f->n, room, sum);
-        for (size_t j = 0; j < f->n; j++)
-            a->second[j] = dpi_bfv_fraction(f, sum->c1 + j, f->n, f->second_bits);
         answer_first(f, ask, random, sum->c0, a);
+        answer_second(f, sum->c1, sum->c0, a);
     }
     dpi_wipe_free(u, 2 * f->n * sizeof *u);
     dpi_wipe_free(room, f->n * sizeof *room);

@@ -72,12 +72,15 @@ static void fill_level(dpi_bfv *f, size_t i)
 {
     struct dpi_bfv_level *level = &f->level[i];
     const dpi_modulus *m = &f->ntt[i]->m;
-    level->over_t = dpi_modulus_inverse(m, dpi_modulus_power(m, 2, (uint64_t)f->spec.plain_bits));
+    level->over_t[0] =
+        dpi_modulus_inverse(m, dpi_modulus_power(m, 2, (uint64_t)f->spec.plain_bits));
     uint64_t rest = 1;
     for (size_t j = 0; j < f->levels; j++)
         if (j != i)
             rest = dpi_modulus_multiply(m, rest, dpi_modulus_reduce(m, f->ntt[j]->m.q));
-    level->over_rest = dpi_modulus_inverse(m, rest);
+    level->over_rest[0] = dpi_modulus_inverse(m, rest);
+    level->over_t[1] = dpi_ntt_beside(f->ntt[i], level->over_t[0]);
+    level->over_rest[1] = dpi_ntt_beside(f->ntt[i], level->over_rest[0]);
     reciprocal(m->q, level->part);
     for (int j = 0; j < DPI_BFV_WORDS; j++)
         level->word[j] = dpi_modulus_power(m, 2, 64 * (uint64_t)j);
@@ -125,21 +128,45 @@ uint64_t *dpi_bfv_polynomial(const dpi_bfv *f)
 
 /* ---- small polynomials ---- */
 
+DPI_LOOPS static void add_small(const dpi_modulus *m, size_t n, const int8_t *small, uint64_t *out)
+{
+    const uint64_t q = m->q;
+    for (size_t j = 0; j < n; j++) {
+        const uint64_t value = (uint64_t)(int64_t)small[j];
+        const uint64_t less = out[j] + value + (q & (0 - (value >> 63))) - q;
+        out[j] = less + (q & (0 - (less >> 63)));
+    }
+}
+
+void dpi_bfv_add_small(const dpi_bfv *f, size_t level, const int8_t *small, uint64_t *out)
+{
+    add_small(&f->ntt[level]->m, f->n, small, out);
+}
+
 void dpi_bfv_small(const dpi_bfv *f, size_t level, const int8_t *small, uint64_t *out)
 {
-    const dpi_modulus *m = &f->ntt[level]->m;
-    for (size_t j = 0; j < f->n; j++)
-        out[j] = dpi_modulus_signed(m, small[j]);
+    memset(out, 0, f->n * sizeof *out);
+    add_small(&f->ntt[level]->m, f->n, small, out);
     dpi_ntt_forward(f->ntt[level], out);
+}
+
+/* t/2 - h of n messages, modulo a prime. */
+DPI_LOOPS static void numerators(int plain_bits, uint64_t q_low, const dpi_modulus *m, size_t n,
+                                 const uint64_t *message, uint64_t *out)
+{
+    const uint64_t t = (uint64_t)1 << plain_bits, q = m->q;
+    for (size_t j = 0; j < n; j++) {
+        const uint64_t h = (q_low * message[j] + t / 2) & (t - 1), value = t / 2 - h;
+        out[j] = value + (q & (0 - (value >> 63)));
+    }
 }
 
 uint64_t dpi_bfv_scaled(const dpi_bfv *f, size_t level, uint64_t message)
 {
     const dpi_modulus *m = &f->ntt[level]->m;
-    const uint64_t t = (uint64_t)1 << f->spec.plain_bits;
-    const uint64_t h = (f->q_low * message + t / 2) & (t - 1);
-    const uint64_t numerator = dpi_modulus_signed(m, (int64_t)(t / 2) - (int64_t)h);
-    return dpi_modulus_multiply(m, numerator, f->level[level].over_t);
+    uint64_t numerator;
+    numerators(f->spec.plain_bits, f->q_low, m, 1, &message, &numerator);
+    return dpi_modulus_multiply(m, numerator, f->level[level].over_t[0]);
 }
 
 void dpi_bfv_plain(const dpi_bfv *f, const int64_t *coefficients, uint64_t *plain)
@@ -236,6 +263,15 @@ static void expand(const dpi_bfv *f, dpi_bfv_cipher *c)
     dpi_rlwe_end(&stream);
 }
 
+DPI_LOOPS static void subtract(const dpi_modulus *m, size_t n, const uint64_t *b, uint64_t *a)
+{
+    const uint64_t q = m->q;
+    for (size_t j = 0; j < n; j++) {
+        const uint64_t less = a[j] - b[j];
+        a[j] = less + (q & (0 - (less >> 63)));
+    }
+}
+
 dp_status dpi_bfv_encrypt(const dpi_bfv *f, const dpi_bfv_secret *secret, const uint64_t *message,
                           dpi_rlwe_stream *random, dpi_bfv_cipher *c, dp_error *err)
 {
@@ -250,14 +286,15 @@ dp_status dpi_bfv_encrypt(const dpi_bfv *f, const dpi_bfv_secret *secret, const 
     for (size_t i = 0; i < f->levels && status == DP_OK; i++) {
         const dpi_ntt *ntt = f->ntt[i];
         uint64_t *c0 = c->c0 + i * f->n;
-        for (size_t j = 0; j < f->n; j++) {
-            const uint64_t m = message != NULL ? dpi_bfv_scaled(f, i, message[j]) : 0;
-            c0[j] = dpi_modulus_add(&ntt->m, m, dpi_modulus_signed(&ntt->m, e[j]));
+        memset(c0, 0, f->n * sizeof *c0);
+        if (message != NULL) {
+            numerators(f->spec.plain_bits, f->q_low, &ntt->m, f->n, message, c0);
+            ntt->kernel->scale(ntt, f->level[i].over_t[0], f->level[i].over_t[1], c0);
         }
+        add_small(&ntt->m, f->n, e, c0);
         dpi_ntt_forward(ntt, c0);
         ntt->kernel->multiply(ntt, c->c1 + i * f->n, secret->transformed + i * f->n, as);
-        for (size_t j = 0; j < f->n; j++)
-            c0[j] = dpi_modulus_subtract(&ntt->m, c0[j], as[j]);
+        subtract(&ntt->m, f->n, as, c0);
     }
     dpi_wipe_free(e, f->n * sizeof *e);
     dpi_wipe_free(as, f->n * sizeof *as);

@@ -31,8 +31,8 @@ typedef struct dpi_bfv {
     double log_q;   /* log2, rounded down a little */
     uint64_t q_low; /* q mod 2^64 */
     struct dpi_bfv_level {
-        uint64_t over_t;              /* 1/t mod the prime */
-        uint64_t over_rest;           /* the inverse of q / prime, mod the prime */
+        uint64_t over_t[2];           /* 1/t mod the prime, and what its kernel wants beside it */
+        uint64_t over_rest[2];        /* the inverse of q / prime, likewise */
         uint64_t part[2];             /* floor(2^128 / prime), low word first */
         uint64_t word[DPI_BFV_WORDS]; /* 2^(64 j) mod the prime */
     } level[DPI_BFV_LEVELS];

@@ -292,6 +292,14 @@ IFMA static void multiply_add(const dpi_ntt *t, const uint64_t *a, const uint64_
     }
 }
 
+IFMA static void scale(const dpi_ntt *t, uint64_t w, uint64_t beside, uint64_t *a)
+{
+    const vectors k = vectors_of(t->m.q);
+    const factor f = same(&w, &beside);
+    for (size_t j = 0; j < t->n; j += LANES)
+        _mm512_storeu_si512(a + j, once(by_factor(_mm512_loadu_si512(a + j), f, &k), k.q));
+}
+
 static bool runs_here(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
@@ -307,6 +315,7 @@ const dpi_ntt_kernel dpi_ntt_ifma = {
     .inverse = inverse,
     .multiply = multiply,
     .multiply_add = multiply_add,
+    .scale = scale,
 };
 #else
 static bool nowhere(void)

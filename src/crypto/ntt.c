@@ -75,6 +75,12 @@ static void multiply_add(const dpi_ntt *t, const uint64_t *a, const uint64_t *b,
         c[j] = dpi_modulus_add(&t->m, c[j], dpi_modulus_multiply(&t->m, a[j], b[j]));
 }
 
+static void scale(const dpi_ntt *t, uint64_t w, uint64_t beside, uint64_t *a)
+{
+    for (size_t j = 0; j < t->n; j++)
+        a[j] = dpi_modulus_once(by_factor(a[j], w, beside, t->m.q), t->m.q);
+}
+
 static bool everywhere(void)
 {
     return true;
@@ -89,6 +95,7 @@ const dpi_ntt_kernel dpi_ntt_portable = {
     .inverse = inverse,
     .multiply = multiply,
     .multiply_add = multiply_add,
+    .scale = scale,
 };
 
 const dpi_ntt_kernel *dpi_ntt_best(void)
@@ -188,6 +195,11 @@ void dpi_ntt_free(dpi_ntt *t)
     if (t != NULL)
         dpi_free(t->root);
     dpi_free(t);
+}
+
+uint64_t dpi_ntt_beside(const dpi_ntt *t, uint64_t w)
+{
+    return beside(w, t->m.q, t->kernel->bits);
 }
 
 void dpi_ntt_forward(const dpi_ntt *t, uint64_t *a)

@@ -29,6 +29,8 @@ typedef struct dpi_ntt_kernel {
     /* c = a b and c = c + a b, place by place; may alias. */
     void (*multiply)(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c);
     void (*multiply_add)(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c);
+    /* a = w a, `beside` being dpi_ntt_beside of w. */
+    void (*scale)(const dpi_ntt *t, uint64_t w, uint64_t beside, uint64_t *a);
 } dpi_ntt_kernel;
 
 extern const dpi_ntt_kernel dpi_ntt_portable;
@@ -54,6 +56,9 @@ const dpi_ntt_kernel *dpi_ntt_best(void);
 DP_MUST_CHECK dp_status dpi_ntt_new(size_t n, uint64_t q, const dpi_ntt_kernel *kernel, dpi_ntt **t,
                                     dp_error *err);
 void dpi_ntt_free(dpi_ntt *t);
+
+/* What t's kernel wants beside a factor w < q: floor(w 2^bits / q). */
+uint64_t dpi_ntt_beside(const dpi_ntt *t, uint64_t w);
 
 /* Both in place, residues in [0, q). */
 void dpi_ntt_forward(const dpi_ntt *t, uint64_t *a /* [n] */);

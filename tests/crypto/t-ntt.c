@@ -96,6 +96,23 @@ static void places_are_values_at_odd_powers(void **state)
     dpi_ntt_free(t);
 }
 
+static void scaling_is_multiplication(void **state)
+{
+    (void)state;
+    const uint64_t q = dpi_modulus_find(50, 128, 0), factors[] = {0, 1, 2, q / 3, q - 1};
+    dpi_ntt *t = made(64, q, &dpi_ntt_portable);
+    uint64_t seed = 5;
+    for (size_t k = 0; k < 5; k++) {
+        fill(a, 64, q, &seed);
+        a[0] = q - 1;
+        memcpy(b, a, sizeof b);
+        t->kernel->scale(t, factors[k], dpi_ntt_beside(t, factors[k]), a);
+        for (size_t j = 0; j < 64; j++)
+            assert_int_equal(a[j], dpi_modulus_multiply(&t->m, factors[k], b[j]));
+    }
+    dpi_ntt_free(t);
+}
+
 static void transforms_of_serving_size_multiply(void **state)
 {
     (void)state;
@@ -161,6 +178,10 @@ static void kernels_agree_bit_for_bit(void **state)
                 dpi_ntt_inverse(plain, a);
                 dpi_ntt_inverse(fast, c);
                 assert_memory_equal(a, c, n * sizeof *a);
+                const uint64_t w = q - 1 - (uint64_t)kind;
+                plain->kernel->scale(plain, w, dpi_ntt_beside(plain, w), a);
+                fast->kernel->scale(fast, w, dpi_ntt_beside(fast, w), c);
+                assert_memory_equal(a, c, n * sizeof *a);
             }
             dpi_ntt_free(plain);
             dpi_ntt_free(fast);
@@ -193,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_those_of_the_schoolbook),
         cmocka_unit_test(places_are_values_at_odd_powers),
+        cmocka_unit_test(scaling_is_multiplication),
         cmocka_unit_test(transforms_of_serving_size_multiply),
         cmocka_unit_test(kernels_agree_bit_for_bit),
         cmocka_unit_test(wrong_sizes_and_moduli_are_refused),
