@@ -99,7 +99,7 @@ static dp_expr covariance(dp_model *m, size_t n, const double *x, dp_expr more)
     dp_expr alpha = dp_sample(m, "alpha", 1, dp_half_normal(2));
     dp_expr kernel = dp_exp(dp_div(dp_constant_matrix(m, n, n, square), dp_square(rho)));
     free(square);
-    return dp_add(dp_mul(dp_square(alpha), kernel), dp_mul(more, dp_identity(m, n)));
+    return dp_add(dp_mul(dp_square(alpha), kernel), dp_mul(more, dp_identity_matrix(m, n)));
 }
 
 static dp_dataset *gp_counts(const posterior_text *t, dp_model *m)

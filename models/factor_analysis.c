@@ -64,7 +64,7 @@ dp_status dp_factor_analysis(const dp_factor_analysis_opts *o, dp_model **m, dp_
     dp_observe(rows, "y", dp_multivariate_normal_low_rank(mean, L, variance));
     dp_expr off = dp_sub(dp_data(rows, "y", o->observed), mean);
     dp_expr A = dp_div(dp_transpose(L), variance);
-    dp_expr factor = dp_cholesky(dp_add(dp_identity(made, o->factors), dp_matmul(A, L)));
+    dp_expr factor = dp_cholesky(dp_add(dp_identity_matrix(made, o->factors), dp_matmul(A, L)));
     (void)dp_deterministic(made, "factors", dp_cholesky_solve(factor, dp_matmul(A, off)));
     return dpi_model_finish(made, m, err);
 }

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* The identity matrix [n][n], n >= 1; DP_ESHAPE on the model for n = 0. */
-DP_API dp_expr dp_identity(dp_model *m, size_t n);
+DP_API dp_expr dp_identity_matrix(dp_model *m, size_t n);
 
 /* [n][m] as [m][n]. */
 DP_API dp_expr dp_transpose(dp_expr a);
@@ -29,7 +29,7 @@ DP_API dp_expr dp_diagonal_matrix(dp_expr a);
 
 /* The lower triangular L [n][n] of positive diagonal with L L' = a, a symmetric [n][n].  Of a the
  * lower triangle alone is read.  Where a is not positive definite all of L is NaN: add a small
- * multiple of dp_identity to a covariance that is nearly singular. */
+ * multiple of dp_identity_matrix to a covariance that is nearly singular. */
 DP_API dp_expr dp_cholesky(dp_expr a);
 
 /* L^-1 b and L'^-1 b for a lower triangular L [n][n], of which the lower triangle alone is read,

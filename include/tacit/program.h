@@ -156,6 +156,7 @@ typedef struct dp_stage {
                              * them; of an average pool the one number that each pixel is
                              * multiplied by */
     const int64_t *bias;    /* [n_bias] */
+    int weight_bits;        /* |weight| < 2^weight_bits */
     int fraction;           /* an integer v stands for v / 2^fraction */
     int shift;              /* bits that the stage's own rounding shift takes off */
     int lift[2];            /* of an addition: bits by which an operand is shifted up first */
@@ -210,6 +211,9 @@ DP_API dp_status dp_program_run_exact(const dp_program *p, size_t n, const int64
  * there is none).  For protocols, in which one side does some stages in the clear. */
 DP_API void dp_stage_run_exact(const dp_program *p, size_t k, const int64_t *a, const int64_t *b,
                                int64_t *y);
+
+/* The same of one number, for a relu, sigmoid or tanh. */
+DP_API int64_t dp_stage_element(const dp_program *p, size_t k, int64_t v);
 
 /* Answers of the integers y[outputs] of one record: mean[m] and, where draws > 1, sd[m] (nullable)
  * over the draws after the link, m = outputs / draws. */

@@ -6,7 +6,11 @@
 #ifndef TACIT_SERVE_H
 #define TACIT_SERVE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include <tacit/export.h>
+#include <tacit/program.h>
 #include <tacit/status.h>
 
 #ifdef __cplusplus
@@ -36,6 +40,107 @@ DP_API const char *dp_identity_fingerprint(const dp_serve_identity *identity) DP
 
 /* Wipes its key from memory and frees it; NULL is allowed.  The file stays. */
 DP_API void dp_identity_free(dp_serve_identity *identity);
+
+/* ---- serving a program ---- */
+
+typedef enum dp_serve_protocol {
+    DP_SERVE_PAILLIER = 0, /* one ciphertext a number: few bytes, much time */
+    DP_SERVE_LATTICE       /* numbers packed into polynomials: the other way round */
+} dp_serve_protocol;
+
+/* What the client sees beside the answer.  DP_SERVE_LINEAR: nothing; for programs of one linear
+ * stage, such as all regressions.  DP_SERVE_PERMUTE: every hidden number of every layer, in an
+ * order that is fresh in each query.  That hides the record from the provider, but not the model from a
+ * client: a few queries of chosen numbers read off its weights (doc/design/serve.md).  Weights that
+ * were fitted with differential privacy keep that guarantee for the people they were fitted to,
+ * whatever leaks of them: what is given up is the model as property. */
+typedef enum dp_serve_mode { DP_SERVE_LINEAR = 0, DP_SERVE_PERMUTE } dp_serve_mode;
+
+/* Flags.  Mode permute runs with this one alone, and only where the policy agrees. */
+enum { DP_ALLOW_ACTIVATION_LEAK = 1 };
+
+typedef struct dp_server_opts {
+    const dp_program *program;   /* fixed, with weights */
+    const dp_identity *identity; /* both borrowed as long as the server */
+    const char *policy, *log;    /* files: who may ask what, and who asked when (doc/man) */
+    const char *host, *port;     /* to listen at; port "0": any free one */
+    dp_serve_protocol protocol;
+    dp_serve_mode mode;
+    unsigned flags;
+    size_t threads;      /* of one session; 0: 1 */
+    size_t sessions;     /* at a time; 0: 32.  Who comes beyond is told that it is busy */
+    uint32_t timeout_ms; /* for the other side's next message within a query; 0: 30 000 */
+    uint32_t idle_ms;    /* between queries, after which a session is ended; 0: 60 000 */
+    size_t key_bits;     /* of Paillier's keys, 2048 or 3072; 0: 2048 */
+} dp_server_opts;
+
+typedef struct dp_server dp_server;
+
+/* A server that listens, and does not answer yet.
+ *   *server  [out] freed with dp_server_free; NULL on error
+ * DP_EPRIVACY mode permute without consent of both flags and policy, or mode linear of a program
+ * with hidden layers; DP_EUNSUPPORTED the program or the policy's `returns` is not for two-party
+ * protocols; DP_EDATA, DP_EIO of policy and log; DP_ENAME, DP_EINVAL, DP_ENOMEM. */
+DP_API DP_MUST_CHECK dp_status dp_server_new(const dp_server_opts *opts, dp_server **server,
+                                             dp_error *err) DP_NONNULL(1, 2);
+
+/* Where it listens. */
+DP_API int dp_server_port(const dp_server *server) DP_NONNULL(1);
+
+/* Answers until dp_server_stop, each session in a thread of its own. */
+DP_API DP_MUST_CHECK dp_status dp_server_run(dp_server *server, dp_error *err) DP_NONNULL(1);
+
+/* Has dp_server_run take no more sessions, and return when those that are open have ended: by the
+ * other side, or by their timeouts.  From any thread, or a signal handler. */
+DP_API void dp_server_stop(dp_server *server) DP_NONNULL(1);
+
+/* When nothing runs it.  NULL is allowed. */
+DP_API void dp_server_free(dp_server *server);
+
+/* ---- asking ---- */
+
+typedef struct dp_ask_opts {
+    const dp_identity *identity; /* borrowed */
+    const char *host, *port;
+    const char *provider;      /* the fingerprint that it must have, "tacit:..." */
+    const unsigned char *hash; /* [DP_PROGRAM_HASH] of the program that is meant; NULL: any */
+    dp_serve_protocol protocol;
+    dp_serve_mode mode;
+    unsigned flags;
+    size_t threads;      /* 0: 1 */
+    uint32_t timeout_ms; /* 0: 30 000 */
+    size_t key_bits;     /* as the provider's; 0: 2048 */
+} dp_ask_opts;
+
+typedef struct dp_ask dp_ask;
+
+/* Opens a session: the program's sheet comes, a fresh key goes.
+ *   *ask  [out] freed with dp_ask_free; NULL on error
+ * DP_EREFUSED with the reason; DP_EPEER it has another fingerprint, sends what is no sheet, or
+ * breaks the protocol; DP_EPRIVACY mode permute without the flag; DP_ETIMEOUT; DP_ENAME;
+ * DP_ENOMEM. */
+DP_API DP_MUST_CHECK dp_status dp_ask_new(const dp_ask_opts *opts, dp_ask **ask, dp_error *err)
+    DP_NONNULL(1, 2);
+
+/* The program's sheet: what its input is (dp_program_number_at, dp_program_read). */
+DP_API const dp_program *dp_ask_program(const dp_ask *ask) DP_NONNULL(1);
+
+/* Asks for one record x[inputs]: y[outputs] are the integers that dp_program_run_exact would give,
+ * for dp_program_decode.  One query of the budget.  After an error the session is at an end.
+ * DP_EDOMAIN x is outside the program's bounds, and nothing was sent; DP_EREFUSED; DP_EPEER;
+ * DP_ETIMEOUT; DP_ENOMEM; all 0 then. */
+DP_API DP_MUST_CHECK dp_status dp_ask_query(dp_ask *ask, const double *x, int64_t *y, dp_error *err)
+    DP_NONNULL(1, 2, 3);
+
+/* Payload bytes so far, and rounds of one query. */
+typedef struct dp_ask_traffic {
+    uint64_t up, down;
+    size_t rounds;
+} dp_ask_traffic;
+DP_API dp_ask_traffic dp_ask_counts(const dp_ask *ask) DP_NONNULL(1);
+
+/* Ends the session and wipes its key; NULL is allowed. */
+DP_API void dp_ask_free(dp_ask *ask);
 
 #ifdef __cplusplus
 }

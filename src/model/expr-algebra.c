@@ -17,12 +17,12 @@ static dp_expr of_two(const dpi_op *op, dp_expr a, dp_expr b, const dpi_attr *at
                      .id = dpi_apply(&m->graph, op, dpi_expr_id(m, a), dpi_expr_id(m, b), attr)};
 }
 
-dp_expr dp_identity(dp_model *m, size_t n)
+dp_expr dp_identity_matrix(dp_model *m, size_t n)
 {
     dpi_graph *g = &m->graph;
     const dpi_shape vector = {.n_dims = 1, .dim = {n}};
     if (n == 0 && m->err.status == DP_OK)
-        (void)dpi_fail(&m->err, DP_ESHAPE, "dp_identity: n is at least 1");
+        (void)dpi_fail(&m->err, DP_ESHAPE, "dp_identity_matrix: n is at least 1");
     dpi_id ones = dpi_expand(g, dpi_constant(g, 1), vector);
     return (dp_expr){.model = m, .id = dpi_unary(g, &dpi_op_diagonal_matrix, ones)};
 }

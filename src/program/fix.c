@@ -40,8 +40,9 @@ static bool round_weights(dp_program *p, dp_stage *s, int bits)
         most = fmax(most, fabs(s->real_weights[i]));
     int own = most > 0 ? bits - dpi_exponent(most) : 0;
     s->fraction = p->stages[s->in[0]].fraction + own;
+    const double largest = ldexp(1, bits) - 1; /* a power of two itself loses one */
     for (size_t i = 0; w != NULL && i < s->n_weights; i++)
-        w[i] = (int32_t)nearbyint(ldexp(s->real_weights[i], own));
+        w[i] = (int32_t)fmax(fmin(nearbyint(ldexp(s->real_weights[i], own)), largest), -largest);
     for (size_t i = 0; b != NULL && i < s->n_bias; i++) {
         double exact = ldexp(s->real_bias[i], s->fraction);
         if (!(fabs(exact) < ldexp(1, DPI_PROGRAM_MOST_BITS)))
@@ -49,6 +50,7 @@ static bool round_weights(dp_program *p, dp_stage *s, int bits)
         b[i] = (int64_t)nearbyint(exact);
     }
     s->weights = w;
+    s->weight_bits = bits;
     s->bias = b;
     if (w == NULL || b == NULL)
         (void)dpi_fail_nomem(&p->err);
@@ -62,13 +64,14 @@ static void average_weight(dp_program *p, dp_stage *s, int bits)
     double n = (double)(s->window.size[0] * s->window.size[1]);
     int own = dpi_exponent(n);
     if (ldexp(1, own) != n)
-        own += bits;
+        own += bits - 1;
     s->fraction = p->stages[s->in[0]].fraction + own;
     if (w != NULL)
         w[0] = (int32_t)nearbyint(ldexp(1, own) / n);
     else
         (void)dpi_fail_nomem(&p->err);
     s->weights = w;
+    s->weight_bits = w != NULL ? dpi_bits(w[0]) : 0;
     s->n_weights = 1;
 }
 

@@ -124,11 +124,21 @@ void dpi_stage_run(const dp_program *p, size_t k, const int64_t *a, const int64_
     }
 }
 
+int64_t dp_stage_element(const dp_program *p, size_t k, int64_t v)
+{
+    const dp_stage *s = dp_program_stage(p, k);
+    if (!p->fixed ||
+        (s->kind != DP_STAGE_RELU && s->kind != DP_STAGE_SIGMOID && s->kind != DP_STAGE_TANH))
+        dpi_misuse("dp_stage_element", "the stage is no function of single numbers");
+    return exact_element(s, v, 0);
+}
+
 void dp_stage_run_exact(const dp_program *p, size_t k, const int64_t *a, const int64_t *b,
                         int64_t *y)
 {
     const dp_stage *s = dp_program_stage(p, k);
-    if (!p->fixed || s->kind == DP_STAGE_INPUT || (s->n_bias > 0 && s->weights == NULL))
+    bool weighted = s->n_bias > 0 || s->kind == DP_STAGE_AVERAGE_POOL;
+    if (!p->fixed || s->kind == DP_STAGE_INPUT || (weighted && s->weights == NULL))
         dpi_misuse("dp_stage_run_exact", "the stage has no integers to run with");
     dpi_stage_run(p, k, a, b, y);
 }

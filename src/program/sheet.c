@@ -1,7 +1,8 @@
 /* The sheet: what whoever asks must know of a program, as bytes; and its hash.
  *
  *   "tacit program 1"; link, draws; stages, each kind, in[0] + 1, in[1] + 1, outputs, window,
- *   shift, lift, fraction, bits; the input's shape, whether its numbers are declared, and these.
+ *   shift, lift, weight_bits, fraction, bits; the input's shape, whether its numbers are declared,
+ *   and these.
  *
  * Whoever reads one takes nothing of it on trust: the stages are built by the same checks as any
  * program's, and what is left, shifts and fractions, is held within its bounds. */
@@ -35,6 +36,7 @@ static void put_stage(dpi_bytes *b, const dp_stage *s)
     put_signed(b, s->shift);
     put_signed(b, s->lift[0]);
     put_signed(b, s->lift[1]);
+    put_signed(b, s->weight_bits);
     put_signed(b, s->fraction);
     put_signed(b, s->bits);
 }
@@ -146,6 +148,7 @@ static void get_stage(dpi_reader *r, dp_program *p, const size_t shape[3])
     s.shift = (int)get_signed(r, -DPI_PROGRAM_WEIGHT_BITS, most);
     s.lift[0] = (int)get_signed(r, 0, most);
     s.lift[1] = (int)get_signed(r, 0, most);
+    s.weight_bits = (int)get_signed(r, 0, DPI_PROGRAM_WEIGHT_BITS);
     s.fraction = (int)get_signed(r, -100, 100);
     s.bits = (int)get_signed(r, 0, most);
     bool weighted = s.kind == DP_STAGE_DENSE || s.kind == DP_STAGE_CONVOLUTION;

@@ -48,9 +48,9 @@ static void numbers_are_moved_as_they_are(void **state)
     assert_value(&q, dp_diagonal_matrix(q.v), 9, matrix_of_v);
     assert_int_equal(dp_diagonal(dp_diagonal_matrix(q.v)).id, q.v.id);
     assert_value(&q, dp_outer(q.v, q.v), 9, product);
-    assert_value(&q, dp_identity(q.m, 2), 4, eye);
-    assert_value(&q, dp_identity(q.m, 1), 1, one);
-    assert_dims(dp_identity(q.m, 1), "[1][1]");
+    assert_value(&q, dp_identity_matrix(q.m, 2), 4, eye);
+    assert_value(&q, dp_identity_matrix(q.m, 1), 1, one);
+    assert_dims(dp_identity_matrix(q.m, 1), "[1][1]");
     dp_model_free(q.m);
 }
 
@@ -134,7 +134,7 @@ static dp_expr diagonal_matrix(dp_expr a, dp_expr b)
 static dp_expr no_identity(dp_expr a, dp_expr b)
 {
     (void)b;
-    return dp_identity(a.model, 0);
+    return dp_identity_matrix(a.model, 0);
 }
 
 static void misfits_are_told_and_passed_on(void **state)

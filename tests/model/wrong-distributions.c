@@ -108,7 +108,7 @@ static void multinomial_prior(draft *d)
 
 static void factor_of_other_size(draft *d)
 {
-    dp_expr l = dp_identity(d->m, 2);
+    dp_expr l = dp_identity_matrix(d->m, 2);
     dp_observe(d->rows, "y", dp_multivariate_normal_cholesky(d->w, l));
 }
 
@@ -134,7 +134,7 @@ static void cholesky_of_a_vector(draft *d)
 
 static void solved_with_other_sizes(draft *d)
 {
-    (void)dp_solve_lower(dp_identity(d->m, 2), d->w);
+    (void)dp_solve_lower(dp_identity_matrix(d->m, 2), d->w);
 }
 
 static void diagonal_of_a_vector(draft *d)

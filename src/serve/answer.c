@@ -1,0 +1,271 @@
+/* The provider's part of a session. */
+#include <pthread.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "serve/talk.h"
+#include "wire/log.h"
+
+/* ---- idle time ---- */
+
+/* A thread that works ahead for the next query while the session waits. */
+typedef struct ahead_thread {
+    const dpi_serve_row *row;
+    void *session;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t woken;
+    bool awake, ends, runs;
+} ahead_thread;
+
+/* Whether there is work to do; sleeps until somebody says so. */
+static bool wait_for_work(ahead_thread *w)
+{
+    (void)pthread_mutex_lock(&w->lock);
+    while (!w->awake && !w->ends)
+        (void)pthread_cond_wait(&w->woken, &w->lock);
+    bool more = !w->ends;
+    (void)pthread_mutex_unlock(&w->lock);
+    return more;
+}
+
+static void say(ahead_thread *w, bool awake, bool ends)
+{
+    (void)pthread_mutex_lock(&w->lock);
+    w->awake = awake;
+    w->ends = w->ends || ends;
+    (void)pthread_cond_signal(&w->woken);
+    (void)pthread_mutex_unlock(&w->lock);
+}
+
+static void *work_ahead(void *of)
+{
+    ahead_thread *w = of;
+    while (wait_for_work(w))
+        if (!w->row->idle(w->session))
+            say(w, false, false);
+    return NULL;
+}
+
+/* Without a thread nothing is made ahead, which is slower and no error. */
+static void start_worker(ahead_thread *w, const dpi_serve_row *row, void *session)
+{
+    *w = (ahead_thread){.row = row, .session = session, .awake = true};
+    bool made = pthread_mutex_init(&w->lock, NULL) == 0 && pthread_cond_init(&w->woken, NULL) == 0;
+    w->runs = made && pthread_create(&w->thread, NULL, work_ahead, w) == 0;
+}
+
+static void end_worker(ahead_thread *w)
+{
+    if (!w->runs)
+        return;
+    say(w, false, true);
+    (void)pthread_join(w->thread, NULL);
+    (void)pthread_cond_destroy(&w->woken);
+    (void)pthread_mutex_destroy(&w->lock);
+}
+
+/* ---- one query ---- */
+
+typedef struct talk {
+    const dpi_answering *a;
+    dpi_wire_session *wire;
+    void *session;
+    ahead_thread ahead;
+    dpi_pool *pool;
+    unsigned char *up, *down;      /* of the largest layer */
+    uint32_t *order, *back, *next; /* [most] */
+} talk;
+
+static dp_status answer_layer(talk *t, size_t k, const uint32_t *input, const uint32_t *output,
+                              dp_error *err)
+{
+    const dpi_answering *a = t->a;
+    const dpi_serve_order_pair order = {.input = input, .output = output};
+    size_t up = a->row->compiled_up_bytes(a->compiled, k);
+    size_t down = a->row->compiled_down_bytes(a->compiled, k);
+    uint32_t number = (uint32_t)k + 1;
+    dp_status status = dpi_wire_receive(t->wire, DPI_SAY_UP, number, t->up, up, a->timeout);
+    if (status != DP_OK)
+        return dpi_serve_fail(t->wire, status, err);
+    status = a->row->layer(t->session, k, &order, t->up, t->down, t->pool, a->threads, err);
+    if (status != DP_OK)
+        return status;
+    status = dpi_wire_send(t->wire, DPI_SAY_DOWN, number, t->down, down, a->timeout);
+    return status == DP_OK ? DP_OK : dpi_serve_fail(t->wire, status, err);
+}
+
+static dp_status answer_layers(talk *t, dp_error *err)
+{
+    const dpi_serve_plan *plan = t->a->plan;
+    dp_status status = DP_OK;
+    for (size_t k = 0; status == DP_OK && k < plan->n_layers; k++) {
+        bool hidden = plan->layer[k].hidden;
+        if (hidden)
+            status = dpi_serve_order(plan, &plan->layer[k], t->order, t->next, err);
+        if (status == DP_OK)
+            status = answer_layer(t, k, k > 0 ? t->back : NULL, hidden ? t->order : NULL, err);
+        uint32_t *kept = t->back;
+        t->back = t->next;
+        t->next = kept;
+    }
+    return status;
+}
+
+/* Whether there is a query: *more; spends it. */
+static dp_status take_query(talk *t, bool *more, uint64_t *number, dp_error *err)
+{
+    const dpi_answering *a = t->a;
+    dp_error why = {0};
+    dpi_log_query q = {.protocol = a->row->protocol, .mode = a->mode};
+    memcpy(q.client, dpi_wire_peer_fingerprint(t->wire), sizeof q.client);
+    dp_status status = dpi_wire_receive(t->wire, DPI_SAY_QUERY, 0, t->up, 1, a->idle);
+    *more = status == DP_OK;
+    if (status != DP_OK)
+        return dpi_wire_ended(t->wire) || status == DP_ETIMEOUT
+                   ? DP_OK
+                   : dpi_serve_fail(t->wire, status, err);
+    status = dpi_query_log_reserve(a->log, &q, number, &why);
+    if (status == DP_OK)
+        return DP_OK;
+    *more = false;
+    dp_status said = dpi_wire_refuse(
+        t->wire, status == DP_EREFUSED ? DPI_REFUSED_BUDGET : DPI_REFUSED_BUSY, a->timeout);
+    if (status == DP_EREFUSED && said == DP_OK)
+        return DP_OK;
+    return dpi_fail(err, status, "%s", why.text);
+}
+
+static dp_status answer_query(talk *t, uint64_t number, dp_error *err)
+{
+    dp_error unwritten = {0};
+    const unsigned char go = 1;
+    dp_status status = dpi_wire_send(t->wire, DPI_SAY_GO, 0, &go, 1, t->a->timeout);
+    if (status == DP_OK)
+        status = answer_layers(t, err);
+    else
+        (void)dpi_serve_fail(t->wire, status, err);
+    dp_status written = dpi_query_log_end(t->a->log, number, status, &unwritten);
+    if (status == DP_OK && written != DP_OK)
+        return dpi_fail(err, written, "%s", unwritten.text);
+    return status;
+}
+
+static dp_status answer_queries(talk *t, dp_error *err)
+{
+    bool more = true;
+    uint64_t number = 0;
+    dp_status status = DP_OK;
+    while (status == DP_OK && more) {
+        status = take_query(t, &more, &number, err);
+        if (status == DP_OK && more)
+            status = answer_query(t, number, err);
+        if (t->ahead.runs)
+            say(&t->ahead, true, false);
+    }
+    return status;
+}
+
+/* ---- the opening ---- */
+
+/* What is asked for, or why not. */
+static dpi_refusal check_ask(const dpi_answering *a, const dpi_wire_session *wire,
+                             const unsigned char *ask)
+{
+    static const unsigned char any[DP_PROGRAM_HASH];
+    uint64_t protocol = dpi_get_number(ask), mode = dpi_get_number(ask + 8);
+    const unsigned char *hash = ask + 16;
+    if (protocol != (uint64_t)a->row->protocol || mode != (uint64_t)a->mode)
+        return DPI_REFUSED_MODE;
+    if (memcmp(hash, any, sizeof any) != 0 && memcmp(hash, a->hash, sizeof any) != 0)
+        return DPI_REFUSED_PROGRAM;
+    return dpi_policy_check(a->policy, dpi_wire_peer_fingerprint(wire), a->row->protocol, a->mode);
+}
+
+static dp_status open_talk(const dpi_answering *a, dpi_wire_session *wire, dpi_refusal *refused)
+{
+    unsigned char ask[DPI_ASK_BYTES], size[DPI_SIZE_BYTES];
+    dp_status status = dpi_wire_receive(wire, DPI_SAY_ASK, 0, ask, sizeof ask, a->timeout);
+    if (status != DP_OK)
+        return status;
+    *refused = check_ask(a, wire, ask);
+    if (*refused != DPI_REFUSED_NOTHING)
+        return dpi_wire_refuse(wire, *refused, a->timeout);
+    dpi_put_number(size, a->sheet_bytes);
+    status = dpi_wire_send(wire, DPI_SAY_SIZE, 0, size, sizeof size, a->timeout);
+    if (status == DP_OK)
+        status = dpi_wire_send(wire, DPI_SAY_SHEET, 0, a->sheet, a->sheet_bytes, a->timeout);
+    return status;
+}
+
+static size_t largest(const dpi_answering *a, size_t (*bytes)(const void *, size_t))
+{
+    size_t most = 1;
+    for (size_t k = 0; k < a->plan->n_layers; k++)
+        most = bytes(a->compiled, k) > most ? bytes(a->compiled, k) : most;
+    return most;
+}
+
+static dp_status take_key(talk *t, dp_error *err)
+{
+    const dpi_answering *a = t->a;
+    size_t n = a->row->compiled_key_bytes(a->compiled);
+    unsigned char *key = dpi_alloc(n, 1);
+    if (key == NULL)
+        return dpi_fail_nomem(err);
+    dp_status status = dpi_wire_receive(t->wire, DPI_SAY_KEY, 0, key, n, a->timeout);
+    if (status != DP_OK)
+        (void)dpi_serve_fail(t->wire, status, err);
+    else
+        status = a->row->open(a->compiled, key, &t->session, err);
+    dpi_free(key);
+    return status;
+}
+
+static dp_status make_room(talk *t, dp_error *err)
+{
+    const dpi_answering *a = t->a;
+    size_t most = a->plan->most;
+    t->up = dpi_alloc(largest(a, a->row->compiled_up_bytes), 1);
+    t->down = dpi_alloc(largest(a, a->row->compiled_down_bytes), 1);
+    t->order = dpi_alloc(most, sizeof *t->order);
+    t->back = dpi_alloc(most, sizeof *t->back);
+    t->next = dpi_alloc(most, sizeof *t->next);
+    if (t->up == NULL || t->down == NULL || t->order == NULL || t->back == NULL || t->next == NULL)
+        return dpi_fail_nomem(err);
+    return a->threads > 1 ? dpi_pool_new(a->threads, &t->pool, err) : DP_OK;
+}
+
+static void free_talk(talk *t)
+{
+    end_worker(&t->ahead);
+    if (t->session != NULL)
+        t->a->row->close(t->session);
+    dpi_pool_free(t->pool);
+    dpi_free(t->up);
+    dpi_free(t->down);
+    dpi_free(t->order);
+    dpi_free(t->back);
+    dpi_free(t->next);
+}
+
+dp_status dpi_serve_answer(const dpi_answering *a, dpi_wire_session *wire, dp_error *err)
+{
+    talk t = {.a = a, .wire = wire};
+    dpi_refusal refused = DPI_REFUSED_NOTHING;
+    dp_status status = open_talk(a, wire, &refused);
+    if (status != DP_OK || refused != DPI_REFUSED_NOTHING)
+        return status == DP_OK ? DP_OK : dpi_serve_fail(wire, status, err);
+    status = make_room(&t, err);
+    if (status == DP_OK)
+        status = take_key(&t, err);
+    if (status == DP_OK)
+        start_worker(&t.ahead, a->row, t.session);
+    if (status == DP_OK)
+        status = answer_queries(&t, err);
+    free_talk(&t);
+    return status;
+}

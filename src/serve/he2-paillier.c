@@ -1,0 +1,348 @@
+/* The row of Paillier's scheme: a ciphertext for each number. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "crypto/dense.h"
+#include "serve/protocol.h"
+
+enum {
+    KEY_BITS = 2048,
+    UNIT = 8,          /* outputs that are computed together */
+    MOST_READY = 65536 /* encryptions of zero that are kept ready */
+};
+
+static dpi_paillier_options options_of(const dpi_serve_opts *opts)
+{
+    return (dpi_paillier_options){.bits = opts->key_bits > 0 ? opts->key_bits : KEY_BITS,
+                                  .exponent_bits = opts->exponent_bits,
+                                  .backend = opts->portable ? &dpi_montgomery_gmp : NULL};
+}
+
+static size_t cipher_bytes(const dpi_paillier_options *o)
+{
+    return o->bits / 4;
+}
+
+static void write_ciphers(size_t limbs, size_t n, const mp_limb_t *c, unsigned char *to)
+{
+    for (size_t i = 0; i < n * limbs; i++)
+        dpi_put_number(to + 8 * i, c[i]);
+}
+
+static void read_ciphers(size_t limbs, size_t n, const unsigned char *from, mp_limb_t *c)
+{
+    for (size_t i = 0; i < n * limbs; i++)
+        c[i] = dpi_get_number(from + 8 * i);
+}
+
+/* Sums of any program fit: 62 bits and a sign in half of a key. */
+static dp_status check(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
+                       dp_error *err)
+{
+    (void)plan;
+    (void)mode;
+    return options_of(opts).bits >= 128
+               ? DP_OK
+               : dpi_fail(err, DP_EINVAL, "keys of Paillier's scheme have 2048 or 3072 bits");
+}
+
+/* ---- the provider ---- */
+
+typedef struct paillier_program {
+    dpi_serve_plan plan;
+    dpi_paillier_options options;
+    dpi_dense *dense[DPI_SERVE_LAYERS];
+    size_t outputs; /* of all layers: zeros that a query takes */
+} paillier_program;
+
+static void discard(void *of)
+{
+    paillier_program *c = of;
+    for (size_t k = 0; c != NULL && k < c->plan.n_layers; k++)
+        dpi_dense_free(c->dense[k]);
+    dpi_free(c);
+}
+
+static dp_status compile_layer(paillier_program *c, size_t k, const dpi_serve_opts *opts,
+                               dp_error *err)
+{
+    const dp_stage *s = dp_program_stage(c->plan.p, c->plan.layer[k].stage);
+    dpi_serve_map map;
+    dp_status status = dpi_serve_map_make(c->plan.p, c->plan.layer[k].stage, &map, err);
+    if (status != DP_OK)
+        return status;
+    const dpi_dense_layer layer = {.inputs = map.inputs,
+                                   .outputs = map.outputs,
+                                   .n_weights = map.n_weights,
+                                   .weights = map.weights,
+                                   .begin = map.begin,
+                                   .input = map.input,
+                                   .weight = map.weight,
+                                   .bias = map.bias,
+                                   .weight_bits = (unsigned)s->weight_bits,
+                                   .skip_zeros = opts->skip_zeros};
+    status = dpi_dense_new(&layer, DPI_DENSE_BEST, 0, &c->dense[k], err);
+    c->outputs += map.outputs;
+    dpi_serve_map_free(&map);
+    return status;
+}
+
+static dp_status compile(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
+                         void **made, dp_error *err)
+{
+    (void)mode;
+    *made = NULL;
+    paillier_program *c = dpi_alloc(1, sizeof *c);
+    if (c == NULL)
+        return dpi_fail_nomem(err);
+    c->plan = *plan;
+    c->options = options_of(opts);
+    dp_status status = DP_OK;
+    for (size_t k = 0; status == DP_OK && k < plan->n_layers; k++)
+        status = compile_layer(c, k, opts, err);
+    if (status == DP_OK)
+        *made = c;
+    else
+        discard(c);
+    return status;
+}
+
+typedef struct paillier_session {
+    const paillier_program *of;
+    dpi_paillier_public *key;
+    dpi_zeros *zeros;
+    mp_limb_t *in, *out; /* ciphertexts of the largest layer */
+} paillier_session;
+
+static void close_session(void *of)
+{
+    paillier_session *s = of;
+    if (s == NULL)
+        return;
+    dpi_zeros_free(s->zeros);
+    dpi_paillier_public_free(s->key);
+    dpi_free(s->in);
+    dpi_free(s->out);
+    dpi_free(s);
+}
+
+static dp_status open_session(const void *of, const unsigned char *key, void **made, dp_error *err)
+{
+    const paillier_program *c = of;
+    size_t limbs = cipher_bytes(&c->options) / 8;
+    paillier_session *s = dpi_alloc(1, sizeof *s);
+    *made = NULL;
+    if (s == NULL)
+        return dpi_fail_nomem(err);
+    s->of = c;
+    s->in = dpi_alloc(c->plan.most, limbs * sizeof *s->in);
+    s->out = dpi_alloc(c->plan.most, limbs * sizeof *s->out);
+    dp_status status = s->in == NULL || s->out == NULL ? dpi_fail_nomem(err) : DP_OK;
+    if (status == DP_OK)
+        status = dpi_paillier_read_public(&c->options, c->options.bits / 8, key, &s->key, err);
+    if (status == DP_OK)
+        status = dpi_zeros_new(s->key, c->outputs < MOST_READY ? c->outputs : MOST_READY, &s->zeros,
+                               err);
+    if (status == DP_OK)
+        *made = s;
+    else
+        close_session(s);
+    return status;
+}
+
+static bool idle(void *of)
+{
+    paillier_session *s = of;
+    dp_error err = {0};
+    size_t added = 0;
+    return dpi_zeros_fill(s->zeros, UNIT, &added, &err) == DP_OK && added > 0;
+}
+
+typedef struct outputs {
+    paillier_session *s;
+    size_t layer;
+    const dpi_dense_inputs *inputs;
+} outputs;
+
+static dp_status compute(void *user, size_t first, size_t last, dp_error *err)
+{
+    const outputs *o = user;
+    size_t limbs = cipher_bytes(&o->s->of->options) / 8;
+    return dpi_dense_outputs(o->s->of->dense[o->layer], o->inputs, o->s->zeros, first, last,
+                             o->s->out + first * limbs, err);
+}
+
+static dp_status run_layer(void *of, size_t k, const dpi_serve_order_pair *order,
+                           const unsigned char *up, unsigned char *down, dpi_pool *pool,
+                           size_t threads, dp_error *err)
+{
+    paillier_session *s = of;
+    const dpi_serve_layer *layer = &s->of->plan.layer[k];
+    size_t bytes = cipher_bytes(&s->of->options), limbs = bytes / 8;
+    size_t n = dp_program_stage(s->of->plan.p, layer->stage)->size;
+    dpi_dense_inputs *inputs = NULL;
+    for (size_t i = 0; i < layer->inputs; i++) {
+        size_t to = order->input != NULL ? order->input[i] : i;
+        read_ciphers(limbs, 1, up + i * bytes, s->in + to * limbs);
+    }
+    dp_status status = dpi_dense_take(s->of->dense[k], s->key, s->in, &inputs, err);
+    outputs job = {.s = s, .layer = k, .inputs = inputs};
+    if (status == DP_OK)
+        status = dpi_serve_parts(pool, threads, n, UNIT, compute, &job, err);
+    dpi_dense_inputs_free(inputs);
+    for (size_t i = 0; status == DP_OK && i < layer->sent; i++) {
+        size_t from = order->output != NULL ? order->output[i] : i;
+        write_ciphers(limbs, 1, s->out + from * limbs, down + i * bytes);
+    }
+    return status;
+}
+
+static size_t compiled_key_bytes(const void *of)
+{
+    return ((const paillier_program *)of)->options.bits / 8;
+}
+
+static size_t compiled_up_bytes(const void *of, size_t layer)
+{
+    const paillier_program *c = of;
+    return c->plan.layer[layer].inputs * cipher_bytes(&c->options);
+}
+
+static size_t compiled_down_bytes(const void *of, size_t layer)
+{
+    const paillier_program *c = of;
+    return c->plan.layer[layer].sent * cipher_bytes(&c->options);
+}
+
+/* ---- the client ---- */
+
+typedef struct paillier_client {
+    dpi_serve_plan plan;
+    dpi_paillier_options options;
+    dpi_paillier_key *key;
+    mp_limb_t *c; /* ciphertexts of the largest layer */
+} paillier_client;
+
+static void client_free(void *of)
+{
+    paillier_client *c = of;
+    if (c == NULL)
+        return;
+    dpi_paillier_free(c->key);
+    dpi_free(c->c);
+    dpi_free(c);
+}
+
+static dp_status client_new(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
+                            void **made, dp_error *err)
+{
+    (void)mode;
+    paillier_client *c = dpi_alloc(1, sizeof *c);
+    *made = NULL;
+    if (c == NULL)
+        return dpi_fail_nomem(err);
+    c->plan = *plan;
+    c->options = options_of(opts);
+    c->c = dpi_alloc(plan->most, cipher_bytes(&c->options));
+    dp_status status = c->c == NULL ? dpi_fail_nomem(err) : DP_OK;
+    if (status == DP_OK)
+        status = dpi_paillier_generate(&c->options, &c->key, err);
+    if (status == DP_OK)
+        *made = c;
+    else
+        client_free(c);
+    return status;
+}
+
+static size_t key_bytes(const void *of)
+{
+    return dpi_paillier_public_bytes(((const paillier_client *)of)->key);
+}
+
+static void write_key(const void *of, unsigned char *to)
+{
+    dpi_paillier_write_public(((const paillier_client *)of)->key, to);
+}
+
+static size_t up_bytes(const void *of, size_t layer)
+{
+    const paillier_client *c = of;
+    return c->plan.layer[layer].inputs * cipher_bytes(&c->options);
+}
+
+static size_t down_bytes(const void *of, size_t layer)
+{
+    const paillier_client *c = of;
+    return c->plan.layer[layer].sent * cipher_bytes(&c->options);
+}
+
+typedef struct coded {
+    const paillier_client *c;
+    const int64_t *from;
+    int64_t *to;
+    int64_t bound;
+} coded;
+
+static dp_status encrypt_part(void *user, size_t first, size_t last, dp_error *err)
+{
+    const coded *n = user;
+    size_t limbs = cipher_bytes(&n->c->options) / 8;
+    return dpi_paillier_encrypt(n->c->key, last - first, n->from + first, n->c->c + first * limbs,
+                                err);
+}
+
+static dp_status decrypt_part(void *user, size_t first, size_t last, dp_error *err)
+{
+    const coded *n = user;
+    size_t limbs = cipher_bytes(&n->c->options) / 8;
+    return dpi_paillier_decrypt(n->c->key, last - first, n->c->c + first * limbs, n->bound,
+                                n->to + first, err);
+}
+
+static dp_status client_encrypt(void *of, size_t layer, const int64_t *values, unsigned char *up,
+                                dpi_pool *pool, size_t threads, dp_error *err)
+{
+    const paillier_client *c = of;
+    size_t n = c->plan.layer[layer].inputs, limbs = cipher_bytes(&c->options) / 8;
+    coded job = {.c = c, .from = values};
+    dp_status status = dpi_serve_parts(pool, threads, n, UNIT, encrypt_part, &job, err);
+    if (status == DP_OK)
+        write_ciphers(limbs, n, c->c, up);
+    return status;
+}
+
+static dp_status client_decrypt(void *of, size_t layer, const unsigned char *down, int64_t *values,
+                                dpi_pool *pool, size_t threads, dp_error *err)
+{
+    const paillier_client *c = of;
+    size_t n = c->plan.layer[layer].sent, limbs = cipher_bytes(&c->options) / 8;
+    coded job = {.c = c, .to = values, .bound = ((int64_t)1 << c->plan.layer[layer].bits) - 1};
+    read_ciphers(limbs, n, down, c->c);
+    dp_status status = dpi_serve_parts(pool, threads, n, UNIT, decrypt_part, &job, err);
+    if (status != DP_OK)
+        memset(values, 0, n * sizeof *values);
+    return status;
+}
+
+const dpi_serve_row dpi_he2_paillier = {.protocol = DPI_PROTOCOL_HE2_PAILLIER,
+                                        .check = check,
+                                        .compile = compile,
+                                        .discard = discard,
+                                        .open = open_session,
+                                        .layer = run_layer,
+                                        .idle = idle,
+                                        .close = close_session,
+                                        .client_new = client_new,
+                                        .client_free = client_free,
+                                        .key_bytes = key_bytes,
+                                        .write_key = write_key,
+                                        .up_bytes = up_bytes,
+                                        .down_bytes = down_bytes,
+                                        .encrypt = client_encrypt,
+                                        .decrypt = client_decrypt,
+                                        .compiled_key_bytes = compiled_key_bytes,
+                                        .compiled_up_bytes = compiled_up_bytes,
+                                        .compiled_down_bytes = compiled_down_bytes};

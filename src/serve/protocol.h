@@ -1,0 +1,79 @@
+/* The two-party protocols: one row each.
+ *
+ * A row computes linear stages on the client's encrypted numbers, exactly; what goes up and down is
+ * bytes whose number follows from the plan.  Rows are const.  What a row makes of a program
+ * (`compiled`) is const and shared by the provider's sessions; a session's state is of one thread.
+ */
+#ifndef DPI_SERVE_PROTOCOL_H
+#define DPI_SERVE_PROTOCOL_H
+
+#include "base/pool.h"
+#include "serve/plan.h"
+
+typedef struct dpi_serve_opts {
+    size_t key_bits;      /* of Paillier's keys; 0: 2048 */
+    size_t exponent_bits; /* of its randomness; 0: half of key_bits (crypto/paillier.h) */
+    bool portable;        /* no vector instructions, for comparison */
+    bool skip_zeros;      /* faster; the provider's time tells how many digits of weights are 0 */
+} dpi_serve_opts;
+
+/* What the provider computes a layer with.  Orders are NULL where there is none: input[inputs] is
+ * which number of the layer's input each one is that came up, output[sent] which output stands at
+ * each place of what goes down. */
+typedef struct dpi_serve_order_pair {
+    const uint32_t *input, *output;
+} dpi_serve_order_pair;
+
+typedef struct dpi_serve_row {
+    dpi_protocol protocol;
+
+    /* Whether it can hold the plan's numbers; sizes of what moves.  Const. */
+    dp_status (*check)(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
+                       dp_error *err);
+
+    /* ---- the provider ---- */
+    dp_status (*compile)(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
+                         void **compiled, dp_error *err);
+    void (*discard)(void *compiled);
+    /* A session with whoever has sent that key.  DP_EPEER the key is none. */
+    dp_status (*open)(const void *compiled, const unsigned char *key, void **session,
+                      dp_error *err);
+    dp_status (*layer)(void *session, size_t layer, const dpi_serve_order_pair *order,
+                       const unsigned char *up, unsigned char *down, dpi_pool *pool, size_t threads,
+                       dp_error *err);
+    /* Work for the next query in idle time; false when there is none left.  By another thread than
+     * the session's. */
+    bool (*idle)(void *session);
+    void (*close)(void *session);
+
+    /* ---- the client ---- */
+    dp_status (*client_new)(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
+                            void **client, dp_error *err);
+    void (*client_free)(void *client);
+    size_t (*key_bytes)(const void *client);
+    void (*write_key)(const void *client, unsigned char *to);
+    size_t (*up_bytes)(const void *client, size_t layer);
+    size_t (*down_bytes)(const void *client, size_t layer);
+    dp_status (*encrypt)(void *client, size_t layer, const int64_t *values, unsigned char *up,
+                         dpi_pool *pool, size_t threads, dp_error *err);
+    /* DP_EPEER where a number is beyond the layer's bits, or what came is none; values are 0. */
+    dp_status (*decrypt)(void *client, size_t layer, const unsigned char *down, int64_t *values,
+                         dpi_pool *pool, size_t threads, dp_error *err);
+
+    /* The same sizes for the provider. */
+    size_t (*compiled_key_bytes)(const void *compiled);
+    size_t (*compiled_up_bytes)(const void *compiled, size_t layer);
+    size_t (*compiled_down_bytes)(const void *compiled, size_t layer);
+} dpi_serve_row;
+
+/* By dpi_protocol; NULL where this library has none. */
+extern const dpi_serve_row *const dpi_serve_rows[DPI_N_PROTOCOLS];
+
+extern const dpi_serve_row dpi_he2_paillier, dpi_he2_lattice;
+
+/* Work cut into `threads` equal parts: part(user, first, last) of 0 ... n - 1.  The first error. */
+typedef dp_status (*dpi_serve_part)(void *user, size_t first, size_t last, dp_error *err);
+dp_status dpi_serve_parts(dpi_pool *pool, size_t threads, size_t n, size_t unit,
+                          dpi_serve_part part, void *user, dp_error *err) DP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,225 @@
+/* The provider: listens, and answers each session in a thread of its own. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "serve/talk.h"
+#include "wire/listener.h"
+#include "wire/log.h"
+
+enum { SESSIONS = 32, MOST_SESSIONS = 4096, LOOK_EVERY = 200 /* ms */ };
+
+typedef struct served_session {
+    struct dp_server *server;
+    dpi_wire_session *wire;
+    pthread_t thread;
+    bool used, done; /* done under the server's lock */
+} served_session;
+
+struct dp_server {
+    dpi_policy policy;
+    dpi_query_log *log;
+    dpi_serve_plan plan;
+    void *compiled;
+    unsigned char *sheet;
+    dpi_answering answering;
+    dpi_wire_listener *listener;
+    served_session *slots;
+    size_t n_slots;
+    pthread_mutex_t lock;
+    bool has_lock;
+    atomic_bool stop;
+};
+
+/* ---- making one ---- */
+
+static dp_status check_options(const dp_server_opts *o, dp_error *err)
+{
+    if (o->program == NULL || o->identity == NULL || o->policy == NULL || o->log == NULL ||
+        o->host == NULL || o->port == NULL ||
+        dpi_serve_protocol_of(o->protocol) == DPI_N_PROTOCOLS ||
+        dpi_serve_mode_of(o->mode) == DPI_N_MODES || o->sessions > MOST_SESSIONS)
+        return dpi_fail(err, DP_EINVAL,
+                        "a server needs a program, an identity, policy and log, host and port, a "
+                        "protocol and a mode");
+    return dpi_serve_consent(dpi_serve_mode_of(o->mode), o->flags, err);
+}
+
+/* The policy must agree with how the server is started: no client could ask else. */
+static dp_status check_policy(const dp_server *s, const dp_server_opts *o, dp_error *err)
+{
+    dpi_protocol protocol = dpi_serve_protocol_of(o->protocol);
+    dpi_mode mode = dpi_serve_mode_of(o->mode);
+    if ((s->policy.protocols >> protocol & 1) == 0 || (s->policy.modes >> mode & 1) == 0)
+        return dpi_fail(err, DP_EPRIVACY,
+                        "%s does not allow protocol %s in mode %s; start the server otherwise, or "
+                        "change the policy",
+                        o->policy, dpi_protocol_name(protocol), dpi_mode_name(mode));
+    if (s->policy.returns != DPI_RETURN_SCORES)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "%s: protocols of two parties give whoever asks the scores, since it is "
+                        "the client who decrypts them; only `returns = scores` can be kept here",
+                        o->policy);
+    return DP_OK;
+}
+
+static dp_status prepare(dp_server *s, const dp_server_opts *o, dp_error *err)
+{
+    dpi_mode mode = dpi_serve_mode_of(o->mode);
+    const dpi_serve_opts row = {.key_bits = o->key_bits};
+    dpi_answering *a = &s->answering;
+    *a = (dpi_answering){.row = dpi_serve_rows[dpi_serve_protocol_of(o->protocol)],
+                         .plan = &s->plan,
+                         .mode = mode,
+                         .policy = &s->policy,
+                         .threads = o->threads > 0 ? o->threads : 1,
+                         .timeout = o->timeout_ms > 0 ? o->timeout_ms : DPI_SERVE_TIMEOUT,
+                         .idle = o->idle_ms > 0 ? o->idle_ms : DPI_SERVE_IDLE};
+    dp_status status = dp_program_sheet(o->program, &a->sheet_bytes, &s->sheet, err);
+    a->sheet = s->sheet;
+    if (status == DP_OK && a->sheet_bytes > DPI_SHEET_MOST)
+        return dpi_fail(err, DP_EUNSUPPORTED, "the program's sheet has more than 16 MB");
+    if (status == DP_OK)
+        status = dp_program_hash(o->program, a->hash, err);
+    if (status == DP_OK)
+        status = dpi_serve_plan_make(o->program, mode, &s->plan, err);
+    for (size_t k = 0; status == DP_OK && k < s->plan.n_layers; k++)
+        if (dp_program_stage(o->program, s->plan.layer[k].stage)->weights == NULL)
+            status = dpi_fail(err, DP_ESTATE, "the sheet of a program has no weights to serve");
+    if (status == DP_OK)
+        status = a->row->check(&s->plan, mode, &row, err);
+    if (status == DP_OK)
+        status = a->row->compile(&s->plan, mode, &row, &s->compiled, err);
+    a->compiled = s->compiled;
+    return status;
+}
+
+static dp_status begin_listening(dp_server *s, const dp_server_opts *o, dp_error *err)
+{
+    const dpi_wire_opts w = {.identity = o->identity, .peers = &s->policy.clients};
+    const dpi_wire_limits limits = {0};
+    s->n_slots = o->sessions > 0 ? o->sessions : SESSIONS;
+    s->slots = dpi_alloc(s->n_slots, sizeof *s->slots);
+    if (s->slots == NULL || pthread_mutex_init(&s->lock, NULL) != 0)
+        return dpi_fail_nomem(err);
+    s->has_lock = true;
+    dp_status status =
+        dpi_query_log_open(o->log, s->policy.queries, s->policy.window, &s->log, err);
+    s->answering.log = s->log;
+    if (status == DP_OK)
+        status = dpi_wire_listen(o->host, o->port, &w, &limits, &s->listener, err);
+    return status;
+}
+
+dp_status dp_server_new(const dp_server_opts *opts, dp_server **server, dp_error *err)
+{
+    *server = NULL;
+    dp_status status = check_options(opts, err);
+    dp_server *s = status == DP_OK ? dpi_alloc(1, sizeof *s) : NULL;
+    if (status == DP_OK && s == NULL)
+        return dpi_fail_nomem(err);
+    if (status == DP_OK)
+        status = dpi_policy_load(opts->policy, &s->policy, err);
+    if (status == DP_OK)
+        status = check_policy(s, opts, err);
+    if (status == DP_OK)
+        status = prepare(s, opts, err);
+    if (status == DP_OK)
+        status = begin_listening(s, opts, err);
+    if (status == DP_OK)
+        *server = s;
+    else
+        dp_server_free(s);
+    return status;
+}
+
+void dp_server_free(dp_server *s)
+{
+    if (s == NULL)
+        return;
+    dpi_wire_listener_free(s->listener);
+    dpi_query_log_close(s->log);
+    if (s->compiled != NULL)
+        s->answering.row->discard(s->compiled);
+    dp_program_sheet_free(s->sheet);
+    dpi_policy_free(&s->policy);
+    if (s->has_lock)
+        (void)pthread_mutex_destroy(&s->lock);
+    dpi_free(s->slots);
+    dpi_free(s);
+}
+
+int dp_server_port(const dp_server *s)
+{
+    return dpi_wire_port(s->listener);
+}
+
+void dp_server_stop(dp_server *s)
+{
+    atomic_store(&s->stop, true);
+}
+
+/* ---- answering ---- */
+
+/* What goes wrong in a session is that session's end: the other side sees it close, and the log has
+ * the status. */
+static void *answer(void *of)
+{
+    served_session *own = of;
+    dp_error err = {0};
+    (void)!dpi_serve_answer(&own->server->answering, own->wire, &err);
+    dpi_wire_close(own->wire);
+    (void)pthread_mutex_lock(&own->server->lock);
+    own->done = true;
+    (void)pthread_mutex_unlock(&own->server->lock);
+    return NULL;
+}
+
+/* Joins threads that are done, all of them at the end; a free served_session, or NULL. */
+static served_session *free_slot(dp_server *s, bool all)
+{
+    served_session *found = NULL;
+    for (size_t k = 0; k < s->n_slots; k++) {
+        served_session *one = &s->slots[k];
+        (void)pthread_mutex_lock(&s->lock);
+        bool done = one->done;
+        (void)pthread_mutex_unlock(&s->lock);
+        if (one->used && (done || all)) {
+            (void)pthread_join(one->thread, NULL);
+            *one = (served_session){.used = false};
+        }
+        found = one->used ? found : one;
+    }
+    return found;
+}
+
+static void begin_session(dp_server *s, dpi_wire_session *wire)
+{
+    served_session *own = free_slot(s, false);
+    if (own != NULL) {
+        *own = (served_session){.server = s, .wire = wire, .used = true};
+        if (pthread_create(&own->thread, NULL, answer, own) == 0)
+            return;
+        own->used = false;
+    }
+    (void)!dpi_wire_refuse(wire, DPI_REFUSED_BUSY, LOOK_EVERY);
+    dpi_wire_close(wire);
+}
+
+dp_status dp_server_run(dp_server *s, dp_error *err)
+{
+    dp_status status = DP_OK;
+    while (!atomic_load(&s->stop) && status == DP_OK) {
+        dp_error why = {0};
+        dpi_wire_session *wire = NULL;
+        dp_status found = dpi_wire_accept(s->listener, LOOK_EVERY, &wire, &why);
+        if (found == DP_OK)
+            begin_session(s, wire);
+        else if (found != DP_ETIMEOUT)
+            status = dpi_fail(err, found, "%s", why.text);
+    }
+    (void)free_slot(s, true);
+    return status;
+}

@@ -1,0 +1,33 @@
+#include "serve/talk.h"
+
+#include "base/error.h"
+
+dpi_protocol dpi_serve_protocol_of(dp_serve_protocol protocol)
+{
+    return protocol == DP_SERVE_PAILLIER  ? DPI_PROTOCOL_HE2_PAILLIER
+           : protocol == DP_SERVE_LATTICE ? DPI_PROTOCOL_HE2_LATTICE
+                                          : DPI_N_PROTOCOLS;
+}
+
+dpi_mode dpi_serve_mode_of(dp_serve_mode mode)
+{
+    return mode == DP_SERVE_LINEAR    ? DPI_MODE_LINEAR
+           : mode == DP_SERVE_PERMUTE ? DPI_MODE_PERMUTE
+                                      : DPI_N_MODES;
+}
+
+dp_status dpi_serve_consent(dpi_mode mode, unsigned flags, dp_error *err)
+{
+    if (mode != DPI_MODE_PERMUTE || (flags & DP_ALLOW_ACTIVATION_LEAK) != 0)
+        return DP_OK;
+    return dpi_fail(err, DP_EPRIVACY,
+                    "mode permute shows every hidden number to whoever asks, from which a few "
+                    "queries read off the model's weights; it runs with the flag "
+                    "DP_ALLOW_ACTIVATION_LEAK (--allow-activation-leak) alone");
+}
+
+dp_status dpi_serve_fail(const dpi_wire_session *wire, dp_status status, dp_error *err)
+{
+    const dp_error *own = dpi_wire_error(wire);
+    return dpi_fail(err, status, "%s", own->status != DP_OK ? own->text : dp_status_text(status));
+}

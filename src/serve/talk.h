@@ -1,0 +1,73 @@
+/* What both sides say to each other, and in which order.
+ *
+ *   client -> provider   ask     protocol, mode, hash of the program (zeros: any)
+ *   provider -> client   size    of the sheet       or a refusal
+ *                        sheet
+ *   client -> provider   key
+ *   then for each query
+ *   client -> provider   query
+ *   provider -> client   go                         or a refusal
+ *   and for each layer   up, down */
+#ifndef DPI_SERVE_TALK_H
+#define DPI_SERVE_TALK_H
+
+#include "serve/protocol.h"
+#include "wire/session.h"
+
+enum {
+    DPI_SAY_ASK = DPI_FRAME_OWN,
+    DPI_SAY_SIZE,
+    DPI_SAY_SHEET,
+    DPI_SAY_KEY,
+    DPI_SAY_QUERY,
+    DPI_SAY_GO,
+    DPI_SAY_UP,
+    DPI_SAY_DOWN
+};
+
+enum {
+    DPI_ASK_BYTES = 16 + DP_PROGRAM_HASH, /* protocol, mode, hash */
+    DPI_SIZE_BYTES = 8,
+    DPI_SHEET_MOST = 1 << 24,
+    DPI_SERVE_TIMEOUT = 30000, /* ms */
+    DPI_SERVE_IDLE = 60000
+};
+
+/* What the public enums are here; DPI_N_... for a number that is none. */
+dpi_protocol dpi_serve_protocol_of(dp_serve_protocol protocol);
+dpi_mode dpi_serve_mode_of(dp_serve_mode mode);
+
+/* DP_EPRIVACY, with what would be given up, for mode permute without the flag. */
+dp_status dpi_serve_consent(dpi_mode mode, unsigned flags, dp_error *err) DP_MUST_CHECK;
+
+/* The session's error, or the status with a message of its own, into err. */
+dp_status dpi_serve_fail(const dpi_wire_session *wire, dp_status status, dp_error *err);
+
+/* ---- the provider's part of one session ---- */
+
+typedef struct dpi_answering {
+    const dpi_serve_row *row;
+    const void *compiled;
+    const dpi_serve_plan *plan;
+    dpi_mode mode;
+    const unsigned char *sheet;
+    size_t sheet_bytes;
+    unsigned char hash[DP_PROGRAM_HASH];
+    const dpi_policy *policy;
+    struct dpi_query_log *log;
+    size_t threads;
+    uint32_t timeout, idle;
+} dpi_answering;
+
+/* Answers over the session until the other side ends it, is refused, or breaks the protocol.  The
+ * session is the caller's. */
+dp_status dpi_serve_answer(const dpi_answering *a, dpi_wire_session *wire,
+                           dp_error *err) DP_MUST_CHECK;
+
+/* ---- the client's part ---- */
+
+/* Opens and asks over a session that it owns from now on. */
+dp_status dpi_serve_ask(const dp_ask_opts *opts, dpi_wire_session *wire, dp_ask **ask,
+                        dp_error *err) DP_MUST_CHECK;
+
+#endif
