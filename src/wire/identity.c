@@ -158,7 +158,7 @@ dp_status dp_identity_new(const char *path, dp_serve_identity **identity, dp_err
         EVP_PKEY_free(key);
         return dpi_fail_nomem(err);
     }
-    dp_identity *made = NULL;
+    dp_serve_identity *made = NULL;
     dp_status status = wrap(key, certificate, &made, err);
     if (status == DP_OK) /* last, so that no file is left of an identity that was not given */
         status = save(path, key, certificate, err);
