@@ -8,122 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <openssl/err.h>
-
 #include "tests/wire/pair.h"
+#include "tests/wire/raw.h"
 
-enum { KIND = DPI_FRAME_OWN, LAYER = 3, LENGTH = 64, LONG = 20000, SHORT = 150 };
-
-/* Somebody who has TLS and an identity, and then does as he likes. */
-typedef struct raw {
-    pthread_t thread;
-    int socket;
-    bool server;
-    const dp_serve_identity *own; /* NULL: no certificate */
-    int most_version;             /* of TLS */
-    unsigned char id[DPI_FRAME_SESSION];
-    const unsigned char *peer; /* its fingerprint */
-    void (*act)(struct raw *r, SSL *tls);
-} raw;
-
-static int accept_any(X509_STORE_CTX *chain, void *of)
-{
-    (void)chain;
-    (void)of;
-    return 1;
-}
-
-/* The session's id, which whoever is in the session has. */
-static void derive_id(raw *r, SSL *tls)
-{
-    unsigned char both[2 * DPI_FINGERPRINT];
-    if (r->own == NULL)
-        return;
-    memcpy(both + (r->server ? DPI_FINGERPRINT : 0), r->own->fingerprint, DPI_FINGERPRINT);
-    memcpy(both + (r->server ? 0 : DPI_FINGERPRINT), r->peer, DPI_FINGERPRINT);
-    static const char label[] = "EXPORTER-tacit-session";
-    (void)SSL_export_keying_material(tls, r->id, sizeof r->id, label, strlen(label), both,
-                                     sizeof both, 1);
-}
-
-static void *run_raw(void *of)
-{
-    raw *r = of;
-    SSL_CTX *c = SSL_CTX_new(TLS_method());
-    SSL_CTX_set_cert_verify_callback(c, accept_any, NULL);
-    SSL_CTX_set_verify(c, SSL_VERIFY_PEER, NULL);
-    if (r->most_version != 0)
-        (void)SSL_CTX_set_max_proto_version(c, r->most_version);
-    if (r->own != NULL) {
-        (void)SSL_CTX_use_certificate(c, r->own->certificate);
-        (void)SSL_CTX_use_PrivateKey(c, r->own->key);
-    }
-    SSL *tls = SSL_new(c);
-    (void)SSL_set_fd(tls, r->socket);
-    if ((r->server ? SSL_accept(tls) : SSL_connect(tls)) == 1) {
-        derive_id(r, tls);
-        if (r->act != NULL)
-            r->act(r, tls);
-    }
-    ERR_clear_error();
-    SSL_free(tls);
-    SSL_CTX_free(c);
-    (void)close(r->socket);
-    return NULL;
-}
-
-static void raw_start(raw *r)
-{
-    assert_int_equal(pthread_create(&r->thread, NULL, run_raw, r), 0);
-}
-
-static void raw_join(raw *r)
-{
-    assert_int_equal(pthread_join(r->thread, NULL), 0);
-}
-
-static void send_header(raw *r, SSL *tls, uint16_t kind, uint32_t layer, uint64_t sequence,
-                        uint32_t length)
-{
-    unsigned char header[DPI_FRAME_HEADER];
-    dpi_frame f = {.kind = kind, .layer = layer, .sequence = sequence, .length = length};
-    memcpy(f.session, r->id, sizeof f.session);
-    dpi_frame_write(&f, header);
-    (void)SSL_write(tls, header, sizeof header);
-}
-
-static void send_hello(raw *r, SSL *tls)
-{
-    send_header(r, tls, DPI_FRAME_HELLO, DPI_FRAME_OPENING, 0, 0);
-}
+enum { KIND = DPI_FRAME_OWN, LAYER = 3, LENGTH = 64, SHORT = 150 };
 
 /* ---- opening ---- */
-
-/* Opens a session with a raw server; the status. */
-static dp_status open_to(wire_pair *p, raw *r, uint32_t within, dpi_wire_session **s, dp_error *err)
-{
-    int sockets[2];
-    socket_pair(sockets);
-    r->socket = sockets[1];
-    r->server = true;
-    r->peer = p->own[CLIENT]->fingerprint;
-    raw_start(r);
-    const dpi_wire_opts o = pair_opts(p, CLIENT);
-    return dpi_wire_open(sockets[0], DPI_WIRE_CLIENT, &o, within, s, err);
-}
-
-/* The same of a raw client. */
-static dp_status open_from(wire_pair *p, raw *r, dpi_wire_session **s, dp_error *err)
-{
-    int sockets[2];
-    socket_pair(sockets);
-    r->socket = sockets[0];
-    r->server = false;
-    r->peer = p->own[SERVER]->fingerprint;
-    raw_start(r);
-    const dpi_wire_opts o = pair_opts(p, SERVER);
-    return dpi_wire_open(sockets[1], DPI_WIRE_SERVER, &o, LONG, s, err);
-}
 
 static void whoever_is_not_pinned_is_not_let_in(void **state)
 {
@@ -428,8 +318,9 @@ static void a_flipped_bit_is_noticed(void **state)
         if (o[0].status == DP_OK && o[1].status == DP_OK) {
             char sent[2000] = "text", got[2000] = "x";
             assert_ok(dpi_wire_send(o[0].session, KIND, 0, sent, sizeof sent, LONG), "");
-            assert_int_equal(dpi_wire_receive(o[1].session, KIND, 0, got, sizeof got, 1000),
-                             DP_EPEER);
+            /* Where the bit made a record longer, the rest of it does not come. */
+            dp_status status = dpi_wire_receive(o[1].session, KIND, 0, got, sizeof got, 1000);
+            assert_true(status == DP_EPEER || status == DP_ETIMEOUT);
             assert_int_equal(got[0], 0);
         }
         for (int i = 0; i < 2; i++)

@@ -133,7 +133,6 @@ static void slow_handshakes_are_dropped(void **state)
     assert_fails(dpi_wire_accept(l, 4 * SHORT, &s, &err), DP_ETIMEOUT, &err, "nobody");
     assert_int_equal(dpi_wire_drops(l).late, 1);
     (void)close(socket);
-    one_is_served(*state, l);
     dpi_wire_listener_free(l);
     assert_int_equal(open_files(), before);
 }
@@ -146,7 +145,9 @@ static void strangers_are_turned_away(void **state)
     dp_error err = {0};
     caller c;
     caller_start(&c, p, STRANGER, l);
-    assert_fails(dpi_wire_accept(l, 4 * SHORT, &s, &err), DP_ETIMEOUT, &err, "nobody");
+    const double begun = clock_now();
+    while (dpi_wire_drops(l).failed == 0 && clock_now() - begun < LONG)
+        assert_fails(dpi_wire_accept(l, SHORT, &s, &err), DP_ETIMEOUT, &err, "nobody");
     caller_join(&c);
     assert_fails(c.status, DP_EREFUSED, &c.err, "does not know this identity");
     assert_int_equal(dpi_wire_drops(l).failed, 1);

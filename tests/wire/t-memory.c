@@ -1,4 +1,4 @@
-/* Each allocation of the library fails in turn: the call says so, gives nothing, and keeps nothing. */
+/* Each allocation of the library fails in turn: the call says so, gives nothing, keeps nothing. */
 #define _XOPEN_SOURCE 700
 #include <fcntl.h>
 #include <stdio.h>
