@@ -84,28 +84,28 @@ static void make_fresh(const dpi_bfv *f, const dpi_bfv_cipher *key, const int8_t
     }
 }
 
-/* The residues of a number uniform in [-2^flood, 2^flood), added to those at x. */
-static void add_flood(const dpi_bfv *f, int flood, dpi_rlwe_stream *random, uint64_t *x)
+/* The residues of a number uniform in [-2^flood, 2^flood), added to those at x; `middle` has those
+ * of 2^flood. */
+static void add_flood(const dpi_bfv *f, int flood, const uint64_t *middle, dpi_rlwe_stream *random,
+                      uint64_t *x)
 {
     uint64_t word[DPI_BFV_WORDS];
     unsigned char bytes[8 * DPI_BFV_WORDS];
-    dpi_rlwe_bytes(random, sizeof bytes, bytes);
-    for (int j = 0; j < DPI_BFV_WORDS; j++) {
-        const int left = flood + 1 - 64 * j;
+    const int words = flood / 64 + 1; /* flood + 1 bits */
+    dpi_rlwe_bytes(random, 8 * (size_t)words, bytes);
+    for (int j = 0; j < words; j++)
         word[j] = dpi_load_word(bytes + 8 * j);
-        word[j] &= left >= 64 ? UINT64_MAX : left <= 0 ? 0 : ((uint64_t)1 << left) - 1;
-    }
+    word[words - 1] &= UINT64_MAX >> (63 - flood % 64);
     for (size_t i = 0; i < f->levels; i++) {
         const dpi_modulus *m = &f->ntt[i]->m;
         uint64_t sum = x[i * f->n];
-        for (int j = 0; j < DPI_BFV_WORDS; j++) {
+        for (int j = 0; j < words; j++) {
             /* A word is a high and a low half of 32 bits, each below the prime. */
             const uint64_t high = dpi_modulus_multiply(m, word[j] >> 32, (uint64_t)1 << 32);
             const uint64_t value = dpi_modulus_add(m, high, word[j] & 0xffffffff);
             sum = dpi_modulus_add(m, sum, dpi_modulus_multiply(m, value, f->level[i].word[j]));
         }
-        const uint64_t middle = dpi_modulus_power(m, 2, (uint64_t)flood);
-        x[i * f->n] = dpi_modulus_subtract(m, sum, middle);
+        x[i * f->n] = dpi_modulus_subtract(m, sum, middle[i]);
     }
     sodium_memzero(word, sizeof word);
     sodium_memzero(bytes, sizeof bytes);
@@ -114,9 +114,12 @@ static void add_flood(const dpi_bfv *f, int flood, dpi_rlwe_stream *random, uint
 static void answer_first(const dpi_bfv *f, const dpi_bfv_ask *ask, dpi_rlwe_stream *random,
                          uint64_t *c0, dpi_bfv_answer *a)
 {
+    uint64_t middle[DPI_BFV_LEVELS];
+    for (size_t i = 0; i < f->levels; i++)
+        middle[i] = dpi_modulus_power(&f->ntt[i]->m, 2, (uint64_t)ask->flood);
     for (size_t k = 0; k < a->count; k++) {
         uint64_t *x = c0 + ask->places[k];
-        add_flood(f, ask->flood, random, x);
+        add_flood(f, ask->flood, middle, random, x);
         for (size_t i = 0; i < f->levels && ask->added != NULL; i++)
             x[i * f->n] =
                 dpi_modulus_add(&f->ntt[i]->m, x[i * f->n], dpi_bfv_scaled(f, i, ask->added[k]));
