@@ -242,6 +242,19 @@ dpi_id dpi_source(dpi_graph *g, const dpi_op *op, const char *name, dpi_attr att
     return add_node(g, &node);
 }
 
+void dpi_read_instead(dpi_graph *g, dpi_id id, const char *name)
+{
+    const dpi_node *old = dpi_get(g, id);
+    if (!old->shape.per_record)
+        dpi_misuse(__func__, "a column has a value of each record");
+    g->nodes[id] = (dpi_node){.op = &dpi_op_data,
+                              .in = {DPI_NONE, DPI_NONE},
+                              .shape = old->shape,
+                              .attr = {.shape = old->shape},
+                              .name = name,
+                              .where = old->where};
+}
+
 dpi_id dpi_constant(dpi_graph *g, double value)
 {
     return dpi_source(g, &dpi_op_const, NULL, (dpi_attr){.value = value});

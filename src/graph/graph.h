@@ -69,6 +69,11 @@ dpi_id dpi_constant(dpi_graph *g, double value);
 /* A constant array, copied. */
 dpi_id dpi_constant_array(dpi_graph *g, dpi_shape shape, const double *values);
 
+/* Makes a value of each record a column of that name, which is not copied and lives as long as the
+ * graph: it is read, no longer computed.  For who has computed it for all records, and adds nothing
+ * to the graph any more. */
+void dpi_read_instead(dpi_graph *g, dpi_id id, const char *name);
+
 /* The node, for reading; aborts for an id that is none. */
 const dpi_node *dpi_get(const dpi_graph *g, dpi_id id);
 

@@ -35,6 +35,7 @@ enum {
     HALVES = 12          /* of the way from a start to 0 */
 };
 static const double most_work = 1e7; /* numbers of latents times records, likewise */
+static const size_t most_settled = (size_t)256 << 20; /* bytes of values that are computed once */
 
 /* How far starts are from the prior's medians at most; by how much a top may be lower than the best
  * one for a chain to begin there; how far from it, in standard deviations. */
@@ -123,6 +124,8 @@ static dp_status make_posterior(exact *a, size_t most, dp_error *err)
 {
     dp_status status = dpi_posterior_init(&a->posterior, a->spec->model, a->spec->data,
                                           (const double *const *)a->loose, a->told, err);
+    if (status == DP_OK)
+        status = dpi_posterior_settle(&a->posterior, most_settled, NULL, err);
     return status == DP_OK ? make_evaluators(a, most, err) : status;
 }
 

@@ -35,6 +35,7 @@ libtacit_core_la_SOURCES += \
   %D%/rows.c %D%/rows.h \
   %D%/scaling.c %D%/scaling.h \
   %D%/scan.c %D%/scan.h \
+  %D%/settled.c \
   %D%/shared.c %D%/shared.h \
   %D%/surrogate.c %D%/surrogate.h \
   %D%/whiten.c %D%/whiten.h \

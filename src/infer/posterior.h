@@ -11,9 +11,9 @@
 typedef struct dpi_posterior {
     dpi_arena arena;
     dpi_objective objective; /* of points; its graph has the nodes below beside it */
-    const dp_dataset *data;
-    size_t chunk;                   /* records at a time */
-    size_t n_parts, n_sum;          /* and numbers of all parts */
+    const dp_dataset *data;  /* with computed columns behind the others, once it is settled */
+    size_t chunk;            /* records at a time */
+    size_t n_parts, n_sum;   /* and numbers of all parts */
     dpi_id *part, *crossing, *feed; /* [n_parts] as of an objective that is cut at the latents */
     dpi_id *gradient;               /* [n_blocks] after the feed; DPI_NONE where it is flat */
     bool *loose; /* [n_blocks]: numbers of it are not themselves: see dpi_objective_spec */
@@ -26,6 +26,13 @@ dp_status dpi_posterior_init(dpi_posterior *p, const dp_model *model, const dp_d
                              const double *const *loose, const dpi_recorded *told,
                              dp_error *err) DP_MUST_CHECK;
 void dpi_posterior_free(dpi_posterior *p);
+
+/* Computes once what records' values depend on columns and constants alone (settled.c), as far as
+ * all of it fits into `most` bytes, and has evaluators, which are made afterwards, read it.  How
+ * many values that were is in *settled (nullable).  DP_ENOMEM; errors of dpi_run_new; after an
+ * error the posterior can only be freed. */
+dp_status dpi_posterior_settle(dpi_posterior *p, size_t most, size_t *settled,
+                               dp_error *err) DP_MUST_CHECK;
 
 /* One thread's. */
 typedef struct dpi_evaluator {

@@ -308,6 +308,26 @@ static void marks_exactly_the_ancestors(void **state)
     world_free(&w);
 }
 
+static void a_value_of_records_becomes_a_column(void **state)
+{
+    (void)state;
+    world w;
+    world_new(&w);
+    dpi_shape shape = point_shape("2");
+    shape.per_record = true;
+    dpi_id x = dpi_source(&w.g, &dpi_op_data, "x", (dpi_attr){.shape = shape});
+    dpi_id e = dpi_unary(&w.g, &dpi_op_exp, x), y = dpi_unary(&w.g, &dpi_op_sin, e);
+    bool needed[8] = {false};
+    dpi_read_instead(&w.g, e, "e");
+    dpi_mark(&w.g, y, needed);
+    assert_true(dpi_is_column(dpi_get(&w.g, e)) && needed[e]);
+    assert_string_equal(dpi_get(&w.g, e)->name, "e");
+    assert_int_equal(dpi_shape_size(&dpi_get(&w.g, e)->shape), 2);
+    assert_true(dpi_get(&w.g, e)->shape.per_record);
+    assert_false(needed[x]);
+    world_free(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +345,7 @@ int main(void)
         cmocka_unit_test(large_graphs_reuse_nodes),
         cmocka_unit_test(nodes_remember_where_they_come_from),
         cmocka_unit_test(marks_exactly_the_ancestors),
+        cmocka_unit_test(a_value_of_records_becomes_a_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
