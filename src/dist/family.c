@@ -166,6 +166,13 @@ bool dpi_is_joint(const dpi_family *family)
     return family->form != NULL ? family->form->draw_joint != NULL : family->draw_joint != NULL;
 }
 
+bool dpi_is_row(const dpi_family *family)
+{
+    while (family->form != NULL && dpi_is_transparent(family->form))
+        family = family->base;
+    return dpi_is_joint(family) && (family->form == NULL || family->form->code == DPI_IN_ORDER);
+}
+
 size_t dpi_value_size(const dpi_family *family, const dpi_shape *shape)
 {
     const dpi_row_support *rows = dpi_supports[family->support].rows;

@@ -160,6 +160,10 @@ size_t dpi_value_size(const dpi_family *family, const dpi_shape *shape);
 /* Whether its values are several numbers with one density between them. */
 bool dpi_is_joint(const dpi_family *family);
 
+/* Whether its outcomes are rows of such numbers, weighted or missing ones among them; a mixture's
+ * are not, whose draws are joint. */
+bool dpi_is_row(const dpi_family *family);
+
 /* All numbers of a site, out[size], each value of which has `row` numbers.  Argument k has
  * arg_size[k] numbers, repeated over leading dimensions. */
 void dpi_draw_site(const dpi_family *family, gsl_rng *rng, const double *const arg[],

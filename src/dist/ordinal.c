@@ -105,8 +105,8 @@ static dpi_id probit_between(dpi_graph *g, dpi_id low, dpi_id high, dpi_id width
     return dpi_add(g, b, dpi_unary(g, &dpi_op_log1mexp, less));
 }
 
-/* log Phi(b) - log Phi(b - w): the difference, and where w is small the integral, by three points of
- * Gauss and Legendre.  w / t = 0.03 leaves either 12 digits. */
+/* log Phi(b) - log Phi(b - w): the difference, and where w is small the integral, by three points
+ * of Gauss and Legendre.  w / t = 0.03 leaves either 12 digits. */
 static double probit_fall(double b, double w)
 {
     const double aside = 0.5 * sqrt(0.6) * w, middle = b - 0.5 * w;

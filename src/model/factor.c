@@ -45,18 +45,33 @@ static dpi_id of_rows(dpi_graph *g, dpi_id logits, dpi_id x)
                    dpi_unary(g, &dpi_op_log_sum_exp, logits));
 }
 
+/* NULL, or what is wrong with x, or counts' arguments, as rows of K numbers. */
+static const char *row_misfit(const dpi_family *family, const dpi_shape *x,
+                              const dpi_shape *arguments)
+{
+    const int last = x->n_dims - 1;
+    if (!dpi_is_row(family))
+        return NULL;
+    if (last < 0 || x->dim[last] < 2 || x->plate[last])
+        return "a value is K >= 2 numbers, so give x as [K]";
+    return family->support == DPI_COUNT_TO && arguments->n_dims == 0
+               ? "give the last argument as [K], a number for each that x has"
+               : NULL;
+}
+
 /* Whether the numbers of x and of the arguments go together. */
 static bool fits(dp_model *m, const dpi_family *family, dpi_id x, const dpi_shape *arguments)
 {
     const dpi_shape *shape = &dpi_get(&m->graph, x)->shape;
     char text[2][DPI_SHAPE_TEXT];
     dpi_shape joined;
-    if (dpi_shape_join(shape, arguments, &joined))
+    const char *wrong = row_misfit(family, shape, arguments);
+    if (wrong == NULL && dpi_shape_join(shape, arguments, &joined))
         return true;
-    FAIL_AFTER(m, DP_ESHAPE,
-               "dp_log_density: x is %s, and the arguments of %s are together %s; the smaller one "
-               "must have the last dimensions of the larger",
-               dpi_shape_text(shape, text[0]), family->name, dpi_shape_text(arguments, text[1]));
+    FAIL_AFTER(m, DP_ESHAPE, "dp_log_density: x is %s, and the arguments of %s are together %s; %s",
+               dpi_shape_text(shape, text[0]), family->name, dpi_shape_text(arguments, text[1]),
+               wrong != NULL ? wrong
+                             : "the smaller one must have the last dimensions of the larger");
     return false;
 }
 

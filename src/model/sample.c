@@ -14,12 +14,10 @@ dpi_id dpi_log_density(dpi_graph *g, const dpi_family *family, dpi_id x, const d
     return dpi_sum(g, dpi_family_log_density(family, g, x, arg));
 }
 
-/* A row of one number. */
+/* A row of one number, or of none that is known. */
 static bool is_short_row(const dpi_shape *shape, const dpi_family *family)
 {
-    const bool row = dpi_supports[family->support].rows != NULL ||
-                     (dpi_is_joint(family) && family->support == DPI_COUNT_TO);
-    return row && (shape->n_dims == 0 || shape->dim[shape->n_dims - 1] < 2);
+    return dpi_is_row(family) && (shape->n_dims == 0 || shape->dim[shape->n_dims - 1] < 2);
 }
 
 /* False, with an error, for a latent that should be a row and is one number: the dimension of a
@@ -219,8 +217,9 @@ void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *fi
         return;
     }
     if (is_short_row(&shape, dist.family)) {
-        FAIL(m, DP_ESHAPE, "'%s': %s needs a vector [K] as argument, to tell how many numbers",
-             name, dist.family->name);
+        FAIL(m, DP_ESHAPE,
+             "'%s': %s needs a vector [K], K >= 2, as argument, to tell how many numbers", name,
+             dist.family->name);
         return;
     }
     shape.per_record = true;

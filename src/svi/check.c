@@ -187,7 +187,7 @@ static dp_status check_rows(const checked *c, dp_error *err)
 static dp_status check_sums(const checked *c, dp_error *err)
 {
     const dpi_family *family = c->seen->family;
-    if (!dpi_is_joint(family) || family->support != DPI_COUNT_TO)
+    if (!dpi_is_row(family) || family->support != DPI_COUNT_TO)
         return DP_OK;
     for (size_t i = 0; i < c->n; i++) {
         double sum = 0, trials = argument_value(&c->arg[family->bound_at], i, 0, NAN);

@@ -228,17 +228,29 @@ static void draws_sum_to_the_trials_however_far_arguments_are(void **state)
     dp_rng_free(rng);
 }
 
-/* The status of a run with y = (1, 1) in each record but the second, which has (second, 1). */
-static dp_status run(dp_dist (*of)(dp_expr, dp_expr), double second, bool row, dp_error *err)
+typedef enum seen_as { PLAIN, WEIGHTED, PRESENT } seen_as;
+
+static dp_dist as_seen(seen_as as, dp_dist dist, dp_plate rows)
 {
-    dp_model *m = dp_model_new();
-    dp_expr w = dp_sample(m, "w", 1, dp_half_normal(1));
-    dp_observe(dp_unit_plate(m, "rows"), "y", of(dp_num(2), row ? dp_concat(w, dp_num(1)) : w));
-    const double y[] = {1, 1, second, 1, 1, 1};
+    return as == PLAIN      ? dist
+           : as == WEIGHTED ? dp_weighted(dist, dp_data(rows, "own", 1), 2)
+                            : dp_present(dist, dp_data(rows, "own", 1));
+}
+
+typedef dp_dist law(dp_expr trials, dp_expr of_each);
+
+/* The status of a run with y = (1, 1) in each record but the second, which has (second, 1) and the
+ * weight `own`. */
+static dp_status run(dp_dist of_row, dp_model *m, seen_as as, const double seen[2], dp_error *err)
+{
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_observe(rows, "y", as_seen(as, of_row, rows));
+    const double y[] = {1, 1, seen[0], 1, 1, 1}, own[] = {1, seen[1], 1};
     const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 1, .seed = 1};
     dp_dataset *data = dp_dataset_new(3);
     dp_svi *svi;
     dp_dataset_real(data, "y", 2, y);
+    dp_dataset_real(data, "own", 1, own);
     dp_status status = dp_svi_new(m, NULL, data, &opts, &svi, err);
     dp_svi_free(svi);
     dp_dataset_free(data);
@@ -246,18 +258,45 @@ static dp_status run(dp_dist (*of)(dp_expr, dp_expr), double second, bool row, d
     return status;
 }
 
+static dp_status run_of(law *of, seen_as as, double second, double own, dp_error *err)
+{
+    dp_model *m = dp_model_new();
+    dp_expr w = dp_sample(m, "w", 1, dp_half_normal(1));
+    return run(of(dp_num(2), dp_concat(w, dp_num(1))), m, as, (const double[]){second, own}, err);
+}
+
 static void observed_rows_sum_to_their_trials(void **state)
 {
     (void)state;
-    for (int k = 0; k < 2; k++) {
-        dp_dist (*of)(dp_expr, dp_expr) = k ? dp_multinomial_logit : dp_dirichlet_multinomial;
-        dp_error err = {0};
-        assert_ok(run(of, 1, true, &err), err.text);
-        assert_fails(run(of, 0, true, &err), DP_EDATA, &err,
-                     "record 1 (from 0): the counts do not");
-        assert_fails(run(of, 3, true, &err), DP_EDATA, &err, "to the number of trials");
-        assert_fails(run(of, 1, false, &err), DP_ESHAPE, &err, "needs a vector [K]");
-    }
+    law *const laws[] = {dp_dirichlet_multinomial, dp_multinomial_logit};
+    for (int k = 0; k < 2; k++)
+        for (seen_as as = PLAIN; as <= PRESENT; as++) {
+            dp_error err = {0};
+            assert_ok(run_of(laws[k], as, 1, 1, &err), err.text);
+            assert_fails(run_of(laws[k], as, 0, 1, &err), DP_EDATA, &err,
+                         "record 1 (from 0): the counts do not");
+            assert_fails(run_of(laws[k], as, 3, 1, &err), DP_EDATA, &err,
+                         "to the number of trials");
+            if (as == PRESENT)
+                assert_ok(run_of(laws[k], as, 0, 0, &err), err.text);
+        }
+}
+
+/* Arguments of one category, and those that do not tell how many there are. */
+static void one_category_is_refused(void **state)
+{
+    (void)state;
+    law *const laws[] = {dp_dirichlet_multinomial, dp_multinomial_logit};
+    for (int k = 0; k < 2; k++)
+        for (seen_as as = PLAIN; as <= PRESENT; as++)
+            for (int sliced = 0; sliced < 2; sliced++) {
+                dp_error err = {0};
+                dp_model *m = dp_model_new();
+                dp_expr w = dp_sample(m, "w", 3, dp_half_normal(1));
+                dp_expr each = sliced ? dp_slice(w, 0, 1) : dp_num(0.7);
+                assert_fails(run(laws[k](dp_num(2), each), m, as, (const double[]){1, 1}, &err),
+                             DP_ESHAPE, &err, "needs a vector [K], K >= 2, as argument");
+            }
 }
 
 int main(void)
@@ -269,6 +308,7 @@ int main(void)
         cmocka_unit_test(draws_follow_the_distribution),
         cmocka_unit_test(means_are_sums_over_rows),
         cmocka_unit_test(observed_rows_sum_to_their_trials),
+        cmocka_unit_test(one_category_is_refused),
         cmocka_unit_test(draws_sum_to_the_trials_however_far_arguments_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -372,6 +372,35 @@ static void densities_that_make_no_sense_are_refused(void **state)
     refused(q.m, DP_ESHAPE, "[3]");
 }
 
+/* Of rows of numbers, by a single number, and by arguments that do not tell how many there are. */
+static void densities_of_rows_need_rows(void **state)
+{
+    (void)state;
+    const char *const says[] = {"a value is K >= 2 numbers, so give x as [K]",
+                                "give the last argument as [K]"};
+    for (int k = 0; k < 10; k++) {
+        scene q = begin();
+        dp_expr one = dp_abs(q.s), many = dp_abs(q.v), n = dp_num(3), x = dp_slice(q.x, 0, 1);
+        const dp_dist of[] = {dp_dirichlet_multinomial(n, one),
+                              dp_dirichlet_multinomial(n, many),
+                              dp_multinomial_logit(n, q.v),
+                              dp_dirichlet_v(one),
+                              dp_dirichlet_v(many),
+                              dp_ordered(dp_normal(0, 1)),
+                              dp_multivariate_normal_cholesky(q.s, dp_identity(q.m, 3)),
+                              dp_gaussian_random_walk(q.s, one, one),
+                              dp_dirichlet_multinomial(n, one),
+                              dp_weighted(dp_multinomial_logit(n, q.s), one, 2)};
+        (void)dp_log_density(of[k], k < 8 ? x : dp_abs(q.x));
+        refused(q.m, DP_ESHAPE, says[k >= 8]);
+    }
+    scene q = begin();
+    (void)dp_log_density(dp_dirichlet_multinomial(dp_num(3), dp_abs(q.v)), q.x);
+    (void)dp_log_density(dp_ordered(dp_normal_v(q.s, dp_num(1))), q.x);
+    assert_ok(dp_model_status(q.m), dp_model_error(q.m));
+    dp_model_free(q.m);
+}
+
 static void of_numbers(void *of)
 {
     (void)of;
@@ -397,6 +426,7 @@ int main(void)
         cmocka_unit_test(draws_and_means_are_refused),
         cmocka_unit_test(factors_of_no_record_are_refused),
         cmocka_unit_test(densities_that_make_no_sense_are_refused),
+        cmocka_unit_test(densities_of_rows_need_rows),
         cmocka_unit_test(plain_numbers_alone_are_misuse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,6 +85,12 @@ static void misplaced_factors_are_refused(void **state)
     dp_observe(s.rows, "l", dp_lkj_cholesky(1));
     refused(s, "'l': lkj_cholesky needs a vector [K]");
     s = begin();
+    dp_observe(s.rows, "x", dp_multivariate_normal_cholesky(dp_num(0), dp_identity(s.m, 1)));
+    refused(s, "'x': multivariate_normal needs a vector [K], K >= 2");
+    s = begin();
+    dp_observe(s.rows, "x", dp_gaussian_random_walk(dp_sum(s.loc), dp_num(1), dp_num(1)));
+    refused(s, "'x': gaussian_random_walk needs a vector [K], K >= 2");
+    s = begin();
     (void)dp_sample_in(s.groups, "l", K, dp_lkj_cholesky(1));
     assert_int_equal(dp_model_status(s.m), DP_EUNSUPPORTED);
     assert_contains(dp_model_error(s.m), "'l': a value of lkj_cholesky is a matrix");
