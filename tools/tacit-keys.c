@@ -14,8 +14,7 @@ static int refuse(int status, const char *text)
     return status;
 }
 
-static void tell(const char *verb, const char *path, const dp_serve_identity *identity,
-                 bool as_json)
+static void tell(const char *verb, const char *path, const dp_identity *identity, bool as_json)
 {
     const char *fingerprint = dp_identity_fingerprint(identity);
     if (as_json) {
@@ -55,7 +54,7 @@ static int run(const command *self, int argc, char **argv)
     }
     if (!options_parse(self->options, argc - 2, argv + 2, &said, &why))
         return refuse(EXIT_USAGE, why.text);
-    dp_serve_identity *identity;
+    dp_identity *identity;
     dp_error err = {DP_OK, ""};
     dp_status status = create ? dp_identity_new(argv[1], &identity, &err)
                               : dp_identity_load(argv[1], &identity, &err);

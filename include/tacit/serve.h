@@ -17,13 +17,13 @@
 extern "C" {
 #endif
 
-typedef struct dp_serve_identity dp_serve_identity;
+typedef struct dp_identity dp_identity;
 
 /* Makes a new identity and its file, which its owner alone can read.  A file that is there is never
  * overwritten.
  *   *identity  [out] owned by the caller; NULL on error
  * DP_EIO the file exists or cannot be written; DP_EENTROPY, DP_ENOMEM.  Thread-safe. */
-DP_API DP_MUST_CHECK dp_status dp_identity_new(const char *path, dp_serve_identity **identity,
+DP_API DP_MUST_CHECK dp_status dp_identity_new(const char *path, dp_identity **identity,
                                                dp_error *err) DP_NONNULL(1, 2);
 
 /* Reads an identity from its file, which must be a regular file of the user that runs this process
@@ -31,15 +31,15 @@ DP_API DP_MUST_CHECK dp_status dp_identity_new(const char *path, dp_serve_identi
  *   *identity  [out] owned by the caller; NULL on error
  * DP_EIO it cannot be opened; DP_EPRIVACY others can read it, or it is a link; DP_EDATA it is no
  * identity; DP_ENOMEM.  Thread-safe. */
-DP_API DP_MUST_CHECK dp_status dp_identity_load(const char *path, dp_serve_identity **identity,
+DP_API DP_MUST_CHECK dp_status dp_identity_load(const char *path, dp_identity **identity,
                                                 dp_error *err) DP_NONNULL(1, 2);
 
 /* What others know it by: "tacit:" and 64 hexadecimal digits, the SHA-256 of its public key (the
  * DER form of SubjectPublicKeyInfo).  Public; valid as long as the identity.  Thread-safe. */
-DP_API const char *dp_identity_fingerprint(const dp_serve_identity *identity) DP_NONNULL(1);
+DP_API const char *dp_identity_fingerprint(const dp_identity *identity) DP_NONNULL(1);
 
 /* Wipes its key from memory and frees it; NULL is allowed.  The file stays. */
-DP_API void dp_identity_free(dp_serve_identity *identity);
+DP_API void dp_identity_free(dp_identity *identity);
 
 /* ---- serving a program ---- */
 

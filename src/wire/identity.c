@@ -71,9 +71,9 @@ bool dpi_fingerprint_of(const X509 *certificate, unsigned char to[DPI_FINGERPRIN
 }
 
 /* An object for a key and a certificate that it takes over, also when it fails. */
-static dp_status wrap(EVP_PKEY *key, X509 *certificate, dp_serve_identity **identity, dp_error *err)
+static dp_status wrap(EVP_PKEY *key, X509 *certificate, dp_identity **identity, dp_error *err)
 {
-    dp_serve_identity *made = dpi_alloc(1, sizeof *made);
+    dp_identity *made = dpi_alloc(1, sizeof *made);
     bool good = made != NULL && dpi_fingerprint_of(certificate, made->fingerprint);
     if (!good) {
         dpi_free(made);
@@ -144,7 +144,7 @@ static dp_status save(const char *path, EVP_PKEY *key, X509 *certificate, dp_err
     return status;
 }
 
-dp_status dp_identity_new(const char *path, dp_serve_identity **identity, dp_error *err)
+dp_status dp_identity_new(const char *path, dp_identity **identity, dp_error *err)
 {
     *identity = NULL;
     ERR_clear_error();
@@ -158,7 +158,7 @@ dp_status dp_identity_new(const char *path, dp_serve_identity **identity, dp_err
         EVP_PKEY_free(key);
         return dpi_fail_nomem(err);
     }
-    dp_serve_identity *made = NULL;
+    dp_identity *made = NULL;
     dp_status status = wrap(key, certificate, &made, err);
     if (status == DP_OK) /* last, so that no file is left of an identity that was not given */
         status = save(path, key, certificate, err);
@@ -225,7 +225,7 @@ static int no_phrase(char *to, int size, int writing, void *user)
     return -1;
 }
 
-static dp_status parse(const char *path, const char *bytes, size_t n, dp_serve_identity **identity,
+static dp_status parse(const char *path, const char *bytes, size_t n, dp_identity **identity,
                        dp_error *err)
 {
     BIO *key_text = BIO_new_mem_buf(bytes, (int)n), *text = BIO_new_mem_buf(bytes, (int)n);
@@ -252,7 +252,7 @@ static dp_status parse(const char *path, const char *bytes, size_t n, dp_serve_i
         path);
 }
 
-dp_status dp_identity_load(const char *path, dp_serve_identity **identity, dp_error *err)
+dp_status dp_identity_load(const char *path, dp_identity **identity, dp_error *err)
 {
     *identity = NULL;
     ERR_clear_error();
@@ -270,12 +270,12 @@ dp_status dp_identity_load(const char *path, dp_serve_identity **identity, dp_er
     return status;
 }
 
-const char *dp_identity_fingerprint(const dp_serve_identity *identity)
+const char *dp_identity_fingerprint(const dp_identity *identity)
 {
     return identity->text;
 }
 
-void dp_identity_free(dp_serve_identity *identity)
+void dp_identity_free(dp_identity *identity)
 {
     if (identity == NULL)
         return;

@@ -13,7 +13,7 @@ enum {
     DPI_FINGERPRINT_TEXT = 6 + 2 * DPI_FINGERPRINT + 1, /* "tacit:", digits, the final zero */
 };
 
-struct dp_serve_identity {
+struct dp_identity {
     EVP_PKEY *key;
     X509 *certificate;
     unsigned char fingerprint[DPI_FINGERPRINT];

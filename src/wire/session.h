@@ -20,7 +20,7 @@ typedef enum dpi_wire_role { DPI_WIRE_CLIENT, DPI_WIRE_SERVER } dpi_wire_role;
 
 /* Borrowed until the session is open, or as long as the listener. */
 typedef struct dpi_wire_opts {
-    const dp_serve_identity *identity;
+    const dp_identity *identity;
     const dpi_peers *peers; /* who may be at the other end */
     size_t most;            /* bytes of the longest payload; 0: DPI_WIRE_MOST */
 } dpi_wire_opts;

@@ -9,7 +9,7 @@
 
 typedef struct wire_pair {
     char folder[64];
-    dp_serve_identity *own[3]; /* client, server, and somebody whom neither knows */
+    dp_identity *own[3]; /* client, server, and somebody whom neither knows */
     dpi_peer peer[3];
     dpi_peers knows[3]; /* client knows server, server knows client, the stranger knows server */
 } wire_pair;

@@ -11,8 +11,8 @@ typedef struct raw {
     pthread_t thread;
     int socket;
     bool server;
-    const dp_serve_identity *own; /* NULL: no certificate */
-    int most_version;             /* of TLS */
+    const dp_identity *own; /* NULL: no certificate */
+    int most_version;       /* of TLS */
     unsigned char id[DPI_FRAME_SESSION];
     const unsigned char *peer; /* its fingerprint */
     void (*act)(struct raw *r, SSL *tls);

@@ -54,7 +54,7 @@ static void a_certificate_without_its_key_is_worth_nothing(void **state)
     wire_pair *p = *state;
     dpi_wire_session *s;
     dp_error err = {0};
-    dp_serve_identity forged = *p->own[SERVER];
+    dp_identity forged = *p->own[SERVER];
     forged.key = p->own[STRANGER]->key;
     raw r = {.own = &forged}; /* OpenSSL itself refuses the pair: as if there were none */
     assert_fails(open_to(p, &r, LONG, &s, &err), DP_EPEER, &err, "does not speak TLS 1.3");

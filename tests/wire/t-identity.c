@@ -19,7 +19,7 @@ static void a_file_gives_the_identity_again(void **state)
 {
     wire_pair *p = *state;
     dp_error err = {0};
-    dp_serve_identity *again;
+    dp_identity *again;
     struct stat s;
     assert_ok(dp_identity_load(pair_path(p, "client"), &again, &err), err.text);
     assert_string_equal(dp_identity_fingerprint(again), dp_identity_fingerprint(p->own[CLIENT]));
@@ -71,7 +71,7 @@ static void a_file_is_never_overwritten(void **state)
 {
     wire_pair *p = *state;
     dp_error err = {0};
-    dp_serve_identity *other = p->own[0];
+    dp_identity *other = p->own[0];
     assert_fails(dp_identity_new(pair_path(p, "client"), &other, &err), DP_EIO, &err,
                  "never overwritten");
     assert_null(other);
@@ -85,7 +85,7 @@ static void a_full_disk_leaves_no_file(void **state)
 {
     wire_pair *p = *state;
     dp_error err = {0};
-    dp_serve_identity *other;
+    dp_identity *other;
     struct rlimit old, low;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     low = old;
@@ -112,7 +112,7 @@ static void write_file(const char *path, const char *text, mode_t mode)
 static void fails_to_load(wire_pair *p, const char *name, dp_status status, const char *why)
 {
     dp_error err = {0};
-    dp_serve_identity *i = p->own[0];
+    dp_identity *i = p->own[0];
     assert_fails(dp_identity_load(pair_path(p, name), &i, &err), status, &err, why);
     assert_null(i);
 }
@@ -126,7 +126,7 @@ static void a_file_that_others_can_read_is_refused(void **state)
     }
     assert_int_equal(chmod(pair_path(p, "client"), 0400), 0);
     dp_error err = {0};
-    dp_serve_identity *again;
+    dp_identity *again;
     assert_ok(dp_identity_load(pair_path(p, "client"), &again, &err), err.text);
     dp_identity_free(again);
     assert_int_equal(symlink("client", pair_path(p, "link")), 0);
@@ -155,7 +155,7 @@ static void write_key(const char *path, EVP_PKEY *key, X509 *certificate, const 
 static void what_is_no_identity_is_refused(void **state)
 {
     wire_pair *p = *state;
-    dp_serve_identity *const *own = p->own;
+    dp_identity *const *own = p->own;
     write_file(pair_path(p, "x"), "", 0600);
     fails_to_load(p, "x", DP_EDATA, "no identity");
     write_file(pair_path(p, "x"), "-----BEGIN PRIVATE KEY-----\n", 0600);

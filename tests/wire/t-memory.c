@@ -18,7 +18,7 @@ static const char policy_text[] = "client = " A " Anna\nqueries = 9\nwindow = 60
 
 static dp_status try_identity(wire_pair *p, dp_error *err)
 {
-    dp_serve_identity *i;
+    dp_identity *i;
     dp_status status = dp_identity_load(pair_path(p, "client"), &i, err);
     assert_int_equal(status == DP_OK, i != NULL);
     dp_identity_free(i);
@@ -27,7 +27,7 @@ static dp_status try_identity(wire_pair *p, dp_error *err)
 
 static dp_status try_new_identity(wire_pair *p, dp_error *err)
 {
-    dp_serve_identity *i;
+    dp_identity *i;
     dp_status status = dp_identity_new(pair_path(p, "another"), &i, err);
     assert_int_equal(status == DP_OK, i != NULL);
     dp_identity_free(i);
