@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "crypto/dense-plan.h"
+#include "crypto/paillier-key.h"
 
 const uint64_t *dpi_dense_entry(const dpi_dense *dense, const dpi_dense_inputs *inputs, size_t i,
                                 int negative, size_t power)
@@ -120,6 +121,12 @@ dp_status dpi_dense_take(const dpi_dense *dense, const dpi_paillier_public *key,
     size_t groups = (dense->inputs + DPI_LANES - 1) / DPI_LANES, cells;
     uint64_t *ones[DPI_LANES];
     *inputs = NULL;
+    size_t bits = dpi_limbs_bits(m->limbs / 2, key->n), room = bits;
+    if (dense->slots.count > 1)
+        room = dpi_slots_room(bits, dense->slots.bits);
+    if (dense->slots.count > room)
+        return dpi_fail(err, DP_EINVAL, "%zu slots of %u bits do not fit a key of %zu bits",
+                        dense->slots.count, dense->slots.bits, bits);
     dpi_dense_inputs *in = dpi_alloc(1, sizeof *in);
     if (in == NULL)
         return dpi_fail_nomem(err);

@@ -134,6 +134,7 @@ dp_status dpi_dense_new(const dpi_dense_layer *layer, dpi_dense_method method, u
     *d = (dpi_dense){.inputs = layer->inputs,
                      .outputs = layer->outputs,
                      .skip_zeros = layer->skip_zeros,
+                     .slots = layer->slots,
                      .method = DPI_DENSE_BUCKETS,
                      .window = 1};
     choose(layer, method, window, d);

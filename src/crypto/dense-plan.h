@@ -17,6 +17,7 @@ struct dpi_dense {
     size_t powers;   /* of an input in the table: largest, or 1 with buckets */
     dpi_dense_method method;
     bool skip_zeros;
+    dpi_slots slots;
 };
 
 struct dpi_dense_inputs {

@@ -151,7 +151,7 @@ static dp_status finish(work *w, dpi_zeros *zeros, mp_limb_t *out, dp_error *err
     dpi_montgomery_enter(m, w->lanes, numbers, w->a);
     m->backend->multiply(m, w->lanes, w->total, w->a, w->total);
     if (w->d->bias != NULL) {
-        dpi_paillier_encode_public(w->in->key, w->lanes, w->d->bias + w->from, out);
+        dpi_paillier_encode_public(w->in->key, &w->d->slots, w->lanes, w->d->bias + w->from, out);
         dpi_montgomery_enter(m, w->lanes, numbers, w->a);
         m->backend->multiply(m, w->lanes, w->total, w->a, w->total);
     }

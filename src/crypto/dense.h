@@ -6,6 +6,7 @@
 #define DPI_CRYPTO_DENSE_H
 
 #include "crypto/paillier.h"
+#include "crypto/slots.h"
 #include "crypto/zeros.h"
 
 /* All arrays are copied.  Without begin every output has every input and its own weights,
@@ -20,6 +21,7 @@ typedef struct dpi_dense_layer {
     const int64_t *bias;    /* [outputs]; NULL: none */
     unsigned weight_bits;   /* 1 ... 32 */
     bool skip_zeros;        /* faster; the time tells how many digits of weights are zero */
+    dpi_slots slots;        /* requests that each input holds, and so each output; {0}: one */
 } dpi_dense_layer;
 
 typedef enum dpi_dense_method {
@@ -42,7 +44,7 @@ void dpi_dense_free(dpi_dense *dense);
 dpi_dense_method dpi_dense_how(const dpi_dense *dense, unsigned *window);
 
 /* Takes c[inputs] of the other side, computes inverses and tables.  The key is borrowed.
- * DP_EPEER when one is no ciphertext, DP_ENOMEM. */
+ * DP_EINVAL when slots do not fit the key, DP_EPEER when one is no ciphertext, DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_dense_take(const dpi_dense *dense, const dpi_paillier_public *key,
                                        const mp_limb_t *c, dpi_dense_inputs **inputs,
                                        dp_error *err);

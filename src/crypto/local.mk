@@ -9,6 +9,7 @@ libtacit_crypto_la_SOURCES = \
   %D%/paillier-key.c %D%/paillier-key.h %D%/paillier.c %D%/paillier.h \
   %D%/peer.c \
   %D%/prime.c %D%/prime.h \
+  %D%/slots.c %D%/slots.h \
   %D%/zeros.c %D%/zeros.h
 libtacit_crypto_la_SOURCES += \
   %D%/bfv-answer.c %D%/bfv-parts.h %D%/bfv.c %D%/bfv.h \

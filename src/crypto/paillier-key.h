@@ -33,6 +33,35 @@ struct dpi_paillier_key {
     dpi_comb *comb;                                /* of s */
 };
 
+/* What a call of the holder works with, in secret memory: four ciphertexts. */
+enum { DPI_PAILLIER_TOGETHER = DPI_LANES / 2 };
+
+typedef struct dpi_paillier_desk {
+    mp_limb_t number[DPI_LANES][2 * DPI_PAILLIER_HALF]; /* modulo p^2, q^2, ... */
+    mp_limb_t exponent[DPI_PAILLIER_TOGETHER][2 * DPI_PAILLIER_HALF];
+    mp_limb_t message[DPI_PAILLIER_TOGETHER][2 * DPI_PAILLIER_HALF]; /* |m| */
+    mp_limb_t negative[DPI_PAILLIER_TOGETHER];                       /* m < 0: 1 */
+    const mp_limb_t *number_at[DPI_LANES], *exponent_at[DPI_LANES];
+    mp_limb_t *result_at[DPI_LANES];
+    uint64_t *eights, *second, *space;
+} dpi_paillier_desk;
+
+/* NULL when memory is out; messages are zeros.  Freeing wipes the stack, too. */
+dpi_paillier_desk *dpi_paillier_desk_new(const dpi_paillier_key *key);
+void dpi_paillier_desk_free(const dpi_paillier_key *key, dpi_paillier_desk *desk);
+
+/* c[count] from the messages on the desk, |m| < n / 2; at most four. */
+DP_MUST_CHECK dp_status dpi_paillier_encrypt_some(const dpi_paillier_key *key,
+                                                  dpi_paillier_desk *desk, size_t count,
+                                                  mp_limb_t *c, dp_error *err);
+
+/* Messages on the desk of c[count].  Not 0 when one is no ciphertext. */
+mp_limb_t dpi_paillier_decrypt_some(const dpi_paillier_key *key, dpi_paillier_desk *desk,
+                                    size_t count, const mp_limb_t *c);
+
+/* DP_EPEER: what the other side sent cannot be decrypted within the bound. */
+dp_status dpi_paillier_refuse(dp_error *err);
+
 /* Options with what is left to choose filled in.  DP_EINVAL. */
 DP_MUST_CHECK dp_status dpi_paillier_settle(const dpi_paillier_options *options,
                                             dpi_paillier_options *settled, dp_error *err);

@@ -15,22 +15,11 @@
 #include "base/error.h"
 #include "crypto/paillier-key.h"
 
-enum { TOGETHER = DPI_LANES / 2, WIDE = 2 * DPI_PAILLIER_HALF };
+enum { TOGETHER = DPI_PAILLIER_TOGETHER, WIDE = 2 * DPI_PAILLIER_HALF };
 
-/* What a call works with, in secret memory. */
-typedef struct desk {
-    mp_limb_t number[DPI_LANES][WIDE]; /* modulo p^2, q^2, ... */
-    mp_limb_t exponent[TOGETHER][WIDE];
-    mp_limb_t message[TOGETHER][WIDE]; /* m in 0 ... n - 1; with its sign apart, |m| */
-    mp_limb_t negative[TOGETHER];      /* 0 or 1 */
-    const mp_limb_t *number_at[DPI_LANES], *exponent_at[DPI_LANES];
-    mp_limb_t *result_at[DPI_LANES];
-    uint64_t *eights, *second, *space;
-} desk;
-
-static desk *make_desk(const dpi_paillier_key *key)
+dpi_paillier_desk *dpi_paillier_desk_new(const dpi_paillier_key *key)
 {
-    desk *d = dpi_secret_alloc(1, sizeof *d);
+    dpi_paillier_desk *d = dpi_secret_alloc(1, sizeof *d);
     size_t eight = dpi_montgomery_eight(key->pair);
     if (d == NULL)
         return NULL;
@@ -48,7 +37,7 @@ static desk *make_desk(const dpi_paillier_key *key)
     return d;
 }
 
-static void free_desk(const dpi_paillier_key *key, desk *d)
+void dpi_paillier_desk_free(const dpi_paillier_key *key, dpi_paillier_desk *d)
 {
     if (d == NULL)
         return;
@@ -86,9 +75,8 @@ static void encode(const dpi_paillier_key *key, int i, const mp_limb_t *magnitud
     (void)mpn_sec_add_1(number, number, (mp_size_t)(2 * h), 1, product);
 }
 
-/* c[count] from the messages on the desk. */
-static dp_status encrypt_some(const dpi_paillier_key *key, desk *d, size_t count, mp_limb_t *c,
-                              dp_error *err)
+dp_status dpi_paillier_encrypt_some(const dpi_paillier_key *key, dpi_paillier_desk *d, size_t count,
+                                    mp_limb_t *c, dp_error *err)
 {
     const dpi_montgomery *m = key->pair;
     size_t h = key->half, lanes = 2 * count;
@@ -110,7 +98,7 @@ static dp_status encrypt_some(const dpi_paillier_key *key, desk *d, size_t count
 dp_status dpi_paillier_encrypt(const dpi_paillier_key *key, size_t count, const int64_t *m,
                                mp_limb_t *c, dp_error *err)
 {
-    desk *d = make_desk(key);
+    dpi_paillier_desk *d = dpi_paillier_desk_new(key);
     if (d == NULL)
         return dpi_fail_nomem(err);
     dp_status status = DP_OK;
@@ -121,9 +109,9 @@ dp_status dpi_paillier_encrypt(const dpi_paillier_key *key, size_t count, const 
             d->negative[i] = sign;
             d->message[i][0] = ((uint64_t)m[at + i] ^ (0 - sign)) + sign;
         }
-        status = encrypt_some(key, d, some, c + at * dpi_paillier_limbs(key), err);
+        status = dpi_paillier_encrypt_some(key, d, some, c + at * dpi_paillier_limbs(key), err);
     }
-    free_desk(key, d);
+    dpi_paillier_desk_free(key, d);
     return status;
 }
 
@@ -131,7 +119,7 @@ dp_status dpi_paillier_encrypt_wide(const dpi_paillier_key *key, const mpz_t m, 
                                     dp_error *err)
 {
     size_t limbs = mpz_size(m), n = 2 * key->half;
-    desk *d = make_desk(key);
+    dpi_paillier_desk *d = dpi_paillier_desk_new(key);
     if (d == NULL)
         return dpi_fail_nomem(err);
     mp_limb_t *half = d->exponent[0];
@@ -145,8 +133,8 @@ dp_status dpi_paillier_encrypt_wide(const dpi_paillier_key *key, const mpz_t m, 
                           "a number of %zu bits does not fit a key of %zu bits; scale it down",
                           mpz_sizeinbase(m, 2), dpi_limbs_bits(n, key->n));
     else
-        status = encrypt_some(key, d, 1, c, err);
-    free_desk(key, d);
+        status = dpi_paillier_encrypt_some(key, d, 1, c, err);
+    dpi_paillier_desk_free(key, d);
     return status;
 }
 
@@ -164,9 +152,8 @@ static mp_limb_t decode(const dpi_paillier_key *key, int i, mp_limb_t *u, mp_lim
     return bad;
 }
 
-/* Messages on the desk, |m| and sign, of c[count].  Not 0 when one is no ciphertext. */
-static mp_limb_t decrypt_some(const dpi_paillier_key *key, desk *d, size_t count,
-                              const mp_limb_t *c)
+mp_limb_t dpi_paillier_decrypt_some(const dpi_paillier_key *key, dpi_paillier_desk *d, size_t count,
+                                    const mp_limb_t *c)
 {
     const dpi_montgomery *m = key->pair;
     size_t h = key->half, lanes = 2 * count;
@@ -192,7 +179,7 @@ static mp_limb_t decrypt_some(const dpi_paillier_key *key, desk *d, size_t count
     return bad;
 }
 
-static dp_status refuse(dp_error *err)
+dp_status dpi_paillier_refuse(dp_error *err)
 {
     return dpi_fail(err, DP_EPEER,
                     "the other side sent what is no ciphertext of a number within the bound; end "
@@ -202,7 +189,7 @@ static dp_status refuse(dp_error *err)
 dp_status dpi_paillier_decrypt(const dpi_paillier_key *key, size_t count, const mp_limb_t *c,
                                int64_t bound, int64_t *m, dp_error *err)
 {
-    desk *d = make_desk(key);
+    dpi_paillier_desk *d = dpi_paillier_desk_new(key);
     mp_limb_t bad = bound < 0;
     if (d == NULL) {
         memset(m, 0, count * sizeof *m);
@@ -210,7 +197,7 @@ dp_status dpi_paillier_decrypt(const dpi_paillier_key *key, size_t count, const 
     }
     for (size_t at = 0; at < count; at += TOGETHER) {
         size_t some = count - at < TOGETHER ? count - at : TOGETHER;
-        bad |= decrypt_some(key, d, some, c + at * dpi_paillier_limbs(key));
+        bad |= dpi_paillier_decrypt_some(key, d, some, c + at * dpi_paillier_limbs(key));
         for (size_t i = 0; i < some; i++) {
             uint64_t magnitude = d->message[i][0], sign = 0 - d->negative[i];
             bad |= !dpi_limbs_are_zero(2 * key->half - 1, d->message[i] + 1);
@@ -219,26 +206,26 @@ dp_status dpi_paillier_decrypt(const dpi_paillier_key *key, size_t count, const 
             m[at + i] = (int64_t)((magnitude ^ sign) - sign);
         }
     }
-    free_desk(key, d);
+    dpi_paillier_desk_free(key, d);
     if (bad == 0)
         return DP_OK;
     memset(m, 0, count * sizeof *m);
-    return refuse(err);
+    return dpi_paillier_refuse(err);
 }
 
 dp_status dpi_paillier_decrypt_wide(const dpi_paillier_key *key, const mp_limb_t *c, mpz_t m,
                                     dp_error *err)
 {
     mp_size_t n = (mp_size_t)(2 * key->half);
-    desk *d = make_desk(key);
+    dpi_paillier_desk *d = dpi_paillier_desk_new(key);
     mpz_set_ui(m, 0);
     if (d == NULL)
         return dpi_fail_nomem(err);
-    mp_limb_t bad = decrypt_some(key, d, 1, c);
+    mp_limb_t bad = dpi_paillier_decrypt_some(key, d, 1, c);
     if (bad == 0) {
         mpn_copyi(mpz_limbs_write(m, n), d->message[0], n);
         mpz_limbs_finish(m, d->negative[0] != 0 ? -n : n);
     }
-    free_desk(key, d);
-    return bad == 0 ? DP_OK : refuse(err);
+    dpi_paillier_desk_free(key, d);
+    return bad == 0 ? DP_OK : dpi_paillier_refuse(err);
 }

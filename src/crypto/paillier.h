@@ -22,6 +22,7 @@ typedef struct dpi_paillier_options {
     const dpi_montgomery_backend *backend; /* NULL: the fastest */
 } dpi_paillier_options;
 
+struct dpi_slots;
 typedef struct dpi_paillier_public dpi_paillier_public; /* what the other side computes with */
 typedef struct dpi_paillier_key dpi_paillier_key;       /* what can decrypt */
 
@@ -87,9 +88,9 @@ DP_MUST_CHECK dp_status dpi_paillier_encrypt_public(const dpi_paillier_public *k
                                                     const int64_t *m, mp_limb_t *c, dp_error *err);
 
 /* c[count] = encryptions of m[count] without randomness, 1 + m n, to be multiplied with such of
- * zero. */
-void dpi_paillier_encode_public(const dpi_paillier_public *key, size_t count, const int64_t *m,
-                                mp_limb_t *c);
+ * zero.  With slots (slots.h; NULL: one) each message stands in every slot. */
+void dpi_paillier_encode_public(const dpi_paillier_public *key, const struct dpi_slots *slots,
+                                size_t count, const int64_t *m, mp_limb_t *c);
 
 /* DP_EPEER unless each of them is above 0, below n^2 and coprime to n. */
 DP_MUST_CHECK dp_status dpi_paillier_check(const dpi_paillier_public *key, size_t count,

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "crypto/paillier-key.h"
 #include "crypto/prime.h"
+#include "crypto/slots.h"
 
 enum { PRIME_ROUNDS = 24 };
 
@@ -117,17 +118,31 @@ const dpi_montgomery *dpi_paillier_public_ring(const dpi_paillier_public *key)
     return key->ring;
 }
 
-void dpi_paillier_encode_public(const dpi_paillier_public *key, size_t count, const int64_t *m,
-                                mp_limb_t *c)
+/* unit[limbs] = sum_j 2^(bits j) over the slots: what a message is multiplied with. */
+static void fill_slots(const dpi_slots *slots, size_t limbs, mp_limb_t *unit)
+{
+    mpn_zero(unit, (mp_size_t)limbs);
+    unit[0] = 1;
+    for (size_t j = 1; slots != NULL && j < slots->count; j++) {
+        size_t at = j * slots->bits;
+        unit[at / DPI_LIMB_BITS] |= (mp_limb_t)1 << at % DPI_LIMB_BITS;
+    }
+}
+
+void dpi_paillier_encode_public(const dpi_paillier_public *key, const dpi_slots *slots,
+                                size_t count, const int64_t *m, mp_limb_t *c)
 {
     size_t wide = 2 * key->limbs;
+    mp_limb_t unit[DPI_LIMBS_MOST / 2], scratch[DPI_LIMBS_MOST];
+    fill_slots(slots, key->limbs, unit);
     for (size_t i = 0; i < count; i++) {
-        mp_limb_t *number = c + i * wide, other[DPI_LIMBS_MOST] = {0}, scratch[DPI_LIMBS_MOST];
+        mp_limb_t *number = c + i * wide, other[DPI_LIMBS_MOST] = {0};
+        mp_limb_t product[DPI_LIMBS_MOST / 2 + 1], residue[DPI_LIMBS_MOST / 2];
         mp_limb_t sign = (uint64_t)m[i] >> 63;
         mp_limb_t magnitude = ((uint64_t)m[i] ^ (0 - sign)) + sign;
-        mpn_zero(number, (mp_size_t)wide);
-        number[key->limbs] = mpn_mul_1(number, key->n, (mp_size_t)key->limbs, magnitude);
-        dpi_limbs_mod(wide, number, wide, key->square, number);
+        product[key->limbs] = mpn_mul_1(product, unit, (mp_size_t)key->limbs, magnitude);
+        dpi_limbs_mod(key->limbs + 1, product, key->limbs, key->n, residue);
+        dpi_limbs_mul(key->limbs, residue, key->limbs, key->n, number);
         dpi_limbs_sub_mod(wide, other, number, key->square, other);
         mpn_cnd_swap(sign, number, other, (mp_size_t)wide);
         (void)mpn_sec_add_1(number, number, (mp_size_t)wide, 1, scratch);
@@ -166,7 +181,7 @@ dp_status dpi_paillier_encrypt_public(const dpi_paillier_public *key, size_t cou
     for (size_t at = 0; at < count && status == DP_OK; at += DPI_LANES) {
         size_t some = count - at < DPI_LANES ? count - at : DPI_LANES;
         mp_limb_t *to = c + at * dpi_paillier_public_limbs(key);
-        dpi_paillier_encode_public(key, some, m != NULL ? m + at : zeros, to);
+        dpi_paillier_encode_public(key, NULL, some, m != NULL ? m + at : zeros, to);
         status = randomise(key, some, eights, to, err);
     }
     dpi_montgomery_release(key->ring, eights);

@@ -1,5 +1,5 @@
 TEST_CRYPTO = libcheck.la libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
-CRYPTO_TESTS = %D%/t-dense %D%/t-limbs %D%/t-montgomery %D%/t-paillier %D%/t-zeros
+CRYPTO_TESTS = %D%/t-dense %D%/t-limbs %D%/t-montgomery %D%/t-paillier %D%/t-slots %D%/t-zeros
 UNIT_TESTS += $(CRYPTO_TESTS)
 %C%_t_limbs_LDADD = $(TEST_CRYPTO)
 %C%_t_limbs_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
@@ -9,6 +9,8 @@ UNIT_TESTS += $(CRYPTO_TESTS)
 %C%_t_dense_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
 %C%_t_zeros_LDADD = $(TEST_CRYPTO)
 %C%_t_zeros_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
+%C%_t_slots_LDADD = $(TEST_CRYPTO)
+%C%_t_slots_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
 CRYPTO_PRODUCTS = %D%/products.c %D%/products.h
 LONG_TESTS += %D%/t-montgomery-long
 %C%_t_montgomery_SOURCES = %D%/t-montgomery.c $(CRYPTO_PRODUCTS)

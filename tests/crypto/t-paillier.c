@@ -159,7 +159,7 @@ static void products_are_sums(void **state)
     size_t limbs;
     int64_t back;
     assert_ok(dpi_paillier_encrypt(key, 2, m, c[0], &err), err.text);
-    dpi_paillier_encode_public(public, 1, m + 2, c[2]);
+    dpi_paillier_encode_public(public, NULL, 1, m + 2, c[2]);
     mpz_init(square);
     const mp_limb_t *n = dpi_paillier_modulus(key, &limbs);
     mpz_import(square, limbs, -1, sizeof *n, 0, 0, n);
