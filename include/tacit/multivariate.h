@@ -50,6 +50,15 @@ DP_API dp_dist dp_multivariate_student_t(dp_expr df, dp_expr loc, dp_expr factor
 DP_API dp_dist dp_lkj_cholesky(double eta);
 DP_API dp_dist dp_lkj_cholesky_v(dp_expr eta);
 
+/* Unit vectors, evenly on the sphere: n = K numbers whose squares sum to 1, such as a direction.
+ *   dp_expr u = dp_sample(m, "u", K, dp_unit_vector());
+ *   dp_observe(rows, "y", dp_normal_v(dp_dot(dp_data(rows, "x", K), u), sd));
+ * The density is that on the sphere, 1 over its area.  The free parameters are K - 1 numbers z,
+ * records being cut at them: u = (1 - s, 2 z) / (1 + s) with s = |z|^2, the stereographic map, which
+ * keeps angles.  Of two pieces of a posterior, as where u and -u do alike, a fit finds one.  A
+ * written guide cannot sample it: sample normal numbers and divide them by their length. */
+DP_API dp_dist dp_unit_vector(void);
+
 /* Series of T numbers x, of e = x - loc with loc a number, [T] or [members][T]: the first numbers
  * of e are independent and normal with standard deviation first_scale, and every later one is
  * normal with standard deviation scale around the one before it, in a random walk, or around

@@ -29,6 +29,7 @@ const dpi_family *dpi_family_named(const char *name)
                                        &dpi_multivariate_normal_low_rank,
                                        &dpi_multivariate_student_t,
                                        &dpi_lkj_cholesky,
+                                       &dpi_unit_vector,
                                        &dpi_gaussian_random_walk,
                                        &dpi_autoregressive};
     const dpi_family *family = find(dpi_families, dpi_n_families, name);

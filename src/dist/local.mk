@@ -52,5 +52,6 @@ libtacit_core_la_SOURCES += \
   %D%/truncated.c \
   %D%/time-series.c \
   %D%/uniform.c \
+  %D%/unit-vector.c \
   %D%/von-mises.c \
   %D%/weibull.c

@@ -9,6 +9,8 @@
  *   up_to      x = high - e^-z              log |dx/dz| = -z
  *   simplex    x = softmax(V z)             log |dx/dz| = log(K) / 2 - K log sum_k e^((V z)_k)
  *   ordered    x_1 = z_1, x_k = x_(k - 1) + e^z_k            log |dx/dz| = sum_(k > 1) z_k
+ *   unit_vector  x = (1 - s, 2 z) / (1 + s), s = |z|^2, K - 1 numbers z
+ *              log |dx/dz| = (K - 1) log(2 / (1 + s)), onto the sphere
  *   correlation_factor  lower triangular L [K][K] with rows of length 1: of partial correlations
  *              w = tanh z, L_ij = w_ij prod_(k < j) sqrt(1 - w_ik^2), w_ii = 1; z is w's lower
  *              triangle, row after row (Lewandowski, Kurowicka and Joe 2009, J. Multivar. Anal.
@@ -35,11 +37,12 @@ typedef enum dpi_support_kind {
     DPI_REAL,
     DPI_ABOVE_ZERO,
     DPI_UNIT,
-    DPI_CIRCLE, /* from -pi to pi, the ends being one angle */
-    DPI_INTERVAL, /* between the family's first two arguments */
-    DPI_FROM,     /* the family's first argument or above */
-    DPI_SIMPLEX,  /* K numbers above 0 that sum to 1 */
-    DPI_ORDERED,  /* K numbers, none below the one before it */
+    DPI_CIRCLE,      /* from -pi to pi, the ends being one angle */
+    DPI_INTERVAL,    /* between the family's first two arguments */
+    DPI_FROM,        /* the family's first argument or above */
+    DPI_SIMPLEX,     /* K numbers above 0 that sum to 1 */
+    DPI_ORDERED,     /* K numbers, none below the one before it */
+    DPI_UNIT_VECTOR, /* K numbers whose squares sum to 1 */
     DPI_CORRELATION_FACTOR,
     DPI_BINARY,         /* 0 or 1 */
     DPI_CHANCE,         /* from 0 to 1, both included */

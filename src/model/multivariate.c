@@ -41,6 +41,11 @@ dp_dist dp_lkj_cholesky_v(dp_expr eta)
     return (dp_dist){.family = &dpi_lkj_cholesky, .arg = {eta}};
 }
 
+dp_dist dp_unit_vector(void)
+{
+    return (dp_dist){.family = &dpi_unit_vector};
+}
+
 dp_dist dp_gaussian_random_walk(dp_expr loc, dp_expr first_scale, dp_expr scale)
 {
     return (dp_dist){.family = &dpi_gaussian_random_walk, .arg = {loc, first_scale, scale}};

@@ -28,4 +28,8 @@ const double *bijector_at(bijector *b, const double *z);
  * and the way back from x to z, where `off` is what rounding of x leaves of it. */
 void bijector_check(dpi_support_kind kind, size_t k, const size_t *at, const double *z, double off);
 
+/* Likewise where those numbers of x are a part of it, along which log |dx/dz| is `more` larger. */
+void bijector_check_part(dpi_support_kind kind, size_t k, const size_t *at, const double *z,
+                         double off, double more);
+
 #endif

@@ -124,6 +124,12 @@ def lkj_cholesky(x, shapes, arguments):
     return log(fprod(x[i * n + i] ** (n - 1 - i + 2 * eta - 2) for i in range(1, n)) / constant)
 
 
+def unit_vector(x, shapes, arguments):
+    """The area from the volume of the ball of radius r, by its derivative at r = 1."""
+    n = len(x)
+    return -log(diff(lambda r: mp.sqrt(pi) ** n / gamma(mpf(n) / 2 + 1) * r**n, mpf(1)))
+
+
 def series(x, loc, first, scale, coefficients):
     e = residual(x, loc)
     p = len(coefficients)
@@ -203,6 +209,8 @@ POINTS = [
     (lkj_cholesky, "lkj_cholesky", [1.0, 0.3, 0.4, 0.6, 0.8, 0.5, -0.1, 0.7, 0.7], [""], [[0.37]]),
     (lkj_cholesky, "lkj_cholesky", [1.0, 0.3, 0.4, 0.1, 0.6, 0.8, 0.5, 0.1, -0.1, 0.7, 0.7, 0.1, 0.2, 0.1, -0.1, 0.9],
      [""], [[1e6]]),
+    (unit_vector, "unit_vector", [0.6, -0.8], [""], []),
+    (unit_vector, "unit_vector", [0.5, -0.5, 0.1, 0.7], [""], []),
     (gaussian_random_walk, "gaussian_random_walk", [0.713, -1.391, 0.217, 2.9], ["4", "", ""],
      [[0.31, -0.7, 1.9, 0.2], [1.7], [0.37]]),
     (gaussian_random_walk, "gaussian_random_walk", [1e6, 1e6 + 1, 0.2], ["", "", ""], [[0.31], [1e-3], [1e5]]),

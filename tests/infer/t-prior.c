@@ -17,9 +17,9 @@
 
 #include "tests/lib/check.h"
 
-enum { DRAWS = 10000, BINS = 20, MEMBERS = 3, D = 4 + MEMBERS + 2 + 2 + 1 + 2 + 1 + 1 };
+enum { DRAWS = 10000, BINS = 20, MEMBERS = 3, D = 4 + MEMBERS + 2 + 2 + 1 + 2 + 1 + 1 + 2 };
 
-/* theta: mu, tau, share, between, b[3], weights[2], far[2], size, cut[2], l, turn */
+/* theta: mu, tau, share, between, b[3], weights[2], far[2], size, cut[2], l, turn, way[2] */
 static dp_model *make(void)
 {
     dp_model *m = dp_model_new();
@@ -35,7 +35,9 @@ static dp_model *make(void)
     dp_expr cut = dp_sample(m, "cut", 2, dp_ordered(dp_normal(1, 2)));
     dp_expr l = dp_sample(m, "l", 2, dp_lkj_cholesky(1));
     dp_expr turn = dp_sample(m, "turn", 1, dp_von_mises(1, 1.5));
-    dp_expr sum = dp_add(dp_pick(b, dp_index(rows, "g", groups)), dp_sum(weights));
+    dp_expr way = dp_sample(m, "way", 3, dp_unit_vector());
+    dp_expr sum =
+        dp_add(dp_pick(b, dp_index(rows, "g", groups)), dp_add(dp_sum(weights), dp_sum(way)));
     dp_observe(
         rows, "y",
         dp_normal_v(dp_add(sum, dp_add(dp_sum(far),
@@ -93,6 +95,9 @@ static void transform(const double *z, double *u)
     u[14] = low / high;
     u[15] = 0.5 * (1 + tanh(z[14])); /* the correlation is uniform */
     u[16] = von_mises(M_PI * tanh(0.5 * z[15]));
+    double s = z[16] * z[16] + z[17] * z[17]; /* a number of three is uniform, from -1 to 1 */
+    u[17] = 1 / (1 + s);
+    u[18] = 0.5 + z[16] / (1 + s);
     u[12] = gsl_cdf_pareto_P(0.3 + exp(z[11]), 1.7, 0.3);
 }
 
