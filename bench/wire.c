@@ -230,7 +230,7 @@ static void run_opening(const dpi_wire_opts o[2])
 int main(void)
 {
     char folder[] = "/tmp/tacit-bench-XXXXXX", path[64];
-    dp_serve_identity *own[2];
+    dp_identity *own[2];
     dpi_peer peer[2] = {{.name = "server"}, {.name = "client"}};
     dpi_peers peers[2] = {{&peer[0], 1}, {&peer[1], 1}};
     dpi_wire_opts o[2];

@@ -60,10 +60,10 @@ typedef enum dp_serve_mode { DP_SERVE_LINEAR = 0, DP_SERVE_PERMUTE } dp_serve_mo
 enum { DP_ALLOW_ACTIVATION_LEAK = 1 };
 
 typedef struct dp_server_opts {
-    const dp_program *program;         /* fixed, with weights */
-    const dp_serve_identity *identity; /* both borrowed as long as the server */
-    const char *policy, *log;          /* files: who may ask what, and who asked when (doc/man) */
-    const char *host, *port;           /* to listen at; port "0": any free one */
+    const dp_program *program;   /* fixed, with weights */
+    const dp_identity *identity; /* both borrowed as long as the server */
+    const char *policy, *log;    /* files: who may ask what, and who asked when (doc/man) */
+    const char *host, *port;     /* to listen at; port "0": any free one */
     dp_serve_protocol protocol;
     dp_serve_mode mode;
     unsigned flags;
@@ -100,7 +100,7 @@ DP_API void dp_server_free(dp_server *server);
 /* ---- asking ---- */
 
 typedef struct dp_ask_opts {
-    const dp_serve_identity *identity; /* borrowed */
+    const dp_identity *identity; /* borrowed */
     const char *host, *port;
     const char *provider;      /* the fingerprint that it must have, "tacit:..." */
     const unsigned char *hash; /* [DP_PROGRAM_HASH] of the program that is meant; NULL: any */

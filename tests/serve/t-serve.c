@@ -83,7 +83,7 @@ static dp_program *image(bool mean)
 
 typedef struct scene {
     char folder[PATH], policy[PATH], log[PATH], port[16];
-    dp_serve_identity *provider, *client, *stranger;
+    dp_identity *provider, *client, *stranger;
     dp_server *server;
     pthread_t thread;
     dp_status ended;
@@ -94,11 +94,11 @@ static void path_in(const scene *s, const char *name, char path[PATH])
     assert_true(snprintf(path, PATH, "%.200s/%s", s->folder, name) < PATH);
 }
 
-static dp_serve_identity *identity(const scene *s, const char *name)
+static dp_identity *identity(const scene *s, const char *name)
 {
     char path[PATH];
     dp_error err = {0};
-    dp_serve_identity *made;
+    dp_identity *made;
     path_in(s, name, path);
     assert_ok(dp_identity_new(path, &made, &err), err.text);
     return made;
