@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crypto/paillier-key.h"
 #include "tests/lib/check.h"
 
 enum { MANY = 13 };
@@ -364,6 +365,32 @@ static void keys_have_their_size_and_differ(void **state)
     }
 }
 
+/* p and q are 3 mod 4 and have only 2 in common before them; -x^2 is no square modulo either. */
+static void keys_are_what_short_exponents_need(void **state)
+{
+    (void)state;
+    mpz_t prime[2], base, common;
+    mpz_inits(prime[0], prime[1], base, common, NULL);
+    for (int i = 0; i < 20; i++) {
+        dp_error err = {0};
+        dpi_paillier_key *key;
+        mp_limb_t number[2];
+        assert_ok(dpi_paillier_generate(&tiny, &key, &err), err.text);
+        assert_ok(dpi_paillier_base(NULL, 2, key->n, number, &err), err.text);
+        mpz_import(base, 2, -1, sizeof *number, 0, 0, number);
+        for (int k = 0; k < 2; k++) {
+            mpz_import(prime[k], 1, -1, sizeof *number, 0, 0, key->prime[k]);
+            assert_int_equal(mpz_fdiv_ui(prime[k], 4), 3);
+            assert_int_equal(mpz_legendre(base, prime[k]), -1);
+            mpz_sub_ui(prime[k], prime[k], 1);
+        }
+        mpz_gcd(common, prime[0], prime[1]);
+        assert_int_equal(mpz_cmp_ui(common, 2), 0);
+        dpi_paillier_free(key);
+    }
+    mpz_clears(prime[0], prime[1], base, common, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +404,7 @@ int main(void)
         cmocka_unit_test(malformed_keys_are_refused),
         cmocka_unit_test(options_are_checked),
         cmocka_unit_test(keys_have_their_size_and_differ),
+        cmocka_unit_test(keys_are_what_short_exponents_need),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
