@@ -28,23 +28,26 @@ plan_sources = tools/plan.c tools/plan.h tools/mechanism.c tools/mechanism.h too
 %C%_replay_plan_LDADD = -lm
 # Of private serving.
 if SERVE
-REPLAYERS += %D%/replay-frame %D%/replay-policy
+REPLAYERS += %D%/replay-frame %D%/replay-lattice %D%/replay-policy
 %C%_replay_frame_SOURCES = %D%/fuzz-frame.c %D%/replay.c %D%/fuzz.h
 %C%_replay_frame_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -DCORPUS='"fuzz/corpus/frame"'
 %C%_replay_frame_LDADD = libtacit-wire.la libtacit-base.la $(OPENSSL_LIBS)
+%C%_replay_lattice_SOURCES = %D%/fuzz-lattice.c %D%/replay.c %D%/fuzz.h
+%C%_replay_lattice_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/lattice"'
+%C%_replay_lattice_LDADD = libtacit-crypto.la libtacit-base.la $(SODIUM_LIBS) $(GMP_LIBS) -lm
 %C%_replay_policy_SOURCES = %D%/fuzz-policy.c %D%/replay.c %D%/fuzz.h
 %C%_replay_policy_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -DCORPUS='"fuzz/corpus/policy"'
 %C%_replay_policy_LDADD = libtacit-wire.la libtacit-base.la $(OPENSSL_LIBS)
-fuzz_serve_sources = $(libtacit_wire_la_SOURCES)
-fuzz_serve_libs = $(OPENSSL_LIBS)
+fuzz_serve_sources = $(libtacit_wire_la_SOURCES) $(libtacit_crypto_la_SOURCES)
+fuzz_serve_libs = $(OPENSSL_LIBS) $(GMP_LIBS)
 else
-fuzz_without = frame policy
+fuzz_without = frame lattice policy
 endif
 EXTRA_DIST += %D%/corpus
 
 FUZZ_SECONDS = 60
 check-fuzz: $(REPLAYERS)
-	$(AM_V_at)FUZZ_SECONDS='$(FUZZ_SECONDS)' CPPFLAGS='$(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -I.' LIBS='$(TACIT_LIBS) $(fuzz_serve_libs) -lm' \
+	$(AM_V_at)FUZZ_SECONDS='$(FUZZ_SECONDS)' CPPFLAGS='$(AM_CPPFLAGS) $(OPENSSL_CFLAGS) $(GMP_CFLAGS) -I.' LIBS='$(TACIT_LIBS) $(fuzz_serve_libs) -lm' \
 	  FUZZ_WITHOUT='$(fuzz_without)' \
 	  $(SHELL) $(top_srcdir)/tools/check-fuzz '$(top_srcdir)' $(libtacit_base_la_SOURCES) $(libtacit_core_la_SOURCES) \
 	  $(libtacit_accountant_la_SOURCES) $(plan_sources) $(fuzz_serve_sources)
