@@ -39,10 +39,11 @@ static bool round_weights(dp_program *p, dp_stage *s, int bits)
     for (size_t i = 0; i < s->n_weights; i++)
         most = fmax(most, fabs(s->real_weights[i]));
     int own = most > 0 ? bits - dpi_exponent(most) : 0;
+    if (nearbyint(ldexp(most, own)) >= ldexp(1, bits)) /* a power of two, or rounded to one */
+        own--;
     s->fraction = p->stages[s->in[0]].fraction + own;
-    const double largest = ldexp(1, bits) - 1; /* a power of two itself loses one */
     for (size_t i = 0; w != NULL && i < s->n_weights; i++)
-        w[i] = (int32_t)fmax(fmin(nearbyint(ldexp(s->real_weights[i], own)), largest), -largest);
+        w[i] = (int32_t)nearbyint(ldexp(s->real_weights[i], own));
     for (size_t i = 0; b != NULL && i < s->n_bias; i++) {
         double exact = ldexp(s->real_bias[i], s->fraction);
         if (!(fabs(exact) < ldexp(1, DPI_PROGRAM_MOST_BITS)))
