@@ -2,7 +2,7 @@
  *
  * With K(z) = sum over terms of times * log E_P e^(zL) and any c > 0,
  *     delta(eps) = (1 / 2 pi) int e^(K(z) - z eps) k(z) du,  z = c + iu,  k(z) = 1 / (z (z + 1))
- * (Alghamdi et al., ICML 2023); k = 1/z gives P(L > eps), k = e^-eps / (z + 1) gives Q(L > eps).
+ * (Alghamdi et al., ICML 2023).
  * path.c chooses c, the step h and the number of frequencies; here the values of e^K are computed
  * by rotation (phase.c), and Newton's method finds eps over the same values: it enters by e^(-z
  * eps) alone, and a derivative is a factor -z.
@@ -25,7 +25,7 @@
 #include "base/error.h"
 
 static const double EPSILON_ERROR = 1e-9; /* relative error of epsilon that is accepted */
-static const double DELTA_ERROR = 1e-8;   /* the same of delta and the tails */
+static const double DELTA_ERROR = 1e-8;   /* the same of delta */
 static const double VISIBLE = 1e-2;
 static const double FAR = 2;  /* planned and found values differ by no more, in log delta */
 static const double NEAR = 1; /* and in epsilon, times the tilt */
@@ -35,8 +35,6 @@ enum { NEWTON = 60, PLANS = 8, RESEED = 64 };
 typedef struct complex_number {
     double re, im;
 } complex_number;
-
-typedef enum kernel { KERNEL_DELTA, KERNEL_P, KERNEL_Q } kernel;
 
 typedef struct integral {
     dpi_path path;
@@ -109,12 +107,10 @@ static complex_number inverse(double x, double u)
     return (complex_number){x / square, -u / square};
 }
 
-static complex_number kernel_at(kernel k, double c, double u)
+/* k(c + iu) */
+static complex_number kernel_at(double c, double u)
 {
-    if (k == KERNEL_P)
-        return inverse(c, u);
-    complex_number after = inverse(c + 1, u);
-    return k == KERNEL_Q ? after : times(inverse(c, u), after);
+    return times(inverse(c, u), inverse(c + 1, u));
 }
 
 static complex_number phase(double angle)
@@ -124,7 +120,7 @@ static complex_number phase(double angle)
 
 /* The sum at epsilon; false when it drowns in what was cut off or in rounding.  On the way to the
  * answer a hundredth will do. */
-static bool sum_up(const integral *g, kernel k, double epsilon, total *t)
+static bool sum_up(const integral *g, double epsilon, total *t)
 {
     const dpi_path *path = &g->path;
     double c = path->at.c, h = path->h, offset = path->at.mean - epsilon;
@@ -133,7 +129,7 @@ static bool sum_up(const integral *g, kernel k, double epsilon, total *t)
     for (size_t i = 0; i < path->count; i++) {
         double u = (double)i * h;
         at = i % RESEED == 0 ? phase(u * offset) : times(at, turn);
-        complex_number f = times(times(g->value[i], at), kernel_at(k, c, u));
+        complex_number f = times(times(g->value[i], at), kernel_at(c, u));
         double share = i == 0 ? 0.5 : 1, modulus = share * (fabs(f.re) + fabs(f.im));
         sum += share * f.re;
         slope += share * (c * f.re - u * f.im);
@@ -142,19 +138,17 @@ static bool sum_up(const integral *g, kernel k, double epsilon, total *t)
             last = fmax(last, modulus);
     }
     t->log_value = path->at.cumulant - c * epsilon + log(sum * h / M_PI);
-    if (k == KERNEL_Q)
-        t->log_value -= epsilon;
     t->slope = slope / sum;
     t->error = last * (double)path->count / sum + 8 * DBL_EPSILON * moduli / sum;
     return sum > 0 && t->error <= VISIBLE;
 }
 
 /* Plans for epsilon, where log delta is about log_goal, and computes the values. */
-static dp_status prepare(integral *g, double epsilon, double log_goal, bool tails, dp_error *err)
+static dp_status prepare(integral *g, double epsilon, double log_goal, dp_error *err)
 {
     dpi_free(g->value);
     g->value = NULL;
-    dp_status status = dpi_path_plan(&g->path, epsilon, log_goal, tails, err);
+    dp_status status = dpi_path_plan(&g->path, epsilon, log_goal, err);
     if (status != DP_OK || g->path.count == 0)
         return status;
     g->value = dpi_alloc(g->path.count, sizeof *g->value);
@@ -183,20 +177,19 @@ static double log_difference(double a, double b)
     return a > b ? a + log1p(-exp(b - a)) : -INFINITY;
 }
 
-/* ---- log delta and the tails ---- */
+/* ---- log delta ---- */
 
 /* Goes to epsilon; *answer: log delta of finite losses.  A goal that was too high (or low) costs
  * accuracy (or time), so it is corrected until it is right. */
-static dp_status settle(integral *g, double epsilon, double log_goal, bool tails, double *answer,
-                        dp_error *err)
+static dp_status settle(integral *g, double epsilon, double log_goal, double *answer, dp_error *err)
 {
     for (int i = 0; i < PLANS; i++) {
         total t;
-        dp_status status = prepare(g, epsilon, log_goal, tails, err);
+        dp_status status = prepare(g, epsilon, log_goal, err);
         *answer = -INFINITY;
         if (status != DP_OK || g->path.count == 0)
             return status;
-        bool seen = sum_up(g, KERNEL_DELTA, epsilon, &t);
+        bool seen = sum_up(g, epsilon, &t);
         *answer = t.log_value;
         if (seen && fabs(t.log_value - log_goal) <= FAR && t.error <= DELTA_ERROR)
             return DP_OK;
@@ -236,42 +229,9 @@ dp_status dpi_contour_log_delta(const dpi_pair_times *terms, size_t n, double ep
     if (status == DP_OK)
         status = dpi_path_estimate(&g.path, DPI_GOAL_EPSILON, epsilon, err);
     if (status == DP_OK)
-        status = settle(&g, epsilon, g.path.log_goal, false, &found, err);
+        status = settle(&g, epsilon, g.path.log_goal, &found, err);
     if (status == DP_OK)
         *log_delta = fmin(log_sum(found, g.path.log_infinite), 0);
-    integral_free(&g);
-    return status;
-}
-
-dp_status dpi_contour_tails(const dpi_pair_times *terms, size_t n, double threshold, double *log_p,
-                            double *log_q, dp_error *err)
-{
-    *log_p = *log_q = NAN;
-    dp_status status = check_finite(threshold, err);
-    if (status != DP_OK)
-        return status;
-    if (single(terms, n)) {
-        dpi_once_answer once = dpi_once(terms[0].pair, threshold);
-        *log_p = once.log_p;
-        *log_q = once.log_q;
-        return DP_OK;
-    }
-    integral g = {0};
-    double delta;
-    total p = {.log_value = -INFINITY}, q = p;
-    status = dpi_path_new(terms, n, &g.path, err);
-    if (status == DP_OK)
-        status = dpi_path_estimate(&g.path, DPI_GOAL_EPSILON, threshold, err);
-    if (status == DP_OK)
-        status = settle(&g, threshold, g.path.log_goal, true, &delta, err);
-    if (status == DP_OK && g.path.count > 0 &&
-        !(sum_up(&g, KERNEL_P, threshold, &p) && p.error <= DELTA_ERROR &&
-          sum_up(&g, KERNEL_Q, threshold, &q) && q.error <= DELTA_ERROR))
-        status = unsettled(err);
-    if (status == DP_OK) {
-        *log_p = fmin(log_sum(p.log_value, g.path.log_infinite), 0);
-        *log_q = fmin(q.log_value, 0);
-    }
     integral_free(&g);
     return status;
 }
@@ -287,7 +247,7 @@ static bool newton(const integral *g, double log_delta, double *epsilon, double 
     double seen = x;
     for (int i = 0; i < NEWTON; i++) {
         total t;
-        if (!sum_up(g, KERNEL_DELTA, x, &t) || !(t.slope > 0)) {
+        if (!sum_up(g, x, &t) || !(t.slope > 0)) {
             x = seen_any ? (x + seen) / 2 : x - back;
             back *= 2;
             continue;
@@ -311,14 +271,14 @@ static dp_status solve(integral *g, double log_delta, double *epsilon, dp_error 
     dp_status status = dpi_path_estimate(&g->path, DPI_GOAL_LOG_DELTA, log_delta, err);
     if (status == DP_OK && g->path.epsilon < 0) {
         double at_zero = 0;
-        status = settle(g, 0, log_delta, false, &at_zero, err);
+        status = settle(g, 0, log_delta, &at_zero, err);
         *epsilon = 0;
         if (status != DP_OK || at_zero <= log_delta)
             return status;
     }
     double x = fmax(g->path.epsilon, 0), error;
     for (int i = 0; i < PLANS && status == DP_OK; i++) {
-        status = prepare(g, x, log_delta, false, err);
+        status = prepare(g, x, log_delta, err);
         if (status != DP_OK || g->path.count == 0 || !newton(g, log_delta, &x, &error))
             break;
         *epsilon = x;

@@ -22,9 +22,4 @@ dp_status dpi_contour_epsilon(const dpi_pair_times *terms, size_t n, double log_
 dp_status dpi_contour_log_delta(const dpi_pair_times *terms, size_t n, double epsilon,
                                 double *log_delta, dp_error *err);
 
-/* log P(L > threshold) and log Q(L > threshold): true and false positive rates of the test that
- * decides by the loss.  NaN on errors, as above. */
-dp_status dpi_contour_tails(const dpi_pair_times *terms, size_t n, double threshold, double *log_p,
-                            double *log_q, dp_error *err);
-
 #endif

@@ -330,11 +330,9 @@ static dp_status resolve(const dpi_path *path, dpi_path_term *part, double u, do
 }
 
 /* log of the integrand's envelope at u, times u / pi. */
-static double log_envelope(const dpi_path *path, double u, bool tails)
+static double log_envelope(const dpi_path *path, double u)
 {
-    double c = path->at.c, sum = log(u / M_PI) - log(hypot(c, u));
-    if (!tails)
-        sum -= log(hypot(1 + c, u));
+    double c = path->at.c, sum = log(u / M_PI) - log(hypot(c, u)) - log(hypot(1 + c, u));
     for (size_t i = 0; i < path->n; i++) {
         const dpi_path_term *part = &path->part[i];
         double mu = part->pair->normal_mu;
@@ -371,13 +369,11 @@ static double choose_probe(dpi_path *path)
     return -FALL - fmin(room, ROOM);
 }
 
-static dp_status reach(dpi_path *path, bool tails, dp_error *err)
+static dp_status reach(dpi_path *path, dp_error *err)
 {
     double log_allowed = choose_probe(path);
     double c = path->at.c;
     double goal = path->log_goal - (path->at.cumulant - c * path->epsilon) - FALL;
-    if (tails)
-        goal -= log1p(1 / c);
     double u = 5 / sqrt(path->at.variance + 1 / (c * c)), envelope = INFINITY;
     while (envelope > goal) {
         u *= 1.25;
@@ -389,13 +385,13 @@ static dp_status reach(dpi_path *path, bool tails, dp_error *err)
             if (status != DP_OK)
                 return status;
         }
-        envelope = log_envelope(path, u, tails);
+        envelope = log_envelope(path, u);
     }
     path->at = tilt_at(path, c); /* with the final nodes */
     return DP_OK;
 }
 
-dp_status dpi_path_plan(dpi_path *path, double epsilon, double log_goal, bool tails, dp_error *err)
+dp_status dpi_path_plan(dpi_path *path, double epsilon, double log_goal, dp_error *err)
 {
     path->count = 0;
     path->epsilon = epsilon;
@@ -407,5 +403,5 @@ dp_status dpi_path_plan(dpi_path *path, double epsilon, double log_goal, bool ta
     choose_period(path);
     if (!(path->h > 0 && path->h < INFINITY) || !(path->at.cumulant < INFINITY))
         return does_not_fall(err);
-    return reach(path, tails, err);
+    return reach(path, err);
 }
