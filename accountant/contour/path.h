@@ -51,8 +51,8 @@ void dpi_path_free(dpi_path *path);
  * delta of finite losses). */
 dp_status dpi_path_estimate(dpi_path *path, dpi_goal goal, double given, dp_error *err);
 
-/* Plans for epsilon, where delta is about e^log_goal.  For an epsilon of at least `greatest` count is
- * 0: no finite loss is that large. */
+/* Plans for epsilon, where delta is about e^log_goal.  For an epsilon of at least `greatest` count
+ * is 0: no finite loss is that large. */
 dp_status dpi_path_plan(dpi_path *path, double epsilon, double log_goal, dp_error *err);
 
 #endif

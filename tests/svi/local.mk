@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-batch %D%/t-chains %D%/t-check %D%/t-convolution %D%/t-cost %D%/t-drawn %D%/t-dropped %D%/t-extras %D%/t-group %D%/t-guide %D%/t-leaks %D%/t-mapped %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-precision %D%/t-release %D%/t-rounding %D%/t-sampling %D%/t-step %D%/t-svi %D%/t-threads %D%/t-units %D%/t-waves
+UNIT_TESTS += %D%/t-batch %D%/t-chains %D%/t-check %D%/t-convolution %D%/t-cost %D%/t-drawn %D%/t-dropped %D%/t-extras %D%/t-group %D%/t-guide %D%/t-leaks %D%/t-mapped %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-precision %D%/t-release %D%/t-rounding %D%/t-sampling %D%/t-step %D%/t-svi %D%/t-threads %D%/t-unit-forms %D%/t-units %D%/t-waves
 
 %C%_t_optimizer_SOURCES = %D%/t-optimizer.c $(faulty)
 %C%_t_optimizer_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
