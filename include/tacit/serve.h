@@ -142,6 +142,34 @@ DP_API dp_ask_traffic dp_ask_counts(const dp_ask *ask) DP_NONNULL(1);
 /* Ends the session and wipes its key; NULL is allowed. */
 DP_API void dp_ask_free(dp_ask *ask);
 
+/* ---- networks of other libraries ---- */
+
+/* How an ONNX file is read.  The bounds have no default: they are public, and are the provider's
+ * word on what whoever asks may send. */
+typedef struct dp_onnx_opts {
+    double low, high;   /* of each number of the input, low < high */
+    const char *column; /* the column that the input is; NULL: its name in the file */
+    size_t max_bytes;   /* of the file, at most 2^32; 0: 2^28 */
+} dp_onnx_opts;
+
+/* The program of a network in an ONNX file, which may be anybody's; dp_program_fix comes next.
+ *
+ * Operators: Gemm, MatMul, Conv, BatchNormalization; Add, Sub, Mul and Div with constants, Add and
+ * Sub of two values; Relu, Sigmoid, Tanh; MaxPool, AveragePool, GlobalAveragePool; Flatten, Reshape,
+ * Identity, Dropout (for inference), Constant; as the last one Softmax, which becomes the answer's
+ * link as a last Sigmoid does, or ArgMax.  Not: groups, dilations, padding that differs between
+ * sides, means without the padding.  One input [batch, ...] and one output.
+ *
+ * Constants, scales and neighbouring dense layers are merged.  Images of the program are [rows]
+ * [columns][channels], an output that is an image too, flattened or not; the column that the input
+ * is has them as the file does, [channels][rows][columns].
+ *   *p  [out] freed by dp_program_free; NULL on error
+ * DP_EINVAL the bounds; DP_EIO the file cannot be read; DP_EDATA it is no ONNX file or contradicts
+ * itself; DP_EUNSUPPORTED what is not served, DP_ESHAPE, DP_ENAME: the node is named; DP_ENOMEM.
+ * Thread-safe. */
+DP_API DP_MUST_CHECK dp_status dp_program_of_onnx(const char *path, const dp_onnx_opts *opts,
+                                                  dp_program **p, dp_error *err) DP_NONNULL(1, 3);
+
 #ifdef __cplusplus
 }
 #endif

@@ -24,4 +24,26 @@ libtacit_serve_core_la_SOURCES = \
   %D%/talk.c %D%/talk.h
 libtacit_serve_core_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) $(GMP_CFLAGS) $(PROTOBUF_C_CFLAGS)
 pkgconfig_DATA += tacit-serve.pc
+
+# Networks of ONNX files.  Their schema's code is made in the build folder, and is not ours to mend:
+# it is compiled without our warnings.
+ONNX_CFLAGS = -I$(top_builddir)/generated
+onnx_schema = generated/onnx.pb-c.c generated/onnx.pb-c.h
+BUILT_SOURCES += $(onnx_schema)
+CLEANFILES += $(onnx_schema)
+generated/onnx.pb-c.c: $(ONNX_PROTO)/onnx/onnx.proto
+	$(AM_V_GEN)$(MKDIR_P) generated && \
+	  $(PROTOC_C) --proto_path=$(ONNX_PROTO)/onnx --c_out=generated $(ONNX_PROTO)/onnx/onnx.proto
+generated/onnx.pb-c.h: generated/onnx.pb-c.c
+	@test -f $@ || { rm -f $< && $(MAKE) $(AM_MAKEFLAGS) $<; }
+noinst_LTLIBRARIES += libtacit-onnx.la
+nodist_libtacit_onnx_la_SOURCES = $(onnx_schema)
+libtacit_onnx_la_CPPFLAGS = $(AM_CPPFLAGS) $(PROTOBUF_C_CFLAGS) $(ONNX_CFLAGS)
+libtacit_onnx_la_CFLAGS = $(AM_CFLAGS) -w
+libtacit_serve_convenience += libtacit-onnx.la
+libtacit_serve_core_la_SOURCES += %D%/onnx.c %D%/onnx.h %D%/onnx-arithmetic.c %D%/onnx-graph.c \
+  %D%/onnx-linear.c %D%/onnx-node.c %D%/onnx-operators.c %D%/onnx-read.c %D%/onnx-tensor.c \
+  %D%/onnx-window.c
+libtacit_serve_core_la_CPPFLAGS += $(ONNX_CFLAGS)
+$(libtacit_serve_core_la_OBJECTS): generated/onnx.pb-c.h
 endif
