@@ -50,12 +50,27 @@ DP_API dp_dist dp_multivariate_student_t(dp_expr df, dp_expr loc, dp_expr factor
 DP_API dp_dist dp_lkj_cholesky(double eta);
 DP_API dp_dist dp_lkj_cholesky_v(dp_expr eta);
 
+/* Covariances W = L L' of Wishart's distribution with df > K - 1 degrees of freedom, one number,
+ * and
+ * scale S S', so with mean df S S'; and W of which the inverse is so with scale (S S')^-1, with
+ * mean S S' / (df - K - 1).  Values are lower Cholesky factors L [K][K] with a diagonal above 0;
+ * S = scale_factor is one too, [K][K], of which the lower triangle is read.  A latent of n = K is
+ * the matrix, K >= 2; not for members of a plate (DP_EUNSUPPORTED).  The free parameters are the
+ * K (K + 1) / 2 numbers of the lower triangle, row after row, with logarithms on the diagonal:
+ *   dp_expr s = dp_constant_matrix(m, K, K, scale);
+ *   dp_expr l = dp_sample(m, "l", K, dp_inverse_wishart_cholesky(dp_num(K + 2), s));
+ *   dp_observe(rows, "y", dp_multivariate_normal_cholesky(dp_num(0), l));
+ * Where df <= K - 1 the density is NaN or 0, and draws are NaN. */
+DP_API dp_dist dp_wishart_cholesky(dp_expr df, dp_expr scale_factor);
+DP_API dp_dist dp_inverse_wishart_cholesky(dp_expr df, dp_expr scale_factor);
+
 /* Unit vectors, evenly on the sphere: n = K numbers whose squares sum to 1, such as a direction.
  *   dp_expr u = dp_sample(m, "u", K, dp_unit_vector());
  *   dp_observe(rows, "y", dp_normal_v(dp_dot(dp_data(rows, "x", K), u), sd));
  * The density is that on the sphere, 1 over its area.  The free parameters are K - 1 numbers z,
- * records being cut at them: u = (1 - s, 2 z) / (1 + s) with s = |z|^2, the stereographic map, which
- * keeps angles.  Of two pieces of a posterior, as where u and -u do alike, a fit finds one.  A
+ * records being cut at them: u = (1 - s, 2 z) / (1 + s) with s = |z|^2, the stereographic map,
+ * which keeps angles.  Of two pieces of a posterior, as where u and -u do alike, a fit finds
+ * one.  A
  * written guide cannot sample it: sample normal numbers and divide them by their length. */
 DP_API dp_dist dp_unit_vector(void);
 

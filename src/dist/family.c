@@ -30,6 +30,8 @@ const dpi_family *dpi_family_named(const char *name)
                                        &dpi_multivariate_student_t,
                                        &dpi_lkj_cholesky,
                                        &dpi_unit_vector,
+                                       &dpi_wishart_cholesky,
+                                       &dpi_inverse_wishart_cholesky,
                                        &dpi_gaussian_random_walk,
                                        &dpi_autoregressive};
     const dpi_family *family = find(dpi_families, dpi_n_families, name);

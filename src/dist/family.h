@@ -180,7 +180,8 @@ extern const dpi_family dpi_flat, dpi_flat_positive;
 extern const dpi_family dpi_multinomial_logit, dpi_dirichlet_multinomial; /* of rows of counts */
 extern const dpi_family dpi_dirichlet, dpi_multivariate_normal, dpi_multivariate_normal_precision,
     dpi_multivariate_normal_low_rank, dpi_multivariate_student_t, dpi_lkj_cholesky, dpi_unit_vector,
-    dpi_gaussian_random_walk, dpi_autoregressive;
+    dpi_wishart_cholesky, dpi_inverse_wishart_cholesky, dpi_gaussian_random_walk,
+    dpi_autoregressive;
 
 /* Product of a share and a precision, both above 0: a shape of Beta.  It is kept above 0 where the
  * share has rounded to 0, or to 1 and its rest to 0. */

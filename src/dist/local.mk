@@ -12,6 +12,7 @@ libtacit_core_la_SOURCES += \
   %D%/constructors.c \
   %D%/constructors-counts.c \
   %D%/correlation-factor.c \
+  %D%/covariance-factor.c \
   %D%/dirichlet.c \
   %D%/exponential.c \
   %D%/flat.c \
@@ -54,4 +55,5 @@ libtacit_core_la_SOURCES += \
   %D%/uniform.c \
   %D%/unit-vector.c \
   %D%/von-mises.c \
-  %D%/weibull.c
+  %D%/weibull.c \
+  %D%/wishart.c

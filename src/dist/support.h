@@ -16,6 +16,8 @@
  *              triangle, row after row (Lewandowski, Kurowicka and Joe 2009, J. Multivar. Anal.
  *              100, 1989); log |dL/dz| = sum_(k < i) (i - k + 1) log(1 - w_ik^2) / 2, of L below
  *              the diagonal
+ *   covariance_factor  lower triangular L [K][K], of its lower triangle z row after row, with
+ *              L_ii = e^z_ii; log |dL/dz| = sum_i z_ii
  *   binary, count, category and so on       discrete: for data only, no bijector
  *   not_below_zero                          for data only too: a chance of 0, a density above it
  *   chance     for data only too: the mean of a binary log density, drawn as 0 or 1
@@ -44,16 +46,17 @@ typedef enum dpi_support_kind {
     DPI_ORDERED,     /* K numbers, none below the one before it */
     DPI_UNIT_VECTOR, /* K numbers whose squares sum to 1 */
     DPI_CORRELATION_FACTOR,
-    DPI_BINARY,         /* 0 or 1 */
-    DPI_CHANCE,         /* from 0 to 1, both included */
-    DPI_COUNT,          /* 0, 1, 2, ... */
-    DPI_COUNT_TO,       /* 0 ... the family's first argument */
-    DPI_UP_TO,          /* the family's first argument or below */
-    DPI_COUNT_ABOVE,    /* a whole number above the first argument */
-    DPI_COUNT_BETWEEN,  /* above the first argument and up to the second */
-    DPI_NOT_BELOW_ZERO, /* 0 or above */
-    DPI_CATEGORY,       /* 0 ... size of the vector argument - 1 */
-    DPI_LEVEL,          /* 0 ... size of the vector argument, of cutpoints between levels */
+    DPI_COVARIANCE_FACTOR, /* lower triangular with a diagonal above 0 */
+    DPI_BINARY,            /* 0 or 1 */
+    DPI_CHANCE,            /* from 0 to 1, both included */
+    DPI_COUNT,             /* 0, 1, 2, ... */
+    DPI_COUNT_TO,          /* 0 ... the family's first argument */
+    DPI_UP_TO,             /* the family's first argument or below */
+    DPI_COUNT_ABOVE,       /* a whole number above the first argument */
+    DPI_COUNT_BETWEEN,     /* above the first argument and up to the second */
+    DPI_NOT_BELOW_ZERO,    /* 0 or above */
+    DPI_CATEGORY,          /* 0 ... size of the vector argument - 1 */
+    DPI_LEVEL,             /* 0 ... size of the vector argument, of cutpoints between levels */
     DPI_N_SUPPORTS
 } dpi_support_kind;
 

@@ -46,6 +46,16 @@ dp_dist dp_unit_vector(void)
     return (dp_dist){.family = &dpi_unit_vector};
 }
 
+dp_dist dp_wishart_cholesky(dp_expr df, dp_expr scale_factor)
+{
+    return (dp_dist){.family = &dpi_wishart_cholesky, .arg = {df, scale_factor}};
+}
+
+dp_dist dp_inverse_wishart_cholesky(dp_expr df, dp_expr scale_factor)
+{
+    return (dp_dist){.family = &dpi_inverse_wishart_cholesky, .arg = {df, scale_factor}};
+}
+
 dp_dist dp_gaussian_random_walk(dp_expr loc, dp_expr first_scale, dp_expr scale)
 {
     return (dp_dist){.family = &dpi_gaussian_random_walk, .arg = {loc, first_scale, scale}};

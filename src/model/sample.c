@@ -223,6 +223,14 @@ void dp_observe_at(dp_plate rows, const char *name, dp_dist dist, const char *fi
         return;
     }
     shape.per_record = true;
+    const dpi_row_support *matrix = dpi_supports[dist.family->support].rows;
+    if (matrix != NULL && matrix->is_matrix) {
+        FAIL(
+            m, DP_EUNSUPPORTED,
+            "'%s': a value of %s is a matrix, of which records have none; it is a prior of latents",
+            name, dist.family->name);
+        return;
+    }
     size_t categories = categories_of(m, &site);
     dpi_attr attr = {.shape = shape, .number = categories};
     const dpi_op *op = categories > 0 ? &dpi_op_index : &dpi_op_data;

@@ -130,6 +130,31 @@ def unit_vector(x, shapes, arguments):
     return -log(diff(lambda r: mp.sqrt(pi) ** n / gamma(mpf(n) / 2 + 1) * r**n, mpf(1)))
 
 
+def wishart_of(w, df, v):
+    """The density of the matrix itself, with the multivariate gamma function."""
+    n = w.rows
+    trace = mp.inverse(v) * w
+    gamma_n = pi ** (mpf(n * (n - 1)) / 4) * fprod(gamma((df - j) / 2) for j in range(n))
+    return (mp.det(w) ** ((df - n - 1) / 2) * exp(-fsum(trace[i, i] for i in range(n)) / 2)
+            / (2 ** (df * n / 2) * mp.det(v) ** (df / 2) * gamma_n))
+
+
+def wishart_cholesky(x, shapes, arguments):
+    """The matrix's density times 2^K prod L_ii^(K + 1 - i)."""
+    n = int(round(len(x) ** 0.5))
+    l, s = lower(x, n), lower(arguments[1], n)
+    return log(wishart_of(l * l.T, arguments[0][0], s * s.T) * 2**n * fprod(l[i, i] ** (n - i) for i in range(n)))
+
+
+def inverse_wishart_cholesky(x, shapes, arguments):
+    """That of the inverse's matrix, with d(W^-1)/dW = det(W)^-(K + 1)."""
+    n = int(round(len(x) ** 0.5))
+    l, s = lower(x, n), lower(arguments[1], n)
+    w = l * l.T
+    density = wishart_of(mp.inverse(w), arguments[0][0], mp.inverse(s * s.T)) / mp.det(w) ** (n + 1)
+    return log(density * 2**n * fprod(l[i, i] ** (n - i) for i in range(n)))
+
+
 def series(x, loc, first, scale, coefficients):
     e = residual(x, loc)
     p = len(coefficients)
@@ -211,6 +236,14 @@ POINTS = [
      [""], [[1e6]]),
     (unit_vector, "unit_vector", [0.6, -0.8], [""], []),
     (unit_vector, "unit_vector", [0.5, -0.5, 0.1, 0.7], [""], []),
+    (wishart_cholesky, "wishart_cholesky", [1.3], ["", "1x1"], [[3.7], [0.9]]),
+    (wishart_cholesky, "wishart_cholesky", [0.7, 7.0, -0.4, 1.9], ["", "2x2"], [[1.03], [1.3, 77.0, 0.3, 2.5]]),
+    (wishart_cholesky, "wishart_cholesky", L3, ["", "3x3"], [[5.3], [0.9, 7.0, -7.1, -0.4, 1.7, 7.2, 0.3, 0.6, 1.1]]),
+    (wishart_cholesky, "wishart_cholesky", L3, ["", "3x3"], [[413.0], [0.9, 7.0, -7.1, -0.4, 1.7, 7.2, 0.3, 0.6, 1.1]]),
+    (inverse_wishart_cholesky, "inverse_wishart_cholesky", [1.3], ["", "1x1"], [[3.7], [0.9]]),
+    (inverse_wishart_cholesky, "inverse_wishart_cholesky", [0.7, 7.0, -0.4, 1.9], ["", "2x2"], [[1.03], [1.3, 77.0, 0.3, 2.5]]),
+    (inverse_wishart_cholesky, "inverse_wishart_cholesky", L3, ["", "3x3"], [[5.3], [0.9, 7.0, -7.1, -0.4, 1.7, 7.2, 0.3, 0.6, 1.1]]),
+    (inverse_wishart_cholesky, "inverse_wishart_cholesky", L3, ["", "3x3"], [[413.0], [0.9, 7.0, -7.1, -0.4, 1.7, 7.2, 0.3, 0.6, 1.1]]),
     (gaussian_random_walk, "gaussian_random_walk", [0.713, -1.391, 0.217, 2.9], ["4", "", ""],
      [[0.31, -0.7, 1.9, 0.2], [1.7], [0.37]]),
     (gaussian_random_walk, "gaussian_random_walk", [1e6, 1e6 + 1, 0.2], ["", "", ""], [[0.31], [1e-3], [1e5]]),

@@ -135,6 +135,8 @@ static void running_out_of_memory_gives_no_node(void **state)
                                                  &dpi_multivariate_student_t,
                                                  &dpi_lkj_cholesky,
                                                  &dpi_unit_vector,
+                                                 &dpi_wishart_cholesky,
+                                                 &dpi_inverse_wishart_cholesky,
                                                  &dpi_gaussian_random_walk,
                                                  &dpi_autoregressive};
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)

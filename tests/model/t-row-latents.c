@@ -1,4 +1,5 @@
-/* Latents that are rows or matrices with a support of their own, by public calls: directions. */
+/* Latents that are rows or matrices with a support of their own, by public calls: directions,
+ * covariances. */
 #include <math.h>
 #include <stdio.h>
 
@@ -190,6 +191,70 @@ static void misplaced_directions_are_refused(void **state)
     dp_model_free(m);
 }
 
+static const double one[4] = {1, 0, 0, 1};
+
+static void misplaced_covariances_are_refused(void **state)
+{
+    (void)state;
+    dp_model *m = dp_model_new();
+    dp_observe(dp_unit_plate(m, "rows"), "l",
+               dp_wishart_cholesky(dp_num(4), dp_constant_matrix(m, 2, 2, one)));
+    refused(m, DP_EUNSUPPORTED, "'l': a value of wishart_cholesky is a matrix, of which records");
+    m = dp_model_new();
+    (void)dp_sample(m, "l", 3,
+                    dp_inverse_wishart_cholesky(dp_num(4), dp_constant_matrix(m, 2, 2, one)));
+    refused(m, DP_ESHAPE, "'l' is [3][3], but the arguments of inverse_wishart_cholesky");
+    m = dp_model_new();
+    (void)dp_sample(m, "l", 2, dp_wishart_cholesky(dp_num(4), dp_num(1)));
+    refused(m, DP_ESHAPE, "takes a df that is a number and a scale_factor [K][K]");
+    m = dp_model_new();
+    (void)dp_sample(m, "l", 2, dp_wishart_cholesky(dp_num(-1), dp_constant_matrix(m, 2, 2, one)));
+    refused(m, DP_EDOMAIN, "'l': df of wishart_cholesky is -1");
+}
+
+/* The inverse of Wishart's is conjugate: W has df + n degrees of freedom and the scale I + Y'Y. */
+static void a_covariance_has_its_conjugate_posterior(void **state)
+{
+    (void)state;
+    enum { ROWS = 300 };
+    static double seen[2 * ROWS];
+    double scale[4] = {1, 0, 0, 1};
+    const double df = 5, left = df + ROWS - 3;
+    dp_error err = {0};
+    dp_rng *rng;
+    dp_fit *fit;
+    dp_summary found[4];
+    assert_ok(dp_rng_new(43, &rng, &err), err.text);
+    dp_rng_normal(rng, (size_t)2 * ROWS, seen);
+    dp_rng_free(rng);
+    for (size_t i = 0; i < ROWS; i++) {
+        seen[2 * i + 1] = 0.5 * seen[2 * i + 1] - 0.7 * seen[2 * i];
+        for (size_t e = 0; e < 4; e++)
+            scale[e] += seen[2 * i + e / 2] * seen[2 * i + e % 2];
+    }
+    dp_model *m = dp_model_new();
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_expr l = dp_sample(
+        m, "l", 2, dp_inverse_wishart_cholesky(dp_num(df), dp_constant_matrix(m, 2, 2, one)));
+    (void)dp_deterministic(m, "w", dp_matmul(l, dp_transpose(l)));
+    dp_observe(rows, "seen", dp_multivariate_normal_cholesky(dp_num(0), l));
+    dp_dataset *data = dp_dataset_new(ROWS);
+    dp_dataset_real(data, "seen", 2, seen);
+    const dp_fit_opts o = {.mode = DP_NO_PRIVACY, .seed = 3};
+    assert_ok(dp_fit_private(m, data, &o, &fit, &err), err.text);
+    assert_ok(dp_fit_summary(fit, "w", 4, found, &err), err.text);
+    for (size_t e = 0; e < 4; e++) {
+        double a = scale[e], b = scale[0] * scale[3],
+               sd = sqrt(((left + 2) * a * a + left * (e % 3 == 0 ? a * a : b)) /
+                         ((left + 1) * left * left * (left - 2)));
+        assert_close(found[e].mean, a / left, 0, 0.15 * sd);
+        assert_close(found[e].sd, sd, 0.1, 0);
+    }
+    dp_fit_free(fit);
+    dp_dataset_free(data);
+    dp_model_free(m);
+}
+
 /* ---- one of each group ---- */
 
 static void groups_have_directions_of_their_own(void **state)
@@ -239,6 +304,8 @@ int main(void)
         cmocka_unit_test(a_direction_is_learnt_and_kept),
         cmocka_unit_test(steps_find_a_direction),
         cmocka_unit_test(misplaced_directions_are_refused),
+        cmocka_unit_test(misplaced_covariances_are_refused),
+        cmocka_unit_test(a_covariance_has_its_conjugate_posterior),
         cmocka_unit_test(groups_have_directions_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
