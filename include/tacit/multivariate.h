@@ -51,8 +51,7 @@ DP_API dp_dist dp_lkj_cholesky(double eta);
 DP_API dp_dist dp_lkj_cholesky_v(dp_expr eta);
 
 /* Covariances W = L L' of Wishart's distribution with df > K - 1 degrees of freedom, one number,
- * and
- * scale S S', so with mean df S S'; and W of which the inverse is so with scale (S S')^-1, with
+ * and scale S S', so with mean df S S'; and W of which the inverse is so with scale (S S')^-1, with
  * mean S S' / (df - K - 1).  Values are lower Cholesky factors L [K][K] with a diagonal above 0;
  * S = scale_factor is one too, [K][K], of which the lower triangle is read.  A latent of n = K is
  * the matrix, K >= 2; not for members of a plate (DP_EUNSUPPORTED).  The free parameters are the
@@ -70,8 +69,7 @@ DP_API dp_dist dp_inverse_wishart_cholesky(dp_expr df, dp_expr scale_factor);
  * The density is that on the sphere, 1 over its area.  The free parameters are K - 1 numbers z,
  * records being cut at them: u = (1 - s, 2 z) / (1 + s) with s = |z|^2, the stereographic map,
  * which keeps angles.  Of two pieces of a posterior, as where u and -u do alike, a fit finds
- * one.  A
- * written guide cannot sample it: sample normal numbers and divide them by their length. */
+ * one.  A written guide cannot sample it: sample normal numbers and divide them by their length. */
 DP_API dp_dist dp_unit_vector(void);
 
 /* Series of T numbers x, of e = x - loc with loc a number, [T] or [members][T]: the first numbers
