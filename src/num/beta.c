@@ -94,7 +94,7 @@ static dpi_height height(double u, const void *of)
 {
     const beta_place *p = of;
     double log_x = -log1p(p->y * expm1(u)), log_y = -log1p(p->x * expm1(-u));
-    return (dpi_height){p->a * log_x + p->b * log_y, p->of_a * log_x + p->of_b * log_y};
+    return (dpi_height){p->a * log_x + p->b * log_y, p->of_a * log_x + p->of_b * log_y, 0};
 }
 
 static dpi_jet by_integral(const beta_place *p)

@@ -9,7 +9,7 @@ libtacit_core_la_SOURCES += \
   %D%/decay.c %D%/decay.h \
   %D%/linalg.c %D%/linalg.h %D%/copy.h \
   %D%/matrix.c %D%/matrix.h \
-  %D%/skew.c \
+  %D%/skew.c %D%/student-large.c %D%/student-large.h \
   %D%/rising.c %D%/rising.h \
   %D%/special.c %D%/special.h \
   %D%/spline.c %D%/spline.h \

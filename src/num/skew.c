@@ -16,16 +16,6 @@
 
 static const double largest = 1e150;
 
-/* Positive nodes and weights of the 20 point rule on (-1, 1) (Abramowitz and Stegun 25.4.30). */
-enum { PAIRS = 10 };
-static const double rule[PAIRS][2] = {
-    {0.076526521133497334, 0.15275338713072585}, {0.22778585114164508, 0.14917298647260375},
-    {0.37370608871541956, 0.14209610931838205},  {0.5108670019508271, 0.13168863844917663},
-    {0.63605368072651503, 0.11819453196151842},  {0.74633190646015079, 0.10193011981724044},
-    {0.83911697182221882, 0.083276741576704749}, {0.91223442825132591, 0.062672048334109064},
-    {0.96397192727791379, 0.040601429800386941}, {0.99312859918509492, 0.017614007139152118},
-};
-
 /* Phi(x) below x = 0 to full relative accuracy. */
 static double below(double x)
 {
@@ -36,8 +26,8 @@ static double below(double x)
 static double owen_inner(double h, double a)
 {
     double sum = 0;
-    for (int k = 0; k < 2 * PAIRS; k++) {
-        const double *pair = rule[k / 2];
+    for (int k = 0; k < 2 * DPI_GAUSS_PAIRS; k++) {
+        const double *pair = dpi_gauss_rule[k / 2];
         double x = 0.5 * a * (1 + (k % 2 == 0 ? pair[0] : -pair[0])), s = h * x;
         sum += pair[1] * exp(-0.5 * s * s) / (1 + x * x);
     }
@@ -70,7 +60,7 @@ typedef struct skew_place {
 static dpi_height height(double u, const void *of)
 {
     const skew_place *p = of;
-    return (dpi_height){u * (p->z - 0.5 * u) + log_growth(p->a * p->z, -p->a * u), 0};
+    return (dpi_height){u * (p->z - 0.5 * u) + log_growth(p->a * p->z, -p->a * u), 0, 0};
 }
 
 static double log_density(double a, double z)

@@ -4,15 +4,16 @@
  * within -|z| and |z| is I_(1-w)(1/2, a): both are w^a sqrt(1 - w) / B(a, 1/2) times a continued
  * fraction (Abramowitz and Stegun 26.5.8, 26.7.1).  The one that converges fast is taken, in Taylor
  * polynomials of df, as by Boik and Robison-Cox (1998, Derivatives of the incomplete beta function,
- * J. Stat. Software 3(1)). */
+ * J. Stat. Software 3(1)).  Many degrees of freedom: student-large.h. */
 #include <gsl/gsl_math.h>
 #include <stdbool.h>
 
 #include "num/beta-fraction.h"
 #include "num/jet.h"
+#include "num/student-large.h"
 #include "num/tail.h"
 
-static const double largest_df = 1e7, largest_z = 1e150;
+static const double large_df = 1e4, largest_df = 1e150, largest_z = 1e150;
 enum { SHIFTS = 10, TERMS = 6 };
 
 /* As in dist/student-t.c, where the series is derived. */
@@ -46,13 +47,17 @@ static dpi_jet log_gamma_ratio(double df)
 typedef struct student_parts {
     dpi_jet a, within, w, log_within, log_w, ratio; /* within = 1 - w */
     size_t order;                                   /* derivatives in df that are asked for */
+    double df, z;
 } student_parts;
 
 static student_parts parts_of(size_t order, double df, double z)
 {
+    student_parts p = {.order = order, .df = df, .z = z};
+    if (df > large_df)
+        return p;
     double sum = df + z * z;
-    student_parts p = {
-        .a = dpi_jet_linear(df / 2, 0.5), .order = order, .ratio = log_gamma_ratio(df)};
+    p.a = dpi_jet_linear(df / 2, 0.5);
+    p.ratio = log_gamma_ratio(df);
     p.within = dpi_jet_div(dpi_jet_linear(z * z, 0), dpi_jet_linear(sum, 1));
     p.log_within = (dpi_jet){{2 * log(fabs(z)) - log(sum), -1 / sum, 0.5 / (sum * sum)}};
     p.w = dpi_jet_scale(-1, p.within);
@@ -64,6 +69,8 @@ static student_parts parts_of(size_t order, double df, double z)
 /* log P(|T| > |z|), or with `within` log P(|T| <= |z|). */
 static dpi_jet log_share(const student_parts *p, bool within)
 {
+    if (p->df > large_df)
+        return dpi_student_large_share(within, p->df, p->z);
     const dpi_jet half = {{0.5}};
     double a = p->a.v[0];
     bool far = p->w.v[0] < (a + 1) / (a + 2.5);
@@ -84,9 +91,11 @@ static dpi_jet log_probability(dpi_tail_side side, const student_parts *p, doubl
     return (side == DPI_UPPER ? z < 0 : z > 0) ? dpi_jet_log1mexp(tail) : tail;
 }
 
-static dpi_jet log_density(const student_parts *p, double df)
+static dpi_jet log_density(const student_parts *p)
 {
-    dpi_jet root = dpi_jet_log(dpi_jet_linear(df, 1), log(df));
+    if (p->df > large_df)
+        return dpi_student_large_density(p->df, p->z);
+    dpi_jet root = dpi_jet_log(dpi_jet_linear(p->df, 1), log(p->df));
     dpi_jet power = dpi_jet_add(p->a, dpi_jet_linear(0.5, 0));
     dpi_jet sum = dpi_jet_add(dpi_jet_scale(-0.5, root), dpi_jet_mul(power, p->log_w));
     sum = dpi_jet_add(sum, p->ratio);
@@ -104,7 +113,7 @@ double dpi_log_student_tail(dpi_tail_of of, double df, double z)
     dpi_jet tail = log_probability(of.side, &p, z);
     if (of.second == 0)
         return dpi_jet_derivative(tail, of.first);
-    dpi_jet slope = dpi_jet_exp(dpi_jet_add(log_density(&p, df), dpi_jet_scale(-1, tail)));
+    dpi_jet slope = dpi_jet_exp(dpi_jet_add(log_density(&p), dpi_jet_scale(-1, tail)));
     slope = dpi_jet_scale(of.side == DPI_LOWER ? 1 : of.side == DPI_UPPER ? -1 : 2, slope);
     if (of.second == 1)
         return dpi_jet_derivative(slope, of.first);

@@ -90,6 +90,16 @@ double dpi_log1p_deficit(double u)
     return sum;
 }
 
+double dpi_expm1_excess(double v)
+{
+    if (fabs(v) > 0.5)
+        return expm1(v) - v;
+    double sum = 0;
+    for (int k = 16; k > 1; k--)
+        sum = (sum + 1) * v / k;
+    return sum * v;
+}
+
 double dpi_stirling_rest(double a)
 {
     double s = 1 / (a * a);

@@ -28,12 +28,12 @@ typedef struct dpi_tail_of {
 } dpi_tail_of;
 
 /* log P(a, x) or log Q(a, x), the regularised incomplete gamma functions, lower and upper, or a
- * derivative.  NaN for derivatives of higher order, for any at x = 0 or infinity, for a >= 1e10 and
+ * derivative.  NaN for derivatives of higher order, for any at x = 0 or infinity, for a >= 1e150 and
  * for DPI_WITHIN. */
 double dpi_log_gamma_tail(dpi_tail_of of, double a, double x);
 
 /* log P(T <= z), P(T > z) or, within, P(|T| <= z) for z > 0, for Student's t with df degrees of
- * freedom, or a derivative.  NaN for derivatives of higher order, |z| >= 1e150 and df >= 1e7. */
+ * freedom, or a derivative.  NaN for derivatives of higher order, |z| >= 1e150 and df >= 1e150. */
 double dpi_log_student_tail(dpi_tail_of of, double df, double z);
 
 /* log P(Z <= z) or P(Z > z) for the skew normal of the density 2 phi(z) Phi(a z), or a
@@ -51,6 +51,9 @@ double dpi_log_beta_tail(dpi_beta_of of, double a, double b, double t);
 
 /* u - log(1 + u), which near 0 is about u^2 / 2. */
 double dpi_log1p_deficit(double u);
+
+/* e^v - 1 - v, which near 0 is about v^2 / 2. */
+double dpi_expm1_excess(double v);
 
 /* log Gamma(a) - (a - 1/2) log a + a - log(2 pi) / 2, for a >= 20. */
 double dpi_stirling_rest(double a);

@@ -89,7 +89,24 @@ def uniform(x, low, high):
 
 
 
+def decaying(log_height, fall, bend):
+    """The integral of e^log_height(u) over u > 0, which falls at first by `fall` and its slope by `bend`."""
+    fall = fall if fall > 0 else 0
+    size = 2 / (fall + sqrt(fall**2 + 2 * bend))
+    steps = (0, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 256)
+    return mp.quad(lambda u: exp(log_height(u)), [size * k for k in steps])
+
+
+def large_gamma(k, t):
+    """By the density of the logarithm, from t on in the tail that t is in."""
+    top, side = k * log(t) - t - mp.loggamma(k), 1 if t > k else -1
+    part = exp(top) * decaying(lambda u: side * k * u - t * expm1(side * u), side * (t - k), t)
+    return (part, 1 - part) if t < k else (1 - part, part)
+
+
 def both_gamma(k, t):
+    if k > 1e5:
+        return large_gamma(k, t)
     return mp.gammainc(k, 0, t, regularized=True), mp.gammainc(k, t, mp.inf, regularized=True)
 
 
@@ -111,6 +128,11 @@ def poisson_log(y, log_rate):
 
 def student_t(x, df, m, s):
     z = (x - m) / s
+    if df > 1e7:
+        top = mp.loggamma((df + 1) / 2) - mp.loggamma(df / 2) - log(df * pi) / 2
+        fall = (df + 1) * fabs(z) / (df + z * z)
+        tail = decaying(lambda u: top - (df + 1) / 2 * log1p((fabs(z) + u) ** 2 / df), fall, 1)
+        return (tail, 1 - tail) if z < 0 else (1 - tail, tail)
     tail = mp.betainc(df / 2, mpf(1) / 2, 0, df / (df + z * z), regularized=True) / 2
     return (tail, 1 - tail) if z < 0 else (1 - tail, tail)
 
@@ -190,6 +212,7 @@ SLOPES = {skew_normal: skew_normal_slopes}
 # Hypergeometric series: fewer digits, and no tail that would need them.
 SLOW = (gamma, inverse_gamma, chi_squared, poisson_log, student_t, half_student_t, beta, beta_mean, binomial_logit)
 DIGITS = {skew_normal: 60, negative_binomial: 900, negative_binomial_log: 900}
+LARGE = (gamma, poisson_log, student_t)  # by quadrature there
 COUNTS = (poisson_log, binomial_logit, negative_binomial, negative_binomial_log, geometric_logit)
 
 FAMILIES = [normal, half_normal, log_normal, cauchy, half_cauchy, laplace, asymmetric_laplace, gumbel, exponential,
@@ -206,8 +229,11 @@ MORE = {
     asymmetric_laplace: [(31.7, 0, 1, 1e-9), (-31.7, 0, 1, 1e-9), (31.7, 0, 1, 0.913)],
     gumbel: [(41.7, 0, 1), (-6.1, 0, 1), (713.9, 0, 1)],
     exponential: [(1e-300, 1.3), (713.9, 1.3), (31.7, 1)],
-    gamma: [(1e-5, 7.3, 1.3), (313.7, 2.3, 1.1), (31.7, 1713.9, 61.3)],
-    student_t: [(-1e40, 2.3, 0, 1), (37.1, 19.7, 0, 1), (-37.1, 413.9, 0, 1), (0.3, 0.3, 0.3, 1), (1e4, 17.3, 0, 1)],
+    gamma: [(1e-5, 7.3, 1.3), (313.7, 2.3, 1.1), (31.7, 1713.9, 61.3), (10000050000, 1e10, 1),
+            (9999800000, 1e10, 1), (1e14 - 2e7, 1e14, 1), (3e8, 1.7e5, 1)],
+    poisson_log: [(1e14, 32)],
+    student_t: [(-1e40, 2.3, 0, 1), (37.1, 19.7, 0, 1), (-37.1, 413.9, 0, 1), (0.3, 0.3, 0.3, 1), (1e4, 17.3, 0, 1),
+                (5.1, 1e9, 0, 1), (-0.41, 2e4, 0, 1), (37.1, 1e9, 0, 1)],
     half_student_t: [(1e-30, 3.1, 1), (1e100, 2.3, 1), (1.7, 1.3e5, 1)],
     pareto: [(1.0000001, 1, 2.7), (1e300, 1e-5, 0.7)],
     beta: [(1e-5, 7.3, 1.3), (0.9, 0.3, 713.9), (0.117, 91.7, 713.9), (0.4873, 2971.7, 3113.9), (0.4873, 3171.7, 3113.9),
@@ -219,13 +245,13 @@ MORE = {
                   (-1.3, 0, 1, 0), (-7.3, 0.1, 1.1, -4.1)],
 }
 
-# The slope in rate x overflows below 1e-308.  Not a number for more degrees of freedom; for hardly any, a derivative with too few digits.
+# The slope in rate x overflows below 1e-308.  For hardly any degrees of freedom, a derivative with too few digits.
 FAR = {gamma: [p for p in densities.POINTS[densities.gamma] if p[0] * p[2] < 1e-307],
        negative_binomial: [p for p in densities.POINTS[densities.negative_binomial] if p[2] > 1e9],
        negative_binomial_log: [p for p in densities.POINTS[densities.negative_binomial_log] if p[2] > 1e9],
        binomial_logit: [p for p in densities.POINTS[densities.binomial_logit] if p[0] == p[1]],
        skew_normal: [p for p in densities.POINTS[densities.skew_normal] if p[0] == 1e30],
-       student_t: [p for p in densities.POINTS[densities.student_t] if not 1e-6 < p[1] < 1e7]}
+       student_t: [p for p in densities.POINTS[densities.student_t] if p[1] < 1e-6]}
 
 
 def probability(f, which):
@@ -246,6 +272,8 @@ def row(f, raw):
     point = [mpf(float(v)) for v in raw]
     found = []
     known = SLOPES[f](f(*point), *point) if f in SLOPES else None
+    if f in LARGE and max(raw) > 1e7:
+        mp.dps = 50
     for which in (0, 1):
         of = probability(f, which)
         skip_x = f in COUNTS
@@ -264,7 +292,9 @@ def main():
         print(f"static const struct tail_point {f.__name__}_tails[] = {{")
         mp.dps = DIGITS.get(f, 120 if f in SLOW else 400)
         far = FAR.get(f, ())
+        digits = mp.dps
         for raw in [p for p in densities.POINTS[getattr(densities, f.__name__)] + MORE.get(f, []) if p not in far]:
+            mp.dps = digits
             row(f, raw)
         print("};")
     print("/* clang-format on */")

@@ -116,6 +116,7 @@ static const point table[] = {
     TAIL(student, DPI_UPPER, {0.717, 9.385}, {-1.713, 1.217}),
     TAIL(student, DPI_LOWER, {0.717, 9.385}, {-1.713, 1.217}),
     TAIL(student, DPI_UPPER, {0.717, 9.385}, {2.217, 6.713}),
+    TAIL(gamma, DPI_LOWER, {1.3e3, 1.4e3}, {1.21e3, 1.29e3}),
     TAIL(student, DPI_WITHIN, {0.717, 9.385}, {0.117, 6.713}),
     TAIL(skew, DPI_LOWER, {-0.613, 2.913}, {-1.713, 0.617}),
     TAIL(skew, DPI_UPPER, {-2.913, 0.613}, {-0.713, 1.217}),
