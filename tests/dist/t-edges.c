@@ -152,16 +152,18 @@ static void scores_of_own_zeros_are_finite(void **state)
 {
     const dp_dist both[] = {dp_zero_inflated(dp_poisson_log(dp_num(800)), dp_num(0.3)),
                             dp_hurdle(dp_poisson_log(dp_num(800)), dp_num(0.3))};
-    const double q = 1 / (1 + exp(-0.3)), y = 0;
+    const double q = 1 / (1 + exp(-0.3)), y[] = {0, 3};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         formed f;
-        double s[2];
+        double s[4];
         formed_open(&f, both[i]);
         const double *const arg[] = {&f.arg[0], &f.arg[1]};
-        dpi_family_score(f.c.family, 1, &y, arg, 1, s);
+        dpi_family_score(f.c.family, 2, y, arg, 1, s);
         assert_close(s[0], 1 - q, 1e-12, 0);
         assert_true(s[1] == 0);
+        assert_close(s[2], -q, 1e-12, 0);
+        assert_true(s[3] == -INFINITY); /* of what has no chance; no NaN */
         formed_close(&f);
     }
 }
