@@ -20,53 +20,42 @@ void dpi_attempt(int k, dpi_hmc_opts *opts)
     opts->acceptance = attempts[k].acceptance;
 }
 
-/* Where the chains of an attempt have come to. */
-static void go_on(const dpi_hmc_opts *o, size_t n, const double *draws, double *from)
+/* Sets of draws are the caller's and `other`; the best one so far is in `best`. */
+static dp_status try_all(dpi_attempts *a, const dpi_target *target, dpi_hmc_opts *o, dp_rng *rng,
+                         double *other, dp_error *err)
 {
-    for (size_t c = 0; c < o->chains; c++)
-        memcpy(from + c * n, draws + ((c + 1) * o->draws - 1) * n, n * sizeof *from);
-}
-
-/* draws[2][chains][opts->draws][n], of which the best ones are *best in the end; from[chains][n]
- * is where chains start. */
-static dp_status try_all(const dpi_target *target, const dpi_hmc_opts *opts, dp_rng *rng,
-                         double *const draws[2], double *from, int *best, dpi_hmc_report *report,
-                         dp_error *err)
-{
+    size_t n = target->n, each = o->draws;
+    double *best = NULL, *to = a->draws;
     dp_status status = DP_OK;
-    dpi_hmc_opts o = *opts;
-    o.start = from;
-    memcpy(from, opts->start, o.chains * target->n * sizeof *from);
-    for (int k = 0; k < DPI_ATTEMPTS && status == DP_OK; k++) {
-        int to = k > 0 ? !*best : 0;
+    bool good = false;
+    o->start = a->from;
+    for (int k = a->first; k < a->end && status == DP_OK && !good; k++) {
         dpi_hmc_report now;
-        dpi_attempt(k, &o);
-        status = dpi_hmc(target, &o, rng, draws[to], &now, err);
-        bool good = dpi_exact_is_good(&now, o.chains * o.draws);
-        if (k == 0 || good || now.ess > report->ess) {
-            *best = to;
-            *report = now;
+        dpi_attempt(k, o);
+        status = dpi_hmc(target, o, rng, to, &now, err);
+        for (size_t c = 0; c < o->chains && status == DP_OK; c++)
+            memcpy(a->from + c * n, to + ((c + 1) * each - 1) * n, n * sizeof *to);
+        good = dpi_exact_is_good(&now, o->chains * each);
+        if (best == NULL || good || now.ess > a->report.ess) {
+            best = to;
+            a->report = now;
         }
-        if (status != DP_OK || good)
-            break;
-        go_on(&o, target->n, draws[to], from);
+        to = best == a->draws ? other : a->draws;
     }
+    if (best == other && status == DP_OK)
+        memcpy(a->draws, other, o->chains * each * n * sizeof *other);
     return status;
 }
 
-dp_status dpi_attempts(const dpi_target *target, const dpi_hmc_opts *opts, dp_rng *rng,
-                       double *draws, dpi_hmc_report *report, dp_error *err)
+dp_status dpi_attempts_make(dpi_attempts *a, const dpi_target *target, const dpi_hmc_opts *opts,
+                            dp_rng *rng, dp_error *err)
 {
-    size_t all = opts->chains * opts->draws * target->n;
-    double *other = dpi_alloc(all + opts->chains * target->n, sizeof *other);
-    double *const sets[2] = {draws, other};
-    int best = 0;
-    *report = (dpi_hmc_report){.r_hat = INFINITY};
-    if (other == NULL)
-        return dpi_fail_nomem(err);
-    dp_status status = try_all(target, opts, rng, sets, other + all, &best, report, err);
-    if (best == 1)
-        memcpy(draws, other, all * sizeof *draws);
+    size_t all = a->end > a->first + 1 ? opts->chains * opts->draws * target->n : 1;
+    double *other = dpi_alloc(all, sizeof *other);
+    dpi_hmc_opts o = *opts;
+    a->report = (dpi_hmc_report){.r_hat = INFINITY};
+    dp_status status =
+        other != NULL ? try_all(a, target, &o, rng, other, err) : dpi_fail_nomem(err);
     dpi_free(other);
     return status;
 }

@@ -4,8 +4,8 @@
  *            that is computed in units of these: otherwise the top is where scales are 0
  *   look     second derivatives at the best top say which of them stay so, and give the chains
  *            their first coordinates
- *   draw     four chains; where they disagree, move slowly or leave the density, again with a longer
- *            warm-up and shorter steps (attempts.c)
+ *   draw     four chains; where they disagree, move slowly or leave the density, again with
+ *            nothing tied, and then with a longer warm-up and shorter steps (attempts.c)
  *
  * Tops that are about as high keep a chain each, so that a posterior with several shows in the
  * chains' disagreement.  doc/design/exact.md. */
@@ -24,7 +24,6 @@
 #include "infer/recorded.h"
 #include "model/loose.h"
 #include "num/linalg.h"
-#include "num/matrix.h"
 
 enum {
     CHAINS = 4,
@@ -40,9 +39,6 @@ static const size_t most_settled = (size_t)256 << 20; /* bytes of values that ar
 /* How far starts are from the prior's medians at most; by how much a top may be lower than the best
  * one for a chain to begin there; how far from it, in standard deviations. */
 static const double reach = 2, lower = 10, jitter = 0.5;
-
-/* Curvature in units of its own diagonal that a direction has at least. */
-static const double least = 1e-3;
 
 typedef struct exact {
     const dpi_exact_spec *spec;
@@ -63,7 +59,10 @@ typedef struct exact {
     double *square[3]; /* [d][d] curvature and factor, and scratch */
     double *room;      /* [3 d] */
     double *from;      /* [CHAINS][d] */
-    double *theta;     /* [n_draws][d] */
+    double *theta[2];  /* [n_draws][d] the best draws so far, as they are; those being made */
+    double *place[2];  /* [CHAINS][d] tops with no number tied, and with those of tied[d] */
+    bool *tied;
+    size_t n_tied;
     size_t n_draws;
     dpi_hmc_report report;
 } exact;
@@ -93,8 +92,13 @@ static dp_status make_room(exact *a, dp_error *err)
     a->spread = dpi_arena_alloc(&a->arena, d, sizeof *a->spread);
     a->room = dpi_arena_alloc(&a->arena, d, 3 * sizeof *a->room);
     a->from = dpi_arena_alloc(&a->arena, d, CHAINS * sizeof *a->from);
-    a->theta = dpi_arena_alloc(&a->arena, a->n_draws, d * sizeof *a->theta);
-    return all && a->spread != NULL && a->room != NULL && a->from != NULL && a->theta != NULL
+    a->tied = dpi_arena_alloc(&a->arena, d, sizeof *a->tied);
+    for (int k = 0; k < 2; k++) {
+        a->theta[k] = dpi_arena_alloc(&a->arena, a->n_draws, d * sizeof(double));
+        a->place[k] = dpi_arena_alloc(&a->arena, CHAINS, d * sizeof(double));
+        all = all && a->theta[k] != NULL && a->place[k] != NULL;
+    }
+    return all && a->spread != NULL && a->room != NULL && a->from != NULL && a->tied != NULL
                ? DP_OK
                : dpi_fail_nomem(err);
 }
@@ -256,60 +260,61 @@ static void find_spread(const exact *a, const double *curvature)
 /* Of a loose number records tell more than its prior, whose curvature is about 1. */
 static const double told = 2;
 
-/* The posterior in which numbers that records tell enough of are as they are, and tops there. */
+/* The posterior with all loose that may be, or but for what is tied, and its tops. */
+static dp_status take_form(exact *a, bool tied, dp_error *err)
+{
+    const dp_model *model = a->spec->model;
+    size_t threads = a->spec->opts->threads > 1 ? a->spec->opts->threads : 1;
+    const dpi_block *b = a->posterior.objective.blocks;
+    for (size_t s = 0; s < model->n_sites; s++) {
+        for (size_t i = 0; a->loose[s] != NULL && i < b->size; i++)
+            a->loose[s][i] = !(tied && a->tied[b->offset + i]);
+        b += model->sites[s].kind == DPI_LATENT;
+    }
+    for (size_t c = 0; c < CHAINS; c++)
+        memcpy(a->top[c], a->place[tied] + c * a->d, a->d * sizeof *a->top[c]);
+    free_posterior(a);
+    return make_posterior(a, threads < CHAINS ? threads : CHAINS, err);
+}
+
+/* Finds what records tell enough of, which is then drawn as it is, and tops in both forms. */
 static dp_status tie(exact *a, dp_error *err)
 {
     const dp_model *model = a->spec->model;
     size_t threads = a->spec->opts->threads > 1 ? a->spec->opts->threads : 1, d = a->d;
-    size_t most = threads < CHAINS ? threads : CHAINS;
     const dpi_block *b = a->posterior.objective.blocks;
     dp_status status = dpi_recorded_find(a->evaluators, model, a->top[a->best], a->square[0],
                                          &a->arena, a->told, err);
     for (size_t c = 0; c < CHAINS && status == DP_OK; c++) {
         dpi_evaluator_tie(a->evaluators, a->top[c], a->from + c * d);
         status = dpi_recorded_place(a->evaluators, model, a->told, a->top[c], err);
+        for (int k = 0; k < 2; k++)
+            memcpy(a->place[k] + c * d, a->top[c], d * sizeof *a->place[k]);
     }
     for (size_t s = 0; s < model->n_sites; s++) {
-        for (size_t i = 0; a->loose[s] != NULL && i < b->size; i++)
-            if (a->square[0][(b->offset + i) * (d + 1)] > told) {
-                a->loose[s][i] = 0;
-                for (size_t c = 0; c < CHAINS; c++)
-                    a->top[c][b->offset + i] = a->from[c * d + b->offset + i];
-            }
+        for (size_t i = b->offset; a->loose[s] != NULL && i < b->offset + b->size; i++) {
+            a->n_tied += a->tied[i] = a->square[0][i * (d + 1)] > told;
+            for (size_t c = 0; c < CHAINS && a->tied[i]; c++)
+                a->place[1][c * d + i] = a->from[c * d + i];
+        }
         b += model->sites[s].kind == DPI_LATENT;
     }
-    free_posterior(a);
-    if (status == DP_OK && most > 1)
-        status = dpi_pool_new(most, &a->pool, err);
-    return status == DP_OK ? make_posterior(a, most, err) : status;
+    if (status == DP_OK && threads > 1)
+        status = dpi_pool_new(threads < CHAINS ? threads : CHAINS, &a->pool, err);
+    return status;
 }
 
-/* The factor of about the covariance: eigenvalues of the scaled curvature count by their size. */
-static dp_status make_factor(exact *a, dp_error *err)
+/* From a spread that is about right. */
+static dp_status find_factor(exact *a, dp_error *err)
 {
-    size_t d = a->d;
-    double *c = a->square[0], *v = a->square[1], *cov = a->square[2], *w = a->room;
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < d; j++) {
-            double scaled = c[i * d + j] * a->spread[i] * a->spread[j];
-            c[i * d + j] = isfinite(scaled) ? scaled : i == j;
-        }
-    dp_status status = dpi_matrix_eigen(d, c, w, v, err);
-    for (size_t i = 0; i < d && status == DP_OK; i++)
-        for (size_t j = 0; j < d; j++)
-            c[i * d + j] = v[i * d + j] / sqrt(fmax(fabs(w[j]), least));
-    if (status == DP_OK) {
-        dpi_gemm_global(false, true, d, d, d, c, c, cov);
-        if (dpi_matrix_factor(d, cov, cov, NULL) != DP_OK) { /* along a ridge with no end */
-            memset(cov, 0, d * d * sizeof *cov);
-            for (size_t i = 0; i < d; i++)
-                cov[i * (d + 1)] = 1;
-        }
+    const double *top = a->top[a->best];
+    for (int again = 0; again < 2; again++) {
+        if (again)
+            find_spread(a, a->square[0]);
+        (void)dpi_curvature(a->targets, top, a->spread, a->room, a->square[0]);
     }
-    for (size_t i = 0; i < d && status == DP_OK; i++)
-        for (size_t j = 0; j <= i; j++)
-            cov[i * d + j] *= a->spread[i];
-    return status;
+    find_spread(a, a->square[0]);
+    return dpi_curvature_factor(a->d, a->spread, a->square, a->room, err);
 }
 
 static dp_status find_coordinates(exact *a, dp_error *err)
@@ -319,15 +324,9 @@ static dp_status find_coordinates(exact *a, dp_error *err)
     dpi_recorded_spread(a->evaluators, top, a->spread);
     (void)dpi_curvature(a->targets, top, a->spread, a->room, a->square[0]);
     dp_status status = tie(a, err);
-    if (status != DP_OK)
-        return status;
-    for (int again = 0; again < 2; again++) {
-        if (again)
-            find_spread(a, a->square[0]);
-        (void)dpi_curvature(a->targets, top, a->spread, a->room, a->square[0]);
-    }
-    find_spread(a, a->square[0]);
-    return make_factor(a, err);
+    if (status == DP_OK)
+        status = take_form(a, true, err);
+    return status == DP_OK ? find_factor(a, err) : status;
 }
 
 /* ---- chains ---- */
@@ -363,21 +362,57 @@ static void start_chains(exact *a)
     }
 }
 
-static dp_status draw(exact *a, dp_error *err)
+/* Attempts first ... end - 1 from a->from; *ess is theirs, and the best draws of all are kept. */
+static dp_status draw_some(exact *a, int first, int end, double *ess, dp_error *err)
 {
     const dpi_hmc_opts o = {.chains = CHAINS,
                             .draws = a->n_draws / CHAINS,
-                            .start = a->from,
                             .factor = a->square[2],
                             .adapt = true,
                             .pool = a->pool,
                             .twins = a->targets + 1,
                             .n_twins = a->n_evaluators - 1};
-    start_chains(a);
-    dp_status status = dpi_attempts(a->targets, &o, a->rng, a->theta, &a->report, err);
-    for (size_t k = 0; k < a->n_draws && status == DP_OK; k++)
-        dpi_evaluator_tie(a->evaluators, a->theta + k * a->d, a->theta + k * a->d);
+    dpi_attempts some = {.first = first, .end = end, .from = a->from, .draws = a->theta[1]};
+    dp_status status = dpi_attempts_make(&some, a->targets, &o, a->rng, err);
+    *ess = some.report.ess;
+    if (status != DP_OK || (isfinite(a->report.r_hat) && a->report.ess >= *ess &&
+                            !dpi_exact_is_good(&some.report, a->n_draws)))
+        return status;
+    a->report = some.report;
+    for (size_t k = 0; k < a->n_draws; k++)
+        dpi_evaluator_tie(a->evaluators, a->theta[1] + k * a->d, a->theta[0] + k * a->d);
     return status;
+}
+
+static dp_status change_form(exact *a, bool tied, dp_error *err)
+{
+    dp_status status = take_form(a, tied, err);
+    unit_spread(a);
+    if (status == DP_OK)
+        status = find_factor(a, err);
+    if (status == DP_OK)
+        start_chains(a);
+    return status;
+}
+
+/* The top says what to tie where the posterior is about as it is at its top.  Where a scale is much
+ * smaller elsewhere it is wrong, so that draws that are not good are tried with nothing tied before
+ * care is taken over them; that is then for the form with more effective draws. */
+static dp_status draw(exact *a, dp_error *err)
+{
+    double tied, loose = 0, rest;
+    start_chains(a);
+    dp_status status = draw_some(a, 0, 1, &tied, err);
+    if (status == DP_OK && a->n_tied > 0 && !dpi_exact_is_good(&a->report, a->n_draws)) {
+        status = change_form(a, false, err);
+        if (status == DP_OK)
+            status = draw_some(a, 0, 1, &loose, err);
+        if (status == DP_OK && loose < tied && !dpi_exact_is_good(&a->report, a->n_draws))
+            status = change_form(a, true, err);
+    }
+    if (status != DP_OK || dpi_exact_is_good(&a->report, a->n_draws))
+        return status;
+    return draw_some(a, 1, DPI_ATTEMPTS, &rest, err);
 }
 
 /* ---- the fit ---- */
@@ -400,7 +435,7 @@ static dp_status make_fit(exact *a, dp_fit **fit, dp_error *err)
     dpi_answer answer = {.model = a->spec->model,
                          .objective = &a->plain,
                          .data = a->spec->data,
-                         .theta = a->theta,
+                         .theta = a->theta[0],
                          .n_draws = a->n_draws,
                          .guide = guide,
                          .arena = &a->arena};
@@ -429,7 +464,7 @@ static dp_status fit_exact(exact *a, dp_fit **fit, dp_error *err)
 
 dp_status dpi_fit_exact(const dpi_exact_spec *spec, dp_fit **fit, dp_error *err)
 {
-    exact a = {.spec = spec};
+    exact a = {.spec = spec, .report = {.r_hat = INFINITY}};
     dp_status status = fit_exact(&a, fit, err);
     free_posterior(&a);
     dpi_pool_free(a.pool);

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "num/linalg.h"
+#include "num/matrix.h"
 
 enum { KEPT = 12, HALVINGS = 40 };
 
@@ -164,4 +165,35 @@ bool dpi_curvature(const dpi_target *target, const double *z, const double *spre
             curvature[i * n + j] = curvature[j * n + i] = mean;
         }
     return finite;
+}
+
+/* Curvature in units of its own diagonal that a direction has at least. */
+static const double least = 1e-3;
+
+/* Eigenvalues of the scaled curvature count by their size. */
+dp_status dpi_curvature_factor(size_t d, const double *spread, double *const square[3], double *w,
+                               dp_error *err)
+{
+    double *c = square[0], *v = square[1], *cov = square[2];
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++) {
+            double scaled = c[i * d + j] * spread[i] * spread[j];
+            c[i * d + j] = isfinite(scaled) ? scaled : i == j;
+        }
+    dp_status status = dpi_matrix_eigen(d, c, w, v, err);
+    for (size_t i = 0; i < d && status == DP_OK; i++)
+        for (size_t j = 0; j < d; j++)
+            c[i * d + j] = v[i * d + j] / sqrt(fmax(fabs(w[j]), least));
+    if (status == DP_OK) {
+        dpi_gemm_global(false, true, d, d, d, c, c, cov);
+        if (dpi_matrix_factor(d, cov, cov, NULL) != DP_OK) { /* along a ridge with no end */
+            memset(cov, 0, d * d * sizeof *cov);
+            for (size_t i = 0; i < d; i++)
+                cov[i * (d + 1)] = 1;
+        }
+    }
+    for (size_t i = 0; i < d && status == DP_OK; i++)
+        for (size_t j = 0; j <= i; j++)
+            cov[i * d + j] *= spread[i];
+    return status;
 }

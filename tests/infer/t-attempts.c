@@ -74,15 +74,19 @@ static void the_best_attempt_is_kept(void **state)
         const scene *s = &scenes[i % N_SCENES];
         double from[CHAINS * MOST] = {0};
         dpi_hmc_opts o = make_opts(s, from);
-        dpi_hmc_report each[DPI_ATTEMPTS], report;
+        dpi_hmc_report each[DPI_ATTEMPTS];
+        dpi_attempts a = {.end = DPI_ATTEMPTS, .from = from, .draws = kept};
         dp_error err = {0};
         dp_rng *rng = hmc_rng(i + 1);
         int made, best = one_by_one(s, i + 1, draws, each, &made);
-        assert_ok(dpi_attempts(&s->target, &o, rng, kept, &report, &err), err.text);
+        assert_ok(dpi_attempts_make(&a, &s->target, &o, rng, &err), err.text);
         assert_memory_equal(kept, draws[best], ALL * s->target.n * sizeof *kept);
-        assert_true(report.ess == each[best].ess);
-        assert_int_equal(report.gradients, each[best].gradients);
-        assert_true(from[0] == s->start); /* the caller's */
+        assert_true(a.report.ess == each[best].ess);
+        assert_int_equal(a.report.gradients, each[best].gradients);
+        for (size_t c = 0; c < CHAINS; c++)
+            assert_memory_equal(from + c * s->target.n,
+                                draws[made - 1] + ((c + 1) * EACH - 1) * s->target.n,
+                                s->target.n * sizeof *from);
         at_once += made == 1;
         later += made > 1 && best == made - 1;
         before_the_last += best < made - 1;
@@ -125,12 +129,12 @@ static void errors_are_those_of_the_sampler(void **state)
 {
     double from[CHAINS * MOST] = {0}, *draws = hmc_room(ALL * MOST);
     dpi_hmc_opts o = make_opts(&scenes[0], from);
-    dpi_hmc_report report;
+    dpi_attempts a = {.end = DPI_ATTEMPTS, .from = from, .draws = draws};
     dp_error err = {0};
     dp_rng *rng = hmc_rng(1);
     (void)state;
     from[1] = NAN;
-    assert_fails(dpi_attempts(&scenes[0].target, &o, rng, draws, &report, &err), DP_EDOMAIN, &err,
+    assert_fails(dpi_attempts_make(&a, &scenes[0].target, &o, rng, &err), DP_EDOMAIN, &err,
                  "starts where");
     dp_rng_free(rng);
     free(draws);
@@ -146,10 +150,10 @@ static void every_failing_allocation_is_survived(void **state)
     (void)state;
     for (size_t k = 1; failed; k++) {
         dp_rng *rng = hmc_rng(1);
-        dpi_hmc_report report;
         dp_error err = {0};
         faulty_fail(k);
-        dp_status status = dpi_attempts(&s->target, &o, rng, draws, &report, &err);
+        dpi_attempts a = {.end = DPI_ATTEMPTS, .from = from, .draws = draws};
+        dp_status status = dpi_attempts_make(&a, &s->target, &o, rng, &err);
         failed = faulty_failed();
         faulty_fail(0);
         assert_int_equal(status, failed ? DP_ENOMEM : DP_OK);

@@ -267,6 +267,42 @@ static void chains_that_move_slowly_are_told(void **state)
     dp_dataset_free(data);
 }
 
+/* Eight schools (Rubin 1981), whose spread tau is most probably small while the top of the density
+ * has a large one, at which records tell most of each school.  The reference is posteriordb's, of
+ * 10000 draws; of 400 effective ones the mean is off by six standard errors with probability
+ * 2e-9. */
+static void a_scale_that_is_small_away_from_the_top_is_drawn(void **state)
+{
+    enum { SCHOOLS = 8 };
+    static const double y[SCHOOLS] = {28, 8, -3, 7, -1, 1, 18, 12};
+    static const double sigma[SCHOOLS] = {15, 10, 16, 11, 9, 11, 10, 18};
+    static const int32_t school[SCHOOLS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    dp_model *m = dp_model_new();
+    dp_dataset *data = dp_dataset_new(SCHOOLS);
+    dp_plate rows = dp_unit_plate(m, "rows"), schools = dp_plate_new(m, "schools", SCHOOLS);
+    dp_expr mu = dp_sample(m, "mu", 1, dp_normal(0, 5));
+    dp_expr tau = dp_sample(m, "tau", 1, dp_half_cauchy(5));
+    dp_expr theta = dp_sample_in(schools, "theta", 1, dp_normal_v(mu, tau));
+    dp_expr mine = dp_pick(theta, dp_index(rows, "school", schools));
+    dp_summary found;
+    dp_fit *fit;
+    dp_error err = {0};
+    (void)state;
+    dp_observe(rows, "y", dp_normal_v(mine, dp_data(rows, "sigma", 1)));
+    dp_dataset_real(data, "y", 1, y);
+    dp_dataset_real(data, "sigma", 1, sigma);
+    dp_dataset_index(data, "school", school);
+    const dp_fit_opts o = {.mode = DP_NO_PRIVACY, .seed = 1};
+    assert_ok(dp_fit_private(m, data, &o, &fit, &err), err.text);
+    assert_false(find(fit, "sampling")->bad);
+    assert_false(find(fit, "divergences")->bad);
+    assert_ok(dp_fit_summary(fit, "tau", 1, &found, &err), err.text);
+    assert_close(found.mean, 3.602, 0, 6 * 3.2 / sqrt(400));
+    dp_fit_free(fit);
+    dp_dataset_free(data);
+    dp_model_free(m);
+}
+
 static void what_it_is_not_for_is_refused_by_name_or_left_to_others(void **state)
 {
     static records r;
@@ -392,6 +428,7 @@ int main(void)
         cmocka_unit_test(any_number_of_threads_gives_the_same),
         cmocka_unit_test(several_modes_are_told),
         cmocka_unit_test(chains_that_move_slowly_are_told),
+        cmocka_unit_test(a_scale_that_is_small_away_from_the_top_is_drawn),
         cmocka_unit_test(what_it_is_not_for_is_refused_by_name_or_left_to_others),
         cmocka_unit_test(one_record_and_two_have_an_answer),
         cmocka_unit_test(no_records_are_told_of),
