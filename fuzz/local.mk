@@ -28,26 +28,32 @@ plan_sources = tools/plan.c tools/plan.h tools/mechanism.c tools/mechanism.h too
 %C%_replay_plan_LDADD = -lm
 # Of private serving.
 if SERVE
-REPLAYERS += %D%/replay-frame %D%/replay-lattice %D%/replay-policy
+REPLAYERS += %D%/replay-frame %D%/replay-lattice %D%/replay-onnx %D%/replay-policy
 %C%_replay_frame_SOURCES = %D%/fuzz-frame.c %D%/replay.c %D%/fuzz.h
 %C%_replay_frame_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -DCORPUS='"fuzz/corpus/frame"'
 %C%_replay_frame_LDADD = libtacit-wire.la libtacit-base.la $(OPENSSL_LIBS)
 %C%_replay_lattice_SOURCES = %D%/fuzz-lattice.c %D%/replay.c %D%/fuzz.h
 %C%_replay_lattice_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/lattice"'
 %C%_replay_lattice_LDADD = libtacit-crypto.la libtacit-base.la $(SODIUM_LIBS) $(GMP_LIBS) -lm
+%C%_replay_onnx_SOURCES = %D%/fuzz-onnx.c %D%/replay.c %D%/fuzz.h
+%C%_replay_onnx_CPPFLAGS = $(AM_CPPFLAGS) $(PROTOBUF_C_CFLAGS) $(ONNX_CFLAGS) -DCORPUS='"fuzz/corpus/onnx"'
+%C%_replay_onnx_LDADD = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-wire.la \
+  libtacit-core.la libtacit-accountant.la $(TACIT_LIBS) $(SERVE_LIBS)
+$(%C%_replay_onnx_OBJECTS): generated/onnx.pb-c.h
 %C%_replay_policy_SOURCES = %D%/fuzz-policy.c %D%/replay.c %D%/fuzz.h
 %C%_replay_policy_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -DCORPUS='"fuzz/corpus/policy"'
 %C%_replay_policy_LDADD = libtacit-wire.la libtacit-base.la $(OPENSSL_LIBS)
-fuzz_serve_sources = $(libtacit_wire_la_SOURCES) $(libtacit_crypto_la_SOURCES)
-fuzz_serve_libs = $(OPENSSL_LIBS) $(GMP_LIBS)
+fuzz_serve_sources = $(libtacit_wire_la_SOURCES) $(libtacit_crypto_la_SOURCES) $(onnx_sources) $(onnx_schema)
+fuzz_serve_libs = $(SERVE_LIBS)
+fuzz_serve_flags = $(OPENSSL_CFLAGS) $(GMP_CFLAGS) $(PROTOBUF_C_CFLAGS) $(ONNX_CFLAGS)
 else
-fuzz_without = frame lattice policy
+fuzz_without = frame lattice onnx policy
 endif
 EXTRA_DIST += %D%/corpus
 
 FUZZ_SECONDS = 60
 check-fuzz: $(REPLAYERS)
-	$(AM_V_at)FUZZ_SECONDS='$(FUZZ_SECONDS)' CPPFLAGS='$(AM_CPPFLAGS) $(OPENSSL_CFLAGS) $(GMP_CFLAGS) -I.' LIBS='$(TACIT_LIBS) $(fuzz_serve_libs) -lm' \
+	$(AM_V_at)FUZZ_SECONDS='$(FUZZ_SECONDS)' CPPFLAGS='$(AM_CPPFLAGS) $(fuzz_serve_flags) -I.' LIBS='$(TACIT_LIBS) $(fuzz_serve_libs) -lm' \
 	  FUZZ_WITHOUT='$(fuzz_without)' \
 	  $(SHELL) $(top_srcdir)/tools/check-fuzz '$(top_srcdir)' $(libtacit_base_la_SOURCES) $(libtacit_core_la_SOURCES) \
 	  $(libtacit_accountant_la_SOURCES) $(plan_sources) $(fuzz_serve_sources)

@@ -41,9 +41,10 @@ nodist_libtacit_onnx_la_SOURCES = $(onnx_schema)
 libtacit_onnx_la_CPPFLAGS = $(AM_CPPFLAGS) $(PROTOBUF_C_CFLAGS) $(ONNX_CFLAGS)
 libtacit_onnx_la_CFLAGS = $(AM_CFLAGS) -w
 libtacit_serve_convenience += libtacit-onnx.la
-libtacit_serve_core_la_SOURCES += %D%/onnx.c %D%/onnx.h %D%/onnx-arithmetic.c %D%/onnx-graph.c \
+onnx_sources = %D%/onnx.c %D%/onnx.h %D%/onnx-arithmetic.c %D%/onnx-graph.c \
   %D%/onnx-linear.c %D%/onnx-node.c %D%/onnx-operators.c %D%/onnx-read.c %D%/onnx-tensor.c \
   %D%/onnx-window.c
+libtacit_serve_core_la_SOURCES += $(onnx_sources)
 libtacit_serve_core_la_CPPFLAGS += $(ONNX_CFLAGS)
 $(libtacit_serve_core_la_OBJECTS): generated/onnx.pb-c.h
 endif

@@ -80,14 +80,16 @@ static double *all_of(dpi_onnx_node *n, size_t count, double value)
 /* out = sign v + t. */
 static bool add_constant(dpi_onnx_node *n, dpi_onnx_value *v, double sign, const dpi_onnx_tensor *t)
 {
-    dpi_onnx_scaling s = {.shift = spread(n, v, t, &s.period)};
+    dpi_onnx_scaling s = {0};
+    s.shift = spread(n, v, t, &s.period);
     s.scale = s.shift != NULL ? all_of(n, s.period, sign) : NULL;
     return s.scale != NULL && dpi_onnx_scale(n, v, &s);
 }
 
 static bool multiply(dpi_onnx_node *n, dpi_onnx_value *v, const dpi_onnx_tensor *t)
 {
-    dpi_onnx_scaling s = {.scale = spread(n, v, t, &s.period)};
+    dpi_onnx_scaling s = {0};
+    s.scale = spread(n, v, t, &s.period);
     s.shift = s.scale != NULL ? all_of(n, s.period, 0) : NULL;
     return s.shift != NULL && dpi_onnx_scale(n, v, &s);
 }
@@ -316,7 +318,8 @@ bool dpi_onnx_batch_norm(dpi_onnx_node *n)
     if (scale == NULL || shift == NULL)
         return false;
     dpi_onnx_tensor t = {.rank = v->rank, .dims = {c, 1, 1}, .n = c, .x = scale, .real = true};
-    dpi_onnx_scaling s = {.scale = spread(n, v, &t, &s.period)};
+    dpi_onnx_scaling s = {0};
+    s.scale = spread(n, v, &t, &s.period);
     t.x = shift;
     s.shift = spread(n, v, &t, &s.period);
     return s.scale != NULL && s.shift != NULL && dpi_onnx_scale(n, v, &s);

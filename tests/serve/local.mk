@@ -1,16 +1,15 @@
-TEST_SERVE = libcheck.la libtacit-serve-core.la libtacit-crypto.la libtacit-wire.la \
+TEST_SERVE = libcheck.la libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-wire.la \
   libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 UNIT_TESTS += %D%/t-serve
 %C%_t_serve_LDADD = $(TEST_SERVE)
 onnx_net = %D%/onnx-net.c %D%/onnx-net.h %D%/onnx-naive.c %D%/onnx-check.c
 onnx_flags = $(AM_CPPFLAGS) $(PROTOBUF_C_CFLAGS) $(ONNX_CFLAGS)
-TEST_ONNX = libtacit-onnx.la $(TEST_SERVE)
 UNIT_TESTS += %D%/t-onnx %D%/t-onnx-image
 %C%_t_onnx_SOURCES = %D%/t-onnx.c $(onnx_net)
 %C%_t_onnx_CPPFLAGS = $(onnx_flags)
-%C%_t_onnx_LDADD = $(TEST_ONNX)
+%C%_t_onnx_LDADD = $(TEST_SERVE)
 $(%C%_t_onnx_OBJECTS): generated/onnx.pb-c.h
 %C%_t_onnx_image_SOURCES = %D%/t-onnx-image.c $(onnx_net)
 %C%_t_onnx_image_CPPFLAGS = $(onnx_flags)
-%C%_t_onnx_image_LDADD = $(TEST_ONNX)
+%C%_t_onnx_image_LDADD = $(TEST_SERVE)
 $(%C%_t_onnx_image_OBJECTS): generated/onnx.pb-c.h
