@@ -77,6 +77,11 @@ check_PROGRAMS += %D%/wire
 %C%_wire_SOURCES = %D%/wire.c $(benchmark)
 %C%_wire_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 %C%_wire_LDADD = libtacit-wire.la libtacit-base.la $(OPENSSL_LIBS)
+
+# What an answer costs that the provider never sees.
+check_PROGRAMS += %D%/serve
+%C%_serve_SOURCES = %D%/serve.c $(bench_options) $(benchmark)
+%C%_serve_LDADD = libtacit-serve.la libtacit.la
 endif
 
 # How good answers are: bench/answers.py makes tables of its lines.

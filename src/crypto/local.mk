@@ -10,6 +10,7 @@ libtacit_crypto_la_SOURCES = \
   %D%/peer.c \
   %D%/prime.c %D%/prime.h \
   %D%/slots.c %D%/slots.h \
+  %D%/mask.c %D%/mask.h \
   %D%/zeros.c %D%/zeros.h
 libtacit_crypto_la_SOURCES += \
   %D%/bfv-answer.c %D%/bfv-parts.h %D%/bfv.c %D%/bfv.h \

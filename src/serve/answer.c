@@ -1,72 +1,13 @@
 /* The provider's part of a session. */
-#include <pthread.h>
 #include <sodium.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "serve/ahead.h"
 #include "serve/talk.h"
 #include "wire/log.h"
-
-/* ---- idle time ---- */
-
-/* A thread that works ahead for the next query while the session waits. */
-typedef struct ahead_thread {
-    const dpi_serve_row *row;
-    void *session;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t woken;
-    bool awake, ends, runs;
-} ahead_thread;
-
-/* Whether there is work to do; sleeps until somebody says so. */
-static bool wait_for_work(ahead_thread *w)
-{
-    (void)pthread_mutex_lock(&w->lock);
-    while (!w->awake && !w->ends)
-        (void)pthread_cond_wait(&w->woken, &w->lock);
-    bool more = !w->ends;
-    (void)pthread_mutex_unlock(&w->lock);
-    return more;
-}
-
-static void say(ahead_thread *w, bool awake, bool ends)
-{
-    (void)pthread_mutex_lock(&w->lock);
-    w->awake = awake;
-    w->ends = w->ends || ends;
-    (void)pthread_cond_signal(&w->woken);
-    (void)pthread_mutex_unlock(&w->lock);
-}
-
-static void *work_ahead(void *of)
-{
-    ahead_thread *w = of;
-    while (wait_for_work(w))
-        if (!w->row->idle(w->session))
-            say(w, false, false);
-    return NULL;
-}
-
-/* Without a thread nothing is made ahead, which is slower and no error. */
-static void start_worker(ahead_thread *w, const dpi_serve_row *row, void *session)
-{
-    *w = (ahead_thread){.row = row, .session = session, .awake = true};
-    bool made = pthread_mutex_init(&w->lock, NULL) == 0 && pthread_cond_init(&w->woken, NULL) == 0;
-    w->runs = made && pthread_create(&w->thread, NULL, work_ahead, w) == 0;
-}
-
-static void end_worker(ahead_thread *w)
-{
-    if (!w->runs)
-        return;
-    say(w, false, true);
-    (void)pthread_join(w->thread, NULL);
-    (void)pthread_cond_destroy(&w->woken);
-    (void)pthread_mutex_destroy(&w->lock);
-}
 
 /* ---- one query ---- */
 
@@ -74,7 +15,7 @@ typedef struct talk {
     const dpi_answering *a;
     dpi_wire_session *wire;
     void *session;
-    ahead_thread ahead;
+    dpi_ahead ahead;
     dpi_pool *pool;
     unsigned char *up, *down;      /* of the largest layer */
     uint32_t *order, *back, *next; /* [most] */
@@ -163,8 +104,7 @@ static dp_status answer_queries(talk *t, dp_error *err)
         status = take_query(t, &more, &number, err);
         if (status == DP_OK && more)
             status = answer_query(t, number, err);
-        if (t->ahead.runs)
-            say(&t->ahead, true, false);
+        dpi_ahead_wake(&t->ahead);
     }
     return status;
 }
@@ -241,7 +181,7 @@ static dp_status make_room(talk *t, dp_error *err)
 
 static void free_talk(talk *t)
 {
-    end_worker(&t->ahead);
+    dpi_ahead_end(&t->ahead);
     if (t->session != NULL)
         t->a->row->close(t->session);
     dpi_pool_free(t->pool);
@@ -263,7 +203,7 @@ dp_status dpi_serve_answer(const dpi_answering *a, dpi_wire_session *wire, dp_er
     if (status == DP_OK)
         status = take_key(&t, err);
     if (status == DP_OK)
-        start_worker(&t.ahead, a->row, t.session);
+        dpi_ahead_start(&t.ahead, a->row->idle, t.session);
     if (status == DP_OK)
         status = answer_queries(&t, err);
     free_talk(&t);

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "serve/ahead.h"
 #include "serve/talk.h"
 
 struct dp_ask {
@@ -13,6 +14,7 @@ struct dp_ask {
     dpi_serve_plan plan;
     const dpi_serve_row *row;
     void *client;
+    dpi_ahead ahead;
     dpi_pool *pool;
     size_t threads;
     uint32_t timeout;
@@ -24,6 +26,7 @@ void dp_ask_free(dp_ask *ask)
 {
     if (ask == NULL)
         return;
+    dpi_ahead_end(&ask->ahead);
     dpi_wire_close(ask->wire);
     if (ask->client != NULL)
         ask->row->client_free(ask->client);
@@ -128,7 +131,11 @@ static dp_status open_ask(dp_ask *ask, const dp_ask_opts *opts, dpi_mode mode, d
         status = ask->row->client_new(&ask->plan, mode, &row, &ask->client, err);
     if (status == DP_OK)
         status = make_room(ask, err);
-    return status == DP_OK ? send_key(ask, err) : status;
+    if (status == DP_OK)
+        status = send_key(ask, err);
+    if (status == DP_OK)
+        dpi_ahead_start(&ask->ahead, ask->row->client_idle, ask->client);
+    return status;
 }
 
 dp_status dpi_serve_ask(const dp_ask_opts *opts, dpi_wire_session *wire, dp_ask **made,
@@ -243,5 +250,6 @@ dp_status dp_ask_query(dp_ask *ask, const double *x, int64_t *y, dp_error *err)
     }
     if (status == DP_OK)
         memcpy(y, ask->values, outputs * sizeof *y);
+    dpi_ahead_wake(&ask->ahead);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "crypto/dense.h"
+#include "crypto/mask.h"
 #include "serve/protocol.h"
 
 enum {
@@ -24,6 +25,12 @@ static dpi_paillier_options options_of(const dpi_serve_opts *opts)
 static size_t cipher_bytes(const dpi_paillier_options *o)
 {
     return o->bits / 4;
+}
+
+/* Bits that a mask leaves: a layer's numbers with their sign. */
+static unsigned left_bits(const dpi_serve_plan *plan, size_t layer)
+{
+    return (unsigned)plan->layer[layer].bits + 1;
 }
 
 static void write_ciphers(size_t limbs, size_t n, const mp_limb_t *c, unsigned char *to)
@@ -56,6 +63,7 @@ typedef struct paillier_program {
     dpi_paillier_options options;
     dpi_dense *dense[DPI_SERVE_LAYERS];
     size_t outputs; /* of all layers: zeros that a query takes */
+    bool bare;
 } paillier_program;
 
 static void discard(void *of)
@@ -100,6 +108,7 @@ static dp_status compile(const dpi_serve_plan *plan, dpi_mode mode, const dpi_se
         return dpi_fail_nomem(err);
     c->plan = *plan;
     c->options = options_of(opts);
+    c->bare = opts->bare;
     dp_status status = DP_OK;
     for (size_t k = 0; status == DP_OK && k < plan->n_layers; k++)
         status = compile_layer(c, k, opts, err);
@@ -170,9 +179,13 @@ typedef struct outputs {
 static dp_status compute(void *user, size_t first, size_t last, dp_error *err)
 {
     const outputs *o = user;
-    size_t limbs = cipher_bytes(&o->s->of->options) / 8;
-    return dpi_dense_outputs(o->s->of->dense[o->layer], o->inputs, o->s->zeros, first, last,
-                             o->s->out + first * limbs, err);
+    const paillier_program *c = o->s->of;
+    mp_limb_t *out = o->s->out + first * (cipher_bytes(&c->options) / 8);
+    dp_status status =
+        dpi_dense_outputs(c->dense[o->layer], o->inputs, o->s->zeros, first, last, out, err);
+    if (status != DP_OK || c->bare)
+        return status;
+    return dpi_paillier_mask(o->s->key, last - first, left_bits(&c->plan, o->layer), out, err);
 }
 
 static dp_status run_layer(void *of, size_t k, const dpi_serve_order_pair *order,
@@ -223,6 +236,8 @@ typedef struct paillier_client {
     dpi_serve_plan plan;
     dpi_paillier_options options;
     dpi_paillier_key *key;
+    dpi_paillier_public *public; /* of the same key, for zeros made ahead */
+    dpi_zeros *zeros;
     mp_limb_t *c; /* ciphertexts of the largest layer */
 } paillier_client;
 
@@ -231,9 +246,33 @@ static void client_free(void *of)
     paillier_client *c = of;
     if (c == NULL)
         return;
+    dpi_zeros_free(c->zeros);
+    dpi_paillier_public_free(c->public);
     dpi_paillier_free(c->key);
     dpi_free(c->c);
     dpi_free(c);
+}
+
+/* Room for the zeros that all layers of a query take. */
+static dp_status prepare_zeros(paillier_client *c, dp_error *err)
+{
+    size_t limbs, inputs = 0;
+    const mp_limb_t *n = dpi_paillier_modulus(c->key, &limbs);
+    for (size_t k = 0; k < c->plan.n_layers; k++)
+        inputs += c->plan.layer[k].inputs;
+    dp_status status = dpi_paillier_public_new(&c->options, limbs, n, &c->public, err);
+    if (status == DP_OK)
+        status =
+            dpi_zeros_new(c->public, inputs < MOST_READY ? inputs : MOST_READY, &c->zeros, err);
+    return status;
+}
+
+static bool client_idle(void *of)
+{
+    paillier_client *c = of;
+    dp_error err = {0};
+    size_t added = 0;
+    return dpi_zeros_fill(c->zeros, UNIT, &added, &err) == DP_OK && added > 0;
 }
 
 static dp_status client_new(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
@@ -250,6 +289,8 @@ static dp_status client_new(const dpi_serve_plan *plan, dpi_mode mode, const dpi
     dp_status status = c->c == NULL ? dpi_fail_nomem(err) : DP_OK;
     if (status == DP_OK)
         status = dpi_paillier_generate(&c->options, &c->key, err);
+    if (status == DP_OK)
+        status = prepare_zeros(c, err);
     if (status == DP_OK)
         *made = c;
     else
@@ -283,23 +324,28 @@ typedef struct coded {
     const paillier_client *c;
     const int64_t *from;
     int64_t *to;
-    int64_t bound;
+    size_t layer;
+    bool ahead; /* there are zeros for all of them */
 } coded;
 
 static dp_status encrypt_part(void *user, size_t first, size_t last, dp_error *err)
 {
     const coded *n = user;
-    size_t limbs = cipher_bytes(&n->c->options) / 8;
-    return dpi_paillier_encrypt(n->c->key, last - first, n->from + first, n->c->c + first * limbs,
-                                err);
+    size_t count = last - first;
+    mp_limb_t *c = n->c->c + first * (cipher_bytes(&n->c->options) / 8);
+    if (!n->ahead) /* the key's holder is faster than zeros made on the spot */
+        return dpi_paillier_encrypt(n->c->key, count, n->from + first, c, err);
+    dp_status status = dpi_zeros_take(n->c->zeros, count, c, err);
+    return status == DP_OK ? dpi_paillier_fill(n->c->public, count, n->from + first, c, err)
+                           : status;
 }
 
 static dp_status decrypt_part(void *user, size_t first, size_t last, dp_error *err)
 {
     const coded *n = user;
     size_t limbs = cipher_bytes(&n->c->options) / 8;
-    return dpi_paillier_decrypt(n->c->key, last - first, n->c->c + first * limbs, n->bound,
-                                n->to + first, err);
+    return dpi_paillier_decrypt_masked(n->c->key, last - first, n->c->c + first * limbs,
+                                       left_bits(&n->c->plan, n->layer), n->to + first, err);
 }
 
 static dp_status client_encrypt(void *of, size_t layer, const int64_t *values, unsigned char *up,
@@ -307,7 +353,7 @@ static dp_status client_encrypt(void *of, size_t layer, const int64_t *values, u
 {
     const paillier_client *c = of;
     size_t n = c->plan.layer[layer].inputs, limbs = cipher_bytes(&c->options) / 8;
-    coded job = {.c = c, .from = values};
+    coded job = {.c = c, .from = values, .ahead = dpi_zeros_ready(c->zeros) >= n};
     dp_status status = dpi_serve_parts(pool, threads, n, UNIT, encrypt_part, &job, err);
     if (status == DP_OK)
         write_ciphers(limbs, n, c->c, up);
@@ -319,7 +365,7 @@ static dp_status client_decrypt(void *of, size_t layer, const unsigned char *dow
 {
     const paillier_client *c = of;
     size_t n = c->plan.layer[layer].sent, limbs = cipher_bytes(&c->options) / 8;
-    coded job = {.c = c, .to = values, .bound = ((int64_t)1 << c->plan.layer[layer].bits) - 1};
+    coded job = {.c = c, .to = values, .layer = layer};
     read_ciphers(limbs, n, down, c->c);
     dp_status status = dpi_serve_parts(pool, threads, n, UNIT, decrypt_part, &job, err);
     if (status != DP_OK)
@@ -337,6 +383,7 @@ const dpi_serve_row dpi_he2_paillier = {.protocol = DPI_PROTOCOL_HE2_PAILLIER,
                                         .close = close_session,
                                         .client_new = client_new,
                                         .client_free = client_free,
+                                        .client_idle = client_idle,
                                         .key_bytes = key_bytes,
                                         .write_key = write_key,
                                         .up_bytes = up_bytes,

@@ -12,6 +12,7 @@ libtacit_serve_la_LIBADD = $(libtacit_serve_convenience) libtacit-base.la libtac
 libtacit_serve_la_LDFLAGS = -version-info $(TACIT_VERSION_INFO) -no-undefined \
   -Wl,--exclude-libs,libtacit-base.a
 libtacit_serve_core_la_SOURCES = \
+  %D%/ahead.c %D%/ahead.h \
   %D%/answer.c \
   %D%/ask.c \
   %D%/he2-lattice.c \

@@ -15,6 +15,8 @@ typedef struct dpi_serve_opts {
     size_t exponent_bits; /* of its randomness; 0: half of key_bits (crypto/paillier.h) */
     bool portable;        /* no vector instructions, for comparison */
     bool skip_zeros;      /* faster; the provider's time tells how many digits of weights are 0 */
+    bool bare;            /* Paillier's answers without masks, as published, for the attack that
+                           * masks are against (tests/serve/t-attack.c) */
 } dpi_serve_opts;
 
 /* What the provider computes a layer with.  Orders are NULL where there is none: input[inputs] is
@@ -50,6 +52,7 @@ typedef struct dpi_serve_row {
     dp_status (*client_new)(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
                             void **client, dp_error *err);
     void (*client_free)(void *client);
+    bool (*client_idle)(void *client); /* as idle */
     size_t (*key_bytes)(const void *client);
     void (*write_key)(const void *client, unsigned char *to);
     size_t (*up_bytes)(const void *client, size_t layer);

@@ -35,3 +35,6 @@ BFV_CASE = %D%/bfv-case.c %D%/bfv-case.h
 %C%_t_ntt_LDADD = $(TEST_CRYPTO)
 %C%_t_packed_LDADD = $(TEST_CRYPTO)
 %C%_t_rlwe_sample_LDADD = $(TEST_CRYPTO)
+UNIT_TESTS += %D%/t-mask
+%C%_t_mask_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
+%C%_t_mask_LDADD = $(TEST_CRYPTO)

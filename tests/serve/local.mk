@@ -13,3 +13,6 @@ $(%C%_t_onnx_OBJECTS): generated/onnx.pb-c.h
 %C%_t_onnx_image_CPPFLAGS = $(onnx_flags)
 %C%_t_onnx_image_LDADD = $(TEST_SERVE)
 $(%C%_t_onnx_image_OBJECTS): generated/onnx.pb-c.h
+UNIT_TESTS += %D%/t-attack
+%C%_t_attack_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS) $(OPENSSL_CFLAGS)
+%C%_t_attack_LDADD = $(TEST_SERVE)

@@ -1,0 +1,26 @@
+/* A thread that works ahead for the next query while a session waits. */
+#ifndef DPI_SERVE_AHEAD_H
+#define DPI_SERVE_AHEAD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+typedef struct dpi_ahead {
+    bool (*work)(void *user); /* a little of it; false when there is none left */
+    void *user;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t woken;
+    bool awake, ends, runs;
+} dpi_ahead;
+
+/* Begins to work.  Without a thread nothing is made ahead, which is slower and no error. */
+void dpi_ahead_start(dpi_ahead *a, bool (*work)(void *user), void *user);
+
+/* Says that there is work again. */
+void dpi_ahead_wake(dpi_ahead *a);
+
+/* Ends the thread, if there is one. */
+void dpi_ahead_end(dpi_ahead *a);
+
+#endif

@@ -1,0 +1,114 @@
+/* Masks: what is declared comes through, and nothing beyond it. */
+#include <string.h>
+
+#include "crypto/mask.h"
+#include "tests/lib/check.h"
+
+static dpi_paillier_key *key_of(size_t bits, dpi_paillier_public **public)
+{
+    dp_error err = {0};
+    dpi_paillier_key *key;
+    size_t limbs;
+    const dpi_paillier_options options = {.bits = bits};
+    assert_ok(dpi_paillier_generate(&options, &key, &err), err.text);
+    const mp_limb_t *n = dpi_paillier_modulus(key, &limbs);
+    assert_ok(dpi_paillier_public_new(&options, limbs, n, public, &err), err.text);
+    return key;
+}
+
+static void declared_bits_come_through(void **state)
+{
+    (void)state;
+    enum { N = 11 };
+    dp_error err = {0};
+    dpi_paillier_public *public;
+    dpi_paillier_key *key = key_of(512, &public);
+    mp_limb_t c[N * 16];
+    for (unsigned bits = 2; bits <= 64; bits += bits == 2 ? 1 : 61 - bits > 40 ? 20 : 1) {
+        const int64_t most = (int64_t)((UINT64_C(1) << (bits - 1)) - 1);
+        const int64_t m[N] = {0, 1, -1, most, -most, most - 1, 1 - most, 1, -1, 0, most / 3};
+        int64_t back[N];
+        assert_ok(dpi_paillier_encrypt(key, N, m, c, &err), err.text);
+        assert_ok(dpi_paillier_mask(public, N, bits, c, &err), err.text);
+        assert_ok(dpi_paillier_decrypt_masked(key, N, c, bits, back, &err), err.text);
+        assert_memory_equal(m, back, sizeof m);
+    }
+    assert_fails(dpi_paillier_mask(public, N, 65, c, &err), DP_EINVAL, &err, "2 to 64");
+    memset(c, 0, sizeof c);
+    int64_t back[N];
+    assert_fails(dpi_paillier_decrypt_masked(key, N, c, 20, back, &err), DP_EPEER, &err, "bound");
+    dpi_paillier_public_free(public);
+    dpi_paillier_free(key);
+}
+
+/* Sixteenths of n in which masked messages fall: chi-square with 15 degrees of freedom, beyond 77
+ * with chance 1e-9 (77.0 has 2.6e-10).  A mask of half the length, or none, puts all in one. */
+static void what_is_beyond_is_uniform(void **state)
+{
+    (void)state;
+    enum { BITS = 20, N = 1600, BINS = 16 };
+    dp_error err = {0};
+    dpi_paillier_public *public;
+    dpi_paillier_key *key = key_of(128, &public);
+    size_t limbs;
+    const mp_limb_t *n = dpi_paillier_modulus(key, &limbs);
+    mpz_t modulus, message, z;
+    mpz_inits(modulus, message, z, NULL);
+    mpn_copyi(mpz_limbs_write(modulus, (mp_size_t)limbs), n, (mp_size_t)limbs);
+    mpz_limbs_finish(modulus, (mp_size_t)limbs);
+    for (int huge = 0; huge < 2; huge++) {
+        unsigned in[BINS] = {0};
+        mp_limb_t fresh[4], c[4];
+        mpz_set_ui(message, 77);
+        if (huge != 0) { /* as a reader of weights would send */
+            mpz_fdiv_q_ui(message, modulus, 3);
+            mpz_clrbit(message, 0);
+        }
+        assert_ok(dpi_paillier_encrypt_wide(key, message, fresh, &err), err.text);
+        for (int i = 0; i < N; i++) {
+            memcpy(c, fresh, sizeof c);
+            assert_ok(dpi_paillier_mask(public, 1, BITS, c, &err), err.text);
+            assert_ok(dpi_paillier_decrypt_wide(key, c, z, &err), err.text);
+            mpz_mod(z, z, modulus);
+            mpz_mul_ui(z, z, BINS);
+            mpz_fdiv_q(z, z, modulus);
+            in[mpz_get_ui(z)]++;
+        }
+        double chi = 0;
+        for (int k = 0; k < BINS; k++)
+            chi += (in[k] - (double)N / BINS) * (in[k] - (double)N / BINS) / ((double)N / BINS);
+        assert_true(chi < 77);
+    }
+    mpz_clears(modulus, message, z, NULL);
+    dpi_paillier_public_free(public);
+    dpi_paillier_free(key);
+}
+
+static void zeros_made_ahead_become_numbers(void **state)
+{
+    (void)state;
+    enum { N = 13 };
+    dp_error err = {0};
+    dpi_paillier_public *public;
+    dpi_paillier_key *key = key_of(512, &public);
+    mp_limb_t c[N * 16];
+    int64_t m[N], back[N];
+    for (int i = 0; i < N; i++)
+        m[i] = (i - 6) * INT64_C(123456789012);
+    assert_ok(dpi_paillier_encrypt_public(public, N, NULL, c, &err), err.text);
+    assert_ok(dpi_paillier_fill(public, N, m, c, &err), err.text);
+    assert_ok(dpi_paillier_decrypt(key, N, c, INT64_MAX, back, &err), err.text);
+    assert_memory_equal(m, back, sizeof m);
+    dpi_paillier_public_free(public);
+    dpi_paillier_free(key);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(declared_bits_come_through),
+        cmocka_unit_test(what_is_beyond_is_uniform),
+        cmocka_unit_test(zeros_made_ahead_become_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
