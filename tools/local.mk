@@ -1,7 +1,8 @@
 # Checks of the source and of the built library; all but the slow ones belong to make check.
 dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/check-symbols %D%/check-headers %D%/check-install \
   %D%/check-version tests/base/check-arithmetic \
-  tests/tools/check-bounds tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit
+  tests/tools/check-bounds tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit \
+  tests/tools/check-serve
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/read-fit.py %D%/run-test tests/symbols.txt tests/symbols-serve.txt
 
@@ -14,10 +15,11 @@ tacit_LDADD = libtacit.la -lm
 man1_MANS = doc/man/tacit.1 doc/man/tacit-audit.1 doc/man/tacit-bounds.1 doc/man/tacit-delta.1 doc/man/tacit-epsilon.1 doc/man/tacit-ledger.1 doc/man/tacit-risk.1 \
   doc/man/tacit-sigma.1
 if SERVE
-tacit_SOURCES += %D%/tacit-keys.c
+tacit_SOURCES += %D%/load-program.c %D%/load-program.h %D%/records.c %D%/records.h %D%/tacit-ask.c \
+  %D%/tacit-keys.c %D%/tacit-serve.c
 tacit_CPPFLAGS += -DTACIT_SERVE
 tacit_LDADD += libtacit-serve.la
-man1_MANS += doc/man/tacit-keys.1
+man1_MANS += doc/man/tacit-ask.1 doc/man/tacit-keys.1 doc/man/tacit-serve.1
 endif
 bashcompdir = $(datadir)/bash-completion/completions
 dist_bashcomp_DATA = %D%/completion/tacit

@@ -12,6 +12,7 @@
 
 #include <tacit/accountant.h>
 #include <tacit/audit.h>
+#include <tacit/serve.h>
 
 #define LENGTH(a) (sizeof(a) / sizeof(a)[0])
 
@@ -50,6 +51,16 @@ static const option_word target_words[] = {
     {"loop", DP_AUDIT_LOOP, "fit_private: all that a fit by noisy steps releases"},
 };
 
+static const option_word protocol_words[] = {
+    {"lattice", DP_SERVE_LATTICE, "numbers packed into polynomials: fast, many bytes"},
+    {"paillier", DP_SERVE_PAILLIER, "one ciphertext a number: few bytes, slow"},
+};
+
+static const option_word mode_words[] = {
+    {"linear", DP_SERVE_LINEAR, "who asks sees the answer alone; regressions"},
+    {"permute", DP_SERVE_PERMUTE, "networks; who asks can find out the weights"},
+};
+
 #define MOST_COUNT 9007199254740992.0 /* 2^53: every whole number up to it is a double */
 
 static const option_range positive = {0, HUGE_VAL, true, true, false, "a number above 0"},
@@ -64,13 +75,15 @@ static const option_range positive = {0, HUGE_VAL, true, true, false, "a number 
                                      false, true,         "a whole number from 2 up"},
                           few = {1, 64, false, false, true, "a whole number from 1 to 64"},
                           halvings = {1, 52, false, false, true, "a whole number from 1 to 52"},
+                          bits = {2, 30, false, false, true, "a whole number from 2 to 30"},
                           any = {-HUGE_VAL, HUGE_VAL, true, true, false, "two numbers"};
 
 enum {
     COMMANDS = FOR_EPSILON | FOR_DELTA | FOR_SIGMA | FOR_RISK,
     MECHANISM = COMMANDS | FOR_PLAN,
     KNOWN_SIGMA = FOR_EPSILON | FOR_DELTA | FOR_RISK | FOR_PLAN,
-    LISTS = FOR_EPSILON | FOR_DELTA | FOR_RISK
+    LISTS = FOR_EPSILON | FOR_DELTA | FOR_RISK,
+    SESSIONS = FOR_SERVE | FOR_ASK
 };
 
 #define PLACE(member) offsetof(settings, member)
@@ -149,10 +162,44 @@ const option option_table[] = {
      "share of records that is to lie between; 0.95 when not given", "0.95", .range = &fraction},
     {"levels", OPTION_NUMBER, FOR_BOUNDS, PLACE(levels), "L",
      "halvings of the range, two counts each; 12 when not given", "12", .range = &halvings},
-    {"json", OPTION_FLAG, COMMANDS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS, PLACE(json),
-     NULL, "answer with one JSON object", .range = NULL},
-    {"help", OPTION_FLAG, COMMANDS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS, PLACE(help),
-     NULL, "this text", .range = NULL},
+    {"identity", OPTION_TEXT, SESSIONS, PLACE(identity), "FILE",
+     "who you are; tacit keys create makes it", "clinic.identity", .range = NULL},
+    {"listen", OPTION_TEXT, FOR_SERVE, PLACE(listen), "HOST:PORT", "where; port 0 is any free one",
+     "0.0.0.0:7001", .range = NULL},
+    {"policy", OPTION_TEXT, FOR_SERVE, PLACE(policy), "FILE", "who may ask what, and how often",
+     "clinic.policy", .range = NULL},
+    {"log", OPTION_TEXT, FOR_SERVE, PLACE(log), "FILE", "who asked when; budgets are counted in it",
+     "clinic.log", .range = NULL},
+    {"provider", OPTION_TEXT, FOR_ASK, PLACE(provider), "tacit:...",
+     "the fingerprint that the provider must have", "tacit:00112233...", .range = NULL},
+    {"program", OPTION_TEXT, FOR_ASK, PLACE(program), "DIGITS",
+     "the hash of the program that is meant; any when not given", "00112233...", .range = NULL},
+    {"data", OPTION_TEXT, FOR_ASK, PLACE(data), "FILE", "the records, as CSV", "patients.csv",
+     .range = NULL},
+    {"protocol", OPTION_WORD, SESSIONS, PLACE(protocol), "WORD",
+     "how it is computed; lattice when not given", "lattice", WORDS(protocol_words)},
+    {"mode", OPTION_WORD, SESSIONS, PLACE(mode), "WORD", "who sees what; linear when not given",
+     "linear", WORDS(mode_words)},
+    {"column", OPTION_TEXT, FOR_SERVE, PLACE(column), "NAME",
+     "what is answered, where the model observes several columns", "readmitted", .range = NULL},
+    {"range", OPTION_NUMBERS, FOR_SERVE, PLACE(range), "LOW,HIGH",
+     "between what the numbers of records lie, known without data", "-1,1", .range = &any},
+    {"bounds", OPTION_TEXT, FOR_SERVE, PLACE(bounds), "NAME=LOW,HIGH;...",
+     "the same of single columns", "'age=0,120; x[2]=-1,1'", .range = NULL},
+    {"draws", OPTION_NUMBER, FOR_SERVE, PLACE(draws), "S",
+     "answer by so many posterior draws; their mean when not given", "20", .range = &count},
+    {"weight-bits", OPTION_NUMBER, FOR_SERVE, PLACE(weight_bits), "B",
+     "of a stage's largest weight; 12 when not given", "12", .range = &bits},
+    {"activation-bits", OPTION_NUMBER, FOR_SERVE, PLACE(activation_bits), "B",
+     "of the input and of hidden numbers; 16 when not given", "16", .range = &bits},
+    {"threads", OPTION_NUMBER, SESSIONS, PLACE(threads), "N", "of a session; 1 when not given", "4",
+     .range = &few},
+    {"allow-activation-leak", OPTION_FLAG, SESSIONS, PLACE(allow_activation_leak), NULL,
+     "mode permute: the weights may become known", .range = NULL},
+    {"json", OPTION_FLAG, COMMANDS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS | FOR_ASK,
+     PLACE(json), NULL, "answer with one JSON object", .range = NULL},
+    {"help", OPTION_FLAG, COMMANDS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS | SESSIONS,
+     PLACE(help), NULL, "this text", .range = NULL},
 };
 const size_t n_options = LENGTH(option_table);
 _Static_assert(LENGTH(option_table) <= MOST_OPTIONS, "settings.given has a place for each option");
@@ -187,6 +234,12 @@ settings settings_none(void)
                       .canaries = NAN,
                       .confidence = NAN,
                       .share = NAN,
+                      .draws = NAN,
+                      .threads = NAN,
+                      .weight_bits = NAN,
+                      .activation_bits = NAN,
+                      .protocol = -1,
+                      .mode = -1,
                       .levels = NAN,
                       .target = -1};
 }
@@ -228,7 +281,7 @@ const char *nearest_name(const char *name, const char *const *names, size_t n)
 }
 
 /* A decimal number or a fraction; false on anything else (strtod would read hexadecimal, too). */
-static bool read_number(const char *text, double *value)
+bool options_number(const char *text, double *value)
 {
     char *end;
     if (strpbrk(text, "xXpP") != NULL)
@@ -239,6 +292,21 @@ static bool read_number(const char *text, double *value)
     if (*end == '/' && isdigit((unsigned char)end[1]))
         *value /= strtod(end + 1, &end);
     return *end == '\0' && isfinite(*value);
+}
+
+const char *options_port(const char *text, size_t room, char *host)
+{
+    const char *colon = strrchr(text, ':');
+    size_t n = colon != NULL ? (size_t)(colon - text) : 0;
+    if (n > 2 && text[0] == '[' && colon[-1] == ']') {
+        text++;
+        n -= 2;
+    }
+    if (n == 0 || n >= room || colon[1] == '\0')
+        return NULL;
+    memcpy(host, text, n);
+    host[n] = '\0';
+    return colon + 1;
 }
 
 static bool in_range(const option_range *r, double value)
@@ -258,7 +326,7 @@ static bool set_numbers(const option *o, const char *text, number_list *list)
         memcpy(item, text, length);
         item[length] = '\0';
         double *value = &list->value[list->n++];
-        if (!read_number(item, value) || !in_range(o->range, *value))
+        if (!options_number(item, value) || !in_range(o->range, *value))
             return false;
         if (text[length] == '\0')
             return true;
@@ -308,7 +376,7 @@ static bool set_value(const option *o, const char *dashes, const char *text, set
     else if (o->kind == OPTION_NUMBERS)
         good = set_numbers(o, text, place);
     else
-        good = read_number(text, place) && in_range(o->range, *(double *)place);
+        good = options_number(text, place) && in_range(o->range, *(double *)place);
     if (good)
         return true;
     char values[160];
@@ -400,7 +468,7 @@ void options_help(FILE *out, unsigned command)
 
 const char *option_word_of(const char *name, int value)
 {
-    const option *o = find(FOR_PLAN | FOR_AUDIT, name, strlen(name));
+    const option *o = find(FOR_PLAN | FOR_AUDIT | FOR_SERVE, name, strlen(name));
     for (size_t i = 0; o != NULL && i < o->n_words; i++)
         if (o->words[i].value == value)
             return o->words[i].name;

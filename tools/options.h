@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { MESSAGE_SIZE = 640, MOST_JUMPS = 64, MOST_OPTIONS = 48 };
+enum { MESSAGE_SIZE = 640, MOST_JUMPS = 64, MOST_OPTIONS = 64 };
 
 /* A message for the user; empty when there is nothing to say. */
 typedef struct message {
@@ -48,6 +48,10 @@ typedef struct settings {
     double share, levels;
     const char *plan, *plot; /* borrowed from the command line */
     bool overlap_allowed;    /* of a ledger */
+    int protocol, mode;      /* of tacit/serve.h; -1: not given */
+    const char *listen, *identity, *policy, *log, *provider, *program, *bounds;
+    double draws, threads, weight_bits, activation_bits;
+    bool allow_activation_leak;
     bool json, help;
     bool given[MOST_OPTIONS]; /* rows of the table that were set */
 } settings;
@@ -62,7 +66,9 @@ enum {
     FOR_AUDIT = 32,
     FOR_LEDGER = 64,
     FOR_BOUNDS = 128,
-    FOR_KEYS = 256
+    FOR_KEYS = 256,
+    FOR_SERVE = 512,
+    FOR_ASK = 1024
 };
 
 typedef enum option_kind {
@@ -112,6 +118,12 @@ bool options_parse(unsigned command, int argc, char **argv, settings *into, mess
 /* Sets one key of a plan's line. */
 bool options_set(unsigned command, const char *name, const char *text, settings *into,
                  message *why);
+
+/* Reads a number as options do: a decimal or a fraction.  False on anything else. */
+bool options_number(const char *text, double *value);
+
+/* The port in "host:port" or "[host]:port", whose host goes to host[room]; NULL when it is none. */
+const char *options_port(const char *text, size_t room, char *host);
 
 /* Lists the options of a command for its help. */
 void options_help(FILE *out, unsigned command);

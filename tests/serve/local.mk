@@ -16,3 +16,8 @@ $(%C%_t_onnx_image_OBJECTS): generated/onnx.pb-c.h
 UNIT_TESTS += %D%/t-attack
 %C%_t_attack_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS) $(OPENSSL_CFLAGS)
 %C%_t_attack_LDADD = $(TEST_SERVE)
+
+# What tests/tools/check-serve compares answers with.
+check_PROGRAMS += %D%/in-clear
+%C%_in_clear_SOURCES = %D%/in-clear.c tools/load-program.c tools/options.c tools/records.c
+%C%_in_clear_LDADD = libtacit.la libtacit-serve.la -lm

@@ -1,0 +1,215 @@
+/* The command ask: asks a provider's model about records that the provider does not see. */
+#define _XOPEN_SOURCE 700
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <tacit/serve.h>
+
+#include "tools/json.h"
+#include "tools/options.h"
+#include "tools/records.h"
+#include "tools/tacit.h"
+
+enum { HOST_ROOM = 256 };
+
+/* One session, from options to answers. */
+typedef struct session {
+    settings said;
+    dp_identity *identity;
+    dp_ask *ask;
+    const dp_program *program;
+    size_t n, outputs, answers; /* records; integers and answers of each */
+    double *x, *mean, *sd;
+    int64_t *y;
+    dp_error err;
+} session;
+
+static int refuse(int status, const char *text)
+{
+    (void)fprintf(stderr, "tacit ask: %s\n", text);
+    return status;
+}
+
+static bool check(const settings *s, message *why)
+{
+    if (s->identity == NULL)
+        return complain(why, "who are you? give --identity FILE; tacit keys create makes one");
+    if (s->provider == NULL)
+        return complain(why, "whom do you trust? give --provider with the fingerprint that the "
+                             "provider told you; tacit keys show prints it there");
+    if (s->data == NULL)
+        return complain(why, "about what? give --data FILE, a CSV file of records");
+    return true;
+}
+
+static bool read_hash(const char *text, unsigned char hash[DP_PROGRAM_HASH])
+{
+    static const char digits[] = "0123456789abcdef";
+    if (strlen(text) != 2 * DP_PROGRAM_HASH || strspn(text, digits) != 2 * DP_PROGRAM_HASH)
+        return false;
+    for (size_t i = 0; i < DP_PROGRAM_HASH; i++)
+        hash[i] = (unsigned char)((strchr(digits, text[2 * i]) - digits) * 16 +
+                                  (strchr(digits, text[2 * i + 1]) - digits));
+    return true;
+}
+
+/* ---- the session ---- */
+
+static dp_status connect_to(session *s, const char *host, const char *port,
+                            const unsigned char *hash)
+{
+    const settings *said = &s->said;
+    dp_status status = dp_identity_load(said->identity, &s->identity, &s->err);
+    const dp_ask_opts o = {.identity = s->identity,
+                           .host = host,
+                           .port = port,
+                           .provider = said->provider,
+                           .hash = hash,
+                           .protocol = said->protocol < 0 ? DP_SERVE_LATTICE
+                                                          : (dp_serve_protocol)said->protocol,
+                           .mode = said->mode < 0 ? DP_SERVE_LINEAR : (dp_serve_mode)said->mode,
+                           .flags = said->allow_activation_leak ? DP_ALLOW_ACTIVATION_LEAK : 0,
+                           .threads = isnan(said->threads) ? 0 : (size_t)said->threads};
+    if (status == DP_OK)
+        status = dp_ask_new(&o, &s->ask, &s->err);
+    if (status == DP_OK)
+        s->program = dp_ask_program(s->ask);
+    return status;
+}
+
+static dp_status read_questions(session *s)
+{
+    dp_status status = read_records(s->said.data, s->program, &s->n, &s->x, &s->err);
+    s->outputs = dp_program_outputs(s->program);
+    s->answers = s->outputs / dp_program_draws(s->program);
+    s->y = calloc(s->outputs, sizeof *s->y);
+    s->mean = calloc(s->answers, sizeof *s->mean);
+    s->sd = calloc(s->answers, sizeof *s->sd);
+    if (status == DP_OK && (s->y == NULL || s->mean == NULL || s->sd == NULL))
+        return DP_ENOMEM;
+    return status;
+}
+
+static bool is_label(const session *s)
+{
+    return dp_program_stage(s->program, dp_program_stages(s->program) - 1)->kind == DP_STAGE_ARGMAX;
+}
+
+/* Labels, or each mean and, where there are draws, its standard deviation; tabs between. */
+static void tell(const session *s)
+{
+    bool spread = dp_program_draws(s->program) > 1;
+    for (size_t i = 0; is_label(s) && i < s->outputs; i++)
+        (void)printf("%s%lld", i > 0 ? "\t" : "", (long long)s->y[i]);
+    for (size_t i = 0; !is_label(s) && i < s->answers; i++) {
+        (void)printf("%s%.6g", i > 0 ? "\t" : "", s->mean[i]);
+        if (spread)
+            (void)printf("\t%.6g", s->sd[i]);
+    }
+    (void)printf("\n");
+}
+
+static void tell_list(json *j, const char *name, size_t n, const double *values)
+{
+    json_list(j, name);
+    for (size_t i = 0; i < n; i++)
+        json_number(j, NULL, values[i]);
+    json_end_list(j);
+}
+
+static void tell_json(const session *s, size_t record)
+{
+    json j = json_begin(stdout);
+    json_count(&j, "record", record);
+    if (is_label(s)) {
+        json_count(&j, "label", (unsigned long long)s->y[0]);
+    } else {
+        tell_list(&j, "mean", s->answers, s->mean);
+        if (dp_program_draws(s->program) > 1)
+            tell_list(&j, "sd", s->answers, s->sd);
+    }
+    json_end(&j);
+}
+
+/* Each answer is written as soon as it is there: it was paid for. */
+static dp_status ask_all(session *s)
+{
+    size_t inputs = dp_program_inputs(s->program);
+    bool watched = isatty(STDERR_FILENO) == 1;
+    for (size_t i = 0; i < s->n; i++) {
+        if (watched)
+            (void)fprintf(stderr, "\rrecord %zu of %zu", i + 1, s->n);
+        dp_error err = {DP_OK, ""};
+        dp_status status = dp_ask_query(s->ask, s->x + i * inputs, s->y, &err);
+        if (watched && (status != DP_OK || i + 1 == s->n))
+            (void)fprintf(stderr, "\n");
+        if (status != DP_OK) {
+            (void)snprintf(s->err.text, sizeof s->err.text, "record %zu: %.400s", i + 1, err.text);
+            return status;
+        }
+        dp_program_decode(s->program, s->y, s->mean, s->sd);
+        if (s->said.json)
+            tell_json(s, i + 1);
+        else
+            tell(s);
+        if (fflush(stdout) != 0) {
+            (void)snprintf(s->err.text, sizeof s->err.text,
+                           "the answers cannot be written; no more is asked");
+            return DP_EIO;
+        }
+    }
+    return DP_OK;
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    session s = {.said = settings_none()};
+    message why = {""};
+    char host[HOST_ROOM];
+    unsigned char hash[DP_PROGRAM_HASH];
+    if (argc > 0 && strcmp(argv[argc - 1], "--help") == 0) {
+        command_help(self);
+        return EXIT_CERTIFIED;
+    }
+    const char *port = argc > 0 ? options_port(argv[0], sizeof host, host) : NULL;
+    if (port == NULL || argv[0][0] == '-')
+        return refuse(EXIT_USAGE, "who is asked? give HOST:PORT first, as in: tacit ask "
+                                  "clinic.example:7001 ...");
+    if (!options_parse(self->options, argc - 1, argv + 1, &s.said, &why) || !check(&s.said, &why))
+        return refuse(EXIT_USAGE, why.text);
+    if (s.said.program != NULL && !read_hash(s.said.program, hash))
+        return refuse(EXIT_USAGE, "--program is not 64 digits 0-9a-f; the provider's tacit serve "
+                                  "prints them");
+    dp_status status = connect_to(&s, host, port, s.said.program != NULL ? hash : NULL);
+    if (status == DP_OK)
+        status = read_questions(&s);
+    if (status == DP_OK)
+        status = ask_all(&s);
+    if (status != DP_OK)
+        (void)refuse(0, s.err.text[0] != '\0' ? s.err.text : dp_status_text(status));
+    dp_ask_free(s.ask);
+    dp_identity_free(s.identity);
+    free(s.x);
+    free(s.y);
+    free(s.mean);
+    free(s.sd);
+    if (status == DP_OK)
+        return EXIT_CERTIFIED;
+    return status == DP_EINVAL ? EXIT_USAGE : EXIT_REFUSED;
+}
+
+const command command_ask = {
+    "ask",
+    FOR_ASK,
+    "ask a provider's model about records that the provider does not see",
+    "tacit ask HOST:PORT --identity FILE --provider tacit:... --data FILE [options]\n\n"
+    "The file has a column for each that the provider's model reads, of numbers or of group\n"
+    "numbers from 0.  Each record costs one query of what the provider's policy allows, and is\n"
+    "answered by a line: a label, or a mean and, where the provider answers by posterior draws,\n"
+    "their standard deviation.",
+    "tacit ask clinic.example:7001 --identity me.identity --provider tacit:00112233... "
+    "\\\n    --data patients.csv",
+    run};
