@@ -51,6 +51,23 @@ size_t net_check(net *t)
     return stages;
 }
 
+void net_refuse_bytes(size_t n, const unsigned char *bytes, dp_status status, const char *why)
+{
+    dp_error err = {0};
+    dp_program *p = (dp_program *)(uintptr_t)1;
+    assert_fails(dpi_program_of_onnx(n, bytes, &net_bounds, &p, &err), status, &err, why);
+    assert_null(p);
+}
+
+void net_refuse(net *t, dp_status status, const char *why)
+{
+    size_t size;
+    unsigned char *bytes = net_bytes(t, &size);
+    net_refuse_bytes(size, bytes, status, why);
+    free(bytes);
+    net_free(t);
+}
+
 net *net_of_vector(int64_t n)
 {
     return net_new(1, &n);

@@ -103,4 +103,8 @@ dp_program *net_read(net *t);
 /* Reads the network, compares outputs for 20 random inputs, and frees it; the stages it has. */
 size_t net_check(net *t);
 
+/* Refuses the bytes, or the network, which is freed: no program, that status, and a message. */
+void net_refuse_bytes(size_t n, const unsigned char *bytes, dp_status status, const char *why);
+void net_refuse(net *t, dp_status status, const char *why);
+
 #endif
