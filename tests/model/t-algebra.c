@@ -148,7 +148,7 @@ static void misfits_are_told_and_passed_on(void **state)
                    {diagonal, "a diagonal is that of a square matrix"},
                    {diagonal_matrix, "a diagonal matrix is made of a vector"},
                    {dp_outer, "an outer product takes two vectors"},
-                   {no_identity, "dp_identity: n is at least 1"}};
+                   {no_identity, "dp_identity_matrix: n is at least 1"}};
     for (size_t k = 0; k < sizeof misfits / sizeof misfits[0]; k++) {
         scene q = begin();
         assert_int_equal(misfits[k].call(q.W, q.v).id, DPI_NONE);

@@ -387,7 +387,7 @@ static void densities_of_rows_need_rows(void **state)
                               dp_dirichlet_v(one),
                               dp_dirichlet_v(many),
                               dp_ordered(dp_normal(0, 1)),
-                              dp_multivariate_normal_cholesky(q.s, dp_identity(q.m, 3)),
+                              dp_multivariate_normal_cholesky(q.s, dp_identity_matrix(q.m, 3)),
                               dp_gaussian_random_walk(q.s, one, one),
                               dp_dirichlet_multinomial(n, one),
                               dp_weighted(dp_multinomial_logit(n, q.s), one, 2)};

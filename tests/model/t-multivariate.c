@@ -85,7 +85,7 @@ static void misplaced_factors_are_refused(void **state)
     dp_observe(s.rows, "l", dp_lkj_cholesky(1));
     refused(s, "'l': lkj_cholesky needs a vector [K]");
     s = begin();
-    dp_observe(s.rows, "x", dp_multivariate_normal_cholesky(dp_num(0), dp_identity(s.m, 1)));
+    dp_observe(s.rows, "x", dp_multivariate_normal_cholesky(dp_num(0), dp_identity_matrix(s.m, 1)));
     refused(s, "'x': multivariate_normal needs a vector [K], K >= 2");
     s = begin();
     dp_observe(s.rows, "x", dp_gaussian_random_walk(dp_sum(s.loc), dp_num(1), dp_num(1)));
