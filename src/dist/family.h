@@ -187,7 +187,4 @@ extern const dpi_family dpi_dirichlet, dpi_multivariate_normal, dpi_multivariate
  * share has rounded to 0, or to 1 and its rest to 0. */
 dpi_id dpi_shape_of(dpi_graph *g, dpi_id share, dpi_id precision);
 
-/* log Gamma((df + 1) / 2) - log Gamma(df / 2) - log(df) / 2 with all digits (student-t.c). */
-dpi_id dpi_log_gamma_ratio(dpi_graph *g, dpi_id df);
-
 #endif

@@ -193,7 +193,7 @@ const dpi_family dpi_multivariate_normal_low_rank = {
 /* ---- Student's t ---- */
 
 /* log Gamma((df + K) / 2) - log Gamma(df / 2) - K log(df) / 2: what is left of K over 2 of them is
- * the ratio of student-t.c, and the product of df + 2 j over the others. */
+ * the ratio of student-density.c, and the product of df + 2 j over the others. */
 static dpi_id log_gamma_ratio(dpi_graph *g, dpi_id df, size_t n)
 {
     dpi_id product = dpi_constant(g, 1), one = dpi_constant(g, 1);

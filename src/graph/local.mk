@@ -21,7 +21,7 @@ libtacit_core_la_SOURCES += \
   %D%/op-activation.c \
   %D%/op-arithmetic.c \
   %D%/op-bessel.c \
-  %D%/op-beta.c \
+  %D%/op-beta.c %D%/student-density.c \
   %D%/op-cholesky.c \
   %D%/op-cumulative.c \
   %D%/op-elementwise.c \

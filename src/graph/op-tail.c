@@ -78,17 +78,37 @@ dpi_id dpi_tail_node(dpi_graph *g, const dpi_op *op, dpi_tail_side side, dpi_id 
     return dpi_apply(g, op, a, b, &(dpi_attr){.number = side});
 }
 
-/* y = a derivative of a logarithm of a probability of a and b;  dy/da and dy/db = the next ones,
- * NaN for those of order 3 in all. */
+/* The next derivative of a logarithm of a probability, in a or in b; NaN for order 3 in all. */
+static dpi_id next_tail(dpi_graph *g, const dpi_node *node, int k)
+{
+    size_t unit = k == 0 ? 4 : 16, order = node->attr.number / unit % 4;
+    const dpi_attr attr = {.number = node->attr.number + (order < 3 ? unit : 0)};
+    return dpi_apply(g, node->op, node->in[0], node->in[1], &attr);
+}
+
+/* y = a derivative of a logarithm of a probability of a and b;  dy/da and dy/db = the next ones. */
 static void tail_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
 {
     const dpi_node node = *dpi_get(g, y);
-    for (int k = 0; k < 2; k++) {
-        size_t unit = k == 0 ? 4 : 16, order = node.attr.number / unit % 4;
-        const dpi_attr attr = {.number = node.attr.number + (order < 3 ? unit : 0)};
-        dpi_id slope = dpi_apply(g, node.op, node.in[0], node.in[1], &attr);
-        result[k] = dpi_times(g, adjoint, slope);
+    for (int k = 0; k < 2; k++)
+        result[k] = dpi_times(g, adjoint, next_tail(g, &node, k));
+}
+
+/* As above, but the logarithm's own dy/db = the density over the probability, which takes no
+ * fraction: 1, -1 or 2 times that of Student's t. */
+static void student_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2])
+{
+    static const double sign[] = {1, -1, 2};
+    const dpi_node node = *dpi_get(g, y);
+    const size_t side = node.attr.number;
+    if (side > DPI_WITHIN) {
+        tail_backward(g, y, adjoint, result);
+        return;
     }
+    dpi_id over = dpi_sub(g, dpi_log_student_density(g, node.in[0], node.in[1]), y);
+    dpi_id slope = dpi_scale(g, sign[side], dpi_unary(g, &dpi_op_exp, over));
+    result[0] = dpi_times(g, adjoint, next_tail(g, &node, 0));
+    result[1] = dpi_times(g, adjoint, slope);
 }
 
 static void tail_detail(const dpi_node *node, char *text, size_t size)
@@ -118,15 +138,17 @@ const dpi_op dpi_op_log_cauchy_cdf = {ROW(log_cauchy_cdf, "log(1/2 + atan(a) / p
 const dpi_op dpi_op_log_normal_cdf = {ROW(log_normal_cdf, "log Phi(a), or a derivative"),
                                       .given = DPI_ATTR_NUMBER, .detail = log_normal_cdf_detail};
 
-#define TAIL(op_name, op_formula)                                                                  \
+#define TAIL(op_name, op_backward, op_formula)                                                     \
     {                                                                                              \
         .id = DPI_OP_##op_name, .name = #op_name, .formula = op_formula, .class = DPI_ELEMENTWISE, \
         .given = DPI_ATTR_NUMBER, .n_inputs = 2, .broadcasts = true, .shape = dpi_binary_shape,    \
-        .backward = tail_backward, .flops = tail_flops, .detail = tail_detail                      \
+        .backward = op_backward, .flops = tail_flops, .detail = tail_detail                        \
     }
-const dpi_op dpi_op_log_gamma_tail =
-    TAIL(log_gamma_tail, "log P(a, b) or log Q(a, b), incomplete gamma, or a derivative");
+const dpi_op dpi_op_log_gamma_tail = TAIL(
+    log_gamma_tail, tail_backward, "log P(a, b) or log Q(a, b), incomplete gamma, or a derivative");
 const dpi_op dpi_op_log_student_tail =
-    TAIL(log_student_tail, "log of a tail of Student's t from b, a its df, or a derivative");
+    TAIL(log_student_tail, student_backward,
+         "log of a tail of Student's t from b, a its df, or a derivative");
 const dpi_op dpi_op_log_skew_tail =
-    TAIL(log_skew_tail, "log of a tail of the skew normal from b, a its shape, or a derivative");
+    TAIL(log_skew_tail, tail_backward,
+         "log of a tail of the skew normal from b, a its shape, or a derivative");

@@ -107,6 +107,10 @@ dpi_id dpi_log_normal_cdf_node(dpi_graph *g, size_t order, dpi_id a);
 dpi_id dpi_log_bessel_node(dpi_graph *g, size_t order, dpi_id a);
 dpi_id dpi_rising_node(dpi_graph *g, size_t order, dpi_id a, dpi_id b);
 dpi_id dpi_tail_node(dpi_graph *g, const dpi_op *op, dpi_tail_side side, dpi_id a, dpi_id b);
+/* Student's log density at z, scale 1; log Gamma((df + 1) / 2) - log Gamma(df / 2) - log(df) / 2
+ * with all digits (student-density.c). */
+dpi_id dpi_log_student_density(dpi_graph *g, dpi_id df, dpi_id z);
+dpi_id dpi_log_gamma_ratio(dpi_graph *g, dpi_id df);
 dpi_id dpi_beta_tail_node(dpi_graph *g, dpi_id a, dpi_id b, dpi_id t);
 dpi_id dpi_sum(dpi_graph *g, dpi_id a); /* over all dimensions, not over records */
 dpi_id dpi_sum_to(dpi_graph *g, dpi_id a, dpi_shape shape);

@@ -16,7 +16,7 @@
 static const double large_df = 1e4, largest_df = 1e150, largest_z = 1e150;
 enum { SHIFTS = 10, TERMS = 6 };
 
-/* As in dist/student-t.c, where the series is derived. */
+/* As in graph/student-density.c, where the series is derived. */
 static const double series[TERMS] = {
     1.0 / 64,          -5.0 / 2048,        61.0 / 49152,
     -1385.0 / 1048576, 50521.0 / 20971520, -2702765.0 / 402653184,
