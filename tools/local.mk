@@ -2,7 +2,7 @@
 dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/check-symbols %D%/check-headers %D%/check-install \
   %D%/check-version tests/base/check-arithmetic \
   tests/tools/check-bounds tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit \
-  tests/tools/check-serve
+  tests/tools/check-program tests/tools/check-serve
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/read-fit.py %D%/run-test tests/symbols.txt tests/symbols-serve.txt
 
@@ -16,10 +16,10 @@ man1_MANS = doc/man/tacit.1 doc/man/tacit-audit.1 doc/man/tacit-bounds.1 doc/man
   doc/man/tacit-sigma.1
 if SERVE
 tacit_SOURCES += %D%/load-program.c %D%/load-program.h %D%/records.c %D%/records.h %D%/tacit-ask.c \
-  %D%/tacit-keys.c %D%/tacit-serve.c
+  %D%/tacit-keys.c %D%/tacit-program.c %D%/tacit-serve.c
 tacit_CPPFLAGS += -DTACIT_SERVE
 tacit_LDADD += libtacit-serve.la
-man1_MANS += doc/man/tacit-ask.1 doc/man/tacit-keys.1 doc/man/tacit-serve.1
+man1_MANS += doc/man/tacit-ask.1 doc/man/tacit-keys.1 doc/man/tacit-program.1 doc/man/tacit-serve.1
 endif
 bashcompdir = $(datadir)/bash-completion/completions
 dist_bashcomp_DATA = %D%/completion/tacit

@@ -51,7 +51,7 @@ typedef struct settings {
     int protocol, mode;      /* of tacit/serve.h; -1: not given */
     const char *listen, *identity, *policy, *log, *provider, *program, *bounds;
     double draws, threads, weight_bits, activation_bits;
-    bool allow_activation_leak;
+    bool allow_activation_leak, exact;
     bool json, help;
     bool given[MOST_OPTIONS]; /* rows of the table that were set */
 } settings;
@@ -68,7 +68,8 @@ enum {
     FOR_BOUNDS = 128,
     FOR_KEYS = 256,
     FOR_SERVE = 512,
-    FOR_ASK = 1024
+    FOR_ASK = 1024,
+    FOR_PROGRAM = 2048
 };
 
 typedef enum option_kind {

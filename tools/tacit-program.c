@@ -1,0 +1,233 @@
+/* The command program: shows the program that is served of a model, and runs it in the clear. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tacit/npy.h>
+#include <tacit/program.h>
+
+#include "tools/json.h"
+#include "tools/load-program.h"
+#include "tools/options.h"
+#include "tools/records.h"
+#include "tools/tacit.h"
+
+static int refuse(int status, const char *text)
+{
+    (void)fprintf(stderr, "tacit program: %s\n", text);
+    return status;
+}
+
+/* ---- show ---- */
+
+static void show_stage(json *j, const dp_stage *s)
+{
+    static const char *const of[] = {"in", "and"};
+    json_object(j, NULL);
+    json_text(j, "kind", dp_stage_name(s->kind));
+    for (int i = 0; i < 2; i++)
+        if (s->in[i] >= 0)
+            json_count(j, of[i], (unsigned long long)s->in[i]);
+    json_count(j, "rows", s->shape[0]);
+    json_count(j, "columns", s->shape[1]);
+    json_count(j, "channels", s->shape[2]);
+    json_count(j, "weights", s->n_weights);
+    json_number(j, "fraction", s->fraction);
+    json_number(j, "shift", s->shift);
+    json_count(j, "bits", (unsigned long long)s->bits);
+    json_end_object(j);
+}
+
+static dp_status show(const char *path, const settings *s, const dp_program *p, dp_error *err)
+{
+    static const char *const links[] = {"identity", "logistic", "exp", "softmax"};
+    unsigned char hash[DP_PROGRAM_HASH];
+    char digits[2 * DP_PROGRAM_HASH + 1];
+    dp_status status = dp_program_hash(p, hash, err);
+    if (status != DP_OK)
+        return status;
+    for (size_t i = 0; i < sizeof hash; i++)
+        (void)snprintf(digits + 2 * i, 3, "%02x", hash[i]);
+    if (!s->json) {
+        status = dp_program_print(p, stdout, err);
+        if (status == DP_OK)
+            (void)printf("\nlink %s, draws %zu, program %s\n", links[dp_program_link(p)],
+                         dp_program_draws(p), digits);
+        return status;
+    }
+    json j = json_begin(stdout);
+    json_text(&j, "command", "program");
+    json_text(&j, "verb", "show");
+    json_text(&j, "file", path);
+    json_text(&j, "program", digits);
+    json_text(&j, "link", links[dp_program_link(p)]);
+    json_count(&j, "draws", dp_program_draws(p));
+    json_count(&j, "bits", (unsigned long long)dp_program_bits(p));
+    json_list(&j, "stages");
+    for (size_t k = 0; k < dp_program_stages(p); k++)
+        show_stage(&j, dp_program_stage(p, k));
+    json_end_list(&j);
+    json_end(&j);
+    return DP_OK;
+}
+
+/* ---- run ---- */
+
+static bool is_npy(const char *path)
+{
+    char text[7] = "";
+    FILE *file = fopen(path, "rb");
+    size_t n = file != NULL ? fread(text, 1, 6, file) : 0;
+    if (file != NULL)
+        (void)fclose(file);
+    return n == 6 && memcmp(text, "\x93NUMPY", 6) == 0;
+}
+
+static dp_status fail(dp_error *err, dp_status status, const char *text)
+{
+    err->status = status;
+    (void)snprintf(err->text, sizeof err->text, "%s", text);
+    return status;
+}
+
+/* The records of an array: the one column of the input, each row a record. */
+static dp_status read_array(const char *path, const dp_program *p, size_t *n, double **x,
+                            dp_error *err)
+{
+    dp_npy *npy;
+    dp_status status = dp_npy_open(path, &npy, err);
+    if (status != DP_OK)
+        return status;
+    const dp_program_number first = dp_program_number_at(p, 0);
+    size_t inputs = dp_program_inputs(p);
+    dp_dataset *data = dp_dataset_new(dp_npy_rows(npy));
+    *n = dp_npy_rows(npy);
+    *x = calloc(*n, inputs * sizeof **x);
+    if (dp_npy_real(npy) == NULL)
+        status = fail(err, DP_EDATA, "the array is not of float64; in Python: x.astype('float64')");
+    else if (data == NULL || *x == NULL)
+        status = fail(err, DP_ENOMEM, "out of memory");
+    else {
+        dp_dataset_real(data, first.factor[0].column, dp_npy_columns(npy), dp_npy_real(npy));
+        status = dp_program_read(p, data, *n * inputs, *x, err);
+    }
+    dp_dataset_free(data);
+    dp_npy_free(npy);
+    return status;
+}
+
+/* The output's numbers for x: of the real stages, or of the integers, v / 2^fraction. */
+static dp_status run_program(const dp_program *p, bool exact, size_t n, const double *x, double *y,
+                             dp_error *err)
+{
+    size_t inputs = dp_program_inputs(p), outputs = dp_program_outputs(p);
+    int fraction = dp_program_stage(p, dp_program_stages(p) - 1)->fraction;
+    int64_t *v = calloc(inputs, sizeof *v), *w = calloc(outputs, sizeof *w);
+    dp_status status = v == NULL || w == NULL ? fail(err, DP_ENOMEM, "out of memory") : DP_OK;
+    for (size_t i = 0; status == DP_OK && i < n; i++) { /* bounds hold for both ways */
+        status = dp_program_encode(p, 1, x + i * inputs, v, err);
+        if (status == DP_OK && exact)
+            status = dp_program_run_exact(p, 1, v, w, err);
+        for (size_t k = 0; status == DP_OK && exact && k < outputs; k++)
+            y[i * outputs + k] = ldexp((double)w[k], -fraction);
+    }
+    if (status == DP_OK && !exact)
+        status = dp_program_run(p, n, x, y, err);
+    free(v);
+    free(w);
+    return status;
+}
+
+static void tell_scores(const char *path, const settings *s, size_t n, size_t m, const double *y)
+{
+    if (!s->json) {
+        for (size_t i = 0; i < n * m; i++)
+            (void)printf("%.9g%c", y[i], (i + 1) % m == 0 ? '\n' : '\t');
+        return;
+    }
+    json j = json_begin(stdout);
+    json_text(&j, "command", "program");
+    json_text(&j, "verb", "run");
+    json_text(&j, "file", path);
+    json_truth(&j, "exact", s->exact);
+    json_list(&j, "scores");
+    for (size_t i = 0; i < n; i++) {
+        json_list(&j, NULL);
+        for (size_t k = 0; k < m; k++)
+            json_number(&j, NULL, y[i * m + k]);
+        json_end_list(&j);
+    }
+    json_end_list(&j);
+    json_end(&j);
+}
+
+static dp_status run_records(const char *path, const settings *s, const dp_program *p,
+                             dp_error *err)
+{
+    size_t n = 0, m = dp_program_outputs(p);
+    double *x = NULL;
+    dp_status status = is_npy(s->data) ? read_array(s->data, p, &n, &x, err)
+                                       : read_records(s->data, p, &n, &x, err);
+    double *y = status == DP_OK ? calloc(n, m * sizeof *y) : NULL;
+    if (status == DP_OK && y == NULL)
+        status = fail(err, DP_ENOMEM, "out of memory");
+    if (status == DP_OK)
+        status = run_program(p, s->exact, n, x, y, err);
+    if (status == DP_OK)
+        tell_scores(path, s, n, m, y);
+    free(x);
+    free(y);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static bool check(const char *verb, const settings *s, message *why)
+{
+    if (strcmp(verb, "run") == 0)
+        return s->data != NULL || complain(why, "of which records? give --data FILE, CSV or NPY");
+    if (strcmp(verb, "show") != 0)
+        return complain(why, "there is no tacit program %.40s; give show or run", verb);
+    return (s->data == NULL && !s->exact) || complain(why, "--data and --exact are for run");
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    settings said = settings_none();
+    message why = {""};
+    dp_error err = {DP_OK, ""};
+    dp_program *p;
+    if (argc > 0 && strcmp(argv[argc - 1], "--help") == 0) {
+        command_help(self);
+        return EXIT_CERTIFIED;
+    }
+    if (argc < 2 || argv[1][0] == '-')
+        return refuse(EXIT_USAGE, "what is to be done, and with which model? as in: tacit program "
+                                  "show digits.onnx --range 0,1");
+    if (!options_parse(self->options, argc - 2, argv + 2, &said, &why) ||
+        !check(argv[0], &said, &why))
+        return refuse(EXIT_USAGE, why.text);
+    dp_status status = load_program(argv[1], &said, &p, &err);
+    if (status == DP_OK)
+        status = strcmp(argv[0], "show") == 0 ? show(argv[1], &said, p, &err)
+                                              : run_records(argv[1], &said, p, &err);
+    dp_program_free(p);
+    if (status == DP_OK)
+        return EXIT_CERTIFIED;
+    return refuse(status == DP_EINVAL ? EXIT_USAGE : EXIT_REFUSED,
+                  err.text[0] != '\0' ? err.text : dp_status_text(status));
+}
+
+const command command_program = {
+    "program",
+    FOR_PROGRAM,
+    "what is served of a model: its stages, and what they compute in the clear",
+    "tacit program show|run MODEL [options]\n\n"
+    "MODEL is the file of a fit, or of a network (ONNX).  show prints the stages that are served "
+    "of\n"
+    "it, with their scales and bits; run computes the output's numbers of records, before the "
+    "link:\n"
+    "in real numbers, or with --exact in the integers that every protocol arrives at.",
+    "tacit program run digits.onnx --range 0,1 --data digits.npy --exact",
+    run};
