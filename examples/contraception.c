@@ -13,6 +13,7 @@
 #include "examples/options.h"
 
 enum { DISTRICTS = 61, COLUMNS = 5, INDICATORS = 5, EFFECTS = 6 };
+enum { DECADES = INDICATORS, SQUARES, NUMBERS };
 static const char *const yes_no[] = {"N", "Y"}, *const children[] = {"0", "1", "2", "3+"};
 static const dp_column columns[COLUMNS] = {
     {.name = "use", .kind = DP_COLUMN_LEVEL, .levels = yes_no, .n_levels = 2},
@@ -31,25 +32,21 @@ static const struct {
                             {"has 2", "livch", 2},
                             {"has 3", "livch", 3}};
 
+static const struct {
+    const char *name, *column;
+} effects[EFFECTS] = {{"age", "decades"},     {"age2", "squared decades"}, {"urban", "is urban"},
+                      {"children1", "has 1"}, {"children2", "has 2"},      {"children3", "has 3"}};
+
 static dp_model *contraception(void)
 {
     dp_model *m = dp_model_new();
     dp_plate rows = dp_unit_plate(m, "women"); /* one woman is one unit of privacy */
     dp_plate districts = dp_plate_new(m, "districts", DISTRICTS);
-    dp_expr age = dp_mul(dp_data(rows, "age in years", 1), dp_num(0.1));
-    const struct {
-        const char *name;
-        dp_expr x;
-    } effects[EFFECTS] = {{"age", age},
-                          {"age2", dp_square(age)},
-                          {"urban", dp_data(rows, "is urban", 1)},
-                          {"children1", dp_data(rows, "has 1", 1)},
-                          {"children2", dp_data(rows, "has 2", 1)},
-                          {"children3", dp_data(rows, "has 3", 1)}};
     dp_expr odds = dp_sample(m, "intercept", 1, dp_normal(0, 2.5));
-    for (int j = 0; j < EFFECTS; j++)
-        odds =
-            dp_add(odds, dp_mul(dp_sample(m, effects[j].name, 1, dp_normal(0, 2.5)), effects[j].x));
+    for (int j = 0; j < EFFECTS; j++) {
+        dp_expr effect = dp_sample(m, effects[j].name, 1, dp_normal(0, 2.5));
+        odds = dp_add(odds, dp_mul(effect, dp_data(rows, effects[j].column, 1)));
+    }
     dp_expr sd = dp_sample(m, "district_sd", 1, dp_half_normal(1));
     dp_expr b = dp_sample_in(districts, "b", 1, dp_normal_v(dp_num(0), sd));
     odds = dp_add(odds, dp_pick(b, dp_index(rows, "district", districts)));
@@ -57,12 +54,13 @@ static dp_model *contraception(void)
     return m;
 }
 
-/* The columns that the model reads; room for the indicators is in *x. */
+/* The columns that the model reads; room for those that are computed is in *x. */
 static dp_dataset *records(dp_table *table, double **x)
 {
     size_t n = dp_table_rows(table);
     dp_dataset *data = dp_dataset_new(n);
-    double *column = *x = calloc(INDICATORS * n, sizeof *column);
+    const double *age = dp_table_real(table, "age");
+    double *column = *x = calloc(NUMBERS * n, sizeof *column);
     if (column == NULL)
         options_stop("contraception", "--data", "out of memory");
     for (int k = 0; k < INDICATORS; k++, column += n) {
@@ -71,20 +69,26 @@ static dp_dataset *records(dp_table *table, double **x)
             column[i] = level[i] == indicators[k].level;
         dp_dataset_real(data, indicators[k].name, 1, column);
     }
-    dp_dataset_real(data, "age in years", 1, dp_table_real(table, "age"));
+    for (size_t i = 0; i < n; i++) {
+        (*x)[DECADES * n + i] = age[i] / 10;
+        (*x)[SQUARES * n + i] = age[i] * age[i] / 100;
+    }
+    dp_dataset_real(data, "decades", 1, *x + DECADES * n);
+    dp_dataset_real(data, "squared decades", 1, *x + SQUARES * n);
     dp_dataset_index(data, "district", dp_table_level(table, "district"));
     return data;
 }
 
 int main(int argc, char **argv)
 {
-    const char *path = "examples/data/contraception.csv";
+    const char *path = "examples/data/contraception.csv", *file = NULL;
     dp_fit_opts o = {.epsilon = 4, .delta = 1e-4};
     const option options[] = {
         {"--epsilon", OPTION_NUMBER, &o.epsilon, "privacy to spend, above 0 (4)"},
         {"--delta", OPTION_NUMBER, &o.delta, "below 1 / (number of women) (1e-4)"},
         {"--seed", OPTION_SEED, &o.seed, "a repeatable fit, for tests: not private"},
-        {"--data", OPTION_TEXT, &path, "the survey (examples/data/contraception.csv)"}};
+        {"--data", OPTION_TEXT, &path, "the survey (examples/data/contraception.csv)"},
+        {"--save", OPTION_TEXT, &file, "keep the fit in this file, as for tacit serve"}};
     dp_error err = {0};
     dp_table *table;
     dp_fit *fit;
@@ -97,6 +101,8 @@ int main(int argc, char **argv)
     dp_dataset *data = records(table, &x);
     if (dp_fit_private(m, data, &o, &fit, &err) || dp_fit_print(fit, stdout, &err))
         options_stop("contraception", "fit", err.text);
+    if (file != NULL && dp_fit_save(fit, file, &err))
+        options_stop("contraception", "--save", err.text);
     dp_fit_free(fit), dp_dataset_free(data), dp_model_free(m), dp_table_free(table), free(x);
     return 0;
 }

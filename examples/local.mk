@@ -16,6 +16,11 @@ examples_ranks_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 examples_ranks_LDADD = libtacit-mpi.la libtacit.la $(MPI_LIBS)
 endif
 EXTRA_DIST += %D%/ranks.c
+if SERVE
+noinst_PROGRAMS += %D%/serve
+examples_serve_LDADD = libtacit.la libtacit-serve.la -lm
+endif
+EXTRA_DIST += %D%/serve.c %D%/serve-demo
 if HAVE_PNG
 noinst_PROGRAMS += %D%/vae
 endif
@@ -23,4 +28,4 @@ examples_vae_SOURCES = %D%/vae.c %D%/images.c %D%/images.h %D%/options.c %D%/opt
   %D%/picture.c %D%/picture.h
 examples_vae_CPPFLAGS = $(AM_CPPFLAGS) $(PNG_CFLAGS)
 examples_vae_LDADD = libtacit.la $(PNG_LIBS) -lm
-dist_check_SCRIPTS += %D%/check-examples %D%/check-readme
+dist_check_SCRIPTS += %D%/check-examples %D%/check-readme %D%/check-serving

@@ -4,7 +4,7 @@ dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/
   tests/tools/check-bounds tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit \
   tests/tools/check-program tests/tools/check-serve
 TESTS += $(dist_check_SCRIPTS)
-EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/read-fit.py %D%/run-test tests/symbols.txt tests/symbols-serve.txt
+EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/make-xor.py %D%/read-fit.py %D%/run-test tests/symbols.txt tests/symbols-serve.txt
 
 # The command, its manual and its completion in bash.
 bin_PROGRAMS += tacit
