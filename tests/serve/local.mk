@@ -29,3 +29,9 @@ UNIT_TESTS += %D%/t-attack
 check_PROGRAMS += %D%/in-clear
 %C%_in_clear_SOURCES = %D%/in-clear.c tools/load-program.c tools/options.c tools/records.c
 %C%_in_clear_LDADD = libtacit.la libtacit-serve.la -lm
+
+# 200 random networks beside onnxruntime, where python has it.
+LONG_TESTS += %D%/t-onnx-random
+%C%_t_onnx_random_LDADD =
+EXTRA_%C%_t_onnx_random_DEPENDENCIES = tacit$(EXEEXT)
+EXTRA_DIST += %D%/onnx-random.py
