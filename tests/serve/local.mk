@@ -4,7 +4,7 @@ UNIT_TESTS += %D%/t-serve
 %C%_t_serve_LDADD = $(TEST_SERVE)
 onnx_net = %D%/onnx-net.c %D%/onnx-net.h %D%/onnx-naive.c %D%/onnx-check.c
 onnx_flags = $(AM_CPPFLAGS) $(PROTOBUF_C_CFLAGS) $(ONNX_CFLAGS)
-UNIT_TESTS += %D%/t-onnx %D%/t-onnx-hostile %D%/t-onnx-image %D%/t-onnx-refused
+UNIT_TESTS += %D%/t-onnx %D%/t-onnx-hostile %D%/t-onnx-image %D%/t-onnx-memory %D%/t-onnx-refused
 %C%_t_onnx_SOURCES = %D%/t-onnx.c $(onnx_net)
 %C%_t_onnx_CPPFLAGS = $(onnx_flags)
 %C%_t_onnx_LDADD = $(TEST_SERVE)
@@ -17,6 +17,11 @@ $(%C%_t_onnx_image_OBJECTS): generated/onnx.pb-c.h
 %C%_t_onnx_hostile_CPPFLAGS = $(onnx_flags)
 %C%_t_onnx_hostile_LDADD = $(TEST_SERVE)
 $(%C%_t_onnx_hostile_OBJECTS): generated/onnx.pb-c.h
+%C%_t_onnx_memory_SOURCES = %D%/t-onnx-memory.c $(onnx_net) $(faulty)
+%C%_t_onnx_memory_CPPFLAGS = $(onnx_flags)
+%C%_t_onnx_memory_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_onnx_memory_LDADD = $(TEST_SERVE)
+$(%C%_t_onnx_memory_OBJECTS): generated/onnx.pb-c.h
 %C%_t_onnx_refused_SOURCES = %D%/t-onnx-refused.c $(onnx_net)
 %C%_t_onnx_refused_CPPFLAGS = $(onnx_flags)
 %C%_t_onnx_refused_LDADD = $(TEST_SERVE)
