@@ -5,133 +5,228 @@
 #include "base/error.h"
 #include "crypto/paillier-key.h"
 
-/* top = floor((n - 1) / 2^bits) + 1: how many r there are. */
-static void count_masks(const dpi_paillier_public *key, unsigned bits, mp_limb_t *top)
+enum { HALF_MOST = DPI_LIMBS_MOST / 2 };
+
+size_t dpi_mask_slots(size_t key_bits, unsigned bits)
 {
-    size_t n = key->limbs;
-    if (bits < DPI_LIMB_BITS) {
-        (void)mpn_rshift(top, key->n, (mp_size_t)n, bits);
-    } else {
-        mpn_copyi(top, key->n + 1, (mp_size_t)(n - 1));
-        top[n - 1] = 0;
-    }
-    (void)mpn_add_1(top, top, (mp_size_t)n, 1); /* n is odd */
+    return key_bits > DPI_MASK_SLACK + 1 ? (key_bits - 1 - DPI_MASK_SLACK) / bits : 0;
 }
 
-/* unit = 1 + r 2^bits n < n^2. */
-static dp_status draw_unit(const dpi_paillier_public *key, unsigned bits, const mp_limb_t *top,
-                           mp_limb_t *unit, dp_error *err)
+/* to[n] = from[n] 2^by or from / 2^by, rounded down and without what passes the n limbs. */
+static void shift_up(size_t n, const mp_limb_t *from, size_t by, mp_limb_t *to)
 {
-    size_t n = key->limbs;
-    mp_limb_t wide[DPI_LIMBS_MOST / 2 + 1], r[DPI_LIMBS_MOST / 2], shifted[DPI_LIMBS_MOST / 2 + 1];
-    /* 64 bits more than n has: a remainder is uniform but for 2^-64 in all. */
-    dp_status status = dpi_limbs_random(NULL, (n + 1) * sizeof *wide, wide, err);
-    size_t limbs = n;
+    size_t limbs = by / DPI_LIMB_BITS, bits = by % DPI_LIMB_BITS;
+    for (size_t i = n; i-- > 0;) {
+        mp_limb_t high = i >= limbs ? from[i - limbs] : 0;
+        mp_limb_t low = i > limbs ? from[i - limbs - 1] : 0;
+        to[i] = bits == 0 ? high : high << bits | low >> (DPI_LIMB_BITS - bits);
+    }
+}
+
+static void shift_down(size_t n, const mp_limb_t *from, size_t by, mp_limb_t *to)
+{
+    size_t limbs = by / DPI_LIMB_BITS, bits = by % DPI_LIMB_BITS;
+    for (size_t i = 0; i < n; i++) {
+        mp_limb_t low = i + limbs < n ? from[i + limbs] : 0;
+        mp_limb_t high = i + limbs + 1 < n ? from[i + limbs + 1] : 0;
+        to[i] = bits == 0 ? low : low >> bits | high << (DPI_LIMB_BITS - bits);
+    }
+}
+
+/* ---- units: encryptions without randomness ---- */
+
+/* number[n] = r 2^low, r uniform below floor((n - 1) / 2^low) + 1. */
+static dp_status draw_mask(const dpi_paillier_public *key, size_t low, mp_limb_t *number,
+                           dp_error *err)
+{
+    size_t n = key->limbs, limbs = n;
+    mp_limb_t top[HALF_MOST], wide[HALF_MOST + 1], r[HALF_MOST];
+    shift_down(n, key->n, low, top); /* n is odd */
+    (void)mpn_add_1(top, top, (mp_size_t)n, 1);
     while (limbs > 1 && top[limbs - 1] == 0)
         limbs--;
+    /* 64 bits more than n has: the remainder is uniform but for 2^-64 in all. */
+    dp_status status = dpi_limbs_random(NULL, (n + 1) * sizeof *wide, wide, err);
     if (status != DP_OK)
         return status;
     mpn_zero(r, (mp_size_t)n);
     dpi_limbs_mod(n + 1, wide, limbs, top, r);
-    if (bits < DPI_LIMB_BITS) {
-        (void)mpn_lshift(shifted, r, (mp_size_t)n, bits);
-    } else {
-        shifted[0] = 0;
-        mpn_copyi(shifted + 1, r, (mp_size_t)(n - 1));
-    }
-    dpi_limbs_mul(n, shifted, n, key->n, unit);
-    unit[0] |= 1; /* a multiple of 2^bits ends in 0 */
+    shift_up(n, r, low, number);
     return DP_OK;
 }
 
-/* c[count] *= by[count] modulo n^2, at most eight. */
-static void multiply(const dpi_paillier_public *key, size_t count, const mp_limb_t *by,
-                     uint64_t *eights, mp_limb_t *c)
+/* unit = 1 + n m of the message that brings `count` numbers above 0 and masks what is beyond. */
+static dp_status make_unit(const dpi_paillier_public *key, size_t count, unsigned bits, bool bare,
+                           mp_limb_t *unit, dp_error *err)
 {
-    const dpi_montgomery *ring = key->ring;
-    size_t wide = 2 * key->limbs, eight = dpi_montgomery_eight(ring);
-    const mp_limb_t *factor[DPI_LANES], *number[DPI_LANES];
-    mp_limb_t *out[DPI_LANES];
-    for (size_t i = 0; i < count; i++) {
-        factor[i] = by + i * wide;
-        number[i] = out[i] = c + i * wide;
+    size_t n = key->limbs;
+    mp_limb_t number[HALF_MOST] = {0};
+    dp_status status = bare ? DP_OK : draw_mask(key, count * bits, number, err);
+    for (size_t j = 0; j < count; j++) {
+        size_t at = bits * j + bits - 1;
+        number[at / DPI_LIMB_BITS] |= (mp_limb_t)1 << at % DPI_LIMB_BITS;
     }
-    dpi_montgomery_enter(ring, count, factor, eights);
-    dpi_montgomery_enter(ring, count, number, eights + eight);
-    dpi_montgomery_multiply(ring, count, eights, eights + eight, eights);
-    dpi_montgomery_leave(ring, count, eights, out);
+    dpi_limbs_mul(n, number, n, key->n, unit);
+    (void)mpn_add_1(unit, unit, (mp_size_t)(2 * n), 1);
+    return status;
 }
 
-dp_status dpi_paillier_mask(const dpi_paillier_public *key, size_t count, unsigned bits,
-                            mp_limb_t *c, dp_error *err)
+static void enter(const dpi_paillier_public *key, size_t lanes, const mp_limb_t *numbers,
+                  uint64_t *eight)
 {
-    size_t wide = 2 * key->limbs;
-    mp_limb_t top[DPI_LIMBS_MOST / 2], unit[DPI_LANES * DPI_LIMBS_MOST];
-    if (bits < 2 || bits > DPI_MASK_BITS || 2 * bits > key->limbs * DPI_LIMB_BITS)
-        return dpi_fail(err, DP_EINVAL, "a mask leaves 2 to 64 bits, at most half of the key's");
-    uint64_t *eights = dpi_montgomery_alloc(key->ring, 2);
-    if (eights == NULL)
-        return dpi_fail_nomem(err);
+    const mp_limb_t *number[DPI_LANES];
+    for (size_t i = 0; i < lanes; i++)
+        number[i] = numbers + i * 2 * key->limbs;
+    dpi_montgomery_enter(key->ring, lanes, number, eight);
+}
+
+static void leave(const dpi_paillier_public *key, size_t lanes, const uint64_t *eight,
+                  mp_limb_t *numbers)
+{
+    mp_limb_t *number[DPI_LANES];
+    for (size_t i = 0; i < lanes; i++)
+        number[i] = numbers + i * 2 * key->limbs;
+    dpi_montgomery_leave(key->ring, lanes, eight, number);
+}
+
+/* ---- packing ---- */
+
+/* Ciphertexts that are packed: c[count], `slots` of them in each result. */
+typedef struct packing {
+    const dpi_paillier_public *key;
+    size_t slots, count;
+    unsigned bits;
+    bool bare;
+    const mp_limb_t *c;
+} packing;
+
+/* How many stand in result `at`. */
+static size_t numbers_in(const packing *p, size_t at)
+{
+    size_t left = p->count - at * p->slots;
+    return left < p->slots ? left : p->slots;
+}
+
+/* Results first ... first + lanes - 1 by Horner's rule, the last number first, side by side in
+ * lanes; room[3] eights. */
+static dp_status pack_some(const packing *p, size_t first, size_t lanes, uint64_t *room,
+                           mp_limb_t *packed, dp_error *err)
+{
+    const dpi_paillier_public *key = p->key;
+    size_t wide = 2 * key->limbs, eight = dpi_montgomery_eight(key->ring);
+    uint64_t *sum = room, *next = room + eight;
+    mp_limb_t numbers[DPI_LANES * DPI_LIMBS_MOST];
     dp_status status = DP_OK;
-    count_masks(key, bits, top);
-    for (size_t at = 0; status == DP_OK && at < count; at += DPI_LANES) {
-        size_t some = count - at < DPI_LANES ? count - at : DPI_LANES;
-        for (size_t i = 0; status == DP_OK && i < some; i++)
-            status = draw_unit(key, bits, top, unit + i * wide, err);
-        if (status == DP_OK)
-            multiply(key, some, unit, eights, c + at * wide);
+    for (size_t i = 0; status == DP_OK && i < lanes; i++)
+        status =
+            make_unit(key, numbers_in(p, first + i), p->bits, p->bare, numbers + i * wide, err);
+    if (status != DP_OK)
+        return status;
+    enter(key, lanes, numbers, room + 2 * eight);
+    mpn_zero(numbers, (mp_size_t)(lanes * wide));
+    for (size_t i = 0; i < lanes; i++)
+        numbers[i * wide] = 1;
+    enter(key, lanes, numbers, sum);
+    for (size_t j = p->slots; j-- > 0;) {
+        for (unsigned k = 0; k < p->bits; k++)
+            dpi_montgomery_multiply(key->ring, lanes, sum, sum, sum);
+        for (size_t i = 0; i < lanes; i++) {
+            const mp_limb_t *from = p->c + ((first + i) * p->slots + j) * wide;
+            mpn_zero(numbers + i * wide, (mp_size_t)wide);
+            numbers[i * wide] = 1; /* where the last result has no number */
+            if (j < numbers_in(p, first + i))
+                mpn_copyi(numbers + i * wide, from, (mp_size_t)wide);
+        }
+        enter(key, lanes, numbers, next);
+        dpi_montgomery_multiply(key->ring, lanes, sum, next, sum);
     }
-    dpi_montgomery_release(key->ring, eights);
+    dpi_montgomery_multiply(key->ring, lanes, sum, room + 2 * eight, sum);
+    leave(key, lanes, sum, packed + first * wide);
+    return DP_OK;
+}
+
+dp_status dpi_paillier_pack(const dpi_paillier_public *key, size_t slots, unsigned bits, bool bare,
+                            size_t count, const mp_limb_t *c, mp_limb_t *packed, dp_error *err)
+{
+    const packing p = {
+        .key = key, .slots = slots, .count = count, .bits = bits, .bare = bare, .c = c};
+    if (bits < 2 || bits > DPI_MASK_BITS || slots < 1 ||
+        slots > dpi_mask_slots(key->limbs * DPI_LIMB_BITS, bits))
+        return dpi_fail(err, DP_EINVAL, "so many numbers of %u bits are not packed into one", bits);
+    uint64_t *room = dpi_montgomery_alloc(key->ring, 3);
+    if (room == NULL)
+        return dpi_fail_nomem(err);
+    size_t results = (count + slots - 1) / slots;
+    dp_status status = DP_OK;
+    for (size_t at = 0; status == DP_OK && at < results; at += DPI_LANES)
+        status = pack_some(&p, at, results - at < DPI_LANES ? results - at : DPI_LANES, room,
+                           packed, err);
+    dpi_montgomery_release(key->ring, room);
     dpi_limbs_wipe_stack();
     return status;
 }
 
-dp_status dpi_paillier_fill(const dpi_paillier_public *key, size_t count, const int64_t *m,
-                            mp_limb_t *c, dp_error *err)
+/* ---- unpacking ---- */
+
+/* Numbers 0 ... count - 1 of a sum of n limbs. */
+static void take_numbers(size_t n, const mp_limb_t *sum, unsigned bits, size_t count, int64_t *m)
 {
-    size_t wide = 2 * key->limbs;
-    mp_limb_t unit[DPI_LANES * DPI_LIMBS_MOST];
-    uint64_t *eights = dpi_montgomery_alloc(key->ring, 2);
-    if (eights == NULL)
-        return dpi_fail_nomem(err);
-    for (size_t at = 0; at < count; at += DPI_LANES) {
-        size_t some = count - at < DPI_LANES ? count - at : DPI_LANES;
-        dpi_paillier_encode_public(key, NULL, some, m + at, unit);
-        multiply(key, some, unit, eights, c + at * wide);
+    const uint64_t half = UINT64_C(1) << (bits - 1), mask = half | (half - 1);
+    for (size_t j = 0; j < count; j++) {
+        size_t limb = j * bits / DPI_LIMB_BITS, shift = j * bits % DPI_LIMB_BITS;
+        uint64_t low = sum[limb] >> shift;
+        uint64_t high = shift > 0 && limb + 1 < n ? sum[limb + 1] << (DPI_LIMB_BITS - shift) : 0;
+        m[j] = (int64_t)(((low | high) & mask) - half);
     }
-    dpi_montgomery_release(key->ring, eights);
-    dpi_limbs_wipe_stack();
-    return DP_OK;
 }
 
-/* The low bits of a number of 64, as a signed one. */
-static int64_t low_bits(uint64_t number, unsigned bits)
+dp_status dpi_paillier_unpack(const dpi_paillier_key *key, size_t slots, unsigned bits,
+                              size_t count, const mp_limb_t *packed, int64_t *m, dp_error *err)
 {
-    uint64_t sign = UINT64_C(1) << (bits - 1);
-    number &= sign | (sign - 1);
-    return (int64_t)((number ^ sign) - sign);
-}
-
-dp_status dpi_paillier_decrypt_masked(const dpi_paillier_key *key, size_t count, const mp_limb_t *c,
-                                      unsigned bits, int64_t *m, dp_error *err)
-{
+    const size_t n = 2 * key->half, results = (count + slots - 1) / slots;
     dpi_paillier_desk *d = dpi_paillier_desk_new(key);
-    mp_limb_t bad = 0;
+    mp_limb_t bad = 0, other[2 * DPI_PAILLIER_HALF];
     if (d == NULL) {
         memset(m, 0, count * sizeof *m);
         return dpi_fail_nomem(err);
     }
-    for (size_t at = 0; at < count; at += DPI_LANES / 2) {
-        size_t some = count - at < DPI_LANES / 2 ? count - at : DPI_LANES / 2;
-        bad |= dpi_paillier_decrypt_some(key, d, some, c + at * dpi_paillier_limbs(key));
-        for (size_t i = 0; i < some; i++) { /* n minus its size, where it counts as negative */
-            uint64_t size = d->message[i][0], flip = 0 - d->negative[i];
-            m[at + i] = low_bits((key->n[0] & flip) + ((size ^ flip) - flip), bits);
+    for (size_t at = 0; at < results; at += DPI_PAILLIER_TOGETHER) {
+        size_t some = results - at < DPI_PAILLIER_TOGETHER ? results - at : DPI_PAILLIER_TOGETHER;
+        bad |= dpi_paillier_decrypt_some(key, d, some, packed + at * dpi_paillier_limbs(key));
+        for (size_t i = 0; i < some; i++) { /* n less its size, where it counts as negative */
+            size_t first = (at + i) * slots, left = count - first;
+            (void)mpn_sub_n(other, key->n, d->message[i], (mp_size_t)n);
+            mpn_cnd_swap(d->negative[i], d->message[i], other, (mp_size_t)n);
+            take_numbers(n, d->message[i], bits, left < slots ? left : slots, m + first);
         }
     }
     dpi_paillier_desk_free(key, d);
+    dpi_limbs_wipe_stack();
     if (bad == 0)
         return DP_OK;
     memset(m, 0, count * sizeof *m);
     return dpi_paillier_refuse(err);
+}
+
+/* ---- numbers into zeros made ahead ---- */
+
+dp_status dpi_paillier_fill(const dpi_paillier_public *key, size_t count, const int64_t *m,
+                            mp_limb_t *c, dp_error *err)
+{
+    size_t wide = 2 * key->limbs, eight = dpi_montgomery_eight(key->ring);
+    mp_limb_t unit[DPI_LANES * DPI_LIMBS_MOST];
+    uint64_t *room = dpi_montgomery_alloc(key->ring, 2);
+    if (room == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t at = 0; at < count; at += DPI_LANES) {
+        size_t some = count - at < DPI_LANES ? count - at : DPI_LANES;
+        dpi_paillier_encode_public(key, NULL, some, m + at, unit);
+        enter(key, some, unit, room);
+        enter(key, some, c + at * wide, room + eight);
+        dpi_montgomery_multiply(key->ring, some, room, room + eight, room);
+        leave(key, some, room, c + at * wide);
+    }
+    dpi_montgomery_release(key->ring, room);
+    dpi_limbs_wipe_stack();
+    return DP_OK;
 }

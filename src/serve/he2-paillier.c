@@ -27,10 +27,22 @@ static size_t cipher_bytes(const dpi_paillier_options *o)
     return o->bits / 4;
 }
 
-/* Bits that a mask leaves: a layer's numbers with their sign. */
-static unsigned left_bits(const dpi_serve_plan *plan, size_t layer)
+/* Bits of a layer's numbers with their sign, and how many of them a ciphertext brings down. */
+static unsigned number_bits(const dpi_serve_plan *plan, size_t layer)
 {
     return (unsigned)plan->layer[layer].bits + 1;
+}
+
+static size_t slots_of(const dpi_serve_plan *plan, const dpi_serve_opts *opts, size_t layer)
+{
+    size_t most = dpi_mask_slots(options_of(opts).bits, number_bits(plan, layer));
+    return opts->slots > 0 && opts->slots < most ? opts->slots : most;
+}
+
+static size_t results_of(const dpi_serve_plan *plan, const dpi_serve_opts *opts, size_t layer)
+{
+    size_t slots = slots_of(plan, opts, layer);
+    return (plan->layer[layer].sent + slots - 1) / slots;
 }
 
 static void write_ciphers(size_t limbs, size_t n, const mp_limb_t *c, unsigned char *to)
@@ -51,7 +63,7 @@ static dp_status check(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serv
 {
     (void)plan;
     (void)mode;
-    return options_of(opts).bits >= 128
+    return options_of(opts).bits >= 192
                ? DP_OK
                : dpi_fail(err, DP_EINVAL, "keys of Paillier's scheme have 2048 or 3072 bits");
 }
@@ -63,7 +75,7 @@ typedef struct paillier_program {
     dpi_paillier_options options;
     dpi_dense *dense[DPI_SERVE_LAYERS];
     size_t outputs; /* of all layers: zeros that a query takes */
-    bool bare;
+    dpi_serve_opts opts;
 } paillier_program;
 
 static void discard(void *of)
@@ -108,7 +120,7 @@ static dp_status compile(const dpi_serve_plan *plan, dpi_mode mode, const dpi_se
         return dpi_fail_nomem(err);
     c->plan = *plan;
     c->options = options_of(opts);
-    c->bare = opts->bare;
+    c->opts = *opts;
     dp_status status = DP_OK;
     for (size_t k = 0; status == DP_OK && k < plan->n_layers; k++)
         status = compile_layer(c, k, opts, err);
@@ -179,13 +191,22 @@ typedef struct outputs {
 static dp_status compute(void *user, size_t first, size_t last, dp_error *err)
 {
     const outputs *o = user;
+    size_t limbs = cipher_bytes(&o->s->of->options) / 8;
+    return dpi_dense_outputs(o->s->of->dense[o->layer], o->inputs, o->s->zeros, first, last,
+                             o->s->out + first * limbs, err);
+}
+
+/* Results first ... last - 1, of numbers that stand in order in s->in, into s->out. */
+static dp_status pack(void *user, size_t first, size_t last, dp_error *err)
+{
+    const outputs *o = user;
     const paillier_program *c = o->s->of;
-    mp_limb_t *out = o->s->out + first * (cipher_bytes(&c->options) / 8);
-    dp_status status =
-        dpi_dense_outputs(c->dense[o->layer], o->inputs, o->s->zeros, first, last, out, err);
-    if (status != DP_OK || c->bare)
-        return status;
-    return dpi_paillier_mask(o->s->key, last - first, left_bits(&c->plan, o->layer), out, err);
+    size_t limbs = cipher_bytes(&c->options) / 8, sent = c->plan.layer[o->layer].sent;
+    size_t slots = slots_of(&c->plan, &c->opts, o->layer);
+    size_t end = last * slots < sent ? last * slots : sent;
+    return dpi_paillier_pack(o->s->key, slots, number_bits(&c->plan, o->layer), c->opts.bare,
+                             end - first * slots, o->s->in + first * slots * limbs,
+                             o->s->out + first * limbs, err);
 }
 
 static dp_status run_layer(void *of, size_t k, const dpi_serve_order_pair *order,
@@ -196,6 +217,7 @@ static dp_status run_layer(void *of, size_t k, const dpi_serve_order_pair *order
     const dpi_serve_layer *layer = &s->of->plan.layer[k];
     size_t bytes = cipher_bytes(&s->of->options), limbs = bytes / 8;
     size_t n = dp_program_stage(s->of->plan.p, layer->stage)->size;
+    size_t results = results_of(&s->of->plan, &s->of->opts, k);
     dpi_dense_inputs *inputs = NULL;
     for (size_t i = 0; i < layer->inputs; i++) {
         size_t to = order->input != NULL ? order->input[i] : i;
@@ -208,8 +230,12 @@ static dp_status run_layer(void *of, size_t k, const dpi_serve_order_pair *order
     dpi_dense_inputs_free(inputs);
     for (size_t i = 0; status == DP_OK && i < layer->sent; i++) {
         size_t from = order->output != NULL ? order->output[i] : i;
-        write_ciphers(limbs, 1, s->out + from * limbs, down + i * bytes);
+        memcpy(s->in + i * limbs, s->out + from * limbs, bytes);
     }
+    if (status == DP_OK)
+        status = dpi_serve_parts(pool, threads, results, 1, pack, &job, err);
+    if (status == DP_OK)
+        write_ciphers(limbs, results, s->out, down);
     return status;
 }
 
@@ -227,7 +253,7 @@ static size_t compiled_up_bytes(const void *of, size_t layer)
 static size_t compiled_down_bytes(const void *of, size_t layer)
 {
     const paillier_program *c = of;
-    return c->plan.layer[layer].sent * cipher_bytes(&c->options);
+    return results_of(&c->plan, &c->opts, layer) * cipher_bytes(&c->options);
 }
 
 /* ---- the client ---- */
@@ -235,6 +261,7 @@ static size_t compiled_down_bytes(const void *of, size_t layer)
 typedef struct paillier_client {
     dpi_serve_plan plan;
     dpi_paillier_options options;
+    dpi_serve_opts opts;
     dpi_paillier_key *key;
     dpi_paillier_public *public; /* of the same key, for zeros made ahead */
     dpi_zeros *zeros;
@@ -285,6 +312,7 @@ static dp_status client_new(const dpi_serve_plan *plan, dpi_mode mode, const dpi
         return dpi_fail_nomem(err);
     c->plan = *plan;
     c->options = options_of(opts);
+    c->opts = *opts;
     c->c = dpi_alloc(plan->most, cipher_bytes(&c->options));
     dp_status status = c->c == NULL ? dpi_fail_nomem(err) : DP_OK;
     if (status == DP_OK)
@@ -317,7 +345,7 @@ static size_t up_bytes(const void *of, size_t layer)
 static size_t down_bytes(const void *of, size_t layer)
 {
     const paillier_client *c = of;
-    return c->plan.layer[layer].sent * cipher_bytes(&c->options);
+    return results_of(&c->plan, &c->opts, layer) * cipher_bytes(&c->options);
 }
 
 typedef struct coded {
@@ -343,9 +371,12 @@ static dp_status encrypt_part(void *user, size_t first, size_t last, dp_error *e
 static dp_status decrypt_part(void *user, size_t first, size_t last, dp_error *err)
 {
     const coded *n = user;
-    size_t limbs = cipher_bytes(&n->c->options) / 8;
-    return dpi_paillier_decrypt_masked(n->c->key, last - first, n->c->c + first * limbs,
-                                       left_bits(&n->c->plan, n->layer), n->to + first, err);
+    const dpi_serve_plan *plan = &n->c->plan;
+    size_t limbs = cipher_bytes(&n->c->options) / 8, sent = plan->layer[n->layer].sent;
+    size_t slots = slots_of(plan, &n->c->opts, n->layer);
+    size_t end = last * slots < sent ? last * slots : sent;
+    return dpi_paillier_unpack(n->c->key, slots, number_bits(plan, n->layer), end - first * slots,
+                               n->c->c + first * limbs, n->to + first * slots, err);
 }
 
 static dp_status client_encrypt(void *of, size_t layer, const int64_t *values, unsigned char *up,
@@ -364,12 +395,12 @@ static dp_status client_decrypt(void *of, size_t layer, const unsigned char *dow
                                 dpi_pool *pool, size_t threads, dp_error *err)
 {
     const paillier_client *c = of;
-    size_t n = c->plan.layer[layer].sent, limbs = cipher_bytes(&c->options) / 8;
+    size_t n = results_of(&c->plan, &c->opts, layer), limbs = cipher_bytes(&c->options) / 8;
     coded job = {.c = c, .to = values, .layer = layer};
     read_ciphers(limbs, n, down, c->c);
-    dp_status status = dpi_serve_parts(pool, threads, n, UNIT, decrypt_part, &job, err);
+    dp_status status = dpi_serve_parts(pool, threads, n, 1, decrypt_part, &job, err);
     if (status != DP_OK)
-        memset(values, 0, n * sizeof *values);
+        memset(values, 0, c->plan.layer[layer].sent * sizeof *values);
     return status;
 }
 

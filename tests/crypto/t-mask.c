@@ -19,24 +19,29 @@ static dpi_paillier_key *key_of(size_t bits, dpi_paillier_public **public)
 static void declared_bits_come_through(void **state)
 {
     (void)state;
-    enum { N = 11 };
+    enum { N = 11, KEY = 512, LIMBS = KEY / 32 };
     dp_error err = {0};
     dpi_paillier_public *public;
-    dpi_paillier_key *key = key_of(512, &public);
-    mp_limb_t c[N * 16];
-    for (unsigned bits = 2; bits <= 64; bits += bits == 2 ? 1 : 61 - bits > 40 ? 20 : 1) {
-        const int64_t most = (int64_t)((UINT64_C(1) << (bits - 1)) - 1);
-        const int64_t m[N] = {0, 1, -1, most, -most, most - 1, 1 - most, 1, -1, 0, most / 3};
-        int64_t back[N];
-        assert_ok(dpi_paillier_encrypt(key, N, m, c, &err), err.text);
-        assert_ok(dpi_paillier_mask(public, N, bits, c, &err), err.text);
-        assert_ok(dpi_paillier_decrypt_masked(key, N, c, bits, back, &err), err.text);
-        assert_memory_equal(m, back, sizeof m);
-    }
-    assert_fails(dpi_paillier_mask(public, N, 65, c, &err), DP_EINVAL, &err, "2 to 64");
+    dpi_paillier_key *key = key_of(KEY, &public);
+    mp_limb_t c[N * LIMBS], packed[N * LIMBS];
+    for (unsigned bits = 2; bits <= 64; bits++)
+        for (size_t slots = 1; slots <= dpi_mask_slots(KEY, bits) && slots <= N + 1; slots += 3) {
+            const int64_t most = (int64_t)((UINT64_C(1) << (bits - 1)) - 1);
+            const int64_t m[N] = {0, 1, -1, most, -most, most - 1, 1 - most, 1, -1, 0, most / 3};
+            int64_t back[N];
+            assert_ok(dpi_paillier_encrypt(key, N, m, c, &err), err.text);
+            assert_ok(dpi_paillier_pack(public, slots, bits, bits % 2 == 0, N, c, packed, &err),
+                      err.text);
+            assert_ok(dpi_paillier_unpack(key, slots, bits, N, packed, back, &err), err.text);
+            assert_memory_equal(m, back, sizeof m);
+        }
+    assert_fails(dpi_paillier_pack(public, 1, 65, false, N, c, packed, &err), DP_EINVAL, &err,
+                 "65 bits");
+    assert_fails(dpi_paillier_pack(public, 9, 50, false, N, c, packed, &err), DP_EINVAL, &err,
+                 "50 bits");
     memset(c, 0, sizeof c);
     int64_t back[N];
-    assert_fails(dpi_paillier_decrypt_masked(key, N, c, 20, back, &err), DP_EPEER, &err, "bound");
+    assert_fails(dpi_paillier_unpack(key, 1, 20, N, c, back, &err), DP_EPEER, &err, "bound");
     dpi_paillier_public_free(public);
     dpi_paillier_free(key);
 }
@@ -49,7 +54,7 @@ static void what_is_beyond_is_uniform(void **state)
     enum { BITS = 20, N = 1600, BINS = 16 };
     dp_error err = {0};
     dpi_paillier_public *public;
-    dpi_paillier_key *key = key_of(128, &public);
+    dpi_paillier_key *key = key_of(256, &public);
     size_t limbs;
     const mp_limb_t *n = dpi_paillier_modulus(key, &limbs);
     mpz_t modulus, message, z;
@@ -58,7 +63,7 @@ static void what_is_beyond_is_uniform(void **state)
     mpz_limbs_finish(modulus, (mp_size_t)limbs);
     for (int huge = 0; huge < 2; huge++) {
         unsigned in[BINS] = {0};
-        mp_limb_t fresh[4], c[4];
+        mp_limb_t fresh[8], c[8];
         mpz_set_ui(message, 77);
         if (huge != 0) { /* as a reader of weights would send */
             mpz_fdiv_q_ui(message, modulus, 3);
@@ -66,8 +71,7 @@ static void what_is_beyond_is_uniform(void **state)
         }
         assert_ok(dpi_paillier_encrypt_wide(key, message, fresh, &err), err.text);
         for (int i = 0; i < N; i++) {
-            memcpy(c, fresh, sizeof c);
-            assert_ok(dpi_paillier_mask(public, 1, BITS, c, &err), err.text);
+            assert_ok(dpi_paillier_pack(public, 1, BITS, false, 1, fresh, c, &err), err.text);
             assert_ok(dpi_paillier_decrypt_wide(key, c, z, &err), err.text);
             mpz_mod(z, z, modulus);
             mpz_mul_ui(z, z, BINS);

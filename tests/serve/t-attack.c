@@ -70,8 +70,8 @@ static void encrypt_powers(const dpi_paillier_key *key, int query, unsigned char
     mpz_clear(power);
 }
 
-/* The signed digits of a number. */
-static void read_digits(const dpi_paillier_key *key, const unsigned char *from,
+/* The signed digits of an answer, which has come with 2^bits added. */
+static void read_digits(const dpi_paillier_key *key, const unsigned char *from, int bits,
                         int64_t digit[DIGITS])
 {
     dp_error err = {0};
@@ -80,6 +80,8 @@ static void read_digits(const dpi_paillier_key *key, const unsigned char *from,
     mpz_inits(sum, low, NULL);
     dpi_limbs_from_bytes(LIMBS, from, c);
     assert_ok(dpi_paillier_decrypt_wide(key, c, sum, &err), err.text);
+    mpz_setbit(low, (mp_bitcnt_t)bits);
+    mpz_sub(sum, sum, low);
     for (int k = 0; k < DIGITS; k++) {
         mpz_fdiv_r_2exp(low, sum, BASE);
         digit[k] = mpz_get_si(low);
@@ -116,7 +118,7 @@ static void attack(const dp_program *p, dpi_mode mode, bool bare, neuron found[N
     void *compiled, *session;
     static unsigned char up[INPUTS * CIPHER], down[NEURONS * CIPHER];
     unsigned char public[KEY / 8];
-    const dpi_serve_opts opts = {.key_bits = KEY, .bare = bare};
+    const dpi_serve_opts opts = {.key_bits = KEY, .slots = 1, .bare = bare};
     const dpi_paillier_options options = {.bits = KEY};
     memset(found, 0, NEURONS * sizeof *found);
     assert_ok(dpi_serve_plan_make(p, mode, &plan, &err), err.text);
@@ -134,7 +136,7 @@ static void attack(const dp_program *p, dpi_mode mode, bool bare, neuron found[N
         assert_ok(dpi_he2_paillier.layer(session, 0, &orders, up, down, NULL, 1, &err), err.text);
         for (int n = 0; n < NEURONS; n++) {
             int64_t digit[DIGITS];
-            read_digits(key, down + n * CIPHER, digit);
+            read_digits(key, down + n * CIPHER, plan.layer[0].bits, digit);
             neuron *of = q == 0 ? &found[n] : find(found, digit);
             if (q == 0)
                 of->bias = digit[0];
