@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <tacit/dataset.h>
+#include <tacit/npy.h>
 #include <tacit/table.h>
 
 enum { MOST_COLUMNS = 256, MOST_FIELDS = 1 << 16, NAME_ROOM = 24 };
@@ -40,7 +41,7 @@ static dp_status fail(dp_error *err, dp_status status, const char *text)
     return status;
 }
 
-/* ---- which columns ---- */
+/* ---- from a table: which columns ---- */
 
 static bool add_factor(records *r, const dp_program_factor *f)
 {
@@ -123,6 +124,91 @@ static dp_status fill_data(records *r, dp_error *err)
     return good ? DP_OK : fail(err, DP_ENOMEM, "out of memory");
 }
 
+static dp_status make_numbers(const records *r, const dp_program *p, size_t *n, double **x,
+                              dp_error *err)
+{
+    size_t inputs = dp_program_inputs(p);
+    *n = dp_table_rows(r->table);
+    *x = calloc(*n, inputs * sizeof **x);
+    if (*x == NULL)
+        return fail(err, DP_ENOMEM, "out of memory");
+    return dp_program_read(p, r->data, *n * inputs, *x, err);
+}
+
+static void end_reading(records *r)
+{
+    dp_dataset_free(r->data);
+    dp_table_free(r->table);
+    for (size_t c = 0; c < r->n_columns; c++)
+        free(r->column[c].values);
+    for (size_t k = 0; k < r->n_fields; k++)
+        free(r->field[k].name);
+    free(r->field);
+    free(r->schema);
+}
+
+static dp_status read_table(const char *path, const dp_program *p, size_t *n, double **x,
+                            dp_error *err)
+{
+    records *r = calloc(1, sizeof *r);
+    dp_status status = DP_OK;
+    if (r == NULL)
+        return fail(err, DP_ENOMEM, "out of memory");
+    if (!find_columns(r, p))
+        status = fail(err, DP_EUNSUPPORTED,
+                      "the program reads more than 65536 numbers of a record, or more than 256 "
+                      "columns; give an array (.npy), or ask it from a program of your own");
+    if (status == DP_OK)
+        status = name_fields(r, err);
+    if (status == DP_OK)
+        status = dp_table_read_csv(path, NULL, r->n_fields, r->schema, &r->table, err);
+    if (status == DP_OK)
+        status = fill_data(r, err);
+    if (status == DP_OK)
+        status = make_numbers(r, p, n, x, err);
+    end_reading(r);
+    free(r);
+    return status;
+}
+
+/* ---- from an array ---- */
+
+static bool is_npy(const char *path)
+{
+    char text[7] = "";
+    FILE *file = fopen(path, "rb");
+    size_t n = file != NULL ? fread(text, 1, 6, file) : 0;
+    if (file != NULL)
+        (void)fclose(file);
+    return n == 6 && memcmp(text, "\x93NUMPY", 6) == 0;
+}
+
+/* The one column of the input, each row a record. */
+static dp_status read_array(const char *path, const dp_program *p, size_t *n, double **x,
+                            dp_error *err)
+{
+    dp_npy *npy;
+    dp_status status = dp_npy_open(path, &npy, err);
+    if (status != DP_OK)
+        return status;
+    const dp_program_number first = dp_program_number_at(p, 0);
+    size_t inputs = dp_program_inputs(p);
+    dp_dataset *data = dp_dataset_new(dp_npy_rows(npy));
+    *n = dp_npy_rows(npy);
+    *x = calloc(*n, inputs * sizeof **x);
+    if (dp_npy_real(npy) == NULL)
+        status = fail(err, DP_EDATA, "the array is not of float64; in Python: x.astype('float64')");
+    else if (data == NULL || *x == NULL)
+        status = fail(err, DP_ENOMEM, "out of memory");
+    else {
+        dp_dataset_real(data, first.factor[0].column, dp_npy_columns(npy), dp_npy_real(npy));
+        status = dp_program_read(p, data, *n * inputs, *x, err);
+    }
+    dp_dataset_free(data);
+    dp_npy_free(npy);
+    return status;
+}
+
 /* The program's numbers, each within its bounds; the record is named. */
 static dp_status check_records(const dp_program *p, size_t n, const double *x, dp_error *err)
 {
@@ -140,54 +226,16 @@ static dp_status check_records(const dp_program *p, size_t n, const double *x, d
     return status;
 }
 
-static dp_status make_numbers(const records *r, const dp_program *p, size_t *n, double **x,
-                              dp_error *err)
-{
-    size_t inputs = dp_program_inputs(p);
-    *n = dp_table_rows(r->table);
-    *x = calloc(*n, inputs * sizeof **x);
-    if (*x == NULL)
-        return fail(err, DP_ENOMEM, "out of memory");
-    dp_status status = dp_program_read(p, r->data, *n * inputs, *x, err);
-    return status == DP_OK ? check_records(p, *n, *x, err) : status;
-}
-
-static void end_reading(records *r)
-{
-    dp_dataset_free(r->data);
-    dp_table_free(r->table);
-    for (size_t c = 0; c < r->n_columns; c++)
-        free(r->column[c].values);
-    for (size_t k = 0; k < r->n_fields; k++)
-        free(r->field[k].name);
-    free(r->field);
-    free(r->schema);
-}
-
 dp_status read_records(const char *path, const dp_program *p, size_t *n, double **x, dp_error *err)
 {
-    records *r = calloc(1, sizeof *r);
-    dp_status status = DP_OK;
     *x = NULL;
-    if (r == NULL)
-        return fail(err, DP_ENOMEM, "out of memory");
-    if (!find_columns(r, p))
-        status = fail(err, DP_EUNSUPPORTED,
-                      "the program reads more than 65536 numbers of a record, or more than 256 "
-                      "columns; ask it from a program of your own, by dp_ask_query");
+    dp_status status =
+        is_npy(path) ? read_array(path, p, n, x, err) : read_table(path, p, n, x, err);
     if (status == DP_OK)
-        status = name_fields(r, err);
-    if (status == DP_OK)
-        status = dp_table_read_csv(path, NULL, r->n_fields, r->schema, &r->table, err);
-    if (status == DP_OK)
-        status = fill_data(r, err);
-    if (status == DP_OK)
-        status = make_numbers(r, p, n, x, err);
+        status = check_records(p, *n, *x, err);
     if (status != DP_OK) {
         free(*x);
         *x = NULL;
     }
-    end_reading(r);
-    free(r);
     return status;
 }

@@ -41,7 +41,7 @@ static bool check(const settings *s, message *why)
         return complain(why, "whom do you trust? give --provider with the fingerprint that the "
                              "provider told you; tacit keys show prints it there");
     if (s->data == NULL)
-        return complain(why, "about what? give --data FILE, a CSV file of records");
+        return complain(why, "about what? give --data FILE, records of CSV or NPY");
     return true;
 }
 
@@ -206,8 +206,9 @@ const command command_ask = {
     FOR_ASK,
     "ask a provider's model about records that the provider does not see",
     "tacit ask HOST:PORT --identity FILE --provider tacit:... --data FILE [options]\n\n"
-    "The file has a column for each that the provider's model reads, of numbers or of group\n"
-    "numbers from 0.  Each record costs one query of what the provider's policy allows, and is\n"
+    "The file (CSV) has a column for each that the provider's model reads, of numbers or of group\n"
+    "numbers from 0, or is an array (NPY) of a record a row.  Each record costs one query of what "
+    "the provider's policy allows, and is\n"
     "answered by a line: a label, or a mean and, where the provider answers by posterior draws,\n"
     "their standard deviation.",
     "tacit ask clinic.example:7001 --identity me.identity --provider tacit:00112233... "

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tacit/npy.h>
 #include <tacit/program.h>
 
 #include "tools/json.h"
@@ -74,46 +73,10 @@ static dp_status show(const char *path, const settings *s, const dp_program *p, 
 
 /* ---- run ---- */
 
-static bool is_npy(const char *path)
-{
-    char text[7] = "";
-    FILE *file = fopen(path, "rb");
-    size_t n = file != NULL ? fread(text, 1, 6, file) : 0;
-    if (file != NULL)
-        (void)fclose(file);
-    return n == 6 && memcmp(text, "\x93NUMPY", 6) == 0;
-}
-
 static dp_status fail(dp_error *err, dp_status status, const char *text)
 {
     err->status = status;
     (void)snprintf(err->text, sizeof err->text, "%s", text);
-    return status;
-}
-
-/* The records of an array: the one column of the input, each row a record. */
-static dp_status read_array(const char *path, const dp_program *p, size_t *n, double **x,
-                            dp_error *err)
-{
-    dp_npy *npy;
-    dp_status status = dp_npy_open(path, &npy, err);
-    if (status != DP_OK)
-        return status;
-    const dp_program_number first = dp_program_number_at(p, 0);
-    size_t inputs = dp_program_inputs(p);
-    dp_dataset *data = dp_dataset_new(dp_npy_rows(npy));
-    *n = dp_npy_rows(npy);
-    *x = calloc(*n, inputs * sizeof **x);
-    if (dp_npy_real(npy) == NULL)
-        status = fail(err, DP_EDATA, "the array is not of float64; in Python: x.astype('float64')");
-    else if (data == NULL || *x == NULL)
-        status = fail(err, DP_ENOMEM, "out of memory");
-    else {
-        dp_dataset_real(data, first.factor[0].column, dp_npy_columns(npy), dp_npy_real(npy));
-        status = dp_program_read(p, data, *n * inputs, *x, err);
-    }
-    dp_dataset_free(data);
-    dp_npy_free(npy);
     return status;
 }
 
@@ -167,8 +130,7 @@ static dp_status run_records(const char *path, const settings *s, const dp_progr
 {
     size_t n = 0, m = dp_program_outputs(p);
     double *x = NULL;
-    dp_status status = is_npy(s->data) ? read_array(s->data, p, &n, &x, err)
-                                       : read_records(s->data, p, &n, &x, err);
+    dp_status status = read_records(s->data, p, &n, &x, err);
     double *y = status == DP_OK ? calloc(n, m * sizeof *y) : NULL;
     if (status == DP_OK && y == NULL)
         status = fail(err, DP_ENOMEM, "out of memory");
