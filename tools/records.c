@@ -183,6 +183,23 @@ static bool is_npy(const char *path)
     return n == 6 && memcmp(text, "\x93NUMPY", 6) == 0;
 }
 
+/* How many numbers of a record the program's one column has; 0: it has several columns. */
+static size_t width_of(const dp_program *p)
+{
+    const char *column = dp_program_number_at(p, 0).factor[0].column;
+    size_t width = 0;
+    for (size_t k = 0; k < dp_program_inputs(p); k++) {
+        const dp_program_number number = dp_program_number_at(p, k);
+        for (size_t i = 0; i < number.n_factors; i++) {
+            const dp_program_factor *f = &number.factor[i];
+            if (strcmp(f->column, column) != 0 || f->level >= 0)
+                return 0;
+            width = f->element >= width ? f->element + 1 : width;
+        }
+    }
+    return width;
+}
+
 /* The one column of the input, each row a record. */
 static dp_status read_array(const char *path, const dp_program *p, size_t *n, double **x,
                             dp_error *err)
@@ -192,12 +209,17 @@ static dp_status read_array(const char *path, const dp_program *p, size_t *n, do
     if (status != DP_OK)
         return status;
     const dp_program_number first = dp_program_number_at(p, 0);
-    size_t inputs = dp_program_inputs(p);
+    size_t inputs = dp_program_inputs(p), width = width_of(p);
     dp_dataset *data = dp_dataset_new(dp_npy_rows(npy));
     *n = dp_npy_rows(npy);
     *x = calloc(*n, inputs * sizeof **x);
     if (dp_npy_real(npy) == NULL)
         status = fail(err, DP_EDATA, "the array is not of float64; in Python: x.astype('float64')");
+    else if (width != dp_npy_columns(npy))
+        status = fail(err, DP_ESHAPE,
+                      width == 0 ? "the program reads several columns, or group numbers; give CSV"
+                                 : "the array's rows have another number of numbers than the "
+                                   "program reads; give an array of a record a row");
     else if (data == NULL || *x == NULL)
         status = fail(err, DP_ENOMEM, "out of memory");
     else {
