@@ -208,12 +208,37 @@ dp_status dpi_paillier_unpack(const dpi_paillier_key *key, size_t slots, unsigne
     return dpi_paillier_refuse(err);
 }
 
-/* ---- numbers into zeros made ahead ---- */
+/* ---- products ---- */
+
+/* c[count] *= by[count], at most eight; room[2] eights. */
+static void multiply_some(const dpi_paillier_public *key, size_t count, const mp_limb_t *by,
+                          uint64_t *room, mp_limb_t *c)
+{
+    size_t eight = dpi_montgomery_eight(key->ring);
+    enter(key, count, by, room);
+    enter(key, count, c, room + eight);
+    dpi_montgomery_multiply(key->ring, count, room, room + eight, room);
+    leave(key, count, room, c);
+}
+
+dp_status dpi_paillier_add(const dpi_paillier_public *key, size_t count, const mp_limb_t *by,
+                           mp_limb_t *c, dp_error *err)
+{
+    size_t wide = 2 * key->limbs;
+    uint64_t *room = dpi_montgomery_alloc(key->ring, 2);
+    if (room == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t at = 0; at < count; at += DPI_LANES)
+        multiply_some(key, count - at < DPI_LANES ? count - at : DPI_LANES, by + at * wide, room,
+                      c + at * wide);
+    dpi_montgomery_release(key->ring, room);
+    return DP_OK;
+}
 
 dp_status dpi_paillier_fill(const dpi_paillier_public *key, size_t count, const int64_t *m,
                             mp_limb_t *c, dp_error *err)
 {
-    size_t wide = 2 * key->limbs, eight = dpi_montgomery_eight(key->ring);
+    size_t wide = 2 * key->limbs;
     mp_limb_t unit[DPI_LANES * DPI_LIMBS_MOST];
     uint64_t *room = dpi_montgomery_alloc(key->ring, 2);
     if (room == NULL)
@@ -221,10 +246,7 @@ dp_status dpi_paillier_fill(const dpi_paillier_public *key, size_t count, const 
     for (size_t at = 0; at < count; at += DPI_LANES) {
         size_t some = count - at < DPI_LANES ? count - at : DPI_LANES;
         dpi_paillier_encode_public(key, NULL, some, m + at, unit);
-        enter(key, some, unit, room);
-        enter(key, some, c + at * wide, room + eight);
-        dpi_montgomery_multiply(key->ring, some, room, room + eight, room);
-        leave(key, some, room, c + at * wide);
+        multiply_some(key, some, unit, room, c + at * wide);
     }
     dpi_montgomery_release(key->ring, room);
     dpi_limbs_wipe_stack();

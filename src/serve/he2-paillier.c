@@ -12,6 +12,7 @@
 enum {
     KEY_BITS = 2048,
     UNIT = 8,          /* outputs that are computed together */
+    SPLIT = 64,        /* least inputs of a layer that is computed in partial sums */
     MOST_READY = 65536 /* encryptions of zero that are kept ready */
 };
 
@@ -75,6 +76,10 @@ typedef struct paillier_program {
     dpi_paillier_options options;
     dpi_dense *dense[DPI_SERVE_LAYERS];
     size_t outputs; /* of all layers: zeros that a query takes */
+    /* Layers of few outputs are computed as so many partial sums of each, side by side in the
+     * lanes: sum s of output o is number s outputs + o. */
+    size_t sums[DPI_SERVE_LAYERS];
+    size_t most; /* numbers of the largest stage, or partial sums of a layer */
     dpi_serve_opts opts;
 } paillier_program;
 
@@ -86,6 +91,33 @@ static void discard(void *of)
     dpi_free(c);
 }
 
+/* The map with `sums` partial sums of each output of a dense one; the bias is in the first. */
+static dp_status split_map(size_t sums, dpi_serve_map *map, dp_error *err)
+{
+    size_t n = map->inputs, outputs = map->outputs, at = 0;
+    size_t *begin = dpi_alloc(sums * outputs + 1, sizeof *begin);
+    uint32_t *input = dpi_alloc(n * outputs, sizeof *input);
+    uint32_t *weight = dpi_alloc(n * outputs, sizeof *weight);
+    int64_t *bias = dpi_alloc(sums * outputs, sizeof *bias);
+    bool good = begin != NULL && input != NULL && weight != NULL && bias != NULL;
+    for (size_t s = 0; good && s < sums; s++)
+        for (size_t o = 0; o < outputs; o++) {
+            for (size_t i = n * s / sums; i < n * (s + 1) / sums; i++, at++) {
+                input[at] = (uint32_t)i;
+                weight[at] = (uint32_t)(o * n + i);
+            }
+            begin[s * outputs + o + 1] = at;
+            bias[s * outputs + o] = s == 0 ? map->bias[o] : 0;
+        }
+    dpi_free(map->bias);
+    map->begin = begin;
+    map->input = input;
+    map->weight = weight;
+    map->bias = bias;
+    map->outputs = sums * outputs;
+    return good ? DP_OK : dpi_fail_nomem(err);
+}
+
 static dp_status compile_layer(paillier_program *c, size_t k, const dpi_serve_opts *opts,
                                dp_error *err)
 {
@@ -94,6 +126,11 @@ static dp_status compile_layer(paillier_program *c, size_t k, const dpi_serve_op
     dp_status status = dpi_serve_map_make(c->plan.p, c->plan.layer[k].stage, &map, err);
     if (status != DP_OK)
         return status;
+    c->sums[k] = 1;
+    if (map.begin == NULL && map.outputs <= UNIT && map.inputs >= SPLIT) {
+        c->sums[k] = 2 * UNIT / map.outputs;
+        status = split_map(c->sums[k], &map, err);
+    }
     const dpi_dense_layer layer = {.inputs = map.inputs,
                                    .outputs = map.outputs,
                                    .n_weights = map.n_weights,
@@ -104,8 +141,10 @@ static dp_status compile_layer(paillier_program *c, size_t k, const dpi_serve_op
                                    .bias = map.bias,
                                    .weight_bits = (unsigned)s->weight_bits,
                                    .skip_zeros = opts->skip_zeros};
-    status = dpi_dense_new(&layer, DPI_DENSE_BEST, 0, &c->dense[k], err);
+    if (status == DP_OK)
+        status = dpi_dense_new(&layer, DPI_DENSE_BEST, 0, &c->dense[k], err);
     c->outputs += map.outputs;
+    c->most = map.outputs > c->most ? map.outputs : c->most;
     dpi_serve_map_free(&map);
     return status;
 }
@@ -121,6 +160,7 @@ static dp_status compile(const dpi_serve_plan *plan, dpi_mode mode, const dpi_se
     c->plan = *plan;
     c->options = options_of(opts);
     c->opts = *opts;
+    c->most = plan->most;
     dp_status status = DP_OK;
     for (size_t k = 0; status == DP_OK && k < plan->n_layers; k++)
         status = compile_layer(c, k, opts, err);
@@ -159,8 +199,8 @@ static dp_status open_session(const void *of, const unsigned char *key, void **m
     if (s == NULL)
         return dpi_fail_nomem(err);
     s->of = c;
-    s->in = dpi_alloc(c->plan.most, limbs * sizeof *s->in);
-    s->out = dpi_alloc(c->plan.most, limbs * sizeof *s->out);
+    s->in = dpi_alloc(c->most, limbs * sizeof *s->in);
+    s->out = dpi_alloc(c->most, limbs * sizeof *s->out);
     dp_status status = s->in == NULL || s->out == NULL ? dpi_fail_nomem(err) : DP_OK;
     if (status == DP_OK)
         status = dpi_paillier_read_public(&c->options, c->options.bits / 8, key, &s->key, err);
@@ -217,7 +257,7 @@ static dp_status run_layer(void *of, size_t k, const dpi_serve_order_pair *order
     const dpi_serve_layer *layer = &s->of->plan.layer[k];
     size_t bytes = cipher_bytes(&s->of->options), limbs = bytes / 8;
     size_t n = dp_program_stage(s->of->plan.p, layer->stage)->size;
-    size_t results = results_of(&s->of->plan, &s->of->opts, k);
+    size_t results = results_of(&s->of->plan, &s->of->opts, k), sums = s->of->sums[k];
     dpi_dense_inputs *inputs = NULL;
     for (size_t i = 0; i < layer->inputs; i++) {
         size_t to = order->input != NULL ? order->input[i] : i;
@@ -226,7 +266,9 @@ static dp_status run_layer(void *of, size_t k, const dpi_serve_order_pair *order
     dp_status status = dpi_dense_take(s->of->dense[k], s->key, s->in, &inputs, err);
     outputs job = {.s = s, .layer = k, .inputs = inputs};
     if (status == DP_OK)
-        status = dpi_serve_parts(pool, threads, n, UNIT, compute, &job, err);
+        status = dpi_serve_parts(pool, threads, sums * n, UNIT, compute, &job, err);
+    for (size_t part = 1; status == DP_OK && part < sums; part++)
+        status = dpi_paillier_add(s->key, n, s->out + part * n * limbs, s->out, err);
     dpi_dense_inputs_free(inputs);
     for (size_t i = 0; status == DP_OK && i < layer->sent; i++) {
         size_t from = order->output != NULL ? order->output[i] : i;

@@ -42,6 +42,18 @@ static dp_program *regression(void)
     return finish(p);
 }
 
+/* Few outputs of many inputs, which are computed in partial sums. */
+static dp_program *wide(size_t outputs)
+{
+    enum { N = 150 };
+    double w[N * 8];
+    uint64_t numbers = 6;
+    fill(&numbers, N * 8, w);
+    dp_program *p = dp_program_new();
+    (void)dp_program_dense(p, dp_program_input(p, N, "x", -1, 1), outputs, w, w + 3);
+    return finish(p);
+}
+
 /* Convolution, relu, max pool, dense, sigmoid, dense. */
 static dp_program *network(void)
 {
@@ -246,6 +258,8 @@ static void paillier_answers_regressions(void **state)
     (void)state;
     serves(regression(), DP_SERVE_PAILLIER, DP_SERVE_LINEAR, 5);
     serves(image(false), DP_SERVE_PAILLIER, DP_SERVE_LINEAR, 2);
+    serves(wide(1), DP_SERVE_PAILLIER, DP_SERVE_LINEAR, 2);
+    serves(wide(7), DP_SERVE_PAILLIER, DP_SERVE_LINEAR, 2);
     serves(image(true), DP_SERVE_PAILLIER, DP_SERVE_LINEAR, 2);
 }
 
