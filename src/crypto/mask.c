@@ -127,7 +127,7 @@ static dp_status pack_some(const packing *p, size_t first, size_t lanes, uint64_
     for (size_t i = 0; i < lanes; i++)
         numbers[i * wide] = 1;
     enter(key, lanes, numbers, sum);
-    for (size_t j = p->slots; j-- > 0;) {
+    for (size_t j = numbers_in(p, first); j-- > 0;) { /* none after it has more */
         for (unsigned k = 0; k < p->bits; k++)
             dpi_montgomery_multiply(key->ring, lanes, sum, sum, sum);
         for (size_t i = 0; i < lanes; i++) {
