@@ -78,6 +78,12 @@ const guide_model guide_dynamics[] = {
     MODEL(local_level),
     MODEL(logistic_growth),
     MODEL(missing_predictor),
-    MODEL(drawn_predictor),
 };
 const size_t n_guide_dynamics = sizeof guide_dynamics / sizeof guide_dynamics[0];
+
+/* Latents of records have no objective without a guide: t-drawn fits these by the call that writes
+ * one. */
+const guide_model guide_drawn[] = {
+    MODEL(drawn_predictor),
+};
+const size_t n_guide_drawn = sizeof guide_drawn / sizeof guide_drawn[0];

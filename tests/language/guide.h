@@ -16,8 +16,8 @@ typedef struct guide_model {
 } guide_model;
 
 extern const guide_model guide_regression[], guide_mixtures[], guide_partial[];
-extern const guide_model guide_discrete[], guide_dynamics[], guide_brms[];
+extern const guide_model guide_discrete[], guide_dynamics[], guide_drawn[], guide_brms[];
 extern const size_t n_guide_regression, n_guide_mixtures, n_guide_partial;
-extern const size_t n_guide_discrete, n_guide_dynamics, n_guide_brms;
+extern const size_t n_guide_discrete, n_guide_dynamics, n_guide_drawn, n_guide_brms;
 
 #endif

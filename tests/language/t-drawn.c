@@ -18,15 +18,23 @@ static double scattered(uint64_t *numbers)
     return next_number(numbers) + next_number(numbers) + next_number(numbers);
 }
 
+static void write_model(const char *name, dp_model *m)
+{
+    for (size_t i = 0; i < n_guide_dynamics; i++)
+        if (strcmp(guide_dynamics[i].name, name) == 0)
+            guide_dynamics[i].write(m);
+    for (size_t i = 0; i < n_guide_drawn; i++)
+        if (strcmp(guide_drawn[i].name, name) == 0)
+            guide_drawn[i].write(m);
+}
+
 static dp_fit *fit_model(const char *name, const dp_dataset *data)
 {
     dp_error err = {0};
     dp_fit *fit;
     const dp_fit_opts opts = {.mode = DP_NO_PRIVACY, .seed = 4};
     dp_model *m = dp_model_new();
-    for (size_t i = 0; i < n_guide_dynamics; i++)
-        if (strcmp(guide_dynamics[i].name, name) == 0)
-            guide_dynamics[i].write(m);
+    write_model(name, m);
     assert_ok(dp_fit_private(m, data, &opts, &fit, &err), err.text);
     dp_model_free(m);
     return fit;

@@ -8,7 +8,7 @@
 
 #include "tests/wire/pair.h"
 
-enum { KIND = DPI_FRAME_OWN, LONG = 20000, MOST = 300000, MOST_RECORDS = 200 };
+enum { KIND = DPI_FRAME_OWN, LONG = 20000, ALERT = 2 + 17, MOST = 300000, MOST_RECORDS = 200 };
 
 /* Passes bytes on in one direction, and keeps them. */
 typedef struct tap {
@@ -44,7 +44,8 @@ static size_t lengths(const tap *t, size_t *length)
         at += 5 + length[n];
         assert_true(at <= t->n);
     }
-    return n;
+    /* The end of a session, an alert, does not get through where the other side has closed first. */
+    return n > 0 && length[n - 1] == ALERT ? n - 1 : n;
 }
 
 static bool contains(const tap *t, const unsigned char *what, size_t n)
@@ -108,8 +109,7 @@ static void records_depend_on_sizes_alone(void **state)
             size_t n = lengths(&taps[i], seed == 0 ? first[i] : length);
             if (seed == 0)
                 n_first[i] = n;
-            assert_true(n >
-                        6); /* the handshake, a short frame, a long one of three records, the end */
+            assert_true(n > 5); /* the handshake, a short frame, a long one of three records */
             assert_int_equal(n, n_first[i]);
             if (seed > 0)
                 assert_memory_equal(length, first[i], n * sizeof *length);
