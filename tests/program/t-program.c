@@ -126,11 +126,11 @@ static void sigmoid_table_is_as_near_as_it_says(void **state)
 static dp_program *network(uint64_t *numbers, const dp_scale_opts *opts, double bound)
 {
     dp_error err = {0};
-    double w[OUT * 9 * CHANNELS], b[OUT], v[8 * OUT * 9], u[5 * 8];
+    double w[OUT * 9 * CHANNELS], b[5], v[8 * OUT * 9], u[5 * 8];
     const dp_window three = {.size = {3, 3}, .padding = {1, 1}};
     const dp_window halves = {.size = {2, 2}, .stride = {2, 2}};
     fill(numbers, sizeof w / sizeof *w, w);
-    fill(numbers, OUT, b);
+    fill(numbers, 5, b);
     dp_program *p = dp_program_new();
     int in = dp_program_image(p, 6, 6, CHANNELS, "pixel", -bound, bound);
     int a = dp_program_relu(p, dp_program_convolution(p, in, OUT, &three, w, b));
