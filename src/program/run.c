@@ -241,8 +241,11 @@ dp_status dp_program_encode(const dp_program *p, size_t n, const double *x, int6
         return dpi_fail(err, DP_ESTATE, "fix the program first, by dp_program_fix");
     for (size_t i = 0; i < n * inputs; i++) {
         dp_program_number number = dp_program_number_at(p, i % inputs);
-        if (x[i] >= number.low && x[i] <= number.high) {
-            v[i] = (int64_t)nearbyint(ldexp(x[i], p->stages[0].fraction));
+        /* Of a sheet from somebody else the bounds need not fit the bits. */
+        double scaled = nearbyint(ldexp(x[i], p->stages[0].fraction));
+        bool fits = fabs(scaled) < ldexp(1, p->stages[0].bits);
+        if (fits && x[i] >= number.low && x[i] <= number.high) {
+            v[i] = (int64_t)scaled;
             continue;
         }
         memset(v, 0, n * inputs * sizeof *v);
