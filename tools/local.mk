@@ -28,7 +28,7 @@ dist_bashcomp_DATA = %D%/completion/tacit
 EXTRA_PROGRAMS += %D%/figure-fixed-size
 %C%_figure_fixed_size_SOURCES = %D%/figure-fixed-size.c %D%/plot.c %D%/plot.h
 %C%_figure_fixed_size_LDADD = libtacit.la -lm
-CLEANFILES += %D%/figure-fixed-size
+CLEANFILES += %D%/figure-fixed-size run-test.lock
 figures: %D%/figure-fixed-size
 	$(AM_V_GEN)%D%/figure-fixed-size >fixed-size.svg && \
 	  mv fixed-size.svg $(srcdir)/doc/figures/fixed-size.svg
