@@ -5,7 +5,8 @@
  *
  * A JSON line a parameter: mean and sd of the reference and ours, the difference of the means in
  * reference sds, the ratio of the sds; then a line of the whole posterior with the largest of both
- * and the processor's seconds that the fit took.  With --table 1 rows of a table for people instead. */
+ * and the processor's seconds that the fit took.  With --table 1 rows of a table for people
+ * instead. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>

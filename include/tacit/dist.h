@@ -181,8 +181,8 @@ DP_API dp_dist dp_ordered(dp_dist each);
  *   dp_expr mean = dp_sample_in(components, "mean", 2, dp_normal(0, 1));
  *   dp_observe(rows, "x", dp_mixture(w, dp_normal_v(mean, dp_num(1))));
  * Components are of any family of single numbers on a support that no argument moves (not uniform,
- * Pareto or binomial), or its zero-inflated or hurdle form (<tacit/forms.h>); another is an error of
- * the model, DP_EUNSUPPORTED, as is a mixture as the prior of a latent. */
+ * Pareto or binomial), or its zero-inflated or hurdle form (<tacit/forms.h>); another is an error
+ * of the model, DP_EUNSUPPORTED, as is a mixture as the prior of a latent. */
 DP_API dp_dist dp_mixture(dp_expr weights, dp_dist component);
 
 #ifdef __cplusplus

@@ -50,10 +50,10 @@ typedef enum dp_serve_protocol {
 
 /* What the client sees beside the answer.  DP_SERVE_LINEAR: nothing; for programs of one linear
  * stage, such as all regressions.  DP_SERVE_PERMUTE: every hidden number of every layer, in an
- * order that is fresh in each query.  That hides the record from the provider, but not the model from a
- * client: a few queries of chosen numbers read off its weights (doc/design/serve.md).  Weights that
- * were fitted with differential privacy keep that guarantee for the people they were fitted to,
- * whatever leaks of them: what is given up is the model as property. */
+ * order that is fresh in each query.  That hides the record from the provider, but not the model
+ * from a client: a few queries of chosen numbers read off its weights (doc/design/serve.md). 
+ * Weights that were fitted with differential privacy keep that guarantee for the people they were
+ * fitted to, whatever leaks of them: what is given up is the model as property. */
 typedef enum dp_serve_mode { DP_SERVE_LINEAR = 0, DP_SERVE_PERMUTE } dp_serve_mode;
 
 /* Flags.  Mode permute runs with this one alone, and only where the policy agrees. */
@@ -155,10 +155,10 @@ typedef struct dp_onnx_opts {
 /* The program of a network in an ONNX file, which may be anybody's; dp_program_fix comes next.
  *
  * Operators: Gemm, MatMul, Conv, BatchNormalization; Add, Sub, Mul and Div with constants, Add and
- * Sub of two values; Relu, Sigmoid, Tanh; MaxPool, AveragePool, GlobalAveragePool; Flatten, Reshape,
- * Identity, Dropout (for inference), Constant; as the last one Softmax, which becomes the answer's
- * link as a last Sigmoid does, or ArgMax.  Not: groups, dilations, padding that differs between
- * sides, means without the padding.  One input [batch, ...] and one output.
+ * Sub of two values; Relu, Sigmoid, Tanh; MaxPool, AveragePool, GlobalAveragePool; Flatten,
+ * Reshape, Identity, Dropout (for inference), Constant; as the last one Softmax, which becomes the
+ * answer's link as a last Sigmoid does, or ArgMax.  Not: groups, dilations, padding that differs
+ * between sides, means without the padding.  One input [batch, ...] and one output.
  *
  * Constants, scales and neighbouring dense layers are merged.  Images of the program are [rows]
  * [columns][channels], an output that is an image too, flattened or not; the column that the input

@@ -17,8 +17,8 @@
 #include <tacit/idx.h>
 #include <tacit/infer.h>
 #include <tacit/ledger.h>
-#include <tacit/marginal.h>
 #include <tacit/lower.h>
+#include <tacit/marginal.h>
 #include <tacit/model.h>
 #include <tacit/models.h>
 #include <tacit/multivariate.h>

@@ -6,8 +6,9 @@
  * n / 2^(bits k).  Whoever has the key learns the low bits k bits of the sum, as many as k honest
  * numbers have, and nothing else, whatever the messages were that the v_j were made of: the sum
  * divided by 2^(bits k) is uniform but for 2^(bits k) / n <= 2^-DPI_MASK_SLACK, which is also the
- * chance that an honest sum passes n and is read wrong.  So who encrypts numbers beyond the declared
- * bounds, to read many weights off one sum, gets no more bits back than for honest ones. */
+ * chance that an honest sum passes n and is read wrong.  So who encrypts numbers beyond the
+ * declared bounds, to read many weights off one sum, gets no more bits back than for honest ones.
+ */
 #ifndef DPI_CRYPTO_MASK_H
 #define DPI_CRYPTO_MASK_H
 

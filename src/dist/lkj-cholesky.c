@@ -8,8 +8,8 @@
  *                                  - k log(pi) / 2).
  *
  * The differences are taken as sums of those of neighbours, log Gamma(a + 1/2) - log Gamma(a), each
- * of which is student-density.c's ratio, so that c keeps its digits for large eta: with a = eta + j / 2,
- * that of j = 0 ... K - 2 is met j + 1 times. */
+ * of which is student-density.c's ratio, so that c keeps its digits for large eta: with a = eta + j
+ * / 2, that of j = 0 ... K - 2 is met j + 1 times. */
 #include <float.h>
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_randist.h>

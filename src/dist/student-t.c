@@ -1,5 +1,5 @@
-/* Student's t on the real line, with df degrees of freedom, shifted by loc and scaled by scale.  Its
- * normalising constant is that of graph/student-density.c.
+/* Student's t on the real line, with df degrees of freedom, shifted by loc and scaled by scale. 
+ * Its normalising constant is that of graph/student-density.c.
  *
  * A constant df costs nothing when running: constants are folded.  The square of z overflows for
  * |z| > 1e154; the log density is then -INFINITY. */

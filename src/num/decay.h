@@ -23,7 +23,8 @@ dpi_decay dpi_decay_integral(double scale, dpi_height (*height)(double u, const 
 /* Where h of slope -fall and second derivative -bend at 0 is about -1. */
 double dpi_decay_scale(double fall, double bend);
 
-/* Positive nodes and weights of Gauss's 20 point rule on (-1, 1) (Abramowitz and Stegun 25.4.30). */
+/* Positive nodes and weights of Gauss's 20 point rule on (-1, 1) (Abramowitz and Stegun 25.4.30).
+ */
 enum { DPI_GAUSS_PAIRS = 10 };
 extern const double dpi_gauss_rule[DPI_GAUSS_PAIRS][2];
 

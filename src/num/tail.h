@@ -28,8 +28,8 @@ typedef struct dpi_tail_of {
 } dpi_tail_of;
 
 /* log P(a, x) or log Q(a, x), the regularised incomplete gamma functions, lower and upper, or a
- * derivative.  NaN for derivatives of higher order, for any at x = 0 or infinity, for a >= 1e150 and
- * for DPI_WITHIN. */
+ * derivative.  NaN for derivatives of higher order, for any at x = 0 or infinity, for a >= 1e150
+ * and for DPI_WITHIN. */
 double dpi_log_gamma_tail(dpi_tail_of of, double a, double x);
 
 /* log P(T <= z), P(T > z) or, within, P(|T| <= z) for z > 0, for Student's t with df degrees of

@@ -12,7 +12,8 @@
 
 enum { RECORDS = 1000 };
 
-/* Numbers of mean 0 and variance 1 that are near enough to normal: the sum of three uniform ones. */
+/* Numbers of mean 0 and variance 1 that are near enough to normal: the sum of three uniform ones.
+ */
 static double scattered(uint64_t *numbers)
 {
     return next_number(numbers) + next_number(numbers) + next_number(numbers);

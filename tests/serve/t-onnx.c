@@ -1,6 +1,6 @@
 /* Networks of ONNX files as programs: dense layers, scales and shifts, the end of the network,
- * constants.  Alone and merged with its neighbours, each operator computes what plain loops over the
- * file's arrays do. */
+ * constants.  Alone and merged with its neighbours, each operator computes what plain loops over
+ * the file's arrays do. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

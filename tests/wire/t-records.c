@@ -44,7 +44,8 @@ static size_t lengths(const tap *t, size_t *length)
         at += 5 + length[n];
         assert_true(at <= t->n);
     }
-    /* The end of a session, an alert, does not get through where the other side has closed first. */
+    /* The end of a session, an alert, does not get through where the other side has closed first.
+     */
     return n > 0 && length[n - 1] == ALERT ? n - 1 : n;
 }
 
