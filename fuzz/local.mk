@@ -25,7 +25,8 @@ TESTS += $(REPLAYERS)
 %C%_replay_sheet_SOURCES = %D%/fuzz-sheet.c %D%/replay.c %D%/fuzz.h
 %C%_replay_sheet_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/sheet"'
 %C%_replay_sheet_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)
-plan_sources = tools/plan.c tools/plan.h tools/mechanism.c tools/mechanism.h tools/options.c \
+plan_sources = tools/plan.c tools/plan.h tools/mechanism.c tools/mechanism.h \
+  tools/option-table.c tools/options.c \
   tools/options.h
 %C%_replay_plan_SOURCES = %D%/fuzz-plan.c %D%/replay.c %D%/fuzz.h $(plan_sources)
 %C%_replay_plan_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/plan"'

@@ -49,6 +49,7 @@ typedef struct settings {
     const char *plan, *plot; /* borrowed from the command line */
     bool overlap_allowed;    /* of a ledger */
     int protocol, mode;      /* of tacit/serve.h; -1: not given */
+    int key_bits;            /* -1: not given */
     const char *listen, *identity, *policy, *log, *provider, *program, *bounds;
     double draws, threads, weight_bits, activation_bits;
     bool allow_activation_leak, exact;

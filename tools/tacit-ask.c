@@ -72,7 +72,8 @@ static dp_status connect_to(session *s, const char *host, const char *port,
                                                           : (dp_serve_protocol)said->protocol,
                            .mode = said->mode < 0 ? DP_SERVE_LINEAR : (dp_serve_mode)said->mode,
                            .flags = said->allow_activation_leak ? DP_ALLOW_ACTIVATION_LEAK : 0,
-                           .threads = isnan(said->threads) ? 0 : (size_t)said->threads};
+                           .threads = isnan(said->threads) ? 0 : (size_t)said->threads,
+                           .key_bits = said->key_bits < 0 ? 0 : (size_t)said->key_bits};
     if (status == DP_OK)
         status = dp_ask_new(&o, &s->ask, &s->err);
     if (status == DP_OK)

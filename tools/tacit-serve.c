@@ -114,7 +114,8 @@ static dp_status load_and_serve(const char *path, const settings *s, char *host,
                                                           : (dp_serve_protocol)s->protocol,
                               .mode = s->mode < 0 ? DP_SERVE_LINEAR : (dp_serve_mode)s->mode,
                               .flags = s->allow_activation_leak ? DP_ALLOW_ACTIVATION_LEAK : 0,
-                              .threads = isnan(s->threads) ? 0 : (size_t)s->threads};
+                              .threads = isnan(s->threads) ? 0 : (size_t)s->threads,
+                              .key_bits = s->key_bits < 0 ? 0 : (size_t)s->key_bits};
     if (status == DP_OK)
         status = serve(&o, err);
     dp_program_free(program);

@@ -175,6 +175,8 @@ dp_status dp_ask_new(const dp_ask_opts *opts, dp_ask **ask, dp_error *err)
                         "to ask, an identity, host, port, the provider's fingerprint, a protocol "
                         "and a mode are needed");
     dp_status status = dpi_serve_consent(mode, opts->flags, err);
+    if (status == DP_OK)
+        status = dpi_serve_check_key(opts->key_bits, opts->flags, err);
     if (status != DP_OK)
         return status;
     int n = snprintf(line, sizeof line, "%s provider\n", opts->provider);

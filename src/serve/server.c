@@ -44,7 +44,8 @@ static dp_status check_options(const dp_server_opts *o, dp_error *err)
         return dpi_fail(err, DP_EINVAL,
                         "a server needs a program, an identity, policy and log, host and port, a "
                         "protocol and a mode");
-    return dpi_serve_consent(dpi_serve_mode_of(o->mode), o->flags, err);
+    dp_status status = dpi_serve_consent(dpi_serve_mode_of(o->mode), o->flags, err);
+    return status == DP_OK ? dpi_serve_check_key(o->key_bits, o->flags, err) : status;
 }
 
 /* The policy must agree with how the server is started: no client could ask else. */

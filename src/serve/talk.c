@@ -26,6 +26,13 @@ dp_status dpi_serve_consent(dpi_mode mode, unsigned flags, dp_error *err)
                     "DP_ALLOW_ACTIVATION_LEAK (--allow-activation-leak) alone");
 }
 
+dp_status dpi_serve_check_key(size_t bits, unsigned flags, dp_error *err)
+{
+    if (bits == 0 || bits == 2048 || bits == 3072 || (flags & DPI_ALLOW_WEAK_KEYS) != 0)
+        return DP_OK;
+    return dpi_fail(err, DP_EINVAL, "a key of %zu bits; ask for 2048 or 3072", bits);
+}
+
 dp_status dpi_serve_fail(const dpi_wire_session *wire, dp_status status, dp_error *err)
 {
     const dp_error *own = dpi_wire_error(wire);

@@ -32,7 +32,7 @@ UNIT_TESTS += %D%/t-attack
 
 # What tests/tools/check-serve compares answers with.
 check_PROGRAMS += %D%/in-clear
-%C%_in_clear_SOURCES = %D%/in-clear.c tools/load-program.c tools/options.c tools/records.c
+%C%_in_clear_SOURCES = %D%/in-clear.c tools/load-program.c tools/option-table.c tools/options.c tools/records.c
 %C%_in_clear_LDADD = libtacit.la libtacit-serve.la -lm
 
 # 200 random networks beside onnxruntime, where python has it.

@@ -9,10 +9,11 @@
 
 #include <tacit/serve.h>
 
+#include "serve/talk.h"
 #include "tests/lib/check.h"
 #include "tests/lib/numbers.h"
 
-enum { SMALL_KEY = 512, PATH = 256 };
+enum { SMALL_KEY = 512, WEAK = DPI_ALLOW_WEAK_KEYS, PATH = 256 };
 
 /* ---- programs ---- */
 
@@ -171,7 +172,8 @@ static dp_server_opts server_opts(const scene *s, const dp_program *p, dp_serve_
                             .port = "0",
                             .protocol = protocol,
                             .mode = mode,
-                            .flags = mode == DP_SERVE_PERMUTE ? DP_ALLOW_ACTIVATION_LEAK : 0,
+                            .flags =
+                                WEAK | (mode == DP_SERVE_PERMUTE ? DP_ALLOW_ACTIVATION_LEAK : 0),
                             .threads = 2,
                             .sessions = 3,
                             .timeout_ms = 20000,
@@ -212,7 +214,7 @@ static dp_ask_opts ask_opts(const scene *s, dp_serve_protocol protocol, dp_serve
                          .provider = dp_identity_fingerprint(s->provider),
                          .protocol = protocol,
                          .mode = mode,
-                         .flags = mode == DP_SERVE_PERMUTE ? DP_ALLOW_ACTIVATION_LEAK : 0,
+                         .flags = WEAK | (mode == DP_SERVE_PERMUTE ? DP_ALLOW_ACTIVATION_LEAK : 0),
                          .threads = 2,
                          .timeout_ms = 20000,
                          .key_bits = SMALL_KEY};
@@ -288,10 +290,13 @@ static void servers_refuse_what_was_not_agreed_to(void **state)
     dp_server *server;
     dp_program *p = network(), *q = regression();
     dp_server_opts opts = server_opts(s, p, DP_SERVE_LATTICE, DP_SERVE_PERMUTE);
-    opts.flags = 0;
+    opts.flags = WEAK;
     assert_fails(dp_server_new(&opts, &server, &err), DP_EPRIVACY, &err, "every hidden number");
     opts = server_opts(s, p, DP_SERVE_LATTICE, DP_SERVE_LINEAR);
     assert_fails(dp_server_new(&opts, &server, &err), DP_EPRIVACY, &err, "one linear stage");
+    opts = server_opts(s, q, DP_SERVE_PAILLIER, DP_SERVE_LINEAR);
+    opts.flags = 0;
+    assert_fails(dp_server_new(&opts, &server, &err), DP_EINVAL, &err, "2048 or 3072");
     write_policy(s, 5, "returns = scores\nmodes = linear\n");
     opts = server_opts(s, p, DP_SERVE_LATTICE, DP_SERVE_PERMUTE);
     assert_fails(dp_server_new(&opts, &server, &err), DP_EPRIVACY, &err, "does not allow");
@@ -328,8 +333,11 @@ static void askers_are_told_why_not(void **state)
     assert_fails(dp_ask_new(&opts, &ask, &err), DP_EREFUSED, &err, "protocol or mode");
     opts = ask_opts(s, DP_SERVE_LATTICE, DP_SERVE_PERMUTE);
     assert_fails(dp_ask_new(&opts, &ask, &err), DP_EREFUSED, &err, "protocol or mode");
-    opts.flags = 0;
+    opts.flags = WEAK;
     assert_fails(dp_ask_new(&opts, &ask, &err), DP_EPRIVACY, &err, "every hidden number");
+    opts = ask_opts(s, DP_SERVE_PAILLIER, DP_SERVE_LINEAR);
+    opts.flags = 0;
+    assert_fails(dp_ask_new(&opts, &ask, &err), DP_EINVAL, &err, "2048 or 3072");
     opts = ask_opts(s, DP_SERVE_LATTICE, DP_SERVE_LINEAR);
     assert_ok(dp_program_hash(other, hash, &err), err.text);
     opts.hash = hash;
