@@ -168,6 +168,10 @@ DP_API size_t dp_program_stages(const dp_program *p);
 /* Stage k < dp_program_stages. */
 DP_API const dp_stage *dp_program_stage(const dp_program *p, size_t k);
 
+/* The pixel of the image that place k of a stage's window sees at a stop, stops, places and pixels
+ * counted row after row; SIZE_MAX in the padding. */
+DP_API size_t dp_window_pixel(const dp_window *window, size_t stop, size_t k) DP_NONNULL(1);
+
 /* The kind in words, "convolution". */
 DP_API const char *dp_stage_name(dp_stage_kind kind);
 

@@ -46,7 +46,7 @@ static size_t stops(const dp_window *w, int axis)
     return (w->image[axis] + 2 * w->padding[axis] - w->size[axis]) / w->stride[axis] + 1;
 }
 
-size_t dpi_window_pixel(const dp_window *w, size_t stop, size_t k)
+size_t dp_window_pixel(const dp_window *w, size_t stop, size_t k)
 {
     size_t across = stops(w, 1);
     size_t row = stop / across * w->stride[0] + k / w->size[1];

@@ -56,10 +56,6 @@ int dpi_exponent(double x);
 /* Bits of |x|: least e with |x| < 2^e. */
 int dpi_bits(int64_t x);
 
-/* The pixel of the image that place k of the window sees at a stop, both counted row after row;
- * SIZE_MAX in the padding. */
-size_t dpi_window_pixel(const dp_window *w, size_t stop, size_t k);
-
 /* What the integers of stage k lie between, low[size] and high[size], from the same of the stages
  * that it reads.  False when one needs more than DPI_PROGRAM_MOST_BITS. */
 bool dpi_program_range(const dp_program *p, size_t k, int64_t *low, int64_t *high);

@@ -45,7 +45,7 @@ static bool stop_range(const dp_program *p, const dp_stage *s, size_t stop, size
     size_t channels = n / places;
     sum[0] = sum[1] = s->bias[o];
     for (size_t k = 0; k < places; k++) {
-        size_t pixel = dpi_window_pixel(&s->window, stop, k);
+        size_t pixel = dp_window_pixel(&s->window, stop, k);
         for (size_t c = 0; pixel != SIZE_MAX && c < channels; c++) {
             const int64_t ends[2] = {a[pixel * channels + c], b[pixel * channels + c]};
             if (!add_term(s->weights[o * n + k * channels + c], ends, sum))

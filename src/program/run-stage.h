@@ -26,7 +26,7 @@ static void NAME(convolution)(const dp_stage *s, const NUMBER *a, NUMBER *y)
         for (size_t o = 0; o < out; o++)
             y[o] = s->BIAS[o];
         for (size_t k = 0; k < places; k++) {
-            size_t pixel = dpi_window_pixel(w, stop, k);
+            size_t pixel = dp_window_pixel(w, stop, k);
             if (pixel == SIZE_MAX)
                 continue;
             const NUMBER *x = a + pixel * channels;
@@ -46,7 +46,7 @@ static void NAME(sum_pool)(const dp_stage *s, NUMBER weight, const NUMBER *a, NU
         for (size_t c = 0; c < channels; c++) {
             NUMBER sum = 0;
             for (size_t k = 0; k < w->size[0] * w->size[1]; k++) {
-                size_t pixel = dpi_window_pixel(w, stop, k);
+                size_t pixel = dp_window_pixel(w, stop, k);
                 sum += pixel == SIZE_MAX ? 0 : a[pixel * channels + c];
             }
             y[c] = weight * sum;
@@ -61,7 +61,7 @@ static void NAME(max_pool)(const dp_stage *s, const NUMBER *a, NUMBER *y)
         for (size_t c = 0; c < channels; c++) {
             bool first = true;
             for (size_t k = 0; k < w->size[0] * w->size[1]; k++) {
-                size_t pixel = dpi_window_pixel(w, stop, k);
+                size_t pixel = dp_window_pixel(w, stop, k);
                 if (pixel == SIZE_MAX)
                     continue;
                 NUMBER x = a[pixel * channels + c];

@@ -10,24 +10,13 @@ static size_t window_size(const dp_stage *s)
     return s->window.size[0] * s->window.size[1];
 }
 
-/* The pixel that place k of the window sees at a stop; SIZE_MAX in the padding. */
-static size_t pixel_of(const dp_stage *s, size_t stop, size_t k)
-{
-    const dp_window *w = &s->window;
-    size_t row = stop / s->shape[1] * w->stride[0] + k / w->size[1];
-    size_t column = stop % s->shape[1] * w->stride[1] + k % w->size[1];
-    bool inside = row >= w->padding[0] && row - w->padding[0] < w->image[0] &&
-                  column >= w->padding[1] && column - w->padding[1] < w->image[1];
-    return inside ? (row - w->padding[0]) * w->image[1] + column - w->padding[1] : SIZE_MAX;
-}
-
 /* Terms of output o of a convolution or a mean, written at `at`; how many. */
 static size_t add_terms(const dp_stage *s, size_t channels, size_t o, dpi_serve_map *map, size_t at)
 {
     size_t out = s->shape[2], stop = o / out, filter = o % out, n = 0;
     bool mean = s->kind == DP_STAGE_AVERAGE_POOL;
     for (size_t k = 0; k < window_size(s); k++) {
-        size_t pixel = pixel_of(s, stop, k);
+        size_t pixel = dp_window_pixel(&s->window, stop, k);
         for (size_t c = mean ? filter : 0; pixel != SIZE_MAX && c < (mean ? filter + 1 : channels);
              c++, n++) {
             map->input[at + n] = (uint32_t)(pixel * channels + c);

@@ -174,11 +174,8 @@ void dpi_serve_shuffle(size_t n, uint32_t *order)
 /* The number of the linear stage's output that place k of window t of channel c is. */
 static uint32_t window_output(const dp_stage *pool, size_t number, size_t k)
 {
-    const dp_window *w = &pool->window;
     size_t channels = pool->shape[2], stop = number / channels, c = number % channels;
-    size_t row = stop / pool->shape[1] * w->stride[0] + k / w->size[1];
-    size_t column = stop % pool->shape[1] * w->stride[1] + k % w->size[1];
-    return (uint32_t)((row * w->image[1] + column) * channels + c);
+    return (uint32_t)(dp_window_pixel(&pool->window, stop, k) * channels + c);
 }
 
 dp_status dpi_serve_order(const dpi_serve_plan *plan, const dpi_serve_layer *layer, uint32_t *order,
