@@ -13,6 +13,7 @@ libtacit_serve_la_LDFLAGS = -version-info $(TACIT_VERSION_INFO) -no-undefined \
   -Wl,--exclude-libs,libtacit-base.a
 libtacit_serve_core_la_SOURCES = \
   %D%/ahead.c %D%/ahead.h \
+  %D%/allot.c %D%/allot.h %D%/allot-even.c %D%/allot-pack.c \
   %D%/answer.c \
   %D%/ask.c \
   %D%/he2-lattice.c \
