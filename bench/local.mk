@@ -82,6 +82,12 @@ check_PROGRAMS += %D%/wire
 check_PROGRAMS += %D%/serve
 %C%_serve_SOURCES = %D%/serve.c $(bench_options) $(benchmark)
 %C%_serve_LDADD = libtacit-serve.la libtacit.la
+
+# Models that Tacit trains, as they are served.
+served = %D%/served.h %D%/served-data.c %D%/served-models.c %D%/served-session.c %D%/women.c %D%/women.h
+check_PROGRAMS += %D%/serve-accuracy
+%C%_serve_accuracy_SOURCES = %D%/serve-accuracy.c $(served) $(bench_options) $(benchmark)
+%C%_serve_accuracy_LDADD = examples/images.$(OBJEXT) libtacit-serve.la libtacit.la -lm
 endif
 
 # How good answers are: bench/answers.py makes tables of its lines.

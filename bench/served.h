@@ -1,0 +1,76 @@
+/* Models that are served: the data that they learn, how they are trained, and a loopback over which
+ * they are asked.  Everything ends the program with a message where it fails. */
+#ifndef BENCH_SERVED_H
+#define BENCH_SERVED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/serve.h>
+#include <tacit/tacit.h>
+
+/* Records, with the columns that models read: x [n][inputs], y, and for some a group. */
+typedef struct served_set {
+    size_t n;
+    double *x, *outcome; /* outcome: the labels as numbers */
+    int32_t *label, *group;
+    dp_dataset *numbers, *classes; /* the columns, with y as a number or as a class */
+} served_set;
+
+typedef struct served_data {
+    served_set train, test;
+    size_t inputs, classes, groups; /* groups 0: none */
+    double low, high;               /* public bounds of each x */
+} served_data;
+
+/* The data set `name` of a folder with wdbc, heart, cardio, bangladesh, mnist in folders of their
+ * own.  Of tables each fifth record is for testing; MNIST has a test set. */
+void served_read(const char *folder, const char *name, served_data *d);
+void served_free(served_data *d);
+
+/* Room that is zero. */
+void *served_room(size_t n, size_t size);
+
+/* Ends the program unless all is well. */
+void served_must(dp_status status, const char *what, const dp_error *err);
+
+typedef struct served_model {
+    const char *name, *data;
+    const char *form; /* in words, of the linear stages */
+    dp_serve_mode mode;
+    const struct served_recipe *recipe; /* of a network; NULL: a regression */
+} served_model;
+
+/* All models, *n of them; those of one data set stand together. */
+const served_model *served_models(size_t *n);
+
+typedef struct served_fit {
+    dp_fit *fit;
+    double epsilon, delta, seconds; /* epsilon infinite: without privacy; processor time */
+} served_fit;
+
+/* Trains it; epsilon infinite: without privacy.  With a seed, so that it can be repeated: what is
+ * stated is what a run without a seed would have spent.  `keep` (nullable) is a folder where fits
+ * are kept, and taken from where they are there. */
+served_fit served_train(const served_model *m, const served_data *d, double epsilon, double delta,
+                        const char *keep);
+
+/* The program of a fit, before scales are chosen. */
+dp_program *served_lower(const served_fit *f, const served_data *d);
+
+/* The inputs [n][inputs of the program] of the records. */
+double *served_inputs(const dp_program *p, const served_set *s);
+
+/* The class that outputs y[outputs] say: the largest one, or whether a single one is above 0. */
+int32_t served_class_of(size_t outputs, const double *y);
+int32_t served_class_of_integers(size_t outputs, const int64_t *y);
+
+/* A provider that answers on loopback, in a thread of this process, and a session with it. */
+typedef struct served_session served_session;
+served_session *served_open(const dp_program *p, dp_serve_protocol protocol, dp_serve_mode mode,
+                            size_t threads);
+void served_ask(served_session *s, const double *x, int64_t *y);
+void served_close(served_session *s);
+
+#endif
