@@ -138,7 +138,7 @@ static void print(const char *kernel, const char *backend, size_t bits, unsigned
     bench_end_line();
 }
 
-static void measure_layer(task *t, const char *name, size_t bits, unsigned weight_bits, bool skip)
+static void measure_layer(task *t, const char *name, size_t bits, unsigned weight_bits)
 {
     int32_t *weights = calloc((size_t)INPUTS * OUTPUTS, sizeof *weights);
     uint64_t state = 1;
@@ -150,18 +150,15 @@ static void measure_layer(task *t, const char *name, size_t bits, unsigned weigh
                              .outputs = OUTPUTS,
                              .n_weights = (size_t)INPUTS * OUTPUTS,
                              .weights = weights,
-                             .weight_bits = weight_bits,
-                             .skip_zeros = skip};
+                             .weight_bits = weight_bits};
     must(weights == NULL ? DP_ENOMEM : dpi_dense_new(&layer, DPI_DENSE_BEST, 0, &t->dense, NULL));
     t->weights = weights;
     if (name == NULL) {
         print("layer", "plain", bits, weight_bits, INPUTS, measure(weigh_plainly, t));
     } else {
         must(dpi_dense_take(t->dense, t->public, t->c, &t->inputs, NULL));
-        print(skip ? "layer-skip-zeros" : "layer", name, bits, weight_bits, INPUTS * OUTPUTS,
-              measure(evaluate, t));
-        if (!skip)
-            print("inputs", name, bits, 0, INPUTS, measure(take_inputs, t));
+        print("layer", name, bits, weight_bits, INPUTS * OUTPUTS, measure(evaluate, t));
+        print("inputs", name, bits, 0, INPUTS, measure(take_inputs, t));
         dpi_dense_inputs_free(t->inputs);
     }
     t->inputs = NULL;
@@ -181,9 +178,8 @@ static void measure_all(task *t, const char *name, size_t bits)
     t->batch = 1;
     print("encrypt-one", name, bits, 0, 1, measure(encrypt, t));
     print("decrypt-one", name, bits, 0, 1, measure(decrypt, t));
-    measure_layer(t, name, bits, 12, false);
-    measure_layer(t, name, bits, 17, false);
-    measure_layer(t, name, bits, 17, true);
+    measure_layer(t, name, bits, 12);
+    measure_layer(t, name, bits, 17);
 }
 
 static void measure_plainly(task *t, size_t bits)
@@ -195,8 +191,8 @@ static void measure_plainly(task *t, size_t bits)
     mpz_mul(t->square, t->n, t->n);
     mpz_import(t->base, 2 * limbs, -1, sizeof *n, 0, 0, t->c);
     print("power", "plain", bits, 0, 1, measure(power_plainly, t));
-    measure_layer(t, NULL, bits, 12, false);
-    measure_layer(t, NULL, bits, 17, false);
+    measure_layer(t, NULL, bits, 12);
+    measure_layer(t, NULL, bits, 17);
     mpz_clears(t->n, t->square, t->base, t->result, NULL);
 }
 

@@ -1,5 +1,6 @@
 /* What an answer costs: both sides over loopback, in processes of their own, end to end.
  *   make bench/serve && bench/serve [--queries N] [--threads N] [--program NAME] [--protocol NAME]
+ *     [--backend portable] [--pause MS]
  * One JSON line for each program and protocol: milliseconds of a query (median and least; the
  * first, for which nothing was made ahead, apart), of opening a session with its key, payload bytes
  * of one query up and down, and rounds.  Weights are random, of 12 bits, inputs of 16: time does
@@ -19,8 +20,9 @@
 
 #include "bench.h"
 #include "options.h"
+#include "serve/talk.h"
 
-enum { MOST_QUERIES = 1000, PATH = 200, PAUSE_MS = 1500 };
+enum { MOST_QUERIES = 1000, PATH = 200, PAUSE = 1500 /* ms */ };
 
 static void must(dp_status status, const dp_error *err)
 {
@@ -119,7 +121,8 @@ static dp_program *build(const kind *k)
 typedef struct place {
     char folder[PATH], policy[PATH], log[PATH];
     dp_identity *provider, *client;
-    size_t threads;
+    size_t threads, pause;
+    unsigned flags;
 } place;
 
 static void new_place(place *s)
@@ -184,7 +187,7 @@ static pid_t start_provider(const place *s, const kind *k, dp_serve_protocol pro
                                  .port = "0",
                                  .protocol = protocol,
                                  .mode = k->mode,
-                                 .flags = DP_ALLOW_ACTIVATION_LEAK,
+                                 .flags = s->flags,
                                  .threads = s->threads};
     must(dp_server_new(&opts, &server, &err), &err);
     *port = dp_server_port(server);
@@ -222,7 +225,7 @@ static void ask(const place *s, const kind *k, dp_serve_protocol protocol, const
                               .provider = dp_identity_fingerprint(s->provider),
                               .protocol = protocol,
                               .mode = k->mode,
-                              .flags = DP_ALLOW_ACTIVATION_LEAK,
+                              .flags = s->flags,
                               .threads = s->threads};
     double start = bench_now();
     must(dp_ask_new(&opts, &asked, &err), &err);
@@ -234,7 +237,7 @@ static void ask(const place *s, const kind *k, dp_serve_protocol protocol, const
     const double first = bench_now() - start;
     const dp_ask_traffic before = dp_ask_counts(asked);
     for (size_t r = 0; r < queries; r++) {
-        pause_for(PAUSE_MS);
+        pause_for((long)s->pause);
         start = bench_now();
         must(dp_ask_query(asked, x, y, &err), &err);
         time[r] = bench_now() - start;
@@ -252,6 +255,7 @@ static void ask(const place *s, const kind *k, dp_serve_protocol protocol, const
     bench_number("bytes_down", (double)(after.down - before.down) / (double)queries);
     bench_number("rounds", (double)after.rounds);
     bench_number("threads", (double)s->threads);
+    (void)printf("\"portable\": %s, ", (s->flags & DPI_PORTABLE) != 0 ? "true" : "false");
     bench_end_line();
     (void)fflush(stdout);
     dp_ask_free(asked);
@@ -270,16 +274,20 @@ static void measure(const place *s, const kind *k, dp_serve_protocol protocol, s
 
 int main(int argc, char **argv)
 {
-    uint64_t queries = 5, threads = 2;
-    const char *program = "", *protocol = "";
-    const bench_option list[] = {{.name = "--queries", .count = &queries},
-                                 {.name = "--threads", .count = &threads},
-                                 {.name = "--program", .text = &program},
-                                 {.name = "--protocol", .text = &protocol}};
+    uint64_t queries = 5, threads = 2, pause = PAUSE;
+    const char *program = "", *protocol = "", *backend = "";
+    const bench_option list[] = {
+        {.name = "--queries", .count = &queries}, {.name = "--threads", .count = &threads},
+        {.name = "--program", .text = &program},  {.name = "--protocol", .text = &protocol},
+        {.name = "--backend", .text = &backend},  {.name = "--pause", .count = &pause}};
     bench_options(argc, argv, sizeof list / sizeof *list, list);
     if (queries < 1 || queries > MOST_QUERIES)
         bench_stop("--queries", "is 1 to 1000");
-    place s = {.threads = threads};
+    if (backend[0] != '\0' && strcmp(backend, "portable") != 0)
+        bench_stop("--backend", "is portable, or not given: the fastest here");
+    place s = {.threads = threads, .pause = pause, .flags = DP_ALLOW_ACTIVATION_LEAK};
+    if (backend[0] != '\0')
+        s.flags |= DPI_PORTABLE;
     new_place(&s);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (int k = 0; k < 2; k++)

@@ -133,7 +133,6 @@ dp_status dpi_dense_new(const dpi_dense_layer *layer, dpi_dense_method method, u
     size_t terms = layer->begin == NULL ? 0 : layer->begin[layer->outputs], cells = 0;
     *d = (dpi_dense){.inputs = layer->inputs,
                      .outputs = layer->outputs,
-                     .skip_zeros = layer->skip_zeros,
                      .slots = layer->slots,
                      .method = DPI_DENSE_BUCKETS,
                      .window = 1};

@@ -16,7 +16,6 @@ struct dpi_dense {
     size_t largest;  /* 2^(window - 1): digits are within +- that */
     size_t powers;   /* of an input in the table: largest, or 1 with buckets */
     dpi_dense_method method;
-    bool skip_zeros;
     dpi_slots slots;
 };
 

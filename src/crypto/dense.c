@@ -19,8 +19,7 @@ typedef struct work {
     size_t next[DPI_LANES];          /* term of each lane */
     uint64_t *total, *sum, *running; /* eights */
     uint64_t *a, *b;
-    uint64_t *buckets;   /* [lanes][1 + largest][words]; one is a lane's total with tables */
-    unsigned char *used; /* [lanes][1 + largest] */
+    uint64_t *buckets; /* [lanes][1 + largest][words]; one is a lane's total with tables */
 } work;
 
 static size_t buckets_of(const dpi_dense *d)
@@ -43,28 +42,21 @@ static int digit_of(const work *w, size_t o, size_t t, size_t *input)
     return d->digits[weight * d->windows + w->window];
 }
 
-/* The bucket, and its factor, of a lane's next product; false at the end of its terms.  Where zeros
- * may be skipped, so are they, and the first factor of a bucket is copied. */
+/* The bucket, and its factor, of a lane's next product; false at the end of its terms. */
 static bool find_product(work *w, size_t lane, uint64_t **bucket, const uint64_t **factor)
 {
     const dpi_dense *d = w->d;
-    size_t o = w->from + lane, terms = count_terms(d, o), input, each = buckets_of(d);
-    while (w->next[lane] < terms) {
-        int digit = digit_of(w, o, w->next[lane]++, &input);
-        size_t size = (size_t)(digit < 0 ? -digit : digit);
-        if (size == 0 && d->skip_zeros)
-            continue;
-        bool tables = d->method == DPI_DENSE_TABLES;
-        size_t at = lane * each + (tables ? size != 0 : size);
-        *bucket = w->buckets + at * w->m->words;
-        *factor =
-            size == 0 ? w->in->one : dpi_dense_entry(d, w->in, input, digit < 0, tables ? size : 1);
-        if (!d->skip_zeros || w->used[at])
-            return true;
-        w->used[at] = 1;
-        memcpy(*bucket, *factor, w->m->words * sizeof **bucket);
-    }
-    return false;
+    size_t o = w->from + lane, input;
+    if (w->next[lane] == count_terms(d, o))
+        return false;
+    int digit = digit_of(w, o, w->next[lane]++, &input);
+    size_t size = (size_t)(digit < 0 ? -digit : digit);
+    bool tables = d->method == DPI_DENSE_TABLES;
+    size_t at = lane * buckets_of(d) + (tables ? size != 0 : size);
+    *bucket = w->buckets + at * w->m->words;
+    *factor =
+        size == 0 ? w->in->one : dpi_dense_entry(d, w->in, input, digit < 0, tables ? size : 1);
+    return true;
 }
 
 /* All buckets of one window. */
@@ -130,7 +122,6 @@ static void multiply_terms(work *w)
             m->backend->multiply(m, w->lanes, w->total, w->total, w->total);
         for (size_t i = 0; i < DPI_LANES * each + 1; i++)
             memcpy(w->buckets + i * m->words, w->in->one, m->words * sizeof *w->buckets);
-        memset(w->used, 0, DPI_LANES * each);
         fill_buckets(w);
         join_buckets(w);
         m->backend->multiply(m, w->lanes, w->total, w->sum, w->total);
@@ -167,8 +158,8 @@ dp_status dpi_dense_outputs(const dpi_dense *dense, const dpi_dense_inputs *inpu
     if (from > to || to > dense->outputs)
         dpi_misuse("dpi_dense_outputs", "outputs that the layer does not have");
     uint64_t *space = dpi_montgomery_alloc(m, 5 + each + 1);
-    work w = {.d = dense, .in = inputs, .m = m, .used = dpi_alloc(DPI_LANES, each)};
-    dp_status status = space == NULL || w.used == NULL ? dpi_fail_nomem(err) : DP_OK;
+    work w = {.d = dense, .in = inputs, .m = m};
+    dp_status status = space == NULL ? dpi_fail_nomem(err) : DP_OK;
     if (status == DP_OK) {
         w.total = space;
         w.sum = space + eight;
@@ -184,6 +175,5 @@ dp_status dpi_dense_outputs(const dpi_dense *dense, const dpi_dense_inputs *inpu
         status = finish(&w, zeros, out + (o - from) * m->limbs, err);
     }
     dpi_montgomery_release(m, space);
-    dpi_free(w.used);
     return status;
 }

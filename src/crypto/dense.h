@@ -1,7 +1,7 @@
 /* Linear layers over ciphertexts: out_o = prod_i c_i^{w_oi} E(b_o) E(0), eight outputs at a time.
  *
- * Weights are the secret of the side that computes.  By default its time depends on the layer's
- * shape and the declared bits of a weight alone; memory is touched where weights say. */
+ * Weights are the secret of the side that computes.  Its time depends on the layer's shape and the
+ * declared bits of a weight alone; memory is touched where weights say. */
 #ifndef DPI_CRYPTO_DENSE_H
 #define DPI_CRYPTO_DENSE_H
 
@@ -20,7 +20,6 @@ typedef struct dpi_dense_layer {
     const uint32_t *weight; /* [begin[outputs]] */
     const int64_t *bias;    /* [outputs]; NULL: none */
     unsigned weight_bits;   /* 1 ... 32 */
-    bool skip_zeros;        /* faster; the time tells how many digits of weights are zero */
     dpi_slots slots;        /* requests that each input holds, and so each output; {0}: one */
 } dpi_dense_layer;
 

@@ -118,7 +118,8 @@ static dp_status send_key(dp_ask *ask, dp_error *err)
 
 static dp_status open_ask(dp_ask *ask, const dp_ask_opts *opts, dpi_mode mode, dp_error *err)
 {
-    const dpi_serve_opts row = {.key_bits = opts->key_bits};
+    const dpi_serve_opts row = {.key_bits = opts->key_bits,
+                                .portable = (opts->flags & DPI_PORTABLE) != 0};
     dp_status status = send_ask(ask, opts, mode);
     if (status != DP_OK)
         return dpi_serve_fail(ask->wire, status, err);

@@ -118,8 +118,7 @@ static dp_status split_map(size_t sums, dpi_serve_map *map, dp_error *err)
     return good ? DP_OK : dpi_fail_nomem(err);
 }
 
-static dp_status compile_layer(paillier_program *c, size_t k, const dpi_serve_opts *opts,
-                               dp_error *err)
+static dp_status compile_layer(paillier_program *c, size_t k, dp_error *err)
 {
     const dp_stage *s = dp_program_stage(c->plan.p, c->plan.layer[k].stage);
     dpi_serve_map map;
@@ -139,8 +138,7 @@ static dp_status compile_layer(paillier_program *c, size_t k, const dpi_serve_op
                                    .input = map.input,
                                    .weight = map.weight,
                                    .bias = map.bias,
-                                   .weight_bits = (unsigned)s->weight_bits,
-                                   .skip_zeros = opts->skip_zeros};
+                                   .weight_bits = (unsigned)s->weight_bits};
     if (status == DP_OK)
         status = dpi_dense_new(&layer, DPI_DENSE_BEST, 0, &c->dense[k], err);
     c->outputs += map.outputs;
@@ -163,7 +161,7 @@ static dp_status compile(const dpi_serve_plan *plan, dpi_mode mode, const dpi_se
     c->most = plan->most;
     dp_status status = DP_OK;
     for (size_t k = 0; status == DP_OK && k < plan->n_layers; k++)
-        status = compile_layer(c, k, opts, err);
+        status = compile_layer(c, k, err);
     if (status == DP_OK)
         *made = c;
     else

@@ -14,7 +14,6 @@ typedef struct dpi_serve_opts {
     size_t key_bits;      /* of Paillier's keys; 0: 2048 */
     size_t exponent_bits; /* of its randomness; 0: half of key_bits (crypto/paillier.h) */
     bool portable;        /* no vector instructions, for comparison */
-    bool skip_zeros;      /* faster; the provider's time tells how many digits of weights are 0 */
     size_t slots; /* most numbers that Paillier's answers pack into one; 0: as many as fit */
     bool bare;    /* Paillier's answers without masks, as published, for the attack that
                            * masks are against (tests/serve/t-attack.c) */

@@ -69,7 +69,8 @@ static dp_status check_policy(const dp_server *s, const dp_server_opts *o, dp_er
 static dp_status prepare(dp_server *s, const dp_server_opts *o, dp_error *err)
 {
     dpi_mode mode = dpi_serve_mode_of(o->mode);
-    const dpi_serve_opts row = {.key_bits = o->key_bits};
+    const dpi_serve_opts row = {.key_bits = o->key_bits,
+                                .portable = (o->flags & DPI_PORTABLE) != 0};
     dpi_answering *a = &s->answering;
     *a = (dpi_answering){.row = dpi_serve_rows[dpi_serve_protocol_of(o->protocol)],
                          .plan = &s->plan,

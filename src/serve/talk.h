@@ -40,9 +40,11 @@ dpi_mode dpi_serve_mode_of(dp_serve_mode mode);
 /* DP_EPRIVACY, with what would be given up, for mode permute without the flag. */
 dp_status dpi_serve_consent(dpi_mode mode, unsigned flags, dp_error *err) DP_MUST_CHECK;
 
-/* DP_EINVAL unless the bits of a key are 2048, 3072, or 0 for the first; a flag for tests alone
- * lets shorter ones pass. */
-enum { DPI_ALLOW_WEAK_KEYS = 1 << 30 };
+/* Flags that are not public: keys of other sizes, for tests alone; Paillier's products without
+ * vector instructions, for comparison. */
+enum { DPI_ALLOW_WEAK_KEYS = 1 << 30, DPI_PORTABLE = 1 << 29 };
+
+/* DP_EINVAL unless the bits of a key are 2048, 3072, or 0 for the first, or the flag is there. */
 dp_status dpi_serve_check_key(size_t bits, unsigned flags, dp_error *err) DP_MUST_CHECK;
 
 /* The session's error, or the status with a message of its own, into err. */

@@ -108,20 +108,18 @@ static void both_methods_with_each_window(const dpi_montgomery_backend *backend)
     int64_t bias[OUTPUTS] = {0, 1, -1, INT32_MIN, INT64_C(1) << 50, -(INT64_C(1) << 61), 7, 8, 9};
     set_up(backend, &b);
     fill_edges(OUTPUTS, INPUTS, weights);
-    for (int skip = 0; skip < 2; skip++)
-        for (unsigned window = 0; window <= 12; window++)
-            for (int way = DPI_DENSE_BEST; way <= DPI_DENSE_TABLES; way++) {
-                dpi_dense_layer l = {.inputs = INPUTS,
-                                     .outputs = OUTPUTS,
-                                     .n_weights = OUTPUTS * INPUTS,
-                                     .weights = weights,
-                                     .bias = window % 2 == 0 ? bias : NULL,
-                                     .weight_bits = 32,
-                                     .skip_zeros = skip != 0};
-                if (way == DPI_DENSE_TABLES && window > 9)
-                    continue; /* the table would be long */
-                check(&b, &l, (dpi_dense_method)way, window);
-            }
+    for (unsigned window = 0; window <= 12; window++)
+        for (int way = DPI_DENSE_BEST; way <= DPI_DENSE_TABLES; way++) {
+            dpi_dense_layer l = {.inputs = INPUTS,
+                                 .outputs = OUTPUTS,
+                                 .n_weights = OUTPUTS * INPUTS,
+                                 .weights = weights,
+                                 .bias = window % 2 == 0 ? bias : NULL,
+                                 .weight_bits = 32};
+            if (way == DPI_DENSE_TABLES && window > 9)
+                continue; /* the table would be long */
+            check(&b, &l, (dpi_dense_method)way, window);
+        }
     tear_down(&b);
 }
 
@@ -144,8 +142,7 @@ static void each_shape(const dpi_montgomery_backend *backend)
                              .outputs = outputs,
                              .n_weights = outputs * inputs,
                              .weights = weights,
-                             .weight_bits = bits,
-                             .skip_zeros = outputs % 2 == 0};
+                             .weight_bits = bits};
         check(&b, &l, DPI_DENSE_BEST, 0);
         check(&b, &l, DPI_DENSE_BUCKETS, 0);
         check(&b, &l, DPI_DENSE_TABLES, 0);
@@ -176,19 +173,17 @@ static void terms_that_share_weights(const dpi_montgomery_backend *backend)
     weight[t] = 1;
     weight[t + 1] = 2;
     begin[ROWS] = t + 2;
-    for (int skip = 0; skip < 2; skip++)
-        for (int way = DPI_DENSE_BEST; way <= DPI_DENSE_TABLES; way++) {
-            dpi_dense_layer l = {.inputs = PLACES,
-                                 .outputs = ROWS,
-                                 .n_weights = 3,
-                                 .weights = weights,
-                                 .begin = begin,
-                                 .input = input,
-                                 .weight = weight,
-                                 .weight_bits = 12,
-                                 .skip_zeros = skip != 0};
-            check(&b, &l, (dpi_dense_method)way, 0);
-        }
+    for (int way = DPI_DENSE_BEST; way <= DPI_DENSE_TABLES; way++) {
+        dpi_dense_layer l = {.inputs = PLACES,
+                             .outputs = ROWS,
+                             .n_weights = 3,
+                             .weights = weights,
+                             .begin = begin,
+                             .input = input,
+                             .weight = weight,
+                             .weight_bits = 12};
+        check(&b, &l, (dpi_dense_method)way, 0);
+    }
     tear_down(&b);
 }
 

@@ -265,6 +265,25 @@ static void paillier_answers_regressions(void **state)
     serves(image(true), DP_SERVE_PAILLIER, DP_SERVE_LINEAR, 2);
 }
 
+/* Each side by itself, so that they must mean the same numbers. */
+static void paillier_answers_without_vector_instructions(void **state)
+{
+    (void)state;
+    dp_program *p = wide(1);
+    for (int side = 0; side < 2; side++) {
+        scene *s = new_scene();
+        dp_server_opts server = server_opts(s, p, DP_SERVE_PAILLIER, DP_SERVE_LINEAR);
+        server.flags |= side == 0 ? DPI_PORTABLE : 0;
+        start(s, &server);
+        dp_ask_opts opts = ask_opts(s, DP_SERVE_PAILLIER, DP_SERVE_LINEAR);
+        opts.flags |= side == 1 ? DPI_PORTABLE : 0;
+        answers_are_exact(s, p, &opts, 2);
+        stop(s);
+        free_scene(s);
+    }
+    dp_program_free(p);
+}
+
 static void lattice_answers_regressions(void **state)
 {
     (void)state;
@@ -437,6 +456,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paillier_answers_regressions),
+        cmocka_unit_test(paillier_answers_without_vector_instructions),
         cmocka_unit_test(lattice_answers_regressions),
         cmocka_unit_test(networks_are_answered_with_consent),
         cmocka_unit_test(servers_refuse_what_was_not_agreed_to),
