@@ -195,7 +195,7 @@ const option option_table[] = {
      "of a stage's largest weight; 12 when not given", "12", .range = &bits},
     {"activation-bits", OPTION_NUMBER, FOR_SERVE | FOR_PROGRAM, PLACE(activation_bits), "B",
      "of the input and of hidden numbers; 16 when not given", "16", .range = &bits},
-    {"key-bits", OPTION_WORD, SESSIONS, PLACE(key_bits), "BITS",
+    {"key-bits", OPTION_WORD, SESSIONS | FOR_PROGRAM, PLACE(key_bits), "BITS",
      "paillier: of the asker's keys; 2048 when not given", "2048", WORDS(key_words)},
     {"threads", OPTION_NUMBER, SESSIONS, PLACE(threads), "N", "of a session; 1 when not given", "4",
      .range = &few},

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tacit/program.h>
+#include <tacit/serve.h>
 
 #include "tools/json.h"
 #include "tools/load-program.h"
@@ -38,6 +38,58 @@ static void show_stage(json *j, const dp_stage *s)
     json_end_object(j);
 }
 
+/* The cost of a query in the mode that shows least; false, with why, where there is none. */
+static bool find_cost(const dp_program *p, int protocol, const settings *s, dp_serve_mode *mode,
+                      dp_query_cost *cost, dp_error *err)
+{
+    size_t key_bits = s->key_bits < 0 ? 0 : (size_t)s->key_bits;
+    dp_status status = DP_EPRIVACY;
+    for (*mode = DP_SERVE_LINEAR; status == DP_EPRIVACY && *mode <= DP_SERVE_PERMUTE; (*mode)++)
+        status = dp_serve_cost(p, (dp_serve_protocol)protocol, *mode, key_bits, cost, err);
+    (*mode)--;
+    return status == DP_OK;
+}
+
+static void show_costs(const dp_program *p, const settings *s)
+{
+    dp_serve_mode mode;
+    dp_query_cost c;
+    dp_error err = {DP_OK, ""};
+    (void)printf("\nprotocol  mode     rounds    key bytes           up         down  encrypted"
+                 "    products  decrypted\n");
+    for (int k = DP_SERVE_PAILLIER; k <= DP_SERVE_LATTICE; k++)
+        if (find_cost(p, k, s, &mode, &c, &err))
+            (void)printf("%-8s  %-7s  %6zu  %11llu  %11llu  %11llu  %9llu  %10llu  %9llu\n",
+                         option_word_of("protocol", k), option_word_of("mode", (int)mode), c.rounds,
+                         (unsigned long long)c.key, (unsigned long long)c.up,
+                         (unsigned long long)c.down, (unsigned long long)c.encrypted,
+                         (unsigned long long)c.products, (unsigned long long)c.decrypted);
+        else
+            (void)printf("%-8s  cannot serve it: %s\n", option_word_of("protocol", k), err.text);
+}
+
+static void tell_cost(json *j, const dp_program *p, int protocol, const settings *s)
+{
+    dp_serve_mode mode;
+    dp_query_cost c;
+    dp_error err = {DP_OK, ""};
+    json_object(j, NULL);
+    json_text(j, "protocol", option_word_of("protocol", protocol));
+    if (!find_cost(p, protocol, s, &mode, &c, &err)) {
+        json_text(j, "refused", err.text);
+    } else {
+        json_text(j, "mode", option_word_of("mode", (int)mode));
+        json_count(j, "rounds", c.rounds);
+        json_count(j, "key_bytes", c.key);
+        json_count(j, "up_bytes", c.up);
+        json_count(j, "down_bytes", c.down);
+        json_count(j, "encrypted", c.encrypted);
+        json_count(j, "products", c.products);
+        json_count(j, "decrypted", c.decrypted);
+    }
+    json_end_object(j);
+}
+
 static dp_status show(const char *path, const settings *s, const dp_program *p, dp_error *err)
 {
     static const char *const links[] = {"identity", "logistic", "exp", "softmax"};
@@ -53,6 +105,8 @@ static dp_status show(const char *path, const settings *s, const dp_program *p, 
         if (status == DP_OK)
             (void)printf("\nlink %s, draws %zu, program %s\n", links[dp_program_link(p)],
                          dp_program_draws(p), digits);
+        if (status == DP_OK)
+            show_costs(p, s);
         return status;
     }
     json j = json_begin(stdout);
@@ -66,6 +120,10 @@ static dp_status show(const char *path, const settings *s, const dp_program *p, 
     json_list(&j, "stages");
     for (size_t k = 0; k < dp_program_stages(p); k++)
         show_stage(&j, dp_program_stage(p, k));
+    json_end_list(&j);
+    json_list(&j, "protocols");
+    for (int k = DP_SERVE_PAILLIER; k <= DP_SERVE_LATTICE; k++)
+        tell_cost(&j, p, k, s);
     json_end_list(&j);
     json_end(&j);
     return DP_OK;
@@ -186,10 +244,9 @@ const command command_program = {
     FOR_PROGRAM,
     "what is served of a model: its stages, and what they compute in the clear",
     "tacit program show|run MODEL [options]\n\n"
-    "MODEL is the file of a fit, or of a network (ONNX).  show prints the stages that are served "
-    "of\n"
-    "it, with their scales and bits; run computes the output's numbers of records, before the "
-    "link:\n"
-    "in real numbers, or with --exact in the integers that every protocol arrives at.",
+    "MODEL is the file of a fit, or of a network (ONNX).  show prints the stages that are\n"
+    "served of it, with their scales and bits, and what a query costs by each protocol; run\n"
+    "computes the output's numbers of records, before the link: in real numbers, or with\n"
+    "--exact in the integers that every protocol arrives at.",
     "tacit program run digits.onnx --range 0,1 --data digits.npy --exact",
     run};

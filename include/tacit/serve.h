@@ -59,6 +59,22 @@ typedef enum dp_serve_mode { DP_SERVE_LINEAR = 0, DP_SERVE_PERMUTE } dp_serve_mo
 /* Flags.  Mode permute runs with this one alone, and only where the policy agrees. */
 enum { DP_ALLOW_ACTIVATION_LEAK = 1 };
 
+/* What a query takes: messages there and back; bytes of payload, the key's once a session; what
+ * the client encrypts and decrypts and the provider multiplies by weights, in ciphertexts. */
+typedef struct dp_query_cost {
+    size_t rounds;
+    uint64_t key, up, down;
+    uint64_t encrypted, products, decrypted;
+} dp_query_cost;
+
+/* What queries of a program cost, of which its sheet is enough.
+ *   key_bits  of Paillier's keys, 2048 or 3072; 0: 2048
+ * DP_EPRIVACY mode linear of a program with hidden layers; DP_EUNSUPPORTED it cannot be served so,
+ * which the message says; DP_EINVAL; DP_ENOMEM.  Thread-safe. */
+DP_API DP_MUST_CHECK dp_status dp_serve_cost(const dp_program *p, dp_serve_protocol protocol,
+                                             dp_serve_mode mode, size_t key_bits,
+                                             dp_query_cost *cost, dp_error *err) DP_NONNULL(1, 5);
+
 typedef struct dp_server_opts {
     const dp_program *program;   /* fixed, with weights */
     const dp_identity *identity; /* both borrowed as long as the server */

@@ -26,8 +26,8 @@ static dp_status answer_layer(talk *t, size_t k, const uint32_t *input, const ui
 {
     const dpi_answering *a = t->a;
     const dpi_serve_order_pair order = {.input = input, .output = output};
-    size_t up = a->row->compiled_up_bytes(a->compiled, k);
-    size_t down = a->row->compiled_down_bytes(a->compiled, k);
+    size_t up = a->cost.up[k];
+    size_t down = a->cost.down[k];
     uint32_t number = (uint32_t)k + 1;
     dp_status status = dpi_wire_receive(t->wire, DPI_SAY_UP, number, t->up, up, a->timeout);
     if (status != DP_OK)
@@ -63,7 +63,7 @@ static dp_status take_query(talk *t, bool *more, uint64_t *number, dp_error *err
     dp_error why = {0};
     dpi_log_query q = {.protocol = a->row->protocol, .mode = a->mode};
     memcpy(q.client, dpi_wire_peer_fingerprint(t->wire), sizeof q.client);
-    dp_status status = dpi_wire_receive(t->wire, DPI_SAY_QUERY, 0, t->up, 1, a->idle);
+    dp_status status = dpi_wire_receive(t->wire, DPI_SAY_QUERY, 0, t->up, DPI_QUERY_BYTES, a->idle);
     *more = status == DP_OK;
     if (status != DP_OK)
         return dpi_wire_ended(t->wire) || status == DP_ETIMEOUT
@@ -84,7 +84,7 @@ static dp_status answer_query(talk *t, uint64_t number, dp_error *err)
 {
     dp_error unwritten = {0};
     const unsigned char go = 1;
-    dp_status status = dpi_wire_send(t->wire, DPI_SAY_GO, 0, &go, 1, t->a->timeout);
+    dp_status status = dpi_wire_send(t->wire, DPI_SAY_GO, 0, &go, DPI_QUERY_BYTES, t->a->timeout);
     if (status == DP_OK)
         status = answer_layers(t, err);
     else
@@ -141,18 +141,10 @@ static dp_status open_talk(const dpi_answering *a, dpi_wire_session *wire, dpi_r
     return status;
 }
 
-static size_t largest(const dpi_answering *a, size_t (*bytes)(const void *, size_t))
-{
-    size_t most = 1;
-    for (size_t k = 0; k < a->plan->n_layers; k++)
-        most = bytes(a->compiled, k) > most ? bytes(a->compiled, k) : most;
-    return most;
-}
-
 static dp_status take_key(talk *t, dp_error *err)
 {
     const dpi_answering *a = t->a;
-    size_t n = a->row->compiled_key_bytes(a->compiled);
+    size_t n = a->cost.key;
     unsigned char *key = dpi_alloc(n, 1);
     if (key == NULL)
         return dpi_fail_nomem(err);
@@ -169,8 +161,8 @@ static dp_status make_room(talk *t, dp_error *err)
 {
     const dpi_answering *a = t->a;
     size_t most = a->plan->most;
-    t->up = dpi_alloc(largest(a, a->row->compiled_up_bytes), 1);
-    t->down = dpi_alloc(largest(a, a->row->compiled_down_bytes), 1);
+    t->up = dpi_alloc(dpi_serve_largest(a->plan->n_layers, a->cost.up), 1);
+    t->down = dpi_alloc(dpi_serve_largest(a->plan->n_layers, a->cost.down), 1);
     t->order = dpi_alloc(most, sizeof *t->order);
     t->back = dpi_alloc(most, sizeof *t->back);
     t->next = dpi_alloc(most, sizeof *t->next);

@@ -13,6 +13,7 @@ struct dp_ask {
     dp_program *program; /* of its sheet */
     dpi_serve_plan plan;
     const dpi_serve_row *row;
+    dpi_serve_cost cost;
     void *client;
     dpi_ahead ahead;
     dpi_pool *pool;
@@ -89,14 +90,8 @@ static dp_status check_hash(const dp_ask *ask, const dp_ask_opts *opts, dp_error
 
 static dp_status make_room(dp_ask *ask, dp_error *err)
 {
-    size_t up = 1, down = 1;
-    for (size_t k = 0; k < ask->plan.n_layers; k++) {
-        size_t a = ask->row->up_bytes(ask->client, k), b = ask->row->down_bytes(ask->client, k);
-        up = a > up ? a : up;
-        down = b > down ? b : down;
-    }
-    ask->up = dpi_alloc(up, 1);
-    ask->down = dpi_alloc(down, 1);
+    ask->up = dpi_alloc(dpi_serve_largest(ask->plan.n_layers, ask->cost.up), 1);
+    ask->down = dpi_alloc(dpi_serve_largest(ask->plan.n_layers, ask->cost.down), 1);
     ask->values = dpi_alloc(ask->plan.most, sizeof *ask->values);
     ask->room = dpi_alloc(ask->plan.most, sizeof *ask->room);
     if (ask->up == NULL || ask->down == NULL || ask->values == NULL || ask->room == NULL)
@@ -106,7 +101,7 @@ static dp_status make_room(dp_ask *ask, dp_error *err)
 
 static dp_status send_key(dp_ask *ask, dp_error *err)
 {
-    size_t n = ask->row->key_bytes(ask->client);
+    size_t n = ask->cost.key;
     unsigned char *key = dpi_alloc(n, 1);
     if (key == NULL)
         return dpi_fail_nomem(err);
@@ -128,6 +123,8 @@ static dp_status open_ask(dp_ask *ask, const dp_ask_opts *opts, dpi_mode mode, d
         status = check_hash(ask, opts, err);
     if (status == DP_OK)
         status = dpi_serve_plan_make(ask->program, mode, &ask->plan, err);
+    if (status == DP_OK)
+        status = ask->row->cost(&ask->plan, mode, &row, &ask->cost, err);
     if (status == DP_OK)
         status = ask->row->client_new(&ask->plan, mode, &row, &ask->client, err);
     if (status == DP_OK)
@@ -202,7 +199,7 @@ dp_ask_traffic dp_ask_counts(const dp_ask *ask)
 {
     dpi_wire_traffic t = dpi_wire_counts(ask->wire);
     return (dp_ask_traffic){
-        .up = t.bytes_sent, .down = t.bytes_received, .rounds = ask->plan.n_layers + 1};
+        .up = t.bytes_sent, .down = t.bytes_received, .rounds = dpi_serve_rounds(&ask->plan)};
 }
 
 /* ---- asking ---- */
@@ -214,11 +211,10 @@ static dp_status ask_layer(dp_ask *ask, size_t k, dp_error *err)
         ask->row->encrypt(ask->client, k, ask->values, ask->up, ask->pool, ask->threads, err);
     if (status != DP_OK)
         return status;
-    status = dpi_wire_send(ask->wire, DPI_SAY_UP, number, ask->up,
-                           ask->row->up_bytes(ask->client, k), ask->timeout);
+    status = dpi_wire_send(ask->wire, DPI_SAY_UP, number, ask->up, ask->cost.up[k], ask->timeout);
     if (status == DP_OK)
-        status = dpi_wire_receive(ask->wire, DPI_SAY_DOWN, number, ask->down,
-                                  ask->row->down_bytes(ask->client, k), ask->timeout);
+        status = dpi_wire_receive(ask->wire, DPI_SAY_DOWN, number, ask->down, ask->cost.down[k],
+                                  ask->timeout);
     if (status != DP_OK)
         return dpi_serve_fail(ask->wire, status, err);
     return ask->row->decrypt(ask->client, k, ask->down, ask->values, ask->pool, ask->threads, err);
@@ -227,9 +223,10 @@ static dp_status ask_layer(dp_ask *ask, size_t k, dp_error *err)
 static dp_status start_query(dp_ask *ask, dp_error *err)
 {
     unsigned char byte = 1;
-    dp_status status = dpi_wire_send(ask->wire, DPI_SAY_QUERY, 0, &byte, 1, ask->timeout);
+    dp_status status =
+        dpi_wire_send(ask->wire, DPI_SAY_QUERY, 0, &byte, DPI_QUERY_BYTES, ask->timeout);
     if (status == DP_OK)
-        status = dpi_wire_receive(ask->wire, DPI_SAY_GO, 0, &byte, 1, ask->timeout);
+        status = dpi_wire_receive(ask->wire, DPI_SAY_GO, 0, &byte, DPI_QUERY_BYTES, ask->timeout);
     return status == DP_OK ? DP_OK : dpi_serve_fail(ask->wire, status, err);
 }
 

@@ -77,21 +77,40 @@ static dp_status make_common(const dpi_serve_plan *plan, dpi_mode mode, common *
     return status;
 }
 
-static dp_status check(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
-                       dp_error *err)
+/* Layers in mode permute are matrices, which must not be too large. */
+static dp_status check(const dpi_serve_plan *plan, dpi_mode mode, dp_error *err)
 {
-    common c;
-    (void)opts;
     for (size_t k = 0; mode == DPI_MODE_PERMUTE && k < plan->n_layers; k++)
         if (plan->layer[k].inputs > MOST_MATRIX / plan->layer[k].sent)
             return dpi_fail(err, DP_EUNSUPPORTED,
                             "stage %zu is too large as a matrix for the lattice in mode permute; "
                             "take Paillier's scheme",
                             plan->layer[k].stage);
-    dp_status status = make_common(plan, mode, &c, err);
+    return DP_OK;
+}
+
+static dp_status cost(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
+                      dpi_serve_cost *cost, dp_error *err)
+{
+    common c;
+    (void)opts;
+    *cost = (dpi_serve_cost){0};
+    dp_status status = check(plan, mode, err);
     if (status == DP_OK)
-        free_common(&c);
-    return status;
+        status = make_common(plan, mode, &c, err);
+    if (status != DP_OK)
+        return status;
+    cost->key = dpi_bfv_cipher_size(c.f);
+    for (size_t k = 0; k < plan->n_layers; k++) {
+        const dpi_lattice_plan *l = &c.layer[k];
+        cost->up[k] = l->query_bytes;
+        cost->down[k] = l->answer_bytes;
+        cost->encrypted += l->queries;
+        cost->products += (uint64_t)l->answers * l->groups;
+        cost->decrypted += l->answers;
+    }
+    free_common(&c);
+    return DP_OK;
 }
 
 static dp_status start_random(dpi_rlwe_stream *random, const char *label, dp_error *err)
@@ -199,8 +218,9 @@ static dp_status compile_layer(lattice_program *c, size_t k, dp_error *err)
 static dp_status compile(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
                          void **made, dp_error *err)
 {
+    (void)opts;
     *made = NULL;
-    dp_status status = check(plan, mode, opts, err);
+    dp_status status = check(plan, mode, err);
     lattice_program *c = status == DP_OK ? dpi_alloc(1, sizeof *c) : NULL;
     if (status == DP_OK && c == NULL)
         return dpi_fail_nomem(err);
@@ -302,21 +322,6 @@ static bool idle(void *of)
     return false;
 }
 
-static size_t compiled_key_bytes(const void *of)
-{
-    return dpi_bfv_cipher_size(((const lattice_program *)of)->c.f);
-}
-
-static size_t compiled_up_bytes(const void *of, size_t layer)
-{
-    return ((const lattice_program *)of)->c.layer[layer].query_bytes;
-}
-
-static size_t compiled_down_bytes(const void *of, size_t layer)
-{
-    return ((const lattice_program *)of)->c.layer[layer].answer_bytes;
-}
-
 /* ---- the client ---- */
 
 typedef struct lattice_client {
@@ -345,8 +350,9 @@ static void client_free(void *of)
 static dp_status client_new(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
                             void **made, dp_error *err)
 {
+    (void)opts;
     *made = NULL;
-    dp_status status = check(plan, mode, opts, err);
+    dp_status status = check(plan, mode, err);
     lattice_client *c = status == DP_OK ? dpi_alloc(1, sizeof *c) : NULL;
     if (status == DP_OK && c == NULL)
         return dpi_fail_nomem(err);
@@ -371,25 +377,10 @@ static dp_status client_new(const dpi_serve_plan *plan, dpi_mode mode, const dpi
     return status;
 }
 
-static size_t key_bytes(const void *of)
-{
-    return dpi_bfv_cipher_size(((const lattice_client *)of)->c.f);
-}
-
 static void write_key(const void *of, unsigned char *to)
 {
     const lattice_client *c = of;
     dpi_bfv_cipher_write(c->c.f, c->key, to);
-}
-
-static size_t up_bytes(const void *of, size_t layer)
-{
-    return ((const lattice_client *)of)->c.layer[layer].query_bytes;
-}
-
-static size_t down_bytes(const void *of, size_t layer)
-{
-    return ((const lattice_client *)of)->c.layer[layer].answer_bytes;
 }
 
 static dp_status client_encrypt(void *of, size_t k, const int64_t *values, unsigned char *up,
@@ -428,7 +419,7 @@ static dp_status client_decrypt(void *of, size_t k, const unsigned char *down, i
 }
 
 const dpi_serve_row dpi_he2_lattice = {.protocol = DPI_PROTOCOL_HE2_LATTICE,
-                                       .check = check,
+                                       .cost = cost,
                                        .compile = compile,
                                        .discard = discard,
                                        .open = open_session,
@@ -438,15 +429,9 @@ const dpi_serve_row dpi_he2_lattice = {.protocol = DPI_PROTOCOL_HE2_LATTICE,
                                        .client_new = client_new,
                                        .client_free = client_free,
                                        .client_idle = idle,
-                                       .key_bytes = key_bytes,
                                        .write_key = write_key,
-                                       .up_bytes = up_bytes,
-                                       .down_bytes = down_bytes,
                                        .encrypt = client_encrypt,
-                                       .decrypt = client_decrypt,
-                                       .compiled_key_bytes = compiled_key_bytes,
-                                       .compiled_up_bytes = compiled_up_bytes,
-                                       .compiled_down_bytes = compiled_down_bytes};
+                                       .decrypt = client_decrypt};
 
 const dpi_serve_row *const dpi_serve_rows[DPI_N_PROTOCOLS] = {
     [DPI_PROTOCOL_HE2_PAILLIER] = &dpi_he2_paillier, [DPI_PROTOCOL_HE2_LATTICE] = &dpi_he2_lattice};

@@ -59,14 +59,24 @@ static void read_ciphers(size_t limbs, size_t n, const unsigned char *from, mp_l
 }
 
 /* Sums of any program fit: 62 bits and a sign in half of a key. */
-static dp_status check(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
-                       dp_error *err)
+static dp_status cost(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
+                      dpi_serve_cost *cost, dp_error *err)
 {
-    (void)plan;
+    const dpi_paillier_options options = options_of(opts);
     (void)mode;
-    return options_of(opts).bits >= 192
-               ? DP_OK
-               : dpi_fail(err, DP_EINVAL, "keys of Paillier's scheme have 2048 or 3072 bits");
+    *cost = (dpi_serve_cost){.key = options.bits / 8};
+    if (options.bits < 192)
+        return dpi_fail(err, DP_EINVAL, "keys of Paillier's scheme have 2048 or 3072 bits");
+    for (size_t k = 0; k < plan->n_layers; k++) {
+        const dp_stage *s = dp_program_stage(plan->p, plan->layer[k].stage);
+        size_t results = results_of(plan, opts, k);
+        cost->up[k] = plan->layer[k].inputs * cipher_bytes(&options);
+        cost->down[k] = results * cipher_bytes(&options);
+        cost->encrypted += plan->layer[k].inputs;
+        cost->products += (uint64_t)s->n_weights * s->shape[0] * s->shape[1];
+        cost->decrypted += results;
+    }
+    return DP_OK;
 }
 
 /* ---- the provider ---- */
@@ -279,23 +289,6 @@ static dp_status run_layer(void *of, size_t k, const dpi_serve_order_pair *order
     return status;
 }
 
-static size_t compiled_key_bytes(const void *of)
-{
-    return ((const paillier_program *)of)->options.bits / 8;
-}
-
-static size_t compiled_up_bytes(const void *of, size_t layer)
-{
-    const paillier_program *c = of;
-    return c->plan.layer[layer].inputs * cipher_bytes(&c->options);
-}
-
-static size_t compiled_down_bytes(const void *of, size_t layer)
-{
-    const paillier_program *c = of;
-    return results_of(&c->plan, &c->opts, layer) * cipher_bytes(&c->options);
-}
-
 /* ---- the client ---- */
 
 typedef struct paillier_client {
@@ -366,26 +359,9 @@ static dp_status client_new(const dpi_serve_plan *plan, dpi_mode mode, const dpi
     return status;
 }
 
-static size_t key_bytes(const void *of)
-{
-    return dpi_paillier_public_bytes(((const paillier_client *)of)->key);
-}
-
 static void write_key(const void *of, unsigned char *to)
 {
     dpi_paillier_write_public(((const paillier_client *)of)->key, to);
-}
-
-static size_t up_bytes(const void *of, size_t layer)
-{
-    const paillier_client *c = of;
-    return c->plan.layer[layer].inputs * cipher_bytes(&c->options);
-}
-
-static size_t down_bytes(const void *of, size_t layer)
-{
-    const paillier_client *c = of;
-    return results_of(&c->plan, &c->opts, layer) * cipher_bytes(&c->options);
 }
 
 typedef struct coded {
@@ -445,7 +421,7 @@ static dp_status client_decrypt(void *of, size_t layer, const unsigned char *dow
 }
 
 const dpi_serve_row dpi_he2_paillier = {.protocol = DPI_PROTOCOL_HE2_PAILLIER,
-                                        .check = check,
+                                        .cost = cost,
                                         .compile = compile,
                                         .discard = discard,
                                         .open = open_session,
@@ -455,12 +431,6 @@ const dpi_serve_row dpi_he2_paillier = {.protocol = DPI_PROTOCOL_HE2_PAILLIER,
                                         .client_new = client_new,
                                         .client_free = client_free,
                                         .client_idle = client_idle,
-                                        .key_bytes = key_bytes,
                                         .write_key = write_key,
-                                        .up_bytes = up_bytes,
-                                        .down_bytes = down_bytes,
                                         .encrypt = client_encrypt,
-                                        .decrypt = client_decrypt,
-                                        .compiled_key_bytes = compiled_key_bytes,
-                                        .compiled_up_bytes = compiled_up_bytes,
-                                        .compiled_down_bytes = compiled_down_bytes};
+                                        .decrypt = client_decrypt};

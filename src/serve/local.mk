@@ -16,6 +16,7 @@ libtacit_serve_core_la_SOURCES = \
   %D%/allot.c %D%/allot.h %D%/allot-even.c %D%/allot-pack.c \
   %D%/answer.c \
   %D%/ask.c \
+  %D%/cost.c \
   %D%/he2-lattice.c \
   %D%/he2-paillier.c \
   %D%/map.c \

@@ -26,12 +26,19 @@ typedef struct dpi_serve_order_pair {
     const uint32_t *input, *output;
 } dpi_serve_order_pair;
 
+/* What a session moves, in bytes, and what a query takes, in ciphertexts. */
+typedef struct dpi_serve_cost {
+    size_t key, up[DPI_SERVE_LAYERS], down[DPI_SERVE_LAYERS];
+    uint64_t encrypted, products,
+        decrypted; /* products: of a ciphertext with a weight, or weights */
+} dpi_serve_cost;
+
 typedef struct dpi_serve_row {
     dpi_protocol protocol;
 
-    /* Whether it can hold the plan's numbers; sizes of what moves.  Const. */
-    dp_status (*check)(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
-                       dp_error *err);
+    /* The same for both sides, of the plan alone; fails where the row cannot hold its numbers. */
+    dp_status (*cost)(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
+                      dpi_serve_cost *cost, dp_error *err);
 
     /* ---- the provider ---- */
     dp_status (*compile)(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
@@ -53,20 +60,12 @@ typedef struct dpi_serve_row {
                             void **client, dp_error *err);
     void (*client_free)(void *client);
     bool (*client_idle)(void *client); /* as idle */
-    size_t (*key_bytes)(const void *client);
     void (*write_key)(const void *client, unsigned char *to);
-    size_t (*up_bytes)(const void *client, size_t layer);
-    size_t (*down_bytes)(const void *client, size_t layer);
     dp_status (*encrypt)(void *client, size_t layer, const int64_t *values, unsigned char *up,
                          dpi_pool *pool, size_t threads, dp_error *err);
     /* DP_EPEER where a number is beyond the layer's bits, or what came is none; values are 0. */
     dp_status (*decrypt)(void *client, size_t layer, const unsigned char *down, int64_t *values,
                          dpi_pool *pool, size_t threads, dp_error *err);
-
-    /* The same sizes for the provider. */
-    size_t (*compiled_key_bytes)(const void *compiled);
-    size_t (*compiled_up_bytes)(const void *compiled, size_t layer);
-    size_t (*compiled_down_bytes)(const void *compiled, size_t layer);
 } dpi_serve_row;
 
 /* By dpi_protocol; NULL where this library has none. */

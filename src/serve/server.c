@@ -91,7 +91,7 @@ static dp_status prepare(dp_server *s, const dp_server_opts *o, dp_error *err)
         if (dp_program_stage(o->program, s->plan.layer[k].stage)->weights == NULL)
             status = dpi_fail(err, DP_ESTATE, "the sheet of a program has no weights to serve");
     if (status == DP_OK)
-        status = a->row->check(&s->plan, mode, &row, err);
+        status = a->row->cost(&s->plan, mode, &row, &a->cost, err);
     if (status == DP_OK)
         status = a->row->compile(&s->plan, mode, &row, &s->compiled, err);
     a->compiled = s->compiled;

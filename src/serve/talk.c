@@ -33,6 +33,19 @@ dp_status dpi_serve_check_key(size_t bits, unsigned flags, dp_error *err)
     return dpi_fail(err, DP_EINVAL, "a key of %zu bits; ask for 2048 or 3072", bits);
 }
 
+size_t dpi_serve_largest(size_t layers, const size_t *bytes)
+{
+    size_t most = 1;
+    for (size_t k = 0; k < layers; k++)
+        most = bytes[k] > most ? bytes[k] : most;
+    return most;
+}
+
+size_t dpi_serve_rounds(const dpi_serve_plan *plan)
+{
+    return plan->n_layers + 1;
+}
+
 dp_status dpi_serve_fail(const dpi_wire_session *wire, dp_status status, dp_error *err)
 {
     const dp_error *own = dpi_wire_error(wire);

@@ -28,6 +28,7 @@ enum {
 enum {
     DPI_ASK_BYTES = 16 + DP_PROGRAM_HASH, /* protocol, mode, hash */
     DPI_SIZE_BYTES = 8,
+    DPI_QUERY_BYTES = 1, /* of query and go */
     DPI_SHEET_MOST = 1 << 24,
     DPI_SERVE_TIMEOUT = 30000, /* ms */
     DPI_SERVE_IDLE = 60000
@@ -47,6 +48,12 @@ enum { DPI_ALLOW_WEAK_KEYS = 1 << 30, DPI_PORTABLE = 1 << 29 };
 /* DP_EINVAL unless the bits of a key are 2048, 3072, or 0 for the first, or the flag is there. */
 dp_status dpi_serve_check_key(size_t bits, unsigned flags, dp_error *err) DP_MUST_CHECK;
 
+/* The largest of bytes[layers], at least 1. */
+size_t dpi_serve_largest(size_t layers, const size_t *bytes);
+
+/* Messages there and back of one query. */
+size_t dpi_serve_rounds(const dpi_serve_plan *plan);
+
 /* The session's error, or the status with a message of its own, into err. */
 dp_status dpi_serve_fail(const dpi_wire_session *wire, dp_status status, dp_error *err);
 
@@ -56,6 +63,7 @@ typedef struct dpi_answering {
     const dpi_serve_row *row;
     const void *compiled;
     const dpi_serve_plan *plan;
+    dpi_serve_cost cost;
     dpi_mode mode;
     const unsigned char *sheet;
     size_t sheet_bytes;

@@ -445,6 +445,12 @@ static void traffic_does_not_depend_on_the_record(void **state)
             assert_true(after.down - before.down == first.down && first.down > 0);
         }
         assert_int_equal(after.rounds, 4);
+        dp_query_cost cost;
+        assert_ok(dp_serve_cost(p, server.protocol, server.mode, 0, &cost, &err), err.text);
+        assert_int_equal(cost.rounds, 4);
+        /* Paillier's key is shorter here. */
+        assert_true(protocol == DP_SERVE_PAILLIER || cost.up == first.up);
+        assert_true(protocol == DP_SERVE_PAILLIER || cost.down == first.down);
         dp_ask_free(ask);
         stop(s);
         free_scene(s);
