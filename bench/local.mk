@@ -90,6 +90,16 @@ check_PROGRAMS += %D%/serve-accuracy
 %C%_serve_accuracy_LDADD = examples/images.$(OBJEXT) libtacit-serve.la libtacit.la -lm
 endif
 
+# What hidden numbers tell.
+if SERVE
+check_PROGRAMS += %D%/serve-leakage
+%C%_serve_leakage_SOURCES = %D%/serve-leakage.c tests/serve/attack.c tests/serve/attack.h \
+  $(bench_options) $(benchmark)
+%C%_serve_leakage_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS) $(OPENSSL_CFLAGS)
+%C%_serve_leakage_LDADD = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la \
+  libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
+endif
+
 # How good answers are: bench/answers.py makes tables of its lines.
 check_PROGRAMS += %D%/answers
 %C%_answers_SOURCES = %D%/answers.c %D%/answers.h %D%/answers-problems.c %D%/answers-real.c \
@@ -121,7 +131,7 @@ check_PROGRAMS += %D%/parts
 %C%_parts_LDADD = libtacit.la -lm
 
 # Commit, compiler and flags of the build; written again by each make that builds a benchmark.
-%D%/bench.$(OBJEXT) %D%/wire-bench.$(OBJEXT): %D%/built.h
+%D%/bench.$(OBJEXT) %D%/serve_leakage-bench.$(OBJEXT) %D%/wire-bench.$(OBJEXT): %D%/built.h
 CLEANFILES += %D%/built.h
 .PHONY: built-now
 %D%/built.h: built-now
