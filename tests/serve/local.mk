@@ -28,6 +28,8 @@ $(%C%_t_onnx_memory_OBJECTS): generated/onnx.pb-c.h
 %C%_t_onnx_refused_CPPFLAGS = $(onnx_flags)
 %C%_t_onnx_refused_LDADD = $(TEST_SERVE)
 $(%C%_t_onnx_refused_OBJECTS): generated/onnx.pb-c.h
+UNIT_TESTS += %D%/t-trained
+%C%_t_trained_LDADD = $(TEST_SERVE)
 UNIT_TESTS += %D%/t-attack
 %C%_t_attack_SOURCES = %D%/t-attack.c %D%/attack.c %D%/attack.h
 %C%_t_attack_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS) $(OPENSSL_CFLAGS)
