@@ -2,13 +2,15 @@
 
 #include <stddef.h>
 
-/* Whether there is work to do; sleeps until somebody says so. */
+/* Whether there is work to do; sleeps until somebody says so, which is forgotten here: who says it
+ * while a piece of work is being done is heard after it. */
 static bool wait_for_work(dpi_ahead *a)
 {
     (void)pthread_mutex_lock(&a->lock);
     while (!a->awake && !a->ends)
         (void)pthread_cond_wait(&a->woken, &a->lock);
     bool more = !a->ends;
+    a->awake = false;
     (void)pthread_mutex_unlock(&a->lock);
     return more;
 }
@@ -16,7 +18,7 @@ static bool wait_for_work(dpi_ahead *a)
 static void say(dpi_ahead *a, bool awake, bool ends)
 {
     (void)pthread_mutex_lock(&a->lock);
-    a->awake = awake;
+    a->awake = a->awake || awake;
     a->ends = a->ends || ends;
     (void)pthread_cond_signal(&a->woken);
     (void)pthread_mutex_unlock(&a->lock);
@@ -26,8 +28,8 @@ static void *work_ahead(void *of)
 {
     dpi_ahead *a = of;
     while (wait_for_work(a))
-        if (!a->work(a->user))
-            say(a, false, false);
+        if (a->work(a->user))
+            say(a, true, false);
     return NULL;
 }
 

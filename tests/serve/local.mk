@@ -2,6 +2,8 @@ TEST_SERVE = libcheck.la libtacit-serve-core.la libtacit-onnx.la libtacit-crypto
   libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 UNIT_TESTS += %D%/t-serve
 %C%_t_serve_LDADD = $(TEST_SERVE)
+UNIT_TESTS += %D%/t-plan
+%C%_t_plan_LDADD = $(TEST_SERVE)
 UNIT_TESTS += %D%/t-allot
 %C%_t_allot_LDADD = $(TEST_SERVE)
 onnx_net = %D%/onnx-net.c %D%/onnx-net.h %D%/onnx-naive.c %D%/onnx-check.c
