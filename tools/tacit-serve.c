@@ -41,7 +41,8 @@ static bool check(const settings *s, message *why)
 
 static dp_server *running;
 
-/* The first signal ends it when open sessions have ended; the second one at once. */
+/* The first signal ends it when queries that have begun have ended, or their time has; the second
+ * one at once. */
 static void on_signal(int number)
 {
     (void)number;
@@ -157,7 +158,7 @@ const command command_serve = {
     "MODEL is the file of a fit, or of a network (ONNX).  Those whom the policy names ask it with\n"
     "tacit ask: what they ask about reaches this side encrypted, and stays so.  SIGINT and "
     "SIGTERM\n"
-    "end it when open sessions have ended, a second one at once.",
+    "end it when queries that have begun have ended, within 30 seconds; a second one at once.",
     "tacit serve use.tacit --listen 0.0.0.0:7001 --identity clinic.identity --policy clinic.policy "
     "\\\n    --log clinic.log --range -1,1",
     run};

@@ -83,11 +83,12 @@ typedef struct dp_server_opts {
     dp_serve_protocol protocol;
     dp_serve_mode mode;
     unsigned flags;
-    size_t threads;      /* of one session; 0: 1 */
-    size_t sessions;     /* at a time; 0: 32.  Who comes beyond is told that it is busy */
-    uint32_t timeout_ms; /* for the other side's next message within a query; 0: 30 000 */
-    uint32_t idle_ms;    /* between queries, after which a session is ended; 0: 60 000 */
-    size_t key_bits;     /* of Paillier's keys, 2048 or 3072; 0: 2048 */
+    size_t threads;       /* of one session; 0: 1 */
+    size_t sessions;      /* at a time; 0: 32.  Who comes beyond is told that it is busy */
+    size_t sessions_each; /* of one client; 0: half of them */
+    uint32_t timeout_ms;  /* for the other side's next message within a query; 0: 30 000 */
+    uint32_t idle_ms;     /* between queries, after which a session is ended; 0: 60 000 */
+    size_t key_bits;      /* of Paillier's keys, 2048 or 3072; 0: 2048 */
 } dp_server_opts;
 
 typedef struct dp_server dp_server;
@@ -103,11 +104,14 @@ DP_API DP_MUST_CHECK dp_status dp_server_new(const dp_server_opts *opts, dp_serv
 /* Where it listens. */
 DP_API int dp_server_port(const dp_server *server) DP_NONNULL(1);
 
-/* Answers until dp_server_stop, each session in a thread of its own. */
+/* Answers until dp_server_stop, each session in a thread of its own.  Where all places are taken,
+ * who has most sessions gives up one that waits between queries to somebody who has fewer.
+ * DP_EIO, DP_ENOMEM nobody could be let in for a minute: the system has no more files, memory or
+ * threads. */
 DP_API DP_MUST_CHECK dp_status dp_server_run(dp_server *server, dp_error *err) DP_NONNULL(1);
 
-/* Has dp_server_run take no more sessions, and return when those that are open have ended: by the
- * other side, or by their timeouts.  From any thread, or a signal handler. */
+/* Has dp_server_run take no more sessions, and return: sessions between queries end at once, and
+ * queries that have begun have timeout_ms to end.  From any thread, or a signal handler. */
 DP_API void dp_server_stop(dp_server *server) DP_NONNULL(1);
 
 /* When nothing runs it.  NULL is allowed. */

@@ -14,6 +14,7 @@
 typedef struct talk {
     const dpi_answering *a;
     dpi_wire_session *wire;
+    dpi_guest *guest;
     void *session;
     dpi_ahead ahead;
     dpi_pool *pool;
@@ -56,7 +57,7 @@ static dp_status answer_layers(talk *t, dp_error *err)
     return status;
 }
 
-/* Whether there is a query: *more; spends it. */
+/* Whether there is a query: *more; spends it.  A server that ends the session has cut it. */
 static dp_status take_query(talk *t, bool *more, uint64_t *number, dp_error *err)
 {
     const dpi_answering *a = t->a;
@@ -64,11 +65,13 @@ static dp_status take_query(talk *t, bool *more, uint64_t *number, dp_error *err
     dpi_log_query q = {.protocol = a->row->protocol, .mode = a->mode};
     memcpy(q.client, dpi_wire_peer_fingerprint(t->wire), sizeof q.client);
     dp_status status = dpi_wire_receive(t->wire, DPI_SAY_QUERY, 0, t->up, DPI_QUERY_BYTES, a->idle);
-    *more = status == DP_OK;
+    *more = status == DP_OK && dpi_guest_begin(t->guest);
     if (status != DP_OK)
         return dpi_wire_ended(t->wire) || status == DP_ETIMEOUT
                    ? DP_OK
                    : dpi_serve_fail(t->wire, status, err);
+    if (!*more)
+        return DP_OK;
     status = dpi_query_log_reserve(a->log, &q, number, &why);
     if (status == DP_OK)
         return DP_OK;
@@ -102,8 +105,10 @@ static dp_status answer_queries(talk *t, dp_error *err)
     dp_status status = DP_OK;
     while (status == DP_OK && more) {
         status = take_query(t, &more, &number, err);
-        if (status == DP_OK && more)
+        if (status == DP_OK && more) {
             status = answer_query(t, number, err);
+            more = dpi_guest_finish(t->guest);
+        }
         dpi_ahead_wake(&t->ahead);
     }
     return status;
@@ -171,6 +176,14 @@ static dp_status make_room(talk *t, dp_error *err)
     return a->threads > 1 ? dpi_pool_new(a->threads, &t->pool, err) : DP_OK;
 }
 
+/* Orders are what mode permute keeps from the other side. */
+static void wipe_order(const talk *t, uint32_t *order)
+{
+    if (order != NULL)
+        sodium_memzero(order, t->a->plan->most * sizeof *order);
+    dpi_free(order);
+}
+
 static void free_talk(talk *t)
 {
     dpi_ahead_end(&t->ahead);
@@ -179,14 +192,15 @@ static void free_talk(talk *t)
     dpi_pool_free(t->pool);
     dpi_free(t->up);
     dpi_free(t->down);
-    dpi_free(t->order);
-    dpi_free(t->back);
-    dpi_free(t->next);
+    wipe_order(t, t->order);
+    wipe_order(t, t->back);
+    wipe_order(t, t->next);
 }
 
-dp_status dpi_serve_answer(const dpi_answering *a, dpi_wire_session *wire, dp_error *err)
+dp_status dpi_serve_answer(const dpi_answering *a, dpi_wire_session *wire, dpi_guest *guest,
+                           dp_error *err)
 {
-    talk t = {.a = a, .wire = wire};
+    talk t = {.a = a, .wire = wire, .guest = guest};
     dpi_refusal refused = DPI_REFUSED_NOTHING;
     dp_status status = open_talk(a, wire, &refused);
     if (status != DP_OK || refused != DPI_REFUSED_NOTHING)

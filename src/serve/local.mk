@@ -17,6 +17,7 @@ libtacit_serve_core_la_SOURCES = \
   %D%/answer.c \
   %D%/ask.c \
   %D%/cost.c \
+  %D%/guests.c %D%/guests.h \
   %D%/he2-lattice.c \
   %D%/he2-paillier.c \
   %D%/map.c \

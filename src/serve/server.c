@@ -1,7 +1,8 @@
 /* The provider: listens, and answers each session in a thread of its own. */
-#include <pthread.h>
+#define _XOPEN_SOURCE 700
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -9,14 +10,14 @@
 #include "wire/listener.h"
 #include "wire/log.h"
 
-enum { SESSIONS = 32, MOST_SESSIONS = 4096, LOOK_EVERY = 200 /* ms */ };
+enum {
+    SESSIONS = 32,
+    MOST_SESSIONS = 4096,
+    LOOK_EVERY = 200,   /* ms */
+    MOST_FAILURES = 300 /* a minute of them, one after the other */
+};
 
-typedef struct served_session {
-    struct dp_server *server;
-    dpi_wire_session *wire;
-    pthread_t thread;
-    bool used, done; /* done under the server's lock */
-} served_session;
+static void answer(void *user, dpi_wire_session *wire, dpi_guest *guest);
 
 struct dp_server {
     dpi_policy policy;
@@ -26,10 +27,7 @@ struct dp_server {
     unsigned char *sheet;
     dpi_answering answering;
     dpi_wire_listener *listener;
-    served_session *slots;
-    size_t n_slots;
-    pthread_mutex_t lock;
-    bool has_lock;
+    dpi_guests *guests;
     atomic_bool stop;
 };
 
@@ -40,7 +38,8 @@ static dp_status check_options(const dp_server_opts *o, dp_error *err)
     if (o->program == NULL || o->identity == NULL || o->policy == NULL || o->log == NULL ||
         o->host == NULL || o->port == NULL ||
         dpi_serve_protocol_of(o->protocol) == DPI_N_PROTOCOLS ||
-        dpi_serve_mode_of(o->mode) == DPI_N_MODES || o->sessions > MOST_SESSIONS)
+        dpi_serve_mode_of(o->mode) == DPI_N_MODES || o->sessions > MOST_SESSIONS ||
+        o->sessions_each > MOST_SESSIONS)
         return dpi_fail(err, DP_EINVAL,
                         "a server needs a program, an identity, policy and log, host and port, a "
                         "protocol and a mode");
@@ -102,13 +101,11 @@ static dp_status begin_listening(dp_server *s, const dp_server_opts *o, dp_error
 {
     const dpi_wire_opts w = {.identity = o->identity, .peers = &s->policy.clients};
     const dpi_wire_limits limits = {0};
-    s->n_slots = o->sessions > 0 ? o->sessions : SESSIONS;
-    s->slots = dpi_alloc(s->n_slots, sizeof *s->slots);
-    if (s->slots == NULL || pthread_mutex_init(&s->lock, NULL) != 0)
-        return dpi_fail_nomem(err);
-    s->has_lock = true;
-    dp_status status =
-        dpi_query_log_open(o->log, s->policy.queries, s->policy.window, &s->log, err);
+    const size_t sessions = o->sessions > 0 ? o->sessions : SESSIONS;
+    const size_t each = o->sessions_each > 0 ? o->sessions_each : (sessions + 1) / 2;
+    dp_status status = dpi_guests_new(sessions, each, answer, s, &s->guests, err);
+    if (status == DP_OK)
+        status = dpi_query_log_open(o->log, s->policy.queries, s->policy.window, &s->log, err);
     s->answering.log = s->log;
     if (status == DP_OK)
         status = dpi_wire_listen(o->host, o->port, &w, &limits, &s->listener, err);
@@ -147,9 +144,7 @@ void dp_server_free(dp_server *s)
         s->answering.row->discard(s->compiled);
     dp_program_sheet_free(s->sheet);
     dpi_policy_free(&s->policy);
-    if (s->has_lock)
-        (void)pthread_mutex_destroy(&s->lock);
-    dpi_free(s->slots);
+    dpi_guests_free(s->guests);
     dpi_free(s);
 }
 
@@ -167,61 +162,37 @@ void dp_server_stop(dp_server *s)
 
 /* What goes wrong in a session is that session's end: the other side sees it close, and the log has
  * the status. */
-static void *answer(void *of)
+static void answer(void *user, dpi_wire_session *wire, dpi_guest *guest)
 {
-    served_session *own = of;
+    const dp_server *s = user;
     dp_error err = {0};
-    (void)!dpi_serve_answer(&own->server->answering, own->wire, &err);
-    dpi_wire_close(own->wire);
-    (void)pthread_mutex_lock(&own->server->lock);
-    own->done = true;
-    (void)pthread_mutex_unlock(&own->server->lock);
-    return NULL;
+    (void)!dpi_serve_answer(&s->answering, wire, guest, &err);
 }
 
-/* Joins threads that are done, all of them at the end; a free served_session, or NULL. */
-static served_session *free_slot(dp_server *s, bool all)
+/* Waits a little where nobody could be let in: for want of files, memory or threads, of which
+ * sessions and handshakes that end give some back.  False after it has been so for too long. */
+static bool wait_for_room(size_t *failures)
 {
-    served_session *found = NULL;
-    for (size_t k = 0; k < s->n_slots; k++) {
-        served_session *one = &s->slots[k];
-        (void)pthread_mutex_lock(&s->lock);
-        bool done = one->done;
-        (void)pthread_mutex_unlock(&s->lock);
-        if (one->used && (done || all)) {
-            (void)pthread_join(one->thread, NULL);
-            *one = (served_session){.used = false};
-        }
-        found = one->used ? found : one;
-    }
-    return found;
-}
-
-static void begin_session(dp_server *s, dpi_wire_session *wire)
-{
-    served_session *own = free_slot(s, false);
-    if (own != NULL) {
-        *own = (served_session){.server = s, .wire = wire, .used = true};
-        if (pthread_create(&own->thread, NULL, answer, own) == 0)
-            return;
-        own->used = false;
-    }
-    (void)!dpi_wire_refuse(wire, DPI_REFUSED_BUSY, LOOK_EVERY);
-    dpi_wire_close(wire);
+    const struct timespec a_while = {.tv_nsec = LOOK_EVERY * 1000000L};
+    (void)nanosleep(&a_while, NULL);
+    return ++*failures < MOST_FAILURES;
 }
 
 dp_status dp_server_run(dp_server *s, dp_error *err)
 {
     dp_status status = DP_OK;
+    size_t failures = 0;
     while (!atomic_load(&s->stop) && status == DP_OK) {
         dp_error why = {0};
         dpi_wire_session *wire = NULL;
         dp_status found = dpi_wire_accept(s->listener, LOOK_EVERY, &wire, &why);
         if (found == DP_OK)
-            begin_session(s, wire);
-        else if (found != DP_ETIMEOUT)
+            dpi_guests_admit(s->guests, wire);
+        if (found == DP_OK || found == DP_ETIMEOUT)
+            failures = 0;
+        else if (!wait_for_room(&failures))
             status = dpi_fail(err, found, "%s", why.text);
     }
-    (void)free_slot(s, true);
+    dpi_guests_end(s->guests, s->answering.timeout);
     return status;
 }

@@ -11,8 +11,8 @@
 #ifndef DPI_SERVE_TALK_H
 #define DPI_SERVE_TALK_H
 
+#include "serve/guests.h"
 #include "serve/protocol.h"
-#include "wire/session.h"
 
 enum {
     DPI_SAY_ASK = DPI_FRAME_OWN,
@@ -74,9 +74,9 @@ typedef struct dpi_answering {
     uint32_t timeout, idle;
 } dpi_answering;
 
-/* Answers over the session until the other side ends it, is refused, or breaks the protocol.  The
- * session is the caller's. */
-dp_status dpi_serve_answer(const dpi_answering *a, dpi_wire_session *wire,
+/* Answers over the session until the other side ends it, is refused, or breaks the protocol, or the
+ * server ends it, for which `guest` is; NULL: nobody does.  The session is the caller's. */
+dp_status dpi_serve_answer(const dpi_answering *a, dpi_wire_session *wire, dpi_guest *guest,
                            dp_error *err) DP_MUST_CHECK;
 
 /* ---- the client's part ---- */

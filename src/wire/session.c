@@ -12,18 +12,18 @@
 #include "base/error.h"
 #include "wire/parts.h"
 
-static void disconnect(dpi_wire_session *s)
+/* The number stays the session's until it is freed: a thread that cuts must not meet another
+ * file that the system has given the same number to. */
+void dpi_wire_cut(const dpi_wire_session *s)
 {
-    if (s->socket >= 0)
-        (void)close(s->socket);
-    s->socket = -1;
+    (void)shutdown(s->socket, SHUT_RDWR);
 }
 
 dp_status dpi_wire_break(dpi_wire_session *s, dp_status status, const char *message)
 {
     status = dpi_fail(&s->err, status, "%s%s%s", s->peer.name, s->peer.name[0] != 0 ? ": " : "",
                       message);
-    disconnect(s);
+    dpi_wire_cut(s);
     return status;
 }
 
@@ -66,7 +66,6 @@ dp_status dpi_wire_begin(int socket, dpi_wire_role role, SSL_CTX *settings, cons
     else if (!attach(s, settings))
         status = dpi_fail_nomem(err);
     if (status != DP_OK) {
-        disconnect(s);
         dpi_wire_close(s);
         return status;
     }
@@ -128,7 +127,7 @@ void dpi_wire_close(dpi_wire_session *s)
         return;
     if (s->tls != NULL && s->stage == DPI_STAGE_OPEN && s->err.status == DP_OK)
         (void)SSL_shutdown(s->tls); /* one attempt: whether it is heard does not matter */
-    disconnect(s);
+    (void)close(s->socket);
     SSL_free(s->tls);
     BIO_meth_free(s->method);
     ERR_clear_error();

@@ -40,6 +40,10 @@ dp_status dpi_wire_connect(const char *host, const char *port, const dpi_wire_op
 /* Ends it, in good order where it has had no error, and frees it; NULL is allowed. */
 void dpi_wire_close(dpi_wire_session *s);
 
+/* Cuts the connection, from any thread while the session lives: whoever uses it gets DP_EPEER at
+ * once, and the other side sees it close. */
+void dpi_wire_cut(const dpi_wire_session *s);
+
 /* The peer's name in the list, and its fingerprint. */
 const char *dpi_wire_peer(const dpi_wire_session *s);
 const unsigned char *dpi_wire_peer_fingerprint(const dpi_wire_session *s);

@@ -1,7 +1,14 @@
 TEST_SERVE = libcheck.la libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-wire.la \
   libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
-UNIT_TESTS += %D%/t-serve
+serve_scene = %D%/scene.c %D%/scene.h
+serve_flags = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) $(GMP_CFLAGS)
+UNIT_TESTS += %D%/t-serve %D%/t-server
+%C%_t_serve_SOURCES = %D%/t-serve.c $(serve_scene)
+%C%_t_serve_CPPFLAGS = $(serve_flags)
 %C%_t_serve_LDADD = $(TEST_SERVE)
+%C%_t_server_SOURCES = %D%/t-server.c $(serve_scene)
+%C%_t_server_CPPFLAGS = $(serve_flags)
+%C%_t_server_LDADD = $(TEST_SERVE)
 UNIT_TESTS += %D%/t-plan
 %C%_t_plan_LDADD = $(TEST_SERVE)
 UNIT_TESTS += %D%/t-allot

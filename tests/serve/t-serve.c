@@ -1,247 +1,6 @@
 /* Both sides over loopback: every answer is the oracle's, and who may not ask is told why. */
-#include <math.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <tacit/serve.h>
-
-#include "serve/talk.h"
-#include "tests/lib/check.h"
 #include "tests/lib/numbers.h"
-
-enum { SMALL_KEY = 512, WEAK = DPI_ALLOW_WEAK_KEYS, PATH = 256 };
-
-/* ---- programs ---- */
-
-static void fill(uint64_t *numbers, size_t n, double *x)
-{
-    for (size_t i = 0; i < n; i++)
-        x[i] = next_number(numbers);
-}
-
-static dp_program *finish(dp_program *p)
-{
-    dp_error err = {0};
-    const dp_scale_opts opts = {.weight_bits = 10, .activation_bits = 12};
-    assert_ok(dp_program_fix(p, &opts, &err), err.text);
-    return p;
-}
-
-static dp_program *regression(void)
-{
-    enum { N = 20, M = 3 };
-    double w[N * M], b[M];
-    uint64_t numbers = 1;
-    fill(&numbers, N * M, w);
-    fill(&numbers, M, b);
-    dp_program *p = dp_program_new();
-    (void)dp_program_argmax(p, dp_program_dense(p, dp_program_input(p, N, "x", -1, 1), M, w, b));
-    return finish(p);
-}
-
-/* Few outputs of many inputs, which are computed in partial sums. */
-static dp_program *wide(size_t outputs)
-{
-    enum { N = 150 };
-    double w[N * 8];
-    uint64_t numbers = 6;
-    fill(&numbers, N * 8, w);
-    dp_program *p = dp_program_new();
-    (void)dp_program_dense(p, dp_program_input(p, N, "x", -1, 1), outputs, w, w + 3);
-    return finish(p);
-}
-
-/* Convolution, relu, max pool, dense, sigmoid, dense. */
-static dp_program *network(void)
-{
-    double w[3 * 9 * 2], v[6 * 27], u[4 * 6], b[8];
-    uint64_t numbers = 2;
-    const dp_window three = {.size = {3, 3}, .padding = {1, 1}};
-    const dp_window two = {.size = {2, 2}, .stride = {2, 2}};
-    fill(&numbers, sizeof w / sizeof *w, w);
-    fill(&numbers, sizeof v / sizeof *v, v);
-    fill(&numbers, sizeof u / sizeof *u, u);
-    fill(&numbers, sizeof b / sizeof *b, b);
-    dp_program *p = dp_program_new();
-    int h = dp_program_image(p, 6, 7, 2, "pixel", -1, 1);
-    h = dp_program_relu(p, dp_program_convolution(p, h, 3, &three, w, b));
-    h = dp_program_max_pool(p, h, &two);
-    h = dp_program_sigmoid(p, dp_program_dense(p, h, 6, v, b));
-    (void)dp_program_dense(p, h, 4, u, b);
-    return finish(p);
-}
-
-/* A convolution alone, and means of windows alone. */
-static dp_program *image(bool mean)
-{
-    double w[4 * 6 * 2], b[4];
-    uint64_t numbers = 3;
-    const dp_window window = {.size = {3, 2}, .stride = {2, 2}, .padding = {1, 1}};
-    fill(&numbers, sizeof w / sizeof *w, w);
-    fill(&numbers, 4, b);
-    dp_program *p = dp_program_new();
-    int x = dp_program_image(p, 7, 6, 2, "pixel", -1, 1);
-    if (mean)
-        (void)dp_program_average_pool(p, x, &window);
-    else
-        (void)dp_program_convolution(p, x, 4, &window, w, b);
-    return finish(p);
-}
-
-/* ---- both sides ---- */
-
-typedef struct scene {
-    char folder[PATH], policy[PATH], log[PATH], port[16];
-    dp_identity *provider, *client, *stranger;
-    dp_server *server;
-    pthread_t thread;
-    dp_status ended;
-} scene;
-
-static void path_in(const scene *s, const char *name, char path[PATH])
-{
-    assert_true(snprintf(path, PATH, "%.200s/%s", s->folder, name) < PATH);
-}
-
-static dp_identity *identity(const scene *s, const char *name)
-{
-    char path[PATH];
-    dp_error err = {0};
-    dp_identity *made;
-    path_in(s, name, path);
-    assert_ok(dp_identity_new(path, &made, &err), err.text);
-    return made;
-}
-
-static void write_policy(scene *s, unsigned queries, const char *rest)
-{
-    FILE *file = fopen(s->policy, "w");
-    assert_non_null(file);
-    (void)fprintf(file,
-                  "client = %s client\nqueries = %u\nwindow = 3600\n"
-                  "protocols = he2-paillier he2-lattice\n%s",
-                  dp_identity_fingerprint(s->client), queries, rest);
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(chmod(s->policy, 0600), 0);
-}
-
-static const char scores[] = "returns = scores\nmodes = linear permute\n"
-                             "allow-activation-leak = yes\n";
-
-static scene *new_scene(void)
-{
-    scene *s = calloc(1, sizeof *s);
-    (void)snprintf(s->folder, sizeof s->folder, "/tmp/t-serve-XXXXXX");
-    assert_non_null(mkdtemp(s->folder));
-    path_in(s, "policy", s->policy);
-    path_in(s, "log", s->log);
-    s->provider = identity(s, "provider");
-    s->client = identity(s, "client");
-    s->stranger = identity(s, "stranger");
-    write_policy(s, 1000, scores);
-    return s;
-}
-
-static void free_scene(scene *s)
-{
-    static const char *const names[] = {"provider", "client", "stranger", "policy", "log"};
-    char path[PATH];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        path_in(s, names[i], path);
-        (void)unlink(path);
-    }
-    (void)rmdir(s->folder);
-    dp_identity_free(s->provider);
-    dp_identity_free(s->client);
-    dp_identity_free(s->stranger);
-    free(s);
-}
-
-static dp_server_opts server_opts(const scene *s, const dp_program *p, dp_serve_protocol protocol,
-                                  dp_serve_mode mode)
-{
-    return (dp_server_opts){.program = p,
-                            .identity = s->provider,
-                            .policy = s->policy,
-                            .log = s->log,
-                            .host = "127.0.0.1",
-                            .port = "0",
-                            .protocol = protocol,
-                            .mode = mode,
-                            .flags =
-                                WEAK | (mode == DP_SERVE_PERMUTE ? DP_ALLOW_ACTIVATION_LEAK : 0),
-                            .threads = 2,
-                            .sessions = 3,
-                            .timeout_ms = 20000,
-                            .idle_ms = 20000,
-                            .key_bits = SMALL_KEY};
-}
-
-static void *serve(void *of)
-{
-    scene *s = of;
-    dp_error err = {0};
-    s->ended = dp_server_run(s->server, &err);
-    return NULL;
-}
-
-static void start(scene *s, const dp_server_opts *opts)
-{
-    dp_error err = {0};
-    assert_ok(dp_server_new(opts, &s->server, &err), err.text);
-    (void)snprintf(s->port, sizeof s->port, "%d", dp_server_port(s->server));
-    assert_int_equal(pthread_create(&s->thread, NULL, serve, s), 0);
-}
-
-static void stop(scene *s)
-{
-    dp_server_stop(s->server);
-    assert_int_equal(pthread_join(s->thread, NULL), 0);
-    assert_int_equal(s->ended, DP_OK);
-    dp_server_free(s->server);
-    s->server = NULL;
-}
-
-static dp_ask_opts ask_opts(const scene *s, dp_serve_protocol protocol, dp_serve_mode mode)
-{
-    return (dp_ask_opts){.identity = s->client,
-                         .host = "127.0.0.1",
-                         .port = s->port,
-                         .provider = dp_identity_fingerprint(s->provider),
-                         .protocol = protocol,
-                         .mode = mode,
-                         .flags = WEAK | (mode == DP_SERVE_PERMUTE ? DP_ALLOW_ACTIVATION_LEAK : 0),
-                         .threads = 2,
-                         .timeout_ms = 20000,
-                         .key_bits = SMALL_KEY};
-}
-
-/* Asks for n random records, and compares with the oracle. */
-static void answers_are_exact(scene *s, const dp_program *p, const dp_ask_opts *opts, int n)
-{
-    dp_error err = {0};
-    dp_ask *ask;
-    uint64_t numbers = 77;
-    size_t inputs = dp_program_inputs(p), outputs = dp_program_outputs(p);
-    double *x = calloc(inputs, sizeof *x);
-    int64_t *v = calloc(inputs, sizeof *v), *y = calloc(outputs, sizeof *y);
-    int64_t *expected = calloc(outputs, sizeof *expected);
-    (void)s;
-    assert_ok(dp_ask_new(opts, &ask, &err), err.text);
-    for (int r = 0; r < n; r++) {
-        fill(&numbers, inputs, x);
-        assert_ok(dp_ask_query(ask, x, y, &err), err.text);
-        assert_ok(dp_program_encode(p, 1, x, v, &err), err.text);
-        assert_ok(dp_program_run_exact(p, 1, v, expected, &err), err.text);
-        assert_memory_equal(y, expected, outputs * sizeof *y);
-    }
-    dp_ask_free(ask);
-    free(x), free(v), free(y), free(expected);
-}
+#include "tests/serve/scene.h"
 
 static void serves(dp_program *p, dp_serve_protocol protocol, dp_serve_mode mode, int n)
 {
@@ -249,7 +8,7 @@ static void serves(dp_program *p, dp_serve_protocol protocol, dp_serve_mode mode
     const dp_server_opts server = server_opts(s, p, protocol, mode);
     start(s, &server);
     const dp_ask_opts opts = ask_opts(s, protocol, mode);
-    answers_are_exact(s, p, &opts, n);
+    answers_are_exact(p, &opts, n);
     stop(s);
     free_scene(s);
     dp_program_free(p);
@@ -277,7 +36,7 @@ static void paillier_answers_without_vector_instructions(void **state)
         start(s, &server);
         dp_ask_opts opts = ask_opts(s, DP_SERVE_PAILLIER, DP_SERVE_LINEAR);
         opts.flags |= side == 1 ? DPI_PORTABLE : 0;
-        answers_are_exact(s, p, &opts, 2);
+        answers_are_exact(p, &opts, 2);
         stop(s);
         free_scene(s);
     }
@@ -390,7 +149,7 @@ static void *ask_many(void *of)
 {
     const asker *a = of;
     const dp_ask_opts opts = ask_opts(a->s, DP_SERVE_LATTICE, DP_SERVE_LINEAR);
-    answers_are_exact(a->s, a->p, &opts, 4);
+    answers_are_exact(a->p, &opts, 4);
     return NULL;
 }
 
