@@ -35,13 +35,20 @@ static dp_status take_pool(const dp_program *p, size_t k, dpi_serve_layer *layer
                           "windows of a maximum on hidden numbers must not overlap nor have "
                           "padding, else their places would show",
                           err);
-    if (layer->group > 1)
+    if (layer->pool > 0)
         return refuse(p, k, "a second maximum over windows without a linear stage between", err);
     layer->group = w->size[0] * w->size[1];
     layer->pool = k;
     layer->sent = s->size * layer->group;
     layer->left = s->size;
     return DP_OK;
+}
+
+/* A max pool that does nothing: it looks at every pixel alone. */
+static bool keeps_all(const dp_stage *pool)
+{
+    const dp_window *w = &pool->window;
+    return w->size[0] * w->size[1] == 1 && w->stride[0] * w->stride[1] == 1;
 }
 
 /* The client's stages after a layer. */
@@ -55,8 +62,7 @@ static dp_status take_client_stages(dpi_serve_plan *plan, dpi_serve_layer *layer
     layer->hidden = layer->last < dp_program_stages(p);
     for (size_t k = layer->first; status == DP_OK && layer->hidden && k < layer->last; k++) {
         dp_stage_kind kind = dp_program_stage(p, k)->kind;
-        if (kind == DP_STAGE_MAX_POOL &&
-            dp_program_stage(p, k)->window.size[0] * dp_program_stage(p, k)->window.size[1] > 1)
+        if (kind == DP_STAGE_MAX_POOL && !keeps_all(dp_program_stage(p, k)))
             status = take_pool(p, k, layer, err);
         else if (!is_elementwise(kind) && kind != DP_STAGE_MAX_POOL)
             status = refuse(p, k,
@@ -148,7 +154,7 @@ void dpi_serve_run_hidden(const dpi_serve_plan *plan, const dpi_serve_layer *lay
 {
     size_t n = layer->sent;
     for (size_t k = layer->first; k < layer->last; k++) {
-        if (layer->group > 1 && k == layer->pool) {
+        if (k == layer->pool) {
             take_largest(layer, values);
             n = layer->left;
         } else if (is_elementwise(dp_program_stage(plan->p, k)->kind)) {
@@ -182,7 +188,7 @@ dp_status dpi_serve_order(const dpi_serve_plan *plan, const dpi_serve_layer *lay
                           uint32_t *back, dp_error *err)
 {
     dpi_serve_shuffle(layer->left, back);
-    if (layer->group == 1) {
+    if (layer->pool == 0) {
         memcpy(order, back, layer->left * sizeof *order);
         return DP_OK;
     }

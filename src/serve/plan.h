@@ -19,8 +19,8 @@ typedef struct dpi_serve_layer {
     size_t inputs;      /* numbers that go up */
     size_t sent;        /* numbers that come down */
     size_t left;        /* numbers that the client's stages leave */
-    size_t group;       /* numbers of a window of a max pool among these; else 1 */
-    size_t pool;        /* that stage, where group > 1 */
+    size_t group;       /* numbers of a window of a max pool among those; else 1 */
+    size_t pool;        /* that stage; else 0 */
     bool hidden;        /* not the last layer: what comes down is permuted */
     int bits;           /* |number that comes down| < 2^bits */
 } dpi_serve_layer;

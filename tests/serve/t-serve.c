@@ -51,9 +51,28 @@ static void lattice_answers_regressions(void **state)
     serves(image(true), DP_SERVE_LATTICE, DP_SERVE_LINEAR, 2);
 }
 
+/* A convolution and a max pool of 1 x 1 that leaves out every other pixel. */
+static dp_program *thinned(void)
+{
+    double w[2 * 4 * 3], b[3], v[3 * 18];
+    uint64_t numbers = 9;
+    const dp_window two = {.size = {2, 2}}, thin = {.size = {1, 1}, .stride = {2, 2}};
+    fill(&numbers, sizeof w / sizeof *w, w);
+    fill(&numbers, 3, b);
+    fill(&numbers, sizeof v / sizeof *v, v);
+    dp_program *p = dp_program_new();
+    int h = dp_program_image(p, 6, 7, 2, "pixel", -1, 1);
+    h = dp_program_relu(p, dp_program_convolution(p, h, 3, &two, w, b)); /* 5 x 6 x 3 */
+    h = dp_program_max_pool(p, h, &thin);                                /* 3 x 3 x 3 */
+    (void)dp_program_dense(p, h, 2, v, b);
+    return finish(p);
+}
+
 static void networks_are_answered_with_consent(void **state)
 {
     (void)state;
+    serves(thinned(), DP_SERVE_PAILLIER, DP_SERVE_PERMUTE, 2);
+    serves(thinned(), DP_SERVE_LATTICE, DP_SERVE_PERMUTE, 2);
     serves(network(), DP_SERVE_PAILLIER, DP_SERVE_PERMUTE, 3);
     serves(network(), DP_SERVE_LATTICE, DP_SERVE_PERMUTE, 3);
 }
