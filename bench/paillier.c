@@ -2,16 +2,17 @@
  * by each back end that this machine has and, for comparison, by GMP's mpz_powm as the scheme is
  * defined.
  *   make bench/paillier && bench/paillier [BITS ...]
- * Encryption and decryption are a number of a batch of 64, layers a weight of 784 x 32.  Times are
- * of the processor, so that a loaded machine disturbs them less; all kernels have one thread. */
+ * Encryption and decryption are a number of a batch of 64, layers a weight of 784 x 32, or of
+ * 784 x 1 with all that comes before and after.  Times are of the processor, so that a loaded
+ * machine disturbs them less; all kernels have one thread. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
-#include "crypto/dense.h"
+#include "crypto/narrow.h"
 
-enum { BATCH = 64, INPUTS = 784, OUTPUTS = 32, LIMBS = DPI_LIMBS_MOST };
+enum { BATCH = 64, READY = 128, INPUTS = 784, OUTPUTS = 32, LIMBS = DPI_LIMBS_MOST };
 
 typedef struct task {
     dpi_paillier_key *key;
@@ -19,6 +20,7 @@ typedef struct task {
     dpi_zeros *zeros;
     dpi_dense *dense;
     dpi_dense_inputs *inputs;
+    dpi_narrow_desk *desk;
     const dpi_montgomery *m;
     uint64_t *eights;
     int64_t *x;
@@ -166,6 +168,30 @@ static void measure_layer(task *t, const char *name, size_t bits, unsigned weigh
     free(weights);
 }
 
+static void answer_one(void *of)
+{
+    const task *t = of;
+    must(dpi_narrow_take(t->desk, 0, INPUTS, t->c, NULL));
+    must(dpi_narrow_multiply(t->desk, 0, dpi_narrow_groups(t->desk), NULL));
+    must(dpi_narrow_finish(t->desk, t->zeros, t->out, NULL));
+}
+
+static void measure_narrow(task *t, const char *name, size_t bits)
+{
+    static int32_t weights[INPUTS];
+    for (int i = 0; i < INPUTS; i++)
+        weights[i] = (i * 2741 % 8191) - 4095;
+    const dpi_dense_layer layer = {
+        .inputs = INPUTS, .outputs = 1, .n_weights = INPUTS, .weights = weights, .weight_bits = 12};
+    dpi_narrow *narrow;
+    must(dpi_narrow_new(&layer, 0, &narrow, NULL));
+    must(dpi_narrow_desk_new(narrow, t->public, 1, &t->desk, NULL));
+    must(dpi_zeros_fill(t->zeros, READY, NULL, NULL));
+    print("one-output", name, bits, 12, INPUTS, measure(answer_one, t));
+    dpi_narrow_desk_free(t->desk);
+    dpi_narrow_free(narrow);
+}
+
 static void measure_all(task *t, const char *name, size_t bits)
 {
     must(dpi_paillier_encrypt(t->key, INPUTS, t->x, t->c, NULL));
@@ -180,6 +206,7 @@ static void measure_all(task *t, const char *name, size_t bits)
     print("decrypt-one", name, bits, 0, 1, measure(decrypt, t));
     measure_layer(t, name, bits, 12);
     measure_layer(t, name, bits, 17);
+    measure_narrow(t, name, bits);
 }
 
 static void measure_plainly(task *t, size_t bits)
@@ -211,7 +238,7 @@ static void measure_backend(const dpi_montgomery_backend *backend, size_t bits, 
     double read = bench_processor() - began;
     print("generate", backend->name, bits, 0, 1, (bench_times){generated, generated, generated});
     print("read", backend->name, bits, 0, 1, (bench_times){read, read, read});
-    must(dpi_zeros_new(t.public, OUTPUTS, &t.zeros, NULL));
+    must(dpi_zeros_new(t.public, READY, &t.zeros, NULL));
     t.m = dpi_paillier_public_ring(t.public);
     t.eights = dpi_montgomery_alloc(t.m, 2);
     t.c = calloc(INPUTS, LIMBS * sizeof *t.c);

@@ -36,7 +36,10 @@ static double cost_of(const dpi_dense_layer *l, double terms, dpi_dense_method m
     return digits * terms + squarings + 2 * (largest - 1) * (double)l->inputs / (double)l->outputs;
 }
 
-static void choose(const dpi_dense_layer *l, dpi_dense_method method, unsigned window, dpi_dense *d)
+/* The cost of an output with the method and window that are asked for, or the best, which are
+ * set. */
+static double choose(const dpi_dense_layer *l, dpi_dense_method method, unsigned window,
+                     dpi_dense *d)
 {
     double terms =
         l->begin == NULL ? (double)l->inputs : (double)l->begin[l->outputs] / (double)l->outputs;
@@ -51,6 +54,16 @@ static void choose(const dpi_dense_layer *l, dpi_dense_method method, unsigned w
             d->method = (dpi_dense_method)way;
             d->window = c;
         }
+    return least;
+}
+
+/* Inputs are brought into form and inverted by four products each, on one thread. */
+double dpi_dense_cost(const dpi_dense_layer *layer)
+{
+    dpi_dense d;
+    size_t eights = (layer->outputs + DPI_LANES - 1) / DPI_LANES;
+    double each = choose(layer, DPI_DENSE_BEST, 0, &d), calls = (double)((eights + 1) / 2);
+    return 4 * ceil((double)layer->inputs / DPI_LANES) + calls * each;
 }
 
 static dp_status check_terms(const dpi_dense_layer *l, dp_error *err)
@@ -136,7 +149,7 @@ dp_status dpi_dense_new(const dpi_dense_layer *layer, dpi_dense_method method, u
                      .slots = layer->slots,
                      .method = DPI_DENSE_BUCKETS,
                      .window = 1};
-    choose(layer, method, window, d);
+    (void)choose(layer, method, window, d);
     d->windows = count_windows(layer->weight_bits, d->window);
     d->largest = (size_t)1 << (d->window - 1);
     d->powers = d->method == DPI_DENSE_BUCKETS ? 1 : d->largest;

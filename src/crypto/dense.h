@@ -39,6 +39,10 @@ DP_MUST_CHECK dp_status dpi_dense_new(const dpi_dense_layer *layer, dpi_dense_me
                                       unsigned window, dpi_dense **dense, dp_error *err);
 void dpi_dense_free(dpi_dense *dense);
 
+/* Products, eight at a time, one behind the other on two threads, inputs and all: for comparison
+ * with narrow.h. */
+double dpi_dense_cost(const dpi_dense_layer *layer);
+
 /* What was chosen. */
 dpi_dense_method dpi_dense_how(const dpi_dense *dense, unsigned *window);
 

@@ -7,6 +7,7 @@ libtacit_crypto_la_SOURCES = \
   %D%/limbs.c %D%/limbs.h \
   %D%/montgomery-gmp.c %D%/montgomery-ifma.c %D%/montgomery.c %D%/montgomery.h \
   %D%/paillier-key.c %D%/paillier-key.h %D%/paillier.c %D%/paillier.h \
+  %D%/narrow-plan.c %D%/narrow-plan.h %D%/narrow.c %D%/narrow.h \
   %D%/peer.c \
   %D%/prime.c %D%/prime.h \
   %D%/slots.c %D%/slots.h \

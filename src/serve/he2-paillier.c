@@ -7,12 +7,12 @@
 #include "base/error.h"
 #include "crypto/dense.h"
 #include "crypto/mask.h"
+#include "crypto/narrow.h"
 #include "serve/protocol.h"
 
 enum {
     KEY_BITS = 2048,
     UNIT = 8,          /* outputs that are computed together */
-    SPLIT = 64,        /* least inputs of a layer that is computed in partial sums */
     MOST_READY = 65536 /* encryptions of zero that are kept ready */
 };
 
@@ -85,47 +85,19 @@ typedef struct paillier_program {
     dpi_serve_plan plan;
     dpi_paillier_options options;
     dpi_dense *dense[DPI_SERVE_LAYERS];
-    size_t outputs; /* of all layers: zeros that a query takes */
-    /* Layers of few outputs are computed as so many partial sums of each, side by side in the
-     * lanes: sum s of output o is number s outputs + o. */
-    size_t sums[DPI_SERVE_LAYERS];
-    size_t most; /* numbers of the largest stage, or partial sums of a layer */
+    dpi_narrow *narrow[DPI_SERVE_LAYERS]; /* instead of dense: layers of few outputs */
+    size_t outputs;                       /* of all layers: zeros that a query takes */
     dpi_serve_opts opts;
 } paillier_program;
 
 static void discard(void *of)
 {
     paillier_program *c = of;
-    for (size_t k = 0; c != NULL && k < c->plan.n_layers; k++)
+    for (size_t k = 0; c != NULL && k < c->plan.n_layers; k++) {
         dpi_dense_free(c->dense[k]);
+        dpi_narrow_free(c->narrow[k]);
+    }
     dpi_free(c);
-}
-
-/* The map with `sums` partial sums of each output of a dense one; the bias is in the first. */
-static dp_status split_map(size_t sums, dpi_serve_map *map, dp_error *err)
-{
-    size_t n = map->inputs, outputs = map->outputs, at = 0;
-    size_t *begin = dpi_alloc(sums * outputs + 1, sizeof *begin);
-    uint32_t *input = dpi_alloc(n * outputs, sizeof *input);
-    uint32_t *weight = dpi_alloc(n * outputs, sizeof *weight);
-    int64_t *bias = dpi_alloc(sums * outputs, sizeof *bias);
-    bool good = begin != NULL && input != NULL && weight != NULL && bias != NULL;
-    for (size_t s = 0; good && s < sums; s++)
-        for (size_t o = 0; o < outputs; o++) {
-            for (size_t i = n * s / sums; i < n * (s + 1) / sums; i++, at++) {
-                input[at] = (uint32_t)i;
-                weight[at] = (uint32_t)(o * n + i);
-            }
-            begin[s * outputs + o + 1] = at;
-            bias[s * outputs + o] = s == 0 ? map->bias[o] : 0;
-        }
-    dpi_free(map->bias);
-    map->begin = begin;
-    map->input = input;
-    map->weight = weight;
-    map->bias = bias;
-    map->outputs = sums * outputs;
-    return good ? DP_OK : dpi_fail_nomem(err);
 }
 
 static dp_status compile_layer(paillier_program *c, size_t k, dp_error *err)
@@ -135,11 +107,6 @@ static dp_status compile_layer(paillier_program *c, size_t k, dp_error *err)
     dp_status status = dpi_serve_map_make(c->plan.p, c->plan.layer[k].stage, &map, err);
     if (status != DP_OK)
         return status;
-    c->sums[k] = 1;
-    if (map.begin == NULL && map.outputs <= UNIT && map.inputs >= SPLIT) {
-        c->sums[k] = 2 * UNIT / map.outputs;
-        status = split_map(c->sums[k], &map, err);
-    }
     const dpi_dense_layer layer = {.inputs = map.inputs,
                                    .outputs = map.outputs,
                                    .n_weights = map.n_weights,
@@ -149,10 +116,11 @@ static dp_status compile_layer(paillier_program *c, size_t k, dp_error *err)
                                    .weight = map.weight,
                                    .bias = map.bias,
                                    .weight_bits = (unsigned)s->weight_bits};
-    if (status == DP_OK)
+    if (map.begin == NULL && dpi_narrow_cost(&layer) < dpi_dense_cost(&layer))
+        status = dpi_narrow_new(&layer, 0, &c->narrow[k], err);
+    else
         status = dpi_dense_new(&layer, DPI_DENSE_BEST, 0, &c->dense[k], err);
     c->outputs += map.outputs;
-    c->most = map.outputs > c->most ? map.outputs : c->most;
     dpi_serve_map_free(&map);
     return status;
 }
@@ -168,7 +136,6 @@ static dp_status compile(const dpi_serve_plan *plan, dpi_mode mode, const dpi_se
     c->plan = *plan;
     c->options = options_of(opts);
     c->opts = *opts;
-    c->most = plan->most;
     dp_status status = DP_OK;
     for (size_t k = 0; status == DP_OK && k < plan->n_layers; k++)
         status = compile_layer(c, k, err);
@@ -184,6 +151,7 @@ typedef struct paillier_session {
     dpi_paillier_public *key;
     dpi_zeros *zeros;
     mp_limb_t *in, *out; /* ciphertexts of the largest layer */
+    dpi_narrow_desk *desk[DPI_SERVE_LAYERS];
 } paillier_session;
 
 static void close_session(void *of)
@@ -191,6 +159,8 @@ static void close_session(void *of)
     paillier_session *s = of;
     if (s == NULL)
         return;
+    for (size_t k = 0; k < DPI_SERVE_LAYERS; k++)
+        dpi_narrow_desk_free(s->desk[k]);
     dpi_zeros_free(s->zeros);
     dpi_paillier_public_free(s->key);
     dpi_free(s->in);
@@ -207,8 +177,8 @@ static dp_status open_session(const void *of, const unsigned char *key, void **m
     if (s == NULL)
         return dpi_fail_nomem(err);
     s->of = c;
-    s->in = dpi_alloc(c->most, limbs * sizeof *s->in);
-    s->out = dpi_alloc(c->most, limbs * sizeof *s->out);
+    s->in = dpi_alloc(c->plan.most, limbs * sizeof *s->in);
+    s->out = dpi_alloc(c->plan.most, limbs * sizeof *s->out);
     dp_status status = s->in == NULL || s->out == NULL ? dpi_fail_nomem(err) : DP_OK;
     if (status == DP_OK)
         status = dpi_paillier_read_public(&c->options, c->options.bits / 8, key, &s->key, err);
@@ -230,15 +200,15 @@ static bool idle(void *of)
     return dpi_zeros_fill(s->zeros, UNIT, &added, &err) == DP_OK && added > 0;
 }
 
-typedef struct outputs {
+typedef struct outputs_of {
     paillier_session *s;
     size_t layer;
     const dpi_dense_inputs *inputs;
-} outputs;
+} outputs_of;
 
-static dp_status compute(void *user, size_t first, size_t last, dp_error *err)
+static dp_status compute_dense(void *user, size_t first, size_t last, dp_error *err)
 {
-    const outputs *o = user;
+    const outputs_of *o = user;
     size_t limbs = cipher_bytes(&o->s->of->options) / 8;
     return dpi_dense_outputs(o->s->of->dense[o->layer], o->inputs, o->s->zeros, first, last,
                              o->s->out + first * limbs, err);
@@ -247,7 +217,7 @@ static dp_status compute(void *user, size_t first, size_t last, dp_error *err)
 /* Results first ... last - 1, of numbers that stand in order in s->in, into s->out. */
 static dp_status pack(void *user, size_t first, size_t last, dp_error *err)
 {
-    const outputs *o = user;
+    const outputs_of *o = user;
     const paillier_program *c = o->s->of;
     size_t limbs = cipher_bytes(&c->options) / 8, sent = c->plan.layer[o->layer].sent;
     size_t slots = slots_of(&c->plan, &c->opts, o->layer);
@@ -257,6 +227,49 @@ static dp_status pack(void *user, size_t first, size_t last, dp_error *err)
                              o->s->out + first * limbs, err);
 }
 
+/* Outputs of layer k in s->out, of the inputs in s->in. */
+static dp_status run_dense(paillier_session *s, size_t k, dpi_pool *pool, size_t threads,
+                           dp_error *err)
+{
+    size_t outputs = dp_program_stage(s->of->plan.p, s->of->plan.layer[k].stage)->size;
+    dpi_dense_inputs *inputs = NULL;
+    dp_status status = dpi_dense_take(s->of->dense[k], s->key, s->in, &inputs, err);
+    outputs_of job = {.s = s, .layer = k, .inputs = inputs};
+    if (status == DP_OK)
+        status = dpi_serve_parts(pool, threads, outputs, UNIT, compute_dense, &job, err);
+    dpi_dense_inputs_free(inputs);
+    return status;
+}
+
+static dp_status take_narrow(void *user, size_t first, size_t last, dp_error *err)
+{
+    const outputs_of *o = user;
+    size_t limbs = cipher_bytes(&o->s->of->options) / 8;
+    return dpi_narrow_take(o->s->desk[o->layer], first, last, o->s->in + first * limbs, err);
+}
+
+static dp_status compute_narrow(void *user, size_t first, size_t last, dp_error *err)
+{
+    const outputs_of *o = user;
+    return dpi_narrow_multiply(o->s->desk[o->layer], first, last, err);
+}
+
+static dp_status run_narrow(paillier_session *s, size_t k, dpi_pool *pool, size_t threads,
+                            dp_error *err)
+{
+    outputs_of job = {.s = s, .layer = k};
+    dp_status status = DP_OK;
+    if (s->desk[k] == NULL) /* now that the number of threads is known */
+        status = dpi_narrow_desk_new(s->of->narrow[k], s->key, threads, &s->desk[k], err);
+    if (status == DP_OK)
+        status = dpi_serve_parts(pool, threads, s->of->plan.layer[k].inputs, UNIT, take_narrow,
+                                 &job, err);
+    if (status == DP_OK)
+        status = dpi_serve_parts(pool, threads, dpi_narrow_groups(s->desk[k]), 1, compute_narrow,
+                                 &job, err);
+    return status == DP_OK ? dpi_narrow_finish(s->desk[k], s->zeros, s->out, err) : status;
+}
+
 static dp_status run_layer(void *of, size_t k, const dpi_serve_order_pair *order,
                            const unsigned char *up, unsigned char *down, dpi_pool *pool,
                            size_t threads, dp_error *err)
@@ -264,20 +277,14 @@ static dp_status run_layer(void *of, size_t k, const dpi_serve_order_pair *order
     paillier_session *s = of;
     const dpi_serve_layer *layer = &s->of->plan.layer[k];
     size_t bytes = cipher_bytes(&s->of->options), limbs = bytes / 8;
-    size_t n = dp_program_stage(s->of->plan.p, layer->stage)->size;
-    size_t results = results_of(&s->of->plan, &s->of->opts, k), sums = s->of->sums[k];
-    dpi_dense_inputs *inputs = NULL;
+    size_t results = results_of(&s->of->plan, &s->of->opts, k);
+    outputs_of job = {.s = s, .layer = k};
     for (size_t i = 0; i < layer->inputs; i++) {
         size_t to = order->input != NULL ? order->input[i] : i;
         read_ciphers(limbs, 1, up + i * bytes, s->in + to * limbs);
     }
-    dp_status status = dpi_dense_take(s->of->dense[k], s->key, s->in, &inputs, err);
-    outputs job = {.s = s, .layer = k, .inputs = inputs};
-    if (status == DP_OK)
-        status = dpi_serve_parts(pool, threads, sums * n, UNIT, compute, &job, err);
-    for (size_t part = 1; status == DP_OK && part < sums; part++)
-        status = dpi_paillier_add(s->key, n, s->out + part * n * limbs, s->out, err);
-    dpi_dense_inputs_free(inputs);
+    dp_status status = s->of->narrow[k] != NULL ? run_narrow(s, k, pool, threads, err)
+                                                : run_dense(s, k, pool, threads, err);
     for (size_t i = 0; status == DP_OK && i < layer->sent; i++) {
         size_t from = order->output != NULL ? order->output[i] : i;
         memcpy(s->in + i * limbs, s->out + from * limbs, bytes);

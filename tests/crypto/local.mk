@@ -1,5 +1,5 @@
 TEST_CRYPTO = libcheck.la libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
-CRYPTO_TESTS = %D%/t-dense %D%/t-limbs %D%/t-montgomery %D%/t-paillier %D%/t-slots %D%/t-zeros
+CRYPTO_TESTS = %D%/t-dense %D%/t-limbs %D%/t-montgomery %D%/t-narrow %D%/t-paillier %D%/t-slots %D%/t-zeros
 UNIT_TESTS += $(CRYPTO_TESTS)
 %C%_t_limbs_LDADD = $(TEST_CRYPTO)
 %C%_t_limbs_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
@@ -7,6 +7,8 @@ UNIT_TESTS += $(CRYPTO_TESTS)
 %C%_t_paillier_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
 %C%_t_dense_LDADD = $(TEST_CRYPTO)
 %C%_t_dense_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
+%C%_t_narrow_LDADD = $(TEST_CRYPTO)
+%C%_t_narrow_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
 %C%_t_zeros_LDADD = $(TEST_CRYPTO)
 %C%_t_zeros_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
 %C%_t_slots_LDADD = $(TEST_CRYPTO)
