@@ -14,6 +14,10 @@ void dpi_bfv_add_small(const dpi_bfv *f, size_t level, const int8_t *small,
 /* A small polynomial modulo one prime, transformed. */
 void dpi_bfv_small(const dpi_bfv *f, size_t level, const int8_t *small, uint64_t *out /* [n] */);
 
+/* A plain factor modulo one prime, transformed; coefficients are below it in magnitude. */
+void dpi_bfv_residues(const dpi_bfv *f, size_t level, const int32_t *coefficients,
+                      uint64_t *out /* [n] */);
+
 /* round(2^bits x / q) mod 2^bits, exact but for a cut of 2^-76 before rounding, of y_i = x (q /
  * q_i)^-1 mod q_i, which lie `stride` apart; 1 <= bits <= 63. Sums y_i floor(2^128 / q_i) modulo
  * 2^128, of which each is low by less than y_i < 2^50. */

@@ -169,6 +169,20 @@ uint64_t dpi_bfv_scaled(const dpi_bfv *f, size_t level, uint64_t message)
     return dpi_modulus_multiply(m, numerator, f->level[level].over_t[0]);
 }
 
+DPI_LOOPS static void residues(uint64_t q, size_t n, const int32_t *small, uint64_t *out)
+{
+    for (size_t j = 0; j < n; j++) {
+        const uint64_t value = (uint64_t)(int64_t)small[j];
+        out[j] = value + (q & (0 - (value >> 63)));
+    }
+}
+
+void dpi_bfv_residues(const dpi_bfv *f, size_t level, const int32_t *coefficients, uint64_t *out)
+{
+    residues(f->ntt[level]->m.q, f->n, coefficients, out);
+    dpi_ntt_forward(f->ntt[level], out);
+}
+
 void dpi_bfv_plain(const dpi_bfv *f, const int64_t *coefficients, uint64_t *plain)
 {
     for (size_t i = 0; i < f->levels; i++, plain += f->n) {

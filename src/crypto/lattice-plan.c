@@ -112,15 +112,6 @@ static bool cut_best(dpi_lattice_plan *p)
     return best_tiles != 0 && cut(p, best_tiles, best_groups);
 }
 
-/* Results of one answer, places where it has any. */
-static size_t sizes(dpi_lattice_plan *p)
-{
-    size_t bytes = 0;
-    for (size_t a = 0; a < p->answers; a++)
-        bytes += dpi_bfv_answer_size(p->f, dpi_lattice_places(p, a, NULL, NULL));
-    return bytes;
-}
-
 dp_status dpi_lattice_plan_make(const dpi_bfv *f, const dpi_lattice_shape *shape,
                                 dpi_lattice_plan *plan, dp_error *err)
 {
@@ -143,7 +134,7 @@ dp_status dpi_lattice_plan_make(const dpi_bfv *f, const dpi_lattice_shape *shape
                         "picture into columns",
                         shape->kernel_height, shape->width + 2 * shape->padding, f->n);
     plan->query_bytes = plan->queries * dpi_bfv_cipher_size(f);
-    plan->answer_bytes = sizes(plan);
+    plan->answer_bytes = dpi_lattice_answer_at(plan, plan->answers);
     const double terms = (double)plan->pack_filters * (double)shape->channels *
                          (double)shape->kernel_height * (double)shape->kernel_width;
     const double noise = (DPI_RLWE_COINS + 0.5) * terms * (double)shape->weight_most;

@@ -66,23 +66,48 @@ DP_MUST_CHECK dp_status dpi_lattice_query(const dpi_lattice_plan *plan,
                                           dpi_rlwe_stream *random, unsigned char *to,
                                           dp_error *err);
 
+/* The same for queries first ... last - 1, written at their places of `to`, which has all. */
+DP_MUST_CHECK dp_status dpi_lattice_query_some(const dpi_lattice_plan *plan,
+                                               const dpi_bfv_secret *secret, const int64_t *x,
+                                               size_t first, size_t last, dpi_rlwe_stream *random,
+                                               unsigned char *to, dp_error *err);
+
 /* Decrypts y of plan->answer_bytes bytes: in [-2^(k-1), 2^(k-1)).
  * DP_EPEER another length, or bytes that are no answer; then y is zeroed. */
 DP_MUST_CHECK dp_status dpi_lattice_open(const dpi_lattice_plan *plan, const dpi_bfv_secret *secret,
                                          size_t n_bytes, const unsigned char *from, int64_t *y,
                                          dp_error *err);
 
-/* ---- the server ---- */
+/* The same for answers first ... last - 1; of y only their results. */
+DP_MUST_CHECK dp_status dpi_lattice_open_some(const dpi_lattice_plan *plan,
+                                              const dpi_bfv_secret *secret, size_t first,
+                                              size_t last, const unsigned char *from, int64_t *y,
+                                              dp_error *err);
 
+/* ---- the server (lattice-answer.c) ---- */
+
+/* Weights: factors that were transformed once, or who writes them when they are needed. */
 typedef struct dpi_lattice_layer {
     const dpi_lattice_plan *plan; /* borrowed */
-    uint64_t **factors;           /* [packs * groups], transformed */
+    uint64_t **factors;           /* [packs * groups], transformed; or NULL and */
+    /* a pack's factors[groups][n], of zeros before; weights within the plan's bound */
+    void (*fill)(const void *user, size_t pack, int32_t *factors);
+    const void *user;
 } dpi_lattice_layer;
 
 /* DP_EDOMAIN a weight is above weight_most (its value is not told); DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_lattice_layer_new(const dpi_lattice_plan *plan, const int32_t *w,
                                               dpi_lattice_layer **layer, dp_error *err);
 void dpi_lattice_layer_free(dpi_lattice_layer *layer);
+
+/* DP_EDOMAIN as above, for weights that `fill` will write. */
+DP_MUST_CHECK dp_status dpi_lattice_weights(const dpi_lattice_plan *plan, size_t n,
+                                            const int32_t *w, dp_error *err);
+
+/* For `fill` of a dense layer: the weight of the pack's m-th output and an input lies at the sum of
+ * both. */
+size_t dpi_lattice_output_at(const dpi_lattice_plan *plan, size_t m);
+size_t dpi_lattice_input_at(const dpi_lattice_plan *plan, size_t input);
 
 /* Answers a query under its owner's public key; `added` (nullable) [outputs] is added modulo 2^k:
  * a bias, or a mask that makes the result one of two additive shares. DP_EPEER another length or
@@ -92,6 +117,34 @@ DP_MUST_CHECK dp_status dpi_lattice_answer(const dpi_lattice_layer *layer,
                                            const unsigned char *query, const int64_t *added,
                                            dpi_rlwe_stream *random, unsigned char *to,
                                            dp_error *err);
+
+/* The same in parts, for several threads: first all queries are read, then answers are made. */
+typedef struct dpi_lattice_queries {
+    size_t n;
+    dpi_bfv_cipher **c;
+} dpi_lattice_queries;
+
+/* Room for n queries. */
+DP_MUST_CHECK dp_status dpi_lattice_queries_new(const dpi_bfv *f, size_t n,
+                                                dpi_lattice_queries **queries, dp_error *err);
+void dpi_lattice_queries_free(dpi_lattice_queries *queries);
+
+/* Reads queries first ... last - 1 of query_bytes bytes. DP_EPEER. */
+DP_MUST_CHECK dp_status dpi_lattice_read(const dpi_lattice_plan *plan, size_t first, size_t last,
+                                         const unsigned char *query, dpi_lattice_queries *queries,
+                                         dp_error *err);
+
+typedef struct dpi_lattice_ask {
+    const dpi_lattice_layer *layer;
+    const dpi_lattice_queries *queries;
+    const dpi_bfv_cipher *key;
+    const int64_t *added; /* nullable */
+} dpi_lattice_ask;
+
+/* Makes answers first ... last - 1, written at their places of `to`, which has answer_bytes. */
+DP_MUST_CHECK dp_status dpi_lattice_answer_some(const dpi_lattice_ask *ask, size_t first,
+                                                size_t last, dpi_rlwe_stream *random,
+                                                unsigned char *to, dp_error *err);
 
 /* ---- inside ---- */
 
@@ -103,6 +156,10 @@ void dpi_lattice_factor(const dpi_lattice_plan *plan, const int32_t *w, size_t p
  * their number, at most n. */
 size_t dpi_lattice_places(const dpi_lattice_plan *plan, size_t answer, size_t *places,
                           size_t *results);
+
+/* The results of an answer, how many; and where its bytes begin among those of all. */
+size_t dpi_lattice_results(const dpi_lattice_plan *plan, size_t answer);
+size_t dpi_lattice_answer_at(const dpi_lattice_plan *plan, size_t answer);
 
 /* What a query encrypts. */
 void dpi_lattice_message(const dpi_lattice_plan *plan, size_t query, const int64_t *x,

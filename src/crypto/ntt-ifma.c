@@ -292,6 +292,34 @@ IFMA static void multiply_add(const dpi_ntt *t, const uint64_t *a, const uint64_
     }
 }
 
+/* High and low halves of products are summed as they are: at most 15 terms, so that the high ones,
+ * each below 2^48, stay below 2^52 with what the low ones carry. */
+IFMA static void inner(const dpi_ntt *t, size_t terms, const uint64_t *const *a,
+                       const uint64_t *const *b, uint64_t *c)
+{
+    enum { TERMS = 15 };
+    const vectors k = vectors_of(t->m.q);
+    const factor one = same(&t->whole[0], &t->whole_beside[0]);
+    const factor carry = same(&t->whole[1], &t->whole_beside[1]);
+    for (size_t j = 0; j < t->n; j += LANES) {
+        __m512i sum = _mm512_setzero_si512();
+        for (size_t i = 0; i < terms;) {
+            const size_t stop = terms - i < TERMS ? terms : i + TERMS;
+            __m512i low = _mm512_setzero_si512(), high = low;
+            for (; i < stop; i++) {
+                const __m512i x = _mm512_loadu_si512(a[i] + j), y = _mm512_loadu_si512(b[i] + j);
+                low = _mm512_madd52lo_epu64(low, x, y);
+                high = _mm512_madd52hi_epu64(high, x, y);
+            }
+            high = _mm512_add_epi64(high, _mm512_srli_epi64(low, 52));
+            low = by_factor(_mm512_and_si512(low, k.mask), one, &k);
+            high = once(_mm512_add_epi64(by_factor(high, carry, &k), low), k.q2);
+            sum = once(_mm512_add_epi64(sum, once(high, k.q)), k.q);
+        }
+        _mm512_storeu_si512(c + j, sum);
+    }
+}
+
 IFMA static void scale(const dpi_ntt *t, uint64_t w, uint64_t beside, uint64_t *a)
 {
     const vectors k = vectors_of(t->m.q);
@@ -315,6 +343,7 @@ const dpi_ntt_kernel dpi_ntt_ifma = {
     .inverse = inverse,
     .multiply = multiply,
     .multiply_add = multiply_add,
+    .inner = inner,
     .scale = scale,
 };
 #else

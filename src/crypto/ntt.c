@@ -10,6 +10,8 @@
  * n log2(n) / 2 products; a transform has 4 n words of tables. */
 #include "crypto/ntt.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 
@@ -75,6 +77,14 @@ static void multiply_add(const dpi_ntt *t, const uint64_t *a, const uint64_t *b,
         c[j] = dpi_modulus_add(&t->m, c[j], dpi_modulus_multiply(&t->m, a[j], b[j]));
 }
 
+static void inner(const dpi_ntt *t, size_t terms, const uint64_t *const *a,
+                  const uint64_t *const *b, uint64_t *c)
+{
+    memset(c, 0, t->n * sizeof *c);
+    for (size_t i = 0; i < terms; i++)
+        multiply_add(t, a[i], b[i], c);
+}
+
 static void scale(const dpi_ntt *t, uint64_t w, uint64_t beside, uint64_t *a)
 {
     for (size_t j = 0; j < t->n; j++)
@@ -95,6 +105,7 @@ const dpi_ntt_kernel dpi_ntt_portable = {
     .inverse = inverse,
     .multiply = multiply,
     .multiply_add = multiply_add,
+    .inner = inner,
     .scale = scale,
 };
 
@@ -139,8 +150,12 @@ static void fill(dpi_ntt *t)
     }
     t->last[0] = dpi_modulus_inverse(m, dpi_modulus_reduce(m, t->n));
     t->last[1] = dpi_modulus_multiply(m, t->last[0], t->back[1]);
-    for (int i = 0; i < 2; i++)
+    t->whole[0] = 1;
+    t->whole[1] = dpi_modulus_reduce(m, (uint64_t)1 << 52);
+    for (int i = 0; i < 2; i++) {
         t->last_beside[i] = beside(t->last[i], m->q, t->kernel->bits);
+        t->whole_beside[i] = beside(t->whole[i], m->q, t->kernel->bits);
+    }
 }
 
 static dp_status allowed(size_t n, uint64_t q, const dpi_ntt_kernel *kernel, dp_error *err)

@@ -29,6 +29,9 @@ typedef struct dpi_ntt_kernel {
     /* c = a b and c = c + a b, place by place; may alias. */
     void (*multiply)(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c);
     void (*multiply_add)(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c);
+    /* c = the sum of a[i] b[i], i < terms, place by place. */
+    void (*inner)(const dpi_ntt *t, size_t terms, const uint64_t *const *a,
+                  const uint64_t *const *b, uint64_t *c);
     /* a = w a, `beside` being dpi_ntt_beside of w. */
     void (*scale)(const dpi_ntt *t, uint64_t w, uint64_t beside, uint64_t *a);
 } dpi_ntt_kernel;
@@ -45,6 +48,8 @@ struct dpi_ntt {
     uint64_t *root, *root_beside, *back, *back_beside; /* [n] */
     /* 1/n and back[1]/n, of the last stage of the inverse. */
     uint64_t last[2], last_beside[2];
+    /* 1 and 2^52, for sums of products in halves of 52 bits. */
+    uint64_t whole[2], whole_beside[2];
 };
 
 /* The fastest kernel that runs here. */

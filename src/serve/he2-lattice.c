@@ -1,153 +1,21 @@
-/* The row of the lattice scheme: numbers packed into polynomials.
+/* The row of the lattice scheme: numbers packed into polynomials.  Here: the provider.
  *
  * In mode linear the one layer is packed once, a convolution in its shape.  In mode permute every
- * layer is a matrix, whose rows and columns are put into the query's orders before it is packed
+ * layer is a matrix, whose rows and columns are put into the query's orders while it is packed
  * (doc/design/serve.md says why). */
 #include <sodium.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "crypto/lattice.h"
-#include "serve/protocol.h"
-
-static const double privacy_bits = 40; /* of the answers' statistical distance */
-enum { MOST_MATRIX = 1 << 27 };        /* numbers of a layer as a matrix */
-
-/* What both sides derive from the plan. */
-typedef struct common {
-    dpi_serve_plan plan;
-    dpi_bfv *f;
-    dpi_lattice_plan layer[DPI_SERVE_LAYERS];
-    bool windowed[DPI_SERVE_LAYERS]; /* a convolution in its shape */
-} common;
-
-static bool has_shape(const dp_stage *s)
-{
-    const dp_window *w = &s->window;
-    return s->kind == DP_STAGE_CONVOLUTION && w->stride[0] == w->stride[1] &&
-           w->padding[0] == w->padding[1];
-}
-
-static dpi_lattice_shape shape_of(const dpi_serve_plan *plan, size_t k, bool windowed)
-{
-    const dp_stage *s = dp_program_stage(plan->p, plan->layer[k].stage);
-    const dp_stage *a = dp_program_stage(plan->p, (size_t)s->in[0]);
-    int64_t most = ((int64_t)1 << s->weight_bits) - 1;
-    if (!windowed)
-        return dpi_lattice_dense(plan->layer[k].inputs, plan->layer[k].sent, most);
-    return (dpi_lattice_shape){.channels = a->shape[2],
-                               .height = a->shape[0],
-                               .width = a->shape[1],
-                               .filters = s->shape[2],
-                               .kernel_height = s->window.size[0],
-                               .kernel_width = s->window.size[1],
-                               .stride = s->window.stride[0],
-                               .padding = s->window.padding[0],
-                               .weight_most = most};
-}
-
-static void free_common(common *c)
-{
-    dpi_bfv_free(c->f);
-    c->f = NULL;
-}
-
-static dp_status make_common(const dpi_serve_plan *plan, dpi_mode mode, common *c, dp_error *err)
-{
-    dpi_lattice_shape shape[DPI_SERVE_LAYERS];
-    dpi_bfv_spec spec;
-    int bits = 0;
-    *c = (common){.plan = *plan};
-    for (size_t k = 0; k < plan->n_layers; k++) {
-        c->windowed[k] =
-            mode == DPI_MODE_LINEAR && has_shape(dp_program_stage(plan->p, plan->layer[k].stage));
-        shape[k] = shape_of(plan, k, c->windowed[k]);
-        bits = plan->layer[k].bits > bits ? plan->layer[k].bits : bits;
-    }
-    dp_status status =
-        dpi_lattice_choose(plan->n_layers, shape, bits + 1, privacy_bits, &spec, err);
-    if (status == DP_OK)
-        status = dpi_bfv_new(&spec, &c->f, err);
-    for (size_t k = 0; status == DP_OK && k < plan->n_layers; k++)
-        status = dpi_lattice_plan_make(c->f, &shape[k], &c->layer[k], err);
-    if (status != DP_OK)
-        free_common(c);
-    return status;
-}
-
-/* Layers in mode permute are matrices, which must not be too large. */
-static dp_status check(const dpi_serve_plan *plan, dpi_mode mode, dp_error *err)
-{
-    for (size_t k = 0; mode == DPI_MODE_PERMUTE && k < plan->n_layers; k++)
-        if (plan->layer[k].inputs > MOST_MATRIX / plan->layer[k].sent)
-            return dpi_fail(err, DP_EUNSUPPORTED,
-                            "stage %zu is too large as a matrix for the lattice in mode permute; "
-                            "take Paillier's scheme",
-                            plan->layer[k].stage);
-    return DP_OK;
-}
-
-static dp_status cost(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
-                      dpi_serve_cost *cost, dp_error *err)
-{
-    common c;
-    (void)opts;
-    *cost = (dpi_serve_cost){0};
-    dp_status status = check(plan, mode, err);
-    if (status == DP_OK)
-        status = make_common(plan, mode, &c, err);
-    if (status != DP_OK)
-        return status;
-    cost->key = dpi_bfv_cipher_size(c.f);
-    for (size_t k = 0; k < plan->n_layers; k++) {
-        const dpi_lattice_plan *l = &c.layer[k];
-        cost->up[k] = l->query_bytes;
-        cost->down[k] = l->answer_bytes;
-        cost->encrypted += l->queries;
-        cost->products += (uint64_t)l->answers * l->groups;
-        cost->decrypted += l->answers;
-    }
-    free_common(&c);
-    return DP_OK;
-}
-
-static dp_status start_random(dpi_rlwe_stream *random, const char *label, dp_error *err)
-{
-    unsigned char seed[DPI_RLWE_SEED];
-    dp_status status = dpi_rlwe_seed(seed, err);
-    if (status == DP_OK)
-        dpi_rlwe_start(random, seed, label);
-    sodium_memzero(seed, sizeof seed);
-    return status;
-}
-
-/* ---- images in the order of lattice.h, and back ---- */
-
-/* to[c][pixel] = from[pixel][c]. */
-static void to_planes(size_t pixels, size_t channels, const int64_t *from, int64_t *to)
-{
-    for (size_t i = 0; i < pixels; i++)
-        for (size_t c = 0; c < channels; c++)
-            to[c * pixels + i] = from[i * channels + c];
-}
-
-static void from_planes(size_t pixels, size_t channels, const int64_t *from, int64_t *to)
-{
-    for (size_t i = 0; i < pixels; i++)
-        for (size_t c = 0; c < channels; c++)
-            to[i * channels + c] = from[c * pixels + i];
-}
-
-/* ---- the provider ---- */
+#include "serve/he2-lattice.h"
 
 typedef struct lattice_program {
-    common c;
+    dpi_lattice_common c; /* first */
     dpi_mode mode;
-    dpi_lattice_layer *fixed;          /* mode linear */
-    int64_t *bias[DPI_SERVE_LAYERS];   /* [outputs], of a convolution in planes */
-    int32_t *matrix[DPI_SERVE_LAYERS]; /* mode permute: [outputs][inputs] */
+    dpi_serve_map map[DPI_SERVE_LAYERS];
+    dpi_lattice_layer *fixed; /* mode linear */
+    int64_t *planes;          /* of a convolution in its shape: its bias [outputs] in planes */
 } lattice_program;
 
 static void discard(void *of)
@@ -156,11 +24,10 @@ static void discard(void *of)
     if (c == NULL)
         return;
     dpi_lattice_layer_free(c->fixed);
-    for (size_t k = 0; k < c->c.plan.n_layers; k++) {
-        dpi_free(c->bias[k]);
-        dpi_free(c->matrix[k]);
-    }
-    free_common(&c->c);
+    for (size_t k = 0; k < c->c.plan.n_layers; k++)
+        dpi_serve_map_free(&c->map[k]);
+    dpi_free(c->planes);
+    dpi_lattice_common_free(&c->c);
     dpi_free(c);
 }
 
@@ -190,28 +57,22 @@ static int32_t *weights_as_matrix(const dpi_serve_map *map)
     return w;
 }
 
-static dp_status compile_layer(lattice_program *c, size_t k, dp_error *err)
+/* The one layer of mode linear. */
+static dp_status compile_fixed(lattice_program *c, dp_error *err)
 {
-    const dp_stage *s = dp_program_stage(c->c.plan.p, c->c.plan.layer[k].stage);
-    dpi_serve_map map;
-    dp_status status = dpi_serve_map_make(c->c.plan.p, c->c.plan.layer[k].stage, &map, err);
-    if (status != DP_OK)
-        return status;
-    int32_t *w = c->c.windowed[k] ? weights_in_planes(s) : weights_as_matrix(&map);
-    c->bias[k] = dpi_alloc(map.outputs, sizeof *c->bias[k]);
-    if (w == NULL || c->bias[k] == NULL)
-        status = dpi_fail_nomem(err);
-    else if (c->c.windowed[k])
-        to_planes(s->shape[0] * s->shape[1], s->shape[2], map.bias, c->bias[k]);
-    else
-        memcpy(c->bias[k], map.bias, map.outputs * sizeof *map.bias);
-    if (status == DP_OK && c->mode == DPI_MODE_LINEAR)
-        status = dpi_lattice_layer_new(&c->c.layer[k], w, &c->fixed, err);
-    if (status == DP_OK && c->mode == DPI_MODE_PERMUTE)
-        c->matrix[k] = w;
-    else
+    const dp_stage *s = dp_program_stage(c->c.plan.p, c->c.plan.layer[0].stage);
+    const dpi_serve_map *map = &c->map[0];
+    int32_t *w = c->c.windowed[0] ? weights_in_planes(s) : weights_as_matrix(map);
+    if (c->c.windowed[0])
+        c->planes = dpi_alloc(map->outputs, sizeof *c->planes);
+    if (w == NULL || (c->c.windowed[0] && c->planes == NULL)) {
         dpi_free(w);
-    dpi_serve_map_free(&map);
+        return dpi_fail_nomem(err);
+    }
+    if (c->c.windowed[0])
+        dpi_lattice_to_planes(s->shape[0] * s->shape[1], s->shape[2], map->bias, c->planes);
+    dp_status status = dpi_lattice_layer_new(&c->c.layer[0], w, &c->fixed, err);
+    dpi_free(w);
     return status;
 }
 
@@ -220,16 +81,22 @@ static dp_status compile(const dpi_serve_plan *plan, dpi_mode mode, const dpi_se
 {
     (void)opts;
     *made = NULL;
-    dp_status status = check(plan, mode, err);
+    dp_status status = dpi_lattice_check(plan, mode, err);
     lattice_program *c = status == DP_OK ? dpi_alloc(1, sizeof *c) : NULL;
     if (status == DP_OK && c == NULL)
         return dpi_fail_nomem(err);
     if (status == DP_OK)
-        status = make_common(plan, mode, &c->c, err);
+        status = dpi_lattice_common_make(plan, mode, &c->c, err);
     if (status == DP_OK)
         c->mode = mode;
-    for (size_t k = 0; status == DP_OK && k < plan->n_layers; k++)
-        status = compile_layer(c, k, err);
+    for (size_t k = 0; status == DP_OK && k < plan->n_layers; k++) {
+        status = dpi_serve_map_make(plan->p, plan->layer[k].stage, &c->map[k], err);
+        if (status == DP_OK)
+            status =
+                dpi_lattice_weights(&c->c.layer[k], c->map[k].n_weights, c->map[k].weights, err);
+    }
+    if (status == DP_OK && mode == DPI_MODE_LINEAR)
+        status = compile_fixed(c, err);
     if (status == DP_OK)
         *made = c;
     else
@@ -237,16 +104,23 @@ static dp_status compile(const dpi_serve_plan *plan, dpi_mode mode, const dpi_se
     return status;
 }
 
+/* ---- sessions ---- */
+
 typedef struct lattice_session {
     const lattice_program *of;
     dpi_bfv_cipher *key;
+    dpi_lattice_queries *queries; /* room for those of any layer, made for the first query */
+    dpi_masks *masks;             /* made for the first query that is prepared */
 } lattice_session;
 
 static void close_session(void *of)
 {
     lattice_session *s = of;
-    if (s != NULL)
+    if (s != NULL) {
         dpi_bfv_cipher_free(s->key);
+        dpi_lattice_queries_free(s->queries);
+        dpi_masks_free(s->masks);
+    }
     dpi_free(s);
 }
 
@@ -268,23 +142,130 @@ static dp_status open_session(const void *of, const unsigned char *key, void **m
     return status;
 }
 
-/* A layer with rows and columns in the query's orders; the bias follows into added[sent]. */
-static dp_status order_layer(const lattice_program *c, size_t k, const dpi_serve_order_pair *order,
-                             dpi_lattice_layer **layer, int64_t *added, dp_error *err)
+static dp_status make_room(lattice_session *s, dp_error *err)
 {
-    const dpi_serve_layer *l = &c->c.plan.layer[k];
-    int32_t *w = dpi_alloc(l->sent * l->inputs, sizeof *w);
-    if (w == NULL)
+    const dpi_lattice_common *c = &s->of->c;
+    size_t most = 0;
+    for (size_t k = 0; k < c->plan.n_layers; k++)
+        most = c->layer[k].queries > most ? c->layer[k].queries : most;
+    return s->queries != NULL ? DP_OK : dpi_lattice_queries_new(c->f, most, &s->queries, err);
+}
+
+/* ---- a layer with rows and columns in the query's orders ---- */
+
+typedef struct ordered {
+    const dpi_lattice_plan *plan;
+    const dpi_serve_map *map;
+    const uint32_t *output; /* or NULL */
+    size_t *at;             /* [inputs]: dpi_lattice_input_at of where each stands */
+} ordered;
+
+static void fill_dense(const dpi_serve_map *map, size_t o, const size_t *at, int32_t *row)
+{
+    const int32_t *w = map->weights + o * map->inputs;
+    for (size_t j = 0; j < map->inputs; j++)
+        row[at[j]] = w[j];
+}
+
+static void fill_windows(const dpi_serve_map *map, size_t o, const size_t *at, int32_t *row)
+{
+    for (size_t t = map->begin[o]; t < map->begin[o + 1]; t++)
+        row[at[map->input[t]]] = map->weights[map->weight[t]];
+}
+
+static void fill(const void *user, size_t pack, int32_t *factors)
+{
+    const ordered *l = user;
+    const dpi_lattice_plan *plan = l->plan;
+    const size_t first = pack * plan->pack_filters, left = plan->outputs - first;
+    const size_t count = left < plan->pack_filters ? left : plan->pack_filters;
+    for (size_t m = 0; m < count; m++)
+        (l->map->begin == NULL ? fill_dense : fill_windows)(
+            l->map, l->output != NULL ? l->output[first + m] : first + m, l->at,
+            factors + dpi_lattice_output_at(plan, m));
+}
+
+/* Where inputs stand, and the bias in the order of what goes down. */
+static dp_status put_in_order(const lattice_program *c, size_t k, const dpi_serve_order_pair *order,
+                              ordered *l, int64_t *bias, dp_error *err)
+{
+    const dpi_serve_layer *layer = &c->c.plan.layer[k];
+    *l = (ordered){.plan = &c->c.layer[k], .map = &c->map[k], .output = order->output};
+    l->at = dpi_alloc(layer->inputs, sizeof *l->at);
+    if (l->at == NULL)
         return dpi_fail_nomem(err);
-    for (size_t i = 0; i < l->sent; i++) {
-        size_t row = order->output != NULL ? order->output[i] : i;
-        const int32_t *from = c->matrix[k] + row * l->inputs;
-        added[i] = c->bias[k][row];
-        for (size_t j = 0; j < l->inputs; j++)
-            w[i * l->inputs + j] = from[order->input != NULL ? order->input[j] : j];
+    for (size_t j = 0; j < layer->inputs; j++)
+        l->at[order->input != NULL ? order->input[j] : j] = dpi_lattice_input_at(l->plan, j);
+    for (size_t i = 0; i < layer->sent; i++)
+        bias[i] = c->map[k].bias[order->output != NULL ? order->output[i] : i];
+    return DP_OK;
+}
+
+/* ---- answers ---- */
+
+typedef struct answer_work {
+    dpi_lattice_ask ask;
+    lattice_session *s;
+    const unsigned char *up;
+    unsigned char *down;
+} answer_work;
+
+static dp_status read_some(void *user, size_t first, size_t last, dp_error *err)
+{
+    const answer_work *j = user;
+    return dpi_lattice_read(j->ask.layer->plan, first, last, j->up, j->s->queries, err);
+}
+
+static dp_status answer_some(void *user, size_t first, size_t last, dp_error *err)
+{
+    const answer_work *j = user;
+    dpi_rlwe_stream random;
+    dp_status status = dpi_lattice_random(&random, "tacit serve lattice answer", err);
+    if (status == DP_OK) {
+        status = dpi_lattice_answer_some(&j->ask, first, last, &random, j->down, err);
+        dpi_rlwe_end(&random);
     }
-    dp_status status = dpi_lattice_layer_new(&c->c.layer[k], w, layer, err);
-    dpi_free(w);
+    return status;
+}
+
+/* The product of layer k and what came up, and added[sent]. */
+static dp_status evaluate(lattice_session *s, const dpi_lattice_layer *layer, const int64_t *added,
+                          const unsigned char *up, unsigned char *down, dpi_pool *pool,
+                          size_t threads, dp_error *err)
+{
+    const dpi_lattice_plan *plan = layer->plan;
+    dp_status status = make_room(s, err);
+    answer_work j = {{layer, s->queries, s->key, added}, s, up, down};
+    if (status == DP_OK)
+        status = dpi_serve_parts(pool, threads, plan->queries, 1, read_some, &j, err);
+    if (status == DP_OK)
+        status = dpi_serve_parts(pool, threads, plan->answers, 1, answer_some, &j, err);
+    if (status != DP_OK)
+        memset(down, 0, plan->answer_bytes);
+    return status;
+}
+
+/* W x + bias, or W x + added. */
+static dp_status run(lattice_session *s, size_t k, const dpi_serve_order_pair *order,
+                     const int64_t *added, const unsigned char *up, unsigned char *down,
+                     dpi_pool *pool, size_t threads, dp_error *err)
+{
+    const lattice_program *c = s->of;
+    if (c->mode == DPI_MODE_LINEAR) {
+        const int64_t *bias = c->planes != NULL ? c->planes : c->map[k].bias;
+        return evaluate(s, c->fixed, added != NULL ? added : bias, up, down, pool, threads, err);
+    }
+    ordered l = {0};
+    int64_t *bias = dpi_alloc(c->c.plan.layer[k].sent, sizeof *bias);
+    dp_status status =
+        bias != NULL ? put_in_order(c, k, order, &l, bias, err) : dpi_fail_nomem(err);
+    const dpi_lattice_layer layer = {.plan = &c->c.layer[k], .fill = fill, .user = &l};
+    if (status == DP_OK)
+        status = evaluate(s, &layer, added != NULL ? added : bias, up, down, pool, threads, err);
+    if (l.at != NULL)
+        sodium_memzero(l.at, c->c.plan.layer[k].inputs * sizeof *l.at);
+    dpi_free(l.at);
+    dpi_free(bias);
     return status;
 }
 
@@ -292,28 +273,7 @@ static dp_status run_layer(void *of, size_t k, const dpi_serve_order_pair *order
                            const unsigned char *up, unsigned char *down, dpi_pool *pool,
                            size_t threads, dp_error *err)
 {
-    const lattice_session *s = of;
-    const lattice_program *c = s->of;
-    const dpi_lattice_plan *plan = &c->c.layer[k];
-    dpi_lattice_layer *own = NULL;
-    int64_t *added = NULL;
-    dpi_rlwe_stream random;
-    (void)pool;
-    (void)threads;
-    dp_status status = start_random(&random, "tacit serve lattice answer", err);
-    if (status != DP_OK)
-        return status;
-    if (c->mode == DPI_MODE_PERMUTE) {
-        added = dpi_alloc(c->c.plan.layer[k].sent, sizeof *added);
-        status = added == NULL ? dpi_fail_nomem(err) : order_layer(c, k, order, &own, added, err);
-    }
-    if (status == DP_OK)
-        status = dpi_lattice_answer(own != NULL ? own : c->fixed, s->key, plan->query_bytes, up,
-                                    added != NULL ? added : c->bias[k], &random, down, err);
-    dpi_rlwe_end(&random);
-    dpi_lattice_layer_free(own);
-    dpi_free(added);
-    return status;
+    return run(of, k, order, NULL, up, down, pool, threads, err);
 }
 
 static bool idle(void *of)
@@ -322,116 +282,20 @@ static bool idle(void *of)
     return false;
 }
 
-/* ---- the client ---- */
-
-typedef struct lattice_client {
-    common c;
-    dpi_bfv_secret *secret;
-    dpi_bfv_cipher *key;
-    dpi_rlwe_stream random;
-    bool random_on;
-    int64_t *room; /* [largest stage] */
-} lattice_client;
-
-static void client_free(void *of)
-{
-    lattice_client *c = of;
-    if (c == NULL)
-        return;
-    if (c->random_on)
-        dpi_rlwe_end(&c->random);
-    dpi_bfv_secret_free(c->secret);
-    dpi_bfv_cipher_free(c->key);
-    dpi_free(c->room);
-    free_common(&c->c);
-    dpi_free(c);
-}
-
-static dp_status client_new(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
-                            void **made, dp_error *err)
-{
-    (void)opts;
-    *made = NULL;
-    dp_status status = check(plan, mode, err);
-    lattice_client *c = status == DP_OK ? dpi_alloc(1, sizeof *c) : NULL;
-    if (status == DP_OK && c == NULL)
-        return dpi_fail_nomem(err);
-    if (status == DP_OK)
-        status = make_common(plan, mode, &c->c, err);
-    if (status == DP_OK)
-        status = start_random(&c->random, "tacit serve lattice client", err);
-    if (status == DP_OK)
-        c->random_on = true;
-    if (status == DP_OK && (c->room = dpi_alloc(plan->most, sizeof *c->room)) == NULL)
-        status = dpi_fail_nomem(err);
-    if (status == DP_OK)
-        status = dpi_bfv_secret_new(c->c.f, &c->random, &c->secret, err);
-    if (status == DP_OK)
-        status = dpi_bfv_cipher_new(c->c.f, &c->key, err);
-    if (status == DP_OK)
-        status = dpi_bfv_encrypt(c->c.f, c->secret, NULL, &c->random, c->key, err);
-    if (status == DP_OK)
-        *made = c;
-    else
-        client_free(c);
-    return status;
-}
-
-static void write_key(const void *of, unsigned char *to)
-{
-    const lattice_client *c = of;
-    dpi_bfv_cipher_write(c->c.f, c->key, to);
-}
-
-static dp_status client_encrypt(void *of, size_t k, const int64_t *values, unsigned char *up,
-                                dpi_pool *pool, size_t threads, dp_error *err)
-{
-    lattice_client *c = of;
-    const dpi_lattice_shape *shape = &c->c.layer[k].shape;
-    (void)pool;
-    (void)threads;
-    if (c->c.windowed[k])
-        to_planes(shape->height * shape->width, shape->channels, values, c->room);
-    return dpi_lattice_query(&c->c.layer[k], c->secret, c->c.windowed[k] ? c->room : values,
-                             &c->random, up, err);
-}
-
-static dp_status client_decrypt(void *of, size_t k, const unsigned char *down, int64_t *values,
-                                dpi_pool *pool, size_t threads, dp_error *err)
-{
-    lattice_client *c = of;
-    const dpi_lattice_plan *plan = &c->c.layer[k];
-    const dpi_serve_layer *layer = &c->c.plan.layer[k];
-    (void)pool;
-    (void)threads;
-    dp_status status = dpi_lattice_open(plan, c->secret, plan->answer_bytes, down,
-                                        c->c.windowed[k] ? c->room : values, err);
-    if (status == DP_OK && c->c.windowed[k])
-        from_planes(plan->out_height * plan->out_width, plan->shape.filters, c->room, values);
-    bool inside = true;
-    for (size_t i = 0; i < layer->sent; i++)
-        inside = (llabs(values[i]) >> layer->bits == 0) && inside;
-    if (status == DP_OK && !inside)
-        status = dpi_fail(err, DP_EPEER, "an answer is beyond what the program can give");
-    if (status != DP_OK)
-        memset(values, 0, layer->sent * sizeof *values);
-    return status;
-}
-
 const dpi_serve_row dpi_he2_lattice = {.protocol = DPI_PROTOCOL_HE2_LATTICE,
-                                       .cost = cost,
+                                       .cost = dpi_lattice_cost,
                                        .compile = compile,
                                        .discard = discard,
                                        .open = open_session,
                                        .layer = run_layer,
                                        .idle = idle,
                                        .close = close_session,
-                                       .client_new = client_new,
-                                       .client_free = client_free,
+                                       .client_new = dpi_lattice_client_new,
+                                       .client_free = dpi_lattice_client_free,
                                        .client_idle = idle,
-                                       .write_key = write_key,
-                                       .encrypt = client_encrypt,
-                                       .decrypt = client_decrypt};
+                                       .write_key = dpi_lattice_write_key,
+                                       .encrypt = dpi_lattice_encrypt,
+                                       .decrypt = dpi_lattice_decrypt};
 
 const dpi_serve_row *const dpi_serve_rows[DPI_N_PROTOCOLS] = {
     [DPI_PROTOCOL_HE2_PAILLIER] = &dpi_he2_paillier, [DPI_PROTOCOL_HE2_LATTICE] = &dpi_he2_lattice};

@@ -18,9 +18,10 @@ libtacit_serve_core_la_SOURCES = \
   %D%/ask.c \
   %D%/cost.c \
   %D%/guests.c %D%/guests.h \
-  %D%/he2-lattice.c \
+  %D%/he2-lattice-ask.c %D%/he2-lattice-common.c %D%/he2-lattice.c %D%/he2-lattice.h \
   %D%/he2-paillier.c \
   %D%/map.c \
+  %D%/masks.c %D%/masks.h \
   %D%/parts.c \
   %D%/plan.c %D%/plan.h \
   %D%/protocol.h \

@@ -150,6 +150,49 @@ static void layers_are_exact_with_extreme_weights(void **state)
         }
 }
 
+/* A dense layer whose factors are written while it is answered. */
+static void write_factors(const void *user, size_t pack, int32_t *factors)
+{
+    const layer_case *t = user;
+    const size_t first = pack * t->plan.pack_filters;
+    for (size_t m = 0; m < t->plan.pack_filters && first + m < t->plan.outputs; m++)
+        for (size_t i = 0; i < t->plan.inputs; i++)
+            factors[dpi_lattice_output_at(&t->plan, m) + dpi_lattice_input_at(&t->plan, i)] =
+                t->w[(first + m) * t->plan.inputs + i];
+}
+
+static void parts_make_the_whole(void **state)
+{
+    (void)state;
+    static const dpi_bfv_spec spec = {4096, 2, 50, 46};
+    const dpi_lattice_shape shape = dpi_lattice_dense(700, 130, 65536);
+    layer_case t;
+    dp_error err = {0};
+    dpi_lattice_queries *queries;
+    start(&t, &shape, &spec, 65536);
+    const dpi_lattice_plan *p = &t.plan;
+    const dpi_lattice_layer layer = {.plan = p, .fill = write_factors, .user = &t};
+    assert_true(p->queries > 2 && p->answers > 2 && p->outputs % p->pack_filters != 0);
+    assert_ok(dpi_lattice_queries_new(t.b.f, p->queries, &queries, &err), err.text);
+    const dpi_lattice_ask ask = {&layer, queries, t.b.key, t.added};
+    const size_t cut[] = {0, 2, p->queries, 0, p->answers - 1, p->answers};
+    for (int i = 1; i >= 0; i--)
+        assert_ok(dpi_lattice_query_some(p, t.b.secret, t.x, cut[i], cut[i + 1], &t.b.random,
+                                         t.query, &err),
+                  err.text);
+    for (int i = 1; i >= 0; i--)
+        assert_ok(dpi_lattice_read(p, cut[i], cut[i + 1], t.query, queries, &err), err.text);
+    for (int i = 4; i >= 3; i--)
+        assert_ok(dpi_lattice_answer_some(&ask, cut[i], cut[i + 1], &t.b.random, t.answer, &err),
+                  err.text);
+    for (int i = 4; i >= 3; i--)
+        assert_ok(dpi_lattice_open_some(p, t.b.secret, cut[i], cut[i + 1], t.answer, t.y, &err),
+                  err.text);
+    assert_memory_equal(t.y, t.expected, p->outputs * sizeof *t.y);
+    dpi_lattice_queries_free(queries);
+    end(&t);
+}
+
 /* The same of small polynomials without encryption, so that a failure above says where. */
 static void cut_polynomials_multiply_to_the_layer(void **state)
 {
@@ -422,6 +465,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cut_polynomials_multiply_to_the_layer),
         cmocka_unit_test(layers_are_exact_with_extreme_weights),
+        cmocka_unit_test(parts_make_the_whole),
         cmocka_unit_test(least_traffic_is_found),
         cmocka_unit_test(noise_is_within_the_bound_of_the_plan),
         cmocka_unit_test(answers_to_one_query_differ),

@@ -188,6 +188,44 @@ static void kernels_agree_bit_for_bit(void **state)
         }
 }
 
+/* Sums of up to 31 products, all of the largest residues first. */
+static void sums_of_products_are_those_of_single_ones(void **state)
+{
+    (void)state;
+    enum { N = 64, TERMS = 31 };
+    static uint64_t left[TERMS][N], right[TERMS][N], sum[N], expected[N];
+    static const size_t counts[] = {1, 2, 14, 15, 16, 30, TERMS};
+    const dpi_ntt_kernel *kernels[] = {&dpi_ntt_portable, &dpi_ntt_ifma};
+    const uint64_t *x[TERMS], *y[TERMS];
+    uint64_t seed = 9;
+    for (int bits = 20; bits <= 50; bits += 30)
+        for (size_t kind = 0; kind < 4; kind++) {
+            dpi_ntt *t;
+            dp_error err = {0};
+            const dpi_ntt_kernel *kernel = kernels[kind % 2];
+            if (!kernel->runs_here())
+                continue;
+            const uint64_t q = dpi_modulus_find(bits, 2 * N, 0);
+            assert_ok(dpi_ntt_new(N, q, kernel, &t, &err), err.text);
+            for (size_t i = 0; i < TERMS; i++) {
+                fill(left[i], N, q, &seed);
+                fill(right[i], N, q, &seed);
+                for (size_t j = 0; j < N && kind < 2; j++)
+                    left[i][j] = right[i][j] = q - 1;
+                x[i] = left[i];
+                y[i] = right[i];
+            }
+            for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+                memset(expected, 0, sizeof expected);
+                for (size_t i = 0; i < counts[k]; i++)
+                    dpi_ntt_portable.multiply_add(t, left[i], right[i], expected);
+                t->kernel->inner(t, counts[k], x, y, sum);
+                assert_memory_equal(sum, expected, sizeof sum);
+            }
+            dpi_ntt_free(t);
+        }
+}
+
 static bool nowhere(void)
 {
     return false;
@@ -212,6 +250,7 @@ static void wrong_sizes_and_moduli_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_of_products_are_those_of_single_ones),
         cmocka_unit_test(products_are_those_of_the_schoolbook),
         cmocka_unit_test(places_are_values_at_odd_powers),
         cmocka_unit_test(scaling_is_multiplication),
