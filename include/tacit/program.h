@@ -223,6 +223,37 @@ DP_API int64_t dp_stage_element(const dp_program *p, size_t k, int64_t v);
  * over the draws after the link, m = outputs / draws. */
 DP_API void dp_program_decode(const dp_program *p, const int64_t *y, double *mean, double *sd);
 
+/* ---- scales in decimals ---- */
+
+/* Records x[n][inputs] whose classes label[n] are known; borrowed. */
+typedef struct dp_labelled {
+    size_t n;
+    const double *x;
+    const int32_t *label;
+} dp_labelled;
+
+/* The share of the records whose class the real stages say right when all weights and biases are
+ * rounded to so many decimals, at most 15 (negative: as they are).  The class is the place of the
+ * largest output, or whether a single one is above 0; p is as it was, fixed or not.
+ * DP_EINVAL the decimals; DP_ESTATE a program of a sheet, or without stages; DP_EUNSUPPORTED of
+ * several draws; DP_EDATA no records; DP_ENOMEM; *share is NaN then. */
+DP_API dp_status dp_program_accuracy(const dp_program *p, int decimals, const dp_labelled *records,
+                                     double *share, dp_error *err) DP_MUST_CHECK;
+
+enum { DP_PROGRAM_DECIMALS = 6 };
+
+/* PP-Stream's choice of a scale (ICDE 2024): the least number of decimals to which weights and
+ * biases can be rounded so that this share changes by less than 1e-4, and DP_PROGRAM_DECIMALS
+ * where there is none less.  What it chooses is a function of the records that no epsilon speaks
+ * of: of a private fit's own records it is not to be told.  dp_program_fix has no need of it.
+ * Errors as above; *decimals is -1 then. */
+DP_API dp_status dp_program_decimals(const dp_program *p, const dp_labelled *records, int *decimals,
+                                     dp_error *err) DP_MUST_CHECK;
+
+/* Bits of the largest weight times 10^decimals, decimals 0 ... 15, at least 2: the weight_bits of
+ * integers as large.  2 of a program of a sheet. */
+DP_API int dp_program_decimal_bits(const dp_program *p, int decimals);
+
 /* ---- what whoever asks must know ---- */
 
 /* The sheet: kinds, shapes, fractions, shifts and bits of the stages, and the input's numbers; no

@@ -1,6 +1,7 @@
 libtacit_core_la_SOURCES += \
   %D%/build.c \
   %D%/cut.c \
+  %D%/decimals.c \
   %D%/fix.c \
   %D%/lower.c %D%/lower.h %D%/lower-rules.c \
   %D%/print.c \
