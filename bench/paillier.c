@@ -89,6 +89,12 @@ static void make_zeros(void *of)
     must(dpi_paillier_encrypt_public(t->public, t->batch, NULL, t->out, NULL));
 }
 
+static void make_whole_zeros(void *of)
+{
+    const task *t = of;
+    must(dpi_paillier_whole_zeros(t->public, t->batch, t->out, NULL));
+}
+
 static void check_inputs(void *of)
 {
     const task *t = of;
@@ -200,6 +206,7 @@ static void measure_all(task *t, const char *name, size_t bits)
     print("encrypt", name, bits, 0, BATCH, measure(encrypt, t));
     print("decrypt", name, bits, 0, BATCH, measure(decrypt, t));
     print("zeros", name, bits, 0, BATCH, measure(make_zeros, t));
+    print("whole zeros", name, bits, 0, BATCH, measure(make_whole_zeros, t));
     print("check", name, bits, 0, INPUTS, measure(check_inputs, t));
     t->batch = 1;
     print("encrypt-one", name, bits, 0, 1, measure(encrypt, t));
@@ -226,7 +233,7 @@ static void measure_plainly(task *t, size_t bits)
 static void measure_backend(const dpi_montgomery_backend *backend, size_t bits, bool plainly)
 {
     dpi_paillier_options options = {.bits = bits, .backend = backend};
-    unsigned char bytes[LIMBS * 8];
+    unsigned char bytes[9 * LIMBS * 8];
     static int64_t x[INPUTS];
     task t = {.x = x};
     double began = bench_processor();
@@ -234,11 +241,12 @@ static void measure_backend(const dpi_montgomery_backend *backend, size_t bits, 
     double generated = bench_processor() - began;
     dpi_paillier_write_public(t.key, bytes);
     began = bench_processor();
-    must(dpi_paillier_read_public(&options, bits / 8, bytes, &t.public, NULL));
+    must(dpi_paillier_read_public(&options, dpi_paillier_public_bytes(bits), bytes, &t.public,
+                                  NULL));
     double read = bench_processor() - began;
     print("generate", backend->name, bits, 0, 1, (bench_times){generated, generated, generated});
     print("read", backend->name, bits, 0, 1, (bench_times){read, read, read});
-    must(dpi_zeros_new(t.public, READY, &t.zeros, NULL));
+    must(dpi_zeros_new(t.public, DPI_ZEROS_SHORT, READY, &t.zeros, NULL));
     t.m = dpi_paillier_public_ring(t.public);
     t.eights = dpi_montgomery_alloc(t.m, 2);
     t.c = calloc(INPUTS, LIMBS * sizeof *t.c);

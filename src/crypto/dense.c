@@ -128,7 +128,7 @@ static void multiply_terms(work *w)
     }
 }
 
-/* out[lanes] = total times encryptions of the biases and of zero. */
+/* out[lanes] = total times encryptions of the biases and, where they are given, of zero. */
 static dp_status finish(work *w, dpi_zeros *zeros, mp_limb_t *out, dp_error *err)
 {
     const dpi_montgomery *m = w->m;
@@ -136,11 +136,13 @@ static dp_status finish(work *w, dpi_zeros *zeros, mp_limb_t *out, dp_error *err
     mp_limb_t *results[DPI_LANES];
     for (size_t lane = 0; lane < w->lanes; lane++)
         numbers[lane] = results[lane] = out + lane * m->limbs;
-    dp_status status = dpi_zeros_take(zeros, w->lanes, out, err);
+    dp_status status = zeros != NULL ? dpi_zeros_take(zeros, w->lanes, out, err) : DP_OK;
     if (status != DP_OK)
         return status;
-    dpi_montgomery_enter(m, w->lanes, numbers, w->a);
-    m->backend->multiply(m, w->lanes, w->total, w->a, w->total);
+    if (zeros != NULL) {
+        dpi_montgomery_enter(m, w->lanes, numbers, w->a);
+        m->backend->multiply(m, w->lanes, w->total, w->a, w->total);
+    }
     if (w->d->bias != NULL) {
         dpi_paillier_encode_public(w->in->key, &w->d->slots, w->lanes, w->d->bias + w->from, out);
         dpi_montgomery_enter(m, w->lanes, numbers, w->a);

@@ -53,8 +53,8 @@ DP_MUST_CHECK dp_status dpi_dense_take(const dpi_dense *dense, const dpi_paillie
                                        dp_error *err);
 void dpi_dense_inputs_free(dpi_dense_inputs *inputs);
 
-/* out[to - from] = outputs from ... to - 1: parts may be computed side by side.  DP_ENOMEM,
- * DP_EENTROPY. */
+/* out[to - from] = outputs from ... to - 1: parts may be computed side by side.  Without zeros
+ * (NULL) they are for further sums, and nobody's to see.  DP_ENOMEM, DP_EENTROPY. */
 DP_MUST_CHECK dp_status dpi_dense_outputs(const dpi_dense *dense, const dpi_dense_inputs *inputs,
                                           dpi_zeros *zeros, size_t from, size_t to, mp_limb_t *out,
                                           dp_error *err);

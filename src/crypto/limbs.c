@@ -138,6 +138,19 @@ void dpi_limbs_sub_mod(size_t n, const mp_limb_t *a, const mp_limb_t *b, const m
     (void)mpn_cnd_add_n(borrow, out, out, m, (mp_size_t)n);
 }
 
+void dpi_limbs_join(size_t n, const mp_limb_t *a, const mp_limb_t *b, const mp_limb_t *big_a,
+                    const mp_limb_t *big_b, const mp_limb_t *inverse, mp_limb_t *x)
+{
+    mp_limb_t less[DPI_LIMBS_MOST / 2], product[DPI_LIMBS_MOST];
+    dpi_limbs_mod(n, a, n, big_b, less);
+    dpi_limbs_sub_mod(n, b, less, big_b, less);
+    dpi_limbs_mul(n, less, n, inverse, product);
+    dpi_limbs_mod(2 * n, product, n, big_b, less);
+    dpi_limbs_mul(n, less, n, big_a, x);
+    mp_limb_t carry = mpn_add_n(x, x, a, (mp_size_t)n);
+    (void)mpn_sec_add_1(x + n, x + n, (mp_size_t)n, carry, product);
+}
+
 bool dpi_limbs_invert(size_t n, const mp_limb_t *a, const mp_limb_t *m, mp_limb_t *out)
 {
     mp_limb_t scratch[SCRATCH], room[DPI_LIMBS_MOST];

@@ -61,6 +61,11 @@ void dpi_limbs_divide(size_t an, const mp_limb_t *a, size_t dn, const mp_limb_t 
 void dpi_limbs_sub_mod(size_t n, const mp_limb_t *a, const mp_limb_t *b, const mp_limb_t *m,
                        mp_limb_t *out);
 
+/* x[2 n] = the number below A B that is a modulo A and b modulo B, of n limbs, n <=
+ * DPI_LIMBS_MOST / 2: a + A ((b - a) / A mod B).  a < A and b < B; inverse = 1 / A mod B. */
+void dpi_limbs_join(size_t n, const mp_limb_t *a, const mp_limb_t *b, const mp_limb_t *big_a,
+                    const mp_limb_t *big_b, const mp_limb_t *inverse, mp_limb_t *x);
+
 /* out[n] = 1 / a mod m, m odd, a < m.  False, and out is zeros, where there is none. */
 DP_MUST_CHECK bool dpi_limbs_invert(size_t n, const mp_limb_t *a, const mp_limb_t *m,
                                     mp_limb_t *out);

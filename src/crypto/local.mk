@@ -10,6 +10,7 @@ libtacit_crypto_la_SOURCES = \
   %D%/narrow-plan.c %D%/narrow-plan.h %D%/narrow.c %D%/narrow.h \
   %D%/peer.c \
   %D%/prime.c %D%/prime.h \
+  %D%/proof.c %D%/proof.h \
   %D%/slots.c %D%/slots.h \
   %D%/mask.c %D%/mask.h \
   %D%/zeros.c %D%/zeros.h

@@ -91,20 +91,30 @@ static void leave(const dpi_paillier_public *key, size_t lanes, const uint64_t *
 
 /* ---- packing ---- */
 
-/* Ciphertexts that are packed: c[count], `slots` of them in each result. */
+/* Ciphertexts that are packed: c[count]. */
 typedef struct packing {
-    const dpi_paillier_public *key;
-    size_t slots, count;
-    unsigned bits;
-    bool bare;
+    const dpi_packing *how;
+    size_t count;
     const mp_limb_t *c;
 } packing;
 
 /* How many stand in result `at`. */
 static size_t numbers_in(const packing *p, size_t at)
 {
-    size_t left = p->count - at * p->slots;
-    return left < p->slots ? left : p->slots;
+    size_t slots = p->how->slots, left = p->count - at * slots;
+    return left < slots ? left : slots;
+}
+
+/* sum *= encryptions of zero; room[1] and numbers[lanes]. */
+static dp_status hide(const dpi_packing *how, size_t lanes, uint64_t *sum, uint64_t *room,
+                      mp_limb_t *numbers, dp_error *err)
+{
+    dp_status status = dpi_zeros_take(how->zeros, lanes, numbers, err);
+    if (status != DP_OK)
+        return status;
+    enter(how->key, lanes, numbers, room);
+    dpi_montgomery_multiply(how->key->ring, lanes, sum, room, sum);
+    return DP_OK;
 }
 
 /* Results first ... first + lanes - 1 by Horner's rule, the last number first, side by side in
@@ -112,14 +122,15 @@ static size_t numbers_in(const packing *p, size_t at)
 static dp_status pack_some(const packing *p, size_t first, size_t lanes, uint64_t *room,
                            mp_limb_t *packed, dp_error *err)
 {
-    const dpi_paillier_public *key = p->key;
+    const dpi_packing *how = p->how;
+    const dpi_paillier_public *key = how->key;
     size_t wide = 2 * key->limbs, eight = dpi_montgomery_eight(key->ring);
     uint64_t *sum = room, *next = room + eight;
     mp_limb_t numbers[DPI_LANES * DPI_LIMBS_MOST];
     dp_status status = DP_OK;
     for (size_t i = 0; status == DP_OK && i < lanes; i++)
         status =
-            make_unit(key, numbers_in(p, first + i), p->bits, p->bare, numbers + i * wide, err);
+            make_unit(key, numbers_in(p, first + i), how->bits, how->bare, numbers + i * wide, err);
     if (status != DP_OK)
         return status;
     enter(key, lanes, numbers, room + 2 * eight);
@@ -128,10 +139,10 @@ static dp_status pack_some(const packing *p, size_t first, size_t lanes, uint64_
         numbers[i * wide] = 1;
     enter(key, lanes, numbers, sum);
     for (size_t j = numbers_in(p, first); j-- > 0;) { /* none after it has more */
-        for (unsigned k = 0; k < p->bits; k++)
+        for (unsigned k = 0; k < how->bits; k++)
             dpi_montgomery_multiply(key->ring, lanes, sum, sum, sum);
         for (size_t i = 0; i < lanes; i++) {
-            const mp_limb_t *from = p->c + ((first + i) * p->slots + j) * wide;
+            const mp_limb_t *from = p->c + ((first + i) * how->slots + j) * wide;
             mpn_zero(numbers + i * wide, (mp_size_t)wide);
             numbers[i * wide] = 1; /* where the last result has no number */
             if (j < numbers_in(p, first + i))
@@ -141,18 +152,23 @@ static dp_status pack_some(const packing *p, size_t first, size_t lanes, uint64_
         dpi_montgomery_multiply(key->ring, lanes, sum, next, sum);
     }
     dpi_montgomery_multiply(key->ring, lanes, sum, room + 2 * eight, sum);
-    leave(key, lanes, sum, packed + first * wide);
-    return DP_OK;
+    if (how->zeros != NULL)
+        status = hide(how, lanes, sum, next, numbers, err);
+    if (status == DP_OK)
+        leave(key, lanes, sum, packed + first * wide);
+    return status;
 }
 
-dp_status dpi_paillier_pack(const dpi_paillier_public *key, size_t slots, unsigned bits, bool bare,
-                            size_t count, const mp_limb_t *c, mp_limb_t *packed, dp_error *err)
+dp_status dpi_paillier_pack(const dpi_packing *how, size_t count, const mp_limb_t *c,
+                            mp_limb_t *packed, dp_error *err)
 {
-    const packing p = {
-        .key = key, .slots = slots, .count = count, .bits = bits, .bare = bare, .c = c};
-    if (bits < 2 || bits > DPI_MASK_BITS || slots < 1 ||
-        slots > dpi_mask_slots(key->limbs * DPI_LIMB_BITS, bits))
-        return dpi_fail(err, DP_EINVAL, "so many numbers of %u bits are not packed into one", bits);
+    const packing p = {.how = how, .count = count, .c = c};
+    const dpi_paillier_public *key = how->key;
+    size_t slots = how->slots;
+    if (how->bits < 2 || how->bits > DPI_MASK_BITS || slots < 1 ||
+        slots > dpi_mask_slots(key->limbs * DPI_LIMB_BITS, how->bits))
+        return dpi_fail(err, DP_EINVAL, "so many numbers of %u bits are not packed into one",
+                        how->bits);
     uint64_t *room = dpi_montgomery_alloc(key->ring, 3);
     if (room == NULL)
         return dpi_fail_nomem(err);

@@ -211,7 +211,7 @@ static void join_windows(const dpi_narrow_desk *d, size_t block, size_t lanes,
     m->backend->multiply(m, lanes, total, d->missing + block * dpi_montgomery_eight(m), total);
 }
 
-/* total times E(b) E(0), out of Montgomery form. */
+/* total times E(b) and, where there are zeros, E(0), out of Montgomery form. */
 static dp_status hide(const dpi_narrow_desk *d, size_t first, size_t lanes, dpi_zeros *zeros,
                       uint64_t *total, uint64_t *spare, mp_limb_t *out, dp_error *err)
 {
@@ -220,11 +220,13 @@ static dp_status hide(const dpi_narrow_desk *d, size_t first, size_t lanes, dpi_
     mp_limb_t *results[DPI_LANES];
     for (size_t lane = 0; lane < lanes; lane++)
         numbers[lane] = results[lane] = out + lane * m->limbs;
-    dp_status status = dpi_zeros_take(zeros, lanes, out, err);
+    dp_status status = zeros != NULL ? dpi_zeros_take(zeros, lanes, out, err) : DP_OK;
     if (status != DP_OK)
         return status;
-    dpi_montgomery_enter(m, lanes, numbers, spare);
-    m->backend->multiply(m, lanes, total, spare, total);
+    if (zeros != NULL) {
+        dpi_montgomery_enter(m, lanes, numbers, spare);
+        m->backend->multiply(m, lanes, total, spare, total);
+    }
     if (d->of->bias != NULL) {
         dpi_paillier_encode_public(d->key, NULL, lanes, d->of->bias + first, out);
         dpi_montgomery_enter(m, lanes, numbers, spare);

@@ -108,6 +108,9 @@ static dp_status make_key(const dpi_paillier_options *options, size_t limbs,
     memcpy(k->prime, primes, sizeof k->prime);
     if (!derive(k))
         status = dpi_fail(err, DP_EINVAL, "the primes of a key do not fit together");
+    const mp_limb_t *const prime[2] = {k->prime[0], k->prime[1]};
+    if (status == DP_OK)
+        status = dpi_proof_make(limbs, k->n, prime, k->join, k->roots, err);
     if (status == DP_OK)
         status =
             dpi_montgomery_new(options->backend, DPI_SECRET, 2 * limbs, 2, squares, &k->pair, err);
@@ -188,14 +191,16 @@ void dpi_paillier_free(dpi_paillier_key *key)
     dpi_secret_free(key);
 }
 
-size_t dpi_paillier_public_bytes(const dpi_paillier_key *key)
+size_t dpi_paillier_public_bytes(size_t bits)
 {
-    return 2 * key->half * sizeof(mp_limb_t);
+    return (1 + DPI_PROOF_ROOTS) * (bits / 8);
 }
 
 void dpi_paillier_write_public(const dpi_paillier_key *key, unsigned char *bytes)
 {
-    dpi_limbs_to_bytes(2 * key->half, key->n, bytes);
+    size_t n = 2 * key->half;
+    dpi_limbs_to_bytes(n, key->n, bytes);
+    dpi_limbs_to_bytes(DPI_PROOF_ROOTS * n, key->roots, bytes + n * sizeof(mp_limb_t));
 }
 
 const mp_limb_t *dpi_paillier_modulus(const dpi_paillier_key *key, size_t *limbs)

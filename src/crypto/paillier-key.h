@@ -4,6 +4,7 @@
 
 #include "crypto/comb.h"
 #include "crypto/paillier.h"
+#include "crypto/proof.h"
 
 enum {
     DPI_PAILLIER_BITS = DPI_LIMBS_MOST * DPI_LIMB_BITS / 2, /* the most */
@@ -24,13 +25,14 @@ struct dpi_paillier_key {
     mp_limb_t n[2 * DPI_PAILLIER_HALF];
     mp_limb_t prime[2][DPI_PAILLIER_HALF];
     mp_limb_t square[2][2 * DPI_PAILLIER_HALF];
-    mp_limb_t less_one[2][DPI_PAILLIER_HALF];      /* p - 1 */
-    mp_limb_t other[2][DPI_PAILLIER_HALF];         /* q mod p */
-    mp_limb_t scale[2][DPI_PAILLIER_HALF];         /* -1 / q mod p */
-    mp_limb_t join[DPI_PAILLIER_HALF];             /* 1 / p mod q */
-    mp_limb_t join_squares[2 * DPI_PAILLIER_HALF]; /* 1 / p^2 mod q^2 */
-    dpi_montgomery *pair;                          /* modulo p^2 in even lanes, q^2 in odd ones */
-    dpi_comb *comb;                                /* of s */
+    mp_limb_t less_one[2][DPI_PAILLIER_HALF];                 /* p - 1 */
+    mp_limb_t other[2][DPI_PAILLIER_HALF];                    /* q mod p */
+    mp_limb_t scale[2][DPI_PAILLIER_HALF];                    /* -1 / q mod p */
+    mp_limb_t join[DPI_PAILLIER_HALF];                        /* 1 / p mod q */
+    mp_limb_t join_squares[2 * DPI_PAILLIER_HALF];            /* 1 / p^2 mod q^2 */
+    mp_limb_t roots[DPI_PROOF_ROOTS * 2 * DPI_PAILLIER_HALF]; /* [DPI_PROOF_ROOTS][2 half] */
+    dpi_montgomery *pair; /* modulo p^2 in even lanes, q^2 in odd ones */
+    dpi_comb *comb;       /* of s */
 };
 
 /* What a call of the holder works with, in secret memory: four ciphertexts. */

@@ -46,20 +46,6 @@ void dpi_paillier_desk_free(const dpi_paillier_key *key, dpi_paillier_desk *d)
     dpi_limbs_wipe_stack();
 }
 
-/* x[2 n] = a + A ((b - a) / A mod B) for a < A and b < B, of n limbs; inverse = 1 / A mod B. */
-static void join(size_t n, const mp_limb_t *a, const mp_limb_t *b, const mp_limb_t *big_a,
-                 const mp_limb_t *big_b, const mp_limb_t *inverse, mp_limb_t *x)
-{
-    mp_limb_t less[WIDE], product[2 * WIDE];
-    dpi_limbs_mod(n, a, n, big_b, less);
-    dpi_limbs_sub_mod(n, b, less, big_b, less);
-    dpi_limbs_mul(n, less, n, inverse, product);
-    dpi_limbs_mod(2 * n, product, n, big_b, less);
-    dpi_limbs_mul(n, less, n, big_a, x);
-    mp_limb_t carry = mpn_add_n(x, x, a, (mp_size_t)n);
-    (void)mpn_sec_add_1(x + n, x + n, (mp_size_t)n, carry, product);
-}
-
 /* number = 1 + m n modulo the square of prime i. */
 static void encode(const dpi_paillier_key *key, int i, const mp_limb_t *magnitude,
                    mp_limb_t negative, mp_limb_t *number)
@@ -90,8 +76,8 @@ dp_status dpi_paillier_encrypt_some(const dpi_paillier_key *key, dpi_paillier_de
     dpi_montgomery_multiply(m, lanes, d->eights, d->second, d->eights);
     dpi_montgomery_leave(m, lanes, d->eights, d->result_at);
     for (size_t i = 0; i < count; i++)
-        join(2 * h, d->number[2 * i], d->number[2 * i + 1], key->square[0], key->square[1],
-             key->join_squares, c + i * 4 * h);
+        dpi_limbs_join(2 * h, d->number[2 * i], d->number[2 * i + 1], key->square[0],
+                       key->square[1], key->join_squares, c + i * 4 * h);
     return DP_OK;
 }
 
@@ -170,8 +156,8 @@ mp_limb_t dpi_paillier_decrypt_some(const dpi_paillier_key *key, dpi_paillier_de
         bad |= decode(key, (int)(lane % 2), d->number[lane], d->number[lane]);
     (void)mpn_rshift(half, key->n, (mp_size_t)(2 * h), 1);
     for (size_t i = 0; i < count; i++) {
-        join(h, d->number[2 * i], d->number[2 * i + 1], key->prime[0], key->prime[1], key->join,
-             d->message[i]);
+        dpi_limbs_join(h, d->number[2 * i], d->number[2 * i + 1], key->prime[0], key->prime[1],
+                       key->join, d->message[i]);
         (void)mpn_sub_n(other, key->n, d->message[i], (mp_size_t)(2 * h));
         d->negative[i] = mpn_sub_n(d->exponent[i], half, d->message[i], (mp_size_t)(2 * h));
         mpn_cnd_swap(d->negative[i], d->message[i], other, (mp_size_t)(2 * h));

@@ -43,14 +43,16 @@ DP_MUST_CHECK dp_status dpi_paillier_of_primes(const dpi_paillier_options *optio
 /* Wipes and frees; NULL is allowed. */
 void dpi_paillier_free(dpi_paillier_key *key);
 
-/* The key that is sent: bits / 8 bytes, lowest first.  limbs [out] of n, borrowed. */
-size_t dpi_paillier_public_bytes(const dpi_paillier_key *key);
+/* The key that is sent: n in bits / 8 bytes, lowest first, and the proof of proof.h. */
+size_t dpi_paillier_public_bytes(size_t bits);
 void dpi_paillier_write_public(const dpi_paillier_key *key, unsigned char *bytes);
+
+/* limbs [out] of n, borrowed. */
 const mp_limb_t *dpi_paillier_modulus(const dpi_paillier_key *key, size_t *limbs);
 
 /* A key that another side has sent, of options->bits; refused (DP_EPEER) unless it has exactly so
- * many bits, is odd and neither prime nor a power nor divisible by a prime below 2^16.  Makes the
- * table for encryption, which takes tens of milliseconds.  DP_EINVAL, DP_ENOMEM, DP_EENTROPY. */
+ * many bits, is odd and neither prime nor a power nor divisible by a prime below 2^16, and the
+ * proof holds.  Makes the table for encryption, which takes tens of milliseconds.  DP_EINVAL, DP_ENOMEM, DP_EENTROPY. */
 DP_MUST_CHECK dp_status dpi_paillier_read_public(const dpi_paillier_options *options, size_t n,
                                                  const unsigned char *bytes,
                                                  dpi_paillier_public **key, dp_error *err);
@@ -86,6 +88,13 @@ DP_MUST_CHECK dp_status dpi_paillier_decrypt_wide(const dpi_paillier_key *key, c
 /* c[count] = fresh encryptions of m[count] (NULL: of zeros), by the other side. */
 DP_MUST_CHECK dp_status dpi_paillier_encrypt_public(const dpi_paillier_public *key, size_t count,
                                                     const int64_t *m, mp_limb_t *c, dp_error *err);
+
+/* c[count] = y^n mod n^2 for y uniform in Z_n^*: encryptions of zero that hide all of a ciphertext
+ * but its message, also from who has the primes and has chosen them and the ciphertext ill; eight
+ * cost as much as one.  The short exponents of other encryptions hide messages from who has not the
+ * primes, and no more: who has them may find discrete logarithms modulo each. */
+DP_MUST_CHECK dp_status dpi_paillier_whole_zeros(const dpi_paillier_public *key, size_t count,
+                                                 mp_limb_t *c, dp_error *err);
 
 /* c[count] = encryptions of m[count] without randomness, 1 + m n, to be multiplied with such of
  * zero.  With slots (slots.h; NULL: one) each message stands in every slot. */

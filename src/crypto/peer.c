@@ -83,19 +83,23 @@ dp_status dpi_paillier_read_public(const dpi_paillier_options *options, size_t n
                                    const unsigned char *bytes, dpi_paillier_public **key,
                                    dp_error *err)
 {
-    mp_limb_t number[DPI_LIMBS_MOST / 2];
+    mp_limb_t number[DPI_LIMBS_MOST / 2], roots[DPI_PROOF_ROOTS * DPI_LIMBS_MOST / 2];
     dpi_paillier_options settled;
     *key = NULL;
     dp_status status = dpi_paillier_settle(options, &settled, err);
     if (status != DP_OK)
         return status;
-    if (n != settled.bits / 8)
+    if (n != dpi_paillier_public_bytes(settled.bits))
         return dpi_fail(err, DP_EPEER,
                         "the other side's Paillier key has %zu bytes; one of %zu bits has %zu", n,
-                        settled.bits, settled.bits / 8);
+                        settled.bits, dpi_paillier_public_bytes(settled.bits));
     size_t limbs = settled.bits / DPI_LIMB_BITS;
     dpi_limbs_from_bytes(limbs, bytes, number);
+    dpi_limbs_from_bytes(DPI_PROOF_ROOTS * limbs, bytes + limbs * sizeof *number, roots);
     status = check_modulus(settled.bits, limbs, number, err);
+    if (status == DP_OK && !dpi_proof_holds(limbs, number, roots))
+        status = dpi_fail(err, DP_EPEER,
+                          "the other side's Paillier key comes without a proof of its form");
     return status != DP_OK ? status : dpi_paillier_public_new(&settled, limbs, number, key, err);
 }
 
@@ -185,6 +189,60 @@ dp_status dpi_paillier_encrypt_public(const dpi_paillier_public *key, size_t cou
         status = randomise(key, some, eights, to, err);
     }
     dpi_montgomery_release(key->ring, eights);
+    dpi_limbs_wipe_stack();
+    return status;
+}
+
+/* y[limbs] uniform in Z_n^* but for 2^-64. */
+static dp_status draw_unit(const dpi_paillier_public *key, mp_limb_t *y, dp_error *err)
+{
+    mp_limb_t wide[DPI_LIMBS_MOST / 2 + 1];
+    size_t n = key->limbs;
+    do {
+        dp_status status = dpi_limbs_random(NULL, (n + 1) * sizeof *wide, wide, err);
+        if (status != DP_OK)
+            return status;
+        dpi_limbs_mod(n + 1, wide, n, key->n, y);
+    } while (!dpi_limbs_coprime(n, y, n, key->n));
+    return DP_OK;
+}
+
+/* At most eight of them; room for a power and an eight. */
+static dp_status some_whole_zeros(const dpi_paillier_public *key, size_t count, uint64_t *room,
+                                  mp_limb_t *c, dp_error *err)
+{
+    size_t wide = 2 * key->limbs;
+    const mp_limb_t *exponent[DPI_LANES], *number[DPI_LANES];
+    mp_limb_t *result[DPI_LANES];
+    dp_status status = DP_OK;
+    mpn_zero(c, (mp_size_t)(count * wide));
+    for (size_t i = 0; i < count && status == DP_OK; i++) {
+        exponent[i] = key->n;
+        number[i] = result[i] = c + i * wide;
+        status = draw_unit(key, result[i], err);
+    }
+    if (status != DP_OK)
+        return status;
+    dpi_montgomery_enter(key->ring, count, number, room);
+    dpi_montgomery_power(key->ring, count, room, exponent, key->limbs * DPI_LIMB_BITS,
+                         room + dpi_montgomery_eight(key->ring), room);
+    dpi_montgomery_leave(key->ring, count, room, result);
+    return DP_OK;
+}
+
+dp_status dpi_paillier_whole_zeros(const dpi_paillier_public *key, size_t count, mp_limb_t *c,
+                                   dp_error *err)
+{
+    size_t eight = dpi_montgomery_eight(key->ring);
+    uint64_t *room =
+        dpi_montgomery_alloc(key->ring, 1 + dpi_montgomery_power_space(key->ring) / eight);
+    dp_status status = room == NULL ? dpi_fail_nomem(err) : DP_OK;
+    for (size_t at = 0; at < count && status == DP_OK; at += DPI_LANES)
+        status = some_whole_zeros(key, count - at < DPI_LANES ? count - at : DPI_LANES, room,
+                                  c + at * 2 * key->limbs, err);
+    if (status != DP_OK)
+        mpn_zero(c, (mp_size_t)(count * 2 * key->limbs));
+    dpi_montgomery_release(key->ring, room);
     dpi_limbs_wipe_stack();
     return status;
 }

@@ -10,6 +10,7 @@
 
 struct dpi_zeros {
     const dpi_paillier_public *key;
+    dpi_zeros_kind kind;
     pthread_mutex_t lock;
     dpi_fork *mark; /* of the process whose zeros these are */
     size_t limbs, capacity, ready;
@@ -17,15 +18,16 @@ struct dpi_zeros {
     mp_limb_t *c; /* [capacity][limbs] */
 };
 
-dp_status dpi_zeros_new(const dpi_paillier_public *key, size_t capacity, dpi_zeros **zeros,
-                        dp_error *err)
+dp_status dpi_zeros_new(const dpi_paillier_public *key, dpi_zeros_kind kind, size_t capacity,
+                        dpi_zeros **zeros, dp_error *err)
 {
     size_t cells;
     *zeros = NULL;
     dpi_zeros *z = dpi_alloc(1, sizeof *z);
     if (z == NULL)
         return dpi_fail_nomem(err);
-    *z = (dpi_zeros){.key = key, .limbs = dpi_paillier_public_limbs(key), .capacity = capacity};
+    *z = (dpi_zeros){
+        .key = key, .kind = kind, .limbs = dpi_paillier_public_limbs(key), .capacity = capacity};
     (void)pthread_mutex_init(&z->lock, NULL);
     z->c = dpi_mul(capacity, z->limbs, &cells) ? dpi_alloc(cells, sizeof *z->c) : NULL;
     dp_status status = z->c == NULL ? dpi_fail_nomem(err) : dpi_fork_new(&z->mark, err);
@@ -73,6 +75,12 @@ static size_t push(dpi_zeros *z, size_t n, const mp_limb_t *made)
     return fit;
 }
 
+static dp_status make(const dpi_zeros *z, size_t count, mp_limb_t *c, dp_error *err)
+{
+    return z->kind == DPI_ZEROS_WHOLE ? dpi_paillier_whole_zeros(z->key, count, c, err)
+                                      : dpi_paillier_encrypt_public(z->key, count, NULL, c, err);
+}
+
 dp_status dpi_zeros_fill(dpi_zeros *zeros, size_t most, size_t *added, dp_error *err)
 {
     size_t made = 0, size = DPI_LANES * zeros->limbs;
@@ -84,7 +92,7 @@ dp_status dpi_zeros_fill(dpi_zeros *zeros, size_t most, size_t *added, dp_error 
         some = some < room ? some : room;
         if (some == 0)
             break;
-        status = dpi_paillier_encrypt_public(zeros->key, some, NULL, space, err);
+        status = make(zeros, some, space, err);
         if (status == DP_OK)
             made += push(zeros, some, space);
     }
@@ -108,7 +116,7 @@ dp_status dpi_zeros_take(dpi_zeros *zeros, size_t count, mp_limb_t *c, dp_error 
     end(zeros);
     if (some == count)
         return DP_OK;
-    dp_status status = dpi_paillier_encrypt_public(zeros->key, count - some, NULL, c + words, err);
+    dp_status status = make(zeros, count - some, c + words, err);
     if (status != DP_OK)
         memset(c, 0, count * zeros->limbs * sizeof *c);
     return status;

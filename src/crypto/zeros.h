@@ -8,10 +8,14 @@
 
 typedef struct dpi_zeros dpi_zeros;
 
+/* Of short exponents, which are cheap and hide numbers from who has not the key; or whole ones,
+ * which also hide from who has it what an answer was made of (dpi_paillier_whole_zeros). */
+typedef enum dpi_zeros_kind { DPI_ZEROS_SHORT, DPI_ZEROS_WHOLE } dpi_zeros_kind;
+
 /* Room for `capacity` of them, none made yet; the key is borrowed.  *zeros [out] owned by the
  * caller.  DP_ENOMEM. */
-DP_MUST_CHECK dp_status dpi_zeros_new(const dpi_paillier_public *key, size_t capacity,
-                                      dpi_zeros **zeros, dp_error *err);
+DP_MUST_CHECK dp_status dpi_zeros_new(const dpi_paillier_public *key, dpi_zeros_kind kind,
+                                      size_t capacity, dpi_zeros **zeros, dp_error *err);
 
 /* NULL is allowed. */
 void dpi_zeros_free(dpi_zeros *zeros);

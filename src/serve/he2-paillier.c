@@ -64,7 +64,7 @@ static dp_status cost(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve
 {
     const dpi_paillier_options options = options_of(opts);
     (void)mode;
-    *cost = (dpi_serve_cost){.key = options.bits / 8};
+    *cost = (dpi_serve_cost){.key = dpi_paillier_public_bytes(options.bits)};
     if (options.bits < 192)
         return dpi_fail(err, DP_EINVAL, "keys of Paillier's scheme have 2048 or 3072 bits");
     for (size_t k = 0; k < plan->n_layers; k++) {
@@ -86,7 +86,7 @@ typedef struct paillier_program {
     dpi_paillier_options options;
     dpi_dense *dense[DPI_SERVE_LAYERS];
     dpi_narrow *narrow[DPI_SERVE_LAYERS]; /* instead of dense: layers of few outputs */
-    size_t outputs;                       /* of all layers: zeros that a query takes */
+    size_t results;                       /* of all layers: zeros that a query takes */
     dpi_serve_opts opts;
 } paillier_program;
 
@@ -120,7 +120,7 @@ static dp_status compile_layer(paillier_program *c, size_t k, dp_error *err)
         status = dpi_narrow_new(&layer, 0, &c->narrow[k], err);
     else
         status = dpi_dense_new(&layer, DPI_DENSE_BEST, 0, &c->dense[k], err);
-    c->outputs += map.outputs;
+    c->results += results_of(&c->plan, &c->opts, k);
     dpi_serve_map_free(&map);
     return status;
 }
@@ -181,10 +181,11 @@ static dp_status open_session(const void *of, const unsigned char *key, void **m
     s->out = dpi_alloc(c->plan.most, limbs * sizeof *s->out);
     dp_status status = s->in == NULL || s->out == NULL ? dpi_fail_nomem(err) : DP_OK;
     if (status == DP_OK)
-        status = dpi_paillier_read_public(&c->options, c->options.bits / 8, key, &s->key, err);
+        status = dpi_paillier_read_public(&c->options, dpi_paillier_public_bytes(c->options.bits),
+                                          key, &s->key, err);
     if (status == DP_OK)
-        status = dpi_zeros_new(s->key, c->outputs < MOST_READY ? c->outputs : MOST_READY, &s->zeros,
-                               err);
+        status = dpi_zeros_new(s->key, DPI_ZEROS_WHOLE,
+                               c->results < MOST_READY ? c->results : MOST_READY, &s->zeros, err);
     if (status == DP_OK)
         *made = s;
     else
@@ -210,7 +211,7 @@ static dp_status compute_dense(void *user, size_t first, size_t last, dp_error *
 {
     const outputs_of *o = user;
     size_t limbs = cipher_bytes(&o->s->of->options) / 8;
-    return dpi_dense_outputs(o->s->of->dense[o->layer], o->inputs, o->s->zeros, first, last,
+    return dpi_dense_outputs(o->s->of->dense[o->layer], o->inputs, NULL, first, last,
                              o->s->out + first * limbs, err);
 }
 
@@ -222,8 +223,12 @@ static dp_status pack(void *user, size_t first, size_t last, dp_error *err)
     size_t limbs = cipher_bytes(&c->options) / 8, sent = c->plan.layer[o->layer].sent;
     size_t slots = slots_of(&c->plan, &c->opts, o->layer);
     size_t end = last * slots < sent ? last * slots : sent;
-    return dpi_paillier_pack(o->s->key, slots, number_bits(&c->plan, o->layer), c->opts.bare,
-                             end - first * slots, o->s->in + first * slots * limbs,
+    const dpi_packing how = {.key = o->s->key,
+                             .zeros = o->s->zeros,
+                             .slots = slots,
+                             .bits = number_bits(&c->plan, o->layer),
+                             .bare = c->opts.bare};
+    return dpi_paillier_pack(&how, end - first * slots, o->s->in + first * slots * limbs,
                              o->s->out + first * limbs, err);
 }
 
@@ -267,7 +272,7 @@ static dp_status run_narrow(paillier_session *s, size_t k, dpi_pool *pool, size_
     if (status == DP_OK)
         status = dpi_serve_parts(pool, threads, dpi_narrow_groups(s->desk[k]), 1, compute_narrow,
                                  &job, err);
-    return status == DP_OK ? dpi_narrow_finish(s->desk[k], s->zeros, s->out, err) : status;
+    return status == DP_OK ? dpi_narrow_finish(s->desk[k], NULL, s->out, err) : status;
 }
 
 static dp_status run_layer(void *of, size_t k, const dpi_serve_order_pair *order,
@@ -329,8 +334,8 @@ static dp_status prepare_zeros(paillier_client *c, dp_error *err)
         inputs += c->plan.layer[k].inputs;
     dp_status status = dpi_paillier_public_new(&c->options, limbs, n, &c->public, err);
     if (status == DP_OK)
-        status =
-            dpi_zeros_new(c->public, inputs < MOST_READY ? inputs : MOST_READY, &c->zeros, err);
+        status = dpi_zeros_new(c->public, DPI_ZEROS_SHORT,
+                               inputs < MOST_READY ? inputs : MOST_READY, &c->zeros, err);
     return status;
 }
 

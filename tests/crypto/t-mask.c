@@ -4,6 +4,13 @@
 #include "crypto/mask.h"
 #include "tests/lib/check.h"
 
+static dp_status pack(const dpi_paillier_public *public, size_t slots, unsigned bits, bool bare,
+                      size_t count, const mp_limb_t *c, mp_limb_t *packed, dp_error *err)
+{
+    const dpi_packing how = {.key = public, .slots = slots, .bits = bits, .bare = bare};
+    return dpi_paillier_pack(&how, count, c, packed, err);
+}
+
 static dpi_paillier_key *key_of(size_t bits, dpi_paillier_public **public)
 {
     dp_error err = {0};
@@ -30,15 +37,12 @@ static void declared_bits_come_through(void **state)
             const int64_t m[N] = {0, 1, -1, most, -most, most - 1, 1 - most, 1, -1, 0, most / 3};
             int64_t back[N];
             assert_ok(dpi_paillier_encrypt(key, N, m, c, &err), err.text);
-            assert_ok(dpi_paillier_pack(public, slots, bits, bits % 2 == 0, N, c, packed, &err),
-                      err.text);
+            assert_ok(pack(public, slots, bits, bits % 2 == 0, N, c, packed, &err), err.text);
             assert_ok(dpi_paillier_unpack(key, slots, bits, N, packed, back, &err), err.text);
             assert_memory_equal(m, back, sizeof m);
         }
-    assert_fails(dpi_paillier_pack(public, 1, 65, false, N, c, packed, &err), DP_EINVAL, &err,
-                 "65 bits");
-    assert_fails(dpi_paillier_pack(public, 9, 50, false, N, c, packed, &err), DP_EINVAL, &err,
-                 "50 bits");
+    assert_fails(pack(public, 1, 65, false, N, c, packed, &err), DP_EINVAL, &err, "65 bits");
+    assert_fails(pack(public, 9, 50, false, N, c, packed, &err), DP_EINVAL, &err, "50 bits");
     memset(c, 0, sizeof c);
     int64_t back[N];
     assert_fails(dpi_paillier_unpack(key, 1, 20, N, c, back, &err), DP_EPEER, &err, "bound");
@@ -71,7 +75,7 @@ static void what_is_beyond_is_uniform(void **state)
         }
         assert_ok(dpi_paillier_encrypt_wide(key, message, fresh, &err), err.text);
         for (int i = 0; i < N; i++) {
-            assert_ok(dpi_paillier_pack(public, 1, BITS, false, 1, fresh, c, &err), err.text);
+            assert_ok(pack(public, 1, BITS, false, 1, fresh, c, &err), err.text);
             assert_ok(dpi_paillier_decrypt_wide(key, c, z, &err), err.text);
             mpz_mod(z, z, modulus);
             mpz_mul_ui(z, z, BINS);
@@ -84,6 +88,57 @@ static void what_is_beyond_is_uniform(void **state)
         assert_true(chi < 77);
     }
     mpz_clears(modulus, message, z, NULL);
+    dpi_paillier_public_free(public);
+    dpi_paillier_free(key);
+}
+
+/* c[limbs] = y^n mod n^2 for a y of Jacobi symbol -1. */
+static void draw_odd_zero(const dpi_paillier_public *public, const mpz_t n, size_t limbs,
+                          mp_limb_t *c)
+{
+    dp_error err = {0};
+    mpz_t x;
+    mpz_init(x);
+    do {
+        assert_ok(dpi_paillier_whole_zeros(public, 1, c, &err), err.text);
+        mpz_import(x, limbs, -1, sizeof *c, 0, 0, c);
+    } while (mpz_jacobi(x, n) != -1);
+    mpz_clear(x);
+}
+
+/* The Jacobi symbol of an answer to a ciphertext of symbol -1 is (-1)^w times that of the zero that
+ * hides it: a zero of short exponent has always 1, and the answer tells whether w is odd.  All of 64
+ * whole ones are of one symbol with chance 2^-63. */
+static void an_answer_tells_nothing_but_its_message(void **state)
+{
+    (void)state;
+    enum { KEY = 256, LIMBS = KEY / 32, N = 64, BITS = 20 };
+    dp_error err = {0};
+    dpi_paillier_public *public;
+    dpi_paillier_key *key = key_of(KEY, &public);
+    mpz_t n, x;
+    size_t limbs;
+    mpz_inits(n, x, NULL);
+    const mp_limb_t *modulus = dpi_paillier_modulus(key, &limbs);
+    mpz_import(n, limbs, -1, sizeof *modulus, 0, 0, modulus);
+    for (dpi_zeros_kind kind = DPI_ZEROS_SHORT; kind <= DPI_ZEROS_WHOLE; kind++) {
+        mp_limb_t c[LIMBS], packed[LIMBS];
+        int odd = 0;
+        int64_t back;
+        dpi_packing how = {.key = public, .slots = 1, .bits = BITS};
+        assert_ok(dpi_zeros_new(public, kind, N, &how.zeros, &err), err.text);
+        draw_odd_zero(public, n, LIMBS, c);
+        for (int i = 0; i < N; i++) {
+            assert_ok(dpi_paillier_pack(&how, 1, c, packed, &err), err.text);
+            mpz_import(x, LIMBS, -1, sizeof *packed, 0, 0, packed);
+            odd += mpz_jacobi(x, n) == -1;
+            assert_ok(dpi_paillier_unpack(key, 1, BITS, 1, packed, &back, &err), err.text);
+            assert_int_equal(back, 0);
+        }
+        assert_true(kind == DPI_ZEROS_SHORT ? odd == N : odd > 0 && odd < N);
+        dpi_zeros_free(how.zeros);
+    }
+    mpz_clears(n, x, NULL);
     dpi_paillier_public_free(public);
     dpi_paillier_free(key);
 }
@@ -112,6 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(declared_bits_come_through),
         cmocka_unit_test(what_is_beyond_is_uniform),
+        cmocka_unit_test(an_answer_tells_nothing_but_its_message),
         cmocka_unit_test(zeros_made_ahead_become_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,12 +21,12 @@ static void set_up(const dpi_montgomery_backend *backend, scene *s)
     dp_error err = {0};
     dpi_seed seed = {.key = "narrow layers of tests"};
     dpi_paillier_options options = small;
-    unsigned char bytes[WIDE * 4];
+    unsigned char bytes[9 * WIDE * 4];
     options.backend = backend;
     assert_ok(dpi_paillier_generate_seeded(&options, &seed, &s->key, &err), err.text);
     dpi_paillier_write_public(s->key, bytes);
     assert_ok(dpi_paillier_read_public(&options, sizeof bytes, bytes, &s->public, &err), err.text);
-    assert_ok(dpi_zeros_new(s->public, 64, &s->zeros, &err), err.text);
+    assert_ok(dpi_zeros_new(s->public, DPI_ZEROS_SHORT, 64, &s->zeros, &err), err.text);
 }
 
 static void tear_down(scene *s)

@@ -26,11 +26,11 @@ static dpi_paillier_public *read_key(const dpi_paillier_options *options,
 {
     dp_error err = {0};
     dpi_paillier_public *public;
-    unsigned char bytes[512];
+    unsigned char bytes[9 * 256];
     dpi_paillier_write_public(key, bytes);
-    assert_ok(
-        dpi_paillier_read_public(options, dpi_paillier_public_bytes(key), bytes, &public, &err),
-        err.text);
+    assert_ok(dpi_paillier_read_public(options, dpi_paillier_public_bytes(options->bits), bytes,
+                                       &public, &err),
+              err.text);
     return public;
 }
 
@@ -291,7 +291,7 @@ static void what_is_no_ciphertext_is_refused(void **state)
 static void expect_refusal(const mpz_t n, const char *why)
 {
     dp_error err = {0};
-    unsigned char bytes[32] = {0};
+    unsigned char bytes[9 * 32] = {0};
     dpi_paillier_public *public;
     mpz_export(bytes, NULL, -1, 1, 0, 0, n);
     assert_fails(dpi_paillier_read_public(&small, sizeof bytes, bytes, &public, &err), DP_EPEER,
@@ -307,8 +307,8 @@ static void malformed_keys_are_refused(void **state)
     dpi_paillier_public *public;
     mpz_t n, p;
     mpz_inits(n, p, NULL);
-    assert_fails(dpi_paillier_read_public(&small, 31, bytes, &public, &err), DP_EPEER, &err,
-                 "31 bytes");
+    assert_fails(dpi_paillier_read_public(&small, 32, bytes, &public, &err), DP_EPEER, &err,
+                 "32 bytes");
     expect_refusal(n, "another size");
     mpz_ui_pow_ui(n, 2, 255);
     expect_refusal(n, "even");
@@ -326,6 +326,46 @@ static void malformed_keys_are_refused(void **state)
     mpz_nextprime(p, n);
     expect_refusal(p, "another size");
     mpz_clears(n, p, NULL);
+}
+
+/* Of the numbers below n = p q one in p has an n-th root where p divides q - 1. */
+static void a_key_without_proof_of_its_form_is_refused(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    unsigned char bytes[9 * 32], good[sizeof bytes];
+    dpi_paillier_public *public;
+    dpi_paillier_key *key = make_key(&small), *other;
+    mpz_t n, p, q;
+    dpi_paillier_write_public(key, good);
+    for (size_t root = 0; root < DPI_PROOF_ROOTS; root++) {
+        memcpy(bytes, good, sizeof bytes);
+        bytes[(root + 1) * 32 + root] ^= 1;
+        assert_fails(dpi_paillier_read_public(&small, sizeof bytes, bytes, &public, &err), DP_EPEER,
+                     &err, "proof");
+        assert_null(public);
+    }
+    assert_ok(dpi_paillier_generate(&small, &other, &err), err.text);
+    dpi_paillier_write_public(other, bytes);
+    memcpy(bytes, good, 32);
+    assert_fails(dpi_paillier_read_public(&small, sizeof bytes, bytes, &public, &err), DP_EPEER,
+                 &err, "proof");
+    mpz_init(n);
+    mpz_init_set_str(p, "1000000000000000000000", 16);
+    mpz_nextprime(p, p);
+    mpz_init_set_ui(q, 3);
+    mpz_mul_2exp(q, q, 85);
+    do { /* q = 2 k p + 1 */
+        mpz_add_ui(q, q, 1);
+        mpz_mul(n, q, p);
+        mpz_mul_2exp(n, n, 1);
+        mpz_add_ui(n, n, 1);
+    } while (mpz_probab_prime_p(n, 30) == 0);
+    mpz_mul(n, n, p);
+    expect_refusal(n, "proof");
+    mpz_clears(n, p, q, NULL);
+    dpi_paillier_free(other);
+    dpi_paillier_free(key);
 }
 
 static void options_are_checked(void **state)
@@ -402,6 +442,7 @@ int main(void)
         cmocka_unit_test(a_plaintext_beyond_the_bound_is_refused),
         cmocka_unit_test(what_is_no_ciphertext_is_refused),
         cmocka_unit_test(malformed_keys_are_refused),
+        cmocka_unit_test(a_key_without_proof_of_its_form_is_refused),
         cmocka_unit_test(options_are_checked),
         cmocka_unit_test(keys_have_their_size_and_differ),
         cmocka_unit_test(keys_are_what_short_exponents_need),

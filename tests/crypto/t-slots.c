@@ -92,7 +92,7 @@ static void a_layer_treats_slots_alike(void **state)
     dpi_zeros *zeros;
     dpi_dense *dense;
     dpi_dense_inputs *in;
-    unsigned char bytes[32];
+    unsigned char bytes[9 * 32];
     int64_t x[INPUTS][SLOTS], y[OUTPUTS][SLOTS];
     mp_limb_t c[INPUTS][WIDE], out[OUTPUTS][WIDE];
     uint64_t source = 9;
@@ -105,7 +105,7 @@ static void a_layer_treats_slots_alike(void **state)
                          .slots = slots};
     dpi_paillier_write_public(key, bytes);
     assert_ok(dpi_paillier_read_public(&small, sizeof bytes, bytes, &public, &err), err.text);
-    assert_ok(dpi_zeros_new(public, 1, &zeros, &err), err.text);
+    assert_ok(dpi_zeros_new(public, DPI_ZEROS_SHORT, 1, &zeros, &err), err.text);
     for (int i = 0; i < INPUTS; i++)
         for (int j = 0; j < SLOTS; j++)
             x[i][j] = (int64_t)(next_number(&source) * 1e5);

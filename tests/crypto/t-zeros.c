@@ -19,15 +19,15 @@ typedef struct fixture {
     dpi_zeros *zeros;
 } fixture;
 
-static void set_up(fixture *f)
+static void set_up(dpi_zeros_kind kind, fixture *f)
 {
     static const dpi_paillier_options tiny = {.bits = 128};
     dp_error err = {0};
-    unsigned char bytes[16];
+    unsigned char bytes[9 * 16];
     assert_ok(dpi_paillier_generate(&tiny, &f->key, &err), err.text);
     dpi_paillier_write_public(f->key, bytes);
     assert_ok(dpi_paillier_read_public(&tiny, sizeof bytes, bytes, &f->public, &err), err.text);
-    assert_ok(dpi_zeros_new(f->public, CAPACITY, &f->zeros, &err), err.text);
+    assert_ok(dpi_zeros_new(f->public, kind, CAPACITY, &f->zeros, &err), err.text);
 }
 
 static void tear_down(fixture *f)
@@ -50,16 +50,15 @@ static void assert_all_differ(size_t n, ciphertext *c)
         assert_memory_not_equal(c[i - 1], c[i], sizeof *c);
 }
 
-static void none_is_handed_out_twice(void **state)
+static void check_handing_out(dpi_zeros_kind kind)
 {
-    (void)state;
     enum { ALL = 2 * CAPACITY + 7 };
     fixture f;
     dp_error err = {0};
     ciphertext c[ALL];
     int64_t m[ALL];
     size_t added;
-    set_up(&f);
+    set_up(kind, &f);
     assert_ok(dpi_zeros_fill(f.zeros, 5, &added, &err), err.text);
     assert_int_equal(added, 5);
     assert_ok(dpi_zeros_fill(f.zeros, 100, &added, &err), err.text);
@@ -78,6 +77,13 @@ static void none_is_handed_out_twice(void **state)
     assert_ok(dpi_paillier_decrypt(f.key, ALL, c[0], 0, m, &err), err.text);
     assert_all_differ(ALL, c);
     tear_down(&f);
+}
+
+static void none_is_handed_out_twice(void **state)
+{
+    (void)state;
+    check_handing_out(DPI_ZEROS_SHORT);
+    check_handing_out(DPI_ZEROS_WHOLE);
 }
 
 typedef struct turn {
@@ -104,7 +110,7 @@ static void threads_get_different_ones(void **state)
     pthread_t thread[THREADS];
     turn turns[THREADS];
     ciphertext *c = calloc((size_t)THREADS * TURNS * EACH, sizeof *c);
-    set_up(&f);
+    set_up(DPI_ZEROS_SHORT, &f);
     for (int i = 0; i < THREADS; i++) {
         turns[i] = (turn){f.zeros, c + (size_t)i * TURNS * EACH};
         assert_int_equal(pthread_create(&thread[i], NULL, take_some, &turns[i]), 0);
@@ -124,7 +130,7 @@ static void a_child_of_fork_has_others(void **state)
     dp_error err = {0};
     ciphertext c[2 * CAPACITY];
     int ends[2];
-    set_up(&f);
+    set_up(DPI_ZEROS_SHORT, &f);
     assert_ok(dpi_zeros_fill(f.zeros, CAPACITY, NULL, &err), err.text);
     assert_int_equal(pipe(ends), 0);
     pid_t child = fork();

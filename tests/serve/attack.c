@@ -158,7 +158,7 @@ static dp_status begin(attempt *a, dp_error *err)
     a->fresh = a->digits - 1 - TAGS;
     a->bytes = a->o->key_bits / 4;
     a->limbs = a->bytes / 8;
-    a->up = malloc(a->inputs * a->bytes);
+    a->up = malloc(a->inputs * a->bytes + dpi_paillier_public_bytes(a->o->key_bits));
     a->down = malloc(a->neurons * a->bytes);
     a->order = calloc(a->neurons, sizeof *a->order);
     a->back = calloc(a->neurons, sizeof *a->back);
