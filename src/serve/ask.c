@@ -21,6 +21,7 @@ struct dp_ask {
     uint32_t timeout;
     unsigned char *up, *down; /* of the largest layer */
     int64_t *values, *room;   /* [plan.most] */
+    dp_error failed;          /* of a query: the session is at an end */
 };
 
 void dp_ask_free(dp_ask *ask)
@@ -126,6 +127,8 @@ static dp_status open_ask(dp_ask *ask, const dp_ask_opts *opts, dpi_mode mode, d
     if (status == DP_OK)
         status = ask->row->cost(&ask->plan, mode, &row, &ask->cost, err);
     if (status == DP_OK)
+        status = dpi_serve_check_cost(&ask->plan, &ask->cost, err);
+    if (status == DP_OK)
         status = ask->row->client_new(&ask->plan, mode, &row, &ask->client, err);
     if (status == DP_OK)
         status = make_room(ask, err);
@@ -204,7 +207,8 @@ dp_ask_traffic dp_ask_counts(const dp_ask *ask)
 
 /* ---- asking ---- */
 
-static dp_status ask_layer(dp_ask *ask, size_t k, dp_error *err)
+/* Moves a layer's numbers; what comes down is not opened yet. */
+static dp_status exchange(dp_ask *ask, size_t k, dp_error *err)
 {
     uint32_t number = (uint32_t)k + 1;
     dp_status status =
@@ -215,9 +219,34 @@ static dp_status ask_layer(dp_ask *ask, size_t k, dp_error *err)
     if (status == DP_OK)
         status = dpi_wire_receive(ask->wire, DPI_SAY_DOWN, number, ask->down, ask->cost.down[k],
                                   ask->timeout);
-    if (status != DP_OK)
-        return dpi_serve_fail(ask->wire, status, err);
-    return ask->row->decrypt(ask->client, k, ask->down, ask->values, ask->pool, ask->threads, err);
+    return status == DP_OK ? DP_OK : dpi_serve_fail(ask->wire, status, err);
+}
+
+/* A provider can choose what it sends such that it is an answer or none as the record is.  Were the
+ * query given up there, it would see which; so the query goes on to its end with zeros, and only
+ * whoever asks is told. */
+static dp_status ask_layers(dp_ask *ask, dp_error *err)
+{
+    const dpi_serve_plan *plan = &ask->plan;
+    dp_error unsound = {0};
+    for (size_t k = 0; k < plan->n_layers; k++) {
+        const dpi_serve_layer *layer = &plan->layer[k];
+        dp_error why = {0};
+        dp_status status = exchange(ask, k, err);
+        if (status != DP_OK)
+            return status;
+        status = ask->row->decrypt(ask->client, k, ask->down, ask->values, ask->pool, ask->threads,
+                                   &why);
+        if (status == DP_EPEER && unsound.status == DP_OK)
+            unsound = why;
+        else if (status != DP_OK && status != DP_EPEER)
+            return dpi_fail(err, status, "%s", why.text);
+        if (layer->hidden)
+            dpi_serve_run_hidden(plan, layer, ask->values);
+        else
+            dpi_serve_run(ask->program, layer->first, layer->last, ask->values, ask->room);
+    }
+    return unsound.status == DP_OK ? DP_OK : dpi_fail(err, unsound.status, "%s", unsound.text);
 }
 
 static dp_status start_query(dp_ask *ask, dp_error *err)
@@ -230,26 +259,28 @@ static dp_status start_query(dp_ask *ask, dp_error *err)
     return status == DP_OK ? DP_OK : dpi_serve_fail(ask->wire, status, err);
 }
 
+static dp_status ask_encoded(dp_ask *ask, dp_error *err)
+{
+    dp_status status = start_query(ask, err);
+    if (status != DP_OK)
+        return status;
+    dpi_serve_run(ask->program, 1, ask->plan.before, ask->values, ask->room);
+    return ask_layers(ask, err);
+}
+
 dp_status dp_ask_query(dp_ask *ask, const double *x, int64_t *y, dp_error *err)
 {
-    const dpi_serve_plan *plan = &ask->plan;
-    size_t outputs = dp_program_outputs(ask->program);
+    const size_t outputs = dp_program_outputs(ask->program);
     memset(y, 0, outputs * sizeof *y);
+    if (ask->failed.status != DP_OK)
+        return dpi_fail(err, ask->failed.status, "%s", ask->failed.text);
     dp_status status = dp_program_encode(ask->program, 1, x, ask->values, err);
-    if (status == DP_OK)
-        status = start_query(ask, err);
-    if (status == DP_OK)
-        dpi_serve_run(ask->program, 1, plan->before, ask->values, ask->room);
-    for (size_t k = 0; status == DP_OK && k < plan->n_layers; k++) {
-        const dpi_serve_layer *layer = &plan->layer[k];
-        status = ask_layer(ask, k, err);
-        if (status == DP_OK && layer->hidden)
-            dpi_serve_run_hidden(plan, layer, ask->values);
-        else if (status == DP_OK)
-            dpi_serve_run(ask->program, layer->first, layer->last, ask->values, ask->room);
-    }
-    if (status == DP_OK)
+    if (status != DP_OK) /* nothing was sent, and the session goes on */
+        return status;
+    if (ask_encoded(ask, &ask->failed) == DP_OK)
         memcpy(y, ask->values, outputs * sizeof *y);
+    else
+        (void)dpi_fail(err, ask->failed.status, "%s", ask->failed.text);
     dpi_ahead_wake(&ask->ahead);
-    return status;
+    return ask->failed.status;
 }

@@ -358,7 +358,13 @@ static dp_status client_new(const dpi_serve_plan *plan, dpi_mode mode, const dpi
     c->plan = *plan;
     c->options = options_of(opts);
     c->opts = *opts;
-    c->c = dpi_alloc(plan->most, cipher_bytes(&c->options));
+    size_t most = 1; /* ciphertexts of a message: a stage of the client's alone may be larger */
+    for (size_t k = 0; k < plan->n_layers; k++) {
+        size_t results = results_of(plan, opts, k), more = plan->layer[k].inputs;
+        more = more > results ? more : results;
+        most = most > more ? most : more;
+    }
+    c->c = dpi_alloc(most, cipher_bytes(&c->options));
     dp_status status = c->c == NULL ? dpi_fail_nomem(err) : DP_OK;
     if (status == DP_OK)
         status = dpi_paillier_generate(&c->options, &c->key, err);

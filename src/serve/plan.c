@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+enum { MOST_LOOKS = 1 << 28 };
+
 static bool is_linear(dp_stage_kind kind)
 {
     return kind == DP_STAGE_DENSE || kind == DP_STAGE_CONVOLUTION || kind == DP_STAGE_AVERAGE_POOL;
@@ -104,6 +106,24 @@ static dp_status check_chain(const dp_program *p, dp_error *err)
     return DP_OK;
 }
 
+/* The client computes what the sheet says, whoever wrote that: its stages look at so many numbers. */
+static dp_status check_work(const dpi_serve_plan *plan, dp_error *err)
+{
+    size_t looks = 0;
+    for (size_t k = 1; k < dp_program_stages(plan->p); k++) {
+        const dp_stage *s = dp_program_stage(plan->p, k);
+        size_t window = s->window.size[0] * s->window.size[1];
+        if (!is_linear(s->kind)) /* each at most 2^28 */
+            looks += s->size * (window > 0 ? window : 1);
+    }
+    return looks <= MOST_LOOKS
+               ? DP_OK
+               : dpi_fail(err, DP_EUNSUPPORTED,
+                          "whoever asks would compute stages that look at %zu numbers, more than "
+                          "2^28",
+                          looks);
+}
+
 dp_status dpi_serve_plan_make(const dp_program *p, dpi_mode mode, dpi_serve_plan *plan,
                               dp_error *err)
 {
@@ -118,6 +138,8 @@ dp_status dpi_serve_plan_make(const dp_program *p, dpi_mode mode, dpi_serve_plan
     for (size_t k = plan->before; status == DP_OK && k < dp_program_stages(p); k++)
         if (is_linear(dp_program_stage(p, k)->kind))
             status = add_layer(plan, k, err);
+    if (status == DP_OK)
+        status = check_work(plan, err);
     if (status == DP_OK && plan->n_layers == 0)
         return dpi_fail(err, DP_EUNSUPPORTED, "the program has no linear stage to be served");
     if (status == DP_OK && mode == DPI_MODE_LINEAR && plan->n_layers > 1)

@@ -46,6 +46,22 @@ size_t dpi_serve_rounds(const dpi_serve_plan *plan)
     return plan->n_layers + 1;
 }
 
+dp_status dpi_serve_check_cost(const dpi_serve_plan *plan, const dpi_serve_cost *cost,
+                               dp_error *err)
+{
+    size_t bytes = cost->key;
+    for (size_t k = 0; k < plan->n_layers; k++)
+        for (int way = 0; way < 2; way++) {
+            size_t more = way == 0 ? cost->up[k] : cost->down[k];
+            if (more > DPI_QUERY_MOST - bytes)
+                return dpi_fail(err, DP_EUNSUPPORTED,
+                                "a query of this program would move more than 512 MB; other "
+                                "protocols may need fewer");
+            bytes += more;
+        }
+    return DP_OK;
+}
+
 dp_status dpi_serve_fail(const dpi_wire_session *wire, dp_status status, dp_error *err)
 {
     const dp_error *own = dpi_wire_error(wire);

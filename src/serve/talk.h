@@ -30,6 +30,7 @@ enum {
     DPI_SIZE_BYTES = 8,
     DPI_QUERY_BYTES = 1, /* of query and go */
     DPI_SHEET_MOST = 1 << 24,
+    DPI_QUERY_MOST = 1 << 29,  /* bytes that one query moves */
     DPI_SERVE_TIMEOUT = 30000, /* ms */
     DPI_SERVE_IDLE = 60000
 };
@@ -53,6 +54,11 @@ size_t dpi_serve_largest(size_t layers, const size_t *bytes);
 
 /* Messages there and back of one query. */
 size_t dpi_serve_rounds(const dpi_serve_plan *plan);
+
+/* DP_EUNSUPPORTED where a query would move more than DPI_QUERY_MOST bytes: then no memory is given
+ * for it, whoever says that it must be. */
+dp_status dpi_serve_check_cost(const dpi_serve_plan *plan, const dpi_serve_cost *cost,
+                               dp_error *err) DP_MUST_CHECK;
 
 /* The session's error, or the status with a message of its own, into err. */
 dp_status dpi_serve_fail(const dpi_wire_session *wire, dp_status status, dp_error *err);

@@ -2,7 +2,10 @@ TEST_SERVE = libcheck.la libtacit-serve-core.la libtacit-onnx.la libtacit-crypto
   libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 serve_scene = %D%/scene.c %D%/scene.h
 serve_flags = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) $(GMP_CFLAGS)
-UNIT_TESTS += %D%/t-serve %D%/t-server
+UNIT_TESTS += %D%/t-ask %D%/t-serve %D%/t-server
+%C%_t_ask_SOURCES = %D%/t-ask.c $(serve_scene)
+%C%_t_ask_CPPFLAGS = $(serve_flags)
+%C%_t_ask_LDADD = $(TEST_SERVE)
 %C%_t_serve_SOURCES = %D%/t-serve.c $(serve_scene)
 %C%_t_serve_CPPFLAGS = $(serve_flags)
 %C%_t_serve_LDADD = $(TEST_SERVE)

@@ -1,0 +1,236 @@
+/* Providers that do not keep to the protocol: what their sheets ask for is not given, and what they
+ * see of a query does not depend on what they have answered. */
+#define _XOPEN_SOURCE 700
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "tests/lib/numbers.h"
+#include "tests/serve/scene.h"
+#include "wire/listener.h"
+#include "wire/log.h"
+
+enum { LONG = 20000 };
+
+/* ---- a provider by hand ---- */
+
+typedef struct host {
+    scene *s;
+    dpi_policy policy;
+    dpi_wire_opts opts;
+    dpi_wire_listener *listener;
+    pthread_t thread;
+    void (*act)(struct host *h, dpi_wire_session *wire);
+    const dp_program *p;
+    unsigned char *sheet;
+    size_t sheet_bytes;
+    dp_status ended;
+} host;
+
+static void *run_host(void *of)
+{
+    host *h = of;
+    dpi_wire_session *wire;
+    assert_ok(dpi_wire_accept(h->listener, LONG, &wire, NULL), "");
+    h->act(h, wire);
+    dpi_wire_close(wire);
+    return NULL;
+}
+
+static void start_host(host *h, scene *s, const dp_program *p)
+{
+    dp_error err = {0};
+    h->s = s;
+    h->p = p;
+    assert_ok(dpi_policy_load(s->policy, &h->policy, &err), err.text);
+    assert_ok(dp_program_sheet(p, &h->sheet_bytes, &h->sheet, &err), err.text);
+    h->opts = (dpi_wire_opts){.identity = s->provider, .peers = &h->policy.clients};
+    assert_ok(dpi_wire_listen("127.0.0.1", "0", &h->opts, NULL, &h->listener, &err), err.text);
+    (void)snprintf(s->port, sizeof s->port, "%d", dpi_wire_port(h->listener));
+}
+
+static void run_in_thread(host *h)
+{
+    assert_int_equal(pthread_create(&h->thread, NULL, run_host, h), 0);
+}
+
+static void end_host(host *h)
+{
+    assert_int_equal(pthread_join(h->thread, NULL), 0);
+    dpi_wire_listener_free(h->listener);
+    dpi_policy_free(&h->policy);
+    dp_program_sheet_free(h->sheet);
+}
+
+/* ---- sheets ---- */
+
+static void send_sheet(host *h, dpi_wire_session *wire)
+{
+    unsigned char ask[DPI_ASK_BYTES], size[DPI_SIZE_BYTES], byte;
+    assert_ok(dpi_wire_receive(wire, DPI_SAY_ASK, 0, ask, sizeof ask, LONG), "");
+    dpi_put_number(size, h->sheet_bytes);
+    assert_ok(dpi_wire_send(wire, DPI_SAY_SIZE, 0, size, sizeof size, LONG), "");
+    (void)!dpi_wire_send(wire, DPI_SAY_SHEET, 0, h->sheet, h->sheet_bytes, LONG);
+    (void)!dpi_wire_receive(wire, DPI_SAY_KEY, 0, &byte, 1, LONG); /* until the other side goes */
+}
+
+/* Where the input's shape is in a sheet: after the magic, the link and the draws. */
+enum { SHAPE_AT = 8 + 16 + 2 * 8 };
+
+/* A client is given the sheet of p with another shape of the input. */
+static dp_status open_with_shape(dp_program *p, const size_t shape[3], dp_serve_protocol protocol,
+                                 dp_serve_mode mode, dp_error *err)
+{
+    scene *s = new_scene();
+    host h = {.act = send_sheet};
+    dp_ask *ask;
+    start_host(&h, s, p);
+    for (int i = 0; i < 3; i++) {
+        assert_true(dpi_get_number(h.sheet + SHAPE_AT + 8 * i) == dp_program_stage(p, 0)->shape[i]);
+        dpi_put_number(h.sheet + SHAPE_AT + 8 * i, shape[i]);
+    }
+    run_in_thread(&h);
+    const dp_ask_opts opts = ask_opts(s, protocol, mode);
+    dp_status status = dp_ask_new(&opts, &ask, err);
+    dp_ask_free(ask);
+    end_host(&h);
+    free_scene(s);
+    dp_program_free(p);
+    return status;
+}
+
+static void memory_is_not_given_to_any_sheet(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    const size_t shape[3] = {1, 1, (size_t)1 << 23};
+    assert_fails(open_with_shape(regression(), shape, DP_SERVE_PAILLIER, DP_SERVE_LINEAR, &err),
+                 DP_EUNSUPPORTED, &err, "more than 512 MB");
+}
+
+/* Fifty maxima of 3 x 3, then those of 32 x 32 in which little is left. */
+static dp_program *maxima(void)
+{
+    static const double w[8] = {1, -.5, .25, 1, .125, -1, .75, 1};
+    const dp_window three = {.size = {3, 3}, .padding = {1, 1}};
+    const dp_window wide = {.size = {32, 32}, .stride = {32, 32}};
+    dp_program *p = dp_program_new();
+    int h = dp_program_image(p, 64, 64, 1, "pixel", -1, 1);
+    for (int i = 0; i < 50; i++)
+        h = dp_program_max_pool(p, h, &three);
+    (void)dp_program_dense(p, dp_program_max_pool(p, h, &wide), 2, w, w);
+    return finish(p);
+}
+
+static void work_is_not_done_for_any_sheet(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    const size_t shape[3] = {2048, 2048, 1};
+    assert_fails(open_with_shape(maxima(), shape, DP_SERVE_LATTICE, DP_SERVE_LINEAR, &err),
+                 DP_EUNSUPPORTED, &err, "look at");
+    dpi_serve_plan plan;
+    dp_program *p = maxima();
+    assert_ok(dpi_serve_plan_make(p, DPI_MODE_LINEAR, &plan, &err), err.text);
+    dp_program_free(p);
+}
+
+/* ---- answers that are none ---- */
+
+/* The second layer's numbers have more bits than the first's, so that what is spoilt shows. */
+static dp_program *widening(void)
+{
+    enum { IN = 2, HIDDEN = 64, OUT = 4 };
+    double w[IN * HIDDEN], v[HIDDEN * OUT];
+    uint64_t numbers = 4;
+    fill(&numbers, sizeof w / sizeof *w, w);
+    fill(&numbers, sizeof v / sizeof *v, v);
+    dp_program *p = dp_program_new();
+    int h = dp_program_input(p, IN, "x", -1, 1);
+    h = dp_program_relu(p, dp_program_dense(p, h, HIDDEN, w, v));
+    (void)dp_program_dense(p, h, OUT, v, w);
+    return finish(p);
+}
+
+static int layers_seen; /* by the provider's thread, read when it has ended */
+
+/* The first layer's answer is spoilt. */
+static dp_status wrong_layer(void *session, size_t layer, const dpi_serve_order_pair *order,
+                             const unsigned char *up, unsigned char *down, dpi_pool *pool,
+                             size_t threads, dp_error *err)
+{
+    dp_status status = dpi_he2_lattice.layer(session, layer, order, up, down, pool, threads, err);
+    for (int i = 0; layer == 0 && i < 4000; i++)
+        down[i] ^= 0x15;
+    layers_seen++;
+    return status;
+}
+
+static void answer_wrongly(host *h, dpi_wire_session *wire)
+{
+    dpi_serve_row row = dpi_he2_lattice;
+    dpi_serve_plan plan;
+    dpi_query_log *log;
+    void *compiled;
+    const dpi_serve_opts opts = {0};
+    dpi_answering a = {.row = &row,
+                       .plan = &plan,
+                       .mode = DPI_MODE_PERMUTE,
+                       .sheet = h->sheet,
+                       .sheet_bytes = h->sheet_bytes,
+                       .policy = &h->policy,
+                       .threads = 1,
+                       .timeout = LONG,
+                       .idle = LONG};
+    row.layer = wrong_layer;
+    assert_ok(dpi_serve_plan_make(h->p, DPI_MODE_PERMUTE, &plan, NULL), "");
+    assert_ok(row.cost(&plan, DPI_MODE_PERMUTE, &opts, &a.cost, NULL), "");
+    assert_ok(row.compile(&plan, DPI_MODE_PERMUTE, &opts, &compiled, NULL), "");
+    assert_ok(dpi_query_log_open(h->s->log, 10, 60, &log, NULL), "");
+    a.compiled = compiled;
+    a.log = log;
+    h->ended = dpi_serve_answer(&a, wire, NULL, NULL);
+    dpi_query_log_close(log);
+    row.discard(compiled);
+}
+
+static void a_wrong_answer_is_not_told_by_what_follows(void **state)
+{
+    (void)state;
+    scene *s = new_scene();
+    dp_program *p = widening();
+    host h = {.act = answer_wrongly};
+    dp_error err = {0};
+    dp_ask *ask;
+    const double x[2] = {.5, -.25};
+    int64_t y[4] = {1, 1, 1, 1};
+    layers_seen = 0;
+    start_host(&h, s, p);
+    run_in_thread(&h);
+    const dp_ask_opts opts = ask_opts(s, DP_SERVE_LATTICE, DP_SERVE_PERMUTE);
+    assert_ok(dp_ask_new(&opts, &ask, &err), err.text);
+    assert_fails(dp_ask_query(ask, x, y, &err), DP_EPEER, &err, "");
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(y[i], 0);
+    /* The session is at an end, and stays so. */
+    const dp_ask_traffic before = dp_ask_counts(ask);
+    assert_fails(dp_ask_query(ask, x, y, &err), DP_EPEER, &err, "");
+    assert_true(dp_ask_counts(ask).up == before.up);
+    dp_ask_free(ask);
+    end_host(&h);
+    assert_int_equal(layers_seen, 2); /* all of them */
+    assert_int_equal(h.ended, DP_OK);
+    free_scene(s);
+    dp_program_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_is_not_given_to_any_sheet),
+        cmocka_unit_test(work_is_not_done_for_any_sheet),
+        cmocka_unit_test(a_wrong_answer_is_not_told_by_what_follows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
