@@ -88,6 +88,9 @@ served = %D%/served.h %D%/served-data.c %D%/served-models.c %D%/served-session.c
 check_PROGRAMS += %D%/serve-accuracy
 %C%_serve_accuracy_SOURCES = %D%/serve-accuracy.c $(served) $(bench_options) $(benchmark)
 %C%_serve_accuracy_LDADD = examples/images.$(OBJEXT) libtacit-serve.la libtacit.la -lm
+check_PROGRAMS += %D%/serve-scale
+%C%_serve_scale_SOURCES = %D%/serve-scale.c $(served) $(bench_options) $(benchmark)
+%C%_serve_scale_LDADD = examples/images.$(OBJEXT) libtacit-serve.la libtacit.la -lm
 endif
 
 # What hidden numbers tell.

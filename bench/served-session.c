@@ -51,9 +51,9 @@ static void *provide(void *of)
     return NULL;
 }
 
-/* Starts the provider; the port that it listens at. */
-static int start(served_session *s, const dp_program *p, dp_serve_protocol protocol,
-                 dp_serve_mode mode, size_t threads)
+/* Starts the provider; false where the protocol cannot hold the program. */
+static bool start(served_session *s, const dp_program *p, dp_serve_protocol protocol,
+                  dp_serve_mode mode, size_t threads)
 {
     const dp_server_opts opts = {.program = p,
                                  .identity = s->provider,
@@ -68,10 +68,26 @@ static int start(served_session *s, const dp_program *p, dp_serve_protocol proto
                                  .timeout_ms = 300000,
                                  .idle_ms = 300000};
     dp_error err = {0};
-    served_must(dp_server_new(&opts, &s->server, &err), "provider", &err);
+    if (dp_server_new(&opts, &s->server, &err) == DP_EUNSUPPORTED)
+        return false;
+    served_must(err.status, "provider", &err);
     if (pthread_create(&s->thread, NULL, provide, s) != 0)
         bench_stop("provider", "no thread");
-    return dp_server_port(s->server);
+    return true;
+}
+
+static void remove_session(served_session *s)
+{
+    static const char *const names[] = {"provider", "client", "policy", "log"};
+    char path[PATH + 20];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", s->folder, names[i]);
+        (void)unlink(path);
+    }
+    (void)rmdir(s->folder);
+    dp_identity_free(s->provider);
+    dp_identity_free(s->client);
+    free(s);
 }
 
 served_session *served_open(const dp_program *p, dp_serve_protocol protocol, dp_serve_mode mode,
@@ -88,7 +104,11 @@ served_session *served_open(const dp_program *p, dp_serve_protocol protocol, dp_
     s->provider = new_identity(s, "provider");
     s->client = new_identity(s, "client");
     write_policy(s);
-    (void)snprintf(port, sizeof port, "%d", start(s, p, protocol, mode, threads));
+    if (!start(s, p, protocol, mode, threads)) {
+        remove_session(s);
+        return NULL;
+    }
+    (void)snprintf(port, sizeof port, "%d", dp_server_port(s->server));
     const dp_ask_opts opts = {.identity = s->client,
                               .host = "127.0.0.1",
                               .port = port,
@@ -110,18 +130,9 @@ void served_ask(served_session *s, const double *x, int64_t *y)
 
 void served_close(served_session *s)
 {
-    static const char *const names[] = {"provider", "client", "policy", "log"};
-    char path[PATH + 20];
     dp_ask_free(s->ask);
     dp_server_stop(s->server);
     (void)pthread_join(s->thread, NULL);
     dp_server_free(s->server);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        (void)snprintf(path, sizeof path, "%s/%s", s->folder, names[i]);
-        (void)unlink(path);
-    }
-    (void)rmdir(s->folder);
-    dp_identity_free(s->provider);
-    dp_identity_free(s->client);
-    free(s);
+    remove_session(s);
 }
