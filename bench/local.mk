@@ -103,6 +103,9 @@ check_PROGRAMS += %D%/serve-leakage
   libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
 endif
 
+# Memory of a server that many ask for minutes.
+EXTRA_DIST += %D%/serve-endurance
+
 # How good answers are: bench/answers.py makes tables of its lines.
 check_PROGRAMS += %D%/answers
 %C%_answers_SOURCES = %D%/answers.c %D%/answers.h %D%/answers-problems.c %D%/answers-real.c \
