@@ -1,9 +1,10 @@
 /* What an answer costs: both sides over loopback, in processes of their own, end to end.
  *   make bench/serve && bench/serve [--queries N] [--threads N] [--program NAME] [--protocol NAME]
- *     [--backend portable] [--pause MS]
+ *     [--backend portable] [--pause MS] [--prepare MS]
  * One JSON line for each program and protocol: milliseconds of a query (median and least; the
  * first, for which nothing was made ahead, apart), of opening a session with its key, payload bytes
- * of one query up and down, and rounds.  Weights are random, of 12 bits, inputs of 16: time does
+ * of one query up and down, and rounds; bytes_ahead is what preparations move in
+ * both directions for one query (doc/design/serve.md), and --prepare 4294967295 has none.  Weights are random, of 12 bits, inputs of 16: time does
  * not depend on them.  Programs: linear (784 to 1), mnist-1 (784-128-128-10), mnist-2 (a
  * convolution of 5 filters 5 x 5 with stride 2, 100, 10), mnist-3 (16 filters 5 x 5, maxima 2 x 2,
  * twice, 100, 10). */
@@ -121,7 +122,7 @@ static dp_program *build(const kind *k)
 typedef struct place {
     char folder[PATH], policy[PATH], log[PATH];
     dp_identity *provider, *client;
-    size_t threads, pause;
+    size_t threads, pause, prepare;
     unsigned flags;
 } place;
 
@@ -226,7 +227,8 @@ static void ask(const place *s, const kind *k, dp_serve_protocol protocol, const
                               .protocol = protocol,
                               .mode = k->mode,
                               .flags = s->flags,
-                              .threads = s->threads};
+                              .threads = s->threads,
+                              .prepare_ms = (uint32_t)s->prepare};
     double start = bench_now();
     must(dp_ask_new(&opts, &asked, &err), &err);
     const double opened = bench_now() - start;
@@ -253,6 +255,9 @@ static void ask(const place *s, const kind *k, dp_serve_protocol protocol, const
     bench_number("ms_open", 1e3 * opened);
     bench_number("bytes_up", (double)(after.up - before.up) / (double)queries);
     bench_number("bytes_down", (double)(after.down - before.down) / (double)queries);
+    bench_number("bytes_ahead",
+                 (double)(after.ahead_up + after.ahead_down - before.ahead_up - before.ahead_down) /
+                     (double)queries);
     bench_number("rounds", (double)after.rounds);
     bench_number("threads", (double)s->threads);
     (void)printf("\"portable\": %s, ", (s->flags & DPI_PORTABLE) != 0 ? "true" : "false");
@@ -274,18 +279,20 @@ static void measure(const place *s, const kind *k, dp_serve_protocol protocol, s
 
 int main(int argc, char **argv)
 {
-    uint64_t queries = 5, threads = 2, pause = PAUSE;
+    uint64_t queries = 5, threads = 2, pause = PAUSE, prepare = 0;
     const char *program = "", *protocol = "", *backend = "";
     const bench_option list[] = {
         {.name = "--queries", .count = &queries}, {.name = "--threads", .count = &threads},
         {.name = "--program", .text = &program},  {.name = "--protocol", .text = &protocol},
-        {.name = "--backend", .text = &backend},  {.name = "--pause", .count = &pause}};
+        {.name = "--backend", .text = &backend},  {.name = "--pause", .count = &pause},
+        {.name = "--prepare", .count = &prepare}};
     bench_options(argc, argv, sizeof list / sizeof *list, list);
     if (queries < 1 || queries > MOST_QUERIES)
         bench_stop("--queries", "is 1 to 1000");
     if (backend[0] != '\0' && strcmp(backend, "portable") != 0)
         bench_stop("--backend", "is portable, or not given: the fastest here");
-    place s = {.threads = threads, .pause = pause, .flags = DP_ALLOW_ACTIVATION_LEAK};
+    place s = {
+        .threads = threads, .pause = pause, .prepare = prepare, .flags = DP_ALLOW_ACTIVATION_LEAK};
     if (backend[0] != '\0')
         s.flags |= DPI_PORTABLE;
     new_place(&s);

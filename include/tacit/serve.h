@@ -130,6 +130,8 @@ typedef struct dp_ask_opts {
     size_t threads;      /* 0: 1 */
     uint32_t timeout_ms; /* 0: 30 000 */
     size_t key_bits;     /* as the provider's; 0: 2048 */
+    uint32_t prepare_ms; /* milliseconds without a query after which the next one is prepared, where
+                          * the protocol can; 0: 20; UINT32_MAX: never */
 } dp_ask_opts;
 
 typedef struct dp_ask dp_ask;
@@ -152,9 +154,13 @@ DP_API const dp_program *dp_ask_program(const dp_ask *ask) DP_NONNULL(1);
 DP_API DP_MUST_CHECK dp_status dp_ask_query(dp_ask *ask, const double *x, int64_t *y, dp_error *err)
     DP_NONNULL(1, 2, 3);
 
-/* Payload bytes so far, and rounds of one query. */
+/* Payload bytes so far, and rounds of one query.  Once a query was answered, the next is prepared
+ * while nothing is asked: its encrypted part is done then, and what is left to a query that was
+ * prepared is few bytes and plain arithmetic.  doc/design/serve.md has what both sides see. */
 typedef struct dp_ask_traffic {
-    uint64_t up, down;
+    uint64_t up, down;             /* of all but: */
+    uint64_t ahead_up, ahead_down; /* of preparations, */
+    uint64_t ahead;                /* of which there were so many that were finished */
     size_t rounds;
 } dp_ask_traffic;
 DP_API dp_ask_traffic dp_ask_counts(const dp_ask *ask) DP_NONNULL(1);

@@ -4,9 +4,12 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct dpi_ahead {
-    bool (*work)(void *user); /* a little of it; false when there is none left */
+    bool (*work)(void *user);  /* a little of it; false when there is none left */
+    void (*later)(void *user); /* may be NULL */
+    uint32_t pause;            /* ms */
     void *user;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -17,8 +20,15 @@ typedef struct dpi_ahead {
 /* Begins to work.  Without a thread nothing is made ahead, which is slower and no error. */
 void dpi_ahead_start(dpi_ahead *a, bool (*work)(void *user), void *user);
 
+/* Also calls `later`, once after each wake, when there has been no work nor wake for `pause` ms. */
+void dpi_ahead_start_later(dpi_ahead *a, bool (*work)(void *user), void (*later)(void *user),
+                           uint32_t pause, void *user);
+
 /* Says that there is work again. */
 void dpi_ahead_wake(dpi_ahead *a);
+
+/* Whether it is to end: for `later`, which may take long. */
+bool dpi_ahead_ends(dpi_ahead *a);
 
 /* Ends the thread, if there is one. */
 void dpi_ahead_end(dpi_ahead *a);

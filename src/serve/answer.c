@@ -20,20 +20,34 @@ typedef struct talk {
     dpi_pool *pool;
     unsigned char *up, *down;      /* of the largest layer */
     uint32_t *order, *back, *next; /* [most] */
+    dpi_query_kind kind;           /* of the query that is being answered */
+    bool prepared, may_prepare;    /* a query was; one was answered since */
 } talk;
+
+/* The layer's work on what came up. */
+static dp_status run_layer(talk *t, size_t k, const dpi_serve_order_pair *order, dp_error *err)
+{
+    const dpi_answering *a = t->a;
+    const dpi_serve_row *row = a->row;
+    return (t->kind == DPI_QUERY_PLAIN    ? row->layer
+            : t->kind == DPI_QUERY_MASKED ? row->masked->layer
+                                          : row->masked->prepare)(
+        t->session, k, order, t->up, t->down, t->pool, a->threads, err);
+}
 
 static dp_status answer_layer(talk *t, size_t k, const uint32_t *input, const uint32_t *output,
                               dp_error *err)
 {
     const dpi_answering *a = t->a;
     const dpi_serve_order_pair order = {.input = input, .output = output};
-    size_t up = a->cost.up[k];
-    size_t down = a->cost.down[k];
+    const bool masked = t->kind == DPI_QUERY_MASKED;
+    const size_t up = masked ? a->cost.masked_up[k] : a->cost.up[k];
+    const size_t down = masked ? a->cost.masked_down[k] : a->cost.down[k];
     uint32_t number = (uint32_t)k + 1;
     dp_status status = dpi_wire_receive(t->wire, DPI_SAY_UP, number, t->up, up, a->timeout);
     if (status != DP_OK)
         return dpi_serve_fail(t->wire, status, err);
-    status = a->row->layer(t->session, k, &order, t->up, t->down, t->pool, a->threads, err);
+    status = run_layer(t, k, &order, err);
     if (status != DP_OK)
         return status;
     status = dpi_wire_send(t->wire, DPI_SAY_DOWN, number, t->down, down, a->timeout);
@@ -45,7 +59,8 @@ static dp_status answer_layers(talk *t, dp_error *err)
     const dpi_serve_plan *plan = t->a->plan;
     dp_status status = DP_OK;
     for (size_t k = 0; status == DP_OK && k < plan->n_layers; k++) {
-        bool hidden = plan->layer[k].hidden;
+        bool hidden =
+            plan->layer[k].hidden && t->kind != DPI_QUERY_MASKED; /* which has its orders */
         if (hidden)
             status = dpi_serve_order(plan, &plan->layer[k], t->order, t->next, err);
         if (status == DP_OK)
@@ -55,6 +70,17 @@ static dp_status answer_layers(talk *t, dp_error *err)
         t->next = kept;
     }
     return status;
+}
+
+/* What the query's byte says; who asks for what there is not breaks the protocol. */
+static dp_status take_kind(talk *t, unsigned char byte, dp_error *err)
+{
+    const bool can = t->a->row->masked != NULL;
+    t->kind = (dpi_query_kind)byte;
+    if (t->kind == DPI_QUERY_PLAIN || (t->kind == DPI_QUERY_MASKED && can && t->prepared) ||
+        (t->kind == DPI_QUERY_PREPARE && can && t->may_prepare && !t->prepared))
+        return DP_OK;
+    return dpi_fail(err, DP_EPEER, "a query of kind %d came where there is none", byte);
 }
 
 /* Whether there is a query: *more; spends it.  A server that ends the session has cut it. */
@@ -72,6 +98,9 @@ static dp_status take_query(talk *t, bool *more, uint64_t *number, dp_error *err
                    : dpi_serve_fail(t->wire, status, err);
     if (!*more)
         return DP_OK;
+    status = take_kind(t, t->up[0], err);
+    if (status != DP_OK || t->kind == DPI_QUERY_PREPARE)
+        return status;
     status = dpi_query_log_reserve(a->log, &q, number, &why);
     if (status == DP_OK)
         return DP_OK;
@@ -83,15 +112,26 @@ static dp_status take_query(talk *t, bool *more, uint64_t *number, dp_error *err
     return dpi_fail(err, status, "%s", why.text);
 }
 
+/* What is prepared serves one query, also one that fails. */
+static dp_status go_and_answer(talk *t, dp_error *err)
+{
+    const unsigned char go = 1;
+    t->prepared = t->prepared && t->kind != DPI_QUERY_MASKED;
+    dp_status status = dpi_wire_send(t->wire, DPI_SAY_GO, 0, &go, DPI_QUERY_BYTES, t->a->timeout);
+    if (status != DP_OK)
+        return dpi_serve_fail(t->wire, status, err);
+    status = answer_layers(t, err);
+    t->prepared = t->prepared || (status == DP_OK && t->kind == DPI_QUERY_PREPARE);
+    t->may_prepare = t->kind != DPI_QUERY_PREPARE;
+    return status;
+}
+
 static dp_status answer_query(talk *t, uint64_t number, dp_error *err)
 {
     dp_error unwritten = {0};
-    const unsigned char go = 1;
-    dp_status status = dpi_wire_send(t->wire, DPI_SAY_GO, 0, &go, DPI_QUERY_BYTES, t->a->timeout);
-    if (status == DP_OK)
-        status = answer_layers(t, err);
-    else
-        (void)dpi_serve_fail(t->wire, status, err);
+    dp_status status = go_and_answer(t, err);
+    if (t->kind == DPI_QUERY_PREPARE)
+        return status;
     dp_status written = dpi_query_log_end(t->a->log, number, status, &unwritten);
     if (status == DP_OK && written != DP_OK)
         return dpi_fail(err, written, "%s", unwritten.text);
@@ -166,8 +206,8 @@ static dp_status make_room(talk *t, dp_error *err)
 {
     const dpi_answering *a = t->a;
     size_t most = a->plan->most;
-    t->up = dpi_alloc(dpi_serve_largest(a->plan->n_layers, a->cost.up), 1);
-    t->down = dpi_alloc(dpi_serve_largest(a->plan->n_layers, a->cost.down), 1);
+    t->up = dpi_alloc(dpi_serve_largest(a->plan->n_layers, a->cost.up, a->cost.masked_up), 1);
+    t->down = dpi_alloc(dpi_serve_largest(a->plan->n_layers, a->cost.down, a->cost.masked_down), 1);
     t->order = dpi_alloc(most, sizeof *t->order);
     t->back = dpi_alloc(most, sizeof *t->back);
     t->next = dpi_alloc(most, sizeof *t->next);

@@ -1,4 +1,5 @@
 /* The client's part of a session. */
+#include <pthread.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -15,20 +16,27 @@ struct dp_ask {
     const dpi_serve_row *row;
     dpi_serve_cost cost;
     void *client;
-    dpi_ahead ahead;
+    dpi_ahead worker;
     dpi_pool *pool;
     size_t threads;
     uint32_t timeout;
     unsigned char *up, *down; /* of the largest layer */
     int64_t *values, *room;   /* [plan.most] */
-    dp_error failed;          /* of a query: the session is at an end */
+    dp_error failed;          /* of a query or preparation: the session is at an end */
+    /* Queries and preparations take turns; what follows, and `failed`, is of whose turn it is. */
+    pthread_mutex_t *turn;
+    bool asked, prepared; /* a query was answered since the last preparation; one is ready */
+    dp_ask_traffic ahead; /* of preparations */
 };
 
 void dp_ask_free(dp_ask *ask)
 {
     if (ask == NULL)
         return;
-    dpi_ahead_end(&ask->ahead);
+    dpi_ahead_end(&ask->worker);
+    if (ask->turn != NULL)
+        (void)pthread_mutex_destroy(ask->turn);
+    dpi_free(ask->turn);
     dpi_wire_close(ask->wire);
     if (ask->client != NULL)
         ask->row->client_free(ask->client);
@@ -91,12 +99,19 @@ static dp_status check_hash(const dp_ask *ask, const dp_ask_opts *opts, dp_error
 
 static dp_status make_room(dp_ask *ask, dp_error *err)
 {
-    ask->up = dpi_alloc(dpi_serve_largest(ask->plan.n_layers, ask->cost.up), 1);
-    ask->down = dpi_alloc(dpi_serve_largest(ask->plan.n_layers, ask->cost.down), 1);
+    const dpi_serve_cost *c = &ask->cost;
+    ask->up = dpi_alloc(dpi_serve_largest(ask->plan.n_layers, c->up, c->masked_up), 1);
+    ask->down = dpi_alloc(dpi_serve_largest(ask->plan.n_layers, c->down, c->masked_down), 1);
     ask->values = dpi_alloc(ask->plan.most, sizeof *ask->values);
     ask->room = dpi_alloc(ask->plan.most, sizeof *ask->room);
     if (ask->up == NULL || ask->down == NULL || ask->values == NULL || ask->room == NULL)
         return dpi_fail_nomem(err);
+    pthread_mutex_t *turn = dpi_alloc(1, sizeof *turn);
+    if (turn == NULL || pthread_mutex_init(turn, NULL) != 0) {
+        dpi_free(turn);
+        return dpi_fail_nomem(err);
+    }
+    ask->turn = turn;
     return ask->threads > 1 ? dpi_pool_new(ask->threads, &ask->pool, err) : DP_OK;
 }
 
@@ -111,6 +126,102 @@ static dp_status send_key(dp_ask *ask, dp_error *err)
     dpi_free(key);
     return status == DP_OK ? DP_OK : dpi_serve_fail(ask->wire, status, err);
 }
+
+/* ---- a query, or the preparation of one ---- */
+
+static dp_status encrypt(dp_ask *ask, dpi_query_kind kind, size_t k, dp_error *err)
+{
+    const dpi_serve_row *row = ask->row;
+    return (kind == DPI_QUERY_PLAIN    ? row->encrypt
+            : kind == DPI_QUERY_MASKED ? row->masked->send
+                                       : row->masked->mask)(ask->client, k, ask->values, ask->up,
+                                                            ask->pool, ask->threads, err);
+}
+
+static dp_status decrypt(dp_ask *ask, dpi_query_kind kind, size_t k, dp_error *err)
+{
+    const dpi_serve_row *row = ask->row;
+    return (kind == DPI_QUERY_PLAIN    ? row->decrypt
+            : kind == DPI_QUERY_MASKED ? row->masked->take
+                                       : row->masked->keep)(ask->client, k, ask->down, ask->values,
+                                                            ask->pool, ask->threads, err);
+}
+
+/* Moves a layer's numbers; what comes down is not opened yet. */
+static dp_status exchange(dp_ask *ask, dpi_query_kind kind, size_t k, dp_error *err)
+{
+    const bool masked = kind == DPI_QUERY_MASKED;
+    const size_t up = masked ? ask->cost.masked_up[k] : ask->cost.up[k];
+    const size_t down = masked ? ask->cost.masked_down[k] : ask->cost.down[k];
+    uint32_t number = (uint32_t)k + 1;
+    dp_status status = encrypt(ask, kind, k, err);
+    if (status != DP_OK)
+        return status;
+    status = dpi_wire_send(ask->wire, DPI_SAY_UP, number, ask->up, up, ask->timeout);
+    if (status == DP_OK)
+        status = dpi_wire_receive(ask->wire, DPI_SAY_DOWN, number, ask->down, down, ask->timeout);
+    return status == DP_OK ? DP_OK : dpi_serve_fail(ask->wire, status, err);
+}
+
+static dp_status start_query(dp_ask *ask, dpi_query_kind kind, dp_error *err)
+{
+    unsigned char byte = (unsigned char)kind;
+    dp_status status =
+        dpi_wire_send(ask->wire, DPI_SAY_QUERY, 0, &byte, DPI_QUERY_BYTES, ask->timeout);
+    if (status == DP_OK)
+        status = dpi_wire_receive(ask->wire, DPI_SAY_GO, 0, &byte, DPI_QUERY_BYTES, ask->timeout);
+    return status == DP_OK ? DP_OK : dpi_serve_fail(ask->wire, status, err);
+}
+
+/* ---- preparing ---- */
+
+/* Between layers it looks whether the session is to be freed, which closes it. */
+static dp_status prepare(dp_ask *ask, dp_error *err)
+{
+    dp_status status = start_query(ask, DPI_QUERY_PREPARE, err);
+    for (size_t k = 0; status == DP_OK && k < ask->plan.n_layers; k++) {
+        if (dpi_ahead_ends(&ask->worker))
+            return dpi_fail(err, DP_ESTATE, "the session is being freed");
+        status = exchange(ask, DPI_QUERY_PREPARE, k, err);
+        if (status == DP_OK)
+            status = decrypt(ask, DPI_QUERY_PREPARE, k, err);
+    }
+    return status;
+}
+
+/* Prepares the next query, unless one is being asked: then this is called again after it. */
+static void prepare_later(void *of)
+{
+    dp_ask *ask = of;
+    if (pthread_mutex_trylock(ask->turn) != 0)
+        return;
+    if (ask->asked && !ask->prepared && ask->failed.status == DP_OK) {
+        const dpi_wire_traffic before = dpi_wire_counts(ask->wire);
+        ask->prepared = prepare(ask, &ask->failed) == DP_OK;
+        const dpi_wire_traffic after = dpi_wire_counts(ask->wire);
+        ask->asked = false;
+        ask->ahead.ahead_up += after.bytes_sent - before.bytes_sent;
+        ask->ahead.ahead_down += after.bytes_received - before.bytes_received;
+        ask->ahead.ahead += ask->prepared;
+    }
+    (void)pthread_mutex_unlock(ask->turn);
+}
+
+static bool work_ahead(void *of)
+{
+    dp_ask *ask = of;
+    return ask->row->client_idle(ask->client);
+}
+
+static void start_worker(dp_ask *ask, uint32_t pause)
+{
+    enum { PAUSE = 20 };
+    const bool prepares = ask->row->masked != NULL && pause != UINT32_MAX;
+    dpi_ahead_start_later(&ask->worker, work_ahead, prepares ? prepare_later : NULL,
+                          pause > 0 ? pause : PAUSE, ask);
+}
+
+/* ---- a session ---- */
 
 static dp_status open_ask(dp_ask *ask, const dp_ask_opts *opts, dpi_mode mode, dp_error *err)
 {
@@ -135,7 +246,7 @@ static dp_status open_ask(dp_ask *ask, const dp_ask_opts *opts, dpi_mode mode, d
     if (status == DP_OK)
         status = send_key(ask, err);
     if (status == DP_OK)
-        dpi_ahead_start(&ask->ahead, ask->row->client_idle, ask->client);
+        start_worker(ask, opts->prepare_ms);
     return status;
 }
 
@@ -200,43 +311,32 @@ const dp_program *dp_ask_program(const dp_ask *ask)
 
 dp_ask_traffic dp_ask_counts(const dp_ask *ask)
 {
+    (void)pthread_mutex_lock(ask->turn);
     dpi_wire_traffic t = dpi_wire_counts(ask->wire);
-    return (dp_ask_traffic){
-        .up = t.bytes_sent, .down = t.bytes_received, .rounds = dpi_serve_rounds(&ask->plan)};
+    dp_ask_traffic counts = ask->ahead;
+    (void)pthread_mutex_unlock(ask->turn);
+    counts.up = t.bytes_sent - counts.ahead_up;
+    counts.down = t.bytes_received - counts.ahead_down;
+    counts.rounds = dpi_serve_rounds(&ask->plan);
+    return counts;
 }
 
 /* ---- asking ---- */
 
-/* Moves a layer's numbers; what comes down is not opened yet. */
-static dp_status exchange(dp_ask *ask, size_t k, dp_error *err)
-{
-    uint32_t number = (uint32_t)k + 1;
-    dp_status status =
-        ask->row->encrypt(ask->client, k, ask->values, ask->up, ask->pool, ask->threads, err);
-    if (status != DP_OK)
-        return status;
-    status = dpi_wire_send(ask->wire, DPI_SAY_UP, number, ask->up, ask->cost.up[k], ask->timeout);
-    if (status == DP_OK)
-        status = dpi_wire_receive(ask->wire, DPI_SAY_DOWN, number, ask->down, ask->cost.down[k],
-                                  ask->timeout);
-    return status == DP_OK ? DP_OK : dpi_serve_fail(ask->wire, status, err);
-}
-
 /* A provider can choose what it sends such that it is an answer or none as the record is.  Were the
  * query given up there, it would see which; so the query goes on to its end with zeros, and only
  * whoever asks is told. */
-static dp_status ask_layers(dp_ask *ask, dp_error *err)
+static dp_status ask_layers(dp_ask *ask, dpi_query_kind kind, dp_error *err)
 {
     const dpi_serve_plan *plan = &ask->plan;
     dp_error unsound = {0};
     for (size_t k = 0; k < plan->n_layers; k++) {
         const dpi_serve_layer *layer = &plan->layer[k];
         dp_error why = {0};
-        dp_status status = exchange(ask, k, err);
+        dp_status status = exchange(ask, kind, k, err);
         if (status != DP_OK)
             return status;
-        status = ask->row->decrypt(ask->client, k, ask->down, ask->values, ask->pool, ask->threads,
-                                   &why);
+        status = decrypt(ask, kind, k, &why);
         if (status == DP_EPEER && unsound.status == DP_OK)
             unsound = why;
         else if (status != DP_OK && status != DP_EPEER)
@@ -249,38 +349,39 @@ static dp_status ask_layers(dp_ask *ask, dp_error *err)
     return unsound.status == DP_OK ? DP_OK : dpi_fail(err, unsound.status, "%s", unsound.text);
 }
 
-static dp_status start_query(dp_ask *ask, dp_error *err)
-{
-    unsigned char byte = 1;
-    dp_status status =
-        dpi_wire_send(ask->wire, DPI_SAY_QUERY, 0, &byte, DPI_QUERY_BYTES, ask->timeout);
-    if (status == DP_OK)
-        status = dpi_wire_receive(ask->wire, DPI_SAY_GO, 0, &byte, DPI_QUERY_BYTES, ask->timeout);
-    return status == DP_OK ? DP_OK : dpi_serve_fail(ask->wire, status, err);
-}
-
 static dp_status ask_encoded(dp_ask *ask, dp_error *err)
 {
-    dp_status status = start_query(ask, err);
+    const dpi_query_kind kind = ask->prepared ? DPI_QUERY_MASKED : DPI_QUERY_PLAIN;
+    ask->prepared = false;
+    dp_status status = start_query(ask, kind, err);
     if (status != DP_OK)
         return status;
     dpi_serve_run(ask->program, 1, ask->plan.before, ask->values, ask->room);
-    return ask_layers(ask, err);
+    status = ask_layers(ask, kind, err);
+    ask->asked = ask->asked || status == DP_OK;
+    return status;
 }
 
-dp_status dp_ask_query(dp_ask *ask, const double *x, int64_t *y, dp_error *err)
+static dp_status take_turn(dp_ask *ask, const double *x, int64_t *y, dp_error *err)
 {
-    const size_t outputs = dp_program_outputs(ask->program);
-    memset(y, 0, outputs * sizeof *y);
     if (ask->failed.status != DP_OK)
         return dpi_fail(err, ask->failed.status, "%s", ask->failed.text);
     dp_status status = dp_program_encode(ask->program, 1, x, ask->values, err);
     if (status != DP_OK) /* nothing was sent, and the session goes on */
         return status;
     if (ask_encoded(ask, &ask->failed) == DP_OK)
-        memcpy(y, ask->values, outputs * sizeof *y);
+        memcpy(y, ask->values, dp_program_outputs(ask->program) * sizeof *y);
     else
         (void)dpi_fail(err, ask->failed.status, "%s", ask->failed.text);
-    dpi_ahead_wake(&ask->ahead);
     return ask->failed.status;
+}
+
+dp_status dp_ask_query(dp_ask *ask, const double *x, int64_t *y, dp_error *err)
+{
+    memset(y, 0, dp_program_outputs(ask->program) * sizeof *y);
+    (void)pthread_mutex_lock(ask->turn);
+    dp_status status = take_turn(ask, x, y, err);
+    (void)pthread_mutex_unlock(ask->turn);
+    dpi_ahead_wake(&ask->worker);
+    return status;
 }

@@ -89,6 +89,8 @@ dp_status dpi_lattice_cost(const dpi_serve_plan *plan, dpi_mode mode, const dpi_
         const dpi_lattice_plan *l = &c.layer[k];
         cost->up[k] = l->query_bytes;
         cost->down[k] = l->answer_bytes;
+        cost->masked_up[k] = dpi_masks_bytes(c.f->spec.plain_bits, plan->layer[k].inputs);
+        cost->masked_down[k] = dpi_masks_bytes(c.f->spec.plain_bits, plan->layer[k].sent);
         cost->encrypted += l->queries;
         cost->products += (uint64_t)l->answers * l->groups;
         cost->decrypted += l->answers;

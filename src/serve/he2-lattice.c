@@ -276,11 +276,71 @@ static dp_status run_layer(void *of, size_t k, const dpi_serve_order_pair *order
     return run(of, k, order, NULL, up, down, pool, threads, err);
 }
 
+/* ---- queries that are prepared ---- */
+
+/* Less in the order of the layer's answers. */
+static dp_status prepare_less(lattice_session *s, size_t k, const dpi_serve_order_pair *order,
+                              int64_t *less, int64_t *planes, dp_error *err)
+{
+    const lattice_program *c = s->of;
+    const dpi_lattice_plan *plan = &c->c.layer[k];
+    dpi_rlwe_stream random;
+    dp_status status = s->masks != NULL ? DP_OK
+                                        : dpi_masks_new(&c->c.plan, c->c.f->spec.plain_bits,
+                                                        DPI_MASKS_PROVIDER, &s->masks, err);
+    if (status == DP_OK)
+        status = dpi_lattice_random(&random, "tacit serve lattice masks", err);
+    if (status != DP_OK)
+        return status;
+    dpi_masks_begin(s->masks, k, order, &random, less);
+    dpi_rlwe_end(&random);
+    if (c->c.windowed[k])
+        dpi_lattice_to_planes(plan->out_height * plan->out_width, plan->shape.filters, less,
+                              planes);
+    return DP_OK;
+}
+
+static dp_status prepare(void *of, size_t k, const dpi_serve_order_pair *order,
+                         const unsigned char *up, unsigned char *down, dpi_pool *pool,
+                         size_t threads, dp_error *err)
+{
+    lattice_session *s = of;
+    const size_t sent = s->of->c.plan.layer[k].sent;
+    int64_t *less = dpi_alloc(2 * sent, sizeof *less);
+    if (less == NULL)
+        return dpi_fail_nomem(err);
+    dp_status status = prepare_less(s, k, order, less, less + sent, err);
+    if (status == DP_OK)
+        status = run(s, k, order, s->of->c.windowed[k] ? less + sent : less, up, down, pool,
+                     threads, err);
+    sodium_memzero(less, 2 * sent * sizeof *less);
+    dpi_free(less);
+    return status;
+}
+
+static dp_status run_masked(void *of, size_t k, const dpi_serve_order_pair *none,
+                            const unsigned char *up, unsigned char *down, dpi_pool *pool,
+                            size_t threads, dp_error *err)
+{
+    lattice_session *s = of;
+    (void)none;
+    if (s->masks == NULL)
+        return dpi_fail(err, DP_ESTATE, "the query was not prepared");
+    return dpi_masks_answer(s->masks, k, &s->of->map[k], up, down, pool, threads, err);
+}
+
 static bool idle(void *of)
 {
     (void)of;
     return false;
 }
+
+static const dpi_serve_masked masked = {.prepare = prepare,
+                                        .layer = run_masked,
+                                        .mask = dpi_lattice_mask,
+                                        .keep = dpi_lattice_keep,
+                                        .send = dpi_lattice_send,
+                                        .take = dpi_lattice_take};
 
 const dpi_serve_row dpi_he2_lattice = {.protocol = DPI_PROTOCOL_HE2_LATTICE,
                                        .cost = dpi_lattice_cost,
@@ -295,7 +355,8 @@ const dpi_serve_row dpi_he2_lattice = {.protocol = DPI_PROTOCOL_HE2_LATTICE,
                                        .client_idle = idle,
                                        .write_key = dpi_lattice_write_key,
                                        .encrypt = dpi_lattice_encrypt,
-                                       .decrypt = dpi_lattice_decrypt};
+                                       .decrypt = dpi_lattice_decrypt,
+                                       .masked = &masked};
 
 const dpi_serve_row *const dpi_serve_rows[DPI_N_PROTOCOLS] = {
     [DPI_PROTOCOL_HE2_PAILLIER] = &dpi_he2_paillier, [DPI_PROTOCOL_HE2_LATTICE] = &dpi_he2_lattice};

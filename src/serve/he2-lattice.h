@@ -44,7 +44,7 @@ dp_status dpi_lattice_decrypt(void *client, size_t layer, const unsigned char *d
                               int64_t *values, dpi_pool *pool, size_t threads,
                               dp_error *err) DP_MUST_CHECK;
 
-/* dpi_serve_ahead_row's. */
+/* dpi_serve_masked's. */
 dp_status dpi_lattice_mask(void *client, size_t layer, const int64_t *values, unsigned char *up,
                            dpi_pool *pool, size_t threads, dp_error *err) DP_MUST_CHECK;
 dp_status dpi_lattice_keep(void *client, size_t layer, const unsigned char *down, int64_t *values,

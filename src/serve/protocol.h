@@ -29,9 +29,33 @@ typedef struct dpi_serve_order_pair {
 /* What a session moves, in bytes, and what a query takes, in ciphertexts. */
 typedef struct dpi_serve_cost {
     size_t key, up[DPI_SERVE_LAYERS], down[DPI_SERVE_LAYERS];
+    size_t masked_up[DPI_SERVE_LAYERS], masked_down[DPI_SERVE_LAYERS]; /* of dpi_serve_masked */
     uint64_t encrypted, products,
         decrypted; /* products: of a ciphertext with a weight, or weights */
 } dpi_serve_cost;
+
+/* Queries whose encrypted part is done before there is a question (masks.h): a preparation moves
+ * what a plain query would, and the query then only masked numbers.  A side keeps one preparation
+ * at most and uses each layer of it once.  Calls are those of dpi_serve_row. */
+typedef struct dpi_serve_masked {
+    /* The provider: a layer of a preparation, which keeps the order, and one of the query, which
+     * has that order. */
+    dp_status (*prepare)(void *session, size_t layer, const dpi_serve_order_pair *order,
+                         const unsigned char *up, unsigned char *down, dpi_pool *pool,
+                         size_t threads, dp_error *err);
+    dp_status (*layer)(void *session, size_t layer, const dpi_serve_order_pair *none,
+                       const unsigned char *up, unsigned char *down, dpi_pool *pool, size_t threads,
+                       dp_error *err);
+    /* The client: of a preparation, which reads and writes no values, and of the query. */
+    dp_status (*mask)(void *client, size_t layer, const int64_t *none, unsigned char *up,
+                      dpi_pool *pool, size_t threads, dp_error *err);
+    dp_status (*keep)(void *client, size_t layer, const unsigned char *down, int64_t *none,
+                      dpi_pool *pool, size_t threads, dp_error *err);
+    dp_status (*send)(void *client, size_t layer, const int64_t *values, unsigned char *up,
+                      dpi_pool *pool, size_t threads, dp_error *err);
+    dp_status (*take)(void *client, size_t layer, const unsigned char *down, int64_t *values,
+                      dpi_pool *pool, size_t threads, dp_error *err);
+} dpi_serve_masked;
 
 typedef struct dpi_serve_row {
     dpi_protocol protocol;
@@ -66,6 +90,8 @@ typedef struct dpi_serve_row {
     /* DP_EPEER where a number is beyond the layer's bits, or what came is none; values are 0. */
     dp_status (*decrypt)(void *client, size_t layer, const unsigned char *down, int64_t *values,
                          dpi_pool *pool, size_t threads, dp_error *err);
+
+    const dpi_serve_masked *masked; /* NULL: the protocol has no queries that are prepared */
 } dpi_serve_row;
 
 /* By dpi_protocol; NULL where this library has none. */

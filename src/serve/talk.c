@@ -33,11 +33,13 @@ dp_status dpi_serve_check_key(size_t bits, unsigned flags, dp_error *err)
     return dpi_fail(err, DP_EINVAL, "a key of %zu bits; ask for 2048 or 3072", bits);
 }
 
-size_t dpi_serve_largest(size_t layers, const size_t *bytes)
+size_t dpi_serve_largest(size_t layers, const size_t *bytes, const size_t *masked)
 {
     size_t most = 1;
-    for (size_t k = 0; k < layers; k++)
+    for (size_t k = 0; k < layers; k++) {
         most = bytes[k] > most ? bytes[k] : most;
+        most = masked[k] > most ? masked[k] : most;
+    }
     return most;
 }
 

@@ -5,9 +5,13 @@
  *                        sheet
  *   client -> provider   key
  *   then for each query
- *   client -> provider   query
+ *   client -> provider   query   its kind
  *   provider -> client   go                         or a refusal
- *   and for each layer   up, down */
+ *   and for each layer   up, down
+ *
+ * A query of the kind DPI_QUERY_PREPARE asks nothing: it prepares the next one, which then is
+ * DPI_QUERY_MASKED (masks.h).  It is not refused: who breaks the rule that there is one such for a
+ * query that was answered before breaks the protocol. */
 #ifndef DPI_SERVE_TALK_H
 #define DPI_SERVE_TALK_H
 
@@ -35,6 +39,13 @@ enum {
     DPI_SERVE_IDLE = 60000
 };
 
+/* What the byte of a query says. */
+typedef enum dpi_query_kind {
+    DPI_QUERY_PLAIN = 1,
+    DPI_QUERY_MASKED,
+    DPI_QUERY_PREPARE
+} dpi_query_kind;
+
 /* What the public enums are here; DPI_N_... for a number that is none. */
 dpi_protocol dpi_serve_protocol_of(dp_serve_protocol protocol);
 dpi_mode dpi_serve_mode_of(dp_serve_mode mode);
@@ -49,8 +60,8 @@ enum { DPI_ALLOW_WEAK_KEYS = 1 << 30, DPI_PORTABLE = 1 << 29 };
 /* DP_EINVAL unless the bits of a key are 2048, 3072, or 0 for the first, or the flag is there. */
 dp_status dpi_serve_check_key(size_t bits, unsigned flags, dp_error *err) DP_MUST_CHECK;
 
-/* The largest of bytes[layers], at least 1. */
-size_t dpi_serve_largest(size_t layers, const size_t *bytes);
+/* The largest of bytes[layers] and masked[layers], at least 1. */
+size_t dpi_serve_largest(size_t layers, const size_t *bytes, const size_t *masked);
 
 /* Messages there and back of one query. */
 size_t dpi_serve_rounds(const dpi_serve_plan *plan);

@@ -204,7 +204,8 @@ dp_ask_opts ask_opts(const scene *s, dp_serve_protocol protocol, dp_serve_mode m
                          .flags = WEAK | (mode == DP_SERVE_PERMUTE ? DP_ALLOW_ACTIVATION_LEAK : 0),
                          .threads = 2,
                          .timeout_ms = 20000,
-                         .key_bits = SMALL_KEY};
+                         .key_bits = SMALL_KEY,
+                         .prepare_ms = UINT32_MAX};
 }
 
 void answers_are_exact(const dp_program *p, const dp_ask_opts *opts, int n)
