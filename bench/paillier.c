@@ -24,7 +24,7 @@ typedef struct task {
     const dpi_montgomery *m;
     uint64_t *eights;
     int64_t *x;
-    mp_limb_t *c, *out;
+    mp_limb_t *c, *out, *step;
     size_t batch;
     mpz_t n, square, base, result;
     const int32_t *weights;
@@ -93,6 +93,13 @@ static void make_whole_zeros(void *of)
 {
     const task *t = of;
     must(dpi_paillier_whole_zeros(t->public, t->batch, t->out, NULL));
+}
+
+/* What is left of an encryption when its zero and step were made ahead. */
+static void add_steps(void *of)
+{
+    const task *t = of;
+    dpi_paillier_add_steps(t->public, t->batch, t->x, t->step, t->out);
 }
 
 static void check_inputs(void *of)
@@ -207,6 +214,8 @@ static void measure_all(task *t, const char *name, size_t bits)
     print("decrypt", name, bits, 0, BATCH, measure(decrypt, t));
     print("zeros", name, bits, 0, BATCH, measure(make_zeros, t));
     print("whole zeros", name, bits, 0, BATCH, measure(make_whole_zeros, t));
+    dpi_paillier_make_steps(t->public, BATCH, t->out, t->step);
+    print("encrypt-ahead", name, bits, 0, BATCH, measure(add_steps, t));
     print("check", name, bits, 0, INPUTS, measure(check_inputs, t));
     t->batch = 1;
     print("encrypt-one", name, bits, 0, 1, measure(encrypt, t));
@@ -251,7 +260,8 @@ static void measure_backend(const dpi_montgomery_backend *backend, size_t bits, 
     t.eights = dpi_montgomery_alloc(t.m, 2);
     t.c = calloc(INPUTS, LIMBS * sizeof *t.c);
     t.out = calloc(BATCH, LIMBS * sizeof *t.out);
-    must(t.eights == NULL || t.c == NULL || t.out == NULL ? DP_ENOMEM : DP_OK);
+    t.step = calloc(BATCH, LIMBS * sizeof *t.step);
+    must(t.eights == NULL || t.c == NULL || t.out == NULL || t.step == NULL ? DP_ENOMEM : DP_OK);
     memcpy(t.eights, t.m->square, dpi_montgomery_eight(t.m) * sizeof *t.eights);
     memcpy(t.eights + dpi_montgomery_eight(t.m), t.m->square,
            dpi_montgomery_eight(t.m) * sizeof *t.eights);
@@ -261,6 +271,7 @@ static void measure_backend(const dpi_montgomery_backend *backend, size_t bits, 
     dpi_montgomery_release(t.m, t.eights);
     free(t.c);
     free(t.out);
+    free(t.step);
     dpi_zeros_free(t.zeros);
     dpi_paillier_public_free(t.public);
     dpi_paillier_free(t.key);

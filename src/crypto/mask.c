@@ -117,6 +117,21 @@ static dp_status hide(const dpi_packing *how, size_t lanes, uint64_t *sum, uint6
     return DP_OK;
 }
 
+/* eight = number j of results first ... first + lanes - 1, 1 where the last has so many not. */
+static void enter_numbers(const packing *p, size_t first, size_t j, size_t lanes,
+                          mp_limb_t *numbers, uint64_t *eight)
+{
+    size_t wide = 2 * p->how->key->limbs;
+    for (size_t i = 0; i < lanes; i++) {
+        const mp_limb_t *from = p->c + ((first + i) * p->how->slots + j) * wide;
+        mpn_zero(numbers + i * wide, (mp_size_t)wide);
+        numbers[i * wide] = 1;
+        if (j < numbers_in(p, first + i))
+            mpn_copyi(numbers + i * wide, from, (mp_size_t)wide);
+    }
+    enter(p->how->key, lanes, numbers, eight);
+}
+
 /* Results first ... first + lanes - 1 by Horner's rule, the last number first, side by side in
  * lanes; room[3] eights. */
 static dp_status pack_some(const packing *p, size_t first, size_t lanes, uint64_t *room,
@@ -134,21 +149,12 @@ static dp_status pack_some(const packing *p, size_t first, size_t lanes, uint64_
     if (status != DP_OK)
         return status;
     enter(key, lanes, numbers, room + 2 * eight);
-    mpn_zero(numbers, (mp_size_t)(lanes * wide));
-    for (size_t i = 0; i < lanes; i++)
-        numbers[i * wide] = 1;
-    enter(key, lanes, numbers, sum);
-    for (size_t j = numbers_in(p, first); j-- > 0;) { /* none after it has more */
+    size_t last = numbers_in(p, first) - 1; /* none after it has more */
+    enter_numbers(p, first, last, lanes, numbers, sum);
+    for (size_t j = last; j-- > 0;) {
         for (unsigned k = 0; k < how->bits; k++)
             dpi_montgomery_multiply(key->ring, lanes, sum, sum, sum);
-        for (size_t i = 0; i < lanes; i++) {
-            const mp_limb_t *from = p->c + ((first + i) * how->slots + j) * wide;
-            mpn_zero(numbers + i * wide, (mp_size_t)wide);
-            numbers[i * wide] = 1; /* where the last result has no number */
-            if (j < numbers_in(p, first + i))
-                mpn_copyi(numbers + i * wide, from, (mp_size_t)wide);
-        }
-        enter(key, lanes, numbers, next);
+        enter_numbers(p, first, j, lanes, numbers, next);
         dpi_montgomery_multiply(key->ring, lanes, sum, next, sum);
     }
     dpi_montgomery_multiply(key->ring, lanes, sum, room + 2 * eight, sum);
@@ -222,49 +228,4 @@ dp_status dpi_paillier_unpack(const dpi_paillier_key *key, size_t slots, unsigne
         return DP_OK;
     memset(m, 0, count * sizeof *m);
     return dpi_paillier_refuse(err);
-}
-
-/* ---- products ---- */
-
-/* c[count] *= by[count], at most eight; room[2] eights. */
-static void multiply_some(const dpi_paillier_public *key, size_t count, const mp_limb_t *by,
-                          uint64_t *room, mp_limb_t *c)
-{
-    size_t eight = dpi_montgomery_eight(key->ring);
-    enter(key, count, by, room);
-    enter(key, count, c, room + eight);
-    dpi_montgomery_multiply(key->ring, count, room, room + eight, room);
-    leave(key, count, room, c);
-}
-
-dp_status dpi_paillier_add(const dpi_paillier_public *key, size_t count, const mp_limb_t *by,
-                           mp_limb_t *c, dp_error *err)
-{
-    size_t wide = 2 * key->limbs;
-    uint64_t *room = dpi_montgomery_alloc(key->ring, 2);
-    if (room == NULL)
-        return dpi_fail_nomem(err);
-    for (size_t at = 0; at < count; at += DPI_LANES)
-        multiply_some(key, count - at < DPI_LANES ? count - at : DPI_LANES, by + at * wide, room,
-                      c + at * wide);
-    dpi_montgomery_release(key->ring, room);
-    return DP_OK;
-}
-
-dp_status dpi_paillier_fill(const dpi_paillier_public *key, size_t count, const int64_t *m,
-                            mp_limb_t *c, dp_error *err)
-{
-    size_t wide = 2 * key->limbs;
-    mp_limb_t unit[DPI_LANES * DPI_LIMBS_MOST];
-    uint64_t *room = dpi_montgomery_alloc(key->ring, 2);
-    if (room == NULL)
-        return dpi_fail_nomem(err);
-    for (size_t at = 0; at < count; at += DPI_LANES) {
-        size_t some = count - at < DPI_LANES ? count - at : DPI_LANES;
-        dpi_paillier_encode_public(key, NULL, some, m + at, unit);
-        multiply_some(key, some, unit, room, c + at * wide);
-    }
-    dpi_montgomery_release(key->ring, room);
-    dpi_limbs_wipe_stack();
-    return DP_OK;
 }

@@ -41,12 +41,4 @@ DP_MUST_CHECK dp_status dpi_paillier_unpack(const dpi_paillier_key *key, size_t 
                                             unsigned bits, size_t count, const mp_limb_t *packed,
                                             int64_t *m, dp_error *err);
 
-/* c[count] *= by[count], ciphertexts both: their messages are added.  DP_ENOMEM. */
-DP_MUST_CHECK dp_status dpi_paillier_add(const dpi_paillier_public *key, size_t count,
-                                         const mp_limb_t *by, mp_limb_t *c, dp_error *err);
-
-/* c[count] *= encryptions without randomness of m[count]; c are encryptions of zero made ahead. */
-DP_MUST_CHECK dp_status dpi_paillier_fill(const dpi_paillier_public *key, size_t count,
-                                          const int64_t *m, mp_limb_t *c, dp_error *err);
-
 #endif

@@ -130,7 +130,7 @@ dp_status dpi_narrow_multiply(dpi_narrow_desk *desk, size_t from, size_t to, dp_
 
 /* ---- the end of a request ---- */
 
-/* Eight of joined from the results of their parts; the last of all, A, is the products of pair 0. */
+/* Eight of joined from the results of their parts; A, the last of all, is pair 0's products. */
 static void join_parts(dpi_narrow_desk *d, size_t first, uint64_t *a, uint64_t *b)
 {
     const dpi_montgomery *m = d->m;

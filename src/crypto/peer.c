@@ -247,6 +247,36 @@ dp_status dpi_paillier_whole_zeros(const dpi_paillier_public *key, size_t count,
     return status;
 }
 
+void dpi_paillier_make_steps(const dpi_paillier_public *key, size_t count, const mp_limb_t *z,
+                             mp_limb_t *step)
+{
+    size_t n = key->limbs;
+    mp_limb_t residue[DPI_LIMBS_MOST / 2];
+    for (size_t i = 0; i < count; i++) { /* z n mod n^2 = (z mod n) n */
+        dpi_limbs_mod(2 * n, z + i * 2 * n, n, key->n, residue);
+        dpi_limbs_mul(n, residue, n, key->n, step + i * 2 * n);
+    }
+    dpi_limbs_wipe_stack();
+}
+
+void dpi_paillier_add_steps(const dpi_paillier_public *key, size_t count, const int64_t *m,
+                            const mp_limb_t *step, mp_limb_t *z)
+{
+    size_t wide = 2 * key->limbs;
+    mp_limb_t up[DPI_LIMBS_MOST], down[DPI_LIMBS_MOST], sum[DPI_LIMBS_MOST + 1];
+    for (size_t i = 0; i < count; i++) {
+        mp_limb_t *number = z + i * wide, sign = (uint64_t)m[i] >> 63;
+        mpn_copyi(up, step + i * wide, (mp_size_t)wide);
+        (void)mpn_sub_n(down, key->square, up, (mp_size_t)wide);
+        mpn_cnd_swap(sign, up, down, (mp_size_t)wide);
+        mp_limb_t magnitude = ((uint64_t)m[i] ^ (0 - sign)) + sign;
+        sum[wide] = mpn_mul_1(sum, up, (mp_size_t)wide, magnitude);
+        sum[wide] += mpn_add_n(sum, sum, number, (mp_size_t)wide);
+        dpi_limbs_mod(wide + 1, sum, wide, key->square, number);
+    }
+    dpi_limbs_wipe_stack();
+}
+
 dp_status dpi_paillier_check(const dpi_paillier_public *key, size_t count, const mp_limb_t *c,
                              dp_error *err)
 {

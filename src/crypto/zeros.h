@@ -8,9 +8,10 @@
 
 typedef struct dpi_zeros dpi_zeros;
 
-/* Of short exponents, which are cheap and hide numbers from who has not the key; or whole ones,
- * which also hide from who has it what an answer was made of (dpi_paillier_whole_zeros). */
-typedef enum dpi_zeros_kind { DPI_ZEROS_SHORT, DPI_ZEROS_WHOLE } dpi_zeros_kind;
+/* Of short exponents, which are cheap and hide numbers from who has not the key; whole ones, which
+ * also hide from who has it what an answer was made of (dpi_paillier_whole_zeros); or short ones
+ * each with its step (dpi_paillier_make_steps), for dpi_zeros_encrypt. */
+typedef enum dpi_zeros_kind { DPI_ZEROS_SHORT, DPI_ZEROS_WHOLE, DPI_ZEROS_STEPS } dpi_zeros_kind;
 
 /* Room for `capacity` of them, none made yet; the key is borrowed.  *zeros [out] owned by the
  * caller.  DP_ENOMEM. */
@@ -27,6 +28,10 @@ DP_MUST_CHECK dp_status dpi_zeros_fill(dpi_zeros *zeros, size_t most, size_t *ad
 /* c[count]; those that are not there are made on the spot.  DP_ENOMEM, DP_EENTROPY: then c holds
  * zeros, and what was taken is lost. */
 DP_MUST_CHECK dp_status dpi_zeros_take(dpi_zeros *zeros, size_t count, mp_limb_t *c, dp_error *err);
+
+/* c[count] = encryptions of m[count], by DPI_ZEROS_STEPS; as dpi_zeros_take. */
+DP_MUST_CHECK dp_status dpi_zeros_encrypt(dpi_zeros *zeros, size_t count, const int64_t *m,
+                                          mp_limb_t *c, dp_error *err);
 
 /* How many are ready, and how many have been handed out in all. */
 size_t dpi_zeros_ready(dpi_zeros *zeros);

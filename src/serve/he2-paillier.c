@@ -334,7 +334,7 @@ static dp_status prepare_zeros(paillier_client *c, dp_error *err)
         inputs += c->plan.layer[k].inputs;
     dp_status status = dpi_paillier_public_new(&c->options, limbs, n, &c->public, err);
     if (status == DP_OK)
-        status = dpi_zeros_new(c->public, DPI_ZEROS_SHORT,
+        status = dpi_zeros_new(c->public, DPI_ZEROS_STEPS,
                                inputs < MOST_READY ? inputs : MOST_READY, &c->zeros, err);
     return status;
 }
@@ -397,9 +397,7 @@ static dp_status encrypt_part(void *user, size_t first, size_t last, dp_error *e
     mp_limb_t *c = n->c->c + first * (cipher_bytes(&n->c->options) / 8);
     if (!n->ahead) /* the key's holder is faster than zeros made on the spot */
         return dpi_paillier_encrypt(n->c->key, count, n->from + first, c, err);
-    dp_status status = dpi_zeros_take(n->c->zeros, count, c, err);
-    return status == DP_OK ? dpi_paillier_fill(n->c->public, count, n->from + first, c, err)
-                           : status;
+    return dpi_zeros_encrypt(n->c->zeros, count, n->from + first, c, err);
 }
 
 static dp_status decrypt_part(void *user, size_t first, size_t last, dp_error *err)

@@ -143,32 +143,12 @@ static void an_answer_tells_nothing_but_its_message(void **state)
     dpi_paillier_free(key);
 }
 
-static void zeros_made_ahead_become_numbers(void **state)
-{
-    (void)state;
-    enum { N = 13 };
-    dp_error err = {0};
-    dpi_paillier_public *public;
-    dpi_paillier_key *key = key_of(512, &public);
-    mp_limb_t c[N * 16];
-    int64_t m[N], back[N];
-    for (int i = 0; i < N; i++)
-        m[i] = (i - 6) * INT64_C(123456789012);
-    assert_ok(dpi_paillier_encrypt_public(public, N, NULL, c, &err), err.text);
-    assert_ok(dpi_paillier_fill(public, N, m, c, &err), err.text);
-    assert_ok(dpi_paillier_decrypt(key, N, c, INT64_MAX, back, &err), err.text);
-    assert_memory_equal(m, back, sizeof m);
-    dpi_paillier_public_free(public);
-    dpi_paillier_free(key);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(declared_bits_come_through),
         cmocka_unit_test(what_is_beyond_is_uniform),
         cmocka_unit_test(an_answer_tells_nothing_but_its_message),
-        cmocka_unit_test(zeros_made_ahead_become_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

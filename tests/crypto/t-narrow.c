@@ -88,8 +88,10 @@ static void fill_edges(size_t outputs, size_t inputs, unsigned bits, int32_t *we
             uint64_t power = (uint64_t)1 << (o * inputs + i) / 3 % bits;
             int64_t w = (int64_t)(i % 3 == 0 ? power - 1 : i % 3 == 1 ? power % (most + 1) : most);
             w = (i + o) % 2 == 0 ? w : -w;
-            weights[o * inputs + i] =
-                (int32_t)(o == 1 ? 0 : o == 2 ? -(int64_t)most : o == 3 ? (int64_t)most : w);
+            weights[o * inputs + i] = (int32_t)(o == 1   ? 0
+                                                : o == 2 ? -(int64_t)most
+                                                : o == 3 ? (int64_t)most
+                                                         : w);
         }
 }
 
@@ -277,7 +279,8 @@ static void it_is_for_few_outputs(void **state)
     static const struct {
         size_t inputs, outputs;
         bool narrow;
-    } rows[] = {{784, 1, true}, {784, 8, true}, {784, 128, false}, {25, 25, false}, {128, 10, true}};
+    } rows[] = {
+        {784, 1, true}, {784, 8, true}, {784, 128, false}, {25, 25, false}, {128, 10, true}};
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         const dpi_dense_layer l = {.inputs = rows[r].inputs,
                                    .outputs = rows[r].outputs,

@@ -38,6 +38,43 @@ static void tear_down(fixture *f)
     dpi_paillier_free(f->key);
 }
 
+/* Numbers by zeros made ahead, and by more than there were; as many steps are taken as zeros. */
+static void zeros_with_steps_become_numbers(void **state)
+{
+    (void)state;
+    enum { N = CAPACITY + 5 };
+    static const size_t bits[] = {128, 512, 2048};
+    dp_error err = {0};
+    for (size_t b = 0; b < sizeof bits / sizeof *bits; b++)
+        for (int portable = 0; portable < 2; portable++) {
+            const dpi_paillier_options options = {
+                .bits = bits[b], .backend = portable != 0 ? &dpi_montgomery_gmp : NULL};
+            fixture f;
+            size_t limbs, wide = bits[b] / 32;
+            mp_limb_t *c = calloc(N * wide, sizeof *c);
+            int64_t m[N], back[N];
+            for (int i = 0; i < N; i++) /* less than half of 128 bits, with both ends */
+                m[i] = i < 2 ? (i == 0 ? INT64_MAX : -INT64_MAX) : (i - 9) * INT64_C(123456789012);
+            assert_ok(dpi_paillier_generate(&options, &f.key, &err), err.text);
+            const mp_limb_t *n = dpi_paillier_modulus(f.key, &limbs);
+            assert_ok(dpi_paillier_public_new(&options, limbs, n, &f.public, &err), err.text);
+            assert_ok(dpi_zeros_new(f.public, DPI_ZEROS_STEPS, CAPACITY, &f.zeros, &err), err.text);
+            assert_ok(dpi_zeros_fill(f.zeros, CAPACITY, NULL, &err), err.text);
+            assert_ok(dpi_zeros_take(f.zeros, 3, c, &err), err.text);
+            assert_ok(dpi_paillier_decrypt(f.key, 3, c, 0, back, &err), err.text);
+            for (size_t at = 0; at < N; at += 11) {
+                size_t some = N - at < 11 ? N - at : 11;
+                assert_ok(dpi_zeros_encrypt(f.zeros, some, m + at, c + at * wide, &err), err.text);
+            }
+            assert_int_equal(dpi_zeros_ready(f.zeros), 0);
+            assert_int_equal(dpi_zeros_taken(f.zeros), N + 3);
+            assert_ok(dpi_paillier_decrypt(f.key, N, c, INT64_MAX, back, &err), err.text);
+            assert_memory_equal(m, back, sizeof m);
+            tear_down(&f);
+            free(c);
+        }
+}
+
 static int by_bytes(const void *a, const void *b)
 {
     return memcmp(a, b, sizeof(ciphertext));
@@ -164,6 +201,7 @@ int main(void)
         cmocka_unit_test(none_is_handed_out_twice),
         cmocka_unit_test(threads_get_different_ones),
         cmocka_unit_test(a_child_of_fork_has_others),
+        cmocka_unit_test(zeros_with_steps_become_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
