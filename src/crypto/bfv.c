@@ -86,31 +86,45 @@ static void fill_level(dpi_bfv *f, size_t i)
         level->word[j] = dpi_modulus_power(m, 2, 64 * (uint64_t)j);
 }
 
-dp_status dpi_bfv_new(const dpi_bfv_spec *spec, dpi_bfv **f, dp_error *err)
+/* Its k-th prime. */
+static uint64_t prime_of(const dpi_bfv_spec *spec, size_t k)
 {
-    *f = NULL;
+    return dpi_modulus_find(spec->prime_bits, 2 * (uint64_t)spec->n, k);
+}
+
+dp_status dpi_bfv_describe(const dpi_bfv_spec *spec, dpi_bfv *f, dp_error *err)
+{
+    *f = (dpi_bfv){.spec = *spec, .n = spec->n, .q_low = 1};
     dp_status status = allowed(spec, err);
     if (status != DP_OK)
         return status;
-    dpi_bfv *made = dpi_alloc(1, sizeof *made);
-    if (made == NULL)
-        return dpi_fail_nomem(err);
-    *made = (dpi_bfv){.spec = *spec, .n = spec->n, .levels = (size_t)spec->levels, .q_low = 1};
-    for (size_t i = 0; i < made->levels && status == DP_OK; i++) {
-        const uint64_t q = dpi_modulus_find(spec->prime_bits, 2 * made->n, i);
-        status = dpi_ntt_new(made->n, q, NULL, &made->ntt[i], err);
-        made->q_low *= q;
-        made->log_q += log2((double)q) - 1e-9;
+    f->levels = (size_t)spec->levels;
+    for (size_t i = 0; i < f->levels; i++) {
+        const uint64_t q = prime_of(spec, i);
+        if (q == 0)
+            return dpi_fail(err, DP_EINVAL, "there are no %d primes of %d bits for degree %zu",
+                            spec->levels, spec->prime_bits, spec->n);
+        f->q_low *= q;
+        f->log_q += log2((double)q) - 1e-9;
     }
+    f->first_bits = spec->plain_bits + 3;
+    f->second_bits = spec->plain_bits + 3 + log_of(f->n);
+    return DP_OK;
+}
+
+dp_status dpi_bfv_new(const dpi_bfv_spec *spec, dpi_bfv **f, dp_error *err)
+{
+    dpi_bfv *made = *f = dpi_alloc(1, sizeof *made);
+    dp_status status = made != NULL ? dpi_bfv_describe(spec, made, err) : dpi_fail_nomem(err);
+    for (size_t i = 0; status == DP_OK && i < made->levels; i++)
+        status = dpi_ntt_new(made->n, prime_of(spec, i), NULL, &made->ntt[i], err);
     if (status != DP_OK) {
         dpi_bfv_free(made);
+        *f = NULL;
         return status;
     }
     for (size_t i = 0; i < made->levels; i++)
         fill_level(made, i);
-    made->first_bits = spec->plain_bits + 3;
-    made->second_bits = spec->plain_bits + 3 + log_of(made->n);
-    *f = made;
     return DP_OK;
 }
 

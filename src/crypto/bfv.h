@@ -45,6 +45,9 @@ typedef struct dpi_bfv {
 DP_MUST_CHECK dp_status dpi_bfv_new(const dpi_bfv_spec *spec, dpi_bfv **f, dp_error *err);
 void dpi_bfv_free(dpi_bfv *f);
 
+/* The same without tables and memory, for sizes, bounds and plans alone; nothing to be freed. */
+DP_MUST_CHECK dp_status dpi_bfv_describe(const dpi_bfv_spec *spec, dpi_bfv *f, dp_error *err);
+
 /* A zeroed polynomial; NULL when memory is out.  dpi_free frees it. */
 uint64_t *dpi_bfv_polynomial(const dpi_bfv *f);
 

@@ -147,15 +147,14 @@ dp_status dpi_lattice_plan_make(const dpi_bfv *f, const dpi_lattice_shape *shape
 static dp_status bits_under(const dpi_bfv_spec *spec, size_t n_layers,
                             const dpi_lattice_shape *shapes, double *bits, dp_error *err)
 {
-    dpi_bfv *f;
-    dp_status status = dpi_bfv_new(spec, &f, err);
+    dpi_bfv f;
+    dp_status status = dpi_bfv_describe(spec, &f, err);
     *bits = INFINITY;
     for (size_t i = 0; i < n_layers && status == DP_OK; i++) {
         dpi_lattice_plan plan;
-        status = dpi_lattice_plan_make(f, &shapes[i], &plan, err);
+        status = dpi_lattice_plan_make(&f, &shapes[i], &plan, err);
         *bits = fmin(*bits, plan.bits);
     }
-    dpi_bfv_free(f);
     return status;
 }
 
@@ -175,8 +174,6 @@ dp_status dpi_lattice_choose(size_t n_layers, const dpi_lattice_shape *shapes, i
         dp_status status = bits_under(spec, n_layers, shapes, &got, &here);
         if (status == DP_OK && got >= bits)
             return DP_OK;
-        if (status == DP_ENOMEM)
-            return dpi_fail_nomem(err);
         if (i + 1 == CANDIDATES && status != DP_OK)
             return dpi_fail(err, status, "%s", here.text);
     }

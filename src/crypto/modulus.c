@@ -5,39 +5,60 @@
  * 2017). */
 #include "crypto/modulus.h"
 
-/* a b mod q of any odd q < 2^63, bit by bit where it is not worth a table. */
-static uint64_t multiply_slowly(uint64_t a, uint64_t b, uint64_t q)
+/* The numbers of an odd q > 2 below 2^63, prime or not; above 2^50 without `barrett`. */
+static dpi_modulus modulus_of(uint64_t q)
 {
+    dpi_modulus m = {.q = q};
+    while (q >> m.bits != 0)
+        m.bits++;
+    if (m.bits > DPI_MODULUS_BITS)
+        return m;
+    /* 2^(bits + 50) by long division, since it may have a hundred bits. */
+    uint64_t rest = (uint64_t)1 << (m.bits - 1), quotient = 0;
+    for (int i = 0; i < 51; i++) {
+        rest *= 2;
+        quotient = 2 * quotient + (rest >= q);
+        rest = rest >= q ? rest - q : rest;
+    }
+    m.barrett = quotient;
+    return m;
+}
+
+/* a b mod q: bit by bit where q is too large for better. */
+static uint64_t multiply_any(const dpi_modulus *m, uint64_t a, uint64_t b)
+{
+    if (m->bits <= DPI_MODULUS_BITS)
+        return dpi_modulus_multiply(m, a, b);
     uint64_t sum = 0;
     for (; b != 0; b >>= 1) {
         if (b & 1)
-            sum = dpi_modulus_once(sum + a, q);
-        a = dpi_modulus_once(a + a, q);
+            sum = dpi_modulus_once(sum + a, m->q);
+        a = dpi_modulus_once(a + a, m->q);
     }
     return sum;
 }
 
-static uint64_t power_slowly(uint64_t a, uint64_t e, uint64_t q)
+static uint64_t power_any(const dpi_modulus *m, uint64_t a, uint64_t e)
 {
     uint64_t result = 1;
     for (; e != 0; e >>= 1) {
         if (e & 1)
-            result = multiply_slowly(result, a, q);
-        a = multiply_slowly(a, a, q);
+            result = multiply_any(m, result, a);
+        a = multiply_any(m, a, a);
     }
     return result;
 }
 
 /* Whether q, odd and above the base, passes for one base. */
-static bool passes(uint64_t q, uint64_t base)
+static bool passes(const dpi_modulus *m, uint64_t base)
 {
-    int twos = dpi_lowest_bit(q - 1);
-    uint64_t x = power_slowly(base, (q - 1) >> twos, q);
-    if (x == 1 || x == q - 1)
+    int twos = dpi_lowest_bit(m->q - 1);
+    uint64_t x = power_any(m, base, (m->q - 1) >> twos);
+    if (x == 1 || x == m->q - 1)
         return true;
     for (int i = 1; i < twos; i++) {
-        x = multiply_slowly(x, x, q);
-        if (x == q - 1)
+        x = multiply_any(m, x, x);
+        if (x == m->q - 1)
             return true;
     }
     return false;
@@ -51,8 +72,9 @@ bool dpi_prime(uint64_t q)
     for (size_t i = 0; i < sizeof bases / sizeof *bases; i++)
         if (q % bases[i] == 0)
             return q == bases[i];
+    const dpi_modulus m = modulus_of(q);
     for (size_t i = 0; i < sizeof bases / sizeof *bases; i++)
-        if (!passes(q, bases[i]))
+        if (!passes(&m, bases[i]))
             return false;
     return true;
 }
@@ -62,17 +84,7 @@ bool dpi_modulus_make(uint64_t q, dpi_modulus *m)
     *m = (dpi_modulus){0};
     if (q < 3 || q >> DPI_MODULUS_BITS != 0 || !dpi_prime(q))
         return false;
-    m->q = q;
-    while (q >> m->bits != 0)
-        m->bits++;
-    /* 2^(bits + 50) by long division, since it may have a hundred bits. */
-    uint64_t rest = (uint64_t)1 << (m->bits - 1), quotient = 0;
-    for (int i = 0; i < 51; i++) {
-        rest *= 2;
-        quotient = 2 * quotient + (rest >= m->q);
-        rest = rest >= m->q ? rest - m->q : rest;
-    }
-    m->barrett = quotient;
+    *m = modulus_of(q);
     return true;
 }
 
@@ -92,13 +104,7 @@ uint64_t dpi_modulus_find(int bits, uint64_t step, size_t skip)
 
 uint64_t dpi_modulus_power(const dpi_modulus *m, uint64_t a, uint64_t e)
 {
-    uint64_t result = 1;
-    for (; e != 0; e >>= 1) {
-        if (e & 1)
-            result = dpi_modulus_multiply(m, result, a);
-        a = dpi_modulus_multiply(m, a, a);
-    }
-    return result;
+    return power_any(m, a, e);
 }
 
 uint64_t dpi_modulus_inverse(const dpi_modulus *m, uint64_t a)

@@ -114,16 +114,25 @@ const dpi_ntt_kernel *dpi_ntt_best(void)
     return dpi_ntt_ifma.runs_here() ? &dpi_ntt_ifma : &dpi_ntt_portable;
 }
 
-/* floor(w 2^bits / q) of w < q. */
+/* floor(w 2^bits / q) of *w < q < 2^50, bits <= 32, and the rest in *w.  The quotient by doubles,
+ * rounded in whatever direction, is off by one at most, which the sign or size of the rest tells. */
+static uint64_t digit(uint64_t *w, uint64_t q, int bits)
+{
+    uint64_t quotient = (uint64_t)((double)*w * (double)((uint64_t)1 << bits) / (double)q);
+    uint64_t rest = (*w << bits) - quotient * q;
+    const uint64_t under = rest >> 63;
+    quotient -= under;
+    rest += q & (0 - under);
+    const uint64_t over = rest >= q;
+    *w = rest - (q & (0 - over));
+    return quotient + over;
+}
+
+/* floor(w 2^bits / q) of w < q, bits 52 or 64. */
 static uint64_t beside(uint64_t w, uint64_t q, int bits)
 {
-    uint64_t quotient = 0;
-    for (int i = 0; i < bits; i++) {
-        w *= 2;
-        quotient = 2 * quotient + (w >= q);
-        w = dpi_modulus_once(w, q);
-    }
-    return quotient;
+    const uint64_t high = digit(&w, q, bits / 2);
+    return high << (bits / 2) | digit(&w, q, bits / 2);
 }
 
 static size_t reversed(size_t j, size_t n)

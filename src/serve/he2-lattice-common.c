@@ -38,11 +38,10 @@ void dpi_lattice_common_free(dpi_lattice_common *c)
     c->f = NULL;
 }
 
-dp_status dpi_lattice_common_make(const dpi_serve_plan *plan, dpi_mode mode, dpi_lattice_common *c,
-                                  dp_error *err)
+/* The parameters under which all layers have their privacy. */
+static dp_status choose(const dpi_serve_plan *plan, dpi_mode mode, dpi_lattice_common *c,
+                        dpi_lattice_shape *shape, dpi_bfv_spec *spec, dp_error *err)
 {
-    dpi_lattice_shape shape[DPI_SERVE_LAYERS];
-    dpi_bfv_spec spec;
     int bits = 0;
     *c = (dpi_lattice_common){.plan = *plan};
     for (size_t k = 0; k < plan->n_layers; k++) {
@@ -51,12 +50,27 @@ dp_status dpi_lattice_common_make(const dpi_serve_plan *plan, dpi_mode mode, dpi
         shape[k] = shape_of(plan, k, c->windowed[k]);
         bits = plan->layer[k].bits > bits ? plan->layer[k].bits : bits;
     }
-    dp_status status =
-        dpi_lattice_choose(plan->n_layers, shape, bits + 1, privacy_bits, &spec, err);
+    return dpi_lattice_choose(plan->n_layers, shape, bits + 1, privacy_bits, spec, err);
+}
+
+static dp_status plan_layers(dpi_lattice_common *c, const dpi_lattice_shape *shape, dp_error *err)
+{
+    dp_status status = DP_OK;
+    for (size_t k = 0; status == DP_OK && k < c->plan.n_layers; k++)
+        status = dpi_lattice_plan_make(c->f, &shape[k], &c->layer[k], err);
+    return status;
+}
+
+dp_status dpi_lattice_common_make(const dpi_serve_plan *plan, dpi_mode mode, dpi_lattice_common *c,
+                                  dp_error *err)
+{
+    dpi_lattice_shape shape[DPI_SERVE_LAYERS];
+    dpi_bfv_spec spec;
+    dp_status status = choose(plan, mode, c, shape, &spec, err);
     if (status == DP_OK)
         status = dpi_bfv_new(&spec, &c->f, err);
-    for (size_t k = 0; status == DP_OK && k < plan->n_layers; k++)
-        status = dpi_lattice_plan_make(c->f, &shape[k], &c->layer[k], err);
+    if (status == DP_OK)
+        status = plan_layers(c, shape, err);
     if (status != DP_OK)
         dpi_lattice_common_free(c);
     return status;
@@ -77,11 +91,20 @@ dp_status dpi_lattice_cost(const dpi_serve_plan *plan, dpi_mode mode, const dpi_
                            dpi_serve_cost *cost, dp_error *err)
 {
     dpi_lattice_common c;
+    dpi_lattice_shape shape[DPI_SERVE_LAYERS];
+    dpi_bfv_spec spec;
+    dpi_bfv f = {0}; /* without tables */
     (void)opts;
     *cost = (dpi_serve_cost){0};
     dp_status status = dpi_lattice_check(plan, mode, err);
     if (status == DP_OK)
-        status = dpi_lattice_common_make(plan, mode, &c, err);
+        status = choose(plan, mode, &c, shape, &spec, err);
+    if (status == DP_OK)
+        status = dpi_bfv_describe(&spec, &f, err);
+    if (status != DP_OK)
+        return status;
+    c.f = &f;
+    status = plan_layers(&c, shape, err);
     if (status != DP_OK)
         return status;
     cost->key = dpi_bfv_cipher_size(c.f);
@@ -95,7 +118,6 @@ dp_status dpi_lattice_cost(const dpi_serve_plan *plan, dpi_mode mode, const dpi_
         cost->products += (uint64_t)l->answers * l->groups;
         cost->decrypted += l->answers;
     }
-    dpi_lattice_common_free(&c);
     return DP_OK;
 }
 

@@ -188,6 +188,41 @@ static void kernels_agree_bit_for_bit(void **state)
         }
 }
 
+/* floor(w 2^bits / q) bit by bit, also where half or all of the bits leave a rest of 0, 1 or q - 1,
+ * which a quotient of doubles takes for the next number. */
+static void factors_have_their_quotients_beside_them(void **state)
+{
+    (void)state;
+    enum { N = 64, RANDOM = 200 };
+    const dpi_ntt_kernel *kernels[] = {&dpi_ntt_portable, &dpi_ntt_ifma};
+    uint64_t seed = 11;
+    for (int bits = 16; bits <= 50; bits += 2)
+        for (size_t k = 0; k < 2; k++) {
+            dpi_ntt *t;
+            dp_error err = {0};
+            if (!kernels[k]->runs_here())
+                continue;
+            const uint64_t q = dpi_modulus_find(bits, 2 * N, 0);
+            assert_ok(dpi_ntt_new(N, q, kernels[k], &t, &err), err.text);
+            const uint64_t half = dpi_modulus_power(&t->m, 2, (uint64_t)kernels[k]->bits / 2);
+            const uint64_t back = dpi_modulus_inverse(&t->m, half);
+            uint64_t w[RANDOM + 8] = {0, 1, q - 1, back, q - back};
+            w[5] = dpi_modulus_multiply(&t->m, back, back);
+            w[6] = q - w[5];
+            w[7] = q / 2;
+            fill(w + 8, RANDOM, q, &seed);
+            for (size_t i = 0; i < RANDOM + 8; i++) {
+                uint64_t rest = w[i], quotient = 0;
+                for (int j = 0; j < kernels[k]->bits; j++) {
+                    quotient = 2 * quotient + (2 * rest >= q);
+                    rest = 2 * rest >= q ? 2 * rest - q : 2 * rest;
+                }
+                assert_true(dpi_ntt_beside(t, w[i]) == quotient);
+            }
+            dpi_ntt_free(t);
+        }
+}
+
 /* Sums of up to 31 products, all of the largest residues first. */
 static void sums_of_products_are_those_of_single_ones(void **state)
 {
@@ -250,6 +285,7 @@ static void wrong_sizes_and_moduli_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(factors_have_their_quotients_beside_them),
         cmocka_unit_test(sums_of_products_are_those_of_single_ones),
         cmocka_unit_test(products_are_those_of_the_schoolbook),
         cmocka_unit_test(places_are_values_at_odd_powers),
