@@ -2,13 +2,14 @@
  * of its integers, and of answers over loopback, which must be the integers.
  *   make bench/serve-accuracy && bench/serve-accuracy [--data ../shared/data] [--model NAME]
  *     [--privacy none|epsilon] [--epsilon E] [--delta D] [--lattice N] [--paillier N]
- *     [--keep FOLDER] [--threads N]
+ *     [--fold K] [--keep FOLDER] [--threads N]
  * One JSON line for each model without privacy and with epsilon (4) and delta (1e-5): records of
- * training and test, the share of the test's commonest class, accuracies on the whole test set,
- * classes in which reals and integers differ, most bits of a stage, and for both protocols
- * how many test records were asked (at most --lattice and --paillier; 0, the default, all of them),
- * how many answers had the integers of dp_program_run_exact to the last bit, and how many classes
- * differed. */
+ * training and test, whether the fit was refused as hopeless (and made all the same), the share of
+ * the test's commonest class, accuracies on the whole test set, classes in which reals and integers
+ * differ, most bits of a stage, and for both protocols how many test records were asked (at most
+ * --lattice and --paillier; 0, the default, all of them), how many answers had the integers of
+ * dp_program_run_exact to the last bit, and how many classes differed.  Of tables the records number
+ * --fold (4), + 5, + 10, ... are the test set. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ typedef struct settings {
     const char *folder, *only, *keep, *privacy;
     double epsilon, delta;
     uint64_t most[2]; /* records asked by Paillier's scheme, by the lattice; 0: all */
-    uint64_t threads;
+    uint64_t threads, fold;
 } settings;
 
 /* A fit, its program, and what it says of the test set. */
@@ -138,9 +139,11 @@ static void report(const subject *s, const settings *o)
     (void)printf("{\"model\": \"%s\", \"form\": \"%s\", ", s->model->name, s->model->form);
     bench_number("epsilon", s->fit.epsilon);
     bench_number("delta", s->fit.delta);
+    bench_number("fold", (double)s->data->fold);
     bench_number("train", (double)s->data->train.n);
     bench_number("test", (double)s->n);
     bench_number("training_seconds", s->fit.seconds);
+    bench_number("hopeless", s->fit.hopeless);
     bench_number("commonest", commonest(s));
     bench_number("accuracy_fit", accuracy_of_fit(s));
     bench_number("accuracy_real", accuracy(s, false));
@@ -166,7 +169,7 @@ static void measure(const served_model *m, const served_data *d, double epsilon,
 
 int main(int argc, char **argv)
 {
-    settings o = {.folder = "../shared/data", .epsilon = 4, .delta = 1e-5, .threads = 2};
+    settings o = {.folder = "../shared/data", .epsilon = 4, .delta = 1e-5, .threads = 2, .fold = 4};
     const bench_option list[] = {{.name = "--data", .text = &o.folder},
                                  {.name = "--model", .text = &o.only},
                                  {.name = "--privacy", .text = &o.privacy},
@@ -174,6 +177,7 @@ int main(int argc, char **argv)
                                  {.name = "--delta", .number = &o.delta},
                                  {.name = "--paillier", .count = &o.most[DP_SERVE_PAILLIER]},
                                  {.name = "--lattice", .count = &o.most[DP_SERVE_LATTICE]},
+                                 {.name = "--fold", .count = &o.fold},
                                  {.name = "--keep", .text = &o.keep},
                                  {.name = "--threads", .count = &o.threads}};
     bench_options(argc, argv, sizeof list / sizeof *list, list);
@@ -189,7 +193,7 @@ int main(int argc, char **argv)
             continue;
         if (strcmp(of, m[k].data) != 0) {
             served_free(&d);
-            served_read(o.folder, of = m[k].data, &d);
+            served_read(o.folder, of = m[k].data, o.fold, &d);
         }
         if (o.privacy == NULL || strcmp(o.privacy, "none") == 0)
             measure(&m[k], &d, INFINITY, &o);

@@ -21,7 +21,13 @@
 #include "options.h"
 #include "served.h"
 
-enum { SCALES = DP_PROGRAM_DECIMALS + 1, MOST_QUERIES = 100, PAUSE_S = 1, PROTOCOLS = 2 };
+enum {
+    SCALES = DP_PROGRAM_DECIMALS + 1,
+    MOST_QUERIES = 100,
+    PAUSE_S = 1,
+    PROTOCOLS = 2,
+    LAST_FOLD = 4
+};
 
 typedef struct settings {
     const char *folder, *only, *keep;
@@ -182,7 +188,7 @@ int main(int argc, char **argv)
             continue;
         if (strcmp(of, m[k].data) != 0) {
             served_free(&d);
-            served_read(o.folder, of = m[k].data, &d);
+            served_read(o.folder, of = m[k].data, LAST_FOLD, &d);
         }
         measure(&m[k], &d, &o);
     }

@@ -10,7 +10,7 @@
 #include "served.h"
 #include "women.h"
 
-enum { MOST_FIELDS = 40, PATH = 1000, EACH_FIFTH = 5, WIDTH = 6 };
+enum { MOST_FIELDS = 40, PATH = 1000, FOLDS = 5, WIDTH = 6 };
 
 void *served_room(size_t n, size_t size)
 {
@@ -133,18 +133,24 @@ static void finish_set(served_data *d, served_set *s)
     dp_dataset_index(s->classes, "y", s->label);
 }
 
+/* Records for testing before record i. */
+static size_t tests_before(const served_data *d, size_t i)
+{
+    return i / FOLDS + (i % FOLDS > d->fold);
+}
+
 /* Where record i of a table goes, and how many are there before it. */
 static served_set *place_of(served_data *d, size_t i, size_t *at)
 {
-    const bool test = i % EACH_FIFTH == EACH_FIFTH - 1;
-    *at = test ? i / EACH_FIFTH : i - i / EACH_FIFTH;
+    const bool test = i % FOLDS == d->fold;
+    *at = test ? tests_before(d, i) : i - tests_before(d, i);
     return test ? &d->test : &d->train;
 }
 
 static void split(served_data *d, size_t n)
 {
-    make_set(d, &d->test, n / EACH_FIFTH);
-    make_set(d, &d->train, n - n / EACH_FIFTH);
+    make_set(d, &d->test, tests_before(d, n));
+    make_set(d, &d->train, n - tests_before(d, n));
 }
 
 /* The numbers of a line; false where there are not so many, as in a header or with a "?". */
@@ -188,7 +194,8 @@ static void read_table(const char *folder, const table *t, served_data *d)
     (void)(packed ? pclose(in) : fclose(in));
     if (n == 0)
         bench_stop(t->file, "has no records");
-    *d = (served_data){.inputs = t->inputs, .classes = 2, .low = t->low, .high = t->high};
+    *d = (served_data){
+        .inputs = t->inputs, .classes = 2, .low = t->low, .high = t->high, .fold = d->fold};
     split(d, n);
     for (size_t i = 0; i < n; i++) {
         served_set *s = place_of(d, i, &at);
@@ -207,8 +214,12 @@ static void read_women(const char *folder, served_data *d)
     dp_error err = {0};
     (void)snprintf(path, sizeof path, "%s/bangladesh/Contraception.csv", folder);
     served_must(women_read(path, &w, &err), path, &err);
-    *d = (served_data){
-        .inputs = WOMEN_D - 1, .classes = 2, .groups = WOMEN_DISTRICTS, .low = -1, .high = 1};
+    *d = (served_data){.inputs = WOMEN_D - 1,
+                       .classes = 2,
+                       .groups = WOMEN_DISTRICTS,
+                       .low = -1,
+                       .high = 1,
+                       .fold = d->fold};
     split(d, w.n);
     for (size_t i = 0; i < w.n; i++) {
         served_set *s = place_of(d, i, &at);
@@ -238,10 +249,13 @@ static void read_digits(const char *folder, served_data *d)
     images_free(&m);
 }
 
-void served_read(const char *folder, const char *name, served_data *d)
+void served_read(const char *folder, const char *name, uint64_t fold, served_data *d)
 {
     const size_t n = sizeof tables / sizeof *tables;
     size_t k = 0;
+    if (fold >= FOLDS)
+        bench_stop("--fold", "is 0 to 4");
+    d->fold = fold;
     while (k < n && strcmp(name, tables[k].name) != 0)
         k++;
     if (k < n)

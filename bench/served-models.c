@@ -108,15 +108,21 @@ static dp_model *new_network(const struct served_recipe *r, const served_data *d
 
 /* ---- training ---- */
 
-static dp_fit *fit_regression(const served_data *d, double epsilon, double delta)
+static dp_fit *fit_regression(const served_data *d, double epsilon, double delta, bool *hopeless)
 {
-    dp_fit_opts o = {.mode = DP_NO_PRIVACY, .seed = SEED, .hopeless_allowed = true};
+    dp_fit_opts o = {.mode = DP_NO_PRIVACY, .seed = SEED};
     dp_model *m = new_regression(d);
     dp_fit *fit;
     dp_error err = {0};
     if (isfinite(epsilon))
         o.mode = DP_PRIVATE, o.epsilon = epsilon, o.delta = delta;
-    served_must(dp_fit_private(m, d->train.numbers, &o, &fit, &err), "fit", &err);
+    dp_status status = dp_fit_private(m, d->train.numbers, &o, &fit, &err);
+    *hopeless = status == DP_EPRIVACY;
+    if (*hopeless) {
+        o.hopeless_allowed = true;
+        status = dp_fit_private(m, d->train.numbers, &o, &fit, &err);
+    }
+    served_must(status, "fit", &err);
     dp_model_free(m);
     return fit;
 }
@@ -153,12 +159,13 @@ served_fit served_train(const served_model *m, const served_data *d, double epsi
     served_fit f = {.epsilon = epsilon, .delta = isfinite(epsilon) ? delta : NAN, .seconds = NAN};
     char path[1000];
     dp_error err = {0};
-    (void)snprintf(path, sizeof path, "%s/%s-%g.tacit", keep != NULL ? keep : "", m->name, epsilon);
+    (void)snprintf(path, sizeof path, "%s/%s-%zu-%g.tacit", keep != NULL ? keep : "", m->name,
+                   d->fold, epsilon);
     if (keep != NULL && dp_fit_load(path, &f.fit, &err) == DP_OK)
         return f;
     const double from = bench_processor();
     f.fit = m->recipe != NULL ? fit_network(m->recipe, d, epsilon, delta)
-                              : fit_regression(d, epsilon, delta);
+                              : fit_regression(d, epsilon, delta, &f.hopeless);
     f.seconds = bench_processor() - from;
     if (keep != NULL)
         served_must(dp_fit_save(f.fit, path, &err), path, &err);

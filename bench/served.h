@@ -22,11 +22,13 @@ typedef struct served_data {
     served_set train, test;
     size_t inputs, classes, groups; /* groups 0: none */
     double low, high;               /* public bounds of each x */
+    size_t fold;                    /* 0 ... 4 */
 } served_data;
 
 /* The data set `name` of a folder with wdbc, heart, cardio, bangladesh, mnist in folders of their
- * own.  Of tables each fifth record is for testing; MNIST has a test set. */
-void served_read(const char *folder, const char *name, served_data *d);
+ * own.  Of tables the records number fold, fold + 5, fold + 10, ... are for testing; MNIST has a test
+ * set. */
+void served_read(const char *folder, const char *name, uint64_t fold, served_data *d);
 void served_free(served_data *d);
 
 /* Room that is zero. */
@@ -48,6 +50,8 @@ const served_model *served_models(size_t *n);
 typedef struct served_fit {
     dp_fit *fit;
     double epsilon, delta, seconds; /* epsilon infinite: without privacy; processor time */
+    bool hopeless; /* refused by dp_fit_private, because the records tell less than the noise hides,
+                    * and made all the same; not known of kept fits */
 } served_fit;
 
 /* Trains it; epsilon infinite: without privacy.  With a seed, so that it can be repeated: what is
