@@ -33,10 +33,14 @@ plan_sources = tools/plan.c tools/plan.h tools/mechanism.c tools/mechanism.h \
 %C%_replay_plan_LDADD = -lm
 # Of private serving.
 if SERVE
-REPLAYERS += %D%/replay-frame %D%/replay-lattice %D%/replay-onnx %D%/replay-policy
+REPLAYERS += %D%/replay-frame %D%/replay-identity %D%/replay-lattice %D%/replay-onnx %D%/replay-paillier \
+  %D%/replay-policy
 %C%_replay_frame_SOURCES = %D%/fuzz-frame.c %D%/replay.c %D%/fuzz.h
 %C%_replay_frame_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -DCORPUS='"fuzz/corpus/frame"'
 %C%_replay_frame_LDADD = libtacit-wire.la libtacit-base.la $(OPENSSL_LIBS)
+%C%_replay_identity_SOURCES = %D%/fuzz-identity.c %D%/replay.c %D%/fuzz.h
+%C%_replay_identity_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -DCORPUS='"fuzz/corpus/identity"'
+%C%_replay_identity_LDADD = libtacit-wire.la libtacit-base.la $(OPENSSL_LIBS)
 %C%_replay_lattice_SOURCES = %D%/fuzz-lattice.c %D%/replay.c %D%/fuzz.h
 %C%_replay_lattice_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/lattice"'
 %C%_replay_lattice_LDADD = libtacit-crypto.la libtacit-base.la $(SODIUM_LIBS) $(GMP_LIBS) -lm
@@ -45,6 +49,9 @@ REPLAYERS += %D%/replay-frame %D%/replay-lattice %D%/replay-onnx %D%/replay-poli
 %C%_replay_onnx_LDADD = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-wire.la \
   libtacit-core.la libtacit-accountant.la $(TACIT_LIBS) $(SERVE_LIBS)
 $(%C%_replay_onnx_OBJECTS): generated/onnx.pb-c.h
+%C%_replay_paillier_SOURCES = %D%/fuzz-paillier.c %D%/replay.c %D%/fuzz.h
+%C%_replay_paillier_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS) -DCORPUS='"fuzz/corpus/paillier"'
+%C%_replay_paillier_LDADD = libtacit-crypto.la libtacit-base.la $(SODIUM_LIBS) $(GMP_LIBS) -lm
 %C%_replay_policy_SOURCES = %D%/fuzz-policy.c %D%/replay.c %D%/fuzz.h
 %C%_replay_policy_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -DCORPUS='"fuzz/corpus/policy"'
 %C%_replay_policy_LDADD = libtacit-wire.la libtacit-base.la $(OPENSSL_LIBS)
@@ -52,7 +59,7 @@ fuzz_serve_sources = $(libtacit_wire_la_SOURCES) $(libtacit_crypto_la_SOURCES) $
 fuzz_serve_libs = $(SERVE_LIBS)
 fuzz_serve_flags = $(OPENSSL_CFLAGS) $(GMP_CFLAGS) $(PROTOBUF_C_CFLAGS) $(ONNX_CFLAGS)
 else
-fuzz_without = frame lattice onnx policy
+fuzz_without = frame identity lattice onnx paillier policy
 endif
 EXTRA_DIST += %D%/corpus
 

@@ -225,9 +225,10 @@ static int no_phrase(char *to, int size, int writing, void *user)
     return -1;
 }
 
-static dp_status parse(const char *path, const char *bytes, size_t n, dp_identity **identity,
-                       dp_error *err)
+dp_status dpi_identity_parse(const char *bytes, size_t n, const char *path, dp_identity **identity,
+                             dp_error *err)
 {
+    *identity = NULL;
     BIO *key_text = BIO_new_mem_buf(bytes, (int)n), *text = BIO_new_mem_buf(bytes, (int)n);
     if (key_text == NULL || text == NULL) {
         BIO_free(key_text);
@@ -264,7 +265,7 @@ dp_status dp_identity_load(const char *path, dp_identity **identity, dp_error *e
     if (status == DP_OK && n > MOST_FILE)
         status = dpi_fail(err, DP_EDATA, "%.200s is too long for an identity", path);
     if (status == DP_OK)
-        status = parse(path, bytes, n, identity, err);
+        status = dpi_identity_parse(bytes, n, path, identity, err);
     OPENSSL_cleanse(bytes, MOST_FILE + 1);
     dpi_free(bytes);
     return status;

@@ -20,6 +20,10 @@ struct dp_identity {
     char text[DPI_FINGERPRINT_TEXT];
 };
 
+/* An identity of the text of a file, at most INT_MAX bytes; path is for messages. */
+DP_MUST_CHECK dp_status dpi_identity_parse(const char *bytes, size_t n, const char *path,
+                                           dp_identity **identity, dp_error *err);
+
 /* The fingerprint of a certificate's public key; false when memory is out. */
 bool dpi_fingerprint_of(const X509 *certificate, unsigned char to[DPI_FINGERPRINT]);
 
