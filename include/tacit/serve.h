@@ -86,6 +86,7 @@ typedef struct dp_server_opts {
     size_t threads;       /* of one session; 0: 1 */
     size_t sessions;      /* at a time; 0: 32.  Who comes beyond is told that it is busy */
     size_t sessions_each; /* of one client; 0: half of them */
+    size_t in_flight;     /* queries of one session at a time, at most 64; 0: 16 */
     uint32_t timeout_ms;  /* for the other side's next message within a query; 0: 30 000 */
     uint32_t idle_ms;     /* between queries, after which a session is ended; 0: 60 000 */
     size_t key_bits;      /* of Paillier's keys, 2048 or 3072; 0: 2048 */
@@ -132,6 +133,7 @@ typedef struct dp_ask_opts {
     size_t key_bits;     /* as the provider's; 0: 2048 */
     uint32_t prepare_ms; /* milliseconds without a query after which the next one is prepared, where
                           * the protocol can; 0: 20; UINT32_MAX: never */
+    size_t in_flight;    /* queries of dp_ask_many at a time, at most 64; 0: 1 */
 } dp_ask_opts;
 
 typedef struct dp_ask dp_ask;
@@ -153,6 +155,17 @@ DP_API const dp_program *dp_ask_program(const dp_ask *ask) DP_NONNULL(1);
  * DP_ETIMEOUT; DP_ENOMEM; all 0 then. */
 DP_API DP_MUST_CHECK dp_status dp_ask_query(dp_ask *ask, const double *x, int64_t *y, dp_error *err)
     DP_NONNULL(1, 2, 3);
+
+/* Asks for n records x[n][inputs], at most in_flight of them at a time: while the provider computes
+ * a layer of one, others are encrypted, computed and decrypted.  y[n][outputs] is what dp_ask_query
+ * gives for each; a query of the budget each.  Who watches sees what follows from n and in_flight
+ * alone.  Memory is that of in_flight queries.  After an error the session is at an end.
+ *   *answered  [out] so many rows of y are answers, also after an error; the others are 0.  Queries
+ *              that were under way then are spent without an answer: at most in_flight
+ * DP_EDOMAIN a record is outside the program's bounds, and nothing was sent; DP_EREFUSED the budget
+ * ends, or the provider allows fewer at a time; as dp_ask_query. */
+DP_API DP_MUST_CHECK dp_status dp_ask_many(dp_ask *ask, size_t n, const double *x, int64_t *y,
+                                           size_t *answered, dp_error *err) DP_NONNULL(1, 3, 4, 5);
 
 /* Payload bytes so far, and rounds of one query.  Once a query was answered, the next is prepared
  * while nothing is asked: its encrypted part is done then, and what is left to a query that was

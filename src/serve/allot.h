@@ -11,7 +11,7 @@
 #include <tacit/status.h>
 
 enum {
-    DPI_ALLOT_STAGES = 64,
+    DPI_ALLOT_STAGES = 65,
     DPI_ALLOT_HOSTS = 16,
     DPI_ALLOT_PACKED = 20, /* most stages where there are several hosts */
     DPI_ALLOT_EVEN = 12    /* most stages of dpi_allot_even */

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "serve/ahead.h"
-#include "serve/talk.h"
+#include "serve/stream.h"
 #include "wire/log.h"
 
 /* ---- one query ---- */
@@ -77,13 +77,15 @@ static dp_status take_kind(talk *t, unsigned char byte, dp_error *err)
 {
     const bool can = t->a->row->masked != NULL;
     t->kind = (dpi_query_kind)byte;
-    if (t->kind == DPI_QUERY_PLAIN || (t->kind == DPI_QUERY_MASKED && can && t->prepared) ||
+    if (t->kind == DPI_QUERY_PLAIN || t->kind == DPI_QUERY_STREAM ||
+        (t->kind == DPI_QUERY_MASKED && can && t->prepared) ||
         (t->kind == DPI_QUERY_PREPARE && can && t->may_prepare && !t->prepared))
         return DP_OK;
     return dpi_fail(err, DP_EPEER, "a query of kind %d came where there is none", byte);
 }
 
-/* Whether there is a query: *more; spends it.  A server that ends the session has cut it. */
+/* Whether there is a query: *more; spends it, but of a stream, whose queries are spent one by one.
+ * A server that ends the session has cut it. */
 static dp_status take_query(talk *t, bool *more, uint64_t *number, dp_error *err)
 {
     const dpi_answering *a = t->a;
@@ -99,7 +101,7 @@ static dp_status take_query(talk *t, bool *more, uint64_t *number, dp_error *err
     if (!*more)
         return DP_OK;
     status = take_kind(t, t->up[0], err);
-    if (status != DP_OK || t->kind == DPI_QUERY_PREPARE)
+    if (status != DP_OK || t->kind == DPI_QUERY_PREPARE || t->kind == DPI_QUERY_STREAM)
         return status;
     status = dpi_query_log_reserve(a->log, &q, number, &why);
     if (status == DP_OK)
@@ -138,6 +140,27 @@ static dp_status answer_query(talk *t, uint64_t number, dp_error *err)
     return status;
 }
 
+static dp_status answer_stream(talk *t, bool *more, dp_error *err)
+{
+    const dpi_answering *a = t->a;
+    unsigned char bytes[DPI_STREAM_BYTES];
+    dp_status status =
+        dpi_wire_receive(t->wire, DPI_SAY_STREAM, 0, bytes, sizeof bytes, a->timeout);
+    if (status != DP_OK)
+        return dpi_serve_fail(t->wire, status, err);
+    const dpi_stream_shape shape = {.layers = a->plan->n_layers,
+                                    .queries = dpi_get_number(bytes),
+                                    .in_flight = dpi_get_number(bytes + 8)};
+    if (!dpi_stream_fits(&shape, a->in_flight)) {
+        *more = false;
+        status = dpi_wire_refuse(t->wire, DPI_REFUSED_FLIGHT, a->timeout);
+        return status == DP_OK ? DP_OK : dpi_serve_fail(t->wire, status, err);
+    }
+    status = dpi_stream_answer(a, t->wire, t->session, &shape, more, err);
+    t->may_prepare = t->may_prepare || status == DP_OK;
+    return status;
+}
+
 static dp_status answer_queries(talk *t, dp_error *err)
 {
     bool more = true;
@@ -146,8 +169,9 @@ static dp_status answer_queries(talk *t, dp_error *err)
     while (status == DP_OK && more) {
         status = take_query(t, &more, &number, err);
         if (status == DP_OK && more) {
-            status = answer_query(t, number, err);
-            more = dpi_guest_finish(t->guest);
+            status = t->kind == DPI_QUERY_STREAM ? answer_stream(t, &more, err)
+                                                 : answer_query(t, number, err);
+            more = dpi_guest_finish(t->guest) && more;
         }
         dpi_ahead_wake(&t->ahead);
     }

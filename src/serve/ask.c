@@ -6,28 +6,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "serve/ahead.h"
-#include "serve/talk.h"
-
-struct dp_ask {
-    dpi_wire_session *wire;
-    dp_program *program; /* of its sheet */
-    dpi_serve_plan plan;
-    const dpi_serve_row *row;
-    dpi_serve_cost cost;
-    void *client;
-    dpi_ahead worker;
-    dpi_pool *pool;
-    size_t threads;
-    uint32_t timeout;
-    unsigned char *up, *down; /* of the largest layer */
-    int64_t *values, *room;   /* [plan.most] */
-    dp_error failed;          /* of a query or preparation: the session is at an end */
-    /* Queries and preparations take turns; what follows, and `failed`, is of whose turn it is. */
-    pthread_mutex_t *turn;
-    bool asked, prepared; /* a query was answered since the last preparation; one is ready */
-    dp_ask_traffic ahead; /* of preparations */
-};
+#include "serve/asking.h"
 
 void dp_ask_free(dp_ask *ask)
 {
@@ -40,6 +19,7 @@ void dp_ask_free(dp_ask *ask)
     dpi_wire_close(ask->wire);
     if (ask->client != NULL)
         ask->row->client_free(ask->client);
+    dpi_stream_profile_end(&ask->profile);
     dp_program_free(ask->program);
     dpi_pool_free(ask->pool);
     if (ask->values != NULL)
@@ -104,6 +84,7 @@ static dp_status make_room(dp_ask *ask, dp_error *err)
     ask->down = dpi_alloc(dpi_serve_largest(ask->plan.n_layers, c->down, c->masked_down), 1);
     ask->values = dpi_alloc(ask->plan.most, sizeof *ask->values);
     ask->room = dpi_alloc(ask->plan.most, sizeof *ask->room);
+    dpi_stream_profile_start(&ask->profile, ask->plan.n_layers + 1);
     if (ask->up == NULL || ask->down == NULL || ask->values == NULL || ask->room == NULL)
         return dpi_fail_nomem(err);
     pthread_mutex_t *turn = dpi_alloc(1, sizeof *turn);
@@ -263,6 +244,8 @@ dp_status dpi_serve_ask(const dp_ask_opts *opts, dpi_wire_session *wire, dp_ask 
     }
     ask->wire = wire;
     ask->threads = opts->threads > 0 ? opts->threads : 1;
+    ask->in_flight = opts->in_flight > 0 ? opts->in_flight : 1;
+    ask->even = (opts->flags & DPI_EVEN_THREADS) != 0;
     ask->timeout = opts->timeout_ms > 0 ? opts->timeout_ms : DPI_SERVE_TIMEOUT;
     ask->row = dpi_serve_rows[protocol];
     dp_status status = open_ask(ask, opts, mode, err);
@@ -282,7 +265,8 @@ dp_status dp_ask_new(const dp_ask_opts *opts, dp_ask **ask, dp_error *err)
     char line[DPI_FINGERPRINT_TEXT + 16];
     *ask = NULL;
     if (opts->identity == NULL || opts->host == NULL || opts->port == NULL ||
-        opts->provider == NULL || protocol == DPI_N_PROTOCOLS || mode == DPI_N_MODES)
+        opts->in_flight > DPI_LINE_LANES || opts->provider == NULL || protocol == DPI_N_PROTOCOLS ||
+        mode == DPI_N_MODES)
         return dpi_fail(err, DP_EINVAL,
                         "to ask, an identity, host, port, the provider's fingerprint, a protocol "
                         "and a mode are needed");

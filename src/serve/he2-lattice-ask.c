@@ -13,7 +13,7 @@ typedef struct lattice_client {
     dpi_bfv_cipher *key;
     dpi_rlwe_stream random;
     bool random_on;
-    int64_t *room, *shares; /* [largest layer] */
+    int64_t *room, *opened, *shares; /* [largest layer]; room is for what goes up */
     size_t most;
     dpi_masks *masks;
 } lattice_client;
@@ -27,12 +27,15 @@ void dpi_lattice_client_free(void *client)
         dpi_rlwe_end(&c->random);
     if (c->room != NULL)
         sodium_memzero(c->room, c->most * sizeof *c->room);
+    if (c->opened != NULL)
+        sodium_memzero(c->opened, c->most * sizeof *c->opened);
     if (c->shares != NULL)
         sodium_memzero(c->shares, c->most * sizeof *c->shares);
     dpi_bfv_secret_free(c->secret);
     dpi_bfv_cipher_free(c->key);
     dpi_masks_free(c->masks);
     dpi_free(c->room);
+    dpi_free(c->opened);
     dpi_free(c->shares);
     dpi_lattice_common_free(&c->c);
     dpi_free(c);
@@ -46,8 +49,9 @@ static dp_status make_room(lattice_client *c, dp_error *err)
         c->most = l->sent > c->most ? l->sent : c->most;
     }
     c->room = dpi_alloc(c->most, sizeof *c->room);
+    c->opened = dpi_alloc(c->most, sizeof *c->opened);
     c->shares = dpi_alloc(c->most, sizeof *c->shares);
-    if (c->room == NULL || c->shares == NULL)
+    if (c->room == NULL || c->opened == NULL || c->shares == NULL)
         return dpi_fail_nomem(err);
     return dpi_masks_new(&c->c.plan, c->c.f->spec.plain_bits, DPI_MASKS_CLIENT, &c->masks, err);
 }
@@ -142,10 +146,10 @@ static dp_status open_numbers(lattice_client *c, size_t layer, const unsigned ch
 {
     const dpi_lattice_plan *plan = &c->c.layer[layer];
     const bool windowed = c->c.windowed[layer];
-    asked_work j = {.c = c, .layer = layer, .down = down, .y = windowed ? c->room : values};
+    asked_work j = {.c = c, .layer = layer, .down = down, .y = windowed ? c->opened : values};
     dp_status status = dpi_serve_parts(pool, threads, plan->answers, 1, open_some, &j, err);
     if (status == DP_OK && windowed)
-        dpi_lattice_from_planes(plan->out_height * plan->out_width, plan->shape.filters, c->room,
+        dpi_lattice_from_planes(plan->out_height * plan->out_width, plan->shape.filters, c->opened,
                                 values);
     return status;
 }

@@ -109,8 +109,8 @@ static dp_status compile(const dpi_serve_plan *plan, dpi_mode mode, const dpi_se
 typedef struct lattice_session {
     const lattice_program *of;
     dpi_bfv_cipher *key;
-    dpi_lattice_queries *queries; /* room for those of any layer, made for the first query */
-    dpi_masks *masks;             /* made for the first query that is prepared */
+    dpi_lattice_queries *queries[DPI_SERVE_LAYERS]; /* room, made for a layer's first query */
+    dpi_masks *masks;                               /* made for the first query that is prepared */
 } lattice_session;
 
 static void close_session(void *of)
@@ -118,7 +118,8 @@ static void close_session(void *of)
     lattice_session *s = of;
     if (s != NULL) {
         dpi_bfv_cipher_free(s->key);
-        dpi_lattice_queries_free(s->queries);
+        for (size_t k = 0; k < DPI_SERVE_LAYERS; k++)
+            dpi_lattice_queries_free(s->queries[k]);
         dpi_masks_free(s->masks);
     }
     dpi_free(s);
@@ -142,13 +143,13 @@ static dp_status open_session(const void *of, const unsigned char *key, void **m
     return status;
 }
 
-static dp_status make_room(lattice_session *s, dp_error *err)
+/* Of each layer its own: they may be computed at the same time. */
+static dp_status make_room(lattice_session *s, size_t k, dp_error *err)
 {
     const dpi_lattice_common *c = &s->of->c;
-    size_t most = 0;
-    for (size_t k = 0; k < c->plan.n_layers; k++)
-        most = c->layer[k].queries > most ? c->layer[k].queries : most;
-    return s->queries != NULL ? DP_OK : dpi_lattice_queries_new(c->f, most, &s->queries, err);
+    return s->queries[k] != NULL
+               ? DP_OK
+               : dpi_lattice_queries_new(c->f, c->layer[k].queries, &s->queries[k], err);
 }
 
 /* ---- a layer with rows and columns in the query's orders ---- */
@@ -205,7 +206,7 @@ static dp_status put_in_order(const lattice_program *c, size_t k, const dpi_serv
 
 typedef struct answer_work {
     dpi_lattice_ask ask;
-    lattice_session *s;
+    dpi_lattice_queries *queries;
     const unsigned char *up;
     unsigned char *down;
 } answer_work;
@@ -213,7 +214,7 @@ typedef struct answer_work {
 static dp_status read_some(void *user, size_t first, size_t last, dp_error *err)
 {
     const answer_work *j = user;
-    return dpi_lattice_read(j->ask.layer->plan, first, last, j->up, j->s->queries, err);
+    return dpi_lattice_read(j->ask.layer->plan, first, last, j->up, j->queries, err);
 }
 
 static dp_status answer_some(void *user, size_t first, size_t last, dp_error *err)
@@ -229,13 +230,13 @@ static dp_status answer_some(void *user, size_t first, size_t last, dp_error *er
 }
 
 /* The product of layer k and what came up, and added[sent]. */
-static dp_status evaluate(lattice_session *s, const dpi_lattice_layer *layer, const int64_t *added,
-                          const unsigned char *up, unsigned char *down, dpi_pool *pool,
-                          size_t threads, dp_error *err)
+static dp_status evaluate(lattice_session *s, size_t k, const dpi_lattice_layer *layer,
+                          const int64_t *added, const unsigned char *up, unsigned char *down,
+                          dpi_pool *pool, size_t threads, dp_error *err)
 {
     const dpi_lattice_plan *plan = layer->plan;
-    dp_status status = make_room(s, err);
-    answer_work j = {{layer, s->queries, s->key, added}, s, up, down};
+    dp_status status = make_room(s, k, err);
+    answer_work j = {{layer, s->queries[k], s->key, added}, s->queries[k], up, down};
     if (status == DP_OK)
         status = dpi_serve_parts(pool, threads, plan->queries, 1, read_some, &j, err);
     if (status == DP_OK)
@@ -253,7 +254,7 @@ static dp_status run(lattice_session *s, size_t k, const dpi_serve_order_pair *o
     const lattice_program *c = s->of;
     if (c->mode == DPI_MODE_LINEAR) {
         const int64_t *bias = c->planes != NULL ? c->planes : c->map[k].bias;
-        return evaluate(s, c->fixed, added != NULL ? added : bias, up, down, pool, threads, err);
+        return evaluate(s, k, c->fixed, added != NULL ? added : bias, up, down, pool, threads, err);
     }
     ordered l = {0};
     int64_t *bias = dpi_alloc(c->c.plan.layer[k].sent, sizeof *bias);
@@ -261,7 +262,7 @@ static dp_status run(lattice_session *s, size_t k, const dpi_serve_order_pair *o
         bias != NULL ? put_in_order(c, k, order, &l, bias, err) : dpi_fail_nomem(err);
     const dpi_lattice_layer layer = {.plan = &c->c.layer[k], .fill = fill, .user = &l};
     if (status == DP_OK)
-        status = evaluate(s, &layer, added != NULL ? added : bias, up, down, pool, threads, err);
+        status = evaluate(s, k, &layer, added != NULL ? added : bias, up, down, pool, threads, err);
     if (l.at != NULL)
         sodium_memzero(l.at, c->c.plan.layer[k].inputs * sizeof *l.at);
     dpi_free(l.at);

@@ -150,7 +150,7 @@ typedef struct paillier_session {
     const paillier_program *of;
     dpi_paillier_public *key;
     dpi_zeros *zeros;
-    mp_limb_t *in, *out; /* ciphertexts of the largest layer */
+    mp_limb_t *in[DPI_SERVE_LAYERS], *out[DPI_SERVE_LAYERS]; /* ciphertexts of each layer */
     dpi_narrow_desk *desk[DPI_SERVE_LAYERS];
 } paillier_session;
 
@@ -159,27 +159,41 @@ static void close_session(void *of)
     paillier_session *s = of;
     if (s == NULL)
         return;
-    for (size_t k = 0; k < DPI_SERVE_LAYERS; k++)
+    for (size_t k = 0; k < DPI_SERVE_LAYERS; k++) {
         dpi_narrow_desk_free(s->desk[k]);
+        dpi_free(s->in[k]);
+        dpi_free(s->out[k]);
+    }
     dpi_zeros_free(s->zeros);
     dpi_paillier_public_free(s->key);
-    dpi_free(s->in);
-    dpi_free(s->out);
     dpi_free(s);
+}
+
+/* Layers may be computed at the same time, each for another query. */
+static dp_status make_session_room(paillier_session *s, dp_error *err)
+{
+    const dpi_serve_plan *plan = &s->of->plan;
+    size_t bytes = cipher_bytes(&s->of->options);
+    for (size_t k = 0; k < plan->n_layers; k++) {
+        size_t inputs = plan->layer[k].inputs, sent = plan->layer[k].sent;
+        size_t outputs = dp_program_stage(plan->p, plan->layer[k].stage)->size;
+        s->in[k] = dpi_alloc(inputs > sent ? inputs : sent, bytes);
+        s->out[k] = dpi_alloc(outputs > sent ? outputs : sent, bytes);
+        if (s->in[k] == NULL || s->out[k] == NULL)
+            return dpi_fail_nomem(err);
+    }
+    return DP_OK;
 }
 
 static dp_status open_session(const void *of, const unsigned char *key, void **made, dp_error *err)
 {
     const paillier_program *c = of;
-    size_t limbs = cipher_bytes(&c->options) / 8;
     paillier_session *s = dpi_alloc(1, sizeof *s);
     *made = NULL;
     if (s == NULL)
         return dpi_fail_nomem(err);
     s->of = c;
-    s->in = dpi_alloc(c->plan.most, limbs * sizeof *s->in);
-    s->out = dpi_alloc(c->plan.most, limbs * sizeof *s->out);
-    dp_status status = s->in == NULL || s->out == NULL ? dpi_fail_nomem(err) : DP_OK;
+    dp_status status = make_session_room(s, err);
     if (status == DP_OK)
         status = dpi_paillier_read_public(&c->options, dpi_paillier_public_bytes(c->options.bits),
                                           key, &s->key, err);
@@ -212,10 +226,10 @@ static dp_status compute_dense(void *user, size_t first, size_t last, dp_error *
     const outputs_of *o = user;
     size_t limbs = cipher_bytes(&o->s->of->options) / 8;
     return dpi_dense_outputs(o->s->of->dense[o->layer], o->inputs, NULL, first, last,
-                             o->s->out + first * limbs, err);
+                             o->s->out[o->layer] + first * limbs, err);
 }
 
-/* Results first ... last - 1, of numbers that stand in order in s->in, into s->out. */
+/* Results first ... last - 1, of numbers that stand in order in s->in[layer], into s->out[layer]. */
 static dp_status pack(void *user, size_t first, size_t last, dp_error *err)
 {
     const outputs_of *o = user;
@@ -228,17 +242,17 @@ static dp_status pack(void *user, size_t first, size_t last, dp_error *err)
                              .slots = slots,
                              .bits = number_bits(&c->plan, o->layer),
                              .bare = c->opts.bare};
-    return dpi_paillier_pack(&how, end - first * slots, o->s->in + first * slots * limbs,
-                             o->s->out + first * limbs, err);
+    return dpi_paillier_pack(&how, end - first * slots, o->s->in[o->layer] + first * slots * limbs,
+                             o->s->out[o->layer] + first * limbs, err);
 }
 
-/* Outputs of layer k in s->out, of the inputs in s->in. */
+/* Outputs of layer k in s->out[k], of the inputs in s->in[k]. */
 static dp_status run_dense(paillier_session *s, size_t k, dpi_pool *pool, size_t threads,
                            dp_error *err)
 {
     size_t outputs = dp_program_stage(s->of->plan.p, s->of->plan.layer[k].stage)->size;
     dpi_dense_inputs *inputs = NULL;
-    dp_status status = dpi_dense_take(s->of->dense[k], s->key, s->in, &inputs, err);
+    dp_status status = dpi_dense_take(s->of->dense[k], s->key, s->in[k], &inputs, err);
     outputs_of job = {.s = s, .layer = k, .inputs = inputs};
     if (status == DP_OK)
         status = dpi_serve_parts(pool, threads, outputs, UNIT, compute_dense, &job, err);
@@ -250,7 +264,8 @@ static dp_status take_narrow(void *user, size_t first, size_t last, dp_error *er
 {
     const outputs_of *o = user;
     size_t limbs = cipher_bytes(&o->s->of->options) / 8;
-    return dpi_narrow_take(o->s->desk[o->layer], first, last, o->s->in + first * limbs, err);
+    return dpi_narrow_take(o->s->desk[o->layer], first, last, o->s->in[o->layer] + first * limbs,
+                           err);
 }
 
 static dp_status compute_narrow(void *user, size_t first, size_t last, dp_error *err)
@@ -272,7 +287,7 @@ static dp_status run_narrow(paillier_session *s, size_t k, dpi_pool *pool, size_
     if (status == DP_OK)
         status = dpi_serve_parts(pool, threads, dpi_narrow_groups(s->desk[k]), 1, compute_narrow,
                                  &job, err);
-    return status == DP_OK ? dpi_narrow_finish(s->desk[k], NULL, s->out, err) : status;
+    return status == DP_OK ? dpi_narrow_finish(s->desk[k], NULL, s->out[k], err) : status;
 }
 
 static dp_status run_layer(void *of, size_t k, const dpi_serve_order_pair *order,
@@ -286,18 +301,18 @@ static dp_status run_layer(void *of, size_t k, const dpi_serve_order_pair *order
     outputs_of job = {.s = s, .layer = k};
     for (size_t i = 0; i < layer->inputs; i++) {
         size_t to = order->input != NULL ? order->input[i] : i;
-        read_ciphers(limbs, 1, up + i * bytes, s->in + to * limbs);
+        read_ciphers(limbs, 1, up + i * bytes, s->in[k] + to * limbs);
     }
     dp_status status = s->of->narrow[k] != NULL ? run_narrow(s, k, pool, threads, err)
                                                 : run_dense(s, k, pool, threads, err);
     for (size_t i = 0; status == DP_OK && i < layer->sent; i++) {
         size_t from = order->output != NULL ? order->output[i] : i;
-        memcpy(s->in + i * limbs, s->out + from * limbs, bytes);
+        memcpy(s->in[k] + i * limbs, s->out[k] + from * limbs, bytes);
     }
     if (status == DP_OK)
         status = dpi_serve_parts(pool, threads, results, 1, pack, &job, err);
     if (status == DP_OK)
-        write_ciphers(limbs, results, s->out, down);
+        write_ciphers(limbs, results, s->out[k], down);
     return status;
 }
 
@@ -310,7 +325,7 @@ typedef struct paillier_client {
     dpi_paillier_key *key;
     dpi_paillier_public *public; /* of the same key, for zeros made ahead */
     dpi_zeros *zeros;
-    mp_limb_t *c; /* ciphertexts of the largest layer */
+    mp_limb_t *up[DPI_SERVE_LAYERS], *down[DPI_SERVE_LAYERS]; /* ciphertexts of each layer */
 } paillier_client;
 
 static void client_free(void *of)
@@ -321,7 +336,10 @@ static void client_free(void *of)
     dpi_zeros_free(c->zeros);
     dpi_paillier_public_free(c->public);
     dpi_paillier_free(c->key);
-    dpi_free(c->c);
+    for (size_t k = 0; k < DPI_SERVE_LAYERS; k++) {
+        dpi_free(c->up[k]);
+        dpi_free(c->down[k]);
+    }
     dpi_free(c);
 }
 
@@ -347,6 +365,18 @@ static bool client_idle(void *of)
     return dpi_zeros_fill(c->zeros, UNIT, &added, &err) == DP_OK && added > 0;
 }
 
+static dp_status make_client_room(paillier_client *c, dp_error *err)
+{
+    size_t bytes = cipher_bytes(&c->options);
+    for (size_t k = 0; k < c->plan.n_layers; k++) {
+        c->up[k] = dpi_alloc(c->plan.layer[k].inputs, bytes);
+        c->down[k] = dpi_alloc(results_of(&c->plan, &c->opts, k), bytes);
+        if (c->up[k] == NULL || c->down[k] == NULL)
+            return dpi_fail_nomem(err);
+    }
+    return DP_OK;
+}
+
 static dp_status client_new(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
                             void **made, dp_error *err)
 {
@@ -358,14 +388,7 @@ static dp_status client_new(const dpi_serve_plan *plan, dpi_mode mode, const dpi
     c->plan = *plan;
     c->options = options_of(opts);
     c->opts = *opts;
-    size_t most = 1; /* ciphertexts of a message: a stage of the client's alone may be larger */
-    for (size_t k = 0; k < plan->n_layers; k++) {
-        size_t results = results_of(plan, opts, k), more = plan->layer[k].inputs;
-        more = more > results ? more : results;
-        most = most > more ? most : more;
-    }
-    c->c = dpi_alloc(most, cipher_bytes(&c->options));
-    dp_status status = c->c == NULL ? dpi_fail_nomem(err) : DP_OK;
+    dp_status status = make_client_room(c, err);
     if (status == DP_OK)
         status = dpi_paillier_generate(&c->options, &c->key, err);
     if (status == DP_OK)
@@ -394,7 +417,7 @@ static dp_status encrypt_part(void *user, size_t first, size_t last, dp_error *e
 {
     const coded *n = user;
     size_t count = last - first;
-    mp_limb_t *c = n->c->c + first * (cipher_bytes(&n->c->options) / 8);
+    mp_limb_t *c = n->c->up[n->layer] + first * (cipher_bytes(&n->c->options) / 8);
     if (!n->ahead) /* the key's holder is faster than zeros made on the spot */
         return dpi_paillier_encrypt(n->c->key, count, n->from + first, c, err);
     return dpi_zeros_encrypt(n->c->zeros, count, n->from + first, c, err);
@@ -408,7 +431,7 @@ static dp_status decrypt_part(void *user, size_t first, size_t last, dp_error *e
     size_t slots = slots_of(plan, &n->c->opts, n->layer);
     size_t end = last * slots < sent ? last * slots : sent;
     return dpi_paillier_unpack(n->c->key, slots, number_bits(plan, n->layer), end - first * slots,
-                               n->c->c + first * limbs, n->to + first * slots, err);
+                               n->c->down[n->layer] + first * limbs, n->to + first * slots, err);
 }
 
 static dp_status client_encrypt(void *of, size_t layer, const int64_t *values, unsigned char *up,
@@ -416,10 +439,10 @@ static dp_status client_encrypt(void *of, size_t layer, const int64_t *values, u
 {
     const paillier_client *c = of;
     size_t n = c->plan.layer[layer].inputs, limbs = cipher_bytes(&c->options) / 8;
-    coded job = {.c = c, .from = values, .ahead = dpi_zeros_ready(c->zeros) >= n};
+    coded job = {.c = c, .from = values, .layer = layer, .ahead = dpi_zeros_ready(c->zeros) >= n};
     dp_status status = dpi_serve_parts(pool, threads, n, UNIT, encrypt_part, &job, err);
     if (status == DP_OK)
-        write_ciphers(limbs, n, c->c, up);
+        write_ciphers(limbs, n, c->up[layer], up);
     return status;
 }
 
@@ -429,7 +452,7 @@ static dp_status client_decrypt(void *of, size_t layer, const unsigned char *dow
     const paillier_client *c = of;
     size_t n = results_of(&c->plan, &c->opts, layer), limbs = cipher_bytes(&c->options) / 8;
     coded job = {.c = c, .to = values, .layer = layer};
-    read_ciphers(limbs, n, down, c->c);
+    read_ciphers(limbs, n, down, c->down[layer]);
     dp_status status = dpi_serve_parts(pool, threads, n, 1, decrypt_part, &job, err);
     if (status != DP_OK)
         memset(values, 0, c->plan.layer[layer].sent * sizeof *values);

@@ -14,18 +14,20 @@ libtacit_serve_la_LDFLAGS = -version-info $(TACIT_VERSION_INFO) -no-undefined \
 libtacit_serve_core_la_SOURCES = \
   %D%/ahead.c %D%/ahead.h \
   %D%/allot.c %D%/allot.h %D%/allot-even.c %D%/allot-pack.c \
-  %D%/answer.c \
-  %D%/ask.c \
+  %D%/answer.c %D%/answer-stream.c \
+  %D%/ask.c %D%/ask-many.c %D%/asking.h \
   %D%/cost.c \
   %D%/guests.c %D%/guests.h \
   %D%/he2-lattice-ask.c %D%/he2-lattice-common.c %D%/he2-lattice.c %D%/he2-lattice.h \
   %D%/he2-paillier.c \
+  %D%/line.c %D%/line.h \
   %D%/map.c \
   %D%/masks.c %D%/masks.h \
   %D%/parts.c \
   %D%/plan.c %D%/plan.h \
   %D%/protocol.h \
   %D%/server.c \
+  %D%/stream.c %D%/stream.h \
   %D%/talk.c %D%/talk.h
 libtacit_serve_core_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) $(GMP_CFLAGS) $(PROTOBUF_C_CFLAGS)
 pkgconfig_DATA += tacit-serve.pc

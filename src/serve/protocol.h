@@ -2,7 +2,9 @@
  *
  * A row computes linear stages on the client's encrypted numbers, exactly; what goes up and down is
  * bytes whose number follows from the plan.  Rows are const.  What a row makes of a program
- * (`compiled`) is const and shared by the provider's sessions; a session's state is of one thread.
+ * (`compiled`) is const and shared by the provider's sessions; of one session different layers may
+ * be at work in different threads, each layer in one at a time: the provider's `layer`, the
+ * client's `encrypt`, and its `decrypt`.
  */
 #ifndef DPI_SERVE_PROTOCOL_H
 #define DPI_SERVE_PROTOCOL_H

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "serve/talk.h"
+#include "serve/stream.h"
 #include "wire/listener.h"
 #include "wire/log.h"
 
@@ -26,6 +26,7 @@ struct dp_server {
     void *compiled;
     unsigned char *sheet;
     dpi_answering answering;
+    dpi_stream_profile profile;
     dpi_wire_listener *listener;
     dpi_guests *guests;
     atomic_bool stop;
@@ -39,7 +40,7 @@ static dp_status check_options(const dp_server_opts *o, dp_error *err)
         o->host == NULL || o->port == NULL ||
         dpi_serve_protocol_of(o->protocol) == DPI_N_PROTOCOLS ||
         dpi_serve_mode_of(o->mode) == DPI_N_MODES || o->sessions > MOST_SESSIONS ||
-        o->sessions_each > MOST_SESSIONS)
+        o->sessions_each > MOST_SESSIONS || o->in_flight > DPI_LINE_LANES)
         return dpi_fail(err, DP_EINVAL,
                         "a server needs a program, an identity, policy and log, host and port, a "
                         "protocol and a mode");
@@ -76,6 +77,8 @@ static dp_status prepare(dp_server *s, const dp_server_opts *o, dp_error *err)
                          .mode = mode,
                          .policy = &s->policy,
                          .threads = o->threads > 0 ? o->threads : 1,
+                         .in_flight = o->in_flight > 0 ? o->in_flight : DPI_IN_FLIGHT,
+                         .even = (o->flags & DPI_EVEN_THREADS) != 0,
                          .timeout = o->timeout_ms > 0 ? o->timeout_ms : DPI_SERVE_TIMEOUT,
                          .idle = o->idle_ms > 0 ? o->idle_ms : DPI_SERVE_IDLE};
     dp_status status = dp_program_sheet(o->program, &a->sheet_bytes, &s->sheet, err);
@@ -96,6 +99,9 @@ static dp_status prepare(dp_server *s, const dp_server_opts *o, dp_error *err)
     if (status == DP_OK)
         status = a->row->compile(&s->plan, mode, &row, &s->compiled, err);
     a->compiled = s->compiled;
+    if (status == DP_OK)
+        dpi_stream_profile_start(&s->profile, s->plan.n_layers);
+    a->profile = &s->profile;
     return status;
 }
 
@@ -144,6 +150,7 @@ void dp_server_free(dp_server *s)
     dpi_query_log_close(s->log);
     if (s->compiled != NULL)
         s->answering.row->discard(s->compiled);
+    dpi_stream_profile_end(&s->profile);
     dp_program_sheet_free(s->sheet);
     dpi_policy_free(&s->policy);
     dpi_guests_free(s->guests);

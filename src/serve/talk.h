@@ -11,7 +11,8 @@
  *
  * A query of the kind DPI_QUERY_PREPARE asks nothing: it prepares the next one, which then is
  * DPI_QUERY_MASKED (masks.h).  It is not refused: who breaks the rule that there is one such for a
- * query that was answered before breaks the protocol. */
+ * query that was answered before breaks the protocol.  Behind one of the kind DPI_QUERY_STREAM
+ * comes how many records are asked about and how many at a time (stream.h). */
 #ifndef DPI_SERVE_TALK_H
 #define DPI_SERVE_TALK_H
 
@@ -26,13 +27,16 @@ enum {
     DPI_SAY_QUERY,
     DPI_SAY_GO,
     DPI_SAY_UP,
-    DPI_SAY_DOWN
+    DPI_SAY_DOWN,
+    DPI_SAY_STREAM
 };
 
 enum {
     DPI_ASK_BYTES = 16 + DP_PROGRAM_HASH, /* protocol, mode, hash */
     DPI_SIZE_BYTES = 8,
     DPI_QUERY_BYTES = 1, /* of query and go */
+    DPI_STREAM_BYTES = 16,
+    DPI_IN_FLIGHT = 16, /* what a server allows where it is not told */
     DPI_SHEET_MOST = 1 << 24,
     DPI_QUERY_MOST = 1 << 29,  /* bytes that one query moves */
     DPI_SERVE_TIMEOUT = 30000, /* ms */
@@ -43,7 +47,8 @@ enum {
 typedef enum dpi_query_kind {
     DPI_QUERY_PLAIN = 1,
     DPI_QUERY_MASKED,
-    DPI_QUERY_PREPARE
+    DPI_QUERY_PREPARE,
+    DPI_QUERY_STREAM
 } dpi_query_kind;
 
 /* What the public enums are here; DPI_N_... for a number that is none. */
@@ -54,8 +59,8 @@ dpi_mode dpi_serve_mode_of(dp_serve_mode mode);
 dp_status dpi_serve_consent(dpi_mode mode, unsigned flags, dp_error *err) DP_MUST_CHECK;
 
 /* Flags that are not public: keys of other sizes, for tests alone; Paillier's products without
- * vector instructions, for comparison. */
-enum { DPI_ALLOW_WEAK_KEYS = 1 << 30, DPI_PORTABLE = 1 << 29 };
+ * vector instructions, and streams whose stages have threads alike, for comparison. */
+enum { DPI_ALLOW_WEAK_KEYS = 1 << 30, DPI_PORTABLE = 1 << 29, DPI_EVEN_THREADS = 1 << 28 };
 
 /* DP_EINVAL unless the bits of a key are 2048, 3072, or 0 for the first, or the flag is there. */
 dp_status dpi_serve_check_key(size_t bits, unsigned flags, dp_error *err) DP_MUST_CHECK;
@@ -87,7 +92,9 @@ typedef struct dpi_answering {
     unsigned char hash[DP_PROGRAM_HASH];
     const dpi_policy *policy;
     struct dpi_query_log *log;
-    size_t threads;
+    size_t threads, in_flight; /* of one session */
+    struct dpi_stream_profile *profile;
+    bool even; /* threads of a stream's stages alike */
     uint32_t timeout, idle;
 } dpi_answering;
 

@@ -28,7 +28,8 @@ enum { DPI_FRAME_OPENING = 0 };
               "prints")                                                                            \
     X(BUDGET, "this identity has used up its queries for now; ask again in the next window")       \
     X(MODE, "its policy does not allow this protocol or mode")                                     \
-    X(BUSY, "it is busy; try again later")
+    X(BUSY, "it is busy; try again later")                                                         \
+    X(FLIGHT, "it does not answer so many queries at a time; ask with fewer in flight")
 
 typedef enum dpi_refusal {
     DPI_REFUSED_NOTHING,

@@ -1,8 +1,11 @@
 TEST_WIRE = libcheck.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 wire_pair = %D%/pair.c %D%/pair.h
 wire_flags = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
-UNIT_TESTS += %D%/t-hostile %D%/t-identity %D%/t-listener %D%/t-log %D%/t-memory \
+UNIT_TESTS += %D%/t-both %D%/t-hostile %D%/t-identity %D%/t-listener %D%/t-log %D%/t-memory \
   %D%/t-policy %D%/t-records %D%/t-session
+%C%_t_both_SOURCES = %D%/t-both.c $(wire_pair)
+%C%_t_both_CPPFLAGS = $(wire_flags)
+%C%_t_both_LDADD = $(TEST_WIRE)
 %C%_t_hostile_SOURCES = %D%/t-hostile.c %D%/raw.c %D%/raw.h $(wire_pair)
 %C%_t_hostile_CPPFLAGS = $(wire_flags)
 %C%_t_hostile_LDADD = $(TEST_WIRE)

@@ -289,7 +289,8 @@ static void a_refusal_is_told_in_our_words(void **state)
 {
     wire_pair *p = *state;
     static const char *const words[] = {"another version", "another program", "does not know",
-                                        "used up",         "does not allow",  "busy"};
+                                        "used up",         "does not allow",  "busy",
+                                        "at a time"};
     for (int why = 1; why < DPI_N_REFUSALS; why++) {
         dpi_wire_session *e[2];
         char b[200000] = "query";

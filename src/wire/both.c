@@ -1,0 +1,104 @@
+#define _XOPEN_SOURCE 700
+#include "wire/both.h"
+
+#include "wire/parts.h"
+
+enum { OUT, IN, WAKE, WAITS };
+
+void dpi_wire_both_end(dpi_wire_both *b)
+{
+    if (b->receives && b->n > 0)
+        OPENSSL_cleanse(b->to, b->n);
+    b->sends = b->receives = false;
+}
+
+static dp_status fail(dpi_wire_both *b, dp_status status, const char *why)
+{
+    if (why != NULL)
+        (void)dpi_wire_break(b->session, status, why);
+    dpi_wire_both_end(b);
+    return b->session->err.status;
+}
+
+/* What stands against a frame; NULL when nothing does. */
+static const char *fault_of(const dpi_wire_both *b, bool busy, uint16_t kind, size_t n)
+{
+    return busy                   ? "a frame is still on its way in this direction"
+           : kind < DPI_FRAME_OWN ? "this kind of frame belongs to the session itself"
+           : n > b->session->most ? "a frame is longer than the session's longest"
+                                  : NULL;
+}
+
+dp_status dpi_wire_both_send(dpi_wire_both *b, uint16_t kind, uint32_t layer, const void *bytes,
+                             size_t n)
+{
+    const char *fault = fault_of(b, b->sends, kind, n);
+    if (b->session->err.status != DP_OK || fault != NULL)
+        return fail(b, DP_EINVAL, fault);
+    const dpi_frame f = dpi_wire_next(b->session, kind, layer, n);
+    dpi_wire_begin_send(b->session, &f, bytes, n);
+    b->sends = true;
+    return DP_OK;
+}
+
+dp_status dpi_wire_both_receive(dpi_wire_both *b, uint16_t kind, uint32_t layer, void *bytes,
+                                size_t n)
+{
+    const char *fault = fault_of(b, b->receives, kind, n);
+    if (b->session->err.status != DP_OK || fault != NULL)
+        return fail(b, DP_EINVAL, fault);
+    dpi_wire_begin_receive(b->session, kind, layer, bytes, n);
+    b->to = bytes;
+    b->n = n;
+    b->receives = true;
+    return DP_OK;
+}
+
+/* Goes on with a direction, if it has a frame: false when it fails. */
+static bool step(dpi_wire_both *b, int (*go_on)(dpi_wire_session *), bool *on_its_way, bool *done,
+                 struct pollfd *wait)
+{
+    *wait = (struct pollfd){.fd = -1};
+    if (!*on_its_way)
+        return true;
+    int wants = go_on(b->session);
+    if (wants == DPI_WIRE_FAILED)
+        return false;
+    if (wants == DPI_WIRE_DONE) {
+        *on_its_way = false;
+        *done = true;
+        return true;
+    }
+    *wait = (struct pollfd){.fd = b->session->socket, .events = (short)wants};
+    return true;
+}
+
+dp_status dpi_wire_both_wait(dpi_wire_both *b, uint32_t within)
+{
+    dpi_deadline d = dpi_deadline_after(within);
+    struct pollfd waits[WAITS];
+    b->sent = b->received = false;
+    for (;;) {
+        if (b->session->err.status != DP_OK ||
+            !step(b, dpi_wire_send_step, &b->sends, &b->sent, &waits[OUT]) ||
+            !step(b, dpi_wire_receive_step, &b->receives, &b->received, &waits[IN]))
+            return fail(b, DP_EPEER, NULL);
+        if (b->sent || b->received)
+            return DP_OK;
+        waits[WAKE] = (struct pollfd){.fd = b->wake, .events = POLLIN};
+        int ready = dpi_socket_wait(waits, WAITS, d);
+        if (ready <= 0)
+            return fail(b, ready == 0 ? DP_ETIMEOUT : DP_EIO,
+                        ready == 0 ? "the other side did not go on in time"
+                                   : "the system cannot wait for the connection");
+        if (waits[WAKE].revents != 0)
+            return DP_OK;
+    }
+}
+
+dp_status dpi_wire_both_refuse(dpi_wire_both *b, dpi_refusal why, uint32_t within)
+{
+    dpi_wire_both_end(b);
+    b->session->layer = DPI_FRAME_OPENING;
+    return dpi_wire_refuse(b->session, why, within);
+}
