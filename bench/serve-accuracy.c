@@ -8,8 +8,8 @@
  * the test's commonest class, accuracies on the whole test set, classes in which reals and integers
  * differ, most bits of a stage, and for both protocols how many test records were asked (at most
  * --lattice and --paillier; 0, the default, all of them), how many answers had the integers of
- * dp_program_run_exact to the last bit, and how many classes differed.  Of tables the records number
- * --fold (4), + 5, + 10, ... are the test set. */
+ * dp_program_run_exact to the last bit, and how many classes differed.  Of tables the records with
+ * numbers --fold (4), + 5, + 10, ... are the test set. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
