@@ -26,7 +26,7 @@ typedef struct served_data {
 } served_data;
 
 /* The data set `name` of a folder with wdbc, heart, cardio, bangladesh, mnist in folders of their
- * own.  Of tables the records fold, fold + 5, fold + 10, ... are for testing; MNIST has a test set. */
+ * own.  Of tables records fold, fold + 5, fold + 10, ... are for testing; MNIST has a test set. */
 void served_read(const char *folder, const char *name, uint64_t fold, served_data *d);
 void served_free(served_data *d);
 
