@@ -80,7 +80,8 @@ check_PROGRAMS += %D%/wire
 
 # What an answer costs that the provider never sees.
 check_PROGRAMS += %D%/serve
-%C%_serve_SOURCES = %D%/serve.c $(bench_options) $(benchmark)
+loopback = %D%/loopback.c %D%/loopback.h
+%C%_serve_SOURCES = %D%/serve.c $(loopback) $(bench_options) $(benchmark)
 %C%_serve_LDADD = libtacit-serve.la libtacit.la
 
 # Models that Tacit trains, as they are served.
