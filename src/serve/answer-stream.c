@@ -8,7 +8,7 @@
 #include "wire/log.h"
 
 typedef struct answer_lane {
-    uint64_t number; /* of its query in the log; 0: none is open */
+    dpi_log_spent spent; /* for its query; zeros: none is open */
     dpi_refusal refused;
     uint32_t *order, *back, *next; /* [most] */
 } answer_lane;
@@ -29,7 +29,7 @@ typedef struct answer_stream {
 static void spend(answer_stream *s, answer_lane *l)
 {
     dp_error why = {0};
-    dp_status status = dpi_query_log_reserve(s->a->log, &s->query, &l->number, &why);
+    dp_status status = dpi_query_log_reserve(s->a->log, &s->query, &l->spent, &why);
     l->refused = status == DP_OK         ? DPI_REFUSED_NOTHING
                  : status == DP_EREFUSED ? DPI_REFUSED_BUDGET
                                          : DPI_REFUSED_BUSY;
@@ -57,6 +57,8 @@ static dp_status answer_layer(void *user, size_t k, size_t number, dpi_pool *poo
     if (status == DP_OK)
         status = a->row->layer(s->session, k, &order, s->side.up[number], s->side.down[number],
                                pool, threads, err);
+    if (status == DP_OK) /* the log was written while the layer was computed */
+        status = dpi_query_log_settle(a->log, &l->spent, err);
     uint32_t *kept = l->back;
     l->back = l->next;
     l->next = kept;
@@ -75,8 +77,8 @@ static dpi_refusal refused(void *user, size_t lane)
 static dp_status ended(void *user, size_t lane, dp_error *err)
 {
     answer_stream *s = user;
-    uint64_t number = s->lane[lane].number;
-    s->lane[lane].number = 0;
+    uint64_t number = s->lane[lane].spent.number;
+    s->lane[lane].spent = (dpi_log_spent){0};
     return dpi_query_log_end(s->a->log, number, DP_OK, err);
 }
 
@@ -85,8 +87,8 @@ static void end_open(answer_stream *s, dp_status outcome)
 {
     for (size_t k = 0; k < DPI_LINE_LANES; k++) {
         dp_error unwritten = {0};
-        if (s->lane[k].number != 0)
-            (void)!dpi_query_log_end(s->a->log, s->lane[k].number, outcome, &unwritten);
+        if (s->lane[k].spent.number != 0)
+            (void)!dpi_query_log_end(s->a->log, s->lane[k].spent.number, outcome, &unwritten);
     }
 }
 

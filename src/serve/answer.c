@@ -22,6 +22,7 @@ typedef struct talk {
     uint32_t *order, *back, *next; /* [most] */
     dpi_query_kind kind;           /* of the query that is being answered */
     bool prepared, may_prepare;    /* a query was; one was answered since */
+    dpi_log_spent spent;           /* for the query that is answered */
 } talk;
 
 /* The layer's work on what came up. */
@@ -48,6 +49,9 @@ static dp_status answer_layer(talk *t, size_t k, const uint32_t *input, const ui
     if (status != DP_OK)
         return dpi_serve_fail(t->wire, status, err);
     status = run_layer(t, k, &order, err);
+    /* The log was written while the layer was computed. */
+    if (status == DP_OK && t->kind != DPI_QUERY_PREPARE)
+        status = dpi_query_log_settle(a->log, &t->spent, err);
     if (status != DP_OK)
         return status;
     status = dpi_wire_send(t->wire, DPI_SAY_DOWN, number, t->down, down, a->timeout);
@@ -86,7 +90,7 @@ static dp_status take_kind(talk *t, unsigned char byte, dp_error *err)
 
 /* Whether there is a query: *more; spends it, but of a stream, whose queries are spent one by one.
  * A server that ends the session has cut it. */
-static dp_status take_query(talk *t, bool *more, uint64_t *number, dp_error *err)
+static dp_status take_query(talk *t, bool *more, dp_error *err)
 {
     const dpi_answering *a = t->a;
     dp_error why = {0};
@@ -103,7 +107,7 @@ static dp_status take_query(talk *t, bool *more, uint64_t *number, dp_error *err
     status = take_kind(t, t->up[0], err);
     if (status != DP_OK || t->kind == DPI_QUERY_PREPARE || t->kind == DPI_QUERY_STREAM)
         return status;
-    status = dpi_query_log_reserve(a->log, &q, number, &why);
+    status = dpi_query_log_reserve(a->log, &q, &t->spent, &why);
     if (status == DP_OK)
         return DP_OK;
     *more = false;
@@ -128,13 +132,13 @@ static dp_status go_and_answer(talk *t, dp_error *err)
     return status;
 }
 
-static dp_status answer_query(talk *t, uint64_t number, dp_error *err)
+static dp_status answer_query(talk *t, dp_error *err)
 {
     dp_error unwritten = {0};
     dp_status status = go_and_answer(t, err);
     if (t->kind == DPI_QUERY_PREPARE)
         return status;
-    dp_status written = dpi_query_log_end(t->a->log, number, status, &unwritten);
+    dp_status written = dpi_query_log_end(t->a->log, t->spent.number, status, &unwritten);
     if (status == DP_OK && written != DP_OK)
         return dpi_fail(err, written, "%s", unwritten.text);
     return status;
@@ -164,13 +168,12 @@ static dp_status answer_stream(talk *t, bool *more, dp_error *err)
 static dp_status answer_queries(talk *t, dp_error *err)
 {
     bool more = true;
-    uint64_t number = 0;
     dp_status status = DP_OK;
     while (status == DP_OK && more) {
-        status = take_query(t, &more, &number, err);
+        status = take_query(t, &more, err);
         if (status == DP_OK && more) {
-            status = t->kind == DPI_QUERY_STREAM ? answer_stream(t, &more, err)
-                                                 : answer_query(t, number, err);
+            status =
+                t->kind == DPI_QUERY_STREAM ? answer_stream(t, &more, err) : answer_query(t, err);
             more = dpi_guest_finish(t->guest) && more;
         }
         dpi_ahead_wake(&t->ahead);

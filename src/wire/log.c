@@ -21,6 +21,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "wire/disk.h"
+#include "wire/syncer.h"
 
 enum { LINE = 256, BLOCK = 64 * 1024, TRIES = 2000, NS_A_TRY = 2500000, TIME_TEXT = 20 };
 
@@ -32,6 +33,7 @@ typedef struct asked_one {
 struct dpi_query_log {
     pthread_mutex_t mutex;
     int file;
+    dpi_syncer *syncer;
     char *path, *block;
     uint64_t queries, window;
     off_t read_to; /* the end of the last whole line that was read */
@@ -235,13 +237,21 @@ static dp_status check_file(const dpi_query_log *log, off_t *size, dp_error *err
     return DP_OK;
 }
 
-static dp_status append(dpi_query_log *log, const char *text, dp_error *err)
+static dp_status fail_to_write(const dpi_query_log *log, dp_error *err)
 {
-    if (dpi_disk_write(log->file, text, strlen(text)) && fsync(log->file) == 0)
-        return DP_OK;
     return dpi_fail(err, DP_EIO,
                     "cannot write to %.200s; without it no query is answered: is the disk full?",
                     log->path);
+}
+
+/* Writes, and begins to put it on the disk: *number for dpi_syncer_wait, nullable. */
+static dp_status append(dpi_query_log *log, const char *text, uint64_t *number, dp_error *err)
+{
+    bool written = dpi_disk_write(log->file, text, strlen(text));
+    uint64_t begun = written ? dpi_syncer_begin(log->syncer) : 0;
+    if (number != NULL)
+        *number = begun;
+    return begun > 0 ? DP_OK : fail_to_write(log, err);
 }
 
 /* Locked, with all that is in the file read, and its last line ended. */
@@ -256,7 +266,7 @@ static dp_status enter(dpi_query_log *log, dp_error *err)
     if (status == DP_OK)
         status = read_on(log, size, &torn, err);
     if (status == DP_OK && torn)
-        status = append(log, " torn\n", err);
+        status = append(log, " torn\n", NULL, err);
     return status;
 }
 
@@ -286,10 +296,10 @@ static uint64_t count(dpi_query_log *log, const dpi_log_query *q, int64_t t, int
     return of_client;
 }
 
-dp_status dpi_query_log_reserve(dpi_query_log *log, const dpi_log_query *q, uint64_t *number,
+dp_status dpi_query_log_reserve(dpi_query_log *log, const dpi_log_query *q, dpi_log_spent *spent,
                                 dp_error *err)
 {
-    *number = 0;
+    *spent = (dpi_log_spent){0};
     dp_status status = enter(log, err);
     int64_t t = now(log), earliest = t;
     char line[LINE], time_text[TIME_TEXT + 1], client[DPI_FINGERPRINT_TEXT];
@@ -307,12 +317,17 @@ dp_status dpi_query_log_reserve(dpi_query_log *log, const dpi_log_query *q, uint
         (void)snprintf(line, sizeof line, "%s %" PRIu64 " asked %s %s %s\n", time_text,
                        log->asked + 1, client, dpi_protocol_name(q->protocol),
                        dpi_mode_name(q->mode));
-        status = append(log, line, err);
+        status = append(log, line, &spent->write, err);
     }
     if (status == DP_OK)
-        *number = log->asked + 1; /* counted when the line is read again, at the next call */
+        spent->number = log->asked + 1; /* counted when the line is read again, at the next call */
     leave(log);
     return status;
+}
+
+dp_status dpi_query_log_settle(dpi_query_log *log, const dpi_log_spent *spent, dp_error *err)
+{
+    return dpi_syncer_wait(log->syncer, spent->write) ? DP_OK : fail_to_write(log, err);
 }
 
 dp_status dpi_query_log_end(dpi_query_log *log, uint64_t number, dp_status outcome, dp_error *err)
@@ -323,7 +338,7 @@ dp_status dpi_query_log_end(dpi_query_log *log, uint64_t number, dp_status outco
         write_time(now(log), time_text);
         (void)snprintf(line, sizeof line, "%s %" PRIu64 " ended %s\n", time_text, number,
                        dp_status_name(outcome));
-        status = append(log, line, err);
+        status = append(log, line, NULL, err);
     }
     leave(log);
     return status;
@@ -377,6 +392,8 @@ dp_status dpi_query_log_open(const char *path, uint64_t queries, uint64_t window
                                            "write there",
                                            path);
     }
+    if (status == DP_OK)
+        status = dpi_syncer_new(log->file, &log->syncer, err);
     if (status == DP_OK) { /* what is wrong with it is told now, and not to the first client */
         status = enter(log, err);
         leave(log);
@@ -392,6 +409,7 @@ void dpi_query_log_close(dpi_query_log *log)
 {
     if (log == NULL)
         return;
+    dpi_syncer_free(log->syncer);
     if (log->file >= 0)
         (void)close(log->file);
     (void)pthread_mutex_destroy(&log->mutex);

@@ -4,10 +4,10 @@
  *   2026-11-23T18:12:27Z 17 asked tacit:... he2-lattice linear
  *   2026-11-23T18:12:27Z 17 ended DP_OK
  *
- * The first line is on the disk before the answer begins, so that a crash leaves the query spent.
- * Neither holds anything of inputs or outputs.  Several processes may use one file: it is locked
- * while it is read on and written to.  Time never goes back in it: while the clock does, its last
- * time stands. */
+ * The first line is on the disk before anything of the answer leaves, so that a crash leaves the
+ * query spent; it goes there while the answer is computed.  Neither holds anything of inputs or
+ * outputs.  Several processes may use one file: it is locked while it is read on and written to.
+ * Time never goes back in it: while the clock does, its last time stands. */
 #ifndef DPI_WIRE_LOG_H
 #define DPI_WIRE_LOG_H
 
@@ -27,12 +27,22 @@ typedef struct dpi_log_query {
 dp_status dpi_query_log_open(const char *path, uint64_t queries, uint64_t window,
                              dpi_query_log **log, dp_error *err) DP_MUST_CHECK;
 
-/* Spends a query of the client's.  *number [out] of the query, from 1; 0 on error.
+/* A query that is spent: its number, from 1, and of the write that says so. */
+typedef struct dpi_log_spent {
+    uint64_t number, write;
+} dpi_log_spent;
+
+/* Spends a query of the client's.  *spent [out] zeros on error.
  * DP_EREFUSED the budget is used up; DP_EIO it cannot be written or locked; DP_EDATA the file is
- * damaged, or was cut or moved away; DP_ENOMEM.  Only with DP_OK may the answer begin.
+ * damaged, or was cut or moved away; DP_ENOMEM.  Only with DP_OK may the answer be computed.
  * Thread-safe. */
-dp_status dpi_query_log_reserve(dpi_query_log *log, const dpi_log_query *q, uint64_t *number,
+dp_status dpi_query_log_reserve(dpi_query_log *log, const dpi_log_query *q, dpi_log_spent *spent,
                                 dp_error *err) DP_MUST_CHECK;
+
+/* Waits until that is on the disk.  Only with DP_OK may anything of the answer leave.  DP_EIO: it
+ * may be there or not, and no later query will be spent either.  Thread-safe. */
+dp_status dpi_query_log_settle(dpi_query_log *log, const dpi_log_spent *spent,
+                               dp_error *err) DP_MUST_CHECK;
 
 /* Writes how it ended.  Thread-safe. */
 dp_status dpi_query_log_end(dpi_query_log *log, uint64_t number, dp_status outcome,

@@ -13,6 +13,11 @@ UNIT_TESTS += %D%/t-stream
 %C%_t_stream_SOURCES = %D%/t-stream.c $(serve_scene)
 %C%_t_stream_CPPFLAGS = $(serve_flags)
 %C%_t_stream_LDADD = $(TEST_SERVE)
+UNIT_TESTS += %D%/t-disk
+%C%_t_disk_SOURCES = %D%/t-disk.c $(serve_scene)
+%C%_t_disk_CPPFLAGS = $(serve_flags)
+%C%_t_disk_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync
+%C%_t_disk_LDADD = $(TEST_SERVE)
 %C%_t_server_SOURCES = %D%/t-server.c $(serve_scene)
 %C%_t_server_CPPFLAGS = $(serve_flags)
 %C%_t_server_LDADD = $(TEST_SERVE)

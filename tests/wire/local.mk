@@ -2,7 +2,7 @@ TEST_WIRE = libcheck.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SE
 wire_pair = %D%/pair.c %D%/pair.h
 wire_flags = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 UNIT_TESTS += %D%/t-both %D%/t-hostile %D%/t-identity %D%/t-listener %D%/t-log %D%/t-memory \
-  %D%/t-policy %D%/t-records %D%/t-session
+  %D%/t-policy %D%/t-records %D%/t-session %D%/t-syncer
 %C%_t_both_SOURCES = %D%/t-both.c $(wire_pair)
 %C%_t_both_CPPFLAGS = $(wire_flags)
 %C%_t_both_LDADD = $(TEST_WIRE)
@@ -31,3 +31,5 @@ UNIT_TESTS += %D%/t-both %D%/t-hostile %D%/t-identity %D%/t-listener %D%/t-log %
 %C%_t_records_SOURCES = %D%/t-records.c $(wire_pair)
 %C%_t_records_CPPFLAGS = $(wire_flags)
 %C%_t_records_LDADD = $(TEST_WIRE)
+%C%_t_syncer_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync
+%C%_t_syncer_LDADD = $(TEST_WIRE)

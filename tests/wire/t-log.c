@@ -37,30 +37,32 @@ static dpi_query_log *open_log(wire_pair *p, uint64_t queries)
 static void spend(dpi_query_log *log, const wire_pair *p, int who, uint64_t expected)
 {
     const dpi_log_query q = query_of(p, who);
-    uint64_t number;
+    dpi_log_spent spent;
     dp_error err = {0};
-    assert_ok(dpi_query_log_reserve(log, &q, &number, &err), err.text);
-    assert_int_equal(number, expected);
+    assert_ok(dpi_query_log_reserve(log, &q, &spent, &err), err.text);
+    assert_int_equal(spent.number, expected);
+    assert_ok(dpi_query_log_settle(log, &spent, &err), err.text);
 }
 
 static void spent(dpi_query_log *log, const wire_pair *p, int who)
 {
     const dpi_log_query q = query_of(p, who);
-    uint64_t number = 7;
+    dpi_log_spent none = {7, 7};
     dp_error err = {0};
-    assert_fails(dpi_query_log_reserve(log, &q, &number, &err), DP_EREFUSED, &err,
+    assert_fails(dpi_query_log_reserve(log, &q, &none, &err), DP_EREFUSED, &err,
                  "has used its 3 queries of 3600 seconds; the next is free at 2");
-    assert_int_equal(number, 0);
+    assert_int_equal(none.number, 0);
+    assert_int_equal(dpi_query_log_settle(log, &none, NULL), DP_EIO);
 }
 
 static void fails_to_spend(dpi_query_log *log, const wire_pair *p, dp_status status,
                            const char *why)
 {
     const dpi_log_query q = query_of(p, CLIENT);
-    uint64_t number = 7;
+    dpi_log_spent none = {7, 7};
     dp_error err = {0};
-    assert_fails(dpi_query_log_reserve(log, &q, &number, &err), status, &err, why);
-    assert_int_equal(number, 0);
+    assert_fails(dpi_query_log_reserve(log, &q, &none, &err), status, &err, why);
+    assert_int_equal(none.number, 0);
 }
 
 static void read_all(wire_pair *p, char *to, size_t room)
@@ -179,8 +181,8 @@ static int spend_all(wire_pair *p)
     int n = 0;
     if (dpi_query_log_open(pair_path(p, "log"), 60, WINDOW, &log, NULL) != DP_OK)
         return 200;
-    for (uint64_t number; dpi_query_log_reserve(log, &q, &number, NULL) == DP_OK; n++)
-        if (dpi_query_log_end(log, number, DP_OK, NULL) != DP_OK)
+    for (dpi_log_spent spent; dpi_query_log_reserve(log, &q, &spent, NULL) == DP_OK; n++)
+        if (dpi_query_log_end(log, spent.number, DP_OK, NULL) != DP_OK)
             return 201;
     dpi_query_log_close(log);
     return n;
@@ -229,10 +231,10 @@ static void a_killed_process_has_spent(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         dpi_query_log *log;
-        uint64_t number;
+        dpi_log_spent spent;
         const dpi_log_query q = query_of(p, CLIENT);
         if (dpi_query_log_open(pair_path(p, "log"), 3, WINDOW, &log, NULL) == DP_OK &&
-            dpi_query_log_reserve(log, &q, &number, NULL) == DP_OK)
+            dpi_query_log_reserve(log, &q, &spent, NULL) == DP_OK)
             (void)!write(pipes[1], "x", 1);
         for (;;)
             (void)pause();
@@ -272,16 +274,16 @@ static void a_full_disk_refuses_and_spends_nothing(void **state)
     wire_pair *p = *state;
     dpi_query_log *log = open_log(p, 3);
     const dpi_log_query q = query_of(p, CLIENT);
-    uint64_t number = 7;
+    dpi_log_spent none = {7, 7};
     dp_error err = {0};
     spend(log, p, CLIENT, 1);
     limit_size(150); /* in the middle of the second line */
-    dp_status first = dpi_query_log_reserve(log, &q, &number, &err);
-    dp_status second = dpi_query_log_reserve(log, &q, &number, NULL);
+    dp_status first = dpi_query_log_reserve(log, &q, &none, &err);
+    dp_status second = dpi_query_log_reserve(log, &q, &none, NULL);
     limit_size(0);
     assert_fails(first, DP_EIO, &err, "is the disk full?");
     assert_int_equal(second, DP_EIO);
-    assert_int_equal(number, 0);
+    assert_int_equal(none.number, 0);
     spend(log, p, CLIENT, 2); /* ends the line that was cut off */
     char text[2000];
     read_all(p, text, sizeof text);

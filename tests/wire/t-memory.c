@@ -73,10 +73,10 @@ static dp_status try_log(wire_pair *p, dp_error *err)
     assert_int_equal(fclose(f), 0);
     dp_status status = dpi_query_log_open(pair_path(p, "log"), 2, 60, &log, err);
     assert_int_equal(status == DP_OK, log != NULL);
-    uint64_t number = 0;
+    dpi_log_spent spent = {0};
     if (status == DP_OK)
-        status = dpi_query_log_reserve(log, &q, &number, err);
-    assert_int_equal(number, status == DP_OK ? 71 : 0);
+        status = dpi_query_log_reserve(log, &q, &spent, err);
+    assert_int_equal(spent.number, status == DP_OK ? 71 : 0);
     dpi_query_log_close(log);
     return status;
 }
