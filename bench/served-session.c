@@ -117,7 +117,8 @@ served_session *served_open(const dp_program *p, dp_serve_protocol protocol, dp_
                               .mode = mode,
                               .flags = DP_ALLOW_ACTIVATION_LEAK,
                               .threads = threads,
-                              .timeout_ms = 300000};
+                              .timeout_ms = 300000,
+                              .prepare_ms = UINT32_MAX};
     served_must(dp_ask_new(&opts, &s->ask, &err), "session", &err);
     return s;
 }

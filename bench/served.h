@@ -69,8 +69,9 @@ double *served_inputs(const dp_program *p, const served_set *s);
 int32_t served_class_of(size_t outputs, const double *y);
 int32_t served_class_of_integers(size_t outputs, const int64_t *y);
 
-/* A provider that answers on loopback, in a thread of this process, and a session with it; NULL
- * where the protocol cannot hold the program's numbers. */
+/* A provider that answers on loopback, in a thread of this process, and a session with it, in which
+ * no query is prepared before it is asked; NULL where the protocol cannot hold the program's
+ * numbers. */
 typedef struct served_session served_session;
 served_session *served_open(const dp_program *p, dp_serve_protocol protocol, dp_serve_mode mode,
                             size_t threads);
