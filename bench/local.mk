@@ -94,6 +94,16 @@ check_PROGRAMS += %D%/serve-scale
 %C%_serve_scale_LDADD = examples/images.$(OBJEXT) libtacit-serve.la libtacit.la -lm
 endif
 
+# Many queries at a time, what stages take, and on how many cores.
+if SERVE
+serve_core = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-wire.la \
+  libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
+check_PROGRAMS += %D%/serve-stream
+%C%_serve_stream_SOURCES = %D%/serve-stream.c %D%/serve-stages.c %D%/serve-stages.h $(loopback) \
+  $(bench_options) $(benchmark)
+%C%_serve_stream_LDADD = $(serve_core)
+endif
+
 # What hidden numbers tell.
 if SERVE
 check_PROGRAMS += %D%/serve-leakage
