@@ -31,6 +31,8 @@ int __wrap_fsync(int file)
 
 /* ---- a query ---- */
 
+enum { ROWS = 2 /* of a stream */ };
+
 typedef struct query {
     dp_ask *ask;
     double *x;
@@ -46,7 +48,7 @@ static void *run_query(void *of)
 {
     query *q = of;
     size_t answered;
-    q->status = q->streams ? dp_ask_many(q->ask, 1, q->x, q->y, &answered, &q->err)
+    q->status = q->streams ? dp_ask_many(q->ask, ROWS, q->x, q->y, &answered, &q->err)
                            : dp_ask_query(q->ask, q->x, q->y, &q->err);
     atomic_store(&q->back, true);
     return NULL;
@@ -63,15 +65,16 @@ static void ask(dp_program *p, dp_serve_protocol protocol, dp_serve_mode mode, b
     server.in_flight = opts.in_flight = streams ? 2 : 0;
     start(s, &server);
     opts.port = s->port;
-    size_t inputs = dp_program_inputs(p), outputs = dp_program_outputs(p);
+    const size_t rows = streams ? ROWS : 1;
+    const size_t inputs = rows * dp_program_inputs(p), outputs = rows * dp_program_outputs(p);
     query q = {
         .x = calloc(inputs, sizeof *q.x), .y = calloc(outputs, sizeof *q.y), .streams = streams};
     int64_t *v = calloc(inputs, sizeof *v), *expected = calloc(outputs, sizeof *expected);
     uint64_t numbers = 3;
     fill(&numbers, inputs, q.x);
     assert_ok(dp_ask_new(&opts, &q.ask, &err), err.text);
-    assert_ok(dp_program_encode(p, 1, q.x, v, &err), err.text);
-    assert_ok(dp_program_run_exact(p, 1, v, expected, &err), err.text);
+    assert_ok(dp_program_encode(p, rows, q.x, v, &err), err.text);
+    assert_ok(dp_program_run_exact(p, rows, v, expected, &err), err.text);
     const uint64_t before = dp_ask_counts(q.ask).down;
     atomic_store(&begun, 0);
     atomic_store(&held, 1);
