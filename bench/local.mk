@@ -137,6 +137,11 @@ check_PROGRAMS += %D%/loop
 %C%_loop_LDADD = examples/images.$(OBJEXT) libtacit.la -lm
 
 if SERVE
+check_PROGRAMS += %D%/timing
+%C%_timing_SOURCES = %D%/timing.c tests/crypto/timing.c tests/crypto/timing.h tests/crypto/timing-scene.c \
+  tests/lib/numbers.c tests/lib/numbers.h $(bench_options) $(benchmark)
+%C%_timing_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
+%C%_timing_LDADD = libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
 check_PROGRAMS += %D%/lattice
 %C%_lattice_SOURCES = %D%/lattice.c $(benchmark)
 %C%_lattice_LDADD = libtacit-crypto.la libtacit-base.la $(TACIT_LIBS)
