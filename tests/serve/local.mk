@@ -28,6 +28,11 @@ UNIT_TESTS += %D%/t-prepared %D%/t-masks
 %C%_t_masks_SOURCES = %D%/t-masks.c $(serve_scene)
 %C%_t_masks_CPPFLAGS = $(serve_flags)
 %C%_t_masks_LDADD = $(TEST_SERVE)
+UNIT_TESTS += %D%/t-orders
+%C%_t_orders_SOURCES = %D%/t-orders.c tests/wire/pair.c tests/wire/pair.h
+%C%_t_orders_CPPFLAGS = $(serve_flags)
+%C%_t_orders_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync
+%C%_t_orders_LDADD = $(TEST_SERVE)
 UNIT_TESTS += %D%/t-plan
 %C%_t_plan_LDADD = $(TEST_SERVE)
 UNIT_TESTS += %D%/t-allot
