@@ -2,8 +2,14 @@ TEST_SERVE = libcheck.la libtacit-serve-core.la libtacit-onnx.la libtacit-crypto
   libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 serve_scene = %D%/scene.c %D%/scene.h
 serve_flags = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) $(GMP_CFLAGS)
-UNIT_TESTS += %D%/t-ask %D%/t-serve %D%/t-server
-%C%_t_ask_SOURCES = %D%/t-ask.c $(serve_scene)
+UNIT_TESTS += %D%/t-ask %D%/t-killed %D%/t-order %D%/t-serve %D%/t-server
+%C%_t_killed_SOURCES = %D%/t-killed.c %D%/relay.c %D%/relay.h $(serve_scene)
+%C%_t_killed_CPPFLAGS = $(serve_flags)
+%C%_t_killed_LDADD = $(TEST_SERVE)
+%C%_t_ask_SOURCES = %D%/t-ask.c %D%/host.c %D%/host.h $(serve_scene)
+%C%_t_order_SOURCES = %D%/t-order.c %D%/host.c %D%/host.h $(serve_scene)
+%C%_t_order_CPPFLAGS = $(serve_flags)
+%C%_t_order_LDADD = $(TEST_SERVE)
 %C%_t_ask_CPPFLAGS = $(serve_flags)
 %C%_t_ask_LDADD = $(TEST_SERVE)
 %C%_t_serve_SOURCES = %D%/t-serve.c $(serve_scene)

@@ -147,7 +147,7 @@ static void a_client_replaces_his_own(void **state)
 static dpi_wire_session *begin_query(const scene *s)
 {
     static unsigned char sheet[1 << 16], key[1 << 18];
-    unsigned char ask[DPI_ASK_BYTES] = {0}, size[DPI_SIZE_BYTES], byte = 1;
+    unsigned char ask[DPI_ASK_BYTES] = {0}, size[DPI_SIZE_BYTES], byte = DPI_QUERY_PLAIN;
     dpi_wire_session *wire = connect_as(s, s->client);
     dpi_put_number(ask, DPI_PROTOCOL_HE2_LATTICE);
     assert_ok(dpi_wire_send(wire, DPI_SAY_ASK, 0, ask, sizeof ask, LONG), "");
