@@ -102,6 +102,9 @@ check_PROGRAMS += %D%/serve-stream
 %C%_serve_stream_SOURCES = %D%/serve-stream.c %D%/serve-stages.c %D%/serve-stages.h $(loopback) \
   $(bench_options) $(benchmark)
 %C%_serve_stream_LDADD = $(serve_core)
+check_PROGRAMS += %D%/serve-partition
+%C%_serve_partition_SOURCES = %D%/serve-partition.c $(loopback) $(bench_options) $(benchmark)
+%C%_serve_partition_LDADD = $(serve_core)
 endif
 
 # What hidden numbers tell.
