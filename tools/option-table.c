@@ -199,6 +199,8 @@ const option option_table[] = {
      "paillier: of the asker's keys; 2048 when not given", "2048", WORDS(key_words)},
     {"threads", OPTION_NUMBER, SESSIONS, PLACE(threads), "N", "of a session; 1 when not given", "4",
      .range = &few},
+    {"in-flight", OPTION_NUMBER, SESSIONS, PLACE(in_flight), "N",
+     "records of a session at a time; ask: 1, serve: 16 when not given", "8", .range = &few},
     {"allow-activation-leak", OPTION_FLAG, SESSIONS, PLACE(allow_activation_leak), NULL,
      "mode permute: the weights may become known", .range = NULL},
     {"json", OPTION_FLAG,

@@ -41,6 +41,7 @@ settings settings_none(void)
                       .share = NAN,
                       .draws = NAN,
                       .threads = NAN,
+                      .in_flight = NAN,
                       .weight_bits = NAN,
                       .activation_bits = NAN,
                       .protocol = -1,

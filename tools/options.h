@@ -51,7 +51,7 @@ typedef struct settings {
     int protocol, mode;      /* of tacit/serve.h; -1: not given */
     int key_bits;            /* -1: not given */
     const char *listen, *identity, *policy, *log, *provider, *program, *bounds;
-    double draws, threads, weight_bits, activation_bits;
+    double draws, threads, in_flight, weight_bits, activation_bits;
     bool allow_activation_leak, exact;
     bool json, help;
     bool given[MOST_OPTIONS]; /* rows of the table that were set */

@@ -58,6 +58,17 @@ static bool read_hash(const char *text, unsigned char hash[DP_PROGRAM_HASH])
 
 /* ---- the session ---- */
 
+static size_t at_a_time(const settings *said)
+{
+    return isnan(said->in_flight) ? 1 : (size_t)said->in_flight;
+}
+
+/* Records of one call: so many that its beginning and end, when fewer are under way, are short. */
+static size_t records_a_call(const settings *said)
+{
+    return at_a_time(said) > 1 ? 16 * at_a_time(said) : 1;
+}
+
 static dp_status connect_to(session *s, const char *host, const char *port,
                             const unsigned char *hash)
 {
@@ -73,6 +84,7 @@ static dp_status connect_to(session *s, const char *host, const char *port,
                            .mode = said->mode < 0 ? DP_SERVE_LINEAR : (dp_serve_mode)said->mode,
                            .flags = said->allow_activation_leak ? DP_ALLOW_ACTIVATION_LEAK : 0,
                            .threads = isnan(said->threads) ? 0 : (size_t)said->threads,
+                           .in_flight = at_a_time(said),
                            .key_bits = said->key_bits < 0 ? 0 : (size_t)said->key_bits};
     if (status == DP_OK)
         status = dp_ask_new(&o, &s->ask, &s->err);
@@ -86,7 +98,7 @@ static dp_status read_questions(session *s)
     dp_status status = read_records(s->said.data, s->program, &s->n, &s->x, &s->err);
     s->outputs = dp_program_outputs(s->program);
     s->answers = s->outputs / dp_program_draws(s->program);
-    s->y = calloc(s->outputs, sizeof *s->y);
+    s->y = calloc(records_a_call(&s->said) * s->outputs, sizeof *s->y);
     s->mean = calloc(s->answers, sizeof *s->mean);
     s->sd = calloc(s->answers, sizeof *s->sd);
     if (status == DP_OK && (s->y == NULL || s->mean == NULL || s->sd == NULL))
@@ -100,11 +112,11 @@ static bool is_label(const session *s)
 }
 
 /* Labels, or each mean and, where there are draws, its standard deviation; tabs between. */
-static void tell(const session *s)
+static void tell(const session *s, const int64_t *y)
 {
     bool spread = dp_program_draws(s->program) > 1;
     for (size_t i = 0; is_label(s) && i < s->outputs; i++)
-        (void)printf("%s%lld", i > 0 ? "\t" : "", (long long)s->y[i]);
+        (void)printf("%s%lld", i > 0 ? "\t" : "", (long long)y[i]);
     for (size_t i = 0; !is_label(s) && i < s->answers; i++) {
         (void)printf("%s%.6g", i > 0 ? "\t" : "", s->mean[i]);
         if (spread)
@@ -121,12 +133,12 @@ static void tell_list(json *j, const char *name, size_t n, const double *values)
     json_end_list(j);
 }
 
-static void tell_json(const session *s, size_t record)
+static void tell_json(const session *s, size_t record, const int64_t *y)
 {
     json j = json_begin(stdout);
     json_count(&j, "record", record);
     if (is_label(s)) {
-        json_count(&j, "label", (unsigned long long)s->y[0]);
+        json_count(&j, "label", (unsigned long long)y[0]);
     } else {
         tell_list(&j, "mean", s->answers, s->mean);
         if (dp_program_draws(s->program) > 1)
@@ -135,34 +147,64 @@ static void tell_json(const session *s, size_t record)
     json_end(&j);
 }
 
+static dp_status tell_answers(session *s, size_t first, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const int64_t *y = s->y + i * s->outputs;
+        dp_program_decode(s->program, y, s->mean, s->sd);
+        if (s->said.json)
+            tell_json(s, first + i + 1, y);
+        else
+            tell(s, y);
+    }
+    if (fflush(stdout) == 0)
+        return DP_OK;
+    (void)snprintf(s->err.text, sizeof s->err.text,
+                   "the answers cannot be written; no more is asked");
+    return DP_EIO;
+}
+
+static dp_status fail_at(session *s, size_t record, dp_status status, const dp_error *err)
+{
+    (void)snprintf(s->err.text, sizeof s->err.text, "record %zu: %.400s", record + 1, err->text);
+    return status;
+}
+
+/* Where many are asked about at a time, all are looked at before any is. */
+static dp_status check_all(session *s)
+{
+    size_t inputs = dp_program_inputs(s->program);
+    int64_t *v = calloc(inputs, sizeof *v);
+    dp_status status = v == NULL ? DP_ENOMEM : DP_OK;
+    for (size_t i = 0; status == DP_OK && i < s->n; i++) {
+        dp_error err = {DP_OK, ""};
+        if (dp_program_encode(s->program, 1, s->x + i * inputs, v, &err) != DP_OK)
+            status = fail_at(s, i, err.status, &err);
+    }
+    free(v);
+    return status;
+}
+
 /* Each answer is written as soon as it is there: it was paid for. */
 static dp_status ask_all(session *s)
 {
-    size_t inputs = dp_program_inputs(s->program);
+    size_t inputs = dp_program_inputs(s->program), most = records_a_call(&s->said), answered = 0;
     bool watched = isatty(STDERR_FILENO) == 1;
-    for (size_t i = 0; i < s->n; i++) {
+    dp_status status = most > 1 ? check_all(s) : DP_OK;
+    for (size_t i = 0; status == DP_OK && i < s->n; i += answered) {
+        size_t n = s->n - i < most ? s->n - i : most;
         if (watched)
-            (void)fprintf(stderr, "\rrecord %zu of %zu", i + 1, s->n);
+            (void)fprintf(stderr, "\rrecord %zu of %zu", i + n, s->n);
         dp_error err = {DP_OK, ""};
-        dp_status status = dp_ask_query(s->ask, s->x + i * inputs, s->y, &err);
-        if (watched && (status != DP_OK || i + 1 == s->n))
+        status = dp_ask_many(s->ask, n, s->x + i * inputs, s->y, &answered, &err);
+        if (watched && (status != DP_OK || i + n == s->n))
             (void)fprintf(stderr, "\n");
-        if (status != DP_OK) {
-            (void)snprintf(s->err.text, sizeof s->err.text, "record %zu: %.400s", i + 1, err.text);
-            return status;
-        }
-        dp_program_decode(s->program, s->y, s->mean, s->sd);
-        if (s->said.json)
-            tell_json(s, i + 1);
-        else
-            tell(s);
-        if (fflush(stdout) != 0) {
-            (void)snprintf(s->err.text, sizeof s->err.text,
-                           "the answers cannot be written; no more is asked");
-            return DP_EIO;
-        }
+        dp_status told = tell_answers(s, i, answered);
+        if (status != DP_OK)
+            return fail_at(s, i + answered, status, &err);
+        status = told;
     }
-    return DP_OK;
+    return status;
 }
 
 static int run(const command *self, int argc, char **argv)

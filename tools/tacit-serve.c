@@ -116,6 +116,7 @@ static dp_status load_and_serve(const char *path, const settings *s, char *host,
                               .mode = s->mode < 0 ? DP_SERVE_LINEAR : (dp_serve_mode)s->mode,
                               .flags = s->allow_activation_leak ? DP_ALLOW_ACTIVATION_LEAK : 0,
                               .threads = isnan(s->threads) ? 0 : (size_t)s->threads,
+                              .in_flight = isnan(s->in_flight) ? 0 : (size_t)s->in_flight,
                               .key_bits = s->key_bits < 0 ? 0 : (size_t)s->key_bits};
     if (status == DP_OK)
         status = serve(&o, err);
