@@ -172,8 +172,8 @@ static void multiply(const dpi_lattice_ask *ask, size_t i, desk *d)
             d->c1[g] = queries[g]->c1 + at;
         }
         const dpi_ntt *ntt = f->ntt[level];
-        ntt->kernel->inner(ntt, groups, d->factor, d->c0, d->sum->c0 + at);
-        ntt->kernel->inner(ntt, groups, d->factor, d->c1, d->sum->c1 + at);
+        const dpi_ntt_terms terms = {groups, d->factor, d->c0, d->c1};
+        ntt->kernel->inner(ntt, &terms, d->sum->c0 + at, d->sum->c1 + at);
     }
 }
 

@@ -292,31 +292,48 @@ IFMA static void multiply_add(const dpi_ntt *t, const uint64_t *a, const uint64_
     }
 }
 
-/* High and low halves of products are summed as they are: at most 15 terms, so that the high ones,
- * each below 2^48, stay below 2^52 with what the low ones carry. */
-IFMA static void inner(const dpi_ntt *t, size_t terms, const uint64_t *const *a,
-                       const uint64_t *const *b, uint64_t *c)
+/* Halves of sums of products: 52 bits each of the products, so together low + 2^52 high. */
+typedef struct halves {
+    __m512i low, high;
+} halves;
+
+INLINE void add_product(halves *sum, __m512i x, __m512i y)
 {
-    enum { TERMS = 15 };
+    sum->low = _mm512_madd52lo_epu64(sum->low, x, y);
+    sum->high = _mm512_madd52hi_epu64(sum->high, x, y);
+}
+
+/* before + sum mod q of at most 15 products: the high ones, each below 2^48, stay below 2^52 with
+ * what the low ones carry. */
+INLINE __m512i collect(__m512i before, halves sum, const factor whole[2], const vectors *k)
+{
+    __m512i high = _mm512_add_epi64(sum.high, _mm512_srli_epi64(sum.low, 52));
+    __m512i low = by_factor(_mm512_and_si512(sum.low, k->mask), whole[0], k);
+    high = once(_mm512_add_epi64(by_factor(high, whole[1], k), low), k->q2);
+    return once(_mm512_add_epi64(before, once(high, k->q)), k->q);
+}
+
+IFMA static void inner(const dpi_ntt *t, const dpi_ntt_terms *terms, uint64_t *c, uint64_t *d)
+{
+    enum { MOST = 15 };
     const vectors k = vectors_of(t->m.q);
-    const factor one = same(&t->whole[0], &t->whole_beside[0]);
-    const factor carry = same(&t->whole[1], &t->whole_beside[1]);
+    const factor whole[2] = {same(&t->whole[0], &t->whole_beside[0]),
+                             same(&t->whole[1], &t->whole_beside[1])};
     for (size_t j = 0; j < t->n; j += LANES) {
-        __m512i sum = _mm512_setzero_si512();
-        for (size_t i = 0; i < terms;) {
-            const size_t stop = terms - i < TERMS ? terms : i + TERMS;
-            __m512i low = _mm512_setzero_si512(), high = low;
-            for (; i < stop; i++) {
-                const __m512i x = _mm512_loadu_si512(a[i] + j), y = _mm512_loadu_si512(b[i] + j);
-                low = _mm512_madd52lo_epu64(low, x, y);
-                high = _mm512_madd52hi_epu64(high, x, y);
+        __m512i to_c = _mm512_setzero_si512(), to_d = to_c;
+        for (size_t i = 0, stop; i < terms->n; i = stop) {
+            halves b = {_mm512_setzero_si512(), _mm512_setzero_si512()}, e = b;
+            stop = terms->n - i < MOST ? terms->n : i + MOST;
+            for (size_t at = i; at < stop; at++) {
+                const __m512i x = _mm512_loadu_si512(terms->a[at] + j);
+                add_product(&b, x, _mm512_loadu_si512(terms->b[at] + j));
+                add_product(&e, x, _mm512_loadu_si512(terms->e[at] + j));
             }
-            high = _mm512_add_epi64(high, _mm512_srli_epi64(low, 52));
-            low = by_factor(_mm512_and_si512(low, k.mask), one, &k);
-            high = once(_mm512_add_epi64(by_factor(high, carry, &k), low), k.q2);
-            sum = once(_mm512_add_epi64(sum, once(high, k.q)), k.q);
+            to_c = collect(to_c, b, whole, &k);
+            to_d = collect(to_d, e, whole, &k);
         }
-        _mm512_storeu_si512(c + j, sum);
+        _mm512_storeu_si512(c + j, to_c);
+        _mm512_storeu_si512(d + j, to_d);
     }
 }
 

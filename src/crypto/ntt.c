@@ -77,12 +77,14 @@ static void multiply_add(const dpi_ntt *t, const uint64_t *a, const uint64_t *b,
         c[j] = dpi_modulus_add(&t->m, c[j], dpi_modulus_multiply(&t->m, a[j], b[j]));
 }
 
-static void inner(const dpi_ntt *t, size_t terms, const uint64_t *const *a,
-                  const uint64_t *const *b, uint64_t *c)
+static void inner(const dpi_ntt *t, const dpi_ntt_terms *terms, uint64_t *c, uint64_t *d)
 {
     memset(c, 0, t->n * sizeof *c);
-    for (size_t i = 0; i < terms; i++)
-        multiply_add(t, a[i], b[i], c);
+    memset(d, 0, t->n * sizeof *d);
+    for (size_t i = 0; i < terms->n; i++) {
+        multiply_add(t, terms->a[i], terms->b[i], c);
+        multiply_add(t, terms->a[i], terms->e[i], d);
+    }
 }
 
 static void scale(const dpi_ntt *t, uint64_t w, uint64_t beside, uint64_t *a)

@@ -19,6 +19,11 @@
 
 typedef struct dpi_ntt dpi_ntt;
 
+typedef struct dpi_ntt_terms {
+    size_t n;
+    const uint64_t *const *a, *const *b, *const *e; /* [n] */
+} dpi_ntt_terms;
+
 typedef struct dpi_ntt_kernel {
     const char *name;
     bool (*runs_here)(void);
@@ -29,9 +34,8 @@ typedef struct dpi_ntt_kernel {
     /* c = a b and c = c + a b, place by place; may alias. */
     void (*multiply)(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c);
     void (*multiply_add)(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c);
-    /* c = the sum of a[i] b[i], i < terms, place by place. */
-    void (*inner)(const dpi_ntt *t, size_t terms, const uint64_t *const *a,
-                  const uint64_t *const *b, uint64_t *c);
+    /* c = the sum of a[i] b[i], d = that of a[i] e[i], i < terms, place by place. */
+    void (*inner)(const dpi_ntt *t, const dpi_ntt_terms *terms, uint64_t *c, uint64_t *d);
     /* a = w a, `beside` being dpi_ntt_beside of w. */
     void (*scale)(const dpi_ntt *t, uint64_t w, uint64_t beside, uint64_t *a);
 } dpi_ntt_kernel;

@@ -228,7 +228,7 @@ static void sums_of_products_are_those_of_single_ones(void **state)
 {
     (void)state;
     enum { N = 64, TERMS = 31 };
-    static uint64_t left[TERMS][N], right[TERMS][N], sum[N], expected[N];
+    static uint64_t left[TERMS][N], right[TERMS][N], sum[N], other[N], expected[N], squares[N];
     static const size_t counts[] = {1, 2, 14, 15, 16, 30, TERMS};
     const dpi_ntt_kernel *kernels[] = {&dpi_ntt_portable, &dpi_ntt_ifma};
     const uint64_t *x[TERMS], *y[TERMS];
@@ -251,11 +251,16 @@ static void sums_of_products_are_those_of_single_ones(void **state)
                 y[i] = right[i];
             }
             for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+                const dpi_ntt_terms terms = {counts[k], x, y, x};
                 memset(expected, 0, sizeof expected);
-                for (size_t i = 0; i < counts[k]; i++)
+                memset(squares, 0, sizeof squares);
+                for (size_t i = 0; i < counts[k]; i++) {
                     dpi_ntt_portable.multiply_add(t, left[i], right[i], expected);
-                t->kernel->inner(t, counts[k], x, y, sum);
+                    dpi_ntt_portable.multiply_add(t, left[i], left[i], squares);
+                }
+                t->kernel->inner(t, &terms, sum, other);
                 assert_memory_equal(sum, expected, sizeof sum);
+                assert_memory_equal(other, squares, sizeof other);
             }
             dpi_ntt_free(t);
         }
