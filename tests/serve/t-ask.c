@@ -1,11 +1,13 @@
 /* Providers that do not keep to the protocol: what their sheets ask for is not given, and what they
  * see of a query does not depend on what they have answered. */
 #define _XOPEN_SOURCE 700
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "serve/stream.h"
 #include "tests/lib/numbers.h"
 #include "tests/serve/host.h"
 #include "wire/log.h"
@@ -100,17 +102,20 @@ static dp_program *widening(void)
     return finish(p);
 }
 
-static int layers_seen; /* by the provider's thread, read when it has ended */
+/* By the provider's threads, read when they have ended: layers of all queries, and first ones. */
+static atomic_int layers_seen, firsts_seen;
+static int spoilt; /* which query's first layer; -1: of all */
 
-/* The first layer's answer is spoilt. */
+/* A first layer's answer is spoilt. */
 static dp_status wrong_layer(void *session, size_t layer, const dpi_serve_order_pair *order,
                              const unsigned char *up, unsigned char *down, dpi_pool *pool,
                              size_t threads, dp_error *err)
 {
     dp_status status = dpi_he2_lattice.layer(session, layer, order, up, down, pool, threads, err);
-    for (int i = 0; layer == 0 && i < 4000; i++)
+    const int query = layer == 0 ? atomic_fetch_add(&firsts_seen, 1) : -2;
+    for (int i = 0; layer == 0 && (spoilt == -1 || spoilt == query) && i < 4000; i++)
         down[i] ^= 0x15;
-    layers_seen++;
+    atomic_fetch_add(&layers_seen, 1);
     return status;
 }
 
@@ -120,6 +125,7 @@ static void answer_wrongly(host *h, dpi_wire_session *wire)
     dpi_serve_plan plan;
     dpi_query_log *log;
     void *compiled;
+    dpi_stream_profile profile;
     const dpi_serve_opts opts = {0};
     dpi_answering a = {.row = &row,
                        .plan = &plan,
@@ -128,6 +134,8 @@ static void answer_wrongly(host *h, dpi_wire_session *wire)
                        .sheet_bytes = h->sheet_bytes,
                        .policy = &h->policy,
                        .threads = 1,
+                       .in_flight = 4,
+                       .profile = &profile,
                        .timeout = LONG,
                        .idle = LONG};
     row.layer = wrong_layer;
@@ -137,7 +145,9 @@ static void answer_wrongly(host *h, dpi_wire_session *wire)
     assert_ok(dpi_query_log_open(h->s->log, 10, 60, &log, NULL), "");
     a.compiled = compiled;
     a.log = log;
+    dpi_stream_profile_start(&profile, plan.n_layers);
     h->ended = dpi_serve_answer(&a, wire, NULL, NULL);
+    dpi_stream_profile_end(&profile);
     dpi_query_log_close(log);
     row.discard(compiled);
 }
@@ -153,6 +163,7 @@ static void a_wrong_answer_is_not_told_by_what_follows(void **state)
     const double x[2] = {.5, -.25};
     int64_t y[4] = {1, 1, 1, 1};
     layers_seen = 0;
+    spoilt = -1;
     start_host(&h, s, p);
     run_in_thread(&h);
     const dp_ask_opts opts = ask_opts(s, DP_SERVE_LATTICE, DP_SERVE_PERMUTE);
@@ -172,12 +183,51 @@ static void a_wrong_answer_is_not_told_by_what_follows(void **state)
     dp_program_free(p);
 }
 
+/* Neither the queries that are under way nor those that follow tell which answer was none. */
+static void a_stream_goes_on_after_a_wrong_answer(void **state)
+{
+    (void)state;
+    enum { N = 6, WRONG = 3, AT_A_TIME = 3 };
+    scene *s = new_scene();
+    dp_program *p = widening();
+    host h = {.act = answer_wrongly};
+    dp_error err = {0};
+    dp_ask *ask;
+    double x[2 * N];
+    int64_t y[4 * N], v[2 * N], expected[4 * N];
+    uint64_t numbers = 9;
+    size_t answered;
+    layers_seen = firsts_seen = 0;
+    spoilt = WRONG;
+    fill(&numbers, 2 * N, x);
+    assert_ok(dp_program_encode(p, N, x, v, &err), err.text);
+    assert_ok(dp_program_run_exact(p, N, v, expected, &err), err.text);
+    start_host(&h, s, p);
+    run_in_thread(&h);
+    dp_ask_opts opts = ask_opts(s, DP_SERVE_LATTICE, DP_SERVE_PERMUTE);
+    opts.in_flight = AT_A_TIME;
+    assert_ok(dp_ask_new(&opts, &ask, &err), err.text);
+    assert_fails(dp_ask_many(ask, N, x, y, &answered, &err), DP_EPEER, &err, "");
+    assert_true(answered <= WRONG);
+    assert_memory_equal(y, expected, answered * 4 * sizeof *y);
+    for (size_t i = 4 * answered; i < sizeof y / sizeof *y; i++)
+        assert_int_equal(y[i], 0);
+    assert_fails(dp_ask_query(ask, x, y, &err), DP_EPEER, &err, "");
+    dp_ask_free(ask);
+    end_host(&h);
+    assert_int_equal(layers_seen, 2 * N); /* all of them */
+    assert_int_equal(h.ended, DP_OK);
+    free_scene(s);
+    dp_program_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_not_given_to_any_sheet),
         cmocka_unit_test(work_is_not_done_for_any_sheet),
         cmocka_unit_test(a_wrong_answer_is_not_told_by_what_follows),
+        cmocka_unit_test(a_stream_goes_on_after_a_wrong_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
