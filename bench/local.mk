@@ -99,7 +99,7 @@ if SERVE
 serve_core = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-wire.la \
   libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
 check_PROGRAMS += %D%/serve-stream
-%C%_serve_stream_SOURCES = %D%/serve-stream.c %D%/serve-stages.c %D%/serve-stages.h $(loopback) \
+%C%_serve_stream_SOURCES = %D%/serve-stream.c %D%/serve-stages.c %D%/serve-stages.h %D%/delay.c %D%/delay.h $(loopback) \
   $(bench_options) $(benchmark)
 %C%_serve_stream_LDADD = $(serve_core)
 check_PROGRAMS += %D%/serve-partition

@@ -1,10 +1,11 @@
 /* Many queries at a time: what a pipeline gives on the cores that there are, and what its stages
  * would give on more.
  *   make bench/serve-stream && bench/serve-stream [--queries N] [--threads N] [--in-flight N]
- *     [--rounds N] [--program NAME] [--protocol NAME] [--profiles N]
+ *     [--rounds N] [--program NAME] [--protocol NAME] [--profiles N] [--delay MS]
  * JSON lines.  "measured": both sides over loopback in processes of their own, queries without
  * pauses between them: one by one, so many at a time with threads alike, and with threads by what
- * stages take, in turn; milliseconds between answers, the median and the least of the rounds.
+ * stages take, in turn; with --delay each message comes so much later, as from far away;
+ * milliseconds between answers, the median and the least of the rounds.
  * "stages": milliseconds that each stage takes of one thread, in order: the client encrypts, the
  * provider computes layer 1, the client decrypts, computes and encrypts, ...; the mean of
  * --profiles queries in one process. "simulated": an event simulation of such stages on 4 to 50
@@ -17,6 +18,7 @@
 #include <sys/wait.h>
 
 #include "bench.h"
+#include "delay.h"
 #include "loopback.h"
 #include "options.h"
 #include "serve-stages.h"
@@ -26,6 +28,7 @@ enum { MOST_QUERIES = 4096, MOST_ROUNDS = 100, INPUTS = 784, OUTPUTS = 16 };
 typedef struct asking_how {
     uint64_t queries, in_flight;
     bool even;
+    double delay; /* milliseconds each way */
 } asking_how;
 
 static const char *name_of(dp_serve_protocol protocol)
@@ -55,7 +58,7 @@ static dp_ask *open_session(const loopback *s, const loopback_kind *k, dp_serve_
 /* One way of asking, with a provider of its own. */
 typedef struct asked_way {
     asking_how how;
-    pid_t provider;
+    pid_t provider, delay; /* 0: none */
     dp_ask *asked;
     double seconds[MOST_ROUNDS]; /* between answers */
 } asked_way;
@@ -98,6 +101,7 @@ static void tell_measured(const loopback *s, const loopback_kind *k, dp_serve_pr
     bench_number("ms_between_answers", 1e3 * w->seconds[rounds / 2]);
     bench_number("ms_between_answers_low", 1e3 * w->seconds[0]);
     bench_number("threads", (double)s->threads);
+    bench_number("delay_ms", w->how.delay);
     bench_end_line();
     (void)fflush(stdout);
 }
@@ -110,8 +114,18 @@ static void open_way(loopback *s, const loopback_kind *k, dp_serve_protocol prot
     s->flags |= w->how.even ? DPI_EVEN_THREADS : 0;
     w->provider = loopback_start(s, k, protocol, &number);
     s->flags = flags;
+    if (w->how.delay > 0)
+        w->delay = delay_start(number, w->how.delay, &number);
     (void)snprintf(port, sizeof port, "%d", number);
     w->asked = open_session(s, k, protocol, port, &w->how);
+}
+
+static void end_process(pid_t process)
+{
+    if (process == 0)
+        return;
+    (void)kill(process, SIGKILL);
+    (void)waitpid(process, NULL, 0);
 }
 
 /* All ways in turn, so that other work of the machine meets them alike.  The first round is not
@@ -120,8 +134,8 @@ static void measure(loopback *s, const loopback_kind *k, dp_serve_protocol proto
                     const asking_how *how, size_t rounds)
 {
     enum { WAYS = 3 };
-    asked_way w[WAYS] = {{.how = {how->queries, 1, false}},
-                         {.how = {how->queries, how->in_flight, true}},
+    asked_way w[WAYS] = {{.how = {how->queries, 1, false, how->delay}},
+                         {.how = {how->queries, how->in_flight, true, how->delay}},
                          {.how = *how}};
     for (size_t i = 0; i < WAYS; i++)
         open_way(s, k, protocol, &w[i]);
@@ -134,8 +148,8 @@ static void measure(loopback *s, const loopback_kind *k, dp_serve_protocol proto
     for (size_t i = 0; i < WAYS; i++) {
         tell_measured(s, k, protocol, &w[i], rounds);
         dp_ask_free(w[i].asked);
-        (void)kill(w[i].provider, SIGKILL);
-        (void)waitpid(w[i].provider, NULL, 0);
+        end_process(w[i].delay);
+        end_process(w[i].provider);
     }
 }
 
@@ -180,12 +194,13 @@ static void tell_simulated(const loopback_kind *k, dp_serve_protocol protocol, c
 int main(int argc, char **argv)
 {
     uint64_t queries = 32, threads = 2, in_flight = 8, profiles = 5, rounds = 5;
+    double delay = 0;
     const char *program = "", *protocol = "";
     const bench_option list[] = {
         {.name = "--queries", .count = &queries},     {.name = "--threads", .count = &threads},
         {.name = "--in-flight", .count = &in_flight}, {.name = "--program", .text = &program},
         {.name = "--protocol", .text = &protocol},    {.name = "--profiles", .count = &profiles},
-        {.name = "--rounds", .count = &rounds}};
+        {.name = "--rounds", .count = &rounds},       {.name = "--delay", .number = &delay}};
     bench_options(argc, argv, sizeof list / sizeof *list, list);
     if (rounds < 1 || rounds > MOST_ROUNDS)
         bench_stop("--rounds", "is 1 to 100");
@@ -200,8 +215,8 @@ int main(int argc, char **argv)
                 (protocol[0] != '\0' && strcmp(protocol, p == 0 ? "paillier" : "lattice") != 0))
                 continue;
             if (queries > 0)
-                measure(&s, k, (dp_serve_protocol)p, &(asking_how){queries, in_flight, false},
-                        rounds);
+                measure(&s, k, (dp_serve_protocol)p,
+                        &(asking_how){queries, in_flight, false, delay}, rounds);
             if (profiles > 0) {
                 time_stages(k, (dp_serve_protocol)p, profiles, &t);
                 tell_stages(k, (dp_serve_protocol)p, &t);
