@@ -108,7 +108,8 @@ DP_API int dp_server_port(const dp_server *server) DP_NONNULL(1);
 /* Answers until dp_server_stop, each session in a thread of its own.  Where all places are taken,
  * who has most sessions gives up one that waits between queries to somebody who has fewer.
  * DP_EIO, DP_ENOMEM nobody could be let in for a minute: the system has no more files, memory or
- * threads. */
+ * threads.  DP_EIO, DP_EDATA the log's disk has failed, or the log was damaged, cut or moved
+ * away. */
 DP_API DP_MUST_CHECK dp_status dp_server_run(dp_server *server, dp_error *err) DP_NONNULL(1);
 
 /* Has dp_server_run take no more sessions, and return: sessions between queries end at once, and

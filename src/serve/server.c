@@ -29,7 +29,7 @@ struct dp_server {
     dpi_stream_profile profile;
     dpi_wire_listener *listener;
     dpi_guests *guests;
-    atomic_bool stop;
+    atomic_bool stop, look; /* look: at the log, since a session may have failed for it */
 };
 
 /* ---- making one ---- */
@@ -173,9 +173,11 @@ void dp_server_stop(dp_server *s)
  * the status. */
 static void answer(void *user, dpi_wire_session *wire, dpi_guest *guest)
 {
-    const dp_server *s = user;
+    dp_server *s = user;
     dp_error err = {0};
-    (void)!dpi_serve_answer(&s->answering, wire, guest, &err);
+    dp_status status = dpi_serve_answer(&s->answering, wire, guest, &err);
+    if (status == DP_EIO || status == DP_EDATA)
+        atomic_store(&s->look, false);
 }
 
 /* Waits a little where nobody could be let in: for want of files, memory or threads, of which
@@ -201,6 +203,9 @@ dp_status dp_server_run(dp_server *s, dp_error *err)
             failures = 0;
         else if (!wait_for_room(&failures))
             status = dpi_fail(err, found, "%s", why.text);
+        /* A server that can answer nobody any more must not look as if it were busy. */
+        if (status == DP_OK && atomic_exchange(&s->look, false))
+            status = dpi_query_log_check(s->log, err);
     }
     dpi_guests_end(s->guests, s->answering.timeout);
     return status;

@@ -344,6 +344,17 @@ dp_status dpi_query_log_end(dpi_query_log *log, uint64_t number, dp_status outco
     return status;
 }
 
+dp_status dpi_query_log_check(dpi_query_log *log, dp_error *err)
+{
+    dp_error why = {0};
+    dp_status status = enter(log, &why);
+    bool works = dpi_syncer_begin(log->syncer) > 0;
+    leave(log);
+    if (status == DP_EDATA)
+        return dpi_fail(err, status, "%s", why.text);
+    return works ? DP_OK : fail_to_write(log, err);
+}
+
 /* ---- opening ---- */
 
 static dp_status check_mode(const dpi_query_log *log, dp_error *err)

@@ -184,13 +184,18 @@ void start(scene *s, const dp_server_opts *opts)
     assert_int_equal(pthread_create(&s->thread, NULL, serve, s), 0);
 }
 
+void ends(scene *s, dp_status how)
+{
+    assert_int_equal(pthread_join(s->thread, NULL), 0);
+    assert_int_equal(s->ended, how);
+    dp_server_free(s->server);
+    s->server = NULL;
+}
+
 void stop(scene *s)
 {
     dp_server_stop(s->server);
-    assert_int_equal(pthread_join(s->thread, NULL), 0);
-    assert_int_equal(s->ended, DP_OK);
-    dp_server_free(s->server);
-    s->server = NULL;
+    ends(s, DP_OK);
 }
 
 dp_ask_opts ask_opts(const scene *s, dp_serve_protocol protocol, dp_serve_mode mode)

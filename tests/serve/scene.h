@@ -50,6 +50,9 @@ dp_ask_opts ask_opts(const scene *s, dp_serve_protocol protocol, dp_serve_mode m
 void start(scene *s, const dp_server_opts *opts);
 void stop(scene *s);
 
+/* Of one that has ended, or is about to, by itself. */
+void ends(scene *s, dp_status how);
+
 /* Asks for n random records, and compares with the oracle. */
 void answers_are_exact(const dp_program *p, const dp_ask_opts *opts, int n);
 

@@ -95,7 +95,10 @@ static void ask(dp_program *p, dp_serve_protocol protocol, dp_serve_mode mode, b
     }
     assert_memory_equal(q.y, expected, outputs * sizeof *expected);
     dp_ask_free(q.ask);
-    stop(s);
+    if (breaks)
+        ends(s, DP_EIO); /* it could answer nobody any more */
+    else
+        stop(s);
     atomic_store(&broken, 0);
     free_scene(s);
     dp_program_free(p);

@@ -300,6 +300,31 @@ static void who_asks_without_end_is_not_waited_for(void **state)
     dp_program_free(p);
 }
 
+/* ---- the log ---- */
+
+/* Without its log it can answer nobody: it says so to whoever runs it. */
+static void a_server_whose_log_is_gone_ends(void **state)
+{
+    (void)state;
+    dp_program *p = regression();
+    scene *s = new_scene();
+    char aside[PATH + 8];
+    dp_ask *ask = NULL;
+    dp_error err;
+    const dp_server_opts server = server_opts(s, p, DP_SERVE_LATTICE, DP_SERVE_LINEAR);
+    start(s, &server);
+    const dp_ask_opts opts = ask_opts(s, DP_SERVE_LATTICE, DP_SERVE_LINEAR);
+    assert_ok(ask_once(&opts, &ask, &err), err.text);
+    (void)snprintf(aside, sizeof aside, "%s.aside", s->log);
+    assert_int_equal(rename(s->log, aside), 0);
+    assert_fails(ask_again(ask, &err), DP_EREFUSED, &err, "busy");
+    dp_ask_free(ask);
+    ends(s, DP_EDATA);
+    assert_int_equal(unlink(aside), 0);
+    free_scene(s);
+    dp_program_free(p);
+}
+
 /* ---- files ---- */
 
 /* The limit that leaves so many numbers of files. */
@@ -368,6 +393,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_server_without_files_goes_on_when_there_are_some),
+        cmocka_unit_test(a_server_whose_log_is_gone_ends),
         cmocka_unit_test(who_asks_is_answered_where_others_keep_sessions),
         cmocka_unit_test(silence_keeps_nobody_out),
         cmocka_unit_test(a_client_replaces_his_own),
