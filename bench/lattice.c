@@ -93,7 +93,7 @@ typedef struct named_layer {
                    * in an order that is drawn for one query */
 } named_layer;
 
-/* The layers of three networks for digits, and of one for a table; then convolutions as matrices. */
+/* The layers of three networks for digits, and of one for a table; convolutions as matrices. */
 static const named_layer layers[] = {
     {"784x128", {784, 1, 1, 128, 1, 1, 1, 0, 65536}, 0},
     {"128x128", {128, 1, 1, 128, 1, 1, 1, 0, 65536}, 0},

@@ -293,11 +293,11 @@ IFMA static void multiply_add(const dpi_ntt *t, const uint64_t *a, const uint64_
 }
 
 /* Halves of sums of products: 52 bits each of the products, so together low + 2^52 high. */
-typedef struct halves {
+typedef struct low_and_high {
     __m512i low, high;
-} halves;
+} low_and_high;
 
-INLINE void add_product(halves *sum, __m512i x, __m512i y)
+INLINE void add_product(low_and_high *sum, __m512i x, __m512i y)
 {
     sum->low = _mm512_madd52lo_epu64(sum->low, x, y);
     sum->high = _mm512_madd52hi_epu64(sum->high, x, y);
@@ -305,7 +305,7 @@ INLINE void add_product(halves *sum, __m512i x, __m512i y)
 
 /* before + sum mod q of at most 15 products: the high ones, each below 2^48, stay below 2^52 with
  * what the low ones carry. */
-INLINE __m512i collect(__m512i before, halves sum, const factor whole[2], const vectors *k)
+INLINE __m512i collect(__m512i before, low_and_high sum, const factor whole[2], const vectors *k)
 {
     __m512i high = _mm512_add_epi64(sum.high, _mm512_srli_epi64(sum.low, 52));
     __m512i low = by_factor(_mm512_and_si512(sum.low, k->mask), whole[0], k);
@@ -322,7 +322,7 @@ IFMA static void inner(const dpi_ntt *t, const dpi_ntt_terms *terms, uint64_t *c
     for (size_t j = 0; j < t->n; j += LANES) {
         __m512i to_c = _mm512_setzero_si512(), to_d = to_c;
         for (size_t i = 0, stop; i < terms->n; i = stop) {
-            halves b = {_mm512_setzero_si512(), _mm512_setzero_si512()}, e = b;
+            low_and_high b = {_mm512_setzero_si512(), _mm512_setzero_si512()}, e = b;
             stop = terms->n - i < MOST ? terms->n : i + MOST;
             for (size_t at = i; at < stop; at++) {
                 const __m512i x = _mm512_loadu_si512(terms->a[at] + j);

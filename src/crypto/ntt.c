@@ -117,7 +117,7 @@ const dpi_ntt_kernel *dpi_ntt_best(void)
 }
 
 /* floor(w 2^bits / q) of *w < q < 2^50, bits <= 32, and the rest in *w.  The quotient by doubles,
- * rounded in whatever direction, is off by one at most, which the sign or size of the rest tells. */
+ * rounded in whatever direction, is off by one at most, which the rest tells. */
 static uint64_t digit(uint64_t *w, uint64_t q, int bits)
 {
     uint64_t quotient = (uint64_t)((double)*w * (double)((uint64_t)1 << bits) / (double)q);
