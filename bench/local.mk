@@ -92,6 +92,7 @@ check_PROGRAMS += %D%/serve-accuracy
 check_PROGRAMS += %D%/serve-scale
 %C%_serve_scale_SOURCES = %D%/serve-scale.c $(served) $(bench_options) $(benchmark)
 %C%_serve_scale_LDADD = examples/images.$(OBJEXT) libtacit-serve.la libtacit.la -lm
+EXTRA_DIST += %D%/served.py
 endif
 
 # Many queries at a time, what stages take, and on how many cores.

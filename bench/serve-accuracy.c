@@ -2,7 +2,7 @@
  * of its integers, and of answers over loopback, which must be the integers.
  *   make bench/serve-accuracy && bench/serve-accuracy [--data ../shared/data] [--model NAME]
  *     [--privacy none|epsilon] [--epsilon E] [--delta D] [--lattice N] [--paillier N]
- *     [--fold K] [--keep FOLDER] [--threads N]
+ *     [--fold K] [--weight-bits B] [--activation-bits B] [--keep FOLDER] [--threads N]
  * One JSON line for each model without privacy and with epsilon (4) and delta (1e-5): records of
  * training and test, whether the fit was refused as hopeless (and made all the same), the share of
  * the test's commonest class, accuracies on the whole test set, classes in which reals and integers
@@ -24,7 +24,7 @@ typedef struct settings {
     const char *folder, *only, *keep, *privacy;
     double epsilon, delta;
     uint64_t most[2]; /* records asked by Paillier's scheme, by the lattice; 0: all */
-    uint64_t threads, fold;
+    uint64_t threads, fold, weight_bits, activation_bits; /* bits 0: the defaults */
 } settings;
 
 /* A fit, its program, and what it says of the test set. */
@@ -38,11 +38,13 @@ typedef struct subject {
     int64_t *expected; /* [n][outputs] of integers */
 } subject;
 
-static void lower(subject *s)
+static void lower(subject *s, const settings *o)
 {
+    const dp_scale_opts scales = {.weight_bits = (int)o->weight_bits,
+                                  .activation_bits = (int)o->activation_bits};
     dp_error err = {0};
     s->p = served_lower(&s->fit, s->data);
-    served_must(dp_program_fix(s->p, NULL, &err), "scales", &err);
+    served_must(dp_program_fix(s->p, &scales, &err), "scales", &err);
     s->n = s->data->test.n;
     s->inputs = dp_program_inputs(s->p);
     s->outputs = dp_program_outputs(s->p);
@@ -159,7 +161,7 @@ static void report(const subject *s, const settings *o)
 static void measure(const served_model *m, const served_data *d, double epsilon, const settings *o)
 {
     subject s = {.model = m, .data = d, .fit = served_train(m, d, epsilon, o->delta, o->keep)};
-    lower(&s);
+    lower(&s, o);
     run(&s);
     report(&s, o);
     free(s.x), free(s.y), free(s.expected);
@@ -178,6 +180,8 @@ int main(int argc, char **argv)
                                  {.name = "--paillier", .count = &o.most[DP_SERVE_PAILLIER]},
                                  {.name = "--lattice", .count = &o.most[DP_SERVE_LATTICE]},
                                  {.name = "--fold", .count = &o.fold},
+                                 {.name = "--weight-bits", .count = &o.weight_bits},
+                                 {.name = "--activation-bits", .count = &o.activation_bits},
                                  {.name = "--keep", .text = &o.keep},
                                  {.name = "--threads", .count = &o.threads}};
     bench_options(argc, argv, sizeof list / sizeof *list, list);

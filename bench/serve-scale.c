@@ -8,7 +8,8 @@
  * the f that the rule takes from the training set, the bits of the largest weight times 10^f, the
  * accuracy of integers with so many bits in each stage, and, where --queries is given, milliseconds
  * of a query by both protocols: median and least of as many queries in each of two sessions, one
- * while f grows and one while it shrinks, 1 s apart, in which zeros are made ahead and nothing else;
+ * while f grows and one while it shrinks, 1 s apart, in which zeros are made ahead, nothing else;
+ * and the median of the processor time of both sides, which other work on the machine changes less;
  * null where the protocol cannot hold such numbers. */
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ typedef struct scaled {
     int weight_bits;
     double decimal, exact; /* accuracies */
     size_t n_times[PROTOCOLS];
-    double times[PROTOCOLS][2 * MOST_QUERIES];
+    double times[PROTOCOLS][2 * MOST_QUERIES], work[PROTOCOLS][2 * MOST_QUERIES];
 } scaled;
 
 static double accuracy_of_decimals(const dp_program *p, int f, const dp_labelled *r)
@@ -87,8 +88,9 @@ static void ask(scaled *s, dp_serve_protocol protocol, dp_serve_mode mode, const
     served_session *session = served_open(s->p, protocol, mode, o->threads);
     for (size_t r = 0; session != NULL && r < o->queries; r++) {
         (void)nanosleep(&pause, NULL);
-        const double from = bench_now();
+        const double from = bench_now(), worked = bench_processor();
         served_ask(session, x, y);
+        s->work[protocol][s->n_times[protocol]] = 1e3 * (bench_processor() - worked);
         s->times[protocol][s->n_times[protocol]++] = 1e3 * (bench_now() - from);
     }
     if (session != NULL)
@@ -111,17 +113,24 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(scaled *s, dp_serve_protocol protocol)
+/* Of n times, which are sorted; NaN where there are none. */
+static double median(size_t n, double *times)
 {
-    const size_t n = s->n_times[protocol];
-    qsort(s->times[protocol], n, sizeof *s->times[protocol], ascending);
-    return n > 0 ? s->times[protocol][n / 2] : NAN;
+    qsort(times, n, sizeof *times, ascending);
+    return n > 0 ? times[n / 2] : NAN;
 }
 
-/* Once median has sorted them. */
-static double least(const scaled *s, dp_serve_protocol protocol)
+static void print_times(scaled *s, dp_serve_protocol protocol)
 {
-    return s->n_times[protocol] > 0 ? s->times[protocol][0] : NAN;
+    static const char *const names[] = {"paillier", "lattice"};
+    const size_t n = s->n_times[protocol];
+    char name[40];
+    (void)snprintf(name, sizeof name, "%s_ms", names[protocol]);
+    bench_number(name, median(n, s->times[protocol]));
+    (void)snprintf(name, sizeof name, "%s_ms_low", names[protocol]);
+    bench_number(name, n > 0 ? s->times[protocol][0] : NAN);
+    (void)snprintf(name, sizeof name, "%s_work_ms", names[protocol]);
+    bench_number(name, median(n, s->work[protocol]));
 }
 
 /* ---- a model ---- */
@@ -159,10 +168,8 @@ static void measure(const served_model *m, const served_data *d, const settings 
         bench_number("weight_bits", s[f].weight_bits);
         bench_number("accuracy_exact", s[f].exact);
         bench_number("bits", dp_program_bits(s[f].p));
-        bench_number("paillier_ms", median(&s[f], DP_SERVE_PAILLIER));
-        bench_number("paillier_ms_low", least(&s[f], DP_SERVE_PAILLIER));
-        bench_number("lattice_ms", median(&s[f], DP_SERVE_LATTICE));
-        bench_number("lattice_ms_low", least(&s[f], DP_SERVE_LATTICE));
+        print_times(&s[f], DP_SERVE_PAILLIER);
+        print_times(&s[f], DP_SERVE_LATTICE);
         bench_number("threads", (double)o->threads);
         bench_end_line();
         (void)fflush(stdout);
