@@ -33,14 +33,17 @@
 #define DPI_UNLIKELY(x) (x)
 #endif
 
-/* Before a loop of at most eight constant rounds: written out, so that arrays indexed by it stay in
- * registers. */
+/* Before a loop of at most eight constant rounds, or sixteen: written out, so that arrays indexed
+ * by it stay in registers. */
 #if defined(__clang__)
 #define DPI_UNROLL _Pragma("clang loop unroll(full)")
+#define DPI_UNROLL_LONG DPI_UNROLL
 #elif defined(__GNUC__)
 #define DPI_UNROLL _Pragma("GCC unroll 8")
+#define DPI_UNROLL_LONG _Pragma("GCC unroll 16")
 #else
 #define DPI_UNROLL
+#define DPI_UNROLL_LONG
 #endif
 
 /* The number of the lowest bit that is set in x, an unsigned long long that is not 0. */

@@ -5,7 +5,7 @@ libtacit_crypto_la_SOURCES = \
   %D%/comb.c %D%/comb.h \
   %D%/dense-inputs.c %D%/dense-plan.c %D%/dense-plan.h %D%/dense.c %D%/dense.h \
   %D%/limbs.c %D%/limbs.h \
-  %D%/montgomery-gmp.c %D%/montgomery-ifma.c %D%/montgomery.c %D%/montgomery.h \
+  %D%/montgomery-few.c %D%/montgomery-gmp.c %D%/montgomery-ifma.c %D%/montgomery.c %D%/montgomery.h \
   %D%/paillier-key.c %D%/paillier-key.h %D%/paillier.c %D%/paillier.h \
   %D%/narrow-plan.c %D%/narrow-plan.h %D%/narrow.c %D%/narrow.h \
   %D%/peer.c \

@@ -213,7 +213,8 @@ IFMA static void multiply(const dpi_montgomery *m, size_t lanes, const uint64_t 
     const __m512i inverse = _mm512_loadu_si512(m->inverse);
     const __m512i mask = _mm512_set1_epi64(((long long)1 << DIGIT) - 1);
     __m512i carry = _mm512_setzero_si512();
-    (void)lanes;
+    if (dpi_montgomery_few(m, lanes, a, b, out))
+        return;
     for (size_t k = 0; k < m->digits; k++)
         t[k] = carry;
     for (size_t k = 0; k < m->digits; k += ROWS)

@@ -90,6 +90,11 @@ static void set_constants(dpi_montgomery *m, uint64_t *eights)
     m->square = eights + size;
     m->one = eights + 2 * size;
     m->plain = eights + 3 * size;
+    uint64_t *apart[DPI_LANES];
+    for (size_t lane = 0; lane < DPI_LANES; lane++)
+        apart[lane] = space + lane * m->words;
+    m->backend->unpack(m, m->modulus, apart);
+    m->apart = space;
     m->backend->multiply(m, DPI_LANES, m->square, m->plain, eights + 2 * size);
 }
 

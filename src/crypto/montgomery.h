@@ -52,11 +52,17 @@ struct dpi_montgomery {
     const uint64_t *square;      /* R^2 mod N, */
     const uint64_t *one;         /* R mod N, */
     const uint64_t *plain;       /* and 1 */
+    const uint64_t *apart;       /* [lanes][words], the modulus of each lane as a residue is */
 };
 
 /* By GMP, on any machine; by AVX-512 IFMA. */
 extern const dpi_montgomery_backend dpi_montgomery_gmp;
 extern const dpi_montgomery_backend dpi_montgomery_ifma;
+
+/* The second's product of at most four lanes, which wastes none; false where there is none of that
+ * size. */
+bool dpi_montgomery_few(const dpi_montgomery *m, size_t lanes, const uint64_t *a, const uint64_t *b,
+                        uint64_t *out);
 
 /* The fastest that this machine has. */
 const dpi_montgomery_backend *dpi_montgomery_fastest(void);

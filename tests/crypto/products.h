@@ -4,9 +4,9 @@
 
 #include "crypto/montgomery.h"
 
-/* `rounds` products of eight pairs modulo numbers of `limbs` limbs: lanes have all pairs of 0,
- * 1, 2, N - 1, N - 2 and the highest powers of two below N, then through random pairs, in chains of
- * products that are not reduced between. */
+/* `rounds` products modulo numbers of `limbs` limbs, of eight pairs and of one to seven in turn:
+ * lanes have all pairs of 0, 1, 2, N - 1, N - 2 and the highest powers of two below N, eight and
+ * four at a time, then random pairs, in chains of products that are not reduced between. */
 void check_products(const dpi_montgomery_backend *backend, size_t limbs, size_t moduli,
                     size_t rounds);
 

@@ -22,8 +22,9 @@ static void products_of(const dpi_montgomery_backend *backend)
 {
     for (size_t limbs = 1; limbs <= DPI_LIMBS_MOST; limbs += limbs < 13 ? 1 : 13)
         check_products(backend, limbs, 1 + limbs % 2, 6 * 24);
-    check_products(backend, 64, 1, 240);
-    check_products(backend, 48, 2, 240);
+    static const size_t of_keys[] = {32, 48, 64, 96};
+    for (size_t i = 0; i < sizeof of_keys / sizeof *of_keys; i++)
+        check_products(backend, of_keys[i], 1 + (of_keys[i] < 64), 24 * 40);
     check_products(backend, DPI_LIMBS_MOST, 1, 240);
 }
 
