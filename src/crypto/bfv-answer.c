@@ -20,18 +20,32 @@
 #include "crypto/bfv-parts.h"
 #include "crypto/packed.h"
 
-double dpi_bfv_fresh_noise(const dpi_bfv *f)
+dp_status dpi_bfv_hide(const dpi_bfv *f, size_t count, int *hide, dp_error *err)
 {
-    return 2.0 * DPI_RLWE_COINS * (double)f->n + 0.5;
+    const double told = (double)count * (f->spec.plain_bits + 2) / (double)f->n;
+    const double bits = fmax(ceil(log2(3) + told), DPI_BFV_HIDE);
+    *hide = DPI_BFV_HIDE;
+    if (bits > f->spec.prime_bits - 1)
+        return dpi_fail(err, DP_EPRIVACY,
+                        "%zu results of %d bits in one answer of degree %zu leave nothing that "
+                        "hides the rest of it; take fewer bits of plaintext",
+                        count, f->spec.plain_bits, f->n);
+    *hide = (int)bits;
+    return DP_OK;
 }
 
-dp_status dpi_bfv_flood(const dpi_bfv *f, double noise, int *flood, dp_error *err)
+double dpi_bfv_fresh_noise(const dpi_bfv *f, int hide)
+{
+    return DPI_RLWE_COINS * (double)f->n * (exp2(hide - 1) + 1) + 0.5;
+}
+
+dp_status dpi_bfv_flood(const dpi_bfv *f, double noise, int hide, int *flood, dp_error *err)
 {
     *flood = 0;
     /* 2^-12 of the room pays for the cuts of dpi_bfv_fraction, levels n 2^-78 <= 2^-(k + 15), and
      * for the logarithms here. */
     const double room = exp2(f->log_q - f->spec.plain_bits - 3) * 3 * (1 - 0x1p-12);
-    const double left = room - noise - dpi_bfv_fresh_noise(f);
+    const double left = room - noise - dpi_bfv_fresh_noise(f, hide);
     if (!(left >= 1))
         return dpi_fail(err, DP_EPRIVACY,
                         "noise up to 2^%.1f does not fit a modulus of 2^%.1f with plaintexts of %d "
@@ -69,13 +83,13 @@ void dpi_bfv_answer_free(dpi_bfv_answer *a)
 /* ---- the server ---- */
 
 /* Adds p0 u and p1 u + e1, and leaves the sum untransformed. */
-static void make_fresh(const dpi_bfv *f, const dpi_bfv_cipher *key, const int8_t *u,
+static void make_fresh(const dpi_bfv *f, const dpi_bfv_cipher *key, const int64_t *u,
                        const int8_t *e1, uint64_t *room, dpi_bfv_cipher *sum)
 {
     for (size_t i = 0; i < f->levels; i++) {
         const dpi_ntt *ntt = f->ntt[i];
         const size_t at = i * f->n;
-        dpi_bfv_small(f, i, u, room);
+        dpi_bfv_wide(f, i, u, room);
         ntt->kernel->multiply_add(ntt, key->c0 + at, room, sum->c0 + at);
         ntt->kernel->multiply_add(ntt, key->c1 + at, room, sum->c1 + at);
         dpi_ntt_inverse(ntt, sum->c0 + at);
@@ -142,17 +156,20 @@ static void answer_second(const dpi_bfv *f, const uint64_t *c1, uint64_t *room, 
 dp_status dpi_bfv_answer_make(const dpi_bfv *f, const dpi_bfv_ask *ask, dpi_rlwe_stream *random,
                               dpi_bfv_cipher *sum, dpi_bfv_answer *a, dp_error *err)
 {
-    int8_t *u = dpi_alloc(2 * f->n, sizeof *u);
+    const int hide = ask->hide > 0 ? ask->hide : DPI_BFV_HIDE;
+    int64_t *u = dpi_alloc(f->n, sizeof *u);
+    int8_t *e1 = dpi_alloc(f->n, sizeof *e1);
     uint64_t *room = dpi_alloc(f->n, sizeof *room);
-    dp_status status = u != NULL && room != NULL ? DP_OK : dpi_fail_nomem(err);
+    dp_status status = u != NULL && e1 != NULL && room != NULL ? DP_OK : dpi_fail_nomem(err);
     if (status == DP_OK) {
-        dpi_rlwe_ternary(random, f->n, u);
-        dpi_rlwe_errors(random, f->n, u + f->n);
-        make_fresh(f, ask->key, u, u + f->n, room, sum);
+        dpi_rlwe_wide(random, hide, f->n, u);
+        dpi_rlwe_errors(random, f->n, e1);
+        make_fresh(f, ask->key, u, e1, room, sum);
         answer_first(f, ask, random, sum->c0, a);
         answer_second(f, sum->c1, sum->c0, a);
     }
-    dpi_wipe_free(u, 2 * f->n * sizeof *u);
+    dpi_wipe_free(u, f->n * sizeof *u);
+    dpi_wipe_free(e1, f->n * sizeof *e1);
     dpi_wipe_free(room, f->n * sizeof *room);
     return status;
 }

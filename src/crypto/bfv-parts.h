@@ -18,6 +18,9 @@ void dpi_bfv_small(const dpi_bfv *f, size_t level, const int8_t *small, uint64_t
 void dpi_bfv_residues(const dpi_bfv *f, size_t level, const int32_t *coefficients,
                       uint64_t *out /* [n] */);
 
+/* The same of numbers below the prime in magnitude. */
+void dpi_bfv_wide(const dpi_bfv *f, size_t level, const int64_t *wide, uint64_t *out /* [n] */);
+
 /* round(2^bits x / q) mod 2^bits, exact but for a cut of 2^-76 before rounding, of y_i = x (q /
  * q_i)^-1 mod q_i, which lie `stride` apart; 1 <= bits <= 63. Sums y_i floor(2^128 / q_i) modulo
  * 2^128, of which each is low by less than y_i < 2^50. */

@@ -197,13 +197,22 @@ void dpi_bfv_residues(const dpi_bfv *f, size_t level, const int32_t *coefficient
     dpi_ntt_forward(f->ntt[level], out);
 }
 
+DPI_LOOPS static void wide_residues(uint64_t q, size_t n, const int64_t *wide, uint64_t *out)
+{
+    for (size_t j = 0; j < n; j++)
+        out[j] = (uint64_t)wide[j] + (q & (0 - ((uint64_t)wide[j] >> 63)));
+}
+
+void dpi_bfv_wide(const dpi_bfv *f, size_t level, const int64_t *wide, uint64_t *out)
+{
+    wide_residues(f->ntt[level]->m.q, f->n, wide, out);
+    dpi_ntt_forward(f->ntt[level], out);
+}
+
 void dpi_bfv_plain(const dpi_bfv *f, const int64_t *coefficients, uint64_t *plain)
 {
-    for (size_t i = 0; i < f->levels; i++, plain += f->n) {
-        for (size_t j = 0; j < f->n; j++)
-            plain[j] = dpi_modulus_signed(&f->ntt[i]->m, coefficients[j]);
-        dpi_ntt_forward(f->ntt[i], plain);
-    }
+    for (size_t i = 0; i < f->levels; i++)
+        dpi_bfv_wide(f, i, coefficients, plain + i * f->n);
 }
 
 /* ---- keys ---- */

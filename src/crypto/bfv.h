@@ -128,20 +128,28 @@ DP_MUST_CHECK dp_status dpi_bfv_answer_new(const dpi_bfv *f, size_t count, dpi_b
                                            dp_error *err);
 void dpi_bfv_answer_free(dpi_bfv_answer *a);
 
+/* Bits of each coefficient of the u by which an answer of `count` results is made fresh, at least
+ * DPI_BFV_HIDE: so many that whoever made up key and ciphertexts, and reads k + 2 bits of each
+ * result off u alone, has n log2 3 bits of it left to find (doc/design/lattice.md).  DP_EPRIVACY
+ * where they do not fit a prime. */
+enum { DPI_BFV_HIDE = 2 };
+DP_MUST_CHECK dp_status dpi_bfv_hide(const dpi_bfv *f, size_t count, int *hide, dp_error *err);
+
 /* How many bits of flooding a result gets whose noise is at most `noise` before it: uniform noise
  * in [-2^flood, 2^flood) is added to each coefficient; decryption stays exact.  `noise` must be
  * public: of shapes and bounds, not of weights. DP_EPRIVACY where even flood = 0 does not fit:
  * noise, k or the primes must change. */
-DP_MUST_CHECK dp_status dpi_bfv_flood(const dpi_bfv *f, double noise, int *flood, dp_error *err);
+DP_MUST_CHECK dp_status dpi_bfv_flood(const dpi_bfv *f, double noise, int hide, int *flood,
+                                      dp_error *err);
 
 /* What making fresh adds to the noise before flooding. */
-double dpi_bfv_fresh_noise(const dpi_bfv *f);
+double dpi_bfv_fresh_noise(const dpi_bfv *f, int hide);
 
 typedef struct dpi_bfv_ask {
     const dpi_bfv_cipher *key; /* public key of the owner */
     const size_t *places;      /* [count], below n */
     const uint64_t *added;     /* [count], modulo 2^k, or NULL: a bias, a mask */
-    int flood;
+    int flood, hide;           /* 0: DPI_BFV_HIDE */
 } dpi_bfv_ask;
 
 /* Makes `sum` fresh, by a new encryption of 0 under the owner's public key, floods it and rounds

@@ -191,8 +191,8 @@ static dp_status answer_one(const dpi_lattice_ask *ask, size_t i, desk *d, dpi_r
     multiply(ask, i, d);
     for (size_t k = 0; k < count && ask->added != NULL; k++)
         d->values[k] = (uint64_t)ask->added[d->results[k]];
-    const dpi_bfv_ask of = {ask->key, d->places, ask->added != NULL ? d->values : NULL,
-                            plan->flood};
+    const dpi_bfv_ask of = {ask->key, d->places, ask->added != NULL ? d->values : NULL, plan->flood,
+                            plan->hide};
     status = dpi_bfv_answer_make(f, &of, random, d->sum, a, err);
     if (status == DP_OK) {
         dpi_bfv_answer_write(f, a, *to);

@@ -112,6 +112,12 @@ static bool cut_best(dpi_lattice_plan *p)
     return best_tiles != 0 && cut(p, best_tiles, best_groups);
 }
 
+/* Results of the answer that has most: no tile has more rows than the first, no pack more filters. */
+static size_t most_places(const dpi_lattice_plan *p)
+{
+    return p->pack_filters * p->tile_rows * p->out_width;
+}
+
 dp_status dpi_lattice_plan_make(const dpi_bfv *f, const dpi_lattice_shape *shape,
                                 dpi_lattice_plan *plan, dp_error *err)
 {
@@ -138,8 +144,11 @@ dp_status dpi_lattice_plan_make(const dpi_bfv *f, const dpi_lattice_shape *shape
     const double terms = (double)plan->pack_filters * (double)shape->channels *
                          (double)shape->kernel_height * (double)shape->kernel_width;
     const double noise = (DPI_RLWE_COINS + 0.5) * terms * (double)shape->weight_most;
-    dp_status status = dpi_bfv_flood(f, noise, &plan->flood, err);
-    plan->bits = plan->flood + 1 - log2((noise + dpi_bfv_fresh_noise(f)) * (double)plan->outputs);
+    dp_status status = dpi_bfv_hide(f, most_places(plan), &plan->hide, err);
+    if (status == DP_OK)
+        status = dpi_bfv_flood(f, noise, plan->hide, &plan->flood, err);
+    const double all = noise + dpi_bfv_fresh_noise(f, plan->hide);
+    plan->bits = plan->flood + 1 - log2(all * (double)plan->outputs);
     return status;
 }
 

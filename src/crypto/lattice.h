@@ -38,7 +38,7 @@ typedef struct dpi_lattice_plan {
     size_t groups, group_channels, packs, pack_filters;
     size_t queries, answers;          /* tiles groups, tiles packs */
     size_t query_bytes, answer_bytes; /* in all */
-    int flood;
+    int flood, hide;
     double bits; /* of circuit privacy: log2 of one over the statistical distance */
 } dpi_lattice_plan;
 

@@ -95,6 +95,20 @@ void dpi_rlwe_ternary(dpi_rlwe_stream *r, size_t n, int8_t *out)
     }
 }
 
+void dpi_rlwe_wide(dpi_rlwe_stream *r, int bits, size_t n, int64_t *out)
+{
+    const uint64_t half = (uint64_t)1 << (bits - 1), mask = 2 * half - 1;
+    const size_t each = bits <= 8 ? 1 : 8, most = DPI_RLWE_ROOM / each;
+    for (size_t done = 0; done < n; done += most) {
+        const size_t step = n - done < most ? n - done : most;
+        const unsigned char *bytes = next(r, each * step);
+        for (size_t i = 0; i < step; i++) {
+            const uint64_t word = each == 1 ? bytes[i] : dpi_load_word(bytes + 8 * i);
+            out[done + i] = (int64_t)((word & mask) - half);
+        }
+    }
+}
+
 /* The number of bits of each of the two halves of 21 bits, the second subtracted. */
 DPI_LOOPS static void count_coins(size_t n, const unsigned char *bytes, int8_t *out)
 {

@@ -44,6 +44,9 @@ void dpi_rlwe_uniform(dpi_rlwe_stream *r, const dpi_modulus *m, size_t n, uint64
 /* n numbers of -1, 0, 1, exactly uniform. */
 void dpi_rlwe_ternary(dpi_rlwe_stream *r, size_t n, int8_t *out);
 
+/* n numbers of [-2^(bits - 1), 2^(bits - 1)), exactly uniform; 1 <= bits <= 63. */
+void dpi_rlwe_wide(dpi_rlwe_stream *r, int bits, size_t n, int64_t *out);
+
 /* n errors: the difference of two counts of heads in 21 coins. */
 void dpi_rlwe_errors(dpi_rlwe_stream *r, size_t n, int8_t *out);
 

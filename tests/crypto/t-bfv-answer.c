@@ -33,7 +33,7 @@ static int flood_of(const bfv_case *x, double noise)
 {
     dp_error err = {0};
     int flood;
-    assert_ok(dpi_bfv_flood(x->f, noise, &flood, &err), err.text);
+    assert_ok(dpi_bfv_flood(x->f, noise, DPI_BFV_HIDE, &flood, &err), err.text);
     return flood;
 }
 
@@ -46,7 +46,7 @@ static dpi_bfv_answer *answer(bfv_case *x, size_t count, const uint64_t *plus, i
     assert_ok(dpi_bfv_answer_new(x->f, count, &a, &err), err.text);
     assert_ok(dpi_bfv_cipher_new(x->f, &copy, &err), err.text);
     dpi_bfv_add(x->f, x->sum, copy);
-    const dpi_bfv_ask ask = {x->key, places, plus, flood};
+    const dpi_bfv_ask ask = {x->key, places, plus, flood, 0};
     assert_ok(dpi_bfv_answer_make(x->f, &ask, &x->random, copy, a, &err), err.text);
     dpi_bfv_cipher_free(copy);
     return a;
@@ -104,28 +104,27 @@ static double against_uniform(size_t n, const double *noise, double unit)
     return statistic / ((double)n / CELLS);
 }
 
-/* False failure: 1e-10.  The noise of evaluation and of rounding is below 1/100 of the flooding
- * here, which moves at most so much of a cell. */
+/* False failure: 1e-10.  The noise of evaluation is far below that of flooding.  Rounding to k + 3
+ * bits is a quarter of it at most and blurs its ends, which adds some 20 to the statistic of 4096
+ * numbers. */
 static void noise_is_flooded_uniformly(void **state)
 {
     (void)state;
     bfv_case x;
     case_start(&x, 4096, 2, 50, 46);
     uint64_t seed = 22;
-    static double noise[4 * 4096];
+    static double noise[4096];
     const int flood = flood_of(&x, evaluate(&x, 65536, &seed));
     for (size_t j = 0; j < x.f->n; j++)
         places[j] = j;
-    for (size_t k = 0; k < 4; k++) {
-        dpi_bfv_answer *a = answer(&x, x.f->n, NULL, flood);
-        measure(&x, a, flood, noise + k * x.f->n);
-        dpi_bfv_answer_free(a);
-    }
+    dpi_bfv_answer *a = answer(&x, x.f->n, NULL, flood);
+    measure(&x, a, flood, noise);
+    dpi_bfv_answer_free(a);
     const double limit = gsl_cdf_chisq_Qinv(1e-10, 15);
-    assert_true(against_uniform(4 * x.f->n, noise, 1) < limit);
+    assert_true(against_uniform(x.f->n, noise, 1) < limit);
     /* Noise of 7/8 or 9/8 of the width would be seen. */
-    assert_true(against_uniform(4 * x.f->n, noise, 7.0 / 8) > limit);
-    assert_true(against_uniform(4 * x.f->n, noise, 9.0 / 8) > limit);
+    assert_true(against_uniform(x.f->n, noise, 7.0 / 8) > limit);
+    assert_true(against_uniform(x.f->n, noise, 9.0 / 8) > limit);
     case_end(&x);
 }
 
@@ -167,9 +166,12 @@ static void noise_that_does_not_fit_is_refused(void **state)
     case_start(&x, 4096, 2, 50, 46);
     dp_error err = {0};
     int flood;
-    assert_fails(dpi_bfv_flood(x.f, exp2(53), &flood, &err), DP_EPRIVACY, &err, "does not fit");
-    assert_fails(dpi_bfv_flood(x.f, INFINITY, &flood, &err), DP_EPRIVACY, &err, "does not fit");
-    assert_fails(dpi_bfv_flood(x.f, NAN, &flood, &err), DP_EPRIVACY, &err, "does not fit");
+    assert_fails(dpi_bfv_flood(x.f, exp2(53), DPI_BFV_HIDE, &flood, &err), DP_EPRIVACY, &err,
+                 "does not fit");
+    assert_fails(dpi_bfv_flood(x.f, INFINITY, DPI_BFV_HIDE, &flood, &err), DP_EPRIVACY, &err,
+                 "does not fit");
+    assert_fails(dpi_bfv_flood(x.f, NAN, DPI_BFV_HIDE, &flood, &err), DP_EPRIVACY, &err,
+                 "does not fit");
     assert_int_equal(flood, 0);
     case_end(&x);
     case_start(&x, 8192, 4, 50, 2); /* more room than words: as wide as there are words for */
@@ -209,14 +211,14 @@ static void second_halves_hide_behind_an_error(void **state)
     bfv_case x;
     case_start(&x, 4096, 2, 50, 46);
     dp_error err = {0};
-    static int8_t u[4096];
+    static int64_t u[4096];
     static uint64_t small[4096];
     dpi_bfv_answer *a;
     assert_ok(dpi_bfv_answer_new(x.f, 1, &a, &err), err.text);
     dpi_rlwe_stream again = x.random;
-    dpi_rlwe_ternary(&again, x.f->n, u);
+    dpi_rlwe_wide(&again, 20, x.f->n, u);
     places[0] = 0;
-    const dpi_bfv_ask ask = {x.key, places, NULL, 50};
+    const dpi_bfv_ask ask = {x.key, places, NULL, 40, 20};
     assert_ok(dpi_bfv_answer_make(x.f, &ask, &x.random, x.sum, a, &err), err.text);
     for (size_t i = 0; i < x.f->levels; i++) {
         const dpi_ntt *ntt = x.f->ntt[i];
@@ -235,6 +237,66 @@ static void second_halves_hide_behind_an_error(void **state)
         assert_close(squares / (double)x.f->n, DPI_RLWE_COINS / 2.0, 1.0 / 3, 0);
     }
     dpi_bfv_answer_free(a);
+    case_end(&x);
+}
+
+/* Who sends q/t as a public key reads u, modulo 2^k, off the first half of an answer. */
+static void read_u(bfv_case *x, int hide, int64_t *u, uint64_t *told)
+{
+    dp_error err = {0};
+    dpi_bfv_answer *a;
+    const size_t n = x->f->n;
+    dpi_bfv_cipher_clear(x->f, x->key);
+    for (size_t i = 0; i < x->f->levels; i++) {
+        x->key->c0[i * n] = dpi_bfv_scaled(x->f, i, 1);
+        dpi_ntt_forward(x->f->ntt[i], x->key->c0 + i * n);
+    }
+    dpi_bfv_cipher_clear(x->f, x->sum);
+    for (size_t j = 0; j < n; j++)
+        places[j] = j;
+    dpi_rlwe_stream again = x->random;
+    dpi_rlwe_wide(&again, hide, n, u);
+    const dpi_bfv_ask ask = {x->key, places, NULL, 20, hide};
+    assert_ok(dpi_bfv_answer_new(x->f, n, &a, &err), err.text);
+    assert_ok(dpi_bfv_answer_make(x->f, &ask, &x->random, x->sum, a, &err), err.text);
+    const uint64_t mask = ((uint64_t)1 << x->f->spec.plain_bits) - 1;
+    for (size_t j = 0; j < n; j++)
+        told[j] = (a->first[j] + 4) >> 3 & mask;
+    dpi_bfv_answer_free(a);
+}
+
+/* Where u is small that is all of it, and what it hides is bare.  An answer's own u keeps at least
+ * log2 3 bits a coefficient, here 4, of which nothing is told: 16 values, each as often. */
+static void whoever_made_up_a_key_has_u_left_to_find(void **state)
+{
+    (void)state;
+    enum { N = 2048, BITS = 20, LEFT = 4 };
+    static int64_t u[N];
+    static uint64_t told[N];
+    bfv_case x;
+    dp_error err = {0};
+    size_t count[1 << LEFT] = {0};
+    double statistic = 0;
+    int hide;
+    case_start(&x, N, 1, 50, BITS);
+    read_u(&x, DPI_BFV_HIDE, u, told);
+    for (size_t j = 0; j < N; j++)
+        assert_int_equal(told[j], (uint64_t)u[j] % (1 << BITS));
+    assert_ok(dpi_bfv_hide(x.f, N, &hide, &err), err.text);
+    assert_int_equal(hide, BITS + LEFT);
+    read_u(&x, hide, u, told);
+    for (size_t j = 0; j < N; j++) {
+        assert_int_equal(told[j], (uint64_t)u[j] % (1 << BITS));
+        count[(uint64_t)u[j] >> BITS & ((1 << LEFT) - 1)]++;
+    }
+    for (size_t i = 0; i < 1 << LEFT; i++)
+        statistic += ((double)count[i] - N / 16.0) * ((double)count[i] - N / 16.0) / (N / 16.0);
+    assert_true(statistic < gsl_cdf_chisq_Qinv(1e-10, 15));
+    assert_ok(dpi_bfv_hide(x.f, 1, &hide, &err), err.text);
+    assert_int_equal(hide, DPI_BFV_HIDE);
+    case_end(&x);
+    case_start(&x, N, 1, 50, 49);
+    assert_fails(dpi_bfv_hide(x.f, N, &hide, &err), DP_EPRIVACY, &err, "leave nothing");
     case_end(&x);
 }
 
@@ -277,6 +339,7 @@ int main(void)
         cmocka_unit_test(noise_that_does_not_fit_is_refused),
         cmocka_unit_test(second_halves_are_fresh),
         cmocka_unit_test(second_halves_hide_behind_an_error),
+        cmocka_unit_test(whoever_made_up_a_key_has_u_left_to_find),
         cmocka_unit_test(bytes_come_back_and_malformed_ones_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,6 +54,40 @@ static void ternary_numbers_are_uniform(void **state)
     check_counts(27, count, chance);
 }
 
+static void wide_numbers_are_uniform(void **state)
+{
+    (void)state;
+    enum { N = 1 << 16 };
+    static int64_t wide[N];
+    static const int bits[] = {1, 3, 24, 50, 63};
+    dpi_rlwe_stream r;
+    start(&r, "wide");
+    for (size_t b = 0; b < sizeof bits / sizeof *bits; b++) {
+        /* By their highest bits, by their lowest, and both of neighbours. */
+        const int64_t half = (int64_t)1 << (bits[b] - 1);
+        const int top = bits[b] < 3 ? 0 : bits[b] - 3;
+        const size_t kinds = bits[b] < 3 ? 2 : 8;
+        size_t high[8] = {0}, low[8] = {0}, both[64] = {0};
+        double chance[64];
+        dpi_rlwe_wide(&r, bits[b], N, wide);
+        for (size_t i = 0; i < N; i++) {
+            assert_true(wide[i] >= -half && wide[i] < half);
+            const uint64_t up = (uint64_t)wide[i] + (uint64_t)half;
+            high[up >> top]++;
+            low[up % kinds]++;
+            if (i % 2 == 1)
+                both[(((uint64_t)wide[i - 1] + (uint64_t)half) >> top) * kinds + up % kinds]++;
+        }
+        for (size_t i = 0; i < 64; i++)
+            chance[i] = 1.0 / (double)kinds;
+        check_counts(kinds, high, chance);
+        check_counts(kinds, low, chance);
+        for (size_t i = 0; i < 64; i++)
+            chance[i] /= (double)kinds;
+        check_counts(kinds * kinds, both, chance);
+    }
+}
+
 static void errors_are_binomial(void **state)
 {
     (void)state;
@@ -169,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ternary_numbers_are_uniform),
+        cmocka_unit_test(wide_numbers_are_uniform),
         cmocka_unit_test(errors_are_binomial),
         cmocka_unit_test(residues_are_uniform),
         cmocka_unit_test(bytes_are_the_keystream),
