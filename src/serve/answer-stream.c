@@ -9,6 +9,7 @@
 
 typedef struct answer_lane {
     dpi_log_spent spent; /* for its query; zeros: none is open */
+    bool early;          /* spent before its first layer has come */
     dpi_refusal refused;
     uint32_t *order, *back, *next; /* [most] */
 } answer_lane;
@@ -45,8 +46,9 @@ static dp_status answer_layer(void *user, size_t k, size_t number, dpi_pool *poo
     const dpi_answering *a = s->a;
     bool hidden = a->plan->layer[k].hidden;
     *next = DPI_LINE_OUT;
-    if (k == 0)
+    if (k == 0 && !l->early)
         spend(s, l);
+    l->early = false;
     if (l->refused != DPI_REFUSED_NOTHING)
         return DP_OK;
     dp_status status = DP_OK;
@@ -144,6 +146,19 @@ static dp_status begin(answer_stream *s, dp_error *err)
     return status == DP_OK ? dpi_line_new(&line, &s->side.line, err) : status;
 }
 
+/* The first query is spent before there is room or a thread for any: who begins a stream and lets
+ * it lie holds a place, as with a single query, and pays for it. */
+static dp_status spend_first(answer_stream *s, dp_error *err)
+{
+    spend(s, &s->lane[0]);
+    s->lane[0].early = true;
+    s->refused = s->lane[0].refused != DPI_REFUSED_NOTHING;
+    if (!s->refused)
+        return DP_OK;
+    dp_status status = dpi_wire_refuse(s->side.wire, s->lane[0].refused, s->a->timeout);
+    return status == DP_OK ? DP_OK : dpi_serve_fail(s->side.wire, status, err);
+}
+
 dp_status dpi_stream_answer(const dpi_answering *a, dpi_wire_session *wire, void *session,
                             const dpi_stream_shape *shape, bool *more, dp_error *err)
 {
@@ -162,8 +177,10 @@ dp_status dpi_stream_answer(const dpi_answering *a, dpi_wire_session *wire, void
                                 .refused = refused,
                                 .ended = ended,
                                 .user = s};
-    dp_status status = begin(s, err);
-    if (status == DP_OK) {
+    dp_status status = spend_first(s, err);
+    if (status == DP_OK && !s->refused)
+        status = begin(s, err);
+    if (status == DP_OK && !s->refused) {
         status = dpi_stream_run(&s->side, err);
         dpi_stream_profile_add(a->profile, s->side.line);
     }

@@ -291,6 +291,42 @@ static void each_query_is_one_of_the_budget(void **state)
     dp_program_free(p);
 }
 
+/* Who begins a stream and sends nothing has paid for the place that he holds. */
+static void a_stream_that_is_let_lie_is_a_query(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_ask *ask;
+    scene *s = new_scene();
+    dp_program *p = regression();
+    write_policy(s, 2, scores);
+    const dp_server_opts server = server_opts(s, p, DP_SERVE_LATTICE, DP_SERVE_LINEAR);
+    start(s, &server);
+    dp_ask_opts opts = ask_opts(s, DP_SERVE_LATTICE, DP_SERVE_LINEAR);
+    opts.in_flight = 2;
+    for (int i = 0; i < 3; i++) {
+        const unsigned char kind = DPI_QUERY_STREAM, many[DPI_STREAM_BYTES] = {4, [8] = 2};
+        unsigned char go;
+        assert_ok(dp_ask_new(&opts, &ask, &err), err.text);
+        assert_ok(dpi_wire_send(ask->wire, DPI_SAY_QUERY, 0, &kind, 1, 20000), "");
+        assert_ok(dpi_wire_send(ask->wire, DPI_SAY_STREAM, 0, many, sizeof many, 20000), "");
+        if (i == 2) {
+            dp_status status = dpi_wire_receive(ask->wire, DPI_SAY_GO, 0, &go, 1, 20000);
+            assert_int_equal(status, DP_EREFUSED);
+        }
+        const size_t paid = i < 2 ? (size_t)i + 1 : 2;
+        for (int k = 0; lines_of(s, " asked ") < paid && k < 5000; k++)
+            (void)usleep(1000);
+        assert_int_equal(lines_of(s, " asked "), paid);
+        dp_ask_free(ask);
+    }
+    stop(s);
+    assert_int_equal(lines_of(s, " asked "), 2);
+    assert_int_equal(lines_of(s, " ended "), 2);
+    free_scene(s);
+    dp_program_free(p);
+}
+
 static void no_more_are_under_way_than_the_server_allows(void **state)
 {
     (void)state;
@@ -401,6 +437,7 @@ int main(void)
         cmocka_unit_test(streams_give_what_queries_give),
         cmocka_unit_test(traffic_depends_on_how_many_alone),
         cmocka_unit_test(each_query_is_one_of_the_budget),
+        cmocka_unit_test(a_stream_that_is_let_lie_is_a_query),
         cmocka_unit_test(no_more_are_under_way_than_the_server_allows),
         cmocka_unit_test(a_record_out_of_bounds_sends_nothing),
         cmocka_unit_test(a_cut_ends_all_that_are_under_way),
