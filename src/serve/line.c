@@ -200,12 +200,13 @@ void dpi_line_free(dpi_line *line)
     (void)pthread_mutex_lock(&line->lock);
     stop(line);
     (void)pthread_mutex_unlock(&line->lock);
+    /* A stage that is still at work hands on to others: all end before anything is taken away. */
+    for (size_t k = 0; k < line->opts.stages; k++)
+        if (line->stage[k].runs)
+            (void)pthread_join(line->stage[k].thread, NULL);
     for (size_t k = 0; k < line->opts.stages; k++) {
-        line_stage *s = &line->stage[k];
-        if (s->runs)
-            (void)pthread_join(s->thread, NULL);
-        (void)pthread_cond_destroy(&s->filled);
-        dpi_pool_free(s->pool);
+        (void)pthread_cond_destroy(&line->stage[k].filled);
+        dpi_pool_free(line->stage[k].pool);
     }
     for (int k = 0; k < 2; k++)
         if (line->wake[k] >= 0)

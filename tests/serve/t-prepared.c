@@ -263,7 +263,7 @@ static void who_prepares_out_of_turn_breaks_the_protocol(void **state)
     static const struct {
         const char *before;
         unsigned char byte;
-    } wrong[] = {{"", 0},  {"", 2},   {"", 3},    {"", 4},    {"", 255},
+    } wrong[] = {{"", 0},  {"", 2},   {"", 3},    {"", 5},    {"", 255},
                  {"1", 2}, {"13", 3}, {"131", 3}, {"132", 2}, {"1", 0}};
     dp_program *p = regression();
     scene *s = new_scene();
