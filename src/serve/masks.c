@@ -238,8 +238,10 @@ dp_status dpi_masks_answer(dpi_masks *m, size_t layer, const dpi_serve_map *map,
                            const unsigned char *up, unsigned char *down, dpi_pool *pool,
                            size_t threads, dp_error *err)
 {
-    enum { UNIT = 16 };
+    enum { PIECE = 1 << 16 }; /* products, below which waking a thread takes longer */
     const dpi_serve_layer *l = &m->plan->layer[layer];
+    const size_t products =
+        map->begin == NULL ? map->inputs : map->begin[map->outputs] / map->outputs;
     kept_layer *k = &m->layer[layer];
     if (!k->ready)
         return nothing_kept(layer, err);
@@ -249,7 +251,8 @@ dp_status dpi_masks_answer(dpi_masks *m, size_t layer, const dpi_serve_map *map,
         x[k->orders_input ? k->input[i] : i] = m->room[i];
     product j = {.map = map, .k = k, .x = x, .mask = below(m), .z = m->room};
     if (status == DP_OK)
-        status = dpi_serve_parts(pool, threads, l->sent, UNIT, outputs, &j, err);
+        status =
+            dpi_serve_parts(pool, threads, l->sent, 1 + PIECE / (products + 1), outputs, &j, err);
     if (status == DP_OK)
         dpi_packed_write(l->sent, m->bits, m->room, down);
     wipe_layer(l, k);

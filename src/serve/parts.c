@@ -33,7 +33,7 @@ dp_status dpi_serve_parts(dpi_pool *pool, size_t threads, size_t n, size_t unit,
     cut_work j = {.n = n, .unit = unit, .part = part, .user = user};
     j.threads = pool == NULL || threads < 1 ? 1 : threads > MOST_THREADS ? MOST_THREADS : threads;
     memset(j.err, 0, sizeof j.err);
-    if (j.threads == 1)
+    if (j.threads == 1 || n <= unit) /* nobody is woken for one piece */
         return n > 0 ? part(user, 0, n, err) : DP_OK;
     dpi_pool_run(pool, work, &j);
     for (size_t k = 0; k < j.threads; k++)
