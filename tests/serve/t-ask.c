@@ -87,10 +87,12 @@ static void work_is_not_done_for_any_sheet(void **state)
 
 /* ---- answers that are none ---- */
 
+enum { HIDDEN = 64, MOST_SEEN = 8 };
+
 /* The second layer's numbers have more bits than the first's, so that what is spoilt shows. */
 static dp_program *widening(void)
 {
-    enum { IN = 2, HIDDEN = 64, OUT = 4 };
+    enum { IN = 2, OUT = 4 };
     double w[IN * HIDDEN], v[HIDDEN * OUT];
     uint64_t numbers = 4;
     fill(&numbers, sizeof w / sizeof *w, w);
@@ -104,7 +106,8 @@ static dp_program *widening(void)
 
 /* By the provider's threads, read when they have ended: layers of all queries, and first ones. */
 static atomic_int layers_seen, firsts_seen;
-static int spoilt; /* which query's first layer; -1: of all */
+static uint32_t orders_seen[MOST_SEEN][HIDDEN]; /* of first layers */
+static int spoilt;                              /* which query's first layer; -1: of all */
 
 /* A first layer's answer is spoilt. */
 static dp_status wrong_layer(void *session, size_t layer, const dpi_serve_order_pair *order,
@@ -113,6 +116,8 @@ static dp_status wrong_layer(void *session, size_t layer, const dpi_serve_order_
 {
     dp_status status = dpi_he2_lattice.layer(session, layer, order, up, down, pool, threads, err);
     const int query = layer == 0 ? atomic_fetch_add(&firsts_seen, 1) : -2;
+    if (query >= 0 && query < MOST_SEEN)
+        memcpy(orders_seen[query], order->output, sizeof orders_seen[query]);
     for (int i = 0; layer == 0 && (spoilt == -1 || spoilt == query) && i < 4000; i++)
         down[i] ^= 0x15;
     atomic_fetch_add(&layers_seen, 1);
@@ -216,6 +221,10 @@ static void a_stream_goes_on_after_a_wrong_answer(void **state)
     dp_ask_free(ask);
     end_host(&h);
     assert_int_equal(layers_seen, 2 * N); /* all of them */
+    /* Two orders that are drawn anew are the same with chance 1 in 64!. */
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < i; k++)
+            assert_memory_not_equal(orders_seen[i], orders_seen[k], sizeof orders_seen[i]);
     assert_int_equal(h.ended, DP_OK);
     free_scene(s);
     dp_program_free(p);
