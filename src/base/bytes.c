@@ -146,20 +146,6 @@ bool dpi_read_text(dpi_reader *r, dpi_arena *arena, bool nullable, const char **
     return copy != NULL;
 }
 
-void dpi_put_number(unsigned char to[8], uint64_t number)
-{
-    for (int i = 0; i < 8; i++)
-        to[i] = (unsigned char)(number >> (8 * i));
-}
-
-uint64_t dpi_get_number(const unsigned char from[8])
-{
-    uint64_t number = 0;
-    for (int i = 0; i < 8; i++)
-        number |= (uint64_t)from[i] << (8 * i);
-    return number;
-}
-
 uint64_t dpi_bits_of(double value)
 {
     uint64_t bits;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/alloc.h"
+#include "base/compiler.h"
 
 typedef struct dpi_bytes {
     unsigned char *at;
@@ -57,9 +58,26 @@ bool dpi_read_reals(dpi_reader *r, dpi_arena *arena, size_t n, double **values);
  * nullable, UINT64_MAX in place of the length is NULL.  False when memory is out. */
 bool dpi_read_text(dpi_reader *r, dpi_arena *arena, bool nullable, const char **text);
 
-/* The 8 bytes of a number, and back. */
-void dpi_put_number(unsigned char to[8], uint64_t number);
-uint64_t dpi_get_number(const unsigned char from[8]);
+/* The 8 bytes of a number, and back: written so that compilers see one load or store in it, since
+ * ciphertexts have tens of thousands. */
+DPI_INLINE void dpi_put_number(unsigned char to[8], uint64_t number)
+{
+    to[0] = (unsigned char)number;
+    to[1] = (unsigned char)(number >> 8);
+    to[2] = (unsigned char)(number >> 16);
+    to[3] = (unsigned char)(number >> 24);
+    to[4] = (unsigned char)(number >> 32);
+    to[5] = (unsigned char)(number >> 40);
+    to[6] = (unsigned char)(number >> 48);
+    to[7] = (unsigned char)(number >> 56);
+}
+
+DPI_INLINE uint64_t dpi_get_number(const unsigned char from[8])
+{
+    return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 |
+           (uint64_t)from[3] << 24 | (uint64_t)from[4] << 32 | (uint64_t)from[5] << 40 |
+           (uint64_t)from[6] << 48 | (uint64_t)from[7] << 56;
+}
 
 /* The bits of a real number, and back. */
 uint64_t dpi_bits_of(double value);

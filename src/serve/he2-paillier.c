@@ -185,6 +185,14 @@ static dp_status make_session_room(paillier_session *s, dp_error *err)
     return DP_OK;
 }
 
+/* Encryptions of zero: eight cost as much as one, so they are made when eight are missing, and then
+ * enough for a query must be left. */
+static size_t kept_ready(const paillier_program *c)
+{
+    size_t results = c->results < MOST_READY ? c->results : MOST_READY;
+    return (results + 2 * UNIT - 1) / UNIT * UNIT;
+}
+
 static dp_status open_session(const void *of, const unsigned char *key, void **made, dp_error *err)
 {
     const paillier_program *c = of;
@@ -198,8 +206,7 @@ static dp_status open_session(const void *of, const unsigned char *key, void **m
         status = dpi_paillier_read_public(&c->options, dpi_paillier_public_bytes(c->options.bits),
                                           key, &s->key, err);
     if (status == DP_OK)
-        status = dpi_zeros_new(s->key, DPI_ZEROS_WHOLE,
-                               c->results < MOST_READY ? c->results : MOST_READY, &s->zeros, err);
+        status = dpi_zeros_new(s->key, DPI_ZEROS_WHOLE, kept_ready(c), &s->zeros, err);
     if (status == DP_OK)
         *made = s;
     else
@@ -212,7 +219,8 @@ static bool idle(void *of)
     paillier_session *s = of;
     dp_error err = {0};
     size_t added = 0;
-    return dpi_zeros_fill(s->zeros, UNIT, &added, &err) == DP_OK && added > 0;
+    return kept_ready(s->of) - dpi_zeros_ready(s->zeros) >= UNIT &&
+           dpi_zeros_fill(s->zeros, UNIT, &added, &err) == DP_OK && added > 0;
 }
 
 typedef struct outputs_of {
