@@ -126,42 +126,23 @@ void time_stages(const loopback_kind *k, dp_serve_protocol protocol, size_t quer
 
 /* ---- simulating ---- */
 
-/* The least slowest sum of neighbours, `cores` groups of them; their sums. */
-static size_t join(const stages *t, size_t cores, double *time)
+/* All cores of a side work on one of its stages after the other: no pipeline but that of the two
+ * sides.  Cores are split such that the slower side is fastest. */
+static void share(const stages *t, size_t cores, simulated *r)
 {
-    static double best[MOST_STAGES + 1][MOST_STAGES + 1];
-    static size_t cut[MOST_STAGES + 1][MOST_STAGES + 1];
-    for (size_t i = 0; i <= t->n; i++)
-        best[0][i] = i == 0 ? 0 : INFINITY;
-    for (size_t c = 1; c <= cores; c++)
-        for (size_t i = 0; i <= t->n; i++) {
-            best[c][i] = best[c - 1][i];
-            cut[c][i] = i;
-            double sum = 0;
-            for (size_t j = i; j-- > 0;) {
-                sum += t->seconds[j];
-                double slowest = fmax(sum, best[c - 1][j]);
-                if (slowest < best[c][i]) {
-                    best[c][i] = slowest;
-                    cut[c][i] = j;
-                }
-            }
-        }
-    size_t n = 0, i = t->n;
-    for (size_t c = cores; c > 0 && i > 0; c--) {
-        if (cut[c][i] == i)
+    double sum[2] = {0};
+    for (size_t i = 0; i < t->n; i++)
+        sum[i % 2] += t->seconds[i];
+    r->between = INFINITY;
+    for (size_t c = 1; c < cores; c++) {
+        double client = sum[0] / (double)c, provider = sum[1] / (double)(cores - c);
+        if (fmax(client, provider) >= r->between)
             continue;
-        size_t from = cut[c][i];
-        for (time[n] = 0; i > from;)
-            time[n] += t->seconds[--i];
-        n++;
+        r->between = fmax(client, provider);
+        r->alone = client + provider;
     }
-    for (size_t k = 0; k < n / 2; k++) {
-        double kept = time[k];
-        time[k] = time[n - 1 - k];
-        time[n - 1 - k] = kept;
-    }
-    return n;
+    r->latency = 2 * r->between; /* two at a time */
+    r->used = cores;
 }
 
 /* Each stage in its order, as soon as it is free, the query is through the one before it, and one
@@ -206,18 +187,15 @@ bool simulate(const stages *t, size_t cores, stage_way way, simulated *r)
     *r = (simulated){0};
     for (size_t i = 0; i < t->n; i++)
         r->centralised += t->seconds[i];
-    if (cores < t->n) {
-        if (way != STAGE_SLOWEST)
-            return false;
-        n = join(t, cores, time);
-        r->used = n;
-    } else {
-        if (!allot(t, cores, way, threads))
-            return false;
-        for (size_t i = 0; i < n; i++) {
-            time[i] = t->seconds[i] / (double)threads[i];
-            r->used += threads[i];
-        }
+    if (way == STAGE_SHARED) {
+        share(t, cores, r);
+        return true;
+    }
+    if (cores < t->n || !allot(t, cores, way, threads))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        time[i] = t->seconds[i] / (double)threads[i];
+        r->used += threads[i];
     }
     for (size_t i = 0; i < n; i++)
         r->alone += time[i];

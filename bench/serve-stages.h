@@ -16,8 +16,16 @@ typedef struct stages {
 void time_stages(const loopback_kind *k, dp_serve_protocol protocol, size_t queries, stages *t);
 
 /* Cores alike for all stages, what is left to the first; the least slowest stage (dpi_allot); the
- * least spread (dpi_allot_even), as PP-Stream has it. */
-typedef enum stage_way { STAGE_ALIKE, STAGE_SLOWEST, STAGE_SPREAD, STAGE_WAYS } stage_way;
+ * least spread (dpi_allot_even), as PP-Stream has it: these need as many cores as stages.  Shared:
+ * all cores of a side work on one of its stages after the other, what a server and a client do
+ * without a stream, two queries at a time. */
+typedef enum stage_way {
+    STAGE_ALIKE,
+    STAGE_SLOWEST,
+    STAGE_SPREAD,
+    STAGE_SHARED,
+    STAGE_WAYS
+} stage_way;
 
 typedef struct simulated {
     size_t used;
@@ -27,9 +35,7 @@ typedef struct simulated {
     double centralised; /* seconds of a query on one core */
 } simulated;
 
-/* 400 queries, as many at a time as there are stages.  Where there are fewer cores than stages,
- * neighbours share one, such that the slowest of these is least (all ways are one then).  False
- * where a way has no result. */
+/* 400 queries, as many at a time as there are stages.  False where a way has no result. */
 bool simulate(const stages *t, size_t cores, stage_way way, simulated *r);
 
 #endif

@@ -169,7 +169,7 @@ static void tell_stages(const loopback_kind *k, dp_serve_protocol protocol, cons
 static void tell_simulated(const loopback_kind *k, dp_serve_protocol protocol, const stages *t)
 {
     static const size_t cores[] = {4, 8, 16, 25, 50};
-    static const char *const names[] = {"alike", "least_slowest", "least_spread"};
+    static const char *const names[] = {"alike", "least_slowest", "least_spread", "shared"};
     for (size_t c = 0; c < sizeof cores / sizeof *cores; c++)
         for (int way = 0; way < STAGE_WAYS; way++) {
             simulated r;
