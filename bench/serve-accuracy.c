@@ -3,6 +3,7 @@
  *   make bench/serve-accuracy && bench/serve-accuracy [--data ../shared/data] [--model NAME]
  *     [--privacy none|epsilon] [--epsilon E] [--delta D] [--lattice N] [--paillier N]
  *     [--fold K] [--weight-bits B] [--activation-bits B] [--keep FOLDER] [--threads N]
+ *     [--in-flight N]
  * One JSON line for each model without privacy and with epsilon (4) and delta (1e-5): records of
  * training and test, whether the fit was refused as hopeless (and made all the same), the share of
  * the test's commonest class, accuracies on the whole test set, classes in which reals and integers
@@ -24,7 +25,7 @@ typedef struct settings {
     const char *folder, *only, *keep, *privacy;
     double epsilon, delta;
     uint64_t most[2]; /* records asked by Paillier's scheme, by the lattice; 0: all */
-    uint64_t threads, fold, weight_bits, activation_bits; /* bits 0: the defaults */
+    uint64_t threads, in_flight, fold, weight_bits, activation_bits; /* bits 0: the defaults */
 } settings;
 
 /* A fit, its program, and what it says of the test set. */
@@ -114,14 +115,15 @@ static void ask_all(const subject *s, dp_serve_protocol protocol, const settings
     const size_t n = most > 0 && most < s->n ? most : s->n, size = s->outputs * sizeof(int64_t);
     size_t equal = 0, differ = 0;
     char name[40];
-    int64_t *y = served_room(s->outputs, sizeof *y);
-    served_session *session = served_open(s->p, protocol, s->model->mode, o->threads);
+    int64_t *y = served_room(n * s->outputs, sizeof *y);
+    served_session *session = served_open(s->p, protocol, s->model->mode, o->threads, o->in_flight);
     if (session == NULL)
         bench_stop(s->model->name, "its numbers do not fit into the protocol");
+    served_ask_many(session, n, s->x, y);
     for (size_t i = 0; i < n; i++) {
-        served_ask(session, s->x + i * s->inputs, y);
-        equal += memcmp(y, s->expected + i * s->outputs, size) == 0;
-        differ += served_class_of_integers(s->outputs, y) != class_at(s, true, i);
+        const int64_t *answer = y + i * s->outputs;
+        equal += memcmp(answer, s->expected + i * s->outputs, size) == 0;
+        differ += served_class_of_integers(s->outputs, answer) != class_at(s, true, i);
     }
     served_close(session);
     free(y);
@@ -183,6 +185,7 @@ int main(int argc, char **argv)
                                  {.name = "--weight-bits", .count = &o.weight_bits},
                                  {.name = "--activation-bits", .count = &o.activation_bits},
                                  {.name = "--keep", .text = &o.keep},
+                                 {.name = "--in-flight", .count = &o.in_flight},
                                  {.name = "--threads", .count = &o.threads}};
     bench_options(argc, argv, sizeof list / sizeof *list, list);
     struct stat there;

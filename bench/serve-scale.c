@@ -85,7 +85,7 @@ static void ask(scaled *s, dp_serve_protocol protocol, dp_serve_mode mode, const
 {
     const struct timespec pause = {PAUSE_S, 0};
     int64_t *y = served_room(dp_program_outputs(s->p), sizeof *y);
-    served_session *session = served_open(s->p, protocol, mode, o->threads);
+    served_session *session = served_open(s->p, protocol, mode, o->threads, 1);
     for (size_t r = 0; session != NULL && r < o->queries; r++) {
         (void)nanosleep(&pause, NULL);
         const double from = bench_now(), worked = bench_processor();

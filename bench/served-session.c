@@ -91,7 +91,7 @@ static void remove_session(served_session *s)
 }
 
 served_session *served_open(const dp_program *p, dp_serve_protocol protocol, dp_serve_mode mode,
-                            size_t threads)
+                            size_t threads, size_t in_flight)
 {
     char port[16];
     dp_error err = {0};
@@ -118,7 +118,8 @@ served_session *served_open(const dp_program *p, dp_serve_protocol protocol, dp_
                               .flags = DP_ALLOW_ACTIVATION_LEAK,
                               .threads = threads,
                               .timeout_ms = 300000,
-                              .prepare_ms = UINT32_MAX};
+                              .prepare_ms = UINT32_MAX,
+                              .in_flight = in_flight};
     served_must(dp_ask_new(&opts, &s->ask, &err), "session", &err);
     return s;
 }
@@ -127,6 +128,13 @@ void served_ask(served_session *s, const double *x, int64_t *y)
 {
     dp_error err = {0};
     served_must(dp_ask_query(s->ask, x, y, &err), "query", &err);
+}
+
+void served_ask_many(served_session *s, size_t n, const double *x, int64_t *y)
+{
+    size_t answered;
+    dp_error err = {0};
+    served_must(dp_ask_many(s->ask, n, x, y, &answered, &err), "queries", &err);
 }
 
 void served_close(served_session *s)

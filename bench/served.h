@@ -70,12 +70,14 @@ int32_t served_class_of(size_t outputs, const double *y);
 int32_t served_class_of_integers(size_t outputs, const int64_t *y);
 
 /* A provider that answers on loopback, in a thread of this process, and a session with it, in which
- * no query is prepared before it is asked; NULL where the protocol cannot hold the program's
+ * no query is prepared before it is asked, and served_ask_many has in_flight of them at a time;
+ * NULL where the protocol cannot hold the program's
  * numbers. */
 typedef struct served_session served_session;
 served_session *served_open(const dp_program *p, dp_serve_protocol protocol, dp_serve_mode mode,
-                            size_t threads);
+                            size_t threads, size_t in_flight);
 void served_ask(served_session *s, const double *x, int64_t *y);
+void served_ask_many(served_session *s, size_t n, const double *x, int64_t *y);
 void served_close(served_session *s);
 
 #endif

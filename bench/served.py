@@ -33,7 +33,7 @@ def accuracy(lines):
     for row in rows_of(lines, 'model', 'epsilon'):
         first = row[0]
         epsilon = 'none' if first['epsilon'] is None else f'{first["epsilon"]:g}'
-        if any(line['hopeless'] for line in row):
+        if any(line.get('hopeless') for line in row):
             epsilon += ' (refused)'
         print(f'| {first["model"]} | {first["form"]} | {sum(int(line["test"]) for line in row)} | {epsilon} '
               f'| {percent(mean(row, "commonest"))} | {percent(mean(row, "accuracy_real"))} | {percent(mean(row, "accuracy_exact"))} '
