@@ -2,8 +2,9 @@
  *   make bench/serve && bench/serve [--queries N] [--threads N] [--program NAME] [--protocol NAME]
  *     [--backend portable] [--pause MS] [--prepare MS]
  * One JSON line for each program and protocol: milliseconds of a query (median and least; the
- * first, for which nothing was made ahead, apart), of opening a session with its key, payload bytes
- * of one query up and down, and rounds; bytes_ahead is what preparations move in both directions
+ * first, for which nothing was made ahead, apart), and of the processor on each side (medians; on a
+ * loaded machine they say more, as long as pauses suffice for what is made ahead); of opening a
+ * session with its key; payload bytes of one query up and down, and rounds; bytes_ahead is what preparations move in both directions
  * for one query (doc/design/serve.md), and --prepare 4294967295 has none.  Weights are random, of
  * 12 bits, inputs of 16: time does not depend on them.  Programs: linear (784 to 1), mnist-1
  * (784-128-128-10), mnist-2 (a convolution of 5 filters 5 x 5 with stride 2, 100, 10), mnist-3 (16
@@ -35,11 +36,25 @@ static void pause_for(long milliseconds)
     (void)nanosleep(&t, NULL);
 }
 
+/* Seconds of the processor that a process has used. */
+static double used_by(clockid_t process)
+{
+    struct timespec t;
+    (void)clock_gettime(process, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double median(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, ascending);
+    return x[n / 2];
+}
+
 /* Milliseconds of queries: the first, then others with pauses in which zeros are made. */
 static void ask(const loopback *s, const loopback_kind *k, dp_serve_protocol protocol,
-                const char *port, size_t queries)
+                const char *port, clockid_t provider, size_t queries)
 {
-    static double time[MOST_QUERIES], x[784];
+    static double time[MOST_QUERIES], of_client[MOST_QUERIES], of_provider[MOST_QUERIES], x[784];
     int64_t y[16];
     dp_error err = {0};
     dp_ask *asked;
@@ -64,16 +79,21 @@ static void ask(const loopback *s, const loopback_kind *k, dp_serve_protocol pro
     for (size_t r = 0; r < queries; r++) {
         pause_for((long)s->pause);
         start = bench_now();
+        const double client_used = bench_processor(), provider_used = used_by(provider);
         loopback_must(dp_ask_query(asked, x, y, &err), &err);
         time[r] = bench_now() - start;
+        of_client[r] = bench_processor() - client_used;
+        of_provider[r] = used_by(provider) - provider_used;
     }
     const dp_ask_traffic after = dp_ask_counts(asked);
-    qsort(time, queries, sizeof *time, ascending);
+    const double middle = median(time, queries);
     (void)printf("{\"program\": \"%s\", \"protocol\": \"%s\", \"mode\": \"%s\", ", k->name,
                  protocol == DP_SERVE_PAILLIER ? "he2-paillier" : "he2-lattice",
                  k->mode == DP_SERVE_LINEAR ? "linear" : "permute");
-    bench_number("ms", 1e3 * time[queries / 2]);
+    bench_number("ms", 1e3 * middle);
     bench_number("ms_low", 1e3 * time[0]);
+    bench_number("ms_processor_client", 1e3 * median(of_client, queries));
+    bench_number("ms_processor_provider", 1e3 * median(of_provider, queries));
     bench_number("ms_first", 1e3 * first);
     bench_number("ms_open", 1e3 * opened);
     bench_number("bytes_up", (double)(after.up - before.up) / (double)queries);
@@ -96,7 +116,10 @@ static void measure(const loopback *s, const loopback_kind *k, dp_serve_protocol
     int number = 0;
     pid_t provider = loopback_start(s, k, protocol, &number);
     (void)snprintf(port, sizeof port, "%d", number);
-    ask(s, k, protocol, port, queries);
+    clockid_t clock;
+    if (clock_getcpuclockid(provider, &clock) != 0)
+        bench_stop("the provider", "has no clock here");
+    ask(s, k, protocol, port, clock, queries);
     (void)kill(provider, SIGKILL);
     (void)waitpid(provider, NULL, 0);
 }
