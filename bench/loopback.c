@@ -157,7 +157,8 @@ pid_t loopback_start(const loopback *s, const loopback_kind *k, dp_serve_protoco
                                  .protocol = protocol,
                                  .mode = k->mode,
                                  .flags = s->flags,
-                                 .threads = s->threads};
+                                 .threads = s->threads,
+                                 .idle_ms = 3600000};
     loopback_must(dp_server_new(&opts, &server, &err), &err);
     *port = dp_server_port(server);
     if (write(ends[1], port, sizeof *port) != sizeof *port)
