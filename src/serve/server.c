@@ -177,7 +177,7 @@ static void answer(void *user, dpi_wire_session *wire, dpi_guest *guest)
     dp_error err = {0};
     dp_status status = dpi_serve_answer(&s->answering, wire, guest, &err);
     if (status == DP_EIO || status == DP_EDATA)
-        atomic_store(&s->look, false);
+        atomic_store(&s->look, true);
 }
 
 /* Waits a little where nobody could be let in: for want of files, memory or threads, of which

@@ -34,7 +34,11 @@ static bool set_up(SSL_CTX *c, const dpi_wire_opts *o)
     SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
     (void)SSL_CTX_set_options(c, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
     (void)SSL_CTX_set_mode(c, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    SSL_CTX_set_read_ahead(c, 1);
+    /* One record at a time: else whoever sends records that hold nothing for us, such as updates of
+     * keys, faster than they are read, would keep OpenSSL from returning, past every deadline.
+     * Reading ahead would leave records where poll does not see them. */
+    (void)SSL_CTX_clear_mode(c, SSL_MODE_AUTO_RETRY);
+    SSL_CTX_set_read_ahead(c, 0);
     return SSL_CTX_set_min_proto_version(c, TLS1_3_VERSION) == 1 &&
            SSL_CTX_set_max_proto_version(c, TLS1_3_VERSION) == 1 &&
            SSL_CTX_set_ciphersuites(c, "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256") &&

@@ -10,6 +10,7 @@
 
 #include "tests/wire/pair.h"
 #include "tests/wire/raw.h"
+#include "wire/parts.h"
 
 enum { KIND = DPI_FRAME_OWN, LAYER = 3, LENGTH = 64, SHORT = 150 };
 
@@ -210,6 +211,44 @@ static void send_noise(raw *r, SSL *tls)
     (void)recv(r->socket, &byte, 1, 0);
 }
 
+/* Records that hold nothing for us, made beforehand, so that more are always there when one is
+ * read. */
+static void send_key_updates(raw *r, SSL *tls)
+{
+    enum { UPDATES = 400000 };
+    BIO *made = BIO_new(BIO_s_mem());
+    char *at;
+    send_hello(r, tls);
+    SSL_set0_wbio(tls, made);
+    for (int i = 0; i < UPDATES; i++)
+        if (SSL_key_update(tls, SSL_KEY_UPDATE_NOT_REQUESTED) != 1 || SSL_do_handshake(tls) != 1)
+            break;
+    for (long n = BIO_get_mem_data(made, &at), sent; n > 0; at += sent, n -= sent)
+        if ((sent = send(r->socket, at, (size_t)n, MSG_NOSIGNAL)) <= 0)
+            break;
+}
+
+static void records_of_nothing_end_in_time(void **state)
+{
+    wire_pair *p = *state;
+    raw r = {.own = p->own[SERVER], .act = send_key_updates};
+    dpi_wire_session *s;
+    dp_error err = {0};
+    char got[LENGTH];
+    assert_ok(open_to(p, &r, LONG, &s, &err), err.text);
+    char first;
+    while (recv(s->socket, &first, 1, MSG_PEEK) < 0)
+        (void)poll(&(struct pollfd){.fd = s->socket, .events = POLLIN}, 1,
+                   SHORT); /* they are made, and begin to come */
+    double begun = clock_now();
+    dp_status status = dpi_wire_receive(s, KIND, LAYER, got, LENGTH, SHORT);
+    double took = clock_now() - begun;
+    dpi_wire_close(s);
+    raw_join(&r);
+    assert_int_equal(status, DP_ETIMEOUT);
+    assert_true(took < 1000);
+}
+
 static const struct {
     void (*act)(raw *r, SSL *tls);
     dp_status status;
@@ -399,6 +438,7 @@ int main(void)
         cmocka_unit_test(no_hello_ends_in_time),
         cmocka_unit_test(a_refusal_may_stand_for_the_hello),
         cmocka_unit_test(each_wrong_frame_ends_the_session),
+        cmocka_unit_test(records_of_nothing_end_in_time),
         cmocka_unit_test(another_version_is_told),
         cmocka_unit_test(a_flipped_bit_is_noticed),
         cmocka_unit_test(a_killed_process_is_noticed_and_the_next_served),
