@@ -1,1 +1,1 @@
-UNIT_TESTS += %D%/t-decimals %D%/t-lower %D%/t-program %D%/t-sheet
+UNIT_TESTS += %D%/t-decimals %D%/t-lower %D%/t-program %D%/t-range %D%/t-sheet
