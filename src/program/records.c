@@ -7,14 +7,14 @@
 
 /* One more than the greatest level of a column for which the program has an indicator by itself or
  * in a product. */
-static int32_t levels_of(const dp_program *p, const char *column)
+static int64_t levels_of(const dp_program *p, const char *column)
 {
-    int32_t most = 0;
+    int64_t most = 0;
     for (size_t k = 0; k < dp_program_inputs(p); k++) {
         const dp_program_number number = dp_program_number_at(p, k);
         for (size_t i = 0; i < number.n_factors; i++)
             if (strcmp(number.factor[i].column, column) == 0 && number.factor[i].level >= most)
-                most = number.factor[i].level + 1;
+                most = (int64_t)number.factor[i].level + 1;
     }
     return most;
 }
@@ -22,13 +22,13 @@ static int32_t levels_of(const dp_program *p, const char *column)
 static dp_status check_levels(const dp_program *p, const dpi_column *column, size_t n,
                               dp_error *err)
 {
-    int32_t levels = levels_of(p, column->name);
+    int64_t levels = levels_of(p, column->name);
     for (size_t r = 0; r < n; r++)
         if (column->index[r] < 0 || column->index[r] >= levels)
             return dpi_fail(err, DP_EDATA,
                             "column '%s' has a group number outside 0 ... %d, the groups that the "
                             "program knows",
-                            column->name, (int)levels - 1);
+                            column->name, (int)(levels - 1));
     return DP_OK;
 }
 
@@ -62,15 +62,19 @@ static double factor_value(const dp_program_factor *f, const dpi_column *column,
     return column->real != NULL ? column->real[at] : column->bytes[at] / (double)column->most;
 }
 
-/* Multiplies number k of every record by the factor. */
+/* Multiplies number k of every record by the factor.  Groups of a column are checked once, at its
+ * first indicator, whichever level that is of: a program need not have one for each. */
 static dp_status read_factor(const dp_program *p, const dp_program_factor *f,
-                             const dp_dataset *data, size_t k, double *x, dp_error *err)
+                             const dp_dataset *data, size_t k, bool *checked, double *x,
+                             dp_error *err)
 {
     const dpi_column *column = find_column(f, data, err);
     size_t inputs = dp_program_inputs(p);
     dp_status status = column == NULL ? err->status : DP_OK;
-    if (status == DP_OK && f->level == 0) /* once for each column, or a few times */
+    if (status == DP_OK && f->level >= 0 && !checked[column - data->columns]) {
+        checked[column - data->columns] = true;
         status = check_levels(p, column, data->n, err);
+    }
     for (size_t r = 0; status == DP_OK && r < data->n; r++)
         x[r * inputs + k] *= factor_value(f, column, r);
     return status;
@@ -90,14 +94,18 @@ dp_status dp_program_read(const dp_program *p, const dp_dataset *data, size_t n,
                           "there are %zu records of %zu numbers; give room for their product, not "
                           "for %zu",
                           data->n, inputs, n);
+    bool *checked = status == DP_OK ? dpi_alloc(data->n_columns, sizeof *checked) : NULL;
+    if (status == DP_OK && checked == NULL)
+        status = dpi_fail_nomem(err);
     for (size_t i = 0; i < n; i++)
         x[i] = status == DP_OK ? 1 : NAN;
     for (size_t k = 0; status == DP_OK && k < inputs; k++) {
         const dp_program_number number = dp_program_number_at(p, k);
         for (size_t i = 0; status == DP_OK && i < number.n_factors; i++)
-            status = read_factor(p, &number.factor[i], data, k, x, err);
+            status = read_factor(p, &number.factor[i], data, k, checked, x, err);
     }
     for (size_t i = 0; status != DP_OK && i < n; i++)
         x[i] = NAN;
+    dpi_free(checked);
     return status;
 }

@@ -332,6 +332,39 @@ static void inputs_outside_their_bounds_are_refused(void **state)
     dp_program_free(p);
 }
 
+/* Without an indicator of group 0, as where that is the one that others are compared with, a group
+ * that the program does not know is no group 0. */
+static void unknown_groups_are_refused(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    const double w[2] = {1, 1};
+    dp_program *p = dp_program_new();
+    (void)dp_program_dense(p, dp_program_input(p, 2, "region", 0, 1), 1, w, NULL);
+    for (int32_t level = 1; level <= 2; level++) {
+        const dp_program_number one = {
+            .low = 0, .high = 1, .n_factors = 1, .factor = {{.column = "region", .level = level}}};
+        dp_program_declare(p, (size_t)level - 1, &one);
+    }
+    assert_ok(dp_program_fix(p, NULL, &err), err.text);
+    int32_t groups[3] = {2, 0, 1};
+    double x[6];
+    dp_dataset *data = dp_dataset_new(3);
+    dp_dataset_index(data, "region", groups);
+    assert_ok(dp_program_read(p, data, 6, x, &err), err.text);
+    assert_true(x[0] == 0 && x[1] == 1 && x[2] == 0 && x[3] == 0 && x[4] == 1 && x[5] == 0);
+    for (int32_t wrong = -1; wrong <= 3; wrong += 4) {
+        groups[1] = wrong;
+        dp_dataset *other = dp_dataset_new(3);
+        dp_dataset_index(other, "region", groups);
+        assert_fails(dp_program_read(p, other, 6, x, &err), DP_EDATA, &err, "0 ... 2");
+        assert_true(isnan(x[0]) && isnan(x[5]));
+        dp_dataset_free(other);
+    }
+    dp_dataset_free(data);
+    dp_program_free(p);
+}
+
 static void answers_of_draws_have_a_mean_and_a_spread(void **state)
 {
     (void)state;
@@ -384,6 +417,7 @@ int main(void)
         cmocka_unit_test(overflow_is_refused_by_name),
         cmocka_unit_test(wrong_stages_stick),
         cmocka_unit_test(inputs_outside_their_bounds_are_refused),
+        cmocka_unit_test(unknown_groups_are_refused),
         cmocka_unit_test(answers_of_draws_have_a_mean_and_a_spread),
         cmocka_unit_test(argmax_takes_the_first),
     };
