@@ -11,6 +11,7 @@
 
 struct dpi_zeros {
     const dpi_paillier_public *key;
+    const dpi_paillier_key *holder; /* NULL: unknown */
     dpi_zeros_kind kind;
     pthread_mutex_t lock;
     dpi_fork *mark; /* of the process whose zeros these are */
@@ -42,6 +43,11 @@ dp_status dpi_zeros_new(const dpi_paillier_public *key, dpi_zeros_kind kind, siz
     else
         dpi_zeros_free(z);
     return status;
+}
+
+void dpi_zeros_hold(dpi_zeros *zeros, const dpi_paillier_key *holder)
+{
+    zeros->holder = holder;
 }
 
 void dpi_zeros_free(dpi_zeros *zeros)
@@ -86,10 +92,26 @@ static size_t push(dpi_zeros *z, size_t n, const mp_limb_t *made, const mp_limb_
     return fit;
 }
 
+/* Encryptions of m[count]. */
+static dp_status encrypt(const dpi_zeros *z, size_t count, const int64_t *m, mp_limb_t *c,
+                         dp_error *err)
+{
+    return z->holder != NULL ? dpi_paillier_encrypt(z->holder, count, m, c, err)
+                             : dpi_paillier_encrypt_public(z->key, count, m, c, err);
+}
+
 static dp_status make(const dpi_zeros *z, size_t count, mp_limb_t *c, dp_error *err)
 {
-    return z->kind == DPI_ZEROS_WHOLE ? dpi_paillier_whole_zeros(z->key, count, c, err)
-                                      : dpi_paillier_encrypt_public(z->key, count, NULL, c, err);
+    static const int64_t zeros[DPI_LANES] = {0};
+    dp_status status = DP_OK;
+    if (z->kind == DPI_ZEROS_WHOLE)
+        return dpi_paillier_whole_zeros(z->key, count, c, err);
+    if (z->holder == NULL)
+        return dpi_paillier_encrypt_public(z->key, count, NULL, c, err);
+    for (size_t at = 0; at < count && status == DP_OK; at += DPI_LANES)
+        status = dpi_paillier_encrypt(z->holder, count - at < DPI_LANES ? count - at : DPI_LANES,
+                                      zeros, c + at * z->limbs, err);
+    return status;
 }
 
 dp_status dpi_zeros_fill(dpi_zeros *zeros, size_t most, size_t *added, dp_error *err)
@@ -163,8 +185,7 @@ dp_status dpi_zeros_encrypt(dpi_zeros *zeros, size_t count, const int64_t *m, mp
         size_t some = pop(zeros, asked, to, step);
         dpi_paillier_add_steps(zeros->key, some, m + at, step, to);
         if (some < asked)
-            status = dpi_paillier_encrypt_public(zeros->key, asked - some, m + at + some,
-                                                 to + some * zeros->limbs, err);
+            status = encrypt(zeros, asked - some, m + at + some, to + some * zeros->limbs, err);
     }
     sodium_memzero(step, sizeof step);
     if (status != DP_OK)

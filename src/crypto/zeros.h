@@ -18,6 +18,10 @@ typedef enum dpi_zeros_kind { DPI_ZEROS_SHORT, DPI_ZEROS_WHOLE, DPI_ZEROS_STEPS 
 DP_MUST_CHECK dp_status dpi_zeros_new(const dpi_paillier_public *key, dpi_zeros_kind kind,
                                       size_t capacity, dpi_zeros **zeros, dp_error *err);
 
+/* Has short ones made with the primes from now on, in two thirds to three quarters of the time; the
+ * key, whose modulus is that of the other, is borrowed.  Before the zeros are shared by threads. */
+void dpi_zeros_hold(dpi_zeros *zeros, const dpi_paillier_key *holder);
+
 /* NULL is allowed. */
 void dpi_zeros_free(dpi_zeros *zeros);
 

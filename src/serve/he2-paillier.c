@@ -362,6 +362,8 @@ static dp_status prepare_zeros(paillier_client *c, dp_error *err)
     if (status == DP_OK)
         status = dpi_zeros_new(c->public, DPI_ZEROS_STEPS,
                                inputs < MOST_READY ? inputs : MOST_READY, &c->zeros, err);
+    if (status == DP_OK)
+        dpi_zeros_hold(c->zeros, c->key);
     return status;
 }
 
@@ -418,7 +420,6 @@ typedef struct coded {
     const int64_t *from;
     int64_t *to;
     size_t layer;
-    bool ahead; /* there are zeros for all of them */
 } coded;
 
 static dp_status encrypt_part(void *user, size_t first, size_t last, dp_error *err)
@@ -426,8 +427,6 @@ static dp_status encrypt_part(void *user, size_t first, size_t last, dp_error *e
     const coded *n = user;
     size_t count = last - first;
     mp_limb_t *c = n->c->up[n->layer] + first * (cipher_bytes(&n->c->options) / 8);
-    if (!n->ahead) /* the key's holder is faster than zeros made on the spot */
-        return dpi_paillier_encrypt(n->c->key, count, n->from + first, c, err);
     return dpi_zeros_encrypt(n->c->zeros, count, n->from + first, c, err);
 }
 
@@ -447,7 +446,7 @@ static dp_status client_encrypt(void *of, size_t layer, const int64_t *values, u
 {
     const paillier_client *c = of;
     size_t n = c->plan.layer[layer].inputs, limbs = cipher_bytes(&c->options) / 8;
-    coded job = {.c = c, .from = values, .layer = layer, .ahead = dpi_zeros_ready(c->zeros) >= n};
+    coded job = {.c = c, .from = values, .layer = layer};
     dp_status status = dpi_serve_parts(pool, threads, n, UNIT, encrypt_part, &job, err);
     if (status == DP_OK)
         write_ciphers(limbs, n, c->up[layer], up);

@@ -38,7 +38,8 @@ static void tear_down(fixture *f)
     dpi_paillier_free(f->key);
 }
 
-/* Numbers by zeros made ahead, and by more than there were; as many steps are taken as zeros. */
+/* Numbers by zeros made ahead, and by more than there were, with the primes and without; as many
+ * steps are taken as zeros. */
 static void zeros_with_steps_become_numbers(void **state)
 {
     (void)state;
@@ -46,9 +47,10 @@ static void zeros_with_steps_become_numbers(void **state)
     static const size_t bits[] = {128, 512, 2048};
     dp_error err = {0};
     for (size_t b = 0; b < sizeof bits / sizeof *bits; b++)
-        for (int portable = 0; portable < 2; portable++) {
-            const dpi_paillier_options options = {
-                .bits = bits[b], .backend = portable != 0 ? &dpi_montgomery_gmp : NULL};
+        for (int turn = 0; turn < 4; turn++) {
+            const bool portable = turn % 2 != 0, holds = turn / 2 != 0;
+            const dpi_paillier_options options = {.bits = bits[b],
+                                                  .backend = portable ? &dpi_montgomery_gmp : NULL};
             fixture f;
             size_t limbs, wide = bits[b] / 32;
             mp_limb_t *c = calloc(N * wide, sizeof *c);
@@ -59,6 +61,8 @@ static void zeros_with_steps_become_numbers(void **state)
             const mp_limb_t *n = dpi_paillier_modulus(f.key, &limbs);
             assert_ok(dpi_paillier_public_new(&options, limbs, n, &f.public, &err), err.text);
             assert_ok(dpi_zeros_new(f.public, DPI_ZEROS_STEPS, CAPACITY, &f.zeros, &err), err.text);
+            if (holds)
+                dpi_zeros_hold(f.zeros, f.key);
             assert_ok(dpi_zeros_fill(f.zeros, CAPACITY, NULL, &err), err.text);
             assert_ok(dpi_zeros_take(f.zeros, 3, c, &err), err.text);
             assert_ok(dpi_paillier_decrypt(f.key, 3, c, 0, back, &err), err.text);
@@ -70,6 +74,10 @@ static void zeros_with_steps_become_numbers(void **state)
             assert_int_equal(dpi_zeros_taken(f.zeros), N + 3);
             assert_ok(dpi_paillier_decrypt(f.key, N, c, INT64_MAX, back, &err), err.text);
             assert_memory_equal(m, back, sizeof m);
+            assert_ok(dpi_zeros_take(f.zeros, N, c, &err), err.text); /* none is ready */
+            assert_ok(dpi_paillier_decrypt(f.key, N, c, 0, back, &err), err.text);
+            for (size_t i = 1; i < N; i++)
+                assert_memory_not_equal(c, c + i * wide, wide * sizeof *c);
             tear_down(&f);
             free(c);
         }
