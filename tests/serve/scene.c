@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/lib/numbers.h"
@@ -173,6 +174,7 @@ static void *serve(void *of)
     scene *s = of;
     dp_error err = {0};
     s->ended = dp_server_run(s->server, &err);
+    atomic_store(&s->over, true);
     return NULL;
 }
 
@@ -181,11 +183,16 @@ void start(scene *s, const dp_server_opts *opts)
     dp_error err = {0};
     assert_ok(dp_server_new(opts, &s->server, &err), err.text);
     (void)snprintf(s->port, sizeof s->port, "%d", dp_server_port(s->server));
+    atomic_store(&s->over, false);
     assert_int_equal(pthread_create(&s->thread, NULL, serve, s), 0);
 }
 
 void ends(scene *s, dp_status how)
 {
+    const struct timespec a_while = {.tv_nsec = 1000000};
+    for (int i = 0; i < 60000 && !atomic_load(&s->over); i++)
+        (void)nanosleep(&a_while, NULL);
+    assert_true(atomic_load(&s->over)); /* a minute is long enough */
     assert_int_equal(pthread_join(s->thread, NULL), 0);
     assert_int_equal(s->ended, how);
     dp_server_free(s->server);

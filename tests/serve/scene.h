@@ -3,6 +3,7 @@
 #define TESTS_SERVE_SCENE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include <tacit/serve.h>
 
@@ -32,6 +33,7 @@ typedef struct scene {
     dp_server *server;
     pthread_t thread;
     dp_status ended;
+    atomic_bool over; /* the server's thread */
 } scene;
 
 /* With a policy of 1000 queries of the client, all protocols and modes. */
@@ -50,7 +52,7 @@ dp_ask_opts ask_opts(const scene *s, dp_serve_protocol protocol, dp_serve_mode m
 void start(scene *s, const dp_server_opts *opts);
 void stop(scene *s);
 
-/* Of one that has ended, or is about to, by itself. */
+/* Of one that has ended, or is about to, by itself, or because it was stopped. */
 void ends(scene *s, dp_status how);
 
 /* Asks for n random records, and compares with the oracle. */

@@ -317,7 +317,9 @@ static void a_server_whose_log_is_gone_ends(void **state)
     assert_ok(ask_once(&opts, &ask, &err), err.text);
     (void)snprintf(aside, sizeof aside, "%s.aside", s->log);
     assert_int_equal(rename(s->log, aside), 0);
-    assert_fails(ask_again(ask, &err), DP_EREFUSED, &err, "busy");
+    /* The log's last line may have been due when it went: then the session has ended. */
+    dp_status status = ask_again(ask, &err);
+    assert_true(status == DP_EREFUSED || status == DP_EPEER);
     dp_ask_free(ask);
     ends(s, DP_EDATA);
     assert_int_equal(unlink(aside), 0);
