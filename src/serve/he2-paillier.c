@@ -237,7 +237,7 @@ static dp_status compute_dense(void *user, size_t first, size_t last, dp_error *
                              o->s->out[o->layer] + first * limbs, err);
 }
 
-/* Results first ... last - 1, of numbers that stand in order in s->in[layer], into s->out[layer]. */
+/* Results first ... last - 1, of numbers that stand in order in s->in[layer], to s->out[layer]. */
 static dp_status pack(void *user, size_t first, size_t last, dp_error *err)
 {
     const outputs_of *o = user;
