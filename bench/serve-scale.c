@@ -2,15 +2,15 @@
  * f = 0 ... 6 decimals, the f that its rule takes, and what a query costs with weights as large as
  * 10^f makes them.
  *   make bench/serve-scale && bench/serve-scale [--data ../shared/data] [--model NAME]
- *     [--queries N] [--threads N] [--keep FOLDER]
+ *     [--queries N] [--threads N] [--train N] [--keep FOLDER]
  * One JSON line for each model without privacy and each f: the accuracy on the test set of real
  * numbers whose weights and biases are rounded to f decimals (of the unrounded ones in `accuracy`),
- * the f that the rule takes from the training set, the bits of the largest weight times 10^f, the
- * accuracy of integers with so many bits in each stage, and, where --queries is given, milliseconds
- * of a query by both protocols: median and least of as many queries in each of two sessions, one
- * while f grows and one while it shrinks, 1 s apart, in which zeros are made ahead, nothing else;
- * and the median of the processor time of both sides, which other work on the machine changes less;
- * null where the protocol cannot hold such numbers. */
+ * the f that the rule takes from the training set (or its first --train records), the bits of the
+ * largest weight times 10^f, the accuracy of integers with so many bits in each stage, and, where
+ * --queries is given, milliseconds of a query by both protocols: median and least of as many queries
+ * in each of two sessions, one while f grows and one while it shrinks, 1 s apart, in which zeros are
+ * made ahead, nothing else; and the median of the processor time of both sides, which other work on
+ * the machine changes less; null where the protocol cannot hold such numbers. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ enum {
 
 typedef struct settings {
     const char *folder, *only, *keep;
-    uint64_t queries, threads;
+    uint64_t queries, threads, train;
 } settings;
 
 /* A program with one scale. */
@@ -135,10 +135,11 @@ static void print_times(scaled *s, dp_serve_protocol protocol)
 
 /* ---- a model ---- */
 
-static int chosen(const dp_program *p, const served_set *train)
+static int chosen(const dp_program *p, const served_set *train, const settings *o)
 {
     double *x = served_inputs(p, train);
-    const dp_labelled r = {train->n, x, train->label};
+    const size_t n = o->train > 0 && o->train < train->n ? o->train : train->n;
+    const dp_labelled r = {n, x, train->label};
     int f;
     dp_error err = {0};
     served_must(dp_program_decimals(p, &r, &f, &err), "search", &err);
@@ -154,7 +155,7 @@ static void measure(const served_model *m, const served_data *d, const settings 
     double *x = served_inputs(p, &d->test);
     const dp_labelled test = {d->test.n, x, d->test.label};
     const double real = accuracy_of_decimals(p, -1, &test);
-    const int f_chosen = chosen(p, &d->train);
+    const int f_chosen = chosen(p, &d->train, o);
     memset(s, 0, sizeof s);
     for (int f = 0; f < SCALES; f++)
         make_scaled(&fit, d, f, &test, &s[f]);
@@ -163,6 +164,7 @@ static void measure(const served_model *m, const served_data *d, const settings 
         (void)printf("{\"model\": \"%s\", ", m->name);
         bench_number("decimals", f);
         bench_number("chosen", f_chosen);
+        bench_number("chosen_by", o->train > 0 ? (double)o->train : (double)d->train.n);
         bench_number("accuracy", real);
         bench_number("accuracy_decimals", s[f].decimal);
         bench_number("weight_bits", s[f].weight_bits);
@@ -183,11 +185,10 @@ static void measure(const served_model *m, const served_data *d, const settings 
 int main(int argc, char **argv)
 {
     settings o = {.folder = "../shared/data", .threads = 2};
-    const bench_option list[] = {{.name = "--data", .text = &o.folder},
-                                 {.name = "--model", .text = &o.only},
-                                 {.name = "--queries", .count = &o.queries},
-                                 {.name = "--threads", .count = &o.threads},
-                                 {.name = "--keep", .text = &o.keep}};
+    const bench_option list[] = {
+        {.name = "--data", .text = &o.folder},      {.name = "--model", .text = &o.only},
+        {.name = "--queries", .count = &o.queries}, {.name = "--threads", .count = &o.threads},
+        {.name = "--train", .count = &o.train},     {.name = "--keep", .text = &o.keep}};
     bench_options(argc, argv, sizeof list / sizeof *list, list);
     struct stat there;
     size_t n;
