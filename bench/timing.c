@@ -1,5 +1,5 @@
-/* Whether the times of decryption and encryption tell of what is decrypted and encrypted: a line for
- * each operation, with |t| of the comparison of a fixed secret with random ones, the difference
+/* Whether the times of decryption and encryption tell of what is decrypted and encrypted: a line
+ * for each operation, with |t| of the comparison of a fixed secret with random ones, the difference
  * that would have been certain (|t| = 10), and |t| with a planted comparison that ends early.
  *
  *   timing [--seconds 20] [--bits 2048] */

@@ -123,17 +123,20 @@ static dp_status make_key(const dpi_paillier_options *options, size_t limbs,
     return status;
 }
 
-/* gcd(p - 1, q - 1) = 2, and p and q are not close. */
+/* gcd(p - 1, q - 1) = 2, and p and q are not close.  Halves of p - 1 and q - 1 are odd, and one has
+ * an inverse modulo the other just if they have no factor in common: GMP's integers, which would
+ * say it faster, are for public numbers. */
 static bool fit_together(size_t limbs, mp_limb_t primes[2][DPI_PAILLIER_HALF])
 {
-    mp_limb_t half[2][DPI_PAILLIER_HALF], between[DPI_PAILLIER_HALF];
+    mp_limb_t half[2][DPI_PAILLIER_HALF], between[DPI_PAILLIER_HALF], rest[DPI_PAILLIER_HALF];
     for (int i = 0; i < 2; i++)
         (void)mpn_rshift(half[i], primes[i], (mp_size_t)limbs, 1);
     if (mpn_sub_n(between, primes[0], primes[1], (mp_size_t)limbs) != 0)
         (void)mpn_sub_n(between, primes[1], primes[0], (mp_size_t)limbs);
     bool apart = dpi_limbs_bits(limbs, between) + CLOSE > limbs * DPI_LIMB_BITS;
-    return apart && !dpi_limbs_are_zero(limbs, between) &&
-           dpi_limbs_coprime(limbs, half[0], limbs, half[1]);
+    apart = apart && !dpi_limbs_are_zero(limbs, between);
+    dpi_limbs_mod(limbs, half[0], limbs, half[1], rest);
+    return dpi_limbs_invert(limbs, rest, half[1], between) && apart;
 }
 
 dp_status dpi_paillier_generate_seeded(const dpi_paillier_options *options, dpi_seed *seed,
