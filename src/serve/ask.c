@@ -219,7 +219,7 @@ static dp_status open_ask(dp_ask *ask, const dp_ask_opts *opts, dpi_mode mode, d
     if (status == DP_OK)
         status = ask->row->cost(&ask->plan, mode, &row, &ask->cost, err);
     if (status == DP_OK)
-        status = dpi_serve_check_cost(&ask->plan, &ask->cost, err);
+        status = dpi_serve_check_cost(&ask->plan, &ask->cost, ask->in_flight, err);
     if (status == DP_OK)
         status = ask->row->client_new(&ask->plan, mode, &row, &ask->client, err);
     if (status == DP_OK)

@@ -95,7 +95,7 @@ static dp_status prepare(dp_server *s, const dp_server_opts *o, dp_error *err)
     if (status == DP_OK)
         status = a->row->cost(&s->plan, mode, &row, &a->cost, err);
     if (status == DP_OK)
-        status = dpi_serve_check_cost(&s->plan, &a->cost, err);
+        status = dpi_serve_check_cost(&s->plan, &a->cost, 1, err);
     if (status == DP_OK)
         status = a->row->compile(&s->plan, mode, &row, &s->compiled, err);
     a->compiled = s->compiled;

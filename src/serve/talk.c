@@ -49,17 +49,18 @@ size_t dpi_serve_rounds(const dpi_serve_plan *plan)
 }
 
 dp_status dpi_serve_check_cost(const dpi_serve_plan *plan, const dpi_serve_cost *cost,
-                               dp_error *err)
+                               size_t in_flight, dp_error *err)
 {
     size_t bytes = cost->key;
     for (size_t k = 0; k < plan->n_layers; k++)
         for (int way = 0; way < 2; way++) {
             size_t more = way == 0 ? cost->up[k] : cost->down[k];
-            if (more > DPI_QUERY_MOST - bytes)
+            if (more > (DPI_QUERY_MOST - bytes) / in_flight)
                 return dpi_fail(err, DP_EUNSUPPORTED,
-                                "a query of this program would move more than 512 MB; other "
-                                "protocols may need fewer");
-            bytes += more;
+                                "queries of this program, %zu at a time, would move more than "
+                                "512 MB; other protocols may need fewer",
+                                in_flight);
+            bytes += in_flight * more;
         }
     return DP_OK;
 }

@@ -38,7 +38,7 @@ enum {
     DPI_STREAM_BYTES = 16,
     DPI_IN_FLIGHT = 16, /* what a server allows where it is not told */
     DPI_SHEET_MOST = 1 << 24,
-    DPI_QUERY_MOST = 1 << 29,  /* bytes that one query moves */
+    DPI_QUERY_MOST = 1 << 29,  /* bytes that queries under way move */
     DPI_SERVE_TIMEOUT = 30000, /* ms */
     DPI_SERVE_IDLE = 60000
 };
@@ -71,10 +71,10 @@ size_t dpi_serve_largest(size_t layers, const size_t *bytes, const size_t *maske
 /* Messages there and back of one query. */
 size_t dpi_serve_rounds(const dpi_serve_plan *plan);
 
-/* DP_EUNSUPPORTED where a query would move more than DPI_QUERY_MOST bytes: then no memory is given
- * for it, whoever says that it must be. */
+/* DP_EUNSUPPORTED where so many queries would move more than DPI_QUERY_MOST bytes: no memory is
+ * given for them, whoever says that it must be. */
 dp_status dpi_serve_check_cost(const dpi_serve_plan *plan, const dpi_serve_cost *cost,
-                               dp_error *err) DP_MUST_CHECK;
+                               size_t in_flight, dp_error *err) DP_MUST_CHECK;
 
 /* The session's error, or the status with a message of its own, into err. */
 dp_status dpi_serve_fail(const dpi_wire_session *wire, dp_status status, dp_error *err);

@@ -83,6 +83,11 @@ static dp_status check_file(int file, const char *path, dp_error *err)
     struct stat s;
     if (fstat(file, &s) != 0 || !S_ISREG(s.st_mode))
         return dpi_fail(err, DP_EIO, "%.200s is no regular file; give the file itself", path);
+    if (s.st_uid != geteuid() && s.st_uid != 0)
+        return dpi_fail(err, DP_EPRIVACY,
+                        "%.200s belongs to another user, who can change who is let in; make it "
+                        "your own",
+                        path);
     if ((s.st_mode & (S_IWGRP | S_IWOTH)) != 0)
         return dpi_fail(
             err, DP_EPRIVACY,

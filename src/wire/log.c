@@ -363,6 +363,11 @@ static dp_status check_mode(const dpi_query_log *log, dp_error *err)
     if (fstat(log->file, &s) != 0 || !S_ISREG(s.st_mode))
         return dpi_fail(err, DP_EPRIVACY, "%.200s is no regular file, and keeps nothing",
                         log->path);
+    if (s.st_uid != geteuid() && s.st_uid != 0)
+        return dpi_fail(err, DP_EPRIVACY,
+                        "%.200s belongs to another user, who can change what was spent; make it "
+                        "your own",
+                        log->path);
     if ((s.st_mode & (S_IWGRP | S_IWOTH)) != 0)
         return dpi_fail(
             err, DP_EPRIVACY,

@@ -56,6 +56,11 @@ static void memory_is_not_given_to_any_sheet(void **state)
     const size_t shape[3] = {1, 1, (size_t)1 << 23};
     assert_fails(open_with_shape(regression(), shape, DP_SERVE_PAILLIER, DP_SERVE_LINEAR, &err),
                  DP_EUNSUPPORTED, &err, "more than 512 MB");
+    /* Nor to many queries at a time. */
+    const dpi_serve_plan plan = {.n_layers = 2};
+    const dpi_serve_cost cost = {.key = 256, .up = {1 << 24, 1 << 24}, .down = {1 << 24, 1 << 24}};
+    assert_ok(dpi_serve_check_cost(&plan, &cost, 7, &err), err.text);
+    assert_fails(dpi_serve_check_cost(&plan, &cost, 8, &err), DP_EUNSUPPORTED, &err, "8 at a time");
 }
 
 /* Fifty maxima of 3 x 3, then those of 32 x 32 in which little is left. */

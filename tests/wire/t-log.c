@@ -371,6 +371,13 @@ static void what_is_no_log_is_refused(void **state)
     assert_int_equal(chmod(pair_path(p, "log"), 0620), 0);
     assert_fails(dpi_query_log_open(pair_path(p, "log"), 3, WINDOW, &log, &err), DP_EPRIVACY, &err,
                  "others may write");
+    assert_int_equal(chmod(pair_path(p, "log"), 0600), 0);
+    if (geteuid() == 0) { /* who else could give a file away */
+        assert_int_equal(chown(pair_path(p, "log"), 12345, (gid_t)-1), 0);
+        assert_fails(dpi_query_log_open(pair_path(p, "log"), 3, WINDOW, &log, &err), DP_EPRIVACY,
+                     &err, "another user");
+        assert_int_equal(chown(pair_path(p, "log"), 0, (gid_t)-1), 0);
+    }
     assert_fails(dpi_query_log_open(pair_path(p, "log"), 0, WINDOW, &log, &err), DP_EINVAL, &err,
                  "no default");
     assert_fails(dpi_query_log_open(pair_path(p, "log"), 3, UINT64_MAX, &log, &err), DP_EINVAL,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/wire/pair.h"
 
@@ -205,6 +206,12 @@ static void a_file_is_read_that_others_cannot_write(void **state)
     assert_int_equal(chmod(pair_path(p, "policy"), 0646), 0);
     assert_fails(dpi_policy_load(pair_path(p, "policy"), &policy, &err), DP_EPRIVACY, &err,
                  "others may write");
+    assert_int_equal(chmod(pair_path(p, "policy"), 0644), 0);
+    if (geteuid() == 0) { /* who else could give a file away */
+        assert_int_equal(chown(pair_path(p, "policy"), 12345, (gid_t)-1), 0);
+        assert_fails(dpi_policy_load(pair_path(p, "policy"), &policy, &err), DP_EPRIVACY, &err,
+                     "another user");
+    }
     assert_fails(dpi_policy_load("/dev/full", &policy, &err), DP_EIO, &err, "no regular file");
 }
 
