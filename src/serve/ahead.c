@@ -77,14 +77,6 @@ void dpi_ahead_start_later(dpi_ahead *a, bool (*work)(void *user), void (*later)
     a->runs = made && pthread_create(&a->thread, NULL, work_ahead, a) == 0;
 }
 
-bool dpi_ahead_ends(dpi_ahead *a)
-{
-    (void)pthread_mutex_lock(&a->lock);
-    bool ends = a->ends;
-    (void)pthread_mutex_unlock(&a->lock);
-    return ends;
-}
-
 void dpi_ahead_wake(dpi_ahead *a)
 {
     if (a->runs)

@@ -27,9 +27,6 @@ void dpi_ahead_start_later(dpi_ahead *a, bool (*work)(void *user), void (*later)
 /* Says that there is work again. */
 void dpi_ahead_wake(dpi_ahead *a);
 
-/* Whether it is to end: for `later`, which may take long. */
-bool dpi_ahead_ends(dpi_ahead *a);
-
 /* Ends the thread, if there is one. */
 void dpi_ahead_end(dpi_ahead *a);
 

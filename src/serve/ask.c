@@ -8,14 +8,26 @@
 #include "base/error.h"
 #include "serve/asking.h"
 
+/* Does not wait for the other side: a preparation that has begun loses its connection, and none
+ * begins while this has the turn. */
+static void end_worker(dp_ask *ask)
+{
+    const bool idle = ask->turn != NULL && pthread_mutex_trylock(ask->turn) == 0;
+    if (ask->turn != NULL && !idle)
+        dpi_wire_cut(ask->wire);
+    dpi_ahead_end(&ask->worker);
+    if (idle)
+        (void)pthread_mutex_unlock(ask->turn);
+    if (ask->turn != NULL)
+        (void)pthread_mutex_destroy(ask->turn);
+    dpi_free(ask->turn);
+}
+
 void dp_ask_free(dp_ask *ask)
 {
     if (ask == NULL)
         return;
-    dpi_ahead_end(&ask->worker);
-    if (ask->turn != NULL)
-        (void)pthread_mutex_destroy(ask->turn);
-    dpi_free(ask->turn);
+    end_worker(ask);
     dpi_wire_close(ask->wire);
     if (ask->client != NULL)
         ask->row->client_free(ask->client);
@@ -156,13 +168,10 @@ static dp_status start_query(dp_ask *ask, dpi_query_kind kind, dp_error *err)
 
 /* ---- preparing ---- */
 
-/* Between layers it looks whether the session is to be freed, which closes it. */
 static dp_status prepare(dp_ask *ask, dp_error *err)
 {
     dp_status status = start_query(ask, DPI_QUERY_PREPARE, err);
     for (size_t k = 0; status == DP_OK && k < ask->plan.n_layers; k++) {
-        if (dpi_ahead_ends(&ask->worker))
-            return dpi_fail(err, DP_ESTATE, "the session is being freed");
         status = exchange(ask, DPI_QUERY_PREPARE, k, err);
         if (status == DP_OK)
             status = decrypt(ask, DPI_QUERY_PREPARE, k, err);

@@ -1,6 +1,7 @@
 /* Queries that are prepared, over loopback: answers are the oracle's, a preparation costs no query
  * and serves one, its orders are fresh, and who prepares out of turn breaks the protocol. */
 #define _XOPEN_SOURCE 700
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +9,9 @@
 
 #include "base/bytes.h"
 #include "tests/lib/numbers.h"
-#include "tests/serve/scene.h"
+#include "tests/serve/host.h"
+#include "wire/log.h"
 #include "wire/session.h"
-
-enum { LONG = 20000 };
 
 /* Until so many preparations are finished. */
 static void wait_for(const dp_ask *ask, uint64_t ahead)
@@ -142,6 +142,87 @@ static void sessions_end_while_they_prepare(void **state)
         dp_ask_free(ask);
     }
     stop(s);
+    free_scene(s);
+    dp_program_free(p);
+}
+
+/* ---- a provider that does not answer a preparation ---- */
+
+enum { SILENCE = 4 /* s */ };
+static atomic_bool silent;
+
+static dp_status say_nothing(void *session, size_t layer, const dpi_serve_order_pair *order,
+                             const unsigned char *up, unsigned char *down, dpi_pool *pool,
+                             size_t threads, dp_error *err)
+{
+    const struct timespec silence = {.tv_sec = SILENCE};
+    atomic_store(&silent, true);
+    (void)nanosleep(&silence, NULL);
+    return dpi_he2_lattice.masked->prepare(session, layer, order, up, down, pool, threads, err);
+}
+
+static void answer_but_not_prepare(host *h, dpi_wire_session *wire)
+{
+    dpi_serve_masked masked = *dpi_he2_lattice.masked;
+    dpi_serve_row row = dpi_he2_lattice;
+    dpi_serve_plan plan;
+    dpi_query_log *log;
+    void *compiled;
+    const dpi_serve_opts opts = {0};
+    dpi_answering a = {.row = &row,
+                       .plan = &plan,
+                       .mode = DPI_MODE_LINEAR,
+                       .sheet = h->sheet,
+                       .sheet_bytes = h->sheet_bytes,
+                       .policy = &h->policy,
+                       .threads = 1,
+                       .timeout = LONG,
+                       .idle = LONG};
+    masked.prepare = say_nothing;
+    row.masked = &masked;
+    assert_ok(dpi_serve_plan_make(h->p, DPI_MODE_LINEAR, &plan, NULL), "");
+    assert_ok(row.cost(&plan, DPI_MODE_LINEAR, &opts, &a.cost, NULL), "");
+    assert_ok(row.compile(&plan, DPI_MODE_LINEAR, &opts, &compiled, NULL), "");
+    assert_ok(dpi_query_log_open(h->s->log, 10, 60, &log, NULL), "");
+    a.compiled = compiled;
+    a.log = log;
+    h->ended = dpi_serve_answer(&a, wire, NULL, NULL);
+    dpi_query_log_close(log);
+    row.discard(compiled);
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void who_has_asked_does_not_wait_for_a_preparation(void **state)
+{
+    (void)state;
+    dp_program *p = regression();
+    scene *s = new_scene();
+    host h = {.act = answer_but_not_prepare};
+    dp_ask *ask;
+    dp_error err = {0};
+    double x[20] = {0};
+    int64_t y[1];
+    start_host(&h, s, p);
+    run_in_thread(&h);
+    dp_ask_opts opts = ask_opts(s, DP_SERVE_LATTICE, DP_SERVE_LINEAR);
+    opts.prepare_ms = 1;
+    assert_ok(dp_ask_new(&opts, &ask, &err), err.text);
+    assert_ok(dp_ask_query(ask, x, y, &err), err.text);
+    const struct timespec step = {.tv_nsec = 1000000};
+    for (int i = 0; i < LONG && !atomic_load(&silent); i++)
+        (void)nanosleep(&step, NULL);
+    assert_true(atomic_load(&silent));
+    const double begun = seconds();
+    dp_ask_free(ask);
+    assert_true(seconds() - begun < SILENCE / 2.0);
+    end_host(&h);
+    assert_int_not_equal(h.ended, DP_OK);
     free_scene(s);
     dp_program_free(p);
 }
@@ -344,6 +425,7 @@ int main(void)
         cmocka_unit_test(prepared_answers_are_exact),
         cmocka_unit_test(preparations_cost_no_query_and_queries_do),
         cmocka_unit_test(sessions_end_while_they_prepare),
+        cmocka_unit_test(who_has_asked_does_not_wait_for_a_preparation),
         cmocka_unit_test(who_prepares_out_of_turn_breaks_the_protocol),
         cmocka_unit_test(paillier_has_no_preparations),
         cmocka_unit_test(orders_are_fresh_in_each_preparation),
