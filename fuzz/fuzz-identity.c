@@ -1,5 +1,5 @@
-/* Hostile files of identities: whatever the bytes are, reading ends, stays in bounds, and gives a key
- * with the fingerprint of its certificate, or a message and nothing. */
+/* Hostile files of identities: whatever the bytes are, reading ends, stays in bounds, and gives a
+ * key with the fingerprint of its certificate, or a message and nothing. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -80,6 +80,8 @@ static void talk(wire_pair *p, tap taps[2], unsigned seed)
     opening_start(&o[1], far[1], DPI_WIRE_SERVER, pair_opts(p, SERVER), LONG);
     opening_join(&o[0]);
     opening_join(&o[1]);
+    for (int i = 0; i < 2; i++)
+        assert_ok(o[i].status, o[i].err.text);
     dpi_wire_session *c = o[0].session, *s = o[1].session;
     for (uint32_t layer = 0; layer < 2; layer++) {
         size_t n = layer == 0 ? 100 : sizeof query;
