@@ -7,10 +7,10 @@
  * numbers whose weights and biases are rounded to f decimals (of the unrounded ones in `accuracy`),
  * the f that the rule takes from the training set (or its first --train records), the bits of the
  * largest weight times 10^f, the accuracy of integers with so many bits in each stage, and, where
- * --queries is given, milliseconds of a query by both protocols: median and least of as many queries
- * in each of two sessions, one while f grows and one while it shrinks, 1 s apart, in which zeros are
- * made ahead, nothing else; and the median of the processor time of both sides, which other work on
- * the machine changes less; null where the protocol cannot hold such numbers. */
+ * --queries is given, milliseconds of a query by both protocols: median and least of as many
+ * queries in each of two sessions, one while f grows and one while it shrinks, 1 s apart, in which
+ * zeros are made ahead, nothing else; and the median of the processor time of both sides, which
+ * other work on the machine changes less; null where the protocol cannot hold such numbers. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
