@@ -105,6 +105,15 @@ static void ask(dp_program *p, dp_serve_protocol protocol, dp_serve_mode mode, b
     free(q.x), free(q.y), free(v), free(expected);
 }
 
+/* Whatever a test before has left. */
+static int release(void **state)
+{
+    (void)state;
+    atomic_store(&held, 0);
+    atomic_store(&broken, 0);
+    return 0;
+}
+
 static void answers_wait_for_the_disk(void **state)
 {
     (void)state;
@@ -125,8 +134,8 @@ static void nothing_leaves_when_the_disk_has_failed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_wait_for_the_disk),
-        cmocka_unit_test(nothing_leaves_when_the_disk_has_failed),
+        cmocka_unit_test_setup_teardown(answers_wait_for_the_disk, release, release),
+        cmocka_unit_test_setup_teardown(nothing_leaves_when_the_disk_has_failed, release, release),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
