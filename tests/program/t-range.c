@@ -2,8 +2,8 @@
  * ends, no number and no sum on the way leaves what was proven of it.
  *
  * Stages are computed anew from their definitions (doc/design/program.md) in long double, whose 64
- * bits hold every whole number that 63 bits hold, and every larger one as what it is. */
-#include <float.h>
+ * bits hold every whole number that 63 bits hold, and every larger one nearly.  Where it has fewer,
+ * as under memcheck, the test is skipped. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,6 @@
 #include "program/program.h"
 #include "tests/lib/check.h"
 #include "tests/lib/numbers.h"
-
-_Static_assert(LDBL_MANT_DIG >= 64, "long double holds whole numbers of 64 bits");
 
 enum { PROGRAMS = 20000, STEPS = 7, MOST = 2048, STAGES = 24, RECORDS = 6 };
 
@@ -226,9 +224,18 @@ static int check_record(const dp_program *p, uint64_t *state, int record)
     return most;
 }
 
+static bool is_wide_enough(void)
+{
+    volatile long double odd = 0x1p63L;
+    odd += 1;
+    return odd != 0x1p63L;
+}
+
 static void no_number_leaves_its_range(void **state)
 {
     (void)state;
+    if (!is_wide_enough())
+        skip();
     uint64_t numbers = 23;
     int fixed = 0, refused = 0, wide = 0;
     for (int i = 0; i < PROGRAMS; i++) {
