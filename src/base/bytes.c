@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/name.h"
+
 enum { FIRST_ROOM = 1024 };
 
 static bool make_room(dpi_bytes *b, size_t more)
@@ -135,7 +137,7 @@ bool dpi_read_text(dpi_reader *r, dpi_arena *arena, bool nullable, const char **
     const unsigned char *end = at != NULL ? dpi_read_bytes(r, padding) : NULL;
     bool sound = end != NULL && all_zeros(end, padding);
     for (size_t i = 0; sound && i < length; i++)
-        sound = at[i] >= 0x20 && at[i] != 0x7f;
+        sound = !dpi_is_control((const char *)at + i, (size_t)length - i);
     r->bad = r->bad || !sound;
     if (!sound)
         return true;

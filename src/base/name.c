@@ -3,11 +3,18 @@
 
 _Static_assert(DPI_MOST_NAME == 200, "the message below says 200");
 
+bool dpi_is_control(const char *text, size_t left)
+{
+    const unsigned char c = (unsigned char)text[0];
+    const unsigned char next = left > 1 ? (unsigned char)text[1] : 0;
+    return c < 0x20 || c == 0x7f || (c == 0xc2 && next >= 0x80 && next < 0xa0);
+}
+
 const char *dpi_name_fault(const char *name)
 {
     size_t length = 0;
     for (; length <= DPI_MOST_NAME && name[length] != 0; length++)
-        if ((unsigned char)name[length] < 0x20 || name[length] == 0x7f)
+        if (dpi_is_control(name + length, 2)) /* behind the last stands 0 */
             return "must not hold line breaks or other control characters";
     if (length == 0)
         return "must not be empty";

@@ -2,6 +2,7 @@
 #ifndef DPI_BASE_NAME_H
 #define DPI_BASE_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The most bytes of a name. */
@@ -11,5 +12,9 @@ enum { DPI_MOST_NAME = 200 };
  * What stands in a message or a file is at most DPI_MOST_NAME bytes and no control character, so
  * that a name cannot break a line or pass for another part of the text. */
 const char *dpi_name_fault(const char *name);
+
+/* Whether a text of `left` bytes begins with a control character: of ASCII, or of the second set,
+ * U+0080 to U+009F in UTF-8, which terminals obey too. */
+bool dpi_is_control(const char *text, size_t left);
 
 #endif

@@ -13,12 +13,12 @@ static void a_name_is_one_line_that_messages_can_hold(void **state)
     char longest[202];
     memset(longest, 'n', sizeof longest);
     longest[201] = 0;
-    const char *bad[] = {"two\nlines", "tab\tbed", "\x7f", longest};
-    for (size_t i = 0; i < 4; i++) {
+    const char *bad[] = {"two\nlines", "tab\tbed", "\x7f", "csi\xc2\x9b", longest};
+    for (size_t i = 0; i < 5; i++) {
         scene s = set_up();
         int line = __LINE__ + 1;
         (void)dp_sample(s.m, bad[i], 1, dp_normal(0, 1));
-        assert_error(s.m, DP_ENAME, line, i < 3 ? "control characters" : "200 bytes");
+        assert_error(s.m, DP_ENAME, line, i < 4 ? "control characters" : "200 bytes");
         dp_model_free(s.m);
         s = set_up();
         (void)dp_plate_new(s.m, bad[i], 3);
@@ -26,7 +26,7 @@ static void a_name_is_one_line_that_messages_can_hold(void **state)
         dp_model_free(s.m);
         dp_dataset *data = dp_dataset_new(1);
         dp_dataset_real(data, bad[i], 1, (double[]){1});
-        assert_contains(dp_dataset_error(data), i < 3 ? "control characters" : "200 bytes");
+        assert_contains(dp_dataset_error(data), i < 4 ? "control characters" : "200 bytes");
         dp_dataset_free(data);
     }
     longest[200] = 0;

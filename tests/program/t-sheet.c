@@ -116,11 +116,40 @@ static void changed_bytes_are_refused_or_mean_something(void **state)
     dp_program_sheet_free(bytes);
 }
 
+/* A column's name is shown to whoever asks: it gives his terminal no orders. */
+static void names_hold_no_control_characters(void **state)
+{
+    (void)state;
+    static const char *const orders[] = {"dis\x1b[2J",
+                                         "dis\xc2\x9b"
+                                         "2J",
+                                         "dis\x7f"
+                                         "ict"};
+    dp_error err = {0};
+    dp_program *p = sample(1), *q;
+    unsigned char *bytes;
+    size_t n, at = 0;
+    assert_int_equal(dp_program_sheet(p, &n, &bytes, &err), DP_OK);
+    while (memcmp(bytes + at, "district", 8) != 0)
+        assert_true(++at < n - 8);
+    memcpy(bytes + at, "\xc3\xa4\xc2\xb5rict", 8);
+    assert_int_equal(dp_program_of_sheet(n, bytes, &q, &err), DP_OK);
+    dp_program_free(q);
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        memcpy(bytes + at, "district", 8);
+        memcpy(bytes + at, orders[i], strlen(orders[i]));
+        assert_fails(dp_program_of_sheet(n, bytes, &q, &err), DP_EDATA, &err, "not the sheet");
+    }
+    dp_program_free(p);
+    dp_program_sheet_free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sheets_say_all_but_the_weights),
         cmocka_unit_test(sheets_do_not_depend_on_weights),
+        cmocka_unit_test(names_hold_no_control_characters),
         cmocka_unit_test(every_cut_is_refused),
         cmocka_unit_test(changed_bytes_are_refused_or_mean_something),
     };
