@@ -70,7 +70,7 @@ dp_status dpi_paillier_public_new(const dpi_paillier_options *options, size_t li
     dpi_limbs_mul(limbs, n, limbs, n, k->square);
     const mp_limb_t *square = k->square;
     status = dpi_montgomery_new(settled.backend, DPI_PUBLIC, 2 * limbs, 1, &square, &k->ring, err);
-    if (status == DP_OK)
+    if (status == DP_OK && !settled.whole_alone)
         status = make_comb(k, err);
     if (status == DP_OK)
         *key = k;
@@ -179,6 +179,8 @@ static dp_status randomise(const dpi_paillier_public *key, size_t count, uint64_
 dp_status dpi_paillier_encrypt_public(const dpi_paillier_public *key, size_t count,
                                       const int64_t *m, mp_limb_t *c, dp_error *err)
 {
+    if (key->comb == NULL)
+        dpi_misuse("dpi_paillier_encrypt_public", "the key was made for whole zeros alone");
     static const int64_t zeros[DPI_LANES] = {0};
     uint64_t *eights = dpi_montgomery_alloc(key->ring, 2);
     dp_status status = eights == NULL ? dpi_fail_nomem(err) : DP_OK;

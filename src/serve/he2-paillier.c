@@ -201,10 +201,12 @@ static dp_status open_session(const void *of, const unsigned char *key, void **m
     if (s == NULL)
         return dpi_fail_nomem(err);
     s->of = c;
+    dpi_paillier_options options = c->options;
+    options.whole_alone = true;
     dp_status status = make_session_room(s, err);
     if (status == DP_OK)
-        status = dpi_paillier_read_public(&c->options, dpi_paillier_public_bytes(c->options.bits),
-                                          key, &s->key, err);
+        status = dpi_paillier_read_public(&options, dpi_paillier_public_bytes(options.bits), key,
+                                          &s->key, err);
     if (status == DP_OK)
         status = dpi_zeros_new(s->key, DPI_ZEROS_WHOLE, kept_ready(c), &s->zeros, err);
     if (status == DP_OK)

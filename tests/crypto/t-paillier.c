@@ -368,13 +368,41 @@ static void a_key_without_proof_of_its_form_is_refused(void **state)
     dpi_paillier_free(key);
 }
 
+static void encrypt_anyway(void *of)
+{
+    mp_limb_t c[8];
+    dp_status status = dpi_paillier_encrypt_public(of, 1, NULL, c, NULL);
+    (void)status;
+}
+
+static void a_key_for_answers_has_no_table(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    unsigned char bytes[9 * 32];
+    dpi_paillier_options options = small;
+    dpi_paillier_key *key = make_key(&small);
+    dpi_paillier_public *public;
+    mp_limb_t c[3][8];
+    int64_t m[3];
+    options.whole_alone = true;
+    dpi_paillier_write_public(key, bytes);
+    assert_ok(dpi_paillier_read_public(&options, sizeof bytes, bytes, &public, &err), err.text);
+    assert_ok(dpi_paillier_whole_zeros(public, 3, c[0], &err), err.text);
+    assert_ok(dpi_paillier_decrypt(key, 3, c[0], 0, m, &err), err.text);
+    assert_aborts(encrypt_anyway, public);
+    dpi_paillier_public_free(public);
+    dpi_paillier_free(key);
+}
+
 static void options_are_checked(void **state)
 {
     (void)state;
     dp_error err = {0};
     dpi_paillier_key *key;
-    dpi_paillier_options none = {0}, odd = {.bits = 2047}, long_exponent = {256, 320, NULL},
-                         odd_exponent = {256, 100, NULL}, large = {.bits = 8192};
+    dpi_paillier_options none = {0}, odd = {.bits = 2047},
+                         long_exponent = {.bits = 256, .exponent_bits = 320},
+                         odd_exponent = {.bits = 256, .exponent_bits = 100}, large = {.bits = 8192};
     assert_fails(dpi_paillier_generate(&none, &key, &err), DP_EINVAL, &err, "2048");
     assert_fails(dpi_paillier_generate(&odd, &key, &err), DP_EINVAL, &err, "2047");
     assert_fails(dpi_paillier_generate(&large, &key, &err), DP_EINVAL, &err, "8192");
@@ -443,6 +471,7 @@ int main(void)
         cmocka_unit_test(what_is_no_ciphertext_is_refused),
         cmocka_unit_test(malformed_keys_are_refused),
         cmocka_unit_test(a_key_without_proof_of_its_form_is_refused),
+        cmocka_unit_test(a_key_for_answers_has_no_table),
         cmocka_unit_test(options_are_checked),
         cmocka_unit_test(keys_have_their_size_and_differ),
         cmocka_unit_test(keys_are_what_short_exponents_need),
