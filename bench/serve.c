@@ -4,11 +4,11 @@
  * One JSON line for each program and protocol: milliseconds of a query (median and least; the
  * first, for which nothing was made ahead, apart), and of the processor on each side (medians; on a
  * loaded machine they say more, as long as pauses suffice for what is made ahead); of opening a
- * session with its key; payload bytes of one query up and down, and rounds; bytes_ahead is what preparations move in both directions
- * for one query (doc/design/serve.md), and --prepare 4294967295 has none.  Weights are random, of
- * 12 bits, inputs of 16: time does not depend on them.  Programs: linear (784 to 1), mnist-1
- * (784-128-128-10), mnist-2 (a convolution of 5 filters 5 x 5 with stride 2, 100, 10), mnist-3 (16
- * filters 5 x 5, maxima 2 x 2, twice, 100, 10). */
+ * session with its key; payload bytes of one query up and down, and rounds; bytes_ahead is what
+ * preparations move in both directions for one query (doc/design/serve.md), and --prepare
+ * 4294967295 has none.  Weights are random, of 12 bits, inputs of 16: time does not depend on them.
+ * Programs: linear (784 to 1), mnist-1 (784-128-128-10), mnist-2 (a convolution of 5 filters 5 x 5
+ * with stride 2, 100, 10), mnist-3 (16 filters 5 x 5, maxima 2 x 2, twice, 100, 10). */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

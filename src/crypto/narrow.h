@@ -44,8 +44,8 @@ size_t dpi_narrow_groups(const dpi_narrow_desk *desk);
 DP_MUST_CHECK dp_status dpi_narrow_multiply(dpi_narrow_desk *desk, size_t from, size_t to,
                                             dp_error *err);
 
-/* When all are multiplied: out[outputs].  Zeros as in dpi_dense_outputs.  DP_EPEER when an input was
- * no ciphertext, DP_ENOMEM, DP_EENTROPY. */
+/* When all are multiplied: out[outputs].  Zeros as in dpi_dense_outputs.  DP_EPEER when an input
+ * was no ciphertext, DP_ENOMEM, DP_EENTROPY. */
 DP_MUST_CHECK dp_status dpi_narrow_finish(dpi_narrow_desk *desk, dpi_zeros *zeros, mp_limb_t *out,
                                           dp_error *err);
 
