@@ -54,7 +54,8 @@ const mp_limb_t *dpi_paillier_modulus(const dpi_paillier_key *key, size_t *limbs
 
 /* A key that another side has sent, of options->bits; refused (DP_EPEER) unless it has exactly so
  * many bits, is odd and neither prime nor a power nor divisible by a prime below 2^16, and the
- * proof holds.  Makes the table for encryption, which is a third of the work, or two with GMP.  DP_EINVAL, DP_ENOMEM, DP_EENTROPY. */
+ * proof holds.  Makes the table for encryption, which is a third of the work, or two with GMP.
+ * DP_EINVAL, DP_ENOMEM, DP_EENTROPY. */
 DP_MUST_CHECK dp_status dpi_paillier_read_public(const dpi_paillier_options *options, size_t n,
                                                  const unsigned char *bytes,
                                                  dpi_paillier_public **key, dp_error *err);
