@@ -1,12 +1,13 @@
 /* What PP-Stream's table of leakage measures, and what attacks find.
  *   make bench/serve-leakage && bench/serve-leakage [--rounds N] [--most N]
- * One JSON line for each length n = 2^5 ... 2^13 of a hidden vector: the distance correlation (the
- * usual estimator, which is biased) of normal numbers with a uniform permutation of themselves,
- * with themselves moved by three places (which hides nothing: the released code of PP-Stream does
- * that), and with other, independent numbers, which is the value for no dependence at all; then
- * the corrected estimator (Szekely and Rizzo 2014), whose mean is 0 where there is none; mean and
- * standard deviation over the rounds.  Then a line for each attack on the first layer of a network
- * 784-128-10 under keys of 2048 bits: neurons of which all numbers came out, in how many queries. */
+ * One JSON line for each length n = 2^5 ... 2^13 of a hidden vector: the distance correlation
+ * (the usual estimator, which is biased) of normal numbers with a uniform permutation of
+ * themselves, with themselves moved by three places (which hides nothing: the released code of
+ * PP-Stream does that), and with other, independent numbers, which is the value for no
+ * dependence at all; then the corrected estimator (Szekely and Rizzo 2014), whose mean is 0
+ * where there is none; mean and standard deviation over the rounds.  Then a line for each attack
+ * on the first layer of a network 784-128-10 under keys of 2048 bits: neurons of which all
+ * numbers came out, in how many queries. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* A layer cut for threads that share nothing, each with all inputs or with its own window of them.
  *   make bench/serve-partition && bench/serve-partition [--program NAME] [--most N]
- * Outputs are split evenly, in their order (rows of an image stay together).  One JSON line for each
- * linear layer under Paillier's scheme with keys of 2048 bits and number of threads: inputs that a
- * thread takes at most, their bytes, and milliseconds of processor time of the slowest thread, with
- * whole inputs and with windows.  Each thread's part is computed for itself, one after the other,
- * so the figures are those of as many cores. A dense layer's outputs need all inputs: it has no
- * windows. */
+ * Outputs are split evenly, in their order (rows of an image stay together).  One JSON line for
+ * each linear layer under Paillier's scheme with keys of 2048 bits and number of threads: inputs
+ * that a thread takes at most, their bytes, and milliseconds of processor time of the slowest
+ * thread, with whole inputs and with windows.  Each thread's part is computed for itself, one
+ * after the other, so the figures are those of as many cores. A dense layer's outputs need all
+ * inputs: it has no windows. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

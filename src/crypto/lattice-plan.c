@@ -112,7 +112,8 @@ static bool cut_best(dpi_lattice_plan *p)
     return best_tiles != 0 && cut(p, best_tiles, best_groups);
 }
 
-/* Results of the answer that has most: no tile has more rows than the first, no pack more filters. */
+/* Results of the answer that has most: no tile has more rows than the first, no pack more
+ * filters. */
 static size_t most_places(const dpi_lattice_plan *p)
 {
     return p->pack_filters * p->tile_rows * p->out_width;

@@ -2,8 +2,8 @@
  *
  *   m = sum_j (v_j + 2^(bits - 1)) 2^(bits j) + r 2^(bits k) mod n,   j = 0 ... k - 1
  *
- * k numbers stand side by side in one ciphertext, |v_j| < 2^(bits - 1), and r is uniform below
- * R >= n / 2^(bits k).  Of honest numbers whoever has the key learns these and nothing else: the sum
+ * k numbers stand side by side in one ciphertext, |v_j| < 2^(bits - 1), and r is uniform below R >=
+ * n / 2^(bits k).  Of honest numbers whoever has the key learns these and nothing else: the sum
  * passes n, and is read wrong, with chance 2^(bits k) / n <= 2^-DPI_MASK_SLACK.  Whatever else was
  * encrypted, an answer tells at most log2 n - log2 R <= bits k bits, as many as k honest numbers
  * have, since m is one of n numbers and each is as likely as another of R.  So who encrypts numbers

@@ -1,12 +1,12 @@
 /* That gcd(n, phi(n)) = 1 for the modulus n of a key, which whoever has the key shows to whoever
  * has not.
  *
- * Then and only then numbers of Z_{n^2}^* are (1 + n)^m y^n for one m and one y of Z_n^*, and y^n of
- * a uniform y hides everything of a ciphertext but its message.  Shown are n-th roots of numbers
- * that follow from n by a hash: where a prime d >= 2^16 divides n and phi(n), at most 1.5 / d of all
- * numbers have one, so that DPI_PROOF_ROOTS of them are there by chance 2^-123 (Goldberg, Reyzin,
- * Sagga and Baldimtsi, eprint 2018/057, section 3.2).  Whoever reads it must have checked that n is
- * odd and has no prime factor below 2^16. */
+ * Then and only then numbers of Z_{n^2}^* are (1 + n)^m y^n for one m and one y of Z_n^*, and
+ * y^n of a uniform y hides everything of a ciphertext but its message.  Shown are n-th roots of
+ * numbers that follow from n by a hash: where a prime d >= 2^16 divides n and phi(n), at most
+ * 1.5 / d of all numbers have one, so that DPI_PROOF_ROOTS of them are there by chance 2^-123
+ * (Goldberg, Reyzin, Sagga and Baldimtsi, eprint 2018/057, section 3.2).  Whoever reads it must
+ * have checked that n is odd and has no prime factor below 2^16. */
 #ifndef DPI_CRYPTO_PROOF_H
 #define DPI_CRYPTO_PROOF_H
 

@@ -21,8 +21,8 @@ typedef struct ask_stream {
     int64_t *y;
     size_t n, answered; /* rows of y, by the last stage's worker */
     dpi_stream_side side;
-    /* A layer's answer was none.  As in a single query, what moves does not tell: the stream goes on
-     * to its end with zeros, and no more answers are kept. */
+    /* A layer's answer was none.  As in a single query, what moves does not tell: the stream
+     * goes on to its end with zeros, and no more answers are kept. */
     atomic_bool unsound;
     dp_error why[DPI_LINE_STAGES]; /* by the stage that has found it */
     ask_lane lane[DPI_LINE_LANES];

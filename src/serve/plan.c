@@ -106,7 +106,8 @@ static dp_status check_chain(const dp_program *p, dp_error *err)
     return DP_OK;
 }
 
-/* The client computes what the sheet says, whoever wrote that: its stages look at so many numbers. */
+/* The client computes what the sheet says, whoever wrote that: its stages look at so many
+ * numbers. */
 static dp_status check_work(const dpi_serve_plan *plan, dp_error *err)
 {
     size_t looks = 0;

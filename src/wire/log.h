@@ -48,8 +48,9 @@ dp_status dpi_query_log_settle(dpi_query_log *log, const dpi_log_spent *spent,
 dp_status dpi_query_log_end(dpi_query_log *log, uint64_t number, dp_status outcome,
                             dp_error *err) DP_MUST_CHECK;
 
-/* Whether queries can still be spent: DP_EIO the disk has failed, DP_EDATA the file is damaged, or was
- * cut or moved away, both for good.  What may pass, such as a full disk, is DP_OK.  Thread-safe. */
+/* Whether queries can still be spent: DP_EIO the disk has failed, DP_EDATA the file is damaged,
+ * or was cut or moved away, both for good.  What may pass, such as a full disk, is DP_OK.
+ * Thread-safe. */
 dp_status dpi_query_log_check(dpi_query_log *log, dp_error *err) DP_MUST_CHECK;
 
 /* NULL is allowed. */

@@ -106,9 +106,9 @@ static void draw_odd_zero(const dpi_paillier_public *public, const mpz_t n, size
     mpz_clear(x);
 }
 
-/* The Jacobi symbol of an answer to a ciphertext of symbol -1 is (-1)^w times that of the zero that
- * hides it: a zero of short exponent has always 1, and the answer tells whether w is odd.  All of 64
- * whole ones are of one symbol with chance 2^-63. */
+/* The Jacobi symbol of an answer to a ciphertext of symbol -1 is (-1)^w times that of the zero
+ * that hides it: a zero of short exponent has always 1, and the answer tells whether w is odd.
+ * All of 64 whole ones are of one symbol with chance 2^-63. */
 static void an_answer_tells_nothing_but_its_message(void **state)
 {
     (void)state;

@@ -7,7 +7,8 @@
 typedef enum attack_how {
     /* Encrypts B^1, B^2, ... in place of numbers, so that each hidden number holds the base-B
      * digits of a bias and of as many weights as the key has room for.  Orders are fresh in each
-     * query, but every query repeats the bias and three weights, by which a neuron is known again. */
+     * query, but every query repeats the bias and three weights, by which a neuron is known
+     * again. */
     ATTACK_DIGITS,
     /* Numbers within the declared bounds: none but one 1 a query.  Each hidden number is a bias and
      * one weight, and a neuron is known by the nearest bias. */

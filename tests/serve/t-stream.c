@@ -1,4 +1,5 @@
-/* Many queries at a time: in order, as one by one, and with nothing left over when it goes wrong. */
+/* Many queries at a time: in order, as one by one, and with nothing left over when it goes
+ * wrong. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
