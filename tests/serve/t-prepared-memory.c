@@ -1,5 +1,5 @@
-/* Each allocation of both sides of the lattice's row fails in turn, in a query that is prepared: the
- * call says so, the answer is that of the oracle or none, and nothing is kept. */
+/* Each allocation of both sides of the lattice's row fails in turn, in a query that is prepared:
+ * the call says so, the answer is that of the oracle or none, and nothing is kept. */
 #include <stdlib.h>
 #include <string.h>
 
