@@ -1,0 +1,11 @@
+# Sharing among three and four parties.
+if SERVE
+noinst_LTLIBRARIES += libtacit-share.la
+libtacit_share_la_SOURCES = %D%/share.c %D%/share.h
+libtacit_share_la_SOURCES += %D%/mesh.h
+libtacit_share_la_SOURCES += %D%/party.h
+libtacit_share_la_SOURCES += %D%/kernels.h
+libtacit_share_la_SOURCES += %D%/deal.h
+libtacit_share_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
+libtacit_serve_convenience += libtacit-share.la
+endif

@@ -1,0 +1,93 @@
+/* One party's links to the others, the randomness it shares with them, and what it has seen.
+ *
+ * A mesh belongs to one session and one lane.  Whoever uses it speaks of roles, not of machines: a
+ * lane says which machine plays which.  Errors stick: after the first one nothing is sent, what is
+ * taken is zeros, and dpi_mesh_status tells it; so calls between two layers need no check.  What was
+ * computed after an error is never opened.  For one thread.
+ *
+ * Every party must do the same calls in the same order, for the same sizes, which follow from the
+ * program alone. */
+#ifndef DPI_SHARE_MESH_H
+#define DPI_SHARE_MESH_H
+
+#include "share/share.h"
+#include "wire/session.h"
+
+typedef struct dpi_mesh dpi_mesh;
+
+/* A set of roles, a bit each. */
+typedef unsigned dpi_roles;
+
+typedef struct dpi_mesh_opts {
+    size_t parties, role;                      /* 3 or 4; which one this party plays */
+    dpi_wire_session *link[DPI_SHARE_PARTIES]; /* by role, NULL for itself; owned from now on, also
+                                                * where making the mesh fails */
+    const dpi_roles *sets; /* [n_sets] that need common randomness, ended by nothing */
+    size_t n_sets;
+    const void *context; /* [context_bytes]: what keys are bound to besides the TLS sessions: the
+                          * client's session, the program's hash, the lane */
+    size_t context_bytes;
+    uint32_t timeout; /* ms for the others' next message */
+    /* For tests: sees, and may change, every message before it is sent.  NULL: none. */
+    void (*tamper)(void *user, size_t to, unsigned char *bytes, size_t n);
+    void *user;
+} dpi_mesh_opts;
+
+/* Agrees on a key for each set that this role is in: of two, 32 bytes of the TLS exporter; of three,
+ * a hash of 32 bytes from each of them, sent over the links, of which the members compare a digest.
+ * *mesh [out] NULL on error.  DP_EPEER, DP_ETIMEOUT, DP_ENOMEM. */
+dp_status dpi_mesh_new(const dpi_mesh_opts *o, dpi_mesh **mesh, dp_error *err) DP_MUST_CHECK;
+
+/* Closes the links and wipes keys; NULL is allowed. */
+void dpi_mesh_free(dpi_mesh *m);
+
+/* The first error, and its words. */
+dp_status dpi_mesh_status(const dpi_mesh *m);
+const dp_error *dpi_mesh_error(const dpi_mesh *m);
+
+/* Records an error; the first one stays. */
+void dpi_mesh_fail(dpi_mesh *m, dp_status status, const char *why);
+
+/* A layer begins: all randomness goes on from a place of its own, whatever was drawn before. */
+void dpi_mesh_layer(dpi_mesh *m, uint32_t layer);
+
+/* The next bytes that the roles of a set, this one among them, have in common: AES-128 in counter
+ * mode under the set's key. */
+void dpi_mesh_draw(dpi_mesh *m, dpi_roles set, void *to, size_t bytes);
+
+/* Room for the next message to a role, 64-byte aligned, to be filled before dpi_mesh_post sends it.
+ * Sending goes on while the caller computes, and while it waits for others; where more than some
+ * MiB wait it waits for them.  Never NULL: after an error it is room that goes nowhere. */
+void *dpi_mesh_room(dpi_mesh *m, size_t to, size_t bytes);
+void dpi_mesh_post(dpi_mesh *m, size_t to);
+
+/* The next message of a role; zeros after an error. */
+void dpi_mesh_take(dpi_mesh *m, size_t from, void *to, size_t bytes);
+
+/* Messages of preparation.  Together with the online phase they are messages like others; apart, a
+ * receiver keeps on a tape (dpi_mesh_keep) what comes of them and reads it later (dpi_mesh_take_kept).
+ * The tape must be empty when a preparation begins. */
+void dpi_mesh_keep(dpi_mesh *m, size_t from, size_t bytes);
+void dpi_mesh_take_kept(dpi_mesh *m, size_t from, void *to, size_t bytes);
+
+/* What all roles of a set, this one among them, must have seen alike: goes into the set's running
+ * hash (SHA-256 over large blocks). */
+void dpi_mesh_view(dpi_mesh *m, dpi_roles set, const void *bytes, size_t n);
+
+/* Compares the hashes of all sets with their members, and waits for everybody's word that they are
+ * equal.  DP_EPEER somebody's differs, or whoever saw that has gone: all links are closed.  Before
+ * anything is opened; does nothing where no view was seen by anybody. */
+dp_status dpi_mesh_verify(dpi_mesh *m) DP_MUST_CHECK;
+
+/* Bytes and messages to each role so far: of preparations (posted between dpi_mesh_preparing(true)
+ * and (false)) and online; and rounds: how often this party waited for a message whose sender had
+ * itself waited for one of ours since the last (an upper bound on the depth is what the tests
+ * need: the number of takes that followed a post). */
+typedef struct dpi_mesh_traffic {
+    uint64_t prepared[DPI_SHARE_PARTIES], online[DPI_SHARE_PARTIES]; /* bytes sent */
+    uint64_t turns; /* takes (not kept ones) that came after a post of this party's */
+} dpi_mesh_traffic;
+void dpi_mesh_preparing(dpi_mesh *m, bool preparing);
+dpi_mesh_traffic dpi_mesh_counts(const dpi_mesh *m);
+
+#endif
