@@ -34,6 +34,7 @@ typedef struct dpi_share_row {
     size_t parties, dealer;
     const dpi_roles *sets; /* that have common randomness */
     size_t n_sets;
+    bool compares; /* whether views are compared before anything is opened */
 
     /* Arrays that a role holds of each number; the room that its gates need for one tile. */
     size_t parts[DPI_SHARE_PARTIES];
@@ -86,7 +87,8 @@ typedef struct dpi_share_row {
 } dpi_share_row;
 
 extern const dpi_share_row dpi_trio, dpi_quad;
-extern const dpi_share_row dpi_clear; /* one party that knows everything: what others are tested by */
+/* One party that knows everything: what the others are tested by. */
+extern const dpi_share_row dpi_clear;
 
 /* Whether this party computes in its phase; else it only keeps what the dealer sends. */
 bool dpi_party_works(const dpi_party *p);
