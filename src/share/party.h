@@ -87,7 +87,11 @@ typedef struct dpi_share_row {
 } dpi_share_row;
 
 extern const dpi_share_row dpi_trio, dpi_quad;
-/* One party that knows everything: what the others are tested by. */
+
+/* One party that knows everything, without a mesh: what the others are tested by.  Of n numbers it
+ * holds these; the component that it is given is the number itself, and its piece tells it.
+ * x = m + u with u a hash of x and of the uint64_t in p->room, so that composites meet carries of
+ * all kinds; a test may write another one there.  A division by 2^shift is the floor. */
 extern const dpi_share_row dpi_clear;
 
 /* Whether this party computes in its phase; else it only keeps what the dealer sends. */
@@ -104,7 +108,8 @@ dp_status dpi_share_new(const dpi_party *p, dpi_ring ring, size_t n, dpi_share *
                         dp_error *err) DP_MUST_CHECK;
 void dpi_share_free(dpi_share *x);
 
-/* z = a + b, a - b, c a; z may be a or b. */
+/* z = a + b, a - b, c a, of as many elements as z has; of bits the XOR, and the AND of all words
+ * with c.  z may be a or b.  Nothing is done by who does not work in its phase. */
 void dpi_share_add(const dpi_party *p, dpi_ring ring, const dpi_share *a, const dpi_share *b,
                    dpi_share *z);
 void dpi_share_subtract(const dpi_party *p, dpi_ring ring, const dpi_share *a, const dpi_share *b,
