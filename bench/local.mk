@@ -97,7 +97,7 @@ endif
 
 # Many queries at a time, what stages take, and on how many cores.
 if SERVE
-serve_core = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-wire.la \
+serve_core = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-share.la libtacit-wire.la \
   libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
 check_PROGRAMS += %D%/serve-stream
 %C%_serve_stream_SOURCES = %D%/serve-stream.c %D%/serve-stages.c %D%/serve-stages.h %D%/delay.c %D%/delay.h $(loopback) \
@@ -115,7 +115,7 @@ check_PROGRAMS += %D%/serve-leakage
   $(bench_options) $(benchmark)
 %C%_serve_leakage_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS) $(OPENSSL_CFLAGS)
 %C%_serve_leakage_LDADD = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la \
-  libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
+  libtacit-share.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
 endif
 
 # Memory of a server that many ask for minutes.

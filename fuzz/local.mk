@@ -46,7 +46,7 @@ REPLAYERS += %D%/replay-frame %D%/replay-identity %D%/replay-lattice %D%/replay-
 %C%_replay_lattice_LDADD = libtacit-crypto.la libtacit-base.la $(SODIUM_LIBS) $(GMP_LIBS) -lm
 %C%_replay_onnx_SOURCES = %D%/fuzz-onnx.c %D%/replay.c %D%/fuzz.h
 %C%_replay_onnx_CPPFLAGS = $(AM_CPPFLAGS) $(PROTOBUF_C_CFLAGS) $(ONNX_CFLAGS) -DCORPUS='"fuzz/corpus/onnx"'
-%C%_replay_onnx_LDADD = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-wire.la \
+%C%_replay_onnx_LDADD = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-share.la libtacit-wire.la \
   libtacit-core.la libtacit-accountant.la $(TACIT_LIBS) $(SERVE_LIBS)
 $(%C%_replay_onnx_OBJECTS): generated/onnx.pb-c.h
 %C%_replay_paillier_SOURCES = %D%/fuzz-paillier.c %D%/replay.c %D%/fuzz.h

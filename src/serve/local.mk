@@ -23,6 +23,7 @@ libtacit_serve_core_la_SOURCES = \
   %D%/line.c %D%/line.h \
   %D%/map.c \
   %D%/masks.c %D%/masks.h \
+  %D%/parties.c %D%/parties.h \
   %D%/parts.c \
   %D%/plan.c %D%/plan.h \
   %D%/protocol.h \

@@ -1,6 +1,6 @@
 # Sessions between processes that do not trust each other.
 if SERVE
-tacitinclude_HEADERS += include/tacit/serve.h
+tacitinclude_HEADERS += include/tacit/parties.h include/tacit/serve.h
 noinst_LTLIBRARIES += libtacit-wire.la
 libtacit_wire_la_SOURCES = %D%/both.c %D%/both.h %D%/disk.c %D%/disk.h %D%/frame.c %D%/frame.h %D%/handshake.c %D%/identity.c %D%/identity.h \
   %D%/lines.c %D%/lines.h %D%/log.c %D%/log.h %D%/listener.c %D%/listener.h %D%/parts.h %D%/peers.c %D%/peers.h \

@@ -1,4 +1,4 @@
-TEST_SERVE = libcheck.la libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-wire.la \
+TEST_SERVE = libcheck.la libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-share.la libtacit-wire.la \
   libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 serve_scene = %D%/scene.c %D%/scene.h
 serve_flags = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) $(GMP_CFLAGS)
@@ -52,6 +52,9 @@ UNIT_TESTS += %D%/t-orders
 %C%_t_orders_CPPFLAGS = $(serve_flags)
 %C%_t_orders_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync
 %C%_t_orders_LDADD = $(TEST_SERVE)
+UNIT_TESTS += %D%/t-parties-list
+%C%_t_parties_list_CPPFLAGS = $(serve_flags)
+%C%_t_parties_list_LDADD = $(TEST_SERVE)
 UNIT_TESTS += %D%/t-plan
 %C%_t_plan_LDADD = $(TEST_SERVE)
 UNIT_TESTS += %D%/t-allot
