@@ -99,10 +99,16 @@ void dpi_mesh_take_kept(dpi_mesh *m, size_t from, void *to, size_t bytes);
  * hash (SHA-256 over large blocks). */
 void dpi_mesh_view(dpi_mesh *m, dpi_roles set, const void *bytes, size_t n);
 
-/* Compares the hashes of all sets with their members, and waits for everybody's word that they are
- * equal: before anything is opened.  DP_EPEER somebody's differs, or whoever saw that has gone: all
- * links are closed.  Where the protocol compares nothing it waits for nobody, and its status is
- * that of the mesh. */
+/* Compares what any two roles have seen in all sets that have both of them: before anything is
+ * opened.  DP_EPEER they differ, or whoever saw that has gone: all links are closed.  Where the
+ * protocol compares nothing it waits for nobody, and its status is that of the mesh.
+ *
+ * Nobody may learn more than whether all agree.  After an error of a cheating role an honest one may
+ * have seen what depends on a secret, so that a hash of it, or which two roles differ, would tell
+ * something.  So a role's tag is the XOR, over the other roles, of a hash of the two's common views
+ * under a key that only these two have; a role sends a hash of its tag and, when it has everybody's
+ * hash, the tag.  The tags of all roles sum to zero where all agree; where two honest roles differ they
+ * are uniform and independent of all else, and a cheating role had to choose its own before. */
 dp_status dpi_mesh_verify(dpi_mesh *m) DP_MUST_CHECK;
 
 /* What was posted to each role so far, in preparations (between dpi_mesh_preparing(true) and
