@@ -1,9 +1,10 @@
 #define _XOPEN_SOURCE 700
 #include "wire/both.h"
 
+#include "base/error.h"
 #include "wire/parts.h"
 
-enum { OUT, IN, WAKE, WAITS };
+enum { OUT, IN };
 
 void dpi_wire_both_end(dpi_wire_both *b)
 {
@@ -56,42 +57,62 @@ dp_status dpi_wire_both_receive(dpi_wire_both *b, uint16_t kind, uint32_t layer,
 
 /* Goes on with a direction, if it has a frame: false when it fails. */
 static bool step(dpi_wire_both *b, int (*go_on)(dpi_wire_session *), bool *on_its_way, bool *done,
-                 struct pollfd *wait)
+                 short *wants)
 {
-    *wait = (struct pollfd){.fd = -1};
+    *wants = 0;
     if (!*on_its_way)
         return true;
-    int wants = go_on(b->session);
-    if (wants == DPI_WIRE_FAILED)
+    int wait = go_on(b->session);
+    if (wait == DPI_WIRE_FAILED)
         return false;
-    if (wants == DPI_WIRE_DONE) {
-        *on_its_way = false;
-        *done = true;
-        return true;
-    }
-    *wait = (struct pollfd){.fd = b->session->socket, .events = (short)wants};
+    *on_its_way = wait != DPI_WIRE_DONE;
+    *done = *done || wait == DPI_WIRE_DONE;
+    *wants = (short)wait;
     return true;
+}
+
+dp_status dpi_wire_both_go(dpi_wire_both *b)
+{
+    if (b->session->err.status != DP_OK ||
+        !step(b, dpi_wire_send_step, &b->sends, &b->sent, &b->wants[OUT]) ||
+        !step(b, dpi_wire_receive_step, &b->receives, &b->received, &b->wants[IN]))
+        return fail(b, DP_EPEER, NULL);
+    return DP_OK;
+}
+
+/* One entry does for both directions; poll leaves out -1. */
+static struct pollfd wait_of(const dpi_wire_both *b)
+{
+    short events = (short)(b->wants[OUT] | b->wants[IN]);
+    return (struct pollfd){.fd = events != 0 ? b->session->socket : -1, .events = events};
+}
+
+dp_status dpi_wire_both_poll(dpi_wire_both *const b[], size_t n, dpi_deadline d)
+{
+    struct pollfd waits[DPI_WIRE_MOST_BOTH];
+    if (n > DPI_WIRE_MOST_BOTH)
+        dpi_misuse(__func__, "too many sessions at once");
+    for (size_t i = 0; i < n; i++)
+        waits[i] = wait_of(b[i]);
+    int ready = dpi_socket_wait(waits, (nfds_t)n, d);
+    return ready > 0 ? DP_OK : ready == 0 ? DP_ETIMEOUT : DP_EIO;
 }
 
 dp_status dpi_wire_both_wait(dpi_wire_both *b, uint32_t within)
 {
     dpi_deadline d = dpi_deadline_after(within);
-    struct pollfd waits[WAITS];
     b->sent = b->received = false;
     for (;;) {
-        if (b->session->err.status != DP_OK ||
-            !step(b, dpi_wire_send_step, &b->sends, &b->sent, &waits[OUT]) ||
-            !step(b, dpi_wire_receive_step, &b->receives, &b->received, &waits[IN]))
-            return fail(b, DP_EPEER, NULL);
-        if (b->sent || b->received)
-            return DP_OK;
-        waits[WAKE] = (struct pollfd){.fd = b->wake, .events = POLLIN};
-        int ready = dpi_socket_wait(waits, WAITS, d);
+        dp_status status = dpi_wire_both_go(b);
+        if (status != DP_OK || b->sent || b->received)
+            return status;
+        struct pollfd waits[] = {wait_of(b), {.fd = b->wake, .events = POLLIN}};
+        int ready = dpi_socket_wait(waits, sizeof waits / sizeof *waits, d);
         if (ready <= 0)
             return fail(b, ready == 0 ? DP_ETIMEOUT : DP_EIO,
                         ready == 0 ? "the other side did not go on in time"
                                    : "the system cannot wait for the connection");
-        if (waits[WAKE].revents != 0)
+        if (waits[1].revents != 0)
             return DP_OK;
     }
 }

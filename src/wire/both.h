@@ -16,6 +16,7 @@ typedef struct dpi_wire_both {
     bool sent, received;  /* what the last wait has ended; for the caller to clear */
     unsigned char *to;    /* of the frame that comes */
     size_t n;
+    short wants[2]; /* of poll, for the frame out and the frame in; 0: nothing */
 } dpi_wire_both;
 
 /* Begins a frame in a direction that has none on its way.  What it is made of stays until it has
@@ -28,6 +29,16 @@ dp_status dpi_wire_both_receive(dpi_wire_both *b, uint16_t kind, uint32_t layer,
 /* Goes on until a frame has moved, or `wake` is readable.  DP_ETIMEOUT neither in so many
  * milliseconds.  On any error the session is at its end, and what has come of a frame is wiped. */
 dp_status dpi_wire_both_wait(dpi_wire_both *b, uint32_t within) DP_MUST_CHECK;
+
+/* Goes on as far as can be without waiting: sets `sent` and `received` where a frame has moved, and
+ * leaves them where none has.  On any error the session is at its end, and what has come of a frame
+ * is wiped. */
+dp_status dpi_wire_both_go(dpi_wire_both *b) DP_MUST_CHECK;
+
+/* Waits until one of n, at most DPI_WIRE_MOST_BOTH, has something to go on with, but for wake.
+ * DP_ETIMEOUT not until then; DP_EIO the system cannot wait.  Sessions stay as they are. */
+enum { DPI_WIRE_MOST_BOTH = 8 };
+dp_status dpi_wire_both_poll(dpi_wire_both *const b[], size_t n, dpi_deadline d) DP_MUST_CHECK;
 
 /* Refuses in place of the next frame out, which must be one that opens a query; what is on its way
  * in is given up. */
