@@ -23,13 +23,13 @@ enum {
     DPI_MESH_AHEAD = 8 << 20 /* bytes that may wait for one role before dpi_mesh_room waits */
 };
 
-/* What a message is made of: shares in the making of keys, what is posted, hashes of views, and the
- * word that they are equal. */
+/* What a message is made of: shares in the making of keys and digests of them, what is posted, and
+ * in comparisons the hash of a tag and then the tag. */
 typedef enum dpi_mesh_kind {
     DPI_MESH_KEYS,
     DPI_MESH_POSTED,
     DPI_MESH_DIGEST,
-    DPI_MESH_WORD
+    DPI_MESH_TAG
 } dpi_mesh_kind;
 
 typedef struct dpi_mesh_opts {
@@ -90,8 +90,8 @@ void dpi_mesh_take(dpi_mesh *m, size_t from, void *to, size_t bytes);
 void dpi_mesh_flush(dpi_mesh *m);
 
 /* Messages of preparation.  Together with the online phase they are messages like others; apart, a
- * receiver keeps on a tape (dpi_mesh_keep) what comes of them and reads it later (dpi_mesh_take_kept).
- * The tape must be empty when a preparation begins. */
+ * receiver keeps on a tape (dpi_mesh_keep) what comes of them and reads it later (dpi_mesh_take_kept),
+ * message by message: with the same sizes.  The tape must be empty when a preparation begins. */
 void dpi_mesh_keep(dpi_mesh *m, size_t from, size_t bytes);
 void dpi_mesh_take_kept(dpi_mesh *m, size_t from, void *to, size_t bytes);
 

@@ -1,0 +1,540 @@
+/* Links, common randomness and views of three and four parties. */
+#define _XOPEN_SOURCE 700
+#include "share/mesh.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/share/scene.h"
+
+static const dpi_roles pairs[] = {3, 5, 6}, triples[] = {7, 11, 13, 14, 3};
+static const dpi_share_row three = {.name = "three", .parties = 3, .sets = pairs, .n_sets = 3};
+static const dpi_share_row four = {
+    .name = "four", .parties = 4, .sets = triples, .n_sets = 5, .compares = true};
+
+static unsigned char byte_of(size_t from, size_t to, size_t k, size_t i)
+{
+    return (unsigned char)(from * 50 + to * 17 + k * 5 + (i * 7 >> 3));
+}
+
+static void pause_for(long milliseconds)
+{
+    struct timespec t = {.tv_nsec = milliseconds * 1000000};
+    (void)nanosleep(&t, NULL);
+}
+
+/* ---- randomness ---- */
+
+enum { SETS = 16, DRAWN = 20000 };
+
+typedef struct drawn {
+    const dpi_share_row *row;
+    unsigned char once[DPI_SHARE_PARTIES][SETS][DRAWN], pieces[DPI_SHARE_PARTIES][SETS][DRAWN];
+    unsigned char later[DPI_SHARE_PARTIES][SETS][DRAWN], again[DPI_SHARE_PARTIES][SETS][DRAWN];
+} drawn;
+
+static void draw_all(dpi_party *p, void *user)
+{
+    static const size_t sizes[] = {1, 15, 16, 17, 4095, 4096, 4097, 5000};
+    drawn *d = user;
+    for (size_t s = 0; s < p->row->n_sets; s++) {
+        dpi_roles set = p->row->sets[s];
+        if ((set >> p->role & 1) == 0)
+            continue;
+        dpi_mesh_layer(p->mesh, 7);
+        dpi_mesh_draw(p->mesh, set, d->once[p->role][set], DRAWN);
+        dpi_mesh_layer(p->mesh, 8);
+        dpi_mesh_draw(p->mesh, set, d->later[p->role][set], DRAWN);
+        dpi_mesh_layer(p->mesh, 7);
+        dpi_mesh_draw(p->mesh, set, d->again[p->role][set], DRAWN);
+        dpi_mesh_layer(p->mesh, 7);
+        for (size_t at = 0, k = 0; at < DRAWN; k++) {
+            size_t n = sizes[k % (sizeof sizes / sizeof *sizes)];
+            n = n < DRAWN - at ? n : DRAWN - at;
+            dpi_mesh_draw(p->mesh, set, d->pieces[p->role][set] + at, n);
+            at += n;
+        }
+    }
+}
+
+static bool alike(const unsigned char *a, const unsigned char *b)
+{
+    return memcmp(a, b, DRAWN) == 0;
+}
+
+static void check_drawn(const drawn *d)
+{
+    for (size_t s = 0; s < d->row->n_sets; s++) {
+        dpi_roles set = d->row->sets[s];
+        size_t first = 0;
+        while ((set >> first & 1) == 0)
+            first++;
+        for (size_t r = first; r < d->row->parties; r++) {
+            if ((set >> r & 1) == 0)
+                continue;
+            assert_true(alike(d->once[first][set], d->once[r][set]));
+            assert_true(alike(d->later[first][set], d->later[r][set]));
+        }
+        assert_true(alike(d->once[first][set], d->pieces[first][set]));
+        assert_true(alike(d->once[first][set], d->again[first][set]));
+        assert_false(alike(d->once[first][set], d->later[first][set]));
+        for (size_t t = 0; t < s; t++)
+            for (size_t r = 0; r < d->row->parties; r++)
+                assert_false((set >> r & d->row->sets[t] >> r & 1) != 0 &&
+                             alike(d->once[r][set], d->once[r][d->row->sets[t]]));
+    }
+}
+
+static void members_of_a_set_draw_the_same(void **state)
+{
+    const dpi_share_row *rows[] = {&three, &four};
+    unsigned char *before = calloc(1, DRAWN);
+    scene_end end[DPI_SHARE_PARTIES];
+    drawn *d = calloc(1, sizeof *d);
+    for (int k = 0; k < 4; k++) {
+        d->row = rows[k % 2];
+        const scene_opts o = {.row = d->row, .body = draw_all, .user = d};
+        scene_run_well(*state, &o, end);
+        check_drawn(d);
+        assert_false(alike(before, d->once[0][3])); /* each session has others */
+        memcpy(before, d->once[0][3], DRAWN);
+    }
+    free(before);
+    free(d);
+}
+
+static void nothing(dpi_party *p, void *user)
+{
+    (void)p;
+    (void)user;
+}
+
+static void sessions_of_another_context_do_not_meet(void **state)
+{
+    scene_end end[DPI_SHARE_PARTIES];
+    for (size_t r = 0; r < 3; r++) {
+        scene_opts o = {.row = &three, .body = nothing};
+        o.lies_about[r] = 1;
+        scene_run(*state, &o, end);
+        for (size_t j = 0; j < 3; j++) {
+            assert_false(end[j].met);
+            assert_int_equal(end[j].err.status, DP_EPEER);
+        }
+    }
+}
+
+/* The first share that role 2 tells role 1, or its first digest. */
+static void lie_in_keys(void *user, const scene_message *message)
+{
+    const size_t *number = user;
+    if (message->kind == DPI_MESH_KEYS && message->from == 2 && message->to == 1 &&
+        message->number == *number)
+        message->bytes[message->n - 1] ^= 1;
+}
+
+static void a_role_that_gives_others_different_key_shares_is_found(void **state)
+{
+    scene_end end[DPI_SHARE_PARTIES];
+    for (size_t number = 0; number < 2; number++) {
+        const scene_opts o = {
+            .row = &four, .body = nothing, .user = &number, .tamper = lie_in_keys};
+        scene_run(*state, &o, end);
+        for (size_t j = 0; j < 4; j++)
+            assert_int_equal(end[j].err.status, DP_EPEER);
+    }
+}
+
+/* ---- messages ---- */
+
+static const size_t sizes[] = {0, 1,       16383,   16384,   16385,   1 << 20,
+                               0, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 3};
+enum { N_SIZES = sizeof sizes / sizeof *sizes };
+
+typedef struct sent {
+    unsigned wrong[DPI_SHARE_PARTIES];
+} sent;
+
+static bool comes(const dpi_party *p, size_t from, size_t k, size_t n, unsigned char *to)
+{
+    memset(to, 0xa5, n);
+    dpi_mesh_take(p->mesh, from, to, n);
+    for (size_t i = 0; i < n; i++)
+        if (to[i] != byte_of(from, p->role, k, i))
+            return false;
+    return true;
+}
+
+static void give(const dpi_party *p, size_t to, size_t k, size_t n)
+{
+    unsigned char *room = dpi_mesh_room(p->mesh, to, n);
+    if ((uintptr_t)room % 64 != 0)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        room[i] = byte_of(p->role, to, k, i);
+    dpi_mesh_post(p->mesh, to);
+}
+
+/* Everybody posts everything before anything is taken. */
+static void post_and_take(dpi_party *p, void *user)
+{
+    sent *s = user;
+    unsigned char *to = malloc(DPI_MESH_MOST);
+    for (size_t j = 0; j < p->row->parties; j++)
+        for (size_t k = 0; k < N_SIZES && j != p->role; k++)
+            give(p, j, k, sizes[k]);
+    for (size_t k = 0; k < N_SIZES; k++)
+        for (size_t j = 0; j < p->row->parties; j++)
+            s->wrong[p->role] += j != p->role && !comes(p, j, k, sizes[k], to);
+    free(to);
+}
+
+static void messages_of_all_sizes_pass_each_other(void **state)
+{
+    const dpi_share_row *rows[] = {&three, &four};
+    for (int k = 0; k < 2; k++) {
+        sent s = {{0}};
+        scene_end end[DPI_SHARE_PARTIES];
+        const scene_opts o = {.row = rows[k], .body = post_and_take, .user = &s};
+        scene_run_well(*state, &o, end);
+        for (size_t r = 0; r < rows[k]->parties; r++) {
+            assert_int_equal(s.wrong[r], 0);
+            assert_int_equal(end[r].traffic.turns, 1);
+            for (size_t j = 0; j < rows[k]->parties; j++)
+                assert_int_equal(end[r].traffic.messages[j], j != r ? N_SIZES : 0);
+        }
+    }
+}
+
+enum { MANY = 40, BIG = 1 << 20 };
+
+/* Role 0 posts 40 MB ahead of a role that is late. */
+static void run_ahead(dpi_party *p, void *user)
+{
+    sent *s = user;
+    unsigned char *to = malloc(BIG);
+    if (p->role == 1)
+        pause_for(100);
+    for (size_t k = 0; k < MANY; k++) {
+        if (p->role == 0)
+            give(p, 1, k, BIG);
+        if (p->role == 1)
+            s->wrong[1] += !comes(p, 0, k, BIG, to);
+    }
+    if (p->role == 2)
+        give(p, 1, 0, BIG); /* which goes on its way though nobody takes it for long */
+    if (p->role == 1)
+        s->wrong[1] += !comes(p, 2, 0, BIG, to);
+    free(to);
+}
+
+static void whoever_runs_ahead_waits_for_the_others(void **state)
+{
+    sent s = {{0}};
+    scene_end end[DPI_SHARE_PARTIES];
+    const scene_opts o = {.row = &three, .body = run_ahead, .user = &s};
+    scene_run_well(*state, &o, end);
+    assert_int_equal(s.wrong[1], 0);
+    assert_int_equal(end[0].traffic.online[1], (uint64_t)MANY * BIG);
+    assert_int_equal(end[0].traffic.online[2], 0);
+    assert_int_equal(end[1].traffic.turns, 0);
+}
+
+/* Rounds, each of a message to everybody, of which some belong to a preparation. */
+static void prepare_and_answer(dpi_party *p, void *user)
+{
+    sent *s = user;
+    unsigned char to[300];
+    dpi_mesh_preparing(p->mesh, true);
+    for (size_t k = 0; k < 3 && p->role == 0 && p->phase != DPI_ONLINE; k++)
+        give(p, 2, k, 100 * k);
+    dpi_mesh_preparing(p->mesh, false);
+    for (size_t k = 0; k < 3 && p->role == 2; k++) {
+        memset(to, 0xa5, sizeof to);
+        if (p->phase == DPI_PREPARE)
+            dpi_mesh_keep(p->mesh, 0, 100 * k);
+        if (p->phase == DPI_ONLINE)
+            dpi_mesh_take_kept(p->mesh, 0, to, 100 * k);
+        if (p->phase == DPI_TOGETHER)
+            dpi_mesh_take(p->mesh, 0, to, 100 * k);
+        for (size_t i = 0; i < 100 * k && p->phase != DPI_PREPARE; i++)
+            s->wrong[2] += to[i] != byte_of(0, 2, k, i);
+    }
+    if (p->phase == DPI_PREPARE || p->role == 0)
+        return;
+    for (size_t k = 0; k < 5; k++) {
+        give(p, 3 - p->role, k, 8);
+        s->wrong[p->role] += !comes(p, 3 - p->role, k, 8, to);
+    }
+}
+
+static void what_is_prepared_is_kept_until_it_is_read(void **state)
+{
+    for (int apart = 0; apart < 2; apart++) {
+        sent s = {{0}};
+        scene_end end[DPI_SHARE_PARTIES];
+        const scene_opts o = {
+            .row = &three, .body = prepare_and_answer, .user = &s, .apart = apart != 0};
+        scene_run_well(*state, &o, end);
+        for (size_t r = 0; r < 3; r++) {
+            assert_int_equal(s.wrong[r], 0);
+            assert_int_equal(end[r].traffic.prepared[2], r == 0 ? 300 : 0);
+            assert_int_equal(end[r].traffic.turns, r == 0 ? 0 : 5);
+        }
+        assert_int_equal(end[1].traffic.online[2], 40);
+        assert_int_equal(end[1].traffic.messages[2], 5);
+    }
+}
+
+static void read_what_is_not_there(dpi_party *p, void *user)
+{
+    unsigned char to[8];
+    (void)user;
+    if (p->role == 0)
+        give(p, 1, 0, 8);
+    if (p->role != 1)
+        return;
+    dpi_mesh_keep(p->mesh, 0, 8);
+    dpi_mesh_take_kept(p->mesh, 0, to, 4);
+    for (size_t i = 0; i < 4; i++)
+        if (to[i] != 0)
+            abort();
+}
+
+static void a_tape_is_read_as_it_was_kept(void **state)
+{
+    scene_end end[DPI_SHARE_PARTIES];
+    const scene_opts o = {.row = &three, .body = read_what_is_not_there};
+    scene_run(*state, &o, end);
+    assert_int_equal(end[1].err.status, DP_ESTATE);
+}
+
+/* ---- errors ---- */
+
+typedef enum ending { GOES, IS_SILENT, FAILS, SENDS_LESS } ending;
+
+typedef struct lost {
+    size_t who;
+    ending how;
+    unsigned wrong[DPI_SHARE_PARTIES];
+} lost;
+
+static void stop_in_the_middle(dpi_party *p, void *user)
+{
+    lost *l = user;
+    unsigned char to[64];
+    for (size_t k = 0; k < 10; k++) {
+        if (k == 5 && p->role == l->who) {
+            if (l->how == FAILS)
+                dpi_mesh_fail(p->mesh, DP_EDATA, "something is not as it should be");
+            if (l->how == IS_SILENT)
+                pause_for(700);
+            if (l->how == GOES || l->how == IS_SILENT)
+                return;
+        }
+        bool less = l->how == SENDS_LESS && k == 5 && p->role == l->who;
+        for (size_t j = 0; j < p->row->parties; j++)
+            if (j != p->role)
+                give(p, j, k, less ? 63 : 64);
+        for (size_t j = 0; j < p->row->parties; j++) {
+            if (j == p->role)
+                continue;
+            bool good = comes(p, j, k, 64, to);
+            for (size_t i = 0; i < 64 && dpi_mesh_status(p->mesh) != DP_OK; i++)
+                l->wrong[p->role] += to[i] != 0; /* zeros after an error */
+            l->wrong[p->role] += !good && dpi_mesh_status(p->mesh) == DP_OK;
+        }
+    }
+    (void)dpi_mesh_room(p->mesh, (p->role + 1) % p->row->parties, DPI_MESH_MOST);
+}
+
+static void whoever_is_lost_ends_it_for_all(void **state)
+{
+    static const ending endings[] = {GOES, IS_SILENT, FAILS, SENDS_LESS};
+    for (size_t who = 0; who < 3; who++)
+        for (int k = 0; k < 4; k++) {
+            lost l = {.who = who, .how = endings[k]};
+            scene_end end[DPI_SHARE_PARTIES];
+            const scene_opts o = {.row = &three,
+                                  .body = stop_in_the_middle,
+                                  .user = &l,
+                                  .unverified = true,
+                                  .timeout = l.how == IS_SILENT ? 200 : 0};
+            scene_run(*state, &o, end);
+            for (size_t r = 0; r < 3; r++) {
+                int status = end[r].err.status;
+                assert_int_equal(l.wrong[r], 0);
+                if (r != who)
+                    assert_true(status == DP_EPEER ||
+                                (l.how == IS_SILENT && status == DP_ETIMEOUT));
+                else if (l.how == FAILS)
+                    assert_int_equal(status, DP_EDATA);
+            }
+            if (l.how == FAILS)
+                assert_contains(end[who].err.text, "as it should be");
+        }
+}
+
+/* ---- views ---- */
+
+typedef struct seen {
+    dpi_roles set; /* in which somebody sees something else */
+    size_t who, at;
+    size_t times; /* comparisons */
+    dp_status last[DPI_SHARE_PARTIES];
+} seen;
+
+static void see(dpi_party *p, void *user)
+{
+    seen *s = user;
+    unsigned char bytes[100];
+    for (size_t time = 0; time < s->times; time++) {
+        for (dpi_roles set = 3; set < 16; set++) {
+            if ((set & (set - 1)) == 0 || (set >> p->role & 1) == 0)
+                continue;
+            for (size_t i = 0; i < sizeof bytes; i++)
+                bytes[i] = byte_of(set, time, 0, i);
+            if (set == s->set && p->role == s->who && time + 1 == s->times)
+                bytes[s->at / 8] ^= (unsigned char)(1 << s->at % 8);
+            dpi_mesh_view(p->mesh, set, bytes, 60);
+            dpi_mesh_view(p->mesh, set, bytes + 60, sizeof bytes - 60);
+        }
+        if (time + 1 < s->times)
+            s->last[p->role] = dpi_mesh_verify(p->mesh);
+    }
+}
+
+static void views_that_are_alike_are_accepted(void **state)
+{
+    for (size_t times = 0; times < 4; times++) {
+        seen s = {.times = times};
+        scene_end end[DPI_SHARE_PARTIES];
+        const scene_opts o = {.row = &four, .body = see, .user = &s};
+        scene_run_well(*state, &o, end);
+        for (size_t r = 0; r < 4; r++)
+            assert_int_equal(s.last[r], DP_OK);
+    }
+}
+
+static void a_bit_that_differs_in_a_view_ends_it_for_all(void **state)
+{
+    size_t tried = 0;
+    for (dpi_roles set = 3; set < 16; set++)
+        for (size_t who = 0; who < 4; who++) {
+            seen s = {.set = set, .who = who, .at = tried * 37 % 800, .times = 1 + tried % 2};
+            if ((set & (set - 1)) == 0 || (set >> who & 1) == 0)
+                continue;
+            tried++;
+            scene_end end[DPI_SHARE_PARTIES];
+            const scene_opts o = {.row = &four, .body = see, .user = &s};
+            scene_run(*state, &o, end);
+            for (size_t r = 0; r < 4; r++) {
+                assert_int_equal(s.last[r], DP_OK);
+                assert_int_equal(end[r].err.status, DP_EPEER);
+            }
+        }
+    assert_int_equal(tried, 28); /* of 11 sets: 6 of two, 4 of three and one of four */
+}
+
+typedef struct liar {
+    dpi_mesh_kind kind;
+    size_t who, to;
+    seen s;
+} liar;
+
+static void lie(void *user, const scene_message *message)
+{
+    liar *l = user;
+    if (message->kind == l->kind && message->from == l->who && message->to == l->to)
+        message->bytes[message->n / 2] ^= 4;
+}
+
+static void see_honestly(dpi_party *p, void *user)
+{
+    liar *l = user;
+    see(p, &l->s);
+}
+
+/* To one role, of a hash or a tag: that one ends.  The others have nothing against each other. */
+static void who_lies_in_a_comparison_is_found_by_whom_it_lies_to(void **state)
+{
+    for (size_t who = 0; who < 4; who++)
+        for (int k = 0; k < 2; k++) {
+            liar l = {.kind = k == 0 ? DPI_MESH_DIGEST : DPI_MESH_TAG,
+                      .who = who,
+                      .to = (who + 1 + (size_t)k) % 4,
+                      .s = {.times = 1}};
+            scene_end end[DPI_SHARE_PARTIES];
+            const scene_opts o = {.row = &four, .body = see_honestly, .user = &l, .tamper = lie};
+            scene_run(*state, &o, end);
+            assert_int_equal(end[l.to].err.status, DP_EPEER);
+        }
+}
+
+/* ---- misuse ---- */
+
+static void draw_of_others(dpi_party *p, void *user)
+{
+    unsigned char to[8];
+    (void)user;
+    if (p->role == 0)
+        dpi_mesh_draw(p->mesh, 6, to, sizeof to);
+}
+
+static void view_of_others(dpi_party *p, void *user)
+{
+    (void)user;
+    if (p->role == 0)
+        dpi_mesh_view(p->mesh, 6, "", 1);
+}
+
+static void ask_too_much(dpi_party *p, void *user)
+{
+    (void)user;
+    if (p->role == 0)
+        (void)dpi_mesh_room(p->mesh, 1, DPI_MESH_MOST + 1);
+}
+
+typedef struct misuse {
+    const scene *s;
+    const dpi_share_row *row;
+    void (*body)(dpi_party *p, void *user);
+} misuse;
+
+static void run_misuse(void *of)
+{
+    const misuse *u = of;
+    scene_end end[DPI_SHARE_PARTIES];
+    (void)open("/dev/null", O_WRONLY); /* as standard error, which no socket must become */
+    const scene_opts o = {.row = u->row, .body = u->body};
+    scene_run(u->s, &o, end);
+}
+
+static void contracts_are_kept(void **state)
+{
+    misuse u[] = {{*state, &three, draw_of_others},
+                  {*state, &four, view_of_others},
+                  {*state, &three, ask_too_much}};
+    for (int k = 0; k < 3; k++)
+        assert_aborts(run_misuse, &u[k]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contracts_are_kept),
+        cmocka_unit_test(members_of_a_set_draw_the_same),
+        cmocka_unit_test(sessions_of_another_context_do_not_meet),
+        cmocka_unit_test(a_role_that_gives_others_different_key_shares_is_found),
+        cmocka_unit_test(messages_of_all_sizes_pass_each_other),
+        cmocka_unit_test(whoever_runs_ahead_waits_for_the_others),
+        cmocka_unit_test(what_is_prepared_is_kept_until_it_is_read),
+        cmocka_unit_test(a_tape_is_read_as_it_was_kept),
+        cmocka_unit_test(whoever_is_lost_ends_it_for_all),
+        cmocka_unit_test(views_that_are_alike_are_accepted),
+        cmocka_unit_test(a_bit_that_differs_in_a_view_ends_it_for_all),
+        cmocka_unit_test(who_lies_in_a_comparison_is_found_by_whom_it_lies_to),
+    };
+    return cmocka_run_group_tests(tests, scene_make, scene_remove);
+}
