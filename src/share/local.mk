@@ -4,6 +4,7 @@ noinst_LTLIBRARIES += libtacit-share.la
 libtacit_share_la_SOURCES = %D%/share.c %D%/share.h
 libtacit_share_la_SOURCES += %D%/mesh.c %D%/mesh-keys.c %D%/mesh-parts.h %D%/mesh-post.c %D%/mesh-views.c %D%/mesh.h
 libtacit_share_la_SOURCES += %D%/party.c %D%/party.h %D%/clear.c
+libtacit_share_la_SOURCES += %D%/compare.c %D%/compare.h %D%/carries.c
 libtacit_share_la_SOURCES += %D%/kernels.c %D%/kernels-planes.c %D%/kernels.h
 libtacit_share_la_SOURCES += %D%/deal.c %D%/deal.h
 libtacit_share_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)

@@ -6,3 +6,7 @@ UNIT_TESTS += %D%/t-deal %D%/t-mesh
 %C%_t_mesh_SOURCES = %D%/t-mesh.c $(share_scene)
 %C%_t_mesh_CPPFLAGS = $(share_flags)
 %C%_t_mesh_LDADD = $(TEST_SHARE)
+UNIT_TESTS += %D%/t-compare
+%C%_t_compare_SOURCES = %D%/t-compare.c
+%C%_t_compare_CPPFLAGS = $(share_flags)
+%C%_t_compare_LDADD = $(TEST_SHARE)
