@@ -7,6 +7,7 @@ libtacit_share_la_SOURCES += %D%/party.c %D%/party.h %D%/clear.c
 libtacit_share_la_SOURCES += %D%/compare.c %D%/compare.h %D%/carries.c
 libtacit_share_la_SOURCES += %D%/kernels.c %D%/kernels-planes.c %D%/kernels.h
 libtacit_share_la_SOURCES += %D%/deal.c %D%/deal.h
+libtacit_share_la_SOURCES += %D%/trio.c %D%/trio.h %D%/trio-bits.c %D%/trio-loop-numbers.h %D%/trio-loop-products.h %D%/trio-loops.c %D%/trio-products.c
 libtacit_share_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 libtacit_serve_convenience += libtacit-share.la
 endif
