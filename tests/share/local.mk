@@ -10,3 +10,5 @@ UNIT_TESTS += %D%/t-compare
 %C%_t_compare_SOURCES = %D%/t-compare.c
 %C%_t_compare_CPPFLAGS = $(share_flags)
 %C%_t_compare_LDADD = $(TEST_SHARE)
+UNIT_TESTS += %D%/t-kernels
+%C%_t_kernels_LDADD = $(TEST_SHARE)

@@ -1,0 +1,110 @@
+/* Products with AVX2, which has products of 32-bit numbers alone.
+ *
+ * Modulo 2^64 a b is a0 b0 + 2^32 (a0 b1 + a1 b0), of halves.  The first product is a whole one; of
+ * the others the low halves count, and these come two at a time from b with its halves exchanged.
+ * Both are summed apart, and put together at the end. */
+#include "share/kernels-parts.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#include <string.h>
+
+#define TILE_TARGET __attribute__((target("avx2")))
+#define PART static inline TILE_TARGET __attribute__((always_inline))
+
+typedef uint64_t vector_64 __attribute__((vector_size(32)));
+typedef uint32_t vector_32 __attribute__((vector_size(32)));
+typedef vector_32 factor_32, sum_32;
+
+typedef struct factor_64 {
+    __m256i whole, turned;
+} factor_64;
+
+typedef struct sum_64 {
+    __m256i low, cross;
+} sum_64;
+
+/* All ones where the number of the lane is below n. */
+PART __m256i below_32(size_t n)
+{
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane);
+}
+
+PART vector_64 load_some_64(const uint64_t *from, size_t n)
+{
+    return (vector_64)_mm256_maskload_epi64((const long long *)from, below_32(2 * n));
+}
+
+PART factor_64 factor_of_64(vector_64 v)
+{
+    return (factor_64){(__m256i)v, _mm256_shuffle_epi32((__m256i)v, 0xb1)};
+}
+
+PART void add_product_64(sum_64 *s, vector_64 a, factor_64 b)
+{
+    s->low = _mm256_add_epi64(s->low, _mm256_mul_epu32((__m256i)a, b.whole));
+    s->cross = _mm256_add_epi32(s->cross, _mm256_mullo_epi32((__m256i)a, b.turned));
+}
+
+PART vector_64 lanes_of_64(sum_64 s)
+{
+    vector_64 cross = (vector_64)s.cross;
+    return (vector_64)s.low + (cross << 32) + (cross >> 32 << 32);
+}
+
+PART uint64_t total_64(sum_64 s)
+{
+    vector_64 v = lanes_of_64(s);
+    return v[0] + v[1] + v[2] + v[3];
+}
+
+PART vector_32 load_some_32(const uint32_t *from, size_t n)
+{
+    return (vector_32)_mm256_maskload_epi32((const int *)from, below_32(n));
+}
+
+PART factor_32 factor_of_32(vector_32 v)
+{
+    return v;
+}
+
+PART void add_product_32(sum_32 *s, vector_32 a, factor_32 b)
+{
+    *s += a * b;
+}
+
+PART vector_32 lanes_of_32(sum_32 s)
+{
+    return s;
+}
+
+PART uint32_t total_32(sum_32 s)
+{
+    __m128i half =
+        _mm_add_epi32(_mm256_castsi256_si128((__m256i)s), _mm256_extracti128_si256((__m256i)s, 1));
+    half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0x4e));
+    half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0xb1));
+    return (uint32_t)_mm_cvtsi128_si32(half);
+}
+
+#define TILE_WIDTH 2
+
+#define TILE_ELEMENT uint64_t
+#define TILE_NAME(x) x##_64
+#define TILE_ROWS 2
+#define TILE_COLUMNS 2
+#define TILE_HEIGHT 2
+#define TILE_DOTS dpi_dots_avx2_64
+#define TILE_PANEL dpi_panel_avx2_64
+#include "share/kernels-tile.h"
+
+#define TILE_ELEMENT uint32_t
+#define TILE_NAME(x) x##_32
+#define TILE_ROWS 2
+#define TILE_COLUMNS 4
+#define TILE_HEIGHT 4
+#define TILE_DOTS dpi_dots_avx2_32
+#define TILE_PANEL dpi_panel_avx2_32
+#include "share/kernels-tile.h"
+#endif

@@ -1,0 +1,85 @@
+/* Products with AVX-512: low halves of 64-bit products in one instruction. */
+#include "share/kernels-parts.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#include <string.h>
+
+#define TILE_TARGET __attribute__((target("avx512f,avx512dq,avx2")))
+#define PART static inline TILE_TARGET __attribute__((always_inline))
+
+typedef uint64_t vector_64 __attribute__((vector_size(64)));
+typedef uint32_t vector_32 __attribute__((vector_size(64)));
+typedef vector_64 factor_64, sum_64;
+typedef vector_32 factor_32, sum_32;
+
+PART vector_64 load_some_64(const uint64_t *from, size_t n)
+{
+    return (vector_64)_mm512_maskz_loadu_epi64((__mmask8)((1U << n) - 1), from);
+}
+
+PART factor_64 factor_of_64(vector_64 v)
+{
+    return v;
+}
+
+PART void add_product_64(sum_64 *s, vector_64 a, factor_64 b)
+{
+    *s += a * b;
+}
+
+PART vector_64 lanes_of_64(sum_64 s)
+{
+    return s;
+}
+
+PART uint64_t total_64(sum_64 s)
+{
+    return (uint64_t)_mm512_reduce_add_epi64((__m512i)s);
+}
+
+PART vector_32 load_some_32(const uint32_t *from, size_t n)
+{
+    return (vector_32)_mm512_maskz_loadu_epi32((__mmask16)((1U << n) - 1), from);
+}
+
+PART factor_32 factor_of_32(vector_32 v)
+{
+    return v;
+}
+
+PART void add_product_32(sum_32 *s, vector_32 a, factor_32 b)
+{
+    *s += a * b;
+}
+
+PART vector_32 lanes_of_32(sum_32 s)
+{
+    return s;
+}
+
+PART uint32_t total_32(sum_32 s)
+{
+    return (uint32_t)_mm512_reduce_add_epi32((__m512i)s);
+}
+
+#define TILE_WIDTH 2
+
+#define TILE_ELEMENT uint64_t
+#define TILE_NAME(x) x##_64
+#define TILE_ROWS 4
+#define TILE_COLUMNS 4
+#define TILE_HEIGHT 8
+#define TILE_DOTS dpi_dots_avx512_64
+#define TILE_PANEL dpi_panel_avx512_64
+#include "share/kernels-tile.h"
+
+#define TILE_ELEMENT uint32_t
+#define TILE_NAME(x) x##_32
+#define TILE_ROWS 4
+#define TILE_COLUMNS 4
+#define TILE_HEIGHT 8
+#define TILE_DOTS dpi_dots_avx512_32
+#define TILE_PANEL dpi_panel_avx512_32
+#include "share/kernels-tile.h"
+#endif
