@@ -12,3 +12,7 @@ UNIT_TESTS += %D%/t-compare
 %C%_t_compare_LDADD = $(TEST_SHARE)
 UNIT_TESTS += %D%/t-kernels
 %C%_t_kernels_LDADD = $(TEST_SHARE)
+UNIT_TESTS += %D%/t-mesh-views
+%C%_t_mesh_views_SOURCES = %D%/t-mesh-views.c $(share_scene)
+%C%_t_mesh_views_CPPFLAGS = $(share_flags)
+%C%_t_mesh_views_LDADD = $(TEST_SHARE)
