@@ -5,12 +5,12 @@
  * among hashes, but knows them anyway, being in the set.  The key is a hash of secret, set and
  * context; a second hash of the same is what two roles compare, for all sets that have both. */
 #include <string.h>
+#include <unistd.h>
 
 #include <sodium.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "random/entropy.h"
 #include "share/mesh-parts.h"
 
 enum { SECRET = 32, KEY = 16, BLOCK = 16, LARGE = DPI_MESH_DRAWS };
@@ -50,8 +50,12 @@ static void draw_own(dpi_mesh *m, const dpi_mesh_opts *o, secrets *s)
 {
     for (size_t k = 0; k < o->n_sets && m->err.status == DP_OK; k++) {
         dpi_roles set = o->sets[k];
-        if (has(set, m->role) && dpi_entropy(s->part[set][m->role], SECRET, &m->err) != DP_OK)
-            dpi_mesh_fail(m, m->err.status, m->err.text);
+        /* sodium_init aborts where there is no randomness, so it comes second. */
+        if (has(set, m->role) &&
+            (getentropy(s->part[set][m->role], SECRET) != 0 || sodium_init() < 0))
+            dpi_mesh_fail(m, DP_EENTROPY,
+                          "the operating system gave no random bytes for a key; a sandbox must "
+                          "allow getrandom");
     }
 }
 

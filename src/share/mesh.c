@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "random/entropy.h"
 #include "share/mesh-parts.h"
 
 /* ---- errors ---- */
@@ -106,8 +105,7 @@ dp_status dpi_mesh_new(const dpi_mesh_opts *o, dpi_mesh **mesh, dp_error *err)
     dpi_mesh *m = make(o);
     if (m == NULL)
         return dpi_fail_nomem(err);
-    if (dpi_sodium_start(&m->err) == DP_OK)
-        dpi_mesh_agree(m, o);
+    dpi_mesh_agree(m, o);
     dp_status status = m->err.status;
     if (status == DP_OK) {
         *mesh = m;
