@@ -16,3 +16,7 @@ UNIT_TESTS += %D%/t-mesh-views
 %C%_t_mesh_views_SOURCES = %D%/t-mesh-views.c $(share_scene)
 %C%_t_mesh_views_CPPFLAGS = $(share_flags)
 %C%_t_mesh_views_LDADD = $(TEST_SHARE)
+UNIT_TESTS += %D%/t-trio
+%C%_t_trio_SOURCES = %D%/t-trio.c $(share_scene)
+%C%_t_trio_CPPFLAGS = $(share_flags)
+%C%_t_trio_LDADD = $(TEST_SHARE)
