@@ -1,0 +1,119 @@
+/* Quad's row, and what comes in and goes out. */
+#include "share/quad.h"
+
+#include <string.h>
+
+enum { P0, P1, P2, P3, WORD = 64, ALL = 0xf };
+
+static const dpi_roles sets[DPI_QUAD_SETS] = {ALL & ~(1U << P2), ALL & ~(1U << P1),
+                                              ALL & ~(1U << P0)};
+
+static uint64_t get(dpi_ring ring, const void *x, size_t i)
+{
+    return ring == DPI_RING_32 ? ((const uint32_t *)x)[i] : ((const uint64_t *)x)[i];
+}
+
+static void put(dpi_ring ring, void *x, size_t i, uint64_t v)
+{
+    if (ring == DPI_RING_32)
+        ((uint32_t *)x)[i] = (uint32_t)v;
+    else
+        ((uint64_t *)x)[i] = v;
+}
+
+static uint64_t low_bits(int bits)
+{
+    return bits >= WORD ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
+/* What a part is of the components -w, -l2, -l1 and X + w: a sum of some, or less some. */
+typedef struct made_of {
+    bool negative;
+    int n, component[3];
+} made_of;
+
+static const made_of part_of[DPI_QUAD_ROLES][DPI_SHARE_PARTS] = {
+    {{false, 3, {3, 2, 1}}, {true, 2, {2, 1}}},
+    {{false, 2, {3, 0}}, {true, 1, {2}}, {true, 1, {0}}},
+    {{false, 2, {3, 0}}, {true, 1, {1}}, {true, 1, {0}}},
+    {{true, 1, {0}}, {true, 2, {2, 1}}},
+};
+
+static void put_part(dpi_ring ring, size_t n, const made_of *m, const void *const component[],
+                     void *part)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t sum = 0;
+        for (int k = 0; k < m->n; k++) {
+            uint64_t c = get(ring, component[m->component[k]], i);
+            sum = ring == DPI_RING_BITS ? sum ^ c : sum + c;
+        }
+        put(ring, part, i, m->negative && ring != DPI_RING_BITS ? 0 - sum : sum);
+    }
+}
+
+/* Who holds a component has seen it as the two others have that do. */
+static void adopt(dpi_party *p, dpi_ring ring, size_t n, const void *const component[],
+                  dpi_share *x)
+{
+    if (!dpi_party_works(p))
+        return;
+    for (size_t c = 0; c < DPI_QUAD_ROLES; c++)
+        if (c != p->role)
+            dpi_mesh_view(p->mesh, ALL & ~(1U << c), component[c], n * dpi_ring_bytes(ring));
+    for (size_t k = 0; k < dpi_quad.parts[p->role]; k++)
+        put_part(ring, n, &part_of[p->role][k], component, x->part[k]);
+}
+
+/* X of P1 and P2, lambda of P0 and P3. */
+static bool piece(dpi_party *p, dpi_ring ring, int bits, const dpi_share *x, void *elements,
+                  bool *hash_only)
+{
+    bool masks = p->role == P0 || p->role == P3;
+    uint64_t mask = low_bits(bits);
+    for (size_t i = 0; i < x->n; i++)
+        put(ring, elements, i, get(ring, x->part[masks ? 1 : 0], i) & mask);
+    *hash_only = p->role == P2 || p->role == P3;
+    return true;
+}
+
+static void join(dpi_ring ring, int bits, size_t n, const void *const piece[], int64_t *x)
+{
+    uint64_t mask = low_bits(bits), sign = UINT64_C(1) << (bits - 1);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t lambda = get(ring, piece[P0], i), m = get(ring, piece[P1], i);
+        uint64_t v = (ring == DPI_RING_BITS ? m ^ lambda : m - lambda) & mask;
+        x[i] = (int64_t)((v ^ sign) - sign);
+    }
+}
+
+static void add_public(dpi_party *p, dpi_ring ring, const uint64_t *c, uint64_t same, dpi_share *x)
+{
+    if (p->role == P3 || !dpi_party_works(p))
+        return;
+    for (size_t i = 0; i < x->n; i++) {
+        uint64_t by = c != NULL ? c[i] : same, v = get(ring, x->part[0], i);
+        put(ring, x->part[0], i, ring == DPI_RING_BITS ? v ^ by : v + by);
+    }
+}
+
+const dpi_share_row dpi_quad = {
+    .name = "quad",
+    .parties = DPI_QUAD_ROLES,
+    .dealer = P3,
+    .sets = sets,
+    .n_sets = DPI_QUAD_SETS,
+    .compares = true,
+    .parts = {2, 3, 3, 2},
+    .room_bytes = sizeof(dpi_quad_room),
+    .adopt = adopt,
+    .piece = piece,
+    .join = join,
+    .add_public = add_public,
+    .multiply = dpi_quad_multiply,
+    .linear = dpi_quad_linear,
+    .to_bits = dpi_quad_to_bits,
+    .halves = dpi_quad_halves,
+    .from_bits = dpi_quad_from_bits,
+    .inject = dpi_quad_inject,
+};
