@@ -108,6 +108,13 @@ check_PROGRAMS += %D%/serve-partition
 %C%_serve_partition_LDADD = $(serve_core)
 endif
 
+# Local arithmetic of sharing.
+if SERVE
+check_PROGRAMS += %D%/share-kernels
+%C%_share_kernels_SOURCES = %D%/share-kernels.c $(benchmark)
+%C%_share_kernels_LDADD = libtacit-share.la libtacit-internal.la $(TACIT_LIBS)
+endif
+
 # What hidden numbers tell.
 if SERVE
 check_PROGRAMS += %D%/serve-leakage

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "serve/asking.h"
+#include "serve/ask-parties.h"
 
 typedef struct ask_lane {
     size_t query;
@@ -220,12 +220,23 @@ static dp_status check_records(dp_ask *ask, size_t n, const double *x, dp_error 
     return status;
 }
 
+static dp_status many_of_parties(dp_ask *ask, size_t n, const double *x, int64_t *y,
+                                 size_t *answered, dp_error *err)
+{
+    (void)pthread_mutex_lock(ask->turn);
+    dp_status status = dpi_parties_ask_many(ask, n, x, y, answered, err);
+    (void)pthread_mutex_unlock(ask->turn);
+    return status;
+}
+
 dp_status dp_ask_many(dp_ask *ask, size_t n, const double *x, int64_t *y, size_t *answered,
                       dp_error *err)
 {
     size_t inputs = dp_program_inputs(ask->program), outputs = dp_program_outputs(ask->program);
     memset(y, 0, n * outputs * sizeof *y);
     *answered = 0;
+    if (ask->parties != NULL)
+        return many_of_parties(ask, n, x, y, answered, err);
     (void)pthread_mutex_lock(ask->turn);
     dp_status status = check_records(ask, n, x, err);
     const bool streams = n > 1 && ask->in_flight > 1;

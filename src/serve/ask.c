@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "serve/asking.h"
+#include "serve/ask-parties.h"
 
 /* Does not wait for the other side: a preparation that has begun loses its connection, and none
  * begins while this has the turn. */
@@ -28,6 +28,8 @@ void dp_ask_free(dp_ask *ask)
     if (ask == NULL)
         return;
     end_worker(ask);
+    if (ask->parties != NULL)
+        dpi_parties_ask_free(ask->parties);
     dpi_wire_close(ask->wire);
     if (ask->client != NULL)
         ask->row->client_free(ask->client);
@@ -305,6 +307,11 @@ const dp_program *dp_ask_program(const dp_ask *ask)
 dp_ask_traffic dp_ask_counts(const dp_ask *ask)
 {
     (void)pthread_mutex_lock(ask->turn);
+    if (ask->parties != NULL) {
+        const dp_ask_traffic of_all = dpi_parties_ask_counts(ask);
+        (void)pthread_mutex_unlock(ask->turn);
+        return of_all;
+    }
     dpi_wire_traffic t = dpi_wire_counts(ask->wire);
     dp_ask_traffic counts = ask->ahead;
     (void)pthread_mutex_unlock(ask->turn);
@@ -371,6 +378,9 @@ static dp_status take_turn(dp_ask *ask, const double *x, int64_t *y, dp_error *e
 
 dp_status dp_ask_query(dp_ask *ask, const double *x, int64_t *y, dp_error *err)
 {
+    size_t answered;
+    if (ask->parties != NULL)
+        return dp_ask_many(ask, 1, x, y, &answered, err);
     memset(y, 0, dp_program_outputs(ask->program) * sizeof *y);
     (void)pthread_mutex_lock(ask->turn);
     dp_status status = take_turn(ask, x, y, err);

@@ -6,6 +6,8 @@
 #include "serve/stream.h"
 
 struct dp_ask {
+    struct dpi_parties_ask *parties; /* of a session with several (ask-parties.h), of which the rest
+                                      * has the program, timeout, failed and turn alone; or NULL */
     dpi_wire_session *wire;
     dp_program *program; /* of its sheet */
     dpi_serve_plan plan;

@@ -80,6 +80,7 @@ static void *answer(void *of)
     else
         g->call(g->user, wire, own);
     (void)pthread_mutex_lock(&g->lock);
+    wire = own->wire;
     own->wire = NULL; /* from here on nobody cuts it */
     (void)pthread_mutex_unlock(&g->lock);
     dpi_wire_close(wire);
@@ -111,6 +112,13 @@ bool dpi_guest_finish(dpi_guest *guest)
     bool stays = !guest->leaves;
     (void)pthread_mutex_unlock(&guest->of->lock);
     return stays;
+}
+
+void dpi_guest_keep(dpi_guest *guest)
+{
+    (void)pthread_mutex_lock(&guest->of->lock);
+    guest->wire = NULL;
+    (void)pthread_mutex_unlock(&guest->of->lock);
 }
 
 /* ---- under the lock ---- */

@@ -37,4 +37,7 @@ void dpi_guests_end(dpi_guests *g, uint32_t within);
 bool dpi_guest_begin(dpi_guest *guest);
 bool dpi_guest_finish(dpi_guest *guest);
 
+/* The session is somebody else's from now on, who may use it beyond the call. */
+void dpi_guest_keep(dpi_guest *guest);
+
 #endif

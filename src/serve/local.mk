@@ -23,7 +23,12 @@ libtacit_serve_core_la_SOURCES = \
   %D%/line.c %D%/line.h \
   %D%/map.c \
   %D%/masks.c %D%/masks.h \
+  %D%/ask-parties.c %D%/ask-parties.h %D%/ask-parties-query.c \
   %D%/parties.c %D%/parties.h \
+  %D%/party.c %D%/party-guest.c %D%/party-lane.c %D%/party-lane.h \
+  %D%/party-meet.c %D%/party-meet.h %D%/party-model.c %D%/party-model.h \
+  %D%/party-parts.h %D%/party-session.c %D%/party-talk.c %D%/party-talk.h \
+  %D%/share-program.c \
   %D%/parts.c \
   %D%/plan.c %D%/plan.h \
   %D%/protocol.h \

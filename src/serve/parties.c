@@ -212,3 +212,8 @@ dp_status dpi_parties_connect(const dp_parties *p, size_t machine, const dp_iden
     const dpi_wire_opts w = {.identity = identity, .peers = &peers};
     return dpi_wire_connect(line->host, line->port, &w, within, wire, err);
 }
+
+const dpi_share_row *dpi_parties_row(const dp_parties *p)
+{
+    return p->n == DPI_PARTIES_LEAST ? &dpi_trio : NULL;
+}

@@ -12,74 +12,74 @@
 #define TILE_TARGET __attribute__((target("avx2")))
 #define PART static inline TILE_TARGET __attribute__((always_inline))
 
-typedef uint64_t vector_64 __attribute__((vector_size(32)));
-typedef uint32_t vector_32 __attribute__((vector_size(32)));
-typedef vector_32 factor_32, sum_32;
+typedef uint64_t vector_middle64 __attribute__((vector_size(32)));
+typedef uint32_t vector_middle32 __attribute__((vector_size(32)));
+typedef vector_middle32 factor_middle32, sum_middle32;
 
-typedef struct factor_64 {
+typedef struct factor_middle64 {
     __m256i whole, turned;
-} factor_64;
+} factor_middle64;
 
-typedef struct sum_64 {
+typedef struct sum_middle64 {
     __m256i low, cross;
-} sum_64;
+} sum_middle64;
 
 /* All ones where the number of the lane is below n. */
-PART __m256i below_32(size_t n)
+PART __m256i below_middle32(size_t n)
 {
     const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane);
 }
 
-PART vector_64 load_some_64(const uint64_t *from, size_t n)
+PART vector_middle64 load_some_middle64(const uint64_t *from, size_t n)
 {
-    return (vector_64)_mm256_maskload_epi64((const long long *)from, below_32(2 * n));
+    return (vector_middle64)_mm256_maskload_epi64((const long long *)from, below_middle32(2 * n));
 }
 
-PART factor_64 factor_of_64(vector_64 v)
+PART factor_middle64 factor_of_middle64(vector_middle64 v)
 {
-    return (factor_64){(__m256i)v, _mm256_shuffle_epi32((__m256i)v, 0xb1)};
+    return (factor_middle64){(__m256i)v, _mm256_shuffle_epi32((__m256i)v, 0xb1)};
 }
 
-PART void add_product_64(sum_64 *s, vector_64 a, factor_64 b)
+PART void add_product_middle64(sum_middle64 *s, vector_middle64 a, factor_middle64 b)
 {
     s->low = _mm256_add_epi64(s->low, _mm256_mul_epu32((__m256i)a, b.whole));
     s->cross = _mm256_add_epi32(s->cross, _mm256_mullo_epi32((__m256i)a, b.turned));
 }
 
-PART vector_64 lanes_of_64(sum_64 s)
+PART vector_middle64 lanes_of_middle64(sum_middle64 s)
 {
-    vector_64 cross = (vector_64)s.cross;
-    return (vector_64)s.low + (cross << 32) + (cross >> 32 << 32);
+    vector_middle64 cross = (vector_middle64)s.cross;
+    return (vector_middle64)s.low + (cross << 32) + (cross >> 32 << 32);
 }
 
-PART uint64_t total_64(sum_64 s)
+PART uint64_t total_middle64(sum_middle64 s)
 {
-    vector_64 v = lanes_of_64(s);
+    vector_middle64 v = lanes_of_middle64(s);
     return v[0] + v[1] + v[2] + v[3];
 }
 
-PART vector_32 load_some_32(const uint32_t *from, size_t n)
+PART vector_middle32 load_some_middle32(const uint32_t *from, size_t n)
 {
-    return (vector_32)_mm256_maskload_epi32((const int *)from, below_32(n));
+    return (vector_middle32)_mm256_maskload_epi32((const int *)from, below_middle32(n));
 }
 
-PART factor_32 factor_of_32(vector_32 v)
+PART factor_middle32 factor_of_middle32(vector_middle32 v)
 {
     return v;
 }
 
-PART void add_product_32(sum_32 *s, vector_32 a, factor_32 b)
+PART void add_product_middle32(sum_middle32 *s, vector_middle32 a, factor_middle32 b)
 {
     *s += a * b;
 }
 
-PART vector_32 lanes_of_32(sum_32 s)
+PART vector_middle32 lanes_of_middle32(sum_middle32 s)
 {
     return s;
 }
 
-PART uint32_t total_32(sum_32 s)
+PART uint32_t total_middle32(sum_middle32 s)
 {
     __m128i half =
         _mm_add_epi32(_mm256_castsi256_si128((__m256i)s), _mm256_extracti128_si256((__m256i)s, 1));
@@ -91,7 +91,7 @@ PART uint32_t total_32(sum_32 s)
 #define TILE_WIDTH 2
 
 #define TILE_ELEMENT uint64_t
-#define TILE_NAME(x) x##_64
+#define TILE_NAME(x) x##_middle64
 #define TILE_ROWS 2
 #define TILE_COLUMNS 2
 #define TILE_HEIGHT 2
@@ -100,7 +100,7 @@ PART uint32_t total_32(sum_32 s)
 #include "share/kernels-tile.h"
 
 #define TILE_ELEMENT uint32_t
-#define TILE_NAME(x) x##_32
+#define TILE_NAME(x) x##_middle32
 #define TILE_ROWS 2
 #define TILE_COLUMNS 4
 #define TILE_HEIGHT 4

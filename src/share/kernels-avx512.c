@@ -8,57 +8,57 @@
 #define TILE_TARGET __attribute__((target("avx512f,avx512dq,avx2")))
 #define PART static inline TILE_TARGET __attribute__((always_inline))
 
-typedef uint64_t vector_64 __attribute__((vector_size(64)));
-typedef uint32_t vector_32 __attribute__((vector_size(64)));
-typedef vector_64 factor_64, sum_64;
-typedef vector_32 factor_32, sum_32;
+typedef uint64_t vector_wide64 __attribute__((vector_size(64)));
+typedef uint32_t vector_wide32 __attribute__((vector_size(64)));
+typedef vector_wide64 factor_wide64, sum_wide64;
+typedef vector_wide32 factor_wide32, sum_wide32;
 
-PART vector_64 load_some_64(const uint64_t *from, size_t n)
+PART vector_wide64 load_some_wide64(const uint64_t *from, size_t n)
 {
-    return (vector_64)_mm512_maskz_loadu_epi64((__mmask8)((1U << n) - 1), from);
+    return (vector_wide64)_mm512_maskz_loadu_epi64((__mmask8)((1U << n) - 1), from);
 }
 
-PART factor_64 factor_of_64(vector_64 v)
+PART factor_wide64 factor_of_wide64(vector_wide64 v)
 {
     return v;
 }
 
-PART void add_product_64(sum_64 *s, vector_64 a, factor_64 b)
+PART void add_product_wide64(sum_wide64 *s, vector_wide64 a, factor_wide64 b)
 {
     *s += a * b;
 }
 
-PART vector_64 lanes_of_64(sum_64 s)
+PART vector_wide64 lanes_of_wide64(sum_wide64 s)
 {
     return s;
 }
 
-PART uint64_t total_64(sum_64 s)
+PART uint64_t total_wide64(sum_wide64 s)
 {
     return (uint64_t)_mm512_reduce_add_epi64((__m512i)s);
 }
 
-PART vector_32 load_some_32(const uint32_t *from, size_t n)
+PART vector_wide32 load_some_wide32(const uint32_t *from, size_t n)
 {
-    return (vector_32)_mm512_maskz_loadu_epi32((__mmask16)((1U << n) - 1), from);
+    return (vector_wide32)_mm512_maskz_loadu_epi32((__mmask16)((1U << n) - 1), from);
 }
 
-PART factor_32 factor_of_32(vector_32 v)
+PART factor_wide32 factor_of_wide32(vector_wide32 v)
 {
     return v;
 }
 
-PART void add_product_32(sum_32 *s, vector_32 a, factor_32 b)
+PART void add_product_wide32(sum_wide32 *s, vector_wide32 a, factor_wide32 b)
 {
     *s += a * b;
 }
 
-PART vector_32 lanes_of_32(sum_32 s)
+PART vector_wide32 lanes_of_wide32(sum_wide32 s)
 {
     return s;
 }
 
-PART uint32_t total_32(sum_32 s)
+PART uint32_t total_wide32(sum_wide32 s)
 {
     return (uint32_t)_mm512_reduce_add_epi32((__m512i)s);
 }
@@ -66,7 +66,7 @@ PART uint32_t total_32(sum_32 s)
 #define TILE_WIDTH 2
 
 #define TILE_ELEMENT uint64_t
-#define TILE_NAME(x) x##_64
+#define TILE_NAME(x) x##_wide64
 #define TILE_ROWS 4
 #define TILE_COLUMNS 4
 #define TILE_HEIGHT 8
@@ -75,7 +75,7 @@ PART uint32_t total_32(sum_32 s)
 #include "share/kernels-tile.h"
 
 #define TILE_ELEMENT uint32_t
-#define TILE_NAME(x) x##_32
+#define TILE_NAME(x) x##_wide32
 #define TILE_ROWS 4
 #define TILE_COLUMNS 4
 #define TILE_HEIGHT 8

@@ -26,7 +26,7 @@ typedef struct dpi_dots {
 
 /* x[i][k] is x[base[i] + place[k]]. */
 typedef struct dpi_panel {
-    size_t rows, outputs, terms; /* outputs <= outputs of a panel */
+    size_t rows, outputs, terms; /* outputs: at most those of a panel */
     const void *x;
     const size_t *base, *place; /* [rows], [terms] */
     const void *w;              /* as `pack` left it */

@@ -10,7 +10,7 @@
  * everything; the dealer runs ahead.  Or apart: in PREPARE the dealer does all of its part, and who
  * hears of it keeps the messages on its tape (nobody else has anything to do); in ONLINE the dealer
  * does nothing, and the others read their tapes.  So the same program is run twice, and local work
- * asks dpi_party_works first. */
+ * asks dpi_party_works first.  What the dealer holds of a result it holds since the PREPARE. */
 #ifndef DPI_SHARE_PARTY_H
 #define DPI_SHARE_PARTY_H
 

@@ -29,7 +29,18 @@ enum { DPI_FRAME_OPENING = 0 };
     X(BUDGET, "this identity has used up its queries for now; ask again in the next window")       \
     X(MODE, "its policy does not allow this protocol or mode")                                     \
     X(BUSY, "it is busy; try again later")                                                         \
-    X(FLIGHT, "it does not answer so many queries at a time; ask with fewer in flight")
+    X(FLIGHT, "it does not answer so many queries at a time; ask with fewer in flight")            \
+    X(PARTIES, "it has another list of parties; all must have the same fingerprints in the same "  \
+               "order")                                                                            \
+    X(NO_MODEL, "no model has been shared with it yet; its provider's tacit share does that")      \
+    X(MODELS, "the parties were not given the same model; its provider must share it again")       \
+    X(TOKEN, "it has a session by this token already; begin a new one")                            \
+    X(RECORDS, "it does not answer so many records of a query, or in so many lanes; ask with "     \
+               "fewer")                                                                            \
+    X(LABEL, "its policy tells labels alone, and this program does not end with one; share it "    \
+             "with --label")                                                                       \
+    X(PROGRAM_KIND, "it cannot compute this program")                                              \
+    X(FELLOW, "another party cannot be reached, or has given up")
 
 typedef enum dpi_refusal {
     DPI_REFUSED_NOTHING,

@@ -296,28 +296,46 @@ static uint64_t count(dpi_query_log *log, const dpi_log_query *q, int64_t t, int
     return of_client;
 }
 
-dp_status dpi_query_log_reserve(dpi_query_log *log, const dpi_log_query *q, dpi_log_spent *spent,
-                                dp_error *err)
+/* n lines of queries from a number on, as one write: what follows the number is the same. */
+static dp_status append_lines(dpi_query_log *log, const char *time_text, uint64_t number, size_t n,
+                              const char *rest, uint64_t *write, dp_error *err)
+{
+    char *text = n < SIZE_MAX / LINE ? dpi_alloc(n, LINE) : NULL, *at = text;
+    if (text == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        at += snprintf(at, LINE, "%s %" PRIu64 " %s\n", time_text, number + i, rest);
+    dp_status status = append(log, text, write, err);
+    dpi_free(text);
+    return status;
+}
+
+static dp_status fail_spent(const dpi_query_log *log, int64_t earliest, dp_error *err)
+{
+    char time_text[TIME_TEXT + 1];
+    write_time(earliest + (int64_t)log->window, time_text);
+    return dpi_fail(err, DP_EREFUSED,
+                    "this client has used its %" PRIu64 " queries of %" PRIu64
+                    " seconds; the next is free at %s",
+                    log->queries, log->window, time_text);
+}
+
+dp_status dpi_query_log_reserve_many(dpi_query_log *log, const dpi_log_query *q, size_t n,
+                                     dpi_log_spent *spent, dp_error *err)
 {
     *spent = (dpi_log_spent){0};
     dp_status status = enter(log, err);
     int64_t t = now(log), earliest = t;
-    char line[LINE], time_text[TIME_TEXT + 1], client[DPI_FINGERPRINT_TEXT];
+    char rest[LINE / 2 + LINE / 4], time_text[TIME_TEXT + 1], client[DPI_FINGERPRINT_TEXT];
     uint64_t used = status == DP_OK ? count(log, q, t, &earliest) : 0;
-    if (status == DP_OK && used >= log->queries) {
-        write_time(earliest + (int64_t)log->window, time_text);
-        status = dpi_fail(err, DP_EREFUSED,
-                          "this client has used its %" PRIu64 " queries of %" PRIu64
-                          " seconds; the next is free at %s",
-                          log->queries, log->window, time_text);
-    }
+    if (status == DP_OK && (used >= log->queries || n > log->queries - used))
+        status = fail_spent(log, earliest, err);
     if (status == DP_OK) {
         write_time(t, time_text);
         dpi_fingerprint_write(q->client, client);
-        (void)snprintf(line, sizeof line, "%s %" PRIu64 " asked %s %s %s\n", time_text,
-                       log->asked + 1, client, dpi_protocol_name(q->protocol),
+        (void)snprintf(rest, sizeof rest, "asked %s %s %s", client, dpi_protocol_name(q->protocol),
                        dpi_mode_name(q->mode));
-        status = append(log, line, &spent->write, err);
+        status = append_lines(log, time_text, log->asked + 1, n, rest, &spent->write, err);
     }
     if (status == DP_OK)
         spent->number = log->asked + 1; /* counted when the line is read again, at the next call */
@@ -325,23 +343,34 @@ dp_status dpi_query_log_reserve(dpi_query_log *log, const dpi_log_query *q, dpi_
     return status;
 }
 
+dp_status dpi_query_log_reserve(dpi_query_log *log, const dpi_log_query *q, dpi_log_spent *spent,
+                                dp_error *err)
+{
+    return dpi_query_log_reserve_many(log, q, 1, spent, err);
+}
+
 dp_status dpi_query_log_settle(dpi_query_log *log, const dpi_log_spent *spent, dp_error *err)
 {
     return dpi_syncer_wait(log->syncer, spent->write) ? DP_OK : fail_to_write(log, err);
 }
 
-dp_status dpi_query_log_end(dpi_query_log *log, uint64_t number, dp_status outcome, dp_error *err)
+dp_status dpi_query_log_end_many(dpi_query_log *log, uint64_t number, size_t n, dp_status outcome,
+                                 dp_error *err)
 {
-    char line[LINE], time_text[TIME_TEXT + 1];
+    char rest[LINE / 2], time_text[TIME_TEXT + 1];
     dp_status status = enter(log, err);
     if (status == DP_OK) {
         write_time(now(log), time_text);
-        (void)snprintf(line, sizeof line, "%s %" PRIu64 " ended %s\n", time_text, number,
-                       dp_status_name(outcome));
-        status = append(log, line, NULL, err);
+        (void)snprintf(rest, sizeof rest, "ended %s", dp_status_name(outcome));
+        status = append_lines(log, time_text, number, n, rest, NULL, err);
     }
     leave(log);
     return status;
+}
+
+dp_status dpi_query_log_end(dpi_query_log *log, uint64_t number, dp_status outcome, dp_error *err)
+{
+    return dpi_query_log_end_many(log, number, 1, outcome, err);
 }
 
 dp_status dpi_query_log_check(dpi_query_log *log, dp_error *err)

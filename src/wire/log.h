@@ -39,6 +39,11 @@ typedef struct dpi_log_spent {
 dp_status dpi_query_log_reserve(dpi_query_log *log, const dpi_log_query *q, dpi_log_spent *spent,
                                 dp_error *err) DP_MUST_CHECK;
 
+/* The same of n >= 1 queries at once, all or none: *spent has the number of the first, and others
+ * follow it. */
+dp_status dpi_query_log_reserve_many(dpi_query_log *log, const dpi_log_query *q, size_t n,
+                                     dpi_log_spent *spent, dp_error *err) DP_MUST_CHECK;
+
 /* Waits until that is on the disk.  Only with DP_OK may anything of the answer leave.  DP_EIO: it
  * may be there or not, and no later query will be spent either.  Thread-safe. */
 dp_status dpi_query_log_settle(dpi_query_log *log, const dpi_log_spent *spent,
@@ -47,6 +52,10 @@ dp_status dpi_query_log_settle(dpi_query_log *log, const dpi_log_spent *spent,
 /* Writes how it ended.  Thread-safe. */
 dp_status dpi_query_log_end(dpi_query_log *log, uint64_t number, dp_status outcome,
                             dp_error *err) DP_MUST_CHECK;
+
+/* The same of n queries from that number on. */
+dp_status dpi_query_log_end_many(dpi_query_log *log, uint64_t number, size_t n, dp_status outcome,
+                                 dp_error *err) DP_MUST_CHECK;
 
 /* Whether queries can still be spent: DP_EIO the disk has failed, DP_EDATA the file is damaged,
  * or was cut or moved away, both for good.  What may pass, such as a full disk, is DP_OK.

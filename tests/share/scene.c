@@ -217,13 +217,13 @@ dpi_share scene_give(dpi_party *p, dpi_ring ring, size_t n, const int64_t *x, ui
 {
     unsigned char seeds[DPI_SHARE_PARTIES][DPI_DEAL_SEED] = {{0}};
     void *component[DPI_SHARE_PARTIES] = {NULL};
-    size_t parties = p->row->parties, full = p->row->dealer;
+    size_t parties = p->row->parties, full = parties > 1 ? p->row->dealer : 0;
     dpi_share share = scene_share(p, ring, n);
     for (size_t c = 0; c < parties; c++) {
         seeds[c][0] = (unsigned char)(c + 1);
         for (size_t i = 0; i < SEEDED; i++)
             seeds[c][1 + i] = (unsigned char)(seed >> (8 * i));
-        if (c == p->role)
+        if (c == p->role && parties > 1)
             continue;
         component[c] = block(n, dpi_ring_bytes(ring));
         if (c != full)
@@ -240,7 +240,7 @@ dpi_share scene_give(dpi_party *p, dpi_ring ring, size_t n, const int64_t *x, ui
 
 void scene_tell(dpi_party *p, scene_told *told, dpi_ring ring, int bits, const dpi_share *x)
 {
-    if (p->phase == DPI_PREPARE)
+    if (!dpi_party_works(p))
         return;
     void *elements = block(x->n, dpi_ring_bytes(ring));
     if (p->role == 0) { /* alike for all roles; read when they have ended */

@@ -70,7 +70,7 @@ dpi_share scene_give(dpi_party *p, dpi_ring ring, size_t n, const int64_t *x, ui
 /* A share of n elements, zeros. */
 dpi_share scene_share(const dpi_party *p, dpi_ring ring, size_t n);
 
-/* What each role tells about a share; in the preparation alone nobody does. */
+/* What each role tells about a share, in the phase in which it works. */
 typedef struct scene_told {
     void *piece[DPI_SHARE_PARTIES]; /* elements; NULL: tells nothing */
     bool hash_only[DPI_SHARE_PARTIES];

@@ -127,6 +127,37 @@ static void a_budget_ends_and_is_each_clients_own(void **state)
     dpi_query_log_close(log);
 }
 
+static void several_are_spent_at_once_or_none_of_them(void **state)
+{
+    wire_pair *p = *state;
+    dpi_query_log *log = open_log(p, 3);
+    const dpi_log_query q = query_of(p, CLIENT), other = query_of(p, STRANGER);
+    dpi_log_spent s;
+    dp_error err = {0};
+    char text[2000];
+    assert_fails(dpi_query_log_reserve_many(log, &q, 4, &s, &err), DP_EREFUSED, &err, "has used");
+    assert_int_equal(s.number, 0);
+    assert_ok(dpi_query_log_reserve_many(log, &q, 2, &s, &err), err.text);
+    assert_int_equal(s.number, 1);
+    assert_ok(dpi_query_log_settle(log, &s, &err), err.text);
+    assert_ok(dpi_query_log_end_many(log, 1, 2, DP_OK, &err), err.text);
+    assert_fails(dpi_query_log_reserve_many(log, &q, 2, &s, &err), DP_EREFUSED, &err, "has used");
+    assert_ok(dpi_query_log_reserve_many(log, &other, 3, &s, &err), err.text);
+    assert_int_equal(s.number, 3);
+    spend(log, p, CLIENT, 6);
+    spent(log, p, CLIENT);
+    read_all(p, text, sizeof text);
+    for (int i = 1; i <= 6; i++) {
+        char expected[32];
+        (void)snprintf(expected, sizeof expected, "Z %d asked ", i);
+        assert_contains(text, expected);
+    }
+    assert_contains(text, "Z 1 ended DP_OK\n");
+    assert_contains(text, "Z 2 ended DP_OK\n");
+    assert_null(strstr(text, "Z 3 ended"));
+    dpi_query_log_close(log);
+}
+
 static void a_restart_forgets_nothing(void **state)
 {
     wire_pair *p = *state;
@@ -403,6 +434,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_query_is_a_line_before_and_one_after),
         TEST(a_budget_ends_and_is_each_clients_own),
+        TEST(several_are_spent_at_once_or_none_of_them),
         TEST(a_restart_forgets_nothing),
         TEST(what_is_out_of_the_window_is_free_again),
         TEST(the_latest_time_in_the_file_stands),

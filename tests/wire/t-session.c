@@ -290,7 +290,10 @@ static void a_refusal_is_told_in_our_words(void **state)
     wire_pair *p = *state;
     static const char *const words[] = {"another version", "another program", "does not know",
                                         "used up",         "does not allow",  "busy",
-                                        "at a time"};
+                                        "at a time",       "another list",    "no model",
+                                        "the same model",  "token already",   "of a query",
+                                        "labels alone",    "cannot compute",  "another party"};
+    _Static_assert(sizeof words / sizeof *words == DPI_N_REFUSALS - 1, "words for each reason");
     for (int why = 1; why < DPI_N_REFUSALS; why++) {
         dpi_wire_session *e[2];
         char b[200000] = "query";

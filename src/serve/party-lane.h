@@ -1,0 +1,41 @@
+/* One lane of a session at a party: a mesh, the role that this machine plays in it, and the program
+ * on the records that fall to it.  For one thread at a time. */
+#ifndef DPI_SERVE_PARTY_LANE_H
+#define DPI_SERVE_PARTY_LANE_H
+
+#include "serve/party-model.h"
+
+typedef struct dpi_lane dpi_lane;
+
+typedef struct dpi_lane_opts {
+    const dp_parties *parties;
+    dpi_party_model *model; /* both borrowed as long as the lane */
+    size_t lane, records;   /* which one; records of a query, at most */
+    const unsigned char *token, *client;
+    const unsigned char (*seed)[DPI_DEAL_SEED]; /* [parties] of inputs, by machine; copied */
+    dpi_wire_session *link[DPI_SHARE_PARTIES];  /* by machine; owned from now on, also on error */
+    uint32_t timeout;
+} dpi_lane_opts;
+
+/* The numbers in which a program is computed.  DP_EUNSUPPORTED it cannot be, which the message
+ * says, with the stage. */
+dp_status dpi_lane_ring(const dp_program *p, dpi_ring *ring, dp_error *err) DP_MUST_CHECK;
+
+/* Whether so many records at a time find room; false where they need more than DPI_LANE_MOST bytes
+ * in each lane. */
+bool dpi_lane_fits(const dpi_party_model *model, size_t records);
+
+/* Agrees on keys with the others.  *lane [out] NULL on error.  As dpi_mesh_new. */
+dp_status dpi_lane_open(const dpi_lane_opts *o, dpi_lane **lane, dp_error *err) DP_MUST_CHECK;
+
+/* NULL is allowed. */
+void dpi_lane_close(dpi_lane *l);
+
+/* Runs n records, of which `full` is the component that seeds do not give (NULL on the machine that
+ * lacks it), and compares what was seen: after DP_OK it may be told.  As dpi_mesh_status. */
+dp_status dpi_lane_run(dpi_lane *l, size_t n, const void *full, dp_error *err) DP_MUST_CHECK;
+
+/* Writes what this role tells the client of the n records that were run: the bytes written. */
+size_t dpi_lane_tell(dpi_lane *l, size_t n, unsigned char *to);
+
+#endif
