@@ -9,7 +9,11 @@ typedef struct rows_case {
     const dpi_share_row *row;
     bool apart;
 } rows_case;
-static const rows_case rows_all[] = {{&dpi_clear, false}, {&dpi_trio, false}, {&dpi_trio, true}};
+static const rows_case rows_all[] = {{&dpi_clear, false},
+                                     {&dpi_trio, false},
+                                     {&dpi_trio, true},
+                                     {&dpi_quad, false},
+                                     {&dpi_quad, true}};
 enum { ROWS_ALL = sizeof rows_all / sizeof *rows_all };
 
 /* Numbers that look drawn and follow from *state. */
