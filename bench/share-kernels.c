@@ -203,6 +203,7 @@ static void measure_layers(bool all)
 enum { NUMBERS = 1 << 15, PLANES = 64 };
 
 typedef struct bits {
+    const dpi_planes_kernel *kernel;
     dpi_ring ring;
     size_t n_planes;
     void *x;
@@ -213,13 +214,13 @@ typedef struct bits {
 static void planes_of(void *of)
 {
     bits *b = of;
-    dpi_planes_of(b->ring, NUMBERS, b->x, b->n_planes, b->plane, b->planes);
+    dpi_planes_split(b->kernel, b->ring, NUMBERS, b->x, b->n_planes, b->plane, b->planes);
 }
 
 static void planes_to(void *of)
 {
     bits *b = of;
-    dpi_planes_to(b->ring, NUMBERS, b->n_planes, b->planes, b->x);
+    dpi_planes_join(b->kernel, b->ring, NUMBERS, b->n_planes, b->planes, b->x);
 }
 
 static void spread(void *of)
@@ -231,8 +232,9 @@ static void spread(void *of)
 static void measure_bits(const char *name, void (*call)(void *of), bits *b)
 {
     const bench_times t = measure(call, b);
-    printf("{\"bench\": \"share-kernels\", \"what\": \"%s\", \"bits\": %d, \"planes\": %zu, ", name,
-           dpi_ring_bits(b->ring), b->n_planes);
+    printf("{\"bench\": \"share-kernels\", \"what\": \"%s\", \"bits\": %d, \"planes\": %zu, "
+           "\"kernel\": \"%s\", ",
+           name, dpi_ring_bits(b->ring), b->n_planes, b->kernel != NULL ? b->kernel->name : "any");
     bench_number("ns_a_number", 1e9 * t.median / NUMBERS);
     bench_number("low", 1e9 * t.low / NUMBERS);
     bench_end_line();
@@ -240,19 +242,20 @@ static void measure_bits(const char *name, void (*call)(void *of), bits *b)
 
 static void measure_planes(dpi_ring ring)
 {
-    bits b = {.ring = ring};
+    bits b = {.ring = ring, .n_planes = 1};
     b.x = room_for((size_t)NUMBERS * sizeof(uint64_t));
     b.planes = room_for((size_t)NUMBERS / 64 * PLANES * sizeof(uint64_t));
-    const size_t wanted[] = {(size_t)dpi_ring_bits(ring), 17};
-    for (size_t i = 0; i < 2; i++) {
-        b.n_planes = wanted[i];
-        for (size_t j = 0; j < b.n_planes; j++)
-            b.plane[j] = (int)j;
-        measure_bits("planes of numbers", planes_of, &b);
-        measure_bits("numbers of planes", planes_to, &b);
-    }
-    b.n_planes = 1;
+    for (int j = 0; j < PLANES; j++)
+        b.plane[j] = j;
     measure_bits("bits as numbers", spread, &b);
+    const size_t wanted[] = {(size_t)dpi_ring_bits(ring), 17};
+    for (size_t k = 0; k < dpi_n_planes_kernels; k++)
+        for (size_t i = 0; dpi_planes_kernels[k].works() && i < 2; i++) {
+            b.kernel = &dpi_planes_kernels[k];
+            b.n_planes = wanted[i];
+            measure_bits("planes of numbers", planes_of, &b);
+            measure_bits("numbers of planes", planes_to, &b);
+        }
     free(b.x);
     free(b.planes);
 }

@@ -83,4 +83,33 @@ void dpi_layer_panels(const dpi_layer *y);
 typedef enum dpi_layer_way { DPI_LAYER_BEST, DPI_LAYER_DOTS, DPI_LAYER_PANELS } dpi_layer_way;
 void dpi_layer_run(const dpi_layer *y, dpi_layer_way way);
 
+/* ---- planes ---- */
+
+enum { DPI_PLANES_SIDE = 64, DPI_PLANES_SQUARES = 8, DPI_PLANES_BLOCK = 512 };
+
+/* line[k][s]: bit k of numbers 64 s ... 64 s + 63, the first one lowest. */
+typedef struct dpi_planes_kernel {
+    const char *name;
+    bool (*works)(void); /* on this machine */
+    void (*split)(const uint64_t x[DPI_PLANES_BLOCK],
+                  uint64_t line[DPI_PLANES_SIDE][DPI_PLANES_SQUARES]);
+    void (*join)(uint64_t line[DPI_PLANES_SIDE][DPI_PLANES_SQUARES] /* is spent */,
+                 uint64_t x[DPI_PLANES_BLOCK]);
+} dpi_planes_kernel;
+
+/* Fastest first; the last works everywhere. */
+extern const dpi_planes_kernel dpi_planes_kernels[];
+extern const size_t dpi_n_planes_kernels;
+
+void dpi_planes_gfni_split(const uint64_t x[DPI_PLANES_BLOCK],
+                           uint64_t line[DPI_PLANES_SIDE][DPI_PLANES_SQUARES]);
+void dpi_planes_gfni_join(uint64_t line[DPI_PLANES_SIDE][DPI_PLANES_SQUARES],
+                          uint64_t x[DPI_PLANES_BLOCK]);
+
+/* dpi_planes_of and dpi_planes_to with a kernel of its own. */
+void dpi_planes_split(const dpi_planes_kernel *kernel, dpi_ring ring, size_t n, const void *x,
+                      size_t n_planes, const int *plane, uint64_t *planes);
+void dpi_planes_join(const dpi_planes_kernel *kernel, dpi_ring ring, size_t n, size_t n_planes,
+                     const uint64_t *planes, void *x);
+
 #endif

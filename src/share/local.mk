@@ -7,7 +7,7 @@ libtacit_share_la_SOURCES += %D%/party.c %D%/party.h %D%/clear.c
 libtacit_share_la_SOURCES += %D%/compare.c %D%/compare.h %D%/carries.c
 libtacit_share_la_SOURCES += %D%/kernels.c %D%/kernels.h %D%/kernels-parts.h %D%/kernels-tile.h \
   %D%/kernels-dots.c %D%/kernels-panels.c %D%/kernels-avx512.c %D%/kernels-avx2.c %D%/kernels-portable.c \
-  %D%/kernels-planes.c
+  %D%/kernels-planes.c %D%/kernels-gfni.c
 libtacit_share_la_SOURCES += %D%/blocks.c %D%/blocks.h %D%/relu.c %D%/relu.h %D%/max.c %D%/max.h
 libtacit_share_la_SOURCES += %D%/deal.c %D%/deal.h
 libtacit_share_la_SOURCES += %D%/trio.c %D%/trio.h %D%/trio-bits.c %D%/trio-loop-numbers.h %D%/trio-loop-products.h %D%/trio-loops.c %D%/trio-products.c
