@@ -215,5 +215,5 @@ dp_status dpi_parties_connect(const dp_parties *p, size_t machine, const dp_iden
 
 const dpi_share_row *dpi_parties_row(const dp_parties *p)
 {
-    return p->n == DPI_PARTIES_LEAST ? &dpi_trio : NULL;
+    return p->n == DPI_SHARE_PARTIES ? &dpi_quad : &dpi_trio;
 }

@@ -29,9 +29,6 @@ static dp_status check_options(const dp_party_opts *o, dp_error *err)
         return dpi_fail(err, DP_EINVAL,
                         "a party needs the list of parties, its number there, an identity, policy "
                         "and log, at most 24 lanes and 65536 records");
-    if (dpi_parties_row(o->parties) == NULL)
-        return dpi_fail(err, DP_EUNSUPPORTED, "there is no protocol for %zu parties",
-                        o->parties->n);
     const dpi_peer *own = &o->parties->line[o->id].peer;
     if (memcmp(own->fingerprint, o->identity->fingerprint, DPI_FINGERPRINT) != 0)
         return dpi_fail(err, DP_EINVAL,

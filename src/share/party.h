@@ -43,7 +43,8 @@ typedef struct dpi_share_row {
     /* ---- from and to the outside ---- */
 
     /* A number is given from outside as the sum of `parties` components, one for each machine, which
-     * knows all but its own (deal.h).  component[r]: the one that role r lacks, NULL at role r. */
+     * knows all but its own (deal.h).  component[r]: the one that role r lacks, NULL at role r.
+     * Views have them, where there is a mesh: without one whoever calls compares them. */
     void (*adopt)(dpi_party *p, dpi_ring ring, size_t n, const void *const component[],
                   dpi_share *x);
     /* What this role tells a client who is to learn x modulo 2^bits: writes n elements and returns

@@ -59,7 +59,7 @@ static void adopt(dpi_party *p, dpi_ring ring, size_t n, const void *const compo
     if (!dpi_party_works(p))
         return;
     for (size_t c = 0; c < DPI_QUAD_ROLES; c++)
-        if (c != p->role)
+        if (c != p->role && p->mesh != NULL)
             dpi_mesh_view(p->mesh, ALL & ~(1U << c), component[c], n * dpi_ring_bytes(ring));
     for (size_t k = 0; k < dpi_quad.parts[p->role]; k++)
         put_part(ring, n, &part_of[p->role][k], component, x->part[k]);

@@ -43,17 +43,20 @@ static void answers_are_right(const daemons *d, const dp_program *p, size_t n, s
 static void a_linear_model_is_served(void **state)
 {
     (void)state;
-    daemons d;
-    dp_error err = {0};
     dp_program *p = wide(8);
-    begin(&d, &(daemons_opts){.n = 3, .lanes = 6});
-    assert_ok(daemons_share(&d, p, &err), err.text);
-    answers_are_right(&d, p, 1, 1, 1);
-    answers_are_right(&d, p, 20, 7, 1);
-    answers_are_right(&d, p, 20, 7, 3);
-    answers_are_right(&d, p, 5, 5, 6);
+    for (size_t n = 3; n <= 4; n++) {
+        const size_t all = n == 3 ? 6 : 24;
+        daemons d;
+        dp_error err = {0};
+        begin(&d, &(daemons_opts){.n = n, .lanes = all});
+        assert_ok(daemons_share(&d, p, &err), err.text);
+        answers_are_right(&d, p, 1, 1, 1);
+        answers_are_right(&d, p, 20, 7, 1);
+        answers_are_right(&d, p, 20, 7, 3);
+        answers_are_right(&d, p, all - 1, all, all);
+        daemons_stop(&d);
+    }
     dp_program_free(p);
-    daemons_stop(&d);
 }
 
 int main(void)
