@@ -130,6 +130,28 @@ static dp_status read_network(const char *path, const settings *said, const dp_l
     return dp_program_of_onnx(path, &opts, p, err);
 }
 
+/* Ends the program with the class instead of scores: the place of the largest score, or whether the
+ * one score is above 0, which is the largest of 0 and it. */
+static dp_status end_with_label(dp_program *p, dp_error *err)
+{
+    static const double zero_and_it[] = {0, 1};
+    const int last = (int)dp_program_stages(p) - 1;
+    const size_t outputs = dp_program_outputs(p);
+    const dp_link link = dp_program_link(p);
+    if (dp_program_stage(p, (size_t)last)->kind == DP_STAGE_ARGMAX)
+        return DP_OK;
+    if (dp_program_draws(p) > 1)
+        return fail(err, DP_EUNSUPPORTED, "%s",
+                    "--label is for one answer, and not for several draws; leave --draws out");
+    if (link == DP_LINK_EXP || (outputs == 1 && link != DP_LINK_LOGISTIC))
+        return fail(err, DP_EUNSUPPORTED, "%s",
+                    "--label is for models that tell classes, and this one tells a number");
+    (void)dp_program_argmax(p,
+                            outputs == 1 ? dp_program_dense(p, last, 2, zero_and_it, NULL) : last);
+    dp_program_answer(p, DP_LINK_IDENTITY, 1);
+    return DP_OK;
+}
+
 static bool is_fit(const char *path)
 {
     static const char begins[] = "tacitfit";
@@ -167,6 +189,8 @@ dp_status load_program(const char *path, const settings *said, dp_program **p, d
     if (status == DP_OK)
         status =
             is_fit(path) ? lower_fit(path, said, &o, p, err) : read_network(path, said, &o, p, err);
+    if (status == DP_OK && said->label)
+        status = end_with_label(*p, err);
     if (status == DP_OK)
         status = dp_program_fix(*p, &scale, err);
     if (status != DP_OK) {

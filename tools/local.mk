@@ -16,10 +16,11 @@ man1_MANS = doc/man/tacit.1 doc/man/tacit-audit.1 doc/man/tacit-bounds.1 doc/man
   doc/man/tacit-sigma.1
 if SERVE
 tacit_SOURCES += %D%/load-program.c %D%/load-program.h %D%/records.c %D%/records.h %D%/tacit-ask.c \
-  %D%/tacit-keys.c %D%/tacit-program.c %D%/tacit-serve.c
+  %D%/tacit-keys.c %D%/tacit-party.c %D%/tacit-program.c %D%/tacit-serve.c %D%/tacit-share.c
 tacit_CPPFLAGS += -DTACIT_SERVE
 tacit_LDADD += libtacit-serve.la
-man1_MANS += doc/man/tacit-ask.1 doc/man/tacit-keys.1 doc/man/tacit-program.1 doc/man/tacit-serve.1
+man1_MANS += doc/man/tacit-ask.1 doc/man/tacit-keys.1 doc/man/tacit-party.1 doc/man/tacit-program.1 doc/man/tacit-serve.1 \
+  doc/man/tacit-share.1
 endif
 bashcompdir = $(datadir)/bash-completion/completions
 dist_bashcomp_DATA = %D%/completion/tacit

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { MESSAGE_SIZE = 640, MOST_JUMPS = 64, MOST_OPTIONS = 64 };
+enum { MESSAGE_SIZE = 640, MOST_JUMPS = 64, MOST_OPTIONS = 96 };
 
 /* A message for the user; empty when there is nothing to say. */
 typedef struct message {
@@ -52,7 +52,9 @@ typedef struct settings {
     int key_bits;            /* -1: not given */
     const char *listen, *identity, *policy, *log, *provider, *program, *bounds;
     double draws, threads, in_flight, weight_bits, activation_bits;
-    bool allow_activation_leak, exact;
+    const char *parties; /* of tacit/parties.h */
+    double id, lanes, records;
+    bool allow_activation_leak, exact, label;
     bool json, help;
     bool given[MOST_OPTIONS]; /* rows of the table that were set */
 } settings;
@@ -70,7 +72,9 @@ enum {
     FOR_KEYS = 256,
     FOR_SERVE = 512,
     FOR_ASK = 1024,
-    FOR_PROGRAM = 2048
+    FOR_PROGRAM = 2048,
+    FOR_PARTY = 4096,
+    FOR_SHARE = 8192
 };
 
 typedef enum option_kind {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <tacit/parties.h>
 #include <tacit/serve.h>
 
 #include "tools/json.h"
@@ -13,7 +14,11 @@
 #include "tools/records.h"
 #include "tools/tacit.h"
 
-enum { HOST_ROOM = 256 };
+enum { HOST_ROOM = 256, RECORDS = 128 };
+
+#define WHO                                                                                        \
+    "who is asked? give HOST:PORT first, as in: tacit ask clinic.example:7001 ..., or else "       \
+    "--parties FILE"
 
 /* One session, from options to answers. */
 typedef struct session {
@@ -37,11 +42,26 @@ static bool check(const settings *s, message *why)
 {
     if (s->identity == NULL)
         return complain(why, "who are you? give --identity FILE; tacit keys create makes one");
-    if (s->provider == NULL)
+    if (s->provider == NULL && s->parties == NULL)
         return complain(why, "whom do you trust? give --provider with the fingerprint that the "
                              "provider told you; tacit keys show prints it there");
     if (s->data == NULL)
         return complain(why, "about what? give --data FILE, records of CSV or NPY");
+    return true;
+}
+
+/* What is said belongs to whom is asked. */
+static bool check_kind(const settings *s, message *why)
+{
+    if (s->parties != NULL &&
+        (s->provider != NULL || s->protocol >= 0 || s->mode >= 0 || s->key_bits >= 0 ||
+         !isnan(s->in_flight) || !isnan(s->threads) || s->allow_activation_leak))
+        return complain(why, "--parties names all whom you trust, and fixes the protocol; leave "
+                             "out what is for one provider: --provider, --protocol, --mode, "
+                             "--key-bits, --threads, --in-flight");
+    if (s->parties == NULL && (!isnan(s->lanes) || !isnan(s->records)))
+        return complain(why, "--lanes and --records are for --parties; of one provider ask with "
+                             "--in-flight");
     return true;
 }
 
@@ -66,7 +86,29 @@ static size_t at_a_time(const settings *said)
 /* Records of one call: so many that its beginning and end, when fewer are under way, are short. */
 static size_t records_a_call(const settings *said)
 {
+    if (said->parties != NULL)
+        return isnan(said->records) ? RECORDS : (size_t)said->records;
     return at_a_time(said) > 1 ? 16 * at_a_time(said) : 1;
+}
+
+static dp_status connect_to_parties(session *s, const unsigned char *hash)
+{
+    const settings *said = &s->said;
+    dp_parties *parties = NULL;
+    dp_status status = dp_identity_load(said->identity, &s->identity, &s->err);
+    if (status == DP_OK)
+        status = dp_parties_load(said->parties, &parties, &s->err);
+    const dp_ask_parties_opts o = {.identity = s->identity,
+                                   .parties = parties,
+                                   .hash = hash,
+                                   .records = records_a_call(said),
+                                   .lanes = isnan(said->lanes) ? 0 : (size_t)said->lanes};
+    if (status == DP_OK)
+        status = dp_ask_parties_new(&o, &s->ask, &s->err);
+    dp_parties_free(parties);
+    if (status == DP_OK)
+        s->program = dp_ask_program(s->ask);
+    return status;
 }
 
 static dp_status connect_to(session *s, const char *host, const char *port,
@@ -218,15 +260,20 @@ static int run(const command *self, int argc, char **argv)
         return EXIT_CERTIFIED;
     }
     const char *port = argc > 0 ? options_port(argv[0], sizeof host, host) : NULL;
-    if (port == NULL || argv[0][0] == '-')
-        return refuse(EXIT_USAGE, "who is asked? give HOST:PORT first, as in: tacit ask "
-                                  "clinic.example:7001 ...");
-    if (!options_parse(self->options, argc - 1, argv + 1, &s.said, &why) || !check(&s.said, &why))
+    const bool one = port != NULL && argv[0][0] != '-'; /* and not several parties */
+    if (!one && argc > 0 && argv[0][0] != '-')
+        return refuse(EXIT_USAGE, WHO);
+    if (!options_parse(self->options, argc - one, argv + one, &s.said, &why))
+        return refuse(EXIT_USAGE, why.text);
+    if (one == (s.said.parties != NULL))
+        return refuse(EXIT_USAGE, WHO);
+    if (!check(&s.said, &why) || !check_kind(&s.said, &why))
         return refuse(EXIT_USAGE, why.text);
     if (s.said.program != NULL && !read_hash(s.said.program, hash))
         return refuse(EXIT_USAGE, "--program is not 64 digits 0-9a-f; the provider's tacit serve "
-                                  "prints them");
-    dp_status status = connect_to(&s, host, port, s.said.program != NULL ? hash : NULL);
+                                  "or tacit share prints them");
+    const unsigned char *asked = s.said.program != NULL ? hash : NULL;
+    dp_status status = one ? connect_to(&s, host, port, asked) : connect_to_parties(&s, asked);
     if (status == DP_OK)
         status = read_questions(&s);
     if (status == DP_OK)
@@ -248,7 +295,8 @@ const command command_ask = {
     "ask",
     FOR_ASK,
     "ask a provider's model about records that the provider does not see",
-    "tacit ask HOST:PORT --identity FILE --provider tacit:... --data FILE [options]\n\n"
+    "tacit ask HOST:PORT --identity FILE --provider tacit:... --data FILE [options]\n"
+    "tacit ask --parties FILE --identity FILE --data FILE [options]\n\n"
     "The file (CSV) has a column for each that the provider's model reads, of numbers or of group\n"
     "numbers from 0, or is an array (NPY) of a record a row.  Each record costs one query of what "
     "the provider's policy allows, and is\n"
