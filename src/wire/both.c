@@ -80,6 +80,11 @@ dp_status dpi_wire_both_go(dpi_wire_both *b)
     return DP_OK;
 }
 
+static bool holds(const dpi_wire_both *b)
+{
+    return b->wants[IN] != 0 && dpi_bio_holds(&b->session->bio);
+}
+
 /* One entry does for both directions; poll leaves out -1. */
 static struct pollfd wait_of(const dpi_wire_both *b)
 {
@@ -92,9 +97,12 @@ dp_status dpi_wire_both_poll(dpi_wire_both *const b[], size_t n, dpi_deadline d)
     struct pollfd waits[DPI_WIRE_MOST_BOTH];
     if (n > DPI_WIRE_MOST_BOTH)
         dpi_misuse(__func__, "too many sessions at once");
-    for (size_t i = 0; i < n; i++)
+    bool held = false;
+    for (size_t i = 0; i < n; i++) {
         waits[i] = wait_of(b[i]);
-    int ready = dpi_socket_wait(waits, (nfds_t)n, d);
+        held = held || holds(b[i]);
+    }
+    int ready = dpi_wire_wait(waits, (nfds_t)n, held, d);
     return ready > 0 ? DP_OK : ready == 0 ? DP_ETIMEOUT : DP_EIO;
 }
 
@@ -107,7 +115,7 @@ dp_status dpi_wire_both_wait(dpi_wire_both *b, uint32_t within)
         if (status != DP_OK || b->sent || b->received)
             return status;
         struct pollfd waits[] = {wait_of(b), {.fd = b->wake, .events = POLLIN}};
-        int ready = dpi_socket_wait(waits, sizeof waits / sizeof *waits, d);
+        int ready = dpi_wire_wait(waits, sizeof waits / sizeof *waits, holds(b), d);
         if (ready <= 0)
             return fail(b, ready == 0 ? DP_ETIMEOUT : DP_EIO,
                         ready == 0 ? "the other side did not go on in time"

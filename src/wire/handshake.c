@@ -36,7 +36,7 @@ static bool set_up(SSL_CTX *c, const dpi_wire_opts *o)
     (void)SSL_CTX_set_mode(c, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     /* One record at a time: else whoever sends records that hold nothing for us, such as updates of
      * keys, faster than they are read, would keep OpenSSL from returning, past every deadline.
-     * Reading ahead would leave records where poll does not see them. */
+     * What is read ahead is read by our BIO, which tells of it (bio.h). */
     (void)SSL_CTX_clear_mode(c, SSL_MODE_AUTO_RETRY);
     SSL_CTX_set_read_ahead(c, 0);
     return SSL_CTX_set_min_proto_version(c, TLS1_3_VERSION) == 1 &&
@@ -120,9 +120,15 @@ int dpi_wire_after(dpi_wire_session *s, int result)
         (void)explain(s, ERR_peek_error());
         break;
     default:
-        (void)dpi_wire_break(s, DP_EPEER, "the connection to the other side was lost");
+        (void)dpi_wire_lost(s);
     }
     ERR_clear_error();
+    return DPI_WIRE_FAILED;
+}
+
+int dpi_wire_lost(dpi_wire_session *s)
+{
+    (void)dpi_wire_break(s, DP_EPEER, "the connection to the other side was lost");
     return DPI_WIRE_FAILED;
 }
 
@@ -189,7 +195,12 @@ int dpi_wire_open_step(dpi_wire_session *s, const dpi_peers *peers)
     int wait = DPI_WIRE_DONE;
     if (s->stage == DPI_STAGE_HELLO)
         wait = s->role == DPI_WIRE_CLIENT ? dpi_wire_receive_step(s) : dpi_wire_send_step(s);
-    if (wait == DPI_WIRE_DONE)
-        s->stage = DPI_STAGE_OPEN;
-    return wait;
+    if (wait != DPI_WIRE_DONE)
+        return wait;
+    if (!dpi_bio_widen(&s->bio)) {
+        (void)dpi_wire_break(s, DP_ENOMEM, "out of memory");
+        return DPI_WIRE_FAILED;
+    }
+    s->stage = DPI_STAGE_OPEN;
+    return DPI_WIRE_DONE;
 }

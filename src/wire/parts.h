@@ -4,6 +4,7 @@
 
 #include <openssl/ssl.h>
 
+#include "wire/bio.h"
 #include "wire/session.h"
 
 enum { DPI_WIRE_RECORD = 16384 }; /* the most that a TLS record holds */
@@ -29,7 +30,7 @@ typedef struct dpi_wire_in {
 struct dpi_wire_session {
     int socket;
     SSL *tls;
-    BIO_METHOD *method;
+    dpi_bio bio;
     dpi_wire_role role;
     dpi_wire_stage stage;
     size_t most;
@@ -60,6 +61,9 @@ int dpi_wire_open_step(dpi_wire_session *s, const dpi_peers *peers);
 /* What to wait for after SSL gave `result`; fails the session when it cannot go on. */
 int dpi_wire_after(dpi_wire_session *s, int result);
 
+/* Fails it because the connection has gone: DPI_WIRE_FAILED. */
+int dpi_wire_lost(dpi_wire_session *s);
+
 /* Records an error and closes the connection. */
 dp_status dpi_wire_break(dpi_wire_session *s, dp_status status, const char *message);
 
@@ -68,6 +72,10 @@ void dpi_wire_begin_send(dpi_wire_session *s, const dpi_frame *f, const void *by
 void dpi_wire_begin_receive(dpi_wire_session *s, uint16_t kind, uint32_t layer, void *to, size_t n);
 int dpi_wire_send_step(dpi_wire_session *s);
 int dpi_wire_receive_step(dpi_wire_session *s);
+
+/* Waits for sockets of sessions; `held` where one of them that waits for POLLIN has read ahead what
+ * it has not looked at, which poll does not see.  As dpi_socket_wait. */
+int dpi_wire_wait(struct pollfd *waits, nfds_t n, bool held, dpi_deadline d);
 
 /* The header of the next frame out. */
 dpi_frame dpi_wire_next(const dpi_wire_session *s, uint16_t kind, uint32_t layer, size_t n);

@@ -30,15 +30,12 @@ dp_status dpi_wire_break(dpi_wire_session *s, dp_status status, const char *mess
 /* Gives it its TLS over the socket. */
 static bool attach(dpi_wire_session *s, SSL_CTX *settings)
 {
-    s->method = dpi_socket_method();
-    BIO *b = s->method != NULL ? BIO_new(s->method) : NULL;
+    BIO *b = dpi_bio_begin(&s->bio, s->socket);
     s->tls = b != NULL ? SSL_new(settings) : NULL;
     if (s->tls == NULL) {
         BIO_free(b);
         return false;
     }
-    BIO_set_data(b, &s->socket);
-    BIO_set_init(b, 1);
     SSL_set_bio(s->tls, b, b);
     if (s->role == DPI_WIRE_CLIENT)
         SSL_set_connect_state(s->tls);
@@ -129,7 +126,7 @@ void dpi_wire_close(dpi_wire_session *s)
         (void)SSL_shutdown(s->tls); /* one attempt: whether it is heard does not matter */
     (void)close(s->socket);
     SSL_free(s->tls);
-    BIO_meth_free(s->method);
+    dpi_bio_end(&s->bio);
     ERR_clear_error();
     OPENSSL_cleanse(&s->out, sizeof s->out);
     dpi_free(s);

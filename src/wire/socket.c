@@ -1,5 +1,4 @@
-/* What POSIX gives, wrapped.  The BIO of OpenSSL for sockets writes with write(), which raises
- * SIGPIPE in the whole process when the other side has gone; ours sends with MSG_NOSIGNAL. */
+/* What POSIX gives, wrapped. */
 #define _XOPEN_SOURCE 700
 #include "wire/socket.h"
 
@@ -46,6 +45,13 @@ int dpi_socket_wait(struct pollfd *sockets, nfds_t n, dpi_deadline d)
         if (ready > 0 || left == 0 || (ready < 0 && errno != EINTR))
             return ready;
     }
+}
+
+int dpi_socket_look(struct pollfd *sockets, nfds_t n, dpi_deadline d)
+{
+    if (dpi_deadline_left(d) == 0)
+        return 0;
+    return poll(sockets, n, 0) < 0 && errno != EINTR ? -1 : 1;
 }
 
 bool dpi_socket_prepare(int socket)
@@ -157,54 +163,4 @@ int dpi_socket_port(int socket)
     if (address.any.sa_family == AF_INET)
         return ntohs(address.four.sin_port);
     return address.any.sa_family == AF_INET6 ? ntohs(address.six.sin6_port) : 0;
-}
-
-/* ---- for TLS ---- */
-
-static int number_of(BIO *b)
-{
-    return *(const int *)BIO_get_data(b);
-}
-
-static bool would_block(void)
-{
-    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-}
-
-static int send_some(BIO *b, const char *bytes, int n)
-{
-    BIO_clear_retry_flags(b);
-    ssize_t sent = send(number_of(b), bytes, (size_t)n, MSG_NOSIGNAL);
-    if (sent < 0 && would_block())
-        BIO_set_retry_write(b);
-    return (int)sent;
-}
-
-static int receive_some(BIO *b, char *bytes, int n)
-{
-    BIO_clear_retry_flags(b);
-    ssize_t got = recv(number_of(b), bytes, (size_t)n, 0);
-    if (got < 0 && would_block())
-        BIO_set_retry_read(b);
-    return (int)got;
-}
-
-static long control(BIO *b, int what, long number, void *at)
-{
-    (void)b;
-    (void)number;
-    (void)at;
-    return what == BIO_CTRL_FLUSH;
-}
-
-BIO_METHOD *dpi_socket_method(void)
-{
-    BIO_METHOD *m = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "socket");
-    if (m == NULL)
-        return NULL;
-    if (BIO_meth_set_write(m, send_some) == 1 && BIO_meth_set_read(m, receive_some) == 1 &&
-        BIO_meth_set_ctrl(m, control) == 1)
-        return m;
-    BIO_meth_free(m);
-    return NULL;
 }

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <openssl/bio.h>
 #include <poll.h>
 #include <tacit/status.h>
 
@@ -24,6 +23,10 @@ int dpi_deadline_left(dpi_deadline d);
  * system. */
 int dpi_socket_wait(struct pollfd *sockets, nfds_t n, dpi_deadline d);
 
+/* The same where there is something to go on with already: it only looks.  1; 0 when the deadline
+ * has passed; -1 on an error of the system. */
+int dpi_socket_look(struct pollfd *sockets, nfds_t n, dpi_deadline d);
+
 /* Non-blocking, closed on exec, and without the delay that gathers small packets where it is TCP;
  * false on an error of the system. */
 bool dpi_socket_prepare(int socket);
@@ -40,10 +43,5 @@ dp_status dpi_socket_listen(const char *host, const char *port, int *socket,
 
 /* The port of a listening socket; 0 when it has none. */
 int dpi_socket_port(int socket);
-
-/* How TLS reads and writes a socket, whose number is the BIO's data.  One for each session, since
- * the library has no writable data of its own; freed by BIO_meth_free after its BIO.  NULL when
- * memory is out. */
-BIO_METHOD *dpi_socket_method(void);
 
 #endif

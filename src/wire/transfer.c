@@ -61,7 +61,11 @@ int dpi_wire_send_step(dpi_wire_session *s)
             return dpi_wire_after(s, result);
         o->at += sent;
     }
-    return DPI_WIRE_DONE;
+    ERR_clear_error();
+    int result = (int)BIO_flush(SSL_get_wbio(s->tls));
+    if (result == 1)
+        return DPI_WIRE_DONE;
+    return BIO_should_retry(SSL_get_wbio(s->tls)) ? POLLOUT : dpi_wire_lost(s);
 }
 
 int dpi_wire_receive_step(dpi_wire_session *s)
@@ -92,6 +96,11 @@ int dpi_wire_receive_step(dpi_wire_session *s)
 }
 
 /* ---- several at once ---- */
+
+int dpi_wire_wait(struct pollfd *waits, nfds_t n, bool held, dpi_deadline d)
+{
+    return held ? dpi_socket_look(waits, n, d) : dpi_socket_wait(waits, n, d);
+}
 
 /* What stands against moving this task beside those before it; NULL when nothing does. */
 static const char *fault_of(const dpi_wire_task *tasks, size_t i)
@@ -131,10 +140,12 @@ static dp_status begin(const dpi_wire_task *tasks, size_t n)
     return DP_OK;
 }
 
-/* Goes on with all that are not done: how many those are, -1 when one failed. */
-static int step_all(const dpi_wire_task *tasks, size_t n, struct pollfd *waits)
+/* Goes on with all that are not done: how many those are, -1 when one failed.  *held [out] as
+ * dpi_wire_wait has it. */
+static int step_all(const dpi_wire_task *tasks, size_t n, struct pollfd *waits, bool *held)
 {
     int left = 0;
+    *held = false;
     for (size_t i = 0; i < n; i++) {
         dpi_wire_session *s = tasks[i].session;
         if (waits[i].fd == -1)
@@ -145,6 +156,7 @@ static int step_all(const dpi_wire_task *tasks, size_t n, struct pollfd *waits)
         waits[i].fd = wait == DPI_WIRE_DONE ? -1 : s->socket; /* poll leaves out -1 */
         waits[i].events = (short)wait;
         left += wait != DPI_WIRE_DONE;
+        *held = *held || (wait == POLLIN && dpi_bio_holds(&s->bio));
     }
     return left;
 }
@@ -182,9 +194,10 @@ dp_status dpi_wire_move(const dpi_wire_task *tasks, size_t n, uint32_t within)
     struct pollfd waits[DPI_WIRE_MOST_TASKS] = {{0}};
     if (begin(tasks, n) != DP_OK)
         return give_up(tasks, n);
+    bool held;
     int left;
-    while ((left = step_all(tasks, n, waits)) > 0) {
-        int ready = dpi_socket_wait(waits, (nfds_t)n, d);
+    while ((left = step_all(tasks, n, waits, &held)) > 0) {
+        int ready = dpi_wire_wait(waits, (nfds_t)n, held, d);
         if (ready > 0)
             continue;
         fail_waiting(tasks, n, waits, ready == 0);

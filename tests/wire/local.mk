@@ -1,8 +1,12 @@
 TEST_WIRE = libcheck.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 wire_pair = %D%/pair.c %D%/pair.h
 wire_flags = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
-UNIT_TESTS += %D%/t-both %D%/t-hostile %D%/t-identity %D%/t-listener %D%/t-log %D%/t-memory \
+UNIT_TESTS += %D%/t-bio %D%/t-both %D%/t-hostile %D%/t-identity %D%/t-listener %D%/t-log %D%/t-memory \
   %D%/t-policy %D%/t-records %D%/t-session %D%/t-syncer
+%C%_t_bio_SOURCES = %D%/t-bio.c %D%/raw.c %D%/raw.h $(wire_pair)
+%C%_t_bio_CPPFLAGS = $(wire_flags)
+%C%_t_bio_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=send -Wl,--wrap=recv
+%C%_t_bio_LDADD = $(TEST_WIRE)
 %C%_t_both_SOURCES = %D%/t-both.c $(wire_pair)
 %C%_t_both_CPPFLAGS = $(wire_flags)
 %C%_t_both_LDADD = $(TEST_WIRE)
