@@ -44,3 +44,7 @@ UNIT_TESTS += %D%/t-trio-counts %D%/t-trio-shift %D%/t-trio-views
 %C%_t_trio_views_SOURCES = %D%/t-trio-views.c $(share_sight)
 %C%_t_trio_views_CPPFLAGS = $(share_flags)
 %C%_t_trio_views_LDADD = $(TEST_SHARE)
+UNIT_TESTS += %D%/t-run
+%C%_t_run_SOURCES = %D%/t-run.c %D%/programs.c %D%/programs.h %D%/rows.h $(share_scene)
+%C%_t_run_CPPFLAGS = $(share_flags)
+%C%_t_run_LDADD = $(TEST_SHARE)
