@@ -23,8 +23,8 @@
  *
  * so z = T(v + R) - T(R): floor(v / 2^shift) or one more, unless v + R passes an end of the ring's
  * signed numbers that R does not, which it does in |v| of 2^bits cases; then z is off by 2^(bits -
- * shift).  Shifts are arithmetic because a share of small m and lambda = m - x, which is what P0 would
- * make of a number of its own, then shifts well too.
+ * shift).  R is uniform whatever the shares of x are: of m and lambda shifted as they are, a number of
+ * P0's own with m = 0 would be wrong always where shifts are logical.
  *
  * Bits of a number.  x = m + u with u = -lambda.  The bits of m are known to P1 and P2: masks zero, no
  * message.  Those of u: m zero, lambda = u, l1 = F, l2 = D = u ^ F.

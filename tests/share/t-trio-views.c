@@ -183,20 +183,21 @@ static void what_a_party_takes_is_uniform_whatever_the_numbers(void **state)
 
 /* ---- a mask that is missing is seen ---- */
 
-/* to -= or += n elements of a mask, as a sender without that mask would have sent it. */
-static void unmask(const sight *of, unsigned char *to, size_t n, const unsigned char *mask,
-                   bool add)
+/* to += or -= n elements of a mask (of bits XOR), as a sender without that mask would have sent it. */
+static void unmask(const sight *of, void *to, size_t n, const void *mask, bool add)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (of->ring == DPI_RING_32) {
-            uint32_t *a = (uint32_t *)(void *)to, b = ((const uint32_t *)(const void *)mask)[i];
-            a[i] = add ? a[i] + b : a[i] - b;
-        } else {
-            uint64_t *a = (uint64_t *)(void *)to, b = ((const uint64_t *)(const void *)mask)[i];
-            bool bits = of->ring == DPI_RING_BITS || of->kind == SIGHT_TO_BITS;
-            a[i] = bits ? a[i] ^ b : add ? a[i] + b : a[i] - b;
-        }
-    }
+    bool bits = of->ring == DPI_RING_BITS || of->kind == SIGHT_TO_BITS;
+    uint64_t *a = to;
+    uint32_t *a32 = to;
+    const uint64_t *b = mask;
+    const uint32_t *b32 = mask;
+    for (size_t i = 0; i < n; i++)
+        if (bits)
+            a[i] ^= b[i];
+        else if (of->ring == DPI_RING_64)
+            a[i] += add ? b[i] : 0 - b[i];
+        else
+            a32[i] += add ? b32[i] : 0 - b32[i];
 }
 
 static void assert_seen(const sight *of, size_t role)

@@ -66,13 +66,38 @@ typedef struct numbers {
     int shift;
     scene_told told[KINDS];
     int64_t *z[KINDS];
+    void *part[KINDS][DPI_TRIO_ROLES][2]; /* of Trio's parties */
 } numbers;
+
+/* Room for a result that has been used before. */
+static dpi_share used_share(const dpi_party *p, dpi_ring ring, size_t n)
+{
+    dpi_share x = scene_share(p, ring, n);
+    for (size_t k = 0; k < p->row->parts[p->role]; k++)
+        memset(x.part[k], 0xa5 + (int)p->role, n * dpi_ring_bytes(ring));
+    return x;
+}
+
+/* What a party holds. */
+static void hold(const dpi_party *p, numbers *u, told_kind kind, dpi_ring ring, const dpi_share *z)
+{
+    size_t bytes = z->n * dpi_ring_bytes(ring);
+    for (size_t k = 0; p->row == &dpi_trio && dpi_party_works(p) && k < 2; k++) {
+        if (z->part[k] == NULL)
+            continue;
+        u->part[kind][p->role][k] = malloc(bytes);
+        if (u->part[kind][p->role][k] == NULL)
+            abort(); /* in another thread than the test's */
+        memcpy(u->part[kind][p->role][k], z->part[k], bytes);
+    }
+}
 
 static void tell(dpi_party *p, numbers *u, told_kind kind, dpi_share *z)
 {
     bool planes = kind == M || kind == U;
-    scene_tell(p, &u->told[kind], planes ? DPI_RING_BITS : u->ring,
-               planes ? WORD : bits_of(u->ring), z);
+    dpi_ring ring = planes ? DPI_RING_BITS : u->ring;
+    scene_tell(p, &u->told[kind], ring, bits_of(ring), z);
+    hold(p, u, kind, ring, z);
 }
 
 static void multiply_over(dpi_party *p, numbers *u)
@@ -81,7 +106,7 @@ static void multiply_over(dpi_party *p, numbers *u)
         uint64_t seed = SEEDS * (uint64_t)kind;
         dpi_share x = scene_give(p, u->ring, u->n, u->x, seed);
         dpi_share y = scene_give(p, u->ring, u->n, u->y, seed + 1);
-        dpi_share z = scene_share(p, u->ring, u->n);
+        dpi_share z = used_share(p, u->ring, u->n);
         dpi_share *to = kind == OVER_X || kind == SQUARE ? &x : kind == OVER_Y ? &y : &z;
         p->row->multiply(p, u->ring, &x, kind == SQUARE ? &x : &y, to);
         tell(p, u, kind, to);
@@ -102,8 +127,8 @@ static void convert(dpi_party *p, numbers *u, dpi_share *x, dpi_share *z)
     int plane[WORD], bits = dpi_ring_bits(u->ring);
     size_t words = dpi_share_words(u->n);
     dpi_share b = scene_give(p, DPI_RING_BITS, BITS * words, u->bits, SEEDS * KINDS + 1);
-    dpi_share m = scene_share(p, DPI_RING_BITS, (size_t)bits * words);
-    dpi_share planes = scene_share(p, DPI_RING_BITS, (size_t)bits * words);
+    dpi_share m = used_share(p, DPI_RING_BITS, (size_t)bits * words);
+    dpi_share planes = used_share(p, DPI_RING_BITS, (size_t)bits * words);
     dpi_share bit[BITS];
     for (size_t j = 0; j < BITS; j++)
         bit[j] = dpi_share_from(DPI_RING_BITS, &b, j * words, words);
@@ -132,7 +157,7 @@ static void all_gates(dpi_party *p, void *user)
     if (u->ring == DPI_RING_BITS)
         return;
     dpi_share x = scene_give(p, u->ring, u->n, u->x, SEEDS * KINDS + 2);
-    dpi_share z = scene_share(p, u->ring, u->n);
+    dpi_share z = used_share(p, u->ring, u->n);
     convert(p, u, &x, &z);
     dpi_share_free(&x);
     dpi_share_free(&z);
@@ -150,8 +175,12 @@ static void join_all(const dpi_share_row *row, numbers *u)
 
 static void free_all(numbers *u)
 {
-    for (told_kind kind = PRODUCT; kind < KINDS; kind++)
+    for (told_kind kind = PRODUCT; kind < KINDS; kind++) {
         free(u->z[kind]);
+        for (size_t r = 0; r < DPI_TRIO_ROLES; r++)
+            for (size_t k = 0; k < 2; k++)
+                free(u->part[kind][r][k]);
+    }
 }
 
 /* ---- what is told ---- */
@@ -164,6 +193,24 @@ static uint64_t number_of(const numbers *u, told_kind kind, size_t i)
         v |= (word >> i % WORD & 1) << k;
     }
     return v;
+}
+
+/* m is one number for P1 and P2, and lambda = l1 + l2: the next gate needs it, opening does not. */
+static void check_parts(const numbers *u, told_kind kind, size_t n)
+{
+    bool planes = kind == M || kind == U, xors = planes || u->ring == DPI_RING_BITS;
+    bool narrow = !planes && u->ring == DPI_RING_32;
+    const void *m1 = u->part[kind][1][0], *m2 = u->part[kind][2][0];
+    assert_memory_equal(m1, m2, n * (narrow ? sizeof(uint32_t) : sizeof(uint64_t)));
+    for (size_t i = 0; i < n; i++) {
+        uint64_t part[DPI_TRIO_ROLES];
+        for (size_t r = 0; r < DPI_TRIO_ROLES; r++) {
+            const void *l = u->part[kind][r][r > 0];
+            part[r] = narrow ? ((const uint32_t *)l)[i] : ((const uint64_t *)l)[i];
+        }
+        uint64_t sum = xors ? part[1] ^ part[2] : part[1] + part[2];
+        assert_true(part[0] == (narrow ? (uint32_t)sum : sum));
+    }
 }
 
 /* m and u are what they are; x and halves follow from them. */
@@ -190,6 +237,9 @@ static void compare_with_clear(const scene *s, dpi_ring ring, size_t n, int shif
     const scene_opts open = {.row = &dpi_clear, .body = all_gates, .user = &clear};
     scene_run_well(s, &private, end);
     scene_run_well(s, &open, end);
+    for (told_kind kind = PRODUCT; kind < KINDS; kind++)
+        if (trio.told[kind].n > 0)
+            check_parts(&trio, kind, trio.told[kind].n);
     join_all(&dpi_trio, &trio);
     join_all(&dpi_clear, &clear);
     for (told_kind kind = PRODUCT; kind < HALVES; kind++)
@@ -228,7 +278,7 @@ typedef struct layer {
     dpi_linear l;
     int shift;
     const int64_t *x, *w, *bias; /* NULL: none */
-    scene_told told;
+    numbers z;                   /* as a product */
 } layer;
 
 static void run_layer(dpi_party *p, void *user)
@@ -237,11 +287,11 @@ static void run_layer(dpi_party *p, void *user)
     const dpi_linear *l = &u->l;
     dpi_share x = scene_give(p, u->ring, l->records * l->inputs, u->x, 1), bias = {0};
     dpi_share w = scene_give(p, u->ring, l->outputs * l->terms, u->w, 2);
-    dpi_share z = scene_share(p, u->ring, l->records * l->stops * l->outputs);
+    dpi_share z = used_share(p, u->ring, l->records * l->stops * l->outputs);
     if (u->bias != NULL)
         bias = scene_give(p, u->ring, l->outputs, u->bias, 3);
     p->row->linear(p, u->ring, l, &x, &w, u->bias != NULL ? &bias : NULL, u->shift, &z);
-    scene_tell(p, &u->told, u->ring, dpi_ring_bits(u->ring), &z);
+    tell(p, &u->z, PRODUCT, &z);
     dpi_share_free(&x);
     dpi_share_free(&w);
     dpi_share_free(&z);
@@ -258,13 +308,17 @@ static void compare_layer(const scene *s, const layer *of, bool apart)
     assert_non_null(z);
     for (int clear = 0; clear < 2; clear++) {
         layer u = *of;
+        u.z.ring = u.ring;
         const scene_opts o = {.row = clear ? &dpi_clear : &dpi_trio,
                               .body = run_layer,
                               .user = &u,
                               .apart = apart && !clear};
         scene_end end[DPI_SHARE_PARTIES];
         scene_run_well(s, &o, end);
-        scene_join(o.row, &u.told, z + (clear ? n : 0));
+        if (!clear)
+            check_parts(&u.z, PRODUCT, n);
+        scene_join(o.row, &u.z.told[PRODUCT], z + (clear ? n : 0));
+        free_all(&u.z);
     }
     for (size_t i = 0; i < n; i++) {
         uint64_t off = (uint64_t)z[i] - (uint64_t)z[n + i];
