@@ -95,11 +95,183 @@ static void drawn_programs_are_computed_alike_by_several(void **state)
         check_drawn(*state, &rows_all[c], 60, 5000);
 }
 
+/* ---- labels ---- */
+
+static size_t first_largest(size_t n, const int64_t *y)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < n; i++)
+        best = y[i] > y[best] ? i : best;
+    return best;
+}
+
+/* Records whose outputs are the inputs, among which there are ties. */
+static dp_program *same_again(size_t n)
+{
+    dp_program *p = dp_program_new();
+    assert_non_null(p);
+    double *weights = calloc(n * n, sizeof *weights);
+    assert_non_null(weights);
+    for (size_t i = 0; i < n; i++)
+        weights[i * n + i] = 1;
+    int x = dp_program_input(p, n, "x", -4, 4);
+    assert_true(dp_program_dense(p, x, n, weights, NULL) > 0);
+    free(weights);
+    dp_error err = {DP_OK, ""};
+    assert_ok(dp_program_fix(p, &(dp_scale_opts){.activation_bits = 3}, &err), err.text);
+    return p;
+}
+
+static void check_labels(const scene *s, const rows_case *c, size_t outputs)
+{
+    enum { N = 100 };
+    uint64_t state = outputs;
+    dp_program *p = same_again(outputs);
+    int64_t *x = calloc(N * outputs, sizeof *x), scores[N * 11], label[N];
+    assert_non_null(x);
+    for (size_t i = 0; i < N * outputs; i++)
+        x[i] = (int64_t)(rows_next(&state) % 7) - 3;
+    dp_error err = {DP_OK, ""};
+    assert_ok(dp_program_run_exact(p, N, x, scores, &err), err.text);
+    runs_of u = {
+        .p = p, .opts = {.batch = N, .block = 64, .label = true}, .n = N, .x = x, .salt = 5};
+    run_among(s, c, &u, label);
+    for (size_t i = 0; i < N; i++)
+        assert_int_equal(label[i], outputs > 1
+                                       ? (int64_t)first_largest(outputs, scores + i * outputs)
+                                       : scores[i] > 0);
+    free(x);
+    dp_program_free(p);
+}
+
+static void a_label_is_the_first_largest_output_or_a_sign(void **state)
+{
+    for (size_t c = 0; c < ROWS_ALL; c++)
+        for (size_t outputs = 1; outputs <= 11; outputs += outputs < 3 ? 1 : 4)
+            check_labels(*state, &rows_all[c], outputs);
+}
+
+/* ---- plans ---- */
+
+static dp_program *one_relu(int activation_bits, int weight_bits)
+{
+    enum { IN = 40, OUT = 50 };
+    double weights[IN * OUT];
+    uint64_t state = 9;
+    for (size_t i = 0; i < IN * OUT; i++)
+        weights[i] = (double)(int64_t)rows_next(&state) * 0x1p-63;
+    dp_program *p = dp_program_new();
+    assert_non_null(p);
+    int x = dp_program_input(p, IN, "x", -1, 1);
+    (void)dp_program_relu(p, dp_program_dense(p, x, OUT, weights, NULL));
+    const dp_scale_opts scales = {.activation_bits = activation_bits, .weight_bits = weight_bits};
+    dp_error err = {DP_OK, ""};
+    assert_ok(dp_program_fix(p, &scales, &err), err.text);
+    return p;
+}
+
+static dpi_share_plan *plan_of(const dp_program *p, dpi_share_opts opts)
+{
+    dpi_share_plan *plan;
+    dp_error err = {DP_OK, ""};
+    assert_ok(dpi_share_plan_new(p, &opts, &plan, &err), err.text);
+    return plan;
+}
+
+static void the_ring_is_chosen_by_the_bits(void **state)
+{
+    (void)state;
+    dp_program *small = one_relu(10, 8), *large = one_relu(16, 14);
+    assert_true(dp_program_bits(small) <= 30);
+    assert_true(dp_program_bits(large) > 30);
+    dpi_share_plan *a = plan_of(small, (dpi_share_opts){.probabilistic = true});
+    dpi_share_plan *b = plan_of(large, (dpi_share_opts){0});
+    assert_int_equal(dpi_share_plan_ring(a), DPI_RING_32);
+    assert_int_equal(dpi_share_plan_ring(b), DPI_RING_64);
+    assert_int_equal(dpi_share_answers(b), 50);
+    assert_int_equal(dpi_share_answer_bits(b), dp_program_stage(large, 2)->bits + 1);
+    dpi_share_plan_free(a);
+    dpi_share_plan_free(b);
+    dp_program_free(small);
+    dp_program_free(large);
+}
+
+static void values_share_their_places(void **state)
+{
+    (void)state;
+    dp_program *p = dp_program_new();
+    assert_non_null(p);
+    double weights[16] = {1};
+    int x = dp_program_input(p, 4, "x", -1, 1);
+    for (int k = 0; k < 10; k++)
+        x = dp_program_relu(p, dp_program_dense(p, x, 4, weights, NULL));
+    dp_error err = {DP_OK, ""};
+    assert_ok(dp_program_fix(p, NULL, &err), err.text);
+    dpi_share_plan *plan = plan_of(p, (dpi_share_opts){0});
+    assert_int_equal(plan->values, 2 * 16);
+    assert_int_equal(dpi_share_layers(plan), 20);
+    dpi_share_plan_free(plan);
+    dp_program_free(p);
+}
+
+/* A shift by a linear stage leaves the floor or one more, and rounding is one of the two.  Of 1000
+ * numbers below 2^40 each is wrong altogether with a probability below 2^-24: three of them are with
+ * one below 4e-14. */
+static void a_probabilistic_shift_is_off_by_one_at_most(void **state)
+{
+    enum { N = 20, OUT = 50 };
+    dp_program *p = one_relu(20, 14);
+    uint64_t seed = 3;
+    int64_t *x = programs_records(p, N, &seed), exact[N * OUT], y[N * OUT];
+    dp_error err = {DP_OK, ""};
+    assert_true(dp_program_bits(p) <= 40);
+    assert_ok(dp_program_run_exact(p, N, x, exact, &err), err.text);
+    for (size_t c = 0; c < ROWS_ALL; c++) {
+        runs_of u = {.p = p, .opts = {.batch = N, .probabilistic = true}, .n = N, .x = x};
+        dpi_share_plan *plan = plan_of(p, u.opts);
+        assert_true(plan->step[0].shift > 0 && plan->step[1].relu.shift == 0);
+        dpi_share_plan_free(plan);
+        run_among(*state, &rows_all[c], &u, y);
+        size_t other = 0, wrong = 0;
+        for (size_t i = 0; i < N * OUT; i++) {
+            wrong += y[i] - exact[i] > 1 || exact[i] - y[i] > 1;
+            other += y[i] != exact[i];
+        }
+        assert_true(wrong <= 2);
+        assert_true(other > 0);
+    }
+    free(x);
+    dp_program_free(p);
+}
+
+static void what_cannot_be_computed_is_refused_by_name(void **state)
+{
+    (void)state;
+    dp_program *p = dp_program_new();
+    assert_non_null(p);
+    const double weights[4] = {1, 0, 0, 1};
+    int x = dp_program_input(p, 2, "x", -1, 1);
+    (void)dp_program_dense(p, x, 2, weights, NULL);
+    dp_program_answer(p, DP_LINK_IDENTITY, 2);
+    dp_error err = {DP_OK, ""};
+    assert_ok(dp_program_fix(p, NULL, &err), err.text);
+    dpi_share_plan *plan;
+    dp_status status = dpi_share_plan_new(p, &(dpi_share_opts){.label = true}, &plan, &err);
+    assert_fails(status, DP_EUNSUPPORTED, &err, "several posterior draws");
+    assert_null(plan);
+    dp_program_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(drawn_programs_are_computed_to_the_bit),
         cmocka_unit_test(drawn_programs_are_computed_alike_by_several),
+        cmocka_unit_test(a_label_is_the_first_largest_output_or_a_sign),
+        cmocka_unit_test(the_ring_is_chosen_by_the_bits),
+        cmocka_unit_test(values_share_their_places),
+        cmocka_unit_test(a_probabilistic_shift_is_off_by_one_at_most),
+        cmocka_unit_test(what_cannot_be_computed_is_refused_by_name),
     };
     return cmocka_run_group_tests(tests, scene_make, scene_remove);
 }
