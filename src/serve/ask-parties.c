@@ -18,7 +18,17 @@ enum {
 
 /* ---- all parties ---- */
 
-/* Of several errors a refusal is told, since it says why the others have gone. */
+/* How much an error tells: a reason, that another party has gone, or nothing but the end. */
+static int weight(const dpi_wire_session *wire)
+{
+    const dp_error *err = dpi_wire_error(wire);
+    return err->status == DP_OK                                              ? 0
+           : err->status != DP_EREFUSED                                      ? 1
+           : strstr(err->text, dpi_refusal_text(DPI_REFUSED_FELLOW)) != NULL ? 2
+                                                                             : 3;
+}
+
+/* Where one has failed others have too, and may say why. */
 dp_status dpi_parties_hear(const struct dpi_parties_ask *p, uint16_t kind, uint32_t layer,
                            unsigned char *const to[], const size_t bytes[], uint32_t within,
                            dp_error *err)
@@ -28,7 +38,7 @@ dp_status dpi_parties_hear(const struct dpi_parties_ask *p, uint16_t kind, uint3
     for (size_t i = 0; i < p->n; i++) {
         dp_status one = dpi_wire_receive(p->wire[i], kind, layer, to[i], bytes[i],
                                          status == DP_OK || within < GRACE ? within : GRACE);
-        if (one == DP_OK || (status != DP_OK && (status == DP_EREFUSED || one != DP_EREFUSED)))
+        if (one == DP_OK || (status != DP_OK && weight(p->wire[i]) <= weight(p->wire[which])))
             continue;
         status = one;
         which = i;

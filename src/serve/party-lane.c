@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "share/run.h"
 
 struct dpi_lane {
     dpi_party_model *model;
@@ -21,20 +22,39 @@ struct dpi_lane {
     void *drawn[DPI_SHARE_PARTIES]; /* [records][inputs], by machine, of components from seeds */
     void *piece;                    /* [records][outputs] */
     dpi_share x, y;
-    uint32_t layer;
+    dpi_share_plan *plan;
+    dpi_share_room *room;
+    uint32_t layer; /* of the mesh, the next one */
 };
 
 dp_status dpi_lane_ring(const dp_program *p, dpi_ring *ring, dp_error *err)
 {
-    *ring = DPI_RING_64;
-    if (dp_program_stages(p) == 2 && dp_program_stage(p, 1)->kind == DP_STAGE_DENSE)
-        return DP_OK;
-    return dpi_fail(err, DP_EUNSUPPORTED, "parties compute a single dense stage alone");
+    dpi_share_plan *plan;
+    dp_status status = dpi_share_plan_new(p, NULL, &plan, err);
+    if (status != DP_OK)
+        return status;
+    *ring = dpi_share_plan_ring(plan);
+    dpi_share_plan_free(plan);
+    return DP_OK;
 }
 
-bool dpi_lane_fits(const dpi_party_model *model, size_t records)
+/* Numbers that the lane itself holds of a record: components and what is made of them. */
+static size_t numbers_of_record(const dpi_party_model *m, size_t parts)
 {
-    return records <= ((size_t)1 << 28) / dp_program_inputs(model->program);
+    return (m->row->parties + parts) * dp_program_inputs(m->program) +
+           (1 + parts) * dp_program_outputs(m->program);
+}
+
+bool dpi_lane_fits(const dpi_party_model *m, size_t records)
+{
+    const dpi_share_opts o = {.batch = records};
+    dpi_share_plan *plan;
+    if (records > DPI_LANE_MOST / dpi_ring_bytes(m->ring) / numbers_of_record(m, DPI_SHARE_PARTS) ||
+        dpi_share_plan_new(m->program, &o, &plan, NULL) != DP_OK)
+        return false;
+    const bool fits = dpi_share_room_bytes(plan, DPI_SHARE_PARTS) <= DPI_LANE_MOST;
+    dpi_share_plan_free(plan);
+    return fits;
 }
 
 /* ---- opening ---- */
@@ -78,12 +98,17 @@ static dp_status make_room(dpi_lane *l, dp_error *err)
     l->piece = dpi_alloc(l->records * l->outputs, bytes);
     if (l->piece == NULL)
         return dpi_fail_nomem(err);
-    dp_status status = dpi_share_new(&l->party, l->ring, numbers, &l->x, err);
+    const dpi_share_opts o = {.batch = l->records};
+    dp_status status = dpi_share_plan_new(l->model->program, &o, &l->plan, err);
+    if (status == DP_OK)
+        status = dpi_share_new(&l->party, l->ring, numbers, &l->x, err);
     if (status == DP_OK)
         status = dpi_share_new(&l->party, l->ring, l->records * l->outputs, &l->y, err);
     if (status == DP_OK)
         status = dpi_party_start(&l->party, err);
     l->started = status == DP_OK;
+    if (status == DP_OK)
+        status = dpi_share_room_new(&l->party, l->plan, &l->room, err);
     return status;
 }
 
@@ -138,6 +163,8 @@ void dpi_lane_close(dpi_lane *l)
     if (l == NULL)
         return;
     const size_t bytes = dpi_ring_bytes(l->ring);
+    dpi_share_room_free(l->room);
+    dpi_share_plan_free(l->plan);
     if (l->started)
         dpi_party_end(&l->party);
     dpi_mesh_free(l->party.mesh);
@@ -171,19 +198,21 @@ static dpi_share take_input(dpi_lane *l, size_t n, const void *full)
     return x;
 }
 
+/* Layers of the mesh have a number once in a session: there are enough for a million queries of a
+ * program of a thousand. */
 dp_status dpi_lane_run(dpi_lane *l, size_t n, const void *full, dp_error *err)
 {
-    dpi_share x = take_input(l, n, full), y = dpi_share_from(l->ring, &l->y, 0, n * l->outputs);
-    const dp_stage *s = dp_program_stage(l->model->program, 1);
-    dpi_share w = dpi_share_from(l->ring, l->held, 0, s->n_weights),
-              b = dpi_share_from(l->ring, l->held, s->n_weights, s->n_bias);
-    const dpi_linear lin = {
-        .records = n, .outputs = s->size, .terms = l->inputs, .inputs = l->inputs, .stops = 1};
-    dpi_mesh_layer(l->party.mesh, l->layer++);
-    l->party.row->linear(&l->party, l->ring, &lin, &x, &w, &b, 0, &y);
-    dp_status status = dpi_mesh_verify(l->party.mesh);
-    return status == DP_OK ? DP_OK
-                           : dpi_fail(err, status, "%s", dpi_mesh_error(l->party.mesh)->text);
+    dpi_mesh *mesh = l->party.mesh;
+    const uint32_t layers = 1 + dpi_share_layers(l->plan);
+    if (layers > UINT32_MAX - l->layer)
+        return dpi_fail(err, DP_ESTATE, "so many queries are a session's end; begin another one");
+    dpi_mesh_layer(mesh, l->layer);
+    const dpi_share x = take_input(l, n, full);
+    dpi_share y = dpi_share_from(l->ring, &l->y, 0, n * l->outputs);
+    dpi_share_run(&l->party, l->plan, l->room, l->held, l->layer + 1, n, &x, &y);
+    l->layer += layers;
+    dp_status status = dpi_mesh_verify(mesh);
+    return status == DP_OK ? DP_OK : dpi_fail(err, status, "%s", dpi_mesh_error(mesh)->text);
 }
 
 size_t dpi_lane_tell(dpi_lane *l, size_t n, unsigned char *to)

@@ -7,6 +7,8 @@
 
 typedef struct dpi_lane dpi_lane;
 
+#define DPI_LANE_MOST ((size_t)1 << 33) /* bytes that a query may need at a time, in a lane */
+
 typedef struct dpi_lane_opts {
     const dp_parties *parties;
     dpi_party_model *model; /* both borrowed as long as the lane */

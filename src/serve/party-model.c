@@ -9,35 +9,7 @@
 #include "base/error.h"
 #include "serve/party-lane.h"
 #include "serve/talk.h"
-
-/* ---- numbers of a program ---- */
-
-size_t dpi_model_count(const dp_program *p)
-{
-    size_t n = 0;
-    for (size_t k = 1; k < dp_program_stages(p); k++) {
-        const dp_stage *s = dp_program_stage(p, k);
-        if (s->kind == DP_STAGE_DENSE || s->kind == DP_STAGE_CONVOLUTION)
-            n += s->n_weights + s->n_bias;
-    }
-    return n;
-}
-
-bool dpi_model_numbers(const dp_program *p, int64_t *x)
-{
-    for (size_t k = 1; k < dp_program_stages(p); k++) {
-        const dp_stage *s = dp_program_stage(p, k);
-        if (s->kind != DP_STAGE_DENSE && s->kind != DP_STAGE_CONVOLUTION)
-            continue;
-        if (s->weights == NULL || (s->n_bias > 0 && s->bias == NULL))
-            return false;
-        for (size_t i = 0; i < s->n_weights; i++)
-            *x++ = s->weights[i];
-        for (size_t i = 0; i < s->n_bias; i++)
-            *x++ = s->bias[i];
-    }
-    return true;
-}
+#include "share/run.h"
 
 /* ---- what two parties have in common ---- */
 
@@ -145,7 +117,7 @@ static dp_status take(dpi_party_model *m, bool labels, dpi_wire_session *wire,
     status = dpi_lane_ring(m->program, &m->ring, err);
     if (status != DP_OK)
         return status;
-    m->n = dpi_model_count(m->program);
+    m->n = dpi_share_model_size(m->program);
     status = dpi_wire_send(wire, DPI_PARTY_GO, 0, &go, sizeof go, within);
     if (status != DP_OK)
         return dpi_serve_fail(wire, status, err);

@@ -31,11 +31,6 @@ typedef struct dpi_party_model {
     dpi_share *lane[DPI_PARTY_LANES]; /* what this machine holds; NULL: not asked for yet */
 } dpi_party_model;
 
-/* How many weights and biases a program has, and all of them of one that is no sheet's; false where
- * it has none. */
-size_t dpi_model_count(const dp_program *p);
-bool dpi_model_numbers(const dp_program *p, int64_t *x);
-
 /* Takes a model from its provider, who has said hello, up to where it waits for the others: then
  * dpi_party_model_confirm.  *model [out] with one reference; NULL where it was refused, which is no
  * error, or on error.  `labels`: no other program is taken than one that ends with an argmax. */

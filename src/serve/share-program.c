@@ -8,6 +8,7 @@
 #include "crypto/limbs.h"
 #include "serve/party-lane.h"
 #include "serve/talk.h"
+#include "share/run.h"
 
 typedef struct giving {
     const dp_share_opts *o;
@@ -36,13 +37,15 @@ static dp_status read_program(giving *g, dp_error *err)
         status = dpi_lane_ring(p, &g->ring, err);
     if (status != DP_OK)
         return status;
-    g->n = dpi_model_count(p);
+    for (size_t k = 1; k < dp_program_stages(p); k++)
+        if (dp_program_stage(p, k)->n_weights > 0 && dp_program_stage(p, k)->weights == NULL)
+            return dpi_fail(err, DP_ESTATE, "the sheet of a program has no weights to share");
+    g->n = dpi_share_model_size(p);
     g->x = dpi_alloc(g->n > 0 ? g->n : 1, sizeof *g->x);
     g->part = dpi_alloc(DPI_PARTY_CHUNK, dpi_ring_bytes(g->ring));
     if (g->x == NULL || g->part == NULL)
         return dpi_fail_nomem(err);
-    if (!dpi_model_numbers(p, g->x))
-        return dpi_fail(err, DP_ESTATE, "the sheet of a program has no weights to share");
+    dpi_share_model_numbers(p, g->x);
     status = dpi_limbs_random(NULL, sizeof g->seed, g->seed, err);
     if (status == DP_OK)
         status = dpi_limbs_random(NULL, sizeof g->hello.share, g->hello.share, err);

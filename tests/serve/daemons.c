@@ -1,13 +1,19 @@
+#define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700
 #include "tests/serve/daemons.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { TRIES = 8, LIST = 2048 };
@@ -110,21 +116,9 @@ static void *run(void *of)
     return NULL;
 }
 
-bool daemons_run(daemons *d, size_t i, dp_error *err)
+static bool run_thread(daemons *d, size_t i, const dp_party_opts *o, dp_error *err)
 {
-    char policy[DAEMONS_PATH], log[DAEMONS_PATH];
-    daemons_path(d, i, "policy", policy);
-    daemons_path(d, i, "log", log);
-    const dp_party_opts o = {.parties = d->parties,
-                             .id = i,
-                             .identity = d->own[i],
-                             .policy = policy,
-                             .log = log,
-                             .lanes = d->opts.lanes,
-                             .records = d->opts.records,
-                             .timeout_ms = d->opts.timeout_ms,
-                             .idle_ms = d->opts.idle_ms};
-    if (dp_party_new(&o, &d->party[i], err) != DP_OK)
+    if (dp_party_new(o, &d->party[i], err) != DP_OK)
         return false;
     running *r = malloc(sizeof *r);
     if (r != NULL)
@@ -137,8 +131,59 @@ bool daemons_run(daemons *d, size_t i, dp_error *err)
     return fail(err, "no thread for a party");
 }
 
+/* The child tells by a byte that it listens. */
+static bool run_process(daemons *d, size_t i, const dp_party_opts *o, dp_error *err)
+{
+    int ends[2];
+    char byte = 1;
+    dp_party *party;
+    if (pipe(ends) != 0)
+        return fail(err, "no pipe for a party");
+    d->process[i] = fork();
+    if (d->process[i] == 0) {
+#ifdef __linux__
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+        if (dp_party_new(o, &party, err) != DP_OK || write(ends[1], &byte, 1) != 1)
+            _exit(1);
+        _exit(dp_party_run(party, err) == DP_OK ? 0 : 1);
+    }
+    (void)close(ends[1]);
+    const bool listens = d->process[i] > 0 && read(ends[0], &byte, 1) == 1;
+    (void)close(ends[0]);
+    return listens || fail(err, "a party does not begin");
+}
+
+bool daemons_run(daemons *d, size_t i, const dp_parties *list, dp_error *err)
+{
+    char policy[DAEMONS_PATH], log[DAEMONS_PATH];
+    daemons_path(d, i, "policy", policy);
+    daemons_path(d, i, "log", log);
+    const dp_party_opts o = {.parties = list != NULL ? list : d->parties,
+                             .id = i,
+                             .identity = d->own[i],
+                             .policy = policy,
+                             .log = log,
+                             .lanes = d->opts.lanes,
+                             .records = d->opts.records,
+                             .timeout_ms = d->opts.timeout_ms,
+                             .idle_ms = d->opts.idle_ms};
+    return d->opts.processes ? run_process(d, i, &o, err) : run_thread(d, i, &o, err);
+}
+
+static void end_process(daemons *d, size_t i)
+{
+    int how;
+    if (d->process[i] > 0) {
+        (void)kill(d->process[i], SIGKILL);
+        (void)waitpid(d->process[i], &how, 0);
+    }
+    d->process[i] = 0;
+}
+
 void daemons_end(daemons *d, size_t i)
 {
+    end_process(d, i);
     if (d->party[i] == NULL)
         return;
     dp_party_stop(d->party[i]);
@@ -156,7 +201,7 @@ static bool run_all(daemons *d, dp_error *err)
     d->parties = daemons_list(d, own, err);
     bool good = d->parties != NULL;
     for (size_t i = 0; good && i < d->opts.n; i++)
-        good = daemons_run(d, i, err);
+        good = daemons_run(d, i, NULL, err);
     for (size_t i = 0; !good && i < d->opts.n; i++)
         daemons_end(d, i);
     if (!good) {

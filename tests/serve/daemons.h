@@ -1,10 +1,11 @@
-/* Three or four parties in threads of one process, with a provider, a client and a stranger, in a
+/* Three or four parties in threads or children of one process, with a provider, a client and a stranger, in a
  * folder of their own.  Of public calls alone, and without cmocka: benchmarks start them too. */
 #ifndef TESTS_SERVE_DAEMONS_H
 #define TESTS_SERVE_DAEMONS_H
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include <tacit/parties.h>
 
@@ -15,6 +16,7 @@ typedef struct daemons_opts {
     unsigned queries;         /* of the client, each of 3600 seconds; 0: 1 000 000 */
     const char *returns;      /* of the policy; NULL: scores */
     uint32_t timeout_ms, idle_ms;
+    bool processes; /* each party is one, which can be killed, and not a thread */
 } daemons_opts;
 
 typedef struct daemons {
@@ -25,6 +27,7 @@ typedef struct daemons {
     dp_parties *parties;
     dp_party *party[DAEMONS]; /* NULL: does not run */
     pthread_t thread[DAEMONS];
+    pid_t process[DAEMONS];
     dp_status ended[DAEMONS];
 } daemons;
 
@@ -34,8 +37,8 @@ bool daemons_start(daemons *d, const daemons_opts *opts, dp_error *err);
 /* Ends what runs, and removes the folder. */
 void daemons_stop(daemons *d);
 
-/* One of them. */
-bool daemons_run(daemons *d, size_t i, dp_error *err);
+/* One of them, with a list of its own (NULL: that of all), borrowed. */
+bool daemons_run(daemons *d, size_t i, const dp_parties *list, dp_error *err);
 void daemons_end(daemons *d, size_t i);
 
 /* A file of party i, or the list's own (i SIZE_MAX): "policy", "log", "identity". */

@@ -59,10 +59,159 @@ static void a_linear_model_is_served(void **state)
     dp_program_free(p);
 }
 
+/* Convolution, relu, max and average pools, a sum of two stages, and what ends it. */
+static dp_program *residual(bool label)
+{
+    double w[4 * 9 * 2], v[4 * 9 * 4], u[5 * 24], b[8];
+    uint64_t numbers = 12;
+    const dp_window three = {.size = {3, 3}, .padding = {1, 1}};
+    const dp_window two = {.size = {2, 2}, .stride = {2, 2}};
+    fill(&numbers, sizeof w / sizeof *w, w);
+    fill(&numbers, sizeof v / sizeof *v, v);
+    fill(&numbers, sizeof u / sizeof *u, u);
+    fill(&numbers, sizeof b / sizeof *b, b);
+    dp_program *p = dp_program_new();
+    int h = dp_program_image(p, 6, 9, 2, "pixel", -1, 1);
+    h = dp_program_relu(p, dp_program_convolution(p, h, 4, &three, w, b));
+    int g = dp_program_convolution(p, h, 4, &three, v, b);
+    h = dp_program_relu(p, dp_program_add(p, h, g));
+    h = dp_program_max_pool(p, h, &two);
+    h = dp_program_average_pool(p, h, &(dp_window){.size = {2, 2}, .stride = {2, 2}});
+    h = dp_program_dense(p, h, 5, u, b);
+    if (label)
+        (void)dp_program_argmax(p, h);
+    return finish(p);
+}
+
+static void networks_are_served(void **state)
+{
+    (void)state;
+    dp_program *const programs[] = {regression(), residual(false), residual(true)};
+    for (size_t n = 3; n <= 4; n++) {
+        daemons d;
+        dp_error err = {0};
+        begin(&d, &(daemons_opts){.n = n, .lanes = 3});
+        for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+            assert_ok(daemons_share(&d, programs[i], &err), err.text);
+            answers_are_right(&d, programs[i], 3, 2, 1);
+            answers_are_right(&d, programs[i], 16, 8, 3);
+        }
+        daemons_stop(&d);
+    }
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        dp_program_free(programs[i]);
+}
+
+/* Each draw's answer comes, and with them mean and standard deviation. */
+static void posterior_draws_are_served(void **state)
+{
+    (void)state;
+    enum { N = 7, DRAWS = 5 };
+    double w[N * DRAWS], x[N], mean, sd, mean_here, sd_here;
+    uint64_t numbers = 31;
+    int64_t y[DRAWS], v[N], expected[DRAWS];
+    daemons d;
+    dp_ask *ask;
+    dp_error err = {0};
+    fill(&numbers, N * DRAWS, w);
+    fill(&numbers, N, x);
+    dp_program *p = dp_program_new();
+    (void)dp_program_dense(p, dp_program_input(p, N, "x", -1, 1), DRAWS, w, w);
+    dp_program_answer(p, DP_LINK_LOGISTIC, DRAWS);
+    (void)finish(p);
+    begin(&d, &(daemons_opts){.n = 3});
+    assert_ok(daemons_share(&d, p, &err), err.text);
+    const dp_ask_parties_opts o = {.identity = d.client, .parties = d.parties};
+    assert_ok(dp_ask_parties_new(&o, &ask, &err), err.text);
+    assert_ok(dp_ask_query(ask, x, y, &err), err.text);
+    dp_program_decode(dp_ask_program(ask), y, &mean, &sd);
+    assert_ok(dp_program_encode(p, 1, x, v, &err), err.text);
+    assert_ok(dp_program_run_exact(p, 1, v, expected, &err), err.text);
+    dp_program_decode(p, expected, &mean_here, &sd_here);
+    assert_close(mean, mean_here, 0, 0);
+    assert_close(sd, sd_here, 0, 0);
+    assert_true(sd > 0);
+    dp_ask_free(ask);
+    daemons_stop(&d);
+    dp_program_free(p);
+}
+
+typedef struct asking_thread {
+    const daemons *d;
+    pthread_t thread;
+    dp_error err;
+} asking_thread;
+
+static void *ask_ten_times(void *of)
+{
+    asking_thread *t = of;
+    const dp_ask_parties_opts o = {
+        .identity = t->d->client, .parties = t->d->parties, .records = 4, .lanes = 2};
+    double x[4 * 150] = {0};
+    int64_t y[4 * 2];
+    size_t answered;
+    dp_ask *ask;
+    for (int i = 0; t->err.status == DP_OK && i < 10; i++) {
+        if (dp_ask_parties_new(&o, &ask, &t->err) == DP_OK)
+            (void)!dp_ask_many(ask, 4, x, y, &answered, &t->err);
+        dp_ask_free(ask);
+    }
+    return NULL;
+}
+
+static void sessions_go_on_side_by_side(void **state)
+{
+    (void)state;
+    daemons d;
+    dp_error err = {0};
+    asking_thread t[3] = {{.d = &d}, {.d = &d}, {.d = &d}};
+    dp_program *p = wide(2);
+    begin(&d, &(daemons_opts){.n = 3, .lanes = 2});
+    assert_ok(daemons_share(&d, p, &err), err.text);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&t[i].thread, NULL, ask_ten_times, &t[i]), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(pthread_join(t[i].thread, NULL), 0);
+        assert_ok(t[i].err.status, t[i].err.text);
+    }
+    daemons_stop(&d);
+    dp_program_free(p);
+}
+
+/* The next session has the model that was shared last, and the one that has begun its own. */
+static void a_model_is_replaced_between_sessions(void **state)
+{
+    (void)state;
+    daemons d;
+    dp_error err = {0};
+    dp_ask *ask;
+    double x[150] = {.25, .5};
+    int64_t v[150], y[8], expected[8];
+    dp_program *p = wide(2), *other = wide(8);
+    begin(&d, &(daemons_opts){.n = 3});
+    assert_ok(daemons_share(&d, p, &err), err.text);
+    const dp_ask_parties_opts o = {.identity = d.client, .parties = d.parties};
+    assert_ok(dp_ask_parties_new(&o, &ask, &err), err.text);
+    assert_ok(daemons_share(&d, other, &err), err.text);
+    assert_ok(dp_ask_query(ask, x, y, &err), err.text);
+    assert_ok(dp_program_encode(p, 1, x, v, &err), err.text);
+    assert_ok(dp_program_run_exact(p, 1, v, expected, &err), err.text);
+    assert_memory_equal(y, expected, 2 * sizeof *y);
+    dp_ask_free(ask);
+    answers_are_right(&d, other, 3, 3, 1);
+    daemons_stop(&d);
+    dp_program_free(p);
+    dp_program_free(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_linear_model_is_served),
+        cmocka_unit_test(networks_are_served),
+        cmocka_unit_test(posterior_draws_are_served),
+        cmocka_unit_test(sessions_go_on_side_by_side),
+        cmocka_unit_test(a_model_is_replaced_between_sessions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
