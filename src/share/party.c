@@ -36,8 +36,9 @@ dp_status dpi_share_new(const dpi_party *p, dpi_ring ring, size_t n, dpi_share *
     if (!dpi_mul(n, dpi_ring_bytes(ring), &bytes))
         return dpi_fail_nomem(err);
     lines = bytes / LINE + (bytes % LINE != 0);
-    unsigned char *at = dpi_mul(lines, LINE, &bytes) ? dpi_alloc(parts, bytes) : NULL;
-    if (at == NULL)
+    bool fits = dpi_mul(lines, LINE, &bytes);
+    unsigned char *at = fits && parts > 0 ? dpi_alloc(parts, bytes) : NULL;
+    if (at == NULL && !(fits && parts == 0))
         return dpi_fail_nomem(err);
     x->n = n;
     for (size_t k = 0; k < parts; k++)

@@ -65,4 +65,17 @@ void dpi_share_run(dpi_party *p, const dpi_share_plan *plan, dpi_share_room *roo
                    const dpi_share *model, uint32_t layer, size_t n, const dpi_share *x,
                    dpi_share *y);
 
+/* Bytes that a role sends another, before and online, and rounds: how often P1 and P2 wait for each
+ * other in turn. */
+typedef struct dpi_share_cost {
+    uint64_t prepared[DPI_SHARE_PARTIES][DPI_SHARE_PARTIES];
+    uint64_t online[DPI_SHARE_PARTIES][DPI_SHARE_PARTIES];
+    uint64_t rounds;
+} dpi_share_cost;
+
+/* What a run of n records costs through dpi_trio or dpi_quad, from the plan alone; without what is
+ * given, told and compared.  DP_ENOMEM; zeros then. */
+dp_status dpi_share_cost_of(const dpi_share_plan *plan, const dpi_share_row *row, size_t n,
+                            dpi_share_cost *cost, dp_error *err) DP_MUST_CHECK;
+
 #endif

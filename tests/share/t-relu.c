@@ -129,6 +129,45 @@ static void all_protocols_shift_alike(void **state)
     free(x);
 }
 
+/* Bits a number: 182 before and 118 each way online in 7 rounds for 32 bits, 373 and 245 in 8 for 64;
+ * through Quad the same between P1 and P2, and what P0 hears besides. */
+static void a_relu_sends_what_the_formulas_say(void **state)
+{
+    enum { N = 640 };
+    static const struct {
+        dpi_ring ring;
+        uint64_t bits, before, online, turns, to_p0_before, to_p0;
+    } known[] = {{DPI_RING_32, 31, 182, 118, 7, 86 + 32, 32 + 86 + 64},
+                 {DPI_RING_64, 63, 373, 245, 8, 181 + 64, 64 + 181 + 128}};
+    int64_t x[N];
+    uint64_t at = 4;
+    for (size_t k = 0; k < 2; k++)
+        for (size_t c = 0; c < ROWS_ALL; c++) {
+            for (size_t i = 0; i < N; i++)
+                x[i] = rows_number(i, (int)known[k].bits, &at);
+            relus u = {
+                .ring = known[k].ring, .bits = (int)known[k].bits, .n = N, .block = N, .x = x};
+            scene_end end[DPI_SHARE_PARTIES];
+            if (rows_all[c].row == &dpi_clear)
+                continue;
+            scene_run_well(
+                *state,
+                &(scene_opts){
+                    .row = rows_all[c].row, .apart = rows_all[c].apart, .body = body, .user = &u},
+                end);
+            scene_drop(&u.z);
+            scene_drop(&u.after);
+            const bool four = rows_all[c].row == &dpi_quad;
+            assert_int_equal(end[four ? 3 : 0].traffic.prepared[2], N / 8 * known[k].before);
+            assert_int_equal(end[1].traffic.online[2], N / 8 * known[k].online);
+            assert_int_equal(end[2].traffic.online[1], N / 8 * known[k].online);
+            assert_int_equal(end[1].traffic.turns, known[k].turns);
+            assert_int_equal(end[2].traffic.online[0], four ? N / 8 * known[k].to_p0 : 0);
+            if (four)
+                assert_int_equal(end[3].traffic.prepared[0], N / 8 * known[k].to_p0_before);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +175,7 @@ int main(void)
         cmocka_unit_test(every_shift_of_every_size_is_exact_at_its_edges),
         cmocka_unit_test(without_a_shift_the_ring_may_be_full),
         cmocka_unit_test(all_protocols_shift_alike),
+        cmocka_unit_test(a_relu_sends_what_the_formulas_say),
     };
     return cmocka_run_group_tests(tests, scene_make, scene_remove);
 }

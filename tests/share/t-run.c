@@ -39,6 +39,25 @@ static void body(dpi_party *p, void *user)
     dpi_share_plan_free(plan);
 }
 
+/* What was sent is what the plan says. */
+static void check_cost(const rows_case *c, const runs_of *u, const scene_end *end)
+{
+    dpi_share_plan *plan;
+    dpi_share_cost cost;
+    if (c->row == &dpi_clear)
+        return;
+    dp_error err = {DP_OK, ""};
+    assert_ok(dpi_share_plan_new(u->p, &u->opts, &plan, &err), err.text);
+    assert_ok(dpi_share_cost_of(plan, c->row, u->n, &cost, &err), err.text);
+    for (size_t i = 0; i < c->row->parties; i++)
+        for (size_t j = 0; j < c->row->parties; j++) {
+            assert_int_equal(end[i].traffic.prepared[j], cost.prepared[i][j]);
+            assert_int_equal(end[i].traffic.online[j], cost.online[i][j]);
+        }
+    assert_int_equal(end[1].traffic.turns, cost.rounds);
+    dpi_share_plan_free(plan);
+}
+
 /* Answers y[n][answers] of a program among the parties of a row. */
 static void run_among(const scene *s, const rows_case *c, runs_of *u, int64_t *y)
 {
@@ -49,6 +68,7 @@ static void run_among(const scene *s, const rows_case *c, runs_of *u, int64_t *y
     u->model = model;
     scene_run_well(s, &(scene_opts){.row = c->row, .apart = c->apart, .body = body, .user = u},
                    end);
+    check_cost(c, u, end);
     scene_join(c->row, &u->told, y);
     free(model);
 }
