@@ -217,6 +217,7 @@ void dpi_mesh_forget(dpi_mesh *m)
 void dpi_mesh_layer(dpi_mesh *m, uint32_t layer)
 {
     m->layer = layer;
+    dpi_mesh_push(m);
     for (size_t set = 0; set < DPI_MESH_SETS; set++)
         if (m->source[set] != NULL)
             m->source[set]->placed = false;

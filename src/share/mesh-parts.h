@@ -68,6 +68,9 @@ void dpi_mesh_block_free(dpi_mesh *m, dpi_mesh_block *b); /* to be used again */
 void dpi_mesh_queue_add(dpi_mesh_queue *q, dpi_mesh_block *b);
 dpi_mesh_block *dpi_mesh_queue_take(dpi_mesh_queue *q); /* NULL: it is empty */
 
+/* Sends what can be sent without waiting. */
+void dpi_mesh_push(dpi_mesh *m);
+
 /* Messages of the mesh's own. */
 void dpi_mesh_send(dpi_mesh *m, dpi_mesh_kind kind, size_t to, const void *bytes, size_t n);
 void dpi_mesh_receive(dpi_mesh *m, dpi_mesh_kind kind, size_t from, void *to, size_t n);

@@ -13,6 +13,7 @@
 #include "share/mesh-parts.h"
 
 enum { SMALLEST = 1024, ALIGNMENT = 64, FRAME = DPI_FRAME_OWN, LAYER = 1 };
+enum { LITTLE = 1 << 14 }; /* bytes: about a record */
 
 /* Frames are all of one layer, which is not the one that refusals are heard in: a message may be
  * taken in a later layer than it was posted in. */
@@ -91,6 +92,7 @@ static bool go_on(dpi_mesh *m, dpi_mesh_link *l)
     dpi_wire_both *b = &l->both;
     for (;;) {
         dpi_mesh_block *next = l->out.first;
+        b->more = next != NULL && next->next != NULL;
         if (!b->sends && next != NULL &&
             dpi_wire_both_send(b, next->frame, LAYER, dpi_mesh_bytes(next), next->n) != DP_OK)
             return fail_with(m, l);
@@ -163,7 +165,8 @@ void *dpi_mesh_room(dpi_mesh *m, size_t to, size_t bytes)
     return dpi_mesh_bytes(l->filling != NULL ? l->filling : m->sink);
 }
 
-/* What waits is sent in its order; where nothing does it goes out now. */
+/* What waits is sent in its order, and little of it later: whoever posts to those that he does not
+ * wait for would else call the system for each of many short messages, and wake them each time. */
 static void post(dpi_mesh *m, dpi_mesh_kind kind, size_t to)
 {
     dpi_mesh_link *l = link_to(m, to);
@@ -179,7 +182,8 @@ static void post(dpi_mesh *m, dpi_mesh_kind kind, size_t to)
         m->tamper(m->user, kind, to, dpi_mesh_bytes(b), b->n);
     b->frame = (uint16_t)(FRAME + kind);
     dpi_mesh_queue_add(&l->out, b);
-    (void)go_on(m, l);
+    if (l->out.bytes >= LITTLE)
+        (void)go_on(m, l);
 }
 
 void dpi_mesh_post(dpi_mesh *m, size_t to)
@@ -198,6 +202,12 @@ void dpi_mesh_send(dpi_mesh *m, dpi_mesh_kind kind, size_t to, const void *bytes
 {
     memcpy(dpi_mesh_room(m, to, n), bytes, n);
     post(m, kind, to);
+}
+
+void dpi_mesh_push(dpi_mesh *m)
+{
+    if (m->err.status == DP_OK)
+        (void)go_on_with_all(m);
 }
 
 void dpi_mesh_flush(dpi_mesh *m)

@@ -50,8 +50,8 @@ typedef struct dpi_mesh_opts {
 
 /* Agrees on a key for each set that this role is in: of two, 32 bytes of the TLS exporter; of three,
  * a hash of 32 bytes from each of them, sent over the links.  Any two roles then compare a digest of
- * the context and of the keys that they have in common.  *mesh [out] NULL on error.  DP_EPEER, DP_ETIMEOUT,
- * DP_ENOMEM, DP_EENTROPY. */
+ * the context and of the keys that they have in common.  *mesh [out] NULL on error.  DP_EPEER,
+ * DP_ETIMEOUT, DP_ENOMEM, DP_EENTROPY. */
 dp_status dpi_mesh_new(const dpi_mesh_opts *o, dpi_mesh **mesh, dp_error *err) DP_MUST_CHECK;
 
 /* Closes the links and wipes keys; what has not been sent is dropped.  NULL is allowed. */
@@ -65,9 +65,9 @@ const dp_error *dpi_mesh_error(const dpi_mesh *m);
  * stays. */
 void dpi_mesh_fail(dpi_mesh *m, dp_status status, const char *why);
 
-/* A layer begins: all randomness goes on from a place of its own, whatever was drawn before.  The
- * same number gives the same randomness again, which an online phase needs after its preparation and
- * nobody else may ever have: numbers go on from query to query. */
+/* A layer begins: what was posted is sent, and all randomness goes on from a place of its own,
+ * whatever was drawn before.  The same number gives the same randomness again, which an online phase
+ * needs after its preparation and nobody else may ever have: numbers go on from query to query. */
 void dpi_mesh_layer(dpi_mesh *m, uint32_t layer);
 
 /* The next bytes that the roles of a set, this one among them, have in common: AES-128 in counter
@@ -75,10 +75,11 @@ void dpi_mesh_layer(dpi_mesh *m, uint32_t layer);
 void dpi_mesh_draw(dpi_mesh *m, dpi_roles set, void *to, size_t bytes);
 
 /* Room for the next message to a role, at most DPI_MESH_MOST bytes and 64-byte aligned, to be filled
- * before dpi_mesh_post sends it.  A message is sent at once as far as the connection takes it, and on
- * whenever this party waits for others or posts again.  Where more than DPI_MESH_AHEAD bytes wait,
- * dpi_mesh_room waits for the other side: two roles may not both post more than that to each other
- * before they take.  Never NULL: after an error it is room that goes nowhere. */
+ * before dpi_mesh_post.  What is posted goes out, as far as the connection takes it, when some KiB have
+ * gathered, when a layer begins, and whenever this party waits for others.  Where more than
+ * DPI_MESH_AHEAD bytes wait, dpi_mesh_room waits for the other side: two roles may not both post
+ * more than that to each other before they take.  Never NULL: after an error it is room that goes
+ * nowhere. */
 void *dpi_mesh_room(dpi_mesh *m, size_t to, size_t bytes);
 void dpi_mesh_post(dpi_mesh *m, size_t to);
 

@@ -38,6 +38,7 @@ dp_status dpi_wire_both_send(dpi_wire_both *b, uint16_t kind, uint32_t layer, co
         return fail(b, DP_EINVAL, fault);
     const dpi_frame f = dpi_wire_next(b->session, kind, layer, n);
     dpi_wire_begin_send(b->session, &f, bytes, n);
+    b->session->out.more = b->more;
     b->sends = true;
     return DP_OK;
 }

@@ -13,8 +13,9 @@ typedef struct dpi_wire_both {
     dpi_wire_session *session;
     int wake;             /* a descriptor whose being readable ends waiting; -1: none */
     bool sends, receives; /* whether a frame is on its way */
-    bool sent, received;  /* what the last wait has ended; for the caller to clear */
-    unsigned char *to;    /* of the frame that comes */
+    bool more; /* the next frame out is followed by another at once: both may go together */
+    bool sent, received; /* what the last wait has ended; for the caller to clear */
+    unsigned char *to;   /* of the frame that comes */
     size_t n;
     short wants[2]; /* of poll, for the frame out and the frame in; 0: nothing */
 } dpi_wire_both;

@@ -17,6 +17,7 @@ typedef struct dpi_wire_out {
     unsigned char first[DPI_WIRE_RECORD];
     const unsigned char *rest;
     size_t first_n, rest_n, at; /* `at` counts over both */
+    bool more; /* it may wait in the BIO for the next frame, which follows at once */
 } dpi_wire_out;
 
 /* A frame on its way in. */

@@ -32,6 +32,7 @@ void dpi_wire_begin_send(dpi_wire_session *s, const dpi_frame *f, const void *by
     o->rest = with < n ? (const unsigned char *)bytes + with : NULL;
     o->rest_n = n - with;
     o->at = 0;
+    o->more = false;
     s->next_out++;
     s->layer = f->layer;
     s->moved.frames_sent++;
@@ -61,6 +62,8 @@ int dpi_wire_send_step(dpi_wire_session *s)
             return dpi_wire_after(s, result);
         o->at += sent;
     }
+    if (o->more)
+        return DPI_WIRE_DONE;
     ERR_clear_error();
     int result = (int)BIO_flush(SSL_get_wbio(s->tls));
     if (result == 1)

@@ -276,6 +276,31 @@ static void what_is_posted_goes_out_while_others_are_waited_for(void **state)
         assert_int_equal(s.wrong[r], 0);
 }
 
+/* Role 0 posts little, and then is busy with something else for longer than role 1 waits. */
+static void post_and_compute(dpi_party *p, void *user)
+{
+    sent *s = user;
+    unsigned char to[10];
+    for (uint32_t k = 0; k < 3 && p->role < 2; k++) {
+        if (p->role == 0)
+            give(p, 1, k, k > 0 ? 10 : 0);
+        dpi_mesh_layer(p->mesh, 2 + k);
+        if (p->role == 1)
+            s->wrong[1] += !comes(p, 0, k, k > 0 ? 10 : 0, to);
+    }
+    if (p->role == 0)
+        pause_for(900);
+}
+
+static void what_is_posted_goes_out_when_a_layer_begins(void **state)
+{
+    sent s = {.begun = false};
+    scene_end end[DPI_SHARE_PARTIES];
+    const scene_opts o = {.row = &three, .body = post_and_compute, .user = &s, .timeout = 500};
+    scene_run_well(*state, &o, end);
+    assert_int_equal(s.wrong[1], 0);
+}
+
 /* Rounds, each of a message to everybody, of which some belong to a preparation. */
 static void prepare_and_answer(dpi_party *p, void *user)
 {
@@ -461,6 +486,7 @@ int main(void)
         cmocka_unit_test(messages_of_all_sizes_pass_each_other),
         cmocka_unit_test(whoever_runs_ahead_waits_for_the_others),
         cmocka_unit_test(what_is_posted_goes_out_while_others_are_waited_for),
+        cmocka_unit_test(what_is_posted_goes_out_when_a_layer_begins),
         cmocka_unit_test(what_is_prepared_is_kept_until_it_is_read),
         cmocka_unit_test(a_tape_is_read_as_it_was_kept),
         cmocka_unit_test(whoever_is_lost_ends_it_for_all),

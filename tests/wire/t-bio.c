@@ -117,6 +117,29 @@ static void a_small_frame_is_one_call_on_each_side(void **state)
     dpi_wire_close(e[1]);
 }
 
+/* All but the last say that there are more. */
+static void frames_that_follow_at_once_go_together(void **state)
+{
+    dpi_wire_session *e[2];
+    unsigned char bytes[1000] = {0};
+    open_pair(*state, e);
+    dpi_wire_both b = {.session = e[0], .wake = -1};
+    sends = receives = 0;
+    for (int k = 0; k < 10; k++) {
+        b.more = k < 9;
+        b.sent = false;
+        assert_ok(dpi_wire_both_send(&b, KIND, LAYER, bytes, sizeof bytes), "");
+        assert_ok(dpi_wire_both_go(&b), "");
+        assert_true(b.sent);
+    }
+    for (int k = 0; k < 10; k++)
+        assert_ok(dpi_wire_receive(e[1], KIND, LAYER, bytes, sizeof bytes, LONG), "");
+    assert_int_equal(sends, 1);
+    assert_int_equal(receives, 1);
+    dpi_wire_close(e[0]);
+    dpi_wire_close(e[1]);
+}
+
 static void *take_large(void *of)
 {
     dpi_wire_session *s = of;
@@ -157,6 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_read_ahead_is_not_waited_for),
         cmocka_unit_test(a_small_frame_is_one_call_on_each_side),
+        cmocka_unit_test(frames_that_follow_at_once_go_together),
         cmocka_unit_test(a_large_frame_gathers),
     };
     return cmocka_run_group_tests(tests, pair_make, pair_remove);
