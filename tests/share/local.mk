@@ -1,6 +1,6 @@
 TEST_SHARE = libcheck.la libtacit-share.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 share_flags = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
-share_scene = %D%/scene.c %D%/scene.h
+share_scene = %D%/scene.c %D%/scene-shares.c %D%/scene.h
 UNIT_TESTS += %D%/t-deal %D%/t-mesh
 %C%_t_deal_LDADD = $(TEST_SHARE)
 %C%_t_mesh_SOURCES = %D%/t-mesh.c $(share_scene)
@@ -48,3 +48,7 @@ UNIT_TESTS += %D%/t-run
 %C%_t_run_SOURCES = %D%/t-run.c %D%/programs.c %D%/programs.h %D%/rows.h $(share_scene)
 %C%_t_run_CPPFLAGS = $(share_flags)
 %C%_t_run_LDADD = $(TEST_SHARE)
+UNIT_TESTS += %D%/t-quad-seen
+%C%_t_quad_seen_SOURCES = %D%/t-quad-seen.c %D%/quiet.c %D%/quiet.h %D%/scene-shares.c %D%/scene.h $(share_gates)
+%C%_t_quad_seen_CPPFLAGS = $(share_flags)
+%C%_t_quad_seen_LDADD = $(TEST_SHARE)

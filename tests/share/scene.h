@@ -63,6 +63,10 @@ void scene_run_well(const scene *s, const scene_opts *o, scene_end end[DPI_SHARE
 
 /* ---- in a body ---- */
 
+/* Ends the test program unless it is good: a test's assertion must not fail in another thread than
+ * its own. */
+void scene_must(bool good, const char *what);
+
 /* n known numbers (words of bits), shared.  Components follow from the seed: each number that is given
  * in a scene needs another. */
 dpi_share scene_give(dpi_party *p, dpi_ring ring, size_t n, const int64_t *x, uint64_t seed);
