@@ -161,7 +161,7 @@ static void measure_layer(const shape *s, dpi_ring ring, size_t n_pairs, bool al
     do {
         j.y.kernel = &dpi_tile_kernels[k];
         for (j.way = DPI_LAYER_BEST; j.way <= DPI_LAYER_PANELS && j.y.kernel->works(); j.way++) {
-            if (j.way == DPI_LAYER_PANELS && j.y.kernel->width == 0)
+            if (j.way == DPI_LAYER_PANELS && j.y.kernel->width[ring] == 0)
                 continue;
             const bench_times t = measure(run_layer, &j);
             tell_layer(s, &j, &t);

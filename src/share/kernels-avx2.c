@@ -36,6 +36,11 @@ PART vector_middle64 load_some_middle64(const uint64_t *from, size_t n)
     return (vector_middle64)_mm256_maskload_epi64((const long long *)from, below_middle32(2 * n));
 }
 
+PART void store_some_middle64(uint64_t *to, vector_middle64 v, size_t n)
+{
+    _mm256_maskstore_epi64((long long *)to, below_middle32(2 * n), (__m256i)v);
+}
+
 PART factor_middle64 factor_of_middle64(vector_middle64 v)
 {
     return (factor_middle64){(__m256i)v, _mm256_shuffle_epi32((__m256i)v, 0xb1)};
@@ -64,6 +69,11 @@ PART vector_middle32 load_some_middle32(const uint32_t *from, size_t n)
     return (vector_middle32)_mm256_maskload_epi32((const int *)from, below_middle32(n));
 }
 
+PART void store_some_middle32(uint32_t *to, vector_middle32 v, size_t n)
+{
+    _mm256_maskstore_epi32((int *)to, below_middle32(n), (__m256i)v);
+}
+
 PART factor_middle32 factor_of_middle32(vector_middle32 v)
 {
     return v;
@@ -88,13 +98,12 @@ PART uint32_t total_middle32(sum_middle32 s)
     return (uint32_t)_mm_cvtsi128_si32(half);
 }
 
-#define TILE_WIDTH 2
-
 #define TILE_ELEMENT uint64_t
 #define TILE_NAME(x) x##_middle64
 #define TILE_ROWS 2
 #define TILE_COLUMNS 2
-#define TILE_HEIGHT 2
+#define TILE_HEIGHT 4
+#define TILE_WIDTH 1
 #define TILE_DOTS dpi_dots_avx2_64
 #define TILE_PANEL dpi_panel_avx2_64
 #include "share/kernels-tile.h"
@@ -104,6 +113,7 @@ PART uint32_t total_middle32(sum_middle32 s)
 #define TILE_ROWS 2
 #define TILE_COLUMNS 4
 #define TILE_HEIGHT 4
+#define TILE_WIDTH 2
 #define TILE_DOTS dpi_dots_avx2_32
 #define TILE_PANEL dpi_panel_avx2_32
 #include "share/kernels-tile.h"

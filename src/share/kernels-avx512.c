@@ -18,6 +18,11 @@ PART vector_wide64 load_some_wide64(const uint64_t *from, size_t n)
     return (vector_wide64)_mm512_maskz_loadu_epi64((__mmask8)((1U << n) - 1), from);
 }
 
+PART void store_some_wide64(uint64_t *to, vector_wide64 v, size_t n)
+{
+    _mm512_mask_storeu_epi64(to, (__mmask8)((1U << n) - 1), (__m512i)v);
+}
+
 PART factor_wide64 factor_of_wide64(vector_wide64 v)
 {
     return v;
@@ -43,6 +48,11 @@ PART vector_wide32 load_some_wide32(const uint32_t *from, size_t n)
     return (vector_wide32)_mm512_maskz_loadu_epi32((__mmask16)((1U << n) - 1), from);
 }
 
+PART void store_some_wide32(uint32_t *to, vector_wide32 v, size_t n)
+{
+    _mm512_mask_storeu_epi32(to, (__mmask16)((1U << n) - 1), (__m512i)v);
+}
+
 PART factor_wide32 factor_of_wide32(vector_wide32 v)
 {
     return v;
@@ -63,13 +73,12 @@ PART uint32_t total_wide32(sum_wide32 s)
     return (uint32_t)_mm512_reduce_add_epi32((__m512i)s);
 }
 
-#define TILE_WIDTH 2
-
 #define TILE_ELEMENT uint64_t
 #define TILE_NAME(x) x##_wide64
 #define TILE_ROWS 4
 #define TILE_COLUMNS 4
 #define TILE_HEIGHT 8
+#define TILE_WIDTH 2
 #define TILE_DOTS dpi_dots_avx512_64
 #define TILE_PANEL dpi_panel_avx512_64
 #include "share/kernels-tile.h"
@@ -79,6 +88,7 @@ PART uint32_t total_wide32(sum_wide32 s)
 #define TILE_ROWS 4
 #define TILE_COLUMNS 4
 #define TILE_HEIGHT 8
+#define TILE_WIDTH 2
 #define TILE_DOTS dpi_dots_avx512_32
 #define TILE_PANEL dpi_panel_avx512_32
 #include "share/kernels-tile.h"

@@ -99,17 +99,24 @@ size_t dpi_layer_panels_room(dpi_ring ring, const dpi_linear *l, size_t n_pairs)
 
 /* ---- weights ---- */
 
-/* to[k][o] = w[o][k], of eight terms at a time so that lines of both stay in cache. */
+/* to[k][o] = w[o][k], of `count` terms. */
+DPI_INLINE void turn_some(size_t size, size_t outputs, size_t count, const unsigned char *w,
+                          size_t w_step, size_t columns, unsigned char *to)
+{
+    for (size_t o = 0; o < outputs; o++, w += w_step * size, to += size)
+        for (size_t k = 0; k < count; k++)
+            memcpy(to + k * columns * size, w + k * size, size);
+}
+
+/* Eight terms at a time: lines of both stay in cache. */
 DPI_INLINE void turn(size_t size, size_t outputs, size_t terms, const unsigned char *w,
                      size_t w_step, size_t columns, unsigned char *to)
 {
     enum { LINE = 8 };
-    for (size_t k = 0; k < terms; k += LINE) {
-        const size_t count = smaller(LINE, terms - k);
-        for (size_t o = 0; o < outputs; o++)
-            for (size_t i = 0; i < count; i++)
-                memcpy(to + ((k + i) * columns + o) * size, w + (o * w_step + k + i) * size, size);
-    }
+    size_t k = 0;
+    for (; k + LINE <= terms; k += LINE)
+        turn_some(size, outputs, LINE, w + k * size, w_step, columns, to + k * columns * size);
+    turn_some(size, outputs, terms - k, w + k * size, w_step, columns, to + k * columns * size);
 }
 
 /* Outputs of a panel, and what its lines have with zeros at the end. */
@@ -120,7 +127,7 @@ typedef struct extent {
 static extent extent_of(const dpi_layer *y, size_t o)
 {
     const size_t lanes = y->kernel->bytes / dpi_ring_bytes(y->ring);
-    extent v = {.outputs = smaller(y->kernel->width * lanes, y->l->outputs - o)};
+    extent v = {.outputs = smaller(y->kernel->width[y->ring] * lanes, y->l->outputs - o)};
     v.columns = (v.outputs + lanes - 1) / lanes * lanes;
     return v;
 }
@@ -175,13 +182,22 @@ static void copy_bands(const scene *s, const dpi_linear *l, const part *k, const
         }
 }
 
+/* Divides once: rows come in order. */
 static void find_bases(const scene *s, const chunk *c, size_t *base)
 {
+    const size_t step = s->w.stride[1] * s->channels, down = s->w.stride[0] * s->line;
+    size_t stop = c->first % s->stops, column = stop % s->across;
+    size_t image = 0, line = (stop / s->across - c->line) * down;
     for (size_t row = c->first; row < c->last; row++) {
-        const size_t image = row / s->stops - c->image, stop = row % s->stops;
-        const size_t line = (stop / s->across - c->line) * s->w.stride[0];
-        base[row - c->first] =
-            image * s->band + line * s->line + stop % s->across * s->w.stride[1] * s->channels;
+        *base++ = image + line + column * step;
+        if (++column == s->across) {
+            column = 0;
+            line += down;
+        }
+        if (++stop == s->stops) {
+            stop = line = 0;
+            image += s->band;
+        }
     }
 }
 

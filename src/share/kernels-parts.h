@@ -11,7 +11,7 @@
 
 enum {
     DPI_TILE_BYTES = 64,       /* of the widest vector */
-    DPI_TILE_DEPTH = 4096,     /* bytes of a row that are summed at a time */
+    DPI_TILE_DEPTH = 6400,     /* bytes of a row that are summed at a time */
     DPI_TILE_BLOCK = 64,       /* rows that stay in a cache of the second level, at this depth */
     DPI_TILE_BAND = 128 * 1024 /* bytes of an image, with its padding, that are copied at a time */
 };
@@ -38,8 +38,8 @@ typedef struct dpi_tile_kernel {
     const char *name;
     bool (*works)(void); /* on this machine */
     size_t bytes;        /* of a vector */
-    size_t width;        /* vectors of a panel; 0: there are no panels */
     /* By ring, DPI_RING_64 and DPI_RING_32. */
+    size_t width[2]; /* vectors of a panel; 0: there are no panels */
     void (*dots[2])(const dpi_dots *p);
     void (*panel[2])(const dpi_panel *p);
 } dpi_tile_kernel;

@@ -7,7 +7,8 @@
  *
  *   vector   a type that holds elements         factor   a vector, ready to be multiplied with
  *   sum      a type that holds sums of products, zeros at first
- *   load_some(from, n)   n elements, fewer than a vector has, and zeros
+ *   load_some(from, n)   n elements, at most as many as a vector has, and zeros
+ *   store_some(to, vector, n)
  *   factor_of(vector)    add_product(&sum, vector, factor)
  *   lanes_of(sum)        sums as a vector       total(sum)   of all lanes
  *
@@ -105,27 +106,28 @@ INLINE void TILE_NAME(tile_panel)(size_t rows, size_t width, const dpi_panel *p,
                 TILE_NAME(add_product)(&s[r][j], a, b[j]);
         }
     }
+    /* All is read before anything is written: what lies behind a row's last numbers, which are
+     * read by a mask, is the next row. */
     TILE_ELEMENT *z = (TILE_ELEMENT *)p->z + i * p->z_step;
-    if (p->outputs == width * LANES) {
+    const size_t rest = p->outputs - (width - 1) * LANES, last = (width - 1) * LANES;
+    vector v[TILE_HEIGHT][TILE_WIDTH];
 #pragma GCC unroll 8
-        for (size_t r = 0; r < rows; r++)
+    for (size_t r = 0; r < rows; r++) {
 #pragma GCC unroll 8
-            for (size_t j = 0; j < width; j++) {
-                TILE_ELEMENT *to = z + r * p->z_step + j * LANES;
-                vector v = TILE_NAME(lanes_of)(s[r][j]) + TILE_NAME(load)(to);
-                memcpy(to, &v, sizeof v);
-            }
-        return;
-    }
-    vector beside[TILE_HEIGHT][TILE_WIDTH];
-#pragma GCC unroll 8
-    for (size_t r = 0; r < rows; r++)
+        for (size_t j = 0; j + 1 < width; j++)
+            v[r][j] = TILE_NAME(load)(z + r * p->z_step + j * LANES);
+        v[r][width - 1] = TILE_NAME(load_some)(z + r * p->z_step + last, rest);
 #pragma GCC unroll 8
         for (size_t j = 0; j < width; j++)
-            beside[r][j] = TILE_NAME(lanes_of)(s[r][j]);
-    for (size_t r = 0; r < rows; r++)
-        for (size_t o = 0; o < p->outputs; o++)
-            z[r * p->z_step + o] += ((const TILE_ELEMENT *)beside[r])[o];
+            v[r][j] += TILE_NAME(lanes_of)(s[r][j]);
+    }
+#pragma GCC unroll 8
+    for (size_t r = 0; r < rows; r++) {
+#pragma GCC unroll 8
+        for (size_t j = 0; j + 1 < width; j++)
+            memcpy(z + r * p->z_step + j * LANES, &v[r][j], sizeof v[r][j]);
+        TILE_NAME(store_some)(z + r * p->z_step + last, v[r][width - 1], rest);
+    }
 }
 
 INLINE void TILE_NAME(rows_panel)(size_t width, const dpi_panel *p)
@@ -156,5 +158,6 @@ TILE_TARGET void TILE_PANEL(const dpi_panel *p)
 #undef TILE_ROWS
 #undef TILE_COLUMNS
 #undef TILE_HEIGHT
+#undef TILE_WIDTH
 #undef TILE_DOTS
 #undef TILE_PANEL

@@ -27,17 +27,17 @@ const dpi_tile_kernel dpi_tile_kernels[] = {
     {"avx512",
      has_avx512,
      64,
-     2,
+     {2, 2},
      {dpi_dots_avx512_64, dpi_dots_avx512_32},
      {dpi_panel_avx512_64, dpi_panel_avx512_32}},
     {"avx2",
      has_avx2,
      32,
-     2,
+     {1, 2},
      {dpi_dots_avx2_64, dpi_dots_avx2_32},
      {dpi_panel_avx2_64, dpi_panel_avx2_32}},
 #endif
-    {"portable", everywhere, 8, 0, {dpi_dots_portable_64, dpi_dots_portable_32}, {NULL, NULL}},
+    {"portable", everywhere, 8, {0, 0}, {dpi_dots_portable_64, dpi_dots_portable_32}, {NULL, NULL}},
 };
 const size_t dpi_n_tile_kernels = sizeof dpi_tile_kernels / sizeof *dpi_tile_kernels;
 
@@ -54,7 +54,7 @@ static const dpi_tile_kernel *best(void)
  * a weight as one. */
 static bool panels_pay(const dpi_layer *y)
 {
-    if (y->kernel->width == 0)
+    if (y->kernel->width[y->ring] == 0)
         return false;
     const size_t lanes = y->kernel->bytes / dpi_ring_bytes(y->ring), rows = y->last - y->first;
     const size_t deep = (y->l->terms + lanes - 1) / lanes, outputs = y->l->outputs;

@@ -138,7 +138,7 @@ static void check_rows(dpi_layer y, const size_t *places, values which, uint64_t
         if (!y.kernel->works())
             continue;
         for (dpi_layer_way way = DPI_LAYER_BEST; way <= DPI_LAYER_PANELS; way++) {
-            if (way == DPI_LAYER_PANELS && y.kernel->width == 0)
+            if (way == DPI_LAYER_PANELS && y.kernel->width[y.ring] == 0)
                 continue;
             memcpy(z.at, before.at, bytes);
             memset(room.at, 0xa5, room.bytes);
