@@ -52,3 +52,12 @@ UNIT_TESTS += %D%/t-quad-seen
 %C%_t_quad_seen_SOURCES = %D%/t-quad-seen.c %D%/quiet.c %D%/quiet.h %D%/scene-shares.c %D%/scene.h $(share_gates)
 %C%_t_quad_seen_CPPFLAGS = $(share_flags)
 %C%_t_quad_seen_LDADD = $(TEST_SHARE)
+# 200 turned bits in make check, 5000 in make check-long.
+UNIT_TESTS += %D%/t-quad-cheats
+%C%_t_quad_cheats_SOURCES = %D%/t-quad-cheats.c $(share_gates) $(share_scene)
+%C%_t_quad_cheats_CPPFLAGS = $(share_flags)
+%C%_t_quad_cheats_LDADD = $(TEST_SHARE)
+LONG_TESTS += %D%/quad-cheats-long
+%C%_quad_cheats_long_SOURCES = %D%/t-quad-cheats.c $(share_gates) $(share_scene)
+%C%_quad_cheats_long_CPPFLAGS = $(share_flags) -DFLIPS=5000
+%C%_quad_cheats_long_LDADD = $(TEST_SHARE)
