@@ -21,7 +21,8 @@ static size_t written_over(const dpi_share_plan *plan, size_t step)
 {
     const dpi_plan_step *s = &plan->step[step];
     size_t in = s->in[s->kind == DPI_STEP_ADD && s->lift[1] > 0];
-    bool one = s->kind == DPI_STEP_RELU || (s->kind == DPI_STEP_ADD && s->in[0] != s->in[1]);
+    bool one = s->kind == DPI_STEP_RELU || s->kind == DPI_STEP_TABLE ||
+               (s->kind == DPI_STEP_ADD && s->in[0] != s->in[1]);
     return one && plan->value[in].last == step ? in : 0;
 }
 

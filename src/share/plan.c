@@ -7,9 +7,15 @@
 
 enum {
     NARROW = 30,   /* bits of all stages that 32 hold: two more are those of differences */
+    WIDE = 62,     /* that 64 hold */
     UNLIKELY = 24, /* a probabilistic shift fails for one number in 2^24 at most */
     LEFT = 8       /* bits that it must leave: rounding errors of earlier ones are small beside */
 };
+
+static dp_status refuse(size_t k, const dp_stage *s, const char *why, dp_error *err)
+{
+    return dpi_fail(err, DP_EUNSUPPORTED, "stage %zu (%s) %s", k, dp_stage_name(s->kind), why);
+}
 
 /* Appends a step, for which there is room. */
 static dpi_plan_step *add_step(dpi_share_plan *plan, dpi_step_kind kind, const dp_stage *s,
@@ -22,10 +28,10 @@ static dpi_plan_step *add_step(dpi_share_plan *plan, dpi_step_kind kind, const d
     return step;
 }
 
-static void need_planes(dpi_share_plan *plan, const dpi_carries *tree)
+static void need_planes(dpi_share_plan *plan, int n)
 {
-    if (tree->n_planes > plan->n_planes)
-        plan->n_planes = tree->n_planes;
+    if (n > plan->n_planes)
+        plan->n_planes = n;
 }
 
 static void need_gathered(dpi_share_plan *plan, size_t numbers)
@@ -86,7 +92,20 @@ static void plan_relu(dpi_share_plan *plan, const dp_stage *s, size_t in, size_t
     const dpi_plan_value *v = &plan->value[in];
     dpi_plan_step *step = add_step(plan, DPI_STEP_RELU, s, in, in, out);
     dpi_relu_make(plan->ring, v->bits, v->shifted ? 0 : s->shift, &step->relu);
-    need_planes(plan, &step->relu.tree);
+    need_planes(plan, step->relu.tree.n_planes);
+}
+
+static dp_status plan_table(dpi_share_plan *plan, const dp_stage *s, size_t k, dp_error *err)
+{
+    int bits = plan->value[s->in[0]].bits;
+    if (dpi_table_bits(bits, s->shift) > WIDE)
+        return refuse(k, s, "has a scale so far from its table's that no ring holds both", err);
+    dpi_plan_step *step = add_step(plan, DPI_STEP_TABLE, s, (size_t)s->in[0], (size_t)s->in[0], k);
+    dpi_table_make(plan->ring, bits, s->shift, s->kind == DP_STAGE_TANH, &step->table);
+    need_planes(plan, DPI_TABLE_PLANES);
+    need_planes(plan, step->table.low.tree.n_planes);
+    need_planes(plan, step->table.high.tree.n_planes);
+    return DP_OK;
 }
 
 static void plan_max(dpi_share_plan *plan, const dp_stage *s, size_t in, size_t out)
@@ -95,7 +114,7 @@ static void plan_max(dpi_share_plan *plan, const dp_stage *s, size_t in, size_t 
     size_t rows = plan->block / (half * s->shape[2]);
     dpi_plan_step *step = add_step(plan, DPI_STEP_MAX, s, in, in, out);
     dpi_carries_make(plan->ring, plan->value[in].bits + 2, 0, false, &step->tree);
-    need_planes(plan, &step->tree);
+    need_planes(plan, step->tree.n_planes);
     need_gathered(plan, places * (rows > 0 ? rows : 1) * s->shape[2]);
 }
 
@@ -110,7 +129,7 @@ static void plan_argmax(dpi_share_plan *plan, size_t in, size_t out)
 {
     dpi_plan_step *step = add_step(plan, DPI_STEP_ARGMAX, NULL, in, in, out);
     dpi_carries_make(plan->ring, plan->value[in].bits + 2, 0, false, &step->tree);
-    need_planes(plan, &step->tree);
+    need_planes(plan, step->tree.n_planes);
     need_gathered(plan, 2 * plan->value[in].size * plan->opts.batch);
     if (plan->block < plan->opts.batch)
         plan->block = plan->opts.batch;
@@ -120,7 +139,7 @@ static void plan_above(dpi_share_plan *plan, size_t in, size_t out)
 {
     dpi_plan_step *step = add_step(plan, DPI_STEP_ABOVE, NULL, in, in, out);
     dpi_carries_make(plan->ring, plan->value[in].bits + 1, 0, false, &step->tree);
-    need_planes(plan, &step->tree);
+    need_planes(plan, step->tree.n_planes);
 }
 
 /* ---- the whole ---- */
@@ -161,11 +180,6 @@ static void plan_pool_and_relu(dpi_share_plan *plan, size_t k, size_t j)
     plan_relu(plan, relu, k, j);
 }
 
-static dp_status refuse(size_t k, const dp_stage *s, const char *why, dp_error *err)
-{
-    return dpi_fail(err, DP_EUNSUPPORTED, "stage %zu (%s) %s", k, dp_stage_name(s->kind), why);
-}
-
 static dp_status plan_stage(dpi_share_plan *plan, size_t k, size_t *weights, dp_error *err)
 {
     const dp_stage *s = dp_program_stage(plan->p, k);
@@ -184,6 +198,9 @@ static dp_status plan_stage(dpi_share_plan *plan, size_t k, size_t *weights, dp_
         if (plan->value[k].pool == 0)
             plan_relu(plan, s, in, k);
         return DP_OK;
+    case DP_STAGE_SIGMOID:
+    case DP_STAGE_TANH:
+        return plan_table(plan, s, k, err);
     case DP_STAGE_MAX_POOL:
         if (plan->value[in].pool == k)
             plan_pool_and_relu(plan, in, k);
@@ -201,6 +218,15 @@ static dp_status plan_stage(dpi_share_plan *plan, size_t k, size_t *weights, dp_
     }
 }
 
+/* Bits that a stage needs, beside two more. */
+static int stage_bits(const dpi_share_plan *plan, const dp_stage *s)
+{
+    bool table = s->kind == DP_STAGE_SIGMOID || s->kind == DP_STAGE_TANH;
+    int inner =
+        table ? dpi_table_bits(dp_program_stage(plan->p, (size_t)s->in[0])->bits, s->shift) : 0;
+    return inner > s->bits ? inner : s->bits;
+}
+
 /* Sizes and bits of all values, and who reads them; and the ring that holds them. */
 static void find_values(dpi_share_plan *plan)
 {
@@ -209,7 +235,7 @@ static void find_values(dpi_share_plan *plan)
     for (size_t k = 0; k < n; k++) {
         const dp_stage *s = dp_program_stage(plan->p, k);
         plan->value[k] = (dpi_plan_value){.size = s->size, .bits = s->bits > 0 ? s->bits : 1};
-        most = s->bits > most ? s->bits : most;
+        most = stage_bits(plan, s) > most ? stage_bits(plan, s) : most;
         for (int i = 0; i < 2; i++)
             if (s->in[i] >= 0)
                 plan->value[s->in[i]].readers++;

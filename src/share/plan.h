@@ -9,11 +9,13 @@
 #include "share/max.h"
 #include "share/relu.h"
 #include "share/run.h"
+#include "share/table.h"
 
 typedef enum dpi_step_kind {
     DPI_STEP_LINEAR,
     DPI_STEP_MEAN,
     DPI_STEP_RELU,
+    DPI_STEP_TABLE,
     DPI_STEP_MAX,
     DPI_STEP_ADD,
     DPI_STEP_ARGMAX,
@@ -28,8 +30,11 @@ typedef struct dpi_plan_step {
     int shift;         /* LINEAR: probabilistic */
     uint64_t weight;   /* MEAN: of each pixel */
     int lift[2];       /* ADD */
-    dpi_relu relu;
-    dpi_carries tree; /* MAX, ARGMAX, ABOVE */
+    union {
+        dpi_relu relu;
+        dpi_table table;
+        dpi_carries tree; /* MAX, ARGMAX, ABOVE */
+    };
 } dpi_plan_step;
 
 typedef struct dpi_plan_value {

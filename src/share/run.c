@@ -138,6 +138,12 @@ static void run_relu(const run *r, const dpi_plan_step *step)
     dpi_relu_run(r->p, r->plan->ring, &step->relu, &r->room->blocks, &x, &z);
 }
 
+static void run_table(const run *r, const dpi_plan_step *step)
+{
+    dpi_share x = value_of(r, step->in[0]), z = value_of(r, step->out);
+    dpi_table_run(r->p, r->plan->ring, &step->table, &r->room->blocks, &x, &z);
+}
+
 /* 1 where a number is above 0: where what it is less than is below. */
 static void run_above(const run *r, const dpi_plan_step *step)
 {
@@ -304,9 +310,9 @@ static void run_argmax(const run *r, const dpi_plan_step *step)
 /* ---- all steps ---- */
 
 static void (*const runs[])(const run *r, const dpi_plan_step *step) = {
-    [DPI_STEP_LINEAR] = run_linear, [DPI_STEP_MEAN] = run_mean, [DPI_STEP_RELU] = run_relu,
-    [DPI_STEP_MAX] = run_max,       [DPI_STEP_ADD] = run_add,   [DPI_STEP_ARGMAX] = run_argmax,
-    [DPI_STEP_ABOVE] = run_above,
+    [DPI_STEP_LINEAR] = run_linear, [DPI_STEP_MEAN] = run_mean,   [DPI_STEP_RELU] = run_relu,
+    [DPI_STEP_MAX] = run_max,       [DPI_STEP_ADD] = run_add,     [DPI_STEP_ARGMAX] = run_argmax,
+    [DPI_STEP_ABOVE] = run_above,   [DPI_STEP_TABLE] = run_table,
 };
 
 void dpi_share_run(dpi_party *p, const dpi_share_plan *plan, dpi_share_room *room,

@@ -61,3 +61,7 @@ LONG_TESTS += %D%/quad-cheats-long
 %C%_quad_cheats_long_SOURCES = %D%/t-quad-cheats.c $(share_gates) $(share_scene)
 %C%_quad_cheats_long_CPPFLAGS = $(share_flags) -DFLIPS=5000
 %C%_quad_cheats_long_LDADD = $(TEST_SHARE)
+UNIT_TESTS += %D%/t-table
+%C%_t_table_SOURCES = %D%/t-table.c %D%/rows.h $(share_scene)
+%C%_t_table_CPPFLAGS = $(share_flags)
+%C%_t_table_LDADD = $(TEST_SHARE)

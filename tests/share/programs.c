@@ -99,7 +99,7 @@ static void add_dense(sketch *d)
 
 static void add_stage(sketch *d)
 {
-    size_t kind = below(d, 8);
+    size_t kind = below(d, 9);
     if (kind < 3)
         add_window(d, kind);
     else if (kind == 3)
@@ -109,6 +109,9 @@ static void add_stage(sketch *d)
     else if (kind == 5) { /* as networks have it */
         note_same(d, dp_program_relu(d->p, d->last));
         add_window(d, 2);
+    } else if (kind == 8) {
+        note_same(d, below(d, 2) == 0 ? dp_program_sigmoid(d->p, d->last)
+                                      : dp_program_tanh(d->p, d->last));
     } else
         note_same(d, dp_program_relu(d->p, d->last));
 }

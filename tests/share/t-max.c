@@ -37,7 +37,7 @@ static void body(dpi_party *p, void *user)
     else
         dpi_max_of(p, u->ring, &tree, &room, u->k, u->n, &x);
     dpi_share first = dpi_share_from(u->ring, u->places ? &place : &x, 0, u->n);
-    scene_tell(p, &u->told, u->ring, u->places ? 32 : u->bits + 1, &first);
+    scene_tell(p, &u->told, u->ring, dpi_ring_bits(u->ring), &first);
     dpi_blocks_free(&room);
     dpi_share_free(&x);
     dpi_share_free(&place);

@@ -30,8 +30,8 @@ static void body(dpi_party *p, void *user)
     if (dpi_blocks_new(p, u->ring, (size_t)r.tree.n_planes, u->block, &room, NULL) != DP_OK)
         abort();
     dpi_relu_run(p, u->ring, &r, &room, &x, u->in_place ? &x : &z);
-    scene_tell(p, &u->z, u->ring, u->bits + 1, u->in_place ? &x : &z);
-    scene_tell(p, &u->after, u->ring, u->bits + 1, &x);
+    scene_tell(p, &u->z, u->ring, dpi_ring_bits(u->ring), u->in_place ? &x : &z);
+    scene_tell(p, &u->after, u->ring, dpi_ring_bits(u->ring), &x);
     dpi_blocks_free(&room);
     dpi_share_free(&x);
     dpi_share_free(&z);
