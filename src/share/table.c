@@ -142,12 +142,12 @@ static void find_piece(dpi_party *p, dpi_ring ring, dpi_blocks *room, const dpi_
 }
 
 /* Products of planes of OUT: plane `left` times `right` becomes plane left | right. */
-typedef struct product {
+typedef struct table_product {
     unsigned char left, right;
-} product;
+} table_product;
 
 static void make_products(dpi_party *p, const dpi_blocks *room, size_t words, int n,
-                          const product *of)
+                          const table_product *of)
 {
     for (int i = 0; i < n; i++) {
         copy_planes(p, room, words, 1, DPI_CARRIES_OUT, of[i].left, DPI_CARRIES_LEFT, i);
@@ -162,12 +162,12 @@ static void make_products(dpi_party *p, const dpi_blocks *room, size_t words, in
 /* Plane m of OUT becomes the product of those bits of k that m has; none is made of m = 0. */
 static void make_monomials(dpi_party *p, const dpi_blocks *room, size_t words)
 {
-    static const product two[] = {{1, 2}, {1, 4}, {2, 4}, {8, 16}, {8, 32}, {16, 32}};
-    static const product three[] = {{3, 4}, {24, 32}};
-    product all[49];
+    static const table_product two[] = {{1, 2}, {1, 4}, {2, 4}, {8, 16}, {8, 32}, {16, 32}};
+    static const table_product three[] = {{3, 4}, {24, 32}};
+    table_product all[49];
     for (int i = 0; i < 49; i++)
-        all[i] = (product){.left = (unsigned char)(i % 7 + 1),
-                           .right = (unsigned char)((i / 7 + 1) << 3)};
+        all[i] = (table_product){.left = (unsigned char)(i % 7 + 1),
+                                 .right = (unsigned char)((i / 7 + 1) << 3)};
     for (int j = 0; j < LOW; j++)
         copy_planes(p, room, words, 1, DPI_CARRIES_P, j, DPI_CARRIES_OUT, 1 << j);
     make_products(p, room, words, 6, two);
