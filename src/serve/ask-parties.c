@@ -10,6 +10,7 @@
 #include "crypto/limbs.h"
 #include "serve/party-lane.h"
 #include "serve/talk.h"
+#include "wire/both.h"
 
 enum {
     RECORDS = 128,
@@ -28,22 +29,59 @@ static int weight(const dpi_wire_session *wire)
                                                                              : 3;
 }
 
-/* Where one has failed others have too, and may say why. */
+/* Goes on with all that are on their way: how many still are.  From the first error on the others
+ * have a little time: they have failed too, and may say why. */
+static size_t go_on(const struct dpi_parties_ask *p, dpi_wire_both both[], dpi_deadline *until,
+                    bool *failed)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        if (both[i].receives && dpi_wire_both_go(&both[i]) != DP_OK && !*failed) {
+            *failed = true;
+            if (dpi_deadline_left(*until) > GRACE)
+                *until = dpi_deadline_after(GRACE);
+        }
+        left += both[i].receives;
+    }
+    return left;
+}
+
+static dp_status tell(const struct dpi_parties_ask *p, const dpi_wire_both both[], dp_error *err)
+{
+    size_t which = 0;
+    for (size_t i = 1; i < p->n; i++)
+        if (weight(p->wire[i]) > weight(p->wire[which]))
+            which = i;
+    if (weight(p->wire[which]) > 0)
+        return dpi_serve_fail(p->wire[which], dpi_wire_error(p->wire[which])->status, err);
+    while (!both[which].receives)
+        which++;
+    return dpi_fail(err, DP_ETIMEOUT, "%s did not answer in time", dpi_wire_peer(p->wire[which]));
+}
+
 dp_status dpi_parties_hear(const struct dpi_parties_ask *p, uint16_t kind, uint32_t layer,
                            unsigned char *const to[], const size_t bytes[], uint32_t within,
                            dp_error *err)
 {
-    dp_status status = DP_OK;
-    size_t which = 0;
+    dpi_wire_both both[DPI_SHARE_PARTIES], *each[DPI_SHARE_PARTIES];
+    dpi_deadline until = dpi_deadline_after(within);
+    bool failed = false;
+    size_t left;
     for (size_t i = 0; i < p->n; i++) {
-        dp_status one = dpi_wire_receive(p->wire[i], kind, layer, to[i], bytes[i],
-                                         status == DP_OK || within < GRACE ? within : GRACE);
-        if (one == DP_OK || (status != DP_OK && weight(p->wire[i]) <= weight(p->wire[which])))
-            continue;
-        status = one;
-        which = i;
+        both[i] = (dpi_wire_both){.session = p->wire[i], .wake = -1};
+        each[i] = &both[i];
+        failed = dpi_wire_both_receive(each[i], kind, layer, to[i], bytes[i]) != DP_OK || failed;
     }
-    return status == DP_OK ? DP_OK : dpi_serve_fail(p->wire[which], status, err);
+    while ((left = go_on(p, both, &until, &failed)) > 0)
+        if (dpi_wire_both_poll(each, p->n, until) != DP_OK)
+            break;
+    dp_status status = failed || left > 0 ? tell(p, both, err) : DP_OK;
+    for (size_t i = 0; i < p->n; i++) {
+        if (both[i].receives)
+            dpi_wire_cut(p->wire[i]);
+        dpi_wire_both_end(each[i]);
+    }
+    return status;
 }
 
 dp_status dpi_parties_say(const struct dpi_parties_ask *p, uint16_t kind, uint32_t layer,

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-enum { MS = 1000, NS_IN_MS = 1000000, NS_IN_S = 1000000000 };
+enum { LOOK_EVERY = 50 /* ms */, MS = 1000, NS_IN_MS = 1000000, NS_IN_S = 1000000000 };
 
 typedef struct waiting_link {
     dpi_wire_session *wire; /* NULL: the place is free */
@@ -181,15 +181,17 @@ static struct timespec after(uint32_t ms)
 
 dpi_wire_session *dpi_meeting_await(dpi_meeting *m, size_t from,
                                     const unsigned char token[DPI_PARTY_TOKEN], size_t lane,
-                                    dpi_party_hello *hello)
+                                    const dpi_wire_session *client, dpi_party_hello *hello)
 {
-    const struct timespec until = after(m->timeout);
+    const dpi_deadline end = dpi_deadline_after(m->timeout);
     dpi_wire_session *wire = NULL;
     waiting_link *found;
-    bool late = false;
     (void)pthread_mutex_lock(&m->lock);
-    while ((found = find_link(m, from, token, lane)) == NULL && !late && !m->closed)
-        late = pthread_cond_timedwait(&m->came, &m->lock, &until) != 0;
+    while ((found = find_link(m, from, token, lane)) == NULL && !m->closed &&
+           dpi_deadline_left(end) > 0 && !dpi_wire_stirs(client)) {
+        const struct timespec until = after(LOOK_EVERY);
+        (void)pthread_cond_timedwait(&m->came, &m->lock, &until);
+    }
     if (found != NULL) {
         wire = found->wire;
         *hello = found->hello;

@@ -25,10 +25,11 @@ void dpi_meeting_bring(dpi_meeting *m, size_t from, const dpi_party_hello *hello
                        dpi_wire_session *wire);
 
 /* The connection of party `from` for a token and a lane, for the caller to close, and what was said
- * over it.  NULL: none came in time, or the meeting is closed. */
+ * over it.  NULL: none came in time, the meeting is closed, or the client, who has nothing to say
+ * meanwhile, has gone. */
 dpi_wire_session *dpi_meeting_await(dpi_meeting *m, size_t from,
                                     const unsigned char token[DPI_PARTY_TOKEN], size_t lane,
-                                    dpi_party_hello *hello);
+                                    const dpi_wire_session *client, dpi_party_hello *hello);
 
 /* Nobody waits any longer, and nothing is kept. */
 void dpi_meeting_close(dpi_meeting *m);

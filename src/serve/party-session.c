@@ -180,7 +180,7 @@ static dp_status await_higher(client_session *t, dpi_refusal *why)
         for (size_t j = s->id + 1; status == DP_OK && j < s->parties->n; j++) {
             const dpi_party_hello own = join_hello(t, j, k);
             dpi_party_hello theirs;
-            t->link[k][j] = dpi_meeting_await(s->meeting, j, t->hello->token, k, &theirs);
+            t->link[k][j] = dpi_meeting_await(s->meeting, j, t->hello->token, k, t->wire, &theirs);
             if (t->link[k][j] == NULL)
                 return DP_ETIMEOUT;
             *why = compare(&own, &theirs);

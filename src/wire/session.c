@@ -19,6 +19,12 @@ void dpi_wire_cut(const dpi_wire_session *s)
     (void)shutdown(s->socket, SHUT_RDWR);
 }
 
+bool dpi_wire_stirs(const dpi_wire_session *s)
+{
+    struct pollfd wait = {.fd = s->socket, .events = POLLIN};
+    return s->err.status != DP_OK || dpi_bio_holds(&s->bio) || poll(&wait, 1, 0) != 0;
+}
+
 dp_status dpi_wire_break(dpi_wire_session *s, dp_status status, const char *message)
 {
     status = dpi_fail(&s->err, status, "%s%s%s", s->peer.name, s->peer.name[0] != 0 ? ": " : "",

@@ -58,6 +58,10 @@ const dp_error *dpi_wire_error(const dpi_wire_session *s);
  * gives DP_EPEER like any that cannot be done. */
 bool dpi_wire_ended(const dpi_wire_session *s);
 
+/* Whether something has come that was not received yet, if only the end: where the other side has
+ * nothing to say, it has gone. */
+bool dpi_wire_stirs(const dpi_wire_session *s);
+
 /* n bytes that only the two sides know, the same on both, others for each label.  A key for the
  * caller to wipe. */
 dp_status dpi_wire_export(dpi_wire_session *s, const char *label, unsigned char *bytes,

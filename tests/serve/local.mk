@@ -53,7 +53,10 @@ UNIT_TESTS += %D%/t-orders
 %C%_t_orders_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync
 %C%_t_orders_LDADD = $(TEST_SERVE)
 parties_scene = %D%/daemons.c %D%/daemons.h $(serve_scene)
-UNIT_TESTS += %D%/t-parties %D%/t-parties-list %D%/t-parties-refused
+UNIT_TESTS += %D%/t-parties %D%/t-parties-killed %D%/t-parties-list %D%/t-parties-refused
+%C%_t_parties_killed_SOURCES = %D%/t-parties-killed.c %D%/relay.c %D%/relay.h $(parties_scene)
+%C%_t_parties_killed_CPPFLAGS = $(serve_flags)
+%C%_t_parties_killed_LDADD = $(TEST_SERVE)
 %C%_t_parties_refused_SOURCES = %D%/t-parties-refused.c $(parties_scene)
 %C%_t_parties_refused_CPPFLAGS = $(serve_flags)
 %C%_t_parties_refused_LDADD = $(TEST_SERVE)

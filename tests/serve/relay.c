@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #ifdef __linux__
@@ -152,7 +153,9 @@ static void run(relay *r, int listening)
 void relay_start(relay *r)
 {
     int listening;
-    assert_int_equal(dpi_socket_listen("127.0.0.1", "0", &listening, NULL), DP_OK);
+    char port[16];
+    (void)snprintf(port, sizeof port, "%d", r->stays ? r->port : 0);
+    assert_int_equal(dpi_socket_listen("127.0.0.1", port, &listening, NULL), DP_OK);
     r->port = dpi_socket_port(listening);
     r->n_bursts = 0;
     pid_t child = fork_mortal();

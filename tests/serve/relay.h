@@ -32,6 +32,7 @@ enum { RELAY_BURSTS = 64 };
 /* In memory that its processes share. */
 typedef struct relay {
     int port, server; /* it listens at port for one client, and passes on to that of the server */
+    bool stays;       /* at the port that it has had before */
     relay_deed deed;
     int way; /* the deed is done when so many bytes have gone that way */
     size_t at;
