@@ -38,9 +38,14 @@ PART vector_wide64 lanes_of_wide64(sum_wide64 s)
     return s;
 }
 
+/* Halves, quarters and eighths change places and are added: the compiler's own sum of lanes is one of
+ * signed numbers, which must not overflow. */
 PART uint64_t total_wide64(sum_wide64 s)
 {
-    return (uint64_t)_mm512_reduce_add_epi64((__m512i)s);
+    s += (vector_wide64)_mm512_shuffle_i64x2((__m512i)s, (__m512i)s, 0x4e);
+    s += (vector_wide64)_mm512_shuffle_i64x2((__m512i)s, (__m512i)s, 0xb1);
+    s += (vector_wide64)_mm512_shuffle_epi32((__m512i)s, (_MM_PERM_ENUM)0x4e);
+    return s[0];
 }
 
 PART vector_wide32 load_some_wide32(const uint32_t *from, size_t n)
@@ -70,7 +75,11 @@ PART vector_wide32 lanes_of_wide32(sum_wide32 s)
 
 PART uint32_t total_wide32(sum_wide32 s)
 {
-    return (uint32_t)_mm512_reduce_add_epi32((__m512i)s);
+    s += (vector_wide32)_mm512_shuffle_i64x2((__m512i)s, (__m512i)s, 0x4e);
+    s += (vector_wide32)_mm512_shuffle_i64x2((__m512i)s, (__m512i)s, 0xb1);
+    s += (vector_wide32)_mm512_shuffle_epi32((__m512i)s, (_MM_PERM_ENUM)0x4e);
+    s += (vector_wide32)_mm512_shuffle_epi32((__m512i)s, (_MM_PERM_ENUM)0xb1);
+    return s[0];
 }
 
 #define TILE_ELEMENT uint64_t
