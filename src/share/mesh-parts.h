@@ -43,11 +43,17 @@ typedef struct dpi_mesh_source {
     unsigned char few[DPI_MESH_DRAWS];
 } dpi_mesh_source;
 
+/* The view of a set: its hash under the key that this role has with each other one of it. */
+typedef struct dpi_mesh_seen {
+    EVP_CIPHER_CTX *hash[DPI_SHARE_PARTIES]; /* NULL: not in the set, or nothing was seen yet */
+    bool begun;                              /* in this comparison */
+} dpi_mesh_seen;
+
 struct dpi_mesh {
     size_t parties, role;
     dpi_mesh_link link[DPI_SHARE_PARTIES];
     dpi_mesh_source *source[DPI_MESH_SETS];
-    EVP_MD_CTX *view[DPI_MESH_SETS]; /* NULL: nothing was seen */
+    dpi_mesh_seen seen[DPI_MESH_SETS];
     bool compares, preparing, posted;
     uint64_t compared; /* comparisons so far */
     uint32_t layer, timeout;
@@ -80,5 +86,9 @@ void dpi_mesh_receive(dpi_mesh *m, dpi_mesh_kind kind, size_t from, void *to, si
 /* Keys of all sets; errors stick.  Frees them. */
 void dpi_mesh_agree(dpi_mesh *m, const dpi_mesh_opts *o);
 void dpi_mesh_forget(dpi_mesh *m);
+
+/* ---- mesh-views.c ---- */
+
+void dpi_mesh_views_free(dpi_mesh *m);
 
 #endif

@@ -56,8 +56,7 @@ void dpi_mesh_free(dpi_mesh *m)
     for (size_t k = 0; k < DPI_MESH_CLASSES; k++)
         for (dpi_mesh_block *b; (b = m->spare[k]) != NULL; dpi_free(b))
             m->spare[k] = b->next;
-    for (size_t set = 0; set < DPI_MESH_SETS; set++)
-        EVP_MD_CTX_free(m->view[set]);
+    dpi_mesh_views_free(m);
     dpi_mesh_forget(m);
     dpi_free(m->sink);
     dpi_free(m);

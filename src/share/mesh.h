@@ -96,8 +96,8 @@ void dpi_mesh_flush(dpi_mesh *m);
 void dpi_mesh_keep(dpi_mesh *m, size_t from, size_t bytes);
 void dpi_mesh_take_kept(dpi_mesh *m, size_t from, void *to, size_t bytes);
 
-/* What all roles of a set, this one among them, must have seen alike: goes into the set's running
- * hash (SHA-256 over large blocks). */
+/* What all roles of a set, this one among them, must have seen alike: byte after byte, in any
+ * pieces. */
 void dpi_mesh_view(dpi_mesh *m, dpi_roles set, const void *bytes, size_t n);
 
 /* Compares what any two roles have seen in all sets that have both of them: before anything is
