@@ -64,6 +64,12 @@ PART uint64_t total_middle64(sum_middle64 s)
     return v[0] + v[1] + v[2] + v[3];
 }
 
+PART void add_totals_middle64(uint64_t *to, const sum_middle64 s[2])
+{
+    for (int j = 0; j < 2; j++)
+        to[j] += total_middle64(s[j]);
+}
+
 PART vector_middle32 load_some_middle32(const uint32_t *from, size_t n)
 {
     return (vector_middle32)_mm256_maskload_epi32((const int *)from, below_middle32(n));
@@ -96,6 +102,12 @@ PART uint32_t total_middle32(sum_middle32 s)
     half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0x4e));
     half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0xb1));
     return (uint32_t)_mm_cvtsi128_si32(half);
+}
+
+PART void add_totals_middle32(uint32_t *to, const sum_middle32 s[4])
+{
+    for (int j = 0; j < 4; j++)
+        to[j] += total_middle32(s[j]);
 }
 
 #define TILE_ELEMENT uint64_t

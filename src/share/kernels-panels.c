@@ -119,7 +119,8 @@ DPI_INLINE void turn(size_t size, size_t outputs, size_t terms, const unsigned c
     turn_some(size, outputs, terms - k, w + k * size, w_step, columns, to + k * columns * size);
 }
 
-/* Outputs of a panel, and what its lines have with zeros at the end. */
+/* Outputs of a panel, and what its lines have: what lies behind them goes into sums that nobody
+ * takes. */
 typedef struct extent {
     size_t outputs, columns;
 } extent;
@@ -139,8 +140,6 @@ static void make_panels(const dpi_layer *y, const part *k)
     extent v;
     for (size_t o = 0; o < y->l->outputs; o += v.outputs) {
         v = extent_of(y, o);
-        if (v.outputs < v.columns)
-            memset(to, 0, k->pairs * terms * v.columns * size);
         for (size_t p = 0; p < k->pairs; p++, to += terms * v.columns * size) {
             const unsigned char *w = k->pair[p].w;
             w += (o * y->l->terms + k->first) * size;

@@ -30,6 +30,12 @@ PART uint64_t total_single64(sum_single64 s)
     return s;
 }
 
+PART void add_totals_single64(uint64_t *to, const sum_single64 s[2])
+{
+    for (int j = 0; j < 2; j++)
+        to[j] += total_single64(s[j]);
+}
+
 PART vector_single32 load_some_single32(const uint32_t *from, size_t n)
 {
     return n > 0 ? *from : 0;
@@ -48,6 +54,12 @@ PART void add_product_single32(sum_single32 *s, vector_single32 a, factor_single
 PART uint32_t total_single32(sum_single32 s)
 {
     return s;
+}
+
+PART void add_totals_single32(uint32_t *to, const sum_single32 s[2])
+{
+    for (int j = 0; j < 2; j++)
+        to[j] += total_single32(s[j]);
 }
 
 #define TILE_ELEMENT uint64_t

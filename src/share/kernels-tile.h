@@ -10,7 +10,8 @@
  *   load_some(from, n)   n elements, at most as many as a vector has, and zeros
  *   store_some(to, vector, n)
  *   factor_of(vector)    add_product(&sum, vector, factor)
- *   lanes_of(sum)        sums as a vector       total(sum)   of all lanes
+ *   lanes_of(sum)        sums as a vector
+ *   total(sum)           of all lanes           add_totals(to, sum[TILE_COLUMNS]), side by side
  *
  * Sums stay in registers.  Products come some at a time before they are added: there are two
  * pipelines for them, and additions go into any of four unless multiplications wait there. */
@@ -59,13 +60,14 @@ INLINE void TILE_NAME(tile_dots)(size_t rows, size_t columns, const dpi_dots *p,
     if (k < p->terms)
         TILE_NAME(step_dots)(rows, columns, p, x + k, w + k, p->terms - k, s);
 #pragma GCC unroll 8
-    for (size_t r = 0; r < rows; r++)
-#pragma GCC unroll 8
-        for (size_t j = 0; j < columns; j++)
-            z[r * p->z_step + j] += TILE_NAME(total)(s[r][j]);
+    for (size_t r = 0; r < rows; r++, z += p->z_step)
+        if (columns == TILE_COLUMNS)
+            TILE_NAME(add_totals)(z, s[r]);
+        else
+            *z += TILE_NAME(total)(s[r][0]);
 }
 
-/* All rows of `columns` outputs. */
+/* All rows of `columns` outputs, TILE_COLUMNS or 1. */
 INLINE void TILE_NAME(column)(size_t columns, const dpi_dots *p, size_t o)
 {
     size_t i = 0;

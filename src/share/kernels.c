@@ -50,7 +50,7 @@ static const dpi_tile_kernel *best(void)
 }
 
 /* Vector multiplications, or what takes as long, of both ways.  Measured: to sum a vector's lanes
- * takes as long as 3, to copy a run of pixels as 20 and one for every two vectors, and to turn over
+ * takes as long as 2, to copy a run of pixels as 20 and one for every two vectors, and to turn over
  * a weight as one. */
 static bool panels_pay(const dpi_layer *y)
 {
@@ -60,7 +60,7 @@ static bool panels_pay(const dpi_layer *y)
     const size_t deep = (y->l->terms + lanes - 1) / lanes, outputs = y->l->outputs;
     const size_t wide = (outputs + lanes - 1) / lanes;
     const size_t copied = y->l->window == NULL ? 0 : 20 * y->l->window->size[0] + deep / 2;
-    return y->l->terms * (rows * wide + outputs) < rows * (outputs * (deep + 3) + copied);
+    return y->l->terms * (rows * wide + outputs) < rows * (outputs * (deep + 2) + copied);
 }
 
 void dpi_layer_run(const dpi_layer *y, dpi_layer_way way)
