@@ -123,11 +123,16 @@ static void run_from_bits(dpi_party *p, const gate *g, shares *s)
     p->row->from_bits(p, g->ring, g->bits, bit, coefficient, &s->z[0]);
 }
 
+static dpi_share *place_of(const gate *g, shares *s)
+{
+    return g->place == GATE_BESIDE ? &s->z[0] : g->place == GATE_OVER_Y ? &s->y : &s->x;
+}
+
 static void run(dpi_party *p, const gate *g, shares *s)
 {
-    dpi_share *z = g->in_place ? &s->x : &s->z[0];
+    dpi_share *z = place_of(g, s);
     if (g->kind == GATE_MULTIPLY)
-        p->row->multiply(p, g->ring, &s->x, &s->y, z);
+        p->row->multiply(p, g->ring, &s->x, g->place == GATE_SQUARE ? &s->x : &s->y, z);
     else if (g->kind == GATE_LINEAR)
         run_linear(p, g, s);
     else if (g->kind == GATE_TO_BITS)
@@ -167,8 +172,7 @@ void gate_body(dpi_party *p, void *user)
                 .z = {scene_share(p, ring, u->n_z), scene_share(p, ring, u->n_z)}};
     scene_tell(p, &u->told_x, g->ring, bits, &s.x);
     run(p, g, &s);
-    scene_tell(p, &u->told[0], ring, ring == DPI_RING_BITS ? WORD : bits,
-               g->in_place ? &s.x : &s.z[0]);
+    scene_tell(p, &u->told[0], ring, ring == DPI_RING_BITS ? WORD : bits, place_of(g, &s));
     if (g->kind == GATE_TO_BITS)
         scene_tell(p, &u->told[1], ring, WORD, &s.z[1]);
     dpi_share *all[] = {&s.x, &s.y, &s.bias, &s.bits, &s.z[0], &s.z[1]};

@@ -13,12 +13,15 @@ typedef enum gate_kind {
     GATE_INJECT
 } gate_kind;
 
+/* Where z is; of GATE_SQUARE y is x as well. */
+typedef enum gate_place { GATE_BESIDE, GATE_OVER_X, GATE_OVER_Y, GATE_SQUARE } gate_place;
+
 typedef struct gate {
     const char *name;
     gate_kind kind;
     dpi_ring ring;
-    size_t n;         /* numbers of z, words of bits; of x in GATE_TO_BITS */
-    bool in_place;    /* z is x */
+    size_t n; /* numbers of z, words of bits; of x in GATE_TO_BITS */
+    gate_place place;
     int shift;        /* of GATE_LINEAR and GATE_HALVES */
     size_t bits;      /* of GATE_FROM_BITS */
     dpi_linear layer; /* of GATE_LINEAR */
