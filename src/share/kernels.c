@@ -75,6 +75,8 @@ void dpi_layer_run(const dpi_layer *y, dpi_layer_way way)
 
 size_t dpi_linear_room(dpi_ring ring, const dpi_linear *l, size_t n_pairs)
 {
+    if (l->records == 0 || l->terms == 0)
+        return DPI_TILE_BYTES;
     const size_t a = dpi_layer_dots_room(l), b = dpi_layer_panels_room(ring, l, n_pairs);
     return DPI_TILE_BYTES + (a > b ? a : b);
 }
