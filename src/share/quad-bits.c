@@ -1,6 +1,7 @@
 /* Quad between numbers and bits. */
 #include <string.h>
 
+#include "base/error.h"
 #include "share/quad.h"
 
 enum { P0, P1, P2, P3, WORD = 64, TILE = DPI_SHARE_TILE / 4, P0_P1 = 1 << P0 | 1 << P1 };
@@ -41,6 +42,8 @@ void dpi_quad_inject(dpi_party *p, dpi_ring ring, const dpi_share *bit, const dp
 void dpi_quad_from_bits(dpi_party *p, dpi_ring ring, size_t k, const dpi_share bit[],
                         const uint64_t coefficient[], dpi_share *z)
 {
+    if (k == 0 || k > DPI_SHARE_TILE / WORD)
+        dpi_misuse(__func__, "a sum has one bit at least and 512 at most");
     size_t tile = DPI_SHARE_TILE / k / WORD * WORD;
     const dpi_quad_gate g = {.p = p,
                              .ring = ring,

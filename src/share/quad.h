@@ -69,11 +69,10 @@
 
 enum {
     DPI_QUAD_ROLES = 4,
-    DPI_QUAD_BLOCK =
-        1024,           /* elements that a loop takes at once: what it draws stays in the cache */
-    DPI_QUAD_DRAWS = 7, /* at most, for each element */
-    DPI_QUAD_SETS = 3,  /* that draw: {0, 1, 3}, {0, 2, 3}, {1, 2, 3} */
-    DPI_QUAD_LAG = 2    /* tiles whose halves are sent before the first one is taken */
+    DPI_QUAD_BLOCK = 1024, /* elements that a loop takes: what it draws stays in the cache */
+    DPI_QUAD_DRAWS = 7,    /* at most, for each element */
+    DPI_QUAD_SETS = 3,     /* that draw: {0, 1, 3}, {0, 2, 3}, {1, 2, 3} */
+    DPI_QUAD_LAG = 2       /* tiles whose halves are sent before the first one is taken */
 };
 
 /* dpi_party's room: for each kind of message what came of it, or what it is compared with. */
@@ -107,7 +106,8 @@ typedef struct dpi_quad_step {
 
 /* By ring, steps by role; of bits, those of products alone. */
 typedef struct dpi_quad_loops {
-    /* P1, P2: z[0] = x[0] y[0], z[1] = x[0] y[1] + x[1] y[0]; P0, P3: z[1] = x[1] y[1], z[0] the other. */
+    /* P1 and P2: z[0] = x[0] y[0], z[1] = x[0] y[1] + x[1] y[0].  P0 and P3: z[1] = x[1] y[1], and
+     * z[0] that sum. */
     dpi_quad_step terms[DPI_QUAD_ROLES];
     dpi_quad_step sum[DPI_QUAD_ROLES], shifted[DPI_QUAD_ROLES]; /* from what z has of terms */
     dpi_quad_step halves[DPI_QUAD_ROLES];
@@ -131,7 +131,7 @@ struct dpi_quad_gate {
     const uint64_t *coefficient;  /* of each bit */
     dpi_share *z;
     int shift;
-    size_t tile;         /* elements, whole blocks of 64 */
+    size_t tile;         /* elements; whole words where there are bits */
     size_t dealt, shown; /* elements of these messages for each of z */
     bool rest, half;     /* whether there are these messages */
     bool late;           /* `shown` comes after the halves */

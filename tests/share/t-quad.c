@@ -246,6 +246,19 @@ static void bits_choose_numbers_as_in_the_clear(void **state)
                       DPI_SHARE_TILE / 4);
 }
 
+static void sum_of_no_bits(void *of)
+{
+    dpi_share z = {0};
+    (void)of;
+    dpi_quad.from_bits(NULL, DPI_RING_64, 0, NULL, NULL, &z);
+}
+
+static void a_sum_of_no_bits_is_a_misuse(void **state)
+{
+    (void)state;
+    assert_aborts(sum_of_no_bits, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +269,7 @@ int main(void)
         cmocka_unit_test(halves_are_those_of_the_two_addends),
         cmocka_unit_test(sums_of_bits_are_those_in_the_clear),
         cmocka_unit_test(bits_choose_numbers_as_in_the_clear),
+        cmocka_unit_test(a_sum_of_no_bits_is_a_misuse),
     };
     return cmocka_run_group_tests(tests, scene_make, scene_remove);
 }
