@@ -148,11 +148,17 @@ static void *run_actor(void *of)
 {
     actor *a = of;
     dpi_party p = {.row = a->o->row, .role = a->role};
+    if (a->o->begin != NULL)
+        a->o->begin(a->o->user, a->role);
     if (a->o->row->parties > 1 && make_mesh(a, &p.mesh) != DP_OK)
         return NULL;
     a->end->met = true;
-    scene_must(dpi_party_start(&p, NULL) == DP_OK, "out of memory");
-    play(a, &p);
+    bool good = dpi_party_start(&p, NULL) == DP_OK;
+    scene_must(good || p.mesh != NULL, "out of memory");
+    if (good)
+        play(a, &p);
+    else
+        dpi_mesh_fail(p.mesh, DP_ENOMEM, "out of memory");
     if (p.mesh != NULL)
         finish(a, p.mesh);
     dpi_party_end(&p);

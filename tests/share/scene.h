@@ -38,13 +38,15 @@ typedef struct scene_opts {
     const dpi_share_row *row;
     void (*body)(dpi_party *p, void *user);
     void *user;
-    bool
-        apart; /* the body runs as DPI_PREPARE and then as DPI_ONLINE, with the same randomness; else
-                 * once, as DPI_TOGETHER */
+    /* The body runs as DPI_PREPARE and then as DPI_ONLINE, with the same randomness; else once, as
+     * DPI_TOGETHER. */
+    bool apart;
     bool unverified;  /* else each thread ends with dpi_mesh_verify */
     uint32_t timeout; /* ms; 0: 20000 */
     size_t fresh;     /* what keys are bound to; lies_about[r] is added for role r */
     size_t lies_about[DPI_SHARE_PARTIES];
+    /* In a role's thread, before anything else.  NULL: none. */
+    void (*begin)(void *user, size_t role);
     /* In the sender's thread, before a message is sent: may look at it and change it.  NULL: none. */
     void (*tamper)(void *user, const scene_message *message);
 } scene_opts;

@@ -1,6 +1,7 @@
 /* Reading ahead and gathering: how often the system is called, and that nobody waits for what is
  * there already. */
 #define _XOPEN_SOURCE 700
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,7 +14,7 @@
 enum { KIND = DPI_FRAME_OWN, LAYER = 3, LENGTH = 64, FRAMES = 3, LARGE = 3 << 20 };
 
 /* The linker puts these before those of the system. */
-static size_t sends, receives;
+static atomic_size_t sends, receives;
 ssize_t __real_send(int socket, const void *bytes, size_t n, int flags);
 ssize_t __real_recv(int socket, void *bytes, size_t n, int flags);
 ssize_t __wrap_send(int socket, const void *bytes, size_t n, int flags);
