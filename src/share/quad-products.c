@@ -58,23 +58,23 @@ static void begin_rows(const dpi_quad_gate *g, const quad_layer *t, size_t first
     }
 }
 
-/* Adds up rows until the tile's elements of z are there, then goes on with these. */
-static void linear_tile(const dpi_quad_gate *g, size_t first, const dpi_quad_block *tile)
+/* Adds up rows until the elements of z are there: all parties at once, since nobody has to wait for
+ * another one's sums. */
+static void add_up(const dpi_quad_gate *g, size_t last)
 {
     quad_layer *t = g->of;
     const dpi_linear *l = t->l;
     size_t width = l->outputs * dpi_ring_bytes(g->ring), row = t->rows;
-    size_t last = (first + tile->n - 1) / l->outputs + 1;
-    if (last > row) {
-        unsigned char *z[2];
-        begin_rows(g, t, row, last);
-        for (size_t k = 0; k < 2; k++)
-            z[k] = (unsigned char *)g->z->part[k] + row * width;
-        dpi_linear_run(g->ring, l, 1, &t->square, row, last, z[is_outer(g) ? 1 : 0], t->room);
-        dpi_linear_run(g->ring, l, 2, t->cross, row, last, z[is_outer(g) ? 0 : 1], t->room);
-        t->rows = last;
-    }
-    dpi_quad_blocks(g, first, tile);
+    size_t end = (last - 1) / l->outputs + 1;
+    unsigned char *z[2];
+    if (end <= row)
+        return;
+    begin_rows(g, t, row, end);
+    for (size_t k = 0; k < 2; k++)
+        z[k] = (unsigned char *)g->z->part[k] + row * width;
+    dpi_linear_run(g->ring, l, 1, &t->square, row, end, z[is_outer(g) ? 1 : 0], t->room);
+    dpi_linear_run(g->ring, l, 2, t->cross, row, end, z[is_outer(g) ? 0 : 1], t->room);
+    t->rows = end;
 }
 
 /* Room for one pair and for two: either may take more. */
@@ -106,8 +106,9 @@ void dpi_quad_linear(dpi_party *p, dpi_ring ring, const dpi_linear *l, const dpi
                              .rest = true,
                              .half = true,
                              .late = shift > 0,
-                             .run = linear_tile,
-                             .of = &t};
+                             .begin = add_up,
+                             .of = &t,
+                             .run = dpi_quad_blocks};
     if (dpi_party_works(p)) {
         size_t own = is_outer(&g) ? 1 : 0;
         t.square = (dpi_linear_pair){x->part[own], w->part[own]};

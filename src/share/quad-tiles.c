@@ -117,6 +117,8 @@ static void run_tile(const dpi_quad_gate *g, size_t first)
 {
     dpi_quad_block tile = {.n = least(g->tile, g->z->n - first), .shift = g->shift};
     size_t bytes = tile.n * dpi_ring_bytes(g->ring);
+    if (g->begin != NULL)
+        g->begin(g, first + tile.n);
     if (g->p->role == P0 || g->p->role == P3)
         open_outer(g, bytes, &tile);
     else

@@ -135,10 +135,12 @@ struct dpi_quad_gate {
     size_t dealt, shown; /* elements of these messages for each of z */
     bool rest, half;     /* whether there are these messages */
     bool late;           /* `shown` comes after the halves */
-    /* What a role does for a tile, elements first ... first + tile->n - 1 of z: tile has the
-     * messages.  It goes on to dpi_quad_blocks or dpi_quad_bits. */
+    /* What a role does for elements of z up to `last` before it hears of anybody; NULL: nothing. */
+    void (*begin)(const dpi_quad_gate *g, size_t last);
+    void *of; /* begin's own */
+    /* What it does for a tile, from element `first` of z on: dpi_quad_blocks or dpi_quad_bits; tile has
+     * the messages. */
     void (*run)(const dpi_quad_gate *g, size_t first, const dpi_quad_block *tile);
-    void *of; /* run's own */
 };
 void dpi_quad_run(const dpi_quad_gate *g);
 
