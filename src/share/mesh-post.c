@@ -6,6 +6,7 @@
  * sending to everybody.  So along a chain of waits the place in the program goes down, and whoever
  * is at its end does not wait. */
 #define _XOPEN_SOURCE 700
+#include <sched.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -13,7 +14,7 @@
 #include "share/mesh-parts.h"
 
 enum { SMALLEST = 1024, ALIGNMENT = 64, FRAME = DPI_FRAME_OWN, LAYER = 1 };
-enum { LITTLE = 1 << 14 }; /* bytes: about a record */
+enum { LITTLE = 1 << 14 /* bytes: about a record */, SOON = 50000 /* ns */ };
 
 /* Frames are all of one layer, which is not the one that refusals are heard in: a message may be
  * taken in a later layer than it was posted in. */
@@ -218,17 +219,28 @@ void dpi_mesh_flush(dpi_mesh *m)
 
 /* ---- receiving ---- */
 
+/* Rounds are short: to sleep and be woken takes longer than what is waited for.  So until `soon` it
+ * only lets others run, who may be those that it waits for, and looks again. */
+static void wait_a_little(dpi_mesh *m, dpi_deadline soon, dpi_deadline d)
+{
+    if (dpi_deadline_left(soon) > 0)
+        (void)sched_yield();
+    else
+        (void)wait(m, d);
+}
+
 void dpi_mesh_receive(dpi_mesh *m, dpi_mesh_kind kind, size_t from, void *to, size_t n)
 {
     dpi_wire_both *b = &link_to(m, from)->both;
-    dpi_deadline d = dpi_deadline_after(m->timeout);
+    dpi_deadline d = dpi_deadline_after(m->timeout), soon = dpi_deadline_after(0);
+    soon.at += SOON;
     if (m->err.status == DP_OK &&
         dpi_wire_both_receive(b, (uint16_t)(FRAME + kind), LAYER, to, n) != DP_OK)
         (void)fail_with(m, &m->link[from]);
     b->received = false;
     while (m->err.status == DP_OK && !b->received)
         if (go_on_with_all(m) && !b->received)
-            (void)wait(m, d);
+            wait_a_little(m, soon, d);
     if (m->err.status != DP_OK && n > 0)
         memset(to, 0, n);
 }
