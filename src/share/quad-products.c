@@ -25,7 +25,8 @@ void dpi_quad_multiply(dpi_party *p, dpi_ring ring, const dpi_share *x, const dp
 
 /* ---- linear layers ---- */
 
-/* What this role adds up: into `cross` (z[1] of P1 and P2, z[0] of P0 and P3) and into the other. */
+/* What this role adds up: `cross` into z[1] of P1 and P2 and z[0] of P0 and P3, `square` into the
+ * other. */
 typedef struct quad_layer {
     const dpi_linear *l;
     const dpi_share *bias; /* NULL: none */

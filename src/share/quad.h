@@ -5,9 +5,9 @@
  *   P0  a = x + w, lambda      P1  X = x + lambda, l1, w
  *   P3  w, lambda              P2  X, l2, w
  *
- * in this order in dpi_share's parts.  No one knows x; any two do.  Of bits the same with XOR, and AND
- * for the product.  P3 is the dealer.  It knows all masks and nothing else, sends to P2 and P0, and
- * hears of nobody; P0 only listens; so P1 and P2 alone wait for each other.
+ * in this order in dpi_share's parts.  No one knows x; any two do.  Of bits the same with XOR, and
+ * AND for the product.  P3 is the dealer.  It knows all masks and nothing else, sends to P2 and P0,
+ * and hears of nobody; P0 only listens; so P1 and P2 alone wait for each other.
  *
  * Messages, the names of dpi_quad_block; each is one element for each number unless it says more:
  *
@@ -17,11 +17,13 @@
  *   shown   P2 -> P0.  P1 knows it too and compares it with P0.
  *   whole   is not sent: what P0, P1 and P2 compare, X_z + w_z or what X_z is made of.
  *
- * An error in dealt or shown is seen as it is.  One in rest or in a half is added to whole, once and with
- * no factor, so that P0's differs whatever the numbers are: doc/design/share-quad.md goes through all.
+ * An error in dealt or shown is seen as it is.  One in rest or in a half is added to whole, once
+ * and with no factor, so that P0's differs whatever the numbers are: doc/design/share-quad.md goes
+ * through all.
  *
- * Below F, F', L1 are drawn by P0, P1 and P3; G, L2 by P0, P2 and P3; H, H', W by P1, P2 and P3; all
- * fresh for each number, and lambda_z = L1 + L2, l1_z = L1, l2_z = L2, w_z = W unless it says otherwise.
+ * Below F, F', L1 are drawn by P0, P1 and P3; G, L2 by P0, P2 and P3; H, H', W by P1, P2 and P3;
+ * all fresh for each number, and lambda_z = L1 + L2, l1_z = L1, l2_z = L2, w_z = W unless it says
+ * otherwise.
  *
  * Product, and a linear layer with sums of products; a bias is a product with the known number 1.
  *
@@ -37,15 +39,17 @@
  *   whole = H - half1 - half2 = (ax ly + lx ay) + lx ly + rest: before the shift
  *   X_z = T(X Y + half1 + half2)      shown = X_z + W, one round later      a_z = shown - lambda_z
  *
- * so z = T(v + R) - T(R): floor(v / 2^shift) or one more, unless v + R passes the end of the ring, which
- * it does in |v| of 2^bits cases; then z is off by 2^(bits - shift).
+ * so z = T(v + R) - T(R): floor(v / 2^shift) or one more, unless v + R passes the end of the ring,
+ * which it does in |v| of 2^bits cases; then z is off by 2^(bits - shift).
  *
  * Bits of a number.  x = m + u with u = -lambda.
  *
  *   m: X = m, l1 = l2 = 0, w = H, shown = m ^ H      u: X = 0, w = 0, l1 = F, l2 = dealt = u ^ F
  *
- * Halves.  lambda_z = -(u >> shift), l1_z = F, l2_z = dealt = lambda_z - F; X_z = m >> shift; shown = X_z +
- * W; a_z = shown - lambda_z.
+ * Halves.
+ *
+ *   lambda_z = -(u >> shift), l1_z = F, l2_z = dealt = lambda_z - F
+ *   X_z = m >> shift                  shown = X_z + W                a_z = shown - lambda_z
  *
  * Numbers of bits.  A bit is b ^ l, b known to P1 and P2, l to P0 and P3.  As a number it is b +
  * (1 - 2b) l and l + (1 - 2l) b.
@@ -138,8 +142,8 @@ struct dpi_quad_gate {
     /* What a role does for elements of z up to `last` before it hears of anybody; NULL: nothing. */
     void (*begin)(const dpi_quad_gate *g, size_t last);
     void *of; /* begin's own */
-    /* What it does for a tile, from element `first` of z on: dpi_quad_blocks or dpi_quad_bits; tile has
-     * the messages. */
+    /* What it does for a tile, from element `first` of z on: dpi_quad_blocks or dpi_quad_bits; tile
+     * has the messages. */
     void (*run)(const dpi_quad_gate *g, size_t first, const dpi_quad_block *tile);
 };
 void dpi_quad_run(const dpi_quad_gate *g);
@@ -149,7 +153,8 @@ void dpi_quad_run(const dpi_quad_gate *g);
 void dpi_quad_blocks(const dpi_quad_gate *g, size_t first, const dpi_quad_block *tile);
 void dpi_quad_bits(const dpi_quad_gate *g, size_t first, const dpi_quad_block *tile);
 
-/* The next message of P3, from the tape where phases are apart; P2 puts it into its view with P0. */
+/* The next message of P3, from the tape where phases are apart; P2 puts it into its view with
+ * P0. */
 void dpi_quad_hear(const dpi_party *p, void *to, size_t bytes);
 
 /* Gates of dpi_share_row. */

@@ -30,15 +30,15 @@ typedef struct gate {
     int plane[64];
 } gate;
 
-/* What goes in and what has come out.  x, y: operands, or a layer's numbers and weights; bit[k][words of
- * n]; z: of GATE_TO_BITS the planes of m and of u. */
+/* What goes in and what has come out.  x, y: operands, or a layer's numbers and weights;
+ * bit[k][words of n]; z: of GATE_TO_BITS the planes of m and of u. */
 typedef struct gate_numbers {
     const gate *g;
     size_t n_x, n_y, n_bias, n_bit, n_z;
     int64_t *x, *y, *bias, *bit;
     scene_told told_x, told[2];
     int64_t *z[2];
-    int64_t *x_piece[2]; /* lambda and X, where gates_open was told so */
+    int64_t *x_piece[2]; /* what roles 0 and 1 told of x */
 } gate_numbers;
 
 /* Random numbers, some of them the largest and smallest there are; the same ones for a seed. */
@@ -48,9 +48,9 @@ void gate_numbers_free(gate_numbers *u);
 /* The body of a scene: the gate once; user: gate_numbers. */
 void gate_body(dpi_party *p, void *user);
 
-/* Opens what was told; the row's own pieces of x (their roles 0 and 1) stay in x_piece. */
+/* Opens what was told, and forgets it. */
 void gate_open(const dpi_share_row *row, gate_numbers *u);
-/* Forgets it. */
+/* Forgets it unopened. */
 void gate_drop(gate_numbers *u);
 
 /* Coefficient k of GATE_FROM_BITS. */

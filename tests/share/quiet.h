@@ -1,5 +1,5 @@
-/* A mesh without links, keys or errors: the parties are threads, and everything that they send, take
- * and see is kept, to be looked at afterwards.
+/* A mesh without links, keys or errors: the parties are threads, and everything that they send,
+ * draw and see is kept, to be looked at afterwards.
  *
  * A test that links quiet.c has these dpi_mesh_* in the place of the library's. */
 #ifndef TESTS_SHARE_QUIET_H

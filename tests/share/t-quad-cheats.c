@@ -10,8 +10,8 @@ enum { P0, P1, P2, P3, NUMBERS = 130 };
 #define FLIPS 200
 #endif
 
-/* Elements that a gate sends for each number: P3 to P2 and to P0 in the preparation; P1 and P2 to each
- * other, which is a round, and P2 to P0. */
+/* Elements that a gate sends for each number: P3 to P2 and to P0 in the preparation; P1 and P2 to
+ * each other, which is a round, and P2 to P0. */
 typedef struct costs {
     const char *name;
     gate_kind kind;

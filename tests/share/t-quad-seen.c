@@ -83,8 +83,8 @@ static quiet_run play(gate_numbers *u, uint64_t seed)
 
 /* ---- errors ---- */
 
-/* A cheating role's errors: in a message, all numbers of one of the arrays that it is made of, or of
- * all; or in all messages of the role. */
+/* A cheating role's errors: in a message, all numbers of one of the arrays that it is made of; or
+ * in all messages of the role. */
 typedef struct lie {
     const gate *g;
     size_t numbers; /* of an array */
@@ -239,8 +239,8 @@ static void honest_parties_see_the_same(void **state)
 
 /* A byte of numbers that should be uniform.  Chi-square has 255 degrees of freedom; by Laurent and
  * Massart it is over 600 with a probability of e^-55 at most, and bins of 32 numbers add little to
- * that.  How often its lowest and its highest bit are set is off by 9 standard deviations with 2 e^-40
- * by Hoeffding's inequality.  Of 10^6 bytes: 1e-11. */
+ * that.  How often its lowest and its highest bit are set is off by 9 standard deviations with
+ * 2 e^-40 by Hoeffding's inequality.  Of 10^6 bytes: 1e-11. */
 static void assert_uniform(const gate *g, size_t n, const uint64_t *v, int shift, const char *what)
 {
     double bins[256] = {0}, expected = (double)n / 256, sum = 0, low = 0, high = 0;
@@ -257,8 +257,8 @@ static void assert_uniform(const gate *g, size_t n, const uint64_t *v, int shift
                  (int)g->ring, what, sum, low, high, n);
 }
 
-/* What a role knows of each number: arrays that it takes, then those that it draws, and its components
- * of x. */
+/* What a role knows of each number: arrays that it takes, then those that it draws, and its
+ * components of x. */
 enum { ARRAYS = 16 };
 
 typedef struct known {

@@ -42,9 +42,9 @@ static void check_halves(const gate_numbers *u)
     }
 }
 
-/* Floor or one more; else off by 2^(bits - shift), of which there are |v| in 2^bits cases: of 32 bits
- * at most 4096 + 3 63^2 in 2^32 for each of 105700 numbers, 0.4 in all, and more than 15 with a
- * probability of 1e-19; of 64 bits one with 1e-10. */
+/* Floor or one more; else off by 2^(bits - shift), of which there are |v| in 2^bits cases: of 32
+ * bits at most 4096 + 3 63^2 in 2^32 for each of 105700 numbers, 0.4 in all, and more than 15 with
+ * a probability of 1e-19; of 64 bits one with 1e-10. */
 static void check_shifted(const gate_numbers *u, const gate_numbers *clear)
 {
     const gate *g = u->g;
@@ -169,9 +169,9 @@ static void layers_are_those_in_the_clear(void **state)
             try_layer(*state, rings[r], &layers[k]);
 }
 
-/* v = 2^24 + 2^5 with a shift of 7 in 32 bits.  v + R passes the ring's end in 2^24 + 2^5 of 2^32 cases
- * and is one more than the floor in one of four: of 2^17 numbers 512 and 32768 less 1/256, each
- * binomial and further off than 8 standard deviations (181, 1257) with 1e-13 at most. */
+/* v = 2^24 + 2^5 with a shift of 7 in 32 bits.  v + R passes the ring's end in 2^24 + 2^5 of 2^32
+ * cases and is one more than the floor in one of four: of 2^17 numbers 512 and 32768 less 1/256,
+ * each binomial and further off than 8 standard deviations (181, 1257) with 1e-13 at most. */
 static void shifts_round_up_and_go_wrong_as_often_as_they_should(void **state)
 {
     enum { ROWS = 1 << 9, OUTPUTS = 1 << 8, ALL = ROWS * OUTPUTS, V = 1 << 24, SHIFT = 7 };
