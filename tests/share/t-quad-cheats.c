@@ -111,6 +111,7 @@ typedef struct flip {
     gate_numbers u; /* first: the body's */
     size_t from, to;
     dpi_mesh_kind kind;
+    size_t number; /* of the message */
     uint64_t bit;
     bool done;
 } flip;
@@ -118,7 +119,7 @@ typedef struct flip {
 static void turn_bit(void *user, const scene_message *m)
 {
     flip *f = user;
-    if (m->from != f->from || m->to != f->to || m->kind != f->kind || m->number > 0)
+    if (m->from != f->from || m->to != f->to || m->kind != f->kind || m->number != f->number)
         return;
     size_t bit = f->bit % (8 * m->n);
     m->bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
@@ -132,11 +133,10 @@ static void assert_all_end(const scene_end end[], size_t cheat)
             assert_int_equal(end[r].err.status, DP_EPEER);
 }
 
-static void try_flip(const scene *s, const costs *c, flip *f, bool apart)
+static void try_flip(const scene *s, const gate *g, flip *f, bool apart)
 {
-    const gate g = gate_of(c);
     scene_end end[DPI_SHARE_PARTIES];
-    f->u = gate_numbers_of(&g, f->bit);
+    f->u = gate_numbers_of(g, f->bit);
     scene_run(
         s,
         &(scene_opts){
@@ -156,9 +156,31 @@ static void a_bit_that_is_turned_ends_the_session_for_all(void **state)
         flip f = {.from = k / 4 % 4, .to = k % 4, .kind = DPI_MESH_POSTED};
         if (elements(c, f.from, f.to) == 0)
             continue;
+        const gate g = gate_of(c);
         f.bit = gate_next(&random);
-        try_flip(*state, c, &f, f.bit >> 63 != 0);
+        try_flip(*state, &g, &f, f.bit >> 63 != 0);
         done++;
+    }
+}
+
+/* The third message of four tiles. */
+static void a_bit_of_a_later_tile_is_seen_too(void **state)
+{
+    const gate product = {
+        .kind = GATE_MULTIPLY, .ring = DPI_RING_64, .n = 3 * (DPI_SHARE_TILE / 2) + 5};
+    const gate shifted = {.kind = GATE_LINEAR,
+                          .ring = DPI_RING_32,
+                          .n = 4 * DPI_SHARE_TILE,
+                          .shift = 3,
+                          .layer = {4, DPI_SHARE_TILE, 1, 1, 1, NULL}};
+    const gate *const gates[] = {&product, &shifted};
+    uint64_t random = 3;
+    for (size_t k = 0; k < 32; k++) {
+        flip f = {.from = k / 4 % 4, .to = k % 4, .kind = DPI_MESH_POSTED, .number = 2};
+        if (elements(&table[1], f.from, f.to) == 0)
+            continue;
+        f.bit = gate_next(&random);
+        try_flip(*state, gates[k / 16], &f, k % 2 == 0);
     }
 }
 
@@ -234,6 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_gate_sends_what_the_table_says),
         cmocka_unit_test(a_bit_that_is_turned_ends_the_session_for_all),
+        cmocka_unit_test(a_bit_of_a_later_tile_is_seen_too),
         cmocka_unit_test(a_digest_that_is_changed_ends_the_session),
         cmocka_unit_test(other_components_than_were_given_end_the_session_for_all),
         cmocka_unit_test(who_goes_away_ends_the_session_for_all),
