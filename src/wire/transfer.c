@@ -64,9 +64,7 @@ int dpi_wire_send_step(dpi_wire_session *s)
     }
     if (o->more)
         return DPI_WIRE_DONE;
-    ERR_clear_error();
-    int result = (int)BIO_flush(SSL_get_wbio(s->tls));
-    if (result == 1)
+    if (BIO_flush(SSL_get_wbio(s->tls)) == 1)
         return DPI_WIRE_DONE;
     return BIO_should_retry(SSL_get_wbio(s->tls)) ? POLLOUT : dpi_wire_lost(s);
 }
