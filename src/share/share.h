@@ -14,8 +14,8 @@
 typedef enum dpi_ring { DPI_RING_64, DPI_RING_32, DPI_RING_BITS } dpi_ring;
 
 enum {
-    DPI_SHARE_PARTS = 3,   /* at most */
-    DPI_SHARE_PARTIES = 4, /* at most */
+    DPI_SHARE_PARTS = 3,     /* at most */
+    DPI_SHARE_PARTIES = 4,   /* at most */
     DPI_SHARE_TILE = 1 << 15 /* numbers (words of bits) that one message has at most */
 };
 
@@ -44,7 +44,8 @@ typedef struct dpi_linear {
     size_t records, outputs, terms; /* of all records; outputs of one row */
     size_t inputs;                  /* numbers of one record of x */
     size_t stops;                   /* rows of a record; 1 of a dense layer */
-    const struct dp_window *window; /* NULL: dense, terms == inputs; else w[output][places][channels] */
+    const struct dp_window
+        *window; /* NULL: dense, terms == inputs; else w[output][places][channels] */
 } dpi_linear;
 
 #endif
