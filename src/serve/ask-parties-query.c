@@ -72,30 +72,29 @@ static void read_lane(const struct dpi_parties_ask *p, size_t k, size_t piece_by
     }
 }
 
-/* Each hash is that of a piece.  Whoever changes a piece would have to change the hash of it too,
- * which another party tells. */
+/* Each hash is that of the piece of the role that tells the same.  Whoever changes a piece would have
+ * to change the hash of it too, which another party tells. */
 static bool hashes_agree(const struct dpi_parties_ask *p, size_t piece_bytes, const told *t)
 {
-    unsigned char hash[DPI_SHARE_PARTIES][crypto_hash_sha256_BYTES];
+    unsigned char hash[crypto_hash_sha256_BYTES];
     bool all = true;
-    for (size_t role = 0; role < p->n; role++)
-        if (t->piece[role] != NULL)
-            (void)crypto_hash_sha256(hash[role], t->piece[role], piece_bytes);
     for (size_t role = 0; role < p->n; role++) {
-        bool found = t->digest[role] == NULL;
-        for (size_t other = 0; !found && other < p->n; other++)
-            found = t->piece[other] != NULL &&
-                    sodium_memcmp(t->digest[role], hash[other], DPI_PARTY_DIGEST) == 0;
-        all = all && found;
+        const void *piece = t->piece[p->sizes.row->tells_as[role]];
+        if (t->digest[role] == NULL)
+            continue;
+        (void)crypto_hash_sha256(hash, piece, piece_bytes);
+        all = all && sodium_memcmp(t->digest[role], hash, DPI_PARTY_DIGEST) == 0;
     }
     return all;
 }
 
+/* y is zeros where one lane's pieces are not believed. */
 static dp_status join_all(const dp_ask *ask, size_t n, int64_t *y, dp_error *err)
 {
     const struct dpi_parties_ask *p = ask->parties;
     const dp_program *program = ask->program;
     const int bits = dp_program_stage(program, dp_program_stages(program) - 1)->bits + 1;
+    int64_t *next = y;
     told t = {{NULL}, {NULL}, {NULL}};
     for (size_t i = 0; i < p->n; i++)
         t.at[i] = p->out[i];
@@ -103,11 +102,13 @@ static dp_status join_all(const dp_ask *ask, size_t n, int64_t *y, dp_error *err
         const size_t numbers = dpi_party_share_of(n, p->sizes.lanes, k) * p->sizes.outputs;
         const size_t bytes = numbers * dpi_ring_bytes(p->sizes.ring);
         read_lane(p, k, bytes, &t);
-        if (numbers > 0 && !hashes_agree(p, bytes, &t))
+        if (numbers > 0 && !hashes_agree(p, bytes, &t)) {
+            memset(y, 0, n * p->sizes.outputs * sizeof *y);
             return dpi_fail(err, DP_EPEER, "the parties tell different answers");
+        }
         if (numbers > 0)
-            p->sizes.row->join(p->sizes.ring, bits, numbers, t.piece, y);
-        y += numbers;
+            p->sizes.row->join(p->sizes.ring, bits, numbers, t.piece, next);
+        next += numbers;
     }
     return DP_OK;
 }

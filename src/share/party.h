@@ -48,10 +48,12 @@ typedef struct dpi_share_row {
     void (*adopt)(dpi_party *p, dpi_ring ring, size_t n, const void *const component[],
                   dpi_share *x);
     /* What this role tells a client who is to learn x modulo 2^bits: writes n elements and returns
-     * true, or false where it tells nothing; `hash_only`: a digest of them does, since another role
-     * tells the same. */
+     * true, or false where it tells nothing; `hash_only`: a digest of them does, since another role,
+     * tells_as[role], tells the same.  Each digest is held against that one's piece: pieces of two
+     * roles are alike where x is 0, so that one that fits any of them proves nothing. */
     bool (*piece)(dpi_party *p, dpi_ring ring, int bits, const dpi_share *x, void *elements,
                   bool *hash_only);
+    size_t tells_as[DPI_SHARE_PARTIES];
     /* What the client makes of the pieces, by role, modulo 2^bits and signed. */
     void (*join)(dpi_ring ring, int bits, size_t n, const void *const piece[], int64_t *x);
 

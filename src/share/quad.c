@@ -109,6 +109,7 @@ const dpi_share_row dpi_quad = {
     .room_bytes = sizeof(dpi_quad_room),
     .adopt = adopt,
     .piece = piece,
+    .tells_as = {P0, P1, P1, P0},
     .join = join,
     .add_public = add_public,
     .multiply = dpi_quad_multiply,
