@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tacit/parties.h>
 #include <tacit/serve.h>
 
 #include "tools/json.h"
@@ -68,6 +69,40 @@ static void show_costs(const dp_program *p, const settings *s)
             (void)printf("%-8s  cannot serve it: %s\n", option_word_of("protocol", k), err.text);
 }
 
+/* Of one record, among three parties and among four. */
+static void show_shared_costs(const dp_program *p)
+{
+    dp_shared_cost c;
+    dp_error err = {DP_OK, ""};
+    (void)printf("\nparties  bits  rounds           up         down        dealt       online\n");
+    for (size_t n = 3; n <= 4; n++)
+        if (dp_parties_cost(p, n, 1, &c, &err) == DP_OK)
+            (void)printf("%-7zu  %4d  %6zu  %11llu  %11llu  %11llu  %11llu\n", n, c.bits, c.rounds,
+                         (unsigned long long)c.up, (unsigned long long)c.down,
+                         (unsigned long long)c.dealt, (unsigned long long)c.online);
+        else
+            (void)printf("%-7zu  cannot serve it: %s\n", n, err.text);
+}
+
+static void tell_shared_cost(json *j, const dp_program *p, size_t parties)
+{
+    dp_shared_cost c;
+    dp_error err = {DP_OK, ""};
+    json_object(j, NULL);
+    json_count(j, "parties", parties);
+    if (dp_parties_cost(p, parties, 1, &c, &err) != DP_OK) {
+        json_text(j, "refused", err.text);
+    } else {
+        json_count(j, "ring_bits", (unsigned long long)c.bits);
+        json_count(j, "rounds", c.rounds);
+        json_count(j, "up_bytes", c.up);
+        json_count(j, "down_bytes", c.down);
+        json_count(j, "dealt_bytes", c.dealt);
+        json_count(j, "online_bytes", c.online);
+    }
+    json_end_object(j);
+}
+
 static void tell_cost(json *j, const dp_program *p, int protocol, const settings *s)
 {
     dp_serve_mode mode;
@@ -105,8 +140,10 @@ static dp_status show(const char *path, const settings *s, const dp_program *p, 
         if (status == DP_OK)
             (void)printf("\nlink %s, draws %zu, program %s\n", links[dp_program_link(p)],
                          dp_program_draws(p), digits);
-        if (status == DP_OK)
+        if (status == DP_OK) {
             show_costs(p, s);
+            show_shared_costs(p);
+        }
         return status;
     }
     json j = json_begin(stdout);
@@ -124,6 +161,8 @@ static dp_status show(const char *path, const settings *s, const dp_program *p, 
     json_list(&j, "protocols");
     for (int k = DP_SERVE_PAILLIER; k <= DP_SERVE_LATTICE; k++)
         tell_cost(&j, p, k, s);
+    for (size_t n = 3; n <= 4; n++)
+        tell_shared_cost(&j, p, n);
     json_end_list(&j);
     json_end(&j);
     return DP_OK;

@@ -116,6 +116,25 @@ typedef struct dp_share_opts {
 DP_API DP_MUST_CHECK dp_status dp_share_program(const dp_share_opts *opts, dp_error *err)
     DP_NONNULL(1);
 
+/* What a query takes: how often the parties wait for each other, one round after the other; bytes of
+ * payload between the client and all parties, and between parties: what the dealer sends ahead,
+ * from masks alone, and what is sent while they compute. */
+typedef struct dp_shared_cost {
+    size_t rounds;
+    uint64_t up, down;
+    uint64_t dealt, online;
+    int bits; /* of the ring: 32, or 64 where a stage has more than 30 */
+} dp_shared_cost;
+
+/* What a query of so many records costs in one lane, of which the program's sheet is enough.  Without
+ * the few hundred bytes that four parties compare before they tell the answer.
+ *   parties  3 or 4
+ * DP_EUNSUPPORTED a stage, which is named, cannot be computed so; DP_EINVAL; DP_ENOMEM: all 0 then.
+ * Thread-safe. */
+DP_API DP_MUST_CHECK dp_status dp_parties_cost(const dp_program *p, size_t parties, size_t records,
+                                               dp_shared_cost *cost, dp_error *err)
+    DP_NONNULL(1, 4);
+
 /* ---- the client ---- */
 
 typedef struct dp_ask_parties_opts {

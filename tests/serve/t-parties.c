@@ -102,6 +102,66 @@ static void networks_are_served(void **state)
         dp_program_free(programs[i]);
 }
 
+/* The payload of a query is what its cost says, for any number of records. */
+static void a_query_moves_what_its_cost_says(void **state)
+{
+    (void)state;
+    enum { MOST = 5 };
+    dp_program *p = residual(false);
+    double x[MOST * 108] = {0};
+    int64_t y[MOST * 5];
+    for (size_t n = 3; n <= 4; n++) {
+        daemons d;
+        dp_ask *ask;
+        dp_shared_cost cost;
+        size_t answered;
+        dp_error err = {0};
+        begin(&d, &(daemons_opts){.n = n});
+        assert_ok(daemons_share(&d, p, &err), err.text);
+        const dp_ask_parties_opts o = {.identity = d.client, .parties = d.parties, .records = MOST};
+        assert_ok(dp_ask_parties_new(&o, &ask, &err), err.text);
+        for (size_t records = 1; records <= MOST; records += 2) {
+            const dp_ask_traffic before = dp_ask_counts(ask);
+            assert_ok(dp_ask_many(ask, records, x, y, &answered, &err), err.text);
+            const dp_ask_traffic after = dp_ask_counts(ask);
+            assert_ok(dp_parties_cost(p, n, records, &cost, &err), err.text);
+            assert_int_equal(cost.up, after.up - before.up);
+            assert_int_equal(cost.down, after.down - before.down);
+            assert_int_equal(cost.bits, 32);
+            assert_true(cost.rounds > 0 && cost.dealt > 0 && cost.online > 0);
+        }
+        dp_ask_free(ask);
+        daemons_stop(&d);
+    }
+    dp_program_free(p);
+}
+
+/* Rounds and bytes of one layer and its relu, by the tables of share-trio.md and share-quad.md. */
+static void costs_are_those_of_the_tables(void **state)
+{
+    (void)state;
+    const double w[3] = {1, -1, .5};
+    dp_shared_cost cost;
+    dp_error err = {0};
+    dp_program *p = dp_program_new();
+    (void)dp_program_dense(p, dp_program_input(p, 3, "x", -1, 1), 1, w, NULL);
+    (void)finish(p);
+    assert_ok(dp_parties_cost(p, 3, 10, &cost, &err), err.text);
+    const size_t element = (size_t)cost.bits / 8;
+    assert_int_equal(cost.rounds, 1);
+    assert_int_equal(cost.dealt, 10 * element);
+    assert_int_equal(cost.online, 2 * 10 * element);
+    assert_ok(dp_parties_cost(p, 4, 10, &cost, &err), err.text);
+    assert_int_equal(cost.rounds, 1);
+    assert_int_equal(cost.dealt, 2 * 10 * element);
+    assert_int_equal(cost.online, 3 * 10 * element);
+    assert_int_equal(dp_parties_cost(p, 2, 10, &cost, &err), DP_EINVAL);
+    assert_int_equal(cost.rounds, 0);
+    assert_int_equal(dp_parties_cost(p, 3, 0, &cost, &err), DP_EINVAL);
+    assert_int_equal(dp_parties_cost(p, 4, 65537, &cost, &err), DP_EINVAL);
+    dp_program_free(p);
+}
+
 /* Each draw's answer comes, and with them mean and standard deviation. */
 static void posterior_draws_are_served(void **state)
 {
@@ -209,6 +269,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_linear_model_is_served),
         cmocka_unit_test(networks_are_served),
+        cmocka_unit_test(a_query_moves_what_its_cost_says),
+        cmocka_unit_test(costs_are_those_of_the_tables),
         cmocka_unit_test(posterior_draws_are_served),
         cmocka_unit_test(sessions_go_on_side_by_side),
         cmocka_unit_test(a_model_is_replaced_between_sessions),
