@@ -43,6 +43,12 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+double bench_median(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, by_size);
+    return x[n / 2];
+}
+
 bench_times bench_measure(void (*call)(void *of), void *of)
 {
     double time[BENCH_RUNS];

@@ -17,6 +17,9 @@ double bench_now(void);
 /* Processor seconds of this program so far, of all its threads. */
 double bench_processor(void);
 
+/* The median of n numbers, which it sorts. */
+double bench_median(double *x, size_t n);
+
 /* Times call(of): as many calls a run as take about 2 ms together. */
 bench_times bench_measure(void (*call)(void *of), void *of);
 

@@ -108,8 +108,12 @@ check_PROGRAMS += %D%/serve-partition
 %C%_serve_partition_LDADD = $(serve_core)
 endif
 
-# Local arithmetic of sharing.
+# Local arithmetic of sharing, and gates among processes.
 if SERVE
+check_PROGRAMS += %D%/share
+%C%_share_SOURCES = %D%/share.c %D%/processes.c %D%/processes.h $(bench_options) $(benchmark)
+%C%_share_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
+%C%_share_LDADD = libtacit-share.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
 check_PROGRAMS += %D%/share-kernels
 %C%_share_kernels_SOURCES = %D%/share-kernels.c $(benchmark)
 %C%_share_kernels_LDADD = libtacit-share.la libtacit-internal.la $(TACIT_LIBS)
@@ -164,7 +168,7 @@ check_PROGRAMS += %D%/parts
 %C%_parts_LDADD = libtacit.la -lm
 
 # Commit, compiler and flags of the build; written again by each make that builds a benchmark.
-%D%/bench.$(OBJEXT) %D%/serve_leakage-bench.$(OBJEXT) %D%/wire-bench.$(OBJEXT): %D%/built.h
+%D%/bench.$(OBJEXT) %D%/serve_leakage-bench.$(OBJEXT) %D%/share-bench.$(OBJEXT) %D%/wire-bench.$(OBJEXT): %D%/built.h
 CLEANFILES += %D%/built.h
 .PHONY: built-now
 %D%/built.h: built-now
