@@ -78,11 +78,7 @@ check_PROGRAMS += %D%/wire
 %C%_wire_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 %C%_wire_LDADD = libtacit-wire.la libtacit-base.la $(OPENSSL_LIBS)
 
-# What an answer costs that the provider never sees.
-check_PROGRAMS += %D%/serve
 loopback = %D%/loopback.c %D%/loopback.h
-%C%_serve_SOURCES = %D%/serve.c $(loopback) $(bench_options) $(benchmark)
-%C%_serve_LDADD = libtacit-serve.la libtacit.la
 
 # Models that Tacit trains, as they are served.
 served = %D%/served.h %D%/served-data.c %D%/served-models.c %D%/served-session.c %D%/women.c %D%/women.h
@@ -95,10 +91,16 @@ check_PROGRAMS += %D%/serve-scale
 EXTRA_DIST += %D%/served.py
 endif
 
-# Many queries at a time, what stages take, and on how many cores.
+# What an answer costs that the provider never sees; many queries at a time, what stages take, and on
+# how many cores.
 if SERVE
 serve_core = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-share.la libtacit-wire.la \
   libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
+check_PROGRAMS += %D%/serve
+%C%_serve_SOURCES = %D%/serve.c %D%/serve-parties.c %D%/serve-parties.h tests/serve/daemons.c tests/serve/daemons.h \
+  $(loopback) $(bench_options) $(benchmark)
+%C%_serve_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
+%C%_serve_LDADD = $(serve_core)
 check_PROGRAMS += %D%/serve-stream
 %C%_serve_stream_SOURCES = %D%/serve-stream.c %D%/serve-stages.c %D%/serve-stages.h %D%/delay.c %D%/delay.h $(loopback) \
   $(bench_options) $(benchmark)
@@ -168,7 +170,7 @@ check_PROGRAMS += %D%/parts
 %C%_parts_LDADD = libtacit.la -lm
 
 # Commit, compiler and flags of the build; written again by each make that builds a benchmark.
-%D%/bench.$(OBJEXT) %D%/serve_leakage-bench.$(OBJEXT) %D%/share-bench.$(OBJEXT) %D%/wire-bench.$(OBJEXT): %D%/built.h
+%D%/bench.$(OBJEXT) %D%/serve_leakage-bench.$(OBJEXT) %D%/serve-bench.$(OBJEXT) %D%/share-bench.$(OBJEXT) %D%/wire-bench.$(OBJEXT): %D%/built.h
 CLEANFILES += %D%/built.h
 .PHONY: built-now
 %D%/built.h: built-now

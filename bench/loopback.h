@@ -4,6 +4,8 @@
 #ifndef TACIT_BENCH_LOOPBACK_H
 #define TACIT_BENCH_LOOPBACK_H
 
+#include <stdbool.h>
+
 #include <sys/types.h>
 
 #include <tacit/serve.h>
@@ -13,14 +15,25 @@
 /* Says what is wrong and ends the program, unless status is DP_OK. */
 void loopback_must(dp_status status, const dp_error *err);
 
-/* Programs of 784 inputs with random weights of 12 bits and inputs of 16. */
+/* Who asks for a program that is not named: everybody; several parties; nobody. */
+typedef enum loopback_use { LOOPBACK_ALL, LOOPBACK_PARTIES, LOOPBACK_NAMED } loopback_use;
+
+/* Programs of an image with random weights, the same at each call. */
 typedef struct loopback_kind {
     const char *name;
     void (*build)(dp_program *p, int x);
-    dp_serve_mode mode;
+    dp_serve_mode mode; /* of two parties */
+    loopback_use use;
+    size_t image[3]; /* rows, columns, channels */
 } loopback_kind;
 extern const loopback_kind loopback_kinds[]; /* the name of the last one is NULL */
-dp_program *loopback_build(const loopback_kind *k);
+
+/* Whether it is asked for by `program` ("": none is named).  Two parties are never asked for those
+ * that have to be named: all others have 784 inputs. */
+bool loopback_takes(const loopback_kind *k, const char *program, bool parties);
+
+/* scale NULL: weights of 12 bits and inputs of 16. */
+dp_program *loopback_build(const loopback_kind *k, const dp_scale_opts *scale);
 
 enum { LOOPBACK_PATH = 200 };
 

@@ -155,7 +155,7 @@ static void measure_layers(const loopback_kind *kind, const dpi_paillier_key *ke
     static const size_t threads[] = {1, 2, 4, 8, 16, 25, 50};
     dp_error err = {0};
     dpi_serve_plan plan;
-    dp_program *p = loopback_build(kind);
+    dp_program *p = loopback_build(kind, NULL);
     loopback_must(dpi_serve_plan_make(p, dpi_serve_mode_of(kind->mode), &plan, &err), &err);
     for (size_t k = 0; k < plan.n_layers; k++) {
         const dp_stage *s = dp_program_stage(p, plan.layer[k].stage);
@@ -192,7 +192,7 @@ int main(int argc, char **argv)
     const mp_limb_t *n = dpi_paillier_modulus(key, &limbs);
     loopback_must(dpi_paillier_public_new(&options, limbs, n, &public, &err), &err);
     for (const loopback_kind *k = loopback_kinds; k->name != NULL; k++)
-        if (k->mode == DP_SERVE_PERMUTE && (program[0] == '\0' || strcmp(program, k->name) == 0))
+        if (k->mode == DP_SERVE_PERMUTE && loopback_takes(k, program, false))
             measure_layers(k, key, public, most);
     dpi_paillier_public_free(public);
     dpi_paillier_free(key);

@@ -103,7 +103,7 @@ static void take(whole_query *q, size_t k, const double *x)
 void time_stages(const loopback_kind *k, dp_serve_protocol protocol, size_t queries, stages *t)
 {
     double x[784];
-    dp_program *p = loopback_build(k);
+    dp_program *p = loopback_build(k, NULL);
     whole_query q;
     begin(k, protocol, p, &q);
     *t = (stages){.n = 2 * q.plan.n_layers + 1};

@@ -211,7 +211,7 @@ int main(int argc, char **argv)
     for (const loopback_kind *k = loopback_kinds; k->name != NULL; k++)
         for (int p = 0; p < 2; p++) {
             stages t;
-            if ((program[0] != '\0' && strcmp(program, k->name) != 0) ||
+            if (!loopback_takes(k, program, false) ||
                 (protocol[0] != '\0' && strcmp(protocol, p == 0 ? "paillier" : "lattice") != 0))
                 continue;
             if (queries > 0)
