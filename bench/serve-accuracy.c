@@ -1,16 +1,18 @@
 /* Models that Tacit trains, as they are served: accuracy of the fit, of the program's real numbers,
  * of its integers, and of answers over loopback, which must be the integers.
  *   make bench/serve-accuracy && bench/serve-accuracy [--data ../shared/data] [--model NAME]
- *     [--privacy none|epsilon] [--epsilon E] [--delta D] [--lattice N] [--paillier N]
+ *     [--privacy none|epsilon] [--epsilon E] [--delta D]
+ *     [--protocols lattice,paillier,trio,quad] [--lattice N] [--paillier N] [--trio N] [--quad N]
  *     [--fold K] [--weight-bits B] [--activation-bits B] [--keep FOLDER] [--threads N]
- *     [--in-flight N]
+ *     [--in-flight N] [--records N] [--lanes N]
  * One JSON line for each model without privacy and with epsilon (4) and delta (1e-5): records of
  * training and test, whether the fit was refused as hopeless (and made all the same), the share of
  * the test's commonest class, accuracies on the whole test set, classes in which reals and integers
- * differ, most bits of a stage, and for both protocols how many test records were asked (at most
- * --lattice and --paillier; 0, the default, all of them), how many answers had the integers of
- * dp_program_run_exact to the last bit, and how many classes differed.  Of tables the records with
- * numbers --fold (4), + 5, + 10, ... are the test set. */
+ * differ, most bits of a stage, and for each of --protocols (all four) how many test records were
+ * asked (at most --lattice and so on; 0, the default, all of them), how many answers had the
+ * integers of dp_program_run_exact to the last bit, and how many classes differed.  Trio and Quad
+ * are asked about --records at a time (128), which --lanes (1) divide among them.  Of tables the
+ * records with numbers --fold (4), + 5, + 10, ... are the test set. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +23,43 @@
 #include "options.h"
 #include "served.h"
 
+enum { PROTOCOLS = 4 };
+
+/* In the order of a line's fields. */
+static const struct protocol {
+    const char *name;
+    size_t parties;          /* that compute; 0: a provider alone */
+    dp_serve_protocol sides; /* with a provider */
+} protocols[PROTOCOLS] = {{"lattice", 0, DP_SERVE_LATTICE},
+                          {"paillier", 0, DP_SERVE_PAILLIER},
+                          {"trio", 3, 0},
+                          {"quad", 4, 0}};
+
 typedef struct settings {
-    const char *folder, *only, *keep, *privacy;
+    const char *folder, *only, *keep, *privacy, *protocols;
+    bool asks[PROTOCOLS];
     double epsilon, delta;
-    uint64_t most[2]; /* records asked by Paillier's scheme, by the lattice; 0: all */
-    uint64_t threads, in_flight, fold, weight_bits, activation_bits; /* bits 0: the defaults */
+    uint64_t most[PROTOCOLS]; /* records asked; 0: all */
+    uint64_t threads, in_flight, records, lanes;
+    uint64_t fold, weight_bits, activation_bits; /* bits 0: the defaults */
 } settings;
+
+/* Which protocols a list, "trio,quad", names. */
+static void choose(const char *list, bool asks[PROTOCOLS])
+{
+    while (*list != 0) {
+        const size_t n = strcspn(list, ",");
+        size_t k = 0;
+        while (k < PROTOCOLS &&
+               (strlen(protocols[k].name) != n || strncmp(list, protocols[k].name, n) != 0))
+            k++;
+        if (k == PROTOCOLS)
+            bench_stop(list,
+                       "--protocols are lattice, paillier, trio and quad, with commas between");
+        asks[k] = true;
+        list += n + (list[n] != 0);
+    }
+}
 
 /* A fit, its program, and what it says of the test set. */
 typedef struct subject {
@@ -108,17 +141,31 @@ static double commonest(const subject *s)
     return (double)most / (double)s->n;
 }
 
-static void ask_all(const subject *s, dp_serve_protocol protocol, const settings *o)
+static served_session *open_session(const subject *s, size_t k, const settings *o)
 {
-    static const char *const names[] = {"paillier", "lattice"};
-    const uint64_t most = o->most[protocol];
-    const size_t n = most > 0 && most < s->n ? most : s->n, size = s->outputs * sizeof(int64_t);
-    size_t equal = 0, differ = 0;
-    char name[40];
-    int64_t *y = served_room(n * s->outputs, sizeof *y);
-    served_session *session = served_open(s->p, protocol, s->model->mode, o->threads, o->in_flight);
+    const struct protocol *q = &protocols[k];
+    served_session *session =
+        q->parties > 0 ? served_open_parties(s->p, q->parties, o->records, o->lanes)
+                       : served_open(s->p, q->sides, s->model->mode, o->threads, o->in_flight);
     if (session == NULL)
         bench_stop(s->model->name, "its numbers do not fit into the protocol");
+    return session;
+}
+
+static void report_count(const char *protocol, const char *what, size_t n)
+{
+    char name[40];
+    (void)snprintf(name, sizeof name, "%s_%s", protocol, what);
+    bench_number(name, (double)n);
+}
+
+static void ask_all(const subject *s, size_t k, const settings *o)
+{
+    const uint64_t most = o->most[k];
+    const size_t n = most > 0 && most < s->n ? most : s->n, size = s->outputs * sizeof(int64_t);
+    size_t equal = 0, differ = 0;
+    int64_t *y = served_room(n * s->outputs, sizeof *y);
+    served_session *session = open_session(s, k, o);
     served_ask_many(session, n, s->x, y);
     for (size_t i = 0; i < n; i++) {
         const int64_t *answer = y + i * s->outputs;
@@ -127,12 +174,9 @@ static void ask_all(const subject *s, dp_serve_protocol protocol, const settings
     }
     served_close(session);
     free(y);
-    (void)snprintf(name, sizeof name, "%s_asked", names[protocol]);
-    bench_number(name, (double)n);
-    (void)snprintf(name, sizeof name, "%s_equal", names[protocol]);
-    bench_number(name, (double)equal);
-    (void)snprintf(name, sizeof name, "%s_classes_differ", names[protocol]);
-    bench_number(name, (double)differ);
+    report_count(protocols[k].name, "asked", n);
+    report_count(protocols[k].name, "equal", equal);
+    report_count(protocols[k].name, "classes_differ", differ);
 }
 
 static void report(const subject *s, const settings *o)
@@ -154,8 +198,9 @@ static void report(const subject *s, const settings *o)
     bench_number("accuracy_exact", accuracy(s, true));
     bench_number("classes_differ", (double)differ);
     bench_number("bits", dp_program_bits(s->p));
-    ask_all(s, DP_SERVE_LATTICE, o);
-    ask_all(s, DP_SERVE_PAILLIER, o);
+    for (size_t k = 0; k < PROTOCOLS; k++)
+        if (o->asks[k])
+            ask_all(s, k, o);
     bench_end_line();
     (void)fflush(stdout);
 }
@@ -171,42 +216,59 @@ static void measure(const served_model *m, const served_data *d, double epsilon,
     dp_fit_free(s.fit.fit);
 }
 
+static void measure_all(const settings *o)
+{
+    size_t n;
+    const served_model *m = served_models(&n);
+    served_data d = {0};
+    const char *of = "";
+    for (size_t k = 0; k < n; k++) {
+        if (o->only != NULL && strcmp(o->only, m[k].name) != 0)
+            continue;
+        if (strcmp(of, m[k].data) != 0) {
+            served_free(&d);
+            served_read(o->folder, of = m[k].data, o->fold, &d);
+        }
+        if (o->privacy == NULL || strcmp(o->privacy, "none") == 0)
+            measure(&m[k], &d, INFINITY, o);
+        if (o->privacy == NULL || strcmp(o->privacy, "epsilon") == 0)
+            measure(&m[k], &d, o->epsilon, o);
+    }
+    served_free(&d);
+}
+
 int main(int argc, char **argv)
 {
-    settings o = {.folder = "../shared/data", .epsilon = 4, .delta = 1e-5, .threads = 2, .fold = 4};
+    settings o = {.folder = "../shared/data",
+                  .protocols = "lattice,paillier,trio,quad",
+                  .epsilon = 4,
+                  .delta = 1e-5,
+                  .threads = 2,
+                  .lanes = 1,
+                  .fold = 4};
     const bench_option list[] = {{.name = "--data", .text = &o.folder},
                                  {.name = "--model", .text = &o.only},
                                  {.name = "--privacy", .text = &o.privacy},
                                  {.name = "--epsilon", .number = &o.epsilon},
                                  {.name = "--delta", .number = &o.delta},
-                                 {.name = "--paillier", .count = &o.most[DP_SERVE_PAILLIER]},
-                                 {.name = "--lattice", .count = &o.most[DP_SERVE_LATTICE]},
+                                 {.name = "--protocols", .text = &o.protocols},
+                                 {.name = "--lattice", .count = &o.most[0]},
+                                 {.name = "--paillier", .count = &o.most[1]},
+                                 {.name = "--trio", .count = &o.most[2]},
+                                 {.name = "--quad", .count = &o.most[3]},
                                  {.name = "--fold", .count = &o.fold},
                                  {.name = "--weight-bits", .count = &o.weight_bits},
                                  {.name = "--activation-bits", .count = &o.activation_bits},
                                  {.name = "--keep", .text = &o.keep},
                                  {.name = "--in-flight", .count = &o.in_flight},
+                                 {.name = "--records", .count = &o.records},
+                                 {.name = "--lanes", .count = &o.lanes},
                                  {.name = "--threads", .count = &o.threads}};
     bench_options(argc, argv, sizeof list / sizeof *list, list);
     struct stat there;
-    size_t n;
-    const served_model *m = served_models(&n);
-    served_data d = {0};
-    const char *of = "";
     if (stat(o.folder, &there) != 0)
         bench_stop(o.folder, "is not there: the data sets are not part of the distribution");
-    for (size_t k = 0; k < n; k++) {
-        if (o.only != NULL && strcmp(o.only, m[k].name) != 0)
-            continue;
-        if (strcmp(of, m[k].data) != 0) {
-            served_free(&d);
-            served_read(o.folder, of = m[k].data, o.fold, &d);
-        }
-        if (o.privacy == NULL || strcmp(o.privacy, "none") == 0)
-            measure(&m[k], &d, INFINITY, &o);
-        if (o.privacy == NULL || strcmp(o.privacy, "epsilon") == 0)
-            measure(&m[k], &d, o.epsilon, &o);
-    }
-    served_free(&d);
+    choose(o.protocols, o.asks);
+    measure_all(&o);
     return 0;
 }

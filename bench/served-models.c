@@ -22,6 +22,7 @@ struct served_recipe {
     size_t hidden[LAYERS];
     dp_cnn_layer layers[LAYERS]; /* none: dense layers alone, else hidden[0] units after them */
     size_t n_layers, side;
+    bool lenet; /* LeNet-5, whose layers are its own */
     way plain, private;
 };
 
@@ -43,6 +44,8 @@ static const struct served_recipe mnist_3 = {.hidden = {100},
                                              .side = 28,
                                              .plain = {128, 5, 1e-3, 0},
                                              .private = {4096, 20, 8e-3, .3}};
+static const struct served_recipe lenet = {
+    .lenet = true, .plain = {128, 12, 1e-3, 0}, .private = {4096, 50, 8e-3, .3}};
 
 static const served_model models[] = {
     {"contraception", "contraception", "6 + 60 districts, 1", DP_SERVE_LINEAR, NULL},
@@ -55,7 +58,9 @@ static const served_model models[] = {
     {"mnist-1", "mnist", "784, 128, 128, 10", DP_SERVE_PERMUTE, &mnist_1},
     {"mnist-2", "mnist", "conv 5 of 5 x 5 / 2, 845, 100, 10", DP_SERVE_PERMUTE, &mnist_2},
     {"mnist-3", "mnist", "conv 16 of 5 x 5, conv 16 of 5 x 5, 256, 100, 10", DP_SERVE_PERMUTE,
-     &mnist_3}};
+     &mnist_3},
+    {"lenet-5", "mnist", "conv 6 of 5 x 5, conv 16 of 5 x 5, 400, 120, 84, 10", DP_SERVE_PERMUTE,
+     &lenet}};
 
 const served_model *served_models(size_t *n)
 {
@@ -101,6 +106,8 @@ static dp_model *new_network(const struct served_recipe *r, const served_data *d
                                .seed = SEED};
     dp_model *m;
     dp_error err = {0};
+    if (r->lenet)
+        return served_lenet(SEED);
     served_must(r->n_layers > 0 ? dp_cnn(&image, &m, &err) : dp_mlp(&dense, &m, &err), "network",
                 &err);
     return m;

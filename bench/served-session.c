@@ -1,4 +1,5 @@
-/* Both sides over loopback, in one process: a provider with a policy that allows everything. */
+/* All sides over loopback, in one process: a provider with a policy that allows everything, or
+ * parties with such policies. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +9,9 @@
 
 #include "options.h"
 #include "served.h"
+#include "tests/serve/daemons.h"
 
-enum { PATH = 200 };
+enum { PATH = 200, WITHIN = 300000 };
 
 struct served_session {
     char folder[PATH], policy[PATH + 20], log[PATH + 20];
@@ -17,6 +19,7 @@ struct served_session {
     dp_server *server;
     dp_ask *ask;
     pthread_t thread;
+    daemons *parties; /* in place of provider and server */
 };
 
 static dp_identity *new_identity(const served_session *s, const char *name)
@@ -65,8 +68,8 @@ static bool start(served_session *s, const dp_program *p, dp_serve_protocol prot
                                  .mode = mode,
                                  .flags = DP_ALLOW_ACTIVATION_LEAK,
                                  .threads = threads,
-                                 .timeout_ms = 300000,
-                                 .idle_ms = 300000};
+                                 .timeout_ms = WITHIN,
+                                 .idle_ms = WITHIN};
     dp_error err = {0};
     if (dp_server_new(&opts, &s->server, &err) == DP_EUNSUPPORTED)
         return false;
@@ -117,10 +120,42 @@ served_session *served_open(const dp_program *p, dp_serve_protocol protocol, dp_
                               .mode = mode,
                               .flags = DP_ALLOW_ACTIVATION_LEAK,
                               .threads = threads,
-                              .timeout_ms = 300000,
+                              .timeout_ms = WITHIN,
                               .prepare_ms = UINT32_MAX,
                               .in_flight = in_flight};
     served_must(dp_ask_new(&opts, &s->ask, &err), "session", &err);
+    return s;
+}
+
+static void close_parties(served_session *s)
+{
+    daemons_stop(s->parties);
+    free(s->parties);
+    free(s);
+}
+
+served_session *served_open_parties(const dp_program *p, size_t parties, size_t records,
+                                    size_t lanes)
+{
+    dp_error err = {0};
+    served_session *s = served_room(1, sizeof *s);
+    s->parties = served_room(1, sizeof *s->parties);
+    const daemons_opts o = {
+        .n = parties, .lanes = lanes, .records = records, .timeout_ms = WITHIN, .idle_ms = WITHIN};
+    if (!daemons_start(s->parties, &o, &err))
+        bench_stop("parties", err.text);
+    const dp_status shared = daemons_share(s->parties, p, &err);
+    if (shared == DP_EUNSUPPORTED) {
+        close_parties(s);
+        return NULL;
+    }
+    served_must(shared, "share", &err);
+    const dp_ask_parties_opts opts = {.identity = s->parties->client,
+                                      .parties = s->parties->parties,
+                                      .records = records,
+                                      .lanes = lanes,
+                                      .timeout_ms = WITHIN};
+    served_must(dp_ask_parties_new(&opts, &s->ask, &err), "session", &err);
     return s;
 }
 
@@ -140,6 +175,10 @@ void served_ask_many(served_session *s, size_t n, const double *x, int64_t *y)
 void served_close(served_session *s)
 {
     dp_ask_free(s->ask);
+    if (s->parties != NULL) {
+        close_parties(s);
+        return;
+    }
     dp_server_stop(s->server);
     (void)pthread_join(s->thread, NULL);
     dp_server_free(s->server);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tacit/parties.h>
 #include <tacit/serve.h>
 #include <tacit/tacit.h>
 
@@ -46,6 +47,9 @@ typedef struct served_model {
 /* All models, *n of them; those of one data set stand together. */
 const served_model *served_models(size_t *n);
 
+/* LeNet-5 for images of 28 x 28, with logits. */
+dp_model *served_lenet(uint64_t seed);
+
 typedef struct served_fit {
     dp_fit *fit;
     double epsilon, delta, seconds; /* epsilon infinite: without privacy; processor time */
@@ -76,6 +80,12 @@ int32_t served_class_of_integers(size_t outputs, const int64_t *y);
 typedef struct served_session served_session;
 served_session *served_open(const dp_program *p, dp_serve_protocol protocol, dp_serve_mode mode,
                             size_t threads, size_t in_flight);
+
+/* Three or four parties on loopback, each in a thread of this process, which have been given the
+ * program, and a session with them of at most so many records in a query (0: dp_ask_parties_opts's
+ * own) and so many lanes; NULL where it cannot be computed so. */
+served_session *served_open_parties(const dp_program *p, size_t parties, size_t records,
+                                    size_t lanes);
 void served_ask(served_session *s, const double *x, int64_t *y);
 void served_ask_many(served_session *s, size_t n, const double *x, int64_t *y);
 void served_close(served_session *s);

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Tables of doc/serving.md from lines of bench/serve-accuracy and bench/serve-scale: bench/served.py FILE...
 
-Lines of one model and epsilon, of several folds, become one row: accuracies are means over folds, counts are sums."""
+Lines of one model and epsilon, of several folds, become one row: accuracies are means over folds, counts are sums.
+Lines of one model, epsilon and fold, which asked by several protocols, are taken together first; of one protocol the last line counts."""
 import json
 import sys
 
@@ -23,21 +24,36 @@ def percent(share):
 
 
 def served(row, protocol):
+    if f'{protocol}_asked' not in row[0]:
+        return ''
     asked, equal, differ = (sum(int(line[f'{protocol}_{what}']) for line in row) for what in ('asked', 'equal', 'classes_differ'))
     return f'{asked}' if equal == asked and differ == 0 else f'{asked}, EQUAL {equal}, OTHER CLASS {differ}'
 
 
+def joined(lines):
+    """One line for each model, epsilon and fold."""
+    whole = {}
+    for line in lines:
+        key = line['model'], line['epsilon'], line.get('fold', 0)
+        before = whole.get(key, {})
+        if before.get('accuracy_exact', line['accuracy_exact']) != line['accuracy_exact']:
+            sys.exit(f'{key}: lines of different fits')
+        whole[key] = before | line | {'hopeless': before.get('hopeless') or line.get('hopeless')}
+    return list(whole.values())
+
+
 def accuracy(lines):
-    print('| model | layers | test records | epsilon | commonest | real | integers | differ | lattice | Paillier |')
-    print('|---|---|---|---|---|---|---|---|---|---|')
-    for row in rows_of(lines, 'model', 'epsilon'):
+    print('| model | layers | test records | epsilon | commonest | real | integers | differ | lattice | Paillier | Trio | Quad |')
+    print('|---|---|---|---|---|---|---|---|---|---|---|---|')
+    for row in rows_of(joined(lines), 'model', 'epsilon'):
         first = row[0]
         epsilon = 'none' if first['epsilon'] is None else f'{first["epsilon"]:g}'
         if any(line.get('hopeless') for line in row):
             epsilon += ' (refused)'
         print(f'| {first["model"]} | {first["form"]} | {sum(int(line["test"]) for line in row)} | {epsilon} '
               f'| {percent(mean(row, "commonest"))} | {percent(mean(row, "accuracy_real"))} | {percent(mean(row, "accuracy_exact"))} '
-              f'| {sum(int(line["classes_differ"]) for line in row)} | {served(row, "lattice")} | {served(row, "paillier")} |')
+              f'| {sum(int(line["classes_differ"]) for line in row)} | {served(row, "lattice")} | {served(row, "paillier")} '
+              f'| {served(row, "trio")} | {served(row, "quad")} |')
 
 
 def scale(lines):
