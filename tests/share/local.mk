@@ -70,3 +70,7 @@ UNIT_TESTS += %D%/t-table
 %C%_t_table_SOURCES = %D%/t-table.c %D%/rows.h $(share_scene)
 %C%_t_table_CPPFLAGS = $(share_flags)
 %C%_t_table_LDADD = $(TEST_SHARE)
+UNIT_TESTS += %D%/t-run-edges
+%C%_t_run_edges_SOURCES = %D%/t-run-edges.c %D%/programs.c %D%/programs.h %D%/rows.h $(share_scene)
+%C%_t_run_edges_CPPFLAGS = $(share_flags)
+%C%_t_run_edges_LDADD = $(TEST_SHARE)
