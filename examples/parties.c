@@ -6,7 +6,7 @@
 #include <tacit/parties.h>
 #include <unistd.h>
 
-enum { PARTIES = 3, CLINIC = PARTIES, DOCTOR, ALL };
+enum { PARTIES = 3, CLINIC = PARTIES, DOCTOR, ALL, PATIENT = 300000 /* ms */ };
 static const double weights[] = {2, -1, .5}, bias[] = {-.25}; /* log odds of 1 */
 static const double asked[][3] = {{0, 0, 0}, {1, -1, 1}, {-1, .5, 0}};
 static const char line[] = "party = %d 127.0.0.1 %s%d %s\n";
@@ -43,13 +43,13 @@ int main(int argc, char **argv)
           !file || fprintf(file, terms, dp_identity_fingerprint(who[DOCTOR])) < 0 ||
           fclose(names) || fclose(file) || dp_parties_load("list", &list, &err);
     for (int i = 0; i < PARTIES && !bad; i++) {
-        const dp_party_opts o = {list, (size_t)i, who[i], "policy", .log = logs[i]};
+        const dp_party_opts o = {list, (size_t)i, who[i], "policy", logs[i], .timeout_ms = PATIENT};
         bad = dp_party_new(&o, party + i, &err) || pthread_create(thread + i, 0, compute, party[i]);
     }
     int64_t y[3];
     size_t n;
-    const dp_share_opts shared = {p, who[CLINIC], .parties = list};
-    const dp_ask_parties_opts asks = {who[DOCTOR], .parties = list};
+    const dp_share_opts shared = {p, who[CLINIC], list, PATIENT};
+    const dp_ask_parties_opts asks = {who[DOCTOR], list, .timeout_ms = PATIENT};
     if (bad || dp_share_program(&shared, &err) || dp_ask_parties_new(&asks, &ask, &err) ||
         dp_ask_many(ask, 3, asked[0], y, &n, &err))
         return fprintf(stderr, "parties: %s\n", err.text), 1;
@@ -57,4 +57,6 @@ int main(int argc, char **argv)
         dp_program_decode(p, &y[3 - n], &chance, NULL), printf("%.3f\n", chance);
     for (int i = (dp_ask_free(ask), 0); i < PARTIES; i++)
         dp_party_stop(party[i]), pthread_join(thread[i], NULL), dp_party_free(party[i]);
+    for (int i = (dp_parties_free(list), dp_program_free(p), 0); i < ALL; i++)
+        dp_identity_free(who[i]);
 }
