@@ -98,7 +98,8 @@ if SERVE
 serve_core = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-share.la libtacit-wire.la \
   libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
 check_PROGRAMS += %D%/serve
-%C%_serve_SOURCES = %D%/serve.c %D%/serve-parties.c %D%/serve-parties.h tests/serve/daemons.c tests/serve/daemons.h \
+%C%_serve_SOURCES = %D%/serve.c %D%/serve-parties.c %D%/serve-parties.h %D%/far.c %D%/far.h \
+  tests/serve/daemons.c tests/serve/daemons.h \
   $(loopback) $(bench_options) $(benchmark)
 %C%_serve_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 %C%_serve_LDADD = $(serve_core)

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "bench.h"
+#include "far.h"
 #include "options.h"
 #include "serve/party-talk.h"
 #include "share/run.h"
@@ -17,6 +18,7 @@ typedef struct work {
     const serve_parties_opts *opts;
     const dp_program *program;
     daemons parties;
+    far_machines far;      /* the last one is the client's and the provider's */
     double *x;             /* [records][inputs] */
     int64_t *y, *expected; /* [records][outputs] */
     double shared, opened, first;
@@ -107,7 +109,7 @@ static void ask(work *w)
 /* ---- the line ---- */
 
 /* What parties send each other, of all lanes, and the rounds of the longest. */
-static void write_cost(const work *w)
+static double write_cost(const work *w)
 {
     double bytes = 0, rounds = 0;
     dpi_ring ring = DPI_RING_64;
@@ -133,6 +135,18 @@ static void write_cost(const work *w)
     bench_number("bytes_between", bytes);
     bench_number("rounds", rounds);
     bench_number("ring", dpi_ring_bits(ring));
+    return rounds;
+}
+
+/* The time that a message is on its way, as often as one waits for the next: the client says what it
+ * asks, hears that it may, and sends the records; the dealer's first message; rounds, and two of a
+ * comparison; and what is told.  What takes longer is work, and what TCP waits for. */
+static void write_delay(const work *w, double rounds, double seconds)
+{
+    const double trips = 3 + 1 + rounds + (w->opts->parties == 4 ? 2 : 0) + 1;
+    bench_number("delay", w->opts->delay);
+    bench_number("trips", trips);
+    bench_number("ms_beyond", 1e3 * seconds - trips * w->opts->delay);
 }
 
 static void write_line(work *w)
@@ -152,7 +166,9 @@ static void write_line(work *w)
     bench_number("ms_share", 1e3 * w->shared);
     bench_number("bytes_up", (double)w->up);
     bench_number("bytes_down", (double)w->down);
-    write_cost(w);
+    const double rounds = write_cost(w);
+    if (o->delay > 0)
+        write_delay(w, rounds, middle);
     bench_number("weight_bits", o->scale.weight_bits > 0 ? o->scale.weight_bits : 12);
     bench_number("activation_bits", o->scale.activation_bits > 0 ? o->scale.activation_bits : 16);
     bench_number("lanes", (double)o->lanes);
@@ -160,29 +176,65 @@ static void write_line(work *w)
     bench_end_line();
 }
 
-void serve_parties(const loopback_kind *k, const serve_parties_opts *o)
+static void enter(void *user, size_t i)
 {
-    dp_program *p = loopback_build(k, &o->scale);
-    work *w = block(1, sizeof *w);
-    *w = (work){.kind = k, .opts = o, .program = p};
-    const daemons_opts opts = {
-        .n = o->parties, .lanes = o->lanes, .records = o->records, .processes = true};
+    far_enter(user, i);
+}
+
+/* Parties that have the program; the caller is where the client is. */
+static void begin(work *w)
+{
+    daemons_opts opts = {.n = w->opts->parties,
+                         .lanes = w->opts->lanes,
+                         .records = w->opts->records,
+                         .processes = true};
     dp_error err = {0};
-    make_records(w);
+    for (size_t i = 0; i < w->far.n && i < opts.n; i++)
+        opts.host[i] = w->far.address[i];
+    if (w->far.n > 0) {
+        opts.enter = enter;
+        opts.user = &w->far;
+    }
     if (!daemons_start(&w->parties, &opts, &err)) {
         daemons_stop(&w->parties);
         bench_stop("the parties do not begin", err.text);
     }
+    if (w->far.n > 0)
+        far_enter(&w->far, opts.n);
     const double start = bench_now();
-    dp_status status = daemons_share(&w->parties, p, &err);
+    loopback_must(daemons_share(&w->parties, w->program, &err), &err);
     w->shared = bench_now() - start;
-    loopback_must(status, &err);
-    ask(w);
+}
+
+static void end(work *w)
+{
     daemons_stop(&w->parties);
-    write_line(w);
+    if (w->far.n > 0) {
+        far_leave(&w->far);
+        far_free(&w->far);
+    }
     free(w->x);
     free(w->y);
     free(w->expected);
-    free(w);
+}
+
+void serve_parties(const loopback_kind *k, const serve_parties_opts *o)
+{
+    work *w = block(1, sizeof *w);
+    *w = (work){.kind = k, .opts = o};
+    const char *why = o->delay > 0 ? far_new(&w->far, o->parties + 1, o->delay) : NULL;
+    if (why != NULL) {
+        (void)fprintf(stderr, "bench/serve: no delay, since %s\n", why);
+        free(w);
+        return;
+    }
+    dp_program *p = loopback_build(k, &o->scale);
+    w->program = p;
+    make_records(w);
+    begin(w);
+    ask(w);
+    write_line(w);
+    end(w);
     dp_program_free(p);
+    free(w);
 }

@@ -4,6 +4,7 @@
  *     [--threads N] [--backend portable] [--pause MS] [--prepare MS]
  * for three (trio) and four (quad)
  *     [--records N] [--lanes N] [--weight-bits N] [--activation-bits N]
+ *     [--delay MS]
  * One JSON line for each program and protocol: milliseconds of a query (median and least; the
  * first, for which nothing was made ahead, apart), and of the processor on each side (medians; on a
  * loaded machine they say more, as long as pauses suffice for what is made ahead); of opening a
@@ -13,6 +14,9 @@
  * bytes_between what they send each other without what they compare, ring the bits of their
  * numbers, ms_share how long the provider takes to share the program; each answer is compared with
  * that of dp_program_run_exact.  Queries have one record, and 128, where --records does not say.
+ * --delay: parties and client are in network namespaces so many milliseconds apart each way (for
+ * root, on Linux), trips is how often a query waits for a message to arrive, and ms_beyond what
+ * takes longer than these.
  *
  * Weights are random, of 12 bits, inputs of 16: time does not depend on them.  Programs: linear
  * (784 to 1), mnist-1 (784-128-128-10), mnist-2 (a convolution of 5 filters 5 x 5 with stride 2,
@@ -159,6 +163,7 @@ int main(int argc, char **argv)
 {
     uint64_t queries = 0, threads = 2, pause = PAUSE, prepare = 0;
     uint64_t records = 0, lanes = 1, weight_bits = 0, activation_bits = 0;
+    double delay = 0;
     const char *program = "", *protocol = "", *backend = "";
     const bench_option list[] = {{.name = "--queries", .count = &queries},
                                  {.name = "--threads", .count = &threads},
@@ -170,7 +175,8 @@ int main(int argc, char **argv)
                                  {.name = "--records", .count = &records},
                                  {.name = "--lanes", .count = &lanes},
                                  {.name = "--weight-bits", .count = &weight_bits},
-                                 {.name = "--activation-bits", .count = &activation_bits}};
+                                 {.name = "--activation-bits", .count = &activation_bits},
+                                 {.name = "--delay", .number = &delay}};
     bench_options(argc, argv, sizeof list / sizeof *list, list);
     if (queries > MOST_QUERIES || queries > SERVE_PARTIES_MOST)
         bench_stop("--queries", "is 1 to 1000");
@@ -181,12 +187,14 @@ int main(int argc, char **argv)
     if (backend[0] != '\0')
         s.flags |= DPI_PORTABLE;
     loopback_new(&s);
-    measure_two(&s, program, protocol, queries > 0 ? queries : QUERIES);
+    if (delay == 0)
+        measure_two(&s, program, protocol, queries > 0 ? queries : QUERIES);
     loopback_remove(&s);
     const serve_parties_opts o = {
         .queries = queries > 0 ? queries : QUERIES_OF_PARTIES,
         .records = records,
         .lanes = lanes > 0 ? lanes : 1,
+        .delay = delay,
         .scale = {.weight_bits = (int)weight_bits, .activation_bits = (int)activation_bits}};
     measure_parties(o, program, protocol);
     return 0;

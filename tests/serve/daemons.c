@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TRIES = 8, LIST = 2048 };
+enum { TRIES = 8, LIST = 2048, PORT = 7000 /* where parties have hosts of their own */ };
 
 static bool fail(dp_error *err, const char *why)
 {
@@ -94,7 +94,8 @@ dp_parties *daemons_list(const daemons *d, const int port[DAEMONS], dp_error *er
     dp_parties *parties;
     int n = snprintf(text, sizeof text, "provider = %s\n", dp_identity_fingerprint(d->provider));
     for (size_t i = 0; i < d->opts.n; i++)
-        n += snprintf(text + n, sizeof text - (size_t)n, "party = %zu 127.0.0.1 %d %s\n", i,
+        n += snprintf(text + n, sizeof text - (size_t)n, "party = %zu %s %d %s\n", i,
+                      d->opts.host[i] != NULL ? d->opts.host[i] : "127.0.0.1",
                       port[i] != 0 ? port[i] : d->port[i], dp_identity_fingerprint(d->own[i]));
     (void)!dp_parties_parse((size_t)n, text, "the parties", &parties, err);
     return parties;
@@ -144,6 +145,8 @@ static bool run_process(daemons *d, size_t i, const dp_party_opts *o, dp_error *
 #ifdef __linux__
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
+        if (d->opts.enter != NULL)
+            d->opts.enter(d->opts.user, i);
         if (dp_party_new(o, &party, err) != DP_OK || write(ends[1], &byte, 1) != 1)
             _exit(1);
         _exit(dp_party_run(party, err) == DP_OK ? 0 : 1);
@@ -197,7 +200,7 @@ static bool run_all(daemons *d, dp_error *err)
 {
     const int own[DAEMONS] = {0};
     for (size_t i = 0; i < d->opts.n; i++)
-        d->port[i] = free_port();
+        d->port[i] = d->opts.host[i] != NULL ? PORT : free_port();
     d->parties = daemons_list(d, own, err);
     bool good = d->parties != NULL;
     for (size_t i = 0; good && i < d->opts.n; i++)

@@ -17,6 +17,11 @@ typedef struct daemons_opts {
     const char *returns;      /* of the policy; NULL: scores */
     uint32_t timeout_ms, idle_ms;
     bool processes; /* each party is one, which can be killed, and not a thread */
+    /* Where each listens, at the same port; NULL: all on loopback.  `enter` is called in each
+     * process of a party before anything else; NULL: nothing is. */
+    const char *host[DAEMONS];
+    void (*enter)(void *user, size_t i);
+    void *user;
 } daemons_opts;
 
 typedef struct daemons {
