@@ -175,7 +175,8 @@ const char *far_new(far_machines *f, size_t n, double milliseconds)
         return "the system has no network namespaces";
     for (size_t i = 0; why == NULL && i < n; i++)
         why = make_machine(f, i, &tun[i]);
-    far_leave(f);
+    if (f->space[0] >= 0) /* else it has never left */
+        far_leave(f);
     f->carrier = why == NULL ? fork() : 0;
     if (why == NULL && f->carrier == 0)
         carry(n, tun, milliseconds / 1e3);
