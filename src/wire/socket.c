@@ -8,6 +8,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -15,7 +16,7 @@
 
 #include "base/error.h"
 
-enum { NS_IN_MS = 1000000, BACKLOG = 128 };
+enum { NS_IN_MS = 1000000, BACKLOG = 128, MOST_PORT = 65535, MOST_DIGITS = 8 };
 
 static int64_t now(void)
 {
@@ -63,11 +64,18 @@ bool dpi_socket_prepare(int socket)
            fcntl(socket, F_SETFD, FD_CLOEXEC) == 0;
 }
 
+/* Digits that are no port: the system takes them modulo 2^16. */
+static bool beyond_ports(const char *port)
+{
+    const size_t digits = strspn(port, "0123456789");
+    return port[digits] == 0 && (digits > MOST_DIGITS || strtol(port, NULL, 10) > MOST_PORT);
+}
+
 static dp_status look_up(const char *host, const char *port, int flags, struct addrinfo **list,
                          dp_error *err)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags};
-    if (getaddrinfo(host, port, &hints, list) == 0)
+    if (!beyond_ports(port) && getaddrinfo(host, port, &hints, list) == 0)
         return DP_OK;
     return dpi_fail(err, DP_ENAME, "there is no host '%.100s' with port '%.20s'; check both", host,
                     port);

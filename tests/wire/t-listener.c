@@ -169,6 +169,10 @@ static void places_that_are_none_are_told(void **state)
     assert_null(other);
     assert_fails(dpi_wire_listen("127.0.0.1", "ports", &server, NULL, &other, &err), DP_ENAME, &err,
                  "no host");
+    assert_fails(dpi_wire_listen("127.0.0.1", "65536", &server, NULL, &other, &err), DP_ENAME, &err,
+                 "port '65536'");
+    assert_fails(dpi_wire_listen("127.0.0.1", "18446744073709551616", &server, NULL, &other, &err),
+                 DP_ENAME, &err, "no host");
     const dpi_wire_limits many = {.pending = DPI_WIRE_MOST_PENDING + 1};
     assert_fails(dpi_wire_listen("127.0.0.1", "0", &server, &many, &other, &err), DP_EINVAL, &err,
                  "at most 256");
