@@ -80,14 +80,16 @@ static size_t size_of(const sketch *d, int stage)
     return d->shape[stage][0] * d->shape[stage][1] * d->shape[stage][2];
 }
 
-/* With an earlier stage of the same length, if there is one. */
+/* With an earlier stage of the same length, if there is one; the shape is that of the first. */
 static void add_sum(sketch *d)
 {
     int with = (int)below(d, (size_t)d->last + 1);
     while (size_of(d, with) != size_of(d, d->last))
         with++;
-    note_same(d, below(d, 2) == 0 ? dp_program_add(d->p, d->last, with)
-                                  : dp_program_add(d->p, with, d->last));
+    const bool last_first = below(d, 2) == 0;
+    const size_t *s = d->shape[last_first ? d->last : with];
+    note(d, last_first ? dp_program_add(d->p, d->last, with) : dp_program_add(d->p, with, d->last),
+         s[0], s[1], s[2]);
 }
 
 static void add_dense(sketch *d)
