@@ -210,7 +210,12 @@ dp_status dpi_parties_connect(const dp_parties *p, size_t machine, const dp_iden
     dpi_peer one = line->peer;
     const dpi_peers peers = {.list = &one, .n = 1};
     const dpi_wire_opts w = {.identity = identity, .peers = &peers};
-    return dpi_wire_connect(line->host, line->port, &w, within, wire, err);
+    dp_error why = {0};
+    dp_status status = dpi_wire_connect(line->host, line->port, &w, within, wire, &why);
+    if (status == DP_OK)
+        return DP_OK;
+    const bool named = strncmp(why.text, one.name, strlen(one.name)) == 0; /* by the session */
+    return dpi_fail(err, status, "%s%s%s", named ? "" : one.name, named ? "" : ": ", why.text);
 }
 
 const dpi_share_row *dpi_parties_row(const dp_parties *p)

@@ -23,12 +23,15 @@ enum {
 static dp_status check_options(const dp_party_opts *o, dp_error *err)
 {
     if (o->parties == NULL || o->identity == NULL || o->policy == NULL || o->log == NULL ||
-        o->id >= o->parties->n || o->lanes > DPI_PARTY_LANES || o->records > DPI_PARTY_RECORDS ||
+        o->lanes > DPI_PARTY_LANES || o->records > DPI_PARTY_RECORDS ||
         o->sessions > MOST_SESSIONS || o->sessions_each > MOST_SESSIONS ||
         (o->host == NULL) != (o->port == NULL))
         return dpi_fail(err, DP_EINVAL,
-                        "a party needs the list of parties, its number there, an identity, policy "
-                        "and log, at most 24 lanes and 65536 records");
+                        "a party needs the list of parties, an identity, policy and log, at most "
+                        "24 lanes and 65536 records");
+    if (o->id >= o->parties->n)
+        return dpi_fail(err, DP_EINVAL, "the list has parties 0 to %zu, and no party %zu",
+                        o->parties->n - 1, o->id);
     const dpi_peer *own = &o->parties->line[o->id].peer;
     if (memcmp(own->fingerprint, o->identity->fingerprint, DPI_FINGERPRINT) != 0)
         return dpi_fail(err, DP_EINVAL,

@@ -112,7 +112,7 @@ static void another_certificate_is_refused(void **state)
     dp_parties *list = daemons_list(&other, own, &err);
     dp_ask_parties_opts o = opts_of(&d);
     o.parties = list;
-    assert_fails(try_open(&o, &err), DP_EPEER, &err, "");
+    assert_fails(try_open(&o, &err), DP_EPEER, &err, "party 1: the other side is not who");
     works(&d);
     dp_parties_free(list);
     daemons_stop(&d);
@@ -308,7 +308,8 @@ static void parties_that_cannot_be_are_refused(void **state)
     dp_error err = {0};
     assert_ok(try_party(&d, 0, d.own[0], &err), err.text);
     assert_fails(try_party(&d, 0, d.own[1], &err), DP_EINVAL, &err, "another fingerprint");
-    assert_fails(try_party(&d, 3, d.own[0], &err), DP_EINVAL, &err, "a party needs");
+    assert_fails(try_party(&d, 3, d.own[0], &err), DP_EINVAL, &err,
+                 "parties 0 to 2, and no party 3");
     assert_true(daemons_policy(&d, 0, 5, "top\ntop = 3"));
     assert_fails(try_party(&d, 0, d.own[0], &err), DP_EUNSUPPORTED, &err, "sorted out");
     other.opts.n = 4;
