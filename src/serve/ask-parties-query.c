@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "serve/ask-parties.h"
+#include "serve/party-lane.h"
 #include "share/deal.h"
 
 /* ---- what goes ---- */
@@ -92,8 +93,7 @@ static bool hashes_agree(const struct dpi_parties_ask *p, size_t piece_bytes, co
 static dp_status join_all(const dp_ask *ask, size_t n, int64_t *y, dp_error *err)
 {
     const struct dpi_parties_ask *p = ask->parties;
-    const dp_program *program = ask->program;
-    const int bits = dp_program_stage(program, dp_program_stages(program) - 1)->bits + 1;
+    const int bits = dpi_lane_bits(ask->program);
     int64_t *next = y;
     told t = {{NULL}, {NULL}, {NULL}};
     for (size_t i = 0; i < p->n; i++)

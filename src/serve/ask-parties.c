@@ -224,16 +224,20 @@ static dp_status choose(dp_ask *ask, const dp_ask_parties_opts *opts, const dpi_
     size_t lanes = opts->lanes > 0 ? opts->lanes : 1;
     records = offer->records < records ? (size_t)offer->records : records;
     lanes = offer->lanes < lanes ? (size_t)offer->lanes : lanes;
-    lanes = records < lanes ? records : lanes;
     if (lanes > DPI_PARTY_LANES || records > DPI_PARTY_RECORDS)
         return dpi_fail(err, DP_EINVAL, "at most 24 lanes and 65536 records can be asked for");
-    p->records = records;
     p->sizes.lanes = lanes;
     p->sizes.inputs = dp_program_inputs(ask->program);
     p->sizes.outputs = dp_program_outputs(ask->program);
     const uint64_t answer = (uint64_t)ask->timeout * dp_program_stages(ask->program);
     p->answer = answer < UINT32_MAX ? (uint32_t)answer : UINT32_MAX;
-    return dpi_lane_ring(ask->program, &p->sizes.ring, err);
+    dp_status status = dpi_lane_ring(ask->program, &p->sizes.ring, err);
+    if (status != DP_OK)
+        return status;
+    const size_t most = dpi_party_most_records(&p->sizes);
+    p->records = records < most ? records : most;
+    p->sizes.lanes = p->records < lanes ? p->records : lanes;
+    return DP_OK;
 }
 
 /* How many lanes and records, and to each machine the seeds of the components that it may have. */

@@ -38,6 +38,11 @@ dp_status dpi_lane_ring(const dp_program *p, dpi_ring *ring, dp_error *err)
     return DP_OK;
 }
 
+int dpi_lane_bits(const dp_program *p)
+{
+    return dp_program_stage(p, dp_program_stages(p) - 1)->bits + 1;
+}
+
 /* Numbers that the lane itself holds of a record: components and what is made of them. */
 static size_t numbers_of_record(const dpi_party_model *m, size_t parts)
 {
@@ -123,7 +128,7 @@ static void describe(dpi_lane *l, const dpi_lane_opts *o)
     l->inputs = dp_program_inputs(p);
     l->outputs = dp_program_outputs(p);
     l->ring = o->model->ring;
-    l->bits = dp_program_stage(p, dp_program_stages(p) - 1)->bits + 1;
+    l->bits = dpi_lane_bits(p);
     l->party.row = o->model->row;
     l->party.role = dpi_parties_role(l->parties, l->number, l->machine);
     memcpy(l->seed, o->seed, l->parties * DPI_DEAL_SEED);

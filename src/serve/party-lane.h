@@ -23,6 +23,10 @@ typedef struct dpi_lane_opts {
  * says, with the stage. */
 dp_status dpi_lane_ring(const dp_program *p, dpi_ring *ring, dp_error *err) DP_MUST_CHECK;
 
+/* Bits of what a client is told of each number of the answer, with its sign: an honest answer has no
+ * more. */
+int dpi_lane_bits(const dp_program *p);
+
 /* Whether so many records at a time find room; false where they need more than DPI_LANE_MOST bytes
  * in each lane. */
 bool dpi_lane_fits(const dpi_party_model *model, size_t records);

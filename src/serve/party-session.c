@@ -94,7 +94,8 @@ static dp_status take_start(client_session *t, dp_error *err)
                                  .inputs = dp_program_inputs(t->model->program),
                                  .outputs = dp_program_outputs(t->model->program),
                                  .lanes = (size_t)lanes};
-    if (!dpi_lane_fits(t->model, dpi_party_share_of(t->records, t->sizes.lanes, 0)))
+    if (t->records > dpi_party_most_records(&t->sizes) ||
+        !dpi_lane_fits(t->model, dpi_party_share_of(t->records, t->sizes.lanes, 0)))
         return refuse(t, DPI_REFUSED_RECORDS, err);
     const size_t n = t->sizes.lanes * s->parties->n * DPI_DEAL_SEED;
     t->seed = dpi_alloc(n, 1);

@@ -130,6 +130,13 @@ size_t dpi_party_full(const dpi_share_row *row, size_t lane)
     return dpi_parties_machine(row->parties, lane, row->dealer);
 }
 
+size_t dpi_party_most_records(const dpi_party_sizes *s)
+{
+    const size_t numbers = s->inputs > s->outputs ? s->inputs : s->outputs;
+    const size_t room = DPI_WIRE_MOST - s->lanes * DPI_PARTY_DIGEST;
+    return room / (numbers * dpi_ring_bytes(s->ring));
+}
+
 size_t dpi_party_input_bytes(const dpi_party_sizes *s, size_t machine, size_t n)
 {
     size_t records = 0;

@@ -110,6 +110,8 @@ typedef struct dpi_party_sizes {
     dpi_ring ring;
     size_t inputs, outputs, lanes;
 } dpi_party_sizes;
+/* Records that a query may have: each of its frames fits in one of the session's. */
+size_t dpi_party_most_records(const dpi_party_sizes *s);
 size_t dpi_party_input_bytes(const dpi_party_sizes *s, size_t machine, size_t n);
 size_t dpi_party_output_bytes(const dpi_party_sizes *s, size_t machine, size_t n);
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "serve/parties.h"
+#include "serve/party-talk.h"
 #include "tests/lib/check.h"
 
 #define PRINT(digit)                                                                               \
@@ -156,6 +156,33 @@ static void every_machine_plays_every_role(void **state)
     }
 }
 
+/* Of records that are as many as may be each frame fits in one of a session's, and one more does not
+ * to whoever takes the most. */
+static void frames_of_a_query_fit(void **state)
+{
+    (void)state;
+    const dpi_share_row *const rows[] = {&dpi_trio, &dpi_quad};
+    const size_t numbers[][2] = {{150528, 1000}, {3, 150528}, {1, 1}, {16777216, 16777216}};
+    for (size_t i = 0; i < 2 * 4 * 2; i++) {
+        const dpi_party_sizes s = {.row = rows[i % 2],
+                                   .ring = i / 2 % 2 == 0 ? DPI_RING_32 : DPI_RING_64,
+                                   .inputs = numbers[i / 4][0],
+                                   .outputs = numbers[i / 4][1],
+                                   .lanes = 1 + i};
+        const size_t n = dpi_party_most_records(&s);
+        assert_true(n >= 1);
+        for (size_t machine = 0; machine < s.row->parties; machine++) {
+            assert_true(dpi_party_input_bytes(&s, machine, n) <= DPI_WIRE_MOST);
+            assert_true(dpi_party_output_bytes(&s, machine, n) <= DPI_WIRE_MOST);
+        }
+        const size_t digests = s.lanes * DPI_PARTY_DIGEST;
+        dpi_party_sizes one = s;
+        one.lanes = 1; /* of which a machine takes all */
+        assert_true(dpi_party_input_bytes(&one, 1, n + 1) > DPI_WIRE_MOST - digests ||
+                    dpi_party_output_bytes(&one, 1, n + 1) > DPI_WIRE_MOST - digests);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +191,7 @@ int main(void)
         cmocka_unit_test(faults_are_told_with_their_line),
         cmocka_unit_test(files_that_others_write_are_refused),
         cmocka_unit_test(every_machine_plays_every_role),
+        cmocka_unit_test(frames_of_a_query_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
