@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "share/elements.h"
+
 enum {
     P0,
     P1,
@@ -14,26 +16,11 @@ enum {
     P0_P1_P2 = 1 << P0 | 1 << P1 | 1 << P2
 };
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static void *past(void *from, size_t bytes)
-{
-    return from == NULL ? NULL : (unsigned char *)from + bytes;
-}
-
-static const void *past_const(const void *from, size_t bytes)
-{
-    return from == NULL ? NULL : (const unsigned char *)from + bytes;
-}
-
 /* Parts of a share from an element on. */
 static void point(const dpi_share *x, size_t bytes, const void *part[DPI_SHARE_PARTS])
 {
     for (size_t k = 0; x != NULL && k < DPI_SHARE_PARTS; k++)
-        part[k] = past_const(x->part[k], bytes);
+        part[k] = dpi_past_const(x->part[k], bytes);
 }
 
 /* ---- messages ---- */
@@ -115,7 +102,7 @@ static void close_tile(const dpi_quad_gate *g, size_t bytes, const dpi_quad_bloc
 
 static void run_tile(const dpi_quad_gate *g, size_t first)
 {
-    dpi_quad_block tile = {.n = least(g->tile, g->z->n - first), .shift = g->shift};
+    dpi_quad_block tile = {.n = dpi_least(g->tile, g->z->n - first), .shift = g->shift};
     size_t bytes = tile.n * dpi_ring_bytes(g->ring);
     if (g->begin != NULL)
         g->begin(g, first + tile.n);
@@ -123,8 +110,8 @@ static void run_tile(const dpi_quad_gate *g, size_t first)
         open_outer(g, bytes, &tile);
     else
         open_inner(g, first, bytes, &tile);
-    tile.dealt[1] = past(tile.dealt[0], bytes);
-    tile.shown[1] = past(tile.shown[0], bytes);
+    tile.dealt[1] = dpi_past(tile.dealt[0], bytes);
+    tile.shown[1] = dpi_past(tile.shown[0], bytes);
     g->run(g, first, &tile);
     close_tile(g, bytes, &tile);
 }
@@ -134,11 +121,11 @@ static void gather(const dpi_quad_gate *g, size_t first)
 {
     const dpi_party *p = g->p;
     dpi_quad_room *room = p->room;
-    size_t n = least(g->tile, g->z->n - first), bytes = n * dpi_ring_bytes(g->ring);
+    size_t n = dpi_least(g->tile, g->z->n - first), bytes = n * dpi_ring_bytes(g->ring);
     const dpi_quad_loops *loops = dpi_quad_loops_of(g->ring);
     dpi_quad_block b = {.n = n, .half = room->half, .shown = {room->shown}, .shift = g->shift};
     for (size_t k = 0; k < DPI_SHARE_PARTS; k++)
-        b.z[k] = past(g->z->part[k], first * dpi_ring_bytes(g->ring));
+        b.z[k] = dpi_past(g->z->part[k], first * dpi_ring_bytes(g->ring));
     b.whole = whole_of(g, first);
     dpi_mesh_take(p->mesh, p->role == P1 ? P2 : P1, room->half, bytes);
     if (!g->late) {
@@ -163,7 +150,7 @@ static void keep(const dpi_quad_gate *g)
     size_t of = g->p->role == P2 ? g->dealt : g->p->role == P0 && g->rest ? 1 : 0;
     for (size_t first = 0; of > 0 && first < g->z->n; first += g->tile)
         dpi_mesh_keep(g->p->mesh, P3,
-                      of * least(g->tile, g->z->n - first) * dpi_ring_bytes(g->ring));
+                      of * dpi_least(g->tile, g->z->n - first) * dpi_ring_bytes(g->ring));
 }
 
 void dpi_quad_run(const dpi_quad_gate *g)
@@ -195,17 +182,17 @@ static dpi_quad_block block_of(const dpi_quad_gate *g, size_t first, const dpi_q
                                size_t at)
 {
     size_t each = dpi_ring_bytes(g->ring), bytes = at * each;
-    dpi_quad_block b = {.n = least(DPI_QUAD_BLOCK, tile->n - at),
-                        .rest = past(tile->rest, bytes),
-                        .half = past(tile->half, bytes),
-                        .whole = past(tile->whole, bytes),
+    dpi_quad_block b = {.n = dpi_least(DPI_QUAD_BLOCK, tile->n - at),
+                        .rest = dpi_past(tile->rest, bytes),
+                        .half = dpi_past(tile->half, bytes),
+                        .whole = dpi_past(tile->whole, bytes),
                         .shift = tile->shift};
     for (size_t k = 0; k < 2; k++) {
-        b.dealt[k] = past(tile->dealt[k], bytes);
-        b.shown[k] = past(tile->shown[k], bytes);
+        b.dealt[k] = dpi_past(tile->dealt[k], bytes);
+        b.shown[k] = dpi_past(tile->shown[k], bytes);
     }
     for (size_t k = 0; k < DPI_SHARE_PARTS; k++)
-        b.z[k] = past(g->z->part[k], (first + at) * each);
+        b.z[k] = dpi_past(g->z->part[k], (first + at) * each);
     return b;
 }
 
@@ -225,10 +212,10 @@ static void run_step(const dpi_quad_gate *g, const dpi_quad_step *step, dpi_quad
     size_t bytes = b->n * dpi_ring_bytes(g->ring), first = 0;
     for (size_t set = 0; set < DPI_QUAD_SETS; first += step->draws[set++])
         if (step->draws[set] > 0)
-            dpi_mesh_draw(g->p->mesh, dpi_quad.sets[set], past(room->draw, first * bytes),
+            dpi_mesh_draw(g->p->mesh, dpi_quad.sets[set], dpi_past(room->draw, first * bytes),
                           step->draws[set] * bytes);
     for (size_t k = 0; k < first; k++)
-        b->draw[k] = past_const(room->draw, k * bytes);
+        b->draw[k] = dpi_past_const(room->draw, k * bytes);
     step->loop(b);
 }
 
@@ -251,8 +238,8 @@ void dpi_quad_blocks(const dpi_quad_gate *g, size_t first, const dpi_quad_block 
 static void run_bit(const dpi_quad_gate *g, size_t k, size_t first, size_t apart, dpi_quad_block b)
 {
     spread(g, &g->bit[k], first, &b);
-    b.dealt[0] = past(b.dealt[0], k * apart);
-    b.shown[0] = past(b.shown[0], k * apart);
+    b.dealt[0] = dpi_past(b.dealt[0], k * apart);
+    b.shown[0] = dpi_past(b.shown[0], k * apart);
     b.coefficient = g->coefficient[k];
     run_step(g, &dpi_quad_loops_of(g->ring)->bit[g->p->role], &b);
 }

@@ -3,28 +3,12 @@
 
 #include <string.h>
 
-enum { P0, P1, P2, P3, WORD = 64, ALL = 0xf };
+#include "share/elements.h"
+
+enum { P0, P1, P2, P3, ALL = 0xf };
 
 static const dpi_roles sets[DPI_QUAD_SETS] = {ALL & ~(1U << P2), ALL & ~(1U << P1),
                                               ALL & ~(1U << P0)};
-
-static uint64_t get(dpi_ring ring, const void *x, size_t i)
-{
-    return ring == DPI_RING_32 ? ((const uint32_t *)x)[i] : ((const uint64_t *)x)[i];
-}
-
-static void put(dpi_ring ring, void *x, size_t i, uint64_t v)
-{
-    if (ring == DPI_RING_32)
-        ((uint32_t *)x)[i] = (uint32_t)v;
-    else
-        ((uint64_t *)x)[i] = v;
-}
-
-static uint64_t low_bits(int bits)
-{
-    return bits >= WORD ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-}
 
 /* What a part is of the components -w, -l2, -l1 and X + w: a sum of some, or less some. */
 typedef struct made_of {
@@ -45,10 +29,10 @@ static void put_part(dpi_ring ring, size_t n, const made_of *m, const void *cons
     for (size_t i = 0; i < n; i++) {
         uint64_t sum = 0;
         for (int k = 0; k < m->n; k++) {
-            uint64_t c = get(ring, component[m->component[k]], i);
+            uint64_t c = dpi_element(ring, component[m->component[k]], i);
             sum = ring == DPI_RING_BITS ? sum ^ c : sum + c;
         }
-        put(ring, part, i, m->negative && ring != DPI_RING_BITS ? 0 - sum : sum);
+        dpi_element_put(ring, part, i, m->negative && ring != DPI_RING_BITS ? 0 - sum : sum);
     }
 }
 
@@ -71,21 +55,16 @@ static bool piece(dpi_party *p, dpi_ring ring, int bits, const dpi_share *x, voi
                   bool *hash_only)
 {
     bool masks = p->role == P0 || p->role == P3;
-    uint64_t mask = low_bits(bits);
+    uint64_t mask = dpi_low_bits(bits);
     for (size_t i = 0; i < x->n; i++)
-        put(ring, elements, i, get(ring, x->part[masks ? 1 : 0], i) & mask);
+        dpi_element_put(ring, elements, i, dpi_element(ring, x->part[masks ? 1 : 0], i) & mask);
     *hash_only = p->role == P2 || p->role == P3;
     return true;
 }
 
 static void join(dpi_ring ring, int bits, size_t n, const void *const piece[], int64_t *x)
 {
-    uint64_t mask = low_bits(bits), sign = UINT64_C(1) << (bits - 1);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t lambda = get(ring, piece[P0], i), m = get(ring, piece[P1], i);
-        uint64_t v = (ring == DPI_RING_BITS ? m ^ lambda : m - lambda) & mask;
-        x[i] = (int64_t)((v ^ sign) - sign);
-    }
+    dpi_join_masked(ring, bits, n, piece[P1], piece[P0], x);
 }
 
 static void add_public(dpi_party *p, dpi_ring ring, const uint64_t *c, uint64_t same, dpi_share *x)
@@ -93,8 +72,8 @@ static void add_public(dpi_party *p, dpi_ring ring, const uint64_t *c, uint64_t 
     if (p->role == P3 || !dpi_party_works(p))
         return;
     for (size_t i = 0; i < x->n; i++) {
-        uint64_t by = c != NULL ? c[i] : same, v = get(ring, x->part[0], i);
-        put(ring, x->part[0], i, ring == DPI_RING_BITS ? v ^ by : v + by);
+        uint64_t by = c != NULL ? c[i] : same, v = dpi_element(ring, x->part[0], i);
+        dpi_element_put(ring, x->part[0], i, ring == DPI_RING_BITS ? v ^ by : v + by);
     }
 }
 

@@ -3,27 +3,11 @@
 
 #include <string.h>
 
+#include "share/elements.h"
+
 enum { P0, P1, P2, WORD = 64, LAG = 2 /* tiles that are sent before the first one is taken */ };
 
 static const dpi_roles sets[] = {1U << P0 | 1U << P1, 1U << P0 | 1U << P2};
-
-static uint64_t get(dpi_ring ring, const void *x, size_t i)
-{
-    return ring == DPI_RING_32 ? ((const uint32_t *)x)[i] : ((const uint64_t *)x)[i];
-}
-
-static void put(dpi_ring ring, void *x, size_t i, uint64_t v)
-{
-    if (ring == DPI_RING_32)
-        ((uint32_t *)x)[i] = (uint32_t)v;
-    else
-        ((uint64_t *)x)[i] = v;
-}
-
-static uint64_t low_bits(int bits)
-{
-    return bits >= WORD ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-}
 
 /* ---- from and to the outside ---- */
 
@@ -37,9 +21,9 @@ static void adopt(dpi_party *p, dpi_ring ring, size_t n, const void *const compo
     if (p->role != P0)
         memcpy(x->part[0], component[0], n * dpi_ring_bytes(ring));
     for (size_t i = 0; i < n; i++) {
-        uint64_t l1 = p->role == P2 ? 0 : get(ring, component[2], i);
-        uint64_t l2 = p->role == P1 ? 0 : get(ring, component[1], i);
-        put(ring, x->part[p->role == P0 ? 0 : 1], i, bits ? l1 ^ l2 : 0 - l1 - l2);
+        uint64_t l1 = p->role == P2 ? 0 : dpi_element(ring, component[2], i);
+        uint64_t l2 = p->role == P1 ? 0 : dpi_element(ring, component[1], i);
+        dpi_element_put(ring, x->part[p->role == P0 ? 0 : 1], i, bits ? l1 ^ l2 : 0 - l1 - l2);
     }
 }
 
@@ -49,20 +33,15 @@ static bool piece(dpi_party *p, dpi_ring ring, int bits, const dpi_share *x, voi
     *hash_only = false;
     if (p->role == P2)
         return false;
-    uint64_t mask = low_bits(bits);
+    uint64_t mask = dpi_low_bits(bits);
     for (size_t i = 0; i < x->n; i++)
-        put(ring, elements, i, get(ring, x->part[0], i) & mask);
+        dpi_element_put(ring, elements, i, dpi_element(ring, x->part[0], i) & mask);
     return true;
 }
 
 static void join(dpi_ring ring, int bits, size_t n, const void *const piece[], int64_t *x)
 {
-    uint64_t mask = low_bits(bits), sign = UINT64_C(1) << (bits - 1);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t lambda = get(ring, piece[P0], i), m = get(ring, piece[P1], i);
-        uint64_t v = (ring == DPI_RING_BITS ? m ^ lambda : m - lambda) & mask;
-        x[i] = (int64_t)((v ^ sign) - sign);
-    }
+    dpi_join_masked(ring, bits, n, piece[P1], piece[P0], x);
 }
 
 static void add_public(dpi_party *p, dpi_ring ring, const uint64_t *c, uint64_t same, dpi_share *x)
@@ -70,17 +49,12 @@ static void add_public(dpi_party *p, dpi_ring ring, const uint64_t *c, uint64_t 
     if (p->role == P0 || !dpi_party_works(p))
         return;
     for (size_t i = 0; i < x->n; i++) {
-        uint64_t by = c != NULL ? c[i] : same, m = get(ring, x->part[0], i);
-        put(ring, x->part[0], i, ring == DPI_RING_BITS ? m ^ by : m + by);
+        uint64_t by = c != NULL ? c[i] : same, m = dpi_element(ring, x->part[0], i);
+        dpi_element_put(ring, x->part[0], i, ring == DPI_RING_BITS ? m ^ by : m + by);
     }
 }
 
 /* ---- tiles ---- */
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 void dpi_trio_hear(const dpi_party *p, void *to, size_t bytes)
 {
@@ -93,27 +67,17 @@ void dpi_trio_hear(const dpi_party *p, void *to, size_t bytes)
 static void keep(const dpi_trio_gate *g)
 {
     for (size_t first = 0; first < g->z->n; first += g->tile) {
-        size_t n = least(g->tile, g->z->n - first);
+        size_t n = dpi_least(g->tile, g->z->n - first);
         for (size_t k = 0; k < g->messages; k++)
             dpi_mesh_keep(g->p->mesh, P0, g->dealt * n * dpi_ring_bytes(g->ring));
     }
-}
-
-static void *past(void *from, size_t bytes)
-{
-    return from == NULL ? NULL : (unsigned char *)from + bytes;
-}
-
-static const void *past_const(const void *from, size_t bytes)
-{
-    return from == NULL ? NULL : (const unsigned char *)from + bytes;
 }
 
 /* Parts of a share from an element on. */
 static void point(const dpi_share *x, size_t bytes, const void *part[2])
 {
     for (size_t k = 0; x != NULL && k < 2; k++)
-        part[k] = past_const(x->part[k], bytes);
+        part[k] = dpi_past_const(x->part[k], bytes);
 }
 
 /* What one block draws, in the order of dpi_trio_step. */
@@ -124,10 +88,10 @@ static void draw(const dpi_trio_gate *g, size_t n, dpi_trio_block *b)
     size_t bytes = n * dpi_ring_bytes(g->ring), first = 0;
     for (size_t set = 0; set < 2; first += step->draws[set++])
         if (step->draws[set] > 0)
-            dpi_mesh_draw(g->p->mesh, sets[set], past(room->draw, first * bytes),
+            dpi_mesh_draw(g->p->mesh, sets[set], dpi_past(room->draw, first * bytes),
                           step->draws[set] * bytes);
     for (size_t k = 0; k < first; k++)
-        b->draw[k] = past_const(room->draw, k * bytes);
+        b->draw[k] = dpi_past_const(room->draw, k * bytes);
 }
 
 /* n elements, block after block; a message has one array after the other. */
@@ -136,13 +100,14 @@ static void run_blocks(const dpi_trio_gate *g, size_t first, size_t n, void *mes
     dpi_trio_room *room = g->p->room;
     size_t each = dpi_ring_bytes(g->ring);
     for (size_t at = 0; at < n; at += DPI_TRIO_BLOCK) {
-        dpi_trio_block b = {.n = least(DPI_TRIO_BLOCK, n - at),
-                            .message = {past(message, at * each), past(message, (n + at) * each)},
-                            .shift = g->shift,
-                            .coefficient = g->coefficient};
+        dpi_trio_block b = {
+            .n = dpi_least(DPI_TRIO_BLOCK, n - at),
+            .message = {dpi_past(message, at * each), dpi_past(message, (n + at) * each)},
+            .shift = g->shift,
+            .coefficient = g->coefficient};
         for (size_t k = 0; k < 2; k++) {
-            b.z[k] = past(g->z->part[k], (first + at) * each);
-            b.dealt[k] = past_const(room->dealt, (k * n + at) * each);
+            b.z[k] = dpi_past(g->z->part[k], (first + at) * each);
+            b.dealt[k] = dpi_past_const(room->dealt, (k * n + at) * each);
         }
         point(g->x, (first + at) * each, b.x);
         point(g->y, (first + at) * each, b.y);
@@ -177,9 +142,9 @@ static void gather(const dpi_trio_gate *g, size_t first)
 {
     const dpi_trio_loops *loops = dpi_trio_loops_of(g->ring);
     dpi_trio_room *room = g->p->room;
-    size_t n = least(g->tile, g->z->n - first), each = dpi_ring_bytes(g->ring);
+    size_t n = dpi_least(g->tile, g->z->n - first), each = dpi_ring_bytes(g->ring);
     dpi_trio_block b = {
-        .n = n, .x = {room->came}, .z = {past(g->z->part[0], first * each)}, .shift = g->shift};
+        .n = n, .x = {room->came}, .z = {dpi_past(g->z->part[0], first * each)}, .shift = g->shift};
     dpi_mesh_take(g->p->mesh, g->p->role == P1 ? P2 : P1, room->came, n * each);
     if (g->steps == loops->shifted)
         loops->gather_shifted(&b);
@@ -198,7 +163,7 @@ void dpi_trio_run(const dpi_trio_gate *g)
         return;
     dpi_mesh_preparing(p->mesh, p->role == P0);
     for (size_t first = 0; first < n; first += g->tile) {
-        g->run(g, first, least(g->tile, n - first));
+        g->run(g, first, dpi_least(g->tile, n - first));
         if (gathers && first - gathered >= LAG * g->tile) {
             gather(g, gathered);
             gathered += g->tile;
