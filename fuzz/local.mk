@@ -1,7 +1,7 @@
 # Every fuzz-<name>.c is a libFuzzer target (make check-fuzz) and, linked with replay.c, a test that
 # replays its corpus.
 REPLAYERS = %D%/replay-checkpoint %D%/replay-csv %D%/replay-fit %D%/replay-formula %D%/replay-idx %D%/replay-npy %D%/replay-plan \
-  %D%/replay-sheet
+  %D%/replay-schema %D%/replay-sheet
 check_PROGRAMS += $(REPLAYERS)
 TESTS += $(REPLAYERS)
 %C%_replay_checkpoint_SOURCES = %D%/fuzz-checkpoint.c %D%/replay.c %D%/fuzz.h
@@ -22,6 +22,9 @@ TESTS += $(REPLAYERS)
 %C%_replay_npy_SOURCES = %D%/fuzz-npy.c %D%/replay.c %D%/fuzz.h
 %C%_replay_npy_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/npy"'
 %C%_replay_npy_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)
+%C%_replay_schema_SOURCES = %D%/fuzz-schema.c %D%/replay.c %D%/fuzz.h
+%C%_replay_schema_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/schema"'
+%C%_replay_schema_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)
 %C%_replay_sheet_SOURCES = %D%/fuzz-sheet.c %D%/replay.c %D%/fuzz.h
 %C%_replay_sheet_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/sheet"'
 %C%_replay_sheet_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)

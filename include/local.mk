@@ -23,6 +23,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/npy.h \
   %D%/tacit/program.h \
   %D%/tacit/random.h \
+  %D%/tacit/schema.h \
   %D%/tacit/simulate.h \
   %D%/tacit/smooth.h \
   %D%/tacit/status.h \

@@ -1,3 +1,3 @@
 examplesdatadir = $(pkgdatadir)/examples
-dist_examplesdata_DATA = %D%/contraception.csv %D%/digits-idx3-ubyte %D%/digits-labels-idx1-ubyte %D%/xor.onnx
+dist_examplesdata_DATA = %D%/contraception.csv %D%/contraception.schema %D%/digits-idx3-ubyte %D%/digits-labels-idx1-ubyte %D%/xor.onnx
 EXTRA_DIST += %D%/README.md

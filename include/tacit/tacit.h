@@ -25,6 +25,7 @@
 #include <tacit/npy.h>
 #include <tacit/program.h>
 #include <tacit/random.h>
+#include <tacit/schema.h>
 #include <tacit/simulate.h>
 #include <tacit/smooth.h>
 #include <tacit/status.h>

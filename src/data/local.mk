@@ -9,6 +9,6 @@ libtacit_core_la_SOURCES += \
   %D%/npy.c \
   %D%/npy-header.c %D%/npy-header.h \
   %D%/read.c \
-  %D%/schema.c %D%/schema.h \
+  %D%/schema.c %D%/schema.h %D%/schema-read.c %D%/schema-text.c %D%/schema-text.h \
   %D%/table.c %D%/table.h \
   %D%/unit.c %D%/unit.h
