@@ -69,6 +69,19 @@ UNIT_TESTS += %D%/t-parties %D%/t-parties-killed %D%/t-parties-list %D%/t-partie
 %C%_t_parties_LDADD = $(TEST_SERVE)
 %C%_t_parties_list_CPPFLAGS = $(serve_flags)
 %C%_t_parties_list_LDADD = $(TEST_SERVE)
+# 60 turned bits in make check, 2000 in make check-long.
+parties_between = -Wl,--wrap=dpi_mesh_new -Wl,--wrap=dpi_lane_open -Wl,--wrap=dpi_lane_tell \
+  -Wl,--wrap=dpi_lane_close -Wl,--wrap=dpi_party_model_lane
+UNIT_TESTS += %D%/t-parties-cheats
+%C%_t_parties_cheats_SOURCES = %D%/t-parties-cheats.c %D%/between.c %D%/between.h $(parties_scene)
+%C%_t_parties_cheats_CPPFLAGS = $(serve_flags)
+%C%_t_parties_cheats_LDFLAGS = $(AM_LDFLAGS) $(parties_between)
+%C%_t_parties_cheats_LDADD = $(TEST_SERVE)
+LONG_TESTS += %D%/parties-cheats-long
+%C%_parties_cheats_long_SOURCES = %D%/t-parties-cheats.c %D%/between.c %D%/between.h $(parties_scene)
+%C%_parties_cheats_long_CPPFLAGS = $(serve_flags) -DFLIPS=2000
+%C%_parties_cheats_long_LDFLAGS = $(AM_LDFLAGS) $(parties_between)
+%C%_parties_cheats_long_LDADD = $(TEST_SERVE)
 UNIT_TESTS += %D%/t-plan
 %C%_t_plan_LDADD = $(TEST_SERVE)
 UNIT_TESTS += %D%/t-allot
