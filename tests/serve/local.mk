@@ -82,6 +82,12 @@ LONG_TESTS += %D%/parties-cheats-long
 %C%_parties_cheats_long_CPPFLAGS = $(serve_flags) -DFLIPS=2000
 %C%_parties_cheats_long_LDFLAGS = $(AM_LDFLAGS) $(parties_between)
 %C%_parties_cheats_long_LDADD = $(TEST_SERVE)
+UNIT_TESTS += %D%/t-parties-streams
+%C%_t_parties_streams_SOURCES = %D%/t-parties-streams.c $(parties_scene)
+%C%_t_parties_streams_CPPFLAGS = $(serve_flags)
+%C%_t_parties_streams_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=EVP_EncryptInit_ex -Wl,--wrap=EVP_EncryptUpdate \
+  -Wl,--wrap=dpi_deal_draw
+%C%_t_parties_streams_LDADD = $(TEST_SERVE)
 UNIT_TESTS += %D%/t-plan
 %C%_t_plan_LDADD = $(TEST_SERVE)
 UNIT_TESTS += %D%/t-allot
