@@ -88,6 +88,11 @@ UNIT_TESTS += %D%/t-parties-streams
 %C%_t_parties_streams_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=EVP_EncryptInit_ex -Wl,--wrap=EVP_EncryptUpdate \
   -Wl,--wrap=dpi_deal_draw
 %C%_t_parties_streams_LDADD = $(TEST_SERVE)
+UNIT_TESTS += %D%/t-party-talk
+%C%_t_party_talk_SOURCES = %D%/t-party-talk.c $(parties_scene)
+%C%_t_party_talk_CPPFLAGS = $(serve_flags)
+%C%_t_party_talk_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_wire_receive -Wl,--wrap=dpi_wire_send
+%C%_t_party_talk_LDADD = $(TEST_SERVE)
 UNIT_TESTS += %D%/t-plan
 %C%_t_plan_LDADD = $(TEST_SERVE)
 UNIT_TESTS += %D%/t-allot
