@@ -53,7 +53,10 @@ UNIT_TESTS += %D%/t-orders
 %C%_t_orders_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync
 %C%_t_orders_LDADD = $(TEST_SERVE)
 parties_scene = %D%/daemons.c %D%/daemons.h $(serve_scene)
-UNIT_TESTS += %D%/t-parties %D%/t-parties-killed %D%/t-parties-list %D%/t-parties-refused %D%/t-parties-told
+UNIT_TESTS += %D%/t-parties %D%/t-parties-hostile %D%/t-parties-killed %D%/t-parties-list %D%/t-parties-refused %D%/t-parties-told
+%C%_t_parties_hostile_SOURCES = %D%/t-parties-hostile.c $(parties_scene)
+%C%_t_parties_hostile_CPPFLAGS = $(serve_flags)
+%C%_t_parties_hostile_LDADD = $(TEST_SERVE)
 %C%_t_parties_told_SOURCES = %D%/t-parties-told.c $(parties_scene)
 %C%_t_parties_told_CPPFLAGS = $(serve_flags)
 %C%_t_parties_told_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_wire_send
