@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Prints what the file of a fit holds: parameters with names, shapes and values, the statement of
-privacy, the columns, the means of draws that are kept, phases and diagnostics; with --draws each draw,
+privacy, the columns, the means of draws that are kept, phases, diagnostics and the formula; with --draws each draw,
 and with --model the sites and nodes of model and guide.  It needs nothing but Python; doc/format.md is
 the form."""
 import hashlib
@@ -110,6 +110,13 @@ def print_columns(r):
         print(", ".join([f"column {name}: {kind} of {size}"] + told))
 
 
+def print_source(r):
+    for what in ("formula", "family", "priors"):
+        print(f"{what}: {r.text()}")
+    for _ in range(r.number()):
+        print("schema:", r.text())
+
+
 def print_model(title, r):
     magic, version, _guide, n_plates, n_nodes, n_sites = (r.number() for _ in range(6))
     print(title, "of version", version)
@@ -149,6 +156,8 @@ def main(path):
         print_phases(Reader(found["phases"]))
     if "diagnostics" in found:
         print_diagnostics(Reader(found["diagnostics"]))
+    if "source" in found:
+        print_source(Reader(found["source"]))
     for title in ("model", "guide"):
         if title in found and "--model" in sys.argv:
             print_model(title, Reader(found[title]))

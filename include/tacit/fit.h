@@ -137,6 +137,26 @@ typedef struct dp_diagnostic {
  * Valid until the fit is freed. */
 DP_API const dp_diagnostic *dp_fit_diagnostics(const dp_fit *fit, size_t *n);
 
+/* How a fit was asked for, where that was by a formula: enough to read new records for it, by
+ * dp_schema_parse and dp_formula_parse, where nobody has them any more. */
+typedef struct dp_fit_source {
+    const char *formula; /* dp_formula_text */
+    const char *family;  /* dp_formula_family */
+    const char *schema;  /* dp_schema_text: whole lines */
+    const char *priors;  /* for people: those that were given; NULL: the default ones */
+} dp_fit_source;
+
+/* Keeps the texts, of which it makes copies, in the fit and in its file.  They are the word of who
+ * gives them: nothing compares them with the model.  They are public, and must hold nothing that
+ * was read off records.
+ * DP_EINVAL a text is missing, empty, longer than 64 KiB (the schema: 1 MiB) or has control
+ * characters; DP_ENOMEM; then the source stays as it was. */
+DP_API dp_status dp_fit_set_source(dp_fit *fit, const dp_fit_source *source,
+                                   dp_error *err) DP_MUST_CHECK;
+
+/* Its source, NULL where none was given.  Valid until another is set or the fit is freed. */
+DP_API const dp_fit_source *dp_fit_get_source(const dp_fit *fit);
+
 /* How many numbers has a latent, a parameter, a deterministic value or a column (of one record,
  * where it belongs to records); 0 for a name that there is not. */
 DP_API size_t dp_fit_size(const dp_fit *fit, const char *name);

@@ -345,5 +345,6 @@ const dpi_fit_section dpi_fit_sections[] = {
     {"draws", dpi_has_kept, dpi_put_draws, dpi_get_draws},
     {"phases", dpi_has_phases, dpi_put_phases, dpi_get_phases},
     {"diagnostics", dpi_has_diagnostics, dpi_put_diagnostics, dpi_get_diagnostics},
+    {"source", dpi_has_source, dpi_put_source, dpi_get_source},
 };
 const size_t dpi_n_fit_sections = sizeof dpi_fit_sections / sizeof dpi_fit_sections[0];

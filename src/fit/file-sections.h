@@ -11,6 +11,7 @@ typedef struct dpi_fit_read {
     dpi_reader r; /* of the section being read */
     dpi_fit_parts parts;
     dp_privacy privacy;
+    dp_fit_source source;
     bool has_privacy, has_run;
 } dpi_fit_read;
 
@@ -38,6 +39,11 @@ dp_status dpi_get_latents(dpi_fit_read *read, dp_error *err);
 dp_status dpi_get_draws(dpi_fit_read *read, dp_error *err);
 dp_status dpi_get_phases(dpi_fit_read *read, dp_error *err);
 dp_status dpi_get_diagnostics(dpi_fit_read *read, dp_error *err);
+
+/* The row that is there where the fit tells how it was asked for (source.c). */
+bool dpi_has_source(const dp_fit *fit);
+dp_status dpi_put_source(const dp_fit *fit, dpi_bytes *out, dp_error *err);
+dp_status dpi_get_source(dpi_fit_read *read, dp_error *err);
 
 /* DP_EDATA where the columns that were read are not those of the model and the guide. */
 dp_status dpi_fit_check_columns(const dp_fit *fit, dp_error *err) DP_MUST_CHECK;

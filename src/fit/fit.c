@@ -144,6 +144,8 @@ static dp_status build(dp_fit *fit, const dpi_fit_parts *parts, dp_error *err)
     fit->parts.draws = fit->kept != NULL ? fit->kept->values : NULL;
     if (status == DP_OK)
         status = dpi_report_copy(fit, parts, err);
+    if (status == DP_OK && parts->source != NULL)
+        status = dp_fit_set_source(fit, parts->source, err);
     return status == DP_OK ? dpi_report_quantities(fit, err) : status;
 }
 

@@ -37,6 +37,7 @@ typedef struct dpi_fit_parts {
     size_t n_phases;
     const dp_diagnostic *diagnostics;
     size_t n_diagnostics;
+    const dp_fit_source *source; /* nullable */
     dpi_identity *own; /* nullable: of records that are refused; held by the fit besides */
 } dpi_fit_parts;
 
@@ -49,7 +50,8 @@ struct dp_fit {
     dpi_objective objective;
     dpi_fit_parts parts; /* copies; model, guide and own as above */
     dp_privacy privacy;
-    dp_draws *kept; /* parts.draws, or NULL */
+    dp_fit_source source; /* where parts.source is there */
+    dp_draws *kept;       /* parts.draws, or NULL */
     dp_fit_quantity *quantities;
     size_t n_quantities;
     dpi_id *mean[2];    /* [n_sites] of model and guide: of observed columns, of the guide's latents
@@ -58,7 +60,7 @@ struct dp_fit {
 };
 
 /* DP_EINVAL the parameters are not those of model and guide, a draw has not the numbers of the
- * model's latents, there is one draw, or a phase or a diagnostic is none; DP_EDOMAIN a parameter is
+ * model's latents, there is one draw, or a phase, a diagnostic or the source is none; DP_EDOMAIN a parameter is
  * not finite, or a draw is outside its latent's support; DP_EUNSUPPORTED that support is not known
  * (computed bounds); errors of dpi_objective_init; DP_ENOMEM. */
 dp_status dpi_fit_new(const dpi_fit_parts *parts, dp_fit **fit, dp_error *err) DP_MUST_CHECK;

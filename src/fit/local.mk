@@ -11,5 +11,6 @@ libtacit_core_la_SOURCES += \
   %D%/print.c \
   %D%/report.c %D%/report.h \
   %D%/simulate.c \
+  %D%/source.c \
   %D%/summary.c \
   %D%/walk.c %D%/walk.h

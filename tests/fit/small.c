@@ -35,5 +35,12 @@ dp_fit *small_fit(int which)
     dp_dataset_free(data);
     dp_model_free(guide);
     dp_model_free(m);
+    if (which == SMALL_SOURCED)
+        assert_ok(dp_fit_set_source(fit,
+                                    &(dp_fit_source){.formula = "y ~ 1",
+                                                     .family = "gaussian(identity)",
+                                                     .schema = "y real -5 .. 5\nrecords = 3\n"},
+                                    &err),
+                  err.text);
     return which == SMALL_KEEPING ? with_draws(fit, 5) : fit;
 }

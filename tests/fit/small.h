@@ -5,8 +5,9 @@
 #include "base/bytes.h"
 #include "fit/fit.h"
 
-/* Two numbers learnt; with a guide of its own; with draws, phases and diagnostics. */
-enum { SMALL_MEAN_FIELD, SMALL_GUIDED, SMALL_KEEPING, SMALL_FITS };
+/* Two numbers learnt; with a guide of its own; with draws, phases and diagnostics;
+ * with the source of a formula. */
+enum { SMALL_MEAN_FIELD, SMALL_GUIDED, SMALL_KEEPING, SMALL_SOURCED, SMALL_FITS };
 
 dp_fit *small_fit(int which);
 

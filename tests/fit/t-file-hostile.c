@@ -72,11 +72,15 @@ static void cut_anywhere(const dpi_bytes *bytes)
 static void cut_anywhere_or_longer_it_is_refused(void **state)
 {
     (void)state;
-    dp_fit *fit = small_fit(SMALL_GUIDED), *keeping = small_fit(SMALL_KEEPING);
-    dpi_bytes bytes = fit_bytes(keeping);
-    cut_anywhere(&bytes);
-    dpi_bytes_free(&bytes);
-    dp_fit_free(keeping);
+    dp_fit *fit = small_fit(SMALL_GUIDED);
+    dpi_bytes bytes;
+    for (int which = SMALL_KEEPING; which <= SMALL_SOURCED; which++) {
+        dp_fit *other = small_fit(which);
+        bytes = fit_bytes(other);
+        cut_anywhere(&bytes);
+        dpi_bytes_free(&bytes);
+        dp_fit_free(other);
+    }
     bytes = fit_bytes(fit);
     cut_anywhere(&bytes);
     dpi_bytes_add(&bytes, NULL, 64);
@@ -118,7 +122,7 @@ static size_t row_of(const dpi_bytes *bytes, const char *section)
     size_t at = FIT_HEAD;
     while (strcmp((const char *)bytes->at + at, section) != 0) {
         at += FIT_ENTRY;
-        assert_true(at < FIT_HEAD + 11 * FIT_ENTRY);
+        assert_true(at < FIT_HEAD + 12 * FIT_ENTRY);
     }
     return at;
 }
@@ -212,6 +216,28 @@ static void hostile_phases_and_diagnostics_are_refused(void **state)
     dp_fit_free(fit);
 }
 
+/* The formula is the first text, behind it the family, no priors, and two lines. */
+static void hostile_sources_are_refused(void **state)
+{
+    (void)state;
+    dp_fit *fit = small_fit(SMALL_SOURCED);
+    dpi_bytes bytes = fit_bytes(fit);
+    const size_t formula = start_of(&bytes, "source"), priors = formula + 8 + 8 + 8 + 24,
+                 lines = priors + 8;
+    const uint64_t counts[] = {1, 3, UINT64_MAX, UINT64_C(1) << 61};
+    assert_true(dpi_get_number(bytes.at + lines) == 2);
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        refuses_number(&bytes, lines, counts[k], DP_EDATA, "source");
+    refuses_number(&bytes, lines, 0, DP_EDATA, "source");
+    refuses_number(&bytes, formula, UINT64_MAX, DP_EDATA, "source"); /* none */
+    refuses_number(&bytes, formula, 0, DP_EDATA, "damaged");
+    refuses_number(&bytes, priors, 0, DP_EDATA, "source"); /* empty is not none */
+    refuses_with(&bytes, formula, "y ~ 1", "y\n~ 1", DP_EDATA, "source");
+    refuses_with(&bytes, lines, "= 3", "=\n3", DP_EDATA, "source");
+    dpi_bytes_free(&bytes);
+    dp_fit_free(fit);
+}
+
 /* Each is there with the other, or not at all. */
 static void draws_without_their_names_are_refused(void **state)
 {
@@ -245,6 +271,7 @@ int main(void)
         cmocka_unit_test(hostile_statements_are_refused),
         cmocka_unit_test(hostile_draws_are_refused),
         cmocka_unit_test(hostile_phases_and_diagnostics_are_refused),
+        cmocka_unit_test(hostile_sources_are_refused),
         cmocka_unit_test(draws_without_their_names_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,6 +165,52 @@ static void phases_and_diagnostics_that_are_none_are_refused(void **state)
     dp_fit_free(fit);
 }
 
+/* ---- the source ---- */
+
+static void the_source_is_kept_as_it_is(void **state)
+{
+    (void)state;
+    char schema[] = "y real 0 .. 1\nx level \"a b\" c\n", formula[] = "y ~ 1 + x";
+    dp_error err = {0};
+    dp_fit *fit;
+    assert_ok(report(NULL, 0, NULL, 0, &fit, &err), err.text);
+    assert_null(dp_fit_get_source(fit));
+    const dp_fit_source given = {.formula = formula, .family = "f", .schema = schema};
+    assert_ok(dp_fit_set_source(fit, &given, &err), err.text);
+    memset(schema, 'x', 4);
+    memset(formula, 'x', 4);
+    const dp_fit_source *s = dp_fit_get_source(fit);
+    assert_string_equal(s->formula, "y ~ 1 + x");
+    assert_string_equal(s->family, "f");
+    assert_string_equal(s->schema, "y real 0 .. 1\nx level \"a b\" c\n");
+    assert_null(s->priors);
+    dp_fit_free(fit);
+}
+
+static void a_source_that_is_none_changes_nothing(void **state)
+{
+    (void)state;
+    const dp_fit_source good = {"y ~ 1", "gaussian", "y real 0 .. 1\n", "b = normal(0, 1)"};
+    const dp_fit_source bad[] = {{NULL, good.family, good.schema, NULL},
+                                 {good.formula, NULL, good.schema, NULL},
+                                 {good.formula, good.family, NULL, NULL},
+                                 {"", good.family, good.schema, NULL},
+                                 {"y ~\n1", good.family, good.schema, NULL},
+                                 {"y ~ \xc2\x9b", good.family, good.schema, NULL},
+                                 {good.formula, good.family, good.schema, ""},
+                                 {good.formula, good.family, "", NULL},
+                                 {good.formula, good.family, "y unit", NULL},
+                                 {good.formula, good.family, "y\tunit\n", NULL}};
+    dp_error err = {0};
+    dp_fit *fit;
+    assert_ok(report(NULL, 0, NULL, 0, &fit, &err), err.text);
+    assert_ok(dp_fit_set_source(fit, &good, &err), err.text);
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
+        assert_fails(dp_fit_set_source(fit, &bad[k], &err), DP_EINVAL, &err, "a fit's source");
+    assert_string_equal(dp_fit_get_source(fit)->priors, "b = normal(0, 1)");
+    dp_fit_free(fit);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +218,8 @@ int main(void)
         cmocka_unit_test(a_mean_field_guide_has_two_parameters_a_latent),
         cmocka_unit_test(phases_and_diagnostics_are_kept_as_they_are),
         cmocka_unit_test(phases_and_diagnostics_that_are_none_are_refused),
+        cmocka_unit_test(the_source_is_kept_as_it_is),
+        cmocka_unit_test(a_source_that_is_none_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
