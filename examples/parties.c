@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     }
     int64_t y[3];
     size_t n;
-    const dp_share_opts shared = {p, who[CLINIC], list, PATIENT};
+    const dp_share_opts shared = {p, who[CLINIC], list, .timeout_ms = PATIENT};
     const dp_ask_parties_opts asks = {who[DOCTOR], list, .timeout_ms = PATIENT};
     if (bad || dp_share_program(&shared, &err) || dp_ask_parties_new(&asks, &ask, &err) ||
         dp_ask_many(ask, 3, asked[0], y, &n, &err))

@@ -54,7 +54,7 @@ typedef struct settings {
     double draws, threads, in_flight, weight_bits, activation_bits;
     const char *parties; /* of tacit/parties.h */
     double id, lanes, records;
-    bool allow_activation_leak, exact, label;
+    bool allow_activation_leak, allow_probabilistic, probabilistic, exact, label;
     bool json, help;
     bool given[MOST_OPTIONS]; /* rows of the table that were set */
 } settings;

@@ -59,9 +59,9 @@ static bool check_kind(const settings *s, message *why)
         return complain(why, "--parties names all whom you trust, and fixes the protocol; leave "
                              "out what is for one provider: --provider, --protocol, --mode, "
                              "--key-bits, --threads, --in-flight");
-    if (s->parties == NULL && (!isnan(s->lanes) || !isnan(s->records)))
-        return complain(why, "--lanes and --records are for --parties; of one provider ask with "
-                             "--in-flight");
+    if (s->parties == NULL && (!isnan(s->lanes) || !isnan(s->records) || s->allow_probabilistic))
+        return complain(why, "--lanes, --records and --allow-probabilistic are for --parties; of "
+                             "one provider ask with --in-flight");
     return true;
 }
 
@@ -102,7 +102,8 @@ static dp_status connect_to_parties(session *s, const unsigned char *hash)
                                    .parties = parties,
                                    .hash = hash,
                                    .records = records_a_call(said),
-                                   .lanes = isnan(said->lanes) ? 0 : (size_t)said->lanes};
+                                   .lanes = isnan(said->lanes) ? 0 : (size_t)said->lanes,
+                                   .flags = said->allow_probabilistic ? DP_ALLOW_PROBABILISTIC : 0};
     if (status == DP_OK)
         status = dp_ask_parties_new(&o, &s->ask, &s->err);
     dp_parties_free(parties);

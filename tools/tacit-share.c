@@ -47,7 +47,10 @@ static dp_status load_and_share(const char *path, const settings *s, dp_error *e
         status = dp_parties_load(s->parties, &parties, err);
     if (status == DP_OK)
         status = load_program(path, s, &program, err);
-    const dp_share_opts o = {.program = program, .identity = identity, .parties = parties};
+    const dp_share_opts o = {.program = program,
+                             .identity = identity,
+                             .parties = parties,
+                             .probabilistic = s->probabilistic};
     if (status == DP_OK)
         status = dp_share_program(&o, err);
     if (status == DP_OK)

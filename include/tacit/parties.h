@@ -14,6 +14,7 @@
 #ifndef TACIT_PARTIES_H
 #define TACIT_PARTIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -103,6 +104,9 @@ typedef struct dp_share_opts {
     const dp_identity *identity; /* the provider's */
     const dp_parties *parties;
     uint32_t timeout_ms; /* for a party's next message; 0: 30 000 */
+    /* Shifts of relus round up or down by chance, which saves one or two rounds of each and some two
+     * fifths of all bytes.  Clients must allow it: DP_ALLOW_PROBABILISTIC. */
+    bool probabilistic;
 } dp_share_opts;
 
 /* Gives each party its part of the weights, from which it learns nothing of them, and the sheet.
@@ -110,7 +114,7 @@ typedef struct dp_share_opts {
  * shares afresh.
  * DP_EREFUSED a party refused, with the reason: another provider is named there, or its policy
  * tells labels alone and the program does not end with one; DP_EUNSUPPORTED a stage, which is
- * named, cannot be computed so; DP_ESTATE a program without weights; DP_EPEER, DP_ETIMEOUT,
+ * named, cannot be computed so, or no shift of the program can round by chance; DP_ESTATE a program without weights; DP_EPEER, DP_ETIMEOUT,
  * DP_ENAME, DP_EINVAL, DP_ENOMEM.  Some parties may have the new model then, and queries are
  * refused until all have one.  Thread-safe. */
 DP_API DP_MUST_CHECK dp_status dp_share_program(const dp_share_opts *opts, dp_error *err)
@@ -137,6 +141,13 @@ DP_API DP_MUST_CHECK dp_status dp_parties_cost(const dp_program *p, size_t parti
 
 /* ---- the client ---- */
 
+/* Answers of a model that was shared as probabilistic are taken.  They are off those of
+ * dp_program_run_exact in their last places, and each number that is shifted is wrong altogether with
+ * a probability of 2^-24 at most: then the answer may be anything, of four parties too.  A party that
+ * comes to know an answer to the last place may learn of places that were shifted away
+ * (doc/design/share-trio.md). */
+enum { DP_ALLOW_PROBABILISTIC = 2 };
+
 typedef struct dp_ask_parties_opts {
     const dp_identity *identity; /* borrowed */
     const dp_parties *parties;   /* borrowed while the session is opened */
@@ -146,14 +157,16 @@ typedef struct dp_ask_parties_opts {
                      * other roles; as many as all parties allow, at most.  0: 1 */
     uint32_t
         timeout_ms; /* for a party's next message, and for each stage of the program; 0: 30 000 */
+    unsigned flags; /* DP_ALLOW_PROBABILISTIC, or 0: exact answers alone */
 } dp_ask_parties_opts;
 
 /* Opens a session with all parties; dp_ask_program, dp_ask_query, dp_ask_many, dp_ask_counts and
  * dp_ask_free are those of tacit/serve.h.  A query of n records costs n of the budget at each
  * party.
  *   *ask  [out] freed with dp_ask_free; NULL on error
- * DP_EREFUSED with the reason; DP_EPEER a party has another fingerprint, or what they say differs,
- * or one breaks the protocol or has gone; DP_ETIMEOUT; DP_EUNSUPPORTED; DP_ENAME; DP_ENOMEM. */
+ * DP_EREFUSED with the reason; DP_EPRIVACY the model rounds by chance and `flags` do not allow it;
+ * DP_EPEER a party has another fingerprint, or what they say differs, or one breaks the protocol or
+ * has gone; DP_ETIMEOUT; DP_EUNSUPPORTED; DP_ENAME; DP_ENOMEM. */
 DP_API DP_MUST_CHECK dp_status dp_ask_parties_new(const dp_ask_parties_opts *opts, dp_ask **ask,
                                                   dp_error *err) DP_NONNULL(1, 2);
 

@@ -93,7 +93,6 @@ static bool hashes_agree(const struct dpi_parties_ask *p, size_t piece_bytes, co
 static dp_status join_all(const dp_ask *ask, size_t n, int64_t *y, dp_error *err)
 {
     const struct dpi_parties_ask *p = ask->parties;
-    const int bits = dpi_lane_bits(ask->program);
     int64_t *next = y;
     told t = {{NULL}, {NULL}, {NULL}};
     for (size_t i = 0; i < p->n; i++)
@@ -107,7 +106,7 @@ static dp_status join_all(const dp_ask *ask, size_t n, int64_t *y, dp_error *err
             return dpi_fail(err, DP_EPEER, "the parties tell different answers");
         }
         if (numbers > 0)
-            p->sizes.row->join(p->sizes.ring, bits, numbers, t.piece, next);
+            p->sizes.row->join(p->sizes.ring, p->bits, numbers, t.piece, next);
         next += numbers;
     }
     return DP_OK;

@@ -152,7 +152,7 @@ static dp_status hear_offers(const dp_ask *ask, dpi_party_offer *offer, dp_error
         dpi_party_read_offer(bytes[i], &one);
         if (memcmp(one.share, offer->share, sizeof one.share) != 0 ||
             memcmp(one.hash, offer->hash, sizeof one.hash) != 0 ||
-            one.sheet_bytes != offer->sheet_bytes)
+            one.sheet_bytes != offer->sheet_bytes || one.probabilistic != offer->probabilistic)
             return dpi_fail(err, DP_EPEER,
                             "party 0 and party %zu have other models; is one being shared just "
                             "now? Ask again, or have the provider share it again",
@@ -161,7 +161,7 @@ static dp_status hear_offers(const dp_ask *ask, dpi_party_offer *offer, dp_error
         offer->records = one.records < offer->records ? one.records : offer->records;
     }
     if (offer->lanes == 0 || offer->records == 0 || offer->sheet_bytes == 0 ||
-        offer->sheet_bytes > DPI_SHEET_MOST)
+        offer->sheet_bytes > DPI_SHEET_MOST || offer->probabilistic > 1)
         return dpi_fail(err, DP_EPEER, "a party's offer is none");
     return DP_OK;
 }
@@ -231,7 +231,8 @@ static dp_status choose(dp_ask *ask, const dp_ask_parties_opts *opts, const dpi_
     p->sizes.outputs = dp_program_outputs(ask->program);
     const uint64_t answer = (uint64_t)ask->timeout * dp_program_stages(ask->program);
     p->answer = answer < UINT32_MAX ? (uint32_t)answer : UINT32_MAX;
-    dp_status status = dpi_lane_ring(ask->program, &p->sizes.ring, err);
+    dp_status status =
+        dpi_lane_numbers(ask->program, offer->probabilistic, &p->sizes.ring, &p->bits, err);
     if (status != DP_OK)
         return status;
     const size_t most = dpi_party_most_records(&p->sizes);
@@ -269,12 +270,24 @@ static dp_status say_start(const dp_ask *ask, dp_error *err)
     return status;
 }
 
+static dp_status consent(const dpi_party_offer *offer, unsigned flags, dp_error *err)
+{
+    if (offer->probabilistic == 0 || (flags & DP_ALLOW_PROBABILISTIC) != 0)
+        return DP_OK;
+    return dpi_fail(err, DP_EPRIVACY,
+                    "this model was shared to round by chance: answers may be off in their last "
+                    "places and, rarely, wrong; it is asked with the flag DP_ALLOW_PROBABILISTIC "
+                    "(--allow-probabilistic) alone");
+}
+
 static dp_status open_session(dp_ask *ask, const dp_ask_parties_opts *opts, dp_error *err)
 {
     dpi_party_offer offer;
     dp_status status = say_hello(ask, opts, err);
     if (status == DP_OK)
         status = hear_offers(ask, &offer, err);
+    if (status == DP_OK)
+        status = consent(&offer, opts->flags, err);
     if (status == DP_OK)
         status = hear_sheets(ask, &offer, err);
     if (status == DP_OK && opts->hash != NULL &&

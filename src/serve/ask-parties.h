@@ -11,6 +11,7 @@ struct dpi_parties_ask {
     dpi_wire_session *wire[DPI_SHARE_PARTIES];
     dpi_party_sizes sizes;
     size_t records;      /* of a query, at most */
+    int bits;            /* of a number of the answer that are told */
     uint32_t answer;     /* ms for an answer */
     unsigned char *seed; /* [lanes][n][DPI_DEAL_SEED], of components of inputs */
     uint64_t used[DPI_PARTY_LANES];

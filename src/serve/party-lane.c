@@ -27,20 +27,18 @@ struct dpi_lane {
     uint32_t layer; /* of the mesh, the next one */
 };
 
-dp_status dpi_lane_ring(const dp_program *p, dpi_ring *ring, dp_error *err)
+dp_status dpi_lane_numbers(const dp_program *p, bool probabilistic, dpi_ring *ring, int *bits,
+                           dp_error *err)
 {
+    const dpi_share_opts o = {.probabilistic = probabilistic};
     dpi_share_plan *plan;
-    dp_status status = dpi_share_plan_new(p, NULL, &plan, err);
+    dp_status status = dpi_share_plan_new(p, &o, &plan, err);
     if (status != DP_OK)
         return status;
     *ring = dpi_share_plan_ring(plan);
+    *bits = dpi_share_answer_bits(plan);
     dpi_share_plan_free(plan);
     return DP_OK;
-}
-
-int dpi_lane_bits(const dp_program *p)
-{
-    return dp_program_stage(p, dp_program_stages(p) - 1)->bits + 1;
 }
 
 /* Numbers that the lane itself holds of a record: components and what is made of them. */
@@ -52,7 +50,7 @@ static size_t numbers_of_record(const dpi_party_model *m, size_t parts)
 
 bool dpi_lane_fits(const dpi_party_model *m, size_t records)
 {
-    const dpi_share_opts o = {.batch = records};
+    const dpi_share_opts o = {.batch = records, .probabilistic = m->probabilistic};
     dpi_share_plan *plan;
     if (records > DPI_LANE_MOST / dpi_ring_bytes(m->ring) / numbers_of_record(m, DPI_SHARE_PARTS) ||
         dpi_share_plan_new(m->program, &o, &plan, NULL) != DP_OK)
@@ -69,13 +67,14 @@ static dp_status make_mesh(dpi_lane *l, const dpi_lane_opts *o, dp_error *err)
 {
     const dpi_share_row *row = l->party.row;
     unsigned char context[DPI_PARTY_TOKEN + DPI_FINGERPRINT + DPI_PARTIES_HASH + DPI_PARTY_SHARE +
-                          DP_PROGRAM_HASH + 1];
+                          DP_PROGRAM_HASH + 2];
     unsigned char *at = context;
     memcpy(at, o->token, DPI_PARTY_TOKEN), at += DPI_PARTY_TOKEN;
     memcpy(at, o->client, DPI_FINGERPRINT), at += DPI_FINGERPRINT;
     memcpy(at, o->parties->hash, DPI_PARTIES_HASH), at += DPI_PARTIES_HASH;
     memcpy(at, o->model->share, DPI_PARTY_SHARE), at += DPI_PARTY_SHARE;
     memcpy(at, o->model->hash, DP_PROGRAM_HASH), at += DP_PROGRAM_HASH;
+    *at++ = o->model->probabilistic;
     *at = (unsigned char)l->number;
     dpi_mesh_opts m = {.parties = l->parties,
                        .role = l->party.role,
@@ -103,7 +102,7 @@ static dp_status make_room(dpi_lane *l, dp_error *err)
     l->piece = dpi_alloc(l->records * l->outputs, bytes);
     if (l->piece == NULL)
         return dpi_fail_nomem(err);
-    const dpi_share_opts o = {.batch = l->records};
+    const dpi_share_opts o = {.batch = l->records, .probabilistic = l->model->probabilistic};
     dp_status status = dpi_share_plan_new(l->model->program, &o, &l->plan, err);
     if (status == DP_OK)
         status = dpi_share_new(&l->party, l->ring, numbers, &l->x, err);
@@ -128,7 +127,7 @@ static void describe(dpi_lane *l, const dpi_lane_opts *o)
     l->inputs = dp_program_inputs(p);
     l->outputs = dp_program_outputs(p);
     l->ring = o->model->ring;
-    l->bits = dpi_lane_bits(p);
+    l->bits = o->model->bits;
     l->party.row = o->model->row;
     l->party.role = dpi_parties_role(l->parties, l->number, l->machine);
     memcpy(l->seed, o->seed, l->parties * DPI_DEAL_SEED);

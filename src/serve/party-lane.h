@@ -19,13 +19,11 @@ typedef struct dpi_lane_opts {
     uint32_t timeout;
 } dpi_lane_opts;
 
-/* The numbers in which a program is computed.  DP_EUNSUPPORTED it cannot be, which the message
- * says, with the stage. */
-dp_status dpi_lane_ring(const dp_program *p, dpi_ring *ring, dp_error *err) DP_MUST_CHECK;
-
-/* Bits of what a client is told of each number of the answer, with its sign: an honest answer has no
- * more. */
-int dpi_lane_bits(const dp_program *p);
+/* The numbers in which a program is computed, and how many bits of each of the answer's a client is
+ * told, with its sign: an honest answer has no more.  DP_EUNSUPPORTED it cannot be, which the
+ * message says, with the stage. */
+dp_status dpi_lane_numbers(const dp_program *p, bool probabilistic, dpi_ring *ring, int *bits,
+                           dp_error *err) DP_MUST_CHECK;
 
 /* Whether so many records at a time find room; false where they need more than DPI_LANE_MOST bytes
  * in each lane. */

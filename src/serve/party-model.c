@@ -40,8 +40,10 @@ static void make_digests(dpi_party_model *m)
 void dpi_party_model_view(const dpi_party_model *m, size_t with,
                           unsigned char view[DPI_PARTY_DIGEST])
 {
+    const unsigned char probabilistic = m->probabilistic;
     crypto_hash_sha256_state state;
     (void)crypto_hash_sha256_init(&state);
+    (void)crypto_hash_sha256_update(&state, &probabilistic, sizeof probabilistic);
     (void)crypto_hash_sha256_update(&state, m->share, sizeof m->share);
     (void)crypto_hash_sha256_update(&state, m->hash, sizeof m->hash);
     for (size_t c = 0; c < m->row->parties; c++)
@@ -73,16 +75,17 @@ static dp_status take_sheet(dpi_party_model *m, dpi_wire_session *wire, uint32_t
     return status == DP_OK ? dp_program_hash(m->program, m->hash, err) : status;
 }
 
-static dpi_refusal check_program(const dpi_party_model *m, const dpi_party_hello *hello,
-                                 bool labels)
+/* Whether the party takes the program, and in which numbers it is. */
+static dpi_refusal check_program(dpi_party_model *m, const dpi_party_hello *hello, bool labels)
 {
     const dp_program *p = m->program;
-    dpi_ring ring;
     if (memcmp(m->hash, hello->hash, sizeof m->hash) != 0)
         return DPI_REFUSED_PROGRAM;
     if (labels && dp_program_stage(p, dp_program_stages(p) - 1)->kind != DP_STAGE_ARGMAX)
         return DPI_REFUSED_LABEL;
-    return dpi_lane_ring(p, &ring, NULL) == DP_OK ? DPI_REFUSED_NOTHING : DPI_REFUSED_PROGRAM_KIND;
+    return dpi_lane_numbers(p, m->probabilistic, &m->ring, &m->bits, NULL) == DP_OK
+               ? DPI_REFUSED_NOTHING
+               : DPI_REFUSED_PROGRAM_KIND;
 }
 
 static dp_status take_numbers(dpi_party_model *m, dpi_wire_session *wire, uint32_t within,
@@ -114,9 +117,6 @@ static dp_status take(dpi_party_model *m, bool labels, dpi_wire_session *wire,
     *refused = why != DPI_REFUSED_NOTHING;
     if (*refused)
         return dpi_wire_refuse(wire, why, within);
-    status = dpi_lane_ring(m->program, &m->ring, err);
-    if (status != DP_OK)
-        return status;
     m->n = dpi_share_model_size(m->program);
     status = dpi_wire_send(wire, DPI_PARTY_GO, 0, &go, sizeof go, within);
     if (status != DP_OK)
@@ -141,6 +141,7 @@ dp_status dpi_party_model_take(const dp_parties *parties, size_t machine, bool l
     m->refs = 1;
     m->row = dpi_parties_row(parties);
     m->machine = machine;
+    m->probabilistic = hello->probabilistic;
     memcpy(m->share, hello->share, sizeof m->share);
     dp_status status = take(m, labels, wire, hello, within, &refused, err);
     if (status == DP_OK && !refused)

@@ -22,7 +22,9 @@ typedef struct dpi_party_model {
     dp_program *program; /* of the sheet */
     const dpi_share_row *row;
     size_t machine;
+    bool probabilistic; /* shifts round by chance */
     dpi_ring ring;
+    int bits; /* of a number of the answer that are told */
     size_t n; /* weights and biases */
     unsigned char seed[DPI_SHARE_PARTIES][DPI_DEAL_SEED];
     void *full;                                                /* [n]; NULL on the machine */

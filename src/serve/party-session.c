@@ -63,8 +63,10 @@ static dp_status offer(const client_session *t, dp_error *err)
 {
     unsigned char bytes[DPI_PARTY_OFFER_BYTES];
     const dpi_party_model *m = t->model;
-    dpi_party_offer o = {
-        .sheet_bytes = m->sheet_bytes, .lanes = t->s->lanes, .records = t->s->records};
+    dpi_party_offer o = {.sheet_bytes = m->sheet_bytes,
+                         .lanes = t->s->lanes,
+                         .records = t->s->records,
+                         .probabilistic = m->probabilistic};
     memcpy(o.share, m->share, sizeof o.share);
     memcpy(o.hash, m->hash, sizeof o.hash);
     dpi_party_write_offer(&o, bytes);

@@ -30,6 +30,7 @@ void dpi_party_write_hello(const dpi_party_hello *h, unsigned char to[DPI_PARTY_
     add_number(&p, h->lane);
     add_number(&p, h->lanes);
     add_number(&p, h->records);
+    add_number(&p, h->probabilistic);
     add(&p, h->token, sizeof h->token);
     add(&p, h->share, sizeof h->share);
     add(&p, h->client, sizeof h->client);
@@ -54,6 +55,7 @@ void dpi_party_read_hello(const unsigned char from[DPI_PARTY_HELLO_BYTES], dpi_p
     h->lane = dpi_read_number(&r);
     h->lanes = dpi_read_number(&r);
     h->records = dpi_read_number(&r);
+    h->probabilistic = dpi_read_number(&r);
     take(&r, h->token, sizeof h->token);
     take(&r, h->share, sizeof h->share);
     take(&r, h->client, sizeof h->client);
@@ -75,8 +77,9 @@ dpi_refusal dpi_party_check_hello(const dp_parties *parties, const dpi_party_hel
 {
     return h->version != DPI_PARTY_VERSION                             ? DPI_REFUSED_VERSION
            : memcmp(h->parties, parties->hash, sizeof h->parties) != 0 ? DPI_REFUSED_PARTIES
-           : h->protocol != (uint64_t)dpi_parties_protocol(parties)    ? DPI_REFUSED_MODE
-                                                                       : DPI_REFUSED_NOTHING;
+           : h->protocol != (uint64_t)dpi_parties_protocol(parties) || h->probabilistic > 1
+               ? DPI_REFUSED_MODE
+               : DPI_REFUSED_NOTHING;
 }
 
 dp_status dpi_party_send_hello(dpi_wire_session *wire, const dpi_party_hello *h, uint32_t within)
@@ -94,6 +97,7 @@ void dpi_party_write_offer(const dpi_party_offer *o, unsigned char to[DPI_PARTY_
     add_number(&p, o->sheet_bytes);
     add_number(&p, o->lanes);
     add_number(&p, o->records);
+    add_number(&p, o->probabilistic);
 }
 
 void dpi_party_read_offer(const unsigned char from[DPI_PARTY_OFFER_BYTES], dpi_party_offer *o)
@@ -104,6 +108,7 @@ void dpi_party_read_offer(const unsigned char from[DPI_PARTY_OFFER_BYTES], dpi_p
     o->sheet_bytes = dpi_read_number(&r);
     o->lanes = dpi_read_number(&r);
     o->records = dpi_read_number(&r);
+    o->probabilistic = dpi_read_number(&r);
 }
 
 /* ---- sizes ---- */

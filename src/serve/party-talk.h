@@ -52,8 +52,8 @@ enum {
     DPI_PARTY_RECORDS = 65536,
     DPI_PARTY_CHUNK = 1 << 17, /* numbers of a message with parts of a model */
     DPI_PARTY_HELLO_BYTES =
-        6 * 8 + DPI_PARTY_TOKEN + DPI_PARTY_SHARE + 3 * DPI_PARTY_DIGEST + DPI_PARTIES_HASH,
-    DPI_PARTY_OFFER_BYTES = DPI_PARTY_SHARE + DP_PROGRAM_HASH + 3 * 8,
+        7 * 8 + DPI_PARTY_TOKEN + DPI_PARTY_SHARE + 3 * DPI_PARTY_DIGEST + DPI_PARTIES_HASH,
+    DPI_PARTY_OFFER_BYTES = DPI_PARTY_SHARE + DP_PROGRAM_HASH + 4 * 8,
     DPI_PARTY_START_BYTES = 2 * 8,
     DPI_PARTY_JOINED_BYTES = 8 + DPI_PARTY_DIGEST
 };
@@ -68,6 +68,7 @@ typedef enum dpi_party_purpose {
 typedef struct dpi_party_hello {
     uint64_t version, purpose, protocol;
     uint64_t lane, lanes, records;         /* join */
+    uint64_t probabilistic;                /* share: 1 where shifts round by chance */
     unsigned char token[DPI_PARTY_TOKEN];  /* ask, join */
     unsigned char share[DPI_PARTY_SHARE];  /* share, join */
     unsigned char client[DPI_FINGERPRINT]; /* join */
@@ -92,6 +93,7 @@ dp_status dpi_party_send_hello(dpi_wire_session *wire, const dpi_party_hello *h,
 typedef struct dpi_party_offer {
     unsigned char share[DPI_PARTY_SHARE], hash[DP_PROGRAM_HASH];
     uint64_t sheet_bytes, lanes, records; /* the most */
+    uint64_t probabilistic;               /* 0 or 1 */
 } dpi_party_offer;
 
 void dpi_party_write_offer(const dpi_party_offer *o, unsigned char to[DPI_PARTY_OFFER_BYTES]);

@@ -25,21 +25,37 @@ typedef struct giving {
 
 /* ---- what is given ---- */
 
+static dp_status check_rounding(const dp_program *p, dp_error *err)
+{
+    const dpi_share_opts o = {.probabilistic = true};
+    dpi_share_plan *plan;
+    double most;
+    dp_status status = dpi_share_plan_new(p, &o, &plan, err);
+    if (status == DP_OK)
+        status = dpi_share_rounding(plan, &most, err);
+    dpi_share_plan_free(plan);
+    return status;
+}
+
 static dp_status read_program(giving *g, dp_error *err)
 {
     const dp_program *p = g->o->program;
+    int bits;
     dp_status status = dp_program_sheet(p, &g->sheet_bytes, &g->sheet, err);
     if (status == DP_OK && g->sheet_bytes > DPI_SHEET_MOST)
         return dpi_fail(err, DP_EUNSUPPORTED, "the program's sheet has more than 16 MB");
     if (status == DP_OK)
         status = dp_program_hash(p, g->hello.hash, err);
     if (status == DP_OK)
-        status = dpi_lane_ring(p, &g->ring, err);
+        status = dpi_lane_numbers(p, g->o->probabilistic, &g->ring, &bits, err);
     if (status != DP_OK)
         return status;
     for (size_t k = 1; k < dp_program_stages(p); k++)
         if (dp_program_stage(p, k)->n_weights > 0 && dp_program_stage(p, k)->weights == NULL)
             return dpi_fail(err, DP_ESTATE, "the sheet of a program has no weights to share");
+    status = g->o->probabilistic ? check_rounding(p, err) : DP_OK;
+    if (status != DP_OK)
+        return status;
     g->n = dpi_share_model_size(p);
     g->x = dpi_alloc(g->n > 0 ? g->n : 1, sizeof *g->x);
     g->part = dpi_alloc(DPI_PARTY_CHUNK, dpi_ring_bytes(g->ring));
@@ -152,6 +168,7 @@ dp_status dp_share_program(const dp_share_opts *opts, dp_error *err)
     g->o = opts;
     g->timeout = opts->timeout_ms > 0 ? opts->timeout_ms : DPI_SERVE_TIMEOUT;
     g->hello = dpi_party_hello_of(opts->parties, DPI_PURPOSE_SHARE);
+    g->hello.probabilistic = opts->probabilistic;
     dp_status status = give(g, err);
     for (size_t i = 0; i < DPI_SHARE_PARTIES; i++)
         dpi_wire_close(g->wire[i]);

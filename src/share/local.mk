@@ -9,7 +9,7 @@ libtacit_share_la_SOURCES += %D%/kernels.c %D%/kernels.h %D%/kernels-parts.h %D%
   %D%/kernels-dots.c %D%/kernels-panels.c %D%/kernels-avx512.c %D%/kernels-avx2.c %D%/kernels-portable.c \
   %D%/kernels-planes.c %D%/kernels-gfni.c
 libtacit_share_la_SOURCES += %D%/blocks.c %D%/blocks.h %D%/relu.c %D%/relu.h %D%/max.c %D%/max.h
-libtacit_share_la_SOURCES += %D%/cost.c %D%/place.c %D%/plan.c %D%/plan.h %D%/run.c %D%/run.h
+libtacit_share_la_SOURCES += %D%/cost.c %D%/place.c %D%/plan.c %D%/plan.h %D%/rounding.c %D%/run.c %D%/run.h
 libtacit_share_la_SOURCES += %D%/table.c %D%/table.h
 libtacit_share_la_SOURCES += %D%/deal.c %D%/deal.h
 libtacit_share_la_SOURCES += %D%/trio.c %D%/trio.h %D%/trio-bits.c %D%/trio-loop-numbers.h %D%/trio-loop-products.h %D%/trio-loops.c %D%/trio-products.c

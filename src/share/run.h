@@ -46,6 +46,12 @@ int dpi_share_answer_bits(
     const dpi_share_plan *plan); /* with the sign: what is told, and no more */
 uint32_t dpi_share_layers(const dpi_share_plan *plan); /* that one run takes */
 
+/* Whether a probabilistic plan of a program with weights is one: some shift rounds by chance, and no
+ * number leaves its bounds by it.  *most [out] how far an answer may be off that of
+ * dp_program_run_exact where nothing is wrong altogether; NaN on error.  DP_EUNSUPPORTED it is not,
+ * with the stage; DP_ENOMEM. */
+dp_status dpi_share_rounding(const dpi_share_plan *plan, double *most, dp_error *err) DP_MUST_CHECK;
+
 /* Numbers of the model: weights and bias of each dense stage and convolution, stage after stage; and
  * all of them, of a program that is no sheet's. */
 size_t dpi_share_model_size(const dp_program *p);

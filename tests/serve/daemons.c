@@ -269,6 +269,7 @@ dp_status daemons_share(const daemons *d, const dp_program *p, dp_error *err)
     const dp_share_opts o = {.program = p,
                              .identity = d->provider,
                              .parties = d->parties,
-                             .timeout_ms = d->opts.timeout_ms};
+                             .timeout_ms = d->opts.timeout_ms,
+                             .probabilistic = d->opts.probabilistic};
     return dp_share_program(&o, err);
 }

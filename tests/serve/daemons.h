@@ -16,7 +16,8 @@ typedef struct daemons_opts {
     unsigned queries;         /* of the client, each of 3600 seconds; 0: 1 000 000 */
     const char *returns;      /* of the policy; NULL: scores */
     uint32_t timeout_ms, idle_ms;
-    bool processes; /* each party is one, which can be killed, and not a thread */
+    bool probabilistic; /* models are shared so */
+    bool processes;     /* each party is one, which can be killed, and not a thread */
     /* Where each listens, at the same port; NULL: all on loopback.  `enter` is called in each
      * process of a party before anything else; NULL: nothing is. */
     const char *host[DAEMONS];

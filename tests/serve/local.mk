@@ -70,6 +70,10 @@ UNIT_TESTS += %D%/t-parties %D%/t-parties-hostile %D%/t-parties-killed %D%/t-par
 %C%_t_parties_SOURCES = %D%/t-parties.c $(parties_scene)
 %C%_t_parties_CPPFLAGS = $(serve_flags)
 %C%_t_parties_LDADD = $(TEST_SERVE)
+UNIT_TESTS += %D%/t-parties-rounding
+%C%_t_parties_rounding_SOURCES = %D%/t-parties-rounding.c $(parties_scene)
+%C%_t_parties_rounding_CPPFLAGS = $(serve_flags)
+%C%_t_parties_rounding_LDADD = $(TEST_SERVE)
 %C%_t_parties_list_CPPFLAGS = $(serve_flags)
 %C%_t_parties_list_LDADD = $(TEST_SERVE)
 # 60 turned bits in make check, 2000 in make check-long.

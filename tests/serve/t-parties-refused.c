@@ -215,6 +215,9 @@ static void hellos_are_checked(void **state)
     h.protocol = DPI_PROTOCOL_HM4;
     dpi_wire_close(says(&d, d.client, &h, DP_EREFUSED, "does not allow"));
     h = good;
+    h.probabilistic = 2;
+    dpi_wire_close(says(&d, d.client, &h, DP_EREFUSED, "does not allow"));
+    h = good;
     h.purpose = DPI_PURPOSE_SHARE; /* not by a client */
     dpi_wire_close(says(&d, d.client, &h, DP_EREFUSED, "does not know"));
     h.purpose = DPI_PURPOSE_JOIN;
