@@ -81,11 +81,11 @@ check_PROGRAMS += %D%/wire
 loopback = %D%/loopback.c %D%/loopback.h
 
 # Models that Tacit trains, as they are served.
-served = %D%/served.h %D%/served-data.c %D%/served-lenet.c %D%/served-models.c %D%/served-session.c %D%/women.c \
-  %D%/women.h tests/serve/daemons.c tests/serve/daemons.h
+served = %D%/served.h %D%/served-data.c %D%/served-lenet.c %D%/served-models.c %D%/served-session.c \
+  %D%/women.c %D%/women.h tests/serve/daemons.c tests/serve/daemons.h
 check_PROGRAMS += %D%/serve-accuracy
-%C%_serve_accuracy_SOURCES = %D%/serve-accuracy.c $(served) $(bench_options) $(benchmark)
-%C%_serve_accuracy_LDADD = examples/images.$(OBJEXT) libtacit-serve.la libtacit.la -lm
+%C%_serve_accuracy_SOURCES = %D%/serve-accuracy.c %D%/served-rounding.c $(served) $(bench_options) $(benchmark)
+%C%_serve_accuracy_LDADD = examples/images.$(OBJEXT) $(serve_core)
 check_PROGRAMS += %D%/serve-scale
 %C%_serve_scale_SOURCES = %D%/serve-scale.c $(served) $(bench_options) $(benchmark)
 %C%_serve_scale_LDADD = examples/images.$(OBJEXT) libtacit-serve.la libtacit.la -lm

@@ -4,7 +4,7 @@
  *     [--privacy none|epsilon] [--epsilon E] [--delta D]
  *     [--protocols lattice,paillier,trio,quad] [--lattice N] [--paillier N] [--trio N] [--quad N]
  *     [--fold K] [--weight-bits B] [--activation-bits B] [--keep FOLDER] [--threads N]
- *     [--in-flight N] [--records N] [--lanes N]
+ *     [--in-flight N] [--records N] [--lanes N] [--probabilistic 1]
  * One JSON line for each model without privacy and with epsilon (4) and delta (1e-5): records of
  * training and test, whether the fit was refused as hopeless (and made all the same), the share of
  * the test's commonest class, accuracies on the whole test set, classes in which reals and integers
@@ -12,7 +12,11 @@
  * asked (at most --lattice and so on; 0, the default, all of them), how many answers had the
  * integers of dp_program_run_exact to the last bit, and how many classes differed.  Trio and Quad
  * are asked about --records at a time (128), which --lanes (1) divide among them.  Of tables the
- * records with numbers --fold (4), + 5, + 10, ... are the test set. */
+ * records with numbers --fold (4), + 5, + 10, ... are the test set.
+ * With --probabilistic 1 Trio and Quad round by chance: then how many numbers of a record do, what a
+ * unit of the answer's last place stands for, how many units an answer may be off and how many records
+ * may be wrong altogether by what is said of them; and of each protocol how many were wrong, and by how
+ * many units the farthest of the others was off. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +44,7 @@ typedef struct settings {
     bool asks[PROTOCOLS];
     double epsilon, delta;
     uint64_t most[PROTOCOLS]; /* records asked; 0: all */
-    uint64_t threads, in_flight, records, lanes;
+    uint64_t threads, in_flight, records, lanes, probabilistic;
     uint64_t fold, weight_bits, activation_bits; /* bits 0: the defaults */
 } settings;
 
@@ -70,6 +74,7 @@ typedef struct subject {
     size_t n, inputs, outputs;
     double *x, *y;     /* [n][inputs], [n][outputs] of reals */
     int64_t *expected; /* [n][outputs] of integers */
+    served_rounding rounding;
 } subject;
 
 static void lower(subject *s, const settings *o)
@@ -145,8 +150,9 @@ static served_session *open_session(const subject *s, size_t k, const settings *
 {
     const struct protocol *q = &protocols[k];
     served_session *session =
-        q->parties > 0 ? served_open_parties(s->p, q->parties, o->records, o->lanes)
-                       : served_open(s->p, q->sides, s->model->mode, o->threads, o->in_flight);
+        q->parties > 0
+            ? served_open_parties(s->p, q->parties, o->records, o->lanes, o->probabilistic > 0)
+            : served_open(s->p, q->sides, s->model->mode, o->threads, o->in_flight);
     if (session == NULL)
         bench_stop(s->model->name, "its numbers do not fit into the protocol");
     return session;
@@ -157,6 +163,22 @@ static void report_count(const char *protocol, const char *what, size_t n)
     char name[40];
     (void)snprintf(name, sizeof name, "%s_%s", protocol, what);
     bench_number(name, (double)n);
+}
+
+/* Of answers that need not be exact. */
+static void report_distances(const subject *s, const char *protocol, size_t n, const int64_t *y)
+{
+    double farthest = 0;
+    size_t wrong = 0;
+    for (size_t i = 0; i < n; i++) {
+        double far = 0;
+        for (size_t k = i * s->outputs; k < (i + 1) * s->outputs; k++)
+            far = fmax(far, fabs((double)(y[k] - s->expected[k])));
+        wrong += far > s->rounding.most;
+        farthest = far > s->rounding.most ? farthest : fmax(farthest, far);
+    }
+    report_count(protocol, "farthest", (size_t)farthest);
+    report_count(protocol, "wrong", wrong);
 }
 
 static void ask_all(const subject *s, size_t k, const settings *o)
@@ -173,10 +195,12 @@ static void ask_all(const subject *s, size_t k, const settings *o)
         differ += served_class_of_integers(s->outputs, answer) != class_at(s, true, i);
     }
     served_close(session);
-    free(y);
     report_count(protocols[k].name, "asked", n);
     report_count(protocols[k].name, "equal", equal);
     report_count(protocols[k].name, "classes_differ", differ);
+    if (o->probabilistic > 0 && protocols[k].parties > 0)
+        report_distances(s, protocols[k].name, n, y);
+    free(y);
 }
 
 static void report(const subject *s, const settings *o)
@@ -198,6 +222,12 @@ static void report(const subject *s, const settings *o)
     bench_number("accuracy_exact", accuracy(s, true));
     bench_number("classes_differ", (double)differ);
     bench_number("bits", dp_program_bits(s->p));
+    if (o->probabilistic > 0) {
+        bench_number("shifted", s->rounding.shifted);
+        bench_number("last_place", s->rounding.last_place);
+        bench_number("off_at_most", s->rounding.most);
+        bench_number("wrong_at_most", s->rounding.wrong * (double)s->n);
+    }
     for (size_t k = 0; k < PROTOCOLS; k++)
         if (o->asks[k])
             ask_all(s, k, o);
@@ -209,6 +239,8 @@ static void measure(const served_model *m, const served_data *d, double epsilon,
 {
     subject s = {.model = m, .data = d, .fit = served_train(m, d, epsilon, o->delta, o->keep)};
     lower(&s, o);
+    if (o->probabilistic > 0)
+        s.rounding = served_rounding_of(s.p);
     run(&s);
     report(&s, o);
     free(s.x), free(s.y), free(s.expected);
@@ -263,6 +295,7 @@ int main(int argc, char **argv)
                                  {.name = "--in-flight", .count = &o.in_flight},
                                  {.name = "--records", .count = &o.records},
                                  {.name = "--lanes", .count = &o.lanes},
+                                 {.name = "--probabilistic", .count = &o.probabilistic},
                                  {.name = "--threads", .count = &o.threads}};
     bench_options(argc, argv, sizeof list / sizeof *list, list);
     struct stat there;

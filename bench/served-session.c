@@ -135,13 +135,17 @@ static void close_parties(served_session *s)
 }
 
 served_session *served_open_parties(const dp_program *p, size_t parties, size_t records,
-                                    size_t lanes)
+                                    size_t lanes, bool probabilistic)
 {
     dp_error err = {0};
     served_session *s = served_room(1, sizeof *s);
     s->parties = served_room(1, sizeof *s->parties);
-    const daemons_opts o = {
-        .n = parties, .lanes = lanes, .records = records, .timeout_ms = WITHIN, .idle_ms = WITHIN};
+    const daemons_opts o = {.n = parties,
+                            .lanes = lanes,
+                            .records = records,
+                            .timeout_ms = WITHIN,
+                            .idle_ms = WITHIN,
+                            .probabilistic = probabilistic};
     if (!daemons_start(s->parties, &o, &err))
         bench_stop("parties", err.text);
     const dp_status shared = daemons_share(s->parties, p, &err);
@@ -154,7 +158,8 @@ served_session *served_open_parties(const dp_program *p, size_t parties, size_t 
                                       .parties = s->parties->parties,
                                       .records = records,
                                       .lanes = lanes,
-                                      .timeout_ms = WITHIN};
+                                      .timeout_ms = WITHIN,
+                                      .flags = probabilistic ? DP_ALLOW_PROBABILISTIC : 0};
     served_must(dp_ask_parties_new(&opts, &s->ask, &err), "session", &err);
     return s;
 }

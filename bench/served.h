@@ -66,6 +66,14 @@ served_fit served_train(const served_model *m, const served_data *d, double epsi
 /* The program of a fit, before scales are chosen. */
 dp_program *served_lower(const served_fit *f, const served_data *d);
 
+/* Of one record through parties whose shifts round by chance: how many units of its last place a
+ * number of the answer may be off, and what such a unit stands for; how many numbers are shifted, and
+ * how many of these are wrong altogether, at most, in the mean. */
+typedef struct served_rounding {
+    double most, last_place, shifted, wrong;
+} served_rounding;
+served_rounding served_rounding_of(const dp_program *p);
+
 /* The inputs [n][inputs of the program] of the records. */
 double *served_inputs(const dp_program *p, const served_set *s);
 
@@ -85,7 +93,7 @@ served_session *served_open(const dp_program *p, dp_serve_protocol protocol, dp_
  * program, and a session with them of at most so many records in a query (0: dp_ask_parties_opts's
  * own) and so many lanes; NULL where it cannot be computed so. */
 served_session *served_open_parties(const dp_program *p, size_t parties, size_t records,
-                                    size_t lanes);
+                                    size_t lanes, bool probabilistic);
 void served_ask(served_session *s, const double *x, int64_t *y);
 void served_ask_many(served_session *s, size_t n, const double *x, int64_t *y);
 void served_close(served_session *s);
