@@ -40,6 +40,16 @@ DPI_INLINE const void *dpi_past_const(const void *from, size_t bytes)
     return from == NULL ? NULL : (const unsigned char *)from + bytes;
 }
 
+enum { DPI_ELEMENTS_SUM = 3 };
+
+/* x += c[n]; c NULL: one number for all, `same`.  Of bits words, and XOR. */
+void dpi_elements_add(dpi_ring ring, size_t n, const uint64_t *c, uint64_t same, void *x);
+
+/* z[n] = the sum of some arrays, or less it; those that are NULL are not there.  z is none of them.
+ * Of bits XOR, which has no sign. */
+void dpi_elements_sum(dpi_ring ring, size_t n, const void *const from[DPI_ELEMENTS_SUM],
+                      bool negative, void *z);
+
 /* What a client makes of m and lambda, where x = m - lambda: x modulo 2^bits, with its sign. */
 void dpi_join_masked(dpi_ring ring, int bits, size_t n, const void *m, const void *lambda,
                      int64_t *x);

@@ -1,7 +1,7 @@
 # Sharing among three and four parties.
 if SERVE
 noinst_LTLIBRARIES += libtacit-share.la
-libtacit_share_la_SOURCES = %D%/share.c %D%/share.h %D%/elements.h
+libtacit_share_la_SOURCES = %D%/share.c %D%/share.h %D%/elements.c %D%/elements.h
 libtacit_share_la_SOURCES += %D%/mesh.c %D%/mesh-keys.c %D%/mesh-parts.h %D%/mesh-post.c %D%/mesh-views.c %D%/mesh.h
 libtacit_share_la_SOURCES += %D%/party.c %D%/party.h %D%/clear.c
 libtacit_share_la_SOURCES += %D%/compare.c %D%/compare.h %D%/carries.c

@@ -234,13 +234,13 @@ static bool place(dpi_mesh_source *r, uint32_t layer)
     return r->placed;
 }
 
-/* The next n bytes of the key stream: zeros, encrypted where they are. */
+/* The next n bytes of the key stream: zeros, encrypted. */
 static bool stream(dpi_mesh_source *r, unsigned char *to, size_t n)
 {
+    static const unsigned char zeros[LARGE];
     for (size_t at = 0; at < n;) {
         int part = n - at < LARGE ? (int)(n - at) : LARGE, done;
-        memset(to + at, 0, (size_t)part);
-        if (EVP_EncryptUpdate(r->cipher, to + at, &done, to + at, part) != 1)
+        if (EVP_EncryptUpdate(r->cipher, to + at, &done, zeros, part) != 1)
             return false;
         at += (size_t)part;
     }

@@ -13,7 +13,7 @@ static const dpi_roles sets[DPI_QUAD_SETS] = {ALL & ~(1U << P2), ALL & ~(1U << P
 /* What a part is of the components -w, -l2, -l1 and X + w: a sum of some, or less some. */
 typedef struct made_of {
     bool negative;
-    int n, component[3];
+    int n, component[DPI_ELEMENTS_SUM];
 } made_of;
 
 static const made_of part_of[DPI_QUAD_ROLES][DPI_SHARE_PARTS] = {
@@ -26,14 +26,10 @@ static const made_of part_of[DPI_QUAD_ROLES][DPI_SHARE_PARTS] = {
 static void put_part(dpi_ring ring, size_t n, const made_of *m, const void *const component[],
                      void *part)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint64_t sum = 0;
-        for (int k = 0; k < m->n; k++) {
-            uint64_t c = dpi_element(ring, component[m->component[k]], i);
-            sum = ring == DPI_RING_BITS ? sum ^ c : sum + c;
-        }
-        dpi_element_put(ring, part, i, m->negative && ring != DPI_RING_BITS ? 0 - sum : sum);
-    }
+    const void *from[DPI_ELEMENTS_SUM] = {NULL};
+    for (int k = 0; k < m->n; k++)
+        from[k] = component[m->component[k]];
+    dpi_elements_sum(ring, n, from, m->negative, part);
 }
 
 /* Who holds a component has seen it as the two others have that do.  Without a mesh, which a model's
@@ -71,10 +67,7 @@ static void add_public(dpi_party *p, dpi_ring ring, const uint64_t *c, uint64_t 
 {
     if (p->role == P3 || !dpi_party_works(p))
         return;
-    for (size_t i = 0; i < x->n; i++) {
-        uint64_t by = c != NULL ? c[i] : same, v = dpi_element(ring, x->part[0], i);
-        dpi_element_put(ring, x->part[0], i, ring == DPI_RING_BITS ? v ^ by : v + by);
-    }
+    dpi_elements_add(ring, x->n, c, same, x->part[0]);
 }
 
 const dpi_share_row dpi_quad = {

@@ -15,16 +15,13 @@ static const dpi_roles sets[] = {1U << P0 | 1U << P1, 1U << P0 | 1U << P2};
 static void adopt(dpi_party *p, dpi_ring ring, size_t n, const void *const component[],
                   dpi_share *x)
 {
-    bool bits = ring == DPI_RING_BITS;
     if (!dpi_party_works(p))
         return;
     if (p->role != P0)
         memcpy(x->part[0], component[0], n * dpi_ring_bytes(ring));
-    for (size_t i = 0; i < n; i++) {
-        uint64_t l1 = p->role == P2 ? 0 : dpi_element(ring, component[2], i);
-        uint64_t l2 = p->role == P1 ? 0 : dpi_element(ring, component[1], i);
-        dpi_element_put(ring, x->part[p->role == P0 ? 0 : 1], i, bits ? l1 ^ l2 : 0 - l1 - l2);
-    }
+    const void *const masks[DPI_ELEMENTS_SUM] = {p->role == P1 ? NULL : component[1],
+                                                 p->role == P2 ? NULL : component[2]};
+    dpi_elements_sum(ring, n, masks, true, x->part[p->role == P0 ? 0 : 1]);
 }
 
 static bool piece(dpi_party *p, dpi_ring ring, int bits, const dpi_share *x, void *elements,
@@ -48,10 +45,7 @@ static void add_public(dpi_party *p, dpi_ring ring, const uint64_t *c, uint64_t 
 {
     if (p->role == P0 || !dpi_party_works(p))
         return;
-    for (size_t i = 0; i < x->n; i++) {
-        uint64_t by = c != NULL ? c[i] : same, m = dpi_element(ring, x->part[0], i);
-        dpi_element_put(ring, x->part[0], i, ring == DPI_RING_BITS ? m ^ by : m + by);
-    }
+    dpi_elements_add(ring, x->n, c, same, x->part[0]);
 }
 
 /* ---- tiles ---- */
