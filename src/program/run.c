@@ -232,6 +232,22 @@ dp_status dp_program_run_exact(const dp_program *p, size_t n, const int64_t *x, 
     return status;
 }
 
+/* What numbers of the input are multiplied by, and what they then stay below: powers of two, so that
+ * both products and bounds are exact. */
+typedef struct encoding {
+    double scale, below;
+} encoding;
+
+/* Of a sheet from somebody else the bounds need not fit the bits. */
+static bool encode(encoding e, const dp_program_number *bounds, double x, int64_t *v)
+{
+    const double scaled = nearbyint(x * e.scale);
+    if (!(fabs(scaled) < e.below && x >= bounds->low && x <= bounds->high))
+        return false;
+    *v = (int64_t)scaled;
+    return true;
+}
+
 dp_status dp_program_encode(const dp_program *p, size_t n, const double *x, int64_t *v,
                             dp_error *err)
 {
@@ -239,15 +255,11 @@ dp_status dp_program_encode(const dp_program *p, size_t n, const double *x, int6
     memset(v, 0, n * inputs * sizeof *v);
     if (!p->fixed)
         return dpi_fail(err, DP_ESTATE, "fix the program first, by dp_program_fix");
-    for (size_t i = 0; i < n * inputs; i++) {
-        dp_program_number number = dp_program_number_at(p, i % inputs);
-        /* Of a sheet from somebody else the bounds need not fit the bits. */
-        double scaled = nearbyint(ldexp(x[i], p->stages[0].fraction));
-        bool fits = fabs(scaled) < ldexp(1, p->stages[0].bits);
-        if (fits && x[i] >= number.low && x[i] <= number.high) {
-            v[i] = (int64_t)scaled;
+    const encoding e = {ldexp(1, p->stages[0].fraction), ldexp(1, p->stages[0].bits)};
+    for (size_t i = 0, k = 0; i < n * inputs; i++, k = k + 1 < inputs ? k + 1 : 0) {
+        if (encode(e, p->numbers != NULL ? &p->numbers[k] : &p->common, x[i], &v[i]))
             continue;
-        }
+        const dp_program_number number = dp_program_number_at(p, k);
         memset(v, 0, n * inputs * sizeof *v);
         return dpi_fail(err, DP_EDOMAIN,
                         "number %zu of column '%s' is not within %g ... %g, for which the program "
