@@ -183,6 +183,15 @@ void dpi_lane_close(dpi_lane *l)
 
 /* ---- a query ---- */
 
+void dpi_lane_draw(dpi_lane *l, size_t n)
+{
+    const size_t numbers = n * l->inputs;
+    for (size_t i = 0; i < l->parties; i++)
+        if (l->drawn[i] != NULL)
+            dpi_deal_draw(l->ring, l->seed[i], l->used, numbers, l->drawn[i]);
+    l->used += numbers;
+}
+
 /* The input of n records, as this role holds it. */
 static dpi_share take_input(dpi_lane *l, size_t n, const void *full)
 {
@@ -191,13 +200,9 @@ static dpi_share take_input(dpi_lane *l, size_t n, const void *full)
     dpi_share x = dpi_share_from(l->ring, &l->x, 0, numbers);
     for (size_t role = 0; role < l->parties; role++) {
         const size_t machine = dpi_parties_machine(l->parties, l->number, role);
-        if (machine == l->machine)
-            continue;
-        component[role] = role == l->party.row->dealer ? full : l->drawn[machine];
-        if (role != l->party.row->dealer)
-            dpi_deal_draw(l->ring, l->seed[machine], l->used, numbers, l->drawn[machine]);
+        if (machine != l->machine)
+            component[role] = role == l->party.row->dealer ? full : l->drawn[machine];
     }
-    l->used += numbers;
     l->party.row->adopt(&l->party, l->ring, numbers, component, &x);
     return x;
 }

@@ -35,6 +35,10 @@ dp_status dpi_lane_open(const dpi_lane_opts *o, dpi_lane **lane, dp_error *err) 
 /* NULL is allowed. */
 void dpi_lane_close(dpi_lane *l);
 
+/* Draws what seeds give of the next n records: once for each run, and before it.  Needs no message,
+ * so that it can be done while the rest is on its way. */
+void dpi_lane_draw(dpi_lane *l, size_t n);
+
 /* Runs n records, of which `full` is the component that seeds do not give (NULL on the machine that
  * lacks it), and compares what was seen: after DP_OK it may be told.  As dpi_mesh_status. */
 dp_status dpi_lane_run(dpi_lane *l, size_t n, const void *full, dp_error *err) DP_MUST_CHECK;

@@ -289,11 +289,28 @@ static dp_status take_query(client_session *t, bool *more, dp_error *err)
     return dpi_fail(err, status, "%s", why.text);
 }
 
+static void draw_lane(void *of, size_t k)
+{
+    const client_session *t = of;
+    dpi_lane_draw(t->lane[k], dpi_party_share_of(t->n, t->sizes.lanes, k));
+}
+
+static void in_lanes(client_session *t, void (*what)(void *of, size_t lane))
+{
+    if (t->pool != NULL)
+        dpi_pool_run(t->pool, what, t);
+    else
+        what(t, 0);
+}
+
+/* The client shares its records meanwhile. */
 static dp_status take_input(client_session *t, dp_error *err)
 {
     const unsigned char go = 1;
     const size_t bytes = dpi_party_input_bytes(&t->sizes, t->s->id, t->n);
     dp_status status = dpi_wire_send(t->wire, DPI_PARTY_GO, 0, &go, sizeof go, t->s->timeout);
+    if (status == DP_OK)
+        in_lanes(t, draw_lane);
     if (status == DP_OK)
         status = dpi_wire_receive(t->wire, DPI_PARTY_INPUT, 1, t->in, bytes, t->s->timeout);
     const unsigned char *at = t->in;
@@ -318,10 +335,7 @@ static void run_lane(void *of, size_t k)
 
 static dp_status run_lanes(client_session *t, dp_error *err)
 {
-    if (t->pool != NULL)
-        dpi_pool_run(t->pool, run_lane, t);
-    else
-        run_lane(t, 0);
+    in_lanes(t, run_lane);
     for (size_t k = 0; k < t->sizes.lanes; k++)
         if (t->lane_error[k].status != DP_OK)
             return dpi_fail(err, t->lane_error[k].status, "%s", t->lane_error[k].text);
