@@ -98,13 +98,31 @@ DP_API const char *dp_formula_family(const dp_formula *f);
 DP_API DP_MUST_CHECK dp_status dp_formula_model(const dp_formula *f, dp_model **model,
                                                 dp_error *err);
 
-/* The columns that the model reads, of a table that was read with the formula's schema: design
+/* The columns that the model reads, of a table with the columns of DP_FORMULA_FIT, below: design
  * matrices, groups, outcome, and whose records are where the schema has a UNIT column.
  *   *data  [out] owned by the caller (dp_dataset_free), with all its values: the table may be
  *          freed; NULL on error: DP_ESTATE without a schema; DP_ENAME, DP_EDATA a table of another
  *          schema; DP_ENOMEM */
 DP_API DP_MUST_CHECK dp_status dp_formula_dataset(const dp_formula *f, dp_table *table,
                                                   dp_dataset **data, dp_error *err);
+
+/* What columns are read for. */
+typedef enum dp_formula_use {
+    DP_FORMULA_FIT = 0, /* for dp_formula_dataset */
+    DP_FORMULA_PREDICT  /* for dp_formula_new_records */
+} dp_formula_use;
+
+/* The columns of the schema that the formula reads, in its order, *n [out] of them: for a fit also
+ * the UNIT column, for predictions what the outcome's mean is computed from, and neither outcome
+ * nor unit, which may be none.  A table needs no others.  They live as long as the formula; none
+ * without a schema. */
+DP_API const dp_column *dp_formula_columns(const dp_formula *f, dp_formula_use use, size_t *n);
+
+/* The columns that predictions for new records read (dp_fit_predict, or dp_fit_evaluate of
+ * dp_fit_mean), of a table with the columns of DP_FORMULA_PREDICT.  Otherwise as
+ * dp_formula_dataset. */
+DP_API DP_MUST_CHECK dp_status dp_formula_new_records(const dp_formula *f, dp_table *table,
+                                                      dp_dataset **data, dp_error *err);
 
 /* What was written: the likelihood in words, the columns of each predictor with what is taken off
  * them and what they are divided by, groups, smooths, and each parameter by R's name with its prior

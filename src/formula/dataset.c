@@ -283,15 +283,17 @@ static void add_unit(filling *k)
     }
 }
 
-static void fill(filling *k)
+static void fill(filling *k, dp_formula_use use)
 {
     const dp_formula *f = k->f;
-    add_outcome(k);
+    const bool seen = use == DP_FORMULA_FIT; /* outcomes are there */
+    if (seen)
+        add_outcome(k);
     if (f->trials != NULL && f->trials->kind == DPI_TREE_NAME && good(k))
         add_real(k, kept(k, f->trials->name), 1, values_of(k, f->trials));
     const dpi_tree *const more[] = {f->censored, f->weight};
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
-        if (more[i] != NULL && good(k))
+        if (seen && more[i] != NULL && good(k))
             add_real(k, kept(k, more[i]->name), 1, values_of(k, more[i]));
     for (size_t i = 0; i < DPI_MOST_PREDICTORS; i++) {
         if (f->predictor[i] == NULL)
@@ -301,13 +303,15 @@ static void fill(filling *k)
         add_smooths(k, f->predictor[i], &f->layout[i]);
         add_offsets(k, f->predictor[i]);
     }
-    add_unit(k);
+    if (seen)
+        add_unit(k);
     const char *said = dp_dataset_error(k->data);
     if (good(k) && said != NULL)
         (void)dpi_fail(k->err, k->data->err.status, "%s", said);
 }
 
-dp_status dp_formula_dataset(const dp_formula *f, dp_table *table, dp_dataset **data, dp_error *err)
+static dp_status make(const dp_formula *f, dp_formula_use use, dp_table *table, dp_dataset **data,
+                      dp_error *err)
 {
     if (f == NULL || table == NULL || data == NULL)
         dpi_misuse("dp_formula_dataset", "f, table or data is NULL");
@@ -320,7 +324,7 @@ dp_status dp_formula_dataset(const dp_formula *f, dp_table *table, dp_dataset **
     k.data = dp_dataset_new(k.n);
     if (k.data == NULL)
         return dpi_fail_nomem(err);
-    fill(&k);
+    fill(&k, use);
     dpi_arena_free(&k.names);
     if (own.status != DP_OK) {
         dp_dataset_free(k.data);
@@ -328,4 +332,15 @@ dp_status dp_formula_dataset(const dp_formula *f, dp_table *table, dp_dataset **
     }
     *data = k.data;
     return DP_OK;
+}
+
+dp_status dp_formula_dataset(const dp_formula *f, dp_table *table, dp_dataset **data, dp_error *err)
+{
+    return make(f, DP_FORMULA_FIT, table, data, err);
+}
+
+dp_status dp_formula_new_records(const dp_formula *f, dp_table *table, dp_dataset **data,
+                                 dp_error *err)
+{
+    return make(f, DP_FORMULA_PREDICT, table, data, err);
 }

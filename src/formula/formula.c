@@ -92,27 +92,11 @@ static dp_status find_parameter(const dp_formula *f, const dpi_script *s,
     return status;
 }
 
-/* Where the tree reads that column, or NULL.  What has a label, and a contrast, is no column. */
-static const dpi_tree *find_column(const dpi_tree *t, const char *name)
-{
-    const dpi_tree *found = NULL;
-    if (t->label != NULL)
-        return NULL;
-    if (t->kind == DPI_TREE_NAME)
-        return strcmp(t->name, name) == 0 ? t : NULL;
-    for (const dpi_tree *each = t->first; each != NULL && found == NULL; each = each->next) {
-        found = find_column(each, name);
-        if (dpi_tree_is_call(t, "C"))
-            break;
-    }
-    return found;
-}
-
 static dp_status check_outcome_unread(const dp_formula *f, const dpi_script *s,
                                       const dpi_tree *right)
 {
     const dpi_tree *at =
-        f->outcome->kind == DPI_TREE_NAME ? find_column(right, f->outcome->name) : NULL;
+        f->outcome->kind == DPI_TREE_NAME ? dpi_tree_find_name(right, f->outcome->name) : NULL;
     return at == NULL ? DP_OK
                       : dpi_script_fail(s, DP_EINVAL, at->at,
                                         "'%.60s' is the outcome, which cannot tell of itself; "
@@ -251,7 +235,7 @@ static dp_status copy_column(dpi_arena *arena, const dp_column *from, dp_column 
         levels[i] = dpi_arena_strdup(arena, from->levels[i]);
         good = levels[i] != NULL;
     }
-    to->levels = levels;
+    to->levels = from->n_levels > 0 ? levels : NULL;
     if (!good)
         return dpi_fail_nomem(err);
     const char *fault = dpi_name_fault(from->name);
@@ -385,6 +369,8 @@ static dp_status lay_out(dp_formula *f, const dp_formula_opts *o, dp_error *err)
     if (status != DP_OK)
         return status;
     f->laid_out = true;
+    if (!dpi_formula_list_columns(f))
+        return dpi_fail_nomem(err);
     dp_model *model;
     status = dp_formula_model(f, &model, err);
     dp_model_free(model);

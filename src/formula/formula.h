@@ -26,9 +26,14 @@ struct dp_formula {
     dpi_outcome_layout laid_outcome;
     double most_weight;                     /* of weights(), from the schema */
     dpi_layout layout[DPI_MOST_PREDICTORS]; /* of predictors that are there */
-    const dpi_asked_prior *prior;           /* [n_priors] */
+    const dp_column *read[2];               /* [n_read[use]] of the book, by dp_formula_use */
+    size_t n_read[2];
+    const dpi_asked_prior *prior; /* [n_priors] */
     size_t n_priors;
 };
+
+/* Fills read and n_read; false when memory is out. */
+bool dpi_formula_list_columns(dp_formula *f);
 
 /* DP_ESTATE where the formula was read without a schema. */
 dp_status dpi_formula_need_schema(const dp_formula *f, dp_error *err);

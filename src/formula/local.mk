@@ -1,6 +1,7 @@
 libtacit_core_la_SOURCES += \
   %D%/arithmetic.c %D%/arithmetic.h \
   %D%/atom.c %D%/atom.h \
+  %D%/columns.c \
   %D%/dataset.c \
   %D%/describe.c \
   %D%/design.c %D%/design.h \

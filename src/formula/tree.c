@@ -171,3 +171,18 @@ bool dpi_tree_is_call(const dpi_tree *tree, const char *name)
 {
     return tree->kind == DPI_TREE_CALL && strcmp(tree->name, name) == 0;
 }
+
+const dpi_tree *dpi_tree_find_name(const dpi_tree *t, const char *name)
+{
+    const dpi_tree *found = NULL;
+    if (t->label != NULL)
+        return NULL;
+    if (t->kind == DPI_TREE_NAME)
+        return strcmp(t->name, name) == 0 ? t : NULL;
+    for (const dpi_tree *each = t->first; each != NULL && found == NULL; each = each->next) {
+        found = dpi_tree_find_name(each, name);
+        if (dpi_tree_is_call(t, "C"))
+            break;
+    }
+    return found;
+}

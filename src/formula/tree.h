@@ -51,6 +51,10 @@ char *dpi_text_take(dpi_bytes *text, dpi_arena *arena);
 /* Operands of a tree. */
 size_t dpi_tree_count(const dpi_tree *tree);
 
+/* Where the tree reads the column of that name, or NULL.  What has a label, and a contrast, is no
+ * column. */
+const dpi_tree *dpi_tree_find_name(const dpi_tree *tree, const char *name);
+
 /* A call of that name. */
 bool dpi_tree_is_call(const dpi_tree *tree, const char *name);
 

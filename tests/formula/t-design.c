@@ -222,6 +222,67 @@ static void outcomes_groups_offsets_and_units_are_there(void **state)
     dp_formula_free(f);
 }
 
+/* The names of what a formula reads, with commas between. */
+static const char *columns_of(const dp_formula *f, dp_formula_use use, char text[200])
+{
+    size_t n;
+    char *to = text;
+    const dp_column *c = dp_formula_columns(f, use, &n);
+    *to = 0;
+    for (size_t i = 0; i < n; i++)
+        to += sprintf(to, "%s%s", i > 0 ? "," : "", c[i].name);
+    return text;
+}
+
+static void what_is_read_is_told_and_no_more_is_needed(void **state)
+{
+    (void)state;
+    static const char csv[] = "e,h,g,k,n,a\n2,7,b,b,5,1\n1,6,a,b,4,2\n";
+    static const char *const letters[] = {"a", "b", "c"};
+    const dp_column schema[] = {
+        {.name = "y", .kind = DP_COLUMN_INTEGER, .low = 0, .high = 9},
+        {.name = "unread", .kind = DP_COLUMN_REAL, .low = 0, .high = 9},
+        {.name = "n", .kind = DP_COLUMN_INTEGER, .low = 2, .high = 9},
+        {.name = "w", .kind = DP_COLUMN_REAL, .low = 0, .high = 9},
+        {.name = "e", .kind = DP_COLUMN_REAL, .low = 1, .high = 4},
+        {.name = "g", .kind = DP_COLUMN_LEVEL, .levels = letters, .n_levels = 3},
+        {.name = "h", .kind = DP_COLUMN_INTEGER, .low = 5, .high = 8},
+        {.name = "k", .kind = DP_COLUMN_LEVEL, .levels = letters, .n_levels = 3},
+        {.name = "a", .kind = DP_COLUMN_REAL, .low = 0, .high = 9},
+        {.name = "who", .kind = DP_COLUMN_UNIT},
+    };
+    const data_set of = {.columns = schema, .n_columns = 10};
+    char text[200];
+    size_t n;
+    dp_error err = {0};
+    dp_formula *f = parse(&of, "binomial",
+                          "y | trials(n) + weights(w) ~ C(h, sum) + offset(log(e)) + (1 | g) + "
+                          "(1 | mm(g, k)) + s(a, k = 5)");
+    assert_string_equal(columns_of(f, DP_FORMULA_FIT, text), "y,n,w,e,g,h,k,a,who");
+    assert_string_equal(columns_of(f, DP_FORMULA_PREDICT, text), "n,e,g,h,k,a");
+    const dp_column *c = dp_formula_columns(f, DP_FORMULA_PREDICT, &n);
+    dp_table *table;
+    dp_dataset *data;
+    assert_ok(dp_table_parse_csv(csv, strlen(csv), NULL, n, c, &table, &err), err.text);
+    assert_ok(dp_formula_new_records(f, table, &data, &err), err.text);
+    assert_null(dpi_dataset_find(data, "y"));
+    assert_null(dpi_dataset_find(data, "w"));
+    assert_null(data->unit);
+    assert_true(real_block(data, "n", 1)[1] == 4);
+    assert_close(real_block(data, "offset(mu)", 1)[0], log(2), 1e-15, 0);
+    dp_dataset_free(data);
+    assert_fails(dp_formula_dataset(f, table, &data, &err), DP_ENAME, &err, "'y'");
+    dp_table_free(table);
+    dp_formula_free(f);
+    f = parse(&of, "gaussian", "log(e) ~ 1");
+    assert_string_equal(columns_of(f, DP_FORMULA_FIT, text), "e,who");
+    assert_string_equal(columns_of(f, DP_FORMULA_PREDICT, text), "");
+    dp_formula_free(f);
+    assert_ok(dp_formula_parse("y ~ x", NULL, &f, &err), err.text);
+    assert_string_equal(columns_of(f, DP_FORMULA_FIT, text), "");
+    dp_formula_free(f);
+}
+
 static void a_table_of_another_schema_is_refused(void **state)
 {
     (void)state;
@@ -378,6 +439,7 @@ int main(void)
         cmocka_unit_test(numbers_are_of_unit_size),
         cmocka_unit_test(legendre_polynomials_are_orthogonal_on_the_range),
         cmocka_unit_test(outcomes_groups_offsets_and_units_are_there),
+        cmocka_unit_test(what_is_read_is_told_and_no_more_is_needed),
         cmocka_unit_test(a_table_of_another_schema_is_refused),
         cmocka_unit_test(splines_are_orthogonal_on_the_range),
         cmocka_unit_test(levels_that_mean_something_else_are_refused),
