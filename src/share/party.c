@@ -19,12 +19,29 @@ dp_status dpi_party_start(dpi_party *p, dp_error *err)
     return p->room != NULL ? DP_OK : dpi_fail_nomem(err);
 }
 
+static void drop(void *block, size_t bytes)
+{
+    if (block != NULL)
+        sodium_memzero(block, bytes);
+    dpi_free(block);
+}
+
+void *dpi_party_scratch(dpi_party *p, size_t bytes)
+{
+    if (bytes <= p->scratch_bytes)
+        return p->scratch;
+    drop(p->scratch, p->scratch_bytes);
+    p->scratch = dpi_alloc(1, bytes);
+    p->scratch_bytes = p->scratch != NULL ? bytes : 0;
+    return p->scratch;
+}
+
 void dpi_party_end(dpi_party *p)
 {
-    if (p->room != NULL)
-        sodium_memzero(p->room, p->row->room_bytes);
-    dpi_free(p->room);
-    p->room = NULL;
+    drop(p->room, p->row->room_bytes);
+    drop(p->scratch, p->scratch_bytes);
+    p->room = p->scratch = NULL;
+    p->scratch_bytes = 0;
 }
 
 /* ---- shares ---- */

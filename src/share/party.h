@@ -27,6 +27,8 @@ typedef struct dpi_party {
     dpi_mesh *mesh; /* borrowed; NULL in the clear (clear.c) */
     dpi_phase phase;
     void *room; /* of the row, for one tile; made by dpi_party_start */
+    void *scratch;
+    size_t scratch_bytes;
 } dpi_party;
 
 typedef struct dpi_share_row {
@@ -99,6 +101,10 @@ extern const dpi_share_row dpi_clear;
 
 /* Whether this party computes in its phase; else it only keeps what the dealer sends. */
 bool dpi_party_works(const dpi_party *p);
+
+/* At least so many bytes for one gate, aligned to 64, in which anything may be; they are kept from
+ * gate to gate.  NULL: out of memory. */
+void *dpi_party_scratch(dpi_party *p, size_t bytes);
 
 /* Room for the row's gates.  DP_ENOMEM. */
 dp_status dpi_party_start(dpi_party *p, dp_error *err) DP_MUST_CHECK;

@@ -115,11 +115,10 @@ void dpi_quad_linear(dpi_party *p, dpi_ring ring, const dpi_linear *l, const dpi
         t.square = (dpi_linear_pair){x->part[own], w->part[own]};
         t.cross[0] = (dpi_linear_pair){x->part[0], w->part[1]};
         t.cross[1] = (dpi_linear_pair){x->part[1], w->part[0]};
-        t.room = dpi_alloc(1, room_for(ring, l));
+        t.room = dpi_party_scratch(p, room_for(ring, l));
         if (t.room == NULL)
             dpi_mesh_fail(p->mesh, DP_ENOMEM, "out of memory for a linear layer");
     }
     if (dpi_mesh_status(p->mesh) == DP_OK)
         dpi_quad_run(&g);
-    dpi_free(t.room);
 }

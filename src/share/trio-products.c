@@ -82,6 +82,18 @@ static void pair_up(const dpi_trio_gate *g, const dpi_share *x, const dpi_share 
     }
 }
 
+/* The layer's room, and behind it that of a difference.  NULL: out of memory. */
+static void *make_room(const dpi_trio_gate *g, const dpi_share *x, trio_layer *t)
+{
+    enum { LINE = 64 };
+    const size_t room = (dpi_linear_room(g->ring, t->l, t->n_pairs) + LINE - 1) / LINE * LINE;
+    size_t bytes = 0;
+    if (g->p->role == P2 && !dpi_mul(x->n, dpi_ring_bytes(g->ring), &bytes))
+        return NULL;
+    t->room = bytes <= SIZE_MAX - room ? dpi_party_scratch(g->p, room + bytes) : NULL;
+    return t->room != NULL ? (unsigned char *)t->room + room : NULL;
+}
+
 /* Whole rows where one is not longer than a tile. */
 static size_t tile_of(const dpi_linear *l)
 {
@@ -104,17 +116,13 @@ void dpi_trio_linear(dpi_party *p, dpi_ring ring, const dpi_linear *l, const dpi
                              .exchange = true,
                              .run = linear_tile,
                              .of = &t};
-    void *difference = NULL;
     if (dpi_party_works(p)) {
-        t.room = dpi_alloc(1, dpi_linear_room(ring, l, t.n_pairs));
-        difference = dpi_alloc(p->role == P2 ? x->n : 0, dpi_ring_bytes(ring));
-        if (t.room == NULL || difference == NULL)
+        void *difference = make_room(&g, x, &t);
+        if (difference == NULL)
             dpi_mesh_fail(p->mesh, DP_ENOMEM, "out of memory for a linear layer");
         else
             pair_up(&g, x, w, &t, difference);
     }
     if (dpi_mesh_status(p->mesh) == DP_OK)
         dpi_trio_run(&g);
-    dpi_free(difference);
-    dpi_free(t.room);
 }
