@@ -104,8 +104,8 @@ typedef struct dp_share_opts {
     const dp_identity *identity; /* the provider's */
     const dp_parties *parties;
     uint32_t timeout_ms; /* for a party's next message; 0: 30 000 */
-    /* Shifts of relus round up or down by chance, which saves one or two rounds of each and some two
-     * fifths of all bytes.  Clients must allow it: DP_ALLOW_PROBABILISTIC. */
+    /* Shifts of relus round up or down by chance, which saves one or two rounds of each and some
+     * two fifths of all bytes.  Clients must allow it: DP_ALLOW_PROBABILISTIC. */
     bool probabilistic;
 } dp_share_opts;
 
@@ -114,14 +114,14 @@ typedef struct dp_share_opts {
  * shares afresh.
  * DP_EREFUSED a party refused, with the reason: another provider is named there, or its policy
  * tells labels alone and the program does not end with one; DP_EUNSUPPORTED a stage, which is
- * named, cannot be computed so, or no shift of the program can round by chance; DP_ESTATE a program without weights; DP_EPEER, DP_ETIMEOUT,
- * DP_ENAME, DP_EINVAL, DP_ENOMEM.  Some parties may have the new model then, and queries are
- * refused until all have one.  Thread-safe. */
+ * named, cannot be computed so, or no shift of the program can round by chance; DP_ESTATE a program
+ * without weights; DP_EPEER, DP_ETIMEOUT, DP_ENAME, DP_EINVAL, DP_ENOMEM.  Some parties may have
+ * the new model then, and queries are refused until all have one.  Thread-safe. */
 DP_API DP_MUST_CHECK dp_status dp_share_program(const dp_share_opts *opts, dp_error *err)
     DP_NONNULL(1);
 
-/* What a query takes: how often the parties wait for each other, one round after the other; bytes of
- * payload between the client and all parties, and between parties: what the dealer sends ahead,
+/* What a query takes: how often the parties wait for each other, one round after the other; bytes
+ * of payload between the client and all parties, and between parties: what the dealer sends ahead,
  * from masks alone, and what is sent while they compute. */
 typedef struct dp_shared_cost {
     size_t rounds;
@@ -130,8 +130,8 @@ typedef struct dp_shared_cost {
     int bits; /* of the ring: 32, or 64 where a stage has more than 30 */
 } dp_shared_cost;
 
-/* What a query of so many records costs in one lane, of which the program's sheet is enough.  Without
- * the few hundred bytes that four parties compare before they tell the answer.
+/* What a query of so many records costs in one lane, of which the program's sheet is enough.
+ * Without the few hundred bytes that four parties compare before they tell the answer.
  *   parties  3 or 4
  * DP_EUNSUPPORTED a stage, which is named, cannot be computed so; DP_EINVAL; DP_ENOMEM: all 0 then.
  * Thread-safe. */
@@ -142,9 +142,9 @@ DP_API DP_MUST_CHECK dp_status dp_parties_cost(const dp_program *p, size_t parti
 /* ---- the client ---- */
 
 /* Answers of a model that was shared as probabilistic are taken.  They are off those of
- * dp_program_run_exact in their last places, and each number that is shifted is wrong altogether with
- * a probability of 2^-24 at most: then the answer may be anything, of four parties too.  A party that
- * comes to know an answer to the last place may learn of places that were shifted away
+ * dp_program_run_exact in their last places, and each number that is shifted is wrong altogether
+ * with a probability of 2^-24 at most: then the answer may be anything, of four parties too.  A
+ * party that comes to know an answer to the last place may learn of places that were shifted away
  * (doc/design/share-trio.md). */
 enum { DP_ALLOW_PROBABILISTIC = 2 };
 

@@ -60,9 +60,9 @@ struct dp_fit {
 };
 
 /* DP_EINVAL the parameters are not those of model and guide, a draw has not the numbers of the
- * model's latents, there is one draw, or a phase, a diagnostic or the source is none; DP_EDOMAIN a parameter is
- * not finite, or a draw is outside its latent's support; DP_EUNSUPPORTED that support is not known
- * (computed bounds); errors of dpi_objective_init; DP_ENOMEM. */
+ * model's latents, there is one draw, or a phase, a diagnostic or the source is none; DP_EDOMAIN a
+ * parameter is not finite, or a draw is outside its latent's support; DP_EUNSUPPORTED that support
+ * is not known (computed bounds); errors of dpi_objective_init; DP_ENOMEM. */
 dp_status dpi_fit_new(const dpi_fit_parts *parts, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
 
 /* Parts of a fit to be: the columns of `data` that the objective reads, in the arena; model and

@@ -232,8 +232,8 @@ dp_status dp_program_run_exact(const dp_program *p, size_t n, const int64_t *x, 
     return status;
 }
 
-/* What numbers of the input are multiplied by, and what they then stay below: powers of two, so that
- * both products and bounds are exact. */
+/* What numbers of the input are multiplied by, and what they then stay below: powers of two, so
+ * that both products and bounds are exact. */
 typedef struct encoding {
     double scale, below;
 } encoding;

@@ -78,8 +78,8 @@ static void read_lane(const struct dpi_parties_ask *p, size_t k, size_t piece_by
     }
 }
 
-/* Each hash is that of the piece of the role that tells the same.  Whoever changes a piece would have
- * to change the hash of it too, which another party tells. */
+/* Each hash is that of the piece of the role that tells the same.  Whoever changes a piece would
+ * have to change the hash of it too, which another party tells. */
 static bool hashes_agree(const struct dpi_parties_ask *p, size_t piece_bytes, const told *t)
 {
     unsigned char hash[crypto_hash_sha256_BYTES];

@@ -178,8 +178,8 @@ size_t dpi_parties_find(const dp_parties *p, const unsigned char fingerprint[DPI
     return i;
 }
 
-/* The lane's order before it is turned by the lane's number: role 0 first, and the others in each of
- * their orders. */
+/* The lane's order before it is turned by the lane's number: role 0 first, and the others in each
+ * of their orders. */
 static size_t before_turning(size_t n, size_t place, size_t role)
 {
     static const unsigned char four[6][3] = {{1, 2, 3}, {1, 3, 2}, {2, 1, 3},

@@ -1,8 +1,8 @@
 /* What a party was given of a model, and what it makes of it.
  *
- * All weights and biases of the program, stage after stage, are one list of numbers; a party has all
- * components of them but its own.  The roles that it plays need different sums of components, so
- * each lane has its own, made when it is first asked for and shared by all sessions. */
+ * All weights and biases of the program, stage after stage, are one list of numbers; a party has
+ * all components of them but its own.  The roles that it plays need different sums of components,
+ * so each lane has its own, made when it is first asked for and shared by all sessions. */
 #ifndef DPI_SERVE_PARTY_MODEL_H
 #define DPI_SERVE_PARTY_MODEL_H
 

@@ -88,8 +88,8 @@ void dpi_compare_run(dpi_party *p, dpi_ring ring, const dpi_carries *t, const dp
                      dpi_planes *room);
 
 /* What a run leaves, as long as the room is not used again: the sign, 1 for negative numbers; the
- * carry into position `split`; whether one of the operands' top bits is set, which for x >= 0 is the
- * carry out of the ring. */
+ * carry into position `split`; whether one of the operands' top bits is set, which for x >= 0 is
+ * the carry out of the ring. */
 dpi_share dpi_carries_sign(const dpi_carries *t, const dpi_planes *room, size_t words);
 dpi_share dpi_carries_in(const dpi_carries *t, const dpi_planes *room, size_t words);
 dpi_share dpi_carries_out(const dpi_carries *t, const dpi_planes *room, size_t words);

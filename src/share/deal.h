@@ -1,8 +1,8 @@
 /* The outside's part: a provider who gives weights, a client who gives records and gets answers.
  *
  * A number is the sum of as many components as there are machines; machine i is told all but
- * component i.  Components but one are drawn from seeds, so that a machine is sent at most one array:
- * component `full` (the one that the dealer lacks), which is what is left of the number. */
+ * component i.  Components but one are drawn from seeds, so that a machine is sent at most one
+ * array: component `full` (the one that the dealer lacks), which is what is left of the number. */
 #ifndef DPI_SHARE_DEAL_H
 #define DPI_SHARE_DEAL_H
 

@@ -2,9 +2,9 @@
  *
  * Weights are turned over once a call: a panel has a few vectors of outputs, one term after the
  * other.  Of images, whole lines are copied with their padding, and tables say where a row begins
- * and where, from there, its terms lie: what a window sees is not copied.  A dense layer is an image
- * of one column, a record a line, seen by a window of one pixel.  The terms of several pairs follow
- * each other where they are few. */
+ * and where, from there, its terms lie: what a window sees is not copied.  A dense layer is an
+ * image of one column, a record a line, seen by a window of one pixel.  The terms of several pairs
+ * follow each other where they are few. */
 #include <string.h>
 
 #include <tacit/model.h>

@@ -2,8 +2,9 @@
  * once for each ring.
  *
  * The file that includes it defines TILE_TARGET (an attribute), TILE_ELEMENT, TILE_NAME(x) (x and
- * something of the ring), TILE_ROWS and TILE_COLUMNS (of a tile of dots), TILE_HEIGHT and TILE_WIDTH
- * (of a tile of a panel), TILE_DOTS and TILE_PANEL (names); and, each called by TILE_NAME,
+ * something of the ring), TILE_ROWS and TILE_COLUMNS (of a tile of dots), TILE_HEIGHT and
+ * TILE_WIDTH (of a tile of a panel), TILE_DOTS and TILE_PANEL (names); and, each called by
+ * TILE_NAME,
  *
  *   vector   a type that holds elements         factor   a vector, ready to be multiplied with
  *   sum      a type that holds sums of products, zeros at first

@@ -21,7 +21,8 @@ const dp_error *dpi_mesh_error(const dpi_mesh *m)
     return &m->err;
 }
 
-/* The others are told nothing but that this party is gone: what went wrong can depend on secrets. */
+/* The others are told nothing but that this party is gone: what went wrong can depend on
+ * secrets. */
 void dpi_mesh_fail(dpi_mesh *m, dp_status status, const char *why)
 {
     (void)dpi_fail(&m->err, status, "%s", why);

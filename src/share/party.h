@@ -5,12 +5,13 @@
  * sticks in the mesh and is looked at before anything is opened.  Arrays of z are there before the
  * call, of the size that it says; z may not overlap x or y unless the gate says so.
  *
- * Phases.  One role, the dealer (row->dealer: P0 of Trio, P3 of Quad), computes from masks alone and
- * sends what it makes of them; it never waits for anything but an opening.  TOGETHER, everybody does
- * everything; the dealer runs ahead.  Or apart: in PREPARE the dealer does all of its part, and who
- * hears of it keeps the messages on its tape (nobody else has anything to do); in ONLINE the dealer
- * does nothing, and the others read their tapes.  So the same program is run twice, and local work
- * asks dpi_party_works first.  What the dealer holds of a result it holds since the PREPARE. */
+ * Phases.  One role, the dealer (row->dealer: P0 of Trio, P3 of Quad), computes from masks alone
+ * and sends what it makes of them; it never waits for anything but an opening.  TOGETHER, everybody
+ * does everything; the dealer runs ahead.  Or apart: in PREPARE the dealer does all of its part,
+ * and who hears of it keeps the messages on its tape (nobody else has anything to do); in ONLINE
+ * the dealer does nothing, and the others read their tapes.  So the same program is run twice, and
+ * local work asks dpi_party_works first.  What the dealer holds of a result it holds since the
+ * PREPARE. */
 #ifndef DPI_SHARE_PARTY_H
 #define DPI_SHARE_PARTY_H
 
@@ -44,15 +45,15 @@ typedef struct dpi_share_row {
 
     /* ---- from and to the outside ---- */
 
-    /* A number is given from outside as the sum of `parties` components, one for each machine, which
-     * knows all but its own (deal.h).  component[r]: the one that role r lacks, NULL at role r.
-     * Views have them, where there is a mesh: without one whoever calls compares them. */
+    /* A number is given from outside as the sum of `parties` components, one for each machine,
+     * which knows all but its own (deal.h).  component[r]: the one that role r lacks, NULL at role
+     * r.  Views have them, where there is a mesh: without one whoever calls compares them. */
     void (*adopt)(dpi_party *p, dpi_ring ring, size_t n, const void *const component[],
                   dpi_share *x);
     /* What this role tells a client who is to learn x modulo 2^bits: writes n elements and returns
-     * true, or false where it tells nothing; `hash_only`: a digest of them does, since another role,
-     * tells_as[role], tells the same.  Each digest is held against that one's piece: pieces of two
-     * roles are alike where x is 0, so that one that fits any of them proves nothing. */
+     * true, or false where it tells nothing; `hash_only`: a digest of them does, since another
+     * role, tells_as[role], tells the same.  Each digest is held against that one's piece: pieces
+     * of two roles are alike where x is 0, so that one that fits any of them proves nothing. */
     bool (*piece)(dpi_party *p, dpi_ring ring, int bits, const dpi_share *x, void *elements,
                   bool *hash_only);
     size_t tells_as[DPI_SHARE_PARTIES];
@@ -69,16 +70,17 @@ typedef struct dpi_share_row {
     /* z[i] = x[i] y[i], of bits: AND.  z may be x or y.  One round. */
     void (*multiply)(dpi_party *p, dpi_ring ring, const dpi_share *x, const dpi_share *y,
                      dpi_share *z);
-    /* z = a layer of x with weights w and bias[outputs] (nullable), then, where shift > 0, divided by
-     * 2^shift: floor or one more, and wrong by 2^(bits - shift) of the ring in |v| of 2^bits cases.
-     * One message an output.  One round. */
+    /* z = a layer of x with weights w and bias[outputs] (nullable), then, where shift > 0, divided
+     * by 2^shift: floor or one more, and wrong by 2^(bits - shift) of the ring in |v| of 2^bits
+     * cases.  One message an output.  One round. */
     void (*linear)(dpi_party *p, dpi_ring ring, const dpi_linear *l, const dpi_share *x,
                    const dpi_share *w, const dpi_share *bias, int shift, dpi_share *z);
     /* x = m + u modulo 2^bits of the ring, m and u shared by bits: planes[k][words of n], plane j
      * the bit `plane[j]` of each number. */
     void (*to_bits)(dpi_party *p, dpi_ring ring, const dpi_share *x, size_t n_planes,
                     const int *plane, dpi_share *m, dpi_share *u);
-    /* z = floor(m / 2^shift) + floor(u / 2^shift), m and u as in to_bits, as numbers of the ring. */
+    /* z = floor(m / 2^shift) + floor(u / 2^shift), m and u as in to_bits, as numbers of the
+     * ring. */
     void (*halves)(dpi_party *p, dpi_ring ring, const dpi_share *x, int shift, dpi_share *z);
     /* z[i] = sum over j < k of coefficient[j] bit[j][i].  One round. */
     void (*from_bits)(dpi_party *p, dpi_ring ring, size_t k, const dpi_share bit[],

@@ -241,7 +241,8 @@ static void find_values(dpi_share_plan *plan)
                 plan->value[s->in[i]].readers++;
     }
     plan->ring = most <= NARROW ? DPI_RING_32 : DPI_RING_64;
-    /* One unit more in a number that is multiplied can bring what is made of it beyond its bound. */
+    /* One unit more in a number that is multiplied can bring what is made of it beyond its
+     * bound. */
     for (size_t k = 0; plan->opts.probabilistic && plan->ring == DPI_RING_64 && k < n; k++)
         plan->value[k].bits += plan->value[k].bits < 61;
     plan->answer = n - 1;

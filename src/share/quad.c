@@ -32,8 +32,8 @@ static void put_part(dpi_ring ring, size_t n, const made_of *m, const void *cons
     dpi_elements_sum(ring, n, from, m->negative, part);
 }
 
-/* Who holds a component has seen it as the two others have that do.  Without a mesh, which a model's
- * numbers come before, it is left to the caller to compare what was given. */
+/* Who holds a component has seen it as the two others have that do.  Without a mesh, which a
+ * model's numbers come before, it is left to the caller to compare what was given. */
 static void adopt(dpi_party *p, dpi_ring ring, size_t n, const void *const component[],
                   dpi_share *x)
 {

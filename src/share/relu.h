@@ -5,8 +5,8 @@
  *   floor(x' / 2^s) = floor(m / 2^s) + floor(u / 2^s) + c - w 2^(l-s)   modulo 2^l
  *
  * where c is the carry out of the low s bits and w that out of the ring.  For 0 <= x' < 2^(l-1) the
- * top bits of m and u tell w: m + u = x' + w 2^l is below 2^(l-1), and so has neither, if w = 0, and
- * is 2^l or more, and so has one, if w = 1.  For x' < 0 this number is anything; z is it times
+ * top bits of m and u tell w: m + u = x' + w 2^l is below 2^(l-1), and so has neither, if w = 0,
+ * and is 2^l or more, and so has one, if w = 1.  For x' < 0 this number is anything; z is it times
  * 1 - sign(x'), and so 0.
  *
  * Where x < 0 <= x', x' < 2^(s-1) and z = floor(x' / 2^s) = 0 as it should be; elsewhere x and x'
@@ -22,7 +22,8 @@ typedef struct dpi_relu {
     dpi_carries tree;
 } dpi_relu;
 
-/* 1 <= bits, 0 <= shift <= bits, and bits + 2 (bits + 1 without a shift) those of the ring at most. */
+/* 1 <= bits, 0 <= shift <= bits, and bits + 2 (bits + 1 without a shift) those of the ring at
+ * most. */
 void dpi_relu_make(dpi_ring ring, int bits, int shift, dpi_relu *r);
 
 /* Rounds that a block takes. */

@@ -1,10 +1,10 @@
 /* How far a probabilistic plan's numbers may be off those of dp_program_run_exact.
  *
  * Stage by stage, the most that any of its numbers is off, E, from those of the stages that it
- * reads.  A linear stage has E' = E max over outputs of sum |w|.  A shift by s that rounds by chance
- * makes of v' the integer below or above v' / 2^s, where the exact one is v / 2^s to the nearest:
- * E' < E / 2^s + 3/2.  Other shifts, of both numbers alike: E' <= E / 2^s rounded up.  A table's
- * slope is 1 at most, and it looks at numbers to the nearest knot.
+ * reads.  A linear stage has E' = E max over outputs of sum |w|.  A shift by s that rounds by
+ * chance makes of v' the integer below or above v' / 2^s, where the exact one is v / 2^s to the
+ * nearest: E' < E / 2^s + 3/2.  Other shifts, of both numbers alike: E' <= E / 2^s rounded up.  A
+ * table's slope is 1 at most, and it looks at numbers to the nearest knot.
  *
  * A plan has one bit more than the exact numbers need, so that E <= 2^bits keeps everything within
  * what comparisons see: such a program is right but for what is wrong altogether. */

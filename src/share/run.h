@@ -1,8 +1,8 @@
 /* Running a fixed program among the parties.
  *
  * A plan follows from the program's sheet alone, so that every party makes the same one; so do the
- * sizes and the order of all messages.  Numbers are those of dp_program_run_exact, to the bit, unless
- * the plan is probabilistic.
+ * sizes and the order of all messages.  Numbers are those of dp_program_run_exact, to the bit,
+ * unless the plan is probabilistic.
  *
  *   dpi_share_plan_new(sheet, &opts, &plan, &err);
  *   dpi_share_room_new(party, plan, &room, &err);
@@ -24,17 +24,18 @@ typedef struct dpi_share_opts {
     size_t batch; /* records at once, at most; 0: 1 */
     size_t block; /* numbers of a comparison at once; 0: DPI_BLOCK.  Over slow links more */
     /* In 64 bits: a relu's shift is done by the linear stage before it where that is what the relu
-     * alone reads: one round and some ten bits a number less.  The result is floor or ceiling of the
-     * quotient, by chance of which the mean is the quotient, and wrong altogether with the
+     * alone reads: one round and some ten bits a number less.  The result is floor or ceiling of
+     * the quotient, by chance of which the mean is the quotient, and wrong altogether with the
      * probability of 2^-24 at most. */
     bool probabilistic;
-    /* The place of the largest output is the answer, or of a single output whether it is above 0. */
+    /* The place of the largest output is the answer, or of a single output whether it is above
+     * 0. */
     bool label;
 } dpi_share_opts;
 
-/* The plan of a program or a sheet, which is borrowed; opts NULL: all defaults.  *plan [out] NULL on
- * error.  DP_EUNSUPPORTED a stage cannot be computed so, which is named; DP_ESTATE it is not fixed;
- * DP_ENOMEM. */
+/* The plan of a program or a sheet, which is borrowed; opts NULL: all defaults.  *plan [out] NULL
+ * on error.  DP_EUNSUPPORTED a stage cannot be computed so, which is named; DP_ESTATE it is not
+ * fixed; DP_ENOMEM. */
 dp_status dpi_share_plan_new(const dp_program *p, const dpi_share_opts *opts, dpi_share_plan **plan,
                              dp_error *err) DP_MUST_CHECK;
 void dpi_share_plan_free(dpi_share_plan *plan);
@@ -46,14 +47,14 @@ int dpi_share_answer_bits(
     const dpi_share_plan *plan); /* with the sign: what is told, and no more */
 uint32_t dpi_share_layers(const dpi_share_plan *plan); /* that one run takes */
 
-/* Whether a probabilistic plan of a program with weights is one: some shift rounds by chance, and no
- * number leaves its bounds by it.  *most [out] how far an answer may be off that of
+/* Whether a probabilistic plan of a program with weights is one: some shift rounds by chance, and
+ * no number leaves its bounds by it.  *most [out] how far an answer may be off that of
  * dp_program_run_exact where nothing is wrong altogether; NaN on error.  DP_EUNSUPPORTED it is not,
  * with the stage; DP_ENOMEM. */
 dp_status dpi_share_rounding(const dpi_share_plan *plan, double *most, dp_error *err) DP_MUST_CHECK;
 
-/* Numbers of the model: weights and bias of each dense stage and convolution, stage after stage; and
- * all of them, of a program that is no sheet's. */
+/* Numbers of the model: weights and bias of each dense stage and convolution, stage after stage;
+ * and all of them, of a program that is no sheet's. */
 size_t dpi_share_model_size(const dp_program *p);
 void dpi_share_model_numbers(const dp_program *p, int64_t *x);
 

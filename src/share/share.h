@@ -38,8 +38,8 @@ size_t dpi_share_words(size_t n);
 /* ---- a linear layer ---- */
 
 /* What dense layers and convolutions have in common: rows, each made of `terms` numbers of x, and
- * `outputs` numbers a row, z[row][outputs] = sum over k of pick(x, row, k) w[output][k].  A row is a
- * record, or a stop of the window on a record's image. */
+ * `outputs` numbers a row, z[row][outputs] = sum over k of pick(x, row, k) w[output][k].  A row is
+ * a record, or a stop of the window on a record's image. */
 typedef struct dpi_linear {
     size_t records, outputs, terms; /* of all records; outputs of one row */
     size_t inputs;                  /* numbers of one record of x */

@@ -1,17 +1,18 @@
 /* The sigmoid's table (doc/design/program.md), number by number and to the bit.
  *
- * c = min(max(up, 0), 2^14), up being x in units of the table with -8 at 0, is made by two relus, the
- * first of which also shifts.  What is outside becomes the first knot or the last one.  With k = c >> 8
- * and pieces from a_k to a_(k+1), the oracle's number is
+ * c = min(max(up, 0), 2^14), up being x in units of the table with -8 at 0, is made by two relus,
+ * the first of which also shifts.  What is outside becomes the first knot or the last one.  With k
+ * = c >> 8 and pieces from a_k to a_(k+1), the oracle's number is
  *
  *   a_k + round_shift(d_k (c - 256 k), 8) = round_shift(d_k c + e_k, 8),
  *   d_k = a_(k+1) - a_k,   e_k = 256 (a_k - k d_k),   d_64 = 0.
  *
- * k has bits 8 ... 14 of c, for which the carries of all 15 positions are made at once: level by level,
- * g_i += p_i g_(i-d) and p_i = p_i p_(i-d) for d = 1, 2, 4, 8.  Every bit of d_k and e_k is a polynomial
- * in k's lower six bits over the field of two elements: 57 ANDs make their monomials, in three rounds,
- * and all else is sums.  k = 64 alone has the seventh bit, which adds what e_64 and d_64 differ by from
- * e_0 and d_0.  Bits become numbers, one product and a last shift do the rest. */
+ * k has bits 8 ... 14 of c, for which the carries of all 15 positions are made at once: level by
+ * level, g_i += p_i g_(i-d) and p_i = p_i p_(i-d) for d = 1, 2, 4, 8.  Every bit of d_k and e_k is
+ * a polynomial in k's lower six bits over the field of two elements: 57 ANDs make their monomials,
+ * in three rounds, and all else is sums.  k = 64 alone has the seventh bit, which adds what e_64
+ * and d_64 differ by from e_0 and d_0.  Bits become numbers, one product and a last shift do the
+ * rest. */
 #ifndef DPI_SHARE_TABLE_H
 #define DPI_SHARE_TABLE_H
 
@@ -24,8 +25,8 @@ enum {
     DPI_TABLE_BITS = 26    /* that the ring must have for what is inside the table */
 };
 
-/* A bit of d_k or e_k: which monomials of k's lower bits it is the sum of, bit m being the product of
- * the bits that m has; and whether k's seventh bit is one more. */
+/* A bit of d_k or e_k: which monomials of k's lower bits it is the sum of, bit m being the product
+ * of the bits that m has; and whether k's seventh bit is one more. */
 typedef struct dpi_table_bit {
     uint64_t monomials;
     bool end;

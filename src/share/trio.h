@@ -4,33 +4,33 @@
  * know x, no one does.  Of bits the same with XOR, and AND for the product.  Parts in dpi_share:
  * part[0] is lambda or m, part[1] is l1 or l2.  P0 is the dealer.
  *
- * Below, F, F', L1 are drawn by P0 and P1, G and L2 by P0 and P2, fresh for each number; D is what P0
- * sends to P2, s1 what P1 sends to P2, and s2 what P2 sends to P1 at the same time.  T is the
+ * Below, F, F', L1 are drawn by P0 and P1, G and L2 by P0 and P2, fresh for each number; D is what
+ * P0 sends to P2, s1 what P1 sends to P2, and s2 what P2 sends to P1 at the same time.  T is the
  * arithmetic shift right by `shift`.
  *
- * Product.  x y = v2 - v1 + e with v1 = m_x l1_y + l1_x m_y, which P1 knows, v2 = m_x (m_y - l2_y) -
- * l2_x m_y, which P2 knows, and e = lambda_x lambda_y, which P0 knows.
+ * Product.  x y = v2 - v1 + e with v1 = m_x l1_y + l1_x m_y, which P1 knows, v2 = m_x (m_y - l2_y)
+ * - l2_x m_y, which P2 knows, and e = lambda_x lambda_y, which P0 knows.
  *
  *   D = e - F        s1 = F + L1 - v1      s2 = D + L2 + v2     m_z = s1 + s2, l1_z = L1, l2_z = L2
  *
  * Linear layer: the same with sums of products.  A bias b adds l1_b to v1 and m_b - l2_b to v2.  P2
- * adds up -v2 = (l2_x - m_x) m_w + m_x l2_w: the difference is taken of x, once for the layer, since a
- * layer has fewer numbers than weights times rows.
+ * adds up -v2 = (l2_x - m_x) m_w + m_x l2_w: the difference is taken of x, once for the layer,
+ * since a layer has fewer numbers than weights times rows.
  *
  * Linear layer with a shift.  R = F + G - e is uniform, and v2 - v1 + F + G is x w + R:
  *
- *   D = T(R) - L1    s1 = F - v1           s2 = G + v2          m_z = T(s1 + s2), l1_z = L1, l2_z = D
+ *   D = T(R) - L1    s1 = F - v1          s2 = G + v2         m_z = T(s1 + s2), l1_z = L1, l2_z = D
  *
  * so z = T(v + R) - T(R): floor(v / 2^shift) or one more, unless v + R passes an end of the ring's
  * signed numbers that R does not, which it does in |v| of 2^bits cases; then z is off by 2^(bits -
- * shift).  R is uniform whatever the shares of x are: of m and lambda shifted as they are, a number of
- * P0's own with m = 0 would be wrong always where shifts are logical.
+ * shift).  R is uniform whatever the shares of x are: of m and lambda shifted as they are, a number
+ * of P0's own with m = 0 would be wrong always where shifts are logical.
  *
- * Bits of a number.  x = m + u with u = -lambda.  The bits of m are known to P1 and P2: masks zero, no
- * message.  Those of u: m zero, lambda = u, l1 = F, l2 = D = u ^ F.
+ * Bits of a number.  x = m + u with u = -lambda.  The bits of m are known to P1 and P2: masks zero,
+ * no message.  Those of u: m zero, lambda = u, l1 = F, l2 = D = u ^ F.
  *
- * Halves.  m_z = m >> shift, lambda_z = -(u >> shift), logical shifts; l1_z = F, l2_z = D = lambda_z -
- * F.
+ * Halves.  m_z = m >> shift, lambda_z = -(u >> shift), logical shifts; l1_z = F, l2_z = D =
+ * lambda_z - F.
  *
  * Numbers of bits.  A bit is b ^ a, b = m and a = l1 ^ l2; as a number b + (1 - 2b) a.
  *
@@ -40,7 +40,7 @@
  * Injection.  z = (b + (1 - 2b) a)(m - lambda)
  *
  *   D = a - F, D' = a lambda - F'
- *   s1 = (1 - 2b)(m F - F') - b l1 + L1    s2 = (1 - 2b)(m D - D') + b (m - l2) + L2     m_z = s1 + s2
+ *   s1 = (1 - 2b)(m F - F') - b l1 + L1   s2 = (1 - 2b)(m D - D') + b (m - l2) + L2   m_z = s1 + s2
  *
  * doc/design/share-trio.md: what each party sees, and what one that cheats can do. */
 #ifndef DPI_SHARE_TRIO_H

@@ -1,5 +1,5 @@
-/* The BIO of OpenSSL for sockets writes with write(), which raises SIGPIPE in the whole process when
- * the other side has gone; ours sends with MSG_NOSIGNAL. */
+/* The BIO of OpenSSL for sockets writes with write(), which raises SIGPIPE in the whole process
+ * when the other side has gone; ours sends with MSG_NOSIGNAL. */
 #define _XOPEN_SOURCE 700
 #include "wire/bio.h"
 

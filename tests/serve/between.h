@@ -1,5 +1,5 @@
-/* Stands between parties, which are threads of this program, and their meshes, lanes and models: sees
- * what they send and tell in a session, and does one deed in the place of one of them.
+/* Stands between parties, which are threads of this program, and their meshes, lanes and models:
+ * sees what they send and tell in a session, and does one deed in the place of one of them.
  *
  * A program that has it is linked with the wraps of tests/serve/local.mk. */
 #ifndef TESTS_SERVE_BETWEEN_H

@@ -1,5 +1,6 @@
-/* Three or four parties in threads or children of one process, with a provider, a client and a stranger, in a
- * folder of their own.  Of public calls alone, and without cmocka: benchmarks start them too. */
+/* Three or four parties in threads or children of one process, with a provider, a client and a
+ * stranger, in a folder of their own.  Of public calls alone, and without cmocka: benchmarks start
+ * them too. */
 #ifndef TESTS_SERVE_DAEMONS_H
 #define TESTS_SERVE_DAEMONS_H
 

@@ -157,8 +157,8 @@ static size_t list_messages(const session *seen, deed list[MOST_MESSAGES])
     return n;
 }
 
-/* Messages one after the other, as many as are tried in steps that have no part in common with their
- * number; of each a random bit. */
+/* Messages one after the other, as many as are tried in steps that have no part in common with
+ * their number; of each a random bit. */
 static void a_bit_of_any_message_in_either_lane_ends_it_before_anything_is_told(void **state)
 {
     static deed list[MOST_MESSAGES];

@@ -1,5 +1,5 @@
-/* A client who keeps to nothing: sizes that were not agreed on, and other numbers of records for each
- * party.  He is answered no more than every party has counted, and the next session works. */
+/* A client who keeps to nothing: sizes that were not agreed on, and other numbers of records for
+ * each party.  He is answered no more than every party has counted, and the next session works. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

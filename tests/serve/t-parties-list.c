@@ -156,8 +156,8 @@ static void every_machine_plays_every_role(void **state)
     }
 }
 
-/* Of records that are as many as may be each frame fits in one of a session's, and one more does not
- * to whoever takes the most. */
+/* Of records that are as many as may be each frame fits in one of a session's, and one more does
+ * not to whoever takes the most. */
 static void frames_of_a_query_fit(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* No number of a key stream serves twice: over sessions, lanes, queries and layers of real parties
  * every key, every place in its stream and every seed that is used is looked at.
  *
- * Calls of OpenSSL and of dpi_deal_draw by parties, which are threads of this program, go through this
- * file. */
+ * Calls of OpenSSL and of dpi_deal_draw by parties, which are threads of this program, go through
+ * this file. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,8 +186,8 @@ static size_t count_keys(bool hashes, size_t members)
     return keys;
 }
 
-/* Streams of two places are different, and members of a set are at the same places and draw the same
- * there; nobody is at a place twice. */
+/* Streams of two places are different, and members of a set are at the same places and draw the
+ * same there; nobody is at a place twice. */
 static void check_places(void)
 {
     for (size_t i = 0; i < n_uses; i++)
@@ -204,7 +204,8 @@ static void check_places(void)
         }
 }
 
-/* A place of a stream is a layer, in the first four bytes: its stream does not reach the next one. */
+/* A place of a stream is a layer, in the first four bytes: its stream does not reach the next
+ * one. */
 static void check_lengths(size_t layers)
 {
     static const unsigned char rest[PLACE - 4];
@@ -225,7 +226,8 @@ static void check_streams(size_t parties)
     daemons d;
     hold_sessions(parties, &d);
     daemons_stop(&d);
-    /* Of each session and lane: sets that draw; among four, hashes for two roles of each set of views. */
+    /* Of each session and lane: sets that draw; among four, hashes for two roles of each set of
+     * views. */
     const size_t sets = parties == 3 ? dpi_trio.n_sets : dpi_quad.n_sets;
     assert_int_equal(count_keys(false, parties - 1), SESSIONS * LANES * sets);
     assert_int_equal(count_keys(true, 2),
@@ -264,8 +266,8 @@ static bool overlap(const dealt *a, const dealt *b)
     return a->at < b->at + b->n && b->at < a->at + a->n;
 }
 
-/* Each number of a client's seed is drawn once by each party that has the seed, and in one query; of
- * another lane or session seeds are different. */
+/* Each number of a client's seed is drawn once by each party that has the seed, and in one query;
+ * of another lane or session seeds are different. */
 static void numbers_of_seeds_serve_once(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* One of four parties tells the client something else than what it has: the client is given no answer,
- * whatever the right one would have been.  It is 0 where both pieces of it are alike. */
+/* One of four parties tells the client something else than what it has: the client is given no
+ * answer, whatever the right one would have been.  It is 0 where both pieces of it are alike. */
 #include <stdlib.h>
 #include <string.h>
 

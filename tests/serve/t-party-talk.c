@@ -1,10 +1,10 @@
-/* What provider and client give to each party, and what parties tell: element by element, as they are
- * received and sent in sessions.
+/* What provider and client give to each party, and what parties tell: element by element, as they
+ * are received and sent in sessions.
  *
- * A number has as many components as there are parties, of which all but one follow from seeds; the one
- * that does not is sent to all parties but one.  (Published, whoever gives a number to three sends six
- * elements, or four seeds and two.)  An answer is told by two roles, an element each, and among four by
- * two more as a hash. */
+ * A number has as many components as there are parties, of which all but one follow from seeds; the
+ * one that does not is sent to all parties but one.  (Published, whoever gives a number to three
+ * sends six elements, or four seeds and two.)  An answer is told by two roles, an element each, and
+ * among four by two more as a hash. */
 #include <pthread.h>
 #include <string.h>
 

@@ -6,8 +6,8 @@
 
 #include "tests/share/rows.h"
 
-/* A fixed program of a few stages of all kinds that parties compute; NULL where what was drawn needs
- * more than most_bits. */
+/* A fixed program of a few stages of all kinds that parties compute; NULL where what was drawn
+ * needs more than most_bits. */
 dp_program *programs_draw(uint64_t *state, int most_bits, bool argmax);
 
 /* Integers x[n][inputs] of records within the bounds, and at them. */

@@ -10,8 +10,8 @@
  *       dpi_share_free(&x);
  *   }
  *
- * runs once in each thread, or where the phases are apart once for each phase.  What goes wrong in a
- * body beside the mesh's errors ends the test program. */
+ * runs once in each thread, or where the phases are apart once for each phase.  What goes wrong in
+ * a body beside the mesh's errors ends the test program. */
 #ifndef TESTS_SHARE_SCENE_H
 #define TESTS_SHARE_SCENE_H
 
@@ -47,7 +47,8 @@ typedef struct scene_opts {
     size_t lies_about[DPI_SHARE_PARTIES];
     /* In a role's thread, before anything else.  NULL: none. */
     void (*begin)(void *user, size_t role);
-    /* In the sender's thread, before a message is sent: may look at it and change it.  NULL: none. */
+    /* In the sender's thread, before a message is sent: may look at it and change it.  NULL:
+     * none. */
     void (*tamper)(void *user, const scene_message *message);
 } scene_opts;
 
@@ -69,8 +70,8 @@ void scene_run_well(const scene *s, const scene_opts *o, scene_end end[DPI_SHARE
  * its own. */
 void scene_must(bool good, const char *what);
 
-/* n known numbers (words of bits), shared.  Components follow from the seed: each number that is given
- * in a scene needs another. */
+/* n known numbers (words of bits), shared.  Components follow from the seed: each number that is
+ * given in a scene needs another. */
 dpi_share scene_give(dpi_party *p, dpi_ring ring, size_t n, const int64_t *x, uint64_t seed);
 
 /* A share of n elements, zeros. */

@@ -34,8 +34,8 @@ typedef struct sight {
     sight_bytes sent[SIGHT_ROLES][SIGHT_ROLES]; /* [from][to] */
     size_t messages[SIGHT_ROLES][SIGHT_ROLES];
     uint64_t early[SIGHT_ROLES], late[SIGHT_ROLES]; /* bytes sent in PREPARE, in ONLINE */
-    /* By role, in the phase in which it works: the parts of z (of u in TO_BITS), and of TO_BITS part[0]
-     * of m, else of x. */
+    /* By role, in the phase in which it works: the parts of z (of u in TO_BITS), and of TO_BITS
+     * part[0] of m, else of x. */
     sight_bytes part[SIGHT_ROLES][2], operand[SIGHT_ROLES];
     sight_bytes factor; /* P0's lambda of y */
     scene_end end[DPI_SHARE_PARTIES];

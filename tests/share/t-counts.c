@@ -1,5 +1,5 @@
-/* What things made of several gates send, bit by bit, on which link and when: maxima, labels and pools,
- * among three and among four.
+/* What things made of several gates send, bit by bit, on which link and when: maxima, labels and
+ * pools, among three and among four.
  *
  * A gate's bits for one number of l bits, by message (quad.h; trio.h has dealt and half alone):
  *
@@ -9,9 +9,10 @@
  *   inject     2 l            l             l               2 l     1
  *   from bit   l              l             l               l       1
  *
- * A sign has 86 ANDs in 6 rounds for 32 bits, 181 in 7 for 64.  Published for Quad are 150 bits of rest
- * and 150 shown for a relu of 32 bits, where these are 118 and 182: an injection published has two of
- * rest and one shown, which lets a cheat learn a bit (doc/design/share-quad.md).  The sum is the same. */
+ * A sign has 86 ANDs in 6 rounds for 32 bits, 181 in 7 for 64.  Published for Quad are 150 bits of
+ * rest and 150 shown for a relu of 32 bits, where these are 118 and 182: an injection published has
+ * two of rest and one shown, which lets a cheat learn a bit (doc/design/share-quad.md).  The sum is
+ * the same. */
 #include <stdlib.h>
 
 #include "share/max.h"

@@ -96,9 +96,9 @@ static void the_stream_is_chacha20(void **state)
 }
 
 /* Each component alone is uniform: the counts of the 256 values of a byte of 40000 numbers, all of
- * them 0, have a chi-square of 255 degrees.  One of the 24 is above 460 by chance in fewer than 1e-9
- * cases (the bound of Laurent and Massart, 255 + 2 sqrt(255 t) + 2 t with t = 24); the seeds are
- * fixed, so that it does not vary. */
+ * them 0, have a chi-square of 255 degrees.  One of the 24 is above 460 by chance in fewer than
+ * 1e-9 cases (the bound of Laurent and Massart, 255 + 2 sqrt(255 t) + 2 t with t = 24); the seeds
+ * are fixed, so that it does not vary. */
 static void one_component_is_uniform(void **state)
 {
     enum { MANY = 40000 };

@@ -129,8 +129,8 @@ static void all_protocols_shift_alike(void **state)
     free(x);
 }
 
-/* Bits a number: 182 before and 118 each way online in 7 rounds for 32 bits, 373 and 245 in 8 for 64;
- * through Quad the same between P1 and P2, and what P0 hears besides. */
+/* Bits a number: 182 before and 118 each way online in 7 rounds for 32 bits, 373 and 245 in 8 for
+ * 64; through Quad the same between P1 and P2, and what P0 hears besides. */
 static void a_relu_sends_what_the_formulas_say(void **state)
 {
     enum { N = 640 };

@@ -139,7 +139,8 @@ static dp_status try(const dp_program *p, dp_error *err)
 }
 
 /* Two numbers behind a relu, of which the second is less than half a unit, and a stage that weighs
- * them so: the exact one has no use for the second, which is 0, and rounded by chance it can be 1. */
+ * them so: the exact one has no use for the second, which is 0, and rounded by chance it can be
+ * 1. */
 static dp_program *weighed(double first, double second, int bits)
 {
     dp_program *p = dp_program_new();

@@ -1,5 +1,5 @@
-/* Programs of one number, of a block and of a tile of them, one less and one more, and of more records
- * than a block has: equal to what is computed in the clear, to the bit. */
+/* Programs of one number, of a block and of a tile of them, one less and one more, and of more
+ * records than a block has: equal to what is computed in the clear, to the bit. */
 #include "share/run.h"
 
 #include <stdlib.h>

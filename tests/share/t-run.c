@@ -240,8 +240,8 @@ static void values_share_their_places(void **state)
 }
 
 /* A shift by a linear stage leaves the floor or one more, and rounding is one of the two.  Of 1000
- * numbers below 2^40 each is wrong altogether with a probability below 2^-24: three of them are with
- * one below 4e-14. */
+ * numbers below 2^40 each is wrong altogether with a probability below 2^-24: three of them are
+ * with one below 4e-14. */
 static void a_probabilistic_shift_is_off_by_one_at_most(void **state)
 {
     enum { N = 20, OUT = 50 };

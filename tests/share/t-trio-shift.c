@@ -1,4 +1,5 @@
-/* The probabilistic shift of Trio's linear layers: how often it rounds up, and how often it is wrong.
+/* The probabilistic shift of Trio's linear layers: how often it rounds up, and how often it is
+ * wrong.
  *
  * With R uniform, z = T(v + R) - T(R) is floor(v / 2^s) + 1 in (v mod 2^s) of 2^s cases, and off by
  * 2^(bits - s), upwards for a negative v and downwards for a positive one, in |v| of 2^bits cases.

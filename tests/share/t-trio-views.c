@@ -1,12 +1,12 @@
 /* What a party of Trio takes tells nothing of the numbers.
  *
  * A party's messages must be uniform and independent of each other, given all that it knows without
- * them.  So each sum of them with signs -1, 0, 1, one at least not 0, and of what it knows anyway with
- * such signs, must be uniform (of bits, each XOR): a mask that is missing shows in the sum that is
- * free of the others.  Each byte of the sums goes through a chi-square test with 255 degrees of
- * freedom, for two inputs that have nothing in common.  A value over 500 has a probability of 1e-17
- * by Wilson and Hilferty's approximation; there are 25000 tests, and 1e-9 leaves room for an
- * approximation that is wrong by a factor of a thousand. */
+ * them.  So each sum of them with signs -1, 0, 1, one at least not 0, and of what it knows anyway
+ * with such signs, must be uniform (of bits, each XOR): a mask that is missing shows in the sum
+ * that is free of the others.  Each byte of the sums goes through a chi-square test with 255
+ * degrees of freedom, for two inputs that have nothing in common.  A value over 500 has a
+ * probability of 1e-17 by Wilson and Hilferty's approximation; there are 25000 tests, and 1e-9
+ * leaves room for an approximation that is wrong by a factor of a thousand. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,7 +183,8 @@ static void what_a_party_takes_is_uniform_whatever_the_numbers(void **state)
 
 /* ---- a mask that is missing is seen ---- */
 
-/* to += or -= n elements of a mask (of bits XOR), as a sender without that mask would have sent it. */
+/* to += or -= n elements of a mask (of bits XOR), as a sender without that mask would have sent
+ * it. */
 static void unmask(const sight *of, void *to, size_t n, const void *mask, bool add)
 {
     bool bits = of->ring == DPI_RING_BITS || of->kind == SIGHT_TO_BITS;

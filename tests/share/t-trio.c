@@ -298,8 +298,8 @@ static void run_layer(dpi_party *p, void *user)
     dpi_share_free(&bias);
 }
 
-/* What is told is the number in the clear, or with a shift that or one more modulo 2^(bits - shift):
- * how often it is which is for t-trio-shift.c. */
+/* What is told is the number in the clear, or with a shift that or one more modulo 2^(bits -
+ * shift): how often it is which is for t-trio-shift.c. */
 static void compare_layer(const scene *s, const layer *of, bool apart)
 {
     size_t n = of->l.records * of->l.stops * of->l.outputs;
