@@ -65,6 +65,15 @@ UNIT_TESTS += %D%/t-quad-seen
 %C%_t_quad_seen_SOURCES = %D%/t-quad-seen.c %D%/quiet.c %D%/quiet.h %D%/scene-shares.c %D%/scene.h $(share_gates)
 %C%_t_quad_seen_CPPFLAGS = $(share_flags)
 %C%_t_quad_seen_LDADD = $(TEST_SHARE)
+share_watch = %D%/watch.c %D%/watch.h %D%/quiet.c %D%/quiet.h %D%/scene-shares.c %D%/scene.h
+UNIT_TESTS += %D%/t-views
+%C%_t_views_SOURCES = %D%/t-views.c $(share_watch)
+%C%_t_views_CPPFLAGS = $(share_flags)
+%C%_t_views_LDADD = $(TEST_SHARE)
+LONG_TESTS += %D%/views-long
+%C%_views_long_SOURCES = %D%/t-views.c $(share_watch)
+%C%_views_long_CPPFLAGS = $(share_flags) -DFIRST_THINGS=9 -DEACH_DRAW=1
+%C%_views_long_LDADD = $(TEST_SHARE)
 # 200 turned bits in make check, 5000 in make check-long.
 UNIT_TESTS += %D%/t-quad-cheats
 %C%_t_quad_cheats_SOURCES = %D%/t-quad-cheats.c $(share_gates) $(share_scene)

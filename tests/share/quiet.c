@@ -59,6 +59,15 @@ void dpi_mesh_preparing(dpi_mesh *m, bool preparing)
     (void)preparing;
 }
 
+static void leave_out(const dpi_mesh *m, dpi_roles set, unsigned char *drawn, size_t bytes)
+{
+    const quiet_run *q = m->w->q;
+    if (q->without.set != set || q->without.call != q->n_draws[m->role][set])
+        return;
+    for (size_t i = q->without.first; i < q->without.last && i < bytes; i++)
+        drawn[i] = 0;
+}
+
 /* ChaCha20 of the set, from where it was left. */
 void dpi_mesh_draw(dpi_mesh *m, dpi_roles set, void *to, size_t bytes)
 {
@@ -72,6 +81,7 @@ void dpi_mesh_draw(dpi_mesh *m, dpi_roles set, void *to, size_t bytes)
     memcpy(to, block + skip, bytes);
     free(block);
     m->drawn[set] += bytes;
+    leave_out(m, set, to, bytes);
     quiet_bytes drawn = {NULL, 0};
     append(&drawn, to, bytes);
     add(&m->w->q->draw[m->role][set], &m->w->q->n_draws[m->role][set], drawn);

@@ -14,6 +14,12 @@ typedef struct quiet_bytes {
     size_t n;
 } quiet_bytes;
 
+/* Bytes first ... last - 1 of a set's draw number `call`. */
+typedef struct quiet_draw {
+    dpi_roles set;
+    size_t call, first, last;
+} quiet_draw;
+
 typedef struct quiet_run {
     const dpi_share_row *row;
     void (*body)(dpi_party *p, void *user);
@@ -21,6 +27,9 @@ typedef struct quiet_run {
     uint64_t seed;                                          /* of all randomness */
     void (*tamper)(void *of, const scene_message *message); /* in the sender's thread; NULL: none */
     void *of;
+    /* Bytes first ... last - 1 of a draw that are zeros for all of the set, as if they were not drawn;
+     * last 0: of none. */
+    quiet_draw without;
     /* Messages [from][to], as they came: how many, and each. */
     size_t n_messages[DPI_SHARE_PARTIES][DPI_SHARE_PARTIES];
     quiet_bytes *message[DPI_SHARE_PARTIES][DPI_SHARE_PARTIES];
