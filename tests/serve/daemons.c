@@ -3,6 +3,7 @@
 #include "tests/serve/daemons.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
@@ -132,6 +133,18 @@ static bool run_thread(daemons *d, size_t i, const dp_party_opts *o, dp_error *e
     return fail(err, "no thread for a party");
 }
 
+/* From now on what is printed goes to the party's file, behind what is there. */
+static bool print_to_file(const daemons *d, size_t i)
+{
+    char path[DAEMONS_PATH];
+    daemons_path(d, i, "said", path);
+    const int file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    const bool good = file >= 0 && dup2(file, STDOUT_FILENO) >= 0 && dup2(file, STDERR_FILENO) >= 0;
+    if (file >= 0)
+        (void)close(file);
+    return good;
+}
+
 /* The child tells by a byte that it listens. */
 static bool run_process(daemons *d, size_t i, const dp_party_opts *o, dp_error *err)
 {
@@ -147,6 +160,8 @@ static bool run_process(daemons *d, size_t i, const dp_party_opts *o, dp_error *
 #endif
         if (d->opts.enter != NULL)
             d->opts.enter(d->opts.user, i);
+        if (d->opts.said && !print_to_file(d, i))
+            _exit(1);
         if (dp_party_new(o, &party, err) != DP_OK || write(ends[1], &byte, 1) != 1)
             _exit(1);
         _exit(dp_party_run(party, err) == DP_OK ? 0 : 1);
@@ -240,13 +255,13 @@ bool daemons_start(daemons *d, const daemons_opts *opts, dp_error *err)
 
 void daemons_stop(daemons *d)
 {
-    static const char *const each[] = {"identity", "policy", "log"};
+    static const char *const each[] = {"identity", "policy", "log", "said"};
     static const char *const one[] = {"provider", "client", "stranger"};
     char path[DAEMONS_PATH];
     for (size_t i = 0; i < DAEMONS; i++) {
         daemons_end(d, i);
         dp_identity_free(d->own[i]);
-        for (size_t k = 0; k < 3 && d->folder[0] != 0; k++) {
+        for (size_t k = 0; k < 4 && d->folder[0] != 0; k++) {
             daemons_path(d, i, each[k], path);
             (void)unlink(path);
         }

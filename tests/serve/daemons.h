@@ -19,6 +19,7 @@ typedef struct daemons_opts {
     uint32_t timeout_ms, idle_ms;
     bool probabilistic; /* models are shared so */
     bool processes;     /* each party is one, which can be killed, and not a thread */
+    bool said;          /* what these print goes to a file of each, "said" */
     /* Where each listens, at the same port; NULL: all on loopback.  `enter` is called in each
      * process of a party before anything else; NULL: nothing is. */
     const char *host[DAEMONS];

@@ -12,12 +12,13 @@
 #endif
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/lib/check.h"
 #include "wire/socket.h"
 
-enum { LONG = 20000, PIECE = 16, BLOCK = 4096 };
+enum { LONG = 20000, PIECE = 16, BLOCK = 4096, LATE = 10000000 /* ns */ };
 
 pid_t fork_mortal(void)
 {
@@ -74,6 +75,8 @@ static bool act(relay *r, int to, unsigned char *b, size_t n)
         while (r->victim == 0) /* is about to be told */
             (void)usleep(1000);
         (void)kill(r->victim, SIGKILL);
+        if (r->elsewhere)
+            send_all(to, b, n);
         return true;
     case CLOSE:
         return false;
@@ -99,6 +102,7 @@ static bool act(relay *r, int to, unsigned char *b, size_t n)
         }
         break;
     case PASS:
+    case SLOW:
         break;
     }
     send_all(to, b, n);
@@ -113,11 +117,15 @@ static bool pass_some(relay *r, int way, const int sockets[2], size_t *count)
     if (got <= 0)
         return false;
     size_t n = (size_t)got, before = *count;
+    if (r->deed == SLOW)
+        (void)nanosleep(&(struct timespec){.tv_nsec = LATE}, NULL);
     *count += n;
     note(r, way, before, *count);
-    if (r->deed == KILL && way == r->way && before > r->at)
+    const bool done = r->deed == KILL && way == r->way && before > r->at;
+    if (done && !r->elsewhere)
         return true; /* what comes after that byte is lost; what went the other way arrives */
-    if (r->deed == PASS || way != r->way || r->at < before || r->at >= *count) {
+    if (r->deed == PASS || r->deed == SLOW || done || way != r->way || r->at < before ||
+        r->at >= *count) {
         send_all(sockets[!way], b, n);
         return true;
     }

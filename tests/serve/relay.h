@@ -12,6 +12,7 @@ enum { UP, DOWN }; /* from the client, from the server */
 
 typedef enum relay_deed {
     PASS,  /* everything */
+    SLOW,  /* everything, each piece of it 10 ms late */
     KILL,  /* the process `victim` */
     CLOSE, /* both connections */
     STALL, /* passes nothing more, either way, and reads nothing */
@@ -37,6 +38,7 @@ typedef struct relay {
     int way; /* the deed is done when so many bytes have gone that way */
     size_t at;
     _Atomic pid_t victim;
+    bool elsewhere; /* it is at neither end: all that is sent passes */
     pid_t self;
     size_t n_bursts;
     relay_burst burst[RELAY_BURSTS];

@@ -5,6 +5,7 @@
 #define _XOPEN_SOURCE 700
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "tests/lib/numbers.h"
@@ -77,7 +78,7 @@ static void begin(stage *s, size_t parties, bool fellows, uint32_t timeout)
     int port[DAEMONS] = {0};
     int64_t v[RECORDS * INPUTS];
     *s = (stage){.p = small(), .between = relay_new(), .fellows = fellows, .timeout = timeout};
-    const daemons_opts o = {.n = parties, .processes = true, .timeout_ms = timeout};
+    const daemons_opts o = {.n = parties, .processes = true, .said = true, .timeout_ms = timeout};
     if (!daemons_start(&s->d, &o, &err))
         fail_msg("%s", err.text);
     assert_ok(dp_program_encode(s->p, RECORDS, asked, v, &err), err.text);
@@ -98,8 +99,21 @@ static void begin(stage *s, size_t parties, bool fellows, uint32_t timeout)
     share(s);
 }
 
+/* Whatever has become of sessions, parties have printed nothing. */
+static void assert_nothing_said(const stage *s)
+{
+    for (size_t i = 0; i < s->d.opts.n; i++) {
+        char path[DAEMONS_PATH];
+        struct stat file;
+        daemons_path(&s->d, i, "said", path);
+        assert_int_equal(stat(path, &file), 0);
+        assert_int_equal(file.st_size, 0);
+    }
+}
+
 static void end(stage *s)
 {
+    assert_nothing_said(s);
     relay_free(s->between);
     dp_parties_free(s->list);
     daemons_stop(&s->d);
@@ -149,6 +163,7 @@ static void do_deed(stage *s, relay_deed deed, size_t victim, int way, size_t at
     r->way = way;
     r->at = at;
     r->victim = victim == NOBODY ? 0 : s->d.process[victim];
+    r->elsewhere = s->fellows && victim != 0 && victim != 2;
     relay_start(r);
     const dp_status status = ask(s, &err);
     if (status != DP_OK && status != DP_EPEER && status != DP_EREFUSED && status != DP_ETIMEOUT)
@@ -183,8 +198,8 @@ static void parties_die_between_parties(void **state)
     for (size_t n = 3; n <= 4; n++) {
         stage s;
         begin(&s, n, true, LONG);
-        at_each(&s, KILL, 0, 8);
-        at_each(&s, KILL, 2, 8);
+        for (size_t victim = 0; victim < n; victim++)
+            at_each(&s, KILL, victim, 4);
         end(&s);
     }
 }
@@ -224,6 +239,23 @@ static void silence_ends_in_time(void **state)
     }
 }
 
+static void slow_links_change_nothing(void **state)
+{
+    (void)state;
+    for (size_t n = 3; n <= 4; n++)
+        for (int fellows = 0; fellows < 2; fellows++) {
+            dp_error err;
+            stage s;
+            begin(&s, n, fellows == 1, MIDDLE);
+            s.between->deed = SLOW;
+            relay_start(s.between);
+            assert_ok(ask(&s, &err), err.text);
+            relay_end(s.between);
+            assert_true(s.between->n_bursts >= 5);
+            end(&s);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +263,7 @@ int main(void)
         cmocka_unit_test(parties_die_before_a_client),
         cmocka_unit_test(bytes_are_tampered_with),
         cmocka_unit_test(silence_ends_in_time),
+        cmocka_unit_test(slow_links_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
