@@ -66,6 +66,7 @@ UNIT_TESTS += %D%/t-parties %D%/t-parties-hostile %D%/t-parties-killed %D%/t-par
 %C%_t_parties_killed_LDADD = $(TEST_SERVE)
 %C%_t_parties_refused_SOURCES = %D%/t-parties-refused.c $(parties_scene)
 %C%_t_parties_refused_CPPFLAGS = $(serve_flags)
+%C%_t_parties_refused_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_party_send_hello
 %C%_t_parties_refused_LDADD = $(TEST_SERVE)
 %C%_t_parties_SOURCES = %D%/t-parties.c $(parties_scene)
 %C%_t_parties_CPPFLAGS = $(serve_flags)

@@ -233,6 +233,60 @@ static void hellos_are_checked(void **state)
     dp_program_free(p);
 }
 
+/* ---- hellos between parties ---- */
+
+/* What a party says to those before it when it joins is changed at a byte of dpi_party_hello. */
+static atomic_bool joins_changed;
+static _Atomic size_t changed_at;
+
+dp_status __real_dpi_party_send_hello(dpi_wire_session *wire, const dpi_party_hello *h,
+                                      uint32_t within);
+dp_status __wrap_dpi_party_send_hello(dpi_wire_session *wire, const dpi_party_hello *h,
+                                      uint32_t within);
+dp_status __wrap_dpi_party_send_hello(dpi_wire_session *wire, const dpi_party_hello *h,
+                                      uint32_t within)
+{
+    dpi_party_hello own = *h;
+    if (h->purpose == DPI_PURPOSE_JOIN && joins_changed)
+        ((unsigned char *)&own)[changed_at] ^= 1;
+    return __real_dpi_party_send_hello(wire, &own, within);
+}
+
+/* For another lane or token nobody waits. */
+static void parties_that_do_not_say_the_same_do_not_join(void **state)
+{
+    static const struct {
+        size_t at;
+        const char *why;
+    } changes[] = {{offsetof(dpi_party_hello, version), "another version"},
+                   {offsetof(dpi_party_hello, protocol), "another list"},
+                   {offsetof(dpi_party_hello, lane), "party"},
+                   {offsetof(dpi_party_hello, lanes), "so many records"},
+                   {offsetof(dpi_party_hello, records), "so many records"},
+                   {offsetof(dpi_party_hello, token) + 3, "party"},
+                   {offsetof(dpi_party_hello, share) + 3, "same model"},
+                   {offsetof(dpi_party_hello, client) + 5, "token"},
+                   {offsetof(dpi_party_hello, hash) + 5, "same model"},
+                   {offsetof(dpi_party_hello, view) + 5, "same model"},
+                   {offsetof(dpi_party_hello, parties) + 31, "another list"}};
+    (void)state;
+    dp_program *p = wide(2);
+    daemons d;
+    begin(&d, &(daemons_opts){.n = PARTIES, .timeout_ms = 1000});
+    share(&d, p);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        const dp_ask_parties_opts o = opts_of(&d);
+        dp_error err = {0};
+        changed_at = changes[i].at;
+        joins_changed = true;
+        assert_fails(try_open(&o, &err), DP_EREFUSED, &err, changes[i].why);
+        joins_changed = false;
+        works(&d);
+    }
+    daemons_stop(&d);
+    dp_program_free(p);
+}
+
 /* ---- providers ---- */
 
 static void providers_are_refused_with_the_reason(void **state)
@@ -334,6 +388,7 @@ int main(void)
         cmocka_unit_test(a_budget_that_one_party_ends_is_told),
         cmocka_unit_test(records_beyond_the_bounds_cost_nothing),
         cmocka_unit_test(hellos_are_checked),
+        cmocka_unit_test(parties_that_do_not_say_the_same_do_not_join),
         cmocka_unit_test(providers_are_refused_with_the_reason),
         cmocka_unit_test(parties_that_were_given_different_models_refuse),
         cmocka_unit_test(parties_that_cannot_be_are_refused),
