@@ -91,3 +91,53 @@ UNIT_TESTS += %D%/t-run-edges
 %C%_t_run_edges_SOURCES = %D%/t-run-edges.c %D%/programs.c %D%/programs.h %D%/rows.h $(share_scene)
 %C%_t_run_edges_CPPFLAGS = $(share_flags)
 %C%_t_run_edges_LDADD = $(TEST_SHARE)
+# Loops that are compiled for several machines, of which tests run the one for theirs: the others too.
+share_loops = %D%/one-loop.h src/share/compare.c src/share/kernels-planes.c src/share/party.c src/share/quad-loops.c \
+  src/share/run.c src/share/trio-loops.c
+loops_first = -Wl,-u,dpi_carries_run -Wl,-u,dpi_planes_of -Wl,-u,dpi_quad_loops_of -Wl,-u,dpi_share_add \
+  -Wl,-u,dpi_share_run -Wl,-u,dpi_trio_loops_of
+EXTRA_LTLIBRARIES = libloops-plain.la libloops-v3.la
+libloops_plain_la_SOURCES = $(share_loops)
+libloops_plain_la_CPPFLAGS = $(share_flags) -DONE_LOOP=0 -include tests/share/one-loop.h
+libloops_v3_la_SOURCES = $(share_loops)
+libloops_v3_la_CPPFLAGS = $(share_flags) -DONE_LOOP=3 -include tests/share/one-loop.h
+LONG_TESTS += %D%/loops-planes-plain
+%C%_loops_planes_plain_SOURCES = %D%/t-kernels-planes.c
+%C%_loops_planes_plain_CPPFLAGS = $(share_flags)
+%C%_loops_planes_plain_LDFLAGS = $(AM_LDFLAGS) $(loops_first)
+%C%_loops_planes_plain_LDADD = libloops-plain.la $(TEST_SHARE)
+LONG_TESTS += %D%/loops-trio-plain
+%C%_loops_trio_plain_SOURCES = %D%/t-trio.c $(share_scene)
+%C%_loops_trio_plain_CPPFLAGS = $(share_flags)
+%C%_loops_trio_plain_LDFLAGS = $(AM_LDFLAGS) $(loops_first)
+%C%_loops_trio_plain_LDADD = libloops-plain.la $(TEST_SHARE)
+LONG_TESTS += %D%/loops-quad-plain
+%C%_loops_quad_plain_SOURCES = %D%/t-quad.c $(share_gates) $(share_scene)
+%C%_loops_quad_plain_CPPFLAGS = $(share_flags)
+%C%_loops_quad_plain_LDFLAGS = $(AM_LDFLAGS) $(loops_first)
+%C%_loops_quad_plain_LDADD = libloops-plain.la $(TEST_SHARE)
+LONG_TESTS += %D%/loops-relu-plain
+%C%_loops_relu_plain_SOURCES = %D%/t-relu.c %D%/rows.h $(share_scene)
+%C%_loops_relu_plain_CPPFLAGS = $(share_flags)
+%C%_loops_relu_plain_LDFLAGS = $(AM_LDFLAGS) $(loops_first)
+%C%_loops_relu_plain_LDADD = libloops-plain.la $(TEST_SHARE)
+LONG_TESTS += %D%/loops-planes-v3
+%C%_loops_planes_v3_SOURCES = %D%/t-kernels-planes.c
+%C%_loops_planes_v3_CPPFLAGS = $(share_flags)
+%C%_loops_planes_v3_LDFLAGS = $(AM_LDFLAGS) $(loops_first)
+%C%_loops_planes_v3_LDADD = libloops-v3.la $(TEST_SHARE)
+LONG_TESTS += %D%/loops-trio-v3
+%C%_loops_trio_v3_SOURCES = %D%/t-trio.c $(share_scene)
+%C%_loops_trio_v3_CPPFLAGS = $(share_flags)
+%C%_loops_trio_v3_LDFLAGS = $(AM_LDFLAGS) $(loops_first)
+%C%_loops_trio_v3_LDADD = libloops-v3.la $(TEST_SHARE)
+LONG_TESTS += %D%/loops-quad-v3
+%C%_loops_quad_v3_SOURCES = %D%/t-quad.c $(share_gates) $(share_scene)
+%C%_loops_quad_v3_CPPFLAGS = $(share_flags)
+%C%_loops_quad_v3_LDFLAGS = $(AM_LDFLAGS) $(loops_first)
+%C%_loops_quad_v3_LDADD = libloops-v3.la $(TEST_SHARE)
+LONG_TESTS += %D%/loops-relu-v3
+%C%_loops_relu_v3_SOURCES = %D%/t-relu.c %D%/rows.h $(share_scene)
+%C%_loops_relu_v3_CPPFLAGS = $(share_flags)
+%C%_loops_relu_v3_LDFLAGS = $(AM_LDFLAGS) $(loops_first)
+%C%_loops_relu_v3_LDADD = libloops-v3.la $(TEST_SHARE)
