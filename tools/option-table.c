@@ -81,10 +81,12 @@ static const option_range positive = {0, HUGE_VAL, true, true, false, "a number 
                           any = {-HUGE_VAL, HUGE_VAL, true, true, false, "two numbers"};
 
 enum {
+    FITS = FOR_FIT | FOR_FORECAST,
     COMMANDS = FOR_EPSILON | FOR_DELTA | FOR_SIGMA | FOR_RISK,
     MECHANISM = COMMANDS | FOR_PLAN,
     KNOWN_SIGMA = FOR_EPSILON | FOR_DELTA | FOR_RISK | FOR_PLAN,
     LISTS = FOR_EPSILON | FOR_DELTA | FOR_RISK,
+    READERS = FOR_SUMMARY | FOR_PREDICT,
     SESSIONS = FOR_SERVE | FOR_ASK,
     MODELS = FOR_SERVE | FOR_PROGRAM | FOR_SHARE
 };
@@ -93,6 +95,27 @@ enum {
 #define WORDS(array) .words = array, .n_words = LENGTH(array)
 
 const option option_table[] = {
+    {"family", OPTION_TEXT, FITS, PLACE(family), "NAME",
+     "of the outcome, with its link; gaussian when not given", "'bernoulli(probit)'",
+     .range = NULL},
+    {"schema", OPTION_TEXT, FITS, PLACE(schema), "FILE", "what is public of the table",
+     "contraception.schema", .range = NULL},
+    {"data", OPTION_TEXT, FOR_FIT, PLACE(data), "FILE", "the table, as CSV", "contraception.csv",
+     .range = NULL},
+    {"priors", OPTION_TEXT, FITS, PLACE(priors), "NAME=LAW;...", "instead of the default ones",
+     "'b = normal(0, 1); sd = half_normal(1)'", .range = NULL},
+    {"ledger", OPTION_TEXT, FOR_FIT, PLACE(ledger), "LEDGER", "the ledger that pays",
+     "clinic.ledger", .range = NULL},
+    {"name", OPTION_TEXT, FOR_FIT, PLACE(name), "NAME",
+     "the data set in the ledger; that of --data when not given", "visits", .range = NULL},
+    {"out", OPTION_TEXT, FOR_FIT, PLACE(out), "FILE", "keep the fit there; it must not exist",
+     "use.fit", .range = NULL},
+    {"no-privacy", OPTION_FLAG, FOR_FIT, PLACE(no_privacy), NULL,
+     "of public records: nothing is spent and nothing protected", .range = NULL},
+    {"hopeless-allowed", OPTION_FLAG, FOR_FIT, PLACE(hopeless_allowed), NULL,
+     "go on where the noise hides all: the answer is nearly the prior", .range = NULL},
+    {"seed", OPTION_NUMBER, FITS, PLACE(seed), "N",
+     "a repeatable answer, for tests; a fit is then not private", "1", .range = &count},
     {"sigma", OPTION_NUMBER, KNOWN_SIGMA | FOR_AUDIT | FOR_BOUNDS, PLACE(sigma), "S",
      "noise: its standard deviation divided by the clipping norm", "1.5", .range = &positive},
     {"sampling", OPTION_WORD, MECHANISM | FOR_AUDIT, PLACE(sampling), "WORD",
@@ -125,11 +148,11 @@ const option option_table[] = {
      WORDS(adjacency_words)},
     {"epsilon", OPTION_NUMBER, FOR_DELTA, PLACE(epsilon), "E", "privacy loss, in nats", "1",
      .range = &not_negative},
-    {"epsilon", OPTION_NUMBER, FOR_SIGMA | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS, PLACE(epsilon), "E",
-     "privacy loss, in nats", "1", .range = &positive},
+    {"epsilon", OPTION_NUMBER, FITS | FOR_SIGMA | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS,
+     PLACE(epsilon), "E", "privacy loss, in nats", "1", .range = &positive},
     {"delta", OPTION_NUMBER,
-     FOR_EPSILON | FOR_SIGMA | FOR_RISK | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS, PLACE(delta), "D",
-     "probability with which epsilon may fail; below 1 / N", "1e-6", .range = &fraction},
+     FITS | FOR_EPSILON | FOR_SIGMA | FOR_RISK | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS, PLACE(delta),
+     "D", "probability with which epsilon may fail; below 1 / N", "1e-6", .range = &fraction},
     {"plan", OPTION_TEXT, LISTS, PLACE(plan), "FILE",
      "a list of mechanisms instead of one; - is standard input", "plan.txt", .range = NULL},
     {"width", OPTION_NUMBER, COMMANDS, PLACE(width), "W",
@@ -222,6 +245,8 @@ const option option_table[] = {
      "paillier: of the asker's keys; 2048 when not given", "2048", WORDS(key_words)},
     {"threads", OPTION_NUMBER, SESSIONS, PLACE(threads), "N", "of a session; 1 when not given", "4",
      .range = &few},
+    {"threads", OPTION_NUMBER, FITS, PLACE(threads), "N",
+     "that compute; 1 when not given; the answer is the same", "4", .range = &few},
     {"in-flight", OPTION_NUMBER, SESSIONS, PLACE(in_flight), "N",
      "records of a session at a time; ask: 1, serve: 16 when not given", "8", .range = &few},
     {"allow-activation-leak", OPTION_FLAG, SESSIONS, PLACE(allow_activation_leak), NULL,
@@ -229,10 +254,12 @@ const option option_table[] = {
     {"allow-probabilistic", OPTION_FLAG, FOR_ASK, PLACE(allow_probabilistic), NULL,
      "parties: answers need not be exact, and are wrong now and then", .range = NULL},
     {"json", OPTION_FLAG,
-     COMMANDS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS | FOR_ASK | FOR_PROGRAM, PLACE(json),
-     NULL, "answer with one JSON object", .range = NULL},
+     COMMANDS | FITS | READERS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS | FOR_ASK |
+         FOR_PROGRAM,
+     PLACE(json), NULL, "answer with one JSON object", .range = NULL},
     {"help", OPTION_FLAG,
-     COMMANDS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS | SESSIONS | MODELS | FOR_PARTY,
+     COMMANDS | FITS | READERS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS | SESSIONS |
+         MODELS | FOR_PARTY,
      PLACE(help), NULL, "this text", .range = NULL},
 };
 const size_t n_options = LENGTH(option_table);

@@ -45,6 +45,8 @@ settings settings_none(void)
                       .id = NAN,
                       .lanes = NAN,
                       .records = NAN,
+                      .seed = NAN,
+                      .simulations = NAN,
                       .weight_bits = NAN,
                       .activation_bits = NAN,
                       .protocol = -1,

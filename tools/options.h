@@ -55,6 +55,9 @@ typedef struct settings {
     const char *parties; /* of tacit/parties.h */
     double id, lanes, records;
     bool allow_activation_leak, allow_probabilistic, probabilistic, exact, label;
+    const char *schema, *family, *priors, *out, *public_data; /* of a fit; borrowed likewise */
+    double seed, simulations;
+    bool no_privacy, hopeless_allowed;
     bool json, help;
     bool given[MOST_OPTIONS]; /* rows of the table that were set */
 } settings;
@@ -74,7 +77,11 @@ enum {
     FOR_ASK = 1024,
     FOR_PROGRAM = 2048,
     FOR_PARTY = 4096,
-    FOR_SHARE = 8192
+    FOR_SHARE = 8192,
+    FOR_FIT = 16384,
+    FOR_FORECAST = 32768, /* tacit plan */
+    FOR_SUMMARY = 65536,
+    FOR_PREDICT = 131072
 };
 
 typedef enum option_kind {

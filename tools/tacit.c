@@ -9,11 +9,11 @@
 #include "tools/options.h"
 
 static const command *const commands[] = {
-    &command_epsilon, &command_delta,   &command_sigma,  &command_risk,
-    &command_audit,   &command_ledger,  &command_bounds,
+    &command_fit,   &command_summary, &command_epsilon, &command_delta,  &command_sigma,
+    &command_risk,  &command_audit,   &command_ledger,  &command_bounds,
 #ifdef TACIT_SERVE
-    &command_keys,    &command_program, &command_serve,  &command_ask,
-    &command_party,   &command_share,
+    &command_keys,  &command_program, &command_serve,   &command_ask,    &command_party,
+    &command_share,
 #endif
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
@@ -37,8 +37,8 @@ void command_help(const command *self)
 
 static void help(void)
 {
-    (void)printf(
-        "tacit: what private computations cost\n\nUsage: tacit COMMAND --option value ...\n\n");
+    (void)printf("tacit: private inference, and what private computations cost\n\nUsage: tacit "
+                 "COMMAND --option value ...\n\n");
     for (int i = 0; i < N_COMMANDS; i++)
         (void)printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
     (void)printf("  %-10s %s\n\n", "help", "this text, or that of a command: tacit help epsilon");

@@ -63,9 +63,9 @@ static dp_status no_column(const reading *r, const char *name, dp_error *err)
             why = "one differs in case or in blanks only; declare the name as the file spells it";
     const char *other = csv->n_header == 1 ? strpbrk(csv->fields[0], ",;\t") : NULL;
     if (other != NULL)
-        why = *other == ','   ? "there are commas in it; set .separator = ','"
-              : *other == ';' ? "there are semicolons in it; set .separator = ';'"
-                              : "there are tabs in it; set .separator = '\\t'";
+        why = *other == ','   ? "there are commas in it; declare ',' as the separator"
+              : *other == ';' ? "there are semicolons in it; declare ';' as the separator"
+                              : "there are tabs in it; declare a tab as the separator";
     return dpi_fail(err, DP_ENAME, "%s: no column '%s' among the %zu of the first line; %s",
                     csv->name, name, csv->n_header, why);
 }

@@ -143,11 +143,17 @@ static dp_status put_parameter(page *p, const dp_fit_quantity *q, dp_error *err)
     return status;
 }
 
+/* A formula's latent of unit size, which people know by what is computed from it. */
+static bool is_hidden(const page *p, const dp_fit_quantity *q)
+{
+    return p->fit->parts.source != NULL && strncmp(q->name, "scaled.", strlen("scaled.")) == 0;
+}
+
 static dp_status put_quantity(page *p, const dp_fit_quantity *q, dp_error *err)
 {
     bool latent = q->role == DP_FIT_LATENT;
     const char *instead = NULL;
-    if (!latent && q->role != DP_FIT_PARAMETER)
+    if ((!latent && q->role != DP_FIT_PARAMETER) || is_hidden(p, q))
         return DP_OK;
     if (q->per_record)
         instead = "one for each record: dp_fit_evaluate has them";
@@ -177,7 +183,8 @@ static size_t count_latents(const dp_fit_quantity *q, size_t n)
 /* Those of the model's values that follow from its global latents. */
 static dp_status put_computed(page *p, const dp_fit_quantity *q, size_t n, dp_error *err)
 {
-    bool many = p->fit->kept == NULL && count_latents(q, n) > SUMMARISED, first = true;
+    bool many = p->fit->kept == NULL && count_latents(q, n) > SUMMARISED,
+         first = p->fit->parts.source == NULL;
     dp_status status = DP_OK;
     for (size_t k = 0; k < n && status == DP_OK; k++) {
         if (!is_computed(&q[k]))
@@ -204,10 +211,11 @@ static dp_status put_table(page *p, dp_error *err)
             p->width = width < MOST_WIDTH ? (int)width : MOST_WIDTH;
     }
     say(p, "%-*s %10s %10s %10s %10s %10s\n", p->width, "", "mean", "sd", "5 %", "50 %", "95 %");
-    dp_status status = DP_OK;
+    const bool computed_first = p->fit->parts.source != NULL;
+    dp_status status = computed_first ? put_computed(p, q, n, err) : DP_OK;
     for (size_t k = 0; k < n && status == DP_OK; k++)
         status = put_quantity(p, &q[k], err);
-    return status == DP_OK ? put_computed(p, q, n, err) : status;
+    return status == DP_OK && !computed_first ? put_computed(p, q, n, err) : status;
 }
 
 /* ---- what was spent ---- */

@@ -100,7 +100,7 @@ static void explains_what_is_wrong_with_the_text(void **state)
     fails("age,use\n", DP_EDATA, "no record after its first line");
     fails("age,SECRET\n1,Y\n", DP_ENAME, "no column 'use' among the 2 of the first line");
     fails("age;use\n1;Y\n", DP_ENAME, "among the 1 of the first line; there are semicolons in it");
-    fails("age\tuse\n1\tY\n", DP_ENAME, "tabs in it; set .separator = '\\t'");
+    fails("age\tuse\n1\tY\n", DP_ENAME, "tabs in it; declare a tab as the separator");
     fails("age, use \n1,Y\n", DP_ENAME,
           "no column 'use' among the 2 of the first line; one differs");
     fails("AGE,use\n1,Y\n", DP_ENAME, "differs in case or in blanks only");

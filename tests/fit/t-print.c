@@ -205,6 +205,32 @@ static void a_guide_is_said_to_know_nothing_of_the_noise(void **state)
     dp_fit_free(fit);
 }
 
+static void of_a_formula_what_is_computed_stands_first(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_fit *fit;
+    dp_model *m = dp_model_new();
+    dp_expr unit = dp_sample(m, "scaled.b_x", 1, dp_normal(0, 1)),
+            sd = dp_sample(m, "sd", 1, dp_normal(0, 1));
+    (void)dp_deterministic(m, "b_x", dp_scale(3, unit));
+    dp_observe(dp_unit_plate(m, "rows"), "y", dp_normal_v(dp_add(unit, sd), dp_num(1)));
+    assert_ok(make_fit(m, NULL, DP_FORM_LATENTS, NULL, 0, &fit, &err), err.text);
+    char *text = print(fit);
+    has(text, "\nscaled.b_x ");
+    has(text, "\ncomputed from these:\nb_x ");
+    free(text);
+    const dp_fit_source source = {.formula = "y ~ x", .family = "gaussian", .schema = "y unit\n"};
+    assert_ok(dp_fit_set_source(fit, &source, &err), err.text);
+    text = print(fit);
+    has(text, "95 %\nb_x ");
+    has(text, "\nsd ");
+    lacks(text, "scaled.b_x");
+    lacks(text, "computed from these");
+    free(text);
+    dp_fit_free(fit);
+}
+
 static void what_has_no_lines_is_named(void **state)
 {
     (void)state;
@@ -297,6 +323,7 @@ int main(void)
         cmocka_unit_test(what_was_spent_stands_below),
         cmocka_unit_test(bad_checks_come_first),
         cmocka_unit_test(a_guide_is_said_to_know_nothing_of_the_noise),
+        cmocka_unit_test(of_a_formula_what_is_computed_stands_first),
         cmocka_unit_test(what_has_no_lines_is_named),
         cmocka_unit_test(a_loaded_fit_prints_the_same),
         cmocka_unit_test(a_full_file_is_an_error),

@@ -1,0 +1,116 @@
+/* Schema, formula and priors from options.  What is wrong here is told before any record is
+ * read. */
+#define _POSIX_C_SOURCE 200809L
+#include "tools/modelling.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/tacit.h"
+
+int modelling_refuse(const modelling *m, int status, const char *text)
+{
+    (void)fprintf(stderr, "tacit %s: %s\n", m->command, text);
+    return status;
+}
+
+int modelling_failed(const modelling *m, dp_status status)
+{
+    if (status == DP_OK)
+        return EXIT_CERTIFIED;
+    (void)modelling_refuse(m, 0, m->err.text[0] != '\0' ? m->err.text : dp_status_text(status));
+    return status == DP_EINVAL || status == DP_EDOMAIN ? EXIT_USAGE : EXIT_REFUSED;
+}
+
+static char *trimmed(char *text)
+{
+    text += strspn(text, " \t\n");
+    for (size_t n = strlen(text); n > 0 && strchr(" \t\n", text[n - 1]) != NULL; n--)
+        text[n - 1] = '\0';
+    return text;
+}
+
+/* "b = normal(0, 1); sd = half_normal(1)" */
+static bool read_priors(modelling *m, message *why)
+{
+    char *left;
+    if (m->said.priors == NULL)
+        return true;
+    m->prior_text = strdup(m->said.priors);
+    if (m->prior_text == NULL)
+        return complain(why, "out of memory");
+    for (char *one = strtok_r(m->prior_text, ";", &left); one != NULL;
+         one = strtok_r(NULL, ";", &left)) {
+        char *equals = strchr(one, '=');
+        if (*trimmed(one) == '\0')
+            continue;
+        if (equals == NULL)
+            return complain(why,
+                            "--priors: '%.60s' says no prior; write NAME = LAW, as in --priors "
+                            "'b = normal(0, 1); sd = half_normal(1)'",
+                            trimmed(one));
+        if (m->n_priors == MOST_PRIORS)
+            return complain(why, "--priors are more than %d; give some to classes, as b or sd",
+                            MOST_PRIORS);
+        *equals = '\0';
+        m->prior[m->n_priors++] = (dp_formula_prior){trimmed(one), trimmed(equals + 1)};
+    }
+    return true;
+}
+
+static int read_formula(modelling *m)
+{
+    size_t n;
+    const dp_column *columns = dp_schema_columns(m->schema, &n);
+    const dp_formula_opts o = {.family = m->said.family,
+                               .columns = columns,
+                               .n_columns = n,
+                               .priors = m->prior,
+                               .n_priors = m->n_priors};
+    dp_status status = dp_formula_parse(m->text, &o, &m->formula, &m->err);
+    if (status == DP_OK)
+        status = dp_formula_model(m->formula, &m->model, &m->err);
+    if (status == DP_OK)
+        return EXIT_CERTIFIED;
+    (void)modelling_failed(m, status);
+    if (m->said.family == NULL)
+        (void)modelling_refuse(m, 0,
+                               "no --family is given, so that the outcome is taken as gaussian");
+    return status == DP_ENOMEM ? EXIT_REFUSED : EXIT_USAGE;
+}
+
+int modelling_open(modelling *m)
+{
+    message why = {""};
+    if (m->said.schema == NULL)
+        return modelling_refuse(m, EXIT_USAGE,
+                                "--schema is missing; it says what is public of the table: ranges, "
+                                "levels, unit (doc/schema.md)");
+    if (!read_priors(m, &why))
+        return modelling_refuse(m, EXIT_USAGE, why.text);
+    dp_status status = dp_schema_load(m->said.schema, &m->schema, &m->err);
+    if (status != DP_OK) {
+        (void)modelling_failed(m, status);
+        return status == DP_EDATA ? EXIT_USAGE : EXIT_REFUSED;
+    }
+    return read_formula(m);
+}
+
+void modelling_close(modelling *m)
+{
+    dp_model_free(m->model);
+    dp_formula_free(m->formula);
+    dp_schema_free(m->schema);
+    free(m->prior_text);
+}
+
+dp_status modelling_read(modelling *m, const char *path, dp_formula_use use, dp_table **table)
+{
+    size_t n;
+    const dp_column *columns = dp_formula_columns(m->formula, use, &n);
+    dp_csv_options o = *dp_schema_csv(m->schema);
+    o.max_bytes = SIZE_MAX; /* a file of one's own may be large */
+    o.max_rows = SIZE_MAX;
+    return dp_table_read_csv(path, &o, n, columns, table, &m->err);
+}

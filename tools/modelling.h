@@ -1,0 +1,40 @@
+/* A model from the command line: schema and formula, with the data set that a ledger knows. */
+#ifndef TOOLS_MODELLING_H
+#define TOOLS_MODELLING_H
+
+#include <tacit/formula.h>
+#include <tacit/ledger.h>
+#include <tacit/schema.h>
+
+#include "tools/options.h"
+
+enum { MOST_PRIORS = 64 };
+
+typedef struct modelling {
+    const char *command, *text; /* of the tool; the formula as it was written */
+    settings said;
+    dp_schema *schema;
+    dp_formula *formula;
+    dp_model *model;
+    char *prior_text; /* a copy of --priors, cut apart */
+    dp_formula_prior prior[MOST_PRIORS];
+    size_t n_priors;
+    dp_error err;
+} modelling;
+
+/* Reads schema and formula and writes the model.  Gives an exit status of tacit.h, and says on
+ * standard error what is wrong. */
+int modelling_open(modelling *m);
+
+void modelling_close(modelling *m);
+
+/* Says on standard error what is wrong, and gives the exit status. */
+int modelling_refuse(const modelling *m, int status, const char *text);
+
+/* The same of m->err. */
+int modelling_failed(const modelling *m, dp_status status);
+
+/* Reads the columns that the formula reads for this use from a CSV file. */
+dp_status modelling_read(modelling *m, const char *path, dp_formula_use use, dp_table **table);
+
+#endif
