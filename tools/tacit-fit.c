@@ -19,7 +19,7 @@
 #include "tools/tell-fit.h"
 
 /* One fit, from options to answer. */
-typedef struct fit_job {
+typedef struct table_fit {
     modelling m;
     const char *path, *name; /* of the table; of the data set in the ledger */
     dp_ledger *ledger;
@@ -27,7 +27,7 @@ typedef struct fit_job {
     dp_table *table;
     dp_dataset *data;
     dp_fit *fit;
-} fit_job;
+} table_fit;
 
 /* ---- before anything is read ---- */
 
@@ -83,7 +83,7 @@ static bool check_out(const char *out, message *why)
 
 /* ---- the ledger ---- */
 
-static const dp_ledger_data *named(const fit_job *j, const char *path)
+static const dp_ledger_data *named(const table_fit *j, const char *path)
 {
     for (size_t i = 0; i < j->seen->n; i++) {
         const dp_ledger_data *d = &j->seen->data[i];
@@ -95,7 +95,7 @@ static const dp_ledger_data *named(const fit_job *j, const char *path)
 }
 
 /* Which data set of the ledger pays: it must be the one whose file is read. */
-static int find_data(fit_job *j)
+static int find_data(table_fit *j)
 {
     const settings *s = &j->m.said;
     char path[PATH_MAX], why[2 * PATH_MAX + 200];
@@ -128,7 +128,7 @@ static int find_data(fit_job *j)
     return modelling_refuse(&j->m, EXIT_REFUSED, why);
 }
 
-static int open_ledger(fit_job *j)
+static int open_ledger(table_fit *j)
 {
     j->path = j->m.said.data;
     if (j->m.said.ledger == NULL)
@@ -148,7 +148,7 @@ static void say_doing(const char *what)
         (void)fprintf(stderr, "tacit fit: %s ...\n", what);
 }
 
-static dp_status make_fit(fit_job *j)
+static dp_status make_fit(table_fit *j)
 {
     const settings *s = &j->m.said;
     dp_error *err = &j->m.err;
@@ -179,7 +179,7 @@ static dp_status make_fit(fit_job *j)
 }
 
 /* What was paid for is told also where it cannot be kept. */
-static int tell(fit_job *j)
+static int tell(table_fit *j)
 {
     const settings *s = &j->m.said;
     dp_error told = {DP_OK, ""};
@@ -202,7 +202,7 @@ static int tell(fit_job *j)
     return modelling_failed(&j->m, kept) == EXIT_CERTIFIED ? EXIT_CERTIFIED : EXIT_REFUSED;
 }
 
-static int fit(fit_job *j)
+static int fit(table_fit *j)
 {
     message why = {""};
     int end = modelling_open(&j->m);
@@ -222,7 +222,7 @@ static int fit(fit_job *j)
 
 static int run(const command *self, int argc, char **argv)
 {
-    fit_job j = {.m = {.command = "fit", .said = settings_none()}};
+    table_fit j = {.m = {.command = "fit", .said = settings_none()}};
     message why = {""};
     bool has_text = argc > 0 && strncmp(argv[0], "--", 2) != 0;
     j.m.text = has_text ? argv[0] : NULL;
