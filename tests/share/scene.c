@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { WITHIN = 20000 };
+enum { WITHIN = 120000 /* ms: for machines that are busy, and valgrind */ };
 
 struct scene {
     char folder[64];

@@ -42,7 +42,7 @@ typedef struct scene_opts {
      * DPI_TOGETHER. */
     bool apart;
     bool unverified;  /* else each thread ends with dpi_mesh_verify */
-    uint32_t timeout; /* ms; 0: 20000 */
+    uint32_t timeout; /* ms; 0: 120000 */
     size_t fresh;     /* what keys are bound to; lies_about[r] is added for role r */
     size_t lies_about[DPI_SHARE_PARTIES];
     /* In a role's thread, before anything else.  NULL: none. */

@@ -271,7 +271,7 @@ static void what_is_posted_goes_out_while_others_are_waited_for(void **state)
 {
     sent s = {.begun = false};
     scene_end end[DPI_SHARE_PARTIES];
-    const scene_opts o = {.row = &three, .body = wait_in_a_row, .user = &s, .timeout = 3000};
+    const scene_opts o = {.row = &three, .body = wait_in_a_row, .user = &s};
     scene_run_well(*state, &o, end);
     for (size_t r = 0; r < 3; r++)
         assert_int_equal(s.wrong[r], 0);
@@ -290,14 +290,14 @@ static void post_and_compute(dpi_party *p, void *user)
             s->wrong[1] += !comes(p, 0, k, k > 0 ? 10 : 0, to);
     }
     if (p->role == 0)
-        pause_for(900);
+        pause_for(2500);
 }
 
 static void what_is_posted_goes_out_when_a_layer_begins(void **state)
 {
     sent s = {.begun = false};
     scene_end end[DPI_SHARE_PARTIES];
-    const scene_opts o = {.row = &three, .body = post_and_compute, .user = &s, .timeout = 500};
+    const scene_opts o = {.row = &three, .body = post_and_compute, .user = &s, .timeout = 2000};
     scene_run_well(*state, &o, end);
     assert_int_equal(s.wrong[1], 0);
 }
