@@ -27,6 +27,8 @@ def served(row, protocol):
     if f'{protocol}_asked' not in row[0]:
         return ''
     asked, equal, differ = (sum(int(line[f'{protocol}_{what}']) for line in row) for what in ('asked', 'equal', 'classes_differ'))
+    if asked == 0:
+        return '-'
     return f'{asked}' if equal == asked and differ == 0 else f'{asked}, EQUAL {equal}, OTHER CLASS {differ}'
 
 
