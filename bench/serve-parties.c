@@ -138,12 +138,12 @@ static double write_cost(const work *w)
     return rounds;
 }
 
-/* The time that a message is on its way, as often as one waits for the next: the client says what it
- * asks, hears that it may, and sends the records; the dealer's first message; rounds, and two of a
- * comparison; and what is told.  What takes longer is work, and what TCP waits for. */
+/* The time that a message is on its way, as often as one waits for the next: the client's query and
+ * records, the dealer's first message; rounds, and two of a comparison; and what is told.  What takes
+ * longer is work, and what TCP waits for. */
 static void write_delay(const work *w, double rounds, double seconds)
 {
-    const double trips = 3 + 1 + rounds + (w->opts->parties == 4 ? 2 : 0) + 1;
+    const double trips = 1 + 1 + rounds + (w->opts->parties == 4 ? 2 : 0) + 1;
     bench_number("delay", w->opts->delay);
     bench_number("trips", trips);
     bench_number("ms_beyond", 1e3 * seconds - trips * w->opts->delay);

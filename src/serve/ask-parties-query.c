@@ -32,9 +32,10 @@ static void split_lane(const struct dpi_parties_ask *p, size_t k, size_t numbers
     }
 }
 
-static void split(struct dpi_parties_ask *p, size_t n)
+static dp_status say_input(struct dpi_parties_ask *p, size_t n, uint32_t within, dp_error *err)
 {
     unsigned char *at[DPI_SHARE_PARTIES];
+    size_t bytes[DPI_SHARE_PARTIES];
     const int64_t *v = p->values;
     memcpy(at, p->in, sizeof at);
     for (size_t k = 0; k < p->sizes.lanes; k++) {
@@ -43,12 +44,6 @@ static void split(struct dpi_parties_ask *p, size_t n)
         p->used[k] += numbers;
         v += numbers;
     }
-}
-
-static dp_status say_input(const struct dpi_parties_ask *p, size_t n, uint32_t within,
-                           dp_error *err)
-{
-    size_t bytes[DPI_SHARE_PARTIES];
     for (size_t i = 0; i < p->n; i++)
         bytes[i] = dpi_party_input_bytes(&p->sizes, i, n);
     return dpi_parties_say(p, DPI_PARTY_INPUT, 1, p->in, bytes, within, err);
@@ -128,8 +123,9 @@ static dp_status hear_output(const dp_ask *ask, size_t n, dp_error *err)
 
 /* ---- asking ---- */
 
-/* n <= p->records records, as one query: y is written when all of it is there.  Records are shared
- * while the parties write down that they are asked. */
+/* n <= p->records records, as one query: y is written when all of it is there.  Records follow at once,
+ * shared while the parties write down that they are asked: a party that refuses wants none of them,
+ * and reads on until it has been heard. */
 static dp_status ask_once(dp_ask *ask, size_t n, const double *x, int64_t *y, dp_error *err)
 {
     struct dpi_parties_ask *p = ask->parties;
@@ -140,11 +136,9 @@ static dp_status ask_once(dp_ask *ask, size_t n, const double *x, int64_t *y, dp
     dpi_put_number(query, n);
     status = dpi_parties_say_same(p, DPI_PARTY_QUERY, query, sizeof query, ask->timeout, err);
     if (status == DP_OK)
-        split(p, n);
+        status = say_input(p, n, ask->timeout, err);
     if (status == DP_OK)
         status = dpi_parties_hear_byte(p, DPI_PARTY_GO, ask->timeout, err);
-    if (status == DP_OK)
-        status = say_input(p, n, ask->timeout, err);
     if (status == DP_OK)
         status = hear_output(ask, n, err);
     return status == DP_OK ? join_all(ask, n, y, err) : status;

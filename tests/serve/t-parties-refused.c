@@ -149,6 +149,36 @@ static void a_budget_that_one_party_ends_is_told(void **state)
     dp_program_free(p);
 }
 
+/* More than connections hold is then on its way to the party that refuses. */
+static void a_refusal_is_heard_beside_many_records(void **state)
+{
+    enum { MANY = 16384 };
+    (void)state;
+    dp_program *p = wide(2);
+    daemons d;
+    begin(&d, &(daemons_opts){.n = PARTIES, .records = MANY});
+    double *x = calloc((size_t)MANY * 150, sizeof *x);
+    int64_t *y = calloc((size_t)MANY * 2, sizeof *y);
+    size_t answered;
+    dp_ask *ask;
+    dp_error err = {0};
+    assert_true(x != NULL && y != NULL);
+    daemons_end(&d, 1);
+    assert_true(daemons_policy(&d, 1, 5, NULL));
+    assert_true(daemons_run(&d, 1, NULL, &err));
+    share(&d, p);
+    const dp_ask_parties_opts o = {
+        .identity = d.client, .parties = d.parties, .records = MANY, .timeout_ms = LONG};
+    assert_ok(dp_ask_parties_new(&o, &ask, &err), err.text);
+    assert_fails(dp_ask_many(ask, MANY, x, y, &answered, &err), DP_EREFUSED, &err, "used up");
+    assert_int_equal(answered, 0);
+    dp_ask_free(ask);
+    daemons_stop(&d);
+    free(x);
+    free(y);
+    dp_program_free(p);
+}
+
 static void records_beyond_the_bounds_cost_nothing(void **state)
 {
     (void)state;
@@ -386,6 +416,7 @@ int main(void)
         cmocka_unit_test(another_list_is_refused),
         cmocka_unit_test(another_certificate_is_refused),
         cmocka_unit_test(a_budget_that_one_party_ends_is_told),
+        cmocka_unit_test(a_refusal_is_heard_beside_many_records),
         cmocka_unit_test(records_beyond_the_bounds_cost_nothing),
         cmocka_unit_test(hellos_are_checked),
         cmocka_unit_test(parties_that_do_not_say_the_same_do_not_join),
