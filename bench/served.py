@@ -58,6 +58,21 @@ def accuracy(lines):
               f'| {served(row, "trio")} | {served(row, "quad")} |')
 
 
+def rounding(lines):
+    """Of models whose shifts round by chance; distances in units of the answer, and what they are of the bound."""
+    print('| model | epsilon | protocol | records | numbers shifted | another class | farthest off | of the bound | wrong | wrong at most |')
+    print('|---|---|---|---|---|---|---|---|---|---|')
+    for line in lines:
+        epsilon = 'none' if line['epsilon'] is None else f'{line["epsilon"]:g}'
+        for protocol in 'trio', 'quad':
+            if not line.get(f'{protocol}_asked'):
+                continue
+            asked, differ, far, wrong = (line[f'{protocol}_{what}'] for what in ('asked', 'classes_differ', 'farthest', 'wrong'))
+            print(f'| {line["model"]} | {epsilon} | {protocol} | {asked} | {line["shifted"] * asked:.3g} | {differ} '
+                  f'| {far * line["last_place"]:.2g} ({far}) | {percent(far / line["off_at_most"])} % | {wrong} '
+                  f'| {line["wrong_at_most"] * asked / line["test"]:.2g} |')
+
+
 def scale(lines):
     print('| model | | 10^0 | 10^1 | 10^2 | 10^3 | 10^4 | 10^5 | 10^6 | real |')
     print('|---|---|---|---|---|---|---|---|---|---|')
@@ -84,10 +99,14 @@ def latency(lines):
 
 def main():
     lines = [json.loads(line) for name in sys.argv[1:] for line in open(name, encoding='utf-8')]
-    accurate = [line for line in lines if 'accuracy_fit' in line]
+    accurate = [line for line in lines if 'accuracy_fit' in line and 'shifted' not in line]
+    rounded = [line for line in lines if 'shifted' in line]
     scaled = [line for line in lines if 'decimals' in line]
     if accurate:
         accuracy(accurate)
+    if rounded:
+        print()
+        rounding(rounded)
     if scaled:
         print()
         scale(scaled)
