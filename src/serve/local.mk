@@ -17,7 +17,7 @@ libtacit_serve_core_la_SOURCES = \
   %D%/answer.c %D%/answer-stream.c \
   %D%/ask.c %D%/ask-many.c %D%/asking.h \
   %D%/cost.c \
-  %D%/guests.c %D%/guests.h \
+  %D%/door.c %D%/door.h %D%/guests.c %D%/guests.h \
   %D%/he2-lattice-ask.c %D%/he2-lattice-common.c %D%/he2-lattice.c %D%/he2-lattice.h \
   %D%/he2-paillier.c \
   %D%/line.c %D%/line.h \

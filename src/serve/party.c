@@ -1,10 +1,9 @@
 /* A party: listens, and hands each connection to what it is for. */
-#define _XOPEN_SOURCE 700
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "serve/door.h"
 #include "serve/party-parts.h"
 #include "serve/talk.h"
 #include "wire/listener.h"
@@ -13,9 +12,7 @@ enum {
     SESSIONS = 16,
     MOST_SESSIONS = 4096,
     RECORDS = 1024,
-    FELLOWS = 64,       /* connections of fellow parties that say hello at a time */
-    LOOK_EVERY = 200,   /* ms */
-    MOST_FAILURES = 300 /* a minute of them, one after the other */
+    FELLOWS = 64 /* connections of fellow parties that say hello at a time */
 };
 
 /* ---- making one ---- */
@@ -196,40 +193,23 @@ void dpi_party_model_use(dp_party *s, dpi_party_model *model)
 
 /* ---- answering ---- */
 
-static void admit(dp_party *s, dpi_wire_session *wire)
+static void admit(void *party, dpi_wire_session *wire)
 {
+    dp_party *s = party;
     const unsigned char *who = dpi_wire_peer_fingerprint(wire);
     const bool fellow = dpi_parties_find(s->parties, who) < s->parties->n;
     dpi_guests_admit(fellow ? s->fellows : s->guests, wire);
 }
 
-/* Waits a little where nobody could be let in: for want of files, memory or threads, of which
- * sessions and handshakes that end give some back.  False after it has been so for too long. */
-static bool wait_for_room(size_t *failures)
-{
-    const struct timespec a_while = {.tv_nsec = LOOK_EVERY * 1000000L};
-    (void)nanosleep(&a_while, NULL);
-    return ++*failures < MOST_FAILURES;
-}
-
 dp_status dp_party_run(dp_party *s, dp_error *err)
 {
-    dp_status status = DP_OK;
-    size_t failures = 0;
-    while (!atomic_load(&s->stop) && status == DP_OK) {
-        dp_error why = {0};
-        dpi_wire_session *wire = NULL;
-        dp_status found = dpi_wire_accept(s->listener, LOOK_EVERY, &wire, &why);
-        if (found == DP_OK)
-            admit(s, wire);
-        if (found == DP_OK || found == DP_ETIMEOUT)
-            failures = 0;
-        else if (!wait_for_room(&failures))
-            status = dpi_fail(err, found, "%s", why.text);
-        /* A party that can answer nobody any more must not look as if it were busy. */
-        if (status == DP_OK && atomic_exchange(&s->look, false))
-            status = dpi_query_log_check(s->log, err);
-    }
+    const dpi_door door = {.listener = s->listener,
+                           .log = s->log,
+                           .stop = &s->stop,
+                           .look = &s->look,
+                           .admit = admit,
+                           .user = s};
+    dp_status status = dpi_door_keep(&door, err);
     dpi_meeting_close(s->meeting);
     dpi_guests_end(s->guests, s->timeout);
     dpi_guests_end(s->fellows, s->timeout);

@@ -1,21 +1,15 @@
 /* The provider: listens, and answers each session in a thread of its own. */
-#define _XOPEN_SOURCE 700
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "serve/door.h"
 #include "serve/stream.h"
 #include "wire/listener.h"
 #include "wire/log.h"
 
-enum {
-    SESSIONS = 32,
-    MOST_SESSIONS = 4096,
-    LOOK_EVERY = 200,   /* ms */
-    MOST_FAILURES = 300 /* a minute of them, one after the other */
-};
+enum { SESSIONS = 32, MOST_SESSIONS = 4096 };
 
 static void answer(void *user, dpi_wire_session *wire, dpi_guest *guest);
 
@@ -180,33 +174,21 @@ static void answer(void *user, dpi_wire_session *wire, dpi_guest *guest)
         atomic_store(&s->look, true);
 }
 
-/* Waits a little where nobody could be let in: for want of files, memory or threads, of which
- * sessions and handshakes that end give some back.  False after it has been so for too long. */
-static bool wait_for_room(size_t *failures)
+static void admit(void *server, dpi_wire_session *wire)
 {
-    const struct timespec a_while = {.tv_nsec = LOOK_EVERY * 1000000L};
-    (void)nanosleep(&a_while, NULL);
-    return ++*failures < MOST_FAILURES;
+    const dp_server *s = server;
+    dpi_guests_admit(s->guests, wire);
 }
 
 dp_status dp_server_run(dp_server *s, dp_error *err)
 {
-    dp_status status = DP_OK;
-    size_t failures = 0;
-    while (!atomic_load(&s->stop) && status == DP_OK) {
-        dp_error why = {0};
-        dpi_wire_session *wire = NULL;
-        dp_status found = dpi_wire_accept(s->listener, LOOK_EVERY, &wire, &why);
-        if (found == DP_OK)
-            dpi_guests_admit(s->guests, wire);
-        if (found == DP_OK || found == DP_ETIMEOUT)
-            failures = 0;
-        else if (!wait_for_room(&failures))
-            status = dpi_fail(err, found, "%s", why.text);
-        /* A server that can answer nobody any more must not look as if it were busy. */
-        if (status == DP_OK && atomic_exchange(&s->look, false))
-            status = dpi_query_log_check(s->log, err);
-    }
+    const dpi_door door = {.listener = s->listener,
+                           .log = s->log,
+                           .stop = &s->stop,
+                           .look = &s->look,
+                           .admit = admit,
+                           .user = s};
+    dp_status status = dpi_door_keep(&door, err);
     dpi_guests_end(s->guests, s->answering.timeout);
     return status;
 }
