@@ -1,0 +1,334 @@
+/* The command predict: what a fit of a formula expects of new records.
+ *
+ * The fit tells its formula and schema, by which the new records are read and made ready; their
+ * outcomes are neither needed nor looked at.  Of each record the expected outcome is computed at
+ * every draw of the posterior, so that its interval is that of the posterior, the noise of privacy
+ * included where the fit's draws include it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tacit/fit.h>
+
+#include "tools/json.h"
+#include "tools/modelling.h"
+#include "tools/tacit.h"
+
+enum {
+    DRAWS = 1000,      /* of a summary; fewer of many records, */
+    LEAST_DRAWS = 200, /* but so many */
+    MOST_VALUES = 1 << 26
+};
+
+typedef struct prediction {
+    modelling m;
+    dp_fit *fit;
+    dp_dataset *data;
+    dp_draws *draws;
+    dp_rng *rng;
+    const char *outcome;
+    size_t records, n_draws, size; /* expected values of a record */
+    size_t first_level;            /* of which the first value is the chance */
+    const dp_column *levels;       /* of the outcome; NULL where it is a number */
+    double *values;                /* [n_draws][records][size] */
+} prediction;
+
+/* ---- reading ---- */
+
+static int load(prediction *p, const char *path)
+{
+    modelling *m = &p->m;
+    size_t n;
+    dp_status status = dp_fit_load(path, &p->fit, &m->err);
+    if (status != DP_OK) {
+        (void)modelling_failed(m, status);
+        return EXIT_REFUSED;
+    }
+    const dp_fit_source *s = dp_fit_get_source(p->fit);
+    if (s == NULL)
+        return modelling_refuse(m, EXIT_REFUSED,
+                                "this fit does not tell its formula, by which records are read; "
+                                "take one of tacit fit, or dp_fit_predict in C");
+    status = dp_schema_parse(s->schema, strlen(s->schema), "the fit's schema", &m->schema, &m->err);
+    if (status == DP_OK) {
+        const dp_column *columns = dp_schema_columns(m->schema, &n);
+        const dp_formula_opts o = {.family = s->family, .columns = columns, .n_columns = n};
+        status = dp_formula_parse(s->formula, &o, &m->formula, &m->err);
+    }
+    if (status != DP_OK) {
+        (void)modelling_failed(m, status);
+        return EXIT_REFUSED;
+    }
+    (void)dp_formula_columns(m->formula, DP_FORMULA_PREDICT, &n);
+    if (n == 0)
+        return modelling_refuse(m, EXIT_REFUSED,
+                                "the formula reads no column of new records, of which all are "
+                                "alike; tacit summary tells what the fit says");
+    return EXIT_CERTIFIED;
+}
+
+static dp_status read_records(prediction *p)
+{
+    dp_table *table = NULL;
+    dp_status status = modelling_read(&p->m, p->m.said.data, DP_FORMULA_PREDICT, &table);
+    if (status == DP_OK) {
+        p->records = dp_table_rows(table);
+        status = dp_formula_new_records(p->m.formula, table, &p->data, &p->m.err);
+    }
+    dp_table_free(table);
+    return status;
+}
+
+/* The outcome's column, and the levels of which chances are predicted. */
+static void find_outcome(prediction *p)
+{
+    size_t n;
+    const dp_fit_column *c = dp_fit_columns(p->fit, &n);
+    for (size_t k = 0; k < n; k++)
+        if (c[k].observed)
+            p->outcome = c[k].name;
+    const char *family = dp_formula_family(p->m.formula);
+    const bool binary = strncmp(family, "bernoulli", 9) == 0;
+    const dp_column *columns = dp_schema_columns(p->m.schema, &n);
+    for (size_t k = 0; k < n && p->outcome != NULL; k++)
+        if (strcmp(columns[k].name, p->outcome) == 0 &&
+            (binary || strncmp(family, "categorical", 11) == 0 ||
+             strncmp(family, "cumulative", 10) == 0))
+            p->levels = &columns[k];
+    p->first_level = binary ? 1 : 0;
+}
+
+/* ---- computing ---- */
+
+/* Draws that there is room for; false, with a message, where there is none for enough. */
+static bool count_draws(prediction *p)
+{
+    const settings *s = &p->m.said;
+    const double each = (double)p->records * (double)p->size, room = MOST_VALUES / each;
+    double wanted = isnan(s->draws) ? DRAWS : s->draws;
+    if (isnan(s->draws) && wanted > room)
+        wanted = fmax(floor(room), LEAST_DRAWS);
+    p->n_draws = (size_t)wanted;
+    if (wanted <= room)
+        return true;
+    (void)snprintf(p->m.err.text, sizeof p->m.err.text,
+                   "%.0f draws of %zu records are more numbers than the %d that are held; give "
+                   "fewer records at a time%s",
+                   wanted, p->records, MOST_VALUES, isnan(s->draws) ? "" : ", or fewer --draws");
+    return false;
+}
+
+static dp_status compute(prediction *p)
+{
+    dp_error *err = &p->m.err;
+    dp_expr mean = dp_fit_mean(p->fit, p->outcome);
+    const dp_given none = {.data = p->data};
+    p->size = dp_expr_size(mean);
+    if (p->size == 0) /* says why there is no mean */
+        return dp_fit_evaluate(p->fit, mean, &none, 0, NULL, err);
+    if (!count_draws(p))
+        return DP_EDOMAIN;
+    size_t n = p->n_draws * p->records * p->size;
+    p->values = malloc(n * sizeof *p->values);
+    if (p->values == NULL)
+        return DP_ENOMEM;
+    dp_status status = dp_rng_new(1, &p->rng, err);
+    if (status == DP_OK)
+        status = dp_fit_draw(p->fit, p->n_draws, p->rng, &p->draws, err);
+    const dp_given given = {.data = p->data, .draws = p->draws};
+    return status == DP_OK ? dp_fit_evaluate(p->fit, mean, &given, n, p->values, err) : status;
+}
+
+/* ---- telling ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double value_of(const prediction *p, size_t draw, size_t record, size_t k)
+{
+    return p->values[(draw * p->records + record) * p->size + k];
+}
+
+static double quantile(const double *sorted, size_t n, double share)
+{
+    const double at = share * (double)(n - 1);
+    const size_t below = (size_t)at, above = below + 1 < n ? below + 1 : below;
+    return sorted[below] + (at - (double)below) * (sorted[above] - sorted[below]);
+}
+
+/* Of value k of a record; `sorted` has room for its draws. */
+static dp_summary summarise(const prediction *p, size_t record, size_t k, double *sorted)
+{
+    double mean = 0, square = 0;
+    const size_t n = p->n_draws;
+    for (size_t s = 0; s < n; s++) {
+        sorted[s] = value_of(p, s, record, k);
+        mean += sorted[s] / (double)n;
+    }
+    for (size_t s = 0; s < n; s++)
+        square += (sorted[s] - mean) * (sorted[s] - mean);
+    qsort(sorted, n, sizeof *sorted, by_value);
+    return (dp_summary){.mean = mean,
+                        .sd = n > 1 ? sqrt(square / (double)(n - 1)) : NAN,
+                        .q05 = quantile(sorted, n, .05),
+                        .q50 = quantile(sorted, n, .5),
+                        .q95 = quantile(sorted, n, .95)};
+}
+
+/* The level whose chance value k is; "" where there are none. */
+static const char *level_of(const prediction *p, size_t k, char text[32])
+{
+    const size_t level = p->first_level + k;
+    text[0] = '\0';
+    if (p->levels == NULL)
+        return text;
+    if (p->levels->kind == DP_COLUMN_LEVEL)
+        return p->levels->levels[level];
+    (void)snprintf(text, 32, "%.0f", p->levels->low + (double)level);
+    return text;
+}
+
+/* A field of CSV. */
+static void put_field(const char *text)
+{
+    const bool quoted = strpbrk(text, ",\"\n\r") != NULL;
+    if (quoted)
+        (void)putchar('"');
+    for (; *text != '\0'; text++)
+        (void)printf("%s%c", *text == '"' ? "\"" : "", *text);
+    (void)printf("%s,", quoted ? "\"" : "");
+}
+
+/* The fields in front of a line's numbers. */
+static void put_place(const prediction *p, size_t record, size_t k)
+{
+    char text[32];
+    (void)printf("%zu,", record + 1);
+    if (p->levels != NULL)
+        put_field(level_of(p, k, text));
+}
+
+static void tell(const prediction *p, double *sorted)
+{
+    const bool draws = !isnan(p->m.said.draws);
+    (void)printf("record,%s%s\n", p->levels != NULL ? "level," : "",
+                 draws ? "draw,value" : "mean,sd,q05,q50,q95");
+    for (size_t i = 0; i < p->records; i++)
+        for (size_t k = 0; k < p->size; k++) {
+            for (size_t s = 0; draws && s < p->n_draws; s++) {
+                put_place(p, i, k);
+                (void)printf("%zu,%.10g\n", s + 1, value_of(p, s, i, k));
+            }
+            if (draws)
+                continue;
+            const dp_summary sum = summarise(p, i, k, sorted);
+            put_place(p, i, k);
+            (void)printf("%.6g,%.6g,%.6g,%.6g,%.6g\n", sum.mean, sum.sd, sum.q05, sum.q50, sum.q95);
+        }
+}
+
+static void tell_record(json *j, const prediction *p, size_t i, size_t k, double *sorted)
+{
+    char text[32];
+    json_object(j, NULL);
+    json_count(j, "record", i + 1);
+    if (p->levels != NULL)
+        json_text(j, "level", level_of(p, k, text));
+    if (isnan(p->m.said.draws)) {
+        const dp_summary sum = summarise(p, i, k, sorted);
+        json_number(j, "mean", sum.mean);
+        json_number(j, "sd", sum.sd);
+        json_number(j, "q05", sum.q05);
+        json_number(j, "q50", sum.q50);
+        json_number(j, "q95", sum.q95);
+    } else {
+        json_list(j, "draws");
+        for (size_t s = 0; s < p->n_draws; s++)
+            json_number(j, NULL, value_of(p, s, i, k));
+        json_end_list(j);
+    }
+    json_end_object(j);
+}
+
+static void tell_json(const prediction *p, double *sorted)
+{
+    json j = json_begin(stdout);
+    json_text(&j, "command", "predict");
+    json_text(&j, "formula", dp_formula_text(p->m.formula));
+    json_text(&j, "family", dp_formula_family(p->m.formula));
+    json_text(&j, "outcome", p->outcome);
+    json_list(&j, "expected");
+    for (size_t i = 0; i < p->records; i++)
+        for (size_t k = 0; k < p->size; k++)
+            tell_record(&j, p, i, k, sorted);
+    json_end_list(&j);
+    json_end(&j);
+}
+
+static int predict(prediction *p, const char *path)
+{
+    int end = load(p, path);
+    if (end != EXIT_CERTIFIED)
+        return end;
+    find_outcome(p);
+    dp_status status = read_records(p);
+    if (status == DP_OK)
+        status = compute(p);
+    double *sorted = status == DP_OK ? malloc(p->n_draws * sizeof *sorted) : NULL;
+    if (status == DP_OK && sorted == NULL)
+        status = DP_ENOMEM;
+    if (status != DP_OK)
+        (void)modelling_failed(&p->m, status);
+    else if (p->m.said.json)
+        tell_json(p, sorted);
+    else
+        tell(p, sorted);
+    free(sorted);
+    return status == DP_OK ? EXIT_CERTIFIED : EXIT_REFUSED;
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    prediction p = {.m = {.command = "predict", .said = settings_none()}};
+    message why = {""};
+    const bool has_path = argc > 0 && strncmp(argv[0], "--", 2) != 0;
+    if (!options_parse(self->options, argc - has_path, argv + has_path, &p.m.said, &why))
+        return modelling_refuse(&p.m, EXIT_USAGE, why.text);
+    if (p.m.said.help) {
+        command_help(self);
+        return EXIT_CERTIFIED;
+    }
+    if (!has_path || p.m.said.data == NULL)
+        return modelling_refuse(&p.m, EXIT_USAGE,
+                                has_path ? "which records? give --data FILE"
+                                         : "which fit? give its file, as in: tacit predict use.fit "
+                                           "--data new.csv");
+    int end = predict(&p, argv[0]);
+    free(p.values);
+    dp_draws_free(p.draws);
+    dp_rng_free(p.rng);
+    dp_dataset_free(p.data);
+    dp_fit_free(p.fit);
+    modelling_close(&p.m);
+    return end;
+}
+
+const command command_predict = {
+    "predict",
+    FOR_PREDICT,
+    "what a fit expects of new records",
+    "Reads new records by the formula and the schema that a fit of tacit fit tells, and prints as "
+    "CSV "
+    "the\n"
+    "expected outcome of each, with its posterior standard deviation and quantiles: of levels the "
+    "chance\n"
+    "of each, of two that of the second.  Outcomes are not read.  It costs no privacy of the "
+    "records "
+    "that\n"
+    "were fitted; what it prints is as private as the new records are.",
+    "tacit predict use.fit --data new.csv",
+    run};
