@@ -1,10 +1,10 @@
 /* Speed of the arithmetic that sharing does on whole arrays: linear layers modulo 2^64 and 2^32,
  * planes of bits.
  *   make bench/share-kernels && bench/share-kernels
- * One JSON line each, of one thread in processor time: microseconds a call, 10^9 products of numbers
- * a second, and for layers what share that is of what the multiplier does with numbers in registers
- * (of the widest vectors; "multiplier" lines).  Layers are computed both ways; "chosen" is what
- * serving takes. */
+ * One JSON line each, of one thread in processor time: microseconds a call, 10^9 products of
+ * numbers a second, and for layers what share that is of what the multiplier does with numbers in
+ * registers (of the widest vectors; "multiplier" lines).  Layers are computed both ways; "chosen" is
+ * what serving takes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
