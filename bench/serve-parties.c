@@ -138,9 +138,9 @@ static double write_cost(const work *w)
     return rounds;
 }
 
-/* The time that a message is on its way, as often as one waits for the next: the client's query and
- * records, the dealer's first message; rounds, and two of a comparison; and what is told.  What takes
- * longer is work, and what TCP waits for. */
+/* The time that a message is on its way, as often as one waits for the next: the client's query
+ * and records, the dealer's first message; rounds, and two of a comparison; and what is told.  What
+ * takes longer is work, and what TCP waits for. */
 static void write_delay(const work *w, double rounds, double seconds)
 {
     const double trips = 1 + 1 + rounds + (w->opts->parties == 4 ? 2 : 0) + 1;

@@ -12,7 +12,8 @@ typedef struct serve_parties_opts {
     double delay; /* ms each way, between parties and to the client; 0: all over loopback */
 } serve_parties_opts;
 
-/* Writes a line, or on stderr why there can be no delay.  Ends the program where an answer is not that of dp_program_run_exact. */
+/* Writes a line, or on stderr why there can be no delay.  Ends the program where an answer is not
+ * that of dp_program_run_exact. */
 void serve_parties(const loopback_kind *k, const serve_parties_opts *o);
 
 #endif

@@ -3,8 +3,8 @@
  *   make bench/share-kernels && bench/share-kernels
  * One JSON line each, of one thread in processor time: microseconds a call, 10^9 products of
  * numbers a second, and for layers what share that is of what the multiplier does with numbers in
- * registers (of the widest vectors; "multiplier" lines).  Layers are computed both ways; "chosen" is
- * what serving takes. */
+ * registers (of the widest vectors; "multiplier" lines).  Layers are computed both ways; "chosen"
+ * is what serving takes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

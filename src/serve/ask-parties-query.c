@@ -123,9 +123,9 @@ static dp_status hear_output(const dp_ask *ask, size_t n, dp_error *err)
 
 /* ---- asking ---- */
 
-/* n <= p->records records, as one query: y is written when all of it is there.  Records follow at once,
- * shared while the parties write down that they are asked: a party that refuses wants none of them,
- * and reads on until it has been heard. */
+/* n <= p->records records, as one query: y is written when all of it is there.  Records follow at
+ * once, shared while the parties write down that they are asked: a party that refuses wants none of
+ * them, and reads on until it has been heard. */
 static dp_status ask_once(dp_ask *ask, size_t n, const double *x, int64_t *y, dp_error *err)
 {
     struct dpi_parties_ask *p = ask->parties;
