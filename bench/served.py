@@ -24,7 +24,7 @@ def percent(share):
 
 
 def served(row, protocol):
-    if f'{protocol}_asked' not in row[0]:
+    if any(f'{protocol}_asked' not in line for line in row):
         return ''
     asked, equal, differ = (sum(int(line[f'{protocol}_{what}']) for line in row) for what in ('asked', 'equal', 'classes_differ'))
     if asked == 0:
