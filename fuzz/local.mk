@@ -36,11 +36,22 @@ plan_sources = tools/plan.c tools/plan.h tools/mechanism.c tools/mechanism.h \
 %C%_replay_plan_LDADD = -lm
 # Of private serving.
 if SERVE
-REPLAYERS += %D%/replay-frame %D%/replay-identity %D%/replay-lattice %D%/replay-onnx %D%/replay-paillier \
-  %D%/replay-policy
+REPLAYERS += %D%/replay-frame %D%/replay-hello %D%/replay-identity %D%/replay-lattice %D%/replay-onnx \
+  %D%/replay-paillier %D%/replay-parties %D%/replay-policy %D%/replay-shared
+fuzz_all_libs = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-share.la libtacit-wire.la \
+  libtacit-core.la libtacit-accountant.la $(TACIT_LIBS) $(SERVE_LIBS)
 %C%_replay_frame_SOURCES = %D%/fuzz-frame.c %D%/replay.c %D%/fuzz.h
 %C%_replay_frame_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -DCORPUS='"fuzz/corpus/frame"'
 %C%_replay_frame_LDADD = libtacit-wire.la libtacit-base.la $(OPENSSL_LIBS)
+%C%_replay_hello_SOURCES = %D%/fuzz-hello.c %D%/replay.c %D%/fuzz.h
+%C%_replay_hello_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -DCORPUS='"fuzz/corpus/hello"'
+%C%_replay_hello_LDADD = $(fuzz_all_libs)
+%C%_replay_parties_SOURCES = %D%/fuzz-parties.c %D%/replay.c %D%/fuzz.h
+%C%_replay_parties_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -DCORPUS='"fuzz/corpus/parties"'
+%C%_replay_parties_LDADD = $(fuzz_all_libs)
+%C%_replay_shared_SOURCES = %D%/fuzz-shared.c %D%/replay.c %D%/fuzz.h
+%C%_replay_shared_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -DCORPUS='"fuzz/corpus/shared"'
+%C%_replay_shared_LDADD = $(fuzz_all_libs)
 %C%_replay_identity_SOURCES = %D%/fuzz-identity.c %D%/replay.c %D%/fuzz.h
 %C%_replay_identity_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -DCORPUS='"fuzz/corpus/identity"'
 %C%_replay_identity_LDADD = libtacit-wire.la libtacit-base.la $(OPENSSL_LIBS)
@@ -49,8 +60,7 @@ REPLAYERS += %D%/replay-frame %D%/replay-identity %D%/replay-lattice %D%/replay-
 %C%_replay_lattice_LDADD = libtacit-crypto.la libtacit-base.la $(SODIUM_LIBS) $(GMP_LIBS) -lm
 %C%_replay_onnx_SOURCES = %D%/fuzz-onnx.c %D%/replay.c %D%/fuzz.h
 %C%_replay_onnx_CPPFLAGS = $(AM_CPPFLAGS) $(PROTOBUF_C_CFLAGS) $(ONNX_CFLAGS) -DCORPUS='"fuzz/corpus/onnx"'
-%C%_replay_onnx_LDADD = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-share.la libtacit-wire.la \
-  libtacit-core.la libtacit-accountant.la $(TACIT_LIBS) $(SERVE_LIBS)
+%C%_replay_onnx_LDADD = $(fuzz_all_libs)
 $(%C%_replay_onnx_OBJECTS): generated/onnx.pb-c.h
 %C%_replay_paillier_SOURCES = %D%/fuzz-paillier.c %D%/replay.c %D%/fuzz.h
 %C%_replay_paillier_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS) -DCORPUS='"fuzz/corpus/paillier"'
@@ -58,11 +68,12 @@ $(%C%_replay_onnx_OBJECTS): generated/onnx.pb-c.h
 %C%_replay_policy_SOURCES = %D%/fuzz-policy.c %D%/replay.c %D%/fuzz.h
 %C%_replay_policy_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -DCORPUS='"fuzz/corpus/policy"'
 %C%_replay_policy_LDADD = libtacit-wire.la libtacit-base.la $(OPENSSL_LIBS)
-fuzz_serve_sources = $(libtacit_wire_la_SOURCES) $(libtacit_crypto_la_SOURCES) $(onnx_sources) $(onnx_schema)
+fuzz_serve_sources = $(libtacit_wire_la_SOURCES) $(libtacit_crypto_la_SOURCES) $(libtacit_share_la_SOURCES) \
+  $(libtacit_serve_core_la_SOURCES) $(onnx_schema)
 fuzz_serve_libs = $(SERVE_LIBS)
 fuzz_serve_flags = $(OPENSSL_CFLAGS) $(GMP_CFLAGS) $(PROTOBUF_C_CFLAGS) $(ONNX_CFLAGS)
 else
-fuzz_without = frame identity lattice onnx paillier policy
+fuzz_without = frame hello identity lattice onnx paillier parties policy shared
 endif
 EXTRA_DIST += %D%/corpus
 
