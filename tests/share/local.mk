@@ -37,6 +37,15 @@ UNIT_TESTS += %D%/t-counts
 %C%_t_counts_SOURCES = %D%/t-counts.c %D%/rows.h $(share_scene)
 %C%_t_counts_CPPFLAGS = $(share_flags)
 %C%_t_counts_LDADD = $(TEST_SHARE)
+# 20000 random numbers in make check, a million in make check-long.
+UNIT_TESTS += %D%/t-convert
+%C%_t_convert_SOURCES = %D%/t-convert.c %D%/rows.h $(share_scene)
+%C%_t_convert_CPPFLAGS = $(share_flags)
+%C%_t_convert_LDADD = $(TEST_SHARE)
+LONG_TESTS += %D%/convert-long
+%C%_convert_long_SOURCES = %D%/t-convert.c %D%/rows.h $(share_scene)
+%C%_convert_long_CPPFLAGS = $(share_flags) -DNUMBERS=1000000
+%C%_convert_long_LDADD = $(TEST_SHARE)
 share_gates = %D%/gates.c %D%/gates.h
 UNIT_TESTS += %D%/t-quad
 %C%_t_quad_SOURCES = %D%/t-quad.c $(share_gates) $(share_scene)

@@ -10,8 +10,8 @@
 #undef DPI_LOOPS
 #if ONE_LOOP == 3
 #define DPI_LOOPS                                                                                  \
-    __attribute__((optimize("tree-vectorize", "vect-cost-model=dynamic"),                          \
-                   target("arch=x86-64-v3")))
+    __attribute__((optimize("tree-vectorize", "vect-cost-model=dynamic"), target("arch=x86-64-"    \
+                                                                                 "v3")))
 #else
 #define DPI_LOOPS __attribute__((optimize("tree-vectorize", "vect-cost-model=dynamic")))
 #endif
