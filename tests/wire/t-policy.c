@@ -186,7 +186,7 @@ static void the_example_of_the_manual_is_one(void **state)
     assert_int_equal(p.clients.n, 2);
     assert_string_equal(p.clients.list[0].name, "Anna at the hospital");
     assert_int_equal(p.queries, 1000);
-    assert_int_equal(p.top, 3);
+    assert_int_equal(p.returns, DPI_RETURN_SCORES);
     dpi_policy_free(&p);
 }
 
