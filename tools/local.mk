@@ -9,12 +9,12 @@ EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/make-xor.py
 # The command, its manual and its completion in bash.
 bin_PROGRAMS += tacit
 tacit_SOURCES = $(plan_sources) %D%/answer.c %D%/answer.h %D%/curves.c %D%/curves.h %D%/json.c \
-  %D%/json.h %D%/plot.c %D%/plot.h %D%/modelling.c %D%/modelling.h %D%/tell-fit.c %D%/tell-fit.h \
+  %D%/json.h %D%/plot.c %D%/plot.h %D%/invent.c %D%/invent.h %D%/modelling.c %D%/modelling.h %D%/tell-fit.c %D%/tell-fit.h \
   %D%/tacit-account.c %D%/tacit-audit.c %D%/tacit-bounds.c %D%/tacit-fit.c %D%/tacit-ledger.c \
-  %D%/tacit-predict.c %D%/tacit-summary.c %D%/tacit.c %D%/tacit.h
+  %D%/tacit-plan.c %D%/tacit-predict.c %D%/tacit-summary.c %D%/tacit.c %D%/tacit.h
 tacit_CPPFLAGS = $(AM_CPPFLAGS) -DTACIT_VERSION='"$(PACKAGE_VERSION)"'
 tacit_LDADD = libtacit.la -lm
-man1_MANS = doc/man/tacit.1 doc/man/tacit-fit.1 doc/man/tacit-summary.1 doc/man/tacit-predict.1 doc/man/tacit-audit.1 doc/man/tacit-bounds.1 doc/man/tacit-delta.1 doc/man/tacit-epsilon.1 doc/man/tacit-ledger.1 doc/man/tacit-risk.1 \
+man1_MANS = doc/man/tacit.1 doc/man/tacit-fit.1 doc/man/tacit-plan.1 doc/man/tacit-summary.1 doc/man/tacit-predict.1 doc/man/tacit-audit.1 doc/man/tacit-bounds.1 doc/man/tacit-delta.1 doc/man/tacit-epsilon.1 doc/man/tacit-ledger.1 doc/man/tacit-risk.1 \
   doc/man/tacit-sigma.1
 if SERVE
 tacit_SOURCES += %D%/load-program.c %D%/load-program.h %D%/records.c %D%/records.h %D%/tacit-ask.c \

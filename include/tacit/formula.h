@@ -124,6 +124,18 @@ DP_API const dp_column *dp_formula_columns(const dp_formula *f, dp_formula_use u
 DP_API DP_MUST_CHECK dp_status dp_formula_new_records(const dp_formula *f, dp_table *table,
                                                       dp_dataset **data, dp_error *err);
 
+/* A number of a latent that people know by another name, of another size. */
+typedef struct dp_formula_number {
+    const char *latent; /* "scaled.b[1]"; of effects of groups "scaled.r_g__x", for each of them */
+    const char *name;   /* "b_urbanY" */
+    double unit;        /* a step of 1 in the latent is one of `unit` in what has the name */
+} dp_formula_number;
+
+/* Those of the model, *n [out] of them, for what speaks of latents, such as dp_plan_numbers; other
+ * latents are known by their own names.  They live as long as the formula; none without a
+ * schema. */
+DP_API const dp_formula_number *dp_formula_numbers(const dp_formula *f, size_t *n);
+
 /* What was written: the likelihood in words, the columns of each predictor with what is taken off
  * them and what they are divided by, groups, smooths, and each parameter by R's name with its prior
  * on its own scale.  Without a schema the likelihood alone.  DP_EIO, DP_ENOMEM. */

@@ -8,6 +8,7 @@
 #include "base/name.h"
 #include "data/schema.h"
 #include "formula/atom.h"
+#include "formula/walk.h"
 
 /* ---- the left side ---- */
 
@@ -371,9 +372,9 @@ static dp_status lay_out(dp_formula *f, const dp_formula_opts *o, dp_error *err)
     f->laid_out = true;
     if (!dpi_formula_list_columns(f))
         return dpi_fail_nomem(err);
-    dp_model *model;
-    status = dp_formula_model(f, &model, err);
-    dp_model_free(model);
+    dpi_formula_walk k = {.f = f, .err = err, .known = f};
+    status = dpi_walk_model(&k);
+    dp_model_free(k.w.model);
     return status;
 }
 
@@ -416,4 +417,10 @@ const char *dp_formula_text(const dp_formula *f)
 const char *dp_formula_family(const dp_formula *f)
 {
     return f->family;
+}
+
+const dp_formula_number *dp_formula_numbers(const dp_formula *f, size_t *n)
+{
+    *n = f->n_numbers;
+    return f->number;
 }

@@ -26,7 +26,9 @@ struct dp_formula {
     dpi_outcome_layout laid_outcome;
     double most_weight;                     /* of weights(), from the schema */
     dpi_layout layout[DPI_MOST_PREDICTORS]; /* of predictors that are there */
-    const dp_column *read[2];               /* [n_read[use]] of the book, by dp_formula_use */
+    dp_formula_number *number;              /* [n_numbers] */
+    size_t n_numbers, number_room;
+    const dp_column *read[2]; /* [n_read[use]] of the book, by dp_formula_use */
     size_t n_read[2];
     const dpi_asked_prior *prior; /* [n_priors] */
     size_t n_priors;

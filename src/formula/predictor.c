@@ -10,6 +10,7 @@
  *
  * Intercept is the predictor where every column is in the middle of its range. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -86,6 +87,24 @@ const char *dpi_walk_latent_name(dpi_formula_walk *k, const char *name, bool nat
     return text != NULL ? text : "";
 }
 
+void dpi_walk_know(dpi_formula_walk *k, const char *latent, const char *name, double unit)
+{
+    dp_formula *f = k->known;
+    if (f == NULL)
+        return;
+    void *list = f->number;
+    const dp_formula_number one = {.latent = dpi_arena_strdup(&f->arena, latent),
+                                   .name = dpi_arena_strdup(&f->arena, name),
+                                   .unit = unit};
+    if (one.latent == NULL || one.name == NULL ||
+        !dpi_arena_grow(&f->arena, &list, &f->number_room, f->n_numbers + 1, sizeof one)) {
+        k->w.failed = true;
+        return;
+    }
+    f->number = list;
+    f->number[f->n_numbers++] = one;
+}
+
 /* shift + unit * a. */
 static dpi_value moved(dpi_formula_walk *k, double shift, double unit, dpi_value a)
 {
@@ -97,9 +116,10 @@ dpi_value dpi_walk_parameter(dpi_formula_walk *k, const dpi_parameter *p)
 {
     dpi_prior prior;
     (void)dpi_walk_prior(k, p, &prior);
-    const dpi_value latent =
-        dpi_write_sample(&k->w, NULL, dpi_walk_latent_name(k, p->name, is_natural(p)), 1,
-                         dpi_write_prior(&k->w, &prior));
+    const char *name = dpi_walk_latent_name(k, p->name, is_natural(p));
+    const dpi_value latent = dpi_write_sample(&k->w, NULL, name, 1, dpi_write_prior(&k->w, &prior));
+    if (!is_natural(p))
+        dpi_walk_know(k, name, p->name, p->unit);
     if (!is_natural(p))
         dpi_write_deterministic(&k->w, p->name, moved(k, p->shift, p->unit, latent));
     return latent;
@@ -223,6 +243,21 @@ static dpi_value each_alone(dpi_formula_walk *k, size_t n, const dpi_prior *prio
     return all;
 }
 
+/* Coefficient j, a number of the vector or, with `alone`, a latent of its own. */
+static void know_coefficient(dpi_formula_walk *k, const dpi_design *d, size_t j, const char *alone,
+                             const dpi_predictor_names *names)
+{
+    const dpi_design_column *c = &d->column[j];
+    char place[32] = "";
+    if (d->n > 1)
+        (void)snprintf(place, sizeof place, "[%zu]", j);
+    const char *latent = alone != NULL ? dpi_walk_joined(k, alone, "_", c->name)
+                                       : dpi_walk_joined(k, "scaled.b", names->suffix, place);
+    dpi_walk_know(k, latent,
+                  dpi_walk_joined(k, dpi_walk_joined(k, "b_", names->infix, ""), c->name, ""),
+                  names->unit / c->scale);
+}
+
 static dpi_value coefficients(dpi_formula_walk *k, const dpi_design *d,
                               const dpi_predictor_names *names)
 {
@@ -238,6 +273,8 @@ static dpi_value coefficients(dpi_formula_walk *k, const dpi_design *d,
         normal = normal && strcmp(prior[j].family->name, "normal") == 0;
     }
     const char *name = dpi_walk_joined(k, "scaled.b", names->suffix, "");
+    for (size_t j = 0; j < d->n; j++)
+        know_coefficient(k, d, j, normal ? NULL : name, names);
     return normal ? normal_vector(k, d->n, prior, name) : each_alone(k, d->n, prior, d, name);
 }
 

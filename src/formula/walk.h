@@ -30,6 +30,7 @@ typedef struct dpi_formula_walk {
     dp_error *err;
     bool *used;         /* [f->n_priors] of the caller's priors: they have been of something */
     dpi_bytes *told;    /* parameters and their priors for people; NULL: nobody reads them */
+    dp_formula *known;  /* takes what latents are known as; NULL: nobody asks */
     dpi_member *member; /* [n_members] */
     size_t n_members, capacity;
     dpi_value
@@ -51,6 +52,9 @@ dp_status dpi_walk_prior(dpi_formula_walk *k, const dpi_parameter *p, dpi_prior 
 
 /* Tells people of a parameter with a prior on its own scale. */
 void dpi_walk_tell(dpi_formula_walk *k, const char *name, const dpi_prior *prior);
+
+/* Keeps by which name people know a latent, and its unit there. */
+void dpi_walk_know(dpi_formula_walk *k, const char *latent, const char *name, double unit);
 
 /* The latent of a parameter, a number. */
 dpi_value dpi_walk_parameter(dpi_formula_walk *k, const dpi_parameter *p);

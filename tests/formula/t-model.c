@@ -383,6 +383,46 @@ static void described_parameters_are_those_of_the_model(void **state)
 
 /* ---- memory ---- */
 
+/* Units by hand: a quarter of the outcome's range over a quarter of the column's. */
+static void latents_are_known_by_their_names(void **state)
+{
+    (void)state;
+    const dp_column columns[] = {{.name = "y", .kind = DP_COLUMN_REAL, .low = -10, .high = 30},
+                                 {.name = "x", .kind = DP_COLUMN_REAL, .low = 0, .high = 8},
+                                 {.name = "z", .kind = DP_COLUMN_REAL, .low = 0, .high = 2},
+                                 {.name = "g", .kind = DP_COLUMN_INTEGER, .low = 1, .high = 4}};
+    const dp_formula_prior prior = {"b_x", "student_t(3, 0, 1)"};
+    const struct {
+        const char *formula, *latent, *name;
+        double unit;
+        size_t n_priors;
+    } known[] = {{"y ~ x + z + (1 | g)", "scaled.b[0]", "b_x", 10. / 2, 0},
+                 {"y ~ x + z + (1 | g)", "scaled.b[1]", "b_z", 10. / .5, 0},
+                 {"y ~ x + z + (1 | g)", "scaled.Intercept", "Intercept", 10, 0},
+                 {"y ~ x + z + (1 | g)", "scaled.r_g__Intercept", "r_g__Intercept", 10, 0},
+                 {"y ~ x", "scaled.b", "b_x", 10. / 2, 0},
+                 {"y ~ x + z", "scaled.b_x", "b_x", 10. / 2, 1},
+                 {"y ~ 1, sigma ~ x + z", "scaled.b_sigma[1]", "b_sigma_z", 1 / .5, 0}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const dp_formula_opts o = {
+            .columns = columns, .n_columns = 4, .priors = &prior, .n_priors = known[i].n_priors};
+        dp_error err = {0};
+        dp_formula *f;
+        size_t n, found = 0;
+        assert_ok(dp_formula_parse(known[i].formula, &o, &f, &err), err.text);
+        const dp_formula_number *list = dp_formula_numbers(f, &n);
+        for (size_t k = 0; k < n; k++)
+            if (strcmp(list[k].latent, known[i].latent) == 0) {
+                found++;
+                assert_string_equal(list[k].name, known[i].name);
+                assert_close(list[k].unit, known[i].unit, 1e-12, 0);
+            }
+        if (found != 1)
+            fail_msg("%s: %s is there %zu times", known[i].formula, known[i].latent, found);
+        dp_formula_free(f);
+    }
+}
+
 static void survives_memory_running_out_anywhere(void **state)
 {
     (void)state;
@@ -429,6 +469,7 @@ int main(void)
         cmocka_unit_test(the_narrowest_prior_is_taken),
         cmocka_unit_test(wrong_priors_are_refused),
         cmocka_unit_test(described_parameters_are_those_of_the_model),
+        cmocka_unit_test(latents_are_known_by_their_names),
         cmocka_unit_test(survives_memory_running_out_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
