@@ -129,7 +129,8 @@ static void add(dpi_bytes *to, const char *text)
 
 static void add_text(dpi_bytes *to, const char *word)
 {
-    if (word[0] != '#' && strpbrk(word, " \t\"") == NULL) {
+    const bool marked = (unsigned char)word[0] == 0xef; /* may pass for the mark of UTF-8 */
+    if (word[0] != '#' && !marked && strpbrk(word, " \t\"") == NULL) {
         add(to, word);
         return;
     }

@@ -82,6 +82,18 @@ static void what_is_not_said_is_not_there(void **state)
     dp_schema_free(NULL);
 }
 
+/* What would begin a comment, or be skipped at the beginning of a text, is written in quotes. */
+static void words_are_written_so_that_they_are_read(void **state)
+{
+    (void)state;
+    dp_schema *s = parsed("\n\xef\xbb\xbfx level \"#a\" b#\n");
+    assert_string_equal(dp_schema_text(s), "\"\xef\xbb\xbfx\" level \"#a\" b#\n");
+    dp_schema *again = parsed(dp_schema_text(s));
+    assert_string_equal(dp_schema_text(again), dp_schema_text(s));
+    dp_schema_free(again);
+    dp_schema_free(s);
+}
+
 static void a_table_is_read_with_it(void **state)
 {
     (void)state;
@@ -210,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_line_declares_a_column),
         cmocka_unit_test(what_is_not_said_is_not_there),
+        cmocka_unit_test(words_are_written_so_that_they_are_read),
         cmocka_unit_test(a_table_is_read_with_it),
         cmocka_unit_test(faults_are_told_with_their_line),
         cmocka_unit_test(faults_of_settings_are_told),
