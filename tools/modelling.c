@@ -25,8 +25,8 @@ int modelling_failed(const modelling *m, dp_status status)
 
 static char *trimmed(char *text)
 {
-    text += strspn(text, " \t\n");
-    for (size_t n = strlen(text); n > 0 && strchr(" \t\n", text[n - 1]) != NULL; n--)
+    text += strspn(text, " ");
+    for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--)
         text[n - 1] = '\0';
     return text;
 }
@@ -37,7 +37,13 @@ static bool read_priors(modelling *m, message *why)
     char *left;
     if (m->said.priors == NULL)
         return true;
-    m->prior_text = strdup(m->said.priors);
+    if (strlen(m->said.priors) > MOST_PRIOR_TEXT)
+        return complain(why, "--priors have more than %d bytes; give some to classes, as b or sd",
+                        MOST_PRIOR_TEXT);
+    m->priors = strdup(m->said.priors);
+    for (char *c = m->priors; c != NULL && *c != '\0'; c++)
+        *c = strchr("\t\r\n", *c) != NULL ? ' ' : *c;
+    m->prior_text = m->priors != NULL ? strdup(m->priors) : NULL;
     if (m->prior_text == NULL)
         return complain(why, "out of memory");
     for (char *one = strtok_r(m->prior_text, ";", &left); one != NULL;
@@ -103,6 +109,7 @@ void modelling_close(modelling *m)
     dp_formula_free(m->formula);
     dp_schema_free(m->schema);
     free(m->prior_text);
+    free(m->priors);
 }
 
 dp_status modelling_read(modelling *m, const char *path, dp_formula_use use, dp_table **table)

@@ -8,7 +8,7 @@
 
 #include "tools/options.h"
 
-enum { MOST_PRIORS = 64 };
+enum { MOST_PRIORS = 64, MOST_PRIOR_TEXT = 8192 };
 
 typedef struct modelling {
     const char *command, *text; /* of the tool; the formula as it was written */
@@ -16,7 +16,8 @@ typedef struct modelling {
     dp_schema *schema;
     dp_formula *formula;
     dp_model *model;
-    char *prior_text; /* a copy of --priors, cut apart */
+    char *priors;     /* --priors in one line; NULL: none */
+    char *prior_text; /* a copy, cut apart */
     dp_formula_prior prior[MOST_PRIORS];
     size_t n_priors;
     dp_error err;

@@ -164,7 +164,7 @@ static dp_status make_fit(table_fit *j)
     const dp_fit_source source = {.formula = dp_formula_text(j->m.formula),
                                   .family = dp_formula_family(j->m.formula),
                                   .schema = dp_schema_text(j->m.schema),
-                                  .priors = s->priors};
+                                  .priors = j->m.priors};
     say_doing("reading the table");
     dp_status status = modelling_read(&j->m, j->path, DP_FORMULA_FIT, &j->table);
     if (status == DP_OK)
@@ -175,7 +175,12 @@ static dp_status make_fit(table_fit *j)
         say_doing("fitting");
     if (status == DP_OK)
         status = dp_fit_private(j->m.model, j->data, &o, &j->fit, err);
-    return status == DP_OK ? dp_fit_set_source(j->fit, &source, err) : status;
+    /* What was paid for is not given up because it cannot tell how it was asked for. */
+    if (status == DP_OK && dp_fit_set_source(j->fit, &source, err) != DP_OK) {
+        (void)modelling_failed(&j->m, err->status);
+        *err = (dp_error){DP_OK, ""};
+    }
+    return status;
 }
 
 /* What was paid for is told also where it cannot be kept. */
