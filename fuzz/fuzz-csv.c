@@ -68,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_once(text, size, NULL, true);
     read_once(text, size, &semicolon, false);
     read_once(text, size, &tight, true);
+    read_once(text, size, &(dp_csv_options){.drop_missing = true}, true);
     free(text);
     return 0;
 }

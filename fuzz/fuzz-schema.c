@@ -27,6 +27,7 @@ static void check_schema(const dp_schema *schema)
     expect(strcmp(dp_schema_text(again), text) == 0);
     expect(dp_schema_records(again) == dp_schema_records(schema));
     expect(dp_schema_csv(again)->separator == dp_schema_csv(schema)->separator);
+    expect(dp_schema_csv(again)->drop_missing == dp_schema_csv(schema)->drop_missing);
     size_t n_again;
     const dp_column *c = dp_schema_columns(again, &n_again);
     expect(n_again == n);

@@ -119,5 +119,6 @@ dp_status modelling_read(modelling *m, const char *path, dp_formula_use use, dp_
     dp_csv_options o = *dp_schema_csv(m->schema);
     o.max_bytes = SIZE_MAX; /* a file of one's own may be large */
     o.max_rows = SIZE_MAX;
+    o.drop_missing = o.drop_missing && use == DP_FORMULA_FIT; /* each new record has an answer */
     return dp_table_read_csv(path, &o, n, columns, table, &m->err);
 }

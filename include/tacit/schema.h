@@ -43,7 +43,8 @@ DP_API void dp_schema_free(dp_schema *schema);
  * them, at least 1.  They live as long as the schema, as do the next two. */
 DP_API const dp_column *dp_schema_columns(const dp_schema *schema, size_t *n);
 
-/* How the file of the records is written: its separator; limits are the default ones. */
+/* How the file of the records is written and what is done where a value is missing; limits are the
+ * default ones. */
 DP_API const dp_csv_options *dp_schema_csv(const dp_schema *schema);
 
 /* Its text without comments, a line a column and one for each setting: equal schemas have equal

@@ -48,10 +48,13 @@ typedef struct dp_column {
 
 /* How a CSV file is written and how much of it is let in; zero means the default. */
 typedef struct dp_csv_options {
-    char separator;   /* ',' (default), ';' or '\t' */
-    size_t max_bytes; /* of the file; default 1 GiB */
-    size_t max_line;  /* bytes of one record, line end not counted; default 1 MiB */
-    size_t max_rows;  /* default 100 million */
+    char separator;    /* ',' (default), ';' or '\t' */
+    size_t max_bytes;  /* of the file; default 1 GiB */
+    size_t max_line;   /* bytes of one record, line end not counted; default 1 MiB */
+    size_t max_rows;   /* default 100 million */
+    bool drop_missing; /* a record in which a wanted column is missing is passed over; else it is an
+                        * error.  Each record stays or goes by itself alone, so that data sets that
+                        * were neighbours still are */
 } dp_csv_options;
 
 /* Reads the columns of a schema from a CSV file.
@@ -61,7 +64,7 @@ typedef struct dp_csv_options {
  * ends or quotes in them quoted.  A UTF-8 byte order mark is skipped, empty lines at the end too.
  * Columns of the file that are not in the schema are passed over.  Numbers are decimal with a
  * point, whatever the locale, and may have blanks around them.  An empty field or NA is missing,
- * which is an error (NA is a level where the schema declares it).
+ * which is an error unless .drop_missing is set (NA is a level where the schema declares it).
  * Memory: the file, at most 4 times its size for the columns, and a line; for a UNIT column once
  * more the file and 24 bytes a record, while it is read.
  * DP_EIO the file cannot be read; DP_EDATA the text is broken, empty or too large, or a value is

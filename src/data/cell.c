@@ -109,6 +109,11 @@ static dp_status number(const char *field, const dpi_field_position *at, double 
     return DP_OK;
 }
 
+bool dpi_cell_missing(const char *field)
+{
+    return is_missing(skip_blanks(field));
+}
+
 bool dpi_cell_number(const char *field, double *value)
 {
     const char *p = skip_blanks(field);

@@ -32,6 +32,9 @@ dp_status dpi_levels_sort(const dp_column *column, dpi_arena *arena, dpi_level *
  * locale must be C. */
 bool dpi_cell_number(const char *field, double *value);
 
+/* Whether a field is missing: empty or NA, blanks aside. */
+bool dpi_cell_missing(const char *field);
+
 /* The number in a field of a REAL column, in [low, high].  The calling thread's locale must be C.
  * DP_EDATA missing or no finite number; DP_EDOMAIN outside.  *value is NaN on error. */
 dp_status dpi_cell_real(const dp_column *column, const char *field, const dpi_field_position *at,

@@ -28,6 +28,7 @@ typedef struct reading {
     dpi_arena arena;
     size_t capacity; /* rows that the columns have room for */
     size_t max_rows;
+    bool drop_missing;
     const dp_column *schema; /* [n_columns] */
     size_t *where;           /* [n_columns] position in the header line */
     dpi_level **sorted;      /* [n_columns] of LEVEL columns */
@@ -152,6 +153,22 @@ static dp_status prepare(reading *r, dp_table *table, size_t n_columns, dp_error
     return status;
 }
 
+/* Whether the current record lacks a wanted column: one of levels may have NA among them. */
+static bool lacks_column(const reading *r, const dp_table *table)
+{
+    for (size_t j = 0; j < table->n_columns; j++) {
+        const dpi_table_column *c = &table->columns[j];
+        const char *field = r->csv.fields[r->where[j]];
+        const dpi_field_position at = {r->csv.name, r->csv.record_line, c->name};
+        int32_t level;
+        if (dpi_cell_missing(field) &&
+            (c->kind != DP_COLUMN_LEVEL ||
+             dpi_cell_level(r->sorted[j], c->n_levels, field, &at, &level, NULL) != DP_OK))
+            return true;
+    }
+    return false;
+}
+
 /* Converts the current record into row `row` of every column. */
 static dp_status read_row(reading *r, dp_table *table, size_t row, dp_error *err)
 {
@@ -192,6 +209,8 @@ static dp_status read_rows(reading *r, dp_table *table, dp_error *err)
             return status;
         if (!found)
             break;
+        if (r->drop_missing && lacks_column(r, table))
+            continue;
         if (table->n_rows == r->capacity)
             return dpi_fail(err, DP_EDATA, "%s has more than %zu records; raise max_rows",
                             r->csv.name, r->max_rows);
@@ -202,9 +221,10 @@ static dp_status read_rows(reading *r, dp_table *table, dp_error *err)
     }
     if (table->n_rows == 0)
         return dpi_fail(err, DP_EDATA,
-                        "%s has no record after its first line; that line must name "
+                        "%s has no record after its first line%s; that line must name "
                         "the columns and records follow it",
-                        r->csv.name);
+                        r->csv.name,
+                        r->drop_missing ? " in which every wanted column is there" : "");
     return number_units(r, table, err);
 }
 
@@ -230,6 +250,7 @@ static dp_status parse(reading *r, const dp_csv_options *options, size_t n_colum
     r->csv.separator = options->separator;
     r->csv.max_line = options->max_line;
     r->max_rows = options->max_rows;
+    r->drop_missing = options->drop_missing;
     dp_status status = prepare(r, t, n_columns, err);
     if (status == DP_OK)
         status = read_rows_in_c_locale(r, t, err);

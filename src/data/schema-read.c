@@ -207,11 +207,15 @@ static dp_status read_separator(schema_reading *r, const char *value)
 
 static dp_status read_missing(schema_reading *r, const char *value)
 {
-    (void)value;
-    return wrong(r,
-                 "there is no rule for missing values; an empty field or NA is refused unless it "
-                 "is a level: declare NA as one, or leave such records out of the file",
-                 NULL);
+    const bool drop = strcmp(value, "drop") == 0;
+    if (!drop && strcmp(value, "refuse") != 0)
+        return wrong(
+            r,
+            "is no rule for missing values, which are empty fields and NA; write drop (the "
+            "record is left out) or refuse (it is an error, as without the line)",
+            value);
+    r->schema->csv.drop_missing = drop;
+    return DP_OK;
 }
 
 static const struct {
@@ -227,11 +231,11 @@ static dp_status read_setting(schema_reading *r)
         return wrong(r, "there is no value behind '='", NULL);
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         if (dpi_schema_is(&l->word[0], settings[i].name)) {
-            if (l->n > 3 && settings[i].read != read_missing)
+            if (l->n > 3)
                 return wrong(r, "is too much; a setting has one value", l->word[3].text);
             return settings[i].read(r, l->word[2].text);
         }
-    return wrong(r, "is no setting; there are records and separator", l->word[0].text);
+    return wrong(r, "is no setting; there are records, separator and missing", l->word[0].text);
 }
 
 /* ---- lines ---- */

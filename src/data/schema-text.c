@@ -178,6 +178,8 @@ dp_status dpi_schema_write(dp_schema *schema, dp_error *err)
         add_column(&to, &schema->column[i]);
     if (schema->csv.separator != 0)
         add(&to, schema->csv.separator == ';' ? "separator = ;\n" : "separator = tab\n");
+    if (schema->csv.drop_missing)
+        add(&to, "missing = drop\n");
     if (schema->records > 0) {
         (void)snprintf(line, sizeof line, "records = %zu\n", schema->records);
         add(&to, line);

@@ -124,6 +124,32 @@ static void explains_what_is_wrong_with_a_value(void **state)
     fails("x,age,use\n\"\n\n\",1,Y\n1,77,Y\n", DP_EDOMAIN, "line 5, column 'age'");
 }
 
+static void records_that_lack_a_value_can_be_passed_over(void **state)
+{
+    (void)state;
+    static const char *const known[] = {"N", "Y", "NA"};
+    static const char text[] = "age,use\n1,Y\n,Y\n2,\n NA ,N\n3,NA\n4,N\n";
+    const dp_csv_options drop = {.drop_missing = true, .max_rows = 3};
+    dp_column columns[] = {schema[0], schema[1]};
+    dp_error err = {0};
+    dp_table *t;
+    fails(text, DP_EDATA, "line 3, column 'age': the value is missing");
+    assert_ok(dp_table_parse_csv(text, strlen(text), &drop, 2, columns, &t, &err), err.text);
+    assert_int_equal(dp_table_rows(t), 2);
+    assert_true(dp_table_real(t, "age")[0] == 1 && dp_table_real(t, "age")[1] == 4);
+    assert_true(dp_table_level(t, "use")[0] == 1 && dp_table_level(t, "use")[1] == 0);
+    dp_table_free(t);
+    columns[1].levels = known;
+    columns[1].n_levels = 3;
+    assert_ok(dp_table_parse_csv(text, strlen(text), &drop, 2, columns, &t, &err), err.text);
+    assert_int_equal(dp_table_rows(t), 3);
+    assert_true(dp_table_real(t, "age")[1] == 3 && dp_table_level(t, "use")[1] == 2);
+    dp_table_free(t);
+    assert_fails(parse_with("age,use\nx,Y\n", &drop, &err), DP_EDATA, &err, "not a number");
+    assert_fails(parse_with("age,use\nNA,Y\n", &drop, &err), DP_EDATA, &err,
+                 "no record after its first line in which every wanted column is there");
+}
+
 static void a_nul_byte_is_refused(void **state)
 {
     (void)state;
@@ -327,6 +353,7 @@ int main(void)
         cmocka_unit_test(reads_tabs_between_fields),
         cmocka_unit_test(explains_what_is_wrong_with_the_text),
         cmocka_unit_test(explains_what_is_wrong_with_a_value),
+        cmocka_unit_test(records_that_lack_a_value_can_be_passed_over),
         cmocka_unit_test(a_nul_byte_is_refused),
         cmocka_unit_test(limits_hold),
         cmocka_unit_test(a_faulty_schema_is_refused),

@@ -38,6 +38,7 @@ static void each_line_declares_a_column(void **state)
                           "\"lives in\" level \"a town\" \"a \"\"big\"\" town\" C# ..\n"
                           "person unit\n"
                           "records = 1934\n"
+                          "missing = drop\n"
                           "separator = ;");
     size_t n;
     const dp_column *c = dp_schema_columns(s, &n);
@@ -55,6 +56,7 @@ static void each_line_declares_a_column(void **state)
     assert_true(c[4].kind == DP_COLUMN_UNIT);
     assert_int_equal(dp_schema_records(s), 1934);
     assert_int_equal(dp_schema_csv(s)->separator, ';');
+    assert_true(dp_schema_csv(s)->drop_missing);
     assert_string_equal(dp_schema_text(s),
                         "age real -20 .. 20.5 clamp\n"
                         "district integer 1 .. 61\n"
@@ -62,6 +64,7 @@ static void each_line_declares_a_column(void **state)
                         "\"lives in\" level \"a town\" \"a \"\"big\"\" town\" C# ..\n"
                         "person unit\n"
                         "separator = ;\n"
+                        "missing = drop\n"
                         "records = 1934\n");
     dp_schema *again = parsed(dp_schema_text(s));
     assert_string_equal(dp_schema_text(again), dp_schema_text(s));
@@ -72,11 +75,12 @@ static void each_line_declares_a_column(void **state)
 static void what_is_not_said_is_not_there(void **state)
 {
     (void)state;
-    dp_schema *s = parsed("\xef\xbb\xbfx real 0.1 .. 1 refuse\nseparator = ,\n");
+    dp_schema *s = parsed("\xef\xbb\xbfx real 0.1 .. 1 refuse\nseparator = ,\nmissing = refuse\n");
     size_t n;
     assert_false(dp_schema_columns(s, &n)->clamp);
     assert_int_equal(dp_schema_records(s), 0);
     assert_int_equal(dp_schema_csv(s)->separator, 0);
+    assert_false(dp_schema_csv(s)->drop_missing);
     assert_string_equal(dp_schema_text(s), "x real 0.1 .. 1\n");
     dp_schema_free(s);
     dp_schema_free(NULL);
@@ -157,8 +161,9 @@ static void faults_of_settings_are_told(void **state)
     refuses("records = 5\nrecords = 5\n", "s:2: records stand here twice");
     refuses("records = 5 6\n", "s:1: '6' is too much; a setting has one value");
     refuses("separator = :\n", "s:1: ':' separates no fields; write one of , ; and tab");
-    refuses("missing = NA \"\"\n", "s:1: there is no rule for missing values");
-    refuses("rows = 5\n", "s:1: 'rows' is no setting; there are records and separator");
+    refuses("missing = NA\n", "s:1: 'NA' is no rule for missing values, which are empty fields");
+    refuses("missing = drop it\n", "s:1: 'it' is too much; a setting has one value");
+    refuses("rows = 5\n", "s:1: 'rows' is no setting; there are records, separator and missing");
 }
 
 static void sizes_are_limited(void **state)

@@ -79,7 +79,7 @@ static void options_have_defaults(void **state)
     assert_ok(dpi_csv_options_fill(NULL, &o, &err), err.text);
     assert_true(o.separator == ',' && o.max_bytes == 1073741824 && o.max_line == 1048576);
     assert_true(o.max_rows == 100000000);
-    const dp_csv_options mine = {';', 1, 2, 3};
+    const dp_csv_options mine = {';', 1, 2, 3, true};
     assert_ok(dpi_csv_options_fill(&mine, &o, &err), err.text);
     assert_true(o.separator == ';' && o.max_bytes == 1 && o.max_line == 2 && o.max_rows == 3);
     assert_ok(dpi_csv_options_fill(&(dp_csv_options){.separator = '\t'}, &o, &err), err.text);
