@@ -10,14 +10,14 @@
  * the test's commonest class, accuracies on the whole test set, classes in which reals and integers
  * differ, most bits of a stage, and for each of --protocols (all four) how many test records were
  * asked (at most --lattice and so on; 0, the default, all of them; none where the protocol cannot
- * serve the program), how many answers had the integers of dp_program_run_exact to the last bit, and
- * how many classes differed.  Trio and Quad are asked about --records at a time (128), which --lanes
- * (1) divide among them.  Of tables the records with numbers --fold (4), + 5, + 10, ... are the test
- * set.
- * With --probabilistic 1 Trio and Quad round by chance: then how many numbers of a record do, what a
- * unit of the answer's last place stands for, how many units an answer may be off and how many records
- * may be wrong altogether by what is said of them; and of each protocol how many were wrong, and by how
- * many units the farthest of the others was off. */
+ * serve the program), how many answers had the integers of dp_program_run_exact to the last bit,
+ * and how many classes differed.  Trio and Quad are asked about --records at a time (128), which
+ * --lanes (1) divide among them.  Of tables the records with numbers --fold (4), + 5, + 10, ...
+ * are the test set.
+ * With --probabilistic 1 Trio and Quad round by chance: then how many numbers of a record do, what
+ * a unit of the answer's last place stands for, how many units an answer may be off and how many
+ * records may be wrong altogether by what is said of them; and of each protocol how many were
+ * wrong, and by how many units the farthest of the others was off. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

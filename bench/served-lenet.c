@@ -1,6 +1,6 @@
-/* LeNet-5 (LeCun et al. 1998, "Gradient-based learning applied to document recognition", sect. II B),
- * as it is mostly served: relu in place of its sigmoids, averages without weights of their own, and a
- * softmax at the end.
+/* LeNet-5 (LeCun et al. 1998, "Gradient-based learning applied to document recognition", sect. II
+ * B), as it is mostly served: relu in place of its sigmoids, averages without weights of their
+ * own, and a softmax at the end.
  *
  *   28 x 28, convolution 6 of 5 x 5 with 2 rows of padding, relu, average of 2 x 2,
  *   convolution 16 of 5 x 5, relu, average of 2 x 2, 400 - 120 - 84 - 10 with relu between

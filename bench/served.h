@@ -67,8 +67,8 @@ served_fit served_train(const served_model *m, const served_data *d, double epsi
 dp_program *served_lower(const served_fit *f, const served_data *d);
 
 /* Of one record through parties whose shifts round by chance: how many units of its last place a
- * number of the answer may be off, and what such a unit stands for; how many numbers are shifted, and
- * how many of these are wrong altogether, at most, in the mean. */
+ * number of the answer may be off, and what such a unit stands for; how many numbers are shifted,
+ * and how many of these are wrong altogether, at most, in the mean. */
 typedef struct served_rounding {
     double most, last_place, shifted, wrong;
 } served_rounding;

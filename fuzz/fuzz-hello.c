@@ -1,5 +1,5 @@
-/* Hostile words of whoever connects to parties, and of parties to clients: hellos and offers.  What is
- * read is what was sent, and only a hello of this version, list and protocol is let in.
+/* Hostile words of whoever connects to parties, and of parties to clients: hellos and offers.
+ * What is read is what was sent, and only a hello of this version, list and protocol is let in.
  *
  * The first byte chooses; what follows takes the place of the beginning of a good one. */
 #include <stdbool.h>

@@ -1,6 +1,6 @@
-/* Hostile lists of parties: whatever the bytes are, reading ends, stays in bounds, and gives either a
- * message or a list of three or four parties and a provider that are all different, which written down
- * again is the same. */
+/* Hostile lists of parties: whatever the bytes are, reading ends, stays in bounds, and gives
+ * either a message or a list of three or four parties and a provider that are all different, which
+ * written down again is the same. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

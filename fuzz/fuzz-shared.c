@@ -1,9 +1,9 @@
-/* Hostile sheets of programs that parties are to share, and hostile numbers: whatever the bytes are, a
- * plan is made or refused, and what it says about rooms, costs and answers holds when it is run on the
- * numbers, as one party that holds all does it.
+/* Hostile sheets of programs that parties are to share, and hostile numbers: whatever the bytes
+ * are, a plan is made or refused, and what it says about rooms, costs and answers holds when it is
+ * run on the numbers, as one party that holds all does it.
  *
- * The first byte says how many bytes at the end are numbers, in eights, and chooses the options; the
- * sheet is what is between. */
+ * The first byte says how many bytes at the end are numbers, in eights, and chooses the options;
+ * the sheet is what is between. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

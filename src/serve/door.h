@@ -15,8 +15,8 @@ typedef struct dpi_door {
     void *user;
 } dpi_door;
 
-/* Lets in whoever opens a session, until *stop.  DP_EIO, DP_EDATA the log can take no query any more;
- * DP_EIO, DP_ENOMEM nobody could be let in for a minute. */
+/* Lets in whoever opens a session, until *stop.  DP_EIO, DP_EDATA the log can take no query any
+ * more; DP_EIO, DP_ENOMEM nobody could be let in for a minute. */
 dp_status dpi_door_keep(const dpi_door *d, dp_error *err) DP_MUST_CHECK;
 
 #endif

@@ -27,8 +27,8 @@ typedef struct quiet_run {
     uint64_t seed;                                          /* of all randomness */
     void (*tamper)(void *of, const scene_message *message); /* in the sender's thread; NULL: none */
     void *of;
-    /* Bytes first ... last - 1 of a draw that are zeros for all of the set, as if they were not drawn;
-     * last 0: of none. */
+    /* Bytes first ... last - 1 of a draw that are zeros for all of the set, as if they were not
+     * drawn; last 0: of none. */
     quiet_draw without;
     /* Messages [from][to], as they came: how many, and each. */
     size_t n_messages[DPI_SHARE_PARTIES][DPI_SHARE_PARTIES];

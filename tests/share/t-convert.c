@@ -1,6 +1,6 @@
-/* Numbers to bits and back among parties, exhaustively for few bits: all pairs of 8 bits are compared,
- * and all numbers of 16 bits made of their bits; edges and random numbers of full size have their
- * sign. */
+/* Numbers to bits and back among parties, exhaustively for few bits: all pairs of 8 bits are
+ * compared, and all numbers of 16 bits made of their bits; edges and random numbers of full size
+ * have their sign. */
 #include <stdlib.h>
 #include <string.h>
 

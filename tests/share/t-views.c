@@ -1,14 +1,16 @@
 /* What a party learns in things made of several gates: relus and their shifts, maxima, labels and
  * tables, among three and among four.
  *
- * A view are the bits of all numbers that a party draws, takes and does gates with, over 16384 numbers
- * that are all the same.  Each bit of a message must be set in half of them, and so must its sum with
- * any other bit that the party had by the end of the gate, of whatever gate before, and with all bits
- * that it draws in gates after it.  So must sums of the same bit of two parts of one operand.  All of it
- * holds for numbers 0 and -1, so that what is seen does not tell one from the other.
+ * A view are the bits of all numbers that a party draws, takes and does gates with, over 16384
+ * numbers that are all the same.  Each bit of a message must be set in half of them, and so must
+ * its sum with any other bit that the party had by the end of the gate, of whatever gate before,
+ * and with all bits that it draws in gates after it.  So must sums of the same bit of two parts of
+ * one operand.  All of it holds for numbers 0 and -1, so that what is seen does not tell one from
+ * the other.
  *
  * By Hoeffding's inequality a sum of S fair bits is c sqrt(S) from S / 2 with a probability of
- * 2 exp(-2 c^2): for c = 5, 4e-22.  There are less than 1e9 sums: 4e-13 in all.  Seeds are fixed. */
+ * 2 exp(-2 c^2): for c = 5, 4e-22.  There are less than 1e9 sums: 4e-13 in all.  Seeds are
+ * fixed. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -48,8 +50,8 @@ static const thing things[] = {
 };
 enum { OF = 3 };
 
-/* The numbers that it is done with: 0, -1 and one that is above, when half of what is shifted away has
- * been added, so that bits of both addends are equal or opposite. */
+/* The numbers that it is done with: 0, -1 and one that is above, when half of what is shifted away
+ * has been added, so that bits of both addends are equal or opposite. */
 enum { NUMBERS = 3 };
 static int64_t number_of(const thing *t, size_t k)
 {
@@ -147,8 +149,8 @@ static bool are_parts(const watch_column *a, const watch_column *b)
            !a->of_masks && !(is_constant(a) && is_constant(b));
 }
 
-/* A bit, or a sum of two, that tells something: a pair of columns, the second one SIZE_MAX where there
- * is none.  False: there is none. */
+/* A bit, or a sum of two, that tells something: a pair of columns, the second one SIZE_MAX where
+ * there is none.  False: there is none. */
 static bool find_far(const watch_view *v, size_t pair[2], size_t *sums)
 {
     for (size_t i = 0; i < v->n; i++) {

@@ -1,5 +1,5 @@
-/* Everything that the parties of a few gates know, as columns of bits: what is drawn, what is taken,
- * and what gates are done with. */
+/* Everything that the parties of a few gates know, as columns of bits: what is drawn, what is
+ * taken, and what gates are done with. */
 #ifndef TESTS_SHARE_WATCH_H
 #define TESTS_SHARE_WATCH_H
 
@@ -14,8 +14,8 @@ enum {
 
 typedef enum watch_source { WATCH_HELD, WATCH_DRAWN, WATCH_TAKEN } watch_source;
 
-/* A bit of a number, or one bit, of all runs: `share`, `array` and `bit` say which bit of which array
- * of which operand, `part` which of the parts of it that the role has. */
+/* A bit of a number, or one bit, of all runs: `share`, `array` and `bit` say which bit of which
+ * array of which operand, `part` which of the parts of it that the role has. */
 typedef struct watch_column {
     watch_source source;
     size_t gate, share, part, array, bit;
