@@ -5,8 +5,8 @@
  * them and put the answer together.  Three parties ("hm3") keep what they compute from each of
  * them, as long as no two put together what they see and each does what it should.  Four ("hm4")
  * keep it also from one that does anything, and a wrong answer is never given: the query fails.
- * (Of models that are shared to round by chance, which clients must allow, answers are right but for
- * a stated chance.)
+ * (Of models that are shared to round by chance, which clients must allow, answers are right but
+ * for a stated chance.)
  *
  *   party:     dp_party_new, dp_party_run
  *   provider:  dp_share_program
