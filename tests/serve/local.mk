@@ -57,6 +57,11 @@ UNIT_TESTS += %D%/t-parties %D%/t-parties-hostile %D%/t-parties-killed %D%/t-par
 %C%_t_parties_hostile_SOURCES = %D%/t-parties-hostile.c $(parties_scene)
 %C%_t_parties_hostile_CPPFLAGS = $(serve_flags)
 %C%_t_parties_hostile_LDADD = $(TEST_SERVE)
+UNIT_TESTS += %D%/t-parties-disk
+%C%_t_parties_disk_SOURCES = %D%/t-parties-disk.c $(parties_scene)
+%C%_t_parties_disk_CPPFLAGS = $(serve_flags)
+%C%_t_parties_disk_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync -Wl,--wrap=dpi_wire_send
+%C%_t_parties_disk_LDADD = $(TEST_SERVE)
 %C%_t_parties_told_SOURCES = %D%/t-parties-told.c $(parties_scene)
 %C%_t_parties_told_CPPFLAGS = $(serve_flags)
 %C%_t_parties_told_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_wire_send
