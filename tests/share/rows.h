@@ -34,10 +34,9 @@ static inline int64_t rows_number(size_t i, int bits, uint64_t *state)
     if (i < sizeof edge / sizeof *edge)
         return edge[i] > most ? most : edge[i];
     uint64_t v = rows_next(state), by = rows_next(state);
-    int64_t x = i % 3 == 0
-                    ? (int64_t)((uint64_t)1 << v % (unsigned)(bits + 1)) - 1 + (int64_t)(by % 3)
-                    : (int64_t)(v >> (64 - bits) >> (i % 3 == 1 ? 0 : by % (unsigned)bits));
-    x = x > most ? most : x;
+    uint64_t size = i % 3 == 0 ? ((uint64_t)1 << v % (unsigned)(bits + 1)) - 1 + by % 3
+                               : v >> (64 - bits) >> (i % 3 == 1 ? 0 : by % (unsigned)bits);
+    int64_t x = size > (uint64_t)most ? most : (int64_t)size;
     return (by >> 32) % 2 == 0 ? x : -x;
 }
 
