@@ -26,7 +26,7 @@ UNIT_TESTS += %D%/t-stream %D%/t-stream-cut %D%/t-stream-memory
 %C%_t_stream_CPPFLAGS = $(serve_flags)
 %C%_t_stream_LDADD = $(TEST_SERVE)
 UNIT_TESTS += %D%/t-disk
-%C%_t_disk_SOURCES = %D%/t-disk.c $(serve_scene)
+%C%_t_disk_SOURCES = %D%/t-disk.c %D%/disk.c %D%/disk.h $(serve_scene)
 %C%_t_disk_CPPFLAGS = $(serve_flags)
 %C%_t_disk_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync
 %C%_t_disk_LDADD = $(TEST_SERVE)
@@ -58,7 +58,7 @@ UNIT_TESTS += %D%/t-parties %D%/t-parties-hostile %D%/t-parties-killed %D%/t-par
 %C%_t_parties_hostile_CPPFLAGS = $(serve_flags)
 %C%_t_parties_hostile_LDADD = $(TEST_SERVE)
 UNIT_TESTS += %D%/t-parties-disk
-%C%_t_parties_disk_SOURCES = %D%/t-parties-disk.c $(parties_scene)
+%C%_t_parties_disk_SOURCES = %D%/t-parties-disk.c %D%/disk.c %D%/disk.h $(parties_scene)
 %C%_t_parties_disk_CPPFLAGS = $(serve_flags)
 %C%_t_parties_disk_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync -Wl,--wrap=dpi_wire_send
 %C%_t_parties_disk_LDADD = $(TEST_SERVE)

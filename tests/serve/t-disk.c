@@ -3,31 +3,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "tests/lib/numbers.h"
+#include "tests/serve/disk.h"
 #include "tests/serve/scene.h"
-
-/* ---- the disk ---- */
-
-static atomic_int held, broken, begun;
-
-static void pause_for(long ms)
-{
-    const struct timespec t = {.tv_nsec = ms * 1000000};
-    (void)nanosleep(&t, NULL);
-}
-
-int __real_fsync(int file);
-int __wrap_fsync(int file);
-int __wrap_fsync(int file)
-{
-    atomic_fetch_add(&begun, 1);
-    while (atomic_load(&held) != 0)
-        pause_for(1);
-    return atomic_load(&broken) != 0 ? -1 : __real_fsync(file);
-}
 
 /* ---- a query ---- */
 
@@ -76,15 +55,11 @@ static void ask(dp_program *p, dp_serve_protocol protocol, dp_serve_mode mode, b
     assert_ok(dp_program_encode(p, rows, q.x, v, &err), err.text);
     assert_ok(dp_program_run_exact(p, rows, v, expected, &err), err.text);
     const uint64_t before = dp_ask_counts(q.ask).down;
-    atomic_store(&begun, 0);
-    atomic_store(&held, 1);
-    atomic_store(&broken, breaks);
+    disk_hold(breaks);
     assert_int_equal(pthread_create(&q.thread, NULL, run_query, &q), 0);
-    while (atomic_load(&begun) == 0)
-        pause_for(1);
-    pause_for(200);
+    disk_wait(1);
     assert_false(atomic_load(&q.back));
-    atomic_store(&held, 0);
+    atomic_store(&disk_held, 0);
     assert_int_equal(pthread_join(q.thread, NULL), 0);
     if (breaks) {
         memset(expected, 0, outputs * sizeof *expected);
@@ -99,19 +74,10 @@ static void ask(dp_program *p, dp_serve_protocol protocol, dp_serve_mode mode, b
         ends(s, DP_EIO); /* it could answer nobody any more */
     else
         stop(s);
-    atomic_store(&broken, 0);
+    (void)disk_release(NULL);
     free_scene(s);
     dp_program_free(p);
     free(q.x), free(q.y), free(v), free(expected);
-}
-
-/* Whatever a test before has left. */
-static int release(void **state)
-{
-    (void)state;
-    atomic_store(&held, 0);
-    atomic_store(&broken, 0);
-    return 0;
 }
 
 static void answers_wait_for_the_disk(void **state)
@@ -134,8 +100,9 @@ static void nothing_leaves_when_the_disk_has_failed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(answers_wait_for_the_disk, release, release),
-        cmocka_unit_test_setup_teardown(nothing_leaves_when_the_disk_has_failed, release, release),
+        cmocka_unit_test_setup_teardown(answers_wait_for_the_disk, disk_release, disk_release),
+        cmocka_unit_test_setup_teardown(nothing_leaves_when_the_disk_has_failed, disk_release,
+                                        disk_release),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

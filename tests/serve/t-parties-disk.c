@@ -3,36 +3,18 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "serve/party-talk.h"
 #include "tests/lib/numbers.h"
 #include "tests/serve/daemons.h"
+#include "tests/serve/disk.h"
 #include "tests/serve/scene.h"
 
 enum { INPUTS = 20, RECORDS = 3, LANES = 2, LONG = 20000 };
 
-/* ---- the disk, and what goes to the client ---- */
+/* ---- what goes to the client ---- */
 
-static atomic_int held, broken, begun;
 static atomic_size_t told; /* pieces that were sent */
-
-static void pause_for(long ms)
-{
-    const struct timespec t = {.tv_nsec = ms * 1000000};
-    (void)nanosleep(&t, NULL);
-}
-
-int __real_fsync(int file);
-int __wrap_fsync(int file);
-int __wrap_fsync(int file)
-{
-    atomic_fetch_add(&begun, 1);
-    while (atomic_load(&held) != 0)
-        pause_for(1);
-    return atomic_load(&broken) != 0 ? -1 : __real_fsync(file);
-}
 
 dp_status __real_dpi_wire_send(dpi_wire_session *s, uint16_t kind, uint32_t layer,
                                const void *bytes, size_t n, uint32_t within);
@@ -93,16 +75,12 @@ static void ask(size_t parties, bool breaks)
     assert_ok(daemons_share(&d, p, &err), err.text);
     open_query(&q, &d, p);
     atomic_store(&told, 0);
-    atomic_store(&begun, 0);
-    atomic_store(&held, 1);
-    atomic_store(&broken, breaks);
+    disk_hold(breaks);
     assert_int_equal(pthread_create(&q.thread, NULL, run_query, &q), 0);
-    while (atomic_load(&begun) < (int)parties)
-        pause_for(1);
-    pause_for(200);
+    disk_wait((int)parties);
     assert_int_equal(atomic_load(&told), 0);
     assert_false(atomic_load(&q.back));
-    atomic_store(&held, 0);
+    atomic_store(&disk_held, 0);
     assert_int_equal(pthread_join(q.thread, NULL), 0);
     if (breaks) {
         memset(q.expected, 0, sizeof q.expected);
@@ -116,16 +94,7 @@ static void ask(size_t parties, bool breaks)
     dp_ask_free(q.ask);
     daemons_stop(&d);
     dp_program_free(p);
-    atomic_store(&broken, 0);
-}
-
-/* Whatever a test before has left. */
-static int release(void **state)
-{
-    (void)state;
-    atomic_store(&held, 0);
-    atomic_store(&broken, 0);
-    return 0;
+    (void)disk_release(NULL);
 }
 
 static void pieces_wait_for_the_disk(void **state)
@@ -145,9 +114,9 @@ static void nothing_is_told_when_the_disks_have_failed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(pieces_wait_for_the_disk, release, release),
-        cmocka_unit_test_setup_teardown(nothing_is_told_when_the_disks_have_failed, release,
-                                        release),
+        cmocka_unit_test_setup_teardown(pieces_wait_for_the_disk, disk_release, disk_release),
+        cmocka_unit_test_setup_teardown(nothing_is_told_when_the_disks_have_failed, disk_release,
+                                        disk_release),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
