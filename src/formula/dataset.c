@@ -314,7 +314,8 @@ static dp_status make(const dp_formula *f, dp_formula_use use, dp_table *table, 
                       dp_error *err)
 {
     if (f == NULL || table == NULL || data == NULL)
-        dpi_misuse("dp_formula_dataset", "f, table or data is NULL");
+        dpi_misuse(use == DP_FORMULA_FIT ? "dp_formula_dataset" : "dp_formula_new_records",
+                   "f, table or data is NULL");
     *data = NULL;
     const dp_status ready = dpi_formula_need_schema(f, err);
     if (ready != DP_OK)

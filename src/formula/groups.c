@@ -65,10 +65,10 @@ static void draw_effect(dpi_formula_walk *k, const dpi_member *m, effect *e, dpi
     const char *latent = dpi_walk_latent_name(k, name, e->unit == 1);
     e->value =
         dpi_write_sample(&k->w, &m->groups, latent, 1, DPI_LAW2(&k->w, dp_normal_v, mean, sd));
-    if (e->unit != 1)
-        dpi_walk_know(k, latent, name, e->unit);
-    if (e->unit != 1)
-        dpi_write_deterministic(&k->w, name, dpi_write_scaled(&k->w, e->unit, e->value));
+    if (e->unit == 1)
+        return;
+    dpi_walk_know(k, latent, name, e->unit);
+    dpi_write_deterministic(&k->w, name, dpi_write_scaled(&k->w, e->unit, e->value));
 }
 
 static const char *correlation_name(dpi_formula_walk *k, const effect *a, const effect *b)

@@ -118,10 +118,10 @@ dpi_value dpi_walk_parameter(dpi_formula_walk *k, const dpi_parameter *p)
     (void)dpi_walk_prior(k, p, &prior);
     const char *name = dpi_walk_latent_name(k, p->name, is_natural(p));
     const dpi_value latent = dpi_write_sample(&k->w, NULL, name, 1, dpi_write_prior(&k->w, &prior));
-    if (!is_natural(p))
-        dpi_walk_know(k, name, p->name, p->unit);
-    if (!is_natural(p))
-        dpi_write_deterministic(&k->w, p->name, moved(k, p->shift, p->unit, latent));
+    if (is_natural(p))
+        return latent;
+    dpi_walk_know(k, name, p->name, p->unit);
+    dpi_write_deterministic(&k->w, p->name, moved(k, p->shift, p->unit, latent));
     return latent;
 }
 
