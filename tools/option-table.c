@@ -228,7 +228,7 @@ const option option_table[] = {
      "parties: asked about at a time; 128 when not given", "128", .range = &batch},
     {"label", OPTION_FLAG, FOR_SHARE | FOR_PROGRAM, PLACE(label), NULL,
      "answer with the class alone, and not with scores", .range = NULL},
-    {"probabilistic", OPTION_FLAG, FOR_SHARE, PLACE(probabilistic), NULL,
+    {"probabilistic", OPTION_FLAG, FOR_SHARE | FOR_PROGRAM, PLACE(probabilistic), NULL,
      "round by chance: fewer bytes and rounds, and answers that are not exact", .range = NULL},
     {"policy", OPTION_TEXT, FOR_SERVE | FOR_PARTY, PLACE(policy), "FILE",
      "who may ask what, and how often", "clinic.policy", .range = NULL},

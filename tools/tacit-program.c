@@ -70,13 +70,13 @@ static void show_costs(const dp_program *p, const settings *s)
 }
 
 /* Of one record, among three parties and among four. */
-static void show_shared_costs(const dp_program *p)
+static void show_shared_costs(const dp_program *p, const settings *s)
 {
     dp_shared_cost c;
     dp_error err = {DP_OK, ""};
     (void)printf("\nparties  bits  rounds           up         down        dealt       online\n");
     for (size_t n = 3; n <= 4; n++)
-        if (dp_parties_cost(p, n, 1, &c, &err) == DP_OK)
+        if (dp_parties_cost(p, n, 1, s->probabilistic, &c, &err) == DP_OK)
             (void)printf("%-7zu  %4d  %6zu  %11llu  %11llu  %11llu  %11llu\n", n, c.bits, c.rounds,
                          (unsigned long long)c.up, (unsigned long long)c.down,
                          (unsigned long long)c.dealt, (unsigned long long)c.online);
@@ -84,13 +84,13 @@ static void show_shared_costs(const dp_program *p)
             (void)printf("%-7zu  cannot serve it: %s\n", n, err.text);
 }
 
-static void tell_shared_cost(json *j, const dp_program *p, size_t parties)
+static void tell_shared_cost(json *j, const dp_program *p, size_t parties, const settings *s)
 {
     dp_shared_cost c;
     dp_error err = {DP_OK, ""};
     json_object(j, NULL);
     json_count(j, "parties", parties);
-    if (dp_parties_cost(p, parties, 1, &c, &err) != DP_OK) {
+    if (dp_parties_cost(p, parties, 1, s->probabilistic, &c, &err) != DP_OK) {
         json_text(j, "refused", err.text);
     } else {
         json_count(j, "ring_bits", (unsigned long long)c.bits);
@@ -142,7 +142,7 @@ static dp_status show(const char *path, const settings *s, const dp_program *p, 
                          dp_program_draws(p), digits);
         if (status == DP_OK) {
             show_costs(p, s);
-            show_shared_costs(p);
+            show_shared_costs(p, s);
         }
         return status;
     }
@@ -162,7 +162,7 @@ static dp_status show(const char *path, const settings *s, const dp_program *p, 
     for (int k = DP_SERVE_PAILLIER; k <= DP_SERVE_LATTICE; k++)
         tell_cost(&j, p, k, s);
     for (size_t n = 3; n <= 4; n++)
-        tell_shared_cost(&j, p, n);
+        tell_shared_cost(&j, p, n, s);
     json_end_list(&j);
     json_end(&j);
     return DP_OK;

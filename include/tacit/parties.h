@@ -134,12 +134,13 @@ typedef struct dp_shared_cost {
 
 /* What a query of so many records costs in one lane, of which the program's sheet is enough.
  * Without the few hundred bytes that four parties compare before they tell the answer.
- *   parties  3 or 4
+ *   parties        3 or 4
+ *   probabilistic  as the model is shared
  * DP_EUNSUPPORTED a stage, which is named, cannot be computed so; DP_EINVAL; DP_ENOMEM: all 0 then.
  * Thread-safe. */
 DP_API DP_MUST_CHECK dp_status dp_parties_cost(const dp_program *p, size_t parties, size_t records,
-                                               dp_shared_cost *cost, dp_error *err)
-    DP_NONNULL(1, 4);
+                                               bool probabilistic, dp_shared_cost *cost,
+                                               dp_error *err) DP_NONNULL(1, 5);
 
 /* ---- the client ---- */
 

@@ -58,11 +58,11 @@ static void add_ends(const dpi_party_sizes *sizes, size_t n, dp_shared_cost *cos
     }
 }
 
-dp_status dp_parties_cost(const dp_program *p, size_t parties, size_t records, dp_shared_cost *cost,
-                          dp_error *err)
+dp_status dp_parties_cost(const dp_program *p, size_t parties, size_t records, bool probabilistic,
+                          dp_shared_cost *cost, dp_error *err)
 {
     const dpi_share_row *row = parties == 4 ? &dpi_quad : &dpi_trio;
-    const dpi_share_opts opts = {.batch = records};
+    const dpi_share_opts opts = {.batch = records, .probabilistic = probabilistic};
     dpi_share_plan *plan;
     dpi_share_cost between;
     *cost = (dp_shared_cost){0};

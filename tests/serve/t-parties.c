@@ -124,7 +124,7 @@ static void a_query_moves_what_its_cost_says(void **state)
             const dp_ask_traffic before = dp_ask_counts(ask);
             assert_ok(dp_ask_many(ask, records, x, y, &answered, &err), err.text);
             const dp_ask_traffic after = dp_ask_counts(ask);
-            assert_ok(dp_parties_cost(p, n, records, &cost, &err), err.text);
+            assert_ok(dp_parties_cost(p, n, records, false, &cost, &err), err.text);
             assert_int_equal(cost.up, after.up - before.up);
             assert_int_equal(cost.down, after.down - before.down);
             assert_int_equal(cost.bits, 32);
@@ -146,19 +146,42 @@ static void costs_are_those_of_the_tables(void **state)
     dp_program *p = dp_program_new();
     (void)dp_program_dense(p, dp_program_input(p, 3, "x", -1, 1), 1, w, NULL);
     (void)finish(p);
-    assert_ok(dp_parties_cost(p, 3, 10, &cost, &err), err.text);
+    assert_ok(dp_parties_cost(p, 3, 10, false, &cost, &err), err.text);
     const size_t element = (size_t)cost.bits / 8;
     assert_int_equal(cost.rounds, 1);
     assert_int_equal(cost.dealt, 10 * element);
     assert_int_equal(cost.online, 2 * 10 * element);
-    assert_ok(dp_parties_cost(p, 4, 10, &cost, &err), err.text);
+    assert_ok(dp_parties_cost(p, 4, 10, false, &cost, &err), err.text);
     assert_int_equal(cost.rounds, 1);
     assert_int_equal(cost.dealt, 2 * 10 * element);
     assert_int_equal(cost.online, 3 * 10 * element);
-    assert_int_equal(dp_parties_cost(p, 2, 10, &cost, &err), DP_EINVAL);
+    assert_int_equal(dp_parties_cost(p, 2, 10, false, &cost, &err), DP_EINVAL);
     assert_int_equal(cost.rounds, 0);
-    assert_int_equal(dp_parties_cost(p, 3, 0, &cost, &err), DP_EINVAL);
-    assert_int_equal(dp_parties_cost(p, 4, 65537, &cost, &err), DP_EINVAL);
+    assert_int_equal(dp_parties_cost(p, 3, 0, false, &cost, &err), DP_EINVAL);
+    assert_int_equal(dp_parties_cost(p, 4, 65537, false, &cost, &err), DP_EINVAL);
+    dp_program_free(p);
+}
+
+/* A relu's shift that the layer before it does saves a round, and bytes before and after. */
+static void rounding_by_chance_costs_less(void **state)
+{
+    (void)state;
+    const double w[9] = {1, -1, .5, .25, 1, -.5, 1, 1, 1};
+    dp_shared_cost exact, chance;
+    dp_error err = {0};
+    dp_program *p = dp_program_new();
+    const int h = dp_program_dense(p, dp_program_input(p, 3, "x", -1, 1), 3, w, NULL);
+    (void)dp_program_dense(p, dp_program_relu(p, h), 1, w, NULL);
+    const dp_scale_opts wide = {.weight_bits = 16, .activation_bits = 20};
+    assert_ok(dp_program_fix(p, &wide, &err), err.text);
+    for (size_t n = 3; n <= 4; n++) {
+        assert_ok(dp_parties_cost(p, n, 10, false, &exact, &err), err.text);
+        assert_ok(dp_parties_cost(p, n, 10, true, &chance, &err), err.text);
+        assert_int_equal(exact.bits, 64);
+        assert_true(chance.rounds < exact.rounds);
+        assert_true(chance.dealt < exact.dealt && chance.online < exact.online);
+        assert_true(chance.up == exact.up && chance.down == exact.down);
+    }
     dp_program_free(p);
 }
 
@@ -271,6 +294,7 @@ int main(void)
         cmocka_unit_test(networks_are_served),
         cmocka_unit_test(a_query_moves_what_its_cost_says),
         cmocka_unit_test(costs_are_those_of_the_tables),
+        cmocka_unit_test(rounding_by_chance_costs_less),
         cmocka_unit_test(posterior_draws_are_served),
         cmocka_unit_test(sessions_go_on_side_by_side),
         cmocka_unit_test(a_model_is_replaced_between_sessions),
