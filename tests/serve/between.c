@@ -1,11 +1,10 @@
-#define _XOPEN_SOURCE 700
 #include "tests/serve/between.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "tests/lib/check.h"
+#include "tests/lib/pause.h"
 
 enum { MOST_OPEN = 64 };
 
@@ -50,12 +49,6 @@ static void turn_bit(unsigned char *bytes, size_t n, uint64_t random)
 {
     const uint64_t bit = random % (8 * n);
     bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
-}
-
-void pause_for(long ms)
-{
-    const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-    (void)nanosleep(&t, NULL);
 }
 
 /* ---- in the parties' threads ---- */

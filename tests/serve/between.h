@@ -44,6 +44,4 @@ struct session {
 session *session_begin(const deed *d);
 void session_forget_all(void);
 
-void pause_for(long ms);
-
 #endif

@@ -1,18 +1,13 @@
 #define _XOPEN_SOURCE 700
 #include "tests/serve/disk.h"
 
-#include <time.h>
 #include <unistd.h>
+
+#include "tests/lib/pause.h"
 
 enum { LONG_ENOUGH = 200 /* ms, in which an answer that does not wait would be there */ };
 
 atomic_int disk_held, disk_broken, disk_begun;
-
-static void pause_for(long ms)
-{
-    const struct timespec t = {.tv_nsec = ms * 1000000};
-    (void)nanosleep(&t, NULL);
-}
 
 int __real_fsync(int file);
 int __wrap_fsync(int file);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/lib/numbers.h"
+#include "tests/lib/pause.h"
 #include "tests/serve/between.h"
 #include "tests/serve/scene.h"
 

@@ -1,13 +1,12 @@
 /* Links and common randomness of three and four parties. */
-#define _XOPEN_SOURCE 700
 #include "share/mesh.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "tests/lib/pause.h"
 #include "tests/share/scene.h"
 
 static const dpi_roles pairs[] = {3, 5, 6}, triples[] = {7, 11, 13, 14, 3};
@@ -18,12 +17,6 @@ static const dpi_share_row four = {
 static unsigned char byte_of(size_t from, size_t to, size_t k, size_t i)
 {
     return (unsigned char)(from * 50 + to * 17 + k * 5 + (i * 7 >> 3));
-}
-
-static void pause_for(long milliseconds)
-{
-    struct timespec t = {.tv_nsec = milliseconds * 1000000};
-    (void)nanosleep(&t, NULL);
 }
 
 /* ---- randomness ---- */

@@ -6,10 +6,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tests/lib/check.h"
+#include "tests/lib/pause.h"
 
 enum { FILE_NUMBER = 77 };
 
@@ -92,12 +92,6 @@ static bool is_good(waiter *w)
 {
     assert_int_equal(pthread_join(w->thread, NULL), 0);
     return w->good;
-}
-
-static void pause_for(long ms)
-{
-    const struct timespec t = {.tv_nsec = ms * 1000000};
-    (void)nanosleep(&t, NULL);
 }
 
 static void who_waits_is_held_until_the_disk_is_done(void **state)
