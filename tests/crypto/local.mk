@@ -25,7 +25,7 @@ LONG_TESTS += %D%/t-montgomery-long %D%/t-timing-long
 %C%_t_montgomery_long_LDADD = $(TEST_CRYPTO)
 %C%_t_montgomery_long_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
 
-UNIT_TESTS += %D%/t-bfv %D%/t-bfv-answer %D%/t-lattice %D%/t-lattice-memory %D%/t-modulus %D%/t-ntt %D%/t-packed %D%/t-rlwe-sample
+UNIT_TESTS += %D%/t-bfv %D%/t-bfv-answer %D%/t-lattice %D%/t-lattice-memory %D%/t-lattice-plan %D%/t-modulus %D%/t-ntt %D%/t-packed %D%/t-rlwe-sample
 BFV_CASE = %D%/bfv-case.c %D%/bfv-case.h
 %C%_t_bfv_SOURCES = %D%/t-bfv.c $(BFV_CASE)
 %C%_t_bfv_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
@@ -34,6 +34,8 @@ BFV_CASE = %D%/bfv-case.c %D%/bfv-case.h
 %C%_t_bfv_answer_LDADD = $(TEST_CRYPTO)
 %C%_t_lattice_SOURCES = %D%/t-lattice.c $(BFV_CASE)
 %C%_t_lattice_LDADD = $(TEST_CRYPTO)
+%C%_t_lattice_plan_SOURCES = %D%/t-lattice-plan.c $(BFV_CASE)
+%C%_t_lattice_plan_LDADD = $(TEST_CRYPTO)
 %C%_t_lattice_memory_LDADD = $(TEST_CRYPTO)
 %C%_t_lattice_memory_LDFLAGS = -Wl,--wrap=aligned_alloc
 %C%_t_modulus_LDADD = $(TEST_CRYPTO)
