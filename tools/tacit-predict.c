@@ -101,6 +101,25 @@ static void find_outcome(prediction *p)
 
 /* ---- computing ---- */
 
+/* Whether each value of a record has its level: a file can tell a formula and a schema that are not
+ * those of its model. */
+static bool levels_agree(const prediction *p)
+{
+    const dp_column *c = p->levels;
+    const size_t named = c == NULL                    ? 0
+                         : c->kind == DP_COLUMN_LEVEL ? c->n_levels
+                                                      : (size_t)(c->high - c->low) + 1;
+    return c == NULL || p->first_level + p->size == named;
+}
+
+static dp_status not_its_own(prediction *p)
+{
+    (void)snprintf(p->m.err.text, sizeof p->m.err.text,
+                   "the formula and the schema that this fit tells are not those of its model; "
+                   "take the file as tacit fit wrote it");
+    return DP_EDATA;
+}
+
 /* Draws that there is room for; false, with a message, where there is none for enough. */
 static bool count_draws(prediction *p)
 {
@@ -122,11 +141,15 @@ static bool count_draws(prediction *p)
 static dp_status compute(prediction *p)
 {
     dp_error *err = &p->m.err;
+    if (p->outcome == NULL)
+        return not_its_own(p);
     dp_expr mean = dp_fit_mean(p->fit, p->outcome);
     const dp_given none = {.data = p->data};
     p->size = dp_expr_size(mean);
     if (p->size == 0) /* says why there is no mean */
         return dp_fit_evaluate(p->fit, mean, &none, 0, NULL, err);
+    if (!levels_agree(p))
+        return not_its_own(p);
     if (!count_draws(p))
         return DP_EDOMAIN;
     size_t n = p->n_draws * p->records * p->size;
@@ -321,14 +344,10 @@ const command command_predict = {
     "predict",
     FOR_PREDICT,
     "what a fit expects of new records",
-    "Reads new records by the formula and the schema that a fit of tacit fit tells, and prints as "
-    "CSV "
-    "the\n"
-    "expected outcome of each, with its posterior standard deviation and quantiles: of levels the "
-    "chance\n"
-    "of each, of two that of the second.  Outcomes are not read.  It costs no privacy of the "
-    "records "
-    "that\n"
-    "were fitted; what it prints is as private as the new records are.",
+    "Reads new records by the formula and the schema that a fit of tacit fit tells, and prints\n"
+    "as CSV the expected outcome of each, with its posterior standard deviation and quantiles:\n"
+    "of levels the chance of each, of two that of the second.  Outcomes are not read.  It costs\n"
+    "no privacy of the records that were fitted; what it prints is as private as the new\n"
+    "records are.",
     "tacit predict use.fit --data new.csv",
     run};
