@@ -187,9 +187,8 @@ const command command_epsilon = {
     "epsilon",
     FOR_EPSILON,
     "what releases cost, as epsilon at a delta",
-    "Gives an interval that contains the exact epsilon; its upper end is certified, rounding "
-    "errors\n"
-    "included, and is the figure to publish.",
+    "Gives an interval that contains the exact epsilon; its upper end is certified, rounding\n"
+    "errors included, and is the figure to publish.",
     "tacit epsilon --sampling poisson --sigma 1.5 --n 60000 --batch 128 --steps 9375 --delta 1e-5",
     run};
 
@@ -197,8 +196,8 @@ const command command_delta = {
     "delta",
     FOR_DELTA,
     "what releases cost, as delta at an epsilon",
-    "Gives an interval that contains the exact delta; its upper end is certified, rounding errors\n"
-    "included.",
+    "Gives an interval that contains the exact delta; its upper end is certified, rounding\n"
+    "errors included.",
     "tacit delta --sampling poisson --sigma 1.5 --q 128/60000 --steps 9375 --epsilon 0.5",
     run};
 
@@ -214,9 +213,8 @@ const command command_risk = {
     "risk",
     FOR_RISK,
     "what an attacker can find out, and plots of it",
-    "Gives bounds on every membership attack: advantage, true positive rates at given false "
-    "positive\n"
-    "rates, posterior probability; and mu of Gaussian DP and Renyi divergences for those who must\n"
-    "report them.  --delta is optional.",
+    "Gives bounds on every membership attack: advantage, true positive rates at given false\n"
+    "positive rates, posterior probability; and mu of Gaussian DP and Renyi divergences for\n"
+    "those who must report them.  --delta is optional.",
     "tacit risk --sampling poisson --sigma 1.5 --q 128/60000 --steps 9375 --plot risk.svg",
     run};

@@ -298,11 +298,10 @@ const command command_ask = {
     "ask a provider's model about records that the provider does not see",
     "tacit ask HOST:PORT --identity FILE --provider tacit:... --data FILE [options]\n"
     "tacit ask --parties FILE --identity FILE --data FILE [options]\n\n"
-    "The file (CSV) has a column for each that the provider's model reads, of numbers or of group\n"
-    "numbers from 0, or is an array (NPY) of a record a row.  Each record costs one query of what "
-    "the provider's policy allows, and is\n"
-    "answered by a line: a label, or a mean and, where the provider answers by posterior draws,\n"
-    "their standard deviation.",
+    "The file (CSV) has a column for each that the provider's model reads, of numbers or of\n"
+    "group numbers from 0, or is an array (NPY) of a record a row.  Each record costs one query\n"
+    "of what the provider's policy allows, and is answered by a line: a label, or a mean and,\n"
+    "where the provider answers by posterior draws, their standard deviation.",
     "tacit ask clinic.example:7001 --identity me.identity --provider tacit:00112233... "
     "\\\n    --data patients.csv",
     run};

@@ -211,12 +211,9 @@ const command command_audit = {
     "audit",
     FOR_AUDIT,
     "attack real runs: what they are measured to leak",
-    "Runs this library's own training with and without a record of the "
-    "worst kind, attacks what it\n"
-    "releases, and gives a lower bound on epsilon beside the certified "
-    "upper one, which takes many\n"
-    "runs: 10^6 for an epsilon of 1, 10^5 for 4.  The certified trade-off "
-    "curve is put to the test, too:\n"
-    "10^4 runs tell noise that is a third too small.",
+    "Runs this library's own training with and without a record of the worst kind, attacks what\n"
+    "it releases, and gives a lower bound on epsilon beside the certified upper one, which\n"
+    "takes many runs: 10^6 for an epsilon of 1, 10^5 for 4.  The certified trade-off curve is\n"
+    "put to the test, too: 10^4 runs tell noise that is a third too small.",
     "tacit audit --sampling full --epsilon 4 --delta 1e-5 --runs 200000",
     run};

@@ -210,10 +210,9 @@ const command command_bounds = {
     "bounds",
     FOR_BOUNDS,
     "between which values most of a column lies, privately",
-    "Finds bounds of a column of numbers by bisection of a public range with noisy counts, to cut "
-    "or\n"
-    "standardise by.  What it spends is reserved in a ledger before a count is made: give the\n"
-    "ledger and the data set's name there; with --data nobody adds up.",
+    "Finds bounds of a column of numbers by bisection of a public range with noisy counts, to\n"
+    "cut or standardise by.  What it spends is reserved in a ledger before a count is made:\n"
+    "give the ledger and the data set's name there; with --data nobody adds up.",
     "tacit bounds --ledger clinic.ledger --name visits --column age --range 0,120 --epsilon 0.2 "
     "--delta 1e-6",
     run};

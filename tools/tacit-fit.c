@@ -256,13 +256,10 @@ const command command_fit = {
     "fit",
     FOR_FIT,
     "a private posterior of a model, which is a formula of R",
-    "Fits the model that a formula of R, lme4 or brms writes to a CSV file, within an epsilon and "
-    "a "
-    "delta.\n"
-    "The schema says what is public of the file (doc/schema.md).  Prints the posterior, what was "
-    "spent\n"
-    "and what was checked (doc/answers.md); --out keeps the fit for tacit summary and tacit "
-    "predict.",
+    "Fits the model that a formula of R, lme4 or brms writes to a CSV file, within an epsilon\n"
+    "and a delta.  The schema says what is public of the file (doc/schema.md).  Prints the\n"
+    "posterior, what was spent and what was checked (doc/answers.md); --out keeps the fit for\n"
+    "tacit summary and tacit predict.",
     "tacit fit 'use ~ age + I(age^2) + urban + (1 | district)' --family bernoulli --data "
     "contraception.csv \\\n"
     "    --schema contraception.schema --epsilon 2 --delta 1e-4 --out use.fit",

@@ -327,14 +327,13 @@ const command command_ledger = {
     FOR_LEDGER,
     "what was spent on data, and what is left",
     "tacit ledger create|add|update|show|check|export LEDGER [options]\n\n"
-    "A ledger is a file that an owner keeps beside the data.  create makes one, add gives it a "
-    "data\n"
-    "set with a budget that stays, update says that a changed or moved file is about the same "
-    "people,\n"
-    "show tells what was spent by what, check looks for faults (status 1 when there are any), and\n"
-    "export writes a statement as JSON that holds nothing of the data, nor where they lie.\n"
-    "Data that share records or a column with another data set are refused: the same people would\n"
-    "have two budgets.  --overlap-allowed says that they are other people, or that it is meant.",
+    "A ledger is a file that an owner keeps beside the data.  create makes one, add gives it a\n"
+    "data set with a budget that stays, update says that a changed or moved file is about the\n"
+    "same people, show tells what was spent by what, check looks for faults (status 1 when\n"
+    "there are any), and export writes a statement as JSON that holds nothing of the data, nor\n"
+    "where they lie.  Data that share records or a column with another data set are refused: the\n"
+    "same people would have two budgets.  --overlap-allowed says that they are other people, or\n"
+    "that it is meant.",
     "tacit ledger create clinic.ledger --data visits.csv --name visits --epsilon 2 --delta 1e-6 "
     "--adjacency add-remove",
     run};

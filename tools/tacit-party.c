@@ -123,12 +123,10 @@ const command command_party = {
     FOR_PARTY,
     "compute answers together with two or three others, and see nothing",
     "tacit party --parties FILE --id I --identity FILE --policy FILE --log FILE [options]\n\n"
-    "A provider shares a model among the parties (tacit share), clients ask (tacit ask "
-    "--parties):\n"
-    "no party learns the model, a record or an answer, as long as no two of them put together "
-    "what\n"
-    "they see.  SIGINT and SIGTERM end it when queries that have begun have ended, within 30 "
-    "seconds;\na second one at once.",
+    "A provider shares a model among the parties (tacit share), clients ask (tacit ask\n"
+    "--parties): no party learns the model, a record or an answer, as long as no two of them\n"
+    "put together what they see.  SIGINT and SIGTERM end it when queries that have begun have\n"
+    "ended, within 30 seconds; a second one at once.",
     "tacit party --parties clinic.parties --id 0 --identity party.identity "
     "\\\n    --policy clinic.policy --log party.log",
     run};

@@ -290,14 +290,10 @@ const command command_plan = {
     "plan",
     FOR_FORECAST,
     "what a fit could find, before anything is spent",
-    "Takes the words of tacit fit and tells how wide its intervals would be and how far privacy "
-    "would "
-    "move\n"
-    "its answers, by fitting invented records with privacy and without.  The table and the ledger "
-    "are "
-    "not\n"
-    "opened: nothing is spent.  Predictors are invented from the schema; --public gives better "
-    "ones.",
+    "Takes the words of tacit fit and tells how wide its intervals would be and how far privacy\n"
+    "would move its answers, by fitting invented records with privacy and without.  The table\n"
+    "and the ledger are not opened: nothing is spent.  Predictors are invented from the schema;\n"
+    "--public gives better ones.",
     "tacit plan 'use ~ age + I(age^2) + urban + (1 | district)' --family bernoulli \\\n"
     "    --schema contraception.schema --epsilon 2 --delta 1e-4",
     run};

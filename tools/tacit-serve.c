@@ -156,10 +156,10 @@ const command command_serve = {
     FOR_SERVE,
     "answer questions about a fitted model without seeing them",
     "tacit serve MODEL --listen HOST:PORT --identity FILE --policy FILE --log FILE [options]\n\n"
-    "MODEL is the file of a fit, or of a network (ONNX).  Those whom the policy names ask it with\n"
-    "tacit ask: what they ask about reaches this side encrypted, and stays so.  SIGINT and "
-    "SIGTERM\n"
-    "end it when queries that have begun have ended, within 30 seconds; a second one at once.",
+    "MODEL is the file of a fit, or of a network (ONNX).  Those whom the policy names ask it\n"
+    "with tacit ask: what they ask about reaches this side encrypted, and stays so.  SIGINT and\n"
+    "SIGTERM end it when queries that have begun have ended, within 30 seconds; a second one at\n"
+    "once.",
     "tacit serve use.tacit --listen 0.0.0.0:7001 --identity clinic.identity --policy clinic.policy "
     "\\\n    --log clinic.log --range -1,1",
     run};

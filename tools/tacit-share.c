@@ -87,10 +87,8 @@ const command command_share = {
     FOR_SHARE,
     "divide a fitted model among parties that do not learn it",
     "tacit share MODEL --parties FILE --identity FILE [options]\n\n"
-    "MODEL is the file of a fit, or of a network (ONNX).  Each party (tacit party) is given its "
-    "part\n"
-    "of the weights, which tells it nothing of them, and keeps it in memory alone: after a party "
-    "was\n"
-    "started anew, share again.  A model that they had is replaced.",
+    "MODEL is the file of a fit, or of a network (ONNX).  Each party (tacit party) is given its\n"
+    "part of the weights, which tells it nothing of them, and keeps it in memory alone: after a\n"
+    "party was started anew, share again.  A model that they had is replaced.",
     "tacit share use.tacit --parties clinic.parties --identity clinic.identity --range -1,1",
     run};

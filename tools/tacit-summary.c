@@ -42,9 +42,7 @@ const command command_summary = {
     "summary",
     FOR_SUMMARY,
     "what a saved fit has found, spent and checked",
-    "Prints the posterior of a fit that tacit fit or dp_fit_save has saved, what was spent on it, "
-    "and "
-    "what\n"
-    "its checks say (doc/answers.md).  It reads no record, and costs nothing.",
+    "Prints the posterior of a fit that tacit fit or dp_fit_save has saved, what was spent on\n"
+    "it, and what its checks say (doc/answers.md).  It reads no record, and costs nothing.",
     "tacit summary use.fit",
     run};
