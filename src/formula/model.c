@@ -137,15 +137,25 @@ static void write_all(dpi_formula_walk *k)
     dpi_write_observe(&k->w, outcome != NULL ? outcome : "", law);
 }
 
-/* A prior that is of nothing would be taken for one that is heard. */
+/* A prior that is of nothing would be taken for one that is heard.  Of many names the first are
+ * told. */
 static dp_status check_used(const dpi_formula_walk *k)
 {
+    enum { TOLD = 240 };
+    const char *names = k->names.n > 0 ? (const char *)k->names.at : "";
+    size_t n = k->names.n;
+    while (n > TOLD || (n > 0 && n < k->names.n && names[n] != ','))
+        n--;
     for (size_t i = 0; i < k->f->n_priors; i++)
-        if (!k->used[i])
+        if (!k->used[i] && k->names.n == 0)
             return dpi_fail(k->err, DP_ENAME,
-                            "a prior of '%.60s': the formula has no such parameter; "
-                            "dp_formula_describe names those that it has",
+                            "a prior of '%.60s': the formula has no parameter; leave it out",
                             k->f->prior[i].of);
+        else if (!k->used[i])
+            return dpi_fail(k->err, DP_ENAME,
+                            "a prior of '%.60s': the formula has no such parameter; give one of "
+                            "%.*s%s, or a class of them, as b or sd",
+                            k->f->prior[i].of, (int)n, names, n < k->names.n ? ", ..." : "");
     return DP_OK;
 }
 
@@ -163,6 +173,7 @@ dp_status dpi_walk_model(dpi_formula_walk *k)
     }
     k->w.rows = dp_unit_plate(k->w.model, "rows");
     write_all(k);
+    k->w.failed = k->w.failed || k->names.failed;
     /* Where memory was out, names may be missing, and what follows from that is no error of the
      * formula's. */
     dp_status status = k->w.failed ? DP_ENOMEM : own.status;
@@ -175,6 +186,7 @@ dp_status dpi_walk_model(dpi_formula_walk *k)
     if (status == DP_OK && dp_model_status(k->w.model) != DP_OK)
         status = dpi_fail(&own, dp_model_status(k->w.model), "%s", dp_model_error(k->w.model));
     dpi_free(k->used);
+    dpi_bytes_free(&k->names);
     dpi_arena_free(&k->w.arena);
     return status == DP_OK ? DP_OK : dpi_fail(callers, status, "%s", own.text);
 }

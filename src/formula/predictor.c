@@ -57,6 +57,8 @@ dp_status dpi_walk_prior(dpi_formula_walk *k, const dpi_parameter *p, dpi_prior 
 {
     const size_t i = find_prior(k, p);
     dp_status status = DP_OK;
+    dpi_text_add(&k->names, k->names.n > 0 ? ", " : "");
+    dpi_text_add(&k->names, p->name);
     *prior = p->prior;
     if (i < k->f->n_priors) {
         dpi_script script = k->f->prior[i].script;

@@ -29,6 +29,7 @@ typedef struct dpi_formula_walk {
     const dp_formula *f;
     dp_error *err;
     bool *used;         /* [f->n_priors] of the caller's priors: they have been of something */
+    dpi_bytes names;    /* of the parameters that a caller's prior can be of, for messages */
     dpi_bytes *told;    /* parameters and their priors for people; NULL: nobody reads them */
     dp_formula *known;  /* takes what latents are known as; NULL: nobody asks */
     dpi_member *member; /* [n_members] */

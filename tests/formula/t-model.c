@@ -290,7 +290,9 @@ static void wrong_priors_are_refused(void **state)
         dp_status status;
         const char *why;
     } wrong[] = {
-        {{"b_eruption", "normal(0, 1)"}, DP_ENAME, "no such parameter"},
+        {{"b_eruption", "normal(0, 1)"},
+         DP_ENAME,
+         "no such parameter; give one of Intercept, b_eruptions, b_I(eruptions^2), sigma, or a"},
         {{"sd", "half_normal(1)"}, DP_ENAME, "no such parameter"},
         {{"b", "norml(0, 1)"}, DP_EINVAL, "is no prior"},
         {{"b", "normal"}, DP_EINVAL, "is no prior"},
@@ -319,6 +321,33 @@ static void wrong_priors_are_refused(void **state)
     dp_formula *f;
     assert_fails(with_priors(2, twice, &text, &err), DP_ENAME, &err, "two priors");
     assert_fails(dp_formula_parse("y ~ x", &no_schema, &f, &err), DP_EINVAL, &err, ".columns");
+}
+
+/* A message has room for some names, and ends between two. */
+static void a_prior_of_nothing_is_told_what_there_is(void **state)
+{
+    (void)state;
+    enum { N = 16 };
+    static char names[N][40];
+    char text[1024] = "x_0 ~ 0";
+    dp_column columns[N];
+    for (int i = 0; i < N; i++) {
+        (void)snprintf(names[i], sizeof names[i], i == 0 ? "x_0" : "column_of_a_long_name_%d", i);
+        columns[i] = (dp_column){.name = names[i], .kind = DP_COLUMN_INTEGER, .high = 1};
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), i == 0 ? "%s" : " + %s",
+                       i == 0 ? "" : names[i]);
+    }
+    const dp_formula_prior prior = {"b_none", "normal(0, 1)"};
+    const dp_formula_opts options = {
+        .columns = columns, .n_columns = N, .family = "bernoulli", .priors = &prior, .n_priors = 1};
+    dp_formula *f;
+    dp_error err = {0};
+    assert_fails(dp_formula_parse(text, &options, &f, &err), DP_ENAME, &err,
+                 "give one of b_column_of_a_long_name_1, b_column");
+    assert_fails(dp_formula_parse(text, &options, &f, &err), DP_ENAME, &err,
+                 "b_column_of_a_long_name_8, ..., or a class of them");
+    assert_fails(dp_formula_parse("x_0 ~ 0 + offset(column_of_a_long_name_1)", &options, &f, &err),
+                 DP_ENAME, &err, "the formula has no parameter; leave it out");
 }
 
 static const dpi_site *site_of(const dp_model *m, const char *name)
@@ -468,6 +497,7 @@ int main(void)
         cmocka_unit_test(models_are_those_of_their_c),
         cmocka_unit_test(the_narrowest_prior_is_taken),
         cmocka_unit_test(wrong_priors_are_refused),
+        cmocka_unit_test(a_prior_of_nothing_is_told_what_there_is),
         cmocka_unit_test(described_parameters_are_those_of_the_model),
         cmocka_unit_test(latents_are_known_by_their_names),
         cmocka_unit_test(survives_memory_running_out_anywhere),
