@@ -53,8 +53,10 @@ typedef struct dp_csv_options {
     size_t max_line;   /* bytes of one record, line end not counted; default 1 MiB */
     size_t max_rows;   /* default 100 million */
     bool drop_missing; /* a record in which a wanted column is missing is passed over; else it is an
-                        * error.  Each record stays or goes by itself alone, so that data sets that
-                        * were neighbours still are */
+                        * error.  Each record stays or goes by itself alone, so that tables that
+                        * differ by one unit more or less still do, or have become equal.  Not for
+                        * batches of fixed size, where the number of units is public: this one is
+                        * not */
 } dp_csv_options;
 
 /* Reads the columns of a schema from a CSV file.

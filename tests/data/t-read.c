@@ -150,6 +150,56 @@ static void records_that_lack_a_value_can_be_passed_over(void **state)
                  "no record after its first line in which every wanted column is there");
 }
 
+enum { SOME = 9 };
+
+/* The table of some records but number `without`; SOME: of all.  Four lack a value. */
+static dp_table *read_without(size_t without)
+{
+    static const char *const record[SOME] = {"1,a\n", ",a\n",  "2,b\n",  "3,\n", "4,a\n",
+                                             "NA,\n", "5,b\n", "6,NA\n", "7,c\n"};
+    const dp_csv_options drop = {.drop_missing = true};
+    const dp_column columns[] = {schema[0], {.name = "who", .kind = DP_COLUMN_UNIT}};
+    char text[200] = "age,who\n";
+    dp_error err = {0};
+    dp_table *t;
+    for (size_t i = 0; i < SOME; i++)
+        (void)strcat(text, i == without ? "" : record[i]);
+    assert_ok(dp_table_parse_csv(text, strlen(text), &drop, 2, columns, &t, &err), err.text);
+    return t;
+}
+
+/* Whether the rows of `less` are those of `all` without `row`, and divided among units alike. */
+static bool is_without(dp_table *all, dp_table *less, size_t row)
+{
+    const double *age[] = {dp_table_real(all, "age"), dp_table_real(less, "age")};
+    const int32_t *who[] = {dp_table_level(all, "who"), dp_table_level(less, "who")};
+    const size_t n = dp_table_rows(less);
+    bool same = dp_table_rows(all) == n + (row <= n);
+    for (size_t i = 0; i < n && same; i++)
+        for (size_t j = 0; j < n; j++) {
+            const size_t a = i + (i >= row), b = j + (j >= row);
+            same = same && age[0][a] == age[1][i] &&
+                   (who[0][a] == who[0][b]) == (who[1][i] == who[1][j]);
+        }
+    return same;
+}
+
+/* What a guarantee for one record more or less rests on where some are passed over: where the
+ * record lacks nothing one row is missing, else none. */
+static void a_record_more_is_a_row_more_or_none(void **state)
+{
+    (void)state;
+    static const bool whole[SOME] = {true, false, true, false, true, false, true, false, true};
+    dp_table *all = read_without(SOME);
+    assert_int_equal(dp_table_rows(all), 5);
+    for (size_t without = 0, row = 0; without < SOME; row += whole[without++]) {
+        dp_table *less = read_without(without);
+        assert_true(is_without(all, less, whole[without] ? row : SIZE_MAX));
+        dp_table_free(less);
+    }
+    dp_table_free(all);
+}
+
 static void a_nul_byte_is_refused(void **state)
 {
     (void)state;
@@ -354,6 +404,7 @@ int main(void)
         cmocka_unit_test(explains_what_is_wrong_with_the_text),
         cmocka_unit_test(explains_what_is_wrong_with_a_value),
         cmocka_unit_test(records_that_lack_a_value_can_be_passed_over),
+        cmocka_unit_test(a_record_more_is_a_row_more_or_none),
         cmocka_unit_test(a_nul_byte_is_refused),
         cmocka_unit_test(limits_hold),
         cmocka_unit_test(a_faulty_schema_is_refused),
