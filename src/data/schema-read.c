@@ -21,6 +21,7 @@ typedef struct schema_reading {
     dp_schema *schema;
     size_t *line; /* [schema->n] where a column stands */
     size_t room;
+    unsigned set; /* a bit for each setting that was read */
 } schema_reading;
 
 static dp_status wrong(const schema_reading *r, const char *what, const char *found)
@@ -185,8 +186,6 @@ static const struct {
 static dp_status read_records(schema_reading *r, const char *value)
 {
     double n;
-    if (r->schema->records > 0)
-        return wrong(r, "records stand here twice; remove one of the lines", NULL);
     if (!dpi_cell_number(value, &n) || !(n >= 1 && n <= most_whole && n == floor(n)))
         return wrong(r, "is no number of records; write a whole number from 1 up", value);
     r->schema->records = (size_t)n;
@@ -233,6 +232,9 @@ static dp_status read_setting(schema_reading *r)
         if (dpi_schema_is(&l->word[0], settings[i].name)) {
             if (l->n > 3)
                 return wrong(r, "is too much; a setting has one value", l->word[3].text);
+            if ((r->set & 1U << i) != 0)
+                return wrong(r, "is set above, too; remove one of the lines", settings[i].name);
+            r->set |= 1U << i;
             return settings[i].read(r, l->word[2].text);
         }
     return wrong(r, "is no setting; there are records, separator and missing", l->word[0].text);

@@ -158,7 +158,9 @@ static void faults_of_settings_are_told(void **state)
     refuses("records = many\n", "s:1: 'many' is no number of records");
     refuses("records = 0\n", "s:1: '0' is no number of records");
     refuses("records = 1.5\n", "s:1: '1.5' is no number of records");
-    refuses("records = 5\nrecords = 5\n", "s:2: records stand here twice");
+    refuses("records = 5\nrecords = 5\n", "s:2: 'records' is set above, too; remove one");
+    refuses("missing = drop\nmissing = refuse\n", "s:2: 'missing' is set above, too");
+    refuses("separator = ,\nx real 0 .. 1\nseparator = ;\n", "s:3: 'separator' is set above");
     refuses("records = 5 6\n", "s:1: '6' is too much; a setting has one value");
     refuses("separator = :\n", "s:1: ':' separates no fields; write one of , ; and tab");
     refuses("missing = NA\n", "s:1: 'NA' is no rule for missing values, which are empty fields");
