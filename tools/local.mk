@@ -1,7 +1,7 @@
 # Checks of the source and of the built library; all but the slow ones belong to make check.
 dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/check-symbols %D%/check-headers %D%/check-install \
   %D%/check-version tests/base/check-arithmetic \
-  tests/tools/check-bounds tests/tools/check-fitting tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit \
+  tests/tools/check-bounds tests/tools/check-fitting tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit tests/tools/check-tutorial \
   tests/tools/check-program tests/tools/check-serve
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/make-xor.py %D%/read-fit.py %D%/run-test tests/symbols.txt tests/symbols-serve.txt tests/tools/fitting.expected
