@@ -25,7 +25,7 @@ static dp_status automatic(const dp_model *m, const dp_dataset *data, const fit_
                      .threads = ask->threads,
                      .rounds = ask->rounds,
                      .clip = ask->clip,
-                     .hopeless_allowed = true};
+                     .hopeless_allowed = !ask->hopeless_refused};
     o.mode = isfinite(ask->epsilon) ? DP_PRIVATE : DP_NO_PRIVACY;
     if (o.mode == DP_PRIVATE)
         o.epsilon = ask->epsilon, o.delta = ask->delta;

@@ -20,6 +20,7 @@
  *   how their names begin, or "linear-500." that one alone
  *   bench/answers null [...]            coin tosses, in which there is nothing to be found
  *   bench/answers cases [...]           hard cases: right, told of, or silent
+ *   bench/answers formulas [...]        formulas beside what their budgets allow at best
  *   bench/answers reference [...]       the exact posteriors themselves */
 #include "answers.h"
 
@@ -28,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answers-formulas.h"
 #include "bench.h"
 #include "options.h"
 
@@ -341,15 +343,17 @@ static settings parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    bool null = argc > 1 && strcmp(argv[1], "null") == 0;
+    static const struct {
+        const char *name;
+        void (*run)(int argc, char **argv);
+    } others[] = {{"null", null_main}, {"cases", cases_main}, {"formulas", formulas_main}};
+    for (size_t k = 0; argc > 1 && k < sizeof others / sizeof *others; k++)
+        if (strcmp(argv[1], others[k].name) == 0) {
+            others[k].run(argc - 1, argv + 1);
+            return 0;
+        }
     bool only_reference = argc > 1 && strcmp(argv[1], "reference") == 0;
-    bool hard = argc > 1 && strcmp(argv[1], "cases") == 0;
-    int skip = null || only_reference || hard;
-    if (null || hard) {
-        (null ? null_main : cases_main)(argc - skip, argv + skip);
-        return 0;
-    }
-    settings s = parse(argc - skip, argv + skip);
+    settings s = parse(argc - only_reference, argv + only_reference);
     for (size_t k = 0; problem_at(k) != NULL; k++)
         if (answers_listed(s.problems, problem_name(problem_at(k))))
             run_problem(&s, problem_at(k), only_reference);

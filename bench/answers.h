@@ -101,6 +101,7 @@ typedef struct fit_ask {
     uint64_t threads, seed;
     uint64_t rounds; /* rounds and clip as in dp_fit_opts; 0 is the default */
     double clip;
+    bool hopeless_refused; /* where nothing is to be found, as by the tool */
 } fit_ask;
 
 typedef struct fit_answer {

@@ -140,9 +140,12 @@ EXTRA_DIST += %D%/serve-endurance
 check_PROGRAMS += %D%/answers
 %C%_answers_SOURCES = %D%/answers.c %D%/answers.h %D%/answers-problems.c %D%/answers-real.c \
   %D%/answers-reference.c %D%/answers-quadrature.c %D%/answers-standard.c %D%/answers-standard.h \
-  %D%/answers-fit.c %D%/answers-null.c %D%/answers-cases.c %D%/women.c %D%/women.h $(bench_options) $(benchmark)
-%C%_answers_LDADD = libtacit.la -lm
-EXTRA_DIST += %D%/answers.py
+  %D%/answers-fit.c %D%/answers-null.c %D%/answers-cases.c \
+  %D%/answers-formulas.c %D%/answers-formulas.h %D%/answers-frame.c %D%/answers-invent.c %D%/answers-best.c \
+  tests/formula/data-sets.c tests/formula/data-sets.h \
+  %D%/women.c %D%/women.h $(bench_options) $(benchmark)
+%C%_answers_LDADD = libtacit.la $(ZLIB_LIBS) -lm
+EXTRA_DIST += %D%/answers.py %D%/formulas.py
 
 # Fits without privacy beside reference posteriors.
 check_PROGRAMS += %D%/posteriordb

@@ -3,7 +3,8 @@
 EXTRA_DIST += %D%/reference.R %D%/reference.csv %D%/simulated.csv %D%/matrix.R %D%/matrix.csv
 
 formula_golden = %D%/golden.c %D%/golden.h
-formula_tables = %D%/tables.c %D%/tables.h
+formula_data_sets = %D%/data-sets.c %D%/data-sets.h
+formula_tables = %D%/tables.c %D%/tables.h $(formula_data_sets)
 UNIT_TESTS += %D%/t-design %D%/t-model %D%/t-parse
 %C%_t_design_SOURCES = %D%/t-design.c $(formula_tables) $(faulty)
 %C%_t_design_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
