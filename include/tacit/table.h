@@ -83,6 +83,49 @@ DP_API DP_MUST_CHECK dp_status dp_table_parse_csv(const char *text, size_t size,
                                                   const dp_column *columns, dp_table **table,
                                                   dp_error *err);
 
+/* ---- from elsewhere ---- */
+
+/* A value of a record: a text, or where that is NULL a number.  Missing are NaN and what is missing
+ * in a CSV file. */
+typedef struct dp_cell {
+    const char *text;
+    double number;
+} dp_cell;
+
+/* Takes records one by one, from wherever they come, and keeps their columns alone: for databases
+ * and formats that this library does not read. */
+typedef struct dp_table_builder dp_table_builder;
+
+/* Begins a table.
+ *   source   what messages call the source of the records; copied
+ *   options  nullable; .max_rows and .drop_missing count, the others are of CSV
+ *   columns [n_columns]  the schema; borrowed until the builder is freed
+ *   *builder  [out] owned by the caller (dp_table_builder_free); NULL on any error
+ * DP_EINVAL, DP_ENAME the schema or an option is not allowed; DP_ENOMEM. */
+DP_API DP_MUST_CHECK dp_status dp_table_builder_new(const char *source,
+                                                    const dp_csv_options *options, size_t n_columns,
+                                                    const dp_column *columns,
+                                                    dp_table_builder **builder, dp_error *err);
+
+/* Adds a record: cells [n_columns] in the order of the schema, borrowed for the call.  A text is
+ * taken as a field of a CSV file would be; a number in a LEVEL or UNIT column is the text that it
+ * is written as in the fewest digits: 1, 0.5.
+ * Errors are those of dp_table_read_csv, of a record's number in place of its line; afterwards
+ * the builder gives the same error again. */
+DP_API DP_MUST_CHECK dp_status dp_table_builder_add(dp_table_builder *builder, const dp_cell *cells,
+                                                    dp_error *err);
+
+/* Ends the table, *table [out] owned by the caller (dp_table_free), NULL on any error; the builder
+ * is then empty, and can only be freed.  DP_EDATA there is no record; DP_ENOMEM.
+ * Memory: the columns in the end, before it up to three times as much. */
+DP_API DP_MUST_CHECK dp_status dp_table_builder_finish(dp_table_builder *builder, dp_table **table,
+                                                       dp_error *err);
+
+/* NULL is allowed. */
+DP_API void dp_table_builder_free(dp_table_builder *builder);
+
+/* ---- what is in it ---- */
+
 /* Frees the table with everything in it; NULL is allowed. */
 DP_API void dp_table_free(dp_table *table);
 

@@ -15,16 +15,26 @@
 
 #include "base/error.h"
 
+const char *dpi_position_word(const dpi_field_position *at)
+{
+    return at->record ? "record" : "line";
+}
+
 static dp_status bad(const dpi_field_position *at, const char *what, dp_error *err)
 {
-    return dpi_fail(err, DP_EDATA, "%s, line %zu, column '%s': %s", at->source, at->line,
-                    at->column, what);
+    return dpi_fail(err, DP_EDATA, "%s, %s %zu, column '%s': %s", at->source, dpi_position_word(at),
+                    at->line, at->column, what);
 }
 
 static dp_status missing(const dpi_field_position *at, dp_error *err)
 {
     return bad(at, "the value is missing (an empty field or NA); fill it in or remove the record",
                err);
+}
+
+static dp_status not_finite(const dpi_field_position *at, dp_error *err)
+{
+    return bad(at, "the value is not finite; give a number or remove the record", err);
 }
 
 static bool is_digit(char c)
@@ -95,7 +105,7 @@ static dp_status number(const char *field, const dpi_field_position *at, double 
     if (is_missing(p))
         return missing(at, err);
     if (is_not_finite(p))
-        return bad(at, "the value is not finite; give a number or remove the record", err);
+        return not_finite(at, err);
     if (!is_number(p))
         return bad(
             at,
@@ -121,22 +131,58 @@ bool dpi_cell_number(const char *field, double *value)
     return isfinite(*value);
 }
 
-dp_status dpi_cell_real(const dp_column *column, const char *field, const dpi_field_position *at,
-                        double *value, dp_error *err)
+/* One that comes as such, and not as text. */
+static dp_status check_number(double value, const dpi_field_position *at, dp_error *err)
 {
-    dp_status status = number(field, at, value, err);
-    if (status != DP_OK)
-        return status;
+    if (isnan(value))
+        return missing(at, err);
+    return isfinite(value) ? DP_OK : not_finite(at, err);
+}
+
+static dp_status into_range(const dp_column *column, const dpi_field_position *at, double *value,
+                            dp_error *err)
+{
     bool inside = *value >= column->low && *value <= column->high;
     if (!inside && !column->clamp) {
         *value = NAN;
         return dpi_fail(err, DP_EDOMAIN,
-                        "%s, line %zu, column '%s': the value is outside the declared range "
+                        "%s, %s %zu, column '%s': the value is outside the declared range "
                         "%.15g to %.15g; declare a wider range from public knowledge, or set clamp",
-                        at->source, at->line, at->column, column->low, column->high);
+                        at->source, dpi_position_word(at), at->line, at->column, column->low,
+                        column->high);
     }
     if (!inside)
         *value = *value < column->low ? column->low : column->high;
+    return DP_OK;
+}
+
+dp_status dpi_cell_real(const dp_column *column, const char *field, const dpi_field_position *at,
+                        double *value, dp_error *err)
+{
+    dp_status status = number(field, at, value, err);
+    return status == DP_OK ? into_range(column, at, value, err) : status;
+}
+
+dp_status dpi_cell_real_number(const dp_column *column, double number, const dpi_field_position *at,
+                               double *value, dp_error *err)
+{
+    dp_status status = check_number(number, at, err);
+    *value = status == DP_OK ? number : NAN;
+    return status == DP_OK ? into_range(column, at, value, err) : status;
+}
+
+static dp_status into_level(const dp_column *column, double value, const dpi_field_position *at,
+                            int32_t *level, dp_error *err)
+{
+    if (value != floor(value))
+        return bad(at, "the value is not a whole number; declare the column REAL", err);
+    if (!(value >= column->low && value <= column->high))
+        return dpi_fail(err, DP_EDOMAIN,
+                        "%s, %s %zu, column '%s': the value is outside the declared range "
+                        "%.15g to %.15g; declare a wider range from public knowledge",
+                        at->source, dpi_position_word(at), at->line, at->column, column->low,
+                        column->high);
+    *level = (int32_t)(value - column->low);
     return DP_OK;
 }
 
@@ -146,17 +192,15 @@ dp_status dpi_cell_integer(const dp_column *column, const char *field, const dpi
     double value;
     *level = -1;
     dp_status status = number(field, at, &value, err);
-    if (status != DP_OK)
-        return status;
-    if (value != floor(value))
-        return bad(at, "the value is not a whole number; declare the column REAL", err);
-    if (!(value >= column->low && value <= column->high))
-        return dpi_fail(err, DP_EDOMAIN,
-                        "%s, line %zu, column '%s': the value is outside the declared range "
-                        "%.15g to %.15g; declare a wider range from public knowledge",
-                        at->source, at->line, at->column, column->low, column->high);
-    *level = (int32_t)(value - column->low);
-    return DP_OK;
+    return status == DP_OK ? into_level(column, value, at, level, err) : status;
+}
+
+dp_status dpi_cell_integer_number(const dp_column *column, double number,
+                                  const dpi_field_position *at, int32_t *level, dp_error *err)
+{
+    *level = -1;
+    dp_status status = check_number(number, at, err);
+    return status == DP_OK ? into_level(column, number, at, level, err) : status;
 }
 
 static int by_name(const void *a, const void *b)
@@ -208,7 +252,7 @@ dp_status dpi_cell_level(const dpi_level *sorted, size_t n, const char *field,
         return missing(at, err);
     return dpi_fail(
         err, DP_EDOMAIN,
-        "%s, line %zu, column '%s': the value is none of the %zu declared levels; "
+        "%s, %s %zu, column '%s': the value is none of the %zu declared levels; "
         "declare all levels from public knowledge, spelt as in the file (case and blanks count)",
-        at->source, at->line, at->column, n);
+        at->source, dpi_position_word(at), at->line, at->column, n);
 }

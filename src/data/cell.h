@@ -21,7 +21,11 @@ typedef struct dpi_field_position {
     const char *source;
     size_t line;
     const char *column;
+    bool record; /* `line` is the number of a record of a source that has no lines */
 } dpi_field_position;
+
+/* "line" or "record". */
+const char *dpi_position_word(const dpi_field_position *at);
 
 /* The levels of a LEVEL column in the order of strcmp, for dpi_cell_level; arena-owned.
  * DP_EINVAL a level is empty or declared twice; DP_ENOMEM. */
@@ -40,9 +44,16 @@ bool dpi_cell_missing(const char *field);
 dp_status dpi_cell_real(const dp_column *column, const char *field, const dpi_field_position *at,
                         double *value, dp_error *err);
 
+/* The same of a number that is there already; NaN is missing. */
+dp_status dpi_cell_real_number(const dp_column *column, double number, const dpi_field_position *at,
+                               double *value, dp_error *err);
+
 /* The same for an INTEGER column; *level = number - low, -1 on error. */
 dp_status dpi_cell_integer(const dp_column *column, const char *field, const dpi_field_position *at,
                            int32_t *level, dp_error *err);
+
+dp_status dpi_cell_integer_number(const dp_column *column, double number,
+                                  const dpi_field_position *at, int32_t *level, dp_error *err);
 
 /* The number of a field among the n levels of dpi_levels_sort; *level is -1 on error.
  * DP_EDATA missing; DP_EDOMAIN not declared. */

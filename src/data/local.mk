@@ -1,4 +1,5 @@
 libtacit_core_la_SOURCES += \
+  %D%/builder.c \
   %D%/cell.c %D%/cell.h \
   %D%/csv.c %D%/csv.h \
   %D%/dataset.c %D%/dataset.h \

@@ -32,9 +32,9 @@ dp_status dpi_names_keep(dpi_names *names, size_t row, const char *field,
         length--;
     if (length == 0 || (length == 2 && memcmp(begin, "NA", 2) == 0))
         return dpi_fail(err, DP_EDATA,
-                        "%s, line %zu, column '%s': the record belongs to nobody (an empty field "
+                        "%s, %s %zu, column '%s': the record belongs to nobody (an empty field "
                         "or NA); give it a name of its own or remove it",
-                        at->source, at->line, at->column);
+                        at->source, dpi_position_word(at), at->line, at->column);
     names->from[row] = names->used;
     memcpy(names->text + names->used, begin, length);
     names->text[names->used + length] = 0;

@@ -90,45 +90,26 @@ static dp_status find_column(reading *r, size_t j, dp_error *err)
     return DP_OK;
 }
 
-/* Copies of the names of a column's levels, in the arena; NULL when memory is out. */
-static const char *const *copy_levels(dpi_arena *arena, const dp_column *declared)
-{
-    const char **levels = dpi_arena_alloc(arena, declared->n_levels, sizeof *levels);
-    for (size_t i = 0; levels != NULL && i < declared->n_levels; i++) {
-        levels[i] = dpi_arena_strdup(arena, declared->levels[i]);
-        if (levels[i] == NULL)
-            return NULL;
-    }
-    return levels;
-}
-
 /* Allocates column j of the table and what reading it needs. */
 static dp_status prepare_column(reading *r, dp_table *table, size_t j, dp_error *err)
 {
     const dp_column *declared = &r->schema[j];
     dpi_table_column *c = &table->columns[j];
     bool real = declared->kind == DP_COLUMN_REAL;
-    c->kind = declared->kind;
-    c->name = dpi_arena_strdup(&table->arena, declared->name);
+    dp_status status = dpi_table_describe(table, j, declared, err);
+    if (status != DP_OK)
+        return status;
     if (real)
         c->real = dpi_arena_alloc(&table->arena, r->capacity, sizeof *c->real);
     else
         c->level = dpi_arena_alloc(&table->arena, r->capacity, sizeof *c->level);
-    if (c->name == NULL || (real ? (void *)c->real : (void *)c->level) == NULL)
+    if ((real ? (void *)c->real : (void *)c->level) == NULL)
         return dpi_fail_nomem(err);
     if (declared->kind == DP_COLUMN_UNIT) /* a name's NUL takes the place of its separator */
         return dpi_names_init(&r->names[j], &r->arena, r->capacity, r->csv.size + 1, err);
-    if (declared->kind == DP_COLUMN_INTEGER) {
-        c->n_levels = (size_t)(declared->high - declared->low) + 1;
-        c->low = declared->low;
-    }
-    if (declared->kind != DP_COLUMN_LEVEL)
-        return DP_OK;
-    c->n_levels = declared->n_levels;
-    c->levels = copy_levels(&table->arena, declared);
-    if (c->levels == NULL)
-        return dpi_fail_nomem(err);
-    return dpi_levels_sort(declared, &r->arena, &r->sorted[j], err);
+    return declared->kind == DP_COLUMN_LEVEL
+               ? dpi_levels_sort(declared, &r->arena, &r->sorted[j], err)
+               : DP_OK;
 }
 
 static dp_status prepare(reading *r, dp_table *table, size_t n_columns, dp_error *err)
@@ -159,7 +140,7 @@ static bool lacks_column(const reading *r, const dp_table *table)
     for (size_t j = 0; j < table->n_columns; j++) {
         const dpi_table_column *c = &table->columns[j];
         const char *field = r->csv.fields[r->where[j]];
-        const dpi_field_position at = {r->csv.name, r->csv.record_line, c->name};
+        const dpi_field_position at = {r->csv.name, r->csv.record_line, c->name, false};
         int32_t level;
         if (dpi_cell_missing(field) &&
             (c->kind != DP_COLUMN_LEVEL ||
@@ -176,7 +157,7 @@ static dp_status read_row(reading *r, dp_table *table, size_t row, dp_error *err
     for (size_t j = 0; status == DP_OK && j < table->n_columns; j++) {
         dpi_table_column *c = &table->columns[j];
         const char *field = r->csv.fields[r->where[j]];
-        const dpi_field_position at = {r->csv.name, r->csv.record_line, c->name};
+        const dpi_field_position at = {r->csv.name, r->csv.record_line, c->name, false};
         if (c->kind == DP_COLUMN_REAL)
             status = dpi_cell_real(&r->schema[j], field, &at, &c->real[row], err);
         else if (c->kind == DP_COLUMN_UNIT)

@@ -13,6 +13,35 @@ void dp_table_free(dp_table *table)
     dpi_free(table);
 }
 
+/* Copies of the names of a column's levels, in the arena; NULL when memory is out. */
+static const char *const *copy_levels(dpi_arena *arena, const dp_column *declared)
+{
+    const char **levels = dpi_arena_alloc(arena, declared->n_levels, sizeof *levels);
+    for (size_t i = 0; levels != NULL && i < declared->n_levels; i++) {
+        levels[i] = dpi_arena_strdup(arena, declared->levels[i]);
+        if (levels[i] == NULL)
+            return NULL;
+    }
+    return levels;
+}
+
+dp_status dpi_table_describe(dp_table *table, size_t j, const dp_column *declared, dp_error *err)
+{
+    dpi_table_column *c = &table->columns[j];
+    c->kind = declared->kind;
+    c->name = dpi_arena_strdup(&table->arena, declared->name);
+    if (declared->kind == DP_COLUMN_INTEGER) {
+        c->n_levels = (size_t)(declared->high - declared->low) + 1;
+        c->low = declared->low;
+    }
+    if (declared->kind == DP_COLUMN_LEVEL) {
+        c->n_levels = declared->n_levels;
+        c->levels = copy_levels(&table->arena, declared);
+    }
+    const bool good = c->name != NULL && (c->levels != NULL || declared->kind != DP_COLUMN_LEVEL);
+    return good ? DP_OK : dpi_fail_nomem(err);
+}
+
 static const dp_table *there(const dp_table *table, const char *function)
 {
     if (table == NULL)

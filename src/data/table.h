@@ -23,4 +23,9 @@ struct dp_table {
     dpi_table_column *columns; /* [n_columns] in schema order */
 };
 
+/* Says of column j what the schema declares, all but its values; what is kept is copied into the
+ * table's arena.  DP_ENOMEM. */
+dp_status dpi_table_describe(dp_table *table, size_t j, const dp_column *declared,
+                             dp_error *err) DP_MUST_CHECK;
+
 #endif

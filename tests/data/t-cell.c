@@ -6,7 +6,7 @@
 
 #include "tests/lib/check.h"
 
-static const dpi_field_position at = {"people.csv", 7, "age"};
+static const dpi_field_position at = {"people.csv", 7, "age", false};
 static const dp_column wide = {.name = "age", .kind = DP_COLUMN_REAL, .low = -1e300, .high = 1e300};
 
 static dp_status real(const char *field, double *value, dp_error *err)
