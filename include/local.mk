@@ -3,6 +3,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/algebra.h \
   %D%/tacit/audit.h \
   %D%/tacit/bounds.h \
+  %D%/tacit/counts.h \
   %D%/tacit/dataset.h \
   %D%/tacit/dist.h \
   %D%/tacit/dist-counts.h \

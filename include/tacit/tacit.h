@@ -6,6 +6,7 @@
 #include <tacit/algebra.h>
 #include <tacit/audit.h>
 #include <tacit/bounds.h>
+#include <tacit/counts.h>
 #include <tacit/dataset.h>
 #include <tacit/dist-counts.h>
 #include <tacit/dist.h>

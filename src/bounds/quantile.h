@@ -11,10 +11,6 @@
 /* What a unit counts, in parts of one: counts are whole numbers of parts. */
 enum { DPI_QUANTILE_PARTS = 1 << 14 };
 
-/* Noise, as a multiple of what a unit can move a count by. */
-#define DPI_QUANTILE_LEAST_SIGMA 0.1
-#define DPI_QUANTILE_MOST_SIGMA 4096.0
-
 /* One quantile of one value a row. */
 typedef struct dpi_quantile {
     const double *x;        /* [rows] unit after unit: row k of units->row is x[k] */

@@ -23,7 +23,9 @@ tests_svi_t_group_save_SOURCES = tests/svi/t-group-save.c tests/svi/ranks.c test
   $(ledger_folder) $(faulty)
 tests_svi_t_group_save_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 
-UNIT_TESTS += tests/bounds/t-bounds
+UNIT_TESTS += tests/bounds/t-bounds tests/bounds/t-counts
+tests_bounds_t_counts_SOURCES = tests/bounds/t-counts.c $(ledger_folder) $(faulty)
+tests_bounds_t_counts_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 tests_bounds_t_bounds_SOURCES = tests/bounds/t-bounds.c $(ledger_folder) $(faulty)
 tests_bounds_t_bounds_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 
