@@ -43,6 +43,7 @@ include tests/formula/local.mk
 include tests/language/local.mk
 include tests/data/local.mk
 include tests/program/local.mk
+include tests/tools/local.mk
 if SERVE
 include tests/crypto/local.mk
 include tests/wire/local.mk

@@ -6,9 +6,13 @@ dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/make-xor.py %D%/read-fit.py %D%/run-test tests/symbols.txt tests/symbols-serve.txt tests/tools/fitting.expected
 
+# Pictures are drawn by gnuplot, a program of its own that is looked for when one is drawn.
+picture_sources = tools/gnuplot.c tools/gnuplot.h tools/picture.c tools/picture.h tools/picture-inline.c \
+  tools/picture-inline.h tools/text.c tools/text.h
+
 # The command, its manual and its completion in bash.
 bin_PROGRAMS += tacit
-tacit_SOURCES = $(plan_sources) %D%/answer.c %D%/answer.h %D%/curves.c %D%/curves.h %D%/json.c \
+tacit_SOURCES = $(plan_sources) $(picture_sources) %D%/answer.c %D%/answer.h %D%/curves.c %D%/curves.h %D%/json.c \
   %D%/json.h %D%/plot.c %D%/plot.h %D%/invent.c %D%/invent.h %D%/modelling.c %D%/modelling.h %D%/tell-fit.c %D%/tell-fit.h \
   %D%/tacit-account.c %D%/tacit-audit.c %D%/tacit-bounds.c %D%/tacit-fit.c %D%/tacit-ledger.c \
   %D%/tacit-plan.c %D%/tacit-predict.c %D%/tacit-summary.c %D%/tacit.c %D%/tacit.h

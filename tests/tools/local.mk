@@ -1,0 +1,4 @@
+# The tool's own parts.
+UNIT_TESTS += %D%/t-picture
+%C%_t_picture_SOURCES = %D%/t-picture.c $(picture_sources) tools/options.c tools/options.h tools/option-table.c
+%C%_t_picture_LDADD = $(TEST_PUBLIC)
