@@ -41,6 +41,18 @@ static void check_schema(const dp_schema *schema)
     dp_schema_free(again);
 }
 
+/* The first of all faults is the one that reading stops at. */
+static void check_faults(const char *text, size_t size, const dp_error *first)
+{
+    dp_error faults[3];
+    size_t n;
+    dp_status status = dp_schema_check(text, size, "a schema", 3, faults, &n);
+    expect(status == first->status && (status == DP_OK) == (n == 0) && n <= 3);
+    expect(n == 0 || strcmp(faults[0].text, first->text) == 0);
+    for (size_t i = 0; i < n; i++)
+        expect(faults[i].status == DP_EDATA && strlen(faults[i].text) > 20);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     dp_schema *schema;
@@ -57,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         expect(status == DP_EDATA && strncmp(err.text, "a schema", 8) == 0 &&
                strlen(err.text) > 20);
     dp_schema_free(schema);
+    check_faults(text, size, &err);
     free(text);
     return 0;
 }

@@ -36,6 +36,13 @@ DP_API DP_MUST_CHECK dp_status dp_schema_load(const char *path, dp_schema **sche
 DP_API DP_MUST_CHECK dp_status dp_schema_parse(const char *text, size_t size, const char *name,
                                                dp_schema **schema, dp_error *err);
 
+/* Looks for everything that is wrong with a schema, where dp_schema_parse stops at the first.
+ *   faults [most]  [out] in the order of lines, each with its message; *n [out] of them are there,
+ *                  0 with DP_OK and DP_ENOMEM; most >= 1
+ * DP_EDATA something is wrong; DP_ENOMEM.  Thread-safe. */
+DP_API DP_MUST_CHECK dp_status dp_schema_check(const char *text, size_t size, const char *name,
+                                               size_t most, dp_error *faults, size_t *n);
+
 /* Frees the schema; NULL is allowed. */
 DP_API void dp_schema_free(dp_schema *schema);
 

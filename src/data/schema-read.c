@@ -21,7 +21,9 @@ typedef struct schema_reading {
     dp_schema *schema;
     size_t *line; /* [schema->n] where a column stands */
     size_t room;
-    unsigned set; /* a bit for each setting that was read */
+    unsigned set;     /* a bit for each setting that was read */
+    dp_error *faults; /* [most] of dp_schema_check; else NULL, and the first fault ends it */
+    size_t n_faults, most;
 } schema_reading;
 
 static dp_status wrong(const schema_reading *r, const char *what, const char *found)
@@ -297,16 +299,36 @@ static dp_status read_column(schema_reading *r)
                  word[1].text);
 }
 
+static dp_status read_line(schema_reading *r, bool *there)
+{
+    dp_status status = dpi_schema_next(&r->lines, there);
+    if (status != DP_OK || !*there)
+        return status;
+    return r->lines.n > 1 && dpi_schema_is(&r->lines.word[1], "=") ? read_setting(r)
+                                                                   : read_column(r);
+}
+
+/* Keeps what is wrong with a line, and the next one is read. */
+static dp_status keep_fault(schema_reading *r)
+{
+    r->faults[r->n_faults++] = *r->lines.err;
+    *r->lines.err = (dp_error){DP_OK, ""};
+    return r->n_faults < r->most ? DP_OK : DP_EDATA;
+}
+
 static dp_status read_lines(schema_reading *r)
 {
     for (bool there = true; there;) {
-        dp_status status = dpi_schema_next(&r->lines, &there);
-        if (status == DP_OK && there)
-            status = r->lines.n > 1 && dpi_schema_is(&r->lines.word[1], "=") ? read_setting(r)
-                                                                             : read_column(r);
+        dp_status status = read_line(r, &there);
+        if (status == DP_EDATA && r->faults != NULL) {
+            status = keep_fault(r);
+            there = true; /* after a line that could not be cut into words, too */
+        }
         if (status != DP_OK)
             return status;
     }
+    if (r->n_faults > 0)
+        return DP_EDATA;
     if (r->schema->n == 0)
         return dpi_fail(r->lines.err, DP_EDATA,
                         "%.150s declares no column; write one a line, as in: age real 0 .. 120",
@@ -329,35 +351,59 @@ static dp_status read_in_c_locale(schema_reading *r)
 
 /* ---- the object ---- */
 
-dp_status dp_schema_parse(const char *text, size_t size, const char *name, dp_schema **schema,
-                          dp_error *err)
+/* Reads the text into s; `r` has the faults to be kept, if any. */
+static dp_status read_schema(schema_reading *r, const char *text, size_t size, const char *name,
+                             dp_schema *s, dp_error *err)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, which some editors write in front */
-    if (schema == NULL || name == NULL || (text == NULL && size > 0))
-        dpi_misuse(__func__, "NULL text, name or result");
-    *schema = NULL;
     if (size > DPI_MOST_SCHEMA)
         return dpi_fail(err, DP_EDATA, "%.150s is longer than 1 MiB; a schema is a short text",
                         name);
-    dp_schema *s = dpi_alloc(1, sizeof *s);
-    if (s == NULL)
-        return dpi_fail_nomem(err);
     bool marked = size >= 3 && memcmp(text, mark, 3) == 0;
     dpi_arena words = {0};
-    schema_reading r = {.lines = {.at = marked ? text + 3 : text,
+    r->schema = s;
+    r->lines = (dpi_schema_lines){.at = marked ? text + 3 : text,
                                   .left = marked ? size - 3 : size,
                                   .file = name,
                                   .arena = &words,
-                                  .err = err},
-                        .schema = s};
-    dp_status status = read_in_c_locale(&r);
+                                  .err = err};
+    dp_status status = read_in_c_locale(r);
     dpi_arena_free(&words);
-    if (status == DP_OK)
-        status = dpi_schema_check(s->n, s->column, err);
+    return status == DP_OK ? dpi_schema_check(s->n, s->column, err) : status;
+}
+
+dp_status dp_schema_parse(const char *text, size_t size, const char *name, dp_schema **schema,
+                          dp_error *err)
+{
+    if (schema == NULL || name == NULL || (text == NULL && size > 0))
+        dpi_misuse(__func__, "NULL text, name or result");
+    *schema = NULL;
+    schema_reading r = {.faults = NULL};
+    dp_schema *s = dpi_alloc(1, sizeof *s);
+    if (s == NULL)
+        return dpi_fail_nomem(err);
+    dp_status status = read_schema(&r, text, size, name, s, err);
     if (status == DP_OK)
         *schema = s;
     else
         dp_schema_free(s);
+    return status;
+}
+
+dp_status dp_schema_check(const char *text, size_t size, const char *name, size_t most,
+                          dp_error *faults, size_t *n)
+{
+    if (name == NULL || n == NULL || faults == NULL || most == 0 || (text == NULL && size > 0))
+        dpi_misuse(__func__, "NULL text, name or faults, or room for none");
+    schema_reading r = {.faults = faults, .most = most};
+    dp_error own = {DP_OK, ""};
+    *n = 0;
+    dp_schema *s = dpi_alloc(1, sizeof *s);
+    dp_status status = s != NULL ? read_schema(&r, text, size, name, s, &own) : DP_ENOMEM;
+    dp_schema_free(s);
+    if (status != DP_OK && status != DP_ENOMEM && r.n_faults == 0) /* of the whole, not of a line */
+        faults[r.n_faults++] = own;
+    *n = status == DP_ENOMEM ? 0 : r.n_faults;
     return status;
 }
 

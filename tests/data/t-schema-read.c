@@ -224,6 +224,44 @@ static void each_allocation_may_fail(void **state)
     assert_true(k > 3); /* arenas take few blocks */
 }
 
+static dp_status check(const char *text, size_t most, dp_error *faults, size_t *n)
+{
+    return dp_schema_check(text, strlen(text), "s", most, faults, n);
+}
+
+static void each_fault_is_told(void **state)
+{
+    (void)state;
+    static const char *const text = "age rael 0 .. 120\n"
+                                    "sex level F M\n"
+                                    "height real 2 .. 1\n"
+                                    "a\"b level 0 1\n"
+                                    "sex unit\n"
+                                    "recrods = 5\n"
+                                    "weight\n"
+                                    "records = 7\n"
+                                    "x real 0 .. 1 \"";
+    static const char *const told[] = {"s:1: 'rael'",    "s:3: the first end",
+                                       "s:4: a quote",   "s:5: 'sex' is declared in line 2",
+                                       "s:6: 'recrods'", "s:7: 'weight' has no kind",
+                                       "s:9: a quote"};
+    dp_error faults[10];
+    size_t n;
+    assert_int_equal(check(text, 10, faults, &n), DP_EDATA);
+    assert_int_equal(n, 7);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(faults[i].status, DP_EDATA);
+        assert_contains(faults[i].text, told[i]);
+    }
+    assert_int_equal(check(text, 3, faults, &n), DP_EDATA);
+    assert_int_equal(n, 3);
+    assert_int_equal(check("# nothing\n", 3, faults, &n), DP_EDATA);
+    assert_int_equal(n, 1);
+    assert_contains(faults[0].text, "declares no column");
+    assert_int_equal(check("age real 0 .. 1", 3, faults, &n), DP_OK);
+    assert_int_equal(n, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +271,7 @@ int main(void)
         cmocka_unit_test(a_table_is_read_with_it),
         cmocka_unit_test(faults_are_told_with_their_line),
         cmocka_unit_test(faults_of_settings_are_told),
+        cmocka_unit_test(each_fault_is_told),
         cmocka_unit_test(sizes_are_limited),
         cmocka_unit_test(files_are_read),
         cmocka_unit_test(each_allocation_may_fail),
