@@ -225,6 +225,18 @@ DP_API dp_status dp_fit_covariance(const dp_fit *fit, size_t n_names, const char
 DP_API dp_status dp_fit_draw(const dp_fit *fit, size_t n_draws, dp_rng *rng, dp_draws **draws,
                              dp_error *err) DP_MUST_CHECK;
 
+/* How many draws the fit keeps; 0: its posterior is its guide, and draws are new ones. */
+DP_API size_t dp_fit_kept(const dp_fit *fit);
+
+/* n_draws joint draws of all global latents from the prior that the fit's model has, what was
+ * believed before any record was seen; equal seeds give equal draws.  They are draws like those of
+ * dp_fit_draw, so that dp_given takes them: values computed from latents and outcomes follow.
+ *   *draws  [out] as in dp_fit_draw; NULL on error
+ * DP_EUNSUPPORTED where the model has plain parameters, which have no prior, or a prior that is no
+ * distribution (dp_flat); DP_EINVAL n_draws is 0; DP_ENOMEM. */
+DP_API dp_status dp_fit_draw_prior(const dp_fit *fit, size_t n_draws, dp_rng *rng, dp_draws **draws,
+                                   dp_error *err) DP_MUST_CHECK;
+
 /* Const use of draws is thread-safe.  NULL is allowed in dp_draws_free only. */
 DP_API void dp_draws_free(dp_draws *draws);
 DP_API size_t dp_draws_count(const dp_draws *draws); /* draws */

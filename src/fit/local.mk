@@ -9,6 +9,7 @@ libtacit_core_la_SOURCES += \
   %D%/latents.c %D%/latents.h \
   %D%/outcome.c \
   %D%/print.c \
+  %D%/prior.c \
   %D%/report.c %D%/report.h \
   %D%/simulate.c \
   %D%/source.c \

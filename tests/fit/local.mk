@@ -1,5 +1,5 @@
 UNIT_TESTS += %D%/t-draws %D%/t-evaluate %D%/t-finish %D%/t-kept %D%/t-report %D%/t-simulate
-UNIT_TESTS += %D%/t-walk
+UNIT_TESTS += %D%/t-prior %D%/t-walk
 
 fit_scene = %D%/scene.c %D%/scene.h
 fit_records = %D%/records.c %D%/records.h $(fit_scene)
@@ -10,6 +10,8 @@ fit_records = %D%/records.c %D%/records.h $(fit_scene)
 %C%_t_finish_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_kept_SOURCES = %D%/t-kept.c $(fit_scene) $(faulty)
 %C%_t_kept_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_prior_SOURCES = %D%/t-prior.c $(fit_scene) $(faulty)
+%C%_t_prior_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_report_SOURCES = %D%/t-report.c $(fit_scene)
 %C%_t_walk_SOURCES = %D%/t-walk.c $(fit_records) $(faulty)
 %C%_t_walk_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)

@@ -184,6 +184,7 @@ static void sizes_count_members_and_numbers(void **state)
 {
     (void)state;
     dp_fit *fit = begin(DP_FORM_LATENTS);
+    assert_int_equal(dp_fit_kept(fit), 0);
     assert_int_equal(dp_fit_size(fit, "w"), 1);
     assert_int_equal(dp_fit_size(fit, "a"), GROUPS);
     assert_int_equal(dp_fit_size(fit, "b"), GROUPS * 2);

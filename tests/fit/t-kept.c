@@ -83,6 +83,7 @@ static void names_and_places_are_those_of_any_draws(void **state)
     size_t n;
     dp_fit *fit = keeping();
     dp_draws *draws = take(fit, 3, 5);
+    assert_int_equal(dp_fit_kept(fit), KEPT);
     dp_fit_free(fit);
     assert_int_equal(dp_draws_count(draws), 3);
     assert_int_equal(dp_draws_size(draws), SIZE);
