@@ -174,6 +174,11 @@ check_PROGRAMS += %D%/parts
 %C%_parts_SOURCES = %D%/parts.c $(bench_options) $(benchmark)
 %C%_parts_LDADD = libtacit.la -lm
 
+# Of the tool on large tables.
+check_PROGRAMS += %D%/fit-table
+%C%_fit_table_SOURCES = %D%/fit-table.c $(bench_options) $(benchmark)
+%C%_fit_table_LDADD = libtacit.la -lm
+
 # Commit, compiler and flags of the build; written again by each make that builds a benchmark.
 %D%/bench.$(OBJEXT) %D%/serve_leakage-bench.$(OBJEXT) %D%/serve-bench.$(OBJEXT) %D%/share-bench.$(OBJEXT) %D%/wire-bench.$(OBJEXT): %D%/built.h
 CLEANFILES += %D%/built.h

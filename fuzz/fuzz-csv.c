@@ -1,12 +1,14 @@
 /* Hostile CSV texts: whatever the bytes are, reading ends, stays in bounds, and either gives a
  * table in which every value is what the schema declares, or an error with a message and no
- * table. */
+ * table; the same one whatever blocks the text is cut into. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <tacit/table.h>
 
+#include "data/read.h"
+#include "data/schema.h"
 #include "fuzz/fuzz.h"
 
 enum { N_COLUMNS = 4, N_LEVELS = 3 };
@@ -35,6 +37,38 @@ static void check_table(dp_table *table, bool named)
     }
 }
 
+static void expect_same(dp_table *a, dp_table *b)
+{
+    const size_t n = dp_table_rows(a);
+    expect(dp_table_rows(b) == n);
+    for (int j = 0; j < 2; j++) {
+        const char *real = j == 0 ? "age" : "height", *level = j == 0 ? "district" : "use";
+        expect(memcmp(dp_table_real(a, real), dp_table_real(b, real), n * sizeof(double)) == 0);
+        expect(memcmp(dp_table_level(a, level), dp_table_level(b, level), n * sizeof(int32_t)) ==
+               0);
+    }
+}
+
+/* Reads the text once more, in blocks of a size that it chooses itself. */
+static void read_in_blocks(const char *text, size_t size, const dp_csv_options *options,
+                           const dp_column *schema, dp_table *whole, const dp_error *said)
+{
+    dp_csv_options filled;
+    dpi_source source;
+    dp_error err = {0};
+    dp_table *table;
+    dpi_source_text(&source, "CSV text", text, size);
+    expect(dpi_csv_options_fill(options, &filled, NULL) == DP_OK);
+    const size_t block = 1 + (size > 0 ? (unsigned char)text[size / 2] % 64 : 0);
+    if (size > filled.max_bytes)
+        return;
+    dp_status status = dpi_table_read(&source, block, &filled, N_COLUMNS, schema, &table, &err);
+    expect(status == said->status && strcmp(err.text, said->text) == 0);
+    if (table != NULL)
+        expect_same(whole, table);
+    dp_table_free(table);
+}
+
 static void read_once(const char *text, size_t size, const dp_csv_options *options, bool named)
 {
     static const char *const levels[N_LEVELS] = {"N", "Y", "don't \"know\""};
@@ -53,6 +87,7 @@ static void read_once(const char *text, size_t size, const dp_csv_options *optio
     expect(status == DP_OK || (strlen(err.text) > 10 && strlen(err.text) < sizeof err.text));
     if (table != NULL)
         check_table(table, named);
+    read_in_blocks(text, size, options, schema, table, &err);
     dp_table_free(table);
 }
 

@@ -49,14 +49,23 @@ typedef struct dp_column {
 /* How a CSV file is written and how much of it is let in; zero means the default. */
 typedef struct dp_csv_options {
     char separator;    /* ',' (default), ';' or '\t' */
-    size_t max_bytes;  /* of the file; default 1 GiB */
+    size_t max_bytes;  /* of the file; default 1 TiB, or half of what a size_t counts */
     size_t max_line;   /* bytes of one record, line end not counted; default 1 MiB */
-    size_t max_rows;   /* default 100 million */
+    size_t max_rows;   /* default 2 thousand million */
     bool drop_missing; /* a record in which a wanted column is missing is passed over; else it is an
                         * error.  Each record stays or goes by itself alone, so that tables that
                         * differ by one unit more or less still do, or have become equal.  Not for
                         * batches of fixed size, where the number of units is public: this one is
                         * not */
+    size_t threads;    /* that read at the same time; default 1.  Any number of them reads the
+                          * same */
+    const char *scratch; /* folder for columns beyond 256 MiB; borrowed for the call, its name is
+                          * kept in the table.  They lie there in a file without a name that only
+                          * its owner may read, mapped into memory as far as there is room.  It is
+                          * gone when the table is freed or the process ends, but what was written
+                          * stays on the medium until something else is written there, as with
+                          * every file that is deleted: choose one that is protected as the file
+                          * itself is.  NULL: all is kept in memory */
 } dp_csv_options;
 
 /* Reads the columns of a schema from a CSV file.
@@ -67,8 +76,8 @@ typedef struct dp_csv_options {
  * Columns of the file that are not in the schema are passed over.  Numbers are decimal with a
  * point, whatever the locale, and may have blanks around them.  An empty field or NA is missing,
  * which is an error unless .drop_missing is set (NA is a level where the schema declares it).
- * Memory: the file, at most 4 times its size for the columns, and a line; for a UNIT column once
- * more the file and 24 bytes a record, while it is read.
+ * Memory: the columns, 8 bytes a number and 4 a level, which .scratch takes where there are many;
+ * some MiB a thread; for a UNIT column its texts and 24 bytes a record, while it is read.
  * DP_EIO the file cannot be read; DP_EDATA the text is broken, empty or too large, or a value is
  * missing or no number; DP_EDOMAIN a value is outside the schema; DP_ENAME the header lacks a
  * column or has it twice; DP_EINVAL the schema or an option is not allowed; DP_ENOMEM.

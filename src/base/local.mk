@@ -7,4 +7,5 @@ libtacit_base_la_SOURCES += \
   %D%/fork.c %D%/fork.h \
   %D%/name.c %D%/name.h \
   %D%/pool.c %D%/pool.h \
-  %D%/replace.c %D%/replace.h
+  %D%/replace.c %D%/replace.h \
+  %D%/store.c %D%/store.h

@@ -4,12 +4,14 @@
  *
  * The grammar is checked here, because strtod takes more: hexadecimal, "inf", and in other locales
  * a decimal comma.  strtod does the conversion, correctly rounded, under the C locale, which the
- * caller sets for its thread.  Levels are found by bisection, log2(n) comparisons a field.
+ * caller sets for its thread; but numbers of few digits are converted here, to the same doubles.  Levels are found by bisection, log2(n) comparisons a field.
  * Messages never hold the field itself: it is private. */
 #include "data/cell.h"
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +77,34 @@ static bool is_number(const char *p)
     return *skip_blanks(end) == 0;
 }
 
+/* The number in a text of the plain kind, [sign] digits ["." digits], that has few digits; else
+ * false.  With digits of value m <= 2^53 and k <= 22 of them behind the point m / 10^k is a division
+ * of two doubles that are exact, and so correctly rounded, as strtod's result is (Clinger 1990,
+ * "How to read floating point numbers accurately"). */
+static bool few_digits(const char *p, double *value)
+{
+    static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    enum { MOST = 18 /* digits below 2^63 */ };
+    const bool minus = *p == '-';
+    const char *begin = skip_sign(p), *point = NULL;
+    uint64_t m = 0;
+    p = begin;
+    for (; is_digit(*p) || (*p == '.' && point == NULL); p++)
+        if (*p == '.')
+            point = p;
+        else if (p - begin < MOST)
+            m = 10 * m + (uint64_t)(*p - '0');
+    const ptrdiff_t digits = p - begin - (point != NULL),
+                    behind = point != NULL ? p - point - 1 : 0;
+    if (digits == 0 || p - begin > MOST || m > (uint64_t)1 << 53 || *skip_blanks(p) != 0)
+        return false;
+    *value = (double)m / power[behind];
+    *value = minus ? -*value : *value;
+    return true;
+}
+
 /* Whether the text, in any case, is one of the words for what is not finite, sign aside. */
 static bool is_not_finite(const char *p)
 {
@@ -101,6 +131,8 @@ static dp_status number(const char *field, const dpi_field_position *at, double 
                         dp_error *err)
 {
     const char *p = skip_blanks(field);
+    if (few_digits(p, value))
+        return DP_OK;
     *value = NAN;
     if (is_missing(p))
         return missing(at, err);

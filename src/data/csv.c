@@ -6,13 +6,13 @@
  *
  * Whatever the grammar does not have (a quote inside a plain field, text after a closing quote, a
  * lone CR) is an error and not guessed at: two readers that guess differently read different data.
- * NUL bytes are refused at the start, so that a decoded field is a C string.
+ * There is no NUL byte in the text (blocks.c), so that a decoded field is a C string.
  *
  * Invariants: record start <= at <= limit <= size, where limit = record start + max_line cut to
  * size (a line end may stand at limit).  A record of b bytes decodes into at most b + 1 bytes of
  * scratch: a field's NUL takes the place of its separator, and unquoting only shortens.  Messages
  * quote nothing from the text, which is private.  Cost: one pass over the text, plus one over the
- * header and two memchr-like scans. */
+ * header. */
 #include "data/csv.h"
 
 #include <string.h>
@@ -148,26 +148,9 @@ dp_status dpi_csv_next(dpi_csv *csv, bool *found, dp_error *err)
     return DP_OK;
 }
 
-/* Refuses NUL bytes, skips the byte order mark and drops the line ends at the end of the text. */
-static dp_status trim(dpi_csv *csv, dp_error *err)
+dp_status dpi_csv_nul(const dpi_csv *csv, size_t line, dp_error *err)
 {
-    const char *nul = csv->size > 0 ? memchr(csv->text, 0, csv->size) : NULL;
-    if (nul != NULL) {
-        size_t line = 1;
-        for (const char *p = csv->text; p < nul; p++)
-            line += *p == '\n';
-        return broken(csv, line, "a NUL byte; save the file as text in UTF-8", err);
-    }
-    if (csv->size >= 3 && memcmp(csv->text, "\xef\xbb\xbf", 3) == 0) {
-        csv->text += 3;
-        csv->size -= 3;
-    }
-    while (csv->size > 0 && (csv->text[csv->size - 1] == '\n' || csv->text[csv->size - 1] == '\r'))
-        csv->size--;
-    if (csv->size == 0)
-        return dpi_fail(err, DP_EDATA, "%s is empty; a header line and records are needed",
-                        csv->name);
-    return DP_OK;
+    return broken(csv, line, "a NUL byte; save the file as text in UTF-8", err);
 }
 
 /* Reads the header line from the start of the text. */
@@ -181,9 +164,14 @@ static dp_status read_header(dpi_csv *csv, dp_error *err)
 /* The header is read twice: to count its fields, and then to keep them. */
 dp_status dpi_csv_open(dpi_csv *csv, dpi_arena *arena, dp_error *err)
 {
-    dp_status status = trim(csv, err);
-    if (status != DP_OK)
-        return status;
+    dp_status status;
+    if (csv->size >= 3 && memcmp(csv->text, "\xef\xbb\xbf", 3) == 0) {
+        csv->text += 3;
+        csv->size -= 3;
+    }
+    if (csv->size == 0)
+        return dpi_fail(err, DP_EDATA, "%s is empty; a header line and records are needed",
+                        csv->name);
     size_t longest = csv->size < csv->max_line ? csv->size : csv->max_line;
     csv->scratch = dpi_arena_alloc(arena, longest + 1, 1);
     if (csv->scratch == NULL)

@@ -25,12 +25,16 @@ typedef struct dpi_csv {
 } dpi_csv;
 
 /* Sets up the reader over csv->name, text, size, separator and max_line, which the caller has
- * filled in, and reads the header line into csv->fields.  Working memory comes from the arena.
- * DP_EDATA the text is empty, has a NUL byte or a broken header; DP_ENOMEM. */
+ * filled in, and reads the header line into csv->fields, behind a byte order mark, which it takes
+ * off the text.  Working memory comes from the arena.
+ * DP_EDATA the text is empty or has a broken header; DP_ENOMEM. */
 dp_status dpi_csv_open(dpi_csv *csv, dpi_arena *arena, dp_error *err);
 
 /* Reads the next record into csv->fields; *found is false at the end of the text.
  * DP_EDATA the record is broken, too long or has not n_header fields. */
 dp_status dpi_csv_next(dpi_csv *csv, bool *found, dp_error *err);
+
+/* DP_EDATA: there is a NUL byte in that line. */
+dp_status dpi_csv_nul(const dpi_csv *csv, size_t line, dp_error *err);
 
 #endif

@@ -1,4 +1,5 @@
 libtacit_core_la_SOURCES += \
+  %D%/blocks.c %D%/blocks.h \
   %D%/builder.c \
   %D%/cell.c %D%/cell.h \
   %D%/csv.c %D%/csv.h \
@@ -9,7 +10,9 @@ libtacit_core_la_SOURCES += \
   %D%/names.c %D%/names.h \
   %D%/npy.c \
   %D%/npy-header.c %D%/npy-header.h \
-  %D%/read.c \
+  %D%/read.c %D%/read.h \
+  %D%/rows.c %D%/rows.h \
   %D%/schema.c %D%/schema.h %D%/schema-read.c %D%/schema-text.c %D%/schema-text.h \
+  %D%/source.c %D%/source.h \
   %D%/table.c %D%/table.h \
   %D%/unit.c %D%/unit.h

@@ -15,14 +15,6 @@ typedef struct entry {
     size_t row;
 } entry;
 
-dp_status dpi_names_init(dpi_names *names, dpi_arena *arena, size_t rows, size_t bytes,
-                         dp_error *err)
-{
-    *names = (dpi_names){.text = dpi_arena_alloc(arena, bytes, 1),
-                         .from = dpi_arena_alloc(arena, rows, sizeof *names->from)};
-    return names->text != NULL && names->from != NULL ? DP_OK : dpi_fail_nomem(err);
-}
-
 dp_status dpi_names_keep(dpi_names *names, size_t row, const char *field,
                          const dpi_field_position *at, dp_error *err)
 {
@@ -40,6 +32,16 @@ dp_status dpi_names_keep(dpi_names *names, size_t row, const char *field,
     names->text[names->used + length] = 0;
     names->used += length + 1;
     return DP_OK;
+}
+
+void dpi_names_append(dpi_names *names, size_t first, size_t n, const dpi_names *more)
+{
+    const size_t bytes = n > 0 ? more->from[n - 1] + strlen(more->text + more->from[n - 1]) + 1 : 0;
+    for (size_t i = 0; i < n; i++)
+        names->from[first + i] = names->used + more->from[i];
+    if (bytes > 0)
+        memcpy(names->text + names->used, more->text, bytes);
+    names->used += bytes;
 }
 
 static int by_name_and_row(const void *a, const void *b)

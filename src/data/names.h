@@ -11,13 +11,13 @@ typedef struct dpi_names {
     size_t *from; /* [rows] where a row's name begins */
 } dpi_names;
 
-/* Room for the names of `rows` rows, `bytes` in all with their NULs; in the arena.  DP_ENOMEM. */
-dp_status dpi_names_init(dpi_names *names, dpi_arena *arena, size_t rows, size_t bytes,
-                         dp_error *err);
-
-/* Keeps the name in the field of a row, blanks around it left out.  DP_EDATA missing. */
+/* Keeps the name in the field of a row, blanks around it left out; there must be room.  DP_EDATA
+ * missing. */
 dp_status dpi_names_keep(dpi_names *names, size_t row, const char *field,
                          const dpi_field_position *at, dp_error *err);
+
+/* Adds the first n names of `more` as those of rows first, first + 1, ...; there must be room. */
+void dpi_names_append(dpi_names *names, size_t first, size_t n, const dpi_names *more);
 
 /* number[row] = 0, 1, ... in the order in which names are first met: equal for equal names, byte
  * for byte.  `source` is for messages.  DP_EDATA more rows than an int32_t numbers; DP_ENOMEM. */

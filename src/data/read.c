@@ -1,49 +1,53 @@
 /* Reading: a CSV text and a schema in, typed columns out.
  *
- * Reading goes: check the schema, open the text, find the schema's columns in the header, then
- * convert the records one by one.  The columns are allocated before the first record is read, for
- * the number of line feeds or for the number of the shortest possible records, whichever is less:
- * with f fields of which c are wanted, each wanted one not empty, a record takes at least f + c
- * bytes with its separators and line end.  The columns hence take at most
- * 8 c size / (f + c) <= 4 size bytes, plus a row, whatever the text says; and the row that is being
- * read, faulty or not, always fits, because those before it have taken their bytes.
+ * Reading goes: check the schema, open the text, find the schema's columns in the header, then cut
+ * the text into blocks of whole records (blocks.c), of which several are read at a time (rows.c)
+ * and put behind one another in the order of the text.  What is read, and what is wrong with it, so
+ * does not depend on how many threads read nor on where blocks end.
  *
- * Two arenas: the table's own lives as long as the table, the reader's ends with the call. */
+ * In memory are a few blocks and their rows, and as much of the columns as the table's store keeps
+ * there (base/store.h).  Columns take at most 8 bytes a value, and grow to what the first blocks
+ * let expect, or by doubling.
+ *
+ * The table's arena and store live as long as the table, the reader's arena ends with the call. */
+#include "data/read.h"
+
 #include <locale.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "data/cell.h"
-#include "data/csv.h"
-#include "data/file.h"
-#include "data/names.h"
+#include "base/pool.h"
+#include "data/blocks.h"
+#include "data/rows.h"
 #include "data/schema.h"
 #include "data/table.h"
 
+enum { AT_ONCE = 4 /* blocks a thread, so that one that is slow holds up little */ };
+
 /* One reading: everything that ends with the call. */
 typedef struct reading {
-    dpi_csv csv;
     dpi_arena arena;
-    size_t capacity; /* rows that the columns have room for */
-    size_t max_rows;
-    bool drop_missing;
-    const dp_column *schema; /* [n_columns] */
-    size_t *where;           /* [n_columns] position in the header line */
-    dpi_level **sorted;      /* [n_columns] of LEVEL columns */
-    dpi_names *names;        /* [n_columns] of UNIT columns */
+    dpi_csv_blocks blocks;
+    dpi_csv header;
+    dpi_csv_rows_plan plan;
+    size_t *where;      /* [n_columns] position in the header line */
+    dpi_level **sorted; /* [n_columns] of LEVEL columns */
+    const dp_column *schema;
+    size_t max_rows, threads;
+    dp_table *table;
+    size_t capacity;  /* rows that the columns have room for */
+    dpi_names *names; /* [n_columns] of UNIT columns, in the store of texts */
+    size_t *names_room;
+    dpi_store texts;
+    dpi_pool *pool;
+    dpi_csv_rows *part; /* [n_parts] */
+    size_t n_parts, filled;
+    locale_t c_locale;
 } reading;
 
-/* The number of records cannot be more than this; see the head of the file. */
-static size_t most_rows(const dpi_csv *csv, size_t n_columns)
-{
-    size_t lines = 0, shortest = csv->n_header + n_columns;
-    for (size_t i = 0; i < csv->size; i++)
-        lines += csv->text[i] == '\n';
-    size_t fit = csv->size / shortest + 1;
-    return lines < fit ? lines : fit;
-}
+/* ---- the header line ---- */
 
 /* Whether the names differ in case or in blanks around them only. */
 static bool nearly_same(const char *field, const char *name)
@@ -57,7 +61,7 @@ static bool nearly_same(const char *field, const char *name)
 /* The first line lacks the column: says what may be wrong with it, and quotes nothing of it. */
 static dp_status no_column(const reading *r, const char *name, dp_error *err)
 {
-    const dpi_csv *csv = &r->csv;
+    const dpi_csv *csv = &r->header;
     const char *why = "that line must name the columns";
     for (size_t f = 0; f < csv->n_header; f++)
         if (nearly_same(csv->fields[f], name))
@@ -75,8 +79,8 @@ static dp_status find_column(reading *r, size_t j, dp_error *err)
 {
     const char *name = r->schema[j].name;
     size_t found = 0;
-    for (size_t f = 0; f < r->csv.n_header; f++)
-        if (strcmp(r->csv.fields[f], name) == 0) {
+    for (size_t f = 0; f < r->header.n_header; f++)
+        if (strcmp(r->header.fields[f], name) == 0) {
             r->where[j] = f;
             found++;
         }
@@ -86,162 +90,306 @@ static dp_status find_column(reading *r, size_t j, dp_error *err)
         return dpi_fail(err, DP_ENAME,
                         "%s: the first line has column '%s' %zu times; rename all "
                         "but one",
-                        r->csv.name, name, found);
+                        r->header.name, name, found);
     return DP_OK;
 }
 
-/* Allocates column j of the table and what reading it needs. */
-static dp_status prepare_column(reading *r, dp_table *table, size_t j, dp_error *err)
+/* Opens the first block, which begins with the header line. */
+static dp_status read_header(reading *r, const dp_csv_options *options, dp_error *err)
 {
-    const dp_column *declared = &r->schema[j];
-    dpi_table_column *c = &table->columns[j];
-    bool real = declared->kind == DP_COLUMN_REAL;
-    dp_status status = dpi_table_describe(table, j, declared, err);
+    dpi_csv_rows *first = &r->part[0];
+    dpi_csv *csv = &r->header;
+    dp_error own = {DP_OK, ""};
+    dp_status status = dpi_csv_blocks_next(&r->blocks, &first->block, err);
     if (status != DP_OK)
         return status;
-    if (real)
-        c->real = dpi_arena_alloc(&table->arena, r->capacity, sizeof *c->real);
-    else
-        c->level = dpi_arena_alloc(&table->arena, r->capacity, sizeof *c->level);
-    if ((real ? (void *)c->real : (void *)c->level) == NULL)
-        return dpi_fail_nomem(err);
-    if (declared->kind == DP_COLUMN_UNIT) /* a name's NUL takes the place of its separator */
-        return dpi_names_init(&r->names[j], &r->arena, r->capacity, r->csv.size + 1, err);
-    return declared->kind == DP_COLUMN_LEVEL
-               ? dpi_levels_sort(declared, &r->arena, &r->sorted[j], err)
-               : DP_OK;
+    *csv = (dpi_csv){.name = r->blocks.source->name,
+                     .text = first->block.text,
+                     .size = first->block.size,
+                     .separator = options->separator,
+                     .max_line = options->max_line};
+    status = dpi_csv_open(csv, &r->arena, &own);
+    if (first->block.nul && csv->at >= csv->size)
+        return dpi_csv_nul(csv, first->block.line + first->block.lines, err);
+    if (status != DP_OK)
+        return dpi_fail(err, status, "%s", own.text);
+    first->begin = (size_t)(csv->text - first->block.text) + csv->at;
+    first->begin_line = csv->line;
+    return status;
 }
 
-static dp_status prepare(reading *r, dp_table *table, size_t n_columns, dp_error *err)
+/* ---- columns ---- */
+
+static dp_status prepare_column(reading *r, size_t j, dp_error *err)
 {
-    dp_status status = dpi_csv_open(&r->csv, &r->arena, err);
-    if (status != DP_OK)
-        return status;
-    r->capacity = most_rows(&r->csv, n_columns);
-    if (r->capacity > r->max_rows)
-        r->capacity = r->max_rows;
+    const dp_column *declared = &r->schema[j];
+    dp_status status = dpi_table_describe(r->table, j, declared, err);
+    if (status == DP_OK && declared->kind == DP_COLUMN_LEVEL)
+        status = dpi_levels_sort(declared, &r->arena, &r->sorted[j], err);
+    return status;
+}
+
+static bool grow_column(reading *r, size_t j, size_t rows)
+{
+    dpi_table_column *c = &r->table->columns[j];
+    dpi_store *store = &r->table->store;
+    const size_t used = r->table->n_rows;
+    const bool real = c->kind == DP_COLUMN_REAL;
+    void *block = real ? (void *)c->real : (void *)c->level, *from = r->names[j].from;
+    bool good =
+        dpi_store_grow(store, &block, used, rows, real ? sizeof *c->real : sizeof *c->level);
+    if (real)
+        c->real = block;
+    else
+        c->level = block;
+    if (good && c->kind == DP_COLUMN_UNIT)
+        good = dpi_store_grow(&r->texts, &from, used, rows, sizeof *r->names[j].from);
+    r->names[j].from = from;
+    return good;
+}
+
+/* How many rows there may be in all, where so many are there now: what is left of the text is taken
+ * to be like what was read of it, and a little more. */
+static size_t rows_in_all(const reading *r, size_t now)
+{
+    const size_t size = r->blocks.source->size, taken = r->blocks.taken;
+    double all = 2 * (double)now;
+    if (r->blocks.ended)
+        all = (double)now;
+    else if (size >= taken && taken > 0)
+        all = (double)now * ((double)size / (double)taken) * 1.02 + 1024;
+    return all < (double)r->max_rows ? (size_t)all : r->max_rows;
+}
+
+/* Room for n more rows. */
+static dp_status make_room(reading *r, size_t n, dp_error *err)
+{
+    const size_t now = r->table->n_rows + n;
+    if (now <= r->capacity)
+        return DP_OK;
+    size_t wanted = rows_in_all(r, now);
+    wanted = wanted > now ? wanted : now;
+    for (size_t j = 0; j < r->table->n_columns; j++)
+        if (!grow_column(r, j, wanted))
+            return dpi_fail_nomem(err);
+    r->capacity = wanted;
+    return DP_OK;
+}
+
+/* ---- blocks ---- */
+
+/* Reads blocks k, k + threads, ... of those that are there. */
+static void read_parts(void *user, size_t k)
+{
+    reading *r = user;
+    const locale_t before = uselocale(r->c_locale);
+    for (size_t i = k; i < r->filled; i += r->threads)
+        dpi_csv_rows_read(&r->part[i], &r->plan);
+    (void)uselocale(before);
+}
+
+static bool append_names(reading *r, size_t j, const dpi_csv_rows *rows)
+{
+    const dpi_names *more = &rows->column[j].names;
+    size_t wanted = r->names[j].used + more->used;
+    void *text = r->names[j].text;
+    if (wanted > r->names_room[j]) {
+        wanted = 2 * wanted;
+        if (!dpi_store_grow(&r->texts, &text, r->names[j].used, wanted, 1))
+            return false;
+        r->names[j].text = text;
+        r->names_room[j] = wanted;
+    }
+    dpi_names_append(&r->names[j], r->table->n_rows, rows->n, more);
+    return true;
+}
+
+/* Puts the rows of a block behind those that are there; then says what was wrong with it. */
+static dp_status append(reading *r, const dpi_csv_rows *rows, dp_error *err)
+{
+    const size_t left = r->max_rows - r->table->n_rows;
+    if (rows->n > left || (rows->n == left && rows->in_value))
+        return dpi_fail(err, DP_EDATA, "%s has more than %zu records; raise max_rows",
+                        r->plan.source, r->max_rows);
+    if (rows->status != DP_OK)
+        return dpi_fail(err, rows->status, "%s", rows->err.text);
+    dp_status status = make_room(r, rows->n, err);
+    for (size_t j = 0; status == DP_OK && j < r->table->n_columns && rows->n > 0; j++) {
+        dpi_table_column *c = &r->table->columns[j];
+        const dpi_csv_rows_column *from = &rows->column[j];
+        if (c->kind == DP_COLUMN_REAL)
+            memcpy(c->real + r->table->n_rows, from->real, rows->n * sizeof *c->real);
+        else if (c->kind != DP_COLUMN_UNIT)
+            memcpy(c->level + r->table->n_rows, from->level, rows->n * sizeof *c->level);
+        else if (!append_names(r, j, rows))
+            return dpi_fail_nomem(err);
+    }
+    if (status == DP_OK)
+        r->table->n_rows += rows->n;
+    return status;
+}
+
+/* Takes as many blocks as are read at a time; the first one may be there already.  Blocks before
+ * one that fails are read first. */
+static dp_status take_blocks(reading *r, dp_error *err)
+{
+    dp_status status = DP_OK;
+    for (; r->filled < r->n_parts && status == DP_OK; r->filled += status == DP_OK) {
+        dpi_csv_rows *rows = &r->part[r->filled];
+        if (r->filled > 0 && r->part[r->filled - 1].block.last)
+            break;
+        status = dpi_csv_blocks_next(&r->blocks, &rows->block, err);
+        rows->begin = 0;
+        rows->begin_line = rows->block.line;
+    }
+    return status;
+}
+
+static dp_status read_blocks(reading *r, dp_error *err)
+{
+    r->filled = 1;
+    for (bool last = false; !last; r->filled = 0) {
+        dp_error later = {DP_OK, ""};
+        dp_status taken = take_blocks(r, &later), status = DP_OK;
+        if (r->pool != NULL)
+            dpi_pool_run(r->pool, read_parts, r);
+        else
+            read_parts(r, 0);
+        for (size_t i = 0; i < r->filled && status == DP_OK; i++) {
+            status = append(r, &r->part[i], err);
+            last = r->part[i].block.last;
+        }
+        if (status == DP_OK && taken != DP_OK)
+            status = dpi_fail(err, taken, "%s", later.text);
+        if (status != DP_OK)
+            return status;
+    }
+    return DP_OK;
+}
+
+/* ---- the whole ---- */
+
+/* When all records are there. */
+static dp_status number_units(const reading *r, dp_error *err)
+{
+    dp_table *t = r->table;
+    dp_status status = DP_OK;
+    for (size_t j = 0; j < t->n_columns && status == DP_OK; j++)
+        if (t->columns[j].kind == DP_COLUMN_UNIT)
+            status =
+                dpi_names_number(&r->names[j], t->n_rows, r->plan.source, t->columns[j].level, err);
+    return status;
+}
+
+static dp_status prepare(reading *r, const dp_csv_options *options, size_t n_columns, dp_error *err)
+{
+    dp_table *table = r->table;
+    r->threads = options->threads > 0 ? options->threads : 1;
+    r->n_parts = AT_ONCE * r->threads;
+    r->max_rows = options->max_rows;
+    r->part = dpi_arena_alloc(&r->arena, r->n_parts, sizeof *r->part);
     r->where = dpi_arena_alloc(&r->arena, n_columns, sizeof *r->where);
     r->sorted = dpi_arena_alloc(&r->arena, n_columns, sizeof *r->sorted);
     r->names = dpi_arena_alloc(&r->arena, n_columns, sizeof *r->names);
+    r->names_room = dpi_arena_alloc(&r->arena, n_columns, sizeof *r->names_room);
     table->columns = dpi_arena_alloc(&table->arena, n_columns, sizeof *table->columns);
-    if (r->where == NULL || r->sorted == NULL || r->names == NULL || table->columns == NULL)
+    if (r->part == NULL || r->where == NULL || r->sorted == NULL || r->names == NULL ||
+        r->names_room == NULL || table->columns == NULL)
         return dpi_fail_nomem(err);
+    if (options->scratch != NULL) {
+        table->store.folder = dpi_arena_strdup(&table->arena, options->scratch);
+        if (table->store.folder == NULL)
+            return dpi_fail_nomem(err);
+    }
+    r->texts.folder = table->store.folder;
+    r->texts.in_memory = table->store.in_memory = DPI_STORE_IN_MEMORY;
     table->n_columns = n_columns;
+    return DP_OK;
+}
+
+static dp_status open_text(reading *r, const dp_csv_options *options, dp_error *err)
+{
+    const size_t n_columns = r->table->n_columns;
+    dp_status status = read_header(r, options, err);
     for (size_t j = 0; status == DP_OK && j < n_columns; j++)
         status = find_column(r, j, err);
     for (size_t j = 0; status == DP_OK && j < n_columns; j++)
-        status = prepare_column(r, table, j, err);
+        status = prepare_column(r, j, err);
+    r->plan = (dpi_csv_rows_plan){.source = r->header.name,
+                                  .schema = r->schema,
+                                  .n_columns = n_columns,
+                                  .n_header = r->header.n_header,
+                                  .where = r->where,
+                                  .sorted = r->sorted,
+                                  .separator = options->separator,
+                                  .max_line = options->max_line,
+                                  .drop_missing = options->drop_missing};
     return status;
 }
 
-/* Whether the current record lacks a wanted column: one of levels may have NA among them. */
-static bool lacks_column(const reading *r, const dp_table *table)
+static dp_status read_all(reading *r, const dp_csv_options *options, size_t n_columns,
+                          dp_error *err)
 {
-    for (size_t j = 0; j < table->n_columns; j++) {
-        const dpi_table_column *c = &table->columns[j];
-        const char *field = r->csv.fields[r->where[j]];
-        const dpi_field_position at = {r->csv.name, r->csv.record_line, c->name, false};
-        int32_t level;
-        if (dpi_cell_missing(field) &&
-            (c->kind != DP_COLUMN_LEVEL ||
-             dpi_cell_level(r->sorted[j], c->n_levels, field, &at, &level, NULL) != DP_OK))
-            return true;
-    }
-    return false;
-}
-
-/* Converts the current record into row `row` of every column. */
-static dp_status read_row(reading *r, dp_table *table, size_t row, dp_error *err)
-{
-    dp_status status = DP_OK;
-    for (size_t j = 0; status == DP_OK && j < table->n_columns; j++) {
-        dpi_table_column *c = &table->columns[j];
-        const char *field = r->csv.fields[r->where[j]];
-        const dpi_field_position at = {r->csv.name, r->csv.record_line, c->name, false};
-        if (c->kind == DP_COLUMN_REAL)
-            status = dpi_cell_real(&r->schema[j], field, &at, &c->real[row], err);
-        else if (c->kind == DP_COLUMN_UNIT)
-            status = dpi_names_keep(&r->names[j], row, field, &at, err);
-        else if (c->kind == DP_COLUMN_INTEGER)
-            status = dpi_cell_integer(&r->schema[j], field, &at, &c->level[row], err);
-        else
-            status = dpi_cell_level(r->sorted[j], c->n_levels, field, &at, &c->level[row], err);
-    }
-    return status;
-}
-
-/* When all records are there. */
-static dp_status number_units(const reading *r, dp_table *table, dp_error *err)
-{
-    dp_status status = DP_OK;
-    for (size_t j = 0; j < table->n_columns && status == DP_OK; j++)
-        if (table->columns[j].kind == DP_COLUMN_UNIT)
-            status = dpi_names_number(&r->names[j], table->n_rows, r->csv.name,
-                                      table->columns[j].level, err);
-    return status;
-}
-
-static dp_status read_rows(reading *r, dp_table *table, dp_error *err)
-{
-    for (;;) {
-        bool found;
-        dp_status status = dpi_csv_next(&r->csv, &found, err);
-        if (status != DP_OK)
-            return status;
-        if (!found)
-            break;
-        if (r->drop_missing && lacks_column(r, table))
-            continue;
-        if (table->n_rows == r->capacity)
-            return dpi_fail(err, DP_EDATA, "%s has more than %zu records; raise max_rows",
-                            r->csv.name, r->max_rows);
-        status = read_row(r, table, table->n_rows, err);
-        if (status != DP_OK)
-            return status;
-        table->n_rows++;
-    }
-    if (table->n_rows == 0)
-        return dpi_fail(err, DP_EDATA,
-                        "%s has no record after its first line%s; that line must name "
-                        "the columns and records follow it",
-                        r->csv.name,
-                        r->drop_missing ? " in which every wanted column is there" : "");
-    return number_units(r, table, err);
-}
-
-/* Reads the records with the calling thread in the C locale, so that strtod takes a point. */
-static dp_status read_rows_in_c_locale(reading *r, dp_table *table, dp_error *err)
-{
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (c_locale == (locale_t)0)
-        return dpi_fail_nomem(err);
-    locale_t before = uselocale(c_locale);
-    dp_status status = read_rows(r, table, err);
-    (void)uselocale(before);
-    freelocale(c_locale);
-    return status;
-}
-
-static dp_status parse(reading *r, const dp_csv_options *options, size_t n_columns,
-                       dp_table **table, dp_error *err)
-{
-    dp_table *t = dpi_alloc(1, sizeof *t);
-    if (t == NULL)
-        return dpi_fail_nomem(err);
-    r->csv.separator = options->separator;
-    r->csv.max_line = options->max_line;
-    r->max_rows = options->max_rows;
-    r->drop_missing = options->drop_missing;
-    dp_status status = prepare(r, t, n_columns, err);
+    dp_status status = prepare(r, options, n_columns, err);
     if (status == DP_OK)
-        status = read_rows_in_c_locale(r, t, err);
-    if (status != DP_OK) {
-        dp_table_free(t);
-        t = NULL;
-    }
+        status = open_text(r, options, err);
+    if (status == DP_OK && r->threads > 1)
+        status = dpi_pool_new(r->threads, &r->pool, err);
+    if (status != DP_OK)
+        return status;
+    r->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* so that strtod takes a point */
+    if (r->c_locale == (locale_t)0)
+        return dpi_fail_nomem(err);
+    status = read_blocks(r, err);
+    if (status == DP_OK && r->table->n_rows == 0)
+        status = dpi_fail(err, DP_EDATA,
+                          "%s has no record after its first line%s; that line must name the "
+                          "columns and records follow it",
+                          r->plan.source,
+                          options->drop_missing ? " in which every wanted column is there" : "");
+    return status == DP_OK ? number_units(r, err) : status;
+}
+
+static void end(reading *r)
+{
+    dpi_pool_free(r->pool);
+    for (size_t i = 0; r->part != NULL && i < r->n_parts; i++)
+        dpi_csv_rows_free(&r->part[i], &r->plan);
+    if (r->c_locale != (locale_t)0)
+        freelocale(r->c_locale);
+    dpi_csv_blocks_free(&r->blocks);
+    dpi_store_free(&r->texts);
     dpi_arena_free(&r->arena);
-    *table = t;
+}
+
+dp_status dpi_table_read(dpi_source *source, size_t block, const dp_csv_options *options,
+                         size_t n_columns, const dp_column *columns, dp_table **table,
+                         dp_error *err)
+{
+    reading r = {.schema = columns,
+                 .blocks = {.source = source,
+                            .block = block,
+                            .max_line = options->max_line,
+                            .max_bytes = options->max_bytes},
+                 .table = dpi_alloc(1, sizeof *r.table)};
+    *table = NULL;
+    if (r.table == NULL)
+        return dpi_fail_nomem(err);
+    dpi_csv_blocks_start(&r.blocks);
+    dp_status status = read_all(&r, options, n_columns, err);
+    end(&r);
+    if (status != DP_OK)
+        dp_table_free(r.table);
+    else
+        *table = r.table;
     return status;
+}
+
+static dp_status check(const dp_csv_options *options, dp_csv_options *filled, size_t n_columns,
+                       const dp_column *columns, dp_error *err)
+{
+    dp_status status = dpi_csv_options_fill(options, filled, err);
+    return status == DP_OK ? dpi_schema_check(n_columns, columns, err) : status;
 }
 
 dp_status dp_table_parse_csv(const char *text, size_t size, const dp_csv_options *options,
@@ -251,17 +399,16 @@ dp_status dp_table_parse_csv(const char *text, size_t size, const dp_csv_options
     if (table == NULL || (text == NULL && size > 0))
         dpi_misuse("dp_table_parse_csv", "NULL text or table");
     dp_csv_options filled;
+    dpi_source source;
     *table = NULL;
-    dp_status status = dpi_csv_options_fill(options, &filled, err);
-    if (status == DP_OK)
-        status = dpi_schema_check(n_columns, columns, err);
+    dp_status status = check(options, &filled, n_columns, columns, err);
     if (status != DP_OK)
         return status;
     if (size > filled.max_bytes)
         return dpi_fail(err, DP_EDATA, "the text is larger than %zu bytes; raise max_bytes",
                         filled.max_bytes);
-    reading r = {.csv = {.name = "CSV text", .text = text, .size = size}, .schema = columns};
-    return parse(&r, &filled, n_columns, table, err);
+    dpi_source_text(&source, "CSV text", text, size);
+    return dpi_table_read(&source, DPI_BLOCK, &filled, n_columns, columns, table, err);
 }
 
 dp_status dp_table_read_csv(const char *path, const dp_csv_options *options, size_t n_columns,
@@ -270,18 +417,18 @@ dp_status dp_table_read_csv(const char *path, const dp_csv_options *options, siz
     if (path == NULL || table == NULL)
         dpi_misuse("dp_table_read_csv", "NULL path or table");
     dp_csv_options filled;
-    char *text;
+    dpi_source source;
     *table = NULL;
-    reading r = {.csv = {.name = dpi_path_end(path)}, .schema = columns};
-    dp_status status = dpi_csv_options_fill(options, &filled, err);
+    dp_status status = check(options, &filled, n_columns, columns, err);
     if (status == DP_OK)
-        status = dpi_schema_check(n_columns, columns, err);
-    if (status == DP_OK)
-        status = dpi_file_read(path, filled.max_bytes, &text, &r.csv.size, err);
+        status = dpi_source_open(&source, path, err);
     if (status != DP_OK)
         return status;
-    r.csv.text = text;
-    status = parse(&r, &filled, n_columns, table, err);
-    dpi_free(text);
+    if (source.size > filled.max_bytes)
+        status = dpi_fail(err, DP_EDATA, "%s is larger than %zu bytes; raise max_bytes",
+                          source.name, filled.max_bytes);
+    else
+        status = dpi_table_read(&source, DPI_BLOCK, &filled, n_columns, columns, table, err);
+    dpi_source_close(&source);
     return status;
 }

@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 
-enum { MAX_BYTES = 1 << 30, MAX_LINE = 1 << 20, MAX_ROWS = 100 * 1000 * 1000 };
+enum { MAX_LINE = 1 << 20, MAX_ROWS = 2000 * 1000 * 1000 };
+static const uint64_t max_bytes = (uint64_t)1 << 40;
 
 dp_status dpi_csv_options_fill(const dp_csv_options *options, dp_csv_options *filled, dp_error *err)
 {
@@ -15,7 +16,7 @@ dp_status dpi_csv_options_fill(const dp_csv_options *options, dp_csv_options *fi
     if (filled->separator == 0)
         filled->separator = ',';
     if (filled->max_bytes == 0)
-        filled->max_bytes = MAX_BYTES;
+        filled->max_bytes = max_bytes < SIZE_MAX / 2 ? (size_t)max_bytes : SIZE_MAX / 2;
     if (filled->max_line == 0)
         filled->max_line = MAX_LINE;
     if (filled->max_rows == 0)

@@ -9,6 +9,7 @@ void dp_table_free(dp_table *table)
 {
     if (table == NULL)
         return;
+    dpi_store_free(&table->store);
     dpi_arena_free(&table->arena);
     dpi_free(table);
 }

@@ -5,6 +5,7 @@
 #include <tacit/table.h>
 
 #include "base/alloc.h"
+#include "base/store.h"
 
 typedef struct dpi_table_column {
     const char *name;
@@ -18,6 +19,7 @@ typedef struct dpi_table_column {
 
 struct dp_table {
     dpi_arena arena;
+    dpi_store store; /* of the columns; its folder is in the arena */
     dp_error error;
     size_t n_rows, n_columns;
     dpi_table_column *columns; /* [n_columns] in schema order */

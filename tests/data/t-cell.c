@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/lib/check.h"
@@ -48,6 +49,27 @@ static void reads_back_what_17_digits_say(void **state)
         (void)snprintf(text, sizeof text, "%.17g", value);
         assert_ok(real(text, &back, NULL), text);
         assert_true(back == value);
+    }
+}
+
+/* Numbers that are converted here and not by strtod, and those at the border between them. */
+static void few_digits_are_what_strtod_makes_of_them(void **state)
+{
+    (void)state;
+    char text[40];
+    uint64_t bits = 0x9e3779b97f4a7c15u;
+    for (int i = 0; i < 100000; i++) {
+        bits = bits * 6364136223846793005u + 1442695040888963407u;
+        const int digits = 1 + (int)(bits >> 60) + i % 4, point = i % (digits + 1);
+        const char *sign = i % 3 == 0 ? "-" : i % 3 == 1 ? "" : "+";
+        int n = snprintf(text, sizeof text, "%s", sign);
+        for (int d = 0; d < digits; d++, bits = bits * 6364136223846793005u + 1)
+            n += snprintf(text + n, sizeof text - (size_t)n, "%s%d", d == point ? "." : "",
+                          (int)((bits >> 33) % 10));
+        const double expected = strtod(text, NULL);
+        double value;
+        assert_ok(real(text, &value, NULL), text);
+        assert_memory_equal(&value, &expected, sizeof value);
     }
 }
 
@@ -180,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_decimal_numbers),
         cmocka_unit_test(reads_back_what_17_digits_say),
+        cmocka_unit_test(few_digits_are_what_strtod_makes_of_them),
         cmocka_unit_test(refuses_what_is_no_decimal_number),
         cmocka_unit_test(refuses_missing_values),
         cmocka_unit_test(refuses_what_is_not_finite),

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/read.h"
+#include "data/schema.h"
 #include "tests/lib/check.h"
 
 static const char *const yes_no[] = {"N", "Y"};
@@ -279,6 +281,80 @@ static void the_longest_table_fits(void **state)
     dp_table_free(t);
 }
 
+/* A table, or what was said instead, of blocks of that size and that many threads. */
+static dp_table *read_in_blocks(const char *text, size_t block, size_t threads, dp_error *err)
+{
+    const dp_column columns[] = {schema[0], schema[1], {.name = "who", .kind = DP_COLUMN_UNIT}};
+    dp_csv_options o;
+    dpi_source source;
+    dp_table *t;
+    *err = (dp_error){DP_OK, ""};
+    assert_ok(dpi_csv_options_fill(&(dp_csv_options){.max_line = 60, .max_rows = 300}, &o, err),
+              err->text);
+    o.threads = threads;
+    dpi_source_text(&source, "CSV text", text, strlen(text));
+    (void)dpi_table_read(&source, block, &o, 3, columns, &t, err);
+    return t;
+}
+
+static void check_blocks(const char *text)
+{
+    static const size_t sizes[] = {1, 7, 64, 500, 1 << 16};
+    dp_error said, err;
+    dp_table *whole = read_in_blocks(text, 1 << 20, 1, &said);
+    for (size_t b = 0; b < sizeof sizes / sizeof sizes[0]; b++)
+        for (size_t threads = 1; threads <= 3; threads++) {
+            dp_table *t = read_in_blocks(text, sizes[b], threads, &err);
+            assert_true((t != NULL) == (whole != NULL) && err.status == said.status);
+            assert_string_equal(err.text, said.text);
+            for (size_t i = 0; t != NULL && i < dp_table_rows(whole); i++) {
+                assert_int_equal(dp_table_rows(t), dp_table_rows(whole));
+                assert_true(dp_table_real(t, "age")[i] == dp_table_real(whole, "age")[i]);
+                assert_true(dp_table_level(t, "use")[i] == dp_table_level(whole, "use")[i]);
+                assert_true(dp_table_level(t, "who")[i] == dp_table_level(whole, "who")[i]);
+            }
+            dp_table_free(t);
+        }
+    dp_table_free(whole);
+}
+
+/* Faults in the first, a middle and the last record, of each kind, and two of them at once. */
+static void neither_blocks_nor_threads_change_what_is_read(void **state)
+{
+    (void)state;
+    enum { N = 200 };
+    static const char *const fault[] = {"x,Y,u",
+                                        "1,Z,u",
+                                        "1,Y,",
+                                        "99,Y,u",
+                                        "1,Y",
+                                        "1,Y,u\"",
+                                        "\"1\"2",
+                                        "1,\"Y,u",
+                                        "1\r,Y,u",
+                                        "",
+                                        "1,Y,\"\n\n\"\r",
+                                        ",,,",
+                                        "1,Y,\"a\nb\"c",
+                                        "\"",
+                                        "1,Y,0123456789012345678901234567890123456789012345678901"
+                                        "23456789",
+                                        "1,Y,u\n1,Y,u\n1,Y,u\n1,Y,u"};
+    static char text[N * 120];
+    for (size_t f = 0; f <= sizeof fault / sizeof fault[0]; f++)
+        for (size_t at = 0; at < N; at += 66) {
+            size_t used = (size_t)sprintf(text, "age,\"use\",who\n");
+            for (size_t i = 0; i < N; i++) {
+                used += (size_t)sprintf(text + used, "%zu.%zu,%c,\"p %zu%s\"%s", i % 19, i,
+                                        i % 3 ? 'Y' : 'N', i * i % 31,
+                                        i % 7 ? "" : ",\n\"\"\xc3\xab", i % 5 ? "\n" : "\r\n");
+                if (f > 0 && (i == at || i == at + 90))
+                    used += (size_t)sprintf(text + used, "%s\n", fault[f - 1]);
+            }
+            check_blocks(text);
+        }
+}
+
 static void check_point_is_decimal(void)
 {
     static const char text[] = "age,use\n2.385,Y\n";
@@ -410,6 +486,7 @@ int main(void)
         cmocka_unit_test(a_faulty_schema_is_refused),
         cmocka_unit_test(files_that_cannot_be_read_are_named),
         cmocka_unit_test(the_longest_table_fits),
+        cmocka_unit_test(neither_blocks_nor_threads_change_what_is_read),
         cmocka_unit_test(a_decimal_comma_locale_changes_nothing),
         cmocka_unit_test(units_are_numbered_in_the_order_of_the_file),
         cmocka_unit_test(names_fill_their_room),

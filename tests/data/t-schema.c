@@ -77,9 +77,10 @@ static void options_have_defaults(void **state)
     dp_csv_options o;
     dp_error err = {0};
     assert_ok(dpi_csv_options_fill(NULL, &o, &err), err.text);
-    assert_true(o.separator == ',' && o.max_bytes == 1073741824 && o.max_line == 1048576);
-    assert_true(o.max_rows == 100000000);
-    const dp_csv_options mine = {';', 1, 2, 3, true};
+    assert_true(o.separator == ',' && o.max_bytes == (size_t)1 << 40 && o.max_line == 1048576);
+    assert_true(o.max_rows == 2000000000 && o.threads == 0 && o.scratch == NULL);
+    const dp_csv_options mine = {
+        .separator = ';', .max_bytes = 1, .max_line = 2, .max_rows = 3, .drop_missing = true};
     assert_ok(dpi_csv_options_fill(&mine, &o, &err), err.text);
     assert_true(o.separator == ';' && o.max_bytes == 1 && o.max_line == 2 && o.max_rows == 3);
     assert_ok(dpi_csv_options_fill(&(dp_csv_options){.separator = '\t'}, &o, &err), err.text);
