@@ -1,6 +1,6 @@
 # Every fuzz-<name>.c is a libFuzzer target (make check-fuzz) and, linked with replay.c, a test that
 # replays its corpus.
-REPLAYERS = %D%/replay-checkpoint %D%/replay-csv %D%/replay-fit %D%/replay-formula %D%/replay-idx %D%/replay-npy %D%/replay-plan \
+REPLAYERS = %D%/replay-checkpoint %D%/replay-csv %D%/replay-draft %D%/replay-fit %D%/replay-formula %D%/replay-idx %D%/replay-npy %D%/replay-plan \
   %D%/replay-schema %D%/replay-sheet
 check_PROGRAMS += $(REPLAYERS)
 TESTS += $(REPLAYERS)
@@ -10,6 +10,9 @@ TESTS += $(REPLAYERS)
 %C%_replay_csv_SOURCES = %D%/fuzz-csv.c %D%/replay.c %D%/fuzz.h
 %C%_replay_csv_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/csv"'
 %C%_replay_csv_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)
+%C%_replay_draft_SOURCES = %D%/fuzz-draft.c %D%/replay.c %D%/fuzz.h
+%C%_replay_draft_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/draft"'
+%C%_replay_draft_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)
 %C%_replay_fit_SOURCES = %D%/fuzz-fit.c %D%/replay.c %D%/fuzz.h
 %C%_replay_fit_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/fit"'
 %C%_replay_fit_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)

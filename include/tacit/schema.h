@@ -16,6 +16,7 @@
 #define TACIT_SCHEMA_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include <tacit/status.h>
 #include <tacit/table.h>
@@ -42,6 +43,21 @@ DP_API DP_MUST_CHECK dp_status dp_schema_parse(const char *text, size_t size, co
  * DP_EDATA something is wrong; DP_ENOMEM.  Thread-safe. */
 DP_API DP_MUST_CHECK dp_status dp_schema_check(const char *text, size_t size, const char *name,
                                                size_t most, dp_error *faults, size_t *n);
+
+/* What a schema is drafted from. */
+typedef enum dp_draft_from {
+    DP_DRAFT_CODEBOOK = 1, /* a CSV file that describes a column in each line */
+    DP_DRAFT_PUBLIC        /* a table as CSV, whose records are public: a draft tells of them */
+} dp_draft_from;
+
+/* Writes the draft of a schema to `out`: what dp_schema_parse reads, with comments where somebody
+ * must decide, and in comments the columns that cannot be declared yet, with the reason.  Fields are
+ * separated by what is most frequent in the first line of , ; and tab.  doc/schema.md has the rules.
+ *   path  of at most 1 GiB      out  borrowed; nothing is written on any error
+ * DP_EDATA the file is no CSV or no code book, or gives no column that can be declared; DP_EIO;
+ * DP_ENOMEM.  Thread-safe. */
+DP_API DP_MUST_CHECK dp_status dp_schema_draft(const char *path, dp_draft_from from, FILE *out,
+                                               dp_error *err);
 
 /* Frees the schema; NULL is allowed. */
 DP_API void dp_schema_free(dp_schema *schema);

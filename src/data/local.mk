@@ -4,6 +4,7 @@ libtacit_core_la_SOURCES += \
   %D%/cell.c %D%/cell.h \
   %D%/csv.c %D%/csv.h \
   %D%/dataset.c %D%/dataset.h \
+  %D%/draft.c %D%/draft.h %D%/draft-codebook.c %D%/draft-records.c \
   %D%/file.c %D%/file.h \
   %D%/gunzip.c %D%/gunzip.h \
   %D%/idx.c \

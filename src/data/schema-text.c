@@ -150,7 +150,7 @@ static void add_number(dpi_bytes *to, double x)
     add(to, text);
 }
 
-static void add_column(dpi_bytes *to, const dp_column *c)
+void dpi_schema_write_column(dpi_bytes *to, const dp_column *c)
 {
     static const char *const kinds[] = {[DP_COLUMN_REAL] = " real ",
                                         [DP_COLUMN_INTEGER] = " integer ",
@@ -167,15 +167,18 @@ static void add_column(dpi_bytes *to, const dp_column *c)
         add(to, " .. ");
         add_number(to, c->high);
     }
-    add(to, c->clamp ? " clamp\n" : "\n");
+    if (c->clamp)
+        add(to, " clamp");
 }
 
 dp_status dpi_schema_write(dp_schema *schema, dp_error *err)
 {
     dpi_bytes to = {0};
     char line[64];
-    for (size_t i = 0; i < schema->n; i++)
-        add_column(&to, &schema->column[i]);
+    for (size_t i = 0; i < schema->n; i++) {
+        dpi_schema_write_column(&to, &schema->column[i]);
+        add(&to, "\n");
+    }
     if (schema->csv.separator != 0)
         add(&to, schema->csv.separator == ';' ? "separator = ;\n" : "separator = tab\n");
     if (schema->csv.drop_missing)

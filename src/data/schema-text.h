@@ -7,6 +7,7 @@
 #include <tacit/schema.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 
 enum { DPI_MOST_COLUMNS = 4096, DPI_MOST_SCHEMA = 1024 * 1024 };
 
@@ -46,6 +47,9 @@ dp_status dpi_schema_fail(const dpi_schema_lines *l, const char *what, const cha
 
 /* Whether the word is this sign or keyword. */
 bool dpi_schema_is(const dpi_schema_word *word, const char *text);
+
+/* Appends the line of a column, without its end.  The thread's locale must be C. */
+void dpi_schema_write_column(dpi_bytes *to, const dp_column *column);
 
 /* Writes the schema's text from its columns and settings.  DP_ENOMEM. */
 dp_status dpi_schema_write(dp_schema *schema, dp_error *err) DP_MUST_CHECK;
