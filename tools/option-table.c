@@ -107,6 +107,16 @@ const option option_table[] = {
     {"public", OPTION_TEXT, FOR_FORECAST, PLACE(public_data), "FILE",
      "public records of like predictors, as CSV; invented when not given", "survey.csv",
      .range = NULL},
+    {"codebook", OPTION_TEXT, FOR_SCHEMA, PLACE(codebook), "FILE",
+     "draft from this code book, as CSV", "survey-codebook.csv", .range = NULL},
+    {"public", OPTION_TEXT, FOR_SCHEMA, PLACE(public_data), "FILE",
+     "draft from this table, as CSV, whose records all may know: a draft tells of them",
+     "survey.csv", .range = NULL},
+    {"check", OPTION_TEXT, FOR_SCHEMA, PLACE(check), "SCHEMA",
+     "say what this schema declares, or all that is wrong with it", "survey.schema", .range = NULL},
+    {"out", OPTION_TEXT, FOR_SCHEMA, PLACE(out), "FILE",
+     "write the draft there; it must not exist; standard output when not given", "survey.schema",
+     .range = NULL},
     {"simulations", OPTION_NUMBER, FOR_FORECAST, PLACE(simulations), "K",
      "data sets that are invented and fitted; 8 when not given", "20", .range = &count},
     {"data", OPTION_TEXT, FOR_FORECAST, PLACE(data), "FILE",
@@ -278,7 +288,7 @@ const option option_table[] = {
      PLACE(json), NULL, "answer with one JSON object", .range = NULL},
     {"help", OPTION_FLAG,
      COMMANDS | FITS | READERS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS | SESSIONS |
-         MODELS | FOR_PARTY,
+         MODELS | FOR_PARTY | FOR_SCHEMA,
      PLACE(help), NULL, "this text", .range = NULL},
 };
 const size_t n_options = LENGTH(option_table);

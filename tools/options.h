@@ -56,6 +56,7 @@ typedef struct settings {
     double id, lanes, records;
     bool allow_activation_leak, allow_probabilistic, probabilistic, exact, label;
     const char *schema, *family, *priors, *out, *public_data; /* of a fit; borrowed likewise */
+    const char *codebook, *check; /* of tacit schema; borrowed likewise */
     double seed, simulations;
     bool no_privacy, hopeless_allowed;
     bool json, help;
@@ -81,7 +82,8 @@ enum {
     FOR_FIT = 16384,
     FOR_FORECAST = 32768, /* tacit plan */
     FOR_SUMMARY = 65536,
-    FOR_PREDICT = 131072
+    FOR_PREDICT = 131072,
+    FOR_SCHEMA = 268435456
 };
 
 typedef enum option_kind {
