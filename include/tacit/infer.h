@@ -49,6 +49,20 @@ extern "C" {
  *                   only */
 typedef enum dp_method { DP_METHOD_CHOSEN = 0, DP_METHOD_ROUNDS, DP_METHOD_EXACT } dp_method;
 
+/* How far a fit is.  Nothing in it is of the records but through what was released. */
+typedef struct dp_fit_progress {
+    const char *phase;      /* of the last release, or "drawing" */
+    uint64_t made, planned; /* releases; 0 without privacy */
+    double fraction;        /* of the work, 0 ... 1, guessed from the time that what is done took;
+                             * never less than before */
+    double epsilon; /* at opts.delta, of the releases made; all planned ones stay spent unless the
+                     * fit goes on later.  INFINITY without privacy */
+    bool kept;      /* what was released is in a journal: a fit that is stopped can go on */
+} dp_fit_progress;
+
+/* Other than 0 stops. */
+typedef int dp_fit_watch(void *user, const dp_fit_progress *at);
+
 /* Zero means the default, but for epsilon and delta, which have none. */
 typedef struct dp_fit_opts {
     dp_mode mode; /* DP_PRIVATE, or DP_NO_PRIVACY for public records: then epsilon, delta
@@ -68,6 +82,10 @@ typedef struct dp_fit_opts {
     dp_ledger *ledger;     /* as in dp_svi_opts; borrowed for the call */
     const char *ledger_data;
     const char *ledger_label;
+    /* Called by the caller's thread before the first release, after each, and while draws are made,
+     * up to ten times a second; nullable.  What it says depends on how long things take. */
+    dp_fit_watch *watch;
+    void *watch_user;
 } dp_fit_opts;
 
 /* Fits `model` to `data` and spends what `opts` says, all of it.
@@ -77,7 +95,8 @@ typedef struct dp_fit_opts {
  * one that the loop has not; DP_EDOMAIN parameters of the loop ceased to be finite; DP_EPRIVACY
  * the budget is hopeless (which its phases find out, so that all of it is spent), or the ledger's;
  * DP_EDATA, DP_ENAME, DP_ESHAPE when data and model do not fit, before anything is spent;
- * DP_EENTROPY; DP_ENOMEM.  Thread-safe for different data sets and ledgers. */
+ * DP_ESTOPPED the watch stopped it: what is released stays spent, and all that was planned unless
+ * there was no release; DP_EENTROPY; DP_ENOMEM.  Thread-safe for different data sets and ledgers. */
 DP_API dp_status dp_fit_private(const dp_model *model, const dp_dataset *data,
                                 const dp_fit_opts *opts, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
 

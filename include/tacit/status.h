@@ -29,7 +29,8 @@ extern "C" {
     X(DP_EUNSUPPORTED, "not supported")                                                            \
     X(DP_EREFUSED, "the other side refused")                                                       \
     X(DP_ETIMEOUT, "the other side did not answer in time")                                        \
-    X(DP_EPEER, "the other side broke the protocol")
+    X(DP_EPEER, "the other side broke the protocol")                                               \
+    X(DP_ESTOPPED, "stopped at the caller's word")
 
 typedef enum dp_status {
 #define DP_STATUS_ENUM(name, text) name,

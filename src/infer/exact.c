@@ -371,7 +371,8 @@ static dp_status draw_some(exact *a, int first, int end, double *ess, dp_error *
                             .adapt = true,
                             .pool = a->pool,
                             .twins = a->targets + 1,
-                            .n_twins = a->n_evaluators - 1};
+                            .n_twins = a->n_evaluators - 1,
+                            .progress = a->spec->progress};
     dpi_attempts some = {.first = first, .end = end, .from = a->from, .draws = a->theta[1]};
     dp_status status = dpi_attempts_make(&some, a->targets, &o, a->rng, err);
     *ess = some.report.ess;
@@ -401,6 +402,7 @@ static dp_status change_form(exact *a, bool tied, dp_error *err)
 static dp_status draw(exact *a, dp_error *err)
 {
     double tied, loose = 0, rest;
+    dpi_progress_draw(a->spec->progress);
     start_chains(a);
     dp_status status = draw_some(a, 0, 1, &tied, err);
     if (status == DP_OK && a->n_tied > 0 && !dpi_exact_is_good(&a->report, a->n_draws)) {

@@ -4,10 +4,13 @@
 
 #include <tacit/infer.h>
 
+#include "infer/progress.h"
+
 typedef struct dpi_exact_spec {
     const dp_model *model;
     const dp_dataset *data;
     const dp_fit_opts *opts; /* checked */
+    dpi_progress *progress;
 } dpi_exact_spec;
 
 /* DP_EUNSUPPORTED a model that has not only latents that records share, columns that are drawn, or,

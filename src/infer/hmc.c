@@ -67,6 +67,8 @@ typedef struct sampler {
     size_t first, slow;       /* transitions before windows, and in them */
     dp_rng *rng;
     dpi_arena arena;
+    size_t moved; /* turns of the caller's thread, of as many as there would be with one */
+    atomic_bool stopped;
 } sampler;
 
 /* ---- options ---- */
@@ -228,6 +230,19 @@ static void find_step(sampler *s)
 
 /* ---- warm-up ---- */
 
+/* Tells what the caller's thread has done, before each turn of a chain; true: no more are wanted.  A
+ * thread that makes the draws of one chain in four tells of four at a time. */
+static bool is_stopped(sampler *s, size_t turns)
+{
+    const dpi_hmc_opts *o = &s->opts;
+    s->moved += turns;
+    if (turns > 0 &&
+        dpi_progress_moved(o->progress,
+                           (double)s->moved / (double)(o->chains * (o->warmup + o->draws))))
+        atomic_store(&s->stopped, true);
+    return atomic_load(&s->stopped);
+}
+
 static void move(sampler *s, markov_chain *c)
 {
     s->nuts.in.origin = c->origin;
@@ -241,7 +256,7 @@ static void run(sampler *s, size_t transitions, bool keep)
     const size_t n = s->nuts.in.n;
     bool leads = s->opts.step == 0 || s->opts.adapt;
     for (size_t t = 0; t < transitions; t++)
-        for (size_t c = 0; c < s->opts.chains; c++) {
+        for (size_t c = 0; c < s->opts.chains && !is_stopped(s, 1); c++) {
             move(s, &s->chains[c]);
             if (leads)
                 average(s, s->nuts.acceptance);
@@ -258,6 +273,8 @@ static dp_status learn(sampler *s, size_t transitions, dp_error *err)
     dpi_hmc_window window = {
         .chains = s->opts.chains, .draws = transitions, .n = n, .x = s->window};
     run(s, transitions, true);
+    if (is_stopped(s, 0))
+        return DP_OK;
     for (size_t c = 0; c < s->opts.chains; c++) {
         markov_chain *one = &s->chains[c];
         s->nuts.in.origin = one->origin;
@@ -283,7 +300,8 @@ static dp_status warm_up(sampler *s, dp_error *err)
     if (s->opts.step == 0)
         find_step(s);
     run(s, s->first, false);
-    for (size_t left = s->slow, width = WINDOW; status == DP_OK && left > 0; width *= 2) {
+    for (size_t left = s->slow, width = WINDOW; status == DP_OK && left > 0 && !is_stopped(s, 0);
+         width *= 2) {
         if (left < 3 * width)
             width = left;
         status = learn(s, width, err);
@@ -300,10 +318,11 @@ static dp_status warm_up(sampler *s, dp_error *err)
 static void draw_chain(sampler *s, const worker *w, size_t c)
 {
     const size_t n = s->nuts.in.n, each = s->opts.draws;
+    size_t turns = w == s->workers ? s->n_workers : 0;
     markov_chain *chain = &s->chains[c];
     dpi_rng_reseed(w->rng, chain->seed);
     w->nuts->in.origin = chain->origin;
-    for (size_t t = 0; t < each; t++) {
+    for (size_t t = 0; t < each && !is_stopped(s, turns); t++) {
         dpi_nuts_step(w->nuts, &chain->at, w->rng);
         dpi_nuts_rescale(w->nuts, &chain->at, w->rng);
         dpi_nuts_place(w->nuts, chain->at.x, s->draws + (c * each + t) * n);
@@ -354,6 +373,8 @@ static dp_status run_all(sampler *s, double *draws, dpi_hmc_report *report, dp_e
     if (status != DP_OK)
         return status;
     sample(s, report);
+    if (is_stopped(s, 0))
+        return dpi_progress_stopped(err);
     dpi_mixing mixing;
     status = dpi_mixing_of(s->opts.chains, s->opts.draws, s->nuts.in.n, draws, &mixing, err);
     report->r_hat = mixing.r_hat;
@@ -372,6 +393,7 @@ dp_status dpi_hmc(const dpi_target *target, const dpi_hmc_opts *opts, dp_rng *rn
 {
     sampler s = {.opts = *opts, .rng = rng, .draws = draws};
     *report = (dpi_hmc_report){.r_hat = INFINITY};
+    atomic_init(&s.stopped, false);
     dp_status status = check(target, &s.opts, err);
     if (status == DP_EINVAL)
         return status;

@@ -10,6 +10,7 @@
 
 #include "base/pool.h"
 #include "infer/nuts.h"
+#include "infer/progress.h"
 
 typedef struct dpi_hmc_opts {
     size_t chains, warmup, draws; /* chains and draws of each: at least 1 */
@@ -25,6 +26,7 @@ typedef struct dpi_hmc_opts {
                            * are targets for it; they are the same for any number of threads */
     const dpi_target *twins; /* [n_twins] of the target's density, for other threads */
     size_t n_twins;
+    dpi_progress *progress; /* nullable: told of transitions, and may stop */
 } dpi_hmc_opts;
 
 typedef struct dpi_hmc_report {
@@ -43,7 +45,7 @@ typedef struct dpi_hmc_report {
  *   draws[chains][opts->draws][n]       [out] NaN on error, but for DP_EINVAL
  *   *report  [out] r_hat INFINITY, ess 0 on error
  * DP_EINVAL a count is 0 or too large, or the start is missing; DP_EDOMAIN a number is out of range
- * or a start is outside; DP_ENOMEM.  Thread-safe for a target that is. */
+ * or a start is outside; DP_ESTOPPED; DP_ENOMEM.  Thread-safe for a target that is. */
 DP_MUST_CHECK dp_status dpi_hmc(const dpi_target *target, const dpi_hmc_opts *opts, dp_rng *rng,
                                 double *draws, dpi_hmc_report *report, dp_error *err);
 

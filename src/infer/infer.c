@@ -15,6 +15,7 @@
 #include "infer/diagnose.h"
 #include "infer/exact.h"
 #include "infer/loop.h"
+#include "infer/progress.h"
 #include "infer/rounds.h"
 #include "model/proper.h"
 #include "model/store.h"
@@ -36,6 +37,7 @@ typedef struct fit_job {
     dp_noise *noise;
     dp_rng *rng;
     dp_reservation *reservation;
+    dpi_progress progress;
     bool begun;     /* a release may have been made */
     size_t n_draws; /* a multiple of CHAINS */
     double *theta;  /* [n_draws][d] */
@@ -140,7 +142,8 @@ static dp_status make_scan(fit_job *a, dp_error *err)
                           .most_room = dpi_inquiry_room(&a->view),
                           .noise = a->noise,
                           .paid = a->budget.list,
-                          .n_paid = DPI_N_STAGES};
+                          .n_paid = DPI_N_STAGES,
+                          .progress = &a->progress};
     dp_error found = {0};
     for (int k = 0; k < DPI_N_INQUIRIES; k++) {
         size_t size = dpi_inquiry_size(&a->view, (dpi_inquiry_kind)k);
@@ -155,6 +158,17 @@ static dp_status make_scan(fit_job *a, dp_error *err)
     return status == DP_OK ? status : dpi_fail(err, status, "%s", found.text);
 }
 
+static dp_status begin(fit_job *a, dp_error *err)
+{
+    const dpi_budget *b = &a->budget;
+    const dpi_progress_plan plan = {.names = dpi_stage_names,
+                                    .list = b->list,
+                                    .n = b->noisy ? DPI_N_STAGES : 0,
+                                    .delta = b->accounted,
+                                    .turns = CHAINS * DPI_FINAL_WARM + a->n_draws};
+    return dpi_progress_begin(&a->progress, &plan, err);
+}
+
 static dp_status run(fit_job *a, dp_error *err)
 {
     size_t d = a->view.objective.n_theta;
@@ -164,12 +178,15 @@ static dp_status run(fit_job *a, dp_error *err)
                              .budget = &a->budget,
                              .opts = a->opts,
                              .scan = &a->scan,
-                             .rng = a->rng};
+                             .rng = a->rng,
+                             .progress = &a->progress};
     a->n_draws = (asked + CHAINS - 1) / CHAINS * CHAINS;
     a->theta = dpi_arena_alloc(&a->arena, a->n_draws, d * sizeof *a->theta);
     if (a->theta == NULL)
         return dpi_fail_nomem(err);
     dp_status status = dpi_rounds_init(&a->rounds, err);
+    if (status == DP_OK)
+        status = begin(a, err);
     a->begun = status == DP_OK;
     if (status == DP_OK)
         status = dpi_rounds_run(&a->rounds, err);
@@ -252,9 +269,10 @@ static dp_status make_fit(fit_job *a, dp_fit **fit, dp_error *err)
 
 /* By the posterior itself, where there is no privacy and it is not too much work; *done [out] says
  * whether it was tried. */
-static dp_status fit_open(const fit_job *a, bool *done, dp_fit **fit, dp_error *err)
+static dp_status fit_open(fit_job *a, bool *done, dp_fit **fit, dp_error *err)
 {
-    const dpi_exact_spec spec = {.model = a->model, .data = a->data, .opts = a->opts};
+    const dpi_exact_spec spec = {
+        .model = a->model, .data = a->data, .opts = a->opts, .progress = &a->progress};
     dp_error found = {0};
     *done = false;
     if (a->opts->mode != DP_NO_PRIVACY || a->opts->method == DP_METHOD_ROUNDS)
@@ -273,8 +291,11 @@ static dp_status fit_private(fit_job *a, dp_fit **fit, dp_error *err)
         return status;
     status = dpi_model_view_init(&a->view, a->model, &found);
     if (status == DP_EUNSUPPORTED && a->view.refused[0] != 0) {
-        const dpi_loop_spec spec = {
-            .model = a->model, .data = a->data, .opts = a->opts, .why = a->view.refused};
+        const dpi_loop_spec spec = {.model = a->model,
+                                    .data = a->data,
+                                    .opts = a->opts,
+                                    .why = a->view.refused,
+                                    .progress = &a->progress};
         return dpi_fit_loop(&spec, fit, err);
     }
     if (status != DP_OK)
@@ -298,6 +319,7 @@ dp_status dp_fit_private(const dp_model *model, const dp_dataset *data, const dp
     if (model == NULL || data == NULL || opts == NULL || fit == NULL)
         dpi_misuse(__func__, "NULL model, data, options or result");
     fit_job a = {.model = model, .data = data, .opts = opts};
+    dpi_progress_init(&a.progress, opts->watch, opts->watch_user);
     *fit = NULL;
     dp_status status = dpi_float_check(err);
     if (status == DP_OK)

@@ -27,6 +27,7 @@ libtacit_core_la_SOURCES += \
   %D%/nuts.c %D%/nuts.h \
   %D%/posterior.c %D%/posterior.h \
   %D%/prior.c %D%/prior.h \
+  %D%/progress.c %D%/progress.h \
   %D%/psi.c %D%/psi.h \
   %D%/view.c %D%/view.h \
   %D%/plan.c %D%/plan.h %D%/plan-print.c \

@@ -44,6 +44,7 @@ typedef struct loop {
     const dp_fit_opts *opts;
     const char *why;
     const dpi_loop_witness *witness;
+    dpi_progress *progress;
     dpi_arena arena;
     dp_model *guide;
     bool noisy;
@@ -250,8 +251,19 @@ static void trace(loop *a)
         mean[i] += at->theta[i] / (double)eighth;
 }
 
+/* Without privacy steps are no releases, and are told of as if draws were made. */
+static dp_status tell(loop *a, int phase, dp_error *err)
+{
+    const dpi_optimizer *at = &a->svi->optimizer;
+    if (a->noisy)
+        return dpi_progress_release(a->progress, (size_t)phase, err);
+    return dpi_progress_moved(a->progress, (double)at->done / (double)at->steps)
+               ? dpi_progress_stopped(err)
+               : DP_OK;
+}
+
 /* Makes all steps of the run at hand. */
-static dp_status run(loop *a, dp_error *err)
+static dp_status run(loop *a, int phase, dp_error *err)
 {
     dp_status status = DP_OK;
     while (status == DP_OK && !dp_svi_done(a->svi)) {
@@ -260,6 +272,8 @@ static dp_status run(loop *a, dp_error *err)
             show(a, &a->svi->release);
         if (status == DP_OK && a->trace[1] != NULL)
             trace(a);
+        if (status == DP_OK)
+            status = tell(a, phase, err);
     }
     return status;
 }
@@ -270,7 +284,9 @@ static dp_status run_norms(loop *a, dp_error *err)
     dp_status status = release_number(a, err);
     a->svi->extras.units = units_of(a);
     if (status == DP_OK)
-        status = run(a, err);
+        status = dpi_progress_release(a->progress, NUMBER, err);
+    if (status == DP_OK)
+        status = run(a, NORMS, err);
     a->clip[NORMS] = a->svi->opts.clip;
     return status;
 }
@@ -282,7 +298,7 @@ static dp_status run_steps(loop *a, dp_error *err)
     for (int k = 0; k < 2; k++)
         if ((a->trace[k] = dpi_arena_alloc(&a->arena, n, sizeof *a->trace[k])) == NULL)
             return dpi_fail_nomem(err);
-    dp_status status = run(a, err);
+    dp_status status = run(a, STEPS, err);
     a->clip[STEPS] = a->svi->opts.clip;
     return status;
 }
@@ -365,6 +381,13 @@ static dp_status choose_start(loop *a, dp_error *err)
     return status;
 }
 
+static dp_status begin(loop *a, dp_error *err)
+{
+    const dpi_progress_plan plan = {
+        .names = phase_names, .list = a->list, .n = a->noisy ? PHASES : 0, .delta = a->accounted};
+    return dpi_progress_begin(a->progress, &plan, err);
+}
+
 static dp_status fit_loop(loop *a, dp_fit **fit, dp_error *err)
 {
     dp_status status = check_options(a->opts, a->why, err);
@@ -378,6 +401,8 @@ static dp_status fit_loop(loop *a, dp_fit **fit, dp_error *err)
         status = dpi_loop_guide(a->model, &a->guide, err);
     if (status == DP_OK && a->opts->ledger != NULL)
         status = reserve(a, err);
+    if (status == DP_OK)
+        status = begin(a, err);
     if (status == DP_OK && a->noisy)
         status = new_run(a, NORMS, err);
     if (status == DP_OK && a->noisy)
@@ -396,6 +421,7 @@ dp_status dpi_fit_loop(const dpi_loop_spec *spec, dp_fit **fit, dp_error *err)
               .opts = spec->opts,
               .why = spec->why,
               .witness = spec->witness,
+              .progress = spec->progress,
               .noisy = spec->opts->mode == DP_PRIVATE};
     *fit = NULL;
     dp_status status = fit_loop(&a, fit, err);

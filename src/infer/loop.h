@@ -4,6 +4,7 @@
 
 #include <tacit/infer.h>
 
+#include "infer/progress.h"
 #include "svi/svi.h"
 
 /* Sees each release as soon as it is made, and the run that has it or is about to begin; for
@@ -19,6 +20,7 @@ typedef struct dpi_loop_spec {
     const dp_fit_opts *opts;
     const char *why;                 /* the rounds do not take the model */
     const dpi_loop_witness *witness; /* nullable */
+    dpi_progress *progress;          /* nullable */
 } dpi_loop_spec;
 
 /* dp_fit_private of a model that the rounds do not take; spec->why are the words for it

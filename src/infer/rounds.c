@@ -26,7 +26,7 @@
 #include "num/linalg.h"
 #include "num/matrix.h"
 
-enum { WALK = 24, WALK_WARM = 10, PRIOR_DRAWS = 1000, FINAL_WARM = 200 };
+enum { WALK = 24, WALK_WARM = 10, PRIOR_DRAWS = 1000 };
 
 /* Least clip norm of the approach in units of sqrt(dims); longest step of a round in units of a
  * record's information. */
@@ -195,8 +195,10 @@ static dp_status walk(dpi_rounds *r, double *mean, dp_error *err)
                       .start = from,
                       .factor = factor};
     dp_status status = dpi_laplace_factor(&r->posterior, from, r->spread, factor, err);
+    dpi_progress_begin_walk(r->progress);
     if (status == DP_OK)
         status = dpi_hmc(&target, &o, r->rng, r->walk, &r->report, err);
+    dpi_progress_end_walk(r->progress, WALK_WARM + WALK);
     for (size_t k = 0; k < WALK && status == DP_OK; k++)
         dpi_surrogate_tied(&r->posterior, r->walk + k * d);
     if (status == DP_OK)
@@ -228,6 +230,8 @@ static dp_status draw(dpi_rounds *r, dpi_hmc_opts *o, double *factor, double *dr
     o->pool = r->scan->pool;
     o->twins = targets;
     o->n_twins = n;
+    o->progress = r->progress;
+    dpi_progress_draw(r->progress);
     if (status == DP_OK)
         status = dpi_hmc(&target, o, r->rng, draws, &r->report, err);
     while (made > 0)
@@ -250,7 +254,7 @@ dp_status dpi_rounds_draw(dpi_rounds *r, size_t chains, size_t n, double *draws,
         dpi_surrogate_drawn(&r->posterior, from + c * d);
     }
     dpi_hmc_opts o = {
-        .chains = chains, .warmup = FINAL_WARM, .draws = n, .start = from, .adapt = true};
+        .chains = chains, .warmup = DPI_FINAL_WARM, .draws = n, .start = from, .adapt = true};
     dp_status status = draw(r, &o, factor, draws, err);
     for (size_t k = 0; k < chains * n && status == DP_OK; k++)
         dpi_surrogate_tied(&r->posterior, draws + k * d);

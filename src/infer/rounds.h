@@ -7,6 +7,9 @@
 #include "infer/shared.h"
 #include "infer/surrogate.h"
 
+/* Transitions of each chain before the draws. */
+enum { DPI_FINAL_WARM = 200 };
+
 typedef struct dpi_rounds {
     const dp_model *model;
     const dpi_model_view *view;
@@ -14,6 +17,7 @@ typedef struct dpi_rounds {
     const dp_fit_opts *opts;
     dpi_scan *scan;
     dp_rng *rng;
+    dpi_progress *progress; /* nullable */
     dpi_arena arena;
     dpi_metric metric;
     dpi_shared known; /* at z */
@@ -46,7 +50,7 @@ typedef struct dpi_rounds {
     dpi_hmc_report report;     /* of the last draws */
 } dpi_rounds;
 
-/* Borrows what is set in *r: model, view, budget, opts, scan, rng.  DP_ENOMEM. */
+/* Borrows what is set in *r: model, view, budget, opts, scan, rng, progress.  DP_ENOMEM. */
 dp_status dpi_rounds_init(dpi_rounds *r, dp_error *err) DP_MUST_CHECK;
 void dpi_rounds_free(dpi_rounds *r);
 

@@ -173,7 +173,8 @@ dp_status dpi_scan_init(dpi_scan *s, const dpi_scan_spec *spec, dp_error *err)
                     .most_room = spec->most_room,
                     .threads = spec->threads > 0 ? spec->threads : 1,
                     .noise = spec->noise,
-                    .n_paid = spec->n_paid};
+                    .n_paid = spec->n_paid,
+                    .progress = spec->progress};
     dp_status status = make(s, spec, err);
     if (status != DP_OK)
         dpi_scan_free(s);
@@ -459,15 +460,15 @@ const double *dpi_scan_shared_slope(const dpi_scan *s, const dpi_read *read, siz
     return c->node == DPI_NONE || c->per_record || c->size != read->size ? NULL : c->values;
 }
 
-/* Takes a release off what is accounted for. */
-static void pay(dpi_scan *s, const dpi_pass *pass)
+/* Takes a release off what is accounted for; which one it was. */
+static size_t pay(dpi_scan *s, const dpi_pass *pass)
 {
     if (pass->sigma == 0 || s->paid == NULL)
-        return;
+        return 0;
     for (size_t k = 0; k < s->n_paid; k++)
         if (s->paid[k].sigma == pass->sigma && s->paid[k].steps > 0) {
             s->paid[k].steps--;
-            return;
+            return k;
         }
     dpi_misuse("dpi_scan_run", "a release that is not accounted for");
 }
@@ -481,7 +482,7 @@ dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, d
     dp_status status = check_noise(pass, err);
     if (status != DP_OK)
         return status;
-    pay(s, pass);
+    size_t which = pay(s, pass);
     dpi_scan_place(s, theta);
     if (s->pool != NULL) {
         (void)pthread_mutex_init(&job.lock, NULL); /* with default attributes this cannot fail */
@@ -491,5 +492,6 @@ dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, d
         work(&job, 0);
     }
     add_up(s, pass->n);
-    return release(s, pass, out, err);
+    status = release(s, pass, out, err);
+    return status == DP_OK ? dpi_progress_release(s->progress, which, err) : status;
 }

@@ -18,6 +18,7 @@
 
 #include "base/pool.h"
 #include "infer/metric.h"
+#include "infer/progress.h"
 #include "svi/release.h"
 
 enum { DPI_SCAN_CHUNK = 256 };
@@ -59,6 +60,7 @@ typedef struct dpi_scan {
     size_t n_paid;
     dpi_release release;
     double *total, *out;
+    dpi_progress *progress; /* nullable, borrowed */
 } dpi_scan;
 
 typedef struct dpi_scan_spec {
@@ -71,6 +73,7 @@ typedef struct dpi_scan_spec {
      * in tests of passes: they are not counted. */
     const dp_mechanism *paid;
     size_t n_paid;
+    dpi_progress *progress; /* nullable, borrowed: told of each release, by its place in paid */
 } dpi_scan_spec;
 
 /* DP_EUNSUPPORTED for more than 2^26 records or 2^14 numbers, units of several records, and columns
@@ -95,8 +98,8 @@ void dpi_scan_place(dpi_scan *s, const double *theta);
 const double *dpi_scan_shared_arg(const dpi_scan *s, int a);
 const double *dpi_scan_shared_slope(const dpi_scan *s, const dpi_read *read, size_t j);
 
-/* Runs a pass at theta[d]; out[pass->n] is the release.  Errors of the source of noise;
- * DP_EUNSUPPORTED where noise is so much, on so many numbers, that its grid leaves nothing of the
+/* Runs a pass at theta[d]; out[pass->n] is the release.  Errors of the source of noise; DP_ESTOPPED
+ * after the release, which the progress has been told of; DP_EUNSUPPORTED where noise is so much, on so many numbers, that its grid leaves nothing of the
  * share. */
 dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, double *out,
                        dp_error *err) DP_MUST_CHECK;

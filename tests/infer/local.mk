@@ -78,3 +78,6 @@ UNIT_TESTS += %D%/t-loop-marginal
 %C%_t_loop_marginal_LDADD = $(TEST_PUBLIC)
 UNIT_TESTS += %D%/t-flat
 %C%_t_flat_SOURCES = %D%/t-flat.c
+UNIT_TESTS += %D%/t-watch
+%C%_t_watch_SOURCES = %D%/t-watch.c $(loop_models) $(readers) $(RELEASES) $(ledger_folder)
+%C%_t_watch_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK)
