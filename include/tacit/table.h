@@ -72,7 +72,8 @@ typedef struct dp_csv_options {
  *   options  nullable; borrowed         columns [n_columns]  the schema; borrowed
  *   *table   [out] owned by the caller (dp_table_free); NULL on any error
  * The format is RFC 4180: a header line with the names, LF or CRLF, fields with separators, line
- * ends or quotes in them quoted.  A UTF-8 byte order mark is skipped, empty lines at the end too.
+ * ends or quotes in them quoted.  A UTF-8 byte order mark is skipped, empty lines at the end too.  A file that gzip has
+ * packed is unpacked as it is read; .max_bytes then counts what comes out, too.
  * Columns of the file that are not in the schema are passed over.  Numbers are decimal with a
  * point, whatever the locale, and may have blanks around them.  An empty field or NA is missing,
  * which is an error unless .drop_missing is set (NA is a level where the schema declares it).
@@ -107,7 +108,7 @@ typedef struct dp_table_builder dp_table_builder;
 
 /* Begins a table.
  *   source   what messages call the source of the records; copied
- *   options  nullable; .max_rows and .drop_missing count, the others are of CSV
+ *   options  nullable; .max_rows, .drop_missing and .scratch count, the others are of CSV
  *   columns [n_columns]  the schema; borrowed until the builder is freed
  *   *builder  [out] owned by the caller (dp_table_builder_free); NULL on any error
  * DP_EINVAL, DP_ENAME the schema or an option is not allowed; DP_ENOMEM. */
@@ -126,7 +127,7 @@ DP_API DP_MUST_CHECK dp_status dp_table_builder_add(dp_table_builder *builder, c
 
 /* Ends the table, *table [out] owned by the caller (dp_table_free), NULL on any error; the builder
  * is then empty, and can only be freed.  DP_EDATA there is no record; DP_ENOMEM.
- * Memory: the columns in the end, before it up to three times as much. */
+ * Memory: up to twice that of dp_table_read_csv. */
 DP_API DP_MUST_CHECK dp_status dp_table_builder_finish(dp_table_builder *builder, dp_table **table,
                                                        dp_error *err);
 

@@ -1,7 +1,7 @@
 /* A table from records that come one by one.
  *
- * Columns grow by doubling in blocks of their own, and are moved into the table's arena one after
- * the other at the end.  Names of units are kept as texts until then, as when a file is read.
+ * Columns grow by doubling in the table's store (base/store.h), which keeps them in a file where
+ * there are many.  Names of units are kept as texts until then, as when a file is read.
  * Cells are judged by data/cell.h, as those of a file are. */
 #include <locale.h>
 #include <math.h>
@@ -21,15 +21,15 @@ enum { FIRST_ROWS = 256, FIRST_NAMES = 4096, NUMBER_TEXT = 32 };
 
 /* What a column needs while it grows. */
 typedef struct growing {
-    double *real;      /* [room] REAL, else NULL */
-    int32_t *level;    /* [room] the others */
     dpi_level *sorted; /* LEVEL */
-    dpi_names names;   /* UNIT */
+    dpi_names names;   /* UNIT: in the store of texts */
     size_t names_room;
 } growing;
 
 struct dp_table_builder {
     dpi_arena arena; /* what ends with the builder, but not what grows */
+    dpi_store texts;
+    dp_table *table;
     dp_error error;
     const char *source;
     const dp_column *schema; /* [n] borrowed */
@@ -41,32 +41,21 @@ struct dp_table_builder {
 
 /* ---- growing ---- */
 
-/* Moves `used` items to a block of `room`; false when memory is out, and then nothing changes. */
-static bool enlarge(void **block, size_t used, size_t room, size_t size)
+static bool enlarge_column(dp_table_builder *b, size_t j, size_t room)
 {
-    void *larger = dpi_alloc(room, size);
-    if (larger == NULL)
-        return false;
-    if (used > 0)
-        memcpy(larger, *block, used * size);
-    dpi_free(*block);
-    *block = larger;
-    return true;
-}
-
-static bool enlarge_column(growing *c, dp_column_kind kind, size_t rows, size_t room)
-{
-    void *block = kind == DP_COLUMN_REAL ? (void *)c->real : (void *)c->level;
-    void *from = c->names.from;
-    bool good =
-        enlarge(&block, rows, room, kind == DP_COLUMN_REAL ? sizeof *c->real : sizeof *c->level);
-    if (kind == DP_COLUMN_REAL)
+    dpi_table_column *c = &b->table->columns[j];
+    growing *g = &b->column[j];
+    const bool real = c->kind == DP_COLUMN_REAL;
+    void *block = real ? (void *)c->real : (void *)c->level, *from = g->names.from;
+    bool good = dpi_store_grow(&b->table->store, &block, b->rows, room,
+                               real ? sizeof *c->real : sizeof *c->level);
+    if (real)
         c->real = block;
     else
         c->level = block;
-    if (good && kind == DP_COLUMN_UNIT)
-        good = enlarge(&from, rows, room, sizeof *c->names.from);
-    c->names.from = from;
+    if (good && c->kind == DP_COLUMN_UNIT)
+        good = dpi_store_grow(&b->texts, &from, b->rows, room, sizeof *g->names.from);
+    g->names.from = from;
     return good;
 }
 
@@ -79,7 +68,7 @@ static dp_status make_room(dp_table_builder *b)
     if (room > b->max_rows)
         room = b->max_rows;
     for (size_t j = 0; j < b->n; j++)
-        if (!enlarge_column(&b->column[j], b->schema[j].kind, b->rows, room))
+        if (!enlarge_column(b, j, room))
             return dpi_fail_nomem(&b->error);
     b->room = room;
     return DP_OK;
@@ -95,7 +84,7 @@ static dp_status keep_name(dp_table_builder *b, size_t j, const char *text,
     while (room < c->names.used + needed)
         room *= 2;
     void *names = c->names.text;
-    if (room > c->names_room && !enlarge(&names, c->names.used, room, 1))
+    if (room > c->names_room && !dpi_store_grow(&b->texts, &names, c->names.used, room, 1))
         return dpi_fail_nomem(&b->error);
     c->names.text = names;
     c->names_room = room;
@@ -137,22 +126,23 @@ static dp_status keep_cell(dp_table_builder *b, size_t j, const dp_cell *cell)
 {
     const dp_column *declared = &b->schema[j];
     const dpi_field_position at = {b->source, b->seen, declared->name, true};
-    growing *c = &b->column[j];
+    const dpi_table_column *c = &b->table->columns[j];
     char text[NUMBER_TEXT];
     if (declared->kind == DP_COLUMN_UNIT)
         return keep_name(b, j, text_of(cell, text), &at);
-    if (declared->kind == DP_COLUMN_REAL)
+    if (declared->kind == DP_COLUMN_REAL) {
+        double *to = &c->real[b->rows];
         return cell->text != NULL
-                   ? dpi_cell_real(declared, cell->text, &at, &c->real[b->rows], &b->error)
-                   : dpi_cell_real_number(declared, cell->number, &at, &c->real[b->rows],
-                                          &b->error);
+                   ? dpi_cell_real(declared, cell->text, &at, to, &b->error)
+                   : dpi_cell_real_number(declared, cell->number, &at, to, &b->error);
+    }
+    int32_t *to = &c->level[b->rows];
     if (declared->kind == DP_COLUMN_INTEGER)
         return cell->text != NULL
-                   ? dpi_cell_integer(declared, cell->text, &at, &c->level[b->rows], &b->error)
-                   : dpi_cell_integer_number(declared, cell->number, &at, &c->level[b->rows],
-                                             &b->error);
-    return dpi_cell_level(c->sorted, declared->n_levels, text_of(cell, text), &at,
-                          &c->level[b->rows], &b->error);
+                   ? dpi_cell_integer(declared, cell->text, &at, to, &b->error)
+                   : dpi_cell_integer_number(declared, cell->number, &at, to, &b->error);
+    return dpi_cell_level(b->column[j].sorted, declared->n_levels, text_of(cell, text), &at, to,
+                          &b->error);
 }
 
 static dp_status add(dp_table_builder *b, const dp_cell *cells)
@@ -172,49 +162,19 @@ static dp_status add(dp_table_builder *b, const dp_cell *cells)
 
 /* ---- the end ---- */
 
-/* Column j into the table; what it grew in is freed. */
-static dp_status move_column(dp_table_builder *b, size_t j, dp_table *t)
+static dp_status finish(dp_table_builder *b)
 {
-    const dp_column *declared = &b->schema[j];
-    growing *c = &b->column[j];
-    dpi_table_column *to = &t->columns[j];
-    dp_status status = dpi_table_describe(t, j, declared, &b->error);
-    if (status != DP_OK)
-        return status;
-    if (declared->kind == DP_COLUMN_UNIT)
-        status = dpi_names_number(&c->names, b->rows, b->source, c->level, &b->error);
-    if (declared->kind == DP_COLUMN_REAL) {
-        to->real = dpi_arena_alloc(&t->arena, b->rows, sizeof *to->real);
-        if (to->real != NULL)
-            memcpy(to->real, c->real, b->rows * sizeof *to->real);
-    } else {
-        to->level = dpi_arena_alloc(&t->arena, b->rows, sizeof *to->level);
-        if (to->level != NULL)
-            memcpy(to->level, c->level, b->rows * sizeof *to->level);
-    }
-    dpi_free(c->real);
-    dpi_free(c->level);
-    c->real = NULL;
-    c->level = NULL;
-    if (status == DP_OK && to->real == NULL && to->level == NULL)
-        return dpi_fail_nomem(&b->error);
-    return status;
-}
-
-static dp_status finish(dp_table_builder *b, dp_table *t)
-{
+    dp_table *t = b->table;
+    dp_status status = DP_OK;
     if (b->rows == 0)
         return dpi_fail(&b->error, DP_EDATA, "%s has no record%s", b->source,
                         b->drop_missing ? " in which every wanted column is there"
                                         : "; one at least is needed");
-    t->columns = dpi_arena_alloc(&t->arena, b->n, sizeof *t->columns);
-    if (t->columns == NULL)
-        return dpi_fail_nomem(&b->error);
-    t->n_columns = b->n;
     t->n_rows = b->rows;
-    dp_status status = DP_OK;
     for (size_t j = 0; j < b->n && status == DP_OK; j++)
-        status = move_column(b, j, t);
+        if (b->schema[j].kind == DP_COLUMN_UNIT)
+            status = dpi_names_number(&b->column[j].names, b->rows, b->source, t->columns[j].level,
+                                      &b->error);
     return status;
 }
 
@@ -225,17 +185,27 @@ static dp_status told(const dp_table_builder *b, dp_error *err)
     return dpi_fail(err, b->error.status, "%s", b->error.text);
 }
 
-static dp_status begin(dp_table_builder *b, const char *source, dp_error *err)
+static dp_status begin(dp_table_builder *b, const char *source, const char *folder, dp_error *err)
 {
+    dp_table *t = b->table = dpi_alloc(1, sizeof *t);
     dp_status status = DP_OK;
     b->source = dpi_arena_strdup(&b->arena, source);
     b->column = dpi_arena_alloc(&b->arena, b->n, sizeof *b->column);
     b->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (b->source == NULL || b->column == NULL || b->c_locale == (locale_t)0)
+    if (t == NULL || b->source == NULL || b->column == NULL || b->c_locale == (locale_t)0)
         return dpi_fail_nomem(err);
-    for (size_t j = 0; j < b->n && status == DP_OK; j++)
-        if (b->schema[j].kind == DP_COLUMN_LEVEL)
+    t->columns = dpi_arena_alloc(&t->arena, b->n, sizeof *t->columns);
+    t->store.folder = folder != NULL ? dpi_arena_strdup(&t->arena, folder) : NULL;
+    if (t->columns == NULL || (folder != NULL && t->store.folder == NULL))
+        return dpi_fail_nomem(err);
+    t->n_columns = b->n;
+    t->store.in_memory = b->texts.in_memory = DPI_STORE_IN_MEMORY;
+    b->texts.folder = t->store.folder;
+    for (size_t j = 0; j < b->n && status == DP_OK; j++) {
+        status = dpi_table_describe(t, j, &b->schema[j], err);
+        if (status == DP_OK && b->schema[j].kind == DP_COLUMN_LEVEL)
             status = dpi_levels_sort(&b->schema[j], &b->arena, &b->column[j].sorted, err);
+    }
     return status;
 }
 
@@ -258,7 +228,7 @@ dp_status dp_table_builder_new(const char *source, const dp_csv_options *options
     b->n = n_columns;
     b->max_rows = filled.max_rows;
     b->drop_missing = filled.drop_missing;
-    status = begin(b, source, err);
+    status = begin(b, source, filled.scratch, err);
     if (status == DP_OK)
         *builder = b;
     else
@@ -293,27 +263,19 @@ dp_status dp_table_builder_finish(dp_table_builder *builder, dp_table **table, d
     builder->ended = true;
     if (builder->error.status != DP_OK)
         return told(builder, err);
-    dp_table *t = dpi_alloc(1, sizeof *t);
-    if (t == NULL)
-        return dpi_fail_nomem(err);
-    if (finish(builder, t) == DP_OK) {
-        *table = t;
-        return DP_OK;
-    }
-    dp_table_free(t);
-    return told(builder, err);
+    if (finish(builder) != DP_OK)
+        return told(builder, err);
+    *table = builder->table;
+    builder->table = NULL;
+    return DP_OK;
 }
 
 void dp_table_builder_free(dp_table_builder *builder)
 {
     if (builder == NULL)
         return;
-    for (size_t j = 0; builder->column != NULL && j < builder->n; j++) {
-        dpi_free(builder->column[j].real);
-        dpi_free(builder->column[j].level);
-        dpi_free(builder->column[j].names.text);
-        dpi_free(builder->column[j].names.from);
-    }
+    dpi_store_free(&builder->texts); /* whose folder is the table's */
+    dp_table_free(builder->table);
     if (builder->c_locale != (locale_t)0)
         freelocale(builder->c_locale);
     dpi_arena_free(&builder->arena);

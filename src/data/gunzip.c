@@ -26,12 +26,17 @@ bool dpi_is_gzip(const unsigned char *bytes, size_t n_bytes)
     return n_bytes >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
+bool dpi_inflate_start(z_stream *zip)
+{
+    zip->zalloc = zip_alloc;
+    zip->zfree = zip_free;
+    return inflateInit2(zip, GZIP_ONLY) == Z_OK;
+}
+
 dp_status dpi_gunzip_start(dpi_gunzip *g, const unsigned char *bytes, size_t n_bytes, dp_error *err)
 {
     *g = (dpi_gunzip){.next = bytes, .left = n_bytes};
-    g->zip.zalloc = zip_alloc;
-    g->zip.zfree = zip_free;
-    return inflateInit2(&g->zip, GZIP_ONLY) == Z_OK ? DP_OK : dpi_fail_nomem(err);
+    return dpi_inflate_start(&g->zip) ? DP_OK : dpi_fail_nomem(err);
 }
 
 /* Makes at most n bytes at out; *made tells how many: fewer only at the end. */

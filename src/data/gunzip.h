@@ -24,6 +24,9 @@ typedef struct dpi_gunzip {
 /* Whether the bytes begin as those of gzip do. */
 bool dpi_is_gzip(const unsigned char *bytes, size_t n_bytes);
 
+/* Begins a zeroed stream of gzip, for inflateEnd; false when memory is out. */
+bool dpi_inflate_start(z_stream *zip);
+
 /* Begins; the bytes are borrowed until dpi_gunzip_end, which is allowed after an error too.
  * DP_ENOMEM. */
 dp_status dpi_gunzip_start(dpi_gunzip *g, const unsigned char *bytes, size_t n_bytes,

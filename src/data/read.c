@@ -408,7 +408,11 @@ dp_status dp_table_parse_csv(const char *text, size_t size, const dp_csv_options
         return dpi_fail(err, DP_EDATA, "the text is larger than %zu bytes; raise max_bytes",
                         filled.max_bytes);
     dpi_source_text(&source, "CSV text", text, size);
-    return dpi_table_read(&source, DPI_BLOCK, &filled, n_columns, columns, table, err);
+    status = dpi_source_unzip(&source, (const unsigned char *)text, size, err);
+    if (status == DP_OK)
+        status = dpi_table_read(&source, DPI_BLOCK, &filled, n_columns, columns, table, err);
+    dpi_source_close(&source);
+    return status;
 }
 
 dp_status dp_table_read_csv(const char *path, const dp_csv_options *options, size_t n_columns,

@@ -27,6 +27,13 @@ void dpi_source_text(dpi_source *s, const char *name, const char *text, size_t s
 
 static dp_status read_file(dpi_source *s, size_t n, char *to, size_t *got, dp_error *err)
 {
+    if (s->n_head > 0) {
+        *got = n < s->n_head ? n : s->n_head;
+        memcpy(to, s->head, *got);
+        s->n_head -= *got;
+        memmove(s->head, s->head + *got, s->n_head);
+        return DP_OK;
+    }
     *got = fread(to, 1, n, s->file);
     if (*got == 0 && ferror(s->file))
         return dpi_fail(err, DP_EIO, "cannot read %s; check that it is a file and no folder",
@@ -46,11 +53,16 @@ dp_status dpi_source_open(dpi_source *s, const char *path, dp_error *err)
         s->size = (size_t)about.st_size;
         (void)posix_fadvise(fileno(s->file), 0, 0, POSIX_FADV_SEQUENTIAL);
     }
-    return DP_OK;
+    s->n_head = fread(s->head, 1, sizeof s->head, s->file); /* errors come again */
+    dp_status status = dpi_source_unzip(s, (const unsigned char *)s->head, s->n_head, err);
+    if (status != DP_OK)
+        dpi_source_close(s);
+    return status;
 }
 
 void dpi_source_close(dpi_source *s)
 {
+    dpi_source_unzip_end(s);
     if (s->file != NULL)
         (void)fclose(s->file);
     s->file = NULL;

@@ -1,6 +1,8 @@
-UNIT_TESTS += %D%/t-blocks %D%/t-builder %D%/t-cell %D%/t-csv %D%/t-dataset %D%/t-file %D%/t-idx %D%/t-npy %D%/t-read %D%/t-schema %D%/t-schema-read %D%/t-table %D%/t-unit
+UNIT_TESTS += %D%/t-blocks %D%/t-builder %D%/t-cell %D%/t-csv %D%/t-dataset %D%/t-file %D%/t-idx %D%/t-npy %D%/t-read %D%/t-schema %D%/t-schema-read %D%/t-source-gzip %D%/t-table %D%/t-unit
 %C%_t_builder_SOURCES = %D%/t-builder.c $(faulty)
 %C%_t_builder_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_source_gzip_SOURCES = %D%/t-source-gzip.c $(faulty)
+%C%_t_source_gzip_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_read_LDFLAGS = -Wl,--wrap=aligned_alloc -Wl,--wrap=strtod
 %C%_t_idx_SOURCES = %D%/t-idx.c $(faulty)
 %C%_t_idx_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
