@@ -19,6 +19,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/marginal.h \
   %D%/tacit/lower.h \
   %D%/tacit/model.h \
+  %D%/tacit/plan.h \
   %D%/tacit/models.h \
   %D%/tacit/multivariate.h \
   %D%/tacit/npy.h \

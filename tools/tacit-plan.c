@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tacit/infer.h>
+#include <tacit/plan.h>
 
 #include "tools/invent.h"
 #include "tools/json.h"

@@ -26,12 +26,10 @@
  * The guarantee is (epsilon, delta) for adding or removing one record, or by the loop one unit of
  * the data set (dp_dataset_unit), of all that is returned.
  *
- * dp_fit_plan tells beforehand what a budget can find, dp_fit_print (tacit/fit.h) writes what was
- * found, and doc/answers.md how to read it. */
+ * dp_fit_plan (tacit/plan.h) tells beforehand what a budget can find, dp_fit_print (tacit/fit.h)
+ * writes what was found, and doc/answers.md how to read it. */
 #ifndef TACIT_INFER_H
 #define TACIT_INFER_H
-
-#include <stdio.h>
 
 #include <tacit/fit.h>
 
@@ -99,70 +97,6 @@ typedef struct dp_fit_opts {
  * there was no release; DP_EENTROPY; DP_ENOMEM.  Thread-safe for different data sets and ledgers. */
 DP_API dp_status dp_fit_private(const dp_model *model, const dp_dataset *data,
                                 const dp_fit_opts *opts, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
-
-/* ---- before anything is spent ---- */
-
-typedef struct dp_plan dp_plan;
-
-/* Zero means the default, but for the budget and the number of records. */
-typedef struct dp_plan_opts {
-    dp_fit_opts fit;          /* the fit as it would be called; without a ledger.  A seed makes the
-                               * plan repeatable */
-    size_t records;           /* that there will be, from public knowledge */
-    uint64_t simulations;     /* 1 ... 1000; default 8 */
-    const dp_model *expected; /* from whose prior truths are drawn; default: the model.  The same
-                               * columns and latents with the priors that are really believed,
-                               * where those of the model are vague */
-} dp_plan_opts;
-
-/* What is to be expected of a number of a latent, over the simulations. */
-typedef struct dp_plan_number {
-    const char *name;      /* "w[0]" */
-    double prior_sd;       /* of the model's prior */
-    double sd, sd_private; /* of the posteriors without and with privacy: medians */
-    double width;          /* of intervals, with privacy to without: median */
-    double noise;          /* in what is told with privacy, in sds without it: sqrt(width^2 - 1) */
-    double error;   /* from the posterior mean without privacy to that with it, in sds without it:
-                     * root of the mean square */
-    double covered; /* truths within 5 % ... 95 % with privacy, share of simulations */
-    /* Either of which, the other as it is, would do for noise of 1; +INFINITY where 32 times
-     * epsilon would not do. */
-    double epsilon, records;
-} dp_plan_number;
-
-/* Tells what dp_fit_private could be expected to find in that many records, by doing it: truths are
- * drawn from the prior, outcomes of invented records from these, and each such data set is fitted
- * with privacy and without.
- *   columns  records that are public or invented, with the columns that the model reads but for the
- *            observed one; as many as there will be are drawn from them with replacement, or all
- *            are taken once where there are as many.  They must not be the private ones, of which
- *            the plan would tell.  NULL: numbers are drawn from the standard normal distribution
- *            and groups with equal chances, which is a coarse idea of predictors
- *   *plan    [out] owned by the caller, freed with dp_plan_free; NULL on error
- * Where noise is above 1 a few simulations are fitted with 2, 4 ... 32 times epsilon too.  epsilon
- * and records of a number lie between those, or below the least as noise goes, as 1 / (mu sqrt
- * records), with mu = 1 / sigma of a Gaussian mechanism that costs as much, but at least a quarter
- * of the least mu.  doc/design/plan.md has how near they come.
- * It takes the time of two fits a simulation and more, and no privacy.  DP_EUNSUPPORTED a model
- * that dp_fit_private does not take or fits by the loop, or a column; DP_EDOMAIN, DP_EINVAL,
- * DP_ENAME, DP_ESHAPE, DP_EDATA as there; the last error where no invented data set could be
- * fitted; DP_ENOMEM, DP_EENTROPY.  Thread-safe. */
-DP_API dp_status dp_fit_plan(const dp_model *model, const dp_dataset *columns,
-                             const dp_plan_opts *opts, dp_plan **plan, dp_error *err) DP_MUST_CHECK;
-
-/* Frees it; NULL is allowed. */
-DP_API void dp_plan_free(dp_plan *plan);
-
-/* Of each number of each latent, in the order of dp_fit_draw; *n [out] is how many.  Valid until
- * the plan is freed. */
-DP_API const dp_plan_number *dp_plan_numbers(const dp_plan *plan, size_t *n);
-
-/* Share of the simulations that dp_fit_private would have refused, or in which its answer was the
- * prior. */
-DP_API double dp_plan_hopeless(const dp_plan *plan);
-
-/* Writes it for people, in a form like that of dp_fit_print.  DP_EIO. */
-DP_API dp_status dp_plan_print(const dp_plan *plan, FILE *to, dp_error *err) DP_MUST_CHECK;
 
 #ifdef __cplusplus
 }

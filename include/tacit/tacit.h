@@ -24,6 +24,7 @@
 #include <tacit/models.h>
 #include <tacit/multivariate.h>
 #include <tacit/npy.h>
+#include <tacit/plan.h>
 #include <tacit/program.h>
 #include <tacit/random.h>
 #include <tacit/schema.h>

@@ -30,7 +30,7 @@ libtacit_core_la_SOURCES += \
   %D%/progress.c %D%/progress.h \
   %D%/psi.c %D%/psi.h \
   %D%/view.c %D%/view.h \
-  %D%/plan.c %D%/plan.h %D%/plan-print.c \
+  %D%/plan.c %D%/plan.h %D%/plan-curve.c %D%/plan-print.c %D%/plan-study.c %D%/plan-study.h \
   %D%/recorded.c %D%/recorded.h \
   %D%/rounds.c %D%/rounds.h \
   %D%/rows.c %D%/rows.h \

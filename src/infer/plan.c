@@ -4,214 +4,44 @@
  *   truths and outcomes    S data sets of the planned size, from the prior and invented columns
  *   without privacy        S fits: mean and sd of each number
  *   with the budget        S fits: what is reported
- *   with larger budgets    2, 4 ... 32 times epsilon, a few fits each, until noise is below one sd
+ *   around it              2^-k ... 2^k times epsilon, S / 2 fits each, where that is asked for
+ *   with larger budgets    2, 4 ... 32 times epsilon, S / 2 fits each, until noise is below one sd
+ *                          and wishes are granted
+ *   where wishes point     one or two budgets more, S fits each
  *
- * The budget that would suffice is found between two of these on a line through log noise against
- * log mu, mu = 1 / sigma; below the least by noise ~ 1 / mu.  Noise depends on mu sqrt n (clip.h),
- * which gives the number of records.  doc/design/plan.md has what this was compared with. */
+ * What would suffice is read off between these (plan-curve.c).  doc/design/plan.md has what this
+ * was compared with. */
 #include "infer/plan.h"
 
 #include <gsl/gsl_sort.h>
 #include <math.h>
 #include <string.h>
 
-#include <tacit/simulate.h>
-
+#include "data/dataset.h"
 #include "fit/draws.h"
-#include "infer/invent.h"
-#include "model/proper.h"
+#include "infer/plan-study.h"
 
-enum { SIMULATIONS = 8, PROBES = 6, PRIOR_DRAWS = 400 };
+enum {
+    PRIOR_DRAWS = 400,
+    DRAWS = 4000, /* of a fit, where its options do not say */
+    MATRICES = 16
+};
 
-/* Budgets below a quarter of the one asked for are not spoken of. */
-static const double least_noise = 0.25;
-
-/* ---- the study ---- */
-
-/* Posterior of each number in each simulation, [simulations][d]; NaN where there is none. */
-typedef struct answers {
-    double *mean, *sd, *low, *high;
-    bool *hopeless; /* [simulations] */
-} answers;
-
-/* What fits at one budget show. */
-typedef struct probe {
-    double mu;
-    double *noise; /* [d] */
-} probe;
-
-typedef struct study {
-    const dp_model *model;
-    const dp_plan_opts *opts;
-    dpi_arena arena;
-    dpi_model_view view;
-    dpi_budget budget;
-    dpi_invented invented;
-    dp_rng *rng;
-    dp_simulator *sim;
-    size_t d, simulations;
-    double *truth;       /* [simulations][d] */
-    double *outcomes;    /* [simulations][records] */
-    uint64_t *seed;      /* [simulations] */
-    dp_summary *summary; /* [d] scratch */
-    answers open, closed;
-    probe probes[PROBES];
-    size_t n_probes;
-    dp_error last; /* why a simulation could not be fitted */
-    dp_plan *plan;
-} study;
-
-static dp_status check_options(const dp_plan_opts *o, dp_error *err)
-{
-    if (o->fit.mode != DP_PRIVATE)
-        return dpi_fail(err, DP_EINVAL,
-                        "a plan is of a fit with privacy; leave mode DP_PRIVATE and give epsilon "
-                        "and delta");
-    if (o->fit.ledger != NULL || o->fit.ledger_data != NULL || o->fit.ledger_label != NULL)
-        return dpi_fail(err, DP_EINVAL, "a plan spends nothing; leave the ledger out");
-    if (o->simulations > 1000)
-        return dpi_fail(err, DP_EDOMAIN, "simulations is %llu; it must be at most 1000",
-                        (unsigned long long)o->simulations);
-    return DP_OK;
-}
-
-static bool make_answers(study *s, answers *a)
-{
-    size_t n = s->simulations;
-    double **to[] = {&a->mean, &a->sd, &a->low, &a->high};
-    for (int k = 0; k < 4; k++)
-        if ((*to[k] = dpi_arena_alloc(&s->arena, n, s->d * sizeof **to[k])) == NULL)
-            return false;
-    a->hopeless = dpi_arena_alloc(&s->arena, n, sizeof *a->hopeless);
-    return a->hopeless != NULL;
-}
-
-static dp_status make_room(study *s, dp_error *err)
-{
-    const dpi_objective *o = &s->view.objective;
-    size_t n = s->simulations;
-    for (size_t l = 0; l < o->n_latents; l++)
-        s->d += o->latents[l].size;
-    s->truth = dpi_arena_alloc(&s->arena, n, s->d * sizeof *s->truth);
-    s->outcomes = dpi_arena_alloc(&s->arena, n, s->opts->records * sizeof *s->outcomes);
-    s->seed = dpi_arena_alloc(&s->arena, n, sizeof *s->seed);
-    s->summary = dpi_arena_alloc(&s->arena, s->d, sizeof *s->summary);
-    s->plan = dpi_alloc(1, sizeof *s->plan);
-    bool room = s->truth != NULL && s->outcomes != NULL && s->seed != NULL && s->summary != NULL &&
-                s->plan != NULL && make_answers(s, &s->open) && make_answers(s, &s->closed);
-    for (int k = 0; k < PROBES; k++)
-        room = room && (s->probes[k].noise =
-                            dpi_arena_alloc(&s->arena, s->d, sizeof *s->probes[k].noise)) != NULL;
-    return room ? DP_OK : dpi_fail_nomem(err);
-}
-
-static dp_status read_latents(const study *s, double *to, dp_error *err)
-{
-    const dpi_objective *o = &s->view.objective;
-    dp_status status = DP_OK;
-    for (size_t l = 0; l < o->n_latents && status == DP_OK; to += o->latents[l].size, l++)
-        status = dp_simulated(s->sim, o->latents[l].name, o->latents[l].size, to, err);
-    return status;
-}
-
-/* Truths and outcomes of all simulations; what a plan compares is fitted to the same ones. */
-static dp_status simulate(study *s, dp_error *err)
-{
-    size_t n = s->opts->records;
-    const dp_model *from = s->opts->expected != NULL ? s->opts->expected : s->model;
-    dp_status status = dp_simulator_new(from, s->invented.data, &s->sim, err);
-    for (size_t k = 0; k < s->simulations && status == DP_OK; k++) {
-        status = dp_simulate_prior(s->sim, s->rng, err);
-        if (status == DP_OK)
-            status = read_latents(s, s->truth + k * s->d, err);
-        if (status == DP_OK)
-            status = dp_simulate_records(s->sim, s->view.seen->name, s->rng, n, s->outcomes + k * n,
-                                         err);
-        if (status == DP_OK)
-            status = dp_rng_below(s->rng, UINT64_MAX - 1, 1, &s->seed[k], err);
-        s->seed[k]++;
-    }
-    return status;
-}
-
-static bool says_hopeless(const dp_fit *fit)
-{
-    size_t n;
-    const dp_diagnostic *d = dp_fit_diagnostics(fit, &n);
-    for (size_t k = 0; k < n; k++)
-        if (strcmp(d[k].name, "information") == 0)
-            return d[k].bad;
-    return false;
-}
-
-static dp_status keep(study *s, const dp_fit *fit, answers *a, size_t k, dp_error *err)
-{
-    const dpi_objective *o = &s->view.objective;
-    dp_status status = DP_OK;
-    size_t at = k * s->d;
-    for (size_t l = 0; l < o->n_latents && status == DP_OK; l++) {
-        size_t size = o->latents[l].size;
-        status = dp_fit_summary(fit, o->latents[l].name, size, s->summary, err);
-        for (size_t e = 0; e < size; e++, at++) {
-            a->mean[at] = s->summary[e].mean;
-            a->sd[at] = s->summary[e].sd;
-            a->low[at] = s->summary[e].q05;
-            a->high[at] = s->summary[e].q95;
-        }
-    }
-    a->hopeless[k] = says_hopeless(fit);
-    return status;
-}
-
-/* Fits simulation k.  What keeps a data set from being fitted keeps it out of the study. */
-static dp_status fit_one(study *s, const dp_fit_opts *opts, answers *a, size_t k, dp_error *err)
-{
-    dp_fit_opts o = *opts;
-    dp_dataset *data;
-    dp_fit *fit = NULL;
-    dp_error found = {0};
-    o.seed = s->seed[k];
-    dp_status status = dpi_invented_with(&s->invented, s->view.seen->name,
-                                         s->outcomes + k * s->opts->records, &data, err);
-    if (status != DP_OK)
-        return status;
-    status = dp_fit_private(s->model, data, &o, &fit, &found);
-    dp_dataset_free(data);
-    for (size_t e = 0; e < s->d && status != DP_OK; e++)
-        a->mean[k * s->d + e] = a->sd[k * s->d + e] = NAN;
-    if (status == DP_OK)
-        status = keep(s, fit, a, k, &found);
-    dp_fit_free(fit);
-    if (status == DP_OK)
-        return DP_OK;
-    s->last = found;
-    return status == DP_ENOMEM || status == DP_EENTROPY ? dpi_fail(err, status, "%s", found.text)
-                                                        : DP_OK;
-}
-
-static dp_status fit_all(study *s, const dp_fit_opts *opts, answers *a, size_t n, dp_error *err)
-{
-    dp_status status = DP_OK;
-    for (size_t k = 0; k < n && status == DP_OK; k++)
-        status = fit_one(s, opts, a, k, err);
-    return status;
-}
-
-/* ---- what is told ---- */
+/* ---- one budget ---- */
 
 /* The median over the first n simulations of what both fits of them have; NaN of none. */
-static double median_of(const study *s, size_t n, const double *of, const double *over, size_t e,
-                        double *room)
+static double median_of(const dpi_plan_study *s, size_t n, const double *of, const double *over,
+                        size_t e)
 {
     size_t m = 0;
     for (size_t k = 0; k < n; k++) {
         size_t at = k * s->d + e;
         double x = of[at] / (over != NULL ? over[at] : 1);
         if (isfinite(x) && isfinite(s->open.mean[at]) && isfinite(s->closed.mean[at]))
-            room[m++] = x;
+            s->room[m++] = x;
     }
-    gsl_sort(room, 1, m);
-    return m > 0 ? (room[(m - 1) / 2] + room[m / 2]) / 2 : NAN;
+    gsl_sort(s->room, 1, m);
+    return m > 0 ? (s->room[(m - 1) / 2] + s->room[m / 2]) / 2 : NAN;
 }
 
 static double noise_of(double width)
@@ -219,132 +49,274 @@ static double noise_of(double width)
     return sqrt(fmax(width * width - 1, 0));
 }
 
-/* Looks at one budget, in the first n simulations. */
-static dp_status look(study *s, double epsilon, size_t n, double *room, dp_error *err)
+/* A place for a point with that mu. */
+static size_t insert(dp_plan *p, double mu)
 {
-    probe *p = &s->probes[s->n_probes];
+    size_t k = p->n_points++;
+    for (; k > 0 && p->noises[k - 1].mu > mu; k--) {
+        p->noises[k] = p->noises[k - 1];
+        p->points[k] = p->points[k - 1];
+    }
+    return k;
+}
+
+/* Fits the first n simulations with one budget and keeps what they show. */
+static dp_status look(dpi_plan_study *s, double epsilon, size_t n, dp_error *err)
+{
+    dp_plan *p = s->plan;
     dp_fit_opts o = s->opts->fit;
     dpi_budget b;
     o.epsilon = epsilon;
     o.hopeless_allowed = true;
+    double *noise = dpi_arena_alloc(&p->arena, s->d, sizeof *noise);
+    double *sd = dpi_arena_alloc(&p->arena, s->d, sizeof *sd);
+    if (noise == NULL || sd == NULL)
+        return dpi_fail_nomem(err);
     dp_status status = dpi_budget_init(&b, &o, err);
     if (status == DP_OK)
-        status = fit_all(s, &o, &s->closed, n, err);
+        status = dpi_plan_study_fit(s, &o, &s->closed, n, err);
     if (status != DP_OK)
         return status;
-    p->mu = 1 / b.sigma;
-    for (size_t e = 0; e < s->d; e++)
-        p->noise[e] = noise_of(median_of(s, n, s->closed.sd, s->open.sd, e, room));
-    s->n_probes++;
+    for (size_t e = 0; e < s->d && p->n_points == 0; e++)
+        p->numbers[e].sd = median_of(s, n, s->open.sd, NULL, e);
+    dp_plan_point point = {.epsilon = epsilon, .sd_private = sd};
+    for (size_t k = 0; k < n; k++)
+        if (dpi_plan_study_has(s, k)) {
+            point.fitted++;
+            point.hopeless += s->closed.hopeless[k];
+        }
+    point.hopeless /= (double)point.fitted;
+    for (size_t e = 0; e < s->d; e++) {
+        const double width = median_of(s, n, s->closed.sd, s->open.sd, e);
+        noise[e] = noise_of(width);
+        sd[e] = p->numbers[e].sd * width;
+    }
+    const size_t at = insert(p, 1 / b.sigma);
+    p->points[at] = point;
+    p->noises[at] = (dpi_plan_point){.mu = 1 / b.sigma, .noise = noise};
     return DP_OK;
 }
 
-static void tell(study *s, double *room)
+/* ---- what is told ---- */
+
+static void tell_error(const dpi_plan_study *s, size_t e)
+{
+    dp_plan_number *to = &s->plan->numbers[e];
+    double square = 0, covered = 0;
+    for (size_t k = 0; k < s->simulations; k++) {
+        size_t at = k * s->d + e;
+        double off = (s->closed.mean[at] - s->open.mean[at]) / s->open.sd[at];
+        if (!isfinite(off))
+            continue;
+        square += off * off;
+        covered += s->truth[at] >= s->closed.low[at] && s->truth[at] <= s->closed.high[at];
+    }
+    to->error = sqrt(square / (double)s->plan->fitted);
+    to->covered = covered / (double)s->plan->fitted;
+}
+
+/* Columns, and draws three times: of theta, of latents, and in the fit; some matrices are as large
+ * as the information. */
+static double find_bytes(const dpi_plan_study *s)
+{
+    const double d = (double)s->view.objective.n_theta;
+    const size_t draws = s->opts->fit.draws != 0 ? s->opts->fit.draws : DRAWS;
+    double record = sizeof(double); /* the outcome */
+    for (size_t k = 0; k < s->invented.data->n_columns; k++) {
+        const dpi_column *c = &s->invented.data->columns[k];
+        record += (double)c->size * (c->real != NULL    ? sizeof *c->real
+                                     : c->index != NULL ? sizeof *c->index
+                                                        : 1);
+    }
+    return (double)s->opts->records * record +
+           sizeof(double) * (3 * (double)draws * d + MATRICES * d * d);
+}
+
+static void tell_cost(dpi_plan_study *s)
+{
+    size_t m = 0;
+    for (size_t k = 0; k < s->simulations; k++)
+        if (isfinite(s->closed.seconds[k]))
+            s->room[m++] = s->closed.seconds[k];
+    gsl_sort(s->room, 1, m);
+    s->plan->cost = (dp_plan_cost){.seconds = (s->room[(m - 1) / 2] + s->room[m / 2]) / 2,
+                                   .slowest = s->room[m - 1],
+                                   .bytes = find_bytes(s)};
+}
+
+/* What is told of the budget asked for, in all simulations. */
+static dp_status tell(dpi_plan_study *s, dp_error *err)
 {
     dp_plan *plan = s->plan;
-    for (size_t k = 0; k < s->simulations; k++) {
-        bool fitted = isfinite(s->open.mean[k * s->d]) && isfinite(s->closed.mean[k * s->d]);
-        plan->fitted += fitted;
-        plan->hopeless += fitted && s->closed.hopeless[k];
-    }
+    for (size_t k = 0; k < s->simulations; k++)
+        if (dpi_plan_study_has(s, k)) {
+            plan->fitted++;
+            plan->hopeless += s->closed.hopeless[k];
+        }
+    if (plan->fitted == 0)
+        return dpi_fail(err, s->last.status, "no invented data set could be fitted: %.160s",
+                        s->last.text);
     for (size_t e = 0; e < s->d; e++) {
         dp_plan_number *to = &plan->numbers[e];
-        double square = 0, covered = 0;
-        to->sd = median_of(s, s->simulations, s->open.sd, NULL, e, room);
-        to->sd_private = median_of(s, s->simulations, s->closed.sd, NULL, e, room);
-        to->width = median_of(s, s->simulations, s->closed.sd, s->open.sd, e, room);
-        to->noise = noise_of(to->width);
-        for (size_t k = 0; k < s->simulations; k++) {
-            size_t at = k * s->d + e;
-            double off = (s->closed.mean[at] - s->open.mean[at]) / s->open.sd[at];
-            if (!isfinite(off))
-                continue;
-            square += off * off;
-            covered += s->truth[at] >= s->closed.low[at] && s->truth[at] <= s->closed.high[at];
-        }
-        to->error = sqrt(square / (double)plan->fitted);
-        to->covered = covered / (double)plan->fitted;
+        to->sd_private = plan->points[0].sd_private[e];
+        to->noise = plan->noises[0].noise[e];
+        to->width = median_of(s, s->simulations, s->closed.sd, s->open.sd, e);
+        tell_error(s, e);
+        to->visible = dp_plan_visible(plan, e, to->sd_private);
     }
+    tell_cost(s);
+    return DP_OK;
 }
 
-/* mu with which the noise of number e would be 1. */
-static double find_mu(const study *s, size_t e)
+static void find_budgets(dpi_plan_study *s)
 {
-    const probe *p = s->probes;
-    size_t k = 0;
-    while (k < s->n_probes && !(p[k].noise[e] <= 1))
-        k++;
-    if (k == s->n_probes)
-        return INFINITY;
-    double noise = fmax(p[k].noise[e], least_noise);
-    if (k == 0 || !isfinite(p[k - 1].noise[e]))
-        return p[k].mu * noise;
-    double share = log(noise) / log(noise / p[k - 1].noise[e]);
-    return p[k].mu * pow(p[k - 1].mu / p[k].mu, share);
-}
-
-static void find_budgets(study *s)
-{
-    double mu = 1 / s->budget.sigma;
     for (size_t e = 0; e < s->d; e++) {
         dp_plan_number *to = &s->plan->numbers[e];
-        double wanted = find_mu(s, e);
-        dp_mechanism one = {
-            .sampling = DP_SAMPLING_FULL, .sigma = 1 / wanted, .rate = 1, .steps = 1};
-        dp_interval spent = {.upper = INFINITY};
-        if (isinf(wanted) ||
-            dp_account_epsilon(&one, 1, s->budget.accounted, 0, &spent, NULL) != DP_OK)
-            spent.upper = INFINITY;
-        to->epsilon = spent.upper;
-        to->records = (double)s->opts->records * (wanted / mu) * (wanted / mu);
+        const double wanted = dpi_plan_mu(s->plan, e, 1), times = wanted / s->plan->mu;
+        to->epsilon = dpi_plan_epsilon(s->plan, wanted);
+        to->records = (double)s->opts->records * times * times;
     }
 }
 
-static bool all_are_quiet(const study *s)
+/* ---- the search ---- */
+
+static size_t find_number(const dp_plan *plan, const char *name)
 {
-    const probe *p = &s->probes[s->n_probes - 1];
-    for (size_t e = 0; e < s->d; e++)
-        if (p->noise[e] > 1)
+    size_t e = 0;
+    while (e < plan->n && strcmp(plan->numbers[e].name, name) != 0)
+        e++;
+    return e;
+}
+
+static dp_status check_wishes(const dpi_plan_study *s, dp_error *err)
+{
+    for (size_t k = 0; k < s->opts->n_wishes; k++) {
+        const dp_plan_wish *w = &s->opts->wishes[k];
+        if (find_number(s->plan, w->name) == s->plan->n)
+            return dpi_fail(err, DP_ENAME,
+                            "a wish is of '%.80s', and the model has no such number; its first is "
+                            "'%.80s'",
+                            w->name, s->plan->numbers[0].name);
+        if (!(w->sd > 0))
+            return dpi_fail(err, DP_EDOMAIN,
+                            "the wish of '%.80s' is an sd of %g; it must be above 0", w->name,
+                            w->sd);
+    }
+    return DP_OK;
+}
+
+/* mu that grants the wishes that some budget grants; whether that is all of them. */
+static double wished_mu(const dpi_plan_study *s, bool *all)
+{
+    const dp_plan *p = s->plan;
+    double most = 0;
+    *all = true;
+    for (size_t k = 0; k < s->opts->n_wishes; k++) {
+        const dp_plan_wish *w = &s->opts->wishes[k];
+        const size_t e = find_number(p, w->name);
+        const double width = w->sd / p->numbers[e].sd;
+        const bool grantable = width > 1;
+        *all = *all && grantable;
+        most = fmax(most, grantable ? dpi_plan_mu(p, e, noise_of(width)) : 0);
+    }
+    return most;
+}
+
+static bool beyond_reach(const dpi_plan_study *s)
+{
+    bool all;
+    return isinf(wished_mu(s, &all));
+}
+
+static bool all_are_quiet(const dp_plan *p)
+{
+    const double *noise = p->noises[p->n_points - 1].noise;
+    for (size_t e = 0; e < p->n; e++)
+        if (noise[e] > 1)
             return false;
     return true;
 }
 
-/* The budget asked for in all simulations, then larger ones in some. */
-static dp_status search(study *s, dp_error *err)
+/* Greater budgets may be beyond the accountant; then they are left. */
+static dp_status look_if(dpi_plan_study *s, double epsilon, size_t n, bool *found, dp_error *err)
 {
-    double epsilon = s->opts->fit.epsilon;
-    double *room = dpi_arena_alloc(&s->arena, s->simulations, sizeof *room);
-    size_t some = (s->simulations + 1) / 2;
-    if (room == NULL)
-        return dpi_fail_nomem(err);
-    dp_status status = fit_all(s,
-                               &(dp_fit_opts){.mode = DP_NO_PRIVACY,
-                                              .method = DP_METHOD_ROUNDS,
-                                              .draws = s->opts->fit.draws,
-                                              .threads = s->opts->fit.threads},
-                               &s->open, s->simulations, err);
-    if (status == DP_OK)
-        status = look(s, epsilon, s->simulations, room, err);
-    if (status != DP_OK)
-        return status;
-    tell(s, room);
-    if (s->plan->fitted == 0)
-        return dpi_fail(err, s->last.status, "no invented data set could be fitted: %.160s",
-                        s->last.text);
-    while (s->n_probes < PROBES && !all_are_quiet(s) && status == DP_OK) {
-        dp_error beyond = {0};
-        epsilon *= 2;
-        status = look(s, epsilon, some, room, &beyond);
-        if (status == DP_ENOMEM || status == DP_EENTROPY)
-            return dpi_fail(err, status, "%s", beyond.text);
+    dp_error beyond = {0};
+    dp_status status = look(s, epsilon, n, &beyond);
+    *found = status == DP_OK;
+    return status == DP_ENOMEM || status == DP_EENTROPY ? dpi_fail(err, status, "%s", beyond.text)
+                                                        : DP_OK;
+}
+
+static dp_status look_around(dpi_plan_study *s, dp_error *err)
+{
+    const double epsilon = s->opts->fit.epsilon;
+    const size_t some = (s->simulations + 1) / 2;
+    bool more = true;
+    dp_status status = DP_OK;
+    int k = 1;
+    for (; k <= (int)s->opts->around && status == DP_OK; k++) {
+        status = look_if(s, ldexp(epsilon, -k), some, &more, err);
+        if (status == DP_OK)
+            status = look_if(s, ldexp(epsilon, k), some, &more, err);
     }
-    find_budgets(s);
-    return DP_OK;
+    for (; k <= DPI_PLAN_AROUND && status == DP_OK && more &&
+           (!all_are_quiet(s->plan) || beyond_reach(s));
+         k++)
+        status = look_if(s, ldexp(epsilon, k), some, &more, err);
+    return status;
+}
+
+/* Whether a budget was tried that is as good as one of mu. */
+static bool was_tried(const dp_plan *p, double mu)
+{
+    for (size_t k = 0; k < p->n_points; k++)
+        if (fabs(log(p->noises[k].mu / mu)) < log(1.05))
+            return true;
+    return false;
+}
+
+/* Reads off what grants the wishes, tries that, and reads it off again. */
+static dp_status look_at_wishes(dpi_plan_study *s, dp_error *err)
+{
+    dp_plan *p = s->plan;
+    bool all, more = true;
+    double mu = wished_mu(s, &all);
+    dp_status status = DP_OK;
+    for (int k = 0; k < DPI_PLAN_REFINED && more && mu > 0 && isfinite(mu) && !was_tried(p, mu) &&
+                    status == DP_OK;
+         k++) {
+        status = look_if(s, dpi_plan_epsilon(p, mu), s->simulations, &more, err);
+        mu = wished_mu(s, &all);
+    }
+    p->granted = s->opts->n_wishes == 0 ? NAN : all ? dpi_plan_epsilon(p, mu) : INFINITY;
+    return status;
+}
+
+static dp_status search(dpi_plan_study *s, dp_error *err)
+{
+    const dp_fit_opts open = {.mode = DP_NO_PRIVACY,
+                              .method = DP_METHOD_ROUNDS,
+                              .draws = s->opts->fit.draws,
+                              .threads = s->opts->fit.threads};
+    dp_status status = check_wishes(s, err);
+    if (status == DP_OK)
+        status = dpi_plan_study_fit(s, &open, &s->open, s->simulations, err);
+    if (status == DP_OK)
+        status = look(s, s->opts->fit.epsilon, s->simulations, err);
+    if (status == DP_OK)
+        status = tell(s, err);
+    if (status == DP_OK)
+        status = look_around(s, err);
+    if (status == DP_OK)
+        status = look_at_wishes(s, err);
+    if (status == DP_OK)
+        find_budgets(s);
+    return status;
 }
 
 /* ---- names, priors ---- */
 
-static dp_status name_numbers(study *s, dp_error *err)
+static dp_status name_numbers(dpi_plan_study *s, dp_error *err)
 {
     const dpi_objective *o = &s->view.objective;
     dp_plan *plan = s->plan;
@@ -372,7 +344,7 @@ static dp_status name_numbers(study *s, dp_error *err)
 }
 
 /* Standard deviations of the model's prior. */
-static dp_status spread_prior(study *s, dp_error *err)
+static dp_status spread_prior(dpi_plan_study *s, dp_error *err)
 {
     dp_simulator *expected = s->sim;
     double *x = dpi_arena_alloc(&s->arena, s->d, 3 * sizeof *x);
@@ -385,7 +357,7 @@ static dp_status spread_prior(study *s, dp_error *err)
     for (int k = 0; k < PRIOR_DRAWS && status == DP_OK; k++) {
         status = dp_simulate_prior(s->sim, s->rng, err);
         if (status == DP_OK)
-            status = read_latents(s, x, err);
+            status = dpi_plan_study_latents(s, x, err);
         for (size_t e = 0; e < s->d; e++) {
             sum[e] += x[e] / PRIOR_DRAWS;
             square[e] += x[e] * x[e] / PRIOR_DRAWS;
@@ -398,33 +370,38 @@ static dp_status spread_prior(study *s, dp_error *err)
     return status;
 }
 
-static dp_status study_fit(study *s, const dp_dataset *columns, dp_error *err)
+/* Marks the numbers that cannot be 0: those have no least visible effect. */
+static void mark_positive(dpi_plan_study *s)
+{
+    const dpi_objective *o = &s->view.objective;
+    dp_plan_number *to = s->plan->numbers;
+    for (size_t l = 0; l < o->n_latents; l++) {
+        const dpi_site *site = dpi_find_site(s->model, o->latents[l].name);
+        const bool real = site->family == NULL || site->family->support == DPI_REAL;
+        for (size_t e = 0; e < o->latents[l].size; e++, to++)
+            to->visible = real ? 0 : NAN;
+    }
+}
+
+static dp_status make(dpi_plan_study *s, const dp_dataset *columns, dp_error *err)
 {
     const dp_fit_opts *o = &s->opts->fit;
-    s->simulations = s->opts->simulations != 0 ? (size_t)s->opts->simulations : SIMULATIONS;
-    dp_status status = dpi_model_view_init(&s->view, s->model, err);
-    if (status == DP_OK)
-        status = dpi_budget_init(&s->budget, o, err);
-    if (status == DP_OK)
-        status = o->seed != 0 ? dp_rng_new(o->seed, &s->rng, err)
-                              : dp_rng_new_random(&s->rng, NULL, err);
-    if (status == DP_OK)
-        status = dpi_invent(&s->invented, &s->view, columns, s->opts->records, s->rng, err);
-    if (status == DP_OK)
-        status = make_room(s, err);
+    dp_status status = dpi_plan_study_init(s, columns, err);
     if (status == DP_OK)
         status = name_numbers(s, err);
-    if (status == DP_OK)
-        status = simulate(s, err);
     if (status == DP_OK)
         status = spread_prior(s, err);
     if (status != DP_OK)
         return status;
-    s->plan->n = s->d;
-    s->plan->records = s->opts->records;
-    s->plan->simulations = s->simulations;
-    s->plan->epsilon = o->epsilon;
-    s->plan->delta = o->delta;
+    dp_plan *p = s->plan;
+    p->n = s->d;
+    p->records = s->opts->records;
+    p->simulations = s->simulations;
+    p->epsilon = o->epsilon;
+    p->delta = o->delta;
+    p->accounted = s->budget.accounted;
+    p->mu = 1 / s->budget.sigma;
+    mark_positive(s);
     return search(s, err);
 }
 
@@ -433,21 +410,13 @@ dp_status dp_fit_plan(const dp_model *model, const dp_dataset *columns, const dp
 {
     if (model == NULL || opts == NULL || plan == NULL)
         dpi_misuse(__func__, "NULL model, options or result");
-    study s = {.model = model, .opts = opts};
+    dpi_plan_study s = {.model = model, .opts = opts};
     *plan = NULL;
-    dp_status status = check_options(opts, err);
-    if (status == DP_OK)
-        status = dpi_need_proper(model, "no truth can be drawn from", err);
-    if (status == DP_OK)
-        status = study_fit(&s, columns, err);
+    dp_status status = make(&s, columns, err);
     if (status == DP_OK)
         *plan = s.plan;
     else
         dp_plan_free(s.plan);
-    dp_simulator_free(s.sim);
-    dpi_invented_free(&s.invented);
-    dp_rng_free(s.rng);
-    dpi_model_view_free(&s.view);
-    dpi_arena_free(&s.arena);
+    dpi_plan_study_free(&s);
     return status;
 }

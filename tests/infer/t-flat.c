@@ -1,5 +1,5 @@
 /* Flat priors: their density, a posterior that is known, and who refuses them. */
-#include <tacit/infer.h>
+#include <tacit/plan.h>
 #include <tacit/simulate.h>
 #include <tacit/svi.h>
 

@@ -137,6 +137,154 @@ static void what_it_says_would_suffice_does(void **state)
     dp_model_free(m);
 }
 
+/* ---- wishes ---- */
+
+/* A second plan with the epsilon that grants a wish finds the standard deviation that was wished;
+ * of 8 data sets each, so that a factor of 1.2 is to be expected. */
+static void what_grants_a_wish_does(void **state)
+{
+    size_t n, points;
+    dp_error err = {0};
+    double epsilon, records;
+    (void)state;
+    dp_model *m = regression(true, 0, 1);
+    const dp_plan_wish wishes[] = {{"c", 0.1}, {"w[0]", 0.13}};
+    dp_plan_opts o = asking(0.3, RECORDS);
+    o.wishes = wishes;
+    o.n_wishes = 2;
+    dp_plan *plan = make(m, NULL, o);
+    const double granted = dp_plan_granted(plan);
+    assert_true(granted > 0.4 && granted < 9.6);
+    const dp_plan_point *point = dp_plan_points(plan, &points);
+    bool tried = false; /* in all simulations */
+    for (size_t k = 0; k < points; k++)
+        tried = tried || (point[k].fitted == 8 && fabs(log(point[k].epsilon / granted)) < 0.1);
+    assert_true(tried);
+    assert_ok(dp_plan_suffices(plan, 0, 0.1, &epsilon, &records, &err), err.text);
+    assert_true(epsilon <= granted * (1 + 1e-9) && records > RECORDS);
+    dp_plan *again = make(m, NULL, asking(granted, RECORDS)),
+            *larger = make(m, NULL, asking(0.3, (size_t)records));
+    const dp_plan_number *of = dp_plan_numbers(again, &n);
+    assert_true(of[0].sd_private < 0.1 * 1.2 && of[1].sd_private < 0.13 * 1.2);
+    assert_true(of[0].sd_private > 0.1 / 1.2 || of[1].sd_private > 0.13 / 1.2);
+    assert_close(log(dp_plan_numbers(larger, &n)->sd_private / 0.1), 0, 0, log(1.3));
+    dp_plan_free(plan);
+    dp_plan_free(again);
+    dp_plan_free(larger);
+    dp_model_free(m);
+}
+
+static void wishes_that_nothing_grants_are_told(void **state)
+{
+    size_t n;
+    dp_error err = {0};
+    dp_plan *plan;
+    double epsilon, records;
+    (void)state;
+    dp_model *m = regression(true, 0, 1);
+    const dp_plan_wish wish = {"c", 0.001}, none = {"b", 1}, zero = {"c", 0};
+    dp_plan_opts o = asking(2, 400);
+    o.simulations = 2;
+    o.wishes = &wish;
+    o.n_wishes = 1;
+    plan = make(m, NULL, o);
+    assert_true(isinf(dp_plan_granted(plan)));
+    assert_ok(dp_plan_suffices(plan, 0, 0.001, &epsilon, &records, &err), err.text);
+    const double sd = dp_plan_numbers(plan, &n)->sd;
+    assert_true(isinf(epsilon) && records > 400 * pow(sd / 0.001, 2));
+    dp_plan_free(plan);
+    o.wishes = &none;
+    assert_fails(dp_fit_plan(m, NULL, &o, &plan, &err), DP_ENAME, &err, "'b'");
+    o.wishes = &zero;
+    assert_fails(dp_fit_plan(m, NULL, &o, &plan, &err), DP_EDOMAIN, &err, "above 0");
+    dp_model_free(m);
+}
+
+/* ---- accuracy over epsilon ---- */
+
+static void budgets_around_are_tried(void **state)
+{
+    size_t n, numbers;
+    (void)state;
+    dp_model *m = regression(true, 0, 1);
+    dp_plan_opts o = asking(2, RECORDS);
+    o.simulations = 4;
+    o.around = 2;
+    dp_plan *plan = make(m, NULL, o);
+    const dp_plan_point *point = dp_plan_points(plan, &n);
+    const dp_plan_number *number = dp_plan_numbers(plan, &numbers);
+    assert_int_equal(n, 5);
+    for (size_t k = 0; k < n; k++) {
+        assert_close(point[k].epsilon, ldexp(0.5, (int)k), 1e-12, 0);
+        assert_int_equal(point[k].fitted, k == 2 ? 4 : 2);
+        assert_close(dp_plan_sd(plan, 0, point[k].epsilon), point[k].sd_private[0], 0.1, 0);
+        if (k > 0)
+            assert_true(point[k].sd_private[0] < point[k - 1].sd_private[0]);
+    }
+    assert_true(number[0].sd_private == point[2].sd_private[0]);
+    assert_true(isnan(dp_plan_granted(plan)));
+    assert_close(number[0].visible, dp_plan_visible(plan, 0, number[0].sd_private), 1e-12, 0);
+    const dp_plan_cost cost = dp_plan_costs(plan);
+    assert_true(cost.seconds > 0 && cost.slowest >= cost.seconds && cost.slowest < 60);
+    assert_true(cost.bytes > 8.0 * P * RECORDS);
+    dp_plan_free(plan);
+    dp_model_free(m);
+}
+
+/* ---- what can be seen ---- */
+
+/* Share of fits of truths w[0] = `truth` whose interval leaves out 0. */
+static double seen_in_fits(const dp_model *m, double epsilon, double truth, uint64_t fits)
+{
+    static double x[RECORDS * (P - 1)], y[RECORDS], z[RECORDS];
+    dp_error err = {0};
+    dp_rng *rng;
+    double seen = 0;
+    assert_ok(dp_rng_new(99, &rng, &err), err.text);
+    for (uint64_t k = 0; k < fits; k++) {
+        const dp_fit_opts o = {.epsilon = epsilon, .delta = 1e-5, .seed = k + 7};
+        dp_summary w[P - 1];
+        dp_fit *fit;
+        dp_rng_normal(rng, RECORDS * (P - 1), x);
+        dp_rng_normal(rng, RECORDS, z);
+        for (size_t i = 0; i < RECORDS; i++)
+            y[i] = truth * x[i * (P - 1)] + z[i];
+        dp_dataset *data = dp_dataset_new(RECORDS);
+        dp_dataset_real(data, "x", P - 1, x);
+        dp_dataset_real(data, "y", 1, y);
+        assert_ok(dp_fit_private(m, data, &o, &fit, &err), err.text);
+        assert_ok(dp_fit_summary(fit, "w", P - 1, w, &err), err.text);
+        seen += (w[0].q05 > 0) - (w[0].q95 < 0);
+        dp_fit_free(fit);
+        dp_dataset_free(data);
+    }
+    dp_rng_free(rng);
+    return seen / (double)fits;
+}
+
+/* In 4 of 5 fits; of 40, of a normal approximation, and of a plan of 8: .6 to .95.  Half of the
+ * effect is seen in less than half: by that approximation in a third. */
+static void effects_that_it_calls_visible_are_seen(void **state)
+{
+    size_t n;
+    (void)state;
+    dp_model *m = regression(false, 0, 1);
+    dp_plan *plan = make(m, NULL, asking(1, RECORDS));
+    const dp_plan_number *w = dp_plan_numbers(plan, &n) + 1;
+    assert_string_equal(w->name, "w[0]");
+    const double seen = seen_in_fits(m, 1, w->visible, 40),
+                 half = seen_in_fits(m, 1, w->visible / 2, 40);
+    print_message("visible %g of sd %g: seen in %g, half of it in %g\n", w->visible, w->sd_private,
+                  seen, half);
+    assert_true(seen >= 0.6 && seen <= 0.975);
+    assert_true(half <= 0.55);
+    size_t scale = n - 1;
+    assert_string_equal(dp_plan_numbers(plan, &n)[scale].name, "s");
+    assert_true(isnan(dp_plan_numbers(plan, &n)[scale].visible));
+    dp_plan_free(plan);
+    dp_model_free(m);
+}
+
 static void hopeless_budgets_are_told(void **state)
 {
     size_t n;
@@ -248,6 +396,9 @@ static void what_it_does_not_take_is_refused(void **state)
     o = asking(1, 100);
     o.simulations = 1001;
     refused(m, o, DP_EDOMAIN, "1001");
+    o = asking(1, 100);
+    o.around = 6;
+    refused(m, o, DP_EDOMAIN, "around is 6");
     refused(m, asking(1, 0), DP_EINVAL, "records");
     refused(m, asking(0, 100), DP_EDOMAIN, "epsilon");
     o = asking(1, 100);
@@ -302,6 +453,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(widths_are_those_of_fits),
         cmocka_unit_test(what_it_says_would_suffice_does),
+        cmocka_unit_test(what_grants_a_wish_does),
+        cmocka_unit_test(wishes_that_nothing_grants_are_told),
+        cmocka_unit_test(budgets_around_are_tried),
+        cmocka_unit_test(effects_that_it_calls_visible_are_seen),
         cmocka_unit_test(hopeless_budgets_are_told),
         cmocka_unit_test(truths_come_from_what_is_expected),
         cmocka_unit_test(columns_are_those_that_are_given),
