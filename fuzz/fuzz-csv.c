@@ -62,8 +62,14 @@ static void read_in_blocks(const char *text, size_t size, const dp_csv_options *
     const size_t block = 1 + (size > 0 ? (unsigned char)text[size / 2] % 64 : 0);
     if (size > filled.max_bytes)
         return;
+    expect(dpi_source_unzip(&source, (const unsigned char *)text, size, &err) == DP_OK);
+    const bool packed = source.unzip != NULL;
     dp_status status = dpi_table_read(&source, block, &filled, N_COLUMNS, schema, &table, &err);
-    expect(status == said->status && strcmp(err.text, said->text) == 0);
+    dpi_source_close(&source);
+    if (packed && said->status != DP_OK) /* a record before the damage may be told of, or not */
+        expect(status != DP_OK);
+    else
+        expect(status == said->status && strcmp(err.text, said->text) == 0);
     if (table != NULL)
         expect_same(whole, table);
     dp_table_free(table);
