@@ -1,6 +1,6 @@
 # Every fuzz-<name>.c is a libFuzzer target (make check-fuzz) and, linked with replay.c, a test that
 # replays its corpus.
-REPLAYERS = %D%/replay-checkpoint %D%/replay-csv %D%/replay-draft %D%/replay-fit %D%/replay-formula %D%/replay-idx %D%/replay-npy %D%/replay-plan \
+REPLAYERS = %D%/replay-checkpoint %D%/replay-csv %D%/replay-draft %D%/replay-fit %D%/replay-formula %D%/replay-idx %D%/replay-npy %D%/replay-plan %D%/replay-records \
   %D%/replay-schema %D%/replay-sheet
 check_PROGRAMS += $(REPLAYERS)
 TESTS += $(REPLAYERS)
@@ -25,6 +25,9 @@ TESTS += $(REPLAYERS)
 %C%_replay_npy_SOURCES = %D%/fuzz-npy.c %D%/replay.c %D%/fuzz.h
 %C%_replay_npy_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/npy"'
 %C%_replay_npy_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)
+%C%_replay_records_SOURCES = %D%/fuzz-records.c %D%/replay.c %D%/fuzz.h
+%C%_replay_records_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/records"'
+%C%_replay_records_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)
 %C%_replay_schema_SOURCES = %D%/fuzz-schema.c %D%/replay.c %D%/fuzz.h
 %C%_replay_schema_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/schema"'
 %C%_replay_schema_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)

@@ -93,6 +93,14 @@ DP_API DP_MUST_CHECK dp_status dp_table_parse_csv(const char *text, size_t size,
                                                   const dp_column *columns, dp_table **table,
                                                   dp_error *err);
 
+/* The same from an NPY file of records, as numpy.save writes a structured array: one dimension,
+ * fields with names, of f4, f8, i1 to i8, u1 to u8, b1 (0 and 1), S or U, little-endian.  Arrays of
+ * numbers alone have no names and are refused.  NaN and empty texts are missing.  gzip may have
+ * packed it.  .max_rows, .drop_missing and .scratch count. */
+DP_API DP_MUST_CHECK dp_status dp_table_read_npy(const char *path, const dp_csv_options *options,
+                                                 size_t n_columns, const dp_column *columns,
+                                                 dp_table **table, dp_error *err);
+
 /* ---- from elsewhere ---- */
 
 /* A value of a record: a text, or where that is NULL a number.  Missing are NaN and what is missing

@@ -10,7 +10,7 @@ libtacit_core_la_SOURCES += \
   %D%/idx.c \
   %D%/names.c %D%/names.h \
   %D%/npy.c \
-  %D%/npy-header.c %D%/npy-header.h \
+  %D%/npy-header.c %D%/npy-header.h %D%/npy-table.c %D%/npy-table.h %D%/npy-text.c %D%/npy-text.h \
   %D%/read.c %D%/read.h \
   %D%/rows.c %D%/rows.h \
   %D%/schema.c %D%/schema.h %D%/schema-read.c %D%/schema-text.c %D%/schema-text.h \

@@ -1,10 +1,4 @@
-/* Reading the header of an NPY file: "\x93NUMPY", version (1.0, 2.0 or 3.0), length (2 bytes; 4
- * from version 2.0 on), and a Python dictionary of three entries in any order, for instance
- *
- *     {'descr': '<f8', 'fortran_order': False, 'shape': (60000, 784), }
- *
- * padded with blanks.  It is taken by this grammar and not as Python: what does not fit is refused.
- * Format: NumPy Enhancement Proposal 1. */
+/* The header of an NPY file that holds numbers of one kind, by the grammar of npy-text.h. */
 #include "data/npy-header.h"
 
 #include <stdint.h>
@@ -12,70 +6,37 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "data/npy-text.h"
 
-enum { MAGIC = 6, VERSION = MAGIC + 2, DESCR = 1, ORDER = 2, SHAPE = 4 };
-
-typedef struct text {
-    const char *at, *end;
-} text;
-
-static void skip_blanks(text *t)
-{
-    while (t->at < t->end && (*t->at == ' ' || *t->at == '\n'))
-        t->at++;
-}
-
-/* Passes over blanks and `word`, when that comes next. */
-static bool take(text *t, const char *word)
-{
-    size_t n = strlen(word);
-    skip_blanks(t);
-    if ((size_t)(t->end - t->at) < n || memcmp(t->at, word, n) != 0)
-        return false;
-    t->at += n;
-    return true;
-}
-
-static bool take_number(text *t, size_t *number)
-{
-    size_t digits = 0;
-    *number = 0;
-    for (skip_blanks(t); t->at < t->end && *t->at >= '0' && *t->at <= '9'; t->at++, digits++) {
-        size_t digit = (size_t)(*t->at - '0');
-        if (!dpi_mul(*number, 10, number) || *number > SIZE_MAX - digit)
-            return false;
-        *number += digit;
-    }
-    return digits > 0;
-}
+enum { DESCR = 1, ORDER = 2, SHAPE = 4 };
 
 /* (rows,) or (rows, columns) with an optional comma behind. */
-static bool take_shape(text *t, dpi_npy_header *header)
+static bool take_shape(dpi_npy_text *t, dpi_npy_header *header)
 {
     header->columns = 1;
-    if (!take(t, "(") || !take_number(t, &header->rows) || !take(t, ","))
+    if (!dpi_npy_take(t, "(") || !dpi_npy_number(t, &header->rows) || !dpi_npy_take(t, ","))
         return false;
-    if (take(t, ")"))
+    if (dpi_npy_take(t, ")"))
         return true;
-    if (!take_number(t, &header->columns))
+    if (!dpi_npy_number(t, &header->columns))
         return false;
-    (void)take(t, ",");
-    return take(t, ")");
+    (void)dpi_npy_take(t, ",");
+    return dpi_npy_take(t, ")");
 }
 
 /* One entry; *seen collects which have been. */
-static bool take_entry(text *t, dpi_npy_header *header, unsigned *seen)
+static bool take_entry(dpi_npy_text *t, dpi_npy_header *header, unsigned *seen)
 {
     unsigned which = 0;
     bool good = false;
-    if (take(t, "'descr'") && take(t, ":")) {
+    if (dpi_npy_take(t, "'descr'") && dpi_npy_take(t, ":")) {
         which = DESCR;
-        header->real = take(t, "'<f8'");
-        good = header->real || take(t, "'<i4'");
-    } else if (take(t, "'fortran_order'") && take(t, ":")) {
+        header->real = dpi_npy_take(t, "'<f8'");
+        good = header->real || dpi_npy_take(t, "'<i4'");
+    } else if (dpi_npy_take(t, "'fortran_order'") && dpi_npy_take(t, ":")) {
         which = ORDER;
-        good = take(t, "False");
-    } else if (take(t, "'shape'") && take(t, ":")) {
+        good = dpi_npy_take(t, "False");
+    } else if (dpi_npy_take(t, "'shape'") && dpi_npy_take(t, ":")) {
         which = SHAPE;
         good = take_shape(t, header);
     }
@@ -84,48 +45,31 @@ static bool take_entry(text *t, dpi_npy_header *header, unsigned *seen)
     return good;
 }
 
-static bool take_dictionary(text *t, dpi_npy_header *header)
+static bool take_dictionary(dpi_npy_text *t, dpi_npy_header *header)
 {
     unsigned seen = 0;
     bool more = true;
-    if (!take(t, "{"))
+    if (!dpi_npy_take(t, "{"))
         return false;
-    while (more && !take(t, "}")) {
+    while (more && !dpi_npy_take(t, "}")) {
         if (!take_entry(t, header, &seen))
             return false;
-        more = take(t, ",");
-        if (!more && !take(t, "}"))
+        more = dpi_npy_take(t, ",");
+        if (!more && !dpi_npy_take(t, "}"))
             return false;
     }
-    skip_blanks(t);
+    dpi_npy_blanks(t);
     return seen == (DESCR | ORDER | SHAPE) && t->at == t->end;
-}
-
-/* Where the dictionary is; false when it is not all there. */
-static bool find_dictionary(const unsigned char *bytes, size_t n, text *t)
-{
-    if (n < VERSION + 4 || memcmp(bytes, "\x93NUMPY", MAGIC) != 0 || bytes[MAGIC] < 1 ||
-        bytes[MAGIC] > 3 || bytes[MAGIC + 1] != 0)
-        return false;
-    const unsigned char *length = bytes + VERSION;
-    size_t wide = bytes[MAGIC] == 1 ? 2 : 4, size = length[0] | (size_t)length[1] << 8;
-    if (wide == 4)
-        size |= (size_t)length[2] << 16 | (size_t)length[3] << 24;
-    if (size > n - VERSION - wide)
-        return false;
-    t->at = (const char *)length + wide;
-    t->end = t->at + size;
-    return true;
 }
 
 dp_status dpi_npy_header_read(const unsigned char *bytes, size_t n_bytes, size_t size,
                               dpi_npy_header *header, dp_error *err)
 {
-    text t;
+    dpi_npy_text t;
     dpi_npy_header h = {0};
     size_t values, total;
     *header = h;
-    if (!find_dictionary(bytes, n_bytes, &t))
+    if (!dpi_npy_dictionary(bytes, n_bytes, &t))
         return dpi_fail(err, DP_EDATA,
                         "this is no NPY file (version 1.0 to 3.0); write one with numpy.save");
     h.start = (size_t)(t.end - (const char *)bytes);
