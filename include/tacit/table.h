@@ -101,6 +101,18 @@ DP_API DP_MUST_CHECK dp_status dp_table_read_npy(const char *path, const dp_csv_
                                                  size_t n_columns, const dp_column *columns,
                                                  dp_table **table, dp_error *err);
 
+/* The same from an SQLite database, by a query.
+ *   query  one SELECT; its columns have the names of the schema's.  A record of the table is a row
+ *          that it gives: what a fit protects is such a row, so that each must come of one person's
+ *          records alone, as rows of joins with other people's, or of window functions, do not
+ * NULL is missing; texts and numbers are taken, bytes (BLOB) are not.  Nothing is written, and what
+ * is read is what the file's bytes say: where a journal stands beside it, or it changes meanwhile,
+ * DP_EDATA.  .max_bytes (of the file), .max_rows, .drop_missing and .scratch count. */
+DP_API DP_MUST_CHECK dp_status dp_table_read_sqlite(const char *path, const char *query,
+                                                    const dp_csv_options *options, size_t n_columns,
+                                                    const dp_column *columns, dp_table **table,
+                                                    dp_error *err);
+
 /* ---- from elsewhere ---- */
 
 /* A value of a record: a text, or where that is NULL a number.  Missing are NaN and what is missing

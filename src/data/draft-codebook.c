@@ -21,11 +21,11 @@
 
 enum { MOST_WORD = 40, MOST_LEVELS = 1000 };
 
-typedef enum part { NAME, KIND, LOW, HIGH, RANGE, VALUES, MEASURE, LABEL, N_PARTS } part;
+typedef enum book_part { NAME, KIND, LOW, HIGH, RANGE, VALUES, MEASURE, LABEL, N_PARTS } book_part;
 
 static const struct {
     const char *word;
-    part part;
+    book_part part;
 } part_words[] = {
     {"name", NAME},
     {"variable", NAME},
@@ -70,11 +70,11 @@ static const struct {
     {"variablelabel", LABEL},
 };
 
-typedef enum kind { NO_KIND, REAL, INTEGER, COUNT, LEVEL, UNIT, UNKNOWN } kind;
+typedef enum book_kind { NO_KIND, REAL, INTEGER, COUNT, LEVEL, UNIT, UNKNOWN } book_kind;
 
 static const struct {
     const char *word;
-    kind kind;
+    book_kind kind;
 } kind_words[] = {
     {"real", REAL},      {"numeric", REAL},    {"number", REAL},      {"float", REAL},
     {"double", REAL},    {"decimal", REAL},    {"continuous", REAL},  {"integer", INTEGER},
@@ -87,14 +87,14 @@ static const struct {
 };
 
 /* One line of the code book; what is not told is "". */
-typedef struct line {
+typedef struct book_line {
     const char *told[N_PARTS];
-    kind kind;
+    book_kind kind;
     double low, high;
     bool has_low, has_high;
     const char **levels; /* [n_levels] */
     size_t n_levels;
-} line;
+} book_line;
 
 /* ---- words ---- */
 
@@ -114,7 +114,7 @@ static void plain_word(const char *text, char word[MOST_WORD])
     word[n] = 0;
 }
 
-static part part_of(const char *field)
+static book_part part_of(const char *field)
 {
     char word[MOST_WORD];
     plain_word(field, word);
@@ -124,7 +124,7 @@ static part part_of(const char *field)
     return N_PARTS;
 }
 
-static kind kind_of(const char *field)
+static book_kind kind_of(const char *field)
 {
     char word[MOST_WORD];
     plain_word(field, word);
@@ -152,7 +152,7 @@ static char *trimmed(dpi_draft *d, const char *text, size_t n)
 /* ---- values ---- */
 
 /* Whether a text is two numbers with `sign` between. */
-static bool parted_range(dpi_draft *d, const char *text, const char *sign, line *l)
+static bool parted_range(dpi_draft *d, const char *text, const char *sign, book_line *l)
 {
     for (const char *at = text; (at = strstr(at, sign)) != NULL; at++) {
         const char *low = trimmed(d, text, (size_t)(at - text));
@@ -165,10 +165,10 @@ static bool parted_range(dpi_draft *d, const char *text, const char *sign, line 
     return false;
 }
 
-static bool is_range(dpi_draft *d, const char *text, line *l)
+static bool is_range(dpi_draft *d, const char *text, book_line *l)
 {
     static const char *const signs[] = {"..", " to ", "\xe2\x80\x93", "-"};
-    line found = {.n_levels = 0};
+    book_line found = {.n_levels = 0};
     if (strlen(text) > MOST_WORD)
         return false;
     for (size_t i = 0; i < LENGTH(signs); i++)
@@ -190,7 +190,7 @@ static char list_sign(const char *text)
     return 0;
 }
 
-static dp_status keep_level(dpi_draft *d, line *l, size_t room, const char *text, size_t n,
+static dp_status keep_level(dpi_draft *d, book_line *l, size_t room, const char *text, size_t n,
                             dp_error *err)
 {
     const char *equals = memchr(text, '=', n);
@@ -206,7 +206,7 @@ static dp_status keep_level(dpi_draft *d, line *l, size_t room, const char *text
 }
 
 /* The levels of a list; n_levels stays 0 where there are more than MOST_LEVELS. */
-static dp_status read_list(dpi_draft *d, const char *text, line *l, dp_error *err)
+static dp_status read_list(dpi_draft *d, const char *text, book_line *l, dp_error *err)
 {
     const char sign = list_sign(text);
     size_t room = 1;
@@ -227,7 +227,7 @@ static dp_status read_list(dpi_draft *d, const char *text, line *l, dp_error *er
     return DP_OK;
 }
 
-static dp_status read_values(dpi_draft *d, line *l, dp_error *err)
+static dp_status read_values(dpi_draft *d, book_line *l, dp_error *err)
 {
     const char *range = l->told[RANGE], *values = l->told[VALUES];
     l->has_low = dpi_cell_number(l->told[LOW], &l->low);
@@ -244,7 +244,7 @@ static dp_status read_values(dpi_draft *d, line *l, dp_error *err)
 /* ---- a column ---- */
 
 /* Why there is no range; NULL when there is one. */
-static const char *range_fault(const line *l, kind k)
+static const char *range_fault(const book_line *l, book_kind k)
 {
     if (!l->has_low || !l->has_high)
         return dpi_cell_missing(l->told[LOW]) && dpi_cell_missing(l->told[HIGH])
@@ -261,10 +261,10 @@ static const char *range_fault(const line *l, kind k)
     return k == COUNT && l->low < 0 ? "a count with a range below 0" : NULL;
 }
 
-static dp_status declare(dpi_draft *d, const line *l, const char *comment, dp_error *err)
+static dp_status declare(dpi_draft *d, const book_line *l, const char *comment, dp_error *err)
 {
     dp_column c = {.name = l->told[NAME], .kind = DP_COLUMN_UNIT};
-    kind k = l->kind;
+    book_kind k = l->kind;
     if (k == NO_KIND && l->n_levels > 0)
         k = LEVEL;
     if (k == NO_KIND && l->has_low && l->has_high)
@@ -300,7 +300,7 @@ static dp_status declare(dpi_draft *d, const line *l, const char *comment, dp_er
 }
 
 /* A second unit is remarked: a record belongs to one. */
-static dp_status read_line(dpi_draft *d, line *l, bool *has_unit, dp_error *err)
+static dp_status read_line(dpi_draft *d, book_line *l, bool *has_unit, dp_error *err)
 {
     char comment[256];
     const char *label = l->told[LABEL], *measure = l->told[MEASURE];
@@ -317,7 +317,7 @@ static dp_status read_line(dpi_draft *d, line *l, bool *has_unit, dp_error *err)
 }
 
 /* Which field tells what; N_PARTS of fields that tell nothing. */
-static dp_status find_parts(const dpi_draft *d, part *parts, dp_error *err)
+static dp_status find_parts(const dpi_draft *d, book_part *parts, dp_error *err)
 {
     bool found[N_PARTS + 1] = {false};
     for (size_t f = 0; f < d->csv.n_header; f++) {
@@ -342,7 +342,7 @@ static dp_status find_parts(const dpi_draft *d, part *parts, dp_error *err)
 dp_status dpi_draft_codebook(dpi_draft *d, dp_error *err)
 {
     const size_t n = d->csv.n_header;
-    part *parts = dpi_arena_alloc(&d->arena, n, sizeof *parts);
+    book_part *parts = dpi_arena_alloc(&d->arena, n, sizeof *parts);
     if (parts == NULL)
         return dpi_fail_nomem(err);
     dp_status status = find_parts(d, parts, err);
@@ -354,7 +354,7 @@ dp_status dpi_draft_codebook(dpi_draft *d, dp_error *err)
         status = dpi_csv_next(&d->csv, &found, err);
         if (status != DP_OK || !found)
             return status;
-        line l = {.n_levels = 0};
+        book_line l = {.n_levels = 0};
         for (size_t i = 0; i < N_PARTS; i++)
             l.told[i] = "";
         for (size_t f = 0; f < n; f++)

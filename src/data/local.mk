@@ -15,5 +15,6 @@ libtacit_core_la_SOURCES += \
   %D%/rows.c %D%/rows.h \
   %D%/schema.c %D%/schema.h %D%/schema-read.c %D%/schema-text.c %D%/schema-text.h \
   %D%/source.c %D%/source-gzip.c %D%/source.h \
+  %D%/sqlite.c \
   %D%/table.c %D%/table.h \
   %D%/unit.c %D%/unit.h

@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-blocks %D%/t-builder %D%/t-cell %D%/t-csv %D%/t-dataset %D%/t-file %D%/t-idx %D%/t-npy %D%/t-npy-table %D%/t-read %D%/t-schema %D%/t-schema-read %D%/t-source-gzip %D%/t-table %D%/t-unit
+UNIT_TESTS += %D%/t-blocks %D%/t-builder %D%/t-cell %D%/t-csv %D%/t-dataset %D%/t-file %D%/t-idx %D%/t-npy %D%/t-npy-table %D%/t-read %D%/t-schema %D%/t-schema-read %D%/t-source-gzip %D%/t-sqlite %D%/t-table %D%/t-unit
 %C%_t_builder_SOURCES = %D%/t-builder.c $(faulty)
 %C%_t_builder_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_source_gzip_SOURCES = %D%/t-source-gzip.c $(faulty)
