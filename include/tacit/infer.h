@@ -80,6 +80,14 @@ typedef struct dp_fit_opts {
     dp_ledger *ledger;     /* as in dp_svi_opts; borrowed for the call */
     const char *ledger_data;
     const char *ledger_label;
+    /* The path of a file in which each release is kept before it is used, nullable.  It must not be
+     * there; with `resume` it must, and the fit goes on where it ended, with the same model, data
+     * and options, but for threads, hopeless_allowed and the watch: releases that it has are taken
+     * from it, and not made again.  The caller removes it when the fit is kept.  It may be seen by
+     * whoever may see the fit.  doc/design/resume.md has what it protects, above all with a ledger.
+     * Refused without privacy; the loop makes none, and refuses to resume. */
+    const char *journal;
+    bool resume;
     /* Called by the caller's thread before the first release, after each, and while draws are made,
      * up to ten times a second; nullable.  What it says depends on how long things take. */
     dp_fit_watch *watch;
@@ -94,7 +102,9 @@ typedef struct dp_fit_opts {
  * the budget is hopeless (which its phases find out, so that all of it is spent), or the ledger's;
  * DP_EDATA, DP_ENAME, DP_ESHAPE when data and model do not fit, before anything is spent;
  * DP_ESTOPPED the watch stopped it: what is released stays spent, and all that was planned unless
- * there was no release; DP_EENTROPY; DP_ENOMEM.  Thread-safe for different data sets and ledgers. */
+ * there was no release; DP_ESTATE there is a journal, or with `resume` none, or another process has
+ * it; DP_EMISMATCH it is of another fit; DP_EDATA it is damaged; DP_EIO it cannot be written;
+ * DP_EENTROPY; DP_ENOMEM.  Thread-safe for different data sets and ledgers. */
 DP_API dp_status dp_fit_private(const dp_model *model, const dp_dataset *data,
                                 const dp_fit_opts *opts, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
 

@@ -40,6 +40,17 @@ static bool sync_folder(char *path)
     return close(folder) == 0 && good;
 }
 
+bool dpi_sync_folder_of(const char *path)
+{
+    char *copy = dpi_alloc(strlen(path) + 2, 1); /* and where it is ".", which may be longer */
+    if (copy == NULL)
+        return false;
+    strcpy(copy, path);
+    bool good = sync_folder(copy);
+    dpi_free(copy);
+    return good;
+}
+
 dp_status dpi_file_replace(const char *path, const void *bytes, size_t n, dp_error *err)
 {
     size_t size = strlen(path) + sizeof ".XXXXXX";

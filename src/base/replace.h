@@ -2,6 +2,7 @@
 #ifndef DPI_BASE_REPLACE_H
 #define DPI_BASE_REPLACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <tacit/status.h>
@@ -11,5 +12,8 @@
  * DP_EIO, DP_ENOMEM. */
 dp_status dpi_file_replace(const char *path, const void *bytes, size_t n,
                            dp_error *err) DP_MUST_CHECK;
+
+/* Puts the name of a file on the disk, which was made just now.  False where that cannot be done. */
+bool dpi_sync_folder_of(const char *path);
 
 #endif

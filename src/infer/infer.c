@@ -16,6 +16,7 @@
 #include "infer/exact.h"
 #include "infer/loop.h"
 #include "infer/progress.h"
+#include "infer/resume.h"
 #include "infer/rounds.h"
 #include "model/proper.h"
 #include "model/store.h"
@@ -38,6 +39,8 @@ typedef struct fit_job {
     dp_rng *rng;
     dp_reservation *reservation;
     dpi_progress progress;
+    dpi_keeper keeper;
+    dpi_resume resume;
     bool begun;     /* a release may have been made */
     size_t n_draws; /* a multiple of CHAINS */
     double *theta;  /* [n_draws][d] */
@@ -91,35 +94,37 @@ static dp_status check_options(const dp_fit_opts *o, dp_error *err)
         return dpi_fail(err, DP_EDOMAIN, "draws is %zu; keep 100 to 10^6", o->draws);
     if (o->threads > 1024)
         return dpi_fail(err, DP_EDOMAIN, "threads is %zu; it must be at most 1024", o->threads);
-    return check_ledger(o, err);
+    dp_status status = dpi_resume_check(o, err);
+    return status == DP_OK ? check_ledger(o, err) : status;
 }
 
 /* ---- the ledger ---- */
 
 static dp_status reserve(fit_job *a, dp_error *err)
 {
-    dpi_purpose what = {.spending = {.data = a->opts->ledger_data,
-                                     .label = a->opts->ledger_label,
-                                     .list = a->budget.list,
-                                     .n = DPI_N_STAGES,
-                                     .records = a->data}};
+    dpi_purpose what = {.spending = {.records = a->data}};
     unsigned char print[DPI_PRINT];
     char model[2 * DPI_PRINT + 1];
     dpi_model_print(a->model, print);
     what.model = sodium_bin2hex(model, sizeof model, print, sizeof print);
     dp_status status = dpi_spend_columns(&a->view.objective.graph, a->data, &a->arena, &what, err);
-    return status == DP_OK ? dpi_reserve(a->opts->ledger, &what, &a->reservation, err) : status;
+    return status == DP_OK ? dpi_resume_reserve(&a->resume, &what, &a->reservation, err) : status;
 }
 
-/* Gives the reservation back where nothing was released. */
-static void settle(fit_job *a)
+/* Gives the reservation back, and takes the journal away, where nothing was released; leaves both
+ * as they are where the fit can go on. */
+static void settle(fit_job *a, dp_status status)
 {
     static const uint64_t none[DPI_N_STAGES];
-    if (a->reservation != NULL && !a->begun)
+    bool fresh = !a->begun && !a->opts->resume, done = status == DP_OK || a->keeper.journal == NULL;
+    if (fresh)
+        dpi_journal_drop(a->keeper.journal);
+    if (a->reservation != NULL && fresh)
         (void)!dp_reservation_settle(a->reservation, none, NULL);
-    else if (a->reservation != NULL)
+    else if (a->reservation != NULL && done)
         (void)!dpi_reservation_finish(a->reservation, NULL);
     dp_reservation_free(a->reservation);
+    dpi_journal_free(a->keeper.journal);
 }
 
 /* ---- the phases ---- */
@@ -127,8 +132,7 @@ static void settle(fit_job *a)
 static dp_status make_random(fit_job *a, dp_error *err)
 {
     uint64_t seed = a->opts->seed;
-    dp_status status =
-        seed != 0 ? dp_rng_new(seed, &a->rng, err) : dp_rng_new_random(&a->rng, NULL, err);
+    dp_status status = dp_rng_new(a->resume.random, &a->rng, err);
     if (status != DP_OK || !a->budget.noisy)
         return status;
     return seed != 0 ? dp_noise_new_seeded(seed, &a->noise, err) : dp_noise_new(&a->noise, err);
@@ -143,7 +147,8 @@ static dp_status make_scan(fit_job *a, dp_error *err)
                           .noise = a->noise,
                           .paid = a->budget.list,
                           .n_paid = DPI_N_STAGES,
-                          .progress = &a->progress};
+                          .progress = &a->progress,
+                          .keeper = a->opts->journal != NULL ? &a->keeper : NULL};
     dp_error found = {0};
     for (int k = 0; k < DPI_N_INQUIRIES; k++) {
         size_t size = dpi_inquiry_size(&a->view, (dpi_inquiry_kind)k);
@@ -165,6 +170,7 @@ static dp_status begin(fit_job *a, dp_error *err)
                                     .list = b->list,
                                     .n = b->noisy ? DPI_N_STAGES : 0,
                                     .delta = b->accounted,
+                                    .kept = a->opts->journal != NULL,
                                     .turns = CHAINS * DPI_FINAL_WARM + a->n_draws};
     return dpi_progress_begin(&a->progress, &plan, err);
 }
@@ -185,6 +191,8 @@ static dp_status run(fit_job *a, dp_error *err)
     if (a->theta == NULL)
         return dpi_fail_nomem(err);
     dp_status status = dpi_rounds_init(&a->rounds, err);
+    if (status == DP_OK)
+        status = dpi_resume_begin(&a->resume, err);
     if (status == DP_OK)
         status = begin(a, err);
     a->begun = status == DP_OK;
@@ -302,6 +310,8 @@ static dp_status fit_private(fit_job *a, dp_fit **fit, dp_error *err)
         return dpi_fail(err, status, "%s", found.text);
     if (status == DP_OK)
         status = dpi_budget_init(&a->budget, a->opts, err);
+    if (status == DP_OK)
+        status = dpi_resume_open(&a->resume, err);
     if (status == DP_OK && a->opts->ledger != NULL)
         status = reserve(a, err);
     if (status == DP_OK)
@@ -320,6 +330,7 @@ dp_status dp_fit_private(const dp_model *model, const dp_dataset *data, const dp
         dpi_misuse(__func__, "NULL model, data, options or result");
     fit_job a = {.model = model, .data = data, .opts = opts};
     dpi_progress_init(&a.progress, opts->watch, opts->watch_user);
+    a.resume = (dpi_resume){.model = model, .opts = opts, .budget = &a.budget, .keeper = &a.keeper};
     *fit = NULL;
     dp_status status = dpi_float_check(err);
     if (status == DP_OK)
@@ -331,7 +342,7 @@ dp_status dp_fit_private(const dp_model *model, const dp_dataset *data, const dp
         status = fit_open(&a, &done, fit, err);
     if (status == DP_OK && !done)
         status = fit_private(&a, fit, err);
-    settle(&a);
+    settle(&a, status);
     dpi_rounds_free(&a.rounds);
     dpi_scan_free(&a.scan);
     dp_noise_free(a.noise);

@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <sodium.h>
 #include <string.h>
 
 #include "base/compiler.h"
@@ -359,6 +360,31 @@ static void into_units(const dpi_inquiry *q, dpi_inquiry_kind kind, double noise
         sd[1] = noise * unit[1];
 }
 
+static void hash_reals(crypto_generichash_state *h, size_t n, const double *x)
+{
+    (void)crypto_generichash_update(h, (const unsigned char *)x, n * sizeof *x);
+}
+
+/* Hashes what a release of a model follows from, but the records: two that differ in it differ. */
+static void hash_question(const dpi_inquiry *q, dpi_inquiry_kind kind, const dpi_pass *pass,
+                          const double *theta, unsigned char hash[DPI_JOURNAL_HASH])
+{
+    const dpi_model_view *r = q->view;
+    const double numbers[] = {(double)kind, (double)pass->n, pass->sigma, q->clip,
+                              q->most,      q->beyond,       q->share};
+    crypto_generichash_state h;
+    (void)crypto_generichash_init(&h, NULL, 0, DPI_JOURNAL_HASH);
+    hash_reals(&h, sizeof numbers / sizeof *numbers, numbers);
+    hash_reals(&h, r->objective.n_theta, theta);
+    if (q->metric != NULL) {
+        const double scales[] = {q->metric->dims, q->metric->bulk};
+        hash_reals(&h, 2, scales);
+        hash_reals(&h, r->p * r->p, q->metric->dense);
+        hash_reals(&h, q->metric->n_own, q->metric->own);
+    }
+    (void)crypto_generichash_final(&h, hash, DPI_JOURNAL_HASH);
+}
+
 dp_status dpi_inquiry_run(const dpi_inquiry *query, dpi_inquiry_kind kind, dpi_scan *scan,
                           const double *theta, double sigma, double *out, double *sd, dp_error *err)
 {
@@ -370,6 +396,8 @@ dp_status dpi_inquiry_run(const dpi_inquiry *query, dpi_inquiry_kind kind, dpi_s
                      .room = dpi_inquiry_room(q.view),
                      .sigma = sigma};
     q.share = dpi_scan_share(&pass);
+    if (scan != NULL && scan->keeper != NULL)
+        hash_question(&q, kind, &pass, theta, pass.question);
     dp_status status = dpi_scan_run(scan, theta, &pass, out, err);
     if (status == DP_OK)
         into_units(&q, kind, sigma, out, sd);

@@ -13,6 +13,8 @@ libtacit_core_la_SOURCES += \
   %D%/exact-words.c %D%/exact-words.h \
   %D%/hmc.c %D%/hmc.h \
   %D%/infer.c \
+  %D%/journal.c %D%/journal.h \
+  %D%/keeper.c %D%/keeper.h \
   %D%/laplace.c %D%/laplace.h \
   %D%/law.c %D%/law.h \
   %D%/loop.c %D%/loop.h \
@@ -32,6 +34,7 @@ libtacit_core_la_SOURCES += \
   %D%/view.c %D%/view.h \
   %D%/plan.c %D%/plan.h %D%/plan-curve.c %D%/plan-print.c %D%/plan-study.c %D%/plan-study.h \
   %D%/recorded.c %D%/recorded.h \
+  %D%/resume.c %D%/resume.h \
   %D%/rounds.c %D%/rounds.h \
   %D%/rows.c %D%/rows.h \
   %D%/scaling.c %D%/scaling.h \

@@ -391,6 +391,11 @@ static dp_status begin(loop *a, dp_error *err)
 static dp_status fit_loop(loop *a, dp_fit **fit, dp_error *err)
 {
     dp_status status = check_options(a->opts, a->why, err);
+    if (status == DP_OK && a->opts->resume)
+        status = dpi_fail(err, DP_EUNSUPPORTED,
+                          "a fit by noisy steps keeps no journal and cannot go on (%s); begin a "
+                          "new one, which is paid for anew",
+                          a->why);
     if (status == DP_OK)
         status = choose_start(a, err);
     if (status == DP_OK && a->noisy)

@@ -136,6 +136,8 @@ static dp_status fit_one(dpi_plan_study *s, const dp_fit_opts *opts, dpi_plan_an
     dp_fit *fit = NULL;
     dp_error found = {0};
     o.seed = s->seed[k];
+    o.journal = NULL;
+    o.resume = false;
     a->seconds[k] = NAN;
     dp_status status = dpi_invented_with(&s->invented, s->view.seen->name,
                                          s->outcomes + k * s->opts->records, &data, err);

@@ -66,6 +66,7 @@ dp_status dpi_progress_begin(dpi_progress *p, const dpi_progress_plan *plan, dp_
     if (!is_watched(p))
         return DP_OK;
     p->plan = *plan;
+    p->at.kept = plan->kept;
     for (size_t k = 0; k < plan->n; k++)
         p->at.planned += plan->list[k].steps;
     p->at.phase = plan->n > 0 ? plan->names[0] : p->at.phase;

@@ -14,6 +14,7 @@ typedef struct dpi_progress_plan {
     const dp_mechanism *list; /* [n] their releases */
     size_t n;                 /* 0: without privacy */
     double delta;             /* for the epsilon of what is released */
+    bool kept;                /* in a journal */
     size_t turns;             /* transitions of chains after the last release; 0: none */
 } dpi_progress_plan;
 

@@ -174,7 +174,8 @@ dp_status dpi_scan_init(dpi_scan *s, const dpi_scan_spec *spec, dp_error *err)
                     .threads = spec->threads > 0 ? spec->threads : 1,
                     .noise = spec->noise,
                     .n_paid = spec->n_paid,
-                    .progress = spec->progress};
+                    .progress = spec->progress,
+                    .keeper = spec->keeper};
     dp_status status = make(s, spec, err);
     if (status != DP_OK)
         dpi_scan_free(s);
@@ -473,17 +474,10 @@ static size_t pay(dpi_scan *s, const dpi_pass *pass)
     dpi_misuse("dpi_scan_run", "a release that is not accounted for");
 }
 
-dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, double *out,
-                       dp_error *err)
+/* The sum over all records, to s->total. */
+static void run_records(dpi_scan *s, const dpi_pass *pass)
 {
     scan_job job = {.s = s, .pass = pass};
-    if (pass->n > s->most || pass->room > s->most_room || (s->noise == NULL) != (pass->sigma == 0))
-        dpi_misuse(__func__, "a pass that there is no room for, or with the wrong noise");
-    dp_status status = check_noise(pass, err);
-    if (status != DP_OK)
-        return status;
-    size_t which = pay(s, pass);
-    dpi_scan_place(s, theta);
     if (s->pool != NULL) {
         (void)pthread_mutex_init(&job.lock, NULL); /* with default attributes this cannot fail */
         dpi_pool_run(s->pool, work, &job);
@@ -492,6 +486,38 @@ dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, d
         work(&job, 0);
     }
     add_up(s, pass->n);
-    status = release(s, pass, out, err);
+}
+
+static dpi_journal_release kept_as(const dpi_pass *pass, size_t phase)
+{
+    dpi_journal_release what = {.phase = phase, .n = pass->n, .sigma = pass->sigma};
+    memcpy(what.question, pass->question, sizeof what.question);
+    return what;
+}
+
+dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, double *out,
+                       dp_error *err)
+{
+    if (pass->n > s->most || pass->room > s->most_room || (s->noise == NULL) != (pass->sigma == 0))
+        dpi_misuse(__func__, "a pass that there is no room for, or with the wrong noise");
+    dp_status status = check_noise(pass, err);
+    if (status != DP_OK)
+        return status;
+    size_t which = pay(s, pass);
+    const dpi_journal_release what = kept_as(pass, which);
+    dpi_scan_place(s, theta);
+    bool made = dpi_keeper_is_ahead(s->keeper);
+    if (!made)
+        run_records(s, pass);
+    else
+        memset(s->total, 0, pass->n * sizeof *s->total);
+    /* A seeded source goes on behind the noise of what was made before. */
+    status = made && !s->keeper->seeded ? DP_OK : release(s, pass, out, err);
+    if (status != DP_OK)
+        return status;
+    status = made ? dpi_journal_read(s->keeper->journal, &what, out, err)
+                  : dpi_keeper_keep(s->keeper, &what, out, err);
+    if (status != DP_OK)
+        sodium_memzero(out, pass->n * sizeof *out);
     return status == DP_OK ? dpi_progress_release(s->progress, which, err) : status;
 }

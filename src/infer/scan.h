@@ -17,6 +17,7 @@
 #include <tacit/accountant.h>
 
 #include "base/pool.h"
+#include "infer/keeper.h"
 #include "infer/metric.h"
 #include "infer/progress.h"
 #include "svi/release.h"
@@ -46,6 +47,8 @@ typedef struct dpi_pass {
     size_t n;                 /* numbers of the sum, at most scan.most */
     size_t room;              /* numbers of each thread's, at most scan.most_room */
     double sigma;             /* 0: no noise, where there is no privacy */
+    /* A hash of what the sum follows from, but the records; zeros where nothing is kept. */
+    unsigned char question[DPI_JOURNAL_HASH];
 } dpi_pass;
 
 typedef struct dpi_scan {
@@ -61,6 +64,7 @@ typedef struct dpi_scan {
     dpi_release release;
     double *total, *out;
     dpi_progress *progress; /* nullable, borrowed */
+    dpi_keeper *keeper;     /* nullable, borrowed */
 } dpi_scan;
 
 typedef struct dpi_scan_spec {
@@ -74,6 +78,8 @@ typedef struct dpi_scan_spec {
     const dp_mechanism *paid;
     size_t n_paid;
     dpi_progress *progress; /* nullable, borrowed: told of each release, by its place in paid */
+    dpi_keeper
+        *keeper; /* nullable, borrowed: has releases that were made before, and keeps others */
 } dpi_scan_spec;
 
 /* DP_EUNSUPPORTED for more than 2^26 records or 2^14 numbers, units of several records, and columns

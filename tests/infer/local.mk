@@ -81,3 +81,7 @@ UNIT_TESTS += %D%/t-flat
 UNIT_TESTS += %D%/t-watch
 %C%_t_watch_SOURCES = %D%/t-watch.c $(loop_models) $(readers) $(RELEASES) $(ledger_folder)
 %C%_t_watch_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK)
+UNIT_TESTS += %D%/t-journal %D%/t-resume
+%C%_t_journal_SOURCES = %D%/t-journal.c $(ledger_folder)
+%C%_t_resume_SOURCES = %D%/t-resume.c $(loop_models) $(readers) $(RELEASES) $(ledger_folder) $(faulty)
+%C%_t_resume_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK) $(FAULTY_LINK)
