@@ -46,8 +46,11 @@ size_t dp_count_cell(const dp_count_axis *axis, bool whole, double value)
         return 0;
     if (value >= axis->high)
         return axis->cells - 1;
-    const double values = axis->high - axis->low + (whole ? 1 : 0);
-    const size_t cell = (size_t)((value - axis->low) / values * (double)axis->cells);
+    const double from = value - axis->low, range = axis->high - axis->low;
+    const double cells = (double)axis->cells;
+    /* Of whole numbers product and quotient are exact where the quotient is whole; of real ones a
+     * product could overflow. */
+    const size_t cell = (size_t)(whole ? from * cells / (range + 1) : from / range * cells);
     return cell < axis->cells ? cell : axis->cells - 1;
 }
 

@@ -69,6 +69,13 @@ static void cells_divide_a_column(void **state)
         assert_int_equal(dp_count_cell(&whole, true, cases[i].value), cases[i].whole);
         assert_int_equal(dp_count_cell(&each, true, cases[i].value), cases[i].each);
     }
+    for (size_t values = 2; values <= 1000; values++)
+        for (size_t v = 0; v < values; v++) {
+            const dp_count_axis all = {"g", -7, (double)values - 8, values};
+            const dp_count_axis some = {"g", -7, (double)values - 8, (values + 1) / 2};
+            assert_int_equal(dp_count_cell(&all, true, (double)v - 7), v);
+            assert_int_equal(dp_count_cell(&some, true, (double)v - 7), v * some.cells / values);
+        }
 }
 
 /* Counts of 20000 records, beside those made here, are off by noise alone: 6.6 standard deviations
