@@ -1,7 +1,7 @@
 # Checks of the source and of the built library; all but the slow ones belong to make check.
 dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/check-symbols %D%/check-headers %D%/check-install \
   %D%/check-version tests/base/check-arithmetic \
-  tests/tools/check-bounds tests/tools/check-fitting tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit tests/tools/check-schema tests/tools/check-tutorial \
+  tests/tools/check-bounds tests/tools/check-synth tests/tools/check-fitting tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit tests/tools/check-schema tests/tools/check-tutorial \
   tests/tools/check-program tests/tools/check-serve
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/make-xor.py %D%/read-fit.py %D%/run-test tests/symbols.txt tests/symbols-serve.txt tests/tools/fitting.expected tests/tools/schema.expected
@@ -20,6 +20,12 @@ tacit_CPPFLAGS = $(AM_CPPFLAGS) -DTACIT_VERSION='"$(PACKAGE_VERSION)"'
 tacit_LDADD = libtacit.la -lm
 man1_MANS = doc/man/tacit.1 doc/man/tacit-fit.1 doc/man/tacit-plan.1 doc/man/tacit-summary.1 doc/man/tacit-predict.1 doc/man/tacit-schema.1 doc/man/tacit-audit.1 doc/man/tacit-bounds.1 doc/man/tacit-delta.1 doc/man/tacit-epsilon.1 doc/man/tacit-ledger.1 doc/man/tacit-risk.1 \
   doc/man/tacit-sigma.1
+# Twins and their combination; the quantiles of Student's law are GSL's.
+tacit_SOURCES += %D%/closeness.c %D%/closeness.h %D%/combining.c %D%/combining.h %D%/estimates.c %D%/estimates.h \
+  %D%/grid.c %D%/grid.h %D%/payer.c %D%/payer.h %D%/predictors.c %D%/predictors.h %D%/sheet.c %D%/sheet.h \
+  %D%/tacit-combine.c %D%/tacit-synth.c %D%/tell-twins.c %D%/tell-twins.h %D%/tree.c %D%/tree.h %D%/twin.c %D%/twin.h
+tacit_LDADD += $(GSL_LIBS)
+man1_MANS += doc/man/tacit-combine.1 doc/man/tacit-synth.1
 if SERVE
 tacit_SOURCES += %D%/load-program.c %D%/load-program.h %D%/records.c %D%/records.h %D%/tacit-ask.c \
   %D%/tacit-keys.c %D%/tacit-party.c %D%/tacit-program.c %D%/tacit-serve.c %D%/tacit-share.c

@@ -6,6 +6,7 @@
 #include <tacit/audit.h>
 #include <tacit/serve.h>
 
+#include "tools/combining.h"
 #include "tools/options.h"
 
 #define LENGTH(a) (sizeof(a) / sizeof(a)[0])
@@ -55,6 +56,11 @@ static const option_word mode_words[] = {
     {"permute", DP_SERVE_PERMUTE, "networks; who asks can find out the weights"},
 };
 
+static const option_word rule_words[] = {
+    {"full", COMBINE_FULL, "all values of a row were drawn, as by tacit synth"},
+    {"partial", COMBINE_PARTIAL, "real records, of which some values were drawn"},
+};
+
 static const option_word key_words[] = {
     {"2048", 2048, "112 bits of security"},
     {"3072", 3072, "128 bits; four times as slow"},
@@ -87,6 +93,7 @@ enum {
     KNOWN_SIGMA = FOR_EPSILON | FOR_DELTA | FOR_RISK | FOR_PLAN,
     LISTS = FOR_EPSILON | FOR_DELTA | FOR_RISK,
     READERS = FOR_SUMMARY | FOR_PREDICT,
+    TWINS = FOR_SYNTH | FOR_COMBINE,
     SESSIONS = FOR_SERVE | FOR_ASK,
     MODELS = FOR_SERVE | FOR_PROGRAM | FOR_SHARE
 };
@@ -131,6 +138,36 @@ const option option_table[] = {
      .range = NULL},
     {"draws", OPTION_NUMBER, FOR_PREDICT, PLACE(draws), "S",
      "print so many posterior draws of each instead", "100", .range = &count},
+    {"rows", OPTION_NUMBER, FOR_SYNTH, PLACE(rows), "N", "of each twin; always needed", "2000",
+     .range = &count},
+    {"twins", OPTION_NUMBER, FOR_SYNTH, PLACE(twins), "M",
+     "how many, in files with -1, -2, ... before the dot; 1 when not given", "10", .range = &count},
+    {"out", OPTION_TEXT, FOR_SYNTH, PLACE(out), "FILE", "where; it must not exist", "twin.csv",
+     .range = NULL},
+    {"public", OPTION_TEXT, FOR_SYNTH, PLACE(public_data), "FILE",
+     "draw predictors from these public records", "survey.csv", .range = NULL},
+    {"compare", OPTION_TEXT, FOR_SYNTH, PLACE(compare), "FILE",
+     "tell how close the twins' tables are to those of these public records", "survey.csv",
+     .range = NULL},
+    {"data", OPTION_TEXT, FOR_SYNTH, PLACE(data), "FILE",
+     "draw predictors from private tables of these records, which are paid for",
+     "contraception.csv", .range = NULL},
+    {"ledger", OPTION_TEXT, FOR_SYNTH, PLACE(ledger), "LEDGER", "the ledger that pays for them",
+     "clinic.ledger", .range = NULL},
+    {"name", OPTION_TEXT, FOR_SYNTH, PLACE(name), "NAME",
+     "the data set in the ledger; that of --data when not given", "visits", .range = NULL},
+    {"no-pairs", OPTION_FLAG, FOR_SYNTH, PLACE(no_pairs), NULL,
+     "count no tables of two columns: less noise, and predictors are independent", .range = NULL},
+    {"seed", OPTION_NUMBER, FOR_SYNTH, PLACE(seed), "N",
+     "repeatable twins; noise of tables that are paid for stays unknown", "1", .range = &count},
+    {"rule", OPTION_WORD, FOR_COMBINE, PLACE(rule), "WORD",
+     "how twins were made; full when not given", "full", WORDS(rule_words)},
+    {"level", OPTION_NUMBER, FOR_COMBINE, PLACE(level), "P",
+     "of the intervals; 0.95 when not given", "0.9", .range = &fraction},
+    {"rows", OPTION_NUMBER, FOR_COMBINE, PLACE(rows), "N",
+     "of a twin; with --records for variances that come out negative", "2000", .range = &count},
+    {"records", OPTION_NUMBER, FOR_COMBINE, PLACE(records), "N",
+     "that were fitted, where their number is public", "1934", .range = &count},
     {"priors", OPTION_TEXT, FITS, PLACE(priors), "NAME=LAW;...", "instead of the default ones",
      "'b = normal(0, 1); sd = half_normal(1)'", .range = NULL},
     {"ledger", OPTION_TEXT, FOR_FIT, PLACE(ledger), "LEDGER", "the ledger that pays",
@@ -177,11 +214,12 @@ const option option_table[] = {
      WORDS(adjacency_words)},
     {"epsilon", OPTION_NUMBER, FOR_DELTA, PLACE(epsilon), "E", "privacy loss, in nats", "1",
      .range = &not_negative},
-    {"epsilon", OPTION_NUMBER, FITS | FOR_SIGMA | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS,
+    {"epsilon", OPTION_NUMBER, FITS | FOR_SIGMA | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_SYNTH,
      PLACE(epsilon), "E", "privacy loss, in nats", "1", .range = &positive},
     {"delta", OPTION_NUMBER,
-     FITS | FOR_EPSILON | FOR_SIGMA | FOR_RISK | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS, PLACE(delta),
-     "D", "probability with which epsilon may fail; below 1 / N", "1e-6", .range = &fraction},
+     FITS | FOR_EPSILON | FOR_SIGMA | FOR_RISK | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_SYNTH,
+     PLACE(delta), "D", "probability with which epsilon may fail; below 1 / N", "1e-6",
+     .range = &fraction},
     {"plan", OPTION_TEXT, LISTS, PLACE(plan), "FILE",
      "a list of mechanisms instead of one; - is standard input", "plan.txt", .range = NULL},
     {"width", OPTION_NUMBER, COMMANDS, PLACE(width), "W",
@@ -283,11 +321,11 @@ const option option_table[] = {
     {"allow-probabilistic", OPTION_FLAG, FOR_ASK, PLACE(allow_probabilistic), NULL,
      "parties: answers need not be exact, and are wrong now and then", .range = NULL},
     {"json", OPTION_FLAG,
-     COMMANDS | FITS | READERS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS | FOR_ASK |
+     COMMANDS | FITS | READERS | TWINS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS | FOR_ASK |
          FOR_PROGRAM,
      PLACE(json), NULL, "answer with one JSON object", .range = NULL},
     {"help", OPTION_FLAG,
-     COMMANDS | FITS | READERS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS | SESSIONS |
+     COMMANDS | FITS | READERS | TWINS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS | SESSIONS |
          MODELS | FOR_PARTY | FOR_SCHEMA,
      PLACE(help), NULL, "this text", .range = NULL},
 };

@@ -53,6 +53,9 @@ settings settings_none(void)
                       .mode = -1,
                       .key_bits = -1,
                       .levels = NAN,
+                      .twins = NAN,
+                      .level = NAN,
+                      .rule = -1,
                       .target = -1};
 }
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { MESSAGE_SIZE = 640, MOST_JUMPS = 64, MOST_OPTIONS = 96 };
+enum { MESSAGE_SIZE = 640, MOST_JUMPS = 64, MOST_OPTIONS = 192 };
 
 /* A message for the user; empty when there is nothing to say. */
 typedef struct message {
@@ -59,6 +59,10 @@ typedef struct settings {
     const char *codebook, *check; /* of tacit schema; borrowed likewise */
     double seed, simulations;
     bool no_privacy, hopeless_allowed;
+    const char *compare; /* of twins; borrowed likewise */
+    double twins, level;
+    int rule; /* of tools/combining.h; -1: not given */
+    bool no_pairs;
     bool json, help;
     bool given[MOST_OPTIONS]; /* rows of the table that were set */
 } settings;
@@ -83,7 +87,9 @@ enum {
     FOR_FORECAST = 32768, /* tacit plan */
     FOR_SUMMARY = 65536,
     FOR_PREDICT = 131072,
-    FOR_SCHEMA = 268435456
+    FOR_SCHEMA = 268435456,
+    FOR_SYNTH = 1 << 26,
+    FOR_COMBINE = 1 << 27
 };
 
 typedef enum option_kind {
