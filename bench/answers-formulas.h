@@ -58,7 +58,12 @@ typedef struct formula_case {
 typedef struct formula_opts {
     const char *data, *source; /* folders */
     uint64_t n;                /* records of an invented data set; 0: as many as there are */
+    dp_method method;          /* of posteriors without privacy */
 } formula_opts;
+
+/* The fit without privacy, by Markov chains where rounds do not come to an end. */
+dp_fit *formula_exact(const formula_case *c, const formula_opts *o, const dp_dataset *records,
+                      uint64_t seed);
 
 /* Reads the cases of a file, at most `most`; how many. */
 size_t formula_cases(const char *source, size_t most, formula_case *cases);

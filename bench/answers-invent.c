@@ -109,6 +109,22 @@ void formula_values(const formula_case *c, dp_fit *fit, const dp_draws *draws, d
             bench_stop(c->formula, err.text);
 }
 
+dp_fit *formula_exact(const formula_case *c, const formula_opts *o, const dp_dataset *records,
+                      uint64_t seed)
+{
+    dp_fit *fit;
+    dp_error err = {0};
+    dp_fit_opts opts = {.mode = DP_NO_PRIVACY, .method = o->method, .seed = seed};
+    dp_status status = dp_fit_private(c->model, records, &opts, &fit, &err);
+    if (status != DP_OK) {
+        opts.method = DP_METHOD_EXACT;
+        status = dp_fit_private(c->model, records, &opts, &fit, &err);
+    }
+    if (status != DP_OK)
+        bench_stop(c->formula, err.text);
+    return fit;
+}
+
 /* A fit whose budget tells nothing is the prior. */
 static void find_prior(formula_case *c, const dp_dataset *records)
 {
@@ -150,9 +166,7 @@ bool formula_open(formula_case *c, const formula_opts *o)
     dp_rng *rng = rng_of(1000003);
     frame_sample(&c->all, o->n > 0 ? o->n : c->all.n, rng, &f);
     dp_dataset *records = formula_records(c, &f);
-    const dp_fit_opts fit = {.mode = DP_NO_PRIVACY, .seed = 1};
-    if (dp_fit_private(c->model, records, &fit, &c->base, &err) != DP_OK)
-        bench_stop(c->formula, err.text);
+    c->base = formula_exact(c, o, records, 1);
     find_prior(c, records);
     dp_dataset_free(records);
     frame_free(&f);

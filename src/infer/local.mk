@@ -38,6 +38,7 @@ libtacit_core_la_SOURCES += \
   %D%/rounds.c %D%/rounds.h \
   %D%/rows.c %D%/rows.h \
   %D%/scaling.c %D%/scaling.h \
+  %D%/secant.c %D%/secant.h \
   %D%/scan.c %D%/scan.h \
   %D%/settled.c \
   %D%/shared.c %D%/shared.h \

@@ -22,6 +22,7 @@
 #include "infer/drift.h"
 #include "infer/laplace.h"
 #include "infer/prior.h"
+#include "infer/secant.h"
 #include "infer/whitening.h"
 #include "num/linalg.h"
 #include "num/matrix.h"
@@ -38,6 +39,10 @@ static const double distant = 2.75, widest = 12;
 
 /* Of the logarithm of r->ratio. */
 static const double most_ratio = 3;
+
+/* Least share of the information that a round may find to be there (secant.h), up to one that has
+ * gone too far: from there rounds only take shorter steps. */
+static const double least_shown = 0.5;
 
 /* How much of what an approach has found stands beside the rounds after it. */
 static const double kept_weight = 0.5;
@@ -296,9 +301,9 @@ static double scale_move(double unit, double move)
     return fmin(fmax(whole, -longest), longest);
 }
 
-/* Moves z to `to`: scales by themselves, the others by at most `longest` in units of a record's
+/* Moves z to `to`: scales by themselves, the others by at most `most` in units of a record's
  * information, on average over records. */
-static dp_status step(dpi_rounds *r, const double *to, dp_error *err)
+static dp_status step(dpi_rounds *r, const double *to, double most, dp_error *err)
 {
     size_t d = dimension(r);
     double *away = dpi_alloc(2 * d, sizeof *away), *back = away + d;
@@ -316,7 +321,7 @@ static dp_status step(dpi_rounds *r, const double *to, dp_error *err)
     dpi_matrix_times(d, r->information, away, back);
     double length = sqrt(fmax(dpi_dot(d, away, back), 0) / r->n);
     for (size_t i = 0; i < d; i++)
-        r->z[i] += away[i] * (length > longest ? longest / length : 1);
+        r->z[i] += away[i] * (length > most ? most / length : 1);
     dpi_free(away);
     return DP_OK;
 }
@@ -338,7 +343,11 @@ static dp_status approach(dpi_rounds *r, dpi_stage stage, double clip, dp_error 
     double sigma = r->budget->sigmas[stage], sd = 0, *to = dpi_alloc(d, sizeof *to);
     dp_status status = to != NULL ? DP_OK : dpi_fail_nomem(err);
     dpi_inquiry q = dpi_rounds_query(r, clip);
-    size_t since = 0; /* no averages over rounds between which the metric changed much */
+    /* No averages over rounds between which the metric or what is known changed much; what was
+     * found is not kept where scores bend. */
+    size_t since = 0;
+    double share = 1, least = least_shown;
+    bool bent = false;
     r->clip[stage] = clip;
     r->kept = dpi_clipped_at(r->metric.dims, clip).slope;
     r->main = stage == DPI_STAGE_MAIN;
@@ -355,6 +364,13 @@ static dp_status approach(dpi_rounds *r, dpi_stage stage, double clip, dp_error 
             status = dpi_inquiry_run(&q, DPI_INQUIRY_SCORE, r->scan, at, sigma, r->sum, &sd, err);
         if (status == DP_OK)
             status = dpi_take_round(r, t, err);
+        if (status == DP_OK && t > 0 && stage != DPI_STAGE_MAIN)
+            status = dpi_secant(r, t, sd, least, &share, err);
+        if (share != 1)
+            guess_moments(r, clip);
+        since = share != 1 ? t : since;
+        bent = bent || share != 1;
+        least = share > 1 ? 1 : least;
         size_t first = (t + 1) / 2 > since ? (t + 1) / 2 : since;
         if (stage == DPI_STAGE_MAIN && 4 * t >= rounds) /* what is off would stay off */
             dpi_surrogate_keep(&r->posterior, 0);
@@ -363,9 +379,9 @@ static dp_status approach(dpi_rounds *r, dpi_stage stage, double clip, dp_error 
         if (status == DP_OK)
             status = walk(r, to, err);
         if (status == DP_OK)
-            status = step(r, to, err);
+            status = step(r, to, longest * sqrt(fmax(share, 1)), err); /* all of the way back */
     }
-    dpi_surrogate_keep(&r->posterior, stage == DPI_STAGE_MAIN ? 0 : kept_weight);
+    dpi_surrogate_keep(&r->posterior, bent || stage == DPI_STAGE_MAIN ? 0 : kept_weight);
     dpi_free(to);
     return status;
 }
