@@ -1,8 +1,10 @@
 /* Schema, formula and priors from options.  What is wrong here is told before any record is
  * read. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include "tools/modelling.h"
 
+#include <limits.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,11 +114,26 @@ void modelling_close(modelling *m)
     free(m->priors);
 }
 
+/* The folder that a file is in; false where its name is too long. */
+static bool folder_of(const char *path, char folder[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash == NULL ? 0 : (size_t)(slash - path) + (slash == path);
+    if (length >= PATH_MAX)
+        return false;
+    memcpy(folder, slash == NULL ? "." : path, slash == NULL ? 1 : length);
+    folder[slash == NULL ? 1 : length] = '\0';
+    return true;
+}
+
 dp_status modelling_read(modelling *m, const char *path, dp_formula_use use, dp_table **table)
 {
     size_t n;
+    char folder[PATH_MAX];
     const dp_column *columns = dp_formula_columns(m->formula, use, &n);
     dp_csv_options o = *dp_schema_csv(m->schema);
+    o.threads = isnan(m->said.threads) ? 1 : (size_t)m->said.threads;
+    o.scratch = m->said.scratch != NULL ? m->said.scratch : folder_of(path, folder) ? folder : NULL;
     o.max_bytes = SIZE_MAX; /* a file of one's own may be large */
     o.max_rows = SIZE_MAX;
     o.drop_missing = o.drop_missing && use == DP_FORMULA_FIT; /* each new record has an answer */

@@ -314,6 +314,8 @@ const option option_table[] = {
      .range = &few},
     {"threads", OPTION_NUMBER, FITS, PLACE(threads), "N",
      "that compute; 1 when not given; the answer is the same", "4", .range = &few},
+    {"scratch", OPTION_TEXT, FOR_FIT, PLACE(scratch), "FOLDER",
+     "for columns beyond 256 MiB; the table's own when not given", ".", .range = NULL},
     {"in-flight", OPTION_NUMBER, SESSIONS, PLACE(in_flight), "N",
      "records of a session at a time; ask: 1, serve: 16 when not given", "8", .range = &few},
     {"allow-activation-leak", OPTION_FLAG, SESSIONS, PLACE(allow_activation_leak), NULL,

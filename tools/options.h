@@ -57,6 +57,7 @@ typedef struct settings {
     bool allow_activation_leak, allow_probabilistic, probabilistic, exact, label;
     const char *schema, *family, *priors, *out, *public_data; /* of a fit; borrowed likewise */
     const char *codebook, *check; /* of tacit schema; borrowed likewise */
+    const char *scratch;
     double seed, simulations;
     bool no_privacy, hopeless_allowed;
     const char *compare; /* of twins; borrowed likewise */

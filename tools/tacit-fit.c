@@ -55,6 +55,9 @@ static bool check(const settings *s, message *why)
         return complain(why, "--name is of a data set in a ledger; give --ledger, too");
     if (s->ledger != NULL && s->data == NULL && s->name == NULL)
         return complain(why, "which data set of the ledger? give --name, or --data with its file");
+    if (s->scratch != NULL && access(s->scratch, W_OK | X_OK) != 0)
+        return complain(why, "--scratch: no file can be made in %.200s; give a folder of yours",
+                        s->scratch);
     return check_budget(s, why);
 }
 

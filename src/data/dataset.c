@@ -57,6 +57,7 @@ void dp_dataset_free(dp_dataset *data)
     if (data == NULL)
         return;
     dpi_identity_release(data->identity);
+    dpi_store_free(&data->store);
     dpi_arena_free(&data->arena);
     dpi_free(data);
 }

@@ -5,6 +5,7 @@
 #include <tacit/dataset.h>
 
 #include "base/alloc.h"
+#include "base/store.h"
 
 /* One column block: real values [n][size], whole numbers [n][size], or bytes [n][size] out of
  * `most`: the numbers bytes / most, or in each use 1 with that probability and else 0. */
@@ -28,6 +29,7 @@ void dpi_identity_release(dpi_identity *identity);
 
 struct dp_dataset {
     dpi_arena arena;
+    dpi_store store; /* of columns that the data set owns; its folder is in the arena */
     dpi_identity *identity;
     dp_error err;
     size_t n;

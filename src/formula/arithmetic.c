@@ -248,9 +248,9 @@ static double binary_value(char op, double a, double b)
     }
 }
 
-static dp_status column_values(const dp_column *c, dp_table *table, double *out, dp_error *err)
+static dp_status column_values(const dp_column *c, dp_table *table, dpi_range_of_records range,
+                               double *out, dp_error *err)
 {
-    const size_t n = dp_table_rows(table);
     const double *real = c->kind == DP_COLUMN_REAL ? dp_table_real(table, c->name) : NULL;
     dp_error own = {0};
     const int32_t *level = c->kind == DP_COLUMN_REAL ? NULL : dpi_column_read(c, table, &own);
@@ -258,47 +258,47 @@ static dp_status column_values(const dp_column *c, dp_table *table, double *out,
         return dpi_fail(err, own.status, "%s", own.text);
     if (real == NULL && level == NULL)
         return dpi_fail(err, dp_table_status(table), "%s", dp_table_error(table));
-    for (size_t i = 0; i < n; i++) {
-        out[i] = real != NULL ? real[i] : c->low + (double)level[i];
+    for (size_t i = 0; i < range.n; i++) {
+        const size_t at = range.first + i;
+        out[i] = real != NULL ? real[at] : c->low + (double)level[at];
         if (c->kind != DP_COLUMN_LEVEL && !(out[i] >= c->low && out[i] <= c->high))
             return dpi_fail(err, DP_EDATA,
                             "column '%.60s', record %zu (from 0): the value is outside the range "
                             "of the formula's schema; read the table with that schema",
-                            c->name, i);
+                            c->name, at);
     }
     return DP_OK;
 }
 
 static dp_status binary_values(const dpi_tree *t, const dpi_code_book *book, dp_table *table,
-                               double *out, dp_error *err)
+                               dpi_range_of_records range, double *out, dp_error *err)
 {
-    const size_t n = dp_table_rows(table);
-    double *right = dpi_alloc(n, sizeof *right);
+    double *right = dpi_alloc(range.n, sizeof *right);
     if (right == NULL)
         return dpi_fail_nomem(err);
-    dp_status status = dpi_arithmetic_values(t->first, book, table, out, err);
+    dp_status status = dpi_arithmetic_values(t->first, book, table, range, out, err);
     if (status == DP_OK)
-        status = dpi_arithmetic_values(t->first->next, book, table, right, err);
-    for (size_t i = 0; i < n && status == DP_OK; i++)
+        status = dpi_arithmetic_values(t->first->next, book, table, range, right, err);
+    for (size_t i = 0; i < range.n && status == DP_OK; i++)
         out[i] = binary_value(t->op, out[i], right[i]);
     dpi_free(right);
     return status;
 }
 
 dp_status dpi_arithmetic_values(const dpi_tree *t, const dpi_code_book *book, dp_table *table,
-                                double *out, dp_error *err)
+                                dpi_range_of_records range, double *out, dp_error *err)
 {
-    const size_t n = dp_table_rows(table);
+    const size_t n = range.n;
     if (t->kind == DPI_TREE_NAME)
-        return column_values(dpi_code_book_find(book, t->name), table, out, err);
+        return column_values(dpi_code_book_find(book, t->name), table, range, out, err);
     if (t->kind == DPI_TREE_BINARY)
-        return binary_values(t, book, table, out, err);
+        return binary_values(t, book, table, range, out, err);
     if (t->kind == DPI_TREE_NUMBER) {
         for (size_t i = 0; i < n; i++)
             out[i] = t->number;
         return DP_OK;
     }
-    const dp_status status = dpi_arithmetic_values(t->first, book, table, out, err);
+    const dp_status status = dpi_arithmetic_values(t->first, book, table, range, out, err);
     const dpi_function *f = t->kind == DPI_TREE_CALL ? dpi_function_find(t->name) : NULL;
     for (size_t i = 0; i < n && status == DP_OK; i++)
         if (f != NULL)

@@ -44,9 +44,13 @@ dpi_span dpi_range_product(dpi_span a, dpi_span b);
 dp_status dpi_arithmetic_range(const dpi_script *script, const dpi_code_book *book,
                                const dpi_tree *tree, dpi_span *range);
 
-/* Values of the tree for each of the n records of a table: out[n].  The table's own error,
- * DP_ENOMEM. */
+/* Some records of a table. */
+typedef struct dpi_range_of_records {
+    size_t first, n;
+} dpi_range_of_records;
+
+/* Values of the tree for records of a table: out[range.n].  The table's own error, DP_ENOMEM. */
 dp_status dpi_arithmetic_values(const dpi_tree *tree, const dpi_code_book *book, dp_table *table,
-                                double *out, dp_error *err);
+                                dpi_range_of_records range, double *out, dp_error *err);
 
 #endif

@@ -1,11 +1,14 @@
 /* A table's records as the columns that a formula's model reads.
  *
  * Each number is a function of its own record and of the schema.  The data set owns its columns:
- * the table may be freed. */
+ * the table may be freed.  They are made of some records after the other, and lie where the table's
+ * columns do, in memory or in scratch (base/store.h): what there is in memory beside them does not
+ * grow with the records. */
 #include <math.h>
 
 #include "base/error.h"
 #include "data/dataset.h"
+#include "data/table.h"
 #include "formula/atom.h"
 #include "formula/walk.h"
 #include "num/spline.h"
@@ -19,15 +22,33 @@ typedef struct filling {
     dpi_arena names;
 } filling;
 
-/* n * d numbers that live as long as the data set. */
-static double *new_block(filling *k, size_t d)
+/* Records that are made at a time. */
+enum { SOME = 4096 };
+
+/* n * d items that live as long as the data set. */
+static void *new_items(filling *k, size_t d, size_t size)
 {
     size_t count;
-    double *block =
-        dpi_mul(k->n, d, &count) ? dpi_arena_alloc(&k->data->arena, count, sizeof *block) : NULL;
+    void *block = dpi_mul(k->n, d, &count) ? dpi_store_alloc(&k->data->store, count, size) : NULL;
     if (block == NULL)
         (void)dpi_fail_nomem(k->err);
     return block;
+}
+
+static double *new_block(filling *k, size_t d)
+{
+    return new_items(k, d, sizeof(double));
+}
+
+static int32_t *new_index(filling *k, size_t d)
+{
+    return new_items(k, d, sizeof(int32_t));
+}
+
+/* Those from `first` on. */
+static dpi_range_of_records some_from(const filling *k, size_t first)
+{
+    return (dpi_range_of_records){first, k->n - first < SOME ? k->n - first : SOME};
 }
 
 /* A name in the data set's arena. */
@@ -56,39 +77,39 @@ static const int32_t *levels_of(filling *k, const dp_column *c)
     return dpi_column_read(c, k->table, k->err);
 }
 
-/* Arithmetic of each record, in the data set's arena. */
-static double *values_of(filling *k, const dpi_tree *tree)
+/* Arithmetic of some records. */
+static void some_values(filling *k, const dpi_tree *tree, dpi_range_of_records range, double *out)
 {
-    double *out = new_block(k, 1);
-    if (good(k))
-        (void)dpi_arithmetic_values(tree, &k->f->book, k->table, out, k->err);
-    for (size_t i = 0; i < k->n && good(k); i++)
+    (void)dpi_arithmetic_values(tree, &k->f->book, k->table, range, out, k->err);
+    for (size_t i = 0; i < range.n && good(k); i++)
         if (!isfinite(out[i]))
             (void)dpi_fail(k->err, DP_EDATA,
                            "what the formula computes of record %zu is not finite; read the table "
                            "with the formula's schema",
-                           i);
+                           range.first + i);
+}
+
+/* Arithmetic of each record, which lives as long as the data set. */
+static double *values_of(filling *k, const dpi_tree *tree)
+{
+    double *out = new_block(k, 1);
+    for (size_t first = 0; first < k->n && good(k); first += SOME)
+        some_values(k, tree, some_from(k, first), out + first);
     return good(k) ? out : NULL;
 }
 
 /* ---- designs ---- */
 
-/* What a variable is of each record: a number or a level, [n]; the caller frees it. */
-static double *base_of(filling *k, const dpi_variable *v)
+/* What a variable is of some records: a number or a level. */
+static void fill_base(filling *k, const dpi_variable *v, dpi_range_of_records range, double *base)
 {
-    double *base = dpi_alloc(k->n, sizeof *base);
-    if (base == NULL) {
-        (void)dpi_fail_nomem(k->err);
-        return NULL;
-    }
     if (v->kind != DPI_VARIABLE_FACTOR) {
-        (void)dpi_arithmetic_values(v->tree, &k->f->book, k->table, base, k->err);
-        return base;
+        (void)dpi_arithmetic_values(v->tree, &k->f->book, k->table, range, base, k->err);
+        return;
     }
     const int32_t *level = levels_of(k, v->factor);
-    for (size_t i = 0; i < k->n && level != NULL; i++)
-        base[i] = (double)level[i];
-    return base;
+    for (size_t i = 0; i < range.n && level != NULL; i++)
+        base[i] = (double)level[range.first + i];
 }
 
 static void fill_column(const dpi_design_column *c, const dpi_variable *first, double *const base[],
@@ -103,27 +124,50 @@ static void fill_column(const dpi_design_column *c, const dpi_variable *first, d
     }
 }
 
-static void add_design(filling *k, const dpi_design *d, const dpi_variable *first,
-                       double *const base[], const char *name)
+static void fill_design(const dpi_design *d, const dpi_variable *first, double *const base[],
+                        dpi_range_of_records range, double *x)
 {
-    double *x = d->n > 0 && good(k) ? new_block(k, d->n) : NULL;
     for (size_t j = 0; j < d->n && x != NULL; j++)
-        fill_column(&d->column[j], first, base, k->n, d->n, x + j);
-    if (x != NULL)
-        add_real(k, kept(k, name), d->n, x);
+        fill_column(&d->column[j], first, base, range.n, d->n, x + range.first * d->n + j);
+}
+
+/* x[0] of the predictor's own design, x[1 + g] of grouping g's; NULL where there is none. */
+static void fill_designs(filling *k, const dpi_predictor *p, const dpi_layout *l, double **x)
+{
+    double *base[DPI_MOST_VARIABLES] = {NULL};
+    double *room = dpi_alloc(p->n_variables + 1, SOME * sizeof *room);
+    if (room == NULL)
+        (void)dpi_fail_nomem(k->err);
+    for (size_t v = 0; v < p->n_variables && room != NULL; v++)
+        base[v] = room + v * SOME;
+    for (size_t first = 0; first < k->n && good(k); first += SOME) {
+        const dpi_range_of_records range = some_from(k, first);
+        for (size_t v = 0; v < p->n_variables && good(k); v++)
+            fill_base(k, &l->variable[v], range, base[v]);
+        if (!good(k))
+            break;
+        fill_design(&l->design, l->variable, base, range, x[0]);
+        for (size_t g = 0; g < p->n_groupings; g++)
+            fill_design(&l->effects[g], l->variable, base, range, x[1 + g]);
+    }
+    dpi_free(room);
 }
 
 static void add_designs(filling *k, const dpi_predictor *p, const dpi_layout *l)
 {
-    double *base[DPI_MOST_VARIABLES] = {NULL};
-    for (size_t v = 0; v < p->n_variables && good(k); v++)
-        base[v] = base_of(k, &l->variable[v]);
+    double **x = dpi_arena_alloc(&k->names, p->n_groupings + 1, sizeof *x);
+    if (x == NULL)
+        (void)dpi_fail_nomem(k->err);
+    for (size_t g = 0; g <= p->n_groupings && good(k); g++) {
+        const dpi_design *d = g == 0 ? &l->design : &l->effects[g - 1];
+        x[g] = d->n > 0 ? new_block(k, d->n) : NULL;
+    }
     if (good(k))
-        add_design(k, &l->design, l->variable, base, dpi_design_name(p, SIZE_MAX, &k->names));
-    for (size_t g = 0; g < p->n_groupings && good(k); g++)
-        add_design(k, &l->effects[g], l->variable, base, dpi_design_name(p, g, &k->names));
-    for (size_t v = 0; v < p->n_variables; v++)
-        dpi_free(base[v]);
+        fill_designs(k, p, l, x);
+    for (size_t g = 0; g <= p->n_groupings && good(k); g++)
+        if (x[g] != NULL)
+            add_real(k, kept(k, dpi_design_name(p, g == 0 ? SIZE_MAX : g - 1, &k->names)),
+                     g == 0 ? l->design.n : l->effects[g - 1].n, x[g]);
 }
 
 /* ---- groups ---- */
@@ -149,16 +193,11 @@ static void add_groups(filling *k, const dpi_predictor *p)
         const dpi_grouping *grouping = &p->grouping[g];
         const size_t d = grouping->several ? grouping->n_by : 1;
         const char *name = kept(k, dpi_by_name(grouping, &k->names));
-        size_t count;
         if (!good(k) || dpi_dataset_find(k->data, name) != NULL)
             continue;
-        int32_t *index = dpi_mul(k->n, d, &count)
-                             ? dpi_arena_alloc(&k->data->arena, count, sizeof *index)
-                             : NULL;
-        if (index == NULL) {
-            (void)dpi_fail_nomem(k->err);
+        int32_t *index = new_index(k, d);
+        if (index == NULL)
             return;
-        }
         fill_groups(k, grouping, index);
         if (good(k))
             dp_dataset_indices(k->data, name, d, index);
@@ -219,6 +258,7 @@ static void add_smooths(filling *k, const dpi_predictor *p, const dpi_layout *l)
             (void)fill_spline(k->n, u, d, basis, k->err);
         else
             fill_process(k->n, u, d, basis);
+        dpi_store_free_block(&k->data->store, u);
         add_real(k, name, d, basis);
     }
 }
@@ -227,9 +267,10 @@ static void add_offsets(filling *k, const dpi_predictor *p)
 {
     double *sum = p->n_offsets > 0 ? new_block(k, 1) : NULL;
     for (size_t o = 0; o < p->n_offsets && good(k); o++) {
-        const double *one = values_of(k, p->offset[o]);
+        double *one = values_of(k, p->offset[o]);
         for (size_t i = 0; i < k->n && one != NULL; i++)
             sum[i] += one[i];
+        dpi_store_free_block(&k->data->store, one);
     }
     if (p->n_offsets > 0 && good(k))
         add_real(k, kept(k, dpi_offset_name(p, &k->names)), 1, sum);
@@ -248,15 +289,15 @@ static void add_outcome(filling *k)
         return;
     }
     const int32_t *level = levels_of(k, c);
-    int32_t *index = dpi_arena_alloc(&k->data->arena, k->n, sizeof *index);
-    double *real = new_block(k, 1);
-    if (index == NULL)
-        (void)dpi_fail_nomem(k->err);
-    for (size_t i = 0; i < k->n && good(k); i++) {
-        index[i] = level[i];
-        real[i] = (double)level[i];
-    }
-    if (kind == DPI_OUTCOME_BINARY)
+    const bool binary = kind == DPI_OUTCOME_BINARY;
+    double *real = binary ? new_block(k, 1) : NULL;
+    int32_t *index = binary ? NULL : new_index(k, 1);
+    for (size_t i = 0; i < k->n && good(k); i++)
+        if (binary)
+            real[i] = (double)level[i];
+        else
+            index[i] = level[i];
+    if (binary)
         add_real(k, name, 1, real);
     else if (good(k))
         dp_dataset_index(k->data, name, index);
@@ -270,7 +311,7 @@ static void add_unit(filling *k)
         if (c->kind != DP_COLUMN_UNIT)
             continue;
         const int32_t *unit = levels_of(k, c);
-        int32_t *copy = dpi_arena_alloc(&k->data->arena, k->n, sizeof *copy);
+        int32_t *copy = new_index(k, 1);
         const char *name = kept(k, c->name);
         if (unit == NULL || copy == NULL || name == NULL) {
             (void)dpi_fail_nomem(k->err);
@@ -283,11 +324,21 @@ static void add_unit(filling *k)
     }
 }
 
+/* Columns lie where the table's do, and both together have no more memory than the table may
+ * have. */
+static void lie_as(filling *k, const dp_table *table)
+{
+    const dpi_store *from = &table->store;
+    k->data->store.in_memory = from->held < from->in_memory ? from->in_memory - from->held : 0;
+    if (from->folder != NULL)
+        k->data->store.folder = kept(k, from->folder);
+}
+
 static void fill(filling *k, dp_formula_use use)
 {
     const dp_formula *f = k->f;
     const bool seen = use == DP_FORMULA_FIT; /* outcomes are there */
-    if (seen)
+    if (seen && good(k))
         add_outcome(k);
     if (f->trials != NULL && f->trials->kind == DPI_TREE_NAME && good(k))
         add_real(k, kept(k, f->trials->name), 1, values_of(k, f->trials));
@@ -325,6 +376,7 @@ static dp_status make(const dp_formula *f, dp_formula_use use, dp_table *table, 
     k.data = dp_dataset_new(k.n);
     if (k.data == NULL)
         return dpi_fail_nomem(err);
+    lie_as(&k, table);
     fill(&k, use);
     dpi_arena_free(&k.names);
     if (own.status != DP_OK) {
