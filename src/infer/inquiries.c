@@ -17,7 +17,7 @@
 typedef struct places {
     dpi_law *law;
     double *rows;  /* [k][local] */
-    double *local; /* [local][local], or [local] */
+    double *local; /* an upper triangle of order local, or [local] */
 } places;
 
 static size_t law_room(void)
@@ -112,19 +112,32 @@ DPI_LOOPS static void weigh(size_t k, size_t n, const double *x, const double *b
     }
 }
 
-/* The upper triangle of X' Y. */
+/* Where row e of an upper triangle of order n begins, whose rows lie one behind the other, e's from
+ * its diagonal on. */
+static size_t row_at(size_t n, size_t e)
+{
+    return e * n - e * (e - 1) / 2;
+}
+
+/* The upper triangle of X' Y, off the diagonal times sqrt 2: as a vector it has the Frobenius norm
+ * of the symmetric matrix. */
 DPI_LOOPS static void multiply(size_t k, size_t n, const double *x, const double *y,
                                double *restrict upper)
 {
-    for (size_t e = 0; e < n; e++) {
-        double *row = upper + e * n;
-        for (size_t f = e; f < n; f++)
-            row[f] = 0;
-        for (size_t j = 0; j < k; j++) {
-            double weight = x[j * n + e];
-            for (size_t f = e; f < n; f++)
-                row[f] += weight * y[j * n + f];
+    double *row = upper;
+    for (size_t e = 0; e < n; row += n - e, e++) {
+        const double *z = y + e;
+        const double weight = M_SQRT2 * x[e];
+        double diagonal = x[e] * z[0];
+        for (size_t f = 0; f < n - e; f++)
+            row[f] = weight * z[f];
+        for (size_t j = 1; j < k; j++) {
+            const double more = M_SQRT2 * x[j * n + e], *other = y + j * n + e;
+            diagonal += x[j * n + e] * other[0];
+            for (size_t f = 0; f < n - e; f++)
+                row[f] += more * other[f];
         }
+        row[0] = diagonal;
     }
 }
 
@@ -132,13 +145,15 @@ DPI_LOOPS static void multiply(size_t k, size_t n, const double *x, const double
  * of it; what joins it to the dense latents is much like the average member's. */
 const double dpi_joint_weight = 0.5, dpi_own_weight = 3;
 
-/* Multiplies what is of members by its weight, in an upper triangle [local][local]. */
+/* Multiplies what is of members by its weight, in an upper triangle of order local. */
 static void weigh_members(const dpi_model_view *r, double *upper)
 {
     size_t n = r->local;
-    for (size_t e = 0; e < n; e++)
+    for (size_t e = 0; e < n && n > r->p; e++) {
+        double *row = upper + row_at(n, e);
         for (size_t f = e < r->p ? r->p : e; f < n; f++)
-            upper[e * n + f] *= e < r->p ? dpi_joint_weight : dpi_own_weight;
+            row[f - e] *= e < r->p ? dpi_joint_weight : dpi_own_weight;
+    }
 }
 
 /* The upper triangle of X' B X, X being the record's slopes in the metric, as a pattern has it. */
@@ -150,28 +165,26 @@ static void sandwich(const dpi_model_view *r, const dpi_record *record, const do
     weigh_members(r, at->local);
 }
 
-/* Frobenius norm of a symmetric matrix, from its upper triangle: what a pattern has of it counts as
- * it does here. */
-static double norm_of(size_t n, const double *upper)
+enum { LANES = 8 };
+
+/* Sum of squares, LANES sums side by side. */
+DPI_LOOPS static double squares(size_t n, const double *x)
 {
-    double sum = 0;
-    for (size_t e = 0; e < n; e++) {
-        const double *row = upper + e * n;
-        sum += row[e] * row[e] + 2 * dpi_dot(n - e - 1, row + e + 1, row + e + 1);
-    }
-    return sqrt(sum);
+    double lane[LANES] = {0}, sum = 0;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t l = 0; l < LANES; l++)
+            lane[l] += x[i + l] * x[i + l];
+    for (; i < n; i++)
+        sum += x[i] * x[i];
+    return sum + ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* Adds an upper triangle, off the diagonal times sqrt 2; returns how many numbers. */
-static size_t add_upper(size_t n, const double *a, size_t step, double factor, int64_t *sum)
+/* Frobenius norm of a symmetric matrix of order n, from its upper triangle. */
+static double norm_of(size_t n, const double *upper)
 {
-    size_t at = 0;
-    for (size_t e = 0; e < n; e++) {
-        sum[at] += dpi_scan_grid(factor * a[e * step + e]);
-        dpi_scan_add_grid(n - e - 1, factor * M_SQRT2, a + e * step + e + 1, sum + at + 1);
-        at += n - e;
-    }
-    return at;
+    return sqrt(squares(n * (n + 1) / 2, upper));
 }
 
 /* Below it squares of what is clipped vanish, and at 0 and below nothing is clipped. */
@@ -188,15 +201,20 @@ static void add_pattern(const dpi_inquiry *q, const dpi_record *record, double w
     if (!(norm <= DBL_MAX) || !(q->most >= least_norm))
         return;
     double factor = weight * q->share / q->most / fmax(norm, 1);
-    sum += add_upper(r->p, local, n, factor, sum);
+    for (size_t e = 0, left = n > r->p ? r->p : 1; e < left; e++) {
+        const size_t some = n > r->p ? r->p - e : r->p * (r->p + 1) / 2; /* a row, or all */
+        dpi_scan_add_grid(some, factor, local + row_at(n, e), sum);
+        sum += some;
+    }
     for (const dpi_read *d = r->reads; d < r->reads + r->n_reads; d++) {
         size_t each = r->p * d->size + d->size * (d->size + 1) / 2;
         if (d->members == 0)
             continue;
         int64_t *to = sum + record->member[plate++] * each;
         for (size_t i = 0; i < r->p; i++, to += d->size)
-            dpi_scan_add_grid(d->size, factor * M_SQRT2, local + i * n + d->local, to);
-        add_upper(d->size, local + d->local * n + d->local, n, factor, to);
+            dpi_scan_add_grid(d->size, factor, local + row_at(n, i) + d->local - i, to);
+        for (size_t i = 0; i < d->size; to += d->size - i, i++)
+            dpi_scan_add_grid(d->size - i, factor, local + row_at(n, d->local + i), to);
         sum += d->members * each;
     }
 }
@@ -255,9 +273,11 @@ static void add_curvature(const void *of, const dpi_record *record, double *room
 DPI_LOOPS static void combine(size_t k, size_t n, double factor, const double *psi, const double *x,
                               double *restrict h)
 {
+    const double first = factor * psi[0], second = k > 1 ? factor * psi[1] : 0;
+    const double *y = x + (k > 1 ? n : 0);
     for (size_t e = 0; e < n; e++)
-        h[e] = 0;
-    for (size_t j = 0; j < k; j++)
+        h[e] = first * x[e] + second * y[e];
+    for (size_t j = 2; j < k; j++)
         for (size_t e = 0; e < n; e++)
             h[e] += factor * psi[j] * x[j * n + e];
 }
@@ -273,7 +293,7 @@ static void add_score(const void *of, const dpi_record *record, double *room, in
     if (!dpi_psi(at.law, record->gamma, q->clip, psi))
         return;
     combine(r->k, r->local, 1 / q->clip, psi, record->white, h);
-    double norm = sqrt(dpi_dot(r->local, h, h));
+    double norm = sqrt(squares(r->local, h));
     if (!(norm <= DBL_MAX))
         return;
     double factor = norm > q->share ? q->share / norm : 1;

@@ -2,6 +2,7 @@
 #include "infer/law.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +104,7 @@ static void make_nodes(dpi_law *law, bool in_parts)
         put_in_order(law->n, y, law->mass);
     make_scores(law, y, arg);
     pad(law);
+    law->has_square = false;
 }
 
 /* ---- a record ---- */
@@ -165,6 +167,19 @@ static void take_record(const dpi_record *record, const dpi_veil *veil, dpi_law 
     }
 }
 
+/* For few numbers, for which a call of memcmp is much. */
+static bool same_bits(size_t n, const double *a, const double *b)
+{
+    uint64_t differ = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x, y;
+        memcpy(&x, &a[i], sizeof x);
+        memcpy(&y, &b[i], sizeof y);
+        differ |= x ^ y;
+    }
+    return differ == 0;
+}
+
 bool dpi_law_of(const dpi_model_view *r, const dpi_record *record, dpi_law *law)
 {
     int first;
@@ -178,8 +193,7 @@ bool dpi_law_of(const dpi_model_view *r, const dpi_record *record, dpi_law *law)
     if (!(veil.times > 0))
         return false;
     take_shape(family, arg, width, shape);
-    if (law->family != family || law->width != width ||
-        memcmp(law->shape, shape, width * sizeof *shape) != 0) {
+    if (law->family != family || law->width != width || !same_bits(width, law->shape, shape)) {
         law->family = family;
         law->first = first;
         law->width = width;
@@ -202,19 +216,32 @@ static double hidden(const dpi_law *law, const double *s, const double *t)
     return sum;
 }
 
-void dpi_law_fisher(const dpi_law *law, double *fisher)
+/* E t t' of standard scores, once for all records of these nodes. */
+static void take_square(dpi_law *law)
+{
+    double weighted[DPI_MOST_OUTCOMES];
+    for (size_t j = 0; j < law->width; j++) {
+        for (size_t i = 0; i < law->n; i++)
+            weighted[i] = law->mass[i] * law->score[j][i];
+        for (size_t l = 0; l <= j; l++)
+            law->square[j * law->width + l] = law->square[l * law->width + j] =
+                dpi_dot(law->n, weighted, law->score[l]);
+    }
+    law->has_square = true;
+}
+
+void dpi_law_fisher(dpi_law *law, double *fisher)
 {
     size_t k = law->view->k;
-    double weighted[DPI_MOST_OUTCOMES];
+    if (!law->has_square)
+        take_square(law);
     for (size_t j = 0; j < k; j++) {
-        const double *score = dpi_law_score(law, j);
-        for (size_t i = 0; i < law->n; i++)
-            weighted[i] = law->mass[i] * score[i];
+        const size_t at = place_of(law, j);
         for (size_t l = 0; l <= j; l++) {
-            const double *other = dpi_law_score(law, l);
-            const double lost = law->seen ? 0 : hidden(law, score, other);
+            const size_t other = place_of(law, l);
+            const double lost = law->seen ? 0 : hidden(law, law->score[at], law->score[other]);
             fisher[j * k + l] = fisher[l * k + j] = law->unit[j] * law->unit[l] / law->times *
-                                                    (dpi_dot(law->n, weighted, other) - lost);
+                                                    (law->square[at * law->width + other] - lost);
         }
     }
 }

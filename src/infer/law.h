@@ -30,6 +30,8 @@ typedef struct dpi_law {
     double shape[DPI_READ_MOST]; /* the arguments, less location and scale */
     size_t width, n;             /* numbers of a score; nodes */
     bool smooth;                 /* nodes are a quadrature, in order; else they are the law */
+    bool has_square;             /* square[j][l] = E t_j t_l of standard scores */
+    double square[DPI_READ_MOST * DPI_READ_MOST];
     double mass[DPI_MOST_OUTCOMES];
     double score[DPI_READ_MOST][DPI_MOST_OUTCOMES];
 } dpi_law;
@@ -47,6 +49,6 @@ const double *dpi_law_score(const dpi_law *law, size_t j);
 /* What the record tells of its arguments, [k][k]: E s s', less what is lost where the outcome is
  * not seen, which is the covariance of s inside; a record that counts w times has w times that of
  * one: E s s' divided by w. */
-void dpi_law_fisher(const dpi_law *law, double *fisher);
+void dpi_law_fisher(dpi_law *law, double *fisher);
 
 #endif

@@ -66,7 +66,8 @@ DPI_INLINE double dot(size_t n, const double *x, const double *y)
     return sum;
 }
 
-DPI_INLINE void measure(const cloud *c, size_t k, const double *a, nodes *restrict at)
+/* v and q. */
+DPI_INLINE void move(const cloud *c, size_t k, const double *a, nodes *restrict at)
 {
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < c->n; i++)
@@ -79,14 +80,38 @@ DPI_INLINE void measure(const cloud *c, size_t k, const double *a, nodes *restri
             for (size_t i = 0; i < c->n; i++)
                 at->q[i] += g * at->v[j][i] * at->v[l][i];
         }
-    /* Seven digits of the root are enough, and much faster. */
-    for (size_t i = 0; i < c->n; i++) {
-        double q = at->q[i], r = 1 / sqrtf(q > 1 ? (float)q : 1);
-        at->w[i] = c->mass[i] * r;
-        at->o[i] = q > 1 ? at->w[i] * r * r : 0;
+}
+
+/* The same of two numbers. */
+DPI_INLINE void move_two(const cloud *c, const double *a, nodes *restrict at)
+{
+    const double *s = c->t[0], *t = c->t[1], a0 = a[0], a1 = a[1];
+    const double g = c->g[0], cross = 2 * c->g[2], h = c->g[3];
+    double *restrict u = at->v[0], *restrict v = at->v[1], *restrict q = at->q;
+    const size_t n = c->n;
+    for (size_t i = 0; i < n; i++) {
+        const double x = s[i] - a0, y = t[i] - a1;
+        u[i] = x;
+        v[i] = y;
+        q[i] = g * x * x + cross * y * x + h * y * y;
     }
-    for (size_t i = 0; i < c->n; i++)
-        at->beyond[i] = at->q[i] > 1;
+}
+
+/* w and o, from q. */
+DPI_INLINE void weigh(const cloud *c, nodes *restrict at)
+{
+    const double *mass = c->mass, *q = at->q;
+    double *restrict w = at->w, *restrict o = at->o;
+    unsigned char *restrict beyond = at->beyond;
+    const size_t n = c->n;
+    /* Seven digits of the root are enough, and much faster. */
+    for (size_t i = 0; i < n; i++) {
+        const double r = 1 / sqrtf(q[i] > 1 ? (float)q[i] : 1), here = mass[i] * r;
+        w[i] = here;
+        o[i] = q[i] > 1 ? here * r * r : 0;
+    }
+    for (size_t i = 0; i < n; i++)
+        beyond[i] = q[i] > 1;
 }
 
 DPI_INLINE void add_up(const cloud *c, size_t k, nodes *restrict at)
@@ -103,17 +128,72 @@ DPI_INLINE void add_up(const cloud *c, size_t k, nodes *restrict at)
     }
 }
 
+DPI_INLINE double sum_of(const double *lane)
+{
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+/* The same of one number, all sums at a time. */
+DPI_INLINE void add_up_one(const cloud *c, nodes *restrict at)
+{
+    double weight[LANES] = {0}, f[LANES] = {0}, outer[LANES] = {0};
+    const double *w = at->w, *o = at->o, *v = at->v[0];
+    for (size_t i = 0; i < c->n; i += LANES) {
+        for (size_t l = 0; l < LANES; l++)
+            weight[l] += w[i + l];
+        for (size_t l = 0; l < LANES; l++)
+            f[l] += w[i + l] * v[i + l];
+        for (size_t l = 0; l < LANES; l++)
+            outer[l] += o[i + l] * v[i + l] * v[i + l];
+    }
+    at->weight = sum_of(weight);
+    at->f[0] = sum_of(f);
+    at->outer[0] = sum_of(outer);
+}
+
+/* And of two. */
+DPI_INLINE void add_up_two(const cloud *c, nodes *restrict at)
+{
+    double weight[LANES] = {0}, f[LANES] = {0}, g[LANES] = {0};
+    double ff[LANES] = {0}, fg[LANES] = {0}, gg[LANES] = {0};
+    const double *w = at->w, *o = at->o, *u = at->v[0], *v = at->v[1];
+    for (size_t i = 0; i < c->n; i += LANES) {
+        for (size_t l = 0; l < LANES; l++)
+            weight[l] += w[i + l];
+        for (size_t l = 0; l < LANES; l++)
+            f[l] += w[i + l] * u[i + l];
+        for (size_t l = 0; l < LANES; l++)
+            g[l] += w[i + l] * v[i + l];
+        for (size_t l = 0; l < LANES; l++)
+            ff[l] += o[i + l] * u[i + l] * u[i + l];
+        for (size_t l = 0; l < LANES; l++)
+            fg[l] += o[i + l] * v[i + l] * u[i + l];
+        for (size_t l = 0; l < LANES; l++)
+            gg[l] += o[i + l] * v[i + l] * v[i + l];
+    }
+    at->weight = sum_of(weight);
+    at->f[0] = sum_of(f);
+    at->f[1] = sum_of(g);
+    at->outer[0] = sum_of(ff);
+    at->outer[1] = at->outer[2] = sum_of(fg);
+    at->outer[3] = sum_of(gg);
+}
+
 /* Loops over the numbers of a score are written out for one and two. */
 DPI_LOOPS static void visit(const cloud *c, const double *a, nodes *restrict at)
 {
     if (c->k == 1) {
-        measure(c, 1, a, at);
-        add_up(c, 1, at);
+        move(c, 1, a, at);
+        weigh(c, at);
+        add_up_one(c, at);
     } else if (c->k == 2) {
-        measure(c, 2, a, at);
-        add_up(c, 2, at);
+        move_two(c, a, at);
+        weigh(c, at);
+        add_up_two(c, at);
     } else {
-        measure(c, c->k, a, at);
+        move(c, c->k, a, at);
+        weigh(c, at);
         add_up(c, c->k, at);
     }
 }
@@ -173,10 +253,12 @@ static void mind_kinks(const cloud *c, nodes *at)
 static double norm_of(size_t k, const double *u, const double *g)
 {
     double sum = 0;
-    for (size_t j = 0; j < k; j++)
+    if (k == 2)
+        sum = u[0] * (g[0] * u[0] + g[1] * u[1]) + u[1] * (g[2] * u[0] + g[3] * u[1]);
+    for (size_t j = 0; j < k && k != 2; j++)
         for (size_t l = 0; l < k; l++)
             sum += u[j] * g[j * k + l] * u[l];
-    return sqrt(fmax(sum, 0));
+    return sum > 0 ? sqrt(sum) : 0;
 }
 
 /* x = m^-1 x by elimination, m[k][k] being used up; not finite where there is none. */
@@ -208,11 +290,26 @@ static void solve(size_t k, double *m, double *x)
     }
 }
 
+/* M^-1 f for two numbers. */
+static void newton_step_of_two(const cloud *c, const nodes *at, double *step)
+{
+    const double *o = at->outer, *g = c->g, *f = at->f;
+    const double a = at->weight - (o[0] * g[0] + o[1] * g[2]), b = -(o[0] * g[1] + o[1] * g[3]);
+    const double d = -(o[2] * g[0] + o[3] * g[2]), e = at->weight - (o[2] * g[1] + o[3] * g[3]);
+    const double whole = a * e - b * d;
+    step[0] = (e * f[0] - b * f[1]) / whole;
+    step[1] = (a * f[1] - d * f[0]) / whole;
+}
+
 /* M^-1 f. */
 static void newton_step(const cloud *c, const nodes *at, double *step)
 {
     size_t k = c->k;
     double m[K * K];
+    if (k == 2) {
+        newton_step_of_two(c, at, step);
+        return;
+    }
     for (size_t j = 0; j < k; j++) {
         step[j] = at->f[j];
         for (size_t l = 0; l < k; l++) {

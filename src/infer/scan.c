@@ -264,6 +264,13 @@ static void read_columns(const dpi_scan *s, scanner *t, size_t m)
         read_column(t, &t->index[i], m);
 }
 
+/* Few numbers, for which a call of memcpy is much. */
+static void copy(size_t n, const double *from, double *restrict to)
+{
+    for (size_t e = 0; e < n; e++)
+        to[e] = from[e];
+}
+
 /* The slopes of record i's number j, and the members that it belongs to. */
 static void lay_slopes(const dpi_scan *s, scanner *t, size_t i, size_t j)
 {
@@ -273,14 +280,19 @@ static void lay_slopes(const dpi_scan *s, scanner *t, size_t i, size_t j)
     for (size_t e = 0; e < r->n_reads; e++) {
         const dpi_read *d = &r->reads[e];
         const column *c = &t->slope[e * r->k + j];
-        if (c->node == DPI_NONE)
-            memset(dense + d->at, 0, d->size * sizeof *dense);
-        else if (c->size > 1)
-            memcpy(dense + d->at, of_record(c, i), d->size * sizeof *dense);
-        for (size_t l = 0; l < d->size && c->node != DPI_NONE && c->size <= 1; l++)
-            dense[d->at + l] = of_record(c, i)[0];
+        double *to = dense + d->at;
+        if (c->node == DPI_NONE) {
+            for (size_t l = 0; l < d->size; l++)
+                to[l] = 0;
+        } else if (c->size > 1) {
+            copy(d->size, of_record(c, i), to);
+        } else {
+            const double all = of_record(c, i)[0];
+            for (size_t l = 0; l < d->size; l++)
+                to[l] = all;
+        }
         if (d->members > 0)
-            memcpy(own + d->local - r->p, dense + d->at, d->size * sizeof *own);
+            copy(d->size, to, own + d->local - r->p);
     }
 }
 
@@ -295,35 +307,36 @@ static void lay_members(const dpi_scan *s, scanner *t, size_t i)
     }
 }
 
-static dpi_record record_of(const dpi_scan *s, scanner *t, size_t i)
+/* The record's place in the thread's room; y and what its arguments are, if they are its own. */
+static void turn_to(const dpi_scan *s, const scanner *t, size_t i, dpi_record *record)
 {
     const dpi_model_view *r = s->view;
-    dpi_record record = {.y = of_record(&t->y, i)[0],
-                         .arg_size = 1,
-                         .dense = t->dense + i * r->k * r->p,
-                         .own = t->own + i * r->k * (r->local - r->p),
-                         .member = t->member + i * r->n_plates,
-                         .white = t->white + i * r->k * r->local,
-                         .gamma = t->gamma + i * r->k * r->k};
-    for (int a = 0; a < r->seen->family->n_args; a++) {
-        record.arg[a] = of_record(&t->arg[a], i);
-        record.arg_size = t->arg[a].size > record.arg_size ? t->arg[a].size : record.arg_size;
-    }
-    return record;
+    record->y = of_record(&t->y, i)[0];
+    record->dense = t->dense + i * r->k * r->p;
+    record->own = t->own + i * r->k * (r->local - r->p);
+    record->member = t->member + i * r->n_plates;
+    record->white = t->white + i * r->k * r->local;
+    record->gamma = t->gamma + i * r->k * r->k;
+    for (int a = 0; a < r->seen->family->n_args; a++)
+        record->arg[a] = of_record(&t->arg[a], i);
 }
 
 /* Adds a chunk of m records. */
 static void add_chunk(const dpi_scan *s, scanner *t, const dpi_pass *pass, size_t m)
 {
+    const dpi_model_view *r = s->view;
+    dpi_record record = {.arg_size = 1};
+    for (int a = 0; a < r->seen->family->n_args; a++)
+        record.arg_size = t->arg[a].size > record.arg_size ? t->arg[a].size : record.arg_size;
     for (size_t i = 0; i < m; i++) {
-        for (size_t j = 0; j < s->view->k; j++)
+        for (size_t j = 0; j < r->k; j++)
             lay_slopes(s, t, i, j);
         lay_members(s, t, i);
     }
     if (pass->metric != NULL)
         dpi_metric_apply(pass->metric, m, t->dense, t->own, t->white, t->gamma);
     for (size_t i = 0; i < m; i++) {
-        dpi_record record = record_of(s, t, i);
+        turn_to(s, t, i, &record);
         pass->add(pass->of, &record, t->room, t->sum);
     }
 }
