@@ -33,8 +33,7 @@ static char *trimmed(char *text)
     return text;
 }
 
-/* "b = normal(0, 1); sd = half_normal(1)" */
-static bool read_priors(modelling *m, message *why)
+bool modelling_priors(modelling *m, message *why)
 {
     char *left;
     if (m->said.priors == NULL)
@@ -95,7 +94,7 @@ int modelling_open(modelling *m)
         return modelling_refuse(m, EXIT_USAGE,
                                 "--schema is missing; it says what is public of the table: ranges, "
                                 "levels, unit (doc/schema.md)");
-    if (!read_priors(m, &why))
+    if (!modelling_priors(m, &why))
         return modelling_refuse(m, EXIT_USAGE, why.text);
     dp_status status = dp_schema_load(m->said.schema, &m->schema, &m->err);
     if (status != DP_OK) {

@@ -29,6 +29,10 @@ int modelling_open(modelling *m);
 
 void modelling_close(modelling *m);
 
+/* Cuts m->said.priors, "b = normal(0, 1); sd = half_normal(1)", into m->prior.  False with a
+ * message that says what is no prior. */
+bool modelling_priors(modelling *m, message *why);
+
 /* Says on standard error what is wrong, and gives the exit status. */
 int modelling_refuse(const modelling *m, int status, const char *text);
 

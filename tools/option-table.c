@@ -8,6 +8,7 @@
 
 #include "tools/combining.h"
 #include "tools/options.h"
+#include "tools/picture.h"
 
 #define LENGTH(a) (sizeof(a) / sizeof(a)[0])
 
@@ -59,6 +60,12 @@ static const option_word mode_words[] = {
 static const option_word rule_words[] = {
     {"full", COMBINE_FULL, "all values of a row were drawn, as by tacit synth"},
     {"partial", COMBINE_PARTIAL, "real records, of which some values were drawn"},
+};
+
+static const option_word picture_words[] = {
+    {"svg", PICTURE_SVG, "lines and text, of any size"},
+    {"png", PICTURE_PNG, "dots"},
+    {"pdf", PICTURE_PDF, "lines and text, for print"},
 };
 
 static const option_word key_words[] = {
@@ -134,6 +141,15 @@ const option option_table[] = {
     {"name", OPTION_TEXT, FOR_FORECAST, PLACE(name), "NAME", "not looked at", "visits",
      .range = NULL},
     {"out", OPTION_TEXT, FOR_FORECAST, PLACE(out), "FILE", "not written", "use.fit", .range = NULL},
+    {"out", OPTION_TEXT, FOR_REPORT, PLACE(out), "FILE",
+     "the page; a report that is there is replaced, and nothing else", "report.html",
+     .range = NULL},
+    {"public", OPTION_TEXT, FOR_REPORT, PLACE(public_data), "FILE",
+     "public records to compare predictions with, as CSV", "survey.csv", .range = NULL},
+    {"pictures", OPTION_TEXT, FOR_REPORT, PLACE(pictures), "FOLDER",
+     "write the pictures as files, too; the folder is made", "figures", .range = NULL},
+    {"format", OPTION_WORD, FOR_REPORT, PLACE(format), "WORD", "of these files; svg when not given",
+     "pdf", WORDS(picture_words)},
     {"data", OPTION_TEXT, FOR_PREDICT, PLACE(data), "FILE", "the new records, as CSV", "new.csv",
      .range = NULL},
     {"draws", OPTION_NUMBER, FOR_PREDICT, PLACE(draws), "S",
@@ -328,7 +344,7 @@ const option option_table[] = {
      PLACE(json), NULL, "answer with one JSON object", .range = NULL},
     {"help", OPTION_FLAG,
      COMMANDS | FITS | READERS | TWINS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS | SESSIONS |
-         MODELS | FOR_PARTY | FOR_SCHEMA,
+         MODELS | FOR_PARTY | FOR_SCHEMA | FOR_REPORT,
      PLACE(help), NULL, "this text", .range = NULL},
 };
 const size_t n_options = LENGTH(option_table);

@@ -56,7 +56,8 @@ settings settings_none(void)
                       .twins = NAN,
                       .level = NAN,
                       .rule = -1,
-                      .target = -1};
+                      .target = -1,
+                      .format = -1};
 }
 
 /* Edit distance of two words; `LONGEST` when one is longer than that. */

@@ -59,6 +59,8 @@ typedef struct settings {
     const char *codebook, *check; /* of tacit schema; borrowed likewise */
     const char *scratch;
     double seed, simulations;
+    const char *pictures; /* of a report; borrowed likewise */
+    int format;           /* of tools/picture.h; -1: not given */
     bool no_privacy, hopeless_allowed;
     const char *compare; /* of twins; borrowed likewise */
     double twins, level;
@@ -90,7 +92,8 @@ enum {
     FOR_PREDICT = 131072,
     FOR_SCHEMA = 268435456,
     FOR_SYNTH = 1 << 26,
-    FOR_COMBINE = 1 << 27
+    FOR_COMBINE = 1 << 27,
+    FOR_REPORT = 1 << 24
 };
 
 typedef enum option_kind {

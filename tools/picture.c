@@ -81,12 +81,12 @@ static void put_text(FILE *to, const char *text, bool is_format, double room)
     (void)fputc('"', to);
 }
 
-static void put_label(FILE *to, const char *what, const char *text, const char *where)
+static void put_label(FILE *to, const char *what, const char *text, double room, const char *where)
 {
     if (text == NULL)
         return;
     (void)fprintf(to, "set %s ", what);
-    put_text(to, text, false, WIDTH - 60);
+    put_text(to, text, false, room);
     (void)fprintf(to, " noenhanced%s\n", where);
 }
 
@@ -144,6 +144,12 @@ static size_t keys(const picture *p)
     return n;
 }
 
+/* Of rows, in which series lie below one another. */
+static int row_height(const picture *p)
+{
+    return ROW + (ROW - 8) * ((int)p->n - 1);
+}
+
 /* Pixels around what is drawn. */
 typedef struct margins {
     int left, right, top, bottom, height;
@@ -159,8 +165,8 @@ static margins margins_of(const picture *p, picture_format format)
         widest = fmax(widest, text_width(p->names[i]));
     if (rows)
         m.left = 20 + (int)fmin(widest, NAME_ROOM);
-    m.bottom = LINE + 8 + (label != NULL ? LINE : 0) + LINE * (int)keys(p);
-    m.height = m.top + m.bottom + (rows ? ROW * (int)p->n_names : INSIDE);
+    m.bottom = LINE + 8 + (label != NULL ? LINE : 0) + LINE * (int)keys(p) + (keys(p) > 0 ? 10 : 0);
+    m.height = m.top + m.bottom + (rows ? row_height(p) * (int)p->n_names : INSIDE);
     return m;
 }
 
@@ -192,12 +198,13 @@ static void put_terminal(FILE *to, const picture *p, picture_format format)
     if (keys(p) > 0)
         (void)fprintf(to,
                       "set key at screen %.5f,screen %.5f left bottom vertical Left reverse "
-                      "samplen 2 noenhanced\n",
-                      (m.left < WIDTH / 3 ? m.left : WIDTH / 8) / (double)WIDTH, 3.0 / height);
+                      "samplen 2 maxrows %zu noenhanced\n",
+                      (m.left < WIDTH / 3 ? m.left : WIDTH / 8) / (double)WIDTH, 3.0 / height,
+                      keys(p));
     else
         (void)fputs("unset key\n", to);
     if (format != PICTURE_INLINE)
-        put_label(to, "title", p->title, " offset 0,-0.2");
+        put_label(to, "title", p->title, WIDTH - m.left, " offset 0,-0.2");
 }
 
 /* Steps of 1, 2 or 5 times a power of ten, at most `most` of them. */
@@ -261,7 +268,8 @@ static void put_rows_axes(FILE *to, const picture *p)
     }
     (void)fprintf(to, ")\nset yrange [%zu.5:0.5]\n", p->n_names);
     put_range(to, 'x', &value, 5);
-    put_label(to, "xlabel", p->value.label, " offset 0,0.7");
+    put_label(to, "xlabel", p->value.label, WIDTH - margins_of(p, PICTURE_INLINE).left,
+              " offset 0,0.7");
     put_rule(to, p->rule, true, &value);
 }
 
@@ -274,8 +282,9 @@ static void put_curve_axes(FILE *to, const picture *p)
                 to);
     put_range(to, 'x', &place, 6);
     put_range(to, 'y', &value, 6);
-    put_label(to, "xlabel", p->place.label, " offset 0,0.7");
-    put_label(to, "ylabel", p->value.label, " offset 0.5,0");
+    put_label(to, "xlabel", p->place.label, WIDTH - margins_of(p, PICTURE_INLINE).left,
+              " offset 0,0.7");
+    put_label(to, "ylabel", p->value.label, INSIDE + 20, " offset 0.5,0");
     put_rule(to, p->rule, false, &value);
 }
 
@@ -298,7 +307,8 @@ static double end_of(const picture_series *s, const double *end, size_t i)
 static void put_data(FILE *to, const picture *p, size_t k)
 {
     const picture_series *s = &p->series[k];
-    const double apart = p->n_names > 0 ? .22 * ((double)k - .5 * ((double)p->n - 1)) : 0;
+    const double apart =
+        p->n_names > 0 ? .75 / (double)p->n * ((double)k - .5 * ((double)p->n - 1)) : 0;
     (void)fprintf(to, "$s%zu << EOD\n", k);
     for (size_t i = 0; i < s->n; i++) {
         put_number(to, place_of(s, i) + apart);

@@ -13,6 +13,7 @@
 
 #include "tools/json.h"
 #include "tools/modelling.h"
+#include "tools/spread.h"
 #include "tools/tacit.h"
 
 enum {
@@ -165,41 +166,17 @@ static dp_status compute(prediction *p)
 
 /* ---- telling ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double value_of(const prediction *p, size_t draw, size_t record, size_t k)
 {
     return p->values[(draw * p->records + record) * p->size + k];
 }
 
-static double quantile(const double *sorted, size_t n, double share)
+/* Of value k of a record; `room` has place for its draws. */
+static dp_summary summarise(const prediction *p, size_t record, size_t k, double *room)
 {
-    const double at = share * (double)(n - 1);
-    const size_t below = (size_t)at, above = below + 1 < n ? below + 1 : below;
-    return sorted[below] + (at - (double)below) * (sorted[above] - sorted[below]);
-}
-
-/* Of value k of a record; `sorted` has room for its draws. */
-static dp_summary summarise(const prediction *p, size_t record, size_t k, double *sorted)
-{
-    double mean = 0, square = 0;
-    const size_t n = p->n_draws;
-    for (size_t s = 0; s < n; s++) {
-        sorted[s] = value_of(p, s, record, k);
-        mean += sorted[s] / (double)n;
-    }
-    for (size_t s = 0; s < n; s++)
-        square += (sorted[s] - mean) * (sorted[s] - mean);
-    qsort(sorted, n, sizeof *sorted, by_value);
-    return (dp_summary){.mean = mean,
-                        .sd = n > 1 ? sqrt(square / (double)(n - 1)) : NAN,
-                        .q05 = quantile(sorted, n, .05),
-                        .q50 = quantile(sorted, n, .5),
-                        .q95 = quantile(sorted, n, .95)};
+    for (size_t s = 0; s < p->n_draws; s++)
+        room[s] = value_of(p, s, record, k);
+    return spread_of(room, p->n_draws);
 }
 
 /* The level whose chance value k is; "" where there are none. */
@@ -235,7 +212,7 @@ static void put_place(const prediction *p, size_t record, size_t k)
         put_field(level_of(p, k, text));
 }
 
-static void tell(const prediction *p, double *sorted)
+static void tell(const prediction *p, double *room)
 {
     const bool draws = !isnan(p->m.said.draws);
     (void)printf("record,%s%s\n", p->levels != NULL ? "level," : "",
@@ -248,13 +225,13 @@ static void tell(const prediction *p, double *sorted)
             }
             if (draws)
                 continue;
-            const dp_summary sum = summarise(p, i, k, sorted);
+            const dp_summary sum = summarise(p, i, k, room);
             put_place(p, i, k);
             (void)printf("%.6g,%.6g,%.6g,%.6g,%.6g\n", sum.mean, sum.sd, sum.q05, sum.q50, sum.q95);
         }
 }
 
-static void tell_record(json *j, const prediction *p, size_t i, size_t k, double *sorted)
+static void tell_record(json *j, const prediction *p, size_t i, size_t k, double *room)
 {
     char text[32];
     json_object(j, NULL);
@@ -262,7 +239,7 @@ static void tell_record(json *j, const prediction *p, size_t i, size_t k, double
     if (p->levels != NULL)
         json_text(j, "level", level_of(p, k, text));
     if (isnan(p->m.said.draws)) {
-        const dp_summary sum = summarise(p, i, k, sorted);
+        const dp_summary sum = summarise(p, i, k, room);
         json_number(j, "mean", sum.mean);
         json_number(j, "sd", sum.sd);
         json_number(j, "q05", sum.q05);
@@ -277,7 +254,7 @@ static void tell_record(json *j, const prediction *p, size_t i, size_t k, double
     json_end_object(j);
 }
 
-static void tell_json(const prediction *p, double *sorted)
+static void tell_json(const prediction *p, double *room)
 {
     json j = json_begin(stdout);
     json_text(&j, "command", "predict");
@@ -287,7 +264,7 @@ static void tell_json(const prediction *p, double *sorted)
     json_list(&j, "expected");
     for (size_t i = 0; i < p->records; i++)
         for (size_t k = 0; k < p->size; k++)
-            tell_record(&j, p, i, k, sorted);
+            tell_record(&j, p, i, k, room);
     json_end_list(&j);
     json_end(&j);
 }
@@ -301,16 +278,16 @@ static int predict(prediction *p, const char *path)
     dp_status status = read_records(p);
     if (status == DP_OK)
         status = compute(p);
-    double *sorted = status == DP_OK ? malloc(p->n_draws * sizeof *sorted) : NULL;
-    if (status == DP_OK && sorted == NULL)
+    double *room = status == DP_OK ? malloc(p->n_draws * sizeof *room) : NULL;
+    if (status == DP_OK && room == NULL)
         status = DP_ENOMEM;
     if (status != DP_OK)
         (void)modelling_failed(&p->m, status);
     else if (p->m.said.json)
-        tell_json(p, sorted);
+        tell_json(p, room);
     else
-        tell(p, sorted);
-    free(sorted);
+        tell(p, room);
+    free(room);
     return status == DP_OK ? EXIT_CERTIFIED : EXIT_REFUSED;
 }
 
