@@ -301,9 +301,9 @@ static double scale_move(double unit, double move)
     return fmin(fmax(whole, -longest), longest);
 }
 
-/* Moves z to `to`: scales by themselves, the others by at most `most` in units of a record's
+/* Moves z to `to`: scales by themselves, the others by at most `longest` in units of a record's
  * information, on average over records. */
-static dp_status step(dpi_rounds *r, const double *to, double most, dp_error *err)
+static dp_status step(dpi_rounds *r, const double *to, dp_error *err)
 {
     size_t d = dimension(r);
     double *away = dpi_alloc(2 * d, sizeof *away), *back = away + d;
@@ -321,7 +321,7 @@ static dp_status step(dpi_rounds *r, const double *to, double most, dp_error *er
     dpi_matrix_times(d, r->information, away, back);
     double length = sqrt(fmax(dpi_dot(d, away, back), 0) / r->n);
     for (size_t i = 0; i < d; i++)
-        r->z[i] += away[i] * (length > most ? most / length : 1);
+        r->z[i] += away[i] * (length > longest ? longest / length : 1);
     dpi_free(away);
     return DP_OK;
 }
@@ -379,7 +379,7 @@ static dp_status approach(dpi_rounds *r, dpi_stage stage, double clip, dp_error 
         if (status == DP_OK)
             status = walk(r, to, err);
         if (status == DP_OK)
-            status = step(r, to, longest * sqrt(fmax(share, 1)), err); /* all of the way back */
+            status = step(r, to, err);
     }
     dpi_surrogate_keep(&r->posterior, bent || stage == DPI_STAGE_MAIN ? 0 : kept_weight);
     dpi_free(to);
