@@ -147,6 +147,9 @@ check_PROGRAMS += %D%/answers
 %C%_answers_LDADD = libtacit.la $(ZLIB_LIBS) -lm
 EXTRA_DIST += %D%/answers.py %D%/formulas.py
 
+# Whether intervals from twins hold what they say: bench/twins TACIT REPETITIONS.
+EXTRA_DIST += %D%/twins
+
 # Fits without privacy beside reference posteriors.
 check_PROGRAMS += %D%/posteriordb
 %C%_posteriordb_SOURCES = %D%/posteriordb.c %D%/posteriordb.h %D%/posteriordb-regressions.c %D%/posteriordb-structures.c \

@@ -1,6 +1,6 @@
 # Every fuzz-<name>.c is a libFuzzer target (make check-fuzz) and, linked with replay.c, a test that
 # replays its corpus.
-REPLAYERS = %D%/replay-checkpoint %D%/replay-csv %D%/replay-draft %D%/replay-fit %D%/replay-formula %D%/replay-idx %D%/replay-npy %D%/replay-plan %D%/replay-records \
+REPLAYERS = %D%/replay-checkpoint %D%/replay-csv %D%/replay-draft %D%/replay-estimates %D%/replay-fit %D%/replay-formula %D%/replay-idx %D%/replay-npy %D%/replay-plan %D%/replay-records \
   %D%/replay-schema %D%/replay-sheet
 check_PROGRAMS += $(REPLAYERS)
 TESTS += $(REPLAYERS)
@@ -40,6 +40,11 @@ plan_sources = tools/plan.c tools/plan.h tools/mechanism.c tools/mechanism.h \
 %C%_replay_plan_SOURCES = %D%/fuzz-plan.c %D%/replay.c %D%/fuzz.h $(plan_sources)
 %C%_replay_plan_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/plan"'
 %C%_replay_plan_LDADD = -lm
+# What tacit combine reads.
+%C%_replay_estimates_SOURCES = %D%/fuzz-estimates.c %D%/replay.c %D%/fuzz.h tools/estimates.c tools/estimates.h \
+  tools/option-table.c tools/options.c tools/options.h
+%C%_replay_estimates_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/estimates"'
+%C%_replay_estimates_LDADD = -lm
 # Of private serving.
 if SERVE
 REPLAYERS += %D%/replay-frame %D%/replay-hello %D%/replay-identity %D%/replay-lattice %D%/replay-onnx \
@@ -88,6 +93,6 @@ check-fuzz: $(REPLAYERS)
 	$(AM_V_at)FUZZ_SECONDS='$(FUZZ_SECONDS)' CPPFLAGS='$(AM_CPPFLAGS) $(fuzz_serve_flags) -I.' LIBS='$(TACIT_LIBS) $(fuzz_serve_libs) -lm' \
 	  FUZZ_WITHOUT='$(fuzz_without)' \
 	  $(SHELL) $(top_srcdir)/tools/check-fuzz '$(top_srcdir)' $(libtacit_base_la_SOURCES) $(libtacit_core_la_SOURCES) \
-	  $(libtacit_accountant_la_SOURCES) $(plan_sources) $(fuzz_serve_sources)
+	  $(libtacit_accountant_la_SOURCES) $(plan_sources) tools/estimates.c $(fuzz_serve_sources)
 	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(REPLAYERS)'
 .PHONY: check-fuzz

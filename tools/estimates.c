@@ -24,7 +24,6 @@ typedef struct row {
 } row;
 
 typedef struct estimate_reading {
-    char **text; /* [files] */
     row *row;
     size_t n, room, files;
 } estimate_reading;
@@ -131,14 +130,10 @@ static bool add_row(estimate_reading *r, char *const *field, const size_t place[
     return true;
 }
 
-static bool read_rows(estimate_reading *r, const char *path, message *why)
+static bool read_rows(estimate_reading *r, const char *path, char *at, message *why)
 {
-    char *field[MOST_FIELDS], *at = read_file(path);
+    char *field[MOST_FIELDS];
     size_t place[PARTS], line = 1;
-    if (at == NULL)
-        return complain(why, "%.300s is no text file that can be read, of at most %d bytes", path,
-                        MOST_BYTES);
-    r->text[r->files] = at;
     const size_t n = next_line(&at, field);
     if (!find_parts(n, field, place))
         return complain(why,
@@ -249,18 +244,31 @@ static bool arrange(estimates *e, const estimate_reading *r, char *const *paths,
     return good;
 }
 
+bool estimates_parse(estimates *e, size_t n, char *const *names, char *const *texts, message *why)
+{
+    estimate_reading r = {.n = 0};
+    bool good = true;
+    *e = (estimates){.n = 0};
+    for (size_t k = 0; k < n && good; k++)
+        good = read_rows(&r, names[k], texts[k], why);
+    good = good && arrange(e, &r, names, why);
+    free(r.row);
+    return good;
+}
+
 bool estimates_read(estimates *e, size_t n_paths, char *const *paths, message *why)
 {
-    estimate_reading r = {.text = calloc(n_paths + 1, sizeof *r.text)};
+    char **text = calloc(n_paths + 1, sizeof *text);
+    bool good = text != NULL || complain(why, "out of memory");
     *e = (estimates){.n = 0};
-    bool good = r.text != NULL || complain(why, "out of memory");
     for (size_t k = 0; k < n_paths && good; k++)
-        good = read_rows(&r, paths[k], why);
-    good = good && arrange(e, &r, paths, why);
-    for (size_t k = 0; k < n_paths && r.text != NULL; k++)
-        free(r.text[k]);
-    free(r.text);
-    free(r.row);
+        if ((text[k] = read_file(paths[k])) == NULL)
+            good = complain(why, "%.300s is no text file that can be read, of at most %d bytes",
+                            paths[k], MOST_BYTES);
+    good = good && estimates_parse(e, n_paths, paths, text, why);
+    for (size_t k = 0; k < n_paths && text != NULL; k++)
+        free(text[k]);
+    free(text);
     return good;
 }
 

@@ -19,6 +19,12 @@ typedef struct estimates {
  * over.  A file without that column is one twin.  False with a message: a file that is broken, a
  * number missing, twins that do not have the same names, fewer than two. */
 bool estimates_read(estimates *e, size_t n_paths, char *const *paths, message *why);
+
+/* The same of texts that end with a zero byte and are cut apart; `names` are what messages call
+ * them. */
+bool estimates_parse(estimates *e, size_t n, char *const *names, char *const *texts, message *why);
+
+/* Also after an error. */
 void estimates_free(estimates *e);
 
 #endif
