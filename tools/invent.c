@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static void put_field(FILE *to, const char *text)
 {
@@ -58,7 +59,7 @@ static void put_records(FILE *to, const dp_column *columns, size_t n_columns, si
 }
 
 dp_status invent_table(const dp_column *columns, size_t n_columns, size_t n, dp_rng *rng,
-                       dp_table **table, dp_error *err)
+                       dp_table **table, double *seconds, dp_error *err)
 {
     char *text = NULL;
     size_t size = 0;
@@ -69,8 +70,18 @@ dp_status invent_table(const dp_column *columns, size_t n_columns, size_t n, dp_
     put_records(to, columns, n_columns, n, rng);
     const int failed = ferror(to);
     dp_status status = fclose(to) == 0 && !failed ? DP_OK : DP_ENOMEM;
+    const double begun = invent_now();
     if (status == DP_OK)
         status = dp_table_parse_csv(text, size, NULL, n_columns, columns, table, err);
+    if (seconds != NULL)
+        *seconds = invent_now() - begun;
     free(text);
     return status;
+}
+
+double invent_now(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

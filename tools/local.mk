@@ -1,7 +1,7 @@
 # Checks of the source and of the built library; all but the slow ones belong to make check.
 dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/check-symbols %D%/check-headers %D%/check-install \
   %D%/check-version tests/base/check-arithmetic \
-  tests/tools/check-bounds tests/tools/check-synth tests/tools/check-fitting tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit tests/tools/check-schema tests/tools/check-report tests/tools/check-tutorial \
+  tests/tools/check-bounds tests/tools/check-synth tests/tools/check-fitting tests/tools/check-plan tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit tests/tools/check-schema tests/tools/check-report tests/tools/check-tutorial \
   tests/tools/check-program tests/tools/check-serve
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/make-xor.py %D%/read-fit.py %D%/run-test tests/symbols.txt tests/symbols-serve.txt tests/tools/fitting.expected tests/tools/schema.expected
@@ -13,7 +13,8 @@ picture_sources = tools/gnuplot.c tools/gnuplot.h tools/picture.c tools/picture.
 # The command, its manual and its completion in bash.
 bin_PROGRAMS += tacit
 tacit_SOURCES = $(plan_sources) $(picture_sources) %D%/answer.c %D%/answer.h %D%/curves.c %D%/curves.h %D%/json.c \
-  %D%/json.h %D%/plot.c %D%/plot.h %D%/invent.c %D%/invent.h %D%/modelling.c %D%/modelling.h %D%/tell-fit.c %D%/tell-fit.h \
+  %D%/json.h %D%/plot.c %D%/plot.h %D%/forecast.h %D%/forecast-picture.c %D%/forecast-tell.c %D%/forecast-wishes.c \
+  %D%/invent.c %D%/invent.h %D%/modelling.c %D%/modelling.h %D%/tell-fit.c %D%/tell-fit.h \
   %D%/groups.c %D%/groups.h %D%/spread.c %D%/spread.h %D%/report.h %D%/report-answer.c %D%/report-effects.c \
   %D%/report-model.c %D%/report-origin.c %D%/report-page.c %D%/report-privacy.c %D%/report-style.c %D%/report-style.h \
   %D%/report-twins.c %D%/tacit-report.c \

@@ -59,8 +59,9 @@ typedef struct settings {
     const char *codebook, *check; /* of tacit schema; borrowed likewise */
     const char *scratch;
     double seed, simulations;
-    const char *pictures; /* of a report; borrowed likewise */
-    int format;           /* of tools/picture.h; -1: not given */
+    const char *pictures;         /* of a report; borrowed likewise */
+    int format;                   /* of tools/picture.h; -1: not given */
+    const char *wanted, *picture; /* of a plan; borrowed likewise */
     bool no_privacy, hopeless_allowed;
     const char *compare; /* of twins; borrowed likewise */
     double twins, level;

@@ -16,7 +16,7 @@
 #include "tools/picture-inline.h"
 #include "tools/text.h"
 
-enum { WIDTH = 440, INSIDE = 220, ROW = 18, LINE = 18, NAME_ROOM = 206 };
+enum { WIDTH = 440, INSIDE = 220, ROW = 18, LINE = 18, KEY_LINE = 20, NAME_ROOM = 206 };
 static const double MOST = 1e100; /* beyond it gnuplot's own arithmetic may overflow */
 
 /* Okabe and Ito's colours, blue first, with dash and mark of gnuplot's numbering. */
@@ -165,7 +165,8 @@ static margins margins_of(const picture *p, picture_format format)
         widest = fmax(widest, text_width(p->names[i]));
     if (rows)
         m.left = 20 + (int)fmin(widest, NAME_ROOM);
-    m.bottom = LINE + 8 + (label != NULL ? LINE : 0) + LINE * (int)keys(p) + (keys(p) > 0 ? 10 : 0);
+    m.bottom =
+        LINE + 8 + (label != NULL ? LINE : 0) + KEY_LINE * (int)keys(p) + (keys(p) > 0 ? 10 : 0);
     m.height = m.top + m.bottom + (rows ? row_height(p) * (int)p->n_names : INSIDE);
     return m;
 }
@@ -286,6 +287,8 @@ static void put_curve_axes(FILE *to, const picture *p)
               " offset 0,0.7");
     put_label(to, "ylabel", p->value.label, INSIDE + 20, " offset 0.5,0");
     put_rule(to, p->rule, false, &value);
+    if (p->upright != NULL)
+        put_rule(to, *p->upright, true, &place);
 }
 
 static void put_number(FILE *to, double value)
@@ -300,7 +303,7 @@ static void put_number(FILE *to, double value)
 static double end_of(const picture_series *s, const double *end, size_t i)
 {
     const bool shown = end != NULL && isfinite(end[i]) && fabs(end[i]) <= MOST;
-    return shown || s->style == PICTURE_LINE ? (end != NULL ? end[i] : NAN) : s->value[i];
+    return shown || s->style != PICTURE_POINT ? (end != NULL ? end[i] : NAN) : s->value[i];
 }
 
 /* Rows of several series lie a little apart. */
@@ -341,7 +344,12 @@ static void put_line(FILE *to, const picture *p, size_t k)
                       "$s%zu using 1:3 with lines lw 0.7 dt %d lc rgb \"%s\" notitle, "
                       "$s%zu using 1:4 with lines lw 0.7 dt %d lc rgb \"%s\" notitle, ",
                       k, l->colour, k, l->dash, l->colour, k, l->dash, l->colour);
-    (void)fprintf(to, "$s%zu using 1:2 with lines lw 2 dt %d lc rgb \"%s\"", k, l->dash, l->colour);
+    (void)fprintf(to, "$s%zu using 1:2 with ", k);
+    if (p->series[k].style == PICTURE_MARKED)
+        (void)fprintf(to, "linespoints pt %d ps 0.6 ", l->mark);
+    else
+        (void)fputs("lines ", to);
+    (void)fprintf(to, "lw 2 dt %d lc rgb \"%s\"", l->dash, l->colour);
 }
 
 static void put_script(FILE *to, const picture *p, picture_format format)

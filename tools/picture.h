@@ -27,7 +27,11 @@ typedef enum picture_format {
                     * style or anything from outside; its ids begin with the picture's */
 } picture_format;
 
-typedef enum picture_style { PICTURE_LINE = 0, PICTURE_POINT } picture_style;
+typedef enum picture_style {
+    PICTURE_LINE = 0,
+    PICTURE_POINT,
+    PICTURE_MARKED /* a line, with a mark at each value */
+} picture_style;
 
 typedef struct picture_axis {
     const char *label; /* NULL: none */
@@ -54,8 +58,9 @@ typedef struct picture {
     size_t n_names;
     picture_axis place, value; /* rows have no axis of places */
     const picture_series *series;
-    size_t n;    /* at most PICTURE_SERIES */
-    double rule; /* a value at which a line is drawn; NaN: none */
+    size_t n;              /* at most PICTURE_SERIES */
+    double rule;           /* a value at which a line is drawn; NaN: none */
+    const double *upright; /* a place at which one is; NULL: none.  Rows have no places */
 } picture;
 
 /* False with a message: gnuplot is missing or failed, or the file cannot be written. */

@@ -42,7 +42,7 @@ static dp_status invent(twin_check *t, dp_dataset **data, dp_error *err)
     }
     dp_status status = dp_rng_new(3, &rng, err);
     if (status == DP_OK)
-        status = invent_table(columns, n, INVENTED, rng, &table, err);
+        status = invent_table(columns, n, INVENTED, rng, &table, NULL, err);
     if (status == DP_OK)
         status = dp_formula_new_records(t->r->m.formula, table, data, err);
     dp_table_free(table);

@@ -32,10 +32,12 @@ typedef struct dp_plan_wish {
 /* Zero means the default, but for the budget and the number of records. */
 typedef struct dp_plan_opts {
     dp_fit_opts fit;            /* the fit as it would be called; without a ledger.  A seed makes
-                                 * the plan repeatable */
+                                 * the plan repeatable.  The watch is told how far the plan is: made
+                                 * and planned count fits, as far as is known how many there will
+                                 * be, and epsilon is 0 */
     size_t records;             /* that there will be, from public knowledge */
     uint64_t simulations;       /* 1 ... 1000; default 8 */
-    uint64_t around;            /* 0 ... 5: half of the simulations are fitted with 2^-around ...
+    uint64_t around;            /* 0 ... 5: the simulations are fitted with 2^-around ...
                                  * 2^around times epsilon too, for accuracy over epsilon */
     const dp_plan_wish *wishes; /* [n_wishes] an epsilon is looked for that grants all of them */
     size_t n_wishes;
@@ -79,7 +81,7 @@ typedef struct dp_plan_number {
  * It takes the time of two fits a simulation and more, and no privacy.  DP_EUNSUPPORTED a model
  * that dp_fit_private does not take or fits by the loop, or a column; DP_EDOMAIN, DP_EINVAL,
  * DP_ENAME, DP_ESHAPE, DP_EDATA as there; DP_ENAME also a wish of a number that the model has not;
- * the last error where no invented data set could be fitted; DP_ENOMEM, DP_EENTROPY.
+ * the last error where no invented data set could be fitted; DP_ESTOPPED, DP_ENOMEM, DP_EENTROPY.
  * Thread-safe. */
 DP_API dp_status dp_fit_plan(const dp_model *model, const dp_dataset *columns,
                              const dp_plan_opts *opts, dp_plan **plan, dp_error *err) DP_MUST_CHECK;

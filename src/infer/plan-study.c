@@ -127,6 +127,18 @@ static dp_status keep(dpi_plan_study *s, const dp_fit *fit, dpi_plan_answers *a,
     return status;
 }
 
+/* Tells the caller's watch how far the plan is when a fit tells how far it is. */
+static int watch(void *user, const dp_fit_progress *at)
+{
+    dpi_plan_study *s = user;
+    dp_fit_progress told = {.phase = s->made < s->simulations ? "without privacy" : "with privacy",
+                            .made = s->made,
+                            .planned = s->planned};
+    s->fraction = fmax(s->fraction, ((double)s->made + at->fraction) / (double)s->planned);
+    told.fraction = s->fraction;
+    return s->opts->fit.watch(s->opts->fit.watch_user, &told);
+}
+
 /* Fits simulation k.  What keeps a data set from being fitted keeps it out of the study. */
 static dp_status fit_one(dpi_plan_study *s, const dp_fit_opts *opts, dpi_plan_answers *a, size_t k,
                          dp_error *err)
@@ -138,6 +150,8 @@ static dp_status fit_one(dpi_plan_study *s, const dp_fit_opts *opts, dpi_plan_an
     o.seed = s->seed[k];
     o.journal = NULL;
     o.resume = false;
+    o.watch = s->opts->fit.watch != NULL ? watch : NULL;
+    o.watch_user = s;
     a->seconds[k] = NAN;
     dp_status status = dpi_invented_with(&s->invented, s->view.seen->name,
                                          s->outcomes + k * s->opts->records, &data, err);
@@ -145,6 +159,7 @@ static dp_status fit_one(dpi_plan_study *s, const dp_fit_opts *opts, dpi_plan_an
         return status;
     const double begun = now();
     status = dp_fit_private(s->model, data, &o, &fit, &found);
+    s->made++;
     dp_dataset_free(data);
     for (size_t e = 0; e < s->d && status != DP_OK; e++)
         a->mean[k * s->d + e] = a->sd[k * s->d + e] = NAN;
@@ -156,8 +171,7 @@ static dp_status fit_one(dpi_plan_study *s, const dp_fit_opts *opts, dpi_plan_an
     if (status == DP_OK)
         return DP_OK;
     s->last = found;
-    return status == DP_ENOMEM || status == DP_EENTROPY ? dpi_fail(err, status, "%s", found.text)
-                                                        : DP_OK;
+    return dpi_plan_study_ends(status) ? dpi_fail(err, status, "%s", found.text) : DP_OK;
 }
 
 dp_status dpi_plan_study_fit(dpi_plan_study *s, const dp_fit_opts *opts, dpi_plan_answers *a,
@@ -167,6 +181,11 @@ dp_status dpi_plan_study_fit(dpi_plan_study *s, const dp_fit_opts *opts, dpi_pla
     for (size_t k = 0; k < n && status == DP_OK; k++)
         status = fit_one(s, opts, a, k, err);
     return status;
+}
+
+bool dpi_plan_study_ends(dp_status status)
+{
+    return status == DP_ENOMEM || status == DP_EENTROPY || status == DP_ESTOPPED;
 }
 
 bool dpi_plan_study_has(const dpi_plan_study *s, size_t k)

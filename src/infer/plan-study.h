@@ -30,8 +30,10 @@ typedef struct dpi_plan_study {
     dp_summary *summary; /* [d] scratch */
     double *room;        /* [simulations] scratch */
     dpi_plan_answers open, closed;
-    dp_error last; /* why a simulation could not be fitted */
-    dp_plan *plan; /* owned until it is handed out */
+    uint64_t made, planned; /* fits, as far as is known */
+    double fraction;        /* as told last */
+    dp_error last;          /* why a simulation could not be fitted */
+    dp_plan *plan;          /* owned until it is handed out */
 } dpi_plan_study;
 
 /* Checks what is asked for, invents records, and draws truths and outcomes; s->model and s->opts
@@ -48,6 +50,9 @@ dp_status dpi_plan_study_fit(dpi_plan_study *s, const dp_fit_opts *opts, dpi_pla
 
 /* The latents' numbers as the simulator has drawn them, to[d]. */
 dp_status dpi_plan_study_latents(const dpi_plan_study *s, double *to, dp_error *err) DP_MUST_CHECK;
+
+/* Whether the status of a fit ends the plan, and not that fit alone. */
+bool dpi_plan_study_ends(dp_status status);
 
 /* Whether simulation k was fitted without privacy and, as last asked, with it. */
 bool dpi_plan_study_has(const dpi_plan_study *s, size_t k);

@@ -4,7 +4,7 @@
  *   truths and outcomes    S data sets of the planned size, from the prior and invented columns
  *   without privacy        S fits: mean and sd of each number
  *   with the budget        S fits: what is reported
- *   around it              2^-k ... 2^k times epsilon, S / 2 fits each, where that is asked for
+ *   around it              2^-k ... 2^k times epsilon, S fits each, where that is asked for
  *   with larger budgets    2, 4 ... 32 times epsilon, S / 2 fits each, until noise is below one sd
  *                          and wishes are granted
  *   where wishes point     one or two budgets more, S fits each
@@ -241,10 +241,11 @@ static bool all_are_quiet(const dp_plan *p)
 static dp_status look_if(dpi_plan_study *s, double epsilon, size_t n, bool *found, dp_error *err)
 {
     dp_error beyond = {0};
+    if (s->planned < s->made + n)
+        s->planned = s->made + n;
     dp_status status = look(s, epsilon, n, &beyond);
     *found = status == DP_OK;
-    return status == DP_ENOMEM || status == DP_EENTROPY ? dpi_fail(err, status, "%s", beyond.text)
-                                                        : DP_OK;
+    return dpi_plan_study_ends(status) ? dpi_fail(err, status, "%s", beyond.text) : DP_OK;
 }
 
 static dp_status look_around(dpi_plan_study *s, dp_error *err)
@@ -255,9 +256,9 @@ static dp_status look_around(dpi_plan_study *s, dp_error *err)
     dp_status status = DP_OK;
     int k = 1;
     for (; k <= (int)s->opts->around && status == DP_OK; k++) {
-        status = look_if(s, ldexp(epsilon, -k), some, &more, err);
+        status = look_if(s, ldexp(epsilon, -k), s->simulations, &more, err);
         if (status == DP_OK)
-            status = look_if(s, ldexp(epsilon, k), some, &more, err);
+            status = look_if(s, ldexp(epsilon, k), s->simulations, &more, err);
     }
     for (; k <= DPI_PLAN_AROUND && status == DP_OK && more &&
            (!all_are_quiet(s->plan) || beyond_reach(s));
@@ -298,6 +299,7 @@ static dp_status search(dpi_plan_study *s, dp_error *err)
                               .method = DP_METHOD_ROUNDS,
                               .draws = s->opts->fit.draws,
                               .threads = s->opts->fit.threads};
+    s->planned = 2 * s->simulations * (1 + s->opts->around);
     dp_status status = check_wishes(s, err);
     if (status == DP_OK)
         status = dpi_plan_study_fit(s, &open, &s->open, s->simulations, err);
