@@ -4,8 +4,8 @@
 
 BUILD_PACKAGES="build-essential autoconf automake libtool pkg-config libgsl-dev libopenblas-dev
 libfftw3-dev libsodium-dev libsqlite3-dev zlib1g-dev libssl-dev libgmp-dev
-libprotobuf-c-dev protobuf-c-compiler libonnx-dev gnuplot-nox"
-TEST_PACKAGES="libcmocka-dev libpng-dev valgrind libopenmpi-dev openmpi-bin"
+libprotobuf-c-dev protobuf-c-compiler libonnx-dev gnuplot-nox libnetcdf-dev"
+TEST_PACKAGES="libcmocka-dev libpng-dev valgrind libopenmpi-dev openmpi-bin netcdf-bin"
 
 say()
 {

@@ -1,7 +1,7 @@
 # Checks of the source and of the built library; all but the slow ones belong to make check.
 dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/check-symbols %D%/check-headers %D%/check-install \
   %D%/check-version tests/base/check-arithmetic \
-  tests/tools/check-bounds tests/tools/check-synth tests/tools/check-fitting tests/tools/check-plan tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit tests/tools/check-schema tests/tools/check-report tests/tools/check-tutorial \
+  tests/tools/check-bounds tests/tools/check-export tests/tools/check-synth tests/tools/check-fitting tests/tools/check-plan tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit tests/tools/check-schema tests/tools/check-report tests/tools/check-tutorial \
   tests/tools/check-program tests/tools/check-serve
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/make-xor.py %D%/read-fit.py %D%/run-test tests/symbols.txt tests/symbols-serve.txt tests/tools/fitting.expected tests/tools/schema.expected
@@ -17,12 +17,16 @@ tacit_SOURCES = $(plan_sources) $(picture_sources) %D%/answer.c %D%/answer.h %D%
   %D%/invent.c %D%/invent.h %D%/modelling.c %D%/modelling.h %D%/tell-fit.c %D%/tell-fit.h \
   %D%/groups.c %D%/groups.h %D%/spread.c %D%/spread.h %D%/report.h %D%/report-answer.c %D%/report-effects.c \
   %D%/report-model.c %D%/report-origin.c %D%/report-page.c %D%/report-privacy.c %D%/report-style.c %D%/report-style.h \
-  %D%/report-twins.c %D%/tacit-report.c \
+  %D%/draw-set.c %D%/draw-set.h %D%/export.h %D%/export-csv.c %D%/export-netcdf.c %D%/export-notes.c \
+  %D%/new-file.c %D%/new-file.h %D%/tacit-export.c %D%/report-twins.c %D%/tacit-report.c \
   %D%/tacit-account.c %D%/tacit-audit.c %D%/tacit-bounds.c %D%/tacit-fit.c %D%/tacit-ledger.c \
   %D%/tacit-plan.c %D%/tacit-predict.c %D%/tacit-schema.c %D%/tacit-summary.c %D%/tacit.c %D%/tacit.h
-tacit_CPPFLAGS = $(AM_CPPFLAGS) -DTACIT_VERSION='"$(PACKAGE_VERSION)"'
-tacit_LDADD = libtacit.la $(SODIUM_LIBS) -lm
-man1_MANS = doc/man/tacit.1 doc/man/tacit-fit.1 doc/man/tacit-plan.1 doc/man/tacit-summary.1 doc/man/tacit-predict.1 doc/man/tacit-report.1 doc/man/tacit-schema.1 doc/man/tacit-audit.1 doc/man/tacit-bounds.1 doc/man/tacit-delta.1 doc/man/tacit-epsilon.1 doc/man/tacit-ledger.1 doc/man/tacit-risk.1 \
+tacit_CPPFLAGS = $(AM_CPPFLAGS) -DTACIT_VERSION='"$(PACKAGE_VERSION)"' $(NETCDF_CFLAGS)
+if NETCDF
+tacit_CPPFLAGS += -DTACIT_NETCDF
+endif
+tacit_LDADD = libtacit.la $(SODIUM_LIBS) $(NETCDF_LIBS) -lm
+man1_MANS = doc/man/tacit.1 doc/man/tacit-fit.1 doc/man/tacit-plan.1 doc/man/tacit-summary.1 doc/man/tacit-predict.1 doc/man/tacit-export.1 doc/man/tacit-report.1 doc/man/tacit-schema.1 doc/man/tacit-audit.1 doc/man/tacit-bounds.1 doc/man/tacit-delta.1 doc/man/tacit-epsilon.1 doc/man/tacit-ledger.1 doc/man/tacit-risk.1 \
   doc/man/tacit-sigma.1
 # Twins and their combination; the quantiles of Student's law are GSL's.
 tacit_SOURCES += %D%/closeness.c %D%/closeness.h %D%/combining.c %D%/combining.h %D%/estimates.c %D%/estimates.h \

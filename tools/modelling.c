@@ -104,6 +104,43 @@ int modelling_open(modelling *m)
     return read_formula(m);
 }
 
+int modelling_of_fit(modelling *m, const dp_fit *fit)
+{
+    size_t n;
+    const dp_fit_source *s = dp_fit_get_source(fit);
+    if (s == NULL)
+        return modelling_refuse(m, EXIT_REFUSED,
+                                "this fit does not tell its formula, by which records are read; "
+                                "take one of tacit fit, or dp_fit_predict in C");
+    dp_status status =
+        dp_schema_parse(s->schema, strlen(s->schema), "the fit's schema", &m->schema, &m->err);
+    if (status == DP_OK) {
+        const dp_column *columns = dp_schema_columns(m->schema, &n);
+        const dp_formula_opts o = {.family = s->family, .columns = columns, .n_columns = n};
+        status = dp_formula_parse(s->formula, &o, &m->formula, &m->err);
+    }
+    (void)modelling_failed(m, status);
+    return status == DP_OK ? EXIT_CERTIFIED : EXIT_REFUSED;
+}
+
+const char *modelling_outcome(const modelling *m, const dp_fit *fit, const dp_column **levels)
+{
+    size_t n;
+    const char *outcome = NULL, *family = dp_formula_family(m->formula);
+    const dp_fit_column *c = dp_fit_columns(fit, &n);
+    for (size_t k = 0; k < n; k++)
+        if (c[k].observed)
+            outcome = c[k].name;
+    const dp_column *columns = dp_schema_columns(m->schema, &n);
+    *levels = NULL;
+    for (size_t k = 0; k < n && outcome != NULL; k++)
+        if (strcmp(columns[k].name, outcome) == 0 &&
+            (strncmp(family, "bernoulli", 9) == 0 || strncmp(family, "categorical", 11) == 0 ||
+             strncmp(family, "cumulative", 10) == 0))
+            *levels = &columns[k];
+    return outcome;
+}
+
 void modelling_close(modelling *m)
 {
     dp_model_free(m->model);

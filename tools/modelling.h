@@ -2,6 +2,7 @@
 #ifndef TOOLS_MODELLING_H
 #define TOOLS_MODELLING_H
 
+#include <tacit/fit.h>
 #include <tacit/formula.h>
 #include <tacit/ledger.h>
 #include <tacit/schema.h>
@@ -26,6 +27,14 @@ typedef struct modelling {
 /* Reads schema and formula and writes the model.  Gives an exit status of tacit.h, and says on
  * standard error what is wrong. */
 int modelling_open(modelling *m);
+
+/* Schema and formula that a fit tells, by which new records are read; there is no model then.  It
+ * ends and says what is wrong in the same way. */
+int modelling_of_fit(modelling *m, const dp_fit *fit);
+
+/* The column that the fit observes, or NULL.  Where it is of levels, *levels [out] is the column of
+ * the schema that names them, else NULL. */
+const char *modelling_outcome(const modelling *m, const dp_fit *fit, const dp_column **levels);
 
 void modelling_close(modelling *m);
 

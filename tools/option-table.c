@@ -189,6 +189,18 @@ const option option_table[] = {
      "of a twin; with --records for variances that come out negative", "2000", .range = &count},
     {"records", OPTION_NUMBER, FOR_COMBINE, PLACE(records), "N",
      "that were fitted, where their number is public", "1934", .range = &count},
+    {"netcdf", OPTION_TEXT, FOR_EXPORT, PLACE(netcdf), "FILE",
+     "write NetCDF in the schema of ArviZ's InferenceData", "use.nc", .range = NULL},
+    {"csv", OPTION_TEXT, FOR_EXPORT, PLACE(csv), "FILE",
+     "write the draws as CSV, as CmdStan does; - is standard output", "draws.csv", .range = NULL},
+    {"draws", OPTION_NUMBER, FOR_EXPORT, PLACE(draws), "S",
+     "how many; when not given all that the fit keeps, or 4000 of its guide", "1000",
+     .range = &count},
+    {"public", OPTION_TEXT, FOR_EXPORT, PLACE(public_data), "FILE",
+     "public records, as CSV: simulate their outcomes, and add those that are known", "survey.csv",
+     .range = NULL},
+    {"all", OPTION_FLAG, FOR_EXPORT, PLACE(all), NULL,
+     "also a formula's latents of unit size, scaled.NAME", .range = NULL},
     {"priors", OPTION_TEXT, FITS, PLACE(priors), "NAME=LAW;...", "instead of the default ones",
      "'b = normal(0, 1); sd = half_normal(1)'", .range = NULL},
     {"ledger", OPTION_TEXT, FOR_FIT, PLACE(ledger), "LEDGER", "the ledger that pays",
@@ -349,7 +361,7 @@ const option option_table[] = {
      PLACE(json), NULL, "answer with one JSON object", .range = NULL},
     {"help", OPTION_FLAG,
      COMMANDS | FITS | READERS | TWINS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS | SESSIONS |
-         MODELS | FOR_PARTY | FOR_SCHEMA | FOR_REPORT,
+         MODELS | FOR_PARTY | FOR_SCHEMA | FOR_REPORT | FOR_EXPORT,
      PLACE(help), NULL, "this text", .range = NULL},
 };
 const size_t n_options = LENGTH(option_table);

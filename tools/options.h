@@ -67,6 +67,8 @@ typedef struct settings {
     double twins, level;
     int rule; /* of tools/combining.h; -1: not given */
     bool no_pairs;
+    const char *netcdf, *csv; /* of an export; borrowed likewise */
+    bool all;
     bool json, help;
     bool given[MOST_OPTIONS]; /* rows of the table that were set */
 } settings;
@@ -91,6 +93,7 @@ enum {
     FOR_FORECAST = 32768, /* tacit plan */
     FOR_SUMMARY = 65536,
     FOR_PREDICT = 131072,
+    FOR_EXPORT = 1 << 23,
     FOR_SCHEMA = 268435456,
     FOR_SYNTH = 1 << 26,
     FOR_COMBINE = 1 << 27,

@@ -46,21 +46,9 @@ static int load(prediction *p, const char *path)
         (void)modelling_failed(m, status);
         return EXIT_REFUSED;
     }
-    const dp_fit_source *s = dp_fit_get_source(p->fit);
-    if (s == NULL)
-        return modelling_refuse(m, EXIT_REFUSED,
-                                "this fit does not tell its formula, by which records are read; "
-                                "take one of tacit fit, or dp_fit_predict in C");
-    status = dp_schema_parse(s->schema, strlen(s->schema), "the fit's schema", &m->schema, &m->err);
-    if (status == DP_OK) {
-        const dp_column *columns = dp_schema_columns(m->schema, &n);
-        const dp_formula_opts o = {.family = s->family, .columns = columns, .n_columns = n};
-        status = dp_formula_parse(s->formula, &o, &m->formula, &m->err);
-    }
-    if (status != DP_OK) {
-        (void)modelling_failed(m, status);
-        return EXIT_REFUSED;
-    }
+    const int end = modelling_of_fit(m, p->fit);
+    if (end != EXIT_CERTIFIED)
+        return end;
     (void)dp_formula_columns(m->formula, DP_FORMULA_PREDICT, &n);
     if (n == 0)
         return modelling_refuse(m, EXIT_REFUSED,
@@ -84,19 +72,8 @@ static dp_status read_records(prediction *p)
 /* The outcome's column, and the levels of which chances are predicted. */
 static void find_outcome(prediction *p)
 {
-    size_t n;
-    const dp_fit_column *c = dp_fit_columns(p->fit, &n);
-    for (size_t k = 0; k < n; k++)
-        if (c[k].observed)
-            p->outcome = c[k].name;
-    const char *family = dp_formula_family(p->m.formula);
-    const bool binary = strncmp(family, "bernoulli", 9) == 0;
-    const dp_column *columns = dp_schema_columns(p->m.schema, &n);
-    for (size_t k = 0; k < n && p->outcome != NULL; k++)
-        if (strcmp(columns[k].name, p->outcome) == 0 &&
-            (binary || strncmp(family, "categorical", 11) == 0 ||
-             strncmp(family, "cumulative", 10) == 0))
-            p->levels = &columns[k];
+    const bool binary = strncmp(dp_formula_family(p->m.formula), "bernoulli", 9) == 0;
+    p->outcome = modelling_outcome(&p->m, p->fit, &p->levels);
     p->first_level = binary ? 1 : 0;
 }
 

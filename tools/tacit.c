@@ -9,12 +9,13 @@
 #include "tools/options.h"
 
 static const command *const commands[] = {
-    &command_fit,   &command_plan,    &command_summary, &command_predict, &command_report,
-    &command_synth, &command_combine, &command_schema,  &command_epsilon, &command_delta,
-    &command_sigma, &command_risk,    &command_audit,   &command_ledger,  &command_bounds,
+    &command_fit,    &command_plan,    &command_summary, &command_predict,
+    &command_report, &command_export,  &command_synth,   &command_combine,
+    &command_schema, &command_epsilon, &command_delta,   &command_sigma,
+    &command_risk,   &command_audit,   &command_ledger,  &command_bounds,
 #ifdef TACIT_SERVE
-    &command_keys,  &command_program, &command_serve,   &command_ask,     &command_party,
-    &command_share,
+    &command_keys,   &command_program, &command_serve,   &command_ask,
+    &command_party,  &command_share,
 #endif
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tacit/schema.h>
-
+#include "tools/groups.h"
 #include "tools/json.h"
 
 enum { LISTED = 2000 }; /* numbers of a quantity, at most, in a JSON object */
@@ -27,38 +26,17 @@ static bool is_told(const dp_fit_quantity *q)
            (q->role == DP_FIT_LATENT || q->role == DP_FIT_DETERMINISTIC);
 }
 
-/* The column whose levels are groups of these effects, "r_<column>__<effect>"; NULL where there is
- * none, or groups are by several columns. */
-static const dp_column *groups_of(const dp_schema *schema, const dp_fit_quantity *q)
-{
-    size_t n = 0;
-    const dp_column *c = schema != NULL ? dp_schema_columns(schema, &n) : NULL;
-    for (size_t i = 0; i < n; i++) {
-        size_t length = strlen(c[i].name);
-        size_t groups = c[i].kind == DP_COLUMN_LEVEL     ? c[i].n_levels
-                        : c[i].kind == DP_COLUMN_INTEGER ? (size_t)(c[i].high - c[i].low) + 1
-                                                         : 0;
-        if (groups == q->size && strncmp(q->name, "r_", 2) == 0 &&
-            strncmp(q->name + 2, c[i].name, length) == 0 &&
-            strncmp(q->name + 2 + length, "__", 2) == 0)
-            return &c[i];
-    }
-    return NULL;
-}
-
-static void tell_number(json *j, const dp_fit_quantity *q, const dp_column *groups, size_t k,
+static void tell_number(json *j, const dp_fit_quantity *q, const groups *by, size_t k,
                         const dp_summary *s)
 {
-    char number[32];
+    char level[GROUP_ROOM];
     json_object(j, NULL);
     json_text(j, "name", q->name);
     if (q->size > 1)
         json_count(j, "index", k);
-    if (groups != NULL && groups->kind == DP_COLUMN_LEVEL)
-        json_text(j, "group", groups->levels[k]);
-    else if (groups != NULL) {
-        (void)snprintf(number, sizeof number, "%.0f", groups->low + (double)k);
-        json_text(j, "group", number);
+    if (by->n_by > 0) {
+        groups_level(by, k, level);
+        json_text(j, "group", level);
     }
     json_number(j, "mean", s->mean);
     json_number(j, "sd", s->sd);
@@ -68,20 +46,9 @@ static void tell_number(json *j, const dp_fit_quantity *q, const dp_column *grou
     json_end_object(j);
 }
 
-/* The schema that the fit tells; NULL where it tells none that can be read. */
-static dp_schema *schema_of(const dp_fit *fit)
-{
-    const dp_fit_source *s = dp_fit_get_source(fit);
-    dp_schema *schema = NULL;
-    if (s != NULL &&
-        dp_schema_parse(s->schema, strlen(s->schema), "schema", &schema, NULL) != DP_OK)
-        return NULL;
-    return schema;
-}
-
 static dp_status tell_numbers(json *j, const dp_fit *fit, dp_error *err)
 {
-    dp_schema *schema = schema_of(fit);
+    dp_schema *schema = groups_schema(fit);
     size_t n;
     const dp_fit_quantity *q = dp_fit_quantities(fit, &n);
     dp_summary *all = malloc(LISTED * sizeof *all);
@@ -91,8 +58,9 @@ static dp_status tell_numbers(json *j, const dp_fit *fit, dp_error *err)
         if (!is_told(&q[i]))
             continue;
         status = dp_fit_summary(fit, q[i].name, q[i].size, all, err);
+        const groups by = groups_of(schema, q[i].name, q[i].size);
         for (size_t k = 0; k < q[i].size && status == DP_OK; k++)
-            tell_number(j, &q[i], groups_of(schema, &q[i]), k, &all[k]);
+            tell_number(j, &q[i], &by, k, &all[k]);
     }
     json_end_list(j);
     free(all);
