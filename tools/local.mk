@@ -1,6 +1,6 @@
 # Checks of the source and of the built library; all but the slow ones belong to make check.
 dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/check-symbols %D%/check-headers %D%/check-install \
-  %D%/check-version tests/base/check-arithmetic \
+  %D%/check-version tests/base/check-arithmetic tests/tools/check-resume \
   tests/tools/check-bounds tests/tools/check-export tests/tools/check-synth tests/tools/check-fitting tests/tools/check-plan tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit tests/tools/check-schema tests/tools/check-report tests/tools/check-tutorial \
   tests/tools/check-program tests/tools/check-serve
 TESTS += $(dist_check_SCRIPTS)
@@ -12,7 +12,7 @@ picture_sources = tools/gnuplot.c tools/gnuplot.h tools/picture.c tools/picture.
 
 # The command, its manual and its completion in bash.
 bin_PROGRAMS += tacit
-tacit_SOURCES = $(plan_sources) $(picture_sources) %D%/answer.c %D%/answer.h %D%/curves.c %D%/curves.h %D%/json.c \
+tacit_SOURCES = $(plan_sources) $(picture_sources) %D%/watch.c %D%/watch.h %D%/answer.c %D%/answer.h %D%/curves.c %D%/curves.h %D%/json.c \
   %D%/json.h %D%/plot.c %D%/plot.h %D%/forecast.h %D%/forecast-picture.c %D%/forecast-tell.c %D%/forecast-wishes.c \
   %D%/invent.c %D%/invent.h %D%/modelling.c %D%/modelling.h %D%/tell-fit.c %D%/tell-fit.h \
   %D%/groups.c %D%/groups.h %D%/spread.c %D%/spread.h %D%/report.h %D%/report-answer.c %D%/report-effects.c \

@@ -209,6 +209,8 @@ const option option_table[] = {
      "the data set in the ledger; that of --data when not given", "visits", .range = NULL},
     {"out", OPTION_TEXT, FOR_FIT, PLACE(out), "FILE", "keep the fit there; it must not exist",
      "use.fit", .range = NULL},
+    {"resume", OPTION_FLAG, FOR_FIT, PLACE(resume), NULL,
+     "go on with a fit that was interrupted, by the journal beside --out", .range = NULL},
     {"no-privacy", OPTION_FLAG, FOR_FIT, PLACE(no_privacy), NULL,
      "of public records: nothing is spent and nothing protected", .range = NULL},
     {"hopeless-allowed", OPTION_FLAG, FOR_FIT, PLACE(hopeless_allowed), NULL,

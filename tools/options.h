@@ -62,7 +62,7 @@ typedef struct settings {
     const char *pictures;         /* of a report; borrowed likewise */
     int format;                   /* of tools/picture.h; -1: not given */
     const char *wanted, *picture; /* of a plan; borrowed likewise */
-    bool no_privacy, hopeless_allowed;
+    bool no_privacy, hopeless_allowed, resume;
     const char *compare; /* of twins; borrowed likewise */
     double twins, level;
     int rule; /* of tools/combining.h; -1: not given */

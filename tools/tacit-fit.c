@@ -17,6 +17,7 @@
 #include "tools/modelling.h"
 #include "tools/tacit.h"
 #include "tools/tell-fit.h"
+#include "tools/watch.h"
 
 /* One fit, from options to answer. */
 typedef struct table_fit {
@@ -27,6 +28,8 @@ typedef struct table_fit {
     dp_table *table;
     dp_dataset *data;
     dp_fit *fit;
+    watch watch;
+    char journal[PATH_MAX]; /* beside the fit; empty: none */
 } table_fit;
 
 /* ---- before anything is read ---- */
@@ -58,6 +61,12 @@ static bool check(const settings *s, message *why)
     if (s->scratch != NULL && access(s->scratch, W_OK | X_OK) != 0)
         return complain(why, "--scratch: no file can be made in %.200s; give a folder of yours",
                         s->scratch);
+    if (s->resume && s->no_privacy)
+        return complain(why, "--resume goes on with what was paid for, and --no-privacy pays "
+                             "nothing; leave --resume out");
+    if (s->resume && s->out == NULL)
+        return complain(why, "--resume goes on by the journal beside --out; give the same --out as "
+                             "before");
     return check_budget(s, why);
 }
 
@@ -81,6 +90,29 @@ static bool check_out(const char *out, message *why)
     if (access(n > 0 ? folder : ".", W_OK | X_OK) != 0)
         return complain(why, "--out: no file can be made as %.300s (%s); give another place", out,
                         strerror(errno));
+    return true;
+}
+
+/* The journal lies beside the fit, and is there where one was interrupted. */
+static bool check_journal(table_fit *j, message *why)
+{
+    const settings *s = &j->m.said;
+    if (s->out == NULL || s->no_privacy)
+        return true;
+    int n = snprintf(j->journal, sizeof j->journal, "%s.journal", s->out);
+    if (n < 0 || (size_t)n >= sizeof j->journal)
+        return complain(why, "--out is too long a path; give a shorter one");
+    bool there = access(j->journal, F_OK) == 0;
+    if (there && !s->resume)
+        return complain(why,
+                        "%.200s is there: a fit with this --out was begun and paid for; go on with "
+                        "the same command and --resume, or give another --out to pay anew",
+                        j->journal);
+    if (!there && s->resume)
+        return complain(why,
+                        "there is no %.200s to go on with; leave --resume out to begin, or give "
+                        "the --out of the fit that was interrupted",
+                        j->journal);
     return true;
 }
 
@@ -163,7 +195,11 @@ static dp_status make_fit(table_fit *j)
                            .seed = isnan(s->seed) ? 0 : (uint64_t)s->seed,
                            .ledger = j->ledger,
                            .ledger_data = j->name,
-                           .ledger_label = j->ledger != NULL ? "tacit fit" : NULL};
+                           .ledger_label = j->ledger != NULL ? "tacit fit" : NULL,
+                           .journal = j->journal[0] != '\0' ? j->journal : NULL,
+                           .resume = s->resume,
+                           .watch = watch_look,
+                           .watch_user = &j->watch};
     const dp_fit_source source = {.formula = dp_formula_text(j->m.formula),
                                   .family = dp_formula_family(j->m.formula),
                                   .schema = dp_schema_text(j->m.schema),
@@ -174,16 +210,59 @@ static dp_status make_fit(table_fit *j)
         status = dp_formula_dataset(j->m.formula, j->table, &j->data, err);
     dp_table_free(j->table); /* the data set has its own */
     j->table = NULL;
-    if (status == DP_OK)
-        say_doing("fitting");
+    watch_begin(&j->watch, "fit");
     if (status == DP_OK)
         status = dp_fit_private(j->m.model, j->data, &o, &j->fit, err);
+    watch_end(&j->watch);
     /* What was paid for is not given up because it cannot tell how it was asked for. */
     if (status == DP_OK && dp_fit_set_source(j->fit, &source, err) != DP_OK) {
         (void)modelling_failed(&j->m, err->status);
         *err = (dp_error){DP_OK, ""};
     }
     return status;
+}
+
+/* Ends what gave no fit, and says what is left of it. */
+static int give_up(table_fit *j, dp_status status)
+{
+    const dp_fit_progress *at = &j->watch.last;
+    unsigned long long made = at->made, planned = at->planned;
+    bool kept = j->journal[0] != '\0' && access(j->journal, F_OK) == 0;
+    char text[PATH_MAX + 200], after[80] = "";
+    if (status != DP_ESTOPPED)
+        (void)modelling_failed(&j->m, status);
+    if (made > 0)
+        (void)snprintf(after, sizeof after, " after release %llu of %llu", made, planned);
+    if (kept && at->kept && made > 0)
+        (void)snprintf(text, sizeof text,
+                       "%s%s; what was released is kept in %.300s: go on with the same command "
+                       "and --resume",
+                       status == DP_ESTOPPED ? "interrupted" : "ended", after, j->journal);
+    else if (status != DP_ESTOPPED)
+        return EXIT_REFUSED;
+    else
+        (void)snprintf(text, sizeof text, "interrupted%s; %s", after,
+                       j->m.said.no_privacy ? "nothing is kept"
+                       : made == 0          ? "nothing was released, and nothing is spent"
+                                            : "what was planned is spent, and nothing is kept");
+    return modelling_refuse(
+        &j->m, status == DP_ESTOPPED ? EXIT_SIGNAL + watch_signal() : EXIT_REFUSED, text);
+}
+
+/* The journal has done its work when the fit is kept. */
+static void end_journal(table_fit *j, dp_status kept)
+{
+    char text[PATH_MAX + 200];
+    if (j->journal[0] == '\0' || access(j->journal, F_OK) != 0)
+        return;
+    if (kept == DP_OK && unlink(j->journal) == 0)
+        return;
+    (void)snprintf(text, sizeof text,
+                   kept == DP_OK ? "%.300s could not be taken away; it is no longer needed"
+                                 : "what was released is kept in %.300s: --resume makes the same "
+                                   "fit again, without paying",
+                   j->journal);
+    (void)modelling_refuse(&j->m, 0, text);
 }
 
 /* What was paid for is told also where it cannot be kept. */
@@ -207,7 +286,11 @@ static int tell(table_fit *j)
         (void)printf("on '%s' in all: epsilon %.6g\n", j->name, spent.upper);
     if (j->ledger == NULL && !s->no_privacy && !s->json)
         (void)printf("No ledger adds it to what else is spent on these records.\n");
-    return modelling_failed(&j->m, kept) == EXIT_CERTIFIED ? EXIT_CERTIFIED : EXIT_REFUSED;
+    if (j->ledger == NULL && s->resume && !s->json)
+        (void)printf("No ledger tells whether a copy of its journal was gone on with as well.\n");
+    int end = modelling_failed(&j->m, kept) == EXIT_CERTIFIED ? EXIT_CERTIFIED : EXIT_REFUSED;
+    end_journal(j, kept);
+    return end;
 }
 
 static int fit(table_fit *j)
@@ -216,7 +299,7 @@ static int fit(table_fit *j)
     int end = modelling_open(&j->m);
     if (end != EXIT_CERTIFIED)
         return end;
-    if (!check_out(j->m.said.out, &why))
+    if (!check_out(j->m.said.out, &why) || !check_journal(j, &why))
         return modelling_refuse(&j->m, EXIT_REFUSED, why.text);
     end = open_ledger(j);
     if (end != EXIT_CERTIFIED)
@@ -224,8 +307,7 @@ static int fit(table_fit *j)
     dp_status status = make_fit(j);
     if (status == DP_OK)
         return tell(j);
-    (void)modelling_failed(&j->m, status);
-    return EXIT_REFUSED;
+    return give_up(j, status);
 }
 
 static int run(const command *self, int argc, char **argv)
@@ -262,7 +344,8 @@ const command command_fit = {
     "Fits the model that a formula of R, lme4 or brms writes to a CSV file, within an epsilon\n"
     "and a delta.  The schema says what is public of the file (doc/schema.md).  Prints the\n"
     "posterior, what was spent and what was checked (doc/answers.md); --out keeps the fit for\n"
-    "tacit summary and tacit predict.",
+    "tacit summary and tacit predict.  A fit with --out that is interrupted (Ctrl-C, a signal,\n"
+    "a crash) goes on with the same command and --resume, without paying again.",
     "tacit fit 'use ~ age + I(age^2) + urban + (1 | district)' --family bernoulli --data "
     "contraception.csv \\\n"
     "    --schema contraception.schema --epsilon 2 --delta 1e-4 --out use.fit",

@@ -2,8 +2,8 @@
 #ifndef TOOLS_TACIT_H
 #define TOOLS_TACIT_H
 
-/* Exit statuses. */
-enum { EXIT_CERTIFIED = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2 };
+/* Exit statuses.  Who was interrupted by a signal has 128 and its number, as shells tell it. */
+enum { EXIT_CERTIFIED = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 };
 
 typedef struct command {
     const char *name;
