@@ -1,5 +1,5 @@
-/* Hostile code books and public tables: whatever the bytes are, a draft is a schema that is read, or
- * there is an error with a message. */
+/* Hostile code books and public tables: whatever the bytes are, a draft is a schema that is read,
+ * or there is an error with a message. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 
 #include "tools/forecast.h"
 #include "tools/json.h"
+#include "tools/table-source.h"
 
 enum {
     LISTED = 12, /* most numbers of a latent that all have lines */
@@ -258,7 +259,7 @@ void forecast_tell(const forecast *f)
                  s->delta, f->records, fitted(f),
                  s->public_data != NULL ? "of "
                                         : "invented, each value of the schema equally likely",
-                 s->public_data != NULL ? s->public_data : "");
+                 s->public_data != NULL ? table_shown(s->public_data) : "");
     put_table(f);
     (void)putchar('\n');
     tell_wishes(f);
@@ -342,7 +343,7 @@ void forecast_tell_json(const forecast *f)
     json_number(&j, "epsilon", s->epsilon);
     json_number(&j, "delta", s->delta);
     json_count(&j, "records", f->records);
-    json_text(&j, "public", s->public_data);
+    json_text(&j, "public", table_shown(s->public_data));
     json_number(&j, "hopeless", dp_plan_hopeless(f->plan));
     json_count(&j, "fitted", fitted(f));
     json_list(&j, "numbers");

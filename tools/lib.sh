@@ -5,7 +5,7 @@
 BUILD_PACKAGES="build-essential autoconf automake libtool pkg-config libgsl-dev libopenblas-dev
 libfftw3-dev libsodium-dev libsqlite3-dev zlib1g-dev libssl-dev libgmp-dev
 libprotobuf-c-dev protobuf-c-compiler libonnx-dev gnuplot-nox libnetcdf-dev"
-TEST_PACKAGES="libcmocka-dev libpng-dev valgrind libopenmpi-dev openmpi-bin netcdf-bin"
+TEST_PACKAGES="libcmocka-dev libpng-dev libpq-dev sqlite3 valgrind libopenmpi-dev openmpi-bin netcdf-bin"
 
 say()
 {

@@ -3,8 +3,9 @@ dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/
   %D%/check-version tests/base/check-arithmetic tests/tools/check-resume \
   tests/tools/check-bounds tests/tools/check-export tests/tools/check-synth tests/tools/check-fitting tests/tools/check-plan tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit tests/tools/check-schema tests/tools/check-report tests/tools/check-tutorial \
   tests/tools/check-program tests/tools/check-serve
+dist_check_SCRIPTS += tests/tools/check-inputs
 TESTS += $(dist_check_SCRIPTS)
-EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/make-xor.py %D%/read-fit.py %D%/run-test tests/symbols.txt tests/symbols-serve.txt tests/tools/fitting.expected tests/tools/schema.expected
+EXTRA_DIST += %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/make-xor.py %D%/read-fit.py %D%/run-test tests/symbols.txt tests/symbols-serve.txt tests/tools/fitting.expected tests/tools/schema.expected tests/tools/inputs.expected tests/tools/postgresql.expected
 
 # Pictures are drawn by gnuplot, a program of its own that is looked for when one is drawn.
 picture_sources = tools/gnuplot.c tools/gnuplot.h tools/picture.c tools/picture.h tools/picture-inline.c \
@@ -14,7 +15,7 @@ picture_sources = tools/gnuplot.c tools/gnuplot.h tools/picture.c tools/picture.
 bin_PROGRAMS += tacit
 tacit_SOURCES = $(plan_sources) $(picture_sources) %D%/watch.c %D%/watch.h %D%/answer.c %D%/answer.h %D%/curves.c %D%/curves.h %D%/json.c \
   %D%/json.h %D%/plot.c %D%/plot.h %D%/forecast.h %D%/forecast-picture.c %D%/forecast-tell.c %D%/forecast-wishes.c \
-  %D%/invent.c %D%/invent.h %D%/modelling.c %D%/modelling.h %D%/tell-fit.c %D%/tell-fit.h \
+  %D%/invent.c %D%/invent.h %D%/modelling.c %D%/modelling.h %D%/postgresql.c %D%/postgresql.h %D%/table-source.c %D%/table-source.h %D%/tell-fit.c %D%/tell-fit.h \
   %D%/groups.c %D%/groups.h %D%/spread.c %D%/spread.h %D%/report.h %D%/report-answer.c %D%/report-effects.c \
   %D%/report-model.c %D%/report-origin.c %D%/report-page.c %D%/report-privacy.c %D%/report-style.c %D%/report-style.h \
   %D%/draw-set.c %D%/draw-set.h %D%/export.h %D%/export-csv.c %D%/export-netcdf.c %D%/export-notes.c \
@@ -26,6 +27,10 @@ if NETCDF
 tacit_CPPFLAGS += -DTACIT_NETCDF
 endif
 tacit_LDADD = libtacit.la $(SODIUM_LIBS) $(NETCDF_LIBS) -lm
+if POSTGRESQL
+tacit_CPPFLAGS += $(PQ_CFLAGS) -DHAVE_LIBPQ
+tacit_LDADD += $(PQ_LIBS)
+endif
 man1_MANS = doc/man/tacit.1 doc/man/tacit-fit.1 doc/man/tacit-plan.1 doc/man/tacit-summary.1 doc/man/tacit-predict.1 doc/man/tacit-export.1 doc/man/tacit-report.1 doc/man/tacit-schema.1 doc/man/tacit-audit.1 doc/man/tacit-bounds.1 doc/man/tacit-delta.1 doc/man/tacit-epsilon.1 doc/man/tacit-ledger.1 doc/man/tacit-risk.1 \
   doc/man/tacit-sigma.1
 # Twins and their combination; the quantiles of Student's law are GSL's.

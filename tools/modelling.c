@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/table-source.h"
 #include "tools/tacit.h"
 
 int modelling_refuse(const modelling *m, int status, const char *text)
@@ -169,9 +170,11 @@ dp_status modelling_read(modelling *m, const char *path, dp_formula_use use, dp_
     const dp_column *columns = dp_formula_columns(m->formula, use, &n);
     dp_csv_options o = *dp_schema_csv(m->schema);
     o.threads = isnan(m->said.threads) ? 1 : (size_t)m->said.threads;
-    o.scratch = m->said.scratch != NULL ? m->said.scratch : folder_of(path, folder) ? folder : NULL;
+    o.scratch = m->said.scratch;
+    if (o.scratch == NULL && !table_on_server(path) && folder_of(path, folder))
+        o.scratch = folder;
     o.max_bytes = SIZE_MAX; /* a file of one's own may be large */
     o.max_rows = SIZE_MAX;
     o.drop_missing = o.drop_missing && use == DP_FORMULA_FIT; /* each new record has an answer */
-    return dp_table_read_csv(path, &o, n, columns, table, &m->err);
+    return table_read(path, m->said.query, &o, n, columns, table, &m->err);
 }

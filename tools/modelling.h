@@ -48,7 +48,8 @@ int modelling_refuse(const modelling *m, int status, const char *text);
 /* The same of m->err. */
 int modelling_failed(const modelling *m, dp_status status);
 
-/* Reads the columns that the formula reads for this use from a CSV file. */
+/* Reads the columns that the formula reads for this use from a file, or by --query from a
+ * database. */
 dp_status modelling_read(modelling *m, const char *path, dp_formula_use use, dp_table **table);
 
 #endif

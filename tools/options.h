@@ -56,6 +56,7 @@ typedef struct settings {
     double id, lanes, records;
     bool allow_activation_leak, allow_probabilistic, probabilistic, exact, label;
     const char *schema, *family, *priors, *out, *public_data; /* of a fit; borrowed likewise */
+    const char *query;                                        /* of a database; borrowed likewise */
     const char *codebook, *check; /* of tacit schema; borrowed likewise */
     const char *scratch;
     double seed, simulations;

@@ -12,6 +12,7 @@
 #include "tools/report.h"
 #include "tools/sheet.h"
 #include "tools/spread.h"
+#include "tools/table-source.h"
 
 enum { TWINS = 60, INVENTED = 500, BINS = 20, MOST_LEVELS = 30, MOST_RECORDS = 100000 };
 
@@ -230,7 +231,7 @@ static void put_words(twin_check *t)
                    "<p>%d data sets were invented by the fit, with the predictors of the %zu "
                    "public records of <code>",
                    TWINS, t->n_records);
-        report_say(r, r->m.said.public_data);
+        report_say(r, table_shown(r->m.said.public_data));
         report_put(r, "</code>. If the model is right, and these people are like those who were "
                       "fitted, nine in ten figures of theirs lie among those of the twins. The "
                       "private records were not looked at.</p>\n");

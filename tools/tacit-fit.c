@@ -15,6 +15,7 @@
 #include <tacit/infer.h>
 
 #include "tools/modelling.h"
+#include "tools/table-source.h"
 #include "tools/tacit.h"
 #include "tools/tell-fit.h"
 #include "tools/watch.h"
@@ -67,6 +68,10 @@ static bool check(const settings *s, message *why)
     if (s->resume && s->out == NULL)
         return complain(why, "--resume goes on by the journal beside --out; give the same --out as "
                              "before");
+    if (s->ledger != NULL && table_on_server(s->data))
+        return complain(why, "a ledger knows data sets by their files, and a server's records are "
+                             "in none: write them to one (psql: \\copy (SELECT ...) TO 'new.csv' "
+                             "CSV HEADER), and tacit ledger add it");
     return check_budget(s, why);
 }
 

@@ -51,8 +51,9 @@ typedef enum dp_draft_from {
 } dp_draft_from;
 
 /* Writes the draft of a schema to `out`: what dp_schema_parse reads, with comments where somebody
- * must decide, and in comments the columns that cannot be declared yet, with the reason.  Fields are
- * separated by what is most frequent in the first line of , ; and tab.  doc/schema.md has the rules.
+ * must decide, and in comments the columns that cannot be declared yet, with the reason.  Fields
+ * are separated by what is most frequent in the first line of , ; and tab.  doc/schema.md has the
+ * rules.
  *   path  of at most 1 GiB      out  borrowed; nothing is written on any error
  * DP_EDATA the file is no CSV or no code book, or gives no column that can be declared; DP_EIO;
  * DP_ENOMEM.  Thread-safe. */

@@ -72,8 +72,8 @@ typedef struct dp_csv_options {
  *   options  nullable; borrowed         columns [n_columns]  the schema; borrowed
  *   *table   [out] owned by the caller (dp_table_free); NULL on any error
  * The format is RFC 4180: a header line with the names, LF or CRLF, fields with separators, line
- * ends or quotes in them quoted.  A UTF-8 byte order mark is skipped, empty lines at the end too.  A file that gzip has
- * packed is unpacked as it is read; .max_bytes then counts what comes out, too.
+ * ends or quotes in them quoted.  A UTF-8 byte order mark is skipped, empty lines at the end too.
+ * A file that gzip has packed is unpacked as it is read; .max_bytes then counts what comes out.
  * Columns of the file that are not in the schema are passed over.  Numbers are decimal with a
  * point, whatever the locale, and may have blanks around them.  An empty field or NA is missing,
  * which is an error unless .drop_missing is set (NA is a level where the schema declares it).

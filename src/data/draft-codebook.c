@@ -2,9 +2,10 @@
  * other lines describe a column each.
  *
  * Names in the first line are compared without case, blanks, '_', '-' and '.'.  Kinds are words
- * (kind_words).  Values are a list, parted by the first of '|', ';', a line feed and ',' that stands
- * in it, of levels or of `code = meaning`; or a range, as 0 .. 120, 0 - 120 or 0 to 120.  Without a
- * kind, a list makes levels, and a range whole numbers where both ends are whole, else real ones.
+ * (kind_words).  Values are a list, parted by the first of '|', ';', a line feed and ',' that
+ * stands in it, of levels or of `code = meaning`; or a range, as 0 .. 120, 0 - 120 or 0 to 120.
+ * Without a kind, a list makes levels, and a range whole numbers where both ends are whole, else
+ * real ones.
  * What is not plain is not guessed at but remarked. */
 #include "data/draft.h"
 

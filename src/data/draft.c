@@ -1,8 +1,8 @@
 /* Drafting a schema: what is common to code books and to public tables.
  *
- * A draft is a schema, and is read as one before it is given out.  What cannot be declared stands in
- * it as a comment, so that whoever goes on from it sees every column.  Comments may quote what they
- * are made from, which is public. */
+ * A draft is a schema, and is read as one before it is given out.  What cannot be declared stands
+ * in it as a comment, so that whoever goes on from it sees every column.  Comments may quote what
+ * they are made from, which is public. */
 #include "data/draft.h"
 
 #include <locale.h>

@@ -33,7 +33,7 @@ void dpi_draft_say(dpi_draft *d, const char *format, ...) DPI_PRINTF(2, 3);
 dp_status dpi_draft_codebook(dpi_draft *d, dp_error *err) DP_MUST_CHECK;
 dp_status dpi_draft_records(dpi_draft *d, dp_error *err) DP_MUST_CHECK;
 
-/* dp_schema_draft of a text; what messages call it is `name`.  *draft [out] is freed by dpi_free. */
+/* dp_schema_draft of a text that messages call `name`.  *draft [out] is freed by dpi_free. */
 dp_status dpi_draft_text(const char *text, size_t size, const char *name, dp_draft_from from,
                          char **draft, dp_error *err) DP_MUST_CHECK;
 

@@ -6,7 +6,8 @@
  *
  * A file is read leniently, since nothing is computed from it: fields are parted by the separator
  * that is most frequent in the first block and not quoted; of a field the first FIELD_ROOM bytes
- * count, of a line the first DPI_MOST_FIELDS fields.  A file with a NUL byte in its first block is
+ * count, of a line the first DPI_MOST_FIELDS fields.  What gzip has packed is unpacked, so that a
+ * packed copy is known again; zlib reads others as they are.  A file with a NUL byte in its first block is
  * no text and has no records. */
 #define _POSIX_C_SOURCE 200809L
 #include "ledger/fields.h"
@@ -14,8 +15,8 @@
 #include <locale.h>
 #include <math.h>
 #include <sodium.h>
-#include <stdio.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -97,7 +98,7 @@ static dp_status walk_records(const dpi_fields *f, dpi_take_fields take, void *u
 
 typedef struct field_reader {
     const dpi_fields *f;
-    FILE *file;
+    gzFile file;
     char text[FIELD_ROOM + 1];
     size_t length;
     bool quoted;
@@ -120,7 +121,7 @@ static bool next_record(field_reader *r)
     bool any = false;
     r->n = r->length = 0;
     r->quoted = false;
-    while ((c = getc_unlocked(r->file)) != EOF) {
+    while ((c = gzgetc(r->file)) >= 0) {
         if (c == '"')
             r->quoted = !r->quoted;
         else if (!r->quoted && c == '\n' && any)
@@ -138,7 +139,9 @@ static bool next_record(field_reader *r)
 
 static dp_status open_text(field_reader *r, dp_error *err)
 {
-    r->file = fopen(r->f->path, "rb");
+    r->file = gzopen(r->f->path, "rb");
+    if (r->file != NULL)
+        (void)gzbuffer(r->file, 2 * FIRST_BLOCK);
     return r->file != NULL
                ? DP_OK
                : dpi_fail(err, DP_EIO,
@@ -148,22 +151,27 @@ static dp_status open_text(field_reader *r, dp_error *err)
 
 static dp_status close_text(field_reader *r, dp_error *err)
 {
-    bool failed = ferror(r->file) != 0;
-    (void)fclose(r->file);
+    int code;
+    (void)gzerror(r->file, &code);
+    bool failed = code != Z_OK;
+    failed = gzclose(r->file) != Z_OK || failed;
     sodium_memzero(r->text, sizeof r->text);
     return !failed
                ? DP_OK
-               : dpi_fail(err, DP_EIO, "cannot read the data file %.160s; check that it is a file",
-                          r->f->path);
+               : dpi_fail(
+                     err, DP_EIO,
+                     "cannot read the data file %.160s to its end; check that it is a file, and "
+                     "whole",
+                     r->f->path);
 }
 
 /* The separator; 0 where the file is no text. */
-static char look_at_block(FILE *file)
+static char look_at_block(gzFile file)
 {
     static const char choices[] = ",;\t";
     size_t counts[3] = {0}, best = 0;
     bool quoted = false;
-    for (int i = 0, c; i < FIRST_BLOCK && (c = getc_unlocked(file)) != EOF; i++) {
+    for (int i = 0, c; i < FIRST_BLOCK && (c = gzgetc(file)) >= 0; i++) {
         const char *found = c != 0 ? strchr(choices, c) : NULL;
         if (c == 0)
             return 0;
@@ -174,7 +182,7 @@ static char look_at_block(FILE *file)
     for (size_t k = 1; k < 3; k++)
         if (counts[k] > counts[best])
             best = k;
-    rewind(file);
+    (void)gzrewind(file);
     return choices[best];
 }
 
