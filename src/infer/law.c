@@ -189,7 +189,9 @@ bool dpi_law_of(const dpi_model_view *r, const dpi_record *record, dpi_law *law)
     double shape[DPI_READ_MOST];
     if (width > DPI_READ_MOST || !in_domains(family, arg))
         return false;
-    const dpi_veil veil = dpi_veil_of(r->seen->family, record->y, record->arg);
+    const dpi_veil veil = family == r->seen->family /* nothing is before the outcome */
+                              ? (dpi_veil){.times = 1, .seen = true}
+                              : dpi_veil_of(r->seen->family, record->y, record->arg);
     if (!(veil.times > 0))
         return false;
     take_shape(family, arg, width, shape);

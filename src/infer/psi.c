@@ -250,7 +250,7 @@ static void mind_kinks(const cloud *c, nodes *at)
 
 /* ---- the centre ---- */
 
-static double norm_of(size_t k, const double *u, const double *g)
+DPI_INLINE double norm_of(size_t k, const double *u, const double *g)
 {
     double sum = 0;
     if (k == 2)
@@ -329,13 +329,19 @@ static bool is_finite(size_t k, const double *x)
     return finite;
 }
 
+static void set_zero(size_t k, double *a)
+{
+    for (size_t j = 0; j < k; j++)
+        a[j] = 0;
+}
+
 /* a[k]; 0 where numbers overflow. */
 static void find_centre(const cloud *c, nodes *at, double *a)
 {
     size_t k = c->k;
     double last = INFINITY, back[K], safe[K], step[K],
            enough = c->smooth ? near_smooth : near_other;
-    memset(a, 0, k * sizeof *a);
+    set_zero(k, a);
     for (int round = 0; round < ROUNDS; round++) {
         visit(c, a, at);
         double size = norm_of(k, at->f, c->g);
@@ -360,7 +366,7 @@ static void find_centre(const cloud *c, nodes *at, double *a)
         last = size;
     }
     if (!is_finite(k, a))
-        memset(a, 0, k * sizeof *a);
+        set_zero(k, a);
 }
 
 /* ---- a record ---- */
@@ -373,10 +379,13 @@ static void take_cloud(const dpi_law *law, const double *gamma, double most, clo
     c->n = (law->n + LANES - 1) / LANES * LANES;
     c->mass = law->mass;
     c->smooth = law->smooth;
+    double unit[K];
+    for (size_t j = 0; j < k; j++)
+        unit[j] = law->unit[j] / most;
     for (size_t j = 0; j < k; j++) {
         c->t[j] = dpi_law_score(law, j);
         for (size_t l = 0; l < k; l++)
-            c->g[j * k + l] = law->unit[j] / most * gamma[j * k + l] * (law->unit[l] / most);
+            c->g[j * k + l] = unit[j] * gamma[j * k + l] * unit[l];
     }
 }
 
@@ -403,9 +412,10 @@ static double share_of_two(const dpi_law *law, const cloud *c)
 /* Centre in units of the score, and the share that what is away from it is multiplied by. */
 static double centre_of(const dpi_law *law, const cloud *c, nodes *at, double *a)
 {
-    memset(a, 0, c->k * sizeof *a);
-    if (is_balanced(law))
+    if (is_balanced(law)) {
+        set_zero(c->k, a);
         return share_of_two(law, c);
+    }
     find_centre(c, at, a);
     return 1;
 }

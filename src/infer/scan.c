@@ -29,6 +29,7 @@ typedef struct dpi_scanner {
     size_t *member;
     double *room;
     int64_t *sum;
+    size_t laid; /* records of the room whose slopes that all records share are there */
 } scanner;
 
 typedef struct scan_job {
@@ -271,6 +272,17 @@ static void copy(size_t n, const double *from, double *restrict to)
         to[e] = from[e];
 }
 
+/* Whether number j has slopes that are a record's own. */
+static bool has_own_slopes(const dpi_scan *s, const scanner *t, size_t j)
+{
+    for (size_t e = 0; e < s->view->n_reads; e++) {
+        const column *c = &t->slope[e * s->view->k + j];
+        if (c->node != DPI_NONE && c->per_record)
+            return true;
+    }
+    return false;
+}
+
 /* The slopes of record i's number j, and the members that it belongs to. */
 static void lay_slopes(const dpi_scan *s, scanner *t, size_t i, size_t j)
 {
@@ -328,11 +340,12 @@ static void add_chunk(const dpi_scan *s, scanner *t, const dpi_pass *pass, size_
     dpi_record record = {.arg_size = 1};
     for (int a = 0; a < r->seen->family->n_args; a++)
         record.arg_size = t->arg[a].size > record.arg_size ? t->arg[a].size : record.arg_size;
-    for (size_t i = 0; i < m; i++) {
-        for (size_t j = 0; j < r->k; j++)
+    for (size_t j = 0; j < r->k; j++)
+        for (size_t i = has_own_slopes(s, t, j) ? 0 : t->laid; i < m; i++)
             lay_slopes(s, t, i, j);
+    t->laid = m > t->laid ? m : t->laid;
+    for (size_t i = 0; i < m && r->n_plates > 0; i++)
         lay_members(s, t, i);
-    }
     if (pass->metric != NULL)
         dpi_metric_apply(pass->metric, m, t->dense, t->own, t->white, t->gamma);
     for (size_t i = 0; i < m; i++) {
@@ -358,6 +371,7 @@ static void work(void *user, size_t k)
     dpi_scan *s = job->s;
     scanner *t = &s->scanners[k];
     read_columns(s, t, 0);
+    t->laid = 0;
     for (size_t first = take(job); first < s->n_records; first = take(job)) {
         size_t left = s->n_records - first, m = left < DPI_SCAN_CHUNK ? left : DPI_SCAN_CHUNK;
         dpi_run_records(t->run, m, NULL, first);
