@@ -250,7 +250,7 @@ static void mind_kinks(const cloud *c, nodes *at)
 
 /* ---- the centre ---- */
 
-DPI_INLINE double norm_of(size_t k, const double *u, const double *g)
+DPI_INLINE double square_of(size_t k, const double *u, const double *g)
 {
     double sum = 0;
     if (k == 2)
@@ -258,7 +258,12 @@ DPI_INLINE double norm_of(size_t k, const double *u, const double *g)
     for (size_t j = 0; j < k && k != 2; j++)
         for (size_t l = 0; l < k; l++)
             sum += u[j] * g[j * k + l] * u[l];
-    return sum > 0 ? sqrt(sum) : 0;
+    return sum > 0 ? sum : 0;
+}
+
+DPI_INLINE double norm_of(size_t k, const double *u, const double *g)
+{
+    return sqrt(square_of(k, u, g));
 }
 
 /* x = m^-1 x by elimination, m[k][k] being used up; not finite where there is none. */
@@ -297,8 +302,9 @@ static void newton_step_of_two(const cloud *c, const nodes *at, double *step)
     const double a = at->weight - (o[0] * g[0] + o[1] * g[2]), b = -(o[0] * g[1] + o[1] * g[3]);
     const double d = -(o[2] * g[0] + o[3] * g[2]), e = at->weight - (o[2] * g[1] + o[3] * g[3]);
     const double whole = a * e - b * d;
-    step[0] = (e * f[0] - b * f[1]) / whole;
-    step[1] = (a * f[1] - d * f[0]) / whole;
+    const double once = 1 / whole;
+    step[0] = (e * f[0] - b * f[1]) * once;
+    step[1] = (a * f[1] - d * f[0]) * once;
 }
 
 /* M^-1 f. */
@@ -335,33 +341,34 @@ static void set_zero(size_t k, double *a)
         a[j] = 0;
 }
 
-/* a[k]; 0 where numbers overflow. */
+/* a[k]; 0 where numbers overflow.  Sizes of residuals are squared. */
 static void find_centre(const cloud *c, nodes *at, double *a)
 {
-    size_t k = c->k;
-    double last = INFINITY, back[K], safe[K], step[K],
-           enough = c->smooth ? near_smooth : near_other;
+    const size_t k = c->k;
+    const double near = c->smooth ? near_smooth : near_other;
+    double last = INFINITY, back[K], f[K], step[K], weight = 1;
     set_zero(k, a);
     for (int round = 0; round < ROUNDS; round++) {
         visit(c, a, at);
-        double size = norm_of(k, at->f, c->g);
-        if (size < kinks_from) {
+        double size = square_of(k, at->f, c->g);
+        if (size < kinks_from * kinks_from) {
             mind_kinks(c, at);
-            size = norm_of(k, at->f, c->g);
+            size = square_of(k, at->f, c->g);
         }
         if (size > last) { /* the step was too long */
             for (size_t j = 0; j < k; j++)
-                a[j] = back[j] + safe[j];
+                a[j] = back[j] + f[j] / weight;
             last = INFINITY;
             continue;
         }
         newton_step(c, at, step);
+        weight = at->weight;
         for (size_t j = 0; j < k; j++) {
             back[j] = a[j];
-            safe[j] = at->f[j] / at->weight;
+            f[j] = at->f[j];
             a[j] += step[j];
         }
-        if (size < enough || !is_finite(k, a))
+        if (size < near * near || !is_finite(k, a))
             break;
         last = size;
     }
