@@ -66,8 +66,10 @@ void report_in_short(report_page *r)
     if (n > 0 && bad == 0)
         report_put(r, "</li>\n<li>All %zu <a href=\"#checks\">checks of the answer</a> are good",
                    n);
-    report_put(r, "</li>\n<li>This report was made from the fit alone. The private records were "
-                  "not looked at again, and it cost no privacy</li>\n</ul>\n</div>\n<nav>");
+    report_put(r,
+               "</li>\n<li>This report was made from the fit alone. The records that were fitted "
+               "were not looked at again%s</li>\n</ul>\n</div>\n<nav>",
+               r->privacy.is_private ? ", and it cost no privacy" : "");
     static const char *const sections[][2] = {{"privacy", "Privacy"},     {"model", "Model"},
                                               {"checks", "Checks"},       {"answer", "Answer"},
                                               {"groups", "Groups"},       {"effects", "Effects"},
