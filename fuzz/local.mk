@@ -1,6 +1,6 @@
 # Every fuzz-<name>.c is a libFuzzer target (make check-fuzz) and, linked with replay.c, a test that
 # replays its corpus.
-REPLAYERS = %D%/replay-checkpoint %D%/replay-csv %D%/replay-draft %D%/replay-estimates %D%/replay-fit %D%/replay-formula %D%/replay-idx %D%/replay-npy %D%/replay-plan %D%/replay-records \
+REPLAYERS = %D%/replay-checkpoint %D%/replay-csv %D%/replay-draft %D%/replay-estimates %D%/replay-fit %D%/replay-formula %D%/replay-idx %D%/replay-journal %D%/replay-npy %D%/replay-plan %D%/replay-records \
   %D%/replay-schema %D%/replay-sheet
 check_PROGRAMS += $(REPLAYERS)
 TESTS += $(REPLAYERS)
@@ -22,6 +22,9 @@ TESTS += $(REPLAYERS)
 %C%_replay_idx_SOURCES = %D%/fuzz-idx.c %D%/replay.c %D%/fuzz.h
 %C%_replay_idx_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/idx"'
 %C%_replay_idx_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)
+%C%_replay_journal_SOURCES = %D%/fuzz-journal.c %D%/replay.c %D%/fuzz.h
+%C%_replay_journal_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/journal"'
+%C%_replay_journal_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)
 %C%_replay_npy_SOURCES = %D%/fuzz-npy.c %D%/replay.c %D%/fuzz.h
 %C%_replay_npy_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/npy"'
 %C%_replay_npy_LDADD = libtacit-core.la libtacit-accountant.la $(TACIT_LIBS)

@@ -1,0 +1,108 @@
+/* Hostile journals: whatever the bytes are, opening ends, stays in bounds, and either gives a
+ * journal whose releases can be read, and to which others can be added, or an error with a message.
+ * Hashes of the header and of releases are put right, so that what lies behind them is reached; the
+ * bytes as they are are tried too. */
+#define _XOPEN_SOURCE 700
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "infer/journal.h"
+
+#include "fuzz/fuzz.h"
+
+enum { HASH = 32, KEY = 32, HEADER = 256, HEAD = 64, RELEASES = 80, MOST = 1 << 14 };
+
+static void expect(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+/* Reads all that is there, as whoever wrote it would, and adds a release where one is missing. */
+static void go_on(dpi_journal *j, const unsigned char *bytes)
+{
+    static double numbers[MOST];
+    const dpi_journal_run *run = dpi_journal_run_of(j);
+    uint64_t count = dpi_journal_count(j), read = 0;
+    size_t at = HEADER + (size_t)run->releases * KEY;
+    dp_error err = {DP_OK, ""};
+    expect(count <= run->releases && run->releases <= DPI_JOURNAL_MOST);
+    for (; dpi_journal_is_ahead(j); read++) {
+        dpi_journal_release what = {.phase = dpi_get_number(bytes + at + 8),
+                                    .n = dpi_get_number(bytes + at + 16),
+                                    .sigma = dpi_of_bits(dpi_get_number(bytes + at + 24))};
+        memcpy(what.question, bytes + at + 32, HASH);
+        expect(what.n > 0 && what.n <= MOST);
+        expect(dpi_journal_read(j, &what, numbers, &err) == DP_OK);
+        at += HEAD + 8 * (size_t)what.n + HASH;
+    }
+    expect(read == count);
+    if (count == run->releases)
+        return;
+    const dpi_journal_release more = {.n = 3, .sigma = 1};
+    expect(dpi_journal_seal(j, &more, numbers, &err) == DP_OK);
+    expect(dpi_journal_open_seal(j, &err) == DP_OK && dpi_journal_count(j) == count + 1);
+}
+
+static void read_once(const char *path, const unsigned char *bytes, size_t size)
+{
+    dp_error err = {DP_OK, ""};
+    dpi_journal *j;
+    FILE *f = fopen(path, "wb");
+    expect(f != NULL && fwrite(bytes, 1, size, f) == size && fclose(f) == 0);
+    dp_status status = dpi_journal_open(path, &j, &err);
+    expect(status == err.status && (status == DP_OK) == (j != NULL));
+    expect(status == DP_OK || strlen(err.text) > 10);
+    if (status == DP_OK)
+        go_on(j, bytes);
+    dpi_journal_free(j);
+}
+
+/* As journal.c hashes them; ends where the bytes do. */
+static void put_right(unsigned char *bytes, size_t size)
+{
+    if (size < HEADER)
+        return;
+    unsigned char *chain = bytes + HEADER - HASH;
+    (void)crypto_generichash(chain, HASH, bytes, HEADER - HASH, NULL, 0);
+    uint64_t releases = dpi_get_number(bytes + RELEASES);
+    if (releases > DPI_JOURNAL_MOST)
+        return;
+    size_t at = HEADER + (size_t)releases * KEY;
+    for (uint64_t k = 0; k < releases && at <= size && size - at >= HEAD + HASH; k++) {
+        uint64_t n = dpi_get_number(bytes + at + 16);
+        crypto_generichash_state h;
+        if (n > MOST || size - at - HEAD - HASH < 8 * n)
+            return;
+        size_t length = HEAD + 8 * (size_t)n;
+        (void)crypto_generichash_init(&h, bytes + HEADER + k * KEY, KEY, HASH);
+        (void)crypto_generichash_update(&h, chain, HASH);
+        (void)crypto_generichash_update(&h, bytes + at, length);
+        chain = bytes + at + length;
+        (void)crypto_generichash_final(&h, chain, HASH);
+        at += length + HASH;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char path[40] = "/dev/shm/fuzz-journal-XXXXXX"; /* where syncing takes no time */
+    int file = mkstemp(path);
+    if (file < 0)
+        file = mkstemp(strcpy(path, "/tmp/fuzz-journal-XXXXXX"));
+    expect(file >= 0 && close(file) == 0);
+    unsigned char *bytes = calloc(size > 0 ? size : 1, 1);
+    expect(bytes != NULL);
+    if (size > 0)
+        memcpy(bytes, data, size);
+    read_once(path, bytes, size);
+    put_right(bytes, size);
+    read_once(path, bytes, size);
+    free(bytes);
+    expect(unlink(path) == 0);
+    return 0;
+}
