@@ -2,66 +2,15 @@
 """Prints what the file of a fit holds: parameters with names, shapes and values, the statement of
 privacy, the columns, the means of draws that are kept, phases, diagnostics and the formula; with --draws each draw,
 and with --model the sites and nodes of model and guide.  It needs nothing but Python; doc/format.md is
-the form."""
-import hashlib
+the form, and contrib/python/tacit_fit.py reads it."""
 import math
+import os
 import struct
 import sys
 
-NONE = 2**64 - 1  # the length of a text that is not there
-FIELDS = (1, 1, 4, 4, 1, None, 1, 1, 1, 1, 2, 2, 2, 2, 2)  # elements; None: as many as the shape says
-
-
-class Reader:
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def take(self, n):
-        if self.at + n > len(self.data):
-            raise ValueError("the file ends too soon")
-        self.at += n
-        return self.data[self.at - n : self.at]
-
-    def number(self):
-        return struct.unpack("<Q", self.take(8))[0]
-
-    def signed(self):
-        return struct.unpack("<q", self.take(8))[0]
-
-    def real(self):
-        return struct.unpack("<d", self.take(8))[0]
-
-    def text(self):
-        length = self.number()
-        if length == NONE:
-            return None
-        text = self.take(length).decode("utf-8", "replace")
-        self.take(-length % 8)
-        return text
-
-
-def sections(data):
-    magic, version, size, count = struct.unpack("<8s3Q", data[:32].ljust(32, b"\0"))
-    if len(data) < 64 or magic != b"tacitfit" or version != 1:
-        raise ValueError("this is no fit of Tacit, or of another version of the format")
-    digest = hashlib.blake2b(data[:32] + data[64:], digest_size=32).digest()
-    if size != len(data) or digest != data[32:64]:
-        raise ValueError("the file is damaged")
-    for k in range(count):
-        name, offset, length = struct.unpack("<32s2Q16x", data[64 * (k + 1) : 64 * (k + 2)])
-        yield name.rstrip(b"\0").decode(), data[offset : offset + length]
-
-
-def named(names):
-    """Name, shape, and the places of the numbers, of each block of parameters or latent."""
-    for _ in range(names.number()):
-        name, first = names.text(), names.number()
-        shape = [names.number() for _ in range(names.number())]
-        yield name, shape, range(first, first + math.prod(shape))
-
-
-def reals(data):
-    return struct.unpack(f"<{len(data) // 8}d", data)
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "contrib", "python"))
+from tacit_fit import FIELDS, Reader, named, reals, sections  # noqa: E402
 
 
 def print_parameters(names, values):
