@@ -107,5 +107,5 @@ double grid_chance(size_t n, const double *a, const double *b, double noise)
         const double variance = p * (1 - p) * (1 / in_a + 1 / in_b) + noise * noise / (in_b * in_b);
         sum += sqrt(2 / pi * variance) / 2;
     }
-    return sum;
+    return fmin(1, sum);
 }

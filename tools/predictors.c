@@ -178,3 +178,11 @@ void predictors_draw(const predictors *p, dp_rng *rng, sheet *s)
             s->value[sheet_find(s, p->columns[j].name)][i] = value[j];
     }
 }
+
+double predictors_noise(const predictors *p, size_t j)
+{
+    const double pi = 3.14159265358979323846;
+    if (p->source != PREDICTORS_PAID || !is_counted(&p->axes[j]))
+        return 0;
+    return fmin(1, (double)p->axes[j].fine.cells * p->noise / p->tree.records / sqrt(2 * pi));
+}

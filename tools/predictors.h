@@ -35,4 +35,8 @@ void predictors_close(predictors *p);
 /* Fills the predictors' columns of a sheet. */
 void predictors_draw(const predictors *p, dp_rng *rng, sheet *s);
 
+/* Of tables that were paid for: how far, in total variation, noise alone moves the shares of a
+ * column, at most 1.  Of options and of what was released. */
+double predictors_noise(const predictors *p, size_t j);
+
 #endif

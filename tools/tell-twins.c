@@ -9,6 +9,9 @@
 
 enum { LISTED = 20 }; /* pairs in a listing for people */
 
+/* Total variation by noise from which on a column's shares say too little. */
+static const double too_noisy = 0.25;
+
 static const char *const source_name[] = {"invented", "public", "paid"};
 
 /* ---- for people ---- */
@@ -43,33 +46,49 @@ static void tell_predictors(const twins *t)
     }
 }
 
-static void tell_privacy(const twins *t)
+/* Columns whose tables are mostly noise. */
+static void tell_noisy(const predictors *p)
 {
-    dp_privacy fit;
+    for (size_t j = 0; j < p->n; j++)
+        if (predictors_noise(p, j) > too_noisy)
+            (void)printf("BAD  noise of '%s': it moves the shares by some %.2g in total "
+                         "variation; spend more, or take predictors that are invented\n",
+                         p->columns[j].name, predictors_noise(p, j));
+}
+
+/* What the private tables cost, and all together. */
+static void tell_tables(const twins *t, const dp_privacy *fit)
+{
     const dp_privacy *tables = &t->from.privacy;
-    dp_fit_privacy(t->maker.fit, &fit);
-    if (!fit.is_private) {
-        (void)printf("NOT PRIVATE: %s\n", fit.why_not);
-        return;
-    }
-    (void)printf("privacy: epsilon %.6g at delta %.6g (%s), spent on the fit; outcomes cost "
-                 "nothing more\n",
-                 fit.epsilon, fit.delta, fit.adjacency);
-    if (t->from.source != PREDICTORS_PAID) {
-        (void)printf("    How many twins there are, and how long, changes nothing.\n");
-        return;
-    }
-    (void)printf("    and epsilon %.6g at delta %.6g (%s) on %llu tables, sigma %.4g\n"
-                 "    together at most epsilon %.6g at delta %.6g, where both are of the same "
-                 "records\n",
+    (void)printf("    and epsilon %.6g at delta %.6g (%s) on %llu table%s, sigma %.4g\n",
                  tables->epsilon, tables->delta, tables->adjacency,
-                 (unsigned long long)tables->steps, tables->sigma, fit.epsilon + tables->epsilon,
-                 fit.delta + tables->delta);
+                 (unsigned long long)tables->steps, tables->steps == 1 ? "" : "s", tables->sigma);
+    if (fit->is_private)
+        (void)printf("    together at most epsilon %.6g at delta %.6g, where both are of the same "
+                     "records\n",
+                     fit->epsilon + tables->epsilon, fit->delta + tables->delta);
     if (!isnan(t->spent))
         (void)printf("on '%s' in all: epsilon %.6g\n", t->who.name, t->spent);
     else
         (void)printf("No ledger adds it to what else is spent on these records.\n");
-    (void)printf("Further twins cost nothing with one of these as --public.\n");
+    if (fit->is_private)
+        (void)printf("Further twins cost nothing with one of these as --public.\n");
+}
+
+static void tell_privacy(const twins *t)
+{
+    dp_privacy fit;
+    dp_fit_privacy(t->maker.fit, &fit);
+    if (!fit.is_private)
+        (void)printf("NOT PRIVATE: %s\n", fit.why_not);
+    else
+        (void)printf("privacy: epsilon %.6g at delta %.6g (%s), spent on the fit; outcomes cost "
+                     "nothing more\n",
+                     fit.epsilon, fit.delta, fit.adjacency);
+    if (t->from.source == PREDICTORS_PAID)
+        tell_tables(t, &fit);
+    else if (fit.is_private)
+        (void)printf("    How many twins there are, and how long, changes nothing.\n");
 }
 
 static void tell_item(const closeness_item *c)
@@ -127,6 +146,7 @@ void tell_twins(const twins *t)
         (void)printf("    %.3g %% of the draws were outside the schema and were drawn again\n",
                      100 * (double)t->maker.ended / (double)t->maker.made);
     tell_privacy(t);
+    tell_noisy(&t->from);
     if (bad != NULL)
         (void)printf("BAD  %s of the fit, which the twins inherit: %s\n", bad->name, bad->words);
     tell_closeness(t);
@@ -148,6 +168,19 @@ static void put_privacy(json *j, const char *name, const dp_privacy *p)
     json_number(j, "delta", p->delta);
     json_text(j, "adjacency", p->adjacency);
     json_end_object(j);
+}
+
+static void put_noise(json *j, const predictors *p)
+{
+    json_list(j, "noise_of");
+    for (size_t k = 0; k < p->n; k++) {
+        json_object(j, NULL);
+        json_text(j, "column", p->columns[k].name);
+        json_number(j, "distance", predictors_noise(p, k));
+        json_truth(j, "bad", predictors_noise(p, k) > too_noisy);
+        json_end_object(j);
+    }
+    json_end_list(j);
 }
 
 static void put_links(json *j, const predictors *p)
@@ -205,10 +238,12 @@ void tell_twins_json(const twins *t)
     if (p->source == PREDICTORS_PAID) {
         put_privacy(&j, "tables", &p->privacy);
         json_number(&j, "noise", p->noise);
+        put_noise(&j, p);
         json_truth(&j, "pairs", p->pairs);
         put_links(&j, p);
-        json_number(&j, "epsilon_together", fit.epsilon + p->privacy.epsilon);
-        json_number(&j, "delta_together", fit.delta + p->privacy.delta);
+        json_number(&j, "epsilon_together",
+                    fit.is_private ? fit.epsilon + p->privacy.epsilon : NAN);
+        json_number(&j, "delta_together", fit.is_private ? fit.delta + p->privacy.delta : NAN);
         json_text(&j, "data", t->who.name);
         json_number(&j, "spent_upper", t->spent);
     }

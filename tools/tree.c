@@ -236,8 +236,10 @@ dp_status tree_make(tree *t, size_t n, const grid_axis *axes, bool pairs, const 
     const double records = records_of(n, axes, counts);
     size_t n_edges = 0, *in = malloc((n + 1) * sizeof *in);
     edge *edges = calloc(n * n + 1, sizeof *edges);
-    *t = (tree){
-        .n = n, .node = calloc(n + 1, sizeof *t->node), .order = calloc(n + 1, sizeof *t->order)};
+    *t = (tree){.n = n,
+                .records = records,
+                .node = calloc(n + 1, sizeof *t->node),
+                .order = calloc(n + 1, sizeof *t->order)};
     bool good = in != NULL && edges != NULL && t->node != NULL && t->order != NULL &&
                 make_nodes(t, axes, counts, records);
     for (size_t j = 0; j < n && good; j++)

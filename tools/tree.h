@@ -18,6 +18,7 @@ typedef struct tree_node {
 
 typedef struct tree {
     size_t n;
+    double records;  /* that the tables tell of, with their noise */
     tree_node *node; /* [n] */
     size_t *order;   /* [n] parents before children */
 } tree;
