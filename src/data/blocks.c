@@ -21,6 +21,10 @@
 #include "base/compiler.h"
 #include "base/error.h"
 
+/* So many bytes more than a record may have show that it is too long: a line end of two, behind a
+ * byte order mark of three at the beginning of the text. */
+enum { BEYOND = 2 + 3 };
+
 void dpi_csv_blocks_start(dpi_csv_blocks *b)
 {
     b->taken = 0;
@@ -152,7 +156,7 @@ static dp_status take(dpi_csv_blocks *b, dpi_csv_block *block, dp_error *err)
         const size_t end = last_end(block, &tail);
         if (end > 0)
             return carry(b, block, end, err);
-        if (tail > b->max_line && tail - b->max_line > 2)
+        if (tail > b->max_line && tail - b->max_line > BEYOND)
             return DP_OK;
         if (block->room > SIZE_MAX / 2 ||
             !make_room(&block->text, &block->room, block->size, 2 * block->room))
