@@ -469,6 +469,13 @@ bool dpi_psi(const dpi_law *law, const double *gamma, double clip, double *psi)
     return w > 0 && is_finite(c.k, psi);
 }
 
+/* at->product = min(1, q^-1/2), to all digits. */
+static void take_shares(const cloud *c, nodes *at)
+{
+    for (size_t i = 0; i < c->n; i++)
+        at->product[i] = at->q[i] > 1 ? 1 / sqrt(at->q[i]) : 1;
+}
+
 /* E w v_j t_l and E w^2 v_j v_l. */
 static void moments_of(const cloud *c, const nodes *at, size_t j, size_t l, double *slope,
                        double *variance)
@@ -476,7 +483,7 @@ static void moments_of(const cloud *c, const nodes *at, size_t j, size_t l, doub
     double s = 0, v = 0;
     kink k;
     for (size_t i = 0; i < c->n; i++) {
-        double share = at->q[i] > 1 ? 1 / sqrt(at->q[i]) : 1, psi = share * at->v[j][i];
+        const double share = at->product[i], psi = share * at->v[j][i];
         s += c->mass[i] * psi * c->t[l][i];
         v += c->mass[i] * psi * share * at->v[l][i];
     }
@@ -522,6 +529,7 @@ void dpi_psi_moments(const dpi_law *law, const double *gamma, double clip, doubl
     take_cloud(law, gamma, clip, &c);
     double share = centre_of(law, &c, &at, a);
     visit(&c, a, &at);
+    take_shares(&c, &at);
     for (size_t j = 0; j < c.k; j++)
         for (size_t l = 0; l < c.k; l++) {
             double s, v, unit = law->unit[j] * law->unit[l];
