@@ -150,6 +150,16 @@ static void find_prior(formula_case *c, const dp_dataset *records)
     dp_draws_free(draws), dp_fit_free(fit), dp_rng_free(rng);
 }
 
+/* Leaves names out that R has and the fit has not. */
+static void keep_known(formula_case *c)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < c->n_names; k++)
+        if (dp_fit_size(c->base, c->names[k]) == 1)
+            memmove(c->names[n++], c->names[k], FORMULA_WORD);
+    c->n_names = n;
+}
+
 bool formula_open(formula_case *c, const formula_opts *o)
 {
     dp_error err = {0};
@@ -167,6 +177,7 @@ bool formula_open(formula_case *c, const formula_opts *o)
     frame_sample(&c->all, o->n > 0 ? o->n : c->all.n, rng, &f);
     dp_dataset *records = formula_records(c, &f);
     c->base = formula_exact(c, o, records, 1);
+    keep_known(c);
     find_prior(c, records);
     dp_dataset_free(records);
     frame_free(&f);
