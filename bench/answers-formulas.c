@@ -3,6 +3,7 @@
  * Formulas of tests/formula/reference.csv as `tacit fit` fits them, with a schema, epsilon and
  * delta alone, to data sets of which the truth is known (answers-invent.c).  One JSON line for each
  * formula, seed and epsilon, over the numbers that R's packages estimate:
+ *   first    posterior mean of the first of them
  *   error    mean distance of the private posterior means from the exact ones, in exact sds
  *   best     what an ideal mechanism would reach (answers-best.c)
  *   width    mean of private sd / exact sd
@@ -123,6 +124,7 @@ static void print_scores(const formula_case *c, const invented *d, dp_fit *fit)
         if (off / m.sd[k] > most)
             most = off / m.sd[k], worst = k;
     }
+    bench_number("first", m.mean[0]);
     bench_number("error", error);
     bench_number("width", width);
     print_coverage(c, d, &m);

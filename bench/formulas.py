@@ -4,7 +4,7 @@
     bench/answers formulas ... > lines.json; bench/formulas.py lines.json [more ...]
 
 A row is a formula.  For each epsilon: the error in exact posterior standard deviations over what the
-budget allows at best, both averaged over data sets; the share of true values that 90 % intervals hold,
+budget allows at best, both averaged over the data sets whose fits have no check that is bad; the share of true values that 90 % intervals hold,
 all named numbers together; how many fits were refused, and how many of the others had a check that
 is bad.  * marks a ratio above 1.5 by more than two standard errors, and coverage that is off 0.9 by more
 than two (of data sets, since the numbers of one are not independent).  Below the table: all formulas
@@ -68,7 +68,8 @@ def cells(rows):
     counts = f"{refused} / {bad}" if refused + bad else ""
     if not good:
         return ["-", "-", "-", counts]
-    value, error = ratio(good)
+    clear = [row for row in good if row["bad"] == ""]
+    value, error = ratio(clear) if clear else (math.nan, math.inf)
     share, off, _ = coverage(good)
     best = mean([row["best"] for row in good])
     mark = " *" if value - 2 * error > AIM else ""
@@ -76,7 +77,8 @@ def cells(rows):
         held_text = "-"
     else:
         held_text = f"{share:.2f}" + (" *" if abs(share - LEVEL) > 2 * off else "")
-    return [f"{best:.2f}", f"{value:.2f}{mark}", held_text, counts]
+    ratio_text = f"{value:.2f}{mark}" if clear else "-"
+    return [f"{best:.2f}", ratio_text, held_text, counts]
 
 
 def grouped(lines, name):
@@ -106,18 +108,22 @@ def table(lines):
 
 
 def summary(lines):
-    print("\n| epsilon | fits | refused | bad | formulas within 1.5 | median ratio | coefficients "
-          "| the family's own | of groups |\n|---|---|---|---|---|---|---|---|---|")
+    head = ["epsilon", "fits", "refused", "bad", "within 1.5", "surely above", "median ratio"]
+    head += ["coefficients", "the family's own", "of groups"]
+    print("\n| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     for e, rows in sorted(grouped(lines, "epsilon").items()):
         good = [row for row in rows if "failed" not in row]
-        ratios = sorted(ratio(some)[0] for some in grouped(good, "case").values())
+        clear = [row for row in good if row["bad"] == ""]
+        pairs = [ratio(some) for some in grouped(clear, "case").values()]
+        ratios = sorted(value for value, _ in pairs)
         shares = []
         for kind in KINDS:
             share, off, numbers = coverage(good, (kind,))
             shares.append(f"{share:.3f} +- {off:.3f} of {numbers}" if numbers else "-")
         within = sum(r <= AIM for r in ratios)
+        above = sum(value - 2 * error > AIM for value, error in pairs)
         print(f"| {e:g} | {len(rows)} | {len(rows) - len(good)} | "
-              f"{sum(row['bad'] != '' for row in good)} | {within} of {len(ratios)} | "
+              f"{len(good) - len(clear)} | {within} of {len(ratios)} | {above} | "
               f"{ratios[len(ratios) // 2]:.2f} | " + " | ".join(shares) + " |")
 
 

@@ -8,7 +8,7 @@
 
 /* How far a score must point back, in standard deviations of its noise and as a share of what the
  * move should have changed it by; how much of that must be missing. */
-static const double certain = 3, least_back = 0.1, least_short = 0.3;
+static const double certain = 3, least_back = 0.5, least_short = 0.3;
 
 /* The last move, but for the scales that go by themselves (rounds.c). */
 static void last_move(const dpi_rounds *r, size_t t, double *move)
