@@ -1,8 +1,9 @@
 /* A query's answer, row by row, so that memory holds the columns alone.
  *
  * Messages tell nothing of the URL, which may hold a password, and of what the server says only
- * what it finds in the query itself (SQLSTATE class 42): other messages of its may quote a value
- * ("invalid input syntax for type integer: ..."). */
+ * what it finds in the query itself: SQLSTATE class 42 while the query is prepared, when no record
+ * has been read.  What it says later may quote a value, in that class, too ("relation ... does not
+ * exist", of a name that is cast to regclass), and so may its notices, which are not shown. */
 #include "tools/postgresql.h"
 
 #ifdef HAVE_LIBPQ
@@ -48,6 +49,11 @@ static dp_status run(server_rows *a, const char *command)
                          command);
 }
 
+static void ignore(void *user, const PGresult *notice)
+{
+    (void)user, (void)notice;
+}
+
 static dp_status connect_to(server_rows *a, const char *url)
 {
     PQconninfoOption *parts = PQconninfoParse(url, NULL);
@@ -65,6 +71,7 @@ static dp_status connect_to(server_rows *a, const char *url)
             PQconnectionNeedsPassword(a->server)
                 ? "it wants a password: put it into ~/.pgpass"
                 : "it does not answer, or does not let you in: try psql with the same URL");
+    (void)PQsetNoticeReceiver(a->server, ignore, NULL);
     if (PQsetClientEncoding(a->server, "UTF8") != 0)
         return refuse(a->err, DP_EIO, "the PostgreSQL server of --data has no UTF-8");
     dp_status status = run(a, "SET extra_float_digits = 3");
@@ -103,13 +110,14 @@ static dp_status add_row(server_rows *a, const PGresult *r)
     return dp_table_builder_add(a->builder, a->cells, a->err);
 }
 
-static dp_status fault(server_rows *a, const PGresult *r)
+/* `prepared`: the server may have read records. */
+static dp_status fault(server_rows *a, const PGresult *r, bool prepared)
 {
     const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
     const char *says = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
     if (state == NULL)
         return refuse(a->err, DP_EIO, "the connection to the PostgreSQL server of --data broke");
-    if (strncmp(state, "42", 2) == 0 && says != NULL)
+    if (!prepared && strncmp(state, "42", 2) == 0 && says != NULL)
         return refuse(a->err, DP_EDATA, "the PostgreSQL server refuses the query: %.160s", says);
     if (strcmp(state, "25006") == 0)
         return refuse(a->err, DP_EDATA,
@@ -129,7 +137,7 @@ static dp_status add_rows(server_rows *a)
         const bool rows = what == PGRES_SINGLE_TUPLE || what == PGRES_TUPLES_OK;
         if (!rows)
             status = what == PGRES_FATAL_ERROR
-                         ? fault(a, r)
+                         ? fault(a, r, true)
                          : refuse(a->err, DP_EDATA, "the query gives no rows; give one SELECT");
         if (rows && !found)
             status = find_columns(a, r);
@@ -143,6 +151,16 @@ static dp_status add_rows(server_rows *a)
                : status;
 }
 
+/* It is one statement only: the server prepares no more. */
+static dp_status prepare(server_rows *a, const char *query)
+{
+    PGresult *r = PQprepare(a->server, "", query, 0, NULL);
+    const bool good = PQresultStatus(r) == PGRES_COMMAND_OK;
+    dp_status status = good ? DP_OK : fault(a, r, false);
+    PQclear(r);
+    return status;
+}
+
 static dp_status read_answer(server_rows *a, const char *url, const char *query)
 {
     a->where = calloc(a->n_columns, sizeof *a->where);
@@ -150,10 +168,11 @@ static dp_status read_answer(server_rows *a, const char *url, const char *query)
     if (a->where == NULL || a->cells == NULL)
         return DP_ENOMEM;
     dp_status status = connect_to(a, url);
+    if (status == DP_OK)
+        status = prepare(a, query);
     if (status != DP_OK)
         return status;
-    /* With parameters, of which there are none, it can be one statement only. */
-    if (PQsendQueryParams(a->server, query, 0, NULL, NULL, NULL, NULL, 0) != 1 ||
+    if (PQsendQueryPrepared(a->server, "", 0, NULL, NULL, NULL, 0) != 1 ||
         PQsetSingleRowMode(a->server) != 1)
         return refuse(a->err, DP_EIO, "the connection to the PostgreSQL server of --data broke");
     return add_rows(a);

@@ -76,6 +76,11 @@ static format format_of(const char *path)
     return CSV;
 }
 
+bool table_is_database(const char *source)
+{
+    return source != NULL && (table_on_server(source) || format_of(source) == SQLITE);
+}
+
 /* The end of a path, which tells more than its beginning. */
 static const char *path_end(const char *path)
 {

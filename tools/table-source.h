@@ -9,6 +9,9 @@
 /* Whether this names a server and no file.  Then it may hold a password, and is never printed. */
 bool table_on_server(const char *source);
 
+/* Whether a query says which records of it. */
+bool table_is_database(const char *source);
+
 /* What is shown of a table's source. */
 const char *table_shown(const char *source);
 

@@ -132,6 +132,7 @@ static dp_status answer(question *q)
     return status;
 }
 
+/* The library's warning of delta is not told: it compares delta with the number of units. */
 static void tell(const question *q)
 {
     (void)printf("About %.4g %% of the values of '%s' lie between %.6g and %.6g.\n", 100 * q->share,
@@ -148,8 +149,6 @@ static void tell(const question *q)
                      q->known->budget.epsilon);
     else
         (void)printf("No ledger adds it to what else is spent.\n");
-    if (q->privacy.warning != NULL)
-        (void)fprintf(stderr, "tacit bounds: warning: %s\n", q->privacy.warning);
 }
 
 static void tell_json(const question *q)
@@ -168,7 +167,6 @@ static void tell_json(const question *q)
     json_count(&j, "counts", q->privacy.steps);
     json_text(&j, "unit", q->unit);
     json_text(&j, "adjacency", q->privacy.adjacency);
-    json_text(&j, "warning", q->privacy.warning);
     json_text(&j, "data", q->known != NULL ? q->known->name : NULL);
     json_number(&j, "spent_upper", q->known != NULL ? q->spent.upper : NAN);
     json_end(&j);

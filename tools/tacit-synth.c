@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/table-source.h"
 #include "tools/tacit.h"
 #include "tools/tell-twins.h"
 
@@ -39,6 +40,10 @@ static bool check_payment(const settings *s, message *why)
                              "records; give --data or --ledger with them, or leave them out");
     if (s->ledger == NULL && s->name != NULL)
         return complain(why, "--name is of a data set in a ledger; give --ledger, too");
+    if (s->ledger != NULL && table_on_server(s->data))
+        return complain(why, "a ledger knows data sets by their files, and a server's records are "
+                             "in none; leave --data out, and give the --name of a data set that "
+                             "the ledger has");
     if (s->ledger != NULL && s->data == NULL && s->name == NULL)
         return complain(why, "which data set of the ledger? give --name, or --data with its file");
     return true;
@@ -144,6 +149,8 @@ static dp_status open_closeness(synthesis *y)
     dp_table *table = NULL;
     dp_status status = DP_OK;
     if (m->said.compare != NULL) {
+        if (!table_is_database(m->said.compare))
+            m->said.query = NULL; /* which is of the other table then */
         status = modelling_read(m, m->said.compare, DP_FORMULA_FIT, &table);
         if (status == DP_OK)
             status = sheet_of_table(&y->compared, y->t.maker.columns, y->t.maker.n, table);
@@ -212,8 +219,12 @@ static int synthesise(synthesis *y, const char *fit)
         tell_twins_json(&y->t);
     else
         tell_twins(&y->t);
-    if (y->t.from.privacy.warning != NULL)
-        (void)modelling_refuse(m, 0, y->t.from.privacy.warning);
+    /* The library's warning compares delta with the number of units; this one with a release. */
+    if (y->t.from.source == PREDICTORS_PAID && m->said.delta * y->t.from.tree.records >= 1)
+        (void)modelling_refuse(m, 0,
+                               "by the noisy counts delta is not below 1 / (number of records): "
+                               "publishing all of one record would be allowed; take a smaller "
+                               "delta");
     return EXIT_CERTIFIED;
 }
 

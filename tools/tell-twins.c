@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/json.h"
+#include "tools/table-source.h"
 
 enum { LISTED = 20 }; /* pairs in a listing for people */
 
@@ -28,7 +29,7 @@ static void tell_predictors(const twins *t)
     case PREDICTORS_PUBLIC:
         (void)printf("predictors: records of %s, drawn with replacement as they are; they must be "
                      "public\n",
-                     t->m.said.public_data);
+                     table_shown(t->m.said.public_data));
         break;
     case PREDICTORS_PAID:
         (void)printf("predictors: drawn from private tables of each column%s, with noise of %.3g "
@@ -117,8 +118,9 @@ static void tell_closeness(const twins *t)
     if (c->paid != NULL)
         (void)printf("to the private tables, whose noise is in it; made of these, at no cost\n");
     else
-        (void)printf("to the tables of %s\n",
-                     t->m.said.compare != NULL ? t->m.said.compare : t->m.said.public_data);
+        (void)printf(
+            "to the tables of %s\n",
+            table_shown(t->m.said.compare != NULL ? t->m.said.compare : t->m.said.public_data));
 }
 
 /* What twins inherit of the fit that they should not be trusted with. */
@@ -232,7 +234,8 @@ void tell_twins_json(const twins *t)
         json_text(&j, NULL, t->path[k]);
     json_end_list(&j);
     json_text(&j, "predictors", source_name[p->source]);
-    json_text(&j, "public", p->source == PREDICTORS_PUBLIC ? t->m.said.public_data : NULL);
+    json_text(&j, "public",
+              p->source == PREDICTORS_PUBLIC ? table_shown(t->m.said.public_data) : NULL);
     json_number(&j, "redrawn", (double)t->maker.ended / (double)t->maker.made);
     put_privacy(&j, "fit", &fit);
     if (p->source == PREDICTORS_PAID) {
