@@ -17,7 +17,8 @@
  *                         [--epsilon 1,2,4] [--seeds 20] [--first 0] [--n 2000] [--write PATH]
  *                         [--exact rounds|chains]
  * Exact posteriors are by rounds without noise, which take as long as a private fit, or by Markov
- * chains, which take up to a hundred times as long.  --write keeps the last data set as PATH.csv and
+ * chains, which take up to a hundred times as long.  --write keeps the last data set as PATH.csv
+ * and
  * PATH.schema.  bench/formulas.py makes the table. */
 #include <math.h>
 #include <stdio.h>

@@ -13,6 +13,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/forms.h \
   %D%/tacit/formula.h \
   %D%/tacit/group.h \
+  %D%/tacit/groups.h \
   %D%/tacit/infer.h \
   %D%/tacit/idx.h \
   %D%/tacit/ledger.h \

@@ -5,8 +5,8 @@
  *             where that is not above 0: T = ratio u, freedom m - 1
  *   partial   T = u + b / m                    freedom (m - 1) (1 + m u / b)^2
  *
- * A freedom below 1, where b hardly exceeds u, is taken as 1: intervals are as wide as Cauchy's then
- * and need not be wider (tests/tools/t-combining.c has what they hold).
+ * A freedom below 1, where b hardly exceeds u, is taken as 1: intervals are as wide as Cauchy's
+ * then and need not be wider (tests/tools/t-combining.c has what they hold).
  *
  * Full: Raghunathan, Reiter and Rubin 2003; the mending by Reiter 2002, where u is of as many rows
  * as a twin has and `ratio` makes it one of as many as were fitted.  Freedom: Reiter and
@@ -14,9 +14,9 @@
  *
  * Why full is right of twins that a private posterior has drawn: an estimate from a twin is q_l =
  * Q(theta_l) + e_l with theta_l from the posterior and e_l of variance u, so that b has the mean
- * Var(Q(theta)) + u, and T that of Var(Q(theta)) + b / m: the posterior's variance and what the mean
- * of m adds.  The posterior's holds the noise of privacy where its fit does (Raisa, Jalko, Kaski and
- * Honkela 2023); nothing else in the rule has to know of it. */
+ * Var(Q(theta)) + u, and T that of Var(Q(theta)) + b / m: the posterior's variance and what the
+ * mean of m adds.  The posterior's holds the noise of privacy where its fit does (Raisa, Jalko,
+ * Kaski and Honkela 2023); nothing else in the rule has to know of it. */
 #include "tools/combining.h"
 
 #include <math.h>

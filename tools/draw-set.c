@@ -92,7 +92,7 @@ static dp_status add_all(dp_fit *fit, const dp_draws *draws, const dp_schema *sc
         if (status != DP_OK)
             return status;
         if (v->n_dims == 1)
-            v->by = groups_of(schema, v->name, v->size);
+            v->by = dp_groups_of(schema, v->name, v->size);
     }
     return DP_OK;
 }

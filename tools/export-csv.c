@@ -29,11 +29,11 @@ static void put_text(FILE *out, const char *name, const char *text)
 
 static void put_levels(FILE *out, const draw_variable *v)
 {
-    char text[GROUP_ROOM];
-    groups_title(&v->by, text);
+    char text[DP_GROUP_ROOM];
+    dp_groups_title(&v->by, DP_GROUP_ROOM, text);
     (void)fprintf(out, "# groups = %s\n# levels = ", text);
     for (size_t k = 0; k < v->size; k++) {
-        groups_level(&v->by, k, text);
+        dp_groups_level(&v->by, k, DP_GROUP_ROOM, text);
         (void)fputs(k > 0 ? "," : "", out);
         put_field(out, text, "");
     }

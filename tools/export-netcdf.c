@@ -21,7 +21,7 @@ enum { NAME_BYTES = 200, CHAIN = 0, DRAW = 1 };
 
 /* A dimension that variables of a group share. */
 typedef struct shared_dim {
-    groups by;
+    dp_groups by;
     size_t size;
     int id;
 } shared_dim;
@@ -148,21 +148,21 @@ static int add_dim(group_writer *w, const char *wanted, size_t n, long long firs
 }
 
 /* One whose places are groups with names. */
-static int add_named_dim(group_writer *w, const groups *by, const char *wanted, size_t n)
+static int add_named_dim(group_writer *w, const dp_groups *by, const char *wanted, size_t n)
 {
-    char level[GROUP_ROOM], cleaned[3 * GROUP_ROOM];
+    char level[DP_GROUP_ROOM], cleaned[3 * DP_GROUP_ROOM];
     int variable = -1;
     const int id = add_dim_of(w, wanted, n, NC_STRING, &variable);
     for (size_t k = 0; k < n && good(w); k++) {
         const char *text = cleaned;
-        groups_level(by, k, level);
+        dp_groups_level(by, k, DP_GROUP_ROOM, level);
         clean(level, "\xef\xbf\xbd", false, sizeof cleaned, cleaned);
         keep(w, nc_put_var1_string(w->id, variable, &k, &text));
     }
     return id;
 }
 
-static bool are_same(const groups *a, const groups *b)
+static bool are_same(const dp_groups *a, const dp_groups *b)
 {
     bool same = a->n_by == b->n_by && a->shared == b->shared;
     for (size_t i = 0; same && i < a->n_by; i++)
@@ -171,13 +171,13 @@ static bool are_same(const groups *a, const groups *b)
 }
 
 /* The dimension of these groups, which all their effects share. */
-static int group_dim(group_writer *w, const groups *by, size_t n)
+static int group_dim(group_writer *w, const dp_groups *by, size_t n)
 {
-    char title[GROUP_ROOM];
+    char title[DP_GROUP_ROOM];
     for (size_t i = 0; i < w->n_shared; i++)
         if (w->shared[i].size == n && are_same(&w->shared[i].by, by))
             return w->shared[i].id;
-    groups_title(by, title);
+    dp_groups_title(by, DP_GROUP_ROOM, title);
     const dp_column *c = by->by[0];
     const bool numbers = c->kind == DP_COLUMN_INTEGER && (by->shared || by->n_by == 1);
     const int id =
@@ -236,18 +236,18 @@ static int put_draws(int file, const export_all *e, const char *name, const draw
 /* What outcome k is called, a line each: levels have no line ends. */
 static void put_levels(group_writer *w, int variable, const dp_column *c)
 {
-    const groups one = {.by = {c}, .n_by = 1};
-    const size_t n = c == NULL ? 0 : groups_count(&one);
+    const dp_groups one = {.by = {c}, .n_by = 1};
+    const size_t n = c == NULL ? 0 : dp_groups_count(&one);
     size_t room = 1, used = 0;
-    char level[GROUP_ROOM];
+    char level[DP_GROUP_ROOM];
     for (size_t k = 0; k < n; k++) {
-        groups_level(&one, k, level);
+        dp_groups_level(&one, k, DP_GROUP_ROOM, level);
         room += strlen(level) + 1;
     }
     char *text = malloc(room);
     keep(w, text != NULL ? NC_NOERR : NC_ENOMEM);
     for (size_t k = 0; text != NULL && k < n; k++) {
-        groups_level(&one, k, level);
+        dp_groups_level(&one, k, DP_GROUP_ROOM, level);
         used += (size_t)snprintf(text + used, room - used, "%s%s", k > 0 ? "\n" : "", level);
     }
     if (used > 0)

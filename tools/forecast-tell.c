@@ -145,8 +145,8 @@ static void put_table(const forecast *f)
 
 /* ---- what would do ---- */
 
-/* The slopes that the least and the greatest epsilon would bring to noise of 1; of all numbers where
- * there is no slope. */
+/* The slopes that the least and the greatest epsilon would bring to noise of 1; of all numbers
+ * where there is no slope. */
 static void find_ends(const forecast *f, const dp_plan_number **least,
                       const dp_plan_number **greatest)
 {

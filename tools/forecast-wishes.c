@@ -6,7 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tacit/groups.h>
+
 const double forecast_width = 3.2897072539029443; /* 2 times the 95 % quantile */
+
+/* "r_district__Intercept[34]" becomes "r_district__Intercept[35]" where that is its name. */
+static void name_group(const forecast *f, char name[FORECAST_NAME])
+{
+    char level[DP_GROUP_ROOM], *bracket = strchr(name, '[');
+    size_t size = 0;
+    if (bracket == NULL || strncmp(name, "r_", 2) != 0)
+        return;
+    for (size_t k = 0; k < f->n; k++)
+        size += strncmp(f->number[k].name, name, (size_t)(bracket - name) + 1) == 0;
+    const unsigned long place = strtoul(bracket + 1, NULL, 10);
+    *bracket = '\0';
+    const dp_groups by = dp_groups_of(f->m.schema, name, size);
+    *bracket = '[';
+    if (by.n_by == 0 || place >= size)
+        return;
+    dp_groups_level(&by, place, sizeof level, level);
+    (void)snprintf(bracket, FORECAST_NAME - (size_t)(bracket - name), "[%s]", level);
+}
 
 double forecast_name(const forecast *f, const char *latent, char name[FORECAST_NAME])
 {
@@ -19,8 +40,10 @@ double forecast_name(const forecast *f, const char *latent, char name[FORECAST_N
             (latent[length] != '\0' && latent[length] != '['))
             continue;
         (void)snprintf(name, FORECAST_NAME, "%s%s", known[k].name, latent + length);
+        name_group(f, name);
         return fabs(known[k].unit);
     }
+    name_group(f, name);
     return 1;
 }
 

@@ -16,7 +16,7 @@ bin_PROGRAMS += tacit
 tacit_SOURCES = $(plan_sources) $(picture_sources) %D%/watch.c %D%/watch.h %D%/answer.c %D%/answer.h %D%/curves.c %D%/curves.h %D%/json.c \
   %D%/json.h %D%/plot.c %D%/plot.h %D%/forecast.h %D%/forecast-picture.c %D%/forecast-tell.c %D%/forecast-wishes.c \
   %D%/invent.c %D%/invent.h %D%/modelling.c %D%/modelling.h %D%/postgresql.c %D%/postgresql.h %D%/table-source.c %D%/table-source.h %D%/tell-fit.c %D%/tell-fit.h \
-  %D%/groups.c %D%/groups.h %D%/spread.c %D%/spread.h %D%/report.h %D%/report-answer.c %D%/report-effects.c \
+  %D%/spread.c %D%/spread.h %D%/report.h %D%/report-answer.c %D%/report-effects.c \
   %D%/report-model.c %D%/report-origin.c %D%/report-page.c %D%/report-privacy.c %D%/report-style.c %D%/report-style.h \
   %D%/draw-set.c %D%/draw-set.h %D%/export.h %D%/export-csv.c %D%/export-netcdf.c %D%/export-notes.c \
   %D%/new-file.c %D%/new-file.h %D%/tacit-export.c %D%/report-twins.c %D%/tacit-report.c \

@@ -7,14 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/groups.h"
+#include <tacit/groups.h>
+
 #include "tools/report.h"
 
 enum { FEW = 12, ROWS = 31, MOST_ROWS = 13 * ROWS };
 
 /* A number of the answer. */
 typedef struct found {
-    char name[GROUP_ROOM];
+    char name[DP_GROUP_ROOM];
     dp_summary s;
     double unit; /* what is shown in a picture is this times s */
 } found;
@@ -277,11 +278,11 @@ static found *find_groups(report_page *r, const dp_schema *schema, const dp_fit_
 {
     dp_summary *all = summaries(r, q);
     found *list = all != NULL ? malloc(q->size * sizeof *list) : NULL;
-    const groups by = groups_of(schema, q->name, q->size);
+    const dp_groups by = dp_groups_of(schema, q->name, q->size);
     for (size_t k = 0; k < q->size && list != NULL; k++) {
         list[k] = (found){.s = all[k], .unit = 1};
         if (by.n_by > 0)
-            groups_level(&by, k, list[k].name);
+            dp_groups_level(&by, k, DP_GROUP_ROOM, list[k].name);
         else
             (void)snprintf(list[k].name, sizeof list[k].name, "%zu", k + 1);
     }

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/groups.h"
+#include <tacit/groups.h>
+
 #include "tools/report.h"
 #include "tools/sheet.h"
 #include "tools/spread.h"
@@ -42,7 +43,7 @@ static bool is_grouping(const report_page *r, const char *column)
     size_t n;
     const dp_fit_quantity *q = dp_fit_quantities(r->fit, &n);
     for (size_t i = 0; i < n; i++) {
-        const groups g = groups_of(r->m.schema, q[i].name, q[i].size);
+        const dp_groups g = dp_groups_of(r->m.schema, q[i].name, q[i].size);
         for (size_t k = 0; k < g.n_by; k++)
             if (strcmp(g.by[k]->name, column) == 0)
                 return true;

@@ -82,7 +82,7 @@ static dp_status draw(exporting *x)
     dp_error *err = &x->m.err;
     if (!count_draws(x, &n))
         return DP_EDOMAIN;
-    x->schema = groups_schema(x->fit);
+    x->schema = dp_groups_schema(x->fit);
     dp_status status = dp_rng_new(1, &x->rng, err);
     if (status == DP_OK)
         status = dp_fit_draw(x->fit, n, x->rng, &x->draws, err);

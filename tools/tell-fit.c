@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/groups.h"
+#include <tacit/groups.h>
+
 #include "tools/json.h"
 
 enum { LISTED = 2000 }; /* numbers of a quantity, at most, in a JSON object */
@@ -26,16 +27,16 @@ static bool is_told(const dp_fit_quantity *q)
            (q->role == DP_FIT_LATENT || q->role == DP_FIT_DETERMINISTIC);
 }
 
-static void tell_number(json *j, const dp_fit_quantity *q, const groups *by, size_t k,
+static void tell_number(json *j, const dp_fit_quantity *q, const dp_groups *by, size_t k,
                         const dp_summary *s)
 {
-    char level[GROUP_ROOM];
+    char level[DP_GROUP_ROOM];
     json_object(j, NULL);
     json_text(j, "name", q->name);
     if (q->size > 1)
         json_count(j, "index", k);
     if (by->n_by > 0) {
-        groups_level(by, k, level);
+        dp_groups_level(by, k, DP_GROUP_ROOM, level);
         json_text(j, "group", level);
     }
     json_number(j, "mean", s->mean);
@@ -48,7 +49,7 @@ static void tell_number(json *j, const dp_fit_quantity *q, const groups *by, siz
 
 static dp_status tell_numbers(json *j, const dp_fit *fit, dp_error *err)
 {
-    dp_schema *schema = groups_schema(fit);
+    dp_schema *schema = dp_groups_schema(fit);
     size_t n;
     const dp_fit_quantity *q = dp_fit_quantities(fit, &n);
     dp_summary *all = malloc(LISTED * sizeof *all);
@@ -58,7 +59,7 @@ static dp_status tell_numbers(json *j, const dp_fit *fit, dp_error *err)
         if (!is_told(&q[i]))
             continue;
         status = dp_fit_summary(fit, q[i].name, q[i].size, all, err);
-        const groups by = groups_of(schema, q[i].name, q[i].size);
+        const dp_groups by = dp_groups_of(schema, q[i].name, q[i].size);
         for (size_t k = 0; k < q[i].size && status == DP_OK; k++)
             tell_number(j, &q[i], &by, k, &all[k]);
     }

@@ -203,7 +203,8 @@ DP_API dp_status dp_fit_summary(const dp_fit *fit, const char *name, size_t n, d
  * Standard deviations have two digits, other numbers end where these do.  A latent of more than 12
  * numbers has three lines, one of more than 2000 and latents of records have none but are named.
  * Parameters of the model are points.  Of a fit that has a source, a formula's, what is computed
- * stands first, and latents "scaled.<name>" of unit size are left out.  Below the table stands
+ * stands first, effects of groups have their names by the schema in brackets (tacit/groups.h), and
+ * latents "scaled.<name>" of unit size are left out.  Below the table stands
  * whether its intervals include the noise of privacy: those of kept draws do, those of a guide do
  * not.  It costs nothing. DP_EIO; DP_ENOMEM, and then a part may have been written. */
 DP_API dp_status dp_fit_print(const dp_fit *fit, FILE *to, dp_error *err) DP_MUST_CHECK;

@@ -15,6 +15,7 @@
 #include <tacit/forms.h>
 #include <tacit/formula.h>
 #include <tacit/group.h>
+#include <tacit/groups.h>
 #include <tacit/idx.h>
 #include <tacit/infer.h>
 #include <tacit/ledger.h>

@@ -13,7 +13,7 @@
 dp_status dpi_file_replace(const char *path, const void *bytes, size_t n,
                            dp_error *err) DP_MUST_CHECK;
 
-/* Puts the name of a file on the disk, which was made just now.  False where that cannot be done. */
+/* Puts the name of a file on the disk, which was just made.  False where that cannot be done. */
 bool dpi_sync_folder_of(const char *path);
 
 #endif

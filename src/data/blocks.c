@@ -8,8 +8,9 @@
  *
  * In a text that does not keep to the grammar this is true up to the first fault, which is in the
  * block whose reading begins before it.  A record that is broken or too long may have no end that
- * could be found: when more than max_line bytes have no end, the block is what there is, and whoever
- * reads it meets the fault.  So the first fault and its message do not depend on where blocks end.
+ * could be found: when more than max_line bytes have no end, the block is what there is, and
+ * whoever reads it meets the fault.  So the first fault and its message do not depend on where
+ * blocks end.
  *
  * A NUL byte ends the text; whole records before it are read first. */
 #include "data/blocks.h"

@@ -4,8 +4,9 @@
  *
  * The grammar is checked here, because strtod takes more: hexadecimal, "inf", and in other locales
  * a decimal comma.  strtod does the conversion, correctly rounded, under the C locale, which the
- * caller sets for its thread; but numbers of few digits are converted here, to the same doubles.  Levels are found by bisection, log2(n) comparisons a field.
- * Messages never hold the field itself: it is private. */
+ * caller sets for its thread; but numbers of few digits are converted here, to the same doubles. 
+ * Levels are found by bisection, log2(n) comparisons a field. Messages never hold the field itself:
+ * it is private. */
 #include "data/cell.h"
 
 #include <math.h>
@@ -78,9 +79,9 @@ static bool is_number(const char *p)
 }
 
 /* The number in a text of the plain kind, [sign] digits ["." digits], that has few digits; else
- * false.  With digits of value m <= 2^53 and k <= 22 of them behind the point m / 10^k is a division
- * of two doubles that are exact, and so correctly rounded, as strtod's result is (Clinger 1990,
- * "How to read floating point numbers accurately"). */
+ * false.  With digits of value m <= 2^53 and k <= 22 of them behind the point m / 10^k is a
+ * division of two doubles that are exact, and so correctly rounded, as strtod's result is (Clinger
+ * 1990, "How to read floating point numbers accurately"). */
 static bool few_digits(const char *p, double *value)
 {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,

@@ -1,10 +1,10 @@
 /* One block, one thread.
  *
  * With f fields of which c are wanted, each wanted one not empty, a record takes at least f + c
- * bytes with its separators and line end; and each but the last has a line feed.  So many rows there
- * is room for, which the row that is being read, faulty or not, always fits into.  A name's NUL
- * takes the place of its separator, so that names fit into as many bytes as the block has and one
- * more. */
+ * bytes with its separators and line end; and each but the last has a line feed.  So many rows
+ * there is room for, which the row that is being read, faulty or not, always fits into.  A name's
+ * NUL takes the place of its separator, so that names fit into as many bytes as the block has and
+ * one more. */
 #include "data/rows.h"
 
 #include <string.h>

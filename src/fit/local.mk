@@ -5,6 +5,7 @@ libtacit_core_la_SOURCES += \
   %D%/file.c %D%/file.h %D%/file-kept.c %D%/file-sections.c %D%/file-sections.h \
   %D%/finish.c \
   %D%/fit.c %D%/fit.h \
+  %D%/groups.c \
   %D%/kept.c %D%/kept.h \
   %D%/latents.c %D%/latents.h \
   %D%/outcome.c \

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <tacit/groups.h>
+
 #include "fit/draws.h"
 
 enum {
@@ -24,8 +26,9 @@ typedef struct page {
     const dp_fit *fit;
     FILE *to;
     dpi_arena arena;
-    int width; /* of names */
-    bool good; /* all was written */
+    dp_schema *schema; /* by which groups have names; NULL: there is none */
+    int width;         /* of names */
+    bool good;         /* all was written */
 } page;
 
 static void say(page *p, const char *format, ...) DPI_PRINTF(2, 3);
@@ -100,9 +103,23 @@ static size_t choose(size_t n, const double *means, size_t *order)
     return 3;
 }
 
+/* "r_district__Intercept[35]": a group by its name and not by its place, where it has one. */
+static void name_number(const page *p, const dp_fit_quantity *q, const dp_groups *by, size_t e,
+                        size_t room, char *text)
+{
+    char level[DP_GROUP_ROOM];
+    if (by->n_by == 0) {
+        dpi_number_name(q->name, shape_of(p->fit, q->name), e, room, text);
+        return;
+    }
+    dp_groups_level(by, e, sizeof level, level);
+    (void)snprintf(text, room, "%s[%s]", q->name, level);
+}
+
 static dp_status put_summaries(page *p, const dp_fit_quantity *q, dp_error *err)
 {
-    size_t n = q->size, room = dpi_number_name_room(q->name) + 2;
+    const dp_groups by = dp_groups_of(p->schema, q->name, q->size);
+    size_t n = q->size, room = dpi_number_name_room(q->name) + DP_GROUP_ROOM + 2;
     dp_summary *all = dpi_arena_alloc(&p->arena, n, sizeof *all);
     double *means = dpi_arena_alloc(&p->arena, n, sizeof *means);
     size_t *order = dpi_arena_alloc(&p->arena, n, sizeof *order);
@@ -121,7 +138,7 @@ static dp_status put_summaries(page *p, const dp_fit_quantity *q, dp_error *err)
     for (size_t k = 0; k < shown; k++) {
         size_t indent = shown < n ? 2 : 0;
         memcpy(name, "  ", indent);
-        dpi_number_name(q->name, shape_of(p->fit, q->name), order[k], room - indent, name + indent);
+        name_number(p, q, &by, order[k], room - indent, name + indent);
         put_row(p, name, &all[order[k]]);
     }
     return DP_OK;
@@ -275,7 +292,9 @@ dp_status dp_fit_print(const dp_fit *fit, FILE *to, dp_error *err)
     page p = {.fit = fit, .to = to, .good = true};
     if (fit == NULL || to == NULL)
         dpi_misuse(__func__, "NULL fit or file");
+    p.schema = dp_groups_schema(fit);
     dp_status status = put_table(&p, err);
+    dp_schema_free(p.schema);
     dpi_arena_free(&p.arena);
     if (status != DP_OK)
         return status;

@@ -230,8 +230,8 @@ static void find_step(sampler *s)
 
 /* ---- warm-up ---- */
 
-/* Tells what the caller's thread has done, before each turn of a chain; true: no more are wanted.  A
- * thread that makes the draws of one chain in four tells of four at a time. */
+/* Tells what the caller's thread has done, before each turn of a chain; true: no more are wanted. 
+ * A thread that makes the draws of one chain in four tells of four at a time. */
 static bool is_stopped(sampler *s, size_t turns)
 {
     const dpi_hmc_opts *o = &s->opts;

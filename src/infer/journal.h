@@ -8,9 +8,9 @@
  *
  * A release is written twice.  dpi_journal_seal puts its numbers there under a key that is nowhere
  * else but in memory, and waits for the disk; dpi_journal_open_seal puts the key into its place,
- * which lies in one sector, and waits for the disk again.  So a crash leaves either all of a release
- * or random bits, which tell nothing of it and are forgotten; and a file that lacks the end of what
- * it has keys for is damaged and is refused.
+ * which lies in one sector, and waits for the disk again.  So a crash leaves either all of a
+ * release or random bits, which tell nothing of it and are forgotten; and a file that lacks the end
+ * of what it has keys for is damaged and is refused.
  *
  * It holds no key of noise, and of the records nothing but releases.  One process has it at a time
  * (flock); a child of fork is refused.  doc/design/resume.md. */

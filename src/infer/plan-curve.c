@@ -11,8 +11,8 @@
 #include "infer/plan.h"
 #include "random/failure.h"
 
-/* Budgets below a quarter of the least that was simulated are not spoken of; noise below 1/20, which
- * widens intervals by a thousandth, is as good as none. */
+/* Budgets below a quarter of the least that was simulated are not spoken of; noise below 1/20,
+ * which widens intervals by a thousandth, is as good as none. */
 static const double least_share = 0.25, least_noise = 0.05;
 
 /* Normal quantiles of .95 and of .8. */
@@ -111,7 +111,8 @@ double dp_plan_sd(const dp_plan *plan, size_t number, double epsilon)
 
 /* With the normal prior N(0, t^2) and what is told of theta, N(theta, v), the posterior mean is
  * w times what is told, w = t^2 / (t^2 + v), and has the variance w s^2 around w theta, where s^2 =
- * w v is the posterior's.  0 is outside with a chance of .8 where w theta = z95 s + z80 sqrt(w) s. */
+ * w v is the posterior's.  0 is outside with a chance of .8 where w theta = z95 s + z80 sqrt(w) s.
+ */
 double dp_plan_visible(const dp_plan *plan, size_t number, double sd)
 {
     if (number >= plan->n || isnan(plan->numbers[number].visible) || !(sd > 0))

@@ -1,4 +1,4 @@
-/* Fits that go on: the journal is compared with what is asked, and the ledger's entry taken over. */
+/* Fits that go on: the journal is compared with what is asked, the ledger's entry taken over. */
 #ifndef DPI_INFER_RESUME_H
 #define DPI_INFER_RESUME_H
 

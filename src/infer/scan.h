@@ -105,8 +105,8 @@ const double *dpi_scan_shared_arg(const dpi_scan *s, int a);
 const double *dpi_scan_shared_slope(const dpi_scan *s, const dpi_read *read, size_t j);
 
 /* Runs a pass at theta[d]; out[pass->n] is the release.  Errors of the source of noise; DP_ESTOPPED
- * after the release, which the progress has been told of; DP_EUNSUPPORTED where noise is so much, on so many numbers, that its grid leaves nothing of the
- * share. */
+ * after the release, which the progress has been told of; DP_EUNSUPPORTED where noise is so much,
+ * on so many numbers, that its grid leaves nothing of the share. */
 dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, double *out,
                        dp_error *err) DP_MUST_CHECK;
 

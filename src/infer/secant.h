@@ -18,9 +18,9 @@
 
 #include "infer/rounds.h"
 
-/* Puts r->information right by round t > 0 and the one before, of releases with noise sd: to no less
- * than `least` of what it was along the move.  *share [out] is to how much, 1 where nothing was to be
- * put right.  DP_ENOMEM. */
+/* Puts r->information right by round t > 0 and the one before, of releases with noise sd: to no
+ * less than `least` of what it was along the move.  *share [out] is to how much, 1 where nothing
+ * was to be put right.  DP_ENOMEM. */
 dp_status dpi_secant(dpi_rounds *r, size_t t, double sd, double least, double *share,
                      dp_error *err) DP_MUST_CHECK;
 

@@ -7,8 +7,8 @@
  * A file is read leniently, since nothing is computed from it: fields are parted by the separator
  * that is most frequent in the first block and not quoted; of a field the first FIELD_ROOM bytes
  * count, of a line the first DPI_MOST_FIELDS fields.  What gzip has packed is unpacked, so that a
- * packed copy is known again; zlib reads others as they are.  A file with a NUL byte in its first block is
- * no text and has no records. */
+ * packed copy is known again; zlib reads others as they are.  A file with a NUL byte in its first
+ * block is no text and has no records. */
 #define _POSIX_C_SOURCE 200809L
 #include "ledger/fields.h"
 

@@ -1,5 +1,5 @@
 UNIT_TESTS += %D%/t-draws %D%/t-evaluate %D%/t-finish %D%/t-kept %D%/t-report %D%/t-simulate
-UNIT_TESTS += %D%/t-prior %D%/t-walk
+UNIT_TESTS += %D%/t-group-names %D%/t-prior %D%/t-walk
 
 fit_scene = %D%/scene.c %D%/scene.h
 fit_records = %D%/records.c %D%/records.h $(fit_scene)

@@ -1,4 +1,4 @@
-/* Common randomness of three and four parties, whom it makes meet, and what no party may ask for. */
+/* Common randomness of three and four parties, whom it makes meet, what no party may ask for. */
 #include "share/mesh.h"
 
 #include <fcntl.h>

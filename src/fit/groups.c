@@ -1,13 +1,13 @@
 /* Effects of groups are named "r_<groups>__<effect>", their groups "g", "g:h" or "mm(g, h)"
- * (doc/design/formula.md).  Of combinations the last column's level changes first.  Names of columns
- * are anybody's, so that of all columns that a name may begin with each is tried; and the number of
- * groups must be the quantity's. */
-#include "tools/groups.h"
+ * (doc/design/formula.md).  Of combinations the last column's level changes first.  Names of
+ * columns are anybody's, so that of all columns that a name may begin with each is tried; and the
+ * number of groups must be the quantity's. */
+#include <tacit/groups.h>
 
 #include <stdio.h>
 #include <string.h>
 
-dp_schema *groups_schema(const dp_fit *fit)
+dp_schema *dp_groups_schema(const dp_fit *fit)
 {
     const dp_fit_source *s = dp_fit_get_source(fit);
     dp_schema *schema = NULL;
@@ -33,11 +33,11 @@ static const char *behind(const char *text, const char *word)
 
 /* Reads the columns from here on; `product` is how many groups those before it make. */
 static bool read_columns(const dp_schema *schema, const char *text, size_t product, size_t size,
-                         groups *g)
+                         dp_groups *g)
 {
     size_t n;
     const dp_column *c = dp_schema_columns(schema, &n);
-    if (g->n_by == MOST_GROUP_COLUMNS)
+    if (g->n_by == DP_GROUP_COLUMNS)
         return false;
     for (size_t i = 0; i < n; i++) {
         const char *rest = behind(text, c[i].name);
@@ -58,9 +58,9 @@ static bool read_columns(const dp_schema *schema, const char *text, size_t produ
     return false;
 }
 
-groups groups_of(const dp_schema *schema, const char *name, size_t size)
+dp_groups dp_groups_of(const dp_schema *schema, const char *name, size_t size)
 {
-    groups g = {.n_by = 0};
+    dp_groups g = {.n_by = 0};
     const char *text = behind(name, "r_");
     if (schema == NULL || text == NULL)
         return g;
@@ -68,12 +68,12 @@ groups groups_of(const dp_schema *schema, const char *name, size_t size)
     g.shared = inside != NULL;
     if (inside != NULL && read_columns(schema, inside, 1, size, &g))
         return g;
-    g = (groups){.n_by = 0};
+    g = (dp_groups){.n_by = 0};
     (void)read_columns(schema, text, 1, size, &g);
     return g;
 }
 
-size_t groups_count(const groups *g)
+size_t dp_groups_count(const dp_groups *g)
 {
     size_t n = g->n_by > 0;
     for (size_t i = 0; i < (g->shared ? 1 : g->n_by); i++)
@@ -82,15 +82,15 @@ size_t groups_count(const groups *g)
 }
 
 /* Adds "between" and a level, or as much of them as there is room for. */
-static size_t add(char text[GROUP_ROOM], size_t used, const char *between, const char *word)
+static size_t add(size_t room, char *text, size_t used, const char *between, const char *word)
 {
-    const int n = snprintf(text + used, GROUP_ROOM - used, "%s%s", between, word);
-    return n > 0 && used + (size_t)n < GROUP_ROOM ? used + (size_t)n : GROUP_ROOM - 1;
+    const int n = snprintf(text + used, room - used, "%s%s", between, word);
+    return n > 0 && used + (size_t)n < room ? used + (size_t)n : room - 1;
 }
 
-void groups_level(const groups *g, size_t k, char text[GROUP_ROOM])
+void dp_groups_level(const dp_groups *g, size_t k, size_t room, char *text)
 {
-    size_t used = 0, block = groups_count(g), columns = g->shared ? 1 : g->n_by;
+    size_t used = 0, block = dp_groups_count(g), columns = g->shared ? 1 : g->n_by;
     text[0] = '\0';
     for (size_t i = 0; i < columns; i++) {
         const dp_column *c = g->by[i];
@@ -98,17 +98,17 @@ void groups_level(const groups *g, size_t k, char text[GROUP_ROOM])
         block /= levels_of(c);
         const size_t level = k / block % levels_of(c);
         (void)snprintf(number, sizeof number, "%.0f", c->low + (double)level);
-        used = add(text, used, i > 0 ? ":" : "",
+        used = add(room, text, used, i > 0 ? ":" : "",
                    c->kind == DP_COLUMN_LEVEL ? c->levels[level] : number);
     }
 }
 
-void groups_title(const groups *g, char text[GROUP_ROOM])
+void dp_groups_title(const dp_groups *g, size_t room, char *text)
 {
-    size_t used = g->shared ? add(text, 0, "", "mm(") : 0;
+    size_t used = g->shared ? add(room, text, 0, "", "mm(") : 0;
     text[used] = '\0';
     for (size_t i = 0; i < g->n_by; i++)
-        used = add(text, used, i == 0 ? "" : g->shared ? ", " : ":", g->by[i]->name);
+        used = add(room, text, used, i == 0 ? "" : g->shared ? ", " : ":", g->by[i]->name);
     if (g->shared)
-        (void)add(text, used, "", ")");
+        (void)add(room, text, used, "", ")");
 }
