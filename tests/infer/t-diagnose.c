@@ -139,14 +139,17 @@ static void few_standard_deviations_are_put_in_words(void **state)
     dp_fit_free(s.fit);
 }
 
-/* Outcomes that a predictor settles have a likelihood that is no parabola. */
+/* Outcomes that a predictor settles have a likelihood that is no parabola, and none that a round
+ * comes near, where the predictor is in a hundredth of its unit. */
 static void a_far_answer_is_told(void **state)
 {
     static scene s;
     (void)state;
     draw(&s);
-    for (size_t i = 0; i < N; i++)
+    for (size_t i = 0; i < N; i++) {
         s.y[i] = s.x[i * P + 1] > 0;
+        s.x[i * P + 1] *= 100;
+    }
     fit(&s, false, 1e-6);
     assert_true(find(s.fit, "reach")->bad && find(s.fit, "reach")->value > 4);
     dp_fit_free(s.fit);
