@@ -12,7 +12,10 @@
  *   I += (rho - 1) I m m' I / (m' I m),   rho = m'(S_before - S) / (kept m' I m)
  *
  * It reads releases alone.  What moves of small size show of the information is drowned by noise,
- * and changes nothing. */
+ * and changes nothing.  The move is made of the score before, and its noise e with it: m'e is no
+ * noise of mean 0 but above it, so that there would always seem to be more information than there
+ * is.  A score points back for sure only beyond what the length of e can make; what is missing is
+ * understated, and needs less. */
 #ifndef DPI_INFER_SECANT_H
 #define DPI_INFER_SECANT_H
 

@@ -105,16 +105,49 @@ static void nothing_is_made_of_rounds_that_went_well(void **state)
     }
 }
 
-/* The score of the last move, sqrt d long, has noise sd sqrt d, and points back by 1.2 d. */
+/* The score of the last move, sqrt d long, has noise sd sqrt d, and points back by 1.2 d: by more
+ * than 2 + sqrt d of its standard deviations, or less. */
 static void nothing_is_made_of_noise(void **state)
 {
     static scene s;
     (void)state;
     set_up(&s, 0.75, 4);
     double d = (double)s.r.view.objective.n_theta;
-    assert_false(turns(&s, 1.2 * sqrt(d) / 2.9));
+    assert_false(turns(&s, 1.2 * sqrt(d) / (1.9 + sqrt(d))));
     assert_close(s.information[0], 0.5, 0, 0);
-    assert_true(turns(&s, 1.2 * sqrt(d) / 3.1));
+    assert_true(turns(&s, 1.2 * sqrt(d) / (2.1 + sqrt(d))));
+    tear_down(&s);
+}
+
+/* Of 0.4 d that the score should change by 0.3 d is missing, with noise sd sqrt(2 d). */
+static void nothing_is_missing_for_noise(void **state)
+{
+    static scene s;
+    (void)state;
+    set_up(&s, -3, 0.25);
+    double d = (double)s.r.view.objective.n_theta;
+    assert_false(turns(&s, 0.3 * sqrt(d / 2) / 1.9));
+    assert_close(s.information[0], 0.5, 0, 0);
+    assert_true(turns(&s, 0.3 * sqrt(d / 2) / 2.1));
+    tear_down(&s);
+}
+
+/* Where a score was 0 and its noise e made the move, e / kept I, the next one without noise is -e:
+ * the move seems to have met twice the information that there is. */
+static void noise_that_makes_a_move_tells_of_nothing(void **state)
+{
+    static scene s;
+    double sd = 0.5;
+    (void)state;
+    set_up(&s, 0, 1);
+    size_t d = s.r.view.objective.n_theta;
+    for (size_t i = 0; i < d; i++) {
+        s.scores[i] = sd; /* as long as noise is */
+        s.centres[d + i] = sd / (0.8 * 0.5);
+        s.scores[d + i] = -sd;
+    }
+    assert_false(turns(&s, sd));
+    assert_close(s.information[0], 0.5, 0, 0);
     tear_down(&s);
 }
 
@@ -188,6 +221,8 @@ int main(void)
         cmocka_unit_test(information_that_is_missing_is_taken_off),
         cmocka_unit_test(nothing_is_made_of_rounds_that_went_well),
         cmocka_unit_test(nothing_is_made_of_noise),
+        cmocka_unit_test(nothing_is_missing_for_noise),
+        cmocka_unit_test(noise_that_makes_a_move_tells_of_nothing),
         cmocka_unit_test(scales_are_left_out),
         cmocka_unit_test(cutpoints_are_found_from_afar),
         cmocka_unit_test(rates_are_found_from_afar),
