@@ -263,8 +263,9 @@ bool estimates_read(estimates *e, size_t n_paths, char *const *paths, message *w
     *e = (estimates){.n = 0};
     for (size_t k = 0; k < n_paths && good; k++)
         if ((text[k] = read_file(paths[k])) == NULL)
-            good = complain(why, "%.300s is no text file that can be read, of at most %d bytes",
-                            paths[k], MOST_BYTES);
+            good =
+                complain(why, "%.300s cannot be read as a text of at most %d bytes; check the path",
+                         paths[k], MOST_BYTES);
     good = good && estimates_parse(e, n_paths, paths, text, why);
     for (size_t k = 0; k < n_paths && text != NULL; k++)
         free(text[k]);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tools/options.h"
 #include "tools/postgresql.h"
@@ -29,10 +30,20 @@ static const struct {
     {"\xd0\xcf\x11\xe0", 4, ARCHIVE},
 };
 
+/* Words and values as libpq takes them, too ("host=db dbname=clinic password=..."). */
+static bool is_connection(const char *source)
+{
+    static const char *const words[] = {"host=", "dbname=", "password=", "service="};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strstr(source, words[i]) != NULL)
+            return access(source, F_OK) != 0;
+    return false;
+}
+
 bool table_on_server(const char *source)
 {
-    return source != NULL &&
-           (strncmp(source, "postgresql:", 11) == 0 || strncmp(source, "postgres:", 9) == 0);
+    return source != NULL && (strncmp(source, "postgresql:", 11) == 0 ||
+                              strncmp(source, "postgres:", 9) == 0 || is_connection(source));
 }
 
 const char *table_shown(const char *source)

@@ -11,6 +11,7 @@
 
 #include "tools/json.h"
 #include "tools/options.h"
+#include "tools/table-source.h"
 #include "tools/tacit.h"
 
 static const double default_share = 0.95;
@@ -96,7 +97,7 @@ static dp_status read_file(question *q)
                                   .clamp = true},
                                  {.name = q->unit, .kind = DP_COLUMN_UNIT}};
     dp_status status =
-        dp_table_read_csv(q->path, NULL, q->unit != NULL ? 2 : 1, columns, &q->table, &q->err);
+        table_read(q->path, s->query, NULL, q->unit != NULL ? 2 : 1, columns, &q->table, &q->err);
     if (status != DP_OK)
         return status;
     q->data = dp_dataset_new(dp_table_rows(q->table));

@@ -35,6 +35,11 @@ static bool check(const settings *s, message *why)
                              "others");
     if (s->public_data != NULL && s->netcdf == NULL)
         return complain(why, "--public goes into groups of --netcdf; give that, too");
+    if (s->netcdf != NULL && strcmp(s->netcdf, "-") == 0)
+        return complain(why, "--netcdf: a file of NetCDF is not written to standard output; give "
+                             "its name, as in --netcdf use.nc");
+    if (s->query != NULL && s->public_data == NULL)
+        return complain(why, "--query says which records of --public; give that, or leave it out");
     return true;
 }
 

@@ -106,6 +106,8 @@ static bool check(const report_page *r, message *why)
         return complain(why, "--out is too long a path; give a shorter one");
     if (s->format >= 0 && s->pictures == NULL)
         return complain(why, "--format is of --pictures; give a folder for them, or leave it out");
+    if (s->query != NULL && s->public_data == NULL)
+        return complain(why, "--query says which records of --public; give that, or leave it out");
     return true;
 }
 

@@ -60,6 +60,10 @@ static bool check(synthesis *y, const char *fit, message *why)
     if (s->out == NULL)
         return complain(why, "--out is missing; it names the file of the twins, as in --out "
                              "twin.csv");
+    if (s->query != NULL && s->data == NULL && s->ledger == NULL && s->public_data == NULL &&
+        s->compare == NULL)
+        return complain(why, "--query says which records of a database, and none is given; give "
+                             "--data, --ledger, --public or --compare, or leave it out");
     y->t.n = isnan(s->twins) ? 1 : (size_t)s->twins;
     if (s->rows > MOST_ROWS || y->t.n > MOST_TWINS)
         return complain(why,

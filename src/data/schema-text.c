@@ -19,8 +19,21 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
+/* A table may be given in a schema's place, and what is in it is not told. */
+static bool is_record(const char *text)
+{
+    size_t separators = 0;
+    for (; *text != '\0'; text++)
+        separators += *text == ',' || *text == ';';
+    return separators >= 2;
+}
+
 dp_status dpi_schema_fail(const dpi_schema_lines *l, const char *what, const char *found)
 {
+    if (found != NULL && is_record(found))
+        return dpi_fail(l->err, DP_EDATA,
+                        "%.150s:%zu: is this a table in the place of a schema? what stands here %s",
+                        l->file, l->number, what);
     return dpi_fail(l->err, DP_EDATA, "%.150s:%zu: %s%.60s%s%s", l->file, l->number,
                     found != NULL ? "'" : "", found != NULL ? found : "", found != NULL ? "' " : "",
                     what);

@@ -267,8 +267,11 @@ static dp_status read_header(dpi_journal *j, dp_error *err)
     unsigned char header[HEADER], hash[HASH];
     dpi_journal_run *run = &j->run;
     if (!read_at(j->file, header, HEADER, 0) || memcmp(header, magic, sizeof magic - 1) != 0)
-        return dpi_fail(err, DP_EDATA, "%.200s is no journal of a fit, or one without a beginning",
-                        j->path);
+        return dpi_fail(
+            err, DP_EDATA,
+            "%.200s is no journal of a fit, or one without a beginning; put the right one "
+            "there, or move it away to start anew",
+            j->path);
     if (dpi_get_number(header + MAGIC) != VERSION)
         return dpi_fail(err, DP_EUNSUPPORTED,
                         "the journal %.200s is of another version; go on with the one that began "
@@ -349,7 +352,11 @@ static dp_status open_old(dpi_journal *j, dp_error *err)
                         "there is no journal %.200s to go on with; start the fit without resume",
                         j->path);
     if (j->file < 0 || fstat(j->file, &s) != 0 || !S_ISREG(s.st_mode))
-        return dpi_fail(err, DP_EIO, "the journal %.200s cannot be read and written", j->path);
+        return dpi_fail(
+            err, DP_EIO,
+            "the journal %.200s cannot be read and written; check that it is a file, and "
+            "your rights to it",
+            j->path);
     dp_status status = take(j, err);
     if (status == DP_OK)
         status = read_header(j, err);
