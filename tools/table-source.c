@@ -92,6 +92,11 @@ bool table_is_database(const char *source)
     return source != NULL && (table_on_server(source) || format_of(source) == SQLITE);
 }
 
+bool table_is_opaque(const char *path)
+{
+    return path != NULL && format_of(path) != CSV;
+}
+
 /* The end of a path, which tells more than its beginning. */
 static const char *path_end(const char *path)
 {

@@ -12,6 +12,9 @@ bool table_on_server(const char *source);
 /* Whether a query says which records of it. */
 bool table_is_database(const char *source);
 
+/* Whether it is a file in which a ledger sees bytes and no records. */
+bool table_is_opaque(const char *path);
+
 /* What is shown of a table's source. */
 const char *table_shown(const char *source);
 

@@ -13,6 +13,7 @@
 #include "tools/json.h"
 #include "tools/mechanism.h"
 #include "tools/options.h"
+#include "tools/table-source.h"
 #include "tools/tacit.h"
 
 enum { DATE_TEXT = 32 };
@@ -49,6 +50,25 @@ static bool data_given(const job *j)
            j->said.overlap_allowed;
 }
 
+/* Records of NPY files and databases are not compared with those of others, so that who adds them
+ * must say that they are of other people: else a copy in another format had a budget of its own. */
+static int check_comparable(job *j)
+{
+    const dp_ledger_statement *s;
+    char text[600] = "";
+    dp_status status = dp_ledger_read(j->ledger, &s, &j->err);
+    for (size_t i = 0; status == DP_OK && i < s->n && text[0] == '\0'; i++)
+        if (table_is_opaque(j->said.data) || table_is_opaque(s->data[i].path))
+            (void)snprintf(text, sizeof text,
+                           "a ledger does not see whether an NPY file or a database has records "
+                           "in common with another data set, as '%.100s': use that one's budget, "
+                           "add both as CSV, or say by --overlap-allowed that they are of other "
+                           "people",
+                           s->data[i].name);
+    dp_ledger_statement_free(s);
+    return text[0] != '\0' ? refuse(EXIT_REFUSED, text) : told(j, status);
+}
+
 static int add_data(job *j)
 {
     const settings *s = &j->said;
@@ -63,6 +83,9 @@ static int add_data(job *j)
                               .delta = s->delta,
                               .adjacency = (dp_adjacency)s->adjacency,
                               .unit = s->unit};
+    const int end = s->overlap_allowed ? EXIT_CERTIFIED : check_comparable(j);
+    if (end != EXIT_CERTIFIED)
+        return end;
     return told(j, dp_ledger_add_data(j->ledger, s->name, &source, &budget, &j->err));
 }
 
