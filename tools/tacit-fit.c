@@ -15,6 +15,7 @@
 #include <tacit/infer.h>
 
 #include "tools/modelling.h"
+#include "tools/payer.h"
 #include "tools/table-source.h"
 #include "tools/tacit.h"
 #include "tools/tell-fit.h"
@@ -23,9 +24,7 @@
 /* One fit, from options to answer. */
 typedef struct table_fit {
     modelling m;
-    const char *path, *name; /* of the table; of the data set in the ledger */
-    dp_ledger *ledger;
-    const dp_ledger_statement *seen;
+    payer who;
     dp_table *table;
     dp_dataset *data;
     dp_fit *fit;
@@ -121,64 +120,6 @@ static bool check_journal(table_fit *j, message *why)
     return true;
 }
 
-/* ---- the ledger ---- */
-
-static const dp_ledger_data *named(const table_fit *j, const char *path)
-{
-    for (size_t i = 0; i < j->seen->n; i++) {
-        const dp_ledger_data *d = &j->seen->data[i];
-        if (j->m.said.name != NULL ? strcmp(d->name, j->m.said.name) == 0
-                                   : d->path != NULL && path != NULL && strcmp(d->path, path) == 0)
-            return d;
-    }
-    return NULL;
-}
-
-/* Which data set of the ledger pays: it must be the one whose file is read. */
-static int find_data(table_fit *j)
-{
-    const settings *s = &j->m.said;
-    char path[PATH_MAX], why[2 * PATH_MAX + 200];
-    bool there = s->data != NULL && realpath(s->data, path) != NULL;
-    const dp_ledger_data *d = named(j, there ? path : NULL);
-    if (d == NULL && s->name != NULL)
-        (void)snprintf(why, sizeof why,
-                       "the ledger has no data set '%.100s'; tacit ledger show lists them, tacit "
-                       "ledger add adds one",
-                       s->name);
-    else if (d == NULL)
-        (void)snprintf(
-            why, sizeof why,
-            "the ledger knows no data set with the file %.300s; tacit ledger add adds it", s->data);
-    else if (d->path == NULL)
-        (void)snprintf(why, sizeof why,
-                       "'%.100s' are columns in memory, which no file holds; add the file to the "
-                       "ledger",
-                       d->name);
-    else if (s->data != NULL && (!there || strcmp(path, d->path) != 0))
-        (void)snprintf(why, sizeof why,
-                       "the file of '%.100s' in the ledger is %.300s, and --data is another one; "
-                       "leave --data out, or add its file to the ledger",
-                       d->name, d->path);
-    else {
-        j->name = d->name;
-        j->path = d->path;
-        return EXIT_CERTIFIED;
-    }
-    return modelling_refuse(&j->m, EXIT_REFUSED, why);
-}
-
-static int open_ledger(table_fit *j)
-{
-    j->path = j->m.said.data;
-    if (j->m.said.ledger == NULL)
-        return EXIT_CERTIFIED;
-    dp_status status = dp_ledger_open(j->m.said.ledger, &j->ledger, &j->m.err);
-    if (status == DP_OK)
-        status = dp_ledger_read(j->ledger, &j->seen, &j->m.err);
-    return status == DP_OK ? find_data(j) : modelling_failed(&j->m, status);
-}
-
 /* ---- the fit ---- */
 
 /* Progress, where somebody looks on. */
@@ -198,9 +139,9 @@ static dp_status make_fit(table_fit *j)
                            .threads = isnan(s->threads) ? 1 : (size_t)s->threads,
                            .hopeless_allowed = s->hopeless_allowed,
                            .seed = isnan(s->seed) ? 0 : (uint64_t)s->seed,
-                           .ledger = j->ledger,
-                           .ledger_data = j->name,
-                           .ledger_label = j->ledger != NULL ? "tacit fit" : NULL,
+                           .ledger = j->who.ledger,
+                           .ledger_data = j->who.name,
+                           .ledger_label = j->who.ledger != NULL ? "tacit fit" : NULL,
                            .journal = j->journal[0] != '\0' ? j->journal : NULL,
                            .resume = s->resume,
                            .watch = watch_look,
@@ -210,7 +151,7 @@ static dp_status make_fit(table_fit *j)
                                   .schema = dp_schema_text(j->m.schema),
                                   .priors = j->m.priors};
     say_doing("reading the table");
-    dp_status status = modelling_read(&j->m, j->path, DP_FORMULA_FIT, &j->table);
+    dp_status status = modelling_read(&j->m, j->who.path, DP_FORMULA_FIT, &j->table);
     if (status == DP_OK)
         status = dp_formula_dataset(j->m.formula, j->table, &j->data, err);
     dp_table_free(j->table); /* the data set has its own */
@@ -286,12 +227,12 @@ static int tell(table_fit *j)
     if (status != DP_OK)
         return modelling_refuse(&j->m, EXIT_REFUSED,
                                 told.text[0] != '\0' ? told.text : dp_status_text(status));
-    if (j->ledger != NULL && !s->json &&
-        dp_ledger_spent(j->ledger, j->name, &spent, &told) == DP_OK)
-        (void)printf("on '%s' in all: epsilon %.6g\n", j->name, spent.upper);
-    if (j->ledger == NULL && !s->no_privacy && !s->json)
+    if (j->who.ledger != NULL && !s->json &&
+        dp_ledger_spent(j->who.ledger, j->who.name, &spent, &told) == DP_OK)
+        (void)printf("on '%s' in all: epsilon %.6g\n", j->who.name, spent.upper);
+    if (j->who.ledger == NULL && !s->no_privacy && !s->json)
         (void)printf("No ledger adds it to what else is spent on these records.\n");
-    if (j->ledger == NULL && s->resume && !s->json)
+    if (j->who.ledger == NULL && s->resume && !s->json)
         (void)printf("No ledger tells whether a copy of its journal was gone on with as well.\n");
     int end = modelling_failed(&j->m, kept) == EXIT_CERTIFIED ? EXIT_CERTIFIED : EXIT_REFUSED;
     end_journal(j, kept);
@@ -304,11 +245,9 @@ static int fit(table_fit *j)
     int end = modelling_open(&j->m);
     if (end != EXIT_CERTIFIED)
         return end;
-    if (!check_out(j->m.said.out, &why) || !check_journal(j, &why))
+    if (!check_out(j->m.said.out, &why) || !check_journal(j, &why) ||
+        !payer_open(&j->who, &j->m.said, &why))
         return modelling_refuse(&j->m, EXIT_REFUSED, why.text);
-    end = open_ledger(j);
-    if (end != EXIT_CERTIFIED)
-        return end;
     dp_status status = make_fit(j);
     if (status == DP_OK)
         return tell(j);
@@ -336,8 +275,7 @@ static int run(const command *self, int argc, char **argv)
     int end = fit(&j);
     dp_fit_free(j.fit);
     dp_dataset_free(j.data);
-    dp_ledger_statement_free(j.seen);
-    dp_ledger_close(j.ledger);
+    payer_close(&j.who);
     modelling_close(&j.m);
     return end;
 }
