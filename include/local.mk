@@ -24,6 +24,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/models.h \
   %D%/tacit/multivariate.h \
   %D%/tacit/npy.h \
+  %D%/tacit/owners.h \
   %D%/tacit/program.h \
   %D%/tacit/random.h \
   %D%/tacit/schema.h \

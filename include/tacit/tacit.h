@@ -25,6 +25,7 @@
 #include <tacit/models.h>
 #include <tacit/multivariate.h>
 #include <tacit/npy.h>
+#include <tacit/owners.h>
 #include <tacit/plan.h>
 #include <tacit/program.h>
 #include <tacit/random.h>

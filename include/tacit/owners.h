@@ -1,0 +1,44 @@
+/* One fit over several owners' records, which they may not show to each other
+ * (dp_fit_opts.owners).
+ *
+ * Every owner runs the same fit, with the same model and options, over its own records.  Where the
+ * fit would release a sum over records, each owner's is put on the grid of the noise, gets this
+ * owner's share of the noise, and is handed to `open`, which makes of it the sum over all owners;
+ * libtacit-serve has protocols for that (tacit/silo.h).  The result is in law that of one fit over
+ * all records with the noise of all shares: doc/design/silo.md. */
+#ifndef TACIT_OWNERS_H
+#define TACIT_OWNERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { DP_OWNERS_QUESTION = 32, DP_OWNERS_MOST = 64 };
+
+typedef struct dp_owners {
+    size_t size; /* owners, 1 ... DP_OWNERS_MOST */
+    /* Shares of noise in an opened sum that somebody who attacks does not know, 1 ... size.  The
+     * epsilon of the fit is against such an attacker. */
+    size_t honest;
+    /* Of all that is random and no noise, such as chains; public, the same at all owners, not 0. */
+    uint64_t seed;
+    /* Records that one owner has at most, 1 ... 2^26; public.  Sums are proven not to overflow by
+     * it, and an owner that has more is refused. */
+    uint64_t most_records;
+    void *context; /* for open */
+    /* Replaces values[n], this owner's sum and share of noise, by the sum over all owners, modulo
+     * 2^64.  `question` is a hash of all that the sum follows from, but the records: owners that
+     * have come to different ones must not open anything.  An error ends the fit. */
+    dp_status (*open)(void *context, const unsigned char question[DP_OWNERS_QUESTION], size_t n,
+                      uint64_t *values /* [n] */, dp_error *err);
+} dp_owners;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,61 @@
+/* What moves sealed letters between parties: six calls, one table a kind.
+ *
+ * A letter has a tag, a path of at most five parts of letters, digits and -_. such as
+ * "run/3-0/north/south/h.m", and is bytes that the carrier neither understands nor is trusted
+ * with: it may lose, repeat, reorder and show them to others.  A letter of a tag that is there
+ * already replaces nothing: the first one stays. */
+#ifndef DPI_SILO_CARRIER_H
+#define DPI_SILO_CARRIER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/status.h>
+
+enum { DPI_CARRIER_TAG = 256 };
+
+/* The most bytes of a letter. */
+#define DPI_CARRIER_MOST ((size_t)1 << 30)
+
+typedef struct dpi_carrier dpi_carrier;
+
+typedef struct dpi_carrier_kind {
+    const char *name;
+    dp_status (*put)(dpi_carrier *c, const char *tag, size_t n, const unsigned char *bytes,
+                     dp_error *err);
+    /* Waits for a letter, at most wait_ms.  *bytes [out] freed with dpi_free.  DP_ETIMEOUT. */
+    dp_status (*get)(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t *n,
+                     unsigned char **bytes, dp_error *err);
+    /* Calls back for each tag that begins with `prefix`, in any order. */
+    dp_status (*list)(dpi_carrier *c, const char *prefix, void (*each)(void *of, const char *tag),
+                      void *of, dp_error *err);
+    dp_status (*del)(dpi_carrier *c, const char *tag, dp_error *err); /* none there: DP_OK */
+    void (*close)(dpi_carrier *c);
+} dpi_carrier_kind;
+
+/* Begins every carrier's own struct. */
+struct dpi_carrier {
+    const dpi_carrier_kind *kind;
+};
+
+/* Letters in memory, between threads of one process, for simulation: a box, and a carrier into it
+ * for each party.  The box is freed after all its carriers are closed. */
+typedef struct dpi_letter_box dpi_letter_box;
+dp_status dpi_letter_box_new(dpi_letter_box **box, dp_error *err) DP_MUST_CHECK;
+void dpi_letter_box_free(dpi_letter_box *box);
+dp_status dpi_carrier_memory(dpi_letter_box *box, dpi_carrier **c, dp_error *err) DP_MUST_CHECK;
+
+/* A folder, which parties may share by NFS, sftp or a disk that is carried: a letter is a file that
+ * appears whole (written beside, flushed, renamed).  DP_EIO. */
+dp_status dpi_carrier_folder(const char *path, dpi_carrier **c, dp_error *err) DP_MUST_CHECK;
+
+/* A relay (relay.h) by HTTPS: https://host:port/box.  Files of PEM: the client's certificate and
+ * key, and the authorities that the relay's certificate may be of; NULL: the system's.  Proxies as
+ * the environment of curl has them.  DP_EUNSUPPORTED built without libcurl; DP_EINVAL, DP_EIO. */
+typedef struct dpi_https_opts {
+    const char *url, *certificate, *key, *authorities;
+} dpi_https_opts;
+dp_status dpi_carrier_https(const dpi_https_opts *opts, dpi_carrier **c,
+                            dp_error *err) DP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,89 @@
+/* What one owner runs of a program that several run together: steps over registers.
+ *
+ * A register holds bytes, or 64-bit words with their little end first, of a size that is fixed
+ * beforehand.  A register that several parties have sent here has one value a sender; a step that
+ * reads it gets all of them.  Steps of kind HOST are done by what drives the part (a fit), which
+ * hands over and takes registers; the others have kernels (execute.h). */
+#ifndef DPI_SILO_PART_H
+#define DPI_SILO_PART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3 };
+
+/* Steps: enum, name as in dumps and rules, arguments, what it does.
+ *
+ * The fit's own, at one owner:
+ *   inquire   what each record adds: integers of bounded norm, sharded over records
+ *   isum      their sum here
+ *   dgauss    adds this owner's share of the noise
+ *   advance   what is asked next, of what has been opened; the same at all owners
+ * Moving:
+ *   send, recv  a register to, or from, another party
+ * A secure sum (masks.h):
+ *   mask      hides a vector of words by masks that cancel over all owners
+ *   roster    at the aggregator: the set of owners whose masked vectors are here
+ *   consent   this owner's signature under that set, once
+ *   unlock    checks all signatures and reveals what the set's masks do not cancel
+ *   addall    at the aggregator: the sum, without masks
+ * A sum under encryption (src/crypto):
+ *   encrypt, addct, partial, combine
+ * Without protection:
+ *   plain     the vector as it is
+ *   addplain  at the aggregator: their sum
+ * And then
+ *   open      the opened sum as words, its checksum looked at */
+#define DPI_SILO_STEP_LIST(X)                                                                      \
+    X(INQUIRE, "inquire", 2, true)                                                                 \
+    X(ISUM, "isum", 1, true)                                                                       \
+    X(DGAUSS, "dgauss", 1, true)                                                                   \
+    X(ADVANCE, "advance", 2, true)                                                                 \
+    X(SEND, "send", 1, false)                                                                      \
+    X(RECV, "recv", 0, false)                                                                      \
+    X(MASK, "mask", 1, false)                                                                      \
+    X(ROSTER, "roster", 1, false)                                                                  \
+    X(CONSENT, "consent", 1, false)                                                                \
+    X(UNLOCK, "unlock", 2, false)                                                                  \
+    X(ADDALL, "addall", 3, false)                                                                  \
+    X(ENCRYPT, "encrypt", 1, false)                                                                \
+    X(ADDCT, "addct", 1, false)                                                                    \
+    X(PARTIAL, "partial", 1, false)                                                                \
+    X(COMBINE, "combine", 2, false)                                                                \
+    X(PLAIN, "plain", 1, false)                                                                    \
+    X(ADDPLAIN, "addplain", 1, false)                                                              \
+    X(OPEN, "open", 1, false)
+
+typedef enum dpi_silo_step_kind {
+#define DPI_SILO_STEP_ENUM(name, text, args, host) DPI_SILO_##name,
+    DPI_SILO_STEP_LIST(DPI_SILO_STEP_ENUM)
+#undef DPI_SILO_STEP_ENUM
+        DPI_SILO_N_STEPS
+} dpi_silo_step_kind;
+
+typedef struct dpi_silo_step {
+    dpi_silo_step_kind kind;
+    uint16_t out;               /* register; of send, the one that is sent */
+    uint16_t in[DPI_SILO_ARGS]; /* registers */
+    uint16_t peer;              /* of send and recv: a party */
+    bool may_lack;              /* of recv: the sender may have dropped out */
+} dpi_silo_step;
+
+typedef struct dpi_silo_register {
+    char name[DPI_SILO_NAME]; /* as in dumps: "h", "h.m" */
+    /* Its size is `words` 64-bit words and `bytes` more; where `scales`, the words are those of
+     * the vector that is opened, times `words`. */
+    uint32_t words, bytes;
+    bool scales;
+} dpi_silo_register;
+
+/* One party's part of a round.  Party numbers are those of the plan, from 0. */
+typedef struct dpi_silo_part {
+    uint16_t party, parties, aggregator;
+    size_t n_registers, n_steps;
+    const dpi_silo_register *registers;
+    const dpi_silo_step *steps;
+} dpi_silo_part;
+
+#endif
