@@ -32,6 +32,7 @@
 #define TACIT_INFER_H
 
 #include <tacit/fit.h>
+#include <tacit/owners.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -80,6 +81,10 @@ typedef struct dp_fit_opts {
     dp_ledger *ledger;     /* as in dp_svi_opts; borrowed for the call */
     const char *ledger_data;
     const char *ledger_label;
+    /* Of several owners' records, this process having one's: nullable, borrowed for the call.  All
+     * owners must give the same model and options, but for threads, ledger, journal and watch; each
+     * gets the same fit.  Models that the loop fits are refused. */
+    const dp_owners *owners;
     /* The path of a file in which each release is kept before it is used, nullable.  It must not be
      * there; with `resume` it must, and the fit goes on where it ended, with the same model, data
      * and options, but for threads, hopeless_allowed and the watch: releases that it has are taken

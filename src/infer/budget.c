@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "infer/opened.h"
 #include "random/failure.h"
 #include "svi/options.h"
 
@@ -24,7 +25,8 @@ static const double shares[DPI_N_STAGES] = {0.015, 0.01, 0.04,  0.04, 0.04,
                                             0.045, 0.04, 0.685, 0.085};
 static const uint64_t releases[DPI_N_STAGES] = {1, 2, 3, 6, 2, 6, 1, 16, 1};
 
-static dp_status calibrate(dpi_budget *b, double epsilon, dp_error *err)
+/* `excess` is what all noise is more than that which counts. */
+static dp_status calibrate(dpi_budget *b, double epsilon, double excess, dp_error *err)
 {
     dp_interval spent;
     dp_status status =
@@ -33,11 +35,12 @@ static dp_status calibrate(dpi_budget *b, double epsilon, dp_error *err)
         return status;
     b->sigma *= 1 + 0x1p-40; /* for the rounding of the shares */
     for (int k = 0; k < DPI_N_STAGES; k++) {
-        b->sigmas[k] = b->sigma * sqrt((double)b->releases[k] / shares[k]);
         b->list[k] = (dp_mechanism){.sampling = DP_SAMPLING_FULL,
-                                    .sigma = b->sigmas[k],
+                                    .sigma = b->sigma * sqrt((double)b->releases[k] / shares[k]),
                                     .rate = 1,
                                     .steps = b->releases[k]};
+        b->made[k] = b->list[k];
+        b->made[k].sigma = b->sigmas[k] = b->list[k].sigma * excess;
     }
     status = dp_account_epsilon(b->list, DPI_N_STAGES, b->accounted, 0, &spent, err);
     b->epsilon = spent.upper;
@@ -59,5 +62,5 @@ dp_status dpi_budget_init(dpi_budget *b, const dp_fit_opts *o, dp_error *err)
         return status;
     b->accounted = dpi_release_delta(o->delta);
     b->delta = o->delta;
-    return calibrate(b, o->epsilon, err);
+    return calibrate(b, o->epsilon, dpi_opened_excess(o->owners), err);
 }

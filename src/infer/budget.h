@@ -32,9 +32,12 @@ typedef struct dpi_budget {
     double epsilon, delta;       /* spent by all phases; certified */
     double accounted;            /* delta that the accountant was given */
     double sigma;                /* of one release that costs as much as all */
-    double sigmas[DPI_N_STAGES]; /* noise multiplier of each release; 0 without noise */
+    double sigmas[DPI_N_STAGES]; /* noise multiplier of each release; 0 without noise.  Of several
+                                  * owners that of all their shares */
     uint64_t releases[DPI_N_STAGES];
-    dp_mechanism list[DPI_N_STAGES];
+    dp_mechanism list[DPI_N_STAGES]; /* what is accounted for: of several owners the noise that an
+                                      * attacker does not know */
+    dp_mechanism made[DPI_N_STAGES]; /* the same with sigmas */
 } dpi_budget;
 
 extern const char *const dpi_stage_names[DPI_N_STAGES];

@@ -15,6 +15,7 @@
 #include "infer/diagnose.h"
 #include "infer/exact.h"
 #include "infer/loop.h"
+#include "infer/opened.h"
 #include "infer/progress.h"
 #include "infer/resume.h"
 #include "infer/rounds.h"
@@ -94,7 +95,13 @@ static dp_status check_options(const dp_fit_opts *o, dp_error *err)
         return dpi_fail(err, DP_EDOMAIN, "draws is %zu; keep 100 to 10^6", o->draws);
     if (o->threads > 1024)
         return dpi_fail(err, DP_EDOMAIN, "threads is %zu; it must be at most 1024", o->threads);
-    dp_status status = dpi_resume_check(o, err);
+    if (o->method == DP_METHOD_EXACT && o->owners != NULL)
+        return dpi_fail(err, DP_EINVAL,
+                        "DP_METHOD_EXACT reads the records again and again, and owners open sums; "
+                        "leave the method 0");
+    dp_status status = dpi_opened_check(o->owners, err);
+    if (status == DP_OK)
+        status = dpi_resume_check(o, err);
     return status == DP_OK ? check_ledger(o, err) : status;
 }
 
@@ -145,8 +152,9 @@ static dp_status make_scan(fit_job *a, dp_error *err)
                           .threads = a->opts->threads,
                           .most_room = dpi_inquiry_room(&a->view),
                           .noise = a->noise,
-                          .paid = a->budget.list,
+                          .paid = a->budget.made,
                           .n_paid = DPI_N_STAGES,
+                          .owners = a->opts->owners,
                           .progress = &a->progress,
                           .keeper = a->opts->journal != NULL ? &a->keeper : NULL};
     dp_error found = {0};
@@ -208,7 +216,9 @@ static dp_status run(fit_job *a, dp_error *err)
 static dp_privacy guarantee(const fit_job *a)
 {
     const dpi_budget *b = &a->budget;
-    dpi_pass main = {.n = a->view.n_release, .sigma = b->sigmas[DPI_STAGE_MAIN]};
+    dpi_pass main = {.n = a->view.n_release,
+                     .sigma = b->sigmas[DPI_STAGE_MAIN],
+                     .shares = a->opts->owners != NULL ? a->opts->owners->size : 0};
     const char *why_not = !b->noisy            ? "fitted without privacy"
                           : a->opts->seed != 0 ? "seeded: the noise can be computed again"
                                                : NULL;
@@ -241,7 +251,7 @@ static size_t list_phases(const fit_job *a, dp_fit_phase *phases)
     for (int k = 0; k < DPI_N_STAGES; k++)
         phases[k] = (dp_fit_phase){.name = dpi_stage_names[k],
                                    .releases = a->budget.releases[k],
-                                   .sigma = a->budget.sigmas[k],
+                                   .sigma = a->budget.list[k].sigma,
                                    .clip = a->rounds.clip[k]};
     return a->budget.noisy ? DPI_N_STAGES : 0;
 }
@@ -283,7 +293,8 @@ static dp_status fit_open(fit_job *a, bool *done, dp_fit **fit, dp_error *err)
         .model = a->model, .data = a->data, .opts = a->opts, .progress = &a->progress};
     dp_error found = {0};
     *done = false;
-    if (a->opts->mode != DP_NO_PRIVACY || a->opts->method == DP_METHOD_ROUNDS)
+    if (a->opts->mode != DP_NO_PRIVACY || a->opts->method == DP_METHOD_ROUNDS ||
+        a->opts->owners != NULL)
         return DP_OK;
     dp_status status = dpi_fit_exact(&spec, fit, &found);
     *done = status != DP_EUNSUPPORTED || a->opts->method == DP_METHOD_EXACT;
@@ -298,7 +309,7 @@ static dp_status fit_private(fit_job *a, dp_fit **fit, dp_error *err)
     if (status != DP_OK)
         return status;
     status = dpi_model_view_init(&a->view, a->model, &found);
-    if (status == DP_EUNSUPPORTED && a->view.refused[0] != 0) {
+    if (status == DP_EUNSUPPORTED && a->view.refused[0] != 0 && a->opts->owners == NULL) {
         const dpi_loop_spec spec = {.model = a->model,
                                     .data = a->data,
                                     .opts = a->opts,

@@ -79,7 +79,7 @@ static void add_scales(const void *of, const dpi_record *record, double *room, i
     places at = places_of(r, room);
     if (!(dpi_veil_of(r->seen->family, record->y, record->arg).times > 0))
         return; /* it has no outcome */
-    sum[0] += dpi_scan_grid(q->share * sqrt(count_part));
+    sum[0] += dpi_scan_grid(q->steps, q->share * sqrt(count_part));
     if (!dpi_law_of(r, record, at.law))
         return;
     dpi_law_fisher(at.law, fisher);
@@ -91,7 +91,8 @@ static void add_scales(const void *of, const dpi_record *record, double *room, i
                                record->dense[l * r->p + c];
         if (!(information > 0) || !isfinite(information))
             continue;
-        sum[(c + 1) * DPI_SCALES + scale_bin(sqrt(information))] += dpi_scan_grid(q->share * each);
+        sum[(c + 1) * DPI_SCALES + scale_bin(sqrt(information))] +=
+            dpi_scan_grid(q->steps, q->share * each);
     }
 }
 
@@ -203,7 +204,7 @@ static void add_pattern(const dpi_inquiry *q, const dpi_record *record, double w
     double factor = weight * q->share / q->most / fmax(norm, 1);
     for (size_t e = 0, left = n > r->p ? r->p : 1; e < left; e++) {
         const size_t some = n > r->p ? r->p - e : r->p * (r->p + 1) / 2; /* a row, or all */
-        dpi_scan_add_grid(some, factor, local + row_at(n, e), sum);
+        dpi_scan_add_grid(q->steps, some, factor, local + row_at(n, e), sum);
         sum += some;
     }
     for (const dpi_read *d = r->reads; d < r->reads + r->n_reads; d++) {
@@ -212,9 +213,9 @@ static void add_pattern(const dpi_inquiry *q, const dpi_record *record, double w
             continue;
         int64_t *to = sum + record->member[plate++] * each;
         for (size_t i = 0; i < r->p; i++, to += d->size)
-            dpi_scan_add_grid(d->size, factor, local + row_at(n, i) + d->local - i, to);
+            dpi_scan_add_grid(q->steps, d->size, factor, local + row_at(n, i) + d->local - i, to);
         for (size_t i = 0; i < d->size; to += d->size - i, i++)
-            dpi_scan_add_grid(d->size - i, factor, local + row_at(n, d->local + i), to);
+            dpi_scan_add_grid(q->steps, d->size - i, factor, local + row_at(n, d->local + i), to);
         sum += d->members * each;
     }
 }
@@ -238,7 +239,7 @@ static void add_norm(const void *of, const dpi_record *record, double *room, int
     places at = places_of(q->view, room);
     double norm = information_of(q, record, &at) ? norm_of(n, at.local) : 0;
     if (norm > 0 && norm <= DBL_MAX)
-        sum[scale_bin(norm)] += dpi_scan_grid(q->share);
+        sum[scale_bin(norm)] += dpi_scan_grid(q->steps, q->share);
 }
 
 static void add_whitening(const void *of, const dpi_record *record, double *room, int64_t *sum)
@@ -297,12 +298,12 @@ static void add_score(const void *of, const dpi_record *record, double *room, in
     if (!(norm <= DBL_MAX))
         return;
     double factor = norm > q->share ? q->share / norm : 1;
-    dpi_scan_add_grid(r->p, factor, h, sum);
+    dpi_scan_add_grid(q->steps, r->p, factor, h, sum);
     size_t plate = 0;
     for (const dpi_read *d = r->reads; d < r->reads + r->n_reads; d++)
         if (d->members > 0) {
             int64_t *to = sum + d->first + record->member[plate++] * d->size;
-            dpi_scan_add_grid(d->size, factor, h + d->local, to);
+            dpi_scan_add_grid(q->steps, d->size, factor, h + d->local, to);
         }
 }
 
@@ -317,7 +318,7 @@ static void add_count(const void *of, const dpi_record *record, double *room, in
         return;
     double more = dpi_psi_excess(at.law, record->gamma, q->beyond);
     if (more >= -1 && more <= 1)
-        sum[0] += dpi_scan_grid(q->share * more);
+        sum[0] += dpi_scan_grid(q->steps, q->share * more);
 }
 
 /* ---- running ---- */
@@ -414,9 +415,11 @@ dp_status dpi_inquiry_run(const dpi_inquiry *query, dpi_inquiry_kind kind, dpi_s
                      .metric = kind == DPI_INQUIRY_SCALES ? NULL : q.metric,
                      .n = dpi_inquiry_size(q.view, kind),
                      .room = dpi_inquiry_room(q.view),
-                     .sigma = sigma};
+                     .sigma = sigma,
+                     .shares = scan->owners != NULL ? scan->owners->size : 0};
     q.share = dpi_scan_share(&pass);
-    if (scan != NULL && scan->keeper != NULL)
+    q.steps = dpi_scan_steps(&pass);
+    if (scan->keeper != NULL || scan->owners != NULL)
         hash_question(&q, kind, &pass, theta, pass.question);
     dp_status status = dpi_scan_run(scan, theta, &pass, out, err);
     if (status == DP_OK)

@@ -18,10 +18,10 @@ enum { DPI_SCALES = 121, DPI_LEAST_SCALE = -60 };
 typedef struct dpi_inquiry {
     const dpi_model_view *view;
     const dpi_metric *metric;
-    double clip;   /* C */
-    double most;   /* norm that matrices are clipped to */
-    double beyond; /* of the count: norm that a record is far from */
-    double share;  /* dpi_scan_share of the pass; set by dpi_inquiry_run */
+    double clip;         /* C */
+    double most;         /* norm that matrices are clipped to */
+    double beyond;       /* of the count: norm that a record is far from */
+    double share, steps; /* dpi_scan_share and dpi_scan_steps of the pass; set by dpi_inquiry_run */
 } dpi_inquiry;
 
 typedef enum dpi_inquiry_kind {

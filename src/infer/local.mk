@@ -27,6 +27,7 @@ libtacit_core_la_SOURCES += \
   %D%/mixing.c %D%/mixing.h \
   %D%/mode.c %D%/mode.h \
   %D%/nuts.c %D%/nuts.h \
+  %D%/opened.c %D%/opened.h \
   %D%/posterior.c %D%/posterior.h \
   %D%/prior.c %D%/prior.h \
   %D%/progress.c %D%/progress.h \

@@ -104,7 +104,7 @@ dp_status dpi_resume_open(dpi_resume *r, dp_error *err)
 {
     dp_rng *rng = NULL;
     r->keeper->seeded = r->opts->seed != 0;
-    r->random = r->opts->seed;
+    r->random = r->opts->owners != NULL ? r->opts->owners->seed : r->opts->seed;
     if (r->opts->resume)
         return open_old(r, err);
     dp_status status = r->random != 0 ? DP_OK : dp_rng_new_random(&rng, &r->random, err);

@@ -7,8 +7,11 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "infer/opened.h"
+#include "random/grid.h"
 #include "svi/check.h"
 
+/* Steps of the grid of one owner. */
 static const double grid = 0x1p36;
 enum { MOST_NUMBERS = 1 << 14, MOST_RECORDS = 1 << 26 };
 
@@ -145,9 +148,10 @@ static dp_status make(dpi_scan *s, const dpi_scan_spec *spec, dp_error *err)
         return status;
     s->scanners = dpi_arena_alloc(&s->arena, s->threads, sizeof *s->scanners);
     s->total = dpi_arena_alloc(&s->arena, s->most, sizeof *s->total);
+    s->whole = dpi_arena_alloc(&s->arena, s->most, sizeof *s->whole);
     s->out = dpi_arena_alloc(&s->arena, s->most, sizeof *s->out);
     s->paid = spec->paid != NULL ? dpi_arena_alloc(&s->arena, s->n_paid, sizeof *s->paid) : NULL;
-    if (s->scanners == NULL || s->total == NULL || s->out == NULL ||
+    if (s->scanners == NULL || s->total == NULL || s->whole == NULL || s->out == NULL ||
         (spec->paid != NULL && s->paid == NULL))
         return dpi_fail_nomem(err);
     for (size_t k = 0; s->paid != NULL && k < s->n_paid; k++)
@@ -175,6 +179,7 @@ dp_status dpi_scan_init(dpi_scan *s, const dpi_scan_spec *spec, dp_error *err)
                     .threads = spec->threads > 0 ? spec->threads : 1,
                     .noise = spec->noise,
                     .n_paid = spec->n_paid,
+                    .owners = spec->owners,
                     .progress = spec->progress,
                     .keeper = spec->keeper};
     dp_status status = make(s, spec, err);
@@ -383,6 +388,8 @@ static void work(void *user, size_t k)
 double dpi_scan_share(const dpi_pass *pass)
 {
     double n = (double)pass->n, rounding = sqrt(n) * 0x1p-37 + 0x1p-17;
+    if (pass->shares > 0)
+        return 1 - sqrt(n) / 2 / dpi_scan_steps(pass) - 0x1p-16;
     return pass->sigma > 0 ? 1 - rounding - dpi_release_share(pass->sigma, pass->n) : 1;
 }
 
@@ -400,31 +407,37 @@ static dp_status check_noise(const dpi_pass *pass, dp_error *err)
     return DP_OK;
 }
 
-int64_t dpi_scan_grid(double x)
+double dpi_scan_steps(const dpi_pass *pass)
 {
-    return fabs(x) <= 1 ? llrint(x * grid) : 0;
+    double steps = DPI_GRID_SCALE * sqrt((double)pass->shares) / pass->sigma;
+    return pass->shares == 0 || pass->sigma == 0 ? grid : fmin(steps, 0x1p50);
 }
 
-/* What is added to a number of at most 1 so that its last bit is a step of the grid: 1.5 2^52 of
- * them. */
-static const double onto_grid = 0x1.8p16;
+int64_t dpi_scan_grid(double steps, double x)
+{
+    return fabs(x) <= 1 ? llrint(x * steps) : 0;
+}
+
+/* What is added to a number of at most 2^51 steps so that its last bit is one of them. */
+static const double onto_grid = 0x1.8p52;
 
 /* Rounding is the addition's own, as llrint's. */
-DPI_LOOPS static void add_numbers(size_t n, double factor, const double *x, int64_t *restrict sum)
+DPI_LOOPS static void add_numbers(double steps, size_t n, double factor, const double *x,
+                                  int64_t *restrict sum)
 {
     int64_t none;
     memcpy(&none, &onto_grid, sizeof none);
     for (size_t e = 0; e < n; e++) {
-        double number = factor * x[e], on = (fabs(number) <= 1 ? number : 0) + onto_grid;
+        double number = factor * x[e], on = (fabs(number) <= 1 ? number : 0) * steps + onto_grid;
         int64_t bits;
         memcpy(&bits, &on, sizeof bits);
         sum[e] += bits - none;
     }
 }
 
-void dpi_scan_add_grid(size_t n, double factor, const double *x, int64_t *sum)
+void dpi_scan_add_grid(double steps, size_t n, double factor, const double *x, int64_t *sum)
 {
-    add_numbers(n, factor, x, sum);
+    add_numbers(steps, n, factor, x, sum);
 }
 
 /* Adds up the threads' integers, exactly, and wipes them. */
@@ -434,7 +447,7 @@ static void add_up(dpi_scan *s, size_t n)
         int64_t sum = 0;
         for (size_t k = 0; k < s->threads; k++)
             sum += s->scanners[k].sum[e];
-        s->total[e] = (double)sum / grid;
+        s->whole[e] = sum;
     }
     for (size_t k = 0; k < s->threads; k++)
         wipe(s, &s->scanners[k]);
@@ -443,6 +456,9 @@ static void add_up(dpi_scan *s, size_t n)
 static dp_status release(dpi_scan *s, const dpi_pass *pass, double *out, dp_error *err)
 {
     dpi_release *r = &s->release;
+    for (size_t e = 0; e < pass->n; e++)
+        s->total[e] = (double)s->whole[e] / grid;
+    sodium_memzero(s->whole, pass->n * sizeof *s->whole);
     if (pass->sigma == 0) {
         memcpy(out, s->total, pass->n * sizeof *out);
         return DP_OK;
@@ -537,9 +553,11 @@ dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, d
     if (!made)
         run_records(s, pass);
     else
-        memset(s->total, 0, pass->n * sizeof *s->total);
+        memset(s->whole, 0, pass->n * sizeof *s->whole);
     /* A seeded source goes on behind the noise of what was made before. */
-    status = made && !s->keeper->seeded ? DP_OK : release(s, pass, out, err);
+    if (!made || s->keeper->seeded)
+        status =
+            s->owners != NULL ? dpi_opened_release(s, pass, out, err) : release(s, pass, out, err);
     if (status != DP_OK)
         return status;
     status = made ? dpi_journal_read(s->keeper->journal, &what, out, err)

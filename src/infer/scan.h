@@ -10,11 +10,16 @@
  * Sensitivity.  What a record adds is clipped to dpi_scan_share: rounding n numbers to the grid
  * moves it by at most sqrt(n) 2^-37, and the integers' way to double by less than 2^-17 for at
  * most 2^26 records and 2^14 numbers; the rest is the release's own.  So noise sigma is sigma times
- * the sensitivity. */
+ * the sensitivity.
+ *
+ * Of several owners the sum is opened together (opened.h): the grid is that of the noise, whose
+ * steps are sigma / sqrt(shares) 2^-32, so that what a record adds is a whole number of them, and
+ * neither sums nor noise are rounded again. */
 #ifndef DPI_INFER_SCAN_H
 #define DPI_INFER_SCAN_H
 
 #include <tacit/accountant.h>
+#include <tacit/owners.h>
 
 #include "base/pool.h"
 #include "infer/keeper.h"
@@ -47,6 +52,8 @@ typedef struct dpi_pass {
     size_t n;                 /* numbers of the sum, at most scan.most */
     size_t room;              /* numbers of each thread's, at most scan.most_room */
     double sigma;             /* 0: no noise, where there is no privacy */
+    size_t shares;            /* of which the noise is the sum, one an owner; 0: there is one
+                               * owner */
     /* A hash of what the sum follows from, but the records; zeros where nothing is kept. */
     unsigned char question[DPI_JOURNAL_HASH];
 } dpi_pass;
@@ -62,9 +69,11 @@ typedef struct dpi_scan {
     dp_mechanism *paid; /* [n_paid] steps: that are left; NULL: not counted */
     size_t n_paid;
     dpi_release release;
+    int64_t *whole; /* [most] the sum, in steps of the grid */
     double *total, *out;
-    dpi_progress *progress; /* nullable, borrowed */
-    dpi_keeper *keeper;     /* nullable, borrowed */
+    const dp_owners *owners; /* nullable, borrowed */
+    dpi_progress *progress;  /* nullable, borrowed */
+    dpi_keeper *keeper;      /* nullable, borrowed */
 } dpi_scan;
 
 typedef struct dpi_scan_spec {
@@ -77,7 +86,8 @@ typedef struct dpi_scan_spec {
      * in tests of passes: they are not counted. */
     const dp_mechanism *paid;
     size_t n_paid;
-    dpi_progress *progress; /* nullable, borrowed: told of each release, by its place in paid */
+    const dp_owners *owners; /* nullable, borrowed: who opens sums together */
+    dpi_progress *progress;  /* nullable, borrowed: told of each release, by its place in paid */
     dpi_keeper
         *keeper; /* nullable, borrowed: has releases that were made before, and keeps others */
 } dpi_scan_spec;
@@ -90,11 +100,14 @@ void dpi_scan_free(dpi_scan *s);
 /* Norm that what a record adds is clipped to; 1 without noise. */
 double dpi_scan_share(const dpi_pass *pass);
 
-/* A number of what a record adds, for adding to the sum; 0 for none of [-1, 1]. */
-int64_t dpi_scan_grid(double x);
+/* Steps of the pass' grid in a unit, at most 2^50. */
+double dpi_scan_steps(const dpi_pass *pass);
+
+/* A number of what a record adds, on the grid, for adding to the sum; 0 for none of [-1, 1]. */
+int64_t dpi_scan_grid(double steps, double x);
 
 /* Adds factor x[n] likewise to sum[n]. */
-void dpi_scan_add_grid(size_t n, double factor, const double *x, int64_t *sum);
+void dpi_scan_add_grid(double steps, size_t n, double factor, const double *x, int64_t *sum);
 
 /* Sets the latents, and with them what all records share. */
 void dpi_scan_place(dpi_scan *s, const double *theta);

@@ -35,13 +35,17 @@ dp_status __wrap_dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *
 
 static void ask(const dpi_inquiry *q, dpi_inquiry_kind kind, double sigma)
 {
-    static double out[MOST_NUMBERS];
+    static double out[MOST_NUMBERS], theta[MOST_NUMBERS];
     double sd[2];
     dp_error err = {0};
+    const dp_owners owners = {.size = 3};
+    dpi_scan scan = {.owners = NULL};
     assert_true(dpi_inquiry_size(q->view, kind) <= MOST_NUMBERS);
     assert_true(dpi_inquiry_room(q->view) <= MOST_ROOM);
     asked = q;
-    assert_ok(dpi_inquiry_run(q, kind, NULL, NULL, sigma, out, sd, &err), err.text);
+    assert_ok(dpi_inquiry_run(q, kind, &scan, theta, sigma, out, sd, &err), err.text);
+    scan.owners = &owners;
+    assert_ok(dpi_inquiry_run(q, kind, &scan, theta, sigma, out, sd, &err), err.text);
 }
 
 /* ---- records ---- */
@@ -161,12 +165,12 @@ static void make_record(const dpi_model_view *r, parts *of)
 static size_t tried, told; /* records, and those that added anything */
 static double largest;     /* norm, of its bound */
 
-static double norm_of(size_t n, const int64_t *sum)
+static double norm_of(const dpi_pass *pass, const int64_t *sum)
 {
     long double square = 0;
-    for (size_t e = 0; e < n; e++)
+    for (size_t e = 0; e < pass->n; e++)
         square += (long double)sum[e] * (long double)sum[e];
-    return (double)(sqrtl(square) * 0x1p-36L);
+    return (double)(sqrtl(square) / (long double)dpi_scan_steps(pass));
 }
 
 /* As a scan does it. */
@@ -182,13 +186,13 @@ static void add_random_records(const dpi_inquiry *q, const dpi_pass *pass)
     static int64_t sum[MOST_NUMBERS];
     static double room[MOST_ROOM];
     parts of;
-    double bound = dpi_scan_share(pass) + sqrt((double)pass->n) * 0x1p-37;
+    double bound = dpi_scan_share(pass) + sqrt((double)pass->n) / 2 / dpi_scan_steps(pass);
     assert_true(bound < 1);
     for (int t = 0; t < TRIES; t++) {
         memset(sum, 0, pass->n * sizeof *sum);
         make_record(q->view, &of);
         add(pass, &of, room, sum);
-        double norm = norm_of(pass->n, sum);
+        double norm = norm_of(pass, sum);
         tried++;
         told += norm > 0;
         largest = fmax(largest, norm / bound);
@@ -270,7 +274,9 @@ static void add_records_without_a_law(const dpi_inquiry *q, const dpi_pass *pass
         add(pass, &of, room, sum);
         for (size_t e = 0; e < pass->n; e++) {
             bool count = e == 0 && pass->n == dpi_inquiry_size(q->view, DPI_INQUIRY_SCALES);
-            assert_int_equal(sum[e], count ? dpi_scan_grid(dpi_scan_share(pass) * sqrt(0.2)) : 0);
+            assert_int_equal(
+                sum[e],
+                count ? dpi_scan_grid(dpi_scan_steps(pass), dpi_scan_share(pass) * sqrt(0.2)) : 0);
         }
     }
 }

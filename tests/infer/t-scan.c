@@ -71,7 +71,7 @@ static void add_part(const void *of, const dpi_record *record, double *room, int
     (void)of;
     room[0] = record->y;
     for (size_t e = 0; e < WIDTH; e++)
-        sum[e] += dpi_scan_grid(part(record->y, e));
+        sum[e] += dpi_scan_grid(0x1p36, part(record->y, e));
 }
 
 static void sums_are_exact_for_any_number_of_threads(void **state)
@@ -262,7 +262,7 @@ static void add_tall(const void *of, const dpi_record *record, double *room, int
     double each = t->share / sqrt((double)t->n);
     double middle = ldexp(floor(ldexp(each, 36)) - 0.5 + 0x1p-10, -36);
     for (size_t e = 0; e < t->n; e++)
-        sum[e] += is_first ? t->begin - (int64_t)(7 * e) : dpi_scan_grid(middle);
+        sum[e] += is_first ? t->begin - (int64_t)(7 * e) : dpi_scan_grid(0x1p36, middle);
 }
 
 /* How far the second record moves the sum before noise, of what is allowed. */
@@ -328,13 +328,13 @@ static void numbers_are_put_on_the_grid_and_others_are_nothing(void **state)
     (void)state;
     for (int i = 0; i < 1000; i++) {
         double x = next_number(&seed);
-        assert_true(fabs((double)dpi_scan_grid(x) - ldexp(x, 36)) <= 0.5);
+        assert_true(fabs((double)dpi_scan_grid(0x1p36, x) - ldexp(x, 36)) <= 0.5);
     }
-    assert_int_equal(dpi_scan_grid(1), (int64_t)1 << 36);
-    assert_int_equal(dpi_scan_grid(-1), -((int64_t)1 << 36));
+    assert_int_equal(dpi_scan_grid(0x1p36, 1), (int64_t)1 << 36);
+    assert_int_equal(dpi_scan_grid(0x1p36, -1), -((int64_t)1 << 36));
     static const double wrong[] = {NAN, INFINITY, -INFINITY, 1.5, -2, 1e300};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_int_equal(dpi_scan_grid(wrong[i]), 0);
+        assert_int_equal(dpi_scan_grid(0x1p36, wrong[i]), 0);
 }
 
 /* ---- refusals ---- */

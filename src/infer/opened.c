@@ -1,0 +1,95 @@
+/* Integers of an owner, in steps of the grid of the noise: what its records add, at most
+ * `most_records` times `steps` each, plus K = round(2^32 Z).  All are added up modulo 2^64, which is
+ * exact while the sum is below 2^63: records of all owners, and for each 16 standard deviations of
+ * a share, beyond which a normal number lies with a chance of less than 2^-180.
+ *
+ * Shares are rounded apart, so their sum is no rounding of one normal number; doc/design/silo.md
+ * has why it is as good. */
+#include "infer/opened.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "random/grid.h"
+#include "random/noise.h"
+
+dp_status dpi_opened_check(const dp_owners *o, dp_error *err)
+{
+    if (o == NULL)
+        return DP_OK;
+    if (o->open == NULL || o->size < 1 || o->size > DP_OWNERS_MOST)
+        return dpi_fail(err, DP_EINVAL,
+                        "%zu owners, or no way to open their sums; there must be 1 "
+                        "to %d",
+                        o->size, DP_OWNERS_MOST);
+    if (o->honest < 1 || o->honest > o->size)
+        return dpi_fail(err, DP_EINVAL,
+                        "%zu shares of noise of %zu owners are unknown to whoever attacks; there "
+                        "must be 1 at least",
+                        o->honest, o->size);
+    if (o->seed == 0 || o->most_records < 1 || o->most_records > (uint64_t)1 << 26)
+        return dpi_fail(err, DP_EINVAL,
+                        "owners need a public seed that is not 0, and a bound of 1 to 2^26 on the "
+                        "records of one");
+    return DP_OK;
+}
+
+double dpi_opened_excess(const dp_owners *o)
+{
+    return o == NULL ? 1 : sqrt((double)o->size / (double)o->honest) * (1 + 0x1p-45);
+}
+
+static dp_status check_room(const dpi_scan *s, const dpi_pass *pass, dp_error *err)
+{
+    const dp_owners *o = s->owners;
+    double size = (double)o->size, noise = pass->sigma > 0 ? 16 * DPI_GRID_SCALE : 0;
+    if (s->n_records > o->most_records)
+        return dpi_fail(err, DP_EDATA,
+                        "this owner has more records than the plan allows one to have; plan for "
+                        "more");
+    if (size * ((double)o->most_records * dpi_scan_steps(pass) + noise) < 0x1p62)
+        return DP_OK;
+    return dpi_fail(err, DP_EUNSUPPORTED,
+                    "sums over %zu owners of up to %llu records each, with noise of %g, need more "
+                    "than 64 bits; plan for fewer records, or a smaller epsilon",
+                    o->size, (unsigned long long)o->most_records, pass->sigma);
+}
+
+/* Adds this owner's share of the noise. */
+static dp_status add_share(dpi_scan *s, size_t n, dp_error *err)
+{
+    dpi_stream *stream;
+    dpi_grid grid;
+    int64_t share[DPI_GRID_PIECE];
+    dp_status status = dpi_noise_stream(s->noise, &stream, err);
+    if (status != DP_OK)
+        return status;
+    dpi_grid_begin(&grid, dpi_grid_best(), stream);
+    for (size_t first = 0, some; first < n; first += some) {
+        some = n - first < DPI_GRID_PIECE ? n - first : DPI_GRID_PIECE;
+        dpi_grid_next(&grid, some, share);
+        for (size_t j = 0; j < some; j++)
+            s->whole[first + j] += share[j];
+    }
+    dpi_grid_end(&grid);
+    sodium_memzero(share, sizeof share);
+    return DP_OK;
+}
+
+dp_status dpi_opened_release(dpi_scan *s, const dpi_pass *pass, double *out, dp_error *err)
+{
+    const dp_owners *o = s->owners;
+    const bool made = dpi_keeper_is_ahead(s->keeper);
+    uint64_t *words = (uint64_t *)s->whole; /* two's complement: sums wrap as those of words do */
+    dp_status status = check_room(s, pass, err);
+    if (status == DP_OK && pass->sigma > 0)
+        status = add_share(s, pass->n, err);
+    if (status == DP_OK && !made)
+        status = o->open(o->context, pass->question, pass->n, words, err);
+    for (size_t e = 0; status == DP_OK && e < pass->n; e++)
+        out[e] = (double)s->whole[e] / dpi_scan_steps(pass);
+    sodium_memzero(s->whole, pass->n * sizeof *s->whole);
+    return status;
+}
