@@ -113,6 +113,23 @@ typedef struct dp_fit_opts {
 DP_API dp_status dp_fit_private(const dp_model *model, const dp_dataset *data,
                                 const dp_fit_opts *opts, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
 
+/* What a fit will release: `times` sums over all records of `numbers` numbers each, with noise of
+ * multiplier sigma (0 without privacy). */
+typedef struct dp_opening {
+    const char *phase; /* static text */
+    uint64_t times;
+    size_t numbers;
+    double sigma; /* what is accounted for; of several owners the noise made is more */
+} dp_opening;
+
+enum { DP_OPENINGS = 16 };
+
+/* Lists what dp_fit_private would release, which model and options alone say: list[*n].
+ * DP_EUNSUPPORTED a model that is not fitted by rounds; errors of options and budget; DP_ENOMEM.
+ * Thread-safe. */
+DP_API dp_status dp_fit_openings(const dp_model *model, const dp_fit_opts *opts, size_t *n,
+                                 dp_opening list[DP_OPENINGS], dp_error *err) DP_MUST_CHECK;
+
 #ifdef __cplusplus
 }
 #endif

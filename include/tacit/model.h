@@ -53,6 +53,12 @@ DP_API dp_model *dp_guide_new(const dp_model *model);
 /* Frees a model or guide with all its expressions; NULL is allowed. */
 DP_API void dp_model_free(dp_model *m);
 
+enum { DP_MODEL_HASH = 32 };
+
+/* A hash of all that the model computes, whatever file it was written in: two that differ in it
+ * are different models.  Zeros for NULL. */
+DP_API void dp_model_hash(const dp_model *m, unsigned char hash[DP_MODEL_HASH]);
+
 /* Status of the first error, DP_OK when there was none. */
 DP_API dp_status dp_model_status(const dp_model *m);
 

@@ -28,6 +28,7 @@ libtacit_core_la_SOURCES += \
   %D%/mode.c %D%/mode.h \
   %D%/nuts.c %D%/nuts.h \
   %D%/opened.c %D%/opened.h \
+  %D%/openings.c \
   %D%/posterior.c %D%/posterior.h \
   %D%/prior.c %D%/prior.h \
   %D%/progress.c %D%/progress.h \

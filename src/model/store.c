@@ -147,6 +147,11 @@ dp_status dpi_model_store(const dp_model *m, dpi_bytes *out, dp_error *err)
     return out->failed ? dpi_fail_nomem(err) : DP_OK;
 }
 
+void dp_model_hash(const dp_model *m, unsigned char hash[DP_MODEL_HASH])
+{
+    dpi_model_print(m, hash);
+}
+
 void dpi_model_print(const dp_model *model, unsigned char print[DPI_PRINT])
 {
     crypto_generichash_state hash;

@@ -9,6 +9,7 @@
 
 #include <gsl/gsl_cdf.h>
 #include <tacit/infer.h>
+#include <tacit/model.h>
 
 #include "infer/budget.h"
 #include "random/grid.h"
@@ -345,6 +346,44 @@ static void the_budget_is_against_who_knows_the_other_shares(void **state)
     }
 }
 
+static void what_is_opened_is_told_before(void **state)
+{
+    static const size_t all_here[] = {600};
+    dp_opening list[DP_OPENINGS];
+    size_t n;
+    owner o;
+    dp_error err = {0};
+    uint64_t times = 0;
+    (void)state;
+    reader_draw(&all, 3);
+    fit_together(&tables[0], 1, all_here, true);
+    set_up(&o, NULL, 0, 600);
+    o.opts.mode = DP_PRIVATE;
+    o.opts.epsilon = 4;
+    o.opts.delta = 1e-5;
+    assert_ok(dp_fit_openings(o.model, &o.opts, &n, list, &err), err.text);
+    for (size_t k = 0; k < n; k++) {
+        uint64_t of_size = 0, told = 0;
+        for (size_t e = 0; e < tables[0].times; e++)
+            of_size += tables[0].n[e] == list[k].numbers;
+        for (size_t e = 0; e < n; e++)
+            told += list[e].numbers == list[k].numbers ? list[e].times : 0;
+        assert_int_equal(of_size, told);
+        assert_true(list[k].sigma > 1);
+        times += list[k].times;
+    }
+    assert_int_equal(times, tables[0].times);
+    o.opts = (dp_fit_opts){.mode = DP_NO_PRIVACY};
+    assert_ok(dp_fit_openings(o.model, &o.opts, &n, list, &err), err.text);
+    assert_true(n > 0 && list[0].sigma == 0);
+    tear_down(&o);
+    o = (owner){.model = reader_named("bernoulli")->make()};
+    (void)dp_sample(o.model, "w", 1, dp_normal(0, 1)); /* a name that there is */
+    assert_fails(dp_fit_openings(o.model, &o.opts, &n, list, &err), DP_ENAME, &err, "w");
+    assert_int_equal(n, 0);
+    tear_down(&o);
+}
+
 /* ---- refusals ---- */
 
 static void refuses(const dp_owners *together, const dp_fit_opts *more, dp_status status,
@@ -404,6 +443,7 @@ int main(void)
         cmocka_unit_test(with_noise_all_is_as_one_process_has_it),
         cmocka_unit_test(the_opened_noise_has_the_law_that_is_accounted_for),
         cmocka_unit_test(the_budget_is_against_who_knows_the_other_shares),
+        cmocka_unit_test(what_is_opened_is_told_before),
         cmocka_unit_test(what_cannot_be_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
