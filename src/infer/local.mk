@@ -5,7 +5,9 @@ libtacit_core_la_SOURCES += \
   %D%/average.c %D%/average.h \
   %D%/bending.c %D%/bending.h \
   %D%/budget.c %D%/budget.h \
+  %D%/centre.c %D%/centre.h \
   %D%/clip.c %D%/clip.h \
+  %D%/cloud.c %D%/cloud.h \
   %D%/diagnose.c %D%/diagnose.h \
   %D%/drift.c %D%/drift.h \
   %D%/excess.c %D%/excess.h \

@@ -1,0 +1,112 @@
+/* Newton's method for the centre. */
+#include "infer/centre.h"
+
+enum { K = DPI_READ_MOST, ROUNDS = 24 };
+
+/* A last step is made from a residual below this.  For smooth laws it leaves about the square. */
+static const double near_smooth = 2e-3, near_other = 1e-5;
+
+/* Kinks matter where the residual is below this. */
+static const double kinks_from = 2e-2;
+
+/* x = m^-1 x by elimination, m[k][k] being used up; not finite where there is none. */
+static void solve(size_t k, double *m, double *x)
+{
+    for (size_t j = 0; j < k; j++) {
+        size_t best = j;
+        for (size_t i = j + 1; i < k; i++)
+            best = fabs(m[i * k + j]) > fabs(m[best * k + j]) ? i : best;
+        for (size_t l = 0; l < k && best != j; l++) {
+            double swap = m[j * k + l];
+            m[j * k + l] = m[best * k + l];
+            m[best * k + l] = swap;
+        }
+        double swap = x[j];
+        x[j] = x[best];
+        x[best] = swap;
+        for (size_t i = j + 1; i < k; i++) {
+            double factor = m[i * k + j] / m[j * k + j];
+            x[i] -= factor * x[j];
+            for (size_t l = j; l < k; l++)
+                m[i * k + l] -= factor * m[j * k + l];
+        }
+    }
+    for (size_t j = k; j-- > 0;) {
+        for (size_t l = j + 1; l < k; l++)
+            x[j] -= m[j * k + l] * x[l];
+        x[j] /= m[j * k + j];
+    }
+}
+
+/* M^-1 f for two numbers. */
+static void newton_step_of_two(const dpi_cloud *c, const dpi_nodes *at, double *step)
+{
+    const double *o = at->outer, *g = c->g, *f = at->f;
+    const double a = at->weight - (o[0] * g[0] + o[1] * g[2]), b = -(o[0] * g[1] + o[1] * g[3]);
+    const double d = -(o[2] * g[0] + o[3] * g[2]), e = at->weight - (o[2] * g[1] + o[3] * g[3]);
+    const double whole = a * e - b * d;
+    const double once = 1 / whole;
+    step[0] = (e * f[0] - b * f[1]) * once;
+    step[1] = (a * f[1] - d * f[0]) * once;
+}
+
+/* M^-1 f. */
+static void newton_step(const dpi_cloud *c, const dpi_nodes *at, double *step)
+{
+    size_t k = c->k;
+    double m[K * K];
+    if (k == 2) {
+        newton_step_of_two(c, at, step);
+        return;
+    }
+    for (size_t j = 0; j < k; j++) {
+        step[j] = at->f[j];
+        for (size_t l = 0; l < k; l++) {
+            m[j * k + l] = j == l ? at->weight : 0;
+            for (size_t i = 0; i < k; i++)
+                m[j * k + l] -= at->outer[j * k + i] * c->g[i * k + l];
+        }
+    }
+    solve(k, m, step);
+}
+
+static void set_zero(size_t k, double *a)
+{
+    for (size_t j = 0; j < k; j++)
+        a[j] = 0;
+}
+
+/* Sizes of residuals are squared. */
+void dpi_find_centre(const dpi_cloud *c, dpi_nodes *at, double *a)
+{
+    const size_t k = c->k;
+    const double near = c->smooth ? near_smooth : near_other;
+    double last = INFINITY, back[K], f[K], step[K], weight = 1;
+    set_zero(k, a);
+    for (int round = 0; round < ROUNDS; round++) {
+        dpi_visit(c, a, at);
+        double size = dpi_square_by(k, at->f, c->g);
+        if (size < kinks_from * kinks_from) {
+            dpi_mind_kinks(c, at);
+            size = dpi_square_by(k, at->f, c->g);
+        }
+        if (size > last) { /* the step was too long */
+            for (size_t j = 0; j < k; j++)
+                a[j] = back[j] + f[j] / weight;
+            last = INFINITY;
+            continue;
+        }
+        newton_step(c, at, step);
+        weight = at->weight;
+        for (size_t j = 0; j < k; j++) {
+            back[j] = a[j];
+            f[j] = at->f[j];
+            a[j] += step[j];
+        }
+        if (size < near * near || !dpi_finite(k, a))
+            break;
+        last = size;
+    }
+    if (!dpi_finite(k, a))
+        set_zero(k, a);
+}
