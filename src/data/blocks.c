@@ -105,18 +105,21 @@ static bool is_line_end(char c)
 }
 
 /* Where the last record that is whole ends, 0 where there is none; *tail is how many bytes follow
- * the last line feed that may end one. */
+ * the last line feed that may end one, less line ends behind them, which may be the text's last. */
 static size_t last_end(const dpi_csv_block *block, size_t *tail)
 {
     bool within = count(block->size, block->text, '"') % 2 != 0, met = false;
-    *tail = block->size;
+    size_t told = block->size;
+    while (told > 0 && is_line_end(block->text[told - 1]))
+        told--;
+    *tail = told;
     for (size_t i = block->size; i-- > 0;) {
         if (block->text[i] == '"')
             within = !within;
         if (block->text[i] != '\n' || within)
             continue;
         if (!met)
-            *tail = block->size - i - 1;
+            *tail = told > i ? told - i - 1 : 0;
         met = true;
         if (i + 1 < block->size && !is_line_end(block->text[i + 1]))
             return i + 1;
