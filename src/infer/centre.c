@@ -3,7 +3,8 @@
 
 enum { K = DPI_READ_MOST, ROUNDS = 24 };
 
-/* A last step is made from a residual below this.  For smooth laws it leaves about the square. */
+/* A last step is made from a residual below this, of a law whose masses sum to 1.  For smooth laws
+ * it leaves about the square. */
 static const double near_smooth = 2e-3, near_other = 1e-5;
 
 /* Kinks matter where the residual is below this. */
@@ -51,10 +52,13 @@ static void newton_step_of_two(const dpi_cloud *c, const dpi_nodes *at, double *
 }
 
 /* M^-1 f. */
-static void newton_step(const dpi_cloud *c, const dpi_nodes *at, double *step)
+DPI_INLINE void newton_step(const dpi_cloud *c, size_t k, const dpi_nodes *at, double *step)
 {
-    size_t k = c->k;
     double m[K * K];
+    if (k == 1) {
+        step[0] = at->f[0] / (at->weight - at->outer[0] * c->g[0]);
+        return;
+    }
     if (k == 2) {
         newton_step_of_two(c, at, step);
         return;
@@ -70,23 +74,23 @@ static void newton_step(const dpi_cloud *c, const dpi_nodes *at, double *step)
     solve(k, m, step);
 }
 
-static void set_zero(size_t k, double *a)
+DPI_INLINE void set_zero(size_t k, double *a)
 {
     for (size_t j = 0; j < k; j++)
         a[j] = 0;
 }
 
 /* Sizes of residuals are squared. */
-void dpi_find_centre(const dpi_cloud *c, dpi_nodes *at, double *a)
+DPI_INLINE void find(const dpi_cloud *c, size_t k, dpi_nodes *at, double *a)
 {
-    const size_t k = c->k;
-    const double near = c->smooth ? near_smooth : near_other;
-    double last = INFINITY, back[K], f[K], step[K], weight = 1;
+    const double near = c->whole * (c->smooth ? near_smooth : near_other);
+    const double mended = c->whole * kinks_from;
+    double last = INFINITY, back[K] = {0}, f[K] = {0}, step[K], weight = 1;
     set_zero(k, a);
     for (int round = 0; round < ROUNDS; round++) {
         dpi_visit(c, a, at);
         double size = dpi_square_by(k, at->f, c->g);
-        if (size < kinks_from * kinks_from) {
+        if (size < mended * mended) {
             dpi_mind_kinks(c, at);
             size = dpi_square_by(k, at->f, c->g);
         }
@@ -96,7 +100,7 @@ void dpi_find_centre(const dpi_cloud *c, dpi_nodes *at, double *a)
             last = INFINITY;
             continue;
         }
-        newton_step(c, at, step);
+        newton_step(c, k, at, step);
         weight = at->weight;
         for (size_t j = 0; j < k; j++) {
             back[j] = a[j];
@@ -109,4 +113,15 @@ void dpi_find_centre(const dpi_cloud *c, dpi_nodes *at, double *a)
     }
     if (!dpi_finite(k, a))
         set_zero(k, a);
+}
+
+/* Loops over one or two numbers are none. */
+void dpi_find_centre(const dpi_cloud *c, dpi_nodes *at, double *a)
+{
+    if (c->k == 1)
+        find(c, 1, at, a);
+    else if (c->k == 2)
+        find(c, 2, at, a);
+    else
+        find(c, c->k, at, a);
 }

@@ -25,8 +25,10 @@ DPI_INLINE void move(const dpi_cloud *c, size_t k, const double *a, dpi_nodes *r
         for (size_t i = 0; i < c->n; i++)
             at->v[j][i] = c->t[j][i] - a[j];
     for (size_t i = 0; i < c->n; i++)
-        at->q[i] = c->g[0] * at->v[0][i] * at->v[0][i];
-    for (size_t j = 1; j < k; j++)
+        at->q[i] = 0;
+    for (size_t i = 0; i < c->n && c->beside != NULL; i++)
+        at->q[i] = c->beside_g * c->beside[i] * c->beside[i];
+    for (size_t j = 0; j < k; j++)
         for (size_t l = 0; l <= j; l++) {
             double g = (l == j ? 1 : 2) * c->g[j * k + l];
             for (size_t i = 0; i < c->n; i++)
@@ -34,7 +36,23 @@ DPI_INLINE void move(const dpi_cloud *c, size_t k, const double *a, dpi_nodes *r
         }
 }
 
-/* The same of two numbers. */
+/* The same of one number. */
+DPI_INLINE void move_one(const dpi_cloud *c, double a, dpi_nodes *restrict at)
+{
+    const double *s = c->beside, *t = c->t[0], g = c->beside_g, h = c->g[0];
+    double *restrict v = at->v[0], *restrict q = at->q;
+    const size_t n = c->n;
+    for (size_t i = 0; i < n; i++)
+        v[i] = t[i] - a;
+    if (s == NULL)
+        for (size_t i = 0; i < n; i++)
+            q[i] = h * v[i] * v[i];
+    else
+        for (size_t i = 0; i < n; i++)
+            q[i] = g * s[i] * s[i] + h * v[i] * v[i];
+}
+
+/* And of two. */
 DPI_INLINE void move_two(const dpi_cloud *c, const double *a, dpi_nodes *restrict at)
 {
     const double *s = c->t[0], *t = c->t[1], a0 = a[0], a1 = a[1];
@@ -136,10 +154,10 @@ DPI_INLINE void add_up_two(const dpi_cloud *c, dpi_nodes *restrict at)
 DPI_LOOPS static void visit(const dpi_cloud *c, const double *a, dpi_nodes *restrict at)
 {
     if (c->k == 1) {
-        move(c, 1, a, at);
+        move_one(c, a[0], at);
         weigh(c, at);
         add_up_one(c, at);
-    } else if (c->k == 2) {
+    } else if (c->k == 2 && c->beside == NULL) {
         move_two(c, a, at);
         weigh(c, at);
         add_up_two(c, at);

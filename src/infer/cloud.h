@@ -23,12 +23,16 @@
 #include "base/compiler.h"
 #include "infer/law.h"
 
-/* The law in clip norms. */
+/* The law, or the upper half of one, in clip norms. */
 typedef struct dpi_cloud {
     size_t k, n; /* n: a multiple of DPI_LAW_LANES, the last of mass 0 */
     const double *mass, *t[DPI_READ_MOST];
     bool smooth;
+    double whole; /* sum of masses */
     double g[DPI_READ_MOST * DPI_READ_MOST];
+    /* Where not NULL, a number beside those k whose centre is 0: it adds beside_g t^2 to q. */
+    const double *beside;
+    double beside_g;
 } dpi_cloud;
 
 /* At a point: nodes, and sums over them. */

@@ -1,7 +1,9 @@
 /* Clipped scores around their centres.
  *
  * No centre is looked for with two outcomes, whose scores lie on opposite sides of 0, and the mean
- * of clip(s) is 0 if both are multiplied by the same; nor with one number in which the law is even. */
+ * of clip(s) is 0 if both are multiplied by the same; nor for a number in which the law is even and
+ * which stands alone in the norm: outcomes on both sides of its middle have scores that differ in
+ * its sign alone.  Nodes of an even law lie so, too (dist/outcomes.h), and half of them are enough. */
 #include "infer/psi.h"
 
 #include <string.h>
@@ -18,6 +20,9 @@ static void take_cloud(const dpi_law *law, const double *gamma, double most, dpi
     c->n = (law->n + DPI_LAW_LANES - 1) / DPI_LAW_LANES * DPI_LAW_LANES;
     c->mass = law->mass;
     c->smooth = law->smooth;
+    c->whole = 1;
+    c->beside = NULL;
+    c->beside_g = 0;
     double unit[K];
     for (size_t j = 0; j < k; j++)
         unit[j] = law->unit[j] / most;
@@ -28,11 +33,59 @@ static void take_cloud(const dpi_law *law, const double *gamma, double most, dpi
     }
 }
 
+/* The number in which the law is even, its score odd; k where there is none. */
+static size_t odd_number(const dpi_law *law)
+{
+    const dpi_model_view *r = law->view;
+    size_t j = 0;
+    while (j < r->k && law->family->odd_in != r->arg_of[j] - law->first + 1)
+        j++;
+    return j;
+}
+
 /* Whether the mean of clip(s - a) is 0 for a = 0, or that of w clip(s) for one w. */
 static bool is_balanced(const dpi_law *law)
 {
-    const dpi_model_view *r = law->view;
-    return law->n == 2 || (r->k == 1 && law->family->odd_in == r->arg_of[0] - law->first + 1);
+    return law->n == 2 || (law->view->k == 1 && odd_number(law) == 0);
+}
+
+/* Whether the norm knows number j by its square alone. */
+static bool stands_alone(const dpi_cloud *c, size_t j)
+{
+    for (size_t l = 0; l < c->k; l++)
+        if (l != j && (c->g[j * c->k + l] != 0 || c->g[l * c->k + j] != 0))
+            return false;
+    return true;
+}
+
+/* The upper half of an even law, in the numbers but `odd`: the lower half has the same sums. */
+static void fold(const dpi_cloud *c, size_t odd, dpi_cloud *half)
+{
+    const size_t n = c->n / 2, k = c->k - 1;
+    half->k = k;
+    half->n = n;
+    half->mass = c->mass + n;
+    half->smooth = c->smooth;
+    half->whole = 0.5 * c->whole;
+    half->beside = c->t[odd] + n;
+    half->beside_g = c->g[odd * c->k + odd];
+    for (size_t j = 0; j < k; j++) {
+        const size_t from = j + (j >= odd);
+        half->t[j] = c->t[from] + n;
+        for (size_t l = 0; l < k; l++)
+            half->g[j * k + l] = c->g[from * c->k + l + (l >= odd)];
+    }
+}
+
+/* The centre by half of the nodes; an odd number that stands alone has it at 0. */
+static void find_folded(const dpi_cloud *c, size_t odd, dpi_nodes *at, double *a)
+{
+    dpi_cloud half;
+    double rest[K];
+    fold(c, odd, &half);
+    dpi_find_centre(&half, at, rest);
+    for (size_t j = 0; j < c->k; j++)
+        a[j] = j == odd ? 0 : rest[j - (j > odd)];
 }
 
 /* Share of s that remains where the two outcomes' larger one is clipped; else 1. */
@@ -56,7 +109,11 @@ static double centre_of(const dpi_law *law, const dpi_cloud *c, dpi_nodes *at, d
             a[j] = 0;
         return share_of_two(law, c);
     }
-    dpi_find_centre(c, at, a);
+    const size_t odd = odd_number(law);
+    if (odd < c->k && law->n % (2 * DPI_LAW_LANES) == 0 && stands_alone(c, odd))
+        find_folded(c, odd, at, a);
+    else
+        dpi_find_centre(c, at, a);
     return 1;
 }
 

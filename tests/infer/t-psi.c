@@ -278,6 +278,39 @@ static void two_outcomes_share_one_factor(void **state)
             }
 }
 
+/* Where the number in which a law is even stands alone, half of the nodes are looked at; all of
+ * them where it is joined to another one by next to nothing. */
+static void half_of_an_even_law_tells_what_all_of_it_does(void **state)
+{
+    static setting s;
+    size_t tried = 0;
+    (void)state;
+    seed = 23;
+    for (size_t f = 0; f < dpi_n_families; f++) {
+        const dist_case *c = case_of(dpi_families[f]);
+        const size_t odd = (size_t)c->family->odd_in - 1, first = first_inferred(c);
+        for (int t = 0; t < N_TRIED * ROUNDS && c->family->odd_in > 0 && c->n_numbers > 1; t++) {
+            double half[K], all[K], unit;
+            set(&s, c, c->tried[t % N_TRIED], first, c->n_numbers);
+            const size_t k = s.view.k, other = odd == first ? odd + 1 : first;
+            make_gamma(&s, between(0.3, 3), 0);
+            for (size_t j = 0; j < k; j++)
+                if (j != odd - first)
+                    s.gamma[j * k + odd - first] = s.gamma[(odd - first) * k + j] = 0;
+            unit = sqrt(s.gamma[0] * s.gamma[k * k - 1]);
+            assert_true(dpi_psi(&s.law, s.gamma, 0.8, half));
+            s.gamma[(odd - first) * k + other - first] = 1e-12 * unit;
+            s.gamma[(other - first) * k + odd - first] = 1e-12 * unit;
+            assert_true(dpi_psi(&s.law, s.gamma, 0.8, all));
+            for (size_t j = 0; j < k; j++)
+                half[j] -= all[j];
+            assert_true(norm_of(&s, half) < 1e-6 * 0.8);
+            tried++;
+        }
+    }
+    assert_true(tried >= 5 * N_TRIED * ROUNDS);
+}
+
 /* ---- laws that are kept ---- */
 
 /* Records of one family in turn, with shapes that change and that do not. */
@@ -343,6 +376,7 @@ int main(void)
         cmocka_unit_test(as_many_are_expected_beyond_as_there_are),
         cmocka_unit_test(as_many_are_expected_of_counts_by_steps),
         cmocka_unit_test(two_outcomes_share_one_factor),
+        cmocka_unit_test(half_of_an_even_law_tells_what_all_of_it_does),
         cmocka_unit_test(a_law_does_not_depend_on_the_record_before),
         cmocka_unit_test(the_information_is_that_at_the_arguments),
     };
