@@ -21,7 +21,8 @@ typedef struct dpi_silo_values {
 struct dpi_silo_machine;
 
 /* What a step does with the values that it reads.  out->bytes has room for out->n bytes, the
- * register's size.  `of` is what the step's kind was given (machine.of). */
+ * register's size; where there is to be no value, the kernel sets out->n to 0, and nothing is sent
+ * of it.  `of` is what the step's kind was given (machine.of). */
 typedef dp_status dpi_silo_kernel(void *of, struct dpi_silo_machine *m, const dpi_silo_step *step,
                                   const dpi_silo_values *const in[DPI_SILO_ARGS],
                                   dpi_silo_value *out, dp_error *err);
@@ -31,25 +32,27 @@ typedef struct dpi_silo_machine {
     dpi_post *post; /* borrowed */
     uint64_t round;
     uint32_t attempt;
-    unsigned char question[32];                /* hash of what the round's sum follows from */
-    size_t n;                                  /* words of the vector that is opened */
+    unsigned char question[32]; /* hash of what the round's sum follows from */
+    size_t n;                   /* words of the vector that is opened */
+    /* Parties, a bit each: that are not waited for; that are, although they may drop out; and that
+     * have been so late before that they are hardly waited for. */
+    uint64_t absent, needed, gone;
+    uint32_t lack_ms; /* that a party which may drop out is waited for; 0: as any other */
     dpi_silo_kernel *kernel[DPI_SILO_N_STEPS]; /* of steps that are not the host's */
     void *of[DPI_SILO_N_STEPS];
     dpi_silo_values *values; /* [n_registers], the machine's own */
 } dpi_silo_machine;
 
-/* Makes room for the registers of a part, whose opened vector has at most `most` words.
- * DP_ENOMEM. */
-dp_status dpi_silo_machine_init(dpi_silo_machine *m, const dpi_silo_part *part, size_t most,
+/* Makes the registers of a part.  DP_ENOMEM. */
+dp_status dpi_silo_machine_init(dpi_silo_machine *m, const dpi_silo_part *part,
                                 dp_error *err) DP_MUST_CHECK;
 void dpi_silo_machine_free(dpi_silo_machine *m);
 
-/* Runs the steps from the one after the last step of kind `after` to the next of a host, in the
- * machine's round and attempt, with x[n] as the value of that step's register; x[n] is then the
- * value of the last OPEN.  All values are wiped at the end.
+/* Runs the steps from the first that is not the host's to the next one that is, in the machine's
+ * round and attempt, with x[n] as the value of the register that the host has left; x[n] is then
+ * the value of the last OPEN.  All values are wiped at the end.
  * Errors of kernels and of the post: DP_ETIMEOUT a party is not heard; DP_EPEER one broke the
  * protocol, or has come to another question. */
-dp_status dpi_silo_execute(dpi_silo_machine *m, dpi_silo_step_kind after, size_t n, uint64_t *x,
-                           dp_error *err) DP_MUST_CHECK;
+dp_status dpi_silo_execute(dpi_silo_machine *m, size_t n, uint64_t *x, dp_error *err) DP_MUST_CHECK;
 
 #endif

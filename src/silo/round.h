@@ -1,0 +1,39 @@
+/* Rounds: each opens one sum, and what it takes to do so once is on the disk.
+ *
+ * The state file holds the run's secrets, and of the round that is being made its number, its
+ * question, this owner's vector with its share of noise, the set of owners that it has signed, and
+ * whether it has revealed anything.  It is written before what it tells of leaves. */
+#ifndef DPI_SILO_ROUND_H
+#define DPI_SILO_ROUND_H
+
+#include "silo/execute.h"
+
+typedef struct dpi_silo_round_opts {
+    const dpi_silo_part *part; /* these are borrowed */
+    dpi_post_opts post;
+    size_t colluders, dropouts;
+    const char *state; /* a file; NULL, in simulations: nothing outlives the process */
+    uint32_t lack_ms;  /* that owners which may drop out are waited for; 0: 30 000 */
+} dpi_silo_round_opts;
+
+typedef struct dpi_silo_round dpi_silo_round;
+
+/* Opens the state, or begins one, and exchanges keys with the other owners.
+ * DP_ESTATE it is of another plan, or another process has it; DP_EDATA it is damaged; errors of
+ * dpi_post_open; DP_EIO, DP_ENOMEM. */
+dp_status dpi_silo_round_new(const dpi_silo_round_opts *opts, dpi_silo_round **r,
+                             dp_error *err) DP_MUST_CHECK;
+void dpi_silo_round_free(dpi_silo_round *r);
+
+/* The number of the next round, for a run that goes on behind `done` ones. */
+void dpi_silo_round_skip(dpi_silo_round *r, uint64_t done);
+
+/* Opens a sum: values[n], this owner's share, becomes the sum of all.  Where this very round was
+ * begun before, what was then kept takes the place of `values`.  Fits dp_owners.open. */
+dp_status dpi_silo_round_open(void *round, const unsigned char question[32], size_t n,
+                              uint64_t *values, dp_error *err);
+
+/* Takes the state away, when the fit is kept. */
+void dpi_silo_round_forget(dpi_silo_round *r);
+
+#endif

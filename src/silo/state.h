@@ -1,0 +1,43 @@
+/* What an owner must know after a crash, in one file that is replaced as a whole. */
+#ifndef DPI_SILO_STATE_H
+#define DPI_SILO_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/status.h>
+
+#include "silo/post.h"
+
+typedef struct dpi_silo_state {
+    unsigned char plan[DPI_SILO_HASH];
+    unsigned char run_secret[32], self[32]; /* of X25519; of masks that this owner alone knows */
+    uint64_t round;                         /* the last that was begun, from 1; 0: none */
+    unsigned char question[32];
+    uint64_t set;  /* a bit an owner: those whose sum this owner has signed; 0: none yet */
+    bool revealed; /* what unlocks that sum may have left */
+    size_t n;
+    uint64_t *x;      /* [n] this owner's vector of the round */
+    const char *path; /* NULL: it is nowhere else */
+    int lock;         /* of the file beside it, which one process holds; -1: none */
+} dpi_silo_state;
+
+/* Reads the file, or begins one of the plan.  *s [out] freed by dpi_silo_state_free; path is
+ * borrowed.  DP_ESTATE it is of another plan, or another process has it; DP_EDATA; DP_EPRIVACY
+ * others can read it; DP_EIO, DP_ENOMEM. */
+dp_status dpi_silo_state_open(const char *path, const unsigned char plan[DPI_SILO_HASH],
+                              dpi_silo_state *s, dp_error *err) DP_MUST_CHECK;
+
+/* Puts it on the disk; DP_OK where it has no path. */
+dp_status dpi_silo_state_keep(const dpi_silo_state *s, dp_error *err) DP_MUST_CHECK;
+
+/* Begins a round: with x[n], a copy of it. */
+dp_status dpi_silo_state_begin(dpi_silo_state *s, uint64_t round, const unsigned char question[32],
+                               size_t n, const uint64_t *x, dp_error *err) DP_MUST_CHECK;
+
+/* Wipes what is in memory; the file stays, or is taken away. */
+void dpi_silo_state_free(dpi_silo_state *s);
+void dpi_silo_state_forget(dpi_silo_state *s);
+
+#endif

@@ -1,0 +1,32 @@
+/* Owners in one process: keys from a seed, and the parts of secure and of plain sums, written out by
+ * hand. */
+#ifndef TESTS_SILO_OWNERS_H
+#define TESTS_SILO_OWNERS_H
+
+#include "silo/round.h"
+
+enum { OWNERS_MOST = 8, OWNERS_STEPS = 64 };
+
+typedef struct owners {
+    size_t n;
+    dpi_letter_box *box;
+    char names[OWNERS_MOST][DPI_SILO_NAME];
+    unsigned char publics[OWNERS_MOST][DPI_SILO_PUBLIC], secrets[OWNERS_MOST][DPI_SILO_SECRET];
+    unsigned char plan[DPI_SILO_HASH];
+    dpi_silo_register registers[8];
+    dpi_silo_step steps[OWNERS_MOST][OWNERS_STEPS];
+    dpi_silo_part parts[OWNERS_MOST];
+} owners;
+
+/* n owners called a, b, ...; owner 0 adds up. */
+void owners_make(owners *o, size_t n);
+void owners_free(owners *o);
+
+/* Their parts: masked in a signed set, in which `dropouts` may be missing; or as it is. */
+void owners_mask(owners *o, bool dropouts);
+void owners_plain(owners *o);
+
+/* Owner k's end of the post, of a carrier that is its own. */
+dpi_post_opts owners_post(owners *o, size_t k, dpi_carrier *carrier, uint32_t patience_ms);
+
+#endif

@@ -1,0 +1,254 @@
+/* Sums that owners open together: exact, of a signed set, once; and after a crash the same. */
+#define _XOPEN_SOURCE 700
+#include "silo/round.h"
+
+#include <pthread.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/lib/check.h"
+#include "tests/silo/owners.h"
+
+enum { NUMBERS = 300, ROUNDS = 3 };
+
+typedef struct actor {
+    owners *all;
+    size_t k, colluders, dropouts;
+    uint64_t skip, rounds; /* rounds that were made before, and that are made */
+    const char *state;
+    uint32_t patience_ms, lack_ms;
+    unsigned char question[32];
+    uint64_t values[ROUNDS][NUMBERS];
+    dp_status status;
+    dp_error err;
+} actor;
+
+static owners all;
+static actor actors[OWNERS_MOST];
+static uint64_t truth[ROUNDS][OWNERS_MOST][NUMBERS];
+
+static void *act(void *of)
+{
+    actor *a = of;
+    dpi_carrier *carrier = NULL;
+    dpi_silo_round *r = NULL;
+    a->status = dpi_carrier_memory(a->all->box, &carrier, &a->err);
+    const dpi_silo_round_opts opts = {.part = &a->all->parts[a->k],
+                                      .post = owners_post(a->all, a->k, carrier, a->patience_ms),
+                                      .colluders = a->colluders,
+                                      .dropouts = a->dropouts,
+                                      .state = a->state,
+                                      .lack_ms = a->lack_ms};
+    if (a->status == DP_OK)
+        a->status = dpi_silo_round_new(&opts, &r, &a->err);
+    if (a->status == DP_OK)
+        dpi_silo_round_skip(r, a->skip);
+    for (uint64_t t = a->skip; a->status == DP_OK && t < a->skip + a->rounds; t++) {
+        memcpy(a->values[t], truth[t][a->k], sizeof a->values[t]);
+        a->status = dpi_silo_round_open(r, a->question, NUMBERS, a->values[t], &a->err);
+    }
+    dpi_silo_round_free(r);
+    if (carrier != NULL)
+        carrier->kind->close(carrier);
+    return NULL;
+}
+
+static void set_up(size_t n)
+{
+    owners_make(&all, n);
+    owners_mask(&all, false);
+    randombytes_buf_deterministic(truth, sizeof truth,
+                                  (const unsigned char[randombytes_SEEDBYTES]){1});
+    for (size_t k = 0; k < n; k++)
+        actors[k] = (actor){.all = &all, .k = k, .rounds = ROUNDS, .patience_ms = 5000};
+}
+
+/* All that are not in `silent` act. */
+static void run(size_t n, uint64_t silent)
+{
+    pthread_t thread[OWNERS_MOST];
+    for (size_t k = 0; k < n; k++)
+        if ((silent >> k & 1) == 0)
+            assert_int_equal(pthread_create(&thread[k], NULL, act, &actors[k]), 0);
+    for (size_t k = 0; k < n; k++)
+        if ((silent >> k & 1) == 0)
+            assert_int_equal(pthread_join(thread[k], NULL), 0);
+}
+
+static void check_sums(const actor *a, uint64_t from, uint64_t rounds, uint64_t set)
+{
+    for (uint64_t t = from; t < from + rounds; t++)
+        for (size_t j = 0; j < NUMBERS; j++) {
+            uint64_t sum = 0;
+            for (size_t k = 0; k < all.n; k++)
+                sum += (set >> k & 1) != 0 ? truth[t][k][j] : 0;
+            assert_true(a->values[t][j] == sum);
+        }
+}
+
+static void sums_are_exact(void **state)
+{
+    static const size_t sizes[] = {1, 2, 3, 8};
+    (void)state;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int plain = 0; plain < 2; plain++) {
+            set_up(sizes[s]);
+            if (plain)
+                owners_plain(&all);
+            run(all.n, 0);
+            for (size_t k = 0; k < all.n; k++) {
+                assert_ok(actors[k].status, actors[k].err.text);
+                check_sums(&actors[k], 0, ROUNDS, UINT64_MAX);
+            }
+            owners_free(&all);
+        }
+}
+
+static void another_question_opens_nothing(void **state)
+{
+    (void)state;
+    set_up(3);
+    actors[1].question[5] = 1;
+    for (size_t k = 0; k < 3; k++)
+        actors[k].patience_ms = 500;
+    run(3, 0);
+    for (size_t k = 0; k < 3; k++) {
+        assert_true(actors[k].status == DP_EPEER || actors[k].status == DP_ETIMEOUT);
+        for (size_t j = 0; j < NUMBERS; j++)
+            assert_true(actors[k].values[0][j] == 0);
+    }
+    owners_free(&all);
+}
+
+static void who_drops_out_is_left_out(void **state)
+{
+    (void)state;
+    set_up(5);
+    owners_mask(&all, true);
+    for (size_t k = 0; k < 5; k++) {
+        actors[k].colluders = 1;
+        actors[k].dropouts = 1;
+        actors[k].lack_ms = 300;
+    }
+    actors[3].rounds = 1; /* it is there, and gone after the first round */
+    run(5, 0);
+    for (size_t k = 0; k < 5; k++) {
+        assert_ok(actors[k].status, actors[k].err.text);
+        check_sums(&actors[k], 0, 1, 31);
+        if (k != 3)
+            check_sums(&actors[k], 1, ROUNDS - 1, 31 & ~8);
+    }
+    owners_free(&all);
+}
+
+static void too_few_open_nothing(void **state)
+{
+    (void)state;
+    set_up(5);
+    owners_mask(&all, true);
+    for (size_t k = 0; k < 5; k++) {
+        actors[k].colluders = 1;
+        actors[k].dropouts = 1;
+        actors[k].lack_ms = 200;
+        actors[k].patience_ms = 800;
+    }
+    actors[3].rounds = actors[4].rounds = 1;
+    run(5, 0);
+    for (size_t k = 0; k < 3; k++)
+        assert_fails(actors[k].status, DP_ETIMEOUT, &actors[k].err, k == 0 ? "3 of 5" : "x.u");
+    owners_free(&all);
+}
+
+/* ---- after a crash ---- */
+
+static char paths[OWNERS_MOST][64];
+
+static void keep_states(size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        (void)snprintf(paths[k], sizeof paths[k], "silo-state-%ld-%zu", (long)getpid(), k);
+        (void)unlink(paths[k]);
+        actors[k].state = paths[k];
+    }
+}
+
+static void drop_states(size_t n)
+{
+    char lock[1024];
+    for (size_t k = 0; k < n; k++) {
+        (void)snprintf(lock, sizeof lock, "%s.lock", paths[k]);
+        (void)unlink(paths[k]);
+        (void)unlink(lock);
+    }
+}
+
+/* Owner 2 has sent all of round 2 but what unlocks it when it ends.  Another vector that it comes
+ * with then, as new noise would make it, is not used. */
+static void a_round_goes_on_with_what_was_sent(void **state)
+{
+    (void)state;
+    set_up(3);
+    keep_states(3);
+    for (size_t k = 0; k < 3; k++)
+        actors[k].rounds = 1;
+    run(3, 0);
+    for (size_t k = 0; k < 3; k++) {
+        assert_ok(actors[k].status, actors[k].err.text);
+        actors[k].skip = 1;
+        actors[k].patience_ms = 300;
+    }
+    run(3, 1); /* without the aggregator: vectors are kept and sent, and nobody answers */
+    assert_fails(actors[1].status, DP_ETIMEOUT, &actors[1].err, "a is not heard");
+    memset(truth[1][1], 99, sizeof truth[1][1]);
+    for (size_t k = 0; k < 3; k++)
+        actors[k].patience_ms = 5000;
+    run(3, 0);
+    randombytes_buf_deterministic(truth, sizeof truth,
+                                  (const unsigned char[randombytes_SEEDBYTES]){1});
+    for (size_t k = 0; k < 3; k++) {
+        assert_ok(actors[k].status, actors[k].err.text);
+        check_sums(&actors[k], 1, 1, 7);
+    }
+    drop_states(3);
+    owners_free(&all);
+}
+
+static void no_round_is_opened_twice(void **state)
+{
+    (void)state;
+    set_up(2);
+    keep_states(2);
+    actors[0].rounds = actors[1].rounds = 2;
+    run(2, 0);
+    actors[0].rounds = actors[1].rounds = 1; /* as if the journal were lost */
+    run(2, 0);
+    for (size_t k = 0; k < 2; k++)
+        assert_fails(actors[k].status, DP_EPRIVACY, &actors[k].err, "opened again");
+    actors[0].skip = actors[1].skip = 1; /* the last one, with another question */
+    actors[0].question[0] = actors[1].question[0] = 1;
+    run(2, 0);
+    for (size_t k = 0; k < 2; k++)
+        assert_fails(actors[k].status, DP_EPRIVACY, &actors[k].err, "another question");
+    drop_states(2);
+    actors[0].question[0] = actors[1].question[0] = 0;
+    run(2, 0); /* a new state, and letters of the old one */
+    for (size_t k = 0; k < 2; k++)
+        assert_fails(actors[k].status, DP_ESTATE, &actors[k].err, "begun this run before");
+    drop_states(2);
+    owners_free(&all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_are_exact),
+        cmocka_unit_test(another_question_opens_nothing),
+        cmocka_unit_test(who_drops_out_is_left_out),
+        cmocka_unit_test(too_few_open_nothing),
+        cmocka_unit_test(a_round_goes_on_with_what_was_sent),
+        cmocka_unit_test(no_round_is_opened_twice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
