@@ -44,8 +44,10 @@ libtacit_core_la_SOURCES += \
   %D%/scaling.c %D%/scaling.h \
   %D%/secant.c %D%/secant.h \
   %D%/scan.c %D%/scan.h \
+  %D%/scanner.c %D%/scanner.h \
   %D%/settled.c \
   %D%/shared.c %D%/shared.h \
   %D%/surrogate.c %D%/surrogate.h \
+  %D%/walks.c %D%/walks.h \
   %D%/whiten.c %D%/whiten.h \
   %D%/whitening.c %D%/whitening.h

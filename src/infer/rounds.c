@@ -12,7 +12,6 @@
 #include "infer/rounds.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "infer/arrow.h"
@@ -20,14 +19,11 @@
 #include "infer/bending.h"
 #include "infer/clip.h"
 #include "infer/drift.h"
-#include "infer/laplace.h"
-#include "infer/prior.h"
 #include "infer/secant.h"
+#include "infer/walks.h"
 #include "infer/whitening.h"
 #include "num/linalg.h"
 #include "num/matrix.h"
-
-enum { WALK = 24, WALK_WARM = 10, PRIOR_DRAWS = 1000 };
 
 /* Least clip norm of the approach in units of sqrt(dims); longest step of a round in units of a
  * record's information. */
@@ -36,9 +32,6 @@ static const double least_clip = 1, longest = 0.8;
 /* Norms beyond which records are counted, and the main phase's largest clip norm, in units of
  * sqrt(dims). */
 static const double distant = 2.75, widest = 12;
-
-/* Of the logarithm of r->ratio. */
-static const double most_ratio = 3;
 
 /* Least share of the information that a round may find to be there (secant.h), up to one that has
  * gone too far: from there rounds only take shorter steps. */
@@ -75,7 +68,7 @@ dp_status dpi_rounds_init(dpi_rounds *r, dp_error *err)
     ok = ok && (r->units = dpi_arena_alloc(a, rounds * view->p, sizeof(double))) != NULL;
     ok = ok && (r->centres = dpi_arena_alloc(a, rounds * d, sizeof(double))) != NULL;
     ok = ok && (r->aside = dpi_arena_alloc(a, 3 * d, sizeof(double))) != NULL;
-    ok = ok && (r->walk = dpi_arena_alloc(a, WALK * d, sizeof(double))) != NULL;
+    ok = ok && (r->walk = dpi_arena_alloc(a, DPI_WALK * d, sizeof(double))) != NULL;
     if (!ok)
         return dpi_fail_nomem(err);
     ok = (r->unit = dpi_arena_alloc(a, view->p, sizeof(double))) != NULL;
@@ -97,177 +90,6 @@ static size_t dimension(const dpi_rounds *r)
 {
     return r->view->objective.n_theta;
 }
-
-/* ---- drawing ---- */
-
-static void mean_of(size_t d, size_t n, const double *draws, double *mean)
-{
-    memset(mean, 0, d * sizeof *mean);
-    for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; i < d; i++)
-            mean[i] += draws[k * d + i] / (double)n;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The draw whose numbers, members of plates aside, are nearest to their medians.  Members go with
- * it: were they at their medians too, a walk would take their scale for 0 and stay there. */
-static size_t most_usual(const dpi_rounds *r, size_t n, const double *all)
-{
-    size_t d = dimension(r), best = 0;
-    double least = INFINITY;
-    for (size_t k = 0; k < n; k++) {
-        double away = 0;
-        for (size_t i = 0; i < d; i++) {
-            double x = (all[k * d + i] - r->z[i]) / r->spread[i];
-            for (const dpi_read *a = r->view->reads; a < r->view->reads + r->view->n_reads; a++)
-                if (a->members > 0 && i - a->block->offset < a->block->size)
-                    x = 0;
-            away += x * x;
-        }
-        if (away < least) {
-            least = away;
-            best = k;
-        }
-    }
-    return best;
-}
-
-/* Where latents are before records are heard: medians of the prior, and distances of its quartiles
- * from them as spreads, which heavy tails do not move. */
-static dp_status start(dpi_rounds *r, dp_error *err)
-{
-    size_t d = dimension(r), n = PRIOR_DRAWS;
-    double *all = dpi_alloc(n, (d + 1) * sizeof *all), *one = all + n * d;
-    if (all == NULL)
-        return dpi_fail_nomem(err);
-    dp_status status = dpi_prior_draw(r->model, d, n, r->rng, all, err);
-    for (size_t i = 0; i < d && status == DP_OK; i++) {
-        for (size_t k = 0; k < n; k++) {
-            all[k * d + i] = isfinite(all[k * d + i]) ? all[k * d + i] : 0;
-            one[k] = all[k * d + i];
-        }
-        qsort(one, n, sizeof *one, ascending);
-        r->z[i] = one[n / 2];
-        r->spread[i] = fmin(fmax((one[n * 3 / 4] - one[n / 4]) / 1.35, 1e-6), 1e6);
-    }
-    if (status == DP_OK)
-        memcpy(r->place, all + most_usual(r, n, all) * d, d * sizeof *all);
-    dpi_free(all);
-    return status;
-}
-
-/* The scale in mean[d] of the last walk is where it looks to be; how much smaller or larger that of
- * errors is, squared. */
-static void see_scale(dpi_rounds *r, double *mean)
-{
-    dpi_surrogate *s = &r->posterior;
-    size_t d = dimension(r), scale = s->excess.scale;
-    double looks = 0;
-    if (scale == d)
-        return;
-    for (size_t k = 0; k < WALK; k++) {
-        for (size_t i = 0; i < d; i++)
-            s->away[i] = r->walk[k * d + i] - s->centre[i];
-        looks += dpi_excess_at(&s->excess, s->away, s->tilt) / WALK;
-    }
-    double whole = 2 * s->excess.power * (mean[scale] - s->centre[scale]);
-    r->ratio = exp(fmin(fmax(whole, -most_ratio), most_ratio));
-    mean[scale] = s->centre[scale] + looks;
-}
-
-/* A short walk from where the last one ended; *mean is that of its draws. */
-static dp_status walk(dpi_rounds *r, double *mean, dp_error *err)
-{
-    size_t d = dimension(r);
-    dpi_target target;
-    double *factor = dpi_alloc(d + 1, d * sizeof *factor);
-    if (factor == NULL)
-        return dpi_fail_nomem(err);
-    double *from = factor + d * d;
-    memcpy(from, r->place, d * sizeof *from);
-    dpi_surrogate_loosen(&r->posterior, from);
-    dpi_surrogate_drawn(&r->posterior, from);
-    target = dpi_surrogate_target(&r->posterior);
-    dpi_hmc_opts o = {.chains = 1,
-                      .warmup = WALK_WARM,
-                      .draws = WALK,
-                      .depth = 6,
-                      .start = from,
-                      .factor = factor};
-    dp_status status = dpi_laplace_factor(&r->posterior, from, r->spread, factor, err);
-    dpi_progress_begin_walk(r->progress);
-    if (status == DP_OK)
-        status = dpi_hmc(&target, &o, r->rng, r->walk, &r->report, err);
-    dpi_progress_end_walk(r->progress, WALK_WARM + WALK);
-    for (size_t k = 0; k < WALK && status == DP_OK; k++)
-        dpi_surrogate_tied(&r->posterior, r->walk + k * d);
-    if (status == DP_OK)
-        mean_of(d, WALK, r->walk, mean);
-    if (status == DP_OK)
-        see_scale(r, mean);
-    if (status == DP_OK)
-        memcpy(r->place, r->walk + (WALK - 1) * d, d * sizeof *mean);
-    dpi_free(factor);
-    return status;
-}
-
-static dp_status draw(dpi_rounds *r, dpi_hmc_opts *o, double *factor, double *draws, dp_error *err)
-{
-    size_t most = r->scan->pool != NULL ? r->scan->threads : 1;
-    size_t n = (most < o->chains ? most : o->chains) - 1, made = 0;
-    dpi_surrogate *twins = dpi_alloc(n + 1, sizeof *twins);
-    dpi_target *targets = dpi_alloc(n + 1, sizeof *targets), target;
-    dp_status status = twins != NULL && targets != NULL ? DP_OK : dpi_fail_nomem(err);
-    for (; made < n && status == DP_OK; made += status == DP_OK) {
-        status = dpi_surrogate_twin(&r->posterior, &twins[made], err);
-        if (status == DP_OK)
-            targets[made] = dpi_surrogate_target(&twins[made]);
-    }
-    if (status == DP_OK)
-        status = dpi_laplace_factor(&r->posterior, o->start, r->spread, factor, err);
-    target = dpi_surrogate_target(&r->posterior);
-    o->factor = factor;
-    o->pool = r->scan->pool;
-    o->twins = targets;
-    o->n_twins = n;
-    o->progress = r->progress;
-    dpi_progress_draw(r->progress);
-    if (status == DP_OK)
-        status = dpi_hmc(&target, o, r->rng, draws, &r->report, err);
-    while (made > 0)
-        dpi_surrogate_free(&twins[--made]);
-    dpi_free(targets);
-    dpi_free(twins);
-    return status;
-}
-
-dp_status dpi_rounds_draw(dpi_rounds *r, size_t chains, size_t n, double *draws, dp_error *err)
-{
-    size_t d = dimension(r);
-    double *factor = dpi_alloc(d + chains, d * sizeof *factor);
-    if (factor == NULL)
-        return dpi_fail_nomem(err);
-    double *from = factor + d * d;
-    dpi_surrogate_loosen(&r->posterior, r->place);
-    for (size_t c = 0; c < chains; c++) {
-        memcpy(from + c * d, r->walk + (WALK - 1 - c % WALK) * d, d * sizeof *from);
-        dpi_surrogate_drawn(&r->posterior, from + c * d);
-    }
-    dpi_hmc_opts o = {
-        .chains = chains, .warmup = DPI_FINAL_WARM, .draws = n, .start = from, .adapt = true};
-    dp_status status = draw(r, &o, factor, draws, err);
-    for (size_t k = 0; k < chains * n && status == DP_OK; k++)
-        dpi_surrogate_tied(&r->posterior, draws + k * d);
-    dpi_free(factor);
-    return status;
-}
-
-/* ---- rounds ---- */
 
 /* The posterior given rounds first ... end - 1, whose releases have noise sd. */
 static dp_status learn(dpi_rounds *r, size_t first, size_t end, double sd, dp_error *err)
@@ -377,7 +199,7 @@ static dp_status approach(dpi_rounds *r, dpi_stage stage, double clip, dp_error 
         if (status == DP_OK)
             status = learn(r, first, t + 1, sd, err);
         if (status == DP_OK)
-            status = walk(r, to, err);
+            status = dpi_walk(r, to, err);
         if (status == DP_OK)
             status = step(r, to, err);
     }
@@ -421,7 +243,7 @@ static dp_status measure(dpi_rounds *r, double clip, dp_error *err)
     double *mean = dpi_alloc(2 * d, sizeof *mean), *at = mean + d;
     if (mean == NULL)
         return dpi_fail_nomem(err);
-    mean_of(d, WALK, r->walk, mean);
+    dpi_walk_mean(r, mean);
     memcpy(at, r->centre, d * sizeof *at);
     dpi_bend_once(r, mean, r->place, at);
     dp_status status = dpi_inquiry_run(&q, DPI_INQUIRY_CURVATURE, r->scan, at,
@@ -487,7 +309,7 @@ static double approach_norm(const dpi_rounds *r, dpi_stage stage)
 dp_status dpi_rounds_run(dpi_rounds *r, dp_error *err)
 {
     double clip = DPI_NO_CLIP;
-    dp_status status = start(r, err);
+    dp_status status = dpi_walks_start(r, err);
     if (status == DP_OK)
         status = dpi_find_scales(r, err);
     for (int again = 0; again < 2 && status == DP_OK; again++) {
