@@ -62,14 +62,9 @@ static void find_marginals(const formula_case *c, dp_fit *fit, marginals *m)
         bench_stop(c->formula, err.text);
     formula_values(c, fit, draws, values);
     for (size_t k = 0; k < c->n_names; k++) {
-        double sum = 0, squares = 0, *v = values + k * DRAWS;
-        for (size_t i = 0; i < DRAWS; i++)
-            sum += v[i] / DRAWS;
-        for (size_t i = 0; i < DRAWS; i++)
-            squares += (v[i] - sum) * (v[i] - sum) / DRAWS;
+        double *v = values + k * DRAWS;
+        formula_spread(v, &m->mean[k], &m->sd[k]);
         answers_sort(DRAWS, v);
-        m->mean[k] = sum;
-        m->sd[k] = sqrt(squares);
         m->low[k] = answers_quantile(DRAWS, v, 0.05);
         m->high[k] = answers_quantile(DRAWS, v, 0.95);
     }

@@ -76,6 +76,9 @@ void formula_close(formula_case *c);
 void formula_invent(const formula_case *c, const formula_opts *o, uint64_t seed, frame *f,
                     double truth[FORMULA_NAMES]);
 
+/* Mean and standard deviation of values[FORMULA_DRAWS]. */
+void formula_spread(const double *values, double *mean, double *sd);
+
 /* Draws of the named numbers, values[n_names][n_draws]. */
 void formula_values(const formula_case *c, dp_fit *fit, const dp_draws *draws, double *values);
 

@@ -109,6 +109,17 @@ void formula_values(const formula_case *c, dp_fit *fit, const dp_draws *draws, d
             bench_stop(c->formula, err.text);
 }
 
+void formula_spread(const double *values, double *mean, double *sd)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < FORMULA_DRAWS; i++)
+        sum += values[i] / FORMULA_DRAWS;
+    for (size_t i = 0; i < FORMULA_DRAWS; i++)
+        squares += (values[i] - sum) * (values[i] - sum) / FORMULA_DRAWS;
+    *mean = sum;
+    *sd = sqrt(squares);
+}
+
 dp_fit *formula_exact(const formula_case *c, const formula_opts *o, const dp_dataset *records,
                       uint64_t seed)
 {
@@ -139,12 +150,8 @@ static void find_prior(formula_case *c, const dp_dataset *records)
         bench_stop(c->formula, err.text);
     formula_values(c, fit, draws, values);
     for (size_t k = 0; k < c->n_names; k++) {
-        double sum = 0, squares = 0, *v = values + k * FORMULA_DRAWS;
-        for (size_t i = 0; i < FORMULA_DRAWS; i++)
-            sum += v[i] / FORMULA_DRAWS;
-        for (size_t i = 0; i < FORMULA_DRAWS; i++)
-            squares += (v[i] - sum) * (v[i] - sum) / FORMULA_DRAWS;
-        c->prior_sd[k] = sqrt(squares);
+        double mean;
+        formula_spread(values + k * FORMULA_DRAWS, &mean, &c->prior_sd[k]);
     }
     free(values);
     dp_draws_free(draws), dp_fit_free(fit), dp_rng_free(rng);

@@ -4,6 +4,9 @@
 
 #include "fit/fit.h"
 
+/* Draws that a fit keeps, where its options do not say. */
+enum { DPI_KEPT_DRAWS = 4000 };
+
 typedef struct dpi_answer {
     const dp_model *model;
     const dpi_objective *objective; /* of points */

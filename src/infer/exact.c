@@ -27,7 +27,6 @@
 
 enum {
     CHAINS = 4,
-    DRAWS = 4000,
     PRIOR_DRAWS = 400,
     STEPS = 500,
     MOST_NUMBERS = 1000, /* of latents, unless the method is asked for */
@@ -82,7 +81,7 @@ static dp_status check_work(const exact *a, dp_error *err)
 
 static dp_status make_room(exact *a, dp_error *err)
 {
-    size_t asked = a->spec->opts->draws != 0 ? a->spec->opts->draws : DRAWS, d = a->d;
+    size_t asked = a->spec->opts->draws != 0 ? a->spec->opts->draws : DPI_KEPT_DRAWS, d = a->d;
     bool all = true;
     a->n_draws = (asked + CHAINS - 1) / CHAINS * CHAINS;
     for (int c = 0; c < CHAINS; c++)

@@ -25,7 +25,7 @@
 #include "svi/options.h"
 #include "svi/spend.h"
 
-enum { CHAINS = 4, DRAWS = 4000 };
+enum { CHAINS = 4 };
 
 typedef struct fit_job {
     const dp_model *model;
@@ -186,7 +186,7 @@ static dp_status begin(fit_job *a, dp_error *err)
 static dp_status run(fit_job *a, dp_error *err)
 {
     size_t d = a->view.objective.n_theta;
-    size_t asked = a->opts->draws != 0 ? a->opts->draws : DRAWS;
+    size_t asked = a->opts->draws != 0 ? a->opts->draws : DPI_KEPT_DRAWS;
     a->rounds = (dpi_rounds){.model = a->model,
                              .view = &a->view,
                              .budget = &a->budget,

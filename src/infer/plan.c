@@ -19,13 +19,10 @@
 
 #include "data/dataset.h"
 #include "fit/draws.h"
+#include "infer/answer.h"
 #include "infer/plan-study.h"
 
-enum {
-    PRIOR_DRAWS = 400,
-    DRAWS = 4000, /* of a fit, where its options do not say */
-    MATRICES = 16
-};
+enum { PRIOR_DRAWS = 400, MATRICES = 16 };
 
 /* ---- one budget ---- */
 
@@ -120,7 +117,7 @@ static void tell_error(const dpi_plan_study *s, size_t e)
 static double find_bytes(const dpi_plan_study *s)
 {
     const double d = (double)s->view.objective.n_theta;
-    const size_t draws = s->opts->fit.draws != 0 ? s->opts->fit.draws : DRAWS;
+    const size_t draws = s->opts->fit.draws != 0 ? s->opts->fit.draws : DPI_KEPT_DRAWS;
     double record = sizeof(double); /* the outcome */
     for (size_t k = 0; k < s->invented.data->n_columns; k++) {
         const dpi_column *c = &s->invented.data->columns[k];
