@@ -40,7 +40,7 @@ static void solve(size_t k, double *m, double *x)
 }
 
 /* M^-1 f for two numbers. */
-static void newton_step_of_two(const dpi_cloud *c, const dpi_nodes *at, double *step)
+static void newton_step_of_two(const dpi_cloud *c, const dpi_cloud_nodes *at, double *step)
 {
     const double *o = at->outer, *g = c->g, *f = at->f;
     const double a = at->weight - (o[0] * g[0] + o[1] * g[2]), b = -(o[0] * g[1] + o[1] * g[3]);
@@ -52,7 +52,7 @@ static void newton_step_of_two(const dpi_cloud *c, const dpi_nodes *at, double *
 }
 
 /* M^-1 f. */
-DPI_INLINE void newton_step(const dpi_cloud *c, size_t k, const dpi_nodes *at, double *step)
+DPI_INLINE void newton_step(const dpi_cloud *c, size_t k, const dpi_cloud_nodes *at, double *step)
 {
     double m[K * K];
     if (k == 1) {
@@ -81,7 +81,7 @@ DPI_INLINE void set_zero(size_t k, double *a)
 }
 
 /* Sizes of residuals are squared. */
-DPI_INLINE void find(const dpi_cloud *c, size_t k, dpi_nodes *at, double *a)
+DPI_INLINE void find(const dpi_cloud *c, size_t k, dpi_cloud_nodes *at, double *a)
 {
     const double near = c->whole * (c->smooth ? near_smooth : near_other);
     const double mended = c->whole * kinks_from;
@@ -116,7 +116,7 @@ DPI_INLINE void find(const dpi_cloud *c, size_t k, dpi_nodes *at, double *a)
 }
 
 /* Loops over one or two numbers are none. */
-void dpi_find_centre(const dpi_cloud *c, dpi_nodes *at, double *a)
+void dpi_find_centre(const dpi_cloud *c, dpi_cloud_nodes *at, double *a)
 {
     if (c->k == 1)
         find(c, 1, at, a);

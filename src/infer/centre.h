@@ -14,6 +14,6 @@
 #include "infer/cloud.h"
 
 /* The centre to a[k], 0 where numbers overflow; *at is room. */
-void dpi_find_centre(const dpi_cloud *c, dpi_nodes *at, double *a);
+void dpi_find_centre(const dpi_cloud *c, dpi_cloud_nodes *at, double *a);
 
 #endif

@@ -19,7 +19,7 @@ DPI_INLINE double dot(size_t n, const double *x, const double *y)
 }
 
 /* v and q. */
-DPI_INLINE void move(const dpi_cloud *c, size_t k, const double *a, dpi_nodes *restrict at)
+DPI_INLINE void move(const dpi_cloud *c, size_t k, const double *a, dpi_cloud_nodes *restrict at)
 {
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < c->n; i++)
@@ -37,7 +37,7 @@ DPI_INLINE void move(const dpi_cloud *c, size_t k, const double *a, dpi_nodes *r
 }
 
 /* The same of one number. */
-DPI_INLINE void move_one(const dpi_cloud *c, double a, dpi_nodes *restrict at)
+DPI_INLINE void move_one(const dpi_cloud *c, double a, dpi_cloud_nodes *restrict at)
 {
     const double *s = c->beside, *t = c->t[0], g = c->beside_g, h = c->g[0];
     double *restrict v = at->v[0], *restrict q = at->q;
@@ -53,7 +53,7 @@ DPI_INLINE void move_one(const dpi_cloud *c, double a, dpi_nodes *restrict at)
 }
 
 /* And of two. */
-DPI_INLINE void move_two(const dpi_cloud *c, const double *a, dpi_nodes *restrict at)
+DPI_INLINE void move_two(const dpi_cloud *c, const double *a, dpi_cloud_nodes *restrict at)
 {
     const double *s = c->t[0], *t = c->t[1], a0 = a[0], a1 = a[1];
     const double g = c->g[0], cross = 2 * c->g[2], h = c->g[3];
@@ -68,7 +68,7 @@ DPI_INLINE void move_two(const dpi_cloud *c, const double *a, dpi_nodes *restric
 }
 
 /* w and o, from q. */
-DPI_INLINE void weigh(const dpi_cloud *c, dpi_nodes *restrict at)
+DPI_INLINE void weigh(const dpi_cloud *c, dpi_cloud_nodes *restrict at)
 {
     const double *mass = c->mass, *q = at->q;
     double *restrict w = at->w, *restrict o = at->o;
@@ -84,7 +84,7 @@ DPI_INLINE void weigh(const dpi_cloud *c, dpi_nodes *restrict at)
         beyond[i] = q[i] > 1;
 }
 
-DPI_INLINE void add_up(const dpi_cloud *c, size_t k, dpi_nodes *restrict at)
+DPI_INLINE void add_up(const dpi_cloud *c, size_t k, dpi_cloud_nodes *restrict at)
 {
     for (size_t i = 0; i < c->n; i++)
         at->product[i] = 1;
@@ -105,7 +105,7 @@ DPI_INLINE double sum_of(const double *lane)
 }
 
 /* The same of one number, all sums at a time. */
-DPI_INLINE void add_up_one(const dpi_cloud *c, dpi_nodes *restrict at)
+DPI_INLINE void add_up_one(const dpi_cloud *c, dpi_cloud_nodes *restrict at)
 {
     double weight[LANES] = {0}, f[LANES] = {0}, outer[LANES] = {0};
     const double *w = at->w, *o = at->o, *v = at->v[0];
@@ -123,7 +123,7 @@ DPI_INLINE void add_up_one(const dpi_cloud *c, dpi_nodes *restrict at)
 }
 
 /* And of two. */
-DPI_INLINE void add_up_two(const dpi_cloud *c, dpi_nodes *restrict at)
+DPI_INLINE void add_up_two(const dpi_cloud *c, dpi_cloud_nodes *restrict at)
 {
     double weight[LANES] = {0}, f[LANES] = {0}, g[LANES] = {0};
     double ff[LANES] = {0}, fg[LANES] = {0}, gg[LANES] = {0};
@@ -151,7 +151,7 @@ DPI_INLINE void add_up_two(const dpi_cloud *c, dpi_nodes *restrict at)
 }
 
 /* Loops over the numbers of a score are written out for one and two. */
-DPI_LOOPS static void visit(const dpi_cloud *c, const double *a, dpi_nodes *restrict at)
+DPI_LOOPS static void visit(const dpi_cloud *c, const double *a, dpi_cloud_nodes *restrict at)
 {
     if (c->k == 1) {
         move_one(c, a[0], at);
@@ -168,14 +168,14 @@ DPI_LOOPS static void visit(const dpi_cloud *c, const double *a, dpi_nodes *rest
     }
 }
 
-void dpi_visit(const dpi_cloud *c, const double *a, dpi_nodes *at)
+void dpi_visit(const dpi_cloud *c, const double *a, dpi_cloud_nodes *at)
 {
     visit(c, a, at);
 }
 
 /* The first node from `from` on of which the next is on the other side of the clip norm; the last
  * node where there is none. */
-static size_t last_alike(const dpi_cloud *c, const dpi_nodes *at, size_t from)
+static size_t last_alike(const dpi_cloud *c, const dpi_cloud_nodes *at, size_t from)
 {
     size_t i = from, last = c->n - 1;
     uint64_t here, next;
@@ -190,7 +190,7 @@ static size_t last_alike(const dpi_cloud *c, const dpi_nodes *at, size_t from)
     return i;
 }
 
-bool dpi_next_kink(const dpi_cloud *c, const dpi_nodes *at, size_t from, dpi_kink *next)
+bool dpi_next_kink(const dpi_cloud *c, const dpi_cloud_nodes *at, size_t from, dpi_kink *next)
 {
     size_t i = c->smooth ? last_alike(c, at, from) : c->n - 1;
     if (i + 1 >= c->n)
@@ -201,7 +201,7 @@ bool dpi_next_kink(const dpi_cloud *c, const dpi_nodes *at, size_t from, dpi_kin
     return true;
 }
 
-void dpi_mind_kinks(const dpi_cloud *c, dpi_nodes *at)
+void dpi_mind_kinks(const dpi_cloud *c, dpi_cloud_nodes *at)
 {
     dpi_kink k;
     for (size_t i = 0; dpi_next_kink(c, at, i, &k); i = k.i + 1)

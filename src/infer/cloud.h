@@ -36,13 +36,13 @@ typedef struct dpi_cloud {
 } dpi_cloud;
 
 /* At a point: nodes, and sums over them. */
-typedef struct dpi_nodes {
+typedef struct dpi_cloud_nodes {
     double v[DPI_READ_MOST][DPI_MOST_OUTCOMES], q[DPI_MOST_OUTCOMES];
     double w[DPI_MOST_OUTCOMES] /* times mass */, o[DPI_MOST_OUTCOMES], product[DPI_MOST_OUTCOMES];
     unsigned char beyond[DPI_MOST_OUTCOMES];     /* q > 1 */
     double weight, f[DPI_READ_MOST];             /* E w, E w v */
     double outer[DPI_READ_MOST * DPI_READ_MOST]; /* E o v v' */
-} dpi_nodes;
+} dpi_cloud_nodes;
 
 /* Where |v| passes 1 between nodes i and i + 1, a share theta of the way. */
 typedef struct dpi_kink {
@@ -51,10 +51,10 @@ typedef struct dpi_kink {
 } dpi_kink;
 
 /* Nodes and sums at a[k]; w has seven digits. */
-void dpi_visit(const dpi_cloud *c, const double *a, dpi_nodes *at);
+void dpi_visit(const dpi_cloud *c, const double *a, dpi_cloud_nodes *at);
 
 /* The next kink from node `from` on; false where there is none. */
-bool dpi_next_kink(const dpi_cloud *c, const dpi_nodes *at, size_t from, dpi_kink *next);
+bool dpi_next_kink(const dpi_cloud *c, const dpi_cloud_nodes *at, size_t from, dpi_kink *next);
 
 /* A value at it, from those at the nodes. */
 DPI_INLINE double dpi_at_kink(const dpi_kink *k, const double *x)
@@ -63,7 +63,7 @@ DPI_INLINE double dpi_at_kink(const dpi_kink *k, const double *x)
 }
 
 /* Takes from f what the sum has too much by the kinks. */
-void dpi_mind_kinks(const dpi_cloud *c, dpi_nodes *at);
+void dpi_mind_kinks(const dpi_cloud *c, dpi_cloud_nodes *at);
 
 /* u' g u for u[k], g[k][k]; and its root. */
 DPI_INLINE double dpi_square_by(size_t k, const double *u, const double *g)

@@ -3,7 +3,8 @@
  * No centre is looked for with two outcomes, whose scores lie on opposite sides of 0, and the mean
  * of clip(s) is 0 if both are multiplied by the same; nor for a number in which the law is even and
  * which stands alone in the norm: outcomes on both sides of its middle have scores that differ in
- * its sign alone.  Nodes of an even law lie so, too (dist/outcomes.h), and half of them are enough. */
+ * its sign alone.  Nodes of an even law lie so, too (dist/outcomes.h), and half of them are
+ * enough. */
 #include "infer/psi.h"
 
 #include <string.h>
@@ -78,7 +79,7 @@ static void fold(const dpi_cloud *c, size_t odd, dpi_cloud *half)
 }
 
 /* The centre by half of the nodes; an odd number that stands alone has it at 0. */
-static void find_folded(const dpi_cloud *c, size_t odd, dpi_nodes *at, double *a)
+static void find_folded(const dpi_cloud *c, size_t odd, dpi_cloud_nodes *at, double *a)
 {
     dpi_cloud half;
     double rest[K];
@@ -102,7 +103,7 @@ static double share_of_two(const dpi_law *law, const dpi_cloud *c)
 }
 
 /* Centre in units of the score, and the share that what is away from it is multiplied by. */
-static double centre_of(const dpi_law *law, const dpi_cloud *c, dpi_nodes *at, double *a)
+static double centre_of(const dpi_law *law, const dpi_cloud *c, dpi_cloud_nodes *at, double *a)
 {
     if (is_balanced(law)) {
         for (size_t j = 0; j < c->k; j++)
@@ -145,7 +146,7 @@ static void psi_inside(const dpi_law *law, const dpi_cloud *c, const double *a, 
 bool dpi_psi(const dpi_law *law, const double *gamma, double clip, double *psi)
 {
     dpi_cloud c;
-    dpi_nodes at;
+    dpi_cloud_nodes at;
     double a[K];
     take_cloud(law, gamma, clip, &c);
     double share = centre_of(law, &c, &at, a);
@@ -160,15 +161,15 @@ bool dpi_psi(const dpi_law *law, const double *gamma, double clip, double *psi)
 }
 
 /* at->product = min(1, q^-1/2), to all digits. */
-static void take_shares(const dpi_cloud *c, dpi_nodes *at)
+static void take_shares(const dpi_cloud *c, dpi_cloud_nodes *at)
 {
     for (size_t i = 0; i < c->n; i++)
         at->product[i] = at->q[i] > 1 ? 1 / sqrt(at->q[i]) : 1;
 }
 
 /* E w v_j t_l and E w^2 v_j v_l. */
-static void moments_of(const dpi_cloud *c, const dpi_nodes *at, size_t j, size_t l, double *slope,
-                       double *variance)
+static void moments_of(const dpi_cloud *c, const dpi_cloud_nodes *at, size_t j, size_t l,
+                       double *slope, double *variance)
 {
     double s = 0, v = 0;
     dpi_kink k;
@@ -214,7 +215,7 @@ void dpi_psi_moments(const dpi_law *law, const double *gamma, double clip, doubl
                      double *variance)
 {
     dpi_cloud c;
-    dpi_nodes at;
+    dpi_cloud_nodes at;
     double a[K];
     take_cloud(law, gamma, clip, &c);
     double share = centre_of(law, &c, &at, a);
@@ -241,7 +242,7 @@ void dpi_psi_moments(const dpi_law *law, const double *gamma, double clip, doubl
 double dpi_psi_excess(const dpi_law *law, const double *gamma, double beyond)
 {
     dpi_cloud c;
-    dpi_nodes at;
+    dpi_cloud_nodes at;
     dpi_kink k;
     const double none[K] = {0};
     take_cloud(law, gamma, beyond, &c);

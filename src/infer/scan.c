@@ -21,7 +21,7 @@ typedef struct scan_job {
     size_t next; /* first record that is not taken; under the lock */
 } scan_job;
 
-static void read_column(const dpi_scanner *t, const dpi_scan_column *c, size_t m)
+static void read_column(const dpi_scan_thread *t, const dpi_scan_column *c, size_t m)
 {
     if (c->node != DPI_NONE && (c->per_record || m == 0))
         dpi_run_read(t->run, c->node, 0, (c->per_record ? m : 1) * c->size, c->values);
@@ -34,7 +34,7 @@ static const double *of_record(const dpi_scan_column *c, size_t i)
 }
 
 /* Reads what the chunk of m records has; m = 0: what all records share. */
-static void read_columns(const dpi_scan *s, dpi_scanner *t, size_t m)
+static void read_columns(const dpi_scan *s, dpi_scan_thread *t, size_t m)
 {
     const dpi_model_view *r = s->view;
     read_column(t, &t->y, m);
@@ -54,7 +54,7 @@ static void copy(size_t n, const double *from, double *restrict to)
 }
 
 /* Whether number j has slopes that are a record's own. */
-static bool has_own_slopes(const dpi_scan *s, const dpi_scanner *t, size_t j)
+static bool has_own_slopes(const dpi_scan *s, const dpi_scan_thread *t, size_t j)
 {
     for (size_t e = 0; e < s->view->n_reads; e++) {
         const dpi_scan_column *c = &t->slope[e * s->view->k + j];
@@ -65,7 +65,7 @@ static bool has_own_slopes(const dpi_scan *s, const dpi_scanner *t, size_t j)
 }
 
 /* The slopes of record i's number j, and the members that it belongs to. */
-static void lay_slopes(const dpi_scan *s, dpi_scanner *t, size_t i, size_t j)
+static void lay_slopes(const dpi_scan *s, dpi_scan_thread *t, size_t i, size_t j)
 {
     const dpi_model_view *r = s->view;
     double *dense = t->dense + (i * r->k + j) * r->p;
@@ -89,7 +89,7 @@ static void lay_slopes(const dpi_scan *s, dpi_scanner *t, size_t i, size_t j)
     }
 }
 
-static void lay_members(const dpi_scan *s, dpi_scanner *t, size_t i)
+static void lay_members(const dpi_scan *s, dpi_scan_thread *t, size_t i)
 {
     const dpi_model_view *r = s->view;
     for (size_t p = 0; p < r->n_plates; p++) {
@@ -101,7 +101,7 @@ static void lay_members(const dpi_scan *s, dpi_scanner *t, size_t i)
 }
 
 /* The record's place in the thread's room; y and what its arguments are, if they are its own. */
-static void turn_to(const dpi_scan *s, const dpi_scanner *t, size_t i, dpi_record *record)
+static void turn_to(const dpi_scan *s, const dpi_scan_thread *t, size_t i, dpi_record *record)
 {
     const dpi_model_view *r = s->view;
     record->y = of_record(&t->y, i)[0];
@@ -115,7 +115,7 @@ static void turn_to(const dpi_scan *s, const dpi_scanner *t, size_t i, dpi_recor
 }
 
 /* Adds a chunk of m records. */
-static void add_chunk(const dpi_scan *s, dpi_scanner *t, const dpi_pass *pass, size_t m)
+static void add_chunk(const dpi_scan *s, dpi_scan_thread *t, const dpi_pass *pass, size_t m)
 {
     const dpi_model_view *r = s->view;
     dpi_record record = {.arg_size = 1};
@@ -150,7 +150,7 @@ static void work(void *user, size_t k)
 {
     scan_job *job = user;
     dpi_scan *s = job->s;
-    dpi_scanner *t = &s->scanners[k];
+    dpi_scan_thread *t = &s->scanners[k];
     read_columns(s, t, 0);
     t->laid = 0;
     for (size_t first = take(job); first < s->n_records; first = take(job)) {
@@ -226,7 +226,7 @@ static void add_up(dpi_scan *s, size_t n)
         s->whole[e] = sum;
     }
     for (size_t k = 0; k < s->threads; k++)
-        dpi_scanner_wipe(s, &s->scanners[k]);
+        dpi_scan_thread_wipe(s, &s->scanners[k]);
 }
 
 static dp_status release(dpi_scan *s, const dpi_pass *pass, double *out, dp_error *err)

@@ -62,7 +62,7 @@ typedef struct dpi_scan {
     const dpi_model_view *view;
     size_t n_records, most, most_room;
     dpi_arena arena;
-    struct dpi_scanner *scanners; /* [threads] */
+    struct dpi_scan_thread *scanners; /* [threads] */
     size_t threads;
     dpi_pool *pool;
     dp_noise *noise;    /* NULL: no privacy */

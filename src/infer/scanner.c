@@ -20,7 +20,7 @@ static bool make_column(dpi_scan *s, dpi_id node, dpi_scan_column *c)
     return c->values != NULL;
 }
 
-static bool make_columns(dpi_scan *s, dpi_scanner *t)
+static bool make_columns(dpi_scan *s, dpi_scan_thread *t)
 {
     const dpi_model_view *r = s->view;
     bool ok = make_column(s, r->seen->value, &t->y);
@@ -38,7 +38,7 @@ static bool make_columns(dpi_scan *s, dpi_scanner *t)
     return ok;
 }
 
-static bool make_room(dpi_scan *s, dpi_scanner *t)
+static bool make_room(dpi_scan *s, dpi_scan_thread *t)
 {
     const dpi_model_view *r = s->view;
     size_t rows = DPI_SCAN_CHUNK * r->k;
@@ -159,7 +159,7 @@ static void wipe_column(const dpi_scan_column *c)
 }
 
 /* Values of records, as the run gave them.  What is missing was never made. */
-static void wipe_columns(const dpi_scan *s, const dpi_scanner *t)
+static void wipe_columns(const dpi_scan *s, const dpi_scan_thread *t)
 {
     const dpi_model_view *r = s->view;
     wipe_column(&t->y);
@@ -177,7 +177,7 @@ static void wipe_room(void *room, size_t n, size_t size)
         sodium_memzero(room, n * size);
 }
 
-void dpi_scanner_wipe(const dpi_scan *s, const dpi_scanner *t)
+void dpi_scan_thread_wipe(const dpi_scan *s, const dpi_scan_thread *t)
 {
     const dpi_model_view *r = s->view;
     size_t rows = DPI_SCAN_CHUNK * r->k;
@@ -194,7 +194,7 @@ void dpi_scan_free(dpi_scan *s)
 {
     dpi_pool_free(s->pool);
     for (size_t k = 0; s->scanners != NULL && k < s->threads; k++) {
-        dpi_scanner_wipe(s, &s->scanners[k]);
+        dpi_scan_thread_wipe(s, &s->scanners[k]);
         wipe_columns(s, &s->scanners[k]);
         if (k > 0)
             dpi_run_free(s->scanners[k].run);

@@ -12,7 +12,7 @@ typedef struct dpi_scan_column {
     double *values;
 } dpi_scan_column;
 
-typedef struct dpi_scanner {
+typedef struct dpi_scan_thread {
     dpi_run *run; /* the first one's is the run, the others' are clones */
     dpi_scan_column y, arg[DPI_MAX_ARGS];
     dpi_scan_column *slope; /* [n_reads][k] */
@@ -22,9 +22,9 @@ typedef struct dpi_scanner {
     double *room;
     int64_t *sum;
     size_t laid; /* records of the room whose slopes that all records share are there */
-} dpi_scanner;
+} dpi_scan_thread;
 
 /* Wipes what a pass has made of records. */
-void dpi_scanner_wipe(const dpi_scan *s, const dpi_scanner *t);
+void dpi_scan_thread_wipe(const dpi_scan *s, const dpi_scan_thread *t);
 
 #endif
