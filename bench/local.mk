@@ -170,6 +170,9 @@ check_PROGRAMS += %D%/timing
 check_PROGRAMS += %D%/lattice
 %C%_lattice_SOURCES = %D%/lattice.c $(benchmark)
 %C%_lattice_LDADD = libtacit-crypto.la libtacit-base.la $(TACIT_LIBS)
+check_PROGRAMS += %D%/silo-psi
+%C%_silo_psi_SOURCES = %D%/silo-psi.c $(benchmark)
+%C%_silo_psi_LDADD = libtacit-silo.la libtacit-base.la $(TACIT_LIBS) $(SERVE_LIBS)
 endif
 
 # Of outcomes of which a part is known.
