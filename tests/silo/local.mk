@@ -1,8 +1,10 @@
 TEST_SILO = libcheck.la libtacit-silo.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 silo_owners = %D%/owners.c %D%/owners.h
-UNIT_TESTS += %D%/t-masks %D%/t-psi %D%/t-round
+UNIT_TESTS += %D%/t-columns-sum %D%/t-masks %D%/t-psi %D%/t-round
 %C%_t_masks_LDADD = $(TEST_SILO)
 %C%_t_psi_SOURCES = %D%/t-psi.c $(silo_owners)
 %C%_t_psi_LDADD = $(TEST_SILO)
 %C%_t_round_SOURCES = %D%/t-round.c $(silo_owners)
 %C%_t_round_LDADD = $(TEST_SILO)
+%C%_t_columns_sum_LDADD = libcheck.la libtacit-silo.la libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) \
+  $(CMOCKA_LIBS)
