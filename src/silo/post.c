@@ -194,16 +194,16 @@ bool dpi_post_verify(const dpi_post *p, size_t party, size_t n, const unsigned c
 /* ---- letters ---- */
 
 /* Where a letter belongs. */
-typedef struct place {
+typedef struct letter_place {
     size_t from, to;
     uint64_t round;
     uint32_t attempt;
     const char *name;
     unsigned char context[CONTEXT], key[32];
     char tag[DPI_CARRIER_TAG];
-} place;
+} letter_place;
 
-static dp_status find_place(const dpi_post *p, size_t peer, place *at, dp_error *err)
+static dp_status find_place(const dpi_post *p, size_t peer, letter_place *at, dp_error *err)
 {
     unsigned char numbers[32], name[DPI_SILO_NAME] = {0};
     char round[64];
@@ -225,13 +225,13 @@ static dp_status find_place(const dpi_post *p, size_t peer, place *at, dp_error 
 }
 
 /* What is signed: all of a letter before its signature, where it belongs. */
-static void digest_of(const place *at, size_t n, const unsigned char *letter,
+static void digest_of(const letter_place *at, size_t n, const unsigned char *letter,
                       unsigned char digest[DIGEST])
 {
     (void)crypto_generichash(digest, DIGEST, letter, n, at->context, CONTEXT);
 }
 
-static dp_status witness(const dpi_post *p, bool leaves, const place *at, size_t bytes,
+static dp_status witness(const dpi_post *p, bool leaves, const letter_place *at, size_t bytes,
                          dp_error *err)
 {
     if (p->opts.witness == NULL)
@@ -243,7 +243,8 @@ static dp_status witness(const dpi_post *p, bool leaves, const place *at, size_t
 dp_status dpi_post_send(dpi_post *p, size_t to, uint64_t round, uint32_t attempt, const char *name,
                         size_t n, const unsigned char *body, dp_error *err)
 {
-    place at = {.from = p->opts.party, .to = to, .round = round, .attempt = attempt, .name = name};
+    letter_place at = {
+        .from = p->opts.party, .to = to, .round = round, .attempt = attempt, .name = name};
     unsigned char digest[DIGEST];
     crypto_generichash_state h;
     dp_status status = find_place(p, to, &at, err);
@@ -272,7 +273,7 @@ dp_status dpi_post_send(dpi_post *p, size_t to, uint64_t round, uint32_t attempt
 }
 
 /* Opens a letter of `length` bytes whose body must have n. */
-static bool open_letter(const dpi_post *p, const place *at, size_t length,
+static bool open_letter(const dpi_post *p, const letter_place *at, size_t length,
                         const unsigned char *letter, size_t n, unsigned char *body)
 {
     unsigned char digest[DIGEST];
@@ -290,7 +291,7 @@ dp_status dpi_post_receive(dpi_post *p, size_t from, uint64_t round, uint32_t at
                            const char *name, uint32_t wait_ms, size_t n, unsigned char *body,
                            dp_error *err)
 {
-    place at = {
+    letter_place at = {
         .from = from, .to = p->opts.party, .round = round, .attempt = attempt, .name = name};
     unsigned char *letter = NULL;
     size_t length = 0;

@@ -11,15 +11,15 @@
 #include "base/error.h"
 #include "silo/psi.h"
 
-typedef struct line {
+typedef struct psi_line {
     dpi_post *post;
     size_t peer;
     uint64_t round;
     uint32_t attempt;
-} line;
+} psi_line;
 
-static dp_status swap(const line *l, const char *name, size_t n, const unsigned char *own, size_t m,
-                      unsigned char *others, dp_error *err)
+static dp_status swap(const psi_line *l, const char *name, size_t n, const unsigned char *own,
+                      size_t m, unsigned char *others, dp_error *err)
 {
     dp_status status = dpi_post_send(l->post, l->peer, l->round, l->attempt, name, n, own, err);
     if (status == DP_OK)
@@ -27,7 +27,7 @@ static dp_status swap(const line *l, const char *name, size_t n, const unsigned 
     return status;
 }
 
-static dp_status swap_counts(const line *l, size_t count, size_t *others, dp_error *err)
+static dp_status swap_counts(const psi_line *l, size_t count, size_t *others, dp_error *err)
 {
     unsigned char here[8], there[8] = {0};
     dpi_put_number(here, count);
@@ -40,7 +40,7 @@ static dp_status swap_counts(const line *l, size_t count, size_t *others, dp_err
     return status;
 }
 
-static dp_status compare_prints(const line *l, const unsigned char print[32], dp_error *err)
+static dp_status compare_prints(const psi_line *l, const unsigned char print[32], dp_error *err)
 {
     unsigned char theirs[32] = {0};
     dp_status status = swap(l, "psi.h", 32, print, 32, theirs, err);
@@ -52,7 +52,8 @@ static dp_status compare_prints(const line *l, const unsigned char print[32], dp
 }
 
 /* points, tokens: room for the other's; returned: for those of one's own. */
-static dp_status link_over(const line *l, dpi_psi *psi, size_t *common, size_t *rows, dp_error *err)
+static dp_status link_over(const psi_line *l, dpi_psi *psi, size_t *common, size_t *rows,
+                           dp_error *err)
 {
     size_t count, others = 0;
     const unsigned char *own = dpi_psi_points(psi, &count);
@@ -86,7 +87,7 @@ dp_status dpi_psi_link(dpi_post *post, size_t peer, uint64_t round, uint32_t att
                        size_t *rows, dp_error *err)
 {
     *common = 0;
-    const line l = {post, peer, round, attempt};
+    const psi_line l = {post, peer, round, attempt};
     dpi_psi_opts o = *opts;
     dpi_psi *psi = NULL;
     dpi_post_pair_key(post, peer, "psi", o.key);

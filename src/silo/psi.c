@@ -19,10 +19,10 @@
 enum { POINT = DPI_PSI_POINT, HASH = crypto_core_ristretto255_HASHBYTES, PIECE = 64 };
 
 /* A point or token, and the number of the id or place that it is of. */
-typedef struct entry {
+typedef struct psi_token {
     unsigned char bytes[POINT];
     size_t of;
-} entry;
+} psi_token;
 
 struct dpi_psi {
     unsigned char exponent[crypto_core_ristretto255_SCALARBYTES];
@@ -30,15 +30,15 @@ struct dpi_psi {
     size_t threads;
     size_t *of;            /* [count] the id that a point that is sent is of; n and more: none */
     unsigned char *points; /* [count][POINT] */
-    entry *tokens;         /* [others] of the other's points; NULL: not yet */
+    psi_token *tokens;     /* [others] of the other's points; NULL: not yet */
 };
 
 static int compare(const void *a, const void *b)
 {
-    return memcmp(((const entry *)a)->bytes, ((const entry *)b)->bytes, POINT);
+    return memcmp(((const psi_token *)a)->bytes, ((const psi_token *)b)->bytes, POINT);
 }
 
-static bool repeats(size_t n, const entry *sorted)
+static bool repeats(size_t n, const psi_token *sorted)
 {
     for (size_t i = 1; i < n; i++)
         if (memcmp(sorted[i - 1].bytes, sorted[i].bytes, POINT) == 0)
@@ -48,7 +48,7 @@ static bool repeats(size_t n, const entry *sorted)
 
 /* ---- threads ---- */
 
-typedef struct job {
+typedef struct psi_job {
     const dpi_psi *psi;
     size_t n;
     const unsigned char *from; /* [n][HASH] hashes, or [n][POINT] points */
@@ -56,9 +56,9 @@ typedef struct job {
     unsigned char *to; /* [n][POINT] */
     atomic_size_t next;
     atomic_bool bad;
-} job;
+} psi_job;
 
-static bool raise_one(const job *j, size_t i)
+static bool raise_one(const psi_job *j, size_t i)
 {
     unsigned char point[POINT];
     const unsigned char *from = point;
@@ -71,7 +71,7 @@ static bool raise_one(const job *j, size_t i)
 
 static void raise_pieces(void *of, size_t k)
 {
-    job *j = of;
+    psi_job *j = of;
     (void)k;
     for (size_t at; (at = atomic_fetch_add(&j->next, PIECE)) < j->n;)
         for (size_t i = at; i < j->n && i < at + PIECE; i++)
@@ -80,7 +80,7 @@ static void raise_pieces(void *of, size_t k)
 }
 
 /* DP_EPEER one is no point. */
-static dp_status raise_all(job *j, dp_error *err)
+static dp_status raise_all(psi_job *j, dp_error *err)
 {
     dpi_pool *pool = NULL;
     dp_status status = dpi_pool_new(j->psi->threads, &pool, err);
@@ -142,7 +142,7 @@ static dp_status hash_ids(const dpi_psi_opts *o, const dpi_psi *p, const char *c
 /* points and of, from raised[count] in the order of ids. */
 static dp_status put_in_order(dpi_psi *p, const unsigned char *raised, dp_error *err)
 {
-    entry *sorted = dpi_alloc(p->count, sizeof *sorted);
+    psi_token *sorted = dpi_alloc(p->count, sizeof *sorted);
     if (sorted == NULL)
         return dpi_fail_nomem(err);
     for (size_t i = 0; i < p->count; i++) {
@@ -173,7 +173,7 @@ static dp_status make_points(const dpi_psi_opts *o, dpi_psi *p, const char *cons
     dp_status status = hashes != NULL && raised != NULL && p->points != NULL && p->of != NULL
                            ? hash_ids(o, p, ids, hashes, err)
                            : dpi_fail_nomem(err);
-    job j = {.psi = p, .n = p->count, .from = hashes, .hashed = true, .to = raised};
+    psi_job j = {.psi = p, .n = p->count, .from = hashes, .hashed = true, .to = raised};
     if (status == DP_OK)
         status = raise_all(&j, err);
     if (status == DP_OK)
@@ -243,7 +243,7 @@ dp_status dpi_psi_raise(dpi_psi *p, size_t m, const unsigned char *points, unsig
     for (size_t i = 1; i < m; i++)
         if (memcmp(points + (i - 1) * POINT, points + i * POINT, POINT) >= 0)
             return dpi_fail(err, DP_EPEER, "points came out of order, or one of them twice");
-    job j = {.psi = p, .n = m, .from = points, .to = tokens};
+    psi_job j = {.psi = p, .n = m, .from = points, .to = tokens};
     dp_status status = raise_all(&j, err);
     if (status != DP_OK)
         return status;
@@ -258,7 +258,7 @@ dp_status dpi_psi_raise(dpi_psi *p, size_t m, const unsigned char *points, unsig
 }
 
 /* Walks through both sorted lists. */
-static void merge(const dpi_psi *p, const entry *own, size_t *common, size_t *rows,
+static void merge(const dpi_psi *p, const psi_token *own, size_t *common, size_t *rows,
                   unsigned char print[32])
 {
     crypto_generichash_state state;
@@ -282,7 +282,7 @@ dp_status dpi_psi_match(dpi_psi *p, const unsigned char *returned, size_t *commo
     memset(print, 0, 32);
     if (p->tokens == NULL)
         return dpi_fail(err, DP_ESTATE, "the other's points are raised before tokens are compared");
-    entry *own = dpi_alloc(p->count, sizeof *own);
+    psi_token *own = dpi_alloc(p->count, sizeof *own);
     if (own == NULL)
         return dpi_fail_nomem(err);
     for (size_t i = 0; i < p->count; i++) {
