@@ -124,8 +124,9 @@ typedef struct dp_opening {
 
 enum { DP_OPENINGS = 16 };
 
-/* Lists what dp_fit_private would release, which model and options alone say: list[*n].
- * DP_EUNSUPPORTED a model that is not fitted by rounds; errors of options and budget; DP_ENOMEM.
+/* Lists what dp_fit_private would release, which model and options alone say: list[*n].  Without
+ * privacy it leaves some of that out.
+ * DP_EUNSUPPORTED a model that is not fitted by rounds; errors of owners and budget; DP_ENOMEM.
  * Thread-safe. */
 DP_API dp_status dp_fit_openings(const dp_model *model, const dp_fit_opts *opts, size_t *n,
                                  dp_opening list[DP_OPENINGS], dp_error *err) DP_MUST_CHECK;

@@ -3,9 +3,10 @@
  *
  * Every owner runs the same fit, with the same model and options, over its own records.  Where the
  * fit would release a sum over records, each owner's is put on the grid of the noise, gets this
- * owner's share of the noise, and is handed to `open`, which makes of it the sum over all owners;
- * libtacit-serve has protocols for that (tacit/silo.h).  The result is in law that of one fit over
- * all records with the noise of all shares: doc/design/silo.md. */
+ * owner's share of the noise, and is handed to `open`, which makes of it the sum over all owners,
+ * by whatever they trust with that: the values hide nothing beyond what one share hides.  The
+ * result is in law that of one fit over all records with the noise of all shares:
+ * doc/design/silo.md. */
 #ifndef TACIT_OWNERS_H
 #define TACIT_OWNERS_H
 

@@ -55,9 +55,10 @@ dp_status dpi_budget_init(dpi_budget *b, const dp_fit_opts *o, dp_error *err)
     *b = (dpi_budget){.noisy = o->mode == DP_PRIVATE, .epsilon = INFINITY, .delta = 1};
     for (int k = 0; k < DPI_N_STAGES; k++)
         b->releases[k] = k == DPI_STAGE_MAIN && o->rounds != 0 ? o->rounds : releases[k];
-    if (!b->noisy)
-        return DP_OK;
-    dp_status status = dpi_options_budget(o->epsilon, o->delta, 0, err);
+    dp_status status = dpi_opened_check(o->owners, err);
+    if (status != DP_OK || !b->noisy)
+        return status;
+    status = dpi_options_budget(o->epsilon, o->delta, 0, err);
     if (status != DP_OK)
         return status;
     b->accounted = dpi_release_delta(o->delta);

@@ -164,7 +164,7 @@ static void work(void *user, size_t k)
 double dpi_scan_share(const dpi_pass *pass)
 {
     double n = (double)pass->n, rounding = sqrt(n) * 0x1p-37 + 0x1p-17;
-    if (pass->shares > 0)
+    if (pass->shares > 0 && pass->sigma > 0)
         return 1 - sqrt(n) / 2 / dpi_scan_steps(pass) - 0x1p-16;
     return pass->sigma > 0 ? 1 - rounding - dpi_release_share(pass->sigma, pass->n) : 1;
 }

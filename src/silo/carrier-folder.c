@@ -2,7 +2,6 @@
  * linked to its tag's name, which fails where there is one: so it appears whole, and the first one
  * stays.  Slashes of a tag are + in the name. */
 #define _XOPEN_SOURCE 700
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,8 +15,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/replace.h"
 #include "silo/carrier.h"
+#include "wire/disk.h"
 
 typedef struct folder_carrier {
     dpi_carrier base;
@@ -44,18 +43,6 @@ static dp_status fail_io(const folder_carrier *f, const char *what, dp_error *er
     return dpi_fail(err, DP_EIO, "cannot %s in %.200s: %s", what, f->path, strerror(errno));
 }
 
-static bool write_file(int file, const unsigned char *bytes, size_t n)
-{
-    while (n > 0) {
-        ssize_t some = write(file, bytes, n);
-        if (some < 0 && errno != EINTR)
-            return false;
-        bytes += some > 0 ? some : 0;
-        n -= some > 0 ? (size_t)some : 0;
-    }
-    return fsync(file) == 0;
-}
-
 static dp_status put(dpi_carrier *c, const char *tag, size_t n, const unsigned char *bytes,
                      dp_error *err)
 {
@@ -73,13 +60,13 @@ static dp_status put(dpi_carrier *c, const char *tag, size_t n, const unsigned c
     int file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
     if (file < 0)
         return fail_io(f, "write", err);
-    bool good = write_file(file, bytes, n);
+    bool good = dpi_disk_write(file, (const char *)bytes, n) && fsync(file) == 0;
     good = close(file) == 0 && good;
     good = good && (link(beside, path) == 0 || errno == EEXIST);
     if (!good)
         status = fail_io(f, "write a letter", err);
     (void)unlink(beside);
-    if (status == DP_OK && !dpi_sync_folder_of(path))
+    if (status == DP_OK && !dpi_disk_sync_folder(path))
         status = fail_io(f, "keep a letter", err);
     return status;
 }
@@ -143,44 +130,12 @@ static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t *
     return status;
 }
 
-static dp_status list(dpi_carrier *c, const char *prefix, void (*each)(void *of, const char *tag),
-                      void *of, dp_error *err)
-{
-    const folder_carrier *f = (const folder_carrier *)c;
-    DIR *dir = opendir(f->path);
-    if (dir == NULL)
-        return fail_io(f, "look", err);
-    for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
-        char tag[DPI_CARRIER_TAG];
-        size_t n = strlen(e->d_name);
-        if (e->d_name[0] == '.' || n >= sizeof tag)
-            continue;
-        memcpy(tag, e->d_name, n + 1);
-        for (char *at = tag; *at != '\0'; at++)
-            *at = *at == '+' ? '/' : *at;
-        if (strncmp(tag, prefix, strlen(prefix)) == 0)
-            each(of, tag);
-    }
-    (void)closedir(dir);
-    return DP_OK;
-}
-
-static dp_status del(dpi_carrier *c, const char *tag, dp_error *err)
-{
-    const folder_carrier *f = (const folder_carrier *)c;
-    char path[PATH_MAX];
-    dp_status status = name_of(f, tag, path, err);
-    if (status == DP_OK && unlink(path) != 0 && errno != ENOENT)
-        return fail_io(f, "take away a letter", err);
-    return status;
-}
-
 static void close_folder(dpi_carrier *c)
 {
     dpi_free(c);
 }
 
-static const dpi_carrier_kind folder_kind = {"folder", put, get, list, del, close_folder};
+static const dpi_carrier_kind folder_kind = {"folder", put, get, close_folder};
 
 dp_status dpi_carrier_folder(const char *path, dpi_carrier **c, dp_error *err)
 {

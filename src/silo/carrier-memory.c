@@ -121,38 +121,12 @@ static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t *
     return *bytes != NULL ? DP_OK : dpi_fail_nomem(err);
 }
 
-static dp_status list(dpi_carrier *c, const char *prefix, void (*each)(void *of, const char *tag),
-                      void *of, dp_error *err)
-{
-    dpi_letter_box *box = ((memory_carrier *)c)->box;
-    (void)err;
-    (void)pthread_mutex_lock(&box->lock);
-    for (const letter *l = box->letters; l != NULL; l = l->next)
-        if (strncmp(l->tag, prefix, strlen(prefix)) == 0)
-            each(of, l->tag);
-    (void)pthread_mutex_unlock(&box->lock);
-    return DP_OK;
-}
-
-static dp_status del(dpi_carrier *c, const char *tag, dp_error *err)
-{
-    dpi_letter_box *box = ((memory_carrier *)c)->box;
-    (void)err;
-    (void)pthread_mutex_lock(&box->lock);
-    letter **at = find(box, tag), *l = *at;
-    if (l != NULL)
-        *at = l->next;
-    (void)pthread_mutex_unlock(&box->lock);
-    dpi_free(l);
-    return DP_OK;
-}
-
 static void close_memory(dpi_carrier *c)
 {
     dpi_free(c);
 }
 
-static const dpi_carrier_kind memory_kind = {"memory", put, get, list, del, close_memory};
+static const dpi_carrier_kind memory_kind = {"memory", put, get, close_memory};
 
 dp_status dpi_carrier_memory(dpi_letter_box *box, dpi_carrier **c, dp_error *err)
 {

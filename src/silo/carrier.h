@@ -1,4 +1,4 @@
-/* What moves sealed letters between parties: six calls, one table a kind.
+/* What moves sealed letters between parties: one table a kind.
  *
  * A letter has a tag, a path of at most five parts of letters, digits and -_. such as
  * "run/3-0/north/south/h.m", and is bytes that the carrier neither understands nor is trusted
@@ -26,10 +26,6 @@ typedef struct dpi_carrier_kind {
     /* Waits for a letter, at most wait_ms.  *bytes [out] freed with dpi_free.  DP_ETIMEOUT. */
     dp_status (*get)(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t *n,
                      unsigned char **bytes, dp_error *err);
-    /* Calls back for each tag that begins with `prefix`, in any order. */
-    dp_status (*list)(dpi_carrier *c, const char *prefix, void (*each)(void *of, const char *tag),
-                      void *of, dp_error *err);
-    dp_status (*del)(dpi_carrier *c, const char *tag, dp_error *err); /* none there: DP_OK */
     void (*close)(dpi_carrier *c);
 } dpi_carrier_kind;
 
@@ -48,14 +44,5 @@ dp_status dpi_carrier_memory(dpi_letter_box *box, dpi_carrier **c, dp_error *err
 /* A folder, which parties may share by NFS, sftp or a disk that is carried: a letter is a file that
  * appears whole (written beside, flushed, renamed).  DP_EIO. */
 dp_status dpi_carrier_folder(const char *path, dpi_carrier **c, dp_error *err) DP_MUST_CHECK;
-
-/* A relay (relay.h) by HTTPS: https://host:port/box.  Files of PEM: the client's certificate and
- * key, and the authorities that the relay's certificate may be of; NULL: the system's.  Proxies as
- * the environment of curl has them.  DP_EUNSUPPORTED built without libcurl; DP_EINVAL, DP_EIO. */
-typedef struct dpi_https_opts {
-    const char *url, *certificate, *key, *authorities;
-} dpi_https_opts;
-dp_status dpi_carrier_https(const dpi_https_opts *opts, dpi_carrier **c,
-                            dp_error *err) DP_MUST_CHECK;
 
 #endif

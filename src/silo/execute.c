@@ -80,8 +80,8 @@ static dp_status send(dpi_silo_machine *m, const dpi_silo_step *s, dp_error *err
     const dpi_silo_value *v = &m->values[s->out].from[m->part->party];
     if (v->bytes == NULL || v->n == 0)
         return DP_OK;
-    return dpi_post_send(m->post, s->peer, m->round, m->attempt, m->part->registers[s->out].name,
-                         v->n, v->bytes, err);
+    return dpi_post_send(m->post, s->peer, m->round, 0, m->part->registers[s->out].name, v->n,
+                         v->bytes, err);
 }
 
 /* Milliseconds for a party that was late before. */
@@ -99,8 +99,8 @@ static dp_status receive(dpi_silo_machine *m, const dpi_silo_step *s, dp_error *
     dp_status status = make_value(m, s->out, s->peer, &v, err);
     if (status != DP_OK)
         return status;
-    status = dpi_post_receive(m->post, s->peer, m->round, m->attempt,
-                              m->part->registers[s->out].name, wait, v->n, v->bytes, &found);
+    status = dpi_post_receive(m->post, s->peer, m->round, 0, m->part->registers[s->out].name, wait,
+                              v->n, v->bytes, &found);
     if (status != DP_OK)
         drop(v);
     if (status == DP_ETIMEOUT && may_lack) {

@@ -31,7 +31,6 @@ typedef struct dpi_silo_machine {
     const dpi_silo_part *part;
     dpi_post *post; /* borrowed */
     uint64_t round;
-    uint32_t attempt;
     unsigned char question[32]; /* hash of what the round's sum follows from */
     size_t n;                   /* words of the vector that is opened */
     /* Parties, a bit each: that are not waited for; that are, although they may drop out; and that
@@ -49,7 +48,7 @@ dp_status dpi_silo_machine_init(dpi_silo_machine *m, const dpi_silo_part *part,
 void dpi_silo_machine_free(dpi_silo_machine *m);
 
 /* Runs the steps from the first that is not the host's to the next one that is, in the machine's
- * round and attempt, with x[n] as the value of the register that the host has left; x[n] is then
+ * round, with x[n] as the value of the register that the host has left; x[n] is then
  * the value of the last OPEN.  All values are wiped at the end.
  * Errors of kernels and of the post: DP_ETIMEOUT a party is not heard; DP_EPEER one broke the
  * protocol, or has come to another question. */

@@ -28,8 +28,6 @@ enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3 };
  *   consent   this owner's signature under that set, once
  *   unlock    checks all signatures and reveals what the set's masks do not cancel
  *   addall    at the aggregator: the sum, without masks
- * A sum under encryption (src/crypto):
- *   encrypt, addct, partial, combine
  * Without protection:
  *   plain     the vector as it is
  *   addplain  at the aggregator: their sum
@@ -47,10 +45,6 @@ enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3 };
     X(CONSENT, "consent", 1, false)                                                                \
     X(UNLOCK, "unlock", 2, false)                                                                  \
     X(ADDALL, "addall", 3, false)                                                                  \
-    X(ENCRYPT, "encrypt", 1, false)                                                                \
-    X(ADDCT, "addct", 1, false)                                                                    \
-    X(PARTIAL, "partial", 1, false)                                                                \
-    X(COMBINE, "combine", 2, false)                                                                \
     X(PLAIN, "plain", 1, false)                                                                    \
     X(ADDPLAIN, "addplain", 1, false)                                                              \
     X(OPEN, "open", 1, false)

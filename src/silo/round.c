@@ -397,7 +397,6 @@ dp_status dpi_silo_round_open(void *round, const unsigned char question[32], siz
     dpi_silo_round *r = round;
     dpi_silo_machine *m = &r->machine;
     m->round = r->done + 1;
-    m->attempt = 0;
     m->absent = m->needed = 0;
     memcpy(m->question, question, 32);
     dp_status status = begin(r, n, values, err);

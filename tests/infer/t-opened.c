@@ -326,7 +326,8 @@ static void the_opened_noise_has_the_law_that_is_accounted_for(void **state)
 
 static void the_budget_is_against_who_knows_the_other_shares(void **state)
 {
-    const dp_owners together = {.size = 5, .honest = 2};
+    const dp_owners together = {
+        .size = 5, .honest = 2, .seed = 1, .most_records = 1, .open = keep_own};
     dp_fit_opts opts = {.epsilon = 1, .delta = 1e-6};
     dpi_budget alone, of_five;
     dp_error err = {0};

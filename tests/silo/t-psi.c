@@ -262,7 +262,9 @@ static void *link_side(void *of)
     unsigned char secret[32] = {0};
     s->status = dpi_carrier_memory(s->all->box, &carrier, &s->err);
     const dpi_post_opts opts = owners_post(s->all, k, carrier, 20000);
-    const dpi_psi_opts psi = {.domain = "patients", .padded = s->padded};
+    /* Keys that are not the same, and are not to be read. */
+    const dpi_psi_opts psi = {
+        .domain = "patients", .key = {(unsigned char)(k + 1)}, .padded = s->padded};
     if (s->status == DP_OK)
         s->status = dpi_post_open(&opts, secret, &post, &s->err);
     if (s->status == DP_OK)

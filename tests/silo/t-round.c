@@ -65,6 +65,19 @@ static void set_up(size_t n)
         actors[k] = (actor){.all = &all, .k = k, .rounds = ROUNDS, .patience_ms = 5000};
 }
 
+/* Five of whom one may drop out, and one look on with the aggregator. */
+static void set_up_five(uint32_t lack_ms, uint32_t patience_ms)
+{
+    set_up(5);
+    owners_mask(&all, true);
+    for (size_t k = 0; k < 5; k++) {
+        actors[k].colluders = 1;
+        actors[k].dropouts = 1;
+        actors[k].lack_ms = lack_ms;
+        actors[k].patience_ms = patience_ms;
+    }
+}
+
 /* All that are not in `silent` act. */
 static void run(size_t n, uint64_t silent)
 {
@@ -125,13 +138,7 @@ static void another_question_opens_nothing(void **state)
 static void who_drops_out_is_left_out(void **state)
 {
     (void)state;
-    set_up(5);
-    owners_mask(&all, true);
-    for (size_t k = 0; k < 5; k++) {
-        actors[k].colluders = 1;
-        actors[k].dropouts = 1;
-        actors[k].lack_ms = 300;
-    }
+    set_up_five(300, 5000);
     actors[3].rounds = 1; /* it is there, and gone after the first round */
     run(5, 0);
     for (size_t k = 0; k < 5; k++) {
@@ -146,14 +153,7 @@ static void who_drops_out_is_left_out(void **state)
 static void too_few_open_nothing(void **state)
 {
     (void)state;
-    set_up(5);
-    owners_mask(&all, true);
-    for (size_t k = 0; k < 5; k++) {
-        actors[k].colluders = 1;
-        actors[k].dropouts = 1;
-        actors[k].lack_ms = 200;
-        actors[k].patience_ms = 800;
-    }
+    set_up_five(200, 800);
     actors[3].rounds = actors[4].rounds = 1;
     run(5, 0);
     for (size_t k = 0; k < 3; k++)
