@@ -143,6 +143,8 @@ dp_status dpi_post_open(const dpi_post_opts *opts, unsigned char run_secret[32],
     *post = NULL;
     if (opts->party >= opts->parties || opts->parties > DPI_SILO_PARTIES)
         dpi_misuse(__func__, "a party that there is not");
+    if (sodium_init() < 0)
+        return dpi_fail(err, DP_EENTROPY, "the system gives no randomness");
     dpi_post *p = dpi_alloc(1, sizeof *p);
     if (p == NULL)
         return dpi_fail_nomem(err);

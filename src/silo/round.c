@@ -4,8 +4,7 @@
  *
  * k_ij follows from what i and j share, b_i from what i alone knows, both from plan, round and
  * question.  The aggregator names the set U of owners whose y it has.  Every member writes it down,
- * signs it, and having seen all signatures writes down that it reveals, and then reveals b_i and
- * k_ij of each j that is not in U.  Of two sets for one round an owner signs one; so nobody gets
+ * signs it, and having seen all signatures reveals b_i and k_ij of each j that is not in U.  Of two sets for one round an owner signs one; so nobody gets
  * b_j and k_ij of one j, and a sum without all masks is that of U alone.
  *
  * An owner that is not in U waits for the sum like the others, and goes on with it. */
@@ -223,10 +222,6 @@ static dp_status unlock(void *of, dpi_silo_machine *m, const dpi_silo_step *s,
                             "%s has not signed the set of owners that this one has; nothing is "
                             "revealed",
                             r->opts.post.names[k]);
-    r->state.revealed = true;
-    dp_status status = dpi_silo_state_keep(&r->state, err);
-    if (status != DP_OK)
-        return status;
     own_key(r, out->bytes + 32 * self(r));
     for (size_t j = 0; j < parties(r); j++)
         if (!is_in(set, j))
@@ -407,9 +402,4 @@ dp_status dpi_silo_round_open(void *round, const unsigned char question[32], siz
     else
         sodium_memzero(values, n * sizeof *values);
     return status;
-}
-
-void dpi_silo_round_forget(dpi_silo_round *r)
-{
-    dpi_silo_state_forget(&r->state);
 }

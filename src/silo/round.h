@@ -1,8 +1,8 @@
 /* Rounds: each opens one sum, and what it takes to do so once is on the disk.
  *
  * The state file holds the run's secrets, and of the round that is being made its number, its
- * question, this owner's vector with its share of noise, the set of owners that it has signed, and
- * whether it has revealed anything.  It is written before what it tells of leaves. */
+ * question, this owner's vector with its share of noise, and the set of owners that it has
+ * signed.  It is written before what it tells of leaves. */
 #ifndef DPI_SILO_ROUND_H
 #define DPI_SILO_ROUND_H
 
@@ -32,8 +32,5 @@ void dpi_silo_round_skip(dpi_silo_round *r, uint64_t done);
  * begun before, what was then kept takes the place of `values`.  Fits dp_owners.open. */
 dp_status dpi_silo_round_open(void *round, const unsigned char question[32], size_t n,
                               uint64_t *values, dp_error *err);
-
-/* Takes the state away, when the fit is kept. */
-void dpi_silo_round_forget(dpi_silo_round *r);
 
 #endif

@@ -1,4 +1,4 @@
-/*   "TcSilo1\0"   plan   run secret   self   question    round   set   revealed   n   x[n]   hash
+/*   "TcSilo1\0"   plan   run secret   self   question    round   set   n   x[n]   hash
  *
  * Numbers have 8 bytes, the little end first; the hash is BLAKE2b of all before it. */
 #define _XOPEN_SOURCE 700
@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/replace.h"
 
-enum { FIXED = 8 + 4 * 32 + 4 * 8, HASH = 32, MOST_WORDS = 1 << 24 };
+enum { FIXED = 8 + 4 * 32 + 3 * 8, HASH = 32, MOST_WORDS = 1 << 24 };
 
 static const char magic[8] = "TcSilo1";
 
@@ -69,7 +69,6 @@ static dp_status parse(dpi_silo_state *s, const unsigned char *bytes, size_t siz
     memcpy(s->question, dpi_read_bytes(&r, 32), 32);
     s->round = dpi_read_number(&r);
     s->set = dpi_read_number(&r);
-    s->revealed = dpi_read_number(&r) != 0;
     s->n = dpi_read_count(&r, MOST_WORDS);
     if (r.bad || r.left != s->n * sizeof *s->x + HASH)
         return fail_damaged(s->path, err);
@@ -125,6 +124,8 @@ dp_status dpi_silo_state_open(const char *path, const unsigned char plan[DPI_SIL
 {
     bool there = false;
     *s = (dpi_silo_state){.path = path, .lock = -1};
+    if (sodium_init() < 0)
+        return dpi_fail(err, DP_EENTROPY, "the system gives no randomness");
     memcpy(s->plan, plan, DPI_SILO_HASH);
     dp_status status = path != NULL ? take_lock(s, err) : DP_OK;
     if (status == DP_OK && path != NULL)
@@ -154,7 +155,6 @@ dp_status dpi_silo_state_keep(const dpi_silo_state *s, dp_error *err)
     dpi_bytes_add(&b, s->question, 32);
     dpi_bytes_number(&b, s->round);
     dpi_bytes_number(&b, s->set);
-    dpi_bytes_number(&b, s->revealed);
     dpi_bytes_number(&b, s->n);
     for (size_t j = 0; j < s->n; j++)
         dpi_bytes_number(&b, s->x[j]);
@@ -190,7 +190,6 @@ dp_status dpi_silo_state_begin(dpi_silo_state *s, uint64_t round, const unsigned
     s->n = n;
     s->round = round;
     s->set = 0;
-    s->revealed = false;
     memcpy(s->question, question, 32);
     return dpi_silo_state_keep(s, err);
 }
@@ -202,10 +201,4 @@ void dpi_silo_state_free(dpi_silo_state *s)
         (void)close(s->lock);
     sodium_memzero(s, sizeof *s);
     s->lock = -1;
-}
-
-void dpi_silo_state_forget(dpi_silo_state *s)
-{
-    if (s->path != NULL)
-        (void)unlink(s->path);
 }

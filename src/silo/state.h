@@ -15,8 +15,7 @@ typedef struct dpi_silo_state {
     unsigned char run_secret[32], self[32]; /* of X25519; of masks that this owner alone knows */
     uint64_t round;                         /* the last that was begun, from 1; 0: none */
     unsigned char question[32];
-    uint64_t set;  /* a bit an owner: those whose sum this owner has signed; 0: none yet */
-    bool revealed; /* what unlocks that sum may have left */
+    uint64_t set; /* a bit an owner: those whose sum this owner has signed; 0: none yet */
     size_t n;
     uint64_t *x;      /* [n] this owner's vector of the round */
     const char *path; /* NULL: it is nowhere else */
@@ -36,8 +35,7 @@ dp_status dpi_silo_state_keep(const dpi_silo_state *s, dp_error *err) DP_MUST_CH
 dp_status dpi_silo_state_begin(dpi_silo_state *s, uint64_t round, const unsigned char question[32],
                                size_t n, const uint64_t *x, dp_error *err) DP_MUST_CHECK;
 
-/* Wipes what is in memory; the file stays, or is taken away. */
+/* Wipes what is in memory; the file stays. */
 void dpi_silo_state_free(dpi_silo_state *s);
-void dpi_silo_state_forget(dpi_silo_state *s);
 
 #endif
