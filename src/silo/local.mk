@@ -2,7 +2,7 @@
 if SERVE
 tacitinclude_HEADERS += include/tacit/silo.h
 noinst_LTLIBRARIES += libtacit-silo.la
-libtacit_silo_la_SOURCES = %D%/carrier.h %D%/carrier-folder.c %D%/carrier-memory.c \
+libtacit_silo_la_SOURCES = %D%/audit.c %D%/audit.h %D%/carrier.h %D%/carrier-folder.c %D%/carrier-memory.c \
   %D%/columns-sum.c %D%/columns-sum.h \
   %D%/execute.c %D%/execute.h %D%/keys.c %D%/keys.h %D%/masks.c %D%/masks.h \
   %D%/part.h %D%/post.c %D%/post.h \

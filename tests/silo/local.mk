@@ -1,6 +1,7 @@
 TEST_SILO = libcheck.la libtacit-silo.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 silo_owners = %D%/owners.c %D%/owners.h
-UNIT_TESTS += %D%/t-carrier %D%/t-columns-sum %D%/t-keys %D%/t-masks %D%/t-post %D%/t-psi %D%/t-round
+UNIT_TESTS += %D%/t-audit %D%/t-carrier %D%/t-columns-sum %D%/t-keys %D%/t-masks %D%/t-post %D%/t-psi %D%/t-round
+%C%_t_audit_LDADD = $(TEST_SILO)
 %C%_t_carrier_LDADD = $(TEST_SILO)
 %C%_t_keys_LDADD = $(TEST_SILO)
 %C%_t_post_SOURCES = %D%/t-post.c $(silo_owners)
