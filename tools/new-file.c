@@ -9,6 +9,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool new_file_check(const char *path, const char *reason, message *why)
+{
+    char folder[PATH_MAX];
+    if (access(path, F_OK) == 0)
+        return complain(why, "--out: %.300s is there already, and %s; give another name", path,
+                        reason);
+    const char *slash = strrchr(path, '/');
+    size_t n = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+    if (n >= sizeof folder)
+        return complain(why, "--out is too long a path; give a shorter one");
+    memcpy(folder, path, n);
+    folder[n] = '\0';
+    if (access(n > 0 ? folder : ".", W_OK | X_OK) != 0)
+        return complain(why, "--out: no file can be made as %.300s (%s); give another place", path,
+                        strerror(errno));
+    return true;
+}
+
 bool new_file_begin(new_file *f, const char *path, message *why)
 {
     struct stat there;

@@ -11,6 +11,10 @@ typedef struct new_file {
     char name[PATH_MAX]; /* where it is written; "" when there is none */
 } new_file;
 
+/* Whether a file could be made there and there is none; `reason` says why one that is there stays:
+ * "a fit that was paid for cannot be had again".  The message names --out. */
+bool new_file_check(const char *path, const char *reason, message *why);
+
 /* Makes an empty file beside `path`, where there may be one that is then replaced. */
 bool new_file_begin(new_file *f, const char *path, message *why);
 

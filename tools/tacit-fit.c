@@ -4,7 +4,6 @@
  * refused with them before anything is spent; where the fit is to be kept is one of these, since a
  * fit that was paid for and lost cannot be had again. */
 #define _XOPEN_SOURCE 700
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include <tacit/infer.h>
 
 #include "tools/modelling.h"
+#include "tools/new-file.h"
 #include "tools/payer.h"
 #include "tools/table-source.h"
 #include "tools/tacit.h"
@@ -74,27 +74,9 @@ static bool check(const settings *s, message *why)
     return check_budget(s, why);
 }
 
-/* Whether a file can be made there. */
 static bool check_out(const char *out, message *why)
 {
-    char folder[PATH_MAX];
-    if (out == NULL)
-        return true;
-    if (access(out, F_OK) == 0)
-        return complain(why,
-                        "--out: %.300s is there already, and a fit that was paid for cannot be "
-                        "had again; give another name",
-                        out);
-    const char *slash = strrchr(out, '/');
-    size_t n = slash != NULL ? (size_t)(slash - out) + 1 : 0;
-    if (n >= sizeof folder)
-        return complain(why, "--out is too long a path; give a shorter one");
-    memcpy(folder, out, n);
-    folder[n] = '\0';
-    if (access(n > 0 ? folder : ".", W_OK | X_OK) != 0)
-        return complain(why, "--out: no file can be made as %.300s (%s); give another place", out,
-                        strerror(errno));
-    return true;
+    return out == NULL || new_file_check(out, "a fit that was paid for cannot be had again", why);
 }
 
 /* The journal lies beside the fit, and is there where one was interrupted. */
