@@ -11,18 +11,6 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "registers are sent as they lie");
 
-static const bool is_host[DPI_SILO_N_STEPS] = {
-#define DPI_SILO_HOST(name, text, args, host) [DPI_SILO_##name] = host,
-    DPI_SILO_STEP_LIST(DPI_SILO_HOST)
-#undef DPI_SILO_HOST
-};
-
-static const int n_args[DPI_SILO_N_STEPS] = {
-#define DPI_SILO_ARGS_OF(name, text, args, host) [DPI_SILO_##name] = args,
-    DPI_SILO_STEP_LIST(DPI_SILO_ARGS_OF)
-#undef DPI_SILO_ARGS_OF
-};
-
 dp_status dpi_silo_machine_init(dpi_silo_machine *m, const dpi_silo_part *part, dp_error *err)
 {
     m->part = part;
@@ -55,19 +43,13 @@ void dpi_silo_machine_free(dpi_silo_machine *m)
     m->values = NULL;
 }
 
-static size_t size_of(const dpi_silo_machine *m, uint16_t reg)
-{
-    const dpi_silo_register *r = &m->part->registers[reg];
-    return r->words * sizeof(uint64_t) * (r->scales ? m->n : 1) + r->bytes;
-}
-
 /* Room for a register's value from a party. */
 static dp_status make_value(dpi_silo_machine *m, uint16_t reg, size_t from, dpi_silo_value **v,
                             dp_error *err)
 {
     *v = &m->values[reg].from[from];
     drop(*v);
-    (*v)->n = size_of(m, reg);
+    (*v)->n = dpi_silo_register_size(&m->part->registers[reg], m->n);
     (*v)->bytes = dpi_alloc((*v)->n + 1, 1);
     if ((*v)->bytes == NULL)
         return dpi_fail_nomem(err);
@@ -116,7 +98,7 @@ static dp_status compute(dpi_silo_machine *m, const dpi_silo_step *s, dp_error *
     dpi_silo_value *out;
     if (m->kernel[s->kind] == NULL)
         dpi_misuse(__func__, "a step without a kernel");
-    for (int a = 0; a < n_args[s->kind]; a++)
+    for (int a = 0; a < dpi_silo_step_args(s->kind); a++)
         in[a] = &m->values[s->in[a]];
     dp_status status = make_value(m, s->out, m->part->party, &out, err);
     if (status == DP_OK)
@@ -128,7 +110,7 @@ static dp_status compute(dpi_silo_machine *m, const dpi_silo_step *s, dp_error *
 static size_t begin_of(const dpi_silo_part *part)
 {
     size_t at = 0;
-    while (at < part->n_steps && is_host[part->steps[at].kind])
+    while (at < part->n_steps && dpi_silo_step_is_host(part->steps[at].kind))
         at++;
     if (at == 0 || at == part->n_steps)
         dpi_misuse(__func__, "a part that opens nothing, or nothing of a host's");
@@ -146,7 +128,7 @@ dp_status dpi_silo_execute(dpi_silo_machine *m, size_t n, uint64_t *x, dp_error 
         dpi_misuse(__func__, "a register of another size");
     if (status == DP_OK)
         memcpy(v->bytes, x, v->n);
-    for (; status == DP_OK && at < m->part->n_steps && !is_host[m->part->steps[at].kind]; at++) {
+    for (; status == DP_OK && at < m->part->n_steps && !dpi_silo_step_is_host(m->part->steps[at].kind); at++) {
         const dpi_silo_step *s = &m->part->steps[at];
         status = s->kind == DPI_SILO_SEND   ? send(m, s, err)
                  : s->kind == DPI_SILO_RECV ? receive(m, s, err)

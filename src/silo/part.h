@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
+
 enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3 };
 
 /* Steps: enum, name as in dumps and rules, arguments, what it does.
@@ -56,6 +58,14 @@ typedef enum dpi_silo_step_kind {
         DPI_SILO_N_STEPS
 } dpi_silo_step_kind;
 
+/* Name and number of arguments of a kind, and whether the host does it. */
+const char *dpi_silo_step_name(dpi_silo_step_kind kind);
+int dpi_silo_step_args(dpi_silo_step_kind kind);
+bool dpi_silo_step_is_host(dpi_silo_step_kind kind);
+
+/* The kind of a name, DPI_SILO_N_STEPS for none. */
+dpi_silo_step_kind dpi_silo_step_named(const char *name);
+
 typedef struct dpi_silo_step {
     dpi_silo_step_kind kind;
     uint16_t out;               /* register; of send, the one that is sent */
@@ -71,6 +81,12 @@ typedef struct dpi_silo_register {
     uint32_t words, bytes;
     bool scales;
 } dpi_silo_register;
+
+/* Bytes of a register's value where the vector that is opened has n words. */
+DPI_INLINE size_t dpi_silo_register_size(const dpi_silo_register *r, size_t n)
+{
+    return r->words * sizeof(uint64_t) * (r->scales ? n : 1) + r->bytes;
+}
 
 /* One party's part of a round.  Party numbers are those of the plan, from 0. */
 typedef struct dpi_silo_part {

@@ -1,0 +1,38 @@
+/* What the parts of all parties do together, found out before anything moves.
+ *
+ * The parts are run once with labels in place of values: whose records a value follows from, how it
+ * is hidden, and whose shares of noise are in it.  A plan is refused where
+ *
+ *   a step is given what it does not work on, or a sum not everybody's vectors
+ *   something is sent that is not received, or waited for that nobody sends
+ *   a party comes to see, in the clear, what follows from another's records, and is neither opened
+ *     with noise of all that the account has, nor named by a clause of the scheme
+ *   what is carried to the next step follows from records, other than record by record
+ *   sums could leave 64 bits
+ *
+ * That is all by the white-list of check.c: a step whose effect on labels is not there hides
+ * nothing. */
+#ifndef DPI_SILO_CHECK_H
+#define DPI_SILO_CHECK_H
+
+#include "silo/rules.h"
+
+/* What a party sees of others. */
+typedef struct dpi_silo_view {
+    uint16_t party;                /* who sees */
+    char name[DPI_SILO_NAME];      /* the register */
+    uint64_t owners;               /* whose records it follows from, a bit each */
+    const dpi_silo_clause *clause; /* that names it; NULL: it is a release */
+} dpi_silo_view;
+
+/* list [*n] [out] in the arena, what each party sees.
+ * DP_EPRIVACY it is refused; the message names the variable, the operation and the party.
+ * DP_EUNSUPPORTED sums could leave 64 bits; DP_ENOMEM. */
+dp_status dpi_silo_check(const dpi_silo_program *p, const dpi_silo_scheme *scheme,
+                         const dpi_silo_part *parts /* [who.n] */, dpi_arena *arena, size_t *n,
+                         dpi_silo_view **list, dp_error *err) DP_MUST_CHECK;
+
+/* The variable of which a register is: that of its name up to the first dot; DPI_SILO_NONE. */
+uint16_t dpi_silo_variable_of(const dpi_silo_program *p, const dpi_silo_register *r);
+
+#endif

@@ -1,0 +1,34 @@
+#include "silo/joint.h"
+
+#include <stdio.h>
+
+static const dpi_silo_type of_records = {
+    .dtype = DPI_SILO_F64,
+    .n_dims = 1,
+    .dims = {DPI_SILO_UNTOLD},
+    .place = {DPI_SILO_BY_ROWS, 0},
+};
+static const dpi_silo_type of_all = {.dtype = DPI_SILO_STATE, .place = {DPI_SILO_SAME, 0}};
+
+dp_status dpi_silo_joint(dpi_silo_program *p, const dpi_silo_parties *who, bool noisy, double delta,
+                         size_t n, const dp_opening *openings, dp_error *err)
+{
+    dpi_silo_program_begin(p, who);
+    p->delta = noisy ? delta : 0;
+    uint16_t q = dpi_silo_input(p, "q", of_all, false),
+             x = dpi_silo_input(p, "x", of_records, true);
+    uint16_t v = dpi_silo_call(p, "v", DPI_SILO_OP_INQUIRE, q, x);
+    uint16_t sum = dpi_silo_call(p, "S", DPI_SILO_OP_SUM, v, 0);
+    uint16_t opened = noisy ? dpi_silo_call(p, "N", DPI_SILO_OP_GAUSS, sum, 0) : sum;
+    uint16_t h = dpi_silo_call(p, "h", DPI_SILO_OP_REVEAL, opened, 0);
+    dpi_silo_carried(p, q, dpi_silo_call(p, "q'", DPI_SILO_OP_ADVANCE, q, h));
+    for (size_t k = 0; k < n; k++) {
+        dpi_silo_entry e = {.variable = opened,
+                            .times = openings[k].times,
+                            .numbers = openings[k].numbers,
+                            .sigma = noisy ? openings[k].sigma : 0};
+        (void)snprintf(e.phase, sizeof e.phase, "%s", openings[k].phase);
+        dpi_silo_account(p, &e);
+    }
+    return dpi_silo_program_end(p, err);
+}

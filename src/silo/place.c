@@ -1,0 +1,143 @@
+/* Shapes and places of results.
+ *
+ *   inquire, advance   one place, and * beside it     that place
+ *   sum                0 -> +, marked                 * and P stay
+ *   gauss              +, marked
+ *   reveal             + -> *, marked
+ *
+ * What an owner computes of a sum that is not opened yet is no sum of what each would compute of its
+ * own: that, and values of different owners in one operation, are the errors that this is for. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "silo/program.h"
+
+enum { SHAPE_FIRST, SHAPE_RECORDS, SHAPE_SUM };
+enum { PLACE_LOCAL, PLACE_SUM, PLACE_GAUSS, PLACE_REVEAL };
+
+const dpi_silo_op_row dpi_silo_ops[DPI_SILO_N_OPS] = {
+#define ROW(name, text, args, shape, place)                                                        \
+    [DPI_SILO_OP_##name] = {text, args, SHAPE_##shape, PLACE_##place},
+    DPI_SILO_OP_LIST(ROW)
+#undef ROW
+};
+
+typedef struct inference {
+    dpi_silo_program *p;
+    dpi_silo_variable *v;
+    const dpi_silo_type *arg[DPI_SILO_ARGS];
+    size_t n;
+} inference;
+
+/* "S = sum v, of places 0: what is wrong". */
+static bool fail(const inference *f, const char *what)
+{
+    char call[4 * DPI_SILO_NAME], places[5 * DPI_SILO_NAME] = "";
+    size_t at = (size_t)snprintf(call, sizeof call, "%s = %s", f->v->name,
+                                 dpi_silo_ops[f->v->op].name),
+           to = 0;
+    for (size_t k = 0; k < f->n; k++) {
+        at += (size_t)snprintf(call + at, sizeof call - at, " %s",
+                               f->p->variables[f->v->arg[k]].name);
+        to += (size_t)snprintf(places + to, sizeof places - to, "%s%s", k > 0 ? ", " : "",
+                               dpi_silo_place_text(&f->p->who, f->arg[k]->place));
+    }
+    (void)dpi_fail(&f->p->error, DP_ESHAPE, "%s, of places %s: %s", call, places, what);
+    return false;
+}
+
+static bool infer_shape(const inference *f)
+{
+    dpi_silo_type *t = &f->v->type;
+    *t = *f->arg[0];
+    switch (dpi_silo_ops[f->v->op].shape) {
+    case SHAPE_RECORDS:
+        if (f->arg[1]->n_dims < 1)
+            return fail(f, "this is asked of records, and there are none");
+        *t = (dpi_silo_type){
+            .dtype = DPI_SILO_I64, .n_dims = 2, .dims = {f->arg[1]->dims[0], DPI_SILO_OPENED}};
+        return true;
+    case SHAPE_SUM:
+        if (t->n_dims < 1)
+            return fail(f, "there is nothing to sum over");
+        t->dims[0] = t->dims[1];
+        t->n_dims--;
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* ---- places ---- */
+
+static bool same_place(dpi_silo_place a, dpi_silo_place b)
+{
+    return a.where == b.where && a.party == b.party;
+}
+
+/* One place, and * beside it. */
+static bool place_local(const inference *f)
+{
+    dpi_silo_place *out = &f->v->type.place;
+    *out = (dpi_silo_place){DPI_SILO_SAME, 0};
+    for (size_t k = 0; k < f->n; k++) {
+        dpi_silo_place a = f->arg[k]->place;
+        if (a.where == DPI_SILO_SUMMED)
+            return fail(f, "this is no sum of what each owner would get from its own part; reveal "
+                           "the sum first");
+        if (a.where == DPI_SILO_SAME)
+            continue;
+        if (out->where != DPI_SILO_SAME && !same_place(*out, a))
+            return fail(f, "these are at different owners; bring them to one place first");
+        *out = a;
+    }
+    return true;
+}
+
+/* Marked where several parties are needed. */
+static bool place_as(const inference *f, dpi_silo_where where, bool marked)
+{
+    f->v->type.place = (dpi_silo_place){where, where == DPI_SILO_AT ? f->arg[0]->place.party : 0};
+    f->v->marked = marked;
+    return true;
+}
+
+static bool place_sum(const inference *f)
+{
+    dpi_silo_where a = f->arg[0]->place.where;
+    if (a == DPI_SILO_BY_ROWS)
+        return place_as(f, DPI_SILO_SUMMED, true);
+    return a == DPI_SILO_SAME || a == DPI_SILO_AT
+               ? place_as(f, a, false)
+               : fail(f, "a sum is over records that are split (0), or all at one place");
+}
+
+/* Of a sum over owners. */
+static bool place_summed(const inference *f, dpi_silo_where to, const char *what)
+{
+    return f->arg[0]->place.where == DPI_SILO_SUMMED ? place_as(f, to, true) : fail(f, what);
+}
+
+static bool infer_place(const inference *f)
+{
+    switch (dpi_silo_ops[f->v->op].place) {
+    case PLACE_SUM:
+        return place_sum(f);
+    case PLACE_GAUSS:
+        return place_summed(f, DPI_SILO_SUMMED,
+                            "noise is added to a sum (+); sum over records first");
+    case PLACE_REVEAL:
+        return place_summed(f, DPI_SILO_SAME, "a sum (+) is opened, and nothing else");
+    default:
+        return place_local(f);
+    }
+}
+
+bool dpi_silo_infer(dpi_silo_program *p, dpi_silo_variable *v)
+{
+    inference f = {.p = p, .v = v, .n = dpi_silo_ops[v->op].args};
+    for (size_t k = 0; k < f.n; k++)
+        f.arg[k] = &p->variables[v->arg[k]].type;
+    return infer_shape(&f) && infer_place(&f);
+}

@@ -1,0 +1,51 @@
+/* The schemes. */
+#include "silo/rules.h"
+
+#include <string.h>
+
+#define SECURE_SUM                                                                                 \
+    "each: m = mask x0; each: send? m agg; agg: u = roster m; agg: send u each; "                  \
+    "each: c = consent u; each: send? c each; each: k = unlock u c; each: send? k agg; "           \
+    "agg: s = addall m u k; agg: send s each; each: o = open s"
+
+#define PLAIN_SUM                                                                                  \
+    "each: m = plain x0; each: send m agg; agg: s = addplain m; agg: send s each; each: o = open " \
+    "s"
+
+/* Noise is added by each, opened is the sum alone. */
+static const dpi_silo_rule secagg_dp_rules[] = {
+    {"sum", "0", "each: o = isum x0"},
+    {"gauss", "+", "each: o = dgauss x0"},
+    {"reveal", "+", SECURE_SUM},
+};
+
+static const dpi_silo_clause *const secagg_dp_seen = NULL;
+enum { secagg_dp_n_seen = 0 };
+
+static const dpi_silo_rule fedsgd_rules[] = {
+    {"sum", "0", "each: o = isum x0"},
+    {"reveal", "+", PLAIN_SUM},
+};
+
+static const dpi_silo_clause fedsgd_seen[] = {
+    {"reveal", "m", "agg", "what an owner's records add up to, without noise"},
+    {"reveal", "s", "each", "what all records add up to, without noise"},
+};
+enum { fedsgd_n_seen = sizeof fedsgd_seen / sizeof *fedsgd_seen };
+
+static const dpi_silo_scheme schemes[] = {
+#define SCHEME(c, name, noisy, about)                                                              \
+    {name, about, noisy, sizeof c##_rules / sizeof *c##_rules, c##_n_seen, c##_rules, c##_seen},
+    DPI_SILO_SCHEME_LIST(SCHEME)
+#undef SCHEME
+};
+
+enum { N_SCHEMES = sizeof schemes / sizeof *schemes };
+
+const dpi_silo_scheme *dpi_silo_scheme_named(const char *name)
+{
+    for (int k = 0; k < N_SCHEMES; k++)
+        if (strcmp(schemes[k].name, name) == 0)
+            return &schemes[k];
+    return NULL;
+}

@@ -1,0 +1,66 @@
+/* Schemes: what each party does for an operation that needs several, and what may be seen of it.
+ *
+ * A rule is text, of statements with ; between:
+ *
+ *   WHO: NAME = STEP NAME ...        a step of part.h
+ *   WHO: send NAME WHOM              to each of them but oneself; "send?": it may be lacking where
+ *                                    owners may drop out
+ *
+ * x0, x1, x2 are the operation's arguments, o its result, other names are the rule's own.  WHO is
+ * "each", all parties, or "agg", the one that adds up.
+ *
+ * The first rule of an operation whose place is that of the first argument holds.  What becomes
+ * visible in the clear to a party, and is neither its own nor a release, must be named by a
+ * clause. */
+#ifndef DPI_SILO_RULES_H
+#define DPI_SILO_RULES_H
+
+#include "silo/program.h"
+
+enum { DPI_SILO_LOCAL_NAME = 8, DPI_SILO_STATEMENTS = 16 };
+
+typedef struct dpi_silo_rule {
+    const char *op, *place, *steps;
+} dpi_silo_rule;
+
+/* That a value of a rule, by its name there, is seen by whom. */
+typedef struct dpi_silo_clause {
+    const char *op, *value, *to, *why;
+} dpi_silo_clause;
+
+/* Schemes: C name, name, whether sums have noise before they are opened, what it is. */
+#define DPI_SILO_SCHEME_LIST(X)                                                                    \
+    X(secagg_dp, "secagg+dp", true,                                                                \
+      "sums of all owners with noise of all, opened by none alone: nobody sees a single owner's")  \
+    X(fedsgd, "fedsgd", false, "sums without noise, which one owner adds up, and sees each of")
+
+typedef struct dpi_silo_scheme {
+    const char *name, *about;
+    bool noisy;
+    size_t n_rules, n_clauses;
+    const dpi_silo_rule *rules;
+    const dpi_silo_clause *clauses;
+} dpi_silo_scheme;
+
+/* The scheme of a name, static; NULL for none. */
+const dpi_silo_scheme *dpi_silo_scheme_named(const char *name);
+
+typedef enum dpi_silo_role { DPI_SILO_EACH, DPI_SILO_AGG, DPI_SILO_N_ROLES } dpi_silo_role;
+
+/* The role of a name, DPI_SILO_N_ROLES for none. */
+dpi_silo_role dpi_silo_role_of(const char *name);
+
+typedef struct dpi_silo_statement {
+    dpi_silo_role who, whom; /* whom: of send */
+    dpi_silo_step_kind kind;
+    char out[DPI_SILO_LOCAL_NAME + 1]; /* of send: what is sent */
+    char in[DPI_SILO_ARGS][DPI_SILO_LOCAL_NAME + 1];
+    bool may_lack;
+} dpi_silo_statement;
+
+/* Reads a rule.  DP_EINVAL naming the rule and what is wrong. */
+dp_status dpi_silo_rule_read(const dpi_silo_rule *rule, size_t *n,
+                             dpi_silo_statement list[DPI_SILO_STATEMENTS],
+                             dp_error *err) DP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,19 @@
+/* From the joint program to what each party runs. */
+#ifndef DPI_SILO_SPLIT_H
+#define DPI_SILO_SPLIT_H
+
+#include "silo/rules.h"
+
+/* parts[k] [out] for each party; their registers and steps are in the arena.
+ * DP_EUNSUPPORTED a marked operation without a rule; DP_EINVAL a rule that cannot be read, or reads
+ * what a party does not have; the message names variable, operation and party.  DP_ENOMEM. */
+dp_status dpi_silo_split(const dpi_silo_program *p, const dpi_silo_scheme *scheme, dpi_arena *arena,
+                         dpi_silo_part *parts /* [who.n] */, dp_error *err) DP_MUST_CHECK;
+
+/* Who a role means: parties, a bit each. */
+uint64_t dpi_silo_members(const dpi_silo_parties *who, dpi_silo_role role);
+
+/* Parties at which a variable is. */
+uint64_t dpi_silo_holders(const dpi_silo_program *p, const dpi_silo_variable *v);
+
+#endif
