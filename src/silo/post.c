@@ -76,6 +76,14 @@ static dp_status take(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t 
     return status;
 }
 
+static dp_status witness(const dpi_post *p, bool leaves, size_t peer, const char *tag, size_t bytes,
+                         dp_error *err)
+{
+    return p->opts.witness == NULL
+               ? DP_OK
+               : p->opts.witness(p->opts.witness_of, leaves, peer, tag, bytes, err);
+}
+
 static dp_status post_own_key(const dpi_post *p, const unsigned char public[32], dp_error *err)
 {
     unsigned char letter[RUN_KEY], there[RUN_KEY], digest[DIGEST];
@@ -86,6 +94,9 @@ static dp_status post_own_key(const dpi_post *p, const unsigned char public[32],
     (void)crypto_sign_detached(letter + 32, NULL, digest, sizeof digest, p->opts.secret);
     dp_status status = tag_of(p, p->opts.party, "all", "keys", "key", tag, err);
     dpi_carrier *c = p->opts.carrier;
+    for (size_t k = 0; k < p->opts.parties && status == DP_OK; k++)
+        if (k != p->opts.party)
+            status = witness(p, true, k, tag, sizeof letter, err);
     if (status == DP_OK)
         status = c->kind->put(c, tag, sizeof letter, letter, err);
     if (status == DP_OK)
@@ -133,7 +144,7 @@ static dp_status hear_key(dpi_post *p, size_t peer, const unsigned char secret[3
     (void)crypto_generichash_update(&h, p->opts.plan, DPI_SILO_HASH);
     (void)crypto_generichash_final(&h, p->pair[peer], 32);
     sodium_memzero(shared, sizeof shared);
-    return DP_OK;
+    return witness(p, false, peer, tag, sizeof letter, err);
 }
 
 dp_status dpi_post_open(const dpi_post_opts *opts, unsigned char run_secret[32], dpi_post **post,
@@ -233,15 +244,6 @@ static void digest_of(const letter_place *at, size_t n, const unsigned char *let
     (void)crypto_generichash(digest, DIGEST, letter, n, at->context, CONTEXT);
 }
 
-static dp_status witness(const dpi_post *p, bool leaves, const letter_place *at, size_t bytes,
-                         dp_error *err)
-{
-    if (p->opts.witness == NULL)
-        return DP_OK;
-    return p->opts.witness(p->opts.witness_of, leaves, leaves ? at->to : at->from, at->tag, bytes,
-                           err);
-}
-
 dp_status dpi_post_send(dpi_post *p, size_t to, uint64_t round, uint32_t attempt, const char *name,
                         size_t n, const unsigned char *body, dp_error *err)
 {
@@ -265,7 +267,7 @@ dp_status dpi_post_send(dpi_post *p, size_t to, uint64_t round, uint32_t attempt
                                                          CONTEXT, NULL, nonce, at.key);
         digest_of(&at, n + BEFORE + SEAL, letter, digest);
         dpi_post_sign(p, sizeof digest, digest, letter + n + BEFORE + SEAL);
-        status = witness(p, true, &at, n + AROUND, err);
+        status = witness(p, true, to, at.tag, n + AROUND, err);
     }
     if (status == DP_OK)
         status = p->opts.carrier->kind->put(p->opts.carrier, at.tag, n + AROUND, letter, err);
@@ -316,7 +318,7 @@ dp_status dpi_post_receive(dpi_post *p, size_t from, uint64_t round, uint32_t at
                           "written by somebody else",
                           at.tag, p->opts.names[from]);
     if (status == DP_OK)
-        status = witness(p, false, &at, length, err);
+        status = witness(p, false, from, at.tag, length, err);
     if (status != DP_OK && n > 0)
         sodium_memzero(body, n);
     dpi_free(letter);

@@ -331,7 +331,9 @@ int main(void)
         cmocka_unit_test(a_torn_line_is_mended_and_counted),
         cmocka_unit_test(a_line_that_cannot_be_written_stops_letters),
     };
-    (void)snprintf(path, sizeof path, "silo-audit-%ld", (long)getpid());
+    const char *memory = "/dev/shm"; /* each line that leaves waits for the disk */
+    (void)snprintf(path, sizeof path, "%s/silo-audit-%ld", access(memory, W_OK) == 0 ? memory : ".",
+                   (long)getpid());
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     (void)unlink(path);
     return failed;

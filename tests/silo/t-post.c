@@ -300,7 +300,7 @@ static void keys_must_be_signed(void **state)
 /* ---- the witness ---- */
 
 typedef struct tally {
-    size_t left, come;
+    size_t keys, left, come;
     bool refuses;
 } tally;
 
@@ -309,6 +309,12 @@ static dp_status count(void *of, bool leaves, size_t peer, const char *tag, size
 {
     tally *t = of;
     assert_int_equal(peer, 1);
+    if (t->keys < 2) { /* this one's, and the other's */
+        assert_int_equal(bytes, 96);
+        assert_string_equal(tag + 16, leaves ? "/keys/a/all/key" : "/keys/b/all/key");
+        assert_true(leaves == (t->keys++ == 0));
+        return DP_OK;
+    }
     assert_true(bytes > BODY);
     assert_non_null(strstr(tag, "/x"));
     if (t->refuses) {
@@ -323,7 +329,7 @@ static dp_status count(void *of, bool leaves, size_t peer, const char *tag, size
 static void what_the_witness_refuses_does_not_leave(void **state)
 {
     end ends[2];
-    tally t = {0, 0, false};
+    tally t = {0, 0, 0, false};
     unsigned char body[BODY] = {0}, *bytes = NULL;
     size_t n;
     dp_error err = {0};
@@ -338,7 +344,7 @@ static void what_the_witness_refuses_does_not_leave(void **state)
     send(&ends[0], 1, 1, "x", body);
     send(&ends[1], 0, 1, "x", body);
     assert_ok(dpi_post_receive(ends[0].post, 1, 1, 0, "x", 50, BODY, body, &err), err.text);
-    assert_true(t.left == 1 && t.come == 1);
+    assert_true(t.keys == 2 && t.left == 1 && t.come == 1);
     t.refuses = true;
     assert_int_equal(dpi_post_send(ends[0].post, 1, 2, 0, "x", BODY, body, &err), DP_EIO);
     err = (dp_error){0};
