@@ -1,0 +1,91 @@
+/* A plan's program, split and checked. */
+#include "silo/describe.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "silo/joint.h"
+#include "silo/print.h"
+#include "silo/split.h"
+
+static const dp_silo_scheme told[] = {
+#define SCHEME(c, name, noisy, about) {name, about, noisy},
+    DPI_SILO_SCHEME_LIST(SCHEME)
+#undef SCHEME
+};
+
+const dp_silo_scheme *dp_silo_schemes(size_t *n)
+{
+    *n = sizeof told / sizeof *told;
+    return told;
+}
+
+/* What a plan comes to. */
+typedef struct worked_out {
+    dpi_silo_program program;
+    const dpi_silo_scheme *scheme;
+    dpi_silo_part parts[DPI_SILO_PARTIES];
+    size_t n_views;
+    dpi_silo_view *views;
+} worked_out;
+
+static dp_status make_program(const dp_silo_plan *plan, dpi_silo_program *p, dp_error *err)
+{
+    const dp_silo_opts *o = &plan->opts;
+    dpi_silo_parties who = {.n = (uint16_t)o->n_owners,
+                            .colluders = o->colluders,
+                            .dropouts = o->dropouts,
+                            .most_records = o->most_records};
+    memcpy(who.names, plan->names, sizeof plan->names);
+    return dpi_silo_joint(p, &who, o->epsilon > 0, o->delta, plan->n_openings, plan->openings, err);
+}
+
+static dp_status work_out(const dp_silo_plan *plan, dpi_arena *arena, worked_out **to,
+                          dp_error *err)
+{
+    worked_out *w = *to = dpi_arena_alloc(arena, 1, sizeof *w);
+    if (w == NULL)
+        return dpi_fail_nomem(err);
+    w->scheme = dpi_silo_scheme_named(plan->opts.scheme);
+    dp_status status = make_program(plan, &w->program, err);
+    if (status == DP_OK)
+        status = dpi_silo_split(&w->program, w->scheme, arena, w->parts, err);
+    return status == DP_OK ? dpi_silo_check(&w->program, w->scheme, w->parts, arena, &w->n_views,
+                                            &w->views, err)
+                           : status;
+}
+
+dp_status dpi_silo_describe(const dp_silo_plan *plan, dpi_bytes *text, dp_error *err)
+{
+    dpi_arena arena = {NULL};
+    worked_out *w;
+    dp_status status = work_out(plan, &arena, &w, err);
+    if (status == DP_OK)
+        dpi_silo_print(&w->program, w->parts, w->n_views, w->views, text);
+    dpi_arena_free(&arena);
+    return status;
+}
+
+dp_status dpi_silo_part_of(const dp_silo_plan *plan, size_t k, dpi_arena *arena,
+                           dpi_silo_part *part, dp_error *err)
+{
+    worked_out *w;
+    dp_status status = work_out(plan, arena, &w, err);
+    if (status == DP_OK)
+        *part = w->parts[k];
+    return status;
+}
+
+dp_status dp_silo_plan_spent(const dp_silo_plan *plan, size_t known, double *epsilon, dp_error *err)
+{
+    dpi_silo_program *p = dpi_alloc(1, sizeof *p);
+    *epsilon = INFINITY;
+    if (p == NULL)
+        return dpi_fail_nomem(err);
+    dp_status status = make_program(plan, p, err);
+    if (status == DP_OK && p->delta > 0)
+        status = dpi_silo_epsilon(p, known, epsilon, err);
+    dpi_free(p);
+    return status;
+}

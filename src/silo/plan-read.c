@@ -1,0 +1,289 @@
+/* Reading a plan.  Keys stand in one order, each on a line of its own; what was read is written
+ * again and compared, so that there is no second way to say a thing, and nothing in the file that
+ * was not understood. */
+#include <errno.h>
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/error.h"
+#include "base/name.h"
+#include "silo/describe.h"
+#include "silo/keys.h"
+#include "silo/plan.h"
+
+enum { MOST_PLAN = 16 * 1024 * 1024 };
+
+typedef struct silo_plan_reader {
+    const char *at, *end, *name;
+    size_t line; /* of the last that was taken, from 1 */
+    char *text;  /* that line, in the arena */
+    size_t length;
+    bool no_memory;
+    dp_silo_plan *p;
+    dp_error *err;
+} silo_plan_reader;
+
+static dp_status fail(const silo_plan_reader *r, const char *what)
+{
+    if (r->no_memory)
+        return dpi_fail_nomem(r->err);
+    return dpi_fail(r->err, DP_EDATA, "%.100s:%zu: %s", r->name, r->line, what);
+}
+
+static dp_status fail_changed(const silo_plan_reader *r)
+{
+    return dpi_fail(r->err, DP_EDATA,
+                    "%.100s: the plan was changed after it was made, or made by another version; "
+                    "get it again from whoever made it",
+                    r->name);
+}
+
+/* Takes the next line; false at the end, of one with control characters, or where there is no
+ * memory. */
+static bool next(silo_plan_reader *r)
+{
+    const char *stop = r->at < r->end ? memchr(r->at, '\n', (size_t)(r->end - r->at)) : NULL;
+    if (stop == NULL)
+        return false;
+    r->length = (size_t)(stop - r->at);
+    r->text = dpi_arena_alloc(&r->p->arena, r->length + 1, 1);
+    r->no_memory = r->text == NULL;
+    if (r->no_memory)
+        return false;
+    memcpy(r->text, r->at, r->length);
+    r->text[r->length] = '\0';
+    r->at = stop + 1;
+    r->line++;
+    for (size_t i = 0; i < r->length; i++)
+        if (dpi_is_control(r->text + i, r->length - i))
+            return false;
+    return true;
+}
+
+/* Whether the next line is of that key; it is taken then, and *value is what follows. */
+static bool take(silo_plan_reader *r, const char *key, const char **value)
+{
+    size_t n = strlen(key), left = (size_t)(r->end - r->at);
+    if (left < n + 3 || memcmp(r->at, key, n) != 0 || memcmp(r->at + n, " = ", 3) != 0 || !next(r))
+        return false;
+    *value = r->text + n + 3;
+    return true;
+}
+
+static bool real_of(const char *text, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*value) && *value >= 0;
+}
+
+static bool whole_of(const char *text, uint64_t most, uint64_t *value)
+{
+    char *end;
+    errno = 0;
+    unsigned long long read = strtoull(text, &end, 10);
+    *value = read;
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && read <= most;
+}
+
+static bool take_real(silo_plan_reader *r, const char *key, double *value)
+{
+    const char *text;
+    return take(r, key, &text) && real_of(text, value);
+}
+
+static bool take_whole(silo_plan_reader *r, const char *key, uint64_t most, uint64_t *value)
+{
+    const char *text;
+    return take(r, key, &text) && whole_of(text, most, value);
+}
+
+static bool take_size(silo_plan_reader *r, const char *key, size_t most, size_t *value)
+{
+    uint64_t whole = 0;
+    bool ok = take_whole(r, key, most, &whole);
+    *value = (size_t)whole;
+    return ok;
+}
+
+static bool take_source(silo_plan_reader *r)
+{
+    dp_fit_source *s = &r->p->source;
+    if (!take(r, "formula", &s->formula))
+        return true;
+    r->p->opts.source = s;
+    if (!take(r, "family", &s->family))
+        return false;
+    (void)take(r, "priors", &s->priors);
+    return true;
+}
+
+static bool take_numbers(silo_plan_reader *r)
+{
+    dp_silo_opts *o = &r->p->opts;
+    return take_real(r, "epsilon", &o->epsilon) && take_real(r, "delta", &o->delta) &&
+           take_whole(r, "rounds", 1000, &o->rounds) && take_size(r, "draws", 1000000, &o->draws) &&
+           take_size(r, "colluders", DP_OWNERS_MOST, &o->colluders) &&
+           take_size(r, "dropouts", DP_OWNERS_MOST, &o->dropouts) &&
+           take_whole(r, "records", (uint64_t)1 << 26, &o->most_records) &&
+           take_whole(r, "seed", UINT64_MAX, &o->seed) && o->seed != 0;
+}
+
+/* "north tacit-owner:..." */
+static bool take_owners(silo_plan_reader *r)
+{
+    dp_silo_opts *o = &r->p->opts;
+    const char *value;
+    while (take(r, "owner", &value)) {
+        char *blank = strchr(value, ' ');
+        if (blank == NULL || o->n_owners == DP_OWNERS_MOST)
+            return false;
+        *blank = '\0';
+        r->p->owners[o->n_owners++] = (dp_silo_owner){value, blank + 1};
+    }
+    o->owners = r->p->owners;
+    return o->n_owners > 0;
+}
+
+/* "16 52 23.66 main" */
+static bool take_openings(silo_plan_reader *r)
+{
+    const char *value;
+    while (take(r, "opening", &value)) {
+        dp_opening *to = &r->p->openings[r->p->n_openings];
+        char *left = NULL, *text = r->text + (value - r->text);
+        if (r->p->n_openings++ == DP_OPENINGS)
+            return false;
+        const char *times = strtok_r(text, " ", &left), *numbers = strtok_r(NULL, " ", &left);
+        const char *sigma = strtok_r(NULL, " ", &left);
+        uint64_t n;
+        to->phase = left;
+        if (times == NULL || numbers == NULL || sigma == NULL || left == NULL || *left == '\0' ||
+            !whole_of(times, 100000, &to->times) || !whole_of(numbers, 1 << 14, &n) || n == 0 ||
+            !real_of(sigma, &to->sigma))
+            return false;
+        to->numbers = (size_t)n;
+    }
+    return r->p->n_openings > 0;
+}
+
+/* The lines of a block, joined; *text is in the arena. */
+static bool take_block(silo_plan_reader *r, const char *key, const char **text)
+{
+    size_t n = strlen(key), used = 0;
+    if ((size_t)(r->end - r->at) < n + 2 || memcmp(r->at, key, n) != 0 ||
+        memcmp(r->at + n, ":\n", 2) != 0 || !next(r))
+        return false;
+    char *all = dpi_arena_alloc(&r->p->arena, (size_t)(r->end - r->at) + 1, 1);
+    r->no_memory = all == NULL;
+    while (all != NULL && r->end - r->at >= 2 && memcmp(r->at, "| ", 2) == 0 && next(r)) {
+        memcpy(all + used, r->text + 2, r->length - 2);
+        used += r->length - 2;
+        all[used++] = '\n';
+    }
+    if (all != NULL)
+        all[used] = '\0';
+    *text = all;
+    return all != NULL;
+}
+
+/* "north 5f3c..." */
+static dp_status take_signatures(silo_plan_reader *r)
+{
+    const char *value;
+    unsigned char statement[DPI_SILO_SIGNED];
+    dpi_silo_plan_statement(r->p, statement);
+    while (take(r, "signed", &value)) {
+        char *hex = strchr(value, ' ');
+        size_t k = 0, n = 0;
+        if (hex == NULL)
+            return fail(r, "a signature is: signed = OWNER and 128 hexadecimal digits");
+        *hex++ = '\0';
+        while (k < r->p->opts.n_owners && strcmp(r->p->names[k], value) != 0)
+            k++;
+        if (k == r->p->opts.n_owners || r->p->is_signed[k])
+            return fail(r, "a signature of nobody, or a second one of the same owner");
+        if (sodium_hex2bin(r->p->signature[k], DPI_SILO_SIGNATURE, hex, strlen(hex), NULL, &n,
+                           NULL) != 0 ||
+            n != DPI_SILO_SIGNATURE || strlen(hex) != 2 * DPI_SILO_SIGNATURE)
+            return fail(r, "a signature is 128 hexadecimal digits");
+        if (crypto_sign_verify_detached(r->p->signature[k], statement, sizeof statement,
+                                        r->p->keys[k]) != 0)
+            return fail(r, "this signature is not of this plan; have its owner sign anew");
+        r->p->is_signed[k] = true;
+    }
+    return r->at == r->end ? DP_OK : fail(r, "what stands here belongs to no plan");
+}
+
+static dp_status read_plan(silo_plan_reader *r)
+{
+    dp_silo_plan *p = r->p;
+    const char *model = "", *program, *start = r->at;
+    size_t n = 0;
+    if (!next(r) || strcmp(r->text, "tacit silo plan 1") != 0)
+        return fail(r, "this is no plan of several owners, or of another version");
+    bool ok = take(r, "plan", &p->opts.name) && take(r, "scheme", &p->opts.scheme) &&
+              take(r, "model", &model) && take_source(r) && take_numbers(r) && take_owners(r) &&
+              take_openings(r);
+    if (ok && p->opts.source != NULL)
+        ok = take_block(r, "schema", &p->source.schema);
+    ok = ok && sodium_hex2bin(p->model, sizeof p->model, model, strlen(model), NULL, &n, NULL) == 0;
+    if (!ok || n != DP_MODEL_HASH || !take_block(r, "program", &program))
+        return fail(r, "the line after this is not what a plan has there");
+    p->opts.trusting = p->opts.colluders == 0;
+    dp_status status = dpi_silo_plan_check(p, r->err);
+    if (status == DP_OK)
+        status = dpi_silo_plan_write(p, r->err);
+    if (status != DP_OK)
+        return status;
+    if ((size_t)(r->at - start) != p->body.n - 1 || memcmp(start, p->body.at, p->body.n - 1) != 0)
+        return fail_changed(r);
+    status = take_signatures(r);
+    if (status == DP_OK)
+        status = dpi_silo_plan_finish(p, r->err);
+    if (status == DP_OK && ((size_t)(r->end - start) != p->text.n - 1 ||
+                            memcmp(start, p->text.at, p->text.n - 1) != 0))
+        status = fail_changed(r); /* signatures in another order, or in capitals */
+    return status;
+}
+
+dp_status dp_silo_plan_parse(const char *text, size_t n, const char *name, dp_silo_plan **plan,
+                             dp_error *err)
+{
+    dp_silo_plan *p = dpi_alloc(1, sizeof *p);
+    *plan = NULL;
+    if (p == NULL)
+        return dpi_fail_nomem(err);
+    silo_plan_reader r = {.at = text, .end = text + n, .name = name, .p = p, .err = err};
+    dp_status status = sodium_init() < 0 ? dpi_fail(err, DP_EENTROPY, "libsodium cannot be started")
+                       : n > MOST_PLAN   ? fail(&r, "a plan has 16 MiB at most")
+                                         : read_plan(&r);
+    if (status == DP_OK)
+        *plan = p;
+    else
+        dp_silo_plan_free(p);
+    return status;
+}
+
+dp_status dp_silo_plan_load(const char *path, dp_silo_plan **plan, dp_error *err)
+{
+    FILE *in = fopen(path, "rb");
+    size_t n = 0, some = 1;
+    *plan = NULL;
+    if (in == NULL)
+        return dpi_fail(err, DP_EIO, "cannot open %.200s: %s", path, strerror(errno));
+    char *all = dpi_alloc(MOST_PLAN + 1, 1);
+    while (all != NULL && n <= MOST_PLAN && some > 0)
+        n += some = fread(all + n, 1, MOST_PLAN + 1 - n, in);
+    bool bad = ferror(in) != 0;
+    (void)fclose(in);
+    dp_status status = all == NULL ? dpi_fail_nomem(err)
+                       : bad       ? dpi_fail(err, DP_EIO, "cannot read %.200s", path)
+                                   : dp_silo_plan_parse(all, n, path, plan, err);
+    dpi_free(all);
+    return status;
+}

@@ -1,0 +1,60 @@
+/* The inside of a plan.
+ *
+ *   tacit silo plan 1
+ *   plan = contraception            scheme, model, formula, family, priors, epsilon, delta, rounds,
+ *   ...                             draws, colluders, dropouts, records, seed: a line each
+ *   owner = north tacit-owner:...   in their order; the first adds up
+ *   opening = 16 52 23.66 main      times, numbers, sigma, phase: what the fit releases
+ *   schema:                         lines with "| " before them
+ *   program:                        what the checks have found, and what each owner runs
+ *   signed = north 5f3c...          of the hash of all lines before the first of these, in the
+ *                                   order of owners
+ *
+ * The text has one form: it is read, written again from what was read, and compared.  It has no
+ * control characters, so that a terminal shows what was signed. */
+#ifndef DPI_SILO_PLAN_H
+#define DPI_SILO_PLAN_H
+
+#include <tacit/owners.h>
+#include <tacit/silo.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "silo/part.h"
+
+enum { DPI_SILO_KEY = 32, DPI_SILO_SIGNATURE = 64, DPI_SILO_SIGNED = 16 + DP_SILO_HASH };
+
+struct dp_silo_plan {
+    dpi_arena arena;
+    dp_silo_opts opts; /* texts in the arena; without the model */
+    dp_fit_source source;
+    dp_silo_owner owners[DP_OWNERS_MOST];
+    char names[DP_OWNERS_MOST][DPI_SILO_NAME];
+    unsigned char keys[DP_OWNERS_MOST][DPI_SILO_KEY];
+    unsigned char model[DP_MODEL_HASH];
+    size_t n_openings;
+    dp_opening openings[DP_OPENINGS];
+    dpi_bytes body, text; /* without signatures, and with; a final zero each */
+    unsigned char hash[DP_SILO_HASH];
+    bool is_signed[DP_OWNERS_MOST];
+    unsigned char signature[DP_OWNERS_MOST][DPI_SILO_SIGNATURE];
+};
+
+/* Writes everything that is not a signature into plan->body and hashes it.  Errors of
+ * dpi_silo_describe; DP_ENOMEM. */
+dp_status dpi_silo_plan_write(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
+
+/* Checks plan->opts and the openings, and sets names and keys.  DP_EINVAL, DP_EDOMAIN, DP_ENAME;
+ * DP_EPRIVACY openings that cost more than is said, or no share of noise that is unknown. */
+dp_status dpi_silo_plan_check(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
+
+/* Writes plan->text of body and signatures. */
+dp_status dpi_silo_plan_finish(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
+
+/* What an owner signs: what it is for, and the plan's hash. */
+void dpi_silo_plan_statement(const dp_silo_plan *plan, unsigned char to[DPI_SILO_SIGNED]);
+
+/* Shares of noise that an attacker does not know. */
+size_t dpi_silo_honest(const dp_silo_opts *o);
+
+#endif

@@ -1,0 +1,285 @@
+/* One owner's part of a plan: the fit of its records, whose sums the owners open together.
+ *
+ * Order: what the plan, the site's policy, the model, the records and the ledger forbid is found out
+ * before anything leaves: keys are exchanged when the first sum is to be opened.  The journal of the
+ * fit and the state of the rounds lie side by side in one folder: the former has what was opened,
+ * the latter what is being opened.  A run that ends between the two goes on with the same round, in
+ * which the same bytes leave again. */
+#define _XOPEN_SOURCE 700
+#include <errno.h>
+#include <limits.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "base/error.h"
+#include "base/replace.h"
+#include "silo/audit.h"
+#include "silo/describe.h"
+#include "silo/keys.h"
+#include "silo/policy.h"
+#include "silo/round.h"
+
+typedef struct silo_run {
+    const dp_silo_plan *plan;
+    const dp_silo_run_opts *opts;
+    size_t self;
+    dpi_arena arena;
+    dpi_silo_part part;
+    dpi_carrier *carrier;
+    dpi_audit *audit;
+    dpi_silo_round *round;
+    bool noisy;    /* else nothing is kept, and no release is counted */
+    uint64_t made; /* releases, those of the journal among them */
+    char names[DP_OWNERS_MOST][DPI_SILO_NAME];
+    char state[PATH_MAX], journal[PATH_MAX], mark[PATH_MAX];
+} silo_run;
+
+static bool keeps(const silo_run *r)
+{
+    return r->noisy && r->opts->state != NULL;
+}
+
+static dp_fit_opts fit_opts(const silo_run *r)
+{
+    const dp_silo_opts *plan = &r->plan->opts;
+    const dp_silo_run_opts *o = r->opts;
+    return (dp_fit_opts){.mode = r->noisy ? DP_PRIVATE : DP_NO_PRIVACY,
+                         .epsilon = plan->epsilon,
+                         .delta = plan->delta,
+                         .rounds = plan->rounds,
+                         .draws = plan->draws,
+                         .threads = o->threads,
+                         .hopeless_allowed = o->hopeless_allowed,
+                         .ledger = o->ledger,
+                         .ledger_data = o->ledger_data,
+                         .ledger_label = o->ledger_label};
+}
+
+/* ---- what is allowed ---- */
+
+/* That the model is the plan's, and that this version opens of it what all have signed. */
+static dp_status check_model(const silo_run *r, const dp_model *model, dp_error *err)
+{
+    const dp_silo_plan *p = r->plan;
+    const dp_fit_opts opts = fit_opts(r);
+    dp_opening list[DP_OPENINGS];
+    unsigned char hash[DP_MODEL_HASH];
+    size_t n;
+    dp_model_hash(model, hash);
+    if (memcmp(hash, p->model, sizeof hash) != 0)
+        return dpi_fail(err, DP_EMISMATCH,
+                        "the model is not the one of the plan; fit that one, or plan anew");
+    dp_status status = dp_fit_openings(model, &opts, &n, list, err);
+    bool same = status == DP_OK && n == p->n_openings;
+    for (size_t k = 0; same && k < n; k++)
+        same = list[k].times == p->openings[k].times && list[k].numbers == p->openings[k].numbers &&
+               list[k].sigma == p->openings[k].sigma &&
+               strcmp(list[k].phase, p->openings[k].phase) == 0;
+    if (status == DP_OK && !same)
+        status =
+            dpi_fail(err, DP_EMISMATCH,
+                     "this version, or this machine, would open other sums than the plan says; "
+                     "plan anew with it");
+    return status;
+}
+
+static dp_status check(silo_run *r, const dp_model *model, dp_error *err)
+{
+    const dp_silo_plan *p = r->plan;
+    while (r->self < p->opts.n_owners &&
+           strcmp(p->owners[r->self].key, dp_silo_key_public(r->opts->key)) != 0)
+        r->self++;
+    if (r->self == p->opts.n_owners)
+        return dpi_fail(err, DP_ENAME, "this key is of none of the plan's owners");
+    for (size_t k = 0; k < p->opts.n_owners; k++)
+        if (!p->is_signed[k])
+            return dpi_fail(err, DP_EPRIVACY,
+                            "%s has not signed the plan; all owners must, before anything runs",
+                            p->names[k]);
+    dp_status status = check_model(r, model, err);
+    if (status == DP_OK && r->opts->policy != NULL)
+        status = dpi_site_policy_check(r->opts->policy, p, err);
+    return status;
+}
+
+/* ---- what is opened before anything runs ---- */
+
+static bool put_path(char to[PATH_MAX], const char *folder, const char *file)
+{
+    int n = snprintf(to, PATH_MAX, "%s/%s", folder, file);
+    return n > 0 && n < PATH_MAX - 16; /* files beside it have longer names */
+}
+
+/* Which plan the folder is of: its hash is in a file of it. */
+static dp_status check_mark(const silo_run *r, dp_error *err)
+{
+    char hash[2 * DP_SILO_HASH + 1], there[sizeof hash] = "";
+    (void)sodium_bin2hex(hash, sizeof hash, r->plan->hash, DP_SILO_HASH);
+    FILE *f = fopen(r->mark, "rb");
+    if (f == NULL)
+        return errno == ENOENT ? dpi_file_replace(r->mark, hash, sizeof hash - 1, err)
+                               : dpi_fail(err, DP_EIO, "cannot read %.200s", r->mark);
+    size_t n = fread(there, 1, sizeof there, f);
+    (void)fclose(f);
+    if (n == sizeof hash - 1 && memcmp(hash, there, n) == 0)
+        return DP_OK;
+    return dpi_fail(err, DP_ESTATE,
+                    "the state %.200s is of another plan; give each plan a folder of its own",
+                    r->opts->state);
+}
+
+static dp_status make_folder(silo_run *r, dp_error *err)
+{
+    const char *path = r->opts->state;
+    struct stat s;
+    if (!put_path(r->state, path, "run") || !put_path(r->journal, path, "journal") ||
+        !put_path(r->mark, path, "plan"))
+        return dpi_fail(err, DP_EINVAL, "the path of the state is too long");
+    if (mkdir(path, S_IRWXU) != 0 && errno != EEXIST)
+        return dpi_fail(err, DP_EIO, "cannot make the folder %.200s: %s", path, strerror(errno));
+    if (stat(path, &s) != 0 || !S_ISDIR(s.st_mode) || s.st_uid != geteuid())
+        return dpi_fail(err, DP_EIO, "%.200s is no folder of this user's", path);
+    if ((s.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        return dpi_fail(err, DP_EPRIVACY,
+                        "others may look into %.200s, which has this owner's secrets; chmod 700 it",
+                        path);
+    return check_mark(r, err);
+}
+
+static dp_status open_carrier(silo_run *r, dp_error *err)
+{
+    if (strncmp(r->opts->mailbox, "https://", 8) == 0)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "this version carries letters by folders alone; give one that all owners "
+                        "reach in place of %.150s",
+                        r->opts->mailbox);
+    return dpi_carrier_folder(r->opts->mailbox, &r->carrier, err);
+}
+
+/* All that can be found out by this owner alone. */
+static dp_status begin(silo_run *r, dp_error *err)
+{
+    dp_status status = dpi_silo_part_of(r->plan, r->self, &r->arena, &r->part, err);
+    if (status == DP_OK)
+        status = open_carrier(r, err);
+    if (status == DP_OK && keeps(r))
+        status = make_folder(r, err);
+    if (status == DP_OK && r->opts->audit != NULL)
+        status = dpi_audit_open(r->opts->audit, r->plan->hash, &r->audit, err);
+    return status;
+}
+
+/* ---- letters ---- */
+
+static dp_status look(void *of, bool leaves, size_t peer, const char *tag, size_t bytes,
+                      dp_error *err)
+{
+    silo_run *r = of;
+    return dpi_audit_letter(r->audit, leaves, r->plan->names[peer], tag, bytes, err);
+}
+
+/* Exchanges keys with the other owners. */
+static dp_status meet(silo_run *r, dp_error *err)
+{
+    const dp_silo_opts *plan = &r->plan->opts;
+    dpi_silo_round_opts o = {.part = &r->part,
+                             .post = {.carrier = r->carrier,
+                                      .party = r->self,
+                                      .parties = plan->n_owners,
+                                      .names = r->names,
+                                      .publics = r->plan->keys,
+                                      .secret = r->opts->key->secret,
+                                      .patience_ms = r->opts->patience_ms,
+                                      .witness = r->audit != NULL ? look : NULL,
+                                      .witness_of = r},
+                             .colluders = plan->colluders,
+                             .dropouts = plan->dropouts,
+                             .state = keeps(r) ? r->state : NULL};
+    memcpy(o.post.plan, r->plan->hash, DPI_SILO_HASH);
+    return dpi_silo_round_new(&o, &r->round, err);
+}
+
+/* ---- the fit ---- */
+
+static dp_status open_sum(void *context, const unsigned char question[DP_OWNERS_QUESTION], size_t n,
+                          uint64_t *values, dp_error *err)
+{
+    silo_run *r = context;
+    dp_status status = r->round == NULL ? meet(r, err) : DP_OK;
+    if (status != DP_OK)
+        return status;
+    if (r->noisy)
+        dpi_silo_round_skip(r->round, r->made);
+    return dpi_silo_round_open(r->round, question, n, values, err);
+}
+
+static int watch(void *user, const dp_fit_progress *at)
+{
+    silo_run *r = user;
+    r->made = at->made;
+    return r->opts->watch != NULL ? r->opts->watch(r->opts->watch_user, at) : 0;
+}
+
+static dp_status fit(silo_run *r, const dp_model *model, const dp_dataset *data, dp_fit **fit,
+                     dp_error *err)
+{
+    const dp_silo_opts *plan = &r->plan->opts;
+    const dp_owners owners = {.size = plan->n_owners,
+                              .honest = dpi_silo_honest(plan),
+                              .seed = plan->seed,
+                              .most_records = plan->most_records,
+                              .context = r,
+                              .open = open_sum};
+    dp_fit_opts opts = fit_opts(r);
+    opts.owners = &owners;
+    opts.journal = keeps(r) ? r->journal : NULL;
+    opts.resume = keeps(r) && access(r->journal, F_OK) == 0;
+    opts.watch = watch;
+    opts.watch_user = r;
+    dp_status status = dp_fit_private(model, data, &opts, fit, err);
+    if (status == DP_OK && plan->source != NULL)
+        status = dp_fit_set_source(*fit, plan->source, err);
+    if (status != DP_OK) {
+        dp_fit_free(*fit);
+        *fit = NULL;
+    }
+    return status;
+}
+
+dp_status dp_silo_run(const dp_silo_plan *plan, const dp_model *model, const dp_dataset *data,
+                      const dp_silo_run_opts *opts, dp_fit **made, dp_error *err)
+{
+    silo_run r = {
+        .plan = plan, .opts = opts, .noisy = dpi_silo_scheme_named(plan->opts.scheme)->noisy};
+    *made = NULL;
+    if (opts->key == NULL || opts->mailbox == NULL)
+        dpi_misuse(__func__, "no key or no mailbox");
+    memcpy(r.names, plan->names, sizeof r.names);
+    dp_status status = check(&r, model, err);
+    if (status == DP_OK)
+        status = begin(&r, err);
+    if (status == DP_OK)
+        status = fit(&r, model, data, made, err);
+    dpi_audit_close(r.audit, status);
+    dpi_silo_round_free(r.round);
+    if (r.carrier != NULL)
+        r.carrier->kind->close(r.carrier);
+    dpi_arena_free(&r.arena);
+    return status;
+}
+
+void dp_silo_forget(const char *state)
+{
+    static const char *const files[] = {"run", "run.lock", "journal", "plan"};
+    char path[PATH_MAX];
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        int n = snprintf(path, sizeof path, "%s/%s", state, files[k]);
+        if (n > 0 && (size_t)n < sizeof path)
+            (void)unlink(path);
+    }
+    (void)rmdir(state);
+}

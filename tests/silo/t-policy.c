@@ -1,0 +1,195 @@
+/* Policies of a site: each line forbids what it says, and what is not said is forbidden. */
+#define _XOPEN_SOURCE 700
+#include "silo/policy.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/lib/check.h"
+#include "tests/silo/plans.h"
+
+static plans p;
+static dp_silo_plan *plan, *open_plan; /* with noise, and without */
+
+static int set_up(void **state)
+{
+    (void)state;
+    plans_make(&p);
+    plan = plans_plan(&p, 0);
+    p.opts.scheme = "fedsgd";
+    p.opts.epsilon = p.opts.delta = 0;
+    open_plan = plans_plan(&p, 0);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    dp_silo_plan_free(plan);
+    dp_silo_plan_free(open_plan);
+    plans_free(&p);
+    return 0;
+}
+
+#define BASE "schemes = secagg+dp\nepsilon = 4\ndelta = 1e-5\nowners = 3\n"
+
+static dp_status apply(const dp_silo_plan *to, const char *text, dp_error *err)
+{
+    *err = (dp_error){0};
+    return dpi_site_policy_apply(text, strlen(text), "site", to, err);
+}
+
+static void allows(const dp_silo_plan *to, const char *text)
+{
+    dp_error err;
+    assert_ok(apply(to, text, &err), err.text);
+}
+
+static void refuses(const dp_silo_plan *to, const char *text, dp_status expected, const char *why)
+{
+    dp_error err;
+    assert_fails(apply(to, text, &err), expected, &err, why);
+}
+
+static void each_line_forbids_what_it_says(void **state)
+{
+    (void)state;
+    allows(plan, BASE);
+    allows(plan, "# what we allow\n\n" BASE "colluders = 1 # at least\nno-noise = no\n");
+    allows(plan, "schemes = fedsgd secagg+dp\nepsilon = 5\ndelta = 1\nowners = 0\n");
+    refuses(plan, "schemes = fedsgd\nepsilon = 4\ndelta = 1e-5\nowners = 3\n", DP_EPRIVACY,
+            "site:1, does not allow it: its scheme");
+    refuses(plan, BASE "epsilon = 3.999\n", DP_EPRIVACY, "site:5, does not allow it: its epsilon");
+    refuses(plan, BASE "delta = 0.99999e-5\n", DP_EPRIVACY, "its delta is larger");
+    refuses(plan, BASE "owners = 4\n", DP_EPRIVACY, "fewer owners");
+    refuses(plan, BASE "colluders = 2\n", DP_EPRIVACY, "fewer colluders");
+    refuses(plan, BASE "schemes = fedsgd\n", DP_EPRIVACY, "its scheme"); /* all lines hold */
+    refuses(plan, BASE "epsilon = 0\nepsilon = 9\n", DP_EPRIVACY, "its epsilon");
+}
+
+static void without_noise_it_must_be_said(void **state)
+{
+    static const char base[] = "schemes = fedsgd\nepsilon = 0\ndelta = 0\nowners = 3\n";
+    char text[256];
+    (void)state;
+    refuses(open_plan, base, DP_EPRIVACY, "no noise");
+    (void)snprintf(text, sizeof text, "%sno-noise = no\n", base);
+    refuses(open_plan, text, DP_EPRIVACY, "no noise");
+    (void)snprintf(text, sizeof text, "%sno-noise = yes\n", base);
+    allows(open_plan, text);
+    refuses(open_plan, BASE "no-noise = yes\n", DP_EPRIVACY, "its scheme");
+}
+
+static void models_are_those_that_are_listed(void **state)
+{
+    char text[512], hash[65];
+    (void)state;
+    (void)sodium_bin2hex(hash, sizeof hash, plan->model, sizeof plan->model);
+    (void)snprintf(text, sizeof text, BASE "model = %064d\n", 0);
+    refuses(plan, text, DP_EPRIVACY, "its model");
+    (void)snprintf(text, sizeof text, BASE "model = %064d\nmodel = %s\n", 0, hash);
+    allows(plan, text);
+    (void)snprintf(text, sizeof text, BASE "model = %s\nmodel = %064d\n", hash, 0);
+    allows(plan, text);
+    (void)snprintf(text, sizeof text, BASE "model = %.63s\n", hash);
+    refuses(plan, text, DP_EDATA, "64 hexadecimal");
+    (void)snprintf(text, sizeof text, BASE "model = %s0\n", hash);
+    refuses(plan, text, DP_EDATA, "64 hexadecimal");
+}
+
+static void owners_are_those_that_are_listed(void **state)
+{
+    char text[1024];
+    const char *east = p.owners[0].key, *west = p.owners[1].key, *north = p.owners[2].key;
+    (void)state;
+    (void)snprintf(text, sizeof text, BASE "owner = %s\nowner = %s\nowner = %s\n", west, east,
+                   north);
+    allows(plan, text);
+    (void)snprintf(text, sizeof text, BASE "owner = %s\nowner = %s\nowner = %s\nowner = %s\n", west,
+                   dp_silo_key_public(p.keys[3]), east, north);
+    allows(plan, text);
+    (void)snprintf(text, sizeof text, BASE "owner = %s\nowner = %s\n", west, east);
+    refuses(plan, text, DP_EPRIVACY, "one of its owners");
+    (void)snprintf(text, sizeof text, BASE "owner = %s\nowner = %s\nowner = %s\n", west, east,
+                   east); /* one that stands twice is no other */
+    refuses(plan, text, DP_EPRIVACY, "one of its owners");
+    refuses(plan, BASE "owner = tacit-owner:12\n", DP_EDATA, "64 digits");
+}
+
+static void what_is_not_said_is_forbidden(void **state)
+{
+    static const char *const lines[] = {"schemes = secagg+dp\n", "epsilon = 4\n", "delta = 1e-5\n",
+                                        "owners = 3\n"};
+    static const char *const missing[] = {"`schemes`", "`epsilon`", "`delta`", "`owners`"};
+    (void)state;
+    for (size_t k = 0; k < 4; k++) {
+        char text[256] = "";
+        for (size_t j = 0; j < 4; j++)
+            if (j != k)
+                (void)strcat(text, lines[j]);
+        refuses(plan, text, DP_EDATA, missing[k]);
+    }
+    refuses(plan, "", DP_EDATA, "`schemes`");
+}
+
+static void what_is_no_policy_is_refused(void **state)
+{
+    static const char *const bad[] = {"epsilon = 4x",
+                                      "epsilon = -1",
+                                      "epsilon = nan",
+                                      "epsilon = inf",
+                                      "epsilon =",
+                                      "epsilon 4",
+                                      "epsilon",
+                                      "epsilon = 1e999",
+                                      "Epsilon = 4",
+                                      "everything = yes",
+                                      "no-noise = maybe",
+                                      "schemes = trust",
+                                      "schemes = secagg+dp trust",
+                                      "owners = three",
+                                      "model = x",
+                                      "epsilon = 4 5"};
+    (void)state;
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        char text[256];
+        (void)snprintf(text, sizeof text, BASE "%s\n", bad[k]);
+        refuses(plan, text, DP_EDATA, "site:5: ");
+    }
+}
+
+static void a_file_that_others_write_allows_nothing(void **state)
+{
+    char path[64];
+    dp_error err = {0};
+    (void)state;
+    (void)snprintf(path, sizeof path, "silo-policy-%ld", (long)getpid());
+    (void)unlink(path);
+    assert_fails(dpi_site_policy_check(path, plan, &err), DP_EIO, &err, "cannot open");
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    (void)fputs(BASE, f);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_ok(dpi_site_policy_check(path, plan, &err), err.text);
+    assert_int_equal(chmod(path, 0664), 0);
+    assert_fails(dpi_site_policy_check(path, plan, &err), DP_EPRIVACY, &err, "others may write");
+    (void)unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_line_forbids_what_it_says),
+        cmocka_unit_test(without_noise_it_must_be_said),
+        cmocka_unit_test(models_are_those_that_are_listed),
+        cmocka_unit_test(owners_are_those_that_are_listed),
+        cmocka_unit_test(what_is_not_said_is_forbidden),
+        cmocka_unit_test(what_is_no_policy_is_refused),
+        cmocka_unit_test(a_file_that_others_write_allows_nothing),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
