@@ -176,6 +176,9 @@ check_PROGRAMS += %D%/silo-columns
 check_PROGRAMS += %D%/silo-psi
 %C%_silo_psi_SOURCES = %D%/silo-psi.c $(benchmark)
 %C%_silo_psi_LDADD = libtacit-silo.la libtacit-base.la $(TACIT_LIBS) $(SERVE_LIBS)
+check_PROGRAMS += %D%/silo-sum
+%C%_silo_sum_SOURCES = %D%/silo-sum.c $(benchmark)
+%C%_silo_sum_LDADD = libtacit-silo.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
 endif
 
 # Of outcomes of which a part is known.

@@ -10,6 +10,7 @@
 #ifndef TACIT_OWNERS_H
 #define TACIT_OWNERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,9 @@ typedef struct dp_owners {
     /* Records that one owner has at most, 1 ... 2^26; public.  Sums are proven not to overflow by
      * it, and an owner that has more is refused. */
     uint64_t most_records;
+    /* Whether `open` gives what it has begun to open before, whatever the values then are: so that
+     * a release that a crash has cut off is made again as it was, and a ledger pays it once. */
+    bool repeats;
     void *context; /* for open */
     /* Replaces values[n], this owner's sum and share of noise, by the sum over all owners, modulo
      * 2^64.  `question` is a hash of all that the sum follows from, but the records: owners that

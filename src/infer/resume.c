@@ -125,7 +125,8 @@ static dp_status take_over(dpi_resume *r, dpi_purpose *what, dp_reservation **re
     const dpi_resumption entry = {.id = dpi_journal_run_of(k->journal)->entry,
                                   .n = DPI_N_STAGES,
                                   .done = done,
-                                  .remaining = remaining};
+                                  .remaining = remaining,
+                                  .repeats = r->opts->owners != NULL && r->opts->owners->repeats};
     dp_status status =
         dpi_reserve_again(r->opts->ledger, &entry, what, k->before, reservation, err);
     for (uint64_t p = 0; p < DPI_N_STAGES && status == DP_OK; p++)

@@ -136,19 +136,21 @@ static dp_status extend(const dpi_data *data, dpi_entry *entry, const dpi_resump
                         uint64_t *begun, dp_error *err)
 {
     size_t n = 0;
+    bool repeats = how->repeats;
     dpi_entry_part *more = dpi_alloc(entry->n, sizeof *more);
     if (more == NULL)
         return dpi_fail_nomem(err);
     dp_status status = DP_OK;
     for (size_t k = 0; k < entry->n && status == DP_OK; k++) {
         dpi_entry_part *part = &entry->parts[k];
-        uint64_t needed = part->begun + how->remaining[k], reserved = part->mechanism.steps;
+        begun[k] = part->begun - (repeats && part->begun > how->done[k]);
+        repeats = repeats && begun[k] == part->begun;
+        uint64_t needed = begun[k] + how->remaining[k], reserved = part->mechanism.steps;
         if (how->remaining[k] > INT64_MAX / 4 || needed > INT64_MAX / 2)
             status = dpi_fail(
                 err, DP_EDATA,
                 "%llu steps are to be resumed; the checkpoint is damaged, take an intact one",
                 (unsigned long long)how->remaining[k]);
-        begun[k] = part->begun;
         if (needed <= reserved)
             continue;
         more[n] = *part;

@@ -32,6 +32,9 @@ typedef struct dpi_resumption {
     size_t n;
     const uint64_t *done;      /* [n] steps that the run knows of */
     const uint64_t *remaining; /* [n] */
+    /* The step that was begun and is not among those done, one of all, is made again as it was: it
+     * is among those that remain, and is not paid twice. */
+    bool repeats;
 } dpi_resumption;
 
 dp_status dpi_reserve_again(dp_ledger *ledger, const dpi_resumption *entry, const dpi_purpose *what,

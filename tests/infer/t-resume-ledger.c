@@ -3,6 +3,8 @@
 #define _XOPEN_SOURCE 700
 #include <unistd.h>
 
+#include <tacit/owners.h>
+
 #include "infer/journal.h"
 #include "tests/infer/releases.h"
 #include "tests/infer/scene.h"
@@ -112,6 +114,56 @@ static void an_older_copy_pays_again(void **state)
     }
 }
 
+static dp_status open_own(void *context, const unsigned char question[DP_OWNERS_QUESTION], size_t n,
+                          uint64_t *values, dp_error *err)
+{
+    (void)context;
+    (void)question;
+    (void)n;
+    (void)values;
+    (void)err;
+    return DP_OK;
+}
+
+/* A crash between the ledger's count and the journal leaves one release counted that the journal has
+ * not.  Owners that open it again as it was pay once; of more than one, and others, each is paid. */
+static void what_is_repeated_is_paid_once(void **state)
+{
+    static scene s;
+    static unsigned char bytes[SCENE_FILE];
+    dp_error err = {0};
+    (void)state;
+    for (uint64_t lost = 0; lost <= 2; lost++)
+        for (int repeats = 0; repeats < 2; repeats++) {
+            const dp_owners alone = {.size = 1,
+                                     .honest = 1,
+                                     .seed = 7,
+                                     .most_records = READER_RECORDS,
+                                     .repeats = repeats,
+                                     .open = open_own};
+            scene_set_up(&s, "normal");
+            scene_open_ledger(&s, 0.001);
+            s.opts.owners = &alone;
+            s.stop_at = 4;
+            assert_fails(scene_fit(&s, false, NULL, &err), DP_ESTOPPED, &err, "stopped");
+            size_t n = scene_load("journal", bytes);
+            if (lost > 0) {
+                s.stop_at = 4 + lost;
+                assert_fails(scene_fit(&s, true, NULL, &err), DP_ESTOPPED, &err, "stopped");
+                scene_store("journal", bytes, n);
+            }
+            s.stop_at = UINT64_MAX;
+            if (lost <= (uint64_t)repeats) {
+                assert_ok(scene_fit(&s, true, NULL, &err), err.text);
+                entry e = look(&s);
+                assert_true(e.settled && e.begun == SCENE_PLANNED && e.reserved == SCENE_PLANNED);
+            } else {
+                scene_refused(&s, DP_EPRIVACY, "would make it");
+            }
+            scene_tear_down(&s);
+        }
+}
+
 /* Somebody else takes over while the first goes on: that one makes no release any more. */
 typedef struct rival {
     scene *s;
@@ -187,6 +239,7 @@ int main(void)
         cmocka_unit_test(the_ledger_pays_once),
         cmocka_unit_test(each_release_is_counted_before_it_is_used),
         cmocka_unit_test(an_older_copy_pays_again),
+        cmocka_unit_test(what_is_repeated_is_paid_once),
         cmocka_unit_test(of_two_that_go_on_one_is_stopped),
         cmocka_unit_test(the_ledger_must_be_that_of_the_fit),
     };

@@ -1,11 +1,11 @@
-/* Owners in one process: keys from a seed, and the parts of secure and of plain sums, written out by
- * hand. */
+/* Owners in one process: keys from a seed, and the parts of a fit, as schemes make them. */
 #ifndef TESTS_SILO_OWNERS_H
 #define TESTS_SILO_OWNERS_H
 
+#include "base/alloc.h"
 #include "silo/round.h"
 
-enum { OWNERS_MOST = 8, OWNERS_STEPS = 64 };
+enum { OWNERS_MOST = 8 };
 
 typedef struct owners {
     size_t n;
@@ -13,8 +13,7 @@ typedef struct owners {
     char names[OWNERS_MOST][DPI_SILO_NAME];
     unsigned char publics[OWNERS_MOST][DPI_SILO_PUBLIC], secrets[OWNERS_MOST][DPI_SILO_SECRET];
     unsigned char plan[DPI_SILO_HASH];
-    dpi_silo_register registers[8];
-    dpi_silo_step steps[OWNERS_MOST][OWNERS_STEPS];
+    dpi_arena arena; /* of the parts */
     dpi_silo_part parts[OWNERS_MOST];
 } owners;
 

@@ -157,7 +157,7 @@ static void too_few_open_nothing(void **state)
     actors[3].rounds = actors[4].rounds = 1;
     run(5, 0);
     for (size_t k = 0; k < 3; k++)
-        assert_fails(actors[k].status, DP_ETIMEOUT, &actors[k].err, k == 0 ? "3 of 5" : "x.u");
+        assert_fails(actors[k].status, DP_ETIMEOUT, &actors[k].err, k == 0 ? "3 of 5" : "h.u");
     owners_free(&all);
 }
 
