@@ -2,7 +2,7 @@ TEST_SILO = libcheck.la libtacit-silo.la libtacit-wire.la libtacit-internal.la $
 silo_owners = %D%/owners.c %D%/owners.h
 silo_plans = %D%/plans.c %D%/plans.h
 silo_joint = %D%/joint.c %D%/joint.h $(silo_plans)
-UNIT_TESTS += %D%/t-audit %D%/t-carrier %D%/t-check %D%/t-columns-sum %D%/t-joint %D%/t-joint-crash %D%/t-keys %D%/t-masks %D%/t-plan %D%/t-policy %D%/t-post %D%/t-program %D%/t-psi %D%/t-round
+UNIT_TESTS += %D%/t-audit %D%/t-carrier %D%/t-check %D%/t-columns-sum %D%/t-joint %D%/t-joint-crash %D%/t-keys %D%/t-masks %D%/t-plan %D%/t-policy %D%/t-post %D%/t-program %D%/t-psi %D%/t-round %D%/t-taint
 %C%_t_audit_LDADD = $(TEST_SILO)
 %C%_t_carrier_LDADD = $(TEST_SILO)
 %C%_t_check_LDADD = $(TEST_SILO)
@@ -25,3 +25,6 @@ UNIT_TESTS += %D%/t-audit %D%/t-carrier %D%/t-check %D%/t-columns-sum %D%/t-join
 %C%_t_round_LDADD = $(TEST_SILO)
 %C%_t_columns_sum_LDADD = libcheck.la libtacit-silo.la libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) \
   $(CMOCKA_LIBS)
+%C%_t_taint_SOURCES = %D%/t-taint.c $(silo_owners)
+%C%_t_taint_LDADD = $(TEST_SILO)
+%C%_t_taint_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_post_receive
