@@ -2,7 +2,7 @@
 dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/check-symbols %D%/check-headers %D%/check-install \
   %D%/check-version tests/base/check-arithmetic tests/tools/check-resume \
   tests/tools/check-bounds tests/tools/check-contrib tests/tools/check-export tests/tools/check-synth tests/tools/check-fitting tests/tools/check-plan tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit tests/tools/check-schema tests/tools/check-report tests/tools/check-tutorial \
-  tests/tools/check-program tests/tools/check-serve
+  tests/tools/check-program tests/tools/check-serve tests/tools/check-silo
 dist_check_SCRIPTS += tests/tools/check-inputs
 dist_check_SCRIPTS += tests/tools/check-leaks tests/tools/check-faults
 TESTS += $(dist_check_SCRIPTS)
@@ -41,12 +41,13 @@ tacit_SOURCES += %D%/closeness.c %D%/closeness.h %D%/combining.c %D%/combining.h
 tacit_LDADD += $(GSL_LIBS)
 man1_MANS += doc/man/tacit-combine.1 doc/man/tacit-synth.1
 if SERVE
-tacit_SOURCES += %D%/load-program.c %D%/load-program.h %D%/records.c %D%/records.h %D%/tacit-ask.c \
-  %D%/tacit-keys.c %D%/tacit-party.c %D%/tacit-program.c %D%/tacit-serve.c %D%/tacit-share.c
+tacit_SOURCES += %D%/load-program.c %D%/load-program.h %D%/records.c %D%/records.h %D%/silo.h %D%/silo-plan.c \
+  %D%/silo-run.c %D%/silo-simulate.c %D%/silo-tell.c %D%/tacit-ask.c \
+  %D%/tacit-keys.c %D%/tacit-party.c %D%/tacit-program.c %D%/tacit-serve.c %D%/tacit-share.c %D%/tacit-silo.c
 tacit_CPPFLAGS += -DTACIT_SERVE
 tacit_LDADD += libtacit-serve.la
 man1_MANS += doc/man/tacit-ask.1 doc/man/tacit-keys.1 doc/man/tacit-party.1 doc/man/tacit-program.1 doc/man/tacit-serve.1 \
-  doc/man/tacit-share.1
+  doc/man/tacit-share.1 doc/man/tacit-silo.1
 endif
 bashcompdir = $(datadir)/bash-completion/completions
 dist_bashcomp_DATA = %D%/completion/tacit

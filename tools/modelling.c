@@ -124,6 +124,22 @@ int modelling_of_fit(modelling *m, const dp_fit *fit)
     return status == DP_OK ? EXIT_CERTIFIED : EXIT_REFUSED;
 }
 
+int modelling_of_source(modelling *m, const dp_fit_source *source, const char *name)
+{
+    message why = {""};
+    m->text = source->formula;
+    m->said.family = source->family;
+    m->said.priors = source->priors;
+    if (!modelling_priors(m, &why))
+        return modelling_refuse(m, EXIT_REFUSED, why.text);
+    dp_status status =
+        dp_schema_parse(source->schema, strlen(source->schema), name, &m->schema, &m->err);
+    if (status == DP_OK)
+        return read_formula(m) == EXIT_CERTIFIED ? EXIT_CERTIFIED : EXIT_REFUSED;
+    (void)modelling_failed(m, status);
+    return EXIT_REFUSED;
+}
+
 const char *modelling_outcome(const modelling *m, const dp_fit *fit, const dp_column **levels)
 {
     size_t n;

@@ -32,6 +32,10 @@ int modelling_open(modelling *m);
  * ends and says what is wrong in the same way. */
 int modelling_of_fit(modelling *m, const dp_fit *fit);
 
+/* Schema, formula, priors and model of a source; `name` of it in messages.  The source is
+ * borrowed. */
+int modelling_of_source(modelling *m, const dp_fit_source *source, const char *name);
+
 /* The column that the fit observes, or NULL.  Where it is of levels, *levels [out] is the column of
  * the schema that names them, else NULL. */
 const char *modelling_outcome(const modelling *m, const dp_fit *fit, const dp_column **levels);

@@ -53,6 +53,11 @@ settings settings_none(void)
                       .mode = -1,
                       .key_bits = -1,
                       .levels = NAN,
+                      .colluders = NAN,
+                      .dropouts = NAN,
+                      .rounds = NAN,
+                      .patience = NAN,
+                      .parts = NAN,
                       .twins = NAN,
                       .level = NAN,
                       .rule = -1,
@@ -151,6 +156,14 @@ static bool set_numbers(const option *o, const char *text, number_list *list)
     return false;
 }
 
+static bool add_text(const char *text, text_list *list)
+{
+    if (list->n == MOST_TEXTS)
+        return false;
+    list->value[list->n++] = text;
+    return true;
+}
+
 static bool set_word(const option *o, const char *text, int *word)
 {
     for (size_t i = 0; i < o->n_words; i++)
@@ -167,6 +180,8 @@ static void describe_values(const option *o, char *text, size_t size)
     text[0] = '\0';
     if (o->range != NULL)
         (void)snprintf(text, size, "%s", o->range->text);
+    else if (o->kind == OPTION_TEXTS)
+        (void)snprintf(text, size, "it at most %d times", MOST_TEXTS);
     for (size_t i = 0; i < o->n_words; i++) {
         size_t length = strlen(text);
         const char *joint = i == 0 ? "" : i + 1 < o->n_words ? ", " : " or ";
@@ -180,11 +195,13 @@ static bool set_value(const option *o, const char *dashes, const char *text, set
     void *place = (char *)into + o->offset;
     bool good = true;
     for (size_t i = 0; i < n_options; i++)
-        if (into->given[i] && option_table[i].offset == o->offset)
+        if (into->given[i] && option_table[i].offset == o->offset && o->kind != OPTION_TEXTS)
             return complain(why, "%s%s is given twice; give it once", dashes, o->name);
     into->given[o - option_table] = true;
     if (o->kind == OPTION_TEXT)
         *(const char **)place = text;
+    else if (o->kind == OPTION_TEXTS)
+        good = add_text(text, place);
     else if (o->kind == OPTION_FLAG)
         *(bool *)place = true;
     else if (o->kind == OPTION_WORD)

@@ -27,6 +27,13 @@ typedef struct message {
 /* Writes the message and gives false, so that `return complain(...)` ends a failed function. */
 bool complain(message *why, const char *format, ...) TOOLS_PRINTF(2, 3);
 
+enum { MOST_TEXTS = 64 };
+
+typedef struct text_list {
+    size_t n; /* 0: not given */
+    const char *value[MOST_TEXTS];
+} text_list;
+
 typedef struct number_list {
     size_t n; /* 0: not given */
     double value[MOST_JUMPS];
@@ -70,6 +77,10 @@ typedef struct settings {
     bool no_pairs;
     const char *netcdf, *csv; /* of an export; borrowed likewise */
     bool all;
+    const char *scheme, *key, *join; /* of several owners; borrowed likewise */
+    const char *mailbox, *state, *audit;
+    text_list owners;
+    double colluders, dropouts, rounds, patience, parts;
     bool json, help;
     bool given[MOST_OPTIONS]; /* rows of the table that were set */
 } settings;
@@ -94,6 +105,14 @@ enum {
     FOR_FORECAST = 32768, /* tacit plan */
     FOR_SUMMARY = 65536,
     FOR_PREDICT = 131072,
+    FOR_SILO_KEYS = 1 << 29, /* tacit silo keys, and so on */
+    FOR_SILO_PLAN = 1 << 18,
+    FOR_SILO_SIGN = 1 << 19,
+    FOR_SILO_RUN = 1 << 20,
+    FOR_SILO_STATUS = 1 << 21,
+    FOR_SILO_AUDIT = 1 << 22,
+    FOR_SILO_LOOK = 1 << 25, /* show, schemes */
+    FOR_SILO_SIMULATE = 1 << 30,
     FOR_EXPORT = 1 << 23,
     FOR_SCHEMA = 268435456,
     FOR_SYNTH = 1 << 26,
@@ -106,6 +125,7 @@ typedef enum option_kind {
     OPTION_NUMBERS, /* number_list: such numbers with commas between */
     OPTION_WORD,    /* int, one of `words` */
     OPTION_TEXT,
+    OPTION_TEXTS, /* text_list: given as often as there are texts */
     OPTION_FLAG
 } option_kind;
 

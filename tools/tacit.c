@@ -15,7 +15,7 @@ static const command *const commands[] = {
     &command_risk,   &command_audit,   &command_ledger,  &command_bounds,
 #ifdef TACIT_SERVE
     &command_keys,   &command_program, &command_serve,   &command_ask,
-    &command_party,  &command_share,
+    &command_party,  &command_share,   &command_silo,
 #endif
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };

@@ -17,7 +17,7 @@ typedef struct command {
 extern const command command_epsilon, command_delta, command_sigma, command_risk, command_audit,
     command_ledger, command_bounds, command_fit, command_plan, command_summary, command_predict,
     command_report, command_schema, command_keys, command_program, command_serve, command_ask,
-    command_party, command_share, command_synth, command_combine, command_export;
+    command_party, command_share, command_silo, command_synth, command_combine, command_export;
 
 /* Prints the help of one command to standard output. */
 void command_help(const command *self);

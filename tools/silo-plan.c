@@ -1,0 +1,308 @@
+/* What is done before records are looked at: keys, plans, signatures. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/json.h"
+#include "tools/new-file.h"
+#include "tools/silo.h"
+
+/* ---- keys ---- */
+
+static void tell_key(const silo_job *j, const char *path)
+{
+    const char *text = dp_silo_key_public(j->key);
+    if (j->m.said.json) {
+        json out = json_begin(stdout);
+        json_text(&out, "command", j->m.command);
+        json_text(&out, "file", path);
+        json_text(&out, "key", text);
+        json_end(&out);
+        return;
+    }
+    (void)printf("%s\n", text);
+    if (j->m.said.out != NULL)
+        (void)printf("\nGive this line to who makes the plan by a way that both trust, such as by "
+                     "telephone.\nWho has the file %s is you: keep it as you keep a password.\n",
+                     path);
+}
+
+static int run_keys(const command *self, int argc, char **argv)
+{
+    silo_job j;
+    int end;
+    if (!silo_begin(&j, self, NULL, argc, argv, &end))
+        return end;
+    const char *out = j.m.said.out;
+    if ((j.word == NULL) == (out == NULL))
+        return silo_refuse(&j, EXIT_USAGE,
+                           "give --out FILE to make a key, or the FILE of one to see its public "
+                           "half: tacit silo keys --out north.key");
+    dp_status status = out != NULL ? dp_silo_key_new(out, &j.key, &j.m.err)
+                                   : dp_silo_key_load(j.word, &j.key, &j.m.err);
+    end = silo_failed(&j, status);
+    if (status == DP_OK)
+        tell_key(&j, out != NULL ? out : j.word);
+    silo_end(&j);
+    return end;
+}
+
+const command silo_keys = {
+    "silo keys",
+    FOR_SILO_KEYS,
+    "makes an owner's key, or tells its public half",
+    "tacit silo keys --out FILE\n"
+    "tacit silo keys FILE\n\n"
+    "A key is a file that its owner alone can read, and is never overwritten.  The line that is\n"
+    "printed, tacit-owner: and 64 digits, is by what the others know the owner.",
+    "tacit silo keys --out north.key",
+    run_keys};
+
+/* ---- plan ---- */
+
+const dp_silo_scheme *silo_scheme(const char *name)
+{
+    size_t n;
+    const dp_silo_scheme *all = dp_silo_schemes(&n);
+    for (size_t k = 0; k < n; k++)
+        if (strcmp(all[k].name, name) == 0)
+            return &all[k];
+    return NULL;
+}
+
+bool silo_check_budget(const settings *s, message *why)
+{
+    const dp_silo_scheme *scheme = silo_scheme(s->scheme);
+    if (scheme == NULL)
+        return complain(why, "there is no scheme %.40s; tacit silo schemes lists them", s->scheme);
+    if (!scheme->noisy && (!isnan(s->epsilon) || !isnan(s->delta)))
+        return complain(why,
+                        "scheme %s has no noise, and so no --epsilon and no --delta; leave them "
+                        "out, or choose another scheme",
+                        s->scheme);
+    if (scheme->noisy && (isnan(s->epsilon) || isnan(s->delta)))
+        return complain(why,
+                        "--%s is missing; a private fit has an epsilon and a delta, and neither "
+                        "has a default",
+                        isnan(s->epsilon) ? "epsilon" : "delta");
+    return true;
+}
+
+static bool check_plan(const settings *s, message *why)
+{
+    if (s->name == NULL)
+        return complain(why, "--name is missing; a plan needs one, as in --name joint");
+    if (s->scheme == NULL)
+        return complain(why, "--scheme is missing; it says how sums are opened, and who is trusted "
+                             "with what: tacit silo schemes lists them");
+    if (s->owners.n == 0)
+        return complain(why, "who are the owners? give --owner NAME=KEY for each, with what tacit "
+                             "silo keys has printed there");
+    if (s->out == NULL)
+        return complain(why, "--out is missing; give the file of the plan, as in --out joint.plan");
+    return silo_check_budget(s, why);
+}
+
+enum { NAME_ROOM = 64 };
+
+/* Cuts NAME=KEY apart. */
+static bool read_owners(const settings *s, char names[][NAME_ROOM], dp_silo_owner *owners,
+                        message *why)
+{
+    for (size_t k = 0; k < s->owners.n; k++) {
+        const char *text = s->owners.value[k], *equals = strchr(text, '=');
+        const size_t n = equals != NULL ? (size_t)(equals - text) : 0;
+        if (n == 0 || n >= NAME_ROOM)
+            return complain(why,
+                            "--owner is '%.60s'; give NAME=KEY, as in --owner "
+                            "north=tacit-owner:0011...",
+                            text);
+        memcpy(names[k], text, n);
+        names[k][n] = '\0';
+        owners[k] = (dp_silo_owner){names[k], equals + 1};
+    }
+    return true;
+}
+
+static double or_zero(double value)
+{
+    return isnan(value) ? 0 : value;
+}
+
+dp_status silo_make_plan(silo_job *j, const char *name, size_t n, const dp_silo_owner *owners)
+{
+    const settings *s = &j->m.said;
+    const dp_fit_source source = {.formula = dp_formula_text(j->m.formula),
+                                  .family = dp_formula_family(j->m.formula),
+                                  .schema = dp_schema_text(j->m.schema),
+                                  .priors = j->m.priors};
+    const dp_silo_opts o = {.name = name,
+                            .scheme = s->scheme,
+                            .model = j->m.model,
+                            .source = &source,
+                            .n_owners = n,
+                            .owners = owners,
+                            .epsilon = or_zero(s->epsilon),
+                            .delta = or_zero(s->delta),
+                            .rounds = (uint64_t)or_zero(s->rounds),
+                            .colluders = (size_t)or_zero(s->colluders),
+                            .trusting = s->colluders == 0,
+                            .dropouts = (size_t)or_zero(s->dropouts),
+                            .most_records = (uint64_t)or_zero(s->records)};
+    return dp_silo_plan_new(&o, &j->plan, &j->m.err);
+}
+
+int silo_write_plan(const silo_job *j, const char *path)
+{
+    message why = {""};
+    new_file f;
+    if (!new_file_begin(&f, path, &why))
+        return silo_refuse(j, EXIT_REFUSED, why.text);
+    const char *text = dp_silo_plan_text(j->plan);
+    FILE *to = fopen(f.name, "wb");
+    bool good = to != NULL && fwrite(text, 1, strlen(text), to) == strlen(text);
+    if (to != NULL)
+        good = fclose(to) == 0 && good;
+    if (!good) {
+        new_file_drop(&f);
+        (void)complain(&why, "%.300s cannot be written; is the disk full?", path);
+    }
+    if (good)
+        good = new_file_keep(&f, &why);
+    return good ? EXIT_CERTIFIED : silo_refuse(j, EXIT_REFUSED, why.text);
+}
+
+static int plan(silo_job *j)
+{
+    message why = {""};
+    char names[MOST_TEXTS][NAME_ROOM];
+    dp_silo_owner owners[MOST_TEXTS];
+    const settings *s = &j->m.said;
+    if (!check_plan(s, &why) || !read_owners(s, names, owners, &why))
+        return silo_refuse(j, EXIT_USAGE, why.text);
+    int end = modelling_open(&j->m);
+    if (end != EXIT_CERTIFIED)
+        return end;
+    if (!new_file_check(s->out, "owners may have signed it", &why))
+        return silo_refuse(j, EXIT_REFUSED, why.text);
+    end = silo_failed(j, silo_make_plan(j, s->name, s->owners.n, owners));
+    if (end == EXIT_CERTIFIED)
+        end = silo_write_plan(j, s->out);
+    if (end != EXIT_CERTIFIED)
+        return end;
+    return silo_tell_plan(j, s->out);
+}
+
+static int run_plan(const command *self, int argc, char **argv)
+{
+    silo_job j;
+    int end;
+    if (!silo_begin(&j, self,
+                    "which model? give a formula, as in: tacit silo plan 'use ~ age + urban' "
+                    "--schema ...",
+                    argc, argv, &end))
+        return end;
+    j.m.text = j.word;
+    end = plan(&j);
+    silo_end(&j);
+    return end;
+}
+
+const command silo_plan = {
+    "silo plan",
+    FOR_SILO_PLAN,
+    "makes a plan that all owners sign",
+    "tacit silo plan FORMULA --schema FILE --name NAME --scheme NAME --owner NAME=KEY ...\n"
+    "    --epsilon E --delta D --out FILE [options]\n\n"
+    "The model is written as for tacit fit; no records are read.  What each owner's process will\n"
+    "run is worked out and checked: nothing can be seen by somebody whom it is not of, but noisy\n"
+    "sums and what a clause of the scheme names.  The plan is text, and says all of that.",
+    "tacit silo plan 'use ~ age + urban + (1 | district)' --family bernoulli \\\n"
+    "    --schema contraception.schema --epsilon 2 --delta 1e-4 --name joint --scheme secagg+dp "
+    "\\\n"
+    "    --owner north=tacit-owner:... --owner south=tacit-owner:... --out joint.plan",
+    run_plan};
+
+/* ---- show ---- */
+
+static int run_show(const command *self, int argc, char **argv)
+{
+    silo_job j;
+    int end;
+    if (!silo_begin(&j, self, "which plan? as in: tacit silo show joint.plan", argc, argv, &end))
+        return end;
+    end = silo_load_plan(&j);
+    if (end == EXIT_CERTIFIED)
+        end = silo_tell_plan(&j, j.word);
+    silo_end(&j);
+    return end;
+}
+
+const command silo_show = {
+    "silo show",
+    FOR_SILO_LOOK,
+    "what leaves each house and who sees it, what is spent, who has signed",
+    "tacit silo show PLAN [--json]\n\n"
+    "Programs and signatures of the plan are checked, and it is told for people.",
+    "tacit silo show joint.plan",
+    run_show};
+
+/* ---- sign ---- */
+
+static dp_status join(silo_job *j)
+{
+    dp_silo_plan *other;
+    dp_status status = dp_silo_plan_load(j->m.said.join, &other, &j->m.err);
+    if (status != DP_OK)
+        return status;
+    status = dp_silo_plan_join(j->plan, other, &j->m.err);
+    dp_silo_plan_free(other);
+    return status;
+}
+
+static int sign(silo_job *j)
+{
+    const settings *s = &j->m.said;
+    int end = silo_load_plan(j);
+    if (end != EXIT_CERTIFIED)
+        return end;
+    dp_status status = s->join != NULL ? join(j) : DP_OK;
+    if (status == DP_OK && s->key != NULL)
+        status = dp_silo_key_load(s->key, &j->key, &j->m.err);
+    if (status == DP_OK && s->key != NULL)
+        status = dp_silo_plan_sign(j->plan, j->key, &j->m.err);
+    end = silo_failed(j, status) == EXIT_CERTIFIED ? EXIT_CERTIFIED : EXIT_REFUSED;
+    if (end == EXIT_CERTIFIED)
+        end = silo_write_plan(j, j->word);
+    if (end != EXIT_CERTIFIED)
+        return end;
+    return silo_tell_plan(j, j->word);
+}
+
+static int run_sign(const command *self, int argc, char **argv)
+{
+    silo_job j;
+    int end;
+    if (!silo_begin(&j, self, "which plan? as in: tacit silo sign joint.plan --key north.key", argc,
+                    argv, &end))
+        return end;
+    if (j.m.said.key == NULL && j.m.said.join == NULL)
+        return silo_refuse(&j, EXIT_USAGE,
+                           "who signs? give --key FILE, or --join FILE to take the signatures of "
+                           "another copy of the plan");
+    end = sign(&j);
+    silo_end(&j);
+    return end;
+}
+
+const command silo_sign = {
+    "silo sign",
+    FOR_SILO_SIGN,
+    "signs a plan with an owner's key",
+    "tacit silo sign PLAN --key FILE [--join FILE]\n\n"
+    "Writes the signature into the plan's file, and tells the plan as tacit silo show, which is\n"
+    "to be read first: who signs, allows what it says.  --join takes what is signed in another\n"
+    "copy of the same plan; without --key nothing else is done.",
+    "tacit silo sign joint.plan --key north.key",
+    run_sign};

@@ -1,0 +1,335 @@
+/* What is done beside the records: the run, and how far it is.
+ *
+ * As in tacit fit, what can be refused without records is refused before they are read.  What a run
+ * keeps in its state's folder is taken away when the fit is on the disk, and not before: the same
+ * command goes on. */
+#define _XOPEN_SOURCE 700
+#include <dirent.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <tacit/infer.h>
+
+#include "tools/json.h"
+#include "tools/new-file.h"
+#include "tools/payer.h"
+#include "tools/silo.h"
+#include "tools/table-source.h"
+#include "tools/tell-fit.h"
+#include "tools/watch.h"
+
+/* One owner's run. */
+typedef struct owner_run {
+    silo_job j;
+    payer who;
+    dp_table *table;
+    dp_dataset *data;
+    dp_fit *fit;
+    watch watch;
+} owner_run;
+
+/* ---- what a state's folder holds ---- */
+
+/* Whether a run is kept there, and when that was last changed. */
+static bool state_kept(const char *folder, time_t *changed)
+{
+    bool kept = false;
+    const struct dirent *one;
+    struct stat s;
+    DIR *d = opendir(folder);
+    *changed = 0;
+    if (d == NULL)
+        return false;
+    while ((one = readdir(d)) != NULL)
+        if (one->d_name[0] != '.' && fstatat(dirfd(d), one->d_name, &s, 0) == 0) {
+            kept = true;
+            *changed = s.st_mtime > *changed ? s.st_mtime : *changed;
+        }
+    (void)closedir(d);
+    return kept;
+}
+
+/* ---- before anything is read ---- */
+
+static bool check(const settings *s, message *why)
+{
+    const struct {
+        bool given;
+        const char *remedy;
+    } needed[] = {
+        {s->key != NULL, "whose process is this? give --key FILE; tacit silo keys makes it"},
+        {s->data != NULL || s->ledger != NULL,
+         "which table? give --data FILE, or --ledger LEDGER and --name NAME of a data set whose "
+         "file the ledger knows"},
+        {s->data != NULL || s->name != NULL,
+         "which data set of the ledger? give --name, or --data with its file"},
+        {s->ledger != NULL || s->name == NULL,
+         "--name is of a data set in a ledger; give --ledger, too"},
+        {s->mailbox != NULL, "where are letters left? give --mailbox FOLDER, which all owners "
+                             "reach"},
+        {s->state != NULL, "--state is missing; give a folder of this owner alone for what must "
+                           "outlive a crash, as in --state joint.state"},
+        {s->out != NULL, "--out is missing; give the file in which the fit is kept"},
+        {s->ledger == NULL || !table_on_server(s->data),
+         "a ledger knows data sets by their files, and a server's records are in none: write them "
+         "to one, and tacit ledger add it"},
+    };
+    for (size_t k = 0; k < sizeof needed / sizeof *needed; k++)
+        if (!needed[k].given)
+            return complain(why, "%s", needed[k].remedy);
+    if (s->scratch != NULL && access(s->scratch, W_OK | X_OK) != 0)
+        return complain(why, "--scratch: no file can be made in %.200s; give a folder of yours",
+                        s->scratch);
+    return true;
+}
+
+/* Plan, key and model. */
+static int open_plan(owner_run *r)
+{
+    silo_job *j = &r->j;
+    int end = silo_load_plan(j);
+    if (end != EXIT_CERTIFIED)
+        return end;
+    if (dp_silo_key_load(j->m.said.key, &j->key, &j->m.err) != DP_OK) {
+        (void)silo_failed(j, j->m.err.status);
+        return EXIT_REFUSED;
+    }
+    const dp_fit_source *source = dp_silo_plan_opts(j->plan)->source;
+    if (source == NULL)
+        return silo_refuse(j, EXIT_REFUSED,
+                           "this plan is of a model in C, which has no formula by which records "
+                           "are read; run it by dp_silo_run");
+    return modelling_of_source(&j->m, source, "the plan's schema");
+}
+
+/* ---- the run ---- */
+
+static dp_status fit(owner_run *r)
+{
+    silo_job *j = &r->j;
+    const settings *s = &j->m.said;
+    const dp_silo_run_opts o = {.key = j->key,
+                                .mailbox = s->mailbox,
+                                .policy = s->policy,
+                                .state = s->state,
+                                .audit = s->audit,
+                                .patience_ms =
+                                    isnan(s->patience) ? 0 : (uint32_t)(1000 * s->patience),
+                                .threads = isnan(s->threads) ? 1 : (size_t)s->threads,
+                                .hopeless_allowed = s->hopeless_allowed,
+                                .ledger = r->who.ledger,
+                                .ledger_data = r->who.name,
+                                .ledger_label = r->who.ledger != NULL ? "tacit silo run" : NULL,
+                                .watch = watch_look,
+                                .watch_user = &r->watch};
+    dp_status status = modelling_read(&j->m, r->who.path, DP_FORMULA_FIT, &r->table);
+    if (status == DP_OK)
+        status = dp_formula_dataset(j->m.formula, r->table, &r->data, &j->m.err);
+    dp_table_free(r->table); /* the data set has its own */
+    r->table = NULL;
+    watch_begin(&r->watch, j->m.command);
+    if (status == DP_OK)
+        status = dp_silo_run(j->plan, j->m.model, r->data, &o, &r->fit, &j->m.err);
+    watch_end(&r->watch);
+    return status;
+}
+
+/* Whether the same command may come further. */
+static bool goes_on(dp_status status)
+{
+    return status == DP_ESTOPPED || status == DP_ETIMEOUT || status == DP_EIO;
+}
+
+/* Ends what gave no fit, and says what is left of it. */
+static int give_up(const owner_run *r, dp_status status)
+{
+    const dp_fit_progress *at = &r->watch.last;
+    const char *state = r->j.m.said.state;
+    const bool stopped = status == DP_ESTOPPED;
+    char text[PATH_MAX + 300], after[80] = "";
+    time_t changed;
+    if (!stopped)
+        (void)silo_failed(&r->j, status);
+    if (at->made > 0)
+        (void)snprintf(after, sizeof after, " behind sum %llu of %llu",
+                       (unsigned long long)at->made, (unsigned long long)at->planned);
+    if ((at->made > 0 || goes_on(status)) && state_kept(state, &changed))
+        (void)snprintf(text, sizeof text,
+                       "%s%s; the run is kept in %.300s: go on with the same command",
+                       stopped ? "interrupted" : "ended", after, state);
+    else if (stopped)
+        (void)snprintf(text, sizeof text, "interrupted; nothing is kept");
+    else
+        return EXIT_REFUSED;
+    return silo_refuse(&r->j, stopped ? EXIT_SIGNAL + watch_signal() : EXIT_REFUSED, text);
+}
+
+/* The fit is told also where it cannot be kept. */
+static int tell(owner_run *r)
+{
+    silo_job *j = &r->j;
+    const settings *s = &j->m.said;
+    dp_error told = {DP_OK, ""};
+    dp_interval spent;
+    dp_status kept = dp_fit_save(r->fit, s->out, &j->m.err);
+    dp_status status =
+        s->json ? tell_fit_json(j->m.command, r->fit, kept == DP_OK ? s->out : NULL, &told)
+                : tell_fit(r->fit, &told);
+    if (kept == DP_OK)
+        dp_silo_forget(s->state);
+    else
+        (void)silo_refuse(j, silo_failed(j, kept),
+                          "the run is kept in the folder of --state: the same command gives the "
+                          "fit again, and opens nothing");
+    if (status != DP_OK)
+        return silo_refuse(j, EXIT_REFUSED,
+                           told.text[0] != '\0' ? told.text : dp_status_text(status));
+    if (r->who.ledger != NULL && !s->json &&
+        dp_ledger_spent(r->who.ledger, r->who.name, &spent, &told) == DP_OK)
+        (void)printf("on '%s' in all: epsilon %.6g\n", r->who.name, spent.upper);
+    if (r->who.ledger == NULL && !s->json)
+        (void)printf("No ledger adds it to what else is spent on these records.\n");
+    return kept == DP_OK ? EXIT_CERTIFIED : EXIT_REFUSED;
+}
+
+static int work(owner_run *r)
+{
+    message why = {""};
+    const settings *s = &r->j.m.said;
+    int end = open_plan(r);
+    if (end != EXIT_CERTIFIED)
+        return end;
+    if (!new_file_check(s->out, "a fit that was paid for cannot be had again", &why) ||
+        !payer_open(&r->who, s, &why))
+        return silo_refuse(&r->j, EXIT_REFUSED, why.text);
+    dp_status status = fit(r);
+    return status == DP_OK ? tell(r) : give_up(r, status);
+}
+
+static int run_run(const command *self, int argc, char **argv)
+{
+    owner_run r = {.fit = NULL};
+    message why = {""};
+    int end;
+    if (!silo_begin(&r.j, self, "which plan? as in: tacit silo run joint.plan --key north.key ...",
+                    argc, argv, &end))
+        return end;
+    if (!check(&r.j.m.said, &why))
+        return silo_refuse(&r.j, EXIT_USAGE, why.text);
+    end = work(&r);
+    dp_fit_free(r.fit);
+    dp_dataset_free(r.data);
+    payer_close(&r.who);
+    silo_end(&r.j);
+    return end;
+}
+
+const command silo_run = {
+    "silo run",
+    FOR_SILO_RUN,
+    "one owner's part of a plan; all owners run it, and get the same fit",
+    "tacit silo run PLAN --key FILE --data FILE --mailbox FOLDER --state FOLDER --out FILE\n"
+    "    [options]\n\n"
+    "Reads this owner's records by the plan's schema, and opens sums with the other owners'\n"
+    "processes, which run at about the same time.  Nothing leaves before the plan, its\n"
+    "signatures, the site's policy, the records and the ledger are found to be in order.  A run\n"
+    "that is interrupted (Ctrl-C, a signal, a crash, an owner who is not heard) goes on with the\n"
+    "same command.",
+    "tacit silo run joint.plan --key north.key --data north.csv --mailbox /mnt/letters \\\n"
+    "    --state north.state --policy site.policy --audit north.audit --out joint.fit",
+    run_run};
+
+/* ---- how far it is ---- */
+
+static const char *time_text(time_t when, char text[32])
+{
+    struct tm parts;
+    if (gmtime_r(&when, &parts) == NULL || strftime(text, 32, "%Y-%m-%d %H:%M:%S", &parts) == 0)
+        (void)snprintf(text, 32, "?");
+    return text;
+}
+
+static void status_json(const silo_job *j, bool kept, time_t changed, const dp_silo_audit *log)
+{
+    const dp_silo_opts *o = dp_silo_plan_opts(j->plan);
+    const settings *s = &j->m.said;
+    char when[32];
+    json out = json_begin(stdout);
+    json_text(&out, "command", j->m.command);
+    json_text(&out, "file", j->word);
+    json_list(&out, "owners");
+    for (size_t k = 0; k < o->n_owners; k++) {
+        json_object(&out, NULL);
+        json_text(&out, "name", o->owners[k].name);
+        json_truth(&out, "signed", dp_silo_plan_signed(j->plan, k));
+        json_end_object(&out);
+    }
+    json_end_list(&out);
+    if (s->state != NULL) {
+        json_truth(&out, "kept", kept);
+        json_text(&out, "changed", kept ? time_text(changed, when) : NULL);
+    }
+    if (s->audit != NULL) {
+        json_count(&out, "runs", log->runs);
+        json_text(&out, "outcome", log->outcome[0] != '\0' ? log->outcome : NULL);
+    }
+    json_end(&out);
+}
+
+static void tell_status(const silo_job *j, bool kept, time_t changed, const dp_silo_audit *log)
+{
+    const settings *s = &j->m.said;
+    char when[32];
+    silo_tell_owners(j->plan);
+    if (s->state != NULL && kept)
+        (void)printf("A run is kept in %s, last changed %s UTC: tacit silo run goes on with it.\n",
+                     s->state, time_text(changed, when));
+    else if (s->state != NULL)
+        (void)printf("No run is kept in %s: none was begun, or its fit is saved.\n", s->state);
+    if (s->audit != NULL) {
+        (void)printf("\n");
+        silo_tell_audit(log);
+    }
+}
+
+static int run_status(const command *self, int argc, char **argv)
+{
+    silo_job j;
+    dp_silo_audit log = {.n_peers = 0};
+    unsigned char hash[DP_SILO_HASH];
+    time_t changed = 0;
+    int end;
+    if (!silo_begin(&j, self, "which plan? as in: tacit silo status joint.plan", argc, argv, &end))
+        return end;
+    const settings *s = &j.m.said;
+    end = silo_load_plan(&j);
+    if (end == EXIT_CERTIFIED && s->audit != NULL) {
+        dp_silo_plan_hash(j.plan, hash);
+        end = silo_failed(&j, dp_silo_audit_check(s->audit, hash, &log, &j.m.err)) == EXIT_CERTIFIED
+                  ? EXIT_CERTIFIED
+                  : EXIT_REFUSED;
+    }
+    if (end == EXIT_CERTIFIED) {
+        const bool kept = s->state != NULL && state_kept(s->state, &changed);
+        if (s->json)
+            status_json(&j, kept, changed, &log);
+        else
+            tell_status(&j, kept, changed, &log);
+    }
+    silo_end(&j);
+    return end;
+}
+
+const command silo_status = {
+    "silo status",
+    FOR_SILO_STATUS,
+    "who has signed, and how far a run is",
+    "tacit silo status PLAN [--state FOLDER] [--audit FILE] [--json]\n\n"
+    "With --state it tells whether a run is kept there, with --audit what has left and come.",
+    "tacit silo status joint.plan --state north.state --audit north.audit",
+    run_status};

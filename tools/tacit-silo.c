@@ -1,0 +1,106 @@
+/* The command silo: one private fit over several owners, each with a process beside its own
+ * records. */
+#include "tools/silo.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const command *const verbs[] = {&silo_keys,  &silo_plan,    &silo_show,
+                                       &silo_sign,  &silo_run,     &silo_status,
+                                       &silo_audit, &silo_schemes, &silo_simulate};
+enum { N_VERBS = sizeof verbs / sizeof verbs[0], BEFORE = sizeof "silo " - 1 };
+
+int silo_refuse(const silo_job *j, int status, const char *text)
+{
+    return modelling_refuse(&j->m, status, text);
+}
+
+int silo_failed(const silo_job *j, dp_status status)
+{
+    return modelling_failed(&j->m, status);
+}
+
+bool silo_begin(silo_job *j, const command *self, const char *asks, int argc, char **argv, int *end)
+{
+    message why = {""};
+    const bool has_word = argc > 0 && strncmp(argv[0], "--", 2) != 0;
+    *j = (silo_job){.m = {.command = self->name, .said = settings_none()}};
+    *end = EXIT_CERTIFIED;
+    j->word = has_word ? argv[0] : NULL;
+    if (!options_parse(self->options, argc - has_word, argv + has_word, &j->m.said, &why)) {
+        *end = silo_refuse(j, EXIT_USAGE, why.text);
+        return false;
+    }
+    if (j->m.said.help) {
+        command_help(self);
+        return false;
+    }
+    if (!has_word && asks != NULL)
+        *end = silo_refuse(j, EXIT_USAGE, asks);
+    return *end == EXIT_CERTIFIED;
+}
+
+void silo_end(silo_job *j)
+{
+    dp_silo_plan_free(j->plan);
+    dp_silo_key_free(j->key);
+    modelling_close(&j->m);
+}
+
+int silo_load_plan(silo_job *j)
+{
+    return silo_failed(j, dp_silo_plan_load(j->word, &j->plan, &j->m.err)) == EXIT_CERTIFIED
+               ? EXIT_CERTIFIED
+               : EXIT_REFUSED;
+}
+
+static int unknown(const char *word)
+{
+    const char *names[N_VERBS];
+    for (int i = 0; i < N_VERBS; i++)
+        names[i] = verbs[i]->name + BEFORE;
+    const char *near = nearest_name(word, names, N_VERBS);
+    (void)fprintf(stderr, "tacit silo: there is no tacit silo %.40s; %s%s\n", word,
+                  near != NULL
+                      ? "did you mean "
+                      : "give keys, plan, show, sign, run, status, audit, schemes or simulate",
+                  near != NULL ? near : "");
+    return EXIT_USAGE;
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    if (argc > 0 && strcmp(argv[0], "--help") == 0) {
+        command_help(self);
+        return EXIT_CERTIFIED;
+    }
+    if (argc < 1) {
+        (void)fprintf(stderr, "tacit silo: what is to be done? as in: tacit silo keys --out "
+                              "north.key; tacit help silo lists all\n");
+        return EXIT_USAGE;
+    }
+    for (int i = 0; i < N_VERBS; i++)
+        if (strcmp(argv[0], verbs[i]->name + BEFORE) == 0)
+            return verbs[i]->run(verbs[i], argc - 1, argv + 1);
+    return unknown(argv[0]);
+}
+
+const command command_silo = {
+    "silo",
+    FOR_SILO_KEYS | FOR_SILO_PLAN | FOR_SILO_SIGN | FOR_SILO_RUN | FOR_SILO_STATUS |
+        FOR_SILO_AUDIT | FOR_SILO_LOOK | FOR_SILO_SIMULATE,
+    "one private fit over several owners, whose records stay with them",
+    "  tacit silo keys --out KEY      make a key; keys KEY tells its public half again\n"
+    "  tacit silo plan FORMULA ...    model, budget, owners and scheme, as a file to be signed\n"
+    "  tacit silo show PLAN           what leaves each house, who sees it, who has signed\n"
+    "  tacit silo sign PLAN ...       each owner, after reading it\n"
+    "  tacit silo run PLAN ...        each owner, beside its records; all get the same fit\n"
+    "  tacit silo status PLAN         who has signed, and how far a run is\n"
+    "  tacit silo audit LOG           what has left, and what has come\n"
+    "  tacit silo schemes             how sums may be opened\n"
+    "  tacit silo simulate FORMULA    cuts one table into owners, and runs all of them here\n\n"
+    "tacit silo VERB --help tells the options of one; doc/silo.md goes from the first command to\n"
+    "the answer, and says what is protected from whom.",
+    "tacit silo run joint.plan --key north.key --data north.csv --mailbox /mnt/letters \\\n"
+    "    --state north.state --out joint.fit",
+    run};
