@@ -51,8 +51,8 @@ static dp_status tell_budget(const dp_silo_plan *plan, dp_error *err)
         return DP_OK;
     }
     (void)printf(
-        "  spends   epsilon %.6g at delta %.3g on each record, as %zu may put together what "
-        "they\n           know and %zu may drop out; against\n",
+        "  spends   epsilon %.6g at delta %.3g on each record (colluders %zu, dropouts %zu); "
+        "against\n",
         o->epsilon, o->delta, o->colluders, o->dropouts);
     for (size_t known = 0; known < o->n_owners && status == DP_OK; known++) {
         double epsilon;
@@ -63,9 +63,9 @@ static dp_status tell_budget(const dp_silo_plan *plan, dp_error *err)
         else if (known > 1)
             (void)snprintf(who, sizeof who, "%zu owners together", known);
         if (status == DP_OK && epsilon < HUGE_VAL)
-            (void)printf("             %-34s %.4g\n", who, epsilon);
+            (void)printf("           %-34s %.4g\n", who, epsilon);
         else if (status == DP_OK)
-            (void)printf("             %-34s no bound: they may know all noise\n", who);
+            (void)printf("           %-34s no bound: they may know all noise\n", who);
     }
     return status;
 }
