@@ -182,6 +182,15 @@ static dp_status look(void *of, bool leaves, size_t peer, const char *tag, size_
     return dpi_audit_letter(r->audit, leaves, r->plan->names[peer], tag, bytes, err);
 }
 
+/* How long an owner that may drop out is waited for: so that the others, who meanwhile wait for the
+ * one that adds up, do not lose patience with it. */
+static uint32_t lack_of(const silo_run *r)
+{
+    const uint32_t usual = 30000, patience = r->opts->patience_ms;
+    uint64_t most = patience / (2 * (r->plan->opts.dropouts + 1));
+    return patience == 0 || most > usual ? usual : most > 0 ? (uint32_t)most : 1;
+}
+
 /* Exchanges keys with the other owners. */
 static dp_status meet(silo_run *r, dp_error *err)
 {
@@ -198,6 +207,7 @@ static dp_status meet(silo_run *r, dp_error *err)
                                       .witness_of = r},
                              .colluders = plan->colluders,
                              .dropouts = plan->dropouts,
+                             .lack_ms = lack_of(r),
                              .state = keeps(r) ? r->state : NULL};
     memcpy(o.post.plan, r->plan->hash, DPI_SILO_HASH);
     return dpi_silo_round_new(&o, &r->round, err);

@@ -2,6 +2,7 @@
 #include "tests/silo/joint.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +55,7 @@ void joint_begin(joint *j)
     empty(folder);
     (void)mkdir(folder, 0700);
     assert_int_equal(mkdir(joint_path("mailbox", 0), 0700), 0);
-    j->plan = plans_plan(&j->p, 7);
+    j->plan = plans_plan(&j->p, UINT_MAX);
     j->planned = 0;
     for (size_t k = 0; k < j->plan->n_openings; k++)
         j->planned += j->plan->openings[k].times;
@@ -70,7 +71,7 @@ void joint_end(joint *j)
 void joint_clear(void)
 {
     empty(joint_path("mailbox", 0));
-    for (size_t k = 0; k < PLANS_OWNERS; k++) {
+    for (size_t k = 0; k < PLANS_MOST; k++) {
         dp_silo_forget(joint_path("state", k));
         (void)unlink(joint_path("fit", k));
         (void)unlink(joint_path("audit", k));
@@ -260,7 +261,7 @@ const unsigned char *joint_load(const char *name, size_t k, int slot, size_t *n)
 
 void joint_same(const joint *j)
 {
-    for (size_t k = 0; k < PLANS_OWNERS; k++) {
+    for (size_t k = 0; k < j->p.opts.n_owners; k++) {
         size_t n, m;
         const unsigned char *first = joint_load("fit", 0, 0, &n);
         const unsigned char *other = joint_load("fit", k, 1, &m);

@@ -39,15 +39,15 @@ dp_model *plans_model(double prior)
 
 void plans_make(plans *p)
 {
-    static const char *const names[PLANS_OWNERS] = {"east", "west", "north"};
+    static const char *const names[PLANS_MOST] = {"east", "west", "north", "south", "hill"};
     static const double w[PLANS_X] = {1.2385, -0.7121};
     dp_rng *rng = NULL;
     dp_error err = {0};
     memset(p, 0, sizeof *p);
-    for (size_t k = 0; k <= PLANS_OWNERS; k++)
+    for (size_t k = 0; k < PLANS_MOST; k++) {
         p->keys[k] = make_key(k);
-    for (size_t k = 0; k < PLANS_OWNERS; k++)
         p->owners[k] = (dp_silo_owner){names[k], dp_silo_key_public(p->keys[k])};
+    }
     p->model = plans_model(2);
     p->source = (dp_fit_source){.formula = "y ~ 0 + x",
                                 .family = "gaussian(identity)",
@@ -66,9 +66,9 @@ void plans_make(plans *p)
                              .most_records = 1000,
                              .seed = 11};
     assert_ok(dp_rng_new(5, &rng, &err), err.text);
-    dp_rng_normal(rng, PLANS_OWNERS * PLANS_RECORDS * PLANS_X, p->x[0]);
-    dp_rng_normal(rng, PLANS_OWNERS * PLANS_RECORDS, p->y[0]);
-    for (size_t k = 0; k < PLANS_OWNERS; k++)
+    dp_rng_normal(rng, PLANS_MOST * PLANS_RECORDS * PLANS_X, p->x[0]);
+    dp_rng_normal(rng, PLANS_MOST * PLANS_RECORDS, p->y[0]);
+    for (size_t k = 0; k < PLANS_MOST; k++)
         for (size_t i = 0; i < PLANS_RECORDS; i++) {
             const double *x = p->x[k] + PLANS_X * i;
             p->y[k][i] = 0.5 * p->y[k][i] + w[0] * x[0] + w[1] * x[1];
@@ -78,7 +78,7 @@ void plans_make(plans *p)
 
 void plans_free(plans *p)
 {
-    for (size_t k = 0; k <= PLANS_OWNERS; k++)
+    for (size_t k = 0; k < PLANS_MOST; k++)
         dp_silo_key_free(p->keys[k]);
     dp_model_free(p->model);
 }

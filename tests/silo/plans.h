@@ -6,15 +6,15 @@
 #include <tacit/model.h>
 #include <tacit/silo.h>
 
-enum { PLANS_OWNERS = 3, PLANS_RECORDS = 200, PLANS_X = 2 };
+enum { PLANS_OWNERS = 3, PLANS_MOST = 5, PLANS_RECORDS = 200, PLANS_X = 2 };
 
 typedef struct plans {
-    dp_silo_key *keys[PLANS_OWNERS + 1]; /* the last one is of nobody in the plan */
-    dp_silo_owner owners[PLANS_OWNERS];  /* east, west and north */
+    dp_silo_key *keys[PLANS_MOST];
+    dp_silo_owner owners[PLANS_MOST]; /* of which the plan has PLANS_OWNERS: east, west and north */
     dp_model *model;
     dp_fit_source source;
     dp_silo_opts opts; /* epsilon 4, masked, one colluder */
-    double x[PLANS_OWNERS][PLANS_RECORDS * PLANS_X], y[PLANS_OWNERS][PLANS_RECORDS];
+    double x[PLANS_MOST][PLANS_RECORDS * PLANS_X], y[PLANS_MOST][PLANS_RECORDS];
 } plans;
 
 void plans_make(plans *p);

@@ -264,14 +264,38 @@ static void whoever_is_killed_at_a_letter_goes_on(void **state)
                 kill_at_letter(k, 1 + 7 * p);
 }
 
+/* ---- owners that may drop out ---- */
+
+/* One of five ends, and the others go on without it; it gets the same fit when it is back. */
+static void who_drops_out_may_come_back(void **state)
+{
+    pid_t process[PLANS_MOST];
+    joint_owner owners[PLANS_MOST];
+    (void)state;
+    dp_silo_plan_free(j.plan);
+    j.p.opts.n_owners = PLANS_MOST;
+    j.p.opts.dropouts = 1;
+    j.plan = plans_plan(&j.p, 31);
+    for (size_t k = 0; k < PLANS_MOST; k++)
+        owners[k] = (joint_owner){.k = k, .patience_ms = 4000, .kill_at = k == 3 ? 5 : 0};
+    for (size_t k = 0; k < PLANS_MOST; k++)
+        process[k] = joint_start(&j, &owners[k]);
+    for (size_t k = 0; k < PLANS_MOST; k++)
+        assert_int_equal(joint_wait(process[k]), k == 3 ? JOINT_KILLED : DP_OK);
+    owners[3].kill_at = 0;
+    assert_int_equal(joint_wait(joint_start(&j, &owners[3])), DP_OK);
+    joint_same(&j);
+}
+
 #define ONE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ONE(whoever_is_stopped_goes_on), ONE(all_may_be_stopped),
-        ONE(whoever_is_killed_goes_on),  ONE(what_was_opened_and_not_kept_is_opened_as_it_was),
-        ONE(the_same_bytes_leave_again), ONE(whoever_is_killed_at_a_letter_goes_on),
+        ONE(whoever_is_stopped_goes_on),  ONE(all_may_be_stopped),
+        ONE(whoever_is_killed_goes_on),   ONE(what_was_opened_and_not_kept_is_opened_as_it_was),
+        ONE(the_same_bytes_leave_again),  ONE(whoever_is_killed_at_a_letter_goes_on),
+        ONE(who_drops_out_may_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

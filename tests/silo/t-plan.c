@@ -71,7 +71,7 @@ static void a_plan_is_read_as_it_was_written(void **state)
         dp_silo_plan_hash(made, hash[0]);
         dp_silo_plan_hash(read, hash[1]);
         assert_memory_equal(hash[0], hash[1], DP_SILO_HASH);
-        for (size_t k = 0; k < PLANS_OWNERS + 1; k++)
+        for (size_t k = 0; k < PLANS_MOST; k++)
             assert_int_equal(dp_silo_plan_signed(read, k), k < 3 && (signers >> k & 1) != 0);
         dp_silo_plan_free(made);
         dp_silo_plan_free(read);
