@@ -16,12 +16,12 @@
 
 #include "base/compiler.h"
 #include "base/error.h"
-#include "base/replace.h"
 #include "silo/audit.h"
 #include "silo/describe.h"
 #include "silo/keys.h"
 #include "silo/policy.h"
 #include "silo/round.h"
+#include "silo/state.h"
 
 typedef struct silo_run {
     const dp_silo_plan *plan;
@@ -35,7 +35,7 @@ typedef struct silo_run {
     bool noisy;    /* else nothing is kept, and no release is counted */
     uint64_t made; /* releases, those of the journal among them */
     char names[DP_OWNERS_MOST][DPI_SILO_NAME];
-    char state[PATH_MAX], journal[PATH_MAX], mark[PATH_MAX];
+    char state[PATH_MAX], journal[PATH_MAX];
 } silo_run;
 
 static bool keeps(const silo_run *r)
@@ -114,30 +114,28 @@ static bool put_path(char to[PATH_MAX], const char *folder, const char *file)
     return n > 0 && n < PATH_MAX - 16; /* files beside it have longer names */
 }
 
-/* Which plan the folder is of: its hash is in a file of it. */
-static dp_status check_mark(const silo_run *r, dp_error *err)
+/* The state of the rounds is there before the journal is: a journal alone is one whose state was
+ * lost, and with it what has left of the round that was being opened. */
+static dp_status check_state(const silo_run *r, dp_error *err)
 {
-    char hash[2 * DP_SILO_HASH + 1], there[sizeof hash] = "";
-    (void)sodium_bin2hex(hash, sizeof hash, r->plan->hash, DP_SILO_HASH);
-    FILE *f = fopen(r->mark, "rb");
-    if (f == NULL)
-        return errno == ENOENT ? dpi_file_replace(r->mark, hash, sizeof hash - 1, err)
-                               : dpi_fail(err, DP_EIO, "cannot read %.200s", r->mark);
-    size_t n = fread(there, 1, sizeof there, f);
-    (void)fclose(f);
-    if (n == sizeof hash - 1 && memcmp(hash, there, n) == 0)
-        return DP_OK;
-    return dpi_fail(err, DP_ESTATE,
-                    "the state %.200s is of another plan; give each plan a folder of its own",
-                    r->opts->state);
+    dpi_silo_state s;
+    if (access(r->journal, F_OK) == 0 && access(r->state, F_OK) != 0)
+        return dpi_fail(
+            err, DP_ESTATE,
+            "%.200s has a journal and no state of its rounds, without which a sum could "
+            "be opened a second time; bring the file back, or plan anew",
+            r->opts->state);
+    dp_status status = dpi_silo_state_open(r->state, r->plan->hash, &s, err);
+    if (status == DP_OK)
+        dpi_silo_state_free(&s);
+    return status;
 }
 
 static dp_status make_folder(silo_run *r, dp_error *err)
 {
     const char *path = r->opts->state;
     struct stat s;
-    if (!put_path(r->state, path, "run") || !put_path(r->journal, path, "journal") ||
-        !put_path(r->mark, path, "plan"))
+    if (!put_path(r->state, path, "run") || !put_path(r->journal, path, "journal"))
         return dpi_fail(err, DP_EINVAL, "the path of the state is too long");
     if (mkdir(path, S_IRWXU) != 0 && errno != EEXIST)
         return dpi_fail(err, DP_EIO, "cannot make the folder %.200s: %s", path, strerror(errno));
@@ -147,7 +145,7 @@ static dp_status make_folder(silo_run *r, dp_error *err)
         return dpi_fail(err, DP_EPRIVACY,
                         "others may look into %.200s, which has this owner's secrets; chmod 700 it",
                         path);
-    return check_mark(r, err);
+    return check_state(r, err);
 }
 
 static dp_status open_carrier(silo_run *r, dp_error *err)
@@ -242,6 +240,7 @@ static dp_status fit(silo_run *r, const dp_model *model, const dp_dataset *data,
                               .honest = dpi_silo_honest(plan),
                               .seed = plan->seed,
                               .most_records = plan->most_records,
+                              .repeats = keeps(r),
                               .context = r,
                               .open = open_sum};
     dp_fit_opts opts = fit_opts(r);
@@ -284,7 +283,7 @@ dp_status dp_silo_run(const dp_silo_plan *plan, const dp_model *model, const dp_
 
 void dp_silo_forget(const char *state)
 {
-    static const char *const files[] = {"run", "run.lock", "journal", "plan"};
+    static const char *const files[] = {"journal", "run", "run.lock"};
     char path[PATH_MAX];
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
         int n = snprintf(path, sizeof path, "%s/%s", state, files[k]);

@@ -290,23 +290,30 @@ static void records_that_do_not_fit_stay(void **state)
 static void a_state_is_of_one_plan_and_of_its_owner(void **state)
 {
     attempt a = usual();
-    const char *path = joint_path("state", 0);
+    dp_silo_plan *other;
     (void)state;
-    assert_int_equal(mkdir(path, 0700), 0);
-    assert_int_equal(chmod(path, 0750), 0);
+    assert_int_equal(mkdir(joint_path("state", 0), 0700), 0);
+    assert_int_equal(chmod(joint_path("state", 0), 0750), 0);
     refused(a, DP_EPRIVACY, "others may look into");
-    assert_int_equal(chmod(path, 0700), 0);
-    char mark[300];
-    (void)snprintf(mark, sizeof mark, "%s/plan", path);
-    FILE *f = fopen(mark, "wb");
-    assert_non_null(f);
-    (void)fprintf(f, "%064d", 7);
-    assert_int_equal(fclose(f), 0);
-    refused(usual(), DP_ESTATE, "of another plan");
-    (void)unlink(mark);
+    assert_int_equal(chmod(joint_path("state", 0), 0700), 0);
     a = usual();
+    dp_dataset_free(a.data);
+    a.data = dp_dataset_new(PLANS_RECORDS); /* the state is made, and no more */
+    refused(a, DP_ENAME, "no column");
+    j.p.opts.seed++;
+    other = plans_plan(&j.p, 7);
+    a = usual();
+    a.plan = other;
+    refused(a, DP_ESTATE, "of another plan");
+    dp_silo_plan_free(other);
+}
+
+static void a_log_is_of_one_plan(void **state)
+{
+    attempt a = usual();
+    (void)state;
     a.opts.audit = joint_path("audit", 0);
-    f = fopen(a.opts.audit, "wb");
+    FILE *f = fopen(a.opts.audit, "wb");
     assert_non_null(f);
     (void)fputs("hello\n", f);
     assert_int_equal(fclose(f), 0);
@@ -332,6 +339,7 @@ int main(void)
         ONE(letters_go_by_folders_alone),
         ONE(records_that_do_not_fit_stay),
         ONE(a_state_is_of_one_plan_and_of_its_owner),
+        ONE(a_log_is_of_one_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
