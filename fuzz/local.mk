@@ -51,7 +51,7 @@ plan_sources = tools/plan.c tools/plan.h tools/mechanism.c tools/mechanism.h \
 # Of private serving.
 if SERVE
 REPLAYERS += %D%/replay-frame %D%/replay-hello %D%/replay-identity %D%/replay-lattice %D%/replay-onnx \
-  %D%/replay-paillier %D%/replay-parties %D%/replay-policy %D%/replay-shared
+  %D%/replay-paillier %D%/replay-parties %D%/replay-policy %D%/replay-shared %D%/replay-silo-plan
 fuzz_all_libs = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-share.la libtacit-wire.la \
   libtacit-core.la libtacit-accountant.la $(TACIT_LIBS) $(SERVE_LIBS)
 %C%_replay_frame_SOURCES = %D%/fuzz-frame.c %D%/replay.c %D%/fuzz.h
@@ -82,12 +82,15 @@ $(%C%_replay_onnx_OBJECTS): generated/onnx.pb-c.h
 %C%_replay_policy_SOURCES = %D%/fuzz-policy.c %D%/replay.c %D%/fuzz.h
 %C%_replay_policy_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -DCORPUS='"fuzz/corpus/policy"'
 %C%_replay_policy_LDADD = libtacit-wire.la libtacit-base.la $(OPENSSL_LIBS)
-fuzz_serve_sources = $(libtacit_wire_la_SOURCES) $(libtacit_crypto_la_SOURCES) $(libtacit_share_la_SOURCES) \
+%C%_replay_silo_plan_SOURCES = %D%/fuzz-silo-plan.c %D%/replay.c %D%/fuzz.h
+%C%_replay_silo_plan_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/silo-plan"'
+%C%_replay_silo_plan_LDADD = libtacit-silo.la $(fuzz_all_libs)
+fuzz_serve_sources = $(libtacit_silo_la_SOURCES) $(libtacit_wire_la_SOURCES) $(libtacit_crypto_la_SOURCES) $(libtacit_share_la_SOURCES) \
   $(libtacit_serve_core_la_SOURCES) $(onnx_schema)
 fuzz_serve_libs = $(SERVE_LIBS)
 fuzz_serve_flags = $(OPENSSL_CFLAGS) $(GMP_CFLAGS) $(PROTOBUF_C_CFLAGS) $(ONNX_CFLAGS)
 else
-fuzz_without = frame hello identity lattice onnx paillier parties policy shared
+fuzz_without = frame hello identity lattice onnx paillier parties policy shared silo-plan
 endif
 EXTRA_DIST += %D%/corpus
 
