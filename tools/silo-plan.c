@@ -173,6 +173,20 @@ int silo_write_plan(const silo_job *j, const char *path)
     return good ? EXIT_CERTIFIED : silo_refuse(j, EXIT_REFUSED, why.text);
 }
 
+/* The fit refuses it as well, but only where records are: after all have signed. */
+static bool check_unit(const silo_job *j, message *why)
+{
+    size_t n;
+    const dp_column *columns = dp_formula_columns(j->m.formula, DP_FORMULA_FIT, &n);
+    for (size_t k = 0; k < n; k++)
+        if (columns[k].kind == DP_COLUMN_UNIT)
+            return complain(why,
+                            "the schema has a unit, %.60s, and this fit protects single "
+                            "records; leave its line out where each person has one",
+                            columns[k].name);
+    return true;
+}
+
 static int plan(silo_job *j)
 {
     message why = {""};
@@ -184,7 +198,7 @@ static int plan(silo_job *j)
     int end = modelling_open(&j->m);
     if (end != EXIT_CERTIFIED)
         return end;
-    if (!new_file_check(s->out, "owners may have signed it", &why))
+    if (!check_unit(j, &why) || !new_file_check(s->out, "owners may have signed it", &why))
         return silo_refuse(j, EXIT_REFUSED, why.text);
     end = silo_failed(j, silo_make_plan(j, s->name, s->owners.n, owners));
     if (end == EXIT_CERTIFIED)
