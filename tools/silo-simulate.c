@@ -2,8 +2,10 @@
  * over a folder that is made for it and taken away.  It shows what a plan would find and send; who
  * has the whole table protects nobody by it. */
 #define _XOPEN_SOURCE 700
+#include <errno.h>
 #include <ftw.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +183,30 @@ static dp_status make_plan(simulation *s)
     return status;
 }
 
+/* What an owner's process has to say, for the one that tells it. */
+static void leave_word(const simulation *s, size_t k, const char *text)
+{
+    char path[FILE_ROOM];
+    (void)snprintf(path, sizeof path, "%s/%s.word", s->folder, s->names[k]);
+    FILE *to = fopen(path, "w");
+    if (to != NULL) {
+        (void)fputs(text, to);
+        (void)fclose(to);
+    }
+}
+
+static int repeat_word(const simulation *s, size_t k)
+{
+    char path[FILE_ROOM], text[sizeof(dp_error)] = "";
+    (void)snprintf(path, sizeof path, "%s/%s.word", s->folder, s->names[k]);
+    FILE *from = fopen(path, "r");
+    if (from == NULL || fgets(text, (int)sizeof text, from) == NULL)
+        (void)snprintf(text, sizeof text, "the process of %s was ended", s->names[k]);
+    if (from != NULL)
+        (void)fclose(from);
+    return silo_refuse(&s->j, EXIT_REFUSED, text);
+}
+
 /* What an owner's process does; the first one tells how far it is. */
 static int be_owner(simulation *s, size_t k)
 {
@@ -203,18 +229,51 @@ static int be_owner(simulation *s, size_t k)
     watch_end(&looks);
     if (status == DP_OK)
         status = dp_fit_save(fit, out, &j->m.err);
-    if (status != DP_OK && k == 0)
-        (void)silo_failed(j, status);
+    if (status != DP_OK)
+        leave_word(s, k, j->m.err.text[0] != '\0' ? j->m.err.text : dp_status_text(status));
     return status == DP_OK ? EXIT_CERTIFIED : EXIT_REFUSED;
 }
 
-/* Runs all, and gives the status of the first that failed. */
+/* Ends all whose processes are there. */
+static void end_owners(size_t n, const pid_t *child)
+{
+    for (size_t k = 0; k < n; k++)
+        if (child[k] > 0)
+            (void)kill(child[k], SIGKILL);
+}
+
+/* Waits for all.  Where one fails the others would wait for it in vain, and are ended.  Gives the
+ * first that failed, n for none. */
+static size_t wait_for(size_t n, pid_t *child)
+{
+    size_t first = n;
+    for (size_t left = n; left > 0;) {
+        int how = 0;
+        size_t k = 0;
+        const pid_t ended = waitpid(-1, &how, 0);
+        if (ended < 0 && errno != EINTR)
+            break;
+        while (k < n && child[k] != ended)
+            k++;
+        if (ended < 0 || (k < n && !(WIFEXITED(how) && WEXITSTATUS(how) == EXIT_CERTIFIED))) {
+            first = first == n && k < n ? k : first;
+            end_owners(n, child);
+        }
+        if (ended > 0 && k < n) {
+            child[k] = 0;
+            left--;
+        }
+    }
+    return first;
+}
+
 static int run_owners(simulation *s)
 {
     pid_t child[MOST];
-    int end = EXIT_CERTIFIED;
+    watch looks;
     size_t begun = 0;
     (void)fflush(NULL);
+    watch_begin(&looks, s->j.m.command);
     for (; begun < s->n; begun++) {
         child[begun] = fork();
         if (child[begun] == 0)
@@ -223,13 +282,14 @@ static int run_owners(simulation *s)
             break;
     }
     if (begun < s->n)
-        end = silo_refuse(&s->j, EXIT_REFUSED, "the system gives no process for each owner");
-    for (size_t k = 0; k < begun; k++) {
-        int how = 0;
-        if (waitpid(child[k], &how, 0) < 0 || !WIFEXITED(how) || WEXITSTATUS(how) != EXIT_CERTIFIED)
-            end = EXIT_REFUSED;
-    }
-    return end;
+        end_owners(begun, child);
+    const size_t failed = wait_for(begun, child);
+    watch_end(&looks);
+    if (begun < s->n)
+        return silo_refuse(&s->j, EXIT_REFUSED, "the system gives no process for each owner");
+    if (watch_signal() != 0)
+        return silo_refuse(&s->j, EXIT_SIGNAL + watch_signal(), "interrupted; nothing is kept");
+    return failed == s->n ? EXIT_CERTIFIED : repeat_word(s, failed);
 }
 
 /* ---- what it was ---- */
