@@ -1,8 +1,9 @@
-/* What it costs to open a sum together: owners as threads over letters in memory, all that is
- * sealed, signed, masked and kept being done, but the noise.
- *   make bench/silo-sum && bench/silo-sum [owners numbers rounds]      (3 7850 200 without)
- * One JSON line: milliseconds of processor a round and owner, and of the clock a round.  Each
- * owner's state is a file in $TMPDIR, as in a run. */
+/* What it costs to open a sum together: owners as threads, all that is sealed, signed, masked and
+ * kept being done, but the noise.
+ *   make bench/silo-sum && bench/silo-sum [owners numbers rounds [folder]]     (3 7850 200 without)
+ * One JSON line: milliseconds of processor a round and owner, and of the clock a round.  Letters
+ * are in memory, or in a folder, which must be empty.  Each owner's state is a file in $TMPDIR, as in
+ * a run. */
 #include <pthread.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ enum { MOST = 8 };
 
 typedef struct shared_by_owners {
     size_t owners, numbers, rounds;
+    const char *folder; /* NULL: memory */
     dpi_letter_box *box;
     char names[MOST][DPI_SILO_NAME];
     unsigned char publics[MOST][DPI_SILO_PUBLIC], secrets[MOST][DPI_SILO_SECRET];
@@ -30,12 +32,18 @@ static shared_by_owners all;
 static dp_status outcome[MOST];
 static dp_error errors[MOST];
 
+static dp_status open_carrier(dpi_carrier **carrier, dp_error *err)
+{
+    return all.folder != NULL ? dpi_carrier_folder(all.folder, carrier, err)
+                              : dpi_carrier_memory(all.box, carrier, err);
+}
+
 static dp_status open_all(size_t k, dp_error *err)
 {
     dpi_carrier *carrier = NULL;
     dpi_silo_round *r = NULL;
     uint64_t *values = calloc(all.numbers, sizeof *values);
-    dp_status status = values != NULL ? dpi_carrier_memory(all.box, &carrier, err) : DP_ENOMEM;
+    dp_status status = values != NULL ? open_carrier(&carrier, err) : DP_ENOMEM;
     dpi_silo_round_opts opts = {.part = &all.parts[k],
                                 .post = {.carrier = carrier,
                                          .party = k,
@@ -95,6 +103,7 @@ int main(int argc, char **argv)
     all.owners = argc > 3 ? strtoul(argv[1], NULL, 10) : 3;
     all.numbers = argc > 3 ? strtoul(argv[2], NULL, 10) : 7850;
     all.rounds = argc > 3 ? strtoul(argv[3], NULL, 10) : 200;
+    all.folder = argc > 4 ? argv[4] : NULL;
     size_t who[MOST];
     pthread_t threads[MOST];
     dpi_arena arena = {NULL};
@@ -119,8 +128,9 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    printf("{\"bench\": \"silo-sum\", \"owners\": %zu, \"numbers\": %zu, \"rounds\": %zu, ",
-           all.owners, all.numbers, all.rounds);
+    printf("{\"bench\": \"silo-sum\", \"owners\": %zu, \"numbers\": %zu, \"rounds\": %zu, "
+           "\"letters\": \"%s\", ",
+           all.owners, all.numbers, all.rounds, all.folder != NULL ? "folder" : "memory");
     bench_number("processor_ms", 1e3 * used / (double)(all.rounds * all.owners));
     bench_number("clock_ms", 1e3 * took / (double)all.rounds);
     bench_end_line();
