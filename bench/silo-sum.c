@@ -1,9 +1,10 @@
 /* What it costs to open a sum together: owners as threads, all that is sealed, signed, masked and
  * kept being done, but the noise.
- *   make bench/silo-sum && bench/silo-sum [owners numbers rounds [folder]]     (3 7850 200 without)
- * One JSON line: milliseconds of processor a round and owner, and of the clock a round.  Letters
- * are in memory, or in a folder, which must be empty.  Each owner's state is a file in $TMPDIR, as in
- * a run. */
+ *   make bench/silo-sum
+ *   bench/silo-sum [owners numbers rounds [mailbox [authorities]]]     (3 7850 200 without)
+ * One JSON line: milliseconds of processor a round and owner, and of the clock a round.  Letters are
+ * in memory; or in a folder, which must be empty; or on a server (contrib/mailbox.py).  Each owner's
+ * state is a file in $TMPDIR, as in a run. */
 #include <pthread.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ enum { MOST = 8 };
 
 typedef struct shared_by_owners {
     size_t owners, numbers, rounds;
-    const char *folder; /* NULL: memory */
+    const char *mailbox, *authorities; /* NULL: memory */
     dpi_letter_box *box;
     char names[MOST][DPI_SILO_NAME];
     unsigned char publics[MOST][DPI_SILO_PUBLIC], secrets[MOST][DPI_SILO_SECRET];
@@ -32,10 +33,19 @@ static shared_by_owners all;
 static dp_status outcome[MOST];
 static dp_error errors[MOST];
 
+static const char *letters(void)
+{
+    return all.mailbox == NULL                      ? "memory"
+           : strncmp(all.mailbox, "https:", 6) == 0 ? "https"
+                                                    : "folder";
+}
+
 static dp_status open_carrier(dpi_carrier **carrier, dp_error *err)
 {
-    return all.folder != NULL ? dpi_carrier_folder(all.folder, carrier, err)
-                              : dpi_carrier_memory(all.box, carrier, err);
+    const dpi_https_opts https = {.url = all.mailbox, .authorities = all.authorities};
+    return strcmp(letters(), "memory") == 0  ? dpi_carrier_memory(all.box, carrier, err)
+           : strcmp(letters(), "https") == 0 ? dpi_carrier_https(&https, carrier, err)
+                                             : dpi_carrier_folder(all.mailbox, carrier, err);
 }
 
 static dp_status open_all(size_t k, dp_error *err)
@@ -103,7 +113,8 @@ int main(int argc, char **argv)
     all.owners = argc > 3 ? strtoul(argv[1], NULL, 10) : 3;
     all.numbers = argc > 3 ? strtoul(argv[2], NULL, 10) : 7850;
     all.rounds = argc > 3 ? strtoul(argv[3], NULL, 10) : 200;
-    all.folder = argc > 4 ? argv[4] : NULL;
+    all.mailbox = argc > 4 ? argv[4] : NULL;
+    all.authorities = argc > 5 ? argv[5] : NULL;
     size_t who[MOST];
     pthread_t threads[MOST];
     dpi_arena arena = {NULL};
@@ -123,14 +134,15 @@ int main(int argc, char **argv)
         (void)unlink(all.states[k]);
         (void)snprintf(lock, sizeof lock, "%s.lock", all.states[k]);
         (void)unlink(lock);
+    }
+    for (size_t k = 0; k < all.owners; k++)
         if (outcome[k] != DP_OK) {
             (void)fprintf(stderr, "%s: %s\n", all.names[k], errors[k].text);
             return 1;
         }
-    }
     printf("{\"bench\": \"silo-sum\", \"owners\": %zu, \"numbers\": %zu, \"rounds\": %zu, "
            "\"letters\": \"%s\", ",
-           all.owners, all.numbers, all.rounds, all.folder != NULL ? "folder" : "memory");
+           all.owners, all.numbers, all.rounds, letters());
     bench_number("processor_ms", 1e3 * used / (double)(all.rounds * all.owners));
     bench_number("clock_ms", 1e3 * took / (double)all.rounds);
     bench_end_line();

@@ -3,7 +3,7 @@
 # shellcheck shell=sh disable=SC2034
 
 BUILD_PACKAGES="build-essential autoconf automake libtool pkg-config libgsl-dev libopenblas-dev
-libfftw3-dev libsodium-dev libsqlite3-dev zlib1g-dev libssl-dev libgmp-dev
+libfftw3-dev libsodium-dev libsqlite3-dev zlib1g-dev libssl-dev libgmp-dev libcurl4-openssl-dev
 libprotobuf-c-dev protobuf-c-compiler libonnx-dev gnuplot-nox libnetcdf-dev"
 TEST_PACKAGES="libcmocka-dev libpng-dev libpq-dev sqlite3 valgrind libopenmpi-dev openmpi-bin netcdf-bin"
 

@@ -136,7 +136,12 @@ DP_API void dp_silo_plan_free(dp_silo_plan *plan);
 
 typedef struct dp_silo_run_opts {
     const dp_silo_key *key; /* whose process this is; borrowed */
-    const char *mailbox;    /* a folder that all owners reach, where letters are left */
+    /* Where letters are left: a folder that all owners reach, or https://HOST[:PORT]/PATH of a server
+     * that keeps what is put there (doc/silo.md). */
+    const char *mailbox;
+    /* PEM files for a server, nullable: this side's certificate and its key, and who may sign the
+     * server's. */
+    const char *certificate, *certificate_key, *authorities;
     const char *policy;     /* a file of what this site allows, nullable (doc/design/silo.md) */
     /* A folder for what must outlive a crash, made where there is none; a run that ended early goes
      * on from it.  It may be seen by whoever may see this owner's records.  NULL: a run that ends

@@ -1,7 +1,7 @@
 # Private serving, a library of its own so that libtacit needs neither OpenSSL nor GMP nor
 # protobuf-c.  It stands on libtacit's public calls and has its own copy of src/base.
 if SERVE
-SERVE_LIBS = $(OPENSSL_LIBS) $(GMP_LIBS) $(PROTOBUF_C_LIBS)
+SERVE_LIBS = $(OPENSSL_LIBS) $(GMP_LIBS) $(PROTOBUF_C_LIBS) $(CURL_LIBS)
 libtacit_serve_convenience = libtacit-serve-core.la
 lib_LTLIBRARIES += libtacit-serve.la
 noinst_LTLIBRARIES += libtacit-serve-core.la

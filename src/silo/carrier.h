@@ -45,4 +45,20 @@ dp_status dpi_carrier_memory(dpi_letter_box *box, dpi_carrier **c, dp_error *err
  * appears whole (written beside, flushed, renamed).  DP_EIO. */
 dp_status dpi_carrier_folder(const char *path, dpi_carrier **c, dp_error *err) DP_MUST_CHECK;
 
+/* A mailbox that a server keeps, by HTTPS: a letter is put at URL/TAG (If-None-Match: *), and taken
+ * from there; 404 is a letter that has not come.  Any server that stores what is PUT will do, and
+ * none needs to be trusted; one that answers late where asked to (Prefer: wait) is quicker.  Proxies
+ * are those of the environment (https_proxy).  What fails for a while (no connection, a status of 429
+ * or 5xx) is tried again for patience_ms.
+ *   url                       https://HOST[:PORT]/PATH
+ *   certificate, key          PEM files of this side's, nullable, both or none
+ *   authorities               PEM file of who may sign the server's; NULL: the system's
+ * DP_EINVAL no such URL; DP_EUNSUPPORTED built without libcurl; DP_EIO. */
+typedef struct dpi_https_opts {
+    const char *url, *certificate, *key, *authorities;
+    uint32_t patience_ms; /* 0: 600 000 */
+} dpi_https_opts;
+dp_status dpi_carrier_https(const dpi_https_opts *opts, dpi_carrier **c,
+                            dp_error *err) DP_MUST_CHECK;
+
 #endif

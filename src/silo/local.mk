@@ -9,5 +9,10 @@ libtacit_silo_la_SOURCES = %D%/audit.c %D%/audit.h %D%/carrier-folder.c %D%/carr
   %D%/policy.c %D%/policy.h %D%/post.c %D%/post.h %D%/print.c %D%/print.h %D%/program.c \
   %D%/program.h %D%/psi-link.c %D%/psi.c %D%/psi.h %D%/round.c %D%/round.h %D%/rules-read.c \
   %D%/rules.c %D%/rules.h %D%/run.c %D%/split.c %D%/split.h %D%/state.c %D%/state.h %D%/steps.c
+if CURL
+libtacit_silo_la_SOURCES += %D%/carrier-https.c
+else
+libtacit_silo_la_SOURCES += %D%/carrier-no-https.c
+endif
 libtacit_serve_convenience += libtacit-silo.la
 endif

@@ -150,12 +150,15 @@ static dp_status make_folder(silo_run *r, dp_error *err)
 
 static dp_status open_carrier(silo_run *r, dp_error *err)
 {
-    if (strncmp(r->opts->mailbox, "https://", 8) == 0)
-        return dpi_fail(err, DP_EUNSUPPORTED,
-                        "this version carries letters by folders alone; give one that all owners "
-                        "reach in place of %.150s",
-                        r->opts->mailbox);
-    return dpi_carrier_folder(r->opts->mailbox, &r->carrier, err);
+    const dp_silo_run_opts *o = r->opts;
+    const dpi_https_opts https = {.url = o->mailbox,
+                                  .certificate = o->certificate,
+                                  .key = o->certificate_key,
+                                  .authorities = o->authorities,
+                                  .patience_ms = o->patience_ms};
+    return strncmp(o->mailbox, "https://", 8) == 0
+               ? dpi_carrier_https(&https, &r->carrier, err)
+               : dpi_carrier_folder(o->mailbox, &r->carrier, err);
 }
 
 /* All that can be found out by this owner alone. */

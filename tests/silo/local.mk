@@ -31,3 +31,6 @@ UNIT_TESTS += %D%/t-audit %D%/t-carrier %D%/t-check %D%/t-columns-sum %D%/t-join
 %C%_t_taint_SOURCES = %D%/t-taint.c $(silo_owners)
 %C%_t_taint_LDADD = $(TEST_SILO)
 %C%_t_taint_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_post_receive
+check_PROGRAMS += %D%/letter
+%C%_letter_LDADD = libtacit-silo.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
+dist_check_SCRIPTS += %D%/check-https
