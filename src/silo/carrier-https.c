@@ -2,7 +2,6 @@
  * https is spoken. */
 #define _XOPEN_SOURCE 700
 #include <curl/curl.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,14 +26,6 @@ typedef struct https_carrier {
 /* Pauses between attempts, ms. */
 static const long first_pause = 2, longest_pause = 1000;
 static const uint32_t usual_patience = 600000;
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static CURLcode ready;
-
-static void begin_all(void)
-{
-    ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-}
 
 static double seconds_now(void)
 {
@@ -214,6 +205,7 @@ static void close_https(dpi_carrier *c)
     curl_slist_free_all(h->put_headers);
     curl_slist_free_all(h->get_headers);
     curl_easy_cleanup(h->curl);
+    curl_global_cleanup(); /* counted, and thread-safe from 7.84 on */
     dpi_free(h);
 }
 
@@ -266,10 +258,11 @@ dp_status dpi_carrier_https(const dpi_https_opts *o, dpi_carrier **c, dp_error *
                         "a mailbox on a server is https://HOST[:PORT]/PATH, and nothing behind it");
     if ((o->certificate == NULL) != (o->key == NULL))
         return dpi_fail(err, DP_EINVAL, "a certificate goes with its key; give both, or none");
-    (void)pthread_once(&once, begin_all);
-    https_carrier *h = ready == CURLE_OK ? dpi_alloc(1, sizeof *h) : NULL;
-    if (h == NULL)
+    https_carrier *h = dpi_alloc(1, sizeof *h);
+    if (h == NULL || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+        dpi_free(h);
         return dpi_fail_nomem(err);
+    }
     h->base.kind = &https_kind;
     h->patience_ms = o->patience_ms != 0 ? o->patience_ms : usual_patience;
     memcpy(h->url, o->url, n + 1);

@@ -32,6 +32,19 @@ dp_status dpi_silo_check(const dpi_silo_program *p, const dpi_silo_scheme *schem
                          const dpi_silo_part *parts /* [who.n] */, dpi_arena *arena, size_t *n,
                          dpi_silo_view **list, dp_error *err) DP_MUST_CHECK;
 
+/* The check's own, of each part by itself (check-parts.c).  First, that its numbers are those of the
+ * program, its steps and registers are there, and it has one mask, one set and one telling of keys;
+ * last, that its order is that of an interpreter of rounds: what the host does, whose last result is
+ * masked or sent as it is, and after the opening the host again.  DP_EPRIVACY. */
+dp_status dpi_silo_check_parts(const dpi_silo_program *p, const dpi_silo_part *parts,
+                               dp_error *err) DP_MUST_CHECK;
+dp_status dpi_silo_check_order(const dpi_silo_program *p, const dpi_silo_part *parts,
+                               dp_error *err) DP_MUST_CHECK;
+
+/* Fails with "north: h.s (h = s_reveal N): what, more", of a register of a part. */
+dp_status dpi_silo_refuse(const dpi_silo_program *p, const dpi_silo_part *part, uint16_t reg,
+                          const char *what, const char *more, dp_error *err);
+
 /* The variable of which a register is: that of its name up to the first dot; DPI_SILO_NONE. */
 uint16_t dpi_silo_variable_of(const dpi_silo_program *p, const dpi_silo_register *r);
 

@@ -35,6 +35,7 @@ struct dpi_post {
     dpi_post_opts opts;
     char run[RUN_NAME + 1]; /* in tags */
     unsigned char pair[DPI_SILO_PARTIES][32];
+    unsigned char run_keys[32]; /* a hash of all */
 };
 
 /* ---- run keys ---- */
@@ -102,11 +103,19 @@ static dp_status post_own_key(const dpi_post *p, const unsigned char public[32],
     if (status == DP_OK)
         status = take(c, tag, 10000, sizeof there, there, &fits, err);
     if (status == DP_OK && (!fits || memcmp(there, letter, sizeof letter) != 0))
-        return dpi_fail(err, DP_ESTATE,
-                        "%s has begun this run before, with keys that are not in this state; go on "
-                        "with the state of then, or have all begin anew in an empty mailbox",
-                        p->opts.names[p->opts.party]);
+        return dpi_fail(
+            err, DP_ESTATE,
+            "%s has begun this run before, with keys that are not in this state; go on "
+            "with the state of then; without it this plan cannot go on, and a new one is "
+            "needed",
+            p->opts.names[p->opts.party]);
     return status;
+}
+
+/* Adds a run key to the hash of all; they come in the order of parties. */
+static void add_run_key(dpi_post *p, const unsigned char public[32])
+{
+    (void)crypto_generichash(p->run_keys, 32, public, 32, p->run_keys, 32);
 }
 
 static dp_status hear_key(dpi_post *p, size_t peer, const unsigned char secret[32],
@@ -144,6 +153,7 @@ static dp_status hear_key(dpi_post *p, size_t peer, const unsigned char secret[3
     (void)crypto_generichash_update(&h, p->opts.plan, DPI_SILO_HASH);
     (void)crypto_generichash_final(&h, p->pair[peer], 32);
     sodium_memzero(shared, sizeof shared);
+    add_run_key(p, letter);
     return witness(p, false, peer, tag, sizeof letter, err);
 }
 
@@ -171,6 +181,8 @@ dp_status dpi_post_open(const dpi_post_opts *opts, unsigned char run_secret[32],
     for (size_t k = 0; k < opts->parties && status == DP_OK; k++)
         if (k != opts->party)
             status = hear_key(p, k, run_secret, mine, err);
+        else
+            add_run_key(p, mine);
     if (status == DP_OK)
         *post = p;
     else
@@ -184,6 +196,11 @@ void dpi_post_close(dpi_post *p)
         return;
     sodium_memzero(p, sizeof *p);
     dpi_free(p);
+}
+
+const unsigned char *dpi_post_run_keys(const dpi_post *p)
+{
+    return p->run_keys;
 }
 
 void dpi_post_pair_key(const dpi_post *p, size_t peer, const char *purpose, unsigned char key[32])

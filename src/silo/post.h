@@ -49,6 +49,9 @@ dp_status dpi_post_open(const dpi_post_opts *opts, unsigned char run_secret[32],
                         dp_error *err) DP_MUST_CHECK;
 void dpi_post_close(dpi_post *post);
 
+/* A hash of all parties' run keys: another one means that somebody has begun anew. */
+const unsigned char *dpi_post_run_keys(const dpi_post *post);
+
 /* A key of this party and another, for a purpose: BLAKE2b of their shared secret under its name. */
 void dpi_post_pair_key(const dpi_post *post, size_t peer, const char *purpose,
                        unsigned char key[32]);

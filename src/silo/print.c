@@ -149,11 +149,13 @@ dp_status dpi_silo_epsilon(const dpi_silo_program *p, size_t known, double *epsi
     dp_interval spent;
     size_t n = 0;
     *epsilon = INFINITY;
-    if (known + who->dropouts >= who->n)
+    if (known >= who->n - who->dropouts || p->n_entries == 0)
         return DP_OK;
     const double left = (double)(who->n - who->dropouts - known);
     for (size_t k = 0; k < p->n_entries; k++)
-        if (p->entries[k].sigma > 0)
+        if (!(p->entries[k].sigma > 0))
+            return DP_OK;
+        else
             list[n++] = (dp_mechanism){.sampling = DP_SAMPLING_FULL,
                                        .rate = 1,
                                        .steps = p->entries[k].times,

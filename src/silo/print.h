@@ -14,7 +14,8 @@ void dpi_silo_print(const dpi_silo_program *p, const dpi_silo_part *parts /* [wh
                     size_t n_views, const dpi_silo_view *views, dpi_bytes *to);
 
 /* Epsilon at p->delta against somebody who knows the shares of `known` owners and does without those
- * of who may drop out; +INFINITY where no share is left. */
+ * of who may drop out; +INFINITY where no share is left, or an opening
+ * has no noise. */
 dp_status dpi_silo_epsilon(const dpi_silo_program *p, size_t known, double *epsilon,
                            dp_error *err) DP_MUST_CHECK;
 

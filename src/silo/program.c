@@ -16,11 +16,15 @@ void dpi_silo_program_begin(dpi_silo_program *p, const dpi_silo_parties *who)
                        DPI_SILO_PARTIES, who->n);
     else if (who->aggregator >= who->n)
         (void)dpi_fail(&p->error, DP_EINVAL, "who adds up must be a party");
-    else if (who->colluders + who->dropouts >= who->n)
+    else if (who->dropouts >= who->n || who->colluders >= who->n - who->dropouts)
         (void)dpi_fail(&p->error, DP_EPRIVACY,
                        "of %u parties %zu may put together what they know, and %zu may drop out: "
                        "no share of the noise is left that all of them do not know",
                        who->n, who->colluders, who->dropouts);
+    else if (who->dropouts > 0 && who->colluders == 0)
+        (void)dpi_fail(&p->error, DP_EPRIVACY,
+                       "where parties may drop out, the one that adds up is reckoned among those "
+                       "who look: plan for one at least who does");
 }
 
 uint64_t dpi_silo_everyone(const dpi_silo_parties *who)

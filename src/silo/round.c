@@ -71,6 +71,7 @@ static void context_of(const dpi_silo_round *r, const char *purpose, unsigned ch
     crypto_generichash_state h;
     dpi_put_number(round, r->machine.round);
     (void)crypto_generichash_init(&h, r->opts.post.plan, DPI_SILO_HASH, 32);
+    (void)crypto_generichash_update(&h, dpi_post_run_keys(r->post), 32);
     (void)crypto_generichash_update(&h, round, sizeof round);
     (void)crypto_generichash_update(&h, r->machine.question, 32);
     (void)crypto_generichash_update(&h, (const unsigned char *)purpose, strlen(purpose));
@@ -213,11 +214,16 @@ static dp_status unlock(void *of, dpi_silo_machine *m, const dpi_silo_step *s,
         out->n = 0;
         return DP_OK;
     }
+    if (set != r->state.set)
+        return dpi_fail(err, DP_EPEER,
+                        "keys of round %llu are asked for under another set than the one that was "
+                        "signed; nothing is revealed",
+                        (unsigned long long)r->machine.round);
     digest_of_set(r, set, digest);
     for (size_t k = 0; k < parties(r); k++)
-        if (is_in(set, k) && (in[1]->from[k].bytes == NULL ||
-                              (k != self(r) && !dpi_post_verify(r->post, k, sizeof digest, digest,
-                                                                in[1]->from[k].bytes))))
+        if (is_in(set, k) &&
+            (in[1]->from[k].bytes == NULL ||
+             !dpi_post_verify(r->post, k, sizeof digest, digest, in[1]->from[k].bytes)))
             return dpi_fail(err, DP_EPEER,
                             "%s has not signed the set of owners that this one has; nothing is "
                             "revealed",
@@ -313,8 +319,21 @@ static dp_status open_sum(void *of, dpi_silo_machine *m, const dpi_silo_step *s,
 
 static dp_status exchange_keys(dpi_silo_round *r, dp_error *err)
 {
-    dpi_post_opts *o = &r->opts.post;
-    return dpi_post_open(o, r->state.run_secret, &r->post, err);
+    dpi_silo_state *s = &r->state;
+    dp_status status = dpi_post_open(&r->opts.post, s->run_secret, &r->post, err);
+    if (status != DP_OK)
+        return status;
+    const unsigned char *all = dpi_post_run_keys(r->post);
+    if (sodium_is_zero(s->run_keys, sizeof s->run_keys)) {
+        memcpy(s->run_keys, all, sizeof s->run_keys);
+        return dpi_silo_state_keep(s, err);
+    }
+    if (memcmp(s->run_keys, all, sizeof s->run_keys) == 0)
+        return DP_OK;
+    return dpi_fail(
+        err, DP_ESTATE,
+        "an owner has begun this plan anew, and a sum would be opened a second time with "
+        "other noise; it must go on with its state of then, or all need a new plan");
 }
 
 dp_status dpi_silo_round_new(const dpi_silo_round_opts *opts, dpi_silo_round **round, dp_error *err)
@@ -326,7 +345,8 @@ dp_status dpi_silo_round_new(const dpi_silo_round_opts *opts, dpi_silo_round **r
     memset(r, 0, sizeof *r);
     r->opts = *opts;
     r->state.lock = -1;
-    if (opts->dropouts + opts->colluders >= parties(r) || parties(r) > 64)
+    if (parties(r) > 64 || opts->dropouts >= parties(r) ||
+        opts->colluders >= parties(r) - opts->dropouts)
         dpi_misuse(__func__, "owners of whom nobody is honest");
     static dpi_silo_kernel *const kernels[DPI_SILO_N_STEPS] = {
         [DPI_SILO_MASK] = mask,          [DPI_SILO_ROSTER] = roster,  [DPI_SILO_CONSENT] = consent,
@@ -375,6 +395,12 @@ static dp_status begin(dpi_silo_round *r, size_t n, uint64_t *values, dp_error *
                         "round %llu was opened before, and would be opened again with other noise; "
                         "go on with the journal that belongs to this state",
                         (unsigned long long)round);
+    if (round - s->round > 1)
+        return dpi_fail(
+            err, DP_EPRIVACY,
+            "round %llu comes behind round %llu of this state, which is an older copy; go "
+            "on with the newest, or all need a new plan",
+            (unsigned long long)round, (unsigned long long)s->round);
     if (s->round < round)
         return dpi_silo_state_begin(s, round, r->machine.question, n, values, err);
     if (s->n != n || memcmp(s->question, r->machine.question, 32) != 0)
@@ -392,9 +418,10 @@ dp_status dpi_silo_round_open(void *round, const unsigned char question[32], siz
     dpi_silo_round *r = round;
     dpi_silo_machine *m = &r->machine;
     m->round = r->done + 1;
-    m->absent = m->needed = 0;
     memcpy(m->question, question, 32);
     dp_status status = begin(r, n, values, err);
+    m->absent = 0;
+    m->needed = r->state.set; /* named before a crash: its members are waited for */
     if (status == DP_OK)
         status = dpi_silo_execute(m, n, values, err);
     if (status == DP_OK)

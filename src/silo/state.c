@@ -1,4 +1,4 @@
-/*   "TcSilo1\0"   plan   run secret   self   question    round   set   n   x[n]   hash
+/*   "TcSilo2\0"   plan   run secret   self   run keys   question   round   set   n   x[n]   hash
  *
  * Numbers have 8 bytes, the little end first; the hash is BLAKE2b of all before it. */
 #define _XOPEN_SOURCE 700
@@ -19,9 +19,9 @@
 #include "base/error.h"
 #include "base/replace.h"
 
-enum { FIXED = 8 + 4 * 32 + 3 * 8, HASH = 32, MOST_WORDS = 1 << 24 };
+enum { FIXED = 8 + 5 * 32 + 3 * 8, HASH = 32, MOST_WORDS = 1 << 24 };
 
-static const char magic[8] = "TcSilo1";
+static const char magic[8] = "TcSilo2";
 
 static dp_status fail_damaged(const char *path, dp_error *err)
 {
@@ -66,6 +66,7 @@ static dp_status parse(dpi_silo_state *s, const unsigned char *bytes, size_t siz
     (void)dpi_read_bytes(&r, 8 + DPI_SILO_HASH);
     memcpy(s->run_secret, dpi_read_bytes(&r, 32), 32);
     memcpy(s->self, dpi_read_bytes(&r, 32), 32);
+    memcpy(s->run_keys, dpi_read_bytes(&r, 32), 32);
     memcpy(s->question, dpi_read_bytes(&r, 32), 32);
     s->round = dpi_read_number(&r);
     s->set = dpi_read_number(&r);
@@ -96,7 +97,7 @@ static dp_status read_state(dpi_silo_state *s, bool *there, dp_error *err)
     }
     *there = true;
     size_t size = (size_t)st.st_size;
-    bool open_to_others = (st.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+    bool open_to_others = (st.st_mode & (S_IRWXG | S_IRWXO)) != 0 || st.st_uid != geteuid();
     unsigned char *bytes =
         size <= FIXED + HASH + 8 * (size_t)MOST_WORDS ? dpi_alloc(size + 1, 1) : NULL;
     while (bytes != NULL && got < size) {
@@ -109,7 +110,7 @@ static dp_status read_state(dpi_silo_state *s, bool *there, dp_error *err)
     dp_status status = open_to_others
                            ? dpi_fail(err, DP_EPRIVACY,
                                       "others may read the state %.200s, which has this owner's "
-                                      "secrets; chmod 600 it",
+                                      "secrets; it must be this user's, with chmod 600",
                                       s->path)
                        : bytes == NULL ? fail_damaged(s->path, err)
                                        : parse(s, bytes, got, err);
@@ -142,16 +143,23 @@ dp_status dpi_silo_state_open(const char *path, const unsigned char plan[DPI_SIL
 
 /* ---- writing ---- */
 
-dp_status dpi_silo_state_keep(const dpi_silo_state *s, dp_error *err)
+dp_status dpi_silo_state_keep(dpi_silo_state *s, dp_error *err)
 {
     unsigned char hash[HASH];
     dpi_bytes b = {NULL, 0, 0, false};
     if (s->path == NULL)
         return DP_OK;
+    if (s->lost)
+        return dpi_fail(
+            err, DP_EIO,
+            "the state %.200s could not be written before, so that nothing more leaves; "
+            "make room, and run again",
+            s->path);
     dpi_bytes_add(&b, magic, sizeof magic);
     dpi_bytes_add(&b, s->plan, sizeof s->plan);
     dpi_bytes_add(&b, s->run_secret, 32);
     dpi_bytes_add(&b, s->self, 32);
+    dpi_bytes_add(&b, s->run_keys, 32);
     dpi_bytes_add(&b, s->question, 32);
     dpi_bytes_number(&b, s->round);
     dpi_bytes_number(&b, s->set);
@@ -165,6 +173,7 @@ dp_status dpi_silo_state_keep(const dpi_silo_state *s, dp_error *err)
     if (b.at != NULL)
         sodium_memzero(b.at, b.n);
     dpi_bytes_free(&b);
+    s->lost = status != DP_OK;
     return status;
 }
 
@@ -182,6 +191,8 @@ dp_status dpi_silo_state_begin(dpi_silo_state *s, uint64_t round, const unsigned
 {
     if (n > MOST_WORDS)
         return dpi_fail(err, DP_EUNSUPPORTED, "a round opens at most 2^24 numbers");
+    if (s->lost)
+        return dpi_silo_state_keep(s, err);
     drop_vector(s);
     s->x = dpi_alloc(n + 1, sizeof *s->x);
     if (s->x == NULL)

@@ -13,6 +13,7 @@
 typedef struct dpi_silo_state {
     unsigned char plan[DPI_SILO_HASH];
     unsigned char run_secret[32], self[32]; /* of X25519; of masks that this owner alone knows */
+    unsigned char run_keys[32];             /* dpi_post_run_keys; zeros: not exchanged yet */
     uint64_t round;                         /* the last that was begun, from 1; 0: none */
     unsigned char question[32];
     uint64_t set; /* a bit an owner: those whose sum this owner has signed; 0: none yet */
@@ -20,6 +21,7 @@ typedef struct dpi_silo_state {
     uint64_t *x;      /* [n] this owner's vector of the round */
     const char *path; /* NULL: it is nowhere else */
     int lock;         /* of the file beside it, which one process holds; -1: none */
+    bool lost;        /* it could not be written: nobody knows what is on the disk */
 } dpi_silo_state;
 
 /* Reads the file, or begins one of the plan.  *s [out] freed by dpi_silo_state_free; path is
@@ -28,8 +30,8 @@ typedef struct dpi_silo_state {
 dp_status dpi_silo_state_open(const char *path, const unsigned char plan[DPI_SILO_HASH],
                               dpi_silo_state *s, dp_error *err) DP_MUST_CHECK;
 
-/* Puts it on the disk; DP_OK where it has no path. */
-dp_status dpi_silo_state_keep(const dpi_silo_state *s, dp_error *err) DP_MUST_CHECK;
+/* Puts it on the disk; DP_OK where it has no path.  After a failure it fails for ever. */
+dp_status dpi_silo_state_keep(dpi_silo_state *s, dp_error *err) DP_MUST_CHECK;
 
 /* Begins a round: with x[n], a copy of it. */
 dp_status dpi_silo_state_begin(dpi_silo_state *s, uint64_t round, const unsigned char question[32],

@@ -31,7 +31,8 @@ void owners_free(owners *o)
 static void split(owners *o, const char *scheme, size_t dropouts)
 {
     static const dp_opening one = {"main", 1, 1, 1};
-    dpi_silo_parties who = {.n = (uint16_t)o->n, .dropouts = dropouts, .most_records = 1};
+    dpi_silo_parties who = {
+        .n = (uint16_t)o->n, .colluders = dropouts, .dropouts = dropouts, .most_records = 1};
     dpi_silo_program p;
     dp_error err = {0};
     memcpy(who.names, o->names, sizeof o->names);

@@ -257,13 +257,10 @@ static void the_policy_is_asked(void **state)
     refused(a, DP_EPRIVACY, "its epsilon is larger");
 }
 
-static void letters_go_by_folders_alone(void **state)
+static void a_mailbox_that_is_not_there_is_refused(void **state)
 {
     attempt a = usual();
     (void)state;
-    a.opts.mailbox = "https://relay.example/box";
-    refused(a, DP_EUNSUPPORTED, "folders alone");
-    a = usual();
     a.opts.mailbox = joint_path("nowhere", 0);
     refused(a, DP_EIO, "no folder");
 }
@@ -336,7 +333,7 @@ int main(void)
         ONE(who_is_in_no_plan_runs_none),
         ONE(another_model_is_refused),
         ONE(the_policy_is_asked),
-        ONE(letters_go_by_folders_alone),
+        ONE(a_mailbox_that_is_not_there_is_refused),
         ONE(records_that_do_not_fit_stay),
         ONE(a_state_is_of_one_plan_and_of_its_owner),
         ONE(a_log_is_of_one_plan),

@@ -1,0 +1,82 @@
+/* A white-list: a step that is not in the table has no effect that anybody may count on. */
+#include "silo/labels.h"
+
+const dpi_label_effect dpi_label_effects[DPI_SILO_N_STEPS] = {
+    [DPI_SILO_INQUIRE] = {{DPI_LABEL_CLEAR, DPI_LABEL_CLEAR},
+                          DPI_LABEL_CLEAR,
+                          {DPI_LABEL_OWN, DPI_LABEL_OWN}},
+    [DPI_SILO_ISUM] = {{DPI_LABEL_CLEAR}, DPI_LABEL_CLEAR, {DPI_LABEL_OWN}},
+    [DPI_SILO_DGAUSS] = {{DPI_LABEL_CLEAR}, DPI_LABEL_CLEAR, {DPI_LABEL_OWN}},
+    [DPI_SILO_ADVANCE] = {{DPI_LABEL_CLEAR, DPI_LABEL_CLEAR},
+                          DPI_LABEL_CLEAR,
+                          {DPI_LABEL_OWN, DPI_LABEL_OWN}},
+    [DPI_SILO_MASK] = {{DPI_LABEL_CLEAR}, DPI_LABEL_MASKED, {DPI_LABEL_OWN}},
+    [DPI_SILO_ROSTER] = {{DPI_LABEL_MASKED}, DPI_LABEL_ROSTER, {DPI_LABEL_EVERYBODY}},
+    [DPI_SILO_CONSENT] = {{DPI_LABEL_ROSTER}, DPI_LABEL_CONSENT, {DPI_LABEL_AGGREGATOR}},
+    [DPI_SILO_UNLOCK] = {{DPI_LABEL_ROSTER, DPI_LABEL_CONSENT},
+                         DPI_LABEL_KEYS,
+                         {DPI_LABEL_AGGREGATOR, DPI_LABEL_EVERYBODY}},
+    [DPI_SILO_ADDALL] = {{DPI_LABEL_MASKED, DPI_LABEL_ROSTER, DPI_LABEL_KEYS},
+                         DPI_LABEL_CLEAR,
+                         {DPI_LABEL_EVERYBODY, DPI_LABEL_AGGREGATOR, DPI_LABEL_EVERYBODY}},
+    [DPI_SILO_PLAIN] = {{DPI_LABEL_CLEAR}, DPI_LABEL_CLEAR, {DPI_LABEL_OWN}},
+    [DPI_SILO_ADDPLAIN] = {{DPI_LABEL_CLEAR}, DPI_LABEL_CLEAR, {DPI_LABEL_EVERYBODY}},
+    [DPI_SILO_OPEN] = {{DPI_LABEL_CLEAR}, DPI_LABEL_CLEAR, {DPI_LABEL_AGGREGATOR}},
+};
+
+void dpi_label_follow(dpi_label *l, const dpi_label *from)
+{
+    l->named = from->raw == 0 || from->named ? l->named : false;
+    l->raw |= from->raw;
+    l->through |= from->through;
+}
+
+uint64_t dpi_label_read(const dpi_silo_parties *who, size_t k, dpi_label_whose of)
+{
+    return of == DPI_LABEL_OWN          ? (uint64_t)1 << k
+           : of == DPI_LABEL_AGGREGATOR ? (uint64_t)1 << who->aggregator
+                                        : dpi_silo_everyone(who);
+}
+
+bool dpi_label_is_release(size_t n, const dpi_labels *sent)
+{
+    bool good = true;
+    for (size_t j = 0; j < n; j++) {
+        const dpi_label *l = &sent->from[j];
+        const uint64_t only = (uint64_t)1 << j;
+        good = good && l->shares == only && (l->raw & ~only) == 0 && l->bounded && l->summed &&
+               l->noise == sent->from[0].noise;
+    }
+    return good;
+}
+
+void dpi_label_make(dpi_label *l, const dpi_silo_step *s, size_t party, const dpi_label *first,
+                    const dpi_label *second, uint16_t made)
+{
+    switch (s->kind) {
+    case DPI_SILO_INQUIRE: /* a question, and records */
+        l->rows = second->rows;
+        l->bounded = l->rows && first->raw == 0;
+        break;
+    case DPI_SILO_ISUM:
+        l->bounded = first->rows && first->bounded;
+        l->summed = first->rows;
+        break;
+    case DPI_SILO_DGAUSS:
+        l->bounded = first->bounded;
+        l->summed = first->summed;
+        l->shares = (uint64_t)1 << party;
+        l->noise = made;
+        break;
+    case DPI_SILO_MASK:
+    case DPI_SILO_PLAIN:
+    case DPI_SILO_OPEN:
+        l->bounded = first->bounded;
+        l->summed = first->summed;
+        l->shares = first->shares;
+        l->noise = first->noise;
+        break;
+    default:
+        break;
+    }
+}
