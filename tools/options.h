@@ -78,7 +78,7 @@ typedef struct settings {
     const char *netcdf, *csv; /* of an export; borrowed likewise */
     bool all;
     const char *scheme, *key, *join; /* of several owners; borrowed likewise */
-    const char *mailbox, *state, *audit;
+    const char *mailbox, *state, *audit, *certificate, *certificate_key, *authorities;
     text_list owners;
     double colluders, dropouts, rounds, patience, parts;
     bool json, help;

@@ -56,6 +56,11 @@ static bool state_kept(const char *folder, time_t *changed)
 
 /* ---- before anything is read ---- */
 
+static bool on_server(const char *mailbox)
+{
+    return mailbox != NULL && strncmp(mailbox, "https://", 8) == 0;
+}
+
 static bool check(const settings *s, message *why)
 {
     const struct {
@@ -70,8 +75,13 @@ static bool check(const settings *s, message *why)
          "which data set of the ledger? give --name, or --data with its file"},
         {s->ledger != NULL || s->name == NULL,
          "--name is of a data set in a ledger; give --ledger, too"},
-        {s->mailbox != NULL, "where are letters left? give --mailbox FOLDER, which all owners "
-                             "reach"},
+        {s->mailbox != NULL, "where are letters left? give --mailbox, a folder that all "
+                             "owners reach, or https://HOST/PATH"},
+        {(s->certificate == NULL) == (s->certificate_key == NULL),
+         "--certificate goes with its --certificate-key; give both, or none"},
+        {on_server(s->mailbox) || (s->certificate == NULL && s->authorities == NULL),
+         "--certificate and --authorities are for a mailbox that is https://HOST/PATH; leave them "
+         "out"},
         {s->state != NULL, "--state is missing; give a folder of this owner alone for what must "
                            "outlive a crash, as in --state joint.state"},
         {s->out != NULL, "--out is missing; give the file in which the fit is kept"},
@@ -115,6 +125,9 @@ static dp_status fit(owner_run *r)
     const settings *s = &j->m.said;
     const dp_silo_run_opts o = {.key = j->key,
                                 .mailbox = s->mailbox,
+                                .certificate = s->certificate,
+                                .certificate_key = s->certificate_key,
+                                .authorities = s->authorities,
                                 .policy = s->policy,
                                 .state = s->state,
                                 .audit = s->audit,
@@ -233,7 +246,7 @@ const command silo_run = {
     "silo run",
     FOR_SILO_RUN,
     "one owner's part of a plan; all owners run it, and get the same fit",
-    "tacit silo run PLAN --key FILE --data FILE --mailbox FOLDER --state FOLDER --out FILE\n"
+    "tacit silo run PLAN --key FILE --data FILE --mailbox PLACE --state FOLDER --out FILE\n"
     "    [options]\n\n"
     "Reads this owner's records by the plan's schema, and opens sums with the other owners'\n"
     "processes, which run at about the same time.  Nothing leaves before the plan, its\n"
