@@ -6,8 +6,10 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "silo/state.h"
 #include "tests/lib/check.h"
 #include "tests/silo/owners.h"
 
@@ -240,6 +242,95 @@ static void no_round_is_opened_twice(void **state)
     owners_free(&all);
 }
 
+/* One that has lost its state comes with other keys, to an empty mailbox: it would add other noise
+ * to what the others have begun. */
+static void who_has_lost_its_state_opens_nothing(void **state)
+{
+    dp_error err = {0};
+    (void)state;
+    set_up(3);
+    keep_states(3);
+    for (size_t k = 0; k < 3; k++)
+        actors[k].rounds = 1;
+    run(3, 0);
+    dpi_letter_box_free(all.box);
+    assert_ok(dpi_letter_box_new(&all.box, &err), err.text);
+    (void)unlink(paths[2]);
+    for (size_t k = 0; k < 3; k++)
+        actors[k].patience_ms = 500;
+    run(3, 0);
+    for (size_t k = 0; k < 2; k++)
+        assert_fails(actors[k].status, DP_ESTATE, &actors[k].err, "has begun this plan anew");
+    assert_fails(actors[2].status, DP_ETIMEOUT, &actors[2].err, "is not heard");
+    drop_states(3);
+    owners_free(&all);
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    static unsigned char bytes[1 << 16];
+    FILE *in = fopen(from, "rb"), *out;
+    assert_non_null(in);
+    size_t n = fread(bytes, 1, sizeof bytes, in);
+    (void)fclose(in);
+    assert_true(n > 0 && n < sizeof bytes);
+    (void)unlink(to);
+    out = fopen(to, "wb");
+    assert_non_null(out);
+    assert_int_equal(fchmod(fileno(out), 0600), 0);
+    assert_int_equal(fwrite(bytes, 1, n, out), n);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void an_older_state_is_refused(void **state)
+{
+    (void)state;
+    set_up(2);
+    keep_states(2);
+    actors[0].rounds = actors[1].rounds = 1;
+    run(2, 0);
+    char kept[80];
+    (void)snprintf(kept, sizeof kept, "%s.kept", paths[0]);
+    copy_file(paths[0], kept);
+    actors[0].skip = actors[1].skip = 1;
+    run(2, 0);
+    assert_ok(actors[0].status, actors[0].err.text);
+    copy_file(kept, paths[0]);
+    actors[0].skip = actors[1].skip = 2;
+    actors[1].patience_ms = 300;
+    run(2, 0);
+    assert_fails(actors[0].status, DP_EPRIVACY, &actors[0].err, "an older copy");
+    (void)unlink(kept);
+    drop_states(2);
+    owners_free(&all);
+}
+
+/* What could not be written may be on the disk or not: nothing leaves after it. */
+static void a_state_that_was_not_written_is_used_no_more(void **state)
+{
+    static const unsigned char plan[DPI_SILO_HASH] = {1}, question[32] = {2};
+    const uint64_t x[2] = {3, 4};
+    char folder[64], path[80], lock[96];
+    dpi_silo_state s;
+    dp_error err = {0};
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "silo-folder-%ld", (long)getpid());
+    (void)snprintf(path, sizeof path, "%s/state", folder);
+    (void)snprintf(lock, sizeof lock, "%s.lock", path);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_ok(dpi_silo_state_open(path, plan, &s, &err), err.text);
+    assert_ok(dpi_silo_state_begin(&s, 1, question, 2, x, &err), err.text);
+    assert_int_equal(unlink(path) | unlink(lock) | rmdir(folder), 0);
+    dp_status status = dpi_silo_state_begin(&s, 2, question, 2, x, &err);
+    assert_int_equal(status, DP_EIO);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    err = (dp_error){0};
+    status = dpi_silo_state_begin(&s, 2, question, 2, x, &err);
+    assert_fails(status, DP_EIO, &err, "could not be written before");
+    dpi_silo_state_free(&s);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +340,9 @@ int main(void)
         cmocka_unit_test(too_few_open_nothing),
         cmocka_unit_test(a_round_goes_on_with_what_was_sent),
         cmocka_unit_test(no_round_is_opened_twice),
+        cmocka_unit_test(who_has_lost_its_state_opens_nothing),
+        cmocka_unit_test(an_older_state_is_refused),
+        cmocka_unit_test(a_state_that_was_not_written_is_used_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
