@@ -1,7 +1,7 @@
 # Benchmarks are built by `make check`, so that they keep up with the library, and not run; one by
 # one: make bench/b-random && bench/b-random.
 # Results that documents quote are kept: results/<date>-<commit>.json.
-EXTRA_DIST += %D%/results
+EXTRA_DIST += %D%/results %D%/silo-fit
 benchmark = %D%/bench.c %D%/bench.h
 bench_options = %D%/options.c %D%/options.h
 
