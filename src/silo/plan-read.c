@@ -272,18 +272,22 @@ dp_status dp_silo_plan_parse(const char *text, size_t n, const char *name, dp_si
 dp_status dp_silo_plan_load(const char *path, dp_silo_plan **plan, dp_error *err)
 {
     FILE *in = fopen(path, "rb");
-    size_t n = 0, some = 1;
+    unsigned char piece[4096];
+    dpi_bytes all = {NULL, 0, 0, false};
+    size_t some = sizeof piece;
     *plan = NULL;
     if (in == NULL)
         return dpi_fail(err, DP_EIO, "cannot open %.200s: %s", path, strerror(errno));
-    char *all = dpi_alloc(MOST_PLAN + 1, 1);
-    while (all != NULL && n <= MOST_PLAN && some > 0)
-        n += some = fread(all + n, 1, MOST_PLAN + 1 - n, in);
+    while (some == sizeof piece && all.n <= MOST_PLAN && !all.failed) {
+        some = fread(piece, 1, sizeof piece, in);
+        dpi_bytes_add(&all, piece, some);
+    }
     bool bad = ferror(in) != 0;
     (void)fclose(in);
-    dp_status status = all == NULL ? dpi_fail_nomem(err)
-                       : bad       ? dpi_fail(err, DP_EIO, "cannot read %.200s", path)
-                                   : dp_silo_plan_parse(all, n, path, plan, err);
-    dpi_free(all);
+    dp_status status =
+        all.failed ? dpi_fail_nomem(err)
+        : bad      ? dpi_fail(err, DP_EIO, "cannot read %.200s", path)
+              : dp_silo_plan_parse(all.n > 0 ? (const char *)all.at : "", all.n, path, plan, err);
+    dpi_bytes_free(&all);
     return status;
 }

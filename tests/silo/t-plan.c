@@ -395,6 +395,10 @@ static void a_plan_is_read_from_its_file(void **state)
     assert_ok(dp_silo_plan_load(path, &plan, &err), err.text);
     assert_string_equal(dp_silo_plan_text(plan), text);
     dp_silo_plan_free(plan);
+    f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fclose(f), 0);
+    assert_fails(dp_silo_plan_load(path, &plan, &err), DP_EDATA, &err, "no plan");
     (void)unlink(path);
 }
 
