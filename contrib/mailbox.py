@@ -38,6 +38,7 @@ class Letters(http.server.BaseHTTPRequestHandler):
 
     def setup(self):
         # The handshake is here, in a thread of this client's, so that nobody waits for another's.
+        self.request.settimeout(self.timeout)
         self.request = self.server.context.wrap_socket(self.request, server_side=True)
         super().setup()
 
