@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700
 #include <curl/curl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -44,18 +45,27 @@ static void rest(long *pause)
 /* ---- bodies ---- */
 
 typedef struct outgoing {
-    const unsigned char *at;
-    size_t left;
+    const unsigned char *bytes;
+    size_t n, given;
 } outgoing;
 
 static size_t give(char *to, size_t size, size_t n, void *of)
 {
     outgoing *o = of;
-    size_t some = size * n < o->left ? size * n : o->left;
-    memcpy(to, o->at, some);
-    o->at += some;
-    o->left -= some;
+    const size_t left = o->n - o->given, some = size * n < left ? size * n : left;
+    memcpy(to, o->bytes + o->given, some);
+    o->given += some;
     return some;
+}
+
+/* A connection that was kept may turn out to be closed when some is on its way: it begins anew. */
+static int give_again(void *of, curl_off_t from, int origin)
+{
+    outgoing *o = of;
+    if (origin != SEEK_SET || from < 0 || (uintmax_t)from > o->n)
+        return CURL_SEEKFUNC_FAIL;
+    o->given = (size_t)from;
+    return CURL_SEEKFUNC_OK;
 }
 
 typedef struct incoming {
@@ -142,12 +152,14 @@ static dp_status put(dpi_carrier *c, const char *tag, size_t n, const unsigned c
     long pause = first_pause;
     dp_status status = set_url(h, tag, err);
     while (status == DP_OK) {
-        outgoing o = {bytes, n};
+        outgoing o = {bytes, n, 0};
         CURLcode code;
         (void)curl_easy_setopt(h->curl, CURLOPT_UPLOAD, 1L);
         (void)curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, h->put_headers);
         (void)curl_easy_setopt(h->curl, CURLOPT_READFUNCTION, give);
         (void)curl_easy_setopt(h->curl, CURLOPT_READDATA, &o);
+        (void)curl_easy_setopt(h->curl, CURLOPT_SEEKFUNCTION, give_again);
+        (void)curl_easy_setopt(h->curl, CURLOPT_SEEKDATA, &o);
         (void)curl_easy_setopt(h->curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)n);
         incoming answer = {NULL, 0, 0};
         (void)curl_easy_setopt(h->curl, CURLOPT_WRITEDATA, &answer);
