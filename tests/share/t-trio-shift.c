@@ -3,14 +3,18 @@
  *
  * With R uniform, z = T(v + R) - T(R) is floor(v / 2^s) + 1 in (v mod 2^s) of 2^s cases, and off by
  * 2^(bits - s), upwards for a negative v and downwards for a positive one, in |v| of 2^bits cases.
- * Counts of n trials are taken to be within 7 deviations: they are not in fewer than 1e-11 of runs,
- * with eight counts of them in fewer than 1e-10. */
+ * A count of n trials is taken to be none that comes in fewer than 1e-11 of runs, to either side, by
+ * the binomial law itself: of some rates a single one in 163 840 is expected in one run of a hundred,
+ * where deviations say nothing.  With eight counts right code fails in fewer than 2e-10. */
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "tests/share/scene.h"
 
-enum { TRIALS = 5 * DPI_SHARE_TILE, DEVIATIONS = 7 };
+enum { TRIALS = 5 * DPI_SHARE_TILE };
+
+static const double rare = 1e-11;
 
 typedef struct trials {
     dpi_ring ring;
@@ -42,11 +46,12 @@ static void body(dpi_party *p, void *user)
 
 static void assert_count(size_t count, double rate)
 {
-    double mean = TRIALS * rate, deviation = sqrt(mean * (1 - rate));
-    if (fabs((double)count - mean) > DEVIATIONS * deviation)
-        print_error("%zu of %d, expected %.0f with a deviation of %.1f\n", count, TRIALS, mean,
-                    deviation);
-    assert_true(fabs((double)count - mean) <= DEVIATIONS * deviation);
+    const unsigned n = TRIALS, k = (unsigned)count;
+    const double below = gsl_cdf_binomial_P(k, rate, n);
+    const double above = k > 0 ? gsl_cdf_binomial_Q(k - 1, rate, n) : 1;
+    if (below < rare || above < rare)
+        print_error("%zu of %u, expected %g\n", count, n, n * rate);
+    assert_true(below >= rare && above >= rare);
 }
 
 static void check(const scene *s, dpi_ring ring, int shift, int64_t v)
