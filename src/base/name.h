@@ -14,7 +14,8 @@ enum { DPI_MOST_NAME = 200 };
 const char *dpi_name_fault(const char *name);
 
 /* Whether a text of `left` bytes begins with a control character: of ASCII, or of the second set,
- * U+0080 to U+009F in UTF-8, which terminals obey too. */
+ * U+0080 to U+009F in UTF-8, which terminals obey too, or a mark that turns the direction of text
+ * (U+202A to U+202E, U+2066 to U+2069), by which a line is shown otherwise than it is. */
 bool dpi_is_control(const char *text, size_t left);
 
 #endif

@@ -272,7 +272,7 @@ static dp_status mend(dpi_audit *a, audit_reader *r, dp_error *err)
     if (r->n + sizeof torn > LINE)
         return fail_line(r, "no line of a log of letters");
     memcpy(r->line + r->n, torn, sizeof torn);
-    link_on(a->chain, r->line, strlen(r->line));
+    link_on(a->chain, r->line, r->n + sizeof torn - 1);
     return dpi_disk_write(a->file, " torn\n", sizeof torn) ? DP_OK : fail_write(a, err);
 }
 
@@ -295,10 +295,12 @@ static dp_status take_up(dpi_audit *a, const unsigned char plan[DP_SILO_HASH], d
     memcpy(a->chain, r.chain, CHAIN);
     if (status != DP_OK || found.lines > 0)
         return status == DP_OK && r.n > 0 ? mend(a, &r, err) : status;
-    if (ftruncate(a->file, 0) != 0) /* a first line that was torn tells nothing */
-        return fail_write(a, err);
     memcpy(text, first_words, sizeof first_words);
     (void)sodium_bin2hex(text + sizeof first_words - 1, DIGITS + 1, plan, CHAIN);
+    if (memcmp(r.line, text, r.n < strlen(text) ? r.n : strlen(text)) != 0)
+        return fail_line(&r, "no log of letters");
+    if (ftruncate(a->file, 0) != 0) /* a first line that was torn tells nothing */
+        return fail_write(a, err);
     return add(a, text, true, err);
 }
 

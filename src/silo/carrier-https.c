@@ -135,9 +135,12 @@ static dp_status fail(const https_carrier *h, CURLcode code, long status, dp_err
                     h->text[0] != '\0' ? h->text : curl_easy_strerror(code));
 }
 
-static long perform(https_carrier *h, CURLcode *code)
+/* One attempt, which may take what is left of the patience, and some time at least. */
+static long perform(https_carrier *h, double until, CURLcode *code)
 {
+    const double left = 1e3 * (until - seconds_now()), least = 1e3 * MOST_SILENCE;
     long status = 0;
+    (void)curl_easy_setopt(h->curl, CURLOPT_TIMEOUT_MS, (long)(left > least ? left : least));
     h->text[0] = '\0';
     *code = curl_easy_perform(h->curl);
     (void)curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &status);
@@ -163,7 +166,7 @@ static dp_status put(dpi_carrier *c, const char *tag, size_t n, const unsigned c
         (void)curl_easy_setopt(h->curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)n);
         incoming answer = {NULL, 0, 0};
         (void)curl_easy_setopt(h->curl, CURLOPT_WRITEDATA, &answer);
-        long got = perform(h, &code);
+        long got = perform(h, until, &code);
         dpi_free(answer.bytes);
         if (code == CURLE_OK && ((got >= 200 && got < 300) || got == 412))
             return DP_OK; /* it is there, now or from before */
@@ -191,7 +194,7 @@ static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t *
         (void)curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER,
                                seconds_now() + LATE < until ? h->get_headers : NULL);
         (void)curl_easy_setopt(h->curl, CURLOPT_WRITEDATA, &in);
-        long got = perform(h, &code);
+        long got = perform(h, until, &code);
         if (code == CURLE_OK && got == 200) {
             *bytes = in.bytes != NULL ? in.bytes : dpi_alloc(1, 1);
             *n = in.n;

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "silo/check.h"
+#include "silo/split.h"
 
 uint16_t dpi_silo_variable_of(const dpi_silo_program *p, const dpi_silo_register *r)
 {
@@ -30,6 +31,29 @@ static bool is_letter(dpi_silo_step_kind kind)
     return kind == DPI_SILO_SEND || kind == DPI_SILO_RECV;
 }
 
+/* Registers have a name each, and what steps make has the size that they make. */
+static dp_status check_registers(const dpi_silo_program *p, const dpi_silo_part *part,
+                                 dp_error *err)
+{
+    for (size_t r = 0; r < part->n_registers; r++)
+        for (size_t q = 0; q < r; q++)
+            if (strcmp(part->registers[q].name, part->registers[r].name) == 0)
+                return dpi_silo_refuse(p, part, (uint16_t)r, "two registers have this name", "",
+                                       err);
+    for (size_t j = 0; j < part->n_steps; j++) {
+        const dpi_silo_step *s = &part->steps[j];
+        const dpi_silo_register *r = &part->registers[s->out];
+        dpi_silo_register made = {.words = 0};
+        if (is_letter(s->kind))
+            continue;
+        dpi_silo_lay(s->kind, p->who.n, &made);
+        if (r->words != made.words || r->bytes != made.bytes || r->scales != made.scales)
+            return dpi_silo_refuse(p, part, s->out, "its size is not that of what is made by ",
+                                   dpi_silo_step_name(s->kind), err);
+    }
+    return DP_OK;
+}
+
 /* Steps are of registers and parties that there are. */
 static dp_status check_steps(const dpi_silo_program *p, const dpi_silo_part *part, size_t k,
                              dp_error *err)
@@ -39,7 +63,8 @@ static dp_status check_steps(const dpi_silo_program *p, const dpi_silo_part *par
     for (size_t j = 0; good && j < part->n_steps; j++) {
         const dpi_silo_step *s = &part->steps[j];
         good = s->kind < DPI_SILO_N_STEPS && s->out < part->n_registers &&
-               (!is_letter(s->kind) || (s->peer < p->who.n && s->peer != k));
+               (!is_letter(s->kind) || (s->peer < p->who.n && s->peer != k)) &&
+               (!s->may_lack || (s->kind == DPI_SILO_RECV && p->who.dropouts > 0));
         for (int a = 0; good && !is_letter(s->kind) && a < dpi_silo_step_args(s->kind); a++)
             good = s->in[a] < part->n_registers;
     }
@@ -64,6 +89,19 @@ static dp_status check_once(const dpi_silo_program *p, const dpi_silo_part *part
     return DP_OK;
 }
 
+/* Whether a step takes what an interpreter puts into the register of the host's last step: this
+ * owner's sum with its share of the noise, so that step must be of the program's sum or noise. */
+static bool is_handed_over(const dpi_silo_program *p, const dpi_silo_part *part,
+                           const dpi_silo_step *last, const dpi_silo_step *takes)
+{
+    const uint16_t opened = dpi_silo_variable_of(p, &part->registers[takes->out]);
+    return (last->kind == DPI_SILO_DGAUSS || last->kind == DPI_SILO_ISUM) &&
+           takes->in[0] == last->out && opened != DPI_SILO_NONE &&
+           p->variables[opened].op == DPI_SILO_OP_REVEAL &&
+           strcmp(part->registers[last->out].name,
+                  p->variables[p->variables[opened].arg[0]].name) == 0;
+}
+
 /* The steps between the host's first and its last are the protocol's, and work on the host's last
  * result alone: that register is the one that an interpreter fills. */
 static dp_status check_order(const dpi_silo_program *p, const dpi_silo_part *part, dp_error *err)
@@ -81,9 +119,10 @@ static dp_status check_order(const dpi_silo_program *p, const dpi_silo_part *par
     for (size_t j = begin; j < end; j++) {
         const dpi_silo_step *s = &part->steps[j];
         const bool takes = s->kind == DPI_SILO_MASK || s->kind == DPI_SILO_PLAIN;
-        if (takes && (begin == 0 || s->in[0] != part->steps[begin - 1].out))
+        if (takes && (begin == 0 || !is_handed_over(p, part, &part->steps[begin - 1], s)))
             return dpi_silo_refuse(p, part, s->in[0],
-                                   "this is not what was computed last, which alone is handed over",
+                                   "this is not the sum that was computed last, which alone is "
+                                   "handed over",
                                    "", err);
         if (s->kind == DPI_SILO_ROSTER && part->party != part->aggregator)
             return dpi_silo_refuse(p, part, s->out, "sets are named by the one that adds up alone",
@@ -106,6 +145,8 @@ dp_status dpi_silo_check_parts(const dpi_silo_program *p, const dpi_silo_part *p
     dp_status status = DP_OK;
     for (size_t k = 0; k < p->who.n && status == DP_OK; k++) {
         status = check_steps(p, &parts[k], k, err);
+        if (status == DP_OK)
+            status = check_registers(p, &parts[k], err);
         for (size_t j = 0; status == DP_OK && j < sizeof once / sizeof *once; j++)
             status = check_once(p, &parts[k], once[j].kind, once[j].what, err);
     }

@@ -301,7 +301,8 @@ static dp_status begin(joint_check *c)
         if (c->bags == NULL || c->values[k] == NULL)
             return dpi_fail_nomem(c->err);
         for (size_t r = 0; r < some; r++) {
-            uint16_t at = dpi_silo_variable_of(c->p, &c->parts[k].registers[r]);
+            const char *name = c->parts[k].registers[r].name;
+            uint16_t at = dpi_silo_find(c->p, name, strlen(name));
             const dpi_silo_variable *v = at != DPI_SILO_NONE ? &c->p->variables[at] : NULL;
             if (v == NULL || v->op != DPI_SILO_OP_INPUT)
                 continue;

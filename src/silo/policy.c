@@ -18,9 +18,9 @@ enum { MOST_VALUE = 900 };
 typedef struct site {
     dpi_lines lines;
     const dp_silo_plan *plan;
-    bool schemes, epsilon, delta, owners; /* said */
-    bool noise_free;                      /* allowed without noise */
-    bool any_model, this_model;           /* a line of models, and one of the plan's */
+    bool schemes, epsilon, delta, owners, colluders; /* said */
+    bool noise_free;                                 /* allowed without noise */
+    bool any_model, this_model;                      /* a line of models, and one of the plan's */
     bool any_owner;
     uint64_t known; /* a bit each: owners of the plan that a line names */
     dp_error *err;
@@ -74,6 +74,7 @@ static dp_status apply_number(site *s, const char *key, const char *text)
         s->owners = true;
         return (double)o->n_owners >= limit ? DP_OK : forbid(s, "it has fewer owners");
     }
+    s->colluders = true;
     return (double)o->colluders >= limit ? DP_OK : forbid(s, "it reckons with fewer colluders");
 }
 
@@ -143,8 +144,13 @@ static dp_status conclude(const site *s)
                         : !s->epsilon ? "epsilon"
                         : !s->delta   ? "delta"
                                       : "owners");
-    if (!dpi_silo_scheme_named(s->plan->opts.scheme)->noisy && !s->noise_free)
+    const bool noisy = dpi_silo_scheme_named(s->plan->opts.scheme)->noisy;
+    if (!noisy && !s->noise_free)
         return forbid_all(s, "its scheme has no noise, and there is no `no-noise = yes`");
+    if (noisy && !s->colluders && s->plan->opts.colluders == 0 && s->plan->opts.n_owners > 1)
+        return forbid_all(s,
+                          "its epsilon is larger against another owner, since it reckons with no "
+                          "colluders, and there is no `colluders = 0`");
     if (s->any_model && !s->this_model)
         return forbid_all(s, "its model is none of those that are listed");
     for (size_t k = 0; s->any_owner && k < s->plan->opts.n_owners; k++)

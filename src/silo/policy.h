@@ -3,7 +3,7 @@
  *   schemes = secagg+dp ...     no others
  *   epsilon = E, delta = D      at most; a scheme without noise has none and needs `no-noise = yes`
  *   owners = N                  at least
- *   colluders = N               at least so many are reckoned with
+ *   colluders = N               at least so many are reckoned with; 1 where it is not said
  *   model = HASH                one of these models, a line each; where there is none, any
  *   owner = tacit-owner:...     one of these owners, a line each; where there is none, any
  *   no-noise = yes              sums without noise may leave

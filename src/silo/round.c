@@ -356,7 +356,9 @@ dp_status dpi_silo_round_new(const dpi_silo_round_opts *opts, dpi_silo_round **r
         r->machine.kernel[k] = kernels[k];
         r->machine.of[k] = r;
     }
-    dp_status status = dpi_silo_state_open(opts->state, opts->post.plan, &r->state, err);
+    unsigned char whose[DPI_SILO_HASH];
+    dpi_silo_state_whose(opts->post.plan, opts->post.publics[opts->post.party], whose);
+    dp_status status = dpi_silo_state_open(opts->state, whose, &r->state, err);
     if (status == DP_OK)
         status = exchange_keys(r, err);
     if (status == DP_OK)

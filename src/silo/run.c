@@ -125,7 +125,9 @@ static dp_status check_state(const silo_run *r, dp_error *err)
             "%.200s has a journal and no state of its rounds, without which a sum could "
             "be opened a second time; bring the file back, or plan anew",
             r->opts->state);
-    dp_status status = dpi_silo_state_open(r->state, r->plan->hash, &s, err);
+    unsigned char whose[DPI_SILO_HASH];
+    dpi_silo_state_whose(r->plan->hash, r->plan->keys[r->self], whose);
+    dp_status status = dpi_silo_state_open(r->state, whose, &s, err);
     if (status == DP_OK)
         dpi_silo_state_free(&s);
     return status;

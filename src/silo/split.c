@@ -23,6 +23,14 @@ static const layout layouts[DPI_SILO_N_STEPS] = {
     [DPI_SILO_ADDPLAIN] = {1, CHECK, 0}, [DPI_SILO_OPEN] = {1, 0, 0},
 };
 
+void dpi_silo_lay(dpi_silo_step_kind kind, size_t n, dpi_silo_register *r)
+{
+    const layout *l = &layouts[kind];
+    r->words = l->words;
+    r->scales = l->words > 0;
+    r->bytes = l->bytes + l->each * (uint32_t)n;
+}
+
 /* A part that is being made. */
 typedef struct part_maker {
     size_t n_registers, n_steps, register_room, step_room;
@@ -133,7 +141,6 @@ static dp_status read_register(splitter *s, size_t party, const dpi_silo_stateme
 static dp_status do_step(splitter *s, size_t party, const dpi_silo_statement *t)
 {
     dpi_silo_step step = {.kind = t->kind};
-    const layout *l = &layouts[t->kind];
     char name[DPI_SILO_NAME];
     size_t out = 0;
     dp_status status = DP_OK;
@@ -145,10 +152,7 @@ static dp_status do_step(splitter *s, size_t party, const dpi_silo_statement *t)
         return fail(s, party, dpi_silo_step_name(t->kind), t->out, ", which a step cannot make");
     if (!place(s, party, name, &out))
         return dpi_fail_nomem(s->err);
-    dpi_silo_register *r = &s->parts[party].registers[out];
-    r->words = l->words;
-    r->scales = l->words > 0;
-    r->bytes = l->bytes + l->each * s->p->who.n;
+    dpi_silo_lay(t->kind, s->p->who.n, &s->parts[party].registers[out]);
     step.out = (uint16_t)out;
     return add_step(s, party, step);
 }

@@ -10,6 +10,9 @@
 dp_status dpi_silo_split(const dpi_silo_program *p, const dpi_silo_scheme *scheme, dpi_arena *arena,
                          dpi_silo_part *parts /* [who.n] */, dp_error *err) DP_MUST_CHECK;
 
+/* Sets the size of a register that a step of n parties makes; its name stays. */
+void dpi_silo_lay(dpi_silo_step_kind kind, size_t n, dpi_silo_register *r);
+
 /* Who a role means: parties, a bit each. */
 uint64_t dpi_silo_members(const dpi_silo_parties *who, dpi_silo_role role);
 

@@ -60,9 +60,11 @@ static dp_status parse(dpi_silo_state *s, const unsigned char *bytes, size_t siz
     if (memcmp(hash, bytes + size - HASH, HASH) != 0)
         return fail_damaged(s->path, err);
     if (memcmp(bytes + 8, s->plan, DPI_SILO_HASH) != 0)
-        return dpi_fail(err, DP_ESTATE,
-                        "the state %.200s is of another plan; give each plan a folder of its own",
-                        s->path);
+        return dpi_fail(
+            err, DP_ESTATE,
+            "the state %.200s is of another plan, or another owner; give each a folder of "
+            "its own",
+            s->path);
     (void)dpi_read_bytes(&r, 8 + DPI_SILO_HASH);
     memcpy(s->run_secret, dpi_read_bytes(&r, 32), 32);
     memcpy(s->self, dpi_read_bytes(&r, 32), 32);
@@ -118,6 +120,13 @@ static dp_status read_state(dpi_silo_state *s, bool *there, dp_error *err)
         sodium_memzero(bytes, size);
     dpi_free(bytes);
     return status;
+}
+
+void dpi_silo_state_whose(const unsigned char plan[DPI_SILO_HASH],
+                          const unsigned char owner[DPI_SILO_PUBLIC],
+                          unsigned char hash[DPI_SILO_HASH])
+{
+    (void)crypto_generichash(hash, DPI_SILO_HASH, plan, DPI_SILO_HASH, owner, DPI_SILO_PUBLIC);
 }
 
 dp_status dpi_silo_state_open(const char *path, const unsigned char plan[DPI_SILO_HASH],

@@ -11,7 +11,7 @@
 #include "silo/post.h"
 
 typedef struct dpi_silo_state {
-    unsigned char plan[DPI_SILO_HASH];
+    unsigned char plan[DPI_SILO_HASH];      /* a hash of plan and owner */
     unsigned char run_secret[32], self[32]; /* of X25519; of masks that this owner alone knows */
     unsigned char run_keys[32];             /* dpi_post_run_keys; zeros: not exchanged yet */
     uint64_t round;                         /* the last that was begun, from 1; 0: none */
@@ -24,7 +24,12 @@ typedef struct dpi_silo_state {
     bool lost;        /* it could not be written: nobody knows what is on the disk */
 } dpi_silo_state;
 
-/* Reads the file, or begins one of the plan.  *s [out] freed by dpi_silo_state_free; path is
+/* The hash of a plan and of one of its owners, by which a state is told. */
+void dpi_silo_state_whose(const unsigned char plan[DPI_SILO_HASH],
+                          const unsigned char owner[DPI_SILO_PUBLIC],
+                          unsigned char hash[DPI_SILO_HASH]);
+
+/* Reads the file, or begins one; `plan` is a hash of plan and owner.  *s [out] freed by dpi_silo_state_free; path is
  * borrowed.  DP_ESTATE it is of another plan, or another process has it; DP_EDATA; DP_EPRIVACY
  * others can read it; DP_EIO, DP_ENOMEM. */
 dp_status dpi_silo_state_open(const char *path, const unsigned char plan[DPI_SILO_HASH],

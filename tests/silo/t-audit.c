@@ -240,6 +240,7 @@ static void what_is_no_log_is_refused(void **state)
     assert_fails(check(&found, &err), DP_EDATA, &err, "no line");
     refuses("hello\n", 6, DP_EDATA, ":1: no line of a log");
     refuses("a torn\n", 7, DP_EDATA, ":1: no line of a log");
+    refuses("a file without an end of its line", 33, DP_EDATA, "log of letters");
     memset(changed, 'x', 600);
     refuses(changed, 600, DP_EDATA, "more than 512 bytes");
     memset(changed, 0, 600);
@@ -258,6 +259,23 @@ static void what_is_no_log_is_refused(void **state)
 /* ---- after a crash ---- */
 
 /* The log is cut off at each byte, as a crash may leave it, and gone on with. */
+/* What a loss of power leaves: a line that ends in zeros. */
+static void a_line_torn_with_zeros_is_mended(void **state)
+{
+    dp_silo_audit found;
+    dp_error err = {0};
+    (void)state;
+    size_t n = write_log();
+    memset(text + n, 0, 20);
+    memcpy(text + n, "2026", 4);
+    store(text, n + 20);
+    dpi_audit_close(begin(), DP_OK);
+    assert_ok(check(&found, &err), err.text);
+    assert_int_equal(found.torn, 1);
+    dpi_audit_close(begin(), DP_OK);
+    assert_ok(check(&found, &err), err.text);
+}
+
 static void a_torn_line_is_mended_and_counted(void **state)
 {
     static char was[ROOM + 1];
@@ -328,6 +346,7 @@ int main(void)
         cmocka_unit_test(each_line_that_is_moved_is_found),
         cmocka_unit_test(what_is_cut_off_is_told),
         cmocka_unit_test(what_is_no_log_is_refused),
+        cmocka_unit_test(a_line_torn_with_zeros_is_mended),
         cmocka_unit_test(a_torn_line_is_mended_and_counted),
         cmocka_unit_test(a_line_that_cannot_be_written_stops_letters),
     };

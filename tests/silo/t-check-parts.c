@@ -126,8 +126,12 @@ static void letters_that_do_not_meet_are_refused(void **state)
     scene_insert(&s, WEST, 0, early);
     scene_refused(&s, scene_check(&s), "west: h.m", "h = s_reveal N", "before there is a value");
     begin_parts(&s);
-    s.registers[NORTH][scene_register(&s, NORTH, "h.m")].bytes += 8;
-    scene_refused(&s, scene_check(&s), "north: h.m", "h = s_reveal N", "in another size");
+    s.registers[SOUTH][scene_register(&s, SOUTH, "h.u")].bytes += 8;
+    scene_refused(&s, scene_check(&s), "south: h.u", "h = s_reveal N", "in another size");
+    begin_parts(&s);
+    s.registers[SOUTH][scene_register(&s, SOUTH, "h.m")].bytes -= 8;
+    scene_refused(&s, scene_check(&s), "south: h.m", "h = s_reveal N",
+                  "not that of what is made by mask");
     begin_parts(&s);
     scene_insert(&s, SOUTH, s.parts[SOUTH].n_steps,
                  (dpi_silo_step){
@@ -199,6 +203,24 @@ static void noise_for_something_else_is_refused(void **state)
     scene_rule(&s, "gauss")->steps = "each: o = dgauss x0; each: z = dgauss o";
     assert_ok(scene_split(&s), s.err.text);
     scene_refused(&s, scene_check(&s), "north: N", "N = s_gauss S", "alone is handed over");
+}
+
+/* The interpreter puts the sum and its noise into the register of the host's last step, whatever
+ * that is: so it must be the sum's. */
+static void what_is_handed_over_is_the_sum(void **state)
+{
+    check_scene s;
+    (void)state;
+    begin_parts(&s);
+    const uint16_t q = scene_register(&s, SOUTH, "q"), next = scene_register(&s, SOUTH, "q'");
+    const uint16_t p = (uint16_t)s.parts[SOUTH].n_registers++;
+    const size_t at = scene_step(&s, SOUTH, DPI_SILO_MASK);
+    s.registers[SOUTH][p] = (dpi_silo_register){"h.p", .words = 1, .bytes = 8, .scales = true};
+    scene_insert(&s, SOUTH, at,
+                 (dpi_silo_step){.kind = DPI_SILO_ADVANCE, .out = next, .in = {q, q}});
+    scene_insert(&s, SOUTH, at + 2,
+                 (dpi_silo_step){.kind = DPI_SILO_PLAIN, .out = p, .in = {next}});
+    scene_refused(&s, scene_check(&s), "south: N", "N = s_gauss S", "alone is handed over");
 }
 
 static void a_value_of_another_is_not_read_as_ones_own(void **state)
@@ -273,6 +295,12 @@ static void parts_of_nothing_are_refused(void **state)
     s.steps[SOUTH][scene_step(&s, SOUTH, DPI_SILO_SEND)].peer = SOUTH;
     scene_refused(&s, scene_check(&s), "south", "part", "steps of nothing");
     begin_parts(&s);
+    s.steps[NORTH][scene_step(&s, NORTH, DPI_SILO_RECV)].may_lack = true;
+    scene_refused(&s, scene_check(&s), "north", "part", "steps of nothing");
+    begin_parts(&s);
+    memcpy(s.registers[SOUTH][scene_register(&s, SOUTH, "x")].name, "q", 2);
+    scene_refused(&s, scene_check(&s), "south: q", "q = input", "two registers have this name");
+    begin_parts(&s);
     s.parts[SOUTH].party = WEST;
     scene_refused(&s, scene_check(&s), "south", "part", "another's");
 }
@@ -309,7 +337,6 @@ static void an_effect_of_an_owner_that_is_of_records_is_refused(void **state)
     scene_refused(&s, scene_check(&s), "south: b'", "b' = advance b y", "carried to the next step");
 }
 
-/* The same of records, row by row, where it is no question that is answered record by record. */
 static void state_that_mixes_records_is_refused(void **state)
 {
     static const dpi_silo_type rows = {.dtype = DPI_SILO_STATE,
@@ -452,6 +479,7 @@ int main(void)
         cmocka_unit_test(a_letter_taken_twice_hides_none),
         cmocka_unit_test(a_second_set_is_refused),
         cmocka_unit_test(noise_for_something_else_is_refused),
+        cmocka_unit_test(what_is_handed_over_is_the_sum),
         cmocka_unit_test(a_value_of_another_is_not_read_as_ones_own),
         cmocka_unit_test(records_without_bound_are_refused),
         cmocka_unit_test(openings_without_noise_among_others_are_refused),

@@ -70,6 +70,21 @@ static void each_line_forbids_what_it_says(void **state)
     refuses(plan, BASE "epsilon = 0\nepsilon = 9\n", DP_EPRIVACY, "its epsilon");
 }
 
+/* Against another owner a plan without colluders costs more than it says. */
+static void who_does_not_say_so_reckons_with_a_colluder(void **state)
+{
+    plans q;
+    (void)state;
+    plans_make(&q);
+    q.opts.trusting = true;
+    q.opts.colluders = 0;
+    dp_silo_plan *trusting = plans_plan(&q, 0);
+    refuses(trusting, BASE, DP_EPRIVACY, "no `colluders = 0`");
+    allows(trusting, BASE "colluders = 0\n");
+    dp_silo_plan_free(trusting);
+    plans_free(&q);
+}
+
 static void without_noise_it_must_be_said(void **state)
 {
     static const char base[] = "schemes = fedsgd\nepsilon = 0\ndelta = 0\nowners = 3\n";
@@ -184,6 +199,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_line_forbids_what_it_says),
+        cmocka_unit_test(who_does_not_say_so_reckons_with_a_colluder),
         cmocka_unit_test(without_noise_it_must_be_said),
         cmocka_unit_test(models_are_those_that_are_listed),
         cmocka_unit_test(owners_are_those_that_are_listed),

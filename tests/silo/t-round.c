@@ -266,6 +266,24 @@ static void who_has_lost_its_state_opens_nothing(void **state)
     owners_free(&all);
 }
 
+/* A state is of one owner: another one's vector would leave as one's own. */
+static void the_state_of_another_is_refused(void **state)
+{
+    (void)state;
+    set_up(2);
+    keep_states(2);
+    actors[0].rounds = actors[1].rounds = 1;
+    run(2, 0);
+    actors[0].state = paths[1];
+    actors[1].state = paths[0];
+    actors[0].patience_ms = actors[1].patience_ms = 300;
+    run(2, 0);
+    for (size_t k = 0; k < 2; k++)
+        assert_fails(actors[k].status, DP_ESTATE, &actors[k].err, "or another owner");
+    drop_states(2);
+    owners_free(&all);
+}
+
 static void copy_file(const char *from, const char *to)
 {
     static unsigned char bytes[1 << 16];
@@ -341,6 +359,7 @@ int main(void)
         cmocka_unit_test(a_round_goes_on_with_what_was_sent),
         cmocka_unit_test(no_round_is_opened_twice),
         cmocka_unit_test(who_has_lost_its_state_opens_nothing),
+        cmocka_unit_test(the_state_of_another_is_refused),
         cmocka_unit_test(an_older_state_is_refused),
         cmocka_unit_test(a_state_that_was_not_written_is_used_no_more),
     };
