@@ -138,7 +138,7 @@ static dp_status read_and_cut(simulation *s, message *why)
     dp_status status = table_read(s->j.m.said.data, s->j.m.said.query, &o, s->n_columns, s->columns,
                                   &s->table, &s->j.m.err);
     if (status == DP_OK && !find_values(s, why))
-        return DP_EINVAL;
+        status = DP_EINVAL;
     for (size_t k = 0; status == DP_OK && k < s->n; k++) {
         (void)snprintf(s->names[k], NAME, "owner%u", (unsigned)k + 1);
         status = cut(s, k);
