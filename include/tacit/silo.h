@@ -142,7 +142,7 @@ typedef struct dp_silo_run_opts {
     /* PEM files for a server, nullable: this side's certificate and its key, and who may sign the
      * server's. */
     const char *certificate, *certificate_key, *authorities;
-    const char *policy;     /* a file of what this site allows, nullable (doc/design/silo.md) */
+    const char *policy; /* a file of what this site allows, nullable (doc/silo.md) */
     /* A folder for what must outlive a crash, made where there is none; a run that ended early goes
      * on from it.  It may be seen by whoever may see this owner's records.  NULL: a run that ends
      * early is lost, and stays spent.  Of a scheme without noise nothing is kept. */

@@ -128,7 +128,9 @@ dp_status dpi_silo_execute(dpi_silo_machine *m, size_t n, uint64_t *x, dp_error 
         dpi_misuse(__func__, "a register of another size");
     if (status == DP_OK)
         memcpy(v->bytes, x, v->n);
-    for (; status == DP_OK && at < m->part->n_steps && !dpi_silo_step_is_host(m->part->steps[at].kind); at++) {
+    for (; status == DP_OK && at < m->part->n_steps &&
+           !dpi_silo_step_is_host(m->part->steps[at].kind);
+         at++) {
         const dpi_silo_step *s = &m->part->steps[at];
         status = s->kind == DPI_SILO_SEND   ? send(m, s, err)
                  : s->kind == DPI_SILO_RECV ? receive(m, s, err)

@@ -1,7 +1,5 @@
 #include "silo/joint.h"
 
-#include <stdio.h>
-
 static const dpi_silo_type of_records = {
     .dtype = DPI_SILO_F64,
     .n_dims = 1,
@@ -23,11 +21,10 @@ dp_status dpi_silo_joint(dpi_silo_program *p, const dpi_silo_parties *who, bool 
     uint16_t h = dpi_silo_call(p, "h", DPI_SILO_OP_REVEAL, opened, 0);
     dpi_silo_carried(p, q, dpi_silo_call(p, "q'", DPI_SILO_OP_ADVANCE, q, h));
     for (size_t k = 0; k < n; k++) {
-        dpi_silo_entry e = {.variable = opened,
-                            .times = openings[k].times,
-                            .numbers = openings[k].numbers,
-                            .sigma = noisy ? openings[k].sigma : 0};
-        (void)snprintf(e.phase, sizeof e.phase, "%s", openings[k].phase);
+        const dpi_silo_entry e = {.variable = opened,
+                                  .times = openings[k].times,
+                                  .numbers = openings[k].numbers,
+                                  .sigma = noisy ? openings[k].sigma : 0};
         dpi_silo_account(p, &e);
     }
     return dpi_silo_program_end(p, err);

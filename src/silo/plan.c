@@ -260,11 +260,8 @@ dp_status dpi_silo_plan_finish(dp_silo_plan *p, dp_error *err)
 
 static const char *copy(dpi_arena *a, const char *text, bool *ok)
 {
-    size_t n = text != NULL ? strlen(text) + 1 : 0;
-    char *mine = n > 0 ? dpi_arena_alloc(a, n, 1) : NULL;
-    if (mine != NULL)
-        memcpy(mine, text, n);
-    *ok = *ok && (n == 0 || mine != NULL);
+    const char *mine = text != NULL ? dpi_arena_strdup(a, text) : NULL;
+    *ok = *ok && (text == NULL || mine != NULL);
     return mine;
 }
 

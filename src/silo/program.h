@@ -96,7 +96,6 @@ typedef struct dpi_silo_variable {
 
 /* Openings of a sum, by the variable that is opened. */
 typedef struct dpi_silo_entry {
-    char phase[DPI_SILO_NAME];
     uint16_t variable;
     uint64_t times;
     size_t numbers;

@@ -65,7 +65,8 @@ uint64_t dpi_silo_members(const dpi_silo_parties *who, dpi_silo_role role)
     return role == DPI_SILO_AGG ? (uint64_t)1 << who->aggregator : dpi_silo_everyone(who);
 }
 
-uint64_t dpi_silo_holders(const dpi_silo_program *p, const dpi_silo_variable *v)
+/* Parties at which a variable is. */
+static uint64_t holders(const dpi_silo_program *p, const dpi_silo_variable *v)
 {
     const dpi_silo_place place = v->type.place;
     return place.where == DPI_SILO_AT ? (uint64_t)1 << place.party : dpi_silo_everyone(&p->who);
@@ -245,7 +246,7 @@ static dp_status split_local(splitter *s)
                             .kind = s->v->op == DPI_SILO_OP_SUM
                                         ? DPI_SILO_ISUM
                                         : dpi_silo_step_named(dpi_silo_ops[s->v->op].name)};
-    const uint64_t who = dpi_silo_holders(s->p, s->v);
+    const uint64_t who = holders(s->p, s->v);
     dp_status status = DP_OK;
     for (size_t k = 0; k < dpi_silo_ops[s->v->op].args; k++)
         memcpy(t.in[k], arguments[k], strlen(arguments[k]) + 1);
@@ -257,7 +258,7 @@ static dp_status split_local(splitter *s)
 
 static dp_status split_input(splitter *s)
 {
-    const uint64_t who = dpi_silo_holders(s->p, s->v);
+    const uint64_t who = holders(s->p, s->v);
     size_t at;
     for (size_t k = 0; k < s->p->who.n; k++)
         if (is_in(who, k) && !place(s, k, s->v->name, &at))
@@ -268,7 +269,7 @@ static dp_status split_input(splitter *s)
 /* The result must be where its place says. */
 static dp_status check_result(splitter *s)
 {
-    const uint64_t who = dpi_silo_holders(s->p, s->v);
+    const uint64_t who = holders(s->p, s->v);
     for (size_t k = 0; k < s->p->who.n; k++)
         if (is_in(who, k) && find(&s->parts[k], s->v->name) == s->parts[k].n_registers)
             return fail(s, k, "the rule of scheme", s->scheme->name,

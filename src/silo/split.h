@@ -16,7 +16,4 @@ void dpi_silo_lay(dpi_silo_step_kind kind, size_t n, dpi_silo_register *r);
 /* Who a role means: parties, a bit each. */
 uint64_t dpi_silo_members(const dpi_silo_parties *who, dpi_silo_role role);
 
-/* Parties at which a variable is. */
-uint64_t dpi_silo_holders(const dpi_silo_program *p, const dpi_silo_variable *v);
-
 #endif
