@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-enum { DP_OWNERS_QUESTION = 32, DP_OWNERS_MOST = 64 };
+enum { DP_OWNERS_QUESTION = 32, DP_OWNERS_KEY = 32, DP_OWNERS_MOST = 64 };
 
 typedef struct dp_owners {
     size_t size; /* owners, 1 ... DP_OWNERS_MOST */
@@ -35,7 +35,15 @@ typedef struct dp_owners {
     /* Whether `open` gives what it has begun to open before, whatever the values then are: so that
      * a release that a crash has cut off is made again as it was, and a ledger pays it once. */
     bool repeats;
-    void *context; /* for open */
+    void *context; /* for open and share */
+    /* Gives the key of the stream that this owner's share of a sum's noise is made from; NULL: the
+     * system's generator does.  For whoever may come to make a share again: what is told must give
+     * the same key, and anything else one that nothing is known of, so that no two vectors have one
+     * share.  values[n] is this owner's sum without noise.  Whoever knows a key knows a share: it
+     * must follow from a secret of the system's generator that only this owner has. */
+    dp_status (*share)(void *context, const unsigned char question[DP_OWNERS_QUESTION], size_t n,
+                       const uint64_t *values /* [n] */, unsigned char key[DP_OWNERS_KEY],
+                       dp_error *err);
     /* Replaces values[n], this owner's sum and share of noise, by the sum over all owners, modulo
      * 2^64.  `question` is a hash of all that the sum follows from, but the records: owners that
      * have come to different ones must not open anything.  An error ends the fit. */

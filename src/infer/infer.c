@@ -98,6 +98,9 @@ static dp_status check_options(const dp_fit_opts *o, dp_error *err)
         return dpi_fail(err, DP_EINVAL,
                         "DP_METHOD_EXACT reads the records again and again, and owners open sums; "
                         "leave the method 0");
+    if (o->seed != 0 && o->owners != NULL && o->owners->share != NULL)
+        return dpi_fail(err, DP_EINVAL,
+                        "the noise is to come of a seed and of the owners' own keys; leave one 0");
     dp_status status = dpi_resume_check(o, err);
     return status == DP_OK ? check_ledger(o, err) : status;
 }

@@ -57,15 +57,11 @@ static dp_status check_room(const dpi_scan *s, const dpi_pass *pass, dp_error *e
                     o->size, (unsigned long long)o->most_records, pass->sigma);
 }
 
-/* Adds this owner's share of the noise. */
-static dp_status add_share(dpi_scan *s, size_t n, dp_error *err)
+/* Adds a share of the noise, made from a stream. */
+static void add_share(dpi_scan *s, size_t n, dpi_stream *stream)
 {
-    dpi_stream *stream;
     dpi_grid grid;
     int64_t share[DPI_GRID_PIECE];
-    dp_status status = dpi_noise_stream(s->noise, &stream, err);
-    if (status != DP_OK)
-        return status;
     dpi_grid_begin(&grid, dpi_grid_best(), stream);
     for (size_t first = 0, some; first < n; first += some) {
         some = n - first < DPI_GRID_PIECE ? n - first : DPI_GRID_PIECE;
@@ -75,7 +71,36 @@ static dp_status add_share(dpi_scan *s, size_t n, dp_error *err)
     }
     dpi_grid_end(&grid);
     sodium_memzero(share, sizeof share);
-    return DP_OK;
+}
+
+/* Adds the share that an owner's own key gives. */
+static dp_status add_kept_share(dpi_scan *s, const dpi_pass *pass, dp_error *err)
+{
+    const dp_owners *o = s->owners;
+    unsigned char key[DP_OWNERS_KEY];
+    dpi_stream stream;
+    dp_status status =
+        o->share(o->context, pass->question, pass->n, (const uint64_t *)s->whole, key, err);
+    if (status == DP_OK) {
+        dpi_stream_start(&stream, key);
+        add_share(s, pass->n, &stream);
+        dpi_stream_end(&stream);
+    }
+    sodium_memzero(key, sizeof key);
+    return status;
+}
+
+/* Adds this owner's share of the noise.  What was made before is not told again, and of a share
+ * that goes on from the last one only the source draws. */
+static dp_status add_noise(dpi_scan *s, const dpi_pass *pass, bool made, dp_error *err)
+{
+    dpi_stream *stream;
+    if (s->owners->share != NULL)
+        return made ? DP_OK : add_kept_share(s, pass, err);
+    dp_status status = dpi_noise_stream(s->noise, &stream, err);
+    if (status == DP_OK)
+        add_share(s, pass->n, stream);
+    return status;
 }
 
 dp_status dpi_opened_release(dpi_scan *s, const dpi_pass *pass, double *out, dp_error *err)
@@ -85,7 +110,7 @@ dp_status dpi_opened_release(dpi_scan *s, const dpi_pass *pass, double *out, dp_
     uint64_t *words = (uint64_t *)s->whole; /* two's complement: sums wrap as those of words do */
     dp_status status = check_room(s, pass, err);
     if (status == DP_OK && pass->sigma > 0)
-        status = add_share(s, pass->n, err);
+        status = add_noise(s, pass, made, err);
     if (status == DP_OK && !made)
         status = o->open(o->context, pass->question, pass->n, words, err);
     for (size_t e = 0; status == DP_OK && e < pass->n; e++)

@@ -64,6 +64,12 @@ static size_t quorum(const dpi_silo_round *r)
 
 /* ---- keys ---- */
 
+static void set_question(dpi_silo_round *r, const unsigned char question[32])
+{
+    r->machine.round = r->done + 1;
+    memcpy(r->machine.question, question, 32);
+}
+
 /* What all of a round follows from. */
 static void context_of(const dpi_silo_round *r, const char *purpose, unsigned char hash[32])
 {
@@ -92,6 +98,22 @@ static void pair_key(const dpi_silo_round *r, size_t peer, unsigned char key[32]
     dpi_post_pair_key(r->post, peer, "mask", shared);
     (void)crypto_generichash(key, 32, context, sizeof context, shared, sizeof shared);
     sodium_memzero(shared, sizeof shared);
+}
+
+void dpi_silo_round_share(dpi_silo_round *r, const unsigned char question[32], size_t n,
+                          const uint64_t *values, unsigned char key[32])
+{
+    unsigned char context[32], secret[32];
+    crypto_generichash_state h;
+    set_question(r, question);
+    context_of(r, "share of noise", context);
+    (void)crypto_generichash(secret, 32, r->opts.post.secret, DPI_SILO_SECRET, r->state.noise, 32);
+    (void)crypto_generichash_init(&h, secret, sizeof secret, 32);
+    (void)crypto_generichash_update(&h, context, sizeof context);
+    (void)crypto_generichash_update(&h, (const unsigned char *)values, n * sizeof *values);
+    (void)crypto_generichash_final(&h, key, 32);
+    sodium_memzero(secret, sizeof secret);
+    sodium_memzero(&h, sizeof h);
 }
 
 static void check_key(const dpi_silo_round *r, unsigned char key[32])
@@ -419,8 +441,7 @@ dp_status dpi_silo_round_open(void *round, const unsigned char question[32], siz
 {
     dpi_silo_round *r = round;
     dpi_silo_machine *m = &r->machine;
-    m->round = r->done + 1;
-    memcpy(m->question, question, 32);
+    set_question(r, question);
     dp_status status = begin(r, n, values, err);
     m->absent = 0;
     m->needed = r->state.set; /* named before a crash: its members are waited for */

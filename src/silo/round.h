@@ -28,6 +28,14 @@ void dpi_silo_round_free(dpi_silo_round *r);
 /* The number of the next round, for a run that goes on behind `done` ones. */
 void dpi_silo_round_skip(dpi_silo_round *r, uint64_t done);
 
+/* The key of this owner's share of noise in the next round: BLAKE2b of plan, run keys, round,
+ * question and values[n], this owner's sum, under BLAKE2b of its identity under a secret of the
+ * state.  So an older copy of the state, put back, makes the same share for the same sum, and one
+ * that nothing is known of for another.  The state's secret is replaced by its hash when the round
+ * begins: later states do not have it. */
+void dpi_silo_round_share(dpi_silo_round *r, const unsigned char question[32], size_t n,
+                          const uint64_t *values, unsigned char key[32]);
+
 /* Opens a sum: values[n], this owner's share, becomes the sum of all.  Where this very round was
  * begun before, what was then kept takes the place of `values`.  Fits dp_owners.open. */
 dp_status dpi_silo_round_open(void *round, const unsigned char question[32], size_t n,

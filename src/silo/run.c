@@ -218,16 +218,31 @@ static dp_status meet(silo_run *r, dp_error *err)
 
 /* ---- the fit ---- */
 
+/* That the owners have met, and the round is the next one. */
+static dp_status be_ready(silo_run *r, dp_error *err)
+{
+    dp_status status = r->round == NULL ? meet(r, err) : DP_OK;
+    if (status == DP_OK && r->noisy)
+        dpi_silo_round_skip(r->round, r->made);
+    return status;
+}
+
+static dp_status share(void *context, const unsigned char question[DP_OWNERS_QUESTION], size_t n,
+                       const uint64_t *values, unsigned char key[DP_OWNERS_KEY], dp_error *err)
+{
+    silo_run *r = context;
+    dp_status status = be_ready(r, err);
+    if (status == DP_OK)
+        dpi_silo_round_share(r->round, question, n, values, key);
+    return status;
+}
+
 static dp_status open_sum(void *context, const unsigned char question[DP_OWNERS_QUESTION], size_t n,
                           uint64_t *values, dp_error *err)
 {
     silo_run *r = context;
-    dp_status status = r->round == NULL ? meet(r, err) : DP_OK;
-    if (status != DP_OK)
-        return status;
-    if (r->noisy)
-        dpi_silo_round_skip(r->round, r->made);
-    return dpi_silo_round_open(r->round, question, n, values, err);
+    dp_status status = be_ready(r, err);
+    return status == DP_OK ? dpi_silo_round_open(r->round, question, n, values, err) : status;
 }
 
 static int watch(void *user, const dp_fit_progress *at)
@@ -247,6 +262,7 @@ static dp_status fit(silo_run *r, const dp_model *model, const dp_dataset *data,
                               .most_records = plan->most_records,
                               .repeats = keeps(r),
                               .context = r,
+                              .share = share,
                               .open = open_sum};
     dp_fit_opts opts = fit_opts(r);
     opts.owners = &owners;

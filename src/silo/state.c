@@ -1,4 +1,4 @@
-/*   "TcSilo2\0"   plan   run secret   self   run keys   question   round   set   n   x[n]   hash
+/*   "TcSilo3\0"   plan   run secret   self   noise   run keys   question   round   set   n   x[n]   hash
  *
  * Numbers have 8 bytes, the little end first; the hash is BLAKE2b of all before it. */
 #define _XOPEN_SOURCE 700
@@ -19,9 +19,9 @@
 #include "base/error.h"
 #include "base/replace.h"
 
-enum { FIXED = 8 + 5 * 32 + 3 * 8, HASH = 32, MOST_WORDS = 1 << 24 };
+enum { FIXED = 8 + 6 * 32 + 3 * 8, HASH = 32, MOST_WORDS = 1 << 24 };
 
-static const char magic[8] = "TcSilo2";
+static const char magic[8] = "TcSilo3";
 
 static dp_status fail_damaged(const char *path, dp_error *err)
 {
@@ -68,6 +68,7 @@ static dp_status parse(dpi_silo_state *s, const unsigned char *bytes, size_t siz
     (void)dpi_read_bytes(&r, 8 + DPI_SILO_HASH);
     memcpy(s->run_secret, dpi_read_bytes(&r, 32), 32);
     memcpy(s->self, dpi_read_bytes(&r, 32), 32);
+    memcpy(s->noise, dpi_read_bytes(&r, 32), 32);
     memcpy(s->run_keys, dpi_read_bytes(&r, 32), 32);
     memcpy(s->question, dpi_read_bytes(&r, 32), 32);
     s->round = dpi_read_number(&r);
@@ -143,6 +144,7 @@ dp_status dpi_silo_state_open(const char *path, const unsigned char plan[DPI_SIL
     if (status == DP_OK && !there) {
         randombytes_buf(s->run_secret, sizeof s->run_secret);
         randombytes_buf(s->self, sizeof s->self);
+        randombytes_buf(s->noise, sizeof s->noise);
         status = dpi_silo_state_keep(s, err);
     }
     if (status != DP_OK)
@@ -168,6 +170,7 @@ dp_status dpi_silo_state_keep(dpi_silo_state *s, dp_error *err)
     dpi_bytes_add(&b, s->plan, sizeof s->plan);
     dpi_bytes_add(&b, s->run_secret, 32);
     dpi_bytes_add(&b, s->self, 32);
+    dpi_bytes_add(&b, s->noise, 32);
     dpi_bytes_add(&b, s->run_keys, 32);
     dpi_bytes_add(&b, s->question, 32);
     dpi_bytes_number(&b, s->round);
@@ -195,6 +198,16 @@ static void drop_vector(dpi_silo_state *s)
     s->n = 0;
 }
 
+/* Puts the next round's secret in the place of this one's, of which nothing is left. */
+static void turn_on(unsigned char secret[32])
+{
+    static const unsigned char purpose[] = "noise of the next round";
+    unsigned char next[32];
+    (void)crypto_generichash(next, 32, purpose, sizeof purpose - 1, secret, 32);
+    memcpy(secret, next, 32);
+    sodium_memzero(next, sizeof next);
+}
+
 dp_status dpi_silo_state_begin(dpi_silo_state *s, uint64_t round, const unsigned char question[32],
                                size_t n, const uint64_t *x, dp_error *err)
 {
@@ -211,6 +224,7 @@ dp_status dpi_silo_state_begin(dpi_silo_state *s, uint64_t round, const unsigned
     s->round = round;
     s->set = 0;
     memcpy(s->question, question, 32);
+    turn_on(s->noise);
     return dpi_silo_state_keep(s, err);
 }
 

@@ -13,8 +13,9 @@
 typedef struct dpi_silo_state {
     unsigned char plan[DPI_SILO_HASH];      /* a hash of plan and owner */
     unsigned char run_secret[32], self[32]; /* of X25519; of masks that this owner alone knows */
-    unsigned char run_keys[32];             /* dpi_post_run_keys; zeros: not exchanged yet */
-    uint64_t round;                         /* the last that was begun, from 1; 0: none */
+    unsigned char noise[32];    /* of the share of the round after `round`, and of all later ones */
+    unsigned char run_keys[32]; /* dpi_post_run_keys; zeros: not exchanged yet */
+    uint64_t round;             /* the last that was begun, from 1; 0: none */
     unsigned char question[32];
     uint64_t set; /* a bit an owner: those whose sum this owner has signed; 0: none yet */
     size_t n;
@@ -38,7 +39,7 @@ dp_status dpi_silo_state_open(const char *path, const unsigned char plan[DPI_SIL
 /* Puts it on the disk; DP_OK where it has no path.  After a failure it fails for ever. */
 dp_status dpi_silo_state_keep(dpi_silo_state *s, dp_error *err) DP_MUST_CHECK;
 
-/* Begins a round: with x[n], a copy of it. */
+/* Begins a round: with x[n], a copy of it, whose share of noise can be made no more. */
 dp_status dpi_silo_state_begin(dpi_silo_state *s, uint64_t round, const unsigned char question[32],
                                size_t n, const uint64_t *x, dp_error *err) DP_MUST_CHECK;
 

@@ -412,6 +412,19 @@ static dp_status fails(void *context, const unsigned char question[DP_OWNERS_QUE
     return err->status = DP_ETIMEOUT;
 }
 
+static dp_status share_of_one(void *context, const unsigned char question[DP_OWNERS_QUESTION],
+                              size_t n, const uint64_t *values, unsigned char key[DP_OWNERS_KEY],
+                              dp_error *err)
+{
+    (void)context;
+    (void)question;
+    (void)n;
+    (void)values;
+    (void)key;
+    (void)snprintf(err->text, sizeof err->text, "no secret is here");
+    return err->status = DP_ESTATE;
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     const dp_owners good = {.size = 2, .honest = 1, .seed = 7, .most_records = 600, .open = fails};
@@ -433,6 +446,9 @@ static void what_cannot_be_is_refused(void **state)
     refuses(&bad, NULL, DP_EDATA, "more records");
     bad = good, bad.size = 64, bad.honest = 64, bad.most_records = 1 << 26;
     refuses(&bad, &(dp_fit_opts){.epsilon = 30, .delta = 1e-5}, DP_EUNSUPPORTED, "64 bits");
+    bad = good, bad.share = share_of_one;
+    refuses(&bad, &(dp_fit_opts){.epsilon = 4, .delta = 1e-5}, DP_ESTATE, "no secret");
+    refuses(&bad, &(dp_fit_opts){.epsilon = 4, .delta = 1e-5, .seed = 3}, DP_EINVAL, "own keys");
     refuses(&good, &(dp_fit_opts){.mode = DP_NO_PRIVACY, .method = DP_METHOD_EXACT}, DP_EINVAL,
             "DP_METHOD_EXACT");
 }

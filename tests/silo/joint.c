@@ -248,15 +248,27 @@ void joint_run(const joint *j, const joint_owner owners[PLANS_OWNERS])
 
 /* ---- fits ---- */
 
-const unsigned char *joint_load(const char *name, size_t k, int slot, size_t *n)
+static const unsigned char *load(const char *path, int slot, size_t *n)
 {
     static unsigned char bytes[2][JOINT_FILE + 1];
-    FILE *f = fopen(joint_path(name, k), "rb");
+    FILE *f = fopen(path, "rb");
     assert_non_null(f);
     *n = fread(bytes[slot], 1, JOINT_FILE, f);
     bytes[slot][*n] = '\0';
     (void)fclose(f);
     return bytes[slot];
+}
+
+const unsigned char *joint_load(const char *name, size_t k, int slot, size_t *n)
+{
+    return load(joint_path(name, k), slot, n);
+}
+
+const unsigned char *joint_letter(const char *mailbox, const char *name, int slot, size_t *n)
+{
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/%.255s", joint_path(mailbox, 0), name);
+    return load(path, slot, n);
 }
 
 void joint_same(const joint *j)

@@ -56,6 +56,9 @@ void joint_run(const joint *j, const joint_owner owners[PLANS_OWNERS]);
 /* A file of the folder, whose bytes are valid until the next call of the same `slot`. */
 const unsigned char *joint_load(const char *name, size_t k, int slot, size_t *n);
 
+/* The same of a letter in a folder. */
+const unsigned char *joint_letter(const char *mailbox, const char *name, int slot, size_t *n);
+
 /* That all owners have the same fit, which opened each sum once. */
 void joint_same(const joint *j);
 

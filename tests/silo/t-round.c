@@ -323,6 +323,56 @@ static void an_older_state_is_refused(void **state)
     owners_free(&all);
 }
 
+/* Of one owner's rounds, whose state is at a path. */
+static void share_of(const char *path, uint64_t done, unsigned char question, uint64_t value,
+                     bool opens, unsigned char key[32])
+{
+    dpi_carrier *carrier = NULL;
+    dpi_silo_round *r = NULL;
+    dp_error err = {0};
+    uint64_t values[NUMBERS] = {value};
+    const unsigned char asked[32] = {question};
+    assert_ok(dpi_carrier_memory(all.box, &carrier, &err), err.text);
+    const dpi_silo_round_opts opts = {
+        .part = &all.parts[0], .post = owners_post(&all, 0, carrier, 300), .state = path};
+    assert_ok(dpi_silo_round_new(&opts, &r, &err), err.text);
+    dpi_silo_round_skip(r, done);
+    dpi_silo_round_share(r, asked, NUMBERS, values, key);
+    if (opens)
+        assert_ok(dpi_silo_round_open(r, asked, NUMBERS, values, &err), err.text);
+    dpi_silo_round_free(r);
+    carrier->kind->close(carrier);
+}
+
+/* An older copy gives the same key for the same sum, and another one for anything else; a later one
+ * does not give it. */
+static void shares_are_made_again_for_the_same_sum_alone(void **state)
+{
+    unsigned char first[32], again[32], other[32];
+    char kept[80];
+    (void)state;
+    set_up(1);
+    keep_states(1);
+    share_of(paths[0], 0, 1, 5, true, first);
+    (void)snprintf(kept, sizeof kept, "%s.kept", paths[0]);
+    copy_file(paths[0], kept);
+    share_of(paths[0], 1, 2, 6, true, first);
+    share_of(paths[0], 1, 2, 6, false, other);
+    assert_memory_not_equal(first, other, 32);
+    copy_file(kept, paths[0]);
+    share_of(paths[0], 1, 2, 6, false, again);
+    assert_memory_equal(first, again, 32);
+    share_of(paths[0], 1, 3, 6, false, other);
+    assert_memory_not_equal(first, other, 32);
+    share_of(paths[0], 1, 2, 7, false, other);
+    assert_memory_not_equal(first, other, 32);
+    share_of(paths[0], 2, 2, 6, false, other);
+    assert_memory_not_equal(first, other, 32);
+    (void)unlink(kept);
+    drop_states(1);
+    owners_free(&all);
+}
+
 /* What could not be written may be on the disk or not: nothing leaves after it. */
 static void a_state_that_was_not_written_is_used_no_more(void **state)
 {
@@ -361,6 +411,7 @@ int main(void)
         cmocka_unit_test(who_has_lost_its_state_opens_nothing),
         cmocka_unit_test(the_state_of_another_is_refused),
         cmocka_unit_test(an_older_state_is_refused),
+        cmocka_unit_test(shares_are_made_again_for_the_same_sum_alone),
         cmocka_unit_test(a_state_that_was_not_written_is_used_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
