@@ -47,7 +47,8 @@ static dp_status check_registers(const dpi_silo_program *p, const dpi_silo_part 
         if (is_letter(s->kind))
             continue;
         dpi_silo_lay(s->kind, p->who.n, &made);
-        if (r->words != made.words || r->bytes != made.bytes || r->scales != made.scales)
+        if (r->words != made.words || r->bytes != made.bytes || r->scales != made.scales ||
+            r->encrypted != made.encrypted)
             return dpi_silo_refuse(p, part, s->out, "its size is not that of what is made by ",
                                    dpi_silo_step_name(s->kind), err);
     }
@@ -64,7 +65,8 @@ static dp_status check_steps(const dpi_silo_program *p, const dpi_silo_part *par
         const dpi_silo_step *s = &part->steps[j];
         good = s->kind < DPI_SILO_N_STEPS && s->out < part->n_registers &&
                (!is_letter(s->kind) || (s->peer < p->who.n && s->peer != k)) &&
-               (!s->may_lack || (s->kind == DPI_SILO_RECV && p->who.dropouts > 0));
+               (!s->may_lack || (s->kind == DPI_SILO_RECV && p->who.dropouts > 0)) &&
+               (!s->once || dpi_silo_has_columns(part));
         for (int a = 0; good && !is_letter(s->kind) && a < dpi_silo_step_args(s->kind); a++)
             good = s->in[a] < part->n_registers;
     }
@@ -141,6 +143,9 @@ dp_status dpi_silo_check_parts(const dpi_silo_program *p, const dpi_silo_part *p
         {DPI_SILO_ROSTER,
          "a second set would be named, and keys be told under another than signed"},
         {DPI_SILO_UNLOCK, "masks of one step would be told twice"},
+        {DPI_SILO_ENCRYPT, "columns are encrypted once"},
+        {DPI_SILO_ANSWER, "a second answer would be given in one step"},
+        {DPI_SILO_VEIL, "a second answer would be given in one step, with other noise"},
     };
     dp_status status = DP_OK;
     for (size_t k = 0; k < p->who.n && status == DP_OK; k++) {
@@ -149,6 +154,8 @@ dp_status dpi_silo_check_parts(const dpi_silo_program *p, const dpi_silo_part *p
             status = check_registers(p, &parts[k], err);
         for (size_t j = 0; status == DP_OK && j < sizeof once / sizeof *once; j++)
             status = check_once(p, &parts[k], once[j].kind, once[j].what, err);
+        if (status == DP_OK && dpi_silo_has_columns(&parts[k]))
+            status = dpi_silo_check_columns(p, &parts[k], err);
     }
     return status;
 }
@@ -157,6 +164,7 @@ dp_status dpi_silo_check_order(const dpi_silo_program *p, const dpi_silo_part *p
 {
     dp_status status = DP_OK;
     for (size_t k = 0; k < p->who.n && status == DP_OK; k++)
-        status = check_order(p, &parts[k], err);
+        if (!dpi_silo_has_columns(&parts[k]))
+            status = check_order(p, &parts[k], err);
     return status;
 }

@@ -15,7 +15,7 @@ typedef struct bag {
     size_t n;
     struct letter {
         uint16_t reg; /* of the sender */
-        bool taken;
+        bool taken, once;
         dpi_label label;
     } * letters; /* [MOST_LETTERS], made with the first */
 } bag;
@@ -81,9 +81,10 @@ static const dpi_silo_clause *clause_of(const joint_check *c, size_t k, uint16_t
     return NULL;
 }
 
-static dp_status list_view(joint_check *c, size_t k, uint16_t reg, uint64_t owners,
-                           const dpi_silo_clause *clause)
+static dp_status list_view(joint_check *c, size_t k, uint16_t reg, const dpi_label *l,
+                           uint64_t noise, const dpi_silo_clause *clause)
 {
+    const uint64_t owners = l->raw | l->through;
     const char *name = c->parts[k].registers[reg].name;
     for (size_t j = 0; j < c->n_views; j++)
         if (c->views[j].party == k && c->views[j].clause == clause &&
@@ -95,24 +96,61 @@ static dp_status list_view(joint_check *c, size_t k, uint16_t reg, uint64_t owne
                         sizeof *c->views))
         return dpi_fail_nomem(c->err);
     dpi_silo_view *v = &c->views[c->n_views++];
-    *v = (dpi_silo_view){.party = (uint16_t)k, .owners = owners, .clause = clause};
+    *v = (dpi_silo_view){.party = (uint16_t)k, .owners = owners, .noise = noise, .clause = clause};
     memcpy(v->name, name, strlen(name) + 1);
     return DP_OK;
+}
+
+/* Whether the account has openings of a variable, and all of them with noise. */
+static bool is_accounted(const joint_check *c, uint16_t variable)
+{
+    bool any = false;
+    for (size_t j = 0; j < c->p->n_entries; j++)
+        if (c->p->entries[j].variable == variable) {
+            if (!(c->p->entries[j].sigma > 0))
+                return false;
+            any = true;
+        }
+    return any;
+}
+
+/* Sums with everybody's noise but this party's own, which hides nothing from it. */
+static dp_status look_veiled(joint_check *c, size_t k, uint16_t reg, const dpi_label *l)
+{
+    if (!is_accounted(c, l->noise))
+        return refuse(c, k, reg,
+                      "this party can open it, and the account has no entry for each opening of ",
+                      c->p->variables[l->noise].name);
+    if (c->p->who.colluders == 0)
+        return refuse(c, k, reg,
+                      "this party can open it, and the noise that is counted has its own share in "
+                      "it; plan for one colluder at least",
+                      "");
+    return list_view(c, k, reg, l, l->shares, NULL);
+}
+
+static bool can_open(const dpi_label *l, size_t k)
+{
+    return l->form == DPI_LABEL_CLEAR ||
+           ((l->form == DPI_LABEL_COLUMNS || l->form == DPI_LABEL_ANSWER) && l->key == k);
 }
 
 /* A value that has come to party k from elsewhere, or was opened there.  Clauses name sums over
  * records, and nothing of single ones. */
 static dp_status look(joint_check *c, size_t k, uint16_t reg, dpi_label *l)
 {
-    const uint64_t others = l->raw & ~only(k), lacking = dpi_silo_everyone(&c->p->who) & ~l->shares;
-    if (l->form != DPI_LABEL_CLEAR)
+    const uint64_t known = l->form == DPI_LABEL_ANSWER ? only(k) : 0, others = l->raw & ~only(k),
+                   lacking = dpi_silo_everyone(&c->p->who) & ~(l->shares | known);
+    if (!can_open(l, k))
         return DP_OK;
     const dpi_silo_clause *clause = l->raw != 0 && l->summed ? clause_of(c, k, reg) : NULL;
     l->named = clause != NULL && dpi_silo_role_of(clause->to) == DPI_SILO_EACH;
     if (((l->raw | l->through) & ~only(k)) == 0)
         return DP_OK;
     if (others == 0 || clause != NULL)
-        return list_view(c, k, reg, l->raw | l->through, clause);
+        return list_view(c, k, reg, l, dpi_silo_everyone(&c->p->who), clause);
+    if (l->form == DPI_LABEL_ANSWER && dpi_label_is_veiled(&c->p->who, k, l))
+        return look_veiled(c, k, reg, l);
     if (l->shares != 0 && lacking != 0)
         return refuse(c, k, reg,
                       "this party would see it in the clear, and it lacks the share of noise of ",
@@ -138,7 +176,7 @@ static dp_status check_input(const joint_check *c, size_t k, const dpi_silo_step
     const uint64_t wanted = dpi_label_read(&c->p->who, k, e->of[a]);
     uint64_t there = 0;
     for (size_t j = 0; j < c->p->who.n; j++) {
-        if (in->from[j].form == DPI_LABEL_ABSENT)
+        if (in->from[j].form == DPI_LABEL_ABSENT || (e->of[a] == DPI_LABEL_OTHERS && j == k))
             continue;
         there |= only(j);
         if (in->from[j].form != e->in[a])
@@ -157,19 +195,6 @@ static dp_status check_input(const joint_check *c, size_t k, const dpi_silo_step
         return refuse(c, k, s->in[a], "this needs what all parties have, and lacks that of ",
                       first(c, wanted & ~there));
     return DP_OK;
-}
-
-/* Whether the account has openings of a variable, and all of them with noise. */
-static bool is_accounted(const joint_check *c, uint16_t variable)
-{
-    bool any = false;
-    for (size_t j = 0; j < c->p->n_entries; j++)
-        if (c->p->entries[j].variable == variable) {
-            if (!(c->p->entries[j].sigma > 0))
-                return false;
-            any = true;
-        }
-    return any;
 }
 
 static bool adds_up(dpi_silo_step_kind kind)
@@ -198,11 +223,43 @@ static dp_status open_sum(joint_check *c, size_t k, const dpi_silo_step *s, dpi_
     return look(c, k, s->out, l);
 }
 
-/* The label of an argument that is one party's; NULL where there is no such argument. */
+/* One's own part of a block and the other's answer.  Without noise it is what was seen when the
+ * answer came; with it, shares of both are in one sum, or it is not opened. */
+static dp_status open_block(joint_check *c, size_t k, const dpi_silo_step *s, dpi_label *l)
+{
+    const dpi_label *own = &c->values[k][s->in[0]].from[k];
+    const dpi_label *answer = &c->values[k][s->in[1]].from[1 - k];
+    const uint64_t lacking = dpi_silo_everyone(&c->p->who) & ~(own->shares | answer->shares);
+    if (answer->key != k)
+        return refuse(c, k, s->in[1],
+                      "it can be opened by another party alone: ", party(c, answer->key));
+    l->summed = own->summed && answer->summed;
+    l->named = answer->named;
+    if ((own->shares | answer->shares) == 0)
+        return DP_OK;
+    if (lacking != 0)
+        return refuse(c, k, s->out, "it is opened, and lacks the share of noise of ",
+                      first(c, lacking));
+    if (own->shares != only(k) || own->noise != answer->noise || !own->bounded || !own->summed ||
+        (own->raw & ~only(k)) != 0)
+        return refuse(
+            c, k, s->out,
+            "it is opened, and the shares of noise are of other sums than its own, or what "
+            "a record adds has no bound",
+            "");
+    *l = (dpi_label){
+        .form = DPI_LABEL_CLEAR, .through = l->through | l->raw, .noise = DPI_SILO_NONE};
+    return DP_OK;
+}
+
+/* The label of an argument that is one party's, columns being of two; NULL where there is no such
+ * argument. */
 static const dpi_label *read_by(const joint_check *c, size_t k, const dpi_silo_step *s, int a)
 {
-    const size_t from =
-        dpi_label_effects[s->kind].of[a] == DPI_LABEL_OWN ? k : c->p->who.aggregator;
+    const dpi_label_whose of = dpi_label_effects[s->kind].of[a];
+    const size_t from = of == DPI_LABEL_OWN      ? k
+                        : of == DPI_LABEL_OTHERS ? 1 - k
+                                                 : c->p->who.aggregator;
     return a < dpi_silo_step_args(s->kind) ? &c->values[k][s->in[a]].from[from] : NULL;
 }
 
@@ -223,7 +280,10 @@ static dp_status compute(joint_check *c, size_t k, const dpi_silo_step *s)
                 dpi_label_follow(&l, &c->values[k][s->in[a]].from[j]);
     if (adds_up(s->kind))
         status = open_sum(c, k, s, &l);
-    else if (e->out == DPI_LABEL_CLEAR || e->out == DPI_LABEL_MASKED)
+    else if (s->kind == DPI_SILO_UNVEIL)
+        status = open_block(c, k, s, &l);
+    else if (e->out == DPI_LABEL_CLEAR || e->out == DPI_LABEL_MASKED ||
+             e->out == DPI_LABEL_COLUMNS || e->out == DPI_LABEL_ANSWER)
         dpi_label_make(&l, s, k, read_by(c, k, s, 0), read_by(c, k, s, 1),
                        dpi_silo_variable_of(c->p, &c->parts[k].registers[s->out]));
     else
@@ -256,13 +316,14 @@ static dp_status send(joint_check *c, size_t k, const dpi_silo_step *s)
         return dpi_fail_nomem(c->err);
     if (b->n == MOST_LETTERS)
         return refuse(c, k, s->out, "that are too many letters in one step to ", party(c, s->peer));
-    b->letters[b->n++] = (struct letter){.reg = s->out, .label = *l};
+    b->letters[b->n++] = (struct letter){.reg = s->out, .once = s->once, .label = *l};
     return DP_OK;
 }
 
 static bool same_size(const dpi_silo_register *a, const dpi_silo_register *b)
 {
-    return a->words == b->words && a->bytes == b->bytes && a->scales == b->scales;
+    return a->words == b->words && a->bytes == b->bytes && a->scales == b->scales &&
+           a->encrypted == b->encrypted;
 }
 
 /* *there: whether it has been sent. */
@@ -278,6 +339,9 @@ static dp_status receive(joint_check *c, size_t k, const dpi_silo_step *s, bool 
         if (!same_size(r, mine))
             return refuse(c, k, s->out, "it is awaited in another size than it is sent by ",
                           party(c, s->peer));
+        if (b->letters[j].once != s->once)
+            return refuse(c, k, s->out, "one of the two takes it for a letter of every step: ",
+                          party(c, b->letters[j].once ? k : s->peer));
         dpi_label *l = &c->values[k][s->out].from[s->peer];
         *l = b->letters[j].label;
         b->letters[j].taken = true;
@@ -288,6 +352,13 @@ static dp_status receive(joint_check *c, size_t k, const dpi_silo_step *s, bool 
 }
 
 /* ---- a step of all ---- */
+
+/* Whether it is of single records, each owner's own or with columns of its own. */
+static bool has_rows(const dpi_silo_type *t)
+{
+    return t->place.where == DPI_SILO_BY_ROWS ||
+           (t->place.where == DPI_SILO_BY_COLUMNS && t->n_dims == DPI_SILO_DIMS);
+}
 
 static dp_status begin(joint_check *c)
 {
@@ -309,7 +380,7 @@ static dp_status begin(joint_check *c)
             c->values[k][r].from[k] = (dpi_label){.form = DPI_LABEL_CLEAR,
                                                   .raw = v->of_records ? only(k) : 0,
                                                   .noise = DPI_SILO_NONE,
-                                                  .rows = v->type.place.where == DPI_SILO_BY_ROWS};
+                                                  .rows = has_rows(&v->type)};
             if (old != NULL) /* what was carried lies where the input does */
                 c->values[k][r].from[k] = old[r].from[k];
         }

@@ -22,6 +22,7 @@ typedef struct dpi_silo_view {
     uint16_t party;                /* who sees */
     char name[DPI_SILO_NAME];      /* the register */
     uint64_t owners;               /* whose records it follows from, a bit each */
+    uint64_t noise;                /* whose shares are in a release */
     const dpi_silo_clause *clause; /* that names it; NULL: it is a release */
 } dpi_silo_view;
 
@@ -35,11 +36,18 @@ dp_status dpi_silo_check(const dpi_silo_program *p, const dpi_silo_scheme *schem
 /* The check's own, of each part by itself (check-parts.c).  First, that its numbers are those of the
  * program, its steps and registers are there, and it has one mask, one set and one telling of keys;
  * last, that its order is that of an interpreter of rounds: what the host does, whose last result is
- * masked or sent as it is, and after the opening the host again.  DP_EPRIVACY. */
+ * masked or sent as it is, and after the opening the host again.  A part of columns has neither masks
+ * nor rounds, and rules of its own (check-columns.c).  DP_EPRIVACY. */
 dp_status dpi_silo_check_parts(const dpi_silo_program *p, const dpi_silo_part *parts,
                                dp_error *err) DP_MUST_CHECK;
 dp_status dpi_silo_check_order(const dpi_silo_program *p, const dpi_silo_part *parts,
                                dp_error *err) DP_MUST_CHECK;
+
+/* Whether a part works on encrypted columns; and what such a part must be: of two owners, with
+ * columns that are encrypted once, of what never changes, and one answer a step.  DP_EPRIVACY. */
+bool dpi_silo_has_columns(const dpi_silo_part *part);
+dp_status dpi_silo_check_columns(const dpi_silo_program *p, const dpi_silo_part *part,
+                                 dp_error *err) DP_MUST_CHECK;
 
 /* Fails with "north: h.s (h = s_reveal N): what, more", of a register of a part. */
 dp_status dpi_silo_refuse(const dpi_silo_program *p, const dpi_silo_part *part, uint16_t reg,

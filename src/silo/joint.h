@@ -11,4 +11,15 @@
 dp_status dpi_silo_joint(dpi_silo_program *p, const dpi_silo_parties *who, bool noisy, double delta,
                          size_t n, const dp_opening *openings, dp_error *err) DP_MUST_CHECK;
 
+/* The same of blocks of columns at two owners, which open `times` gradients of them, of `numbers`
+ * numbers at most; z is the noise of one owner by what a record can add to both blocks, 0 for none,
+ * and `apart` how far an answer may be from that in total variation. */
+typedef struct dpi_joint_columns {
+    uint64_t times;
+    size_t numbers;
+    double z, apart, delta;
+} dpi_joint_columns;
+dp_status dpi_silo_joint_columns(dpi_silo_program *p, const dpi_silo_parties *who,
+                                 const dpi_joint_columns *c, dp_error *err) DP_MUST_CHECK;
+
 #endif

@@ -22,6 +22,23 @@ const dpi_label_effect dpi_label_effects[DPI_SILO_N_STEPS] = {
     [DPI_SILO_PLAIN] = {{DPI_LABEL_CLEAR}, DPI_LABEL_CLEAR, {DPI_LABEL_OWN}},
     [DPI_SILO_ADDPLAIN] = {{DPI_LABEL_CLEAR}, DPI_LABEL_CLEAR, {DPI_LABEL_EVERYBODY}},
     [DPI_SILO_OPEN] = {{DPI_LABEL_CLEAR}, DPI_LABEL_CLEAR, {DPI_LABEL_AGGREGATOR}},
+    [DPI_SILO_BOUND] = {{DPI_LABEL_CLEAR}, DPI_LABEL_CLEAR, {DPI_LABEL_OWN}},
+    [DPI_SILO_ADDEND] = {{DPI_LABEL_CLEAR, DPI_LABEL_CLEAR},
+                         DPI_LABEL_CLEAR,
+                         {DPI_LABEL_OWN, DPI_LABEL_OWN}},
+    [DPI_SILO_INNER] = {{DPI_LABEL_CLEAR, DPI_LABEL_CLEAR},
+                        DPI_LABEL_CLEAR,
+                        {DPI_LABEL_OWN, DPI_LABEL_OWN}},
+    [DPI_SILO_ENCRYPT] = {{DPI_LABEL_CLEAR}, DPI_LABEL_COLUMNS, {DPI_LABEL_OWN}},
+    [DPI_SILO_ANSWER] = {{DPI_LABEL_COLUMNS, DPI_LABEL_CLEAR},
+                         DPI_LABEL_ANSWER,
+                         {DPI_LABEL_OTHERS, DPI_LABEL_OWN}},
+    [DPI_SILO_VEIL] = {{DPI_LABEL_COLUMNS, DPI_LABEL_CLEAR},
+                       DPI_LABEL_ANSWER,
+                       {DPI_LABEL_OTHERS, DPI_LABEL_OWN}},
+    [DPI_SILO_UNVEIL] = {{DPI_LABEL_CLEAR, DPI_LABEL_ANSWER},
+                         DPI_LABEL_CLEAR,
+                         {DPI_LABEL_OWN, DPI_LABEL_OTHERS}},
 };
 
 void dpi_label_follow(dpi_label *l, const dpi_label *from)
@@ -35,6 +52,7 @@ uint64_t dpi_label_read(const dpi_silo_parties *who, size_t k, dpi_label_whose o
 {
     return of == DPI_LABEL_OWN          ? (uint64_t)1 << k
            : of == DPI_LABEL_AGGREGATOR ? (uint64_t)1 << who->aggregator
+           : of == DPI_LABEL_OTHERS     ? dpi_silo_everyone(who) & ~((uint64_t)1 << k)
                                         : dpi_silo_everyone(who);
 }
 
@@ -48,6 +66,19 @@ bool dpi_label_is_release(size_t n, const dpi_labels *sent)
                l->noise == sent->from[0].noise;
     }
     return good;
+}
+
+bool dpi_label_is_veiled(const dpi_silo_parties *who, size_t k, const dpi_label *l)
+{
+    const uint64_t others = dpi_silo_everyone(who) & ~((uint64_t)1 << k);
+    return others != 0 && (l->shares & others) == others && l->bounded && l->summed;
+}
+
+/* Columns times numbers of the same rows. */
+static void multiply(dpi_label *l, const dpi_label *columns, const dpi_label *numbers)
+{
+    l->summed = columns->rows && numbers->rows;
+    l->bounded = l->summed && columns->bounded && numbers->bounded;
 }
 
 void dpi_label_make(dpi_label *l, const dpi_silo_step *s, size_t party, const dpi_label *first,
@@ -75,6 +106,31 @@ void dpi_label_make(dpi_label *l, const dpi_silo_step *s, size_t party, const dp
         l->summed = first->summed;
         l->shares = first->shares;
         l->noise = first->noise;
+        break;
+    case DPI_SILO_BOUND:
+        l->rows = l->bounded = first->rows;
+        break;
+    case DPI_SILO_ADDEND: /* coefficients, and rows */
+        l->rows = second->rows;
+        l->bounded = second->bounded && first->raw == 0;
+        break;
+    case DPI_SILO_INNER:
+        multiply(l, first, second);
+        break;
+    case DPI_SILO_ENCRYPT:
+        l->rows = first->rows;
+        l->bounded = first->bounded;
+        l->key = (uint16_t)party;
+        break;
+    case DPI_SILO_VEIL:
+        l->shares = (uint64_t)1 << party;
+        l->noise = made;
+        multiply(l, first, second);
+        l->key = first->key;
+        break;
+    case DPI_SILO_ANSWER:
+        multiply(l, first, second);
+        l->key = first->key;
         break;
     default:
         break;

@@ -11,14 +11,17 @@ typedef enum dpi_label_form {
     DPI_LABEL_MASKED,
     DPI_LABEL_ROSTER,
     DPI_LABEL_CONSENT,
-    DPI_LABEL_KEYS
+    DPI_LABEL_KEYS,
+    DPI_LABEL_COLUMNS, /* encrypted, row by row */
+    DPI_LABEL_ANSWER   /* encrypted: what was made of encrypted columns */
 } dpi_label_form;
 
-/* Whose value of a register a step reads: this party's own, the aggregator's, everybody's. */
+/* Whose value of a register a step reads: this party's own, the aggregator's, everybody's, all others'. */
 typedef enum dpi_label_whose {
     DPI_LABEL_OWN,
     DPI_LABEL_AGGREGATOR,
-    DPI_LABEL_EVERYBODY
+    DPI_LABEL_EVERYBODY,
+    DPI_LABEL_OTHERS
 } dpi_label_whose;
 
 /* What a step works on, and makes; ABSENT: nothing is known of it. */
@@ -40,6 +43,7 @@ typedef struct dpi_label {
     bool bounded;     /* what a record adds to it is: it is of inquire, whose question was public */
     bool summed;      /* over this party's records, or more */
     bool named;       /* raw is all through what clauses let everybody see */
+    uint16_t key;     /* of what is encrypted: who can open it */
 } dpi_label;
 
 /* Of the values of a register, by who has sent them. */
@@ -56,6 +60,10 @@ uint64_t dpi_label_read(const dpi_silo_parties *who, size_t k, dpi_label_whose o
 /* Whether the sum of what n parties have sent is a release: of each its own records' sum, to which a
  * record adds within the bound, with its own share of one noise. */
 bool dpi_label_is_release(size_t n, const dpi_labels *sent);
+
+/* Whether it is all but a release to party k: sums of records, to which one adds within the bound,
+ * with the noise of everybody else, k's own being known to k. */
+bool dpi_label_is_veiled(const dpi_silo_parties *who, size_t k, const dpi_label *l);
 
 /* Completes the label of what a step of one party alone makes: `first` and `second` are its
  * arguments', `made` is the variable of its result. */

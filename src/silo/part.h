@@ -34,7 +34,15 @@ enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3 };
  *   plain     the vector as it is
  *   addplain  at the aggregator: their sum
  * And then
- *   open      the opened sum as words, its checksum looked at */
+ *   open      the opened sum as words, its checksum looked at
+ * Columns of the same people at two owners (columns-sum.h):
+ *   bound     this owner's rows as integers of bounded norm
+ *   addend    of each row's residual, an integer of bounded magnitude
+ *   inner     own columns times own addends, summed over rows
+ *   encrypt   own columns, under a key of this owner's
+ *   answer    the other's encrypted columns times own addends, summed over rows
+ *   veil      the same, and in it this owner's share of the noise
+ *   unveil    the other's answer, opened, and one's own part: their sum */
 #define DPI_SILO_STEP_LIST(X)                                                                      \
     X(INQUIRE, "inquire", 2, true)                                                                 \
     X(ISUM, "isum", 1, true)                                                                       \
@@ -49,7 +57,14 @@ enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3 };
     X(ADDALL, "addall", 3, false)                                                                  \
     X(PLAIN, "plain", 1, false)                                                                    \
     X(ADDPLAIN, "addplain", 1, false)                                                              \
-    X(OPEN, "open", 1, false)
+    X(OPEN, "open", 1, false)                                                                      \
+    X(BOUND, "bound", 1, false)                                                                    \
+    X(ADDEND, "addend", 2, false)                                                                  \
+    X(INNER, "inner", 2, false)                                                                    \
+    X(ENCRYPT, "encrypt", 1, false)                                                                \
+    X(ANSWER, "answer", 2, false)                                                                  \
+    X(VEIL, "veil", 2, false)                                                                      \
+    X(UNVEIL, "unveil", 2, false)
 
 typedef enum dpi_silo_step_kind {
 #define DPI_SILO_STEP_ENUM(name, text, args, host) DPI_SILO_##name,
@@ -72,6 +87,7 @@ typedef struct dpi_silo_step {
     uint16_t in[DPI_SILO_ARGS]; /* registers */
     uint16_t peer;              /* of send and recv: a party */
     bool may_lack;              /* of recv: the sender may have dropped out */
+    bool once;                  /* in the first round alone */
 } dpi_silo_step;
 
 typedef struct dpi_silo_register {
@@ -80,6 +96,7 @@ typedef struct dpi_silo_register {
      * the vector that is opened, times `words`. */
     uint32_t words, bytes;
     bool scales;
+    bool encrypted; /* its size is another: that of the encryption */
 } dpi_silo_register;
 
 /* Bytes of a register's value where the vector that is opened has n words. */

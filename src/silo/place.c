@@ -2,8 +2,10 @@
  *
  *   inquire, advance   one place, and * beside it     that place
  *   sum                0 -> +, marked                 * and P stay
- *   gauss              +, marked
- *   reveal             + -> *, marked
+ *   gauss              +, 1, marked
+ *   reveal             + -> *, 1, marked
+ *   addend             1, 1 -> +
+ *   block              1, + -> 1, marked
  *
  * What an owner computes of a sum that is not opened yet is no sum of what each would compute of its
  * own: that, and values of different owners in one operation, are the errors that this is for. */
@@ -13,8 +15,8 @@
 #include "base/error.h"
 #include "silo/program.h"
 
-enum { SHAPE_FIRST, SHAPE_RECORDS, SHAPE_SUM };
-enum { PLACE_LOCAL, PLACE_SUM, PLACE_GAUSS, PLACE_REVEAL };
+enum { SHAPE_FIRST, SHAPE_RECORDS, SHAPE_SUM, SHAPE_INTEGERS, SHAPE_ROWS, SHAPE_COLUMNS };
+enum { PLACE_LOCAL, PLACE_SUM, PLACE_GAUSS, PLACE_REVEAL, PLACE_ADDEND, PLACE_BLOCK };
 
 const dpi_silo_op_row dpi_silo_ops[DPI_SILO_N_OPS] = {
 #define ROW(name, text, args, shape, place)                                                        \
@@ -47,6 +49,18 @@ static bool fail(const inference *f, const char *what)
     return false;
 }
 
+/* Of rows and columns: a number a row, or one a column. */
+static bool infer_product(const inference *f)
+{
+    const bool of_rows = dpi_silo_ops[f->v->op].shape == SHAPE_ROWS;
+    const dpi_silo_type *table = f->arg[of_rows ? 1 : 0];
+    if (table->n_dims != 2)
+        return fail(f, "this is of rows and columns, and there are none");
+    f->v->type =
+        (dpi_silo_type){.dtype = DPI_SILO_I64, .n_dims = 1, .dims = {table->dims[of_rows ? 0 : 1]}};
+    return true;
+}
+
 static bool infer_shape(const inference *f)
 {
     dpi_silo_type *t = &f->v->type;
@@ -64,6 +78,12 @@ static bool infer_shape(const inference *f)
         t->dims[0] = t->dims[1];
         t->n_dims--;
         return true;
+    case SHAPE_INTEGERS:
+        t->dtype = DPI_SILO_I64;
+        return true;
+    case SHAPE_ROWS:
+    case SHAPE_COLUMNS:
+        return infer_product(f);
     default:
         return true;
     }
@@ -113,10 +133,30 @@ static bool place_sum(const inference *f)
                : fail(f, "a sum is over records that are split (0), or all at one place");
 }
 
-/* Of a sum over owners. */
+/* Of a sum over owners, or of what each has of its own columns. */
 static bool place_summed(const inference *f, dpi_silo_where to, const char *what)
 {
-    return f->arg[0]->place.where == DPI_SILO_SUMMED ? place_as(f, to, true) : fail(f, what);
+    const dpi_silo_where a = f->arg[0]->place.where;
+    return a == DPI_SILO_BY_COLUMNS ? place_as(f, a, true)
+           : a == DPI_SILO_SUMMED   ? place_as(f, to, true)
+                                    : fail(f, what);
+}
+
+static bool place_addend(const inference *f)
+{
+    return f->arg[0]->place.where == DPI_SILO_BY_COLUMNS &&
+                   f->arg[1]->place.where == DPI_SILO_BY_COLUMNS
+               ? place_as(f, DPI_SILO_SUMMED, false)
+               : fail(f, "a residual is made of coefficients and columns that are split (1)");
+}
+
+static bool place_block(const inference *f)
+{
+    return f->arg[0]->place.where == DPI_SILO_BY_COLUMNS &&
+                   f->arg[1]->place.where == DPI_SILO_SUMMED
+               ? place_as(f, DPI_SILO_BY_COLUMNS, true)
+               : fail(f, "a gradient is made of columns that are split (1) and the sum (+) of what "
+                         "all owners have of residuals");
 }
 
 static bool infer_place(const inference *f)
@@ -129,6 +169,10 @@ static bool infer_place(const inference *f)
                             "noise is added to a sum (+); sum over records first");
     case PLACE_REVEAL:
         return place_summed(f, DPI_SILO_SAME, "a sum (+) is opened, and nothing else");
+    case PLACE_ADDEND:
+        return place_addend(f);
+    case PLACE_BLOCK:
+        return place_block(f);
     default:
         return place_local(f);
     }

@@ -181,7 +181,7 @@ dp_status dpi_silo_plan_check(dp_silo_plan *p, dp_error *err)
                         "a plan needs a name of 1 to %d small letters, digits, _ and -, a letter "
                         "first",
                         MOST_NAME);
-    if (scheme == NULL)
+    if (scheme == NULL || scheme->by_columns)
         return dpi_fail(err, DP_ENAME, "there is no scheme %.40s; tacit silo schemes lists them",
                         o->scheme != NULL ? o->scheme : "(none)");
     dp_status status = check_owners(p, err);
@@ -319,7 +319,7 @@ dp_status dp_silo_plan_new(const dp_silo_opts *opts, dp_silo_plan **plan, dp_err
     dp_status status = sodium_init() >= 0
                            ? copy_opts(p, opts, err)
                            : dpi_fail(err, DP_EENTROPY, "libsodium cannot be started");
-    if (status == DP_OK && scheme_of(&p->opts) != NULL)
+    if (status == DP_OK && scheme_of(&p->opts) != NULL && !scheme_of(&p->opts)->by_columns)
         status = find_openings(p, opts->model, err);
     if (status == DP_OK)
         status = dpi_silo_plan_check(p, err);

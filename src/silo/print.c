@@ -68,13 +68,14 @@ static void print_step(const dpi_silo_program *p, const dpi_silo_part *part, con
                        dpi_bytes *to)
 {
     const char *name = part->registers[s->out].name;
+    dpi_silo_say(to, s->once ? "  once: " : "  ");
     if (s->kind == DPI_SILO_SEND)
-        dpi_silo_say(to, "  send %s to %s\n", name, p->who.names[s->peer]);
+        dpi_silo_say(to, "send %s to %s\n", name, p->who.names[s->peer]);
     else if (s->kind == DPI_SILO_RECV)
-        dpi_silo_say(to, "  %s from %s%s\n", name, p->who.names[s->peer],
+        dpi_silo_say(to, "%s from %s%s\n", name, p->who.names[s->peer],
                      s->may_lack ? ", or nothing" : "");
     else {
-        dpi_silo_say(to, "  %s = %s", name, dpi_silo_step_name(s->kind));
+        dpi_silo_say(to, "%s = %s", name, dpi_silo_step_name(s->kind));
         for (int a = 0; a < dpi_silo_step_args(s->kind); a++)
             dpi_silo_say(to, " %s", part->registers[s->in[a]].name);
         dpi_silo_say(to, "\n");
@@ -99,10 +100,16 @@ static void print_views(const dpi_silo_program *p, size_t n, const dpi_silo_view
         const dpi_silo_view *v = &views[k];
         dpi_silo_say(to, "  %s sees %s, of records of ", p->who.names[v->party], v->name);
         print_owners(p, v->owners, to);
-        if (v->clause == NULL)
-            dpi_silo_say(to, ": with noise of all\n");
-        else
+        if (v->clause != NULL) {
             dpi_silo_say(to, ": NO NOISE: %s\n", v->clause->why);
+            continue;
+        }
+        dpi_silo_say(to, ": with noise of ");
+        if (v->noise == dpi_silo_everyone(&p->who))
+            dpi_silo_say(to, "all");
+        else
+            print_owners(p, v->noise, to);
+        dpi_silo_say(to, "\n");
     }
     if (n == 0)
         dpi_silo_say(to, "  nothing\n");
@@ -113,16 +120,22 @@ static void print_sent(const dpi_silo_program *p, const dpi_silo_part *parts, dp
     dpi_silo_say(to, "sent in all, before sealing\n");
     for (size_t k = 0; k < p->who.n; k++) {
         double bytes = 0, letters = 0;
+        bool encrypted = false;
         for (size_t j = 0; j < p->n_entries; j++)
             for (size_t s = 0; s < parts[k].n_steps; s++)
                 if (parts[k].steps[s].kind == DPI_SILO_SEND) {
                     const dpi_silo_register *r = &parts[k].registers[parts[k].steps[s].out];
-                    letters += (double)p->entries[j].times;
-                    bytes += (double)p->entries[j].times *
-                             (double)dpi_silo_register_size(r, p->entries[j].numbers);
+                    const double times =
+                        parts[k].steps[s].once ? j == 0 : (double)p->entries[j].times;
+                    letters += times;
+                    bytes += times * (double)dpi_silo_register_size(r, p->entries[j].numbers);
+                    encrypted = encrypted || r->encrypted;
                 }
-        dpi_silo_say(to, "  %s sends %.0f letters of %.0f bytes together\n", p->who.names[k],
-                     letters, bytes);
+        dpi_silo_say(to, "  %s sends %.0f letters", p->who.names[k], letters);
+        if (encrypted)
+            dpi_silo_say(to, ", whose sizes follow from how many rows and columns there are\n");
+        else
+            dpi_silo_say(to, " of %.0f bytes together\n", bytes);
     }
 }
 
@@ -141,6 +154,23 @@ void dpi_silo_print(const dpi_silo_program *p, const dpi_silo_part *parts, size_
 
 /* ---- what is spent ---- */
 
+/* Epsilon of what is `apart` of the mechanisms in total variation: whatever that epsilon is, the
+ * mechanisms' delta and apart (1 + e^epsilon) are the delta that is spent.  An epsilon at half of it
+ * is above the answer, and its e^epsilon serves as a bound. */
+static dp_status spend_apart(const dp_mechanism *list, size_t n, double delta, double apart,
+                             dp_interval *spent, dp_error *err)
+{
+    dp_status status = dp_account_epsilon(list, n, delta / 2, 0, spent, err);
+    const double beside = apart * (1 + exp(spent->upper)) * (1 + 0x1p-40);
+    *spent = (dp_interval){.upper = INFINITY};
+    if (status == DP_OK && !(beside <= delta / 2))
+        return dpi_fail(err, DP_EPRIVACY,
+                        "answers differ by up to %.3g from what noise makes of them, which is too "
+                        "much at this delta; plan for a larger one, or a smaller epsilon",
+                        apart);
+    return status == DP_OK ? dp_account_epsilon(list, n, delta - beside, 0, spent, err) : status;
+}
+
 dp_status dpi_silo_epsilon(const dpi_silo_program *p, size_t known, double *epsilon, dp_error *err)
 {
     const dpi_silo_parties *who = &p->who;
@@ -152,15 +182,21 @@ dp_status dpi_silo_epsilon(const dpi_silo_program *p, size_t known, double *epsi
     if (known >= who->n - who->dropouts || p->n_entries == 0)
         return DP_OK;
     const double left = (double)(who->n - who->dropouts - known);
-    for (size_t k = 0; k < p->n_entries; k++)
-        if (!(p->entries[k].sigma > 0))
+    double apart = 0;
+    for (size_t k = 0; k < p->n_entries; k++) {
+        const dpi_silo_entry *e = &p->entries[k];
+        if (!(e->sigma > 0))
             return DP_OK;
-        else
-            list[n++] = (dp_mechanism){.sampling = DP_SAMPLING_FULL,
-                                       .rate = 1,
-                                       .steps = p->entries[k].times,
-                                       .sigma = p->entries[k].sigma * sqrt(left / counted)};
-    dp_status status = dp_account_epsilon(list, n, p->delta, 0, &spent, err);
+        list[n++] =
+            (dp_mechanism){.sampling = DP_SAMPLING_FULL,
+                           .rate = 1,
+                           .steps = e->times,
+                           .sigma = e->replaced ? e->sigma : e->sigma * sqrt(left / counted),
+                           .adjacency = e->replaced ? DP_REPLACE_ONE : DP_ADJACENCY_OF_SAMPLING};
+        apart += (double)e->times * e->apart;
+    }
+    dp_status status = apart > 0 ? spend_apart(list, n, p->delta, apart, &spent, err)
+                                 : dp_account_epsilon(list, n, p->delta, 0, &spent, err);
     *epsilon = spent.upper;
     return status;
 }

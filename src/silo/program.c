@@ -34,7 +34,7 @@ uint64_t dpi_silo_everyone(const dpi_silo_parties *who)
 
 const char *dpi_silo_place_text(const dpi_silo_parties *who, dpi_silo_place place)
 {
-    static const char *const text[] = {"*", "0", "+"};
+    static const char *const text[] = {"*", "0", "1", "+"};
     return place.where == DPI_SILO_AT ? who->names[place.party] : text[place.where];
 }
 

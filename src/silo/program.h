@@ -4,7 +4,8 @@
  * A value has a type and a place:
  *
  *   *   the same at all owners              0   split over records, each owner has its own
- *   +   a sum of what all owners have       P   party P's alone
+ *   +   a sum of what all owners have       1   split over columns of the same records
+ *   P   party P's alone
  *
  * Places of inputs are declared, all others follow.  Operations that need several parties are marked
  * (s_sum), and a scheme says what each party does for them (rules.h, split.h).
@@ -38,6 +39,7 @@ enum {
 typedef enum dpi_silo_where {
     DPI_SILO_SAME,
     DPI_SILO_BY_ROWS,
+    DPI_SILO_BY_COLUMNS,
     DPI_SILO_SUMMED,
     DPI_SILO_AT,
     DPI_SILO_N_WHERE
@@ -61,14 +63,23 @@ typedef struct dpi_silo_type {
  *
  *   inquire q x     what each record adds, as integers of bounded norm
  *   sum v           over records and owners         gauss S     with noise
- *   reveal N        opened                          advance q h     what is asked next */
+ *   reveal N        opened                          advance q h     what is asked next
+ *
+ * and of columns: with w the coefficients of one's own,
+ *
+ *   bound x         rows as integers of bounded norm
+ *   addend w b      of each row's residual, which is the sum of those of all owners
+ *   block b s       columns times residuals: the gradient of each owner's coefficients */
 #define DPI_SILO_OP_LIST(X)                                                                        \
     X(INPUT, "input", 0, FIRST, LOCAL)                                                             \
     X(INQUIRE, "inquire", 2, RECORDS, LOCAL)                                                       \
     X(SUM, "sum", 1, SUM, SUM)                                                                     \
     X(GAUSS, "gauss", 1, FIRST, GAUSS)                                                             \
     X(REVEAL, "reveal", 1, FIRST, REVEAL)                                                          \
-    X(ADVANCE, "advance", 2, FIRST, LOCAL)
+    X(ADVANCE, "advance", 2, FIRST, LOCAL)                                                         \
+    X(BOUND, "bound", 1, INTEGERS, LOCAL)                                                          \
+    X(ADDEND, "addend", 2, ROWS, ADDEND)                                                           \
+    X(BLOCK, "block", 2, COLUMNS, BLOCK)
 
 typedef enum dpi_silo_op {
 #define DPI_SILO_OP_ENUM(name, text, args, shape, place) DPI_SILO_OP_##name,
@@ -100,6 +111,10 @@ typedef struct dpi_silo_entry {
     uint64_t times;
     size_t numbers;
     double sigma; /* of the noise that is counted on, by what a record can add; 0: there is none */
+    /* Of blocks of columns: what is protected is a record in place of another, which moves them by
+     * twice what one can add, and one share of the noise counts, whoever looks. */
+    bool replaced;
+    double apart; /* how far an opening may be from sum and noise, in total variation */
 } dpi_silo_entry;
 
 typedef struct dpi_silo_carry {

@@ -61,11 +61,19 @@ static bool is_local(const char *word)
            strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789") == n;
 }
 
+/* A name that a statement reads: a local one, after arguments of arguments. */
+static bool is_read(const char *word)
+{
+    while (word[0] == 'x' && word[1] >= '0' && word[1] <= '9' && word[2] == '.')
+        word += 3;
+    return is_local(word);
+}
+
 static dp_status read_send(const reader *r, const words *w, dpi_silo_statement *s)
 {
     s->kind = DPI_SILO_SEND;
     s->may_lack = strcmp(w->word[1], "send?") == 0;
-    if (w->n != 4 || !is_local(w->word[2]))
+    if (w->n != 4 || !is_read(w->word[2]) || strlen(w->word[2]) > DPI_SILO_LOCAL_NAME)
         return fail(r, w, "what is sent, and to whom, must follow");
     s->whom = dpi_silo_role_of(w->word[3]);
     if (s->whom == DPI_SILO_N_ROLES)
@@ -87,7 +95,7 @@ static dp_status read_step(const reader *r, const words *w, dpi_silo_statement *
     memcpy(s->out, w->word[1], strlen(w->word[1]) + 1);
     for (size_t k = 0; k < args; k++) {
         const char *name = w->word[4 + k];
-        if (!is_local(name))
+        if (!is_read(name) || strlen(name) > DPI_SILO_LOCAL_NAME)
             return fail(r, w, "names are 1 to 8 small letters and digits, a letter first");
         memcpy(s->in[k], name, strlen(name) + 1);
     }
@@ -96,8 +104,11 @@ static dp_status read_step(const reader *r, const words *w, dpi_silo_statement *
 
 static dp_status read_statement(const reader *r, words *w, dpi_silo_statement *s)
 {
-    size_t length = strlen(w->word[0]);
     memset(s, 0, sizeof *s);
+    s->once = strcmp(w->word[0], "once") == 0;
+    if (s->once)
+        memmove(w->word, w->word + 1, --w->n * sizeof *w->word);
+    const size_t length = w->n > 0 ? strlen(w->word[0]) : 0;
     if (length < 2 || w->word[0][length - 1] != ':')
         return fail(r, w, "it must begin with who does it, as \"each:\"");
     w->word[0][length - 1] = '\0';

@@ -33,11 +33,41 @@ static const dpi_silo_clause fedsgd_seen[] = {
 };
 enum { fedsgd_n_seen = sizeof fedsgd_seen / sizeof *fedsgd_seen };
 
+/* ---- columns: residuals stay in shares, and each gets the other's part of its block ---- */
+
+#define OWN_PART "once each: e = encrypt x0; once each: send e each; each: o = inner x0 x1"
+#define BOTH_PARTS "each: send x0.c each; each: o = unveil x0 x0.c"
+
+static const dpi_silo_rule columns_dp_rules[] = {
+    {"block", "1", OWN_PART},
+    {"gauss", "1", "each: o = dgauss x0; each: c = veil x0.e x0.x1"},
+    {"reveal", "1", BOTH_PARTS},
+};
+
+static const dpi_silo_clause *const columns_dp_seen = NULL;
+enum { columns_dp_n_seen = 0 };
+
+static const dpi_silo_rule columns_rules[] = {
+    {"block", "1", OWN_PART "; each: c = answer e x1"},
+    {"reveal", "1", BOTH_PARTS},
+};
+
+static const dpi_silo_clause columns_seen[] = {
+    {"block", "c", "each",
+     "exact gradients, from which outcomes and columns of the other owner can be solved for"},
+};
+enum { columns_n_seen = sizeof columns_seen / sizeof *columns_seen };
+
 static const dpi_silo_scheme schemes[] = {
-#define SCHEME(c, name, noisy, about)                                                              \
-    {name, about, noisy, sizeof c##_rules / sizeof *c##_rules, c##_n_seen, c##_rules, c##_seen},
-    DPI_SILO_SCHEME_LIST(SCHEME)
-#undef SCHEME
+#define ENTRY(c, name, noisy, columns, about)                                                      \
+    {name,       about,     noisy,   columns, sizeof c##_rules / sizeof *c##_rules,                \
+     c##_n_seen, c##_rules, c##_seen},
+#define OF_ROWS(c, name, noisy, about) ENTRY(c, name, noisy, false, about)
+#define OF_COLUMNS(c, name, noisy, about) ENTRY(c, name, noisy, true, about)
+    DPI_SILO_SCHEME_LIST(OF_ROWS) DPI_SILO_COLUMN_SCHEME_LIST(OF_COLUMNS)
+#undef OF_COLUMNS
+#undef OF_ROWS
+#undef ENTRY
 };
 
 enum { N_SCHEMES = sizeof schemes / sizeof *schemes };

@@ -5,9 +5,11 @@
  *   WHO: NAME = STEP NAME ...        a step of part.h
  *   WHO: send NAME WHOM              to each of them but oneself; "send?": it may be lacking where
  *                                    owners may drop out
+ *   once WHO: ...                    in the first step of all alone
  *
- * x0, x1, x2 are the operation's arguments, o its result, other names are the rule's own.  WHO is
- * "each", all parties, or "agg", the one that adds up.
+ * x0, x1, x2 are the operation's arguments, o its result, other names are the rule's own; x0.c is c
+ * of the rule of what x0 is, and x0.x1 that operation's argument.  WHO is "each", all parties, or
+ * "agg", the one that adds up.
  *
  * The first rule of an operation whose place is that of the first argument holds.  What becomes
  * visible in the clear to a party, and is neither its own nor a release, must be named by a
@@ -34,9 +36,17 @@ typedef struct dpi_silo_clause {
       "sums of all owners with noise of all, opened by none alone: nobody sees a single owner's")  \
     X(fedsgd, "fedsgd", false, "sums without noise, which one owner adds up, and sees each of")
 
+/* The same of columns of the same records at two owners. */
+#define DPI_SILO_COLUMN_SCHEME_LIST(X)                                                             \
+    X(columns_dp, "columns+dp", true,                                                              \
+      "columns of the same people at two owners: gradients on encrypted columns, with noise of "   \
+      "both")                                                                                      \
+    X(columns, "columns", false,                                                                   \
+      "columns of the same people at two owners: each sees the exact gradients of its own")
+
 typedef struct dpi_silo_scheme {
     const char *name, *about;
-    bool noisy;
+    bool noisy, by_columns;
     size_t n_rules, n_clauses;
     const dpi_silo_rule *rules;
     const dpi_silo_clause *clauses;
@@ -55,7 +65,7 @@ typedef struct dpi_silo_statement {
     dpi_silo_step_kind kind;
     char out[DPI_SILO_LOCAL_NAME + 1]; /* of send: what is sent */
     char in[DPI_SILO_ARGS][DPI_SILO_LOCAL_NAME + 1];
-    bool may_lack;
+    bool may_lack, once;
 } dpi_silo_statement;
 
 /* Reads a rule.  DP_EINVAL naming the rule and what is wrong. */

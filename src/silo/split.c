@@ -13,6 +13,7 @@ enum { CHECK = 8 };
 /* What steps make, beside words of the vector that is opened: bytes, and more for each party. */
 typedef struct layout {
     uint32_t words, bytes, each;
+    bool encrypted;
 } layout;
 
 static const layout layouts[DPI_SILO_N_STEPS] = {
@@ -21,6 +22,9 @@ static const layout layouts[DPI_SILO_N_STEPS] = {
     [DPI_SILO_CONSENT] = {0, 64, 0},     [DPI_SILO_UNLOCK] = {0, 0, 32},
     [DPI_SILO_ADDALL] = {1, CHECK, 0},   [DPI_SILO_PLAIN] = {1, CHECK, 0},
     [DPI_SILO_ADDPLAIN] = {1, CHECK, 0}, [DPI_SILO_OPEN] = {1, 0, 0},
+    [DPI_SILO_INNER] = {1, 0, 0},        [DPI_SILO_ENCRYPT] = {0, 0, 0, true},
+    [DPI_SILO_ANSWER] = {0, 0, 0, true}, [DPI_SILO_VEIL] = {0, 0, 0, true},
+    [DPI_SILO_UNVEIL] = {1, 0, 0},
 };
 
 void dpi_silo_lay(dpi_silo_step_kind kind, size_t n, dpi_silo_register *r)
@@ -28,6 +32,7 @@ void dpi_silo_lay(dpi_silo_step_kind kind, size_t n, dpi_silo_register *r)
     const layout *l = &layouts[kind];
     r->words = l->words;
     r->scales = l->words > 0;
+    r->encrypted = l->encrypted;
     r->bytes = l->bytes + l->each * (uint32_t)n;
 }
 
@@ -74,19 +79,25 @@ static uint64_t holders(const dpi_silo_program *p, const dpi_silo_variable *v)
 
 /* ---- registers ---- */
 
-/* The register that a name of a rule means. */
+static bool is_argument(const char *local)
+{
+    return local[0] == 'x' && local[1] >= '0' && local[1] <= '9' &&
+           (local[2] == '\0' || local[2] == '.');
+}
+
+/* The register that a name of a rule means: of this operation, or of what its arguments are. */
 static bool name_of(const splitter *s, const char *local, char name[DPI_SILO_NAME])
 {
-    int n;
-    if (strcmp(local, "o") == 0)
-        n = snprintf(name, DPI_SILO_NAME, "%s", s->v->name);
-    else if (local[0] == 'x' && local[1] >= '0' && local[1] <= '9' && local[2] == '\0') {
-        size_t k = (size_t)(local[1] - '0');
-        n = k < dpi_silo_ops[s->v->op].args
-                ? snprintf(name, DPI_SILO_NAME, "%s", s->p->variables[s->v->arg[k]].name)
-                : -1;
-    } else
-        n = snprintf(name, DPI_SILO_NAME, "%s.%s", s->v->name, local);
+    const dpi_silo_variable *v = s->v;
+    while (is_argument(local)) {
+        const size_t k = (size_t)(local[1] - '0');
+        if (k >= dpi_silo_ops[v->op].args)
+            return false;
+        v = &s->p->variables[v->arg[k]];
+        local += local[2] == '.' ? 3 : 2;
+    }
+    const bool whole = *local == '\0' || strcmp(local, "o") == 0;
+    const int n = snprintf(name, DPI_SILO_NAME, whole ? "%s" : "%s.%s", v->name, local);
     return n > 0 && n < DPI_SILO_NAME;
 }
 
@@ -141,7 +152,7 @@ static dp_status read_register(splitter *s, size_t party, const dpi_silo_stateme
 
 static dp_status do_step(splitter *s, size_t party, const dpi_silo_statement *t)
 {
-    dpi_silo_step step = {.kind = t->kind};
+    dpi_silo_step step = {.kind = t->kind, .once = t->once};
     char name[DPI_SILO_NAME];
     size_t out = 0;
     dp_status status = DP_OK;
@@ -158,10 +169,14 @@ static dp_status do_step(splitter *s, size_t party, const dpi_silo_statement *t)
     return add_step(s, party, step);
 }
 
-static dp_status do_receive(splitter *s, size_t from, size_t to, uint16_t sent, bool may_lack)
+static dp_status do_receive(splitter *s, const dpi_silo_statement *t, size_t from, size_t to,
+                            uint16_t sent)
 {
     const dpi_silo_register r = s->parts[from].registers[sent];
-    dpi_silo_step step = {.kind = DPI_SILO_RECV, .peer = (uint16_t)from, .may_lack = may_lack};
+    dpi_silo_step step = {.kind = DPI_SILO_RECV,
+                          .peer = (uint16_t)from,
+                          .may_lack = t->may_lack && s->p->who.dropouts > 0,
+                          .once = t->once};
     size_t at = 0;
     if (!place(s, to, r.name, &at))
         return dpi_fail_nomem(s->err);
@@ -175,7 +190,6 @@ static dp_status do_send(splitter *s, const dpi_silo_statement *t)
     const size_t n = s->p->who.n;
     const uint64_t who = dpi_silo_members(&s->p->who, t->who),
                    whom = dpi_silo_members(&s->p->who, t->whom);
-    const bool may_lack = t->may_lack && s->p->who.dropouts > 0;
     uint16_t sent[DPI_SILO_PARTIES] = {0};
     dp_status status = DP_OK;
     for (size_t a = 0; a < n && status == DP_OK; a++) {
@@ -184,14 +198,16 @@ static dp_status do_send(splitter *s, const dpi_silo_statement *t)
         status = read_register(s, a, t, t->out, &sent[a]);
         for (size_t b = 0; b < n && status == DP_OK; b++)
             if (a != b && is_in(whom, b))
-                status = add_step(
-                    s, a,
-                    (dpi_silo_step){.kind = DPI_SILO_SEND, .out = sent[a], .peer = (uint16_t)b});
+                status = add_step(s, a,
+                                  (dpi_silo_step){.kind = DPI_SILO_SEND,
+                                                  .out = sent[a],
+                                                  .peer = (uint16_t)b,
+                                                  .once = t->once});
     }
     for (size_t b = 0; b < n; b++)
         for (size_t a = 0; a < n && status == DP_OK; a++)
             if (a != b && is_in(who, a) && is_in(whom, b))
-                status = do_receive(s, a, b, sent[a], may_lack);
+                status = do_receive(s, t, a, b, sent[a]);
     return status;
 }
 
@@ -243,6 +259,7 @@ static dp_status split_local(splitter *s)
 {
     static const char *const arguments[DPI_SILO_ARGS] = {"x0", "x1", "x2"};
     dpi_silo_statement t = {.out = "o",
+                            .once = s->v->op == DPI_SILO_OP_BOUND,
                             .kind = s->v->op == DPI_SILO_OP_SUM
                                         ? DPI_SILO_ISUM
                                         : dpi_silo_step_named(dpi_silo_ops[s->v->op].name)};

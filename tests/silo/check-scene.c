@@ -7,7 +7,7 @@
 
 static const dp_opening openings[] = {{"scales", 1, 12, 40}, {"main", 16, 52, 20}};
 
-void scene_begin(check_scene *s, const char *scheme)
+static void begin(check_scene *s, const char *scheme)
 {
     memset(s, 0, sizeof *s);
     s->who = (dpi_silo_parties){
@@ -15,7 +15,21 @@ void scene_begin(check_scene *s, const char *scheme)
     s->scheme = *dpi_silo_scheme_named(scheme);
     memcpy(s->rules, s->scheme.rules, s->scheme.n_rules * sizeof *s->rules);
     s->scheme.rules = s->rules;
+}
+
+void scene_begin(check_scene *s, const char *scheme)
+{
+    begin(s, scheme);
     scene_join(s, s->scheme.noisy);
+}
+
+void scene_columns(check_scene *s, const char *scheme, double z)
+{
+    const dpi_joint_columns c = {
+        .times = 20, .numbers = 30, .z = z, .apart = 0x1p-70, .delta = 1e-5};
+    begin(s, scheme);
+    s->who.n = 2;
+    assert_ok(dpi_silo_joint_columns(&s->program, &s->who, &c, &s->err), s->err.text);
 }
 
 void scene_join(check_scene *s, bool noisy)
@@ -27,7 +41,7 @@ void scene_join(check_scene *s, bool noisy)
 dp_status scene_split(check_scene *s)
 {
     dp_status status = dpi_silo_split(&s->program, &s->scheme, &s->arena, s->parts, &s->err);
-    for (size_t k = 0; status == DP_OK && k < OWNERS; k++) {
+    for (size_t k = 0; status == DP_OK && k < s->who.n; k++) {
         assert_true(s->parts[k].n_steps < MOST_STEPS && s->parts[k].n_registers <= 32);
         memcpy(s->steps[k], s->parts[k].steps, s->parts[k].n_steps * sizeof(dpi_silo_step));
         memcpy(s->registers[k], s->parts[k].registers,

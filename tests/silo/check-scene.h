@@ -27,6 +27,9 @@ void scene_begin(check_scene *s, const char *scheme);
 /* The same with or without noise, or for other parties. */
 void scene_join(check_scene *s, bool noisy);
 
+/* The program of a regression of columns of north and south, likewise. */
+void scene_columns(check_scene *s, const char *scheme, double z);
+
 /* Splits it, so that parts can be changed; checks it; and frees it. */
 dp_status scene_split(check_scene *s);
 dp_status scene_check(check_scene *s);
