@@ -20,6 +20,7 @@
 #include "base/fork.h"
 #include "random/discrete.h"
 #include "random/entropy.h"
+#include "random/grid.h"
 #include "random/normal.h"
 
 struct dp_noise {
@@ -167,5 +168,16 @@ dp_status dp_noise_discrete_gaussian(dp_noise *noise, size_t n, double sigma, in
         out[i] = INT64_MIN;
     if (status == DP_OK)
         dpi_discrete_gaussians(stream, n, sigma, out);
+    return status;
+}
+
+dp_status dp_noise_shares(dp_noise *noise, size_t n, int64_t *out, dp_error *err)
+{
+    dpi_stream *stream = NULL;
+    const dp_status status = dpi_noise_stream(noise, &stream, err);
+    for (size_t i = 0; i < n && status != DP_OK; i++)
+        out[i] = INT64_MIN;
+    if (status == DP_OK)
+        dpi_stream_grid(stream, n, out);
     return status;
 }

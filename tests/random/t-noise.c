@@ -160,6 +160,39 @@ static void without_entropy_a_forked_child_gets_nan(void **state)
     dp_noise_free(noise);
 }
 
+/* Normal numbers times 2^32, rounded: none of the law of whole numbers of another scale. */
+static void shares_are_normal_times_2_32(void **state)
+{
+    enum { N = 20000 };
+    static int64_t k[N];
+    (void)state;
+    dp_noise *noise = new_noise();
+    dp_error err = {0};
+    double sum = 0, squares = 0;
+    size_t odd = 0;
+    assert_ok(dp_noise_shares(noise, N, k, &err), err.text);
+    for (size_t i = 0; i < N; i++) {
+        const double z = (double)k[i] * 0x1p-32;
+        sum += z;
+        squares += z * z;
+        odd += (size_t)(k[i] & 1);
+    }
+    assert_standard(sum / sqrt(N));
+    assert_standard((squares - N) / sqrt(2.0 * N));
+    assert_standard(((double)odd - N / 2) / sqrt(N / 4.0));
+    pid_t pid = fork();
+    if (pid == 0) {
+        fail_entropy = 1;
+        int first = dp_noise_shares(noise, 1, k, &err) == DP_EENTROPY && k[0] == INT64_MIN;
+        dp_noise_free(noise);
+        _exit(first ? 0 : 1);
+    }
+    int how;
+    assert_int_equal(waitpid(pid, &how, 0), pid);
+    assert_int_equal(how, 0);
+    dp_noise_free(noise);
+}
+
 static void read_stream(void *stream)
 {
     (void)dpi_stream_u64(stream);
@@ -255,6 +288,7 @@ int main(void)
         cmocka_unit_test(bad_deviations_give_nan),
         cmocka_unit_test(a_forked_child_draws_other_noise),
         cmocka_unit_test(without_entropy_a_forked_child_gets_nan),
+        cmocka_unit_test(shares_are_normal_times_2_32),
         cmocka_unit_test(a_stream_kept_across_a_fork_aborts),
         cmocka_unit_test(freeing_wipes_key_and_numbers),
         cmocka_unit_test(a_system_that_fails_is_an_error),

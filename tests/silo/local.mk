@@ -35,6 +35,9 @@ UNIT_TESTS += %D%/t-check-columns
 %C%_t_psi_LDADD = $(TEST_SILO)
 %C%_t_round_SOURCES = %D%/t-round.c $(silo_owners)
 %C%_t_round_LDADD = $(TEST_SILO)
+UNIT_TESTS += %D%/t-columns
+%C%_t_columns_SOURCES = %D%/t-columns.c $(silo_owners)
+%C%_t_columns_LDADD = libcheck.la libtacit-silo.la libtacit-crypto.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 %C%_t_columns_sum_LDADD = libcheck.la libtacit-silo.la libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) \
   $(CMOCKA_LIBS)
 %C%_t_taint_SOURCES = %D%/t-taint.c $(silo_owners)
