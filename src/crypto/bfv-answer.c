@@ -25,6 +25,10 @@ dp_status dpi_bfv_hide(const dpi_bfv *f, size_t count, int *hide, dp_error *err)
     const double told = (double)count * (f->spec.plain_bits + 2) / (double)f->n;
     const double bits = fmax(ceil(log2(3) + told), DPI_BFV_HIDE);
     *hide = DPI_BFV_HIDE;
+    if (f->spec.plain_bits == DPI_BFV_WHOLE)
+        return dpi_fail(err, DP_EPRIVACY,
+                        "plaintexts of %d bits are for sums; take fewer for answers",
+                        f->spec.plain_bits);
     if (bits > f->spec.prime_bits - 1)
         return dpi_fail(err, DP_EPRIVACY,
                         "%zu results of %d bits in one answer of degree %zu leave nothing that "
@@ -58,6 +62,10 @@ dp_status dpi_bfv_flood(const dpi_bfv *f, double noise, int hide, int *flood, dp
 
 dp_status dpi_bfv_answer_new(const dpi_bfv *f, size_t count, dpi_bfv_answer **a, dp_error *err)
 {
+    *a = NULL;
+    if (f->spec.plain_bits == DPI_BFV_WHOLE)
+        return dpi_fail(err, DP_EINVAL, "there are no answers of plaintexts of %d bits",
+                        f->spec.plain_bits);
     dpi_bfv_answer *made = *a = dpi_alloc(1, sizeof *made);
     if (made == NULL)
         return dpi_fail_nomem(err);
@@ -98,10 +106,8 @@ static void make_fresh(const dpi_bfv *f, const dpi_bfv_cipher *key, const int64_
     }
 }
 
-/* The residues of a number uniform in [-2^flood, 2^flood), added to those at x; `middle` has those
- * of 2^flood. */
-static void add_flood(const dpi_bfv *f, int flood, const uint64_t *middle, dpi_rlwe_stream *random,
-                      uint64_t *x)
+void dpi_bfv_add_flood(const dpi_bfv *f, int flood, const uint64_t *middle, dpi_rlwe_stream *random,
+                       uint64_t *x)
 {
     uint64_t word[DPI_BFV_WORDS];
     unsigned char bytes[8 * DPI_BFV_WORDS];
@@ -133,7 +139,7 @@ static void answer_first(const dpi_bfv *f, const dpi_bfv_ask *ask, dpi_rlwe_stre
         middle[i] = dpi_modulus_power(&f->ntt[i]->m, 2, (uint64_t)ask->flood);
     for (size_t k = 0; k < a->count; k++) {
         uint64_t *x = c0 + ask->places[k];
-        add_flood(f, ask->flood, middle, random, x);
+        dpi_bfv_add_flood(f, ask->flood, middle, random, x);
         for (size_t i = 0; i < f->levels && ask->added != NULL; i++)
             x[i * f->n] =
                 dpi_modulus_add(&f->ntt[i]->m, x[i * f->n], dpi_bfv_scaled(f, i, ask->added[k]));

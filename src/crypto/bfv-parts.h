@@ -21,10 +21,26 @@ void dpi_bfv_residues(const dpi_bfv *f, size_t level, const int32_t *coefficient
 /* The same of numbers below the prime in magnitude. */
 void dpi_bfv_wide(const dpi_bfv *f, size_t level, const int64_t *wide, uint64_t *out /* [n] */);
 
-/* round(2^bits x / q) mod 2^bits, exact but for a cut of 2^-76 before rounding, of y_i = x (q /
- * q_i)^-1 mod q_i, which lie `stride` apart; 1 <= bits <= 63. Sums y_i floor(2^128 / q_i) modulo
- * 2^128, of which each is low by less than y_i < 2^50. */
-DPI_INLINE uint64_t dpi_bfv_combine(const dpi_bfv *f, const uint64_t *y, size_t stride, int bits)
+/* round(q m / t) of n messages (NULL: zeros) and errors added, modulo one prime, transformed. */
+void dpi_bfv_encode(const dpi_bfv *f, size_t level, const uint64_t *message, const int8_t *e,
+                    uint64_t *out /* [n] */);
+
+/* Makes c1 of the seed. */
+void dpi_bfv_expand(const dpi_bfv *f, dpi_bfv_cipher *c);
+
+/* sum += a, residues. */
+void dpi_bfv_add_polynomial(const dpi_bfv *f, const uint64_t *a, uint64_t *sum /* [levels][n] */);
+
+/* Adds a number uniform in [-2^flood, 2^flood) to the one whose residues lie n apart at x; `middle`
+ * has those of 2^flood. */
+void dpi_bfv_add_flood(const dpi_bfv *f, int flood, const uint64_t *middle, dpi_rlwe_stream *random,
+                       uint64_t *x);
+
+/* x / q modulo 1 in units of 2^-128: the high word; too low by less than 2^52 units.  Of y_i = x (q
+ * / q_i)^-1 mod q_i, which lie `stride` apart: sums y_i floor(2^128 / q_i) modulo 2^128, of which
+ * each is low by less than y_i < 2^50. */
+DPI_INLINE uint64_t dpi_bfv_fixed(const dpi_bfv *f, const uint64_t *y, size_t stride,
+                                  uint64_t *low_word)
 {
     unsigned long long low = 0, high = 0, part;
     for (size_t i = 0; i < f->levels; i++) {
@@ -33,7 +49,17 @@ DPI_INLINE uint64_t dpi_bfv_combine(const dpi_bfv *f, const uint64_t *y, size_t 
         low += part;
         high += low < part;
     }
-    return (high + ((unsigned long long)1 << (63 - bits))) >> (64 - bits);
+    *low_word = low;
+    return high;
+}
+
+/* round(2^bits x / q) mod 2^bits, exact but for the cut of 2^-76 before rounding; 1 <= bits <= 64.
+ */
+DPI_INLINE uint64_t dpi_bfv_combine(const dpi_bfv *f, const uint64_t *y, size_t stride, int bits)
+{
+    uint64_t low;
+    const uint64_t high = dpi_bfv_fixed(f, y, stride, &low);
+    return bits == 64 ? high + (low >> 63) : (high + ((uint64_t)1 << (63 - bits))) >> (64 - bits);
 }
 
 /* The same of the residues of x. */

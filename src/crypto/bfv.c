@@ -41,11 +41,17 @@ static dp_status allowed(const dpi_bfv_spec *s, dp_error *err)
         return dpi_fail(err, DP_EINVAL, "primes for degree %zu have %d .. %d bits, not %d", s->n,
                         least, DPI_MODULUS_BITS, s->prime_bits);
     const int most = DPI_PACKED_MOST - 3 - log_of(s->n); /* second_bits must fit */
-    if (s->plain_bits < 2 || s->plain_bits > most || s->plain_bits > s->prime_bits)
+    const bool whole = s->plain_bits == DPI_BFV_WHOLE;
+    if (!whole && (s->plain_bits < 2 || s->plain_bits > most || s->plain_bits > s->prime_bits))
         return dpi_fail(err, DP_EINVAL,
                         "plaintexts of degree %zu with primes of %d bits have 2 .. %d bits, not %d",
                         s->n, s->prime_bits, most < s->prime_bits ? most : s->prime_bits,
                         s->plain_bits);
+    if (whole &&
+        s->levels * (s->prime_bits - 1) < 70) /* 2^64 times twice the noise of a fresh one */
+        return dpi_fail(err, DP_EINVAL,
+                        "plaintexts of %d bits need a modulus of more than %d primes of %d bits",
+                        s->plain_bits, s->levels, s->prime_bits);
     const int limit = most_log_q[log_of(s->n) - 10];
     if (s->levels * s->prime_bits > limit)
         return dpi_fail(
@@ -175,12 +181,47 @@ DPI_LOOPS static void numerators(int plain_bits, uint64_t q_low, const dpi_modul
     }
 }
 
-uint64_t dpi_bfv_scaled(const dpi_bfv *f, size_t level, uint64_t message)
+/* The same of t = 2^64: t/2 - h = (2^64 - 1 - h) - (2^63 - 1), of which the first is a word,
+ * brought below the prime in halves of 32 bits. */
+static void whole_numerators(uint64_t q_low, const dpi_modulus *m, size_t n,
+                             const uint64_t *message, uint64_t *out)
+{
+    const uint64_t half = (uint64_t)1 << 63, less = dpi_modulus_reduce(m, half - 1);
+    for (size_t j = 0; j < n; j++) {
+        const uint64_t word = ~(q_low * message[j] + half);
+        const uint64_t high = dpi_modulus_multiply(m, word >> 32, (uint64_t)1 << 32);
+        out[j] = dpi_modulus_subtract(m, dpi_modulus_add(m, high, word & 0xffffffff), less);
+    }
+}
+
+static void numerators_of(const dpi_bfv *f, size_t level, size_t n, const uint64_t *message,
+                          uint64_t *out)
 {
     const dpi_modulus *m = &f->ntt[level]->m;
+    if (f->spec.plain_bits == DPI_BFV_WHOLE)
+        whole_numerators(f->q_low, m, n, message, out);
+    else
+        numerators(f->spec.plain_bits, f->q_low, m, n, message, out);
+}
+
+uint64_t dpi_bfv_scaled(const dpi_bfv *f, size_t level, uint64_t message)
+{
     uint64_t numerator;
-    numerators(f->spec.plain_bits, f->q_low, m, 1, &message, &numerator);
-    return dpi_modulus_multiply(m, numerator, f->level[level].over_t[0]);
+    numerators_of(f, level, 1, &message, &numerator);
+    return dpi_modulus_multiply(&f->ntt[level]->m, numerator, f->level[level].over_t[0]);
+}
+
+void dpi_bfv_encode(const dpi_bfv *f, size_t level, const uint64_t *message, const int8_t *e,
+                    uint64_t *out)
+{
+    const dpi_ntt *ntt = f->ntt[level];
+    memset(out, 0, f->n * sizeof *out);
+    if (message != NULL) {
+        numerators_of(f, level, f->n, message, out);
+        ntt->kernel->scale(ntt, f->level[level].over_t[0], f->level[level].over_t[1], out);
+    }
+    add_small(&ntt->m, f->n, e, out);
+    dpi_ntt_forward(ntt, out);
 }
 
 DPI_LOOPS static void residues(uint64_t q, size_t n, const int32_t *small, uint64_t *out)
@@ -291,7 +332,7 @@ void dpi_bfv_cipher_clear(const dpi_bfv *f, dpi_bfv_cipher *c)
     memset(c->c1, 0, f->levels * f->n * sizeof *c->c1);
 }
 
-static void expand(const dpi_bfv *f, dpi_bfv_cipher *c)
+void dpi_bfv_expand(const dpi_bfv *f, dpi_bfv_cipher *c)
 {
     dpi_rlwe_stream stream;
     dpi_rlwe_start(&stream, c->seed, "tacit bfv c1");
@@ -312,24 +353,25 @@ DPI_LOOPS static void subtract(const dpi_modulus *m, size_t n, const uint64_t *b
 dp_status dpi_bfv_encrypt(const dpi_bfv *f, const dpi_bfv_secret *secret, const uint64_t *message,
                           dpi_rlwe_stream *random, dpi_bfv_cipher *c, dp_error *err)
 {
+    dpi_rlwe_bytes(random, sizeof c->seed, c->seed);
+    return dpi_bfv_encrypt_from(f, secret, message, random, c, err);
+}
+
+dp_status dpi_bfv_encrypt_from(const dpi_bfv *f, const dpi_bfv_secret *secret,
+                               const uint64_t *message, dpi_rlwe_stream *random, dpi_bfv_cipher *c,
+                               dp_error *err)
+{
     int8_t *e = dpi_alloc(f->n, sizeof *e);
     uint64_t *as = dpi_alloc(f->n, sizeof *as);
     dp_status status = e != NULL && as != NULL ? DP_OK : dpi_fail_nomem(err);
     if (status == DP_OK) {
-        dpi_rlwe_bytes(random, sizeof c->seed, c->seed);
         dpi_rlwe_errors(random, f->n, e);
-        expand(f, c);
+        dpi_bfv_expand(f, c);
     }
     for (size_t i = 0; i < f->levels && status == DP_OK; i++) {
         const dpi_ntt *ntt = f->ntt[i];
         uint64_t *c0 = c->c0 + i * f->n;
-        memset(c0, 0, f->n * sizeof *c0);
-        if (message != NULL) {
-            numerators(f->spec.plain_bits, f->q_low, &ntt->m, f->n, message, c0);
-            ntt->kernel->scale(ntt, f->level[i].over_t[0], f->level[i].over_t[1], c0);
-        }
-        add_small(&ntt->m, f->n, e, c0);
-        dpi_ntt_forward(ntt, c0);
+        dpi_bfv_encode(f, i, message, e, c0);
         ntt->kernel->multiply(ntt, c->c1 + i * f->n, secret->transformed + i * f->n, as);
         subtract(&ntt->m, f->n, as, c0);
     }
@@ -374,51 +416,15 @@ void dpi_bfv_multiply_add(const dpi_bfv *f, const uint64_t *plain, const dpi_bfv
     }
 }
 
+void dpi_bfv_add_polynomial(const dpi_bfv *f, const uint64_t *a, uint64_t *sum)
+{
+    for (size_t i = 0; i < f->levels; i++)
+        for (size_t j = i * f->n; j < (i + 1) * f->n; j++)
+            sum[j] = dpi_modulus_add(&f->ntt[i]->m, sum[j], a[j]);
+}
+
 void dpi_bfv_add(const dpi_bfv *f, const dpi_bfv_cipher *c, dpi_bfv_cipher *sum)
 {
-    for (size_t i = 0; i < f->levels; i++)
-        for (size_t j = i * f->n; j < (i + 1) * f->n; j++) {
-            sum->c0[j] = dpi_modulus_add(&f->ntt[i]->m, sum->c0[j], c->c0[j]);
-            sum->c1[j] = dpi_modulus_add(&f->ntt[i]->m, sum->c1[j], c->c1[j]);
-        }
-}
-
-/* ---- bytes ---- */
-
-size_t dpi_bfv_cipher_size(const dpi_bfv *f)
-{
-    return DPI_RLWE_SEED + f->levels * dpi_packed_size(f->n, f->spec.prime_bits);
-}
-
-void dpi_bfv_cipher_write(const dpi_bfv *f, const dpi_bfv_cipher *c, unsigned char *to)
-{
-    const size_t step = dpi_packed_size(f->n, f->spec.prime_bits);
-    memcpy(to, c->seed, sizeof c->seed);
-    for (size_t i = 0; i < f->levels; i++)
-        dpi_packed_write(f->n, f->spec.prime_bits, c->c0 + i * f->n,
-                         to + sizeof c->seed + i * step);
-}
-
-dp_status dpi_bfv_cipher_read(const dpi_bfv *f, size_t n_bytes, const unsigned char *from,
-                              dpi_bfv_cipher *c, dp_error *err)
-{
-    const size_t step = dpi_packed_size(f->n, f->spec.prime_bits);
-    if (n_bytes != dpi_bfv_cipher_size(f))
-        return dpi_fail(err, DP_EPEER, "a ciphertext of %zu bytes came, of %zu was expected",
-                        n_bytes, dpi_bfv_cipher_size(f));
-    memcpy(c->seed, from, sizeof c->seed);
-    for (size_t i = 0; i < f->levels; i++) {
-        uint64_t *c0 = c->c0 + i * f->n, above = 0;
-        /* n is a multiple of 8: there are no bits behind the last. */
-        (void)dpi_packed_read(f->n, f->spec.prime_bits, from + sizeof c->seed + i * step, c0);
-        for (size_t j = 0; j < f->n; j++)
-            above |= c0[j] >= f->ntt[i]->m.q;
-        if (above != 0) {
-            dpi_bfv_cipher_clear(f, c);
-            return dpi_fail(err, DP_EPEER,
-                            "a ciphertext came whose residues are not below prime %zu", i + 1);
-        }
-    }
-    expand(f, c);
-    return DP_OK;
+    dpi_bfv_add_polynomial(f, c->c0, sum->c0);
+    dpi_bfv_add_polynomial(f, c->c1, sum->c1);
 }

@@ -1,5 +1,6 @@
 /* Additive BFV: encryption of polynomials of integers modulo 2^k, which can be added and multiplied
- * by plain polynomials (doc/design/lattice.md: scheme, security, proofs).
+ * by plain polynomials (doc/design/lattice.md: scheme, security, proofs).  k = 64 is for sums of
+ * words: no answers are made of them.
  *
  * Legend: n degree, power of two; q product of `levels` primes; t = 2^k plaintext modulus.
  * Polynomials are [levels][n] residues; ciphertexts and plain factors are kept transformed.
@@ -17,7 +18,11 @@
 #include "crypto/ntt.h"
 #include "crypto/rlwe-sample.h"
 
-enum { DPI_BFV_LEVELS = 4, DPI_BFV_WORDS = 3 /* of 64 bits in a flooding number */ };
+enum {
+    DPI_BFV_LEVELS = 4,
+    DPI_BFV_WORDS = 3, /* of 64 bits in a flooding number */
+    DPI_BFV_WHOLE = 64 /* bits of plaintexts that are words */
+};
 
 typedef struct dpi_bfv_spec {
     size_t n;
@@ -82,6 +87,18 @@ DP_MUST_CHECK dp_status dpi_bfv_encrypt(const dpi_bfv *f, const dpi_bfv_secret *
                                         const uint64_t *message, dpi_rlwe_stream *random,
                                         dpi_bfv_cipher *c, dp_error *err);
 
+/* The same with c1 from the seed that c has: no two messages under one secret and one seed. */
+DP_MUST_CHECK dp_status dpi_bfv_encrypt_from(const dpi_bfv *f, const dpi_bfv_secret *secret,
+                                             const uint64_t *message, dpi_rlwe_stream *random,
+                                             dpi_bfv_cipher *c, dp_error *err);
+
+/* Encrypts with the public key alone: c0 = key0 u + e0 + round(q m / t), c1 = key1 u + e1, u
+ * ternary; c1 is of no seed.  Noise: at most DPI_RLWE_COINS (2 n + 1) + 1/2, for a key of one
+ * secret. DP_ENOMEM. */
+DP_MUST_CHECK dp_status dpi_bfv_encrypt_public(const dpi_bfv *f, const dpi_bfv_cipher *key,
+                                               const uint64_t *message, dpi_rlwe_stream *random,
+                                               dpi_bfv_cipher *c, dp_error *err);
+
 /* The message of any ciphertext whose noise is below q / 2^(k + 1) - 1.  For its owner only: what
  * is decrypted of a computed ciphertext tells of the computation. */
 DP_MUST_CHECK dp_status dpi_bfv_decrypt(const dpi_bfv *f, const dpi_bfv_secret *secret,
@@ -114,6 +131,14 @@ DP_MUST_CHECK dp_status dpi_bfv_cipher_read(const dpi_bfv *f, size_t n_bytes,
                                             const unsigned char *from, dpi_bfv_cipher *c,
                                             dp_error *err);
 
+/* A polynomial alone. */
+size_t dpi_bfv_polynomial_size(const dpi_bfv *f);
+void dpi_bfv_polynomial_write(const dpi_bfv *f, const uint64_t *a, unsigned char *to);
+
+/* From bytes of that size.  DP_EPEER: a residue is not below its prime. */
+DP_MUST_CHECK dp_status dpi_bfv_polynomial_read(const dpi_bfv *f, const unsigned char *from,
+                                                uint64_t *a, dp_error *err);
+
 /* ---- answers (bfv-answer.c) ---- */
 
 /* Chosen coefficients of a ciphertext, for its owner: c1 whole and c0 at the chosen places, both
@@ -131,7 +156,7 @@ void dpi_bfv_answer_free(dpi_bfv_answer *a);
 /* Bits of each coefficient of the u by which an answer of `count` results is made fresh, at least
  * DPI_BFV_HIDE: so many that whoever made up key and ciphertexts, and reads k + 2 bits of each
  * result off u alone, has n log2 3 bits of it left to find (doc/design/lattice.md).  DP_EPRIVACY
- * where they do not fit a prime. */
+ * where they do not fit a prime, or where k = 64. */
 enum { DPI_BFV_HIDE = 2 };
 DP_MUST_CHECK dp_status dpi_bfv_hide(const dpi_bfv *f, size_t count, int *hide, dp_error *err);
 

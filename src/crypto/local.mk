@@ -15,7 +15,7 @@ libtacit_crypto_la_SOURCES = \
   %D%/mask.c %D%/mask.h \
   %D%/zeros.c %D%/zeros.h
 libtacit_crypto_la_SOURCES += \
-  %D%/bfv-answer.c %D%/bfv-parts.h %D%/bfv.c %D%/bfv.h \
+  %D%/bfv-answer.c %D%/bfv-bytes.c %D%/bfv-parts.h %D%/bfv-public.c %D%/bfv.c %D%/bfv.h \
   %D%/lattice-answer.c %D%/lattice-plan.c %D%/lattice.c %D%/lattice.h \
   %D%/modulus.c %D%/modulus.h \
   %D%/ntt-ifma.c %D%/ntt.c %D%/ntt.h \

@@ -36,7 +36,7 @@ void case_end(bfv_case *x)
 
 void case_message(size_t n, int bits, uint64_t *seed, uint64_t *message)
 {
-    const uint64_t mask = ((uint64_t)1 << bits) - 1;
+    const uint64_t mask = UINT64_MAX >> (64 - bits);
     for (size_t j = 0; j < n; j++) {
         (void)next_number(seed);
         message[j] = (*seed ^ *seed >> 29) & mask;
@@ -72,7 +72,7 @@ void case_schoolbook(size_t n, int bits, const int64_t *factor, const uint64_t *
             result[i + j - n] -= (uint64_t)factor[i] * message[j];
     }
     for (size_t j = 0; j < n; j++)
-        result[j] &= ((uint64_t)1 << bits) - 1;
+        result[j] &= UINT64_MAX >> (64 - bits);
 }
 
 double case_noise(bfv_case *x, const dpi_bfv_cipher *c, const uint64_t *message)

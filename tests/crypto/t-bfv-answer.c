@@ -180,6 +180,20 @@ static void noise_that_does_not_fit_is_refused(void **state)
 }
 
 /* Even of a sum of zeros, whose c1 is zero, c1 must come out uniform; false failure 1e-10. */
+static void plaintexts_of_words_have_no_answers(void **state)
+{
+    (void)state;
+    bfv_case x;
+    dp_error err = {0};
+    dpi_bfv_answer *a;
+    int hide;
+    case_start(&x, 4096, 2, 50, DPI_BFV_WHOLE);
+    assert_fails(dpi_bfv_hide(x.f, 1, &hide, &err), DP_EPRIVACY, &err, "are for sums");
+    assert_fails(dpi_bfv_answer_new(x.f, 1, &a, &err), DP_EINVAL, &err, "no answers");
+    assert_null(a);
+    case_end(&x);
+}
+
 static void second_halves_are_fresh(void **state)
 {
     (void)state;
@@ -337,6 +351,7 @@ int main(void)
         cmocka_unit_test(noise_is_flooded_uniformly),
         cmocka_unit_test(the_bound_of_noise_holds_and_matters),
         cmocka_unit_test(noise_that_does_not_fit_is_refused),
+        cmocka_unit_test(plaintexts_of_words_have_no_answers),
         cmocka_unit_test(second_halves_are_fresh),
         cmocka_unit_test(second_halves_hide_behind_an_error),
         cmocka_unit_test(whoever_made_up_a_key_has_u_left_to_find),

@@ -11,8 +11,8 @@
 static const struct shape {
     size_t n;
     int levels, prime_bits, plain_bits;
-} shapes[] = {{2048, 1, 50, 30}, {4096, 2, 50, 46}, {4096, 2, 47, 20},
-              {8192, 3, 50, 46}, {8192, 4, 50, 2},  {8192, 3, 48, 47}};
+} shapes[] = {{2048, 1, 50, 30}, {4096, 2, 50, 46}, {4096, 2, 47, 20}, {8192, 3, 50, 46},
+              {8192, 4, 50, 2},  {8192, 3, 48, 47}, {4096, 2, 50, 64}, {8192, 4, 47, 64}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static uint64_t message[CASE_MOST], other[CASE_MOST], got[CASE_MOST], expected[CASE_MOST];
@@ -64,11 +64,11 @@ static void scaled_messages_are_rounded_exactly(void **state)
         mpz_set_ui(q, 1);
         for (size_t l = 0; l < x.f->levels; l++)
             mpz_mul_ui(q, q, x.f->ntt[l]->m.q);
-        const uint64_t t = (uint64_t)1 << shapes[i].plain_bits;
-        const uint64_t m[] = {0, 1, t / 2 - 1, t / 2, t - 1, 0x9e3779b97f4a7c15 % t, t / 3};
+        const uint64_t half = (uint64_t)1 << (shapes[i].plain_bits - 1), last = half - 1 + half;
+        const uint64_t m[] = {0, 1, half - 1, half, last, 0x9e3779b97f4a7c15 & last, last / 3};
         for (size_t j = 0; j < sizeof m / sizeof *m; j++) {
             mpz_mul_ui(v, q, m[j]);
-            mpz_add_ui(v, v, t / 2);
+            mpz_add_ui(v, v, half);
             mpz_fdiv_q_2exp(v, v, (mp_bitcnt_t)shapes[i].plain_bits);
             for (size_t l = 0; l < x.f->levels; l++)
                 assert_int_equal(dpi_bfv_scaled(x.f, l, m[j]), mpz_fdiv_ui(v, x.f->ntt[l]->m.q));
@@ -122,7 +122,7 @@ static void sums_and_products_are_those_of_messages(void **state)
         encrypt(&x, other);
         dpi_bfv_add(x.f, x.c, x.sum);
         for (size_t j = 0; j < n; j++)
-            expected[j] = (expected[j] + other[j]) & (((uint64_t)1 << shapes[i].plain_bits) - 1);
+            expected[j] = (expected[j] + other[j]) & UINT64_MAX >> (64 - shapes[i].plain_bits);
         check_message(&x, x.sum, expected);
         const double noise = case_noise(&x, x.sum, expected);
         assert_true(noise <= (DPI_RLWE_COINS + 0.5) * (norm + 1));
@@ -244,6 +244,55 @@ static void another_key_opens_nothing(void **state)
     case_end(&x);
 }
 
+/* With 1000 for both halves of the key the randomness of an encryption lies open: 1000 u + e0 and
+ * 1000 u + e1. */
+static void public_encryptions_have_errors_in_both_halves(void **state)
+{
+    (void)state;
+    bfv_case x;
+    dp_error err = {0};
+    case_start(&x, 4096, 2, 50, 64);
+    for (size_t j = 0; j < 2 * x.f->n; j++)
+        x.key->c0[j] = x.key->c1[j] = 1000;
+    assert_ok(dpi_bfv_encrypt_public(x.f, x.key, NULL, &x.random, x.c, &err), err.text);
+    double sum[5] = {0};
+    dpi_ntt_inverse(x.f->ntt[0], x.c->c0);
+    dpi_ntt_inverse(x.f->ntt[0], x.c->c1);
+    for (size_t j = 0; j < x.f->n; j++) {
+        const double q = (double)x.f->ntt[0]->m.q, first = remainder((double)x.c->c0[j], q);
+        const double second = remainder((double)x.c->c1[j], q), u = rint(first / 1000);
+        const double e0 = first - 1000 * u, e1 = second - 1000 * u;
+        assert_true(fabs(u) <= 1 && fabs(e0) <= DPI_RLWE_COINS && fabs(e1) <= DPI_RLWE_COINS);
+        sum[0] += u * u * 3 / 2;
+        sum[1] += e0 * e0 / 10.5;
+        sum[2] += e1 * e1 / 10.5;
+        sum[3] += e0 * e1 / 10.5;
+        sum[4] += u * e0 / sqrt(7);
+    }
+    const double n = (double)x.f->n;
+    for (int i = 0; i < 5; i++) /* deviations are at most sqrt(2 n) */
+        assert_close(sum[i], i < 3 ? n : 0, 0, 6.5 * sqrt(2 * n));
+    case_end(&x);
+}
+
+static void public_encryptions_are_decrypted(void **state)
+{
+    (void)state;
+    uint64_t seed = 9;
+    for (size_t i = 1; i < SHAPES; i++) {
+        bfv_case x;
+        dp_error err = {0};
+        start(&x, i);
+        case_message(x.f->n, shapes[i].plain_bits, &seed, message);
+        assert_ok(dpi_bfv_encrypt_public(x.f, x.key, message, &x.random, x.c, &err), err.text);
+        check_message(&x, x.c, message);
+        const double noise = case_noise(&x, x.c, message), n = (double)x.f->n;
+        assert_true(noise <= DPI_RLWE_COINS * (2 * n + 1));
+        assert_true(noise > 2 * sqrt(14 * n));
+        case_end(&x);
+    }
+}
+
 static void parameters_that_are_not_secure_are_refused(void **state)
 {
     (void)state;
@@ -265,6 +314,8 @@ static void parameters_that_are_not_secure_are_refused(void **state)
         {{4096, 2, 50, 49}, DP_EINVAL, "2 .. 48 bits, not 49"},
         {{8192, 3, 47, 48}, DP_EINVAL, "2 .. 47 bits, not 48"},
         {{4096, 2, 50, 1}, DP_EINVAL, "not 1"},
+        {{4096, 2, 50, 63}, DP_EINVAL, "not 63"},
+        {{2048, 1, 50, 64}, DP_EINVAL, "more than 1 primes of 50 bits"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         dp_error err = {0};
@@ -287,6 +338,8 @@ int main(void)
         cmocka_unit_test(malformed_bytes_are_refused),
         cmocka_unit_test(two_encryptions_have_nothing_in_common),
         cmocka_unit_test(another_key_opens_nothing),
+        cmocka_unit_test(public_encryptions_have_errors_in_both_halves),
+        cmocka_unit_test(public_encryptions_are_decrypted),
         cmocka_unit_test(parameters_that_are_not_secure_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
