@@ -20,7 +20,8 @@ libtacit_crypto_la_SOURCES += \
   %D%/modulus.c %D%/modulus.h \
   %D%/ntt-ifma.c %D%/ntt.c %D%/ntt.h \
   %D%/packed.c %D%/packed.h \
-  %D%/rlwe-sample.c %D%/rlwe-sample.h
+  %D%/rlwe-sample.c %D%/rlwe-sample.h \
+  %D%/threshold-open.c %D%/threshold.c %D%/threshold.h
 libtacit_crypto_la_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
 libtacit_serve_convenience += libtacit-crypto.la
 endif

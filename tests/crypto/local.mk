@@ -45,3 +45,15 @@ BFV_CASE = %D%/bfv-case.c %D%/bfv-case.h
 UNIT_TESTS += %D%/t-mask
 %C%_t_mask_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
 %C%_t_mask_LDADD = $(TEST_CRYPTO)
+UNIT_TESTS += %D%/t-threshold %D%/t-threshold-memory %D%/t-threshold-noise
+LONG_TESTS += %D%/t-threshold-long
+THRESHOLD_SCENE = %D%/threshold-scene.c %D%/threshold-scene.h
+%C%_t_threshold_SOURCES = %D%/t-threshold.c $(THRESHOLD_SCENE)
+%C%_t_threshold_LDADD = libtacit-silo.la $(TEST_CRYPTO)
+%C%_t_threshold_long_SOURCES = %D%/t-threshold-long.c $(THRESHOLD_SCENE)
+%C%_t_threshold_long_LDADD = $(TEST_CRYPTO)
+%C%_t_threshold_memory_LDADD = $(TEST_CRYPTO)
+%C%_t_threshold_memory_LDFLAGS = -Wl,--wrap=aligned_alloc
+%C%_t_threshold_noise_SOURCES = %D%/t-threshold-noise.c $(THRESHOLD_SCENE)
+%C%_t_threshold_noise_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS)
+%C%_t_threshold_noise_LDADD = $(TEST_CRYPTO)
