@@ -3,7 +3,7 @@
  *   make bench/silo-sum
  *   bench/silo-sum [owners numbers rounds [mailbox [authorities]]]     (3 7850 200 without)
  * One JSON line: milliseconds of processor a round and owner, and of the clock a round.  Letters are
- * in memory; or in a folder, which must be empty; or on a server (contrib/mailbox.py).  Each owner's
+ * in memory; or in a folder, which must be empty; or on a server (tacit silo relay).  Each owner's
  * state is a file in $TMPDIR, as in a run. */
 #include <pthread.h>
 #include <sodium.h>

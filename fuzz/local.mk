@@ -51,7 +51,7 @@ plan_sources = tools/plan.c tools/plan.h tools/mechanism.c tools/mechanism.h \
 # Of private serving.
 if SERVE
 REPLAYERS += %D%/replay-frame %D%/replay-hello %D%/replay-identity %D%/replay-lattice %D%/replay-letter %D%/replay-onnx \
-  %D%/replay-paillier %D%/replay-parties %D%/replay-policy %D%/replay-shared %D%/replay-silo-plan
+  %D%/replay-paillier %D%/replay-parties %D%/replay-policy %D%/replay-request %D%/replay-shared %D%/replay-silo-plan
 fuzz_all_libs = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-share.la libtacit-wire.la \
   libtacit-core.la libtacit-accountant.la $(TACIT_LIBS) $(SERVE_LIBS)
 %C%_replay_frame_SOURCES = %D%/fuzz-frame.c %D%/replay.c %D%/fuzz.h
@@ -85,6 +85,9 @@ $(%C%_replay_onnx_OBJECTS): generated/onnx.pb-c.h
 %C%_replay_letter_SOURCES = %D%/fuzz-letter.c %D%/replay.c %D%/fuzz.h
 %C%_replay_letter_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/letter"'
 %C%_replay_letter_LDADD = libtacit-silo.la $(fuzz_all_libs)
+%C%_replay_request_SOURCES = %D%/fuzz-request.c %D%/replay.c %D%/fuzz.h
+%C%_replay_request_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/request"'
+%C%_replay_request_LDADD = libtacit-silo.la $(fuzz_all_libs)
 %C%_replay_silo_plan_SOURCES = %D%/fuzz-silo-plan.c %D%/replay.c %D%/fuzz.h
 %C%_replay_silo_plan_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/silo-plan"'
 %C%_replay_silo_plan_LDADD = libtacit-silo.la $(fuzz_all_libs)
@@ -93,7 +96,7 @@ fuzz_serve_sources = $(libtacit_silo_la_SOURCES) $(libtacit_wire_la_SOURCES) $(l
 fuzz_serve_libs = $(SERVE_LIBS)
 fuzz_serve_flags = $(OPENSSL_CFLAGS) $(GMP_CFLAGS) $(PROTOBUF_C_CFLAGS) $(ONNX_CFLAGS)
 else
-fuzz_without = frame hello identity lattice letter onnx paillier parties policy shared silo-plan
+fuzz_without = frame hello identity lattice letter onnx paillier parties policy request shared silo-plan
 endif
 EXTRA_DIST += %D%/corpus
 

@@ -6,7 +6,7 @@ dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/
 dist_check_SCRIPTS += tests/tools/check-inputs
 dist_check_SCRIPTS += tests/tools/check-leaks tests/tools/check-faults
 TESTS += $(dist_check_SCRIPTS)
-EXTRA_DIST += contrib/README.md contrib/R/tacit.R contrib/mailbox.py contrib/python/tacit_fit.py %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/make-xor.py %D%/read-fit.py %D%/run-test tests/symbols.txt tests/symbols-serve.txt tests/tools/fitting.expected tests/tools/schema.expected tests/tools/inputs.expected tests/tools/postgresql.expected tests/tools/faults.expected
+EXTRA_DIST += contrib/README.md contrib/R/tacit.R contrib/python/tacit_fit.py %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/make-xor.py %D%/read-fit.py %D%/run-test tests/symbols.txt tests/symbols-serve.txt tests/tools/fitting.expected tests/tools/schema.expected tests/tools/inputs.expected tests/tools/postgresql.expected tests/tools/faults.expected
 
 # Pictures are drawn by gnuplot, a program of its own that is looked for when one is drawn.
 picture_sources = tools/gnuplot.c tools/gnuplot.h tools/picture.c tools/picture.h tools/picture-inline.c \
@@ -42,7 +42,7 @@ tacit_LDADD += $(GSL_LIBS)
 man1_MANS += doc/man/tacit-combine.1 doc/man/tacit-synth.1
 if SERVE
 tacit_SOURCES += %D%/load-program.c %D%/load-program.h %D%/records.c %D%/records.h %D%/silo.h %D%/silo-plan.c \
-  %D%/silo-run.c %D%/silo-simulate.c %D%/silo-tell.c %D%/tacit-ask.c \
+  %D%/silo-relay.c %D%/silo-run.c %D%/silo-simulate.c %D%/silo-tell.c %D%/tacit-ask.c \
   %D%/tacit-keys.c %D%/tacit-party.c %D%/tacit-program.c %D%/tacit-serve.c %D%/tacit-share.c %D%/tacit-silo.c
 tacit_CPPFLAGS += -DTACIT_SERVE
 tacit_LDADD += libtacit-serve.la

@@ -111,6 +111,7 @@ enum {
            FOR_SILO_AUDIT | FOR_SILO_LOOK | FOR_SILO_SIMULATE,
     SILO_PLANS = FOR_SILO_PLAN | FOR_SILO_SIMULATE
 };
+#define SILO_CERTIFIED (FOR_SILO_RUN | FOR_SILO_RELAY)
 
 #define PLACE(member) offsetof(settings, member)
 #define WORDS(array) .words = array, .n_words = LENGTH(array)
@@ -398,10 +399,26 @@ const option option_table[] = {
     {"mailbox", OPTION_TEXT, FOR_SILO_RUN, PLACE(mailbox), "PLACE",
      "run: where sealed letters are left: a folder, or https://HOST[:PORT]/PATH", "/mnt/letters",
      .range = NULL},
-    {"certificate", OPTION_TEXT, FOR_SILO_RUN, PLACE(certificate), "FILE",
-     "run: this side's for a mailbox that asks for one, as PEM", "north.pem", .range = NULL},
-    {"certificate-key", OPTION_TEXT, FOR_SILO_RUN, PLACE(certificate_key), "FILE", "run: its key",
-     "north-tls.key", .range = NULL},
+    {"certificate", OPTION_TEXT, SILO_CERTIFIED, PLACE(certificate), "FILE",
+     "run: this side's for a mailbox that asks for one, as PEM; relay: the server's", "north.pem",
+     .range = NULL},
+    {"certificate-key", OPTION_TEXT, SILO_CERTIFIED, PLACE(certificate_key), "FILE",
+     "run, relay: its key", "north-tls.key", .range = NULL},
+    {"folder", OPTION_TEXT, FOR_SILO_RELAY, PLACE(folder), "FOLDER", "relay: where letters lie",
+     "letters", .range = NULL},
+    {"clients", OPTION_TEXT, FOR_SILO_RELAY, PLACE(clients), "FILE",
+     "relay: PEM of who signs owners' certificates; anybody may put letters when not given",
+     "authority.pem", .range = NULL},
+    {"listen", OPTION_TEXT, FOR_SILO_RELAY, PLACE(listen), "HOST:PORT",
+     "relay: where; 127.0.0.1:443 when not given", "0.0.0.0:443", .range = NULL},
+    {"letters", OPTION_NUMBER, FOR_SILO_RELAY, PLACE(letters), "N",
+     "relay: that are kept at most; 1048576 when not given", "100000", .range = &count},
+    {"bytes", OPTION_NUMBER, FOR_SILO_RELAY, PLACE(total), "N",
+     "relay: of all letters; 68719476736 when not given", "1e9", .range = &count},
+    {"largest", OPTION_NUMBER, FOR_SILO_RELAY, PLACE(largest), "N",
+     "relay: bytes of a letter; 268435456 when not given", "1e6", .range = &count},
+    {"connections", OPTION_NUMBER, FOR_SILO_RELAY, PLACE(connections), "N",
+     "relay: side by side; 64 when not given", "64", .range = &batch},
     {"authorities", OPTION_TEXT, FOR_SILO_RUN, PLACE(authorities), "FILE",
      "run: who may sign the mailbox's certificate; the system's when not given", "authorities.pem",
      .range = NULL},
@@ -430,7 +447,7 @@ const option option_table[] = {
      PLACE(json), NULL, "answer with one JSON object", .range = NULL},
     {"help", OPTION_FLAG,
      COMMANDS | FITS | READERS | TWINS | FOR_AUDIT | FOR_LEDGER | FOR_BOUNDS | FOR_KEYS | SESSIONS |
-         MODELS | FOR_PARTY | FOR_SCHEMA | FOR_REPORT | FOR_EXPORT | SILO,
+         MODELS | FOR_PARTY | FOR_SCHEMA | FOR_REPORT | FOR_EXPORT | SILO | FOR_SILO_RELAY,
      PLACE(help), NULL, "this text", .range = NULL},
 };
 const size_t n_options = LENGTH(option_table);

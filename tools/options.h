@@ -79,6 +79,8 @@ typedef struct settings {
     bool all;
     const char *scheme, *key, *join; /* of several owners; borrowed likewise */
     const char *mailbox, *state, *audit, *certificate, *certificate_key, *authorities;
+    const char *folder, *clients; /* of a mailbox; borrowed likewise */
+    double letters, total, largest, connections;
     text_list owners;
     double colluders, dropouts, rounds, patience, parts;
     bool json, help;
@@ -119,6 +121,7 @@ enum {
     FOR_COMBINE = 1 << 27,
     FOR_REPORT = 1 << 24
 };
+#define FOR_SILO_RELAY (1U << 31) /* an enum's constants are int */
 
 typedef enum option_kind {
     OPTION_NUMBER,  /* double: 0.01, 1e-5 or 128/60000 */

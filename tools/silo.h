@@ -8,7 +8,7 @@
 #include "tools/tacit.h"
 
 extern const command silo_keys, silo_plan, silo_show, silo_sign, silo_run, silo_status, silo_audit,
-    silo_schemes, silo_simulate;
+    silo_schemes, silo_simulate, silo_relay;
 
 /* One verb's work. */
 typedef struct silo_job {

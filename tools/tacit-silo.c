@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const command *const verbs[] = {&silo_keys,  &silo_plan,    &silo_show,
-                                       &silo_sign,  &silo_run,     &silo_status,
-                                       &silo_audit, &silo_schemes, &silo_simulate};
+static const command *const verbs[] = {&silo_keys,     &silo_plan,   &silo_show,  &silo_sign,
+                                       &silo_run,      &silo_status, &silo_audit, &silo_schemes,
+                                       &silo_simulate, &silo_relay};
 enum { N_VERBS = sizeof verbs / sizeof verbs[0], BEFORE = sizeof "silo " - 1 };
 
 int silo_refuse(const silo_job *j, int status, const char *text)
@@ -83,11 +83,12 @@ static int unknown(const char *word)
     for (int i = 0; i < N_VERBS; i++)
         names[i] = verbs[i]->name + BEFORE;
     const char *near = nearest_name(word, names, N_VERBS);
-    (void)fprintf(stderr, "tacit silo: there is no tacit silo %.40s; %s%s\n", word,
-                  near != NULL
-                      ? "did you mean "
-                      : "give keys, plan, show, sign, run, status, audit, schemes or simulate",
-                  near != NULL ? near : "");
+    (void)fprintf(
+        stderr, "tacit silo: there is no tacit silo %.40s; %s%s\n", word,
+        near != NULL
+            ? "did you mean "
+            : "give keys, plan, show, sign, run, status, audit, schemes, simulate or relay",
+        near != NULL ? near : "");
     return EXIT_USAGE;
 }
 
@@ -111,7 +112,7 @@ static int run(const command *self, int argc, char **argv)
 const command command_silo = {
     "silo",
     FOR_SILO_KEYS | FOR_SILO_PLAN | FOR_SILO_SIGN | FOR_SILO_RUN | FOR_SILO_STATUS |
-        FOR_SILO_AUDIT | FOR_SILO_LOOK | FOR_SILO_SIMULATE,
+        FOR_SILO_AUDIT | FOR_SILO_LOOK | FOR_SILO_SIMULATE | FOR_SILO_RELAY,
     "one private fit over several owners, whose records stay with them",
     "  tacit silo keys --out KEY      make a key; keys KEY tells its public half again\n"
     "  tacit silo plan FORMULA ...    model, budget, owners and scheme, as a file to be signed\n"
@@ -121,7 +122,8 @@ const command command_silo = {
     "  tacit silo status PLAN         who has signed, and how far a run is\n"
     "  tacit silo audit LOG           what has left, and what has come\n"
     "  tacit silo schemes             how sums may be opened\n"
-    "  tacit silo simulate FORMULA    cuts one table into owners, and runs all of them here\n\n"
+    "  tacit silo simulate FORMULA    cuts one table into owners, and runs all of them here\n"
+    "  tacit silo relay ...           a mailbox for owners, who need not trust it\n\n"
     "tacit silo VERB --help tells the options of one; doc/silo.md goes from the first command to\n"
     "the answer, and says what is protected from whom.",
     "tacit silo run joint.plan --key north.key --data north.csv --mailbox /mnt/letters \\\n"

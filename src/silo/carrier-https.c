@@ -128,6 +128,8 @@ static dp_status fail(const https_carrier *h, CURLcode code, long status, dp_err
         return dpi_fail(err, DP_EIO, "the mailbox %.200s answers with status %ld%s", h->url, status,
                         status == 401 || status == 403
                             ? "; it does not know this side's certificate"
+                        : status == 413
+                            ? "; a letter is larger than it takes"
                         : status == 404 || status == 405 || status == 409
                             ? "; it is no place where letters may be put"
                             : "");
