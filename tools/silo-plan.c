@@ -76,6 +76,12 @@ bool silo_check_budget(const settings *s, message *why)
     const dp_silo_scheme *scheme = silo_scheme(s->scheme);
     if (scheme == NULL)
         return complain(why, "there is no scheme %.40s; tacit silo schemes lists them", s->scheme);
+    if (scheme->by_columns)
+        return complain(
+            why,
+            "scheme %s is of columns of the same people, which no formula plans; it is "
+            "planned and run by dp_silo_plan_new and dp_silo_run_columns of tacit/silo.h",
+            s->scheme);
     if (!scheme->noisy && (!isnan(s->epsilon) || !isnan(s->delta)))
         return complain(why,
                         "scheme %s has no noise, and so no --epsilon and no --delta; leave them "

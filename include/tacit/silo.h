@@ -60,11 +60,30 @@ typedef struct dp_silo_owner {
     const char *key;  /* its public text */
 } dp_silo_owner;
 
+/* A regression over columns of the same people at two owners, by steps over all rows that both have:
+ * w -= step (gradient / rows + ridge w), from 0.  All of it is public; bounds are to be chosen without
+ * looking at records. */
+typedef struct dp_silo_columns {
+    bool logistic;  /* outcomes 0 and 1, by the second order of the loss around 0; else squares */
+    size_t outcome; /* the owner that has outcomes, 0 or 1 */
+    size_t columns[2];  /* of each owner, 1 ... 1024 */
+    double row_most[2]; /* of each owner: norms of its rows, which are shortened to it */
+    double
+        addend_most[2]; /* magnitudes of what it adds to a residual: its part of the score, less the
+                            * outcome (logistic: a quarter of it, less or more 1/2); cut to it */
+    uint64_t steps;     /* 1 ... 100 000 */
+    double step, ridge; /* > 0; >= 0 */
+    const char *ids;    /* what ids are of, as "patients": 1 to 60 printable characters of ASCII */
+} dp_silo_columns;
+
 /* Zero means the default, but for epsilon and delta, which have none where the scheme has noise. */
 typedef struct dp_silo_opts {
-    const char *name;            /* of the plan, as an owner's */
-    const char *scheme;          /* dp_silo_schemes */
-    const dp_model *model;       /* what is fitted; the plan has its hash */
+    const char *name;      /* of the plan, as an owner's */
+    const char *scheme;    /* dp_silo_schemes */
+    const dp_model *model; /* what is fitted; the plan has its hash */
+    /* In its place, with the schemes of columns: two owners, one colluder, no source, rounds, draws
+     * or dropouts.  Epsilon is of a record in place of another, at both owners together. */
+    const dp_silo_columns *columns;
     const dp_fit_source *source; /* formula and schema of it, nullable: for a model in C */
     size_t n_owners;             /* 1 ... DP_OWNERS_MOST; the first one adds up */
     const dp_silo_owner *owners;
@@ -170,6 +189,30 @@ DP_API DP_MUST_CHECK dp_status dp_silo_run(const dp_silo_plan *plan, const dp_mo
                                            const dp_dataset *data, const dp_silo_run_opts *opts,
                                            dp_fit **fit, dp_error *err) DP_NONNULL(1, 2, 3, 4, 5);
 
+/* What an owner of columns has. */
+typedef struct dp_silo_columns_data {
+    size_t rows; /* 1 ... 2^20 */
+    const char *const
+        *ids;        /* [rows] of the people, each once; blanks around and capitals do not count */
+    const double *x; /* [rows][columns], finite */
+    const double *y; /* [rows] finite; NULL at the owner that has no outcomes */
+} dp_silo_columns_data;
+
+/* This owner's part of a regression over columns; both run it at about the same time.  They link ids
+ * first: each learns how many the other has, and which of its own are common, which no epsilon
+ * covers; then they take the plan's steps.  Nothing leaves before plan, policy and data are found to
+ * be in order.  A run that ends early is lost, and stays spent: it needs a new plan.
+ *   opts     `state` and `ledger` must be NULL, and what is of a fit is not looked at
+ *   *common  [out] rows that both have
+ *   w        [out] [columns of this owner]; zeros after an error, but one of the key
+ * DP_EINVAL a plan of no columns, or data that do not fit it; DP_EDATA ids that are twice, or numbers
+ * that are none; DP_EUNSUPPORTED; otherwise as dp_silo_run. */
+DP_API DP_MUST_CHECK dp_status dp_silo_run_columns(const dp_silo_plan *plan,
+                                                   const dp_silo_columns_data *data,
+                                                   const dp_silo_run_opts *opts, size_t *common,
+                                                   double *w, dp_error *err)
+    DP_NONNULL(1, 2, 3, 4, 5);
+
 /* Takes away what a run has kept in its state's folder, when the fit is saved.  Without it the same
  * call of dp_silo_run gives the fit again, and opens nothing. */
 DP_API void dp_silo_forget(const char *state) DP_NONNULL(1);
@@ -209,7 +252,8 @@ DP_API DP_MUST_CHECK dp_status dp_silo_audit_check(const char *path, const unsig
 
 typedef struct dp_silo_scheme {
     const char *name, *about;
-    bool noisy; /* its sums have noise, so that a plan has epsilon and delta */
+    bool noisy;      /* its sums have noise, so that a plan has epsilon and delta */
+    bool by_columns; /* of dp_silo_opts.columns, and not of rows */
 } dp_silo_scheme;
 
 /* list [*n], static. */

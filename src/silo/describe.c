@@ -10,9 +10,11 @@
 #include "silo/split.h"
 
 static const dp_silo_scheme told[] = {
-#define SCHEME(c, name, noisy, about) {name, about, noisy},
-    DPI_SILO_SCHEME_LIST(SCHEME)
-#undef SCHEME
+#define OF_ROWS(c, name, noisy, about) {name, about, noisy, false},
+#define OF_COLUMNS(c, name, noisy, about) {name, about, noisy, true},
+    DPI_SILO_SCHEME_LIST(OF_ROWS) DPI_SILO_COLUMN_SCHEME_LIST(OF_COLUMNS)
+#undef OF_COLUMNS
+#undef OF_ROWS
 };
 
 const dp_silo_scheme *dp_silo_schemes(size_t *n)
@@ -38,6 +40,14 @@ static dp_status make_program(const dp_silo_plan *plan, dpi_silo_program *p, dp_
                             .dropouts = o->dropouts,
                             .most_records = o->most_records};
     memcpy(who.names, plan->names, sizeof plan->names);
+    if (o->columns != NULL) {
+        const dpi_joint_columns c = {.times = o->columns->steps,
+                                     .numbers = plan->openings[0].numbers,
+                                     .z = plan->openings[0].sigma,
+                                     .apart = exp2(-dpi_columns_bits(o->columns->steps)),
+                                     .delta = o->delta};
+        return dpi_silo_joint_columns(p, &who, &c, err);
+    }
     return dpi_silo_joint(p, &who, o->epsilon > 0, o->delta, plan->n_openings, plan->openings, err);
 }
 

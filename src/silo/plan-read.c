@@ -11,6 +11,7 @@
 #include "base/compiler.h"
 #include "base/error.h"
 #include "base/name.h"
+#include "silo/columns-sum.h"
 #include "silo/describe.h"
 #include "silo/keys.h"
 #include "silo/plan.h"
@@ -122,6 +123,47 @@ static bool take_source(silo_plan_reader *r)
     return true;
 }
 
+/* "10 1.7 2.5" */
+static bool take_block(silo_plan_reader *r, int k)
+{
+    dp_silo_columns *c = &r->p->columns;
+    const char *value;
+    uint64_t n;
+    char *left = NULL;
+    if (!take(r, "block", &value))
+        return false;
+    char *text = r->text + (value - r->text);
+    const char *columns = strtok_r(text, " ", &left), *row = strtok_r(NULL, " ", &left);
+    const char *addend = strtok_r(NULL, " ", &left);
+    bool ok = columns != NULL && row != NULL && addend != NULL &&
+              whole_of(columns, DPI_COLUMNS_SUM_MOST, &n) && real_of(row, &c->row_most[k]) &&
+              real_of(addend, &c->addend_most[k]);
+    c->columns[k] = ok ? (size_t)n : 0;
+    return ok;
+}
+
+/* "logistic 1 25 2 0.01", and a block of each owner */
+static bool take_columns(silo_plan_reader *r)
+{
+    dp_silo_columns *c = &r->p->columns;
+    const char *value;
+    uint64_t outcome;
+    char *left = NULL;
+    if (!take(r, "regression", &value))
+        return true;
+    r->p->opts.columns = c;
+    char *text = r->text + (value - r->text);
+    const char *loss = strtok_r(text, " ", &left), *owner = strtok_r(NULL, " ", &left);
+    const char *steps = strtok_r(NULL, " ", &left), *step = strtok_r(NULL, " ", &left);
+    const char *ridge = strtok_r(NULL, " ", &left);
+    if (ridge == NULL || !whole_of(owner, 1, &outcome) || !whole_of(steps, 100000, &c->steps) ||
+        !real_of(step, &c->step) || !real_of(ridge, &c->ridge))
+        return false;
+    c->logistic = strcmp(loss, "logistic") == 0;
+    c->outcome = (size_t)outcome;
+    return take_block(r, 0) && take_block(r, 1) && take(r, "ids", &c->ids);
+}
+
 static bool take_numbers(silo_plan_reader *r)
 {
     dp_silo_opts *o = &r->p->opts;
@@ -172,7 +214,7 @@ static bool take_openings(silo_plan_reader *r)
 }
 
 /* The lines of a block, joined; *text is in the arena. */
-static bool take_block(silo_plan_reader *r, const char *key, const char **text)
+static bool take_lines(silo_plan_reader *r, const char *key, const char **text)
 {
     size_t n = strlen(key), used = 0;
     if ((size_t)(r->end - r->at) < n + 2 || memcmp(r->at, key, n) != 0 ||
@@ -227,12 +269,12 @@ static dp_status read_plan(silo_plan_reader *r)
     if (!next(r) || strcmp(r->text, "tacit silo plan 1") != 0)
         return fail(r, "this is no plan of several owners, or of another version");
     bool ok = take(r, "plan", &p->opts.name) && take(r, "scheme", &p->opts.scheme) &&
-              take(r, "model", &model) && take_source(r) && take_numbers(r) && take_owners(r) &&
-              take_openings(r);
+              take(r, "model", &model) && take_source(r) && take_columns(r) && take_numbers(r) &&
+              take_owners(r) && take_openings(r);
     if (ok && p->opts.source != NULL)
-        ok = take_block(r, "schema", &p->source.schema);
+        ok = take_lines(r, "schema", &p->source.schema);
     ok = ok && sodium_hex2bin(p->model, sizeof p->model, model, strlen(model), NULL, &n, NULL) == 0;
-    if (!ok || n != DP_MODEL_HASH || !take_block(r, "program", &program))
+    if (!ok || n != DP_MODEL_HASH || !take_lines(r, "program", &program))
         return fail(r, "the line after this is not what a plan has there");
     p->opts.trusting = p->opts.colluders == 0;
     dp_status status = dpi_silo_plan_check(p, r->err);

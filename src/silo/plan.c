@@ -143,6 +143,15 @@ static dp_status check_source(const dp_fit_source *s, dp_error *err)
                           "1 MiB; give that of dp_schema_text");
 }
 
+static dp_status compare_cost(const dp_silo_opts *o, double spent, dp_error *err)
+{
+    return spent <= o->epsilon * (1 + digits)
+               ? DP_OK
+               : dpi_fail(err, DP_EPRIVACY,
+                          "the openings of this plan cost epsilon %.6g, and it says %.6g", spent,
+                          o->epsilon);
+}
+
 /* That what is opened costs no more than what is said to be spent, where there is noise at all. */
 static dp_status check_cost(const dp_silo_plan *p, dp_error *err)
 {
@@ -159,17 +168,17 @@ static dp_status check_cost(const dp_silo_plan *p, dp_error *err)
     if (!(o->epsilon > 0) || !(o->delta > 0 && o->delta < 1))
         return dpi_fail(err, DP_EDOMAIN, "epsilon %.6g and delta %.6g are no budget", o->epsilon,
                         o->delta);
+    if (o->columns != NULL) {
+        dp_status status = dp_silo_plan_spent(p, 1, &spent.upper, err);
+        return status == DP_OK ? compare_cost(o, spent.upper, err) : status;
+    }
     for (size_t k = 0; k < p->n_openings; k++)
         list[k] = (dp_mechanism){.sampling = DP_SAMPLING_FULL,
                                  .rate = 1,
                                  .steps = p->openings[k].times,
                                  .sigma = p->openings[k].sigma};
     dp_status status = dp_account_epsilon(list, p->n_openings, p->opts.delta, 0, &spent, err);
-    if (status == DP_OK && !(spent.upper <= p->opts.epsilon * (1 + digits)))
-        return dpi_fail(err, DP_EPRIVACY,
-                        "the openings of this plan cost epsilon %.6g, and it says %.6g",
-                        spent.upper, p->opts.epsilon);
-    return status;
+    return status == DP_OK ? compare_cost(o, spent.upper, err) : status;
 }
 
 dp_status dpi_silo_plan_check(dp_silo_plan *p, dp_error *err)
@@ -181,12 +190,19 @@ dp_status dpi_silo_plan_check(dp_silo_plan *p, dp_error *err)
                         "a plan needs a name of 1 to %d small letters, digits, _ and -, a letter "
                         "first",
                         MOST_NAME);
-    if (scheme == NULL || scheme->by_columns)
+    if (scheme == NULL)
         return dpi_fail(err, DP_ENAME, "there is no scheme %.40s; tacit silo schemes lists them",
                         o->scheme != NULL ? o->scheme : "(none)");
+    if (scheme->by_columns != (o->columns != NULL))
+        return dpi_fail(err, DP_EINVAL,
+                        "scheme %s is of %s, and the plan is not; columns of the same people are "
+                        "planned with the schemes of columns, and with no other",
+                        scheme->name, scheme->by_columns ? "columns" : "rows");
     dp_status status = check_owners(p, err);
     if (status == DP_OK)
         status = check_shares(o, err);
+    if (status == DP_OK && o->columns != NULL)
+        status = dpi_silo_columns_check(p, err);
     if (status == DP_OK && o->source != NULL)
         status = check_source(o->source, err);
     if (status == DP_OK && (o->most_records < 1 || o->most_records > (uint64_t)1 << 26))
@@ -209,6 +225,8 @@ static void say_options(dp_silo_plan *p)
         if (o->source->priors != NULL)
             say_text(b, "priors", o->source->priors);
     }
+    if (o->columns != NULL)
+        dpi_silo_columns_say(p, b);
     dpi_silo_say(b, "epsilon = %.17g\ndelta = %.17g\nrounds = %llu\ndraws = %zu\n", o->epsilon,
                  o->delta, (unsigned long long)o->rounds, o->draws);
     dpi_silo_say(b, "colluders = %zu\ndropouts = %zu\nrecords = %llu\nseed = %llu\n", o->colluders,
@@ -286,6 +304,11 @@ static dp_status copy_opts(dp_silo_plan *p, const dp_silo_opts *from, dp_error *
                                     .priors = copy(&p->arena, from->source->priors, &ok)};
         o->source = &p->source;
     }
+    if (from->columns != NULL) {
+        p->columns = *from->columns;
+        p->columns.ids = copy(&p->arena, from->columns->ids, &ok);
+        o->columns = &p->columns;
+    }
     if (o->most_records == 0)
         o->most_records = usual_records;
     if (o->colluders == 0 && !o->trusting && o->n_owners > 1)
@@ -300,6 +323,8 @@ static dp_status copy_opts(dp_silo_plan *p, const dp_silo_opts *from, dp_error *
 static dp_status find_openings(dp_silo_plan *p, const dp_model *model, dp_error *err)
 {
     const dp_silo_opts *o = &p->opts;
+    if (o->columns != NULL)
+        return dpi_silo_columns_openings(p, err);
     const dp_fit_opts fit = {.mode = scheme_of(o)->noisy ? DP_PRIVATE : DP_NO_PRIVACY,
                              .epsilon = o->epsilon,
                              .delta = o->delta,
@@ -312,14 +337,15 @@ dp_status dp_silo_plan_new(const dp_silo_opts *opts, dp_silo_plan **plan, dp_err
 {
     dp_silo_plan *p = dpi_alloc(1, sizeof *p);
     *plan = NULL;
-    if (opts->model == NULL)
+    if (opts->model == NULL && opts->columns == NULL)
         dpi_misuse(__func__, "no model");
     if (p == NULL)
         return dpi_fail_nomem(err);
     dp_status status = sodium_init() >= 0
                            ? copy_opts(p, opts, err)
                            : dpi_fail(err, DP_EENTROPY, "libsodium cannot be started");
-    if (status == DP_OK && scheme_of(&p->opts) != NULL && !scheme_of(&p->opts)->by_columns)
+    if (status == DP_OK && scheme_of(&p->opts) != NULL &&
+        scheme_of(&p->opts)->by_columns == (p->opts.columns != NULL))
         status = find_openings(p, opts->model, err);
     if (status == DP_OK)
         status = dpi_silo_plan_check(p, err);

@@ -3,6 +3,9 @@
  *   tacit silo plan 1
  *   plan = contraception            scheme, model, formula, family, priors, epsilon, delta, rounds,
  *   ...                             draws, colluders, dropouts, records, seed: a line each
+ *   regression = logistic 1 25 2 0.01    in place of formula, family and priors, of columns: outcomes
+ *   block = 10 1.7 2.5 ...               at which owner, steps, step, ridge; and of each owner columns,
+ *   ids = patients                       norm of a row, addend
  *   owner = north tacit-owner:...   in their order; the first adds up
  *   opening = 16 52 23.66 main      times, numbers, sigma, phase: what the fit releases
  *   schema:                         lines with "| " before them
@@ -20,6 +23,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "silo/columns.h"
 #include "silo/part.h"
 
 enum { DPI_SILO_KEY = 32, DPI_SILO_SIGNATURE = 64, DPI_SILO_SIGNED = 16 + DP_SILO_HASH };
@@ -28,6 +32,7 @@ struct dp_silo_plan {
     dpi_arena arena;
     dp_silo_opts opts; /* texts in the arena; without the model */
     dp_fit_source source;
+    dp_silo_columns columns; /* where opts.columns is not NULL */
     dp_silo_owner owners[DP_OWNERS_MOST];
     char names[DP_OWNERS_MOST][DPI_SILO_NAME];
     unsigned char keys[DP_OWNERS_MOST][DPI_SILO_KEY];
@@ -47,6 +52,14 @@ dp_status dpi_silo_plan_write(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
 /* Checks plan->opts and the openings, and sets names and keys.  DP_EINVAL, DP_EDOMAIN, DP_ENAME;
  * DP_EPRIVACY openings that cost more than is said, or no share of noise that is unknown. */
 dp_status dpi_silo_plan_check(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
+
+/* Of a plan of columns: checks them; finds what will be opened, with the noise that epsilon and delta
+ * ask for; appends their lines; and what runs are told of them.  z: noise of one owner, 0 for none.
+ * DP_EINVAL, DP_EDOMAIN. */
+dp_status dpi_silo_columns_check(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
+dp_status dpi_silo_columns_openings(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
+void dpi_silo_columns_say(const dp_silo_plan *plan, dpi_bytes *to);
+void dpi_silo_columns_terms(const dp_silo_plan *plan, dpi_columns_terms *terms);
 
 /* Writes plan->text of body and signatures. */
 dp_status dpi_silo_plan_finish(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;

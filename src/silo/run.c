@@ -21,6 +21,7 @@
 #include "silo/keys.h"
 #include "silo/policy.h"
 #include "silo/round.h"
+#include "silo/run.h"
 #include "silo/state.h"
 
 typedef struct silo_run {
@@ -87,22 +88,33 @@ static dp_status check_model(const silo_run *r, const dp_model *model, dp_error 
     return status;
 }
 
-static dp_status check(silo_run *r, const dp_model *model, dp_error *err)
+dp_status dpi_silo_run_owner(const dp_silo_plan *p, const dp_silo_key *key, size_t *self,
+                             dp_error *err)
 {
-    const dp_silo_plan *p = r->plan;
-    while (r->self < p->opts.n_owners &&
-           strcmp(p->owners[r->self].key, dp_silo_key_public(r->opts->key)) != 0)
-        r->self++;
-    if (r->self == p->opts.n_owners)
+    *self = 0;
+    while (*self < p->opts.n_owners && strcmp(p->owners[*self].key, dp_silo_key_public(key)) != 0)
+        ++*self;
+    if (*self == p->opts.n_owners)
         return dpi_fail(err, DP_ENAME, "this key is of none of the plan's owners");
     for (size_t k = 0; k < p->opts.n_owners; k++)
         if (!p->is_signed[k])
             return dpi_fail(err, DP_EPRIVACY,
                             "%s has not signed the plan; all owners must, before anything runs",
                             p->names[k]);
-    dp_status status = check_model(r, model, err);
+    return DP_OK;
+}
+
+static dp_status check(silo_run *r, const dp_model *model, dp_error *err)
+{
+    dp_status status = dpi_silo_run_owner(r->plan, r->opts->key, &r->self, err);
+    if (status == DP_OK && r->plan->opts.columns != NULL)
+        return dpi_fail(err, DP_EINVAL,
+                        "this plan is of columns of the same people; run it with "
+                        "dp_silo_run_columns");
+    if (status == DP_OK)
+        status = check_model(r, model, err);
     if (status == DP_OK && r->opts->policy != NULL)
-        status = dpi_site_policy_check(r->opts->policy, p, err);
+        status = dpi_site_policy_check(r->opts->policy, r->plan, err);
     return status;
 }
 
@@ -150,17 +162,15 @@ static dp_status make_folder(silo_run *r, dp_error *err)
     return check_state(r, err);
 }
 
-static dp_status open_carrier(silo_run *r, dp_error *err)
+dp_status dpi_silo_run_carrier(const dp_silo_run_opts *o, dpi_carrier **carrier, dp_error *err)
 {
-    const dp_silo_run_opts *o = r->opts;
     const dpi_https_opts https = {.url = o->mailbox,
                                   .certificate = o->certificate,
                                   .key = o->certificate_key,
                                   .authorities = o->authorities,
                                   .patience_ms = o->patience_ms};
-    return strncmp(o->mailbox, "https://", 8) == 0
-               ? dpi_carrier_https(&https, &r->carrier, err)
-               : dpi_carrier_folder(o->mailbox, &r->carrier, err);
+    return strncmp(o->mailbox, "https://", 8) == 0 ? dpi_carrier_https(&https, carrier, err)
+                                                   : dpi_carrier_folder(o->mailbox, carrier, err);
 }
 
 /* All that can be found out by this owner alone. */
@@ -168,7 +178,7 @@ static dp_status begin(silo_run *r, dp_error *err)
 {
     dp_status status = dpi_silo_part_of(r->plan, r->self, &r->arena, &r->part, err);
     if (status == DP_OK)
-        status = open_carrier(r, err);
+        status = dpi_silo_run_carrier(r->opts, &r->carrier, err);
     if (status == DP_OK && keeps(r))
         status = make_folder(r, err);
     if (status == DP_OK && r->opts->audit != NULL)

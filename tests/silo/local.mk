@@ -1,4 +1,4 @@
-TEST_SILO = libcheck.la libtacit-silo.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
+TEST_SILO = libcheck.la libtacit-silo.la libtacit-crypto.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 silo_owners = %D%/owners.c %D%/owners.h
 silo_plans = %D%/plans.c %D%/plans.h
 silo_joint = %D%/joint.c %D%/joint.h $(silo_plans)
@@ -33,6 +33,9 @@ UNIT_TESTS += %D%/t-check-columns
 %C%_t_policy_LDADD = $(TEST_SILO)
 %C%_t_psi_SOURCES = %D%/t-psi.c $(silo_owners)
 %C%_t_psi_LDADD = $(TEST_SILO)
+UNIT_TESTS += %D%/t-run-columns
+%C%_t_run_columns_SOURCES = %D%/t-run-columns.c $(silo_joint)
+%C%_t_run_columns_LDADD = libcheck.la libtacit-silo.la libtacit-crypto.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 %C%_t_round_SOURCES = %D%/t-round.c $(silo_owners)
 %C%_t_round_LDADD = $(TEST_SILO)
 UNIT_TESTS += %D%/t-columns

@@ -1,0 +1,152 @@
+/* Plans of a regression over columns. */
+#include <math.h>
+#include <sodium.h>
+#include <string.h>
+
+#include <tacit/accountant.h>
+
+#include "base/error.h"
+#include "silo/columns-sum.h"
+#include "silo/plan.h"
+#include "silo/print.h"
+
+enum { MOST_IDS = 60, MOST_STEPS = 100000 };
+
+static const char phase[] = "gradients";
+
+void dpi_silo_columns_terms(const dp_silo_plan *p, dpi_columns_terms *t)
+{
+    const dp_silo_columns *c = &p->columns;
+    *t = (dpi_columns_terms){.logistic = c->logistic,
+                             .outcome = c->outcome,
+                             .steps = c->steps,
+                             .step = c->step,
+                             .ridge = c->ridge,
+                             .z = p->openings[0].sigma};
+    memcpy(t->columns, c->columns, sizeof t->columns);
+    memcpy(t->row_most, c->row_most, sizeof t->row_most);
+    memcpy(t->addend_most, c->addend_most, sizeof t->addend_most);
+}
+
+void dpi_silo_columns_say(const dp_silo_plan *p, dpi_bytes *to)
+{
+    const dp_silo_columns *c = &p->columns;
+    dpi_silo_say(to, "regression = %s %zu %llu %.17g %.17g\n", c->logistic ? "logistic" : "linear",
+                 c->outcome, (unsigned long long)c->steps, c->step, c->ridge);
+    for (int k = 0; k < 2; k++)
+        dpi_silo_say(to, "block = %zu %.17g %.17g\n", c->columns[k], c->row_most[k],
+                     c->addend_most[k]);
+    dpi_silo_say(to, "ids = %s\n", c->ids);
+}
+
+/* ---- checks ---- */
+
+static bool is_positive(double v)
+{
+    return v > 0 && isfinite(v);
+}
+
+static bool is_ids(const char *text)
+{
+    const size_t n = text != NULL ? strnlen(text, MOST_IDS + 1) : 0;
+    for (size_t i = 0; i < n; i++)
+        if (text[i] < ' ' || text[i] > '~')
+            return false;
+    return n >= 1 && n <= MOST_IDS;
+}
+
+static dp_status check_numbers(const dp_silo_columns *c, dp_error *err)
+{
+    if (c->outcome > 1 || !is_ids(c->ids))
+        return dpi_fail(
+            err, DP_EINVAL,
+            "of columns, outcomes are at owner 0 or 1, and what ids are of is said in 1 "
+            "to %d printable characters",
+            (int)MOST_IDS);
+    if (c->steps < 1 || c->steps > MOST_STEPS || !is_positive(c->step) || !(c->ridge >= 0) ||
+        !isfinite(c->ridge))
+        return dpi_fail(err, DP_EDOMAIN,
+                        "%llu steps of %g with a ridge of %g; there are 1 to %d, a step is above 0 "
+                        "and a ridge 0 or more",
+                        (unsigned long long)c->steps, c->step, c->ridge, (int)MOST_STEPS);
+    for (int k = 0; k < 2; k++)
+        if (c->columns[k] < 1 || c->columns[k] > DPI_COLUMNS_SUM_MOST ||
+            !is_positive(c->row_most[k]) || !is_positive(c->addend_most[k]))
+            return dpi_fail(err, DP_EDOMAIN,
+                            "owner %d has %zu columns, rows of norm up to %g and addends up to %g; "
+                            "there are 1 to %d columns, and both bounds are above 0",
+                            k + 1, c->columns[k], c->row_most[k], c->addend_most[k],
+                            (int)DPI_COLUMNS_SUM_MOST);
+    return DP_OK;
+}
+
+/* What stands for the hash of a model: of the lines. */
+static dp_status hash_lines(dp_silo_plan *p, dp_error *err)
+{
+    dpi_bytes lines = {NULL, 0, 0, false};
+    dpi_silo_columns_say(p, &lines);
+    if (!lines.failed)
+        (void)crypto_generichash(p->model, sizeof p->model, lines.at, lines.n, NULL, 0);
+    const bool failed = lines.failed;
+    dpi_bytes_free(&lines);
+    return failed ? dpi_fail_nomem(err) : DP_OK;
+}
+
+static size_t numbers(const dp_silo_columns *c)
+{
+    return c->columns[0] + c->columns[1];
+}
+
+dp_status dpi_silo_columns_check(dp_silo_plan *p, dp_error *err)
+{
+    const dp_silo_opts *o = &p->opts;
+    if (o->n_owners != 2 || o->colluders != 1 || o->dropouts != 0)
+        return dpi_fail(err, DP_EINVAL,
+                        "columns are of two owners that are strangers to each other: two owners, "
+                        "one colluder, no dropouts");
+    if (o->source != NULL || o->rounds != 0 || o->draws != 0)
+        return dpi_fail(err, DP_EINVAL,
+                        "a regression over columns has no formula, no rounds and no draws");
+    dp_status status = check_numbers(&p->columns, err);
+    if (status != DP_OK)
+        return status;
+    const dp_opening *e = &p->openings[0];
+    if (p->n_openings != 1 || e->times != p->columns.steps || e->numbers != numbers(&p->columns) ||
+        strcmp(e->phase, phase) != 0 || (o->epsilon > 0) != (e->sigma > 0))
+        return dpi_fail(err, DP_EINVAL, "what is opened is not that of the regression");
+    return hash_lines(p, err);
+}
+
+/* ---- noise ---- */
+
+/* For a record in place of another, and what answers differ by (print.c), of which more than there
+ * is is set aside. */
+static dp_status find_noise(const dp_silo_plan *p, double *z, dp_error *err)
+{
+    const dp_silo_opts *o = &p->opts;
+    const uint64_t steps = p->columns.steps;
+    const dp_mechanism m = {
+        .sampling = DP_SAMPLING_FULL, .rate = 1, .steps = steps, .adjacency = DP_REPLACE_ONE};
+    if (!(o->epsilon > 0) || !(o->delta > 0 && o->delta < 1))
+        return DP_OK; /* refused with the budget */
+    const double apart = (double)steps * exp2(-dpi_columns_bits(steps));
+    const double aside = 4 * apart * (1 + exp(o->epsilon));
+    if (!(aside < o->delta / 4))
+        return dpi_fail(
+            err, DP_EDOMAIN,
+            "delta %g is too small for epsilon %g: answers differ by up to %g from what "
+            "noise makes of them",
+            o->delta, o->epsilon, apart);
+    return dp_calibrate_sigma(&m, o->epsilon, o->delta - aside, 0, z, err);
+}
+
+dp_status dpi_silo_columns_openings(dp_silo_plan *p, dp_error *err)
+{
+    dp_status status = check_numbers(&p->columns, err);
+    if (status != DP_OK)
+        return status;
+    p->n_openings = 1;
+    p->openings[0] =
+        (dp_opening){.phase = phase, .times = p->columns.steps, .numbers = numbers(&p->columns)};
+    return find_noise(p, &p->openings[0].sigma, err);
+}
