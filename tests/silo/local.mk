@@ -49,3 +49,6 @@ UNIT_TESTS += %D%/t-columns
 check_PROGRAMS += %D%/letter
 %C%_letter_LDADD = libtacit-silo.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
 dist_check_SCRIPTS += %D%/check-https
+UNIT_TESTS += %D%/t-key-sum
+%C%_t_key_sum_SOURCES = %D%/t-key-sum.c $(silo_owners)
+%C%_t_key_sum_LDADD = libcheck.la libtacit-silo.la libtacit-crypto.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
