@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "silo/audit.h"
 #include "silo/policy.h"
 #include "tests/graph/faulty.h"
@@ -110,6 +111,50 @@ static void each_allocation_may_fail(void **state)
     assert_int_equal(faulty_live(), live);
 }
 
+/* A run of columns whose other owner never comes: up to there. */
+static dp_status run_columns_alone(dp_error *err)
+{
+    static const char *const ids[] = {"a", "b"};
+    static const double x[4] = {1, 2, 3, 4};
+    const dp_silo_columns_data rows = {.rows = 2, .ids = ids, .x = x};
+    double w[2];
+    size_t common;
+    dp_error found = {0};
+    joint_clear();
+    dp_silo_run_opts opts = joint_opts(&j, 0);
+    opts.state = NULL;
+    opts.audit = joint_path("audit", 0);
+    opts.patience_ms = 1;
+    dp_status status = dp_silo_run_columns(j.plan, &rows, &opts, &common, w, &found);
+    assert_int_equal(common, 0);
+    return status == DP_ETIMEOUT ? DP_OK : dpi_fail(err, status, "%s", found.text);
+}
+
+static void plans_of_columns_end_where_memory_does(void **state)
+{
+    static const dp_silo_columns columns = {.logistic = true,
+                                            .outcome = 1,
+                                            .columns = {2, 3},
+                                            .row_most = {1, 1},
+                                            .addend_most = {1, 1},
+                                            .steps = 5,
+                                            .step = 1,
+                                            .ids = "people"};
+    (void)state;
+    dp_silo_plan_free(j.plan);
+    j.p.opts = (dp_silo_opts){.name = "columns",
+                              .scheme = "columns+dp",
+                              .columns = &columns,
+                              .n_owners = 2,
+                              .owners = j.p.owners,
+                              .epsilon = 4,
+                              .delta = 1e-5};
+    j.plan = plans_plan(&j.p, 3);
+    (void)sweep(make_and_sign, 1, 1, 40);
+    (void)sweep(read_and_join, 1, 1, 20);
+    (void)sweep(run_columns_alone, 1, 1, 15);
+}
+
 /* An owner alone, whose sums nobody else adds to. */
 static dp_status run_alone(dp_error *err)
 {
@@ -161,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_allocation_may_fail, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(plans_of_columns_end_where_memory_does, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_run_ends_where_memory_does, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
