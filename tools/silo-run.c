@@ -113,6 +113,10 @@ static int open_plan(owner_run *r)
         (void)silo_failed(j, j->m.err.status);
         return EXIT_REFUSED;
     }
+    if (dp_silo_plan_opts(j->plan)->columns != NULL)
+        return silo_refuse(j, EXIT_REFUSED,
+                           "this plan is of columns of the same people; run it by "
+                           "dp_silo_run_columns");
     const dp_fit_source *source = dp_silo_plan_opts(j->plan)->source;
     if (source == NULL)
         return silo_refuse(j, EXIT_REFUSED,

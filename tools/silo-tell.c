@@ -51,15 +51,17 @@ static dp_status tell_budget(const dp_silo_plan *plan, dp_error *err)
         return DP_OK;
     }
     (void)printf(
-        "  spends   epsilon %.6g at delta %.3g on each record (colluders %zu, dropouts %zu); "
+        "  spends   epsilon %.6g at delta %.3g on each record%s (colluders %zu, dropouts %zu); "
         "against\n",
-        o->epsilon, o->delta, o->colluders, o->dropouts);
+        o->epsilon, o->delta, o->columns != NULL ? ", in place of another at both owners" : "",
+        o->colluders, o->dropouts);
     for (size_t known = 0; known < o->n_owners && status == DP_OK; known++) {
         double epsilon;
         char who[40] = "who sees the fit and is no owner";
         status = dp_silo_plan_spent(plan, known, &epsilon, err);
         if (known == 1)
-            (void)snprintf(who, sizeof who, "another owner, who adds up or not");
+            (void)snprintf(who, sizeof who, "another owner%s",
+                           o->columns != NULL ? "" : ", who adds up or not");
         else if (known > 1)
             (void)snprintf(who, sizeof who, "%zu owners together", known);
         if (status == DP_OK && epsilon < HUGE_VAL)
@@ -89,7 +91,8 @@ static dp_status tell_plan(const dp_silo_plan *plan, dp_error *err)
     silo_tell_owners(plan);
     const size_t missing = count_unsigned(plan);
     if (missing == 0)
-        (void)printf("All have signed: each runs it with tacit silo run.\n");
+        (void)printf("All have signed: each runs it with %s.\n",
+                     o->columns != NULL ? "dp_silo_run_columns" : "tacit silo run");
     else
         (void)printf("It runs when all have signed; %zu of %zu have not.\n", missing, o->n_owners);
     return status;
