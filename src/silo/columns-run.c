@@ -344,6 +344,12 @@ dp_status dpi_columns_run(const dpi_columns_run_opts *opts, double *w, dp_error 
         status = make_registers(&r, w, err);
     for (r.at = 1; r.at <= r.t->steps && status == DP_OK; r.at++)
         status = do_round(&r, err);
+    for (size_t j = 0; j < r.d && status == DP_OK; j++)
+        if (!isfinite(w[j]))
+            status = dpi_fail(err, DP_EACCURACY,
+                              "coefficients left all numbers: steps of %g are too long for these "
+                              "columns; plan for shorter ones, or columns of smaller norm",
+                              r.t->step);
     if (status != DP_OK)
         memset(w, 0, r.d * sizeof *w);
     end(&r);

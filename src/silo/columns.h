@@ -70,7 +70,8 @@ typedef struct dpi_columns_run_opts {
 } dpi_columns_run_opts;
 
 /* w[columns of the party] = the coefficients of one's own after all steps, from 0.
- * DP_EUNSUPPORTED numbers of rows, columns or noise that do not fit; DP_EPRIVACY no encryption has
+ * DP_EACCURACY coefficients left all numbers: the step is too long, which follows from what was
+ * opened; DP_EUNSUPPORTED numbers of rows, columns or noise that do not fit; DP_EPRIVACY no encryption has
  * such answers; DP_EPEER, DP_ETIMEOUT; DP_ENOMEM, DP_EENTROPY.  After an error w is zeros. */
 DP_MUST_CHECK dp_status dpi_columns_run(const dpi_columns_run_opts *opts, double *w, dp_error *err);
 

@@ -92,6 +92,20 @@ static dp_status hash_lines(dp_silo_plan *p, dp_error *err)
     return failed ? dpi_fail_nomem(err) : DP_OK;
 }
 
+/* That there are integers for the noise, however many rows turn out to be common. */
+static dp_status check_grids(const dp_silo_plan *p, dp_error *err)
+{
+    const uint64_t records = p->opts.most_records;
+    dpi_columns_terms t;
+    dpi_columns_grid g;
+    dpi_silo_columns_terms(p, &t);
+    dp_status status = dpi_columns_grid_make(&t, 1, &g, err);
+    return status == DP_OK
+               ? dpi_columns_grid_make(&t, records < DPI_COLUMNS_ROWS ? records : DPI_COLUMNS_ROWS,
+                                       &g, err)
+               : status;
+}
+
 static size_t numbers(const dp_silo_columns *c)
 {
     return c->columns[0] + c->columns[1];
@@ -108,6 +122,8 @@ dp_status dpi_silo_columns_check(dp_silo_plan *p, dp_error *err)
         return dpi_fail(err, DP_EINVAL,
                         "a regression over columns has no formula, no rounds and no draws");
     dp_status status = check_numbers(&p->columns, err);
+    if (status == DP_OK)
+        status = check_grids(p, err);
     if (status != DP_OK)
         return status;
     const dp_opening *e = &p->openings[0];

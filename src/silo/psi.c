@@ -128,13 +128,25 @@ static bool hash_id(const dpi_psi_opts *o, const char *id, unsigned char hash[HA
     return n > 0;
 }
 
+static dp_status fail_twice(dp_error *err)
+{
+    return dpi_fail(err, DP_EDATA,
+                    "two ids of this owner are the same (capitals and spaces around them do not "
+                    "count); a row must have an id of its own");
+}
+
+static dp_status fail_empty(dp_error *err)
+{
+    return dpi_fail(err, DP_EDATA, "an id is empty; take its row out before linking");
+}
+
 /* Hashes of ids, and of nothing for what pads. */
 static dp_status hash_ids(const dpi_psi_opts *o, const dpi_psi *p, const char *const *ids,
                           unsigned char *hashes, dp_error *err)
 {
     for (size_t i = 0; i < p->n; i++)
         if (!hash_id(o, ids[i], hashes + i * HASH))
-            return dpi_fail(err, DP_EDATA, "an id is empty; take its row out before linking");
+            return fail_empty(err);
     randombytes_buf(hashes + p->n * HASH, (p->count - p->n) * HASH);
     return DP_OK;
 }
@@ -154,11 +166,7 @@ static dp_status put_in_order(dpi_psi *p, const unsigned char *raised, dp_error 
         memcpy(p->points + i * POINT, sorted[i].bytes, POINT);
         p->of[i] = sorted[i].of;
     }
-    dp_status status = DP_OK;
-    if (repeats(p->count, sorted))
-        status = dpi_fail(err, DP_EDATA,
-                          "two ids of this owner are the same (capitals and spaces around them do "
-                          "not count); a row must have an id of its own");
+    const dp_status status = repeats(p->count, sorted) ? fail_twice(err) : DP_OK;
     sodium_memzero(sorted, p->count * sizeof *sorted);
     dpi_free(sorted);
     return status;
@@ -211,6 +219,29 @@ dp_status dpi_psi_new(const dpi_psi_opts *o, size_t n, const char *const *ids, d
         *psi = p;
     else
         dpi_psi_free(p);
+    return status;
+}
+
+/* Hashes of ids are compared, cut to the size of a point. */
+dp_status dpi_psi_check_ids(size_t n, const char *const *ids, dp_error *err)
+{
+    const dpi_psi_opts o = {.domain = ""};
+    psi_token *sorted = dpi_alloc(n, sizeof *sorted);
+    dp_status status = sorted != NULL ? DP_OK : dpi_fail_nomem(err);
+    for (size_t i = 0; i < n && status == DP_OK; i++) {
+        unsigned char hash[HASH];
+        if (!hash_id(&o, ids[i], hash))
+            status = fail_empty(err);
+        memcpy(sorted[i].bytes, hash, POINT);
+        sorted[i].of = i;
+    }
+    if (status == DP_OK) {
+        qsort(sorted, n, sizeof *sorted, compare);
+        status = repeats(n, sorted) ? fail_twice(err) : DP_OK;
+    }
+    if (sorted != NULL)
+        sodium_memzero(sorted, n * sizeof *sorted);
+    dpi_free(sorted);
     return status;
 }
 

@@ -40,6 +40,10 @@ typedef struct dpi_psi dpi_psi;
  * or DPI_PSI_MOST; DP_ENOMEM, DP_EENTROPY. */
 DP_MUST_CHECK dp_status dpi_psi_new(const dpi_psi_opts *opts, size_t n, const char *const *ids,
                                     dpi_psi **psi, dp_error *err);
+
+/* What dpi_psi_new finds of ids alone, before anything is sent: DP_EDATA one is empty, or two are the
+ * same; DP_ENOMEM. */
+DP_MUST_CHECK dp_status dpi_psi_check_ids(size_t n, const char *const *ids, dp_error *err);
 void dpi_psi_free(dpi_psi *psi); /* wipes; NULL is allowed */
 
 /* What is sent: points[count][DPI_PSI_POINT], borrowed. */

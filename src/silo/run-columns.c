@@ -58,7 +58,7 @@ static dp_status check_data(const linked_run *r, dp_error *err)
                             "take it out, or put a value in its place",
                             i + 1);
     }
-    return DP_OK;
+    return dpi_psi_check_ids(a->rows, a->ids, err);
 }
 
 static dp_status check(linked_run *r, dp_error *err)

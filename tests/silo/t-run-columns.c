@@ -189,6 +189,21 @@ static void with_noise_coefficients_are_near_and_not_the_same(void **state)
     end(&j);
 }
 
+static void steps_that_are_too_long_are_told(void **state)
+{
+    static joint j;
+    dp_silo_columns c = usual;
+    (void)state;
+    c.ridge = 1e20; /* each step turns coefficients round, and makes them longer */
+    begin(&j, &c, "columns");
+    run();
+    for (int p = 0; p < 2; p++) {
+        assert_fails(sides[p].status, DP_EACCURACY, &sides[p].err, "plan for shorter ones");
+        assert_close(sides[p].w[0], 0, 0, 0);
+    }
+    end(&j);
+}
+
 static void a_run_is_begun_once(void **state)
 {
     static joint j;
@@ -223,6 +238,13 @@ static void nothing_leaves_where_something_is_wrong(void **state)
     act(s);
     assert_fails(s->status, DP_EDATA, &s->err, "row 4");
     s->x[6 * 3 + 2] = 0;
+    s->at[40] = "\tP10"; /* row 0 is " p10 " */
+    act(s);
+    assert_fails(s->status, DP_EDATA, &s->err, "two ids of this owner are the same");
+    s->at[40] = " \t";
+    act(s);
+    assert_fails(s->status, DP_EDATA, &s->err, "an id is empty");
+    s->at[40] = s->ids[40];
     s->rows = 0;
     act(s);
     assert_fails(s->status, DP_EINVAL, &s->err, "0 rows");
@@ -363,6 +385,8 @@ static void plans_that_are_none_are_refused(void **state)
     REFUSED(DP_EDOMAIN, "too small");
     o.scheme = "columns";
     REFUSED(DP_EINVAL, "no epsilon");
+    c.row_most[0] = 1e12;
+    REFUSED(DP_EUNSUPPORTED, "too far apart");
     c.columns[0] = 1025;
     REFUSED(DP_EDOMAIN, "1025 columns");
     c.addend_most[1] = (double)NAN;
@@ -382,6 +406,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_owners_get_the_regression_of_their_common_rows),
         cmocka_unit_test(with_noise_coefficients_are_near_and_not_the_same),
+        cmocka_unit_test(steps_that_are_too_long_are_told),
         cmocka_unit_test(a_run_is_begun_once),
         cmocka_unit_test(nothing_leaves_where_something_is_wrong),
         cmocka_unit_test(the_text_of_a_plan_is_read_as_it_was_written),
