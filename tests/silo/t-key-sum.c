@@ -58,7 +58,7 @@ static void begin_and_open(actor *a, dpi_carrier *carrier, unsigned char run[32]
 {
     const unsigned char secret[32] = {(unsigned char)(a->k + 9)};
     const dpi_post_opts opts =
-        owners_post(a->all, a->k, carrier, a->fault == QUESTION ? 1500 : 60000);
+        owners_post(a->all, a->k, carrier, a->fault == QUESTION ? 3000 : 60000);
     dpi_post *post = NULL;
     dpi_key_sum *s = NULL;
     a->status = dpi_post_open(&opts, run, &post, &a->err);
