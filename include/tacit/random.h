@@ -86,11 +86,11 @@ DP_API DP_MUST_CHECK dp_status dp_noise_discrete_gaussian(dp_noise *noise, size_
                                                           int64_t *out /* [n] */, dp_error *err)
     DP_NONNULL(1);
 
-/* n independent integers round(2^32 z), z a real standard normal number: what several parties add to
- * whole numbers as their shares of the noise of a sum, which then costs what real noise does
+/* n independent integers round(2^32 z), z a real standard normal number: what several parties add
+ * to whole numbers as their shares of the noise of a sum, which then costs what real noise does
  * (doc/design/silo.md).  Within 2^-200 of that law in total variation.
- * On error out is filled with INT64_MIN.  DP_EENTROPY as above.  The time taken depends on about one
- * number in 50000. */
+ * On error out is filled with INT64_MIN.  DP_EENTROPY as above.  The time taken depends on about
+ * one number in 50000. */
 DP_API DP_MUST_CHECK dp_status dp_noise_shares(dp_noise *noise, size_t n, int64_t *out /* [n] */,
                                                dp_error *err) DP_NONNULL(1);
 

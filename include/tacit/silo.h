@@ -60,9 +60,9 @@ typedef struct dp_silo_owner {
     const char *key;  /* its public text */
 } dp_silo_owner;
 
-/* A regression over columns of the same people at two owners, by steps over all rows that both have:
- * w -= step (gradient / rows + ridge w), from 0.  All of it is public; bounds are to be chosen without
- * looking at records. */
+/* A regression over columns of the same people at two owners, by steps over all rows that both
+ * have: w -= step (gradient / rows + ridge w), from 0.  All of it is public; bounds are to be
+ * chosen without looking at records. */
 typedef struct dp_silo_columns {
     bool logistic;  /* outcomes 0 and 1, by the second order of the loss around 0; else squares */
     size_t outcome; /* the owner that has outcomes, 0 or 1 */
@@ -139,8 +139,8 @@ DP_API DP_MUST_CHECK dp_status dp_silo_plan_join(dp_silo_plan *plan, const dp_si
 
 /* Epsilon at the plan's delta against somebody who knows the shares of noise of `known` owners: 0,
  * who sees the fit alone; 1, an owner.
- *   *epsilon  [out] +INFINITY where nothing bounds it: without noise, where no share is unknown, and
- *             on any error
+ *   *epsilon  [out] +INFINITY where nothing bounds it: without noise, where no share is unknown,
+ *             and on any error
  * Errors of dp_account_epsilon. */
 DP_API DP_MUST_CHECK dp_status dp_silo_plan_spent(const dp_silo_plan *plan, size_t known,
                                                   double *epsilon, dp_error *err) DP_NONNULL(1, 3);
@@ -155,8 +155,8 @@ DP_API void dp_silo_plan_free(dp_silo_plan *plan);
 
 typedef struct dp_silo_run_opts {
     const dp_silo_key *key; /* whose process this is; borrowed */
-    /* Where letters are left: a folder that all owners reach, or https://HOST[:PORT]/PATH of a server
-     * that keeps what is put there (doc/silo.md). */
+    /* Where letters are left: a folder that all owners reach, or https://HOST[:PORT]/PATH of a
+     * server that keeps what is put there (doc/silo.md). */
     const char *mailbox;
     /* PEM files for a server, nullable: this side's certificate and its key, and who may sign the
      * server's. */
@@ -176,8 +176,8 @@ typedef struct dp_silo_run_opts {
     void *watch_user;
 } dp_silo_run_opts;
 
-/* This owner's part of the fit; all owners run it at about the same time.  Nothing leaves before the
- * plan, the site's policy, the model, the records and the ledger are found to be in order.
+/* This owner's part of the fit; all owners run it at about the same time.  Nothing leaves before
+ * the plan, the site's policy, the model, the records and the ledger are found to be in order.
  *   *fit  [out] as of dp_fit_private; NULL on error
  * DP_EPRIVACY not all have signed, or the site's policy forbids it; DP_ENAME the key is of none of
  * the plan's owners; DP_EMISMATCH the model, or what it opens, is another than the plan's;
@@ -198,15 +198,15 @@ typedef struct dp_silo_columns_data {
     const double *y; /* [rows] finite; NULL at the owner that has no outcomes */
 } dp_silo_columns_data;
 
-/* This owner's part of a regression over columns; both run it at about the same time.  They link ids
- * first: each learns how many the other has, and which of its own are common, which no epsilon
- * covers; then they take the plan's steps.  Nothing leaves before plan, policy and data are found to
- * be in order.  A run that ends early is lost, and stays spent: it needs a new plan.
+/* This owner's part of a regression over columns; both run it at about the same time.  They link
+ * ids first: each learns how many the other has, and which of its own are common, which no epsilon
+ * covers; then they take the plan's steps.  Nothing leaves before plan, policy and data are found
+ * to be in order.  A run that ends early is lost, and stays spent: it needs a new plan.
  *   opts     `state` and `ledger` must be NULL, and what is of a fit is not looked at
  *   *common  [out] rows that both have
  *   w        [out] [columns of this owner]; zeros after an error, but one of the key
- * DP_EINVAL a plan of no columns, or data that do not fit it; DP_EDATA ids that are twice, or numbers
- * that are none; DP_EUNSUPPORTED; otherwise as dp_silo_run. */
+ * DP_EINVAL a plan of no columns, or data that do not fit it; DP_EDATA ids that are twice, or
+ * numbers that are none; DP_EUNSUPPORTED; otherwise as dp_silo_run. */
 DP_API DP_MUST_CHECK dp_status dp_silo_run_columns(const dp_silo_plan *plan,
                                                    const dp_silo_columns_data *data,
                                                    const dp_silo_run_opts *opts, size_t *common,
@@ -219,11 +219,11 @@ DP_API void dp_silo_forget(const char *state) DP_NONNULL(1);
 
 /* ---- what has left, and what has come ---- */
 
-/* A log is a file of lines that tell of each letter of a run, before it leaves or after it has come:
- * when, to or from whom, its tag, and its bytes, which are the same whatever the records are.  Each
- * line ends with the hash of itself and of the one before it, so that what is changed, taken out or
- * put in another order is found.  Who cuts off the end, or writes a whole new file, is found by
- * `head` alone, where somebody else has noted it. */
+/* A log is a file of lines that tell of each letter of a run, before it leaves or after it has
+ * come: when, to or from whom, its tag, and its bytes, which are the same whatever the records
+ * are.  Each line ends with the hash of itself and of the one before it, so that what is changed,
+ * taken out or put in another order is found.  Who cuts off the end, or writes a whole new file,
+ * is found by `head` alone, where somebody else has noted it. */
 typedef struct dp_silo_audit_peer {
     char name[16];                             /* of an owner */
     uint64_t sent, sent_bytes, got, got_bytes; /* letters, with those that were sent again */

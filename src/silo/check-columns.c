@@ -1,9 +1,9 @@
 /* What a part with encrypted columns must be.
  *
  * Columns that have left cannot be taken back: they are of what never changes, and leave once.  An
- * answer is made of them and of this step's addends, one a step.  There are two owners, so that what
- * is another's is the other's.  Nothing else is hidden there: masks and sums of owners are of other
- * parts. */
+ * answer is made of them and of this step's addends, one a step.  There are two owners, so that
+ * what is another's is the other's.  Nothing else is hidden there: masks and sums of owners are of
+ * other parts. */
 #include <string.h>
 
 #include "base/error.h"

@@ -33,11 +33,11 @@ dp_status dpi_silo_check(const dpi_silo_program *p, const dpi_silo_scheme *schem
                          const dpi_silo_part *parts /* [who.n] */, dpi_arena *arena, size_t *n,
                          dpi_silo_view **list, dp_error *err) DP_MUST_CHECK;
 
-/* The check's own, of each part by itself (check-parts.c).  First, that its numbers are those of the
- * program, its steps and registers are there, and it has one mask, one set and one telling of keys;
- * last, that its order is that of an interpreter of rounds: what the host does, whose last result is
- * masked or sent as it is, and after the opening the host again.  A part of columns has neither masks
- * nor rounds, and rules of its own (check-columns.c).  DP_EPRIVACY. */
+/* The check's own, of each part by itself (check-parts.c).  First, that its numbers are those of
+ * the program, its steps and registers are there, and it has one mask, one set and one telling of
+ * keys; last, that its order is that of an interpreter of rounds: what the host does, whose last
+ * result is masked or sent as it is, and after the opening the host again.  A part of columns has
+ * neither masks nor rounds, and rules of its own (check-columns.c).  DP_EPRIVACY. */
 dp_status dpi_silo_check_parts(const dpi_silo_program *p, const dpi_silo_part *parts,
                                dp_error *err) DP_MUST_CHECK;
 dp_status dpi_silo_check_order(const dpi_silo_program *p, const dpi_silo_part *parts,

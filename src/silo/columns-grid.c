@@ -100,8 +100,8 @@ static double norm2(size_t d, const int64_t *v)
     return sum;
 }
 
-/* Norms of integers are compared below their bound by more than the sum of their squares can be off:
- * d is at most 2^10, and sums of squares are off by 2^-43 of them. */
+/* Norms of integers are compared below their bound by more than the sum of their squares can be
+ * off: d is at most 2^10, and sums of squares are off by 2^-43 of them. */
 void dpi_columns_bound(size_t d, const double *x, double scale, double most_norm, int64_t most,
                        int64_t *to)
 {

@@ -1,6 +1,6 @@
 /* One owner's part of a regression over columns of the same people at two owners
- * (doc/design/silo-columns.md): what both have agreed on, the integers that it is computed with, and
- * the run of it. */
+ * (doc/design/silo-columns.md): what both have agreed on, the integers that it is computed with,
+ * and the run of it. */
 #ifndef DPI_SILO_COLUMNS_H
 #define DPI_SILO_COLUMNS_H
 
@@ -19,9 +19,9 @@ enum { DPI_COLUMNS_OWNERS = 2, DPI_COLUMNS_ROWS = 1 << 20 };
 /* Answers of a step without noise, and bits of addends that each is of. */
 enum { DPI_COLUMNS_LIMBS = 3, DPI_COLUMNS_LIMB = 9 };
 
-/* Public, and the same at both.  Step t is w -= step (G / n + ridge w), with G the gradient over all
- * n rows: of half the squared residuals; or of the logistic loss, of which the second order around 0
- * is taken. */
+/* Public, and the same at both.  Step t is w -= step (G / n + ridge w), with G the gradient over
+ * all n rows: of half the squared residuals; or of the logistic loss, of which the second order
+ * around 0 is taken. */
 typedef struct dpi_columns_terms {
     bool logistic;
     size_t outcome;                         /* the party that has it */
@@ -71,8 +71,9 @@ typedef struct dpi_columns_run_opts {
 
 /* w[columns of the party] = the coefficients of one's own after all steps, from 0.
  * DP_EACCURACY coefficients left all numbers: the step is too long, which follows from what was
- * opened; DP_EUNSUPPORTED numbers of rows, columns or noise that do not fit; DP_EPRIVACY no encryption has
- * such answers; DP_EPEER, DP_ETIMEOUT; DP_ENOMEM, DP_EENTROPY.  After an error w is zeros. */
+ * opened; DP_EUNSUPPORTED numbers of rows, columns or noise that do not fit; DP_EPRIVACY no
+ * encryption has such answers; DP_EPEER, DP_ETIMEOUT; DP_ENOMEM, DP_EENTROPY.  After an error w is
+ * zeros. */
 DP_MUST_CHECK dp_status dpi_columns_run(const dpi_columns_run_opts *opts, double *w, dp_error *err);
 
 #endif

@@ -16,7 +16,8 @@ typedef enum dpi_label_form {
     DPI_LABEL_ANSWER   /* encrypted: what was made of encrypted columns */
 } dpi_label_form;
 
-/* Whose value of a register a step reads: this party's own, the aggregator's, everybody's, all others'. */
+/* Whose value of a register a step reads: this party's own, the aggregator's, everybody's, all
+ * others'. */
 typedef enum dpi_label_whose {
     DPI_LABEL_OWN,
     DPI_LABEL_AGGREGATOR,
@@ -57,8 +58,8 @@ void dpi_label_follow(dpi_label *l, const dpi_label *from);
 /* Parties whose value of its argument a step of party k reads, a bit each. */
 uint64_t dpi_label_read(const dpi_silo_parties *who, size_t k, dpi_label_whose of);
 
-/* Whether the sum of what n parties have sent is a release: of each its own records' sum, to which a
- * record adds within the bound, with its own share of one noise. */
+/* Whether the sum of what n parties have sent is a release: of each its own records' sum, to which
+ * a record adds within the bound, with its own share of one noise. */
 bool dpi_label_is_release(size_t n, const dpi_labels *sent);
 
 /* Whether it is all but a release to party k: sums of records, to which one adds within the bound,

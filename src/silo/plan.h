@@ -3,9 +3,9 @@
  *   tacit silo plan 1
  *   plan = contraception            scheme, model, formula, family, priors, epsilon, delta, rounds,
  *   ...                             draws, colluders, dropouts, records, seed: a line each
- *   regression = logistic 1 25 2 0.01    in place of formula, family and priors, of columns: outcomes
- *   block = 10 1.7 2.5 ...               at which owner, steps, step, ridge; and of each owner columns,
- *   ids = patients                       norm of a row, addend
+ *   regression = logistic 1 25 2 0   of columns, in place of formula, family and priors: outcomes
+ *   block = 10 1.7 2.5               at which owner, steps, step, ridge; a line each: columns,
+ *   ids = patients                   norm of a row, addend; what ids are of
  *   owner = north tacit-owner:...   in their order; the first adds up
  *   opening = 16 52 23.66 main      times, numbers, sigma, phase: what the fit releases
  *   schema:                         lines with "| " before them
@@ -53,8 +53,8 @@ dp_status dpi_silo_plan_write(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
  * DP_EPRIVACY openings that cost more than is said, or no share of noise that is unknown. */
 dp_status dpi_silo_plan_check(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
 
-/* Of a plan of columns: checks them; finds what will be opened, with the noise that epsilon and delta
- * ask for; appends their lines; and what runs are told of them.  z: noise of one owner, 0 for none.
+/* Of a plan of columns: checks them; finds what will be opened, with the noise that epsilon and
+ * delta ask for; appends their lines; and what runs are told of them.  z: noise of one owner, 0 for none.
  * DP_EINVAL, DP_EDOMAIN. */
 dp_status dpi_silo_columns_check(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
 dp_status dpi_silo_columns_openings(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;

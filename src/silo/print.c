@@ -155,9 +155,9 @@ void dpi_silo_print(const dpi_silo_program *p, const dpi_silo_part *parts, size_
 /* ---- what is spent ---- */
 
 /* Epsilon of what is `apart` of the mechanisms in total variation: whatever that epsilon is, the
- * mechanisms' delta and apart (1 + e^epsilon) are the delta that is spent.  An epsilon at half of it
- * is above the answer, and its e^epsilon serves as a bound; what shares differ from rounded normal
- * numbers by, some 2^-170 of all together, is in a 2^-40 more. */
+ * mechanisms' delta and apart (1 + e^epsilon) are the delta that is spent.  An epsilon at half of
+ * it is above the answer, and its e^epsilon serves as a bound; what shares differ from rounded
+ * normal numbers by, some 2^-170 of all together, is in a 2^-40 more. */
 static dp_status spend_apart(const dp_mechanism *list, size_t n, double delta, double apart,
                              dp_interval *spent, dp_error *err)
 {

@@ -2,8 +2,8 @@
  * (doc/design/silo-columns.md).
  *
  *   P(x) = a point of ristretto255 made of BLAKE2b-512 under the run's key of domain and id x
- *   each owner   sends {s P(x)} in order of bytes, s drawn for this run; gets {s' P(y)} of the other
- *                returns {s s' P(y)} in the order they came; gets {s' s P(x)}
+ *   each owner   sends {s P(x)} in order of bytes, s drawn for this run; gets {s' P(y)} of the
+ *                other returns {s s' P(y)} in the order they came; gets {s' s P(x)}
  *   both         have the tokens s s' P of either side: those on both are the common ids, and their
  *                order by bytes is the order of rows
  *
@@ -41,8 +41,8 @@ typedef struct dpi_psi dpi_psi;
 DP_MUST_CHECK dp_status dpi_psi_new(const dpi_psi_opts *opts, size_t n, const char *const *ids,
                                     dpi_psi **psi, dp_error *err);
 
-/* What dpi_psi_new finds of ids alone, before anything is sent: DP_EDATA one is empty, or two are the
- * same; DP_ENOMEM. */
+/* What dpi_psi_new finds of ids alone, before anything is sent: DP_EDATA one is empty, or two are
+ * the same; DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_psi_check_ids(size_t n, const char *const *ids, dp_error *err);
 void dpi_psi_free(dpi_psi *psi); /* wipes; NULL is allowed */
 
@@ -59,8 +59,8 @@ DP_MUST_CHECK dp_status dpi_psi_raise(dpi_psi *psi, size_t m,
 
 /* Compares with the tokens of one's own points, which the other returned in their order.
  *   *common  [out] ids on both sides
- *   rows     [out] [n as of dpi_psi_new] the first *common: numbers of these ids in the common order
- *   print    [out] hash of the common tokens: equal at both where both have the same
+ *   rows     [out] [n as of dpi_psi_new] the first *common: numbers of these ids in the common
+ *   order print    [out] hash of the common tokens: equal at both where both have the same
  * DP_EPEER two returned tokens are the same; DP_ESTATE before dpi_psi_raise; DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_psi_match(dpi_psi *psi,
                                       const unsigned char *returned /* [count][DPI_PSI_POINT] */,

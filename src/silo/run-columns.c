@@ -1,8 +1,8 @@
 /* One owner's part of a plan of columns: ids are linked, and rows that both have are gone over in
  * their common order.
  *
- * Nothing is kept of a run: one that ends early cannot go on, as its shares of noise are gone.  Begun
- * again in the same mailbox it is refused there, as its first letter is another's. */
+ * Nothing is kept of a run: one that ends early cannot go on, as its shares of noise are gone.
+ * Begun again in the same mailbox it is refused there, as its first letter is another's. */
 #include <math.h>
 #include <sodium.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Regressions over columns at two owners: what the check passes, what it lists, and what it refuses,
- * a mistake a test. */
+/* Regressions over columns at two owners: what the check passes, what it lists, and what it
+ * refuses, a mistake a test. */
 #include <math.h>
 #include <string.h>
 
@@ -302,8 +302,8 @@ static double normal(double x)
     return erfc(-x / sqrt(2)) / 2;
 }
 
-/* delta(epsilon) of T steps in which a record in place of another moves both blocks by 2 C, with one
- * share of noise z C; and what answers may differ by. */
+/* delta(epsilon) of T steps in which a record in place of another moves both blocks by 2 C, with
+ * one share of noise z C; and what answers may differ by. */
 static void the_account_is_of_a_record_replaced_and_one_share(void **state)
 {
     const double z = 40, mu = 2 * sqrt(20) / z, apart = 20 * 0x1p-70;

@@ -183,8 +183,8 @@ static void with_noise_coefficients_are_near_and_not_the_same(void **state)
         for (size_t q = 0; q < usual.columns[p]; q++)
             off += pow(sides[p].w[q] - w[p][q], 2);
     }
-    /* The gradient's noise over n is z C sqrt(2) / n a step, z = 2 sqrt(T) / mu of epsilon 4 and delta
-     * 1e-5, mu = .93: some hundredths a step, of which 20 times 2 add up. */
+    /* The gradient's noise over n is z C sqrt(2) / n a step, z = 2 sqrt(T) / mu of epsilon 4 and
+     * delta 1e-5, mu = .93: some hundredths a step, of which 20 times 2 add up. */
     assert_true(sqrt(off) > 1e-3 && sqrt(off) < 20);
     end(&j);
 }
