@@ -174,6 +174,15 @@ failing_logs()
         done
 }
 
+# failing_tests FOLDER: a line for each test that failed, and each test program that ended early.
+failing_tests()
+{
+    { find "$1" -name '*.trs' -exec grep -lE '^:test-result: (FAIL|ERROR|XPASS)' {} + || true; } | sort |
+        while read -r result; do
+            grep -hE '^(FAIL|ERROR|XPASS): ' "${result%.trs}.log" || echo "FAIL: ${result%.trs}"
+        done
+}
+
 # Prints the counts on a line of their own.
 print_counts()
 {
