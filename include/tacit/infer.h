@@ -83,7 +83,7 @@ typedef struct dp_fit_opts {
     const char *ledger_label;
     /* Of several owners' records, this process having one's: nullable, borrowed for the call.  All
      * owners must give the same model and options, but for threads, ledger, journal and watch; each
-     * gets the same fit.  Models that the loop fits are refused. */
+     * gets the same fit. */
     const dp_owners *owners;
     /* The path of a file in which each release is kept before it is used, nullable.  It must not be
      * there; with `resume` it must, and the fit goes on where it ended, with the same model, data
@@ -114,7 +114,8 @@ DP_API dp_status dp_fit_private(const dp_model *model, const dp_dataset *data,
                                 const dp_fit_opts *opts, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
 
 /* What a fit will release: `times` sums over all records of `numbers` numbers each, with noise of
- * multiplier sigma (0 without privacy). */
+ * multiplier sigma (0 without privacy).  Of several owners each is opened as a 64-bit word; the loop
+ * takes three of these without privacy, and `numbers` is of words. */
 typedef struct dp_opening {
     const char *phase; /* static text */
     uint64_t times;
@@ -126,7 +127,7 @@ enum { DP_OPENINGS = 16 };
 
 /* Lists what dp_fit_private would release, which model and options alone say: list[*n].  Without
  * privacy it leaves some of that out.
- * DP_EUNSUPPORTED a model that is not fitted by rounds; errors of owners and budget; DP_ENOMEM.
+ * DP_EUNSUPPORTED a model that is not fitted; errors of owners and budget; DP_ENOMEM.
  * Thread-safe. */
 DP_API dp_status dp_fit_openings(const dp_model *model, const dp_fit_opts *opts, size_t *n,
                                  dp_opening list[DP_OPENINGS], dp_error *err) DP_MUST_CHECK;

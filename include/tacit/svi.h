@@ -30,6 +30,7 @@
 #include <tacit/group.h>
 #include <tacit/ledger.h>
 #include <tacit/model.h>
+#include <tacit/owners.h>
 #include <tacit/random.h>
 
 #ifdef __cplusplus
@@ -111,6 +112,11 @@ typedef struct dp_svi_opts {
     /* Nullable: this process is one of several that fit together; borrowed until the run is
      * freed. */
     const dp_group *group;
+    /* Nullable: this process has one of several owners' records, and they open sums together
+     * (tacit/owners.h); borrowed until the run is freed.  Not with a group.  All owners must give the
+     * same model, guide and options, but for threads, seed and ledger, and come to the same
+     * parameters.  Such a run cannot be saved. */
+    const dp_owners *owners;
     uint64_t seed; /* not 0: a repeatable run for tests, marked as not private */
     /* Where the steps are paid for before the first one; private runs without a seed only.  NULL:
      * nobody adds up what several runs spend, and the guarantee is that of this run alone. */

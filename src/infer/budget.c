@@ -7,9 +7,9 @@
 
 #include <math.h>
 
-#include "infer/opened.h"
 #include "random/failure.h"
 #include "svi/options.h"
+#include "svi/together.h"
 
 const char *const dpi_stage_names[DPI_N_STAGES] = {[DPI_STAGE_SCALES] = "scales",
                                                    [DPI_STAGE_NORMS] = "norms",
@@ -55,7 +55,7 @@ dp_status dpi_budget_init(dpi_budget *b, const dp_fit_opts *o, dp_error *err)
     *b = (dpi_budget){.noisy = o->mode == DP_PRIVATE, .epsilon = INFINITY, .delta = 1};
     for (int k = 0; k < DPI_N_STAGES; k++)
         b->releases[k] = k == DPI_STAGE_MAIN && o->rounds != 0 ? o->rounds : releases[k];
-    dp_status status = dpi_opened_check(o->owners, err);
+    dp_status status = dpi_together_check(o->owners, err);
     if (status != DP_OK || !b->noisy)
         return status;
     status = dpi_options_budget(o->epsilon, o->delta, 0, err);
@@ -63,5 +63,5 @@ dp_status dpi_budget_init(dpi_budget *b, const dp_fit_opts *o, dp_error *err)
         return status;
     b->accounted = dpi_release_delta(o->delta);
     b->delta = o->delta;
-    return calibrate(b, o->epsilon, dpi_opened_excess(o->owners), err);
+    return calibrate(b, o->epsilon, dpi_together_excess(o->owners), err);
 }

@@ -23,6 +23,7 @@
 #include "random/failure.h"
 #include "svi/options.h"
 #include "svi/spend.h"
+#include "svi/together.h"
 
 enum { CHAINS = 4 };
 
@@ -232,8 +233,8 @@ static dp_privacy guarantee(const fit_job *a)
                     .rate = 1,
                     .eta = 1 - dpi_scan_share(&main),
                     .sampling = DP_SAMPLING_FULL};
-    /* Each share of noise can fail, and their sum can differ from one (opened.h). */
-    double numbers = 0, shares = a->opts->owners != NULL ? (double)a->opts->owners->size + 1 : 1;
+    /* Each share of noise can fail, and their sum can differ from one (svi/together.h). */
+    double numbers = 0, shares = dpi_together_failures(a->opts->owners);
     for (int k = 0; k < DPI_N_STAGES; k++) {
         p.steps += b->releases[k];
         numbers += (double)b->releases[k] * (double)a->scan.most * shares;
@@ -310,7 +311,7 @@ static dp_status fit_private(fit_job *a, dp_fit **fit, dp_error *err)
     if (status != DP_OK)
         return status;
     status = dpi_model_view_init(&a->view, a->model, &found);
-    if (status == DP_EUNSUPPORTED && a->view.refused[0] != 0 && a->opts->owners == NULL) {
+    if (status == DP_EUNSUPPORTED && a->view.refused[0] != 0) {
         const dpi_loop_spec spec = {.model = a->model,
                                     .data = a->data,
                                     .opts = a->opts,

@@ -23,6 +23,7 @@
 #include "svi/cost.h"
 #include "svi/options.h"
 #include "svi/svi.h"
+#include "svi/together.h"
 
 enum { NUMBER, NORMS, STEPS, PHASES, WARM = 32, PRIVATE_STEPS = 512, OPEN_STEPS = 2048 };
 static const char *const phase_names[PHASES] = {"number", "norms", "steps"};
@@ -53,6 +54,7 @@ typedef struct loop {
     double sigma;                           /* of one release that costs as much */
     double gradient[PHASES], count[PHASES]; /* noise of what the steps of a phase release */
     dp_mechanism list[PHASES];
+    dp_owners owners[PHASES]; /* where there are, each with a seed of its own */
     dp_reservation *reservation;
     bool begun;
     dp_svi *svi;
@@ -90,6 +92,7 @@ static dp_svi_opts options_of(const loop *a, int phase)
                               : a->noisy     ? PRIVATE_STEPS
                                              : OPEN_STEPS,
                      .threads = o->threads,
+                     .owners = o->owners != NULL ? &a->owners[phase] : NULL,
                      .seed = o->seed != 0 ? seed_of(a, phase) : 0,
                      .average = phase == STEPS ? average : 0};
     s.step_size = phase == NORMS ? nowhere : 1 / sqrt((double)s.steps);
@@ -184,25 +187,43 @@ static void show(const loop *a, const dpi_release *r)
         a->witness->see(a->witness->of, r, a->svi);
 }
 
+/* Like that of the run's first step, and no step's. */
+static void question_of_number(const loop *a, unsigned char hash[DPI_JOIN_HASH])
+{
+    unsigned char first[DPI_JOIN_HASH];
+    dpi_join_describe(a->svi, first);
+    (void)crypto_generichash(hash, DPI_JOIN_HASH, first, sizeof first, (const unsigned char *)"number",
+                             sizeof "number");
+}
+
 /* The number of units, each entered as what rounding leaves of one in the steps of the run at hand,
  * which release more numbers with more noise.  The run's source has the noise, and has the steps'
  * after it. */
 static dp_status release_number(loop *a, dp_error *err)
 {
+    const dp_owners *owners = a->opts->owners != NULL ? &a->owners[NUMBER] : NULL;
     double share = dpi_svi_share_clipped(a->svi), sum = (double)a->svi->n * share;
+    unsigned char question[DPI_JOIN_HASH];
+    int64_t whole;
     dpi_release r = {.n = 1,
                      .noisy = true,
-                     .sd = a->list[NUMBER].sigma,
+                     .sd = a->list[NUMBER].sigma * dpi_together_share(owners),
                      .rate = share,
                      .sum = &sum,
+                     .whole = owners != NULL ? &whole : NULL,
                      .out = &a->number};
     dp_status status = dpi_release_begin(&r, a->svi->noise, err);
     if (status == DP_OK) {
         dpi_release_block(&r, 0, NULL, NULL);
         dpi_release_end(&r);
-        show(a, &r);
     }
     sodium_memzero(&sum, sizeof sum);
+    if (status == DP_OK && owners != NULL) {
+        question_of_number(a, question);
+        status = dpi_together_open(owners, question, &r, err);
+    }
+    if (status == DP_OK)
+        show(a, &r);
     return status;
 }
 
@@ -346,6 +367,7 @@ static dp_status guarantee(const loop *a, dp_privacy *p, dp_error *err)
         p->steps += a->list[k].steps;
         numbers += (double)a->list[k].steps * (double)a->svi->objective.n_release;
     }
+    numbers *= dpi_together_failures(a->opts->owners);
     p->delta = dpi_release_whole_delta(a->opts->delta, a->accounted, numbers, a->epsilon);
     if (p->delta > a->opts->delta && p->why_not == NULL)
         p->why_not = "noise so small that the delta asked for is not kept";
@@ -371,11 +393,16 @@ static dp_status make_fit(const loop *a, dp_fit **fit, dp_error *err)
     return status == DP_OK ? dpi_fit_said(a->svi, &parts, fit, err) : status;
 }
 
-/* Both runs begin at the same place, seeded or not. */
+/* Both runs begin at the same place, seeded or not; and all owners do. */
 static dp_status choose_start(loop *a, dp_error *err)
 {
+    const dp_owners *owners = a->opts->owners;
     dp_rng *rng = NULL;
-    a->seed = a->opts->seed;
+    a->seed = owners != NULL ? owners->seed : a->opts->seed;
+    for (int k = 0; k < PHASES && owners != NULL; k++) {
+        a->owners[k] = *owners;
+        a->owners[k].seed = seed_of(a, k);
+    }
     dp_status status = a->seed != 0 ? DP_OK : dp_rng_new_random(&rng, &a->seed, err);
     dp_rng_free(rng);
     return status;
@@ -397,6 +424,8 @@ static dp_status fit_loop(loop *a, dp_fit **fit, dp_error *err)
                           "new one, which is paid for anew",
                           a->why);
     if (status == DP_OK)
+        status = dpi_together_check(a->opts->owners, err);
+    if (status == DP_OK)
         status = choose_start(a, err);
     if (status == DP_OK && a->noisy)
         status = dpi_options_budget(a->opts->epsilon, a->opts->delta, 0, err);
@@ -417,6 +446,38 @@ static dp_status fit_loop(loop *a, dp_fit **fit, dp_error *err)
     if (status == DP_OK)
         status = run_steps(a, err);
     return status == DP_OK ? make_fit(a, fit, err) : status;
+}
+
+dp_status dpi_loop_openings(const dp_model *model, const dp_fit_opts *opts, size_t *n,
+                            dp_opening list[DP_OPENINGS], dp_error *err)
+{
+    loop a = {.model = model, .opts = opts, .noisy = opts->mode == DP_PRIVATE};
+    dpi_objective o;
+    dpi_objective_spec spec = {.model = model, .cut = DP_FORM_LATENTS, .n_extra = a.noisy};
+    dp_status status = dpi_together_check(opts->owners, err);
+    *n = 0;
+    if (status == DP_OK && a.noisy)
+        status = dpi_options_budget(opts->epsilon, opts->delta, 0, err);
+    if (status == DP_OK && a.noisy)
+        status = calibrate(&a, err);
+    if (status == DP_OK)
+        status = dpi_loop_guide(model, &a.guide, err);
+    spec.guide = a.guide;
+    spec.init_scale = 1;
+    if (status == DP_OK)
+        status = dpi_objective_init(&o, &spec, err);
+    if (status == DP_OK) {
+        for (int k = a.noisy ? NUMBER : STEPS; k < PHASES; k++)
+            list[(*n)++] = (dp_opening){
+                .phase = phase_names[k],
+                .times = a.noisy ? a.list[k].steps : OPEN_STEPS,
+                .numbers = k == NUMBER ? 1 : dpi_together_words(a.noisy, o.n_release),
+                .sigma = a.noisy ? a.list[k].sigma : 0};
+        dpi_objective_free(&o);
+    }
+    dp_model_free(a.guide);
+    dpi_arena_free(&a.arena);
+    return status;
 }
 
 dp_status dpi_fit_loop(const dpi_loop_spec *spec, dp_fit **fit, dp_error *err)

@@ -29,4 +29,8 @@ typedef struct dpi_loop_spec {
  * dp_svi_new, dp_svi_step and dp_ledger_reserve. */
 dp_status dpi_fit_loop(const dpi_loop_spec *spec, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
 
+/* dp_fit_openings of such a model. */
+dp_status dpi_loop_openings(const dp_model *model, const dp_fit_opts *opts, size_t *n,
+                            dp_opening list[DP_OPENINGS], dp_error *err) DP_MUST_CHECK;
+
 #endif

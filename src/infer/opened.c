@@ -14,41 +14,15 @@
 #include "base/error.h"
 #include "random/grid.h"
 #include "random/noise.h"
-
-dp_status dpi_opened_check(const dp_owners *o, dp_error *err)
-{
-    if (o == NULL)
-        return DP_OK;
-    if (o->open == NULL || o->size < 1 || o->size > DP_OWNERS_MOST)
-        return dpi_fail(err, DP_EINVAL,
-                        "%zu owners, or no way to open their sums; there must be 1 "
-                        "to %d",
-                        o->size, DP_OWNERS_MOST);
-    if (o->honest < 1 || o->honest > o->size)
-        return dpi_fail(err, DP_EINVAL,
-                        "%zu shares of noise of %zu owners are unknown to whoever attacks; there "
-                        "must be 1 at least",
-                        o->honest, o->size);
-    if (o->seed == 0 || o->most_records < 1 || o->most_records > (uint64_t)1 << 26)
-        return dpi_fail(err, DP_EINVAL,
-                        "owners need a public seed that is not 0, and a bound of 1 to 2^26 on the "
-                        "records of one");
-    return DP_OK;
-}
-
-double dpi_opened_excess(const dp_owners *o)
-{
-    return o == NULL ? 1 : sqrt((double)o->size / (double)o->honest) * (1 + 0x1p-45);
-}
+#include "svi/together.h"
 
 static dp_status check_room(const dpi_scan *s, const dpi_pass *pass, dp_error *err)
 {
     const dp_owners *o = s->owners;
     double size = (double)o->size, noise = pass->sigma > 0 ? 16 * DPI_GRID_SCALE : 0;
-    if (s->n_records > o->most_records)
-        return dpi_fail(err, DP_EDATA,
-                        "this owner has more records than the plan allows one to have; plan for "
-                        "more");
+    dp_status status = dpi_together_check_records(o, s->n_records, err);
+    if (status != DP_OK)
+        return status;
     if (size * ((double)o->most_records * dpi_scan_steps(pass) + noise) < 0x1p62)
         return DP_OK;
     return dpi_fail(err, DP_EUNSUPPORTED,

@@ -4,13 +4,6 @@
 
 #include "infer/scan.h"
 
-/* Whether there can be such owners: DP_EINVAL. */
-dp_status dpi_opened_check(const dp_owners *owners, dp_error *err) DP_MUST_CHECK;
-
-/* What the noise of a release is more than that which guards against those who know the shares of
- * others: 1 for one owner. */
-double dpi_opened_excess(const dp_owners *owners);
-
 /* The release of s->whole, which has the integers of this owner's records: with its share of noise
  * it goes to owners->open, and what that gives is the release.  s->whole is wiped.  A seeded source
  * that repeats what was made before only draws.

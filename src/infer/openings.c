@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "infer/budget.h"
 #include "infer/inquiries.h"
+#include "infer/loop.h"
 #include "infer/view.h"
 
 static const dpi_inquiry_kind kind_of[DPI_N_STAGES] = {
@@ -28,6 +29,10 @@ dp_status dp_fit_openings(const dp_model *model, const dp_fit_opts *opts, size_t
         dpi_misuse(__func__, "NULL model, options or result");
     *n = 0;
     dp_status status = dpi_model_view_init(&view, model, &found);
+    if (status == DP_EUNSUPPORTED && view.refused[0] != 0) {
+        dpi_model_view_free(&view);
+        return dpi_loop_openings(model, opts, n, list, err);
+    }
     if (status != DP_OK)
         status = dpi_fail(err, status, "%s", found.text);
     if (status == DP_OK)

@@ -19,6 +19,7 @@
 #include "svi/group.h"
 #include "svi/release.h"
 #include "svi/sum.h"
+#include "svi/together.h"
 
 /* Blocks from which waking other threads, some 10 us each, is worth it. */
 enum { MANY = 4 };
@@ -54,18 +55,21 @@ static bool parts_are_gradients(const dpi_objective *o)
     return all;
 }
 
-/* Makes room for releases, and for what the ranks of a group add up: whole numbers, or without
+/* Makes room for releases, and for what the ranks of a group, or owners, add up: whole numbers, or without
  * noise the sums of all. */
 static dp_status make_release(dp_svi *s, dp_error *err)
 {
     const dp_svi_opts *o = &s->opts;
     const dp_group *group = s->ranks.group;
-    size_t n = s->objective.n_release, room = 0;
+    size_t n = s->objective.n_release, room = 0, most = SIZE_MAX / 4;
     bool noisy = o->mode == DP_PRIVATE || (o->mode != DP_NO_PRIVACY && o->sigma > 0);
     if (group != NULL && (!dpi_mul(n, noisy ? 1 : group->size, &room) || room == SIZE_MAX))
         return dpi_fail_nomem(err);
-    dp_status status =
-        dpi_release_init(&s->release, n, group != NULL ? room + 1 : 0, &s->arena, err);
+    if (group != NULL)
+        room++;
+    else if (o->owners != NULL)
+        room = n < most ? dpi_together_words(noisy, n) : SIZE_MAX;
+    dp_status status = dpi_release_init(&s->release, n, room, &s->arena, err);
     s->release.noisy = noisy;
     s->release.quiet = group != NULL && group->rank != 0;
     return status;
@@ -227,9 +231,12 @@ static dp_status release_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error
     } else { /* a sum without noise must not lie about */
         dpi_sum_wipe(&s->sum);
     }
-    if (group == NULL)
+    if (group != NULL)
+        mine = exchange(group, r, mine, err);
+    else if (mine == DP_OK && s->opts.owners != NULL)
+        mine = dpi_together_step(s, err);
+    if (r->whole == NULL)
         return mine;
-    mine = exchange(group, r, mine, err);
     if (mine == DP_OK && s->target != NULL) {
         mover m = {s, true};
         move_released(&m, 0, r->n);
@@ -241,7 +248,7 @@ static dp_status release_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error
 /* What is to be released of a sum, under the options of the step. */
 static void take_sum(dpi_release *r, const dpi_summation *sum, const dp_svi_opts *o)
 {
-    r->sd = o->sigma * o->clip;
+    r->sd = o->sigma * o->clip * dpi_together_share(o->owners);
     r->rate = o->rate;
     r->sum = sum->total;
     r->last = sum->last;

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "svi/group.h"
 #include "svi/svi.h"
+#include "svi/together.h"
 
 /* In units of the noise's grid sums are below n 2^32 / sigma; of all ranks together they must stay
  * below 2^62. */
@@ -20,13 +21,14 @@ static const double most_share = 0x1p29;
 
 dp_status dpi_join_check(const dp_svi_opts *o, dp_error *err)
 {
-    if (o->group == NULL)
-        return DP_OK;
+    dp_status status = dpi_together_check_run(o, err);
+    if (status != DP_OK || (o->group == NULL && o->owners == NULL))
+        return status;
     if (!dpi_sampler_of(o->sampling)->in_shards)
         return dpi_fail(
             err, DP_EMISMATCH,
             "a batch of a shard is a batch of the whole under Poisson sampling and with "
-            "full batches only; take one of them for a group");
+            "full batches only; take one of them for a group or owners");
     if (o->form != DP_FORM_LATENTS)
         return dpi_fail(err, DP_EMISMATCH,
                         "in the form of d3p every gradient holds a share of the prior, which needs "
@@ -153,11 +155,10 @@ dp_status dpi_join_resume(const dp_group *group, dp_status mine, dpi_arena *aren
 
 /* ---- before the first step ---- */
 
-/* What must be the same in all ranks, hashed: options, model, guide, parameters, what their moves
- * remember. */
-static void describe(const dp_svi *s, uint64_t words[4])
+void dpi_join_describe(const dp_svi *s, unsigned char hash[DPI_JOIN_HASH])
 {
     const dp_svi_opts *o = &s->opts;
+    const dp_owners *owners = o->owners;
     const double real[] = {o->epsilon,    o->delta,      o->sigma,     o->clip,
                            o->rate,       o->step_size,  o->momentum,  o->beta2,
                            o->average,    o->init_scale, o->loss_clip, o->loss_sigma,
@@ -165,10 +166,14 @@ static void describe(const dp_svi *s, uint64_t words[4])
     const uint64_t whole[] = {
         (uint64_t)o->mode,     (uint64_t)o->sampling,  (uint64_t)o->form, (uint64_t)o->optimizer,
         (uint64_t)o->schedule, (uint64_t)o->precision, o->steps,          o->cap,
-        o->loss_every,         o->public_units,        o->seed,           s->optimizer.done,
-        s->ranks.group->size};
+        o->loss_every,         o->public_units,        s->optimizer.done,
+        /* what each owner's noise is seeded with is its own */
+        owners != NULL ? owners->seed : o->seed,
+        owners != NULL ? owners->size : s->ranks.group->size,
+        owners != NULL ? owners->honest : 0,
+        owners != NULL ? owners->most_records : 0};
     crypto_generichash_state h;
-    (void)crypto_generichash_init(&h, NULL, 0, 4 * sizeof *words);
+    (void)crypto_generichash_init(&h, NULL, 0, DPI_JOIN_HASH);
     (void)crypto_generichash_update(&h, (const unsigned char *)real, sizeof real);
     (void)crypto_generichash_update(&h, (const unsigned char *)whole, sizeof whole);
     (void)crypto_generichash_update(&h, s->print[0], sizeof s->print);
@@ -177,17 +182,17 @@ static void describe(const dp_svi *s, uint64_t words[4])
     for (size_t k = 0; k < n_vectors; k++)
         (void)crypto_generichash_update(&h, (const unsigned char *)vector[k].at,
                                         s->optimizer.n * sizeof(double));
-    (void)crypto_generichash_final(&h, (unsigned char *)words, 4 * sizeof *words);
+    (void)crypto_generichash_final(&h, hash, DPI_JOIN_HASH);
 }
 
 dp_status dpi_join_compare(const dp_svi *s, dp_status mine, dp_error *err)
 {
-    uint64_t own[4], first[4];
+    uint64_t own[DPI_JOIN_HASH / sizeof(uint64_t)], first[DPI_JOIN_HASH / sizeof(uint64_t)];
     if (s->ranks.group == NULL)
         return mine;
-    describe(s, own);
+    dpi_join_describe(s, (unsigned char *)own);
     memcpy(first, own, sizeof first);
-    dp_status status = dpi_group_share(s->ranks.group, 4, first, err);
+    dp_status status = dpi_group_share(s->ranks.group, sizeof first / sizeof *first, first, err);
     if (mine != DP_OK || status != DP_OK || memcmp(own, first, sizeof own) == 0)
         return mine != DP_OK ? mine : status;
     return dpi_fail(err, DP_EMISMATCH,

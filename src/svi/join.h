@@ -12,7 +12,7 @@
 typedef struct dpi_ranks {
     const dp_group *group; /* nullable, borrowed */
     size_t n_all;          /* units of all of them */
-    bool parted;           /* a sum of theirs did not come back */
+    bool parted;           /* a sum of theirs, or of all owners, did not come back */
 } dpi_ranks;
 
 /* Says whether the resolved options are such that shards give what the whole would:
@@ -30,6 +30,11 @@ dp_status dpi_join(dpi_ranks *r, size_t n, const dp_svi_opts *o, dp_rng **rng, d
  * arena.  Without a group, `mine`. */
 dp_status dpi_join_resume(const dp_group *group, dp_status mine, dpi_arena *arena,
                           dpi_checkpoint *c, dp_error *err) DP_MUST_CHECK;
+
+/* A hash of what must be the same in all ranks, or at all owners, before the next step: options,
+ * model, guide, parameters and what their moves remember. */
+enum { DPI_JOIN_HASH = 32 };
+void dpi_join_describe(const dp_svi *s, unsigned char hash[DPI_JOIN_HASH]);
 
 /* Collective, before the first step, for a rank that has come so far with `mine`: DP_EMISMATCH in
  * one that does not run the same as rank 0, which the step's exchange tells the others. */

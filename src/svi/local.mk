@@ -17,5 +17,6 @@ libtacit_core_la_SOURCES += \
   %D%/spend.c %D%/spend.h \
   %D%/sum.c %D%/sum.h \
   %D%/svi.c %D%/svi.h \
+  %D%/together.c %D%/together.h \
   %D%/waves.c %D%/waves.h \
   %D%/workers.c

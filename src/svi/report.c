@@ -11,6 +11,7 @@
 #include "random/failure.h"
 #include "svi/cost.h"
 #include "svi/svi.h"
+#include "svi/together.h"
 
 /* ---- runs ---- */
 
@@ -72,7 +73,8 @@ double dpi_svi_delta(const dp_svi *s, double steps, double epsilon)
 {
     const dpi_sampler *sampler = dpi_sampler_of(s->opts.sampling);
     double members = sampler != NULL && sampler->draws_gaps ? (double)DPI_MOST_MEMBERS : 0;
-    double draws = steps * ((double)s->objective.n_release + members);
+    double numbers = (double)s->objective.n_release * dpi_together_failures(s->opts.owners);
+    double draws = steps * (numbers + members);
     return dpi_release_whole_delta(s->delta, s->opts.delta, draws, epsilon);
 }
 

@@ -31,6 +31,10 @@ static dp_status save(dp_svi *s, const char *path, dp_error *err)
     uint64_t done = s->optimizer.done;
     unsigned char *bytes;
     size_t n;
+    if (o->owners != NULL)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "a run of several owners is not saved: what it goes on from is what they "
+                        "have opened together");
     if (dpi_sampling_inside_epoch(o, done))
         return dpi_fail(err, DP_ESTATE,
                         "step %llu is inside an epoch of %llu steps, whose batches are not saved; "

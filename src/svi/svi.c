@@ -32,6 +32,7 @@
 #include "svi/options.h"
 #include "svi/release.h"
 #include "svi/sum.h"
+#include "svi/together.h"
 
 static dp_status make_random(dp_svi *s, dp_error *err)
 {
@@ -42,6 +43,8 @@ static dp_status make_random(dp_svi *s, dp_error *err)
     dp_status status = s->seeded
                            ? dp_noise_new_seeded(dpi_join_seed(&s->ranks, seed), &s->noise, err)
                            : dp_noise_new(&s->noise, err);
+    if (status == DP_OK && s->opts.owners != NULL)
+        return dp_rng_new(s->opts.owners->seed, &s->rng, err);
     if (status == DP_OK)
         status = s->seeded ? dp_rng_new(seed, &s->rng, err) : dp_rng_new_random(&s->rng, NULL, err);
     return status;
@@ -199,6 +202,8 @@ static dp_status plan(dp_svi *s, const dpi_svi_spec *spec, dp_error *err)
         status = dpi_options_resolve(&s->opts, s->n, &epsilon, err);
     if (status == DP_OK)
         status = dpi_join_check(&s->opts, err);
+    if (status == DP_OK)
+        status = dpi_together_check_records(s->opts.owners, s->n, err);
     if (status == DP_OK && s->opts.mode != DP_NO_PRIVACY)
         status = dpi_need_proper(spec->model, "a run with noise would drift along", err);
     if (status != DP_OK)
@@ -381,6 +386,11 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
     if (dp_svi_done(s))
         return dpi_fail(err, DP_ESTATE, "all %llu steps are done; make a new run to go on",
                         (unsigned long long)s->opts.steps);
+    if (s->ranks.parted && s->opts.owners != NULL)
+        return dpi_fail(err, DP_ESTATE,
+                        "this owner's part of the sum of step %llu may have left, and another one "
+                        "must not; make a new run",
+                        (unsigned long long)s->begun);
     if (s->ranks.parted)
         return dpi_fail(
             err, DP_ESTATE,
@@ -391,7 +401,9 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
     bool finite = true;
     dp_status status = dpi_finish(s, begin_step(s, err), &finite, err);
     /* Were it tried again, who has its release would have two, and the ledger one. */
-    s->ranks.parted = status == DP_EIO && s->ranks.group != NULL && s->begun == step;
+    bool left = s->opts.owners != NULL ? status != DP_OK
+                                       : status == DP_EIO && s->ranks.group != NULL;
+    s->ranks.parted = left && s->begun == step;
     if (status != DP_OK)
         return status;
     dpi_extras_take(&s->extras, s->release.out + s->release.n - s->extras.n, &s->opts, step);

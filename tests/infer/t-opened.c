@@ -15,48 +15,10 @@
 #include "random/grid.h"
 #include "random/noise.h"
 #include "tests/infer/readers.h"
+#include "tests/infer/table.h"
 #include "tests/lib/check.h"
 
-enum { MOST = 8, OPENINGS = 40, NUMBERS = 1 << 14, KEPT = 100 };
-
-/* ---- opening among threads ---- */
-
-typedef struct table {
-    pthread_mutex_t lock;
-    pthread_cond_t turn;
-    size_t owners, here, times;
-    bool differ;
-    unsigned char question[DP_OWNERS_QUESTION];
-    uint64_t sum[NUMBERS], opened[OPENINGS][NUMBERS]; /* under the lock, as all before */
-    size_t n[OPENINGS];
-} table;
-
-static dp_status open_at_table(void *context, const unsigned char question[DP_OWNERS_QUESTION],
-                               size_t n, uint64_t *values, dp_error *err)
-{
-    table *t = context;
-    (void)err;
-    (void)pthread_mutex_lock(&t->lock);
-    size_t mine = t->times % OPENINGS, turn = t->times;
-    if (t->here == 0)
-        memcpy(t->question, question, sizeof t->question);
-    t->differ |= memcmp(t->question, question, sizeof t->question) != 0;
-    for (size_t e = 0; e < n; e++)
-        t->sum[e] += values[e];
-    if (++t->here == t->owners) {
-        memcpy(t->opened[mine], t->sum, n * sizeof *values);
-        t->n[mine] = n;
-        memset(t->sum, 0, sizeof t->sum);
-        t->here = 0;
-        t->times++;
-        (void)pthread_cond_broadcast(&t->turn);
-    }
-    while (t->times == turn)
-        (void)pthread_cond_wait(&t->turn, &t->lock);
-    memcpy(values, t->opened[mine], n * sizeof *values);
-    (void)pthread_mutex_unlock(&t->lock);
-    return DP_OK;
-}
+enum { MOST = 8, OPENINGS = TABLE_KEPT, NUMBERS = TABLE_NUMBERS, KEPT = 100 };
 
 /* ---- fits ---- */
 
@@ -80,20 +42,6 @@ static void *run_owner(void *of)
     owner *o = of;
     o->status = dp_fit_private(o->model, o->data, &o->opts, &o->fit, &o->err);
     return NULL;
-}
-
-static void begin_table(table *t, size_t n)
-{
-    memset(t, 0, sizeof *t);
-    t->owners = n;
-    (void)pthread_mutex_init(&t->lock, NULL);
-    (void)pthread_cond_init(&t->turn, NULL);
-}
-
-static void end_table(table *t)
-{
-    (void)pthread_mutex_destroy(&t->lock);
-    (void)pthread_cond_destroy(&t->turn);
 }
 
 static void set_up(owner *o, const dp_owners *together, size_t first, size_t n)
@@ -134,8 +82,8 @@ static void fit_together(table *t, size_t n, const size_t *ends, bool noisy)
                                 .seed = 7,
                                 .most_records = READER_RECORDS,
                                 .context = t,
-                                .open = open_at_table};
-    begin_table(t, n);
+                                .open = table_open};
+    table_begin(t, n);
     for (size_t k = 0; k < n; k++) {
         size_t first = k > 0 ? ends[k - 1] : 0;
         set_up(&owners[k], &together, first, ends[k] - first);
@@ -155,7 +103,7 @@ static void fit_together(table *t, size_t n, const size_t *ends, bool noisy)
         assert_memory_equal(draws[k], draws[0], sizeof draws[0]);
         tear_down(&owners[k]);
     }
-    end_table(t);
+    table_end(t);
 }
 
 static void sums_are_the_same_however_records_are_split(void **state)
@@ -198,7 +146,7 @@ static dp_status open_alone(void *context, const unsigned char question[DP_OWNER
         for (size_t e = 0; e < n; e++)
             values[e] += (uint64_t)noise[e];
     }
-    return open_at_table(c->t, question, n, values, err);
+    return table_open(c->t, question, n, values, err);
 }
 
 static void with_noise_all_is_as_one_process_has_it(void **state)
@@ -217,7 +165,7 @@ static void with_noise_all_is_as_one_process_has_it(void **state)
     reader_draw(&all, 3);
     fit_together(&tables[0], 3, split, true);
     memcpy(apart, draws[0], sizeof apart);
-    begin_table(&tables[1], 1);
+    table_begin(&tables[1], 1);
     for (size_t k = 0; k < c.shares; k++)
         assert_ok(dp_noise_new_seeded(12 + k, &c.share[k], &err), err.text);
     set_up(&owners[0], &alone, 0, 600);
@@ -235,7 +183,7 @@ static void with_noise_all_is_as_one_process_has_it(void **state)
     for (size_t k = 0; k < c.shares; k++)
         dp_noise_free(c.share[k]);
     tear_down(&owners[0]);
-    end_table(&tables[1]);
+    table_end(&tables[1]);
 }
 
 /* ---- the noise ---- */

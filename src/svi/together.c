@@ -1,0 +1,138 @@
+/* With noise a release is I + K, whole numbers of steps of the grid (release.c), of which each owner
+ * has its own: the sum of the I differs by what one owner's does, so that the sensitivity is that of
+ * one process, and the sum of the shares K is a Gaussian's as doc/design/silo.md has it.
+ *
+ * Without noise sums have no bound that is known beforehand.  Each number x, cut to |x| < 2^84, is
+ * written as a 2^28 + b 2^-28 + c 2^-84 with whole numbers |a|, |b|, |c| <= 2^56, which 64 owners
+ * add up without overflow, and without rounding but that of c: the order does not matter. */
+#include "svi/together.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/error.h"
+#include "random/grid.h"
+#include "svi/join.h"
+#include "svi/sampling.h"
+#include "svi/svi.h"
+
+enum { LIMBS = 3 };
+static const double limb_worth[LIMBS] = {0x1p28, 0x1p-28, 0x1p-84};
+
+dp_status dpi_together_check(const dp_owners *o, dp_error *err)
+{
+    if (o == NULL)
+        return DP_OK;
+    if (o->open == NULL || o->size < 1 || o->size > DP_OWNERS_MOST)
+        return dpi_fail(err, DP_EINVAL,
+                        "%zu owners, or no way to open their sums; there must be 1 "
+                        "to %d",
+                        o->size, DP_OWNERS_MOST);
+    if (o->honest < 1 || o->honest > o->size)
+        return dpi_fail(err, DP_EINVAL,
+                        "%zu shares of noise of %zu owners are unknown to whoever attacks; there "
+                        "must be 1 at least",
+                        o->honest, o->size);
+    if (o->seed == 0 || o->most_records < 1 || o->most_records > (uint64_t)1 << 26)
+        return dpi_fail(err, DP_EINVAL,
+                        "owners need a public seed that is not 0, and a bound of 1 to 2^26 on the "
+                        "records of one");
+    return DP_OK;
+}
+
+dp_status dpi_together_check_run(const dp_svi_opts *opts, dp_error *err)
+{
+    const dp_owners *o = opts->owners;
+    if (o == NULL)
+        return DP_OK;
+    dp_status status = dpi_together_check(o, err);
+    if (status != DP_OK)
+        return status;
+    if (opts->group != NULL)
+        return dpi_fail(err, DP_EINVAL,
+                        "a run is one rank of a group, or one owner's; leave one of the two NULL");
+    double noise = opts->mode == DP_NO_PRIVACY ? 0 : opts->sigma * dpi_together_share(o);
+    if (noise == 0 || (double)o->size * ((double)o->most_records / noise + 16) * DPI_GRID_SCALE <
+                          0x1p62)
+        return DP_OK;
+    return dpi_fail(err, DP_EUNSUPPORTED,
+                    "sums over %zu owners of up to %llu records each, with noise of %g, need more "
+                    "than 64 bits; plan for fewer records, or a smaller epsilon",
+                    o->size, (unsigned long long)o->most_records, opts->sigma);
+}
+
+dp_status dpi_together_check_records(const dp_owners *o, size_t n, dp_error *err)
+{
+    if (o == NULL || n <= o->most_records)
+        return DP_OK;
+    return dpi_fail(err, DP_EDATA,
+                    "this owner has more records than the plan allows one to have; plan for "
+                    "more");
+}
+
+double dpi_together_excess(const dp_owners *o)
+{
+    return o == NULL ? 1 : sqrt((double)o->size / (double)o->honest) * (1 + 0x1p-45);
+}
+
+double dpi_together_share(const dp_owners *o)
+{
+    return o == NULL ? 1 : (1 + 0x1p-45) / sqrt((double)o->honest);
+}
+
+double dpi_together_failures(const dp_owners *o)
+{
+    return o == NULL ? 1 : (double)o->size + 1;
+}
+
+size_t dpi_together_words(bool noisy, size_t n)
+{
+    return noisy ? n : LIMBS * n;
+}
+
+static void into_limbs(size_t n, const double *x, uint64_t *words)
+{
+    const double most = 0x1.fffffffffffffp83;
+    for (size_t j = 0; j < n; j++) {
+        double left = fmin(fmax(x[j], -most), most); /* NaN: -most, in the end at all owners */
+        for (size_t l = 0; l < LIMBS; l++) {
+            double limb = l + 1 < LIMBS ? trunc(left / limb_worth[l]) : rint(left / limb_worth[l]);
+            words[LIMBS * j + l] = (uint64_t)(int64_t)limb;
+            left -= limb * limb_worth[l];
+        }
+    }
+}
+
+static void from_limbs(size_t n, const uint64_t *words, double *x)
+{
+    for (size_t j = 0; j < n; j++) {
+        x[j] = 0;
+        for (size_t l = LIMBS; l-- > 0;)
+            x[j] += (double)(int64_t)words[LIMBS * j + l] * limb_worth[l];
+    }
+}
+
+dp_status dpi_together_open(const dp_owners *o, const unsigned char question[DP_OWNERS_QUESTION],
+                            const dpi_release *r, dp_error *err)
+{
+    const size_t n = dpi_together_words(r->noisy, r->n);
+    uint64_t *words = (uint64_t *)r->whole; /* two's complement: sums wrap as those of words do */
+    if (!r->noisy)
+        into_limbs(r->n, r->out, words);
+    dp_status status = o->open(o->context, question, n, words, err);
+    if (status == DP_OK && r->noisy)
+        dpi_release_whole(r, r->whole);
+    else if (status == DP_OK)
+        from_limbs(r->n, words, r->out);
+    sodium_memzero(r->whole, n * sizeof *r->whole);
+    return status;
+}
+
+dp_status dpi_together_step(const dp_svi *s, dp_error *err)
+{
+    unsigned char question[DP_OWNERS_QUESTION];
+    dpi_join_describe(s, question);
+    return dpi_together_open(s->opts.owners, question, &s->release, err);
+}

@@ -1,0 +1,44 @@
+/* Releases of several owners (tacit/owners.h): each puts its own sum on the grid, with its share of
+ * the noise, and they open the sum of all together.  doc/design/silo.md. */
+#ifndef DPI_SVI_TOGETHER_H
+#define DPI_SVI_TOGETHER_H
+
+#include <tacit/owners.h>
+#include <tacit/svi.h>
+
+#include "svi/release.h"
+
+/* Whether there can be such owners; NULL is none.  DP_EINVAL. */
+dp_status dpi_together_check(const dp_owners *owners, dp_error *err) DP_MUST_CHECK;
+
+/* Whether the resolved options are such that sums of owners are what one process would release:
+ * DP_EINVAL, DP_EMISMATCH.  DP_EUNSUPPORTED where they could overflow. */
+dp_status dpi_together_check_run(const dp_svi_opts *o, dp_error *err) DP_MUST_CHECK;
+
+/* Whether an owner may have n records: DP_EDATA. */
+dp_status dpi_together_check_records(const dp_owners *owners, size_t n, dp_error *err) DP_MUST_CHECK;
+
+/* What the noise of all shares is more than that which guards against those who know the shares of
+ * others; 1 without owners. */
+double dpi_together_excess(const dp_owners *owners);
+
+/* The noise of one share, as a multiple of that which is accounted for; 1 without owners. */
+double dpi_together_share(const dp_owners *owners);
+
+/* Times that the noise of a number can fail, or differ from a rounded normal number's. */
+double dpi_together_failures(const dp_owners *owners);
+
+/* 64-bit words that a release of n numbers is opened as.  Without noise, which nothing bounds, they
+ * are three a number. */
+size_t dpi_together_words(bool noisy, size_t n);
+
+/* What this owner has put into r->whole, or without noise into r->out, becomes the release of all
+ * owners, r->out.  r->whole [dpi_together_words] is wiped.  Errors of owners->open. */
+dp_status dpi_together_open(const dp_owners *owners,
+                            const unsigned char question[DP_OWNERS_QUESTION], const dpi_release *r,
+                            dp_error *err) DP_MUST_CHECK;
+
+/* The same for the step of a run. */
+dp_status dpi_together_step(const dp_svi *s, dp_error *err) DP_MUST_CHECK;
+
+#endif
