@@ -192,8 +192,8 @@ static void question_of_number(const loop *a, unsigned char hash[DPI_JOIN_HASH])
 {
     unsigned char first[DPI_JOIN_HASH];
     dpi_join_describe(a->svi, first);
-    (void)crypto_generichash(hash, DPI_JOIN_HASH, first, sizeof first, (const unsigned char *)"number",
-                             sizeof "number");
+    (void)crypto_generichash(hash, DPI_JOIN_HASH, first, sizeof first,
+                             (const unsigned char *)"number", sizeof "number");
 }
 
 /* The number of units, each entered as what rounding leaves of one in the steps of the run at hand,
@@ -211,6 +211,7 @@ static dp_status release_number(loop *a, dp_error *err)
                      .rate = share,
                      .sum = &sum,
                      .whole = owners != NULL ? &whole : NULL,
+                     .quiet = owners != NULL,
                      .out = &a->number};
     dp_status status = dpi_release_begin(&r, a->svi->noise, err);
     if (status == DP_OK) {
@@ -220,7 +221,7 @@ static dp_status release_number(loop *a, dp_error *err)
     sodium_memzero(&sum, sizeof sum);
     if (status == DP_OK && owners != NULL) {
         question_of_number(a, question);
-        status = dpi_together_open(owners, question, &r, err);
+        status = dpi_together_open(owners, a->svi->noise, question, &r, err);
     }
     if (status == DP_OK)
         show(a, &r);
@@ -468,11 +469,11 @@ dp_status dpi_loop_openings(const dp_model *model, const dp_fit_opts *opts, size
         status = dpi_objective_init(&o, &spec, err);
     if (status == DP_OK) {
         for (int k = a.noisy ? NUMBER : STEPS; k < PHASES; k++)
-            list[(*n)++] = (dp_opening){
-                .phase = phase_names[k],
-                .times = a.noisy ? a.list[k].steps : OPEN_STEPS,
-                .numbers = k == NUMBER ? 1 : dpi_together_words(a.noisy, o.n_release),
-                .sigma = a.noisy ? a.list[k].sigma : 0};
+            list[(*n)++] =
+                (dp_opening){.phase = phase_names[k],
+                             .times = a.noisy ? a.list[k].steps : OPEN_STEPS,
+                             .numbers = k == NUMBER ? 1 : dpi_together_words(a.noisy, o.n_release),
+                             .sigma = a.noisy ? a.list[k].sigma : 0};
         dpi_objective_free(&o);
     }
     dp_model_free(a.guide);

@@ -31,50 +31,13 @@ static dp_status check_room(const dpi_scan *s, const dpi_pass *pass, dp_error *e
                     o->size, (unsigned long long)o->most_records, pass->sigma);
 }
 
-/* Adds a share of the noise, made from a stream. */
-static void add_share(dpi_scan *s, size_t n, dpi_stream *stream)
-{
-    dpi_grid grid;
-    int64_t share[DPI_GRID_PIECE];
-    dpi_grid_begin(&grid, dpi_grid_best(), stream);
-    for (size_t first = 0, some; first < n; first += some) {
-        some = n - first < DPI_GRID_PIECE ? n - first : DPI_GRID_PIECE;
-        dpi_grid_next(&grid, some, share);
-        for (size_t j = 0; j < some; j++)
-            s->whole[first + j] += share[j];
-    }
-    dpi_grid_end(&grid);
-    sodium_memzero(share, sizeof share);
-}
-
-/* Adds the share that an owner's own key gives. */
-static dp_status add_kept_share(dpi_scan *s, const dpi_pass *pass, dp_error *err)
-{
-    const dp_owners *o = s->owners;
-    unsigned char key[DP_OWNERS_KEY];
-    dpi_stream stream;
-    dp_status status =
-        o->share(o->context, pass->question, pass->n, (const uint64_t *)s->whole, key, err);
-    if (status == DP_OK) {
-        dpi_stream_start(&stream, key);
-        add_share(s, pass->n, &stream);
-        dpi_stream_end(&stream);
-    }
-    sodium_memzero(key, sizeof key);
-    return status;
-}
-
 /* Adds this owner's share of the noise.  What was made before is not told again, and of a share
  * that goes on from the last one only the source draws. */
 static dp_status add_noise(dpi_scan *s, const dpi_pass *pass, bool made, dp_error *err)
 {
-    dpi_stream *stream;
-    if (s->owners->share != NULL)
-        return made ? DP_OK : add_kept_share(s, pass, err);
-    dp_status status = dpi_noise_stream(s->noise, &stream, err);
-    if (status == DP_OK)
-        add_share(s, pass->n, stream);
-    return status;
+    if (made && s->owners->share != NULL)
+        return DP_OK;
+    return dpi_together_noise(s->owners, s->noise, pass->question, pass->n, s->whole, err);
 }
 
 dp_status dpi_opened_release(dpi_scan *s, const dpi_pass *pass, double *out, dp_error *err)

@@ -71,7 +71,7 @@ static dp_status make_release(dp_svi *s, dp_error *err)
         room = n < most ? dpi_together_words(noisy, n) : SIZE_MAX;
     dp_status status = dpi_release_init(&s->release, n, room, &s->arena, err);
     s->release.noisy = noisy;
-    s->release.quiet = group != NULL && group->rank != 0;
+    s->release.quiet = (group != NULL && group->rank != 0) || o->owners != NULL;
     return status;
 }
 

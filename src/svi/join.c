@@ -163,15 +163,14 @@ void dpi_join_describe(const dp_svi *s, unsigned char hash[DPI_JOIN_HASH])
                            o->rate,       o->step_size,  o->momentum,  o->beta2,
                            o->average,    o->init_scale, o->loss_clip, o->loss_sigma,
                            o->clip_sigma, o->clip_speed, s->delta,     o->clip_quantile};
-    const uint64_t whole[] = {
-        (uint64_t)o->mode,     (uint64_t)o->sampling,  (uint64_t)o->form, (uint64_t)o->optimizer,
-        (uint64_t)o->schedule, (uint64_t)o->precision, o->steps,          o->cap,
-        o->loss_every,         o->public_units,        s->optimizer.done,
-        /* what each owner's noise is seeded with is its own */
-        owners != NULL ? owners->seed : o->seed,
-        owners != NULL ? owners->size : s->ranks.group->size,
-        owners != NULL ? owners->honest : 0,
-        owners != NULL ? owners->most_records : 0};
+    const uint64_t whole[] = {(uint64_t)o->mode, (uint64_t)o->sampling, (uint64_t)o->form,
+                              (uint64_t)o->optimizer, (uint64_t)o->schedule, (uint64_t)o->precision,
+                              o->steps, o->cap, o->loss_every, o->public_units, s->optimizer.done,
+                              /* what each owner's noise is seeded with is its own */
+                              owners != NULL ? owners->seed : o->seed,
+                              owners != NULL ? owners->size : s->ranks.group->size,
+                              owners != NULL ? owners->honest : 0,
+                              owners != NULL ? owners->most_records : 0};
     crypto_generichash_state h;
     (void)crypto_generichash_init(&h, NULL, 0, DPI_JOIN_HASH);
     (void)crypto_generichash_update(&h, (const unsigned char *)real, sizeof real);

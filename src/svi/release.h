@@ -35,7 +35,7 @@ typedef struct dpi_release {
     /* [n] instead of the release: the sum on the grid, with the noise unless `quiet`; for ranks
      * that add these up; or NULL */
     int64_t *whole;
-    bool quiet; /* another rank draws the noise */
+    bool quiet; /* who adds these up draws the noise */
     unsigned char
         *keys; /* [dpi_release_blocks(n)][DPI_STREAM_KEY] room for what dpi_release_begin draws */
     dpi_stream *stream; /* of the only block */

@@ -401,8 +401,8 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
     bool finite = true;
     dp_status status = dpi_finish(s, begin_step(s, err), &finite, err);
     /* Were it tried again, who has its release would have two, and the ledger one. */
-    bool left = s->opts.owners != NULL ? status != DP_OK
-                                       : status == DP_EIO && s->ranks.group != NULL;
+    bool left =
+        s->opts.owners != NULL ? status != DP_OK : status == DP_EIO && s->ranks.group != NULL;
     s->ranks.parted = left && s->begun == step;
     if (status != DP_OK)
         return status;

@@ -14,6 +14,7 @@
 #include "base/compiler.h"
 #include "base/error.h"
 #include "random/grid.h"
+#include "random/noise.h"
 #include "svi/join.h"
 #include "svi/sampling.h"
 #include "svi/svi.h"
@@ -50,12 +51,15 @@ dp_status dpi_together_check_run(const dp_svi_opts *opts, dp_error *err)
     dp_status status = dpi_together_check(o, err);
     if (status != DP_OK)
         return status;
+    if (opts->seed != 0 && o->share != NULL)
+        return dpi_fail(err, DP_EINVAL,
+                        "the noise is to come of a seed and of the owners' own keys; leave one 0");
     if (opts->group != NULL)
         return dpi_fail(err, DP_EINVAL,
                         "a run is one rank of a group, or one owner's; leave one of the two NULL");
     double noise = opts->mode == DP_NO_PRIVACY ? 0 : opts->sigma * dpi_together_share(o);
-    if (noise == 0 || (double)o->size * ((double)o->most_records / noise + 16) * DPI_GRID_SCALE <
-                          0x1p62)
+    if (noise == 0 ||
+        (double)o->size * ((double)o->most_records / noise + 16) * DPI_GRID_SCALE < 0x1p62)
         return DP_OK;
     return dpi_fail(err, DP_EUNSUPPORTED,
                     "sums over %zu owners of up to %llu records each, with noise of %g, need more "
@@ -114,14 +118,61 @@ static void from_limbs(size_t n, const uint64_t *words, double *x)
     }
 }
 
-dp_status dpi_together_open(const dp_owners *o, const unsigned char question[DP_OWNERS_QUESTION],
-                            const dpi_release *r, dp_error *err)
+static void add_share(dpi_stream *stream, size_t n, int64_t *whole)
+{
+    dpi_grid grid;
+    int64_t share[DPI_GRID_PIECE];
+    dpi_grid_begin(&grid, dpi_grid_best(), stream);
+    for (size_t first = 0, some; first < n; first += some) {
+        some = n - first < DPI_GRID_PIECE ? n - first : DPI_GRID_PIECE;
+        dpi_grid_next(&grid, some, share);
+        for (size_t j = 0; j < some; j++)
+            whole[first + j] += share[j];
+    }
+    dpi_grid_end(&grid);
+    sodium_memzero(share, sizeof share);
+}
+
+static dp_status add_kept_share(const dp_owners *o,
+                                const unsigned char question[DP_OWNERS_QUESTION], size_t n,
+                                int64_t *whole, dp_error *err)
+{
+    unsigned char key[DP_OWNERS_KEY];
+    dpi_stream stream;
+    dp_status status = o->share(o->context, question, n, (const uint64_t *)whole, key, err);
+    if (status == DP_OK) {
+        dpi_stream_start(&stream, key);
+        add_share(&stream, n, whole);
+        dpi_stream_end(&stream);
+    }
+    sodium_memzero(key, sizeof key);
+    return status;
+}
+
+dp_status dpi_together_noise(const dp_owners *o, dp_noise *source,
+                             const unsigned char question[DP_OWNERS_QUESTION], size_t n,
+                             int64_t *whole, dp_error *err)
+{
+    dpi_stream *stream;
+    if (o->share != NULL)
+        return add_kept_share(o, question, n, whole, err);
+    dp_status status = dpi_noise_stream(source, &stream, err);
+    if (status == DP_OK)
+        add_share(stream, n, whole);
+    return status;
+}
+
+dp_status dpi_together_open(const dp_owners *o, dp_noise *source,
+                            const unsigned char question[DP_OWNERS_QUESTION], const dpi_release *r,
+                            dp_error *err)
 {
     const size_t n = dpi_together_words(r->noisy, r->n);
     uint64_t *words = (uint64_t *)r->whole; /* two's complement: sums wrap as those of words do */
     if (!r->noisy)
         into_limbs(r->n, r->out, words);
-    dp_status status = o->open(o->context, question, n, words, err);
+    dp_status status = r->noisy ? dpi_together_noise(o, source, question, n, r->whole, err) : DP_OK;
+    if (status == DP_OK)
+        status = o->open(o->context, question, n, words, err);
     if (status == DP_OK && r->noisy)
         dpi_release_whole(r, r->whole);
     else if (status == DP_OK)
@@ -134,5 +185,5 @@ dp_status dpi_together_step(const dp_svi *s, dp_error *err)
 {
     unsigned char question[DP_OWNERS_QUESTION];
     dpi_join_describe(s, question);
-    return dpi_together_open(s->opts.owners, question, &s->release, err);
+    return dpi_together_open(s->opts.owners, s->noise, question, &s->release, err);
 }

@@ -16,7 +16,8 @@ dp_status dpi_together_check(const dp_owners *owners, dp_error *err) DP_MUST_CHE
 dp_status dpi_together_check_run(const dp_svi_opts *o, dp_error *err) DP_MUST_CHECK;
 
 /* Whether an owner may have n records: DP_EDATA. */
-dp_status dpi_together_check_records(const dp_owners *owners, size_t n, dp_error *err) DP_MUST_CHECK;
+dp_status dpi_together_check_records(const dp_owners *owners, size_t n,
+                                     dp_error *err) DP_MUST_CHECK;
 
 /* What the noise of all shares is more than that which guards against those who know the shares of
  * others; 1 without owners. */
@@ -32,9 +33,16 @@ double dpi_together_failures(const dp_owners *owners);
  * are three a number. */
 size_t dpi_together_words(bool noisy, size_t n);
 
-/* What this owner has put into r->whole, or without noise into r->out, becomes the release of all
- * owners, r->out.  r->whole [dpi_together_words] is wiped.  Errors of owners->open. */
-dp_status dpi_together_open(const dp_owners *owners,
+/* Adds this owner's share of the noise to whole[n], its sum: of a stream that the owners' own key
+ * gives, or of the source.  Errors of owners->share and of dpi_noise_stream. */
+dp_status dpi_together_noise(const dp_owners *owners, dp_noise *source,
+                             const unsigned char question[DP_OWNERS_QUESTION], size_t n,
+                             int64_t *whole, dp_error *err) DP_MUST_CHECK;
+
+/* What this owner has put into r->whole (r->quiet), or without noise into r->out, becomes, with its
+ * share of the noise, the release of all owners, r->out.  r->whole [dpi_together_words] is wiped.
+ * Errors of dpi_together_noise and of owners->open. */
+dp_status dpi_together_open(const dp_owners *owners, dp_noise *source,
                             const unsigned char question[DP_OWNERS_QUESTION], const dpi_release *r,
                             dp_error *err) DP_MUST_CHECK;
 

@@ -73,12 +73,8 @@ static dp_fit *fit_together(table *t, size_t model, size_t n, const size_t *ends
 {
     pthread_t thread[MOST];
     sharer owner[MOST];
-    const dp_owners together = {.size = n,
-                                .honest = n,
-                                .seed = 5,
-                                .most_records = N,
-                                .context = t,
-                                .open = table_open};
+    const dp_owners together = {
+        .size = n, .honest = n, .seed = 5, .most_records = N, .context = t, .open = table_open};
     table_begin(t, n);
     for (size_t k = 0; k < n; k++) {
         owner[k] = (sharer){.model = model, .first = k > 0 ? ends[k - 1] : 0, .end = ends[k]};
@@ -146,8 +142,8 @@ static void without_noise_it_is_as_one_process_has_it(void **state)
     double w[2][3];
     for (int k = 0; k < 2; k++) {
         dp_error err = {0};
-        dp_fit *fit = fit_together(&tables[k], LOOP_NETWORK, k == 0 ? 1 : 3, k == 0 ? one : three,
-                                   &opts);
+        dp_fit *fit =
+            fit_together(&tables[k], LOOP_NETWORK, k == 0 ? 1 : 3, k == 0 ? one : three, &opts);
         assert_int_equal(tables[k].times, 2048);
         assert_ok(dp_fit_parameter(fit, "b", 3, w[k], &err), err.text);
         dp_fit_free(fit);
@@ -195,12 +191,8 @@ static size_t open_step(table *t, size_t n, const size_t *ends, uint64_t seed,
 {
     pthread_t thread[MOST];
     stepper owner[MOST];
-    const dp_owners together = {.size = n,
-                                .honest = n,
-                                .seed = 5,
-                                .most_records = N,
-                                .context = t,
-                                .open = table_open};
+    const dp_owners together = {
+        .size = n, .honest = n, .seed = 5, .most_records = N, .context = t, .open = table_open};
     table_begin(t, n);
     for (size_t k = 0; k < n; k++) {
         owner[k] = (stepper){.opts = *more, .first = k > 0 ? ends[k - 1] : 0, .end = ends[k]};
@@ -323,7 +315,7 @@ static double sum_of(size_t n, const double *x)
     for (size_t k = 0; k < n; k++) {
         const dpi_release r = {.n = 1, .out = &out, .whole = whole};
         out = x[k];
-        assert_ok(dpi_together_open(&all, question, &r, &err), err.text);
+        assert_ok(dpi_together_open(&all, NULL, question, &r, &err), err.text);
     }
     return out;
 }
@@ -331,8 +323,8 @@ static double sum_of(size_t n, const double *x)
 static void numbers_without_a_bound_are_added_exactly(void **state)
 {
     (void)state;
-    static const double x[] = {1e20, 1, -1e20, 0x1p-60, -3.5e-7}, y[] = {0x1p-60, -1e20, 1, 1e20,
-                                                                         -3.5e-7};
+    static const double x[] = {1e20, 1, -1e20, 0x1p-60, -3.5e-7},
+                        y[] = {0x1p-60, -1e20, 1, 1e20, -3.5e-7};
     assert_true(sum_of(5, x) == sum_of(5, y));
     assert_float_equal(sum_of(5, x), 1 + 0x1p-60 - 3.5e-7, 1e-15);
     assert_true(sum_of(1, &(double){-0.1}) == -0.1);

@@ -102,14 +102,14 @@ size_t joint_letters(void)
 
 size_t joint_rounds(void)
 {
-    bool seen[256] = {false};
+    bool seen[1024] = {false};
     size_t n = 0;
     DIR *d = opendir(joint_path("mailbox", 0));
     assert_non_null(d);
     for (const struct dirent *e; (e = readdir(d)) != NULL;) {
         const char *round = strchr(e->d_name, '+');
         unsigned long r = round != NULL ? strtoul(round + 1, NULL, 10) : 0;
-        assert_true(r < 256);
+        assert_true(r < 1024);
         n += r > 0 && !seen[r];
         seen[r] = true;
     }

@@ -1,0 +1,88 @@
+/* A network over several owners, which is fitted by noisy steps: all get the same fit, and a run that
+ * ended early is not begun again. */
+#define _XOPEN_SOURCE 700
+#include <string.h>
+
+#include <tacit/fit.h>
+
+#include "tests/lib/check.h"
+#include "tests/silo/joint.h"
+
+static joint j;
+
+static dp_model *network(void)
+{
+    dp_model *m = dp_model_new();
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_expr w = dp_weights(m, "W", PLANS_X, 1, dp_init_glorot(1));
+    dp_expr to = dp_dense(dp_data(rows, "x", PLANS_X), w, dp_param(m, "b", 1, 0));
+    dp_observe(rows, "y", dp_normal_v(to, dp_num(0.5)));
+    return m;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    plans_make(&j.p);
+    dp_model_free(j.p.model);
+    j.p.opts.model = j.p.model = network();
+    j.p.opts.source = NULL;
+    j.p.opts.rounds = j.p.opts.draws = 0;
+    joint_begin(&j);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    joint_end(&j);
+    plans_free(&j.p);
+    return 0;
+}
+
+static void all_have_the_same_network(void **state)
+{
+    static const joint_owner everybody[PLANS_OWNERS] = {{.k = 0}, {.k = 1}, {.k = 2}};
+    dp_error err = {0};
+    dp_fit *fit = NULL;
+    double w[PLANS_X];
+    (void)state;
+    assert_int_equal(j.planned, 545);
+    joint_run(&j, everybody);
+    joint_same(&j);
+    assert_ok(dp_fit_load(joint_path("fit", 1), &fit, &err), err.text);
+    assert_ok(dp_fit_parameter(fit, "W", PLANS_X, w, &err), err.text);
+    assert_float_equal(w[0], 1.2385, 0.2); /* what the records were drawn with */
+    assert_float_equal(w[1], -0.7121, 0.2);
+    dp_fit_free(fit);
+}
+
+static void a_run_that_was_cut_off_is_not_begun_again(void **state)
+{
+    static const joint_owner cut[PLANS_OWNERS] = {{.k = 0, .patience_ms = 1500},
+                                                  {.k = 1, .kill_at = 40},
+                                                  {.k = 2, .patience_ms = 1500}},
+                             again = {.k = 1, .patience_ms = 1500};
+    pid_t process[PLANS_OWNERS];
+    size_t n;
+    (void)state;
+    for (size_t k = 0; k < PLANS_OWNERS; k++)
+        process[k] = joint_start(&j, &cut[k]);
+    assert_int_equal(joint_wait(process[1]), JOINT_KILLED);
+    assert_int_equal(joint_wait(process[0]), DP_ETIMEOUT);
+    assert_int_equal(joint_wait(process[2]), DP_ETIMEOUT);
+    size_t letters = joint_letters();
+    assert_int_equal(joint_wait(joint_start(&j, &again)), DP_EPRIVACY);
+    assert_non_null(strstr((const char *)joint_load("message", 1, 0, &n), "again"));
+    assert_int_equal(joint_letters(), letters);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(all_have_the_same_network, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_run_that_was_cut_off_is_not_begun_again, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
