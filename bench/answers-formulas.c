@@ -11,15 +11,16 @@
  *   covered_own, of_own    the same of the family's own parameters, such as sigma
  *   covered_groups, ...    the same of standard deviations and correlations of groups
  *   worst    the number that is farthest off, by how many of the answer's sds
+ *   scales   of each standard deviation of groups the truth, mean, sd, 5 % and 95 %
  *   bad      checks that are bad; failed: the message of a fit that was refused
  * "loop": the model was fitted by the loop, which has no such aim.
  *   make bench/answers && bench/answers formulas --data FOLDER [--source ..] [--cases 1,42]
  *                         [--epsilon 1,2,4] [--seeds 20] [--first 0] [--n 2000] [--write PATH]
- *                         [--exact rounds|chains]
+ *                         [--exact rounds|chains|none] [--groups as-they-are|shuffled]
  * Exact posteriors are by rounds without noise, which take as long as a private fit, or by Markov
- * chains, which take up to a hundred times as long.  --write keeps the last data set as PATH.csv
- * and
- * PATH.schema.  bench/formulas.py makes the table. */
+ * chains, which take up to a hundred times as long; none leaves out what is measured against them,
+ * and has true values from chains.  Shuffled groups have their sizes dealt anew for each data set.
+ * --write keeps the last data set as PATH.csv and PATH.schema.  bench/formulas.py makes tables. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@
 enum { MOST_CASES = 64, DRAWS = FORMULA_DRAWS };
 
 typedef struct formulas_ask {
-    const char *cases, *epsilon, *write, *exact;
+    const char *cases, *epsilon, *write, *exact, *groups;
     uint64_t seeds, first;
     double delta;
     formula_opts make;
@@ -43,11 +44,12 @@ typedef struct marginals {
     double mean[FORMULA_NAMES], sd[FORMULA_NAMES], low[FORMULA_NAMES], high[FORMULA_NAMES];
 } marginals;
 
-/* A data set with its truth and its exact posterior. */
+/* A data set with its truth and its exact posterior, where that was asked for. */
 typedef struct invented {
     frame rows;
     dp_dataset *records;
     double truth[FORMULA_NAMES];
+    bool has_exact;
     marginals exact;
     influence influence;
 } invented;
@@ -76,6 +78,8 @@ static void invent(const formula_case *c, const formula_opts *o, uint64_t seed, 
 {
     formula_invent(c, o, seed, &d->rows, d->truth);
     d->records = formula_records(c, &d->rows);
+    if (!d->has_exact)
+        return;
     dp_fit *exact = formula_exact(c, o, d->records, seed + 1);
     find_marginals(c, exact, &d->exact);
     influence_of(c, exact, d->records, d->rows.n, &d->influence);
@@ -84,7 +88,9 @@ static void invent(const formula_case *c, const formula_opts *o, uint64_t seed, 
 
 static void invented_free(invented *d)
 {
-    frame_free(&d->rows), influence_free(&d->influence);
+    frame_free(&d->rows);
+    if (d->has_exact)
+        influence_free(&d->influence);
     dp_dataset_free(d->records);
 }
 
@@ -107,26 +113,47 @@ static void print_coverage(const formula_case *c, const invented *d, const margi
             (void)printf("\"%s\": %zu, \"%s\": %zu, ", names[kind], in[kind], of[kind], all[kind]);
 }
 
+static void print_scales(const formula_case *c, const invented *d, const marginals *m)
+{
+    const char *before = "\"scales\": {";
+    for (size_t k = 0; k < c->n_names; k++)
+        if (strncmp(c->names[k], "sd_", 3) == 0) {
+            (void)printf("%s\"%s\": [%.6g, %.6g, %.6g, %.6g, %.6g]", before, c->names[k],
+                         d->truth[k], m->mean[k], m->sd[k], m->low[k], m->high[k]);
+            before = ", ";
+        }
+    if (*before == ',')
+        (void)printf("}, ");
+}
+
+/* Against the exact posterior. */
+static void print_errors(const formula_case *c, const invented *d, const marginals *m)
+{
+    double error = 0, width = 0, most = -1, k_names = (double)c->n_names;
+    size_t worst = 0;
+    for (size_t k = 0; k < c->n_names; k++) {
+        double off = fabs(m->mean[k] - d->exact.mean[k]);
+        error += off / d->exact.sd[k] / k_names;
+        width += m->sd[k] / d->exact.sd[k] / k_names;
+        if (off / m->sd[k] > most)
+            most = off / m->sd[k], worst = k;
+    }
+    bench_number("error", error);
+    bench_number("width", width);
+    answers_text("worst", c->names[worst]);
+    bench_number("worst_off", (m->mean[worst] - d->exact.mean[worst]) / m->sd[worst]);
+    bench_number("worst_width", m->sd[worst] / d->exact.sd[worst]);
+}
+
 static void print_scores(const formula_case *c, const invented *d, dp_fit *fit)
 {
     marginals m;
-    double error = 0, width = 0, most = -1, k_names = (double)c->n_names;
-    size_t worst = 0;
     find_marginals(c, fit, &m);
-    for (size_t k = 0; k < c->n_names; k++) {
-        double off = fabs(m.mean[k] - d->exact.mean[k]);
-        error += off / d->exact.sd[k] / k_names;
-        width += m.sd[k] / d->exact.sd[k] / k_names;
-        if (off / m.sd[k] > most)
-            most = off / m.sd[k], worst = k;
-    }
     bench_number("first", m.mean[0]);
-    bench_number("error", error);
-    bench_number("width", width);
     print_coverage(c, d, &m);
-    answers_text("worst", c->names[worst]);
-    bench_number("worst_off", (m.mean[worst] - d->exact.mean[worst]) / m.sd[worst]);
-    bench_number("worst_width", m.sd[worst] / d->exact.sd[worst]);
+    print_scales(c, d, &m);
+    if (d->has_exact)
+        print_errors(c, d, &m);
 }
 
 static void run_once(const formula_case *c, const invented *d, const fit_ask *ask)
@@ -142,7 +169,8 @@ static void run_once(const formula_case *c, const invented *d, const fit_ask *as
                  (unsigned long long)ask->seed - 1);
     bench_number("epsilon", ask->epsilon);
     bench_number("delta", ask->delta);
-    bench_number("best", influence_best(&d->influence, ask->epsilon, ask->delta));
+    if (d->has_exact)
+        bench_number("best", influence_best(&d->influence, ask->epsilon, ask->delta));
     if (status == DP_OK) {
         print_scores(c, d, answer.fit);
         (void)printf("\"loop\": %s, ", strstr(answer.names, "method") != NULL ? "true" : "false");
@@ -158,7 +186,7 @@ static void run_case(const formulas_ask *ask, formula_case *c, uint64_t seed)
 {
     double epsilon[ANSWERS_LIST];
     size_t n = answers_list(ask->epsilon, epsilon);
-    invented d;
+    invented d = {.has_exact = strcmp(ask->exact, "none") != 0};
     invent(c, &ask->make, seed, &d);
     for (size_t k = 0; k < n; k++) {
         fit_ask fit = {.method = "private",
@@ -192,6 +220,7 @@ void formulas_main(int argc, char **argv)
                         .epsilon = "1,2,4",
                         .write = "",
                         .exact = "rounds",
+                        .groups = "as-they-are",
                         .seeds = 20,
                         .make = {.data = ".", .source = ".", .n = 2000}};
     const bench_option list[] = {
@@ -199,9 +228,11 @@ void formulas_main(int argc, char **argv)
         {.name = "--cases", .text = &ask.cases},    {.name = "--epsilon", .text = &ask.epsilon},
         {.name = "--seeds", .count = &ask.seeds},   {.name = "--first", .count = &ask.first},
         {.name = "--n", .count = &ask.make.n},      {.name = "--delta", .number = &ask.delta},
-        {.name = "--write", .text = &ask.write},    {.name = "--exact", .text = &ask.exact}};
+        {.name = "--write", .text = &ask.write},    {.name = "--exact", .text = &ask.exact},
+        {.name = "--groups", .text = &ask.groups}};
     bench_options(argc, argv, sizeof list / sizeof *list, list);
-    ask.make.method = strcmp(ask.exact, "chains") == 0 ? DP_METHOD_EXACT : DP_METHOD_ROUNDS;
+    ask.make.method = strcmp(ask.exact, "rounds") == 0 ? DP_METHOD_ROUNDS : DP_METHOD_EXACT;
+    ask.make.shuffled = strcmp(ask.groups, "shuffled") == 0;
     formula_case *cases = answers_alloc(MOST_CASES, sizeof *cases);
     size_t n = formula_cases(ask.make.source, MOST_CASES, cases);
     for (uint64_t seed = ask.first; seed < ask.first + ask.seeds; seed++)

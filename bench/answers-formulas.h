@@ -59,6 +59,7 @@ typedef struct formula_opts {
     const char *data, *source; /* folders */
     uint64_t n;                /* records of an invented data set; 0: as many as there are */
     dp_method method;          /* of posteriors without privacy */
+    bool shuffled;             /* whether groups' labels are dealt anew for each data set */
 } formula_opts;
 
 /* The fit without privacy, by Markov chains where rounds do not come to an end. */

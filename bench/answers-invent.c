@@ -220,6 +220,45 @@ static void censor(const formula_case *c, dp_rng *rng, frame *f, double *times)
     free(censored);
 }
 
+/* Whether a formula has a term of groups of the column. */
+static bool is_grouping(const char *formula, const char *column)
+{
+    size_t length = strlen(column);
+    bool in_groups = false;
+    for (const char *at = strchr(formula, '~'); *at != 0; at++) {
+        in_groups = *at == '|' || (in_groups && *at != ')');
+        if (in_groups && strchr("| /:", at[0]) != NULL && strncmp(at + 1, column, length) == 0 &&
+            strchr(" /:)", at[1 + length]) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* Which group a record is in stays; which truth is that group's does not, so that what it is does
+ * not go with its size.  Those of a data set may, which no model says. */
+static void shuffle_groups(const formula_case *c, dp_rng *rng, frame *f)
+{
+    for (size_t k = 0; k < f->n_columns; k++) {
+        const dp_column *column = &f->columns[k];
+        if (column->kind == DP_COLUMN_REAL || !is_grouping(c->formula, column->name))
+            continue;
+        size_t n = column->kind == DP_COLUMN_LEVEL ? column->n_levels
+                                                   : (size_t)(column->high - column->low) + 1;
+        double *label = answers_alloc(n, sizeof *label), share;
+        double *values = answers_alloc(f->n, sizeof *values);
+        for (size_t i = 0; i < n; i++) {
+            dp_rng_uniform(rng, 1, &share);
+            size_t j = (size_t)(share * (double)(i + 1));
+            label[i] = label[j];
+            label[j] = (double)i;
+        }
+        for (size_t i = 0; i < f->n; i++)
+            values[i] = label[(size_t)f->values[k][i]];
+        frame_set(f, k, values);
+        free(label), free(values);
+    }
+}
+
 void formula_invent(const formula_case *c, const formula_opts *o, uint64_t seed, frame *f,
                     double truth[FORMULA_NAMES])
 {
@@ -227,6 +266,8 @@ void formula_invent(const formula_case *c, const formula_opts *o, uint64_t seed,
     dp_draws *draws;
     dp_rng *rng = rng_of(seed + 1);
     frame_sample(&c->all, o->n > 0 ? o->n : c->all.n, rng, f);
+    if (o->shuffled)
+        shuffle_groups(c, rng, f);
     dp_dataset *records = formula_records(c, f);
     double *outcomes = answers_alloc(f->n, sizeof *outcomes);
     if (dp_fit_draw(c->base, 1, rng, &draws, &err) != DP_OK)
