@@ -1,0 +1,246 @@
+/* Images of several owners: the same model fitted centrally, and by owners each with a part of the
+ * images who open sums together, in processes that share a folder and nothing else.
+ *   make bench/silo-images
+ *   bench/silo-images DATA MODEL SCHEME OWNERS [IMAGES]
+ * DATA is as in examples/images.h, MODEL logistic or cnn, SCHEME plain or central (one process, with
+ * no privacy or epsilon 3), fedsgd or secagg+dp.  Owners have every OWNERS-th image of the first
+ * IMAGES; nobody puts together what he knows, so that the noise is central's in law.
+ * One JSON line: the share of test images that are told right, seconds of the clock, of processor of
+ * all processes, and bytes of all letters. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tacit/silo.h>
+#include <tacit/tacit.h>
+
+#include "bench.h"
+#include "examples/images.h"
+
+enum { CLASSES = 10, MOST = 16, PATH = 300 };
+static const double epsilon = 3, delta = 1e-5;
+
+static void must(dp_status status, const char *what, const dp_error *err)
+{
+    if (status == DP_OK)
+        return;
+    (void)fprintf(stderr, "silo-images: %s: %s\n", what, err->text);
+    exit(1);
+}
+
+static dp_model *logistic(size_t pixels)
+{
+    dp_model *m = dp_model_new();
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_expr w = dp_weights(m, "w", pixels, CLASSES, dp_init_zeros());
+    dp_expr to = dp_dense(dp_data(rows, "x", pixels), w, dp_param(m, "b", CLASSES, 0));
+    (void)dp_deterministic(m, "class_probability", dp_softmax(to));
+    dp_observe(rows, "y", dp_categorical_logit(to));
+    return m;
+}
+
+static dp_model *model_of(const char *name, size_t pixels)
+{
+    const bool small = pixels == 64;
+    static const dp_cnn_layer few[] = {{8, 3, 1, 1, 2, 2}, {16, 3, 1, 1, 2, 2}},
+                              many[] = {{16, 8, 2, 2, 2, 1}, {32, 4, 2, 0, 2, 1}};
+    const size_t side = small ? 8 : 28;
+    const dp_cnn_opts network = {side,    side, 1, small ? few : many, 2, small ? 16 : 32,
+                                 CLASSES, 0,    1};
+    dp_model *m;
+    dp_error err = {0};
+    if (strcmp(name, "cnn") != 0)
+        return logistic(pixels);
+    must(dp_cnn(&network, &m, &err), name, &err);
+    return m;
+}
+
+/* Every step-th of the first n images from the first on. */
+static dp_dataset *take(const images *s, size_t n, size_t first, size_t step)
+{
+    size_t mine = (n - first + step - 1) / step;
+    unsigned char *x = malloc(mine * s->pixels);
+    int32_t *y = malloc(mine * sizeof *y);
+    dp_dataset *data = dp_dataset_new(mine);
+    if (x == NULL || y == NULL)
+        abort();
+    for (size_t i = 0; i < mine; i++) {
+        memcpy(x + i * s->pixels, s->train + (first + i * step) * s->pixels, s->pixels);
+        y[i] = s->labels[first + i * step];
+    }
+    dp_dataset_bytes(data, "x", s->pixels, s->pixels == 64 ? 16 : 255, x); /* never given back */
+    dp_dataset_index(data, "y", y);
+    return data;
+}
+
+static double right(const dp_fit *fit, const images *s)
+{
+    double *chance = calloc(s->n_test * CLASSES, sizeof *chance);
+    dp_error err = {0};
+    const dp_expr asked = dp_fit_expr((dp_fit *)(uintptr_t)fit, "class_probability");
+    dp_dataset *test = dp_dataset_new(s->n_test);
+    dp_dataset_bytes(test, "x", s->pixels, s->pixels == 64 ? 16 : 255, s->test);
+    const dp_given given = {.data = test};
+    must(dp_fit_evaluate(fit, asked, &given, s->n_test * CLASSES, chance, &err), "test", &err);
+    const double share = images_right(s, CLASSES, chance);
+    free(chance);
+    dp_dataset_free(test);
+    return share;
+}
+
+/* ---- owners ---- */
+
+static dp_silo_key *keys[MOST];
+
+static dp_silo_plan *agree(const dp_model *m, const char *scheme, size_t n, size_t most)
+{
+    const bool noisy = strcmp(scheme, "fedsgd") != 0;
+    char names[MOST][16], path[32];
+    dp_silo_owner owners[MOST];
+    dp_silo_plan *plan;
+    dp_error err = {0};
+    for (size_t k = 0; k < n; k++) {
+        (void)snprintf(names[k], sizeof names[k], "o%zu", k);
+        (void)snprintf(path, sizeof path, "key-%zu", k);
+        must(dp_silo_key_new(path, &keys[k], &err), "key", &err);
+        owners[k] = (dp_silo_owner){names[k], dp_silo_key_public(keys[k])};
+    }
+    const dp_silo_opts o = {.name = "images",
+                            .scheme = scheme,
+                            .model = m,
+                            .n_owners = n,
+                            .owners = owners,
+                            .epsilon = noisy ? epsilon : 0,
+                            .delta = noisy ? delta : 0,
+                            .trusting = true,
+                            .most_records = most};
+    must(dp_silo_plan_new(&o, &plan, &err), "plan", &err);
+    for (size_t k = 0; k < n; k++)
+        must(dp_silo_plan_sign(plan, keys[k], &err), "sign", &err);
+    return plan;
+}
+
+/* One owner's process; it does not return. */
+static void act(const dp_silo_plan *plan, const dp_model *m, const images *s, size_t n, size_t k,
+                size_t owners)
+{
+    char path[32];
+    dp_fit *fit;
+    dp_error err = {0};
+    const dp_silo_run_opts o = {.key = keys[k], .mailbox = "letters"};
+    (void)snprintf(path, sizeof path, "fit-%zu", k);
+    must(dp_silo_run(plan, m, take(s, n, k, owners), &o, &fit, &err), path, &err);
+    must(dp_fit_save(fit, path, &err), path, &err);
+    _exit(0);
+}
+
+static double letters(void)
+{
+    double bytes = 0;
+    DIR *d = opendir("letters");
+    struct stat at;
+    char path[PATH];
+    for (const struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        (void)snprintf(path, sizeof path, "letters/%.255s", e->d_name);
+        if (e->d_name[0] != '.' && stat(path, &at) == 0)
+            bytes += (double)at.st_size;
+    }
+    if (d != NULL)
+        (void)closedir(d);
+    return bytes;
+}
+
+/* Takes away the files of a folder. */
+static void clear(const char *folder)
+{
+    DIR *d = opendir(folder);
+    char path[2 * PATH];
+    for (const struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        (void)snprintf(path, sizeof path, "%s/%.255s", folder, e->d_name);
+        (void)unlink(path); /* folders stay */
+    }
+    if (d != NULL)
+        (void)closedir(d);
+}
+
+static dp_fit *together(const dp_model *m, const images *s, size_t n, const char *scheme,
+                        size_t owners)
+{
+    dp_silo_plan *plan = agree(m, scheme, owners, n);
+    dp_fit *fit;
+    dp_error err = {0};
+    for (size_t k = 0; k < owners; k++)
+        if (fork() == 0)
+            act(plan, m, s, n, k, owners);
+    for (size_t k = 0; k < owners; k++) {
+        int end = 1;
+        if (wait(&end) < 0 || end != 0)
+            exit(1);
+    }
+    must(dp_fit_load("fit-0", &fit, &err), "fit", &err);
+    dp_silo_plan_free(plan);
+    return fit;
+}
+
+static dp_fit *alone(const dp_model *m, const images *s, size_t n, const char *scheme)
+{
+    const bool noisy = strcmp(scheme, "plain") != 0;
+    const dp_fit_opts o = {.mode = noisy ? DP_PRIVATE : DP_NO_PRIVACY,
+                           .method = DP_METHOD_ROUNDS,
+                           .epsilon = noisy ? epsilon : 0,
+                           .delta = noisy ? delta : 0};
+    dp_fit *fit;
+    dp_error err = {0};
+    must(dp_fit_private(m, take(s, n, 0, 1), &o, &fit, &err), scheme, &err);
+    return fit;
+}
+
+int main(int argc, char **argv)
+{
+    images s;
+    dp_error err = {0};
+    struct rusage of_others;
+    char folder[PATH];
+    const char *temporary = getenv("TMPDIR");
+    if (argc < 5)
+        return (void)fprintf(stderr, "silo-images DATA MODEL SCHEME OWNERS [IMAGES]\n"), 2;
+    const size_t owners = strtoul(argv[4], NULL, 10);
+    must(images_read(argv[1], true, &s, &err), argv[1], &err);
+    const size_t asked = argc > 5 ? strtoul(argv[5], NULL, 10) : s.n, n = asked < s.n ? asked : s.n;
+    const bool apart = strcmp(argv[3], "plain") != 0 && strcmp(argv[3], "central") != 0;
+    if (owners < 1 || owners > MOST || n < owners)
+        return (void)fprintf(stderr, "silo-images: 1 to %d owners with an image each\n", MOST), 2;
+    (void)snprintf(folder, sizeof folder, "%.200s/silo-images-XXXXXX",
+                   temporary != NULL ? temporary : "/tmp");
+    if (mkdtemp(folder) == NULL || chdir(folder) != 0 || mkdir("letters", 0700) != 0)
+        return perror(folder), 1;
+    dp_model *m = model_of(argv[2], s.pixels);
+    double from = bench_now();
+    dp_fit *fit = apart ? together(m, &s, n, argv[3], owners) : alone(m, &s, n, argv[3]);
+    double clock = bench_now() - from;
+    (void)getrusage(RUSAGE_CHILDREN, &of_others);
+    double processor =
+        bench_processor() + (double)of_others.ru_utime.tv_sec + (double)of_others.ru_stime.tv_sec;
+    (void)printf(
+        "{\"bench\": \"silo-images\", \"model\": \"%s\", \"scheme\": \"%s\", \"owners\": %zu, "
+        "\"images\": %zu, ",
+        argv[2], argv[3], apart ? owners : 1, n);
+    bench_number("right", right(fit, &s));
+    bench_number("clock_s", clock);
+    bench_number("processor_s", processor);
+    bench_number("letters_bytes", letters());
+    bench_end_line();
+    dp_fit_free(fit);
+    dp_model_free(m);
+    images_free(&s);
+    clear("letters");
+    clear(".");
+    (void)rmdir("letters");
+    (void)rmdir(folder);
+    return 0;
+}
