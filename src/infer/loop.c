@@ -1,8 +1,7 @@
 /* The loop: DP-SVI (tacit/svi.h) with everything chosen, in three phases.
  *
  *   number  one noisy count of the units, for the speed of the clip norm and the check of delta
- *   norms   32 steps at the start, which nothing moves, that find the median of the gradients'
- *           norms
+ *   norms   32 steps at the start, which nothing moves, that find the median of gradients' norms
  *   steps   512 steps of Adam on all units, averaged over the last part, whose clip norm begins
  *           there and follows a quantile of the norms
  *
@@ -58,7 +57,7 @@ typedef struct loop {
     dp_reservation *reservation;
     bool begun;
     dp_svi *svi;
-    double number; /* of units, as released */
+    double number, doubt; /* of units, as released; twice its noise, of all shares */
     double clip[PHASES];
     double *trace[2]; /* [n_theta] means over the last eighths */
 } loop;
@@ -76,9 +75,9 @@ static dp_status check_options(const dp_fit_opts *o, const char *why, dp_error *
 }
 
 /* A seed for each phase, far from those of other seeds' phases; never 0. */
-static uint64_t seed_of(const loop *a, int phase)
+static uint64_t seed_of(uint64_t of, int phase)
 {
-    uint64_t seed = a->seed + (uint64_t)phase * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t seed = of + (uint64_t)phase * UINT64_C(0x9e3779b97f4a7c15);
     return seed != 0 ? seed : 1;
 }
 
@@ -93,7 +92,7 @@ static dp_svi_opts options_of(const loop *a, int phase)
                                              : OPEN_STEPS,
                      .threads = o->threads,
                      .owners = o->owners != NULL ? &a->owners[phase] : NULL,
-                     .seed = o->seed != 0 ? seed_of(a, phase) : 0,
+                     .seed = o->seed != 0 ? seed_of(o->seed, phase) : 0, /* an owner's own */
                      .average = phase == STEPS ? average : 0};
     s.step_size = phase == NORMS ? nowhere : 1 / sqrt((double)s.steps);
     if (!a->noisy)
@@ -120,7 +119,8 @@ static dp_status calibrate(loop *a, dp_error *err)
         return status;
     a->sigma *= 1 + 0x1p-40; /* for the rounding of the shares */
     a->list[NUMBER] = (dp_mechanism){.sampling = DP_SAMPLING_FULL, .rate = 1, .steps = 1};
-    a->list[NUMBER].sigma = a->sigma / sqrt(shares[NUMBER]);
+    const double least = a->list[NUMBER].sigma = a->sigma / sqrt(shares[NUMBER]);
+    a->doubt = 2 * least * dpi_together_excess(o->owners);
     for (int k = NORMS; k < PHASES; k++) {
         const dp_svi_opts as_planned = options_of(a, k);
         double step = a->sigma * sqrt((double)as_planned.steps / shares[k]);
@@ -140,7 +140,7 @@ static dp_status calibrate(loop *a, dp_error *err)
     if (status == DP_OK && !(spent.upper <= o->epsilon))
         return dpi_fail(err, DP_EACCURACY, "the phases would cost %.9g, and %.9g may be spent",
                         spent.upper, o->epsilon);
-    return status;
+    return status == DP_OK ? dpi_together_check_grid(o->owners, least, err) : status;
 }
 
 /* ---- the ledger ---- */
@@ -231,7 +231,7 @@ static dp_status release_number(loop *a, dp_error *err)
 /* Fewer than the noise would hide are taken for that many. */
 static double units_of(const loop *a)
 {
-    return fmax(a->number, 2 * a->list[NUMBER].sigma);
+    return fmax(a->number, a->doubt);
 }
 
 static double share_clipped(const loop *a)
@@ -381,7 +381,7 @@ static dp_status make_fit(const loop *a, dp_fit **fit, dp_error *err)
     dp_privacy privacy;
     dp_fit_phase phases[PHASES];
     dpi_loop_report said;
-    double units = fmax(a->number - 2 * a->list[NUMBER].sigma, 0);
+    double units = fmax(a->number - a->doubt, 0);
     const dpi_loop_found found = {
         .why = a->why, .noisy = a->noisy, .drift = drift_of(a), .delta = a->opts->delta * units};
     dpi_loop_say(&found, &said);
@@ -402,7 +402,7 @@ static dp_status choose_start(loop *a, dp_error *err)
     a->seed = owners != NULL ? owners->seed : a->opts->seed;
     for (int k = 0; k < PHASES && owners != NULL; k++) {
         a->owners[k] = *owners;
-        a->owners[k].seed = seed_of(a, k);
+        a->owners[k].seed = seed_of(a->seed, k);
     }
     dp_status status = a->seed != 0 ? DP_OK : dp_rng_new_random(&rng, &a->seed, err);
     dp_rng_free(rng);

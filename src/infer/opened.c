@@ -7,28 +7,16 @@
  * has why it is as good. */
 #include "infer/opened.h"
 
-#include <math.h>
 #include <sodium.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "random/grid.h"
-#include "random/noise.h"
 #include "svi/together.h"
 
 static dp_status check_room(const dpi_scan *s, const dpi_pass *pass, dp_error *err)
 {
-    const dp_owners *o = s->owners;
-    double size = (double)o->size, noise = pass->sigma > 0 ? 16 * DPI_GRID_SCALE : 0;
-    dp_status status = dpi_together_check_records(o, s->n_records, err);
-    if (status != DP_OK)
-        return status;
-    if (size * ((double)o->most_records * dpi_scan_steps(pass) + noise) < 0x1p62)
-        return DP_OK;
-    return dpi_fail(err, DP_EUNSUPPORTED,
-                    "sums over %zu owners of up to %llu records each, with noise of %g, need more "
-                    "than 64 bits; plan for fewer records, or a smaller epsilon",
-                    o->size, (unsigned long long)o->most_records, pass->sigma);
+    dp_status status = dpi_together_check_records(s->owners, s->n_records, err);
+    return status == DP_OK
+               ? dpi_together_check_room(s->owners, dpi_scan_steps(pass), pass->sigma, err)
+               : status;
 }
 
 /* Adds this owner's share of the noise.  What was made before is not told again, and of a share

@@ -15,6 +15,8 @@
 
 #include <math.h>
 
+#include "svi/together.h"
+
 static const double least_clip = 1e-100, greatest_clip = 1e100;
 
 void dpi_extras_init(dpi_extras *e, const dp_svi_opts *opts, size_t n)
@@ -59,7 +61,8 @@ static void move_clip(dpi_extras *e, double excess, double *clip)
 
 static double noise_of_loss(const dp_svi_opts *opts)
 {
-    return opts->mode != DP_NO_PRIVACY ? opts->loss_sigma * opts->loss_clip / opts->rate : 0;
+    double noise = opts->loss_sigma * opts->loss_clip / opts->rate;
+    return opts->mode != DP_NO_PRIVACY ? noise * dpi_together_excess(opts->owners) : 0;
 }
 
 void dpi_extras_take(dpi_extras *e, const double *extra, dp_svi_opts *opts, uint64_t step)

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "random/grid.h"
 #include "random/noise.h"
+#include "svi/cost.h"
 #include "svi/join.h"
 #include "svi/sampling.h"
 #include "svi/svi.h"
@@ -43,6 +44,34 @@ dp_status dpi_together_check(const dp_owners *o, dp_error *err)
     return DP_OK;
 }
 
+dp_status dpi_together_check_room(const dp_owners *o, double steps, double sigma, dp_error *err)
+{
+    double noise = sigma > 0 ? 16 * DPI_GRID_SCALE : 0;
+    if (o == NULL || (double)o->size * ((double)o->most_records * steps + noise) < 0x1p62)
+        return DP_OK;
+    return dpi_fail(err, DP_EUNSUPPORTED,
+                    "sums over %zu owners of up to %llu records each, with noise of %g, need more "
+                    "than 64 bits; plan for fewer records, or a smaller epsilon",
+                    o->size, (unsigned long long)o->most_records, sigma);
+}
+
+dp_status dpi_together_check_grid(const dp_owners *o, double sigma, dp_error *err)
+{
+    double steps = DPI_GRID_SCALE / (sigma * dpi_together_share(o));
+    return dpi_together_check_room(o, steps, sigma, err);
+}
+
+/* Of the gradient and of what is beside it, by what a unit adds at most. */
+static double least_noise(const dp_svi_opts *o)
+{
+    double least = o->sigma;
+    if (o->loss_every > 0)
+        least = fmin(least, o->loss_sigma);
+    if (o->clip_quantile > 0)
+        least = fmin(least, dpi_cost_count_sigma(o));
+    return least;
+}
+
 dp_status dpi_together_check_run(const dp_svi_opts *opts, dp_error *err)
 {
     const dp_owners *o = opts->owners;
@@ -57,14 +86,9 @@ dp_status dpi_together_check_run(const dp_svi_opts *opts, dp_error *err)
     if (opts->group != NULL)
         return dpi_fail(err, DP_EINVAL,
                         "a run is one rank of a group, or one owner's; leave one of the two NULL");
-    double noise = opts->mode == DP_NO_PRIVACY ? 0 : opts->sigma * dpi_together_share(o);
-    if (noise == 0 ||
-        (double)o->size * ((double)o->most_records / noise + 16) * DPI_GRID_SCALE < 0x1p62)
+    if (opts->mode == DP_NO_PRIVACY || opts->sigma == 0)
         return DP_OK;
-    return dpi_fail(err, DP_EUNSUPPORTED,
-                    "sums over %zu owners of up to %llu records each, with noise of %g, need more "
-                    "than 64 bits; plan for fewer records, or a smaller epsilon",
-                    o->size, (unsigned long long)o->most_records, opts->sigma);
+    return dpi_together_check_grid(o, least_noise(opts), err);
 }
 
 dp_status dpi_together_check_records(const dp_owners *o, size_t n, dp_error *err)

@@ -15,6 +15,15 @@ dp_status dpi_together_check(const dp_owners *owners, dp_error *err) DP_MUST_CHE
  * DP_EINVAL, DP_EMISMATCH.  DP_EUNSUPPORTED where they could overflow. */
 dp_status dpi_together_check_run(const dp_svi_opts *o, dp_error *err) DP_MUST_CHECK;
 
+/* Whether words hold the sums of all owners, to which a record adds so many steps at most, with
+ * noise where sigma is not 0; without owners they do.  DP_EUNSUPPORTED. */
+dp_status dpi_together_check_room(const dp_owners *owners, double steps, double sigma,
+                                  dp_error *err) DP_MUST_CHECK;
+
+/* The same of sums on the grid of shares, with noise of sigma times what a record adds. */
+dp_status dpi_together_check_grid(const dp_owners *owners, double sigma,
+                                  dp_error *err) DP_MUST_CHECK;
+
 /* Whether an owner may have n records: DP_EDATA. */
 dp_status dpi_together_check_records(const dp_owners *owners, size_t n,
                                      dp_error *err) DP_MUST_CHECK;

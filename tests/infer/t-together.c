@@ -347,6 +347,58 @@ static dp_status fails(void *context, const unsigned char question[DP_OWNERS_QUE
     return err->status = DP_ETIMEOUT;
 }
 
+static dp_status keeps(void *context, const unsigned char question[DP_OWNERS_QUESTION], size_t n,
+                       uint64_t *values, dp_error *err)
+{
+    *(uint64_t *)context = values[0];
+    return fails(NULL, question, n, values, err);
+}
+
+static uint64_t number_of_owner(uint64_t seed)
+{
+    uint64_t number = 0;
+    const dp_owners three_of = {
+        .size = 3, .honest = 3, .seed = 5, .most_records = N, .context = &number, .open = keeps};
+    sharer o = {.model = LOOP_NETWORK, .end = N};
+    o.opts = (dp_fit_opts){.epsilon = 4, .delta = 1e-5, .seed = seed, .owners = &three_of};
+    (void)fit_one(&o);
+    assert_fails(o.status, DP_ETIMEOUT, &o.err, "south");
+    return number;
+}
+
+static void seeded_fits_have_shares_of_the_owners_own_seed(void **state)
+{
+    (void)state;
+    assert_true(number_of_owner(11) != number_of_owner(12));
+}
+
+static dp_status alone(void *context, const unsigned char question[DP_OWNERS_QUESTION], size_t n,
+                       uint64_t *values, dp_error *err)
+{
+    (void)context, (void)question, (void)n, (void)values, (void)err;
+    return DP_OK;
+}
+
+static void the_noise_of_a_loss_is_that_of_all_shares(void **state)
+{
+    (void)state;
+    const dp_owners four = {.size = 4, .honest = 1, .seed = 7, .most_records = N, .open = alone};
+    dp_svi *run;
+    dp_loss loss;
+    dp_error err = {0};
+    dp_svi_opts o = noisy;
+    dp_model *m = loop_models[LOOP_NETWORK].make();
+    dp_dataset *data = rows(0, N);
+    o.owners = &four, o.loss_every = 1, o.loss_clip = 3, o.loss_sigma = 5;
+    assert_ok(dp_svi_new(m, NULL, data, &o, &run, &err), err.text);
+    assert_ok(dp_svi_step(run, &err), err.text);
+    assert_ok(dp_svi_loss(run, &loss, &err), err.text);
+    assert_float_equal(loss.noise, 2 * 3 * 5, 1e-9);
+    dp_svi_free(run);
+    dp_dataset_free(data);
+    dp_model_free(m);
+}
+
 static const dp_owners deaf = {.size = 3, .honest = 2, .seed = 7, .most_records = N, .open = fails};
 
 static void refused(const dp_svi_opts *opts, dp_status status, const char *why)
@@ -381,8 +433,28 @@ static void what_cannot_be_is_refused(void **state)
     o = noisy, o.owners = &many, many.size = many.honest = 64, many.most_records = 1 << 26;
     o.sigma = 0.4;
     refused(&o, DP_EUNSUPPORTED, "64 bits");
+    o.sigma = 100;
+    refused(&o, DP_ETIMEOUT, "south");
+    o.clip_quantile = 0.5, o.clip_sigma = 1, o.public_units = N;
+    refused(&o, DP_EUNSUPPORTED, "64 bits");
     o = noisy, o.owners = &few, few.honest = 0;
     refused(&o, DP_EINVAL, "shares");
+}
+
+static void a_number_that_words_do_not_hold_is_refused_before_it_is_opened(void **state)
+{
+    (void)state;
+    dp_owners many = deaf;
+    dp_fit_opts opts = {.epsilon = 8, .delta = 1e-5, .owners = &many};
+    dp_opening list[DP_OPENINGS];
+    dp_error err[2] = {{0}};
+    size_t n;
+    dp_model *m = loop_models[LOOP_NETWORK].make();
+    many.size = many.honest = 64, many.most_records = 1 << 26;
+    assert_fails(dp_fit_openings(m, &opts, &n, list, err), DP_EUNSUPPORTED, err, "64 bits");
+    many.most_records = 1 << 20;
+    assert_ok(dp_fit_openings(m, &opts, &n, list, &err[1]), err[1].text);
+    dp_model_free(m);
 }
 
 static void a_sum_that_may_have_left_is_not_made_again(void **state)
@@ -417,7 +489,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_noise_it_is_as_one_process_has_it, folder_make,
                                         folder_remove),
         cmocka_unit_test(numbers_without_a_bound_are_added_exactly),
+        cmocka_unit_test(seeded_fits_have_shares_of_the_owners_own_seed),
+        cmocka_unit_test(the_noise_of_a_loss_is_that_of_all_shares),
         cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(a_number_that_words_do_not_hold_is_refused_before_it_is_opened),
         cmocka_unit_test_setup_teardown(a_sum_that_may_have_left_is_not_made_again, folder_make,
                                         folder_remove),
     };
