@@ -19,7 +19,7 @@ enum {
     GREETING = 10000,
     IDLE = 300000,
     ASKING = 10000,
-    MOVING = 20000, /* and so many more as its bytes take */
+    MOVING = 20000, /* and so many more as the bytes that have moved take */
     LEAVING = 2000,
     LEAST_PACE = 16 /* bytes a millisecond */
 };
@@ -40,10 +40,11 @@ static outcome after(dpi_relay_visitor *v, int result)
                                                                          : IS_GONE;
 }
 
-static dpi_deadline moving(uint64_t bytes)
+/* Bytes of a letter have moved: whoever has said how many come, or asks for many, and then keeps
+ * still has its place no longer than for a few. */
+static void moved(dpi_relay_visitor *v, size_t bytes)
 {
-    const uint64_t more = bytes / LEAST_PACE;
-    return dpi_deadline_after(MOVING + (more < UINT32_MAX / 2 ? (uint32_t)more : UINT32_MAX / 2));
+    v->end.at += (int64_t)bytes * (1000000 / LEAST_PACE);
 }
 
 static void forget_file(dpi_relay_visitor *v)
@@ -76,7 +77,7 @@ static void answer(dpi_relay_visitor *v, int status, bool last)
     v->n_out = (size_t)n;
     v->at_out = 0;
     v->stage = DPI_RELAY_ANSWERS;
-    v->end = moving(v->left);
+    v->end = dpi_deadline_after(MOVING);
     v->busy = true;
 }
 
@@ -107,8 +108,10 @@ static outcome give(dpi_relay_visitor *v)
         return IS_GONE;
     if (v->at_out < v->n_out) {
         const int sent = SSL_write(v->tls, v->out + v->at_out, (int)(v->n_out - v->at_out));
-        if (sent > 0)
+        if (sent > 0) {
             v->at_out += (size_t)sent;
+            moved(v, (size_t)sent);
+        }
         if (v->at_out == v->n_out)
             v->at_out = v->n_out = 0;
         return after(v, sent);
@@ -154,7 +157,7 @@ static void begin_put(dpi_relay_box *box, dpi_relay_visitor *v)
     }
     v->left = v->asked.length;
     v->stage = DPI_RELAY_TAKES;
-    v->end = moving(v->left);
+    v->end = dpi_deadline_after(MOVING);
 }
 
 static void begin_get(const dpi_relay_box *box, dpi_relay_visitor *v)
@@ -237,6 +240,7 @@ static outcome take(dpi_relay_box *box, dpi_relay_visitor *v)
     if (o != GOES_ON)
         return o;
     v->left -= n;
+    moved(v, n);
     if (v->draft.file >= 0 && !dpi_disk_write(v->draft.file, (const char *)v->out, n)) {
         dpi_relay_box_drop(box, &v->draft);
         refuse(v, 507, true);

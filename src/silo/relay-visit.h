@@ -4,9 +4,9 @@
  *   asks      a request comes, or none     waits    for a letter that is not there
  *   answers   an answer leaves             leaves   TLS ends; what still comes is not used
  *
- * Each stage has an end, which what comes in bytes does not move: of what is long it is as far away
- * as its bytes take at a least pace.  There is one buffer for what comes before a body, and one for a
- * piece of a body or of an answer. */
+ * Each stage has an end.  Bytes of a letter, and nothing else, put it off, by what they take at a
+ * least pace.  There is one buffer for what comes before a body, and one for a piece of a body or of
+ * an answer. */
 #ifndef DPI_SILO_RELAY_VISIT_H
 #define DPI_SILO_RELAY_VISIT_H
 
