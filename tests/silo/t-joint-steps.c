@@ -59,10 +59,10 @@ static void all_have_the_same_network(void **state)
 
 static void a_run_that_was_cut_off_is_not_begun_again(void **state)
 {
-    static const joint_owner cut[PLANS_OWNERS] = {{.k = 0, .patience_ms = 1500},
+    static const joint_owner cut[PLANS_OWNERS] = {{.k = 0, .patience_ms = 8000},
                                                   {.k = 1, .kill_at = 40},
-                                                  {.k = 2, .patience_ms = 1500}},
-                             again = {.k = 1, .patience_ms = 1500};
+                                                  {.k = 2, .patience_ms = 8000}},
+                             again = {.k = 1, .patience_ms = 8000};
     pid_t process[PLANS_OWNERS];
     size_t n;
     (void)state;
