@@ -52,12 +52,14 @@ static dp_status put(dpi_carrier *c, const char *tag, size_t n, const unsigned c
     return h->box->kind->put(h->box, tag, n, bytes, err);
 }
 
-static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t *n,
+static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t most, size_t *n,
                      unsigned char **bytes, dp_error *err)
 {
     hostile *h = (hostile *)c;
     if (!h->is_on || strstr(tag, "/w/") == NULL)
-        return h->box->kind->get(h->box, tag, wait_ms, n, bytes, err);
+        return h->box->kind->get(h->box, tag, wait_ms, most, n, bytes, err);
+    if (h->n > most)
+        return dpi_carrier_fail_long(tag, err);
     *n = h->n;
     *bytes = dpi_alloc(h->n > 0 ? h->n : 1, 1); /* a block of just this size shows any overrun */
     expect(*bytes != NULL);

@@ -155,6 +155,14 @@ static bool read_first(audit_reader *r, const char *text)
            got == CHAIN;
 }
 
+/* Names and outcomes of a log are printed: one that would speak to the terminal is none. */
+static bool is_printable(const char *text)
+{
+    while (*text >= ' ' && *text <= '~')
+        text++;
+    return *text == '\0';
+}
+
 static dp_status read_line(audit_reader *r)
 {
     const size_t tail = sizeof torn - 1;
@@ -175,7 +183,8 @@ static dp_status read_line(audit_reader *r)
         return fail_line(r, "this line, or one before it, was changed, taken out or moved: it does "
                             "not follow from what stands before it");
     r->line[r->n - DIGITS - 1] = '\0';
-    bool good = r->found->lines == 1 ? read_first(r, r->line) : read_event(r, r->line);
+    bool good = is_printable(r->line) &&
+                (r->found->lines == 1 ? read_first(r, r->line) : read_event(r, r->line));
     return good ? DP_OK : fail_line(r, "a line that no run writes there");
 }
 

@@ -71,14 +71,17 @@ static dp_status put(dpi_carrier *c, const char *tag, size_t n, const unsigned c
     return status;
 }
 
-/* All of a file that is open; *bytes NULL where it is not as a letter must be. */
-static dp_status read_file(const folder_carrier *f, int file, size_t *n, unsigned char **bytes,
-                           dp_error *err)
+/* All of a file that is open and has *n bytes at most; *bytes NULL where it is not as a letter must
+ * be. */
+static dp_status read_file(const folder_carrier *f, int file, const char *tag, size_t *n,
+                           unsigned char **bytes, dp_error *err)
 {
     struct stat s;
     size_t got = 0;
-    if (fstat(file, &s) != 0 || !S_ISREG(s.st_mode) || (uint64_t)s.st_size > DPI_CARRIER_MOST)
+    if (fstat(file, &s) != 0 || !S_ISREG(s.st_mode))
         return dpi_fail(err, DP_EPEER, "a file in %.200s is no letter", f->path);
+    if ((uint64_t)s.st_size > *n)
+        return dpi_carrier_fail_long(tag, err);
     *n = (size_t)s.st_size;
     *bytes = dpi_alloc(*n + 1, 1);
     if (*bytes == NULL)
@@ -102,7 +105,7 @@ static double seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t *n,
+static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t most, size_t *n,
                      unsigned char **bytes, dp_error *err)
 {
     const folder_carrier *f = (const folder_carrier *)c;
@@ -115,7 +118,8 @@ static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t *
     while (status == DP_OK) {
         int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (file >= 0) {
-            status = read_file(f, file, n, bytes, err);
+            *n = most;
+            status = read_file(f, file, tag, n, bytes, err);
             (void)close(file);
             return status;
         }

@@ -68,29 +68,38 @@ static int give_again(void *of, curl_off_t from, int origin)
     return CURL_SEEKFUNC_OK;
 }
 
+/* What comes: a letter, or what a server says besides, which is not kept. */
 typedef struct incoming {
-    unsigned char *bytes;
-    size_t n, room;
+    CURL *curl;
+    unsigned char *bytes; /* [most], once some has come */
+    size_t n, most, said;
+    bool is_letter; /* an answer of status 200 is one */
+    bool is_long;
 } incoming;
 
-/* Takes what comes, and ends the transfer when memory, or what a letter may have, is out. */
+enum { MOST_SAID = 1 << 20 };
+
+/* Takes what comes, and ends the transfer when memory, or what the letter may have, is out: at its
+ * beginning, where its length is told. */
 static size_t take(char *from, size_t size, size_t n, void *of)
 {
     incoming *in = of;
     const size_t some = size * n;
-    if (some > DPI_CARRIER_MOST - in->n)
-        return 0;
-    if (in->n + some > in->room) {
-        size_t room = 2 * (in->n + some);
-        unsigned char *larger = dpi_alloc(room, 1);
-        if (larger == NULL)
-            return 0;
-        if (in->n > 0)
-            memcpy(larger, in->bytes, in->n);
-        dpi_free(in->bytes);
-        in->bytes = larger;
-        in->room = room;
+    long status = 0;
+    curl_off_t told = -1;
+    (void)curl_easy_getinfo(in->curl, CURLINFO_RESPONSE_CODE, &status);
+    (void)curl_easy_getinfo(in->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &told);
+    if (!in->is_letter || status != 200) {
+        in->said += some;
+        return in->said <= MOST_SAID ? some : 0;
     }
+    in->is_long = some > in->most - in->n || (told > 0 && (uintmax_t)told > in->most);
+    if (in->is_long)
+        return 0;
+    if (in->bytes == NULL)
+        in->bytes = dpi_alloc(in->most + 1, 1);
+    if (in->bytes == NULL)
+        return 0;
     memcpy(in->bytes + in->n, from, some);
     in->n += some;
     return some;
@@ -128,8 +137,7 @@ static dp_status fail(const https_carrier *h, CURLcode code, long status, dp_err
         return dpi_fail(err, DP_EIO, "the mailbox %.200s answers with status %ld%s", h->url, status,
                         status == 401 || status == 403
                             ? "; it does not know this side's certificate"
-                        : status == 413
-                            ? "; a letter is larger than it takes"
+                        : status == 413 ? "; a letter is larger than it takes"
                         : status == 404 || status == 405 || status == 409
                             ? "; it is no place where letters may be put"
                             : "");
@@ -166,10 +174,9 @@ static dp_status put(dpi_carrier *c, const char *tag, size_t n, const unsigned c
         (void)curl_easy_setopt(h->curl, CURLOPT_SEEKFUNCTION, give_again);
         (void)curl_easy_setopt(h->curl, CURLOPT_SEEKDATA, &o);
         (void)curl_easy_setopt(h->curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)n);
-        incoming answer = {NULL, 0, 0};
+        incoming answer = {.curl = h->curl};
         (void)curl_easy_setopt(h->curl, CURLOPT_WRITEDATA, &answer);
         long got = perform(h, until, &code);
-        dpi_free(answer.bytes);
         if (code == CURLE_OK && ((got >= 200 && got < 300) || got == 412))
             return DP_OK; /* it is there, now or from before */
         if (!is_passing(h, code, got) || seconds_now() >= until)
@@ -179,7 +186,7 @@ static dp_status put(dpi_carrier *c, const char *tag, size_t n, const unsigned c
     return status;
 }
 
-static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t *n,
+static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t most, size_t *n,
                      unsigned char **bytes, dp_error *err)
 {
     https_carrier *h = (https_carrier *)c;
@@ -189,7 +196,7 @@ static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t *
     *n = 0;
     dp_status status = set_url(h, tag, err);
     while (status == DP_OK) {
-        incoming in = {NULL, 0, 0};
+        incoming in = {.curl = h->curl, .most = most, .is_letter = true};
         CURLcode code;
         (void)curl_easy_setopt(h->curl, CURLOPT_HTTPGET, 1L);
         (void)curl_easy_setopt(h->curl, CURLOPT_UPLOAD, 0L);
@@ -203,8 +210,8 @@ static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t *
             return *bytes != NULL ? DP_OK : dpi_fail_nomem(err);
         }
         dpi_free(in.bytes);
-        if (code == CURLE_WRITE_ERROR)
-            return dpi_fail(err, DP_EPEER, "a letter on %.200s is larger than any may be", h->url);
+        if (in.is_long)
+            return dpi_carrier_fail_long(tag, err);
         const bool absent = code == CURLE_OK && got == 404;
         if (!absent && !is_passing(h, code, got))
             return fail(h, code, got, err);

@@ -64,6 +64,14 @@ static letter **find(dpi_letter_box *box, const char *tag)
     return at;
 }
 
+dp_status dpi_carrier_fail_long(const char *tag, dp_error *err)
+{
+    return dpi_fail(err, DP_EPEER,
+                    "what stands in the mailbox as %.200s has more bytes than the letter that is "
+                    "awaited; it was written by somebody else",
+                    tag);
+}
+
 static dp_status put(dpi_carrier *c, const char *tag, size_t n, const unsigned char *bytes,
                      dp_error *err)
 {
@@ -101,7 +109,7 @@ static struct timespec after(uint32_t wait_ms)
     return t;
 }
 
-static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t *n,
+static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t most, size_t *n,
                      unsigned char **bytes, dp_error *err)
 {
     dpi_letter_box *box = ((memory_carrier *)c)->box;
@@ -113,11 +121,14 @@ static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t *
     while ((l = *find(box, tag)) == NULL && !late)
         late = pthread_cond_timedwait(&box->came, &box->lock, &until) == ETIMEDOUT;
     *n = l != NULL ? l->n : 0;
-    if (l != NULL && (*bytes = dpi_alloc(l->n + 1, 1)) != NULL)
+    const bool is_long = l != NULL && l->n > most;
+    if (l != NULL && !is_long && (*bytes = dpi_alloc(l->n + 1, 1)) != NULL)
         memcpy(*bytes, l->bytes, l->n);
     (void)pthread_mutex_unlock(&box->lock);
     if (l == NULL)
         return dpi_fail(err, DP_ETIMEOUT, "no letter %s has come", tag);
+    if (is_long)
+        return dpi_carrier_fail_long(tag, err);
     return *bytes != NULL ? DP_OK : dpi_fail_nomem(err);
 }
 

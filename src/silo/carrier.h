@@ -23,8 +23,9 @@ typedef struct dpi_carrier_kind {
     const char *name;
     dp_status (*put)(dpi_carrier *c, const char *tag, size_t n, const unsigned char *bytes,
                      dp_error *err);
-    /* Waits for a letter, at most wait_ms.  *bytes [out] freed with dpi_free.  DP_ETIMEOUT. */
-    dp_status (*get)(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t *n,
+    /* Waits for a letter, at most wait_ms.  One of more than `most` bytes is not read.  *bytes [out]
+     * freed with dpi_free; NULL on error.  DP_ETIMEOUT; DP_EPEER it is longer, or no letter. */
+    dp_status (*get)(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t most, size_t *n,
                      unsigned char **bytes, dp_error *err);
     void (*close)(dpi_carrier *c);
 } dpi_carrier_kind;
@@ -33,6 +34,9 @@ typedef struct dpi_carrier_kind {
 struct dpi_carrier {
     const dpi_carrier_kind *kind;
 };
+
+/* DP_EPEER: what stands there has more bytes than the letter that is awaited. */
+dp_status dpi_carrier_fail_long(const char *tag, dp_error *err);
 
 /* Letters in memory, between threads of one process, for simulation: a box, and a carrier into it
  * for each party.  The box is freed after all its carriers are closed. */

@@ -69,7 +69,7 @@ static dp_status take(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t 
 {
     unsigned char *got = NULL;
     size_t length = 0;
-    dp_status status = c->kind->get(c, tag, wait_ms, &length, &got, err);
+    dp_status status = c->kind->get(c, tag, wait_ms, n, &length, &got, err);
     *fits = status == DP_OK && length == n;
     if (*fits)
         memcpy(bytes, got, n);
@@ -321,7 +321,7 @@ dp_status dpi_post_receive(dpi_post *p, size_t from, uint64_t round, uint32_t at
     uint32_t wait = wait_ms > 0 ? wait_ms : p->opts.patience_ms;
     dp_status status = find_place(p, from, &at, err);
     if (status == DP_OK)
-        status = c->kind->get(c, at.tag, wait, &length, &letter, &found);
+        status = c->kind->get(c, at.tag, wait, n + AROUND, &length, &letter, &found);
     if (status == DP_ETIMEOUT)
         status = dpi_fail(err, DP_ETIMEOUT,
                           "%s is not heard: no '%s' of round %llu has come in %u s; run again when "

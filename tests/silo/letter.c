@@ -1,6 +1,6 @@
 /* Puts a letter on a server, or takes one, as owners do: for check-https.
  *   letter put URL TAG TEXT [CERTIFICATE KEY AUTHORITIES [PATIENCE_MS]]
- *   letter get URL TAG WAIT_MS [CERTIFICATE KEY AUTHORITIES]
+ *   letter get URL TAG WAIT_MS [CERTIFICATE KEY AUTHORITIES [PATIENCE_MS [MOST_BYTES]]]
  * "-" is none.  Prints the letter; or the status and what is wrong, and ends with 1. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,12 +27,13 @@ int main(int argc, char **argv)
                                  .authorities = word(argc, argv, 7),
                                  .patience_ms = argc > 8 ? (uint32_t)atoi(argv[8]) : 500};
     dp_status status = dpi_carrier_https(&opts, &c, &err);
+    const size_t most = argc > 9 ? (size_t)atoi(argv[9]) : 1000000;
     unsigned char *bytes = NULL;
     size_t n = 0;
     if (status == DP_OK && puts_one)
         status = c->kind->put(c, argv[3], strlen(argv[4]), (const unsigned char *)argv[4], &err);
     else if (status == DP_OK)
-        status = c->kind->get(c, argv[3], (uint32_t)atoi(argv[4]), &n, &bytes, &err);
+        status = c->kind->get(c, argv[3], (uint32_t)atoi(argv[4]), most, &n, &bytes, &err);
     if (status == DP_OK)
         (void)printf("%.*s\n", (int)n, bytes != NULL ? (const char *)bytes : "");
     else

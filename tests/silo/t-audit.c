@@ -256,6 +256,26 @@ static void what_is_no_log_is_refused(void **state)
     (void)unlink(path);
 }
 
+/* Its chain is right: somebody wrote a whole log. */
+static void what_would_speak_to_a_terminal_is_no_line(void **state)
+{
+    static const char *const names[] = {"west", "w\033[1m", "w\177"};
+    dp_silo_audit found;
+    dp_error err = {0};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        (void)unlink(path);
+        dpi_audit *a = begin();
+        tell(a, true, names[k], "run/1-0/east/west/x.m", 7);
+        dpi_audit_close(a, DP_OK);
+        if (k == 0)
+            assert_ok(check(&found, &err), err.text);
+        else
+            assert_fails(check(&found, &err), DP_EDATA, &err, ":3: a line that no run writes");
+        err = (dp_error){0};
+    }
+}
+
 /* ---- after a crash ---- */
 
 /* The log is cut off at each byte, as a crash may leave it, and gone on with. */
@@ -346,6 +366,7 @@ int main(void)
         cmocka_unit_test(each_line_that_is_moved_is_found),
         cmocka_unit_test(what_is_cut_off_is_told),
         cmocka_unit_test(what_is_no_log_is_refused),
+        cmocka_unit_test(what_would_speak_to_a_terminal_is_no_line),
         cmocka_unit_test(a_line_torn_with_zeros_is_mended),
         cmocka_unit_test(a_torn_line_is_mended_and_counted),
         cmocka_unit_test(a_line_that_cannot_be_written_stops_letters),

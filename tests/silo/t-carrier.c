@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "silo/carrier.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static void gets(dpi_carrier *c, const char *tag, const char *text)
     dp_error err = {0};
     unsigned char *bytes;
     size_t n;
-    assert_ok(c->kind->get(c, tag, 2000, &n, &bytes, &err), err.text);
+    assert_ok(c->kind->get(c, tag, 2000, 100, &n, &bytes, &err), err.text);
     assert_int_equal(n, strlen(text));
     assert_memory_equal(bytes, text, n);
     dpi_free(bytes);
@@ -61,6 +62,36 @@ static void the_first_letter_stays(void **state)
     }
 }
 
+/* A file of four gibibytes, in place of a small letter, is not read: nothing is allocated for it. */
+static void what_is_longer_than_the_letter_is_not_read(void **state)
+{
+    char path[128];
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/run+5-0+a+b+huge", folder);
+    int file = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_true(file >= 0);
+    assert_int_equal(ftruncate(file, (off_t)1 << 32), 0);
+    assert_int_equal(close(file), 0);
+    for (int m = 0; m < 2; m++) {
+        dp_error err = {0};
+        unsigned char *bytes = (unsigned char *)path;
+        size_t n = 7;
+        dpi_carrier *c = carrier(m == 1);
+        put(c, "run/5-0/a/b/x", "eleven byte");
+        assert_fails(c->kind->get(c, "run/5-0/a/b/x", 100, 10, &n, &bytes, &err), DP_EPEER, &err,
+                     "more bytes than the letter");
+        assert_null(bytes);
+        err = (dp_error){0};
+        if (m == 0)
+            assert_fails(c->kind->get(c, "run/5-0/a/b/huge", 100, 1000, &n, &bytes, &err), DP_EPEER,
+                         &err, "more bytes than the letter");
+        err = (dp_error){0};
+        assert_ok(c->kind->get(c, "run/5-0/a/b/x", 100, 11, &n, &bytes, &err), err.text);
+        dpi_free(bytes);
+        c->kind->close(c);
+    }
+}
+
 static void what_does_not_come_ends_the_wait(void **state)
 {
     dp_error err = {0};
@@ -71,7 +102,7 @@ static void what_does_not_come_ends_the_wait(void **state)
     for (int m = 0; m < 2; m++) {
         dpi_carrier *c = carrier(m == 1);
         (void)clock_gettime(CLOCK_MONOTONIC, &before);
-        assert_fails(c->kind->get(c, "run/9-9/a/b/x", 60, &n, &bytes, &err), DP_ETIMEOUT, &err,
+        assert_fails(c->kind->get(c, "run/9-9/a/b/x", 60, 100, &n, &bytes, &err), DP_ETIMEOUT, &err,
                      "9-9");
         (void)clock_gettime(CLOCK_MONOTONIC, &after);
         double waited = (double)(after.tv_sec - before.tv_sec) +
@@ -132,7 +163,7 @@ static void letters_of_another_process_come_whole(void **state)
         unsigned char *bytes;
         size_t n;
         tag_of(k, tag, sizeof tag);
-        assert_ok(c->kind->get(c, tag, 20000, &n, &bytes, &err), err.text);
+        assert_ok(c->kind->get(c, tag, 20000, sizeof body, &n, &bytes, &err), err.text);
         assert_int_equal(n, sizeof body);
         for (size_t i = 0; i < n; i++)
             assert_true(bytes[i] == k);
@@ -157,11 +188,11 @@ static void what_is_no_folder_or_letter_is_refused(void **state)
     c = carrier(false);
     (void)snprintf(path, sizeof path, "%s/run+4-0+a+b+x", folder);
     assert_int_equal(symlink("/etc/passwd", path), 0);
-    assert_int_equal(c->kind->get(c, "run/4-0/a/b/x", 0, &n, &bytes, &err), DP_EIO);
+    assert_int_equal(c->kind->get(c, "run/4-0/a/b/x", 0, 100, &n, &bytes, &err), DP_EIO);
     err = (dp_error){0};
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0); /* and it is not waited for */
-    assert_fails(c->kind->get(c, "run/4-0/a/b/x", 0, &n, &bytes, &err), DP_EPEER, &err,
+    assert_fails(c->kind->get(c, "run/4-0/a/b/x", 0, 100, &n, &bytes, &err), DP_EPEER, &err,
                  "no letter");
     c->kind->close(c);
 }
@@ -186,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_letter_stays),
+        cmocka_unit_test(what_is_longer_than_the_letter_is_not_read),
         cmocka_unit_test(what_does_not_come_ends_the_wait),
         cmocka_unit_test(what_comes_late_is_waited_for),
         cmocka_unit_test(letters_of_another_process_come_whole),

@@ -33,12 +33,14 @@ static dp_status put(dpi_carrier *c, const char *tag, size_t n, const unsigned c
     return m->box->kind->put(m->box, tag, n, bytes, err);
 }
 
-static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t *n,
+static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t most, size_t *n,
                      unsigned char **bytes, dp_error *err)
 {
     meddler *m = (meddler *)c;
     if (!m->meddles)
-        return m->box->kind->get(m->box, tag, wait_ms, n, bytes, err);
+        return m->box->kind->get(m->box, tag, wait_ms, most, n, bytes, err);
+    if (m->n_instead > most)
+        return dpi_carrier_fail_long(tag, err);
     *n = m->n_instead;
     *bytes = dpi_alloc(m->n_instead + 1, 1);
     assert_non_null(*bytes);
@@ -348,8 +350,9 @@ static void what_the_witness_refuses_does_not_leave(void **state)
     t.refuses = true;
     assert_int_equal(dpi_post_send(ends[0].post, 1, 2, 0, "x", BODY, body, &err), DP_EIO);
     err = (dp_error){0};
-    assert_int_equal(get(&ends[1].carrier.base, "0707070707070707/2-0/a/b/x", 0, &n, &bytes, &err),
-                     DP_ETIMEOUT);
+    assert_int_equal(
+        get(&ends[1].carrier.base, "0707070707070707/2-0/a/b/x", 0, 10000, &n, &bytes, &err),
+        DP_ETIMEOUT);
     for (size_t k = 0; k < 2; k++)
         close_end(&ends[k]);
     owners_free(&all);
