@@ -12,6 +12,7 @@
 
 enum { PEOPLE = 4000, D = 2 };
 static const char *const keys[] = {"clinic.key", "registry.key"};
+static const char *const states[] = {"clinic.state", "registry.state"};
 static double x[2][PEOPLE][D], y[PEOPLE], odds[PEOPLE];
 static char ids[PEOPLE][16];
 static const char *who[PEOPLE];
@@ -73,7 +74,7 @@ static int run(const dp_silo_plan *plan, const dp_silo_key *key, int me, dp_erro
                                        .ids = who + from,
                                        .x = x[me][from],
                                        .y = me == 1 ? y + from : NULL};
-    const dp_silo_run_opts o = {.key = key, .mailbox = "letters"};
+    const dp_silo_run_opts o = {.key = key, .mailbox = "letters", .state = states[me]};
     size_t common;
     double w[D];
     if (dp_silo_run_columns(plan, &mine, &o, &common, w, err) != DP_OK)

@@ -202,11 +202,12 @@ typedef struct dp_silo_columns_data {
  * ids first: each learns how many the other has, and which of its own are common, which no epsilon
  * covers; then they take the plan's steps.  Nothing leaves before plan, policy and data are found
  * to be in order.  A run that ends early is lost, and stays spent: it needs a new plan.
- *   opts     `state` and `ledger` must be NULL, and what is of a fit is not looked at
+ *   opts     with noise `state` is needed: that the plan was run is noted there, and it is not run
+ *            again; `ledger` must be NULL, and what is of a fit is not looked at
  *   *common  [out] rows that both have
  *   w        [out] [columns of this owner]; zeros after an error, but one of the key
  * DP_EINVAL a plan of no columns, or data that do not fit it; DP_EDATA ids that are twice, or
- * numbers that are none; DP_EUNSUPPORTED; otherwise as dp_silo_run. */
+ * numbers that are none; DP_ESTATE the plan was run before; DP_EUNSUPPORTED; otherwise as dp_silo_run. */
 DP_API DP_MUST_CHECK dp_status dp_silo_run_columns(const dp_silo_plan *plan,
                                                    const dp_silo_columns_data *data,
                                                    const dp_silo_run_opts *opts, size_t *common,

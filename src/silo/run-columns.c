@@ -1,11 +1,19 @@
 /* One owner's part of a plan of columns: ids are linked, and rows that both have are gone over in
  * their common order.
  *
- * Nothing is kept of a run: one that ends early cannot go on, as its shares of noise are gone.
- * Begun again in the same mailbox it is refused there, as its first letter is another's. */
+ * Nothing is kept of a run but a mark that it was begun: one that ends early cannot go on, as its
+ * shares of noise are gone, and another run of the same plan would tell of the same rows under other
+ * noise, which nobody counts.  The mark is in the state's folder, on the disk before the first step;
+ * who empties the mailbox does not take it away. */
+#define _XOPEN_SOURCE 700
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/compiler.h"
 #include "base/error.h"
@@ -31,7 +39,13 @@ typedef struct linked_run {
     char names[DP_OWNERS_MOST][DPI_SILO_NAME];
     size_t *rows;  /* [data->rows], of which the first *common are set */
     double *x, *y; /* the common rows, in their order */
+    char mark[PATH_MAX];
 } linked_run;
+
+static bool is_noisy(const linked_run *r)
+{
+    return dpi_silo_scheme_named(r->plan->opts.scheme)->noisy;
+}
 
 /* ---- what this owner alone can find out ---- */
 
@@ -66,10 +80,15 @@ static dp_status check(linked_run *r, dp_error *err)
     dp_status status = dpi_silo_run_owner(r->plan, r->opts->key, &r->self, err);
     if (status == DP_OK && r->plan->opts.columns == NULL)
         return dpi_fail(err, DP_EINVAL, "this plan is not of columns; run it with dp_silo_run");
-    if (status == DP_OK && (r->opts->state != NULL || r->opts->ledger != NULL))
-        return dpi_fail(err, DP_EUNSUPPORTED,
-                        "runs of columns keep no state and pay from no ledger yet; note what the "
-                        "plan costs, and give neither");
+    if (status == DP_OK && r->opts->ledger != NULL)
+        return dpi_fail(
+            err, DP_EUNSUPPORTED,
+            "runs of columns pay from no ledger yet; note what the plan costs, and give "
+            "none");
+    if (status == DP_OK && is_noisy(r) && r->opts->state == NULL)
+        return dpi_fail(err, DP_EINVAL,
+                        "a plan of columns with noise is run once, which is noted in the state; "
+                        "name a folder for it");
     if (status != DP_OK)
         return status;
     dpi_silo_columns_terms(r->plan, &r->terms);
@@ -78,6 +97,41 @@ static dp_status check(linked_run *r, dp_error *err)
     if (status == DP_OK && r->opts->policy != NULL)
         status = dpi_site_policy_check(r->opts->policy, r->plan, err);
     return status;
+}
+
+static dp_status fail_mark(const linked_run *r, dp_error *err)
+{
+    return dpi_fail(err, DP_ESTATE,
+                    "this plan was run before, as %.200s says; its noise is gone, and other noise "
+                    "would not be paid for: make a new plan",
+                    r->opts->state);
+}
+
+/* The folder, and that there is no mark of this plan in it. */
+static dp_status find_mark(linked_run *r, dp_error *err)
+{
+    char hex[2 * DPI_SILO_HASH + 1];
+    (void)sodium_bin2hex(hex, sizeof hex, r->plan->hash, DPI_SILO_HASH);
+    int n = snprintf(r->mark, sizeof r->mark, "%s/columns-%.32s", r->opts->state, hex);
+    if (n < 0 || (size_t)n >= sizeof r->mark)
+        return dpi_fail(err, DP_EINVAL, "the path of the state is too long");
+    dp_status status = dpi_silo_run_folder(r->opts->state, err);
+    return status == DP_OK && access(r->mark, F_OK) == 0 ? fail_mark(r, err) : status;
+}
+
+/* Notes that the steps are begun; with DP_OK it is on the disk, and was not there. */
+static dp_status set_mark(const linked_run *r, dp_error *err)
+{
+    int file = open(r->mark, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0 && errno == EEXIST)
+        return fail_mark(r, err);
+    int folder = file >= 0 ? open(r->opts->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    bool good = folder >= 0 && fsync(file) == 0 && fsync(folder) == 0;
+    if (folder >= 0)
+        (void)close(folder);
+    if (file >= 0)
+        (void)close(file);
+    return good ? DP_OK : dpi_fail(err, DP_EIO, "cannot write %.200s", r->mark);
 }
 
 static dp_status begin(linked_run *r, dp_error *err)
@@ -93,6 +147,8 @@ static dp_status begin(linked_run *r, dp_error *err)
         status = dp_noise_new(&r->noise, err);
     if (status == DP_OK)
         status = dpi_silo_run_carrier(r->opts, &r->carrier, err);
+    if (status == DP_OK && is_noisy(r))
+        status = find_mark(r, err);
     if (status == DP_OK && r->opts->audit != NULL)
         status = dpi_audit_open(r->opts->audit, r->plan->hash, &r->audit, err);
     return status;
@@ -194,6 +250,8 @@ dp_status dp_silo_run_columns(const dp_silo_plan *plan, const dp_silo_columns_da
         status = meet(&r, err);
     if (status == DP_OK)
         status = link_rows(&r, common, err);
+    if (status == DP_OK && is_noisy(&r))
+        status = set_mark(&r, err);
     if (status == DP_OK)
         status = regress(&r, *common, w, err);
     if (status != DP_OK)

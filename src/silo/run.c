@@ -145,12 +145,9 @@ static dp_status check_state(const silo_run *r, dp_error *err)
     return status;
 }
 
-static dp_status make_folder(silo_run *r, dp_error *err)
+dp_status dpi_silo_run_folder(const char *path, dp_error *err)
 {
-    const char *path = r->opts->state;
     struct stat s;
-    if (!put_path(r->state, path, "run") || !put_path(r->journal, path, "journal"))
-        return dpi_fail(err, DP_EINVAL, "the path of the state is too long");
     if (mkdir(path, S_IRWXU) != 0 && errno != EEXIST)
         return dpi_fail(err, DP_EIO, "cannot make the folder %.200s: %s", path, strerror(errno));
     if (stat(path, &s) != 0 || !S_ISDIR(s.st_mode) || s.st_uid != geteuid())
@@ -159,7 +156,16 @@ static dp_status make_folder(silo_run *r, dp_error *err)
         return dpi_fail(err, DP_EPRIVACY,
                         "others may look into %.200s, which has this owner's secrets; chmod 700 it",
                         path);
-    return check_state(r, err);
+    return DP_OK;
+}
+
+static dp_status make_folder(silo_run *r, dp_error *err)
+{
+    const char *path = r->opts->state;
+    if (!put_path(r->state, path, "run") || !put_path(r->journal, path, "journal"))
+        return dpi_fail(err, DP_EINVAL, "the path of the state is too long");
+    dp_status status = dpi_silo_run_folder(path, err);
+    return status == DP_OK ? check_state(r, err) : status;
 }
 
 dp_status dpi_silo_run_carrier(const dp_silo_run_opts *o, dpi_carrier **carrier, dp_error *err)

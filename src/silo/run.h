@@ -13,4 +13,7 @@ dp_status dpi_silo_run_owner(const dp_silo_plan *plan, const dp_silo_key *key, s
 dp_status dpi_silo_run_carrier(const dp_silo_run_opts *opts, dpi_carrier **carrier,
                                dp_error *err) DP_MUST_CHECK;
 
+/* Makes the folder of a state where there is none.  DP_EIO; DP_EPRIVACY others may look into it. */
+dp_status dpi_silo_run_folder(const char *path, dp_error *err) DP_MUST_CHECK;
+
 #endif

@@ -122,7 +122,6 @@ static dp_status run_columns_alone(dp_error *err)
     dp_error found = {0};
     joint_clear();
     dp_silo_run_opts opts = joint_opts(&j, 0);
-    opts.state = NULL;
     opts.audit = joint_path("audit", 0);
     opts.patience_ms = 1;
     dp_status status = dp_silo_run_columns(j.plan, &rows, &opts, &common, w, &found);

@@ -31,6 +31,7 @@ typedef struct register_side {
     const char *at[PEOPLE];
     double x[PEOPLE * MOST_D], y[PEOPLE], w[MOST_D];
     size_t common;
+    char mailbox[256], state[256];
     dp_silo_run_opts opts;
     dp_status status;
     dp_error err;
@@ -79,7 +80,10 @@ static void begin(joint *j, const dp_silo_columns *c, const char *scheme)
             s->y[s->rows++] = outcomes[who];
         }
         s->opts = joint_opts(j, k);
-        s->opts.state = NULL;
+        (void)snprintf(s->mailbox, sizeof s->mailbox, "%s", s->opts.mailbox);
+        (void)snprintf(s->state, sizeof s->state, "%s", s->opts.state);
+        s->opts.mailbox = s->mailbox;
+        s->opts.state = s->state;
         s->opts.audit = k == 0 ? joint_path("audit", 0) : NULL;
     }
 }
@@ -212,6 +216,18 @@ static void a_run_is_begun_once(void **state)
     run();
     assert_ok(sides[0].status, sides[0].err.text);
     sides[0].opts.patience_ms = sides[1].opts.patience_ms = 2000;
+    for (int m = 0; m < 2; m++) { /* in the same mailbox, and in a new one */
+        run();
+        for (int p = 0; p < 2; p++)
+            assert_fails(sides[p].status, DP_ESTATE, &sides[p].err, "this plan was run before");
+        assert_int_equal(joint_letters() > 0, m == 0);
+        joint_clear();
+    }
+    end(&j);
+    begin(&j, &usual, "columns"); /* which has no mark */
+    run();
+    assert_ok(sides[0].status, sides[0].err.text);
+    sides[0].opts.patience_ms = sides[1].opts.patience_ms = 2000;
     run(); /* in the same mailbox */
     for (int p = 0; p < 2; p++) {
         assert_fails(sides[p].status, DP_ESTATE, &sides[p].err, "has begun this run before");
@@ -249,10 +265,11 @@ static void nothing_leaves_where_something_is_wrong(void **state)
     act(s);
     assert_fails(s->status, DP_EINVAL, &s->err, "0 rows");
     s->rows = 20;
-    s->opts.state = "anywhere";
-    act(s);
-    assert_fails(s->status, DP_EUNSUPPORTED, &s->err, "keep no state");
+    const char *folder = s->opts.state;
     s->opts.state = NULL;
+    act(s);
+    assert_fails(s->status, DP_EINVAL, &s->err, "noted in the state");
+    s->opts.state = folder;
     s->opts.key = j.p.keys[3];
     act(s);
     assert_fails(s->status, DP_ENAME, &s->err, "none of the plan's owners");
