@@ -35,7 +35,8 @@ typedef struct dp_relay_opts {
 } dp_relay_opts;
 
 /* Listens.  *relay [out] owned by the caller; NULL on error.
- * DP_EINVAL options, or certificate and key are none; DP_ENAME no such host; DP_EIO; DP_ENOMEM. */
+ * DP_EINVAL options, or certificate and key are none; DP_ENAME no such host; DP_EPRIVACY the key lies
+ * among the letters; DP_EIO; DP_ENOMEM. */
 DP_API DP_MUST_CHECK dp_status dp_relay_new(const dp_relay_opts *opts, dp_relay **relay,
                                             dp_error *err) DP_NONNULL(1, 2);
 

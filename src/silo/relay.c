@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <openssl/err.h>
@@ -189,6 +190,21 @@ static dp_status set_up_tls(dp_relay *r, const dp_relay_opts *o, dp_error *err)
                              o->clients);
 }
 
+/* Files of the folder are served to whoever asks for their names: the key is not to be one. */
+static dp_status check_apart(const dp_relay *r, const dp_relay_opts *o, dp_error *err)
+{
+    const char *slash = strrchr(o->key, '/');
+    struct stat key, served;
+    if (stat(o->key, &key) != 0 ||
+        fstatat(r->box.folder, slash != NULL ? slash + 1 : o->key, &served, 0) != 0 ||
+        key.st_dev != served.st_dev || key.st_ino != served.st_ino)
+        return DP_OK;
+    return dpi_fail(err, DP_EPRIVACY,
+                    "%.200s lies in the folder of letters, from which anybody may have what is "
+                    "there; name a folder that has nothing else",
+                    o->key);
+}
+
 dp_status dp_relay_new(const dp_relay_opts *o, dp_relay **relay, dp_error *err)
 {
     *relay = NULL;
@@ -210,6 +226,8 @@ dp_status dp_relay_new(const dp_relay_opts *o, dp_relay **relay, dp_error *err)
     dp_status status = set_up_tls(r, o, err);
     if (status == DP_OK)
         status = dpi_relay_box_open(&r->box, o->folder, err);
+    if (status == DP_OK)
+        status = check_apart(r, o, err);
     if (status == DP_OK)
         status = dpi_socket_listen(o->host != NULL ? o->host : "127.0.0.1",
                                    o->port != NULL ? o->port : "443", &r->socket, err);

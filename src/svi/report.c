@@ -74,7 +74,8 @@ double dpi_svi_delta(const dp_svi *s, double steps, double epsilon)
     const dpi_sampler *sampler = dpi_sampler_of(s->opts.sampling);
     double members = sampler != NULL && sampler->draws_gaps ? (double)DPI_MOST_MEMBERS : 0;
     double numbers = (double)s->objective.n_release * dpi_together_failures(s->opts.owners);
-    double draws = steps * (numbers + members);
+    double owners = s->opts.owners != NULL ? (double)s->opts.owners->size : 1;
+    double draws = steps * (numbers + owners * members);
     return dpi_release_whole_delta(s->delta, s->opts.delta, draws, epsilon);
 }
 
