@@ -40,6 +40,7 @@ libtacit_accountant_la_SOURCES += \
   %D%/answers/composition.c %D%/answers/composition.h \
   %D%/answers/convex.c %D%/answers/convex.h \
   %D%/answers/gaussian.c %D%/answers/gaussian.h \
+  %D%/answers/rare.c %D%/answers/rare.h \
   %D%/answers/renyi.c %D%/answers/renyi.h \
   %D%/answers/risk.c \
   %D%/answers/search.c %D%/answers/search.h \

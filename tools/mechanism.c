@@ -138,6 +138,8 @@ void mechanism_describe(FILE *out, const dp_mechanism *m, bool with_sigma)
     if (m->noise == DP_NOISE_RANDOMISED_RESPONSE)
         (void)fprintf(out, " of chance %g among %lu answers", m->sigma,
                       (unsigned long)m->categories);
+    else if (m->noise == DP_NOISE_ALL_OR_NOTHING)
+        (void)fprintf(out, " with chance %g", m->sigma);
     else if (with_sigma)
         (void)fprintf(out, " noise of %g clipping norms", m->sigma);
     else

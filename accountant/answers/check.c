@@ -293,6 +293,10 @@ static dp_status check_combination(const dp_mechanism *m, dp_error *err)
 
 static dp_status check_enums(const dp_mechanism *m, dp_error *err)
 {
+    if (m->noise == DP_NOISE_ALL_OR_NOTHING)
+        return dpi_fail(err, DP_EMISMATCH,
+                        "what tells all or nothing is accounted for by epsilon and delta alone: "
+                        "dp_account_epsilon, dp_account_delta, dp_epsilon, dp_delta");
     if ((int)m->noise < DP_NOISE_GAUSSIAN || m->noise > DP_NOISE_RANDOMISED_RESPONSE)
         return dpi_fail(err, DP_EDOMAIN, "noise is %d; name one of DP_NOISE_*", (int)m->noise);
     if ((int)m->adjacency < DP_ADJACENCY_OF_SAMPLING || m->adjacency > DP_REPLACE_ONE)

@@ -58,6 +58,8 @@ static dp_status by_noise(const dp_mechanism *m, dpi_direction direction, dpi_si
         return dpi_make_lattice(m, direction, side, pair, err);
     case DP_NOISE_RANDOMISED_RESPONSE:
         return dpi_make_response(m->sigma, m->categories, pair, err);
+    case DP_NOISE_ALL_OR_NOTHING: /* taken out before (rare.h) */
+        break;
     }
     return dpi_fail(err, DP_EDOMAIN, "noise is %d; name one of DP_NOISE_*", (int)m->noise);
 }

@@ -56,11 +56,16 @@ typedef enum dp_adjacency {
 typedef enum dp_noise_law {
     DP_NOISE_GAUSSIAN = 0, /* N(0, sigma^2 C^2) on a sum of vectors of norm at most C */
     DP_NOISE_LAPLACE,      /* Laplace of scale sigma C on a sum of vectors of L1 norm at most C */
-    DP_NOISE_DISCRETE_GAUSSIAN,  /* integer k with mass ~ exp(-k^2 / 2 sigma^2), on an integer
+    DP_NOISE_DISCRETE_GAUSSIAN,   /* integer k with mass ~ exp(-k^2 / 2 sigma^2), on an integer
                                    * query of sensitivity 1 */
-    DP_NOISE_ROUNDED_GAUSSIAN,   /* N(0, sigma^2) rounded to the nearest integer, likewise */
-    DP_NOISE_RANDOMISED_RESPONSE /* one of `categories` answers, replaced with probability
+    DP_NOISE_ROUNDED_GAUSSIAN,    /* N(0, sigma^2) rounded to the nearest integer, likewise */
+    DP_NOISE_RANDOMISED_RESPONSE, /* one of `categories` answers, replaced with probability
                                    * sigma by a uniform one; replace one */
+    DP_NOISE_ALL_OR_NOTHING /* all of the record with probability sigma, (0, 1), else nothing; full
+                             * batches, either adjacency.  Beside a mechanism it is a delta: what is
+                             * (epsilon, delta)-private is dominated by randomised response of 2
+                             * categories, sigma = 2 / (1 + e^epsilon), and this with sigma = delta.
+                             * dp_account_epsilon, _delta, dp_epsilon and dp_delta alone take it */
 } dp_noise_law;
 
 typedef struct dp_mechanism {
