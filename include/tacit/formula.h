@@ -136,6 +136,49 @@ typedef struct dp_formula_number {
  * schema. */
 DP_API const dp_formula_number *dp_formula_numbers(const dp_formula *f, size_t *n);
 
+/* ---- columns of one table at several owners ---- */
+
+/* A column of a regression: (v - centre) / scale of the column v that R would make. */
+typedef struct dp_formula_term {
+    const char *name;     /* "age", "urbanY", "(Intercept)" */
+    double centre, scale; /* scale > 0; of factors 0 and 1, of the intercept, too */
+    double most;          /* by the schema its magnitudes are at most that */
+} dp_formula_term;
+
+/* What one of several owners has of a plain regression whose columns lie at all of them
+ * (tacit/silo.h): of the family gaussian or bernoulli(logit), with an intercept, and without groups,
+ * smooths, offsets and further predictors. */
+typedef struct dp_formula_part {
+    bool has_outcome;            /* and with it the intercept, which comes first: ones */
+    size_t n, n_all;             /* columns that it has, and that all owners have together */
+    const dp_formula_term *term; /* [n] */
+    const dp_column *columns;    /* [n_columns] of the schema, that it reads */
+    size_t n_columns;            /* not the UNIT column */
+    bool logistic;               /* outcomes are 0 and 1; else (y - centre) / scale */
+    double centre, scale, most;  /* of outcomes, and their magnitudes when scaled */
+} dp_formula_part;
+
+/* The part of an owner who has the columns held[n_held] of the table, by the schema's names; others
+ * may be among them.
+ *   *part  [out] owned by the caller (dp_formula_part_free), and valid as long as the formula; NULL
+ *          on error
+ * DP_ESTATE without a schema; DP_EUNSUPPORTED a formula that is no plain regression; DP_ENAME a name
+ * that the schema has not; DP_EINVAL a term that reads columns of this owner and of others, or
+ * nothing that is held; DP_ENOMEM.  Thread-safe. */
+DP_API DP_MUST_CHECK dp_status dp_formula_part_new(const dp_formula *f, size_t n_held,
+                                                   const char *const *held,
+                                                   const dp_formula_part **part, dp_error *err);
+
+/* Its columns of a table that has part->columns, and outcomes.
+ *   x  [out] [dp_table_rows][n]
+ *   y  [out] [dp_table_rows], of the owner that has outcomes; NULL of another
+ * DP_ENAME, DP_EDATA a table of another schema; DP_ENOMEM. */
+DP_API DP_MUST_CHECK dp_status dp_formula_part_rows(const dp_formula_part *part, dp_table *table,
+                                                    double *x, double *y, dp_error *err);
+
+/* NULL is allowed. */
+DP_API void dp_formula_part_free(const dp_formula_part *part);
+
 /* What was written: the likelihood in words, the columns of each predictor with what is taken off
  * them and what they are divided by, groups, smooths, and each parameter by R's name with its prior
  * on its own scale.  Without a schema the likelihood alone.  DP_EIO, DP_ENOMEM. */

@@ -59,6 +59,7 @@ typedef struct dp_csv_options {
                         * not */
     size_t threads;    /* that read at the same time; default 1.  Any number of them reads the
                           * same */
+    bool unit_texts;   /* keep the texts of UNIT columns, for dp_table_text; in memory */
     const char *scratch; /* folder for columns beyond 256 MiB; borrowed for the call, its name is
                           * kept in the table.  They lie there in a file without a name that only
                           * its owner may read, mapped into memory as far as there is room.  It is
@@ -169,6 +170,11 @@ DP_API const double *dp_table_real(dp_table *table, const char *name);
 /* [dp_table_rows] levels 0..n_levels - 1 of a LEVEL or INTEGER column, or numbers of units of a
  * UNIT column; as dp_table_real. */
 DP_API const int32_t *dp_table_level(dp_table *table, const char *name);
+
+/* [dp_table_rows] texts of a UNIT column, blanks around them left out, of a table that was read
+ * with .unit_texts; borrowed from the table.  NULL when there is no such column (DP_ENAME), its
+ * texts were not kept (DP_ESTATE), or an earlier call on this table failed. */
+DP_API const char *const *dp_table_text(dp_table *table, const char *name);
 
 /* The declared number of levels of a LEVEL or INTEGER column, seen in the records or not; 0 where
  * dp_table_level gives NULL, and for a UNIT column, whose number of units nobody has declared. */

@@ -35,7 +35,7 @@ struct dp_table_builder {
     const dp_column *schema; /* [n] borrowed */
     growing *column;         /* [n] */
     size_t n, rows, room, seen, max_rows;
-    bool drop_missing, ended;
+    bool drop_missing, unit_texts, ended;
     locale_t c_locale;
 };
 
@@ -172,9 +172,14 @@ static dp_status finish(dp_table_builder *b)
                                         : "; one at least is needed");
     t->n_rows = b->rows;
     for (size_t j = 0; j < b->n && status == DP_OK; j++)
-        if (b->schema[j].kind == DP_COLUMN_UNIT)
+        if (b->schema[j].kind == DP_COLUMN_UNIT) {
             status = dpi_names_number(&b->column[j].names, b->rows, b->source, t->columns[j].level,
                                       &b->error);
+            if (status == DP_OK && b->unit_texts &&
+                (t->columns[j].text = dpi_names_list(&b->column[j].names, b->rows, &t->arena)) ==
+                    NULL)
+                status = dpi_fail_nomem(&b->error);
+        }
     return status;
 }
 
@@ -228,6 +233,7 @@ dp_status dp_table_builder_new(const char *source, const dp_csv_options *options
     b->n = n_columns;
     b->max_rows = filled.max_rows;
     b->drop_missing = filled.drop_missing;
+    b->unit_texts = filled.unit_texts;
     status = begin(b, source, filled.scratch, err);
     if (status == DP_OK)
         *builder = b;

@@ -74,3 +74,14 @@ dp_status dpi_names_number(const dpi_names *names, size_t rows, const char *sour
         number[i] = number[i] == (int32_t)i ? found++ : number[number[i]];
     return DP_OK;
 }
+
+const char *const *dpi_names_list(const dpi_names *names, size_t rows, dpi_arena *arena)
+{
+    const char **list = dpi_arena_alloc(arena, rows, sizeof *list);
+    for (size_t i = 0; i < rows && list != NULL; i++) {
+        list[i] = dpi_arena_strdup(arena, names->text + names->from[i]);
+        if (list[i] == NULL)
+            return NULL;
+    }
+    return list;
+}

@@ -24,4 +24,7 @@ void dpi_names_append(dpi_names *names, size_t first, size_t n, const dpi_names 
 dp_status dpi_names_number(const dpi_names *names, size_t rows, const char *source, int32_t *number,
                            dp_error *err);
 
+/* The names of `rows` rows, [rows], in the arena; NULL when memory is out. */
+const char *const *dpi_names_list(const dpi_names *names, size_t rows, dpi_arena *arena);
+
 #endif

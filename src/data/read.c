@@ -41,6 +41,7 @@ typedef struct reading {
     dpi_names *names; /* [n_columns] of UNIT columns, in the store of texts */
     size_t *names_room;
     dpi_store texts;
+    bool unit_texts; /* are kept in the table */
     dpi_pool *pool;
     dpi_csv_rows *part; /* [n_parts] */
     size_t n_parts, filled;
@@ -274,10 +275,15 @@ static dp_status number_units(const reading *r, dp_error *err)
 {
     dp_table *t = r->table;
     dp_status status = DP_OK;
-    for (size_t j = 0; j < t->n_columns && status == DP_OK; j++)
-        if (t->columns[j].kind == DP_COLUMN_UNIT)
-            status =
-                dpi_names_number(&r->names[j], t->n_rows, r->plan.source, t->columns[j].level, err);
+    for (size_t j = 0; j < t->n_columns && status == DP_OK; j++) {
+        dpi_table_column *c = &t->columns[j];
+        if (c->kind != DP_COLUMN_UNIT)
+            continue;
+        status = dpi_names_number(&r->names[j], t->n_rows, r->plan.source, c->level, err);
+        if (status == DP_OK && r->unit_texts &&
+            (c->text = dpi_names_list(&r->names[j], t->n_rows, &t->arena)) == NULL)
+            status = dpi_fail_nomem(err);
+    }
     return status;
 }
 
@@ -287,6 +293,7 @@ static dp_status prepare(reading *r, const dp_csv_options *options, size_t n_col
     r->threads = options->threads > 0 ? options->threads : 1;
     r->n_parts = AT_ONCE * r->threads;
     r->max_rows = options->max_rows;
+    r->unit_texts = options->unit_texts;
     r->part = dpi_arena_alloc(&r->arena, r->n_parts, sizeof *r->part);
     r->where = dpi_arena_alloc(&r->arena, n_columns, sizeof *r->where);
     r->sorted = dpi_arena_alloc(&r->arena, n_columns, sizeof *r->sorted);

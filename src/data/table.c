@@ -90,6 +90,17 @@ const int32_t *dp_table_level(dp_table *table, const char *name)
     return c != NULL ? c->level : NULL;
 }
 
+const char *const *dp_table_text(dp_table *table, const char *name)
+{
+    const dpi_table_column *c = column_of(table, name, false, "dp_table_text");
+    if (c != NULL && c->text == NULL)
+        (void)dpi_fail(&table->error, DP_ESTATE,
+                       "dp_table_text: the texts of '%s' were not kept; declare it UNIT, and read "
+                       "the table with .unit_texts",
+                       name);
+    return c != NULL ? c->text : NULL;
+}
+
 size_t dp_table_n_levels(dp_table *table, const char *name)
 {
     const dpi_table_column *c = column_of(table, name, false, "dp_table_n_levels");

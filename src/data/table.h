@@ -15,6 +15,7 @@ typedef struct dpi_table_column {
     const char *const *levels; /* [n_levels] LEVEL: what each stands for, else NULL */
     double *real;              /* [n_rows] REAL, else NULL */
     int32_t *level;            /* [n_rows] LEVEL, INTEGER and UNIT, else NULL */
+    const char *const *text;   /* [n_rows] UNIT where texts are kept, else NULL; in the arena */
 } dpi_table_column;
 
 struct dp_table {

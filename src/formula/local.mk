@@ -10,6 +10,7 @@ libtacit_core_la_SOURCES += \
   %D%/layout.c %D%/layout.h \
   %D%/model.c \
   %D%/parse.c %D%/parse.h \
+  %D%/part.c \
   %D%/place.c %D%/place.h \
   %D%/predictor.c \
   %D%/prior.c %D%/prior.h \
