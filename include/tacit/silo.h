@@ -74,6 +74,10 @@ typedef struct dp_silo_columns {
     uint64_t steps;     /* 1 ... 100 000 */
     double step, ridge; /* > 0; >= 0 */
     const char *ids;    /* what ids are of, as "patients": 1 to 60 printable characters of ASCII */
+    /* Where a formula says what the regression is (dp_silo_opts.source): the columns of its schema
+     * that each owner has, with commas between, for dp_formula_part_new.  Both or none. */
+    const char *held[2];
+    bool told; /* at the end each tells the other its coefficients */
 } dp_silo_columns;
 
 /* Zero means the default, but for epsilon and delta, which have none where the scheme has noise. */
@@ -81,8 +85,8 @@ typedef struct dp_silo_opts {
     const char *name;      /* of the plan, as an owner's */
     const char *scheme;    /* dp_silo_schemes */
     const dp_model *model; /* what is fitted; the plan has its hash */
-    /* In its place, with the schemes of columns: two owners, one colluder, no source, rounds, draws
-     * or dropouts.  Epsilon is of a record in place of another, at both owners together. */
+    /* In its place, with the schemes of columns: two owners, one colluder, no rounds, draws or
+     * dropouts; a source without priors, or none.  Epsilon is of a record in place of another, at both owners together. */
     const dp_silo_columns *columns;
     const dp_fit_source *source; /* formula and schema of it, nullable: for a model in C */
     size_t n_owners;             /* 1 ... DP_OWNERS_MOST; the first one adds up */
@@ -174,6 +178,8 @@ typedef struct dp_silo_run_opts {
     const char *ledger_data, *ledger_label;
     dp_fit_watch *watch;
     void *watch_user;
+    double *others; /* [out] [columns of the other] its coefficients, where a plan of columns says
+                     * that they are told; nullable.  Zeros after an error */
 } dp_silo_run_opts;
 
 /* This owner's part of the fit; all owners run it at about the same time.  Nothing leaves before
@@ -203,7 +209,9 @@ typedef struct dp_silo_columns_data {
  * covers; then they take the plan's steps.  Nothing leaves before plan, policy and data are found
  * to be in order.  A run that ends early is lost, and stays spent: it needs a new plan.
  *   opts     with noise `state` is needed: that the plan was run is noted there, and it is not run
- *            again; `ledger` must be NULL, and what is of a fit is not looked at
+ *            again; what is of a fit is not looked at.  `ledger` is charged with all of the plan
+ *            before anything leaves, for a data set whose budget is of records that are replaced; a
+ *            run that ends before its first step gives that back
  *   *common  [out] rows that both have
  *   w        [out] [columns of this owner]; zeros after an error, but one of the key
  * DP_EINVAL a plan of no columns, or data that do not fit it; DP_EDATA ids that are twice, or

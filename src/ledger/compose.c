@@ -171,7 +171,8 @@ static void say_what_fits(const dpi_data *data, const dpi_entry_part *more, size
     (void)snprintf(text, size, "take fewer steps or more noise");
     if (n != 1)
         return;
-    bool failed = false, scales = more->mechanism.noise != DP_NOISE_RANDOMISED_RESPONSE;
+    bool failed = false, scales = more->mechanism.noise != DP_NOISE_RANDOMISED_RESPONSE &&
+                                  more->mechanism.noise != DP_NOISE_ALL_OR_NOTHING;
     uint64_t steps = most_steps(data, *more, &failed);
     double sigma = scales ? least_sigma(data, *more, &failed) : NAN;
     char noise[80] = "";

@@ -121,7 +121,7 @@ bool dpi_entry_part_row(dpi_query *q, dpi_arena *arena, dpi_entry_part *part, bo
     m->cap = counted(q, 8, &good);
     uint64_t rows = counted(q, 9, &good), categories = counted(q, 10, &good);
     m->steps = counted(q, 14, &good);
-    if (!good || sampling > DP_SAMPLING_SHUFFLE || noise > DP_NOISE_RANDOMISED_RESPONSE ||
+    if (!good || sampling > DP_SAMPLING_SHUFFLE || noise > DP_NOISE_ALL_OR_NOTHING ||
         adjacency > DP_REPLACE_ONE || rows > UINT32_MAX || categories > UINT32_MAX)
         return false;
     m->sampling = (dp_sampling)sampling;

@@ -66,6 +66,23 @@ static dp_status work_out(const dp_silo_plan *plan, dpi_arena *arena, worked_out
                            : status;
 }
 
+/* What stands behind the program of columns: its epsilon holds of what is done, and not of what
+ * somebody might do instead. */
+static void say_columns(const dp_silo_plan *plan, dpi_bytes *to)
+{
+    const dp_silo_opts *o = &plan->opts;
+    if (o->columns == NULL)
+        return;
+    if (o->columns->told)
+        dpi_silo_say(to, "told at the end\n  each tells the other its coefficients, which follow "
+                         "from what it has opened\n");
+    if (o->epsilon > 0)
+        dpi_silo_say(to,
+                     "spent\n  epsilon %.6g at delta %.3g, of a record in place of another at both "
+                     "owners: against an owner who keeps to the protocol, and no other\n",
+                     o->epsilon, o->delta);
+}
+
 dp_status dpi_silo_describe(const dp_silo_plan *plan, dpi_bytes *text, dp_error *err)
 {
     dpi_arena arena = {NULL};
@@ -73,6 +90,8 @@ dp_status dpi_silo_describe(const dp_silo_plan *plan, dpi_bytes *text, dp_error 
     dp_status status = work_out(plan, &arena, &w, err);
     if (status == DP_OK)
         dpi_silo_print(&w->program, w->parts, w->n_views, w->views, text);
+    if (status == DP_OK)
+        say_columns(plan, text);
     dpi_arena_free(&arena);
     return status;
 }

@@ -37,6 +37,13 @@ void dpi_silo_columns_say(const dp_silo_plan *p, dpi_bytes *to)
         dpi_silo_say(to, "block = %zu %.17g %.17g\n", c->columns[k], c->row_most[k],
                      c->addend_most[k]);
     dpi_silo_say(to, "ids = %s\n", c->ids);
+    for (int k = 0; k < 2 && c->held[k] != NULL; k++) {
+        dpi_silo_say(to, "held = ");
+        dpi_bytes_add(to, c->held[k], strlen(c->held[k]));
+        dpi_bytes_add(to, "\n", 1);
+    }
+    if (c->told)
+        dpi_silo_say(to, "told = coefficients\n");
 }
 
 /* ---- checks ---- */
@@ -80,16 +87,44 @@ static dp_status check_numbers(const dp_silo_columns *c, dp_error *err)
     return DP_OK;
 }
 
-/* What stands for the hash of a model: of the lines. */
+/* What stands for the hash of a model: of the lines, and of formula and schema, each text with its
+ * zero. */
 static dp_status hash_lines(dp_silo_plan *p, dp_error *err)
 {
+    const dp_fit_source *s = p->opts.source;
     dpi_bytes lines = {NULL, 0, 0, false};
     dpi_silo_columns_say(p, &lines);
+    if (s != NULL) {
+        dpi_bytes_add(&lines, s->formula, strlen(s->formula) + 1);
+        dpi_bytes_add(&lines, s->family, strlen(s->family) + 1);
+        dpi_bytes_add(&lines, s->schema, strlen(s->schema) + 1);
+    }
     if (!lines.failed)
         (void)crypto_generichash(p->model, sizeof p->model, lines.at, lines.n, NULL, 0);
     const bool failed = lines.failed;
     dpi_bytes_free(&lines);
     return failed ? dpi_fail_nomem(err) : DP_OK;
+}
+
+/* A formula, and the columns of its schema that each has, or neither. */
+static dp_status check_held(const dp_silo_plan *p, dp_error *err)
+{
+    enum { MOST_HELD = 64 * 1024 };
+    const dp_silo_columns *c = &p->columns;
+    const bool has = p->opts.source != NULL;
+    if ((c->held[0] != NULL) != has || (c->held[1] != NULL) != has)
+        return dpi_fail(err, DP_EINVAL,
+                        "a formula over columns goes with what each owner has of its schema; give "
+                        "both owners' columns and the formula, or none of them");
+    for (int k = 0; k < 2 && has; k++)
+        if (!dpi_silo_is_text(c->held[k], MOST_HELD))
+            return dpi_fail(err, DP_EINVAL,
+                            "what an owner has are names of columns with commas between, in one "
+                            "line of at most 64 KiB");
+    return !has || p->source.priors == NULL
+               ? DP_OK
+               : dpi_fail(err, DP_EINVAL,
+                          "a regression over columns has no priors; a ridge is in their place");
 }
 
 /* That there are integers for the noise, however many rows turn out to be common. */
@@ -118,10 +153,11 @@ dp_status dpi_silo_columns_check(dp_silo_plan *p, dp_error *err)
         return dpi_fail(err, DP_EINVAL,
                         "columns are of two owners that are strangers to each other: two owners, "
                         "one colluder, no dropouts");
-    if (o->source != NULL || o->rounds != 0 || o->draws != 0)
-        return dpi_fail(err, DP_EINVAL,
-                        "a regression over columns has no formula, no rounds and no draws");
-    dp_status status = check_numbers(&p->columns, err);
+    if (o->rounds != 0 || o->draws != 0)
+        return dpi_fail(err, DP_EINVAL, "a regression over columns has no rounds and no draws");
+    dp_status status = check_held(p, err);
+    if (status == DP_OK)
+        status = check_numbers(&p->columns, err);
     if (status == DP_OK)
         status = check_grids(p, err);
     if (status != DP_OK)
@@ -135,18 +171,32 @@ dp_status dpi_silo_columns_check(dp_silo_plan *p, dp_error *err)
 
 /* ---- noise ---- */
 
+static dp_mechanism releases(const dp_silo_plan *p, double z)
+{
+    return (dp_mechanism){.sampling = DP_SAMPLING_FULL,
+                          .rate = 1,
+                          .steps = p->columns.steps,
+                          .sigma = z,
+                          .adjacency = DP_REPLACE_ONE};
+}
+
+/* What all answers of a run differ by from what noise makes of them, in total variation. */
+static double all_apart(const dp_silo_plan *p)
+{
+    return (double)p->columns.steps * exp2(-dpi_columns_bits(p->columns.steps));
+}
+
 /* For a record in place of another, and what answers differ by (print.c), of which more than there
- * is is set aside. */
+ * is is set aside; and what a ledger keeps back and counts of it, so that a budget of the plan's
+ * epsilon and delta pays for the plan. */
 static dp_status find_noise(const dp_silo_plan *p, double *z, dp_error *err)
 {
     const dp_silo_opts *o = &p->opts;
-    const uint64_t steps = p->columns.steps;
-    const dp_mechanism m = {
-        .sampling = DP_SAMPLING_FULL, .rate = 1, .steps = steps, .adjacency = DP_REPLACE_ONE};
+    const dp_mechanism m = releases(p, 1);
     if (!(o->epsilon > 0) || !(o->delta > 0 && o->delta < 1))
         return DP_OK; /* refused with the budget */
-    const double apart = (double)steps * exp2(-dpi_columns_bits(steps));
-    const double aside = 4 * apart * (1 + exp(o->epsilon));
+    const double apart = all_apart(p);
+    const double aside = 4 * apart * (1 + exp(o->epsilon)) + 0x1p-20 * o->delta;
     if (!(aside < o->delta / 4))
         return dpi_fail(
             err, DP_EDOMAIN,
@@ -165,4 +215,44 @@ dp_status dpi_silo_columns_openings(dp_silo_plan *p, dp_error *err)
     p->openings[0] =
         (dp_opening){.phase = phase, .times = p->columns.steps, .numbers = numbers(&p->columns)};
     return find_noise(p, &p->openings[0].sigma, err);
+}
+
+/* ---- what a ledger counts ---- */
+
+/* Of all lines that part what is told of epsilon up to E from what is beyond, some E from the plan's
+ * epsilon up; the least is taken. */
+static dp_status find_told(const dp_silo_plan *p, const dp_mechanism *m, double *told,
+                           dp_error *err)
+{
+    enum { LINES = 64 };
+    double apart_most;
+    dp_status status = dp_delta(m, 0, &apart_most, err);
+    *told = 1;
+    for (int k = 0; k < LINES && status == DP_OK; k++) {
+        const double e = p->opts.epsilon + .5 * k;
+        double beyond;
+        status = dp_delta(m, e, &beyond, err);
+        const double t = (all_apart(p) * (1 + exp(e)) / (1 - apart_most) + beyond) * (1 + 0x1p-40);
+        *told = t < *told ? t : *told;
+    }
+    return status;
+}
+
+dp_status dpi_silo_columns_spending(const dp_silo_plan *p, dp_mechanism list[DPI_COLUMNS_SPENDING],
+                                    dp_error *err)
+{
+    double told = 1;
+    list[0] = releases(p, p->openings[0].sigma);
+    dp_status status = find_told(p, &list[0], &told, err);
+    if (status == DP_OK && !(told > 0 && told < 1))
+        status = dpi_fail(err, DP_EPRIVACY,
+                          "no line parts what the noise covers from what answers may tell beside "
+                          "it; plan for a smaller epsilon");
+    list[1] = (dp_mechanism){.sampling = DP_SAMPLING_FULL,
+                             .rate = 1,
+                             .steps = 1,
+                             .sigma = told,
+                             .noise = DP_NOISE_ALL_OR_NOTHING,
+                             .adjacency = DP_REPLACE_ONE};
+    return status;
 }

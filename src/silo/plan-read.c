@@ -142,6 +142,17 @@ static bool take_block(silo_plan_reader *r, int k)
     return ok;
 }
 
+/* Two lines "age,livch", or none; and whether coefficients are told. */
+static bool take_held(silo_plan_reader *r)
+{
+    dp_silo_columns *c = &r->p->columns;
+    const char *what;
+    if (take(r, "held", &c->held[0]) && !take(r, "held", &c->held[1]))
+        return false;
+    c->told = take(r, "told", &what);
+    return !r->no_memory && (!c->told || strcmp(what, "coefficients") == 0);
+}
+
 /* "logistic 1 25 2 0.01", and a block of each owner */
 static bool take_columns(silo_plan_reader *r)
 {
@@ -161,7 +172,7 @@ static bool take_columns(silo_plan_reader *r)
         return false;
     c->logistic = strcmp(loss, "logistic") == 0;
     c->outcome = (size_t)outcome;
-    return take_block(r, 0) && take_block(r, 1) && take(r, "ids", &c->ids);
+    return take_block(r, 0) && take_block(r, 1) && take(r, "ids", &c->ids) && take_held(r);
 }
 
 static bool take_numbers(silo_plan_reader *r)

@@ -129,6 +129,11 @@ static bool is_text(const char *text, size_t most, bool lines)
     return n > 0 && n <= most && (!lines || text[n - 1] == '\n');
 }
 
+bool dpi_silo_is_text(const char *text, size_t most)
+{
+    return is_text(text, most, false);
+}
+
 static dp_status check_source(const dp_fit_source *s, dp_error *err)
 {
     if (!is_text(s->formula, MOST_TEXT, false) || !is_text(s->family, MOST_TEXT, false) ||
@@ -201,10 +206,10 @@ dp_status dpi_silo_plan_check(dp_silo_plan *p, dp_error *err)
     dp_status status = check_owners(p, err);
     if (status == DP_OK)
         status = check_shares(o, err);
-    if (status == DP_OK && o->columns != NULL)
-        status = dpi_silo_columns_check(p, err);
     if (status == DP_OK && o->source != NULL)
         status = check_source(o->source, err);
+    if (status == DP_OK && o->columns != NULL)
+        status = dpi_silo_columns_check(p, err);
     if (status == DP_OK && (o->most_records < 1 || o->most_records > (uint64_t)1 << 26))
         status = dpi_fail(err, DP_EDOMAIN, "one owner has 1 to 2^26 records at most");
     return status == DP_OK ? check_cost(p, err) : status;
@@ -307,6 +312,8 @@ static dp_status copy_opts(dp_silo_plan *p, const dp_silo_opts *from, dp_error *
     if (from->columns != NULL) {
         p->columns = *from->columns;
         p->columns.ids = copy(&p->arena, from->columns->ids, &ok);
+        for (int k = 0; k < 2; k++)
+            p->columns.held[k] = copy(&p->arena, from->columns->held[k], &ok);
         o->columns = &p->columns;
     }
     if (o->most_records == 0)

@@ -3,9 +3,11 @@
  *   tacit silo plan 1
  *   plan = contraception            scheme, model, formula, family, priors, epsilon, delta, rounds,
  *   ...                             draws, colluders, dropouts, records, seed: a line each
- *   regression = logistic 1 25 2 0   of columns, in place of formula, family and priors: outcomes
- *   block = 10 1.7 2.5               at which owner, steps, step, ridge; a line each: columns,
- *   ids = patients                   norm of a row, addend; what ids are of
+ *   regression = logistic 1 25 2 0   of columns, in place of priors: outcomes at which owner, steps,
+ *   block = 10 1.7 2.5               step, ridge; a line each: columns, norm of a row, addend; what
+ *   ids = patients                   ids are of; with a formula, a line each: whose columns of the
+ *   held = age,livch                 schema; where each tells the other its own at the end
+ *   told = coefficients
  *   owner = north tacit-owner:...   in their order; the first adds up
  *   opening = 16 52 23.66 main      times, numbers, sigma, phase: what the fit releases
  *   schema:                         lines with "| " before them
@@ -18,6 +20,7 @@
 #ifndef DPI_SILO_PLAN_H
 #define DPI_SILO_PLAN_H
 
+#include <tacit/accountant.h>
 #include <tacit/owners.h>
 #include <tacit/silo.h>
 
@@ -61,11 +64,22 @@ dp_status dpi_silo_columns_openings(dp_silo_plan *plan, dp_error *err) DP_MUST_C
 void dpi_silo_columns_say(const dp_silo_plan *plan, dpi_bytes *to);
 void dpi_silo_columns_terms(const dp_silo_plan *plan, dpi_columns_terms *terms);
 
+/* What a ledger is charged with for a plan of columns with noise: its steps, and what answers may
+ * tell beside them, a mechanism that tells all with a chance far below delta.  Both together
+ * dominate a run (doc/design/silo-columns.md).  Errors of dp_delta; DP_EPRIVACY. */
+enum { DPI_COLUMNS_SPENDING = 2 };
+dp_status dpi_silo_columns_spending(const dp_silo_plan *plan,
+                                    dp_mechanism list[DPI_COLUMNS_SPENDING],
+                                    dp_error *err) DP_MUST_CHECK;
+
 /* Writes plan->text of body and signatures. */
 dp_status dpi_silo_plan_finish(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
 
 /* What an owner signs: what it is for, and the plan's hash. */
 void dpi_silo_plan_statement(const dp_silo_plan *plan, unsigned char to[DPI_SILO_SIGNED]);
+
+/* Whether a text has 1 to `most` bytes in one line, and no control characters. */
+bool dpi_silo_is_text(const char *text, size_t most);
 
 /* Shares of noise that an attacker does not know. */
 size_t dpi_silo_honest(const dp_silo_opts *o);

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/compiler.h"
 #include "base/error.h"
 #include "silo/audit.h"
@@ -23,6 +24,8 @@
 #include "silo/policy.h"
 #include "silo/psi.h"
 #include "silo/run.h"
+
+static const char told[] = "coefficients"; /* a letter */
 
 typedef struct linked_run {
     const dp_silo_plan *plan;
@@ -40,6 +43,8 @@ typedef struct linked_run {
     size_t *rows;  /* [data->rows], of which the first *common are set */
     double *x, *y; /* the common rows, in their order */
     char mark[PATH_MAX];
+    dp_reservation *paid; /* NULL: no ledger */
+    bool marked;          /* the steps are begun */
 } linked_run;
 
 static bool is_noisy(const linked_run *r)
@@ -75,25 +80,42 @@ static dp_status check_data(const linked_run *r, dp_error *err)
     return dpi_psi_check_ids(a->rows, a->ids, err);
 }
 
+static dp_status check_ledger(const linked_run *r, dp_error *err)
+{
+    const dp_silo_run_opts *o = r->opts;
+    if (o->ledger == NULL)
+        return o->ledger_data == NULL && o->ledger_label == NULL
+                   ? DP_OK
+                   : dpi_fail(err, DP_EINVAL,
+                              "a data set or label is given and no ledger, so that nothing would "
+                              "be paid for; open the ledger that pays, or leave them out");
+    if (o->ledger_data == NULL)
+        return dpi_fail(err, DP_EINVAL,
+                        "a ledger is given and no ledger_data; name the data set as the ledger "
+                        "knows it");
+    return is_noisy(r) ? DP_OK
+                       : dpi_fail(err, DP_EINVAL,
+                                  "scheme %s has no guarantee that a ledger could count; leave the "
+                                  "ledger out",
+                                  r->plan->opts.scheme);
+}
+
 static dp_status check(linked_run *r, dp_error *err)
 {
     dp_status status = dpi_silo_run_owner(r->plan, r->opts->key, &r->self, err);
     if (status == DP_OK && r->plan->opts.columns == NULL)
         return dpi_fail(err, DP_EINVAL, "this plan is not of columns; run it with dp_silo_run");
-    if (status == DP_OK && r->opts->ledger != NULL)
-        return dpi_fail(
-            err, DP_EUNSUPPORTED,
-            "runs of columns pay from no ledger yet; note what the plan costs, and give "
-            "none");
-    if (status == DP_OK && is_noisy(r) && r->opts->state == NULL)
-        return dpi_fail(err, DP_EINVAL,
-                        "a plan of columns with noise is run once, which is noted in the state; "
-                        "name a folder for it");
     if (status != DP_OK)
         return status;
     dpi_silo_columns_terms(r->plan, &r->terms);
     r->d = r->terms.columns[r->self];
-    status = check_data(r, err);
+    status = check_ledger(r, err);
+    if (status == DP_OK && is_noisy(r) && r->opts->state == NULL)
+        return dpi_fail(err, DP_EINVAL,
+                        "a plan of columns with noise is run once, which is noted in the state; "
+                        "name a folder for it");
+    if (status == DP_OK)
+        status = check_data(r, err);
     if (status == DP_OK && r->opts->policy != NULL)
         status = dpi_site_policy_check(r->opts->policy, r->plan, err);
     return status;
@@ -154,6 +176,31 @@ static dp_status begin(linked_run *r, dp_error *err)
     return status;
 }
 
+/* All of the plan, for this owner's data set. */
+static dp_status pay(linked_run *r, dp_error *err)
+{
+    dp_mechanism list[DPI_COLUMNS_SPENDING];
+    dp_status status = dpi_silo_columns_spending(r->plan, list, err);
+    const dp_spending what = {.data = r->opts->ledger_data,
+                              .label = r->opts->ledger_label,
+                              .list = list,
+                              .n = DPI_COLUMNS_SPENDING};
+    return status == DP_OK ? dp_ledger_reserve(r->opts->ledger, &what, &r->paid, err) : status;
+}
+
+/* Of steps that were not begun nothing was told, and nothing is kept; of those that were, all is:
+ * how many there were is not looked at.  What cannot be written stays spent. */
+static void settle(const linked_run *r, dp_status status)
+{
+    const uint64_t none[DPI_COLUMNS_SPENDING] = {0};
+    const uint64_t all[DPI_COLUMNS_SPENDING] = {r->plan->columns.steps, 1};
+    dp_status settled = DP_OK;
+    if (r->paid != NULL && (!r->marked || status == DP_OK))
+        settled = dp_reservation_settle(r->paid, r->marked ? all : none, NULL);
+    (void)settled;
+    dp_reservation_free(r->paid);
+}
+
 /* ---- with the other ---- */
 
 static dp_status look(void *of, bool leaves, size_t peer, const char *tag, size_t bytes,
@@ -211,6 +258,56 @@ static dp_status regress(linked_run *r, size_t common, double *w, dp_error *err)
     return dpi_columns_run(&o, w, err);
 }
 
+/* ---- what is told ---- */
+
+static dp_status send_coefficients(linked_run *r, const double *w, dp_error *err)
+{
+    dpi_bytes body = {NULL, 0, 0, false};
+    for (size_t j = 0; j < r->d; j++)
+        dpi_bytes_real(&body, w[j]);
+    dp_status status = body.failed ? dpi_fail_nomem(err)
+                                   : dpi_post_send(r->post, 1 - r->self, r->terms.steps + 1, 0,
+                                                   told, body.n, body.at, err);
+    dpi_bytes_free(&body);
+    return status;
+}
+
+static dp_status take_coefficients(linked_run *r, double *w, dp_error *err)
+{
+    const size_t other = 1 - r->self, d = r->terms.columns[other];
+    unsigned char *body = dpi_alloc(d, sizeof *w);
+    if (body == NULL)
+        return dpi_fail_nomem(err);
+    dp_status status =
+        dpi_post_receive(r->post, other, r->terms.steps + 1, 0, told, 0, d * sizeof *w, body, err);
+    dpi_reader from = {.at = body, .left = d * sizeof *w};
+    for (size_t j = 0; j < d && status == DP_OK; j++) {
+        w[j] = dpi_read_real(&from);
+        if (!isfinite(w[j]))
+            status = dpi_fail(err, DP_EPEER, "%s has told a coefficient that is no number",
+                              r->plan->names[other]);
+    }
+    if (status != DP_OK)
+        memset(w, 0, d * sizeof *w);
+    dpi_free(body);
+    return status;
+}
+
+/* Each tells its own, whether or not it asks for the other's. */
+static dp_status tell(linked_run *r, const double *w, dp_error *err)
+{
+    double *others = r->opts->others;
+    double *kept = others != NULL ? others : dpi_alloc(r->terms.columns[1 - r->self], sizeof *kept);
+    if (kept == NULL)
+        return dpi_fail_nomem(err);
+    dp_status status = send_coefficients(r, w, err);
+    if (status == DP_OK)
+        status = take_coefficients(r, kept, err);
+    if (kept != others)
+        dpi_free(kept);
+    return status;
+}
+
 static void wipe(void *bytes, size_t n)
 {
     if (bytes != NULL)
@@ -221,6 +318,7 @@ static void wipe(void *bytes, size_t n)
 static void end(linked_run *r, dp_status status)
 {
     const size_t n = r->data->rows;
+    settle(r, status);
     dpi_audit_close(r->audit, status);
     dpi_post_close(r->post);
     if (r->carrier != NULL)
@@ -230,6 +328,17 @@ static void end(linked_run *r, dp_status status)
     wipe(r->x, n * r->d * sizeof *r->x);
     wipe(r->y, n * sizeof *r->y);
     dpi_arena_free(&r->arena);
+}
+
+/* After an error. */
+static void give_nothing(const linked_run *r, size_t *common, double *w)
+{
+    *common = 0;
+    if (r->d == 0) /* nobody's */
+        return;
+    memset(w, 0, r->d * sizeof *w);
+    if (r->opts->others != NULL)
+        memset(r->opts->others, 0, r->terms.columns[1 - r->self] * sizeof *w);
 }
 
 dp_status dp_silo_run_columns(const dp_silo_plan *plan, const dp_silo_columns_data *data,
@@ -242,20 +351,24 @@ dp_status dp_silo_run_columns(const dp_silo_plan *plan, const dp_silo_columns_da
         dpi_misuse(__func__, "no key or no mailbox");
     memcpy(r.names, plan->names, sizeof r.names);
     dp_status status = check(&r, err);
-    if (r.d > 0)
-        memset(w, 0, r.d * sizeof *w);
     if (status == DP_OK)
         status = begin(&r, err);
+    if (status == DP_OK && opts->ledger != NULL)
+        status = pay(&r, err);
     if (status == DP_OK)
         status = meet(&r, err);
     if (status == DP_OK)
         status = link_rows(&r, common, err);
-    if (status == DP_OK && is_noisy(&r))
+    if (status == DP_OK && is_noisy(&r)) {
         status = set_mark(&r, err);
+        r.marked = status == DP_OK;
+    }
     if (status == DP_OK)
         status = regress(&r, *common, w, err);
+    if (status == DP_OK && plan->opts.columns->told)
+        status = tell(&r, w, err);
     if (status != DP_OK)
-        *common = 0;
+        give_nothing(&r, common, w);
     end(&r, status);
     return status;
 }

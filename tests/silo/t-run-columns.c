@@ -1,123 +1,12 @@
 /* Plans of columns: their text, their cost, and a run of two owners whose rows are in other orders
  * and not all the same people's. */
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "silo/plan.h"
 #include "tests/lib/check.h"
-#include "tests/silo/joint.h"
-
-enum { PEOPLE = 300, MOST_D = 8, ROOM = 64 * 1024 };
-
-static const dp_silo_columns usual = {.logistic = true,
-                                      .outcome = 1,
-                                      .columns = {4, 6},
-                                      .row_most = {1.5, 1.5},
-                                      .addend_most = {1.5, 1.5},
-                                      .steps = 20,
-                                      .step = 2,
-                                      .ridge = .01,
-                                      .ids = "people of two registers"};
-
-/* What one owner has, and gets. */
-typedef struct register_side {
-    size_t k;
-    const joint *j;
-    size_t rows, who[PEOPLE];
-    char ids[PEOPLE][16];
-    const char *at[PEOPLE];
-    double x[PEOPLE * MOST_D], y[PEOPLE], w[MOST_D];
-    size_t common;
-    char mailbox[256], state[256];
-    dp_silo_run_opts opts;
-    dp_status status;
-    dp_error err;
-} register_side;
-
-static register_side sides[2];
-static double table[2][PEOPLE * MOST_D], outcomes[PEOPLE];
-
-/* A plan of columns, and people of whom the first owner has those whose number is no multiple of 5,
- * the other those whose is none of 3. */
-static void begin(joint *j, const dp_silo_columns *c, const char *scheme)
-{
-    dp_rng *rng = NULL;
-    dp_error err = {0};
-    memset(j, 0, sizeof *j);
-    plans_make(&j->p);
-    j->p.opts = (dp_silo_opts){.name = "columns",
-                               .scheme = scheme,
-                               .columns = c,
-                               .n_owners = 2,
-                               .owners = j->p.owners,
-                               .epsilon = strcmp(scheme, "columns+dp") == 0 ? 4 : 0,
-                               .delta = strcmp(scheme, "columns+dp") == 0 ? 1e-5 : 0,
-                               .most_records = 1000,
-                               .seed = 11};
-    joint_begin(j);
-    assert_ok(dp_rng_new(8, &rng, &err), err.text);
-    dp_rng_normal(rng, 2 * PEOPLE * MOST_D, table[0]);
-    for (size_t i = 0; i < PEOPLE; i++)
-        outcomes[i] = table[0][i * MOST_D] - table[1][i * MOST_D + 1] > 0;
-    dp_rng_free(rng);
-    for (size_t k = 0; k < 2; k++) {
-        register_side *s = &sides[k];
-        memset(s, 0, sizeof *s);
-        s->k = k;
-        s->j = j;
-        for (size_t i = 0; i < PEOPLE; i++) {
-            const size_t who = k == 0 ? i : (i * 7 + 3) % PEOPLE, d = c->columns[k];
-            if (who % (k == 0 ? 5 : 3) == 0)
-                continue;
-            (void)snprintf(s->ids[s->rows], sizeof s->ids[0], k == 0 ? "P%zu" : " p%zu ", who);
-            s->at[s->rows] = s->ids[s->rows];
-            s->who[s->rows] = who;
-            for (size_t q = 0; q < d; q++)
-                s->x[s->rows * d + q] = table[k][who * MOST_D + q] * .25;
-            s->y[s->rows++] = outcomes[who];
-        }
-        s->opts = joint_opts(j, k);
-        (void)snprintf(s->mailbox, sizeof s->mailbox, "%s", s->opts.mailbox);
-        (void)snprintf(s->state, sizeof s->state, "%s", s->opts.state);
-        s->opts.mailbox = s->mailbox;
-        s->opts.state = s->state;
-        s->opts.audit = k == 0 ? joint_path("audit", 0) : NULL;
-    }
-}
-
-static void end(joint *j)
-{
-    joint_end(j);
-    plans_free(&j->p);
-}
-
-static void *act(void *of)
-{
-    register_side *s = of;
-    const dp_silo_columns_data data = {
-        .rows = s->rows,
-        .ids = s->at,
-        .x = s->x,
-        .y = s->k == dp_silo_plan_opts(s->j->plan)->columns->outcome ? s->y : NULL};
-    s->err = (dp_error){0};
-    s->status = dp_silo_run_columns(s->j->plan, &data, &s->opts, &s->common, s->w, &s->err);
-    return NULL;
-}
-
-static void run(void)
-{
-    char audit[256];
-    pthread_t threads[2];
-    (void)snprintf(audit, sizeof audit, "%s", joint_path("audit", 0));
-    sides[0].opts.audit = audit;
-    for (int k = 0; k < 2; k++)
-        assert_int_equal(pthread_create(&threads[k], NULL, act, &sides[k]), 0);
-    for (int k = 0; k < 2; k++)
-        (void)pthread_join(threads[k], NULL);
-}
+#include "tests/silo/registers.h"
 
 /* All at one place, of those that both have. */
 static void solve(const dp_silo_columns *c, double w[2][MOST_D])
@@ -131,12 +20,12 @@ static void solve(const dp_silo_columns *c, double w[2][MOST_D])
             double score = 0;
             for (int p = 0; p < 2; p++)
                 for (size_t q = 0; q < c->columns[p]; q++)
-                    score += .25 * table[p][i * MOST_D + q] * w[p][q];
-            const double r =
-                c->logistic ? score / 4 - (2 * outcomes[i] - 1) / 2 : score - outcomes[i];
+                    score += .25 * register_table[p][i * MOST_D + q] * w[p][q];
+            const double r = c->logistic ? score / 4 - (2 * register_outcomes[i] - 1) / 2
+                                         : score - register_outcomes[i];
             for (int p = 0; p < 2; p++)
                 for (size_t q = 0; q < c->columns[p]; q++)
-                    g[p][q] += r * .25 * table[p][i * MOST_D + q];
+                    g[p][q] += r * .25 * register_table[p][i * MOST_D + q];
             n++;
         }
         for (int p = 0; p < 2; p++)
@@ -151,18 +40,18 @@ static void two_owners_get_the_regression_of_their_common_rows(void **state)
 {
     static joint j;
     double w[2][MOST_D];
-    dp_silo_columns c = usual;
+    dp_silo_columns c = registers_usual;
     (void)state;
     for (int k = 0; k < 2; k++) {
         c.logistic = k == 0;
-        begin(&j, &c, "columns");
-        run();
+        registers_begin(&j, &c, "columns");
+        registers_run();
         solve(&c, w);
         for (int p = 0; p < 2; p++) {
-            assert_ok(sides[p].status, sides[p].err.text);
-            assert_int_equal(sides[p].common, 160);
+            assert_ok(registers[p].status, registers[p].err.text);
+            assert_int_equal(registers[p].common, 160);
             for (size_t q = 0; q < c.columns[p]; q++)
-                assert_close(sides[p].w[q], w[p][q], 1e-6, 1e-7);
+                assert_close(registers[p].w[q], w[p][q], 1e-6, 1e-7);
         }
         dp_silo_audit found;
         dp_error err = {0};
@@ -170,7 +59,7 @@ static void two_owners_get_the_regression_of_their_common_rows(void **state)
         dp_silo_plan_hash(j.plan, hash);
         assert_ok(dp_silo_audit_check(joint_path("audit", 0), hash, &found, &err), err.text);
         assert_int_equal(found.peers[0].sent, 1 + 4 + 1 + 20); /* key, linking, columns, answers */
-        end(&j);
+        registers_end(&j);
     }
 }
 
@@ -179,63 +68,65 @@ static void with_noise_coefficients_are_near_and_not_the_same(void **state)
     static joint j;
     double w[2][MOST_D], off = 0;
     (void)state;
-    begin(&j, &usual, "columns+dp");
-    run();
-    solve(&usual, w);
+    registers_begin(&j, &registers_usual, "columns+dp");
+    registers_run();
+    solve(&registers_usual, w);
     for (int p = 0; p < 2; p++) {
-        assert_ok(sides[p].status, sides[p].err.text);
-        for (size_t q = 0; q < usual.columns[p]; q++)
-            off += pow(sides[p].w[q] - w[p][q], 2);
+        assert_ok(registers[p].status, registers[p].err.text);
+        for (size_t q = 0; q < registers_usual.columns[p]; q++)
+            off += pow(registers[p].w[q] - w[p][q], 2);
     }
     /* The gradient's noise over n is z C sqrt(2) / n a step, z = 2 sqrt(T) / mu of epsilon 4 and
      * delta 1e-5, mu = .93: some hundredths a step, of which 20 times 2 add up. */
     assert_true(sqrt(off) > 1e-3 && sqrt(off) < 20);
-    end(&j);
+    registers_end(&j);
 }
 
 static void steps_that_are_too_long_are_told(void **state)
 {
     static joint j;
-    dp_silo_columns c = usual;
+    dp_silo_columns c = registers_usual;
     (void)state;
     c.ridge = 1e20; /* each step turns coefficients round, and makes them longer */
-    begin(&j, &c, "columns");
-    run();
+    registers_begin(&j, &c, "columns");
+    registers_run();
     for (int p = 0; p < 2; p++) {
-        assert_fails(sides[p].status, DP_EACCURACY, &sides[p].err, "plan for shorter ones");
-        assert_close(sides[p].w[0], 0, 0, 0);
+        assert_fails(registers[p].status, DP_EACCURACY, &registers[p].err, "plan for shorter ones");
+        assert_close(registers[p].w[0], 0, 0, 0);
     }
-    end(&j);
+    registers_end(&j);
 }
 
 static void a_run_is_begun_once(void **state)
 {
     static joint j;
     (void)state;
-    begin(&j, &usual, "columns+dp");
-    run();
-    assert_ok(sides[0].status, sides[0].err.text);
-    sides[0].opts.patience_ms = sides[1].opts.patience_ms = 2000;
+    registers_begin(&j, &registers_usual, "columns+dp");
+    registers_run();
+    assert_ok(registers[0].status, registers[0].err.text);
+    registers[0].opts.patience_ms = registers[1].opts.patience_ms = 2000;
     for (int m = 0; m < 2; m++) { /* in the same mailbox, and in a new one */
-        run();
+        registers_run();
         for (int p = 0; p < 2; p++)
-            assert_fails(sides[p].status, DP_ESTATE, &sides[p].err, "this plan was run before");
+            assert_fails(registers[p].status, DP_ESTATE, &registers[p].err,
+                         "this plan was run before");
         assert_int_equal(joint_letters() > 0, m == 0);
         joint_clear();
     }
-    end(&j);
-    begin(&j, &usual, "columns"); /* which has no mark */
-    run();
-    assert_ok(sides[0].status, sides[0].err.text);
-    sides[0].opts.patience_ms = sides[1].opts.patience_ms = 2000;
-    run(); /* in the same mailbox */
+    registers_end(&j);
+    registers_begin(&j, &registers_usual, "columns"); /* which has no mark */
+    registers_run();
+    assert_ok(registers[0].status, registers[0].err.text);
+    registers[0].opts.patience_ms = registers[1].opts.patience_ms = 2000;
+    registers_run(); /* in the same mailbox */
     for (int p = 0; p < 2; p++) {
-        assert_fails(sides[p].status, DP_ESTATE, &sides[p].err, "has begun this run before");
-        for (size_t q = 0; q < usual.columns[p]; q++)
-            assert_close(sides[p].w[q], 0, 0, 0);
-        assert_int_equal(sides[p].common, 0);
+        assert_fails(registers[p].status, DP_ESTATE, &registers[p].err,
+                     "has begun this run before");
+        for (size_t q = 0; q < registers_usual.columns[p]; q++)
+            assert_close(registers[p].w[q], 0, 0, 0);
+        assert_int_equal(registers[p].common, 0);
     }
-    end(&j);
+    registers_end(&j);
 }
 
 static void nothing_leaves_where_something_is_wrong(void **state)
@@ -244,34 +135,34 @@ static void nothing_leaves_where_something_is_wrong(void **state)
     dp_fit *fit = NULL;
     dp_error err = {0};
     (void)state;
-    begin(&j, &usual, "columns+dp");
-    register_side *s = &sides[1];
+    registers_begin(&j, &registers_usual, "columns+dp");
+    register_side *s = &registers[1];
     s->y[17] = .5;
-    act(s);
+    register_act(s);
     assert_fails(s->status, DP_EDATA, &s->err, "row 18");
     s->y[17] = 1;
     s->x[6 * 3 + 2] = (double)NAN;
-    act(s);
+    register_act(s);
     assert_fails(s->status, DP_EDATA, &s->err, "row 4");
     s->x[6 * 3 + 2] = 0;
     s->at[40] = "\tP10"; /* row 0 is " p10 " */
-    act(s);
+    register_act(s);
     assert_fails(s->status, DP_EDATA, &s->err, "two ids of this owner are the same");
     s->at[40] = " \t";
-    act(s);
+    register_act(s);
     assert_fails(s->status, DP_EDATA, &s->err, "an id is empty");
     s->at[40] = s->ids[40];
     s->rows = 0;
-    act(s);
+    register_act(s);
     assert_fails(s->status, DP_EINVAL, &s->err, "0 rows");
     s->rows = 20;
     const char *folder = s->opts.state;
     s->opts.state = NULL;
-    act(s);
+    register_act(s);
     assert_fails(s->status, DP_EINVAL, &s->err, "noted in the state");
     s->opts.state = folder;
     s->opts.key = j.p.keys[3];
-    act(s);
+    register_act(s);
     assert_fails(s->status, DP_ENAME, &s->err, "none of the plan's owners");
     s->opts.key = j.p.keys[1];
     dp_dataset *data = plans_data(&j.p, 0);
@@ -281,10 +172,10 @@ static void nothing_leaves_where_something_is_wrong(void **state)
     assert_int_equal(joint_letters(), 0);
     dp_silo_plan_free(j.plan);
     j.plan = plans_plan(&j.p, 1);
-    act(s);
+    register_act(s);
     assert_fails(s->status, DP_EPRIVACY, &s->err, "west has not signed");
     assert_int_equal(joint_letters(), 0);
-    end(&j);
+    registers_end(&j);
 }
 
 /* ---- plans ---- */
@@ -313,7 +204,7 @@ static void the_text_of_a_plan_is_read_as_it_was_written(void **state)
     dp_silo_plan *again;
     dp_error err = {0};
     (void)state;
-    begin(&j, &usual, "columns+dp");
+    registers_begin(&j, &registers_usual, "columns+dp");
     const size_t n = strlen(dp_silo_plan_text(j.plan));
     assert_true(n < ROOM);
     memcpy(text, dp_silo_plan_text(j.plan), n + 1);
@@ -335,13 +226,17 @@ static void the_text_of_a_plan_is_read_as_it_was_written(void **state)
     refuses("block = 4 1.5", "block = 4", "not what a plan has there");
     refuses("block = 4", "block = 0", "0 columns");
     refuses("ids = people", "ids = person", "was changed");
+    refuses("\nepsilon = ", "\ntold = coefficients\nepsilon = ", "was changed");
+    refuses("\nepsilon = ", "\ntold = all\nepsilon = ", "not what a plan has there");
+    refuses("\nepsilon = ", "\nheld = a\nepsilon = ", "not what a plan has there");
+    refuses("\nepsilon = ", "\nheld = a\nheld = b\nepsilon = ", "goes with");
     refuses("opening = 20", "opening = 19", "what is opened");
     refuses("colluders = 1", "colluders = 0", "two owners");
     refuses("scheme = columns+dp", "scheme = secagg+dp", "of rows");
     char opening[64];
     (void)snprintf(opening, sizeof opening, "opening = 20 10 %.17g", j.plan->openings[0].sigma);
     refuses(opening, "opening = 20 10 5", "cost epsilon");
-    end(&j);
+    registers_end(&j);
 }
 
 /* Phi(x) */
@@ -356,7 +251,7 @@ static void noise_is_what_the_budget_asks_for(void **state)
     double epsilon[3];
     dp_error err = {0};
     (void)state;
-    begin(&j, &usual, "columns+dp");
+    registers_begin(&j, &registers_usual, "columns+dp");
     const double mu = 2 * sqrt(20) / j.plan->openings[0].sigma;
     const double delta = normal(-4 / mu + mu / 2) - exp(4) * normal(-4 / mu - mu / 2);
     assert_true(delta <= 1e-5);
@@ -364,16 +259,16 @@ static void noise_is_what_the_budget_asks_for(void **state)
     for (size_t k = 0; k < 3; k++)
         assert_ok(dp_silo_plan_spent(j.plan, k, &epsilon[k], &err), err.text);
     assert_true(epsilon[0] <= 4 && epsilon[1] <= 4 && epsilon[1] > 3.99 && isinf(epsilon[2]));
-    end(&j);
+    registers_end(&j);
 }
 
 static void plans_that_are_none_are_refused(void **state)
 {
     static joint j;
     dp_silo_plan *plan = NULL;
-    dp_silo_columns c = usual;
+    dp_silo_columns c = registers_usual;
     (void)state;
-    begin(&j, &usual, "columns+dp");
+    registers_begin(&j, &registers_usual, "columns+dp");
     dp_silo_opts o = j.p.opts;
 #define REFUSED(status_, why)                                                                      \
     do {                                                                                           \
@@ -383,7 +278,7 @@ static void plans_that_are_none_are_refused(void **state)
         assert_null(plan);                                                                         \
         o = j.p.opts;                                                                              \
         o.columns = &c;                                                                            \
-        c = usual;                                                                                 \
+        c = registers_usual;                                                                       \
     } while (0)
     o.n_owners = 3;
     REFUSED(DP_EINVAL, "two owners");
@@ -415,7 +310,7 @@ static void plans_that_are_none_are_refused(void **state)
     c.outcome = 2;
     REFUSED(DP_EINVAL, "outcomes are at");
 #undef REFUSED
-    end(&j);
+    registers_end(&j);
 }
 
 int main(void)
