@@ -41,7 +41,8 @@ tacit_SOURCES += %D%/closeness.c %D%/closeness.h %D%/combining.c %D%/combining.h
 tacit_LDADD += $(GSL_LIBS)
 man1_MANS += doc/man/tacit-combine.1 doc/man/tacit-synth.1
 if SERVE
-tacit_SOURCES += %D%/load-program.c %D%/load-program.h %D%/records.c %D%/records.h %D%/silo.h %D%/silo-plan.c \
+tacit_SOURCES += %D%/load-program.c %D%/load-program.h %D%/records.c %D%/records.h %D%/silo.h %D%/silo-columns.c \
+  %D%/silo-columns.h %D%/silo-columns-run.c %D%/silo-plan.c \
   %D%/silo-relay.c %D%/silo-run.c %D%/silo-simulate.c %D%/silo-tell.c %D%/tacit-ask.c \
   %D%/tacit-keys.c %D%/tacit-party.c %D%/tacit-program.c %D%/tacit-serve.c %D%/tacit-share.c %D%/tacit-silo.c
 tacit_CPPFLAGS += -DTACIT_SERVE

@@ -62,6 +62,8 @@ settings settings_none(void)
                       .largest = NAN,
                       .connections = NAN,
                       .parts = NAN,
+                      .step = NAN,
+                      .ridge = NAN,
                       .twins = NAN,
                       .level = NAN,
                       .rule = -1,

@@ -81,7 +81,10 @@ typedef struct settings {
     const char *mailbox, *state, *audit, *certificate, *certificate_key, *authorities;
     const char *folder, *clients; /* of a mailbox; borrowed likewise */
     double letters, total, largest, connections;
-    text_list owners;
+    text_list owners, held, row_most, addend_most;
+    const char *ids, *id_column; /* of columns at two owners; borrowed likewise */
+    double step, ridge;
+    bool tell_coefficients;
     double colluders, dropouts, rounds, patience, parts;
     bool json, help;
     bool given[MOST_OPTIONS]; /* rows of the table that were set */

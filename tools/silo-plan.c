@@ -6,7 +6,7 @@
 
 #include "tools/json.h"
 #include "tools/new-file.h"
-#include "tools/silo.h"
+#include "tools/silo-columns.h"
 
 /* ---- keys ---- */
 
@@ -76,12 +76,6 @@ bool silo_check_budget(const settings *s, message *why)
     const dp_silo_scheme *scheme = silo_scheme(s->scheme);
     if (scheme == NULL)
         return complain(why, "there is no scheme %.40s; tacit silo schemes lists them", s->scheme);
-    if (scheme->by_columns)
-        return complain(
-            why,
-            "scheme %s is of columns of the same people, which no formula plans; it is "
-            "planned and run by dp_silo_plan_new and dp_silo_run_columns of tacit/silo.h",
-            s->scheme);
     if (!scheme->noisy && (!isnan(s->epsilon) || !isnan(s->delta)))
         return complain(why,
                         "scheme %s has no noise, and so no --epsilon and no --delta; leave them "
@@ -92,6 +86,25 @@ bool silo_check_budget(const settings *s, message *why)
                         "--%s is missing; a private fit has an epsilon and a delta, and neither "
                         "has a default",
                         isnan(s->epsilon) ? "epsilon" : "delta");
+    return true;
+}
+
+/* Options that are of columns, or of rows, alone. */
+static bool check_scheme(const settings *s, message *why)
+{
+    const bool of_columns = s->held.n > 0 || s->row_most.n > 0 || s->addend_most.n > 0 ||
+                            s->ids != NULL || !isnan(s->steps) || !isnan(s->step) ||
+                            !isnan(s->ridge) || s->tell_coefficients;
+    const bool of_rows = !isnan(s->rounds) || !isnan(s->dropouts) || !isnan(s->colluders);
+    if (silo_scheme(s->scheme)->by_columns ? of_rows : of_columns)
+        return complain(why,
+                        silo_scheme(s->scheme)->by_columns
+                            ? "--rounds, --dropouts and --colluders are of owners of rows, and "
+                              "scheme %s is of columns; leave them out"
+                            : "--held, --ids, --steps, --step, --ridge, --row-most, --addend-most "
+                              "and --tell-coefficients are of owners of columns, and scheme %s is "
+                              "of rows; leave them out, or take scheme columns+dp",
+                        s->scheme);
     return true;
 }
 
@@ -107,7 +120,7 @@ static bool check_plan(const settings *s, message *why)
                              "silo keys has printed there");
     if (s->out == NULL)
         return complain(why, "--out is missing; give the file of the plan, as in --out joint.plan");
-    return silo_check_budget(s, why);
+    return silo_check_budget(s, why) && check_scheme(s, why);
 }
 
 enum { NAME_ROOM = 64 };
@@ -136,7 +149,8 @@ static double or_zero(double value)
     return isnan(value) ? 0 : value;
 }
 
-dp_status silo_make_plan(silo_job *j, const char *name, size_t n, const dp_silo_owner *owners)
+dp_status silo_make_plan(silo_job *j, const char *name, size_t n, const dp_silo_owner *owners,
+                         const dp_silo_columns *columns)
 {
     const settings *s = &j->m.said;
     const dp_fit_source source = {.formula = dp_formula_text(j->m.formula),
@@ -145,7 +159,8 @@ dp_status silo_make_plan(silo_job *j, const char *name, size_t n, const dp_silo_
                                   .priors = j->m.priors};
     const dp_silo_opts o = {.name = name,
                             .scheme = s->scheme,
-                            .model = j->m.model,
+                            .model = columns == NULL ? j->m.model : NULL,
+                            .columns = columns,
                             .source = &source,
                             .n_owners = n,
                             .owners = owners,
@@ -204,9 +219,17 @@ static int plan(silo_job *j)
     int end = modelling_open(&j->m);
     if (end != EXIT_CERTIFIED)
         return end;
-    if (!check_unit(j, &why) || !new_file_check(s->out, "owners may have signed it", &why))
+    const bool by_columns = silo_scheme(s->scheme)->by_columns;
+    if ((!by_columns && !check_unit(j, &why)) ||
+        !new_file_check(s->out, "owners may have signed it", &why))
         return silo_refuse(j, EXIT_REFUSED, why.text);
-    end = silo_failed(j, silo_make_plan(j, s->name, s->owners.n, owners));
+    silo_columns c = {.part = {NULL}};
+    if (by_columns && !silo_columns_said(j, s->owners.n, owners, &c, &why))
+        end = silo_refuse(j, EXIT_USAGE, why.text);
+    if (end == EXIT_CERTIFIED)
+        end = silo_failed(
+            j, silo_make_plan(j, s->name, s->owners.n, owners, by_columns ? &c.terms : NULL));
+    silo_columns_free(&c);
     if (end == EXIT_CERTIFIED)
         end = silo_write_plan(j, s->out);
     if (end != EXIT_CERTIFIED)
@@ -234,10 +257,15 @@ const command silo_plan = {
     FOR_SILO_PLAN,
     "makes a plan that all owners sign",
     "tacit silo plan FORMULA --schema FILE --name NAME --scheme NAME --owner NAME=KEY ...\n"
-    "    --epsilon E --delta D --out FILE [options]\n\n"
+    "    --epsilon E --delta D --out FILE [options]\n"
+    "tacit silo plan FORMULA --scheme columns+dp --held OWNER=COLUMN,... --held OWNER=COLUMN,... "
+    "...\n\n"
     "The model is written as for tacit fit; no records are read.  What each owner's process will\n"
     "run is worked out and checked: nothing can be seen by somebody whom it is not of, but noisy\n"
-    "sums and what a clause of the scheme names.  The plan is text, and says all of that.",
+    "sums and what a clause of the scheme names.  The plan is text, and says all of that.\n\n"
+    "With the schemes columns+dp and columns two owners have columns of the same people.  --held\n"
+    "says which of the schema's columns are whose; the formula has plain terms and the family\n"
+    "gaussian or bernoulli.  Columns are scaled by the schema's ranges, never by records.",
     "tacit silo plan 'use ~ age + urban + (1 | district)' --family bernoulli \\\n"
     "    --schema contraception.schema --epsilon 2 --delta 1e-4 --name joint --scheme secagg+dp "
     "\\\n"

@@ -18,7 +18,7 @@
 #include "tools/json.h"
 #include "tools/new-file.h"
 #include "tools/payer.h"
-#include "tools/silo.h"
+#include "tools/silo-columns.h"
 #include "tools/table-source.h"
 #include "tools/tell-fit.h"
 #include "tools/watch.h"
@@ -113,15 +113,17 @@ static int open_plan(owner_run *r)
         (void)silo_failed(j, j->m.err.status);
         return EXIT_REFUSED;
     }
-    if (dp_silo_plan_opts(j->plan)->columns != NULL)
+    const dp_silo_opts *o = dp_silo_plan_opts(j->plan);
+    if (o->source == NULL)
         return silo_refuse(j, EXIT_REFUSED,
-                           "this plan is of columns of the same people; run it by "
-                           "dp_silo_run_columns");
-    const dp_fit_source *source = dp_silo_plan_opts(j->plan)->source;
-    if (source == NULL)
-        return silo_refuse(j, EXIT_REFUSED,
-                           "this plan is of a model in C, which has no formula by which records "
-                           "are read; run it by dp_silo_run");
+                           o->columns != NULL
+                               ? "this plan of columns was made in C, and has no formula by which "
+                                 "they are read; run it by dp_silo_run_columns"
+                               : "this plan is of a model in C, which has no formula by which "
+                                 "records are read; run it by dp_silo_run");
+    if (o->columns == NULL && j->m.said.id_column != NULL)
+        return silo_refuse(j, EXIT_USAGE,
+                           "--id is of a plan of columns, and this is one of rows; leave it out");
     return EXIT_CERTIFIED;
 }
 
@@ -228,6 +230,8 @@ static int work(owner_run *r)
     if (!new_file_check(s->out, "a fit that was paid for cannot be had again", &why) ||
         !payer_open(&r->who, s, &why))
         return silo_refuse(&r->j, EXIT_REFUSED, why.text);
+    if (dp_silo_plan_opts(r->j.plan)->columns != NULL)
+        return silo_columns_run(&r->j, &r->who);
     dp_status status = fit(r);
     return status == DP_OK ? tell(r) : give_up(r, status);
 }
@@ -260,7 +264,13 @@ const command silo_run = {
     "processes, which run at about the same time.  Nothing leaves before the plan, its\n"
     "signatures, the site's policy, the records and the ledger are found to be in order.  A run\n"
     "that is interrupted (Ctrl-C, a signal, a crash, an owner who is not heard) goes on with the\n"
-    "same command.",
+    "same command.\n\n"
+    "Of a plan of columns --id names the column that says whose a row is.  Each owner first "
+    "learns\n"
+    "how many people the other has, and which of its own; --out is a JSON file of this owner's\n"
+    "coefficients, in the scale of the table.  A run that ends early is lost, and stays spent "
+    "once\n"
+    "its first step was begun: make another plan.",
     "tacit silo run joint.plan --key north.key --data north.csv --mailbox /mnt/letters \\\n"
     "    --state north.state --policy site.policy --audit north.audit --out joint.fit",
     run_run};

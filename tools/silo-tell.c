@@ -60,8 +60,9 @@ static dp_status tell_budget(const dp_silo_plan *plan, dp_error *err)
         char who[40] = "who sees the fit and is no owner";
         status = dp_silo_plan_spent(plan, known, &epsilon, err);
         if (known == 1)
-            (void)snprintf(who, sizeof who, "another owner%s",
-                           o->columns != NULL ? "" : ", who adds up or not");
+            (void)snprintf(who, sizeof who, "%s",
+                           o->columns != NULL ? "an owner who keeps to the protocol"
+                                              : "another owner, who adds up or not");
         else if (known > 1)
             (void)snprintf(who, sizeof who, "%zu owners together", known);
         if (status == DP_OK && epsilon < HUGE_VAL)
@@ -70,6 +71,16 @@ static dp_status tell_budget(const dp_silo_plan *plan, dp_error *err)
             (void)printf("           %-34s no bound: they may know all noise\n", who);
     }
     return status;
+}
+
+static void tell_columns(const dp_silo_opts *o)
+{
+    const dp_silo_columns *c = o->columns;
+    for (int k = 0; k < 2; k++)
+        (void)printf("  %-8s has %s\n", o->owners[k].name, c->held[k]);
+    (void)printf("  fit      %" PRIu64 " steps of %.4g, ridge %.4g%s%s\n", c->steps, c->step,
+                 c->ridge, c->logistic ? ", of the second order of the logistic loss around 0" : "",
+                 c->told ? "; each tells the other its coefficients" : "");
 }
 
 static dp_status tell_plan(const dp_silo_plan *plan, dp_error *err)
@@ -85,6 +96,8 @@ static dp_status tell_plan(const dp_silo_plan *plan, dp_error *err)
         (void)printf("  model    %s\n           family %s%s%s\n", o->source->formula,
                      o->source->family, o->source->priors != NULL ? ", priors " : "",
                      o->source->priors != NULL ? o->source->priors : "");
+    if (o->columns != NULL && o->source != NULL)
+        tell_columns(o);
     (void)printf("  scheme   %s: %s\n", o->scheme, scheme != NULL ? scheme->about : "");
     dp_status status = tell_budget(plan, err);
     (void)printf("\nWhat all sign:\n\n%.*s\nOwners:\n", (int)without_signatures(text), text);
@@ -92,10 +105,34 @@ static dp_status tell_plan(const dp_silo_plan *plan, dp_error *err)
     const size_t missing = count_unsigned(plan);
     if (missing == 0)
         (void)printf("All have signed: each runs it with %s.\n",
-                     o->columns != NULL ? "dp_silo_run_columns" : "tacit silo run");
+                     o->columns != NULL && o->source == NULL ? "dp_silo_run_columns"
+                                                             : "tacit silo run");
     else
         (void)printf("It runs when all have signed; %zu of %zu have not.\n", missing, o->n_owners);
     return status;
+}
+
+static void columns_json(json *j, const dp_silo_columns *c)
+{
+    json_object(j, "columns");
+    json_truth(j, "logistic", c->logistic);
+    json_count(j, "outcome", c->outcome);
+    json_count(j, "steps", c->steps);
+    json_number(j, "step", c->step);
+    json_number(j, "ridge", c->ridge);
+    json_text(j, "ids", c->ids);
+    json_truth(j, "told", c->told);
+    json_list(j, "of");
+    for (int k = 0; k < 2; k++) {
+        json_object(j, NULL);
+        json_text(j, "held", c->held[k]);
+        json_count(j, "columns", c->columns[k]);
+        json_number(j, "row_most", c->row_most[k]);
+        json_number(j, "addend_most", c->addend_most[k]);
+        json_end_object(j);
+    }
+    json_end_list(j);
+    json_end_object(j);
 }
 
 static dp_status plan_json(const char *name, const dp_silo_plan *plan, const char *file,
@@ -115,6 +152,8 @@ static dp_status plan_json(const char *name, const dp_silo_plan *plan, const cha
     json_text(&j, "formula", s != NULL ? s->formula : NULL);
     json_text(&j, "family", s != NULL ? s->family : NULL);
     json_text(&j, "priors", s != NULL ? s->priors : NULL);
+    if (o->columns != NULL)
+        columns_json(&j, o->columns);
     json_number(&j, "epsilon", o->epsilon);
     json_number(&j, "delta", o->delta);
     json_count(&j, "colluders", o->colluders);

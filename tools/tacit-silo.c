@@ -1,6 +1,6 @@
 /* The command silo: one private fit over several owners, each with a process beside its own
  * records. */
-#include "tools/silo.h"
+#include "tools/silo-columns.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -58,6 +58,12 @@ static int check_model(silo_job *j)
         source != NULL ? modelling_of_source(&j->m, source, "the plan's schema") : EXIT_CERTIFIED;
     if (source == NULL || end != EXIT_CERTIFIED)
         return end;
+    if (dp_silo_plan_opts(j->plan)->columns != NULL) {
+        silo_columns c;
+        end = silo_columns_planned(j, &c);
+        silo_columns_free(&c);
+        return end;
+    }
     dp_model_hash(j->m.model, hash);
     for (size_t k = 0; k < sizeof hash; k++)
         (void)snprintf(line + strlen(line), 3, "%02x", (unsigned)hash[k]);
