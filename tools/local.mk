@@ -2,11 +2,11 @@
 dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/check-symbols %D%/check-headers %D%/check-install \
   %D%/check-version tests/base/check-arithmetic tests/tools/check-resume \
   tests/tools/check-bounds tests/tools/check-contrib tests/tools/check-export tests/tools/check-synth tests/tools/check-fitting tests/tools/check-plan tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit tests/tools/check-schema tests/tools/check-report tests/tools/check-tutorial \
-  tests/tools/check-program tests/tools/check-serve tests/tools/check-silo
+  tests/tools/check-program tests/tools/check-serve tests/tools/check-silo tests/tools/check-silo-columns
 dist_check_SCRIPTS += tests/tools/check-inputs
 dist_check_SCRIPTS += tests/tools/check-leaks tests/tools/check-faults
 TESTS += $(dist_check_SCRIPTS)
-EXTRA_DIST += contrib/README.md contrib/R/tacit.R contrib/python/tacit_fit.py %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/make-xor.py %D%/read-fit.py %D%/run-test tests/symbols.txt tests/symbols-serve.txt tests/tools/fitting.expected tests/tools/schema.expected tests/tools/inputs.expected tests/tools/postgresql.expected tests/tools/faults.expected
+EXTRA_DIST += contrib/README.md contrib/R/tacit.R contrib/python/tacit_fit.py %D%/check-fuzz %D%/lib.sh %D%/make-contraception.R %D%/make-xor.py %D%/read-fit.py %D%/run-test tests/symbols.txt tests/symbols-serve.txt tests/tools/central.awk tests/tools/fitting.expected tests/tools/schema.expected tests/tools/inputs.expected tests/tools/postgresql.expected tests/tools/faults.expected
 
 # Pictures are drawn by gnuplot, a program of its own that is looked for when one is drawn.
 picture_sources = tools/gnuplot.c tools/gnuplot.h tools/picture.c tools/picture.h tools/picture-inline.c \
