@@ -174,14 +174,15 @@ static bool find_bounds(const settings *s, bool noisy, const dp_silo_owner *owne
     return true;
 }
 
-/* The greatest step by which squares of rows so long never grow is 2 over their curvature. */
+/* Squares of rows so long never grow by steps up to 2 over their curvature; three quarters of that
+ * are taken. */
 static void find_steps(const settings *s, bool noisy, dp_silo_columns *c)
 {
     enum { USUAL_NOISY = 20, USUAL = 1000 };
     const double rows = c->row_most[0] * c->row_most[0] + c->row_most[1] * c->row_most[1];
     c->ridge = isnan(s->ridge) ? 0 : s->ridge;
     c->steps = isnan(s->steps) ? (noisy ? USUAL_NOISY : USUAL) : (uint64_t)s->steps;
-    c->step = isnan(s->step) ? 1 / ((c->logistic ? .25 : 1) * rows + c->ridge) : s->step;
+    c->step = isnan(s->step) ? 1.5 / ((c->logistic ? .25 : 1) * rows + c->ridge) : s->step;
 }
 
 /* ---- plans ---- */
