@@ -5,171 +5,12 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "silo/labels.h"
-#include "silo/split.h"
-
-enum { MOST_LETTERS = 64 };
-
-/* What one party has sent another. */
-typedef struct bag {
-    size_t n;
-    struct letter {
-        uint16_t reg; /* of the sender */
-        bool taken, once;
-        dpi_label label;
-    } * letters; /* [MOST_LETTERS], made with the first */
-} bag;
-
-typedef struct joint_check {
-    const dpi_silo_program *p;
-    const dpi_silo_scheme *scheme;
-    const dpi_silo_part *parts;
-    dpi_arena *arena;
-    dpi_labels *values[DPI_SILO_PARTIES]; /* [n_registers] */
-    size_t at[DPI_SILO_PARTIES];          /* the next step */
-    bag *bags;                            /* [n][n], of sender and receiver */
-    size_t n_views, view_room;
-    dpi_silo_view *views;
-    dp_error *err;
-} joint_check;
-
-static bool is_in(uint64_t set, size_t k)
-{
-    return (set >> k & 1) != 0;
-}
-
-static uint64_t only(size_t k)
-{
-    return (uint64_t)1 << k;
-}
-
-static const char *party(const joint_check *c, size_t k)
-{
-    return c->p->who.names[k];
-}
-
-/* The first party of a set, for messages. */
-static const char *first(const joint_check *c, uint64_t set)
-{
-    size_t k = 0;
-    while (k + 1 < c->p->who.n && !is_in(set, k))
-        k++;
-    return party(c, k);
-}
-
-static dp_status refuse(const joint_check *c, size_t k, uint16_t reg, const char *what,
-                        const char *more)
-{
-    return dpi_silo_refuse(c->p, &c->parts[k], reg, what, more, c->err);
-}
-
-/* ---- what a party sees ---- */
-
-static const dpi_silo_clause *clause_of(const joint_check *c, size_t k, uint16_t reg)
-{
-    const dpi_silo_register *r = &c->parts[k].registers[reg];
-    uint16_t at = dpi_silo_variable_of(c->p, r);
-    const char *local = strchr(r->name, '.');
-    for (size_t j = 0; at != DPI_SILO_NONE && local != NULL && j < c->scheme->n_clauses; j++) {
-        const dpi_silo_clause *cl = &c->scheme->clauses[j];
-        dpi_silo_role role = dpi_silo_role_of(cl->to);
-        if (strcmp(cl->op, dpi_silo_ops[c->p->variables[at].op].name) == 0 &&
-            strcmp(cl->value, local + 1) == 0 && role != DPI_SILO_N_ROLES &&
-            is_in(dpi_silo_members(&c->p->who, role), k))
-            return cl;
-    }
-    return NULL;
-}
-
-static dp_status list_view(joint_check *c, size_t k, uint16_t reg, const dpi_label *l,
-                           uint64_t noise, const dpi_silo_clause *clause)
-{
-    const uint64_t owners = l->raw | l->through;
-    const char *name = c->parts[k].registers[reg].name;
-    for (size_t j = 0; j < c->n_views; j++)
-        if (c->views[j].party == k && c->views[j].clause == clause &&
-            strcmp(c->views[j].name, name) == 0) {
-            c->views[j].owners |= owners;
-            return DP_OK;
-        }
-    if (!dpi_arena_grow(c->arena, (void **)&c->views, &c->view_room, c->n_views + 1,
-                        sizeof *c->views))
-        return dpi_fail_nomem(c->err);
-    dpi_silo_view *v = &c->views[c->n_views++];
-    *v = (dpi_silo_view){.party = (uint16_t)k, .owners = owners, .noise = noise, .clause = clause};
-    memcpy(v->name, name, strlen(name) + 1);
-    return DP_OK;
-}
-
-/* Whether the account has openings of a variable, and all of them with noise. */
-static bool is_accounted(const joint_check *c, uint16_t variable)
-{
-    bool any = false;
-    for (size_t j = 0; j < c->p->n_entries; j++)
-        if (c->p->entries[j].variable == variable) {
-            if (!(c->p->entries[j].sigma > 0))
-                return false;
-            any = true;
-        }
-    return any;
-}
-
-/* Sums with everybody's noise but this party's own, which hides nothing from it. */
-static dp_status look_veiled(joint_check *c, size_t k, uint16_t reg, const dpi_label *l)
-{
-    if (!is_accounted(c, l->noise))
-        return refuse(c, k, reg,
-                      "this party can open it, and the account has no entry for each opening of ",
-                      c->p->variables[l->noise].name);
-    if (c->p->who.colluders == 0)
-        return refuse(c, k, reg,
-                      "this party can open it, and the noise that is counted has its own share in "
-                      "it; plan for one colluder at least",
-                      "");
-    return list_view(c, k, reg, l, l->shares, NULL);
-}
-
-static bool can_open(const dpi_label *l, size_t k)
-{
-    return l->form == DPI_LABEL_CLEAR ||
-           ((l->form == DPI_LABEL_COLUMNS || l->form == DPI_LABEL_ANSWER) && l->key == k);
-}
-
-/* A value that has come to party k from elsewhere, or was opened there.  Clauses name sums over
- * records, and nothing of single ones. */
-static dp_status look(joint_check *c, size_t k, uint16_t reg, dpi_label *l)
-{
-    const uint64_t known = l->form == DPI_LABEL_ANSWER ? only(k) : 0, others = l->raw & ~only(k),
-                   lacking = dpi_silo_everyone(&c->p->who) & ~(l->shares | known);
-    if (!can_open(l, k))
-        return DP_OK;
-    const dpi_silo_clause *clause = l->raw != 0 && l->summed ? clause_of(c, k, reg) : NULL;
-    l->named = clause != NULL && dpi_silo_role_of(clause->to) == DPI_SILO_EACH;
-    if (((l->raw | l->through) & ~only(k)) == 0)
-        return DP_OK;
-    if (others == 0 || clause != NULL)
-        return list_view(c, k, reg, l, dpi_silo_everyone(&c->p->who), clause);
-    if (l->form == DPI_LABEL_ANSWER && dpi_label_is_veiled(&c->p->who, k, l))
-        return look_veiled(c, k, reg, l);
-    if (l->shares != 0 && lacking != 0)
-        return refuse(c, k, reg,
-                      "this party would see it in the clear, and it lacks the share of noise of ",
-                      first(c, lacking));
-    return refuse(
-        c, k, reg,
-        l->shares != 0
-            ? "this party would see it in the clear, and its noise is not for what it has: "
-              "what a record adds has no bound, or the shares are of other sums; it is of "
-              "the records of "
-            : "this party would see in the clear, with neither noise nor a clause that "
-              "names it, what follows from the records of ",
-        first(c, others));
-}
+#include "silo/check-inside.h"
 
 /* ---- steps ---- */
 
 /* What a step reads is there, has the form that it works on, and nothing else is in its place. */
-static dp_status check_input(const joint_check *c, size_t k, const dpi_silo_step *s, int a)
+static dp_status check_input(const dpi_joint_check *c, size_t k, const dpi_silo_step *s, int a)
 {
     const dpi_label_effect *e = &dpi_label_effects[s->kind];
     const dpi_labels *in = &c->values[k][s->in[a]];
@@ -178,22 +19,24 @@ static dp_status check_input(const joint_check *c, size_t k, const dpi_silo_step
     for (size_t j = 0; j < c->p->who.n; j++) {
         if (in->from[j].form == DPI_LABEL_ABSENT || (e->of[a] == DPI_LABEL_OTHERS && j == k))
             continue;
-        there |= only(j);
+        there |= dpi_check_only(j);
         if (in->from[j].form != e->in[a])
-            return refuse(c, k, s->in[a], dpi_silo_step_name(s->kind),
-                          e->in[a] == DPI_LABEL_MASKED
-                              ? " adds up what is not masked"
-                              : " does not work on what this register has");
+            return dpi_check_refuse(c, k, s->in[a], dpi_silo_step_name(s->kind),
+                                    e->in[a] == DPI_LABEL_MASKED
+                                        ? " adds up what is not masked"
+                                        : " does not work on what this register has");
     }
     if ((there & ~wanted) != 0)
-        return refuse(c, k, s->in[a], "it is read here as another's, and there is a value of ",
-                      first(c, there & ~wanted));
+        return dpi_check_refuse(c, k, s->in[a],
+                                "it is read here as another's, and there is a value of ",
+                                dpi_check_first(c, there & ~wanted));
     if (there == 0 || (e->of[a] != DPI_LABEL_EVERYBODY && there != wanted))
-        return refuse(c, k, s->in[a], dpi_silo_step_name(s->kind),
-                      " reads it before there is a value");
+        return dpi_check_refuse(c, k, s->in[a], dpi_silo_step_name(s->kind),
+                                " reads it before there is a value");
     if (there != wanted)
-        return refuse(c, k, s->in[a], "this needs what all parties have, and lacks that of ",
-                      first(c, wanted & ~there));
+        return dpi_check_refuse(c, k, s->in[a],
+                                "this needs what all parties have, and lacks that of ",
+                                dpi_check_first(c, wanted & ~there));
     return DP_OK;
 }
 
@@ -202,59 +45,9 @@ static bool adds_up(dpi_silo_step_kind kind)
     return kind == DPI_SILO_ADDALL || kind == DPI_SILO_ADDPLAIN;
 }
 
-/* The sum of everybody's vectors, at party k. */
-static dp_status open_sum(joint_check *c, size_t k, const dpi_silo_step *s, dpi_label *l)
-{
-    const dpi_labels *in = &c->values[k][s->in[0]];
-    const uint16_t noise = in->from[0].noise;
-    for (size_t j = 0; j < c->p->who.n; j++) {
-        l->shares |= in->from[j].shares;
-        l->summed = (j == 0 || l->summed) && in->from[j].summed;
-    }
-    if (dpi_label_is_release(c->p->who.n, in)) {
-        if (!is_accounted(c, noise))
-            return refuse(c, k, s->out,
-                          "it is opened with noise, and the account has no entry for each opening "
-                          "of ",
-                          c->p->variables[noise].name);
-        *l = (dpi_label){
-            .form = DPI_LABEL_CLEAR, .through = l->through | l->raw, .noise = DPI_SILO_NONE};
-    }
-    return look(c, k, s->out, l);
-}
-
-/* One's own part of a block and the other's answer.  Without noise it is what was seen when the
- * answer came; with it, shares of both are in one sum, or it is not opened. */
-static dp_status open_block(joint_check *c, size_t k, const dpi_silo_step *s, dpi_label *l)
-{
-    const dpi_label *own = &c->values[k][s->in[0]].from[k];
-    const dpi_label *answer = &c->values[k][s->in[1]].from[1 - k];
-    const uint64_t lacking = dpi_silo_everyone(&c->p->who) & ~(own->shares | answer->shares);
-    if (answer->key != k)
-        return refuse(c, k, s->in[1],
-                      "it can be opened by another party alone: ", party(c, answer->key));
-    l->summed = own->summed && answer->summed;
-    l->named = answer->named;
-    if ((own->shares | answer->shares) == 0)
-        return DP_OK;
-    if (lacking != 0)
-        return refuse(c, k, s->out, "it is opened, and lacks the share of noise of ",
-                      first(c, lacking));
-    if (own->shares != only(k) || own->noise != answer->noise || !own->bounded || !own->summed ||
-        (own->raw & ~only(k)) != 0)
-        return refuse(
-            c, k, s->out,
-            "it is opened, and the shares of noise are of other sums than its own, or what "
-            "a record adds has no bound",
-            "");
-    *l = (dpi_label){
-        .form = DPI_LABEL_CLEAR, .through = l->through | l->raw, .noise = DPI_SILO_NONE};
-    return DP_OK;
-}
-
 /* The label of an argument that is one party's, columns being of two; NULL where there is no such
  * argument. */
-static const dpi_label *read_by(const joint_check *c, size_t k, const dpi_silo_step *s, int a)
+static const dpi_label *read_by(const dpi_joint_check *c, size_t k, const dpi_silo_step *s, int a)
 {
     const dpi_label_whose of = dpi_label_effects[s->kind].of[a];
     const size_t from = of == DPI_LABEL_OWN      ? k
@@ -263,13 +56,14 @@ static const dpi_label *read_by(const joint_check *c, size_t k, const dpi_silo_s
     return a < dpi_silo_step_args(s->kind) ? &c->values[k][s->in[a]].from[from] : NULL;
 }
 
-static dp_status compute(joint_check *c, size_t k, const dpi_silo_step *s)
+static dp_status compute(dpi_joint_check *c, size_t k, const dpi_silo_step *s)
 {
     const dpi_label_effect *e = &dpi_label_effects[s->kind];
     dpi_label l = {.form = e->out, .noise = DPI_SILO_NONE, .named = true};
     dp_status status = DP_OK;
     if (e->out == DPI_LABEL_ABSENT)
-        return refuse(c, k, s->out, "nothing is known of the step ", dpi_silo_step_name(s->kind));
+        return dpi_check_refuse(c, k, s->out, "nothing is known of the step ",
+                                dpi_silo_step_name(s->kind));
     for (int a = 0; a < dpi_silo_step_args(s->kind) && status == DP_OK; a++)
         status = check_input(c, k, s, a);
     if (status != DP_OK)
@@ -279,9 +73,9 @@ static dp_status compute(joint_check *c, size_t k, const dpi_silo_step *s)
             if ((dpi_label_read(&c->p->who, k, e->of[a]) >> j & 1) != 0)
                 dpi_label_follow(&l, &c->values[k][s->in[a]].from[j]);
     if (adds_up(s->kind))
-        status = open_sum(c, k, s, &l);
+        status = dpi_check_open_sum(c, k, s, &l);
     else if (s->kind == DPI_SILO_UNVEIL)
-        status = open_block(c, k, s, &l);
+        status = dpi_check_open_block(c, k, s, &l);
     else if (e->out == DPI_LABEL_CLEAR || e->out == DPI_LABEL_MASKED ||
              e->out == DPI_LABEL_COLUMNS || e->out == DPI_LABEL_ANSWER)
         dpi_label_make(&l, s, k, read_by(c, k, s, 0), read_by(c, k, s, 1),
@@ -294,28 +88,32 @@ static dp_status compute(joint_check *c, size_t k, const dpi_silo_step *s)
 
 /* ---- letters ---- */
 
-static dp_status send(joint_check *c, size_t k, const dpi_silo_step *s)
+static dp_status send(dpi_joint_check *c, size_t k, const dpi_silo_step *s)
 {
-    bag *b = &c->bags[k * c->p->who.n + s->peer];
+    dpi_letter_bag *b = &c->bags[k * c->p->who.n + s->peer];
     const dpi_label *l = &c->values[k][s->out].from[k];
     if (l->form == DPI_LABEL_ABSENT)
-        return refuse(c, k, s->out, "it is sent before there is a value to ", party(c, s->peer));
+        return dpi_check_refuse(c, k, s->out, "it is sent before there is a value to ",
+                                dpi_check_party(c, s->peer));
     if (l->form == DPI_LABEL_KEYS && s->peer != c->parts[k].aggregator)
-        return refuse(c, k, s->out, "keys of masks are for the one that adds up, not for ",
-                      party(c, s->peer));
+        return dpi_check_refuse(c, k, s->out,
+                                "keys of masks are for the one that adds up, not for ",
+                                dpi_check_party(c, s->peer));
     if (l->form == DPI_LABEL_CLEAR && l->shares != 0)
-        return refuse(c, k, s->out,
-                      "this party's share of the noise must stay hidden, and would be told to ",
-                      party(c, s->peer));
+        return dpi_check_refuse(
+            c, k, s->out, "this party's share of the noise must stay hidden, and would be told to ",
+            dpi_check_party(c, s->peer));
     for (size_t j = 0; j < b->n; j++)
         if (b->letters[j].reg == s->out)
-            return refuse(c, k, s->out, "it is sent a second time to ", party(c, s->peer));
+            return dpi_check_refuse(c, k, s->out, "it is sent a second time to ",
+                                    dpi_check_party(c, s->peer));
     if (b->letters == NULL)
         b->letters = dpi_arena_alloc(c->arena, MOST_LETTERS, sizeof *b->letters);
     if (b->letters == NULL)
         return dpi_fail_nomem(c->err);
     if (b->n == MOST_LETTERS)
-        return refuse(c, k, s->out, "that are too many letters in one step to ", party(c, s->peer));
+        return dpi_check_refuse(c, k, s->out, "that are too many letters in one step to ",
+                                dpi_check_party(c, s->peer));
     b->letters[b->n++] = (struct letter){.reg = s->out, .once = s->once, .label = *l};
     return DP_OK;
 }
@@ -327,9 +125,9 @@ static bool same_size(const dpi_silo_register *a, const dpi_silo_register *b)
 }
 
 /* *there: whether it has been sent. */
-static dp_status receive(joint_check *c, size_t k, const dpi_silo_step *s, bool *there)
+static dp_status receive(dpi_joint_check *c, size_t k, const dpi_silo_step *s, bool *there)
 {
-    bag *b = &c->bags[s->peer * c->p->who.n + k];
+    dpi_letter_bag *b = &c->bags[s->peer * c->p->who.n + k];
     const dpi_silo_register *mine = &c->parts[k].registers[s->out];
     *there = false;
     for (size_t j = 0; j < b->n; j++) {
@@ -337,16 +135,18 @@ static dp_status receive(joint_check *c, size_t k, const dpi_silo_step *s, bool 
         if (strcmp(r->name, mine->name) != 0 || b->letters[j].taken)
             continue;
         if (!same_size(r, mine))
-            return refuse(c, k, s->out, "it is awaited in another size than it is sent by ",
-                          party(c, s->peer));
+            return dpi_check_refuse(c, k, s->out,
+                                    "it is awaited in another size than it is sent by ",
+                                    dpi_check_party(c, s->peer));
         if (b->letters[j].once != s->once)
-            return refuse(c, k, s->out, "one of the two takes it for a letter of every step: ",
-                          party(c, b->letters[j].once ? k : s->peer));
+            return dpi_check_refuse(c, k, s->out,
+                                    "one of the two takes it for a letter of every step: ",
+                                    dpi_check_party(c, b->letters[j].once ? k : s->peer));
         dpi_label *l = &c->values[k][s->out].from[s->peer];
         *l = b->letters[j].label;
         b->letters[j].taken = true;
         *there = true;
-        return look(c, k, s->out, l);
+        return dpi_check_look(c, k, s->out, l);
     }
     return DP_OK;
 }
@@ -360,7 +160,7 @@ static bool has_rows(const dpi_silo_type *t)
            (t->place.where == DPI_SILO_BY_COLUMNS && t->n_dims == DPI_SILO_DIMS);
 }
 
-static dp_status begin(joint_check *c)
+static dp_status begin(dpi_joint_check *c)
 {
     const size_t n = c->p->who.n;
     memset(c->at, 0, sizeof c->at);
@@ -378,7 +178,7 @@ static dp_status begin(joint_check *c)
             if (v == NULL || v->op != DPI_SILO_OP_INPUT)
                 continue;
             c->values[k][r].from[k] = (dpi_label){.form = DPI_LABEL_CLEAR,
-                                                  .raw = v->of_records ? only(k) : 0,
+                                                  .raw = v->of_records ? dpi_check_only(k) : 0,
                                                   .noise = DPI_SILO_NONE,
                                                   .rows = has_rows(&v->type)};
             if (old != NULL) /* what was carried lies where the input does */
@@ -388,7 +188,7 @@ static dp_status begin(joint_check *c)
     return DP_OK;
 }
 
-static dp_status advance(joint_check *c, size_t k, bool *moved)
+static dp_status advance(dpi_joint_check *c, size_t k, bool *moved)
 {
     const dpi_silo_part *part = &c->parts[k];
     dp_status status = DP_OK;
@@ -407,24 +207,26 @@ static dp_status advance(joint_check *c, size_t k, bool *moved)
 }
 
 /* All parts are at their end, and all letters were taken. */
-static dp_status conclude(const joint_check *c)
+static dp_status conclude(const dpi_joint_check *c)
 {
     const size_t n = c->p->who.n;
     for (size_t k = 0; k < n; k++)
         if (c->at[k] < c->parts[k].n_steps) {
             const dpi_silo_step *s = &c->parts[k].steps[c->at[k]];
-            return refuse(c, k, s->out, "this party waits for ever for what nobody sends it: ",
-                          party(c, s->peer));
+            return dpi_check_refuse(c, k, s->out,
+                                    "this party waits for ever for what nobody sends it: ",
+                                    dpi_check_party(c, s->peer));
         }
     for (size_t k = 0; k < n * n; k++)
         for (size_t j = 0; j < c->bags[k].n; j++)
             if (!c->bags[k].letters[j].taken)
-                return refuse(c, k / n, c->bags[k].letters[j].reg,
-                              "it is sent, and never taken by ", party(c, k % n));
+                return dpi_check_refuse(c, k / n, c->bags[k].letters[j].reg,
+                                        "it is sent, and never taken by ",
+                                        dpi_check_party(c, k % n));
     return DP_OK;
 }
 
-static size_t register_of(const joint_check *c, size_t k, uint16_t variable)
+static size_t register_of(const dpi_joint_check *c, size_t k, uint16_t variable)
 {
     size_t r = 0;
     while (r < c->parts[k].n_registers &&
@@ -440,7 +242,7 @@ static bool is_secret(const dpi_label *l)
 }
 
 /* Moves what is carried to where it is next; *changed: labels are others than before. */
-static dp_status carry(joint_check *c, bool *changed)
+static dp_status carry(dpi_joint_check *c, bool *changed)
 {
     *changed = false;
     for (size_t j = 0; j < c->p->n_carried; j++) {
@@ -452,10 +254,11 @@ static dp_status carry(joint_check *c, bool *changed)
                 continue;
             dpi_label l = c->values[k][from].from[k], *was = &c->values[k][to].from[k];
             if (is_secret(&l) && !l.rows)
-                return refuse(c, k, (uint16_t)from,
-                              "it is carried to the next step, and follows from records, so that "
-                              "what a record adds there would have no bound; from those of ",
-                              first(c, l.raw));
+                return dpi_check_refuse(
+                    c, k, (uint16_t)from,
+                    "it is carried to the next step, and follows from records, so that "
+                    "what a record adds there would have no bound; from those of ",
+                    dpi_check_first(c, l.raw));
             *changed = *changed || (l.raw & ~was->raw) != 0 || (l.through & ~was->through) != 0;
             dpi_label_follow(&l, was);
             l.rows = l.rows && was->rows;
@@ -467,7 +270,7 @@ static dp_status carry(joint_check *c, bool *changed)
     return DP_OK;
 }
 
-static dp_status run(joint_check *c)
+static dp_status run(dpi_joint_check *c)
 {
     dp_status status = begin(c);
     for (bool moved = true; moved && status == DP_OK;) {
@@ -482,7 +285,7 @@ dp_status dpi_silo_check(const dpi_silo_program *p, const dpi_silo_scheme *schem
                          const dpi_silo_part *parts, dpi_arena *arena, size_t *n,
                          dpi_silo_view **list, dp_error *err)
 {
-    joint_check c = {.p = p, .scheme = scheme, .parts = parts, .arena = arena, .err = err};
+    dpi_joint_check c = {.p = p, .scheme = scheme, .parts = parts, .arena = arena, .err = err};
     bool changed = true;
     dp_status status = dpi_silo_check_ranges(p, err);
     if (status == DP_OK)
