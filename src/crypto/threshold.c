@@ -51,7 +51,7 @@ static dp_status choose_flood(dpi_threshold *t, dp_error *err)
 
 dp_status dpi_threshold_new(const dpi_threshold_spec *spec, dpi_threshold **t, dp_error *err)
 {
-    static const dpi_bfv_spec ring = {8192, 4, 47, DPI_BFV_WHOLE};
+    static const dpi_bfv_spec ring = {DPI_THRESHOLD_DEGREE, 4, 47, DPI_BFV_WHOLE};
     *t = NULL;
     if (spec->owners < 1 || spec->owners > DPI_THRESHOLD_OWNERS || spec->openings < 1)
         return dpi_fail(err, DP_EINVAL, "a key is for 1 .. %d owners and an opening at least",

@@ -25,8 +25,10 @@
 enum {
     DPI_THRESHOLD_OWNERS = 64,
     DPI_THRESHOLD_HASH = 32,
-    DPI_THRESHOLD_BITS = 40, /* at least, of which `bits` below */
-    DPI_THRESHOLD_WORD = 9   /* bytes of a word's fraction of q */
+    DPI_THRESHOLD_BITS = 40,          /* at least, of which `bits` below */
+    DPI_THRESHOLD_WORD = 9,           /* bytes of a word's fraction of q */
+    DPI_THRESHOLD_DEGREE = 8192,      /* words of a polynomial */
+    DPI_THRESHOLD_POLYNOMIAL = 192512 /* bytes of one: so many numbers of 4 times 47 bits */
 };
 
 typedef struct dpi_threshold_spec {

@@ -55,8 +55,8 @@ const char *dpi_check_first(const dpi_joint_check *c, uint64_t set);
 dp_status dpi_check_refuse(const dpi_joint_check *c, size_t k, uint16_t reg, const char *what,
                            const char *more);
 
-/* A value that has come to party k from elsewhere, or was opened there: DP_EPRIVACY where it may not
- * be seen, else it is listed.  Sets l->named. */
+/* A value that has come to party k from elsewhere, or was opened there: DP_EPRIVACY where it may
+ * not be seen, else it is listed.  Sets l->named. */
 dp_status dpi_check_look(dpi_joint_check *c, size_t k, uint16_t reg, dpi_label *l) DP_MUST_CHECK;
 
 /* The label of what is opened at party k: the sum of everybody's vectors; one's own part of a block

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "silo/check.h"
+#include "silo/key-sum.h"
 #include "silo/split.h"
 
 uint16_t dpi_silo_variable_of(const dpi_silo_program *p, const dpi_silo_register *r)
@@ -47,8 +48,7 @@ static dp_status check_registers(const dpi_silo_program *p, const dpi_silo_part 
         if (is_letter(s->kind))
             continue;
         dpi_silo_lay(s->kind, p->who.n, &made);
-        if (r->words != made.words || r->bytes != made.bytes || r->scales != made.scales ||
-            r->encrypted != made.encrypted)
+        if (!dpi_silo_same_size(r, &made))
             return dpi_silo_refuse(p, part, s->out, "its size is not that of what is made by ",
                                    dpi_silo_step_name(s->kind), err);
     }
@@ -66,7 +66,7 @@ static dp_status check_steps(const dpi_silo_program *p, const dpi_silo_part *par
         good = s->kind < DPI_SILO_N_STEPS && s->out < part->n_registers &&
                (!is_letter(s->kind) || (s->peer < p->who.n && s->peer != k)) &&
                (!s->may_lack || (s->kind == DPI_SILO_RECV && p->who.dropouts > 0)) &&
-               (!s->once || dpi_silo_has_columns(part));
+               (!s->once || dpi_silo_has_columns(part) || dpi_silo_has_key(part));
         for (int a = 0; good && !is_letter(s->kind) && a < dpi_silo_step_args(s->kind); a++)
             good = s->in[a] < part->n_registers;
     }
@@ -120,7 +120,8 @@ static dp_status check_order(const dpi_silo_program *p, const dpi_silo_part *par
                                    "a second opening in one step has no masks of its own", "", err);
     for (size_t j = begin; j < end; j++) {
         const dpi_silo_step *s = &part->steps[j];
-        const bool takes = s->kind == DPI_SILO_MASK || s->kind == DPI_SILO_PLAIN;
+        const bool takes = s->kind == DPI_SILO_MASK || s->kind == DPI_SILO_PLAIN ||
+                           s->kind == DPI_SILO_SEALED || s->kind == DPI_SILO_COMBINE;
         if (takes && (begin == 0 || !is_handed_over(p, part, &part->steps[begin - 1], s)))
             return dpi_silo_refuse(p, part, s->in[0],
                                    "this is not the sum that was computed last, which alone is "
@@ -143,6 +144,12 @@ dp_status dpi_silo_check_parts(const dpi_silo_program *p, const dpi_silo_part *p
         {DPI_SILO_ROSTER,
          "a second set would be named, and keys be told under another than signed"},
         {DPI_SILO_UNLOCK, "masks of one step would be told twice"},
+        {DPI_SILO_KEYPART, "a run has one key, and this would be a second"},
+        {DPI_SILO_SEALED, "a second vector would be encrypted in one step"},
+        {DPI_SILO_COVER, "a second vector would be covered in one step"},
+        {DPI_SILO_AGREE, "owners would agree on vectors twice in one step"},
+        {DPI_SILO_PARTIAL, "a second sum would be opened in one step"},
+        {DPI_SILO_COMBINE, "a second sum would be opened in one step"},
         {DPI_SILO_ENCRYPT, "columns are encrypted once"},
         {DPI_SILO_ANSWER, "a second answer would be given in one step"},
         {DPI_SILO_VEIL, "a second answer would be given in one step, with other noise"},
@@ -156,6 +163,8 @@ dp_status dpi_silo_check_parts(const dpi_silo_program *p, const dpi_silo_part *p
             status = check_once(p, &parts[k], once[j].kind, once[j].what, err);
         if (status == DP_OK && dpi_silo_has_columns(&parts[k]))
             status = dpi_silo_check_columns(p, &parts[k], err);
+        if (status == DP_OK && dpi_silo_has_key(&parts[k]))
+            status = dpi_silo_check_key(p, &parts[k], err);
     }
     return status;
 }

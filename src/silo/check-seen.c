@@ -126,16 +126,35 @@ dp_status dpi_check_look(dpi_joint_check *c, size_t k, uint16_t reg, dpi_label *
 
 /* ---- what is opened ---- */
 
+/* What a step adds up: everybody's vectors, of which the one that adds up has its own in the clear
+ * where the others' are under a key. */
+static dpi_labels summands(const dpi_joint_check *c, size_t k, const dpi_silo_step *s)
+{
+    const bool keyed = s->kind == DPI_SILO_COMBINE;
+    dpi_labels all = c->values[k][s->in[keyed ? 1 : 0]];
+    if (keyed)
+        all.from[k] = c->values[k][s->in[0]].from[k];
+    return all;
+}
+
+/* Whether a sum that is hidden until it is opened is one owner's, less what the others know who put
+ * together what they see, the one that adds up among them. */
+static bool is_of_one(const dpi_joint_check *c, const dpi_silo_step *s)
+{
+    const size_t colluders = c->p->who.colluders > 1 ? c->p->who.colluders : 1;
+    return s->kind == DPI_SILO_COMBINE && c->p->who.n < colluders + 2;
+}
+
 /* The sum of everybody's vectors, at party k. */
 dp_status dpi_check_open_sum(dpi_joint_check *c, size_t k, const dpi_silo_step *s, dpi_label *l)
 {
-    const dpi_labels *in = &c->values[k][s->in[0]];
-    const uint16_t noise = in->from[0].noise;
+    const dpi_labels in = summands(c, k, s);
+    const uint16_t noise = in.from[0].noise;
     for (size_t j = 0; j < c->p->who.n; j++) {
-        l->shares |= in->from[j].shares;
-        l->summed = (j == 0 || l->summed) && in->from[j].summed;
+        l->shares |= in.from[j].shares;
+        l->summed = (j == 0 || l->summed) && in.from[j].summed;
     }
-    if (dpi_label_is_release(c->p->who.n, in)) {
+    if (dpi_label_is_release(c->p->who.n, &in)) {
         if (!is_accounted(c, noise))
             return dpi_check_refuse(
                 c, k, s->out,
@@ -144,6 +163,11 @@ dp_status dpi_check_open_sum(dpi_joint_check *c, size_t k, const dpi_silo_step *
                 c->p->variables[noise].name);
         *l = (dpi_label){
             .form = DPI_LABEL_CLEAR, .through = l->through | l->raw, .noise = DPI_SILO_NONE};
+    } else if (l->raw != 0 && is_of_one(c, s)) {
+        return dpi_check_refuse(c, k, s->out,
+                                "it has no noise, and less what others know it is one owner's; "
+                                "plan for more owners, or for fewer colluders",
+                                "");
     }
     return dpi_check_look(c, k, s->out, l);
 }

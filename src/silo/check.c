@@ -22,15 +22,17 @@ static dp_status check_input(const dpi_joint_check *c, size_t k, const dpi_silo_
         there |= dpi_check_only(j);
         if (in->from[j].form != e->in[a])
             return dpi_check_refuse(c, k, s->in[a], dpi_silo_step_name(s->kind),
-                                    e->in[a] == DPI_LABEL_MASKED
-                                        ? " adds up what is not masked"
+                                    e->in[a] == DPI_LABEL_MASKED ? " adds up what is not masked"
+                                    : e->in[a] == DPI_LABEL_COVERED
+                                        ? " adds up what is not covered"
                                         : " does not work on what this register has");
     }
     if ((there & ~wanted) != 0)
         return dpi_check_refuse(c, k, s->in[a],
                                 "it is read here as another's, and there is a value of ",
                                 dpi_check_first(c, there & ~wanted));
-    if (there == 0 || (e->of[a] != DPI_LABEL_EVERYBODY && there != wanted))
+    const bool of_many = e->of[a] == DPI_LABEL_EVERYBODY || e->of[a] == DPI_LABEL_REST;
+    if (there == 0 || (!of_many && there != wanted))
         return dpi_check_refuse(c, k, s->in[a], dpi_silo_step_name(s->kind),
                                 " reads it before there is a value");
     if (there != wanted)
@@ -42,7 +44,7 @@ static dp_status check_input(const dpi_joint_check *c, size_t k, const dpi_silo_
 
 static bool adds_up(dpi_silo_step_kind kind)
 {
-    return kind == DPI_SILO_ADDALL || kind == DPI_SILO_ADDPLAIN;
+    return kind == DPI_SILO_ADDALL || kind == DPI_SILO_ADDPLAIN || kind == DPI_SILO_COMBINE;
 }
 
 /* The label of an argument that is one party's, columns being of two; NULL where there is no such
@@ -77,7 +79,8 @@ static dp_status compute(dpi_joint_check *c, size_t k, const dpi_silo_step *s)
     else if (s->kind == DPI_SILO_UNVEIL)
         status = dpi_check_open_block(c, k, s, &l);
     else if (e->out == DPI_LABEL_CLEAR || e->out == DPI_LABEL_MASKED ||
-             e->out == DPI_LABEL_COLUMNS || e->out == DPI_LABEL_ANSWER)
+             e->out == DPI_LABEL_COVERED || e->out == DPI_LABEL_COLUMNS ||
+             e->out == DPI_LABEL_ANSWER)
         dpi_label_make(&l, s, k, read_by(c, k, s, 0), read_by(c, k, s, 1),
                        dpi_silo_variable_of(c->p, &c->parts[k].registers[s->out]));
     else
@@ -92,13 +95,12 @@ static dp_status send(dpi_joint_check *c, size_t k, const dpi_silo_step *s)
 {
     dpi_letter_bag *b = &c->bags[k * c->p->who.n + s->peer];
     const dpi_label *l = &c->values[k][s->out].from[k];
+    const char *stays = dpi_label_stays(l->form, s->peer == c->p->who.aggregator);
     if (l->form == DPI_LABEL_ABSENT)
         return dpi_check_refuse(c, k, s->out, "it is sent before there is a value to ",
                                 dpi_check_party(c, s->peer));
-    if (l->form == DPI_LABEL_KEYS && s->peer != c->parts[k].aggregator)
-        return dpi_check_refuse(c, k, s->out,
-                                "keys of masks are for the one that adds up, not for ",
-                                dpi_check_party(c, s->peer));
+    if (stays != NULL)
+        return dpi_check_refuse(c, k, s->out, stays, dpi_check_party(c, s->peer));
     if (l->form == DPI_LABEL_CLEAR && l->shares != 0)
         return dpi_check_refuse(
             c, k, s->out, "this party's share of the noise must stay hidden, and would be told to ",
@@ -118,12 +120,6 @@ static dp_status send(dpi_joint_check *c, size_t k, const dpi_silo_step *s)
     return DP_OK;
 }
 
-static bool same_size(const dpi_silo_register *a, const dpi_silo_register *b)
-{
-    return a->words == b->words && a->bytes == b->bytes && a->scales == b->scales &&
-           a->encrypted == b->encrypted;
-}
-
 /* *there: whether it has been sent. */
 static dp_status receive(dpi_joint_check *c, size_t k, const dpi_silo_step *s, bool *there)
 {
@@ -134,7 +130,7 @@ static dp_status receive(dpi_joint_check *c, size_t k, const dpi_silo_step *s, b
         const dpi_silo_register *r = &c->parts[s->peer].registers[b->letters[j].reg];
         if (strcmp(r->name, mine->name) != 0 || b->letters[j].taken)
             continue;
-        if (!same_size(r, mine))
+        if (!dpi_silo_same_size(r, mine))
             return dpi_check_refuse(c, k, s->out,
                                     "it is awaited in another size than it is sent by ",
                                     dpi_check_party(c, s->peer));

@@ -10,7 +10,7 @@
  *   what is carried to the next step follows from records, other than record by record
  *   sums could leave 64 bits
  *
- * That is all by the white-list of check.c: a step whose effect on labels is not there hides
+ * That is all by the white-list of labels.c: a step whose effect on labels is not there hides
  * nothing. */
 #ifndef DPI_SILO_CHECK_H
 #define DPI_SILO_CHECK_H
@@ -48,6 +48,11 @@ dp_status dpi_silo_check_order(const dpi_silo_program *p, const dpi_silo_part *p
 bool dpi_silo_has_columns(const dpi_silo_part *part);
 dp_status dpi_silo_check_columns(const dpi_silo_program *p, const dpi_silo_part *part,
                                  dp_error *err) DP_MUST_CHECK;
+
+/* What a part with a sum under a key must be: who adds up owns no share of it, the key is made once
+ * in a run, and nobody may drop out.  DP_EPRIVACY. */
+dp_status dpi_silo_check_key(const dpi_silo_program *p, const dpi_silo_part *part,
+                             dp_error *err) DP_MUST_CHECK;
 
 /* Fails with "north: h.s (h = s_reveal N): what, more", of a register of a part. */
 dp_status dpi_silo_refuse(const dpi_silo_program *p, const dpi_silo_part *part, uint16_t reg,

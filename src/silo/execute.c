@@ -29,18 +29,33 @@ static void drop(dpi_silo_value *v)
     *v = (dpi_silo_value){NULL, 0};
 }
 
+/* Whether a register's values are made once. */
+static bool is_kept(const dpi_silo_machine *m, size_t reg)
+{
+    bool once = false;
+    for (size_t j = 0; m->begun && j < m->part->n_steps; j++)
+        once = once || (m->part->steps[j].once && m->part->steps[j].out == reg);
+    return once;
+}
+
 static void drop_all(dpi_silo_machine *m)
 {
     for (size_t r = 0; m->values != NULL && r < m->part->n_registers; r++)
-        for (size_t k = 0; k < DPI_SILO_PARTIES; k++)
+        for (size_t k = 0; k < DPI_SILO_PARTIES && !is_kept(m, r); k++)
             drop(&m->values[r].from[k]);
 }
 
 void dpi_silo_machine_free(dpi_silo_machine *m)
 {
+    m->begun = false;
     drop_all(m);
     dpi_free(m->values);
     m->values = NULL;
+}
+
+static uint64_t round_of(const dpi_silo_machine *m, const dpi_silo_step *s)
+{
+    return s->once ? 0 : m->round;
 }
 
 /* Room for a register's value from a party. */
@@ -62,7 +77,7 @@ static dp_status send(dpi_silo_machine *m, const dpi_silo_step *s, dp_error *err
     const dpi_silo_value *v = &m->values[s->out].from[m->part->party];
     if (v->bytes == NULL || v->n == 0)
         return DP_OK;
-    return dpi_post_send(m->post, s->peer, m->round, 0, m->part->registers[s->out].name, v->n,
+    return dpi_post_send(m->post, s->peer, round_of(m, s), 0, m->part->registers[s->out].name, v->n,
                          v->bytes, err);
 }
 
@@ -81,8 +96,8 @@ static dp_status receive(dpi_silo_machine *m, const dpi_silo_step *s, dp_error *
     dp_status status = make_value(m, s->out, s->peer, &v, err);
     if (status != DP_OK)
         return status;
-    status = dpi_post_receive(m->post, s->peer, m->round, 0, m->part->registers[s->out].name, wait,
-                              v->n, v->bytes, &found);
+    status = dpi_post_receive(m->post, s->peer, round_of(m, s), 0, m->part->registers[s->out].name,
+                              wait, v->n, v->bytes, &found);
     if (status != DP_OK)
         drop(v);
     if (status == DP_ETIMEOUT && may_lack) {
@@ -132,6 +147,8 @@ dp_status dpi_silo_execute(dpi_silo_machine *m, size_t n, uint64_t *x, dp_error 
            !dpi_silo_step_is_host(m->part->steps[at].kind);
          at++) {
         const dpi_silo_step *s = &m->part->steps[at];
+        if (s->once && m->begun)
+            continue;
         status = s->kind == DPI_SILO_SEND   ? send(m, s, err)
                  : s->kind == DPI_SILO_RECV ? receive(m, s, err)
                                             : compute(m, s, err);
@@ -142,6 +159,7 @@ dp_status dpi_silo_execute(dpi_silo_machine *m, size_t n, uint64_t *x, dp_error 
         dpi_misuse(__func__, "a part that opens nothing");
     if (status == DP_OK)
         memcpy(x, opened->bytes, n * sizeof *x);
+    m->begun = status == DP_OK;
     drop_all(m);
     return status;
 }

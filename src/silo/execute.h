@@ -40,6 +40,7 @@ typedef struct dpi_silo_machine {
     dpi_silo_kernel *kernel[DPI_SILO_N_STEPS]; /* of steps that are not the host's */
     void *of[DPI_SILO_N_STEPS];
     dpi_silo_values *values; /* [n_registers], the machine's own */
+    bool begun;              /* what is done once is done */
 } dpi_silo_machine;
 
 /* Makes the registers of a part.  DP_ENOMEM. */
@@ -48,8 +49,9 @@ dp_status dpi_silo_machine_init(dpi_silo_machine *m, const dpi_silo_part *part,
 void dpi_silo_machine_free(dpi_silo_machine *m);
 
 /* Runs the steps from the first that is not the host's to the next one that is, in the machine's
- * round, with x[n] as the value of the register that the host has left; x[n] is then
- * the value of the last OPEN.  All values are wiped at the end.
+ * round, with x[n] as the value of the register that the host has left; x[n] is then the value of
+ * the last OPEN.  Steps that are done once are done in a machine's first round, with letters of
+ * round 0.  All values are wiped at the end, but those that are made once.
  * Errors of kernels and of the post: DP_ETIMEOUT a party is not heard; DP_EPEER one broke the
  * protocol, or has come to another question. */
 dp_status dpi_silo_execute(dpi_silo_machine *m, size_t n, uint64_t *x, dp_error *err) DP_MUST_CHECK;

@@ -1,22 +1,19 @@
-/* Sums under a key of all owners but the one who adds up: who sends what to whom.
+/* Kernels of sums under a key of all owners but the one who adds up.
  *
- * Round 0:       each of the rest, its part of the key to the rest      he.b
- * A round:       c0 to who adds up, c1 to the rest                      he.0, he.1
- *                the digest of all c1 to the rest                       he.g
- *                where all have the same, a partial to who adds up      he.d
- *                the sum, with who adds up's own words, to the rest     he.s
+ *   keypart   b_i, from which all make b             once, to the rest
+ *   sealed    c1_i                                   to the rest
+ *   cover     c0_i                                   to who adds up
+ *   agree     the digest of all c1                   to the rest
+ *   partial   d_i, where all have the same digest    to who adds up
+ *   combine   the sum of all c0 and d, and x         in the clear, to all
  *
- * Each sends before it waits, so nobody waits for ever.  Words have a check word behind them
- * (masks.h), which adds up as they do.  What an owner draws follows from its secret and from all
- * that it is drawn for, its vector among it: another vector is never encrypted with the same
- * numbers. */
+ * An owner's vector is encrypted by `sealed`, and `cover` hands out the other half. */
 #include "silo/key-sum.h"
 
 #include <sodium.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 #include "base/compiler.h"
 #include "base/error.h"
 #include "crypto/bfv-parts.h"
@@ -27,54 +24,46 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are sent as the
 
 struct dpi_key_sum {
     dpi_key_sum_opts opts;
-    size_t rest; /* owners of the key */
+    size_t rest;     /* owners of the key */
+    uint64_t blocks; /* polynomials of a round, at most */
     dpi_threshold *t;
     dpi_threshold_share *share; /* NULL at who adds up */
     dpi_threshold_key *key;
+    dpi_threshold_sum *sum; /* of this round */
+    unsigned char *covered; /* of this owner's vector, [n_covered] */
+    size_t n_covered;
 };
 
-/* What a round needs: letters of all of the rest. */
-typedef struct key_round {
-    dpi_key_sum *s;
-    uint64_t round;
-    size_t n; /* words, the check word among them */
-    unsigned char context[32];
-    uint64_t *words;
-    unsigned char *opened[DPI_THRESHOLD_OWNERS], *partial[DPI_THRESHOLD_OWNERS], *shared;
-    dpi_threshold_sum *sum;
-} key_round;
+static const unsigned char none[32];
 
-static bool adds_up(const dpi_key_sum *s)
+static size_t aggregator(const dpi_key_sum *s)
 {
-    return s->opts.party == s->opts.aggregator;
+    return s->opts.part->aggregator;
 }
 
-/* The party of an owner of the key, and back. */
+/* The party of an owner of the key, and this party's number there. */
 static size_t party_of(const dpi_key_sum *s, size_t owner)
 {
-    return owner + (owner >= s->opts.aggregator);
+    return owner + (owner >= aggregator(s));
 }
 
 static size_t owner_of(const dpi_key_sum *s)
 {
-    return s->opts.party - (s->opts.party > s->opts.aggregator);
+    const size_t self = s->opts.part->party;
+    return self - (self > aggregator(s));
 }
 
-static void hash_of(const dpi_key_sum *s, uint64_t round, const unsigned char question[32],
-                    const char *purpose, unsigned char hash[32])
+static const unsigned char *value(const dpi_key_sum *s, const dpi_silo_values *of, size_t owner)
 {
-    unsigned char number[8];
-    crypto_generichash_state h;
-    dpi_put_number(number, round);
-    (void)crypto_generichash_init(&h, s->opts.plan, DPI_SILO_HASH, 32);
-    (void)crypto_generichash_update(&h, dpi_post_run_keys(s->opts.post), 32);
-    (void)crypto_generichash_update(&h, number, sizeof number);
-    (void)crypto_generichash_update(&h, question, 32);
-    (void)crypto_generichash_update(&h, (const unsigned char *)purpose, strlen(purpose));
-    (void)crypto_generichash_final(&h, hash, 32);
+    return of->from[party_of(s, owner)].bytes;
 }
 
-/* This owner's random numbers for a purpose and words. */
+static void check_key(const dpi_key_sum *s, const dpi_silo_machine *m, unsigned char key[32])
+{
+    dpi_post_context(s->opts.post, m->round, m->question, "check", key);
+}
+
+/* This owner's random numbers for what `context` and words say. */
 static void start_random(const dpi_key_sum *s, const unsigned char context[32], size_t n,
                          const uint64_t *words, dpi_rlwe_stream *random)
 {
@@ -90,72 +79,237 @@ static void start_random(const dpi_key_sum *s, const unsigned char context[32], 
     sodium_memzero(&h, sizeof h);
 }
 
-static dp_status send_rest(const dpi_key_sum *s, uint64_t round, const char *name, size_t n,
-                           const unsigned char *body, dp_error *err)
+/* x[n] and its check word, owned by the caller; NULL when memory is out. */
+static uint64_t *with_check(const dpi_key_sum *s, const dpi_silo_machine *m,
+                            const dpi_silo_values *x)
 {
-    dp_status status = DP_OK;
-    for (size_t k = 0; k < s->rest && status == DP_OK; k++)
-        if (party_of(s, k) != s->opts.party)
-            status = dpi_post_send(s->opts.post, party_of(s, k), round, 0, name, n, body, err);
-    return status;
-}
-
-static dp_status receive(const dpi_key_sum *s, size_t party, uint64_t round, const char *name,
-                         size_t n, unsigned char *body, dp_error *err)
-{
-    return dpi_post_receive(s->opts.post, party, round, 0, name, 0, n, body, err);
+    unsigned char key[32];
+    uint64_t *words = dpi_alloc(m->n + 1, sizeof *words);
+    if (words == NULL)
+        return NULL;
+    memcpy(words, x->from[s->opts.part->party].bytes, m->n * sizeof *words);
+    check_key(s, m, key);
+    words[m->n] = dpi_mask_check(key, m->n, words);
+    return words;
 }
 
 /* ---- the key ---- */
 
-static dp_status make_key(dpi_key_sum *s, dp_error *err)
+static void drop_key(dpi_key_sum *s)
 {
-    static const unsigned char none[32];
-    const size_t size = dpi_threshold_public_size(s->t);
-    unsigned char context[32], *public = dpi_alloc(size, 1);
+    dpi_threshold_share_free(s->share);
+    dpi_threshold_key_free(s->key);
+    s->share = NULL;
+    s->key = NULL;
+}
+
+static dp_status keypart(void *of, dpi_silo_machine *m, const dpi_silo_step *step,
+                         const dpi_silo_values *const in[DPI_SILO_ARGS], dpi_silo_value *out,
+                         dp_error *err)
+{
+    dpi_key_sum *s = of;
+    unsigned char context[32];
     dpi_rlwe_stream random;
-    dp_status status =
-        public != NULL ? dpi_threshold_key_new(s->t, &s->key, err) : dpi_fail_nomem(err);
-    if (status == DP_OK) {
-        hash_of(s, 0, none, "share", context);
-        start_random(s, context, 0, NULL, &random);
-        status = dpi_threshold_share_new(s->t, owner_of(s), &random, &s->share, public, err);
-        dpi_rlwe_end(&random);
-    }
-    if (status == DP_OK) {
-        s->share->opened = s->opts.opened;
-        status = dpi_threshold_key_add(s->t, s->key, owner_of(s), size, public, err);
-    }
-    if (status == DP_OK)
-        status = send_rest(s, 0, "he.b", size, public, err);
-    for (size_t k = 0; k < s->rest && status == DP_OK; k++) {
-        if (k == owner_of(s))
-            continue;
-        status = receive(s, party_of(s, k), 0, "he.b", size, public, err);
-        if (status == DP_OK)
-            status = dpi_threshold_key_add(s->t, s->key, k, size, public, err);
-    }
-    dpi_free(public);
+    (void)m;
+    (void)step;
+    (void)in;
+    drop_key(s);
+    dp_status status = dpi_threshold_key_new(s->t, &s->key, err);
+    if (status != DP_OK)
+        return status;
+    dpi_post_context(s->opts.post, 0, none, "share", context);
+    start_random(s, context, 0, NULL, &random);
+    status = dpi_threshold_share_new(s->t, owner_of(s), &random, &s->share, out->bytes, err);
+    dpi_rlwe_end(&random);
+    return status == DP_OK
+               ? dpi_threshold_key_add(s->t, s->key, owner_of(s), out->n, out->bytes, err)
+               : status;
+}
+
+/* The others' parts, when they are first needed. */
+static dp_status complete_key(dpi_key_sum *s, const dpi_silo_values *parts, dp_error *err)
+{
+    dp_status status = DP_OK;
+    for (size_t k = 0; k < s->rest && status == DP_OK; k++)
+        if ((s->key->owners >> k & 1) == 0)
+            status = dpi_threshold_key_add(s->t, s->key, k, parts->from[party_of(s, k)].n,
+                                           value(s, parts, k), err);
     return status;
+}
+
+/* ---- an owner of the key ---- */
+
+static void drop_sum(dpi_key_sum *s)
+{
+    dpi_threshold_sum_free(s->sum);
+    dpi_free(s->covered);
+    s->sum = NULL;
+    s->covered = NULL;
+    s->n_covered = 0;
+}
+
+static dp_status encrypt(dpi_key_sum *s, const dpi_silo_machine *m, const uint64_t *words,
+                         unsigned char *shared, dp_error *err)
+{
+    const dpi_threshold_parts parts = {s->covered, shared};
+    unsigned char context[32];
+    dpi_rlwe_stream random;
+    dpi_post_context(s->opts.post, m->round, m->question, "sum", context);
+    dp_status status = dpi_threshold_sum_new(s->t, s->share, context, m->n + 1, &s->sum, err);
+    if (status != DP_OK)
+        return status;
+    start_random(s, context, m->n + 1, words, &random);
+    status = dpi_threshold_encrypt(s->sum, s->key, words, &random, &parts, err);
+    dpi_rlwe_end(&random);
+    return status;
+}
+
+/* x, parts of the key -> c1 */
+static dp_status sealed(void *of, dpi_silo_machine *m, const dpi_silo_step *step,
+                        const dpi_silo_values *const in[DPI_SILO_ARGS], dpi_silo_value *out,
+                        dp_error *err)
+{
+    dpi_key_sum *s = of;
+    (void)step;
+    if (m->n > s->opts.most)
+        return dpi_fail(err, DP_EPRIVACY,
+                        "a sum of %zu numbers would be opened under a key for sums of %zu", m->n,
+                        s->opts.most);
+    drop_sum(s);
+    dp_status status = complete_key(s, in[1], err);
+    if (status != DP_OK)
+        return status;
+    uint64_t *words = with_check(s, m, in[0]);
+    s->n_covered = dpi_threshold_opened_size(m->n + 1);
+    s->covered = dpi_alloc(s->n_covered, 1);
+    status = words != NULL && s->covered != NULL ? encrypt(s, m, words, out->bytes, err)
+                                                 : dpi_fail_nomem(err);
+    dpi_wipe_free(words, (m->n + 1) * sizeof *words);
+    return status;
+}
+
+/* x, c1 -> c0 */
+static dp_status cover(void *of, dpi_silo_machine *m, const dpi_silo_step *step,
+                       const dpi_silo_values *const in[DPI_SILO_ARGS], dpi_silo_value *out,
+                       dp_error *err)
+{
+    const dpi_key_sum *s = of;
+    (void)m;
+    (void)step;
+    (void)in;
+    if (s->covered == NULL || s->n_covered != out->n)
+        return dpi_fail(err, DP_ESTATE, "a vector is covered before it is sealed");
+    memcpy(out->bytes, s->covered, out->n);
+    return DP_OK;
+}
+
+/* c1 of all -> digest */
+static dp_status agree(void *of, dpi_silo_machine *m, const dpi_silo_step *step,
+                       const dpi_silo_values *const in[DPI_SILO_ARGS], dpi_silo_value *out,
+                       dp_error *err)
+{
+    const dpi_key_sum *s = of;
+    dp_status status = DP_OK;
+    (void)m;
+    (void)step;
+    if (s->sum == NULL)
+        return dpi_fail(err, DP_ESTATE, "owners agree on vectors before there are any");
+    for (size_t k = 0; k < s->rest && status == DP_OK; k++)
+        if (k != owner_of(s))
+            status = dpi_threshold_sum_add(s->sum, k, in[0]->from[party_of(s, k)].n,
+                                           value(s, in[0], k), err);
+    return status == DP_OK ? dpi_threshold_digest(s->sum, out->bytes, err) : status;
+}
+
+/* c1 and digests of all -> d */
+static dp_status partial(void *of, dpi_silo_machine *m, const dpi_silo_step *step,
+                         const dpi_silo_values *const in[DPI_SILO_ARGS], dpi_silo_value *out,
+                         dp_error *err)
+{
+    enum { HASH = DPI_THRESHOLD_HASH };
+    dpi_key_sum *s = of;
+    unsigned char digests[DPI_THRESHOLD_OWNERS * HASH];
+    (void)step;
+    if (s->sum == NULL)
+        return dpi_fail(err, DP_ESTATE, "a sum would be opened of vectors that are not there");
+    for (size_t k = 0; k < s->rest; k++)
+        memcpy(digests + k * HASH, value(s, in[1], k), HASH);
+    s->share->opened =
+        m->round - 1 < s->opts.rounds ? (m->round - 1) * s->blocks : s->t->spec.openings;
+    const dp_status status = dpi_threshold_partial(s->sum, digests, out->bytes, err);
+    drop_sum(s);
+    return status;
+}
+
+/* ---- who adds up ---- */
+
+/* Adds up what was opened of the others and this party's words, which become the sum. */
+static dp_status add_up(const dpi_key_sum *s, const dpi_silo_machine *m, const uint64_t *opened,
+                        const uint64_t *own, uint64_t *sum, dp_error *err)
+{
+    unsigned char key[32];
+    check_key(s, m, key);
+    if (dpi_mask_check(key, m->n, opened) != opened[m->n])
+        return dpi_fail(err, DP_EPEER,
+                        "what was opened in round %llu is no sum: an owner has come to another "
+                        "question, or does not follow the plan; nobody is told of it",
+                        (unsigned long long)m->round);
+    for (size_t j = 0; j < m->n + 1; j++)
+        sum[j] = opened[j] + own[j];
+    return DP_OK;
+}
+
+/* x, c0 and d of all -> sum, check */
+static dp_status combine(void *of, dpi_silo_machine *m, const dpi_silo_step *step,
+                         const dpi_silo_values *const in[DPI_SILO_ARGS], dpi_silo_value *out,
+                         dp_error *err)
+{
+    const dpi_key_sum *s = of;
+    const size_t size = (m->n + 1) * sizeof(uint64_t);
+    const unsigned char *covered[DPI_THRESHOLD_OWNERS], *partials[DPI_THRESHOLD_OWNERS];
+    uint64_t *opened = dpi_alloc(m->n + 1, sizeof *opened), *own = with_check(s, m, in[0]);
+    (void)step;
+    for (size_t k = 0; k < s->rest; k++) {
+        covered[k] = value(s, in[1], k);
+        partials[k] = value(s, in[2], k);
+    }
+    dp_status status = opened != NULL && own != NULL
+                           ? dpi_threshold_open(s->rest, covered, partials, m->n + 1, opened, err)
+                           : dpi_fail_nomem(err);
+    if (status == DP_OK)
+        status = add_up(s, m, opened, own, (uint64_t *)(void *)out->bytes, err);
+    dpi_wipe_free(opened, size);
+    dpi_wipe_free(own, size);
+    return status;
+}
+
+/* ---- runs ---- */
+
+bool dpi_silo_has_key(const dpi_silo_part *part)
+{
+    for (size_t j = 0; j < part->n_steps; j++)
+        if (part->steps[j].kind >= DPI_SILO_KEYPART && part->steps[j].kind <= DPI_SILO_COMBINE)
+            return true;
+    return false;
 }
 
 dp_status dpi_key_sum_new(const dpi_key_sum_opts *opts, dpi_key_sum **s, dp_error *err)
 {
-    static const unsigned char none[32];
     *s = NULL;
-    if (opts->parties < 2 || opts->parties > DPI_SILO_PARTIES || opts->party >= opts->parties ||
-        opts->aggregator >= opts->parties)
-        dpi_misuse(__func__, "owners that there are not");
+    if (opts->part->parties < 2 || opts->rounds < 1)
+        dpi_misuse(__func__, "owners or sums that there are not");
     dpi_key_sum *made = dpi_alloc(1, sizeof *made);
     if (made == NULL)
         return dpi_fail_nomem(err);
-    made->opts = *opts;
-    made->rest = opts->parties - 1;
-    dpi_threshold_spec spec = {.owners = made->rest, .openings = opts->openings};
-    hash_of(made, 0, none, "key", spec.seed);
+    *made = (dpi_key_sum){.opts = *opts,
+                          .rest = opts->part->parties - 1,
+                          .blocks = opts->most / DPI_THRESHOLD_DEGREE + 1};
+    dpi_threshold_spec spec = {.owners = made->rest,
+                               .openings = opts->rounds <= UINT64_MAX / made->blocks
+                                               ? opts->rounds * made->blocks
+                                               : UINT64_MAX};
+    dpi_post_context(opts->post, 0, none, "key", spec.seed);
     dp_status status = dpi_threshold_new(&spec, &made->t, err);
-    if (status == DP_OK && !adds_up(made))
-        status = make_key(made, err);
     if (status == DP_OK)
         *s = made;
     else
@@ -167,155 +321,22 @@ void dpi_key_sum_free(dpi_key_sum *s)
 {
     if (s == NULL)
         return;
-    dpi_threshold_share_free(s->share);
-    dpi_threshold_key_free(s->key);
+    drop_sum(s);
+    drop_key(s);
     dpi_threshold_free(s->t);
     dpi_free(s);
 }
 
-/* ---- an owner of the key ---- */
-
-static dp_status give_vector(key_round *r, dp_error *err)
+void dpi_key_sum_install(dpi_key_sum *s, dpi_silo_machine *m)
 {
-    dpi_key_sum *s = r->s;
-    const dpi_threshold_parts parts = {r->opened[0], r->shared};
-    const size_t size = dpi_threshold_shared_size(s->t, r->n);
-    dpi_rlwe_stream random;
-    dp_status status = dpi_threshold_sum_new(s->t, s->share, r->context, r->n, &r->sum, err);
-    if (status != DP_OK)
-        return status;
-    start_random(s, r->context, r->n, r->words, &random);
-    status = dpi_threshold_encrypt(r->sum, s->key, r->words, &random, &parts, err);
-    dpi_rlwe_end(&random);
-    if (status == DP_OK)
-        status = dpi_post_send(s->opts.post, s->opts.aggregator, r->round, 0, "he.0",
-                               dpi_threshold_opened_size(r->n), r->opened[0], err);
-    if (status == DP_OK)
-        status = send_rest(s, r->round, "he.1", size, r->shared, err);
-    for (size_t k = 0; k < s->rest && status == DP_OK; k++) {
-        if (k == owner_of(s))
-            continue;
-        status = receive(s, party_of(s, k), r->round, "he.1", size, r->shared, err);
-        if (status == DP_OK)
-            status = dpi_threshold_sum_add(r->sum, k, size, r->shared, err);
+    static const struct {
+        dpi_silo_step_kind kind;
+        dpi_silo_kernel *kernel;
+    } kernels[] = {{DPI_SILO_KEYPART, keypart}, {DPI_SILO_SEALED, sealed},
+                   {DPI_SILO_COVER, cover},     {DPI_SILO_AGREE, agree},
+                   {DPI_SILO_PARTIAL, partial}, {DPI_SILO_COMBINE, combine}};
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+        m->kernel[kernels[k].kind] = kernels[k].kernel;
+        m->of[kernels[k].kind] = s;
     }
-    return status;
-}
-
-static dp_status give_partial(key_round *r, dp_error *err)
-{
-    enum { HASH = DPI_THRESHOLD_HASH };
-    dpi_key_sum *s = r->s;
-    unsigned char digests[DPI_THRESHOLD_OWNERS * HASH], *own = digests + owner_of(s) * HASH;
-    dp_status status = dpi_threshold_digest(r->sum, own, err);
-    if (status == DP_OK)
-        status = send_rest(s, r->round, "he.g", HASH, own, err);
-    for (size_t k = 0; k < s->rest && status == DP_OK; k++)
-        if (k != owner_of(s))
-            status = receive(s, party_of(s, k), r->round, "he.g", HASH, digests + k * HASH, err);
-    if (status == DP_OK)
-        status = dpi_threshold_partial(r->sum, digests, r->partial[0], err);
-    if (status == DP_OK)
-        status = dpi_post_send(s->opts.post, s->opts.aggregator, r->round, 0, "he.d",
-                               dpi_threshold_partial_size(r->n), r->partial[0], err);
-    return status;
-}
-
-/* ---- who adds up ---- */
-
-static dp_status check(const unsigned char key[32], const key_round *r, const uint64_t *words,
-                       dp_error *err)
-{
-    if (dpi_mask_check(key, r->n - 1, words) == words[r->n - 1])
-        return DP_OK;
-    return dpi_fail(err, DP_EPEER,
-                    "what was opened in round %llu is no sum: an owner has another question, or "
-                    "does not follow the plan",
-                    (unsigned long long)r->round);
-}
-
-static dp_status add_up(key_round *r, const unsigned char key[32], dp_error *err)
-{
-    const dpi_key_sum *s = r->s;
-    uint64_t *sum = dpi_alloc(r->n, sizeof *sum);
-    dp_status status = sum != NULL ? DP_OK : dpi_fail_nomem(err);
-    for (size_t k = 0; k < s->rest && status == DP_OK; k++) {
-        status = receive(s, party_of(s, k), r->round, "he.0", dpi_threshold_opened_size(r->n),
-                         r->opened[k], err);
-        if (status == DP_OK)
-            status = receive(s, party_of(s, k), r->round, "he.d", dpi_threshold_partial_size(r->n),
-                             r->partial[k], err);
-    }
-    if (status == DP_OK)
-        status = dpi_threshold_open(s->rest, (const unsigned char *const *)r->opened,
-                                    (const unsigned char *const *)r->partial, r->n, sum, err);
-    if (status == DP_OK)
-        status = check(key, r, sum, err);
-    for (size_t j = 0; j < r->n && status == DP_OK; j++)
-        r->words[j] += sum[j];
-    dpi_wipe_free(sum, r->n * sizeof *sum);
-    if (status == DP_OK)
-        status = send_rest(s, r->round, "he.s", r->n * sizeof *r->words,
-                           (const unsigned char *)r->words, err);
-    return status;
-}
-
-/* ---- rounds ---- */
-
-static dp_status make_room(key_round *r, dp_error *err)
-{
-    const dpi_key_sum *s = r->s;
-    const size_t letters = adds_up(s) ? s->rest : 1;
-    r->words = dpi_alloc(r->n, sizeof *r->words);
-    r->shared = dpi_alloc(dpi_threshold_shared_size(s->t, r->n), 1);
-    bool all = r->words != NULL && r->shared != NULL;
-    for (size_t k = 0; k < letters; k++) {
-        r->opened[k] = dpi_alloc(dpi_threshold_opened_size(r->n), 1);
-        r->partial[k] = dpi_alloc(dpi_threshold_partial_size(r->n), 1);
-        all = all && r->opened[k] != NULL && r->partial[k] != NULL;
-    }
-    return all ? DP_OK : dpi_fail_nomem(err);
-}
-
-static void free_room(key_round *r)
-{
-    dpi_wipe_free(r->words, r->n * sizeof *r->words);
-    dpi_free(r->shared);
-    for (size_t k = 0; k < DPI_THRESHOLD_OWNERS; k++) {
-        dpi_free(r->opened[k]);
-        dpi_free(r->partial[k]);
-    }
-    dpi_threshold_sum_free(r->sum);
-}
-
-dp_status dpi_key_sum_open(dpi_key_sum *s, uint64_t round, const unsigned char question[32],
-                           size_t n, uint64_t *values, dp_error *err)
-{
-    key_round r = {.s = s, .round = round, .n = n + 1};
-    unsigned char key[32];
-    dp_status status = make_room(&r, err);
-    hash_of(s, round, question, "sum", r.context);
-    hash_of(s, round, question, "check", key);
-    if (status == DP_OK) {
-        memcpy(r.words, values, n * sizeof *values);
-        r.words[n] = dpi_mask_check(key, n, values);
-    }
-    if (status == DP_OK && adds_up(s)) {
-        status = add_up(&r, key, err);
-    } else if (status == DP_OK) {
-        status = give_vector(&r, err);
-        if (status == DP_OK)
-            status = give_partial(&r, err);
-        if (status == DP_OK)
-            status = receive(s, s->opts.aggregator, round, "he.s", r.n * sizeof *r.words,
-                             (unsigned char *)r.words, err);
-    }
-    if (status == DP_OK)
-        status = check(key, &r, r.words, err);
-    if (status == DP_OK)
-        memcpy(values, r.words, n * sizeof *values);
-    else
-        memset(values, 0, n * sizeof *values);
-    free_room(&r);
-    return status;
 }

@@ -1,38 +1,43 @@
-/* Sums under a key of all owners but the one who adds up: the letters of crypto/threshold.h.
+/* Sums under a key of all owners but the one who adds up: the steps of part.h of which
+ * crypto/threshold.h is the inside.
  *
  * Who adds up has no share of the key and encrypts nothing: it adds its own words to the opened sum
- * of the others (doc/design/silo-he.md has why).  All are needed, and wait for each other. */
+ * of the others (doc/design/silo-he.md has why).  All are needed, and wait for each other.  Words
+ * have a check word behind them (masks.h), which adds up as they do.
+ *
+ * All that an owner draws follows from its secret of the run and from what it is drawn for, its
+ * vector among it: what is done again is the same bytes, and another vector is never encrypted with
+ * the same numbers.  What was opened under the key follows from the number of the round: each
+ * counts as the largest. */
 #ifndef DPI_SILO_KEY_SUM_H
 #define DPI_SILO_KEY_SUM_H
 
 #include <tacit/status.h>
 
-#include "silo/post.h"
+#include "silo/execute.h"
 
 typedef struct dpi_key_sum_opts {
     dpi_post *post;              /* these are borrowed */
-    const unsigned char *plan;   /* [DPI_SILO_HASH] */
     const unsigned char *secret; /* [32] of this run: what all that is drawn follows from */
-    size_t party, parties, aggregator;
-    /* Polynomials that the run opens at most, and of them before this process: ceil((n + 1) / 8192)
-     * for a sum of n words. */
-    uint64_t openings, opened;
+    const dpi_silo_part *part;
+    uint64_t rounds; /* that the run opens at most */
+    size_t most;     /* numbers of one of them, at most */
 } dpi_key_sum_opts;
 
 typedef struct dpi_key_sum dpi_key_sum;
 
-/* Makes this owner's share and the key of all, by letters of round 0.
- * DP_EPEER an owner's part is malformed; errors of dpi_threshold_new and of the post; DP_ENOMEM. */
+/* Whether a part has such steps. */
+bool dpi_silo_has_key(const dpi_silo_part *part);
+
+/* Makes room for the key of a run.  Errors of dpi_threshold_new: DP_EPRIVACY too many sums are
+ * opened under one key; DP_ENOMEM. */
 dp_status dpi_key_sum_new(const dpi_key_sum_opts *opts, dpi_key_sum **s,
                           dp_error *err) DP_MUST_CHECK;
-void dpi_key_sum_free(dpi_key_sum *s);
+void dpi_key_sum_free(dpi_key_sum *s); /* wipes */
 
-/* values[n], this owner's, becomes the sum of all modulo 2^64; zeros on errors.  A round and
- * question that are opened again, after a crash, are opened with the same values.
- * DP_EPEER owners have not the same vectors, or what was opened is no sum: they have come to
- * different questions, or one does not follow the plan; errors of the post and of
- * dpi_threshold_partial; DP_ENOMEM. */
-dp_status dpi_key_sum_open(dpi_key_sum *s, uint64_t round, const unsigned char question[32],
-                           size_t n, uint64_t *values, dp_error *err) DP_MUST_CHECK;
+/* Sets the machine's kernels of KEYPART ... COMBINE; `s` is borrowed.  They fail with DP_EPEER
+ * where owners have not the same vectors, what was opened is no sum, or a part of the key is
+ * malformed or of another run; DP_EPRIVACY where more would be opened than was said; DP_ENOMEM. */
+void dpi_key_sum_install(dpi_key_sum *s, dpi_silo_machine *m);
 
 #endif

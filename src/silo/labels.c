@@ -22,6 +22,20 @@ const dpi_label_effect dpi_label_effects[DPI_SILO_N_STEPS] = {
     [DPI_SILO_PLAIN] = {{DPI_LABEL_CLEAR}, DPI_LABEL_CLEAR, {DPI_LABEL_OWN}},
     [DPI_SILO_ADDPLAIN] = {{DPI_LABEL_CLEAR}, DPI_LABEL_CLEAR, {DPI_LABEL_EVERYBODY}},
     [DPI_SILO_OPEN] = {{DPI_LABEL_CLEAR}, DPI_LABEL_CLEAR, {DPI_LABEL_AGGREGATOR}},
+    [DPI_SILO_KEYPART] = {{DPI_LABEL_ABSENT}, DPI_LABEL_KEYPART, {DPI_LABEL_OWN}},
+    [DPI_SILO_SEALED] = {{DPI_LABEL_CLEAR, DPI_LABEL_KEYPART},
+                         DPI_LABEL_SEALED,
+                         {DPI_LABEL_OWN, DPI_LABEL_REST}},
+    [DPI_SILO_COVER] = {{DPI_LABEL_CLEAR, DPI_LABEL_SEALED},
+                        DPI_LABEL_COVERED,
+                        {DPI_LABEL_OWN, DPI_LABEL_OWN}},
+    [DPI_SILO_AGREE] = {{DPI_LABEL_SEALED}, DPI_LABEL_AGREED, {DPI_LABEL_REST}},
+    [DPI_SILO_PARTIAL] = {{DPI_LABEL_SEALED, DPI_LABEL_AGREED},
+                          DPI_LABEL_PARTIAL,
+                          {DPI_LABEL_REST, DPI_LABEL_REST}},
+    [DPI_SILO_COMBINE] = {{DPI_LABEL_CLEAR, DPI_LABEL_COVERED, DPI_LABEL_PARTIAL},
+                          DPI_LABEL_CLEAR,
+                          {DPI_LABEL_OWN, DPI_LABEL_REST, DPI_LABEL_REST}},
     [DPI_SILO_BOUND] = {{DPI_LABEL_CLEAR}, DPI_LABEL_CLEAR, {DPI_LABEL_OWN}},
     [DPI_SILO_ADDEND] = {{DPI_LABEL_CLEAR, DPI_LABEL_CLEAR},
                          DPI_LABEL_CLEAR,
@@ -53,7 +67,28 @@ uint64_t dpi_label_read(const dpi_silo_parties *who, size_t k, dpi_label_whose o
     return of == DPI_LABEL_OWN          ? (uint64_t)1 << k
            : of == DPI_LABEL_AGGREGATOR ? (uint64_t)1 << who->aggregator
            : of == DPI_LABEL_OTHERS     ? dpi_silo_everyone(who) & ~((uint64_t)1 << k)
+           : of == DPI_LABEL_REST       ? dpi_silo_everyone(who) & ~((uint64_t)1 << who->aggregator)
                                         : dpi_silo_everyone(who);
+}
+
+const char *dpi_label_stays(dpi_label_form form, bool to_aggregator)
+{
+    switch (form) {
+    case DPI_LABEL_KEYS:
+        return to_aggregator ? NULL : "keys of masks are for the one that adds up, not for ";
+    case DPI_LABEL_COVERED:
+    case DPI_LABEL_PARTIAL:
+        return to_aggregator ? NULL
+                             : "with it and a share of the key another's vector can be opened; it "
+                               "is for the one that adds up, not for ";
+    case DPI_LABEL_KEYPART:
+    case DPI_LABEL_SEALED:
+    case DPI_LABEL_AGREED:
+        return to_aggregator ? "it is for owners of the key, and not for the one that adds up: "
+                             : NULL;
+    default:
+        return NULL;
+    }
 }
 
 bool dpi_label_is_release(size_t n, const dpi_labels *sent)
@@ -100,6 +135,7 @@ void dpi_label_make(dpi_label *l, const dpi_silo_step *s, size_t party, const dp
         l->noise = made;
         break;
     case DPI_SILO_MASK:
+    case DPI_SILO_COVER:
     case DPI_SILO_PLAIN:
     case DPI_SILO_OPEN:
         l->bounded = first->bounded;

@@ -13,16 +13,22 @@ typedef enum dpi_label_form {
     DPI_LABEL_CONSENT,
     DPI_LABEL_KEYS,
     DPI_LABEL_COLUMNS, /* encrypted, row by row */
-    DPI_LABEL_ANSWER   /* encrypted: what was made of encrypted columns */
+    DPI_LABEL_ANSWER,  /* encrypted: what was made of encrypted columns */
+    DPI_LABEL_KEYPART, /* of a key of all but the aggregator: a public part of it */
+    DPI_LABEL_SEALED,  /* what its owners see of a vector that is encrypted under it */
+    DPI_LABEL_COVERED, /* and what the aggregator does */
+    DPI_LABEL_AGREED,  /* that an owner has what the others have */
+    DPI_LABEL_PARTIAL  /* what a share takes off the sum */
 } dpi_label_form;
 
 /* Whose value of a register a step reads: this party's own, the aggregator's, everybody's, all
- * others'. */
+ * others', everybody's but the aggregator's. */
 typedef enum dpi_label_whose {
     DPI_LABEL_OWN,
     DPI_LABEL_AGGREGATOR,
     DPI_LABEL_EVERYBODY,
-    DPI_LABEL_OTHERS
+    DPI_LABEL_OTHERS,
+    DPI_LABEL_REST
 } dpi_label_whose;
 
 /* What a step works on, and makes; ABSENT: nothing is known of it. */
@@ -57,6 +63,10 @@ void dpi_label_follow(dpi_label *l, const dpi_label *from);
 
 /* Parties whose value of its argument a step of party k reads, a bit each. */
 uint64_t dpi_label_read(const dpi_silo_parties *who, size_t k, dpi_label_whose of);
+
+/* Why a value of this form may not be sent to a party, which is the aggregator or not, as "keys are
+ * not for "; NULL: it may. */
+const char *dpi_label_stays(dpi_label_form form, bool to_aggregator);
 
 /* Whether the sum of what n parties have sent is a release: of each its own records' sum, to which
  * a record adds within the bound, with its own share of one noise. */

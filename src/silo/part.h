@@ -13,7 +13,7 @@
 
 #include "base/compiler.h"
 
-enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3 };
+enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3, DPI_SILO_BLOCK = 8192 };
 
 /* Steps: enum, name as in dumps and rules, arguments, what it does.
  *
@@ -33,6 +33,13 @@ enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3 };
  * Without protection:
  *   plain     the vector as it is
  *   addplain  at the aggregator: their sum
+ * A sum under a key of all but the aggregator, who has no share of it (key-sum.h):
+ *   keypart   this owner's part of the key, once in a run
+ *   sealed    of this owner's encrypted vector what the other owners of the key must see
+ *   cover     and what the aggregator must: the vector, covered
+ *   agree     a digest of what the owners of the key have of each other
+ *   partial   where all have the same: what this owner's share takes off the sum, and no single one
+ *   combine   at the aggregator: the sum, and its own vector
  * And then
  *   open      the opened sum as words, its checksum looked at
  * Columns of the same people at two owners (columns-sum.h):
@@ -58,6 +65,12 @@ enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3 };
     X(PLAIN, "plain", 1, false)                                                                    \
     X(ADDPLAIN, "addplain", 1, false)                                                              \
     X(OPEN, "open", 1, false)                                                                      \
+    X(KEYPART, "keypart", 0, false)                                                                \
+    X(SEALED, "sealed", 2, false)                                                                  \
+    X(COVER, "cover", 2, false)                                                                    \
+    X(AGREE, "agree", 1, false)                                                                    \
+    X(PARTIAL, "partial", 2, false)                                                                \
+    X(COMBINE, "combine", 3, false)                                                                \
     X(BOUND, "bound", 1, false)                                                                    \
     X(ADDEND, "addend", 2, false)                                                                  \
     X(INNER, "inner", 2, false)                                                                    \
@@ -93,8 +106,10 @@ typedef struct dpi_silo_step {
 typedef struct dpi_silo_register {
     char name[DPI_SILO_NAME]; /* as in dumps: "h", "h.m" */
     /* Its size is `words` 64-bit words and `bytes` more; where `scales`, the words are those of
-     * the vector that is opened, times `words`. */
-    uint32_t words, bytes;
+     * the vector that is opened, times `words`.  To it come `fraction` bytes for each word of that
+     * vector and its check word, and `block` bytes for each DPI_SILO_BLOCK of these, the last of
+     * which need not be full. */
+    uint32_t words, bytes, fraction, block;
     bool scales;
     bool encrypted; /* its size is another: that of the encryption */
 } dpi_silo_register;
@@ -102,7 +117,15 @@ typedef struct dpi_silo_register {
 /* Bytes of a register's value where the vector that is opened has n words. */
 DPI_INLINE size_t dpi_silo_register_size(const dpi_silo_register *r, size_t n)
 {
-    return r->words * sizeof(uint64_t) * (r->scales ? n : 1) + r->bytes;
+    return r->words * sizeof(uint64_t) * (r->scales ? n : 1) + r->bytes + r->fraction * (n + 1) +
+           r->block * (n / DPI_SILO_BLOCK + 1);
+}
+
+/* Whether two registers have the same size for every vector. */
+DPI_INLINE bool dpi_silo_same_size(const dpi_silo_register *a, const dpi_silo_register *b)
+{
+    return a->words == b->words && a->bytes == b->bytes && a->fraction == b->fraction &&
+           a->block == b->block && a->scales == b->scales && a->encrypted == b->encrypted;
 }
 
 /* One party's part of a round.  Party numbers are those of the plan, from 0. */

@@ -209,6 +209,20 @@ void dpi_post_pair_key(const dpi_post *p, size_t peer, const char *purpose, unsi
                              p->pair[peer], 32);
 }
 
+void dpi_post_context(const dpi_post *p, uint64_t round, const unsigned char question[32],
+                      const char *purpose, unsigned char hash[32])
+{
+    unsigned char number[8];
+    crypto_generichash_state h;
+    dpi_put_number(number, round);
+    (void)crypto_generichash_init(&h, p->opts.plan, DPI_SILO_HASH, 32);
+    (void)crypto_generichash_update(&h, p->run_keys, sizeof p->run_keys);
+    (void)crypto_generichash_update(&h, number, sizeof number);
+    (void)crypto_generichash_update(&h, question, 32);
+    (void)crypto_generichash_update(&h, (const unsigned char *)purpose, strlen(purpose));
+    (void)crypto_generichash_final(&h, hash, 32);
+}
+
 void dpi_post_sign(const dpi_post *p, size_t n, const unsigned char *bytes,
                    unsigned char signature[64])
 {

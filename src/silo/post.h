@@ -56,6 +56,11 @@ const unsigned char *dpi_post_run_keys(const dpi_post *post);
 void dpi_post_pair_key(const dpi_post *post, size_t peer, const char *purpose,
                        unsigned char key[32]);
 
+/* A hash of plan, run keys, round, question and purpose: what is made of it belongs to one sum of
+ * one run. */
+void dpi_post_context(const dpi_post *post, uint64_t round, const unsigned char question[32],
+                      const char *purpose, unsigned char hash[32]);
+
 /* Signs with the party's identity, and checks another's. */
 void dpi_post_sign(const dpi_post *post, size_t n, const unsigned char *bytes,
                    unsigned char signature[64]);

@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "base/compiler.h"
 #include "base/error.h"
+#include "silo/key-sum.h"
 #include "silo/masks.h"
 #include "silo/state.h"
 
@@ -27,7 +28,8 @@ struct dpi_silo_round {
     dpi_silo_state state;
     dpi_post *post;
     dpi_silo_machine machine;
-    uint64_t done; /* rounds */
+    dpi_key_sum *key; /* NULL: sums are not under a key */
+    uint64_t done;    /* rounds */
 };
 
 static size_t parties(const dpi_silo_round *r)
@@ -73,15 +75,7 @@ static void set_question(dpi_silo_round *r, const unsigned char question[32])
 /* What all of a round follows from. */
 static void context_of(const dpi_silo_round *r, const char *purpose, unsigned char hash[32])
 {
-    unsigned char round[8];
-    crypto_generichash_state h;
-    dpi_put_number(round, r->machine.round);
-    (void)crypto_generichash_init(&h, r->opts.post.plan, DPI_SILO_HASH, 32);
-    (void)crypto_generichash_update(&h, dpi_post_run_keys(r->post), 32);
-    (void)crypto_generichash_update(&h, round, sizeof round);
-    (void)crypto_generichash_update(&h, r->machine.question, 32);
-    (void)crypto_generichash_update(&h, (const unsigned char *)purpose, strlen(purpose));
-    (void)crypto_generichash_final(&h, hash, 32);
+    dpi_post_context(r->post, r->machine.round, r->machine.question, purpose, hash);
 }
 
 static void own_key(const dpi_silo_round *r, unsigned char key[32])
@@ -358,6 +352,19 @@ static dp_status exchange_keys(dpi_silo_round *r, dp_error *err)
         "other noise; it must go on with its state of then, or all need a new plan");
 }
 
+static dp_status make_key(dpi_silo_round *r, dp_error *err)
+{
+    const dpi_key_sum_opts opts = {.post = r->post,
+                                   .secret = r->state.self,
+                                   .part = r->opts.part,
+                                   .rounds = r->opts.rounds,
+                                   .most = r->opts.most};
+    dp_status status = dpi_key_sum_new(&opts, &r->key, err);
+    if (status == DP_OK)
+        dpi_key_sum_install(r->key, &r->machine);
+    return status;
+}
+
 dp_status dpi_silo_round_new(const dpi_silo_round_opts *opts, dpi_silo_round **round, dp_error *err)
 {
     dpi_silo_round *r = dpi_alloc(1, sizeof *r);
@@ -385,6 +392,8 @@ dp_status dpi_silo_round_new(const dpi_silo_round_opts *opts, dpi_silo_round **r
         status = exchange_keys(r, err);
     if (status == DP_OK)
         status = dpi_silo_machine_init(&r->machine, opts->part, err);
+    if (status == DP_OK && dpi_silo_has_key(opts->part))
+        status = make_key(r, err);
     r->machine.post = r->post;
     r->machine.lack_ms = opts->lack_ms > 0 ? opts->lack_ms : usual_lack;
     if (status == DP_OK)
@@ -399,6 +408,7 @@ void dpi_silo_round_free(dpi_silo_round *r)
     if (r == NULL)
         return;
     dpi_silo_machine_free(&r->machine);
+    dpi_key_sum_free(r->key);
     dpi_post_close(r->post);
     dpi_silo_state_free(&r->state);
     dpi_free(r);

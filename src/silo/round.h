@@ -12,6 +12,9 @@ typedef struct dpi_silo_round_opts {
     const dpi_silo_part *part; /* these are borrowed */
     dpi_post_opts post;
     size_t colluders, dropouts;
+    uint64_t
+        rounds; /* where sums are under a key: that the run opens at most, and numbers of one */
+    size_t most;
     const char *state; /* a file; NULL, in simulations: nothing outlives the process */
     uint32_t lack_ms;  /* that owners which may drop out are waited for; 0: 30 000 */
 } dpi_silo_round_opts;

@@ -12,6 +12,13 @@
     "each: m = plain x0; each: send m agg; agg: s = addplain m; agg: send s each; each: o = open " \
     "s"
 
+#define KEY_SUM                                                                                    \
+    "once rest: b = keypart; once rest: send b rest; rest: h = sealed x0 b; rest: c = cover x0 "   \
+    "h; "                                                                                          \
+    "rest: send h rest; rest: send c agg; rest: g = agree h; rest: send g rest; "                  \
+    "rest: d = partial h g; rest: send d agg; agg: s = combine x0 c d; agg: send s each; "         \
+    "each: o = open s"
+
 /* Noise is added by each, opened is the sum alone. */
 static const dpi_silo_rule secagg_dp_rules[] = {
     {"sum", "0", "each: o = isum x0"},
@@ -32,6 +39,17 @@ static const dpi_silo_clause fedsgd_seen[] = {
     {"reveal", "s", "each", "what all records add up to, without noise"},
 };
 enum { fedsgd_n_seen = sizeof fedsgd_seen / sizeof *fedsgd_seen };
+
+static const dpi_silo_rule fedsgd_he_rules[] = {
+    {"sum", "0", "each: o = isum x0"},
+    {"reveal", "+", KEY_SUM},
+};
+
+static const dpi_silo_clause fedsgd_he_seen[] = {
+    {"reveal", "s", "each",
+     "what all records add up to, without noise; less one's own, what all others' do"},
+};
+enum { fedsgd_he_n_seen = sizeof fedsgd_he_seen / sizeof *fedsgd_he_seen };
 
 /* ---- columns: residuals stay in shares, and each gets the other's part of its block ---- */
 

@@ -8,8 +8,8 @@
  *   once WHO: ...                    in the first step of all alone
  *
  * x0, x1, x2 are the operation's arguments, o its result, other names are the rule's own; x0.c is c
- * of the rule of what x0 is, and x0.x1 that operation's argument.  WHO is "each", all parties, or
- * "agg", the one that adds up.
+ * of the rule of what x0 is, and x0.x1 that operation's argument.  WHO is "each", all parties,
+ * "agg", the one that adds up, or "rest", all but that one.
  *
  * The first rule of an operation whose place is that of the first argument holds.  What becomes
  * visible in the clear to a party, and is neither its own nor a release, must be named by a
@@ -34,7 +34,9 @@ typedef struct dpi_silo_clause {
 #define DPI_SILO_SCHEME_LIST(X)                                                                    \
     X(secagg_dp, "secagg+dp", true,                                                                \
       "sums of all owners with noise of all, opened by none alone: nobody sees a single owner's")  \
-    X(fedsgd, "fedsgd", false, "sums without noise, which one owner adds up, and sees each of")
+    X(fedsgd, "fedsgd", false, "sums without noise, which one owner adds up, and sees each of")    \
+    X(fedsgd_he, "fedsgd+he", false,                                                               \
+      "sums without noise, under a key of all but who adds up: nobody sees a single owner's")
 
 /* The same of columns of the same records at two owners. */
 #define DPI_SILO_COLUMN_SCHEME_LIST(X)                                                             \
@@ -55,7 +57,12 @@ typedef struct dpi_silo_scheme {
 /* The scheme of a name, static; NULL for none. */
 const dpi_silo_scheme *dpi_silo_scheme_named(const char *name);
 
-typedef enum dpi_silo_role { DPI_SILO_EACH, DPI_SILO_AGG, DPI_SILO_N_ROLES } dpi_silo_role;
+typedef enum dpi_silo_role {
+    DPI_SILO_EACH,
+    DPI_SILO_AGG,
+    DPI_SILO_REST,
+    DPI_SILO_N_ROLES
+} dpi_silo_role;
 
 /* The role of a name, DPI_SILO_N_ROLES for none. */
 dpi_silo_role dpi_silo_role_of(const char *name);

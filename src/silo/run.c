@@ -18,11 +18,13 @@
 #include "base/error.h"
 #include "silo/audit.h"
 #include "silo/describe.h"
+#include "silo/key-sum.h"
 #include "silo/keys.h"
 #include "silo/policy.h"
 #include "silo/round.h"
 #include "silo/run.h"
 #include "silo/state.h"
+#include "silo/sums.h"
 
 typedef struct silo_run {
     const dp_silo_plan *plan;
@@ -33,15 +35,17 @@ typedef struct silo_run {
     dpi_carrier *carrier;
     dpi_audit *audit;
     dpi_silo_round *round;
-    bool noisy;    /* else nothing is kept, and no release is counted */
+    dpi_silo_sums *sums; /* NULL: they are in the journal, or not kept */
+    bool noisy;          /* else no release is counted */
+    bool hidden;   /* no owner's sum is seen by itself; else, and without noise, nothing is kept */
     uint64_t made; /* releases, those of the journal among them */
     char names[DP_OWNERS_MOST][DPI_SILO_NAME];
-    char state[PATH_MAX], journal[PATH_MAX];
+    char state[PATH_MAX], journal[PATH_MAX], kept[PATH_MAX];
 } silo_run;
 
 static bool keeps(const silo_run *r)
 {
-    return r->noisy && r->opts->state != NULL;
+    return (r->noisy || r->hidden) && r->opts->state != NULL;
 }
 
 static dp_fit_opts fit_opts(const silo_run *r)
@@ -131,7 +135,8 @@ static bool put_path(char to[PATH_MAX], const char *folder, const char *file)
 static dp_status check_state(const silo_run *r, dp_error *err)
 {
     dpi_silo_state s;
-    if (access(r->journal, F_OK) == 0 && access(r->state, F_OK) != 0)
+    const bool opened = access(r->journal, F_OK) == 0 || access(r->kept, F_OK) == 0;
+    if (opened && access(r->state, F_OK) != 0)
         return dpi_fail(
             err, DP_ESTATE,
             "%.200s has a journal and no state of its rounds, without which a sum could "
@@ -159,13 +164,23 @@ dp_status dpi_silo_run_folder(const char *path, dp_error *err)
     return DP_OK;
 }
 
+static dp_status open_sums(silo_run *r, dp_error *err)
+{
+    unsigned char whose[DPI_SILO_HASH];
+    dpi_silo_state_whose(r->plan->hash, r->plan->keys[r->self], whose);
+    return dpi_silo_sums_open(r->kept, whose, &r->sums, err);
+}
+
 static dp_status make_folder(silo_run *r, dp_error *err)
 {
     const char *path = r->opts->state;
-    if (!put_path(r->state, path, "run") || !put_path(r->journal, path, "journal"))
+    if (!put_path(r->state, path, "run") || !put_path(r->journal, path, "journal") ||
+        !put_path(r->kept, path, "sums"))
         return dpi_fail(err, DP_EINVAL, "the path of the state is too long");
     dp_status status = dpi_silo_run_folder(path, err);
-    return status == DP_OK ? check_state(r, err) : status;
+    if (status == DP_OK)
+        status = check_state(r, err);
+    return status == DP_OK && !r->noisy ? open_sums(r, err) : status;
 }
 
 dp_status dpi_silo_run_carrier(const dp_silo_run_opts *o, dpi_carrier **carrier, dp_error *err)
@@ -183,6 +198,7 @@ dp_status dpi_silo_run_carrier(const dp_silo_run_opts *o, dpi_carrier **carrier,
 static dp_status begin(silo_run *r, dp_error *err)
 {
     dp_status status = dpi_silo_part_of(r->plan, r->self, &r->arena, &r->part, err);
+    r->hidden = status == DP_OK && dpi_silo_has_key(&r->part);
     if (status == DP_OK)
         status = dpi_silo_run_carrier(r->opts, &r->carrier, err);
     if (status == DP_OK && keeps(r))
@@ -228,6 +244,11 @@ static dp_status meet(silo_run *r, dp_error *err)
                              .dropouts = plan->dropouts,
                              .lack_ms = lack_of(r),
                              .state = keeps(r) ? r->state : NULL};
+    for (size_t k = 0; k < r->plan->n_openings; k++) {
+        o.rounds += r->plan->openings[k].times;
+        if (o.most < r->plan->openings[k].numbers)
+            o.most = r->plan->openings[k].numbers;
+    }
     memcpy(o.post.plan, r->plan->hash, DPI_SILO_HASH);
     return dpi_silo_round_new(&o, &r->round, err);
 }
@@ -240,6 +261,8 @@ static dp_status be_ready(silo_run *r, dp_error *err)
     dp_status status = r->round == NULL ? meet(r, err) : DP_OK;
     if (status == DP_OK && r->noisy)
         dpi_silo_round_skip(r->round, r->made);
+    else if (status == DP_OK && r->sums != NULL)
+        dpi_silo_round_skip(r->round, dpi_silo_sums_done(r->sums));
     return status;
 }
 
@@ -257,8 +280,14 @@ static dp_status open_sum(void *context, const unsigned char question[DP_OWNERS_
                           uint64_t *values, dp_error *err)
 {
     silo_run *r = context;
+    if (r->sums != NULL && dpi_silo_sums_ahead(r->sums))
+        return dpi_silo_sums_next(r->sums, question, n, values, err);
     dp_status status = be_ready(r, err);
-    return status == DP_OK ? dpi_silo_round_open(r->round, question, n, values, err) : status;
+    if (status == DP_OK)
+        status = dpi_silo_round_open(r->round, question, n, values, err);
+    if (status == DP_OK && r->sums != NULL)
+        status = dpi_silo_sums_add(r->sums, question, n, values, err);
+    return status;
 }
 
 static int watch(void *user, const dp_fit_progress *at)
@@ -282,8 +311,8 @@ static dp_status fit(silo_run *r, const dp_model *model, const dp_dataset *data,
                               .open = open_sum};
     dp_fit_opts opts = fit_opts(r);
     opts.owners = &owners;
-    opts.journal = keeps(r) ? r->journal : NULL;
-    opts.resume = keeps(r) && access(r->journal, F_OK) == 0;
+    opts.journal = keeps(r) && r->noisy ? r->journal : NULL;
+    opts.resume = opts.journal != NULL && access(r->journal, F_OK) == 0;
     opts.watch = watch;
     opts.watch_user = r;
     dp_status status = dp_fit_private(model, data, &opts, fit, err);
@@ -312,6 +341,7 @@ dp_status dp_silo_run(const dp_silo_plan *plan, const dp_model *model, const dp_
         status = fit(&r, model, data, made, err);
     dpi_audit_close(r.audit, status);
     dpi_silo_round_free(r.round);
+    dpi_silo_sums_close(r.sums);
     if (r.carrier != NULL)
         r.carrier->kind->close(r.carrier);
     dpi_arena_free(&r.arena);
@@ -320,7 +350,7 @@ dp_status dp_silo_run(const dp_silo_plan *plan, const dp_model *model, const dp_
 
 void dp_silo_forget(const char *state)
 {
-    static const char *const files[] = {"journal", "run", "run.lock"};
+    static const char *const files[] = {"journal", "sums", "run", "run.lock"};
     char path[PATH_MAX];
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
         int n = snprintf(path, sizeof path, "%s/%s", state, files[k]);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "crypto/threshold.h"
 
 enum { CHECK = 8 };
 
@@ -14,16 +15,33 @@ enum { CHECK = 8 };
 typedef struct layout {
     uint32_t words, bytes, each;
     bool encrypted;
+    uint32_t fraction, block;
 } layout;
 
+_Static_assert((int)DPI_SILO_BLOCK == (int)DPI_THRESHOLD_DEGREE,
+               "a block of words is a polynomial");
+
 static const layout layouts[DPI_SILO_N_STEPS] = {
-    [DPI_SILO_ISUM] = {1, 0, 0},         [DPI_SILO_DGAUSS] = {1, 0, 0},
-    [DPI_SILO_MASK] = {1, CHECK, 0},     [DPI_SILO_ROSTER] = {0, 8, 0},
-    [DPI_SILO_CONSENT] = {0, 64, 0},     [DPI_SILO_UNLOCK] = {0, 0, 32},
-    [DPI_SILO_ADDALL] = {1, CHECK, 0},   [DPI_SILO_PLAIN] = {1, CHECK, 0},
-    [DPI_SILO_ADDPLAIN] = {1, CHECK, 0}, [DPI_SILO_OPEN] = {1, 0, 0},
-    [DPI_SILO_INNER] = {1, 0, 0},        [DPI_SILO_ENCRYPT] = {0, 0, 0, true},
-    [DPI_SILO_ANSWER] = {0, 0, 0, true}, [DPI_SILO_VEIL] = {0, 0, 0, true},
+    [DPI_SILO_ISUM] = {1, 0, 0},
+    [DPI_SILO_DGAUSS] = {1, 0, 0},
+    [DPI_SILO_MASK] = {1, CHECK, 0},
+    [DPI_SILO_ROSTER] = {0, 8, 0},
+    [DPI_SILO_CONSENT] = {0, 64, 0},
+    [DPI_SILO_UNLOCK] = {0, 0, 32},
+    [DPI_SILO_ADDALL] = {1, CHECK, 0},
+    [DPI_SILO_PLAIN] = {1, CHECK, 0},
+    [DPI_SILO_ADDPLAIN] = {1, CHECK, 0},
+    [DPI_SILO_OPEN] = {1, 0, 0},
+    [DPI_SILO_KEYPART] = {.bytes = DPI_RLWE_SEED + DPI_THRESHOLD_POLYNOMIAL},
+    [DPI_SILO_SEALED] = {.block = DPI_THRESHOLD_POLYNOMIAL},
+    [DPI_SILO_COVER] = {.fraction = DPI_THRESHOLD_WORD},
+    [DPI_SILO_AGREE] = {.bytes = DPI_THRESHOLD_HASH},
+    [DPI_SILO_PARTIAL] = {.fraction = DPI_THRESHOLD_WORD},
+    [DPI_SILO_COMBINE] = {1, CHECK, 0},
+    [DPI_SILO_INNER] = {1, 0, 0},
+    [DPI_SILO_ENCRYPT] = {0, 0, 0, true},
+    [DPI_SILO_ANSWER] = {0, 0, 0, true},
+    [DPI_SILO_VEIL] = {0, 0, 0, true},
     [DPI_SILO_UNVEIL] = {1, 0, 0},
 };
 
@@ -33,6 +51,8 @@ void dpi_silo_lay(dpi_silo_step_kind kind, size_t n, dpi_silo_register *r)
     r->words = l->words;
     r->scales = l->words > 0;
     r->encrypted = l->encrypted;
+    r->fraction = l->fraction;
+    r->block = l->block;
     r->bytes = l->bytes + l->each * (uint32_t)n;
 }
 
@@ -67,7 +87,10 @@ static bool is_in(uint64_t set, size_t k)
 
 uint64_t dpi_silo_members(const dpi_silo_parties *who, dpi_silo_role role)
 {
-    return role == DPI_SILO_AGG ? (uint64_t)1 << who->aggregator : dpi_silo_everyone(who);
+    const uint64_t aggregator = (uint64_t)1 << who->aggregator;
+    return role == DPI_SILO_AGG    ? aggregator
+           : role == DPI_SILO_REST ? dpi_silo_everyone(who) & ~aggregator
+                                   : dpi_silo_everyone(who);
 }
 
 /* Parties at which a variable is. */
@@ -215,6 +238,11 @@ static dp_status do_statement(splitter *s, const dpi_silo_statement *t)
 {
     const uint64_t who = dpi_silo_members(&s->p->who, t->who);
     dp_status status = DP_OK;
+    if (who == 0)
+        return dpi_fail(s->err, DP_EINVAL,
+                        "%s = s_%s: scheme %s is of several owners, and there is one; choose one "
+                        "that is not",
+                        s->v->name, dpi_silo_ops[s->v->op].name, s->scheme->name);
     if (t->kind == DPI_SILO_SEND)
         return do_send(s, t);
     for (size_t k = 0; k < s->p->who.n && status == DP_OK; k++)

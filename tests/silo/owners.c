@@ -28,11 +28,14 @@ void owners_free(owners *o)
     dpi_arena_free(&o->arena);
 }
 
-static void split(owners *o, const char *scheme, size_t dropouts)
+static void split(owners *o, const char *scheme, uint16_t aggregator, size_t dropouts)
 {
     static const dp_opening one = {"main", 1, 1, 1};
-    dpi_silo_parties who = {
-        .n = (uint16_t)o->n, .colluders = dropouts, .dropouts = dropouts, .most_records = 1};
+    dpi_silo_parties who = {.n = (uint16_t)o->n,
+                            .aggregator = aggregator,
+                            .colluders = dropouts,
+                            .dropouts = dropouts,
+                            .most_records = 1};
     dpi_silo_program p;
     dp_error err = {0};
     memcpy(who.names, o->names, sizeof o->names);
@@ -43,12 +46,17 @@ static void split(owners *o, const char *scheme, size_t dropouts)
 
 void owners_mask(owners *o, bool dropouts)
 {
-    split(o, "secagg+dp", dropouts ? 1 : 0);
+    split(o, "secagg+dp", 0, dropouts ? 1 : 0);
 }
 
 void owners_plain(owners *o)
 {
-    split(o, "fedsgd", 0);
+    split(o, "fedsgd", 0, 0);
+}
+
+void owners_key(owners *o, uint16_t aggregator)
+{
+    split(o, "fedsgd+he", aggregator, 0);
 }
 
 dpi_post_opts owners_post(owners *o, size_t k, dpi_carrier *carrier, uint32_t patience_ms)

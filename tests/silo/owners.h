@@ -25,6 +25,9 @@ void owners_free(owners *o);
 void owners_mask(owners *o, bool dropouts);
 void owners_plain(owners *o);
 
+/* Under a key of all but the one that then adds up. */
+void owners_key(owners *o, uint16_t aggregator);
+
 /* Owner k's end of the post, of a carrier that is its own. */
 dpi_post_opts owners_post(owners *o, size_t k, dpi_carrier *carrier, uint32_t patience_ms);
 

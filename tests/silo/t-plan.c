@@ -344,6 +344,10 @@ static void what_cannot_be_planned_is_refused(void **state)
     cannot((o.scheme = "fedsgd", o), DP_EINVAL, "");
     cannot((o.scheme = NULL, o), DP_ENAME, "no scheme");
     o = p.opts;
+    o.epsilon = o.delta = 0;
+    cannot((o.scheme = "fedsgd+he", o.colluders = 2, o), DP_EPRIVACY, "it is one owner's");
+    cannot((o.colluders = 1, o.n_owners = 2, o), DP_EPRIVACY, "it is one owner's");
+    o = p.opts;
     cannot((o.epsilon = 0, o), DP_EDOMAIN, "epsilon");
     o = p.opts;
     cannot((o.delta = 0, o), DP_EDOMAIN, "delta");

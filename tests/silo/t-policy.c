@@ -85,6 +85,25 @@ static void who_does_not_say_so_reckons_with_a_colluder(void **state)
     plans_free(&q);
 }
 
+static void hidden_sums_without_noise_must_be_said_too(void **state)
+{
+    plans q;
+    (void)state;
+    plans_make(&q);
+    q.opts.scheme = "fedsgd+he";
+    q.opts.epsilon = q.opts.delta = 0;
+    dp_silo_plan *keyed = plans_plan(&q, 0);
+    static const char base[] = "schemes = fedsgd+he\nepsilon = 0\ndelta = 0\nowners = 3\n";
+    char text[256];
+    refuses(keyed, base, DP_EPRIVACY, "no noise");
+    (void)snprintf(text, sizeof text, "%sno-noise = yes\n", base);
+    allows(keyed, text);
+    refuses(keyed, "schemes = fedsgd\nepsilon = 0\ndelta = 0\nowners = 3\nno-noise = yes\n",
+            DP_EPRIVACY, "its scheme");
+    dp_silo_plan_free(keyed);
+    plans_free(&q);
+}
+
 static void without_noise_it_must_be_said(void **state)
 {
     static const char base[] = "schemes = fedsgd\nepsilon = 0\ndelta = 0\nowners = 3\n";
@@ -201,6 +220,7 @@ int main(void)
         cmocka_unit_test(each_line_forbids_what_it_says),
         cmocka_unit_test(who_does_not_say_so_reckons_with_a_colluder),
         cmocka_unit_test(without_noise_it_must_be_said),
+        cmocka_unit_test(hidden_sums_without_noise_must_be_said_too),
         cmocka_unit_test(models_are_those_that_are_listed),
         cmocka_unit_test(owners_are_those_that_are_listed),
         cmocka_unit_test(what_is_not_said_is_forbidden),

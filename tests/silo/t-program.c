@@ -83,11 +83,48 @@ static const char *const fedsgd_end[] = {
     "noise",
 };
 
+static const char *const key_end[] = {
+    "south runs",
+    "  v = inquire q x",
+    "  S = isum v",
+    "  once: h.b = keypart",
+    "  once: send h.b to west",
+    "  once: h.b from west",
+    "  h.h = sealed S h.b",
+    "  h.c = cover S h.h",
+    "  send h.h to west",
+    "  h.h from west",
+    "  send h.c to north",
+    "  h.g = agree h.h",
+    "  send h.g to west",
+    "  h.g from west",
+    "  h.d = partial h.h h.g",
+    "  send h.d to north",
+    "  h.s from north",
+    "  h = open h.s",
+    "  q' = advance q h",
+};
+
+static const char *const key_seen[] = {
+    "seen of others",
+    "  north sees h.s, of records of north, south, west: NO NOISE: what all records add up to, "
+    "without noise; less one's own, what all others' do",
+    "  south sees h.s, of records of north, south, west: NO NOISE: what all records add up to, "
+    "without noise; less one's own, what all others' do",
+    "  west sees h.s, of records of north, south, west: NO NOISE: what all records add up to, "
+    "without noise; less one's own, what all others' do",
+    "sent in all, before sealing",
+    /* 17 openings of 12 and 52 numbers: h.s 8 n + 8 to two; and once 192544, h.h 192512, h.c and
+     * h.d 9 n + 9, h.g 32 */
+    "  north sends 34 letters of 13776 bytes together",
+    "  south sends 69 letters of 3481290 bytes together",
+    "  west sends 69 letters of 3481290 bytes together",
+};
+
 /* The text of a fit's program under a scheme; the caller frees it. */
-static dpi_bytes text_of(const char *name)
+static dpi_bytes text_of(const char *name, dpi_silo_parties who)
 {
     const dpi_silo_scheme *scheme = dpi_silo_scheme_named(name);
-    const dpi_silo_parties who = two();
     dpi_silo_program p;
     dpi_silo_part parts[DPI_SILO_PARTIES];
     dpi_arena arena = {NULL};
@@ -118,11 +155,22 @@ static void assert_lines(const char *text, const char *const *lines, size_t n)
 static void texts_are_as_they_were(void **state)
 {
     (void)state;
-    dpi_bytes one = text_of("secagg+dp"), other = text_of("fedsgd");
+    dpi_silo_parties three = two();
+    three.n = 3;
+    memcpy(three.names[2], "west", sizeof "west");
+    dpi_bytes one = text_of("secagg+dp", two()), other = text_of("fedsgd", two()),
+              key = text_of("fedsgd+he", three);
     assert_lines((const char *)one.at, secagg, sizeof secagg / sizeof *secagg);
     const char *seen = strstr((const char *)other.at, "seen of others");
     assert_non_null(seen);
     assert_lines(seen, fedsgd_end, sizeof fedsgd_end / sizeof *fedsgd_end);
+    const char *south = strstr((const char *)key.at, "south runs");
+    assert_non_null(south);
+    assert_lines(south, key_end, sizeof key_end / sizeof *key_end);
+    seen = strstr((const char *)key.at, "seen of others");
+    assert_non_null(seen);
+    assert_lines(seen, key_seen, sizeof key_seen / sizeof *key_seen);
+    dpi_bytes_free(&key);
     dpi_bytes_free(&one);
     dpi_bytes_free(&other);
 }

@@ -13,18 +13,19 @@
 #include "tests/lib/check.h"
 #include "tests/silo/owners.h"
 
-enum { OWNERS = 3, NUMBERS = 40, SETS = 1 << OWNERS, LETTERS = 256, LETTER = 8 * NUMBERS + 128 };
+enum { OWNERS = 3, NUMBERS = 40, SETS = 1 << OWNERS, LETTERS = 256, ROOM = 1 << 20 };
 
 typedef struct letter_seen {
     size_t reader, n;
     char name[DPI_SILO_NAME];
-    unsigned char body[LETTER];
+    const unsigned char *body; /* [n] in `room` */
 } letter_seen;
 
 static owners all;
 static uint64_t tagged[OWNERS][NUMBERS];
 static letter_seen letters[LETTERS];
-static size_t n_letters;
+static size_t n_letters, n_room;
+static unsigned char room[ROOM];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local size_t self;
 
@@ -42,13 +43,14 @@ dp_status __wrap_dpi_post_receive(dpi_post *post, size_t from, uint64_t round, u
     dp_status status =
         __real_dpi_post_receive(post, from, round, attempt, name, wait_ms, n, body, err);
     (void)pthread_mutex_lock(&lock);
-    if (status == DP_OK && n_letters < LETTERS && n <= LETTER) {
+    if (status == DP_OK && n_letters < LETTERS && n_room + n <= ROOM) {
         letter_seen *l = &letters[n_letters];
         l->reader = self;
         l->n = n;
         (void)snprintf(l->name, sizeof l->name, "%s", name);
-        memcpy(l->body, body, n);
+        l->body = memcpy(room + n_room, body, n);
     }
+    n_room += n;
     n_letters++;
     (void)pthread_mutex_unlock(&lock);
     return status;
@@ -65,7 +67,9 @@ static void *act(void *of)
     memcpy(values, tagged[k], sizeof values);
     dp_status status = dpi_carrier_memory(all.box, &carrier, &err);
     const dpi_silo_round_opts opts = {.part = &all.parts[k],
-                                      .post = owners_post(&all, k, carrier, 10000)};
+                                      .post = owners_post(&all, k, carrier, 10000),
+                                      .rounds = 1,
+                                      .most = NUMBERS};
     if (status == DP_OK)
         status = dpi_silo_round_new(&opts, &r, &err);
     if (status == DP_OK)
@@ -81,7 +85,7 @@ static void run(void)
     pthread_t thread[OWNERS];
     size_t who[OWNERS];
     void *failed;
-    n_letters = 0;
+    n_letters = n_room = 0;
     for (size_t k = 0; k < OWNERS; k++) {
         who[k] = k;
         assert_int_equal(pthread_create(&thread[k], NULL, act, &who[k]), 0);
@@ -90,7 +94,7 @@ static void run(void)
         assert_int_equal(pthread_join(thread[k], &failed), 0);
         assert_null(failed);
     }
-    assert_true(n_letters <= LETTERS);
+    assert_true(n_letters <= LETTERS && n_room <= ROOM);
 }
 
 /* Whether a letter has, at any byte, a word that these owners' numbers add up to. */
@@ -171,6 +175,16 @@ static void letters_of_a_secure_sum_have_the_sum_alone(void **state)
     owners_free(&all);
 }
 
+static void letters_of_a_sum_under_a_key_have_the_sum_alone(void **state)
+{
+    (void)state;
+    set_up();
+    owners_key(&all, 0);
+    run();
+    what_is_found_is_what_is_listed("fedsgd+he");
+    owners_free(&all);
+}
+
 static void letters_of_a_plain_sum_have_what_clauses_name(void **state)
 {
     (void)state;
@@ -186,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(letters_of_a_secure_sum_have_the_sum_alone),
+        cmocka_unit_test(letters_of_a_sum_under_a_key_have_the_sum_alone),
         cmocka_unit_test(letters_of_a_plain_sum_have_what_clauses_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
