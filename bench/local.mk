@@ -187,7 +187,7 @@ check_PROGRAMS += %D%/silo-regression
 %C%_silo_regression_LDADD = libtacit-silo.la libtacit-crypto.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
 check_PROGRAMS += %D%/silo-sum
 %C%_silo_sum_SOURCES = %D%/silo-sum.c $(benchmark)
-%C%_silo_sum_LDADD = libtacit-silo.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
+%C%_silo_sum_LDADD = libtacit-silo.la libtacit-crypto.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
 endif
 
 # Of outcomes of which a part is known.

@@ -3,7 +3,7 @@
  *   make bench/silo-images
  *   bench/silo-images DATA MODEL SCHEME OWNERS [IMAGES]
  * DATA is as in examples/images.h, MODEL logistic or cnn, SCHEME plain or central (one process, with
- * no privacy or epsilon 3), fedsgd or secagg+dp.  Owners have every OWNERS-th image of the first
+ * no privacy or epsilon 3), fedsgd, fedsgd+he or secagg+dp.  Owners have every OWNERS-th image of the first
  * IMAGES; nobody puts together what he knows, so that the noise is central's in law.
  * One JSON line: the share of test images that are told right, seconds of the clock, of processor of
  * all processes, and bytes of all letters. */
@@ -99,7 +99,7 @@ static dp_silo_key *keys[MOST];
 
 static dp_silo_plan *agree(const dp_model *m, const char *scheme, size_t n, size_t most)
 {
-    const bool noisy = strcmp(scheme, "fedsgd") != 0;
+    const bool noisy = strncmp(scheme, "fedsgd", 6) != 0;
     char names[MOST][16], path[32];
     dp_silo_owner owners[MOST];
     dp_silo_plan *plan;

@@ -1,7 +1,8 @@
 /* What it costs to open a sum together: owners as threads, all that is sealed, signed, masked and
  * kept being done, but the noise.
  *   make bench/silo-sum
- *   bench/silo-sum [owners numbers rounds [mailbox [authorities]]]     (3 7850 200 without)
+ *   bench/silo-sum [scheme] [owners numbers rounds [mailbox [authorities]]]
+ * 3 7850 200 and secagg+dp without; of other schemes fedsgd, which hides nothing, and fedsgd+he.
  * One JSON line: milliseconds of processor a round and owner, and of the clock a round.  Letters are
  * in memory; or in a folder, which must be empty; or on a server (tacit silo relay).  Each owner's
  * state is a file in $TMPDIR, as in a run. */
@@ -20,6 +21,7 @@
 enum { MOST = 8 };
 
 typedef struct shared_by_owners {
+    const dpi_silo_scheme *scheme;
     size_t owners, numbers, rounds;
     const char *mailbox, *authorities; /* NULL: memory */
     dpi_letter_box *box;
@@ -63,6 +65,8 @@ static dp_status open_all(size_t k, dp_error *err)
                                          .secret = all.secrets[k],
                                          .patience_ms = 60000},
                                 .colluders = all.owners > 1,
+                                .rounds = all.rounds,
+                                .most = all.numbers,
                                 .state = all.states[k]};
     if (status == DP_OK)
         status = dpi_silo_round_new(&opts, &r, err);
@@ -104,12 +108,16 @@ static int set_up(dpi_arena *arena)
         (void)snprintf(all.states[k], sizeof all.states[k], "%.200s/silo-sum-%ld-%zu",
                        folder != NULL ? folder : "/tmp", (long)getpid(), k);
     }
-    return dpi_silo_joint(&p, &who, true, 1e-5, 1, &one, &err) != DP_OK ||
-           dpi_silo_split(&p, dpi_silo_scheme_named("secagg+dp"), arena, all.parts, &err) != DP_OK;
+    return dpi_silo_joint(&p, &who, all.scheme->noisy, 1e-5, 1, &one, &err) != DP_OK ||
+           dpi_silo_split(&p, all.scheme, arena, all.parts, &err) != DP_OK;
 }
 
 int main(int argc, char **argv)
 {
+    const bool named = argc > 1 && dpi_silo_scheme_named(argv[1]) != NULL;
+    all.scheme = dpi_silo_scheme_named(named ? argv[1] : "secagg+dp");
+    argc -= named;
+    argv += named;
     all.owners = argc > 3 ? strtoul(argv[1], NULL, 10) : 3;
     all.numbers = argc > 3 ? strtoul(argv[2], NULL, 10) : 7850;
     all.rounds = argc > 3 ? strtoul(argv[3], NULL, 10) : 200;
@@ -118,7 +126,7 @@ int main(int argc, char **argv)
     size_t who[MOST];
     pthread_t threads[MOST];
     dpi_arena arena = {NULL};
-    if (all.owners < 1 || all.owners > MOST || all.numbers < 1 || all.rounds < 1 || set_up(&arena))
+    if (all.scheme->by_columns || all.owners < 1 || all.owners > MOST || all.numbers < 1 || all.rounds < 1 || set_up(&arena))
         return 1;
     const double clock = bench_now(), processor = bench_processor();
     for (size_t k = 0; k < all.owners; k++) {
@@ -140,9 +148,9 @@ int main(int argc, char **argv)
             (void)fprintf(stderr, "%s: %s\n", all.names[k], errors[k].text);
             return 1;
         }
-    printf("{\"bench\": \"silo-sum\", \"owners\": %zu, \"numbers\": %zu, \"rounds\": %zu, "
-           "\"letters\": \"%s\", ",
-           all.owners, all.numbers, all.rounds, letters());
+    printf("{\"bench\": \"silo-sum\", \"scheme\": \"%s\", \"owners\": %zu, \"numbers\": %zu, "
+           "\"rounds\": %zu, \"letters\": \"%s\", ",
+           all.scheme->name, all.owners, all.numbers, all.rounds, letters());
     bench_number("processor_ms", 1e3 * used / (double)(all.rounds * all.owners));
     bench_number("clock_ms", 1e3 * took / (double)all.rounds);
     bench_end_line();

@@ -1,6 +1,7 @@
 /* One model over the records of three owners: by one process that has them all, or by three that
- * show nobody theirs.  "owners central FOLDER", "owners secagg+dp FOLDER" and "owners fedsgd FOLDER"
- * differ in a word.  The folder is made, and each owner is a process of its own in it. */
+ * show nobody theirs.  "owners central FOLDER" and the same with secagg+dp, fedsgd+he or fedsgd in
+ * the place of "central" differ in a word.  The folder is made, and each owner is a process of its
+ * own in it. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,7 +36,7 @@ static dp_dataset *records(int first, size_t n)
 static dp_status agree(const char *scheme, const dp_model *m, dp_silo_key **who,
                        dp_silo_plan **plan, dp_error *err)
 {
-    const double epsilon = strcmp(scheme, "fedsgd") == 0 ? 0 : 1;
+    const double epsilon = strncmp(scheme, "fedsgd", 6) == 0 ? 0 : 1;
     dp_silo_owner owner[] = {{.name = "north"}, {.name = "south"}, {.name = "west"}};
     dp_status status = DP_OK;
     for (int k = 0; k < OWNERS && status == DP_OK; k++)
