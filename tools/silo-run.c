@@ -317,7 +317,10 @@ static void tell_status(const silo_job *j, bool kept, time_t changed, const dp_s
     const settings *s = &j->m.said;
     char when[32];
     silo_tell_owners(j->plan);
-    if (s->state != NULL && kept)
+    if (s->state != NULL && kept && dp_silo_plan_opts(j->plan)->columns != NULL)
+        (void)printf("A plan of columns was begun, and is run once; %s tells of it since %s UTC.\n",
+                     s->state, time_text(changed, when));
+    else if (s->state != NULL && kept)
         (void)printf("A run is kept in %s, last changed %s UTC: tacit silo run goes on with it.\n",
                      s->state, time_text(changed, when));
     else if (s->state != NULL)

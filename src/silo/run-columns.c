@@ -185,7 +185,16 @@ static dp_status pay(linked_run *r, dp_error *err)
                               .label = r->opts->ledger_label,
                               .list = list,
                               .n = DPI_COLUMNS_SPENDING};
-    return status == DP_OK ? dp_ledger_reserve(r->opts->ledger, &what, &r->paid, err) : status;
+    dp_error found = {DP_OK, ""};
+    if (status == DP_OK)
+        status = dp_ledger_reserve(r->opts->ledger, &what, &r->paid, &found);
+    if (status == DP_EMISMATCH)
+        return dpi_fail(err, status,
+                        "a run of columns is counted for records that are replaced, and the budget "
+                        "of '%.100s' is for records more or less; keep one with --adjacency "
+                        "replace-one for it",
+                        r->opts->ledger_data);
+    return found.status != DP_OK ? dpi_fail(err, status, "%s", found.text) : status;
 }
 
 /* Of steps that were not begun nothing was told, and nothing is kept; of those that were, all is:

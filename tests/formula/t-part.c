@@ -5,6 +5,7 @@
 #include <tacit/formula.h>
 
 #include "data/dataset.h"
+#include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
 
 static const char *const yes_no[] = {"N", "Y"}, *const groups[] = {"a", "b", "c"};
@@ -179,6 +180,35 @@ static void texts_of_units_are_kept_where_they_are_asked_for(void **state)
     dp_table_free(without);
 }
 
+static void survives_memory_running_out_anywhere(void **state)
+{
+    static const char *const held[] = {"pulse", "arm", "use"};
+    (void)state;
+    const dp_csv_options o = {.unit_texts = true};
+    double x[ROWS * 6], y[ROWS];
+    dp_status status = DP_ENOMEM;
+    dp_formula *f = formula_of("use ~ age + arm * log(pulse)", "bernoulli");
+    for (size_t k = 1; status != DP_OK; k++) {
+        const dp_formula_part *p = NULL;
+        dp_table *t = NULL;
+        dp_error err = {0};
+        const size_t live = faulty_live();
+        faulty_fail(k);
+        status = dp_formula_part_new(f, 3, held, &p, &err);
+        if (status == DP_OK)
+            status = dp_table_parse_csv(text, strlen(text), &o, COLUMNS, schema, &t, &err);
+        if (status == DP_OK)
+            status = dp_formula_part_rows(p, t, x, y, &err);
+        assert_true(status == DP_OK || (status == DP_ENOMEM && faulty_failed()));
+        faulty_fail(0);
+        dp_table_free(t);
+        dp_formula_part_free(p);
+        assert_int_equal(faulty_live(), live);
+        assert_true(k < 1000);
+    }
+    dp_formula_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +216,7 @@ int main(void)
         cmocka_unit_test(outcomes_that_are_numbers_are_scaled_by_their_range),
         cmocka_unit_test(what_is_no_plain_regression_is_refused),
         cmocka_unit_test(texts_of_units_are_kept_where_they_are_asked_for),
+        cmocka_unit_test(survives_memory_running_out_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,7 +94,7 @@ static void nothing_leaves_that_is_not_paid(void **state)
     budget = (dp_budget){.epsilon = 4, .delta = 1e-5, .adjacency = DP_ADD_REMOVE};
     s->opts.ledger = ledger_of(&j, 0, &budget);
     register_act(s);
-    assert_fails(s->status, DP_EMISMATCH, &s->err, "add or remove one");
+    assert_fails(s->status, DP_EMISMATCH, &s->err, "--adjacency replace-one");
     assert_int_equal(joint_letters(), 0);
     dp_ledger_close(s->opts.ledger);
     budget.adjacency = DP_REPLACE_ONE;

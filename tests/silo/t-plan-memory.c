@@ -138,12 +138,17 @@ static void plans_of_columns_end_where_memory_does(void **state)
                                             .addend_most = {1, 1},
                                             .steps = 5,
                                             .step = 1,
-                                            .ids = "people"};
+                                            .ids = "people",
+                                            .held = {"age,dose", "use,urban"},
+                                            .told = true};
+    static const dp_fit_source source = {
+        .formula = "use ~ age", .family = "bernoulli", .schema = "age real 0 .. 1\n"};
     (void)state;
     dp_silo_plan_free(j.plan);
     j.p.opts = (dp_silo_opts){.name = "columns",
                               .scheme = "columns+dp",
                               .columns = &columns,
+                              .source = &source,
                               .n_owners = 2,
                               .owners = j.p.owners,
                               .epsilon = 4,
