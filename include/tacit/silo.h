@@ -168,7 +168,7 @@ typedef struct dp_silo_run_opts {
     const char *policy; /* a file of what this site allows, nullable (doc/silo.md) */
     /* A folder for what must outlive a crash, made where there is none; a run that ended early goes
      * on from it.  It may be seen by whoever may see this owner's records.  NULL: a run that ends
-     * early is lost, and stays spent.  Of a scheme without noise nothing is kept. */
+     * early is lost, and stays spent.  Of fedsgd nothing is kept. */
     const char *state;
     const char *audit;    /* a file that tells of each letter (below), nullable */
     uint32_t patience_ms; /* for another owner; default 600 000 */

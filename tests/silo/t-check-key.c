@@ -88,6 +88,34 @@ static void without_its_clause_a_sum_is_refused(void **state)
                   "neither noise nor a clause");
 }
 
+/* With everybody's noise it is a release like any other; with less it is none. */
+static void sums_with_noise_of_all_are_releases(void **state)
+{
+    check_scene key, s;
+    (void)state;
+    scene_begin(&key, "fedsgd+he");
+    for (int forgotten = 0; forgotten < 2; forgotten++) {
+        scene_begin(&s, "secagg+dp");
+        scene_rule(&s, "reveal")->steps = scene_rule(&key, "reveal")->steps;
+        assert_ok(scene_split(&s), s.err.text);
+        if (forgotten) {
+            scene_take_out(&s, WEST, scene_step(&s, WEST, DPI_SILO_DGAUSS));
+            s.steps[WEST][scene_step(&s, WEST, DPI_SILO_COVER)].in[0] =
+                s.steps[WEST][scene_step(&s, WEST, DPI_SILO_SEALED)].in[0] =
+                    scene_register(&s, WEST, "S");
+            scene_refused(&s, scene_check(&s), "north: h.s", "h = s_reveal N",
+                          "lacks the share of noise of west");
+            continue;
+        }
+        assert_ok(scene_check(&s), s.err.text);
+        assert_int_equal(s.n_views, OWNERS);
+        for (size_t k = 0; k < s.n_views; k++)
+            assert_true(s.views[k].clause == NULL && s.views[k].noise == 7);
+        scene_end(&s);
+    }
+    scene_end(&key);
+}
+
 /* ---- who owns the key ---- */
 
 static void who_adds_up_owns_no_share(void **state)
@@ -325,6 +353,7 @@ int main(void)
         cmocka_unit_test(sums_under_a_key_pass_by_their_clause),
         cmocka_unit_test(many_owners_pass),
         cmocka_unit_test(without_its_clause_a_sum_is_refused),
+        cmocka_unit_test(sums_with_noise_of_all_are_releases),
         cmocka_unit_test(who_adds_up_owns_no_share),
         cmocka_unit_test(owners_of_the_key_do_not_add_up),
         cmocka_unit_test(who_adds_up_has_no_hand_in_the_key),
