@@ -1,8 +1,8 @@
 /* One owner's run of a regression over columns, and what it has found.
  *
  * Coefficients are told in the scale of the table's columns.  With x = (v - c) / s and outcomes
- * (y - C) / S, v's coefficient is S w / s, and the intercept C + S (w_0 - sum w c / s), to which each
- * owner has what follows from its own columns.  So the owner of outcomes alone knows the intercept
+ * (y - C) / S, v's coefficient is S w / s, and the intercept C + S (w_0 - sum w c / s), to which
+ * each owner has what follows from its own columns.  So the owner of outcomes alone knows the intercept
  * where the other's columns are at the middle of their ranges, and both together know it at 0. */
 #include <math.h>
 #include <stdio.h>

@@ -37,11 +37,11 @@ static bool check_list(const char *name, const text_list *list, size_t n,
                           strncmp(owners[of].name, list->value[k], length) != 0))
             of++;
         if (of == n || list->value[k][length] == '\0')
-            return complain(why, "--%s is '%.60s'; give OWNER=..., with an owner of --owner",
-                            name, list->value[k]);
+            return complain(why, "--%s is '%.60s'; give OWNER=..., with an owner of --owner", name,
+                            list->value[k]);
         if (said_of(list, owners[of].name) != list->value[k] + length + 1)
-            return complain(why, "--%s is given twice for %s; once for each owner is enough",
-                            name, owners[of].name);
+            return complain(why, "--%s is given twice for %s; once for each owner is enough", name,
+                            owners[of].name);
     }
     return true;
 }
@@ -51,8 +51,8 @@ static bool bound_of(const char *name, const text_list *list, const char *owner,
 {
     const char *text = said_of(list, owner);
     if (text != NULL && (!options_number(text, bound) || !(*bound > 0)))
-        return complain(why, "--%s of %s is '%.60s'; give a number above 0, as in --%s %s=2",
-                        name, owner, text, name, owner);
+        return complain(why, "--%s of %s is '%.60s'; give a number above 0, as in --%s %s=2", name,
+                        owner, text, name, owner);
     return true;
 }
 

@@ -146,8 +146,8 @@ typedef struct dp_formula_term {
 } dp_formula_term;
 
 /* What one of several owners has of a plain regression whose columns lie at all of them
- * (tacit/silo.h): of the family gaussian or bernoulli(logit), with an intercept, and without groups,
- * smooths, offsets and further predictors. */
+ * (tacit/silo.h): of the family gaussian or bernoulli(logit), with an intercept, and without
+ * groups, smooths, offsets and further predictors. */
 typedef struct dp_formula_part {
     bool has_outcome;            /* and with it the intercept, which comes first: ones */
     size_t n, n_all;             /* columns that it has, and that all owners have together */
@@ -162,8 +162,8 @@ typedef struct dp_formula_part {
  * may be among them.
  *   *part  [out] owned by the caller (dp_formula_part_free), and valid as long as the formula; NULL
  *          on error
- * DP_ESTATE without a schema; DP_EUNSUPPORTED a formula that is no plain regression; DP_ENAME a name
- * that the schema has not; DP_EINVAL a term that reads columns of this owner and of others, or
+ * DP_ESTATE without a schema; DP_EUNSUPPORTED a formula that is no plain regression; DP_ENAME a
+ * name that the schema has not; DP_EINVAL a term that reads columns of this owner and of others, or
  * nothing that is held; DP_ENOMEM.  Thread-safe. */
 DP_API DP_MUST_CHECK dp_status dp_formula_part_new(const dp_formula *f, size_t n_held,
                                                    const char *const *held,

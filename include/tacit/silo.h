@@ -75,7 +75,8 @@ typedef struct dp_silo_columns {
     double step, ridge; /* > 0; >= 0 */
     const char *ids;    /* what ids are of, as "patients": 1 to 60 printable characters of ASCII */
     /* Where a formula says what the regression is (dp_silo_opts.source): the columns of its schema
-     * that each owner has, with commas between, for dp_formula_part_new.  Both or none. */
+     * that each owner has, with commas between, for dp_formula_part_new.  Both or none.  That the
+     * numbers above are those of the formula is looked at by tacit silo, and not here. */
     const char *held[2];
     bool told; /* at the end each tells the other its coefficients */
 } dp_silo_columns;

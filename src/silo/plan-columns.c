@@ -219,8 +219,8 @@ dp_status dpi_silo_columns_openings(dp_silo_plan *p, dp_error *err)
 
 /* ---- what a ledger counts ---- */
 
-/* Of all lines that part what is told of epsilon up to E from what is beyond, some E from the plan's
- * epsilon up; the least is taken. */
+/* Of lines that part what is told of epsilon up to E from what is beyond, E from the plan's epsilon
+ * up, the least is taken. */
 static dp_status find_told(const dp_silo_plan *p, const dp_mechanism *m, double *told,
                            dp_error *err)
 {

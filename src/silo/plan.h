@@ -3,10 +3,10 @@
  *   tacit silo plan 1
  *   plan = contraception            scheme, model, formula, family, priors, epsilon, delta, rounds,
  *   ...                             draws, colluders, dropouts, records, seed: a line each
- *   regression = logistic 1 25 2 0   of columns, in place of priors: outcomes at which owner, steps,
- *   block = 10 1.7 2.5               step, ridge; a line each: columns, norm of a row, addend; what
- *   ids = patients                   ids are of; with a formula, a line each: whose columns of the
- *   held = age,livch                 schema; where each tells the other its own at the end
+ *   regression = logistic 1 25 2 0  of columns, in place of priors: outcomes at which owner, steps,
+ *   block = 10 1.7 2.5              step, ridge; a line each: columns, norm of a row, addend; what
+ *   ids = patients                  ids are of; with a formula, a line each: whose columns of the
+ *   held = age,livch                schema; where each tells the other its own at the end
  *   told = coefficients
  *   owner = north tacit-owner:...   in their order; the first adds up
  *   opening = 16 52 23.66 main      times, numbers, sigma, phase: what the fit releases
