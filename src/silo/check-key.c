@@ -6,12 +6,6 @@
  * the forms of labels.c. */
 #include "base/error.h"
 #include "silo/check.h"
-#include "silo/key-sum.h"
-
-static bool is_of_key(dpi_silo_step_kind kind)
-{
-    return kind >= DPI_SILO_KEYPART && kind <= DPI_SILO_COMBINE;
-}
 
 static bool is_letter(dpi_silo_step_kind kind)
 {
@@ -32,7 +26,7 @@ static dp_status check_role(const dpi_silo_program *p, const dpi_silo_part *part
                             const dpi_silo_step *s, dp_error *err)
 {
     const bool adds_up = part->party == part->aggregator;
-    if (!is_of_key(s->kind) || adds_up == (s->kind == DPI_SILO_COMBINE))
+    if (!dpi_silo_step_is_of_key(s->kind) || adds_up == (s->kind == DPI_SILO_COMBINE))
         return DP_OK;
     return dpi_silo_refuse(p, part, s->out,
                            adds_up
@@ -74,7 +68,7 @@ dp_status dpi_silo_check_key(const dpi_silo_program *p, const dpi_silo_part *par
     dp_status status = DP_OK;
     for (size_t j = 0; j < part->n_steps && status == DP_OK; j++) {
         const dpi_silo_step *s = &part->steps[j];
-        if (is_of_key(s->kind) && p->who.dropouts > 0)
+        if (dpi_silo_step_is_of_key(s->kind) && p->who.dropouts > 0)
             return dpi_silo_refuse(p, part, s->out,
                                    "it is opened by all owners of the key, of whom none may drop "
                                    "out; plan without dropouts",

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "silo/check.h"
-#include "silo/key-sum.h"
 #include "silo/split.h"
 
 uint16_t dpi_silo_variable_of(const dpi_silo_program *p, const dpi_silo_register *r)

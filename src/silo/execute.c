@@ -40,9 +40,12 @@ static bool is_kept(const dpi_silo_machine *m, size_t reg)
 
 static void drop_all(dpi_silo_machine *m)
 {
-    for (size_t r = 0; m->values != NULL && r < m->part->n_registers; r++)
-        for (size_t k = 0; k < DPI_SILO_PARTIES && !is_kept(m, r); k++)
+    for (size_t r = 0; m->values != NULL && r < m->part->n_registers; r++) {
+        if (is_kept(m, r))
+            continue;
+        for (size_t k = 0; k < DPI_SILO_PARTIES; k++)
             drop(&m->values[r].from[k]);
+    }
 }
 
 void dpi_silo_machine_free(dpi_silo_machine *m)

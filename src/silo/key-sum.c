@@ -285,14 +285,6 @@ static dp_status combine(void *of, dpi_silo_machine *m, const dpi_silo_step *ste
 
 /* ---- runs ---- */
 
-bool dpi_silo_has_key(const dpi_silo_part *part)
-{
-    for (size_t j = 0; j < part->n_steps; j++)
-        if (part->steps[j].kind >= DPI_SILO_KEYPART && part->steps[j].kind <= DPI_SILO_COMBINE)
-            return true;
-    return false;
-}
-
 dp_status dpi_key_sum_new(const dpi_key_sum_opts *opts, dpi_key_sum **s, dp_error *err)
 {
     *s = NULL;

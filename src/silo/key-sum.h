@@ -26,9 +26,6 @@ typedef struct dpi_key_sum_opts {
 
 typedef struct dpi_key_sum dpi_key_sum;
 
-/* Whether a part has such steps. */
-bool dpi_silo_has_key(const dpi_silo_part *part);
-
 /* Makes room for the key of a run.  Errors of dpi_threshold_new: DP_EPRIVACY too many sums are
  * opened under one key; DP_ENOMEM. */
 dp_status dpi_key_sum_new(const dpi_key_sum_opts *opts, dpi_key_sum **s,

@@ -91,6 +91,9 @@ const char *dpi_silo_step_name(dpi_silo_step_kind kind);
 int dpi_silo_step_args(dpi_silo_step_kind kind);
 bool dpi_silo_step_is_host(dpi_silo_step_kind kind);
 
+/* Whether it is of a sum under a key: KEYPART ... COMBINE. */
+bool dpi_silo_step_is_of_key(dpi_silo_step_kind kind);
+
 /* The kind of a name, DPI_SILO_N_STEPS for none. */
 dpi_silo_step_kind dpi_silo_step_named(const char *name);
 
@@ -135,5 +138,8 @@ typedef struct dpi_silo_part {
     const dpi_silo_register *registers;
     const dpi_silo_step *steps;
 } dpi_silo_part;
+
+/* Whether a part has steps of a sum under a key. */
+bool dpi_silo_has_key(const dpi_silo_part *part);
 
 #endif

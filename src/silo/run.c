@@ -18,7 +18,6 @@
 #include "base/error.h"
 #include "silo/audit.h"
 #include "silo/describe.h"
-#include "silo/key-sum.h"
 #include "silo/keys.h"
 #include "silo/policy.h"
 #include "silo/round.h"

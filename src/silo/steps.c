@@ -28,6 +28,20 @@ bool dpi_silo_step_is_host(dpi_silo_step_kind kind)
     return steps[kind].host;
 }
 
+bool dpi_silo_step_is_of_key(dpi_silo_step_kind kind)
+{
+    return kind == DPI_SILO_KEYPART || kind == DPI_SILO_SEALED || kind == DPI_SILO_COVER ||
+           kind == DPI_SILO_AGREE || kind == DPI_SILO_PARTIAL || kind == DPI_SILO_COMBINE;
+}
+
+bool dpi_silo_has_key(const dpi_silo_part *part)
+{
+    for (size_t j = 0; j < part->n_steps; j++)
+        if (dpi_silo_step_is_of_key(part->steps[j].kind))
+            return true;
+    return false;
+}
+
 dpi_silo_step_kind dpi_silo_step_named(const char *name)
 {
     int k = 0;
