@@ -132,6 +132,8 @@ static double intercept(const column_run *r)
                            : intercept_share(r, (int)r->self);
 }
 
+/* How many people are common is for both owners, and counted by no epsilon: it is told, and stands in
+ * no file that may be handed on. */
 static void write_json(const column_run *r, const char *file, FILE *to)
 {
     const dp_silo_opts *o = dp_silo_plan_opts(r->j->plan);
@@ -143,7 +145,8 @@ static void write_json(const column_run *r, const char *file, FILE *to)
     json_text(&j, "owner", o->owners[r->self].name);
     json_text(&j, "formula", o->source->formula);
     json_text(&j, "family", o->source->family);
-    json_count(&j, "rows", r->common);
+    if (to == stdout)
+        json_count(&j, "rows", r->common);
     json_truth(&j, "private", noisy);
     if (noisy) {
         json_number(&j, "epsilon", o->epsilon);

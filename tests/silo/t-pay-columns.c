@@ -117,6 +117,34 @@ static void nothing_leaves_that_is_not_paid(void **state)
     registers_end(&j);
 }
 
+/* Of a run that ends behind its first step all stays spent. */
+static void what_was_begun_stays_spent(void **state)
+{
+    static const dp_budget budget = {.epsilon = 4, .delta = 1e-5, .adjacency = DP_REPLACE_ONE};
+    static joint j;
+    dp_ledger *ledger[2];
+    dp_silo_columns c = registers_usual;
+    (void)state;
+    c.ridge = 1e20; /* coefficients grow beyond all bounds */
+    registers_begin(&j, &c, "columns+dp");
+    for (size_t k = 0; k < 2; k++) {
+        registers[k].opts.ledger = ledger[k] = ledger_of(&j, k, &budget);
+        registers[k].opts.ledger_data = "records";
+    }
+    registers_run();
+    for (size_t k = 0; k < 2; k++) {
+        const dp_ledger_statement *all;
+        dp_error err = {0};
+        assert_fails(registers[k].status, DP_EACCURACY, &registers[k].err, "shorter ones");
+        assert_true(spent_in(ledger[k]) > 3.99);
+        assert_ok(dp_ledger_read(ledger[k], &all, &err), err.text);
+        assert_true(all->data[0].entries[0].settled == 0); /* broken off */
+        dp_ledger_statement_free(all);
+        dp_ledger_close(ledger[k]);
+    }
+    registers_end(&j);
+}
+
 /* The line: what is charged dominates what the plan's own account allows, at any epsilon. */
 static void what_is_charged_dominates_the_run(void **state)
 {
@@ -168,6 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_ledger_pays_for_all_of_the_plan),
         cmocka_unit_test(nothing_leaves_that_is_not_paid),
+        cmocka_unit_test(what_was_begun_stays_spent),
         cmocka_unit_test(what_is_charged_dominates_the_run),
         cmocka_unit_test(coefficients_are_told_where_the_plan_says_so),
     };
