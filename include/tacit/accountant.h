@@ -65,7 +65,8 @@ typedef enum dp_noise_law {
                              * batches, either adjacency.  Beside a mechanism it is a delta: what is
                              * (epsilon, delta)-private is dominated by randomised response of 2
                              * categories, sigma = 2 / (1 + e^epsilon), and this with sigma = delta.
-                             * dp_account_epsilon, _delta, dp_epsilon and dp_delta alone take it */
+                             * dp_account_epsilon, _delta, dp_epsilon and dp_delta alone take it;
+                             * DP_EACCURACY where it leaves nothing of the delta asked about */
 } dp_noise_law;
 
 typedef struct dp_mechanism {
