@@ -6,6 +6,7 @@ libtacit_base_la_SOURCES += \
   %D%/float.c %D%/float.h \
   %D%/fork.c %D%/fork.h \
   %D%/name.c %D%/name.h \
+  %D%/plain.c %D%/plain.h \
   %D%/pool.c %D%/pool.h \
   %D%/replace.c %D%/replace.h \
   %D%/store.c %D%/store.h

@@ -11,6 +11,7 @@
 #include "base/compiler.h"
 #include "base/error.h"
 #include "base/name.h"
+#include "base/plain.h"
 #include "silo/columns-sum.h"
 #include "silo/describe.h"
 #include "silo/keys.h"
@@ -77,9 +78,9 @@ static bool take(silo_plan_reader *r, const char *key, const char **value)
 
 static bool real_of(const char *text, double *value)
 {
-    char *end;
-    *value = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*value) && *value >= 0;
+    size_t n;
+    *value = dpi_plain_real(text, &n);
+    return n > 0 && text[n] == '\0' && isfinite(*value) && *value >= 0;
 }
 
 static bool whole_of(const char *text, uint64_t most, uint64_t *value)

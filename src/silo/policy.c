@@ -9,6 +9,7 @@
 
 #include "base/compiler.h"
 #include "base/error.h"
+#include "base/plain.h"
 #include "silo/describe.h"
 #include "silo/keys.h"
 #include "wire/lines.h"
@@ -35,9 +36,9 @@ static dp_status forbid(const site *s, const char *what)
 
 static dp_status number_of(site *s, const char *text, double *value)
 {
-    char *end;
-    *value = strtod(text, &end);
-    if (end == text || *end != '\0' || !(*value >= 0) || !isfinite(*value))
+    size_t n;
+    *value = dpi_plain_real(text, &n);
+    if (n == 0 || text[n] != '\0' || !(*value >= 0) || !isfinite(*value))
         return dpi_lines_fail(&s->lines, s->err, "a number is needed, as 2 or 1e-5", text);
     return DP_OK;
 }

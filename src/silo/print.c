@@ -3,12 +3,12 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <tacit/accountant.h>
 
 #include "base/error.h"
+#include "base/plain.h"
 #include "silo/execute.h"
 
 void dpi_silo_say(dpi_bytes *b, const char *format, ...)
@@ -16,7 +16,7 @@ void dpi_silo_say(dpi_bytes *b, const char *format, ...)
     char small[512];
     va_list list;
     va_start(list, format);
-    int n = vsnprintf(small, sizeof small, format, list);
+    int n = dpi_plain_print(small, sizeof small, format, list);
     va_end(list);
     if (n < 0 || (size_t)n >= sizeof small)
         b->failed = true; /* longer texts are added as they are */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tests/lib/check.h"
+#include "tests/lib/comma.h"
 #include "tests/silo/plans.h"
 
 enum { ROOM = 64 * 1024 };
@@ -76,6 +77,30 @@ static void a_plan_is_read_as_it_was_written(void **state)
         dp_silo_plan_free(made);
         dp_silo_plan_free(read);
     }
+}
+
+/* Whoever calls may have set another locale than who reads. */
+static void a_decimal_comma_changes_no_text(void **state)
+{
+    dp_error err = {0};
+    dp_silo_plan *usual, *under, *read;
+    (void)state;
+    p.opts.epsilon = 2.5;
+    usual = plans_plan(&p, 7);
+    bool has_comma = comma_set();
+    if (has_comma) {
+        under = plans_plan(&p, 7);
+        assert_string_equal(dp_silo_plan_text(under), dp_silo_plan_text(usual));
+        assert_ok(parse(dp_silo_plan_text(usual), strlen(dp_silo_plan_text(usual)), &read, &err),
+                  err.text);
+        assert_true(dp_silo_plan_opts(read)->epsilon == 2.5);
+        dp_silo_plan_free(read);
+        dp_silo_plan_free(under);
+    }
+    comma_end();
+    dp_silo_plan_free(usual);
+    if (!has_comma)
+        skip();
 }
 
 static void a_plan_says_what_it_was_made_of(void **state)
@@ -411,12 +436,13 @@ static void a_plan_is_read_from_its_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ONE(a_plan_is_read_as_it_was_written),  ONE(a_plan_says_what_it_was_made_of),
-        ONE(defaults_are_written_down),         ONE(what_is_spent_depends_on_who_looks),
-        ONE(each_changed_byte_is_found),        ONE(each_moved_line_is_found),
-        ONE(what_no_plan_can_say_is_refused),   ONE(signatures_are_of_one_plan),
-        ONE(who_is_no_owner_cannot_sign),       ONE(signatures_of_copies_are_joined),
-        ONE(what_cannot_be_planned_is_refused), ONE(a_plan_is_read_from_its_file),
+        ONE(a_decimal_comma_changes_no_text),    ONE(a_plan_is_read_as_it_was_written),
+        ONE(a_plan_says_what_it_was_made_of),    ONE(defaults_are_written_down),
+        ONE(what_is_spent_depends_on_who_looks), ONE(each_changed_byte_is_found),
+        ONE(each_moved_line_is_found),           ONE(what_no_plan_can_say_is_refused),
+        ONE(signatures_are_of_one_plan),         ONE(who_is_no_owner_cannot_sign),
+        ONE(signatures_of_copies_are_joined),    ONE(what_cannot_be_planned_is_refused),
+        ONE(a_plan_is_read_from_its_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
