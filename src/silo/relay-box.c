@@ -16,6 +16,21 @@
 
 static const char beside[] = ".relay-";
 
+/* Remembers when the folder was changed. */
+static void note_time(dpi_relay_box *box)
+{
+    struct stat s;
+    if (fstat(box->folder, &s) == 0)
+        box->seen = s.st_mtim;
+}
+
+static bool was_changed(const dpi_relay_box *box)
+{
+    struct stat s;
+    return fstat(box->folder, &s) != 0 || s.st_mtim.tv_sec != box->seen.tv_sec ||
+           s.st_mtim.tv_nsec != box->seen.tv_nsec;
+}
+
 /* Counts what is kept; takes drafts away where `tidies`. */
 static bool count(dpi_relay_box *box, bool tidies)
 {
@@ -28,6 +43,9 @@ static bool count(dpi_relay_box *box, bool tidies)
         return false;
     }
     box->letters = box->bytes = 0;
+    box->counts++;
+    box->counted = dpi_deadline_after(DPI_RELAY_RECOUNT);
+    note_time(box);
     for (const struct dirent *e; (e = readdir(d)) != NULL;) {
         const bool is_draft = strncmp(e->d_name, beside, sizeof beside - 1) == 0;
         if (is_draft && tidies)
@@ -70,6 +88,16 @@ static bool has_room(const dpi_relay_box *box, uint64_t size)
            bytes <= box->most_bytes - size;
 }
 
+/* Where it is full somebody may have made room. */
+static bool finds_room(dpi_relay_box *box, uint64_t size)
+{
+    if (has_room(box, size))
+        return true;
+    if (!was_changed(box) && dpi_deadline_left(box->counted) > 0)
+        return false;
+    return count(box, false) && has_room(box, size);
+}
+
 int dpi_relay_box_begin(dpi_relay_box *box, const char *name, uint64_t size, dpi_relay_draft *draft)
 {
     draft->file = -1;
@@ -77,8 +105,7 @@ int dpi_relay_box_begin(dpi_relay_box *box, const char *name, uint64_t size, dpi
         return 412;
     if (size > box->most_letter)
         return 413;
-    /* Where it is full somebody may have made room. */
-    if (!has_room(box, size) && (!count(box, false) || !has_room(box, size)))
+    if (!finds_room(box, size))
         return 507;
     (void)snprintf(draft->name, sizeof draft->name, "%s%llx", beside,
                    (unsigned long long)box->drafts++);
@@ -86,6 +113,7 @@ int dpi_relay_box_begin(dpi_relay_box *box, const char *name, uint64_t size, dpi
                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
     if (draft->file < 0)
         return 507;
+    note_time(box);
     draft->size = size;
     box->awaited++;
     box->awaited_bytes += size;
@@ -97,10 +125,12 @@ int dpi_relay_box_keep(dpi_relay_box *box, dpi_relay_draft *draft, const char *n
     int status = fsync(draft->file) == 0 ? 201 : 507;
     if (status == 201 && linkat(box->folder, draft->name, box->folder, name, 0) != 0)
         status = errno == EEXIST ? 412 : 507;
-    if (status == 201 && fsync(box->folder) != 0)
+    bool there = status == 201;
+    if (there && fsync(box->folder) != 0) {
         status = 507;
-
-    if (status == 201) {
+        there = unlinkat(box->folder, name, 0) != 0;
+    }
+    if (there) {
         box->letters++;
         box->bytes += draft->size;
     }
@@ -114,6 +144,7 @@ void dpi_relay_box_drop(dpi_relay_box *box, dpi_relay_draft *draft)
         return;
     (void)close(draft->file);
     (void)unlinkat(box->folder, draft->name, 0);
+    note_time(box);
     draft->file = -1;
     box->awaited--;
     box->awaited_bytes -= draft->size;

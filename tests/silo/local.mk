@@ -68,3 +68,6 @@ UNIT_TESTS += %D%/t-key-memory %D%/t-sums
 %C%_t_key_memory_LDADD = $(TEST_SILO)
 %C%_t_key_memory_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_sums_LDADD = $(TEST_SILO)
+UNIT_TESTS += %D%/t-relay-box
+%C%_t_relay_box_LDADD = $(TEST_SILO)
+%C%_t_relay_box_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync
