@@ -118,13 +118,21 @@ static dp_status set_url(https_carrier *h, const char *tag, dp_error *err)
     return curl_easy_setopt(h->curl, CURLOPT_URL, url) == CURLE_OK ? DP_OK : dpi_fail_nomem(err);
 }
 
+/* Whether TLS says no, to a certificate as a rule: in the words of OpenSSL, behind which no name of a
+ * host comes. */
+static bool is_alert(const char *text)
+{
+    const char *said = strstr(text, "SSL routines:");
+    return said != NULL && strstr(said, "alert") != NULL;
+}
+
 /* Whether it may succeed later: there is no connection, or the server is busy or ill. */
 static bool is_passing(const https_carrier *h, CURLcode code, long status)
 {
     if (code == CURLE_OK)
         return status == 429 || status >= 500;
-    if (strstr(h->text, "alert") != NULL)
-        return false; /* TLS says no, to a certificate as a rule */
+    if (is_alert(h->text))
+        return false;
     return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
            code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_OPERATION_TIMEDOUT ||
            code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING ||
