@@ -1,8 +1,13 @@
 /* What is done before records are looked at: keys, plans, signatures. */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tools/json.h"
 #include "tools/new-file.h"
@@ -309,6 +314,27 @@ static dp_status join(silo_job *j)
     return status;
 }
 
+/* Takes the file of a plan for this process, until *file is closed: who signs replaces it, and two
+ * at once would lose what one has signed.  The lock is of the file that has the name now. */
+static bool lock_plan(const char *path, int *file, message *why)
+{
+    struct stat own, named;
+    for (;;) {
+        *file = open(path, O_RDONLY | O_CLOEXEC);
+        if (*file < 0)
+            return true; /* reading it says why */
+        if (flock(*file, LOCK_EX) != 0)
+            return complain(why,
+                            "%.300s cannot be locked (%s); sign it on a file system that has "
+                            "locks",
+                            path, strerror(errno));
+        if (fstat(*file, &own) == 0 && stat(path, &named) == 0 && own.st_ino == named.st_ino &&
+            own.st_dev == named.st_dev)
+            return true;
+        (void)close(*file);
+    }
+}
+
 static int sign(silo_job *j)
 {
     const settings *s = &j->m.said;
@@ -339,7 +365,11 @@ static int run_sign(const command *self, int argc, char **argv)
         return silo_refuse(&j, EXIT_USAGE,
                            "who signs? give --key FILE, or --join FILE to take the signatures of "
                            "another copy of the plan");
-    end = sign(&j);
+    message why = {""};
+    int file = -1;
+    end = lock_plan(j.word, &file, &why) ? sign(&j) : silo_refuse(&j, EXIT_REFUSED, why.text);
+    if (file >= 0)
+        (void)close(file);
     silo_end(&j);
     return end;
 }

@@ -102,7 +102,7 @@ static bool check(const settings *s, message *why)
     return true;
 }
 
-/* Plan, key and model. */
+/* Plan and key, and what they forbid. */
 static int open_plan(owner_run *r)
 {
     silo_job *j = &r->j;
@@ -124,6 +124,11 @@ static int open_plan(owner_run *r)
     if (o->columns == NULL && j->m.said.id_column != NULL)
         return silo_refuse(j, EXIT_USAGE,
                            "--id is of a plan of columns, and this is one of rows; leave it out");
+    const dp_silo_run_opts allowed = {.key = j->key, .policy = j->m.said.policy};
+    if (dp_silo_run_check(j->plan, j->m.model, &allowed, &j->m.err) != DP_OK) {
+        (void)silo_failed(j, j->m.err.status);
+        return EXIT_REFUSED;
+    }
     return EXIT_CERTIFIED;
 }
 

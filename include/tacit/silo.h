@@ -183,6 +183,15 @@ typedef struct dp_silo_run_opts {
                      * that they are told; nullable.  Zeros after an error */
 } dp_silo_run_opts;
 
+/* Whether this owner may run the plan, as far as can be told without records: that the key is of one
+ * of its owners, that all have signed, and what the site's policy says; of opts only key and policy
+ * are looked at.
+ *   model  of a plan of columns not looked at, and may be NULL
+ * Errors as of dp_silo_run, which asks the same.  Thread-safe. */
+DP_API DP_MUST_CHECK dp_status dp_silo_run_check(const dp_silo_plan *plan, const dp_model *model,
+                                                 const dp_silo_run_opts *opts, dp_error *err)
+    DP_NONNULL(1, 3);
+
 /* This owner's part of the fit; all owners run it at about the same time.  Nothing leaves before
  * the plan, the site's policy, the model, the records and the ledger are found to be in order.
  *   *fit  [out] as of dp_fit_private; NULL on error

@@ -107,14 +107,11 @@ dp_status dpi_silo_run_owner(const dp_silo_plan *p, const dp_silo_key *key, size
     return DP_OK;
 }
 
+/* A plan of columns has a model of its own. */
 static dp_status check(silo_run *r, const dp_model *model, dp_error *err)
 {
     dp_status status = dpi_silo_run_owner(r->plan, r->opts->key, &r->self, err);
-    if (status == DP_OK && r->plan->opts.columns != NULL)
-        return dpi_fail(err, DP_EINVAL,
-                        "this plan is of columns of the same people; run it with "
-                        "dp_silo_run_columns");
-    if (status == DP_OK)
+    if (status == DP_OK && r->plan->opts.columns == NULL)
         status = check_model(r, model, err);
     if (status == DP_OK && r->opts->policy != NULL)
         status = dpi_site_policy_check(r->opts->policy, r->plan, err);
@@ -324,16 +321,34 @@ static dp_status fit(silo_run *r, const dp_model *model, const dp_dataset *data,
     return status;
 }
 
+static silo_run run_of(const dp_silo_plan *plan, const dp_silo_run_opts *opts)
+{
+    return (silo_run){
+        .plan = plan, .opts = opts, .noisy = dpi_silo_scheme_named(plan->opts.scheme)->noisy};
+}
+
+dp_status dp_silo_run_check(const dp_silo_plan *plan, const dp_model *model,
+                            const dp_silo_run_opts *opts, dp_error *err)
+{
+    silo_run r = run_of(plan, opts);
+    if (opts->key == NULL || (model == NULL && plan->opts.columns == NULL))
+        dpi_misuse(__func__, "no key or no model");
+    return check(&r, model, err);
+}
+
 dp_status dp_silo_run(const dp_silo_plan *plan, const dp_model *model, const dp_dataset *data,
                       const dp_silo_run_opts *opts, dp_fit **made, dp_error *err)
 {
-    silo_run r = {
-        .plan = plan, .opts = opts, .noisy = dpi_silo_scheme_named(plan->opts.scheme)->noisy};
+    silo_run r = run_of(plan, opts);
     *made = NULL;
     if (opts->key == NULL || opts->mailbox == NULL)
         dpi_misuse(__func__, "no key or no mailbox");
     memcpy(r.names, plan->names, sizeof r.names);
     dp_status status = check(&r, model, err);
+    if (status == DP_OK && plan->opts.columns != NULL)
+        status = dpi_fail(err, DP_EINVAL,
+                          "this plan is of columns of the same people; run it with "
+                          "dp_silo_run_columns");
     if (status == DP_OK)
         status = begin(&r, err);
     if (status == DP_OK)
