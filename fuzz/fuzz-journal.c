@@ -14,7 +14,7 @@
 
 #include "fuzz/fuzz.h"
 
-enum { HASH = 32, KEY = 32, HEADER = 256, HEAD = 64, RELEASES = 80, MOST = 1 << 14 };
+enum { HASH = 32, KEY = 32, HEADER = 256, HEAD = 64, RELEASES = 80, MOST = DPI_JOURNAL_NUMBERS };
 
 static void expect(bool holds)
 {

@@ -90,7 +90,8 @@ typedef struct dp_fit_opts {
      * and options, but for threads, hopeless_allowed and the watch: releases that it has are taken
      * from it, and not made again.  The caller removes it when the fit is kept.  It may be seen by
      * whoever may see the fit.  doc/design/resume.md has what it protects, above all with a ledger.
-     * Refused without privacy; the loop makes none, and refuses to resume. */
+     * Refused without privacy; where the loop's steps release more than 65 536 numbers it keeps
+     * none, and refuses to resume. */
     const char *journal;
     bool resume;
     /* Called by the caller's thread before the first release, after each, and while draws are made,

@@ -233,7 +233,7 @@ DP_API DP_MUST_CHECK dp_status dp_silo_run_columns(const dp_silo_plan *plan,
     DP_NONNULL(1, 2, 3, 4, 5);
 
 /* Takes away what a run has kept in its state's folder, when the fit is saved.  Without it the same
- * call of dp_silo_run opens nothing: it gives the fit again, or by noisy steps is refused. */
+ * call of dp_silo_run opens nothing: it gives the fit again. */
 DP_API void dp_silo_forget(const char *state) DP_NONNULL(1);
 
 /* ---- what has left, and what has come ---- */

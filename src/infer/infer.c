@@ -323,6 +323,7 @@ static dp_status fit_private(fit_job *a, dp_fit **fit, dp_error *err)
         return dpi_fail(err, status, "%s", found.text);
     if (status == DP_OK)
         status = dpi_budget_init(&a->budget, a->opts, err);
+    a->resume.rounds = a->budget.releases[DPI_STAGE_MAIN];
     if (status == DP_OK)
         status = dpi_resume_open(&a->resume, err);
     if (status == DP_OK && a->opts->ledger != NULL)
@@ -343,7 +344,11 @@ dp_status dp_fit_private(const dp_model *model, const dp_dataset *data, const dp
         dpi_misuse(__func__, "NULL model, data, options or result");
     fit_job a = {.model = model, .data = data, .opts = opts};
     dpi_progress_init(&a.progress, opts->watch, opts->watch_user);
-    a.resume = (dpi_resume){.model = model, .opts = opts, .budget = &a.budget, .keeper = &a.keeper};
+    a.resume = (dpi_resume){.model = model,
+                            .opts = opts,
+                            .list = a.budget.list,
+                            .n = DPI_N_STAGES,
+                            .keeper = &a.keeper};
     *fit = NULL;
     dp_status status = dpi_float_check(err);
     if (status == DP_OK)

@@ -24,8 +24,7 @@ enum {
     HEADER = 256,
     HASH = DPI_JOURNAL_HASH,
     KEY = 32, /* divides the size of a sector, as HEADER does */
-    HEAD = 64,
-    MOST_NUMBERS = 1 << 14
+    HEAD = 64
 };
 
 struct dpi_journal {
@@ -38,7 +37,7 @@ struct dpi_journal {
     unsigned char chain[HASH]; /* of what is before it */
     unsigned char key[KEY];    /* of the one that is sealed */
     bool sealed, failed;
-    unsigned char *room; /* [HEAD + 8 MOST_NUMBERS + HASH] */
+    unsigned char *room; /* [HEAD + 8 DPI_JOURNAL_NUMBERS + HASH] */
 };
 
 /* ---- bytes ---- */
@@ -177,7 +176,7 @@ static dp_status make(const char *path, dpi_journal **out, dp_error *err)
         return dpi_fail_nomem(err);
     *j = (dpi_journal){.file = -1, .at = 0};
     j->path = dpi_alloc(strlen(path) + 1, 1);
-    j->room = dpi_alloc(record_size(MOST_NUMBERS), 1);
+    j->room = dpi_alloc(record_size(DPI_JOURNAL_NUMBERS), 1);
     dp_status status = j->path != NULL && j->room != NULL ? DP_OK : dpi_fail_nomem(err);
     if (status == DP_OK) {
         strcpy(j->path, path);
@@ -296,7 +295,7 @@ static dp_status read_record(dpi_journal *j, uint64_t k, dpi_journal_release *wh
     if (!read_at(j->file, key, KEY, key_at(k)) || !read_at(j->file, j->room, HEAD, j->at))
         return damaged(j, err);
     get_head(j->room, &place, what);
-    if (place != k || what->phase >= j->run.phases || what->n == 0 || what->n > MOST_NUMBERS ||
+    if (place != k || what->phase >= j->run.phases || what->n == 0 || what->n > DPI_JOURNAL_NUMBERS ||
         !read_at(j->file, j->room + HEAD, record_size(what->n) - HEAD, j->at + HEAD))
         return damaged(j, err);
     hash_record(j, key, what->n, hash);
@@ -443,7 +442,7 @@ static dp_status check_seal(dpi_journal *j, const dpi_journal_release *what, dp_
                         "a child of fork may not go on with its parent's journal; fit in one of "
                         "the two");
     if (j->failed || j->sealed || j->next != j->count || j->count >= j->run.releases ||
-        what->n == 0 || what->n > MOST_NUMBERS || what->phase >= j->run.phases)
+        what->n == 0 || what->n > DPI_JOURNAL_NUMBERS || what->phase >= j->run.phases)
         return fail_to_write(j, err);
     return DP_OK;
 }

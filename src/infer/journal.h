@@ -29,7 +29,8 @@ enum {
     DPI_JOURNAL_HASH = 32,
     DPI_JOURNAL_TAG = 16,
     DPI_JOURNAL_PHASES = 16,
-    DPI_JOURNAL_MOST = 2048
+    DPI_JOURNAL_MOST = 2048,
+    DPI_JOURNAL_NUMBERS = 1 << 16 /* of a release */
 };
 
 /* What a run is: all that its releases and its answer follow from, but for the records and the
@@ -49,7 +50,7 @@ typedef struct dpi_journal_run {
 /* One release. */
 typedef struct dpi_journal_release {
     uint64_t phase;
-    uint64_t n; /* numbers, 1 ... 2^14 */
+    uint64_t n; /* numbers, 1 ... DPI_JOURNAL_NUMBERS */
     double sigma;
     unsigned char
         question[DPI_JOURNAL_HASH]; /* of all that the sum follows from, but the records */

@@ -20,7 +20,9 @@ libtacit_core_la_SOURCES += \
   %D%/laplace.c %D%/laplace.h \
   %D%/law.c %D%/law.h \
   %D%/loop.c %D%/loop.h \
+  %D%/loop-budget.c %D%/loop-budget.h \
   %D%/loop-guide.c %D%/loop-guide.h \
+  %D%/loop-keep.c %D%/loop-keep.h \
   %D%/loop-report.c %D%/loop-report.h \
   %D%/members.c %D%/members.h \
   %D%/metric.c %D%/metric.h \

@@ -6,63 +6,57 @@
  *           there and follows a quantile of the norms
  *
  * All are Gaussian mechanisms on the whole data set, their number and noise functions of options
- * alone, so the lemma of doc/design/infer.md is their account: what a later one asks may follow
- * from what earlier ones have released.  A step releases the clipped sum and a count in one vector
- * (svi/cost.c); the count is accounted for as if its quantile were 1, so that it may be chosen from
- * the number.  doc/design/loop.md has the choices and how they were measured. */
+ * alone (loop-budget.c), so the lemma of doc/design/infer.md is their account: what a later one asks
+ * may follow from what earlier ones have released.  doc/design/loop.md has the choices and how they
+ * were measured.
+ *
+ * All else follows from releases and a public seed.  So a fit that goes on does all again that it
+ * did, with the releases of its journal (doc/design/resume.md). */
 #include "infer/loop.h"
 
 #include <math.h>
 #include <sodium.h>
 
 #include "fit/fit.h"
+#include "infer/loop-budget.h"
 #include "infer/loop-guide.h"
+#include "infer/loop-keep.h"
 #include "infer/loop-report.h"
+#include "infer/resume.h"
 #include "random/failure.h"
-#include "svi/cost.h"
-#include "svi/options.h"
 #include "svi/svi.h"
 #include "svi/together.h"
 
-enum { NUMBER, NORMS, STEPS, PHASES, WARM = 32, PRIVATE_STEPS = 512, OPEN_STEPS = 2048 };
-static const char *const phase_names[PHASES] = {"number", "norms", "steps"};
-
-/* How it is done was measured (doc/design/loop.md): of 1 / sigma^2 what each phase has, and of that
- * of a step what the count of norms has beside the gradient. */
-static const double shares[PHASES] = {0.01, 0.04, 0.95}, count_shares[PHASES] = {0, 0.999, 0.1};
-static const double average = 0.5, clip_speed = 0.2;
-
-/* Gradients that are clipped: a share of least_clipped ... 1/2, else so many times sqrt(numbers)
- * sigma, at which bias and noise of a clipped sum balance, or times the noise of their count. */
-static const double least_clipped = 0.05, clipped_dims = 3, clipped_noise = 1.5;
-static const double nowhere = 1e-300;           /* a step that no double notices */
-static const double greatest_count_sigma = 1e6; /* of svi/options.c */
+enum {
+    NUMBER = DPI_LOOP_NUMBER,
+    NORMS = DPI_LOOP_NORMS,
+    STEPS = DPI_LOOP_STEPS,
+    PHASES = DPI_LOOP_PHASES
+};
 
 typedef struct loop {
     const dp_model *model;
     const dp_dataset *data;
-    const dp_fit_opts *opts;
+    dp_fit_opts opts; /* without the journal where steps release more than it takes */
     const char *why;
     const dpi_loop_witness *witness;
     dpi_progress *progress;
     dpi_arena arena;
     dp_model *guide;
-    bool noisy;
-    uint64_t seed;                          /* of the start, the same for both runs */
-    double accounted, epsilon;              /* delta of the account; what all costs */
-    double sigma;                           /* of one release that costs as much */
-    double gradient[PHASES], count[PHASES]; /* noise of what the steps of a phase release */
-    dp_mechanism list[PHASES];
-    dp_owners owners[PHASES]; /* where there are, each with a seed of its own */
+    dpi_loop_budget budget;
+    dpi_keeper keeper;
+    dpi_resume resume;
+    dpi_loop_keep kept;
+    dpi_svi_keep keep; /* by way of kept */
     dp_reservation *reservation;
-    bool begun;
+    bool begun; /* a release may have been made */
     dp_svi *svi;
-    double number, doubt; /* of units, as released; twice its noise, of all shares */
+    double number; /* of units, as released */
     double clip[PHASES];
     double *trace[2]; /* [n_theta] means over the last eighths */
 } loop;
 
-/* ---- the budget ---- */
+/* ---- before anything is read ---- */
 
 static dp_status check_options(const dp_fit_opts *o, const char *why, dp_error *err)
 {
@@ -74,109 +68,74 @@ static dp_status check_options(const dp_fit_opts *o, const char *why, dp_error *
                     why);
 }
 
-/* A seed for each phase, far from those of other seeds' phases; never 0. */
-static uint64_t seed_of(uint64_t of, int phase)
+/* Whether a journal takes what steps release. */
+static dp_status check_journal(loop *a, size_t numbers, dp_error *err)
 {
-    uint64_t seed = of + (uint64_t)phase * UINT64_C(0x9e3779b97f4a7c15);
-    return seed != 0 ? seed : 1;
+    if (a->opts.journal == NULL || numbers <= DPI_JOURNAL_NUMBERS)
+        return DP_OK;
+    if (a->opts.resume)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "steps of this model release %zu numbers, and a journal takes %d: none was "
+                        "kept, and the fit cannot go on (%s); begin a new one, which is paid for "
+                        "anew",
+                        numbers, DPI_JOURNAL_NUMBERS, a->why);
+    a->opts.journal = NULL;
+    return DP_OK;
 }
 
-/* What a run of a phase is asked for; its clip norm is the caller's. */
-static dp_svi_opts options_of(const loop *a, int phase)
+static dp_status reserve(loop *a, const dpi_graph *graph, dp_error *err)
 {
-    const dp_fit_opts *o = a->opts;
-    dp_svi_opts s = {.mode = o->mode,
-                     .sampling = DP_SAMPLING_FULL,
-                     .steps = phase == NORMS ? WARM
-                              : a->noisy     ? PRIVATE_STEPS
-                                             : OPEN_STEPS,
-                     .threads = o->threads,
-                     .owners = o->owners != NULL ? &a->owners[phase] : NULL,
-                     .seed = o->seed != 0 ? seed_of(o->seed, phase) : 0, /* an owner's own */
-                     .average = phase == STEPS ? average : 0};
-    s.step_size = phase == NORMS ? nowhere : 1 / sqrt((double)s.steps);
-    if (!a->noisy)
-        return s;
-    s.rate = 1;
-    s.delta = o->delta;
-    s.sigma = a->gradient[phase];
-    s.clip = 1;
-    s.clip_quantile = phase == NORMS ? 0.5 : 1 - least_clipped;
-    s.clip_sigma = a->count[phase];
-    s.clip_speed = phase == NORMS ? 1 : clip_speed;
-    s.public_units = 1; /* until the number is known */
-    return s;
-}
-
-static dp_status calibrate(loop *a, dp_error *err)
-{
-    const dp_fit_opts *o = a->opts;
-    dp_interval spent;
-    a->accounted = dpi_release_delta(o->delta);
-    dp_status status =
-        dp_approximate_sigma(o->epsilon, a->accounted, 1, 1, DP_SAMPLING_FULL, &a->sigma, err);
-    if (status != DP_OK)
-        return status;
-    a->sigma *= 1 + 0x1p-40; /* for the rounding of the shares */
-    a->list[NUMBER] = (dp_mechanism){.sampling = DP_SAMPLING_FULL, .rate = 1, .steps = 1};
-    const double least = a->list[NUMBER].sigma = a->sigma / sqrt(shares[NUMBER]);
-    a->doubt = 2 * least * dpi_together_excess(o->owners);
-    for (int k = NORMS; k < PHASES; k++) {
-        const dp_svi_opts as_planned = options_of(a, k);
-        double step = a->sigma * sqrt((double)as_planned.steps / shares[k]);
-        double beside = count_shares[k];
-        a->gradient[k] = step / sqrt(1 - beside);
-        a->count[k] = step / sqrt(beside) * as_planned.clip_quantile;
-        const dp_svi_opts now = options_of(a, k);
-        (void)dpi_cost_list(&now, now.steps, &a->list[k]);
-    }
-    if (!(a->count[STEPS] <= greatest_count_sigma))
-        return dpi_fail(err, DP_EDOMAIN,
-                        "epsilon %g at delta %g asks for more noise than is drawn in steps, and "
-                        "leaves nothing of the records; raise epsilon",
-                        o->epsilon, o->delta);
-    status = dp_account_epsilon(a->list, PHASES, a->accounted, 0, &spent, err);
-    a->epsilon = spent.upper;
-    if (status == DP_OK && !(spent.upper <= o->epsilon))
-        return dpi_fail(err, DP_EACCURACY, "the phases would cost %.9g, and %.9g may be spent",
-                        spent.upper, o->epsilon);
-    return status == DP_OK ? dpi_together_check_grid(o->owners, least, err) : status;
-}
-
-/* ---- the ledger ---- */
-
-static dp_status reserve(loop *a, dp_error *err)
-{
-    dpi_purpose what = {.spending = {.data = a->opts->ledger_data,
-                                     .label = a->opts->ledger_label,
-                                     .list = a->list,
-                                     .n = PHASES,
-                                     .records = a->data}};
-    dpi_objective_spec spec = {
-        .model = a->model, .guide = a->guide, .cut = DP_FORM_LATENTS, .init_scale = 1};
-    dpi_objective objective;
+    dpi_purpose what = {.spending = {.records = a->data}};
     unsigned char print[DPI_PRINT];
     char model[2 * DPI_PRINT + 1];
+    if (a->opts.ledger == NULL)
+        return DP_OK;
     dpi_model_print(a->model, print);
     what.model = sodium_bin2hex(model, sizeof model, print, sizeof print);
-    dp_status status = dpi_objective_init(&objective, &spec, err);
+    dp_status status = dpi_spend_columns(graph, a->data, &a->arena, &what, err);
+    return status == DP_OK ? dpi_resume_reserve(&a->resume, &what, &a->reservation, err) : status;
+}
+
+/* Finds the journal of a fit that goes on, or is to be kept, and pays. */
+static dp_status prepare(loop *a, dp_error *err)
+{
+    dpi_objective o;
+    dp_status status = dpi_loop_objective(&o, a->model, a->guide, a->budget.noisy, err);
+    if (status != DP_OK)
+        return status;
+    a->resume = (dpi_resume){.model = a->model,
+                             .opts = &a->opts,
+                             .list = a->budget.list,
+                             .n = PHASES,
+                             .rounds = a->budget.list[STEPS].steps,
+                             .keeper = &a->keeper};
+    a->kept = (dpi_loop_keep){.keeper = &a->keeper, .budget = &a->budget};
+    a->keep = dpi_loop_keeps(&a->kept);
+    status = check_journal(a, o.n_release, err);
     if (status == DP_OK)
-        status = dpi_spend_columns(&objective.graph, a->data, &a->arena, &what, err);
+        status = dpi_resume_open(&a->resume, err);
     if (status == DP_OK)
-        status = dpi_reserve(a->opts->ledger, &what, &a->reservation, err);
-    dpi_objective_free(&objective);
+        dpi_loop_budget_seed(&a->budget, a->resume.random);
+    if (status == DP_OK)
+        status = reserve(a, &o.graph, err);
+    dpi_objective_free(&o);
     return status;
 }
 
-/* Gives the reservation back where nothing was released. */
-static void settle(loop *a)
+/* Gives the reservation back, and takes the journal away, where nothing was released; leaves both
+ * as they are where the fit can go on. */
+static void settle(loop *a, dp_status status)
 {
     static const uint64_t none[PHASES];
-    if (a->reservation != NULL && !a->begun)
+    bool fresh = !a->begun && !a->opts.resume, done = status == DP_OK || a->keeper.journal == NULL;
+    if (fresh)
+        dpi_journal_drop(a->keeper.journal);
+    if (a->reservation != NULL && fresh)
         (void)!dp_reservation_settle(a->reservation, none, NULL);
-    else if (a->reservation != NULL)
+    else if (a->reservation != NULL && done)
         (void)!dpi_reservation_finish(a->reservation, NULL);
     dp_reservation_free(a->reservation);
+    dpi_journal_free(a->keeper.journal);
 }
 
 /* ---- the phases ---- */
@@ -196,33 +155,48 @@ static void question_of_number(const loop *a, unsigned char hash[DPI_JOIN_HASH])
                              (const unsigned char *)"number", sizeof "number");
 }
 
+/* Makes the release of the number, of the sum that r has; of what was made before only the noise. */
+static dp_status make_number(const loop *a, dpi_release *r,
+                             const unsigned char question[DPI_JOIN_HASH], bool made, dp_error *err)
+{
+    const dp_owners *owners = &a->budget.owners[NUMBER];
+    dp_noise *noise = a->svi->noise;
+    dp_status status = dpi_release_begin(r, noise, err);
+    if (status != DP_OK)
+        return status;
+    dpi_release_block(r, 0, NULL, NULL);
+    dpi_release_end(r);
+    if (a->opts.owners == NULL)
+        return DP_OK;
+    return made ? dpi_together_again(owners, noise, r, err)
+                : dpi_together_open(owners, noise, question, r, err);
+}
+
 /* The number of units, each entered as what rounding leaves of one in the steps of the run at hand,
  * which release more numbers with more noise.  The run's source has the noise, and has the steps'
  * after it. */
 static dp_status release_number(loop *a, dp_error *err)
 {
-    const dp_owners *owners = a->opts->owners != NULL ? &a->owners[NUMBER] : NULL;
+    const bool shared = a->opts.owners != NULL, made = a->keep.made(a->keep.of);
     double share = dpi_svi_share_clipped(a->svi), sum = (double)a->svi->n * share;
     unsigned char question[DPI_JOIN_HASH];
     int64_t whole;
     dpi_release r = {.n = 1,
                      .noisy = true,
-                     .sd = a->list[NUMBER].sigma * dpi_together_share(owners),
+                     .sd = a->budget.list[NUMBER].sigma * dpi_together_share(a->opts.owners),
                      .rate = share,
                      .sum = &sum,
-                     .whole = owners != NULL ? &whole : NULL,
-                     .quiet = owners != NULL,
+                     .whole = shared ? &whole : NULL,
+                     .quiet = shared,
                      .out = &a->number};
-    dp_status status = dpi_release_begin(&r, a->svi->noise, err);
-    if (status == DP_OK) {
-        dpi_release_block(&r, 0, NULL, NULL);
-        dpi_release_end(&r);
-    }
+    dp_status status = DP_OK;
+    question_of_number(a, question);
+    a->kept.phase = DPI_LOOP_NUMBER;
+    if (!made || a->svi->seeded)
+        status = make_number(a, &r, question, made, err);
     sodium_memzero(&sum, sizeof sum);
-    if (status == DP_OK && owners != NULL) {
-        question_of_number(a, question);
-        status = dpi_together_open(owners, a->svi->noise, question, &r, err);
-    }
+    if (status == DP_OK)
+        status = a->keep.keep(a->keep.of, question, &r, err);
     if (status == DP_OK)
         show(a, &r);
     return status;
@@ -231,33 +205,44 @@ static dp_status release_number(loop *a, dp_error *err)
 /* Fewer than the noise would hide are taken for that many. */
 static double units_of(const loop *a)
 {
-    return fmax(a->number, a->doubt);
+    return fmax(a->number, a->budget.doubt);
 }
 
-static double share_clipped(const loop *a)
+/* All runs begin at the same place, seeded or not; and all owners do. */
+static dp_status start(loop *a, dp_error *err)
 {
-    double numbers = (double)a->svi->objective.n_release;
-    double most = fmax(clipped_dims * sqrt(numbers) * a->sigma, clipped_noise * a->count[STEPS]);
-    return fmin(fmax(most / units_of(a), least_clipped), 0.5);
-}
-
-static dp_status new_run(loop *a, int phase, dp_error *err)
-{
-    dp_svi_opts o = options_of(a, phase);
     dp_rng *rng = NULL;
-    if (a->noisy && phase == STEPS) {
+    if (a->guide != NULL)
+        return DP_OK;
+    dp_status status = dp_rng_new(a->budget.seed, &rng, err);
+    if (status == DP_OK)
+        status = dpi_loop_start(a->model, &a->svi->objective, rng, a->svi->optimizer.theta, err);
+    dp_rng_free(rng);
+    return status;
+}
+
+static dp_status new_run(loop *a, dpi_loop_phase phase, dp_error *err)
+{
+    dp_svi_opts o = dpi_loop_options(&a->budget, phase);
+    const dpi_svi_spec spec = {.model = a->model,
+                               .guide = a->guide,
+                               .data = a->data,
+                               .opts = &o,
+                               .chunk = DPI_SVI_CHUNK,
+                               .keep = a->opts.journal != NULL ? &a->keep : NULL,
+                               .random = dpi_loop_seed(a->budget.seed, phase)};
+    const bool follows = a->budget.noisy && phase == DPI_LOOP_STEPS;
+    if (follows) {
+        double numbers = (double)a->svi->objective.n_release;
         o.clip = a->clip[NORMS];
-        o.clip_quantile = 1 - share_clipped(a);
+        o.clip_quantile = 1 - dpi_loop_share_clipped(&a->budget, numbers, units_of(a));
     }
     dp_svi_free(a->svi);
-    dp_status status = dp_svi_new(a->model, a->guide, a->data, &o, &a->svi, err);
-    if (status == DP_OK && a->guide == NULL)
-        status = dp_rng_new(a->seed, &rng, err);
-    if (status == DP_OK && a->guide == NULL)
-        status = dpi_loop_start(a->model, &a->svi->objective, rng, a->svi->optimizer.theta, err);
-    if (status == DP_OK && a->noisy && phase == STEPS)
+    dp_status status = dpi_svi_new(&spec, &a->svi, err);
+    if (status == DP_OK)
+        status = start(a, err);
+    if (status == DP_OK && follows)
         a->svi->extras.units = units_of(a);
-    dp_rng_free(rng);
     return status;
 }
 
@@ -274,10 +259,10 @@ static void trace(loop *a)
 }
 
 /* Without privacy steps are no releases, and are told of as if draws were made. */
-static dp_status tell(loop *a, int phase, dp_error *err)
+static dp_status tell(loop *a, dpi_loop_phase phase, dp_error *err)
 {
     const dpi_optimizer *at = &a->svi->optimizer;
-    if (a->noisy)
+    if (a->budget.noisy)
         return dpi_progress_release(a->progress, (size_t)phase, err);
     return dpi_progress_moved(a->progress, (double)at->done / (double)at->steps)
                ? dpi_progress_stopped(err)
@@ -285,9 +270,10 @@ static dp_status tell(loop *a, int phase, dp_error *err)
 }
 
 /* Makes all steps of the run at hand. */
-static dp_status run(loop *a, int phase, dp_error *err)
+static dp_status run(loop *a, dpi_loop_phase phase, dp_error *err)
 {
     dp_status status = DP_OK;
+    a->kept.phase = phase;
     while (status == DP_OK && !dp_svi_done(a->svi)) {
         status = dp_svi_step(a->svi, err);
         if (status == DP_OK)
@@ -302,13 +288,12 @@ static dp_status run(loop *a, int phase, dp_error *err)
 
 static dp_status run_norms(loop *a, dp_error *err)
 {
-    a->begun = true;
     dp_status status = release_number(a, err);
     a->svi->extras.units = units_of(a);
     if (status == DP_OK)
         status = dpi_progress_release(a->progress, NUMBER, err);
     if (status == DP_OK)
-        status = run(a, NORMS, err);
+        status = run(a, DPI_LOOP_NORMS, err);
     a->clip[NORMS] = a->svi->opts.clip;
     return status;
 }
@@ -316,11 +301,10 @@ static dp_status run_norms(loop *a, dp_error *err)
 static dp_status run_steps(loop *a, dp_error *err)
 {
     size_t n = a->svi->objective.n_theta;
-    a->begun = true;
     for (int k = 0; k < 2; k++)
         if ((a->trace[k] = dpi_arena_alloc(&a->arena, n, sizeof *a->trace[k])) == NULL)
             return dpi_fail_nomem(err);
-    dp_status status = run(a, STEPS, err);
+    dp_status status = run(a, DPI_LOOP_STEPS, err);
     a->clip[STEPS] = a->svi->opts.clip;
     return status;
 }
@@ -332,11 +316,11 @@ static dp_status run_steps(loop *a, dp_error *err)
 static size_t list_phases(const loop *a, dp_fit_phase phases[PHASES])
 {
     for (int k = 0; k < PHASES; k++)
-        phases[k] = (dp_fit_phase){.name = phase_names[k],
-                                   .releases = a->list[k].steps,
-                                   .sigma = a->list[k].sigma,
+        phases[k] = (dp_fit_phase){.name = dpi_loop_phase_names[k],
+                                   .releases = a->budget.list[k].steps,
+                                   .sigma = a->budget.list[k].sigma,
                                    .clip = k == NUMBER ? 1 : a->clip[k]};
-    return a->noisy ? PHASES : 0;
+    return a->budget.noisy ? PHASES : 0;
 }
 
 /* How far the guide's means went between the last two eighths of the steps, in its standard
@@ -357,20 +341,21 @@ static double drift_of(const loop *a)
 
 static dp_status guarantee(const loop *a, dp_privacy *p, dp_error *err)
 {
+    const dpi_loop_budget *b = &a->budget;
     dp_status status = dpi_svi_guarantee(a->svi, p, err);
-    double numbers = 1;
-    if (status != DP_OK || !a->noisy)
+    double numbers = 1, asked = a->opts.delta;
+    if (status != DP_OK || !b->noisy)
         return status;
-    p->epsilon = a->epsilon;
-    p->sigma = a->sigma;
+    p->epsilon = b->epsilon;
+    p->sigma = b->sigma;
     p->steps = 0;
     for (int k = 0; k < PHASES; k++) {
-        p->steps += a->list[k].steps;
-        numbers += (double)a->list[k].steps * (double)a->svi->objective.n_release;
+        p->steps += b->list[k].steps;
+        numbers += (double)b->list[k].steps * (double)a->svi->objective.n_release;
     }
-    numbers *= dpi_together_failures(a->opts->owners);
-    p->delta = dpi_release_whole_delta(a->opts->delta, a->accounted, numbers, a->epsilon);
-    if (p->delta > a->opts->delta && p->why_not == NULL)
+    numbers *= dpi_together_failures(a->opts.owners);
+    p->delta = dpi_release_whole_delta(asked, b->accounted, numbers, b->epsilon);
+    if (p->delta > asked && p->why_not == NULL)
         p->why_not = "noise so small that the delta asked for is not kept";
     p->is_private = p->why_not == NULL;
     return DP_OK;
@@ -381,9 +366,11 @@ static dp_status make_fit(const loop *a, dp_fit **fit, dp_error *err)
     dp_privacy privacy;
     dp_fit_phase phases[PHASES];
     dpi_loop_report said;
-    double units = fmax(a->number - a->doubt, 0);
-    const dpi_loop_found found = {
-        .why = a->why, .noisy = a->noisy, .drift = drift_of(a), .delta = a->opts->delta * units};
+    double units = fmax(a->number - a->budget.doubt, 0);
+    const dpi_loop_found found = {.why = a->why,
+                                  .noisy = a->budget.noisy,
+                                  .drift = drift_of(a),
+                                  .delta = a->opts.delta * units};
     dpi_loop_say(&found, &said);
     const dpi_fit_parts parts = {.privacy = &privacy,
                                  .phases = phases,
@@ -394,105 +381,55 @@ static dp_status make_fit(const loop *a, dp_fit **fit, dp_error *err)
     return status == DP_OK ? dpi_fit_said(a->svi, &parts, fit, err) : status;
 }
 
-/* Both runs begin at the same place, seeded or not; and all owners do. */
-static dp_status choose_start(loop *a, dp_error *err)
-{
-    const dp_owners *owners = a->opts->owners;
-    dp_rng *rng = NULL;
-    a->seed = owners != NULL ? owners->seed : a->opts->seed;
-    for (int k = 0; k < PHASES && owners != NULL; k++) {
-        a->owners[k] = *owners;
-        a->owners[k].seed = seed_of(a->seed, k);
-    }
-    dp_status status = a->seed != 0 ? DP_OK : dp_rng_new_random(&rng, &a->seed, err);
-    dp_rng_free(rng);
-    return status;
-}
-
+/* Makes the journal of a fit that begins, and tells what there will be. */
 static dp_status begin(loop *a, dp_error *err)
 {
-    const dpi_progress_plan plan = {
-        .names = phase_names, .list = a->list, .n = a->noisy ? PHASES : 0, .delta = a->accounted};
-    return dpi_progress_begin(a->progress, &plan, err);
+    const dpi_loop_budget *b = &a->budget;
+    dp_status status = dpi_resume_begin(&a->resume, err);
+    const dpi_progress_plan plan = {.names = dpi_loop_phase_names,
+                                    .list = b->list,
+                                    .n = b->noisy ? PHASES : 0,
+                                    .delta = b->accounted,
+                                    .kept = a->keeper.journal != NULL};
+    if (status == DP_OK)
+        status = dpi_progress_begin(a->progress, &plan, err);
+    a->begun = status == DP_OK;
+    return status;
 }
 
 static dp_status fit_loop(loop *a, dp_fit **fit, dp_error *err)
 {
-    dp_status status = check_options(a->opts, a->why, err);
-    if (status == DP_OK && a->opts->resume)
-        status = dpi_fail(err, DP_EUNSUPPORTED,
-                          "a fit by noisy steps keeps no journal and cannot go on (%s); begin a "
-                          "new one, which is paid for anew",
-                          a->why);
+    dp_status status = check_options(&a->opts, a->why, err);
     if (status == DP_OK)
-        status = dpi_together_check(a->opts->owners, err);
-    if (status == DP_OK)
-        status = choose_start(a, err);
-    if (status == DP_OK && a->noisy)
-        status = dpi_options_budget(a->opts->epsilon, a->opts->delta, 0, err);
-    if (status == DP_OK && a->noisy)
-        status = calibrate(a, err);
+        status = dpi_loop_budget_init(&a->budget, &a->opts, err);
     if (status == DP_OK)
         status = dpi_loop_guide(a->model, &a->guide, err);
-    if (status == DP_OK && a->opts->ledger != NULL)
-        status = reserve(a, err);
+    if (status == DP_OK)
+        status = prepare(a, err);
+    if (status == DP_OK)
+        status = new_run(a, a->budget.noisy ? DPI_LOOP_NORMS : DPI_LOOP_STEPS, err);
     if (status == DP_OK)
         status = begin(a, err);
-    if (status == DP_OK && a->noisy)
-        status = new_run(a, NORMS, err);
-    if (status == DP_OK && a->noisy)
+    if (status == DP_OK && a->budget.noisy)
         status = run_norms(a, err);
-    if (status == DP_OK)
-        status = new_run(a, STEPS, err);
+    if (status == DP_OK && a->budget.noisy)
+        status = new_run(a, DPI_LOOP_STEPS, err);
     if (status == DP_OK)
         status = run_steps(a, err);
     return status == DP_OK ? make_fit(a, fit, err) : status;
-}
-
-dp_status dpi_loop_openings(const dp_model *model, const dp_fit_opts *opts, size_t *n,
-                            dp_opening list[DP_OPENINGS], dp_error *err)
-{
-    loop a = {.model = model, .opts = opts, .noisy = opts->mode == DP_PRIVATE};
-    dpi_objective o;
-    dpi_objective_spec spec = {.model = model, .cut = DP_FORM_LATENTS, .n_extra = a.noisy};
-    dp_status status = dpi_together_check(opts->owners, err);
-    *n = 0;
-    if (status == DP_OK && a.noisy)
-        status = dpi_options_budget(opts->epsilon, opts->delta, 0, err);
-    if (status == DP_OK && a.noisy)
-        status = calibrate(&a, err);
-    if (status == DP_OK)
-        status = dpi_loop_guide(model, &a.guide, err);
-    spec.guide = a.guide;
-    spec.init_scale = 1;
-    if (status == DP_OK)
-        status = dpi_objective_init(&o, &spec, err);
-    if (status == DP_OK) {
-        for (int k = a.noisy ? NUMBER : STEPS; k < PHASES; k++)
-            list[(*n)++] =
-                (dp_opening){.phase = phase_names[k],
-                             .times = a.noisy ? a.list[k].steps : OPEN_STEPS,
-                             .numbers = k == NUMBER ? 1 : dpi_together_words(a.noisy, o.n_release),
-                             .sigma = a.noisy ? a.list[k].sigma : 0};
-        dpi_objective_free(&o);
-    }
-    dp_model_free(a.guide);
-    dpi_arena_free(&a.arena);
-    return status;
 }
 
 dp_status dpi_fit_loop(const dpi_loop_spec *spec, dp_fit **fit, dp_error *err)
 {
     loop a = {.model = spec->model,
               .data = spec->data,
-              .opts = spec->opts,
+              .opts = *spec->opts,
               .why = spec->why,
               .witness = spec->witness,
-              .progress = spec->progress,
-              .noisy = spec->opts->mode == DP_PRIVATE};
+              .progress = spec->progress};
     *fit = NULL;
     dp_status status = fit_loop(&a, fit, err);
-    settle(&a);
+    settle(&a, status);
     dp_svi_free(a.svi);
     dp_model_free(a.guide);
     dpi_arena_free(&a.arena);

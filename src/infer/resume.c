@@ -32,14 +32,14 @@ static dpi_journal_run run_of(const dpi_resume *r)
     dpi_journal_run run = {.epsilon = o->epsilon,
                            .delta = o->delta,
                            .clip = o->clip,
-                           .rounds = r->budget->releases[DPI_STAGE_MAIN],
+                           .rounds = r->rounds,
                            .draws = o->draws,
                            .seed = o->seed,
                            .random = r->random,
-                           .phases = DPI_N_STAGES};
+                           .phases = r->n};
     dpi_model_print(r->model, run.model);
-    for (int k = 0; k < DPI_N_STAGES; k++)
-        run.releases += r->budget->releases[k];
+    for (size_t k = 0; k < r->n; k++)
+        run.releases += r->list[k].steps;
     return run;
 }
 
@@ -52,7 +52,8 @@ static const char *difference(const dpi_journal_run *was, const dpi_journal_run 
            : was->rounds != now->rounds                           ? "another number of rounds"
            : was->clip != now->clip                               ? "another clip norm"
            : was->draws != now->draws                             ? "another number of draws"
-           : was->seed != now->seed                               ? "another seed"
+           : was->seed != now->seed || (now->random != 0 && was->random != now->random)
+               ? "another seed"
            : was->releases != now->releases || was->phases != now->phases
                ? "another plan of releases"
                : NULL;
@@ -90,8 +91,8 @@ static dp_status open_old(dpi_resume *r, dp_error *err)
                         "the journal %.200s is of a fit with %s; ask for that one, or give this "
                         "fit another journal",
                         r->opts->journal, other);
-    for (uint64_t p = 0; p < DPI_N_STAGES; p++)
-        if (dpi_journal_count_of(k->journal, p) > r->budget->releases[p])
+    for (uint64_t p = 0; p < r->n; p++)
+        if (dpi_journal_count_of(k->journal, p) > r->list[p].steps)
             return dpi_fail(err, DP_EDATA,
                             "the journal %.200s has more releases than were planned; it is "
                             "damaged",
@@ -117,19 +118,19 @@ static dp_status take_over(dpi_resume *r, dpi_purpose *what, dp_reservation **re
                            dp_error *err)
 {
     dpi_keeper *k = r->keeper;
-    uint64_t done[DPI_N_STAGES], remaining[DPI_N_STAGES];
-    for (uint64_t p = 0; p < DPI_N_STAGES; p++) {
+    uint64_t done[DPI_JOURNAL_PHASES], remaining[DPI_JOURNAL_PHASES];
+    for (uint64_t p = 0; p < r->n; p++) {
         done[p] = dpi_journal_count_of(k->journal, p);
-        remaining[p] = r->budget->releases[p] - done[p];
+        remaining[p] = r->list[p].steps - done[p];
     }
     const dpi_resumption entry = {.id = dpi_journal_run_of(k->journal)->entry,
-                                  .n = DPI_N_STAGES,
+                                  .n = r->n,
                                   .done = done,
                                   .remaining = remaining,
                                   .repeats = r->opts->owners != NULL && r->opts->owners->repeats};
     dp_status status =
         dpi_reserve_again(r->opts->ledger, &entry, what, k->before, reservation, err);
-    for (uint64_t p = 0; p < DPI_N_STAGES && status == DP_OK; p++)
+    for (uint64_t p = 0; p < r->n && status == DP_OK; p++)
         k->before[p] -= done[p];
     return status;
 }
@@ -137,12 +138,12 @@ static dp_status take_over(dpi_resume *r, dpi_purpose *what, dp_reservation **re
 dp_status dpi_resume_reserve(dpi_resume *r, dpi_purpose *what, dp_reservation **reservation,
                              dp_error *err)
 {
-    static const uint64_t none[DPI_N_STAGES];
+    static const uint64_t none[DPI_JOURNAL_PHASES];
     const dp_fit_opts *o = r->opts;
     what->spending.data = o->ledger_data;
     what->spending.label = o->ledger_label;
-    what->spending.list = r->budget->list;
-    what->spending.n = DPI_N_STAGES;
+    what->spending.list = r->list;
+    what->spending.n = r->n;
     dp_status status = o->resume ? take_over(r, what, reservation, err)
                                  : dpi_reserve(o->ledger, what, reservation, err);
     if (status == DP_OK && !o->resume && o->journal != NULL)

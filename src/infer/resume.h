@@ -2,15 +2,18 @@
 #ifndef DPI_INFER_RESUME_H
 #define DPI_INFER_RESUME_H
 
-#include "infer/budget.h"
+#include <tacit/infer.h>
+
 #include "infer/keeper.h"
 
 typedef struct dpi_resume {
     const dp_model *model;
-    const dp_fit_opts *opts; /* checked */
-    const dpi_budget *budget;
-    dpi_keeper *keeper; /* its journal is the caller's to free, with dpi_journal_free */
-    uint64_t random;    /* seed of what is no noise */
+    const dp_fit_opts *opts;  /* checked */
+    const dp_mechanism *list; /* [n] the releases of each phase */
+    size_t n;                 /* 1 ... DPI_JOURNAL_PHASES */
+    uint64_t rounds;          /* releases of the phase that the fit is of */
+    dpi_keeper *keeper;       /* its journal is the caller's to free, with dpi_journal_free */
+    uint64_t random;          /* seed of what is no noise */
 } dpi_resume;
 
 /* Options of a journal and of a ledger together.  DP_EINVAL. */

@@ -148,6 +148,12 @@ static void move_released(void *user, size_t first, size_t n)
     }
 }
 
+/* Whether a release is one only when others have added to it, or when it is kept. */
+static bool waits(const dp_svi *s)
+{
+    return s->release.whole != NULL || s->keep != NULL;
+}
+
 /* What each thread does: blocks of the release, and of the parameters where that is all. */
 static void release_blocks(void *of, size_t k)
 {
@@ -155,7 +161,7 @@ static void release_blocks(void *of, size_t k)
     mover m = {t->s, true};
     const dpi_release *r = &t->s->release;
     size_t blocks = dpi_release_blocks(r->n);
-    bool moves = t->s->target != NULL && r->whole == NULL;
+    bool moves = t->s->target != NULL && !waits(t->s);
     (void)k;
     for (size_t b = take(t, true); b < blocks; b = take(t, m.finite))
         dpi_release_block(r, b, moves ? move_released : NULL, &m);
@@ -216,8 +222,9 @@ static dp_status exchange(const dp_group *group, const dpi_release *r, dp_status
     return status;
 }
 
-/* Makes the release and, where they do not wait for more, moves the parameters. */
-static dp_status release_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error *err)
+/* Makes the release and, where they do not wait for more, moves the parameters.  Of a release that
+ * was made before a seeded source draws the noise, behind which it goes on. */
+static dp_status make_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error *err)
 {
     const dp_group *group = s->ranks.group;
     dpi_release *r = &s->release;
@@ -234,8 +241,24 @@ static dp_status release_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error
     if (group != NULL)
         mine = exchange(group, r, mine, err);
     else if (mine == DP_OK && s->opts.owners != NULL)
-        mine = dpi_together_step(s, err);
-    if (r->whole == NULL)
+        mine = s->made ? dpi_together_again(s->opts.owners, s->noise, r, err)
+                       : dpi_together_step(s, err);
+    return mine;
+}
+
+/* Makes the release, or has it from where it was kept, and moves the parameters that are numbers of
+ * it. */
+static dp_status release_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error *err)
+{
+    const dpi_release *r = &s->release;
+    unsigned char question[DPI_JOIN_HASH];
+    if (s->keep != NULL)
+        dpi_join_describe(s, question);
+    if (!s->made || s->seeded)
+        mine = make_all(s, t, mine, err);
+    if (mine == DP_OK && s->keep != NULL)
+        mine = s->keep->keep(s->keep->of, question, r, err);
+    if (!waits(s))
         return mine;
     if (mine == DP_OK && s->target != NULL) {
         mover m = {s, true};

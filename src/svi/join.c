@@ -168,7 +168,9 @@ void dpi_join_describe(const dp_svi *s, unsigned char hash[DPI_JOIN_HASH])
                               o->steps, o->cap, o->loss_every, o->public_units, s->optimizer.done,
                               /* what each owner's noise is seeded with is its own */
                               owners != NULL ? owners->seed : o->seed,
-                              owners != NULL ? owners->size : s->ranks.group->size,
+                              owners != NULL           ? owners->size
+                              : s->ranks.group != NULL ? s->ranks.group->size
+                                                       : 1,
                               owners != NULL ? owners->honest : 0,
                               owners != NULL ? owners->most_records : 0};
     crypto_generichash_state h;

@@ -31,8 +31,8 @@ dp_status dpi_join(dpi_ranks *r, size_t n, const dp_svi_opts *o, dp_rng **rng, d
 dp_status dpi_join_resume(const dp_group *group, dp_status mine, dpi_arena *arena,
                           dpi_checkpoint *c, dp_error *err) DP_MUST_CHECK;
 
-/* A hash of what must be the same in all ranks, or at all owners, before the next step: options,
- * model, guide, parameters and what their moves remember. */
+/* A hash of what must be the same in all ranks, at all owners, or in a run that is made again,
+ * before the next step: options, model, guide, parameters and what their moves remember. */
 enum { DPI_JOIN_HASH = 32 };
 void dpi_join_describe(const dp_svi *s, unsigned char hash[DPI_JOIN_HASH]);
 

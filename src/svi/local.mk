@@ -6,6 +6,7 @@ libtacit_core_la_SOURCES += \
   %D%/finish.c %D%/finish.h \
   %D%/group.c %D%/group.h \
   %D%/join.c %D%/join.h \
+  %D%/keep.h \
   %D%/optimizer.c %D%/optimizer.h \
   %D%/options.c %D%/options.h \
   %D%/release.c %D%/release.h \

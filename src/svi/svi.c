@@ -34,7 +34,7 @@
 #include "svi/sum.h"
 #include "svi/together.h"
 
-static dp_status make_random(dp_svi *s, dp_error *err)
+static dp_status make_random(dp_svi *s, uint64_t random, dp_error *err)
 {
     uint64_t seed = s->opts.seed;
     s->seeded = seed != 0;
@@ -45,9 +45,9 @@ static dp_status make_random(dp_svi *s, dp_error *err)
                            : dp_noise_new(&s->noise, err);
     if (status == DP_OK && s->opts.owners != NULL)
         return dp_rng_new(s->opts.owners->seed, &s->rng, err);
-    if (status == DP_OK)
-        status = s->seeded ? dp_rng_new(seed, &s->rng, err) : dp_rng_new_random(&s->rng, NULL, err);
-    return status;
+    if (status == DP_OK && (random != 0 || s->seeded))
+        return dp_rng_new(random != 0 ? random : seed, &s->rng, err);
+    return status == DP_OK ? dp_rng_new_random(&s->rng, NULL, err) : status;
 }
 
 static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
@@ -185,7 +185,8 @@ dp_status dp_svi_new(const dp_model *model, const dp_model *guide, const dp_data
 {
     if (model == NULL || data == NULL || opts == NULL || out == NULL)
         dpi_misuse(__func__, "NULL model, data, options or result");
-    dpi_svi_spec spec = {model, guide, data, opts, DPI_SVI_CHUNK, NULL};
+    const dpi_svi_spec spec = {
+        .model = model, .guide = guide, .data = data, .opts = opts, .chunk = DPI_SVI_CHUNK};
     return dpi_svi_new(&spec, out, err);
 }
 
@@ -238,7 +239,7 @@ static dp_status make(dp_svi *s, const dpi_svi_spec *spec, dp_error *err)
     if (status == DP_OK)
         status = dpi_summation_init(&s->sum, s->opts.threads, &s->arena, err);
     if (status == DP_OK)
-        status = make_random(s, err);
+        status = make_random(s, spec->random, err);
     s->sum.noise = s->noise;
     if (status == DP_OK)
         status = dpi_model_store(spec->model, &s->image[0], err);
@@ -262,6 +263,7 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
     if (s->delta < 1) /* else it is refused as it is */
         s->opts.delta = dpi_release_delta(s->delta);
     s->data = spec->data;
+    s->keep = spec->keep;
     s->grouped = spec->data->unit != NULL;
     status = plan(s, spec, err);
     if (status == DP_OK)
@@ -378,7 +380,8 @@ static dp_status begin_step(dp_svi *s, dp_error *err)
     dpi_run_globals(s->run);
     double share = dpi_svi_share_clipped(s);
     dpi_extras_prepare(&s->extras, &s->opts, s->begun, share);
-    return sum_batch(s, share, err);
+    s->made = dpi_svi_was_made(s->keep);
+    return !s->made || s->seeded ? sum_batch(s, share, err) : DP_OK;
 }
 
 dp_status dp_svi_step(dp_svi *s, dp_error *err)

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "svi/join.h"
+#include "svi/keep.h"
 #include "svi/optimizer.h"
 #include "svi/release.h"
 #include "svi/sampling.h"
@@ -37,9 +38,11 @@ struct dp_svi {
     dpi_objective objective;
     dpi_run *run;
     dpi_optimizer optimizer;
-    dp_noise *noise; /* of releases and batches */
-    dp_rng *rng;     /* of the guide's draws */
-    size_t *target;  /* [n_parts] block whose gradient each part is, where parts are gradients; else
+    dp_noise *noise;          /* of releases and batches */
+    dp_rng *rng;              /* of the guide's draws */
+    const dpi_svi_keep *keep; /* nullable, borrowed */
+    bool made;                /* the release of the step was made before */
+    size_t *target; /* [n_parts] block whose gradient each part is, where parts are gradients; else
                           * NULL (finish.c) */
 };
 
@@ -50,6 +53,8 @@ typedef struct dpi_svi_spec {
     const dp_svi_opts *opts;
     size_t chunk; /* records at a time, >= 1; what is left to rounding is derived for at most 256 */
     const dpi_checkpoint *resume; /* nullable: the run goes on from there */
+    const dpi_svi_keep *keep;     /* nullable, borrowed: what was released is kept there */
+    uint64_t random; /* seed of the guide's draws of what is global; 0: from the options */
 } dpi_svi_spec;
 
 dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **svi, dp_error *err) DP_MUST_CHECK;

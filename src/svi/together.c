@@ -205,6 +205,17 @@ dp_status dpi_together_open(const dp_owners *o, dp_noise *source,
     return status;
 }
 
+dp_status dpi_together_again(const dp_owners *o, dp_noise *source, const dpi_release *r,
+                             dp_error *err)
+{
+    static const unsigned char nothing[DP_OWNERS_QUESTION];
+    dp_status status = DP_OK;
+    if (r->noisy && o->share == NULL)
+        status = dpi_together_noise(o, source, nothing, r->n, r->whole, err);
+    sodium_memzero(r->whole, dpi_together_words(r->noisy, r->n) * sizeof *r->whole);
+    return status;
+}
+
 dp_status dpi_together_step(const dp_svi *s, dp_error *err)
 {
     unsigned char question[DP_OWNERS_QUESTION];

@@ -55,7 +55,12 @@ dp_status dpi_together_open(const dp_owners *owners, dp_noise *source,
                             const unsigned char question[DP_OWNERS_QUESTION], const dpi_release *r,
                             dp_error *err) DP_MUST_CHECK;
 
-/* The same for the step of a run. */
+/* Of a release that was made before: only the source, where it gives the noise, draws.  r->whole is
+ * wiped, and nothing opened. */
+dp_status dpi_together_again(const dp_owners *owners, dp_noise *source, const dpi_release *r,
+                             dp_error *err) DP_MUST_CHECK;
+
+/* The same as dpi_together_open for the step of a run. */
 dp_status dpi_together_step(const dp_svi *s, dp_error *err) DP_MUST_CHECK;
 
 #endif

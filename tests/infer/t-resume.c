@@ -10,7 +10,6 @@
 
 #include "infer/journal.h"
 #include "tests/graph/faulty.h"
-#include "tests/infer/loop-models.h"
 #include "tests/infer/releases.h"
 #include "tests/infer/scene.h"
 #include "tests/ledger/folder.h"
@@ -234,28 +233,6 @@ static void another_fit_is_refused(void **state)
     scene_tear_down(&s);
 }
 
-static void the_loop_keeps_none(void **state)
-{
-    static scene s;
-    static loop_records r;
-    dp_error err = {0};
-    dp_fit *made;
-    (void)state;
-    loop_draw(&r);
-    dp_dataset *data = loop_data(&r, 100);
-    dp_model *model = loop_models[0].make();
-    s.opts = (dp_fit_opts){
-        .epsilon = 1, .delta = 1e-6, .seed = 5, .journal = folder_path("none"), .resume = true};
-    assert_fails(dp_fit_private(model, data, &s.opts, &made, &err), DP_EUNSUPPORTED, &err,
-                 "noisy steps");
-    s.opts.resume = false;
-    assert_ok(dp_fit_private(model, data, &s.opts, &made, &err), err.text);
-    assert_int_equal(access(folder_path("none"), F_OK), -1);
-    dp_fit_free(made);
-    dp_model_free(model);
-    dp_dataset_free(data);
-}
-
 /* What is cut or changed is refused, before any release. */
 static void a_damaged_journal_is_refused(void **state)
 {
@@ -295,7 +272,6 @@ int main(void)
         cmocka_unit_test(no_failing_allocation_loses_an_answer),
         cmocka_unit_test(a_hopeless_fit_may_go_on),
         cmocka_unit_test(another_fit_is_refused),
-        cmocka_unit_test(the_loop_keeps_none),
         cmocka_unit_test(a_damaged_journal_is_refused),
     };
     int failed = cmocka_run_group_tests_name("resume", tests, folder_make, folder_remove);

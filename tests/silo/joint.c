@@ -14,6 +14,7 @@
 
 #include <tacit/ledger.h>
 
+#include "infer/journal.h"
 #include "silo/plan.h"
 #include "tests/lib/check.h"
 
@@ -282,4 +283,38 @@ void joint_same(const joint *j)
         assert_memory_equal(first, other, n);
     }
     assert_int_equal(joint_rounds(), j->planned);
+}
+
+/* ---- what is kept ---- */
+
+void joint_journals(const joint *j)
+{
+    for (size_t k = 0; k < PLANS_OWNERS; k++) {
+        char path[300];
+        dpi_journal *journal = NULL;
+        dp_error err = {0};
+        (void)snprintf(path, sizeof path, "%s/journal", joint_path("state", k));
+        assert_ok(dpi_journal_open(path, &journal, &err), err.text);
+        assert_int_equal(dpi_journal_count(journal), j->planned);
+        dpi_journal_free(journal);
+    }
+}
+
+void joint_ledgers(const joint *j)
+{
+    for (size_t k = 0; k < PLANS_OWNERS; k++) {
+        dp_ledger *ledger = NULL;
+        const dp_ledger_statement *all;
+        dp_error err = {0};
+        uint64_t begun = 0;
+        assert_ok(dp_ledger_open(joint_path("ledger", k), &ledger, &err), err.text);
+        assert_ok(dp_ledger_read(ledger, &all, &err), err.text);
+        assert_int_equal(all->data[0].n, 1); /* one entry, that of the first run */
+        for (size_t i = 0; i < all->data[0].entries[0].n; i++)
+            begun += all->data[0].entries[0].begun[i];
+        assert_int_equal(begun, j->planned);
+        assert_true(all->data[0].entries[0].settled > 0);
+        dp_ledger_statement_free(all);
+        dp_ledger_close(ledger);
+    }
 }

@@ -62,4 +62,8 @@ const unsigned char *joint_letter(const char *mailbox, const char *name, int slo
 /* That all owners have the same fit, which opened each sum once. */
 void joint_same(const joint *j);
 
+/* That each owner's journal, and each ledger's only entry, has all releases, once. */
+void joint_journals(const joint *j);
+void joint_ledgers(const joint *j);
+
 #endif

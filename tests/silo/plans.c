@@ -37,6 +37,16 @@ dp_model *plans_model(double prior)
     return m;
 }
 
+dp_model *plans_latents(void)
+{
+    dp_model *m = dp_model_new();
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_expr z = dp_sample_in(rows, "z", 1, dp_normal(0, 1));
+    dp_expr level = dp_sample(m, "level", 1, dp_normal(0, 2));
+    dp_observe(rows, "y", dp_normal_v(dp_add(level, z), dp_num(0.5)));
+    return m;
+}
+
 void plans_make(plans *p)
 {
     static const char *const names[PLANS_MOST] = {"east", "west", "north", "south", "hill"};

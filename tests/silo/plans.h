@@ -23,6 +23,9 @@ void plans_free(plans *p);
 /* A linear regression whose noise is known; another is one with another prior. */
 dp_model *plans_model(double prior);
 
+/* One whose records have latents, which is fitted by noisy steps. */
+dp_model *plans_latents(void);
+
 /* Records of owner k, which borrow p. */
 dp_dataset *plans_data(const plans *p, size_t k);
 

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "infer/journal.h"
 #include "tests/lib/check.h"
 #include "tests/lib/pause.h"
 #include "tests/silo/joint.h"
@@ -47,42 +46,10 @@ static bool is_turn(size_t p, size_t k)
     return k == p % PLANS_OWNERS || getenv("EVERYWHERE") != NULL;
 }
 
-static void each_journal_has_all_once(void)
-{
-    for (size_t k = 0; k < PLANS_OWNERS; k++) {
-        char path[300];
-        dpi_journal *journal = NULL;
-        dp_error err = {0};
-        (void)snprintf(path, sizeof path, "%s/journal", joint_path("state", k));
-        assert_ok(dpi_journal_open(path, &journal, &err), err.text);
-        assert_int_equal(dpi_journal_count(journal), j.planned);
-        dpi_journal_free(journal);
-    }
-}
-
-static void each_ledger_has_all_once(void)
-{
-    for (size_t k = 0; k < PLANS_OWNERS; k++) {
-        dp_ledger *ledger = NULL;
-        const dp_ledger_statement *all;
-        dp_error err = {0};
-        uint64_t begun = 0;
-        assert_ok(dp_ledger_open(joint_path("ledger", k), &ledger, &err), err.text);
-        assert_ok(dp_ledger_read(ledger, &all, &err), err.text);
-        assert_int_equal(all->data[0].n, 1); /* one entry, that of the first run */
-        for (size_t i = 0; i < all->data[0].entries[0].n; i++)
-            begun += all->data[0].entries[0].begun[i];
-        assert_int_equal(begun, j.planned);
-        assert_true(all->data[0].entries[0].settled > 0);
-        dp_ledger_statement_free(all);
-        dp_ledger_close(ledger);
-    }
-}
-
 static void check_and_clear(void)
 {
     joint_same(&j);
-    each_journal_has_all_once();
+    joint_journals(&j);
     joint_clear();
 }
 
@@ -108,7 +75,7 @@ static void all_may_be_stopped(void **state)
     (void)state;
     joint_make_ledgers(&j);
     joint_run(&j, owners);
-    each_ledger_has_all_once();
+    joint_ledgers(&j);
     check_and_clear();
 }
 
@@ -124,7 +91,7 @@ static void whoever_is_killed_goes_on(void **state)
             joint_make_ledgers(&j);
             owners[k].kill_at = point(p);
             joint_run(&j, owners);
-            each_ledger_has_all_once();
+            joint_ledgers(&j);
             check_and_clear();
         }
 }
@@ -250,7 +217,7 @@ static void kill_at_letter(size_t k, size_t letters)
     assert_ok(dp_silo_audit_check(joint_path("audit", k), NULL, &found, &err), err.text);
     assert_int_equal(found.runs, 2);
     assert_string_equal(found.outcome, "DP_OK");
-    each_ledger_has_all_once();
+    joint_ledgers(&j);
     check_and_clear();
 }
 

@@ -1,9 +1,10 @@
-/* A network over several owners, which is fitted by noisy steps: all get the same fit, and a run that
- * ended early is not begun again. */
+/* Models over several owners that are fitted by noisy steps: all get the same fit, also where a run
+ * has ended early and goes on, and each sum is opened, and paid for, once. */
 #define _XOPEN_SOURCE 700
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
 #include <tacit/fit.h>
 
@@ -23,16 +24,27 @@ static dp_model *network(void)
     return m;
 }
 
-static int set_up(void **state)
+static int set_up(dp_model *model)
 {
-    (void)state;
     plans_make(&j.p);
     dp_model_free(j.p.model);
-    j.p.opts.model = j.p.model = network();
+    j.p.opts.model = j.p.model = model;
     j.p.opts.source = NULL;
     j.p.opts.rounds = j.p.opts.draws = 0;
     joint_begin(&j);
     return 0;
+}
+
+static int with_network(void **state)
+{
+    (void)state;
+    return set_up(network());
+}
+
+static int with_latents(void **state)
+{
+    (void)state;
+    return set_up(plans_latents());
 }
 
 static int tear_down(void **state)
@@ -60,13 +72,65 @@ static void all_have_the_same_network(void **state)
     dp_fit_free(fit);
 }
 
-static void a_run_that_was_cut_off_is_not_begun_again(void **state)
+/* ---- what ends early ---- */
+
+enum { POINTS = 4 };
+
+/* The number, a norm, a step, and the last one. */
+static const uint64_t points[POINTS] = {1, 20, 40, 545};
+
+/* Runs all owners, who pay, where those in `early` end early; each sum is opened and paid once. */
+static void run_once(joint_owner owners[PLANS_OWNERS])
 {
-    static const joint_owner cut[PLANS_OWNERS] = {{.k = 0, .patience_ms = 8000},
+    for (size_t k = 0; k < PLANS_OWNERS; k++) {
+        owners[k].k = k;
+        owners[k].pays = true;
+    }
+    joint_make_ledgers(&j);
+    joint_run(&j, owners);
+    joint_same(&j);
+    joint_journals(&j);
+    joint_ledgers(&j);
+    joint_clear();
+}
+
+static void whoever_is_killed_goes_on(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < POINTS; p++) {
+        joint_owner owners[PLANS_OWNERS] = {{.k = 0}};
+        owners[p % PLANS_OWNERS].kill_at = points[p];
+        run_once(owners);
+    }
+}
+
+static void all_may_be_stopped(void **state)
+{
+    joint_owner owners[PLANS_OWNERS] = {{.stop_at = 2}, {.stop_at = 100}, {.stop_at = 543}};
+    (void)state;
+    run_once(owners);
+}
+
+/* Between the opening of a sum and its line in the journal: the sum is opened again, as it was. */
+static void what_was_opened_and_not_kept_is_opened_as_it_was(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < POINTS - 1; p++) {
+        joint_owner owners[PLANS_OWNERS] = {{.k = 0}};
+        owners[(p + 1) % PLANS_OWNERS].jam_at = points[p];
+        run_once(owners);
+    }
+}
+
+/* Who has lost the journal, and not the state of the rounds, would open with other noise. */
+static void who_lost_the_journal_opens_nothing(void **state)
+{
+    static const joint_owner cut[PLANS_OWNERS] = {{.k = 0, .patience_ms = 3000},
                                                   {.k = 1, .kill_at = 40},
-                                                  {.k = 2, .patience_ms = 8000}},
-                             again = {.k = 1, .patience_ms = 8000};
+                                                  {.k = 2, .patience_ms = 3000}},
+                             again = {.k = 1, .patience_ms = 3000};
     pid_t process[PLANS_OWNERS];
+    char path[300];
     size_t n;
     (void)state;
     for (size_t k = 0; k < PLANS_OWNERS; k++)
@@ -75,8 +139,10 @@ static void a_run_that_was_cut_off_is_not_begun_again(void **state)
     assert_int_equal(joint_wait(process[0]), DP_ETIMEOUT);
     assert_int_equal(joint_wait(process[2]), DP_ETIMEOUT);
     size_t letters = joint_letters();
+    (void)snprintf(path, sizeof path, "%s/journal", joint_path("state", 1));
+    assert_int_equal(unlink(path), 0);
     assert_int_equal(joint_wait(joint_start(&j, &again)), DP_EPRIVACY);
-    assert_non_null(strstr((const char *)joint_load("message", 1, 0, &n), "again"));
+    assert_contains((const char *)joint_load("message", 1, 0, &n), "again");
     assert_int_equal(joint_letters(), letters);
 }
 
@@ -112,14 +178,18 @@ static void without_noise_a_run_that_was_cut_off_goes_on(void **state)
     }
 }
 
+#define ONE(test, set_up) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(all_have_the_same_network, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(without_noise_a_run_that_was_cut_off_goes_on, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_run_that_was_cut_off_is_not_begun_again, set_up,
-                                        tear_down),
+        ONE(all_have_the_same_network, with_network),
+        ONE(whoever_is_killed_goes_on, with_network),
+        ONE(whoever_is_killed_goes_on, with_latents),
+        ONE(all_may_be_stopped, with_latents),
+        ONE(what_was_opened_and_not_kept_is_opened_as_it_was, with_latents),
+        ONE(who_lost_the_journal_opens_nothing, with_network),
+        ONE(without_noise_a_run_that_was_cut_off_goes_on, with_network),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

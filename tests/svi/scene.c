@@ -21,8 +21,10 @@ scene begin_groups(const groups *g, const dp_svi_opts *opts)
         dp_dataset_index(s.data, "person", g->person);
         dp_dataset_unit(s.data, "person");
     }
-    const dpi_svi_spec spec = {s.m, NULL, s.data, opts, g->chunk > 0 ? g->chunk : DPI_SVI_CHUNK,
-                               NULL};
+    const dpi_svi_spec spec = {.model = s.m,
+                               .data = s.data,
+                               .opts = opts,
+                               .chunk = g->chunk > 0 ? g->chunk : DPI_SVI_CHUNK};
     assert_ok(dpi_svi_new(&spec, &s.svi, &err), err.text);
     assert_ok(dp_svi_set(s.svi, "a.log_scale", g->n_groups, log_scale, &err), err.text);
     free(log_scale);

@@ -22,7 +22,7 @@ static dp_status start_on_threads(const bench *b, dp_svi **svi)
 {
     dp_svi_opts o = b->opts;
     o.threads = 2;
-    const dpi_svi_spec spec = {b->model, NULL, b->data, &o, 1, NULL};
+    const dpi_svi_spec spec = {.model = b->model, .data = b->data, .opts = &o, .chunk = 1};
     return dpi_svi_new(&spec, svi, NULL);
 }
 

@@ -259,7 +259,7 @@ static dp_svi *linear(bool grouped, dp_svi_opts o, size_t chunk, scene *s)
     dp_dataset_index(s->data, "person", person);
     if (grouped)
         dp_dataset_unit(s->data, "person");
-    dpi_svi_spec spec = {s->m, NULL, s->data, &o, chunk, NULL};
+    const dpi_svi_spec spec = {.model = s->m, .data = s->data, .opts = &o, .chunk = chunk};
     assert_ok(dpi_svi_new(&spec, &s->svi, &err), err.text);
     return s->svi;
 }

@@ -1,0 +1,139 @@
+/* Fits by noisy steps that end early and go on, paid for by a ledger: it counts each release before it
+ * is used, and once. */
+#include <unistd.h>
+
+#include "tests/infer/loop-scene.h"
+#include "tests/infer/releases.h"
+#include "tests/ledger/folder.h"
+#include "tests/lib/check.h"
+
+static loop_scene s;
+static loop_bytes journal, after;
+
+/* ---- the ledger ---- */
+
+typedef struct entry {
+    size_t n;
+    bool settled;
+    uint64_t reserved, begun;
+    double spent;
+} entry;
+
+static entry look(dp_ledger *ledger)
+{
+    dp_error err = {0};
+    const dp_ledger_statement *all;
+    dp_interval spent;
+    assert_ok(dp_ledger_spent(ledger, "records", &spent, &err), err.text);
+    assert_ok(dp_ledger_read(ledger, &all, &err), err.text);
+    const dp_ledger_data *mine = &all->data[1];
+    entry found = {.n = mine->n, .spent = spent.upper};
+    for (size_t k = 0; mine->n > 0 && k < mine->entries[0].n; k++) {
+        found.settled = mine->entries[0].settled > 0;
+        found.reserved += mine->entries[0].list[k].steps;
+        found.begun += mine->entries[0].begun[k];
+    }
+    dp_ledger_statement_free(all);
+    return found;
+}
+
+static void pay_from_a_ledger(dp_fit_opts *o, const dp_dataset *data)
+{
+    dp_error err = {0};
+    const dp_budget budget = {.epsilon = 1.001, .delta = 1e-6, .adjacency = DP_ADD_REMOVE};
+    const dp_ledger_source source = {.records = data};
+    (void)unlink(folder_path("ledger"));
+    o->ledger = folder_ledger(1);
+    assert_ok(dp_ledger_add_data(o->ledger, "records", &source, &budget, &err), err.text);
+    o->seed = 0;
+    o->ledger_data = "records";
+}
+
+static void the_ledger_counts_before_a_release_is_used(void **state)
+{
+    dp_error err = {0};
+    loop_scene_begin(&s);
+    dp_dataset *data = loop_data(&s.records, LOOP_SCENE_N);
+    (void)state;
+    pay_from_a_ledger(&s.opts, data);
+    for (size_t k = 0; k < LOOP_POINTS; k++) {
+        s.stop_at = loop_points[k];
+        s.opts.resume = k > 0;
+        assert_fails(loop_scene_fit_data(&s, LOOP_MIXTURE, data, NULL, &err), DP_ESTOPPED, &err,
+                     "stopped");
+        entry e = look(s.opts.ledger);
+        assert_true(e.n == 1 && !e.settled && e.reserved == LOOP_PLANNED);
+        assert_int_equal(e.begun, loop_points[k]);
+    }
+    s.stop_at = UINT64_MAX;
+    assert_ok(loop_scene_fit_data(&s, LOOP_MIXTURE, data, NULL, &err), err.text);
+    entry e = look(s.opts.ledger);
+    assert_true(e.n == 1 && e.settled && e.begun == LOOP_PLANNED && e.reserved == LOOP_PLANNED);
+    assert_true(e.spent <= 1.001);
+    dp_ledger_close(s.opts.ledger);
+    dp_dataset_free(data);
+}
+
+/* An older copy lacks releases that somebody may have; the budget has no room to make them anew. */
+static void an_older_copy_is_refused_by_the_ledger(void **state)
+{
+    dp_error err = {0};
+    loop_scene_begin(&s);
+    dp_dataset *data = loop_data(&s.records, LOOP_SCENE_N),
+               *others = loop_data(&s.records, LOOP_SCENE_N - 1);
+    (void)state;
+    pay_from_a_ledger(&s.opts, data);
+    s.stop_at = 50;
+    assert_fails(loop_scene_fit_data(&s, LOOP_MIXTURE, data, NULL, &err), DP_ESTOPPED, &err,
+                 "stopped");
+    loop_load("journal", &journal);
+    s.opts.resume = true;
+    assert_fails(loop_scene_fit_data(&s, LOOP_MIXTURE, others, NULL, &err), DP_EDATA, &err,
+                 "records");
+    s.stop_at = 300;
+    assert_fails(loop_scene_fit_data(&s, LOOP_MIXTURE, data, NULL, &err), DP_ESTOPPED, &err,
+                 "stopped");
+    loop_load("journal", &after);
+    loop_store("journal", &journal);
+    s.stop_at = UINT64_MAX;
+    releases_forget();
+    assert_fails(loop_scene_fit_data(&s, LOOP_MIXTURE, data, NULL, &err), DP_EPRIVACY, &err,
+                 "would make it");
+    assert_int_equal(releases_count(), 0);
+    loop_store("journal", &after);
+    assert_ok(loop_scene_fit_data(&s, LOOP_MIXTURE, data, NULL, &err), err.text);
+    dp_ledger_close(s.opts.ledger);
+    dp_dataset_free(others);
+    dp_dataset_free(data);
+}
+
+/* What is stopped before its first release is given back. */
+static void what_has_not_begun_is_given_back(void **state)
+{
+    dp_error err = {0};
+    loop_scene_begin(&s);
+    dp_dataset *data = loop_data(&s.records, LOOP_SCENE_N);
+    (void)state;
+    pay_from_a_ledger(&s.opts, data);
+    s.stop_at = 0;
+    assert_fails(loop_scene_fit_data(&s, LOOP_MIXTURE, data, NULL, &err), DP_ESTOPPED, &err,
+                 "stopped");
+    entry e = look(s.opts.ledger);
+    assert_true(e.n == 1 && e.settled && e.reserved == 0 && e.spent == 0);
+    assert_int_equal(access(s.journal, F_OK), -1);
+    dp_ledger_close(s.opts.ledger);
+    dp_dataset_free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_ledger_counts_before_a_release_is_used),
+        cmocka_unit_test(an_older_copy_is_refused_by_the_ledger),
+        cmocka_unit_test(what_has_not_begun_is_given_back),
+    };
+    int failed =
+        cmocka_run_group_tests_name("loop-resume-ledger", tests, folder_make, folder_remove);
+    releases_forget();
+    return failed;
+}
