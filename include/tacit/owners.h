@@ -40,7 +40,9 @@ typedef struct dp_owners {
      * system's generator does.  For whoever may come to make a share again: what is told must give
      * the same key, and anything else one that nothing is known of, so that no two vectors have one
      * share.  values[n] is this owner's sum without noise.  Whoever knows a key knows a share: it
-     * must follow from a secret of the system's generator that only this owner has. */
+     * must follow from a secret of the system's generator that only this owner has.  With n = 0
+     * (values NULL) it is the key of what the owner draws in a step and nobody else may know: its
+     * batch, and latents of its records. */
     dp_status (*share)(void *context, const unsigned char question[DP_OWNERS_QUESTION], size_t n,
                        const uint64_t *values /* [n] */, unsigned char key[DP_OWNERS_KEY],
                        dp_error *err);

@@ -132,6 +132,14 @@ dp_status dpi_noise_stream(dp_noise *noise, dpi_stream **stream, dp_error *err)
     return DP_OK;
 }
 
+void dpi_noise_key(dp_noise *noise, const unsigned char key[DPI_STREAM_KEY])
+{
+    dpi_stream_end(noise->stream);
+    dpi_stream_start(noise->stream, key);
+    if (noise->owner != NULL)
+        dpi_fork_set(noise->owner);
+}
+
 dp_status dp_noise_normal(dp_noise *noise, size_t n, double sd, double *out, dp_error *err)
 {
     dpi_stream *stream = NULL;

@@ -13,4 +13,8 @@
 DP_MUST_CHECK dp_status dpi_noise_stream(dp_noise *noise, dpi_stream **stream, dp_error *err)
     DP_NONNULL(1, 2);
 
+/* Goes on as the stream of `key`, of which nothing may be known that is not of the source's owner:
+ * the same key draws the same again.  A child of fork takes a key of its own, as ever. */
+void dpi_noise_key(dp_noise *noise, const unsigned char key[DPI_STREAM_KEY]) DP_NONNULL(1, 2);
+
 #endif

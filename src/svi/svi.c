@@ -348,11 +348,23 @@ static void draw_global_noise(dp_svi *s)
     }
 }
 
+/* Keys the draws of an owner's step. */
+static dp_status begin_draws(dp_svi *s, dp_error *err)
+{
+    unsigned char question[DPI_JOIN_HASH];
+    if (s->opts.owners == NULL)
+        return DP_OK;
+    dpi_join_describe(s, question);
+    return dpi_together_draws(s->opts.owners, s->noise, question, err);
+}
+
 /* Clipped to this share of the clip norm. */
 static dp_status sum_batch(dp_svi *s, double share, dp_error *err)
 {
     dpi_members batch;
-    dp_status status = dpi_batch_draw(&s->batch, s->optimizer.done, s->noise, &batch, err);
+    dp_status status = begin_draws(s, err);
+    if (status == DP_OK)
+        status = dpi_batch_draw(&s->batch, s->optimizer.done, s->noise, &batch, err);
     if (status != DP_OK)
         return status;
     status = dpi_sum_batch(&s->sum, batch.size, batch.unit, s->opts.clip * share, err);

@@ -142,6 +142,22 @@ static void from_limbs(size_t n, const uint64_t *words, double *x)
     }
 }
 
+dp_status dpi_together_draws(const dp_owners *o, dp_noise *source,
+                             const unsigned char question[DP_OWNERS_QUESTION], dp_error *err)
+{
+    static const char purpose[] = "draws";
+    unsigned char own[DP_OWNERS_QUESTION], key[DP_OWNERS_KEY];
+    if (o == NULL || o->share == NULL)
+        return DP_OK;
+    (void)crypto_generichash(own, sizeof own, question, DP_OWNERS_QUESTION,
+                             (const unsigned char *)purpose, sizeof purpose);
+    dp_status status = o->share(o->context, own, 0, NULL, key, err);
+    if (status == DP_OK)
+        dpi_noise_key(source, key);
+    sodium_memzero(key, sizeof key);
+    return status;
+}
+
 static void add_share(dpi_stream *stream, size_t n, int64_t *whole)
 {
     dpi_grid grid;

@@ -55,6 +55,12 @@ dp_status dpi_together_open(const dp_owners *owners, dp_noise *source,
                             const unsigned char question[DP_OWNERS_QUESTION], const dpi_release *r,
                             dp_error *err) DP_MUST_CHECK;
 
+/* Before the draws of a step, its batch and latents of records: where the owner has a key of its
+ * own, they follow from it and `question`, the step's.  Errors of owners->share. */
+dp_status dpi_together_draws(const dp_owners *owners, dp_noise *source,
+                             const unsigned char question[DP_OWNERS_QUESTION],
+                             dp_error *err) DP_MUST_CHECK;
+
 /* Of a release that was made before: only the source, where it gives the noise, draws.  r->whole is
  * wiped, and nothing opened. */
 dp_status dpi_together_again(const dp_owners *owners, dp_noise *source, const dpi_release *r,

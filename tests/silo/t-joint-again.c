@@ -24,6 +24,19 @@ static int set_up(void **state)
     return 0;
 }
 
+/* Whose draws are an owner's own, and follow from what it keeps. */
+static int with_latents(void **state)
+{
+    (void)state;
+    plans_make(&j.p);
+    dp_model_free(j.p.model);
+    j.p.opts.model = j.p.model = plans_latents();
+    j.p.opts.source = NULL;
+    j.p.opts.rounds = j.p.opts.draws = 0;
+    joint_begin(&j);
+    return 0;
+}
+
 static int tear_down(void **state)
 {
     (void)state;
@@ -162,13 +175,15 @@ static void one_that_goes_back_sends_the_same(void **state)
     }
 }
 
-#define ONE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define ONE(test, set_up) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ONE(all_who_go_back_open_the_same_sums),
-        ONE(one_that_goes_back_sends_the_same),
+        ONE(all_who_go_back_open_the_same_sums, set_up),
+        ONE(one_that_goes_back_sends_the_same, set_up),
+        ONE(all_who_go_back_open_the_same_sums, with_latents),
+        ONE(one_that_goes_back_sends_the_same, with_latents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
