@@ -126,7 +126,8 @@ int main(int argc, char **argv)
     size_t who[MOST];
     pthread_t threads[MOST];
     dpi_arena arena = {NULL};
-    if (all.scheme->by_columns || all.owners < 1 || all.owners > MOST || all.numbers < 1 || all.rounds < 1 || set_up(&arena))
+    if (all.scheme->by_columns || all.owners < 1 || all.owners > MOST || all.numbers < 1 ||
+        all.rounds < 1 || set_up(&arena))
         return 1;
     const double clock = bench_now(), processor = bench_processor();
     for (size_t k = 0; k < all.owners; k++) {
