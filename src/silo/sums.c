@@ -3,7 +3,11 @@
  *
  * Numbers have 8 bytes, the little end first; a hash is BLAKE2b of its sum under that of the one
  * before it, the first under `whose`.  The file is read twice: once to find its end, and sum by sum
- * as a run asks for them. */
+ * as a run asks for them.
+ *
+ * A crash leaves a file that ends inside its last sum, which was not used: that one is cut off.
+ * What cannot be read is an error, and so is what was changed: behind it are sums that were opened,
+ * and the file is left as it is. */
 #define _XOPEN_SOURCE 700
 #include "silo/sums.h"
 
@@ -29,6 +33,7 @@ static const unsigned char magic[8] = "TcSums1";
 struct dpi_silo_sums {
     const char *path;
     int file;
+    off_t size;         /* when it was opened */
     uint64_t all, done; /* sums in the file, and of these that were read or added */
     off_t at;           /* of the next one */
     unsigned char chain[HASH];
@@ -40,10 +45,15 @@ static dp_status fail_io(const dpi_silo_sums *s, const char *what, dp_error *err
     return dpi_fail(err, DP_EIO, "cannot %s %.200s: %s", what, s->path, strerror(errno));
 }
 
+/* False with errno, also where the file ends before that. */
 static bool read_at(const dpi_silo_sums *s, off_t at, size_t n, void *to)
 {
     for (size_t got = 0; got < n;) {
         const ssize_t some = pread(s->file, (char *)to + got, n - got, at + (off_t)got);
+        if (some < 0 && errno == EINTR)
+            continue;
+        if (some == 0)
+            errno = EIO;
         if (some <= 0)
             return false;
         got += (size_t)some;
@@ -73,31 +83,51 @@ static void hash_of(const unsigned char chain[HASH], size_t n_bytes, const unsig
     (void)crypto_generichash(hash, HASH, sum, n_bytes - HASH, chain, HASH);
 }
 
-/* The sum that begins at `at`: *sum [out] its bytes, owned by the caller; NULL where it is not all
- * there or not what was written. */
+static dp_status fail_changed(const dpi_silo_sums *s, off_t at, dp_error *err)
+{
+    return dpi_fail(err, DP_EDATA,
+                    "the sum at byte %lld of %.200s is not as it was written, and sums that were "
+                    "opened are lost with it; make a new plan",
+                    (long long)at, s->path);
+}
+
+/* The sum at `at`, all of which is there: *sum [out] owned by the caller; NULL on error. */
+static dp_status read_whole(const dpi_silo_sums *s, off_t at, const unsigned char chain[HASH],
+                            size_t n_bytes, unsigned char **sum, dp_error *err)
+{
+    unsigned char hash[HASH], *bytes = *sum = dpi_alloc(n_bytes, 1);
+    dp_status status = DP_OK;
+    if (bytes == NULL)
+        return dpi_fail_nomem(err);
+    if (!read_at(s, at, n_bytes, bytes)) {
+        status = fail_io(s, "read", err);
+    } else {
+        hash_of(chain, n_bytes, bytes, hash);
+        if (memcmp(hash, bytes + n_bytes - HASH, HASH) != 0)
+            status = fail_changed(s, at, err);
+    }
+    if (status != DP_OK) {
+        dpi_free(bytes);
+        *sum = NULL;
+    }
+    return status;
+}
+
+/* The same; *sum [out] NULL, too, where the file ends inside this one. */
 static dp_status read_sum(const dpi_silo_sums *s, off_t at, const unsigned char chain[HASH],
                           unsigned char **sum, size_t *n_bytes, dp_error *err)
 {
-    unsigned char head[HEAD], hash[HASH];
+    unsigned char head[HEAD];
     *sum = NULL;
-    if (!read_at(s, at, HEAD, head))
+    if (s->size - at < HEAD)
         return DP_OK;
+    if (!read_at(s, at, HEAD, head))
+        return fail_io(s, "read", err);
     const uint64_t n = dpi_get_number(head + 32);
     if (n < 1 || n > MOST_WORDS)
-        return DP_OK;
+        return fail_changed(s, at, err);
     *n_bytes = size_of(n);
-    unsigned char *bytes = dpi_alloc(*n_bytes, 1);
-    if (bytes == NULL)
-        return dpi_fail_nomem(err);
-    if (read_at(s, at, *n_bytes, bytes)) {
-        hash_of(chain, *n_bytes, bytes, hash);
-        if (memcmp(hash, bytes + *n_bytes - HASH, HASH) == 0) {
-            *sum = bytes;
-            return DP_OK;
-        }
-    }
-    dpi_free(bytes);
-    return DP_OK;
+    return s->size - at < (off_t)*n_bytes ? DP_OK : read_whole(s, at, chain, *n_bytes, sum, err);
 }
 
 /* ---- opening ---- */
@@ -125,7 +155,7 @@ static dp_status begin(dpi_silo_sums *s, const unsigned char whose[DPI_SILO_HASH
     return DP_OK;
 }
 
-/* Counts the sums, and cuts off what is behind the last whole one. */
+/* Counts the sums, and cuts off one that is not all there. */
 static dp_status count(dpi_silo_sums *s, const unsigned char whose[DPI_SILO_HASH], dp_error *err)
 {
     unsigned char chain[HASH], *sum;
@@ -143,6 +173,7 @@ static dp_status count(dpi_silo_sums *s, const unsigned char whose[DPI_SILO_HASH
         end += (off_t)n_bytes;
         s->all++;
     }
+    s->size = end;
     return ftruncate(s->file, end) == 0 ? DP_OK : fail_io(s, "cut off", err);
 }
 
@@ -156,6 +187,7 @@ static dp_status open_file(dpi_silo_sums *s, const unsigned char whose[DPI_SILO_
     if ((st.st_mode & (S_IRWXG | S_IRWXO)) != 0 || st.st_uid != geteuid())
         return dpi_fail(err, DP_EPRIVACY,
                         "others may read %.200s; it must be this user's, with chmod 600", s->path);
+    s->size = st.st_size < FIRST ? FIRST : st.st_size;
     dp_status status = begin(s, whose, st.st_size, err);
     return status == DP_OK ? count(s, whose, err) : status;
 }
@@ -214,7 +246,7 @@ dp_status dpi_silo_sums_next(dpi_silo_sums *s, const unsigned char question[32],
     if (status != DP_OK)
         return status;
     if (sum == NULL)
-        return fail_io(s, "read", err);
+        return fail_changed(s, s->at, err);
     if (n_bytes != size_of(n) || memcmp(sum, question, 32) != 0)
         status = dpi_fail(err, DP_ESTATE,
                           "sum %llu of %.200s answers another question than is asked now; go on "

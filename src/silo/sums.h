@@ -17,8 +17,8 @@ typedef struct dpi_silo_sums dpi_silo_sums;
 
 /* Opens the file, or makes one that only its owner can read; `whose` is dpi_silo_state_whose.  A sum
  * at its end that a crash has cut off is taken away: its round is in the state, and is made again.
- * DP_ESTATE it is of another plan or owner; DP_EDATA it is no such file; DP_EPRIVACY others can read
- * it; DP_EIO, DP_ENOMEM. */
+ * DP_ESTATE it is of another plan or owner; DP_EDATA it is no such file, or a sum is not as it
+ * was written; DP_EPRIVACY others can read it; DP_EIO; DP_ENOMEM.  The file is not changed then. */
 dp_status dpi_silo_sums_open(const char *path, const unsigned char whose[DPI_SILO_HASH],
                              dpi_silo_sums **s, dp_error *err) DP_MUST_CHECK;
 void dpi_silo_sums_close(dpi_silo_sums *s);
@@ -27,7 +27,8 @@ void dpi_silo_sums_close(dpi_silo_sums *s);
 uint64_t dpi_silo_sums_done(const dpi_silo_sums *s);
 bool dpi_silo_sums_ahead(const dpi_silo_sums *s);
 
-/* values[n] = the next sum.  DP_ESTATE it is one of another question; DP_EIO. */
+/* values[n] = the next sum.  DP_ESTATE it is one of another question; DP_EDATA it is not
+ * as it was written; DP_EIO; DP_ENOMEM. */
 dp_status dpi_silo_sums_next(dpi_silo_sums *s, const unsigned char question[32], size_t n,
                              uint64_t *values, dp_error *err) DP_MUST_CHECK;
 

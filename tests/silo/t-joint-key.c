@@ -264,8 +264,8 @@ static void what_was_opened_is_not_opened_anew(void **state)
     change(1, 9); /* whose it is */
     is_refused(1, DP_ESTATE, "of another plan");
     change(1, 9);
-    change(1, 60); /* within the first sum: no later one counts */
-    is_refused(1, DP_EPRIVACY, "opened again");
+    change(1, 60); /* within the first sum, behind which are others */
+    is_refused(1, DP_EDATA, "not as it was written");
     lose(2, "sums");
     is_refused(2, DP_EPRIVACY, "opened again");
     lose(0, "run");
