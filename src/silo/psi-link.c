@@ -16,6 +16,7 @@ typedef struct psi_line {
     size_t peer;
     uint64_t round;
     uint32_t attempt;
+    size_t most; /* ids of the peer */
 } psi_line;
 
 static dp_status swap(const psi_line *l, const char *name, size_t n, const unsigned char *own,
@@ -33,9 +34,12 @@ static dp_status swap_counts(const psi_line *l, size_t count, size_t *others, dp
     dpi_put_number(here, count);
     dp_status status = swap(l, "psi.n", sizeof here, here, sizeof there, there, err);
     const uint64_t n = dpi_get_number(there);
-    if (status == DP_OK && n > DPI_PSI_MOST)
-        status = dpi_fail(err, DP_EPEER, "the other owner says that it has more than %d ids",
-                          (int)DPI_PSI_MOST);
+    if (status == DP_OK && n > l->most)
+        status =
+            dpi_fail(err, DP_EPEER,
+                     "the other owner asks about %llu ids, where %zu were agreed upon; nothing "
+                     "is told of them: agree on more records, or ask what its list is",
+                     (unsigned long long)n, l->most);
     *others = status == DP_OK ? (size_t)n : 0;
     return status;
 }
@@ -87,7 +91,8 @@ dp_status dpi_psi_link(dpi_post *post, size_t peer, uint64_t round, uint32_t att
                        size_t *rows, dp_error *err)
 {
     *common = 0;
-    const psi_line l = {post, peer, round, attempt};
+    const size_t most = opts->most > 0 && opts->most < DPI_PSI_MOST ? opts->most : DPI_PSI_MOST;
+    const psi_line l = {post, peer, round, attempt, most};
     dpi_psi_opts o = *opts;
     dpi_psi *psi = NULL;
     dpi_post_pair_key(post, peer, "psi", o.key);

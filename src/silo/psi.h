@@ -10,7 +10,7 @@
  * So no list of rows travels.  Both learn how many ids the other has (or pads to) and which of
  * their own are common; the other ids are as hidden as discrete logarithms are hard.  An owner may
  * try any id that it can think of by saying that it has it: against that there is no protection but
- * the agreement to use true lists.
+ * the agreement to use true lists, and how many may be in them.
  *
  * An id is compared without spaces, tabs and line ends at either end, and with A ... Z as a ... z.
  * An object belongs to one thread; inside it uses several. */
@@ -30,6 +30,7 @@ typedef struct dpi_psi_opts {
     const char *domain;             /* what ids are of: the same at both owners */
     unsigned char key[DPI_PSI_KEY]; /* of the run, the same at both owners */
     size_t padded;                  /* points that are sent, the rest being random; 0: as ids */
+    size_t most;                    /* ids of the other that are answered; 0: DPI_PSI_MOST */
     size_t threads;                 /* 0: 1 */
 } dpi_psi_opts;
 
@@ -69,7 +70,8 @@ DP_MUST_CHECK dp_status dpi_psi_match(dpi_psi *psi,
 
 /* All of it with another party, by letters "psi.n", "psi.p", "psi.t" and "psi.h" of a round and
  * attempt, under the two parties' own key (opts->key is not read).  After an error *common is 0.
- * As above; errors of the post; DP_EPEER the two have not come to the same rows. */
+ * As above; errors of the post; DP_EPEER the two have not come to the same rows, or the other has more than opts->most ids: of these
+ * nothing is told then. */
 DP_MUST_CHECK dp_status dpi_psi_link(dpi_post *post, size_t peer, uint64_t round, uint32_t attempt,
                                      const dpi_psi_opts *opts, size_t n, const char *const *ids,
                                      size_t *common, size_t *rows /* [n] */, dp_error *err);

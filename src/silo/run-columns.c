@@ -240,7 +240,9 @@ static dp_status meet(linked_run *r, dp_error *err)
 static dp_status link_rows(linked_run *r, size_t *common, dp_error *err)
 {
     const dp_silo_columns_data *a = r->data;
-    const dpi_psi_opts o = {.domain = r->plan->opts.columns->ids, .threads = r->opts->threads};
+    const dpi_psi_opts o = {.domain = r->plan->opts.columns->ids,
+                            .most = (size_t)r->plan->opts.most_records,
+                            .threads = r->opts->threads};
     dp_status status =
         dpi_psi_link(r->post, 1 - r->self, 0, 0, &o, a->rows, a->ids, common, r->rows, err);
     if (status == DP_OK && *common == 0)

@@ -13,7 +13,7 @@
 enum { MOST = 10000, TEXT = 24 };
 
 typedef struct side {
-    size_t n, count, common, padded;
+    size_t n, count, common, padded, most;
     char (*ids)[TEXT];
     const char **at;
     size_t *rows;
@@ -263,8 +263,10 @@ static void *link_side(void *of)
     s->status = dpi_carrier_memory(s->all->box, &carrier, &s->err);
     const dpi_post_opts opts = owners_post(s->all, k, carrier, 20000);
     /* Keys that are not the same, and are not to be read. */
-    const dpi_psi_opts psi = {
-        .domain = "patients", .key = {(unsigned char)(k + 1)}, .padded = s->padded};
+    const dpi_psi_opts psi = {.domain = "patients",
+                              .key = {(unsigned char)(k + 1)},
+                              .padded = s->padded,
+                              .most = s->most};
     if (s->status == DP_OK)
         s->status = dpi_post_open(&opts, secret, &post, &s->err);
     if (s->status == DP_OK)
@@ -300,6 +302,32 @@ static void two_owners_link_by_letters(void **state)
     }
 }
 
+/* Both refuse the other's list before a point of it is raised. */
+static void more_ids_than_agreed_upon_are_not_answered(void **state)
+{
+    static owners all;
+    pthread_t threads[2];
+    (void)state;
+    owners_make(&all, 2);
+    for (int k = 0; k < 2; k++) {
+        draw(50 + (size_t)k, k == 0 ? 200 : 300, 400, &sides[k]);
+        sides[k].all = &all;
+        sides[k].padded = 0;
+        sides[k].most = k == 0 ? 299 : 199;
+        assert_int_equal(pthread_create(&threads[k], NULL, link_side, &sides[k]), 0);
+    }
+    for (int k = 0; k < 2; k++)
+        (void)pthread_join(threads[k], NULL);
+    assert_fails(sides[0].status, DP_EPEER, &sides[0].err, "300 ids, where 299 were agreed upon");
+    assert_fails(sides[1].status, DP_EPEER, &sides[1].err, "200 ids, where 199 were agreed upon");
+    owners_free(&all);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(sides[k].common, 0);
+        sides[k].most = 0;
+        free_side(&sides[k]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +337,7 @@ int main(void)
         cmocka_unit_test(exponents_are_drawn_anew),
         cmocka_unit_test(points_that_are_none_are_refused),
         cmocka_unit_test(two_owners_link_by_letters),
+        cmocka_unit_test(more_ids_than_agreed_upon_are_not_answered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
