@@ -187,6 +187,16 @@ static void find_steps(const settings *s, bool noisy, dp_silo_columns *c)
 
 /* ---- plans ---- */
 
+/* The list of common people is told, so that no value may say who is in it. */
+static bool check_rows(const silo_job *j, message *why)
+{
+    if (dp_schema_csv(j->m.schema)->drop_missing)
+        return complain(why, "the schema says missing = drop, and of a regression over columns the "
+                             "other owner learns who has a row, and so who lacks a value: leave "
+                             "that line out, and put a fixed value in its place in the file");
+    return true;
+}
+
 bool silo_columns_said(const silo_job *j, size_t n, const dp_silo_owner *owners, silo_columns *c,
                        message *why)
 {
@@ -198,6 +208,8 @@ bool silo_columns_said(const silo_job *j, size_t n, const dp_silo_owner *owners,
         return complain(why, "columns are of two owners; give --owner twice");
     if (s->priors != NULL)
         return complain(why, "a regression over columns has no priors; give --ridge instead");
+    if (!check_rows(j, why))
+        return false;
     if (!check_list("held", &s->held, n, owners, why) ||
         !check_list("row-most", &s->row_most, n, owners, why) ||
         !check_list("addend-most", &s->addend_most, n, owners, why))
@@ -221,7 +233,7 @@ int silo_columns_planned(const silo_job *j, silo_columns *c)
     message why = {""};
     const dp_silo_columns *planned = dp_silo_plan_opts(j->plan)->columns;
     *c = (silo_columns){.part = {NULL}};
-    if (!make_parts(j, planned->held, c, &why))
+    if (!check_rows(j, &why) || !make_parts(j, planned->held, c, &why))
         return silo_refuse(j, EXIT_REFUSED, why.text);
     bool same = c->terms.outcome == planned->outcome && c->terms.logistic == planned->logistic;
     for (int k = 0; k < SILO_SIDES; k++)

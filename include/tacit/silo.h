@@ -216,8 +216,9 @@ typedef struct dp_silo_columns_data {
 
 /* This owner's part of a regression over columns; both run it at about the same time.  They link
  * ids first: each learns how many the other has, and which of its own are common, which no epsilon
- * covers; then they take the plan's steps.  Nothing leaves before plan, policy and data are found
- * to be in order.  A run that ends early is lost, and stays spent: it needs a new plan.
+ * covers, so that whether somebody has a row must not follow from a value; then they take the plan's
+ * steps.  Nothing leaves before plan, policy and data are found to be in order.  A run that ends
+ * early is lost, and stays spent: it needs a new plan.
  *   opts     with noise `state` is needed: that the plan was run is noted there, and it is not run
  *            again; what is of a fit is not looked at.  `ledger` is charged with all of the plan
  *            before anything leaves, for a data set whose budget is of records that are replaced; a

@@ -73,14 +73,26 @@ static void say_columns(const dp_silo_plan *plan, dpi_bytes *to)
     const dp_silo_opts *o = &plan->opts;
     if (o->columns == NULL)
         return;
+    dpi_silo_say(to, "before the first step, by 4 letters more of each\n  each learns how many ids "
+                     "the other has, and which of its own are common: no epsilon covers it\n");
     if (o->columns->told)
-        dpi_silo_say(to, "told at the end\n  each tells the other its coefficients, which follow "
-                         "from what it has opened\n");
+        dpi_silo_say(to, "told at the end, by one letter more of each\n  each tells the other its "
+                         "coefficients, which follow from what it has opened\n");
     if (o->epsilon > 0)
         dpi_silo_say(to,
                      "spent\n  epsilon %.6g at delta %.3g, of a record in place of another at both "
                      "owners: against an owner who keeps to the protocol, and no other\n",
                      o->epsilon, o->delta);
+}
+
+/* Against whom a key holds. */
+static void say_key(const dp_silo_plan *plan, const dpi_silo_part *part, dpi_bytes *to)
+{
+    if (dpi_silo_has_key(part))
+        dpi_silo_say(to,
+                     "the key\n  holds against owners who keep to the protocol: %s, who adds up, "
+                     "together with one other who does not reads all that the others have sent\n",
+                     plan->names[0]);
 }
 
 dp_status dpi_silo_describe(const dp_silo_plan *plan, dpi_bytes *text, dp_error *err)
@@ -92,6 +104,8 @@ dp_status dpi_silo_describe(const dp_silo_plan *plan, dpi_bytes *text, dp_error 
         dpi_silo_print(&w->program, w->parts, w->n_views, w->views, text);
     if (status == DP_OK)
         say_columns(plan, text);
+    if (status == DP_OK)
+        say_key(plan, &w->parts[0], text);
     dpi_arena_free(&arena);
     return status;
 }

@@ -219,6 +219,9 @@ static void the_text_of_a_plan_is_read_as_it_was_written(void **state)
                            "| seen of others\n"
                            "|   east sees N.c, of records of east, west: with noise of west\n"
                            "|   west sees N.c, of records of east, west: with noise of east\n"));
+    assert_non_null(strstr(text,
+                           "\n|   each learns how many ids the other has, and which of its own "
+                           "are common: no epsilon covers it\n"));
     refuses("regression = logistic 1 20 2", "regression = logistic 1 21 2", "what is opened");
     refuses("regression = logistic 1", "regression = logistic 0", "was changed");
     refuses("regression = logistic", "regression = other", "was changed");
