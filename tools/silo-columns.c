@@ -14,6 +14,8 @@
 
 enum { MOST_HELD = 4096 };
 
+static const double most_bound = 1e100; /* its square is a number, and one over that */
+
 /* ---- OWNER=TEXT ---- */
 
 /* What is said of owner k in a list of OWNER=TEXT; NULL: nothing. */
@@ -50,9 +52,10 @@ static bool bound_of(const char *name, const text_list *list, const char *owner,
                      message *why)
 {
     const char *text = said_of(list, owner);
-    if (text != NULL && (!options_number(text, bound) || !(*bound > 0)))
-        return complain(why, "--%s of %s is '%.60s'; give a number above 0, as in --%s %s=2", name,
-                        owner, text, name, owner);
+    if (text != NULL && (!options_number(text, bound) || !(*bound > 0 && *bound <= most_bound)))
+        return complain(why,
+                        "--%s of %s is '%.60s'; give a number above 0, at most %g, as in --%s %s=2",
+                        name, owner, text, most_bound, name, owner);
     return true;
 }
 
