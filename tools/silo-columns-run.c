@@ -13,6 +13,7 @@
 #include "tools/new-file.h"
 #include "tools/silo-columns.h"
 #include "tools/table-source.h"
+#include "tools/watch.h"
 
 typedef struct column_run {
     silo_job *j;
@@ -20,8 +21,11 @@ typedef struct column_run {
     silo_columns c;
     size_t self, common;
     dp_table *table;
+    watch watch;
     double *x, *y, *w[SILO_SIDES]; /* w of the other where it is told, else NULL */
 } column_run;
+
+static const char label[] = "tacit silo run; which people both owners have is not counted";
 
 /* ---- reading ---- */
 
@@ -94,9 +98,16 @@ static dp_status regress(column_run *r)
                                 .threads = isnan(s->threads) ? 1 : (size_t)s->threads,
                                 .ledger = r->who->ledger,
                                 .ledger_data = pays ? r->who->name : NULL,
-                                .ledger_label = pays ? "tacit silo run" : NULL,
+                                .ledger_label = pays ? label : NULL,
+                                .watch = watch_look,
+                                .watch_user = &r->watch,
                                 .others = r->w[1 - r->self]};
-    return dp_silo_run_columns(j->plan, &data, &o, &r->common, r->w[r->self], &j->m.err);
+    watch_begin(&r->watch, j->m.command);
+    r->watch.shown = false; /* how far it is, is not known */
+    dp_status status =
+        dp_silo_run_columns(j->plan, &data, &o, &r->common, r->w[r->self], &j->m.err);
+    watch_end(&r->watch);
+    return status;
 }
 
 /* ---- telling ---- */
@@ -220,6 +231,21 @@ static int tell(const column_run *r)
     return kept ? EXIT_CERTIFIED : silo_refuse(r->j, EXIT_REFUSED, why.text);
 }
 
+/* Ends what gave no coefficients. */
+static int give_up(const column_run *r, dp_status status)
+{
+    if (status != DP_ESTOPPED) {
+        (void)silo_failed(r->j, status);
+        return EXIT_REFUSED;
+    }
+    return silo_refuse(r->j, EXIT_SIGNAL + watch_signal(),
+                       r->watch.last.made > 0
+                           ? "interrupted behind the first step; what the plan spends stays spent, "
+                             "and it needs a new one"
+                           : "interrupted; nothing is spent: both run the "
+                             "same plan again, with an empty mailbox");
+}
+
 static void end_run(column_run *r)
 {
     silo_columns_free(&r->c);
@@ -252,7 +278,7 @@ int silo_columns_run(silo_job *j, const payer *who)
     if (status == DP_OK)
         end = tell(&r);
     else
-        (void)silo_failed(j, status);
+        end = give_up(&r, status);
     end_run(&r);
-    return status == DP_OK ? end : EXIT_REFUSED;
+    return end;
 }

@@ -222,7 +222,10 @@ typedef struct dp_silo_columns_data {
  *   opts     with noise `state` is needed: that the plan was run is noted there, and it is not run
  *            again; what is of a fit is not looked at.  `ledger` is charged with all of the plan
  *            before anything leaves, for a data set whose budget is of records that are replaced; a
- *            run that ends before its first step gives that back
+ *            run that ends before its first step gives that back.  Without a label the entry says
+ *            that which people both have is not counted.  `watch` is asked while the other is
+ *            waited for, and ends it with DP_ESTOPPED; `made` is of all steps once the first is
+ *            begun
  *   *common  [out] rows that both have
  *   w        [out] [columns of this owner]; zeros after an error, but one of the key
  * DP_EINVAL a plan of no columns, or data that do not fit it; DP_EDATA ids that are twice, or
@@ -241,9 +244,10 @@ DP_API void dp_silo_forget(const char *state) DP_NONNULL(1);
 
 /* A log is a file of lines that tell of each letter of a run, before it leaves or after it has
  * come: when, to or from whom, its tag, and its bytes, which are the same whatever the records
- * are.  Each line ends with the hash of itself and of the one before it, so that what is changed,
- * taken out or put in another order is found.  Who cuts off the end, or writes a whole new file,
- * is found by `head` alone, where somebody else has noted it. */
+ * are; of a run of columns they tell how many people each owner has, and how many both.  Each line
+ * ends with the hash of itself and of the one before it, so that what is changed, taken out or put
+ * in another order is found.  Who cuts off the end, or writes a whole new file, is found by `head`
+ * alone, where somebody else has noted it. */
 typedef struct dp_silo_audit_peer {
     char name[16];                             /* of an owner */
     uint64_t sent, sent_bytes, got, got_bytes; /* letters, with those that were sent again */

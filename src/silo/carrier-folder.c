@@ -128,6 +128,7 @@ static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t m
         if (seconds_now() >= until)
             return dpi_fail(err, DP_ETIMEOUT, "no letter %s has come", tag);
         (void)nanosleep(&pause, NULL);
+        status = dpi_carrier_look(c, err);
         pause.tv_nsec =
             pause.tv_nsec * 3 / 2 < longest_pause ? pause.tv_nsec * 3 / 2 : longest_pause;
     }

@@ -190,6 +190,7 @@ static dp_status put(dpi_carrier *c, const char *tag, size_t n, const unsigned c
         if (!is_passing(h, code, got) || seconds_now() >= until)
             return fail(h, code, got, err);
         rest(&pause);
+        status = dpi_carrier_look(c, err);
     }
     return status;
 }
@@ -227,6 +228,7 @@ static dp_status get(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t m
             return absent ? dpi_fail(err, DP_ETIMEOUT, "no letter %s has come", tag)
                           : fail(h, code, got, err);
         rest(&pause);
+        status = dpi_carrier_look(c, err);
     }
     return status;
 }

@@ -64,6 +64,13 @@ static letter **find(dpi_letter_box *box, const char *tag)
     return at;
 }
 
+dp_status dpi_carrier_look(const dpi_carrier *c, dp_error *err)
+{
+    return c->stop != NULL && c->stop(c->stop_of)
+               ? dpi_fail(err, DP_ESTOPPED, "stopped while a letter was waited for")
+               : DP_OK;
+}
+
 dp_status dpi_carrier_fail_long(const char *tag, dp_error *err)
 {
     return dpi_fail(err, DP_EPEER,
@@ -145,7 +152,7 @@ dp_status dpi_carrier_memory(dpi_letter_box *box, dpi_carrier **c, dp_error *err
     *c = NULL;
     if (made == NULL)
         return dpi_fail_nomem(err);
-    *made = (memory_carrier){{&memory_kind}, box};
+    *made = (memory_carrier){.base = {.kind = &memory_kind}, .box = box};
     *c = &made->base;
     return DP_OK;
 }

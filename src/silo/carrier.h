@@ -7,6 +7,7 @@
 #ifndef DPI_SILO_CARRIER_H
 #define DPI_SILO_CARRIER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,7 +25,8 @@ typedef struct dpi_carrier_kind {
     dp_status (*put)(dpi_carrier *c, const char *tag, size_t n, const unsigned char *bytes,
                      dp_error *err);
     /* Waits for a letter, at most wait_ms.  One of more than `most` bytes is not read.  *bytes [out]
-     * freed with dpi_free; NULL on error.  DP_ETIMEOUT; DP_EPEER it is longer, or no letter. */
+     * freed with dpi_free; NULL on error.  DP_ETIMEOUT; DP_ESTOPPED; DP_EPEER it is longer, or no
+     * letter. */
     dp_status (*get)(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t most, size_t *n,
                      unsigned char **bytes, dp_error *err);
     void (*close)(dpi_carrier *c);
@@ -33,7 +35,14 @@ typedef struct dpi_carrier_kind {
 /* Begins every carrier's own struct. */
 struct dpi_carrier {
     const dpi_carrier_kind *kind;
+    /* Asked while a letter is waited for in a folder or at a server: true ends that with DP_ESTOPPED.
+     * NULL: nobody. */
+    bool (*stop)(void *of);
+    void *stop_of;
 };
+
+/* DP_ESTOPPED where the carrier's `stop` asks for it, else DP_OK. */
+dp_status dpi_carrier_look(const dpi_carrier *c, dp_error *err);
 
 /* DP_EPEER: what stands there has more bytes than the letter that is awaited. */
 dp_status dpi_carrier_fail_long(const char *tag, dp_error *err);

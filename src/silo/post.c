@@ -322,6 +322,11 @@ static bool open_letter(const dpi_post *p, const letter_place *at, size_t length
                                                       at->key) == 0;
 }
 
+static const char *again(const dpi_post *p)
+{
+    return p->opts.again != NULL ? p->opts.again : "run again when it does, and the run goes on";
+}
+
 dp_status dpi_post_receive(dpi_post *p, size_t from, uint64_t round, uint32_t attempt,
                            const char *name, uint32_t wait_ms, size_t n, unsigned char *body,
                            dp_error *err)
@@ -337,10 +342,9 @@ dp_status dpi_post_receive(dpi_post *p, size_t from, uint64_t round, uint32_t at
     if (status == DP_OK)
         status = c->kind->get(c, at.tag, wait, n + AROUND, &length, &letter, &found);
     if (status == DP_ETIMEOUT)
-        status = dpi_fail(err, DP_ETIMEOUT,
-                          "%s is not heard: no '%s' of round %llu has come in %u s; run again when "
-                          "it does, and the run goes on",
-                          p->opts.names[from], name, (unsigned long long)round, wait / 1000);
+        status = dpi_fail(
+            err, DP_ETIMEOUT, "%s is not heard: no '%s' of round %llu has come in %u s; %s",
+            p->opts.names[from], name, (unsigned long long)round, wait / 1000, again(p));
     else if (status != DP_OK)
         status = dpi_fail(err, status, "%s", found.text);
     else if (!open_letter(p, &at, length, letter, n, body))

@@ -37,6 +37,9 @@ typedef struct dpi_post_opts {
     dp_status (*witness)(void *of, bool leaves, size_t peer, const char *tag, size_t bytes,
                          dp_error *err);
     void *witness_of;
+    const char
+        *again; /* what to do when a party is not heard, for messages; NULL: run again when it
+                        * is, and the run goes on */
 } dpi_post_opts;
 
 typedef struct dpi_post dpi_post;

@@ -26,6 +26,10 @@
 #include "silo/run.h"
 
 static const char told[] = "coefficients"; /* a letter */
+static const char label[] = "columns of two owners; which people both have is not counted";
+static const char again[] =
+    "a run of columns does not go on: before its first step run it again with "
+    "an empty mailbox, behind it make a new plan";
 
 typedef struct linked_run {
     const dp_silo_plan *plan;
@@ -156,6 +160,28 @@ static dp_status set_mark(const linked_run *r, dp_error *err)
     return good ? DP_OK : dpi_fail(err, DP_EIO, "cannot write %.200s", r->mark);
 }
 
+/* Whether the caller ends it.  Behind the first step all that is paid for counts as released. */
+static bool is_stopped(void *of)
+{
+    const linked_run *r = of;
+    const uint64_t steps = r->plan->columns.steps;
+    const dp_fit_progress at = {.phase = "with the other owner",
+                                .made = r->marked ? steps : 0,
+                                .planned = steps,
+                                .epsilon = r->marked ? r->plan->opts.epsilon : 0};
+    return r->opts->watch(r->opts->watch_user, &at) != 0;
+}
+
+static dp_status open_carrier(linked_run *r, dp_error *err)
+{
+    dp_status status = dpi_silo_run_carrier(r->opts, &r->carrier, err);
+    if (status == DP_OK && r->opts->watch != NULL) {
+        r->carrier->stop = is_stopped;
+        r->carrier->stop_of = r;
+    }
+    return status;
+}
+
 static dp_status begin(linked_run *r, dp_error *err)
 {
     const size_t n = r->data->rows;
@@ -168,12 +194,27 @@ static dp_status begin(linked_run *r, dp_error *err)
     if (status == DP_OK)
         status = dp_noise_new(&r->noise, err);
     if (status == DP_OK)
-        status = dpi_silo_run_carrier(r->opts, &r->carrier, err);
+        status = open_carrier(r, err);
     if (status == DP_OK && is_noisy(r))
         status = find_mark(r, err);
     if (status == DP_OK && r->opts->audit != NULL)
         status = dpi_audit_open(r->opts->audit, r->plan->hash, &r->audit, err);
     return status;
+}
+
+/* Whether the data set's budget is for a record more or less. */
+static bool is_of_more_or_less(const linked_run *r)
+{
+    const dp_ledger_statement *all;
+    bool found = false;
+    if (dp_ledger_read(r->opts->ledger, &all, NULL) != DP_OK)
+        return false;
+    for (size_t k = 0; k < all->n; k++)
+        found = found || (strcmp(all->data[k].name, r->opts->ledger_data) == 0 &&
+                          all->data[k].budget.adjacency == DP_ADD_REMOVE &&
+                          all->data[k].budget.unit == NULL);
+    dp_ledger_statement_free(all);
+    return found;
 }
 
 /* All of the plan, for this owner's data set. */
@@ -182,13 +223,14 @@ static dp_status pay(linked_run *r, dp_error *err)
     dp_mechanism list[DPI_COLUMNS_SPENDING];
     dp_status status = dpi_silo_columns_spending(r->plan, list, err);
     const dp_spending what = {.data = r->opts->ledger_data,
-                              .label = r->opts->ledger_label,
+                              .label =
+                                  r->opts->ledger_label != NULL ? r->opts->ledger_label : label,
                               .list = list,
                               .n = DPI_COLUMNS_SPENDING};
     dp_error found = {DP_OK, ""};
     if (status == DP_OK)
         status = dp_ledger_reserve(r->opts->ledger, &what, &r->paid, &found);
-    if (status == DP_EMISMATCH)
+    if (status == DP_EMISMATCH && is_of_more_or_less(r))
         return dpi_fail(err, status,
                         "a run of columns is counted for records that are replaced, and the budget "
                         "of '%.100s' is for records more or less; keep one with --adjacency "
@@ -229,7 +271,8 @@ static dp_status meet(linked_run *r, dp_error *err)
                        .secret = r->opts->key->secret,
                        .patience_ms = r->opts->patience_ms,
                        .witness = r->audit != NULL ? look : NULL,
-                       .witness_of = r};
+                       .witness_of = r,
+                       .again = again};
     unsigned char run_secret[32] = {0};
     memcpy(o.plan, r->plan->hash, DPI_SILO_HASH);
     dp_status status = dpi_post_open(&o, run_secret, &r->post, err);

@@ -76,6 +76,34 @@ static void each_ledger_pays_for_all_of_the_plan(void **state)
     registers_end(&j);
 }
 
+static int stop_third(void *user, const dp_fit_progress *at)
+{
+    int *calls = user;
+    assert_int_equal(at->made, 0); /* of 20 */
+    assert_int_equal(at->planned, 20);
+    return ++*calls == 3;
+}
+
+static void who_stops_before_the_first_step_has_spent_nothing(void **state)
+{
+    static const dp_budget budget = {.epsilon = 4, .delta = 1e-5, .adjacency = DP_REPLACE_ONE};
+    static joint j;
+    int calls = 0;
+    (void)state;
+    registers_begin(&j, &registers_usual, "columns+dp");
+    register_side *s = &registers[1];
+    s->opts.ledger = ledger_of(&j, 0, &budget);
+    s->opts.ledger_data = "records";
+    s->opts.watch = stop_third;
+    s->opts.watch_user = &calls;
+    register_act(s); /* the other is not there */
+    assert_fails(s->status, DP_ESTOPPED, &s->err, "stopped while");
+    assert_int_equal(calls, 3);
+    assert_close(spent_in(s->opts.ledger), 0, 0, 0);
+    dp_ledger_close(s->opts.ledger);
+    registers_end(&j);
+}
+
 static void nothing_leaves_that_is_not_paid(void **state)
 {
     dp_budget budget = {.epsilon = 3.9, .delta = 1e-5, .adjacency = DP_REPLACE_ONE};
@@ -95,14 +123,23 @@ static void nothing_leaves_that_is_not_paid(void **state)
     s->opts.ledger = ledger_of(&j, 0, &budget);
     register_act(s);
     assert_fails(s->status, DP_EMISMATCH, &s->err, "--adjacency replace-one");
+    dp_ledger_close(s->opts.ledger);
+    budget = (dp_budget){.epsilon = 4, .delta = 1e-5, .adjacency = DP_REPLACE_ONE, .unit = "y"};
+    s->opts.ledger = ledger_of(&j, 0, &budget);
+    register_act(s);
+    assert_fails(s->status, DP_EMISMATCH, &s->err, "the same unit column");
     assert_int_equal(joint_letters(), 0);
     dp_ledger_close(s->opts.ledger);
-    budget.adjacency = DP_REPLACE_ONE;
+    budget.unit = NULL;
     dp_ledger *ledger = s->opts.ledger = ledger_of(&j, 0, &budget);
     register_act(s); /* the other is not there: no step was begun */
-    assert_fails(s->status, DP_ETIMEOUT, &s->err, "");
+    assert_fails(s->status, DP_ETIMEOUT, &s->err, "has not begun");
     assert_true(joint_letters() > 0);
     assert_close(spent_in(ledger), 0, 0, 0);
+    const dp_ledger_statement *all;
+    assert_int_equal(dp_ledger_read(ledger, &all, NULL), DP_OK);
+    assert_contains(all->data[0].entries[0].label, "which people both have is not counted");
+    dp_ledger_statement_free(all);
     s->opts.ledger = NULL;
     register_act(s);
     assert_fails(s->status, DP_EINVAL, &s->err, "no ledger, so that nothing");
@@ -195,6 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_ledger_pays_for_all_of_the_plan),
+        cmocka_unit_test(who_stops_before_the_first_step_has_spent_nothing),
         cmocka_unit_test(nothing_leaves_that_is_not_paid),
         cmocka_unit_test(what_was_begun_stays_spent),
         cmocka_unit_test(what_is_charged_dominates_the_run),
