@@ -320,7 +320,9 @@ static bool lock_plan(const char *path, int *file, message *why)
 {
     struct stat own, named;
     for (;;) {
-        *file = open(path, O_RDONLY | O_CLOEXEC);
+        *file = open(path, O_RDWR | O_CLOEXEC); /* NFS locks what is open for writing alone */
+        if (*file < 0 && (errno == EACCES || errno == EROFS))
+            *file = open(path, O_RDONLY | O_CLOEXEC);
         if (*file < 0)
             return true; /* reading it says why */
         if (flock(*file, LOCK_EX) != 0)

@@ -167,10 +167,12 @@ static dp_status fit(owner_run *r)
     return status;
 }
 
-/* Whether the same command may come further. */
-static bool goes_on(dp_status status)
+/* Whether the same command may come further: not where sums were opened and are not kept. */
+static bool goes_on(const dp_fit_progress *at, dp_status status)
 {
-    return status == DP_ESTOPPED || status == DP_ETIMEOUT || status == DP_EIO;
+    const bool kept = at->made == 0 || at->kept;
+    return kept &&
+           (at->made > 0 || status == DP_ESTOPPED || status == DP_ETIMEOUT || status == DP_EIO);
 }
 
 /* Ends what gave no fit, and says what is left of it. */
@@ -186,7 +188,7 @@ static int give_up(const owner_run *r, dp_status status)
     if (at->made > 0)
         (void)snprintf(after, sizeof after, " behind sum %llu of %llu",
                        (unsigned long long)at->made, (unsigned long long)at->planned);
-    if ((at->made > 0 || goes_on(status)) && state_kept(state, &changed))
+    if (goes_on(at, status) && state_kept(state, &changed))
         (void)snprintf(text, sizeof text,
                        "%s%s; the run is kept in %.300s: go on with the same command",
                        stopped ? "interrupted" : "ended", after, state);

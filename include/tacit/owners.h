@@ -42,7 +42,8 @@ typedef struct dp_owners {
      * share.  values[n] is this owner's sum without noise.  Whoever knows a key knows a share: it
      * must follow from a secret of the system's generator that only this owner has.  With n = 0
      * (values NULL) it is the key of what the owner draws in a step and nobody else may know: its
-     * batch, and latents of its records. */
+     * batch, and latents of its records.  These do not follow from the records: a secret is of one
+     * run over one set of them, and where they change a new one is needed. */
     dp_status (*share)(void *context, const unsigned char question[DP_OWNERS_QUESTION], size_t n,
                        const uint64_t *values /* [n] */, unsigned char key[DP_OWNERS_KEY],
                        dp_error *err);

@@ -295,7 +295,8 @@ static dp_status read_record(dpi_journal *j, uint64_t k, dpi_journal_release *wh
     if (!read_at(j->file, key, KEY, key_at(k)) || !read_at(j->file, j->room, HEAD, j->at))
         return damaged(j, err);
     get_head(j->room, &place, what);
-    if (place != k || what->phase >= j->run.phases || what->n == 0 || what->n > DPI_JOURNAL_NUMBERS ||
+    if (place != k || what->phase >= j->run.phases || what->n == 0 ||
+        what->n > DPI_JOURNAL_NUMBERS ||
         !read_at(j->file, j->room + HEAD, record_size(what->n) - HEAD, j->at + HEAD))
         return damaged(j, err);
     hash_record(j, key, what->n, hash);

@@ -16,6 +16,7 @@
 
 #include "base/compiler.h"
 #include "base/error.h"
+#include "infer/journal.h"
 #include "silo/audit.h"
 #include "silo/describe.h"
 #include "silo/keys.h"
@@ -141,8 +142,15 @@ static dp_status check_state(const silo_run *r, dp_error *err)
     unsigned char whose[DPI_SILO_HASH];
     dpi_silo_state_whose(r->plan->hash, r->plan->keys[r->self], whose);
     dp_status status = dpi_silo_state_open(r->state, whose, &s, err);
-    if (status == DP_OK)
-        dpi_silo_state_free(&s);
+    if (status != DP_OK)
+        return status;
+    if (r->noisy && !opened && s.round > 0) /* said before a ledger would pay once more */
+        status = dpi_fail(err, DP_EPRIVACY,
+                          "the run in %.200s was begun, and no journal of what was opened is kept "
+                          "(a model with more than %d numbers has none): it cannot be begun again, "
+                          "as sums would be opened under other noise; plan anew",
+                          r->opts->state, DPI_JOURNAL_NUMBERS);
+    dpi_silo_state_free(&s);
     return status;
 }
 
@@ -298,6 +306,15 @@ static int watch(void *user, const dp_fit_progress *at)
     return r->opts->watch != NULL ? r->opts->watch(r->opts->watch_user, at) : 0;
 }
 
+/* Whether a journal would not hold what is opened. */
+static bool is_wide(const silo_run *r)
+{
+    bool wide = false;
+    for (size_t k = 0; k < r->plan->n_openings; k++)
+        wide = wide || r->plan->openings[k].numbers > DPI_JOURNAL_NUMBERS;
+    return wide && r->noisy && keeps(r);
+}
+
 static dp_status fit(silo_run *r, const dp_model *model, const dp_dataset *data, dp_fit **fit,
                      dp_error *err)
 {
@@ -316,7 +333,10 @@ static dp_status fit(silo_run *r, const dp_model *model, const dp_dataset *data,
     opts.resume = opts.journal != NULL && access(r->journal, F_OK) == 0;
     opts.watch = watch;
     opts.watch_user = r;
-    dp_status status = dp_fit_private(model, data, &opts, fit, err);
+    /* What keeps no journal cannot wait for owners when it is paid for. */
+    dp_status status = is_wide(r) ? be_ready(r, err) : DP_OK;
+    if (status == DP_OK)
+        status = dp_fit_private(model, data, &opts, fit, err);
     if (status == DP_OK && plan->source != NULL)
         status = dp_fit_set_source(*fit, plan->source, err);
     if (status != DP_OK) {

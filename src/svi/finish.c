@@ -55,8 +55,8 @@ static bool parts_are_gradients(const dpi_objective *o)
     return all;
 }
 
-/* Makes room for releases, and for what the ranks of a group, or owners, add up: whole numbers, or without
- * noise the sums of all. */
+/* Makes room for releases, and for what the ranks of a group, or owners, add up: whole numbers, or
+ * without noise the sums of all. */
 static dp_status make_release(dp_svi *s, dp_error *err)
 {
     const dp_svi_opts *o = &s->opts;

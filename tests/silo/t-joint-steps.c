@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <tacit/fit.h>
+#include <tacit/ledger.h>
 
 #include "tests/lib/check.h"
 #include "tests/lib/pause.h"
@@ -14,13 +15,13 @@
 
 static joint j;
 
-static dp_model *network(void)
+static dp_model *network(size_t units)
 {
     dp_model *m = dp_model_new();
     dp_plate rows = dp_unit_plate(m, "rows");
-    dp_expr w = dp_weights(m, "W", PLANS_X, 1, dp_init_glorot(1));
-    dp_expr to = dp_dense(dp_data(rows, "x", PLANS_X), w, dp_param(m, "b", 1, 0));
-    dp_observe(rows, "y", dp_normal_v(to, dp_num(0.5)));
+    dp_expr w = dp_weights(m, "W", PLANS_X, units, dp_init_glorot(1));
+    dp_expr to = dp_dense(dp_data(rows, "x", PLANS_X), w, dp_param(m, "b", units, 0));
+    dp_observe(rows, "y", dp_normal_v(units > 1 ? dp_sum(to) : to, dp_num(0.5)));
     return m;
 }
 
@@ -38,7 +39,14 @@ static int set_up(dp_model *model)
 static int with_network(void **state)
 {
     (void)state;
-    return set_up(network());
+    return set_up(network(1));
+}
+
+/* No journal holds its steps. */
+static int with_wide_network(void **state)
+{
+    (void)state;
+    return set_up(network((1 << 16) / PLANS_X + 1));
 }
 
 static int with_latents(void **state)
@@ -122,17 +130,33 @@ static void what_was_opened_and_not_kept_is_opened_as_it_was(void **state)
     }
 }
 
-/* Who has lost the journal, and not the state of the rounds, would open with other noise. */
+/* Entries of owner k's ledger. */
+static size_t entries_of(size_t k)
+{
+    dp_ledger *ledger = NULL;
+    const dp_ledger_statement *all;
+    dp_error err = {0};
+    assert_ok(dp_ledger_open(joint_path("ledger", k), &ledger, &err), err.text);
+    assert_ok(dp_ledger_read(ledger, &all, &err), err.text);
+    size_t n = all->data[0].n;
+    dp_ledger_statement_free(all);
+    dp_ledger_close(ledger);
+    return n;
+}
+
+/* Who has lost the journal, and not the state of the rounds, would open with other noise; it is told
+ * before it pays once more. */
 static void who_lost_the_journal_opens_nothing(void **state)
 {
     static const joint_owner cut[PLANS_OWNERS] = {{.k = 0, .patience_ms = 3000},
-                                                  {.k = 1, .kill_at = 40},
+                                                  {.k = 1, .kill_at = 40, .pays = true},
                                                   {.k = 2, .patience_ms = 3000}},
-                             again = {.k = 1, .patience_ms = 3000};
+                             again = {.k = 1, .patience_ms = 3000, .pays = true};
     pid_t process[PLANS_OWNERS];
     char path[300];
     size_t n;
     (void)state;
+    joint_make_ledgers(&j);
     for (size_t k = 0; k < PLANS_OWNERS; k++)
         process[k] = joint_start(&j, &cut[k]);
     assert_int_equal(joint_wait(process[1]), JOINT_KILLED);
@@ -141,9 +165,22 @@ static void who_lost_the_journal_opens_nothing(void **state)
     size_t letters = joint_letters();
     (void)snprintf(path, sizeof path, "%s/journal", joint_path("state", 1));
     assert_int_equal(unlink(path), 0);
+    assert_int_equal(entries_of(1), 1);
     assert_int_equal(joint_wait(joint_start(&j, &again)), DP_EPRIVACY);
-    assert_contains((const char *)joint_load("message", 1, 0, &n), "again");
+    assert_contains((const char *)joint_load("message", 1, 0, &n), "cannot be begun again");
+    assert_int_equal(entries_of(1), 1);
+    assert_int_equal(access(path, F_OK), -1);
     assert_int_equal(joint_letters(), letters);
+}
+
+/* What keeps no journal would pay all once more at each attempt, were it paid before owners meet. */
+static void a_wide_network_is_paid_for_when_all_are_there(void **state)
+{
+    static const joint_owner alone = {.k = 1, .patience_ms = 500, .pays = true};
+    (void)state;
+    joint_make_ledgers(&j);
+    assert_int_equal(joint_wait(joint_start(&j, &alone)), DP_ETIMEOUT);
+    assert_int_equal(entries_of(1), 0);
 }
 
 /* Sums without noise under a key are kept as they are opened, and a run goes on from them.  Takes a
@@ -189,6 +226,7 @@ int main(void)
         ONE(all_may_be_stopped, with_latents),
         ONE(what_was_opened_and_not_kept_is_opened_as_it_was, with_latents),
         ONE(who_lost_the_journal_opens_nothing, with_network),
+        ONE(a_wide_network_is_paid_for_when_all_are_there, with_wide_network),
         ONE(without_noise_a_run_that_was_cut_off_goes_on, with_network),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
