@@ -1,8 +1,6 @@
 /* Shrinking and unfolding patterns. */
 #include "infer/arrow.h"
 
-#include <gsl/gsl_cdf.h>
-#include <gsl/gsl_randist.h>
 #include <math.h>
 #include <string.h>
 
@@ -52,84 +50,38 @@ static double shrunk(double x, double to, double keep, double sd)
     return fmin(fmax(moved, x - limit * sd), x + limit * sd);
 }
 
-/* How far the public model of clipping is off, as a factor of what is expected: by the distance of
- * both traces and their noise. */
+/* The mean of the diagonal, by its own noise and by what is expected. */
 static double level_of(size_t p, const double *dense, const dpi_expected *as)
 {
-    double mean = 0, expected = 0, noise = as->sd * as->sd / (double)p;
-    for (size_t e = 0; e < p; e++) {
+    double mean = 0, noise = as->sd * as->sd / (double)p;
+    for (size_t e = 0; e < p; e++)
         mean += dense[e * p + e] / (double)p;
-        expected += as->around[e * p + e] / (double)p;
-    }
-    if (!(expected > 0))
-        return as->level;
-    double doubt = level_doubt * as->level * expected, weight = noise / (noise + doubt * doubt);
-    return (mean + weight * (as->level * expected - mean)) / expected;
-}
-
-/* Mean of what is at least 0 and was found to be x, with a normal error. */
-static double not_negative(double x, double sd)
-{
-    double t = x / sd;
-    if (!(sd > 0))
-        return fmax(x, 0);
-    if (t < -8)
-        return sd / -t;
-    return x + sd * gsl_ran_ugaussian_pdf(t) / gsl_cdf_ugaussian_P(t);
-}
-
-/* Eigenvalues become what they may be; keep[p][p] is how much of the noise is left in the variance
- * of an entry.  room[2][p][p] */
-static dp_status make_not_negative(size_t p, double sd, const double *keep, double *room,
-                                   double *dense, dp_error *err)
-{
-    double *vectors = room, *values = room + p * p;
-    dp_status status = dpi_matrix_eigen(p, dense, values, vectors, err);
-    if (status != DP_OK)
-        return status;
-    for (size_t c = 0; c < p; c++) {
-        double left = 0;
-        for (size_t e = 0; e < p; e++)
-            for (size_t f = 0; f < p; f++)
-                left += keep[e * p + f] * vectors[e * p + c] * vectors[e * p + c] *
-                        vectors[f * p + c] * vectors[f * p + c];
-        values[c] = not_negative(values[c], sd * sqrt(left));
-    }
-    for (size_t e = 0; e < p; e++)
-        for (size_t f = 0; f < p; f++) {
-            double sum = 0;
-            for (size_t c = 0; c < p; c++)
-                sum += vectors[e * p + c] * values[c] * vectors[f * p + c];
-            dense[e * p + f] = sum;
-        }
-    return DP_OK;
-}
-
-/* The mean of what was expected and what was found, by their precisions. */
-static dp_status expect(size_t p, const dpi_expected *as, double *dense, dp_error *err)
-{
-    double sd = as->sd, *keep = dpi_alloc(3 * p, p * sizeof *keep);
-    if (keep == NULL)
-        return dpi_fail_nomem(err);
-    double level = level_of(p, dense, as);
-    for (size_t e = 0; e < p; e++)
-        for (size_t f = 0; f < p; f++) {
-            double doubt = level * level * as->doubt[e * p + f], to = level * as->around[e * p + f];
-            keep[e * p + f] = doubt / (doubt + sd * sd);
-            dense[e * p + f] =
-                shrunk(dense[e * p + f], to, keep[e * p + f], sd * (e == f ? 1 : M_SQRT1_2));
-        }
-    dp_status status = make_not_negative(p, sd, keep, keep + p * p, dense, err);
-    dpi_free(keep);
-    return status;
+    double doubt = level_doubt * as->level, weight = noise / (noise + doubt * doubt);
+    return as->level > 0 && noise > 0 ? mean + weight * (as->level - mean) : mean;
 }
 
 dp_status dpi_arrow_dense(const dpi_model_view *r, const double *pattern, const dpi_expected *as,
                           double *dense, dp_error *err)
 {
-    (void)dpi_arrow_unpack(r->p, pattern, dense);
-    return as->level > 0 && as->sd > 0 ? expect(r->p, as, dense, err)
-                                       : dpi_matrix_power(r->p, dense, 1, as->least, dense, err);
+    size_t p = r->p;
+    double own = 0, joint = 0, sd = as->sd, most = 1;
+    (void)dpi_arrow_unpack(p, pattern, dense);
+    double mean = level_of(p, dense, as);
+    for (size_t e = 0; e < p; e++)
+        for (size_t f = 0; f < p; f++)
+            *(e == f ? &own : &joint) += e == f
+                                             ? (dense[e * p + f] - mean) * (dense[e * p + f] - mean)
+                                             : dense[e * p + f] * dense[e * p + f];
+    if (as->level > 0 && sd > 0)
+        most = as->spread * as->spread / (as->spread * as->spread + sd * sd);
+    double keep_own = fmin(dpi_arrow_kept(own, (double)p - 1, sd), most);
+    double keep_joint =
+        fmin(dpi_arrow_kept(joint, (double)p * (double)(p - 1), sd * M_SQRT1_2), most);
+    for (size_t e = 0; e < p; e++)
+        for (size_t f = 0; f < p; f++)
+            dense[e * p + f] = e == f ? shrunk(dense[e * p + f], mean, keep_own, sd)
+                                      : shrunk(dense[e * p + f], 0, keep_joint, sd * M_SQRT1_2);
+    return dpi_matrix_power(p, dense, 1, fmax(as->least * mean, 0), dense, err);
 }
 
 /* ---- the whole ---- */

@@ -1,10 +1,9 @@
 /* From a noisy pattern (inquiries.h) to the matrix that it is of, in theta's own coordinates.
  *
- * The dense block is taken as it was released, or as the mean of that and of what was known, and
- * its eigenvalues are kept from being negative.  What noise has blurred of members is shrunk
- * towards what is simpler, by as much as the noise explains of the distance (James and Stein): what
- * each member has towards an equal part of what all have; what joins it to the dense numbers
- * towards that of the average member.  Without noise nothing is shrunk. */
+ * What noise has blurred is shrunk towards what is simpler, by as much as the noise explains of the
+ * distance (James and Stein): the dense block towards a multiple of the unit matrix; what each
+ * member has towards an equal part of what all have; what joins it to the dense numbers towards
+ * that of the average member.  Without noise nothing is shrunk. */
 #ifndef DPI_INFER_ARROW_H
 #define DPI_INFER_ARROW_H
 
@@ -34,14 +33,14 @@ void dpi_arrow_hear(const dpi_metric *m, const double *pattern, double level, do
 typedef struct dpi_expected {
     double sd;      /* of the noise of a number; of those beside the diagonal 1 / sqrt 2 of it */
     double members; /* likewise, of members' numbers, but for their weights (inquiries.h) */
-    double least;   /* eigenvalues are at least this, where level or sd is 0 */
-    double level;   /* the dense block is expected to be near level * around; 0: anywhere */
-    const double *around, *doubt; /* [p][p]; squares of how far, in units of level, like sd */
+    double least;   /* eigenvalues are at least so many times their mean */
+    double level;   /* the diagonal is expected to be near this; 0: it may be anywhere */
+    double spread;  /* standard deviation of the dense block around it, like sd */
     const dpi_told *told; /* from which members' own numbers are made, or NULL: from the pattern */
     double factor;        /* the pattern is of so many times the information that was told of */
 } dpi_expected;
 
-/* dense[p][p]: the dense block of a pattern. */
+/* dense[p][p]: the dense block of a pattern, shrunk. */
 dp_status dpi_arrow_dense(const dpi_model_view *r, const double *pattern, const dpi_expected *as,
                           double *dense, dp_error *err) DP_MUST_CHECK;
 

@@ -37,9 +37,6 @@ static const double distant = 2.75, widest = 12;
  * gone too far: from there rounds only take shorter steps. */
 static const double least_shown = 0.5;
 
-/* Of a record's information; below it a matrix without noise tells of no more than rounding. */
-static const double rounding = 1e-10;
-
 /* How much of what an approach has found stands beside the rounds after it. */
 static const double kept_weight = 0.5;
 
@@ -75,8 +72,6 @@ dp_status dpi_rounds_init(dpi_rounds *r, dp_error *err)
     if (!ok)
         return dpi_fail_nomem(err);
     ok = (r->unit = dpi_arena_alloc(a, view->p, sizeof(double))) != NULL;
-    ok = ok && (r->around = dpi_arena_alloc(a, view->p * view->p, sizeof(double))) != NULL;
-    ok = ok && (r->doubt = dpi_arena_alloc(a, view->p * view->p, sizeof(double))) != NULL;
     for (size_t c = 0; ok && c < view->p; c++)
         r->unit[c] = 1;
     dp_status status = ok ? dpi_shared_init(&r->known, view->p, a, err) : dpi_fail_nomem(err);
@@ -261,19 +256,18 @@ static dp_status measure(dpi_rounds *r, double clip, dp_error *err)
         memset(r->slope, 0, d * d * sizeof *r->slope);
         return DP_OK;
     }
+    double least = sd[0] > 0 ? 0.5 : 1e-10;
     dpi_clipped model = dpi_clipped_at(r->metric.dims, clip);
     dpi_expected slope = {.sd = sd[0],
                           .members = sd[0],
-                          .least = rounding * r->n,
+                          .least = least,
                           .level = model.slope * r->n,
-                          .around = r->around,
-                          .doubt = r->doubt};
+                          .spread = model.slope * r->n * r->left};
     dpi_expected variance = {.sd = sd[1],
                              .members = sd[1],
-                             .least = rounding * r->n,
+                             .least = least,
                              .level = model.variance * r->n,
-                             .around = r->around,
-                             .doubt = r->doubt};
+                             .spread = model.variance * r->n * r->left};
     if (sd[0] > 0) { /* both are of the information, but for a factor */
         dpi_arrow_hear(&r->metric, r->pattern, model.slope, sd[0], &r->told);
         dpi_arrow_hear(&r->metric, r->pattern + half, model.variance, sd[1], &r->told);

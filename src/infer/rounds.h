@@ -41,9 +41,7 @@ typedef struct dpi_rounds {
     double *walk;              /* [draws of a round][d] */
     double clip[DPI_N_STAGES]; /* norm that a record's part was clipped to in each phase */
     double excess;             /* of the count, in standard deviations of noise and chance */
-    double norm;               /* that matrices are clipped to, in units of the metric's bulk */
-    double *around, *doubt;    /* [p][p] a record's information in the metric's coordinates, and
-                                * variances of its error, as the last whitening left them */
+    double norm;               /* that matrices are clipped to, in units of that which is usual */
     double left;               /* noise of the last whitening, in parts of a record's information */
     double signal;             /* dpi_arrow_signal of the last matrix */
     double kept;               /* slope of clipped scores, in units of the information */

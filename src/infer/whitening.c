@@ -137,26 +137,26 @@ static dp_status hopeless(const dpi_rounds *r, dp_error *err)
  * are surely above it than noise is worth.  What clipping loses in a direction falls with the norm
  * by the number of records above, what noise hides of it grows by sd sqrt(2 p) (Wigner).  Records
  * of a rare predictor are few, and hold all that is told of it. */
-static double norm_from(const dpi_rounds *r, dpi_stage stage, const double *histogram, double sd)
+static double norm_from(dpi_rounds *r, dpi_stage stage, const double *histogram, double sd)
 {
     size_t best = 0;
     for (size_t k = 1; k < DPI_SCALES; k++)
         best = histogram[k] > histogram[best] ? k : best;
+    r->norm = matrix_norm;
     if (!(histogram[best] > 3.5 * sd))
         return matrix_norm * r->metric.bulk;
     double releases = (double)r->budget->releases[stage], common = bin_middle(best);
     double noise = r->budget->sigmas[stage] * sqrt(2 * (double)r->view->p / releases);
-    double most = matrix_norm * common, longest = r->n / noise * common / r->metric.bulk;
-    for (size_t k = best + 2; k <= best + farther && k < DPI_SCALES && 2 * most < longest; k++) {
+    double longest = r->n / (noise * r->metric.bulk);
+    for (size_t k = best + 2; k <= best + farther && k < DPI_SCALES; k++) {
         double above = 0;
         for (size_t j = k; j <= best + farther && j < DPI_SCALES; j++)
             above += histogram[j] > surely * sd ? histogram[j] : 0;
-        if (above > noise)
-            most *= 2;
-        else
+        if (!(above > noise && 2 * r->norm < longest))
             break;
+        r->norm *= 2;
     }
-    return most;
+    return r->norm * common;
 }
 
 static dp_status choose_norm(dpi_rounds *r, dpi_stage stage, double *most, dp_error *err)
@@ -224,54 +224,31 @@ static void turn_heard(heard *h)
     h->any = true;
 }
 
-/* Least eigenvalue of the pattern that is taken to be there, with noise sd. */
-static double least_of(const dpi_rounds *r, double sd)
-{
-    double p = (double)r->view->p, mean = 0;
-    for (size_t e = 0, at = 0; e < r->view->p; at += r->view->p - e, e++)
-        mean += r->pattern[at] / p;
-    return sd > 0 ? fmax(brought_out * mean, noise_floor * sd * sqrt(2 * p)) : 0;
-}
-
 /* The turn after which a record's information is the unit matrix on average; what of it noise or
- * rounding hides is brought out by as much as is safe, so that the next release sees it.  Nothing
- * is shrunk towards a simpler matrix: that takes a direction of which little is told for one of
- * which enough is, and it is not brought out. */
-static dp_status find_turn(dpi_rounds *r, double sd, heard *h, dp_error *err)
+ * rounding hides is brought out by as much as is safe, so that the next release sees it. */
+static dp_status find_turn(const dpi_rounds *r, double sd, heard *h, dp_error *err)
 {
     size_t p = h->p;
     double mean = 0, trace = 0, *known = h->room, *turn = h->turn;
-    (void)dpi_arrow_unpack(p, r->pattern, turn);
+    dpi_expected as = {.sd = sd};
+    dp_status status = dpi_arrow_dense(r->view, r->pattern, &as, turn, err);
     for (size_t e = 0; e < p * p; e++)
         known[e] = turn[e] /= r->n;
     for (size_t e = 0; e < p; e++)
         mean += turn[e * p + e] / (double)p;
-    double least = fmax(least_of(r, sd) / r->n, 1e-300);
-    dp_status status = sd > 0 ? dpi_matrix_power(p, turn, -0.5, least, turn, err)
-                              : dpi_matrix_root(p, turn, 1e-7 * mean, turn, err);
+    double floor = fmax(brought_out * mean, noise_floor * sd * sqrt(2 * (double)p) / r->n);
+    if (status == DP_OK && sd > 0)
+        status = dpi_matrix_power(p, turn, -0.5, fmax(floor, 1e-300), turn, err);
+    else if (status == DP_OK)
+        status = dpi_matrix_root(p, turn, 1e-7 * mean, turn, err);
     if (status != DP_OK)
         return status;
     dpi_matrix_congruence(p, turn, known, known + p * p, known);
     for (size_t e = 0; e < p; e++)
         trace += known[e * p + e];
-    if (r->budget->noisy && trace > 0 && mean > 0) {
-        r->norm = fmax(matrix_norm, h->most / (mean * r->metric.bulk));
+    if (r->budget->noisy && trace > 0)
         h->most = r->norm * trace * r->metric.bulk / (double)p;
-    }
     return DP_OK;
-}
-
-/* What the last whitening leaves known: of a direction that was floored less than the unit matrix,
- * and with more doubt. */
-static void leave_known(dpi_rounds *r, heard *h)
-{
-    size_t p = h->p;
-    (void)dpi_arrow_unpack(p, r->pattern, r->around);
-    dpi_matrix_congruence(p, h->turn, r->around, h->room, r->around);
-    for (size_t e = 0; e < p * p; e++) {
-        r->around[e] /= r->n;
-        r->doubt[e] = h->variance[e] / (r->n * r->n);
-    }
 }
 
 /* What is known of all records' information; the metric is turned towards it. */
@@ -288,7 +265,7 @@ static dp_status whiten(dpi_rounds *r, dpi_stage stage, bool last, heard *h, dp_
     if (r->signal < 2)
         return r->opts->hopeless_allowed ? DP_OK : hopeless(r, err);
     double left = join(h, r->pattern, sd);
-    dpi_expected as = {.members = sd};
+    dpi_expected as = {.sd = left, .members = sd, .least = sd > 0 ? brought_out : 0};
     if (sd > 0) {
         dpi_arrow_hear(&r->metric, r->pattern, 1, sd, &r->told);
         as.told = &r->told;
@@ -296,7 +273,6 @@ static dp_status whiten(dpi_rounds *r, dpi_stage stage, bool last, heard *h, dp_
     }
     r->left = left / r->n;
     status = dpi_shared_mend(&r->known, &r->metric, r->n, r->pattern, err);
-    as.least = least_of(r, left);
     if (last && status == DP_OK)
         status = dpi_arrow_whole(&r->metric, r->pattern, &as, r->information, err);
     if (status == DP_OK)
@@ -305,20 +281,7 @@ static dp_status whiten(dpi_rounds *r, dpi_stage stage, bool last, heard *h, dp_
         status = dpi_metric_turn(&r->metric, h->turn, err);
     if (status == DP_OK)
         turn_heard(h);
-    if (status == DP_OK && last)
-        leave_known(r, h);
     return status;
-}
-
-/* Before anything is known: a unit matrix, give or take as much. */
-static void know_nothing(dpi_rounds *r)
-{
-    size_t p = r->view->p;
-    for (size_t e = 0; e < p * p; e++) {
-        r->around[e] = e % (p + 1) == 0;
-        r->doubt[e] = 1;
-    }
-    memset(r->told.precision, 0, r->view->objective.n_theta * sizeof *r->told.precision);
 }
 
 dp_status dpi_whiten_all(dpi_rounds *r, dpi_stage stage, dp_error *err)
@@ -326,7 +289,7 @@ dp_status dpi_whiten_all(dpi_rounds *r, dpi_stage stage, dp_error *err)
     uint64_t n = r->budget->releases[stage];
     heard h;
     dp_status status = heard_init(&h, r->view->p, err);
-    know_nothing(r);
+    memset(r->told.precision, 0, r->view->objective.n_theta * sizeof *r->told.precision);
     if (status == DP_OK)
         status = dpi_follow(r, err);
     if (status == DP_OK)
