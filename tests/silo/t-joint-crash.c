@@ -261,7 +261,7 @@ static void what_was_opened_is_not_opened_anew(void **state)
     lose(0, "run");
     is_refused(0, DP_ESTATE, "no state of its rounds");
     lose(1, "journal");
-    is_refused(1, DP_EPRIVACY, "opened again");
+    is_refused(1, DP_EPRIVACY, "cannot be begun again");
     dp_silo_forget(joint_path("state", 2));
     is_refused(2, DP_ESTATE, "begun this run before");
 }
