@@ -74,8 +74,8 @@ static dp_fit *fit_slopes(scene *s, double epsilon, uint64_t seed)
 }
 
 /* Distances are chi-square with 12 degrees of freedom, were answers normal and right: above 70 in 1
- * of 3 * 10^9 cases.  Where matrices are clipped to twice the commonest norm whatever the
- * others are, the slopes' scale is at 98. */
+ * of 3 * 10^9 cases.  Where matrices are clipped to twice the commonest norm whatever the others
+ * are, the slopes' scale is at 98. */
 static void a_rare_predictors_slopes_are_not_taken_to_differ_more(void **state)
 {
     static scene s;
