@@ -12,31 +12,6 @@ static loop_bytes journal, after;
 
 /* ---- the ledger ---- */
 
-typedef struct entry {
-    size_t n;
-    bool settled;
-    uint64_t reserved, begun;
-    double spent;
-} entry;
-
-static entry look(dp_ledger *ledger)
-{
-    dp_error err = {0};
-    const dp_ledger_statement *all;
-    dp_interval spent;
-    assert_ok(dp_ledger_spent(ledger, "records", &spent, &err), err.text);
-    assert_ok(dp_ledger_read(ledger, &all, &err), err.text);
-    const dp_ledger_data *mine = &all->data[1];
-    entry found = {.n = mine->n, .spent = spent.upper};
-    for (size_t k = 0; mine->n > 0 && k < mine->entries[0].n; k++) {
-        found.settled = mine->entries[0].settled > 0;
-        found.reserved += mine->entries[0].list[k].steps;
-        found.begun += mine->entries[0].begun[k];
-    }
-    dp_ledger_statement_free(all);
-    return found;
-}
-
 static void pay_from_a_ledger(dp_fit_opts *o, const dp_dataset *data)
 {
     dp_error err = {0};
@@ -61,13 +36,13 @@ static void the_ledger_counts_before_a_release_is_used(void **state)
         s.opts.resume = k > 0;
         assert_fails(loop_scene_fit_data(&s, LOOP_MIXTURE, data, NULL, &err), DP_ESTOPPED, &err,
                      "stopped");
-        entry e = look(s.opts.ledger);
+        folder_entry e = folder_look(s.opts.ledger);
         assert_true(e.n == 1 && !e.settled && e.reserved == LOOP_PLANNED);
         assert_int_equal(e.begun, loop_points[k]);
     }
     s.stop_at = UINT64_MAX;
     assert_ok(loop_scene_fit_data(&s, LOOP_MIXTURE, data, NULL, &err), err.text);
-    entry e = look(s.opts.ledger);
+    folder_entry e = folder_look(s.opts.ledger);
     assert_true(e.n == 1 && e.settled && e.begun == LOOP_PLANNED && e.reserved == LOOP_PLANNED);
     assert_true(e.spent <= 1.001);
     dp_ledger_close(s.opts.ledger);
@@ -118,7 +93,7 @@ static void what_has_not_begun_is_given_back(void **state)
     s.stop_at = 0;
     assert_fails(loop_scene_fit_data(&s, LOOP_MIXTURE, data, NULL, &err), DP_ESTOPPED, &err,
                  "stopped");
-    entry e = look(s.opts.ledger);
+    folder_entry e = folder_look(s.opts.ledger);
     assert_true(e.n == 1 && e.settled && e.reserved == 0 && e.spent == 0);
     assert_int_equal(access(s.journal, F_OK), -1);
     dp_ledger_close(s.opts.ledger);

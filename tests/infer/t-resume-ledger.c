@@ -11,31 +11,6 @@
 #include "tests/ledger/folder.h"
 #include "tests/lib/check.h"
 
-typedef struct entry {
-    size_t n;
-    bool settled;
-    uint64_t reserved, begun;
-    double spent;
-} entry;
-
-static entry look(const scene *s)
-{
-    dp_error err = {0};
-    const dp_ledger_statement *all;
-    dp_interval spent;
-    assert_ok(dp_ledger_spent(s->ledger, "records", &spent, &err), err.text);
-    assert_ok(dp_ledger_read(s->ledger, &all, &err), err.text);
-    const dp_ledger_data *mine = &all->data[1];
-    entry found = {.n = mine->n, .spent = spent.upper};
-    for (size_t k = 0; mine->n > 0 && k < mine->entries[0].n; k++) {
-        found.settled = mine->entries[0].settled > 0;
-        found.reserved += mine->entries[0].list[k].steps;
-        found.begun += mine->entries[0].begun[k];
-    }
-    dp_ledger_statement_free(all);
-    return found;
-}
-
 static void the_ledger_pays_once(void **state)
 {
     static scene s;
@@ -48,7 +23,7 @@ static void the_ledger_pays_once(void **state)
         dp_status status =
             scene_fit(&s, k > 0 && access(folder_path("journal"), F_OK) == 0, NULL, &err);
         assert_fails(status, DP_ESTOPPED, &err, "stopped");
-        entry e = look(&s);
+        folder_entry e = folder_look(s.ledger);
         assert_int_equal(e.n, k == 0 ? 1 : 2); /* what was stopped before it began is given back */
         if (k == 0)
             assert_true(e.settled && e.reserved == 0 && e.spent == 0);
@@ -56,7 +31,7 @@ static void the_ledger_pays_once(void **state)
     }
     s.stop_at = UINT64_MAX;
     assert_ok(scene_fit(&s, true, NULL, &err), err.text);
-    assert_true(look(&s).n == 2 && look(&s).spent < 1.001);
+    assert_true(folder_look(s.ledger).n == 2 && folder_look(s.ledger).spent < 1.001);
     scene_tear_down(&s);
 }
 
@@ -70,17 +45,17 @@ static void each_release_is_counted_before_it_is_used(void **state)
     for (uint64_t k = 1; k <= SCENE_PLANNED; k++) {
         s.stop_at = k;
         assert_fails(scene_fit(&s, k > 1, NULL, &err), DP_ESTOPPED, &err, "stopped");
-        entry e = look(&s);
+        folder_entry e = folder_look(s.ledger);
         assert_true(e.n == 1 && !e.settled && e.begun == k && e.reserved == SCENE_PLANNED);
     }
     s.stop_at = UINT64_MAX;
     assert_ok(scene_fit(&s, true, NULL, &err), err.text);
-    entry e = look(&s);
+    folder_entry e = folder_look(s.ledger);
     assert_true(e.n == 1 && e.settled && e.begun == SCENE_PLANNED && e.reserved == SCENE_PLANNED);
     releases_forget();
     assert_ok(scene_fit(&s, true, NULL, &err), err.text);
     assert_int_equal(releases_count(), 0);
-    e = look(&s);
+    e = folder_look(s.ledger);
     assert_true(e.n == 1 && e.settled && e.reserved == SCENE_PLANNED && e.spent < 1.001);
     scene_tear_down(&s);
 }
@@ -107,7 +82,7 @@ static void an_older_copy_pays_again(void **state)
             scene_refused(&s, DP_EPRIVACY, "would make it");
         } else {
             assert_ok(scene_fit(&s, true, NULL, &err), err.text);
-            entry e = look(&s);
+            folder_entry e = folder_look(s.ledger);
             assert_true(e.n == 1 && e.reserved == SCENE_PLANNED + 15 && e.spent > 1.01);
         }
         scene_tear_down(&s);
@@ -155,7 +130,7 @@ static void what_is_repeated_is_paid_once(void **state)
             s.stop_at = UINT64_MAX;
             if (lost <= (uint64_t)repeats) {
                 assert_ok(scene_fit(&s, true, NULL, &err), err.text);
-                entry e = look(&s);
+                folder_entry e = folder_look(s.ledger);
                 assert_true(e.settled && e.begun == SCENE_PLANNED && e.reserved == SCENE_PLANNED);
             } else {
                 scene_refused(&s, DP_EPRIVACY, "would make it");
@@ -202,7 +177,7 @@ static void of_two_that_go_on_one_is_stopped(void **state)
     s.opts.watch = take_over;
     s.opts.watch_user = &r;
     assert_fails(scene_fit(&s, false, NULL, &err), DP_EPRIVACY, &err, "resumed elsewhere");
-    assert_true(r.done && look(&s).reserved == SCENE_PLANNED);
+    assert_true(r.done && folder_look(s.ledger).reserved == SCENE_PLANNED);
     dpi_journal *mine;
     assert_ok(dpi_journal_open(folder_path("journal"), &mine, &err), err.text);
     assert_int_equal(dpi_journal_count(mine), 7);

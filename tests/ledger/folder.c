@@ -101,6 +101,24 @@ double spent(dp_ledger *ledger)
     return epsilon.upper;
 }
 
+folder_entry folder_look(dp_ledger *ledger)
+{
+    dp_error err = {0};
+    const dp_ledger_statement *all;
+    dp_interval epsilon;
+    assert_ok(dp_ledger_spent(ledger, "records", &epsilon, &err), err.text);
+    assert_ok(dp_ledger_read(ledger, &all, &err), err.text);
+    const dp_ledger_data *mine = &all->data[1];
+    folder_entry found = {.n = mine->n, .spent = epsilon.upper};
+    for (size_t k = 0; mine->n > 0 && k < mine->entries[0].n; k++) {
+        found.settled = mine->entries[0].settled > 0;
+        found.reserved += mine->entries[0].list[k].steps;
+        found.begun += mine->entries[0].begun[k];
+    }
+    dp_ledger_statement_free(all);
+    return found;
+}
+
 void folder_sql(const char *sql)
 {
     sqlite3 *db;

@@ -25,6 +25,17 @@ dp_reservation *reserve(dp_ledger *ledger, dp_mechanism m);
 dp_status try_reserve(dp_ledger *ledger, dp_mechanism m, dp_error *err) DP_MUST_CHECK;
 double spent(dp_ledger *ledger);
 
+/* Of the second data set, "records": its entries and what is spent; of the first entry, whether it is
+ * settled, and the releases that it has reserved and begun. */
+typedef struct folder_entry {
+    size_t n;
+    bool settled;
+    uint64_t reserved, begun;
+    double spent;
+} folder_entry;
+
+folder_entry folder_look(dp_ledger *ledger);
+
 /* Runs SQL on the ledger behind its back. */
 void folder_sql(const char *sql);
 
