@@ -17,6 +17,10 @@ check_PROGRAMS += %D%/b-forward
 %C%_b_forward_SOURCES = %D%/b-forward.c $(benchmark)
 %C%_b_forward_LDADD = libtacit.la -lm
 
+check_PROGRAMS += %D%/journal
+%C%_journal_SOURCES = %D%/journal.c $(bench_options) $(benchmark)
+%C%_journal_LDADD = libtacit.la
+
 check_PROGRAMS += %D%/b-threads
 %C%_b_threads_SOURCES = %D%/b-threads.c $(benchmark)
 %C%_b_threads_LDADD = libtacit.la

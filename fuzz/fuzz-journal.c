@@ -14,7 +14,22 @@
 
 #include "fuzz/fuzz.h"
 
-enum { HASH = 32, KEY = 32, HEADER = 256, HEAD = 64, RELEASES = 80, MOST = DPI_JOURNAL_NUMBERS };
+enum { HASH = 32, KEY = 32, HEADER = 256, HEAD = 40, RELEASES = 80, MOST = DPI_JOURNAL_NUMBERS };
+
+/* Bytes between the head and the hash of a release of n numbers. */
+static size_t hidden(uint64_t n)
+{
+    return HASH + 8 * (size_t)n;
+}
+
+/* What a release was asked for, as the key of its group has it. */
+static void find_question(const unsigned char *bytes, const unsigned char *key,
+                          unsigned char question[HASH])
+{
+    unsigned char nonce[crypto_stream_chacha20_NONCEBYTES];
+    dpi_put_number(nonce, dpi_get_number(bytes));
+    (void)crypto_stream_chacha20_xor(question, bytes + HEAD, HASH, nonce, key);
+}
 
 static void expect(bool holds)
 {
@@ -22,30 +37,34 @@ static void expect(bool holds)
         abort();
 }
 
-/* Reads all that is there, as whoever wrote it would, and adds a release where one is missing. */
+/* Reads all that is there, as whoever wrote it would, and adds a group where it is missing. */
 static void go_on(dpi_journal *j, const unsigned char *bytes)
 {
     static double numbers[MOST];
     const dpi_journal_run *run = dpi_journal_run_of(j);
-    uint64_t count = dpi_journal_count(j), read = 0;
+    uint64_t count = dpi_journal_count(j), read = 0, group = 0;
     size_t at = HEADER + (size_t)run->releases * KEY;
     dp_error err = {DP_OK, ""};
     expect(count <= run->releases && run->releases <= DPI_JOURNAL_MOST);
     for (; dpi_journal_is_ahead(j); read++) {
         dpi_journal_release what = {.phase = dpi_get_number(bytes + at + 8),
                                     .n = dpi_get_number(bytes + at + 16),
-                                    .sigma = dpi_of_bits(dpi_get_number(bytes + at + 24))};
-        memcpy(what.question, bytes + at + 32, HASH);
+                                    .sigma = dpi_of_bits(dpi_get_number(bytes + at + 32))};
+        find_question(bytes + at, bytes + HEADER + group * KEY, what.question);
+        group += dpi_get_number(bytes + at + 24) == 0;
         expect(what.n > 0 && what.n <= MOST);
         expect(dpi_journal_read(j, &what, numbers, &err) == DP_OK);
-        at += HEAD + 8 * (size_t)what.n + HASH;
+        at += HEAD + hidden(what.n) + HASH;
     }
     expect(read == count);
     if (count == run->releases)
         return;
     const dpi_journal_release more = {.n = 3, .sigma = 1};
-    expect(dpi_journal_seal(j, &more, numbers, &err) == DP_OK);
-    expect(dpi_journal_open_seal(j, &err) == DP_OK && dpi_journal_count(j) == count + 1);
+    uint64_t new = run->releases - count < 2 ? 1 : 2;
+    for (uint64_t k = 0; k < new; k++)
+        expect(dpi_journal_add(j, &more, numbers, &err) == DP_OK);
+    expect(dpi_journal_seal(j, &err) == DP_OK);
+    expect(dpi_journal_open_seal(j, &err) == DP_OK && dpi_journal_count(j) == count + new);
 }
 
 static void read_once(const char *path, const unsigned char *bytes, size_t size)
@@ -73,17 +92,19 @@ static void put_right(unsigned char *bytes, size_t size)
     if (releases > DPI_JOURNAL_MOST)
         return;
     size_t at = HEADER + (size_t)releases * KEY;
-    for (uint64_t k = 0; k < releases && at <= size && size - at >= HEAD + HASH; k++) {
+    uint64_t group = 0;
+    while (group < releases && at <= size && size - at >= HEAD + 2 * HASH) {
         uint64_t n = dpi_get_number(bytes + at + 16);
         crypto_generichash_state h;
-        if (n > MOST || size - at - HEAD - HASH < 8 * n)
+        if (n > MOST || size - at - HEAD - HASH < hidden(n))
             return;
-        size_t length = HEAD + 8 * (size_t)n;
-        (void)crypto_generichash_init(&h, bytes + HEADER + k * KEY, KEY, HASH);
+        size_t length = HEAD + hidden(n);
+        (void)crypto_generichash_init(&h, bytes + HEADER + group * KEY, KEY, HASH);
         (void)crypto_generichash_update(&h, chain, HASH);
         (void)crypto_generichash_update(&h, bytes + at, length);
         chain = bytes + at + length;
         (void)crypto_generichash_final(&h, chain, HASH);
+        group += dpi_get_number(bytes + at + 24) == 0;
         at += length + HASH;
     }
 }

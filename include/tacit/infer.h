@@ -85,7 +85,8 @@ typedef struct dp_fit_opts {
      * owners must give the same model and options, but for threads, ledger, journal and watch; each
      * gets the same fit. */
     const dp_owners *owners;
-    /* The path of a file in which each release is kept before it is used, nullable.  It must not be
+    /* The path of a file in which each release is kept, nullable: a fit's own process may use those
+     * of a quarter of a second before that, and nothing leaves the call before it.  It must not be
      * there; with `resume` it must, and the fit goes on where it ended, with the same model, data
      * and options, but for threads, hopeless_allowed and the watch: releases that it has are taken
      * from it, and not made again.  The caller removes it when the fit is kept.  It may be seen by

@@ -15,16 +15,16 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/replace.h"
+#include "infer/journal-record.h"
 #include "random/entropy.h"
 
 static const char magic[] = "tacit-journal\n"; /* 14 bytes and two NUL */
 enum {
-    VERSION = 1,
+    VERSION = 2,
     MAGIC = 16,
     HEADER = 256,
     HASH = DPI_JOURNAL_HASH,
-    KEY = 32, /* divides the size of a sector, as HEADER does */
-    HEAD = 64
+    KEY = DPI_JOURNAL_RECORD_KEY, /* divides the size of a sector, as HEADER does */
 };
 
 struct dpi_journal {
@@ -33,11 +33,15 @@ struct dpi_journal {
     dpi_fork *mark;
     dpi_journal_run run;
     uint64_t count, next, of_phase[DPI_JOURNAL_PHASES];
-    off_t at;                  /* where the next one begins */
+    uint64_t groups;      /* that are open */
+    uint64_t group, rest; /* that of the next one to be read; how many of it are left, 0: all */
+    off_t at;             /* where the next one begins */
     unsigned char chain[HASH]; /* of what is before it */
-    unsigned char key[KEY];    /* of the one that is sealed */
+    unsigned char key[KEY];    /* of the group that is sealed */
     bool sealed, failed;
-    unsigned char *room; /* [HEAD + 8 DPI_JOURNAL_NUMBERS + HASH] */
+    uint64_t waiting;    /* those added, and not open */
+    size_t filled;       /* bytes of them */
+    unsigned char *room; /* [that of the longest one] */
 };
 
 /* ---- bytes ---- */
@@ -69,51 +73,10 @@ static void hash_header(const unsigned char header[HEADER], unsigned char hash[H
     (void)crypto_generichash(hash, HASH, header, HEADER - HASH, NULL, 0);
 }
 
-/* Where the key of release k lies. */
-static off_t key_at(uint64_t k)
+/* Where the key of group g lies. */
+static off_t key_at(uint64_t g)
 {
-    return HEADER + (off_t)k * KEY;
-}
-
-static size_t record_size(uint64_t n)
-{
-    return HEAD + 8 * (size_t)n + HASH;
-}
-
-static void put_head(unsigned char head[HEAD], uint64_t place, const dpi_journal_release *what)
-{
-    dpi_put_number(head, place);
-    dpi_put_number(head + 8, what->phase);
-    dpi_put_number(head + 16, what->n);
-    dpi_put_number(head + 24, dpi_bits_of(what->sigma));
-    memcpy(head + 32, what->question, HASH);
-}
-
-static void get_head(const unsigned char head[HEAD], uint64_t *place, dpi_journal_release *what)
-{
-    *place = dpi_get_number(head);
-    what->phase = dpi_get_number(head + 8);
-    what->n = dpi_get_number(head + 16);
-    what->sigma = dpi_of_bits(dpi_get_number(head + 24));
-    memcpy(what->question, head + 32, HASH);
-}
-
-/* Of a record without its hash, whose numbers are under the key. */
-static void hash_record(const dpi_journal *j, const unsigned char key[KEY], uint64_t n,
-                        unsigned char hash[HASH])
-{
-    crypto_generichash_state h;
-    (void)crypto_generichash_init(&h, key, KEY, HASH);
-    (void)crypto_generichash_update(&h, j->chain, HASH);
-    (void)crypto_generichash_update(&h, j->room, record_size(n) - HASH);
-    (void)crypto_generichash_final(&h, hash, HASH);
-}
-
-/* Puts numbers under the key, or takes them out. */
-static void mask(unsigned char *bytes, uint64_t n, const unsigned char key[KEY])
-{
-    static const unsigned char nonce[crypto_stream_chacha20_NONCEBYTES];
-    (void)crypto_stream_chacha20_xor(bytes, bytes, 8 * n, nonce, key);
+    return HEADER + (off_t)g * KEY;
 }
 
 /* ---- the disk ---- */
@@ -176,7 +139,7 @@ static dp_status make(const char *path, dpi_journal **out, dp_error *err)
         return dpi_fail_nomem(err);
     *j = (dpi_journal){.file = -1, .at = 0};
     j->path = dpi_alloc(strlen(path) + 1, 1);
-    j->room = dpi_alloc(record_size(DPI_JOURNAL_NUMBERS), 1);
+    j->room = dpi_alloc(dpi_journal_record_size(DPI_JOURNAL_NUMBERS), 1);
     dp_status status = j->path != NULL && j->room != NULL ? DP_OK : dpi_fail_nomem(err);
     if (status == DP_OK) {
         strcpy(j->path, path);
@@ -287,24 +250,25 @@ static dp_status read_header(dpi_journal *j, dp_error *err)
     return DP_OK;
 }
 
-/* Reads the record at j->at, whose place is k, to j->room; *numbers and *size are there. */
+/* Reads the record at j->at, whose place is k, to j->room. */
 static dp_status read_record(dpi_journal *j, uint64_t k, dpi_journal_release *what, dp_error *err)
 {
-    unsigned char hash[HASH], key[KEY];
-    uint64_t place;
-    if (!read_at(j->file, key, KEY, key_at(k)) || !read_at(j->file, j->room, HEAD, j->at))
+    unsigned char key[KEY];
+    dpi_journal_record r = {.size = 0};
+    if (!read_at(j->file, key, KEY, key_at(j->group)) ||
+        !read_at(j->file, j->room, DPI_JOURNAL_RECORD_HEAD, j->at))
         return damaged(j, err);
-    get_head(j->room, &place, what);
-    if (place != k || what->phase >= j->run.phases || what->n == 0 ||
-        what->n > DPI_JOURNAL_NUMBERS ||
-        !read_at(j->file, j->room + HEAD, record_size(what->n) - HEAD, j->at + HEAD))
+    dpi_journal_record_head(j->room, &r);
+    if (r.place != k || r.what.phase >= j->run.phases || r.rest >= j->run.releases ||
+        (j->rest > 0 && r.rest != j->rest - 1) || r.size == 0 ||
+        !read_at(j->file, j->room + DPI_JOURNAL_RECORD_HEAD, r.size - DPI_JOURNAL_RECORD_HEAD,
+                 j->at + DPI_JOURNAL_RECORD_HEAD) ||
+        !dpi_journal_record_open(j->room, key, j->chain, &r))
         return damaged(j, err);
-    hash_record(j, key, what->n, hash);
-    if (memcmp(hash, j->room + record_size(what->n) - HASH, HASH) != 0)
-        return damaged(j, err);
-    mask(j->room + HEAD, what->n, key);
-    memcpy(j->chain, hash, HASH);
-    j->at += (off_t)record_size(what->n);
+    *what = r.what;
+    j->rest = r.rest;
+    j->group += r.rest == 0;
+    j->at += (off_t)r.size;
     return DP_OK;
 }
 
@@ -313,14 +277,14 @@ static dp_status count_keys(dpi_journal *j, dp_error *err)
 {
     unsigned char key[KEY];
     bool ended = false;
-    for (uint64_t k = 0; k < j->run.releases; k++) {
-        if (!read_at(j->file, key, KEY, key_at(k)))
+    for (uint64_t g = 0; g < j->run.releases; g++) {
+        if (!read_at(j->file, key, KEY, key_at(g)))
             return damaged(j, err);
         bool there = !sodium_is_zero(key, KEY);
         if (there && ended)
             return damaged(j, err);
         ended = !there;
-        j->count += there;
+        j->groups += there;
     }
     return DP_OK;
 }
@@ -333,13 +297,17 @@ static dp_status check_records(dpi_journal *j, dp_error *err)
     dpi_journal_release what;
     dp_status status = count_keys(j, err);
     memcpy(chain, j->chain, HASH);
-    for (uint64_t k = 0; k < j->count && status == DP_OK; k++) {
-        status = read_record(j, k, &what, err);
+    while (j->group < j->groups && status == DP_OK) {
+        if (j->count == j->run.releases)
+            return damaged(j, err);
+        status = read_record(j, j->count, &what, err);
         if (status == DP_OK)
             j->of_phase[what.phase]++;
+        j->count++;
     }
     memcpy(j->chain, chain, HASH);
     j->at = at;
+    j->group = 0;
     return status;
 }
 
@@ -382,6 +350,8 @@ void dpi_journal_free(dpi_journal *j)
     if (j->file >= 0)
         (void)close(j->file);
     sodium_memzero(j->key, KEY);
+    if (j->room != NULL)
+        sodium_memzero(j->room, j->filled);
     dpi_fork_free(j->mark);
     dpi_free(j->room);
     dpi_free(j->path);
@@ -390,7 +360,7 @@ void dpi_journal_free(dpi_journal *j)
 
 void dpi_journal_drop(dpi_journal *j)
 {
-    if (j != NULL && j->count == 0 && !j->sealed && dpi_fork_here(j->mark))
+    if (j != NULL && j->count == 0 && j->waiting == 0 && dpi_fork_here(j->mark))
         (void)unlink(j->path);
 }
 
@@ -409,6 +379,11 @@ uint64_t dpi_journal_count(const dpi_journal *j)
 uint64_t dpi_journal_count_of(const dpi_journal *j, uint64_t phase)
 {
     return phase < DPI_JOURNAL_PHASES ? j->of_phase[phase] : 0;
+}
+
+uint64_t dpi_journal_waiting(const dpi_journal *j)
+{
+    return j->waiting;
 }
 
 bool dpi_journal_is_ahead(const dpi_journal *j)
@@ -431,56 +406,83 @@ dp_status dpi_journal_read(dpi_journal *j, const dpi_journal_release *what, doub
                         "now; go on with the version, and on the kind of machine, that began it",
                         (unsigned long long)j->next + 1, j->path);
     for (uint64_t e = 0; e < found.n; e++)
-        out[e] = dpi_of_bits(dpi_get_number(j->room + HEAD + 8 * e));
+        out[e] = dpi_of_bits(dpi_get_number(j->room + DPI_JOURNAL_RECORD_HEAD + HASH + 8 * e));
     j->next++;
     return DP_OK;
 }
 
-static dp_status check_seal(dpi_journal *j, const dpi_journal_release *what, dp_error *err)
+bool dpi_journal_has_room(const dpi_journal *j, uint64_t n)
+{
+    return n <= DPI_JOURNAL_NUMBERS &&
+           dpi_journal_record_size(n) <= dpi_journal_record_size(DPI_JOURNAL_NUMBERS) - j->filled;
+}
+
+static dp_status check_writable(dpi_journal *j, dp_error *err)
 {
     if (!dpi_fork_here(j->mark))
         return dpi_fail(err, DP_ESTATE,
                         "a child of fork may not go on with its parent's journal; fit in one of "
                         "the two");
-    if (j->failed || j->sealed || j->next != j->count || j->count >= j->run.releases ||
-        what->n == 0 || what->n > DPI_JOURNAL_NUMBERS || what->phase >= j->run.phases)
+    return j->failed || j->sealed || j->next != j->count ? fail_to_write(j, err) : DP_OK;
+}
+
+dp_status dpi_journal_add(dpi_journal *j, const dpi_journal_release *what, const double *numbers,
+                          dp_error *err)
+{
+    dp_status status = check_writable(j, err);
+    if (status != DP_OK)
+        return status;
+    if (j->count + j->waiting >= j->run.releases || what->n == 0 ||
+        !dpi_journal_has_room(j, what->n) || what->phase >= j->run.phases)
         return fail_to_write(j, err);
+    j->filled += dpi_journal_record_put(j->room + j->filled, j->count + j->waiting, what, numbers);
+    j->waiting++;
     return DP_OK;
 }
 
-dp_status dpi_journal_seal(dpi_journal *j, const dpi_journal_release *what, const double *numbers,
-                           dp_error *err)
+/* Those that wait, under the key, with their hashes. */
+static void seal_all(dpi_journal *j)
 {
-    dp_status status = check_seal(j, what, err);
+    size_t at = 0;
+    for (uint64_t rest = j->waiting; rest > 0; rest--) {
+        dpi_journal_record r;
+        dpi_journal_record_head(j->room + at, &r);
+        dpi_journal_record_seal(j->room + at, rest - 1, j->key, j->chain);
+        j->of_phase[r.what.phase]++;
+        at += r.size;
+    }
+}
+
+dp_status dpi_journal_seal(dpi_journal *j, dp_error *err)
+{
+    dp_status status = check_writable(j, err);
+    if (status == DP_OK && j->waiting == 0)
+        status = fail_to_write(j, err);
     if (status == DP_OK)
         status = dpi_entropy(j->key, KEY, err);
     if (status != DP_OK)
         return status;
-    size_t size = record_size(what->n);
-    put_head(j->room, j->count, what);
-    for (uint64_t e = 0; e < what->n; e++)
-        dpi_put_number(j->room + HEAD + 8 * e, dpi_bits_of(numbers[e]));
-    mask(j->room + HEAD, what->n, j->key);
-    hash_record(j, j->key, what->n, j->room + size - HASH);
+    seal_all(j);
     /* What a crash has left behind the last release goes first. */
-    if (ftruncate(j->file, j->at) != 0 || !write_at(j->file, j->room, size, j->at) ||
+    if (ftruncate(j->file, j->at) != 0 || !write_at(j->file, j->room, j->filled, j->at) ||
         fsync(j->file) != 0)
         return fail_to_write(j, err);
-    memcpy(j->chain, j->room + size - HASH, HASH);
-    j->at += (off_t)size;
-    j->of_phase[what->phase]++;
     j->sealed = true;
     return DP_OK;
 }
 
 dp_status dpi_journal_open_seal(dpi_journal *j, dp_error *err)
 {
-    if (!j->sealed || j->failed || !write_at(j->file, j->key, KEY, key_at(j->count)) ||
+    if (!j->sealed || j->failed || !write_at(j->file, j->key, KEY, key_at(j->groups)) ||
         fsync(j->file) != 0)
         return fail_to_write(j, err);
     sodium_memzero(j->key, KEY);
+    j->at += (off_t)j->filled;
+    j->count += j->waiting;
+    j->next = j->count;
+    j->waiting = 0;
+    j->filled = 0;
     j->sealed = false;
-    j->count++;
-    j->next++;
+    j->group = ++j->groups;
     return DP_OK;
 }

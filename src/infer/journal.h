@@ -2,15 +2,18 @@
  * process ends goes on with the same releases.
  *
  *   header   what the run is, and its hash
- *   keys     [releases] of 32 bytes; zeros: not made
- *   release  its place, phase, size, noise, a hash of what was asked, the numbers under its key,
- *            and a hash of all that under the key and of the hash before it
+ *   keys     [releases] of 32 bytes, one of each group; zeros: no such group
+ *   release  its place, phase, size, noise, how many of its group follow; a hash of what was asked
+ *            and the numbers, under the key of its group; a hash of all that under the key and of
+ *            the hash before it
  *
- * A release is written twice.  dpi_journal_seal puts its numbers there under a key that is nowhere
- * else but in memory, and waits for the disk; dpi_journal_open_seal puts the key into its place,
- * which lies in one sector, and waits for the disk again.  So a crash leaves either all of a
- * release or random bits, which tell nothing of it and are forgotten; and a file that lacks the end
- * of what it has keys for is damaged and is refused.
+ * Releases are added in memory, where they wait, and are written in groups, twice.
+ * dpi_journal_seal puts those that wait into the file under a key that is nowhere else but in
+ * memory, and waits for the disk; dpi_journal_open_seal puts the key into its place, which lies in
+ * one sector, and waits for the disk again.  So a crash leaves either all of a group or random
+ * bits, which tell nothing of it and are forgotten; and a file that lacks the end of what it has
+ * keys for is damaged and is refused.  What a release was asked for follows from those before it,
+ * and so is under the key as well.
  *
  * It holds no key of noise, and of the records nothing but releases.  One process has it at a time
  * (flock); a child of fork is refused.  doc/design/resume.md. */
@@ -70,9 +73,10 @@ void dpi_journal_free(dpi_journal *j);
 
 const dpi_journal_run *dpi_journal_run_of(const dpi_journal *j);
 
-/* Releases that are in it, and of one phase. */
+/* Releases that are in it; of one phase, with those that are sealed; and those that wait. */
 uint64_t dpi_journal_count(const dpi_journal *j);
 uint64_t dpi_journal_count_of(const dpi_journal *j, uint64_t phase);
+uint64_t dpi_journal_waiting(const dpi_journal *j);
 
 /* Whether the next one is, which dpi_journal_read then reads into out[n]: where the run asks for
  * just that.  DP_EMISMATCH it asks for another; DP_EDATA, DP_EIO. */
@@ -80,10 +84,17 @@ bool dpi_journal_is_ahead(const dpi_journal *j);
 dp_status dpi_journal_read(dpi_journal *j, const dpi_journal_release *what, double *out,
                            dp_error *err) DP_MUST_CHECK;
 
-/* Where none is ahead: writes the next one, in two steps.  After an error nothing more can be
- * written.  DP_ESTATE in a child of fork; DP_EENTROPY; DP_EIO. */
-dp_status dpi_journal_seal(dpi_journal *j, const dpi_journal_release *what, const double *numbers,
-                           dp_error *err) DP_MUST_CHECK;
+/* Whether one more of n numbers may wait. */
+bool dpi_journal_has_room(const dpi_journal *j, uint64_t n);
+
+/* Where none is ahead and none is sealed: puts the next one behind those that wait.  DP_ESTATE in a
+ * child of fork; DP_EIO there is no room, or an error before. */
+dp_status dpi_journal_add(dpi_journal *j, const dpi_journal_release *what, const double *numbers,
+                          dp_error *err) DP_MUST_CHECK;
+
+/* Writes those that wait, at least one, in two steps.  After an error nothing more can be written.
+ * DP_ESTATE in a child of fork; DP_EENTROPY; DP_EIO. */
+dp_status dpi_journal_seal(dpi_journal *j, dp_error *err) DP_MUST_CHECK;
 dp_status dpi_journal_open_seal(dpi_journal *j, dp_error *err) DP_MUST_CHECK;
 
 /* Takes the file away, where nothing is in it. */

@@ -16,6 +16,7 @@ libtacit_core_la_SOURCES += \
   %D%/hmc.c %D%/hmc.h \
   %D%/infer.c \
   %D%/journal.c %D%/journal.h \
+  %D%/journal-record.c %D%/journal-record.h \
   %D%/keeper.c %D%/keeper.h \
   %D%/laplace.c %D%/laplace.h \
   %D%/law.c %D%/law.h \

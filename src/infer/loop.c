@@ -34,6 +34,9 @@ enum {
     PHASES = DPI_LOOP_PHASES
 };
 
+/* Seconds: what a crash may lose, against two to seven syncs of 1 to 10 ms each. */
+static const double between_groups = 0.25;
+
 typedef struct loop {
     const dp_model *model;
     const dp_dataset *data;
@@ -109,6 +112,7 @@ static dp_status prepare(loop *a, dp_error *err)
                              .n = PHASES,
                              .rounds = a->budget.list[STEPS].steps,
                              .keeper = &a->keeper};
+    a->keeper.pause = a->opts.owners == NULL ? between_groups : 0;
     a->kept = (dpi_loop_keep){.keeper = &a->keeper, .budget = &a->budget};
     a->keep = dpi_loop_keeps(&a->kept);
     status = check_journal(a, o.n_release, err);
@@ -397,7 +401,8 @@ static dp_status begin(loop *a, dp_error *err)
     return status;
 }
 
-static dp_status fit_loop(loop *a, dp_fit **fit, dp_error *err)
+/* All that is released. */
+static dp_status release(loop *a, dp_error *err)
 {
     dp_status status = check_options(&a->opts, a->why, err);
     if (status == DP_OK)
@@ -416,7 +421,7 @@ static dp_status fit_loop(loop *a, dp_fit **fit, dp_error *err)
         status = new_run(a, DPI_LOOP_STEPS, err);
     if (status == DP_OK)
         status = run_steps(a, err);
-    return status == DP_OK ? make_fit(a, fit, err) : status;
+    return dpi_keeper_end(&a->keeper, status, err);
 }
 
 dp_status dpi_fit_loop(const dpi_loop_spec *spec, dp_fit **fit, dp_error *err)
@@ -428,7 +433,9 @@ dp_status dpi_fit_loop(const dpi_loop_spec *spec, dp_fit **fit, dp_error *err)
               .witness = spec->witness,
               .progress = spec->progress};
     *fit = NULL;
-    dp_status status = fit_loop(&a, fit, err);
+    dp_status status = release(&a, err);
+    if (status == DP_OK)
+        status = make_fit(&a, fit, err);
     settle(&a, status);
     dp_svi_free(a.svi);
     dp_model_free(a.guide);

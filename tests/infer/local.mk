@@ -77,7 +77,7 @@ loop_scene = %D%/loop-scene.c %D%/loop-scene.h $(loop_models) $(RELEASES) $(ledg
 %C%_t_loop_resume_SOURCES = %D%/t-loop-resume.c $(loop_scene)
 %C%_t_loop_resume_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK)
 %C%_t_loop_resume_ledger_SOURCES = %D%/t-loop-resume-ledger.c $(loop_scene)
-%C%_t_loop_resume_ledger_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK)
+%C%_t_loop_resume_ledger_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK) -Wl,--wrap=fsync
 UNIT_TESTS += %D%/t-exact %D%/t-recorded
 %C%_t_exact_SOURCES = %D%/t-exact.c $(faulty)
 %C%_t_recorded_SOURCES = %D%/t-recorded.c $(faulty)

@@ -27,8 +27,10 @@ static const dpi_journal_run run = {.model = {1, 2, 3},
 
 static dpi_journal_release asked(uint64_t k)
 {
-    return (dpi_journal_release){
-        .phase = k % 2, .n = NUMBERS + k, .sigma = 4.5 + (double)k, .question = {(unsigned char)k}};
+    dpi_journal_release what = {.phase = k % 2, .n = NUMBERS + k, .sigma = 4.5 + (double)k};
+    for (int i = 0; i < DPI_JOURNAL_HASH; i++)
+        what.question[i] = (unsigned char)(40 * k + 91 + (uint64_t)i);
+    return what;
 }
 
 static double number(uint64_t k, uint64_t e)
@@ -36,13 +38,19 @@ static double number(uint64_t k, uint64_t e)
     return (double)k - 0.37 * (double)e;
 }
 
-static dp_status seal(dpi_journal *j, uint64_t k, dp_error *err)
+static dp_status add(dpi_journal *j, uint64_t k, dp_error *err)
 {
     double numbers[NUMBERS + RELEASES];
     const dpi_journal_release what = asked(k);
     for (uint64_t e = 0; e < what.n; e++)
         numbers[e] = number(k, e);
-    return dpi_journal_seal(j, &what, numbers, err);
+    return dpi_journal_add(j, &what, numbers, err);
+}
+
+static dp_status seal(dpi_journal *j, uint64_t k, dp_error *err)
+{
+    dp_status status = add(j, k, err);
+    return status == DP_OK ? dpi_journal_seal(j, err) : status;
 }
 
 static void write_one(dpi_journal *j, uint64_t k)
@@ -130,6 +138,127 @@ static void what_is_written_is_read(void **state)
     }
 }
 
+/* Releases are written in groups of every size, also where the next process goes on. */
+static void groups_are_read_as_what_is_in_them(void **state)
+{
+    dp_error err = {0};
+    dpi_journal *j;
+    (void)state;
+    for (int cuts = 0; cuts < 1 << RELEASES; cuts++) { /* bit k: release k ends a group */
+        make(0);
+        assert_ok(open_it(&j, &err), err.text);
+        uint64_t opened = 0;
+        for (uint64_t k = 0; k < RELEASES; k++) {
+            assert_ok(add(j, k, &err), err.text);
+            assert_int_equal(dpi_journal_waiting(j), k + 1 - opened);
+            assert_int_equal(dpi_journal_count(j), opened);
+            if (!(cuts >> k & 1))
+                continue;
+            assert_ok(dpi_journal_seal(j, &err), err.text);
+            assert_ok(dpi_journal_open_seal(j, &err), err.text);
+            opened = k + 1;
+            if (k % 2 == 0)
+                continue;
+            dpi_journal_free(j);
+            assert_ok(open_it(&j, &err), err.text);
+            for (uint64_t i = 0; i < opened; i++)
+                assert_ok(read_one(j, i, &err), err.text);
+        }
+        dpi_journal_free(j);
+        assert_ok(open_it(&j, &err), err.text);
+        assert_int_equal(dpi_journal_count(j), opened);
+        assert_int_equal(dpi_journal_count_of(j, 0), (opened + 1) / 2);
+        for (uint64_t k = 0; k < opened; k++)
+            assert_ok(read_one(j, k, &err), err.text);
+        assert_false(dpi_journal_is_ahead(j));
+        dpi_journal_free(j);
+    }
+}
+
+static bool holds(const unsigned char *bytes, size_t n, const void *what, size_t size)
+{
+    bool found = false;
+    for (size_t i = 0; i + size <= n; i++)
+        found = found || memcmp(bytes + i, what, size) == 0;
+    return found;
+}
+
+/* Whether anything of a release, or of what it was asked for, stands there. */
+static bool tells_of(const unsigned char *bytes, size_t n, uint64_t k)
+{
+    const dpi_journal_release what = asked(k);
+    bool found = false;
+    for (size_t i = 0; i + 8 <= sizeof what.question; i += 8)
+        found = found || holds(bytes, n, what.question + i, 8);
+    for (uint64_t e = 0; e < what.n; e++) {
+        double x = number(k, e);
+        found = found || holds(bytes, n, &x, sizeof x);
+    }
+    return found;
+}
+
+/* What waits is in memory alone; what is sealed tells nothing, not even where two releases of a
+ * group are the same; and all of a group is there at once. */
+static void a_group_is_there_as_a_whole_or_not_at_all(void **state)
+{
+    dp_error err = {0};
+    dpi_journal *j, *other;
+    unsigned char before[MOST], bytes[MOST];
+    (void)state;
+    make(1);
+    size_t n = load(before);
+    assert_ok(open_it(&j, &err), err.text);
+    assert_ok(read_one(j, 0, &err), err.text);
+    for (uint64_t k = 1; k < RELEASES; k++)
+        assert_ok(add(j, k < 3 ? 1 : k, &err), err.text);
+    assert_int_equal(load(bytes), n);
+    assert_memory_equal(bytes, before, n);
+    assert_ok(dpi_journal_seal(j, &err), err.text);
+    size_t sealed = load(bytes);
+    assert_true(sealed > n);
+    assert_memory_equal(bytes, before, n);
+    assert_false(tells_of(bytes, sealed, 1) || tells_of(bytes, sealed, 3));
+    for (size_t i = n; i + 24 <= sealed; i++) /* one stream of the cipher for two would show it */
+        for (size_t e = i + 8; e + 24 <= sealed; e++)
+            assert_memory_not_equal(bytes + i, bytes + e, 24);
+    assert_int_equal(dpi_journal_count(j), 1);
+    assert_ok(dpi_journal_open_seal(j, &err), err.text);
+    assert_int_equal(dpi_journal_count(j), 4);
+    dpi_journal_free(j);
+    size_t whole = load(before);
+    assert_int_equal(whole, sealed);
+    for (size_t cut = n; cut < whole; cut++) {
+        store(before, cut);
+        assert_fails(open_it(&other, &err), DP_EDATA, &err, "damaged");
+    }
+    store(before, whole);
+    assert_ok(open_it(&other, &err), err.text);
+    for (uint64_t k = 0; k < RELEASES; k++)
+        assert_ok(read_one(other, k < 3 ? k > 0 : k, &err), err.text);
+    dpi_journal_free(other);
+}
+
+static void so_many_wait_as_there_is_room_for(void **state)
+{
+    static double numbers[DPI_JOURNAL_NUMBERS];
+    dp_error err = {0};
+    dpi_journal *j;
+    (void)state;
+    make(0);
+    assert_ok(open_it(&j, &err), err.text);
+    assert_false(dpi_journal_has_room(j, (uint64_t)DPI_JOURNAL_NUMBERS + 1));
+    assert_true(dpi_journal_has_room(j, DPI_JOURNAL_NUMBERS));
+    dpi_journal_release what = asked(0);
+    what.n = DPI_JOURNAL_NUMBERS - 10;
+    assert_ok(dpi_journal_add(j, &what, numbers, &err), err.text);
+    assert_false(dpi_journal_has_room(j, 1));
+    assert_fails(add(j, 1, &err), DP_EIO, &err, "cannot be written");
+    dpi_journal_free(j);
+    assert_ok(open_it(&j, &err), err.text);
+    assert_fails(dpi_journal_seal(j, &err), DP_EIO, &err, "cannot be written");
+    dpi_journal_free(j);
+}
+
 /* Where the next process writes over it; nobody can read what was sealed. */
 static void what_was_sealed_and_not_opened_is_made_anew(void **state)
 {
@@ -146,11 +275,7 @@ static void what_was_sealed_and_not_opened_is_made_anew(void **state)
     dpi_journal_free(j);
     size_t n = load(bytes);
     assert_true(n > whole);
-    for (uint64_t e = 0; e < asked(2).n; e++) {
-        double x = number(2, e);
-        for (size_t i = 0; i + sizeof x <= n; i++)
-            assert_memory_not_equal(bytes + i, &x, sizeof x);
-    }
+    assert_false(tells_of(bytes, n, 2));
     for (size_t cut = whole; cut <= n; cut++) { /* as much of it as may be there */
         store(bytes, cut);
         assert_ok(open_it(&j, &err), err.text);
@@ -286,6 +411,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(groups_are_read_as_what_is_in_them),
+        cmocka_unit_test(a_group_is_there_as_a_whole_or_not_at_all),
+        cmocka_unit_test(so_many_wait_as_there_is_room_for),
         cmocka_unit_test(what_was_sealed_and_not_opened_is_made_anew),
         cmocka_unit_test(one_that_is_cut_is_refused),
         cmocka_unit_test(one_with_another_bit_is_refused),

@@ -54,6 +54,16 @@ static void it_may_be_stopped_each_time(void **state)
     loop_same(&pieces, &whole);
 }
 
+/* Where the keys end, of which a group of releases has one. */
+static size_t end_of_keys(const loop_bytes *b)
+{
+    static const unsigned char none[32];
+    size_t at = 256;
+    while (at < 256 + 32 * LOOP_PLANNED && memcmp(b->at + at, none, sizeof none) != 0)
+        at += sizeof none;
+    return at;
+}
+
 /* With noise that nobody knows, what the journal has is not made again, and it gives the same
  * answer as often as it is asked. */
 static void no_release_is_made_twice(void **state)
@@ -73,7 +83,9 @@ static void no_release_is_made_twice(void **state)
             assert_ok(loop_scene_fit(&s, m, &whole, &err), err.text);
             assert_int_equal(releases_count(), LOOP_PLANNED - loop_points[k]);
             loop_load("journal", &after);
-            size_t keys = 256 + 32 * (size_t)loop_points[k], first = 256 + 32 * LOOP_PLANNED;
+            size_t keys = end_of_keys(&journal), first = 256 + 32 * LOOP_PLANNED;
+            assert_in_range(keys, 256 + 32, 256 + 32 * loop_points[k]);
+            assert_true(end_of_keys(&after) > keys || loop_points[k] == LOOP_PLANNED);
             assert_memory_equal(journal.at, after.at, keys);
             assert_memory_equal(journal.at + first, after.at + first, journal.n - first);
             releases_forget();
@@ -160,8 +172,8 @@ static int jam(void *user, const dp_fit_progress *at)
     return 0;
 }
 
-/* A disk without room ends the fit at the release that is not there, and later it goes on. */
-static void what_cannot_be_kept_is_not_used(void **state)
+/* A disk without room ends the fit, which tells nothing of what is not there; later it goes on. */
+static void what_cannot_be_kept_is_not_told(void **state)
 {
     struct rlimit before;
     dp_error err = {0};
@@ -173,7 +185,7 @@ static void what_cannot_be_kept_is_not_used(void **state)
     s.opts.watch = jam;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     assert_fails(loop_scene_fit(&s, LOOP_MIXTURE, NULL, &err), DP_EIO, &err, "cannot be written");
-    assert_int_equal(s.told, 40);
+    assert_true(s.told >= 40);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     s.opts.watch = usual;
     s.opts.resume = true;
@@ -320,7 +332,7 @@ int main(void)
         cmocka_unit_test(no_release_is_made_twice),
         cmocka_unit_test(records_are_not_read_again),
         cmocka_unit_test(killed_at_any_time_the_answer_is_the_same),
-        cmocka_unit_test(what_cannot_be_kept_is_not_used),
+        cmocka_unit_test(what_cannot_be_kept_is_not_told),
         cmocka_unit_test(another_fit_is_refused),
         cmocka_unit_test(what_was_opened_is_not_opened_again),
         cmocka_unit_test(what_is_too_long_keeps_none),
