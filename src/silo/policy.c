@@ -16,12 +16,22 @@
 
 enum { MOST_VALUE = 900 };
 
+/* What is allowed where all lines of its key say `yes`, and there is one. */
+typedef struct site_allowance {
+    bool yes, no;
+} site_allowance;
+
+static bool allowed(site_allowance a)
+{
+    return a.yes && !a.no;
+}
+
 typedef struct site {
     dpi_lines lines;
     const dp_silo_plan *plan;
     bool schemes, epsilon, delta, owners, colluders; /* said */
-    bool noise_free;                                 /* allowed without noise */
-    bool any_model, this_model;                      /* a line of models, and one of the plan's */
+    site_allowance noise_free, linked, told;
+    bool any_model, this_model; /* a line of models, and one of the plan's */
     bool any_owner;
     uint64_t known; /* a bit each: owners of the plan that a line names */
     dp_error *err;
@@ -103,6 +113,23 @@ static dp_status apply_model(site *s, const char *text)
     return DP_OK;
 }
 
+/* NULL: it is no such key. */
+static site_allowance *allowance_of(site *s, const char *key)
+{
+    return strcmp(key, "no-noise") == 0            ? &s->noise_free
+           : strcmp(key, "link-ids") == 0          ? &s->linked
+           : strcmp(key, "tell-coefficients") == 0 ? &s->told
+                                                   : NULL;
+}
+
+static dp_status apply_allowance(site *s, const char *text, site_allowance *a)
+{
+    const bool yes = strcmp(text, "yes") == 0, no = strcmp(text, "no") == 0;
+    a->yes |= yes;
+    a->no |= no;
+    return yes || no ? DP_OK : dpi_lines_fail(&s->lines, s->err, "this is yes or no", text);
+}
+
 static dp_status apply(site *s)
 {
     char *value = s->lines.line, *key = dpi_lines_word(&value);
@@ -115,12 +142,9 @@ static dp_status apply(site *s)
         return apply_owner(s, value);
     if (strcmp(key, "model") == 0)
         return apply_model(s, value);
-    if (strcmp(key, "no-noise") == 0) {
-        s->noise_free = strcmp(value, "yes") == 0;
-        return s->noise_free || strcmp(value, "no") == 0
-                   ? DP_OK
-                   : dpi_lines_fail(&s->lines, s->err, "no-noise is yes or no", value);
-    }
+    site_allowance *a = allowance_of(s, key);
+    if (a != NULL)
+        return apply_allowance(s, value, a);
     if (strcmp(key, "epsilon") == 0 || strcmp(key, "delta") == 0 || strcmp(key, "owners") == 0 ||
         strcmp(key, "colluders") == 0)
         return apply_number(s, key, value);
@@ -132,6 +156,18 @@ static dp_status forbid_all(const site *s, const char *what)
     return dpi_fail(s->err, DP_EPRIVACY,
                     "the policy of this site, %.150s, does not allow it: %s; nothing has left",
                     s->lines.file, what);
+}
+
+/* What a plan of columns tells beside its steps. */
+static dp_status conclude_columns(const site *s)
+{
+    if (s->plan->opts.columns != NULL && !allowed(s->linked))
+        return forbid_all(s, "it links ids, so that both owners learn which people are at both, "
+                             "and there is no `link-ids = yes`");
+    if (s->plan->opts.columns != NULL && s->plan->columns.told && !allowed(s->told))
+        return forbid_all(s, "it tells the other owner this one's coefficients, and there is no "
+                             "`tell-coefficients = yes`");
+    return DP_OK;
 }
 
 /* What all lines together say. */
@@ -146,7 +182,7 @@ static dp_status conclude(const site *s)
                         : !s->delta   ? "delta"
                                       : "owners");
     const bool noisy = dpi_silo_scheme_named(s->plan->opts.scheme)->noisy;
-    if (!noisy && !s->noise_free)
+    if (!noisy && !allowed(s->noise_free))
         return forbid_all(s, "its scheme has no noise, and there is no `no-noise = yes`");
     if (noisy && !s->colluders && s->plan->opts.colluders == 0 && s->plan->opts.n_owners > 1)
         return forbid_all(s,
@@ -157,7 +193,7 @@ static dp_status conclude(const site *s)
     for (size_t k = 0; s->any_owner && k < s->plan->opts.n_owners; k++)
         if ((s->known >> k & 1) == 0)
             return forbid_all(s, "one of its owners is none of those that are listed");
-    return DP_OK;
+    return conclude_columns(s);
 }
 
 dp_status dpi_site_policy_apply(const char *text, size_t n, const char *file,

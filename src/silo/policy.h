@@ -7,9 +7,11 @@
  *   model = HASH                one of these models, a line each; where there is none, any
  *   owner = tacit-owner:...     one of these owners, a line each; where there is none, any
  *   no-noise = yes              sums without noise may leave
+ *   link-ids = yes              of columns: which people both owners have may be told to both
+ *   tell-coefficients = yes     of columns: this owner's coefficients may be told to the other
  *
  * # begins a comment.  schemes, epsilon, delta and owners must be there: what is not said is not
- * allowed.  A line that stands twice holds twice. */
+ * allowed.  A line that stands twice holds twice: once `no` is no. */
 #ifndef DPI_SILO_POLICY_H
 #define DPI_SILO_POLICY_H
 

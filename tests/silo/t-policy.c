@@ -117,6 +117,65 @@ static void without_noise_it_must_be_said(void **state)
     refuses(open_plan, BASE "no-noise = yes\n", DP_EPRIVACY, "its scheme");
 }
 
+/* A plan of columns of two owners, with noise or without. */
+static dp_silo_plan *plan_of_columns(plans *q, const dp_silo_columns *c, bool noisy)
+{
+    plans_make(q);
+    q->opts = (dp_silo_opts){.name = "columns",
+                             .scheme = noisy ? "columns+dp" : "columns",
+                             .columns = c,
+                             .n_owners = 2,
+                             .owners = q->owners,
+                             .epsilon = noisy ? 4 : 0,
+                             .delta = noisy ? 1e-5 : 0,
+                             .most_records = 1000,
+                             .seed = 11};
+    return plans_plan(q, 0);
+}
+
+/* Neither that people are at both owners nor coefficients have an epsilon: each must be allowed. */
+static void what_owners_of_columns_tell_must_be_said(void **state)
+{
+    dp_silo_columns c = {.columns = {4, 6},
+                         .row_most = {1.5, 1.5},
+                         .addend_most = {1.5, 1.5},
+                         .steps = 20,
+                         .step = 2,
+                         .ids = "people"};
+    (void)state;
+    for (int told = 0; told < 2; told++)
+        for (int noisy = 0; noisy < 2; noisy++) {
+            static const char base[] = "schemes = columns columns+dp\nepsilon = 4\ndelta = 1e-5\n"
+                                       "owners = 2\nno-noise = yes\n";
+            plans q;
+            char text[512];
+            c.told = told > 0;
+            dp_silo_plan *made = plan_of_columns(&q, &c, noisy > 0);
+            refuses(made, base, DP_EPRIVACY, "no `link-ids = yes`");
+            (void)snprintf(text, sizeof text, "%stell-coefficients = yes\n", base);
+            refuses(made, text, DP_EPRIVACY, "no `link-ids = yes`");
+            (void)snprintf(text, sizeof text, "%slink-ids = no\ntell-coefficients = yes\n", base);
+            refuses(made, text, DP_EPRIVACY, "no `link-ids = yes`");
+            (void)snprintf(text, sizeof text, "%slink-ids = yes\ntell-coefficients = yes\n", base);
+            allows(made, text);
+            (void)strcat(text, "tell-coefficients = no\n"); /* all lines hold */
+            if (told)
+                refuses(made, text, DP_EPRIVACY, "no `tell-coefficients = yes`");
+            else
+                allows(made, text);
+            (void)snprintf(text, sizeof text, "%slink-ids = yes\n", base);
+            if (told)
+                refuses(made, text, DP_EPRIVACY, "no `tell-coefficients = yes`");
+            else
+                allows(made, text);
+            (void)strcat(text, "link-ids = no\nlink-ids = yes\n");
+            refuses(made, text, DP_EPRIVACY, "no `link-ids = yes`");
+            dp_silo_plan_free(made);
+            plans_free(&q);
+        }
+    allows(plan, BASE "link-ids = no\ntell-coefficients = no\n"); /* of rows it is nothing */
+}
+
 static void models_are_those_that_are_listed(void **state)
 {
     char text[512], hash[65];
@@ -182,6 +241,9 @@ static void what_is_no_policy_is_refused(void **state)
                                       "Epsilon = 4",
                                       "everything = yes",
                                       "no-noise = maybe",
+                                      "link-ids = 1",
+                                      "tell-coefficients =",
+                                      "tell-coefficients = Yes",
                                       "schemes = trust",
                                       "schemes = secagg+dp trust",
                                       "owners = three",
@@ -221,6 +283,7 @@ int main(void)
         cmocka_unit_test(who_does_not_say_so_reckons_with_a_colluder),
         cmocka_unit_test(without_noise_it_must_be_said),
         cmocka_unit_test(hidden_sums_without_noise_must_be_said_too),
+        cmocka_unit_test(what_owners_of_columns_tell_must_be_said),
         cmocka_unit_test(models_are_those_that_are_listed),
         cmocka_unit_test(owners_are_those_that_are_listed),
         cmocka_unit_test(what_is_not_said_is_forbidden),

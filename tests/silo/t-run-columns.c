@@ -129,6 +129,32 @@ static void a_run_is_begun_once(void **state)
     registers_end(&j);
 }
 
+/* Of a house that says nothing of columns nothing leaves. */
+static void a_policy_must_allow_that_ids_are_linked(void **state)
+{
+    static joint j;
+    static const char base[] = "schemes = columns+dp\nepsilon = 4\ndelta = 1e-5\nowners = 2\n",
+                      linked[] = "link-ids = yes\n";
+    char path[256];
+    (void)state;
+    registers_begin(&j, &registers_usual, "columns+dp");
+    register_side *s = &registers[1];
+    (void)snprintf(path, sizeof path, "%s", joint_path("policy", 1));
+    s->opts.policy = path;
+    for (int allowed = 0; allowed < 2; allowed++) {
+        FILE *f = fopen(s->opts.policy, "wb");
+        assert_non_null(f);
+        assert_true(fputs(base, f) >= 0 && (allowed == 0 || fputs(linked, f) >= 0));
+        assert_int_equal(fclose(f), 0);
+        s->opts.patience_ms = 100;
+        register_act(s);
+        assert_fails(s->status, allowed ? DP_ETIMEOUT : DP_EPRIVACY, &s->err,
+                     allowed ? "east" : "no `link-ids = yes`");
+        assert_int_equal(joint_letters() > 0, allowed);
+    }
+    registers_end(&j);
+}
+
 static void nothing_leaves_where_something_is_wrong(void **state)
 {
     static joint j;
@@ -323,6 +349,7 @@ int main(void)
         cmocka_unit_test(with_noise_coefficients_are_near_and_not_the_same),
         cmocka_unit_test(steps_that_are_too_long_are_told),
         cmocka_unit_test(a_run_is_begun_once),
+        cmocka_unit_test(a_policy_must_allow_that_ids_are_linked),
         cmocka_unit_test(nothing_leaves_where_something_is_wrong),
         cmocka_unit_test(the_text_of_a_plan_is_read_as_it_was_written),
         cmocka_unit_test(noise_is_what_the_budget_asks_for),
