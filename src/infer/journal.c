@@ -325,6 +325,11 @@ static dp_status open_old(dpi_journal *j, dp_error *err)
             "the journal %.200s cannot be read and written; check that it is a file, and "
             "your rights to it",
             j->path);
+    if ((s.st_uid != geteuid() && s.st_uid != 0) || (s.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return dpi_fail(err, DP_EPRIVACY,
+                        "others may write the journal %.200s (mode %03o), of which the fit is "
+                        "made; find out that nobody has, make it this user's, and chmod go-w it",
+                        j->path, (unsigned)s.st_mode & 0777);
     dp_status status = take(j, err);
     if (status == DP_OK)
         status = read_header(j, err);

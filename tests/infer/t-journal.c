@@ -376,6 +376,24 @@ static void one_is_not_written_over(void **state)
     assert_fails(open_it(&j, &err), DP_ESTATE, &err, "no journal");
 }
 
+/* What somebody else wrote there would be the fit. */
+static void one_that_others_may_write_is_refused(void **state)
+{
+    static const mode_t modes[] = {0620, 0602, 0666};
+    dp_error err = {0};
+    dpi_journal *j;
+    (void)state;
+    make(1);
+    for (size_t k = 0; k < sizeof modes / sizeof *modes; k++) {
+        assert_int_equal(chmod(folder_path("journal"), modes[k]), 0);
+        assert_fails(open_it(&j, &err), DP_EPRIVACY, &err, "others may write");
+        assert_null(j);
+    }
+    assert_int_equal(chmod(folder_path("journal"), 0644), 0); /* whoever may see the fit */
+    assert_ok(open_it(&j, &err), err.text);
+    dpi_journal_free(j);
+}
+
 static void one_process_has_it_at_a_time(void **state)
 {
     dp_error err = {0};
@@ -420,6 +438,7 @@ int main(void)
         cmocka_unit_test(a_key_that_is_taken_out_is_missed),
         cmocka_unit_test(another_question_is_refused),
         cmocka_unit_test(one_is_not_written_over),
+        cmocka_unit_test(one_that_others_may_write_is_refused),
         cmocka_unit_test(one_process_has_it_at_a_time),
         cmocka_unit_test(a_child_of_fork_writes_nothing),
     };

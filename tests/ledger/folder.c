@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/lib/check.h"
@@ -37,6 +38,7 @@ int folder_make(void **state)
     /* In memory where there is such a place: a test syncs some hundred times. */
     const char *place = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : ".";
     (void)snprintf(folder, sizeof folder, "%s/tacit-ledger-XXXXXX", place);
+    (void)umask(022); /* what others may write is refused */
     return mkdtemp(folder) == NULL;
 }
 
