@@ -4,12 +4,10 @@
  * keeps in its state's folder is taken away when the fit is on the disk, and not before: the same
  * command goes on. */
 #define _XOPEN_SOURCE 700
-#include <dirent.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,27 +30,6 @@ typedef struct owner_run {
     dp_fit *fit;
     watch watch;
 } owner_run;
-
-/* ---- what a state's folder holds ---- */
-
-/* Whether a run is kept there, and when that was last changed. */
-static bool state_kept(const char *folder, time_t *changed)
-{
-    bool kept = false;
-    const struct dirent *one;
-    struct stat s;
-    DIR *d = opendir(folder);
-    *changed = 0;
-    if (d == NULL)
-        return false;
-    while ((one = readdir(d)) != NULL)
-        if (one->d_name[0] != '.' && fstatat(dirfd(d), one->d_name, &s, 0) == 0) {
-            kept = true;
-            *changed = s.st_mtime > *changed ? s.st_mtime : *changed;
-        }
-    (void)closedir(d);
-    return kept;
-}
 
 /* ---- before anything is read ---- */
 
@@ -182,13 +159,13 @@ static int give_up(const owner_run *r, dp_status status)
     const char *state = r->j.m.said.state;
     const bool stopped = status == DP_ESTOPPED;
     char text[PATH_MAX + 300], after[80] = "";
-    time_t changed;
+    dp_silo_kept kept;
     if (!stopped)
         (void)silo_failed(&r->j, status);
     if (at->made > 0)
         (void)snprintf(after, sizeof after, " behind sum %llu of %llu",
                        (unsigned long long)at->made, (unsigned long long)at->planned);
-    if (goes_on(at, status) && state_kept(state, &changed))
+    if (goes_on(at, status) && dp_silo_look(r->j.plan, state, &kept, NULL) == DP_OK && kept.begun)
         (void)snprintf(text, sizeof text,
                        "%s%s; the run is kept in %.300s: go on with the same command",
                        stopped ? "interrupted" : "ended", after, state);
@@ -284,15 +261,16 @@ const command silo_run = {
 
 /* ---- how far it is ---- */
 
-static const char *time_text(time_t when, char text[32])
+static const char *time_text(int64_t seconds, char text[32])
 {
+    const time_t when = (time_t)seconds;
     struct tm parts;
     if (gmtime_r(&when, &parts) == NULL || strftime(text, 32, "%Y-%m-%d %H:%M:%S", &parts) == 0)
         (void)snprintf(text, 32, "?");
     return text;
 }
 
-static void status_json(const silo_job *j, bool kept, time_t changed, const dp_silo_audit *log)
+static void status_json(const silo_job *j, const dp_silo_kept *kept, const dp_silo_audit *log)
 {
     const dp_silo_opts *o = dp_silo_plan_opts(j->plan);
     const settings *s = &j->m.said;
@@ -309,8 +287,13 @@ static void status_json(const silo_job *j, bool kept, time_t changed, const dp_s
     }
     json_end_list(&out);
     if (s->state != NULL) {
-        json_truth(&out, "kept", kept);
-        json_text(&out, "changed", kept ? time_text(changed, when) : NULL);
+        json_truth(&out, "kept", kept->begun);
+        json_text(&out, "changed", kept->begun ? time_text(kept->changed, when) : NULL);
+        if (kept->begun && o->columns == NULL) {
+            json_text(&out, "owner", o->owners[kept->owner].name);
+            json_count(&out, "sums", kept->sums);
+            json_count(&out, "planned", kept->planned);
+        }
     }
     if (s->audit != NULL) {
         json_count(&out, "runs", log->runs);
@@ -319,31 +302,54 @@ static void status_json(const silo_job *j, bool kept, time_t changed, const dp_s
     json_end(&out);
 }
 
-static void tell_status(const silo_job *j, bool kept, time_t changed, const dp_silo_audit *log)
+static void tell_kept(const silo_job *j, const dp_silo_kept *kept)
+{
+    const dp_silo_opts *o = dp_silo_plan_opts(j->plan);
+    const char *state = j->m.said.state;
+    char when[32], how_far[80] = "before its first sum";
+    if (kept->sums > 0)
+        (void)snprintf(how_far, sizeof how_far, "in sum %llu of %llu",
+                       (unsigned long long)kept->sums, (unsigned long long)kept->planned);
+    if (!kept->keeps)
+        (void)printf("Runs with scheme %s keep nothing: one that ends early is begun anew by all "
+                     "owners, in an empty mailbox.\n",
+                     o->scheme);
+    else if (!kept->begun)
+        (void)printf("No run of this plan is kept in %s: none was begun, or its fit is saved.\n",
+                     state);
+    else if (o->columns != NULL)
+        (void)printf("A plan of columns was begun, and is run once; %s tells of it since %s UTC.\n",
+                     state, time_text(kept->changed, when));
+    else
+        (void)printf("A run is kept in %s, as %s, last changed %s UTC, %s: tacit silo run goes on "
+                     "with it.\n",
+                     state, o->owners[kept->owner].name, time_text(kept->changed, when), how_far);
+}
+
+static void tell_status(const silo_job *j, const dp_silo_kept *kept, const dp_silo_audit *log)
 {
     const settings *s = &j->m.said;
-    char when[32];
     silo_tell_owners(j->plan);
-    if (s->state != NULL && kept && dp_silo_plan_opts(j->plan)->columns != NULL)
-        (void)printf("A plan of columns was begun, and is run once; %s tells of it since %s UTC.\n",
-                     s->state, time_text(changed, when));
-    else if (s->state != NULL && kept)
-        (void)printf("A run is kept in %s, last changed %s UTC: tacit silo run goes on with it.\n",
-                     s->state, time_text(changed, when));
-    else if (s->state != NULL)
-        (void)printf("No run is kept in %s: none was begun, or its fit is saved.\n", s->state);
+    if (s->state != NULL)
+        tell_kept(j, kept);
     if (s->audit != NULL) {
         (void)printf("\n");
         silo_tell_audit(log);
     }
 }
 
+/* The end that what was looked at leads to. */
+static int checked(const silo_job *j, dp_status status)
+{
+    return silo_failed(j, status) == EXIT_CERTIFIED ? EXIT_CERTIFIED : EXIT_REFUSED;
+}
+
 static int run_status(const command *self, int argc, char **argv)
 {
     silo_job j;
     dp_silo_audit log = {.n_peers = 0};
+    dp_silo_kept kept = {.begun = false};
     unsigned char hash[DP_SILO_HASH];
-    time_t changed = 0;
     int end;
     if (!silo_begin(&j, self, "which plan? as in: tacit silo status joint.plan", argc, argv, &end))
         return end;
@@ -351,17 +357,14 @@ static int run_status(const command *self, int argc, char **argv)
     end = silo_load_plan(&j);
     if (end == EXIT_CERTIFIED && s->audit != NULL) {
         dp_silo_plan_hash(j.plan, hash);
-        end = silo_failed(&j, dp_silo_audit_check(s->audit, hash, &log, &j.m.err)) == EXIT_CERTIFIED
-                  ? EXIT_CERTIFIED
-                  : EXIT_REFUSED;
+        end = checked(&j, dp_silo_audit_check(s->audit, hash, &log, &j.m.err));
     }
-    if (end == EXIT_CERTIFIED) {
-        const bool kept = s->state != NULL && state_kept(s->state, &changed);
-        if (s->json)
-            status_json(&j, kept, changed, &log);
-        else
-            tell_status(&j, kept, changed, &log);
-    }
+    if (end == EXIT_CERTIFIED && s->state != NULL)
+        end = checked(&j, dp_silo_look(j.plan, s->state, &kept, &j.m.err));
+    if (end == EXIT_CERTIFIED && s->json)
+        status_json(&j, &kept, &log);
+    else if (end == EXIT_CERTIFIED)
+        tell_status(&j, &kept, &log);
     silo_end(&j);
     return end;
 }
@@ -371,6 +374,7 @@ const command silo_status = {
     FOR_SILO_STATUS,
     "who has signed, and how far a run is",
     "tacit silo status PLAN [--state FOLDER] [--audit FILE] [--json]\n\n"
-    "With --state it tells whether a run is kept there, with --audit what has left and come.",
+    "With --state it tells whether a run of the plan is kept there, whose, and in which sum; with\n"
+    "--audit what has left and come.",
     "tacit silo status joint.plan --state north.state --audit north.audit",
     run_status};

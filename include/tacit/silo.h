@@ -236,6 +236,22 @@ DP_API DP_MUST_CHECK dp_status dp_silo_run_columns(const dp_silo_plan *plan,
                                                    double *w, dp_error *err)
     DP_NONNULL(1, 2, 3, 4, 5);
 
+/* What a state's folder knows of runs of a plan. */
+typedef struct dp_silo_kept {
+    bool keeps;    /* runs of such a plan leave anything there; of fedsgd and columns they do not */
+    bool begun;    /* one was: of rows it goes on from there, of columns it is not run again */
+    size_t owner;  /* whose, of rows */
+    uint64_t sums; /* of rows the number of the last one that was begun, 0: none */
+    uint64_t planned; /* sums that a run opens */
+    int64_t changed;  /* when, in seconds since 1970; 0 where none was begun */
+} dp_silo_kept;
+
+/* Looks, and changes nothing; also while a process runs with it.  DP_ESTATE what is there is of
+ * another plan; DP_EPRIVACY others can read it; DP_EDATA it is damaged; DP_EIO, DP_EINVAL,
+ * DP_ENOMEM. */
+DP_API DP_MUST_CHECK dp_status dp_silo_look(const dp_silo_plan *plan, const char *state,
+                                            dp_silo_kept *kept, dp_error *err) DP_NONNULL(1, 2, 3);
+
 /* Takes away what a run has kept in its state's folder, when the fit is saved.  Without it the same
  * call of dp_silo_run opens nothing: it gives the fit again. */
 DP_API void dp_silo_forget(const char *state) DP_NONNULL(1);

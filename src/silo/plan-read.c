@@ -17,7 +17,7 @@
 #include "silo/keys.h"
 #include "silo/plan.h"
 
-enum { MOST_PLAN = 16 * 1024 * 1024 };
+enum { MOST_PLAN = 16 * 1024 * 1024, MOST_NUMBERS = 1 << 24 /* of a round: state.c */ };
 
 typedef struct silo_plan_reader {
     const char *at, *end, *name;
@@ -217,8 +217,8 @@ static bool take_openings(silo_plan_reader *r)
         uint64_t n;
         to->phase = left;
         if (times == NULL || numbers == NULL || sigma == NULL || left == NULL || *left == '\0' ||
-            !whole_of(times, 100000, &to->times) || !whole_of(numbers, 1 << 14, &n) || n == 0 ||
-            !real_of(sigma, &to->sigma))
+            !whole_of(times, 100000, &to->times) || !whole_of(numbers, MOST_NUMBERS, &n) ||
+            n == 0 || !real_of(sigma, &to->sigma))
             return false;
         to->numbers = (size_t)n;
     }

@@ -118,6 +118,27 @@ static dp_status check_shares(const dp_silo_opts *o, dp_error *err)
     return DP_OK;
 }
 
+void dpi_silo_plan_sums(const dp_silo_plan *p, uint64_t *sums, size_t *most)
+{
+    *sums = *most = 0;
+    for (size_t k = 0; k < p->n_openings; k++) {
+        *sums += p->openings[k].times;
+        *most = p->openings[k].numbers > *most ? p->openings[k].numbers : *most;
+    }
+}
+
+/* That somebody may drop out where owners can. */
+static dp_status check_dropouts(const dp_silo_opts *o, dp_error *err)
+{
+    const dpi_silo_scheme *scheme = scheme_of(o);
+    return o->dropouts == 0 || dpi_silo_scheme_says(scheme, "send?")
+               ? DP_OK
+               : dpi_fail(err, DP_EINVAL,
+                          "scheme %s waits for all owners in each round, and none may drop out; "
+                          "plan without dropouts, or take scheme secagg+dp",
+                          scheme->name);
+}
+
 /* Whether a text has 1 to `most` bytes and no control characters; of `lines`, line ends alone, and
  * one at its end. */
 static bool is_text(const char *text, size_t most, bool lines)
@@ -204,6 +225,8 @@ dp_status dpi_silo_plan_check(dp_silo_plan *p, dp_error *err)
                         "planned with the schemes of columns, and with no other",
                         scheme->name, scheme->by_columns ? "columns" : "rows");
     dp_status status = check_owners(p, err);
+    if (status == DP_OK)
+        status = check_dropouts(o, err);
     if (status == DP_OK)
         status = check_shares(o, err);
     if (status == DP_OK && o->source != NULL)

@@ -90,6 +90,14 @@ static const dpi_silo_scheme schemes[] = {
 
 enum { N_SCHEMES = sizeof schemes / sizeof *schemes };
 
+bool dpi_silo_scheme_says(const dpi_silo_scheme *scheme, const char *word)
+{
+    bool found = false;
+    for (size_t k = 0; k < scheme->n_rules; k++)
+        found = found || strstr(scheme->rules[k].steps, word) != NULL;
+    return found;
+}
+
 const dpi_silo_scheme *dpi_silo_scheme_named(const char *name)
 {
     for (int k = 0; k < N_SCHEMES; k++)

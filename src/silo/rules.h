@@ -57,6 +57,9 @@ typedef struct dpi_silo_scheme {
 /* The scheme of a name, static; NULL for none. */
 const dpi_silo_scheme *dpi_silo_scheme_named(const char *name);
 
+/* Whether some rule of it has the word, such as a step's name, or "send?". */
+bool dpi_silo_scheme_says(const dpi_silo_scheme *scheme, const char *word);
+
 typedef enum dpi_silo_role {
     DPI_SILO_EACH,
     DPI_SILO_AGG,

@@ -133,13 +133,18 @@ static dp_status fail_mark(const linked_run *r, dp_error *err)
                     r->opts->state);
 }
 
+bool dpi_silo_columns_mark(char to[PATH_MAX], const char *folder, const dp_silo_plan *plan)
+{
+    char file[DPI_SILO_HASH + 10], hex[2 * DPI_SILO_HASH + 1];
+    (void)sodium_bin2hex(hex, sizeof hex, plan->hash, DPI_SILO_HASH);
+    (void)snprintf(file, sizeof file, "columns-%.32s", hex);
+    return dpi_silo_run_path(to, folder, file);
+}
+
 /* The folder, and that there is no mark of this plan in it. */
 static dp_status find_mark(linked_run *r, dp_error *err)
 {
-    char hex[2 * DPI_SILO_HASH + 1];
-    (void)sodium_bin2hex(hex, sizeof hex, r->plan->hash, DPI_SILO_HASH);
-    int n = snprintf(r->mark, sizeof r->mark, "%s/columns-%.32s", r->opts->state, hex);
-    if (n < 0 || (size_t)n >= sizeof r->mark)
+    if (!dpi_silo_columns_mark(r->mark, r->opts->state, r->plan))
         return dpi_fail(err, DP_EINVAL, "the path of the state is too long");
     dp_status status = dpi_silo_run_folder(r->opts->state, err);
     return status == DP_OK && access(r->mark, F_OK) == 0 ? fail_mark(r, err) : status;

@@ -37,15 +37,24 @@ typedef struct silo_run {
     dpi_silo_round *round;
     dpi_silo_sums *sums; /* NULL: they are in the journal, or not kept */
     bool noisy;          /* else no release is counted */
-    bool hidden;   /* no owner's sum is seen by itself; else, and without noise, nothing is kept */
-    uint64_t made; /* releases, those of the journal among them */
+    uint64_t made;       /* releases, those of the journal among them */
     char names[DP_OWNERS_MOST][DPI_SILO_NAME];
     char state[PATH_MAX], journal[PATH_MAX], kept[PATH_MAX];
 } silo_run;
 
+/* Said to who waits in vain. */
+static const char anew[] =
+    "nothing is kept of this run: when it does, all owners begin anew, in an empty mailbox";
+
+bool dpi_silo_run_keeps(const dp_silo_plan *plan)
+{
+    const dpi_silo_scheme *scheme = dpi_silo_scheme_named(plan->opts.scheme);
+    return scheme->noisy || dpi_silo_scheme_says(scheme, "keypart");
+}
+
 static bool keeps(const silo_run *r)
 {
-    return (r->noisy || r->hidden) && r->opts->state != NULL;
+    return r->opts->state != NULL && dpi_silo_run_keeps(r->plan);
 }
 
 static dp_fit_opts fit_opts(const silo_run *r)
@@ -121,7 +130,7 @@ static dp_status check(silo_run *r, const dp_model *model, dp_error *err)
 
 /* ---- what is opened before anything runs ---- */
 
-static bool put_path(char to[PATH_MAX], const char *folder, const char *file)
+bool dpi_silo_run_path(char to[PATH_MAX], const char *folder, const char *file)
 {
     int n = snprintf(to, PATH_MAX, "%s/%s", folder, file);
     return n > 0 && n < PATH_MAX - 16; /* files beside it have longer names */
@@ -178,8 +187,9 @@ static dp_status open_sums(silo_run *r, dp_error *err)
 static dp_status make_folder(silo_run *r, dp_error *err)
 {
     const char *path = r->opts->state;
-    if (!put_path(r->state, path, "run") || !put_path(r->journal, path, "journal") ||
-        !put_path(r->kept, path, "sums"))
+    if (!dpi_silo_run_path(r->state, path, "run") ||
+        !dpi_silo_run_path(r->journal, path, "journal") ||
+        !dpi_silo_run_path(r->kept, path, "sums"))
         return dpi_fail(err, DP_EINVAL, "the path of the state is too long");
     dp_status status = dpi_silo_run_folder(path, err);
     if (status == DP_OK)
@@ -202,7 +212,6 @@ dp_status dpi_silo_run_carrier(const dp_silo_run_opts *o, dpi_carrier **carrier,
 static dp_status begin(silo_run *r, dp_error *err)
 {
     dp_status status = dpi_silo_part_of(r->plan, r->self, &r->arena, &r->part, err);
-    r->hidden = status == DP_OK && dpi_silo_has_key(&r->part);
     if (status == DP_OK)
         status = dpi_silo_run_carrier(r->opts, &r->carrier, err);
     if (status == DP_OK && keeps(r))
@@ -242,17 +251,14 @@ static dp_status meet(silo_run *r, dp_error *err)
                                       .publics = r->plan->keys,
                                       .secret = r->opts->key->secret,
                                       .patience_ms = r->opts->patience_ms,
+                                      .again = keeps(r) ? NULL : anew,
                                       .witness = r->audit != NULL ? look : NULL,
                                       .witness_of = r},
                              .colluders = plan->colluders,
                              .dropouts = plan->dropouts,
                              .lack_ms = lack_of(r),
                              .state = keeps(r) ? r->state : NULL};
-    for (size_t k = 0; k < r->plan->n_openings; k++) {
-        o.rounds += r->plan->openings[k].times;
-        if (o.most < r->plan->openings[k].numbers)
-            o.most = r->plan->openings[k].numbers;
-    }
+    dpi_silo_plan_sums(r->plan, &o.rounds, &o.most);
     memcpy(o.post.plan, r->plan->hash, DPI_SILO_HASH);
     return dpi_silo_round_new(&o, &r->round, err);
 }

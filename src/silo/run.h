@@ -2,6 +2,8 @@
 #ifndef DPI_SILO_RUN_H
 #define DPI_SILO_RUN_H
 
+#include <limits.h>
+
 #include "silo/carrier.h"
 #include "silo/plan.h"
 
@@ -12,6 +14,15 @@ dp_status dpi_silo_run_owner(const dp_silo_plan *plan, const dp_silo_key *key, s
 /* The carrier of opts->mailbox. */
 dp_status dpi_silo_run_carrier(const dp_silo_run_opts *opts, dpi_carrier **carrier,
                                dp_error *err) DP_MUST_CHECK;
+
+/* The path of a file of a state's folder: "run" is the state of the rounds; and that of the mark
+ * that a plan of columns with noise was begun.  False: it is too long. */
+bool dpi_silo_run_path(char to[PATH_MAX], const char *folder, const char *file) DP_MUST_CHECK;
+bool dpi_silo_columns_mark(char to[PATH_MAX], const char *folder,
+                           const dp_silo_plan *plan) DP_MUST_CHECK;
+
+/* Whether runs of it are kept in a state's folder, so that they go on; or, of columns, are noted. */
+bool dpi_silo_run_keeps(const dp_silo_plan *plan);
 
 /* Makes the folder of a state where there is none.  DP_EIO; DP_EPRIVACY others may look into it. */
 dp_status dpi_silo_run_folder(const char *path, dp_error *err) DP_MUST_CHECK;

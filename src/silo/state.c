@@ -152,6 +152,17 @@ dp_status dpi_silo_state_open(const char *path, const unsigned char plan[DPI_SIL
     return status;
 }
 
+dp_status dpi_silo_state_peek(const char *path, const unsigned char plan[DPI_SILO_HASH],
+                              dpi_silo_state *s, bool *there, dp_error *err)
+{
+    *s = (dpi_silo_state){.path = path, .lock = -1};
+    memcpy(s->plan, plan, DPI_SILO_HASH);
+    dp_status status = read_state(s, there, err);
+    if (status != DP_OK || !*there)
+        dpi_silo_state_free(s);
+    return status;
+}
+
 /* ---- writing ---- */
 
 dp_status dpi_silo_state_keep(dpi_silo_state *s, dp_error *err)

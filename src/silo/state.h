@@ -36,6 +36,11 @@ void dpi_silo_state_whose(const unsigned char plan[DPI_SILO_HASH],
 dp_status dpi_silo_state_open(const char *path, const unsigned char plan[DPI_SILO_HASH],
                               dpi_silo_state *s, dp_error *err) DP_MUST_CHECK;
 
+/* The same of a file that is read as it is, also while another process has it, and is not written.
+ * *there [out] whether there is one; where not, or with an error, *s is empty. */
+dp_status dpi_silo_state_peek(const char *path, const unsigned char plan[DPI_SILO_HASH],
+                              dpi_silo_state *s, bool *there, dp_error *err) DP_MUST_CHECK;
+
 /* Puts it on the disk; DP_OK where it has no path.  After a failure it fails for ever. */
 dp_status dpi_silo_state_keep(dpi_silo_state *s, dp_error *err) DP_MUST_CHECK;
 

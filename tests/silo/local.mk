@@ -51,6 +51,8 @@ UNIT_TESTS += %D%/t-columns
 %C%_t_taint_SOURCES = %D%/t-taint.c $(silo_owners)
 %C%_t_taint_LDADD = $(TEST_SILO)
 %C%_t_taint_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_post_receive
+check_PROGRAMS += %D%/dropping
+%C%_dropping_LDADD = libtacit-serve.la libtacit.la
 check_PROGRAMS += %D%/letter
 %C%_letter_LDADD = libtacit-silo.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
 dist_check_SCRIPTS += %D%/check-https

@@ -1,7 +1,8 @@
 /* Fits over several owners: all get the same one, and nothing leaves where something forbids it. */
-#define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE
 #include "tests/silo/joint.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -126,7 +127,91 @@ static void who_is_not_there_is_named(void **state)
     joint_same(&j);
 }
 
+/* ---- what is kept ---- */
+
+static dp_silo_kept look(const dp_silo_plan *plan, size_t k)
+{
+    dp_silo_kept kept;
+    dp_error err = {0};
+    assert_ok(dp_silo_look(plan, joint_path("state", k), &kept, &err), err.text);
+    return kept;
+}
+
+static void refuses_to_look(const dp_silo_plan *plan, dp_status expected, const char *why)
+{
+    dp_silo_kept kept;
+    dp_error err = {0};
+    assert_fails(dp_silo_look(plan, joint_path("state", 1), &kept, &err), expected, &err, why);
+    assert_true(kept.keeps && !kept.begun && kept.sums == 0);
+}
+
+/* By what is there of this plan, and not by any file. */
+static void a_state_tells_of_its_own_run_alone(void **state)
+{
+    static const joint_owner owners[] = {{.k = 0}, {.k = 1, .stop_at = 5}, {.k = 2}};
+    char file[300];
+    pid_t process[PLANS_OWNERS];
+    (void)state;
+    assert_false(look(j.plan, 1).begun);
+    assert_int_equal(mkdir(joint_path("state", 1), 0700), 0);
+    (void)snprintf(file, sizeof file, "%s/notes", joint_path("state", 1));
+    FILE *f = fopen(file, "wb");
+    assert_non_null(f);
+    assert_int_equal(fclose(f), 0);
+    assert_false(look(j.plan, 1).begun);
+    assert_int_equal(look(j.plan, 1).planned, j.planned);
+    for (size_t k = 0; k < PLANS_OWNERS; k++) {
+        joint_owner o = owners[k];
+        o.patience_ms = 1000;
+        process[k] = joint_start(&j, &o);
+    }
+    for (size_t k = 0; k < PLANS_OWNERS; k++)
+        assert_int_equal(joint_wait(process[k]), k == 1 ? DP_ESTOPPED : DP_ETIMEOUT);
+    for (size_t k = 0; k < PLANS_OWNERS; k++) {
+        const dp_silo_kept kept = look(j.plan, k);
+        assert_true(kept.keeps && kept.begun && kept.owner == k && kept.changed > 1700000000);
+        assert_in_range(kept.sums, k == 1 ? 5 : 6, 6);
+    }
+    j.p.opts.name = "another";
+    dp_silo_plan *other = plans_plan(&j.p, 0);
+    refuses_to_look(other, DP_ESTATE, "of another plan");
+    dp_silo_plan_free(other);
+    (void)snprintf(file, sizeof file, "%s/run", joint_path("state", 1));
+    assert_int_equal(chmod(file, 0644), 0);
+    refuses_to_look(j.plan, DP_EPRIVACY, "others may read");
+    assert_int_equal(chmod(file, 0600), 0);
+    assert_int_equal(truncate(file, 100), 0);
+    refuses_to_look(j.plan, DP_EDATA, "damaged");
+    dp_silo_forget(joint_path("state", 1));
+    assert_false(look(j.plan, 1).begun);
+}
+
 /* ---- without noise ---- */
+
+/* Who has ended, and left a key for the others, is not said to be able to go on. */
+static void what_keeps_nothing_does_not_go_on(void **state)
+{
+    static const joint_owner hasty[] = {{.k = 0, .patience_ms = 300}, {.k = 1, .patience_ms = 300}};
+    size_t n;
+    (void)state;
+    dp_silo_plan_free(j.plan);
+    j.p.opts.scheme = "fedsgd";
+    j.p.opts.epsilon = j.p.opts.delta = 0;
+    j.plan = plans_plan(&j.p, 7);
+    pid_t gone = joint_start(&j, &everybody[2]);
+    while (joint_letters() == 0)
+        (void)usleep(1000);
+    assert_int_equal(kill(gone, SIGKILL), 0);
+    assert_int_equal(joint_wait(gone), JOINT_KILLED);
+    pid_t first = joint_start(&j, &hasty[0]), second = joint_start(&j, &hasty[1]);
+    assert_int_equal(joint_wait(first), DP_ETIMEOUT);
+    assert_int_equal(joint_wait(second), DP_ETIMEOUT);
+    const char *said = (const char *)joint_load("message", 0, 0, &n);
+    assert_contains(said, "north");
+    assert_contains(said, "nothing is kept of this run");
+    assert_null(strstr(said, "goes on"));
+    assert_false(look(j.plan, 0).keeps || look(j.plan, 0).begun);
+}
 
 /* Owner 0 alone, with the records of all, has the fit of all three. */
 static void without_noise_it_is_the_fit_of_all_records(void **state)
@@ -327,6 +412,8 @@ int main(void)
         ONE(a_run_that_has_ended_gives_its_fit_again),
         ONE(each_ledger_pays_once),
         ONE(who_is_not_there_is_named),
+        ONE(a_state_tells_of_its_own_run_alone),
+        ONE(what_keeps_nothing_does_not_go_on),
         ONE(without_noise_it_is_the_fit_of_all_records),
         ONE(what_is_not_refused_leaves),
         ONE(all_must_have_signed),

@@ -278,6 +278,21 @@ static void no_more_is_opened_than_was_said(void **state)
     assert_fails(actors[0].status, DP_EPRIVACY, &actors[0].err, "bits of privacy");
 }
 
+/* So the largest plan that is read is refused by no owner when they meet (plan-read.c): its phases,
+ * times of each, and numbers; and there is an end to what a key opens. */
+static void a_key_opens_what_any_plan_asks_for(void **state)
+{
+    const uint64_t most = (uint64_t)DP_OPENINGS * 100000 * ((1 << 24) / DPI_THRESHOLD_DEGREE + 1);
+    (void)state;
+    for (uint64_t more = 1; more < UINT64_MAX / most / 2; more *= (uint64_t)1 << 24) {
+        const dpi_threshold_spec spec = {.owners = DP_OWNERS_MOST - 1, .openings = most * more};
+        dpi_threshold *t;
+        dp_error err = {0};
+        assert_int_equal(dpi_threshold_new(&spec, &t, &err), more == 1 ? DP_OK : DP_EPRIVACY);
+        dpi_threshold_free(t);
+    }
+}
+
 /* The sizes of letters are those that the crypto has. */
 static void registers_have_the_sizes_of_what_is_in_them(void **state)
 {
@@ -316,6 +331,7 @@ int main(void)
         cmocka_unit_test(another_vector_is_not_encrypted_alike),
         cmocka_unit_test(a_key_of_another_run_is_refused),
         cmocka_unit_test(no_more_is_opened_than_was_said),
+        cmocka_unit_test(a_key_opens_what_any_plan_asks_for),
         cmocka_unit_test(registers_have_the_sizes_of_what_is_in_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,6 +79,31 @@ static void a_plan_is_read_as_it_was_written(void **state)
     }
 }
 
+/* Of so many numbers as a network may have. */
+static void a_wide_plan_is_read_too(void **state)
+{
+    dp_silo_plan *read;
+    dp_error err = {0};
+    dp_model *m = dp_model_new();
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_expr w = dp_weights(m, "W", PLANS_X, 1 << 15, dp_init_glorot(1));
+    (void)state;
+    dp_observe(rows, "y",
+               dp_normal_v(dp_dense(dp_data(rows, "x", PLANS_X), w, dp_param(m, "b", 1 << 15, 0)),
+                           dp_num(1)));
+    p.opts.model = m;
+    p.opts.source = NULL;
+    p.opts.rounds = p.opts.draws = 0;
+    dp_silo_plan *made = plans_plan(&p, 7);
+    const char *of = dp_silo_plan_text(made);
+    assert_true(made->openings[made->n_openings - 1].numbers > 1 << 16);
+    assert_ok(parse(of, strlen(of), &read, &err), err.text);
+    assert_string_equal(dp_silo_plan_text(read), of);
+    dp_silo_plan_free(read);
+    dp_silo_plan_free(made);
+    dp_model_free(m);
+}
+
 /* Whoever calls may have set another locale than who reads. */
 static void a_decimal_comma_changes_no_text(void **state)
 {
@@ -355,6 +380,29 @@ static void cannot(dp_silo_opts o, dp_status expected, const char *why)
     assert_null(plan);
 }
 
+/* Where all are waited for, none may drop out; enough owners make the shares right. */
+static void nobody_drops_out_of_sums_of_all(void **state)
+{
+    static const char *const schemes[] = {"fedsgd", "fedsgd+he"};
+    dp_silo_opts o = p.opts;
+    (void)state;
+    o.n_owners = PLANS_MOST;
+    o.dropouts = 1;
+    dp_silo_plan *plan = NULL;
+    dp_error err = {0};
+    assert_ok(dp_silo_plan_new(&o, &plan, &err), err.text);
+    dp_silo_plan_free(plan);
+    o.epsilon = o.delta = 0;
+    for (size_t k = 0; k < 2; k++) {
+        o.scheme = schemes[k];
+        o.dropouts = 1;
+        cannot(o, DP_EINVAL, "plan without dropouts, or take scheme secagg+dp");
+        o.dropouts = 0;
+        assert_ok(dp_silo_plan_new(&o, &plan, &err), err.text);
+        dp_silo_plan_free(plan);
+    }
+}
+
 static void what_cannot_be_planned_is_refused(void **state)
 {
     dp_silo_owner owners[DP_OWNERS_MOST + 1];
@@ -436,12 +484,13 @@ static void a_plan_is_read_from_its_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ONE(a_decimal_comma_changes_no_text),    ONE(a_plan_is_read_as_it_was_written),
-        ONE(a_plan_says_what_it_was_made_of),    ONE(defaults_are_written_down),
-        ONE(what_is_spent_depends_on_who_looks), ONE(each_changed_byte_is_found),
-        ONE(each_moved_line_is_found),           ONE(what_no_plan_can_say_is_refused),
-        ONE(signatures_are_of_one_plan),         ONE(who_is_no_owner_cannot_sign),
-        ONE(signatures_of_copies_are_joined),    ONE(what_cannot_be_planned_is_refused),
+        ONE(a_wide_plan_is_read_too),          ONE(a_decimal_comma_changes_no_text),
+        ONE(a_plan_is_read_as_it_was_written), ONE(a_plan_says_what_it_was_made_of),
+        ONE(defaults_are_written_down),        ONE(what_is_spent_depends_on_who_looks),
+        ONE(each_changed_byte_is_found),       ONE(each_moved_line_is_found),
+        ONE(what_no_plan_can_say_is_refused),  ONE(signatures_are_of_one_plan),
+        ONE(who_is_no_owner_cannot_sign),      ONE(signatures_of_copies_are_joined),
+        ONE(nobody_drops_out_of_sums_of_all),  ONE(what_cannot_be_planned_is_refused),
         ONE(a_plan_is_read_from_its_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,35 @@
+/* A plan as somebody else's tool may write it, for check-silo-columns: that of the file, not
+ * signed, with a line more at the end of its schema, which tacit silo plan would refuse.
+ *   dropping PLAN LINE > PLAN */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <tacit/silo.h>
+
+static int fail(const dp_error *err)
+{
+    (void)fprintf(stderr, "dropping: %s\n", err->text);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    static char schema[65536];
+    dp_silo_plan *plan = NULL, *changed = NULL;
+    dp_error err = {0};
+    if (argc != 3)
+        return 2;
+    if (dp_silo_plan_load(argv[1], &plan, &err) != DP_OK)
+        return fail(&err);
+    dp_silo_opts opts = *dp_silo_plan_opts(plan);
+    dp_fit_source source = *opts.source;
+    (void)snprintf(schema, sizeof schema, "%s%s\n", source.schema, argv[2]);
+    source.schema = schema;
+    opts.source = &source;
+    if (dp_silo_plan_new(&opts, &changed, &err) != DP_OK)
+        return fail(&err);
+    (void)fputs(dp_silo_plan_text(changed), stdout);
+    dp_silo_plan_free(changed);
+    dp_silo_plan_free(plan);
+    return 0;
+}
