@@ -2,8 +2,8 @@
  * of keeping its 545 releases, seconds of the clock, median of so many fits.
  *   make bench/journal && bench/journal [--folder F] [--fits N] [--only none|journal|ledger]
  *   strace -f -c -e trace=fsync,fdatasync bench/.libs/journal --only ledger --fits 1
- * The files lie in a folder of their own in F (.), which is taken away at the end; seconds are those
- * of F's disk.  The model is a mixture of three in the plane, of 1000 points. */
+ * The files lie in a folder of their own in F (.), which is taken away at the end; seconds are
+ * those of F's disk.  The model is a mixture of three in the plane, of 1000 points. */
 #define _XOPEN_SOURCE 700
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,11 +2,11 @@
  * images who open sums together, in processes that share a folder and nothing else.
  *   make bench/silo-images
  *   bench/silo-images DATA MODEL SCHEME OWNERS [IMAGES]
- * DATA is as in examples/images.h, MODEL logistic or cnn, SCHEME plain or central (one process, with
- * no privacy or epsilon 3), fedsgd, fedsgd+he or secagg+dp.  Owners have every OWNERS-th image of
- * the first IMAGES; nobody puts together what he knows, so that the noise is central's in law.
- * One JSON line: the share of test images that are told right, seconds of the clock, of processor of
- * all processes, and bytes of all letters. */
+ * DATA is as in examples/images.h, MODEL logistic or cnn, SCHEME plain or central (one process,
+ * with no privacy or epsilon 3), fedsgd, fedsgd+he or secagg+dp.  Owners have every OWNERS-th image
+ * of the first IMAGES; nobody puts together what he knows, so that the noise is central's in law.
+ * One JSON line: the share of test images that are told right, seconds of the clock, of processor
+ * of all processes, and bytes of all letters. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

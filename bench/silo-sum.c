@@ -3,9 +3,9 @@
  *   make bench/silo-sum
  *   bench/silo-sum [scheme] [owners numbers rounds [mailbox [authorities]]]
  * 3 7850 200 and secagg+dp without; of other schemes fedsgd, which hides nothing, and fedsgd+he.
- * One JSON line: milliseconds of processor a round and owner, and of the clock a round.  Letters are
- * in memory; or in a folder, which must be empty; or on a server (tacit silo relay).  Each owner's
- * state is a file in $TMPDIR, as in a run. */
+ * One JSON line: milliseconds of processor a round and owner, and of the clock a round.  Letters
+ * are in memory; or in a folder, which must be empty; or on a server (tacit silo relay).  Each
+ * owner's state is a file in $TMPDIR, as in a run. */
 #include <pthread.h>
 #include <sodium.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Hostile letters: whatever a carrier hands over in place of an owner's key or letter, reading ends,
- * stays in bounds, and takes nothing but what that owner has sent, byte for byte; of what is
+/* Hostile letters: whatever a carrier hands over in place of an owner's key or letter, reading
+ * ends, stays in bounds, and takes nothing but what that owner has sent, byte for byte; of what is
  * refused nothing is handed on.
  *
  * The first byte's low bits say what the others are: 0 a key, 1 a letter, and with 2 added what is

@@ -2,8 +2,9 @@
  *
  * Coefficients are told in the scale of the table's columns.  With x = (v - c) / s and outcomes
  * (y - C) / S, v's coefficient is S w / s, and the intercept C + S (w_0 - sum w c / s), to which
- * each owner has what follows from its own columns.  So the owner of outcomes alone knows the intercept
- * where the other's columns are at the middle of their ranges, and both together know it at 0. */
+ * each owner has what follows from its own columns.  So the owner of outcomes alone knows the
+ * intercept where the other's columns are at the middle of their ranges, and both together know it
+ * at 0. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,8 +144,8 @@ static double intercept(const column_run *r)
                            : intercept_share(r, (int)r->self);
 }
 
-/* How many people are common is for both owners, and counted by no epsilon: it is told, and stands in
- * no file that may be handed on. */
+/* How many people are common is for both owners, and counted by no epsilon: it is told, and stands
+ * in no file that may be handed on. */
 static void write_json(const column_run *r, const char *file, FILE *to)
 {
     const dp_silo_opts *o = dp_silo_plan_opts(r->j->plan);

@@ -47,8 +47,8 @@ void silo_end(silo_job *j)
     modelling_close(&j->m);
 }
 
-/* What a plan shows as formula and schema must be what its model was made of: what is signed is what
- * was read. */
+/* What a plan shows as formula and schema must be what its model was made of: what is signed is
+ * what was read. */
 static int check_model(silo_job *j)
 {
     const dp_fit_source *source = dp_silo_plan_opts(j->plan)->source;

@@ -116,8 +116,8 @@ DP_API dp_status dp_fit_private(const dp_model *model, const dp_dataset *data,
                                 const dp_fit_opts *opts, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
 
 /* What a fit will release: `times` sums over all records of `numbers` numbers each, with noise of
- * multiplier sigma (0 without privacy).  Of several owners each is opened as a 64-bit word; the loop
- * takes three of these without privacy, and `numbers` is of words. */
+ * multiplier sigma (0 without privacy).  Of several owners each is opened as a 64-bit word; the
+ * loop takes three of these without privacy, and `numbers` is of words. */
 typedef struct dp_opening {
     const char *phase; /* static text */
     uint64_t times;

@@ -2,11 +2,13 @@
  * trusted: libtacit-serve.
  *
  * Letters are put and taken by HTTP/1.1 over TLS 1.3: PUT /NAME, GET /NAME, and nothing else.  They
- * are sealed to their readers and signed by their writers; here they are bytes.  The first letter of
- * a name stays.  Who asks for one that is not there yet (Prefer: wait=N) is answered when it comes.
+ * are sealed to their readers and signed by their writers; here they are bytes.  The first letter
+ * of a name stays.  Who asks for one that is not there yet (Prefer: wait=N) is answered when it
+ * comes.
  *
  * One thread, bounded in everything: connections, the time that each may take for what it is about,
- * bytes of a letter, letters and bytes that are kept.  What cannot be is refused before it is read. */
+ * bytes of a letter, letters and bytes that are kept.  What cannot be is refused before it is
+ * read. */
 #ifndef TACIT_RELAY_H
 #define TACIT_RELAY_H
 
@@ -35,8 +37,8 @@ typedef struct dp_relay_opts {
 } dp_relay_opts;
 
 /* Listens.  *relay [out] owned by the caller; NULL on error.
- * DP_EINVAL options, or certificate and key are none; DP_ENAME no such host; DP_EPRIVACY the key lies
- * among the letters; DP_EIO; DP_ENOMEM. */
+ * DP_EINVAL options, or certificate and key are none; DP_ENAME no such host; DP_EPRIVACY the key
+ * lies among the letters; DP_EIO; DP_ENOMEM. */
 DP_API DP_MUST_CHECK dp_status dp_relay_new(const dp_relay_opts *opts, dp_relay **relay,
                                             dp_error *err) DP_NONNULL(1, 2);
 

@@ -87,7 +87,8 @@ typedef struct dp_silo_opts {
     const char *scheme;    /* dp_silo_schemes */
     const dp_model *model; /* what is fitted; the plan has its hash */
     /* In its place, with the schemes of columns: two owners, one colluder, no rounds, draws or
-     * dropouts; a source without priors, or none.  Epsilon is of a record in place of another, at both owners together. */
+     * dropouts; a source without priors, or none.  Epsilon is of a record in place of another, at
+     * both owners together. */
     const dp_silo_columns *columns;
     const dp_fit_source *source; /* formula and schema of it, nullable: for a model in C */
     size_t n_owners;             /* 1 ... DP_OWNERS_MOST; the first one adds up */
@@ -183,9 +184,9 @@ typedef struct dp_silo_run_opts {
                      * that they are told; nullable.  Zeros after an error */
 } dp_silo_run_opts;
 
-/* Whether this owner may run the plan, as far as can be told without records: that the key is of one
- * of its owners, that all have signed, and what the site's policy says; of opts only key and policy
- * are looked at.
+/* Whether this owner may run the plan, as far as can be told without records: that the key is of
+ * one of its owners, that all have signed, and what the site's policy says; of opts only key and
+ * policy are looked at.
  *   model  of a plan of columns not looked at, and may be NULL
  * Errors as of dp_silo_run, which asks the same.  Thread-safe. */
 DP_API DP_MUST_CHECK dp_status dp_silo_run_check(const dp_silo_plan *plan, const dp_model *model,
@@ -216,9 +217,9 @@ typedef struct dp_silo_columns_data {
 
 /* This owner's part of a regression over columns; both run it at about the same time.  They link
  * ids first: each learns how many the other has, and which of its own are common, which no epsilon
- * covers, so that whether somebody has a row must not follow from a value; then they take the plan's
- * steps.  Nothing leaves before plan, policy and data are found to be in order.  A run that ends
- * early is lost, and stays spent: it needs a new plan.
+ * covers, so that whether somebody has a row must not follow from a value; then they take the
+ * plan's steps.  Nothing leaves before plan, policy and data are found to be in order.  A run that
+ * ends early is lost, and stays spent: it needs a new plan.
  *   opts     with noise `state` is needed: that the plan was run is noted there, and it is not run
  *            again; what is of a fit is not looked at.  `ledger` is charged with all of the plan
  *            before anything leaves, for a data set whose budget is of records that are replaced; a
@@ -229,7 +230,8 @@ typedef struct dp_silo_columns_data {
  *   *common  [out] rows that both have
  *   w        [out] [columns of this owner]; zeros after an error, but one of the key
  * DP_EINVAL a plan of no columns, or data that do not fit it; DP_EDATA ids that are twice, or
- * numbers that are none; DP_ESTATE the plan was run before; DP_EUNSUPPORTED; otherwise as dp_silo_run. */
+ * numbers that are none; DP_ESTATE the plan was run before; DP_EUNSUPPORTED; otherwise as
+ * dp_silo_run. */
 DP_API DP_MUST_CHECK dp_status dp_silo_run_columns(const dp_silo_plan *plan,
                                                    const dp_silo_columns_data *data,
                                                    const dp_silo_run_opts *opts, size_t *common,

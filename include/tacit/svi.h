@@ -113,8 +113,8 @@ typedef struct dp_svi_opts {
      * freed. */
     const dp_group *group;
     /* Nullable: this process has one of several owners' records, and they open sums together
-     * (tacit/owners.h); borrowed until the run is freed.  Not with a group.  All owners must give the
-     * same model, guide and options, but for threads, seed and ledger, and come to the same
+     * (tacit/owners.h); borrowed until the run is freed.  Not with a group.  All owners must give
+     * the same model, guide and options, but for threads, seed and ledger, and come to the same
      * parameters.  Such a run cannot be saved. */
     const dp_owners *owners;
     uint64_t seed; /* not 0: a repeatable run for tests, marked as not private */

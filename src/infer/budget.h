@@ -42,7 +42,8 @@ typedef struct dpi_budget {
 
 extern const char *const dpi_stage_names[DPI_N_STAGES];
 
-/* Divides the budget.  DP_EINVAL owners that cannot be; DP_EDOMAIN, DP_EACCURACY, and the accountant's errors. */
+/* Divides the budget.  DP_EINVAL owners that cannot be; DP_EDOMAIN, DP_EACCURACY, and the
+ * accountant's errors. */
 dp_status dpi_budget_init(dpi_budget *b, const dp_fit_opts *o, dp_error *err) DP_MUST_CHECK;
 
 #endif

@@ -67,8 +67,8 @@ dp_status dpi_journal_new(const char *path, const dpi_journal_run *run, dpi_jour
                           dp_error *err) DP_MUST_CHECK;
 
 /* Opens one, and looks at all releases in it.  DP_ESTATE there is none, or another process has it;
- * DP_EDATA it is none, or damaged; DP_EPRIVACY others may write it; DP_EUNSUPPORTED another version;
- * DP_EIO, DP_ENOMEM. */
+ * DP_EDATA it is none, or damaged; DP_EPRIVACY others may write it; DP_EUNSUPPORTED another
+ * version; DP_EIO, DP_ENOMEM. */
 dp_status dpi_journal_open(const char *path, dpi_journal **j, dp_error *err) DP_MUST_CHECK;
 void dpi_journal_free(dpi_journal *j);
 

@@ -6,9 +6,9 @@
  *           there and follows a quantile of the norms
  *
  * All are Gaussian mechanisms on the whole data set, their number and noise functions of options
- * alone (loop-budget.c), so the lemma of doc/design/infer.md is their account: what a later one asks
- * may follow from what earlier ones have released.  doc/design/loop.md has the choices and how they
- * were measured.
+ * alone (loop-budget.c), so the lemma of doc/design/infer.md is their account: what a later one
+ * asks may follow from what earlier ones have released.  doc/design/loop.md has the choices and how
+ * they were measured.
  *
  * All else follows from releases and a public seed.  So a fit that goes on does all again that it
  * did, with the releases of its journal (doc/design/resume.md). */
@@ -159,7 +159,8 @@ static void question_of_number(const loop *a, unsigned char hash[DPI_JOIN_HASH])
                              (const unsigned char *)"number", sizeof "number");
 }
 
-/* Makes the release of the number, of the sum that r has; of what was made before only the noise. */
+/* Makes the release of the number, of the sum that r has; of what was made before only the
+ * noise. */
 static dp_status make_number(const loop *a, dpi_release *r,
                              const unsigned char question[DPI_JOIN_HASH], bool made, dp_error *err)
 {

@@ -1,7 +1,7 @@
 /* Integers of an owner, in steps of the grid of the noise: what its records add, at most
- * `most_records` times `steps` each, plus K = round(2^32 Z).  All are added up modulo 2^64, which is
- * exact while the sum is below 2^63: records of all owners, and for each 16 standard deviations of
- * a share, beyond which a normal number lies with a chance of less than 2^-180.
+ * `most_records` times `steps` each, plus K = round(2^32 Z).  All are added up modulo 2^64, which
+ * is exact while the sum is below 2^63: records of all owners, and for each 16 standard deviations
+ * of a share, beyond which a normal number lies with a chance of less than 2^-180.
  *
  * Shares are rounded apart, so their sum is no rounding of one normal number; doc/design/silo.md
  * has why it is as good. */

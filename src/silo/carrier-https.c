@@ -118,8 +118,8 @@ static dp_status set_url(https_carrier *h, const char *tag, dp_error *err)
     return curl_easy_setopt(h->curl, CURLOPT_URL, url) == CURLE_OK ? DP_OK : dpi_fail_nomem(err);
 }
 
-/* Whether TLS says no, to a certificate as a rule: in the words of OpenSSL, behind which no name of a
- * host comes. */
+/* Whether TLS says no, to a certificate as a rule: in the words of OpenSSL, behind which no name of
+ * a host comes. */
 static bool is_alert(const char *text)
 {
     const char *said = strstr(text, "SSL routines:");

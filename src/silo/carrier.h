@@ -24,9 +24,9 @@ typedef struct dpi_carrier_kind {
     const char *name;
     dp_status (*put)(dpi_carrier *c, const char *tag, size_t n, const unsigned char *bytes,
                      dp_error *err);
-    /* Waits for a letter, at most wait_ms.  One of more than `most` bytes is not read.  *bytes [out]
-     * freed with dpi_free; NULL on error.  DP_ETIMEOUT; DP_ESTOPPED; DP_EPEER it is longer, or no
-     * letter. */
+    /* Waits for a letter, at most wait_ms.  One of more than `most` bytes is not read.  *bytes
+     * [out] freed with dpi_free; NULL on error.  DP_ETIMEOUT; DP_ESTOPPED; DP_EPEER it is longer,
+     * or no letter. */
     dp_status (*get)(dpi_carrier *c, const char *tag, uint32_t wait_ms, size_t most, size_t *n,
                      unsigned char **bytes, dp_error *err);
     void (*close)(dpi_carrier *c);
@@ -35,8 +35,8 @@ typedef struct dpi_carrier_kind {
 /* Begins every carrier's own struct. */
 struct dpi_carrier {
     const dpi_carrier_kind *kind;
-    /* Asked while a letter is waited for in a folder or at a server: true ends that with DP_ESTOPPED.
-     * NULL: nobody. */
+    /* Asked while a letter is waited for in a folder or at a server: true ends that with
+     * DP_ESTOPPED.  NULL: nobody. */
     bool (*stop)(void *of);
     void *stop_of;
 };
@@ -60,9 +60,9 @@ dp_status dpi_carrier_folder(const char *path, dpi_carrier **c, dp_error *err) D
 
 /* A mailbox that a server keeps, by HTTPS: a letter is put at URL/TAG (If-None-Match: *), and taken
  * from there; 404 is a letter that has not come.  Any server that stores what is PUT will do, and
- * none needs to be trusted; one that answers late where asked to (Prefer: wait) is quicker.  Proxies
- * are those of the environment (https_proxy).  What fails for a while (no connection, a status of 429
- * or 5xx) is tried again for patience_ms.
+ * none needs to be trusted; one that answers late where asked to (Prefer: wait) is quicker.
+ * Proxies are those of the environment (https_proxy).  What fails for a while (no connection, a
+ * status of 429 or 5xx) is tried again for patience_ms.
  *   url                       https://HOST[:PORT]/PATH
  *   certificate, key          PEM files of this side's, nullable, both or none
  *   authorities               PEM file of who may sign the server's; NULL: the system's

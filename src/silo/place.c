@@ -7,8 +7,9 @@
  *   addend             1, 1 -> +
  *   block              1, + -> 1, marked
  *
- * What an owner computes of a sum that is not opened yet is no sum of what each would compute of its
- * own: that, and values of different owners in one operation, are the errors that this is for. */
+ * What an owner computes of a sum that is not opened yet is no sum of what each would compute of
+ * its own: that, and values of different owners in one operation, are the errors that this is
+ * for. */
 #include <stdio.h>
 #include <string.h>
 

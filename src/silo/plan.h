@@ -57,8 +57,8 @@ dp_status dpi_silo_plan_write(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
 dp_status dpi_silo_plan_check(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
 
 /* Of a plan of columns: checks them; finds what will be opened, with the noise that epsilon and
- * delta ask for; appends their lines; and what runs are told of them.  z: noise of one owner, 0 for none.
- * DP_EINVAL, DP_EDOMAIN. */
+ * delta ask for; appends their lines; and what runs are told of them.  z: noise of one owner, 0 for
+ * none.  DP_EINVAL, DP_EDOMAIN. */
 dp_status dpi_silo_columns_check(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
 dp_status dpi_silo_columns_openings(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
 void dpi_silo_columns_say(const dp_silo_plan *plan, dpi_bytes *to);

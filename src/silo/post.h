@@ -8,8 +8,8 @@
  *
  * The header (plan, round, attempt, writer, reader, name) is not sent: both sides know it, it is
  * associated data of the seal and is signed.  The sealing key is BLAKE2b of X25519 between the two
- * parties' run keys (dpi_post_open), so that what was sealed in a run stays sealed when an identity's
- * key is found out later.  A reader knows how long the body is. */
+ * parties' run keys (dpi_post_open), so that what was sealed in a run stays sealed when an
+ * identity's key is found out later.  A reader knows how long the body is. */
 #ifndef DPI_SILO_POST_H
 #define DPI_SILO_POST_H
 

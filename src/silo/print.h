@@ -1,4 +1,5 @@
-/* Programs, parts and what is seen of them, as text that a person can read and that has one form. */
+/* Programs, parts and what is seen of them, as text that a person can read and that has one
+ * form. */
 #ifndef DPI_SILO_PRINT_H
 #define DPI_SILO_PRINT_H
 
@@ -13,9 +14,8 @@ void dpi_silo_say(dpi_bytes *b, const char *format, ...) DPI_PRINTF(2, 3);
 void dpi_silo_print(const dpi_silo_program *p, const dpi_silo_part *parts /* [who.n] */,
                     size_t n_views, const dpi_silo_view *views, dpi_bytes *to);
 
-/* Epsilon at p->delta against somebody who knows the shares of `known` owners and does without those
- * of who may drop out; +INFINITY where no share is left, or an opening
- * has no noise. */
+/* Epsilon at p->delta against somebody who knows the shares of `known` owners and does without
+ * those of who may drop out; +INFINITY where no share is left, or an opening has no noise. */
 dp_status dpi_silo_epsilon(const dpi_silo_program *p, size_t known, double *epsilon,
                            dp_error *err) DP_MUST_CHECK;
 

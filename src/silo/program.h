@@ -7,8 +7,8 @@
  *   +   a sum of what all owners have       1   split over columns of the same records
  *   P   party P's alone
  *
- * Places of inputs are declared, all others follow.  Operations that need several parties are marked
- * (s_sum), and a scheme says what each party does for them (rules.h, split.h).
+ * Places of inputs are declared, all others follow.  Operations that need several parties are
+ * marked (s_sum), and a scheme says what each party does for them (rules.h, split.h).
  *
  * The first error stays and is given by dpi_silo_program_end: calls after it do nothing. */
 #ifndef DPI_SILO_PROGRAM_H

@@ -70,8 +70,8 @@ DP_MUST_CHECK dp_status dpi_psi_match(dpi_psi *psi,
 
 /* All of it with another party, by letters "psi.n", "psi.p", "psi.t" and "psi.h" of a round and
  * attempt, under the two parties' own key (opts->key is not read).  After an error *common is 0.
- * As above; errors of the post; DP_EPEER the two have not come to the same rows, or the other has more than opts->most ids: of these
- * nothing is told then. */
+ * As above; errors of the post; DP_EPEER the two have not come to the same rows, or the other has
+ * more than opts->most ids: of these nothing is told then. */
 DP_MUST_CHECK dp_status dpi_psi_link(dpi_post *post, size_t peer, uint64_t round, uint32_t attempt,
                                      const dpi_psi_opts *opts, size_t n, const char *const *ids,
                                      size_t *common, size_t *rows /* [n] */, dp_error *err);

@@ -43,8 +43,8 @@ void dpi_relay_box_close(dpi_relay_box *box);
 int dpi_relay_box_begin(dpi_relay_box *box, const char *name, uint64_t size,
                         dpi_relay_draft *draft);
 
-/* Puts it on the disk under its name: 201; 412 there is one; 507, and then it is not there, or where
- * the disk does not even take that, is counted. */
+/* Puts it on the disk under its name: 201; 412 there is one; 507, and then it is not there, or
+ * where the disk does not even take that, is counted. */
 int dpi_relay_box_keep(dpi_relay_box *box, dpi_relay_draft *draft, const char *name);
 void dpi_relay_box_drop(dpi_relay_box *box, dpi_relay_draft *draft);
 

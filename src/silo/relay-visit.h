@@ -5,8 +5,8 @@
  *   answers   an answer leaves             leaves   TLS ends; what still comes is not used
  *
  * Each stage has an end.  Bytes of a letter, and nothing else, put it off, by what they take at a
- * least pace.  There is one buffer for what comes before a body, and one for a piece of a body or of
- * an answer. */
+ * least pace.  There is one buffer for what comes before a body, and one for a piece of a body or
+ * of an answer. */
 #ifndef DPI_SILO_RELAY_VISIT_H
 #define DPI_SILO_RELAY_VISIT_H
 

@@ -4,8 +4,9 @@
  *
  * k_ij follows from what i and j share, b_i from what i alone knows, both from plan, round and
  * question.  The aggregator names the set U of owners whose y it has.  Every member writes it down,
- * signs it, and having seen all signatures reveals b_i and k_ij of each j that is not in U.  Of two sets for one round an owner signs one; so nobody gets
- * b_j and k_ij of one j, and a sum without all masks is that of U alone.
+ * signs it, and having seen all signatures reveals b_i and k_ij of each j that is not in U.  Of two
+ * sets for one round an owner signs one; so nobody gets b_j and k_ij of one j, and a sum without
+ * all masks is that of U alone.
  *
  * An owner that is not in U waits for the sum like the others, and goes on with it. */
 #include "silo/round.h"

@@ -2,9 +2,9 @@
  * their common order.
  *
  * Nothing is kept of a run but a mark that it was begun: one that ends early cannot go on, as its
- * shares of noise are gone, and another run of the same plan would tell of the same rows under other
- * noise, which nobody counts.  The mark is in the state's folder, on the disk before the first step;
- * who empties the mailbox does not take it away. */
+ * shares of noise are gone, and another run of the same plan would tell of the same rows under
+ * other noise, which nobody counts.  The mark is in the state's folder, on the disk before the
+ * first step; who empties the mailbox does not take it away. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* One owner's part of a plan: the fit of its records, whose sums the owners open together.
  *
- * Order: what the plan, the site's policy, the model, the records and the ledger forbid is found out
- * before anything leaves: keys are exchanged when the first sum is to be opened.  The journal of the
- * fit and the state of the rounds lie side by side in one folder: the former has what was opened,
- * the latter what is being opened.  A run that ends between the two goes on with the same round, in
- * which the same bytes leave again. */
+ * Order: what the plan, the site's policy, the model, the records and the ledger forbid is found
+ * out before anything leaves: keys are exchanged when the first sum is to be opened.  The journal
+ * of the fit and the state of the rounds lie side by side in one folder: the former has what was
+ * opened, the latter what is being opened.  A run that ends between the two goes on with the same
+ * round, in which the same bytes leave again. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <limits.h>

@@ -21,7 +21,8 @@ bool dpi_silo_run_path(char to[PATH_MAX], const char *folder, const char *file) 
 bool dpi_silo_columns_mark(char to[PATH_MAX], const char *folder,
                            const dp_silo_plan *plan) DP_MUST_CHECK;
 
-/* Whether runs of it are kept in a state's folder, so that they go on; or, of columns, are noted. */
+/* Whether runs of it are kept in a state's folder, so that they go on; or, of columns, are
+ * noted. */
 bool dpi_silo_run_keeps(const dp_silo_plan *plan);
 
 /* Makes the folder of a state where there is none.  DP_EIO; DP_EPRIVACY others may look into it. */

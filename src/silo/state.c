@@ -1,4 +1,5 @@
-/*   "TcSilo3\0"   plan   run secret   self   noise   run keys   question   round   set   n   x[n]   hash
+/*   "TcSilo3\0"   plan   run secret   self   noise   run keys   question
+ *   round   set   n   x[n]   hash
  *
  * Numbers have 8 bytes, the little end first; the hash is BLAKE2b of all before it. */
 #define _XOPEN_SOURCE 700

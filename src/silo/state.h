@@ -31,8 +31,8 @@ void dpi_silo_state_whose(const unsigned char plan[DPI_SILO_HASH],
                           unsigned char hash[DPI_SILO_HASH]);
 
 /* Reads the file, or begins one; `plan` is a hash of plan and owner.  *s [out] freed by
- * dpi_silo_state_free; path is borrowed.  DP_ESTATE it is of another plan, or another process has it; DP_EDATA; DP_EPRIVACY
- * others can read it; DP_EIO, DP_ENOMEM. */
+ * dpi_silo_state_free; path is borrowed.  DP_ESTATE it is of another plan, or another process has
+ * it; DP_EDATA; DP_EPRIVACY others can read it; DP_EIO, DP_ENOMEM. */
 dp_status dpi_silo_state_open(const char *path, const unsigned char plan[DPI_SILO_HASH],
                               dpi_silo_state *s, dp_error *err) DP_MUST_CHECK;
 

@@ -15,10 +15,11 @@
 
 typedef struct dpi_silo_sums dpi_silo_sums;
 
-/* Opens the file, or makes one that only its owner can read; `whose` is dpi_silo_state_whose.  A sum
- * at its end that a crash has cut off is taken away: its round is in the state, and is made again.
- * DP_ESTATE it is of another plan or owner; DP_EDATA it is no such file, or a sum is not as it
- * was written; DP_EPRIVACY others can read it; DP_EIO; DP_ENOMEM.  The file is not changed then. */
+/* Opens the file, or makes one that only its owner can read; `whose` is dpi_silo_state_whose.  A
+ * sum at its end that a crash has cut off is taken away: its round is in the state, and is made
+ * again.  DP_ESTATE it is of another plan or owner; DP_EDATA it is no such file, or a sum is not as
+ * it was written; DP_EPRIVACY others can read it; DP_EIO; DP_ENOMEM.  The file is not changed
+ * then. */
 dp_status dpi_silo_sums_open(const char *path, const unsigned char whose[DPI_SILO_HASH],
                              dpi_silo_sums **s, dp_error *err) DP_MUST_CHECK;
 void dpi_silo_sums_close(dpi_silo_sums *s);

@@ -18,8 +18,8 @@ dpi_lent *dpi_finish_lent(const dpi_objective *o, double *theta, double *release
  * are.
  *   mine  whether there is such a sum; where not, it is returned, and the other ranks of a group
  *         are told
- * Errors of dpi_release_begin, dpi_group_add and where releases are kept; the sum is wiped then, and
- * nothing has changed. */
+ * Errors of dpi_release_begin, dpi_group_add and where releases are kept; the sum is wiped then,
+ * and nothing has changed. */
 dp_status dpi_finish(dp_svi *s, dp_status mine, bool *finite, dp_error *err) DP_MUST_CHECK;
 
 #endif

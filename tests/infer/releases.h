@@ -1,6 +1,6 @@
 /* What is released in a test, of fits by rounds or by the loop: each sum as it is before noise is
- * added, and what comes out; sums of owners, who draw the noise elsewhere, are not seen.  Linked with
- * $(RELEASES_LINK).  One thread at a time. */
+ * added, and what comes out; sums of owners, who draw the noise elsewhere, are not seen.  Linked
+ * with $(RELEASES_LINK).  One thread at a time. */
 #ifndef TESTS_INFER_RELEASES_H
 #define TESTS_INFER_RELEASES_H
 

@@ -221,7 +221,8 @@ static void budgets_around_are_tried(void **state)
         assert_close(point[k].epsilon, ldexp(0.5, (int)k), 1e-12, 0);
         assert_int_equal(point[k].fitted, 4);
         assert_close(dp_plan_sd(plan, 0, point[k].epsilon), point[k].sd_private[0], 0.1, 0);
-        /* Four data sets: near the exact posterior, noise in what curvature tells is what is left. */
+        /* Four data sets: near the exact posterior, noise in what curvature tells is what is
+         * left. */
         if (k > 0)
             assert_true(point[k].sd_private[0] < 1.03 * point[k - 1].sd_private[0]);
     }

@@ -100,8 +100,9 @@ static dp_status open_own(void *context, const unsigned char question[DP_OWNERS_
     return DP_OK;
 }
 
-/* A crash between the ledger's count and the journal leaves one release counted that the journal has
- * not.  Owners that open it again as it was pay once; of more than one, and others, each is paid. */
+/* A crash between the ledger's count and the journal leaves one release counted that the journal
+ * has not.  Owners that open it again as it was pay once; of more than one, and others, each is
+ * paid. */
 static void what_is_repeated_is_paid_once(void **state)
 {
     static scene s;

@@ -259,8 +259,8 @@ static void sums_are_those_of_one_process(void **state)
     }
 }
 
-/* The step of the grid is 2^-32 of one share, which is 1 / sqrt(3) of what is accounted for: the same
- * sum is sqrt(3) times as many steps, but for noise of a hundredth of it. */
+/* The step of the grid is 2^-32 of one share, which is 1 / sqrt(3) of what is accounted for: the
+ * same sum is sqrt(3) times as many steps, but for noise of a hundredth of it. */
 static void shares_are_as_small_as_their_number_allows(void **state)
 {
     (void)state;

@@ -25,8 +25,8 @@ dp_reservation *reserve(dp_ledger *ledger, dp_mechanism m);
 dp_status try_reserve(dp_ledger *ledger, dp_mechanism m, dp_error *err) DP_MUST_CHECK;
 double spent(dp_ledger *ledger);
 
-/* Of the second data set, "records": its entries and what is spent; of the first entry, whether it is
- * settled, and the releases that it has reserved and begun. */
+/* Of the second data set, "records": its entries and what is spent; of the first entry, whether it
+ * is settled, and the releases that it has reserved and begun. */
 typedef struct folder_entry {
     size_t n;
     bool settled;

@@ -3,9 +3,10 @@
  *
  * With R uniform, z = T(v + R) - T(R) is floor(v / 2^s) + 1 in (v mod 2^s) of 2^s cases, and off by
  * 2^(bits - s), upwards for a negative v and downwards for a positive one, in |v| of 2^bits cases.
- * A count of n trials is taken to be none that comes in fewer than 1e-11 of runs, to either side, by
- * the binomial law itself: of some rates a single one in 163 840 is expected in one run of a hundred,
- * where deviations say nothing.  With eight counts right code fails in fewer than 2e-10. */
+ * A count of n trials is taken to be none that comes in fewer than 1e-11 of runs, to either side,
+ * by the binomial law itself: of some rates a single one in 163 840 is expected in one run of a
+ * hundred, where deviations say nothing.  With eight counts right code fails in fewer than
+ * 2e-10. */
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>

@@ -62,7 +62,8 @@ static void the_first_letter_stays(void **state)
     }
 }
 
-/* A file of four gibibytes, in place of a small letter, is not read: nothing is allocated for it. */
+/* A file of four gibibytes, in place of a small letter, is not read: nothing is allocated for
+ * it. */
 static void what_is_longer_than_the_letter_is_not_read(void **state)
 {
     char path[128];

@@ -1,6 +1,6 @@
-/* Fits under a key that nobody has: those of plain sums, to the bit; and when an owner ends early and
- * goes on, the same bytes leave.  With EVERYWHERE in the environment each owner is killed at many
- * more letters. */
+/* Fits under a key that nobody has: those of plain sums, to the bit; and when an owner ends early
+ * and goes on, the same bytes leave.  With EVERYWHERE in the environment each owner is killed at
+ * many more letters. */
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <signal.h>

@@ -144,8 +144,8 @@ static size_t entries_of(size_t k)
     return n;
 }
 
-/* Who has lost the journal, and not the state of the rounds, would open with other noise; it is told
- * before it pays once more. */
+/* Who has lost the journal, and not the state of the rounds, would open with other noise; it is
+ * told before it pays once more. */
 static void who_lost_the_journal_opens_nothing(void **state)
 {
     static const joint_owner cut[PLANS_OWNERS] = {{.k = 0, .patience_ms = 3000},
@@ -173,7 +173,8 @@ static void who_lost_the_journal_opens_nothing(void **state)
     assert_int_equal(joint_letters(), letters);
 }
 
-/* What keeps no journal would pay all once more at each attempt, were it paid before owners meet. */
+/* What keeps no journal would pay all once more at each attempt, were it paid before owners
+ * meet. */
 static void a_wide_network_is_paid_for_when_all_are_there(void **state)
 {
     static const joint_owner alone = {.k = 1, .patience_ms = 500, .pays = true};

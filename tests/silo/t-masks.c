@@ -39,7 +39,8 @@ static void streams_do_not_depend_on_the_length(void **state)
     assert_memory_equal(x, y, 1500 * sizeof *x);
 }
 
-/* Chi-square of the bytes of masked zeros, which fails once in 10^9 keys; of zeros it is far off. */
+/* Chi-square of the bytes of masked zeros, which fails once in 10^9 keys; of zeros it is far
+ * off. */
 static double chi_square(const uint64_t *x, size_t n)
 {
     double counts[256] = {0}, chi = 0, each = (double)n / 32;

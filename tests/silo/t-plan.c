@@ -186,7 +186,8 @@ static void defaults_are_written_down(void **state)
     dp_silo_plan_free(plan);
 }
 
-/* The more shares somebody knows the less is hidden; the plan's epsilon is against its colluders. */
+/* The more shares somebody knows the less is hidden; the plan's epsilon is against its
+ * colluders. */
 static void what_is_spent_depends_on_who_looks(void **state)
 {
     dp_silo_plan *plan = plans_plan(&p, 0);

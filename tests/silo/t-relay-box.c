@@ -1,5 +1,5 @@
-/* The folder of a relay: what is in it is counted, also when the disk fails, and a full one is not gone
- * through at each letter. */
+/* The folder of a relay: what is in it is counted, also when the disk fails, and a full one is not
+ * gone through at each letter. */
 #define _XOPEN_SOURCE 700
 #include "silo/relay-box.h"
 
