@@ -3,6 +3,7 @@
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
+#include <gsl/gsl_sf_psi.h>
 #include <math.h>
 
 enum { QUANTILES = 200, CLIPS = 48 };
@@ -10,14 +11,17 @@ enum { QUANTILES = 200, CLIPS = 48 };
 /* Of records that are too many where there are; for tails that are longer than in clip.h. */
 static const double usual_share = 0.02, hedge = 1.2;
 
+/* Lengths of scores by the public model: leverages chi^2_d, by themselves chi^2_(d+2), and outcomes
+ * that are not as likely; and by how much mean and variance of logarithms differ from it. */
+static const double longer = 0.1, more_varied = 0.1, usual_mean = 0.3, usual_variance = 0.2;
+static const double least_variance = 0.02, most_variance = 4, farthest = 2;
+
 /* Given r: E min(|x|, c)^2-type moments of |x|^2 ~ chi^2_d for c = C / |r|, with
  * E |x| 1{|x| > c} = sqrt 2 G((d + 1) / 2) / G(d / 2) P(chi^2_{d+1} > c^2). */
-dpi_clipped dpi_clipped_at(double d, double clip)
+static dpi_clipped by_normal_residuals(double d, double clip)
 {
     dpi_clipped sum = {0, 0};
     double square = 0;
-    if (isinf(clip))
-        return (dpi_clipped){1, 1};
     double root = sqrt(2) * exp(lgamma((d + 1) / 2) - lgamma(d / 2));
     for (int i = 0; i < QUANTILES / 2; i++) { /* the other half are the same, with the other sign */
         double r = -gsl_cdf_ugaussian_Pinv((i + 0.5) / QUANTILES);
@@ -29,12 +33,32 @@ dpi_clipped dpi_clipped_at(double d, double clip)
     return (dpi_clipped){sum.slope / square, sum.variance / square};
 }
 
-double dpi_best_clip(double d, double n, double sigma)
+static dpi_clipped by_lengths(const dpi_norms *of, double d, double clip)
+{
+    dpi_clipped sum = {0, 0};
+    for (int i = 0; i < QUANTILES; i++) {
+        double z = gsl_cdf_ugaussian_Pinv((i + 0.5) / QUANTILES);
+        double length = sqrt(d) * exp(of->mean + sqrt(of->variance) * z);
+        double share = fmin(1, clip / length);
+        sum.slope += share / QUANTILES;
+        sum.variance += share * share / QUANTILES;
+    }
+    return sum;
+}
+
+dpi_clipped dpi_clipped_at(const dpi_norms *of, double d, double clip)
+{
+    if (isinf(clip))
+        return (dpi_clipped){1, 1};
+    return of->heard ? by_lengths(of, d, clip) : by_normal_residuals(d, clip);
+}
+
+double dpi_best_clip(const dpi_norms *of, double d, double n, double sigma)
 {
     double best = 0, least = INFINITY;
     for (int i = 0; i < CLIPS; i++) {
         double clip = sqrt(d) * 0.8 * pow(6 / 0.8, (double)i / (CLIPS - 1));
-        dpi_clipped at = dpi_clipped_at(d, clip);
+        dpi_clipped at = dpi_clipped_at(of, d, clip);
         double noise = sigma * clip / at.slope, m2 = at.slope * at.slope;
         double loss = noise * noise / n + at.variance / m2 - 1;
         if (loss < least) {
@@ -43,6 +67,26 @@ double dpi_best_clip(double d, double n, double sigma)
         }
     }
     return best;
+}
+
+/* By the precisions of what was found, cut to least ... most, and of what is usual. */
+static double joined(double found, double noise, double least, double most, double usual,
+                     double spread)
+{
+    double weight = spread * spread / (spread * spread + noise * noise);
+    double x = weight > 0 ? fmin(fmax(found, least), most) : 0;
+    return weight * x + (1 - weight) * usual;
+}
+
+dpi_norms dpi_hear_norms(double d, const double told[3], const double sd[3])
+{
+    double half = (d + 2) / 2, all = fmax(told[0], sd[0]);
+    double mean = longer + 0.5 * (gsl_sf_psi(half) + log(2 / d));
+    double variance = more_varied + 0.25 * gsl_sf_psi_1(half);
+    double first = told[1] / all, second = told[2] / all - first * first;
+    mean = joined(first, sd[1] / all, -farthest, farthest, mean, usual_mean);
+    variance = joined(second, sd[2] / all, 0, most_variance, variance, usual_variance);
+    return (dpi_norms){.heard = true, .mean = mean, .variance = fmax(variance, least_variance)};
 }
 
 double dpi_clipped_beyond(double d, double bound)

@@ -9,6 +9,11 @@
  * and a posterior mean made from n such with noise of standard deviation s C has, in units of the
  * posterior's variance, the noise (s C / m)^2 / n and the loss j / m^2 - 1.
  *
+ * Where outcomes are levels, r is none of a normal law: |r| is 1 if two are as likely.  There the
+ * records tell how long scores are, of which log |h| is taken to be normal by |h|^2, so that
+ *
+ *   m(C) = E min(1, C / |h|),   j(C) = E min(1, C / |h|)^2   by |h|^2.
+ *
  * Where k more records than the model expects have norms beyond B, their sum misses n^-1/2 times
  *
  *   sum over them of (|h| - C)+ = k B^5/2 C^-3/2 / (3/2),   should (|h| / B)^-5/2 be beyond |h|
@@ -18,16 +23,29 @@
 #ifndef DPI_INFER_CLIP_H
 #define DPI_INFER_CLIP_H
 
+#include <stdbool.h>
+
 typedef struct dpi_clipped {
     double slope, variance;
 } dpi_clipped;
 
+/* What was heard of norms in d dimensions: log(|h| / sqrt d) has that mean and variance, by |h|^2.
+ * All 0: nothing. */
+typedef struct dpi_norms {
+    bool heard;
+    double mean, variance;
+} dpi_norms;
+
 /* d > 0; clip > 0, +INFINITY allowed. */
-dpi_clipped dpi_clipped_at(double d, double clip);
+dpi_clipped dpi_clipped_at(const dpi_norms *of, double d, double clip);
 
 /* The clip norm with the least of noise and loss for n records and a release of noise sigma per
  * norm 1; between .8 and 6 times sqrt d. */
-double dpi_best_clip(double d, double n, double sigma);
+double dpi_best_clip(const dpi_norms *of, double d, double n, double sigma);
+
+/* Mean and variance of logarithms, from what records tell in all and the sums of what they tell
+ * times the logarithm and its square, which have noise of standard deviations sd[3]. */
+dpi_norms dpi_hear_norms(double d, const double told[3], const double sd[3]);
 
 /* P(|r x| > bound). */
 double dpi_clipped_beyond(double d, double bound);

@@ -59,7 +59,7 @@ static double noise_of(const dpi_rounds *r)
     const dpi_budget *b = r->budget;
     double clip = r->clip[DPI_STAGE_MAIN], rounds = (double)b->releases[DPI_STAGE_MAIN];
     double sd = b->sigmas[DPI_STAGE_MAIN] * clip / sqrt(rounds - floor(rounds / DPI_LEFT_OUT));
-    return b->noisy ? sd / dpi_clipped_at(r->metric.dims, clip).slope / sqrt(r->n) : 0;
+    return b->noisy ? sd / dpi_clipped_at(&r->norms, r->metric.dims, clip).slope / sqrt(r->n) : 0;
 }
 
 static void say_noise(const dpi_rounds *r, report *to)

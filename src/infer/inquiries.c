@@ -46,11 +46,12 @@ size_t dpi_pattern_size(const dpi_model_view *r)
 
 size_t dpi_inquiry_size(const dpi_model_view *r, dpi_inquiry_kind kind)
 {
+    const size_t of_count = dpi_view_has_levels(r) ? DPI_TOLD_LENGTHS : 1;
     const size_t size[DPI_N_INQUIRIES] = {[DPI_INQUIRY_SCALES] = (r->p + 1) * DPI_SCALES,
                                           [DPI_INQUIRY_NORMS] = DPI_SCALES,
                                           [DPI_INQUIRY_WHITENING] = dpi_pattern_size(r),
                                           [DPI_INQUIRY_SCORE] = r->n_release,
-                                          [DPI_INQUIRY_COUNT] = 1,
+                                          [DPI_INQUIRY_COUNT] = of_count,
                                           [DPI_INQUIRY_CURVATURE] = 2 * dpi_pattern_size(r)};
     return size[kind];
 }
@@ -309,16 +310,37 @@ static void add_score(const void *of, const dpi_record *record, double *room, in
 
 /* ---- the count ---- */
 
+/* Of four numbers, none of which is more than 1, each has a quarter of the squared norm. */
+static const double each_of_four = 0.5;
+
+/* Most that a record tells of lengths, in units of dims. */
+static const double most_told = 2;
+
+static void add_lengths(const dpi_inquiry *q, const dpi_record *record, const dpi_law *law,
+                        int64_t *sum)
+{
+    double dims = q->metric->dims;
+    dpi_lengths found = dpi_psi_lengths(law, record->gamma, sqrt(dims), DPI_LONGEST);
+    double t = fmin(found.square / (most_told * dims), 1), share = q->share * each_of_four * t;
+    sum[DPI_TOLD_IN_ALL] += dpi_scan_grid(q->steps, share);
+    sum[DPI_TOLD_FIRST] += dpi_scan_grid(q->steps, share * found.first / DPI_LONGEST);
+    share /= (double)DPI_LONGEST * DPI_LONGEST;
+    sum[DPI_TOLD_SECOND] += dpi_scan_grid(q->steps, share * found.second);
+}
+
 static void add_count(const void *of, const dpi_record *record, double *room, int64_t *sum)
 {
     const dpi_inquiry *q = of;
     const dpi_model_view *r = q->view;
     places at = places_of(r, room);
+    bool levels = dpi_view_has_levels(r);
     if (!dpi_law_of(r, record, at.law))
         return;
     double more = dpi_psi_excess(at.law, record->gamma, q->beyond);
     if (more >= -1 && more <= 1)
-        sum[0] += dpi_scan_grid(q->steps, q->share * more);
+        sum[0] += dpi_scan_grid(q->steps, q->share * (levels ? each_of_four : 1) * more);
+    if (levels)
+        add_lengths(q, record, at.law, sum);
 }
 
 /* ---- running ---- */
@@ -358,6 +380,8 @@ static void into_units(const dpi_inquiry *q, dpi_inquiry_kind kind, double noise
         half = DPI_SCALES;
         unit[1] = unit[0] / sqrt((1 - count_part) / (double)r->p);
         unit[0] /= sqrt(count_part);
+    } else if (kind == DPI_INQUIRY_COUNT && n > 1) {
+        unit[0] /= each_of_four;
     } else if (kind == DPI_INQUIRY_WHITENING) {
         unit[0] *= q->most;
     } else if (kind == DPI_INQUIRY_SCORE) {

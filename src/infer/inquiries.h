@@ -24,6 +24,13 @@ typedef struct dpi_inquiry {
     double share, steps; /* dpi_scan_share and dpi_scan_steps of the pass; set by dpi_inquiry_run */
 } dpi_inquiry;
 
+/* What records tell of the lengths of their scores h in the metric, t = min(1, E |h|^2 / (2 dims))
+ * being what one tells in all: sums of t, of t l and of t l^2, where DPI_LONGEST l is
+ * log(|h| / sqrt(dims)), cut to -DPI_LONGEST ... DPI_LONGEST, on average over the record's outcomes
+ * by what they tell. */
+enum { DPI_TOLD_IN_ALL = 1, DPI_TOLD_FIRST, DPI_TOLD_SECOND, DPI_TOLD_LENGTHS };
+enum { DPI_LONGEST = 2 };
+
 typedef enum dpi_inquiry_kind {
     DPI_INQUIRY_SCALES,    /* [1 + p][DPI_SCALES]: in [0][0] the number of records; else how many
                           * have square root of information in this coordinate of that exponent */
@@ -31,7 +38,8 @@ typedef enum dpi_inquiry_kind {
                              * information, have a norm of that exponent */
     DPI_INQUIRY_WHITENING, /* [pattern]: sum of A' F_i A */
     DPI_INQUIRY_SCORE,     /* [n_release]: sum of the clipped, centred scores */
-    DPI_INQUIRY_COUNT,     /* [1]: records beyond, less what the model expects */
+    DPI_INQUIRY_COUNT,     /* [1]: records beyond, less what the model expects; where outcomes are
+                            * levels [4]: then of their lengths, as above */
     DPI_INQUIRY_CURVATURE, /* [2][pattern]: sums of A' H_i A and A' J_i A */
     DPI_N_INQUIRIES
 } dpi_inquiry_kind;

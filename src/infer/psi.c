@@ -255,3 +255,26 @@ double dpi_psi_excess(const dpi_law *law, const double *gamma, double beyond)
         more -= dpi_at_kink(&k, c.mass) * (at.q[k.i] > 1 ? k.theta - 0.5 : 0.5 - k.theta);
     return more;
 }
+
+dpi_lengths dpi_psi_lengths(const dpi_law *law, const double *gamma, double unit, double most)
+{
+    dpi_cloud c;
+    dpi_cloud_nodes at;
+    const double none[K] = {0};
+    dpi_lengths sum = {0};
+    take_cloud(law, gamma, unit, &c);
+    dpi_visit(&c, none, &at);
+    for (size_t i = 0; i < law->n; i++) {
+        const double told = c.mass[i] * at.q[i];
+        if (!(told > 0))
+            continue;
+        const double l = fmin(fmax(0.5 * log(at.q[i]), -most), most);
+        sum.square += told;
+        sum.first += told * l;
+        sum.second += told * l * l;
+    }
+    const double square = sum.square * unit * unit;
+    if (!(sum.square > 0 && isfinite(square)))
+        return (dpi_lengths){0};
+    return (dpi_lengths){square, sum.first / sum.square, sum.second / sum.square};
+}

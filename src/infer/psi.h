@@ -28,4 +28,13 @@ void dpi_psi_moments(const dpi_law *law, const double *gamma, double clip, doubl
 /* 1 where s' gamma s > beyond^2, else 0, less what is expected. */
 double dpi_psi_excess(const dpi_law *law, const double *gamma, double beyond);
 
+/* How long scores are: the square q = E s' gamma s, and the means of l and l^2 by what they tell,
+ * E |s|^2 l / q, where l is log(|s| / unit), cut to -most ... most. */
+typedef struct dpi_lengths {
+    double square, first, second;
+} dpi_lengths;
+
+/* For unit > 0, most > 0.  All 0 where scores are 0, or out of range. */
+dpi_lengths dpi_psi_lengths(const dpi_law *law, const double *gamma, double unit, double most);
+
 #endif

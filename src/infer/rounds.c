@@ -17,7 +17,6 @@
 #include "infer/arrow.h"
 #include "infer/average.h"
 #include "infer/bending.h"
-#include "infer/clip.h"
 #include "infer/drift.h"
 #include "infer/secant.h"
 #include "infer/walks.h"
@@ -152,7 +151,7 @@ static dp_status step(dpi_rounds *r, const double *to, dp_error *err)
 static void guess_moments(dpi_rounds *r, double clip)
 {
     size_t d = dimension(r);
-    dpi_clipped at = dpi_clipped_at(r->metric.dims, clip);
+    dpi_clipped at = dpi_clipped_at(&r->norms, r->metric.dims, clip);
     for (size_t e = 0; e < d * d; e++) {
         r->slope[e] = at.slope * r->information[e];
         r->variance[e] = at.variance * r->information[e];
@@ -171,7 +170,7 @@ static dp_status approach(dpi_rounds *r, dpi_stage stage, double clip, dp_error 
     double share = 1, least = least_shown;
     bool bent = false;
     r->clip[stage] = clip;
-    r->kept = dpi_clipped_at(r->metric.dims, clip).slope;
+    r->kept = dpi_clipped_at(&r->norms, r->metric.dims, clip).slope;
     r->main = stage == DPI_STAGE_MAIN;
     r->ratio = 1;
     for (size_t t = 0; t < rounds && status == DP_OK; t++) {
@@ -208,8 +207,18 @@ static dp_status approach(dpi_rounds *r, dpi_stage stage, double clip, dp_error 
     return status;
 }
 
+static void hear_lengths(dpi_rounds *r, const double *release, double sd)
+{
+    double told[3], noise[3], unit = 1;
+    for (size_t k = 0; k < 3; k++, unit *= DPI_LONGEST) {
+        told[k] = unit * release[DPI_TOLD_IN_ALL + k];
+        noise[k] = unit * sd;
+    }
+    r->norms = dpi_hear_norms(r->metric.dims, told, noise);
+}
+
 /* The main phase's clip norm: the best under the public model, more where the model expects fewer
- * distant records than there are. */
+ * distant records than there are.  Where outcomes are levels, the best for norms as they are. */
 static dp_status choose_clip(dpi_rounds *r, double *clip, dp_error *err)
 {
     const dpi_budget *b = r->budget;
@@ -218,18 +227,24 @@ static dp_status choose_clip(dpi_rounds *r, double *clip, dp_error *err)
     *clip = DPI_NO_CLIP;
     if (!b->noisy)
         return DP_OK;
-    double best = dpi_best_clip(dims, r->n, noise);
+    double best = dpi_best_clip(&r->norms, dims, r->n, noise), wide = 0, out[DPI_TOLD_LENGTHS];
     dpi_distant far = {.d = dims, .n = r->n, .bound = fmax(distant * sqrt(dims), best)};
     dpi_inquiry q = dpi_rounds_query(r, INFINITY);
     q.beyond = far.bound;
     r->clip[DPI_STAGE_COUNT] = 1;
     dp_status status = dpi_inquiry_run(&q, DPI_INQUIRY_COUNT, r->scan, r->z,
-                                       b->sigmas[DPI_STAGE_COUNT], &far.more, &far.noise, err);
+                                       b->sigmas[DPI_STAGE_COUNT], out, &far.noise, err);
     if (status != DP_OK)
         return status;
+    far.more = out[0];
     r->excess = dpi_distant_signal(&far);
-    *clip = r->opts->clip > 0 ? r->opts->clip * sqrt(dims)
-                              : fmin(fmax(dpi_wide_clip(&far, noise), best), widest * sqrt(dims));
+    if (dpi_view_has_levels(r->view)) {
+        hear_lengths(r, out, far.noise);
+        best = dpi_best_clip(&r->norms, dims, r->n, noise);
+    } else {
+        wide = fmin(dpi_wide_clip(&far, noise), widest * sqrt(dims));
+    }
+    *clip = r->opts->clip > 0 ? r->opts->clip * sqrt(dims) : fmax(wide, best);
     return DP_OK;
 }
 
@@ -257,7 +272,7 @@ static dp_status measure(dpi_rounds *r, double clip, dp_error *err)
         return DP_OK;
     }
     double least = sd[0] > 0 ? 0.5 : 1e-10;
-    dpi_clipped model = dpi_clipped_at(r->metric.dims, clip);
+    dpi_clipped model = dpi_clipped_at(&r->norms, r->metric.dims, clip);
     dpi_expected slope = {.sd = sd[0],
                           .members = sd[0],
                           .least = least,
@@ -300,10 +315,10 @@ static dp_status find_drift(dpi_rounds *r, size_t first, size_t end, double sd, 
 static double approach_norm(const dpi_rounds *r, dpi_stage stage)
 {
     double rounds = (double)r->budget->releases[stage];
-    return r->budget->noisy
-               ? fmax(dpi_best_clip(r->metric.dims, r->n, r->budget->sigmas[stage] / sqrt(rounds)),
-                      least_clip * sqrt(r->metric.dims))
-               : DPI_NO_CLIP;
+    return r->budget->noisy ? fmax(dpi_best_clip(&r->norms, r->metric.dims, r->n,
+                                                 r->budget->sigmas[stage] / sqrt(rounds)),
+                                   least_clip * sqrt(r->metric.dims))
+                            : DPI_NO_CLIP;
 }
 
 dp_status dpi_rounds_run(dpi_rounds *r, dp_error *err)

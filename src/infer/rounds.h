@@ -4,6 +4,7 @@
 
 #include "infer/arrow.h"
 #include "infer/budget.h"
+#include "infer/clip.h"
 #include "infer/shared.h"
 #include "infer/surrogate.h"
 
@@ -40,6 +41,7 @@ typedef struct dpi_rounds {
     double *aside;             /* [3][d] of a pair of rounds (bending.h), and scratch */
     double *walk;              /* [draws of a round][d] */
     double clip[DPI_N_STAGES]; /* norm that a record's part was clipped to in each phase */
+    dpi_norms norms;           /* of scores, as far as they were heard of */
     double excess;             /* of the count, in standard deviations of noise and chance */
     double norm;               /* that matrices are clipped to, in units of that which is usual */
     double left;               /* noise of the last whitening, in parts of a record's information */

@@ -229,3 +229,9 @@ void dpi_model_view_free(dpi_model_view *r)
     dpi_objective_free(&r->objective);
     *r = (dpi_model_view){.k = 0};
 }
+
+bool dpi_view_has_levels(const dpi_model_view *r)
+{
+    const dpi_support_kind of = r->seen->family->support;
+    return of == DPI_BINARY || of == DPI_CATEGORY || of == DPI_LEVEL;
+}

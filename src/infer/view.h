@@ -55,4 +55,7 @@ dp_status dpi_model_view_init(dpi_model_view *r, const dp_model *model,
                               dp_error *err) DP_MUST_CHECK;
 void dpi_model_view_free(dpi_model_view *r);
 
+/* Whether outcomes are two or some levels, so that a score is among few. */
+bool dpi_view_has_levels(const dpi_model_view *r);
+
 #endif

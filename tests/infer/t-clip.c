@@ -2,6 +2,7 @@
  * sums and searches. */
 #include "infer/clip.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 
 #include "tests/lib/check.h"
@@ -82,12 +83,69 @@ static void the_norm_has_the_least_of_noise_and_what_is_missed(void **state)
     assert_close(dpi_wide_clip(&of, sigma), best, 1e-3, 0);
 }
 
+/* With l = log(|h| / sqrt d) normal: P(l < c) + E C / |h| where it is not, and the like of the
+ * square, in closed form. */
+static void what_is_kept_of_lengths_is_that_of_their_law(void **state)
+{
+    (void)state;
+    const dpi_norms of = {.heard = true, .mean = 0.3, .variance = 0.2};
+    const double s = sqrt(of.variance), d = 5;
+    for (double clip = 0.5; clip < 20; clip *= 1.3) {
+        double c = log(clip / sqrt(d)) - of.mean, below = gsl_cdf_ugaussian_P(c / s);
+        double first = exp(c + of.variance / 2) * gsl_cdf_ugaussian_Q(c / s + s);
+        double second = exp(2 * c + 2 * of.variance) * gsl_cdf_ugaussian_Q(c / s + 2 * s);
+        dpi_clipped at = dpi_clipped_at(&of, d, clip);
+        assert_close(at.slope, below + first, 1e-2, 0);
+        assert_close(at.variance, below + second, 1e-2, 0);
+    }
+    assert_true(dpi_clipped_at(&of, d, INFINITY).slope == 1);
+}
+
+/* Of d = 2: by themselves leverages are chi^2_4, the logarithm of whose root over sqrt 2 has mean
+ * (1 - Euler's constant) / 2 and variance (pi^2 / 6 - 1) / 4; .1 is added to both. */
+static void what_noise_hides_of_lengths_is_taken_for_usual(void **state)
+{
+    const double usual_mean = 0.1 + (1 - 0.57721566490153286) / 2;
+    const double usual_variance = 0.1 + (3.14159265358979 * 3.14159265358979 / 6 - 1) / 4;
+    const double told[3] = {500, 500 * 0.6, 500 * (0.6 * 0.6 + 0.3)};
+    (void)state;
+    dpi_norms found = dpi_hear_norms(2, told, (double[3]){0, 0, 0});
+    assert_true(found.heard);
+    assert_close(found.mean, 0.6, 1e-12, 0);
+    assert_close(found.variance, 0.3, 1e-12, 0);
+    found = dpi_hear_norms(2, told, (double[3]){1e9, 1e12, 1e15});
+    assert_close(found.mean, usual_mean, 1e-5, 0);
+    assert_close(found.variance, usual_variance, 1e-5, 0);
+    found = dpi_hear_norms(2, told, (double[3]){1, 150, 100}); /* .3 and .2, as what is usual */
+    assert_close(found.mean, (usual_mean + 0.6) / 2, 1e-12, 0);
+    assert_close(found.variance, (usual_variance + 0.3) / 2, 1e-12, 0);
+}
+
+static void extremes_of_lengths_have_a_clip_norm(void **state)
+{
+    static const double sizes[] = {-1e300, -1e9, -3, 0, 1e-300, 2, 1e9, 1e300};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    (void)state;
+    for (size_t i = 0; i < SIZES * SIZES * SIZES; i++) {
+        double told[3] = {sizes[i % SIZES], sizes[i / SIZES % SIZES], sizes[i / SIZES / SIZES]};
+        for (double noise = 1e-3; noise < 1e200; noise *= 1e40) {
+            dpi_norms found = dpi_hear_norms(3, told, (double[3]){noise, 2 * noise, 4 * noise});
+            double clip = dpi_best_clip(&found, 3, 1000, 0.1) / sqrt(3);
+            assert_true(found.variance >= 0.02 && found.variance <= 4);
+            assert_true(fabs(found.mean) <= 2 && clip > 0.79 && clip < 6.01);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tails_are_those_of_a_normal_times_a_leverage),
         cmocka_unit_test(the_mean_is_that_of_the_prior_given_the_release),
         cmocka_unit_test(extremes_have_a_clip_norm),
-        cmocka_unit_test(the_norm_has_the_least_of_noise_and_what_is_missed)};
+        cmocka_unit_test(the_norm_has_the_least_of_noise_and_what_is_missed),
+        cmocka_unit_test(what_is_kept_of_lengths_is_that_of_their_law),
+        cmocka_unit_test(what_noise_hides_of_lengths_is_taken_for_usual),
+        cmocka_unit_test(extremes_of_lengths_have_a_clip_norm)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

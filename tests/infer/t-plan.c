@@ -151,7 +151,7 @@ static void what_grants_a_wish_does(void **state)
     dp_plan_opts o = asking(0.3, RECORDS);
     dp_plan *plain = make(m, NULL, o);
     const dp_plan_number *without = dp_plan_numbers(plain, &n);
-    const dp_plan_wish wishes[] = {{"c", 1.5 * without[0].sd}, {"w[0]", 1.5 * without[1].sd}};
+    const dp_plan_wish wishes[] = {{"c", 1.35 * without[0].sd}, {"w[0]", 1.35 * without[1].sd}};
     o.wishes = wishes;
     o.n_wishes = 2;
     dp_plan *plan = make(m, NULL, o);

@@ -278,6 +278,43 @@ static void two_outcomes_share_one_factor(void **state)
             }
 }
 
+/* |h| is x (1 - p) where the outcome is 1 and x p where it is 0; they tell by p (1 - p)^2 and
+ * (1 - p) p^2, that is by 1 - p and p of p (1 - p). */
+static void lengths_are_those_of_both_outcomes(void **state)
+{
+    static setting s;
+    (void)state;
+    for (double logit = -5; logit < 5; logit += 0.83)
+        for (double x = 0.01; x < 90; x *= 1.9) {
+            double p = dpi_logistic(logit), q = 1 - p;
+            double a = fmax(fmin(log(x * q / 0.7), 2), -2), b = fmax(fmin(log(x * p / 0.7), 2), -2);
+            set(&s, case_of(&dpi_bernoulli_logit), &logit, 0, 1);
+            observe(&s, 1);
+            s.gamma[0] = x * x;
+            dpi_lengths found = dpi_psi_lengths(&s.law, s.gamma, 0.7, 2);
+            assert_close(found.square, x * x * p * q, 1e-13, 0);
+            assert_close(found.first, q * a + p * b, 1e-13, 1e-13);
+            assert_close(found.second, q * a * a + p * b * b, 1e-13, 1e-13);
+        }
+}
+
+static void lengths_that_are_none_tell_nothing(void **state)
+{
+    static setting s;
+    static const double sizes[] = {0, -1, 1e308, INFINITY, NAN};
+    double logit = 0.3;
+    (void)state;
+    set(&s, case_of(&dpi_bernoulli_logit), &logit, 0, 1);
+    observe(&s, 1);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        s.gamma[0] = sizes[i];
+        dpi_lengths found = dpi_psi_lengths(&s.law, s.gamma, 1e-3, 2);
+        assert_true(found.square >= 0 && isfinite(found.square));
+        assert_true(fabs(found.first) <= 2 && found.second >= 0 && found.second <= 4);
+        assert_true(sizes[i] > 0 || found.square == 0);
+    }
+}
+
 /* Where the number in which a law is even stands alone, half of the nodes are looked at; all of
  * them where it is joined to another one by next to nothing. */
 static void half_of_an_even_law_tells_what_all_of_it_does(void **state)
@@ -376,6 +413,8 @@ int main(void)
         cmocka_unit_test(as_many_are_expected_beyond_as_there_are),
         cmocka_unit_test(as_many_are_expected_of_counts_by_steps),
         cmocka_unit_test(two_outcomes_share_one_factor),
+        cmocka_unit_test(lengths_are_those_of_both_outcomes),
+        cmocka_unit_test(lengths_that_are_none_tell_nothing),
         cmocka_unit_test(half_of_an_even_law_tells_what_all_of_it_does),
         cmocka_unit_test(a_law_does_not_depend_on_the_record_before),
         cmocka_unit_test(the_information_is_that_at_the_arguments),
