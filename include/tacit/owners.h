@@ -20,7 +20,12 @@
 extern "C" {
 #endif
 
-enum { DP_OWNERS_QUESTION = 32, DP_OWNERS_KEY = 32, DP_OWNERS_MOST = 64 };
+enum {
+    DP_OWNERS_QUESTION = 32,
+    DP_OWNERS_KEY = 32,
+    DP_OWNERS_MOST = 64,
+    DP_OWNERS_LOCAL_STEPS = 256
+};
 
 typedef struct dp_owners {
     size_t size; /* owners, 1 ... DP_OWNERS_MOST */
@@ -35,6 +40,13 @@ typedef struct dp_owners {
     /* Whether `open` gives what it has begun to open before, whatever the values then are: so that
      * a release that a crash has cut off is made again as it was, and a ledger pays it once. */
     bool repeats;
+    /* 0: each step's gradient is opened.  1 ... DP_OWNERS_LOCAL_STEPS: so many steps are taken by
+     * each owner on its own records alone, from parameters that all have; what is opened is each
+     * parameter, summed over owners with their numbers of records as weights, and all go on with the
+     * mean.  For fits by steps without privacy alone, since nothing bounds what a record does to
+     * parameters, and not where records have latents.  From two on it is not the answer of all
+     * records together where owners' records differ: doc/design/silo.md. */
+    uint64_t local_steps;
     void *context; /* for open and share */
     /* Gives the key of the stream that this owner's share of a sum's noise is made from; NULL: the
      * system's generator does.  For whoever may come to make a share again: what is told must give

@@ -180,11 +180,12 @@ DP_API dp_status dp_check_data(const dp_model *model, const dp_model *guide, con
 /* Frees the run.  What it has reserved in a ledger stays spent unless it was done or settled. */
 DP_API void dp_svi_free(dp_svi *svi);
 
-/* One step.  DP_ESTATE when all steps are done, and in a child of fork where the run has a ledger
- * or is inside an epoch of random allocation; DP_EDOMAIN when the parameters ceased to be finite
- * numbers (a function of what was released, so it may be told); in DP_NO_PRIVACY DP_EDATA when all
- * units of the step add nothing.  In a group DP_ESTATE in all ranks but those that failed, and
- * DP_EIO where ranks did not reach each other, after which only dp_svi_resume goes on. */
+/* One step; of owners who take steps by themselves (dp_owners.local_steps) these, and the opening
+ * of what they come to.  DP_ESTATE when all steps are done, and in a child of fork where the run
+ * has a ledger or is inside an epoch of random allocation; DP_EDOMAIN when the parameters ceased to
+ * be finite numbers (a function of what was released, so it may be told); in DP_NO_PRIVACY DP_EDATA
+ * when all units of the step add nothing.  In a group DP_ESTATE in all ranks but those that failed,
+ * and DP_EIO where ranks did not reach each other, after which only dp_svi_resume goes on. */
 DP_API dp_status dp_svi_step(dp_svi *svi, dp_error *err) DP_MUST_CHECK;
 
 /* Bytes of memory that the run holds: parameters, sums and the buffers of all its threads.  It is

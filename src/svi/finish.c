@@ -67,7 +67,7 @@ static dp_status make_release(dp_svi *s, dp_error *err)
         return dpi_fail_nomem(err);
     if (group != NULL)
         room++;
-    else if (o->owners != NULL)
+    else if (o->owners != NULL && o->owners->local_steps == 0)
         room = n < most ? dpi_together_words(noisy, n) : SIZE_MAX;
     dp_status status = dpi_release_init(&s->release, n, room, &s->arena, err);
     s->release.noisy = noisy;
@@ -240,7 +240,7 @@ static dp_status make_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error *e
     }
     if (group != NULL)
         mine = exchange(group, r, mine, err);
-    else if (mine == DP_OK && s->opts.owners != NULL)
+    else if (mine == DP_OK && s->opts.owners != NULL && s->local.steps == 0)
         mine = s->made ? dpi_together_again(s->opts.owners, s->noise, r, err)
                        : dpi_together_step(s, err);
     return mine;
@@ -269,10 +269,11 @@ static dp_status release_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error
 }
 
 /* What is to be released of a sum, under the options of the step. */
-static void take_sum(dpi_release *r, const dpi_summation *sum, const dp_svi_opts *o)
+static void take_sum(dpi_release *r, const dpi_summation *sum, const dp_svi *s)
 {
+    const dp_svi_opts *o = &s->opts;
     r->sd = o->sigma * o->clip * dpi_together_share(o->owners);
-    r->rate = o->rate;
+    r->rate = o->rate * dpi_local_share(s);
     r->sum = sum->total;
     r->last = sum->last;
     r->lost = sum->has_lost ? sum->lost : NULL;
@@ -281,7 +282,7 @@ static void take_sum(dpi_release *r, const dpi_summation *sum, const dp_svi_opts
 dp_status dpi_finish(dp_svi *s, dp_status mine, bool *finite, dp_error *err)
 {
     finish_pass t = {.s = s, .finite = true};
-    take_sum(&s->release, &s->sum, &s->opts);
+    take_sum(&s->release, &s->sum, s);
     if (s->sum.pool != NULL)                     /* else nobody is locked out */
         (void)pthread_mutex_init(&t.lock, NULL); /* with default attributes this cannot fail */
     dpi_optimizer_begin(&s->optimizer);

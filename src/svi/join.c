@@ -159,10 +159,10 @@ void dpi_join_describe(const dp_svi *s, unsigned char hash[DPI_JOIN_HASH])
 {
     const dp_svi_opts *o = &s->opts;
     const dp_owners *owners = o->owners;
-    const double real[] = {o->epsilon,    o->delta,      o->sigma,     o->clip,
-                           o->rate,       o->step_size,  o->momentum,  o->beta2,
-                           o->average,    o->init_scale, o->loss_clip, o->loss_sigma,
-                           o->clip_sigma, o->clip_speed, s->delta,     o->clip_quantile};
+    const double real[] = {
+        o->epsilon,    o->delta,      o->sigma,   o->clip,          o->rate,       o->step_size,
+        o->momentum,   o->beta2,      o->average, o->init_scale,    o->loss_clip,  o->loss_sigma,
+        o->clip_sigma, o->clip_speed, s->delta,   o->clip_quantile, s->local.units};
     const uint64_t whole[] = {(uint64_t)o->mode, (uint64_t)o->sampling, (uint64_t)o->form,
                               (uint64_t)o->optimizer, (uint64_t)o->schedule, (uint64_t)o->precision,
                               o->steps, o->cap, o->loss_every, o->public_units, s->optimizer.done,
@@ -172,7 +172,8 @@ void dpi_join_describe(const dp_svi *s, unsigned char hash[DPI_JOIN_HASH])
                               : s->ranks.group != NULL ? s->ranks.group->size
                                                        : 1,
                               owners != NULL ? owners->honest : 0,
-                              owners != NULL ? owners->most_records : 0};
+                              owners != NULL ? owners->most_records : 0,
+                              owners != NULL ? owners->local_steps : 0};
     crypto_generichash_state h;
     (void)crypto_generichash_init(&h, NULL, 0, DPI_JOIN_HASH);
     (void)crypto_generichash_update(&h, (const unsigned char *)real, sizeof real);

@@ -7,6 +7,7 @@ libtacit_core_la_SOURCES += \
   %D%/group.c %D%/group.h \
   %D%/join.c %D%/join.h \
   %D%/keep.h \
+  %D%/local.c %D%/local.h \
   %D%/optimizer.c %D%/optimizer.h \
   %D%/options.c %D%/options.h \
   %D%/release.c %D%/release.h \

@@ -26,7 +26,8 @@ static const double least_root = 1e-8;
 /* Of the mean or the square; beside 1, beta^t below 2^-60 is nothing. */
 static double correction(const dpi_optimizer *o, int which, double beta)
 {
-    return o->done < o->settled[which] ? 1 / (1 - pow(beta, (double)o->done + 1)) : 1;
+    const uint64_t done = o->done - o->fresh;
+    return done < o->settled[which] ? 1 / (1 - pow(beta, (double)done + 1)) : 1;
 }
 
 static void adam_begin(dpi_optimizer *o)
@@ -191,7 +192,8 @@ void dpi_optimizer_begin(dpi_optimizer *o)
     o->size = scheduled(o);
     if (o->kind->begin != NULL)
         o->kind->begin(o);
-    o->weight = o->done < o->average_from ? 0 : 1 / (double)(o->done + 1 - o->average_from);
+    o->weight =
+        o->apart || o->done < o->average_from ? 0 : 1 / (double)(o->done + 1 - o->average_from);
 }
 
 bool dpi_optimizer_move(const dpi_optimizer *o, size_t first, size_t n, const double *gradient)
@@ -208,6 +210,18 @@ bool dpi_optimizer_move(const dpi_optimizer *o, size_t first, size_t n, const do
 void dpi_optimizer_end(dpi_optimizer *o)
 {
     o->done++;
+}
+
+void dpi_optimizer_join(dpi_optimizer *o, uint64_t steps, const double *theta)
+{
+    const double averaged = o->done > o->average_from ? (double)(o->done - o->average_from) : 0;
+    memcpy(o->theta, theta, o->n * sizeof *theta);
+    for (size_t k = 0; k < DPI_OPTIMIZER_STATES && o->state[k] != NULL; k++)
+        memset(o->state[k], 0, o->n * sizeof *o->state[k]);
+    o->fresh = o->done;
+    o->weight = averaged > 0 ? fmin((double)steps / averaged, 1) : 0;
+    if (o->weight > 0)
+        average(o, o->n, o->theta, o->mean);
 }
 
 const double *dpi_optimizer_result(const dpi_optimizer *o)

@@ -23,6 +23,8 @@ typedef struct dpi_rule dpi_rule;
 typedef struct dpi_optimizer {
     size_t n;
     uint64_t steps, done;
+    uint64_t fresh; /* steps behind which what moves remember began anew */
+    bool apart;     /* iterates are of one owner alone, and enter no average (svi/local.c) */
     const dpi_rule *kind;
     dp_schedule schedule;
     double step_size, momentum, beta2;
@@ -65,6 +67,10 @@ dp_status dpi_optimizer_init(dpi_optimizer *o, dpi_arena *arena, size_t n, const
 void dpi_optimizer_begin(dpi_optimizer *o);
 bool dpi_optimizer_move(const dpi_optimizer *o, size_t first, size_t n, const double *gradient);
 void dpi_optimizer_end(dpi_optimizer *o);
+
+/* Puts what owners make of the last `steps` steps in the place of theta[n], where it enters the
+ * average for these; what moves remember begins anew. */
+void dpi_optimizer_join(dpi_optimizer *o, uint64_t steps, const double *theta);
 
 /* All that steps have made: "parameters", "average", and what the kind remembers.  Returns how
  * many, which the kind alone decides. */

@@ -119,6 +119,8 @@ static dp_status make_state(dp_svi *s, dp_error *err)
         status = dpi_batch_init(&s->batch, &s->opts, s->n, &s->arena, &s->members, err);
     if (status == DP_OK)
         status = dpi_finish_init(s, err);
+    if (status == DP_OK)
+        status = dpi_local_init(s, err);
     if (status != DP_OK)
         return status;
     for (size_t k = 0; status == DP_OK && k < o->n_blocks; k++) {
@@ -196,6 +198,9 @@ static dp_status plan(dp_svi *s, const dpi_svi_spec *spec, dp_error *err)
 {
     double epsilon;
     dp_status status = dpi_float_check(err);
+    if (status == DP_OK)
+        status = dpi_together_check_local(spec->opts->owners, spec->opts->mode, spec->guide != NULL,
+                                          err);
     if (status == DP_OK)
         status = dpi_units_init(&s->units, &s->members, spec->data, err);
     s->n = s->units.n;
@@ -396,6 +401,24 @@ static dp_status begin_step(dp_svi *s, dp_error *err)
     return !s->made || s->seeded ? sum_batch(s, share, err) : DP_OK;
 }
 
+static dp_status take_step(dp_svi *s, bool *finite, dp_error *err)
+{
+    const dp_status status = dpi_finish(s, begin_step(s, err), finite, err);
+    if (status == DP_OK)
+        s->dropped += s->sum.dropped;
+    return status;
+}
+
+/* Steps of this owner alone, and the opening behind them. */
+static dp_status take_local_steps(dp_svi *s, bool *finite, dp_error *err)
+{
+    dpi_local_walk w;
+    dp_status status = dpi_local_begin(s, &w, err);
+    while (status == DP_OK && *finite && s->optimizer.done < w.end)
+        status = take_step(s, finite, err);
+    return status == DP_OK ? dpi_local_open(s, &w, finite, err) : status;
+}
+
 dp_status dp_svi_step(dp_svi *s, dp_error *err)
 {
     if (dp_svi_done(s))
@@ -414,15 +437,15 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
             (unsigned long long)s->begun);
     uint64_t step = s->optimizer.done + 1;
     bool finite = true;
-    dp_status status = dpi_finish(s, begin_step(s, err), &finite, err);
+    dp_status status =
+        s->local.steps > 0 ? take_local_steps(s, &finite, err) : take_step(s, &finite, err);
     /* Were it tried again, who has its release would have two, and the ledger one. */
     bool left =
         s->opts.owners != NULL ? status != DP_OK : status == DP_EIO && s->ranks.group != NULL;
-    s->ranks.parted = left && s->begun == step;
+    s->ranks.parted = left && s->begun >= step;
     if (status != DP_OK)
         return status;
     dpi_extras_take(&s->extras, s->release.out + s->release.n - s->extras.n, &s->opts, step);
-    s->dropped += s->sum.dropped;
     dpi_spend_done(s);
     if (!finite)
         return dpi_fail(err, DP_EDOMAIN,

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "svi/join.h"
 #include "svi/keep.h"
+#include "svi/local.h"
 #include "svi/optimizer.h"
 #include "svi/release.h"
 #include "svi/sampling.h"
@@ -35,6 +36,7 @@ struct dp_svi {
     dpi_summation sum;   /* their clipped sum, */
     dpi_release release; /* what is released of it, */
     dpi_ranks ranks;     /* and who else adds to that */
+    dpi_local local;     /* or, of several owners, to what it has come to after several steps */
     dpi_objective objective;
     dpi_run *run;
     dpi_optimizer optimizer;

@@ -41,6 +41,29 @@ dp_status dpi_together_check(const dp_owners *o, dp_error *err)
         return dpi_fail(err, DP_EINVAL,
                         "owners need a public seed that is not 0, and a bound of 1 to 2^26 on the "
                         "records of one");
+    if (o->local_steps > DP_OWNERS_LOCAL_STEPS)
+        return dpi_fail(err, DP_EDOMAIN,
+                        "%llu local steps; an owner takes 1 to %d by itself, or 0: each step's "
+                        "gradient is opened",
+                        (unsigned long long)o->local_steps, DP_OWNERS_LOCAL_STEPS);
+    return DP_OK;
+}
+
+dp_status dpi_together_check_local(const dp_owners *o, dp_mode mode, bool guided, dp_error *err)
+{
+    if (o == NULL || o->local_steps == 0)
+        return DP_OK;
+    if (mode != DP_NO_PRIVACY)
+        return dpi_fail(
+            err, DP_EPRIVACY,
+            "an owner's parameters after local steps of its own have no bound on what a "
+            "record does to them, which noise could be made for; leave local_steps 0, "
+            "or fit without privacy");
+    if (guided)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "parameters of a guide that is written, as for latents of records, have no "
+                        "mean over owners that means anything; leave local_steps 0, so that "
+                        "gradients are opened (scheme fedsgd or fedsgd+he)");
     return DP_OK;
 }
 
@@ -86,6 +109,9 @@ dp_status dpi_together_check_run(const dp_svi_opts *opts, dp_error *err)
     if (opts->group != NULL)
         return dpi_fail(err, DP_EINVAL,
                         "a run is one rank of a group, or one owner's; leave one of the two NULL");
+    if (o->local_steps > 0 && opts->loss_every > 0)
+        return dpi_fail(err, DP_EMISMATCH,
+                        "losses of local steps are of one owner's records; leave loss_every 0");
     if (opts->mode == DP_NO_PRIVACY || opts->sigma == 0)
         return DP_OK;
     return dpi_together_check_grid(o, least_noise(opts), err);

@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-batch %D%/t-chains %D%/t-check %D%/t-convolution %D%/t-cost %D%/t-drawn %D%/t-dropped %D%/t-extras %D%/t-group %D%/t-guide %D%/t-leaks %D%/t-mapped %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-precision %D%/t-release %D%/t-rounding %D%/t-sampling %D%/t-step %D%/t-svi %D%/t-threads %D%/t-unit-forms %D%/t-units %D%/t-waves
+UNIT_TESTS += %D%/t-batch %D%/t-chains %D%/t-check %D%/t-convolution %D%/t-cost %D%/t-drawn %D%/t-dropped %D%/t-extras %D%/t-group %D%/t-guide %D%/t-leaks %D%/t-local %D%/t-mapped %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-precision %D%/t-release %D%/t-rounding %D%/t-sampling %D%/t-step %D%/t-svi %D%/t-threads %D%/t-unit-forms %D%/t-units %D%/t-waves
 
 %C%_t_optimizer_SOURCES = %D%/t-optimizer.c $(faulty)
 %C%_t_optimizer_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
@@ -21,7 +21,8 @@ WITNESS = %D%/witness.c %D%/witness.h
 WITNESS_LINK = -Wl,--wrap=dpi_grid_round
 %C%_t_extras_SOURCES = %D%/t-extras.c $(WITNESS)
 %C%_t_extras_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
-%C%_t_leaks_SOURCES = %D%/t-leaks.c $(svi_scene) $(WITNESS)
+%C%_t_leaks_SOURCES = %D%/t-leaks %D%/t-local.c $(svi_scene) $(WITNESS)
 %C%_t_leaks_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
 %C%_t_step_SOURCES = %D%/t-step.c $(WITNESS)
 %C%_t_step_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
+%C%_t_local_SOURCES = %D%/t-local.c $(loop_models) $(table)

@@ -1,0 +1,500 @@
+/* Steps that owners take by themselves: what is opened of them, and that all go on from its mean. */
+#include "svi/local.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tacit/tacit.h>
+
+#include "tests/infer/loop-models.h"
+#include "tests/infer/table.h"
+#include "tests/lib/check.h"
+
+enum { MOST = 4, N = LOOP_N, D = LOOP_D, BLOCKS = 6, ROOM = 16 };
+
+static loop_records records;
+static table tables[2];
+
+/* ---- runs ---- */
+
+typedef struct block_of {
+    const char *name;
+    size_t n;
+} block_of;
+
+static const block_of network[BLOCKS] = {{"W", 6}, {"b", 3}},
+                      columns[BLOCKS] = {{"w.loc", 2},     {"w.log_scale", 2},
+                                         {"sd.loc", 1},    {"sd.log_scale", 1},
+                                         {"level.loc", 2}, {"level.log_scale", 2}};
+
+/* A run over records first ... end - 1, each `times` times. */
+typedef struct walker {
+    dp_svi_opts opts;
+    size_t model, first, end, times;
+    const double *from; /* [ROOM] parameters to begin at; NULL: the model's */
+    double theta[ROOM];
+    dp_status status;
+    dp_error err;
+} walker;
+
+static const block_of *blocks_of(const walker *w)
+{
+    return w->model == LOOP_NETWORK ? network : columns;
+}
+
+static dp_status set(dp_svi *run, const walker *w, dp_error *err)
+{
+    dp_status status = DP_OK;
+    const double *at = w->from;
+    for (const block_of *b = blocks_of(w); status == DP_OK && at != NULL && b->n > 0; b++) {
+        status = dp_svi_set(run, b->name, b->n, at, err);
+        at += b->n;
+    }
+    return status;
+}
+
+static dp_status get(const dp_svi *run, walker *w, dp_error *err)
+{
+    dp_status status = DP_OK;
+    double *at = w->theta;
+    for (int k = 0; status == DP_OK && k < BLOCKS && blocks_of(w)[k].n > 0; k++) {
+        status = dp_svi_get(run, blocks_of(w)[k].name, blocks_of(w)[k].n, at, err);
+        at += blocks_of(w)[k].n;
+    }
+    return status;
+}
+
+static void *walk(void *of)
+{
+    walker *w = of;
+    const size_t some = w->end - w->first, n = some * w->times;
+    double *x = malloc(n * D * sizeof *x), *y = malloc(n * sizeof *y);
+    int32_t *kind = malloc(n * sizeof *kind);
+    dp_svi *run;
+    if (x == NULL || y == NULL || kind == NULL)
+        abort();
+    for (size_t t = 0; t < w->times; t++) {
+        memcpy(x + t * some * D, records.x + w->first * D, some * D * sizeof *x);
+        memcpy(y + t * some, records.y + w->first, some * sizeof *y);
+        memcpy(kind + t * some, records.kind + w->first, some * sizeof *kind);
+    }
+    dp_model *m = loop_models[w->model].make();
+    dp_dataset *data = dp_dataset_new(n);
+    dp_dataset_real(data, "x", D, x);
+    dp_dataset_real(data, "y", 1, y);
+    dp_dataset_index(data, "kind", kind);
+    w->status = dp_svi_new(m, NULL, data, &w->opts, &run, &w->err);
+    if (w->status == DP_OK)
+        w->status = set(run, w, &w->err);
+    if (w->status == DP_OK)
+        w->status = dp_svi_run(run, NULL, &w->err);
+    if (w->status == DP_OK)
+        w->status = get(run, w, &w->err);
+    dp_svi_free(run);
+    dp_dataset_free(data);
+    dp_model_free(m);
+    free(kind);
+    free(y);
+    free(x);
+    return NULL;
+}
+
+static void alone(walker *w)
+{
+    (void)walk(w);
+    assert_ok(w->status, w->err.text);
+}
+
+/* Owners, each with its part of the records, or all of them with all of these (ends NULL). */
+static void start_all(table *t, size_t n, const size_t *ends, const walker *like,
+                      uint64_t local_steps, walker owner[MOST])
+{
+    pthread_t thread[MOST];
+    dp_owners together = {.size = n,
+                          .honest = n,
+                          .seed = 5,
+                          .most_records = N,
+                          .local_steps = local_steps,
+                          .context = t,
+                          .open = table_open};
+    table_begin(t, n);
+    for (size_t k = 0; k < n; k++) {
+        owner[k] = *like;
+        owner[k].opts.owners = &together;
+        owner[k].first = k > 0 && ends != NULL ? ends[k - 1] : 0;
+        owner[k].end = ends != NULL ? ends[k] : N;
+        assert_int_equal(pthread_create(&thread[k], NULL, walk, &owner[k]), 0);
+    }
+    for (size_t k = 0; k < n; k++)
+        assert_int_equal(pthread_join(thread[k], NULL), 0);
+    assert_false(t->differ);
+    table_end(t);
+}
+
+/* The same, of whom all have the same parameters then: those of the first are in *like. */
+static void together(table *t, size_t n, const size_t *ends, walker *like, uint64_t local_steps)
+{
+    walker owner[MOST];
+    start_all(t, n, ends, like, local_steps, owner);
+    for (size_t k = 0; k < n; k++) {
+        assert_ok(owner[k].status, owner[k].err.text);
+        assert_memory_equal(owner[k].theta, owner[0].theta, sizeof owner[0].theta);
+    }
+    memcpy(like->theta, owner[0].theta, sizeof like->theta);
+}
+
+static void same(const double a[ROOM], const double b[ROOM], double within)
+{
+    for (int k = 0; k < ROOM; k++)
+        assert_float_equal(a[k], b[k], within);
+}
+
+static double apart(const double a[ROOM], const double b[ROOM])
+{
+    double most = 0;
+    for (int k = 0; k < ROOM; k++)
+        most = fmax(most, fabs(a[k] - b[k]));
+    return most;
+}
+
+static walker walker_of(size_t model, dp_optimizer optimizer, double step, uint64_t steps)
+{
+    return (walker){.model = model,
+                    .end = N,
+                    .times = 1,
+                    .opts = {.mode = DP_NO_PRIVACY,
+                             .sampling = DP_SAMPLING_FULL,
+                             .optimizer = optimizer,
+                             .step_size = step,
+                             .steps = steps}};
+}
+
+/* Words of a number, as svi/together.c writes them. */
+static double number_of(const uint64_t *words)
+{
+    return (double)(int64_t)words[2] * 0x1p-84 + (double)(int64_t)words[1] * 0x1p-28 +
+           (double)(int64_t)words[0] * 0x1p28;
+}
+
+/* The parameters of an opening, the first being of the number alone. */
+static void opened(const table *t, size_t opening, size_t n, double theta[ROOM])
+{
+    for (size_t k = 0; k < n; k++)
+        theta[k] = number_of(t->opened[opening] + 3 * k) / N;
+    assert_true(number_of(t->opened[opening] + 3 * n) == N);
+}
+
+static const size_t three[] = {200, 613, N}, unequal[] = {500, 750, N};
+
+/* ---- one step ---- */
+
+static void one_step_up_the_gradient_is_that_of_all_records(void **state)
+{
+    (void)state;
+    static const size_t models[] = {LOOP_NETWORK, LOOP_COLUMNS};
+    for (int k = 0; k < 2; k++)
+        for (int kind = DP_MOMENTUM; kind <= DP_SGD; kind++) { /* anew in each, they are the same */
+            walker sums = walker_of(models[k], DP_SGD, 2e-5, 20),
+                   means = walker_of(models[k], (dp_optimizer)kind, 2e-5, 20), begin = sums;
+            begin.opts.steps = 1, begin.opts.step_size = 1e-300;
+            together(&tables[0], 3, three, &begin, 0);
+            together(&tables[0], 3, three, &sums, 0);
+            together(&tables[1], 3, three, &means, 1);
+            same(sums.theta, means.theta, 1e-12);
+            assert_true(apart(sums.theta, begin.theta) > 1e-2);
+            assert_int_equal(tables[0].times, 20);
+            assert_int_equal(tables[1].times, 21);
+        }
+}
+
+static void floats_of_parameters_follow_the_mean(void **state)
+{
+    (void)state;
+    walker sums = walker_of(LOOP_NETWORK, DP_SGD, 1e-3, 20), means = sums;
+    sums.opts.precision = means.opts.precision = DP_SINGLE;
+    together(&tables[0], 3, three, &sums, 0);
+    together(&tables[1], 3, three, &means, 1);
+    same(sums.theta, means.theta, 1e-6);
+    assert_true(apart(sums.theta, (double[ROOM]){0}) > 0.5);
+    together(&tables[1], 3, three, &means, 2);
+    assert_true(apart(sums.theta, means.theta) > 1e-5);
+}
+
+/* ---- several ---- */
+
+static void owners_of_the_same_records_take_the_steps_of_one(void **state)
+{
+    (void)state;
+    static const dp_optimizer kinds[] = {DP_ADAM, DP_SGD};
+    for (int k = 0; k < 2; k++)
+        for (size_t n = 1; n <= MOST; n++) {
+            walker all = walker_of(LOOP_NETWORK, kinds[k], kinds[k] == DP_SGD ? 1e-4 : 0.05, 9),
+                   one = all;
+            one.times = n;
+            alone(&one);
+            together(&tables[0], n, NULL, &all, 9); /* moments begin anew after the last alone */
+            same(one.theta, all.theta, 1e-12);
+            assert_int_equal(tables[0].times, 2);
+            all = walker_of(LOOP_NETWORK, DP_SGD, 1e-4, 9);
+            one = all;
+            one.times = n;
+            alone(&one);
+            together(&tables[0], n, NULL, &all, 4);
+            same(one.theta, all.theta, 1e-12);
+            assert_int_equal(tables[0].times, 4);
+        }
+}
+
+/* An owner that has a quarter of the records takes steps as if it had each four times. */
+static void several_steps_are_weighted_means_of_what_each_comes_to(void **state)
+{
+    (void)state;
+    static const size_t times[] = {2, 4, 4};
+    walker all = walker_of(LOOP_NETWORK, DP_ADAM, 0.1, 10);
+    double at[ROOM], mean[ROOM], found[ROOM] = {0};
+    all.opts.schedule = DP_CONSTANT;
+    walker start = all;
+    start.opts.steps = 1, start.opts.step_size = 1e-300;
+    alone(&start);
+    memcpy(at, start.theta, sizeof at);
+    together(&tables[0], 3, unequal, &all, 5);
+    assert_int_equal(tables[0].times, 3);
+    for (size_t round = 1; round <= 2; round++) {
+        memset(mean, 0, sizeof mean);
+        for (size_t k = 0; k < 3; k++) {
+            walker one = walker_of(LOOP_NETWORK, DP_ADAM, 0.1, 5);
+            one.opts.schedule = DP_CONSTANT;
+            one.first = k > 0 ? unequal[k - 1] : 0, one.end = unequal[k], one.times = times[k];
+            one.from = at;
+            alone(&one);
+            for (int j = 0; j < ROOM; j++)
+                mean[j] += one.theta[j] / (double)times[k];
+        }
+        opened(&tables[0], round, 9, found);
+        same(mean, found, 1e-11);
+        assert_true(apart(mean, at) > 0.1);
+        memcpy(at, mean, sizeof at);
+    }
+    same(at, all.theta, 1e-11);
+}
+
+static void what_is_averaged_is_what_was_opened(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t steps, local;
+        double average, weight[4]; /* of openings */
+    } cases[] = {{6, 2, 1, {1. / 3, 1. / 3, 1. / 3}},
+                 {5, 2, 1, {.4, .4, .2}},
+                 {6, 2, .5, {0, 1. / 3, 2. / 3}},
+                 {6, 2, 0, {0, 0, 1}}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        double mean[ROOM] = {0}, found[ROOM] = {0};
+        walker all = walker_of(LOOP_NETWORK, DP_ADAM, 0.1, cases[c].steps);
+        all.opts.average = cases[c].average;
+        together(&tables[0], 3, three, &all, cases[c].local);
+        assert_int_equal(tables[0].times, 4);
+        for (size_t k = 0; k < 3; k++) {
+            opened(&tables[0], k + 1, 9, found);
+            for (int j = 0; j < ROOM; j++)
+                mean[j] += cases[c].weight[k] * found[j];
+        }
+        same(mean, all.theta, 1e-12);
+    }
+}
+
+static void threads_and_splits_of_tasks_change_nothing(void **state)
+{
+    (void)state;
+    walker one = walker_of(LOOP_COLUMNS, DP_ADAM, 0, 30), four = one;
+    four.opts.threads = 4;
+    together(&tables[0], 2, (const size_t[]){400, N}, &one, 7);
+    together(&tables[1], 2, (const size_t[]){400, N}, &four, 7);
+    assert_memory_equal(one.theta, four.theta, sizeof one.theta);
+}
+
+/* ---- what ends ---- */
+
+typedef dp_status opener(void *context, const unsigned char question[DP_OWNERS_QUESTION], size_t n,
+                         uint64_t *values, dp_error *err);
+
+static dp_owners one_of_two(uint64_t local_steps, opener *open, void *context)
+{
+    return (dp_owners){.size = 2,
+                       .honest = 1,
+                       .seed = 3,
+                       .most_records = N,
+                       .local_steps = local_steps,
+                       .context = context,
+                       .open = open};
+}
+
+static void where_one_is_no_longer_finite_all_end(void **state)
+{
+    (void)state;
+    walker owner[MOST], all = walker_of(LOOP_COLUMNS, DP_SGD, 1e-5, 9);
+    const double kept = records.y[N - 1];
+    records.y[N - 1] = 1e40; /* of the last owner */
+    start_all(&tables[0], 3, three, &all, 3, owner);
+    records.y[N - 1] = kept;
+    for (size_t k = 0; k < 3; k++)
+        assert_fails(owner[k].status, DP_EDOMAIN, &owner[k].err, "no longer finite");
+    assert_int_equal(tables[0].times, 2);
+}
+
+typedef struct answers {
+    size_t answered, calls;
+} answers;
+
+static dp_status no_answer(void *context, const unsigned char question[DP_OWNERS_QUESTION],
+                           size_t n, uint64_t *values, dp_error *err)
+{
+    answers *a = context;
+    (void)question, (void)n, (void)values;
+    if (a->calls++ < a->answered)
+        return DP_OK;
+    if (err != NULL) {
+        err->status = DP_ETIMEOUT;
+        memcpy(err->text, "south is not heard", sizeof "south is not heard");
+    }
+    return DP_ETIMEOUT;
+}
+
+static void refused(const dp_svi_opts *opts, const dp_model *guide, dp_status status,
+                    const char *why)
+{
+    dp_svi *run;
+    dp_error err = {0};
+    dp_model *m = loop_models[LOOP_NETWORK].make();
+    dp_dataset *data = loop_data(&records, N);
+    assert_fails(dp_svi_new(m, guide, data, opts, &run, &err), status, &err, why);
+    dp_dataset_free(data);
+    dp_model_free(m);
+}
+
+static void what_has_no_mean_or_no_bound_is_refused(void **state)
+{
+    (void)state;
+    answers a = {.calls = 0};
+    dp_owners one = one_of_two(2, no_answer, &a);
+    dp_svi_opts o = {.mode = DP_NO_PRIVACY, .steps = 4, .owners = &one};
+    dp_model *guide = dp_model_new();
+    (void)dp_param(guide, "b", 3, 0);
+    refused(&o, guide, DP_EUNSUPPORTED, "no mean over owners");
+    dp_model_free(guide);
+    o.loss_every = 1;
+    refused(&o, NULL, DP_EMISMATCH, "loss_every 0");
+    o.loss_every = 0, one.local_steps = DP_OWNERS_LOCAL_STEPS + 1;
+    refused(&o, NULL, DP_EDOMAIN, "1 to 256");
+    one.local_steps = 1;
+    o = (dp_svi_opts){.sigma = 2, .delta = 1e-5, .clip = 1, .steps = 4, .owners = &one};
+    refused(&o, NULL, DP_EPRIVACY, "no bound on what a record does");
+    o.mode = DP_WITHOUT_GUARANTEE;
+    refused(&o, NULL, DP_EPRIVACY, "no bound on what a record does");
+    assert_int_equal(a.calls, 0);
+}
+
+/* The number of records, or what steps have come to. */
+static void what_may_have_left_is_not_made_again(void **state)
+{
+    (void)state;
+    for (size_t answered = 0; answered < 2; answered++) {
+        answers a = {.answered = answered};
+        dp_owners one = one_of_two(2, no_answer, &a);
+        const dp_svi_opts o = {.mode = DP_NO_PRIVACY, .steps = 4, .owners = &one};
+        dp_svi *run;
+        dp_error err = {0};
+        dp_model *m = loop_models[LOOP_NETWORK].make();
+        dp_dataset *data = loop_data(&records, N);
+        assert_ok(dp_svi_new(m, NULL, data, &o, &run, &err), err.text);
+        assert_fails(dp_svi_step(run, &err), DP_ETIMEOUT, &err, "south");
+        err = (dp_error){0};
+        assert_fails(dp_svi_step(run, &err), DP_ESTATE, &err, "may have left");
+        assert_int_equal(a.calls, answered + 1);
+        dp_svi_free(run);
+        dp_dataset_free(data);
+        dp_model_free(m);
+    }
+}
+
+/* ---- questions ---- */
+
+typedef struct asked {
+    size_t n;
+    double units; /* that are told */
+    unsigned char question[4][DP_OWNERS_QUESTION];
+} asked;
+
+/* Tells how many units there are, and of parameters what this owner alone has, for all. */
+static dp_status note(void *context, const unsigned char question[DP_OWNERS_QUESTION], size_t n,
+                      uint64_t *values, dp_error *err)
+{
+    asked *a = context;
+    (void)err;
+    memcpy(a->question[a->n++ % 4], question, DP_OWNERS_QUESTION);
+    values[n - 2] = (uint64_t)(a->units * 0x1p28);
+    return DP_OK;
+}
+
+static asked questions(uint64_t local_steps, double units)
+{
+    asked a = {.units = units};
+    dp_owners one = one_of_two(local_steps, note, &a);
+    walker w = walker_of(LOOP_NETWORK, DP_ADAM, 0, 8);
+    w.opts.owners = &one;
+    alone(&w);
+    return a;
+}
+
+static bool differ(const asked *a, const asked *b, int k)
+{
+    return memcmp(a->question[k], b->question[k], DP_OWNERS_QUESTION) != 0;
+}
+
+/* So that owners with other plans, or to whom other numbers were told, open nothing together. */
+static void questions_follow_from_steps_and_from_what_was_told(void **state)
+{
+    (void)state;
+    const asked four = questions(4, 2 * N), again = questions(4, 2 * N), two = questions(3, 2 * N),
+                more = questions(4, 3 * N);
+    assert_int_equal(four.n, 3);
+    for (int k = 0; k < 3; k++) {
+        assert_false(differ(&four, &again, k));
+        assert_true(differ(&four, &two, k));
+        assert_int_equal(differ(&four, &more, k), k > 0);
+    }
+    walker w = walker_of(LOOP_NETWORK, DP_ADAM, 0, 8);
+    asked less = {.units = N - 1};
+    dp_owners one = one_of_two(2, note, &less);
+    w.opts.owners = &one;
+    (void)walk(&w);
+    assert_fails(w.status, DP_EPEER, &w.err, "fewer records");
+    assert_true(memcmp(four.question[0], four.question[1], DP_OWNERS_QUESTION) != 0);
+    assert_true(memcmp(four.question[1], four.question[2], DP_OWNERS_QUESTION) != 0);
+}
+
+static int draw(void **state)
+{
+    (void)state;
+    loop_draw(&records);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_step_up_the_gradient_is_that_of_all_records),
+        cmocka_unit_test(floats_of_parameters_follow_the_mean),
+        cmocka_unit_test(owners_of_the_same_records_take_the_steps_of_one),
+        cmocka_unit_test(several_steps_are_weighted_means_of_what_each_comes_to),
+        cmocka_unit_test(what_is_averaged_is_what_was_opened),
+        cmocka_unit_test(threads_and_splits_of_tasks_change_nothing),
+        cmocka_unit_test(where_one_is_no_longer_finite_all_end),
+        cmocka_unit_test(what_has_no_mean_or_no_bound_is_refused),
+        cmocka_unit_test(what_may_have_left_is_not_made_again),
+        cmocka_unit_test(questions_follow_from_steps_and_from_what_was_told),
+    };
+    return cmocka_run_group_tests(tests, draw, NULL);
+}
