@@ -311,11 +311,12 @@ static dp_status fit_private(fit_job *a, dp_fit **fit, dp_error *err)
     if (status != DP_OK)
         return status;
     status = dpi_model_view_init(&a->view, a->model, &found);
-    if (status == DP_EUNSUPPORTED && a->view.refused[0] != 0) {
+    const char *why = dpi_loop_why(a->opts, status, a->view.refused);
+    if (why != NULL) {
         const dpi_loop_spec spec = {.model = a->model,
                                     .data = a->data,
                                     .opts = a->opts,
-                                    .why = a->view.refused,
+                                    .why = why,
                                     .progress = &a->progress};
         return dpi_fit_loop(&spec, fit, err);
     }

@@ -119,6 +119,8 @@ dp_status dpi_loop_budget_init(dpi_loop_budget *b, const dp_fit_opts *o, dp_erro
 {
     *b = (dpi_loop_budget){.opts = o, .noisy = o->mode == DP_PRIVATE};
     dp_status status = dpi_together_check(o->owners, err);
+    if (status == DP_OK)
+        status = dpi_together_check_local(o->owners, o->mode, false, err);
     if (status != DP_OK || !b->noisy)
         return status;
     status = dpi_options_budget(o->epsilon, o->delta, 0, err);
@@ -142,6 +144,17 @@ dp_status dpi_loop_objective(dpi_objective *o, const dp_model *model, const dp_m
 
 /* ---- told before it ---- */
 
+/* Of owners that take steps by themselves: their number of records, and then parameters with it. */
+static void list_local(uint64_t steps, size_t numbers, size_t *n, dp_opening list[DP_OPENINGS])
+{
+    list[(*n)++] = (dp_opening){.phase = dpi_loop_phase_names[DPI_LOOP_NUMBER],
+                                .times = 1,
+                                .numbers = dpi_together_words(false, 1)};
+    list[(*n)++] = (dp_opening){.phase = dpi_loop_phase_names[DPI_LOOP_STEPS],
+                                .times = (OPEN_STEPS - 1) / steps + 1,
+                                .numbers = dpi_together_words(false, numbers + 1)};
+}
+
 static void list_openings(const dpi_loop_budget *b, size_t numbers, size_t *n,
                           dp_opening list[DP_OPENINGS])
 {
@@ -164,9 +177,14 @@ dp_status dpi_loop_openings(const dp_model *model, const dp_fit_opts *opts, size
     if (status == DP_OK)
         status = dpi_loop_guide(model, &guide, err);
     if (status == DP_OK)
+        status = dpi_together_check_local(opts->owners, opts->mode, guide != NULL, err);
+    if (status == DP_OK)
         status = dpi_loop_objective(&o, model, guide, b.noisy, err);
     if (status == DP_OK) {
-        list_openings(&b, o.n_release, n, list);
+        if (opts->owners != NULL && opts->owners->local_steps > 0)
+            list_local(opts->owners->local_steps, o.n_theta, n, list);
+        else
+            list_openings(&b, o.n_release, n, list);
         dpi_objective_free(&o);
     }
     dp_model_free(guide);

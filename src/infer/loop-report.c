@@ -3,6 +3,7 @@
  *   method       always bad: which method, what kept the better one away, what it leaves out
  *   convergence  how far the guide's means went between the last two eighths of the steps, in its
  *                standard deviations; above 1 the noise or the way is wider than the intervals are
+ *   owners       bad where they took several steps by themselves before anything was opened
  *   delta        as of a fit by rounds, only where it is bad */
 #include "infer/loop-report.h"
 
@@ -66,6 +67,19 @@ static void say_convergence(const dpi_loop_found *found, dpi_loop_report *to)
                 .name = "convergence", .value = found->drift, .limit = most_drift, .bad = bad});
 }
 
+static void say_owners(const dpi_loop_found *found, dpi_loop_report *to)
+{
+    const double steps = (double)found->local_steps;
+    if (found->local_steps < 2)
+        return;
+    (void)snprintf(to->words[to->n], sizeof to->words[0],
+                   "each owner took %.0f steps by itself between two means of all: where their "
+                   "records differ this is not the answer of all records together; fewer such "
+                   "steps, or sums of each step, come nearer",
+                   steps);
+    add(to, (dp_diagnostic){.name = "owners", .value = steps, .limit = 1, .bad = true});
+}
+
 static void say_delta(const dpi_loop_found *found, dpi_loop_report *to)
 {
     if (!found->noisy || found->delta < 1)
@@ -82,5 +96,6 @@ void dpi_loop_say(const dpi_loop_found *found, dpi_loop_report *to)
     to->n = 0;
     say_method(found, to);
     say_convergence(found, to);
+    say_owners(found, to);
     say_delta(found, to);
 }

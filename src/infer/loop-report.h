@@ -9,11 +9,14 @@ typedef struct dpi_loop_found {
     bool noisy;
     double drift; /* of the guide's means at the end, in its standard deviations; NaN: none */
     double delta; /* times the number of records, from below */
+    uint64_t local_steps; /* that owners took by themselves between two openings; 0: none */
 } dpi_loop_found;
 
+enum { DPI_LOOP_LINES = 4 };
+
 typedef struct dpi_loop_report {
-    char words[3][DPI_FIT_WORDS + 1];
-    dp_diagnostic list[3];
+    char words[DPI_LOOP_LINES][DPI_FIT_WORDS + 1];
+    dp_diagnostic list[DPI_LOOP_LINES];
     size_t n;
 } dpi_loop_report;
 

@@ -56,10 +56,20 @@ typedef struct loop {
     dp_svi *svi;
     double number; /* of units, as released */
     double clip[PHASES];
-    double *trace[2]; /* [n_theta] means over the last eighths */
+    double *trace[2]; /* [n_theta] parameters added up over the last eighths of the steps, */
+    double traced[2]; /* and how many of these */
 } loop;
 
 /* ---- before anything is read ---- */
+
+const char *dpi_loop_why(const dp_fit_opts *o, dp_status viewed, const char *refused)
+{
+    if (viewed == DP_EUNSUPPORTED && refused[0] != 0)
+        return refused;
+    return viewed == DP_OK && o->owners != NULL && o->owners->local_steps > 0
+               ? "owners take steps by themselves"
+               : NULL;
+}
 
 static dp_status check_options(const dp_fit_opts *o, const char *why, dp_error *err)
 {
@@ -251,16 +261,18 @@ static dp_status new_run(loop *a, dpi_loop_phase phase, dp_error *err)
     return status;
 }
 
-/* Adds the parameters to the mean over their eighth of the steps, of which the last two count. */
-static void trace(loop *a)
+/* Adds the parameters that so many steps have come to, to those of their eighth of all steps, of
+ * which the last two count. */
+static void trace(loop *a, uint64_t steps)
 {
     const dpi_optimizer *at = &a->svi->optimizer;
     uint64_t eighth = at->steps / 8, left = at->steps - at->done;
     if (left >= 2 * eighth)
         return;
-    double *mean = a->trace[left < eighth];
+    const int last = left < eighth;
     for (size_t i = 0; i < at->n; i++)
-        mean[i] += at->theta[i] / (double)eighth;
+        a->trace[last][i] += at->theta[i] * (double)steps;
+    a->traced[last] += (double)steps;
 }
 
 /* Without privacy steps are no releases, and are told of as if draws were made. */
@@ -280,11 +292,12 @@ static dp_status run(loop *a, dpi_loop_phase phase, dp_error *err)
     dp_status status = DP_OK;
     a->kept.phase = phase;
     while (status == DP_OK && !dp_svi_done(a->svi)) {
+        const uint64_t before = a->svi->optimizer.done;
         status = dp_svi_step(a->svi, err);
         if (status == DP_OK)
             show(a, &a->svi->release);
         if (status == DP_OK && a->trace[1] != NULL)
-            trace(a);
+            trace(a, a->svi->optimizer.done - before);
         if (status == DP_OK)
             status = tell(a, phase, err);
     }
@@ -339,7 +352,8 @@ static double drift_of(const loop *a)
         for (size_t e = 0; e < b->size && dpi_is_location(b); e++) {
             size_t i = b->offset + e;
             double sd = exp(theta[b[1].offset + e]);
-            most = fmax(most, fabs(a->trace[1][i] - a->trace[0][i]) / sd);
+            const double moved = a->trace[1][i] / a->traced[1] - a->trace[0][i] / a->traced[0];
+            most = fmax(most, fabs(moved) / sd);
         }
     return most;
 }
@@ -375,7 +389,9 @@ static dp_status make_fit(const loop *a, dp_fit **fit, dp_error *err)
     const dpi_loop_found found = {.why = a->why,
                                   .noisy = a->budget.noisy,
                                   .drift = drift_of(a),
-                                  .delta = a->opts.delta * units};
+                                  .delta = a->opts.delta * units,
+                                  .local_steps =
+                                      a->opts.owners != NULL ? a->opts.owners->local_steps : 0};
     dpi_loop_say(&found, &said);
     const dpi_fit_parts parts = {.privacy = &privacy,
                                  .phases = phases,

@@ -29,6 +29,10 @@ typedef struct dpi_loop_spec {
  * dp_svi_new, dp_svi_step and dp_ledger_reserve. */
 dp_status dpi_fit_loop(const dpi_loop_spec *spec, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
 
+/* Why a fit is made by the loop, of how dpi_model_view_init has ended and what it has refused;
+ * NULL: it is not. */
+const char *dpi_loop_why(const dp_fit_opts *opts, dp_status viewed, const char *refused);
+
 /* dp_fit_openings of such a model. */
 dp_status dpi_loop_openings(const dp_model *model, const dp_fit_opts *opts, size_t *n,
                             dp_opening list[DP_OPENINGS], dp_error *err) DP_MUST_CHECK;

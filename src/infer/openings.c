@@ -29,7 +29,7 @@ dp_status dp_fit_openings(const dp_model *model, const dp_fit_opts *opts, size_t
         dpi_misuse(__func__, "NULL model, options or result");
     *n = 0;
     dp_status status = dpi_model_view_init(&view, model, &found);
-    if (status == DP_EUNSUPPORTED && view.refused[0] != 0) {
+    if (dpi_loop_why(opts, status, view.refused) != NULL) {
         dpi_model_view_free(&view);
         return dpi_loop_openings(model, opts, n, list, err);
     }
