@@ -96,6 +96,7 @@ static const option_range positive = {0, HUGE_VAL, true, true, false, "a number 
                           steps = {1,     100000, false,
                                    false, true,   "a whole number from 1 to 100000"},
                           rounds = {1, 1000, false, false, true, "a whole number from 1 to 1000"},
+                          local = {1, 256, false, false, true, "a whole number from 1 to 256"},
                           seconds = {1,     1e6,  false,
                                      false, true, "a whole number from 1 to 1000000"},
                           any = {-HUGE_VAL, HUGE_VAL, true, true, false, "two numbers"};
@@ -393,6 +394,9 @@ const option option_table[] = {
      "plan: owners that may drop out; 0 when not given", "1", .range = &owners},
     {"rounds", OPTION_NUMBER, SILO_PLANS, PLACE(rounds), "N",
      "plan: of the fit; what its model needs when not given", "16", .range = &rounds},
+    {"local-steps", OPTION_NUMBER, SILO_PLANS, PLACE(local_steps), "K",
+     "plan: fedavg, fedavg+he: steps that each owner takes by itself before means are opened", "5",
+     .range = &local},
     {"records", OPTION_NUMBER, SILO_PLANS, PLACE(records), "N",
      "plan: of one owner, at most; 1048576 when not given", "100000", .range = &count},
     {"held", OPTION_TEXTS, FOR_SILO_PLAN, PLACE(held), "OWNER=COLUMN,...",

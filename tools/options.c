@@ -55,6 +55,7 @@ settings settings_none(void)
                       .levels = NAN,
                       .colluders = NAN,
                       .dropouts = NAN,
+                      .local_steps = NAN,
                       .rounds = NAN,
                       .patience = NAN,
                       .letters = NAN,

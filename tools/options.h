@@ -85,7 +85,7 @@ typedef struct settings {
     const char *ids, *id_column; /* of columns at two owners; borrowed likewise */
     double step, ridge;
     bool tell_coefficients;
-    double colluders, dropouts, rounds, patience, parts;
+    double colluders, dropouts, rounds, local_steps, patience, parts;
     bool json, help;
     bool given[MOST_OPTIONS]; /* rows of the table that were set */
 } settings;

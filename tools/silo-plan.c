@@ -76,11 +76,28 @@ const dp_silo_scheme *silo_scheme(const char *name)
     return NULL;
 }
 
+/* Steps of owners by themselves are of schemes that average what these come to. */
+static bool check_steps(const settings *s, const dp_silo_scheme *scheme, message *why)
+{
+    if (scheme->averages == !isnan(s->local_steps))
+        return true;
+    return complain(why,
+                    scheme->averages
+                        ? "--local-steps is missing: scheme %s opens means of parameters, and each "
+                          "owner takes so many steps by itself before; 1 is nearest to all records "
+                          "together"
+                        : "--local-steps is of the schemes fedavg and fedavg+he, and scheme %s "
+                          "opens a sum in each step; leave it out",
+                    scheme->name);
+}
+
 bool silo_check_budget(const settings *s, message *why)
 {
     const dp_silo_scheme *scheme = silo_scheme(s->scheme);
     if (scheme == NULL)
         return complain(why, "there is no scheme %.40s; tacit silo schemes lists them", s->scheme);
+    if (!check_steps(s, scheme, why))
+        return false;
     if (!scheme->noisy && (!isnan(s->epsilon) || !isnan(s->delta)))
         return complain(why,
                         "scheme %s has no noise, and so no --epsilon and no --delta; leave them "
@@ -172,6 +189,7 @@ dp_status silo_make_plan(silo_job *j, const char *name, size_t n, const dp_silo_
                             .epsilon = or_zero(s->epsilon),
                             .delta = or_zero(s->delta),
                             .rounds = (uint64_t)or_zero(s->rounds),
+                            .local_steps = (uint64_t)or_zero(s->local_steps),
                             .colluders = (size_t)or_zero(s->colluders),
                             .trusting = s->colluders == 0,
                             .dropouts = (size_t)or_zero(s->dropouts),

@@ -47,7 +47,8 @@ static dp_status tell_budget(const dp_silo_plan *plan, dp_error *err)
     const dp_silo_scheme *scheme = silo_scheme(o->scheme);
     dp_status status = DP_OK;
     if (scheme == NULL || !scheme->noisy) {
-        (void)printf("  spends   no epsilon: sums have no noise, and are seen as they are\n");
+        (void)printf("  spends   no epsilon: %s have no noise, and are seen as they are\n",
+                     o->local_steps > 0 ? "parameters" : "sums");
         return DP_OK;
     }
     (void)printf(
@@ -99,6 +100,9 @@ static dp_status tell_plan(const dp_silo_plan *plan, dp_error *err)
     if (o->columns != NULL && o->source != NULL)
         tell_columns(o);
     (void)printf("  scheme   %s: %s\n", o->scheme, scheme != NULL ? scheme->about : "");
+    if (o->local_steps > 0)
+        (void)printf("  steps    each owner takes %" PRIu64 " by itself before each mean\n",
+                     o->local_steps);
     dp_status status = tell_budget(plan, err);
     (void)printf("\nWhat all sign:\n\n%.*s\nOwners:\n", (int)without_signatures(text), text);
     silo_tell_owners(plan);
@@ -158,6 +162,8 @@ static dp_status plan_json(const char *name, const dp_silo_plan *plan, const cha
     json_number(&j, "delta", o->delta);
     json_count(&j, "colluders", o->colluders);
     json_count(&j, "dropouts", o->dropouts);
+    if (o->local_steps > 0)
+        json_count(&j, "local_steps", o->local_steps);
     json_count(&j, "records", o->most_records);
     json_list(&j, "owners");
     for (size_t k = 0; k < o->n_owners; k++) {
@@ -301,6 +307,7 @@ static int run_schemes(const command *self, int argc, char **argv)
         json_text(&out, "name", all[k].name);
         json_text(&out, "about", all[k].about);
         json_truth(&out, "noisy", all[k].noisy);
+        json_truth(&out, "averages", all[k].averages);
         json_end_object(&out);
     }
     json_end_list(&out);

@@ -33,7 +33,8 @@ int silo_failed(const silo_job *j, dp_status status);
 /* Loads the plan whose file the word is. */
 int silo_load_plan(silo_job *j);
 
-/* The scheme of a name, NULL for none; whether --epsilon and --delta are as --scheme needs them. */
+/* The scheme of a name, NULL for none; whether --epsilon, --delta and
+ * --local-steps are as --scheme needs them. */
 const dp_silo_scheme *silo_scheme(const char *name);
 bool silo_check_budget(const settings *s, message *why);
 

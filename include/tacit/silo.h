@@ -96,6 +96,9 @@ typedef struct dp_silo_opts {
     double epsilon, delta;
     uint64_t rounds; /* as in dp_fit_opts */
     size_t draws;
+    /* Of a scheme that averages parameters, and there without a default: steps that each owner
+     * takes by itself between two openings (dp_owners), 1 ... DP_OWNERS_LOCAL_STEPS.  Else 0. */
+    uint64_t local_steps;
     /* Owners that may put together what they know, and owners that may drop out.  Default: 1 of the
      * former, as each owner is a stranger to the others, and none of the latter. */
     size_t colluders, dropouts;
@@ -296,6 +299,7 @@ typedef struct dp_silo_scheme {
     const char *name, *about;
     bool noisy;      /* its sums have noise, so that a plan has epsilon and delta */
     bool by_columns; /* of dp_silo_opts.columns, and not of rows */
+    bool averages; /* parameters after dp_silo_opts.local_steps are opened, and no sums of steps */
 } dp_silo_scheme;
 
 /* list [*n], static. */

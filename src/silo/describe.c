@@ -10,8 +10,8 @@
 #include "silo/split.h"
 
 static const dp_silo_scheme told[] = {
-#define OF_ROWS(c, name, noisy, about) {name, about, noisy, false},
-#define OF_COLUMNS(c, name, noisy, about) {name, about, noisy, true},
+#define OF_ROWS(c, name, noisy, averages, about) {name, about, noisy, false, averages},
+#define OF_COLUMNS(c, name, noisy, about) {name, about, noisy, true, false},
     DPI_SILO_SCHEME_LIST(OF_ROWS) DPI_SILO_COLUMN_SCHEME_LIST(OF_COLUMNS)
 #undef OF_COLUMNS
 #undef OF_ROWS
@@ -48,7 +48,8 @@ static dp_status make_program(const dp_silo_plan *plan, dpi_silo_program *p, dp_
                                      .delta = o->delta};
         return dpi_silo_joint_columns(p, &who, &c, err);
     }
-    return dpi_silo_joint(p, &who, o->epsilon > 0, o->delta, plan->n_openings, plan->openings, err);
+    const dpi_joint_kind kind = dpi_silo_joint_kind(dpi_silo_scheme_named(o->scheme));
+    return dpi_silo_joint(p, &who, kind, o->delta, plan->n_openings, plan->openings, err);
 }
 
 static dp_status work_out(const dp_silo_plan *plan, dpi_arena *arena, worked_out **to,
@@ -85,6 +86,19 @@ static void say_columns(const dp_silo_plan *plan, dpi_bytes *to)
                      o->epsilon, o->delta);
 }
 
+/* What a walk is. */
+static void say_steps(const dp_silo_plan *plan, dpi_bytes *to)
+{
+    const unsigned long long steps = plan->opts.local_steps;
+    if (steps > 0)
+        dpi_silo_say(
+            to,
+            "before each opening but the first, of numbers of records\n  each owner takes "
+            "%llu step%s on its records alone: what is opened tells of single records, and "
+            "no epsilon covers it\n",
+            steps, steps == 1 ? "" : "s");
+}
+
 /* Against whom a key holds. */
 static void say_key(const dp_silo_plan *plan, const dpi_silo_part *part, dpi_bytes *to)
 {
@@ -104,6 +118,8 @@ dp_status dpi_silo_describe(const dp_silo_plan *plan, dpi_bytes *text, dp_error 
         dpi_silo_print(&w->program, w->parts, w->n_views, w->views, text);
     if (status == DP_OK)
         say_columns(plan, text);
+    if (status == DP_OK)
+        say_steps(plan, text);
     if (status == DP_OK)
         say_key(plan, &w->parts[0], text);
     dpi_arena_free(&arena);

@@ -4,12 +4,23 @@
 
 #include <tacit/infer.h>
 
-#include "silo/program.h"
+#include "silo/rules.h"
 
-/* Fills *p for parties that open n sums after another, with noise where `noisy`; delta is what
- * epsilon is told at.  Errors of dpi_silo_program_end. */
-dp_status dpi_silo_joint(dpi_silo_program *p, const dpi_silo_parties *who, bool noisy, double delta,
-                         size_t n, const dp_opening *openings, dp_error *err) DP_MUST_CHECK;
+/* What is opened: sums over records, without noise or with it, or parameters of owners. */
+typedef enum dpi_joint_kind {
+    DPI_JOINT_SUMS,
+    DPI_JOINT_NOISY,
+    DPI_JOINT_PARAMETERS
+} dpi_joint_kind;
+
+/* What a scheme of rows opens. */
+dpi_joint_kind dpi_silo_joint_kind(const dpi_silo_scheme *scheme);
+
+/* Fills *p for parties that open n sums after another; delta is what epsilon is told at, where
+ * there is noise.  Errors of dpi_silo_program_end. */
+dp_status dpi_silo_joint(dpi_silo_program *p, const dpi_silo_parties *who, dpi_joint_kind kind,
+                         double delta, size_t n, const dp_opening *openings,
+                         dp_error *err) DP_MUST_CHECK;
 
 /* The same of blocks of columns at two owners, which open `times` gradients of them, of `numbers`
  * numbers at most; z is the noise of one owner by what a record can add to both blocks, 0 for none,

@@ -6,6 +6,9 @@ const dpi_label_effect dpi_label_effects[DPI_SILO_N_STEPS] = {
                           DPI_LABEL_CLEAR,
                           {DPI_LABEL_OWN, DPI_LABEL_OWN}},
     [DPI_SILO_ISUM] = {{DPI_LABEL_CLEAR}, DPI_LABEL_CLEAR, {DPI_LABEL_OWN}},
+    [DPI_SILO_WALK] = {{DPI_LABEL_CLEAR, DPI_LABEL_CLEAR},
+                       DPI_LABEL_CLEAR,
+                       {DPI_LABEL_OWN, DPI_LABEL_OWN}},
     [DPI_SILO_DGAUSS] = {{DPI_LABEL_CLEAR}, DPI_LABEL_CLEAR, {DPI_LABEL_OWN}},
     [DPI_SILO_ADVANCE] = {{DPI_LABEL_CLEAR, DPI_LABEL_CLEAR},
                           DPI_LABEL_CLEAR,
@@ -127,6 +130,9 @@ void dpi_label_make(dpi_label *l, const dpi_silo_step *s, size_t party, const dp
     case DPI_SILO_ISUM:
         l->bounded = first->rows && first->bounded;
         l->summed = first->rows;
+        break;
+    case DPI_SILO_WALK: /* of all records at once: what one adds has no bound */
+        l->summed = second->rows;
         break;
     case DPI_SILO_DGAUSS:
         l->bounded = first->bounded;

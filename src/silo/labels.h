@@ -48,7 +48,7 @@ typedef struct dpi_label {
     uint16_t noise;   /* variable that they were added to, or DPI_SILO_NONE */
     bool rows;        /* row by row: each of one record */
     bool bounded;     /* what a record adds to it is: it is of inquire, whose question was public */
-    bool summed;      /* over this party's records, or more */
+    bool summed;      /* over this party's records, or more, or of all of them at once */
     bool named;       /* raw is all through what clauses let everybody see */
     uint16_t key;     /* of what is encrypted: who can open it */
 } dpi_label;

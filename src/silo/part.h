@@ -20,6 +20,7 @@ enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3, DPI_SILO_BL
  * The fit's own, at one owner:
  *   inquire   what each record adds: integers of bounded norm, sharded over records
  *   isum      their sum here
+ *   walk      parameters after steps on this owner's records alone, times how many these are
  *   dgauss    adds this owner's share of the noise
  *   advance   what is asked next, of what has been opened; the same at all owners
  * Moving:
@@ -53,6 +54,7 @@ enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3, DPI_SILO_BL
 #define DPI_SILO_STEP_LIST(X)                                                                      \
     X(INQUIRE, "inquire", 2, true)                                                                 \
     X(ISUM, "isum", 1, true)                                                                       \
+    X(WALK, "walk", 2, true)                                                                       \
     X(DGAUSS, "dgauss", 1, true)                                                                   \
     X(ADVANCE, "advance", 2, true)                                                                 \
     X(SEND, "send", 1, false)                                                                      \

@@ -2,6 +2,7 @@
  *
  *   inquire, advance   one place, and * beside it     that place
  *   sum                0 -> +, marked                 * and P stay
+ *   walk               *, 0 -> +, marked
  *   gauss              +, 1, marked
  *   reveal             + -> *, 1, marked
  *   addend             1, 1 -> +
@@ -16,8 +17,16 @@
 #include "base/error.h"
 #include "silo/program.h"
 
-enum { SHAPE_FIRST, SHAPE_RECORDS, SHAPE_SUM, SHAPE_INTEGERS, SHAPE_ROWS, SHAPE_COLUMNS };
-enum { PLACE_LOCAL, PLACE_SUM, PLACE_GAUSS, PLACE_REVEAL, PLACE_ADDEND, PLACE_BLOCK };
+enum {
+    SHAPE_FIRST,
+    SHAPE_RECORDS,
+    SHAPE_SUM,
+    SHAPE_WALK,
+    SHAPE_INTEGERS,
+    SHAPE_ROWS,
+    SHAPE_COLUMNS
+};
+enum { PLACE_LOCAL, PLACE_SUM, PLACE_WALK, PLACE_GAUSS, PLACE_REVEAL, PLACE_ADDEND, PLACE_BLOCK };
 
 const dpi_silo_op_row dpi_silo_ops[DPI_SILO_N_OPS] = {
 #define ROW(name, text, args, shape, place)                                                        \
@@ -79,6 +88,9 @@ static bool infer_shape(const inference *f)
         t->dims[0] = t->dims[1];
         t->n_dims--;
         return true;
+    case SHAPE_WALK:
+        *t = (dpi_silo_type){.dtype = DPI_SILO_I64, .n_dims = 1, .dims = {DPI_SILO_OPENED}};
+        return true;
     case SHAPE_INTEGERS:
         t->dtype = DPI_SILO_I64;
         return true;
@@ -134,6 +146,13 @@ static bool place_sum(const inference *f)
                : fail(f, "a sum is over records that are split (0), or all at one place");
 }
 
+static bool place_walk(const inference *f)
+{
+    return f->arg[0]->place.where == DPI_SILO_SAME && f->arg[1]->place.where == DPI_SILO_BY_ROWS
+               ? place_as(f, DPI_SILO_SUMMED, true)
+               : fail(f, "owners take steps from what all have (*) on records that are split (0)");
+}
+
 /* Of a sum over owners, or of what each has of its own columns. */
 static bool place_summed(const inference *f, dpi_silo_where to, const char *what)
 {
@@ -165,6 +184,8 @@ static bool infer_place(const inference *f)
     switch (dpi_silo_ops[f->v->op].place) {
     case PLACE_SUM:
         return place_sum(f);
+    case PLACE_WALK:
+        return place_walk(f);
     case PLACE_GAUSS:
         return place_summed(f, DPI_SILO_SUMMED,
                             "noise is added to a sum (+); sum over records first");

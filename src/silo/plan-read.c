@@ -176,12 +176,21 @@ static bool take_columns(silo_plan_reader *r)
     return take_block(r, 0) && take_block(r, 1) && take(r, "ids", &c->ids) && take_held(r);
 }
 
+/* A line, or none. */
+static bool take_local_steps(silo_plan_reader *r)
+{
+    const char *value;
+    return !take(r, "local-steps", &value)
+               ? !r->no_memory
+               : whole_of(value, DP_OWNERS_LOCAL_STEPS, &r->p->opts.local_steps);
+}
+
 static bool take_numbers(silo_plan_reader *r)
 {
     dp_silo_opts *o = &r->p->opts;
     return take_real(r, "epsilon", &o->epsilon) && take_real(r, "delta", &o->delta) &&
            take_whole(r, "rounds", 1000, &o->rounds) && take_size(r, "draws", 1000000, &o->draws) &&
-           take_size(r, "colluders", DP_OWNERS_MOST, &o->colluders) &&
+           take_local_steps(r) && take_size(r, "colluders", DP_OWNERS_MOST, &o->colluders) &&
            take_size(r, "dropouts", DP_OWNERS_MOST, &o->dropouts) &&
            take_whole(r, "records", (uint64_t)1 << 26, &o->most_records) &&
            take_whole(r, "seed", UINT64_MAX, &o->seed) && o->seed != 0;

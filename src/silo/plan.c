@@ -207,6 +207,29 @@ static dp_status check_cost(const dp_silo_plan *p, dp_error *err)
     return status == DP_OK ? compare_cost(o, spent.upper, err) : status;
 }
 
+/* That owners take steps by themselves where the scheme says so, and how many. */
+static dp_status check_steps(const dp_silo_opts *o, const dpi_silo_scheme *scheme, dp_error *err)
+{
+    if (!scheme->averages)
+        return o->local_steps == 0
+                   ? DP_OK
+                   : dpi_fail(err, DP_EINVAL,
+                              "scheme %s opens a sum in each step; leave local steps out, or "
+                              "choose fedavg or fedavg+he, which have no privacy",
+                              scheme->name);
+    if (o->local_steps < 1 || o->local_steps > DP_OWNERS_LOCAL_STEPS)
+        return dpi_fail(err, DP_EDOMAIN,
+                        "scheme %s opens parameters after local steps of each owner; say how many, "
+                        "1 to %d",
+                        scheme->name, DP_OWNERS_LOCAL_STEPS);
+    if (o->rounds != 0 || o->draws != 0)
+        return dpi_fail(err, DP_EINVAL,
+                        "scheme %s fits by steps, which have neither rounds nor draws; leave these "
+                        "out",
+                        scheme->name);
+    return DP_OK;
+}
+
 dp_status dpi_silo_plan_check(dp_silo_plan *p, dp_error *err)
 {
     dp_silo_opts *o = &p->opts;
@@ -229,6 +252,8 @@ dp_status dpi_silo_plan_check(dp_silo_plan *p, dp_error *err)
         status = check_dropouts(o, err);
     if (status == DP_OK)
         status = check_shares(o, err);
+    if (status == DP_OK)
+        status = check_steps(o, scheme, err);
     if (status == DP_OK && o->source != NULL)
         status = check_source(o->source, err);
     if (status == DP_OK && o->columns != NULL)
@@ -257,6 +282,8 @@ static void say_options(dp_silo_plan *p)
         dpi_silo_columns_say(p, b);
     dpi_silo_say(b, "epsilon = %.17g\ndelta = %.17g\nrounds = %llu\ndraws = %zu\n", o->epsilon,
                  o->delta, (unsigned long long)o->rounds, o->draws);
+    if (o->local_steps > 0)
+        dpi_silo_say(b, "local-steps = %llu\n", (unsigned long long)o->local_steps);
     dpi_silo_say(b, "colluders = %zu\ndropouts = %zu\nrecords = %llu\nseed = %llu\n", o->colluders,
                  o->dropouts, (unsigned long long)o->most_records, (unsigned long long)o->seed);
     for (size_t k = 0; k < o->n_owners; k++)
@@ -349,18 +376,42 @@ static dp_status copy_opts(dp_silo_plan *p, const dp_silo_opts *from, dp_error *
     return ok ? DP_OK : dpi_fail_nomem(err);
 }
 
+static dp_status open_nothing(void *context, const unsigned char question[DP_OWNERS_QUESTION],
+                              size_t n, uint64_t *values, dp_error *err)
+{
+    (void)context, (void)question, (void)n, (void)values;
+    return dpi_fail(err, DP_ESTATE, "a plan opens nothing");
+}
+
+/* Of owners what is opened follows from their local steps alone. */
+dp_status dpi_silo_plan_openings(const dp_silo_opts *o, const dp_model *model, size_t *n,
+                                 dp_opening list[DP_OPENINGS], dp_error *err)
+{
+    const dp_owners owners = {.size = 1,
+                              .honest = 1,
+                              .seed = 1,
+                              .most_records = 1,
+                              .local_steps = o->local_steps,
+                              .open = open_nothing};
+    const dp_fit_opts fit = {.mode = scheme_of(o)->noisy ? DP_PRIVATE : DP_NO_PRIVACY,
+                             .epsilon = o->epsilon,
+                             .delta = o->delta,
+                             .rounds = o->rounds,
+                             .owners = o->local_steps > 0 ? &owners : NULL};
+    return dp_fit_openings(model, &fit, n, list, err);
+}
+
 /* What is released, by the model that is there. */
 static dp_status find_openings(dp_silo_plan *p, const dp_model *model, dp_error *err)
 {
     const dp_silo_opts *o = &p->opts;
     if (o->columns != NULL)
         return dpi_silo_columns_openings(p, err);
-    const dp_fit_opts fit = {.mode = scheme_of(o)->noisy ? DP_PRIVATE : DP_NO_PRIVACY,
-                             .epsilon = o->epsilon,
-                             .delta = o->delta,
-                             .rounds = o->rounds};
+    dp_status status = check_steps(o, scheme_of(o), err);
+    if (status != DP_OK)
+        return status;
     dp_model_hash(model, p->model);
-    return dp_fit_openings(model, &fit, &p->n_openings, p->openings, err);
+    return dpi_silo_plan_openings(o, model, &p->n_openings, p->openings, err);
 }
 
 dp_status dp_silo_plan_new(const dp_silo_opts *opts, dp_silo_plan **plan, dp_error *err)

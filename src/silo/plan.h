@@ -2,7 +2,8 @@
  *
  *   tacit silo plan 1
  *   plan = contraception            scheme, model, formula, family, priors, epsilon, delta, rounds,
- *   ...                             draws, colluders, dropouts, records, seed: a line each
+ *   ...                             draws, local-steps (where there are), colluders, dropouts,
+ *                                   records, seed: a line each
  *   regression = logistic 1 25 2 0  of columns, in place of priors: outcomes at which owner, steps,
  *   block = 10 1.7 2.5              step, ridge; a line each: columns, norm of a row, addend; what
  *   ids = patients                  ids are of; with a formula, a line each: whose columns of the
@@ -47,6 +48,11 @@ struct dp_silo_plan {
     bool is_signed[DP_OWNERS_MOST];
     unsigned char signature[DP_OWNERS_MOST][DPI_SILO_SIGNATURE];
 };
+
+/* What a fit of the plan's options opens, of a model that is fitted so.  Errors of
+ * dp_fit_openings. */
+dp_status dpi_silo_plan_openings(const dp_silo_opts *o, const dp_model *model, size_t *n,
+                                 dp_opening list[DP_OPENINGS], dp_error *err) DP_MUST_CHECK;
 
 /* Writes everything that is not a signature into plan->body and hashes it.  Errors of
  * dpi_silo_describe; DP_ENOMEM. */

@@ -63,6 +63,8 @@ typedef struct dpi_silo_type {
  *
  *   inquire q x     what each record adds, as integers of bounded norm
  *   sum v           over records and owners         gauss S     with noise
+ *   walk q x        in place of these: parameters after steps that an owner takes by itself, times
+ *                   its records, as a sum over owners
  *   reveal N        opened                          advance q h     what is asked next
  *
  * and of columns: with w the coefficients of one's own,
@@ -74,6 +76,7 @@ typedef struct dpi_silo_type {
     X(INPUT, "input", 0, FIRST, LOCAL)                                                             \
     X(INQUIRE, "inquire", 2, RECORDS, LOCAL)                                                       \
     X(SUM, "sum", 1, SUM, SUM)                                                                     \
+    X(WALK, "walk", 2, WALK, WALK)                                                                 \
     X(GAUSS, "gauss", 1, FIRST, GAUSS)                                                             \
     X(REVEAL, "reveal", 1, FIRST, REVEAL)                                                          \
     X(ADVANCE, "advance", 2, FIRST, LOCAL)                                                         \

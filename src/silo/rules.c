@@ -51,6 +51,34 @@ static const dpi_silo_clause fedsgd_he_seen[] = {
 };
 enum { fedsgd_he_n_seen = sizeof fedsgd_he_seen / sizeof *fedsgd_he_seen };
 
+/* ---- parameters in place of sums ---- */
+
+#define OWN_STEPS "each: o = walk x0 x1"
+
+static const dpi_silo_rule fedavg_rules[] = {
+    {"walk", "*", OWN_STEPS},
+    {"reveal", "+", PLAIN_SUM},
+};
+
+static const dpi_silo_clause fedavg_seen[] = {
+    {"reveal", "m", "agg",
+     "how many records an owner has, and times that its parameters after steps on them alone"},
+    {"reveal", "s", "each", "how many records there are, and the mean of all owners' parameters"},
+};
+enum { fedavg_n_seen = sizeof fedavg_seen / sizeof *fedavg_seen };
+
+static const dpi_silo_rule fedavg_he_rules[] = {
+    {"walk", "*", OWN_STEPS},
+    {"reveal", "+", KEY_SUM},
+};
+
+static const dpi_silo_clause fedavg_he_seen[] = {
+    {"reveal", "s", "each",
+     "how many records there are, and the mean of all owners' parameters; less one's own, of all "
+     "others'"},
+};
+enum { fedavg_he_n_seen = sizeof fedavg_he_seen / sizeof *fedavg_he_seen };
+
 /* ---- columns: residuals stay in shares, and each gets the other's part of its block ---- */
 
 #define OWN_PART "once each: e = encrypt x0; once each: send e each; each: o = inner x0 x1"
@@ -77,11 +105,11 @@ static const dpi_silo_clause columns_seen[] = {
 enum { columns_n_seen = sizeof columns_seen / sizeof *columns_seen };
 
 static const dpi_silo_scheme schemes[] = {
-#define ENTRY(c, name, noisy, columns, about)                                                      \
-    {name,       about,     noisy,   columns, sizeof c##_rules / sizeof *c##_rules,                \
+#define ENTRY(c, name, noisy, columns, averages, about)                                            \
+    {name,       about,     noisy,   columns, averages, sizeof c##_rules / sizeof *c##_rules,      \
      c##_n_seen, c##_rules, c##_seen},
-#define OF_ROWS(c, name, noisy, about) ENTRY(c, name, noisy, false, about)
-#define OF_COLUMNS(c, name, noisy, about) ENTRY(c, name, noisy, true, about)
+#define OF_ROWS(c, name, noisy, averages, about) ENTRY(c, name, noisy, false, averages, about)
+#define OF_COLUMNS(c, name, noisy, about) ENTRY(c, name, noisy, true, false, about)
     DPI_SILO_SCHEME_LIST(OF_ROWS) DPI_SILO_COLUMN_SCHEME_LIST(OF_COLUMNS)
 #undef OF_COLUMNS
 #undef OF_ROWS

@@ -30,13 +30,20 @@ typedef struct dpi_silo_clause {
     const char *op, *value, *to, *why;
 } dpi_silo_clause;
 
-/* Schemes: C name, name, whether sums have noise before they are opened, what it is. */
+/* Schemes: C name, name, whether sums have noise before they are opened, whether they are of
+ * parameters after steps of each owner's own, what it is. */
 #define DPI_SILO_SCHEME_LIST(X)                                                                    \
-    X(secagg_dp, "secagg+dp", true,                                                                \
+    X(secagg_dp, "secagg+dp", true, false,                                                         \
       "sums of all owners with noise of all, opened by none alone: nobody sees a single owner's")  \
-    X(fedsgd, "fedsgd", false, "sums without noise, which one owner adds up, and sees each of")    \
-    X(fedsgd_he, "fedsgd+he", false,                                                               \
-      "sums without noise, under a key of all but who adds up: nobody sees a single owner's")
+    X(fedsgd, "fedsgd", false, false,                                                              \
+      "sums without noise, which one owner adds up, and sees each of")                             \
+    X(fedsgd_he, "fedsgd+he", false, false,                                                        \
+      "sums without noise, under a key of all but who adds up: nobody sees a single owner's")      \
+    X(fedavg, "fedavg", false, true,                                                               \
+      "means of parameters after each owner's own steps, of which one owner sees those of each")   \
+    X(fedavg_he, "fedavg+he", false, true,                                                         \
+      "means of parameters after each owner's own steps, under a key of all but who adds up: "     \
+      "nobody sees a single owner's")
 
 /* The same of columns of the same records at two owners. */
 #define DPI_SILO_COLUMN_SCHEME_LIST(X)                                                             \
@@ -48,7 +55,7 @@ typedef struct dpi_silo_clause {
 
 typedef struct dpi_silo_scheme {
     const char *name, *about;
-    bool noisy, by_columns;
+    bool noisy, by_columns, averages;
     size_t n_rules, n_clauses;
     const dpi_silo_rule *rules;
     const dpi_silo_clause *clauses;

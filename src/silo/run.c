@@ -79,7 +79,6 @@ static dp_fit_opts fit_opts(const silo_run *r)
 static dp_status check_model(const silo_run *r, const dp_model *model, dp_error *err)
 {
     const dp_silo_plan *p = r->plan;
-    const dp_fit_opts opts = fit_opts(r);
     dp_opening list[DP_OPENINGS];
     unsigned char hash[DP_MODEL_HASH];
     size_t n;
@@ -87,7 +86,7 @@ static dp_status check_model(const silo_run *r, const dp_model *model, dp_error 
     if (memcmp(hash, p->model, sizeof hash) != 0)
         return dpi_fail(err, DP_EMISMATCH,
                         "the model is not the one of the plan; fit that one, or plan anew");
-    dp_status status = dp_fit_openings(model, &opts, &n, list, err);
+    dp_status status = dpi_silo_plan_openings(&p->opts, model, &n, list, err);
     bool same = status == DP_OK && n == p->n_openings;
     for (size_t k = 0; same && k < n; k++)
         same = list[k].times == p->openings[k].times && list[k].numbers == p->openings[k].numbers &&
@@ -330,6 +329,7 @@ static dp_status fit(silo_run *r, const dp_model *model, const dp_dataset *data,
                               .seed = plan->seed,
                               .most_records = plan->most_records,
                               .repeats = keeps(r),
+                              .local_steps = plan->local_steps,
                               .context = r,
                               .share = share,
                               .open = open_sum};

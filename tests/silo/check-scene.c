@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "silo/joint.h"
 #include "tests/lib/check.h"
 
 static const dp_opening openings[] = {{"scales", 1, 12, 40}, {"main", 16, 52, 20}};
@@ -20,7 +19,7 @@ static void begin(check_scene *s, const char *scheme)
 void scene_begin(check_scene *s, const char *scheme)
 {
     begin(s, scheme);
-    scene_join(s, s->scheme.noisy);
+    scene_join(s, dpi_silo_joint_kind(&s->scheme));
 }
 
 void scene_columns(check_scene *s, const char *scheme, double z)
@@ -32,9 +31,9 @@ void scene_columns(check_scene *s, const char *scheme, double z)
     assert_ok(dpi_silo_joint_columns(&s->program, &s->who, &c, &s->err), s->err.text);
 }
 
-void scene_join(check_scene *s, bool noisy)
+void scene_join(check_scene *s, dpi_joint_kind kind)
 {
-    assert_ok(dpi_silo_joint(&s->program, &s->who, noisy, 1e-5, 2, openings, &s->err), s->err.text);
+    assert_ok(dpi_silo_joint(&s->program, &s->who, kind, 1e-5, 2, openings, &s->err), s->err.text);
 }
 
 /* Splits it, so that parts can be changed. */

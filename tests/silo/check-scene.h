@@ -3,6 +3,7 @@
 #define TESTS_SILO_CHECK_SCENE_H
 
 #include "silo/check.h"
+#include "silo/joint.h"
 #include "silo/split.h"
 
 enum { OWNERS = 3, NORTH = 0, SOUTH = 1, WEST = 2, MOST_RULES = 8, MOST_STEPS = 96 };
@@ -24,8 +25,8 @@ typedef struct check_scene {
 /* The program of a fit, with the rules of a scheme, which can be changed. */
 void scene_begin(check_scene *s, const char *scheme);
 
-/* The same with or without noise, or for other parties. */
-void scene_join(check_scene *s, bool noisy);
+/* The same of another kind, or for other parties. */
+void scene_join(check_scene *s, dpi_joint_kind kind);
 
 /* The program of a regression of columns of north and south, likewise. */
 void scene_columns(check_scene *s, const char *scheme, double z);

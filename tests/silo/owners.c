@@ -40,13 +40,18 @@ static void split(owners *o, const char *scheme, uint16_t aggregator, size_t dro
     dp_error err = {0};
     memcpy(who.names, o->names, sizeof o->names);
     const dpi_silo_scheme *s = dpi_silo_scheme_named(scheme);
-    assert_ok(dpi_silo_joint(&p, &who, s->noisy, 1e-5, 1, &one, &err), err.text);
+    assert_ok(dpi_silo_joint(&p, &who, dpi_silo_joint_kind(s), 1e-5, 1, &one, &err), err.text);
     assert_ok(dpi_silo_split(&p, s, &o->arena, o->parts, &err), err.text);
 }
 
 void owners_mask(owners *o, bool dropouts)
 {
     split(o, "secagg+dp", 0, dropouts ? 1 : 0);
+}
+
+void owners_split(owners *o, const char *scheme, uint16_t aggregator)
+{
+    split(o, scheme, aggregator, 0);
 }
 
 void owners_plain(owners *o)

@@ -25,6 +25,9 @@ void owners_free(owners *o);
 void owners_mask(owners *o, bool dropouts);
 void owners_plain(owners *o);
 
+/* ... a scheme of a name, without dropouts. */
+void owners_split(owners *o, const char *scheme, uint16_t aggregator);
+
 /* Under a key of all but the one that then adds up. */
 void owners_key(owners *o, uint16_t aggregator);
 

@@ -72,7 +72,7 @@ static void many_owners_pass(void **state)
     s.who.aggregator = 9;
     for (size_t k = 0; k < s.who.n; k++)
         (void)snprintf(s.who.names[k], DPI_SILO_NAME, "owner%zu", k);
-    scene_join(&s, false);
+    scene_join(&s, DPI_JOINT_SUMS);
     assert_ok(dpi_silo_split(&s.program, &s.scheme, &s.arena, s.parts, &s.err), s.err.text);
     assert_ok(scene_check(&s), s.err.text);
     scene_end(&s);
@@ -320,19 +320,19 @@ static void a_sum_of_one_is_refused(void **state)
     (void)state;
     scene_begin(&s, "fedsgd+he");
     s.who.colluders = 2;
-    scene_join(&s, false);
+    scene_join(&s, DPI_JOINT_SUMS);
     assert_ok(scene_split(&s), s.err.text);
     scene_refused(&s, scene_check(&s), "north: h.s", "h = s_reveal S", "it is one owner's");
     scene_begin(&s, "fedsgd+he");
     s.who.n = 2;
     s.who.colluders = 0; /* who adds up looks for itself */
-    scene_join(&s, false);
+    scene_join(&s, DPI_JOINT_SUMS);
     assert_ok(scene_split(&s), s.err.text);
     scene_refused(&s, scene_check(&s), "north: h.s", "h = s_reveal S", "it is one owner's");
     scene_begin(&s, "fedsgd+he");
     s.who.n = 1;
     s.who.colluders = 0;
-    scene_join(&s, false);
+    scene_join(&s, DPI_JOINT_SUMS);
     scene_refused(&s, scene_split(&s), "fedsgd+he", "h = s_reveal", "and there is one");
 }
 
@@ -342,7 +342,7 @@ static void nobody_drops_out(void **state)
     (void)state;
     scene_begin(&s, "fedsgd+he");
     s.who.dropouts = 1;
-    scene_join(&s, false);
+    scene_join(&s, DPI_JOINT_SUMS);
     assert_ok(scene_split(&s), s.err.text);
     scene_refused(&s, scene_check(&s), "north: h.s", "h = s_reveal S", "plan without dropouts");
 }

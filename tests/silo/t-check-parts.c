@@ -419,7 +419,7 @@ static void who_knows_shares_learns_more(void **state)
     dp_error err = {0};
     double last = 0;
     (void)state;
-    assert_ok(dpi_silo_joint(&p, &who, true, 1e-5, 1, &one, &err), err.text);
+    assert_ok(dpi_silo_joint(&p, &who, DPI_JOINT_NOISY, 1e-5, 1, &one, &err), err.text);
     for (size_t known = 0; known < 5; known++) {
         const dp_mechanism m = {.rate = 1,
                                 .steps = 100,

@@ -1,6 +1,6 @@
-/* Fits under a key that nobody has: those of plain sums, to the bit; and when an owner ends early
- * and goes on, the same bytes leave.  With EVERYWHERE in the environment each owner is killed at
- * many more letters. */
+/* Fits under a key that nobody has: those of plain sums, or of means of parameters, to the bit; and
+ * when an owner ends early and goes on, the same bytes leave.  With EVERYWHERE in the environment
+ * each owner is killed at many more letters. */
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <signal.h>
@@ -18,12 +18,40 @@ static joint j;
 
 static const joint_owner everybody[PLANS_OWNERS] = {{.k = 0}, {.k = 1}, {.k = 2}};
 
-static int set_up(void **state)
+/* What an undisturbed run has opened and fitted; without noise it may open fewer than planned. */
+typedef struct undisturbed {
+    size_t rounds, size;
+    unsigned char fit[JOINT_FILE];
+} undisturbed;
+
+static undisturbed of_sums, of_means, *kept;
+static const char *plain; /* the scheme that has the same without a key */
+
+static void begin(const char *scheme)
+{
+    plans_make(&j.p);
+    j.p.opts.scheme = scheme;
+    j.p.opts.epsilon = j.p.opts.delta = 0;
+}
+
+static int with_sums(void **state)
 {
     (void)state;
-    plans_make(&j.p);
-    j.p.opts.scheme = "fedsgd+he";
-    j.p.opts.epsilon = j.p.opts.delta = 0;
+    kept = &of_sums;
+    plain = "fedsgd";
+    begin("fedsgd+he");
+    joint_begin(&j);
+    return 0;
+}
+
+static int with_means(void **state)
+{
+    (void)state;
+    kept = &of_means;
+    plain = "fedavg";
+    begin("fedavg+he");
+    j.p.opts.rounds = j.p.opts.draws = 0;
+    j.p.opts.local_steps = 250;
     joint_begin(&j);
     return 0;
 }
@@ -43,25 +71,21 @@ static void a_path(char path[300], const char *folder, size_t k, const char *fil
 
 /* ---- the fit ---- */
 
-static size_t rounds; /* of an undisturbed run: without noise a fit may open fewer than planned */
-
 /* All have the fit of an undisturbed run, which opened each sum once. */
 static void is_undisturbed(void)
 {
-    static unsigned char kept[JOINT_FILE];
-    static size_t size;
     size_t n;
     for (size_t k = 0; k < PLANS_OWNERS; k++) {
         const unsigned char *fit = joint_load("fit", k, 0, &n);
-        if (size == 0)
-            memcpy(kept, fit, size = n);
-        assert_int_equal(n, size);
-        assert_memory_equal(fit, kept, n);
+        if (kept->size == 0)
+            memcpy(kept->fit, fit, kept->size = n);
+        assert_int_equal(n, kept->size);
+        assert_memory_equal(fit, kept->fit, n);
     }
-    if (rounds == 0)
-        rounds = joint_rounds();
-    assert_true(rounds > 5 && rounds <= j.planned);
-    assert_int_equal(joint_rounds(), rounds);
+    if (kept->rounds == 0)
+        kept->rounds = joint_rounds();
+    assert_true(kept->rounds > 5 && kept->rounds <= j.planned);
+    assert_int_equal(joint_rounds(), kept->rounds);
 }
 
 static void the_fit_is_that_of_plain_sums(void **state)
@@ -71,7 +95,7 @@ static void the_fit_is_that_of_plain_sums(void **state)
     is_undisturbed();
     joint_clear();
     dp_silo_plan_free(j.plan);
-    j.p.opts.scheme = "fedsgd";
+    j.p.opts.scheme = plain;
     j.plan = plans_plan(&j.p, 7);
     joint_run(&j, everybody);
     is_undisturbed();
@@ -208,7 +232,7 @@ static void the_same_bytes_leave_again(void **state)
     joint_run(&j, everybody);
     is_undisturbed();
     for (size_t k = 0; k < PLANS_OWNERS; k++) {
-        const size_t n = take_letters(j.p.owners[k].name, rounds);
+        const size_t n = take_letters(j.p.owners[k].name, kept->rounds);
         assert_int_equal(n, k == 0 ? 2 : 4); /* s to two; c, d, and h and g to one */
         tear_off(k);
         assert_int_equal(joint_wait(joint_start(&j, &everybody[k])), DP_OK);
@@ -274,17 +298,21 @@ static void what_was_opened_is_not_opened_anew(void **state)
     is_refused(2, DP_ESTATE, "begun this run before");
 }
 
-#define ONE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define OF(test, set_up) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ONE(the_fit_is_that_of_plain_sums),
-        ONE(a_run_that_has_ended_gives_its_fit_again),
-        ONE(whoever_is_killed_at_a_letter_goes_on),
-        ONE(all_may_be_killed),
-        ONE(the_same_bytes_leave_again),
-        ONE(what_was_opened_is_not_opened_anew),
+        OF(the_fit_is_that_of_plain_sums, with_sums),
+        OF(a_run_that_has_ended_gives_its_fit_again, with_sums),
+        OF(whoever_is_killed_at_a_letter_goes_on, with_sums),
+        OF(all_may_be_killed, with_sums),
+        OF(the_same_bytes_leave_again, with_sums),
+        OF(what_was_opened_is_not_opened_anew, with_sums),
+        OF(the_fit_is_that_of_plain_sums, with_means),
+        OF(a_run_that_has_ended_gives_its_fit_again, with_means),
+        OF(whoever_is_killed_at_a_letter_goes_on, with_means),
+        OF(the_same_bytes_leave_again, with_means),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

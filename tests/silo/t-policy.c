@@ -104,6 +104,28 @@ static void hidden_sums_without_noise_must_be_said_too(void **state)
     plans_free(&q);
 }
 
+static void means_of_parameters_are_a_scheme_of_their_own(void **state)
+{
+    static const char base[] = "epsilon = 0\ndelta = 0\nowners = 3\n";
+    plans q;
+    char text[256];
+    (void)state;
+    plans_make(&q);
+    q.opts.scheme = "fedavg+he";
+    q.opts.epsilon = q.opts.delta = 0;
+    q.opts.rounds = q.opts.draws = 0;
+    q.opts.local_steps = 5;
+    dp_silo_plan *means = plans_plan(&q, 0);
+    (void)snprintf(text, sizeof text, "schemes = fedavg+he\n%s", base);
+    refuses(means, text, DP_EPRIVACY, "no noise");
+    (void)snprintf(text, sizeof text, "schemes = fedsgd+he fedavg\n%sno-noise = yes\n", base);
+    refuses(means, text, DP_EPRIVACY, "its scheme");
+    (void)snprintf(text, sizeof text, "schemes = fedavg+he\n%sno-noise = yes\n", base);
+    allows(means, text);
+    dp_silo_plan_free(means);
+    plans_free(&q);
+}
+
 static void without_noise_it_must_be_said(void **state)
 {
     static const char base[] = "schemes = fedsgd\nepsilon = 0\ndelta = 0\nowners = 3\n";
@@ -281,6 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_line_forbids_what_it_says),
         cmocka_unit_test(who_does_not_say_so_reckons_with_a_colluder),
+        cmocka_unit_test(means_of_parameters_are_a_scheme_of_their_own),
         cmocka_unit_test(without_noise_it_must_be_said),
         cmocka_unit_test(hidden_sums_without_noise_must_be_said_too),
         cmocka_unit_test(what_owners_of_columns_tell_must_be_said),

@@ -83,6 +83,38 @@ static const char *const fedsgd_end[] = {
     "noise",
 };
 
+static const char *const means[] = {
+    "every step",
+    "  q : state@*",
+    "  x : f64[?]@0, of records",
+    "  W : i64[n]@+ = s_walk q x",
+    "  h : i64[n]@* = s_reveal W",
+    "  q' : state@* = advance q h",
+    "  then q is q'",
+    "north runs",
+    "  W = walk q x",
+    "  h.m = plain W",
+    "  h.m from south",
+    "  h.s = addplain h.m",
+    "  send h.s to south",
+    "  h = open h.s",
+    "  q' = advance q h",
+    "south runs",
+    "  W = walk q x",
+    "  h.m = plain W",
+    "  send h.m to north",
+    "  h.s from north",
+    "  h = open h.s",
+    "  q' = advance q h",
+    "seen of others",
+    "  north sees h.m, of records of north, south: NO NOISE: how many records an owner has, and "
+    "times that its parameters after steps on them alone",
+    "  north sees h.s, of records of north, south: NO NOISE: how many records there are, and the "
+    "mean of all owners' parameters",
+    "  south sees h.s, of records of north, south: NO NOISE: how many records there are, and the "
+    "mean of all owners' parameters",
+};
+
 static const char *const key_end[] = {
     "south runs",
     "  v = inquire q x",
@@ -132,7 +164,8 @@ static dpi_bytes text_of(const char *name, dpi_silo_parties who)
     dpi_silo_view *views;
     size_t n;
     dp_error err = {0};
-    assert_ok(dpi_silo_joint(&p, &who, scheme->noisy, 1e-5, 2, openings, &err), err.text);
+    assert_ok(dpi_silo_joint(&p, &who, dpi_silo_joint_kind(scheme), 1e-5, 2, openings, &err),
+              err.text);
     assert_ok(dpi_silo_split(&p, scheme, &arena, parts, &err), err.text);
     assert_ok(dpi_silo_check(&p, scheme, parts, &arena, &n, &views, &err), err.text);
     dpi_silo_print(&p, parts, n, views, &text);
@@ -159,7 +192,8 @@ static void texts_are_as_they_were(void **state)
     three.n = 3;
     memcpy(three.names[2], "west", sizeof "west");
     dpi_bytes one = text_of("secagg+dp", two()), other = text_of("fedsgd", two()),
-              key = text_of("fedsgd+he", three);
+              key = text_of("fedsgd+he", three), mean = text_of("fedavg", two());
+    assert_lines((const char *)mean.at, means, sizeof means / sizeof *means);
     assert_lines((const char *)one.at, secagg, sizeof secagg / sizeof *secagg);
     const char *seen = strstr((const char *)other.at, "seen of others");
     assert_non_null(seen);
@@ -170,6 +204,7 @@ static void texts_are_as_they_were(void **state)
     seen = strstr((const char *)key.at, "seen of others");
     assert_non_null(seen);
     assert_lines(seen, key_seen, sizeof key_seen / sizeof *key_seen);
+    dpi_bytes_free(&mean);
     dpi_bytes_free(&key);
     dpi_bytes_free(&one);
     dpi_bytes_free(&other);
@@ -209,6 +244,11 @@ static void places_that_do_not_fit_are_refused(void **state)
     assert_refused(&again, DP_ENAME, "a value cannot be called \"v\"");
     (void)dpi_silo_call(&later, "w", DPI_SILO_OP_SUM, 99, 0);
     assert_refused(&later, DP_ENAME, "is no value before it");
+    dpi_silo_program twice = p, nowhere = p;
+    (void)dpi_silo_call(&twice, "W", DPI_SILO_OP_WALK, sum, x);
+    assert_refused(&twice, DP_ESHAPE, "W = walk S x, of places +, 0: owners take steps from what");
+    (void)dpi_silo_call(&nowhere, "W", DPI_SILO_OP_WALK, q, q);
+    assert_refused(&nowhere, DP_ESHAPE, "on records that are split (0)");
     dpi_silo_carried(&p, q, sum);
     assert_refused(&p, DP_ESHAPE, "S is to be q in the next step");
 }

@@ -133,7 +133,7 @@ static void find_views(const char *scheme, size_t *n, dpi_silo_view **views, dpi
     dp_error err = {0};
     const dpi_silo_scheme *s = dpi_silo_scheme_named(scheme);
     memcpy(who.names, all.names, sizeof all.names);
-    assert_ok(dpi_silo_joint(&p, &who, s->noisy, 1e-5, 1, &one, &err), err.text);
+    assert_ok(dpi_silo_joint(&p, &who, dpi_silo_joint_kind(s), 1e-5, 1, &one, &err), err.text);
     assert_ok(dpi_silo_check(&p, s, all.parts, arena, n, views, &err), err.text);
 }
 
@@ -178,22 +178,28 @@ static void letters_of_a_secure_sum_have_the_sum_alone(void **state)
 static void letters_of_a_sum_under_a_key_have_the_sum_alone(void **state)
 {
     (void)state;
-    set_up();
-    owners_key(&all, 0);
-    run();
-    what_is_found_is_what_is_listed("fedsgd+he");
-    owners_free(&all);
+    static const char *const schemes[] = {"fedsgd+he", "fedavg+he"};
+    for (int k = 0; k < 2; k++) {
+        set_up();
+        owners_split(&all, schemes[k], 0);
+        run();
+        what_is_found_is_what_is_listed(schemes[k]);
+        owners_free(&all);
+    }
 }
 
 static void letters_of_a_plain_sum_have_what_clauses_name(void **state)
 {
     (void)state;
-    set_up();
-    owners_plain(&all);
-    run();
-    what_is_found_is_what_is_listed("fedsgd");
-    assert_true(is_tainted(0, "h.m"));
-    owners_free(&all);
+    static const char *const schemes[] = {"fedsgd", "fedavg"};
+    for (int k = 0; k < 2; k++) {
+        set_up();
+        owners_split(&all, schemes[k], 0);
+        run();
+        what_is_found_is_what_is_listed(schemes[k]);
+        assert_true(is_tainted(0, "h.m"));
+        owners_free(&all);
+    }
 }
 
 int main(void)
