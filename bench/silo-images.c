@@ -1,10 +1,12 @@
 /* Images of several owners: the same model fitted centrally, and by owners each with a part of the
  * images who open sums together, in processes that share a folder and nothing else.
  *   make bench/silo-images
- *   bench/silo-images DATA MODEL SCHEME OWNERS [IMAGES]
+ *   bench/silo-images DATA MODEL SCHEME OWNERS [IMAGES [sorted]]
  * DATA is as in examples/images.h, MODEL logistic or cnn, SCHEME plain or central (one process,
- * with no privacy or epsilon 3), fedsgd, fedsgd+he or secagg+dp.  Owners have every OWNERS-th image
- * of the first IMAGES; nobody puts together what he knows, so that the noise is central's in law.
+ * with no privacy or epsilon 3), fedsgd, fedsgd+he, secagg+dp, or fedavg:K, fedavg+he:K with K
+ * steps of each owner by itself.  Owners have every OWNERS-th image of the first IMAGES, or with
+ * "sorted" each some of the classes; nobody puts together what he knows, so that the noise is
+ * central's in law.
  * One JSON line: the share of test images that are told right, seconds of the clock, of processor
  * of all processes, and bytes of all letters. */
 #include <dirent.h>
@@ -60,6 +62,30 @@ static dp_model *model_of(const char *name, size_t pixels)
     return m;
 }
 
+/* In which images are handed out, one to each owner in turn. */
+static size_t *order;
+
+/* As they are, or so that each of several owners gets neighbours among those sorted by label. */
+static void make_order(const images *s, size_t n, size_t owners, bool sorted)
+{
+    size_t owner = 0, turn = 0;
+    order = malloc(n * sizeof *order);
+    if (order == NULL)
+        abort();
+    for (size_t i = 0; i < n && !sorted; i++)
+        order[i] = i;
+    for (int32_t label = 0; label < CLASSES && sorted; label++)
+        for (size_t i = 0; i < n; i++) {
+            if (s->labels[i] != label)
+                continue;
+            if (owner + turn * owners >= n) {
+                owner++;
+                turn = 0;
+            }
+            order[owner + turn++ * owners] = i;
+        }
+}
+
 /* Every step-th of the first n images from the first on. */
 static dp_dataset *take(const images *s, size_t n, size_t first, size_t step)
 {
@@ -70,8 +96,9 @@ static dp_dataset *take(const images *s, size_t n, size_t first, size_t step)
     if (x == NULL || y == NULL)
         abort();
     for (size_t i = 0; i < mine; i++) {
-        memcpy(x + i * s->pixels, s->train + (first + i * step) * s->pixels, s->pixels);
-        y[i] = s->labels[first + i * step];
+        const size_t at = order[first + i * step];
+        memcpy(x + i * s->pixels, s->train + at * s->pixels, s->pixels);
+        y[i] = s->labels[at];
     }
     dp_dataset_bytes(data, "x", s->pixels, s->pixels == 64 ? 16 : 255, x); /* never given back */
     dp_dataset_index(data, "y", y);
@@ -97,13 +124,15 @@ static double right(const dp_fit *fit, const images *s)
 
 static dp_silo_key *keys[MOST];
 
-static dp_silo_plan *agree(const dp_model *m, const char *scheme, size_t n, size_t most)
+static dp_silo_plan *agree(const dp_model *m, const char *word, size_t n, size_t most)
 {
-    const bool noisy = strncmp(scheme, "fedsgd", 6) != 0;
-    char names[MOST][16], path[32];
+    const bool noisy = strncmp(word, "fed", 3) != 0;
+    const size_t length = strcspn(word, ":");
+    char scheme[16] = "", names[MOST][16], path[32];
     dp_silo_owner owners[MOST];
     dp_silo_plan *plan;
     dp_error err = {0};
+    (void)snprintf(scheme, sizeof scheme, "%.*s", (int)length, word);
     for (size_t k = 0; k < n; k++) {
         (void)snprintf(names[k], sizeof names[k], "o%zu", k);
         (void)snprintf(path, sizeof path, "key-%zu", k);
@@ -117,6 +146,8 @@ static dp_silo_plan *agree(const dp_model *m, const char *scheme, size_t n, size
                             .owners = owners,
                             .epsilon = noisy ? epsilon : 0,
                             .delta = noisy ? delta : 0,
+                            .local_steps =
+                                word[length] == ':' ? strtoull(word + length + 1, NULL, 10) : 0,
                             .trusting = true,
                             .most_records = most};
     must(dp_silo_plan_new(&o, &plan, &err), "plan", &err);
@@ -208,10 +239,11 @@ int main(int argc, char **argv)
     char folder[PATH];
     const char *temporary = getenv("TMPDIR");
     if (argc < 5)
-        return (void)fprintf(stderr, "silo-images DATA MODEL SCHEME OWNERS [IMAGES]\n"), 2;
+        return (void)fprintf(stderr, "silo-images DATA MODEL SCHEME OWNERS [IMAGES [sorted]]\n"), 2;
     const size_t owners = strtoul(argv[4], NULL, 10);
     must(images_read(argv[1], true, &s, &err), argv[1], &err);
     const size_t asked = argc > 5 ? strtoul(argv[5], NULL, 10) : s.n, n = asked < s.n ? asked : s.n;
+    const bool sorted = argc > 6 && strcmp(argv[6], "sorted") == 0;
     const bool apart = strcmp(argv[3], "plain") != 0 && strcmp(argv[3], "central") != 0;
     if (owners < 1 || owners > MOST || n < owners)
         return (void)fprintf(stderr, "silo-images: 1 to %d owners with an image each\n", MOST), 2;
@@ -219,6 +251,7 @@ int main(int argc, char **argv)
                    temporary != NULL ? temporary : "/tmp");
     if (mkdtemp(folder) == NULL || chdir(folder) != 0 || mkdir("letters", 0700) != 0)
         return perror(folder), 1;
+    make_order(&s, n, owners, sorted);
     dp_model *m = model_of(argv[2], s.pixels);
     double from = bench_now();
     dp_fit *fit = apart ? together(m, &s, n, argv[3], owners) : alone(m, &s, n, argv[3]);
@@ -228,8 +261,8 @@ int main(int argc, char **argv)
         bench_processor() + (double)of_others.ru_utime.tv_sec + (double)of_others.ru_stime.tv_sec;
     (void)printf(
         "{\"bench\": \"silo-images\", \"model\": \"%s\", \"scheme\": \"%s\", \"owners\": %zu, "
-        "\"images\": %zu, ",
-        argv[2], argv[3], apart ? owners : 1, n);
+        "\"images\": %zu, \"sorted\": %s, ",
+        argv[2], argv[3], apart ? owners : 1, n, sorted ? "true" : "false");
     bench_number("right", right(fit, &s));
     bench_number("clock_s", clock);
     bench_number("processor_s", processor);
@@ -238,6 +271,7 @@ int main(int argc, char **argv)
     dp_fit_free(fit);
     dp_model_free(m);
     images_free(&s);
+    free(order);
     clear("letters");
     clear(".");
     (void)rmdir("letters");
