@@ -41,11 +41,12 @@ typedef struct dp_owners {
      * a release that a crash has cut off is made again as it was, and a ledger pays it once. */
     bool repeats;
     /* 0: each step's gradient is opened.  1 ... DP_OWNERS_LOCAL_STEPS: so many steps are taken by
-     * each owner on its own records alone, from parameters that all have; what is opened is each
-     * parameter, summed over owners with their numbers of records as weights, and all go on with the
-     * mean.  For fits by steps without privacy alone, since nothing bounds what a record does to
-     * parameters, and not where records have latents.  From two on it is not the answer of all
-     * records together where owners' records differ: doc/design/silo.md. */
+     * each owner on its own records alone, from parameters that all have; what is opened are
+     * parameters, and what the optimiser remembers of each, summed over owners with their numbers
+     * of records as weights, and all go on with the mean.  For fits by steps without privacy alone,
+     * since nothing bounds what a record does to parameters, and not where records have latents.
+     * From two on it is not the answer of all records together where owners' records differ:
+     * doc/design/silo.md. */
     uint64_t local_steps;
     void *context; /* for open and share */
     /* Gives the key of the stream that this owner's share of a sum's noise is made from; NULL: the

@@ -10,6 +10,7 @@
 #include "infer/loop.h"
 #include "random/failure.h"
 #include "svi/cost.h"
+#include "svi/optimizer.h"
 #include "svi/options.h"
 #include "svi/together.h"
 
@@ -144,14 +145,19 @@ dp_status dpi_loop_objective(dpi_objective *o, const dp_model *model, const dp_m
 
 /* ---- told before it ---- */
 
-/* Of owners that take steps by themselves: their number of records, and then parameters with it. */
-static void list_local(uint64_t steps, size_t numbers, size_t *n, dp_opening list[DP_OPENINGS])
+/* Of owners that take steps by themselves: their number of records, and then, with it, parameters
+ * and what the optimiser remembers of each. */
+static void list_local(const dpi_loop_budget *b, size_t parameters, size_t *n,
+                       dp_opening list[DP_OPENINGS])
 {
+    const char *name[DPI_OPTIMIZER_VECTORS]; /* one of them is the average */
+    const dp_optimizer kind = dpi_loop_options(b, DPI_LOOP_STEPS).optimizer;
+    const size_t numbers = (dpi_optimizer_names(kind, name) - 1) * parameters;
     list[(*n)++] = (dp_opening){.phase = dpi_loop_phase_names[DPI_LOOP_NUMBER],
                                 .times = 1,
                                 .numbers = dpi_together_words(false, 1)};
     list[(*n)++] = (dp_opening){.phase = dpi_loop_phase_names[DPI_LOOP_STEPS],
-                                .times = (OPEN_STEPS - 1) / steps + 1,
+                                .times = (OPEN_STEPS - 1) / b->opts->owners->local_steps + 1,
                                 .numbers = dpi_together_words(false, numbers + 1)};
 }
 
@@ -182,7 +188,7 @@ dp_status dpi_loop_openings(const dp_model *model, const dp_fit_opts *opts, size
         status = dpi_loop_objective(&o, model, guide, b.noisy, err);
     if (status == DP_OK) {
         if (opts->owners != NULL && opts->owners->local_steps > 0)
-            list_local(opts->owners->local_steps, o.n_theta, n, list);
+            list_local(&b, o.n_theta, n, list);
         else
             list_openings(&b, o.n_release, n, list);
         dpi_objective_free(&o);

@@ -62,8 +62,10 @@ static const dpi_silo_rule fedavg_rules[] = {
 
 static const dpi_silo_clause fedavg_seen[] = {
     {"reveal", "m", "agg",
-     "how many records an owner has, and times that its parameters after steps on them alone"},
-    {"reveal", "s", "each", "how many records there are, and the mean of all owners' parameters"},
+     "how many records an owner has, and times that its parameters after steps on them alone, and "
+     "moments of their gradients"},
+    {"reveal", "s", "each",
+     "how many records there are, and the mean of all owners' parameters and moments"},
 };
 enum { fedavg_n_seen = sizeof fedavg_seen / sizeof *fedavg_seen };
 
@@ -74,8 +76,8 @@ static const dpi_silo_rule fedavg_he_rules[] = {
 
 static const dpi_silo_clause fedavg_he_seen[] = {
     {"reveal", "s", "each",
-     "how many records there are, and the mean of all owners' parameters; less one's own, of all "
-     "others'"},
+     "how many records there are, and the mean of all owners' parameters and moments of gradients; "
+     "less one's own, of all others'"},
 };
 enum { fedavg_he_n_seen = sizeof fedavg_he_seen / sizeof *fedavg_he_seen };
 

@@ -2,12 +2,12 @@
  *
  *   g_m = pull back(N / n_m sum over its units of their gradients) + prior's and entropy's,
  *
- * and sum n_m theta_m is opened, with sum n_m beside it; all go on from the quotient.  The mean of
- * the g_m at one theta, by n_m / N, is the gradient of all records: with K = 1, and moves that are a
- * multiple of it, a round is the step of one process.
+ * and sum n_m theta_m is opened, with sum n_m beside it; all go on from the quotient, and from that
+ * of what the optimiser remembers.  The mean of the g_m at one theta, by n_m / N, is the gradient
+ * of all records: with K = 1, and moves that are linear in it, a round is the step of one process.
  *
- * What moves remember begins anew behind each opening, and iterates on the way enter no average: so
- * all that is there when a round begins is the same at all owners, and its hash is the question.
+ * Iterates on the way enter no average: so all that is there when a round begins is the same at all
+ * owners, and its hash is the question.
  *
  * An owner whose parameters are not finite adds nothing, and no units either: N does not come out,
  * and all owners end. */
@@ -26,7 +26,7 @@ static const double most_opened = 0x1p83;
 dp_status dpi_local_init(dp_svi *s, dp_error *err)
 {
     const dp_owners *o = s->opts.owners;
-    const size_t n = s->optimizer.n + 1, most = SIZE_MAX / 4;
+    const size_t n = dpi_optimizer_numbers(&s->optimizer) + 1, most = SIZE_MAX / 4;
     s->local.steps = o != NULL ? o->local_steps : 0;
     s->optimizer.apart = s->local.steps > 0;
     if (s->local.steps == 0)
@@ -75,21 +75,23 @@ dp_status dpi_local_begin(dp_svi *s, dpi_local_walk *w, dp_error *err)
 dp_status dpi_local_open(dp_svi *s, const dpi_local_walk *w, bool *finite, dp_error *err)
 {
     dpi_optimizer *o = &s->optimizer;
+    const size_t n = dpi_optimizer_numbers(o);
     const double units = (double)s->n;
     double *out = s->local.opened.out;
-    for (size_t i = 0; i < o->n; i++) {
-        out[i] = units * o->theta[i];
+    dpi_optimizer_tell(o, out);
+    for (size_t i = 0; i < n; i++) {
+        out[i] *= units;
         *finite = *finite && fabs(out[i]) < most_opened;
     }
-    out[o->n] = units;
+    out[n] = units;
     if (!*finite)
         memset(out, 0, s->local.opened.n * sizeof *out);
     dp_status status =
         dpi_together_open(s->opts.owners, s->noise, w->question, &s->local.opened, err);
-    *finite = status == DP_OK && out[o->n] == s->local.units;
+    *finite = status == DP_OK && out[n] == s->local.units;
     if (!*finite)
         return status;
-    for (size_t i = 0; i < o->n; i++)
+    for (size_t i = 0; i < n; i++)
         out[i] /= s->local.units;
     dpi_optimizer_join(o, o->done - w->from, out);
     for (const dpi_block *b = s->objective.blocks; b < s->objective.blocks + s->objective.n_blocks;

@@ -11,7 +11,7 @@
 typedef struct dpi_local {
     uint64_t steps;     /* between two openings; 0: each step's gradient is opened */
     double units;       /* of all owners, as opened; 0: not yet */
-    dpi_release opened; /* parameters times units, and units at the end; all else of it unused */
+    dpi_release opened; /* dpi_optimizer_numbers times units, and units; all else of it unused */
 } dpi_local;
 
 /* One round of them: the steps after which it ends, and the hash of what it follows from. */
@@ -27,7 +27,8 @@ dp_status dpi_local_init(dp_svi *s, dp_error *err) DP_MUST_CHECK;
  * Errors of owners->open. */
 dp_status dpi_local_begin(dp_svi *s, dpi_local_walk *w, dp_error *err) DP_MUST_CHECK;
 
-/* After the last of them: the mean of all owners' parameters takes the place of this one's.
+/* After the last of them: the mean of all owners' parameters, and of what moves remember, takes the
+ * place of this one's.
  *   *finite  [in, out] whether they are finite: of this owner, and of all
  * Errors of owners->open. */
 dp_status dpi_local_open(dp_svi *s, const dpi_local_walk *w, bool *finite,

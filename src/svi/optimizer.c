@@ -26,8 +26,7 @@ static const double least_root = 1e-8;
 /* Of the mean or the square; beside 1, beta^t below 2^-60 is nothing. */
 static double correction(const dpi_optimizer *o, int which, double beta)
 {
-    const uint64_t done = o->done - o->fresh;
-    return done < o->settled[which] ? 1 / (1 - pow(beta, (double)done + 1)) : 1;
+    return o->done < o->settled[which] ? 1 / (1 - pow(beta, (double)o->done + 1)) : 1;
 }
 
 static void adam_begin(dpi_optimizer *o)
@@ -84,13 +83,14 @@ DPI_LOOPS static void adagrad(const dpi_optimizer *o, const dpi_slice *p)
 /* clang-format off */
 static const dpi_rule rules[] = {
     {.optimizer = DP_ADAM, .sizes_itself = true,
-     .state = {"mean of gradients", "mean of squares"}, .begin = adam_begin, .move = adam},
+     .state = {"mean of gradients", "mean of squares"}, .squares = {false, true},
+     .begin = adam_begin, .move = adam},
     {.optimizer = DP_MOMENTUM,
      .state = {"momentum"}, .move = momentum},
     {.optimizer = DP_SGD,
      .move = sgd},
     {.optimizer = DP_ADAGRAD,
-     .state = {"sum of squares"}, .move = adagrad},
+     .state = {"sum of squares"}, .squares = {true}, .move = adagrad},
 };
 /* clang-format on */
 
@@ -212,13 +212,29 @@ void dpi_optimizer_end(dpi_optimizer *o)
     o->done++;
 }
 
-void dpi_optimizer_join(dpi_optimizer *o, uint64_t steps, const double *theta)
+size_t dpi_optimizer_numbers(const dpi_optimizer *o)
+{
+    return (1 + n_states(o->kind)) * o->n;
+}
+
+void dpi_optimizer_tell(const dpi_optimizer *o, double *numbers)
+{
+    memcpy(numbers, o->theta, o->n * sizeof *numbers);
+    for (size_t k = 0; k < n_states(o->kind); k++)
+        for (size_t i = 0; i < o->n; i++)
+            numbers[(k + 1) * o->n + i] =
+                o->kind->squares[k] ? sqrt(o->state[k][i]) : o->state[k][i];
+}
+
+void dpi_optimizer_join(dpi_optimizer *o, uint64_t steps, const double *numbers)
 {
     const double averaged = o->done > o->average_from ? (double)(o->done - o->average_from) : 0;
-    memcpy(o->theta, theta, o->n * sizeof *theta);
-    for (size_t k = 0; k < DPI_OPTIMIZER_STATES && o->state[k] != NULL; k++)
-        memset(o->state[k], 0, o->n * sizeof *o->state[k]);
-    o->fresh = o->done;
+    memcpy(o->theta, numbers, o->n * sizeof *numbers);
+    for (size_t k = 0; k < n_states(o->kind); k++)
+        for (size_t i = 0; i < o->n; i++) {
+            const double x = numbers[(k + 1) * o->n + i];
+            o->state[k][i] = o->kind->squares[k] ? x * x : x;
+        }
     o->weight = averaged > 0 ? fmin((double)steps / averaged, 1) : 0;
     if (o->weight > 0)
         average(o, o->n, o->theta, o->mean);

@@ -23,8 +23,7 @@ typedef struct dpi_rule dpi_rule;
 typedef struct dpi_optimizer {
     size_t n;
     uint64_t steps, done;
-    uint64_t fresh; /* steps behind which what moves remember began anew */
-    bool apart;     /* iterates are of one owner alone, and enter no average (svi/local.c) */
+    bool apart; /* iterates are of one owner alone, and enter no average (svi/local.c) */
     const dpi_rule *kind;
     dp_schedule schedule;
     double step_size, momentum, beta2;
@@ -49,6 +48,7 @@ struct dpi_rule {
     dp_optimizer optimizer;
     bool sizes_itself; /* step_size has a default: moves do not grow with the gradient */
     const char *state[DPI_OPTIMIZER_STATES]; /* names, at most 31 bytes; NULL: no more */
+    bool squares[DPI_OPTIMIZER_STATES];      /* of gradients' numbers */
     /* Adjusts o->size, the scheduled length of the step that begins; NULL where it stays. */
     void (*begin)(dpi_optimizer *o);
     void (*move)(const dpi_optimizer *o, const dpi_slice *p);
@@ -68,9 +68,12 @@ void dpi_optimizer_begin(dpi_optimizer *o);
 bool dpi_optimizer_move(const dpi_optimizer *o, size_t first, size_t n, const double *gradient);
 void dpi_optimizer_end(dpi_optimizer *o);
 
-/* Puts what owners make of the last `steps` steps in the place of theta[n], where it enters the
- * average for these; what moves remember begins anew. */
-void dpi_optimizer_join(dpi_optimizer *o, uint64_t steps, const double *theta);
+/* What steps have made, as numbers that have a mean over owners who took them apart: parameters,
+ * and what the kind remembers, of squares the roots.  `join` puts such a mean in their place, where
+ * the parameters enter the average for the last `steps` steps. */
+size_t dpi_optimizer_numbers(const dpi_optimizer *o);
+void dpi_optimizer_tell(const dpi_optimizer *o, double *numbers);
+void dpi_optimizer_join(dpi_optimizer *o, uint64_t steps, const double *numbers);
 
 /* All that steps have made: "parameters", "average", and what the kind remembers.  Returns how
  * many, which the kind alone decides. */

@@ -42,7 +42,7 @@ static void a_plan_says_how_many_steps_owners_take(void **state)
     memcpy(text, dp_silo_plan_text(plan), n + 1);
     dp_silo_plan_free(plan);
     assert_contains(text, "\ndraws = 0\nlocal-steps = 5\ncolluders = 1\n");
-    assert_contains(text, "\nopening = 1 3 0 number\nopening = 410 15 0 steps\n");
+    assert_contains(text, "\nopening = 1 3 0 number\nopening = 410 39 0 steps\n");
     assert_contains(
         text, "each owner takes 5 steps on its records alone: what is opened tells of single");
     assert_contains(text, "NO NOISE: how many records an owner has");

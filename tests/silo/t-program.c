@@ -108,11 +108,11 @@ static const char *const means[] = {
     "  q' = advance q h",
     "seen of others",
     "  north sees h.m, of records of north, south: NO NOISE: how many records an owner has, and "
-    "times that its parameters after steps on them alone",
+    "times that its parameters after steps on them alone, and moments of their gradients",
     "  north sees h.s, of records of north, south: NO NOISE: how many records there are, and the "
-    "mean of all owners' parameters",
+    "mean of all owners' parameters and moments",
     "  south sees h.s, of records of north, south: NO NOISE: how many records there are, and the "
-    "mean of all owners' parameters",
+    "mean of all owners' parameters and moments",
 };
 
 static const char *const key_end[] = {

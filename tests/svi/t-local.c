@@ -1,5 +1,5 @@
-/* Steps that owners take by themselves: what is opened of them, and that all go on from its mean. */
-#include "svi/local.h"
+/* Steps that owners take by themselves: what is opened of them, and how all go on from there. */
+#include "svi/svi.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -23,7 +23,6 @@ typedef struct block_of {
     const char *name;
     size_t n;
 } block_of;
-
 static const block_of network[BLOCKS] = {{"W", 6}, {"b", 3}},
                       columns[BLOCKS] = {{"w.loc", 2},     {"w.log_scale", 2},
                                          {"sd.loc", 1},    {"sd.log_scale", 1},
@@ -33,8 +32,9 @@ static const block_of network[BLOCKS] = {{"W", 6}, {"b", 3}},
 typedef struct walker {
     dp_svi_opts opts;
     size_t model, first, end, times;
-    const double *from; /* [ROOM] parameters to begin at; NULL: the model's */
-    double theta[ROOM];
+    const struct walker *behind; /* a run of fewer steps, to go on from; NULL: a new one */
+    double theta[ROOM], memory[2][ROOM];
+    uint64_t done, until; /* steps */
     dp_status status;
     dp_error err;
 } walker;
@@ -44,15 +44,18 @@ static const block_of *blocks_of(const walker *w)
     return w->model == LOOP_NETWORK ? network : columns;
 }
 
-static dp_status set(dp_svi *run, const walker *w, dp_error *err)
+static void go_on(dp_svi *run, const walker *w)
 {
-    dp_status status = DP_OK;
-    const double *at = w->from;
-    for (const block_of *b = blocks_of(w); status == DP_OK && at != NULL && b->n > 0; b++) {
-        status = dp_svi_set(run, b->name, b->n, at, err);
+    dpi_optimizer *o = &run->optimizer;
+    const double *at = w->behind->theta;
+    dp_error err = {0};
+    for (const block_of *b = blocks_of(w); b->n > 0; b++) {
+        assert_ok(dp_svi_set(run, b->name, b->n, at, &err), err.text);
         at += b->n;
     }
-    return status;
+    for (int k = 0; k < 2 && o->state[k] != NULL; k++)
+        memcpy(o->state[k], w->behind->memory[k], o->n * sizeof *at);
+    o->done = w->behind->done;
 }
 
 static dp_status get(const dp_svi *run, walker *w, dp_error *err)
@@ -63,6 +66,9 @@ static dp_status get(const dp_svi *run, walker *w, dp_error *err)
         status = dp_svi_get(run, blocks_of(w)[k].name, blocks_of(w)[k].n, at, err);
         at += blocks_of(w)[k].n;
     }
+    for (int k = 0; k < 2 && run->optimizer.state[k] != NULL; k++)
+        memcpy(w->memory[k], run->optimizer.state[k], run->optimizer.n * sizeof *at);
+    w->done = run->optimizer.done;
     return status;
 }
 
@@ -86,10 +92,10 @@ static void *walk(void *of)
     dp_dataset_real(data, "y", 1, y);
     dp_dataset_index(data, "kind", kind);
     w->status = dp_svi_new(m, NULL, data, &w->opts, &run, &w->err);
-    if (w->status == DP_OK)
-        w->status = set(run, w, &w->err);
-    if (w->status == DP_OK)
-        w->status = dp_svi_run(run, NULL, &w->err);
+    if (w->status == DP_OK && w->behind != NULL)
+        go_on(run, w);
+    while (w->status == DP_OK && !dp_svi_done(run) && run->optimizer.done < w->until)
+        w->status = dp_svi_step(run, &w->err);
     if (w->status == DP_OK)
         w->status = get(run, w, &w->err);
     dp_svi_free(run);
@@ -141,8 +147,9 @@ static void together(table *t, size_t n, const size_t *ends, walker *like, uint6
     for (size_t k = 0; k < n; k++) {
         assert_ok(owner[k].status, owner[k].err.text);
         assert_memory_equal(owner[k].theta, owner[0].theta, sizeof owner[0].theta);
+        assert_memory_equal(owner[k].memory, owner[0].memory, sizeof owner[0].memory);
     }
-    memcpy(like->theta, owner[0].theta, sizeof like->theta);
+    *like = owner[0];
 }
 
 static void same(const double a[ROOM], const double b[ROOM], double within)
@@ -164,6 +171,7 @@ static walker walker_of(size_t model, dp_optimizer optimizer, double step, uint6
     return (walker){.model = model,
                     .end = N,
                     .times = 1,
+                    .until = steps,
                     .opts = {.mode = DP_NO_PRIVACY,
                              .sampling = DP_SAMPLING_FULL,
                              .optimizer = optimizer,
@@ -178,12 +186,12 @@ static double number_of(const uint64_t *words)
            (double)(int64_t)words[0] * 0x1p28;
 }
 
-/* The parameters of an opening, the first being of the number alone. */
-static void opened(const table *t, size_t opening, size_t n, double theta[ROOM])
+/* The first n numbers of an opening of parameters. */
+static void opened(const table *t, size_t opening, size_t n, double numbers[ROOM])
 {
     for (size_t k = 0; k < n; k++)
-        theta[k] = number_of(t->opened[opening] + 3 * k) / N;
-    assert_true(number_of(t->opened[opening] + 3 * n) == N);
+        numbers[k] = number_of(t->opened[opening] + 3 * k) / N;
+    assert_true(number_of(t->opened[opening] + t->n[opening] - 3) == N);
 }
 
 static const size_t three[] = {200, 613, N}, unequal[] = {500, 750, N};
@@ -195,8 +203,8 @@ static void one_step_up_the_gradient_is_that_of_all_records(void **state)
     (void)state;
     static const size_t models[] = {LOOP_NETWORK, LOOP_COLUMNS};
     for (int k = 0; k < 2; k++)
-        for (int kind = DP_MOMENTUM; kind <= DP_SGD; kind++) { /* anew in each, they are the same */
-            walker sums = walker_of(models[k], DP_SGD, 2e-5, 20),
+        for (int kind = DP_MOMENTUM; kind <= DP_SGD; kind++) { /* both are linear in gradients */
+            walker sums = walker_of(models[k], (dp_optimizer)kind, 2e-5, 20),
                    means = walker_of(models[k], (dp_optimizer)kind, 2e-5, 20), begin = sums;
             begin.opts.steps = 1, begin.opts.step_size = 1e-300;
             together(&tables[0], 3, three, &begin, 0);
@@ -227,18 +235,11 @@ static void floats_of_parameters_follow_the_mean(void **state)
 static void owners_of_the_same_records_take_the_steps_of_one(void **state)
 {
     (void)state;
-    static const dp_optimizer kinds[] = {DP_ADAM, DP_SGD};
-    for (int k = 0; k < 2; k++)
+    static const dp_optimizer kinds[] = {DP_ADAM, DP_MOMENTUM, DP_SGD, DP_ADAGRAD};
+    for (int k = 0; k < 4; k++)
         for (size_t n = 1; n <= MOST; n++) {
-            walker all = walker_of(LOOP_NETWORK, kinds[k], kinds[k] == DP_SGD ? 1e-4 : 0.05, 9),
-                   one = all;
-            one.times = n;
-            alone(&one);
-            together(&tables[0], n, NULL, &all, 9); /* moments begin anew after the last alone */
-            same(one.theta, all.theta, 1e-12);
-            assert_int_equal(tables[0].times, 2);
-            all = walker_of(LOOP_NETWORK, DP_SGD, 1e-4, 9);
-            one = all;
+            const bool sizes = kinds[k] == DP_ADAM || kinds[k] == DP_ADAGRAD;
+            walker all = walker_of(LOOP_NETWORK, kinds[k], sizes ? 0.05 : 1e-4, 9), one = all;
             one.times = n;
             alone(&one);
             together(&tables[0], n, NULL, &all, 4);
@@ -247,37 +248,44 @@ static void owners_of_the_same_records_take_the_steps_of_one(void **state)
         }
 }
 
-/* An owner that has a quarter of the records takes steps as if it had each four times. */
+/* An owner that has a quarter of the records takes steps as if it had each four times; what it
+ * remembers of squares has a mean as roots. */
 static void several_steps_are_weighted_means_of_what_each_comes_to(void **state)
 {
     (void)state;
     static const size_t times[] = {2, 4, 4};
-    walker all = walker_of(LOOP_NETWORK, DP_ADAM, 0.1, 10);
-    double at[ROOM], mean[ROOM], found[ROOM] = {0};
-    all.opts.schedule = DP_CONSTANT;
-    walker start = all;
-    start.opts.steps = 1, start.opts.step_size = 1e-300;
-    alone(&start);
-    memcpy(at, start.theta, sizeof at);
+    walker all = walker_of(LOOP_NETWORK, DP_ADAM, 0.1, 10), mean = all;
+    double found[ROOM] = {0};
     together(&tables[0], 3, unequal, &all, 5);
     assert_int_equal(tables[0].times, 3);
     for (size_t round = 1; round <= 2; round++) {
-        memset(mean, 0, sizeof mean);
+        const walker behind = mean;
+        memset(mean.theta, 0, sizeof mean.theta);
+        memset(mean.memory, 0, sizeof mean.memory);
         for (size_t k = 0; k < 3; k++) {
-            walker one = walker_of(LOOP_NETWORK, DP_ADAM, 0.1, 5);
-            one.opts.schedule = DP_CONSTANT;
+            walker one = walker_of(LOOP_NETWORK, DP_ADAM, 0.1, 10);
             one.first = k > 0 ? unequal[k - 1] : 0, one.end = unequal[k], one.times = times[k];
-            one.from = at;
+            one.behind = round > 1 ? &behind : NULL;
+            one.until = 5 * round;
             alone(&one);
-            for (int j = 0; j < ROOM; j++)
-                mean[j] += one.theta[j] / (double)times[k];
+            for (int j = 0; j < ROOM; j++) {
+                mean.theta[j] += one.theta[j] / (double)times[k];
+                mean.memory[0][j] += one.memory[0][j] / (double)times[k];
+                mean.memory[1][j] += sqrt(one.memory[1][j]) / (double)times[k];
+            }
         }
+        for (int j = 0; j < ROOM; j++)
+            mean.memory[1][j] *= mean.memory[1][j];
+        mean.done = 5 * round;
         opened(&tables[0], round, 9, found);
-        same(mean, found, 1e-11);
-        assert_true(apart(mean, at) > 0.1);
-        memcpy(at, mean, sizeof at);
+        same(mean.theta, found, 1e-11);
+        assert_true(apart(mean.theta, behind.theta) > 0.1);
     }
-    same(at, all.theta, 1e-11);
+    same(mean.theta, all.theta, 1e-11);
+    assert_true(apart(all.memory[1], (double[ROOM]){0}) > 1);
+    for (int j = 0; j < 9; j++)
+        for (int k = 0; k < 2; k++)
+            assert_close(mean.memory[k][j], all.memory[k][j], 1e-9, 1e-9);
 }
 
 static void what_is_averaged_is_what_was_opened(void **state)
@@ -448,11 +456,6 @@ static asked questions(uint64_t local_steps, double units)
     return a;
 }
 
-static bool differ(const asked *a, const asked *b, int k)
-{
-    return memcmp(a->question[k], b->question[k], DP_OWNERS_QUESTION) != 0;
-}
-
 /* So that owners with other plans, or to whom other numbers were told, open nothing together. */
 static void questions_follow_from_steps_and_from_what_was_told(void **state)
 {
@@ -461,9 +464,10 @@ static void questions_follow_from_steps_and_from_what_was_told(void **state)
                 more = questions(4, 3 * N);
     assert_int_equal(four.n, 3);
     for (int k = 0; k < 3; k++) {
-        assert_false(differ(&four, &again, k));
-        assert_true(differ(&four, &two, k));
-        assert_int_equal(differ(&four, &more, k), k > 0);
+        assert_memory_equal(four.question[k], again.question[k], DP_OWNERS_QUESTION);
+        assert_memory_not_equal(four.question[k], two.question[k], DP_OWNERS_QUESTION);
+        assert_int_equal(memcmp(four.question[k], more.question[k], DP_OWNERS_QUESTION) != 0,
+                         k > 0);
     }
     walker w = walker_of(LOOP_NETWORK, DP_ADAM, 0, 8);
     asked less = {.units = N - 1};
@@ -471,15 +475,8 @@ static void questions_follow_from_steps_and_from_what_was_told(void **state)
     w.opts.owners = &one;
     (void)walk(&w);
     assert_fails(w.status, DP_EPEER, &w.err, "fewer records");
-    assert_true(memcmp(four.question[0], four.question[1], DP_OWNERS_QUESTION) != 0);
-    assert_true(memcmp(four.question[1], four.question[2], DP_OWNERS_QUESTION) != 0);
-}
-
-static int draw(void **state)
-{
-    (void)state;
-    loop_draw(&records);
-    return 0;
+    assert_memory_not_equal(four.question[0], four.question[1], DP_OWNERS_QUESTION);
+    assert_memory_not_equal(four.question[1], four.question[2], DP_OWNERS_QUESTION);
 }
 
 int main(void)
@@ -496,5 +493,6 @@ int main(void)
         cmocka_unit_test(what_may_have_left_is_not_made_again),
         cmocka_unit_test(questions_follow_from_steps_and_from_what_was_told),
     };
-    return cmocka_run_group_tests(tests, draw, NULL);
+    loop_draw(&records);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
