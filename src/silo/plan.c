@@ -118,15 +118,6 @@ static dp_status check_shares(const dp_silo_opts *o, dp_error *err)
     return DP_OK;
 }
 
-void dpi_silo_plan_sums(const dp_silo_plan *p, uint64_t *sums, size_t *most)
-{
-    *sums = *most = 0;
-    for (size_t k = 0; k < p->n_openings; k++) {
-        *sums += p->openings[k].times;
-        *most = p->openings[k].numbers > *most ? p->openings[k].numbers : *most;
-    }
-}
-
 /* That somebody may drop out where owners can. */
 static dp_status check_dropouts(const dp_silo_opts *o, dp_error *err)
 {

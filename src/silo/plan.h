@@ -87,9 +87,6 @@ void dpi_silo_plan_statement(const dp_silo_plan *plan, unsigned char to[DPI_SILO
 /* Whether a text has 1 to `most` bytes in one line, and no control characters. */
 bool dpi_silo_is_text(const char *text, size_t most);
 
-/* How many sums a run opens, and the most numbers of one. */
-void dpi_silo_plan_sums(const dp_silo_plan *plan, uint64_t *sums, size_t *most);
-
 /* Shares of noise that an attacker does not know. */
 size_t dpi_silo_honest(const dp_silo_opts *o);
 

@@ -238,6 +238,15 @@ static uint32_t lack_of(const silo_run *r)
     return patience == 0 || most > usual ? usual : most > 0 ? (uint32_t)most : 1;
 }
 
+void dpi_silo_plan_sums(const dp_silo_plan *p, uint64_t *sums, size_t *most)
+{
+    *sums = *most = 0;
+    for (size_t k = 0; k < p->n_openings; k++) {
+        *sums += p->openings[k].times;
+        *most = p->openings[k].numbers > *most ? p->openings[k].numbers : *most;
+    }
+}
+
 /* Exchanges keys with the other owners. */
 static dp_status meet(silo_run *r, dp_error *err)
 {

@@ -25,6 +25,9 @@ bool dpi_silo_columns_mark(char to[PATH_MAX], const char *folder,
  * noted. */
 bool dpi_silo_run_keeps(const dp_silo_plan *plan);
 
+/* How many sums a run opens, and the most numbers of one. */
+void dpi_silo_plan_sums(const dp_silo_plan *plan, uint64_t *sums, size_t *most);
+
 /* Makes the folder of a state where there is none.  DP_EIO; DP_EPRIVACY others may look into it. */
 dp_status dpi_silo_run_folder(const char *path, dp_error *err) DP_MUST_CHECK;
 

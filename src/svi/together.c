@@ -1,6 +1,6 @@
-/* With noise a release is I + K, whole numbers of steps of the grid (release.c), of which each owner
- * has its own: the sum of the I differs by what one owner's does, so that the sensitivity is that of
- * one process, and the sum of the shares K is a Gaussian's as doc/design/silo.md has it.
+/* With noise a release is I + K, whole numbers of steps of the grid (release.c), of which each
+ * owner has its own: the sum of the I differs by what one owner's does, so that the sensitivity is
+ * that of one process, and the sum of the shares K is a Gaussian's as doc/design/silo.md has it.
  *
  * Without noise sums have no bound that is known beforehand.  Each number x, cut to |x| < 2^84, is
  * written as a 2^28 + b 2^-28 + c 2^-84 with whole numbers |a|, |b|, |c| <= 2^56, which 64 owners
