@@ -73,6 +73,29 @@ static void logs_agree(void **state)
     assert_int_equal(letters, joint_letters() + PLANS_OWNERS);
 }
 
+static void in_state(char path[300], const char *name)
+{
+    (void)snprintf(path, 300, "%s/%s", joint_path("state", 1), name);
+}
+
+static void leave(const char *name)
+{
+    char path[300];
+    in_state(path, name);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* A file, and then the folder, which must be empty. */
+static void take_away(const char *name)
+{
+    char path[300];
+    in_state(path, name);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(joint_path("state", 1)), 0);
+}
+
 static void a_run_that_has_ended_gives_its_fit_again(void **state)
 {
     size_t n, m;
@@ -86,7 +109,11 @@ static void a_run_that_has_ended_gives_its_fit_again(void **state)
         assert_int_equal(n, m);
         assert_memory_equal(first, again, n);
     }
+    leave("run.a7Xc_z"); /* as a process that is killed while it writes its state */
+    leave("notes");
     dp_silo_forget(joint_path("state", 1));
+    assert_int_equal(access(joint_path("state", 1), F_OK), 0);
+    take_away("notes"); /* which is nobody's of these, and all that there was */
     assert_int_equal(access(joint_path("state", 1), F_OK), -1);
     assert_int_equal(joint_wait(joint_start(&j, &everybody[1])), DP_ESTATE);
     assert_non_null(strstr((const char *)joint_load("message", 1, 0, &n), "begun this run before"));
