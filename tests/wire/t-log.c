@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -252,6 +253,37 @@ static void processes_share_one_budget(void **state)
     free(text);
 }
 
+static off_t size_of_log(wire_pair *p)
+{
+    struct stat s;
+    assert_int_equal(stat(pair_path(p, "log"), &s), 0);
+    return s.st_size;
+}
+
+/* Counting and writing are one: while somebody is between the two, nobody else counts. */
+static void a_query_waits_while_another_is_counted(void **state)
+{
+    const struct timespec some = {.tv_nsec = 150000000};
+    wire_pair *p = *state;
+    int how;
+    dpi_query_log_close(open_log(p, 60));
+    int held = open(pair_path(p, "log"), O_RDWR | O_CLOEXEC);
+    assert_true(held >= 0 && flock(held, LOCK_EX) == 0);
+    const off_t size = size_of_log(p);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(spend_all(p));
+    (void)nanosleep(&some, NULL);
+    assert_int_equal(waitpid(child, &how, WNOHANG), 0);
+    assert_int_equal(size_of_log(p), size);
+    assert_int_equal(flock(held, LOCK_UN), 0); /* the child has a copy of it */
+    assert_int_equal(close(held), 0);
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 60);
+    assert_true(size_of_log(p) > size);
+}
+
 static void a_killed_process_has_spent(void **state)
 {
     wire_pair *p = *state;
@@ -439,6 +471,7 @@ int main(void)
         TEST(what_is_out_of_the_window_is_free_again),
         TEST(the_latest_time_in_the_file_stands),
         TEST(processes_share_one_budget),
+        TEST(a_query_waits_while_another_is_counted),
         TEST(a_killed_process_has_spent),
         TEST(a_full_disk_refuses_and_spends_nothing),
         TEST(a_line_cut_anywhere_does_not_count),
