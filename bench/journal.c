@@ -2,6 +2,9 @@
  * of keeping its 545 releases, seconds of the clock, median of so many fits.
  *   make bench/journal && bench/journal [--folder F] [--fits N] [--only none|journal|ledger]
  *   strace -f -c -e trace=fsync,fdatasync bench/.libs/journal --only ledger --fits 1
+ *   strace -f -o /dev/null -e trace=fsync,fdatasync \
+ *     --inject=fsync,fdatasync:delay_exit=4000 bench/.libs/journal --fits 3
+ * with LD_LIBRARY_PATH=.libs; the first counts syncs, the second makes each last 4 ms longer.
  * The files lie in a folder of their own in F (.), which is taken away at the end; seconds are
  * those of F's disk.  The model is a mixture of three in the plane, of 1000 points. */
 #define _XOPEN_SOURCE 700
