@@ -21,12 +21,17 @@
 #include "infer/secant.h"
 #include "infer/walks.h"
 #include "infer/whitening.h"
+#include "model/model.h"
 #include "num/linalg.h"
 #include "num/matrix.h"
 
 /* Least clip norm of the approach in units of sqrt(dims); longest step of a round in units of a
  * record's information. */
 static const double least_clip = 1, longest = 0.8;
+
+/* And of the logarithm of a positive number: beyond, what is known of the information is worth
+ * little, and where a shape is large next to nothing tells of it. */
+static const double farthest = 1;
 
 /* Norms beyond which records are counted, and the main phase's largest clip norm, in units of
  * sqrt(dims). */
@@ -122,6 +127,19 @@ static double scale_move(double unit, double move)
     return fmin(fmax(whole, -longest), longest);
 }
 
+/* The largest move of the logarithm of a positive number that all records read, such as a shape. */
+static double largest_power(const dpi_rounds *r, const double *away)
+{
+    double largest = 0;
+    for (const dpi_read *a = r->view->reads; a < r->view->reads + r->view->n_reads; a++) {
+        const dpi_site *site = dpi_find_site(r->model, a->block->name);
+        for (size_t i = a->block->offset; i < a->block->offset + a->size && a->members == 0; i++)
+            if (site != NULL && site->family->support == DPI_ABOVE_ZERO)
+                largest = fmax(largest, fabs(away[i]));
+    }
+    return largest;
+}
+
 /* Moves z to `to`: scales by themselves, the others by at most `longest` in units of a record's
  * information, on average over records. */
 static dp_status step(dpi_rounds *r, const double *to, dp_error *err)
@@ -140,9 +158,10 @@ static dp_status step(dpi_rounds *r, const double *to, dp_error *err)
                 away[e] = 0;
             }
     dpi_matrix_times(d, r->information, away, back);
-    double length = sqrt(fmax(dpi_dot(d, away, back), 0) / r->n);
+    double length = sqrt(fmax(dpi_dot(d, away, back), 0) / r->n) / longest;
+    length = fmax(length, largest_power(r, away) / farthest);
     for (size_t i = 0; i < d; i++)
-        r->z[i] += away[i] * (length > longest ? longest / length : 1);
+        r->z[i] += away[i] / fmax(length, 1);
     dpi_free(away);
     return DP_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "infer/laplace.h"
 #include "infer/prior.h"
+#include "model/model.h"
 
 enum { WALK_WARM = 10, PRIOR_DRAWS = 1000 };
 
@@ -56,6 +57,24 @@ static size_t most_usual(const dpi_rounds *r, size_t n, const double *all)
     return best;
 }
 
+/* Cutpoints of levels begin where all levels are as likely at a predictor of 0, and not at the
+ * prior's medians, which may be beyond all outcomes: records would tell nothing there. */
+static void spread_levels(dpi_rounds *r)
+{
+    const dpi_objective *o = &r->view->objective;
+    double cut[DPI_READ_MOST];
+    if (r->view->seen->family->support != DPI_LEVEL)
+        return;
+    for (const dpi_block *b = o->blocks; b < o->blocks + o->n_blocks; b++) {
+        const dpi_site *site = dpi_find_site(r->model, b->name);
+        if (site == NULL || site->family->support != DPI_ORDERED || b->size > DPI_READ_MOST)
+            continue;
+        for (size_t k = 0; k < b->size; k++)
+            cut[k] = log((double)(k + 1) / (double)(b->size - k));
+        dpi_supports[DPI_ORDERED].rows->free(b->size, cut, r->z + b->offset);
+    }
+}
+
 dp_status dpi_walks_start(dpi_rounds *r, dp_error *err)
 {
     size_t d = dimension(r), n = PRIOR_DRAWS;
@@ -74,6 +93,7 @@ dp_status dpi_walks_start(dpi_rounds *r, dp_error *err)
     }
     if (status == DP_OK)
         memcpy(r->place, all + most_usual(r, n, all) * d, d * sizeof *all);
+    spread_levels(r);
     dpi_free(all);
     return status;
 }

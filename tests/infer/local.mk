@@ -10,7 +10,7 @@ densities = %D%/densities.c %D%/densities.h $(faulty)
 UNIT_TESTS += %D%/t-attempts
 %C%_t_attempts_SOURCES = %D%/t-attempts.c $(densities)
 %C%_t_attempts_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
-UNIT_TESTS += %D%/t-clip %D%/t-groups %D%/t-levels %D%/t-rare
+UNIT_TESTS += %D%/t-begin %D%/t-clip %D%/t-groups %D%/t-levels %D%/t-rare
 UNIT_TESTS += %D%/t-psi
 %C%_t_psi_SOURCES = %D%/t-psi.c tests/dist/fine.c tests/dist/fine.h tests/dist/cases.c \
   tests/dist/cases.h tests/dist/reference.h
