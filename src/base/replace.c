@@ -3,7 +3,10 @@
 #define _XOPEN_SOURCE 700
 #include "base/replace.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +15,9 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+
+/* Behind the name of a file, that of what will take its place. */
+static const char beside[] = ".new-XXXXXX";
 
 static bool write_all(int file, const unsigned char *bytes, size_t n)
 {
@@ -53,11 +59,11 @@ bool dpi_sync_folder_of(const char *path)
 
 dp_status dpi_file_replace(const char *path, const void *bytes, size_t n, dp_error *err)
 {
-    size_t size = strlen(path) + sizeof ".XXXXXX";
+    size_t size = strlen(path) + sizeof beside;
     char *name = dpi_alloc(size, 1);
     if (name == NULL)
         return dpi_fail_nomem(err);
-    (void)snprintf(name, size, "%s.XXXXXX", path);
+    (void)snprintf(name, size, "%s%s", path, beside);
     int file = mkstemp(name);
     bool good = file >= 0 && write_all(file, bytes, n);
     if (file >= 0)
@@ -72,4 +78,24 @@ dp_status dpi_file_replace(const char *path, const void *bytes, size_t n, dp_err
                            "cannot write %.200s; check the path, your right to write to its "
                            "folder, and the room on the disk",
                            path);
+}
+
+void dpi_file_sweep(const char *path)
+{
+    char folder[PATH_MAX], name[PATH_MAX], left[PATH_MAX];
+    const size_t mark = strlen(beside) - 6; /* to the letters that are random */
+    if (strlen(path) >= PATH_MAX)
+        return;
+    const char *dir = dirname(strcpy(folder, path)), *own = basename(strcpy(name, path));
+    const size_t n = strlen(own);
+    DIR *d = opendir(dir);
+    for (const struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        bool is_left = strlen(e->d_name) == n + strlen(beside) && memcmp(e->d_name, own, n) == 0 &&
+                       memcmp(e->d_name + n, beside, mark) == 0;
+        int size = is_left ? snprintf(left, sizeof left, "%s/%s", dir, e->d_name) : 0;
+        if (size > 0 && (size_t)size < sizeof left)
+            (void)unlink(left);
+    }
+    if (d != NULL)
+        (void)closedir(d);
 }

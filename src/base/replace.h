@@ -13,6 +13,10 @@
 dp_status dpi_file_replace(const char *path, const void *bytes, size_t n,
                            dp_error *err) DP_MUST_CHECK;
 
+/* Takes away what processes that were killed have left beside it, of files that they were writing:
+ * they may hold secrets that it has no more.  No other process may be writing it. */
+void dpi_file_sweep(const char *path);
+
 /* Puts the name of a file on the disk, which was just made.  False where that cannot be done. */
 bool dpi_sync_folder_of(const char *path);
 

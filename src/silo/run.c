@@ -6,7 +6,6 @@
  * opened, the latter what is being opened.  A run that ends between the two goes on with the same
  * round, in which the same bytes leave again. */
 #define _XOPEN_SOURCE 700
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <sodium.h>
@@ -17,6 +16,7 @@
 
 #include "base/compiler.h"
 #include "base/error.h"
+#include "base/replace.h"
 #include "infer/journal.h"
 #include "silo/audit.h"
 #include "silo/describe.h"
@@ -403,32 +403,17 @@ dp_status dp_silo_run(const dp_silo_plan *plan, const dp_model *model, const dp_
     return status;
 }
 
-/* A file of a run, its lock, or what a process that was killed has left beside while it wrote one
- * anew. */
-static bool is_of_run(const char *name)
-{
-    static const char *const files[] = {"journal", "sums", "run"};
-    const size_t beside = strlen(".XXXXXX");
-    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
-        const size_t n = strlen(files[k]);
-        const char *more = name + n;
-        if (strncmp(name, files[k], n) == 0 && (*more == '\0' || strcmp(more, ".lock") == 0 ||
-                                                (*more == '.' && strlen(more) == beside)))
-            return true;
-    }
-    return false;
-}
-
 void dp_silo_forget(const char *state)
 {
+    static const char *const files[] = {"journal", "sums", "run"};
     char path[PATH_MAX];
-    DIR *d = opendir(state);
-    for (const struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
-        int n = snprintf(path, sizeof path, "%s/%s", state, e->d_name);
-        if (is_of_run(e->d_name) && n > 0 && (size_t)n < sizeof path)
-            (void)unlink(path);
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        int n = snprintf(path, sizeof path - sizeof ".lock", "%s/%s", state, files[k]);
+        if (n <= 0 || (size_t)n >= sizeof path - sizeof ".lock")
+            continue;
+        dpi_file_sweep(path);
+        (void)unlink(path);
+        (void)unlink(strcat(path, ".lock"));
     }
-    if (d != NULL)
-        (void)closedir(d);
     (void)rmdir(state);
 }

@@ -140,8 +140,10 @@ dp_status dpi_silo_state_open(const char *path, const unsigned char plan[DPI_SIL
         return dpi_fail(err, DP_EENTROPY, "the system gives no randomness");
     memcpy(s->plan, plan, DPI_SILO_HASH);
     dp_status status = path != NULL ? take_lock(s, err) : DP_OK;
-    if (status == DP_OK && path != NULL)
+    if (status == DP_OK && path != NULL) {
+        dpi_file_sweep(path);
         status = read_state(s, &there, err);
+    }
     if (status == DP_OK && !there) {
         randombytes_buf(s->run_secret, sizeof s->run_secret);
         randombytes_buf(s->self, sizeof s->self);

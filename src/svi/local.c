@@ -10,10 +10,11 @@
  * owners, and its hash is the question.
  *
  * An owner whose parameters are not finite adds nothing, and no units either: N does not come out,
- * and all owners end. */
+ * and all owners end.  One that has an error before the opening leaves the others waiting. */
 #include "svi/local.h"
 
 #include <math.h>
+#include <sodium.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -52,10 +53,12 @@ static dp_status open_units(dp_svi *s, dp_error *err)
     dp_status status = dpi_together_open(s->opts.owners, s->noise, question, &r, err);
     if (status != DP_OK)
         return status;
-    if (!(r.out[0] >= (double)s->n))
+    const double most = (double)s->opts.owners->size * (double)s->opts.owners->most_records;
+    if (!(r.out[0] >= (double)s->n && r.out[0] <= most && r.out[0] == floor(r.out[0])))
         return dpi_fail(err, DP_EPEER,
-                        "fewer records are told of all owners than this one has; whoever adds up "
-                        "does not follow the plan");
+                        "what is told of the number of all owners' records is less than this one "
+                        "has, more than the plan allows, or no whole number; whoever adds up does "
+                        "not follow the plan");
     s->local.units = r.out[0];
     return DP_OK;
 }
@@ -68,8 +71,15 @@ dp_status dpi_local_begin(dp_svi *s, dpi_local_walk *w, dp_error *err)
     w->end = o->done + (s->local.steps < left ? s->local.steps : left);
     s->begun = o->done + 1;
     dp_status status = s->local.units > 0 ? DP_OK : open_units(s, err);
-    dpi_join_describe(s, w->question);
+    dpi_join_describe(s, s->local.question);
     return status;
+}
+
+void dpi_local_describe(const dp_svi *s, unsigned char question[DP_OWNERS_QUESTION])
+{
+    (void)crypto_generichash(question, DP_OWNERS_QUESTION,
+                             (const unsigned char *)&s->optimizer.done, sizeof s->optimizer.done,
+                             s->local.question, DP_OWNERS_QUESTION);
 }
 
 dp_status dpi_local_open(dp_svi *s, const dpi_local_walk *w, bool *finite, dp_error *err)
@@ -87,10 +97,14 @@ dp_status dpi_local_open(dp_svi *s, const dpi_local_walk *w, bool *finite, dp_er
     if (!*finite)
         memset(out, 0, s->local.opened.n * sizeof *out);
     dp_status status =
-        dpi_together_open(s->opts.owners, s->noise, w->question, &s->local.opened, err);
-    *finite = status == DP_OK && out[n] == s->local.units;
-    if (!*finite)
+        dpi_together_open(s->opts.owners, s->noise, s->local.question, &s->local.opened, err);
+    if (status != DP_OK || !*finite)
         return status;
+    if (out[n] != s->local.units)
+        return dpi_fail(err, DP_EPEER,
+                        "the number of all owners' records is not the one of the first opening: "
+                        "another owner's parameters are no longer finite, its records have "
+                        "changed, or somebody does not follow the plan");
     for (size_t i = 0; i < n; i++)
         out[i] /= s->local.units;
     dpi_optimizer_join(o, o->done - w->from, out);

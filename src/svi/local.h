@@ -12,12 +12,12 @@ typedef struct dpi_local {
     uint64_t steps;     /* between two openings; 0: each step's gradient is opened */
     double units;       /* of all owners, as opened; 0: not yet */
     dpi_release opened; /* dpi_optimizer_numbers times units, and units; all else of it unused */
+    unsigned char question[DP_OWNERS_QUESTION]; /* hash of what the round follows from */
 } dpi_local;
 
-/* One round of them: the steps after which it ends, and the hash of what it follows from. */
+/* One round of them: the steps after which it ends. */
 typedef struct dpi_local_walk {
     uint64_t from, end;
-    unsigned char question[DP_OWNERS_QUESTION];
 } dpi_local_walk;
 
 /* Makes room for a run whose parameters are made.  DP_ENOMEM. */
@@ -27,10 +27,15 @@ dp_status dpi_local_init(dp_svi *s, dp_error *err) DP_MUST_CHECK;
  * Errors of owners->open. */
 dp_status dpi_local_begin(dp_svi *s, dpi_local_walk *w, dp_error *err) DP_MUST_CHECK;
 
+/* Hash of what a step follows from but for what this owner has come to by itself in the round,
+ * which is a function of its records. */
+void dpi_local_describe(const dp_svi *s, unsigned char question[DP_OWNERS_QUESTION]);
+
 /* After the last of them: the mean of all owners' parameters, and of what moves remember, takes the
  * place of this one's.
- *   *finite  [in, out] whether they are finite: of this owner, and of all
- * Errors of owners->open. */
+ *   *finite  [in, out] whether this owner's are finite
+ * DP_EPEER the number of all owners' units is not the one of the first opening; errors of
+ * owners->open. */
 dp_status dpi_local_open(dp_svi *s, const dpi_local_walk *w, bool *finite,
                          dp_error *err) DP_MUST_CHECK;
 

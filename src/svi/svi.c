@@ -359,7 +359,10 @@ static dp_status begin_draws(dp_svi *s, dp_error *err)
     unsigned char question[DPI_JOIN_HASH];
     if (s->opts.owners == NULL)
         return DP_OK;
-    dpi_join_describe(s, question);
+    if (s->local.steps > 0)
+        dpi_local_describe(s, question);
+    else
+        dpi_join_describe(s, question);
     return dpi_together_draws(s->opts.owners, s->noise, question, err);
 }
 
@@ -442,6 +445,7 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
     /* Were it tried again, who has its release would have two, and the ledger one. */
     bool left =
         s->opts.owners != NULL ? status != DP_OK : status == DP_EIO && s->ranks.group != NULL;
+    left = left || (s->local.steps > 0 && !finite); /* this owner's own are no round's */
     s->ranks.parted = left && s->begun >= step;
     if (status != DP_OK)
         return status;

@@ -109,11 +109,11 @@ static void a_run_that_has_ended_gives_its_fit_again(void **state)
         assert_int_equal(n, m);
         assert_memory_equal(first, again, n);
     }
-    leave("run.a7Xc_z"); /* as a process that is killed while it writes its state */
-    leave("notes");
+    leave("run.new-a7Xcz1"); /* as a process that is killed while it writes its state */
+    leave("run.backup");
     dp_silo_forget(joint_path("state", 1));
     assert_int_equal(access(joint_path("state", 1), F_OK), 0);
-    take_away("notes"); /* which is nobody's of these, and all that there was */
+    take_away("run.backup"); /* which is nobody's of these, and all that there was */
     assert_int_equal(access(joint_path("state", 1), F_OK), -1);
     assert_int_equal(joint_wait(joint_start(&j, &everybody[1])), DP_ESTATE);
     assert_non_null(strstr((const char *)joint_load("message", 1, 0, &n), "begun this run before"));

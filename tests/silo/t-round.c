@@ -373,6 +373,33 @@ static void shares_are_made_again_for_the_same_sum_alone(void **state)
     owners_free(&all);
 }
 
+/* What a process that was killed has left of a state that it was writing has secrets of rounds that
+ * are over. */
+static void what_was_left_beside_a_state_is_taken_away(void **state)
+{
+    static const unsigned char plan[DPI_SILO_HASH] = {1};
+    static const char *const beside[] = {"state.new-aB3dE6", "state.new-aB3dE67", "state.backup"};
+    char folder[64], path[80], lock[96], other[3][100];
+    dpi_silo_state s;
+    dp_error err = {0};
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "silo-folder-%ld", (long)getpid());
+    (void)snprintf(path, sizeof path, "%s/state", folder);
+    (void)snprintf(lock, sizeof lock, "%s.lock", path);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    for (size_t k = 0; k < 3; k++) {
+        (void)snprintf(other[k], sizeof other[k], "%s/%s", folder, beside[k]);
+        FILE *f = fopen(other[k], "wb");
+        assert_non_null(f);
+        assert_int_equal(fclose(f), 0);
+    }
+    assert_ok(dpi_silo_state_open(path, plan, &s, &err), err.text);
+    dpi_silo_state_free(&s);
+    assert_int_equal(access(other[0], F_OK), -1);
+    assert_int_equal(unlink(other[1]) | unlink(other[2]) | unlink(path) | unlink(lock), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 /* What could not be written may be on the disk or not: nothing leaves after it. */
 static void a_state_that_was_not_written_is_used_no_more(void **state)
 {
@@ -403,6 +430,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_exact),
+        cmocka_unit_test(what_was_left_beside_a_state_is_taken_away),
         cmocka_unit_test(another_question_opens_nothing),
         cmocka_unit_test(who_drops_out_is_left_out),
         cmocka_unit_test(too_few_open_nothing),

@@ -347,8 +347,9 @@ static void where_one_is_no_longer_finite_all_end(void **state)
     records.y[N - 1] = 1e40; /* of the last owner */
     start_all(&tables[0], 3, three, &all, 3, owner);
     records.y[N - 1] = kept;
-    for (size_t k = 0; k < 3; k++)
-        assert_fails(owner[k].status, DP_EDOMAIN, &owner[k].err, "no longer finite");
+    for (size_t k = 0; k < 2; k++)
+        assert_fails(owner[k].status, DP_EPEER, &owner[k].err, "another owner's parameters");
+    assert_fails(owner[2].status, DP_EDOMAIN, &owner[2].err, "no longer finite");
     assert_int_equal(tables[0].times, 2);
 }
 
@@ -461,7 +462,7 @@ static void questions_follow_from_steps_and_from_what_was_told(void **state)
 {
     (void)state;
     const asked four = questions(4, 2 * N), again = questions(4, 2 * N), two = questions(3, 2 * N),
-                more = questions(4, 3 * N);
+                more = questions(4, 1.5 * N);
     assert_int_equal(four.n, 3);
     for (int k = 0; k < 3; k++) {
         assert_memory_equal(four.question[k], again.question[k], DP_OWNERS_QUESTION);
@@ -470,13 +471,66 @@ static void questions_follow_from_steps_and_from_what_was_told(void **state)
                          k > 0);
     }
     walker w = walker_of(LOOP_NETWORK, DP_ADAM, 0, 8);
-    asked less = {.units = N - 1};
-    dp_owners one = one_of_two(2, note, &less);
-    w.opts.owners = &one;
-    (void)walk(&w);
-    assert_fails(w.status, DP_EPEER, &w.err, "fewer records");
+    const double told[] = {N - 1, 2 * N + 1, N + 0.5};
+    for (size_t k = 0; k < sizeof told / sizeof *told; k++) {
+        asked wrong = {.units = told[k]};
+        dp_owners one = one_of_two(2, note, &wrong);
+        w.opts.owners = &one;
+        (void)walk(&w);
+        assert_fails(w.status, DP_EPEER, &w.err, "what is told of the number");
+    }
     assert_memory_not_equal(four.question[0], four.question[1], DP_OWNERS_QUESTION);
     assert_memory_not_equal(four.question[1], four.question[2], DP_OWNERS_QUESTION);
+}
+
+/* Keys that were asked for, of the first round. */
+typedef struct keys {
+    asked asked;
+    size_t n;
+    unsigned char question[4][DP_OWNERS_QUESTION];
+} keys;
+
+static dp_status note_keys(void *context, const unsigned char question[DP_OWNERS_QUESTION],
+                           size_t n, const uint64_t *whole, unsigned char key[DP_OWNERS_KEY],
+                           dp_error *err)
+{
+    keys *k = context;
+    (void)n;
+    (void)whole;
+    (void)err;
+    if (k->n < 4)
+        memcpy(k->question[k->n], question, DP_OWNERS_QUESTION);
+    k->n++;
+    memset(key, 1, DP_OWNERS_KEY);
+    return DP_OK;
+}
+
+static keys keys_asked(double of_the_last)
+{
+    keys k = {.asked = {.units = 2 * N}};
+    dp_owners one = one_of_two(4, note, &k);
+    walker w = walker_of(LOOP_NETWORK, DP_ADAM, 0, 8);
+    const double kept = records.y[N - 1];
+    one.share = note_keys;
+    w.opts.owners = &one;
+    w.opts.seed = 0;
+    records.y[N - 1] = of_the_last;
+    alone(&w);
+    records.y[N - 1] = kept;
+    return k;
+}
+
+/* Whoever is asked for a key is told a hash, by which a guess of what it is of could be tried. */
+static void no_key_is_asked_for_by_a_hash_of_own_steps(void **state)
+{
+    (void)state;
+    const keys one = keys_asked(1), other = keys_asked(-2);
+    assert_true(one.n >= 4 && one.n == other.n);
+    for (size_t k = 0; k < 4; k++) {
+        assert_memory_equal(one.question[k], other.question[k], DP_OWNERS_QUESTION);
+        for (size_t l = 0; l < k; l++)
+            assert_memory_not_equal(one.question[k], one.question[l], DP_OWNERS_QUESTION);
+    }
 }
 
 int main(void)
@@ -492,6 +546,7 @@ int main(void)
         cmocka_unit_test(what_has_no_mean_or_no_bound_is_refused),
         cmocka_unit_test(what_may_have_left_is_not_made_again),
         cmocka_unit_test(questions_follow_from_steps_and_from_what_was_told),
+        cmocka_unit_test(no_key_is_asked_for_by_a_hash_of_own_steps),
     };
     loop_draw(&records);
     return cmocka_run_group_tests(tests, NULL, NULL);
