@@ -505,18 +505,18 @@ static dp_status note_keys(void *context, const unsigned char question[DP_OWNERS
     return DP_OK;
 }
 
-static keys keys_asked(double of_the_last)
+static keys keys_asked(double of_the_first)
 {
     keys k = {.asked = {.units = 2 * N}};
     dp_owners one = one_of_two(4, note, &k);
-    walker w = walker_of(LOOP_NETWORK, DP_ADAM, 0, 8);
-    const double kept = records.y[N - 1];
+    walker w = walker_of(LOOP_NETWORK, DP_ADAM, 1e-2, 8);
+    const double kept = records.x[0];
     one.share = note_keys;
     w.opts.owners = &one;
     w.opts.seed = 0;
-    records.y[N - 1] = of_the_last;
+    records.x[0] = of_the_first;
     alone(&w);
-    records.y[N - 1] = kept;
+    records.x[0] = kept;
     return k;
 }
 
