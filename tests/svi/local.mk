@@ -21,7 +21,7 @@ WITNESS = %D%/witness.c %D%/witness.h
 WITNESS_LINK = -Wl,--wrap=dpi_grid_round
 %C%_t_extras_SOURCES = %D%/t-extras.c $(WITNESS)
 %C%_t_extras_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
-%C%_t_leaks_SOURCES = %D%/t-leaks %D%/t-local.c $(svi_scene) $(WITNESS)
+%C%_t_leaks_SOURCES = %D%/t-leaks.c $(svi_scene) $(WITNESS)
 %C%_t_leaks_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
 %C%_t_step_SOURCES = %D%/t-step.c $(WITNESS)
 %C%_t_step_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
