@@ -16,12 +16,12 @@
  * That is for models whose latents are global or of groups, with one observed column of one number
  * a record, of a family whose expectations are known (all but mixtures and chances).  Other models,
  * those with latents of records, parameters without a prior (networks), several observed columns,
- * vectors, mixtures or factors (tacit/marginal.h), are fitted by the loop of tacit/svi.h, within
- * the same epsilon and delta and with everything chosen: full batches, steps, their size, a clip
- * norm that follows the gradients, a guide and a start (doc/design/loop.md).  Its intervals are a
- * mean-field guide's and leave out the noise of privacy; so such a fit has no kept draws, and a
- * check "method" that is always bad and says why.  What the loop cannot take either is refused by
- * name.
+ * vectors, mixtures or factors (tacit/marginal.h), and any where owners take steps by themselves
+ * (tacit/owners.h), are fitted by the loop of tacit/svi.h, within the same epsilon and delta and
+ * with everything chosen: full batches, steps, their size, a clip norm that follows the gradients,
+ * a guide and a start (doc/design/loop.md).  Its intervals are a mean-field guide's and leave out
+ * the noise of privacy; so such a fit has no kept draws, and a check "method" that is always bad
+ * and says why.  What the loop cannot take either is refused by name.
  *
  * The guarantee is (epsilon, delta) for adding or removing one record, or by the loop one unit of
  * the data set (dp_dataset_unit), of all that is returned.
@@ -42,8 +42,7 @@ extern "C" {
  * DP_METHOD_CHOSEN  with privacy by rounds or the loop, as above.  Without it by Markov chains in
  *                   the posterior itself where that is little work, that is, for up to 1000 numbers
  *                   of latents, and 10^7 of these times records; else by rounds or the loop
- * DP_METHOD_ROUNDS  without privacy too as with it: by rounds, or the loop where they do not take
- *                   the model
+ * DP_METHOD_ROUNDS  without privacy too as with it: by rounds, or the loop where that is for it
  * DP_METHOD_EXACT   by Markov chains in the posterior itself, whatever it takes; for public records
  *                   only */
 typedef enum dp_method { DP_METHOD_CHOSEN = 0, DP_METHOD_ROUNDS, DP_METHOD_EXACT } dp_method;
@@ -115,9 +114,10 @@ typedef struct dp_fit_opts {
 DP_API dp_status dp_fit_private(const dp_model *model, const dp_dataset *data,
                                 const dp_fit_opts *opts, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
 
-/* What a fit will release: `times` sums over all records of `numbers` numbers each, with noise of
- * multiplier sigma (0 without privacy).  Of several owners each is opened as a 64-bit word; the
- * loop takes three of these without privacy, and `numbers` is of words. */
+/* What a fit will release: `times` sums over all records, or where owners take local steps over
+ * all owners, of `numbers` numbers each, with noise of multiplier sigma (0 without privacy).  Of
+ * several owners each is opened as a 64-bit word; the loop takes three of these without privacy,
+ * and `numbers` is of words. */
 typedef struct dp_opening {
     const char *phase; /* static text */
     uint64_t times;

@@ -44,10 +44,10 @@ static void add(dpi_loop_report *to, dp_diagnostic d)
 static void say_method(const dpi_loop_found *found, dpi_loop_report *to)
 {
     (void)snprintf(to->words[to->n], sizeof to->words[0],
-                   "fitted by noisy gradient steps, since %.*s: intervals count no correlations%s, "
+                   "fitted by %sgradient steps, since %.*s: intervals count no correlations%s, "
                    "and are too narrow; rely on the middle more than on the width, and fit "
                    "invented records to see how far off both are",
-                   length_of(found->why, MOST_WHY), found->why,
+                   found->noisy ? "noisy " : "", length_of(found->why, MOST_WHY), found->why,
                    found->noisy ? " and no noise of privacy" : "");
     add(to, (dp_diagnostic){.name = "method", .value = 1, .limit = 1, .bad = true});
 }

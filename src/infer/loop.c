@@ -77,8 +77,8 @@ static dp_status check_options(const dp_fit_opts *o, const char *why, dp_error *
     if (o->rounds == 0 && o->clip == 0 && o->draws == 0)
         return DP_OK;
     return dpi_fail(err, DP_EINVAL,
-                    "%s is given, which a fit by noisy steps does not have; leave it 0 (%s)", name,
-                    why);
+                    "%s is given, which a fit by %ssteps does not have; leave it 0 (%s)", name,
+                    o->mode == DP_PRIVATE ? "noisy " : "", why);
 }
 
 /* Whether a journal takes what steps release. */

@@ -1,4 +1,5 @@
-/* A fit by noisy gradient steps, for models whose posterior is not sampled. */
+/* A fit by gradient steps, noisy ones but without privacy, for models whose posterior is not
+ * sampled, and for any whose owners take steps by themselves. */
 #ifndef DPI_INFER_LOOP_H
 #define DPI_INFER_LOOP_H
 
@@ -18,15 +19,15 @@ typedef struct dpi_loop_spec {
     const dp_model *model;
     const dp_dataset *data;
     const dp_fit_opts *opts;
-    const char *why;                 /* the rounds do not take the model */
+    const char *why;                 /* the rounds do not make the fit: dpi_loop_why */
     const dpi_loop_witness *witness; /* nullable */
     dpi_progress *progress;          /* nullable */
 } dpi_loop_spec;
 
-/* dp_fit_private of a model that the rounds do not take; spec->why are the words for it
- * (dpi_model_view.refused).  Options are checked but for the budget and those that rounds alone
- * have: DP_EINVAL for these.  DP_EUNSUPPORTED where no guide is known (loop-guide.h); errors of
- * dp_svi_new, dp_svi_step and dp_ledger_reserve. */
+/* dp_fit_private of a model that the rounds do not take, or of any with local steps.  Options are
+ * checked but for the budget and those that rounds alone have: DP_EINVAL for these.
+ * DP_EUNSUPPORTED where no guide is known (loop-guide.h); errors of dp_svi_new, dp_svi_step and
+ * dp_ledger_reserve. */
 dp_status dpi_fit_loop(const dpi_loop_spec *spec, dp_fit **fit, dp_error *err) DP_MUST_CHECK;
 
 /* Why a fit is made by the loop, of how dpi_model_view_init has ended and what it has refused;

@@ -58,6 +58,7 @@ static void every_kind_has_a_fit_that_says_how_it_was_made(void **state)
             assert_true(d->bad);
             assert_contains(d->words, loop_models[k].why);
             assert_contains(d->words, "too narrow");
+            assert_int_equal(strstr(d->words, "noisy gradient steps") != NULL, private);
             assert_int_equal(strstr(d->words, "noise of privacy") != NULL, private);
             /* A network's parameters are points, which have no standard deviation to go by. */
             assert_int_equal(diagnostic(fit, "convergence") != NULL, k != LOOP_NETWORK);
