@@ -48,7 +48,7 @@ static dp_status tell_budget(const dp_silo_plan *plan, dp_error *err)
     dp_status status = DP_OK;
     if (scheme == NULL || !scheme->noisy) {
         (void)printf("  spends   no epsilon: %s have no noise, and are seen as they are\n",
-                     o->local_steps > 0 ? "parameters" : "sums");
+                     o->local_steps > 0 ? "means of parameters" : "sums");
         return DP_OK;
     }
     (void)printf(
@@ -101,7 +101,7 @@ static dp_status tell_plan(const dp_silo_plan *plan, dp_error *err)
         tell_columns(o);
     (void)printf("  scheme   %s: %s\n", o->scheme, scheme != NULL ? scheme->about : "");
     if (o->local_steps > 0)
-        (void)printf("  steps    each owner takes %" PRIu64 " by itself before each mean\n",
+        (void)printf("  steps    each owner takes at most %" PRIu64 " by itself before each mean\n",
                      o->local_steps);
     dp_status status = tell_budget(plan, err);
     (void)printf("\nWhat all sign:\n\n%.*s\nOwners:\n", (int)without_signatures(text), text);

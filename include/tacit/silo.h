@@ -173,10 +173,10 @@ typedef struct dp_silo_run_opts {
     const char *policy; /* a file of what this site allows, nullable (doc/silo.md) */
     /* A folder for what must outlive a crash, made where there is none; a run that ended early goes
      * on from it.  It may be seen by whoever may see this owner's records.  NULL: a run that ends
-     * early is lost, and stays spent.  Of fedsgd nothing is kept. */
+     * early is lost, and stays spent.  Of fedsgd and fedavg nothing is kept. */
     const char *state;
     const char *audit;    /* a file that tells of each letter (below), nullable */
-    uint32_t patience_ms; /* for another owner; default 600 000 */
+    uint32_t patience_ms; /* for another owner, also while it takes local steps; default 600 000 */
     size_t threads;       /* as in dp_fit_opts, as are the others */
     bool hopeless_allowed;
     dp_ledger *ledger;
@@ -243,7 +243,7 @@ DP_API DP_MUST_CHECK dp_status dp_silo_run_columns(const dp_silo_plan *plan,
 
 /* What a state's folder knows of runs of a plan. */
 typedef struct dp_silo_kept {
-    bool keeps;    /* runs of such a plan leave anything there; of fedsgd and columns they do not */
+    bool keeps;    /* runs of such a plan leave anything there; of fedsgd, fedavg and columns not */
     bool begun;    /* one was: of rows it goes on from there, of columns it is not run again */
     size_t owner;  /* whose, of rows */
     uint64_t sums; /* of rows the number of the last one that was begun, 0: none */

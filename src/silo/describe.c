@@ -93,10 +93,24 @@ static void say_steps(const dp_silo_plan *plan, dpi_bytes *to)
     if (steps > 0)
         dpi_silo_say(
             to,
-            "before each opening but the first, of numbers of records\n  each owner takes "
-            "%llu step%s on its records alone: what is opened tells of single records, and "
-            "no epsilon covers it\n",
+            "before each opening but the first, which is of how many records there are\n"
+            "  each owner takes at most %llu step%s on its records alone: what is opened tells of "
+            "single records, and no epsilon covers it\n",
             steps, steps == 1 ? "" : "s");
+}
+
+/* Without noise nothing bounds what an answer tells, so it matters who chooses the questions: who
+ * is believed about the last sum chooses the next. */
+static void say_questions(const dp_silo_plan *plan, const dpi_silo_scheme *scheme, dpi_bytes *to)
+{
+    if (scheme->noisy || scheme->by_columns || plan->opts.n_owners < 2)
+        return;
+    dpi_silo_say(to,
+                 "what is asked\n  follows from what was opened before: %s, who adds up, may tell "
+                 "false sums, and so choose at which parameters records are asked, and read single "
+                 "records; owners who send wrong numbers may come near to that: each trusts all "
+                 "others to follow the plan\n",
+                 plan->names[0]);
 }
 
 /* Against whom a key holds. */
@@ -120,6 +134,8 @@ dp_status dpi_silo_describe(const dp_silo_plan *plan, dpi_bytes *text, dp_error 
         say_columns(plan, text);
     if (status == DP_OK)
         say_steps(plan, text);
+    if (status == DP_OK)
+        say_questions(plan, w->scheme, text);
     if (status == DP_OK)
         say_key(plan, &w->parts[0], text);
     dpi_arena_free(&arena);

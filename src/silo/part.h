@@ -20,7 +20,8 @@ enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3, DPI_SILO_BL
  * The fit's own, at one owner:
  *   inquire   what each record adds: integers of bounded norm, sharded over records
  *   isum      their sum here
- *   walk      parameters after steps on this owner's records alone, times how many these are
+ *   walk      parameters after steps on this owner's records alone, and moments of the gradients
+ *             behind them, times how many these are
  *   dgauss    adds this owner's share of the noise
  *   advance   what is asked next, of what has been opened; the same at all owners
  * Moving:

@@ -29,7 +29,7 @@ static bool allowed(site_allowance a)
 typedef struct site {
     dpi_lines lines;
     const dp_silo_plan *plan;
-    bool schemes, epsilon, delta, owners, colluders; /* said */
+    bool schemes, epsilon, delta, owners, colluders, local_steps; /* said */
     site_allowance noise_free, linked, told;
     bool any_model, this_model; /* a line of models, and one of the plan's */
     bool any_owner;
@@ -84,6 +84,12 @@ static dp_status apply_number(site *s, const char *key, const char *text)
     if (strcmp(key, "owners") == 0) {
         s->owners = true;
         return (double)o->n_owners >= limit ? DP_OK : forbid(s, "it has fewer owners");
+    }
+    if (strcmp(key, "local-steps") == 0) {
+        s->local_steps = true;
+        return (double)o->local_steps <= limit
+                   ? DP_OK
+                   : forbid(s, "its owners take more steps by themselves");
     }
     s->colluders = true;
     return (double)o->colluders >= limit ? DP_OK : forbid(s, "it reckons with fewer colluders");
@@ -146,7 +152,7 @@ static dp_status apply(site *s)
     if (a != NULL)
         return apply_allowance(s, value, a);
     if (strcmp(key, "epsilon") == 0 || strcmp(key, "delta") == 0 || strcmp(key, "owners") == 0 ||
-        strcmp(key, "colluders") == 0)
+        strcmp(key, "colluders") == 0 || strcmp(key, "local-steps") == 0)
         return apply_number(s, key, value);
     return dpi_lines_fail(&s->lines, s->err, "a policy has no such key", key);
 }
@@ -181,9 +187,13 @@ static dp_status conclude(const site *s)
                         : !s->epsilon ? "epsilon"
                         : !s->delta   ? "delta"
                                       : "owners");
-    const bool noisy = dpi_silo_scheme_named(s->plan->opts.scheme)->noisy;
+    const dpi_silo_scheme *scheme = dpi_silo_scheme_named(s->plan->opts.scheme);
+    const bool noisy = scheme->noisy;
     if (!noisy && !allowed(s->noise_free))
         return forbid_all(s, "its scheme has no noise, and there is no `no-noise = yes`");
+    if (scheme->averages && !s->local_steps)
+        return forbid_all(s, "its owners take steps by themselves, which tell the more of single "
+                             "records the more they are, and there is no `local-steps = K`");
     if (noisy && !s->colluders && s->plan->opts.colluders == 0 && s->plan->opts.n_owners > 1)
         return forbid_all(s,
                           "its epsilon is larger against another owner, since it reckons with no "

@@ -63,8 +63,8 @@ typedef struct dpi_silo_type {
  *
  *   inquire q x     what each record adds, as integers of bounded norm
  *   sum v           over records and owners         gauss S     with noise
- *   walk q x        in place of these: parameters after steps that an owner takes by itself, times
- *                   its records, as a sum over owners
+ *   walk q x        in place of these: parameters after steps that an owner takes by itself, and
+ *                   moments of the gradients behind them, times its records, as a sum over owners
  *   reveal N        opened                          advance q h     what is asked next
  *
  * and of columns: with w the coefficients of one's own,

@@ -311,6 +311,15 @@ static dp_status add_plain(void *of, dpi_silo_machine *m, const dpi_silo_step *s
     return DP_OK;
 }
 
+/* Whether owners' vectors go to who adds up as they are. */
+static bool is_plain(const dpi_silo_part *part)
+{
+    bool plain_step = false;
+    for (size_t k = 0; k < part->n_steps; k++)
+        plain_step = plain_step || part->steps[k].kind == DPI_SILO_PLAIN;
+    return plain_step;
+}
+
 /* sum, check -> sum */
 static dp_status open_sum(void *of, dpi_silo_machine *m, const dpi_silo_step *s,
                           const dpi_silo_values *const in[DPI_SILO_ARGS], dpi_silo_value *out,
@@ -326,8 +335,9 @@ static dp_status open_sum(void *of, dpi_silo_machine *m, const dpi_silo_step *s,
         return dpi_fail(err, DP_EPEER,
                         "what was opened in round %llu is no sum: owners have come to different "
                         "questions, because one has another version, another processor, or does "
-                        "not follow the plan.  Nothing of anybody's records is in it",
-                        (unsigned long long)m->round);
+                        "not follow the plan%s",
+                        (unsigned long long)m->round,
+                        is_plain(r->opts.part) ? "" : ".  Nothing of anybody's records is in it");
     memcpy(out->bytes, sum, m->n * sizeof *sum);
     return DP_OK;
 }

@@ -19,6 +19,13 @@
     "rest: d = partial h g; rest: send d agg; agg: s = combine x0 c d; agg: send s each; "         \
     "each: o = open s"
 
+#define OF_ALL_RECORDS                                                                             \
+    "what all records add up to, without noise; less one's own, what all others' do"
+
+#define OF_ALL_OWNERS                                                                              \
+    "how many records there are, and the mean of all owners' parameters and moments of "           \
+    "gradients; less one's own, of all others'"
+
 /* Noise is added by each, opened is the sum alone. */
 static const dpi_silo_rule secagg_dp_rules[] = {
     {"sum", "0", "each: o = isum x0"},
@@ -36,7 +43,7 @@ static const dpi_silo_rule fedsgd_rules[] = {
 
 static const dpi_silo_clause fedsgd_seen[] = {
     {"reveal", "m", "agg", "what an owner's records add up to, without noise"},
-    {"reveal", "s", "each", "what all records add up to, without noise"},
+    {"reveal", "s", "each", OF_ALL_RECORDS},
 };
 enum { fedsgd_n_seen = sizeof fedsgd_seen / sizeof *fedsgd_seen };
 
@@ -46,8 +53,7 @@ static const dpi_silo_rule fedsgd_he_rules[] = {
 };
 
 static const dpi_silo_clause fedsgd_he_seen[] = {
-    {"reveal", "s", "each",
-     "what all records add up to, without noise; less one's own, what all others' do"},
+    {"reveal", "s", "each", OF_ALL_RECORDS},
 };
 enum { fedsgd_he_n_seen = sizeof fedsgd_he_seen / sizeof *fedsgd_he_seen };
 
@@ -62,10 +68,9 @@ static const dpi_silo_rule fedavg_rules[] = {
 
 static const dpi_silo_clause fedavg_seen[] = {
     {"reveal", "m", "agg",
-     "how many records an owner has, and times that its parameters after steps on them alone, and "
+     "how many records an owner has, and, times that, its parameters after steps on them alone and "
      "moments of their gradients"},
-    {"reveal", "s", "each",
-     "how many records there are, and the mean of all owners' parameters and moments"},
+    {"reveal", "s", "each", OF_ALL_OWNERS},
 };
 enum { fedavg_n_seen = sizeof fedavg_seen / sizeof *fedavg_seen };
 
@@ -75,9 +80,7 @@ static const dpi_silo_rule fedavg_he_rules[] = {
 };
 
 static const dpi_silo_clause fedavg_he_seen[] = {
-    {"reveal", "s", "each",
-     "how many records there are, and the mean of all owners' parameters and moments of gradients; "
-     "less one's own, of all others'"},
+    {"reveal", "s", "each", OF_ALL_OWNERS},
 };
 enum { fedavg_he_n_seen = sizeof fedavg_he_seen / sizeof *fedavg_he_seen };
 

@@ -32,7 +32,7 @@ static void a_plan_says_how_many_steps_owners_take(void **state)
     static const char *const changes[][2] = {
         {"local-steps = 5\n", "local-steps = 6\n"}, {"local-steps = 5\n", "local-steps = 0\n"},
         {"local-steps = 5\n", "local-steps = x\n"}, {"local-steps = 5\n", "local-step5 = 5\n"},
-        {"takes 5 steps", "takes 1 steps"},         {"scheme = fedavg\n", "scheme = fedsgd\n"}};
+        {"most 5 steps", "most 6 steps"},           {"scheme = fedavg\n", "scheme = fedsgd\n"}};
     static char text[ROOM], was[ROOM];
     dp_silo_plan *plan = plans_plan(&p, 3), *again;
     dp_error err = {0};
@@ -44,7 +44,8 @@ static void a_plan_says_how_many_steps_owners_take(void **state)
     assert_contains(text, "\ndraws = 0\nlocal-steps = 5\ncolluders = 1\n");
     assert_contains(text, "\nopening = 1 3 0 number\nopening = 410 39 0 steps\n");
     assert_contains(
-        text, "each owner takes 5 steps on its records alone: what is opened tells of single");
+        text,
+        "each owner takes at most 5 steps on its records alone: what is opened tells of single");
     assert_contains(text, "NO NOISE: how many records an owner has");
     assert_ok(dp_silo_plan_parse(text, n, "a", &again, &err), err.text);
     assert_int_equal(dp_silo_plan_opts(again)->local_steps, 5);
@@ -71,6 +72,24 @@ static void openings_are_counted_by_steps(void **state)
         assert_int_equal(plan->n_openings, 2);
         assert_int_equal(plan->openings[0].times, 1);
         assert_int_equal(plan->openings[1].times, times[k]);
+        dp_silo_plan_free(plan);
+    }
+}
+
+/* Who adds up may choose what is asked: noise alone holds whatever that is. */
+static void without_noise_who_adds_up_is_trusted(void **state)
+{
+    static const char *const schemes[] = {"fedavg", "fedavg+he", "fedsgd", "fedsgd+he",
+                                          "secagg+dp"};
+    (void)state;
+    for (size_t k = 0; k < sizeof schemes / sizeof *schemes; k++) {
+        p.opts.scheme = schemes[k];
+        p.opts.local_steps = k < 2 ? 5 : 0;
+        p.opts.epsilon = k < 4 ? 0 : 4;
+        p.opts.delta = k < 4 ? 0 : 1e-5;
+        dp_silo_plan *plan = plans_plan(&p, 0);
+        const char *said = strstr(dp_silo_plan_text(plan), "who adds up, may tell false sums");
+        assert_true((said != NULL) == (k < 4));
         dp_silo_plan_free(plan);
     }
 }
@@ -114,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ONE(a_plan_says_how_many_steps_owners_take),
         ONE(openings_are_counted_by_steps),
+        ONE(without_noise_who_adds_up_is_trusted),
         ONE(what_cannot_be_planned_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,7 +121,17 @@ static void means_of_parameters_are_a_scheme_of_their_own(void **state)
     (void)snprintf(text, sizeof text, "schemes = fedsgd+he fedavg\n%sno-noise = yes\n", base);
     refuses(means, text, DP_EPRIVACY, "its scheme");
     (void)snprintf(text, sizeof text, "schemes = fedavg+he\n%sno-noise = yes\n", base);
+    refuses(means, text, DP_EPRIVACY, "no `local-steps = K`");
+    const size_t n = strlen(text);
+    (void)strcpy(text + n, "local-steps = 5\n");
     allows(means, text);
+    (void)strcpy(text + n, "local-steps = 4\n");
+    refuses(means, text, DP_EPRIVACY, "more steps by themselves");
+    (void)strcpy(text + n, "local-steps = 5\nlocal-steps = 4\n"); /* all lines hold */
+    refuses(means, text, DP_EPRIVACY, "more steps by themselves");
+    (void)strcpy(text + n, "local-steps = yes\n");
+    refuses(means, text, DP_EDATA, "a number is needed");
+    allows(plan, BASE "local-steps = 0\n"); /* in other schemes owners take none */
     dp_silo_plan_free(means);
     plans_free(&q);
 }

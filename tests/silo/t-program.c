@@ -78,9 +78,9 @@ static const char *const fedsgd_end[] = {
     "without "
     "noise",
     "  north sees h.s, of records of north, south: NO NOISE: what all records add up to, without "
-    "noise",
+    "noise; less one's own, what all others' do",
     "  south sees h.s, of records of north, south: NO NOISE: what all records add up to, without "
-    "noise",
+    "noise; less one's own, what all others' do",
 };
 
 static const char *const means[] = {
@@ -107,12 +107,12 @@ static const char *const means[] = {
     "  h = open h.s",
     "  q' = advance q h",
     "seen of others",
-    "  north sees h.m, of records of north, south: NO NOISE: how many records an owner has, and "
-    "times that its parameters after steps on them alone, and moments of their gradients",
+    "  north sees h.m, of records of north, south: NO NOISE: how many records an owner has, "
+    "and, times that, its parameters after steps on them alone and moments of their gradients",
     "  north sees h.s, of records of north, south: NO NOISE: how many records there are, and the "
-    "mean of all owners' parameters and moments",
+    "mean of all owners' parameters and moments of gradients; less one's own, of all others'",
     "  south sees h.s, of records of north, south: NO NOISE: how many records there are, and the "
-    "mean of all owners' parameters and moments",
+    "mean of all owners' parameters and moments of gradients; less one's own, of all others'",
 };
 
 static const char *const key_end[] = {

@@ -137,6 +137,21 @@ static void another_question_opens_nothing(void **state)
     owners_free(&all);
 }
 
+/* Vectors that are sent as they are have been seen: nobody says that nothing of records was. */
+static void what_is_no_sum_was_seen(void **state)
+{
+    (void)state;
+    set_up(3);
+    owners_plain(&all);
+    actors[1].question[5] = 1;
+    run(3, 0);
+    for (size_t k = 0; k < 3; k++) {
+        assert_null(strstr(actors[k].err.text, "anybody's records"));
+        assert_fails(actors[k].status, DP_EPEER, &actors[k].err, "is no sum");
+    }
+    owners_free(&all);
+}
+
 static void who_drops_out_is_left_out(void **state)
 {
     (void)state;
@@ -432,6 +447,7 @@ int main(void)
         cmocka_unit_test(sums_are_exact),
         cmocka_unit_test(what_was_left_beside_a_state_is_taken_away),
         cmocka_unit_test(another_question_opens_nothing),
+        cmocka_unit_test(what_is_no_sum_was_seen),
         cmocka_unit_test(who_drops_out_is_left_out),
         cmocka_unit_test(too_few_open_nothing),
         cmocka_unit_test(a_round_goes_on_with_what_was_sent),
