@@ -25,4 +25,4 @@ WITNESS_LINK = -Wl,--wrap=dpi_grid_round
 %C%_t_leaks_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
 %C%_t_step_SOURCES = %D%/t-step.c $(WITNESS)
 %C%_t_step_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
-%C%_t_local_SOURCES = %D%/t-local.c $(loop_models) $(table)
+%C%_t_local_SOURCES = %D%/t-local.c %D%/walkers.c %D%/walkers.h $(loop_models) $(table)
