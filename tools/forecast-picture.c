@@ -79,7 +79,8 @@ static void fill(const forecast *f, curves *c)
     }
 }
 
-/* The upper end of the axis: what nothing is known with would else press all else together. */
+/* The upper end of the axis, where all marks lie below unless nothing is known there: that would
+ * press all else together. */
 static double top_of(const forecast *f, const curves *c)
 {
     double most = 2, asked = 2;
@@ -90,7 +91,7 @@ static double top_of(const forecast *f, const curves *c)
             if (isfinite(c->width[k][i]))
                 most = fmax(most, c->width[k][i]);
     }
-    return 1.1 * fmin(most, fmax(5, 1.5 * asked));
+    return 1.1 * fmin(most, fmax(20, 3 * asked));
 }
 
 bool forecast_draw(const forecast *f, message *why)
