@@ -233,6 +233,10 @@ bench-peers: %D%/peers/tacit
 EXTRA_DIST += %D%/peers/run %D%/peers/worker.py %D%/peers/vae_d3p.py %D%/peers/vae_jax_privacy.py \
   %D%/peers/vae_opacus.py %D%/peers/hierarchical_d3p.py %D%/peers/requirements-d3p.txt \
   %D%/peers/requirements-jax.txt %D%/peers/requirements-opacus.txt
+# One job of several owners, beside what others have for it; bench/peers/owners says how it is run.
+EXTRA_DIST += %D%/peers/owners %D%/peers/owners_digits.py %D%/peers/owners_flower/client_app.py \
+  %D%/peers/owners_flower/server_app.py %D%/peers/owners_flower/pyproject.toml %D%/peers/owners_nvflare/client.py \
+  %D%/peers/owners_nvflare/job.py %D%/peers/requirements-flower.txt %D%/peers/requirements-nvflare.txt
 
 # doc/performance.md and its pictures: make performance PERFORMANCE_OPTIONS="--peers FILE"
 EXTRA_DIST += %D%/performance.py
