@@ -180,6 +180,10 @@ check_PROGRAMS += %D%/silo-columns
 check_PROGRAMS += %D%/silo-he
 %C%_silo_he_SOURCES = %D%/silo-he.c $(benchmark)
 %C%_silo_he_LDADD = libtacit-crypto.la libtacit-base.la $(TACIT_LIBS) $(SERVE_LIBS)
+check_PROGRAMS += %D%/silo-pvi
+%C%_silo_pvi_SOURCES = %D%/silo-pvi.c %D%/women.c %D%/women.h $(bench_options) $(benchmark)
+%C%_silo_pvi_LDADD = libtacit.la -lm
+
 check_PROGRAMS += %D%/silo-images
 %C%_silo_images_SOURCES = %D%/silo-images.c $(benchmark)
 %C%_silo_images_LDADD = examples/images.$(OBJEXT) libtacit-serve.la libtacit.la -lm

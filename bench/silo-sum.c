@@ -94,7 +94,7 @@ static void *act(void *of)
 
 static int set_up(dpi_arena *arena)
 {
-    static const dp_opening one = {"main", 1, 1, 1};
+    static const dp_opening one = {"main", 1, 1, 1, false};
     const char *folder = getenv("TMPDIR");
     dpi_silo_parties who = {
         .n = (uint16_t)all.owners, .colluders = all.owners > 1, .most_records = 1000};

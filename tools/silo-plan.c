@@ -81,14 +81,15 @@ static bool check_steps(const settings *s, const dp_silo_scheme *scheme, message
 {
     if (scheme->averages == !isnan(s->local_steps))
         return true;
-    return complain(why,
-                    scheme->averages
-                        ? "--local-steps is missing: scheme %s opens means of parameters, and each "
-                          "owner takes so many steps by itself before; 1 is nearest to all records "
-                          "together"
-                        : "--local-steps is of the schemes fedavg and fedavg+he, and scheme %s "
-                          "opens a sum in each step; leave it out",
-                    scheme->name);
+    return complain(
+        why,
+        scheme->averages
+            ? "--local-steps is missing: scheme %s opens what steps of each owner by "
+              "itself come to; say how many, of which few are nearer to all records "
+              "together"
+            : "--local-steps is of the schemes dp-pvi, fedavg and fedavg+he, and scheme "
+              "%s opens a sum in each step; leave it out",
+        scheme->name);
 }
 
 bool silo_check_budget(const settings *s, message *why)

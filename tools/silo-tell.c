@@ -40,6 +40,21 @@ void silo_tell_owners(const dp_silo_plan *plan)
                      dp_silo_plan_signed(plan, k) ? "signed" : "has not signed");
 }
 
+/* The same where each owner's noise is its own: whoever looks knows none of it. */
+static dp_status tell_alone(const dp_silo_plan *plan, dp_error *err)
+{
+    const dp_silo_opts *o = dp_silo_plan_opts(plan);
+    double epsilon;
+    dp_status status = dp_silo_plan_spent(plan, o->n_owners - 1, &epsilon, err);
+    (void)printf(
+        "  spends   epsilon %.6g at delta %.3g on each record, by noise of its owner alone; "
+        "against\n",
+        o->epsilon, o->delta);
+    if (status == DP_OK)
+        (void)printf("           %-34s %.4g\n", "all others together", epsilon);
+    return status;
+}
+
 /* Epsilon against those who look, from the public to all owners but the one whose record it is. */
 static dp_status tell_budget(const dp_silo_plan *plan, dp_error *err)
 {
@@ -51,6 +66,8 @@ static dp_status tell_budget(const dp_silo_plan *plan, dp_error *err)
                      o->local_steps > 0 ? "means of parameters" : "sums");
         return DP_OK;
     }
+    if (scheme->averages)
+        return tell_alone(plan, err);
     (void)printf(
         "  spends   epsilon %.6g at delta %.3g on each record%s (colluders %zu, dropouts %zu); "
         "against\n",
@@ -101,8 +118,8 @@ static dp_status tell_plan(const dp_silo_plan *plan, dp_error *err)
         tell_columns(o);
     (void)printf("  scheme   %s: %s\n", o->scheme, scheme != NULL ? scheme->about : "");
     if (o->local_steps > 0)
-        (void)printf("  steps    each owner takes at most %" PRIu64 " by itself before each mean\n",
-                     o->local_steps);
+        (void)printf("  steps    each owner takes at most %" PRIu64 " by itself before each %s\n",
+                     o->local_steps, scheme != NULL && scheme->noisy ? "opening" : "mean");
     dp_status status = tell_budget(plan, err);
     (void)printf("\nWhat all sign:\n\n%.*s\nOwners:\n", (int)without_signatures(text), text);
     silo_tell_owners(plan);

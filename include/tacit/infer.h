@@ -117,12 +117,14 @@ DP_API dp_status dp_fit_private(const dp_model *model, const dp_dataset *data,
 /* What a fit will release: `times` sums over all records, or where owners take local steps over
  * all owners, of `numbers` numbers each, with noise of multiplier sigma (0 without privacy).  Of
  * several owners each is opened as a 64-bit word; the loop takes three of these without privacy,
- * and `numbers` is of words. */
+ * and `numbers` is of words.  Owners with damping release what is their own alone, with all noise,
+ * and what follows from it is opened without any more. */
 typedef struct dp_opening {
     const char *phase; /* static text */
     uint64_t times;
     size_t numbers;
     double sigma; /* what is accounted for; of several owners the noise made is more */
+    bool alone;   /* each owner's own release, which is not opened to others */
 } dp_opening;
 
 enum { DP_OPENINGS = 16 };

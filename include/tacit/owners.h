@@ -48,6 +48,15 @@ typedef struct dp_owners {
      * From two on it is not the answer of all records together where owners' records differ:
      * doc/design/silo.md. */
     uint64_t local_steps;
+    /* 0: of local steps means are opened.  Above 0, to 1: partitioned variational inference
+     * (doc/design/silo-pvi.md), with local steps, for fits by steps with privacy or without.  All
+     * noise of an owner's steps is its own, and all of it: `honest` is not looked at, and the
+     * epsilon of the fit is of each owner's records against everybody else.  The posterior is
+     * prior times a normal factor for each owner; an owner takes its steps with the others' factors
+     * beside the prior, and what is opened is the sum of what all owners' steps change of natural
+     * parameters, times `damping`; every owner keeps its own factor.  The same at all owners;
+     * 1 / size is safe: precisions stay positive then.  Not for parameters without a prior. */
+    double damping;
     void *context; /* for open and share */
     /* Gives the key of the stream that this owner's share of a sum's noise is made from; NULL: the
      * system's generator does.  For whoever may come to make a share again: what is told must give

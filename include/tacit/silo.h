@@ -96,8 +96,8 @@ typedef struct dp_silo_opts {
     double epsilon, delta;
     uint64_t rounds; /* as in dp_fit_opts */
     size_t draws;
-    /* Of a scheme that averages parameters, and there without a default: steps that each owner
-     * takes by itself between two openings (dp_owners), 1 ... DP_OWNERS_LOCAL_STEPS.  Else 0. */
+    /* Of a scheme with steps of each owner's own (dp_silo_scheme.averages), and there without a
+     * default: how many each takes by itself between two openings (dp_owners), 1 ... DP_OWNERS_LOCAL_STEPS.  Else 0. */
     uint64_t local_steps;
     /* Owners that may put together what they know, and owners that may drop out.  Default: 1 of the
      * former, as each owner is a stranger to the others, and none of the latter. */
@@ -297,9 +297,11 @@ DP_API DP_MUST_CHECK dp_status dp_silo_audit_check(const char *path, const unsig
 
 typedef struct dp_silo_scheme {
     const char *name, *about;
-    bool noisy;      /* its sums have noise, so that a plan has epsilon and delta */
+    bool noisy;      /* there is noise, so that a plan has epsilon and delta */
     bool by_columns; /* of dp_silo_opts.columns, and not of rows */
-    bool averages; /* parameters after dp_silo_opts.local_steps are opened, and no sums of steps */
+    /* What dp_silo_opts.local_steps of each owner's own come to is opened, and no sums of steps:
+     * parameters, or where `noisy` what they change of each owner's factor. */
+    bool averages;
 } dp_silo_scheme;
 
 /* list [*n], static. */

@@ -10,6 +10,7 @@
 #include "infer/loop.h"
 #include "random/failure.h"
 #include "svi/cost.h"
+#include "svi/factor.h"
 #include "svi/optimizer.h"
 #include "svi/options.h"
 #include "svi/together.h"
@@ -42,6 +43,8 @@ void dpi_loop_budget_seed(dpi_loop_budget *b, uint64_t seed)
     for (int k = 0; k < DPI_LOOP_PHASES && b->opts->owners != NULL; k++) {
         b->owners[k] = *b->opts->owners;
         b->owners[k].seed = dpi_loop_seed(seed, (dpi_loop_phase)k);
+        if (k != DPI_LOOP_STEPS && dpi_together_is_own(b->opts->owners))
+            b->owners[k].local_steps = 0; /* nothing moves, and nothing is opened */
     }
 }
 
@@ -145,6 +148,22 @@ dp_status dpi_loop_objective(dpi_objective *o, const dp_model *model, const dp_m
 
 /* ---- told before it ---- */
 
+/* What each owner releases to itself, and factors' changes, with the number of owners. */
+static void list_factors(const dpi_loop_budget *b, const dpi_objective *o, size_t *n,
+                         dp_opening list[DP_OPENINGS])
+{
+    const uint64_t steps = dpi_loop_options(b, DPI_LOOP_STEPS).steps;
+    for (int k = DPI_LOOP_NUMBER; b->noisy && k < DPI_LOOP_PHASES; k++)
+        list[(*n)++] = (dp_opening){.phase = dpi_loop_phase_names[k],
+                                    .times = b->list[k].steps,
+                                    .numbers = k == DPI_LOOP_NUMBER ? 1 : o->n_release,
+                                    .sigma = b->list[k].sigma,
+                                    .alone = true};
+    list[(*n)++] = (dp_opening){.phase = "factors",
+                                .times = (steps - 1) / b->opts->owners->local_steps + 1,
+                                .numbers = dpi_together_words(false, o->n_theta + 1)};
+}
+
 /* Of owners that take steps by themselves: their number of records, and then, with it, parameters
  * and what the optimiser remembers of each. */
 static void list_local(const dpi_loop_budget *b, size_t parameters, size_t *n,
@@ -187,7 +206,13 @@ dp_status dpi_loop_openings(const dp_model *model, const dp_fit_opts *opts, size
     if (status == DP_OK)
         status = dpi_loop_objective(&o, model, guide, b.noisy, err);
     if (status == DP_OK) {
-        if (opts->owners != NULL && opts->owners->local_steps > 0)
+        const bool own = dpi_together_is_own(opts->owners);
+        status = own ? dpi_factor_check(&o, err) : DP_OK;
+        if (status == DP_OK && own)
+            list_factors(&b, &o, n, list);
+        else if (own)
+            *n = 0;
+        else if (opts->owners != NULL && opts->owners->local_steps > 0)
             list_local(&b, o.n_theta, n, list);
         else
             list_openings(&b, o.n_release, n, list);

@@ -14,18 +14,6 @@
 static const double most_drift = 1;
 enum { MOST_WHY = 180 };
 
-static bool ends_in(const char *name, const char *suffix)
-{
-    size_t n = strlen(name), m = strlen(suffix);
-    return n >= m && strcmp(name + n - m, suffix) == 0;
-}
-
-bool dpi_is_location(const dpi_block *block)
-{
-    return ends_in(block->name, ".loc") && ends_in(block[1].name, ".log_scale") &&
-           block->size == block[1].size;
-}
-
 /* So many bytes of a text at most, whole characters of UTF-8. */
 static int length_of(const char *text, size_t most)
 {
@@ -70,13 +58,20 @@ static void say_convergence(const dpi_loop_found *found, dpi_loop_report *to)
 static void say_owners(const dpi_loop_found *found, dpi_loop_report *to)
 {
     const double steps = (double)found->local_steps;
-    if (found->local_steps < 2)
+    if (found->local_steps < 2 && !found->factors)
         return;
-    (void)snprintf(to->words[to->n], sizeof to->words[0],
-                   "each owner took %.0f steps by itself between two means of all: where their "
-                   "records differ this is not the answer of all records together; fewer such "
-                   "steps, or sums of each step, come nearer",
-                   steps);
+    if (found->factors)
+        (void)snprintf(
+            to->words[to->n], sizeof to->words[0],
+            "each owner took %.0f steps by itself between two openings%s: the answer is "
+            "further from that of all records together than sums of each step (secagg+dp)",
+            steps, found->noisy ? ", with noise of its own" : "");
+    else
+        (void)snprintf(to->words[to->n], sizeof to->words[0],
+                       "each owner took %.0f steps by itself between two means of all: where their "
+                       "records differ this is not the answer of all records together; fewer such "
+                       "steps, or sums of each step, come nearer",
+                       steps);
     add(to, (dp_diagnostic){.name = "owners", .value = steps, .limit = 1, .bad = true});
 }
 

@@ -9,6 +9,7 @@ typedef struct dpi_loop_found {
     bool noisy;
     double drift; /* of the guide's means at the end, in its standard deviations; NaN: none */
     double delta; /* times the number of records, from below */
+    bool factors; /* of owners who open factors */
     uint64_t local_steps; /* that owners took by themselves between two openings; 0: none */
 } dpi_loop_found;
 
@@ -19,10 +20,6 @@ typedef struct dpi_loop_report {
     dp_diagnostic list[DPI_LOOP_LINES];
     size_t n;
 } dpi_loop_report;
-
-/* Whether a block is the location of a latent's guide, and the next one the logarithm of its scale;
- * the block is not the last one. */
-bool dpi_is_location(const dpi_block *block);
 
 /* Fills the report, whose list points into it: one bad line always, of the method. */
 void dpi_loop_say(const dpi_loop_found *found, dpi_loop_report *to);

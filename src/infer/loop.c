@@ -183,8 +183,9 @@ static dp_status make_number(const loop *a, dpi_release *r,
     dpi_release_end(r);
     if (a->opts.owners == NULL)
         return DP_OK;
-    return made ? dpi_together_again(owners, noise, r, err)
-                : dpi_together_open(owners, noise, question, r, err);
+    return made                          ? dpi_together_again(owners, noise, r, err)
+           : dpi_together_is_own(owners) ? dpi_together_alone(owners, noise, question, r, err)
+                                         : dpi_together_open(owners, noise, question, r, err);
 }
 
 /* The number of units, each entered as what rounding leaves of one in the steps of the run at hand,
@@ -276,11 +277,15 @@ static void trace(loop *a, uint64_t steps)
 }
 
 /* Without privacy steps are no releases, and are told of as if draws were made. */
-static dp_status tell(loop *a, dpi_loop_phase phase, dp_error *err)
+static dp_status tell(loop *a, dpi_loop_phase phase, uint64_t steps, dp_error *err)
 {
     const dpi_optimizer *at = &a->svi->optimizer;
-    if (a->budget.noisy)
-        return dpi_progress_release(a->progress, (size_t)phase, err);
+    if (a->budget.noisy) {
+        dp_status status = DP_OK;
+        for (; status == DP_OK && steps > 0; steps--)
+            status = dpi_progress_release(a->progress, (size_t)phase, err);
+        return status;
+    }
     return dpi_progress_moved(a->progress, (double)at->done / (double)at->steps)
                ? dpi_progress_stopped(err)
                : DP_OK;
@@ -299,7 +304,7 @@ static dp_status run(loop *a, dpi_loop_phase phase, dp_error *err)
         if (status == DP_OK && a->trace[1] != NULL)
             trace(a, a->svi->optimizer.done - before);
         if (status == DP_OK)
-            status = tell(a, phase, err);
+            status = tell(a, phase, a->svi->optimizer.done - before, err);
     }
     return status;
 }
@@ -330,14 +335,16 @@ static dp_status run_steps(loop *a, dp_error *err)
 /* ---- the fit ---- */
 
 /* The noise of a phase is that of all that one of its releases holds, in units of what a record
- * can change; so that the squares of 1 / sigma add up to what was spent. */
+ * can change; so that the squares of 1 / sigma add up to what was spent.  An owner's own clip norm
+ * is no part of a fit that all have. */
 static size_t list_phases(const loop *a, dp_fit_phase phases[PHASES])
 {
+    const bool own = dpi_together_is_own(a->opts.owners);
     for (int k = 0; k < PHASES; k++)
         phases[k] = (dp_fit_phase){.name = dpi_loop_phase_names[k],
                                    .releases = a->budget.list[k].steps,
                                    .sigma = a->budget.list[k].sigma,
-                                   .clip = k == NUMBER ? 1 : a->clip[k]};
+                                   .clip = k == NUMBER || own ? 1 : a->clip[k]};
     return a->budget.noisy ? PHASES : 0;
 }
 
@@ -367,6 +374,8 @@ static dp_status guarantee(const loop *a, dp_privacy *p, dp_error *err)
         return status;
     p->epsilon = b->epsilon;
     p->sigma = b->sigma;
+    if (dpi_together_is_own(a->opts.owners))
+        p->clip = 1; /* each owner has another */
     p->steps = 0;
     for (int k = 0; k < PHASES; k++) {
         p->steps += b->list[k].steps;
@@ -385,11 +394,13 @@ static dp_status make_fit(const loop *a, dp_fit **fit, dp_error *err)
     dp_privacy privacy;
     dp_fit_phase phases[PHASES];
     dpi_loop_report said;
-    double units = fmax(a->number - a->budget.doubt, 0);
+    const bool own = dpi_together_is_own(a->opts.owners); /* and so is the number that it knows */
+    const double units = own ? 0 : fmax(a->number - a->budget.doubt, 0);
     const dpi_loop_found found = {.why = a->why,
                                   .noisy = a->budget.noisy,
                                   .drift = drift_of(a),
                                   .delta = a->opts.delta * units,
+                                  .factors = own,
                                   .local_steps =
                                       a->opts.owners != NULL ? a->opts.owners->local_steps : 0};
     dpi_loop_say(&found, &said);

@@ -8,6 +8,8 @@
  *   at points           nowhere: what reads the objective takes its own derivatives of records */
 #include "model/cut.h"
 
+#include <string.h>
+
 #include "graph/gradient.h"
 
 /* Per-record gradients with respect to each of n nodes, kept where there are any. */
@@ -126,4 +128,18 @@ void dpi_cut_at_parameters(dpi_objective *o, const dpi_objective_spec *spec)
     while (idle < o->n_parts && wrt[idle] == o->blocks[idle].node)
         idle++;
     say_idle(o, &o->blocks[idle]);
+}
+
+/* ---- blocks of a guide ---- */
+
+static bool ends_in(const char *name, const char *suffix)
+{
+    size_t n = strlen(name), m = strlen(suffix);
+    return n >= m && strcmp(name + n - m, suffix) == 0;
+}
+
+bool dpi_is_location(const dpi_block *block)
+{
+    return ends_in(block->name, ".loc") && ends_in(block[1].name, ".log_scale") &&
+           block->size == block[1].size;
 }

@@ -102,6 +102,10 @@ dp_status dpi_objective_init(dpi_objective *o, const dpi_objective_spec *spec,
 /* The latent or parameter that a part belongs to. */
 const char *dpi_objective_name(const dpi_objective *o, size_t part);
 
+/* Whether a block is the location of a latent's guide, and the next one the logarithm of its scale;
+ * the block is not the last one. */
+bool dpi_is_location(const dpi_block *block);
+
 void dpi_objective_free(dpi_objective *o);
 
 #endif

@@ -59,6 +59,10 @@ dp_status dpi_check_refuse(const dpi_joint_check *c, size_t k, uint16_t reg, con
  * not be seen, else it is listed.  Sets l->named. */
 dp_status dpi_check_look(dpi_joint_check *c, size_t k, uint16_t reg, dpi_label *l) DP_MUST_CHECK;
 
+/* The label of what an owner has come to by releases of its own. */
+dp_status dpi_check_release_alone(const dpi_joint_check *c, size_t k, const dpi_silo_step *s,
+                                  dpi_label *l) DP_MUST_CHECK;
+
 /* The label of what is opened at party k: the sum of everybody's vectors; one's own part of a block
  * and the other's answer.  *l has what it follows from. */
 dp_status dpi_check_open_sum(dpi_joint_check *c, size_t k, const dpi_silo_step *s,

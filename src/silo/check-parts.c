@@ -91,14 +91,14 @@ static dp_status check_once(const dpi_silo_program *p, const dpi_silo_part *part
 }
 
 /* Whether a step takes what an interpreter puts into the register of the host's last step: this
- * owner's sum with its share of the noise, or its parameters, so that step must be of the program's
- * sum, noise or walk. */
+ * owner's sum with its share of the noise, its parameters or what it offers, so that step must be of
+ * the program's sum, noise, walk or offer. */
 static bool is_handed_over(const dpi_silo_program *p, const dpi_silo_part *part,
                            const dpi_silo_step *last, const dpi_silo_step *takes)
 {
     const uint16_t opened = dpi_silo_variable_of(p, &part->registers[takes->out]);
     return (last->kind == DPI_SILO_DGAUSS || last->kind == DPI_SILO_ISUM ||
-            last->kind == DPI_SILO_WALK) &&
+            last->kind == DPI_SILO_WALK || last->kind == DPI_SILO_OFFER) &&
            takes->in[0] == last->out && opened != DPI_SILO_NONE &&
            p->variables[opened].op == DPI_SILO_OP_REVEAL &&
            strcmp(part->registers[last->out].name,

@@ -52,7 +52,11 @@ static dp_status list_view(dpi_joint_check *c, size_t k, uint16_t reg, const dpi
                         sizeof *c->views))
         return dpi_fail_nomem(c->err);
     dpi_silo_view *v = &c->views[c->n_views++];
-    *v = (dpi_silo_view){.party = (uint16_t)k, .owners = owners, .noise = noise, .clause = clause};
+    *v = (dpi_silo_view){.party = (uint16_t)k,
+                         .owners = owners,
+                         .noise = noise,
+                         .alone = l->alone != 0,
+                         .clause = clause};
     memcpy(v->name, name, strlen(name) + 1);
     return DP_OK;
 }
@@ -122,6 +126,30 @@ dp_status dpi_check_look(dpi_joint_check *c, size_t k, uint16_t reg, dpi_label *
             : "this party would see in the clear, with neither noise nor a clause that "
               "names it, what follows from the records of ",
         dpi_check_first(c, others));
+}
+
+/* ---- releases of one owner alone ---- */
+
+dp_status dpi_check_release_alone(const dpi_joint_check *c, size_t k, const dpi_silo_step *s,
+                                  dpi_label *l)
+{
+    const dpi_label *asked = &c->values[k][s->in[0]].from[k];
+    const uint16_t made = dpi_silo_variable_of(c->p, &c->parts[k].registers[s->out]);
+    dpi_label_make(l, s, k, asked, &c->values[k][s->in[1]].from[k], made);
+    if (l->raw != 0)
+        return dpi_check_refuse(
+            c, k, s->out,
+            asked->raw != 0 ? "what a record adds to the sums of its steps has no bound: "
+                              "they are asked for by what follows from the records of "
+                            : "the sums of its steps are not over this party's records, row "
+                              "by row, but of those of ",
+            dpi_check_first(c, l->raw));
+    if (made == DPI_SILO_NONE || !is_accounted(c, made))
+        return dpi_check_refuse(c, k, s->out,
+                                "this party's own releases are in it, and the account has no entry "
+                                "with noise for them",
+                                "");
+    return DP_OK;
 }
 
 /* ---- what is opened ---- */

@@ -74,7 +74,9 @@ static dp_status compute(dpi_joint_check *c, size_t k, const dpi_silo_step *s)
         for (size_t j = 0; j < c->p->who.n; j++)
             if ((dpi_label_read(&c->p->who, k, e->of[a]) >> j & 1) != 0)
                 dpi_label_follow(&l, &c->values[k][s->in[a]].from[j]);
-    if (adds_up(s->kind))
+    if (s->kind == DPI_SILO_REFINE)
+        status = dpi_check_release_alone(c, k, s, &l);
+    else if (adds_up(s->kind))
         status = dpi_check_open_sum(c, k, s, &l);
     else if (s->kind == DPI_SILO_UNVEIL)
         status = dpi_check_open_block(c, k, s, &l);
@@ -255,7 +257,8 @@ static dp_status carry(dpi_joint_check *c, bool *changed)
                     "it is carried to the next step, and follows from records, so that "
                     "what a record adds there would have no bound; from those of ",
                     dpi_check_first(c, l.raw));
-            *changed = *changed || (l.raw & ~was->raw) != 0 || (l.through & ~was->through) != 0;
+            *changed = *changed || (l.raw & ~was->raw) != 0 || (l.through & ~was->through) != 0 ||
+                       (l.alone & ~was->alone) != 0;
             dpi_label_follow(&l, was);
             l.rows = l.rows && was->rows;
             l.shares = 0;

@@ -6,7 +6,8 @@
  *   a step is given what it does not work on, or a sum not everybody's vectors
  *   something is sent that is not received, or waited for that nobody sends
  *   a party comes to see, in the clear, what follows from another's records, and is neither opened
- *     with noise of all that the account has, nor named by a clause of the scheme
+ *     with noise of all that the account has, nor follows from releases that each owner has made
+ *     alone with all their noise, nor is named by a clause of the scheme
  *   what is carried to the next step follows from records, other than record by record
  *   sums could leave 64 bits
  *
@@ -23,6 +24,7 @@ typedef struct dpi_silo_view {
     char name[DPI_SILO_NAME];      /* the register */
     uint64_t owners;               /* whose records it follows from, a bit each */
     uint64_t noise;                /* whose shares are in a release */
+    bool alone;                    /* releases were made by owners alone, with all their noise */
     const dpi_silo_clause *clause; /* that names it; NULL: it is a release */
 } dpi_silo_view;
 

@@ -90,7 +90,17 @@ static void say_columns(const dp_silo_plan *plan, dpi_bytes *to)
 static void say_steps(const dp_silo_plan *plan, dpi_bytes *to)
 {
     const unsigned long long steps = plan->opts.local_steps;
-    if (steps > 0)
+    const dp_silo_opts *o = &plan->opts;
+    if (steps > 0 && dpi_silo_damping(o) > 0)
+        dpi_silo_say(
+            to,
+            "before each opening\n  each owner takes at most %llu step%s on its records alone, "
+            "with "
+            "the others' factors beside the prior; what they change is taken by 1 / %zu\n"
+            "spent\n  epsilon %.6g at delta %.3g of each record, by noise of its owner alone: "
+            "against all others together; who has records at several owners spends at each\n",
+            steps, steps == 1 ? "" : "s", o->n_owners, o->epsilon, o->delta);
+    else if (steps > 0)
         dpi_silo_say(
             to,
             "before each opening but the first, which is of how many records there are\n"

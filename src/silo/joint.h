@@ -6,11 +6,13 @@
 
 #include "silo/rules.h"
 
-/* What is opened: sums over records, without noise or with it, or parameters of owners. */
+/* What is opened: sums over records, without noise or with it, parameters of owners, or what owners
+ * change of factors, by releases of their own. */
 typedef enum dpi_joint_kind {
     DPI_JOINT_SUMS,
     DPI_JOINT_NOISY,
-    DPI_JOINT_PARAMETERS
+    DPI_JOINT_PARAMETERS,
+    DPI_JOINT_FACTORS
 } dpi_joint_kind;
 
 /* What a scheme of rows opens. */

@@ -10,6 +10,16 @@ const dpi_label_effect dpi_label_effects[DPI_SILO_N_STEPS] = {
                        DPI_LABEL_CLEAR,
                        {DPI_LABEL_OWN, DPI_LABEL_OWN}},
     [DPI_SILO_DGAUSS] = {{DPI_LABEL_CLEAR}, DPI_LABEL_CLEAR, {DPI_LABEL_OWN}},
+    [DPI_SILO_CAVITY] = {{DPI_LABEL_CLEAR, DPI_LABEL_CLEAR},
+                         DPI_LABEL_CLEAR,
+                         {DPI_LABEL_OWN, DPI_LABEL_OWN}},
+    [DPI_SILO_REFINE] = {{DPI_LABEL_CLEAR, DPI_LABEL_CLEAR},
+                         DPI_LABEL_CLEAR,
+                         {DPI_LABEL_OWN, DPI_LABEL_OWN}},
+    [DPI_SILO_OFFER] = {{DPI_LABEL_CLEAR}, DPI_LABEL_CLEAR, {DPI_LABEL_OWN}},
+    [DPI_SILO_RETAIN] = {{DPI_LABEL_CLEAR, DPI_LABEL_CLEAR},
+                         DPI_LABEL_CLEAR,
+                         {DPI_LABEL_OWN, DPI_LABEL_OWN}},
     [DPI_SILO_ADVANCE] = {{DPI_LABEL_CLEAR, DPI_LABEL_CLEAR},
                           DPI_LABEL_CLEAR,
                           {DPI_LABEL_OWN, DPI_LABEL_OWN}},
@@ -63,6 +73,7 @@ void dpi_label_follow(dpi_label *l, const dpi_label *from)
     l->named = from->raw == 0 || from->named ? l->named : false;
     l->raw |= from->raw;
     l->through |= from->through;
+    l->alone |= from->alone;
 }
 
 uint64_t dpi_label_read(const dpi_silo_parties *who, size_t k, dpi_label_whose of)
@@ -133,6 +144,13 @@ void dpi_label_make(dpi_label *l, const dpi_silo_step *s, size_t party, const dp
         break;
     case DPI_SILO_WALK: /* of all records at once: what one adds has no bound */
         l->summed = second->rows;
+        break;
+    case DPI_SILO_REFINE: /* noisy sums over its own records, asked for by what follows from none */
+        if (second->rows && first->raw == 0 && (second->raw & ~((uint64_t)1 << party)) == 0) {
+            l->through |= l->raw;
+            l->alone |= l->raw;
+            l->raw = 0;
+        }
         break;
     case DPI_SILO_DGAUSS:
         l->bounded = first->bounded;

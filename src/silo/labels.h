@@ -43,7 +43,8 @@ extern const dpi_label_effect dpi_label_effects[DPI_SILO_N_STEPS];
 typedef struct dpi_label {
     dpi_label_form form;
     uint64_t raw;     /* parties whose records it follows from, but for releases */
-    uint64_t through; /* and through releases */
+    uint64_t through; /* and through releases; */
+    uint64_t alone;   /* whose of these are its own, with all their noise */
     uint64_t shares;  /* of noise, whose */
     uint16_t noise;   /* variable that they were added to, or DPI_SILO_NONE */
     bool rows;        /* row by row: each of one record */

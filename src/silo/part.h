@@ -23,6 +23,11 @@ enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3, DPI_SILO_BL
  *   walk      parameters after steps on this owner's records alone, and moments of the gradients
  *             behind them, times how many these are
  *   dgauss    adds this owner's share of the noise
+ *   cavity    what all have, without this owner's own factor
+ *   refine    where steps come to whose sums over this owner's records have noise, all of it this
+ *             owner's
+ *   offer     what they have changed, as words
+ *   retain    this owner's factor after that
  *   advance   what is asked next, of what has been opened; the same at all owners
  * Moving:
  *   send, recv  a register to, or from, another party
@@ -57,6 +62,10 @@ enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3, DPI_SILO_BL
     X(ISUM, "isum", 1, true)                                                                       \
     X(WALK, "walk", 2, true)                                                                       \
     X(DGAUSS, "dgauss", 1, true)                                                                   \
+    X(CAVITY, "cavity", 2, true)                                                                   \
+    X(REFINE, "refine", 2, true)                                                                   \
+    X(OFFER, "offer", 1, true)                                                                     \
+    X(RETAIN, "retain", 2, true)                                                                   \
     X(ADVANCE, "advance", 2, true)                                                                 \
     X(SEND, "send", 1, false)                                                                      \
     X(RECV, "recv", 0, false)                                                                      \

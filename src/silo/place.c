@@ -3,6 +3,8 @@
  *   inquire, advance   one place, and * beside it     that place
  *   sum                0 -> +, marked                 * and P stay
  *   walk               *, 0 -> +, marked
+ *   refine             (own), 0 -> (own)
+ *   offer              (own) -> +, marked
  *   gauss              +, 1, marked
  *   reveal             + -> *, 1, marked
  *   addend             1, 1 -> +
@@ -26,7 +28,17 @@ enum {
     SHAPE_ROWS,
     SHAPE_COLUMNS
 };
-enum { PLACE_LOCAL, PLACE_SUM, PLACE_WALK, PLACE_GAUSS, PLACE_REVEAL, PLACE_ADDEND, PLACE_BLOCK };
+enum {
+    PLACE_LOCAL,
+    PLACE_SUM,
+    PLACE_WALK,
+    PLACE_REFINE,
+    PLACE_OFFER,
+    PLACE_GAUSS,
+    PLACE_REVEAL,
+    PLACE_ADDEND,
+    PLACE_BLOCK
+};
 
 const dpi_silo_op_row dpi_silo_ops[DPI_SILO_N_OPS] = {
 #define ROW(name, text, args, shape, place)                                                        \
@@ -153,6 +165,21 @@ static bool place_walk(const inference *f)
                : fail(f, "owners take steps from what all have (*) on records that are split (0)");
 }
 
+static bool place_refine(const inference *f)
+{
+    return f->arg[0]->place.where == DPI_SILO_OWN && f->arg[1]->place.where == DPI_SILO_BY_ROWS
+               ? place_as(f, DPI_SILO_OWN, false)
+               : fail(f, "an owner takes steps from what is its own ((own)) on records that are "
+                         "split (0)");
+}
+
+static bool place_offer(const inference *f)
+{
+    return f->arg[0]->place.where == DPI_SILO_OWN
+               ? place_as(f, DPI_SILO_SUMMED, true)
+               : fail(f, "what owners offer is each one's own ((own))");
+}
+
 /* Of a sum over owners, or of what each has of its own columns. */
 static bool place_summed(const inference *f, dpi_silo_where to, const char *what)
 {
@@ -186,6 +213,10 @@ static bool infer_place(const inference *f)
         return place_sum(f);
     case PLACE_WALK:
         return place_walk(f);
+    case PLACE_REFINE:
+        return place_refine(f);
+    case PLACE_OFFER:
+        return place_offer(f);
     case PLACE_GAUSS:
         return place_summed(f, DPI_SILO_SUMMED,
                             "noise is added to a sum (+); sum over records first");

@@ -212,11 +212,11 @@ static bool take_owners(silo_plan_reader *r)
     return o->n_owners > 0;
 }
 
-/* "16 52 23.66 main" */
+/* "16 52 23.66 main"; those of owners alone come first. */
 static bool take_openings(silo_plan_reader *r)
 {
     const char *value;
-    while (take(r, "opening", &value)) {
+    for (bool alone; (alone = take(r, "own", &value)) || take(r, "opening", &value);) {
         dp_opening *to = &r->p->openings[r->p->n_openings];
         char *left = NULL, *text = r->text + (value - r->text);
         if (r->p->n_openings++ == DP_OPENINGS)
@@ -230,6 +230,7 @@ static bool take_openings(silo_plan_reader *r)
             n == 0 || !real_of(sigma, &to->sigma))
             return false;
         to->numbers = (size_t)n;
+        to->alone = alone;
     }
     return r->p->n_openings > 0;
 }

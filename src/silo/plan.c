@@ -122,7 +122,7 @@ static dp_status check_shares(const dp_silo_opts *o, dp_error *err)
 static dp_status check_dropouts(const dp_silo_opts *o, dp_error *err)
 {
     const dpi_silo_scheme *scheme = scheme_of(o);
-    return o->dropouts == 0 || dpi_silo_scheme_says(scheme, "send?")
+    return o->dropouts == 0 || (dpi_silo_scheme_says(scheme, "send?") && !scheme->averages)
                ? DP_OK
                : dpi_fail(err, DP_EINVAL,
                           "scheme %s waits for all owners in each round, and none may drop out; "
@@ -189,12 +189,21 @@ static dp_status check_cost(const dp_silo_plan *p, dp_error *err)
         dp_status status = dp_silo_plan_spent(p, 1, &spent.upper, err);
         return status == DP_OK ? compare_cost(o, spent.upper, err) : status;
     }
-    for (size_t k = 0; k < p->n_openings; k++)
-        list[k] = (dp_mechanism){.sampling = DP_SAMPLING_FULL,
-                                 .rate = 1,
-                                 .steps = p->openings[k].times,
-                                 .sigma = p->openings[k].sigma};
-    dp_status status = dp_account_epsilon(list, p->n_openings, p->opts.delta, 0, &spent, err);
+    const bool factors = scheme_of(o)->averages;
+    size_t n = 0;
+    for (size_t k = 0; k < p->n_openings; k++) {
+        const dp_opening *a = &p->openings[k];
+        if (a->alone != factors && (a->alone || a->sigma > 0))
+            return dpi_fail(err, DP_EPRIVACY,
+                            "%s: scheme %s has no such releases; plan anew with this version",
+                            a->phase, o->scheme);
+        if (!factors || a->alone)
+            list[n++] = (dp_mechanism){
+                .sampling = DP_SAMPLING_FULL, .rate = 1, .steps = a->times, .sigma = a->sigma};
+    }
+    if (n == 0)
+        return dpi_fail(err, DP_EPRIVACY, "the plan has no release with noise; plan anew");
+    dp_status status = dp_account_epsilon(list, n, p->opts.delta, 0, &spent, err);
     return status == DP_OK ? compare_cost(o, spent.upper, err) : status;
 }
 
@@ -206,11 +215,11 @@ static dp_status check_steps(const dp_silo_opts *o, const dpi_silo_scheme *schem
                    ? DP_OK
                    : dpi_fail(err, DP_EINVAL,
                               "scheme %s opens a sum in each step; leave local steps out, or "
-                              "choose fedavg or fedavg+he, which have no privacy",
+                              "choose dp-pvi, or fedavg or fedavg+he, which have no privacy",
                               scheme->name);
     if (o->local_steps < 1 || o->local_steps > DP_OWNERS_LOCAL_STEPS)
         return dpi_fail(err, DP_EDOMAIN,
-                        "scheme %s opens parameters after local steps of each owner; say how many, "
+                        "scheme %s opens what local steps of each owner come to; say how many, "
                         "1 to %d",
                         scheme->name, DP_OWNERS_LOCAL_STEPS);
     if (o->rounds != 0 || o->draws != 0)
@@ -280,8 +289,9 @@ static void say_options(dp_silo_plan *p)
     for (size_t k = 0; k < o->n_owners; k++)
         dpi_silo_say(b, "owner = %s %s\n", o->owners[k].name, o->owners[k].key);
     for (size_t k = 0; k < p->n_openings; k++)
-        dpi_silo_say(b, "opening = %llu %zu %.17g %s\n", (unsigned long long)p->openings[k].times,
-                     p->openings[k].numbers, p->openings[k].sigma, p->openings[k].phase);
+        dpi_silo_say(b, "%s = %llu %zu %.17g %s\n", p->openings[k].alone ? "own" : "opening",
+                     (unsigned long long)p->openings[k].times, p->openings[k].numbers,
+                     p->openings[k].sigma, p->openings[k].phase);
     if (o->source != NULL)
         say_block(b, "schema", o->source->schema);
 }
@@ -365,31 +375,6 @@ static dp_status copy_opts(dp_silo_plan *p, const dp_silo_opts *from, dp_error *
     while (o->seed == 0)
         randombytes_buf(&o->seed, sizeof o->seed);
     return ok ? DP_OK : dpi_fail_nomem(err);
-}
-
-static dp_status open_nothing(void *context, const unsigned char question[DP_OWNERS_QUESTION],
-                              size_t n, uint64_t *values, dp_error *err)
-{
-    (void)context, (void)question, (void)n, (void)values;
-    return dpi_fail(err, DP_ESTATE, "a plan opens nothing");
-}
-
-/* Of owners what is opened follows from their local steps alone. */
-dp_status dpi_silo_plan_openings(const dp_silo_opts *o, const dp_model *model, size_t *n,
-                                 dp_opening list[DP_OPENINGS], dp_error *err)
-{
-    const dp_owners owners = {.size = 1,
-                              .honest = 1,
-                              .seed = 1,
-                              .most_records = 1,
-                              .local_steps = o->local_steps,
-                              .open = open_nothing};
-    const dp_fit_opts fit = {.mode = scheme_of(o)->noisy ? DP_PRIVATE : DP_NO_PRIVACY,
-                             .epsilon = o->epsilon,
-                             .delta = o->delta,
-                             .rounds = o->rounds,
-                             .owners = o->local_steps > 0 ? &owners : NULL};
-    return dp_fit_openings(model, &fit, n, list, err);
 }
 
 /* What is released, by the model that is there. */

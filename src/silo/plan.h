@@ -10,7 +10,9 @@
  *   held = age,livch                schema; where each tells the other its own at the end
  *   told = coefficients
  *   owner = north tacit-owner:...   in their order; the first adds up
- *   opening = 16 52 23.66 main      times, numbers, sigma, phase: what the fit releases
+ *   own = 512 7 84.4 steps          times, numbers, sigma, phase: what each owner releases to itself
+ *   opening = 16 52 23.66 main      likewise: what the fit opens; where owners release, without
+ *                                   noise of its own
  *   schema:                         lines with "| " before them
  *   program:                        what the checks have found, and what each owner runs
  *   signed = north 5f3c...          of the hash of all lines before the first of these, in the
@@ -53,6 +55,10 @@ struct dp_silo_plan {
  * dp_fit_openings. */
 dp_status dpi_silo_plan_openings(const dp_silo_opts *o, const dp_model *model, size_t *n,
                                  dp_opening list[DP_OPENINGS], dp_error *err) DP_MUST_CHECK;
+
+/* The share of what an owner's steps change that all go on with (dp_owners); 0 where no factors are
+ * opened. */
+double dpi_silo_damping(const dp_silo_opts *o);
 
 /* Writes everything that is not a signature into plan->body and hashes it.  Errors of
  * dpi_silo_describe; DP_ENOMEM. */

@@ -191,10 +191,11 @@ static dp_status conclude(const site *s)
     const bool noisy = scheme->noisy;
     if (!noisy && !allowed(s->noise_free))
         return forbid_all(s, "its scheme has no noise, and there is no `no-noise = yes`");
-    if (scheme->averages && !s->local_steps)
+    if (scheme->averages && !noisy && !s->local_steps)
         return forbid_all(s, "its owners take steps by themselves, which tell the more of single "
                              "records the more they are, and there is no `local-steps = K`");
-    if (noisy && !s->colluders && s->plan->opts.colluders == 0 && s->plan->opts.n_owners > 1)
+    if (noisy && !scheme->averages && !s->colluders && s->plan->opts.colluders == 0 &&
+        s->plan->opts.n_owners > 1)
         return forbid_all(s,
                           "its epsilon is larger against another owner, since it reckons with no "
                           "colluders, and there is no `colluders = 0`");

@@ -104,6 +104,10 @@ static void print_views(const dpi_silo_program *p, size_t n, const dpi_silo_view
             dpi_silo_say(to, ": NO NOISE: %s\n", v->clause->why);
             continue;
         }
+        if (v->alone) {
+            dpi_silo_say(to, ": with noise that each of them has added alone, for its own\n");
+            continue;
+        }
         dpi_silo_say(to, ": with noise of ");
         if (v->noise == dpi_silo_everyone(&p->who))
             dpi_silo_say(to, "all");
@@ -122,7 +126,7 @@ static void print_sent(const dpi_silo_program *p, const dpi_silo_part *parts, dp
         double bytes = 0, letters = 0;
         bool encrypted = false;
         for (size_t j = 0; j < p->n_entries; j++)
-            for (size_t s = 0; s < parts[k].n_steps; s++)
+            for (size_t s = 0; s < parts[k].n_steps && !p->entries[j].alone; s++)
                 if (parts[k].steps[s].kind == DPI_SILO_SEND) {
                     const dpi_silo_register *r = &parts[k].registers[parts[k].steps[s].out];
                     const double times =
@@ -153,6 +157,15 @@ void dpi_silo_print(const dpi_silo_program *p, const dpi_silo_part *parts, size_
 }
 
 /* ---- what is spent ---- */
+
+/* Whether releases are each owner's own: what is opened follows from them, and costs nothing. */
+static bool is_alone(const dpi_silo_program *p)
+{
+    bool any = false;
+    for (size_t k = 0; k < p->n_entries; k++)
+        any = any || p->entries[k].alone;
+    return any;
+}
 
 /* Epsilon of what is `apart` of the mechanisms in total variation: whatever that epsilon is, the
  * mechanisms' delta and apart (1 + e^epsilon) are the delta that is spent.  An epsilon at half of
@@ -186,13 +199,16 @@ dp_status dpi_silo_epsilon(const dpi_silo_program *p, size_t known, double *epsi
     double apart = 0;
     for (size_t k = 0; k < p->n_entries; k++) {
         const dpi_silo_entry *e = &p->entries[k];
+        const bool whole = e->replaced || e->alone;
+        if (is_alone(p) && !e->alone)
+            continue;
         if (!(e->sigma > 0))
             return DP_OK;
         list[n++] =
             (dp_mechanism){.sampling = DP_SAMPLING_FULL,
                            .rate = 1,
                            .steps = e->times,
-                           .sigma = e->replaced ? e->sigma : e->sigma * sqrt(left / counted),
+                           .sigma = whole ? e->sigma : e->sigma * sqrt(left / counted),
                            .adjacency = e->replaced ? DP_REPLACE_ONE : DP_ADJACENCY_OF_SAMPLING};
         apart += (double)e->times * e->apart;
     }

@@ -34,7 +34,10 @@ uint64_t dpi_silo_everyone(const dpi_silo_parties *who)
 
 const char *dpi_silo_place_text(const dpi_silo_parties *who, dpi_silo_place place)
 {
-    static const char *const text[] = {"*", "0", "1", "+"};
+    static const char *const text[DPI_SILO_N_WHERE] = {
+        [DPI_SILO_SAME] = "*",   [DPI_SILO_BY_ROWS] = "0", [DPI_SILO_BY_COLUMNS] = "1",
+        [DPI_SILO_SUMMED] = "+", [DPI_SILO_OWN] = "(own)",
+    };
     return place.where == DPI_SILO_AT ? who->names[place.party] : text[place.where];
 }
 

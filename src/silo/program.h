@@ -6,6 +6,7 @@
  *   *   the same at all owners              0   split over records, each owner has its own
  *   +   a sum of what all owners have       1   split over columns of the same records
  *   P   party P's alone
+ *   (own)  one of each owner's, of no rows
  *
  * Places of inputs are declared, all others follow.  Operations that need several parties are
  * marked (s_sum), and a scheme says what each party does for them (rules.h, split.h).
@@ -42,6 +43,7 @@ typedef enum dpi_silo_where {
     DPI_SILO_BY_COLUMNS,
     DPI_SILO_SUMMED,
     DPI_SILO_AT,
+    DPI_SILO_OWN,
     DPI_SILO_N_WHERE
 } dpi_silo_where;
 
@@ -67,6 +69,11 @@ typedef struct dpi_silo_type {
  *                   moments of the gradients behind them, times its records, as a sum over owners
  *   reveal N        opened                          advance q h     what is asked next
  *
+ * and of owners with a factor f each (src/svi/factor.c):
+ *
+ *   cavity q f      what all have but it            refine c x      after noisy steps from there
+ *   offer g         what they change, as a sum      retain g h      one's own factor then
+ *
  * and of columns: with w the coefficients of one's own,
  *
  *   bound x         rows as integers of bounded norm
@@ -77,6 +84,10 @@ typedef struct dpi_silo_type {
     X(INQUIRE, "inquire", 2, RECORDS, LOCAL)                                                       \
     X(SUM, "sum", 1, SUM, SUM)                                                                     \
     X(WALK, "walk", 2, WALK, WALK)                                                                 \
+    X(CAVITY, "cavity", 2, FIRST, LOCAL)                                                           \
+    X(REFINE, "refine", 2, FIRST, REFINE)                                                          \
+    X(OFFER, "offer", 1, WALK, OFFER)                                                              \
+    X(RETAIN, "retain", 2, FIRST, LOCAL)                                                           \
     X(GAUSS, "gauss", 1, FIRST, GAUSS)                                                             \
     X(REVEAL, "reveal", 1, FIRST, REVEAL)                                                          \
     X(ADVANCE, "advance", 2, FIRST, LOCAL)                                                         \
@@ -108,7 +119,7 @@ typedef struct dpi_silo_variable {
     dpi_silo_type type;
 } dpi_silo_variable;
 
-/* Openings of a sum, by the variable that is opened. */
+/* Openings of a sum, by the variable that is opened; or releases of each owner's own. */
 typedef struct dpi_silo_entry {
     uint16_t variable;
     uint64_t times;
@@ -118,6 +129,8 @@ typedef struct dpi_silo_entry {
      * twice what one can add, and one share of the noise counts, whoever looks. */
     bool replaced;
     double apart; /* how far an opening may be from sum and noise, in total variation */
+    bool alone;   /* each owner's own, with all noise: nothing is sent, and the noise counts whoever
+                   * else looks */
 } dpi_silo_entry;
 
 typedef struct dpi_silo_carry {
@@ -177,7 +190,7 @@ uint16_t dpi_silo_find(const dpi_silo_program *p, const char *name, size_t n);
 /* All parties, a bit each. */
 uint64_t dpi_silo_everyone(const dpi_silo_parties *who);
 
-/* "*", "0", "1", "+", or the party's name. */
+/* "*", "0", "1", "+", "(own)", or the party's name. */
 const char *dpi_silo_place_text(const dpi_silo_parties *who, dpi_silo_place place);
 
 #endif

@@ -36,6 +36,15 @@ static const dpi_silo_rule secagg_dp_rules[] = {
 static const dpi_silo_clause *const secagg_dp_seen = NULL;
 enum { secagg_dp_n_seen = 0 };
 
+/* Noise is in what each offers. */
+static const dpi_silo_rule dp_pvi_rules[] = {
+    {"offer", "(own)", "each: o = offer x0"},
+    {"reveal", "+", SECURE_SUM},
+};
+
+static const dpi_silo_clause *const dp_pvi_seen = NULL;
+enum { dp_pvi_n_seen = 0 };
+
 static const dpi_silo_rule fedsgd_rules[] = {
     {"sum", "0", "each: o = isum x0"},
     {"reveal", "+", PLAIN_SUM},

@@ -30,11 +30,14 @@ typedef struct dpi_silo_clause {
     const char *op, *value, *to, *why;
 } dpi_silo_clause;
 
-/* Schemes: C name, name, whether sums have noise before they are opened, whether they are of
+/* Schemes: C name, name, whether there is noise before anything is opened, whether that is of
  * parameters after steps of each owner's own, what it is. */
 #define DPI_SILO_SCHEME_LIST(X)                                                                    \
     X(secagg_dp, "secagg+dp", true, false,                                                         \
       "sums of all owners with noise of all, opened by none alone: nobody sees a single owner's")  \
+    X(dp_pvi, "dp-pvi", true, true,                                                                \
+      "what each owner's own noisy steps change of its factor of the posterior, of which the sum " \
+      "alone is opened: few rounds, each record by the noise of its owner")                        \
     X(fedsgd, "fedsgd", false, false,                                                              \
       "sums without noise, which one owner adds up, and sees each of")                             \
     X(fedsgd_he, "fedsgd+he", false, false,                                                        \

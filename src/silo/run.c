@@ -38,6 +38,7 @@ typedef struct silo_run {
     dpi_silo_round *round;
     dpi_silo_sums *sums; /* NULL: they are in the journal, or not kept */
     bool noisy;          /* else no release is counted */
+    bool alone;          /* each owner's releases are its own, and opened is what follows */
     uint64_t made;       /* releases, those of the journal among them */
     char names[DP_OWNERS_MOST][DPI_SILO_NAME];
     char state[PATH_MAX], journal[PATH_MAX], kept[PATH_MAX];
@@ -91,7 +92,7 @@ static dp_status check_model(const silo_run *r, const dp_model *model, dp_error 
     bool same = status == DP_OK && n == p->n_openings;
     for (size_t k = 0; same && k < n; k++)
         same = list[k].times == p->openings[k].times && list[k].numbers == p->openings[k].numbers &&
-               list[k].sigma == p->openings[k].sigma &&
+               list[k].alone == p->openings[k].alone && list[k].sigma == p->openings[k].sigma &&
                strcmp(list[k].phase, p->openings[k].phase) == 0;
     if (status == DP_OK && !same)
         status =
@@ -153,7 +154,8 @@ static dp_status check_state(const silo_run *r, dp_error *err)
     dp_status status = dpi_silo_state_open(r->state, whose, &s, err);
     if (status != DP_OK)
         return status;
-    if (r->noisy && !opened && s.round > 0) /* said before a ledger would pay once more */
+    const bool kept = r->alone ? access(r->journal, F_OK) == 0 : opened;
+    if (r->noisy && !kept && s.round > 0) /* said before a ledger would pay once more */
         status = dpi_fail(err, DP_EPRIVACY,
                           "the run in %.200s was begun, and no journal of what was opened is kept "
                           "(a model with more than %d numbers has none): it cannot be begun again, "
@@ -194,7 +196,7 @@ static dp_status make_folder(silo_run *r, dp_error *err)
     dp_status status = dpi_silo_run_folder(path, err);
     if (status == DP_OK)
         status = check_state(r, err);
-    return status == DP_OK && !r->noisy ? open_sums(r, err) : status;
+    return status == DP_OK && (!r->noisy || r->alone) ? open_sums(r, err) : status;
 }
 
 dp_status dpi_silo_run_carrier(const dp_silo_run_opts *o, dpi_carrier **carrier, dp_error *err)
@@ -243,6 +245,8 @@ void dpi_silo_plan_sums(const dp_silo_plan *p, uint64_t *sums, size_t *most)
 {
     *sums = *most = 0;
     for (size_t k = 0; k < p->n_openings; k++) {
+        if (p->openings[k].alone)
+            continue;
         *sums += p->openings[k].times;
         *most = p->openings[k].numbers > *most ? p->openings[k].numbers : *most;
     }
@@ -278,10 +282,10 @@ static dp_status meet(silo_run *r, dp_error *err)
 static dp_status be_ready(silo_run *r, dp_error *err)
 {
     dp_status status = r->round == NULL ? meet(r, err) : DP_OK;
-    if (status == DP_OK && r->noisy)
-        dpi_silo_round_skip(r->round, r->made);
-    else if (status == DP_OK && r->sums != NULL)
+    if (status == DP_OK && r->sums != NULL)
         dpi_silo_round_skip(r->round, dpi_silo_sums_done(r->sums));
+    else if (status == DP_OK && r->noisy && !r->alone)
+        dpi_silo_round_skip(r->round, r->made);
     return status;
 }
 
@@ -289,6 +293,11 @@ static dp_status share(void *context, const unsigned char question[DP_OWNERS_QUE
                        const uint64_t *values, unsigned char key[DP_OWNERS_KEY], dp_error *err)
 {
     silo_run *r = context;
+    if (r->alone && r->sums != NULL && dpi_silo_sums_ahead(r->sums))
+        return dpi_fail(err, DP_EPRIVACY,
+                        "the journal in %.200s is older than what was opened, and steps would be "
+                        "taken again with other noise; go on with the newest, or plan anew",
+                        r->opts->state);
     /* What is drawn for a sum that is there already is used for nothing. */
     if (r->sums != NULL && dpi_silo_sums_ahead(r->sums)) {
         randombytes_buf(key, DP_OWNERS_KEY);
@@ -326,7 +335,8 @@ static bool is_wide(const silo_run *r)
 {
     bool wide = false;
     for (size_t k = 0; k < r->plan->n_openings; k++)
-        wide = wide || r->plan->openings[k].numbers > DPI_JOURNAL_NUMBERS;
+        wide = wide || (r->plan->openings[k].alone == r->alone &&
+                        r->plan->openings[k].numbers > DPI_JOURNAL_NUMBERS);
     return wide && r->noisy && keeps(r);
 }
 
@@ -340,6 +350,7 @@ static dp_status fit(silo_run *r, const dp_model *model, const dp_dataset *data,
                               .most_records = plan->most_records,
                               .repeats = keeps(r),
                               .local_steps = plan->local_steps,
+                              .damping = dpi_silo_damping(plan),
                               .context = r,
                               .share = share,
                               .open = open_sum};
@@ -364,8 +375,11 @@ static dp_status fit(silo_run *r, const dp_model *model, const dp_dataset *data,
 
 static silo_run run_of(const dp_silo_plan *plan, const dp_silo_run_opts *opts)
 {
-    return (silo_run){
-        .plan = plan, .opts = opts, .noisy = dpi_silo_scheme_named(plan->opts.scheme)->noisy};
+    const dpi_silo_scheme *scheme = dpi_silo_scheme_named(plan->opts.scheme);
+    return (silo_run){.plan = plan,
+                      .opts = opts,
+                      .noisy = scheme->noisy,
+                      .alone = scheme->noisy && scheme->averages};
 }
 
 dp_status dp_silo_run_check(const dp_silo_plan *plan, const dp_model *model,

@@ -25,6 +25,7 @@ static const layout layouts[DPI_SILO_N_STEPS] = {
     [DPI_SILO_ISUM] = {1, 0, 0},
     [DPI_SILO_WALK] = {1, 0, 0},
     [DPI_SILO_DGAUSS] = {1, 0, 0},
+    [DPI_SILO_OFFER] = {1, 0, 0},
     [DPI_SILO_MASK] = {1, CHECK, 0},
     [DPI_SILO_ROSTER] = {0, 8, 0},
     [DPI_SILO_CONSENT] = {0, 64, 0},

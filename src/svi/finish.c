@@ -14,8 +14,10 @@
 
 #include <pthread.h>
 #include <sodium.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "svi/factor.h"
 #include "svi/group.h"
 #include "svi/release.h"
 #include "svi/sum.h"
@@ -67,6 +69,8 @@ static dp_status make_release(dp_svi *s, dp_error *err)
         return dpi_fail_nomem(err);
     if (group != NULL)
         room++;
+    else if (dpi_together_is_own(o->owners))
+        room = noisy ? n : 0;
     else if (o->owners != NULL && o->owners->local_steps == 0)
         room = n < most ? dpi_together_words(noisy, n) : SIZE_MAX;
     dp_status status = dpi_release_init(&s->release, n, room, &s->arena, err);
@@ -167,7 +171,8 @@ static void release_blocks(void *of, size_t k)
         dpi_release_block(r, b, moves ? move_released : NULL, &m);
 }
 
-/* The gradient of n parameters, as the late stage has left it in one value a block. */
+/* The gradient of n parameters, as the late stage has left it in one value a block, and of the
+ * factors of other owners. */
 static void gather(const dp_svi *s, size_t first, size_t n, double *gradient)
 {
     const dpi_objective *o = &s->objective;
@@ -178,6 +183,8 @@ static void gather(const dp_svi *s, size_t first, size_t n, double *gradient)
         if (from < to)
             dpi_run_read(s->run, b->gradient, from - b->offset, to - from, gradient + from - first);
     }
+    for (size_t i = 0; s->factor.n > 0 && i < n; i++)
+        gradient[i] += s->factor.push[first + i];
 }
 
 /* What each thread does where gradients have been pulled back. */
@@ -222,6 +229,17 @@ static dp_status exchange(const dp_group *group, const dpi_release *r, dp_status
     return status;
 }
 
+/* The noise is asked for by what all owners know of the step. */
+static dp_status release_alone(const dp_svi *s, dp_error *err)
+{
+    unsigned char question[DPI_JOIN_HASH];
+    if (s->local.steps > 0)
+        dpi_local_describe(s, question);
+    else
+        dpi_join_describe_shared(s, question);
+    return dpi_together_alone(s->opts.owners, s->noise, question, &s->release, err);
+}
+
 /* Makes the release and, where they do not wait for more, moves the parameters.  Of a release that
  * was made before a seeded source draws the noise, behind which it goes on. */
 static dp_status make_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error *err)
@@ -240,6 +258,9 @@ static dp_status make_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error *e
     }
     if (group != NULL)
         mine = exchange(group, r, mine, err);
+    else if (mine == DP_OK && dpi_together_is_own(s->opts.owners))
+        mine =
+            s->made ? dpi_together_again(s->opts.owners, s->noise, r, err) : release_alone(s, err);
     else if (mine == DP_OK && s->opts.owners != NULL && s->local.steps == 0)
         mine = s->made ? dpi_together_again(s->opts.owners, s->noise, r, err)
                        : dpi_together_step(s, err);
@@ -289,6 +310,7 @@ dp_status dpi_finish(dp_svi *s, dp_status mine, bool *finite, dp_error *err)
     dp_status status = release_all(s, &t, mine, err);
     if (status == DP_OK && s->target == NULL) {
         dpi_run_late(s->run);
+        dpi_factor_push(s);
         on_threads(&t, s->objective.n_theta, move_blocks);
     } else if (status == DP_OK) {
         dpi_run_refreshed(s->run);
@@ -299,4 +321,22 @@ dp_status dpi_finish(dp_svi *s, dp_status mine, bool *finite, dp_error *err)
         (void)pthread_mutex_destroy(&t.lock);
     *finite = t.finite;
     return status;
+}
+
+void dpi_finish_without_records(dp_svi *s, bool *finite)
+{
+    finish_pass t = {.s = s, .finite = true};
+    memset(s->release.out, 0, s->release.n * sizeof *s->release.out);
+    if (s->sum.pool != NULL)
+        (void)pthread_mutex_init(&t.lock, NULL);
+    dpi_svi_draw(s);
+    dpi_run_globals(s->run);
+    dpi_optimizer_begin(&s->optimizer);
+    dpi_run_late(s->run);
+    dpi_factor_push(s);
+    on_threads(&t, s->objective.n_theta, move_blocks);
+    dpi_optimizer_end(&s->optimizer);
+    if (s->sum.pool != NULL)
+        (void)pthread_mutex_destroy(&t.lock);
+    *finite = t.finite;
 }

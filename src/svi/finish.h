@@ -22,4 +22,9 @@ dpi_lent *dpi_finish_lent(const dpi_objective *o, double *theta, double *release
  * and nothing has changed. */
 dp_status dpi_finish(dp_svi *s, dp_status mine, bool *finite, dp_error *err) DP_MUST_CHECK;
 
+/* A step up what no record is in: prior, entropy, and the factors that stand beside the prior.  Of
+ * runs with a guide's parameters in pairs alone (factor.h).  *finite is false when the parameters
+ * no longer all are. */
+void dpi_finish_without_records(dp_svi *s, bool *finite);
+
 #endif

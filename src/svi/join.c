@@ -155,14 +155,15 @@ dp_status dpi_join_resume(const dp_group *group, dp_status mine, dpi_arena *aren
 
 /* ---- before the first step ---- */
 
-void dpi_join_describe(const dp_svi *s, unsigned char hash[DPI_JOIN_HASH])
+static void describe(const dp_svi *s, const dp_svi_opts *o, unsigned char hash[DPI_JOIN_HASH])
 {
-    const dp_svi_opts *o = &s->opts;
     const dp_owners *owners = o->owners;
-    const double real[] = {
-        o->epsilon,    o->delta,      o->sigma,   o->clip,          o->rate,       o->step_size,
-        o->momentum,   o->beta2,      o->average, o->init_scale,    o->loss_clip,  o->loss_sigma,
-        o->clip_sigma, o->clip_speed, s->delta,   o->clip_quantile, s->local.units};
+    const double real[] = {o->epsilon,       o->delta,       o->sigma,
+                           o->clip,          o->rate,        o->step_size,
+                           o->momentum,      o->beta2,       o->average,
+                           o->init_scale,    o->loss_clip,   o->loss_sigma,
+                           o->clip_sigma,    o->clip_speed,  s->delta,
+                           o->clip_quantile, s->local.units, owners != NULL ? owners->damping : 0};
     const uint64_t whole[] = {(uint64_t)o->mode, (uint64_t)o->sampling, (uint64_t)o->form,
                               (uint64_t)o->optimizer, (uint64_t)o->schedule, (uint64_t)o->precision,
                               o->steps, o->cap, o->loss_every, o->public_units, s->optimizer.done,
@@ -185,6 +186,18 @@ void dpi_join_describe(const dp_svi *s, unsigned char hash[DPI_JOIN_HASH])
         (void)crypto_generichash_update(&h, (const unsigned char *)vector[k].at,
                                         s->optimizer.n * sizeof(double));
     (void)crypto_generichash_final(&h, hash, DPI_JOIN_HASH);
+}
+
+void dpi_join_describe(const dp_svi *s, unsigned char hash[DPI_JOIN_HASH])
+{
+    describe(s, &s->opts, hash);
+}
+
+void dpi_join_describe_shared(const dp_svi *s, unsigned char hash[DPI_JOIN_HASH])
+{
+    dp_svi_opts o = s->opts;
+    o.clip = o.clip_quantile = 0;
+    describe(s, &o, hash);
 }
 
 dp_status dpi_join_compare(const dp_svi *s, dp_status mine, dp_error *err)

@@ -36,6 +36,9 @@ dp_status dpi_join_resume(const dp_group *group, dp_status mine, dpi_arena *aren
 enum { DPI_JOIN_HASH = 32 };
 void dpi_join_describe(const dp_svi *s, unsigned char hash[DPI_JOIN_HASH]);
 
+/* The same without what follows from an owner's own releases, its clip norm. */
+void dpi_join_describe_shared(const dp_svi *s, unsigned char hash[DPI_JOIN_HASH]);
+
 /* Collective, before the first step, for a rank that has come so far with `mine`: DP_EMISMATCH in
  * one that does not run the same as rank 0, which the step's exchange tells the others. */
 dp_status dpi_join_compare(const dp_svi *s, dp_status mine, dp_error *err) DP_MUST_CHECK;

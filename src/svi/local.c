@@ -27,7 +27,9 @@ static const double most_opened = 0x1p83;
 dp_status dpi_local_init(dp_svi *s, dp_error *err)
 {
     const dp_owners *o = s->opts.owners;
-    const size_t n = dpi_optimizer_numbers(&s->optimizer) + 1, most = SIZE_MAX / 4;
+    const bool factors = dpi_together_is_own(o);
+    const size_t n = (factors ? s->optimizer.n : dpi_optimizer_numbers(&s->optimizer)) + 1,
+                 most = SIZE_MAX / 4;
     s->local.steps = o != NULL ? o->local_steps : 0;
     s->optimizer.apart = s->local.steps > 0;
     if (s->local.steps == 0)
@@ -39,7 +41,7 @@ dp_status dpi_local_init(dp_svi *s, dp_error *err)
 
 double dpi_local_share(const dp_svi *s)
 {
-    return s->local.steps > 0 ? (double)s->n / s->local.units : 1;
+    return s->local.steps > 0 && s->factor.n == 0 ? (double)s->n / s->local.units : 1;
 }
 
 /* By the question of a run that does not know it yet, which is no round's. */
@@ -63,13 +65,21 @@ static dp_status open_units(dp_svi *s, dp_error *err)
     return DP_OK;
 }
 
-dp_status dpi_local_begin(dp_svi *s, dpi_local_walk *w, dp_error *err)
+dpi_local_walk dpi_local_next(const dp_svi *s)
 {
     const dpi_optimizer *o = &s->optimizer;
     const uint64_t left = o->steps - o->done;
-    w->from = o->done;
-    w->end = o->done + (s->local.steps < left ? s->local.steps : left);
-    s->begun = o->done + 1;
+    return (dpi_local_walk){o->done, o->done + (s->local.steps < left ? s->local.steps : left)};
+}
+
+dp_status dpi_local_begin(dp_svi *s, dpi_local_walk *w, bool *finite, dp_error *err)
+{
+    *w = dpi_local_next(s);
+    s->begun = w->from + 1;
+    if (s->factor.n > 0) {
+        dpi_factor_begin(s, w, finite);
+        return DP_OK;
+    }
     dp_status status = s->local.units > 0 ? DP_OK : open_units(s, err);
     dpi_join_describe(s, s->local.question);
     return status;
@@ -88,6 +98,8 @@ dp_status dpi_local_open(dp_svi *s, const dpi_local_walk *w, bool *finite, dp_er
     const size_t n = dpi_optimizer_numbers(o);
     const double units = (double)s->n;
     double *out = s->local.opened.out;
+    if (s->factor.n > 0)
+        return dpi_factor_open(s, w, finite, err);
     dpi_optimizer_tell(o, out);
     for (size_t i = 0; i < n; i++) {
         out[i] *= units;

@@ -20,12 +20,15 @@ typedef struct dpi_local_walk {
     uint64_t from, end;
 } dpi_local_walk;
 
+/* The next round of a run. */
+dpi_local_walk dpi_local_next(const dp_svi *s);
+
 /* Makes room for a run whose parameters are made.  DP_ENOMEM. */
 dp_status dpi_local_init(dp_svi *s, dp_error *err) DP_MUST_CHECK;
 
 /* Before the first of these steps: where nobody knows it yet, opens how many units all owners have.
  * Errors of owners->open. */
-dp_status dpi_local_begin(dp_svi *s, dpi_local_walk *w, dp_error *err) DP_MUST_CHECK;
+dp_status dpi_local_begin(dp_svi *s, dpi_local_walk *w, bool *finite, dp_error *err) DP_MUST_CHECK;
 
 /* Hash of what a step follows from but for what this owner has come to by itself in the round,
  * which is a function of its records. */

@@ -3,6 +3,7 @@ libtacit_core_la_SOURCES += \
   %D%/checkpoint.c %D%/checkpoint.h \
   %D%/cost.c %D%/cost.h \
   %D%/extras.c %D%/extras.h \
+  %D%/factor.c %D%/factor.h \
   %D%/finish.c %D%/finish.h \
   %D%/group.c %D%/group.h \
   %D%/join.c %D%/join.h \

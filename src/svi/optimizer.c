@@ -26,7 +26,8 @@ static const double least_root = 1e-8;
 /* Of the mean or the square; beside 1, beta^t below 2^-60 is nothing. */
 static double correction(const dpi_optimizer *o, int which, double beta)
 {
-    return o->done < o->settled[which] ? 1 / (1 - pow(beta, (double)o->done + 1)) : 1;
+    const uint64_t moved = o->done - o->emptied;
+    return moved < o->settled[which] ? 1 / (1 - pow(beta, (double)moved + 1)) : 1;
 }
 
 static void adam_begin(dpi_optimizer *o)
@@ -212,6 +213,13 @@ void dpi_optimizer_end(dpi_optimizer *o)
     o->done++;
 }
 
+void dpi_optimizer_forget(dpi_optimizer *o)
+{
+    for (size_t k = 0; k < n_states(o->kind); k++)
+        memset(o->state[k], 0, o->n * sizeof *o->state[k]);
+    o->emptied = o->done;
+}
+
 size_t dpi_optimizer_numbers(const dpi_optimizer *o)
 {
     return (1 + n_states(o->kind)) * o->n;
@@ -228,16 +236,21 @@ void dpi_optimizer_tell(const dpi_optimizer *o, double *numbers)
 
 void dpi_optimizer_join(dpi_optimizer *o, uint64_t steps, const double *numbers)
 {
-    const double averaged = o->done > o->average_from ? (double)(o->done - o->average_from) : 0;
     memcpy(o->theta, numbers, o->n * sizeof *numbers);
     for (size_t k = 0; k < n_states(o->kind); k++)
         for (size_t i = 0; i < o->n; i++) {
             const double x = numbers[(k + 1) * o->n + i];
             o->state[k][i] = o->kind->squares[k] ? x * x : x;
         }
+    dpi_optimizer_average(o, steps, o->theta);
+}
+
+void dpi_optimizer_average(dpi_optimizer *o, uint64_t steps, const double *theta)
+{
+    const double averaged = o->done > o->average_from ? (double)(o->done - o->average_from) : 0;
     o->weight = averaged > 0 ? fmin((double)steps / averaged, 1) : 0;
     if (o->weight > 0)
-        average(o, o->n, o->theta, o->mean);
+        average(o, o->n, theta, o->mean);
 }
 
 const double *dpi_optimizer_result(const dpi_optimizer *o)

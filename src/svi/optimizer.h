@@ -23,7 +23,8 @@ typedef struct dpi_rule dpi_rule;
 typedef struct dpi_optimizer {
     size_t n;
     uint64_t steps, done;
-    bool apart; /* iterates are of one owner alone, and enter no average (svi/local.c) */
+    uint64_t emptied; /* steps done when what is remembered was empty */
+    bool apart;       /* iterates are of one owner alone, and enter no average (svi/local.c) */
     const dpi_rule *kind;
     dp_schedule schedule;
     double step_size, momentum, beta2;
@@ -68,12 +69,18 @@ void dpi_optimizer_begin(dpi_optimizer *o);
 bool dpi_optimizer_move(const dpi_optimizer *o, size_t first, size_t n, const double *gradient);
 void dpi_optimizer_end(dpi_optimizer *o);
 
+/* Empties what is remembered, as before the first step. */
+void dpi_optimizer_forget(dpi_optimizer *o);
+
 /* What steps have made, as numbers that have a mean over owners who took them apart: parameters,
  * and what the kind remembers, of squares the roots.  `join` puts such a mean in their place, where
  * the parameters enter the average for the last `steps` steps. */
 size_t dpi_optimizer_numbers(const dpi_optimizer *o);
 void dpi_optimizer_tell(const dpi_optimizer *o, double *numbers);
 void dpi_optimizer_join(dpi_optimizer *o, uint64_t steps, const double *numbers);
+
+/* theta[n] enters the average for the last `steps` steps, which were taken apart. */
+void dpi_optimizer_average(dpi_optimizer *o, uint64_t steps, const double *theta);
 
 /* All that steps have made: "parameters", "average", and what the kind remembers.  Returns how
  * many, which the kind alone decides. */

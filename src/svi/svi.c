@@ -121,6 +121,8 @@ static dp_status make_state(dp_svi *s, dp_error *err)
         status = dpi_finish_init(s, err);
     if (status == DP_OK)
         status = dpi_local_init(s, err);
+    if (status == DP_OK)
+        status = dpi_factor_init(s, err);
     if (status != DP_OK)
         return status;
     for (size_t k = 0; status == DP_OK && k < o->n_blocks; k++) {
@@ -343,8 +345,7 @@ dp_status dp_svi_dropped(const dp_svi *s, uint64_t *units, dp_error *err)
 
 /* ---- one step ---- */
 
-/* Draws the guide's noise of the step. */
-static void draw_global_noise(dp_svi *s)
+void dpi_svi_draw(dp_svi *s)
 {
     const dpi_objective *o = &s->objective;
     for (size_t k = 0; k < o->n_noise; k++) {
@@ -396,7 +397,7 @@ static dp_status begin_step(dp_svi *s, dp_error *err)
     if (status != DP_OK)
         return status;
     s->begun = s->optimizer.done + 1;
-    draw_global_noise(s);
+    dpi_svi_draw(s);
     dpi_run_globals(s->run);
     double share = dpi_svi_share_clipped(s);
     dpi_extras_prepare(&s->extras, &s->opts, s->begun, share);
@@ -407,16 +408,18 @@ static dp_status begin_step(dp_svi *s, dp_error *err)
 static dp_status take_step(dp_svi *s, bool *finite, dp_error *err)
 {
     const dp_status status = dpi_finish(s, begin_step(s, err), finite, err);
-    if (status == DP_OK)
-        s->dropped += s->sum.dropped;
-    return status;
+    if (status != DP_OK)
+        return status;
+    s->dropped += s->sum.dropped;
+    dpi_extras_take(&s->extras, s->release.out + s->release.n - s->extras.n, &s->opts, s->begun);
+    return DP_OK;
 }
 
 /* Steps of this owner alone, and the opening behind them. */
 static dp_status take_local_steps(dp_svi *s, bool *finite, dp_error *err)
 {
     dpi_local_walk w;
-    dp_status status = dpi_local_begin(s, &w, err);
+    dp_status status = dpi_local_begin(s, &w, finite, err);
     while (status == DP_OK && *finite && s->optimizer.done < w.end)
         status = take_step(s, finite, err);
     return status == DP_OK ? dpi_local_open(s, &w, finite, err) : status;
@@ -449,7 +452,6 @@ dp_status dp_svi_step(dp_svi *s, dp_error *err)
     s->ranks.parted = left && s->begun >= step;
     if (status != DP_OK)
         return status;
-    dpi_extras_take(&s->extras, s->release.out + s->release.n - s->extras.n, &s->opts, step);
     dpi_spend_done(s);
     if (!finite)
         return dpi_fail(err, DP_EDOMAIN,

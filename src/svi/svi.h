@@ -6,6 +6,7 @@
 #include <tacit/svi.h>
 
 #include "base/bytes.h"
+#include "svi/factor.h"
 #include "svi/join.h"
 #include "svi/keep.h"
 #include "svi/local.h"
@@ -37,6 +38,7 @@ struct dp_svi {
     dpi_release release; /* what is released of it, */
     dpi_ranks ranks;     /* and who else adds to that */
     dpi_local local;     /* or, of several owners, to what it has come to after several steps */
+    dpi_factor factor;   /* of owners who open factors, */
     dpi_objective objective;
     dpi_run *run;
     dpi_optimizer optimizer;
@@ -60,6 +62,9 @@ typedef struct dpi_svi_spec {
 } dpi_svi_spec;
 
 dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **svi, dp_error *err) DP_MUST_CHECK;
+
+/* Draws the guide's noise of what is global, for a step. */
+void dpi_svi_draw(dp_svi *s);
 
 /* Share of clip that gradients are clipped to; rounding (svi.c) and the grid of the noise
  * (release.c) take the rest. */

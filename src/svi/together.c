@@ -41,6 +41,11 @@ dp_status dpi_together_check(const dp_owners *o, dp_error *err)
         return dpi_fail(err, DP_EINVAL,
                         "owners need a public seed that is not 0, and a bound of 1 to 2^26 on the "
                         "records of one");
+    if (!(o->damping >= 0 && o->damping <= 1))
+        return dpi_fail(err, DP_EDOMAIN,
+                        "damping is %g; what owners' steps change is taken by a share above 0 and "
+                        "to 1, or by 0: means of parameters are opened",
+                        o->damping);
     if (o->local_steps > DP_OWNERS_LOCAL_STEPS)
         return dpi_fail(err, DP_EDOMAIN,
                         "%llu local steps; an owner takes 1 to %d by itself, or 0: each step's "
@@ -53,7 +58,7 @@ dp_status dpi_together_check_local(const dp_owners *o, dp_mode mode, bool guided
 {
     if (o == NULL || o->local_steps == 0)
         return DP_OK;
-    if (mode != DP_NO_PRIVACY)
+    if (mode != DP_NO_PRIVACY && o->damping == 0)
         return dpi_fail(
             err, DP_EPRIVACY,
             "an owner's parameters after local steps of its own have no bound on what a "
@@ -126,19 +131,26 @@ dp_status dpi_together_check_records(const dp_owners *o, size_t n, dp_error *err
                     "more");
 }
 
+bool dpi_together_is_own(const dp_owners *o)
+{
+    return o != NULL && o->damping > 0;
+}
+
 double dpi_together_excess(const dp_owners *o)
 {
-    return o == NULL ? 1 : sqrt((double)o->size / (double)o->honest) * (1 + 0x1p-45);
+    return o == NULL || dpi_together_is_own(o)
+               ? 1
+               : sqrt((double)o->size / (double)o->honest) * (1 + 0x1p-45);
 }
 
 double dpi_together_share(const dp_owners *o)
 {
-    return o == NULL ? 1 : (1 + 0x1p-45) / sqrt((double)o->honest);
+    return o == NULL || dpi_together_is_own(o) ? 1 : (1 + 0x1p-45) / sqrt((double)o->honest);
 }
 
 double dpi_together_failures(const dp_owners *o)
 {
-    return o == NULL ? 1 : (double)o->size + 1;
+    return o == NULL || dpi_together_is_own(o) ? 1 : (double)o->size + 1;
 }
 
 size_t dpi_together_words(bool noisy, size_t n)
@@ -244,6 +256,19 @@ dp_status dpi_together_open(const dp_owners *o, dp_noise *source,
     else if (status == DP_OK)
         from_limbs(r->n, words, r->out);
     sodium_memzero(r->whole, n * sizeof *r->whole);
+    return status;
+}
+
+dp_status dpi_together_alone(const dp_owners *o, dp_noise *source,
+                             const unsigned char question[DP_OWNERS_QUESTION], const dpi_release *r,
+                             dp_error *err)
+{
+    if (!r->noisy)
+        return DP_OK;
+    dp_status status = dpi_together_noise(o, source, question, r->n, r->whole, err);
+    if (status == DP_OK)
+        dpi_release_whole(r, r->whole);
+    sodium_memzero(r->whole, r->n * sizeof *r->whole);
     return status;
 }
 

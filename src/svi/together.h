@@ -33,6 +33,9 @@ dp_status dpi_together_check_grid(const dp_owners *owners, double sigma,
 dp_status dpi_together_check_records(const dp_owners *owners, size_t n,
                                      dp_error *err) DP_MUST_CHECK;
 
+/* Whether releases are each owner's own, with all their noise (damping). */
+bool dpi_together_is_own(const dp_owners *owners);
+
 /* What the noise of all shares is more than that which guards against those who know the shares of
  * others; 1 without owners. */
 double dpi_together_excess(const dp_owners *owners);
@@ -59,6 +62,11 @@ dp_status dpi_together_noise(const dp_owners *owners, dp_noise *source,
 dp_status dpi_together_open(const dp_owners *owners, dp_noise *source,
                             const unsigned char question[DP_OWNERS_QUESTION], const dpi_release *r,
                             dp_error *err) DP_MUST_CHECK;
+
+/* The same of a release that is this owner's alone, which is noise and all: nothing is opened. */
+dp_status dpi_together_alone(const dp_owners *owners, dp_noise *source,
+                             const unsigned char question[DP_OWNERS_QUESTION], const dpi_release *r,
+                             dp_error *err) DP_MUST_CHECK;
 
 /* Before the draws of a step, its batch and latents of records: where the owner has a key of its
  * own, they follow from it and `question`, the step's.  Errors of owners->share. */

@@ -4,7 +4,10 @@
 
 #include "tests/lib/check.h"
 
-static const dp_opening openings[] = {{"scales", 1, 12, 40}, {"main", 16, 52, 20}};
+static const dp_opening openings[] = {{"scales", 1, 12, 40, false}, {"main", 16, 52, 20, false}};
+
+/* Of owners alone, and what they open. */
+static const dp_opening of_each[] = {{"steps", 512, 7, 90, true}, {"factors", 8, 45, 0, false}};
 
 static void begin(check_scene *s, const char *scheme)
 {
@@ -33,7 +36,8 @@ void scene_columns(check_scene *s, const char *scheme, double z)
 
 void scene_join(check_scene *s, dpi_joint_kind kind)
 {
-    assert_ok(dpi_silo_joint(&s->program, &s->who, kind, 1e-5, 2, openings, &s->err), s->err.text);
+    const dp_opening *list = kind == DPI_JOINT_FACTORS ? of_each : openings;
+    assert_ok(dpi_silo_joint(&s->program, &s->who, kind, 1e-5, 2, list, &s->err), s->err.text);
 }
 
 /* Splits it, so that parts can be changed. */

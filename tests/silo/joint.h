@@ -23,6 +23,7 @@ typedef struct joint {
     plans p;
     dp_silo_plan *plan; /* that all have signed */
     uint64_t planned;   /* releases */
+    uint64_t sums;      /* that are opened: the same, but where releases are owners' own */
 } joint;
 
 /* Makes the plan of j->p and an empty folder for everything. */

@@ -30,7 +30,7 @@ void owners_free(owners *o)
 
 static void split(owners *o, const char *scheme, uint16_t aggregator, size_t dropouts)
 {
-    static const dp_opening one = {"main", 1, 1, 1};
+    static const dp_opening one = {"main", 1, 1, 1, false};
     dpi_silo_parties who = {.n = (uint16_t)o->n,
                             .aggregator = aggregator,
                             .colluders = dropouts,

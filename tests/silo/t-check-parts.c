@@ -414,7 +414,7 @@ static void sums_beyond_64_bits_are_refused(void **state)
 static void who_knows_shares_learns_more(void **state)
 {
     dpi_silo_parties who = {.n = 5, .names = {"a", "b", "c", "d", "e"}, .most_records = 1000};
-    const dp_opening one = {"main", 100, 10, 40};
+    const dp_opening one = {"main", 100, 10, 40, false};
     dpi_silo_program p;
     dp_error err = {0};
     double last = 0;

@@ -7,7 +7,7 @@
 #include "silo/split.h"
 #include "tests/lib/check.h"
 
-static const dp_opening openings[] = {{"scales", 1, 12, 40}, {"main", 16, 52, 20}};
+static const dp_opening openings[] = {{"scales", 1, 12, 40, false}, {"main", 16, 52, 20, false}};
 
 static dpi_silo_parties two(void)
 {

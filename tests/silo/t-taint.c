@@ -127,13 +127,15 @@ static bool is_tainted(size_t reader, const char *name)
 /* What the check lists, less what the aggregator opens itself, which comes in no letter. */
 static void find_views(const char *scheme, size_t *n, dpi_silo_view **views, dpi_arena *arena)
 {
-    static const dp_opening one = {"main", 1, 1, 1};
+    static const dp_opening both[] = {{"main", 1, 1, 1, false}, {"own", 1, 1, 1, true}};
     dpi_silo_parties who = {.n = OWNERS, .most_records = 1};
     dpi_silo_program p;
     dp_error err = {0};
     const dpi_silo_scheme *s = dpi_silo_scheme_named(scheme);
     memcpy(who.names, all.names, sizeof all.names);
-    assert_ok(dpi_silo_joint(&p, &who, dpi_silo_joint_kind(s), 1e-5, 1, &one, &err), err.text);
+    assert_ok(dpi_silo_joint(&p, &who, dpi_silo_joint_kind(s), 1e-5, 1 + (s->noisy && s->averages),
+                             both, &err),
+              err.text);
     assert_ok(dpi_silo_check(&p, s, all.parts, arena, n, views, &err), err.text);
 }
 
@@ -175,6 +177,17 @@ static void letters_of_a_secure_sum_have_the_sum_alone(void **state)
     owners_free(&all);
 }
 
+static void letters_of_factors_have_the_sum_alone(void **state)
+{
+    (void)state;
+    set_up();
+    owners_split(&all, "dp-pvi", 0);
+    run();
+    what_is_found_is_what_is_listed("dp-pvi");
+    assert_false(is_tainted(0, "h.m"));
+    owners_free(&all);
+}
+
 static void letters_of_a_sum_under_a_key_have_the_sum_alone(void **state)
 {
     (void)state;
@@ -206,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(letters_of_a_secure_sum_have_the_sum_alone),
+        cmocka_unit_test(letters_of_factors_have_the_sum_alone),
         cmocka_unit_test(letters_of_a_sum_under_a_key_have_the_sum_alone),
         cmocka_unit_test(letters_of_a_plain_sum_have_what_clauses_name),
     };
