@@ -1,7 +1,7 @@
 /* One model over the records of three owners: by one process that has them all, or by three that
- * show nobody theirs.  "owners central FOLDER" and the same with secagg+dp, fedsgd+he or fedsgd in
- * the place of "central" differ in a word.  The folder is made, and each owner is a process of its
- * own in it. */
+ * show nobody theirs.  "owners central FOLDER" and the same with secagg+dp, dp-pvi, fedsgd+he or
+ * fedsgd in the place of "central" differ in a word.  The folder is made, and each owner is a process
+ * of its own in it. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,6 +49,7 @@ static dp_status agree(const char *scheme, const dp_model *m, dp_silo_key **who,
                             .owners = owner,
                             .epsilon = epsilon,
                             .delta = epsilon * 1e-5,
+                            .local_steps = strcmp(scheme, "dp-pvi") == 0 ? 64 : 0,
                             .most_records = EACH};
     status = status == DP_OK ? dp_silo_plan_new(&o, plan, err) : status;
     for (int k = 0; k < OWNERS && status == DP_OK; k++)

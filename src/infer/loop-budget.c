@@ -28,6 +28,7 @@ static const double average = 0.5, clip_speed = 0.2;
 /* Gradients that are clipped: a share of least_clipped ... 1/2, else so many times sqrt(numbers)
  * sigma, at which bias and noise of a clipped sum balance, or times the noise of their count. */
 static const double least_clipped = 0.05, clipped_dims = 3, clipped_noise = 1.5;
+static const double clipped_alone = 0.5;        /* of owners' own counts (doc/design/silo-pvi.md) */
 static const double nowhere = 1e-300;           /* a step that no double notices */
 static const double greatest_count_sigma = 1e6; /* of svi/options.c */
 
@@ -133,8 +134,8 @@ dp_status dpi_loop_budget_init(dpi_loop_budget *b, const dp_fit_opts *o, dp_erro
 
 double dpi_loop_share_clipped(const dpi_loop_budget *b, double numbers, double units)
 {
-    double most =
-        fmax(clipped_dims * sqrt(numbers) * b->sigma, clipped_noise * b->count[DPI_LOOP_STEPS]);
+    const double noise = dpi_together_is_own(b->opts->owners) ? clipped_alone : clipped_noise;
+    double most = fmax(clipped_dims * sqrt(numbers) * b->sigma, noise * b->count[DPI_LOOP_STEPS]);
     return fmin(fmax(most / units, least_clipped), 0.5);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "svi/svi.h"
 #include "tests/infer/table.h"
 #include "tests/lib/check.h"
@@ -337,7 +338,6 @@ static void noise_is_that_of_the_clip_norm(void **state)
 {
     (void)state;
     const double asked[] = {3, 0.5};
-    owner all[MOST] = {{0}};
     owner like = private_owner(8);
     dp_svi *run;
     dp_model *m = model_of(false);
@@ -365,7 +365,6 @@ static void noise_is_that_of_the_clip_norm(void **state)
     }
     dp_dataset_free(data);
     dp_model_free(m);
-    (void)all;
 }
 
 /* Clip norms follow each owner's own releases, and are no part of the question. */
@@ -407,6 +406,42 @@ static void who_does_not_offer_is_missed(void **state)
                              .open = tell_fewer};
     (void)act(&one);
     assert_fails(one.status, DP_EPEER, &one.err, "0 of 2 owners have offered");
+}
+
+static dp_status note(void *context, const unsigned char question[DP_OWNERS_QUESTION], size_t n,
+                      uint64_t *values, dp_error *err)
+{
+    (void)n, (void)values;
+    memcpy(context, question, DP_OWNERS_QUESTION);
+    return dpi_fail(err, DP_EIO, "noted");
+}
+
+/* Damping and steps are the plan's: owners who differ in one open nothing together. */
+static void who_takes_another_share_comes_to_another_question(void **state)
+{
+    static const struct {
+        double damping;
+        uint64_t local;
+    } taken[] = {{.5, 4}, {.5, 4}, {.4, 4}, {.5, 5}};
+    unsigned char question[4][DP_OWNERS_QUESTION];
+    (void)state;
+    for (size_t k = 0; k < 4; k++) {
+        owner one = owner_of(false, 8);
+        one.end = k == 1 ? N / 2 : N; /* records make no difference */
+        one.owners = (dp_owners){.size = 2,
+                                 .honest = 1,
+                                 .seed = 3,
+                                 .most_records = N,
+                                 .local_steps = taken[k].local,
+                                 .damping = taken[k].damping,
+                                 .context = question[k],
+                                 .open = note};
+        (void)act(&one);
+        assert_int_equal(one.status, DP_EIO);
+    }
+    assert_memory_equal(question[0], question[1], DP_OWNERS_QUESTION);
+    assert_memory_not_equal(question[0], question[2], DP_OWNERS_QUESTION);
+    assert_memory_not_equal(question[0], question[3], DP_OWNERS_QUESTION);
 }
 
 static void what_has_no_factor_is_refused(void **state)
@@ -458,6 +493,7 @@ int main(void)
         cmocka_unit_test(noise_is_that_of_the_clip_norm),
         cmocka_unit_test(clip_norms_are_each_owners_own),
         cmocka_unit_test(who_does_not_offer_is_missed),
+        cmocka_unit_test(who_takes_another_share_comes_to_another_question),
         cmocka_unit_test(what_has_no_factor_is_refused),
     };
     draw();
