@@ -157,13 +157,15 @@ static int give_up(const owner_run *r, dp_status status)
 {
     const dp_fit_progress *at = &r->watch.last;
     const char *state = r->j.m.said.state;
+    const dp_silo_scheme *scheme = silo_scheme(dp_silo_plan_opts(r->j.plan)->scheme);
     const bool stopped = status == DP_ESTOPPED;
     char text[PATH_MAX + 300], after[80] = "";
     dp_silo_kept kept;
     if (!stopped)
         (void)silo_failed(&r->j, status);
     if (at->made > 0)
-        (void)snprintf(after, sizeof after, " behind sum %llu of %llu",
+        (void)snprintf(after, sizeof after, " behind %s %llu of %llu",
+                       scheme->averages && scheme->noisy ? "release" : "sum",
                        (unsigned long long)at->made, (unsigned long long)at->planned);
     if (goes_on(at, status) && dp_silo_look(r->j.plan, state, &kept, NULL) == DP_OK && kept.begun)
         (void)snprintf(text, sizeof text,

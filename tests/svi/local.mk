@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-batch %D%/t-chains %D%/t-check %D%/t-convolution %D%/t-cost %D%/t-drawn %D%/t-dropped %D%/t-extras %D%/t-factor %D%/t-group %D%/t-guide %D%/t-leaks %D%/t-local %D%/t-mapped %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-precision %D%/t-release %D%/t-rounding %D%/t-sampling %D%/t-step %D%/t-svi %D%/t-threads %D%/t-unit-forms %D%/t-units %D%/t-waves
+UNIT_TESTS += %D%/t-batch %D%/t-chains %D%/t-check %D%/t-convolution %D%/t-cost %D%/t-drawn %D%/t-dropped %D%/t-extras %D%/t-factor %D%/t-factor-noise %D%/t-group %D%/t-guide %D%/t-leaks %D%/t-local %D%/t-mapped %D%/t-neighbours %D%/t-optimizer %D%/t-options %D%/t-precision %D%/t-release %D%/t-rounding %D%/t-sampling %D%/t-step %D%/t-svi %D%/t-threads %D%/t-unit-forms %D%/t-units %D%/t-waves
 
 %C%_t_optimizer_SOURCES = %D%/t-optimizer.c $(faulty)
 %C%_t_optimizer_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
@@ -25,5 +25,7 @@ WITNESS_LINK = -Wl,--wrap=dpi_grid_round
 %C%_t_leaks_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
 %C%_t_step_SOURCES = %D%/t-step.c $(WITNESS)
 %C%_t_step_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
-%C%_t_factor_SOURCES = %D%/t-factor.c $(table)
+svi_factors = %D%/factors.c %D%/factors.h $(table)
+%C%_t_factor_SOURCES = %D%/t-factor.c $(svi_factors)
+%C%_t_factor_noise_SOURCES = %D%/t-factor-noise.c $(svi_factors)
 %C%_t_local_SOURCES = %D%/t-local.c %D%/walkers.c %D%/walkers.h $(loop_models) $(table)

@@ -1,179 +1,13 @@
-/* Factors of owners: where they end without noise, what is opened, and what noise there is. */
+/* Factors of owners: where they end without noise, what is opened, and what is refused. */
 #include "svi/factor.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "svi/svi.h"
-#include "tests/infer/table.h"
 #include "tests/lib/check.h"
-
-enum { N = 600, D = 2, MOST = 4, THETA = 2 * D, KEPT = 512 };
-
-static double x[N * D], normal[N], yes[N];
-static const size_t thirds[] = {200, 400, N}, unequal[] = {20, 490, 530, N};
-static const double prior_sd = 2, sd = 0.5;
-
-static void draw(void)
-{
-    dp_rng *rng;
-    double u[N];
-    assert_ok(dp_rng_new(4, &rng, NULL), "");
-    dp_rng_normal(rng, N * D, x);
-    dp_rng_normal(rng, N, normal);
-    dp_rng_uniform(rng, N, u);
-    for (size_t i = 0; i < N; i++) {
-        x[i * D + 1] += 0.3 * x[i * D];
-        normal[i] = 0.7 * x[i * D] - 1.1 * x[i * D + 1] + sd * normal[i];
-        yes[i] = u[i] < 1 / (1 + exp(-x[i * D] + 0.6 * x[i * D + 1]));
-    }
-    dp_rng_free(rng);
-}
-
-/* Two coefficients: of what is normal, each of records of its own, so that the posterior is of the
- * family; or of a logistic regression, of both. */
-static dp_model *model_of(bool conjugate)
-{
-    dp_model *m = dp_model_new();
-    dp_plate rows = dp_unit_plate(m, "rows");
-    dp_expr w = dp_sample(m, "w", D, dp_normal(0, prior_sd)), at = dp_dot(dp_data(rows, "x", D), w);
-    dp_observe(rows, "y", conjugate ? dp_normal_v(at, dp_num(sd)) : dp_bernoulli_logit(at));
-    return m;
-}
-
-typedef struct kept {
-    double first[KEPT * D]; /* releases */
-    size_t n;
-} kept;
-
-typedef struct owner {
-    bool conjugate, nothing; /* all predictors 0 */
-    dp_svi_opts opts;
-    dp_owners owners;
-    size_t first, end;
-    double broken; /* 0, or a number to put into y */
-    dp_status status;
-    dp_error err;
-    double theta[THETA], all[THETA], own[THETA], clip;
-    kept *kept;
-} owner;
-
-static bool not_made(void *of)
-{
-    (void)of;
-    return false;
-}
-
-static dp_status keep(void *of, const unsigned char question[DP_OWNERS_QUESTION],
-                      const dpi_release *r, dp_error *err)
-{
-    kept *k = of;
-    (void)question, (void)err;
-    for (size_t d = 0; d < D && k->n < KEPT; d++)
-        k->first[k->n * D + d] = r->out[d] * r->rate / r->sd;
-    k->n++;
-    return DP_OK;
-}
-
-static void *act(void *of)
-{
-    owner *o = of;
-    const size_t n = o->end - o->first;
-    double *mine = calloc(n * D, sizeof *mine), *y = calloc(n, sizeof *y);
-    dp_svi *run = NULL;
-    if (mine == NULL || y == NULL)
-        abort();
-    for (size_t k = 0; k < n * D; k++) /* the first half of records has the first coefficient */
-        mine[k] = o->nothing                                        ? 0
-                  : o->conjugate && (o->first + k / D) % D != k % D ? 0
-                                                                    : x[o->first * D + k];
-    for (size_t i = 0; i < n; i++)
-        y[i] = (o->conjugate ? normal : yes)[o->first + i];
-    if (o->broken != 0)
-        mine[0] = o->broken;
-    dp_model *m = model_of(o->conjugate);
-    dp_dataset *data = dp_dataset_new(n);
-    dp_dataset_real(data, "x", D, mine);
-    dp_dataset_real(data, "y", 1, y);
-    o->opts.owners = &o->owners;
-    const dpi_svi_keep keeps = {.of = o->kept, .made = not_made, .keep = keep};
-    const dpi_svi_spec spec = {.model = m,
-                               .data = data,
-                               .opts = &o->opts,
-                               .chunk = DPI_SVI_CHUNK,
-                               .keep = o->kept != NULL ? &keeps : NULL};
-    o->status = dpi_svi_new(&spec, &run, &o->err);
-    while (o->status == DP_OK && !dp_svi_done(run))
-        o->status = dp_svi_step(run, &o->err);
-    if (o->status == DP_OK) {
-        memcpy(o->theta, dpi_optimizer_result(&run->optimizer), sizeof o->theta);
-        o->clip = run->opts.clip;
-    }
-    if (o->status == DP_OK && run->factor.n > 0) {
-        memcpy(o->all, run->factor.all, sizeof o->all);
-        memcpy(o->own, run->factor.own, sizeof o->own);
-    }
-    dp_svi_free(run);
-    dp_dataset_free(data);
-    dp_model_free(m);
-    free(y);
-    free(mine);
-    return NULL;
-}
-
-static owner owner_of(bool conjugate, uint64_t steps)
-{
-    return (owner){.conjugate = conjugate,
-                   .opts = {.mode = DP_NO_PRIVACY,
-                            .sampling = DP_SAMPLING_FULL,
-                            .step_size = 0.05,
-                            .steps = steps,
-                            .average = 0.5}};
-}
-
-static table shared;
-
-/* Owners whose parts end there, with `local` steps each between two openings. */
-static void start(size_t n, const size_t *ends, const owner *like, uint64_t local, owner *all)
-{
-    pthread_t thread[MOST];
-    table_begin(&shared, n);
-    for (size_t k = 0; k < n; k++) {
-        kept *own = all[k].kept;
-        all[k] = *like;
-        all[k].kept = own;
-        all[k].first = k > 0 ? ends[k - 1] : 0;
-        all[k].end = ends[k];
-        all[k].owners =
-            (dp_owners){.size = n,
-                        .honest = 1,
-                        .seed = 5,
-                        .most_records = N,
-                        .local_steps = local,
-                        .damping = like->owners.damping > 0 ? like->owners.damping : 1 / (double)n,
-                        .context = &shared,
-                        .open = table_open};
-    }
-    for (size_t k = 0; k < n; k++)
-        assert_int_equal(pthread_create(&thread[k], NULL, act, &all[k]), 0);
-    for (size_t k = 0; k < n; k++)
-        assert_int_equal(pthread_join(thread[k], NULL), 0);
-    assert_false(shared.differ);
-    table_end(&shared);
-}
-
-static void together(size_t n, const size_t *ends, const owner *like, uint64_t local, owner *all)
-{
-    start(n, ends, like, local, all);
-    for (size_t k = 0; k < n; k++) {
-        assert_ok(all[k].status, all[k].err.text);
-        assert_memory_equal(all[k].theta, all[0].theta, sizeof all[0].theta);
-        assert_memory_equal(all[k].all, all[0].all, sizeof all[0].all);
-    }
-}
+#include "tests/svi/factors.h"
 
 /* ---- without noise ---- */
 
@@ -183,9 +17,9 @@ static void exact_factor(size_t first, size_t end, double eta[THETA])
     memset(eta, 0, THETA * sizeof *eta);
     for (size_t i = first; i < end; i++) {
         const size_t d = i % D;
-        const double at = x[i * D + d] / (sd * sd);
+        const double at = predictors[i * D + d] / (outcome_sd * outcome_sd);
         eta[d] += at * normal[i];
-        eta[D + d] += at * x[i * D + d];
+        eta[D + d] += at * predictors[i * D + d];
     }
 }
 
@@ -300,88 +134,6 @@ static void precisions_stay_positive_alike_at_all(void **state)
     }
 }
 
-/* ---- with noise ---- */
-
-static owner private_owner(uint64_t steps)
-{
-    owner o = owner_of(false, steps);
-    o.opts.mode = DP_PRIVATE;
-    o.opts.sigma = 3;
-    o.opts.delta = 1e-5;
-    o.opts.rate = 1;
-    o.opts.clip = 0.5;
-    return o;
-}
-
-/* No record has a gradient, and each release is noise: of each owner all of it, and its own. */
-static void each_owner_has_noise_of_its_own(void **state)
-{
-    (void)state;
-    static kept rooms[3];
-    owner all[MOST] = {{.kept = &rooms[0]}, {.kept = &rooms[1]}, {.kept = &rooms[2]}};
-    owner like = private_owner(KEPT);
-    like.nothing = true;
-    together(3, thirds, &like, 64, all);
-    for (int a = 0; a < 3; a++)
-        for (int b = a; b < 3; b++) {
-            double sum = 0;
-            for (size_t k = 0; k < KEPT * D; k++)
-                sum += rooms[a].first[k] * rooms[b].first[k] / (KEPT * D);
-            /* 6 standard errors: 1 in 10^8 of either */
-            assert_close(sum, a == b, 0, 6 * sqrt((a == b ? 2. : 1.) / (KEPT * D)));
-        }
-    for (int a = 0; a < 3; a++)
-        assert_int_equal(rooms[a].n, KEPT);
-}
-
-static void noise_is_that_of_the_clip_norm(void **state)
-{
-    (void)state;
-    const double asked[] = {3, 0.5};
-    owner like = private_owner(8);
-    dp_svi *run;
-    dp_model *m = model_of(false);
-    dp_dataset *data = dp_dataset_new(N);
-    dp_dataset_real(data, "x", D, x);
-    dp_dataset_real(data, "y", 1, yes);
-    dp_error err = {0};
-    for (size_t n = 1; n <= 3; n += 2) { /* whoever else there is */
-        dp_owners o = {.size = n,
-                       .honest = n,
-                       .seed = 5,
-                       .most_records = N,
-                       .local_steps = 4,
-                       .damping = 0.3,
-                       .context = &shared,
-                       .open = table_open};
-        like.opts.owners = &o;
-        assert_ok(dp_svi_new(m, NULL, data, &like.opts, &run, &err), err.text);
-        table_begin(&shared, 1);
-        assert_int_equal(dp_svi_step(run, &err), n == 1 ? DP_OK : DP_EPEER);
-        table_end(&shared);
-        assert_close(run->release.sd, asked[0] * asked[1], 1e-12, 0);
-        assert_true(run->release.noisy);
-        dp_svi_free(run);
-    }
-    dp_dataset_free(data);
-    dp_model_free(m);
-}
-
-/* Clip norms follow each owner's own releases, and are no part of the question. */
-static void clip_norms_are_each_owners_own(void **state)
-{
-    (void)state;
-    owner all[MOST] = {{0}};
-    owner like = private_owner(64);
-    like.opts.clip_quantile = 0.5;
-    like.opts.clip_sigma = 20;
-    like.opts.clip_speed = 0.5;
-    like.opts.public_units = 200;
-    together(3, thirds, &like, 16, all);
-    assert_true(all[0].clip != all[1].clip && all[1].clip != all[2].clip);
-    assert_true(all[0].clip != like.opts.clip);
-}
-
 /* ---- what is refused ---- */
 
 static dp_status tell_fewer(void *context, const unsigned char question[DP_OWNERS_QUESTION],
@@ -459,7 +211,7 @@ static void what_has_no_factor_is_refused(void **state)
     dp_expr w = dp_param(m, "w", D, 0);
     dp_observe(rows, "y", dp_bernoulli_logit(dp_dot(dp_data(rows, "x", D), w)));
     dp_dataset *data = dp_dataset_new(N);
-    dp_dataset_real(data, "x", D, x);
+    dp_dataset_real(data, "x", D, predictors);
     dp_dataset_real(data, "y", 1, yes);
     dp_svi_opts o = owner_of(false, 8).opts;
     dp_svi *run;
@@ -489,13 +241,10 @@ int main(void)
         cmocka_unit_test(a_regression_of_owners_is_that_of_all),
         cmocka_unit_test(factors_add_up),
         cmocka_unit_test(precisions_stay_positive_alike_at_all),
-        cmocka_unit_test(each_owner_has_noise_of_its_own),
-        cmocka_unit_test(noise_is_that_of_the_clip_norm),
-        cmocka_unit_test(clip_norms_are_each_owners_own),
         cmocka_unit_test(who_does_not_offer_is_missed),
         cmocka_unit_test(who_takes_another_share_comes_to_another_question),
         cmocka_unit_test(what_has_no_factor_is_refused),
     };
-    draw();
+    factors_draw();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
