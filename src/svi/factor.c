@@ -51,7 +51,11 @@ dp_status dpi_factor_check(const dpi_objective *o, dp_error *err)
                             "%s has no prior, and so no factor of an owner's: give it one, or take "
                             "a scheme that opens sums",
                             o->blocks[k].name);
-    return DP_OK;
+    return o->n_blocks == 2 * o->n_noise /* one of each pair, in their order */
+               ? DP_OK
+               : dpi_fail(err, DP_EUNSUPPORTED,
+                          "latents of records have no factor of an owner's; take a scheme that "
+                          "opens sums");
 }
 
 static void list_latents(const dpi_objective *o, dpi_factor *f)

@@ -26,6 +26,7 @@ WITNESS_LINK = -Wl,--wrap=dpi_grid_round
 %C%_t_step_SOURCES = %D%/t-step.c $(WITNESS)
 %C%_t_step_LDFLAGS = $(AM_LDFLAGS) $(WITNESS_LINK)
 svi_factors = %D%/factors.c %D%/factors.h $(table)
-%C%_t_factor_SOURCES = %D%/t-factor.c $(svi_factors)
+%C%_t_factor_SOURCES = %D%/t-factor.c $(svi_factors) $(faulty)
+%C%_t_factor_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_factor_noise_SOURCES = %D%/t-factor-noise.c $(svi_factors)
 %C%_t_local_SOURCES = %D%/t-local.c %D%/walkers.c %D%/walkers.h $(loop_models) $(table)

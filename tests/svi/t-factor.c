@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "svi/svi.h"
+#include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
 #include "tests/svi/factors.h"
 
@@ -234,6 +235,40 @@ static void what_has_no_factor_is_refused(void **state)
     dp_model_free(m);
 }
 
+static void memory_that_is_out_is_told(void **state)
+{
+    (void)state;
+    dp_owners owners = {.size = 2,
+                        .honest = 1,
+                        .seed = 3,
+                        .most_records = N,
+                        .local_steps = 4,
+                        .damping = .5,
+                        .open = tell_fewer};
+    dp_svi_opts o = owner_of(false, 8).opts;
+    dp_model *m = model_of(false);
+    dp_dataset *data = dp_dataset_new(N);
+    dp_dataset_real(data, "x", D, predictors);
+    dp_dataset_real(data, "y", 1, yes);
+    o.owners = &owners;
+    dp_svi *run;
+    size_t k = 1;
+    const size_t live = faulty_live();
+    for (int failed = 1; failed; k++) {
+        dp_error err = {0};
+        faulty_fail(k);
+        const dp_status status = dp_svi_new(m, NULL, data, &o, &run, &err);
+        failed = faulty_failed();
+        faulty_fail(0);
+        assert_int_equal(status, failed ? DP_ENOMEM : DP_OK);
+        dp_svi_free(run);
+        assert_int_equal(faulty_live(), live);
+    }
+    assert_true(k > 20);
+    dp_dataset_free(data);
+    dp_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +279,7 @@ int main(void)
         cmocka_unit_test(who_does_not_offer_is_missed),
         cmocka_unit_test(who_takes_another_share_comes_to_another_question),
         cmocka_unit_test(what_has_no_factor_is_refused),
+        cmocka_unit_test(memory_that_is_out_is_told),
     };
     factors_draw();
     return cmocka_run_group_tests(tests, NULL, NULL);
