@@ -240,7 +240,8 @@ EXTRA_DIST += %D%/peers/run %D%/peers/worker.py %D%/peers/vae_d3p.py %D%/peers/v
 # One job of several owners, beside what others have for it; bench/peers/owners says how it is run.
 EXTRA_DIST += %D%/peers/owners %D%/peers/owners_digits.py %D%/peers/owners_flower/client_app.py \
   %D%/peers/owners_flower/server_app.py %D%/peers/owners_flower/pyproject.toml %D%/peers/owners_nvflare/client.py \
-  %D%/peers/owners_nvflare/job.py %D%/peers/requirements-flower.txt %D%/peers/requirements-nvflare.txt
+  %D%/peers/owners_nvflare/job.py %D%/peers/owners_secretflow/job.py %D%/peers/requirements-flower.txt \
+  %D%/peers/requirements-nvflare.txt %D%/peers/requirements-secretflow.txt
 
 # doc/performance.md and its pictures: make performance PERFORMANCE_OPTIONS="--peers FILE"
 EXTRA_DIST += %D%/performance.py
