@@ -28,9 +28,15 @@ static const double average = 0.5, clip_speed = 0.2;
 /* Gradients that are clipped: a share of least_clipped ... 1/2, else so many times sqrt(numbers)
  * sigma, at which bias and noise of a clipped sum balance, or times the noise of their count. */
 static const double least_clipped = 0.05, clipped_dims = 3, clipped_noise = 1.5;
-static const double clipped_alone = 0.5;        /* of owners' own counts (doc/design/silo-pvi.md) */
+/* Of owners' own counts (doc/design/silo-pvi.md). */
+static const double least_alone = 0.01, clipped_alone = 0.5;
 static const double nowhere = 1e-300;           /* a step that no double notices */
 static const double greatest_count_sigma = 1e6; /* of svi/options.c */
+
+static double least_of(const dpi_loop_budget *b)
+{
+    return dpi_together_is_own(b->opts->owners) ? least_alone : least_clipped;
+}
 
 uint64_t dpi_loop_seed(uint64_t of, dpi_loop_phase phase)
 {
@@ -69,7 +75,7 @@ dp_svi_opts dpi_loop_options(const dpi_loop_budget *b, dpi_loop_phase phase)
     s.delta = o->delta;
     s.sigma = b->gradient[phase];
     s.clip = 1;
-    s.clip_quantile = norms ? 0.5 : 1 - least_clipped;
+    s.clip_quantile = norms ? 0.5 : 1 - least_of(b);
     s.clip_sigma = b->count[phase];
     s.clip_speed = norms ? 1 : clip_speed;
     s.public_units = 1; /* until the number is known */
@@ -136,7 +142,7 @@ double dpi_loop_share_clipped(const dpi_loop_budget *b, double numbers, double u
 {
     const double noise = dpi_together_is_own(b->opts->owners) ? clipped_alone : clipped_noise;
     double most = fmax(clipped_dims * sqrt(numbers) * b->sigma, noise * b->count[DPI_LOOP_STEPS]);
-    return fmin(fmax(most / units, least_clipped), 0.5);
+    return fmin(fmax(most / units, least_of(b)), 0.5);
 }
 
 dp_status dpi_loop_objective(dpi_objective *o, const dp_model *model, const dp_model *guide,
