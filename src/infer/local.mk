@@ -9,6 +9,7 @@ libtacit_core_la_SOURCES += \
   %D%/clip.c %D%/clip.h \
   %D%/cloud.c %D%/cloud.h \
   %D%/diagnose.c %D%/diagnose.h \
+  %D%/doubt.c %D%/doubt.h \
   %D%/drift.c %D%/drift.h \
   %D%/excess.c %D%/excess.h \
   %D%/exact.c %D%/exact.h \

@@ -211,6 +211,35 @@ dp_status dpi_metric_back(const dpi_metric *m, double *square, double *back, dp_
     return dpi_matrix_invert(d, square, back, err);
 }
 
+/* By how much number i of a read moves its coordinate. */
+static double share_of(const dpi_read *a)
+{
+    return a->members > 0 ? 1 / (double)a->members : 1;
+}
+
+dp_status dpi_metric_lengths(const dpi_metric *m, double *lengths, dp_error *err)
+{
+    const dpi_model_view *r = m->view;
+    size_t p = r->p, d = r->objective.n_theta;
+    double *apart = dpi_alloc(p * p, sizeof *apart);
+    if (apart == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j < p; j++)
+            apart[i * p + j] = dpi_dot(p, m->dense + i * p, m->dense + j * p);
+    dp_status status = dpi_matrix_invert(p, apart, apart, err);
+    memset(lengths, 0, d * d * sizeof *lengths);
+    for (const dpi_read *a = r->reads; a < r->reads + r->n_reads && status == DP_OK; a++)
+        for (const dpi_read *b = r->reads; b < r->reads + r->n_reads; b++)
+            for (size_t i = 0; i < a->block->size; i++)
+                for (size_t j = 0; j < b->block->size; j++)
+                    lengths[(a->block->offset + i) * d + b->block->offset + j] =
+                        share_of(a) * share_of(b) *
+                        apart[(a->at + i % a->size) * p + b->at + j % b->size];
+    dpi_free(apart);
+    return status;
+}
+
 void dpi_metric_lift(const dpi_metric *m, const double *y, double *lifted)
 {
     const dpi_model_view *r = m->view;

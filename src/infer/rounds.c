@@ -57,7 +57,8 @@ dp_status dpi_rounds_init(dpi_rounds *r, dp_error *err)
     const dpi_model_view *view = r->view;
     size_t d = view->objective.n_theta, rounds = most_rounds(r);
     dpi_arena *a = &r->arena;
-    double **square[] = {&r->slope, &r->variance, &r->information, &r->square, &r->back};
+    double **square[] = {&r->slope,  &r->variance, &r->information,
+                         &r->square, &r->back,     &r->lengths};
     double **vector[] = {&r->told.own, &r->told.precision, &r->z,     &r->spread,
                          &r->centre,   &r->place,          &r->score, &r->noise};
     bool ok = true;
@@ -108,6 +109,8 @@ static dp_status learn(dpi_rounds *r, size_t first, size_t end, double sd, dp_er
                                .noise = r->noise,
                                .slope = r->slope,
                                .variance = r->variance,
+                               .doubt = r->doubt,
+                               .lengths = r->lengths,
                                .scale = dpi_outcome_scale(r),
                                .records = r->n,
                                .bend = r->known.bend,
@@ -267,6 +270,14 @@ static dp_status choose_clip(dpi_rounds *r, double *clip, dp_error *err)
     return DP_OK;
 }
 
+/* What is not known of a number around which others are spread, once it is shrunk towards them, as
+ * a share of its noise's variance.  How far the last whitening left directions of which records
+ * tell little is not known, either: half at the least. */
+static double doubted(double spread, double sd)
+{
+    return fmax(spread * spread / (spread * spread + sd * sd), 0.5);
+}
+
 /* Slope and variance as the records have them at the main phase's mean. */
 static dp_status measure(dpi_rounds *r, double clip, dp_error *err)
 {
@@ -308,8 +319,11 @@ static dp_status measure(dpi_rounds *r, double clip, dp_error *err)
         slope.told = variance.told = &r->told;
         slope.factor = model.slope;
         variance.factor = model.variance;
+        r->doubt = sd[0] * sqrt(doubted(slope.spread, sd[0]));
+        status = dpi_metric_lengths(&r->metric, r->lengths, err);
     }
-    status = dpi_arrow_whole(&r->metric, r->pattern, &slope, r->slope, err);
+    if (status == DP_OK)
+        status = dpi_arrow_whole(&r->metric, r->pattern, &slope, r->slope, err);
     if (status == DP_OK)
         status = dpi_arrow_whole(&r->metric, r->pattern + half, &variance, r->variance, err);
     return status;

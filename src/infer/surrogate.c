@@ -58,7 +58,8 @@ dp_status dpi_surrogate_init(dpi_surrogate *s, const dpi_model_view *r, dp_error
     s->tilt = dpi_arena_alloc(&s->arena, d, sizeof *s->tilt);
     bool all = s->centre != NULL && s->linear != NULL && s->precision != NULL && s->away != NULL &&
                s->gradient != NULL && s->tilt != NULL &&
-               dpi_excess_init(&s->excess, d, &s->arena) && s->kept_linear != NULL &&
+               dpi_excess_init(&s->excess, d, &s->arena) &&
+               dpi_doubt_init(&s->doubt, d, &s->arena) && s->kept_linear != NULL &&
                s->kept_precision != NULL && dpi_rows_init(&s->rows, d, DPI_ROWS_WHOLE, &s->arena);
     dp_status status = all ? make_run(s, err) : dpi_fail_nomem(err);
     if (status == DP_OK && !find_scalings(s))
@@ -77,6 +78,7 @@ dp_status dpi_surrogate_twin(const dpi_surrogate *s, dpi_surrogate *twin, dp_err
     memcpy(twin->linear, s->linear, s->d * sizeof *s->linear);
     memcpy(twin->precision, s->precision, s->d * s->d * sizeof *s->precision);
     dpi_excess_copy(&twin->excess, &s->excess);
+    dpi_doubt_copy(&twin->doubt, &s->doubt);
     memcpy(twin->as.loose, s->as.loose, s->as.n * sizeof *s->as.loose);
     return DP_OK;
 }
@@ -157,6 +159,21 @@ double dpi_surrogate_prior(dpi_surrogate *s, const double *z, double *gradient)
     return prior + dpi_loosening_pull(&s->as, s->there, gradient);
 }
 
+/* The log likelihood at s->away, which is of the scale as it looks; leaves its gradient in
+ * s->gradient. */
+static double likelihood(dpi_surrogate *s)
+{
+    double sum = 0;
+    if (s->doubt.half > 0)
+        return dpi_doubt_at(&s->doubt, s->away, s->gradient);
+    dpi_rows_combine(&s->rows, s->away, s->gradient);
+    for (size_t i = 0; i < s->d; i++) {
+        sum += s->away[i] * (s->linear[i] - s->gradient[i] / 2);
+        s->gradient[i] = s->linear[i] - s->gradient[i];
+    }
+    return sum;
+}
+
 static double log_density(void *of, const double *z, double *gradient)
 {
     dpi_surrogate *s = of;
@@ -167,13 +184,11 @@ static double log_density(void *of, const double *z, double *gradient)
         s->away[i] = s->there[i] - s->centre[i];
     if (scale < s->d)
         s->away[scale] = dpi_excess_at(&s->excess, s->away, s->tilt);
-    dpi_rows_combine(&s->rows, s->away, s->gradient);
-    for (size_t i = 0; i < s->d; i++) {
-        sum += s->away[i] * (s->linear[i] - s->gradient[i] / 2);
-        gradient[i] += i == scale ? 0 : s->linear[i] - s->gradient[i];
-    }
+    sum += likelihood(s);
+    for (size_t i = 0; i < s->d; i++)
+        gradient[i] += i == scale ? 0 : s->gradient[i];
     for (size_t i = 0; i < s->d && scale < s->d; i++)
-        gradient[i] += s->tilt[i] * (s->linear[scale] - s->gradient[scale]);
+        gradient[i] += s->tilt[i] * s->gradient[scale];
     return sum + dpi_loosening_pull(&s->as, s->there, gradient);
 }
 
@@ -272,6 +287,15 @@ dp_status dpi_surrogate_set(dpi_surrogate *s, const dpi_released *what, dp_error
                                   .inverse = inverse,
                                   .score = what->score};
         status = dpi_excess_set(&s->excess, &of, err);
+    }
+    if (status == DP_OK) {
+        const dpi_doubt_of of = {.sd = what->doubt,
+                                 .dense = s->view->p,
+                                 .lengths = what->lengths,
+                                 .inverse = inverse,
+                                 .slope = what->slope,
+                                 .score = what->score};
+        status = dpi_doubt_set(&s->doubt, &of, err);
     }
     dpi_free(inverse);
     return status;

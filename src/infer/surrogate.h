@@ -13,6 +13,7 @@
 #ifndef DPI_INFER_SURROGATE_H
 #define DPI_INFER_SURROGATE_H
 
+#include "infer/doubt.h"
 #include "infer/excess.h"
 #include "infer/hmc.h"
 #include "infer/metric.h"
@@ -28,6 +29,7 @@ typedef struct dpi_surrogate {
     double *kept_linear;     /* [d] of a likelihood that stands beside those that are set: at 0 */
     double *kept_precision;  /* [d][d] */
     dpi_excess excess;       /* the scale's coordinate is that of the scale as it looks */
+    dpi_doubt doubt;         /* of H: then nothing else may be kept */
     double *away, *gradient; /* [d] scratch */
     double *tilt;            /* [d] scratch */
     dpi_loosening as;        /* how members of plates are drawn */
@@ -51,6 +53,8 @@ typedef struct dpi_released {
     const double *noise;         /* [d] v, by the number of theta */
     const double *slope;         /* [d][d] H */
     const double *variance;      /* [d][d] J */
+    double doubt;                /* standard deviation of what is not known of H (doubt.h) */
+    const double *lengths;       /* [d][d] W, read if there is any */
     size_t scale;                /* the latent that the outcomes' scale is made of, d: none */
     double records, bend, power, kept, ratio, spread; /* as in dpi_excess_of, where there is one */
 } dpi_released;
