@@ -219,11 +219,11 @@ static void tell_misses(const forecast *f)
     }
     if (n == 0 || covered / n >= believable || fitted(f) < least_fitted)
         return;
-    (void)printf(
-        "MISSES: of the slopes' 90 %% intervals with privacy %.0f %% held the truth.  Truths come\n"
-        "  from the priors, which allow some that a private fit does not reach, as where predictors\n"
-        "  settle nearly all outcomes.  Say what is believed (--priors) and plan again.\n\n",
-        100 * covered / n);
+    (void)printf("MISSES: of the slopes' 90 %% intervals with privacy %.0f %% held the truth.\n"
+                 "  Truths come from the priors, which allow some that a private fit does not\n"
+                 "  reach, as where predictors settle nearly all outcomes.  Say what is believed\n"
+                 "  (--priors) and plan again.\n\n",
+                 100 * covered / n);
 }
 
 static size_t find_number(const forecast *f, const char *latent)
