@@ -56,6 +56,8 @@ dp_status dpi_budget_init(dpi_budget *b, const dp_fit_opts *o, dp_error *err)
     for (int k = 0; k < DPI_N_STAGES; k++)
         b->releases[k] = k == DPI_STAGE_MAIN && o->rounds != 0 ? o->rounds : releases[k];
     dp_status status = dpi_together_check(o->owners, err);
+    if (status == DP_OK)
+        status = dpi_together_check_alone(o->owners, err);
     if (status != DP_OK || !b->noisy)
         return status;
     status = dpi_options_budget(o->epsilon, o->delta, 0, err);

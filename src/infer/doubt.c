@@ -62,7 +62,7 @@ static dp_status turn(dpi_doubt *o, const dpi_doubt_of *of, const double *p, dou
 dp_status dpi_doubt_set(dpi_doubt *o, const dpi_doubt_of *of, dp_error *err)
 {
     size_t d = o->d, n = d * d;
-    o->half = of->sd * of->sd / 2;
+    o->half = of->dense > 1 ? of->sd * of->sd / 2 : 0; /* of one number, its trace is all */
     o->along = 1 - 2 / (double)of->dense;
     if (o->half == 0)
         return DP_OK;

@@ -42,7 +42,7 @@ bool dpi_doubt_init(dpi_doubt *o, size_t d, dpi_arena *arena);
 /* What it is made of, in theta's coordinates. */
 typedef struct dpi_doubt_of {
     double sd;             /* t; 0: nothing is doubted and the rest is not read */
-    size_t dense;          /* p, at least 1 */
+    size_t dense;          /* p; of 1 nothing is doubted, either */
     const double *lengths; /* [d][d] W, positive semidefinite */
     const double *inverse; /* [d][d] N^-1 */
     const double *slope;   /* [d][d] H */

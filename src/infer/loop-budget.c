@@ -131,6 +131,8 @@ dp_status dpi_loop_budget_init(dpi_loop_budget *b, const dp_fit_opts *o, dp_erro
     *b = (dpi_loop_budget){.opts = o, .noisy = o->mode == DP_PRIVATE};
     dp_status status = dpi_together_check(o->owners, err);
     if (status == DP_OK)
+        status = dpi_together_check_alone(o->owners, err);
+    if (status == DP_OK)
         status = dpi_together_check_local(o->owners, o->mode, false, err);
     if (status != DP_OK || !b->noisy)
         return status;

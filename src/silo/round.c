@@ -430,6 +430,11 @@ void dpi_silo_round_skip(dpi_silo_round *r, uint64_t done)
     r->done = done;
 }
 
+bool dpi_silo_round_begun(const dpi_silo_round *r)
+{
+    return r->state.round > r->done;
+}
+
 /* What was begun in this round before takes the place of the vector; or this is its beginning. */
 static dp_status begin(dpi_silo_round *r, size_t n, uint64_t *values, dp_error *err)
 {

@@ -31,6 +31,9 @@ void dpi_silo_round_free(dpi_silo_round *r);
 /* The number of the next round, for a run that goes on behind `done` ones. */
 void dpi_silo_round_skip(dpi_silo_round *r, uint64_t done);
 
+/* Whether the next round was begun before: its vector is in the state. */
+bool dpi_silo_round_begun(const dpi_silo_round *r);
+
 /* The key of this owner's share of noise in the next round: BLAKE2b of plan, run keys, round,
  * question and values[n], this owner's sum, under BLAKE2b of its identity under a secret of the
  * state.  So an older copy of the state, put back, makes the same share for the same sum, and one

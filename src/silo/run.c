@@ -289,21 +289,29 @@ static dp_status be_ready(silo_run *r, dp_error *err)
     return status;
 }
 
+static dp_status refuse_older(const silo_run *r, dp_error *err)
+{
+    return dpi_fail(err, DP_EPRIVACY,
+                    "the journal in %.200s is older than what was opened, and steps would be "
+                    "taken again with other noise; go on with the newest, or plan anew",
+                    r->opts->state);
+}
+
 static dp_status share(void *context, const unsigned char question[DP_OWNERS_QUESTION], size_t n,
                        const uint64_t *values, unsigned char key[DP_OWNERS_KEY], dp_error *err)
 {
     silo_run *r = context;
     if (r->alone && r->sums != NULL && dpi_silo_sums_ahead(r->sums))
-        return dpi_fail(err, DP_EPRIVACY,
-                        "the journal in %.200s is older than what was opened, and steps would be "
-                        "taken again with other noise; go on with the newest, or plan anew",
-                        r->opts->state);
+        return refuse_older(r, err);
     /* What is drawn for a sum that is there already is used for nothing. */
     if (r->sums != NULL && dpi_silo_sums_ahead(r->sums)) {
         randombytes_buf(key, DP_OWNERS_KEY);
         return DP_OK;
     }
     dp_status status = be_ready(r, err);
+    /* An owner's own steps were all in the journal when their sum began to be opened. */
+    if (status == DP_OK && r->alone && dpi_silo_round_begun(r->round))
+        status = refuse_older(r, err);
     if (status == DP_OK)
         dpi_silo_round_share(r->round, question, n, values, key);
     return status;

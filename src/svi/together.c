@@ -54,6 +54,15 @@ dp_status dpi_together_check(const dp_owners *o, dp_error *err)
     return DP_OK;
 }
 
+dp_status dpi_together_check_alone(const dp_owners *o, dp_error *err)
+{
+    if (o == NULL || o->damping == 0 || o->local_steps > 0)
+        return DP_OK;
+    return dpi_fail(err, DP_EINVAL,
+                    "damping is of what local steps change, and there are none: gradients and sums "
+                    "are opened, with shares of noise; give local_steps, or leave damping 0");
+}
+
 dp_status dpi_together_check_local(const dp_owners *o, dp_mode mode, bool guided, dp_error *err)
 {
     if (o == NULL || o->local_steps == 0)

@@ -15,6 +15,9 @@ dp_status dpi_together_check(const dp_owners *owners, dp_error *err) DP_MUST_CHE
  * DP_EINVAL, DP_EMISMATCH.  DP_EUNSUPPORTED where they could overflow. */
 dp_status dpi_together_check_run(const dp_svi_opts *o, dp_error *err) DP_MUST_CHECK;
 
+/* That what the owner asked for is one of a scheme's: damping is of local steps.  DP_EINVAL. */
+dp_status dpi_together_check_alone(const dp_owners *o, dp_error *err) DP_MUST_CHECK;
+
 /* Whether owners may take steps by themselves (local_steps) without privacy or with it, with or
  * without a written guide; where they take none they may.  DP_EPRIVACY, DP_EUNSUPPORTED. */
 dp_status dpi_together_check_local(const dp_owners *owners, dp_mode mode, bool guided,

@@ -113,6 +113,19 @@ static void it_is_the_normal_law_with_the_larger_variance(void **state)
     }
 }
 
+/* What is known of a single number is its trace. */
+static void of_one_number_nothing_is_doubted(void **state)
+{
+    scene s;
+    dp_error err = {0};
+    (void)state;
+    set_up(&s, 0.5);
+    const dpi_doubt_of of = {.sd = 0.5, .dense = 1};
+    assert_ok(dpi_doubt_set(&s.doubt, &of, &err), err.text);
+    assert_true(s.doubt.half == 0);
+    tear_down(&s);
+}
+
 static void a_copy_is_the_same(void **state)
 {
     scene s;
@@ -228,6 +241,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_the_normal_law_with_the_larger_variance),
+        cmocka_unit_test(of_one_number_nothing_is_doubted),
         cmocka_unit_test(a_copy_is_the_same),
         cmocka_unit_test(a_released_matrix_has_that_much_noise_in_a_score),
         cmocka_unit_test(where_noise_hides_what_there_is_answers_are_wide),

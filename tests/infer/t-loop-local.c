@@ -226,6 +226,17 @@ static int draw(void **state)
     return 0;
 }
 
+/* Else sums would be opened with shares of noise and accounted as if each had all of it. */
+static void damping_is_of_local_steps(void **state)
+{
+    const dp_owners of_none = {
+        .size = 8, .honest = 1, .seed = 4, .most_records = N, .damping = .125, .open = table_open};
+    const dp_fit_opts opts = {.epsilon = 1, .delta = 1e-5, .owners = &of_none};
+    (void)state;
+    refused(regression, &opts, DP_EINVAL, "damping is of what local steps change");
+    refused(loop_models[LOOP_NETWORK].make, &opts, DP_EINVAL, "damping is of what local steps");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +245,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_rounds_would_fit_is_fitted_by_steps, folder_make,
                                         folder_remove),
         cmocka_unit_test(latents_of_records_and_privacy_are_refused),
+        cmocka_unit_test(damping_is_of_local_steps),
     };
     return cmocka_run_group_tests(tests, draw, NULL);
 }

@@ -177,24 +177,49 @@ static void is_refused(dp_status status, const char *why)
 }
 
 /* Its steps would be taken again, and what was opened already follows from others. */
-static void an_older_journal_is_refused(void **state)
+/* What is in the journal of owner 1, at most ROOM bytes, and puts it back. */
+static size_t take_journal(unsigned char *kept)
 {
-    static unsigned char kept[ROOM];
-    (void)state;
-    stop_behind(BEFORE + LOCAL);
     FILE *f = fopen(journal_of(1), "rb");
     assert_non_null(f);
     const size_t n = fread(kept, 1, ROOM, f);
     assert_int_equal(fclose(f), 0);
     assert_true(n > 0 && n < ROOM);
-    stop_behind(BEFORE + 3 * LOCAL);
-    f = fopen(journal_of(1), "wb");
+    return n;
+}
+
+static void put_journal(const unsigned char *kept, size_t n)
+{
+    FILE *f = fopen(journal_of(1), "wb");
     assert_non_null(f);
     assert_int_equal(fwrite(kept, 1, n, f), n);
     assert_int_equal(fclose(f), 0);
+}
+
+static void an_older_journal_is_refused(void **state)
+{
+    static unsigned char kept[ROOM];
+    (void)state;
+    stop_behind(BEFORE + LOCAL);
+    const size_t n = take_journal(kept);
+    stop_behind(BEFORE + 3 * LOCAL);
+    put_journal(kept, n);
     is_refused(DP_EPRIVACY, "is older than what was opened");
     assert_int_equal(unlink(journal_of(1)), 0);
     is_refused(DP_EPRIVACY, "cannot be begun again");
+}
+
+/* Its sum was begun, and nobody else has answered yet: its steps are not taken again, either. */
+static void and_so_is_one_beside_a_round_that_was_begun(void **state)
+{
+    static unsigned char kept[ROOM];
+    const joint_owner alone = {.k = 1, .patience_ms = 1500};
+    (void)state;
+    stop_behind(BEFORE + LOCAL + 1);
+    const size_t n = take_journal(kept);
+    assert_int_equal(joint_wait(joint_start(&j, &alone)), DP_ETIMEOUT);
+    put_journal(kept, n);
+    is_refused(DP_EPRIVACY, "is older than what was opened");
 }
 
 #define ONE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -208,6 +233,7 @@ int main(void)
         ONE(all_may_be_stopped),
         ONE(what_was_released_and_not_kept_is_made_again),
         ONE(an_older_journal_is_refused),
+        ONE(and_so_is_one_beside_a_round_that_was_begun),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
