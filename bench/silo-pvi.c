@@ -3,11 +3,11 @@
  *   make bench/silo-pvi
  *   bench/silo-pvi --problem NAME --scheme SCHEME [--data CSV] [--records N] [--owners M]
  *                  [--epsilon E] [--local K] [--damping R] [--fits F]
- * NAME is contraception (--data contraception.csv: seven coefficients of the women's use) or logistic
- * (--records of ten coefficients, drawn here).  SCHEME is central (one process, as tacit fit), loop
- * (the same by noisy steps), secagg+dp (noise that one other owner cannot see through), or dp-pvi
- * with K steps of each owner between openings.  Owners have every M-th record, in threads that add
- * up what they open.  Without --epsilon, dp-pvi and loop have no privacy.  Delta is 10^-5.
+ * NAME is contraception (--data contraception.csv: seven coefficients of the women's use) or
+ * logistic (--records of ten coefficients, drawn here).  SCHEME is central (one process, as tacit
+ * fit), loop (the same by noisy steps), secagg+dp (noise that one other owner cannot see through),
+ * or dp-pvi with K steps of each owner between openings.  Owners have every M-th record, in threads
+ * that add up what they open.  Without --epsilon, dp-pvi and loop have no privacy.  Delta is 10^-5.
  * One JSON line: over F fits the mean and standard deviation of the mean distance of coefficients
  * from the posterior means of all records without privacy, in their standard deviations; the mean
  * of the told standard deviations by those; openings and numbers opened. */
@@ -179,6 +179,20 @@ static void compare(const dp_fit *fit, const dp_fit *exact, size_t d, double *of
     }
 }
 
+/* Who else there is in a scheme; damping 0: the share that is safe. */
+static dp_owners owners_of(const char *scheme, uint64_t owners, uint64_t local, double damping)
+{
+    const bool factors = strcmp(scheme, "dp-pvi") == 0, sums = strcmp(scheme, "secagg+dp") == 0;
+    dp_owners o = {.size = factors || sums ? owners : 1, .honest = 1};
+    if (sums)
+        o.honest = owners > 1 ? owners - 1 : 1;
+    else
+        o.local_steps = factors ? local : DP_OWNERS_LOCAL_STEPS;
+    if (!sums)
+        o.damping = damping > 0 ? damping : 1 / (double)o.size;
+    return o;
+}
+
 int main(int argc, char **argv)
 {
     const char *problem = "logistic", *scheme = "dp-pvi", *data = NULL;
@@ -195,7 +209,6 @@ int main(int argc, char **argv)
     women w = {0};
     records r;
     bench_options(argc, argv, sizeof list / sizeof *list, list);
-    const bool factors = strcmp(scheme, "dp-pvi") == 0, sums = strcmp(scheme, "secagg+dp") == 0;
     if (owners < 1 || owners > MOST || fits < 1)
         bench_stop("--owners", "1 to 16, and a fit at least");
     if (strcmp(problem, "contraception") == 0) {
@@ -216,16 +229,9 @@ int main(int argc, char **argv)
                          .epsilon = epsilon,
                          .delta = epsilon > 0 ? 1e-5 : 0,
                          .hopeless_allowed = true};
-        const dp_owners like = {.size = factors || sums ? owners : 1,
-                                .honest = sums && owners > 1 ? owners - 1 : 1,
-                                .seed = 1 + k,
-                                .most_records = r.n,
-                                .local_steps = sums      ? 0
-                                               : factors ? local
-                                                         : DP_OWNERS_LOCAL_STEPS,
-                                .damping = sums          ? 0
-                                           : damping > 0 ? damping
-                                                         : 1 / (double)(factors ? owners : 1)};
+        dp_owners like = owners_of(scheme, owners, local, damping);
+        like.seed = 1 + k;
+        like.most_records = r.n;
         dp_fit *fit;
         double off, wide;
         if (strcmp(scheme, "central") == 0)

@@ -1,7 +1,7 @@
 /* One model over the records of three owners: by one process that has them all, or by three that
  * show nobody theirs.  "owners central FOLDER" and the same with secagg+dp, dp-pvi, fedsgd+he or
- * fedsgd in the place of "central" differ in a word.  The folder is made, and each owner is a process
- * of its own in it. */
+ * fedsgd in the place of "central" differ in a word.  The folder is made, and each owner is a
+ * process of its own in it. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -97,7 +97,8 @@ typedef struct dp_silo_opts {
     uint64_t rounds; /* as in dp_fit_opts */
     size_t draws;
     /* Of a scheme with steps of each owner's own (dp_silo_scheme.averages), and there without a
-     * default: how many each takes by itself between two openings (dp_owners), 1 ... DP_OWNERS_LOCAL_STEPS.  Else 0. */
+     * default: how many each takes by itself between two openings (dp_owners), 1 ...
+     * DP_OWNERS_LOCAL_STEPS.  Else 0. */
     uint64_t local_steps;
     /* Owners that may put together what they know, and owners that may drop out.  Default: 1 of the
      * former, as each owner is a stranger to the others, and none of the latter. */

@@ -58,6 +58,21 @@ static dp_status turn(dpi_doubt *o, const dpi_doubt_of *of, const double *p, dou
     return dpi_matrix_inverse(d, p, o->into, err);
 }
 
+/* lower lower' = N^-1, in whose units rounding may have left a little less than nothing. */
+static dp_status factor(size_t d, const double *inverse, double *lower, dp_error *err)
+{
+    dp_status status = dpi_matrix_factor(d, inverse, lower, NULL); /* an error would stay */
+    for (double more = 1e-14; status == DP_EDOMAIN && more < 1e-3; more *= 10) {
+        memcpy(lower, inverse, d * d * sizeof *lower);
+        for (size_t i = 0; i < d; i++)
+            lower[i * d + i] *= 1 + more;
+        status = dpi_matrix_factor(d, lower, lower, NULL);
+    }
+    if (status == DP_ENOMEM)
+        return dpi_fail_nomem(err);
+    return status == DP_OK ? DP_OK : dpi_fail(err, status, "what was released has no variance");
+}
+
 /* With L L' = N^-1 and L'W L = V part V', P = L V makes N the unit matrix and W diagonal. */
 dp_status dpi_doubt_set(dpi_doubt *o, const dpi_doubt_of *of, dp_error *err)
 {
@@ -70,7 +85,7 @@ dp_status dpi_doubt_set(dpi_doubt *o, const dpi_doubt_of *of, dp_error *err)
     if (lower == NULL)
         return dpi_fail_nomem(err);
     double *vectors = lower + n, *p = vectors + n, *room = p + n, *values = room + n;
-    dp_status status = dpi_matrix_factor(d, of->inverse, lower, err);
+    dp_status status = factor(d, of->inverse, lower, err);
     if (status == DP_OK) {
         dpi_matrix_congruence(d, lower, of->lengths, room, p);
         status = dpi_matrix_eigen(d, p, values, vectors, err);

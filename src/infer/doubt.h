@@ -2,10 +2,10 @@
  *
  * What is known of the dense coordinates' information, in those of the metric, is M + E: E a
  * symmetric matrix of p rows whose numbers have the variance t^2 on the diagonal and t^2 / 2 beside
- * it, but for its trace, which is known, and is 0.  A score at c has the mean H (theta - c), H being
- * made of M; where M is taken for M + E, directions of which noise has made more than there is have
- * answers that are too narrow.  With u the move theta - c in the metric's coordinates, E u has the
- * variance
+ * it, but for its trace, which is known, and is 0.  A score at c has the mean H (theta - c), and H
+ * is made of M; where M is taken for M + E, directions of which noise has made more than there is
+ * have answers that are too narrow.  With u the move theta - c in the metric's coordinates, E u has
+ * the variance
  *
  *   t^2 / 2 (|u|^2 I + (1 - 2 / p) u u')
  *

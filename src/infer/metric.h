@@ -47,8 +47,8 @@ void dpi_metric_square(const dpi_metric *m, double *square);
 dp_status dpi_metric_back(const dpi_metric *m, double *square, double *back,
                           dp_error *err) DP_MUST_CHECK;
 
-/* lengths[d][d] W: delta'W delta is the square of how far delta moves the dense coordinates, in those
- * of the metric; members do so by their mean.  DP_EDOMAIN, DP_ENOMEM. */
+/* lengths[d][d] W: delta'W delta is the square of how far delta moves the dense coordinates, in
+ * those of the metric; members do so by their mean.  DP_EDOMAIN, DP_ENOMEM. */
 dp_status dpi_metric_lengths(const dpi_metric *m, double *lengths, dp_error *err) DP_MUST_CHECK;
 
 /* lifted[d] = A y for a release y[n_release]. */

@@ -91,8 +91,8 @@ static dp_status check_once(const dpi_silo_program *p, const dpi_silo_part *part
 }
 
 /* Whether a step takes what an interpreter puts into the register of the host's last step: this
- * owner's sum with its share of the noise, its parameters or what it offers, so that step must be of
- * the program's sum, noise, walk or offer. */
+ * owner's sum with its share of the noise, its parameters or what it offers, so that step must be
+ * of the program's sum, noise, walk or offer. */
 static bool is_handed_over(const dpi_silo_program *p, const dpi_silo_part *part,
                            const dpi_silo_step *last, const dpi_silo_step *takes)
 {

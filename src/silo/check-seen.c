@@ -61,13 +61,14 @@ static dp_status list_view(dpi_joint_check *c, size_t k, uint16_t reg, const dpi
     return DP_OK;
 }
 
-/* Whether the account has openings of a variable, and all of them with noise. */
-static bool is_accounted(const dpi_joint_check *c, uint16_t variable)
+/* Whether the account has releases of a variable, and all of them with noise: of one owner alone,
+ * or of shares of all. */
+static bool is_accounted(const dpi_joint_check *c, uint16_t variable, bool alone)
 {
     bool any = false;
     for (size_t j = 0; j < c->p->n_entries; j++)
         if (c->p->entries[j].variable == variable) {
-            if (!(c->p->entries[j].sigma > 0))
+            if (!(c->p->entries[j].sigma > 0) || c->p->entries[j].alone != alone)
                 return false;
             any = true;
         }
@@ -77,7 +78,7 @@ static bool is_accounted(const dpi_joint_check *c, uint16_t variable)
 /* Sums with everybody's noise but this party's own, which hides nothing from it. */
 static dp_status look_veiled(dpi_joint_check *c, size_t k, uint16_t reg, const dpi_label *l)
 {
-    if (!is_accounted(c, l->noise))
+    if (!is_accounted(c, l->noise, false))
         return dpi_check_refuse(
             c, k, reg, "this party can open it, and the account has no entry for each opening of ",
             c->p->variables[l->noise].name);
@@ -144,7 +145,7 @@ dp_status dpi_check_release_alone(const dpi_joint_check *c, size_t k, const dpi_
                             : "the sums of its steps are not over this party's records, row "
                               "by row, but of those of ",
             dpi_check_first(c, l->raw));
-    if (made == DPI_SILO_NONE || !is_accounted(c, made))
+    if (made == DPI_SILO_NONE || !is_accounted(c, made, true))
         return dpi_check_refuse(c, k, s->out,
                                 "this party's own releases are in it, and the account has no entry "
                                 "with noise for them",
@@ -183,7 +184,7 @@ dp_status dpi_check_open_sum(dpi_joint_check *c, size_t k, const dpi_silo_step *
         l->summed = (j == 0 || l->summed) && in.from[j].summed;
     }
     if (dpi_label_is_release(c->p->who.n, &in)) {
-        if (!is_accounted(c, noise))
+        if (!is_accounted(c, noise, false))
             return dpi_check_refuse(
                 c, k, s->out,
                 "it is opened with noise, and the account has no entry for each opening "

@@ -10,7 +10,7 @@
  *   held = age,livch                schema; where each tells the other its own at the end
  *   told = coefficients
  *   owner = north tacit-owner:...   in their order; the first adds up
- *   own = 512 7 84.4 steps          times, numbers, sigma, phase: what each owner releases to itself
+ *   own = 512 7 84.4 steps          times, numbers, sigma, phase: what an owner releases to itself
  *   opening = 16 52 23.66 main      likewise: what the fit opens; where owners release, without
  *                                   noise of its own
  *   schema:                         lines with "| " before them

@@ -7,8 +7,8 @@
  *   model = HASH                one of these models, a line each; where there is none, any
  *   owner = tacit-owner:...     one of these owners, a line each; where there is none, any
  *   no-noise = yes              sums without noise may leave
- *   local-steps = K             at most so many by an owner itself; needed where it takes any without
- *                               noise
+ *   local-steps = K             at most so many by an owner itself; needed where it takes any
+ *                               without noise
  *   link-ids = yes              of columns: which people both owners have may be told to both
  *   tell-coefficients = yes     of columns: this owner's coefficients may be told to the other
  *

@@ -200,7 +200,7 @@ dp_status dpi_silo_epsilon(const dpi_silo_program *p, size_t known, double *epsi
     for (size_t k = 0; k < p->n_entries; k++) {
         const dpi_silo_entry *e = &p->entries[k];
         const bool whole = e->replaced || e->alone;
-        if (is_alone(p) && !e->alone)
+        if (is_alone(p) && !e->alone && e->sigma == 0)
             continue;
         if (!(e->sigma > 0))
             return DP_OK;

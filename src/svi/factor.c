@@ -13,9 +13,10 @@
  * likelihood, and q is the optimum of all records.
  *
  * The answer is the mean on the way of walks without records, behind what was opened last; the walk
- * that follows an opening is that of the next round.  Both walks have the same draws of z, and the gradient of log t is taken at them: where a factor
- * is its owner's likelihood the walks are the same to rounding, and nothing is offered.  A guide
- * that begins narrow is no factor of anybody, as both walks begin there.
+ * that follows an opening is that of the next round.  Both walks have the same draws of z, and the
+ * gradient of log t is taken at them: where a factor is its owner's likelihood the walks are the
+ * same to rounding, and nothing is offered.  A guide that begins narrow is no factor of anybody, as
+ * both walks begin there.
  *
  * With damping up to 1 / owners eta is a mean of eta(q_0) and eta(q_m), and precisions stay
  * positive.  With more, or where somebody tells false numbers, a coordinate whose precision would
@@ -131,8 +132,8 @@ static void begin_walk(dp_svi *s, const dpi_local_walk *w)
     dpi_rng_reseed(s->rng, s->opts.owners->seed + w->end * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* Goes from the guide of now, with the draws that the owners' walks will have, and back; the mean on
- * the way goes to `mean`. */
+/* Goes from the guide of now, with the draws that the owners' walks will have, and back; the mean
+ * on the way goes to `mean`. */
 static void walk_without_records(dp_svi *s, const dpi_local_walk *w, bool *finite)
 {
     const dpi_factor *f = &s->factor;

@@ -126,6 +126,30 @@ static void of_one_number_nothing_is_doubted(void **state)
     tear_down(&s);
 }
 
+/* The budget is spent when it is set: rounding is no reason to fail. */
+static void an_inverse_that_rounding_has_made_singular_is_taken(void **state)
+{
+    scene s;
+    dp_error err = {0};
+    double delta[D], gradient[D];
+    (void)state;
+    set_up(&s, 0.5);
+    for (size_t i = 0; i < D * D; i++)
+        s.inverse[i] = i % (D + 1) == 0 ? 1 - 1e-15 : 1;
+    const dpi_doubt_of of = {.sd = 0.5,
+                             .dense = R,
+                             .lengths = s.lengths,
+                             .inverse = s.inverse,
+                             .slope = s.slope,
+                             .score = s.score};
+    assert_ok(dpi_doubt_set(&s.doubt, &of, &err), err.text);
+    dp_rng_normal(s.rng, D, delta);
+    assert_true(isfinite(dpi_doubt_at(&s.doubt, delta, gradient)));
+    for (size_t i = 0; i < D; i++)
+        assert_true(isfinite(gradient[i]));
+    tear_down(&s);
+}
+
 static void a_copy_is_the_same(void **state)
 {
     scene s;
@@ -176,8 +200,8 @@ typedef struct table {
     double y[N], x[N], second[N], third[N];
 } table;
 
-/* A slope and a level for each of three kinds, whose x lie far from 0 and near each other: what tells
- * slopes from levels is a thousandth of the information. */
+/* A slope and a level for each of three kinds, whose x lie far from 0 and near each other: little
+ * tells slopes from levels. */
 static dp_fit *fit_kinds(table *t, uint64_t seed)
 {
     dp_rng *rng;
@@ -242,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_the_normal_law_with_the_larger_variance),
         cmocka_unit_test(of_one_number_nothing_is_doubted),
+        cmocka_unit_test(an_inverse_that_rounding_has_made_singular_is_taken),
         cmocka_unit_test(a_copy_is_the_same),
         cmocka_unit_test(a_released_matrix_has_that_much_noise_in_a_score),
         cmocka_unit_test(where_noise_hides_what_there_is_answers_are_wide),

@@ -66,6 +66,7 @@ void joint_begin(joint *j)
 void joint_end(joint *j)
 {
     dp_silo_plan_free(j->plan);
+    plans_free(&j->p);
     empty(folder);
     (void)rmdir(folder);
 }
@@ -318,4 +319,17 @@ void joint_ledgers(const joint *j)
         dp_ledger_statement_free(all);
         dp_ledger_close(ledger);
     }
+}
+
+void joint_run_paid(const joint *j, joint_owner owners[PLANS_OWNERS])
+{
+    for (size_t k = 0; k < PLANS_OWNERS; k++) {
+        owners[k].k = k;
+        owners[k].pays = true;
+    }
+    joint_make_ledgers(j);
+    joint_run(j, owners);
+    joint_same(j);
+    joint_journals(j);
+    joint_ledgers(j);
 }

@@ -26,7 +26,7 @@ typedef struct joint {
     uint64_t sums;      /* that are opened: the same, but where releases are owners' own */
 } joint;
 
-/* Makes the plan of j->p and an empty folder for everything. */
+/* Makes the plan of j->p and an empty folder for everything; frees both, and j->p. */
 void joint_begin(joint *j);
 void joint_end(joint *j);
 
@@ -66,5 +66,9 @@ void joint_same(const joint *j);
 /* That each owner's journal, and each ledger's only entry, has all releases, once. */
 void joint_journals(const joint *j);
 void joint_ledgers(const joint *j);
+
+/* Runs all owners, who pay, where some end early; each release and each opening is made once, and
+ * paid once. */
+void joint_run_paid(const joint *j, joint_owner owners[PLANS_OWNERS]);
 
 #endif

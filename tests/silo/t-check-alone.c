@@ -86,6 +86,14 @@ static void the_account_has_all_releases_with_noise(void **state)
     s.program.entries[0].variable = s.program.entries[1].variable;
     assert_ok(scene_split(&s), s.err.text);
     scene_refused(&s, scene_check(&s), "north: g", "g = refine c x", what);
+    scene_begin(&s, "dp-pvi");
+    s.program.entries[0].alone = false; /* of which colluders would know a part */
+    assert_ok(scene_split(&s), s.err.text);
+    scene_refused(&s, scene_check(&s), "north: g", "g = refine c x", what);
+    scene_begin(&s, "secagg+dp");
+    s.program.entries[0].alone = true; /* of which they are taken to know none */
+    assert_ok(scene_split(&s), s.err.text);
+    scene_refused(&s, scene_check(&s), "h.s", "h = s_reveal", "no entry for each opening");
 }
 
 static void records_are_this_owners_row_by_row(void **state)

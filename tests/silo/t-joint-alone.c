@@ -35,7 +35,6 @@ static int tear_down(void **state)
 {
     (void)state;
     joint_end(&j);
-    plans_free(&j.p);
     return 0;
 }
 
@@ -52,20 +51,6 @@ static size_t length_of(const char *path)
     return stat(path, &s) == 0 ? (size_t)s.st_size : 0;
 }
 
-/* Runs all owners, who pay, where some end early; each release and each opening is made once. */
-static void run_once(joint_owner owners[PLANS_OWNERS])
-{
-    for (size_t k = 0; k < PLANS_OWNERS; k++) {
-        owners[k].k = k;
-        owners[k].pays = true;
-    }
-    joint_make_ledgers(&j);
-    joint_run(&j, owners);
-    joint_same(&j);
-    joint_journals(&j);
-    joint_ledgers(&j);
-}
-
 static void all_have_the_same_fit(void **state)
 {
     joint_owner owners[PLANS_OWNERS] = {{.k = 0}};
@@ -76,7 +61,7 @@ static void all_have_the_same_fit(void **state)
     (void)state;
     assert_int_equal(j.planned, 545);
     assert_int_equal(j.sums, 8);
-    run_once(owners);
+    joint_run_paid(&j, owners);
     assert_ok(dp_fit_load(joint_path("fit", 1), &fit, &err), err.text);
     assert_ok(dp_fit_summary(fit, "w", PLANS_X, w, &err), err.text);
     assert_float_equal(w[0].mean, 1.2385, 0.2); /* what the records were drawn with */
@@ -100,7 +85,7 @@ static void whoever_is_killed_goes_on(void **state)
     for (size_t p = 0; p < POINTS; p++) {
         joint_owner owners[PLANS_OWNERS] = {{.k = 0}};
         owners[p % PLANS_OWNERS].kill_at = points[p];
-        run_once(owners);
+        joint_run_paid(&j, owners);
         joint_clear();
     }
 }
@@ -110,7 +95,7 @@ static void whoever_is_killed_between_steps_goes_on(void **state)
 {
     (void)state;
     joint_owner whole[PLANS_OWNERS] = {{.k = 0}};
-    run_once(whole);
+    joint_run_paid(&j, whole);
     const size_t all = length_of(journal_of(1));
     joint_clear();
     for (size_t k = 0; k < PLANS_OWNERS; k++) {
@@ -137,7 +122,7 @@ static void all_may_be_stopped(void **state)
 {
     joint_owner owners[PLANS_OWNERS] = {{.stop_at = 2}, {.stop_at = 100}, {.stop_at = 500}};
     (void)state;
-    run_once(owners);
+    joint_run_paid(&j, owners);
 }
 
 /* A release that was made and not kept is made again as it was, and has not left. */
@@ -147,7 +132,7 @@ static void what_was_released_and_not_kept_is_made_again(void **state)
     for (size_t p = 0; p < POINTS - 1; p++) {
         joint_owner owners[PLANS_OWNERS] = {{.k = 0}};
         owners[(p + 1) % PLANS_OWNERS].jam_at = points[p];
-        run_once(owners);
+        joint_run_paid(&j, owners);
         joint_clear();
     }
 }
@@ -176,7 +161,6 @@ static void is_refused(dp_status status, const char *why)
     assert_int_equal(joint_letters(), letters);
 }
 
-/* Its steps would be taken again, and what was opened already follows from others. */
 /* What is in the journal of owner 1, at most ROOM bytes, and puts it back. */
 static size_t take_journal(unsigned char *kept)
 {
@@ -196,6 +180,7 @@ static void put_journal(const unsigned char *kept, size_t n)
     assert_int_equal(fclose(f), 0);
 }
 
+/* Its steps would be taken again, and what was opened already follows from others. */
 static void an_older_journal_is_refused(void **state)
 {
     static unsigned char kept[ROOM];

@@ -59,7 +59,6 @@ static int tear_down(void **state)
 {
     (void)state;
     joint_end(&j);
-    plans_free(&j.p);
     return 0;
 }
 
@@ -87,28 +86,14 @@ enum { POINTS = 4 };
 /* The number, a norm, a step, and the last one. */
 static const uint64_t points[POINTS] = {1, 20, 40, 545};
 
-/* Runs all owners, who pay, where those in `early` end early; each sum is opened and paid once. */
-static void run_once(joint_owner owners[PLANS_OWNERS])
-{
-    for (size_t k = 0; k < PLANS_OWNERS; k++) {
-        owners[k].k = k;
-        owners[k].pays = true;
-    }
-    joint_make_ledgers(&j);
-    joint_run(&j, owners);
-    joint_same(&j);
-    joint_journals(&j);
-    joint_ledgers(&j);
-    joint_clear();
-}
-
 static void whoever_is_killed_goes_on(void **state)
 {
     (void)state;
     for (size_t p = 0; p < POINTS; p++) {
         joint_owner owners[PLANS_OWNERS] = {{.k = 0}};
         owners[p % PLANS_OWNERS].kill_at = points[p];
-        run_once(owners);
+        joint_run_paid(&j, owners);
+        joint_clear();
     }
 }
 
@@ -116,7 +101,8 @@ static void all_may_be_stopped(void **state)
 {
     joint_owner owners[PLANS_OWNERS] = {{.stop_at = 2}, {.stop_at = 100}, {.stop_at = 543}};
     (void)state;
-    run_once(owners);
+    joint_run_paid(&j, owners);
+    joint_clear();
 }
 
 /* Between the opening of a sum and its line in the journal: the sum is opened again, as it was. */
@@ -126,7 +112,8 @@ static void what_was_opened_and_not_kept_is_opened_as_it_was(void **state)
     for (size_t p = 0; p < POINTS - 1; p++) {
         joint_owner owners[PLANS_OWNERS] = {{.k = 0}};
         owners[(p + 1) % PLANS_OWNERS].jam_at = points[p];
-        run_once(owners);
+        joint_run_paid(&j, owners);
+        joint_clear();
     }
 }
 

@@ -1,4 +1,5 @@
-/* Noise of owners with factors: whose it is, how large, and how far a record moves what it hides. */
+/* Noise of owners with factors: whose it is, how large, and how far a record moves what it
+ * hides. */
 #include <math.h>
 #include <string.h>
 

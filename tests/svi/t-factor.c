@@ -43,8 +43,8 @@ static void factors_of_normal_records_are_their_likelihoods(void **state)
                 assert_close(all[k].own[j], eta[j], 1e-6, 1e-6 * eta[D + j % D]);
         }
         exact_factor(0, N, eta);
-        /* The guide has the noise of its draws besides, and what moves make of it that begin without
-         * memory: few large draws count as one step each, and scales come out larger. */
+        /* The guide has the noise of its draws besides, and what moves make of it that begin
+         * without memory: few large draws count as one step each, and scales come out larger. */
         for (int d = 0; d < D; d++) {
             const double precision = eta[D + d] + 1 / (prior_sd * prior_sd);
             assert_close(all[0].all[D + d], eta[D + d], 1e-6, 0);
@@ -145,18 +145,20 @@ static dp_status tell_fewer(void *context, const unsigned char question[DP_OWNER
     return memset(values, 0, n * sizeof *values), DP_OK;
 }
 
+static const dp_owners of_two = {.size = 2,
+                                 .honest = 1,
+                                 .seed = 3,
+                                 .most_records = N,
+                                 .local_steps = 4,
+                                 .damping = .5,
+                                 .open = tell_fewer};
+
 static void who_does_not_offer_is_missed(void **state)
 {
     (void)state;
     owner one = owner_of(false, 8);
     one.end = N;
-    one.owners = (dp_owners){.size = 2,
-                             .honest = 1,
-                             .seed = 3,
-                             .most_records = N,
-                             .local_steps = 4,
-                             .damping = .5,
-                             .open = tell_fewer};
+    one.owners = of_two;
     (void)act(&one);
     assert_fails(one.status, DP_EPEER, &one.err, "0 of 2 owners have offered");
 }
@@ -181,14 +183,11 @@ static void who_takes_another_share_comes_to_another_question(void **state)
     for (size_t k = 0; k < 4; k++) {
         owner one = owner_of(false, 8);
         one.end = k == 1 ? N / 2 : N; /* records make no difference */
-        one.owners = (dp_owners){.size = 2,
-                                 .honest = 1,
-                                 .seed = 3,
-                                 .most_records = N,
-                                 .local_steps = taken[k].local,
-                                 .damping = taken[k].damping,
-                                 .context = question[k],
-                                 .open = note};
+        one.owners = of_two;
+        one.owners.local_steps = taken[k].local;
+        one.owners.damping = taken[k].damping;
+        one.owners.context = question[k];
+        one.owners.open = note;
         (void)act(&one);
         assert_int_equal(one.status, DP_EIO);
     }
@@ -200,13 +199,7 @@ static void who_takes_another_share_comes_to_another_question(void **state)
 static void what_has_no_factor_is_refused(void **state)
 {
     (void)state;
-    dp_owners owners = {.size = 2,
-                        .honest = 1,
-                        .seed = 3,
-                        .most_records = N,
-                        .local_steps = 4,
-                        .damping = .5,
-                        .open = tell_fewer};
+    dp_owners owners = of_two;
     dp_model *m = dp_model_new();
     dp_plate rows = dp_unit_plate(m, "rows");
     dp_expr w = dp_param(m, "w", D, 0);
@@ -238,13 +231,7 @@ static void what_has_no_factor_is_refused(void **state)
 static void memory_that_is_out_is_told(void **state)
 {
     (void)state;
-    dp_owners owners = {.size = 2,
-                        .honest = 1,
-                        .seed = 3,
-                        .most_records = N,
-                        .local_steps = 4,
-                        .damping = .5,
-                        .open = tell_fewer};
+    dp_owners owners = of_two;
     dp_svi_opts o = owner_of(false, 8).opts;
     dp_model *m = model_of(false);
     dp_dataset *data = dp_dataset_new(N);
