@@ -55,6 +55,12 @@ dp_status scene_split(check_scene *s)
     return status;
 }
 
+void scene_parts(check_scene *s, const char *scheme)
+{
+    scene_begin(s, scheme);
+    assert_ok(scene_split(s), s->err.text);
+}
+
 dp_status scene_check(check_scene *s)
 {
     return dpi_silo_check(&s->program, &s->scheme, s->parts, &s->arena, &s->n_views, &s->views,

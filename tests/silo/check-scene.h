@@ -25,6 +25,9 @@ typedef struct check_scene {
 /* The program of a fit, with the rules of a scheme, which can be changed. */
 void scene_begin(check_scene *s, const char *scheme);
 
+/* The same, split: its parts can be changed. */
+void scene_parts(check_scene *s, const char *scheme);
+
 /* The same of another kind, or for other parties. */
 void scene_join(check_scene *s, dpi_joint_kind kind);
 

@@ -8,8 +8,7 @@ static void factors_pass_and_are_listed(void **state)
 {
     check_scene s;
     (void)state;
-    scene_begin(&s, "dp-pvi");
-    assert_ok(scene_split(&s), s.err.text);
+    scene_parts(&s, "dp-pvi");
     assert_ok(scene_check(&s), s.err.text);
     assert_int_equal(s.n_views, OWNERS);
     for (size_t k = 0; k < s.n_views; k++) {
@@ -33,8 +32,7 @@ static void forgotten_noise_is_refused(void **state)
     check_scene s;
     (void)state;
     for (size_t from = 0; from < 2; from++) {
-        scene_begin(&s, "dp-pvi");
-        assert_ok(scene_split(&s), s.err.text);
+        scene_parts(&s, "dp-pvi");
         for (size_t k = from; k < OWNERS; k++) {
             const size_t at = scene_step(&s, k, DPI_SILO_REFINE);
             s.steps[k][at].kind = DPI_SILO_WALK;
@@ -52,8 +50,7 @@ static void a_factor_kept_of_records_is_refused(void **state)
 {
     check_scene s;
     (void)state;
-    scene_begin(&s, "dp-pvi");
-    assert_ok(scene_split(&s), s.err.text);
+    scene_parts(&s, "dp-pvi");
     const size_t at = scene_step(&s, SOUTH, DPI_SILO_RETAIN);
     s.steps[SOUTH][at].in[0] = scene_register(&s, SOUTH, "x");
     scene_refused(&s, scene_check(&s), "south: f'", "f' = retain g h",
@@ -100,14 +97,12 @@ static void records_are_this_owners_row_by_row(void **state)
 {
     check_scene s;
     (void)state;
-    scene_begin(&s, "dp-pvi");
-    assert_ok(scene_split(&s), s.err.text);
+    scene_parts(&s, "dp-pvi");
     s.steps[WEST][scene_step(&s, WEST, DPI_SILO_REFINE)].in[1] = scene_register(&s, WEST, "q");
     /* of no record at all it is no release, and nothing that one could hide in */
     assert_ok(scene_check(&s), s.err.text);
     scene_end(&s);
-    scene_begin(&s, "dp-pvi");
-    assert_ok(scene_split(&s), s.err.text);
+    scene_parts(&s, "dp-pvi");
     const size_t at = scene_step(&s, WEST, DPI_SILO_REFINE);
     scene_insert(
         &s, WEST, at,
@@ -123,8 +118,7 @@ static void records_in_the_clear_are_refused(void **state)
 {
     check_scene s;
     (void)state;
-    scene_begin(&s, "dp-pvi");
-    assert_ok(scene_split(&s), s.err.text);
+    scene_parts(&s, "dp-pvi");
     scene_letter(&s, "x", SOUTH, DPI_SILO_REFINE, NORTH, DPI_SILO_CAVITY);
     scene_refused(&s, scene_check(&s), "north: x", "x", "the records of south");
 }
@@ -155,8 +149,7 @@ static void what_is_masked_is_the_offer(void **state)
 {
     check_scene s;
     (void)state;
-    scene_begin(&s, "dp-pvi");
-    assert_ok(scene_split(&s), s.err.text);
+    scene_parts(&s, "dp-pvi");
     const size_t at = scene_step(&s, SOUTH, DPI_SILO_MASK);
     scene_insert(&s, SOUTH, at + 1, s.steps[SOUTH][at]);
     scene_refused(&s, scene_check(&s), "south: h.m", "h = s_reveal d", "masks of the first");

@@ -278,8 +278,7 @@ static void a_clause_does_not_name_single_records(void **state)
 {
     check_scene s;
     (void)state;
-    scene_begin(&s, "fedsgd");
-    assert_ok(scene_split(&s), s.err.text);
+    scene_parts(&s, "fedsgd");
     s.steps[SOUTH][scene_step(&s, SOUTH, DPI_SILO_PLAIN)].in[0] = scene_register(&s, SOUTH, "x");
     scene_refused(&s, scene_check(&s), "north: h.m", "h = s_reveal S", "the records of south");
 }

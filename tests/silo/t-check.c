@@ -11,8 +11,7 @@ static void releases_pass_and_are_listed(void **state)
 {
     check_scene s;
     (void)state;
-    scene_begin(&s, "secagg+dp");
-    assert_ok(scene_split(&s), s.err.text);
+    scene_parts(&s, "secagg+dp");
     assert_ok(scene_check(&s), s.err.text);
     assert_int_equal(s.n_views, OWNERS);
     for (size_t k = 0; k < s.n_views; k++) {
@@ -28,8 +27,7 @@ static void sums_without_noise_pass_by_clauses(void **state)
     check_scene s;
     size_t of_one = 0;
     (void)state;
-    scene_begin(&s, "fedsgd");
-    assert_ok(scene_split(&s), s.err.text);
+    scene_parts(&s, "fedsgd");
     assert_ok(scene_check(&s), s.err.text);
     assert_int_equal(s.n_views, OWNERS + 1);
     for (size_t k = 0; k < s.n_views; k++) {
@@ -49,8 +47,7 @@ static void parameters_pass_by_clauses(void **state)
     (void)state;
     for (int keyed = 0; keyed < 2; keyed++) {
         check_scene s;
-        scene_begin(&s, keyed ? "fedavg+he" : "fedavg");
-        assert_ok(scene_split(&s), s.err.text);
+        scene_parts(&s, keyed ? "fedavg+he" : "fedavg");
         assert_ok(scene_check(&s), s.err.text);
         assert_int_equal(s.n_views, OWNERS + !keyed); /* of each owner's one sees, or none */
         for (size_t k = 0; k < s.n_views; k++)
@@ -157,8 +154,7 @@ static void an_owner_does_not_go_on_from_its_own_parameters(void **state)
 {
     check_scene s;
     (void)state;
-    scene_begin(&s, "fedavg+he");
-    assert_ok(scene_split(&s), s.err.text);
+    scene_parts(&s, "fedavg+he");
     s.steps[SOUTH][scene_step(&s, SOUTH, DPI_SILO_ADVANCE)].in[1] = scene_register(&s, SOUTH, "W");
     scene_refused(&s, scene_check(&s), "south: q'", "q' = advance q h",
                   "it is carried to the next step, and follows from records");
@@ -184,8 +180,7 @@ static void steps_are_on_records_row_by_row(void **state)
 {
     check_scene s;
     (void)state;
-    scene_begin(&s, "fedavg");
-    assert_ok(scene_split(&s), s.err.text);
+    scene_parts(&s, "fedavg");
     for (size_t k = 0; k < OWNERS; k++)
         s.steps[k][scene_step(&s, k, DPI_SILO_WALK)].in[1] = scene_register(&s, k, "q");
     for (size_t k = 0; k < OWNERS; k++)
