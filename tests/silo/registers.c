@@ -69,7 +69,6 @@ void registers_begin(joint *j, const dp_silo_columns *c, const char *scheme)
 void registers_end(joint *j)
 {
     joint_end(j);
-    plans_free(&j->p);
 }
 
 void *register_act(void *of)
