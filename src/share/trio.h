@@ -121,6 +121,15 @@ void dpi_trio_tile(const dpi_trio_gate *g, size_t first, size_t n);
 /* P2: the next message of P0, from the tape where phases are apart. */
 void dpi_trio_hear(const dpi_party *p, void *to, size_t bytes);
 
+/* ---- trio-ends.c: numbers that parties have, and that they are told; DPI_RING_64 ---- */
+
+/* z = x[z->n] of the role `giver`; x is NULL at the others.  One message, no round. */
+void dpi_trio_give(dpi_party *p, size_t giver, const int64_t *x, dpi_share *z);
+
+/* out[x->n] = x at the roles of `to`; NULL at the others.  For them one round.  Zeros of a mesh
+ * with an error have been taken for numbers: look at its status before at these. */
+void dpi_trio_open(dpi_party *p, dpi_roles to, const dpi_share *x, int64_t *out);
+
 /* Gates of dpi_share_row. */
 void dpi_trio_multiply(dpi_party *p, dpi_ring ring, const dpi_share *x, const dpi_share *y,
                        dpi_share *z);
