@@ -82,3 +82,17 @@ UNIT_TESTS += %D%/t-key-memory %D%/t-sums
 UNIT_TESTS += %D%/t-relay-box
 %C%_t_relay_box_LDADD = $(TEST_SILO)
 %C%_t_relay_box_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync
+TEST_TRIO = libcheck.la libtacit-silo.la libtacit-share.la libtacit-crypto.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
+silo_trio = %D%/trio-scene.c %D%/trio-scene.h tests/share/scene.c tests/share/scene-shares.c tests/share/scene.h
+UNIT_TESTS += %D%/t-trio-steps
+%C%_t_trio_steps_SOURCES = %D%/t-trio-steps.c $(silo_trio)
+%C%_t_trio_steps_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
+%C%_t_trio_steps_LDADD = $(TEST_TRIO)
+UNIT_TESTS += %D%/t-trio-grid %D%/t-trio-views
+%C%_t_trio_grid_SOURCES = %D%/t-trio-grid.c $(silo_trio)
+%C%_t_trio_grid_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
+%C%_t_trio_grid_LDADD = $(TEST_TRIO)
+%C%_t_trio_views_SOURCES = %D%/t-trio-views.c $(silo_trio)
+%C%_t_trio_views_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
+%C%_t_trio_views_LDADD = $(TEST_TRIO)
+%C%_t_trio_views_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_mesh_draw

@@ -1,0 +1,171 @@
+#include "tests/silo/trio-scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "silo/columns.h"
+
+static uint64_t seed = 5;
+
+double trio_uniform(void)
+{
+    seed = seed * 6364136223846793005U + 1442695040888963407U;
+    return (double)(seed >> 11) * 0x1p-53;
+}
+
+double trio_gauss(void)
+{
+    return sqrt(-2 * log(trio_uniform() + 0x1p-60)) * cos(2 * M_PI * trio_uniform());
+}
+
+static double *room(size_t n)
+{
+    double *x = calloc(n, sizeof *x);
+    assert_non_null(x);
+    return x;
+}
+
+void trio_draw(trio_table *t)
+{
+    const dpi_silo_trio_terms *a = &t->terms;
+    dp_error err = {DP_OK, ""};
+    assert_ok(dpi_silo_trio_grid_make(a, &t->grid, &err), err.text);
+    assert_true(t->grid.d <= TRIO_MOST_D);
+    for (size_t p = 0; p < DPI_TRIO_ROLES; p++) {
+        trio_side *s = &t->side[p];
+        *s = (trio_side){.x = a->columns[p] > 0 ? room(a->rows * a->columns[p]) : NULL,
+                         .y = a->outcome == p ? room(a->rows) : NULL,
+                         .opened = room(TRIO_MOST_OPENED)};
+    }
+    for (size_t i = 0; i < a->rows; i++) {
+        const double size = trio_gauss(), shape = trio_gauss();
+        double score = .3 * trio_gauss(), *y = &t->side[a->outcome].y[i];
+        for (size_t p = 0; p < DPI_TRIO_ROLES; p++)
+            for (size_t j = 0; j < a->columns[p]; j++) {
+                const double v = (j % 3 == 0   ? size
+                                  : j % 3 == 1 ? shape
+                                               : 0) *
+                                     .4 +
+                                 .8 * trio_gauss();
+                t->side[p].x[i * a->columns[p] + j] =
+                    v * a->row_most[p] / (4 * sqrt((double)a->columns[p]));
+                score += v * ((j + p) % 2 == 0 ? .5 : -.4);
+            }
+        *y = a->logistic ? score > 0 : fmax(fmin(.2 * score, a->outcome_most), -a->outcome_most);
+    }
+}
+
+void trio_drop(trio_table *t)
+{
+    for (size_t p = 0; p < DPI_TRIO_ROLES; p++) {
+        free(t->side[p].x);
+        free(t->side[p].y);
+        free(t->side[p].opened);
+    }
+}
+
+/* ---- three parties ---- */
+
+static void keep(void *of, uint64_t step, size_t d, const int64_t *h)
+{
+    trio_side *s = of;
+    (void)step;
+    for (size_t j = 0; j < d && s->n_opened < TRIO_MOST_OPENED; j++)
+        s->opened[s->n_opened++] = (double)h[j];
+}
+
+static void body(dpi_party *p, void *user)
+{
+    trio_table *t = user;
+    trio_side *s = &t->side[p->role];
+    dp_noise *noise = NULL;
+    if (t->terms.z > 0)
+        scene_must(dp_noise_new(&noise, NULL) == DP_OK, "no noise");
+    const dpi_silo_trio_opts o = {.terms = &t->terms,
+                                  .grid = &t->grid,
+                                  .party = p,
+                                  .x = s->x,
+                                  .y = s->y,
+                                  .noise = noise,
+                                  .opened = keep,
+                                  .of = s,
+                                  .begun = &s->begun};
+    s->status = dpi_silo_trio_steps(&o, s->w, &s->err);
+    dp_noise_free(noise);
+}
+
+static void tamper(void *user, const scene_message *message)
+{
+    const trio_table *t = user;
+    t->tamper(user, message);
+}
+
+void trio_run(const scene *s, trio_table *t)
+{
+    scene_end end[DPI_SHARE_PARTIES];
+    const scene_opts o = {.row = &dpi_trio,
+                          .body = body,
+                          .user = t,
+                          .unverified = true,
+                          .tamper = t->tamper != NULL ? tamper : NULL};
+    for (size_t p = 0; p < DPI_TRIO_ROLES; p++)
+        t->side[p].n_opened = 0;
+    scene_run(s, &o, end);
+}
+
+void trio_run_well(const scene *s, trio_table *t)
+{
+    trio_run(s, t);
+    for (size_t p = 0; p < DPI_TRIO_ROLES; p++)
+        assert_ok(t->side[p].status, t->side[p].err.text);
+}
+
+/* ---- one table ---- */
+
+double trio_x(const trio_table *t, size_t i, size_t j)
+{
+    size_t p = 0;
+    while (p < 2 && j >= t->grid.first[p] + t->terms.columns[p])
+        p++;
+    return t->side[p].x[i * t->terms.columns[p] + j - t->grid.first[p]];
+}
+
+void trio_solve(const trio_table *t, double w[TRIO_MOST_D])
+{
+    const dpi_silo_trio_terms *a = &t->terms;
+    const size_t d = t->grid.d;
+    double g[TRIO_MOST_D], *x = room(a->rows * d);
+    for (size_t i = 0; i < a->rows * d; i++)
+        x[i] = trio_x(t, i / d, i % d);
+    memset(w, 0, d * sizeof *w);
+    for (uint64_t k = 0; k < a->steps; k++) {
+        memset(g, 0, sizeof g);
+        for (size_t i = 0; i < a->rows; i++) {
+            double u = 0;
+            for (size_t j = 0; j < d; j++)
+                u += x[i * d + j] * w[j];
+            const double r = (a->logistic ? 1 / (1 + exp(-u)) : u) - t->side[a->outcome].y[i];
+            for (size_t j = 0; j < d; j++)
+                g[j] += r * x[i * d + j];
+        }
+        for (size_t j = 0; j < d; j++)
+            w[j] -= a->step * (g[j] / (double)a->rows + a->ridge * w[j]);
+    }
+    free(x);
+}
+
+void trio_integers(const trio_table *t, int64_t *x, int64_t *y)
+{
+    const dpi_silo_trio_terms *a = &t->terms;
+    const double most = (double)t->grid.y_most;
+    for (size_t i = 0; i < a->rows; i++) {
+        for (size_t p = 0; p < DPI_TRIO_ROLES; p++)
+            if (a->columns[p] > 0)
+                dpi_columns_bound(a->columns[p], t->side[p].x + i * a->columns[p], t->grid.x_scale,
+                                  a->row_most[p], t->grid.x_most[p],
+                                  x + i * t->grid.d + t->grid.first[p]);
+        const double v = t->side[a->outcome].y[i] * t->grid.y_scale;
+        y[i] = (int64_t)nearbyint(fmax(fmin(v, most), -most));
+    }
+}
