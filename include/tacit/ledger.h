@@ -125,6 +125,16 @@ DP_API DP_MUST_CHECK dp_status dp_ledger_reserve(dp_ledger *ledger, const dp_spe
                                                  dp_reservation **reservation, dp_error *err)
     DP_NONNULL(1, 2, 3);
 
+/* Takes over the reservation of entry `id` (dp_ledger_read) as it stands, for a run that goes on
+ * behind a crash: nothing more is reserved, and who had it can settle it no more.  Of `what` the
+ * list must be the entry's, but for steps, and the unit the budget's; the label is not read.
+ *   *reservation  [out] owned by the caller; NULL on any error
+ * DP_EMISMATCH, DP_EDATA it is another entry; those of dp_ledger_reserve. */
+DP_API DP_MUST_CHECK dp_status dp_ledger_take_over(dp_ledger *ledger, uint64_t id,
+                                                   const dp_spending *what,
+                                                   dp_reservation **reservation, dp_error *err)
+    DP_NONNULL(1, 3, 4);
+
 /* Lowers the reservation to what was begun: steps[n], for each mechanism the releases that were
  * begun, at most those reserved (DP_EINVAL); a begun epoch of random allocation counts whole.  Only
  * where the number has nothing to do with what was released.  DP_ESTATE when it is settled

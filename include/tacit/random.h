@@ -3,7 +3,8 @@
  *   dp_rng    reproducible: a seed gives the same numbers for ever.  For simulations, predictive
  *             draws, starting points.  Never for noise that protects a release.
  *   dp_noise  keyed by the operating system: for the noise of a release and the choice of batches.
- *             It cannot be copied, printed or stored, and is wiped when it is freed.
+ *             It cannot be copied, printed or stored, and is wiped when it is freed.  Shares that
+ *             must come out the same again have a key of their own (dp_noise_shares_from).
  *
  * Both are ChaCha20 streams.  No call takes one for the other, and there is no conversion.
  * An object belongs to one thread at a time.  Maths: doc/design/random.md. */
@@ -93,6 +94,15 @@ DP_API DP_MUST_CHECK dp_status dp_noise_discrete_gaussian(dp_noise *noise, size_
  * one number in 50000. */
 DP_API DP_MUST_CHECK dp_status dp_noise_shares(dp_noise *noise, size_t n, int64_t *out /* [n] */,
                                                dp_error *err) DP_NONNULL(1);
+
+/* The same of a key in place of a source, for whoever may have to make a share again: the same key
+ * gives the same numbers.  Whoever knows the key knows them: it must follow from a secret of the
+ * system's generator and from all that the share is added to, so that no two sums have one share.
+ * DP_EENTROPY libsodium does not start, and out is filled with INT64_MIN.  Thread-safe. */
+enum { DP_NOISE_KEY = 32 };
+DP_API DP_MUST_CHECK dp_status dp_noise_shares_from(const unsigned char key[DP_NOISE_KEY], size_t n,
+                                                    int64_t *out /* [n] */, dp_error *err)
+    DP_NONNULL(1, 3);
 
 /* Wipes and frees; NULL is allowed. */
 DP_API void dp_noise_free(dp_noise *noise);

@@ -331,3 +331,21 @@ dp_status dpi_reserve_again(dp_ledger *ledger, const dpi_resumption *entry, cons
     request q = {.ledger = ledger, .what = what, .again = entry, .begun = begun};
     return admit(&q, out, err);
 }
+
+dp_status dp_ledger_take_over(dp_ledger *ledger, uint64_t id, const dp_spending *what,
+                              dp_reservation **reservation, dp_error *err)
+{
+    const dpi_purpose purpose = {.spending = *what};
+    *reservation = NULL;
+    dp_status status = check_what(what, err);
+    if (status != DP_OK)
+        return status;
+    uint64_t *numbers = dpi_alloc(2 * what->n, sizeof *numbers); /* zeros, and what was begun */
+    if (numbers == NULL)
+        return dpi_fail_nomem(err);
+    memset(numbers, 0, 2 * what->n * sizeof *numbers);
+    const dpi_resumption entry = {.id = id, .n = what->n, .done = numbers, .remaining = numbers};
+    status = dpi_reserve_again(ledger, &entry, &purpose, numbers + what->n, reservation, err);
+    dpi_free(numbers);
+    return status;
+}

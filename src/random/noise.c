@@ -189,3 +189,18 @@ dp_status dp_noise_shares(dp_noise *noise, size_t n, int64_t *out, dp_error *err
         dpi_stream_grid(stream, n, out);
     return status;
 }
+
+dp_status dp_noise_shares_from(const unsigned char key[DP_NOISE_KEY], size_t n, int64_t *out,
+                               dp_error *err)
+{
+    dpi_stream stream;
+    const dp_status status = dpi_sodium_start(err);
+    for (size_t i = 0; i < n && status != DP_OK; i++)
+        out[i] = INT64_MIN;
+    if (status != DP_OK)
+        return status;
+    dpi_stream_start(&stream, key);
+    dpi_stream_grid(&stream, n, out);
+    dpi_stream_end(&stream);
+    return DP_OK;
+}

@@ -338,6 +338,35 @@ static void taking_over_counts_every_step_once(void **state)
     dp_ledger_close(ledger);
 }
 
+/* By the public call: nothing more is reserved, and who had it before may settle it no more. */
+static void what_is_taken_over_stays_as_it_is(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    dp_ledger *ledger = folder_ledger(2);
+    const dp_mechanism m = gaussian(100, 100), other = gaussian(90, 100);
+    dp_spending what = {.data = "d", .list = &m, .n = 1};
+    dp_reservation *first = reserve(ledger, m), *second = NULL;
+    assert_ok(dp_ledger_take_over(ledger, 1, &what, &second, &err), err.text);
+    entry_is(ledger, 100, 100);
+    assert_fails(dp_reservation_settle(first, (const uint64_t[]){0}, &err), DP_EPRIVACY, &err,
+                 "elsewhere");
+    assert_ok(dp_reservation_settle(second, (const uint64_t[]){100}, &err), err.text);
+    dp_reservation_free(first);
+    dp_reservation_free(second);
+    assert_ok(dp_ledger_take_over(ledger, 1, &what, &second, &err), err.text); /* of one settled */
+    entry_is(ledger, 100, 100);
+    dp_reservation_free(second);
+    what.list = &other;
+    assert_fails(dp_ledger_take_over(ledger, 1, &what, &second, &err), DP_EMISMATCH, &err, "");
+    assert_null(second);
+    what.list = &m;
+    assert_fails(dp_ledger_take_over(ledger, 2, &what, &second, &err), DP_EDATA, &err, "older");
+    what.n = 0;
+    assert_fails(dp_ledger_take_over(ledger, 1, &what, &second, &err), DP_EINVAL, &err, "list");
+    dp_ledger_close(ledger);
+}
+
 /* Eight processes want what fits three times. */
 static void processes_at_once_cannot_overspend(void **state)
 {
@@ -438,6 +467,7 @@ int main(void)
         cmocka_unit_test(what_is_asked_is_checked),
         cmocka_unit_test(long_names_do_not_displace_the_remedy),
         cmocka_unit_test(taking_over_counts_every_step_once),
+        cmocka_unit_test(what_is_taken_over_stays_as_it_is),
         cmocka_unit_test(processes_at_once_cannot_overspend),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };

@@ -160,6 +160,31 @@ static void without_entropy_a_forked_child_gets_nan(void **state)
     dp_noise_free(noise);
 }
 
+/* The same key gives the same, however many are asked for; another others, of the same law. */
+static void shares_of_a_key_are_made_again(void **state)
+{
+    enum { N = 20000 };
+    static int64_t k[3][N];
+    unsigned char key[DP_NOISE_KEY] = {3};
+    dp_error err = {0};
+    double sum = 0, squares = 0, product = 0;
+    (void)state;
+    assert_ok(dp_noise_shares_from(key, N, k[0], &err), err.text);
+    assert_ok(dp_noise_shares_from(key, N / 3, k[1], &err), err.text);
+    assert_memory_equal(k[0], k[1], N / 3 * sizeof k[0][0]);
+    key[31] ^= 128;
+    assert_ok(dp_noise_shares_from(key, N, k[2], &err), err.text);
+    for (size_t i = 0; i < N; i++) {
+        const double z = (double)k[0][i] * 0x1p-32;
+        sum += z;
+        squares += z * z;
+        product += z * ((double)k[2][i] * 0x1p-32);
+    }
+    assert_standard(sum / sqrt(N));
+    assert_standard((squares - N) / sqrt(2.0 * N));
+    assert_standard(product / sqrt(N));
+}
+
 /* Normal numbers times 2^32, rounded: none of the law of whole numbers of another scale. */
 static void shares_are_normal_times_2_32(void **state)
 {
@@ -289,6 +314,7 @@ int main(void)
         cmocka_unit_test(a_forked_child_draws_other_noise),
         cmocka_unit_test(without_entropy_a_forked_child_gets_nan),
         cmocka_unit_test(shares_are_normal_times_2_32),
+        cmocka_unit_test(shares_of_a_key_are_made_again),
         cmocka_unit_test(a_stream_kept_across_a_fork_aborts),
         cmocka_unit_test(freeing_wipes_key_and_numbers),
         cmocka_unit_test(a_system_that_fails_is_an_error),
