@@ -12,8 +12,11 @@ int main(int argc, char **argv)
     const size_t n = argc > 2 ? strtoul(argv[1], NULL, 10) : 100;
     const size_t d = argc > 2 ? strtoul(argv[2], NULL, 10) : 784;
     dpi_columns_sum *owner, *other;
+    dpi_rlwe_stream random;
+    unsigned char seed[DPI_RLWE_SEED];
     dp_error err = {0};
-    if (dpi_columns_sum_new(n, d, 1 << 15, 74, &owner, &err) != DP_OK ||
+    if (dpi_rlwe_seed(seed, &err) != DP_OK ||
+        dpi_columns_sum_new(n, d, 1 << 15, 74, &owner, &err) != DP_OK ||
         dpi_columns_sum_new(n, d, 1 << 15, 74, &other, &err) != DP_OK) {
         (void)fprintf(stderr, "%s\n", err.text);
         return 1;
@@ -29,8 +32,9 @@ int main(int argc, char **argv)
         x[i] = (int64_t)(i * 7919 % 32768) - 16384;
     for (size_t i = 0; i < n; i++)
         s[i] = (int32_t)(i * 104729 % 65536) - 32768;
+    dpi_rlwe_start(&random, seed, "bench");
     double start = bench_processor();
-    dp_status status = dpi_columns_sum_offer(owner, x, offer, &err);
+    dp_status status = dpi_columns_sum_offer(owner, x, &random, offer, &err);
     const double offering = bench_processor() - start;
     start = bench_processor();
     if (status == DP_OK)
@@ -39,7 +43,7 @@ int main(int argc, char **argv)
     double answering[BENCH_RUNS], opening[BENCH_RUNS];
     for (int k = 0; k < BENCH_RUNS && status == DP_OK; k++) {
         start = bench_processor();
-        status = dpi_columns_sum_answer(other, s, added, answer, &err);
+        status = dpi_columns_sum_answer(other, s, added, &random, answer, &err);
         answering[k] = bench_processor() - start;
         start = bench_processor();
         if (status == DP_OK)

@@ -58,8 +58,8 @@ static void *act(void *of)
     const size_t d = terms.columns[o->k];
     dpi_carrier *carrier = NULL;
     dpi_post *post = NULL;
-    dp_noise *noise = NULL;
-    unsigned char secret[32] = {0};
+    dpi_columns_state *state = NULL;
+    const unsigned char records[32] = {0};
     double *x = calloc(rows * d, sizeof *x), *y = calloc(rows, sizeof *y);
     double *w = calloc(d, sizeof *w);
     for (size_t i = 0; x != NULL && i < rows * d; i++)
@@ -75,23 +75,23 @@ static void *act(void *of)
                                      .publics = publics,
                                      .secret = secrets[o->k]};
     if (o->status == DP_OK)
-        o->status = dpi_post_open(&post_opts, secret, &post, &o->err);
+        o->status = dpi_columns_state_new(NULL, &post_opts, records, &state, &o->err);
     if (o->status == DP_OK)
-        o->status = dp_noise_new(&noise, &o->err);
+        o->status = dpi_columns_state_meet(state, &post_opts, &post, &o->err);
     const dpi_columns_run_opts opts = {.terms = &terms,
                                        .part = &parts[o->k],
                                        .post = post,
+                                       .state = state,
                                        .rows = rows,
                                        .x = x,
                                        .y = y,
-                                       .noise = noise,
                                        .opened = note,
                                        .of = o};
     o->before = processor();
     if (o->status == DP_OK)
         o->status = dpi_columns_run(&opts, w, &o->err);
-    dp_noise_free(noise);
     dpi_post_close(post);
+    dpi_columns_state_free(state);
     if (carrier != NULL)
         carrier->kind->close(carrier);
     free(x);

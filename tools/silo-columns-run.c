@@ -5,6 +5,7 @@
  * each owner has what follows from its own columns.  So the owner of outcomes alone knows the
  * intercept where the other's columns are at the middle of their ranges, and both together know it
  * at 0. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,12 +220,14 @@ static void tell_people(const column_run *r)
         (void)printf("on '%s' in all: epsilon %.6g\n", r->who->name, spent.upper);
 }
 
-/* Coefficients are told also where they cannot be kept: they cannot be had again. */
+/* Coefficients are told also where they cannot be kept; the run's state goes when they are. */
 static int tell(const column_run *r)
 {
     message why = {""};
     const settings *s = &r->j->m.said;
     const bool kept = write_file(r, s->out, &why);
+    if (kept)
+        dp_silo_forget(s->state);
     if (s->json)
         write_json(r, kept ? s->out : NULL, stdout);
     else
@@ -232,19 +235,32 @@ static int tell(const column_run *r)
     return kept ? EXIT_CERTIFIED : silo_refuse(r->j, EXIT_REFUSED, why.text);
 }
 
-/* Ends what gave no coefficients. */
+/* Whether the same command may come further. */
+static bool goes_on(dp_status status)
+{
+    return status == DP_ESTOPPED || status == DP_ETIMEOUT || status == DP_EIO;
+}
+
+/* Ends what gave no coefficients, and says what is left of it. */
 static int give_up(const column_run *r, dp_status status)
 {
-    if (status != DP_ESTOPPED) {
+    const char *state = r->j->m.said.state;
+    const bool stopped = status == DP_ESTOPPED;
+    char text[PATH_MAX + 200], where[80] = "before its first step";
+    dp_silo_kept kept;
+    if (!stopped)
         (void)silo_failed(r->j, status);
-        return EXIT_REFUSED;
-    }
-    return silo_refuse(r->j, EXIT_SIGNAL + watch_signal(),
-                       r->watch.last.made > 0
-                           ? "interrupted behind the first step; what the plan spends stays spent, "
-                             "and it needs a new one"
-                           : "interrupted; nothing is spent: both run the "
-                             "same plan again, with an empty mailbox");
+    if (!goes_on(status) || dp_silo_look(r->j->plan, state, &kept, NULL) != DP_OK || !kept.begun)
+        return stopped
+                   ? silo_refuse(r->j, EXIT_SIGNAL + watch_signal(), "interrupted; nothing is kept")
+                   : EXIT_REFUSED;
+    if (kept.sums > 0)
+        (void)snprintf(where, sizeof where, "in step %llu of %llu", (unsigned long long)kept.sums,
+                       (unsigned long long)kept.planned);
+    (void)snprintf(text, sizeof text,
+                   "%s %s; the run is kept in %.300s: go on with the same command",
+                   stopped ? "interrupted" : "ended", where, state);
+    return silo_refuse(r->j, stopped ? EXIT_SIGNAL + watch_signal() : EXIT_REFUSED, text);
 }
 
 static void end_run(column_run *r)

@@ -254,9 +254,7 @@ const command silo_run = {
     "Of a plan of columns --id names the column that says whose a row is.  Each owner first "
     "learns\n"
     "how many people the other has, and which of its own; --out is a JSON file of this owner's\n"
-    "coefficients, in the scale of the table.  A run that ends early is lost, and stays spent "
-    "once\n"
-    "its first step was begun: make another plan.",
+    "coefficients, in the scale of the table.",
     "tacit silo run joint.plan --key north.key --data north.csv --mailbox /mnt/letters \\\n"
     "    --state north.state --policy site.policy --audit north.audit --out joint.fit",
     run_run};
@@ -291,7 +289,7 @@ static void status_json(const silo_job *j, const dp_silo_kept *kept, const dp_si
     if (s->state != NULL) {
         json_truth(&out, "kept", kept->begun);
         json_text(&out, "changed", kept->begun ? time_text(kept->changed, when) : NULL);
-        if (kept->begun && o->columns == NULL) {
+        if (kept->begun) {
             json_text(&out, "owner", o->owners[kept->owner].name);
             json_count(&out, "sums", kept->sums);
             json_count(&out, "planned", kept->planned);
@@ -308,9 +306,11 @@ static void tell_kept(const silo_job *j, const dp_silo_kept *kept)
 {
     const dp_silo_opts *o = dp_silo_plan_opts(j->plan);
     const char *state = j->m.said.state;
-    char when[32], how_far[80] = "before its first sum";
+    const char *what = o->columns != NULL ? "step" : "sum";
+    char when[32], how_far[80];
+    (void)snprintf(how_far, sizeof how_far, "before its first %s", what);
     if (kept->sums > 0)
-        (void)snprintf(how_far, sizeof how_far, "in sum %llu of %llu",
+        (void)snprintf(how_far, sizeof how_far, "in %s %llu of %llu", what,
                        (unsigned long long)kept->sums, (unsigned long long)kept->planned);
     if (!kept->keeps)
         (void)printf("Runs with scheme %s keep nothing: one that ends early is begun anew by all "
@@ -319,9 +319,6 @@ static void tell_kept(const silo_job *j, const dp_silo_kept *kept)
     else if (!kept->begun)
         (void)printf("No run of this plan is kept in %s: none was begun, or its fit is saved.\n",
                      state);
-    else if (o->columns != NULL)
-        (void)printf("A plan of columns was begun, and is run once; %s tells of it since %s UTC.\n",
-                     state, time_text(kept->changed, when));
     else
         (void)printf("A run is kept in %s, as %s, last changed %s UTC, %s: tacit silo run goes on "
                      "with it.\n",

@@ -174,7 +174,9 @@ typedef struct dp_silo_run_opts {
     const char *policy; /* a file of what this site allows, nullable (doc/silo.md) */
     /* A folder for what must outlive a crash, made where there is none; a run that ended early goes
      * on from it.  It may be seen by whoever may see this owner's records.  NULL: a run that ends
-     * early is lost, and stays spent.  Of fedsgd and fedavg nothing is kept. */
+     * early is lost, and stays spent.  Of fedsgd and fedavg nothing is kept.  Of columns it is
+     * secrets and a count of letters: who reads it together with the key can make this owner's
+     * noise, until it is taken away (dp_silo_forget). */
     const char *state;
     const char *audit;    /* a file that tells of each letter (below), nullable */
     uint32_t patience_ms; /* for another owner, also while it takes local steps; default 600 000 */
@@ -223,18 +225,19 @@ typedef struct dp_silo_columns_data {
  * ids first: each learns how many the other has, and which of its own are common, which no epsilon
  * covers, so that whether somebody has a row must not follow from a value; then they take the
  * plan's steps.  Nothing leaves before plan, policy and data are found to be in order.  A run that
- * ends early is lost, and stays spent: it needs a new plan.
- *   opts     with noise `state` is needed: that the plan was run is noted there, and it is not run
- *            again; what is of a fit is not looked at.  `ledger` is charged with all of the plan
- *            before anything leaves, for a data set whose budget is of records that are replaced; a
- *            run that ends before its first step gives that back.  Without a label the entry says
- *            that which people both have is not counted.  `watch` is asked while the other is
- *            waited for, and ends it with DP_ESTOPPED; `made` is of all steps once the first is
- *            begun
+ * ends early goes on with the same call: it does all again from what the state has, sends what had
+ * not left, and comes to the same numbers, to the bit; all letters must be in the mailbox.
+ *   opts     with noise `state` is needed; what is of a fit is not looked at.  `ledger` is charged
+ *            with all of the plan before anything leaves, once, for a data set whose budget is of
+ *            records that are replaced; a run that ends before its first step gives that back, and
+ *            takes it again when it goes on.  Without a label the entry says that which people both
+ *            have is not counted.  `watch` is asked while the other is waited for, and ends it with
+ *            DP_ESTOPPED; `made` is of all steps once the first is begun
  *   *common  [out] rows that both have
  *   w        [out] [columns of this owner]; zeros after an error, but one of the key
  * DP_EINVAL a plan of no columns, or data that do not fit it; DP_EDATA ids that are twice, or
- * numbers that are none; DP_ESTATE the plan was run before; DP_EUNSUPPORTED; otherwise as
+ * numbers that are none; DP_ESTATE the state is of other rows, or an older copy; DP_EPRIVACY
+ * letters or numbers are not those of before the run ended; DP_EUNSUPPORTED; otherwise as
  * dp_silo_run. */
 DP_API DP_MUST_CHECK dp_status dp_silo_run_columns(const dp_silo_plan *plan,
                                                    const dp_silo_columns_data *data,
@@ -244,10 +247,10 @@ DP_API DP_MUST_CHECK dp_status dp_silo_run_columns(const dp_silo_plan *plan,
 
 /* What a state's folder knows of runs of a plan. */
 typedef struct dp_silo_kept {
-    bool keeps;    /* runs of such a plan leave anything there; of fedsgd, fedavg and columns not */
-    bool begun;    /* one was: of rows it goes on from there, of columns it is not run again */
-    size_t owner;  /* whose, of rows */
-    uint64_t sums; /* of rows the number of the last one that was begun, 0: none */
+    bool keeps;       /* runs of such a plan leave anything there; of fedsgd and fedavg not */
+    bool begun;       /* one was, and goes on from there */
+    size_t owner;     /* whose */
+    uint64_t sums;    /* the number of the last one that was begun, 0: none; of columns, the step */
     uint64_t planned; /* sums that a run opens */
     int64_t changed;  /* when, in seconds since 1970; 0 where none was begun */
 } dp_silo_kept;
@@ -258,8 +261,9 @@ typedef struct dp_silo_kept {
 DP_API DP_MUST_CHECK dp_status dp_silo_look(const dp_silo_plan *plan, const char *state,
                                             dp_silo_kept *kept, dp_error *err) DP_NONNULL(1, 2, 3);
 
-/* Takes away what a run has kept in its state's folder, when the fit is saved.  Without it the same
- * call of dp_silo_run opens nothing: it gives the fit again. */
+/* Takes away what a run has kept in its state's folder, when what it has found is saved.  Without
+ * it the same call of dp_silo_run opens nothing: it gives the fit again; and of
+ * dp_silo_run_columns, from the letters in the mailbox, the coefficients. */
 DP_API void dp_silo_forget(const char *state) DP_NONNULL(1);
 
 /* ---- what has left, and what has come ---- */

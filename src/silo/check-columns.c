@@ -1,7 +1,8 @@
 /* What a part with encrypted columns must be.
  *
  * Columns that have left cannot be taken back: they are of what never changes, and leave once.  An
- * answer is made of them and of this step's addends, one a step.  There are two owners, so that
+ * answer is made of them and of this step's addends, one a step.  One's own share of noise is drawn
+ * behind the other's answer, from which it follows (columns-run.c).  There are two owners, so that
  * what is another's is the other's.  Nothing else is hidden there: masks and sums of owners are of
  * other parts. */
 #include <string.h>
@@ -52,6 +53,15 @@ static bool is_made_once(const dpi_silo_part *part, uint16_t reg, size_t before)
     return made;
 }
 
+/* Whether a letter of every step has come before a step. */
+static bool is_answered(const dpi_silo_part *part, size_t before)
+{
+    for (size_t j = 0; j < before; j++)
+        if (part->steps[j].kind == DPI_SILO_RECV && !part->steps[j].once)
+            return true;
+    return false;
+}
+
 /* What is done once reads what is never another. */
 static dp_status check_reads(const dpi_silo_program *p, const dpi_silo_part *part, size_t j,
                              dp_error *err)
@@ -85,6 +95,11 @@ dp_status dpi_silo_check_columns(const dpi_silo_program *p, const dpi_silo_part 
         if (s->kind == DPI_SILO_ENCRYPT && !s->once)
             return dpi_silo_refuse(p, part, s->out, "columns are encrypted once, and not anew by ",
                                    "every step", err);
+        if (s->kind == DPI_SILO_DGAUSS && !is_answered(part, j))
+            return dpi_silo_refuse(p, part, s->out,
+                                   "its share of the noise is drawn before the other's answer has "
+                                   "come, and would hide a sum with another one as well",
+                                   "", err);
         if (s->once)
             status = check_reads(p, part, j, err);
     }

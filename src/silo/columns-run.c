@@ -6,12 +6,20 @@
  *   addends        int32 [n]                parts, opened  int64 [d]
  *   encrypted      bytes, of this owner; of the other, what has come in a letter
  *
- * What is done once is there in the first round, and stays. */
+ * What is done once is there in the first round, and stays.
+ *
+ * Random numbers are of streams that belong to one purpose in one step, to the numbers that they
+ * hide, and to all letters before (dpi_columns_state_key): whoever does a step again does the same,
+ * and what differs in anything is hidden by other numbers.  A share of noise in one's own block is
+ * drawn when the other's answer has come: where that were another, so is the share, and nobody sees
+ * two sums with one share, the difference of which has none. */
 #include "silo/columns.h"
 
 #include <math.h>
 #include <sodium.h>
 #include <string.h>
+
+#include <tacit/random.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -43,6 +51,38 @@ typedef struct column_step {
 } column_step;
 
 typedef dp_status columns_kernel(columns_run *r, const column_step *s, dp_error *err);
+
+/* ---- random numbers ---- */
+
+/* What a stream belongs to. */
+typedef struct column_use {
+    const char *purpose;
+    size_t n;
+    const void *bytes; /* [n] what is hidden by it */
+} column_use;
+
+static void start_random(const columns_run *r, const column_use *of, dpi_rlwe_stream *random)
+{
+    unsigned char seed[DPI_RLWE_SEED];
+    dpi_columns_state_key(r->o->state, of->purpose, r->at, of->n, of->bytes, seed);
+    dpi_rlwe_start(random, seed, "tacit columns");
+    sodium_memzero(seed, sizeof seed);
+}
+
+/* share[n]: this owner's, rounded to what is kept of it: to floor(2^-dropped K + 1/2). */
+static dp_status draw_share(columns_run *r, const column_use *of, size_t n, dp_error *err)
+{
+    const int dropped = r->grid.dropped;
+    unsigned char key[DP_NOISE_KEY];
+    dpi_columns_state_key(r->o->state, of->purpose, r->at, of->n, of->bytes, key);
+    dp_status status = dp_noise_shares_from(key, n, r->share, err);
+    sodium_memzero(key, sizeof key);
+    for (size_t j = 0; j < n && status == DP_OK && dropped > 0; j++) {
+        const int64_t unit = (int64_t)1 << dropped, up = r->share[j] + unit / 2;
+        r->share[j] = (up - (int64_t)((uint64_t)up & (uint64_t)(unit - 1))) / unit;
+    }
+    return status;
+}
 
 /* ---- kernels ---- */
 
@@ -88,23 +128,12 @@ static dp_status inner(columns_run *r, const column_step *s, dp_error *err)
     return DP_OK;
 }
 
-/* share[n]: this owner's, rounded to what is kept of it: to floor(2^-dropped K + 1/2). */
-static dp_status draw_share(columns_run *r, size_t n, dp_error *err)
-{
-    const int dropped = r->grid.dropped;
-    dp_status status = dp_noise_shares(r->o->noise, n, r->share, err);
-    for (size_t j = 0; j < n && status == DP_OK && dropped > 0; j++) {
-        const int64_t unit = (int64_t)1 << dropped, up = r->share[j] + unit / 2;
-        r->share[j] = (up - (int64_t)((uint64_t)up & (uint64_t)(unit - 1))) / unit;
-    }
-    return status;
-}
-
 static dp_status add_share(columns_run *r, const column_step *s, dp_error *err)
 {
     const int64_t *sum = s->in[0]->own;
     int64_t *to = s->out;
-    dp_status status = draw_share(r, r->d, err);
+    const column_use own = {"share of one's own block", r->d * sizeof *sum, sum};
+    dp_status status = draw_share(r, &own, r->d, err);
     for (size_t j = 0; j < r->d && status == DP_OK; j++)
         to[j] = sum[j] + r->share[j];
     sodium_memzero(r->share, r->d * sizeof *r->share);
@@ -113,7 +142,12 @@ static dp_status add_share(columns_run *r, const column_step *s, dp_error *err)
 
 static dp_status encrypt(columns_run *r, const column_step *s, dp_error *err)
 {
-    return dpi_columns_sum_offer(r->mine, s->in[0]->own, s->out, err);
+    const column_use own = {"columns", s->in[0]->n_own, s->in[0]->own};
+    dpi_rlwe_stream random;
+    start_random(r, &own, &random);
+    dp_status status = dpi_columns_sum_offer(r->mine, s->in[0]->own, &random, s->out, err);
+    dpi_rlwe_end(&random);
+    return status;
 }
 
 static dp_status take(columns_run *r, const column_value *columns, dp_error *err)
@@ -138,26 +172,35 @@ static dp_status answer(columns_run *r, const column_step *s, dp_error *err)
     const size_t n = r->o->rows, bytes = r->theirs->plan.answer_bytes;
     const int32_t *a = s->in[1]->own;
     int32_t *digit = r->limb, *rest = r->limb + n;
+    const column_use whole = {"answer", n * sizeof *a, a};
+    dpi_rlwe_stream random;
     dp_status status = take(r, s->in[0], err);
+    start_random(r, &whole, &random);
     memset(r->share, 0, r->t->columns[r->other] * sizeof *r->share);
     memcpy(rest, a, n * sizeof *rest);
     for (int k = 0; k < DPI_COLUMNS_LIMBS && status == DP_OK; k++) {
         for (size_t i = 0; i < n; i++)
             digit[i] = cut_digit(&rest[i], k == DPI_COLUMNS_LIMBS - 1);
-        status = dpi_columns_sum_answer(r->theirs, digit, r->share,
+        status = dpi_columns_sum_answer(r->theirs, digit, r->share, &random,
                                         (unsigned char *)s->out + (size_t)k * bytes, err);
     }
+    dpi_rlwe_end(&random);
     return status;
 }
 
 static dp_status veil(columns_run *r, const column_step *s, dp_error *err)
 {
     const size_t n = r->t->columns[r->other];
+    const column_use noise = {"share of the other's block", s->in[1]->n_own, s->in[1]->own};
+    const column_use whole = {"answer", s->in[1]->n_own, s->in[1]->own};
+    dpi_rlwe_stream random;
     dp_status status = take(r, s->in[0], err);
     if (status == DP_OK)
-        status = draw_share(r, n, err);
+        status = draw_share(r, &noise, n, err);
+    start_random(r, &whole, &random);
     if (status == DP_OK)
-        status = dpi_columns_sum_answer(r->theirs, s->in[1]->own, r->share, s->out, err);
+        status = dpi_columns_sum_answer(r->theirs, s->in[1]->own, r->share, &random, s->out, err);
+    dpi_rlwe_end(&random);
     sodium_memzero(r->share, n * sizeof *r->share);
     return status;
 }

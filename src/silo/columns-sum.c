@@ -2,7 +2,6 @@
  * other side applies one filter of 1 x 1, its numbers. */
 #include "silo/columns-sum.h"
 
-#include <sodium.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -22,19 +21,6 @@ static dp_status plan(dpi_columns_sum *c, const dpi_lattice_shape *shape, double
     return status;
 }
 
-static dp_status start_random(dpi_columns_sum *c, dp_error *err)
-{
-    unsigned char seed[DPI_RLWE_SEED];
-    c->random = dpi_alloc(1, sizeof *c->random);
-    if (c->random == NULL)
-        return dpi_fail_nomem(err);
-    dp_status status = dpi_rlwe_seed(seed, err);
-    if (status == DP_OK)
-        dpi_rlwe_start(c->random, seed, "columns");
-    sodium_memzero(seed, sizeof seed);
-    return status;
-}
-
 dp_status dpi_columns_sum_new(size_t rows, size_t columns, int64_t s_most, double bits,
                               dpi_columns_sum **sum, dp_error *err)
 {
@@ -49,8 +35,6 @@ dp_status dpi_columns_sum_new(size_t rows, size_t columns, int64_t s_most, doubl
     dpi_columns_sum *c = dpi_alloc(1, sizeof *c);
     dp_status status = c != NULL ? plan(c, &shape, bits, err) : dpi_fail_nomem(err);
     if (status == DP_OK)
-        status = start_random(c, err);
-    if (status == DP_OK)
         *sum = c;
     else
         dpi_columns_sum_free(c);
@@ -61,9 +45,6 @@ void dpi_columns_sum_free(dpi_columns_sum *c)
 {
     if (c == NULL)
         return;
-    if (c->random != NULL)
-        dpi_rlwe_end(c->random);
-    dpi_free(c->random);
     if (c->secret != NULL)
         dpi_bfv_secret_free(c->secret);
     dpi_lattice_queries_free(c->columns);
@@ -73,21 +54,21 @@ void dpi_columns_sum_free(dpi_columns_sum *c)
     dpi_free(c);
 }
 
-dp_status dpi_columns_sum_offer(dpi_columns_sum *c, const int64_t *x, unsigned char *to,
-                                dp_error *err)
+dp_status dpi_columns_sum_offer(dpi_columns_sum *c, const int64_t *x, dpi_rlwe_stream *random,
+                                unsigned char *to, dp_error *err)
 {
     if (c->secret != NULL || c->columns != NULL)
         return dpi_fail(err, DP_ESTATE, "columns are offered once, by their owner");
     dpi_bfv_cipher *key = NULL;
-    dp_status status = dpi_bfv_secret_new(c->f, c->random, &c->secret, err);
+    dp_status status = dpi_bfv_secret_new(c->f, random, &c->secret, err);
     if (status == DP_OK)
         status = dpi_bfv_cipher_new(c->f, &key, err);
     if (status == DP_OK)
-        status = dpi_bfv_encrypt(c->f, c->secret, NULL, c->random, key, err);
+        status = dpi_bfv_encrypt(c->f, c->secret, NULL, random, key, err);
     if (status == DP_OK) {
         dpi_bfv_cipher_write(c->f, key, to);
-        status = dpi_lattice_query(&c->plan, c->secret, x, c->random,
-                                   to + dpi_bfv_cipher_size(c->f), err);
+        status =
+            dpi_lattice_query(&c->plan, c->secret, x, random, to + dpi_bfv_cipher_size(c->f), err);
     }
     if (key != NULL)
         dpi_bfv_cipher_free(key);
@@ -121,7 +102,7 @@ dp_status dpi_columns_sum_take(dpi_columns_sum *c, size_t n_bytes, const unsigne
 }
 
 dp_status dpi_columns_sum_answer(dpi_columns_sum *c, const int32_t *s, const int64_t *added,
-                                 unsigned char *to, dp_error *err)
+                                 dpi_rlwe_stream *random, unsigned char *to, dp_error *err)
 {
     if (c->columns == NULL)
         return dpi_fail(err, DP_ESTATE, "there are no columns yet to answer for");
@@ -130,7 +111,7 @@ dp_status dpi_columns_sum_answer(dpi_columns_sum *c, const int32_t *s, const int
     if (status != DP_OK)
         return status;
     const dpi_lattice_ask ask = {layer, c->columns, c->key, added};
-    status = dpi_lattice_answer_some(&ask, 0, c->plan.answers, c->random, to, err);
+    status = dpi_lattice_answer_some(&ask, 0, c->plan.answers, random, to, err);
     if (status != DP_OK)
         memset(to, 0, c->plan.answer_bytes);
     dpi_lattice_layer_free(layer);

@@ -7,7 +7,8 @@
  *   owner   dpi_columns_sum_open: X's + added, exactly, where it fits
  *
  * The other side sees ciphertexts alone; the owner sees the results, and of s besides at most what
- * plan.bits says.  An object is one side's, and belongs to one thread. */
+ * plan.bits says.  A stream of random numbers that makes an offer or an answer makes nothing else,
+ * but the same again.  An object is one side's, and belongs to one thread. */
 #ifndef DPI_SILO_COLUMNS_SUM_H
 #define DPI_SILO_COLUMNS_SUM_H
 
@@ -24,8 +25,7 @@ enum { DPI_COLUMNS_SUM_BITS = 46, DPI_COLUMNS_SUM_MOST = 1024 };
 typedef struct dpi_columns_sum {
     dpi_bfv *f;
     dpi_lattice_plan plan;
-    size_t offer_bytes; /* of what the owner sends once: its public key and the columns */
-    dpi_rlwe_stream *random;
+    size_t offer_bytes;           /* of what the owner sends once: its public key and the columns */
     dpi_bfv_secret *secret;       /* the owner's */
     dpi_bfv_cipher *key;          /* the owner's public key, at the other side */
     dpi_lattice_queries *columns; /* there likewise; NULL before dpi_columns_sum_take */
@@ -35,7 +35,7 @@ typedef struct dpi_columns_sum {
  *   rows     1 ... 2^20     columns  1 ... DPI_COLUMNS_SUM_MOST
  *   s_most   the most that a number s can be in magnitude, 1 ... 2^30
  *   bits     of circuit privacy that every answer has at least
- * DP_ESHAPE, DP_EPRIVACY there are no such parameters; DP_ENOMEM, DP_EENTROPY. */
+ * DP_ESHAPE, DP_EPRIVACY there are no such parameters; DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_columns_sum_new(size_t rows, size_t columns, int64_t s_most,
                                             double bits, dpi_columns_sum **sum, dp_error *err);
 void dpi_columns_sum_free(dpi_columns_sum *sum); /* wipes; NULL is allowed */
@@ -44,7 +44,8 @@ void dpi_columns_sum_free(dpi_columns_sum *sum); /* wipes; NULL is allowed */
  * DP_ESTATE a second time; DP_ENOMEM.  After an error `to` is zeros. */
 DP_MUST_CHECK dp_status dpi_columns_sum_offer(dpi_columns_sum *sum,
                                               const int64_t *x /* [rows][columns] */,
-                                              unsigned char *to, dp_error *err);
+                                              dpi_rlwe_stream *random, unsigned char *to,
+                                              dp_error *err);
 
 /* Takes the owner's bytes.  DP_EPEER they are none; DP_ESTATE a second time; DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_columns_sum_take(dpi_columns_sum *sum, size_t n_bytes,
@@ -54,7 +55,8 @@ DP_MUST_CHECK dp_status dpi_columns_sum_take(dpi_columns_sum *sum, size_t n_byte
  * before dpi_columns_sum_take; DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_columns_sum_answer(dpi_columns_sum *sum, const int32_t *s /* [rows] */,
                                                const int64_t *added /* [columns] */,
-                                               unsigned char *to, dp_error *err);
+                                               dpi_rlwe_stream *random, unsigned char *to,
+                                               dp_error *err);
 
 /* result[columns] = X's + added.  DP_EPEER bytes that are no answer; DP_ESTATE nothing was
  * offered; then result is zeros. */

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <tacit/random.h>
 #include <tacit/status.h>
 
+#include "silo/columns-state.h"
 #include "silo/part.h"
 #include "silo/post.h"
 
@@ -59,10 +59,10 @@ typedef struct dpi_columns_run_opts {
     const dpi_columns_terms *terms;
     const dpi_silo_part *part; /* checked */
     dpi_post *post;
-    size_t rows;     /* common to both, in the same order */
-    const double *x; /* [rows][columns of the party], finite */
+    const dpi_columns_state *state; /* met; of all that is random */
+    size_t rows;                    /* common to both, in the same order */
+    const double *x;                /* [rows][columns of the party], finite */
     const double *y; /* [rows] of the party that has outcomes; -1 or 1 where logistic */
-    dp_noise *noise;
     /* Told of each opened gradient of one's own, as integers; NULL: nobody. */
     void (*opened)(void *of, uint64_t step, const dpi_columns_grid *grid, size_t d,
                    const int64_t *h);

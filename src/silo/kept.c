@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "silo/columns-state.h"
 #include "silo/rules.h"
 #include "silo/run.h"
 #include "silo/state.h"
@@ -26,7 +27,9 @@ static dp_status find_owner(const dp_silo_plan *plan, const char *path, dp_silo_
         dpi_silo_state_whose(plan->hash, plan->keys[k], whose);
         status = dpi_silo_state_peek(path, whose, &s, &kept->begun, &found);
         kept->owner = k;
-        kept->sums = s.round;
+        kept->sums = plan->opts.columns != NULL
+                         ? dpi_columns_state_steps(s.round, plan->columns.steps)
+                         : s.round;
         dpi_silo_state_free(&s);
     }
     return status == DP_OK ? status : dpi_fail(err, status, "%s", found.text);
@@ -37,17 +40,15 @@ dp_status dp_silo_look(const dp_silo_plan *plan, const char *state, dp_silo_kept
 {
     char path[PATH_MAX];
     size_t most;
-    const bool by_columns = plan->opts.columns != NULL;
     *kept = (dp_silo_kept){.keeps = dpi_silo_run_keeps(plan)};
-    if (!(by_columns ? dpi_silo_columns_mark(path, state, plan)
-                     : dpi_silo_run_path(path, state, "run")))
+    if (!dpi_silo_run_path(path, state, "run"))
         return dpi_fail(err, DP_EINVAL, "the path of the state is too long");
     if (!kept->keeps)
         return DP_OK;
     dpi_silo_plan_sums(plan, &kept->planned, &most);
     kept->changed = changed_at(path);
     kept->begun = kept->changed != 0;
-    dp_status status = by_columns ? DP_OK : find_owner(plan, path, kept, err);
+    dp_status status = find_owner(plan, path, kept, err);
     if (status != DP_OK || !kept->begun)
         *kept = (dp_silo_kept){.keeps = true, .planned = kept->planned};
     return status;

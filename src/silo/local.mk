@@ -3,9 +3,9 @@ if SERVE
 tacitinclude_HEADERS += include/tacit/relay.h include/tacit/silo.h
 noinst_LTLIBRARIES += libtacit-silo.la
 libtacit_silo_la_SOURCES = %D%/audit.c %D%/audit.h %D%/carrier-folder.c %D%/carrier-memory.c \
-  %D%/carrier.h %D%/check-columns.c %D%/check-inside.h %D%/check-key.c %D%/check-parts.c %D%/check-seen.c %D%/check.c %D%/check.h %D%/columns-grid.c %D%/columns-run.c %D%/columns-sum.c %D%/columns-sum.h %D%/columns.h %D%/describe.c \
+  %D%/carrier.h %D%/check-columns.c %D%/check-inside.h %D%/check-key.c %D%/check-parts.c %D%/check-seen.c %D%/check.c %D%/check.h %D%/columns-grid.c %D%/columns-run.c %D%/columns-state.c %D%/columns-state.h %D%/columns-sum.c %D%/columns-sum.h %D%/columns.h %D%/describe.c \
   %D%/describe.h %D%/execute.c %D%/execute.h %D%/joint-columns.c %D%/joint.c %D%/joint.h %D%/kept.c %D%/key-sum.c %D%/key-sum.h %D%/labels.c %D%/labels.h %D%/keys.c %D%/keys.h \
-  %D%/masks.c %D%/masks.h %D%/part.h %D%/place.c %D%/plan-columns.c %D%/plan-openings.c %D%/plan-read.c %D%/plan.c %D%/plan.h \
+  %D%/masks.c %D%/masks.h %D%/part.h %D%/pay-columns.c %D%/pay-columns.h %D%/place.c %D%/plan-columns.c %D%/plan-openings.c %D%/plan-read.c %D%/plan.c %D%/plan.h \
   %D%/policy.c %D%/policy.h %D%/post.c %D%/post.h %D%/print.c %D%/print.h %D%/program.c \
   %D%/program.h %D%/psi-link.c %D%/psi.c %D%/psi.h %D%/relay-box.c %D%/relay-box.h %D%/relay-request.c %D%/relay-request.h \
   %D%/relay-visit.c %D%/relay-visit.h %D%/relay.c %D%/round.c %D%/round.h %D%/rules-read.c \

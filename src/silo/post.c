@@ -23,7 +23,7 @@ enum {
     BEFORE = MAGIC + 8 + NONCE,
     AROUND = BEFORE + SEAL + SIGNATURE,
     CONTEXT = 32,
-    DIGEST = 64,
+    DIGEST = DPI_SILO_DIGEST,
     RUN_KEY = 32 + SIGNATURE,
     RUN_NAME = 16
 };
@@ -83,6 +83,15 @@ static dp_status witness(const dpi_post *p, bool leaves, size_t peer, const char
     return p->opts.witness == NULL
                ? DP_OK
                : p->opts.witness(p->opts.witness_of, leaves, peer, tag, bytes, err);
+}
+
+static dp_status record(const dpi_post *p, bool leaves, const char *tag,
+                        const unsigned char digest[DIGEST], bool *held, dp_error *err)
+{
+    *held = false;
+    return p->opts.record == NULL
+               ? DP_OK
+               : p->opts.record(p->opts.record_of, leaves, tag, digest, held, err);
 }
 
 static dp_status post_own_key(const dpi_post *p, const unsigned char public[32], dp_error *err)
@@ -281,6 +290,7 @@ dp_status dpi_post_send(dpi_post *p, size_t to, uint64_t round, uint32_t attempt
     letter_place at = {
         .from = p->opts.party, .to = to, .round = round, .attempt = attempt, .name = name};
     unsigned char digest[DIGEST];
+    bool held = false;
     crypto_generichash_state h;
     dp_status status = find_place(p, to, &at, err);
     unsigned char *letter = status == DP_OK ? dpi_alloc(n + AROUND, 1) : NULL;
@@ -298,9 +308,11 @@ dp_status dpi_post_send(dpi_post *p, size_t to, uint64_t round, uint32_t attempt
                                                          CONTEXT, NULL, nonce, at.key);
         digest_of(&at, n + BEFORE + SEAL, letter, digest);
         dpi_post_sign(p, sizeof digest, digest, letter + n + BEFORE + SEAL);
-        status = witness(p, true, to, at.tag, n + AROUND, err);
+        status = record(p, true, at.tag, digest, &held, err);
     }
-    if (status == DP_OK)
+    if (status == DP_OK && !held)
+        status = witness(p, true, to, at.tag, n + AROUND, err);
+    if (status == DP_OK && !held)
         status = p->opts.carrier->kind->put(p->opts.carrier, at.tag, n + AROUND, letter, err);
     dpi_free(letter);
     sodium_memzero(&at, sizeof at);
@@ -309,14 +321,14 @@ dp_status dpi_post_send(dpi_post *p, size_t to, uint64_t round, uint32_t attempt
 
 /* Opens a letter of `length` bytes whose body must have n. */
 static bool open_letter(const dpi_post *p, const letter_place *at, size_t length,
-                        const unsigned char *letter, size_t n, unsigned char *body)
+                        const unsigned char *letter, size_t n, unsigned char *body,
+                        unsigned char digest[DIGEST])
 {
-    unsigned char digest[DIGEST];
     if (length != n + AROUND || memcmp(letter, magic, MAGIC) != 0 ||
         dpi_get_number(letter + MAGIC) != n)
         return false;
     digest_of(at, length - SIGNATURE, letter, digest);
-    return dpi_post_verify(p, at->from, sizeof digest, digest, letter + length - SIGNATURE) &&
+    return dpi_post_verify(p, at->from, DIGEST, digest, letter + length - SIGNATURE) &&
            crypto_aead_xchacha20poly1305_ietf_decrypt(body, NULL, NULL, letter + BEFORE, n + SEAL,
                                                       at->context, CONTEXT, letter + MAGIC + 8,
                                                       at->key) == 0;
@@ -333,8 +345,9 @@ dp_status dpi_post_receive(dpi_post *p, size_t from, uint64_t round, uint32_t at
 {
     letter_place at = {
         .from = from, .to = p->opts.party, .round = round, .attempt = attempt, .name = name};
-    unsigned char *letter = NULL;
+    unsigned char *letter = NULL, digest[DIGEST];
     size_t length = 0;
+    bool held;
     dpi_carrier *c = p->opts.carrier;
     dp_error found = {DP_OK, ""};
     uint32_t wait = wait_ms > 0 ? wait_ms : p->opts.patience_ms;
@@ -347,11 +360,13 @@ dp_status dpi_post_receive(dpi_post *p, size_t from, uint64_t round, uint32_t at
             p->opts.names[from], name, (unsigned long long)round, wait / 1000, again(p));
     else if (status != DP_OK)
         status = dpi_fail(err, status, "%s", found.text);
-    else if (!open_letter(p, &at, length, letter, n, body))
+    else if (!open_letter(p, &at, length, letter, n, body, digest))
         status = dpi_fail(err, DP_EPEER,
                           "what stands in the mailbox as %s is no letter of %s: it was changed or "
                           "written by somebody else",
                           at.tag, p->opts.names[from]);
+    if (status == DP_OK)
+        status = record(p, false, at.tag, digest, &held, err);
     if (status == DP_OK)
         status = witness(p, false, from, at.tag, length, err);
     if (status != DP_OK && n > 0)

@@ -22,7 +22,7 @@
 #include "silo/carrier.h"
 #include "silo/part.h"
 
-enum { DPI_SILO_HASH = 32, DPI_SILO_PUBLIC = 32, DPI_SILO_SECRET = 64 };
+enum { DPI_SILO_HASH = 32, DPI_SILO_PUBLIC = 32, DPI_SILO_SECRET = 64, DPI_SILO_DIGEST = 64 };
 
 typedef struct dpi_post_opts {
     dpi_carrier *carrier; /* borrowed */
@@ -37,6 +37,12 @@ typedef struct dpi_post_opts {
     dp_status (*witness)(void *of, bool leaves, size_t peer, const char *tag, size_t bytes,
                          dp_error *err);
     void *witness_of;
+    /* Told of every letter's hash, before it leaves and before what has come is used: for who goes
+     * on with what has left (columns-state.h).  *held [out] it has left before, and is not sent
+     * again.  An error stops it.  NULL: nobody. */
+    dp_status (*record)(void *of, bool leaves, const char *tag,
+                        const unsigned char hash[DPI_SILO_DIGEST], bool *held, dp_error *err);
+    void *record_of;
     const char
         *again; /* what to do when a party is not heard, for messages; NULL: run again when it
                         * is, and the run goes on */

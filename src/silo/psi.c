@@ -2,8 +2,8 @@
  *
  * Points are sent in ascending order of their bytes.  That order follows from the secret exponent
  * and tells nothing of the order of rows; and a reader sees at once that none comes twice.
- * Exponents are never 0, and the group has prime order: a product is the identity where the point
- * is, and libsodium refuses that as it does bytes that are no point. */
+ * The group has prime order: but for exponent 0, which has a chance of 2^-252, a product is the
+ * identity where the point is, and libsodium refuses that as it does bytes that are no point. */
 #include "silo/psi.h"
 
 #include <sodium.h>
@@ -140,14 +140,34 @@ static dp_status fail_empty(dp_error *err)
     return dpi_fail(err, DP_EDATA, "an id is empty; take its row out before linking");
 }
 
+/* What follows from a seed for a purpose: 64 bytes. */
+static void expand(const unsigned char seed[DPI_PSI_KEY], const char *purpose,
+                   unsigned char bytes[64])
+{
+    (void)crypto_generichash(bytes, 64, (const unsigned char *)purpose, strlen(purpose), seed,
+                             DPI_PSI_KEY);
+}
+
+/* Uniform but for 2^-252. */
+static void draw_exponent(const unsigned char seed[DPI_PSI_KEY], dpi_psi *p)
+{
+    unsigned char wide[crypto_core_ristretto255_NONREDUCEDSCALARBYTES];
+    expand(seed, "exponent", wide);
+    crypto_core_ristretto255_scalar_reduce(p->exponent, wide);
+    sodium_memzero(wide, sizeof wide);
+}
+
 /* Hashes of ids, and of nothing for what pads. */
 static dp_status hash_ids(const dpi_psi_opts *o, const dpi_psi *p, const char *const *ids,
                           unsigned char *hashes, dp_error *err)
 {
+    unsigned char padding[64];
     for (size_t i = 0; i < p->n; i++)
         if (!hash_id(o, ids[i], hashes + i * HASH))
             return fail_empty(err);
-    randombytes_buf(hashes + p->n * HASH, (p->count - p->n) * HASH);
+    expand(o->seed, "padding", padding);
+    randombytes_buf_deterministic(hashes + p->n * HASH, (p->count - p->n) * HASH, padding);
+    sodium_memzero(padding, sizeof padding);
     return DP_OK;
 }
 
@@ -172,9 +192,11 @@ static dp_status put_in_order(dpi_psi *p, const unsigned char *raised, dp_error 
     return status;
 }
 
+/* o->seed is set. */
 static dp_status make_points(const dpi_psi_opts *o, dpi_psi *p, const char *const *ids,
                              dp_error *err)
 {
+    draw_exponent(o->seed, p);
     unsigned char *hashes = dpi_alloc(p->count, HASH), *raised = dpi_alloc(p->count, POINT);
     p->points = dpi_alloc(p->count, POINT);
     p->of = dpi_alloc(p->count, sizeof *p->of);
@@ -195,11 +217,13 @@ static dp_status make_points(const dpi_psi_opts *o, dpi_psi *p, const char *cons
 
 /* ---- public ---- */
 
-dp_status dpi_psi_new(const dpi_psi_opts *o, size_t n, const char *const *ids, dpi_psi **psi,
+dp_status dpi_psi_new(const dpi_psi_opts *opts, size_t n, const char *const *ids, dpi_psi **psi,
                       dp_error *err)
 {
+    dpi_psi_opts o = *opts;
+    unsigned char drawn[DPI_PSI_KEY];
     *psi = NULL;
-    const size_t count = o->padded > 0 ? o->padded : n;
+    const size_t count = o.padded > 0 ? o.padded : n;
     if (count > DPI_PSI_MOST || n > count)
         return dpi_fail(err, DP_EINVAL,
                         "%zu ids were given, to be sent as %zu points; at most %d are sent, and no "
@@ -212,9 +236,13 @@ dp_status dpi_psi_new(const dpi_psi_opts *o, size_t n, const char *const *ids, d
         return dpi_fail_nomem(err);
     p->n = n;
     p->count = count;
-    p->threads = o->threads > 0 ? o->threads : 1;
-    crypto_core_ristretto255_scalar_random(p->exponent); /* never 0 */
-    dp_status status = make_points(o, p, ids, err);
+    p->threads = o.threads > 0 ? o.threads : 1;
+    randombytes_buf(drawn, sizeof drawn);
+    if (o.seed == NULL)
+        o.seed = drawn;
+    dp_status status = make_points(&o, p, ids, err);
+    sodium_memzero(drawn, sizeof drawn);
+    sodium_memzero(o.key, sizeof o.key);
     if (status == DP_OK)
         *psi = p;
     else

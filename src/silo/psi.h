@@ -2,7 +2,7 @@
  * (doc/design/silo-columns.md).
  *
  *   P(x) = a point of ristretto255 made of BLAKE2b-512 under the run's key of domain and id x
- *   each owner   sends {s P(x)} in order of bytes, s drawn for this run; gets {s' P(y)} of the
+ *   each owner   sends {s P(x)} in order of bytes, s of this run alone; gets {s' P(y)} of the
  *                other returns {s s' P(y)} in the order they came; gets {s' s P(x)}
  *   both         have the tokens s s' P of either side: those on both are the common ids, and their
  *                order by bytes is the order of rows
@@ -29,9 +29,12 @@ enum { DPI_PSI_POINT = 32, DPI_PSI_KEY = 32, DPI_PSI_MOST = 1 << 24 };
 typedef struct dpi_psi_opts {
     const char *domain;             /* what ids are of: the same at both owners */
     unsigned char key[DPI_PSI_KEY]; /* of the run, the same at both owners */
-    size_t padded;                  /* points that are sent, the rest being random; 0: as ids */
-    size_t most;                    /* ids of the other that are answered; 0: DPI_PSI_MOST */
-    size_t threads;                 /* 0: 1 */
+    /* What the exponent and points that pad follow from, and whoever knows it knows them; NULL: the
+     * system's generator. */
+    const unsigned char *seed; /* [DPI_PSI_KEY] */
+    size_t padded;             /* points that are sent, the rest being random; 0: as ids */
+    size_t most;               /* ids of the other that are answered; 0: DPI_PSI_MOST */
+    size_t threads;            /* 0: 1 */
 } dpi_psi_opts;
 
 typedef struct dpi_psi dpi_psi;

@@ -344,25 +344,6 @@ static dp_status open_sum(void *of, dpi_silo_machine *m, const dpi_silo_step *s,
 
 /* ---- rounds ---- */
 
-static dp_status exchange_keys(dpi_silo_round *r, dp_error *err)
-{
-    dpi_silo_state *s = &r->state;
-    dp_status status = dpi_post_open(&r->opts.post, s->run_secret, &r->post, err);
-    if (status != DP_OK)
-        return status;
-    const unsigned char *all = dpi_post_run_keys(r->post);
-    if (sodium_is_zero(s->run_keys, sizeof s->run_keys)) {
-        memcpy(s->run_keys, all, sizeof s->run_keys);
-        return dpi_silo_state_keep(s, err);
-    }
-    if (memcmp(s->run_keys, all, sizeof s->run_keys) == 0)
-        return DP_OK;
-    return dpi_fail(
-        err, DP_ESTATE,
-        "an owner has begun this plan anew, and a sum would be opened a second time with "
-        "other noise; it must go on with its state of then, or all need a new plan");
-}
-
 static dp_status make_key(dpi_silo_round *r, dp_error *err)
 {
     const dpi_key_sum_opts opts = {.post = r->post,
@@ -400,7 +381,7 @@ dp_status dpi_silo_round_new(const dpi_silo_round_opts *opts, dpi_silo_round **r
     dpi_silo_state_whose(opts->post.plan, opts->post.publics[opts->post.party], whose);
     dp_status status = dpi_silo_state_open(opts->state, whose, &r->state, err);
     if (status == DP_OK)
-        status = exchange_keys(r, err);
+        status = dpi_silo_state_meet(&r->state, &r->opts.post, &r->post, err);
     if (status == DP_OK)
         status = dpi_silo_machine_init(&r->machine, opts->part, err);
     if (status == DP_OK && dpi_silo_has_key(opts->part))

@@ -96,11 +96,12 @@ enum { fedavg_he_n_seen = sizeof fedavg_he_seen / sizeof *fedavg_he_seen };
 /* ---- columns: residuals stay in shares, and each gets the other's part of its block ---- */
 
 #define OWN_PART "once each: e = encrypt x0; once each: send e each; each: o = inner x0 x1"
-#define BOTH_PARTS "each: send x0.c each; each: o = unveil x0 x0.c"
+#define BOTH_PARTS "each: o = unveil x0 x0.c"
 
+/* One's own share is drawn when the other's answer has come, which it follows from: columns-run. */
 static const dpi_silo_rule columns_dp_rules[] = {
     {"block", "1", OWN_PART},
-    {"gauss", "1", "each: o = dgauss x0; each: c = veil x0.e x0.x1"},
+    {"gauss", "1", "each: c = veil x0.e x0.x1; each: send c each; each: o = dgauss x0"},
     {"reveal", "1", BOTH_PARTS},
 };
 
@@ -108,7 +109,7 @@ static const dpi_silo_clause *const columns_dp_seen = NULL;
 enum { columns_dp_n_seen = 0 };
 
 static const dpi_silo_rule columns_rules[] = {
-    {"block", "1", OWN_PART "; each: c = answer e x1"},
+    {"block", "1", OWN_PART "; each: c = answer e x1; each: send c each"},
     {"reveal", "1", BOTH_PARTS},
 };
 

@@ -1,35 +1,29 @@
 /* One owner's part of a plan of columns: ids are linked, and rows that both have are gone over in
  * their common order.
  *
- * Nothing is kept of a run but a mark that it was begun: one that ends early cannot go on, as its
- * shares of noise are gone, and another run of the same plan would tell of the same rows under
- * other noise, which nobody counts.  The mark is in the state's folder, on the disk before the
- * first step; who empties the mailbox does not take it away. */
-#define _XOPEN_SOURCE 700
-#include <errno.h>
-#include <fcntl.h>
+ * A run that ends early does all of it again, from the same secrets, and sends nothing that is not
+ * what has left (columns-state.h).  What that takes is in the state's folder before anything
+ * leaves. */
 #include <limits.h>
 #include <math.h>
 #include <sodium.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/compiler.h"
 #include "base/error.h"
 #include "silo/audit.h"
+#include "silo/columns.h"
 #include "silo/describe.h"
 #include "silo/keys.h"
+#include "silo/pay-columns.h"
 #include "silo/policy.h"
 #include "silo/psi.h"
 #include "silo/run.h"
 
 static const char told[] = "coefficients"; /* a letter */
-static const char label[] = "columns of two owners; which people both have is not counted";
-static const char again[] =
-    "a run of columns does not go on: before its first step run it again with "
-    "an empty mailbox, behind it make a new plan";
+static const char anew[] =
+    "nothing is kept of this run: when it does, both owners begin anew, in an empty mailbox";
 
 typedef struct linked_run {
     const dp_silo_plan *plan;
@@ -42,13 +36,12 @@ typedef struct linked_run {
     dpi_carrier *carrier;
     dpi_audit *audit;
     dpi_post *post;
-    dp_noise *noise;
+    dpi_columns_state *state;
+    dpi_columns_payment payment;
     char names[DP_OWNERS_MOST][DPI_SILO_NAME];
-    size_t *rows;  /* [data->rows], of which the first *common are set */
-    double *x, *y; /* the common rows, in their order */
-    char mark[PATH_MAX];
-    dp_reservation *paid; /* NULL: no ledger */
-    bool marked;          /* the steps are begun */
+    size_t *rows;        /* [data->rows], of which the first *common are set */
+    double *x, *y;       /* the common rows, in their order */
+    char path[PATH_MAX]; /* of the state */
 } linked_run;
 
 static bool is_noisy(const linked_run *r)
@@ -84,26 +77,6 @@ static dp_status check_data(const linked_run *r, dp_error *err)
     return dpi_psi_check_ids(a->rows, a->ids, err);
 }
 
-static dp_status check_ledger(const linked_run *r, dp_error *err)
-{
-    const dp_silo_run_opts *o = r->opts;
-    if (o->ledger == NULL)
-        return o->ledger_data == NULL && o->ledger_label == NULL
-                   ? DP_OK
-                   : dpi_fail(err, DP_EINVAL,
-                              "a data set or label is given and no ledger, so that nothing would "
-                              "be paid for; open the ledger that pays, or leave them out");
-    if (o->ledger_data == NULL)
-        return dpi_fail(err, DP_EINVAL,
-                        "a ledger is given and no ledger_data; name the data set as the ledger "
-                        "knows it");
-    return is_noisy(r) ? DP_OK
-                       : dpi_fail(err, DP_EINVAL,
-                                  "scheme %s has no guarantee that a ledger could count; leave the "
-                                  "ledger out",
-                                  r->plan->opts.scheme);
-}
-
 static dp_status check(linked_run *r, dp_error *err)
 {
     dp_status status = dpi_silo_run_owner(r->plan, r->opts->key, &r->self, err);
@@ -113,11 +86,11 @@ static dp_status check(linked_run *r, dp_error *err)
         return status;
     dpi_silo_columns_terms(r->plan, &r->terms);
     r->d = r->terms.columns[r->self];
-    status = check_ledger(r, err);
+    status = dpi_columns_check_ledger(r->plan, r->opts, err);
     if (status == DP_OK && is_noisy(r) && r->opts->state == NULL)
         return dpi_fail(err, DP_EINVAL,
-                        "a plan of columns with noise is run once, which is noted in the state; "
-                        "name a folder for it");
+                        "a plan of columns with noise goes on after a crash with the noise that it "
+                        "had, which is kept in the state; name a folder for it");
     if (status == DP_OK)
         status = check_data(r, err);
     if (status == DP_OK && r->opts->policy != NULL)
@@ -125,44 +98,9 @@ static dp_status check(linked_run *r, dp_error *err)
     return status;
 }
 
-static dp_status fail_mark(const linked_run *r, dp_error *err)
+static bool is_begun(const linked_run *r)
 {
-    return dpi_fail(err, DP_ESTATE,
-                    "this plan was run before, as %.200s says; its noise is gone, and other noise "
-                    "would not be paid for: make a new plan",
-                    r->opts->state);
-}
-
-bool dpi_silo_columns_mark(char to[PATH_MAX], const char *folder, const dp_silo_plan *plan)
-{
-    char file[DPI_SILO_HASH + 10], hex[2 * DPI_SILO_HASH + 1];
-    (void)sodium_bin2hex(hex, sizeof hex, plan->hash, DPI_SILO_HASH);
-    (void)snprintf(file, sizeof file, "columns-%.32s", hex);
-    return dpi_silo_run_path(to, folder, file);
-}
-
-/* The folder, and that there is no mark of this plan in it. */
-static dp_status find_mark(linked_run *r, dp_error *err)
-{
-    if (!dpi_silo_columns_mark(r->mark, r->opts->state, r->plan))
-        return dpi_fail(err, DP_EINVAL, "the path of the state is too long");
-    dp_status status = dpi_silo_run_folder(r->opts->state, err);
-    return status == DP_OK && access(r->mark, F_OK) == 0 ? fail_mark(r, err) : status;
-}
-
-/* Notes that the steps are begun; with DP_OK it is on the disk, and was not there. */
-static dp_status set_mark(const linked_run *r, dp_error *err)
-{
-    int file = open(r->mark, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file < 0 && errno == EEXIST)
-        return fail_mark(r, err);
-    int folder = file >= 0 ? open(r->opts->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    bool good = folder >= 0 && fsync(file) == 0 && fsync(folder) == 0;
-    if (folder >= 0)
-        (void)close(folder);
-    if (file >= 0)
-        (void)close(file);
-    return good ? DP_OK : dpi_fail(err, DP_EIO, "cannot write %.200s", r->mark);
+    return r->state != NULL && dpi_columns_state_begun(r->state);
 }
 
 /* Whether the caller ends it.  Behind the first step all that is paid for counts as released. */
@@ -171,9 +109,10 @@ static bool is_stopped(void *of)
     const linked_run *r = of;
     const uint64_t steps = r->plan->columns.steps;
     const dp_fit_progress at = {.phase = "with the other owner",
-                                .made = r->marked ? steps : 0,
+                                .made = is_begun(r) ? steps : 0,
                                 .planned = steps,
-                                .epsilon = r->marked ? r->plan->opts.epsilon : 0};
+                                .epsilon = is_begun(r) ? r->plan->opts.epsilon : 0,
+                                .kept = r->opts->state != NULL};
     return r->opts->watch(r->opts->watch_user, &at) != 0;
 }
 
@@ -187,78 +126,6 @@ static dp_status open_carrier(linked_run *r, dp_error *err)
     return status;
 }
 
-static dp_status begin(linked_run *r, dp_error *err)
-{
-    const size_t n = r->data->rows;
-    dp_status status = dpi_silo_part_of(r->plan, r->self, &r->arena, &r->part, err);
-    r->rows = dpi_alloc(n, sizeof *r->rows);
-    r->x = dpi_alloc(n * r->d, sizeof *r->x);
-    r->y = dpi_alloc(n, sizeof *r->y);
-    if (status == DP_OK && (r->rows == NULL || r->x == NULL || r->y == NULL))
-        status = dpi_fail_nomem(err);
-    if (status == DP_OK)
-        status = dp_noise_new(&r->noise, err);
-    if (status == DP_OK)
-        status = open_carrier(r, err);
-    if (status == DP_OK && is_noisy(r))
-        status = find_mark(r, err);
-    if (status == DP_OK && r->opts->audit != NULL)
-        status = dpi_audit_open(r->opts->audit, r->plan->hash, &r->audit, err);
-    return status;
-}
-
-/* Whether the data set's budget is for a record more or less. */
-static bool is_of_more_or_less(const linked_run *r)
-{
-    const dp_ledger_statement *all;
-    bool found = false;
-    if (dp_ledger_read(r->opts->ledger, &all, NULL) != DP_OK)
-        return false;
-    for (size_t k = 0; k < all->n; k++)
-        found = found || (strcmp(all->data[k].name, r->opts->ledger_data) == 0 &&
-                          all->data[k].budget.adjacency == DP_ADD_REMOVE &&
-                          all->data[k].budget.unit == NULL);
-    dp_ledger_statement_free(all);
-    return found;
-}
-
-/* All of the plan, for this owner's data set. */
-static dp_status pay(linked_run *r, dp_error *err)
-{
-    dp_mechanism list[DPI_COLUMNS_SPENDING];
-    dp_status status = dpi_silo_columns_spending(r->plan, list, err);
-    const dp_spending what = {.data = r->opts->ledger_data,
-                              .label =
-                                  r->opts->ledger_label != NULL ? r->opts->ledger_label : label,
-                              .list = list,
-                              .n = DPI_COLUMNS_SPENDING};
-    dp_error found = {DP_OK, ""};
-    if (status == DP_OK)
-        status = dp_ledger_reserve(r->opts->ledger, &what, &r->paid, &found);
-    if (status == DP_EMISMATCH && is_of_more_or_less(r))
-        return dpi_fail(err, status,
-                        "a run of columns is counted for records that are replaced, and the budget "
-                        "of '%.100s' is for records more or less; keep one with --adjacency "
-                        "replace-one for it",
-                        r->opts->ledger_data);
-    return found.status != DP_OK ? dpi_fail(err, status, "%s", found.text) : status;
-}
-
-/* Of steps that were not begun nothing was told, and nothing is kept; of those that were, all is:
- * how many there were is not looked at.  What cannot be written stays spent. */
-static void settle(const linked_run *r, dp_status status)
-{
-    const uint64_t none[DPI_COLUMNS_SPENDING] = {0};
-    const uint64_t all[DPI_COLUMNS_SPENDING] = {r->plan->columns.steps, 1};
-    dp_status settled = DP_OK;
-    if (r->paid != NULL && (!r->marked || status == DP_OK))
-        settled = dp_reservation_settle(r->paid, r->marked ? all : none, NULL);
-    (void)settled;
-    dp_reservation_free(r->paid);
-}
-
-/* ---- with the other ---- */
-
 static dp_status look(void *of, bool leaves, size_t peer, const char *tag, size_t bytes,
                       dp_error *err)
 {
@@ -266,7 +133,7 @@ static dp_status look(void *of, bool leaves, size_t peer, const char *tag, size_
     return dpi_audit_letter(r->audit, leaves, r->plan->names[peer], tag, bytes, err);
 }
 
-static dp_status meet(linked_run *r, dp_error *err)
+static dpi_post_opts post_opts(linked_run *r)
 {
     dpi_post_opts o = {.carrier = r->carrier,
                        .party = r->self,
@@ -277,22 +144,88 @@ static dp_status meet(linked_run *r, dp_error *err)
                        .patience_ms = r->opts->patience_ms,
                        .witness = r->audit != NULL ? look : NULL,
                        .witness_of = r,
-                       .again = again};
-    unsigned char run_secret[32] = {0};
+                       .again = r->opts->state != NULL ? NULL : anew};
     memcpy(o.plan, r->plan->hash, DPI_SILO_HASH);
-    dp_status status = dpi_post_open(&o, run_secret, &r->post, err);
-    sodium_memzero(run_secret, sizeof run_secret);
+    return o;
+}
+
+/* Of all that this owner has, as it lies: an id is as long as it is. */
+static void hash_records(const linked_run *r, unsigned char hash[32])
+{
+    const dp_silo_columns_data *a = r->data;
+    const uint64_t sizes[3] = {a->rows, r->d, a->y != NULL};
+    crypto_generichash_state h;
+    (void)crypto_generichash_init(&h, NULL, 0, 32);
+    (void)crypto_generichash_update(&h, (const unsigned char *)sizes, sizeof sizes);
+    for (size_t i = 0; i < a->rows; i++)
+        (void)crypto_generichash_update(&h, (const unsigned char *)a->ids[i],
+                                        strlen(a->ids[i]) + 1);
+    (void)crypto_generichash_update(&h, (const unsigned char *)a->x, a->rows * r->d * sizeof *a->x);
+    if (a->y != NULL)
+        (void)crypto_generichash_update(&h, (const unsigned char *)a->y, a->rows * sizeof *a->y);
+    (void)crypto_generichash_final(&h, hash, 32);
+    sodium_memzero(&h, sizeof h);
+}
+
+static dp_status open_state(linked_run *r, dp_error *err)
+{
+    const char *folder = r->opts->state;
+    const dpi_post_opts o = post_opts(r);
+    unsigned char records[32];
+    dp_status status = folder != NULL ? dpi_silo_run_folder(folder, err) : DP_OK;
+    if (status == DP_OK && folder != NULL && !dpi_silo_run_path(r->path, folder, "run"))
+        status = dpi_fail(err, DP_EINVAL, "the path of the state is too long");
+    if (status != DP_OK)
+        return status;
+    hash_records(r, records);
+    return dpi_columns_state_new(folder != NULL ? r->path : NULL, &o, records, &r->state, err);
+}
+
+static dp_status begin(linked_run *r, dp_error *err)
+{
+    const size_t n = r->data->rows;
+    dp_status status = dpi_silo_part_of(r->plan, r->self, &r->arena, &r->part, err);
+    r->rows = dpi_alloc(n, sizeof *r->rows);
+    r->x = dpi_alloc(n * r->d, sizeof *r->x);
+    r->y = dpi_alloc(n, sizeof *r->y);
+    if (status == DP_OK && (r->rows == NULL || r->x == NULL || r->y == NULL))
+        status = dpi_fail_nomem(err);
+    if (status == DP_OK)
+        status = open_carrier(r, err);
+    if (status == DP_OK)
+        status = open_state(r, err);
+    if (status == DP_OK && r->opts->audit != NULL)
+        status = dpi_audit_open(r->opts->audit, r->plan->hash, &r->audit, err);
     return status;
+}
+
+static dp_status pay(linked_run *r, dp_error *err)
+{
+    char name[DPI_COLUMNS_NAME];
+    dpi_columns_state_name(r->state, name);
+    return dpi_columns_pay(r->plan, r->opts, name, &r->payment, err);
+}
+
+/* ---- with the other ---- */
+
+static dp_status meet(linked_run *r, dp_error *err)
+{
+    const dpi_post_opts o = post_opts(r);
+    return dpi_columns_state_meet(r->state, &o, &r->post, err);
 }
 
 static dp_status link_rows(linked_run *r, size_t *common, dp_error *err)
 {
     const dp_silo_columns_data *a = r->data;
+    unsigned char seed[DPI_PSI_KEY];
     const dpi_psi_opts o = {.domain = r->plan->opts.columns->ids,
+                            .seed = seed,
                             .most = (size_t)r->plan->opts.most_records,
                             .threads = r->opts->threads};
+    dpi_columns_state_key(r->state, "linking", 0, 0, NULL, seed);
     dp_status status =
         dpi_psi_link(r->post, 1 - r->self, 0, 0, &o, a->rows, a->ids, common, r->rows, err);
+    sodium_memzero(seed, sizeof seed);
     if (status == DP_OK && *common == 0)
         status = dpi_fail(err, DP_EDATA,
                           "the two owners have no id in common; are they of the same kind, and "
@@ -310,10 +243,10 @@ static dp_status regress(linked_run *r, size_t common, double *w, dp_error *err)
     const dpi_columns_run_opts o = {.terms = &r->terms,
                                     .part = &r->part,
                                     .post = r->post,
+                                    .state = r->state,
                                     .rows = common,
                                     .x = r->x,
-                                    .y = r->y,
-                                    .noise = r->noise};
+                                    .y = r->y};
     return dpi_columns_run(&o, w, err);
 }
 
@@ -377,12 +310,13 @@ static void wipe(void *bytes, size_t n)
 static void end(linked_run *r, dp_status status)
 {
     const size_t n = r->data->rows;
-    settle(r, status);
+    const bool begun = is_begun(r);
+    dpi_columns_pay_end(&r->payment, begun, status);
     dpi_audit_close(r->audit, status);
     dpi_post_close(r->post);
+    dpi_columns_state_free(r->state);
     if (r->carrier != NULL)
         r->carrier->kind->close(r->carrier);
-    dp_noise_free(r->noise);
     wipe(r->rows, n * sizeof *r->rows);
     wipe(r->x, n * r->d * sizeof *r->x);
     wipe(r->y, n * sizeof *r->y);
@@ -412,16 +346,12 @@ dp_status dp_silo_run_columns(const dp_silo_plan *plan, const dp_silo_columns_da
     dp_status status = check(&r, err);
     if (status == DP_OK)
         status = begin(&r, err);
-    if (status == DP_OK && opts->ledger != NULL)
+    if (status == DP_OK)
         status = pay(&r, err);
     if (status == DP_OK)
         status = meet(&r, err);
     if (status == DP_OK)
         status = link_rows(&r, common, err);
-    if (status == DP_OK && is_noisy(&r)) {
-        status = set_mark(&r, err);
-        r.marked = status == DP_OK;
-    }
     if (status == DP_OK)
         status = regress(&r, *common, w, err);
     if (status == DP_OK && plan->opts.columns->told)

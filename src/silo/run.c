@@ -51,7 +51,7 @@ static const char anew[] =
 bool dpi_silo_run_keeps(const dp_silo_plan *plan)
 {
     const dpi_silo_scheme *scheme = dpi_silo_scheme_named(plan->opts.scheme);
-    return scheme->noisy || dpi_silo_scheme_says(scheme, "keypart");
+    return scheme->noisy || scheme->by_columns || dpi_silo_scheme_says(scheme, "keypart");
 }
 
 static bool keeps(const silo_run *r)

@@ -15,14 +15,11 @@ dp_status dpi_silo_run_owner(const dp_silo_plan *plan, const dp_silo_key *key, s
 dp_status dpi_silo_run_carrier(const dp_silo_run_opts *opts, dpi_carrier **carrier,
                                dp_error *err) DP_MUST_CHECK;
 
-/* The path of a file of a state's folder: "run" is the state of the rounds; and that of the mark
- * that a plan of columns with noise was begun.  False: it is too long. */
+/* The path of a file of a state's folder: "run" is the state of the rounds.  False: it is too
+ * long. */
 bool dpi_silo_run_path(char to[PATH_MAX], const char *folder, const char *file) DP_MUST_CHECK;
-bool dpi_silo_columns_mark(char to[PATH_MAX], const char *folder,
-                           const dp_silo_plan *plan) DP_MUST_CHECK;
 
-/* Whether runs of it are kept in a state's folder, so that they go on; or, of columns, are
- * noted. */
+/* Whether runs of it are kept in a state's folder, so that they go on. */
 bool dpi_silo_run_keeps(const dp_silo_plan *plan);
 
 /* How many sums a run opens, and the most numbers of one. */

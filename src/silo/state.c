@@ -203,6 +203,29 @@ dp_status dpi_silo_state_keep(dpi_silo_state *s, dp_error *err)
     return status;
 }
 
+dp_status dpi_silo_state_meet(dpi_silo_state *s, const dpi_post_opts *opts, dpi_post **post,
+                              dp_error *err)
+{
+    dp_status status = dpi_post_open(opts, s->run_secret, post, err);
+    if (status != DP_OK)
+        return status;
+    const unsigned char *all = dpi_post_run_keys(*post);
+    if (sodium_is_zero(s->run_keys, sizeof s->run_keys)) {
+        memcpy(s->run_keys, all, sizeof s->run_keys);
+        status = dpi_silo_state_keep(s, err);
+    } else if (memcmp(s->run_keys, all, sizeof s->run_keys) != 0) {
+        status = dpi_fail(
+            err, DP_ESTATE,
+            "an owner has begun this plan anew, and a sum would be opened a second time with "
+            "other noise; it must go on with its state of then, or all need a new plan");
+    }
+    if (status != DP_OK) {
+        dpi_post_close(*post);
+        *post = NULL;
+    }
+    return status;
+}
+
 static void drop_vector(dpi_silo_state *s)
 {
     if (s->x != NULL)

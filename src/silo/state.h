@@ -44,6 +44,11 @@ dp_status dpi_silo_state_peek(const char *path, const unsigned char plan[DPI_SIL
 /* Puts it on the disk; DP_OK where it has no path.  After a failure it fails for ever. */
 dp_status dpi_silo_state_keep(dpi_silo_state *s, dp_error *err) DP_MUST_CHECK;
 
+/* Exchanges keys with the other owners, under the state's.  DP_ESTATE they are not those of before:
+ * an owner has begun anew; errors of dpi_post_open.  *post [out] NULL on error. */
+dp_status dpi_silo_state_meet(dpi_silo_state *s, const dpi_post_opts *opts, dpi_post **post,
+                              dp_error *err) DP_MUST_CHECK;
+
 /* Begins a round: with x[n], a copy of it, whose share of noise can be made no more. */
 dp_status dpi_silo_state_begin(dpi_silo_state *s, uint64_t round, const unsigned char question[32],
                                size_t n, const uint64_t *x, dp_error *err) DP_MUST_CHECK;

@@ -213,13 +213,26 @@ pid_t joint_start(const joint *j, const joint_owner *o)
     return child;
 }
 
-int joint_wait(pid_t process)
+static int ended(pid_t process, int flags)
 {
     int how = 0;
-    assert_int_equal(waitpid(process, &how, 0), process);
+    const pid_t found = waitpid(process, &how, flags);
+    if (flags == WNOHANG && found == 0)
+        return JOINT_RUNNING;
+    assert_int_equal(found, process);
     if (WIFSIGNALED(how))
         return WTERMSIG(how) == SIGKILL ? JOINT_KILLED : JOINT_STRANGE;
     return WEXITSTATUS(how);
+}
+
+int joint_wait(pid_t process)
+{
+    return ended(process, 0);
+}
+
+int joint_look(pid_t process)
+{
+    return ended(process, WNOHANG);
 }
 
 void joint_run(const joint *j, const joint_owner owners[PLANS_OWNERS])

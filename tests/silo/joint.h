@@ -6,7 +6,7 @@
 
 #include "tests/silo/plans.h"
 
-enum { JOINT_FILE = 1 << 20, JOINT_KILLED = -1, JOINT_STRANGE = -2 };
+enum { JOINT_FILE = 1 << 20, JOINT_KILLED = -1, JOINT_STRANGE = -2, JOINT_RUNNING = -3 };
 
 /* One owner's process. */
 typedef struct joint_owner {
@@ -50,6 +50,9 @@ void joint_make_ledgers(const joint *j);
  * its message in "message-k". */
 pid_t joint_start(const joint *j, const joint_owner *o);
 int joint_wait(pid_t process);
+
+/* The same without waiting: JOINT_RUNNING. */
+int joint_look(pid_t process);
 
 /* Runs all owners as they are until each has its fit: those that end early run again. */
 void joint_run(const joint *j, const joint_owner owners[PLANS_OWNERS]);

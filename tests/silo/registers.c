@@ -1,8 +1,11 @@
+#define _XOPEN_SOURCE 700
 #include "tests/silo/registers.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/lib/check.h"
 
@@ -69,6 +72,22 @@ void registers_begin(joint *j, const dp_silo_columns *c, const char *scheme)
 void registers_end(joint *j)
 {
     joint_end(j);
+}
+
+size_t registers_take(const char *word)
+{
+    char path[600];
+    size_t n = 0;
+    DIR *d = opendir(joint_path("mailbox", 0));
+    assert_non_null(d);
+    for (const struct dirent *e; (e = readdir(d)) != NULL;)
+        if (e->d_name[0] != '.' && (word == NULL || strstr(e->d_name, word) != NULL)) {
+            (void)snprintf(path, sizeof path, "%s/%.255s", joint_path("mailbox", 0), e->d_name);
+            assert_int_equal(unlink(path), 0);
+            n++;
+        }
+    (void)closedir(d);
+    return n;
 }
 
 void *register_act(void *of)

@@ -30,6 +30,9 @@ extern double register_table[2][PEOPLE * MOST_D], register_outcomes[PEOPLE];
 void registers_begin(joint *j, const dp_silo_columns *c, const char *scheme);
 void registers_end(joint *j);
 
+/* Takes letters out of the mailbox: all, or those with a word in their name; how many. */
+size_t registers_take(const char *word);
+
 /* One owner's run, and both owners', as threads. */
 void *register_act(void *of);
 void registers_run(void);

@@ -36,10 +36,10 @@ static const char *const noisy_text[] = {
     "  once: send G.e to south",
     "  once: G.e from south",
     "  G = inner b r",
-    "  N = dgauss G",
     "  N.c = veil G.e r",
     "  send N.c to south",
     "  N.c from south",
+    "  N = dgauss G",
     "  h = unveil N N.c",
     "  w' = advance w h",
     "south runs",
@@ -49,10 +49,10 @@ static const char *const noisy_text[] = {
     "  once: send G.e to north",
     "  once: G.e from north",
     "  G = inner b r",
-    "  N = dgauss G",
     "  N.c = veil G.e r",
     "  send N.c to north",
     "  N.c from north",
+    "  N = dgauss G",
     "  h = unveil N N.c",
     "  w' = advance w h",
     "seen of others",
@@ -153,6 +153,18 @@ static void a_forgotten_share_of_one_s_own_is_refused(void **state)
     s.steps[NORTH][scene_step(&s, NORTH, DPI_SILO_UNVEIL)].in[0] = scene_register(&s, NORTH, "G");
     scene_refused(&s, scene_check(&s), "north: h", "h = s_reveal N",
                   "lacks the share of noise of north");
+}
+
+static void a_share_that_is_drawn_before_the_answer_is_refused(void **state)
+{
+    check_scene s;
+    (void)state;
+    begin_noisy(&s);
+    const size_t at = scene_step(&s, NORTH, DPI_SILO_DGAUSS);
+    const dpi_silo_step share = s.steps[NORTH][at];
+    scene_take_out(&s, NORTH, at);
+    scene_insert(&s, NORTH, scene_step(&s, NORTH, DPI_SILO_VEIL), share);
+    scene_refused(&s, scene_check(&s), "north: N", "N = s_gauss G", "before the other's answer");
 }
 
 static void an_exact_block_is_refused(void **state)
@@ -365,6 +377,7 @@ int main(void)
         cmocka_unit_test(without_its_clause_an_exact_block_is_refused),
         cmocka_unit_test(an_answer_without_noise_is_refused),
         cmocka_unit_test(a_forgotten_share_of_one_s_own_is_refused),
+        cmocka_unit_test(a_share_that_is_drawn_before_the_answer_is_refused),
         cmocka_unit_test(an_exact_block_is_refused),
         cmocka_unit_test(shares_of_another_sum_are_refused),
         cmocka_unit_test(a_question_that_follows_from_records_is_refused),

@@ -94,27 +94,27 @@ static void *act(void *of)
     const size_t k = (size_t)(s - sides);
     dpi_carrier *carrier = NULL;
     dpi_post *post = NULL;
-    dp_noise *noise = NULL;
-    unsigned char secret[32] = {0};
+    dpi_columns_state *state = NULL;
+    const unsigned char records[32] = {0};
     s->status = dpi_carrier_memory(all.box, &carrier, &s->err);
     const dpi_post_opts post_opts = owners_post(&all, k, carrier, patience);
     if (s->status == DP_OK)
-        s->status = dpi_post_open(&post_opts, secret, &post, &s->err);
+        s->status = dpi_columns_state_new(NULL, &post_opts, records, &state, &s->err);
     if (s->status == DP_OK)
-        s->status = dp_noise_new(&noise, &s->err);
+        s->status = dpi_columns_state_meet(state, &post_opts, &post, &s->err);
     const dpi_columns_run_opts o = {.terms = s->terms,
                                     .part = &all.parts[k],
                                     .post = post,
+                                    .state = state,
                                     .rows = s->rows,
                                     .x = s->x,
                                     .y = s->y,
-                                    .noise = noise,
                                     .opened = keep,
                                     .of = s};
     if (s->status == DP_OK)
         s->status = dpi_columns_run(&o, s->w, &s->err);
-    dp_noise_free(noise);
     dpi_post_close(post);
+    dpi_columns_state_free(state);
     if (carrier != NULL)
         carrier->kind->close(carrier);
     return NULL;
