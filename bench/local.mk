@@ -196,6 +196,10 @@ check_PROGRAMS += %D%/silo-regression
 check_PROGRAMS += %D%/silo-shirts
 %C%_silo_shirts_SOURCES = %D%/silo-shirts.c $(benchmark)
 %C%_silo_shirts_LDADD = examples/images.$(OBJEXT) libtacit-serve.la libtacit.la -lm
+check_PROGRAMS += %D%/silo-trio
+%C%_silo_trio_SOURCES = %D%/silo-trio.c %D%/processes.c %D%/processes.h $(benchmark)
+%C%_silo_trio_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
+%C%_silo_trio_LDADD = libtacit-silo.la libtacit-share.la libtacit-crypto.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
 check_PROGRAMS += %D%/silo-sum
 %C%_silo_sum_SOURCES = %D%/silo-sum.c $(benchmark)
 %C%_silo_sum_LDADD = libtacit-silo.la libtacit-crypto.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
@@ -212,7 +216,7 @@ check_PROGRAMS += %D%/fit-table
 %C%_fit_table_LDADD = libtacit.la -lm
 
 # Commit, compiler and flags of the build; written again by each make that builds a benchmark.
-%D%/bench.$(OBJEXT) %D%/serve_leakage-bench.$(OBJEXT) %D%/serve-bench.$(OBJEXT) %D%/share-bench.$(OBJEXT) %D%/wire-bench.$(OBJEXT): %D%/built.h
+%D%/bench.$(OBJEXT) %D%/serve_leakage-bench.$(OBJEXT) %D%/serve-bench.$(OBJEXT) %D%/share-bench.$(OBJEXT) %D%/silo_trio-bench.$(OBJEXT) %D%/wire-bench.$(OBJEXT): %D%/built.h
 CLEANFILES += %D%/built.h
 .PHONY: built-now
 %D%/built.h: built-now

@@ -17,13 +17,14 @@ examples_ranks_LDADD = libtacit-mpi.la libtacit.la $(MPI_LIBS)
 endif
 EXTRA_DIST += %D%/ranks.c
 if SERVE
-noinst_PROGRAMS += %D%/columns %D%/owners %D%/parties %D%/serve
+noinst_PROGRAMS += %D%/columns %D%/owners %D%/parties %D%/serve %D%/trio
 examples_columns_LDADD = libtacit.la libtacit-serve.la -lm
 examples_owners_LDADD = libtacit.la libtacit-serve.la -lm
 examples_parties_LDADD = libtacit.la libtacit-serve.la -lm
 examples_serve_LDADD = libtacit.la libtacit-serve.la -lm
+examples_trio_LDADD = libtacit.la libtacit-serve.la -lm
 endif
-EXTRA_DIST += %D%/columns.c %D%/owners.c %D%/parties.c %D%/serve.c %D%/serve-demo
+EXTRA_DIST += %D%/columns.c %D%/owners.c %D%/parties.c %D%/serve.c %D%/serve-demo %D%/trio.c
 if HAVE_PNG
 noinst_PROGRAMS += %D%/vae
 endif

@@ -231,7 +231,7 @@ static dp_status advance_public(trio_steps *s, dp_error *err)
                           t->step);
 }
 
-static dp_status advance_noisy(trio_steps *s, uint64_t step, dp_error *err)
+static dp_status advance_noisy(trio_steps *s, dp_error *err)
 {
     dp_status status = add_noise(s, err);
     if (status == DP_OK && s->o->begun != NULL)
@@ -240,8 +240,6 @@ static dp_status advance_noisy(trio_steps *s, uint64_t step, dp_error *err)
         dpi_trio_open(s->p, EVERYBODY, &s->sum, s->opened);
     if (status != DP_OK || dpi_mesh_status(s->p->mesh) != DP_OK)
         return status;
-    if (s->o->opened != NULL)
-        s->o->opened(s->o->of, step, s->d, s->opened);
     return advance_public(s, err);
 }
 
@@ -318,11 +316,13 @@ static dp_status take_steps(trio_steps *s, dp_error *err)
         subtract_from_scores(s);
         sum_up(s);
         if (s->t->z > 0)
-            status = advance_noisy(s, k, err);
+            status = advance_noisy(s, err);
         else
             advance_shared(s);
         if (dpi_mesh_status(s->p->mesh) != DP_OK)
             return status;
+        if (s->o->told != NULL)
+            s->o->told(s->o->of, k, s->d, s->t->z > 0 ? s->opened : NULL);
     }
     return status;
 }

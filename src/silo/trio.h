@@ -66,8 +66,9 @@ typedef struct dpi_silo_trio_opts {
                                      * none */
     const double *y;                /* [rows] of the party that has outcomes: finite, or 0 and 1 */
     dp_noise *noise;                /* NULL where there is none */
-    /* Told of each opened sum, with noise, [d] integers; NULL: nobody. */
-    void (*opened)(void *of, uint64_t step, size_t d, const int64_t *h);
+    /* Told of each step's end, and with noise of the opened sum, [d] integers, else NULL.  NULL:
+     * nobody. */
+    void (*told)(void *of, uint64_t step, size_t d, const int64_t *h);
     void *of;
     bool *begun; /* set before anything is opened; nullable */
 } dpi_silo_trio_opts;

@@ -99,3 +99,6 @@ UNIT_TESTS += %D%/t-trio-grid %D%/t-trio-views
 %C%_t_trio_views_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 %C%_t_trio_views_LDADD = $(TEST_TRIO)
 %C%_t_trio_views_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_mesh_draw
+UNIT_TESTS += %D%/t-trio-run
+%C%_t_trio_run_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
+%C%_t_trio_run_LDADD = $(TEST_TRIO)

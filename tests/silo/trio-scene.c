@@ -71,7 +71,7 @@ static void keep(void *of, uint64_t step, size_t d, const int64_t *h)
 {
     trio_side *s = of;
     (void)step;
-    for (size_t j = 0; j < d && s->n_opened < TRIO_MOST_OPENED; j++)
+    for (size_t j = 0; h != NULL && j < d && s->n_opened < TRIO_MOST_OPENED; j++)
         s->opened[s->n_opened++] = (double)h[j];
 }
 
@@ -88,7 +88,7 @@ static void body(dpi_party *p, void *user)
                                   .x = s->x,
                                   .y = s->y,
                                   .noise = noise,
-                                  .opened = keep,
+                                  .told = keep,
                                   .of = s,
                                   .begun = &s->begun};
     s->status = dpi_silo_trio_steps(&o, s->w, &s->err);

@@ -1,0 +1,172 @@
+/* Links of three parties: TLS between fingerprints that all were told. */
+#define _XOPEN_SOURCE 700
+#include "silo/trio-links.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "wire/listener.h"
+
+enum { PATIENCE = 60000, PAUSE = 100000000 /* ns between two tries */ };
+
+typedef struct trio_links {
+    const dp_silo_trio_opts *o;
+    size_t self;
+    uint32_t patience;
+    dpi_deadline until; /* all are there */
+    dpi_peer others[DP_SILO_TRIO - 1];
+    dpi_peers peers;
+    dpi_wire_opts wire;
+    dpi_wire_session *link[DP_SILO_TRIO];
+} trio_links;
+
+dp_status dpi_silo_trio_self(const dp_silo_trio_opts *o, size_t *self, dp_error *err)
+{
+    unsigned char own[DP_SILO_TRIO][DPI_FINGERPRINT];
+    *self = DP_SILO_TRIO;
+    for (size_t k = 0; k < DP_SILO_TRIO; k++) {
+        const dp_silo_trio_party *p = &o->party[k];
+        if (p->fingerprint == NULL ||
+            !dpi_fingerprint_read(p->fingerprint, strlen(p->fingerprint), own[k]) ||
+            (k < 2 && (p->host == NULL || p->port == NULL)))
+            return dpi_fail(err, DP_EINVAL,
+                            "party %zu has no fingerprint (\"tacit:\" and 64 digits), or no "
+                            "address where others reach it",
+                            k);
+        if (memcmp(own[k], o->identity->fingerprint, DPI_FINGERPRINT) == 0)
+            *self = k;
+        for (size_t j = 0; j < k; j++)
+            if (memcmp(own[j], own[k], DPI_FINGERPRINT) == 0)
+                return dpi_fail(err, DP_EINVAL,
+                                "parties %zu and %zu are the same one; any two parties know all "
+                                "rows, so three that differ are needed",
+                                j, k);
+    }
+    return *self < DP_SILO_TRIO ? DP_OK
+                                : dpi_fail(err, DP_ENAME,
+                                           "%s is none of the three parties; give the identity of "
+                                           "one of them",
+                                           o->identity->text);
+}
+
+/* ---- meeting ---- */
+
+static void keep(trio_links *l, dpi_wire_session *session)
+{
+    for (size_t k = 0; k < DP_SILO_TRIO; k++) {
+        unsigned char theirs[DPI_FINGERPRINT];
+        const char *text = l->o->party[k].fingerprint;
+        if (k == l->self || !dpi_fingerprint_read(text, strlen(text), theirs) ||
+            memcmp(theirs, dpi_wire_peer_fingerprint(session), DPI_FINGERPRINT) != 0)
+            continue;
+        dpi_wire_close(l->link[k]); /* of one that has begun again */
+        l->link[k] = session;
+        return;
+    }
+    dpi_wire_close(session);
+}
+
+/* Whoever comes later, until all of them have. */
+static dp_status listen_for(trio_links *l, dp_error *err)
+{
+    const dp_silo_trio_party *own = &l->o->party[l->self];
+    dpi_wire_listener *listener = NULL;
+    dp_status status = dpi_wire_listen(l->o->host != NULL ? l->o->host : own->host,
+                                       l->o->port != NULL ? l->o->port : own->port, &l->wire, NULL,
+                                       &listener, err);
+    for (size_t k = l->self + 1; k < DP_SILO_TRIO && status == DP_OK;) {
+        dpi_wire_session *session = NULL;
+        dp_error found = {DP_OK, ""};
+        if (l->link[k] != NULL) {
+            k++;
+            continue;
+        }
+        status = dpi_wire_accept(listener, (uint32_t)dpi_deadline_left(l->until), &session, &found);
+        if (status == DP_OK)
+            keep(l, session);
+        else if (status == DP_ETIMEOUT)
+            (void)dpi_fail(err, status,
+                           "party %zu has not come; are all three run at about the same time, and "
+                           "is %s, port %s, the address of this one?",
+                           k, own->host, own->port);
+        else
+            (void)dpi_fail(err, status, "%s", found.text);
+    }
+    dpi_wire_listener_free(listener);
+    return status;
+}
+
+static dp_status connect_to(trio_links *l, size_t k, dp_error *err)
+{
+    const struct timespec pause = {0, PAUSE};
+    const dp_silo_trio_party *p = &l->o->party[k];
+    dp_status status;
+    dp_error found = {DP_OK, ""};
+    for (;;) {
+        dpi_wire_session *session = NULL;
+        const uint32_t left = (uint32_t)dpi_deadline_left(l->until);
+        status =
+            dpi_wire_connect(p->host, p->port, &l->wire, left > 0 ? left : 1, &session, &found);
+        if (status == DP_OK)
+            keep(l, session);
+        const bool again = status == DP_OK || status == DP_EPEER || status == DP_ETIMEOUT;
+        if (l->link[k] != NULL || !again || dpi_deadline_left(l->until) == 0)
+            break;
+        (void)nanosleep(&pause, NULL);
+    }
+    return l->link[k] != NULL
+               ? DP_OK
+               : dpi_fail(err, status == DP_OK ? DP_EPEER : status, "party %zu at %s, port %s: %s",
+                          k, p->host, p->port, status == DP_OK ? "is another one" : found.text);
+}
+
+static dp_status bind_keys(trio_links *l, const unsigned char context[DPI_SILO_HASH],
+                           dpi_mesh **mesh, dp_error *err)
+{
+    dpi_mesh_opts o = {.parties = dpi_trio.parties,
+                       .role = l->self,
+                       .sets = dpi_trio.sets,
+                       .n_sets = dpi_trio.n_sets,
+                       .compares = dpi_trio.compares,
+                       .context = context,
+                       .context_bytes = DPI_SILO_HASH,
+                       .timeout = l->patience};
+    dp_error found = {DP_OK, ""};
+    memcpy(o.link, l->link, sizeof l->link);
+    memset(l->link, 0, sizeof l->link); /* the mesh's from now on */
+    dp_status status = dpi_mesh_new(&o, mesh, &found);
+    return status == DP_OK
+               ? DP_OK
+               : dpi_fail(err, status, "%s%s", found.text,
+                          status == DP_EPEER ? "; were all three given the same terms, and parties "
+                                               "in the same order?"
+                                             : "");
+}
+
+dp_status dpi_silo_trio_meet(const dp_silo_trio_opts *opts, size_t self,
+                             const unsigned char context[DPI_SILO_HASH], dpi_mesh **mesh,
+                             dp_error *err)
+{
+    trio_links l = {
+        .o = opts, .self = self, .patience = opts->patience_ms > 0 ? opts->patience_ms : PATIENCE};
+    dp_status status = DP_OK;
+    *mesh = NULL;
+    for (size_t k = 0, n = 0; k < DP_SILO_TRIO; k++) {
+        const char *text = opts->party[k].fingerprint;
+        if (k != self && dpi_fingerprint_read(text, strlen(text), l.others[n].fingerprint))
+            (void)strcpy(l.others[n++].name, "a party");
+    }
+    l.peers = (dpi_peers){l.others, DP_SILO_TRIO - 1};
+    l.wire = (dpi_wire_opts){.identity = opts->identity, .peers = &l.peers};
+    l.until = dpi_deadline_after(l.patience);
+    for (size_t k = 0; k < self && status == DP_OK; k++)
+        status = connect_to(&l, k, err);
+    if (status == DP_OK && self + 1 < DP_SILO_TRIO)
+        status = listen_for(&l, err);
+    if (status == DP_OK)
+        status = bind_keys(&l, context, mesh, err);
+    for (size_t k = 0; k < DP_SILO_TRIO; k++)
+        dpi_wire_close(l.link[k]);
+    return status;
+}
