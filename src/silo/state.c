@@ -102,8 +102,8 @@ static dp_status read_state(dpi_silo_state *s, bool *there, dp_error *err)
     *there = true;
     size_t size = (size_t)st.st_size;
     bool open_to_others = (st.st_mode & (S_IRWXG | S_IRWXO)) != 0 || st.st_uid != geteuid();
-    unsigned char *bytes =
-        size <= FIXED + HASH + 8 * (size_t)MOST_WORDS ? dpi_alloc(size + 1, 1) : NULL;
+    const bool fits = size <= FIXED + HASH + 8 * (size_t)MOST_WORDS;
+    unsigned char *bytes = fits ? dpi_alloc(size + 1, 1) : NULL;
     while (bytes != NULL && got < size) {
         ssize_t some = read(file, bytes + got, size - got);
         if (some <= 0)
@@ -116,7 +116,8 @@ static dp_status read_state(dpi_silo_state *s, bool *there, dp_error *err)
                                       "others may read the state %.200s, which has this owner's "
                                       "secrets; it must be this user's, with chmod 600",
                                       s->path)
-                       : bytes == NULL ? fail_damaged(s->path, err)
+                       : !fits         ? fail_damaged(s->path, err)
+                       : bytes == NULL ? dpi_fail_nomem(err)
                                        : parse(s, bytes, got, err);
     if (bytes != NULL)
         sodium_memzero(bytes, size);
