@@ -7,7 +7,8 @@
  *
  * Letters are counted as they leave in this process.  One that is counted below `round` has left,
  * as a later one had its turn; the one at `round` may have, and goes again, as it is the same; one
- * behind it is new, and is in the state first. */
+ * behind it is new, and is in the state first.  The end counts as a letter to nobody, behind what
+ * has come last. */
 #include "silo/columns-state.h"
 
 #include <sodium.h>
@@ -143,15 +144,23 @@ static dp_status check_absent(const dpi_columns_state *s, const char *tag, dp_er
                     tag);
 }
 
-static dp_status keep_new(dpi_columns_state *s, const char *tag, dp_error *err)
+static dp_status keep_new(dpi_columns_state *s, dp_error *err)
 {
-    dp_status status = s->is_new ? DP_OK : check_absent(s, tag, err);
-    if (status != DP_OK)
-        return status;
     s->is_new = true;
     s->kept.round = s->letters;
     memcpy(s->kept.question, s->chain, HASH);
     return dpi_silo_state_keep(&s->kept, err);
+}
+
+static dp_status check_chain(const dpi_columns_state *s, dp_error *err)
+{
+    if (sodium_memcmp(s->chain, s->kept.question, HASH) == 0)
+        return DP_OK;
+    return dpi_fail(err, DP_EPRIVACY,
+                    "what has come, or what this version or machine computes of it, is not what it "
+                    "was before this run ended, and sums would be opened a second time with other "
+                    "numbers: nothing more leaves; bring back the mailbox of then, or make a new "
+                    "plan");
 }
 
 static dp_status record(void *of, bool leaves, const char *tag,
@@ -163,16 +172,20 @@ static dp_status record(void *of, bool leaves, const char *tag,
     if (!leaves)
         return DP_OK;
     s->letters++;
-    if (s->letters > s->kept.round)
-        return keep_new(s, tag, err);
     *held = s->letters < s->kept.round;
-    if (*held || sodium_memcmp(s->chain, s->kept.question, HASH) == 0)
+    if (*held)
         return DP_OK;
-    return dpi_fail(err, DP_EPRIVACY,
-                    "what has come, or what this version or machine computes of it, is not what it "
-                    "was before this run ended, and sums would be opened a second time with other "
-                    "numbers: nothing more leaves; bring back the mailbox of then, or make a new "
-                    "plan");
+    if (s->letters == s->kept.round)
+        return check_chain(s, err);
+    dp_status status = s->is_new ? DP_OK : check_absent(s, tag, err);
+    return status == DP_OK ? keep_new(s, err) : status;
+}
+
+dp_status dpi_columns_state_end(dpi_columns_state *s, dp_error *err)
+{
+    mix(s->chain, "ends", 0, NULL, s->chain);
+    s->letters++;
+    return s->letters > s->kept.round ? keep_new(s, err) : check_chain(s, err);
 }
 
 dp_status dpi_columns_state_meet(dpi_columns_state *s, const dpi_post_opts *opts, dpi_post **post,

@@ -40,6 +40,11 @@ void dpi_columns_state_free(dpi_columns_state *state); /* wipes; NULL is allowed
 DP_MUST_CHECK dp_status dpi_columns_state_meet(dpi_columns_state *state, const dpi_post_opts *opts,
                                                dpi_post **post, dp_error *err);
 
+/* The end, behind all letters: what has come last is recorded, so that a run that is over comes to
+ * the same again, or to nothing.  Before that nobody is told what it has come to.  DP_EPRIVACY, as
+ * above; DP_EIO. */
+DP_MUST_CHECK dp_status dpi_columns_state_end(dpi_columns_state *state, dp_error *err);
+
 /* The key of a stream of this owner's random numbers, which are used for a purpose in a step, and
  * for bytes[n] alone: of plan, run keys, step, purpose, bytes, the records, and all letters so far.
  * The same give the same again, and two that differ in anything independent ones.

@@ -178,7 +178,9 @@ static dp_status open_state(linked_run *r, dp_error *err)
     if (status != DP_OK)
         return status;
     hash_records(r, records);
-    return dpi_columns_state_new(folder != NULL ? r->path : NULL, &o, records, &r->state, err);
+    status = dpi_columns_state_new(folder != NULL ? r->path : NULL, &o, records, &r->state, err);
+    sodium_memzero(records, sizeof records);
+    return status;
 }
 
 static dp_status begin(linked_run *r, dp_error *err)
@@ -356,6 +358,8 @@ dp_status dp_silo_run_columns(const dp_silo_plan *plan, const dp_silo_columns_da
         status = regress(&r, *common, w, err);
     if (status == DP_OK && plan->opts.columns->told)
         status = tell(&r, w, err);
+    if (status == DP_OK)
+        status = dpi_columns_state_end(r.state, err);
     if (status != DP_OK)
         give_nothing(&r, common, w);
     end(&r, status);

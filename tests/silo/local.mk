@@ -44,11 +44,15 @@ UNIT_TESTS += %D%/t-plan-steps
 %C%_t_policy_LDADD = $(TEST_SILO)
 %C%_t_psi_SOURCES = %D%/t-psi.c $(silo_owners)
 %C%_t_psi_LDADD = $(TEST_SILO)
-UNIT_TESTS += %D%/t-columns-state %D%/t-pay-columns %D%/t-run-columns
+UNIT_TESTS += %D%/t-columns-again %D%/t-columns-state %D%/t-pay-columns %D%/t-run-columns
 silo_registers = %D%/registers.c %D%/registers.h $(silo_joint)
-%C%_t_columns_state_SOURCES = %D%/t-columns-state.c $(silo_owners) $(silo_registers)
+silo_killed = %D%/killed.c %D%/killed.h $(silo_registers)
+%C%_t_columns_again_SOURCES = %D%/t-columns-again.c $(silo_killed)
+%C%_t_columns_again_LDADD = $(TEST_SILO)
+%C%_t_columns_again_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=link -Wl,--wrap=rename
+%C%_t_columns_state_SOURCES = %D%/t-columns-state.c $(silo_owners) $(silo_killed) $(faulty)
 %C%_t_columns_state_LDADD = $(TEST_SILO)
-%C%_t_columns_state_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=link -Wl,--wrap=rename
+%C%_t_columns_state_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK) -Wl,--wrap=link -Wl,--wrap=rename
 %C%_t_pay_columns_SOURCES = %D%/t-pay-columns.c $(silo_registers)
 %C%_t_pay_columns_LDADD = $(TEST_SILO)
 %C%_t_run_columns_SOURCES = %D%/t-run-columns.c $(silo_registers)
