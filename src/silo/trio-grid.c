@@ -24,6 +24,7 @@ enum {
 
 static const double outward = 1 - 0x1p-40; /* beyond rounding errors of what is computed here */
 static const double room = 0x1p60, whole = 1 << RESIDUAL;
+static const double sigmoid_off = 0x1p-10; /* of the table, at most */
 
 /* ---- terms ---- */
 
@@ -95,19 +96,22 @@ static dp_status too_wide(const dpi_silo_trio_terms *t, dp_error *err)
                     (unsigned long long)t->steps, t->step, t->rows);
 }
 
-/* Norm of coefficients, at most: without what rounding adds. */
+/* What an error of one in each step comes to: steps bring any two w nearer by at least this. */
+static double times_of(const dpi_silo_trio_terms *t)
+{
+    const double nearer = fmin(t->step * t->ridge, .24), steps = (double)t->steps;
+    return nearer * steps > 1 ? 1 / nearer : steps;
+}
+
+/* Norm of coefficients, at most: without what rounding adds.  The loss is `begun` at most at 0. */
 static double most_w(const dpi_silo_trio_terms *t, double norm, double curvature)
 {
-    const double path = t->step * (double)t->steps;
-    double most, held;
-    if (t->logistic) {
-        most = path * norm;
-        held = t->step * t->ridge <= 1 ? norm / t->ridge : INFINITY;
-    } else {
-        most = t->outcome_most * sqrt(path / (2 * (1 - t->step * curvature / 2)));
-        held = t->outcome_most / sqrt(t->ridge);
-    }
-    return t->ridge > 0 && held < most ? held : most;
+    const double path = t->step * (double)t->steps, kept = 1 - t->step * curvature / 2;
+    const double begun = t->logistic ? M_LN2 : t->outcome_most * t->outcome_most / 2;
+    const double walked = sqrt(path * begun / kept), held = sqrt(2 * begun / t->ridge);
+    const double most = t->ridge > 0 && held < walked ? held : walked;
+    return t->logistic ? fmin(most + times_of(t) * t->step * norm * sigmoid_off, path * norm)
+                       : most;
 }
 
 /* s1, c and b of scores a b: of a logistic regression scores come to the table.  Sums are lifted by
@@ -157,9 +161,9 @@ static dp_status make_exact(const dpi_silo_trio_terms *t, double norm, dpi_silo_
         return too_wide(t, err);
     const double ridge = ldexp(t->step * t->ridge, g->sum_shift);
     g->ridge = (uint64_t)nearbyint(ridge);
-    g->off = (double)t->steps * (sqrt((double)g->d) / (2 * g->w_scale) +
-                                 (t->logistic ? 0 : t->step * norm / (2 * g->r_scale)) +
-                                 fabs(ridge - (double)g->ridge) * 2 * w / ldexp(1, g->sum_shift));
+    g->off = times_of(t) * (sqrt((double)g->d) / (2 * g->w_scale) +
+                            (t->logistic ? 0 : t->step * norm / (2 * g->r_scale)) +
+                            fabs(ridge - (double)g->ridge) * 2 * w / ldexp(1, g->sum_shift));
     return g->off <= w && norm * g->off <= 0x1p-10 * (t->logistic ? 1 : t->outcome_most)
                ? DP_OK
                : too_wide(t, err);
