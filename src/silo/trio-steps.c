@@ -195,10 +195,13 @@ static void advance_shared(trio_steps *s)
     dpi_share_subtract(s->p, DPI_RING_64, &s->w, &s->sum, &s->w);
 }
 
-/* Each party's share of noise, given like rows. */
+/* Each party's share of noise, given like rows.  Who has given its own may be the last that the
+ * others need: what is opened to them counts as begun here, whatever becomes of this party. */
 static dp_status add_noise(trio_steps *s, dp_error *err)
 {
     dp_status status = dp_noise_shares(s->o->noise, s->d, s->drawn, err);
+    if (status == DP_OK && s->o->begun != NULL)
+        *s->o->begun = true;
     for (size_t k = 0; k < DPI_TRIO_ROLES && status == DP_OK; k++) {
         dpi_trio_give(s->p, k, k == s->p->role ? s->drawn : NULL, &s->added);
         dpi_share_add(s->p, DPI_RING_64, &s->sum, &s->added, &s->sum);
@@ -211,7 +214,7 @@ static dp_status add_noise(trio_steps *s, dp_error *err)
 static dp_status advance_public(trio_steps *s, dp_error *err)
 {
     const dpi_silo_trio_terms *t = s->t;
-    const double n = (double)s->n, most = 0x1p62;
+    const double n = (double)s->n, most = 0x1p61;
     const double by_sum = s->g->w_scale * t->step / (n * s->g->x_scale * s->g->r_scale);
     const double by_w = t->step * t->ridge;
     bool holds = true;
@@ -234,8 +237,6 @@ static dp_status advance_public(trio_steps *s, dp_error *err)
 static dp_status advance_noisy(trio_steps *s, dp_error *err)
 {
     dp_status status = add_noise(s, err);
-    if (status == DP_OK && s->o->begun != NULL)
-        *s->o->begun = true;
     if (status == DP_OK)
         dpi_trio_open(s->p, EVERYBODY, &s->sum, s->opened);
     if (status != DP_OK || dpi_mesh_status(s->p->mesh) != DP_OK)
@@ -321,7 +322,7 @@ static dp_status take_steps(trio_steps *s, dp_error *err)
             advance_shared(s);
         if (dpi_mesh_status(s->p->mesh) != DP_OK)
             return status;
-        if (s->o->told != NULL)
+        if (status == DP_OK && s->o->told != NULL)
             s->o->told(s->o->of, k, s->d, s->t->z > 0 ? s->opened : NULL);
     }
     return status;

@@ -95,6 +95,7 @@ UNIT_TESTS += %D%/t-trio-steps
 %C%_t_trio_steps_SOURCES = %D%/t-trio-steps.c $(silo_trio)
 %C%_t_trio_steps_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 %C%_t_trio_steps_LDADD = $(TEST_TRIO)
+%C%_t_trio_steps_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dp_noise_shares
 UNIT_TESTS += %D%/t-trio-grid %D%/t-trio-views
 %C%_t_trio_grid_SOURCES = %D%/t-trio-grid.c $(silo_trio)
 %C%_t_trio_grid_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)

@@ -4,11 +4,26 @@
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "share/table.h"
 #include "tests/silo/trio-scene.h"
+
+/* Draws of noise that come to pass, -1: all. */
+static atomic_int draws_left = -1;
+
+dp_status __real_dp_noise_shares(dp_noise *noise, size_t n, int64_t *out, dp_error *err);
+dp_status __wrap_dp_noise_shares(dp_noise *noise, size_t n, int64_t *out, dp_error *err);
+dp_status __wrap_dp_noise_shares(dp_noise *noise, size_t n, int64_t *out, dp_error *err)
+{
+    if (draws_left >= 0 && draws_left-- == 0) {
+        *err = (dp_error){DP_EENTROPY, "no noise"};
+        return DP_EENTROPY;
+    }
+    return __real_dp_noise_shares(noise, n, out, err);
+}
 
 /* ---- without noise ---- */
 
@@ -303,6 +318,51 @@ static void coefficients_that_leave_the_integers_end_it_for_all(void **state)
     trio_drop(&t);
 }
 
+/* The third share of noise that is drawn is not there. */
+static void who_has_given_its_noise_has_begun(void **state)
+{
+    trio_table t = noisy(true, 10, 64);
+    size_t without = 0;
+    trio_draw(&t);
+    draws_left = 2;
+    trio_run(*state, &t);
+    draws_left = -1;
+    for (size_t p = 0; p < DPI_TRIO_ROLES; p++) {
+        const bool fails = t.side[p].status == DP_EENTROPY;
+        without += fails;
+        assert_true(fails || t.side[p].status == DP_EPEER);
+        assert_true(t.side[p].begun != fails);
+        assert_int_equal(t.side[p].n_opened, 0);
+    }
+    assert_int_equal(without, 1);
+    trio_drop(&t);
+}
+
+/* One row, one column, more of them than a message has. */
+static void shapes_do_not_matter(void **state)
+{
+    static const size_t shapes[][2] = {{1, 1}, {2, 40}, {65, 3}, {DPI_SHARE_TILE + 3, 2}};
+    for (size_t k = 0; k < 8; k++) {
+        trio_table t = k % 2 == 0 ? linear() : logistic();
+        double w[TRIO_MOST_D], size;
+        t.terms.rows = shapes[k / 2][0];
+        t.terms.columns[0] = shapes[k / 2][1];
+        t.terms.columns[1] = 0;
+        t.terms.columns[2] = k / 2 == 1 ? 2 : 0;
+        t.terms.row_most[0] = 2;
+        t.terms.row_most[1] = 0;
+        t.terms.row_most[2] = k / 2 == 1 ? 1 : 0;
+        t.terms.steps = 5;
+        t.terms.told = true;
+        trio_draw(&t);
+        trio_run_well(*state, &t);
+        trio_solve(&t, w);
+        const double off = apart(t.side[1].w, w, t.grid.d, &size);
+        assert_true(off < (k % 2 == 0 ? 1e-6 : 4e-3) * size + t.grid.off);
+        trio_drop(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -315,6 +375,8 @@ int main(void)
         cmocka_unit_test(opened_noise_is_of_all_three),
         cmocka_unit_test(noisy_steps_are_those_of_one_table),
         cmocka_unit_test(coefficients_that_leave_the_integers_end_it_for_all),
+        cmocka_unit_test(who_has_given_its_noise_has_begun),
+        cmocka_unit_test(shapes_do_not_matter),
     };
     return cmocka_run_group_tests(tests, scene_make, scene_remove);
 }
