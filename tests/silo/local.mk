@@ -107,3 +107,8 @@ UNIT_TESTS += %D%/t-trio-grid %D%/t-trio-views
 UNIT_TESTS += %D%/t-trio-run
 %C%_t_trio_run_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 %C%_t_trio_run_LDADD = $(TEST_TRIO)
+UNIT_TESTS += %D%/t-trio-memory
+%C%_t_trio_memory_SOURCES = %D%/t-trio-memory.c $(silo_trio)
+%C%_t_trio_memory_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
+%C%_t_trio_memory_LDADD = $(TEST_TRIO)
+%C%_t_trio_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=aligned_alloc

@@ -80,8 +80,11 @@ static void body(dpi_party *p, void *user)
     trio_table *t = user;
     trio_side *s = &t->side[p->role];
     dp_noise *noise = NULL;
-    if (t->terms.z > 0)
-        scene_must(dp_noise_new(&noise, NULL) == DP_OK, "no noise");
+    s->status = t->terms.z > 0 ? dp_noise_new(&noise, &s->err) : DP_OK;
+    if (s->status != DP_OK) {
+        dpi_mesh_fail(p->mesh, s->status, s->err.text);
+        return;
+    }
     const dpi_silo_trio_opts o = {.terms = &t->terms,
                                   .grid = &t->grid,
                                   .party = p,
@@ -108,9 +111,12 @@ void trio_run(const scene *s, trio_table *t)
                           .body = body,
                           .user = t,
                           .unverified = true,
+                          .begin = t->begin,
                           .tamper = t->tamper != NULL ? tamper : NULL};
-    for (size_t p = 0; p < DPI_TRIO_ROLES; p++)
+    for (size_t p = 0; p < DPI_TRIO_ROLES; p++) {
         t->side[p].n_opened = 0;
+        t->side[p].status = DP_ESTATE; /* where it does not come to the regression */
+    }
     scene_run(s, &o, end);
 }
 

@@ -22,6 +22,7 @@ typedef struct trio_table {
     dpi_silo_trio_grid grid;
     trio_side side[DPI_TRIO_ROLES];
     void (*tamper)(void *user, const scene_message *message); /* NULL: none */
+    void (*begin)(void *user, size_t role);                   /* as of scene_opts */
 } trio_table;
 
 /* Uniform in [0, 1), and normal. */
