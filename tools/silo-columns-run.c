@@ -5,6 +5,7 @@
  * each owner has what follows from its own columns.  So the owner of outcomes alone knows the
  * intercept where the other's columns are at the middle of their ranges, and both together know it
  * at 0. */
+#define _XOPEN_SOURCE 700
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>

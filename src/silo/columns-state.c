@@ -138,10 +138,12 @@ static dp_status check_absent(const dpi_columns_state *s, const char *tag, dp_er
         return DP_OK;
     if (status != DP_OK && status != DP_EPEER) /* longer than none */
         return dpi_fail(err, status, "%s", found.text);
-    return dpi_fail(err, DP_ESTATE,
-                    "the letter %.150s has left, and this state does not know of it: it is an "
-                    "older copy; go on with the newest, or make a new plan",
-                    tag);
+    return dpi_fail(
+        err, DP_ESTATE,
+        "the letter %.150s is in the mailbox, and this state does not know of it: it is an "
+        "older copy, or somebody else has written that; go on with the newest, or make "
+        "a new plan",
+        tag);
 }
 
 static dp_status keep_new(dpi_columns_state *s, dp_error *err)

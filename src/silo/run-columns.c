@@ -4,6 +4,7 @@
  * A run that ends early does all of it again, from the same secrets, and sends nothing that is not
  * what has left (columns-state.h).  What that takes is in the state's folder before anything
  * leaves. */
+#define _XOPEN_SOURCE 700
 #include <limits.h>
 #include <math.h>
 #include <sodium.h>

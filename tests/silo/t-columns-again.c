@@ -140,7 +140,8 @@ static dpi_post *post_of(size_t k, dpi_carrier **carrier)
                        .parties = 2,
                        .names = names[k],
                        .publics = killed_scene.plan->keys,
-                       .secret = killed_scene.p.keys[k]->secret};
+                       .secret = killed_scene.p.keys[k]->secret,
+                       .patience_ms = 20000};
     memcpy(o.plan, killed_scene.plan->hash, DPI_SILO_HASH);
     assert_ok(dpi_post_open(&o, s.run_secret, &post, &err), err.text);
     dpi_silo_state_free(&s);
@@ -192,7 +193,7 @@ static void who_is_told_something_else_ends(void **state)
         assert_int_equal(joint_wait(killed_start(0, at, false)), JOINT_KILLED);
         assert_int_equal(kill(other, SIGKILL), 0);
         (void)joint_wait(other);
-        forge(step, step % KILLED_STEPS + 1);
+        forge(step, step % (KILLED_STEPS - 1) + 1); /* those have come */
         killed_is_refused(0, DP_EPRIVACY, "nothing more leaves");
     }
     killed_begin_again(); /* behind the end: coefficients were told, and are no others now */
