@@ -65,9 +65,11 @@ int main(int argc, char **argv)
     for (int k = 0; k < 3 && me < 0; k++)
         bad |= wait(&end) < 0 || end != 0;
     if (me >= 0) {
+        const dp_silo_trio_data mine = {
+            .rows = me < 2 ? PEOPLE : 0, .x = me < 2 ? x[me][0] : NULL, .y = me == 1 ? y : NULL};
+        size_t rows;
         opts.identity = who[me];
-        bad =
-            dp_silo_trio_run(&terms, &opts, me < 2 ? x[me][0] : NULL, me == 1 ? y : NULL, w, &err);
+        bad = dp_silo_trio_run(&terms, &opts, &mine, &rows, w, &err);
         if (bad)
             (void)fprintf(stderr, "trio: %s: %s\n", names[me], err.text);
         else

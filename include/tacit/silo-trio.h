@@ -6,7 +6,7 @@
  * terms, and reach each other by TCP.
  *
  *   dp_silo_trio_check(&terms, &err)                                       beforehand, by anybody
- *   dp_silo_trio_run(&terms, &opts, x, y, w, &err)                         at each party
+ *   dp_silo_trio_run(&terms, &opts, &data, &rows, w, &err)                 at each party
  *
  * It protects from one party that keeps to the protocol, and from who listens.  Any two parties
  * together know all rows; one that sends wrong numbers is not found, and may learn by what is
@@ -42,9 +42,14 @@ enum { DP_SILO_TRIO = 3 };
 typedef struct dp_silo_trio {
     const char *name; /* of the run, 1 to 60 printable characters of ASCII; of all runs another */
     bool logistic;    /* outcomes 0 and 1; else squares */
-    size_t rows;      /* 1 ... 2^20: of the same people in the same order at all owners, which
-                       * nothing here looks at */
-    size_t outcome;   /* the party that has outcomes, 0 ... 2 */
+    /* Without ids: rows of the same people in the same order at all owners, which nothing here
+     * looks at.  With them: the most that an owner has, 1 ... 2^20. */
+    size_t rows;
+    /* NULL, or what ids are of, as "patients", 1 to 60 printable characters of ASCII.  Then two of
+     * the parties have records, and link their ids first: these two learn how many the other has
+     * and which of their own are common, and the third how many are. No epsilon covers that. */
+    const char *ids;
+    size_t outcome;                /* the party that has outcomes, 0 ... 2 */
     size_t columns[DP_SILO_TRIO];  /* of each party, 0 ... 1024; one at least in all */
     double row_most[DP_SILO_TRIO]; /* norms of the rows of each, 0 where it has none.  With noise
                                     * longer ones are shortened to it, without they are an error */
@@ -82,7 +87,9 @@ typedef struct dp_silo_trio_opts {
     const dp_identity *identity;            /* of one of the parties: this one */
     dp_silo_trio_party party[DP_SILO_TRIO]; /* in the same order at all three */
     const char *host, *port; /* to listen at, of parties 0 and 1; NULL: those of its line */
-    uint32_t patience_ms;    /* for the others to come, and for their next message; 0: 60 000 */
+    size_t threads;          /* that link ids; 0: 1 */
+    /* For the others to come, and for their next message, also while they link ids; 0: 60 000. */
+    uint32_t patience_ms;
     /* Pays for the whole run before anything leaves, from a data set whose budget is of records
      * that are replaced; NULL: nothing is counted, and each run spends epsilon again.  A run that
      * ends before its first opening gives it back.  Of a party that has records, with noise. */
@@ -90,21 +97,29 @@ typedef struct dp_silo_trio_opts {
     const char *ledger_data, *ledger_label;
 } dp_silo_trio_opts;
 
+/* What a party has; zeros and NULL where it has no records. */
+typedef struct dp_silo_trio_data {
+    size_t rows; /* those of the terms, or with ids up to them */
+    const char *const
+        *ids;        /* [rows] of the people, each once; blanks around and capitals do not count */
+    const double *x; /* [rows][columns of this party], finite; NULL where it has none */
+    const double *y; /* [rows] finite, or 0 and 1, of the party that has outcomes; else NULL */
+} dp_silo_trio_data;
+
 /* This party's part of the regression.
- *   x  [rows][columns of this party], finite; NULL where it has none.  Borrowed, as all else is
- *   y  [rows] finite, or 0 and 1, of the party that has outcomes; NULL at the others
- *   w  [out] [columns of all, those of party 0 first]; where only its own are opened to a party the
- *      others are 0.  Zeros after an error, but one of the terms
+ *   *rows  [out] that were gone over: with ids those of common people
+ *   w      [out] [columns of all, those of party 0 first]; where only its own are opened to a party
+ *          the others are 0.  Zeros after an error, but one of the terms
  * DP_EINVAL data or parties that are not those of the terms; DP_ENAME the identity is of none of
- * them; DP_EDATA rows or outcomes that are no numbers, or without noise beyond their bounds;
- * DP_ETIMEOUT a party is not heard; DP_EPEER one breaks the protocol, was given other terms or has
- * ended with an error of its own; DP_EACCURACY with noise: coefficients left the integers, which
- * follows from what was opened; DP_EIO, DP_EENTROPY, DP_ENOMEM; errors of dp_silo_trio_check and of
- * the ledger. */
+ * them; DP_EDATA rows or outcomes that are no numbers, or without noise beyond their bounds, ids
+ * that are twice, or none in common; DP_ETIMEOUT a party is not heard; DP_EPEER one breaks the
+ * protocol, was given other terms or has ended with an error of its own; DP_EACCURACY with noise:
+ * coefficients left the integers, which follows from what was opened; DP_EIO, DP_EENTROPY,
+ * DP_ENOMEM; errors of dp_silo_trio_check and of the ledger. */
 DP_API DP_MUST_CHECK dp_status dp_silo_trio_run(const dp_silo_trio *terms,
-                                                const dp_silo_trio_opts *opts, const double *x,
-                                                const double *y, double *w, dp_error *err)
-    DP_NONNULL(1, 2, 5);
+                                                const dp_silo_trio_opts *opts,
+                                                const dp_silo_trio_data *data, size_t *rows,
+                                                double *w, dp_error *err) DP_NONNULL(1, 2, 3, 4, 5);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,8 @@
-/* Intersection of ids by exponents in ristretto255: the letters.
+/* Intersection of ids by exponents in ristretto255: what is swapped.
  *
- * Four letters each way, each side sending before it waits.  The last one has a hash of the common
- * tokens: where one side returned other tokens than it should, the two do not come to the same
- * rows, and neither uses them. */
+ * Four messages each way; as letters each side sends before it waits.  The last one has a hash of
+ * the common tokens: where one side returned other tokens than it should, the two do not come to
+ * the same rows, and neither uses them. */
 #include <sodium.h>
 #include <string.h>
 
@@ -12,20 +12,14 @@
 #include "silo/psi.h"
 
 typedef struct psi_line {
-    dpi_post *post;
-    size_t peer;
-    uint64_t round;
-    uint32_t attempt;
+    const dpi_psi_way *way;
     size_t most; /* ids of the peer */
 } psi_line;
 
 static dp_status swap(const psi_line *l, const char *name, size_t n, const unsigned char *own,
                       size_t m, unsigned char *others, dp_error *err)
 {
-    dp_status status = dpi_post_send(l->post, l->peer, l->round, l->attempt, name, n, own, err);
-    if (status == DP_OK)
-        status = dpi_post_receive(l->post, l->peer, l->round, l->attempt, name, 0, m, others, err);
-    return status;
+    return l->way->swap(l->way->of, name, n, own, m, others, err);
 }
 
 static dp_status swap_counts(const psi_line *l, size_t count, size_t *others, dp_error *err)
@@ -86,18 +80,14 @@ static dp_status link_over(const psi_line *l, dpi_psi *psi, size_t *common, size
     return status;
 }
 
-dp_status dpi_psi_link(dpi_post *post, size_t peer, uint64_t round, uint32_t attempt,
-                       const dpi_psi_opts *opts, size_t n, const char *const *ids, size_t *common,
-                       size_t *rows, dp_error *err)
+dp_status dpi_psi_link_by(const dpi_psi_way *way, const dpi_psi_opts *opts, size_t n,
+                          const char *const *ids, size_t *common, size_t *rows, dp_error *err)
 {
     *common = 0;
     const size_t most = opts->most > 0 && opts->most < DPI_PSI_MOST ? opts->most : DPI_PSI_MOST;
-    const psi_line l = {post, peer, round, attempt, most};
-    dpi_psi_opts o = *opts;
+    const psi_line l = {way, most};
     dpi_psi *psi = NULL;
-    dpi_post_pair_key(post, peer, "psi", o.key);
-    dp_status status = dpi_psi_new(&o, n, ids, &psi, err);
-    sodium_memzero(o.key, sizeof o.key);
+    dp_status status = dpi_psi_new(opts, n, ids, &psi, err);
     if (status == DP_OK)
         status = link_over(&l, psi, common, rows, err);
     dpi_psi_free(psi);
@@ -105,5 +95,37 @@ dp_status dpi_psi_link(dpi_post *post, size_t peer, uint64_t round, uint32_t att
         memset(rows, 0, n * sizeof *rows);
         *common = 0;
     }
+    return status;
+}
+
+/* ---- by letters ---- */
+
+typedef struct psi_letters {
+    dpi_post *post;
+    size_t peer;
+    uint64_t round;
+    uint32_t attempt;
+} psi_letters;
+
+static dp_status swap_letters(void *of, const char *name, size_t n, const unsigned char *own,
+                              size_t m, unsigned char *others, dp_error *err)
+{
+    const psi_letters *l = of;
+    dp_status status = dpi_post_send(l->post, l->peer, l->round, l->attempt, name, n, own, err);
+    if (status == DP_OK)
+        status = dpi_post_receive(l->post, l->peer, l->round, l->attempt, name, 0, m, others, err);
+    return status;
+}
+
+dp_status dpi_psi_link(dpi_post *post, size_t peer, uint64_t round, uint32_t attempt,
+                       const dpi_psi_opts *opts, size_t n, const char *const *ids, size_t *common,
+                       size_t *rows, dp_error *err)
+{
+    psi_letters letters = {post, peer, round, attempt};
+    const dpi_psi_way way = {swap_letters, &letters};
+    dpi_psi_opts o = *opts;
+    dpi_post_pair_key(post, peer, "psi", o.key);
+    dp_status status = dpi_psi_link_by(&way, &o, n, ids, common, rows, err);
+    sodium_memzero(o.key, sizeof o.key);
     return status;
 }

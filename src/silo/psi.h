@@ -71,10 +71,23 @@ DP_MUST_CHECK dp_status dpi_psi_match(dpi_psi *psi,
                                       size_t *common, size_t *rows, unsigned char print[32],
                                       dp_error *err);
 
-/* All of it with another party, by letters "psi.n", "psi.p", "psi.t" and "psi.h" of a round and
- * attempt, under the two parties' own key (opts->key is not read).  After an error *common is 0.
- * As above; errors of the post; DP_EPEER the two have not come to the same rows, or the other has
- * more than opts->most ids: of these nothing is told then. */
+/* How two parties swap messages: own[n] goes to the other, whose call of that name takes it as
+ * others[m]. */
+typedef struct dpi_psi_way {
+    dp_status (*swap)(void *of, const char *name, size_t n, const unsigned char *own, size_t m,
+                      unsigned char *others, dp_error *err);
+    void *of;
+} dpi_psi_way;
+
+/* All of it with another party, in four messages each way.  After an error *common is 0.  As above;
+ * errors of the way; DP_EPEER the two have not come to the same rows, or the other has more than
+ * opts->most ids: of these nothing is told then. */
+DP_MUST_CHECK dp_status dpi_psi_link_by(const dpi_psi_way *way, const dpi_psi_opts *opts, size_t n,
+                                        const char *const *ids, size_t *common,
+                                        size_t *rows /* [n] */, dp_error *err);
+
+/* The same by letters "psi.n", "psi.p", "psi.t" and "psi.h" of a round and attempt, under the two
+ * parties' own key (opts->key is not read).  Errors of the post. */
 DP_MUST_CHECK dp_status dpi_psi_link(dpi_post *post, size_t peer, uint64_t round, uint32_t attempt,
                                      const dpi_psi_opts *opts, size_t n, const char *const *ids,
                                      size_t *common, size_t *rows /* [n] */, dp_error *err);

@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "silo/trio-links.h"
 
+#include <sodium.h>
 #include <string.h>
 #include <time.h>
 
@@ -121,37 +122,12 @@ static dp_status connect_to(trio_links *l, size_t k, dp_error *err)
                           k, p->host, p->port, status == DP_OK ? "is another one" : found.text);
 }
 
-static dp_status bind_keys(trio_links *l, const unsigned char context[DPI_SILO_HASH],
-                           dpi_mesh **mesh, dp_error *err)
-{
-    dpi_mesh_opts o = {.parties = dpi_trio.parties,
-                       .role = l->self,
-                       .sets = dpi_trio.sets,
-                       .n_sets = dpi_trio.n_sets,
-                       .compares = dpi_trio.compares,
-                       .context = context,
-                       .context_bytes = DPI_SILO_HASH,
-                       .timeout = l->patience};
-    dp_error found = {DP_OK, ""};
-    memcpy(o.link, l->link, sizeof l->link);
-    memset(l->link, 0, sizeof l->link); /* the mesh's from now on */
-    dp_status status = dpi_mesh_new(&o, mesh, &found);
-    return status == DP_OK
-               ? DP_OK
-               : dpi_fail(err, status, "%s%s", found.text,
-                          status == DP_EPEER ? "; were all three given the same terms, and parties "
-                                               "in the same order?"
-                                             : "");
-}
-
-dp_status dpi_silo_trio_meet(const dp_silo_trio_opts *opts, size_t self,
-                             const unsigned char context[DPI_SILO_HASH], dpi_mesh **mesh,
+dp_status dpi_silo_trio_meet(const dp_silo_trio_opts *opts, size_t self, dpi_silo_trio_links *links,
                              dp_error *err)
 {
     trio_links l = {
         .o = opts, .self = self, .patience = opts->patience_ms > 0 ? opts->patience_ms : PATIENCE};
     dp_status status = DP_OK;
-    *mesh = NULL;
     for (size_t k = 0, n = 0; k < DP_SILO_TRIO; k++) {
         const char *text = opts->party[k].fingerprint;
         if (k != self && dpi_fingerprint_read(text, strlen(text), l.others[n].fingerprint))
@@ -164,9 +140,94 @@ dp_status dpi_silo_trio_meet(const dp_silo_trio_opts *opts, size_t self,
         status = connect_to(&l, k, err);
     if (status == DP_OK && self + 1 < DP_SILO_TRIO)
         status = listen_for(&l, err);
-    if (status == DP_OK)
-        status = bind_keys(&l, context, mesh, err);
-    for (size_t k = 0; k < DP_SILO_TRIO; k++)
-        dpi_wire_close(l.link[k]);
+    *links = (dpi_silo_trio_links){.self = self, .patience = l.patience};
+    memcpy(links->link, l.link, sizeof l.link);
+    if (status != DP_OK)
+        dpi_silo_trio_part(links);
     return status;
+}
+
+void dpi_silo_trio_part(dpi_silo_trio_links *links)
+{
+    for (size_t k = 0; k < DP_SILO_TRIO; k++) {
+        dpi_wire_close(links->link[k]);
+        links->link[k] = NULL;
+    }
+}
+
+/* ---- what is said before keys are bound ---- */
+
+enum { SAID = DPI_FRAME_OWN + 64, LINKED }; /* kinds of frames, beside those of a mesh */
+
+static dp_status lost(const dpi_silo_trio_links *links, dp_status status, dp_error *err)
+{
+    for (size_t k = 0; k < DP_SILO_TRIO; k++)
+        if (links->link[k] != NULL && dpi_wire_error(links->link[k])->status == status)
+            return dpi_fail(err, status, "party %zu: %s", k, dpi_wire_error(links->link[k])->text);
+    return dpi_fail(err, status, "a party was lost before the first step");
+}
+
+dp_status dpi_silo_trio_swap(dpi_silo_trio_links *links, size_t n, const unsigned char *own,
+                             unsigned char *const others[DP_SILO_TRIO], dp_error *err)
+{
+    dpi_wire_task tasks[2 * (DP_SILO_TRIO - 1)];
+    size_t n_tasks = 0;
+    memcpy(others[links->self], own, n);
+    for (size_t k = 0; k < DP_SILO_TRIO; k++) {
+        if (k == links->self)
+            continue;
+        tasks[n_tasks++] = (dpi_wire_task){links->link[k], SAID, 0, own, NULL, n};
+        tasks[n_tasks++] = (dpi_wire_task){links->link[k], SAID, 0, NULL, others[k], n};
+    }
+    dp_status status = dpi_wire_move(tasks, n_tasks, links->patience);
+    return status == DP_OK ? DP_OK : lost(links, status, err);
+}
+
+typedef struct trio_way {
+    dpi_silo_trio_links *links;
+    size_t peer;
+} trio_way;
+
+static dp_status swap_ids(void *of, const char *name, size_t n, const unsigned char *own, size_t m,
+                          unsigned char *others, dp_error *err)
+{
+    const trio_way *w = of;
+    dpi_wire_session *link = w->links->link[w->peer];
+    const dpi_wire_task tasks[] = {{link, LINKED, 0, own, NULL, n},
+                                   {link, LINKED, 0, NULL, others, m}};
+    (void)name;
+    dp_status status = dpi_wire_move(tasks, 2, w->links->patience);
+    return status == DP_OK ? DP_OK : lost(w->links, status, err);
+}
+
+dp_status dpi_silo_trio_link(dpi_silo_trio_links *links, size_t peer, const dpi_psi_opts *opts,
+                             size_t n, const char *const *ids, size_t *common, size_t *rows,
+                             dp_error *err)
+{
+    trio_way w = {links, peer};
+    const dpi_psi_way way = {swap_ids, &w};
+    dpi_psi_opts o = *opts;
+    *common = 0;
+    dp_status status =
+        dpi_wire_export(links->link[peer], "tacit: ids of two owners", o.key, sizeof o.key);
+    status = status == DP_OK ? dpi_psi_link_by(&way, &o, n, ids, common, rows, err)
+                             : lost(links, status, err);
+    sodium_memzero(o.key, sizeof o.key);
+    return status;
+}
+
+dp_status dpi_silo_trio_bind(dpi_silo_trio_links *links, size_t n, const unsigned char *context,
+                             dpi_mesh **mesh, dp_error *err)
+{
+    dpi_mesh_opts o = {.parties = dpi_trio.parties,
+                       .role = links->self,
+                       .sets = dpi_trio.sets,
+                       .n_sets = dpi_trio.n_sets,
+                       .compares = dpi_trio.compares,
+                       .context = context,
+                       .context_bytes = n,
+                       .timeout = links->patience};
+    memcpy(o.link, links->link, sizeof links->link);
+    memset(links->link, 0, sizeof links->link);
+    return dpi_mesh_new(&o, mesh, err);
 }

@@ -1,25 +1,50 @@
-/* Three parties that meet: a session between each two of them, and keys that are bound to what all
- * were told. */
+/* Three parties that meet: a session between each two of them, over which they find out whether
+ * they mean the same, and which rows two of them have both, before their keys are bound to it. */
 #ifndef DPI_SILO_TRIO_LINKS_H
 #define DPI_SILO_TRIO_LINKS_H
 
 #include <tacit/silo-trio.h>
 
 #include "share/trio.h"
-#include "silo/post.h"
+#include "silo/psi.h"
 
-/* The links of party `self`: 0 and 1 listen, and each connects to those before it, again and again
- * until patience ends.
- *   context  [DPI_SILO_HASH] a hash of all that is public; where it is another at one of them none
- *            of the meshes comes about
- *   *mesh    [out] NULL on error
- * DP_EINVAL, DP_ENAME, DP_ETIMEOUT, DP_EPEER, DP_EIO, DP_ENOMEM. */
-DP_MUST_CHECK dp_status dpi_silo_trio_meet(const dp_silo_trio_opts *opts, size_t self,
-                                           const unsigned char context[DPI_SILO_HASH],
-                                           dpi_mesh **mesh, dp_error *err);
+typedef struct dpi_silo_trio_links {
+    size_t self;
+    uint32_t patience;
+    dpi_wire_session *link[DP_SILO_TRIO]; /* NULL: this party's own place */
+} dpi_silo_trio_links;
 
 /* Which party an identity is, from fingerprints that differ.  DP_EINVAL, DP_ENAME. */
 DP_MUST_CHECK dp_status dpi_silo_trio_self(const dp_silo_trio_opts *opts, size_t *self,
                                            dp_error *err);
+
+/* The links of party `self`: 0 and 1 listen, and each connects to those before it, again and again
+ * until patience ends.  All NULL after an error.
+ * DP_EINVAL, DP_ENAME, DP_ETIMEOUT, DP_EPEER, DP_EIO, DP_ENOMEM. */
+DP_MUST_CHECK dp_status dpi_silo_trio_meet(const dp_silo_trio_opts *opts, size_t self,
+                                           dpi_silo_trio_links *links, dp_error *err);
+
+/* Tells both others own[n], and takes as much from each: others[party][n], of this one what it was.
+ * DP_EPEER, DP_ETIMEOUT. */
+DP_MUST_CHECK dp_status dpi_silo_trio_swap(dpi_silo_trio_links *links, size_t n,
+                                           const unsigned char *own,
+                                           unsigned char *const others[DP_SILO_TRIO],
+                                           dp_error *err);
+
+/* Which of its ids party `peer` has too (psi.h), under a key that these two alone have; opts->key
+ * is not read. */
+DP_MUST_CHECK dp_status dpi_silo_trio_link(dpi_silo_trio_links *links, size_t peer,
+                                           const dpi_psi_opts *opts, size_t n,
+                                           const char *const *ids, size_t *common,
+                                           size_t *rows /* [n] */, dp_error *err);
+
+/* A mesh over the links, which are its own from now on, also where it fails; where the context is
+ * another one at a party it comes about at none.  Errors of dpi_mesh_new. */
+DP_MUST_CHECK dp_status dpi_silo_trio_bind(dpi_silo_trio_links *links, size_t n,
+                                           const unsigned char *context, dpi_mesh **mesh,
+                                           dp_error *err);
+
+/* Closes those that are left. */
+void dpi_silo_trio_part(dpi_silo_trio_links *links);
 
 #endif

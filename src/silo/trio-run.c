@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "silo/trio-links.h"
+#include "silo/trio-rows.h"
 #include "silo/trio.h"
 
 enum { MOST_NAME = 60 };
@@ -29,11 +29,13 @@ static const char label[] = "a regression by three parties";
 typedef struct trio_party {
     const dp_silo_trio *what;
     const dp_silo_trio_opts *opts;
-    const double *x, *y;
+    const dp_silo_trio_data *data;
     dpi_silo_trio_terms terms;
     dpi_silo_trio_grid grid;
     size_t self;
     dp_noise *noise;
+    dpi_silo_trio_links links;
+    dpi_silo_trio_rows rows;
     dpi_mesh *mesh;
     dp_reservation *paid; /* NULL: no ledger */
     bool begun;           /* something may have been opened */
@@ -85,6 +87,22 @@ static dp_status check_uses(const dp_silo_trio *a, dp_error *err)
     return DP_OK;
 }
 
+/* Ids are linked by two. */
+static dp_status check_ids(const dp_silo_trio *a, dp_error *err)
+{
+    size_t owners = 0;
+    for (size_t k = 0; k < DP_SILO_TRIO; k++)
+        owners += dpi_silo_trio_has(a, k);
+    if (a->ids == NULL)
+        return DP_OK;
+    return is_name(a->ids) && owners == 2
+               ? DP_OK
+               : dpi_fail(err, DP_EINVAL,
+                          "ids are linked by two owners, and %zu have records; what they are of is "
+                          "said in 1 to %d printable characters",
+                          owners, (int)MOST_NAME);
+}
+
 static dp_status find_noise(const dp_silo_trio *a, double *z, dp_error *err)
 {
     const dp_mechanism m = releases(a, 1);
@@ -117,11 +135,18 @@ static dp_status agree(const dp_silo_trio *a, dpi_silo_trio_terms *t, dpi_silo_t
     memcpy(t->columns, a->columns, sizeof t->columns);
     memcpy(t->row_most, a->row_most, sizeof t->row_most);
     dp_status status = check_uses(a, err);
+    if (status == DP_OK)
+        status = check_ids(a, err);
     if (status == DP_OK && (a->steps < 1 || a->steps > DPI_SILO_TRIO_STEPS))
         return dpi_fail(err, DP_EDOMAIN, "%llu steps; there are 1 to %d",
                         (unsigned long long)a->steps, (int)DPI_SILO_TRIO_STEPS);
     if (status == DP_OK)
         status = find_noise(a, &t->z, err);
+    if (status == DP_OK && a->ids != NULL) { /* however many turn out to be common */
+        t->rows = 1;
+        status = dpi_silo_trio_grid_make(t, g, err);
+        t->rows = a->rows;
+    }
     return status == DP_OK ? dpi_silo_trio_grid_make(t, g, err) : status;
 }
 
@@ -153,6 +178,8 @@ static dp_status hash_terms(const trio_party *r, unsigned char to[DPI_SILO_HASH]
     dpi_bytes b = {NULL, 0, 0, false};
     dpi_bytes_text(&b, "tacit: a regression by three parties, 1");
     dpi_bytes_text(&b, r->what->name);
+    dpi_bytes_text(&b, r->what->ids);
+    dpi_bytes_number(&b, r->what->rows);
     const uint64_t numbers[] = {t->logistic,
                                 t->told,
                                 t->rows,
@@ -181,35 +208,7 @@ static dp_status hash_terms(const trio_party *r, unsigned char to[DPI_SILO_HASH]
     return failed ? dpi_fail_nomem(err) : DP_OK;
 }
 
-/* ---- what this party alone can find out ---- */
-
-static bool has_records(const trio_party *r)
-{
-    return r->terms.columns[r->self] > 0 || r->terms.outcome == r->self;
-}
-
-static dp_status check_data(const trio_party *r, dp_error *err)
-{
-    const size_t d = r->terms.columns[r->self];
-    const bool has = r->self == r->terms.outcome;
-    if ((r->x != NULL) != (d > 0) || (r->y != NULL) != has)
-        return dpi_fail(err, DP_EINVAL, "party %zu has %zu columns and %s outcomes: x is %s, y %s",
-                        r->self, d, has ? "the" : "no", d > 0 ? "needed" : "NULL",
-                        has ? "needed" : "NULL");
-    for (size_t i = 0; i < r->terms.rows; i++) {
-        bool good = true;
-        for (size_t j = 0; j < d; j++)
-            good = good && isfinite(r->x[i * d + j]);
-        if (has)
-            good = good && (r->terms.logistic ? r->y[i] == 0 || r->y[i] == 1 : isfinite(r->y[i]));
-        if (!good)
-            return dpi_fail(err, DP_EDATA,
-                            "row %zu has a number that is none, or an outcome that is not 0 or 1; "
-                            "take the person out at all owners, or put a value in its place",
-                            i + 1);
-    }
-    return DP_OK;
-}
+/* ---- what is paid ---- */
 
 static dp_status check_ledger(const trio_party *r, dp_error *err)
 {
@@ -224,15 +223,13 @@ static dp_status check_ledger(const trio_party *r, dp_error *err)
         return dpi_fail(err, DP_EINVAL,
                         "a ledger is given and no ledger_data; name the data set as the ledger "
                         "knows it");
-    return r->terms.z > 0 && has_records(r)
+    return r->terms.z > 0 && dpi_silo_trio_has(r->what, r->self)
                ? DP_OK
                : dpi_fail(err, DP_EINVAL,
                           "a ledger pays for records of its party and for noise, and here is %s; "
                           "leave the ledger out",
                           r->terms.z > 0 ? "none of the former" : "no noise");
 }
-
-/* ---- what is paid ---- */
 
 static dp_status pay(trio_party *r, dp_error *err)
 {
@@ -267,13 +264,43 @@ static void settle(const trio_party *r, dp_status status)
 
 /* ---- the run ---- */
 
+/* That all three were given the same, before anything else is said. */
+static dp_status compare_terms(trio_party *r, dp_error *err)
+{
+    unsigned char own[DPI_SILO_HASH], all[DP_SILO_TRIO][DPI_SILO_HASH];
+    unsigned char *const others[DP_SILO_TRIO] = {all[0], all[1], all[2]};
+    dp_status status = hash_terms(r, own, err);
+    if (status == DP_OK)
+        status = dpi_silo_trio_swap(&r->links, sizeof own, own, others, err);
+    for (size_t k = 0; k < DP_SILO_TRIO && status == DP_OK; k++)
+        if (memcmp(own, all[k], sizeof own) != 0)
+            status = dpi_fail(err, DP_EPEER,
+                              "party %zu was given other terms, or the parties in another order, "
+                              "or computes otherwise; all three need the same",
+                              k);
+    return status;
+}
+
+/* Links, terms, rows that are common, and keys that are bound to all of it. */
 static dp_status meet(trio_party *r, dp_error *err)
 {
     unsigned char context[DPI_SILO_HASH];
     dp_status status = sodium_init() >= 0
-                           ? hash_terms(r, context, err)
+                           ? dpi_silo_trio_meet(r->opts, r->self, &r->links, err)
                            : dpi_fail(err, DP_EENTROPY, "libsodium cannot be started");
-    return status == DP_OK ? dpi_silo_trio_meet(r->opts, r->self, context, &r->mesh, err) : status;
+    if (status == DP_OK)
+        status = compare_terms(r, err);
+    if (status == DP_OK)
+        status =
+            dpi_silo_trio_rows_find(r->what, r->data, r->opts->threads, &r->links, &r->rows, err);
+    if (status == DP_OK && r->what->ids != NULL) {
+        r->terms.rows = r->rows.n;
+        status = dpi_silo_trio_grid_make(&r->terms, &r->grid, err);
+    }
+    if (status == DP_OK)
+        status = hash_terms(r, context, err);
+    return status == DP_OK ? dpi_silo_trio_bind(&r->links, sizeof context, context, &r->mesh, err)
+                           : status;
 }
 
 static dp_status regress(trio_party *r, double *w, dp_error *err)
@@ -282,8 +309,8 @@ static dp_status regress(trio_party *r, double *w, dp_error *err)
     const dpi_silo_trio_opts o = {.terms = &r->terms,
                                   .grid = &r->grid,
                                   .party = &party,
-                                  .x = r->x,
-                                  .y = r->y,
+                                  .x = r->rows.x,
+                                  .y = r->rows.y,
                                   .noise = r->noise,
                                   .begun = &r->begun};
     dp_status status = dpi_party_start(&party, err);
@@ -294,9 +321,10 @@ static dp_status regress(trio_party *r, double *w, dp_error *err)
 }
 
 dp_status dp_silo_trio_run(const dp_silo_trio *terms, const dp_silo_trio_opts *opts,
-                           const double *x, const double *y, double *w, dp_error *err)
+                           const dp_silo_trio_data *data, size_t *rows, double *w, dp_error *err)
 {
-    trio_party r = {.what = terms, .opts = opts, .x = x, .y = y};
+    trio_party r = {.what = terms, .opts = opts, .data = data};
+    *rows = 0;
     if (opts->identity == NULL)
         dpi_misuse(__func__, "no identity");
     dp_status status = agree(terms, &r.terms, &r.grid, err);
@@ -305,7 +333,7 @@ dp_status dp_silo_trio_run(const dp_silo_trio *terms, const dp_silo_trio_opts *o
     memset(w, 0, r.grid.d * sizeof *w);
     status = dpi_silo_trio_self(opts, &r.self, err);
     if (status == DP_OK)
-        status = check_data(&r, err);
+        status = dpi_silo_trio_rows_check(terms, r.self, data, err);
     if (status == DP_OK)
         status = check_ledger(&r, err);
     if (status == DP_OK && r.terms.z > 0)
@@ -316,8 +344,11 @@ dp_status dp_silo_trio_run(const dp_silo_trio *terms, const dp_silo_trio_opts *o
         status = meet(&r, err);
     if (status == DP_OK)
         status = regress(&r, w, err);
+    *rows = status == DP_OK ? r.rows.n : 0;
     settle(&r, status);
+    dpi_silo_trio_part(&r.links);
     dpi_mesh_free(r.mesh);
+    dpi_silo_trio_rows_free(&r.rows);
     dp_noise_free(r.noise);
     return status;
 }

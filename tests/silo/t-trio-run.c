@@ -22,8 +22,9 @@ static double x[2][N * D0], y[N];
 typedef struct side {
     dp_silo_trio terms;
     dp_silo_trio_opts opts;
-    const double *x, *y;
+    dp_silo_trio_data data;
     double w[D];
+    size_t rows;
     dp_status status;
     dp_error err;
     bool late;
@@ -95,21 +96,21 @@ static void set_up(double epsilon)
     find_ports();
     (void)snprintf(name, sizeof name, "run %d", ++runs);
     for (size_t k = 0; k < 3; k++) {
-        sides[k] = (side){.terms = {.name = name,
-                                    .rows = N,
-                                    .outcome = 1,
-                                    .columns = {D0, D1, 0},
-                                    .row_most = {1, 1, 0},
-                                    .outcome_most = 2,
-                                    .residual_most = epsilon > 0 ? 1 : 0,
-                                    .steps = 20,
-                                    .step = .5,
-                                    .ridge = .01,
-                                    .epsilon = epsilon,
-                                    .delta = epsilon > 0 ? 1e-5 : 0},
-                          .opts = {.identity = who[k], .patience_ms = PATIENCE},
-                          .x = k < 2 ? x[k] : NULL,
-                          .y = k == 1 ? y : NULL};
+        sides[k] = (side){
+            .terms = {.name = name,
+                      .rows = N,
+                      .outcome = 1,
+                      .columns = {D0, D1, 0},
+                      .row_most = {1, 1, 0},
+                      .outcome_most = 2,
+                      .residual_most = epsilon > 0 ? 1 : 0,
+                      .steps = 20,
+                      .step = .5,
+                      .ridge = .01,
+                      .epsilon = epsilon,
+                      .delta = epsilon > 0 ? 1e-5 : 0},
+            .opts = {.identity = who[k], .patience_ms = PATIENCE},
+            .data = {.rows = k < 2 ? N : 0, .x = k < 2 ? x[k] : NULL, .y = k == 1 ? y : NULL}};
         for (size_t j = 0; j < 3; j++)
             sides[k].opts.party[j] =
                 (dp_silo_trio_party){.host = "127.0.0.1",
@@ -126,7 +127,7 @@ static void *act(void *of)
         (void)usleep(300 * MS);
     memset(s->w, 1, sizeof s->w);
     s->err = (dp_error){DP_OK, ""};
-    s->status = dp_silo_trio_run(&s->terms, &s->opts, s->x, s->y, s->w, &s->err);
+    s->status = dp_silo_trio_run(&s->terms, &s->opts, &s->data, &s->rows, s->w, &s->err);
     return NULL;
 }
 
@@ -148,18 +149,19 @@ static void run_well(void)
 
 static void assert_nothing(const side *s)
 {
+    assert_int_equal(s->rows, 0);
     for (size_t j = 0; j < D; j++)
         assert_true(s->w[j] == 0);
 }
 
 /* ---- runs ---- */
 
-static void solve(double w[D])
+static void solve(size_t n, double w[D])
 {
     memset(w, 0, D * sizeof *w);
     for (int k = 0; k < 20; k++) {
         double g[D] = {0};
-        for (size_t i = 0; i < N; i++) {
+        for (size_t i = 0; i < n; i++) {
             double r = -y[i];
             for (size_t j = 0; j < D; j++)
                 r += w[j] * (j < D0 ? x[0][i * D0 + j] : x[1][i * D1 + j - D0]);
@@ -167,7 +169,7 @@ static void solve(double w[D])
                 g[j] += r * (j < D0 ? x[0][i * D0 + j] : x[1][i * D1 + j - D0]);
         }
         for (size_t j = 0; j < D; j++)
-            w[j] -= .5 * (g[j] / N + .01 * w[j]);
+            w[j] -= .5 * (g[j] / (double)n + .01 * w[j]);
     }
 }
 
@@ -175,7 +177,7 @@ static void owners_get_the_coefficients_of_one_table(void **state)
 {
     double w[D];
     (void)state;
-    solve(w);
+    solve(N, w);
     for (int told = 0; told < 2; told++) {
         set_up(0);
         for (int k = 0; k < 3; k++) {
@@ -183,6 +185,8 @@ static void owners_get_the_coefficients_of_one_table(void **state)
             sides[k].late = k == told; /* whoever is first waits */
         }
         run_well();
+        for (size_t k = 0; k < 3; k++)
+            assert_int_equal(sides[k].rows, N);
         for (size_t k = 0; k < 3; k++)
             for (size_t j = 0; j < D; j++)
                 assert_close(sides[k].w[j], told == 1 || k == (j < D0 ? 0 : 1) ? w[j] : 0, 1e-6,
@@ -198,6 +202,97 @@ static void with_noise_all_get_the_same(void **state)
     assert_true(sides[0].w[0] != 0 && sides[0].w[D - 1] != 0);
     for (int k = 1; k < 3; k++)
         assert_memory_equal(sides[k].w, sides[0].w, sizeof sides[0].w);
+}
+
+/* ---- ids ---- */
+
+static char names[N + 40][16];
+static const char *ids[2][N];
+
+/* The first owner has rows 0 ... N - 1 of the table; the second lacks the last `lacking`, has as
+ * many others before them, and all in another order, its x and y with them. */
+static void set_up_ids(double epsilon, size_t lacking)
+{
+    static double other_x[N * D1], other_y[N];
+    set_up(epsilon);
+    for (size_t i = 0; i < N + lacking; i++)
+        (void)snprintf(names[i], sizeof names[i], i % 2 == 0 ? "T%03zu" : " t%03zu", i);
+    for (size_t i = 0; i < N; i++) {
+        const size_t at = i * 73 % N, of = at < lacking ? N + at : at - lacking;
+        ids[0][i] = names[i];
+        ids[1][i] = names[of];
+        other_y[i] = of < N ? y[of] : 1;
+        for (size_t j = 0; j < D1; j++)
+            other_x[i * D1 + j] = of < N ? x[1][of * D1 + j] : .3;
+    }
+    for (size_t k = 0; k < 3; k++) {
+        sides[k].terms.ids = "people";
+        sides[k].terms.told = epsilon == 0;
+        sides[k].data.ids = k < 2 ? ids[k] : NULL;
+    }
+    sides[1].data.x = other_x;
+    sides[1].data.y = other_y;
+}
+
+static void owners_link_their_rows_by_ids(void **state)
+{
+    enum { LACKING = 40 };
+    double w[D];
+    (void)state;
+    set_up_ids(0, LACKING);
+    for (size_t k = 0; k < 3; k++)
+        sides[k].terms.rows = N + 10; /* the most */
+    run_well();
+    solve(N - LACKING, w);
+    for (size_t k = 0; k < 3; k++) {
+        assert_int_equal(sides[k].rows, N - LACKING);
+        for (size_t j = 0; j < D; j++)
+            assert_close(sides[k].w[j], w[j], 1e-6, 1e-7);
+    }
+    set_up_ids(4, LACKING);
+    run_well();
+    for (size_t k = 0; k < 3; k++) {
+        assert_int_equal(sides[k].rows, N - LACKING);
+        assert_memory_equal(sides[k].w, sides[0].w, sizeof w);
+    }
+}
+
+static void who_has_nobody_in_common_ends(void **state)
+{
+    (void)state;
+    set_up_ids(0, 10);
+    for (size_t i = 0; i < N; i++)
+        ids[1][i] = i % 2 == 0 ? "nobody" : "none";
+    act(&sides[1]);
+    assert_fails(sides[1].status, DP_EDATA, &sides[1].err, "id");
+    set_up_ids(0, 10);
+    sides[1].data.rows = 1;
+    ids[1][0] = "nobody";
+    run();
+    for (int k = 0; k < 3; k++) {
+        assert_fails(sides[k].status, DP_EDATA, &sides[k].err, "no id in common");
+        assert_nothing(&sides[k]);
+    }
+}
+
+static void ids_are_of_two(void **state)
+{
+    (void)state;
+    set_up_ids(0, 10);
+    sides[0].terms.outcome = 2;
+    assert_int_equal(dp_silo_trio_check(&sides[0].terms, NULL), DP_EINVAL);
+    set_up_ids(0, 10);
+    sides[0].data.ids = NULL;
+    act(&sides[0]);
+    assert_fails(sides[0].status, DP_EINVAL, &sides[0].err, "ids needed");
+    set_up_ids(0, 10);
+    sides[2].data.rows = 1;
+    act(&sides[2]);
+    assert_fails(sides[2].status, DP_EINVAL, &sides[2].err, "no columns and no outcomes");
+    set_up_ids(0, 10);
+    sides[0].data.rows = N + 1;
+    act(&sides[0]);
+    assert_fails(sides[0].status, DP_EINVAL, &sides[0].err, "at most");
 }
 
 /* ---- epsilon ---- */
@@ -334,7 +429,7 @@ static void other_terms_end_it_before_a_row_leaves(void **state)
             assert_int_equal(sides[j].status, DP_EPEER);
             assert_nothing(&sides[j]);
         }
-        assert_non_null(strstr(sides[2].err.text, "the same terms"));
+        assert_non_null(strstr(sides[2].err.text, "other terms"));
     }
 }
 
@@ -355,13 +450,13 @@ static void what_does_not_fit_is_refused(void **state)
     static double bad[N * D0];
     (void)state;
     set_up(0);
-    sides[0].x = NULL;
+    sides[0].data.x = NULL;
     refuse(DP_EINVAL, "x is needed");
-    sides[0].y = y;
+    sides[0].data.y = y;
     refuse(DP_EINVAL, "no outcomes");
     memcpy(bad, x[0], sizeof bad);
     bad[D0 * 7 + 1] = NAN;
-    sides[0].x = bad;
+    sides[0].data.x = bad;
     refuse(DP_EDATA, "row 8");
     o->party[1].fingerprint = o->party[0].fingerprint;
     refuse(DP_EINVAL, "the same one");
@@ -424,6 +519,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(owners_get_the_coefficients_of_one_table),
         cmocka_unit_test(with_noise_all_get_the_same),
+        cmocka_unit_test(owners_link_their_rows_by_ids),
+        cmocka_unit_test(who_has_nobody_in_common_ends),
+        cmocka_unit_test(ids_are_of_two),
         cmocka_unit_test(what_is_spent_is_that_of_two_shares_and_three),
         cmocka_unit_test(a_run_is_paid_before_anything_leaves),
         cmocka_unit_test(a_run_that_has_opened_anything_stays_spent),

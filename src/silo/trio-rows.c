@@ -1,0 +1,149 @@
+#include "silo/trio-rows.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+
+enum { COUNT = 8 /* bytes */ };
+
+bool dpi_silo_trio_has(const dp_silo_trio *terms, size_t k)
+{
+    return terms->columns[k] > 0 || terms->outcome == k;
+}
+
+/* ---- what is given ---- */
+
+static dp_status check_what_is_there(const dp_silo_trio *t, size_t self, const dp_silo_trio_data *a,
+                                     dp_error *err)
+{
+    const size_t d = t->columns[self], least = t->ids != NULL ? 1 : t->rows;
+    const bool has = dpi_silo_trio_has(t, self), outcomes = t->outcome == self;
+    if (!has)
+        return a->rows == 0 && a->ids == NULL && a->x == NULL && a->y == NULL
+                   ? DP_OK
+                   : dpi_fail(err, DP_EINVAL,
+                              "party %zu has no columns and no outcomes; leave its data 0 and NULL",
+                              self);
+    if (a->rows < least || a->rows > t->rows)
+        return dpi_fail(err, DP_EINVAL, "%zu rows are given; the terms have %s%zu", a->rows,
+                        t->ids != NULL ? "at most " : "", t->rows);
+    return (a->ids != NULL) == (t->ids != NULL) && (a->x != NULL) == (d > 0) &&
+                   (a->y != NULL) == outcomes
+               ? DP_OK
+               : dpi_fail(err, DP_EINVAL,
+                          "party %zu has %zu columns and %s outcomes: x is %s, y %s, ids %s", self,
+                          d, outcomes ? "the" : "no", d > 0 ? "needed" : "NULL",
+                          outcomes ? "needed" : "NULL", t->ids != NULL ? "needed" : "NULL");
+}
+
+dp_status dpi_silo_trio_rows_check(const dp_silo_trio *t, size_t self, const dp_silo_trio_data *a,
+                                   dp_error *err)
+{
+    const size_t d = t->columns[self];
+    dp_status status = check_what_is_there(t, self, a, err);
+    for (size_t i = 0; i < a->rows && status == DP_OK; i++) {
+        bool good = true;
+        for (size_t j = 0; j < d; j++)
+            good = good && isfinite(a->x[i * d + j]);
+        if (a->y != NULL)
+            good = good && (t->logistic ? a->y[i] == 0 || a->y[i] == 1 : isfinite(a->y[i]));
+        if (!good)
+            status = dpi_fail(err, DP_EDATA,
+                              "row %zu has a number that is none, or an outcome that is not 0 or "
+                              "1; take the person out at all owners, or put a value in its place",
+                              i + 1);
+    }
+    return status == DP_OK && a->ids != NULL ? dpi_psi_check_ids(a->rows, a->ids, err) : status;
+}
+
+/* ---- which are common ---- */
+
+/* x and y of rows `from`, in that order. */
+static dp_status choose(const dp_silo_trio *t, size_t self, const dp_silo_trio_data *a,
+                        const size_t *from, dpi_silo_trio_rows *r, dp_error *err)
+{
+    const size_t d = t->columns[self];
+    r->n_chosen = r->n * (d + (a->y != NULL));
+    r->chosen = dpi_alloc(r->n_chosen, sizeof *r->chosen);
+    if (r->chosen == NULL)
+        return dpi_fail_nomem(err);
+    double *y = r->chosen + r->n * d;
+    for (size_t i = 0; i < r->n; i++) {
+        if (d > 0)
+            memcpy(r->chosen + i * d, a->x + from[i] * d, d * sizeof *r->chosen);
+        if (a->y != NULL)
+            y[i] = a->y[from[i]];
+    }
+    r->x = d > 0 ? r->chosen : NULL;
+    r->y = a->y != NULL ? y : NULL;
+    return DP_OK;
+}
+
+static dp_status link_ids(const dp_silo_trio *t, const dp_silo_trio_data *a, size_t threads,
+                          dpi_silo_trio_links *links, dpi_silo_trio_rows *r, dp_error *err)
+{
+    const dpi_psi_opts o = {.domain = t->ids, .most = t->rows, .threads = threads};
+    size_t peer = 0, *from = dpi_alloc(a->rows, sizeof *from);
+    while (peer == links->self || !dpi_silo_trio_has(t, peer))
+        peer++;
+    dp_status status = from != NULL
+                           ? dpi_silo_trio_link(links, peer, &o, a->rows, a->ids, &r->n, from, err)
+                           : dpi_fail_nomem(err);
+    if (status == DP_OK && r->n > 0)
+        status = choose(t, links->self, a, from, r, err);
+    if (from != NULL)
+        sodium_memzero(from, a->rows * sizeof *from);
+    dpi_free(from);
+    return status;
+}
+
+/* Owners tell how many they have found; all go on with the same number, or nobody does. */
+static dp_status tell_count(const dp_silo_trio *t, dpi_silo_trio_links *links,
+                            dpi_silo_trio_rows *r, dp_error *err)
+{
+    unsigned char own[COUNT], count[DP_SILO_TRIO][COUNT];
+    unsigned char *const all[DP_SILO_TRIO] = {count[0], count[1], count[2]};
+    bool same = true, first = true;
+    dpi_put_number(own, r->n);
+    dp_status status = dpi_silo_trio_swap(links, COUNT, own, all, err);
+    for (size_t k = 0; k < DP_SILO_TRIO && status == DP_OK; k++) {
+        if (!dpi_silo_trio_has(t, k))
+            continue;
+        const uint64_t n = dpi_get_number(count[k]);
+        same = same && n <= t->rows && (first || n == r->n);
+        r->n = same ? (size_t)n : 0;
+        first = false;
+    }
+    if (status == DP_OK && !same)
+        return dpi_fail(err, DP_EPEER, "the two owners tell different numbers of common rows");
+    return status != DP_OK || r->n > 0
+               ? status
+               : dpi_fail(err, DP_EDATA,
+                          "the two owners have no id in common; are they of the same kind, and "
+                          "written alike?");
+}
+
+dp_status dpi_silo_trio_rows_find(const dp_silo_trio *t, const dp_silo_trio_data *a, size_t threads,
+                                  dpi_silo_trio_links *links, dpi_silo_trio_rows *r, dp_error *err)
+{
+    dp_status status = DP_OK;
+    *r = (dpi_silo_trio_rows){.n = t->rows, .x = a->x, .y = a->y};
+    if (t->ids == NULL)
+        return DP_OK;
+    r->n = 0;
+    if (dpi_silo_trio_has(t, links->self))
+        status = link_ids(t, a, threads, links, r, err);
+    return status == DP_OK ? tell_count(t, links, r, err) : status;
+}
+
+void dpi_silo_trio_rows_free(dpi_silo_trio_rows *r)
+{
+    if (r->chosen != NULL)
+        sodium_memzero(r->chosen, r->n_chosen * sizeof *r->chosen);
+    dpi_free(r->chosen);
+    *r = (dpi_silo_trio_rows){0};
+}

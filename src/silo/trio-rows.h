@@ -1,0 +1,33 @@
+/* The rows of a regression by three parties: what a party has of them, and which ones are gone
+ * over where two owners link their ids. */
+#ifndef DPI_SILO_TRIO_ROWS_H
+#define DPI_SILO_TRIO_ROWS_H
+
+#include "silo/trio-links.h"
+
+typedef struct dpi_silo_trio_rows {
+    size_t n;            /* that are gone over */
+    const double *x, *y; /* [n][columns], [n]: of the caller, or chosen of it */
+    double *chosen;      /* owned; NULL: none */
+    size_t n_chosen;     /* numbers */
+} dpi_silo_trio_rows;
+
+/* Whether party k has columns or outcomes. */
+bool dpi_silo_trio_has(const dp_silo_trio *terms, size_t k);
+
+/* What of its data this party alone can see is wrong.  DP_EINVAL, DP_EDATA. */
+DP_MUST_CHECK dp_status dpi_silo_trio_rows_check(const dp_silo_trio *terms, size_t self,
+                                                 const dp_silo_trio_data *data, dp_error *err);
+
+/* Without ids all rows of the data; else two owners link theirs, and the third party is told how
+ * many are common.  DP_EDATA none are; DP_EPEER the owners tell different numbers; errors of
+ * dpi_silo_trio_link. */
+DP_MUST_CHECK dp_status dpi_silo_trio_rows_find(const dp_silo_trio *terms,
+                                                const dp_silo_trio_data *data, size_t threads,
+                                                dpi_silo_trio_links *links,
+                                                dpi_silo_trio_rows *rows, dp_error *err);
+
+/* Wipes what was chosen. */
+void dpi_silo_trio_rows_free(dpi_silo_trio_rows *rows);
+
+#endif
