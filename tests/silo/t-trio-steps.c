@@ -1,5 +1,6 @@
 /* Regressions by three parties: the same as of one table, but for noise, whose law is the one that
  * is counted. */
+#define _POSIX_C_SOURCE 200809L
 #include "silo/trio.h"
 
 #include <gsl/gsl_cdf.h>
@@ -7,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "share/table.h"
 #include "tests/silo/trio-scene.h"
@@ -117,6 +119,29 @@ static int64_t shifted(int64_t v, int shift)
 {
     const int64_t up = v + ((int64_t)1 << (shift - 1));
     return (up - (int64_t)((uint64_t)up & (((uint64_t)1 << shift) - 1))) / ((int64_t)1 << shift);
+}
+
+static void be_slow(void *user, const scene_message *message)
+{
+    const struct timespec pause = {0, 2000000};
+    (void)user;
+    if (message->from == 1 && message->to == 2)
+        (void)nanosleep(&pause, NULL);
+}
+
+/* Steps that together take much longer than a party waits for a message. */
+static void patience_is_for_a_step_and_not_for_all(void **state)
+{
+    for (int k = 0; k < 2; k++) {
+        trio_table t = linear();
+        t.terms.rows = 64;
+        t.terms.steps = k == 0 ? 50 : 3; /* more and less than a party goes ahead */
+        t.timeout = 1500;
+        t.tamper = be_slow;
+        trio_draw(&t);
+        trio_run_well(*state, &t);
+        trio_drop(&t);
+    }
 }
 
 /* Step by step as integers, which here fit 64 bits because bounds hold. */
@@ -369,6 +394,7 @@ int main(void)
         cmocka_unit_test(a_linear_regression_is_that_of_one_table),
         cmocka_unit_test(a_logistic_regression_is_that_of_one_table),
         cmocka_unit_test(each_owner_is_told_its_own_coefficients),
+        cmocka_unit_test(patience_is_for_a_step_and_not_for_all),
         cmocka_unit_test(steps_are_those_of_integers_to_the_bit),
         cmocka_unit_test(the_sigmoid_is_within_a_thousandth),
         cmocka_unit_test(what_is_beyond_its_bound_is_refused),

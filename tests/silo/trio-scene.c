@@ -112,6 +112,7 @@ void trio_run(const scene *s, trio_table *t)
                           .user = t,
                           .unverified = true,
                           .begin = t->begin,
+                          .timeout = t->timeout,
                           .tamper = t->tamper != NULL ? tamper : NULL};
     for (size_t p = 0; p < DPI_TRIO_ROLES; p++) {
         t->side[p].n_opened = 0;
