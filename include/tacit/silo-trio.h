@@ -45,9 +45,10 @@ typedef struct dp_silo_trio {
     /* Without ids: rows of the same people in the same order at all owners, which nothing here
      * looks at.  With them: the most that an owner has, 1 ... 2^20. */
     size_t rows;
-    /* NULL, or what ids are of, as "patients", 1 to 60 printable characters of ASCII.  Then two of
-     * the parties have records, and link their ids first: these two learn how many the other has
-     * and which of their own are common, and the third how many are. No epsilon covers that. */
+    /* NULL, or what ids are of, as "patients", 1 to 60 printable characters of ASCII.  Two owners
+     * link theirs first: each learns how many the other has and which of its own are common, and
+     * the third party how many are.  Three must have the same ids in the same order, of which each
+     * pair learns whether it is so.  No epsilon covers that. */
     const char *ids;
     size_t outcome;                /* the party that has outcomes, 0 ... 2 */
     size_t columns[DP_SILO_TRIO];  /* of each party, 0 ... 1024; one at least in all */
@@ -112,7 +113,7 @@ typedef struct dp_silo_trio_data {
  *          the others are 0.  Zeros after an error, but one of the terms
  * DP_EINVAL data or parties that are not those of the terms; DP_ENAME the identity is of none of
  * them; DP_EDATA rows or outcomes that are no numbers, or without noise beyond their bounds, ids
- * that are twice, or none in common; DP_ETIMEOUT a party is not heard; DP_EPEER one breaks the
+ * that are twice, none in common, or of three owners not the same; DP_ETIMEOUT a party is not heard; DP_EPEER one breaks the
  * protocol, was given other terms or has ended with an error of its own; DP_EACCURACY with noise:
  * coefficients left the integers, which follows from what was opened; DP_EIO, DP_EENTROPY,
  * DP_ENOMEM; errors of dp_silo_trio_check and of the ledger. */

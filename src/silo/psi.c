@@ -251,6 +251,22 @@ dp_status dpi_psi_new(const dpi_psi_opts *opts, size_t n, const char *const *ids
 }
 
 /* Hashes of ids are compared, cut to the size of a point. */
+void dpi_psi_list(size_t n, const char *const *ids, char text[DPI_PSI_LIST])
+{
+    const dpi_psi_opts o = {.domain = "list"};
+    unsigned char hash[HASH], all[DPI_PSI_LIST / 2];
+    crypto_generichash_state state;
+    (void)crypto_generichash_init(&state, NULL, 0, sizeof all);
+    for (size_t i = 0; i < n; i++) {
+        (void)hash_id(&o, ids[i], hash);
+        (void)crypto_generichash_update(&state, hash, sizeof hash);
+    }
+    (void)crypto_generichash_final(&state, all, sizeof all);
+    (void)sodium_bin2hex(text, DPI_PSI_LIST, all, sizeof all);
+    sodium_memzero(&state, sizeof state);
+    sodium_memzero(all, sizeof all);
+}
+
 dp_status dpi_psi_check_ids(size_t n, const char *const *ids, dp_error *err)
 {
     const dpi_psi_opts o = {.domain = ""};

@@ -48,6 +48,12 @@ DP_MUST_CHECK dp_status dpi_psi_new(const dpi_psi_opts *opts, size_t n, const ch
 /* What dpi_psi_new finds of ids alone, before anything is sent: DP_EDATA one is empty, or two are
  * the same; DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_psi_check_ids(size_t n, const char *const *ids, dp_error *err);
+
+/* A text for a list of ids in its order, [DPI_PSI_LIST]: two lists have the same where they are.
+ * Who has it can try lists; so it is linked, as an id of its own, and not shown. */
+enum { DPI_PSI_LIST = 65 };
+void dpi_psi_list(size_t n, const char *const *ids, char text[DPI_PSI_LIST]);
+
 void dpi_psi_free(dpi_psi *psi); /* wipes; NULL is allowed */
 
 /* What is sent: points[count][DPI_PSI_POINT], borrowed. */

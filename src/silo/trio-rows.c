@@ -15,6 +15,14 @@ bool dpi_silo_trio_has(const dp_silo_trio *terms, size_t k)
     return terms->columns[k] > 0 || terms->outcome == k;
 }
 
+size_t dpi_silo_trio_owners(const dp_silo_trio *terms)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < DP_SILO_TRIO; k++)
+        n += dpi_silo_trio_has(terms, k);
+    return n;
+}
+
 /* ---- what is given ---- */
 
 static dp_status check_what_is_there(const dp_silo_trio *t, size_t self, const dp_silo_trio_data *a,
@@ -101,6 +109,29 @@ static dp_status link_ids(const dp_silo_trio *t, const dp_silo_trio_data *a, siz
     return status;
 }
 
+/* Three owners have the same ids in the same order, or do not begin. */
+static dp_status compare_ids(const dp_silo_trio *t, const dp_silo_trio_data *a,
+                             dpi_silo_trio_links *links, dp_error *err)
+{
+    const dpi_psi_opts o = {.domain = t->ids, .most = 1};
+    char text[DPI_PSI_LIST];
+    const char *const list = text;
+    dp_status status = DP_OK;
+    dpi_psi_list(a->rows, a->ids, text);
+    for (size_t k = 0; k < DP_SILO_TRIO && status == DP_OK; k++) {
+        size_t common = 1, row;
+        if (k != links->self)
+            status = dpi_silo_trio_link(links, k, &o, 1, &list, &common, &row, err);
+        if (status == DP_OK && common != 1)
+            status = dpi_fail(err, DP_EDATA,
+                              "party %zu has other ids than this one, or in another order; three "
+                              "owners need rows of the same people in the same order",
+                              k);
+    }
+    sodium_memzero(text, sizeof text);
+    return status;
+}
+
 /* Owners tell how many they have found; all go on with the same number, or nobody does. */
 static dp_status tell_count(const dp_silo_trio *t, dpi_silo_trio_links *links,
                             dpi_silo_trio_rows *r, dp_error *err)
@@ -134,8 +165,10 @@ dp_status dpi_silo_trio_rows_find(const dp_silo_trio *t, const dp_silo_trio_data
     *r = (dpi_silo_trio_rows){.n = t->rows, .x = a->x, .y = a->y};
     if (t->ids == NULL)
         return DP_OK;
-    r->n = 0;
-    if (dpi_silo_trio_has(t, links->self))
+    r->n = dpi_silo_trio_owners(t) == DP_SILO_TRIO ? a->rows : 0;
+    if (r->n > 0)
+        status = compare_ids(t, a, links, err);
+    else if (dpi_silo_trio_has(t, links->self))
         status = link_ids(t, a, threads, links, r, err);
     return status == DP_OK ? tell_count(t, links, r, err) : status;
 }

@@ -12,15 +12,17 @@ typedef struct dpi_silo_trio_rows {
     size_t n_chosen;     /* numbers */
 } dpi_silo_trio_rows;
 
-/* Whether party k has columns or outcomes. */
+/* Whether party k has columns or outcomes; how many have. */
 bool dpi_silo_trio_has(const dp_silo_trio *terms, size_t k);
+size_t dpi_silo_trio_owners(const dp_silo_trio *terms);
 
 /* What of its data this party alone can see is wrong.  DP_EINVAL, DP_EDATA. */
 DP_MUST_CHECK dp_status dpi_silo_trio_rows_check(const dp_silo_trio *terms, size_t self,
                                                  const dp_silo_trio_data *data, dp_error *err);
 
-/* Without ids all rows of the data; else two owners link theirs, and the third party is told how
- * many are common.  DP_EDATA none are; DP_EPEER the owners tell different numbers; errors of
+/* Without ids all rows of the data.  Of two owners, those whose ids both have, and the third party
+ * is told how many; of three all, where ids are the same in the same order.  DP_EDATA none are
+ * common, or they are not the same; DP_EPEER the owners tell different numbers; errors of
  * dpi_silo_trio_link. */
 DP_MUST_CHECK dp_status dpi_silo_trio_rows_find(const dp_silo_trio *terms,
                                                 const dp_silo_trio_data *data, size_t threads,

@@ -87,20 +87,15 @@ static dp_status check_uses(const dp_silo_trio *a, dp_error *err)
     return DP_OK;
 }
 
-/* Ids are linked by two. */
+/* Ids are of two, who link them, or of three, who compare them. */
 static dp_status check_ids(const dp_silo_trio *a, dp_error *err)
 {
-    size_t owners = 0;
-    for (size_t k = 0; k < DP_SILO_TRIO; k++)
-        owners += dpi_silo_trio_has(a, k);
-    if (a->ids == NULL)
-        return DP_OK;
-    return is_name(a->ids) && owners == 2
+    return a->ids == NULL || (is_name(a->ids) && dpi_silo_trio_owners(a) > 1)
                ? DP_OK
                : dpi_fail(err, DP_EINVAL,
-                          "ids are linked by two owners, and %zu have records; what they are of is "
-                          "said in 1 to %d printable characters",
-                          owners, (int)MOST_NAME);
+                          "ids are of two or three owners, and %zu have records; what they are of "
+                          "is said in 1 to %d printable characters",
+                          dpi_silo_trio_owners(a), (int)MOST_NAME);
 }
 
 static dp_status find_noise(const dp_silo_trio *a, double *z, dp_error *err)

@@ -3,9 +3,12 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <tacit/dataset.h>
@@ -118,6 +121,13 @@ static void set_up(double epsilon)
                                      .fingerprint = dp_identity_fingerprint(who[j])};
     }
     sides[2].opts.party[2].host = NULL;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static void *act(void *of)
@@ -275,11 +285,49 @@ static void who_has_nobody_in_common_ends(void **state)
     }
 }
 
-static void ids_are_of_two(void **state)
+/* Outcomes at the third party. */
+static void set_up_three(int k)
+{
+    set_up_ids(0, 0);
+    for (size_t j = 0; j < 3; j++)
+        sides[j].terms.outcome = 2;
+    sides[1].data = (dp_silo_trio_data){.rows = N, .ids = ids[0], .x = x[1]};
+    sides[2].data = (dp_silo_trio_data){.rows = N, .ids = ids[k], .y = y};
+}
+
+static void three_owners_have_the_same_ids_in_the_same_order(void **state)
+{
+    double w[D];
+    (void)state;
+    solve(N, w);
+    set_up_three(0);
+    run_well();
+    for (size_t k = 0; k < 3; k++)
+        for (size_t j = 0; j < D; j++)
+            assert_close(sides[k].w[j], w[j], 1e-6, 1e-7);
+    set_up_three(1); /* in another order */
+    run();
+    size_t told = 0;
+    for (size_t k = 0; k < 3; k++) {
+        assert_true(sides[k].status == DP_EDATA || sides[k].status == DP_EPEER);
+        told += sides[k].status == DP_EDATA;
+        assert_nothing(&sides[k]);
+    }
+    assert_true(told > 0);
+    set_up_three(0);
+    sides[2].data.rows--;
+    run();
+    for (size_t k = 0; k < 3; k++)
+        assert_nothing(&sides[k]);
+}
+
+static void ids_are_of_those_who_have_records(void **state)
 {
     (void)state;
     set_up_ids(0, 10);
-    sides[0].terms.outcome = 2;
+    sides[0].terms.outcome = 0;
+    sides[0].terms.columns[1] = 0;
+    sides[0].terms.row_most[1] = 0;
     assert_int_equal(dp_silo_trio_check(&sides[0].terms, NULL), DP_EINVAL);
     set_up_ids(0, 10);
     sides[0].data.ids = NULL;
@@ -504,6 +552,41 @@ static void what_is_of_no_use_is_refused(void **state)
     }
 }
 
+/* Each role as a process of its own is killed in the middle; what the others end with, and when. */
+static void who_is_killed_ends_it_for_all(void **state)
+{
+    enum { WAIT = 400 * MS };
+    (void)state;
+    for (int victim = 0; victim < 3; victim++) {
+        pid_t child[3];
+        set_up(0);
+        for (int k = 0; k < 3; k++) {
+            sides[k].terms.steps = 100000;
+            sides[k].terms.rows = sides[k].data.rows = 20;
+            sides[k].terms.step = .01;
+            child[k] = fork();
+            if (child[k] != 0)
+                continue;
+            if (k == 2)
+                sides[k].data.rows = 0;
+            act(&sides[k]);
+            bool zeros = true;
+            for (size_t j = 0; j < D; j++)
+                zeros = zeros && sides[k].w[j] == 0;
+            _exit(sides[k].status == DP_EPEER && zeros ? 0 : 1);
+        }
+        (void)usleep(WAIT);
+        const double killed = now();
+        assert_int_equal(kill(child[victim], SIGKILL), 0);
+        for (int k = 0; k < 3; k++) {
+            int end;
+            assert_int_equal(waitpid(child[k], &end, 0), child[k]);
+            assert_true(k == victim ? WIFSIGNALED(end) : WIFEXITED(end) && WEXITSTATUS(end) == 0);
+        }
+        assert_true(now() - killed < PATIENCE / MS / 2); /* s: nobody waits for patience */
+    }
+}
+
 static void a_party_that_does_not_come_is_named(void **state)
 {
     (void)state;
@@ -521,13 +604,15 @@ int main(void)
         cmocka_unit_test(with_noise_all_get_the_same),
         cmocka_unit_test(owners_link_their_rows_by_ids),
         cmocka_unit_test(who_has_nobody_in_common_ends),
-        cmocka_unit_test(ids_are_of_two),
+        cmocka_unit_test(three_owners_have_the_same_ids_in_the_same_order),
+        cmocka_unit_test(ids_are_of_those_who_have_records),
         cmocka_unit_test(what_is_spent_is_that_of_two_shares_and_three),
         cmocka_unit_test(a_run_is_paid_before_anything_leaves),
         cmocka_unit_test(a_run_that_has_opened_anything_stays_spent),
         cmocka_unit_test(other_terms_end_it_before_a_row_leaves),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(what_is_of_no_use_is_refused),
+        cmocka_unit_test(who_is_killed_ends_it_for_all),
         cmocka_unit_test(a_party_that_does_not_come_is_named),
     };
     return cmocka_run_group_tests(tests, make, clear);
