@@ -113,10 +113,11 @@ typedef struct dp_silo_trio_data {
  *          the others are 0.  Zeros after an error, but one of the terms
  * DP_EINVAL data or parties that are not those of the terms; DP_ENAME the identity is of none of
  * them; DP_EDATA rows or outcomes that are no numbers, or without noise beyond their bounds, ids
- * that are twice, none in common, or of three owners not the same; DP_ETIMEOUT a party is not heard; DP_EPEER one breaks the
- * protocol, was given other terms or has ended with an error of its own; DP_EACCURACY with noise:
- * coefficients left the integers, which follows from what was opened; DP_EIO, DP_EENTROPY,
- * DP_ENOMEM; errors of dp_silo_trio_check and of the ledger. */
+ * that are twice, none in common, or of three owners not the same; DP_ETIMEOUT a party is not
+ * heard; DP_EPEER one breaks the protocol, was given other terms or has ended with an error of its
+ * own; DP_EACCURACY with noise: coefficients left the integers, which follows from what was opened;
+ * DP_EIO, DP_EENTROPY, DP_ENOMEM; errors of dp_silo_trio_check and of the ledger.  Threads may run
+ * different regressions at a time; a ledger is one thread's. */
 DP_API DP_MUST_CHECK dp_status dp_silo_trio_run(const dp_silo_trio *terms,
                                                 const dp_silo_trio_opts *opts,
                                                 const dp_silo_trio_data *data, size_t *rows,

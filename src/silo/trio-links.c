@@ -98,28 +98,27 @@ static dp_status listen_for(trio_links *l, dp_error *err)
     return status;
 }
 
+/* It may not listen yet, or another one may have its place for a while. */
 static dp_status connect_to(trio_links *l, size_t k, dp_error *err)
 {
     const struct timespec pause = {0, PAUSE};
     const dp_silo_trio_party *p = &l->o->party[k];
-    dp_status status;
-    dp_error found = {DP_OK, ""};
     for (;;) {
         dpi_wire_session *session = NULL;
+        dp_error found = {DP_OK, ""};
         const uint32_t left = (uint32_t)dpi_deadline_left(l->until);
-        status =
+        dp_status status =
             dpi_wire_connect(p->host, p->port, &l->wire, left > 0 ? left : 1, &session, &found);
         if (status == DP_OK)
             keep(l, session);
+        if (l->link[k] != NULL)
+            return DP_OK;
         const bool again = status == DP_OK || status == DP_EPEER || status == DP_ETIMEOUT;
-        if (l->link[k] != NULL || !again || dpi_deadline_left(l->until) == 0)
-            break;
+        if (!again || dpi_deadline_left(l->until) == 0)
+            return dpi_fail(err, again ? DP_ETIMEOUT : status, "party %zu at %s, port %s: %s", k,
+                            p->host, p->port, status == DP_OK ? "is another one" : found.text);
         (void)nanosleep(&pause, NULL);
     }
-    return l->link[k] != NULL
-               ? DP_OK
-               : dpi_fail(err, status == DP_OK ? DP_EPEER : status, "party %zu at %s, port %s: %s",
-                          k, p->host, p->port, status == DP_OK ? "is another one" : found.text);
 }
 
 dp_status dpi_silo_trio_meet(const dp_silo_trio_opts *opts, size_t self, dpi_silo_trio_links *links,

@@ -593,7 +593,7 @@ static void a_party_that_does_not_come_is_named(void **state)
     set_up(0);
     sides[1].opts.patience_ms = 400;
     act(&sides[1]);
-    assert_fails(sides[1].status, DP_EPEER, &sides[1].err, "party 0 at 127.0.0.1");
+    assert_fails(sides[1].status, DP_ETIMEOUT, &sides[1].err, "party 0 at 127.0.0.1");
     assert_nothing(&sides[1]);
 }
 
