@@ -1,8 +1,8 @@
-/* Linear and logistic regressions over columns of the same people, by three parties of whom each
- * sees uniform numbers and what is opened: libtacit-serve.
+/* Linear and logistic regressions over columns of the same people, or rows of one table, by three
+ * parties of whom each sees uniform numbers and what is opened: libtacit-serve.
  *
- * Owners of columns, one to three of the parties themselves, share their rows among the three; a
- * party without columns helps.  All three run the same call at about the same time, with the same
+ * Owners of columns or rows, one to three of the parties themselves, share them among the three; a
+ * party without any helps.  All three run the same call at about the same time, with the same
  * terms, and reach each other by TCP.
  *
  *   dp_silo_trio_check(&terms, &err)                                       beforehand, by anybody
@@ -50,6 +50,10 @@ typedef struct dp_silo_trio {
      * the third party how many are.  Three must have the same ids in the same order, of which each
      * pair learns whether it is so.  No epsilon covers that. */
     const char *ids;
+    /* All 0, or in place of columns of the same people rows of one table: so many at each party,
+     * `rows` in all, with outcomes.  Then `columns` are the same wherever there are rows, else 0;
+     * ids are NULL and outcome is 0, and coefficients are opened to all that have rows. */
+    size_t rows_of[DP_SILO_TRIO];
     size_t outcome;                /* the party that has outcomes, 0 ... 2 */
     size_t columns[DP_SILO_TRIO];  /* of each party, 0 ... 1024; one at least in all */
     double row_most[DP_SILO_TRIO]; /* norms of the rows of each, 0 where it has none.  With noise
@@ -100,7 +104,7 @@ typedef struct dp_silo_trio_opts {
 
 /* What a party has; zeros and NULL where it has no records. */
 typedef struct dp_silo_trio_data {
-    size_t rows; /* those of the terms, or with ids up to them */
+    size_t rows; /* those of the terms, or with ids up to them, or of rows_of */
     const char *const
         *ids;        /* [rows] of the people, each once; blanks around and capitals do not count */
     const double *x; /* [rows][columns of this party], finite; NULL where it has none */
@@ -109,8 +113,8 @@ typedef struct dp_silo_trio_data {
 
 /* This party's part of the regression.
  *   *rows  [out] that were gone over: with ids those of common people
- *   w      [out] [columns of all, those of party 0 first]; where only its own are opened to a party
- *          the others are 0.  Zeros after an error, but one of the terms
+ *   w      [out] [columns of all, those of party 0 first; of rows those of one]; where only its own
+ *          are opened to a party the others are 0.  Zeros after an error, but one of the terms
  * DP_EINVAL data or parties that are not those of the terms; DP_ENAME the identity is of none of
  * them; DP_EDATA rows or outcomes that are no numbers, or without noise beyond their bounds, ids
  * that are twice, none in common, or of three owners not the same; DP_ETIMEOUT a party is not

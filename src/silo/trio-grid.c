@@ -33,13 +33,38 @@ static bool is_positive(double v)
     return v > 0x1p-200 && v < 0x1p200;
 }
 
-static double norm_of(const double v[DPI_TRIO_ROLES])
+bool dpi_silo_trio_by_rows(const dpi_silo_trio_terms *t)
 {
-    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    return t->rows_of[0] > 0 || t->rows_of[1] > 0 || t->rows_of[2] > 0;
+}
+
+bool dpi_silo_trio_outcomes(const dpi_silo_trio_terms *t, size_t k)
+{
+    return dpi_silo_trio_by_rows(t) ? t->rows_of[k] > 0 : t->outcome == k;
+}
+
+size_t dpi_silo_trio_rows_at(const dpi_silo_trio_terms *t, size_t k)
+{
+    return dpi_silo_trio_by_rows(t) ? t->rows_of[k] : t->rows;
+}
+
+/* Of a whole row, whose columns lie at all, or which lies at one of them. */
+static double norm_of(const dpi_silo_trio_terms *t, const double v[DPI_TRIO_ROLES])
+{
+    return dpi_silo_trio_by_rows(t) ? fmax(fmax(v[0], v[1]), v[2])
+                                    : sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+static double integer_norm(const dpi_silo_trio_terms *t, const dpi_silo_trio_grid *g)
+{
+    const double v[DPI_TRIO_ROLES] = {(double)g->x_most[0], (double)g->x_most[1],
+                                      (double)g->x_most[2]};
+    return norm_of(t, v);
 }
 
 static dp_status check_columns(const dpi_silo_trio_terms *t, dpi_silo_trio_grid *g, dp_error *err)
 {
+    const bool by_rows = dpi_silo_trio_by_rows(t);
     for (size_t p = 0; p < DPI_TRIO_ROLES; p++) {
         const bool has = t->columns[p] > 0;
         if (t->columns[p] > DPI_SILO_TRIO_COLUMNS ||
@@ -48,8 +73,11 @@ static dp_status check_columns(const dpi_silo_trio_terms *t, dpi_silo_trio_grid 
                             "party %zu has %zu columns and rows of norm up to %g; there are at "
                             "most %d, and a bound above 0 where there is one, else 0",
                             p, t->columns[p], t->row_most[p], (int)DPI_SILO_TRIO_COLUMNS);
-        g->first[p] = g->d;
-        g->d += t->columns[p];
+        g->first[p] = by_rows ? 0 : g->d;
+        if (!by_rows)
+            g->d += t->columns[p];
+        else if (t->columns[p] > g->d)
+            g->d = t->columns[p];
     }
     if (g->d == 0 || t->outcome >= DPI_TRIO_ROLES || t->rows < 1 || t->rows > DPI_SILO_TRIO_ROWS)
         return dpi_fail(err, DP_EDOMAIN,
@@ -57,6 +85,27 @@ static dp_status check_columns(const dpi_silo_trio_terms *t, dpi_silo_trio_grid 
                         "a column at least, and parties 0, 1 and 2",
                         t->rows, g->d, t->outcome);
     return DP_OK;
+}
+
+/* Rows of one table, as many as there are, with the same columns. */
+static dp_status check_rows(const dpi_silo_trio_terms *t, const dpi_silo_trio_grid *g,
+                            dp_error *err)
+{
+    size_t rows = 0;
+    bool good = t->outcome == 0;
+    for (size_t p = 0; p < DPI_TRIO_ROLES; p++) {
+        good = good && t->rows_of[p] <= DPI_SILO_TRIO_ROWS &&
+               t->columns[p] == (t->rows_of[p] > 0 ? g->d : 0);
+        rows += good ? t->rows_of[p] : 0;
+    }
+    return !dpi_silo_trio_by_rows(t) || (good && rows == t->rows)
+               ? DP_OK
+               : dpi_fail(err, DP_EDOMAIN,
+                          "owners of rows have %zu, %zu and %zu of %zu rows, and %zu, %zu and %zu "
+                          "columns; all rows are somebody's, who has them has all columns, and "
+                          "outcome is 0",
+                          t->rows_of[0], t->rows_of[1], t->rows_of[2], t->rows, t->columns[0],
+                          t->columns[1], t->columns[2]);
 }
 
 static dp_status check_numbers(const dpi_silo_trio_terms *t, dp_error *err)
@@ -197,17 +246,17 @@ dp_status dpi_silo_trio_grid_make(const dpi_silo_trio_terms *t, dpi_silo_trio_gr
     *g = (dpi_silo_trio_grid){0};
     dp_status status = check_columns(t, g, err);
     if (status == DP_OK)
+        status = check_rows(t, g, err);
+    if (status == DP_OK)
         status = check_numbers(t, err);
     if (status != DP_OK)
         return status;
-    const double norm = norm_of(t->row_most);
+    const double norm = norm_of(t, t->row_most);
     status = t->z > 0 ? make_noisy(t, norm, g, err) : make_exact(t, norm, g, err);
     if (status != DP_OK)
         return status;
-    double square = 0;
     for (size_t p = 0; p < DPI_TRIO_ROLES; p++) {
         g->x_most[p] = (int64_t)floor(g->x_scale * t->row_most[p]);
-        square += (double)g->x_most[p] * (double)g->x_most[p];
         if (t->columns[p] > 0 && g->x_most[p] < 1)
             return dpi_fail(err, DP_EUNSUPPORTED,
                             "rows of party %zu are too short beside the others; scale columns so "
@@ -217,7 +266,7 @@ dp_status dpi_silo_trio_grid_make(const dpi_silo_trio_terms *t, dpi_silo_trio_gr
     if (t->logistic)
         g->y_scale = whole;
     g->y_most = (int64_t)floor(g->y_scale * (t->logistic ? 1 : t->outcome_most));
-    return t->z == 0 || t->z * sqrt(square) * whole <= M_SQRT2 * 0x1p32
+    return t->z == 0 || t->z * integer_norm(t, g) * whole <= M_SQRT2 * 0x1p32
                ? DP_OK
                : dpi_fail(err, DP_EACCURACY, "integers of noise %g cannot be found", t->z);
 }
@@ -225,10 +274,9 @@ dp_status dpi_silo_trio_grid_make(const dpi_silo_trio_terms *t, dpi_silo_trio_gr
 bool dpi_silo_trio_holds(const dpi_silo_trio_terms *t, const dpi_silo_trio_grid *g,
                          const int64_t *w)
 {
-    double norm = 0, row = 0;
+    const double row = integer_norm(t, g);
+    double norm = 0;
     for (size_t j = 0; j < g->d; j++)
         norm = hypot(norm, (double)w[j]);
-    for (size_t p = 0; p < DPI_TRIO_ROLES; p++)
-        row = hypot(row, (double)g->x_most[p]);
     return norm * row * (1 + 0x1p-20) + (t->logistic ? 0 : (double)g->y_most) < room / 2;
 }

@@ -10,9 +10,19 @@
 
 enum { COUNT = 8 /* bytes */ };
 
+static bool is_by_rows(const dp_silo_trio *t)
+{
+    return t->rows_of[0] > 0 || t->rows_of[1] > 0 || t->rows_of[2] > 0;
+}
+
+static bool has_outcomes(const dp_silo_trio *t, size_t k)
+{
+    return is_by_rows(t) ? t->rows_of[k] > 0 : t->outcome == k;
+}
+
 bool dpi_silo_trio_has(const dp_silo_trio *terms, size_t k)
 {
-    return terms->columns[k] > 0 || terms->outcome == k;
+    return terms->columns[k] > 0 || has_outcomes(terms, k);
 }
 
 size_t dpi_silo_trio_owners(const dp_silo_trio *terms)
@@ -28,17 +38,18 @@ size_t dpi_silo_trio_owners(const dp_silo_trio *terms)
 static dp_status check_what_is_there(const dp_silo_trio *t, size_t self, const dp_silo_trio_data *a,
                                      dp_error *err)
 {
-    const size_t d = t->columns[self], least = t->ids != NULL ? 1 : t->rows;
-    const bool has = dpi_silo_trio_has(t, self), outcomes = t->outcome == self;
+    const size_t d = t->columns[self], most = is_by_rows(t) ? t->rows_of[self] : t->rows;
+    const size_t least = t->ids != NULL ? 1 : most;
+    const bool has = dpi_silo_trio_has(t, self), outcomes = has_outcomes(t, self);
     if (!has)
         return a->rows == 0 && a->ids == NULL && a->x == NULL && a->y == NULL
                    ? DP_OK
                    : dpi_fail(err, DP_EINVAL,
                               "party %zu has no columns and no outcomes; leave its data 0 and NULL",
                               self);
-    if (a->rows < least || a->rows > t->rows)
+    if (a->rows < least || a->rows > most)
         return dpi_fail(err, DP_EINVAL, "%zu rows are given; the terms have %s%zu", a->rows,
-                        t->ids != NULL ? "at most " : "", t->rows);
+                        t->ids != NULL ? "at most " : "", most);
     return (a->ids != NULL) == (t->ids != NULL) && (a->x != NULL) == (d > 0) &&
                    (a->y != NULL) == outcomes
                ? DP_OK

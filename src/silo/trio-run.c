@@ -90,11 +90,12 @@ static dp_status check_uses(const dp_silo_trio *a, dp_error *err)
 /* Ids are of two, who link them, or of three, who compare them. */
 static dp_status check_ids(const dp_silo_trio *a, dp_error *err)
 {
-    return a->ids == NULL || (is_name(a->ids) && dpi_silo_trio_owners(a) > 1)
+    const bool by_rows = a->rows_of[0] > 0 || a->rows_of[1] > 0 || a->rows_of[2] > 0;
+    return a->ids == NULL || (is_name(a->ids) && dpi_silo_trio_owners(a) > 1 && !by_rows)
                ? DP_OK
                : dpi_fail(err, DP_EINVAL,
-                          "ids are of two or three owners, and %zu have records; what they are of "
-                          "is said in 1 to %d printable characters",
+                          "ids are of columns of the same people at two or three owners, and %zu "
+                          "have records; what they are of is said in 1 to %d printable characters",
                           dpi_silo_trio_owners(a), (int)MOST_NAME);
 }
 
@@ -129,6 +130,7 @@ static dp_status agree(const dp_silo_trio *a, dpi_silo_trio_terms *t, dpi_silo_t
                                .told = a->told};
     memcpy(t->columns, a->columns, sizeof t->columns);
     memcpy(t->row_most, a->row_most, sizeof t->row_most);
+    memcpy(t->rows_of, a->rows_of, sizeof t->rows_of);
     dp_status status = check_uses(a, err);
     if (status == DP_OK)
         status = check_ids(a, err);
@@ -194,6 +196,7 @@ static dp_status hash_terms(const trio_party *r, unsigned char to[DPI_SILO_HASH]
     for (size_t p = 0; p < DP_SILO_TRIO; p++) {
         dpi_bytes_text(&b, r->opts->party[p].fingerprint);
         dpi_bytes_number(&b, t->columns[p]);
+        dpi_bytes_number(&b, t->rows_of[p]);
         dpi_bytes_real(&b, t->row_most[p]);
     }
     if (!b.failed)

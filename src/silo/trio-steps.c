@@ -28,6 +28,7 @@ typedef struct trio_steps {
     const dpi_silo_trio_grid *g;
     dpi_party *p;
     size_t n, d, own;   /* rows; columns of all and of this party */
+    size_t n_own;       /* rows of this party */
     dpi_share across;   /* X' [d][n] */
     dpi_share rows;     /* X [n][d] */
     dpi_share y, u;     /* [n]; u becomes the residuals */
@@ -37,7 +38,7 @@ typedef struct trio_steps {
     dpi_relu low, high; /* of residuals: shift and lower bound; upper bound */
     dpi_relu down;      /* of sums */
     dpi_table table;
-    int64_t *mine;           /* [columns of this party][n] integers */
+    int64_t *mine;           /* [own][n] or, by rows, [n_own][d] integers */
     int64_t *drawn, *opened; /* [d] */
     int64_t *coefficients;   /* [d] with noise */
     void *kernel;            /* room of a local layer */
@@ -53,13 +54,14 @@ static dp_status refuse_row(size_t i, const char *what, dp_error *err)
                     i + 1, what);
 }
 
-/* mine[own][n] of the rows; with noise longer ones are shortened. */
+/* Rows as integers; with noise longer ones are shortened. */
 static dp_status bring_rows(trio_steps *s, dp_error *err)
 {
     const size_t role = s->p->role, d = s->own;
+    const bool by_rows = dpi_silo_trio_by_rows(s->t);
     int64_t row[DPI_SILO_TRIO_COLUMNS];
     dp_status status = DP_OK;
-    for (size_t i = 0; d > 0 && i < s->n && status == DP_OK; i++) {
+    for (size_t i = 0; d > 0 && i < s->n_own && status == DP_OK; i++) {
         const double *x = s->o->x + i * d;
         double norm = 0;
         for (size_t j = 0; j < d; j++)
@@ -68,7 +70,7 @@ static dp_status bring_rows(trio_steps *s, dp_error *err)
             status = refuse_row(i, "a norm", err);
         dpi_columns_bound(d, x, s->g->x_scale, s->t->row_most[role], s->g->x_most[role], row);
         for (size_t j = 0; j < d; j++)
-            s->mine[j * s->n + i] = row[j];
+            s->mine[by_rows ? i * d + j : j * s->n + i] = row[j];
     }
     sodium_memzero(row, sizeof row);
     return status;
@@ -78,7 +80,7 @@ static dp_status bring_rows(trio_steps *s, dp_error *err)
 static void bring_outcomes(trio_steps *s)
 {
     const double most = (double)s->g->y_most;
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->n_own; i++) {
         const double v = s->o->y[i] * s->g->y_scale;
         s->mine[i] = (int64_t)nearbyint(v > most ? most : v < -most ? -most : v);
     }
@@ -87,31 +89,54 @@ static void bring_outcomes(trio_steps *s)
 static dp_status check_outcomes(const trio_steps *s, dp_error *err)
 {
     const double most = s->t->outcome_most * (1 + 0x1p-40);
-    for (size_t i = 0; !s->t->logistic && s->t->z == 0 && i < s->n; i++)
+    for (size_t i = 0; !s->t->logistic && s->t->z == 0 && i < s->n_own; i++)
         if (!(fabs(s->o->y[i]) <= most))
             return refuse_row(i, "an outcome", err);
     return DP_OK;
 }
 
-static void give(trio_steps *s)
+/* to[n][m] = from[m][n], of each part. */
+static void transpose(const trio_steps *s, size_t m, size_t n, const dpi_share *from,
+                      const dpi_share *to)
 {
-    const size_t role = s->p->role;
-    for (size_t k = 0; k < DPI_TRIO_ROLES; k++) {
-        dpi_share block =
-            dpi_share_from(DPI_RING_64, &s->across, s->g->first[k] * s->n, s->t->columns[k] * s->n);
-        if (block.n > 0)
-            dpi_trio_give(s->p, k, k == role ? s->mine : NULL, &block);
+    for (size_t part = 0; part < s->p->row->parts[s->p->role]; part++) {
+        const uint64_t *a = from->part[part];
+        uint64_t *b = to->part[part];
+        for (size_t j = 0; j < m; j++)
+            for (size_t i = 0; i < n; i++)
+                b[i * m + j] = a[j * n + i];
     }
-    if (role == s->t->outcome)
+}
+
+/* Elements first ... first + n - 1 of z are party k's, who has them in `mine`. */
+static void give_block(trio_steps *s, size_t k, dpi_share *z, size_t first, size_t n)
+{
+    dpi_share block = dpi_share_from(DPI_RING_64, z, first, n);
+    if (n > 0)
+        dpi_trio_give(s->p, k, k == s->p->role ? s->mine : NULL, &block);
+}
+
+static void give_columns(trio_steps *s)
+{
+    const size_t outcome = s->t->outcome;
+    for (size_t k = 0; k < DPI_TRIO_ROLES; k++)
+        give_block(s, k, &s->across, s->g->first[k] * s->n, s->t->columns[k] * s->n);
+    if (s->p->role == outcome)
         bring_outcomes(s);
-    dpi_trio_give(s->p, s->t->outcome, role == s->t->outcome ? s->mine : NULL, &s->y);
-    for (size_t part = 0; part < s->p->row->parts[role]; part++) {
-        const uint64_t *from = s->across.part[part];
-        uint64_t *to = s->rows.part[part];
-        for (size_t j = 0; j < s->d; j++)
-            for (size_t i = 0; i < s->n; i++)
-                to[i * s->d + j] = from[j * s->n + i];
-    }
+    give_block(s, outcome, &s->y, 0, s->n);
+    transpose(s, s->d, s->n, &s->across, &s->rows);
+}
+
+static void give_rows(trio_steps *s)
+{
+    const size_t *rows = s->t->rows_of;
+    for (size_t k = 0, first = 0; k < DPI_TRIO_ROLES; first += rows[k++])
+        give_block(s, k, &s->rows, first * s->d, rows[k] * s->d);
+    if (s->n_own > 0)
+        bring_outcomes(s);
+    for (size_t k = 0, first = 0; k < DPI_TRIO_ROLES; first += rows[k++])
+        give_block(s, k, &s->y, first, rows[k]);
+    transpose(s, s->n, s->d, &s->rows, &s->across);
 }
 
 /* ---- scores ---- */
@@ -262,17 +287,21 @@ static void keep_pace(trio_steps *s, uint64_t step)
         dpi_mesh_take(s->p->mesh, P1, done, sizeof done);
 }
 
-/* Without noise: each block to its owner, or all to all. */
+/* Without noise: each block to its owner, all to owners of rows, or all to all. */
 static void open_shared(trio_steps *s)
 {
     const size_t role = s->p->role;
-    for (size_t k = 0; k < DPI_TRIO_ROLES; k++) {
-        const size_t first = s->g->first[k];
-        const dpi_share block = dpi_share_from(DPI_RING_64, &s->w, first, s->t->columns[k]);
-        const bool told = s->t->told || k == role;
-        if (block.n > 0)
-            dpi_trio_open(s->p, s->t->told ? EVERYBODY : 1U << k, &block,
-                          told ? s->coefficients + first : NULL);
+    dpi_roles owners = 0;
+    for (size_t k = 0; k < DPI_TRIO_ROLES; k++)
+        owners |= s->t->rows_of[k] > 0 ? 1U << k : 0;
+    const bool once = s->t->told || owners != 0;
+    for (size_t k = 0; k < (once ? 1 : DPI_TRIO_ROLES); k++) {
+        const size_t first = once ? 0 : s->g->first[k], n = once ? s->d : s->t->columns[k];
+        const dpi_roles to = s->t->told ? EVERYBODY : owners != 0 ? owners : 1U << k;
+        const dpi_share block = dpi_share_from(DPI_RING_64, &s->w, first, n);
+        const bool told = (to >> role & 1) != 0;
+        if (n > 0)
+            dpi_trio_open(s->p, to, &block, told ? s->coefficients + first : NULL);
     }
 }
 
@@ -353,7 +382,10 @@ static dp_status run(trio_steps *s, dp_error *err)
 {
     dpi_mesh *mesh = s->p->mesh;
     dpi_mesh_layer(mesh, 0);
-    give(s);
+    if (dpi_silo_trio_by_rows(s->t))
+        give_rows(s);
+    else
+        give_columns(s);
     dp_status status = take_steps(s, err);
     if (status != DP_OK) {
         dpi_mesh_flush(mesh); /* the others come to the same end by themselves */
@@ -399,12 +431,13 @@ dp_status dpi_silo_trio_steps(const dpi_silo_trio_opts *o, double *w, dp_error *
                     .p = o->party,
                     .n = o->terms->rows,
                     .d = o->grid->d,
-                    .own = o->terms->columns[o->party->role]};
+                    .own = o->terms->columns[o->party->role],
+                    .n_own = dpi_silo_trio_rows_at(o->terms, o->party->role)};
     memset(w, 0, s.d * sizeof *w);
     dp_status status = make_room(&s, err);
     if (status == DP_OK)
         status = bring_rows(&s, err);
-    if (status == DP_OK && s.p->role == s.t->outcome)
+    if (status == DP_OK && dpi_silo_trio_outcomes(s.t, s.p->role))
         status = check_outcomes(&s, err);
     make_gates(&s);
     if (status == DP_OK)

@@ -25,8 +25,11 @@ typedef struct dpi_silo_trio_terms {
     size_t rows, outcome;            /* the party that has outcomes */
     size_t columns[DPI_TRIO_ROLES];  /* 0: the party has none */
     double row_most[DPI_TRIO_ROLES]; /* norms of rows; 0 where there are no columns */
-    double outcome_most;             /* magnitudes of outcomes; of no use where logistic */
-    double residual_most;            /* of residuals, with noise; of no use where logistic */
+    /* All 0: each party has columns of all rows.  Else each has so many rows of one table, `rows`
+     * in all, with outcomes; all that have any have the same number of columns; outcome is 0. */
+    size_t rows_of[DPI_TRIO_ROLES];
+    double outcome_most;  /* magnitudes of outcomes; of no use where logistic */
+    double residual_most; /* of residuals, with noise; of no use where logistic */
     uint64_t steps;
     double step, ridge;
     double z;  /* noise of two parties, by what a record adds; 0: none */
@@ -48,6 +51,11 @@ typedef struct dpi_silo_trio_grid {
 
 /* Bits of scores and of sums, with which they are below 2^bits in magnitude. */
 enum { DPI_SILO_TRIO_BITS = 60 };
+
+/* Whether parties have rows; whether party k has outcomes; and how many rows it has. */
+bool dpi_silo_trio_by_rows(const dpi_silo_trio_terms *terms);
+bool dpi_silo_trio_outcomes(const dpi_silo_trio_terms *terms, size_t k);
+size_t dpi_silo_trio_rows_at(const dpi_silo_trio_terms *terms, size_t k);
 
 /* DP_EDOMAIN numbers that are none, or too long a step; DP_EUNSUPPORTED no integers hold what is
  * computed. */
@@ -73,9 +81,9 @@ typedef struct dpi_silo_trio_opts {
     bool *begun; /* set before anything is opened; nullable */
 } dpi_silo_trio_opts;
 
-/* w[d] = coefficients of all where they are told to this party, else of its own columns, and zeros
- * for others.  With noise rows and outcomes beyond their bounds are shortened and cut, and without
- * it DP_EDATA before anything leaves.
+/* w[d] = coefficients of all where they are told to this party, which owners of rows always are,
+ * else of its own columns, and zeros for others.  With noise rows and outcomes beyond their bounds
+ * are shortened and cut, and without it DP_EDATA before anything leaves.
  * DP_EACCURACY with noise: coefficients left the integers, which follows from what was opened; the
  * mesh's errors; DP_ENOMEM, DP_EENTROPY.  After an error w is zeros. */
 DP_MUST_CHECK dp_status dpi_silo_trio_steps(const dpi_silo_trio_opts *opts, double *w,

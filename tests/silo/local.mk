@@ -104,7 +104,12 @@ UNIT_TESTS += %D%/t-trio-grid %D%/t-trio-views
 %C%_t_trio_views_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 %C%_t_trio_views_LDADD = $(TEST_TRIO)
 %C%_t_trio_views_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_mesh_draw
-UNIT_TESTS += %D%/t-trio-run
+silo_town = %D%/trio-town.c %D%/trio-town.h
+UNIT_TESTS += %D%/t-trio-rows %D%/t-trio-run
+%C%_t_trio_rows_SOURCES = %D%/t-trio-rows.c $(silo_town)
+%C%_t_trio_rows_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
+%C%_t_trio_rows_LDADD = $(TEST_TRIO)
+%C%_t_trio_run_SOURCES = %D%/t-trio-run.c $(silo_town)
 %C%_t_trio_run_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 %C%_t_trio_run_LDADD = $(TEST_TRIO)
 UNIT_TESTS += %D%/t-trio-memory

@@ -177,6 +177,43 @@ static void what_a_record_adds_is_bounded(void **state)
     assert_true(made > 300);
 }
 
+/* A row lies at one owner: the longest bound is that of all. */
+static void a_record_of_rows_adds_one_row(void **state)
+{
+    (void)state;
+    for (int logistic = 0; logistic < 2; logistic++) {
+        dpi_silo_trio_terms t = {.logistic = logistic == 1,
+                                 .rows = 100,
+                                 .rows_of = {60, 0, 40},
+                                 .columns = {7, 0, 7},
+                                 .row_most = {.5, 0, 3},
+                                 .outcome_most = 1,
+                                 .residual_most = 2,
+                                 .steps = 10,
+                                 .step = .1,
+                                 .z = 20};
+        dpi_silo_trio_grid g;
+        const double counted = M_SQRT2 * 0x1p32 / t.z;
+        assert_int_equal(make(&t, &g), DP_OK);
+        assert_int_equal(g.d, 7);
+        assert_true((double)g.x_most[2] * 0x1p14 <= counted);
+        assert_true((double)(g.x_most[2] + 2) * 0x1p14 > counted);
+        assert_true(near((double)g.x_most[0], floor((double)g.x_most[2] / 6)));
+        for (int k = 0; k < 4; k++) {
+            dpi_silo_trio_terms u = t;
+            if (k == 0)
+                u.rows++;
+            else if (k == 1)
+                u.columns[2] = 6;
+            else if (k == 2)
+                u.outcome = 2;
+            else
+                u.columns[1] = 7, u.row_most[1] = 1;
+            assert_int_equal(make(&u, &g), DP_EDOMAIN);
+        }
+    }
+}
+
 static void coefficients_with_noise_have_a_bound(void **state)
 {
     (void)state;
@@ -262,6 +299,7 @@ int main(void)
         cmocka_unit_test(a_step_is_a_shift),
         cmocka_unit_test(no_data_leave_the_bounds),
         cmocka_unit_test(what_a_record_adds_is_bounded),
+        cmocka_unit_test(a_record_of_rows_adds_one_row),
         cmocka_unit_test(coefficients_with_noise_have_a_bound),
         cmocka_unit_test(terms_that_are_none_are_refused),
         cmocka_unit_test(what_no_integers_hold_is_refused),

@@ -13,6 +13,19 @@
 #include "share/table.h"
 #include "tests/silo/trio-scene.h"
 
+/* In rows of one table, the middle party having none. */
+static void cut_by_rows(trio_table *t)
+{
+    dpi_silo_trio_terms *a = &t->terms;
+    const size_t d = a->columns[0];
+    a->outcome = 0;
+    for (size_t p = 0; p < DPI_TRIO_ROLES; p++) {
+        a->rows_of[p] = p == 0 ? a->rows / 3 : p == 2 ? a->rows - a->rows / 3 : 0;
+        a->columns[p] = p == 1 ? 0 : d;
+        a->row_most[p] = p == 0 ? 1.5 : p == 2 ? 2 : 0;
+    }
+}
+
 /* Draws of noise that come to pass, -1: all. */
 static atomic_int draws_left = -1;
 
@@ -112,6 +125,28 @@ static void each_owner_is_told_its_own_coefficients(void **state)
         for (size_t j = 0; j < t.grid.d; j++)
             assert_true((t.side[p].w[j] != 0) == (j / 20 == p));
     trio_drop(&t);
+}
+
+static void owners_of_rows_get_those_of_their_table(void **state)
+{
+    for (int k = 0; k < 4; k++) {
+        trio_table t = k % 2 == 0 ? linear() : logistic();
+        double w[TRIO_MOST_D], size;
+        cut_by_rows(&t);
+        t.terms.told = k >= 2;
+        trio_draw(&t);
+        trio_run_well(*state, &t);
+        trio_solve(&t, w);
+        for (size_t p = 0; p < DPI_TRIO_ROLES; p++) {
+            const double off = apart(t.side[p].w, w, t.grid.d, &size);
+            assert_true(size > .1);
+            if (p == 1 && k < 2)
+                assert_true(t.side[p].w[0] == 0);
+            else
+                assert_true(off < (k % 2 == 0 ? 1e-6 : 1e-3) * size);
+        }
+        trio_drop(&t);
+    }
 }
 
 /* floor(v / 2^shift + 1/2). */
@@ -270,8 +305,10 @@ static double exact(const trio_table *t, const int64_t *x, const int64_t *y, siz
  * which sums would be off by many times the noise. */
 static void opened_noise_is_of_all_three(void **state)
 {
-    for (int c = 0; c < 2; c++) {
-        trio_table t = noisy(c == 0, c == 0 ? 40 : .02, 512);
+    for (int c = 0; c < 4; c++) {
+        trio_table t = noisy(c % 2 == 0, c % 2 == 0 ? 40 : .02, 512);
+        if (c >= 2)
+            cut_by_rows(&t);
         trio_draw(&t);
         trio_run_well(*state, &t);
         const size_t n = t.terms.rows, d = t.grid.d;
@@ -394,6 +431,7 @@ int main(void)
         cmocka_unit_test(a_linear_regression_is_that_of_one_table),
         cmocka_unit_test(a_logistic_regression_is_that_of_one_table),
         cmocka_unit_test(each_owner_is_told_its_own_coefficients),
+        cmocka_unit_test(owners_of_rows_get_those_of_their_table),
         cmocka_unit_test(patience_is_for_a_step_and_not_for_all),
         cmocka_unit_test(steps_are_those_of_integers_to_the_bit),
         cmocka_unit_test(the_sigmoid_is_within_a_thousandth),

@@ -26,6 +26,39 @@ static double *room(size_t n)
     return x;
 }
 
+/* Whose row it is, and which of its rows. */
+static size_t owner_of(const trio_table *t, size_t *i)
+{
+    size_t p = 0;
+    for (; *i >= t->terms.rows_of[p]; p++)
+        *i -= t->terms.rows_of[p];
+    return p;
+}
+
+/* Whether party p has something of row i. */
+static bool is_of(const trio_table *t, size_t i, size_t p)
+{
+    return !dpi_silo_trio_by_rows(&t->terms) || owner_of(t, &i) == p;
+}
+
+static double *x_at(const trio_table *t, size_t i, size_t j)
+{
+    size_t p = 0;
+    if (dpi_silo_trio_by_rows(&t->terms)) {
+        p = owner_of(t, &i);
+        return &t->side[p].x[i * t->grid.d + j];
+    }
+    while (p < 2 && j >= t->grid.first[p] + t->terms.columns[p])
+        p++;
+    return &t->side[p].x[i * t->terms.columns[p] + j - t->grid.first[p]];
+}
+
+static double *y_at(const trio_table *t, size_t i)
+{
+    const size_t p = dpi_silo_trio_by_rows(&t->terms) ? owner_of(t, &i) : t->terms.outcome;
+    return &t->side[p].y[i];
+}
+
 void trio_draw(trio_table *t)
 {
     const dpi_silo_trio_terms *a = &t->terms;
@@ -34,21 +67,22 @@ void trio_draw(trio_table *t)
     assert_true(t->grid.d <= TRIO_MOST_D);
     for (size_t p = 0; p < DPI_TRIO_ROLES; p++) {
         trio_side *s = &t->side[p];
-        *s = (trio_side){.x = a->columns[p] > 0 ? room(a->rows * a->columns[p]) : NULL,
-                         .y = a->outcome == p ? room(a->rows) : NULL,
+        const size_t rows = dpi_silo_trio_rows_at(a, p);
+        *s = (trio_side){.x = a->columns[p] > 0 ? room(rows * a->columns[p]) : NULL,
+                         .y = dpi_silo_trio_outcomes(a, p) ? room(rows) : NULL,
                          .opened = room(TRIO_MOST_OPENED)};
     }
     for (size_t i = 0; i < a->rows; i++) {
         const double size = trio_gauss(), shape = trio_gauss();
-        double score = .3 * trio_gauss(), *y = &t->side[a->outcome].y[i];
+        double score = .3 * trio_gauss(), *y = y_at(t, i);
         for (size_t p = 0; p < DPI_TRIO_ROLES; p++)
-            for (size_t j = 0; j < a->columns[p]; j++) {
+            for (size_t j = 0; j < a->columns[p] && is_of(t, i, p); j++) {
                 const double v = (j % 3 == 0   ? size
                                   : j % 3 == 1 ? shape
                                                : 0) *
                                      .4 +
                                  .8 * trio_gauss();
-                t->side[p].x[i * a->columns[p] + j] =
+                *x_at(t, i, t->grid.first[p] + j) =
                     v * a->row_most[p] / (4 * sqrt((double)a->columns[p]));
                 score += v * ((j + p) % 2 == 0 ? .5 : -.4);
             }
@@ -132,10 +166,7 @@ void trio_run_well(const scene *s, trio_table *t)
 
 double trio_x(const trio_table *t, size_t i, size_t j)
 {
-    size_t p = 0;
-    while (p < 2 && j >= t->grid.first[p] + t->terms.columns[p])
-        p++;
-    return t->side[p].x[i * t->terms.columns[p] + j - t->grid.first[p]];
+    return *x_at(t, i, j);
 }
 
 void trio_solve(const trio_table *t, double w[TRIO_MOST_D])
@@ -152,7 +183,7 @@ void trio_solve(const trio_table *t, double w[TRIO_MOST_D])
             double u = 0;
             for (size_t j = 0; j < d; j++)
                 u += x[i * d + j] * w[j];
-            const double r = (a->logistic ? 1 / (1 + exp(-u)) : u) - t->side[a->outcome].y[i];
+            const double r = (a->logistic ? 1 / (1 + exp(-u)) : u) - *y_at(t, i);
             for (size_t j = 0; j < d; j++)
                 g[j] += r * x[i * d + j];
         }
@@ -167,12 +198,13 @@ void trio_integers(const trio_table *t, int64_t *x, int64_t *y)
     const dpi_silo_trio_terms *a = &t->terms;
     const double most = (double)t->grid.y_most;
     for (size_t i = 0; i < a->rows; i++) {
-        for (size_t p = 0; p < DPI_TRIO_ROLES; p++)
-            if (a->columns[p] > 0)
-                dpi_columns_bound(a->columns[p], t->side[p].x + i * a->columns[p], t->grid.x_scale,
-                                  a->row_most[p], t->grid.x_most[p],
-                                  x + i * t->grid.d + t->grid.first[p]);
-        const double v = t->side[a->outcome].y[i] * t->grid.y_scale;
+        for (size_t p = 0; p < DPI_TRIO_ROLES; p++) {
+            const size_t first = t->grid.first[p];
+            if (a->columns[p] > 0 && is_of(t, i, p))
+                dpi_columns_bound(a->columns[p], x_at(t, i, first), t->grid.x_scale, a->row_most[p],
+                                  t->grid.x_most[p], x + i * t->grid.d + first);
+        }
+        const double v = *y_at(t, i) * t->grid.y_scale;
         y[i] = (int64_t)nearbyint(fmax(fmin(v, most), -most));
     }
 }
