@@ -68,7 +68,7 @@ static void rows_of_two_owners_are_one_table(void **state)
 static char names[TOWN_N + 40][16];
 static const char *ids[2][TOWN_N];
 
-/* The first owner has rows 0 ... TOWN_N - 1 of the table; the second lacks the first `lacking`, has
+/* The first owner has rows 0 ... TOWN_N - 1 of the table; the second lacks the last `lacking`, has
  * as many others, and all in another order, its x and y with them. */
 static void set_up_ids(double epsilon, size_t lacking)
 {
