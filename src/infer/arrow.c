@@ -60,6 +60,14 @@ static double level_of(size_t p, const double *dense, const dpi_expected *as)
     return as->level > 0 && noise > 0 ? mean + weight * (as->level - mean) : mean;
 }
 
+/* Not more than what was known before allows, unless n numbers are surely farther apart, beyond
+ * three standard deviations of what noise makes of their squares. */
+static double kept_at_most(double square, double n, double sd, double most)
+{
+    double sure = dpi_arrow_kept(square, n + 3 * sqrt(2 * n), sd);
+    return fmax(fmin(dpi_arrow_kept(square, n, sd), most), sure);
+}
+
 dp_status dpi_arrow_dense(const dpi_model_view *r, const double *pattern, const dpi_expected *as,
                           double *dense, dp_error *err)
 {
@@ -74,9 +82,8 @@ dp_status dpi_arrow_dense(const dpi_model_view *r, const double *pattern, const 
                                              : dense[e * p + f] * dense[e * p + f];
     if (as->level > 0 && sd > 0)
         most = as->spread * as->spread / (as->spread * as->spread + sd * sd);
-    double keep_own = fmin(dpi_arrow_kept(own, (double)p - 1, sd), most);
-    double keep_joint =
-        fmin(dpi_arrow_kept(joint, (double)p * (double)(p - 1), sd * M_SQRT1_2), most);
+    double keep_own = kept_at_most(own, (double)p - 1, sd, most);
+    double keep_joint = kept_at_most(joint, (double)p * (double)(p - 1), sd * M_SQRT1_2, most);
     for (size_t e = 0; e < p; e++)
         for (size_t f = 0; f < p; f++)
             dense[e * p + f] = e == f ? shrunk(dense[e * p + f], mean, keep_own, sd)

@@ -101,17 +101,20 @@ dp_status dpi_settle(dpi_rounds *r, size_t first, size_t end, dp_error *err)
     return status == DP_OK ? dpi_metric_back(&r->metric, r->square, r->back, err) : status;
 }
 
-double dpi_bring_together(dpi_rounds *r, size_t first, size_t end)
+double dpi_bring_together(const dpi_rounds *r, size_t first, size_t end, double *scores,
+                          double *centres)
 {
     size_t d = r->view->objective.n_theta, scale = dpi_outcome_scale(r);
     double square = 0;
-    for (size_t t = first; t < end; t++) {
+    memcpy(scores, r->scores + first * d, (end - first) * d * sizeof *scores);
+    memcpy(centres, r->centres + first * d, (end - first) * d * sizeof *centres);
+    for (size_t t = first; t < end; t++, scores += d, centres += d) {
         square += 1 / weight_of(r, t) / (double)(end - first);
         for (const dpi_read *a = r->view->reads; a < r->view->reads + r->view->n_reads; a++)
             for (size_t i = 0; i < a->block->size; i++)
-                r->scores[t * d + a->block->offset + i] *= factor_of(r, t, a->at + i % a->size);
+                scores[a->block->offset + i] *= factor_of(r, t, a->at + i % a->size);
         if (scale < d)
-            r->centres[t * d + scale] = r->centre[scale];
+            centres[scale] = r->centre[scale];
     }
     return square;
 }

@@ -24,8 +24,9 @@ double dpi_spread_of_places(const dpi_rounds *r, size_t first, size_t end);
 /* Ends the phase: the metric becomes that of the mean place. */
 dp_status dpi_settle(dpi_rounds *r, size_t first, size_t end, dp_error *err) DP_MUST_CHECK;
 
-/* Makes scores and places of those rounds what they would have been for the metric's units as they
- * are now; returns the mean variance of the noise, in units of a round's. */
-double dpi_bring_together(dpi_rounds *r, size_t first, size_t end);
+/* scores[end - first][d] and centres[end - first][d] of those rounds as they would have been for the
+ * metric's units as they are now; returns the mean variance of the noise, in units of a round's. */
+double dpi_bring_together(const dpi_rounds *r, size_t first, size_t end, double *scores,
+                          double *centres);
 
 #endif

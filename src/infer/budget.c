@@ -23,7 +23,7 @@ const char *const dpi_stage_names[DPI_N_STAGES] = {[DPI_STAGE_SCALES] = "scales"
 
 static const double shares[DPI_N_STAGES] = {0.015, 0.01, 0.04,  0.04, 0.04,
                                             0.045, 0.04, 0.685, 0.085};
-static const uint64_t releases[DPI_N_STAGES] = {1, 2, 3, 6, 2, 6, 1, 16, 1};
+static const uint64_t releases[DPI_N_STAGES] = {1, 2, 3, 6, 2, 6, 1, 16, 4};
 
 /* `excess` is what all noise is more than that which counts. */
 static dp_status calibrate(dpi_budget *b, double epsilon, double excess, dp_error *err)
@@ -55,6 +55,8 @@ dp_status dpi_budget_init(dpi_budget *b, const dp_fit_opts *o, dp_error *err)
     *b = (dpi_budget){.noisy = o->mode == DP_PRIVATE, .epsilon = INFINITY, .delta = 1};
     for (int k = 0; k < DPI_N_STAGES; k++)
         b->releases[k] = k == DPI_STAGE_MAIN && o->rounds != 0 ? o->rounds : releases[k];
+    if (b->releases[DPI_STAGE_MAIN] < b->releases[DPI_STAGE_CURVATURE])
+        b->releases[DPI_STAGE_CURVATURE] = 1; /* no round is there to look behind */
     dp_status status = dpi_together_check(o->owners, err);
     if (status == DP_OK)
         status = dpi_together_check_alone(o->owners, err);

@@ -58,7 +58,7 @@ static double noise_of(const dpi_rounds *r)
 {
     const dpi_budget *b = r->budget;
     double clip = r->clip[DPI_STAGE_MAIN], rounds = (double)b->releases[DPI_STAGE_MAIN];
-    double sd = b->sigmas[DPI_STAGE_MAIN] * clip / sqrt(rounds - floor(rounds / DPI_LEFT_OUT));
+    double sd = b->sigmas[DPI_STAGE_MAIN] * clip / sqrt(rounds - (double)r->first);
     return b->noisy ? sd / dpi_clipped_at(&r->norms, r->metric.dims, clip).slope / sqrt(r->n) : 0;
 }
 

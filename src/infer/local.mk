@@ -8,6 +8,7 @@ libtacit_core_la_SOURCES += \
   %D%/centre.c %D%/centre.h \
   %D%/clip.c %D%/clip.h \
   %D%/cloud.c %D%/cloud.h \
+  %D%/curvature.c %D%/curvature.h \
   %D%/diagnose.c %D%/diagnose.h \
   %D%/doubt.c %D%/doubt.h \
   %D%/drift.c %D%/drift.h \
@@ -21,6 +22,7 @@ libtacit_core_la_SOURCES += \
   %D%/keeper.c %D%/keeper.h \
   %D%/laplace.c %D%/laplace.h \
   %D%/law.c %D%/law.h \
+  %D%/looks.c %D%/looks.h \
   %D%/loop.c %D%/loop.h \
   %D%/loop-budget.c %D%/loop-budget.h \
   %D%/loop-guide.c %D%/loop-guide.h \

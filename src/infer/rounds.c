@@ -17,6 +17,7 @@
 #include "infer/arrow.h"
 #include "infer/average.h"
 #include "infer/bending.h"
+#include "infer/curvature.h"
 #include "infer/drift.h"
 #include "infer/secant.h"
 #include "infer/walks.h"
@@ -40,6 +41,9 @@ static const double distant = 2.75, widest = 12;
 /* Least share of the information that a round may find to be there (secant.h), up to one that has
  * gone too far: from there rounds only take shorter steps. */
 static const double least_shown = 0.5;
+
+/* Main rounds count where their halves are no farther apart, in standard deviations (drift.h). */
+static const double agreed = 2;
 
 /* How much of what an approach has found stands beside the rounds after it. */
 static const double kept_weight = 0.5;
@@ -68,6 +72,8 @@ dp_status dpi_rounds_init(dpi_rounds *r, dp_error *err)
         ok = ok && (*vector[k] = dpi_arena_alloc(a, d, sizeof(double))) != NULL;
     ok =
         ok && (r->pattern = dpi_arena_alloc(a, 2 * dpi_pattern_size(view), sizeof(double))) != NULL;
+    ok =
+        ok && dpi_looks_init(&r->looks, 2 * dpi_pattern_size(view), view->p * (view->p + 1) / 2, a);
     ok = ok && (r->sum = dpi_arena_alloc(a, view->n_release, sizeof(double))) != NULL;
     ok = ok && (r->scores = dpi_arena_alloc(a, rounds * d, sizeof(double))) != NULL;
     ok = ok && (r->units = dpi_arena_alloc(a, rounds * view->p, sizeof(double))) != NULL;
@@ -197,6 +203,8 @@ static dp_status approach(dpi_rounds *r, dpi_stage stage, double clip, dp_error 
     r->ratio = 1;
     for (size_t t = 0; t < rounds && status == DP_OK; t++) {
         status = dpi_follow(r, err);
+        if (status == DP_OK && stage == DPI_STAGE_MAIN && dpi_looks_before(r, t))
+            status = dpi_look_around(r, clip, err);
         guess_moments(r, clip);
         since = r->changed && stage != DPI_STAGE_MAIN ? t : since;
         double *at = r->centres + t * d;
@@ -270,78 +278,40 @@ static dp_status choose_clip(dpi_rounds *r, double *clip, dp_error *err)
     return DP_OK;
 }
 
-/* What is not known of a number around which others are spread, once it is shrunk towards them, as
- * a share of its noise's variance.  How far the last whitening left directions of which records
- * tell little is not known, either: half at the least. */
-static double doubted(double spread, double sd)
-{
-    return fmax(spread * spread / (spread * spread + sd * sd), 0.5);
-}
-
-/* Slope and variance as the records have them at the main phase's mean. */
-static dp_status measure(dpi_rounds *r, double clip, dp_error *err)
-{
-    size_t half = dpi_pattern_size(r->view), d = dimension(r);
-    double sd[2] = {0, 0};
-    dpi_inquiry q = dpi_rounds_query(r, r->budget->noisy ? clip : INFINITY);
-    r->clip[DPI_STAGE_CURVATURE] = q.most;
-    double *mean = dpi_alloc(2 * d, sizeof *mean), *at = mean + d;
-    if (mean == NULL)
-        return dpi_fail_nomem(err);
-    dpi_walk_mean(r, mean);
-    memcpy(at, r->centre, d * sizeof *at);
-    dpi_bend_once(r, mean, r->place, at);
-    dp_status status = dpi_inquiry_run(&q, DPI_INQUIRY_CURVATURE, r->scan, at,
-                                       r->budget->sigmas[DPI_STAGE_CURVATURE], r->pattern, sd, err);
-    dpi_free(mean);
-    if (status != DP_OK)
-        return status;
-    r->signal = dpi_arrow_signal(r->view, r->pattern, sd[0]);
-    if (r->signal < 3) { /* nothing is known: the posterior is the prior */
-        memset(r->slope, 0, d * d * sizeof *r->slope);
-        return DP_OK;
-    }
-    double least = sd[0] > 0 ? 0.5 : 1e-10;
-    dpi_clipped model = dpi_clipped_at(&r->norms, r->metric.dims, clip);
-    dpi_expected slope = {.sd = sd[0],
-                          .members = sd[0],
-                          .least = least,
-                          .level = model.slope * r->n,
-                          .spread = model.slope * r->n * r->left};
-    dpi_expected variance = {.sd = sd[1],
-                             .members = sd[1],
-                             .least = least,
-                             .level = model.variance * r->n,
-                             .spread = model.variance * r->n * r->left};
-    if (sd[0] > 0) { /* both are of the information, but for a factor */
-        dpi_arrow_hear(&r->metric, r->pattern, model.slope, sd[0], &r->told);
-        dpi_arrow_hear(&r->metric, r->pattern + half, model.variance, sd[1], &r->told);
-        slope.told = variance.told = &r->told;
-        slope.factor = model.slope;
-        variance.factor = model.variance;
-        r->doubt = sd[0] * sqrt(doubted(slope.spread, sd[0]));
-        status = dpi_metric_lengths(&r->metric, r->lengths, err);
-    }
-    if (status == DP_OK)
-        status = dpi_arrow_whole(&r->metric, r->pattern, &slope, r->slope, err);
-    if (status == DP_OK)
-        status = dpi_arrow_whole(&r->metric, r->pattern + half, &variance, r->variance, err);
-    return status;
-}
-
 /* Of rounds first ... end - 1, whose releases have noise sd. */
 static dp_status find_drift(dpi_rounds *r, size_t first, size_t end, double sd, dp_error *err)
 {
-    size_t d = dimension(r);
-    double factor = dpi_bring_together(r, first, end);
+    size_t d = dimension(r), rounds = end - first;
+    double *scores = dpi_alloc(2 * rounds * d, sizeof *scores), *centres = scores + rounds * d;
+    if (scores == NULL)
+        return dpi_fail_nomem(err);
+    double factor = dpi_bring_together(r, first, end, scores, centres);
     const dpi_trace trace = {.metric = &r->metric,
                              .slope = r->slope,
-                             .scores = r->scores + first * d,
-                             .centres = r->centres + first * d,
-                             .rounds = end - first,
+                             .scores = scores,
+                             .centres = centres,
+                             .rounds = rounds,
                              .noise = sd * sd * factor,
                              .records = r->n};
-    return dpi_drift_of(&trace, &r->drift, err);
+    dp_status status = dpi_drift_of(&trace, &r->drift, err);
+    dpi_free(scores);
+    return status;
+}
+
+/* The first of the main rounds that count: earlier ones were on the way if the halves of all do not
+ * agree, and so on. */
+static dp_status find_first(dpi_rounds *r, size_t rounds, double sd, dp_error *err)
+{
+    static const double left_out[] = {1.0 / DPI_LEFT_OUT, 0.25, 0.5, 0.75};
+    dp_status status = DP_OK;
+    r->drift = INFINITY;
+    for (size_t k = 0; k < sizeof left_out / sizeof *left_out && status == DP_OK; k++)
+        if (k == 0 || (r->drift > agreed && rounds >= 8)) {
+            r->first = (size_t)(left_out[k] * (double)rounds);
+            dpi_average(r, r->first, rounds);
+            status = find_drift(r, r->first, rounds, sd, err);
+        }
+    return status;
 }
 
 /* The clip norm that is best if what an approach finds were the answer. */
@@ -372,15 +342,17 @@ dp_status dpi_rounds_run(dpi_rounds *r, dp_error *err)
         status = choose_clip(r, &clip, err);
     if (status == DP_OK)
         status = approach(r, DPI_STAGE_MAIN, clip, err);
-    size_t rounds = (size_t)r->budget->releases[DPI_STAGE_MAIN], first = rounds / DPI_LEFT_OUT;
-    if (status == DP_OK)
-        status = dpi_settle(r, first, rounds, err);
-    if (status == DP_OK)
-        status = measure(r, clip, err);
+    size_t rounds = (size_t)r->budget->releases[DPI_STAGE_MAIN];
     double sd = r->budget->sigmas[DPI_STAGE_MAIN] * clip;
     if (status == DP_OK)
-        status = learn(r, first, rounds, sd, err);
+        status = find_first(r, rounds, sd, err);
     if (status == DP_OK)
-        status = find_drift(r, first, rounds, sd, err);
+        status = dpi_settle(r, r->first, rounds, err);
+    if (status == DP_OK)
+        status = dpi_measure(r, clip, err);
+    if (status == DP_OK)
+        status = learn(r, r->first, rounds, sd, err);
+    if (status == DP_OK)
+        status = find_drift(r, r->first, rounds, sd, err);
     return status;
 }

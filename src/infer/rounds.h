@@ -5,6 +5,7 @@
 #include "infer/arrow.h"
 #include "infer/budget.h"
 #include "infer/clip.h"
+#include "infer/looks.h"
 #include "infer/shared.h"
 #include "infer/surrogate.h"
 
@@ -31,6 +32,8 @@ typedef struct dpi_rounds {
     double *information;       /* [d][d] of all records */
     dpi_told told;             /* of members, since the last whitening began */
     double *pattern;           /* [2][pattern] */
+    dpi_looks looks;           /* at the curvature, [2][pattern] */
+    double noise_of_look[2];   /* standard deviations, of either half */
     double *sum;               /* [n_release] of a round */
     double *scores, *centres;  /* [rounds][d] of a phase: scores as released, and where */
     double *units;             /* [rounds][p] `unit` of each round */
@@ -45,11 +48,13 @@ typedef struct dpi_rounds {
     dpi_norms norms;           /* of scores, as far as they were heard of */
     double excess;             /* of the count, in standard deviations of noise and chance */
     double norm;               /* that matrices are clipped to, in units of that which is usual */
+    double seen;               /* norm of which next to no record is above, in units of their mean */
     double left;               /* noise of the last whitening, in parts of a record's information */
     double signal;             /* dpi_arrow_signal of the last matrix */
     double kept;               /* slope of clipped scores, in units of the information */
     double ratio;              /* of the variance of outcomes' errors to what it looks to be */
     bool main;                 /* the main phase has begun */
+    size_t first;              /* of the main rounds that count */
     double drift;              /* distance of the main phase's halves, in standard deviations */
     dpi_hmc_report report;     /* of the last draws */
 } dpi_rounds;

@@ -36,16 +36,21 @@ static double bin_middle(size_t bin)
     return ldexp(1.5, (int)bin + DPI_LEAST_SCALE);
 }
 
-/* Root mean square of the information of a coordinate, from its histogram: of the three bins in a
- * row that hold most, farther ones standing back where noise may have filled them; what a predictor
- * of size 1 has where noise could have filled all. */
-static double scale_of(const double *histogram, double sd, double expected)
+/* By how many standard deviations of a bin's noise bins that are so far from 1 stand back: there are
+ * many far ones, of which some hold much by noise, and a coordinate in such a unit would stay where
+ * it is.  Near ones stand back by next to nothing. */
+static double far_from(int bins)
+{
+    return 0.1 * bins + sqrt(3) * fmin(fmax(bins - 4, 0), 4);
+}
+
+double dpi_scale_from(const double *histogram, double sd, double expected)
 {
     double best = -INFINITY, total = 0, square = 0;
     int first = 0;
     for (int k = 0; k + 2 < DPI_SCALES; k++) {
         double held = histogram[k] + histogram[k + 1] + histogram[k + 2];
-        double worth = held - 0.1 * sd * abs(k + 1 + DPI_LEAST_SCALE);
+        double worth = held - sd * far_from(abs(k + 1 + DPI_LEAST_SCALE));
         if (worth > best) {
             best = worth;
             first = k;
@@ -75,8 +80,8 @@ dp_status dpi_find_scales(dpi_rounds *r, dp_error *err)
         memset(turn, 0, p * p * sizeof *turn);
         for (size_t c = 0; c < p; c++) {
             turn[c * p + c] = 1 / (r->known.exact[c] ? r->known.unit[c]
-                                                     : scale_of(out + (c + 1) * DPI_SCALES, sd[1],
-                                                                r->known.unit[c]));
+                                                     : dpi_scale_from(out + (c + 1) * DPI_SCALES,
+                                                                      sd[1], r->known.unit[c]));
         }
         memcpy(r->unit, r->known.unit, p * sizeof *r->unit);
         status = dpi_metric_turn(&r->metric, turn, err);
@@ -182,12 +187,13 @@ typedef struct heard {
     size_t p;
     double *estimate, *variance, *turn, *room; /* [p][p] */
     bool any;
+    bool first;  /* nothing was released yet */
     double most; /* norm that a record's matrix is clipped to */
 } heard;
 
 static dp_status heard_init(heard *h, size_t p, dp_error *err)
 {
-    *h = (heard){.p = p, .estimate = dpi_alloc(5 * p, p * sizeof(double))};
+    *h = (heard){.p = p, .first = true, .estimate = dpi_alloc(5 * p, p * sizeof(double))};
     if (h->estimate == NULL)
         return dpi_fail_nomem(err);
     h->variance = h->estimate + p * p;
@@ -226,7 +232,7 @@ static void turn_heard(heard *h)
 
 /* The turn after which a record's information is the unit matrix on average; what of it noise or
  * rounding hides is brought out by as much as is safe, so that the next release sees it. */
-static dp_status find_turn(const dpi_rounds *r, double sd, heard *h, dp_error *err)
+static dp_status find_turn(dpi_rounds *r, double sd, heard *h, dp_error *err)
 {
     size_t p = h->p;
     double mean = 0, trace = 0, *known = h->room, *turn = h->turn;
@@ -236,6 +242,9 @@ static dp_status find_turn(const dpi_rounds *r, double sd, heard *h, dp_error *e
         known[e] = turn[e] /= r->n;
     for (size_t e = 0; e < p; e++)
         mean += turn[e * p + e] / (double)p;
+    if (h->first) /* in units of the mean norm, as the metric goes on */
+        r->seen = h->most / (mean * r->metric.bulk);
+    h->first = false;
     double floor = fmax(brought_out * mean, noise_floor * sd * sqrt(2 * (double)p) / r->n);
     if (status == DP_OK && sd > 0)
         status = dpi_matrix_power(p, turn, -0.5, fmax(floor, 1e-300), turn, err);

@@ -11,6 +11,11 @@
 /* A question in the metric as it stands, for clip norm `clip`. */
 dpi_inquiry dpi_rounds_query(const dpi_rounds *r, double clip);
 
+/* Root mean square of the information of a coordinate, from histogram[DPI_SCALES] whose bins have
+ * noise sd: of the three bins in a row that hold most, farther ones standing back where noise may
+ * have filled them; `expected`, what a predictor of size 1 has, where noise could have filled all. */
+double dpi_scale_from(const double *histogram, double sd, double expected);
+
 /* The number of records, and the first metric.  Errors of passes. */
 dp_status dpi_find_scales(dpi_rounds *r, dp_error *err) DP_MUST_CHECK;
 

@@ -10,7 +10,7 @@ densities = %D%/densities.c %D%/densities.h $(faulty)
 UNIT_TESTS += %D%/t-attempts
 %C%_t_attempts_SOURCES = %D%/t-attempts.c $(densities)
 %C%_t_attempts_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
-UNIT_TESTS += %D%/t-begin %D%/t-clip %D%/t-groups %D%/t-levels %D%/t-rare
+UNIT_TESTS += %D%/t-begin %D%/t-clip %D%/t-curvature %D%/t-groups %D%/t-levels %D%/t-rare
 UNIT_TESTS += %D%/t-psi
 %C%_t_psi_SOURCES = %D%/t-psi.c tests/dist/fine.c tests/dist/fine.h tests/dist/cases.c \
   tests/dist/cases.h tests/dist/reference.h
@@ -43,7 +43,7 @@ UNIT_TESTS += %D%/t-scaling %D%/t-bending %D%/t-doubt %D%/t-excess %D%/t-average
 UNIT_TESTS += %D%/t-shared
 %C%_t_shared_SOURCES = %D%/t-shared.c $(readers)
 %C%_t_bending_SOURCES = %D%/t-bending.c $(readers)
-UNIT_TESTS += %D%/t-laplace %D%/t-prior %D%/t-rows
+UNIT_TESTS += %D%/t-laplace %D%/t-looks %D%/t-prior %D%/t-rows %D%/t-whitening
 UNIT_TESTS += %D%/t-releases
 %C%_t_releases_SOURCES = %D%/t-releases.c $(readers) $(RELEASES) $(ledger_folder)
 %C%_t_releases_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK)

@@ -2,6 +2,7 @@
 #include "infer/average.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/infer/readers.h"
@@ -105,13 +106,16 @@ static void rounds_are_brought_together(void **state)
     set_up(&s, now);
     size_t d = s.r.view.objective.n_theta;
     dpi_average(&s.rounds, 0, ROUNDS);
-    assert_true(dpi_bring_together(&s.rounds, 0, ROUNDS) > 0);
+    double *scores = calloc(2 * ROUNDS * d, sizeof *scores), *centres = scores + ROUNDS * d;
+    assert_non_null(scores);
+    assert_true(dpi_bring_together(&s.rounds, 0, ROUNDS, scores, centres) > 0);
     for (size_t t = 0; t < ROUNDS; t++)
         for (size_t i = 0; i < d; i++) {
             bool own = i == s.scale;
-            assert_close(s.scores[t * d + i], own ? 4 : (double)(i + 1) / (now * now), 1e-12, 0);
-            assert_true(s.centres[t * d + i] == (own ? s.centre[i] : (double)t));
+            assert_close(scores[t * d + i], own ? 4 : (double)(i + 1) / (now * now), 1e-12, 0);
+            assert_true(centres[t * d + i] == (own ? s.centre[i] : (double)t));
         }
+    free(scores);
     reading_free(&s.r);
 }
 

@@ -72,6 +72,10 @@ static void what_is_accounted_for_is_what_is_done(void **state)
         assert_int_equal(b.list[k].adjacency, 0);
     }
     assert_close(1 / mu_of(&b), b.sigma, 1e-12, 0);
+    assert_true(b.releases[DPI_STAGE_CURVATURE] > 1);
+    o.rounds = 3; /* there are not as many rounds as looks */
+    assert_ok(dpi_budget_init(&b, &o, &err), err.text);
+    assert_int_equal(b.releases[DPI_STAGE_CURVATURE], 1);
 }
 
 static void a_fit_without_privacy_has_no_noise_and_no_guarantee(void **state)
