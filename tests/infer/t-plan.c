@@ -169,7 +169,8 @@ static void what_grants_a_wish_does(void **state)
     const dp_plan_number *of = dp_plan_numbers(again, &n);
     assert_true(of[0].sd_private < wishes[0].sd * 1.2 && of[1].sd_private < wishes[1].sd * 1.2);
     assert_true(of[0].sd_private > wishes[0].sd / 1.2 || of[1].sd_private > wishes[1].sd / 1.2);
-    assert_close(log(dp_plan_numbers(larger, &n)->sd_private / wishes[0].sd), 0, 0, log(1.3));
+    /* as is said of it: within a factor of 1.5 */
+    assert_close(log(dp_plan_numbers(larger, &n)->sd_private / wishes[0].sd), 0, 0, log(1.5));
     dp_plan_free(plain);
     dp_plan_free(plan);
     dp_plan_free(again);
