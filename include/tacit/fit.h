@@ -120,7 +120,7 @@ typedef struct dp_fit_phase {
     double clip;       /* norm to which a unit's share of a sum is clipped; 0: it is not */
 } dp_fit_phase;
 
-/* What was released, in the order in which it was, where the fit was made in several phases;
+/* What was released, in the order in which its kinds began, where the fit was made in several phases;
  * *n [out] is their number, 0 for a fit of dp_svi_finish, of which dp_fit_privacy says all.  Valid
  * until the fit is freed. */
 DP_API const dp_fit_phase *dp_fit_phases(const dp_fit *fit, size_t *n);

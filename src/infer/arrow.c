@@ -60,11 +60,11 @@ static double level_of(size_t p, const double *dense, const dpi_expected *as)
     return as->level > 0 && noise > 0 ? mean + weight * (as->level - mean) : mean;
 }
 
-/* Not more than what was known before allows, unless n numbers are surely farther apart, beyond
- * three standard deviations of what noise makes of their squares. */
+/* Not more than what was known before allows, unless n independent numbers are surely farther
+ * apart, beyond three standard deviations of what noise makes of their squares; n may be 0. */
 static double kept_at_most(double square, double n, double sd, double most)
 {
-    double sure = dpi_arrow_kept(square, n + 3 * sqrt(2 * n), sd);
+    double sure = n > 0 ? dpi_arrow_kept(square, n + 3 * sqrt(2 * n), sd) : 0;
     return fmax(fmin(dpi_arrow_kept(square, n, sd), most), sure);
 }
 
@@ -83,7 +83,8 @@ dp_status dpi_arrow_dense(const dpi_model_view *r, const double *pattern, const 
     if (as->level > 0 && sd > 0)
         most = as->spread * as->spread / (as->spread * as->spread + sd * sd);
     double keep_own = kept_at_most(own, (double)p - 1, sd, most);
-    double keep_joint = kept_at_most(joint, (double)p * (double)(p - 1), sd * M_SQRT1_2, most);
+    double half = (double)p * (double)(p - 1) / 2; /* each number stands there twice */
+    double keep_joint = kept_at_most(joint / 2, half, sd * M_SQRT1_2, most);
     for (size_t e = 0; e < p; e++)
         for (size_t f = 0; f < p; f++)
             dense[e * p + f] = e == f ? shrunk(dense[e * p + f], mean, keep_own, sd)

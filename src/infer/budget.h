@@ -24,7 +24,7 @@ typedef enum dpi_stage {
     DPI_N_STAGES
 } dpi_stage;
 
-/* Of the main rounds one in so many, the first ones, is not part of the answer. */
+/* Of the main rounds one in so many at the least, the first ones, is not part of the answer. */
 enum { DPI_LEFT_OUT = 12 };
 
 typedef struct dpi_budget {

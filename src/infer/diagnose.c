@@ -84,14 +84,19 @@ static void say_misfit(const dpi_rounds *r, report *to)
         r->excess);
 }
 
+/* Of rounds most of which were on the way the last ones agree, too, if they went slowly. */
 static void say_convergence(const dpi_rounds *r, report *to)
 {
-    bool bad = !(r->drift < 4);
+    size_t rounds = (size_t)r->budget->releases[DPI_STAGE_MAIN];
+    bool late = r->budget->noisy && 2 * r->first > rounds, bad = !(r->drift < 4) || late;
     say(to, (dp_diagnostic){.name = "convergence", .value = r->drift, .limit = 4, .bad = bad},
-        bad ? "the main rounds had not arrived when they began (%.1f standard deviations "
-              "between their halves); bring the prior nearer, or scale the predictors"
-            : "the main rounds stayed where they were (%.1f standard deviations between "
-              "their halves)",
+        late
+            ? "most of the main rounds were on the way still (%.1f standard deviations between the "
+              "halves of the last ones); bring the prior nearer, or scale the predictors"
+        : bad ? "the main rounds had not arrived when they began (%.1f standard deviations "
+                "between their halves); bring the prior nearer, or scale the predictors"
+              : "the main rounds stayed where they were (%.1f standard deviations between "
+                "their halves)",
         r->drift);
 }
 

@@ -410,13 +410,14 @@ static void hash_reals(crypto_generichash_state *h, size_t n, const double *x)
     (void)crypto_generichash_update(h, (const unsigned char *)x, n * sizeof *x);
 }
 
-/* Hashes what a release of a model follows from, but the records: two that differ in it differ. */
+/* Hashes what a release of a model follows from, but the records, and which it is of a fit: no two
+ * of one fit are the same question, whatever they ask. */
 static void hash_question(const dpi_inquiry *q, dpi_inquiry_kind kind, const dpi_pass *pass,
-                          const double *theta, unsigned char hash[DPI_JOURNAL_HASH])
+                          uint64_t asked, const double *theta, unsigned char hash[DPI_JOURNAL_HASH])
 {
     const dpi_model_view *r = q->view;
     const double numbers[] = {(double)kind, (double)pass->n, pass->sigma, q->clip,
-                              q->most,      q->beyond,       q->share};
+                              q->most,      q->beyond,       q->share,    (double)asked};
     crypto_generichash_state h;
     (void)crypto_generichash_init(&h, NULL, 0, DPI_JOURNAL_HASH);
     hash_reals(&h, sizeof numbers / sizeof *numbers, numbers);
@@ -444,7 +445,8 @@ dp_status dpi_inquiry_run(const dpi_inquiry *query, dpi_inquiry_kind kind, dpi_s
     q.share = dpi_scan_share(&pass);
     q.steps = dpi_scan_steps(&pass);
     if (scan->keeper != NULL || scan->owners != NULL)
-        hash_question(&q, kind, &pass, theta, pass.question);
+        hash_question(&q, kind, &pass, scan->asked, theta, pass.question);
+    scan->asked++;
     dp_status status = dpi_scan_run(scan, theta, &pass, out, err);
     if (status == DP_OK)
         into_units(&q, kind, sigma, out, sd);

@@ -10,7 +10,8 @@
  *
  *   T = |l - k|^2 / m / (1 + 3 sqrt(2 / m)) - P - 1,   or 0
  *
- * so that looks at a matrix that stays are averaged, and of one that goes the last one counts. */
+ * so that looks at a matrix that stays are averaged, and of one that goes the last one counts.  One
+ * gain is for all numbers: a change of one alone is averaged as long as it is not seen among m. */
 #include "infer/looks.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@ typedef struct dpi_looks {
     size_t n, dense; /* numbers of a look; the first ones, which are of the dense block */
     size_t made;
     double *known;   /* [n] */
-    double variance; /* of its noise, in units of a look's; 0: there was none */
+    double variance; /* of its noise, in units of a look's; 0 before the first look */
 } dpi_looks;
 
 /* Memory is the arena's; false where there is none. */

@@ -6,7 +6,8 @@
  *   (both again, nearer to the answer)
  *   count        records that are further out than the model expects: how far they are heard
  *   main         rounds as before, whose releases are the answer's likelihood
- *   curvature    slope and variance of the scores, for how wide it is
+ *   curvature    slope and variance of the scores, behind each quarter of the main rounds: for the
+ *                way, and for how wide the answer is
  *
  * doc/design/infer.md derives them. */
 #include "infer/rounds.h"
@@ -14,7 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "infer/arrow.h"
 #include "infer/average.h"
 #include "infer/bending.h"
 #include "infer/curvature.h"
@@ -299,18 +299,22 @@ static dp_status find_drift(dpi_rounds *r, size_t first, size_t end, double sd, 
 }
 
 /* The first of the main rounds that count: earlier ones were on the way if the halves of all do not
- * agree, and so on. */
+ * agree, and so on.  Where none do, those that agree best. */
 static dp_status find_first(dpi_rounds *r, size_t rounds, double sd, dp_error *err)
 {
     static const double left_out[] = {1.0 / DPI_LEFT_OUT, 0.25, 0.5, 0.75};
+    size_t tries = rounds < 8 ? 1 : sizeof left_out / sizeof *left_out;
+    double least = INFINITY;
     dp_status status = DP_OK;
-    r->drift = INFINITY;
-    for (size_t k = 0; k < sizeof left_out / sizeof *left_out && status == DP_OK; k++)
-        if (k == 0 || (r->drift > agreed && rounds >= 8)) {
-            r->first = (size_t)(left_out[k] * (double)rounds);
-            dpi_average(r, r->first, rounds);
-            status = find_drift(r, r->first, rounds, sd, err);
+    for (size_t k = 0; k < tries && !(least <= agreed) && status == DP_OK; k++) {
+        size_t first = (size_t)(left_out[k] * (double)rounds);
+        dpi_average(r, first, rounds);
+        status = find_drift(r, first, rounds, sd, err);
+        if (k == 0 || r->drift < least) {
+            r->first = first;
+            least = r->drift;
         }
+    }
     return status;
 }
 

@@ -41,7 +41,7 @@ typedef struct dpi_rounds {
     double *noise;             /* [d] variance of that of the mean, in the metric's coordinates */
     double *square, *back;     /* [d][d] dpi_metric_back of the metric as it is */
     bool changed;              /* the metric, in the last follow, by more than a fifth */
-    double doubt, *lengths;    /* of the curvature (doubt.h); 0 before it was released; [d][d] */
+    double doubt, *lengths;    /* of the curvature (doubt.h); 0 before the last look at it; [d][d] */
     double *aside;             /* [3][d] of a pair of rounds (bending.h), and scratch */
     double *walk;              /* [draws of a round][d] */
     double clip[DPI_N_STAGES]; /* norm that a record's part was clipped to in each phase */

@@ -69,6 +69,7 @@ typedef struct dpi_scan {
     dp_mechanism *paid; /* [n_paid] steps: that are left; NULL: not counted */
     size_t n_paid;
     dpi_release release;
+    uint64_t asked; /* passes so far */
     int64_t *whole; /* [most] the sum, in steps of the grid */
     double *total, *out;
     const dp_owners *owners; /* nullable, borrowed */

@@ -39,7 +39,7 @@ static void look(scene *s, double x, double sd)
     dpi_looks_join(&s->looks, found, sd);
 }
 
-/* Noise is taken for a change in less than 1 of 100 sets (chi-square); in all the others the mean
+/* Noise is taken for a change in 1 of 40 sets (chi-square, three times); in all the others the mean
  * of the looks is what is known, to rounding. */
 static void what_stays_is_averaged(void **state)
 {

@@ -51,7 +51,9 @@ static void what_many_records_have_is_found_anywhere(void **state)
 {
     (void)state;
     for (int k = -12; k <= 12; k += 3)
-        assert_int_equal(wrong(1000, k), 0);
+        assert_int_equal(wrong(700, k), 0);
+    assert_int_equal(wrong(800, 20), 0);
+    assert_int_equal(wrong(1000, 30), 0);
 }
 
 static void where_noise_could_have_filled_all_a_scale_is_as_expected(void **state)
