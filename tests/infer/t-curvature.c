@@ -56,8 +56,8 @@ static void fit(scene *s, const dp_fit_opts *o, double *square)
     dp_model_free(m);
 }
 
-/* 48 numbers.  The sum was 124 when this was written, and 1821 where the information of the way was
- * that of its beginning, and the answer had eigenvalues of half the mean at least. */
+/* 48 numbers.  The sum was 124 when this was written, 198 where the rounds went by the information of
+ * where they began, and 1821 where the answer's eigenvalues were half the mean at least, too. */
 static void steep_slopes_are_reached(void **state)
 {
     static scene s;
@@ -68,7 +68,7 @@ static void steep_slopes_are_reached(void **state)
         draw(&s, seed);
         fit(&s, &o, &square);
     }
-    if (square > 300)
+    if (square > 160)
         fail_msg("squares of distances: %g", square);
 }
 
