@@ -37,7 +37,7 @@ static size_t wrong(double held, int k)
 }
 
 /* One of two levels that 300 records have.  Where far bins did not stand back, noise was taken for
- * these records in 1 of 400 fits, and a slope with such a unit stayed where it was, with next to no
+ * these records in 3 of 5000 sets, and a slope with such a unit stayed where it was, with next to no
  * standard deviation. */
 static void noise_far_away_is_not_taken_for_records(void **state)
 {
