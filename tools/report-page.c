@@ -33,12 +33,13 @@ void report_fail(report_page *r, const char *text)
 
 const char *report_number(double value, double sd, char room[32])
 {
-    const double digits = isfinite(sd) && sd > 0 ? 1 - floor(log10(sd)) : NAN;
+    const bool sized = sd >= 1e-6 && sd < 1e6 && fabs(value) < 1e12;
+    const int digits = sized ? 1 - (int)floor(log10(1.005 * sd)) : 0; /* of .0995, which is .10 */
     if (!isfinite(value))
         (void)snprintf(room, 32, "%s", isnan(value) ? "?" : value > 0 ? "infinite" : "-infinite");
-    else if (digits >= -6 && digits <= 8 && fabs(value) < 1e9) {
+    else if (sized) {
         const double step = digits > 0 ? pow(10, -digits) : 1; /* what is less than half is 0 */
-        (void)snprintf(room, 32, "%.*f", digits > 0 ? (int)digits : 0,
+        (void)snprintf(room, 32, "%.*f", digits > 0 ? digits : 0,
                        fabs(value) < .5 * step ? 0 : value);
     } else
         (void)snprintf(room, 32, "%.4g", value);

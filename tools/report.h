@@ -55,7 +55,7 @@ void report_picture(report_page *r, const char *name, const picture *p, const ch
 /* Keeps the first message. */
 void report_fail(report_page *r, const char *text);
 
-/* A number with so many digits as its standard deviation makes sense of. */
+/* A number with so many digits as its standard deviation makes sense of: dp_fit_print's. */
 const char *report_number(double value, double sd, char room[32]);
 
 /* The level of the outcome whose chance is expected value k; "" where it has none. */

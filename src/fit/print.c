@@ -56,8 +56,9 @@ static void tidy(char *text)
 /* x to the second digit of its standard deviation, of which .0995 has become .10. */
 static void say_number(double x, double sd, char text[NUMBER])
 {
-    int places = sd > 0 ? 1 - (int)floor(log10(1.005 * sd)) : 3;
-    if (sd >= 1e-6 && sd < 1e6 && fabs(x) < 1e12)
+    const bool sized = sd >= 1e-6 && sd < 1e6 && fabs(x) < 1e12;
+    const int places = sized ? 1 - (int)floor(log10(1.005 * sd)) : 0;
+    if (sized)
         (void)snprintf(text, NUMBER, "%.*f", places > 0 ? places : 0, x);
     else
         (void)snprintf(text, NUMBER, "%.4g", x);
