@@ -142,7 +142,7 @@ DP_API const dp_formula_number *dp_formula_numbers(const dp_formula *f, size_t *
 typedef struct dp_formula_term {
     const char *name;     /* "age", "urbanY", "(Intercept)" */
     double centre, scale; /* scale > 0; of factors 0 and 1, of the intercept, too */
-    double most;          /* by the schema its magnitudes are at most that */
+    double most;          /* by the schema its magnitudes are at most that, and that at most 2 */
 } dp_formula_term;
 
 /* What one of several owners has of a plain regression whose columns lie at all of them

@@ -6,10 +6,10 @@
  * column for each level.  Within a term the first variable's columns run fastest.
  *
  * A column of factors alone, or of columns of 0 and 1, stays as it is.  Another has a range [l, h]
- * from the schema, by interval arithmetic, and becomes (x - (l + h) / 2) / ((h - l) / 4): the
- * range is taken for four standard deviations.  Where it must not be moved (no intercept; effects
- * of groups, whose meaning depends on where 0 is) it is divided by half of max(|l|, |h|), so that
- * here too it is at most 2. */
+ * from the schema, by interval arithmetic, and becomes (x - (l + h) / 2) / ((h - l) / 8): the
+ * range is taken for eight standard deviations.  Where it must not be moved (no intercept; effects
+ * of groups, whose meaning depends on where 0 is) it is divided by a quarter of max(|l|, |h|), so
+ * that here too it is at most 4. */
 #include "formula/design.h"
 
 #include <math.h>
@@ -194,9 +194,9 @@ static void scale_column(dpi_design_column *c, bool centred)
         return;
     if (centred) {
         c->centre = c->range.low + (c->range.high - c->range.low) / 2;
-        c->scale = (c->range.high - c->range.low) / 4;
+        c->scale = (c->range.high - c->range.low) / 8;
     } else
-        c->scale = fmax(fabs(c->range.low), fabs(c->range.high)) / 2;
+        c->scale = fmax(fabs(c->range.low), fabs(c->range.high)) / 4;
 }
 
 static dp_status make_column(dpi_design_column *c, dpi_column_part *part, size_t n,

@@ -89,10 +89,13 @@ static dp_status refuse_mixed(const char *what, dp_error *err)
                     what);
 }
 
+/* At most 2: what is known of rows is how long they can be, and in longer ones the intercept would
+ * count for less. */
 static void describe(const dpi_design_column *c, dp_formula_term *t)
 {
-    *t = (dp_formula_term){.name = c->name, .centre = c->centre, .scale = c->scale};
-    t->most = fmax(fabs(c->range.low - c->centre), fabs(c->range.high - c->centre)) / c->scale;
+    const double most = fmax(fabs(c->range.low - c->centre), fabs(c->range.high - c->centre));
+    *t = (dp_formula_term){.name = c->name, .centre = c->centre, .scale = fmax(c->scale, most / 2)};
+    t->most = most / t->scale;
 }
 
 /* Adds the columns of the design that this owner can compute. */
@@ -243,7 +246,7 @@ static void fill_column(const own_part *p, size_t j, size_t n, const double *bas
         for (size_t k = 0; c != NULL && k < c->n_parts; k++)
             product *= dpi_variable_value(c->part[k].variable, c->part[k].full, c->part[k].j,
                                           base[(size_t)(c->part[k].variable - first) * n + i]);
-        x[i * p->told.n + j] = c != NULL ? (product - c->centre) / c->scale : 1;
+        x[i * p->told.n + j] = c != NULL ? (product - c->centre) / p->told.term[j].scale : 1;
     }
 }
 

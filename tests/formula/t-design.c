@@ -142,11 +142,11 @@ static void numbers_are_of_unit_size(void **state)
         const size_t n = blocks[b].design->n;
         const double *x = real_block(data, blocks[b].name, n);
         for (size_t i = 0; i < 800 * n; i++)
-            assert_true(fabs(x[i]) <= 2 + 1e-12);
+            assert_true(fabs(x[i]) <= 4 + 1e-12);
         for (size_t j = 0; j < n; j++) {
             const dpi_design_column *c = &blocks[b].design->column[j];
-            assert_true(fabs(c->range.low - c->centre) <= 2 * c->scale * (1 + 1e-12));
-            assert_true(fabs(c->range.high - c->centre) <= 2 * c->scale * (1 + 1e-12));
+            assert_true(fabs(c->range.low - c->centre) <= 4 * c->scale * (1 + 1e-12));
+            assert_true(fabs(c->range.high - c->centre) <= 4 * c->scale * (1 + 1e-12));
             assert_true(b == 0 || c->centre == 0);
         }
     }
@@ -210,7 +210,7 @@ static void outcomes_groups_offsets_and_units_are_there(void **state)
         assert_close(real_block(data, "s(e)", 9)[9 * i], sqrt(3) * u, 1e-15, 0);
         assert_true(dpi_dataset_find(data, "g:h")->index[i] == gh[i]);
         assert_true(dpi_dataset_find(data, "h")->index[i] == hs[i]);
-        assert_close(design[i], (h[i] - 6.5) / .75, 1e-15, 0);
+        assert_close(design[i], (h[i] - 6.5) / .375, 1e-15, 0);
         for (size_t j = 0; j < 3; j++)
             assert_close(gp[i * 3 + j], sin(acos(-1) * (double)(j + 1) * (u + 1.5) / 3) / sqrt(1.5),
                          1e-14, 1e-15);

@@ -412,7 +412,7 @@ static void described_parameters_are_those_of_the_model(void **state)
 
 /* ---- memory ---- */
 
-/* Units by hand: a quarter of the outcome's range over a quarter of the column's. */
+/* Units by hand: a quarter of the outcome's range over an eighth of the column's. */
 static void latents_are_known_by_their_names(void **state)
 {
     (void)state;
@@ -425,13 +425,13 @@ static void latents_are_known_by_their_names(void **state)
         const char *formula, *latent, *name;
         double unit;
         size_t n_priors;
-    } known[] = {{"y ~ x + z + (1 | g)", "scaled.b[0]", "b_x", 10. / 2, 0},
-                 {"y ~ x + z + (1 | g)", "scaled.b[1]", "b_z", 10. / .5, 0},
+    } known[] = {{"y ~ x + z + (1 | g)", "scaled.b[0]", "b_x", 10. / 1, 0},
+                 {"y ~ x + z + (1 | g)", "scaled.b[1]", "b_z", 10. / .25, 0},
                  {"y ~ x + z + (1 | g)", "scaled.Intercept", "Intercept", 10, 0},
                  {"y ~ x + z + (1 | g)", "scaled.r_g__Intercept", "r_g__Intercept", 10, 0},
-                 {"y ~ x", "scaled.b", "b_x", 10. / 2, 0},
-                 {"y ~ x + z", "scaled.b_x", "b_x", 10. / 2, 1},
-                 {"y ~ 1, sigma ~ x + z", "scaled.b_sigma[1]", "b_sigma_z", 1 / .5, 0}};
+                 {"y ~ x", "scaled.b", "b_x", 10. / 1, 0},
+                 {"y ~ x + z", "scaled.b_x", "b_x", 10. / 1, 1},
+                 {"y ~ 1, sigma ~ x + z", "scaled.b_sigma[1]", "b_sigma_z", 1 / .25, 0}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const dp_formula_opts o = {
             .columns = columns, .n_columns = 4, .priors = &prior, .n_priors = known[i].n_priors};
