@@ -19,7 +19,7 @@ static bool is_of_columns(dpi_silo_step_kind kind)
 
 bool dpi_silo_has_columns(const dpi_silo_part *part)
 {
-    for (size_t j = 0; j < part->n_steps; j++)
+    for (size_t j = 0; j < part->n_steps && !dpi_silo_has_shares(part); j++)
         if (is_of_columns(part->steps[j].kind))
             return true;
     return false;
@@ -62,9 +62,8 @@ static bool is_answered(const dpi_silo_part *part, size_t before)
     return false;
 }
 
-/* What is done once reads what is never another. */
-static dp_status check_reads(const dpi_silo_program *p, const dpi_silo_part *part, size_t j,
-                             dp_error *err)
+dp_status dpi_silo_check_reads(const dpi_silo_program *p, const dpi_silo_part *part, size_t j,
+                               dp_error *err)
 {
     const dpi_silo_step *s = &part->steps[j];
     if (s->kind == DPI_SILO_SEND && !is_made_once(part, s->out, j))
@@ -101,7 +100,7 @@ dp_status dpi_silo_check_columns(const dpi_silo_program *p, const dpi_silo_part 
                                    "come, and would hide a sum with another one as well",
                                    "", err);
         if (s->once)
-            status = check_reads(p, part, j, err);
+            status = dpi_silo_check_reads(p, part, j, err);
     }
     return status;
 }

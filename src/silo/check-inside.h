@@ -70,4 +70,12 @@ dp_status dpi_check_open_sum(dpi_joint_check *c, size_t k, const dpi_silo_step *
 dp_status dpi_check_open_block(dpi_joint_check *c, size_t k, const dpi_silo_step *s,
                                dpi_label *l) DP_MUST_CHECK;
 
+/* The label of what a step of shares makes.  *l has what it follows from. */
+dp_status dpi_check_shares(dpi_joint_check *c, size_t k, const dpi_silo_step *s,
+                           dpi_label *l) DP_MUST_CHECK;
+
+/* Whether the account has releases of a variable, and all of them with noise: of one owner alone,
+ * or of shares of all. */
+bool dpi_check_is_accounted(const dpi_joint_check *c, uint16_t variable, bool alone);
+
 #endif

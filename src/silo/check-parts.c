@@ -65,7 +65,8 @@ static dp_status check_steps(const dpi_silo_program *p, const dpi_silo_part *par
         good = s->kind < DPI_SILO_N_STEPS && s->out < part->n_registers &&
                (!is_letter(s->kind) || (s->peer < p->who.n && s->peer != k)) &&
                (!s->may_lack || (s->kind == DPI_SILO_RECV && p->who.dropouts > 0)) &&
-               (!s->once || dpi_silo_has_columns(part) || dpi_silo_has_key(part));
+               (!s->once || dpi_silo_has_columns(part) || dpi_silo_has_key(part) ||
+                dpi_silo_has_shares(part));
         for (int a = 0; good && !is_letter(s->kind) && a < dpi_silo_step_args(s->kind); a++)
             good = s->in[a] < part->n_registers;
     }
@@ -154,6 +155,7 @@ dp_status dpi_silo_check_parts(const dpi_silo_program *p, const dpi_silo_part *p
         {DPI_SILO_ENCRYPT, "columns are encrypted once"},
         {DPI_SILO_ANSWER, "a second answer would be given in one step"},
         {DPI_SILO_VEIL, "a second answer would be given in one step, with other noise"},
+        {DPI_SILO_SHROUD, "a second share of the noise would be given in one step"},
     };
     dp_status status = DP_OK;
     for (size_t k = 0; k < p->who.n && status == DP_OK; k++) {
@@ -164,6 +166,8 @@ dp_status dpi_silo_check_parts(const dpi_silo_program *p, const dpi_silo_part *p
             status = check_once(p, &parts[k], once[j].kind, once[j].what, err);
         if (status == DP_OK && dpi_silo_has_columns(&parts[k]))
             status = dpi_silo_check_columns(p, &parts[k], err);
+        if (status == DP_OK && dpi_silo_has_shares(&parts[k]))
+            status = dpi_silo_check_share_part(p, &parts[k], err);
         if (status == DP_OK && dpi_silo_has_key(&parts[k]))
             status = dpi_silo_check_key(p, &parts[k], err);
     }
@@ -174,7 +178,7 @@ dp_status dpi_silo_check_order(const dpi_silo_program *p, const dpi_silo_part *p
 {
     dp_status status = DP_OK;
     for (size_t k = 0; k < p->who.n && status == DP_OK; k++)
-        if (!dpi_silo_has_columns(&parts[k]))
+        if (!dpi_silo_has_columns(&parts[k]) && !dpi_silo_has_shares(&parts[k]))
             status = check_order(p, &parts[k], err);
     return status;
 }

@@ -61,9 +61,7 @@ static dp_status list_view(dpi_joint_check *c, size_t k, uint16_t reg, const dpi
     return DP_OK;
 }
 
-/* Whether the account has releases of a variable, and all of them with noise: of one owner alone,
- * or of shares of all. */
-static bool is_accounted(const dpi_joint_check *c, uint16_t variable, bool alone)
+bool dpi_check_is_accounted(const dpi_joint_check *c, uint16_t variable, bool alone)
 {
     bool any = false;
     for (size_t j = 0; j < c->p->n_entries; j++)
@@ -78,7 +76,7 @@ static bool is_accounted(const dpi_joint_check *c, uint16_t variable, bool alone
 /* Sums with everybody's noise but this party's own, which hides nothing from it. */
 static dp_status look_veiled(dpi_joint_check *c, size_t k, uint16_t reg, const dpi_label *l)
 {
-    if (!is_accounted(c, l->noise, false))
+    if (!dpi_check_is_accounted(c, l->noise, false))
         return dpi_check_refuse(
             c, k, reg, "this party can open it, and the account has no entry for each opening of ",
             c->p->variables[l->noise].name);
@@ -91,9 +89,10 @@ static dp_status look_veiled(dpi_joint_check *c, size_t k, uint16_t reg, const d
     return list_view(c, k, reg, l, l->shares, NULL);
 }
 
+/* Who is told another's share has, with its own, what it is of. */
 static bool can_open(const dpi_label *l, size_t k)
 {
-    return l->form == DPI_LABEL_CLEAR ||
+    return l->form == DPI_LABEL_CLEAR || l->form == DPI_LABEL_OPENED ||
            ((l->form == DPI_LABEL_COLUMNS || l->form == DPI_LABEL_ANSWER) && l->key == k);
 }
 
@@ -145,7 +144,7 @@ dp_status dpi_check_release_alone(const dpi_joint_check *c, size_t k, const dpi_
                             : "the sums of its steps are not over this party's records, row "
                               "by row, but of those of ",
             dpi_check_first(c, l->raw));
-    if (made == DPI_SILO_NONE || !is_accounted(c, made, true))
+    if (made == DPI_SILO_NONE || !dpi_check_is_accounted(c, made, true))
         return dpi_check_refuse(c, k, s->out,
                                 "this party's own releases are in it, and the account has no entry "
                                 "with noise for them",
@@ -184,7 +183,7 @@ dp_status dpi_check_open_sum(dpi_joint_check *c, size_t k, const dpi_silo_step *
         l->summed = (j == 0 || l->summed) && in.from[j].summed;
     }
     if (dpi_label_is_release(c->p->who.n, &in)) {
-        if (!is_accounted(c, noise, false))
+        if (!dpi_check_is_accounted(c, noise, false))
             return dpi_check_refuse(
                 c, k, s->out,
                 "it is opened with noise, and the account has no entry for each opening "

@@ -31,7 +31,8 @@ static dp_status check_input(const dpi_joint_check *c, size_t k, const dpi_silo_
         return dpi_check_refuse(c, k, s->in[a],
                                 "it is read here as another's, and there is a value of ",
                                 dpi_check_first(c, there & ~wanted));
-    const bool of_many = e->of[a] == DPI_LABEL_EVERYBODY || e->of[a] == DPI_LABEL_REST;
+    const bool of_many = e->of[a] == DPI_LABEL_EVERYBODY || e->of[a] == DPI_LABEL_REST ||
+                         e->of[a] == DPI_LABEL_OWNERS;
     if (there == 0 || (!of_many && there != wanted))
         return dpi_check_refuse(c, k, s->in[a], dpi_silo_step_name(s->kind),
                                 " reads it before there is a value");
@@ -74,7 +75,9 @@ static dp_status compute(dpi_joint_check *c, size_t k, const dpi_silo_step *s)
         for (size_t j = 0; j < c->p->who.n; j++)
             if ((dpi_label_read(&c->p->who, k, e->of[a]) >> j & 1) != 0)
                 dpi_label_follow(&l, &c->values[k][s->in[a]].from[j]);
-    if (s->kind == DPI_SILO_REFINE)
+    if (dpi_silo_step_is_of_shares(s->kind))
+        status = dpi_check_shares(c, k, s, &l);
+    else if (s->kind == DPI_SILO_REFINE)
         status = dpi_check_release_alone(c, k, s, &l);
     else if (adds_up(s->kind))
         status = dpi_check_open_sum(c, k, s, &l);

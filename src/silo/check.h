@@ -51,6 +51,16 @@ bool dpi_silo_has_columns(const dpi_silo_part *part);
 dp_status dpi_silo_check_columns(const dpi_silo_program *p, const dpi_silo_part *part,
                                  dp_error *err) DP_MUST_CHECK;
 
+/* What is done once reads what is never another; of step j.  DP_EPRIVACY. */
+dp_status dpi_silo_check_reads(const dpi_silo_program *p, const dpi_silo_part *part, size_t j,
+                               dp_error *err) DP_MUST_CHECK;
+
+/* What a part on shares must be: of three parties that are strangers to each other, none of whom
+ * may drop out; rows are dealt once, and a party has one share of the noise a step.
+ * DP_EPRIVACY. */
+dp_status dpi_silo_check_share_part(const dpi_silo_program *p, const dpi_silo_part *part,
+                                    dp_error *err) DP_MUST_CHECK;
+
 /* What a part with a sum under a key must be: who adds up owns no share of it, the key is made once
  * in a run, and nobody may drop out.  DP_EPRIVACY. */
 dp_status dpi_silo_check_key(const dpi_silo_program *p, const dpi_silo_part *part,

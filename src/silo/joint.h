@@ -35,4 +35,16 @@ typedef struct dpi_joint_columns {
 dp_status dpi_silo_joint_columns(dpi_silo_program *p, const dpi_silo_parties *who,
                                  const dpi_joint_columns *c, dp_error *err) DP_MUST_CHECK;
 
+/* The same in shares at three parties, of columns or of rows of those that are no helpers: with
+ * noise z of two of them by what a record adds `times` gradients of `numbers` numbers are opened to
+ * all; without (0) coefficients at the end, to all or to owners. */
+typedef struct dpi_joint_shares {
+    bool by_rows, told;
+    uint64_t times;
+    size_t numbers;
+    double z, delta;
+} dpi_joint_shares;
+dp_status dpi_silo_joint_shares(dpi_silo_program *p, const dpi_silo_parties *who,
+                                const dpi_joint_shares *c, dp_error *err) DP_MUST_CHECK;
+
 #endif

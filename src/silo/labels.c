@@ -66,6 +66,21 @@ const dpi_label_effect dpi_label_effects[DPI_SILO_N_STEPS] = {
     [DPI_SILO_UNVEIL] = {{DPI_LABEL_CLEAR, DPI_LABEL_ANSWER},
                          DPI_LABEL_CLEAR,
                          {DPI_LABEL_OWN, DPI_LABEL_OTHERS}},
+    [DPI_SILO_DEAL] = {{DPI_LABEL_CLEAR}, DPI_LABEL_DEALT, {DPI_LABEL_OWN}},
+    [DPI_SILO_GATHER] = {{DPI_LABEL_DEALT}, DPI_LABEL_SHARE, {DPI_LABEL_OWNERS}},
+    [DPI_SILO_RESIDUAL] = {{DPI_LABEL_CLEAR, DPI_LABEL_SHARE},
+                           DPI_LABEL_SHARE,
+                           {DPI_LABEL_OWN, DPI_LABEL_OWN}},
+    [DPI_SILO_TALLY] = {{DPI_LABEL_SHARE, DPI_LABEL_SHARE},
+                        DPI_LABEL_SHARE,
+                        {DPI_LABEL_OWN, DPI_LABEL_OWN}},
+    [DPI_SILO_SHROUD] = {{DPI_LABEL_ABSENT}, DPI_LABEL_DEALT, {DPI_LABEL_OWN}},
+    [DPI_SILO_BLEND] = {{DPI_LABEL_SHARE, DPI_LABEL_DEALT},
+                        DPI_LABEL_SHARE,
+                        {DPI_LABEL_OWN, DPI_LABEL_EVERYBODY}},
+    [DPI_SILO_DESCEND] = {{DPI_LABEL_SHARE}, DPI_LABEL_SHARE, {DPI_LABEL_OWN}},
+    [DPI_SILO_DISCLOSE] = {{DPI_LABEL_SHARE}, DPI_LABEL_OPENED, {DPI_LABEL_OWN}},
+    [DPI_SILO_JOIN] = {{DPI_LABEL_OPENED}, DPI_LABEL_CLEAR, {DPI_LABEL_EVERYBODY}},
 };
 
 void dpi_label_follow(dpi_label *l, const dpi_label *from)
@@ -81,6 +96,7 @@ uint64_t dpi_label_read(const dpi_silo_parties *who, size_t k, dpi_label_whose o
     return of == DPI_LABEL_OWN          ? (uint64_t)1 << k
            : of == DPI_LABEL_AGGREGATOR ? (uint64_t)1 << who->aggregator
            : of == DPI_LABEL_OTHERS     ? dpi_silo_everyone(who) & ~((uint64_t)1 << k)
+           : of == DPI_LABEL_OWNERS     ? dpi_silo_owners(who)
            : of == DPI_LABEL_REST       ? dpi_silo_everyone(who) & ~((uint64_t)1 << who->aggregator)
                                         : dpi_silo_everyone(who);
 }
@@ -100,6 +116,9 @@ const char *dpi_label_stays(dpi_label_form form, bool to_aggregator)
     case DPI_LABEL_AGREED:
         return to_aggregator ? "it is for owners of the key, and not for the one that adds up: "
                              : NULL;
+    case DPI_LABEL_SHARE:
+        return "with a second share of it there is what it is of: until it is disclosed it is for "
+               "its own party, and not for ";
     default:
         return NULL;
     }
@@ -123,8 +142,7 @@ bool dpi_label_is_veiled(const dpi_silo_parties *who, size_t k, const dpi_label 
     return others != 0 && (l->shares & others) == others && l->bounded && l->summed;
 }
 
-/* Columns times numbers of the same rows. */
-static void multiply(dpi_label *l, const dpi_label *columns, const dpi_label *numbers)
+void dpi_label_multiply(dpi_label *l, const dpi_label *columns, const dpi_label *numbers)
 {
     l->summed = columns->rows && numbers->rows;
     l->bounded = l->summed && columns->bounded && numbers->bounded;
@@ -175,7 +193,7 @@ void dpi_label_make(dpi_label *l, const dpi_silo_step *s, size_t party, const dp
         l->bounded = second->bounded && first->raw == 0;
         break;
     case DPI_SILO_INNER:
-        multiply(l, first, second);
+        dpi_label_multiply(l, first, second);
         break;
     case DPI_SILO_ENCRYPT:
         l->rows = first->rows;
@@ -185,11 +203,11 @@ void dpi_label_make(dpi_label *l, const dpi_silo_step *s, size_t party, const dp
     case DPI_SILO_VEIL:
         l->shares = (uint64_t)1 << party;
         l->noise = made;
-        multiply(l, first, second);
+        dpi_label_multiply(l, first, second);
         l->key = first->key;
         break;
     case DPI_SILO_ANSWER:
-        multiply(l, first, second);
+        dpi_label_multiply(l, first, second);
         l->key = first->key;
         break;
     default:

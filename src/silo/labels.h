@@ -18,17 +18,21 @@ typedef enum dpi_label_form {
     DPI_LABEL_SEALED,  /* what its owners see of a vector that is encrypted under it */
     DPI_LABEL_COVERED, /* and what the aggregator does */
     DPI_LABEL_AGREED,  /* that an owner has what the others have */
-    DPI_LABEL_PARTIAL  /* what a share takes off the sum */
+    DPI_LABEL_PARTIAL, /* what a share takes off the sum */
+    DPI_LABEL_DEALT,   /* of three parties' shares: what each has its own of, and no other */
+    DPI_LABEL_SHARE,   /* a party's share: alone it is uniform, with another one it is the value */
+    DPI_LABEL_OPENED   /* a share that is told, so that who has all of them has the value */
 } dpi_label_form;
 
 /* Whose value of a register a step reads: this party's own, the aggregator's, everybody's, all
- * others', everybody's but the aggregator's. */
+ * others', everybody's but the aggregator's, that of all who have records. */
 typedef enum dpi_label_whose {
     DPI_LABEL_OWN,
     DPI_LABEL_AGGREGATOR,
     DPI_LABEL_EVERYBODY,
     DPI_LABEL_OTHERS,
-    DPI_LABEL_REST
+    DPI_LABEL_REST,
+    DPI_LABEL_OWNERS
 } dpi_label_whose;
 
 /* What a step works on, and makes; ABSENT: nothing is known of it. */
@@ -52,6 +56,7 @@ typedef struct dpi_label {
     bool summed;      /* over this party's records, or more, or of all of them at once */
     bool named;       /* raw is all through what clauses let everybody see */
     uint16_t key;     /* of what is encrypted: who can open it */
+    uint16_t value;   /* of a share: the variable that it is of */
 } dpi_label;
 
 /* Of the values of a register, by who has sent them. */
@@ -76,6 +81,9 @@ bool dpi_label_is_release(size_t n, const dpi_labels *sent);
 /* Whether it is all but a release to party k: sums of records, to which one adds within the bound,
  * with the noise of everybody else, k's own being known to k. */
 bool dpi_label_is_veiled(const dpi_silo_parties *who, size_t k, const dpi_label *l);
+
+/* Columns times numbers of the same rows: whether that is a sum, and what a record adds bounded. */
+void dpi_label_multiply(dpi_label *l, const dpi_label *columns, const dpi_label *numbers);
 
 /* Completes the label of what a step of one party alone makes: `first` and `second` are its
  * arguments', `made` is the variable of its result. */

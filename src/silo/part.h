@@ -56,7 +56,17 @@ enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3, DPI_SILO_BL
  *   encrypt   own columns, under a key of this owner's
  *   answer    the other's encrypted columns times own addends, summed over rows
  *   veil      the same, and in it this owner's share of the noise
- *   unveil    the other's answer, opened, and one's own part: their sum */
+ *   unveil    the other's answer, opened, and one's own part: their sum
+ * Shares of three parties (share/trio.h), of whom any two have what is shared:
+ *   deal      own columns, for each party its share of them
+ *   gather    what all owners have dealt, side by side
+ *   residual  of each row, from coefficients that all have; cut to its bound
+ *   tally     columns times residuals, summed over rows
+ *   shroud    a share of the noise, dealt
+ *   blend     a sum, and in it everybody's noise
+ *   descend   all steps of a regression
+ *   disclose  this party's share of what is opened
+ *   join      what the shares of all are of */
 #define DPI_SILO_STEP_LIST(X)                                                                      \
     X(INQUIRE, "inquire", 2, true)                                                                 \
     X(ISUM, "isum", 1, true)                                                                       \
@@ -89,7 +99,16 @@ enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3, DPI_SILO_BL
     X(ENCRYPT, "encrypt", 1, false)                                                                \
     X(ANSWER, "answer", 2, false)                                                                  \
     X(VEIL, "veil", 2, false)                                                                      \
-    X(UNVEIL, "unveil", 2, false)
+    X(UNVEIL, "unveil", 2, false)                                                                  \
+    X(DEAL, "deal", 1, false)                                                                      \
+    X(GATHER, "gather", 1, false)                                                                  \
+    X(RESIDUAL, "residual", 2, false)                                                              \
+    X(TALLY, "tally", 2, false)                                                                    \
+    X(SHROUD, "shroud", 0, false)                                                                  \
+    X(BLEND, "blend", 2, false)                                                                    \
+    X(DESCEND, "descend", 1, false)                                                                \
+    X(DISCLOSE, "disclose", 1, false)                                                              \
+    X(JOIN, "join", 1, false)
 
 typedef enum dpi_silo_step_kind {
 #define DPI_SILO_STEP_ENUM(name, text, args, host) DPI_SILO_##name,
@@ -105,6 +124,9 @@ bool dpi_silo_step_is_host(dpi_silo_step_kind kind);
 
 /* Whether it is of a sum under a key: KEYPART ... COMBINE. */
 bool dpi_silo_step_is_of_key(dpi_silo_step_kind kind);
+
+/* Whether it is of shares of three parties: DEAL ... JOIN. */
+bool dpi_silo_step_is_of_shares(dpi_silo_step_kind kind);
 
 /* The kind of a name, DPI_SILO_N_STEPS for none. */
 dpi_silo_step_kind dpi_silo_step_named(const char *name);
@@ -126,7 +148,7 @@ typedef struct dpi_silo_register {
      * which need not be full. */
     uint32_t words, bytes, fraction, block;
     bool scales;
-    bool encrypted; /* its size is another: that of the encryption */
+    bool encrypted; /* its size is another: that of the encryption, or of shares of rows */
 } dpi_silo_register;
 
 /* Bytes of a register's value where the vector that is opened has n words. */
@@ -151,7 +173,8 @@ typedef struct dpi_silo_part {
     const dpi_silo_step *steps;
 } dpi_silo_part;
 
-/* Whether a part has steps of a sum under a key. */
+/* Whether a part has steps of a sum under a key, or of shares. */
 bool dpi_silo_has_key(const dpi_silo_part *part);
+bool dpi_silo_has_shares(const dpi_silo_part *part);
 
 #endif

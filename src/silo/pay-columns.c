@@ -12,19 +12,27 @@
 
 static const char label[] = "columns of two owners; which people both have is not counted";
 
-dp_status dpi_columns_check_ledger(const dp_silo_plan *plan, const dp_silo_run_opts *o,
-                                   dp_error *err)
+dp_status dpi_silo_check_ledger(const dp_ledger *ledger, const char *data, const char *said,
+                                dp_error *err)
 {
-    if (o->ledger == NULL)
-        return o->ledger_data == NULL && o->ledger_label == NULL
+    if (ledger == NULL)
+        return data == NULL && said == NULL
                    ? DP_OK
                    : dpi_fail(err, DP_EINVAL,
                               "a data set or label is given and no ledger, so that nothing would "
                               "be paid for; open the ledger that pays, or leave them out");
-    if (o->ledger_data == NULL)
-        return dpi_fail(err, DP_EINVAL,
-                        "a ledger is given and no ledger_data; name the data set as the ledger "
-                        "knows it");
+    return data != NULL ? DP_OK
+                        : dpi_fail(err, DP_EINVAL,
+                                   "a ledger is given and no ledger_data; name the data set as the "
+                                   "ledger knows it");
+}
+
+dp_status dpi_columns_check_ledger(const dp_silo_plan *plan, const dp_silo_run_opts *o,
+                                   dp_error *err)
+{
+    dp_status status = dpi_silo_check_ledger(o->ledger, o->ledger_data, o->ledger_label, err);
+    if (status != DP_OK || o->ledger == NULL)
+        return status;
     return dpi_silo_scheme_named(plan->opts.scheme)->noisy
                ? DP_OK
                : dpi_fail(err, DP_EINVAL,

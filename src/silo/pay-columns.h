@@ -6,6 +6,10 @@
 
 #include "silo/plan.h"
 
+/* Whether a ledger, its data set and what is said of it are given together, or none of them.  DP_EINVAL. */
+DP_MUST_CHECK dp_status dpi_silo_check_ledger(const dp_ledger *ledger, const char *data,
+                                              const char *said, dp_error *err);
+
 /* Whether there is a ledger, and one that can count the plan.  DP_EINVAL. */
 DP_MUST_CHECK dp_status dpi_columns_check_ledger(const dp_silo_plan *plan,
                                                  const dp_silo_run_opts *opts, dp_error *err);

@@ -8,7 +8,11 @@
  *   gauss              +, 1, marked
  *   reveal             + -> *, 1, marked
  *   addend             1, 1 -> +
- *   block              1, + -> 1, marked
+ *   block              1, + -> 1, marked             ~, ~ -> ~, marked
+ *   share              0, 1 -> ~, marked
+ *   residual           *, ~ -> ~, marked
+ *   descend            ~, marked                     gauss ~ likewise
+ *   return             ~ -> (own), marked            reveal ~ -> *, marked
  *
  * What an owner computes of a sum that is not opened yet is no sum of what each would compute of
  * its own: that, and values of different owners in one operation, are the errors that this is
@@ -37,7 +41,11 @@ enum {
     PLACE_GAUSS,
     PLACE_REVEAL,
     PLACE_ADDEND,
-    PLACE_BLOCK
+    PLACE_BLOCK,
+    PLACE_SHARE,
+    PLACE_RESIDUAL,
+    PLACE_DESCEND,
+    PLACE_RETURN
 };
 
 const dpi_silo_op_row dpi_silo_ops[DPI_SILO_N_OPS] = {
@@ -131,6 +139,9 @@ static bool place_local(const inference *f)
         if (a.where == DPI_SILO_SUMMED)
             return fail(f, "this is no sum of what each owner would get from its own part; reveal "
                            "the sum first");
+        if (a.where == DPI_SILO_SHARED)
+            return fail(f, "this is on shares (~), of which no party has what they are of; open it "
+                           "first");
         if (a.where == DPI_SILO_SAME)
             continue;
         if (out->where != DPI_SILO_SAME && !same_place(*out, a))
@@ -180,11 +191,13 @@ static bool place_offer(const inference *f)
                : fail(f, "what owners offer is each one's own ((own))");
 }
 
-/* Of a sum over owners, or of what each has of its own columns. */
+/* Of a sum over owners, of what each has of its own columns, or on shares. */
 static bool place_summed(const inference *f, dpi_silo_where to, const char *what)
 {
     const dpi_silo_where a = f->arg[0]->place.where;
+    const bool opens = to == DPI_SILO_SAME;
     return a == DPI_SILO_BY_COLUMNS ? place_as(f, a, true)
+           : a == DPI_SILO_SHARED   ? place_as(f, opens ? to : a, true)
            : a == DPI_SILO_SUMMED   ? place_as(f, to, true)
                                     : fail(f, what);
 }
@@ -199,11 +212,35 @@ static bool place_addend(const inference *f)
 
 static bool place_block(const inference *f)
 {
+    if (f->arg[0]->place.where == DPI_SILO_SHARED && f->arg[1]->place.where == DPI_SILO_SHARED)
+        return place_as(f, DPI_SILO_SHARED, true);
     return f->arg[0]->place.where == DPI_SILO_BY_COLUMNS &&
                    f->arg[1]->place.where == DPI_SILO_SUMMED
                ? place_as(f, DPI_SILO_BY_COLUMNS, true)
                : fail(f, "a gradient is made of columns that are split (1) and the sum (+) of what "
                          "all owners have of residuals");
+}
+
+static bool place_share(const inference *f)
+{
+    const dpi_silo_where a = f->arg[0]->place.where;
+    return a == DPI_SILO_BY_ROWS || a == DPI_SILO_BY_COLUMNS
+               ? place_as(f, DPI_SILO_SHARED, true)
+               : fail(f, "shares are made of rows (0) or columns (1) of owners");
+}
+
+static bool place_residual(const inference *f)
+{
+    return f->arg[0]->place.where == DPI_SILO_SAME && f->arg[1]->place.where == DPI_SILO_SHARED
+               ? place_as(f, DPI_SILO_SHARED, true)
+               : fail(f, "residuals are of coefficients that all have (*) and columns in shares "
+                         "(~)");
+}
+
+static bool place_shared(const inference *f, dpi_silo_where to)
+{
+    return f->arg[0]->place.where == DPI_SILO_SHARED ? place_as(f, to, true)
+                                                     : fail(f, "this is done on shares (~)");
 }
 
 static bool infer_place(const inference *f)
@@ -226,6 +263,14 @@ static bool infer_place(const inference *f)
         return place_addend(f);
     case PLACE_BLOCK:
         return place_block(f);
+    case PLACE_SHARE:
+        return place_share(f);
+    case PLACE_RESIDUAL:
+        return place_residual(f);
+    case PLACE_DESCEND:
+        return place_shared(f, DPI_SILO_SHARED);
+    case PLACE_RETURN:
+        return place_shared(f, DPI_SILO_OWN);
     default:
         return place_local(f);
     }

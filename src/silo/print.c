@@ -44,7 +44,7 @@ static void print_type(const dpi_silo_program *p, const dpi_silo_type *t, dpi_by
 
 static void print_program(const dpi_silo_program *p, dpi_bytes *to)
 {
-    dpi_silo_say(to, "every step\n");
+    dpi_silo_say(to, p->n_carried > 0 ? "every step\n" : "once\n");
     for (size_t k = 0; k < p->n_variables; k++) {
         const dpi_silo_variable *v = &p->variables[k];
         dpi_silo_say(to, "  %s : ", v->name);
@@ -119,8 +119,24 @@ static void print_views(const dpi_silo_program *p, size_t n, const dpi_silo_view
         dpi_silo_say(to, "  nothing\n");
 }
 
+/* Shares go over links, in more messages than the program has letters: gates on shares have some of
+ * their own, of uniform numbers. */
+static void print_links(const dpi_silo_program *p, dpi_bytes *to)
+{
+    dpi_silo_say(to, "sent over links of each two\n");
+    for (size_t k = 0; k < p->who.n; k++)
+        dpi_silo_say(to,
+                     "  %s sends shares and uniform numbers, whose sizes follow from rows, columns "
+                     "and steps\n",
+                     p->who.names[k]);
+}
+
 static void print_sent(const dpi_silo_program *p, const dpi_silo_part *parts, dpi_bytes *to)
 {
+    if (dpi_silo_has_shares(parts)) {
+        print_links(p, to);
+        return;
+    }
     dpi_silo_say(to, "sent in all, before sealing\n");
     for (size_t k = 0; k < p->who.n; k++) {
         double bytes = 0, letters = 0;
@@ -195,11 +211,14 @@ dp_status dpi_silo_epsilon(const dpi_silo_program *p, size_t known, double *epsi
     *epsilon = INFINITY;
     if (known >= who->n - who->dropouts || p->n_entries == 0)
         return DP_OK;
+    for (size_t k = 0; k < p->n_entries; k++)
+        if (p->entries[k].shared && known > 1)
+            return DP_OK; /* they have all rows */
     const double left = (double)(who->n - who->dropouts - known);
     double apart = 0;
     for (size_t k = 0; k < p->n_entries; k++) {
         const dpi_silo_entry *e = &p->entries[k];
-        const bool whole = e->replaced || e->alone;
+        const bool whole = e->replaced || e->alone, of_replaced = e->replaced || e->shared;
         if (is_alone(p) && !e->alone && e->sigma == 0)
             continue;
         if (!(e->sigma > 0))
@@ -209,7 +228,7 @@ dp_status dpi_silo_epsilon(const dpi_silo_program *p, size_t known, double *epsi
                            .rate = 1,
                            .steps = e->times,
                            .sigma = whole ? e->sigma : e->sigma * sqrt(left / counted),
-                           .adjacency = e->replaced ? DP_REPLACE_ONE : DP_ADJACENCY_OF_SAMPLING};
+                           .adjacency = of_replaced ? DP_REPLACE_ONE : DP_ADJACENCY_OF_SAMPLING};
         apart += (double)e->times * e->apart;
     }
     dp_status status = apart > 0 ? spend_apart(list, n, p->delta, apart, &spent, err)

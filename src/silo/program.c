@@ -32,11 +32,16 @@ uint64_t dpi_silo_everyone(const dpi_silo_parties *who)
     return who->n < 64 ? ((uint64_t)1 << who->n) - 1 : UINT64_MAX;
 }
 
+uint64_t dpi_silo_owners(const dpi_silo_parties *who)
+{
+    return dpi_silo_everyone(who) & ~who->helpers;
+}
+
 const char *dpi_silo_place_text(const dpi_silo_parties *who, dpi_silo_place place)
 {
     static const char *const text[DPI_SILO_N_WHERE] = {
         [DPI_SILO_SAME] = "*",   [DPI_SILO_BY_ROWS] = "0", [DPI_SILO_BY_COLUMNS] = "1",
-        [DPI_SILO_SUMMED] = "+", [DPI_SILO_OWN] = "(own)",
+        [DPI_SILO_SUMMED] = "+", [DPI_SILO_OWN] = "(own)", [DPI_SILO_SHARED] = "~",
     };
     return place.where == DPI_SILO_AT ? who->names[place.party] : text[place.where];
 }
@@ -178,6 +183,8 @@ dp_status dpi_silo_check_ranges(const dpi_silo_program *p, dp_error *err)
     const double shares = (double)(who->n - who->dropouts - who->colluders);
     for (size_t j = 0; j < p->n_entries; j++) {
         const dpi_silo_entry *e = &p->entries[j];
+        if (e->shared) /* a grid is made for them: trio-grid.c */
+            continue;
         const double steps = e->sigma > 0 ? 0x1p32 * sqrt(shares) / e->sigma : 0x1p36;
         if (!(who->n * ((double)who->most_records * steps + 0x1p36) < 0x1p62))
             return dpi_fail(err, DP_EUNSUPPORTED,

@@ -7,6 +7,7 @@
  *   +   a sum of what all owners have       1   split over columns of the same records
  *   P   party P's alone
  *   (own)  one of each owner's, of no rows
+ *   ~   in shares of three parties, of whom any two together have it
  *
  * Places of inputs are declared, all others follow.  Operations that need several parties are
  * marked (s_sum), and a scheme says what each party does for them (rules.h, split.h).
@@ -44,6 +45,7 @@ typedef enum dpi_silo_where {
     DPI_SILO_SUMMED,
     DPI_SILO_AT,
     DPI_SILO_OWN,
+    DPI_SILO_SHARED,
     DPI_SILO_N_WHERE
 } dpi_silo_where;
 
@@ -78,7 +80,14 @@ typedef struct dpi_silo_type {
  *
  *   bound x         rows as integers of bounded norm
  *   addend w b      of each row's residual, which is the sum of those of all owners
- *   block b s       columns times residuals: the gradient of each owner's coefficients */
+ *   block b s       columns times residuals: the gradient of each owner's coefficients
+ *
+ * and of shares, on which block, gauss and reveal are, too:
+ *
+ *   share b         rows or columns of all owners, side by side, in shares
+ *   residual w X    of each row, within a bound
+ *   descend X       coefficients after all steps of a regression
+ *   return w        opened to owners: to each its own */
 #define DPI_SILO_OP_LIST(X)                                                                        \
     X(INPUT, "input", 0, FIRST, LOCAL)                                                             \
     X(INQUIRE, "inquire", 2, RECORDS, LOCAL)                                                       \
@@ -93,7 +102,11 @@ typedef struct dpi_silo_type {
     X(ADVANCE, "advance", 2, FIRST, LOCAL)                                                         \
     X(BOUND, "bound", 1, INTEGERS, LOCAL)                                                          \
     X(ADDEND, "addend", 2, ROWS, ADDEND)                                                           \
-    X(BLOCK, "block", 2, COLUMNS, BLOCK)
+    X(BLOCK, "block", 2, COLUMNS, BLOCK)                                                           \
+    X(SHARE, "share", 1, FIRST, SHARE)                                                             \
+    X(RESIDUAL, "residual", 2, ROWS, RESIDUAL)                                                     \
+    X(DESCEND, "descend", 1, COLUMNS, DESCEND)                                                     \
+    X(RETURN, "return", 1, FIRST, RETURN)
 
 typedef enum dpi_silo_op {
 #define DPI_SILO_OP_ENUM(name, text, args, shape, place) DPI_SILO_OP_##name,
@@ -129,6 +142,8 @@ typedef struct dpi_silo_entry {
      * twice what one can add, and one share of the noise counts, whoever looks. */
     bool replaced;
     double apart; /* how far an opening may be from sum and noise, in total variation */
+    bool shared;  /* of three parties' shares: likewise of a record in place of another, and two of
+                   * the parties know all */
     bool alone;   /* each owner's own, with all noise: nothing is sent, and the noise counts whoever
                    * else looks */
 } dpi_silo_entry;
@@ -141,6 +156,7 @@ typedef struct dpi_silo_carry {
 typedef struct dpi_silo_parties {
     uint16_t n, aggregator;
     char names[DPI_SILO_PARTIES][DPI_SILO_NAME];
+    uint64_t helpers;           /* that have no records and are no owners, a bit each */
     size_t colluders, dropouts; /* that noise is made for */
     uint64_t most_records;      /* of one owner */
 } dpi_silo_parties;
@@ -190,7 +206,10 @@ uint16_t dpi_silo_find(const dpi_silo_program *p, const char *name, size_t n);
 /* All parties, a bit each. */
 uint64_t dpi_silo_everyone(const dpi_silo_parties *who);
 
-/* "*", "0", "1", "+", "(own)", or the party's name. */
+/* All that have records. */
+uint64_t dpi_silo_owners(const dpi_silo_parties *who);
+
+/* "*", "0", "1", "+", "(own)", "~", or the party's name. */
 const char *dpi_silo_place_text(const dpi_silo_parties *who, dpi_silo_place place);
 
 #endif

@@ -6,7 +6,7 @@
 
 dpi_silo_role dpi_silo_role_of(const char *name)
 {
-    static const char *const roles[] = {"each", "agg", "rest"};
+    static const char *const roles[] = {"each", "agg", "rest", "own"};
     int k = 0;
     while (k < DPI_SILO_N_ROLES && strcmp(roles[k], name) != 0)
         k++;

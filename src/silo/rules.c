@@ -119,13 +119,56 @@ static const dpi_silo_clause columns_seen[] = {
 };
 enum { columns_n_seen = sizeof columns_seen / sizeof *columns_seen };
 
+/* ---- shares: each has its own of all rows, and what is opened is joined of all three ---- */
+
+#define DEALT "once own: s = deal x0; once own: send s each; once each: o = gather s"
+#define JOINED(whom) "each: d = disclose x0; each: send d " whom "; " whom ": o = join d"
+
+static const dpi_silo_rule trio_dp_rules[] = {
+    {"share", "1", DEALT},
+    {"share", "0", DEALT},
+    {"residual", "*", "each: o = residual x0 x1"},
+    {"block", "~", "each: o = tally x0 x1"},
+    {"gauss", "~", "each: k = shroud; each: send k each; each: o = blend x0 k"},
+    {"reveal", "~", JOINED("each")},
+};
+
+static const dpi_silo_clause *const trio_dp_seen = NULL;
+enum { trio_dp_n_seen = 0 };
+
+static const dpi_silo_rule trio_rules[] = {
+    {"share", "1", DEALT},
+    {"share", "0", DEALT},
+    {"descend", "~", "each: o = descend x0"},
+    {"return", "~", JOINED("own")},
+    {"reveal", "~", JOINED("each")},
+};
+
+static const dpi_silo_clause trio_seen[] = {
+    {"return", "d", "own", "its exact coefficients of the whole regression, and what follows"},
+    {"reveal", "d", "each", "all exact coefficients of the whole regression, and what follows"},
+};
+enum { trio_n_seen = sizeof trio_seen / sizeof *trio_seen };
+
 static const dpi_silo_scheme schemes[] = {
-#define ENTRY(c, name, noisy, columns, averages, about)                                            \
-    {name,       about,     noisy,   columns, averages, sizeof c##_rules / sizeof *c##_rules,      \
-     c##_n_seen, c##_rules, c##_seen},
-#define OF_ROWS(c, name, noisy, averages, about) ENTRY(c, name, noisy, false, averages, about)
-#define OF_COLUMNS(c, name, noisy, about) ENTRY(c, name, noisy, true, false, about)
+#define ENTRY(c, name, noisy, columns, averages, shared, about)                                    \
+    {name,                                                                                         \
+     about,                                                                                        \
+     noisy,                                                                                        \
+     columns,                                                                                      \
+     averages,                                                                                     \
+     shared,                                                                                       \
+     sizeof c##_rules / sizeof *c##_rules,                                                         \
+     c##_n_seen,                                                                                   \
+     c##_rules,                                                                                    \
+     c##_seen},
+#define OF_ROWS(c, name, noisy, averages, about)                                                   \
+    ENTRY(c, name, noisy, false, averages, false, about)
+#define OF_COLUMNS(c, name, noisy, about) ENTRY(c, name, noisy, true, false, false, about)
+#define OF_SHARES(c, name, noisy, about) ENTRY(c, name, noisy, false, false, true, about)
     DPI_SILO_SCHEME_LIST(OF_ROWS) DPI_SILO_COLUMN_SCHEME_LIST(OF_COLUMNS)
+        DPI_SILO_TRIO_SCHEME_LIST(OF_SHARES)
+#undef OF_SHARES
 #undef OF_COLUMNS
 #undef OF_ROWS
 #undef ENTRY

@@ -9,7 +9,7 @@
  *
  * x0, x1, x2 are the operation's arguments, o its result, other names are the rule's own; x0.c is c
  * of the rule of what x0 is, and x0.x1 that operation's argument.  WHO is "each", all parties,
- * "agg", the one that adds up, or "rest", all but that one.
+ * "agg", the one that adds up, "rest", all but that one, or "own", all that have records.
  *
  * The first rule of an operation whose place is that of the first argument holds.  What becomes
  * visible in the clear to a party, and is neither its own nor a release, must be named by a
@@ -56,9 +56,18 @@ typedef struct dpi_silo_clause {
     X(columns, "columns", false,                                                                   \
       "columns of the same people at two owners: each sees the exact gradients of its own")
 
+/* The same of records in shares at three parties. */
+#define DPI_SILO_TRIO_SCHEME_LIST(X)                                                               \
+    X(trio_dp, "trio+dp", true,                                                                    \
+      "columns or rows in shares at three parties, of whom any two together know all rows: each "  \
+      "sees gradients with noise of all, and no more")                                             \
+    X(trio, "trio", false,                                                                         \
+      "columns or rows in shares at three parties, of whom any two together know all rows: each "  \
+      "sees the exact coefficients that it is told, and no more")
+
 typedef struct dpi_silo_scheme {
     const char *name, *about;
-    bool noisy, by_columns, averages;
+    bool noisy, by_columns, averages, shared;
     size_t n_rules, n_clauses;
     const dpi_silo_rule *rules;
     const dpi_silo_clause *clauses;
@@ -74,6 +83,7 @@ typedef enum dpi_silo_role {
     DPI_SILO_EACH,
     DPI_SILO_AGG,
     DPI_SILO_REST,
+    DPI_SILO_OWNERS,
     DPI_SILO_N_ROLES
 } dpi_silo_role;
 

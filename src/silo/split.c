@@ -45,6 +45,15 @@ static const layout layouts[DPI_SILO_N_STEPS] = {
     [DPI_SILO_ANSWER] = {0, 0, 0, true},
     [DPI_SILO_VEIL] = {0, 0, 0, true},
     [DPI_SILO_UNVEIL] = {1, 0, 0},
+    [DPI_SILO_DEAL] = {0, 0, 0, true},
+    [DPI_SILO_GATHER] = {0, 0, 0, true},
+    [DPI_SILO_RESIDUAL] = {0, 0, 0, true},
+    [DPI_SILO_TALLY] = {1, 0, 0},
+    [DPI_SILO_SHROUD] = {1, 0, 0},
+    [DPI_SILO_BLEND] = {1, 0, 0},
+    [DPI_SILO_DESCEND] = {1, 0, 0},
+    [DPI_SILO_DISCLOSE] = {1, 0, 0},
+    [DPI_SILO_JOIN] = {1, 0, 0},
 };
 
 void dpi_silo_lay(dpi_silo_step_kind kind, size_t n, dpi_silo_register *r)
@@ -90,15 +99,19 @@ static bool is_in(uint64_t set, size_t k)
 uint64_t dpi_silo_members(const dpi_silo_parties *who, dpi_silo_role role)
 {
     const uint64_t aggregator = (uint64_t)1 << who->aggregator;
-    return role == DPI_SILO_AGG    ? aggregator
-           : role == DPI_SILO_REST ? dpi_silo_everyone(who) & ~aggregator
-                                   : dpi_silo_everyone(who);
+    return role == DPI_SILO_AGG      ? aggregator
+           : role == DPI_SILO_REST   ? dpi_silo_everyone(who) & ~aggregator
+           : role == DPI_SILO_OWNERS ? dpi_silo_owners(who)
+                                     : dpi_silo_everyone(who);
 }
 
 /* Parties at which a variable is. */
 static uint64_t holders(const dpi_silo_program *p, const dpi_silo_variable *v)
 {
     const dpi_silo_place place = v->type.place;
+    if (place.where == DPI_SILO_BY_ROWS || place.where == DPI_SILO_BY_COLUMNS ||
+        place.where == DPI_SILO_OWN)
+        return dpi_silo_owners(&p->who);
     return place.where == DPI_SILO_AT ? (uint64_t)1 << place.party : dpi_silo_everyone(&p->who);
 }
 

@@ -34,6 +34,21 @@ bool dpi_silo_step_is_of_key(dpi_silo_step_kind kind)
            kind == DPI_SILO_AGREE || kind == DPI_SILO_PARTIAL || kind == DPI_SILO_COMBINE;
 }
 
+bool dpi_silo_step_is_of_shares(dpi_silo_step_kind kind)
+{
+    return kind == DPI_SILO_DEAL || kind == DPI_SILO_GATHER || kind == DPI_SILO_RESIDUAL ||
+           kind == DPI_SILO_TALLY || kind == DPI_SILO_SHROUD || kind == DPI_SILO_BLEND ||
+           kind == DPI_SILO_DESCEND || kind == DPI_SILO_DISCLOSE || kind == DPI_SILO_JOIN;
+}
+
+bool dpi_silo_has_shares(const dpi_silo_part *part)
+{
+    for (size_t j = 0; j < part->n_steps; j++)
+        if (dpi_silo_step_is_of_shares(part->steps[j].kind))
+            return true;
+    return false;
+}
+
 bool dpi_silo_has_key(const dpi_silo_part *part)
 {
     for (size_t j = 0; j < part->n_steps; j++)

@@ -42,6 +42,7 @@ typedef struct trio_steps {
     int64_t *drawn, *opened; /* [d] */
     int64_t *coefficients;   /* [d] with noise */
     void *kernel;            /* room of a local layer */
+    bool begun;              /* something may have been opened */
 } trio_steps;
 
 /* ---- what this party gives ---- */
@@ -220,13 +221,22 @@ static void advance_shared(trio_steps *s)
     dpi_share_subtract(s->p, DPI_RING_64, &s->w, &s->sum, &s->w);
 }
 
+static dp_status begin(trio_steps *s, dp_error *err)
+{
+    dp_status status = s->begun || s->o->begin == NULL ? DP_OK : s->o->begin(s->o->of, err);
+    s->begun = status == DP_OK;
+    if (s->begun && s->o->begun != NULL)
+        *s->o->begun = true;
+    return status;
+}
+
 /* Each party's share of noise, given like rows.  Who has given its own may be the last that the
  * others need: what is opened to them counts as begun here, whatever becomes of this party. */
 static dp_status add_noise(trio_steps *s, dp_error *err)
 {
     dp_status status = dp_noise_shares(s->o->noise, s->d, s->drawn, err);
-    if (status == DP_OK && s->o->begun != NULL)
-        *s->o->begun = true;
+    if (status == DP_OK)
+        status = begin(s, err);
     for (size_t k = 0; k < DPI_TRIO_ROLES && status == DP_OK; k++) {
         dpi_trio_give(s->p, k, k == s->p->role ? s->drawn : NULL, &s->added);
         dpi_share_add(s->p, DPI_RING_64, &s->sum, &s->added, &s->sum);
@@ -387,16 +397,15 @@ static dp_status run(trio_steps *s, dp_error *err)
     else
         give_columns(s);
     dp_status status = take_steps(s, err);
+    if (status == DP_OK && s->t->z == 0 && dpi_mesh_status(mesh) == DP_OK)
+        status = begin(s, err);
     if (status != DP_OK) {
         dpi_mesh_flush(mesh); /* the others come to the same end by themselves */
         dpi_mesh_fail(mesh, status, "a step of the regression has failed");
         return status;
     }
-    if (s->t->z == 0 && dpi_mesh_status(mesh) == DP_OK) {
-        if (s->o->begun != NULL)
-            *s->o->begun = true;
+    if (s->t->z == 0 && dpi_mesh_status(mesh) == DP_OK)
         open_shared(s);
-    }
     dpi_mesh_flush(mesh);
     return dpi_mesh_status(mesh) == DP_OK
                ? DP_OK

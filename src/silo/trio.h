@@ -77,8 +77,10 @@ typedef struct dpi_silo_trio_opts {
     /* Told of each step's end, and with noise of the opened sum, [d] integers, else NULL.  NULL:
      * nobody. */
     void (*told)(void *of, uint64_t step, size_t d, const int64_t *h);
+    /* Asked once before anything is opened, or noise given for it; NULL: nobody. */
+    dp_status (*begin)(void *of, dp_error *err);
     void *of;
-    bool *begun; /* set before anything is opened; nullable */
+    bool *begun; /* set behind that; nullable */
 } dpi_silo_trio_opts;
 
 /* w[d] = coefficients of all where they are told to this party, which owners of rows always are,

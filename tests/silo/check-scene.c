@@ -34,6 +34,15 @@ void scene_columns(check_scene *s, const char *scheme, double z)
     assert_ok(dpi_silo_joint_columns(&s->program, &s->who, &c, &s->err), s->err.text);
 }
 
+void scene_shares(check_scene *s, const char *scheme, double z)
+{
+    const dpi_joint_shares c = {
+        .times = z > 0 ? 20 : 1, .numbers = 30, .z = z, .delta = z > 0 ? 1e-5 : 0};
+    begin(s, scheme);
+    s->who.helpers = 1 << WEST;
+    assert_ok(dpi_silo_joint_shares(&s->program, &s->who, &c, &s->err), s->err.text);
+}
+
 void scene_join(check_scene *s, dpi_joint_kind kind)
 {
     const dp_opening *list = kind == DPI_JOINT_FACTORS ? of_each : openings;

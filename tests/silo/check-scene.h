@@ -34,6 +34,10 @@ void scene_join(check_scene *s, dpi_joint_kind kind);
 /* The program of a regression of columns of north and south, likewise. */
 void scene_columns(check_scene *s, const char *scheme, double z);
 
+/* The program of a regression in shares of columns of north and south, whom west helps; likewise,
+ * without noise where z is 0. */
+void scene_shares(check_scene *s, const char *scheme, double z);
+
 /* Splits it, so that parts can be changed; checks it; and frees it. */
 dp_status scene_split(check_scene *s);
 dp_status scene_check(check_scene *s);
