@@ -21,6 +21,7 @@
 #include <tacit/infer.h>
 #include <tacit/ledger.h>
 #include <tacit/owners.h>
+#include <tacit/silo-trio.h>
 #include <tacit/status.h>
 
 #ifdef __cplusplus
@@ -90,6 +91,13 @@ typedef struct dp_silo_opts {
      * dropouts; a source without priors, or none.  Epsilon is of a record in place of another, at
      * both owners together. */
     const dp_silo_columns *columns;
+    /* In place of both, with the schemes of three parties: three owners, of whom those without
+     * columns and outcomes help; one colluder, and the rest as of columns.  Its name, epsilon and
+     * delta are not looked at: the plan's count.  most_records is its rows, and may be left 0. */
+    const dp_silo_trio *trio;
+    /* With a source: the columns of its schema that each of the three has, as of columns; NULL for
+     * who helps. */
+    const char *trio_held[DP_SILO_TRIO];
     const dp_fit_source *source; /* formula and schema of it, nullable: for a model in C */
     size_t n_owners;             /* 1 ... DP_OWNERS_MOST; the first one adds up */
     const dp_silo_owner *owners;
@@ -186,6 +194,12 @@ typedef struct dp_silo_run_opts {
     const char *ledger_data, *ledger_label;
     dp_fit_watch *watch;
     void *watch_user;
+    /* Of a plan of three parties: where each is reached, in the plan's order, of whom the last is by
+     * nobody; fingerprints are those of the plan's keys, and not looked at.  And where this one
+     * listens, NULL: at its own place there.  Addresses are no part of what is signed: whoever is
+     * found there must have the key that the plan has. */
+    const dp_silo_trio_party *at; /* [DP_SILO_TRIO] */
+    const char *host, *port;
     double *others; /* [out] [columns of the other] its coefficients, where a plan of columns says
                      * that they are told; nullable.  Zeros after an error */
 } dp_silo_run_opts;
@@ -193,7 +207,7 @@ typedef struct dp_silo_run_opts {
 /* Whether this owner may run the plan, as far as can be told without records: that the key is of
  * one of its owners, that all have signed, and what the site's policy says; of opts only key and
  * policy are looked at.
- *   model  of a plan of columns not looked at, and may be NULL
+ *   model  of a plan of columns or of three parties not looked at, and may be NULL
  * Errors as of dp_silo_run, which asks the same.  Thread-safe. */
 DP_API DP_MUST_CHECK dp_status dp_silo_run_check(const dp_silo_plan *plan, const dp_model *model,
                                                  const dp_silo_run_opts *opts, dp_error *err)
@@ -245,6 +259,25 @@ DP_API DP_MUST_CHECK dp_status dp_silo_run_columns(const dp_silo_plan *plan,
                                                    double *w, dp_error *err)
     DP_NONNULL(1, 2, 3, 4, 5);
 
+/* This party's part of a regression by three, of a plan with dp_silo_opts.trio; all three run it at
+ * about the same time, over links between each two (`at`), and helpers without records too.  Keys
+ * of the run are bound to the plan's hash.  Nothing leaves before plan, policy and data are found
+ * to be in order, and nothing is kept: a run that ends before anything was opened is begun anew by
+ * all, one that ends later is not.
+ *   opts   `state` has a mark from the moment at which something may be opened, and a plan whose
+ *          mark is there is not run again; with noise it is needed.  `ledger` as of
+ *          dp_silo_trio_run, of a party that has records.  `patience_ms` by default 60 000.  `audit`
+ *          has a line for each party before a link to it, and before anything is opened, and what
+ *          went over the links of a run that is over.  `mailbox` and `watch` are not looked at
+ *   data, *rows, w  as of dp_silo_trio_run; no id or number of rows is in the log
+ * DP_EINVAL a plan of no three parties, or data that do not fit it; DP_ESTATE the plan was run from
+ * this state; DP_EMISMATCH this version runs other steps than the plan has; otherwise as
+ * dp_silo_run_check and dp_silo_trio_run. */
+DP_API DP_MUST_CHECK dp_status dp_silo_run_trio(const dp_silo_plan *plan,
+                                                const dp_silo_trio_data *data,
+                                                const dp_silo_run_opts *opts, size_t *rows,
+                                                double *w, dp_error *err) DP_NONNULL(1, 2, 3, 4, 5);
+
 /* What a state's folder knows of runs of a plan. */
 typedef struct dp_silo_kept {
     bool keeps;       /* runs of such a plan leave anything there; of fedsgd and fedavg not */
@@ -253,6 +286,7 @@ typedef struct dp_silo_kept {
     uint64_t sums;    /* the number of the last one that was begun, 0: none; of columns, the step */
     uint64_t planned; /* sums that a run opens */
     int64_t changed;  /* when, in seconds since 1970; 0 where none was begun */
+    bool once;        /* of three parties: one that was begun does not go on */
 } dp_silo_kept;
 
 /* Looks, and changes nothing; also while a process runs with it.  DP_ESTATE what is there is of
@@ -307,6 +341,7 @@ typedef struct dp_silo_scheme {
     /* What dp_silo_opts.local_steps of each owner's own come to is opened, and no sums of steps:
      * parameters, or where `noisy` what they change of each owner's factor. */
     bool averages;
+    bool shared; /* of dp_silo_opts.trio */
 } dp_silo_scheme;
 
 /* list [*n], static. */

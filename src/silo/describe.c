@@ -10,9 +10,12 @@
 #include "silo/split.h"
 
 static const dp_silo_scheme told[] = {
-#define OF_ROWS(c, name, noisy, averages, about) {name, about, noisy, false, averages},
-#define OF_COLUMNS(c, name, noisy, about) {name, about, noisy, true, false},
+#define OF_ROWS(c, name, noisy, averages, about) {name, about, noisy, false, averages, false},
+#define OF_COLUMNS(c, name, noisy, about) {name, about, noisy, true, false, false},
+#define OF_SHARES(c, name, noisy, about) {name, about, noisy, false, false, true},
     DPI_SILO_SCHEME_LIST(OF_ROWS) DPI_SILO_COLUMN_SCHEME_LIST(OF_COLUMNS)
+        DPI_SILO_TRIO_SCHEME_LIST(OF_SHARES)
+#undef OF_SHARES
 #undef OF_COLUMNS
 #undef OF_ROWS
 };
@@ -47,6 +50,18 @@ static dp_status make_program(const dp_silo_plan *plan, dpi_silo_program *p, dp_
                                      .apart = exp2(-dpi_columns_bits(o->columns->steps)),
                                      .delta = o->delta};
         return dpi_silo_joint_columns(p, &who, &c, err);
+    }
+    if (o->trio != NULL) {
+        const dpi_joint_shares c = {.by_rows = plan->trio.rows_of[0] > 0 ||
+                                               plan->trio.rows_of[1] > 0 ||
+                                               plan->trio.rows_of[2] > 0,
+                                    .told = o->trio->told,
+                                    .times = plan->openings[0].times,
+                                    .numbers = plan->openings[0].numbers,
+                                    .z = plan->openings[0].sigma,
+                                    .delta = o->delta};
+        who.helpers = dpi_silo_three_helpers(plan);
+        return dpi_silo_joint_shares(p, &who, &c, err);
     }
     const dpi_joint_kind kind = dpi_silo_joint_kind(dpi_silo_scheme_named(o->scheme));
     return dpi_silo_joint(p, &who, kind, o->delta, plan->n_openings, plan->openings, err);
@@ -86,6 +101,42 @@ static void say_columns(const dp_silo_plan *plan, dpi_bytes *to)
                      o->epsilon, o->delta);
 }
 
+/* The first of three that has no records. */
+static const char *helper_of(const dp_silo_plan *plan)
+{
+    size_t k = 0;
+    while (k + 1 < DP_SILO_TRIO && (dpi_silo_three_helpers(plan) >> k & 1) == 0)
+        k++;
+    return plan->names[k];
+}
+
+/* The same of three parties, any two of whom are one too many. */
+static void say_three(const dp_silo_plan *plan, dpi_bytes *to)
+{
+    const dp_silo_opts *o = &plan->opts;
+    if (o->trio == NULL)
+        return;
+    if (o->trio->ids != NULL && dpi_silo_three_helpers(plan) != 0)
+        dpi_silo_say(to,
+                     "before the first step\n  each owner learns how many ids the other has, "
+                     "and which of its own are common; %s, who helps, how many are: no epsilon "
+                     "covers it\n",
+                     helper_of(plan));
+    else if (o->trio->ids != NULL)
+        dpi_silo_say(to, "before the first step\n  each two owners learn whether they have the "
+                         "same ids in the same order: no epsilon covers it\n");
+    dpi_silo_say(to,
+                 "how many rows there are\n  is known to all three\n"
+                 "any two of the three together\n  have all rows and outcomes, of all owners\n"
+                 "who does not keep to the protocol\n  is not found, and may learn more than is "
+                 "opened: each trusts all others to follow the plan\n");
+    if (o->epsilon > 0)
+        dpi_silo_say(to,
+                     "spent\n  epsilon %.6g at delta %.3g, of a record in place of another at all "
+                     "owners: against one of the three who keeps to the protocol, and no other\n",
+                     o->epsilon, o->delta);
+}
+
 /* What a walk is. */
 static void say_steps(const dp_silo_plan *plan, dpi_bytes *to)
 {
@@ -113,7 +164,7 @@ static void say_steps(const dp_silo_plan *plan, dpi_bytes *to)
  * is believed about the last sum chooses the next. */
 static void say_questions(const dp_silo_plan *plan, const dpi_silo_scheme *scheme, dpi_bytes *to)
 {
-    if (scheme->noisy || scheme->by_columns || plan->opts.n_owners < 2)
+    if (scheme->noisy || scheme->by_columns || scheme->shared || plan->opts.n_owners < 2)
         return;
     dpi_silo_say(to,
                  "what is asked\n  follows from what was opened before: %s, who adds up, may tell "
@@ -142,6 +193,8 @@ dp_status dpi_silo_describe(const dp_silo_plan *plan, dpi_bytes *text, dp_error 
         dpi_silo_print(&w->program, w->parts, w->n_views, w->views, text);
     if (status == DP_OK)
         say_columns(plan, text);
+    if (status == DP_OK)
+        say_three(plan, text);
     if (status == DP_OK)
         say_steps(plan, text);
     if (status == DP_OK)

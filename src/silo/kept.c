@@ -35,12 +35,30 @@ static dp_status find_owner(const dp_silo_plan *plan, const char *path, dp_silo_
     return status == DP_OK ? status : dpi_fail(err, status, "%s", found.text);
 }
 
+/* Of three parties a mark is kept, and no run. */
+static dp_status look_at_mark(const dp_silo_plan *plan, const char *state, dp_silo_kept *kept,
+                              dp_error *err)
+{
+    char path[PATH_MAX];
+    kept->once = true;
+    if (!dpi_silo_run_path(path, state, "begun"))
+        return dpi_fail(err, DP_EINVAL, "the path of the state is too long");
+    dp_status status = dpi_silo_three_marked(plan, path, &kept->begun, err);
+    if (status != DP_OK)
+        *kept = (dp_silo_kept){.keeps = true, .once = true};
+    else if (kept->begun)
+        kept->changed = changed_at(path);
+    return status;
+}
+
 dp_status dp_silo_look(const dp_silo_plan *plan, const char *state, dp_silo_kept *kept,
                        dp_error *err)
 {
     char path[PATH_MAX];
     size_t most;
     *kept = (dp_silo_kept){.keeps = dpi_silo_run_keeps(plan)};
+    if (plan->opts.trio != NULL)
+        return look_at_mark(plan, state, kept, err);
     if (!dpi_silo_run_path(path, state, "run"))
         return dpi_fail(err, DP_EINVAL, "the path of the state is too long");
     if (!kept->keeps)

@@ -89,11 +89,13 @@ static dp_status check_numbers(const dp_silo_columns *c, dp_error *err)
 
 /* What stands for the hash of a model: of the lines, and of formula and schema, each text with its
  * zero. */
-static dp_status hash_lines(dp_silo_plan *p, dp_error *err)
+dp_status dpi_silo_plan_hash_lines(dp_silo_plan *p,
+                                   void (*say)(const dp_silo_plan *plan, dpi_bytes *to),
+                                   dp_error *err)
 {
     const dp_fit_source *s = p->opts.source;
     dpi_bytes lines = {NULL, 0, 0, false};
-    dpi_silo_columns_say(p, &lines);
+    say(p, &lines);
     if (s != NULL) {
         dpi_bytes_add(&lines, s->formula, strlen(s->formula) + 1);
         dpi_bytes_add(&lines, s->family, strlen(s->family) + 1);
@@ -166,7 +168,7 @@ dp_status dpi_silo_columns_check(dp_silo_plan *p, dp_error *err)
     if (p->n_openings != 1 || e->times != p->columns.steps || e->numbers != numbers(&p->columns) ||
         strcmp(e->phase, phase) != 0 || (o->epsilon > 0) != (e->sigma > 0))
         return dpi_fail(err, DP_EINVAL, "what is opened is not that of the regression");
-    return hash_lines(p, err);
+    return dpi_silo_plan_hash_lines(p, dpi_silo_columns_say, err);
 }
 
 /* ---- noise ---- */

@@ -16,6 +16,7 @@
 #include "silo/describe.h"
 #include "silo/keys.h"
 #include "silo/plan.h"
+#include "silo/trio.h"
 
 enum { MOST_PLAN = 16 * 1024 * 1024, MOST_NUMBERS = 1 << 24 /* of a round: state.c */ };
 
@@ -176,6 +177,72 @@ static bool take_columns(silo_plan_reader *r)
     return take_block(r, 0) && take_block(r, 1) && take(r, "ids", &c->ids) && take_held(r);
 }
 
+/* "10 0 1.7" */
+static bool take_party(silo_plan_reader *r, int k)
+{
+    dp_silo_trio *c = &r->p->trio;
+    const char *value;
+    uint64_t columns = 0, rows = 0;
+    char *left = NULL;
+    if (!take(r, "party", &value))
+        return false;
+    char *text = r->text + (value - r->text);
+    const char *n = strtok_r(text, " ", &left), *m = strtok_r(NULL, " ", &left);
+    const char *norm = strtok_r(NULL, " ", &left);
+    const bool ok = norm != NULL && whole_of(n, DPI_SILO_TRIO_COLUMNS, &columns) &&
+                    whole_of(m, DPI_SILO_TRIO_ROWS, &rows) && real_of(norm, &c->row_most[k]);
+    c->columns[k] = (size_t)columns;
+    c->rows_of[k] = (size_t)rows;
+    return ok;
+}
+
+/* Three lines "age,livch", "-" of who helps, or none; and whether coefficients are told. */
+static bool take_held_by_three(silo_plan_reader *r)
+{
+    const char **held = r->p->opts.trio_held, *what;
+    const bool any = take(r, "held", &held[0]);
+    for (int k = 1; any && k < DP_SILO_TRIO; k++)
+        if (!take(r, "held", &held[k]))
+            return false;
+    for (int k = 0; any && k < DP_SILO_TRIO; k++)
+        held[k] = strcmp(held[k], "-") == 0 ? NULL : held[k];
+    r->p->trio.told = take(r, "told", &what);
+    return !r->no_memory && (!r->p->trio.told || strcmp(what, "coefficients") == 0);
+}
+
+/* "logistic 1 25 2 0.01", "1 4", and a line of each party */
+static bool take_three(silo_plan_reader *r)
+{
+    dp_silo_trio *c = &r->p->trio;
+    const char *value;
+    uint64_t outcome = 0;
+    char *left = NULL;
+    if (!take(r, "three", &value))
+        return !r->no_memory;
+    r->p->opts.trio = c;
+    char *text = r->text + (value - r->text);
+    const char *loss = strtok_r(text, " ", &left), *owner = strtok_r(NULL, " ", &left);
+    const char *steps = strtok_r(NULL, " ", &left), *step = strtok_r(NULL, " ", &left);
+    const char *ridge = strtok_r(NULL, " ", &left);
+    if (ridge == NULL || !whole_of(owner, DP_SILO_TRIO - 1, &outcome) ||
+        !whole_of(steps, DPI_SILO_TRIO_STEPS, &c->steps) || !real_of(step, &c->step) ||
+        !real_of(ridge, &c->ridge) || !take(r, "most", &value))
+        return false;
+    c->logistic = strcmp(loss, "logistic") == 0;
+    c->outcome = (size_t)outcome;
+    text = r->text + (value - r->text);
+    left = NULL;
+    const char *most = strtok_r(text, " ", &left), *residual = strtok_r(NULL, " ", &left);
+    if (residual == NULL || !real_of(most, &c->outcome_most) ||
+        !real_of(residual, &c->residual_most))
+        return false;
+    for (int k = 0; k < DP_SILO_TRIO; k++)
+        if (!take_party(r, k))
+            return false;
+    (void)take(r, "ids", &c->ids);
+    return !r->no_memory && take_held_by_three(r);
+}
+
 /* A line, or none. */
 static bool take_local_steps(silo_plan_reader *r)
 {
@@ -291,8 +358,8 @@ static dp_status read_plan(silo_plan_reader *r)
     if (!next(r) || strcmp(r->text, "tacit silo plan 1") != 0)
         return fail(r, "this is no plan of several owners, or of another version");
     bool ok = take(r, "plan", &p->opts.name) && take(r, "scheme", &p->opts.scheme) &&
-              take(r, "model", &model) && take_source(r) && take_columns(r) && take_numbers(r) &&
-              take_owners(r) && take_openings(r);
+              take(r, "model", &model) && take_source(r) && take_columns(r) && take_three(r) &&
+              take_numbers(r) && take_owners(r) && take_openings(r);
     if (ok && p->opts.source != NULL)
         ok = take_lines(r, "schema", &p->source.schema);
     ok = ok && sodium_hex2bin(p->model, sizeof p->model, model, strlen(model), NULL, &n, NULL) == 0;

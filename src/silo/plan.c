@@ -43,13 +43,6 @@ static void say_block(dpi_bytes *b, const char *key, const char *text)
     }
 }
 
-void dpi_silo_plan_statement(const dp_silo_plan *p, unsigned char to[DPI_SILO_SIGNED])
-{
-    static const char purpose[DPI_SILO_SIGNED - DP_SILO_HASH] = "tacit silo plan";
-    memcpy(to, purpose, sizeof purpose);
-    memcpy(to + sizeof purpose, p->hash, DP_SILO_HASH);
-}
-
 size_t dpi_silo_honest(const dp_silo_opts *o)
 {
     return o->n_owners - o->dropouts - o->colluders;
@@ -185,7 +178,7 @@ static dp_status check_cost(const dp_silo_plan *p, dp_error *err)
     if (!(o->epsilon > 0) || !(o->delta > 0 && o->delta < 1))
         return dpi_fail(err, DP_EDOMAIN, "epsilon %.6g and delta %.6g are no budget", o->epsilon,
                         o->delta);
-    if (o->columns != NULL) {
+    if (!dpi_silo_plan_of_model(p)) {
         dp_status status = dp_silo_plan_spent(p, 1, &spent.upper, err);
         return status == DP_OK ? compare_cost(o, spent.upper, err) : status;
     }
@@ -230,6 +223,12 @@ static dp_status check_steps(const dp_silo_opts *o, const dpi_silo_scheme *schem
     return DP_OK;
 }
 
+/* Whether a plan is of what the scheme is of. */
+static bool fits(const dp_silo_opts *o, const dpi_silo_scheme *scheme)
+{
+    return scheme->by_columns == (o->columns != NULL) && scheme->shared == (o->trio != NULL);
+}
+
 dp_status dpi_silo_plan_check(dp_silo_plan *p, dp_error *err)
 {
     dp_silo_opts *o = &p->opts;
@@ -242,11 +241,15 @@ dp_status dpi_silo_plan_check(dp_silo_plan *p, dp_error *err)
     if (scheme == NULL)
         return dpi_fail(err, DP_ENAME, "there is no scheme %.40s; tacit silo schemes lists them",
                         o->scheme != NULL ? o->scheme : "(none)");
-    if (scheme->by_columns != (o->columns != NULL))
+    if (!fits(o, scheme))
         return dpi_fail(err, DP_EINVAL,
                         "scheme %s is of %s, and the plan is not; columns of the same people are "
-                        "planned with the schemes of columns, and with no other",
-                        scheme->name, scheme->by_columns ? "columns" : "rows");
+                        "planned with the schemes of columns, and three parties with trio and "
+                        "trio+dp, and with no other",
+                        scheme->name,
+                        scheme->shared       ? "three parties"
+                        : scheme->by_columns ? "columns"
+                                             : "rows");
     dp_status status = check_owners(p, err);
     if (status == DP_OK)
         status = check_dropouts(o, err);
@@ -258,6 +261,8 @@ dp_status dpi_silo_plan_check(dp_silo_plan *p, dp_error *err)
         status = check_source(o->source, err);
     if (status == DP_OK && o->columns != NULL)
         status = dpi_silo_columns_check(p, err);
+    if (status == DP_OK && o->trio != NULL)
+        status = dpi_silo_three_check(p, err);
     if (status == DP_OK && (o->most_records < 1 || o->most_records > (uint64_t)1 << 26))
         status = dpi_fail(err, DP_EDOMAIN, "one owner has 1 to 2^26 records at most");
     return status == DP_OK ? check_cost(p, err) : status;
@@ -280,6 +285,8 @@ static void say_options(dp_silo_plan *p)
     }
     if (o->columns != NULL)
         dpi_silo_columns_say(p, b);
+    if (o->trio != NULL)
+        dpi_silo_three_say(p, b);
     dpi_silo_say(b, "epsilon = %.17g\ndelta = %.17g\nrounds = %llu\ndraws = %zu\n", o->epsilon,
                  o->delta, (unsigned long long)o->rounds, o->draws);
     if (o->local_steps > 0)
@@ -367,6 +374,15 @@ static dp_status copy_opts(dp_silo_plan *p, const dp_silo_opts *from, dp_error *
             p->columns.held[k] = copy(&p->arena, from->columns->held[k], &ok);
         o->columns = &p->columns;
     }
+    if (from->trio != NULL) {
+        p->trio = *from->trio;
+        p->trio.ids = copy(&p->arena, from->trio->ids, &ok);
+        for (int k = 0; k < DP_SILO_TRIO; k++)
+            o->trio_held[k] = copy(&p->arena, from->trio_held[k], &ok);
+        o->trio = &p->trio;
+        if (o->most_records == 0)
+            o->most_records = p->trio.rows;
+    }
     if (o->most_records == 0)
         o->most_records = usual_records;
     if (o->colluders == 0 && !o->trusting && o->n_owners > 1)
@@ -383,6 +399,8 @@ static dp_status find_openings(dp_silo_plan *p, const dp_model *model, dp_error 
     const dp_silo_opts *o = &p->opts;
     if (o->columns != NULL)
         return dpi_silo_columns_openings(p, err);
+    if (o->trio != NULL)
+        return dpi_silo_three_openings(p, err);
     dp_status status = check_steps(o, scheme_of(o), err);
     if (status != DP_OK)
         return status;
@@ -394,15 +412,14 @@ dp_status dp_silo_plan_new(const dp_silo_opts *opts, dp_silo_plan **plan, dp_err
 {
     dp_silo_plan *p = dpi_alloc(1, sizeof *p);
     *plan = NULL;
-    if (opts->model == NULL && opts->columns == NULL)
+    if (opts->model == NULL && opts->columns == NULL && opts->trio == NULL)
         dpi_misuse(__func__, "no model");
     if (p == NULL)
         return dpi_fail_nomem(err);
     dp_status status = sodium_init() >= 0
                            ? copy_opts(p, opts, err)
                            : dpi_fail(err, DP_EENTROPY, "libsodium cannot be started");
-    if (status == DP_OK && scheme_of(&p->opts) != NULL &&
-        scheme_of(&p->opts)->by_columns == (p->opts.columns != NULL))
+    if (status == DP_OK && scheme_of(&p->opts) != NULL && fits(&p->opts, scheme_of(&p->opts)))
         status = find_openings(p, opts->model, err);
     if (status == DP_OK)
         status = dpi_silo_plan_check(p, err);
@@ -440,39 +457,4 @@ const dp_silo_opts *dp_silo_plan_opts(const dp_silo_plan *p)
 void dp_silo_plan_hash(const dp_silo_plan *p, unsigned char hash[DP_SILO_HASH])
 {
     memcpy(hash, p->hash, DP_SILO_HASH);
-}
-
-bool dp_silo_plan_signed(const dp_silo_plan *p, size_t k)
-{
-    return k < p->opts.n_owners && p->is_signed[k];
-}
-
-/* ---- signatures ---- */
-
-dp_status dp_silo_plan_sign(dp_silo_plan *p, const dp_silo_key *key, dp_error *err)
-{
-    for (size_t k = 0; k < p->opts.n_owners; k++)
-        if (strcmp(p->owners[k].key, dp_silo_key_public(key)) == 0) {
-            unsigned char statement[DPI_SILO_SIGNED];
-            dpi_silo_plan_statement(p, statement);
-            dpi_silo_key_sign(key, sizeof statement, statement, p->signature[k]);
-            p->is_signed[k] = true;
-            return dpi_silo_plan_finish(p, err);
-        }
-    return dpi_fail(err, DP_ENAME,
-                    "%s is the key of none of the plan's owners; give the one that the plan has, "
-                    "or plan anew with this one",
-                    dp_silo_key_public(key));
-}
-
-dp_status dp_silo_plan_join(dp_silo_plan *p, const dp_silo_plan *other, dp_error *err)
-{
-    if (memcmp(p->hash, other->hash, sizeof p->hash) != 0)
-        return dpi_fail(err, DP_EMISMATCH, "that is another plan; signatures are of one alone");
-    for (size_t k = 0; k < p->opts.n_owners; k++)
-        if (other->is_signed[k] && !p->is_signed[k]) {
-            memcpy(p->signature[k], other->signature[k], DPI_SILO_SIGNATURE);
-            p->is_signed[k] = true;
-        }
-    return dpi_silo_plan_finish(p, err);
 }

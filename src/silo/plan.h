@@ -9,6 +9,10 @@
  *   ids = patients                  ids are of; with a formula, a line each: whose columns of the
  *   held = age,livch                schema; where each tells the other its own at the end
  *   told = coefficients
+ *   three = logistic 1 25 2 0       of three parties, likewise: who has outcomes, steps, step, ridge
+ *   most = 1 4                      magnitudes of outcomes and residuals
+ *   party = 10 0 1.7                a line each: columns, rows where it has rows of one table, norm
+ *   ids = patients                  where there are; held likewise, - of who helps; told
  *   owner = north tacit-owner:...   in their order; the first adds up
  *   own = 512 7 84.4 steps          times, numbers, sigma, phase: what an owner releases to itself
  *   opening = 16 52 23.66 main      likewise: what the fit opens; where owners release, without
@@ -29,6 +33,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/compiler.h"
 #include "silo/columns.h"
 #include "silo/part.h"
 
@@ -39,6 +44,7 @@ struct dp_silo_plan {
     dp_silo_opts opts; /* texts in the arena; without the model */
     dp_fit_source source;
     dp_silo_columns columns; /* where opts.columns is not NULL */
+    dp_silo_trio trio;       /* where opts.trio is not NULL */
     dp_silo_owner owners[DP_OWNERS_MOST];
     char names[DP_OWNERS_MOST][DPI_SILO_NAME];
     unsigned char keys[DP_OWNERS_MOST][DPI_SILO_KEY];
@@ -83,6 +89,23 @@ enum { DPI_COLUMNS_SPENDING = 2 };
 dp_status dpi_silo_columns_spending(const dp_silo_plan *plan,
                                     dp_mechanism list[DPI_COLUMNS_SPENDING],
                                     dp_error *err) DP_MUST_CHECK;
+
+/* The same of a plan of three parties; and those of them that have no records, a bit each. */
+dp_status dpi_silo_three_check(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
+dp_status dpi_silo_three_openings(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
+void dpi_silo_three_say(const dp_silo_plan *plan, dpi_bytes *to);
+uint64_t dpi_silo_three_helpers(const dp_silo_plan *plan);
+
+/* Hashes lines that stand for a model, with formula and schema, into plan->model.  DP_ENOMEM. */
+dp_status dpi_silo_plan_hash_lines(dp_silo_plan *plan,
+                                   void (*say)(const dp_silo_plan *plan, dpi_bytes *to),
+                                   dp_error *err) DP_MUST_CHECK;
+
+/* Whether it is of a model, and of no regression of its own. */
+DPI_INLINE bool dpi_silo_plan_of_model(const dp_silo_plan *plan)
+{
+    return plan->opts.columns == NULL && plan->opts.trio == NULL;
+}
 
 /* Writes plan->text of body and signatures. */
 dp_status dpi_silo_plan_finish(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;

@@ -164,14 +164,17 @@ static dp_status forbid_all(const site *s, const char *what)
                     s->lines.file, what);
 }
 
-/* What a plan of columns tells beside its steps. */
+/* What a plan of columns, or of three parties, tells beside its steps. */
 static dp_status conclude_columns(const site *s)
 {
-    if (s->plan->opts.columns != NULL && !allowed(s->linked))
-        return forbid_all(s, "it links ids, so that both owners learn which people are at both, "
+    const dp_silo_opts *o = &s->plan->opts;
+    const bool links = o->columns != NULL || (o->trio != NULL && o->trio->ids != NULL);
+    const bool tells = o->columns != NULL ? o->columns->told : o->trio != NULL && o->trio->told;
+    if (links && !allowed(s->linked))
+        return forbid_all(s, "it links ids, so that owners learn which people are at both, "
                              "and there is no `link-ids = yes`");
-    if (s->plan->opts.columns != NULL && s->plan->columns.told && !allowed(s->told))
-        return forbid_all(s, "it tells the other owner this one's coefficients, and there is no "
+    if (tells && !allowed(s->told))
+        return forbid_all(s, "it tells others this owner's coefficients, and there is no "
                              "`tell-coefficients = yes`");
     return DP_OK;
 }

@@ -51,7 +51,8 @@ static const char anew[] =
 bool dpi_silo_run_keeps(const dp_silo_plan *plan)
 {
     const dpi_silo_scheme *scheme = dpi_silo_scheme_named(plan->opts.scheme);
-    return scheme->noisy || scheme->by_columns || dpi_silo_scheme_says(scheme, "keypart");
+    return scheme->noisy || scheme->by_columns || scheme->shared ||
+           dpi_silo_scheme_says(scheme, "keypart");
 }
 
 static bool keeps(const silo_run *r)
@@ -118,11 +119,11 @@ dp_status dpi_silo_run_owner(const dp_silo_plan *p, const dp_silo_key *key, size
     return DP_OK;
 }
 
-/* A plan of columns has a model of its own. */
+/* A plan of columns, or of three parties, has a model of its own. */
 static dp_status check(silo_run *r, const dp_model *model, dp_error *err)
 {
     dp_status status = dpi_silo_run_owner(r->plan, r->opts->key, &r->self, err);
-    if (status == DP_OK && r->plan->opts.columns == NULL)
+    if (status == DP_OK && dpi_silo_plan_of_model(r->plan))
         status = check_model(r, model, err);
     if (status == DP_OK && r->opts->policy != NULL)
         status = dpi_site_policy_check(r->opts->policy, r->plan, err);
@@ -394,7 +395,7 @@ dp_status dp_silo_run_check(const dp_silo_plan *plan, const dp_model *model,
                             const dp_silo_run_opts *opts, dp_error *err)
 {
     silo_run r = run_of(plan, opts);
-    if (opts->key == NULL || (model == NULL && plan->opts.columns == NULL))
+    if (opts->key == NULL || (model == NULL && dpi_silo_plan_of_model(plan)))
         dpi_misuse(__func__, "no key or no model");
     return check(&r, model, err);
 }
@@ -412,6 +413,9 @@ dp_status dp_silo_run(const dp_silo_plan *plan, const dp_model *model, const dp_
         status = dpi_fail(err, DP_EINVAL,
                           "this plan is of columns of the same people; run it with "
                           "dp_silo_run_columns");
+    if (status == DP_OK && plan->opts.trio != NULL)
+        status =
+            dpi_fail(err, DP_EINVAL, "this plan is of three parties; run it with dp_silo_run_trio");
     if (status == DP_OK)
         status = begin(&r, err);
     if (status == DP_OK)

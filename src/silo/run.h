@@ -28,4 +28,9 @@ void dpi_silo_plan_sums(const dp_silo_plan *plan, uint64_t *sums, size_t *most);
 /* Makes the folder of a state where there is none.  DP_EIO; DP_EPRIVACY others may look into it. */
 dp_status dpi_silo_run_folder(const char *path, dp_error *err) DP_MUST_CHECK;
 
+/* Whether a plan of three parties is marked as run by a file.  DP_ESTATE it is the mark of another
+ * plan; DP_EIO. */
+dp_status dpi_silo_three_marked(const dp_silo_plan *plan, const char *path, bool *there,
+                                dp_error *err) DP_MUST_CHECK;
+
 #endif

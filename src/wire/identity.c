@@ -169,6 +169,35 @@ dp_status dp_identity_new(const char *path, dp_identity **identity, dp_error *er
     return status;
 }
 
+/* ---- of a key that is there ---- */
+
+dp_status dpi_identity_of_seed(const unsigned char seed[DPI_IDENTITY_SEED], dp_identity **identity,
+                               dp_error *err)
+{
+    *identity = NULL;
+    ERR_clear_error();
+    EVP_PKEY *key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, seed, DPI_IDENTITY_SEED);
+    X509 *certificate = key != NULL ? certify(key) : NULL;
+    ERR_clear_error();
+    if (certificate != NULL)
+        return wrap(key, certificate, identity, err);
+    EVP_PKEY_free(key);
+    return dpi_fail_nomem(err);
+}
+
+bool dpi_fingerprint_of_key(const unsigned char key[DPI_IDENTITY_SEED],
+                            unsigned char to[DPI_FINGERPRINT])
+{
+    unsigned char *der = NULL;
+    EVP_PKEY *public = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key, DPI_IDENTITY_SEED);
+    const int n = public != NULL ? i2d_PUBKEY(public, &der) : 0;
+    const bool good = n > 0 && EVP_Digest(der, (size_t)n, to, NULL, EVP_sha256(), NULL) == 1;
+    OPENSSL_free(der);
+    EVP_PKEY_free(public);
+    ERR_clear_error();
+    return good;
+}
+
 /* ---- from its file ---- */
 
 static dp_status check_file(int file, const char *path, dp_error *err)

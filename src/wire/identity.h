@@ -9,6 +9,7 @@
 #include <tacit/serve.h>
 
 enum {
+    DPI_IDENTITY_SEED = 32,                             /* bytes, of a public key, too */
     DPI_FINGERPRINT = 32,                               /* bytes */
     DPI_FINGERPRINT_TEXT = 6 + 2 * DPI_FINGERPRINT + 1, /* "tacit:", digits, the final zero */
 };
@@ -23,6 +24,14 @@ struct dp_identity {
 /* An identity of the text of a file, at most INT_MAX bytes; path is for messages. */
 DP_MUST_CHECK dp_status dpi_identity_parse(const char *bytes, size_t n, const char *path,
                                            dp_identity **identity, dp_error *err);
+
+/* The identity whose Ed25519 key has a seed; nothing is written.  DP_ENOMEM. */
+DP_MUST_CHECK dp_status dpi_identity_of_seed(const unsigned char seed[DPI_IDENTITY_SEED],
+                                             dp_identity **identity, dp_error *err);
+
+/* The fingerprint of a public Ed25519 key; false when memory is out. */
+bool dpi_fingerprint_of_key(const unsigned char key[DPI_IDENTITY_SEED],
+                            unsigned char to[DPI_FINGERPRINT]);
 
 /* The fingerprint of a certificate's public key; false when memory is out. */
 bool dpi_fingerprint_of(const X509 *certificate, unsigned char to[DPI_FINGERPRINT]);

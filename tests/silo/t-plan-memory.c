@@ -159,6 +159,51 @@ static void plans_of_columns_end_where_memory_does(void **state)
     (void)sweep(run_columns_alone, 1, 1, 15);
 }
 
+/* A run of three parties, of whom nobody else comes: up to there. */
+static dp_status run_three_alone(dp_error *err)
+{
+    static const double x[4] = {1, 2, 3, 4};
+    static const dp_silo_trio_party at[DP_SILO_TRIO] = {
+        {.host = "127.0.0.1", .port = "0"}, {.host = "127.0.0.1", .port = "0"}, {.host = NULL}};
+    const dp_silo_trio_data rows = {.rows = 2, .x = x};
+    double w[3];
+    size_t n;
+    dp_error found = {0};
+    joint_clear();
+    dp_silo_run_opts opts = joint_opts(&j, 0);
+    opts.audit = joint_path("audit", 0);
+    opts.patience_ms = 1;
+    opts.at = at;
+    dp_status status = dp_silo_run_trio(j.plan, &rows, &opts, &n, w, &found);
+    assert_int_equal(n, 0);
+    return status == DP_ETIMEOUT ? DP_OK : dpi_fail(err, status, "%s", found.text);
+}
+
+static void plans_of_three_parties_end_where_memory_does(void **state)
+{
+    static const dp_silo_trio terms = {.outcome = 1,
+                                       .rows = 2,
+                                       .columns = {2, 1, 0},
+                                       .row_most = {1, 1, 0},
+                                       .outcome_most = 1,
+                                       .residual_most = 1,
+                                       .steps = 5,
+                                       .step = 1};
+    (void)state;
+    dp_silo_plan_free(j.plan);
+    j.p.opts = (dp_silo_opts){.name = "three",
+                              .scheme = "trio+dp",
+                              .trio = &terms,
+                              .n_owners = 3,
+                              .owners = j.p.owners,
+                              .epsilon = 4,
+                              .delta = 1e-5};
+    j.plan = plans_plan(&j.p, 7);
+    (void)sweep(make_and_sign, 1, 1, 30);
+    (void)sweep(read_and_join, 1, 1, 15);
+    (void)sweep(run_three_alone, 1, 1, 8);
+}
+
 /* An owner alone, whose sums nobody else adds to. */
 static dp_status run_alone(dp_error *err)
 {
@@ -210,6 +255,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_allocation_may_fail, set_up, tear_down),
         cmocka_unit_test_setup_teardown(plans_of_columns_end_where_memory_does, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(plans_of_three_parties_end_where_memory_does, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_run_ends_where_memory_does, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,6 +136,38 @@ static void means_of_parameters_are_a_scheme_of_their_own(void **state)
     plans_free(&q);
 }
 
+/* Three parties with columns, who link ids, and where told see each other's coefficients. */
+static void three_parties_link_ids_and_may_tell(void **state)
+{
+    static const char base[] =
+        "schemes = trio\nepsilon = 0\ndelta = 0\nowners = 3\nno-noise = yes\n";
+    const dp_silo_trio terms = {.rows = 100,
+                                .ids = "people",
+                                .columns = {2, 1, 0},
+                                .row_most = {1, 1, 0},
+                                .outcome_most = 1,
+                                .steps = 10,
+                                .step = .5,
+                                .told = true};
+    plans q;
+    char text[256];
+    (void)state;
+    plans_make(&q);
+    q.opts = (dp_silo_opts){
+        .name = "three", .scheme = "trio", .trio = &terms, .n_owners = 3, .owners = q.owners};
+    dp_silo_plan *three = plans_plan(&q, 0);
+    refuses(three, "schemes = columns\nepsilon = 0\ndelta = 0\nowners = 3\nno-noise = yes\n",
+            DP_EPRIVACY, "its scheme");
+    refuses(three, "schemes = trio\nepsilon = 0\ndelta = 0\nowners = 3\n", DP_EPRIVACY, "no noise");
+    refuses(three, base, DP_EPRIVACY, "no `link-ids = yes`");
+    (void)snprintf(text, sizeof text, "%slink-ids = yes\n", base);
+    refuses(three, text, DP_EPRIVACY, "no `tell-coefficients = yes`");
+    (void)snprintf(text, sizeof text, "%slink-ids = yes\ntell-coefficients = yes\n", base);
+    allows(three, text);
+    dp_silo_plan_free(three);
+    plans_free(&q);
+}
+
 static void without_noise_it_must_be_said(void **state)
 {
     static const char base[] = "schemes = fedsgd\nepsilon = 0\ndelta = 0\nowners = 3\n";
@@ -314,6 +346,7 @@ int main(void)
         cmocka_unit_test(each_line_forbids_what_it_says),
         cmocka_unit_test(who_does_not_say_so_reckons_with_a_colluder),
         cmocka_unit_test(means_of_parameters_are_a_scheme_of_their_own),
+        cmocka_unit_test(three_parties_link_ids_and_may_tell),
         cmocka_unit_test(without_noise_it_must_be_said),
         cmocka_unit_test(hidden_sums_without_noise_must_be_said_too),
         cmocka_unit_test(what_owners_of_columns_tell_must_be_said),

@@ -48,6 +48,27 @@ static void the_fingerprint_is_the_digest_of_the_public_key(void **state)
     assert_memory_equal(back, digest, sizeof digest);
 }
 
+/* RFC 8032, section 7.1, test 1: a seed, and the public key of it. */
+static void a_seed_gives_the_identity_of_its_public_key(void **state)
+{
+    static const unsigned char seed[DPI_IDENTITY_SEED] = {
+        0x9d, 0x61, 0xb1, 0x9d, 0xef, 0xfd, 0x5a, 0x60, 0xba, 0x84, 0x4a,
+        0xf4, 0x92, 0xec, 0x2c, 0xc4, 0x44, 0x49, 0xc5, 0x69, 0x7b, 0x32,
+        0x69, 0x19, 0x70, 0x3b, 0xac, 0x03, 0x1c, 0xae, 0x7f, 0x60};
+    static const unsigned char key[DPI_IDENTITY_SEED] = {
+        0xd7, 0x5a, 0x98, 0x01, 0x82, 0xb1, 0x0a, 0xb7, 0xd5, 0x4b, 0xfe,
+        0xd3, 0xc9, 0x64, 0x07, 0x3a, 0x0e, 0xe1, 0x72, 0xf3, 0xda, 0xa6,
+        0x23, 0x25, 0xaf, 0x02, 0x1a, 0x68, 0xf7, 0x07, 0x51, 0x1a};
+    unsigned char print[DPI_FINGERPRINT];
+    dp_identity *made = NULL;
+    dp_error err = {0};
+    (void)state;
+    assert_ok(dpi_identity_of_seed(seed, &made, &err), err.text);
+    assert_true(dpi_fingerprint_of_key(key, print));
+    assert_memory_equal(made->fingerprint, print, sizeof print);
+    dp_identity_free(made);
+}
+
 static void no_other_text_is_a_fingerprint(void **state)
 {
     wire_pair *p = *state;
@@ -291,6 +312,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, pair_make, pair_remove)
         TEST(a_file_gives_the_identity_again),
         TEST(the_fingerprint_is_the_digest_of_the_public_key),
+        TEST(a_seed_gives_the_identity_of_its_public_key),
         TEST(no_other_text_is_a_fingerprint),
         TEST(a_file_is_never_overwritten),
         TEST(a_full_disk_leaves_no_file),

@@ -1,0 +1,451 @@
+/* Plans of three parties: their text, and runs of them over TCP. */
+#define _XOPEN_SOURCE 700
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "silo/plan.h"
+#include "tests/silo/joint.h"
+#include "tests/silo/trio-town.h"
+
+enum { ROOM = 64 * 1024, PATH = 256 };
+
+typedef struct three_side {
+    size_t k;
+    dp_silo_trio_party at[DP_SILO_TRIO];
+    char state[PATH], audit[PATH];
+    dp_silo_run_opts opts;
+    double w[TOWN_D];
+    size_t rows;
+    dp_status status;
+    dp_error err;
+} three_side;
+
+static joint j;
+static three_side sides[3];
+
+/* East and west have the columns, north helps. */
+static void begin(double epsilon, bool told)
+{
+    town_set_up(epsilon);
+    memset(&j, 0, sizeof j);
+    plans_make(&j.p);
+    static dp_silo_trio terms;
+    terms = town_sides[0].terms;
+    terms.name = NULL; /* the plan's is taken */
+    terms.told = told;
+    j.p.opts = (dp_silo_opts){.name = "three",
+                              .scheme = epsilon > 0 ? "trio+dp" : "trio",
+                              .trio = &terms,
+                              .n_owners = 3,
+                              .owners = j.p.owners,
+                              .epsilon = epsilon,
+                              .delta = epsilon > 0 ? 1e-5 : 0,
+                              .seed = 11};
+    joint_begin(&j);
+    for (size_t k = 0; k < 3; k++) {
+        three_side *s = &sides[k];
+        memset(s, 0, sizeof *s);
+        s->k = k;
+        memcpy(s->at, town_sides[k].opts.party, sizeof s->at);
+        (void)snprintf(s->state, PATH, "%s", joint_path("state", k));
+        (void)snprintf(s->audit, PATH, "%s", joint_path("audit", k));
+        s->opts = (dp_silo_run_opts){.key = j.p.keys[k],
+                                     .state = s->state,
+                                     .audit = s->audit,
+                                     .patience_ms = TOWN_PATIENCE,
+                                     .at = s->at};
+    }
+}
+
+static void *act(void *of)
+{
+    three_side *s = of;
+    memset(s->w, 1, sizeof s->w);
+    s->err = (dp_error){DP_OK, ""};
+    s->status = dp_silo_run_trio(j.plan, &town_sides[s->k].data, &s->opts, &s->rows, s->w, &s->err);
+    return NULL;
+}
+
+static void run(unsigned who)
+{
+    pthread_t threads[3];
+    for (int k = 0; k < 3; k++)
+        if ((who >> k & 1) != 0)
+            assert_int_equal(pthread_create(&threads[k], NULL, act, &sides[k]), 0);
+    for (int k = 0; k < 3; k++)
+        if ((who >> k & 1) != 0)
+            (void)pthread_join(threads[k], NULL);
+}
+
+static void run_well(void)
+{
+    run(7);
+    for (int k = 0; k < 3; k++)
+        assert_ok(sides[k].status, sides[k].err.text);
+}
+
+static bool is_marked(size_t k)
+{
+    dp_silo_kept kept;
+    dp_error err = {DP_OK, ""};
+    assert_ok(dp_silo_look(j.plan, sides[k].state, &kept, &err), err.text);
+    assert_true(kept.keeps && kept.once && (kept.changed > 0) == kept.begun);
+    return kept.begun;
+}
+
+static void assert_nothing(const three_side *s)
+{
+    assert_int_equal(s->rows, 0);
+    for (size_t i = 0; i < TOWN_D; i++)
+        assert_true(s->w[i] == 0);
+}
+
+/* ---- runs ---- */
+
+static void owners_get_the_coefficients_of_one_table(void **state)
+{
+    double w[TOWN_D];
+    (void)state;
+    town_solve(TOWN_N, w);
+    for (int told = 0; told < 2; told++) {
+        begin(0, told == 1);
+        run_well();
+        for (size_t k = 0; k < 3; k++) {
+            assert_int_equal(sides[k].rows, TOWN_N);
+            assert_true(is_marked(k));
+            for (size_t i = 0; i < TOWN_D; i++)
+                assert_close(sides[k].w[i], told == 1 || k == (i < TOWN_D0 ? 0 : 1) ? w[i] : 0,
+                             1e-6, 1e-7);
+        }
+        joint_end(&j);
+    }
+}
+
+/* Of each peer a line before the link, one before anything is opened, and what went over. */
+static void the_log_tells_what_was_done(void **state)
+{
+    dp_silo_audit found;
+    dp_error err = {DP_OK, ""};
+    unsigned char hash[DP_SILO_HASH];
+    (void)state;
+    begin(4, false);
+    run_well();
+    dp_silo_plan_hash(j.plan, hash);
+    for (size_t k = 0; k < 3; k++) {
+        assert_ok(dp_silo_audit_check(sides[k].audit, hash, &found, &err), err.text);
+        assert_string_equal(found.outcome, "DP_OK");
+        assert_int_equal(found.runs, 1);
+        assert_int_equal(found.n_peers, 2);
+        for (size_t p = 0; p < 2; p++) {
+            assert_int_equal(found.peers[p].sent, 3);
+            assert_int_equal(found.peers[p].got, 1);
+            assert_true(found.peers[p].sent_bytes >= 64 && found.peers[p].got_bytes >= 64);
+        }
+    }
+    joint_end(&j);
+}
+
+static void with_noise_all_get_the_same_and_once(void **state)
+{
+    dp_silo_plan *mine;
+    (void)state;
+    begin(4, false);
+    for (size_t k = 0; k < 3; k++)
+        assert_false(is_marked(k));
+    run_well();
+    assert_true(sides[0].w[0] != 0 && sides[0].w[TOWN_D - 1] != 0);
+    for (size_t k = 1; k < 3; k++)
+        assert_memory_equal(sides[k].w, sides[0].w, sizeof sides[0].w);
+    for (size_t k = 0; k < 3; k++)
+        assert_true(is_marked(k));
+    dp_silo_forget(sides[0].state); /* a mark stays */
+    sides[0].opts.patience_ms = 1000;
+    run(1);
+    assert_fails(sides[0].status, DP_ESTATE, &sides[0].err, "a new plan is needed");
+    assert_nothing(&sides[0]);
+    mine = j.plan; /* nor is it the mark of another one */
+    j.p.opts.name = "four";
+    j.plan = plans_plan(&j.p, UINT_MAX);
+    run(1);
+    assert_fails(sides[0].status, DP_ESTATE, &sides[0].err, "of another plan");
+    dp_silo_plan_free(mine);
+    joint_end(&j);
+}
+
+static void who_is_missing_ends_it_and_all_begin_anew(void **state)
+{
+    (void)state;
+    begin(4, false);
+    for (size_t k = 0; k < 3; k++)
+        sides[k].opts.patience_ms = 1500;
+    const double since = town_now();
+    run(5);
+    assert_true(town_now() - since < 10);
+    for (size_t k = 0; k < 3; k += 2) {
+        assert_fails(sides[k].status, DP_ETIMEOUT, &sides[k].err, "party 1");
+        assert_nothing(&sides[k]);
+        assert_false(is_marked(k));
+    }
+    for (size_t k = 0; k < 3; k++)
+        sides[k].opts.patience_ms = TOWN_PATIENCE;
+    run_well();
+    joint_end(&j);
+}
+
+/* Who signed another plan, that says the same but for its name, is not let in. */
+static void all_three_have_one_plan(void **state)
+{
+    (void)state;
+    begin(4, false);
+    dp_silo_plan *mine = j.plan;
+    pthread_t threads[2];
+    for (size_t k = 0; k < 3; k++)
+        sides[k].opts.patience_ms = 3000;
+    j.p.opts.seed = 12;
+    dp_silo_plan *other = plans_plan(&j.p, UINT_MAX);
+    assert_int_equal(pthread_create(&threads[0], NULL, act, &sides[0]), 0);
+    assert_int_equal(pthread_create(&threads[1], NULL, act, &sides[1]), 0);
+    sides[2].status = dp_silo_run_trio(other, &town_sides[2].data, &sides[2].opts, &sides[2].rows,
+                                       sides[2].w, &sides[2].err);
+    for (int k = 0; k < 2; k++)
+        (void)pthread_join(threads[k], NULL);
+    for (size_t k = 0; k < 3; k++) {
+        assert_int_equal(sides[k].status, DP_EPEER);
+        assert_nothing(&sides[k]);
+    }
+    assert_false(is_marked(0));
+    dp_silo_plan_free(other);
+    assert_ptr_equal(mine, j.plan);
+    joint_end(&j);
+}
+
+/* A mark that cannot be written: nothing is opened at any of the three. */
+static void without_its_mark_nothing_is_opened(void **state)
+{
+    (void)state;
+    if (geteuid() == 0)
+        return; /* root writes everywhere */
+    begin(4, false);
+    assert_int_equal(mkdir(sides[1].state, 0500), 0);
+    run(7);
+    assert_fails(sides[1].status, DP_EIO, &sides[1].err, "begun");
+    for (size_t k = 0; k < 3; k++) {
+        assert_true(sides[k].status != DP_OK);
+        assert_nothing(&sides[k]);
+    }
+    joint_end(&j);
+}
+
+/* ---- what is refused before anything leaves ---- */
+
+static void write_policy(const char *path, const char *more)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_true(fprintf(f, "schemes = trio+dp\nepsilon = 4\ndelta = 1e-5\nowners = 3\n%s", more) >
+                0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void nothing_leaves_where_something_is_wrong(void **state)
+{
+    static const dp_silo_columns_data none = {.rows = 1};
+    char policy[PATH];
+    dp_fit *fit = NULL;
+    size_t common;
+    dp_error err = {DP_OK, ""};
+    (void)state;
+    begin(4, false);
+    three_side *s = &sides[1];
+    (void)snprintf(policy, sizeof policy, "%s", joint_path("policy", 1));
+    s->opts.policy = policy;
+    write_policy(policy, "colluders = 2\n");
+    run(2);
+    assert_fails(s->status, DP_EPRIVACY, &s->err, "fewer colluders");
+    write_policy(policy, "epsilon = 3\n");
+    run(2);
+    assert_fails(s->status, DP_EPRIVACY, &s->err, "its epsilon is larger");
+    s->opts.policy = NULL;
+    s->opts.state = NULL;
+    run(2);
+    assert_fails(s->status, DP_EINVAL, &s->err, "name a folder");
+    s->opts.state = s->state;
+    s->opts.at = NULL;
+    run(2);
+    assert_fails(s->status, DP_EINVAL, &s->err, "where are the parties");
+    s->opts.at = s->at;
+    s->opts.key = j.p.keys[4];
+    run(2);
+    assert_fails(s->status, DP_ENAME, &s->err, "none of the plan's owners");
+    s->opts.key = j.p.keys[1];
+    town_sides[1].data.rows--;
+    run(2);
+    assert_fails(s->status, DP_EINVAL, &s->err, "199 rows");
+    town_sides[1].data.rows++;
+    s->opts.ledger_data = "town";
+    run(2);
+    assert_fails(s->status, DP_EINVAL, &s->err, "no ledger");
+    s->opts.ledger_data = NULL;
+    assert_nothing(s);
+    s->opts.mailbox = "."; /* the other calls want one */
+    dp_dataset *data = plans_data(&j.p, 0);
+    dp_status status = dp_silo_run(j.plan, j.p.model, data, &s->opts, &fit, &err);
+    assert_fails(status, DP_EINVAL, &err, "dp_silo_run_trio");
+    dp_dataset_free(data);
+    status = dp_silo_run_columns(j.plan, &none, &s->opts, &common, s->w, &err);
+    assert_int_equal(status, DP_EINVAL);
+    dp_silo_plan_free(j.plan);
+    j.plan = plans_plan(&j.p, 3);
+    run(2);
+    assert_fails(s->status, DP_EPRIVACY, &s->err, "north has not signed");
+    joint_end(&j);
+}
+
+/* ---- plans ---- */
+
+static char text[ROOM];
+
+static void refuses(const char *was, const char *is, const char *why)
+{
+    static char changed[ROOM];
+    dp_silo_plan *plan;
+    dp_error err = {DP_OK, ""};
+    const char *at = strstr(text, was);
+    if (at == NULL)
+        fail_msg("\"%s\" is not in the plan", was);
+    (void)snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, is,
+                   at + strlen(was));
+    dp_status status = dp_silo_plan_parse(changed, strlen(changed), "three.plan", &plan, &err);
+    assert_int_not_equal(status, DP_OK);
+    assert_null(plan);
+    if (strstr(err.text, why) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", err.text, why);
+}
+
+static void the_text_of_a_plan_is_read_as_it_was_written(void **state)
+{
+    dp_silo_plan *again;
+    dp_error err = {DP_OK, ""};
+    (void)state;
+    begin(4, false);
+    const size_t n = strlen(dp_silo_plan_text(j.plan));
+    assert_true(n < ROOM);
+    memcpy(text, dp_silo_plan_text(j.plan), n + 1);
+    assert_ok(dp_silo_plan_parse(text, n, "three.plan", &again, &err), err.text);
+    assert_string_equal(dp_silo_plan_text(again), text);
+    const dp_silo_trio *t = dp_silo_plan_opts(again)->trio;
+    assert_true(!t->logistic && t->outcome == 1 && t->columns[0] == 3 && t->columns[2] == 0 &&
+                t->steps == 20 && t->rows == TOWN_N && t->ids == NULL);
+    assert_close(t->residual_most, 1, 0, 0);
+    dp_silo_plan_free(again);
+    assert_non_null(strstr(text, "\nthree = linear 1 20 0.5 0.01"));
+    assert_non_null(strstr(text, "\nparty = 3 0 1\nparty = 2 0 1\nparty = 0 0 0\n"));
+    assert_non_null(
+        strstr(text, "|   north sees h.d, of records of east, west: with noise of all\n"));
+    assert_non_null(
+        strstr(text, "\n| any two of the three together\n|   have all rows and outcomes"));
+    refuses("three = linear 1 20", "three = linear 1 21", "what is opened");
+    refuses("three = linear 1", "three = linear 0", "was changed");
+    refuses("three = linear", "three = logistic", "leave outcome_most and residual_most 0");
+    refuses("three = linear", "three = other", "was changed");
+    refuses("three = linear 1", "three = linear 3", "not what a plan has there");
+    refuses("most = 2 1", "most = 2 1.5", "was changed");
+    refuses("most = 2 1", "most = 2", "not what a plan has there");
+    refuses("party = 3 0 1", "party = 3 0 2", "was changed");
+    refuses("party = 3 0 1", "party = 4 0 1", "what is opened");
+    refuses("party = 0 0 0\n", "", "not what a plan has there");
+    refuses("\nepsilon = ", "\nids = people\nepsilon = ", "was changed");
+    refuses("\nepsilon = ", "\ntold = coefficients\nepsilon = ", "leave told false");
+    refuses("\nepsilon = ", "\ntold = all\nepsilon = ", "not what a plan has there");
+    refuses("\nepsilon = ", "\nheld = a\nepsilon = ", "not what a plan has there");
+    refuses("\nepsilon = ", "\nheld = a\nheld = b\nheld = -\nepsilon = ", "goes with");
+    refuses("opening = 20", "opening = 19", "what is opened");
+    refuses("colluders = 1", "colluders = 0", "one colluder");
+    refuses("scheme = trio+dp", "scheme = secagg+dp", "of rows");
+    refuses("scheme = trio+dp", "scheme = trio", "");
+    refuses("epsilon = 4", "epsilon = 3", "what is opened");
+    refuses("records = 200", "records = 100", "not of this plan");
+    joint_end(&j);
+}
+
+/* Against a party two shares of noise are counted, against who is none three, and two parties have
+ * all rows. */
+static void noise_is_what_the_budget_asks_for(void **state)
+{
+    double epsilon[3];
+    dp_error err = {DP_OK, ""};
+    (void)state;
+    begin(4, false);
+    for (size_t k = 0; k < 3; k++)
+        assert_ok(dp_silo_plan_spent(j.plan, k, &epsilon[k], &err), err.text);
+    assert_true(epsilon[1] <= 4 && epsilon[1] > 3.99 && epsilon[0] < 3.3 && isinf(epsilon[2]));
+    joint_end(&j);
+}
+
+static void plans_that_are_none_are_refused(void **state)
+{
+    dp_silo_plan *plan = NULL;
+    (void)state;
+    begin(4, false);
+    const dp_silo_trio good = *j.p.opts.trio;
+    dp_silo_trio t = good;
+    dp_silo_opts o = j.p.opts;
+#define REFUSED(status_, why)                                                                      \
+    do {                                                                                           \
+        dp_error err = {DP_OK, ""};                                                                \
+        dp_status status = dp_silo_plan_new(&o, &plan, &err);                                      \
+        assert_fails(status, status_, &err, why);                                                  \
+        assert_null(plan);                                                                         \
+        o = j.p.opts;                                                                              \
+        t = good;                                                                                  \
+        o.trio = &t;                                                                               \
+    } while (0)
+    o.n_owners = 2;
+    REFUSED(DP_EINVAL, "three owners");
+    o.colluders = 2;
+    REFUSED(DP_EINVAL, "one colluder");
+    o.rounds = 3;
+    REFUSED(DP_EINVAL, "no rounds");
+    o.local_steps = 3;
+    REFUSED(DP_EINVAL, "leave local steps out");
+    o.scheme = "columns+dp";
+    REFUSED(DP_EINVAL, "the plan is not");
+    o.scheme = "trio";
+    REFUSED(DP_EINVAL, "");
+    o.trio = NULL;
+    o.model = j.p.model;
+    REFUSED(DP_EINVAL, "of three parties");
+    o.trio_held[0] = "age";
+    REFUSED(DP_EINVAL, "goes with");
+    o.source = &j.p.source;
+    REFUSED(DP_EINVAL, "goes with");
+    t.columns[2] = 1;
+    REFUSED(DP_EDOMAIN, "");
+    t.step = 0;
+    REFUSED(DP_EDOMAIN, "");
+    o.delta = 0;
+    REFUSED(DP_EDOMAIN, "");
+#undef REFUSED
+    joint_end(&j);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(owners_get_the_coefficients_of_one_table),
+        cmocka_unit_test(the_log_tells_what_was_done),
+        cmocka_unit_test(with_noise_all_get_the_same_and_once),
+        cmocka_unit_test(who_is_missing_ends_it_and_all_begin_anew),
+        cmocka_unit_test(all_three_have_one_plan),
+        cmocka_unit_test(without_its_mark_nothing_is_opened),
+        cmocka_unit_test(nothing_leaves_where_something_is_wrong),
+        cmocka_unit_test(the_text_of_a_plan_is_read_as_it_was_written),
+        cmocka_unit_test(noise_is_what_the_budget_asks_for),
+        cmocka_unit_test(plans_that_are_none_are_refused),
+    };
+    return cmocka_run_group_tests(tests, town_make, town_clear);
+}
